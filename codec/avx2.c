@@ -1,0 +1,38 @@
+/* avx2.c - the AVX2 kernels' entry in the table, and their hash. */
+#ifdef __x86_64__
+/* Make xxhash compile its AVX2 loop too, with attributes instead of flags, as its own dispatcher
+ * does. */
+#define XXH_DISPATCH_AVX2 1
+#define XXH_TARGET_AVX2   __attribute__((target("avx2")))
+#include <immintrin.h>
+
+#include "avx2.h"
+#include "hash.h"
+#include "kernels_avx2.h"
+
+static bool available(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+}
+
+TARGET uint64_t zmpi_avx2_hash(const void *src, size_t size)
+{
+    if (size <= XXH3_MIDSIZE_MAX)
+        return zmpi_hash(src, size, 0);
+    return XXH3_hashLong_64b_internal(src, size, XXH3_kSecret, sizeof XXH3_kSecret,
+                                      XXH3_accumulate_512_avx2, XXH3_scrambleAcc_avx2);
+}
+
+const struct zmpi_kernels zmpi_kernels_avx2 = {
+    .name = "avx2",
+    .available = available,
+    .encode32 = zmpi_avx2_encode32,
+    .encode64 = zmpi_avx2_encode64,
+    .decode32 = zmpi_avx2_decode32,
+    .decode64 = zmpi_avx2_decode64,
+    .range32 = zmpi_avx2_range32,
+    .range64 = zmpi_avx2_range64,
+    .hash = zmpi_avx2_hash,
+};
+#endif

@@ -1,0 +1,36 @@
+/* avx2_32.c - the kernels for 4-byte words, with AVX2. */
+#ifdef __x86_64__
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "kernels_avx2.h"
+
+#define U     uint32_t
+#define S     int32_t
+#define WIDTH 4
+#include "fle_t.h"
+
+#define T     float
+#define FABS  fabsf
+#define MAGIC 12582912.0F
+#include "quant_t.h"
+#include "layout_t.h"
+
+#include "avx2.h"
+#include "avx2_words32.h"
+
+#define ENCODE        zmpi_avx2_encode32
+#define SCALAR_ENCODE zmpi_chunk32_encode
+#include "vector_pack_t.h"
+#include "vector_quant_t.h"
+#include "vector_encode_t.h"
+
+#define DECODE        zmpi_avx2_decode32
+#define SCALAR_DECODE zmpi_chunk32_decode
+#include "vector_decode_t.h"
+
+#define RANGE zmpi_avx2_range32
+#include "vector_range_t.h"
+#endif

@@ -1,0 +1,306 @@
+/* avx2_words64.h - the operations that vector_*_t.h is written in, for 8-byte words and AVX2. */
+
+typedef __m256i V;
+typedef __m256d F;
+enum { LANES = 4, VECTORS = ZMPI_BLOCK / LANES };
+
+VECTOR V v_load(const U *p)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+VECTOR void v_store(U *p, V v)
+{
+    _mm256_storeu_si256((__m256i *)(void *)p, v);
+}
+
+VECTOR void v_stream(void *p, V v)
+{
+    _mm256_stream_si256((__m256i *)p, v);
+}
+
+/* Address arithmetic on integers: what is fetched need not be of the same array, nor exist. */
+VECTOR void v_prefetch(const void *p, size_t ahead)
+{
+    _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T1);
+}
+
+/* Makes streamed words visible in order, as other stores are. */
+VECTOR void v_fence(void)
+{
+    _mm_sfence();
+}
+
+VECTOR V v_set1(U u)
+{
+    return _mm256_set1_epi64x((long long)u);
+}
+
+VECTOR V v_add(V a, V b)
+{
+    return _mm256_add_epi64(a, b);
+}
+
+VECTOR V v_sub(V a, V b)
+{
+    return _mm256_sub_epi64(a, b);
+}
+
+VECTOR V v_and(V a, V b)
+{
+    return _mm256_and_si256(a, b);
+}
+
+VECTOR V v_or(V a, V b)
+{
+    return _mm256_or_si256(a, b);
+}
+
+/* The sign decides between a and -a: there is no 64-bit absolute value. */
+VECTOR V v_abs(V a)
+{
+    F negative = _mm256_castsi256_pd(v_sub(_mm256_setzero_si256(), a));
+    F same = _mm256_castsi256_pd(a);
+    return _mm256_castpd_si256(_mm256_blendv_pd(same, negative, same));
+}
+
+VECTOR V v_equal(V a, V b)
+{
+    return _mm256_cmpeq_epi64(a, b);
+}
+
+VECTOR bool v_any(V v)
+{
+    return !_mm256_testz_si256(v, v);
+}
+
+/* Bit j of the lanes' top bits. */
+VECTOR uint32_t v_mask(V v)
+{
+    return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(v));
+}
+
+/* All ones in the lanes of vector k of a block whose bit is set. */
+VECTOR V v_lanes(uint32_t bits, unsigned k)
+{
+    const V lane = _mm256_setr_epi64x(1, 2, 4, 8);
+    V b = v_and(v_set1(bits >> (LANES * k)), lane);
+    return v_equal(b, lane);
+}
+
+/* Sign and magnitude to two's complement order and back. */
+VECTOR V v_ordered(V u)
+{
+    V negative = _mm256_cmpgt_epi64(_mm256_setzero_si256(), u);
+    return _mm256_xor_si256(u, v_and(negative, v_set1(SIGN_BIT - 1)));
+}
+
+/* out[i] = or of all lanes of a[i]. */
+VECTOR void v_or_lanes(const V a[8], U out[8])
+{
+    for (int i = 0; i < 8; i += 4) {
+        const V *b = a + i;
+        V p = v_or(_mm256_unpacklo_epi64(b[0], b[1]), _mm256_unpackhi_epi64(b[0], b[1]));
+        V q = v_or(_mm256_unpacklo_epi64(b[2], b[3]), _mm256_unpackhi_epi64(b[2], b[3]));
+        v_store(out + i,
+                v_or(_mm256_permute2x128_si256(p, q, 0x20), _mm256_permute2x128_si256(p, q, 0x31)));
+    }
+}
+
+/* Length of the longest of all lanes. */
+VECTOR unsigned v_length(V v)
+{
+    __m128i h = _mm_or_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    return avx2_bit_length((uint64_t)_mm_cvtsi128_si64(_mm_or_si128(h, _mm_unpackhi_epi64(h, h))));
+}
+
+/* ---- floats ---- */
+
+VECTOR F f_load(const unsigned char *p)
+{
+    return _mm256_loadu_pd((const double *)(const void *)p);
+}
+
+VECTOR F f_set1(T x)
+{
+    return _mm256_set1_pd(x);
+}
+
+VECTOR F f_add(F a, F b)
+{
+    return _mm256_add_pd(a, b);
+}
+
+VECTOR F f_sub(F a, F b)
+{
+    return _mm256_sub_pd(a, b);
+}
+
+VECTOR F f_mul(F a, F b)
+{
+    return _mm256_mul_pd(a, b);
+}
+
+VECTOR F f_abs(F a)
+{
+    return _mm256_andnot_pd(f_set1(-0.0), a);
+}
+
+/* !(a <= b), true for NaN; !(a < b) likewise. */
+VECTOR V f_not_le(F a, F b)
+{
+    return _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_NLE_UQ));
+}
+
+VECTOR V f_not_lt(F a, F b)
+{
+    return _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_NLT_UQ));
+}
+
+VECTOR V f_bits(F x)
+{
+    return _mm256_castpd_si256(x);
+}
+
+VECTOR F f_of_bits(V v)
+{
+    return _mm256_castsi256_pd(v);
+}
+
+/* Signed integers to floats, to nearest even. */
+/*
+ * There is no such instruction: the halves are put into the significands of 2^84 + ... and 2^52,
+ * where they stand for themselves. The first two sums are exact; the last one rounds, once.
+ */
+VECTOR F f_of_integers(V q)
+{
+    V high = _mm256_srai_epi32(q, 16);
+    high = _mm256_blend_epi16(high, _mm256_setzero_si256(), 0x33);
+    high = v_add(high, _mm256_castpd_si256(f_set1(0x3p67)));
+    V low = _mm256_blend_epi16(q, _mm256_castpd_si256(f_set1(0x1p52)), 0x88);
+    F f = f_sub(_mm256_castsi256_pd(high), f_set1(0x3p67 + 0x1p52));
+    return f_add(f, _mm256_castsi256_pd(low));
+}
+
+VECTOR F f_min(F a, F b)
+{
+    return _mm256_min_pd(a, b);
+}
+
+VECTOR F f_max(F a, F b)
+{
+    return _mm256_max_pd(a, b);
+}
+
+/* ---- blocks ---- */
+
+/* The low or high halves of the 32 words of a block, two words of four in each 16-byte half of d[]:
+ * in_order() puts right what is made of them. */
+VECTOR void low_halves(const V v[VECTORS], __m256i d[4])
+{
+    for (unsigned i = 0; i < 4; i++)
+        d[i] = _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(v[2 * i]),
+                                                     _mm256_castsi256_ps(v[2 * i + 1]), 0x88));
+}
+
+VECTOR void high_halves(const V v[VECTORS], __m256i d[4])
+{
+    for (unsigned i = 0; i < 4; i++)
+        d[i] = _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(v[2 * i]),
+                                                     _mm256_castsi256_ps(v[2 * i + 1]), 0xDD));
+}
+
+VECTOR __m256i in_order(__m256i bytes)
+{
+    const __m256i pairs = _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15, 0,
+                                           1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+    return _mm256_shuffle_epi8(_mm256_permute4x64_epi64(bytes, 0xD8), pairs);
+}
+
+VECTOR uint32_t block_signs(const V r[VECTORS])
+{
+    __m256i d[4];
+    high_halves(r, d);
+    __m256i p = _mm256_packs_epi16(_mm256_packs_epi32(d[0], d[1]), _mm256_packs_epi32(d[2], d[3]));
+    return (uint32_t)_mm256_movemask_epi8(in_order(p));
+}
+
+/* Bits g to g + 7 of the 32-bit words in d. */
+VECTOR __m256i bytes_at(const __m256i d[4], unsigned g)
+{
+    const __m256i byte = _mm256_set1_epi32(0xFF);
+    const __m128i count = _mm_cvtsi32_si128((int)g);
+    __m256i e[4];
+    for (unsigned i = 0; i < 4; i++)
+        e[i] = _mm256_and_si256(_mm256_srl_epi32(d[i], count), byte);
+    return in_order(
+        _mm256_packus_epi16(_mm256_packus_epi32(e[0], e[1]), _mm256_packus_epi32(e[2], e[3])));
+}
+
+/* Planes of magnitudes m of that length; eight at a time, so up to seven more are written. */
+VECTOR void block_store(const V m[VECTORS], unsigned length, unsigned char *dst)
+{
+    __m256i d[4];
+    low_halves(m, d);
+    avx2_store_planes(bytes_at(d, 0), dst);
+    for (unsigned g = 8; __builtin_expect(g < length, 0); g += 8) {
+        if (g == 32)
+            high_halves(m, d);
+        avx2_store_planes(bytes_at(d, g % 32), dst + 4 * (size_t)g);
+    }
+}
+
+VECTOR void spread_bytes(__m256i bytes, V d[VECTORS])
+{
+    __m128i low = _mm256_castsi256_si128(bytes), high = _mm256_extracti128_si256(bytes, 1);
+    d[0] = _mm256_cvtepu8_epi64(low);
+    d[1] = _mm256_cvtepu8_epi64(_mm_srli_si128(low, 4));
+    d[2] = _mm256_cvtepu8_epi64(_mm_srli_si128(low, 8));
+    d[3] = _mm256_cvtepu8_epi64(_mm_srli_si128(low, 12));
+    d[4] = _mm256_cvtepu8_epi64(high);
+    d[5] = _mm256_cvtepu8_epi64(_mm_srli_si128(high, 4));
+    d[6] = _mm256_cvtepu8_epi64(_mm_srli_si128(high, 8));
+    d[7] = _mm256_cvtepu8_epi64(_mm_srli_si128(high, 12));
+}
+
+/* Magnitudes from planes; reads 32 bytes for each eight planes begun. */
+VECTOR void block_load(const unsigned char *src, unsigned length, V m[VECTORS])
+{
+    spread_bytes(avx2_load_planes(src, length < 8 ? length : 8), m);
+    for (unsigned g = 8; __builtin_expect(g < length, 0); g += 8) {
+        __m128i count = _mm_cvtsi32_si128((int)g);
+        V d[VECTORS];
+        unsigned n = length - g;
+        spread_bytes(avx2_load_planes(src + 4 * (size_t)g, n < 8 ? n : 8), d);
+        for (unsigned i = 0; i < VECTORS; i++)
+            m[i] = v_or(m[i], _mm256_sll_epi64(d[i], count));
+    }
+}
+
+/* Vector k of a block: magnitudes to residuals. signs: the block's sign word in every lane. */
+VECTOR V v_signed(V m, V signs, unsigned k)
+{
+    const V lane = _mm256_slli_epi64(_mm256_setr_epi64x(1, 2, 4, 8), (int)(LANES * k));
+    V s = v_equal(v_and(signs, lane), lane);
+    return v_sub(_mm256_xor_si256(m, s), s);
+}
+
+/* Running sums of the lanes. */
+VECTOR V v_scan(V v)
+{
+    v = v_add(v, _mm256_slli_si256(v, 8));
+    V low = _mm256_permute4x64_epi64(v, 0x55); /* lane 1 */
+    return v_add(v, _mm256_blend_epi32(_mm256_setzero_si256(), low, 0xF0));
+}
+
+/* The last lane in all lanes. */
+VECTOR V v_last(V v)
+{
+    return _mm256_permute4x64_epi64(v, 0xFF);
+}
+
+/* The lanes one up, and in the first the last of `before`. */
+VECTOR V v_shift_in(V before, V v)
+{
+    return _mm256_alignr_epi8(v, _mm256_permute2x128_si256(before, v, 0x21), 8);
+}

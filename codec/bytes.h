@@ -1,0 +1,75 @@
+/*
+ * bytes.h - little-endian loads and stores of any alignment (docs/format.md: all integers and
+ * floats are little-endian).
+ */
+#ifndef ZMPI_BYTES_H
+#define ZMPI_BYTES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ZMPI_LE16(v) (v)
+#define ZMPI_LE32(v) (v)
+#define ZMPI_LE64(v) (v)
+#else
+#define ZMPI_LE16(v) __builtin_bswap16(v)
+#define ZMPI_LE32(v) __builtin_bswap32(v)
+#define ZMPI_LE64(v) __builtin_bswap64(v)
+#endif
+
+static inline uint16_t zmpi_load16(const void *src)
+{
+    uint16_t v;
+    memcpy(&v, src, sizeof v);
+    return ZMPI_LE16(v);
+}
+
+static inline uint32_t zmpi_load32(const void *src)
+{
+    uint32_t v;
+    memcpy(&v, src, sizeof v);
+    return ZMPI_LE32(v);
+}
+
+static inline uint64_t zmpi_load64(const void *src)
+{
+    uint64_t v;
+    memcpy(&v, src, sizeof v);
+    return ZMPI_LE64(v);
+}
+
+static inline double zmpi_loadf64(const void *src)
+{
+    uint64_t bits = zmpi_load64(src);
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+static inline void zmpi_store16(void *dst, uint16_t v)
+{
+    v = ZMPI_LE16(v);
+    memcpy(dst, &v, sizeof v);
+}
+
+static inline void zmpi_store32(void *dst, uint32_t v)
+{
+    v = ZMPI_LE32(v);
+    memcpy(dst, &v, sizeof v);
+}
+
+static inline void zmpi_store64(void *dst, uint64_t v)
+{
+    v = ZMPI_LE64(v);
+    memcpy(dst, &v, sizeof v);
+}
+
+static inline void zmpi_storef64(void *dst, double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    zmpi_store64(dst, bits);
+}
+
+#endif

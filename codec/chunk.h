@@ -1,0 +1,99 @@
+/*
+ * chunk.h - one chunk of at most 32 KiB, from words to bytes and back (format.md 1.2, 4.4 to 4.6).
+ *
+ * This is the scalar reference: chunk32.c and chunk64.c are the same template for 4- and 8-byte
+ * words.
+ */
+#ifndef ZMPI_CHUNK_H
+#define ZMPI_CHUNK_H
+
+#include "stream.h"
+
+#define ZMPI_STEP_LEVELS 3
+
+enum zmpi_map { ZMPI_MAP_QUANTIZED = 0, ZMPI_MAP_INTEGER = 1, ZMPI_MAP_STORED = 2 };
+enum zmpi_axis { ZMPI_AXIS_X = 1, ZMPI_AXIS_Y = 2, ZMPI_AXIS_Z = 4 };
+enum zmpi_chunk_flag { ZMPI_CHUNK_ZERO = 1, ZMPI_CHUNK_EXCEPTIONS = 2 };
+/* Bits of a length byte. */
+enum { ZMPI_BLOCK_EXCEPTIONS = 0x80, ZMPI_BLOCK_UNIFORM = 0x40 };
+
+/* Steps to choose from, coarsest first (format.md 4.4). All numbers are exact in the element type.
+ */
+struct zmpi_step {
+    double step, inverse;
+    double limit; /* largest magnitude that may be quantized */
+};
+
+struct zmpi_chunk_rule {
+    bool is_float;
+    double abs_bound; /* 0: lossless */
+    int levels;       /* usable entries of level[] */
+    struct zmpi_step level[ZMPI_STEP_LEVELS];
+};
+
+void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, double abs_bound,
+                          double keep);
+
+/* Where the rows of a tile begin in an array: row y of plane z at `at + z * plane + y * row`, in
+ * bytes. */
+struct zmpi_rows {
+    unsigned char *at; /* an encoder only reads */
+    size_t row, plane;
+    /* Encoder: the next tile, to be fetched into the cache meanwhile; or NULL. */
+    const unsigned char *next;
+    bool stream; /* decoder: store past the caches */
+};
+
+/* Bytes that hold zeros before the integers: what lies before the first row and plane. And bytes
+ * that vector loads may touch behind. */
+#define ZMPI_CHUNK_BEFORE (ZMPI_CHUNK_INPUT_BYTES + 256)
+#define ZMPI_CHUNK_BEHIND 512
+/* Room an encoder needs: planes, lengths and exceptions at their worst, before the chunk is known
+ * to be small enough. */
+#define ZMPI_CHUNK_ROOM (3 * ZMPI_CHUNK_INPUT_BYTES)
+
+/* Buffers for one chunk, reused from chunk to chunk; one per thread. */
+struct zmpi_chunk_work {
+    /* The chunk's elements; quantized or ordered integers; differences of these; running sums of a
+     * row. */
+    _Alignas(64) unsigned char words[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
+    _Alignas(
+        64) unsigned char integers[ZMPI_CHUNK_BEFORE + ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
+    _Alignas(64) unsigned char residuals[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
+    _Alignas(64) unsigned char sums[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
+    uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK]; /* one mask per block */
+    _Alignas(64) unsigned char coded[ZMPI_CHUNK_ROOM];
+};
+
+/* Make fresh memory usable. */
+void zmpi_chunk_work_init(struct zmpi_chunk_work *work);
+/* free() it. NULL: no memory. */
+struct zmpi_chunk_work *zmpi_chunk_work_new(void);
+
+/*
+ * Encode the tile `src` of extent[] words to dst, which has room for ZMPI_CHUNK_ROOM bytes; returns
+ * the size, at most ZMPI_CHUNK_CODED_MAX. All kernels write the same bytes.
+ */
+typedef size_t zmpi_chunk_encode_fn(const struct zmpi_chunk_rule *rule, const size_t extent[3],
+                                    const struct zmpi_rows *src, unsigned char *dst,
+                                    struct zmpi_chunk_work *work);
+
+/*
+ * Decode the `size` bytes at src to the tile `dst`. Never reads outside src, nor writes outside the
+ * tile; on error the tile's contents are undefined.
+ */
+typedef enum zmpi_status zmpi_chunk_decode_fn(bool is_float, const size_t extent[3],
+                                              const unsigned char *src, size_t size,
+                                              const struct zmpi_rows *dst,
+                                              struct zmpi_chunk_work *work);
+
+zmpi_chunk_encode_fn zmpi_chunk32_encode, zmpi_chunk64_encode; /* the scalar reference */
+zmpi_chunk_decode_fn zmpi_chunk32_decode, zmpi_chunk64_decode;
+
+/* Copy a tile with rows of `bytes` bytes to or from work->words, where it lies without gaps. */
+void zmpi_rows_gather(const struct zmpi_rows *src, const size_t extent[3], size_t bytes,
+                      struct zmpi_chunk_work *work);
+void zmpi_rows_scatter(const struct zmpi_rows *dst, const size_t extent[3], size_t bytes,
+                       const struct zmpi_chunk_work *work);
+
+#endif

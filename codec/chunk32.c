@@ -1,0 +1,22 @@
+/* chunk32.c - chunks of 4-byte words. */
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "chunk.h"
+
+#define U     uint32_t
+#define S     int32_t
+#define WIDTH 4
+#include "fle_t.h"
+
+#define T     float
+#define FABS  fabsf
+#define MAGIC 12582912.0F
+#include "quant_t.h"
+#include "layout_t.h"
+
+#define ENCODE zmpi_chunk32_encode
+#define DECODE zmpi_chunk32_decode
+#include "chunk_t.h"

@@ -1,0 +1,333 @@
+/* compress.c - an array to a stream on the CPU, chunk by chunk (format.md part 1 and 4). */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "device.h"
+#include "hash.h"
+#include "kernels.h"
+#include "pool.h"
+#include "tile.h"
+
+/* The layout of a stream to be written. */
+struct plan {
+    enum zmpi_type type;
+    int dimensions;
+    size_t elements[3]; /* normalized extents, bytes for ZMPI_BYTES */
+    size_t words[3];    /* the same in words */
+    size_t tile[3];
+    size_t grid[3];
+    size_t width, bytes, chunks;
+};
+
+static enum zmpi_status plan_make(const struct zmpi_array *array, struct plan *p)
+{
+    enum zmpi_status status = zmpi_array_bytes(array, &p->bytes);
+    if (status)
+        return status;
+    p->type = array->type;
+    p->width = p->type == ZMPI_F64 || p->type == ZMPI_I64 ? 8 : 4;
+    memcpy(p->elements, array->extent, sizeof p->elements);
+    if (p->type == ZMPI_BYTES) { /* bytes have no shape: they are a string of words */
+        p->elements[0] = p->elements[1] = 1;
+        p->elements[2] = p->bytes;
+    }
+    p->dimensions = zmpi_tile_normalize(p->elements);
+    memcpy(p->words, p->elements, sizeof p->words);
+    if (p->type == ZMPI_BYTES)
+        p->words[2] = p->bytes / 4 + (p->bytes % 4 != 0);
+    zmpi_tile_choose(p->words, p->width, p->tile);
+    p->chunks = 1;
+    for (int i = 0; i < 3; i++) {
+        p->grid[i] = p->words[i] / p->tile[i] + (p->words[i] % p->tile[i] != 0);
+        p->chunks *= p->grid[i]; /* at most the number of words */
+    }
+    return ZMPI_OK;
+}
+
+static size_t plan_head(const struct plan *p)
+{
+    return ZMPI_STREAM_HEADER_BYTES + 8 * p->chunks;
+}
+
+size_t zmpi_compress_capacity(const struct zmpi_array *array)
+{
+    struct plan p;
+    if (plan_make(array, &p))
+        return 0;
+    size_t capacity = plan_head(&p) + 4 * p.chunks + (p.bytes + 3) / 4 * 4;
+    return capacity > (size_t)INT64_MAX ? 0 : capacity;
+}
+
+static void store_header(const struct plan *p, const struct zmpi_job *job, size_t length,
+                         unsigned char *dst)
+{
+    memset(dst, 0, ZMPI_STREAM_HEADER_BYTES);
+    memcpy(dst, "ZSTR", 4);
+    dst[4] = 1;
+    dst[5] = (unsigned char)p->type;
+    dst[6] = (unsigned char)p->dimensions;
+    dst[7] = (unsigned char)job->bound.mode;
+    dst[8] = (unsigned char)job->encoder;
+    for (int i = 0; i < 3; i++) {
+        zmpi_store32(dst + 12 + 4 * i, (uint32_t)p->tile[i]);
+        zmpi_store64(dst + 24 + 8 * i, p->elements[i]);
+    }
+    zmpi_storef64(dst + 48, job->bound.value);
+    zmpi_storef64(dst + 56, job->abs_bound);
+    zmpi_store64(dst + 64, length);
+    zmpi_store64(dst + 72, zmpi_hash2(dst, 72, dst + ZMPI_STREAM_HEADER_BYTES, 8 * p->chunks, 0));
+}
+
+/* Where chunk k lies in the array at src; its clipped extents. */
+static struct zmpi_rows tile_rows(const struct plan *p, size_t k, const unsigned char *src,
+                                  size_t extent[3])
+{
+    size_t at[3] = {k / p->grid[2] / p->grid[1], k / p->grid[2] % p->grid[1], k % p->grid[2]};
+    size_t first[3];
+    for (int i = 0; i < 3; i++) {
+        first[i] = at[i] * p->tile[i];
+        size_t left = p->words[i] - first[i];
+        extent[i] = left < p->tile[i] ? left : p->tile[i];
+    }
+    size_t word = (first[0] * p->words[1] + first[1]) * p->words[2] + first[2];
+    return (struct zmpi_rows){
+        .at = (unsigned char *)src + word * p->width, /* only read */
+        .row = p->words[2] * p->width,
+        .plane = p->words[1] * p->words[2] * p->width,
+    };
+}
+
+/* The last chunk of a byte string whose last word is cut: a copy, padded with zeros. */
+static struct zmpi_rows padded_rows(const struct plan *p, const struct zmpi_rows *rows,
+                                    const unsigned char *src, size_t words,
+                                    struct zmpi_chunk_work *work)
+{
+    size_t bytes = p->bytes - (size_t)(rows->at - src);
+    memcpy(work->words, rows->at, bytes);
+    memset(work->words + bytes, 0, words * p->width - bytes);
+    return (struct zmpi_rows){.at = work->words};
+}
+
+/* ---- the chunks, by any number of threads ---- */
+
+/*
+ * Chunks that a thread takes at a time: enough to make the lock cheap, few enough for its
+ * workspace to stay in the cache.
+ */
+enum { GROUP = 8 };
+
+/* Room to code a group: the encoder wants more than a chunk has in the end. */
+#define GROUP_ROOM (GROUP * ZMPI_CHUNK_CODED_MAX + ZMPI_CHUNK_ROOM)
+
+/* What one thread needs. */
+struct workspace {
+    struct zmpi_chunk_work chunk;
+    unsigned char coded[GROUP_ROOM]; /* a group that does not know its place yet */
+};
+
+_Static_assert(sizeof(struct workspace) <= 1 << 20, "workspace of a thread over 1 MiB");
+
+/*
+ * Groups are taken in order, coded in any order, and placed in order: a group's place is known
+ * when all before it have their sizes. So the bytes are the same for any number of threads, and
+ * the memory is one workspace per thread.
+ */
+struct encoder {
+    const struct plan *plan;
+    const struct zmpi_chunk_rule *rule;
+    const unsigned char *src;
+    unsigned char *dst;
+    size_t capacity;
+
+    pthread_mutex_t lock;
+    pthread_cond_t moved; /* `turn` went on, or status changed */
+    size_t next;          /* first chunk that nobody has taken */
+    size_t turn;          /* first chunk that has no place */
+    size_t at;            /* its place */
+    enum zmpi_status status;
+};
+
+/* Chunk k to dst, which has room for ZMPI_CHUNK_ROOM bytes, and its entry to the table; returns its
+ * size. */
+static size_t encode_chunk(const struct encoder *e, size_t k, struct zmpi_chunk_work *work,
+                           unsigned char *dst)
+{
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    const struct plan *p = e->plan;
+    size_t extent[3], next_extent[3];
+    struct zmpi_rows rows = tile_rows(p, k, e->src, extent);
+    if (p->bytes % p->width && k == p->chunks - 1)
+        rows = padded_rows(p, &rows, e->src, extent[2], work);
+    else if (k + 1 < p->chunks)
+        rows.next = tile_rows(p, k + 1, e->src, next_extent).at;
+    size_t size = p->width == 4 ? kernels->encode32(e->rule, extent, &rows, dst, work)
+                                : kernels->encode64(e->rule, extent, &rows, dst, work);
+    unsigned char *entry = e->dst + ZMPI_STREAM_HEADER_BYTES + 8 * k;
+    zmpi_store32(entry, (uint32_t)size);
+    zmpi_store32(entry + 4, (uint32_t)kernels->hash(dst, size));
+    return size;
+}
+
+/*
+ * The next group, or false. *dst: where to code it: at its place if that is known and has room
+ * for the worst, else in `coded`.
+ */
+static bool take_group(struct encoder *e, unsigned char *coded, size_t *first, size_t *end,
+                       unsigned char **dst)
+{
+    pthread_mutex_lock(&e->lock);
+    size_t left = e->plan->chunks - e->next;
+    bool took = left > 0 && !e->status;
+    if (took) {
+        *first = e->next;
+        *end = e->next += left < GROUP ? left : GROUP;
+        bool placed = e->turn == *first && e->capacity - e->at >= GROUP_ROOM;
+        *dst = placed ? e->dst + e->at : coded;
+    }
+    pthread_mutex_unlock(&e->lock);
+    return took;
+}
+
+/* Wait until all before are placed; then the group's place, or NULL if somebody failed. */
+static unsigned char *place_group(struct encoder *e, size_t first, size_t end, size_t size)
+{
+    unsigned char *place = NULL;
+    pthread_mutex_lock(&e->lock);
+    while (e->turn != first && !e->status)
+        pthread_cond_wait(&e->moved, &e->lock);
+    if (!e->status && e->capacity - e->at < size)
+        e->status = ZMPI_ERR_SPACE;
+    if (!e->status) {
+        place = e->dst + e->at;
+        e->at += size;
+        e->turn = end;
+    }
+    pthread_cond_broadcast(&e->moved);
+    pthread_mutex_unlock(&e->lock);
+    return place;
+}
+
+static void encode_groups(void *context)
+{
+    struct encoder *e = context;
+    size_t first, end;
+    unsigned char *dst, *place;
+    struct workspace *work = aligned_alloc(64, sizeof *work);
+    if (!work)
+        return; /* the others may have more luck */
+    zmpi_chunk_work_init(&work->chunk);
+    while (take_group(e, work->coded, &first, &end, &dst)) {
+        size_t size = 0;
+        for (size_t k = first; k < end; k++)
+            size += encode_chunk(e, k, &work->chunk, dst + size);
+        place = place_group(e, first, end, size);
+        if (!place)
+            break;
+        if (place != dst)
+            memcpy(place, dst, size);
+    }
+    free(work);
+}
+
+static enum zmpi_status compress_chunks(const struct plan *p, const struct zmpi_job *job,
+                                        unsigned char *dst, size_t capacity,
+                                        const unsigned char *src, size_t *length)
+{
+    struct zmpi_chunk_rule rule;
+    struct encoder e = {
+        .plan = p, .rule = &rule, .src = src, .dst = dst, .capacity = capacity, .at = plan_head(p)};
+    size_t groups = (p->chunks + GROUP - 1) / GROUP;
+    zmpi_chunk_rule_make(&rule, job->array.type, job->abs_bound, job->keep);
+    pthread_mutex_init(&e.lock, NULL);
+    pthread_cond_init(&e.moved, NULL);
+    zmpi_pool_run(groups < (size_t)job->threads ? (int)groups : job->threads, encode_groups, &e);
+    pthread_cond_destroy(&e.moved);
+    pthread_mutex_destroy(&e.lock);
+    if (!e.status && e.turn < p->chunks)
+        e.status = ZMPI_ERR_MEMORY;
+    *length = e.at;
+    return e.status;
+}
+
+static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
+                                     const void *src, size_t *size)
+{
+    struct plan p;
+    size_t length;
+    enum zmpi_status status = plan_make(&job->array, &p);
+    if (status)
+        return status;
+    if (job->threads < 1)
+        return ZMPI_ERR_ARG;
+    if (job->encoder != 1)
+        return ZMPI_ERR_UNSUPPORTED;
+    if (dst_capacity < plan_head(&p))
+        return ZMPI_ERR_SPACE;
+    status = compress_chunks(&p, job, dst, dst_capacity, src, &length);
+    if (status)
+        return status;
+    store_header(&p, job, length, dst);
+    *size = length;
+    return ZMPI_OK;
+}
+
+static enum zmpi_status cpu_decompress(void *dst, size_t dst_capacity, const void *src,
+                                       size_t src_size, const unsigned char *need, int threads)
+{
+    struct zmpi_stream s;
+    enum zmpi_status status = zmpi_stream_parse(&s, src, src_size);
+    if (status)
+        return status;
+    if (dst_capacity < s.info.decoded_bytes)
+        return ZMPI_ERR_SPACE;
+    return zmpi_stream_decode(&s, need, threads, dst, NULL);
+}
+
+static const char *cpu_probe(void)
+{
+    return NULL;
+}
+
+/*
+ * Rates of the kernels on an ordinary core, good enough to choose between devices before
+ * anything was measured.
+ */
+static double cpu_cost(size_t bytes, bool decompress)
+{
+    if (zmpi_kernels() == &zmpi_kernels_scalar)
+        return (double)bytes / (decompress ? 0.5e9 : 0.4e9);
+    return (double)bytes / (decompress ? 4e9 : 3.5e9);
+}
+
+const struct zmpi_device *zmpi_device_cpu(void)
+{
+    static const struct zmpi_device cpu = {
+        .size = sizeof cpu,
+        .abi = ZMPI_DEVICE_ABI,
+        .memory = ZMPI_MEMORY_HOST,
+        .name = "cpu",
+        .probe = cpu_probe,
+        .cost = cpu_cost,
+        .compress = cpu_compress,
+        .decompress = cpu_decompress,
+    };
+    return &cpu;
+}
+
+enum zmpi_status zmpi_compress(const struct zmpi_array *array, const struct zmpi_bound *bound,
+                               const struct zmpi_range *range, void *dst, size_t dst_capacity,
+                               const void *src, size_t *size)
+{
+    struct zmpi_range own = ZMPI_RANGE_EMPTY;
+    struct zmpi_job job;
+    size_t count;
+    enum zmpi_status status = zmpi_array_count(array, &count);
+    if (status)
+        return status;
+    if (!range && bound->mode == ZMPI_REL)
+        zmpi_range_of(array->type, src, count, &own);
+    status = zmpi_job_make(array, bound, range ? range : &own, &job);
+    return status ? status : cpu_compress(&job, dst, dst_capacity, src, size);
+}

@@ -1,0 +1,97 @@
+/*
+ * container_header.c - the two header slots of a container (docs/format.md 2.1).
+ */
+#include <string.h>
+
+#include "container_private.h"
+#include "hash.h"
+
+#define SLOT_BYTES   128
+#define SLOT_CHECKED 120
+#define SECOND_SLOT  256
+
+static const unsigned char magic[8] = {0x89, 'Z', 'M', 'P', 'I', '\r', '\n', 0x1a};
+
+static bool has_magic(const unsigned char *slot)
+{
+    return memcmp(slot, magic, sizeof magic) == 0;
+}
+
+bool zmpi_is_container(const void *src, size_t size)
+{
+    const unsigned char *p = src;
+    return (size >= sizeof magic && has_magic(p)) ||
+           (size >= SECOND_SLOT + sizeof magic && has_magic(p + SECOND_SLOT));
+}
+
+uint64_t zmpi_header_slot(uint64_t generation)
+{
+    return generation % 2 != 0 ? 0 : SECOND_SLOT;
+}
+
+void zmpi_header_encode(const struct zmpi_header *h, unsigned char dst[128])
+{
+    memset(dst, 0, SLOT_BYTES);
+    memcpy(dst, magic, sizeof magic);
+    zmpi_store16(dst + 8, 1);
+    memcpy(dst + 16, h->id, sizeof h->id);
+    zmpi_store64(dst + 32, h->generation);
+    zmpi_store64(dst + 40, h->logical_size);
+    zmpi_store64(dst + 48, h->index_offset);
+    zmpi_store64(dst + 56, h->index_length);
+    zmpi_store64(dst + 64, h->log_end);
+    zmpi_store64(dst + 72, h->next_epoch);
+    zmpi_store64(dst + 120, zmpi_hash(dst, SLOT_CHECKED, 0));
+}
+
+static bool reserved_is_zero(const unsigned char *slot)
+{
+    unsigned any = 0;
+    for (size_t i = 10; i < 16; i++)
+        any |= slot[i];
+    for (size_t i = 80; i < SLOT_CHECKED; i++)
+        any |= slot[i];
+    return any == 0;
+}
+
+static enum zmpi_status slot_decode(struct zmpi_header *h, const unsigned char *slot)
+{
+    if (!has_magic(slot))
+        return ZMPI_ERR_FORMAT;
+    if (zmpi_load64(slot + 120) != zmpi_hash(slot, SLOT_CHECKED, 0))
+        return ZMPI_ERR_CHECKSUM;
+    if (zmpi_load16(slot + 8) != 1)
+        return ZMPI_ERR_VERSION;
+    if (!reserved_is_zero(slot))
+        return ZMPI_ERR_CORRUPT;
+    memcpy(h->id, slot + 16, sizeof h->id);
+    h->generation = zmpi_load64(slot + 32);
+    h->logical_size = zmpi_load64(slot + 40);
+    h->index_offset = zmpi_load64(slot + 48);
+    h->index_length = zmpi_load64(slot + 56);
+    h->log_end = zmpi_load64(slot + 64);
+    h->next_epoch = zmpi_load64(slot + 72);
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_header_decode(struct zmpi_header *h,
+                                    const unsigned char src[ZMPI_HEADER_BYTES])
+{
+    struct zmpi_header first, second;
+    enum zmpi_status status = slot_decode(&first, src);
+    enum zmpi_status other = slot_decode(&second, src + SECOND_SLOT);
+    if (status == ZMPI_OK && other == ZMPI_OK) {
+        *h = second.generation > first.generation ? second : first;
+        return ZMPI_OK;
+    }
+    if (status == ZMPI_OK) {
+        *h = first;
+        return ZMPI_OK;
+    }
+    if (other == ZMPI_OK) {
+        *h = second;
+        return ZMPI_OK;
+    }
+    /* Neither: of two reasons, the one that says more. */
+    return status != ZMPI_ERR_FORMAT ? status : other;
+}

@@ -1,0 +1,239 @@
+/*
+ * fle_t.h - template: prediction and fixed-length encoding of the integers of one chunk
+ * (format.md 1.2, 4.6).
+ *
+ * Parameters: U the unsigned word (uint32_t or uint64_t), S its signed form, WIDTH its bytes. All
+ * arithmetic is modulo 2^(8 WIDTH), so that differences and sums undo each other whatever
+ * overflows.
+ */
+
+/* Geometry of a clipped tile. */
+struct shape {
+    size_t z, y, x; /* extents */
+    size_t row, plane, count, blocks;
+};
+
+static inline struct shape shape_of(const size_t extent[3])
+{
+    struct shape s = {.z = extent[0], .y = extent[1], .x = extent[2]};
+    s.row = s.x;
+    s.plane = s.y * s.x;
+    s.count = s.z * s.plane;
+    s.blocks = (s.count + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
+    return s;
+}
+
+static inline size_t block_words(const struct shape *s, size_t block)
+{
+    size_t left = s->count - block * ZMPI_BLOCK;
+    return left < ZMPI_BLOCK ? left : ZMPI_BLOCK;
+}
+
+static inline U magnitude(U r)
+{
+    return (S)r < 0 ? (U)0 - r : r;
+}
+
+static inline unsigned bit_length(U m)
+{
+    return m ? 64U - (unsigned)__builtin_clzll((unsigned long long)m) : 0;
+}
+
+/* ---- choosing the axes from 16 sampled blocks ---- */
+
+static inline size_t sample_count(const struct shape *s)
+{
+    return s->blocks < 16 ? s->blocks : 16;
+}
+
+static inline size_t sample_block(const struct shape *s, size_t k)
+{
+    return s->blocks <= 16 ? k : k * s->blocks / 16;
+}
+
+/*
+ * Integers of block elements -1..n-1 less their neighbours along z and y: d[0] none, d[1] y, d[2]
+ * z, d[3] both. Element -1 is what the difference along x needs.
+ */
+static inline void sample_planes(const struct shape *s, const U *q, U base, size_t first, size_t n,
+                                 U d[4][ZMPI_BLOCK + 1])
+{
+    for (size_t j = 0; j <= n; j++) {
+        if (first + j == 0) {
+            d[0][0] = d[1][0] = d[2][0] = d[3][0] = 0;
+            continue;
+        }
+        size_t i = first + j - 1;
+        bool y = i % s->plane >= s->row, z = i >= s->plane;
+        U here = q[i] - base;
+        U above = y ? q[i - s->row] - base : 0;
+        U before = z ? q[i - s->plane] - base : 0;
+        U both = y && z ? q[i - s->plane - s->row] - base : 0;
+        d[0][j] = here;
+        d[1][j] = here - above;
+        d[2][j] = here - before;
+        d[3][j] = here - above - before + both;
+    }
+}
+
+/* Add one block's cost under each set of axes (x bit 0, y bit 1, z bit 2). */
+static inline void sample_cost(const struct shape *s, const U *q, U base, size_t block,
+                               size_t cost[8])
+{
+    U d[4][ZMPI_BLOCK + 1];
+    size_t first = block * ZMPI_BLOCK, n = block_words(s, block);
+    sample_planes(s, q, base, first, n, d);
+    for (unsigned yz = 0; yz < 4; yz++) {
+        U plain = 0, along_x = 0;
+        for (size_t j = 1; j <= n; j++) {
+            /* x alone runs on across the ends of rows. */
+            bool start = yz ? (first + j - 1) % s->row == 0 : first + j == 1;
+            plain |= magnitude(d[yz][j]);
+            along_x |= magnitude(d[yz][j] - (start ? 0 : d[yz][j - 1]));
+        }
+        cost[2 * yz] += plain ? bit_length(plain) + 1 : 0;
+        cost[2 * yz + 1] += along_x ? bit_length(along_x) + 1 : 0;
+    }
+}
+
+static inline unsigned choose_axes(const struct shape *s, const U *q, U base)
+{
+    size_t cost[8] = {0};
+    unsigned possible = (s->x > 1 ? ZMPI_AXIS_X : 0U) | (s->y > 1 ? ZMPI_AXIS_Y : 0U) |
+                        (s->z > 1 ? ZMPI_AXIS_Z : 0U);
+    for (size_t k = 0; k < sample_count(s); k++)
+        sample_cost(s, q, base, sample_block(s, k), cost);
+    unsigned best = 0;
+    for (unsigned axes = 1; axes < 8; axes++)
+        if ((axes & ~possible) == 0 && cost[axes] < cost[best])
+            best = axes;
+    return best;
+}
+
+/* ---- differences and sums ---- */
+
+/* Backwards, in place: r[i] -= r[i - distance]. */
+static inline void difference(U *r, size_t n, size_t distance)
+{
+    for (size_t i = n; i-- > distance;)
+        r[i] -= r[i - distance];
+}
+
+static inline void residuals_of(const struct shape *s, const U *q, U base, unsigned axes, U *r)
+{
+    for (size_t i = 0; i < s->count; i++)
+        r[i] = q[i] - base;
+    if (axes & ZMPI_AXIS_Z)
+        difference(r, s->count, s->plane);
+    if (axes & ZMPI_AXIS_Y)
+        for (size_t z = 0; z < s->z; z++)
+            difference(r + z * s->plane, s->plane, s->row);
+    if (axes == ZMPI_AXIS_X)
+        difference(r, s->count, 1);
+    else if (axes & ZMPI_AXIS_X)
+        for (size_t y = 0; y < s->z * s->y; y++)
+            difference(r + y * s->row, s->row, 1);
+}
+
+static inline void sum(U *r, size_t n, size_t distance)
+{
+    for (size_t i = distance; i < n; i++)
+        r[i] += r[i - distance];
+}
+
+static inline void integers_of(const struct shape *s, U *r, U base, unsigned axes)
+{
+    if (axes == ZMPI_AXIS_X)
+        sum(r, s->count, 1);
+    else if (axes & ZMPI_AXIS_X)
+        for (size_t y = 0; y < s->z * s->y; y++)
+            sum(r + y * s->row, s->row, 1);
+    if (axes & ZMPI_AXIS_Y)
+        for (size_t z = 0; z < s->z; z++)
+            sum(r + z * s->plane, s->plane, s->row);
+    if (axes & ZMPI_AXIS_Z)
+        sum(r, s->count, s->plane);
+    for (size_t i = 0; i < s->count; i++)
+        r[i] += base;
+}
+
+/* ---- planes ---- */
+
+/* Transpose an 8x8 bit matrix: bit j of byte i becomes bit i of byte j. */
+static inline uint64_t transpose8(uint64_t m)
+{
+    uint64_t t = (m ^ (m >> 7)) & 0x00AA00AA00AA00AAU;
+    m ^= t ^ (t << 7);
+    t = (m ^ (m >> 14)) & 0x0000CCCC0000CCCCU;
+    m ^= t ^ (t << 14);
+    t = (m ^ (m >> 28)) & 0x00000000F0F0F0F0U;
+    return m ^ t ^ (t << 28);
+}
+
+/* Magnitudes of one block (32 words) to `length` planes at dst, eight planes at a time. */
+static inline void planes_encode(const U m[ZMPI_BLOCK], unsigned length, unsigned char *dst)
+{
+    for (unsigned p = 0; p < length; p += 8) {
+        uint32_t plane[8] = {0};
+        for (unsigned e = 0; e < ZMPI_BLOCK; e += 8) {
+            uint64_t bits = 0;
+            for (unsigned j = 0; j < 8; j++)
+                bits |= (uint64_t)((m[e + j] >> p) & 0xFF) << (8 * j);
+            bits = transpose8(bits);
+            for (unsigned k = 0; k < 8; k++)
+                plane[k] |= (uint32_t)((bits >> (8 * k)) & 0xFF) << e;
+        }
+        for (unsigned k = 0; k < 8 && p + k < length; k++)
+            zmpi_store32(dst + 4 * (size_t)(p + k), plane[k]);
+    }
+}
+
+static inline void planes_decode(U m[ZMPI_BLOCK], unsigned length, const unsigned char *src)
+{
+    memset(m, 0, ZMPI_BLOCK * sizeof *m);
+    for (unsigned p = 0; p < length; p += 8) {
+        uint32_t plane[8] = {0};
+        for (unsigned k = 0; k < 8 && p + k < length; k++)
+            plane[k] = zmpi_load32(src + 4 * (size_t)(p + k));
+        for (unsigned e = 0; e < ZMPI_BLOCK; e += 8) {
+            uint64_t bits = 0;
+            for (unsigned k = 0; k < 8; k++)
+                bits |= (uint64_t)((plane[k] >> e) & 0xFF) << (8 * k);
+            bits = transpose8(bits);
+            for (unsigned j = 0; j < 8; j++)
+                m[e + j] |= (U)((bits >> (8 * j)) & 0xFF) << p;
+        }
+    }
+}
+
+/* One block of n <= 32 residuals to dst; returns its length L. Bytes written: 4 (L + 1), or none if
+ * L is 0. */
+static inline unsigned block_encode(const U *r, size_t n, unsigned char *dst)
+{
+    U m[ZMPI_BLOCK] = {0}, all = 0;
+    uint32_t signs = 0;
+    for (size_t j = 0; j < n; j++) {
+        m[j] = magnitude(r[j]);
+        all |= m[j];
+        signs |= (uint32_t)((S)r[j] < 0) << j;
+    }
+    unsigned length = bit_length(all);
+    if (length == 0)
+        return 0;
+    zmpi_store32(dst, signs);
+    planes_encode(m, length, dst + 4);
+    return length;
+}
+
+static inline void block_decode(U *r, size_t n, unsigned length, const unsigned char *src)
+{
+    if (length == 0) {
+        memset(r, 0, n * sizeof *r);
+        return;
+    }
+    U m[ZMPI_BLOCK];
+    uint32_t signs = zmpi_load32(src);
+    planes_decode(m, length, src + 4);
+    for (size_t j = 0; j < n; j++)
+        r[j] = (signs >> j) & 1 ? (U)0 - m[j] : m[j];
+}

@@ -1,0 +1,102 @@
+/* kernels.c - the choice between instruction sets. */
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+#include "kernels.h"
+
+static bool always(void)
+{
+    return true;
+}
+
+static uint64_t hash(const void *src, size_t size)
+{
+    return zmpi_hash(src, size, 0);
+}
+
+static zmpi_range_fn range32, range64;
+
+const struct zmpi_kernels zmpi_kernels_scalar = {
+    .name = "scalar",
+    .available = always,
+    .encode32 = zmpi_chunk32_encode,
+    .encode64 = zmpi_chunk64_encode,
+    .decode32 = zmpi_chunk32_decode,
+    .decode64 = zmpi_chunk64_decode,
+    .range32 = range32,
+    .range64 = range64,
+    .hash = hash,
+};
+
+static const struct zmpi_kernels *const sets[] = {
+#ifdef __x86_64__
+    &zmpi_kernels_avx2,
+#endif
+    &zmpi_kernels_scalar,
+    NULL,
+};
+
+/* Sets of all machines, but for scalar, which is always there. */
+static const char *const names[] = {"avx2"};
+
+const struct zmpi_kernels *zmpi_kernels_at(size_t i)
+{
+    return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
+}
+
+/* Does the comma-separated list hold this name? */
+static bool holds(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *p = list; p; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (strncmp(p, name, length) == 0 && (p[length] == 0 || p[length] == ','))
+            return true;
+    }
+    return false;
+}
+
+bool zmpi_kernels_list_ok(const char *text)
+{
+    while (*text) {
+        size_t n = strcspn(text, ",");
+        bool known = false;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            known |= strlen(names[i]) == n && memcmp(names[i], text, n) == 0;
+        if (!known || (text[n] == ',' && text[n + 1] == 0))
+            return false;
+        text += n + (text[n] == ',');
+    }
+    return true;
+}
+
+const struct zmpi_kernels *zmpi_kernels(void)
+{
+    static const struct zmpi_kernels *_Atomic chosen;
+    const struct zmpi_kernels *k = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (k)
+        return k;
+    /* Threads that come here together find the same. */
+    const char *off = getenv("ZMPI_DISABLE");
+    size_t i = 0;
+    while (sets[i] != &zmpi_kernels_scalar &&
+           (!sets[i]->available() || (off && holds(off, sets[i]->name))))
+        i++;
+    atomic_store_explicit(&chosen, sets[i], memory_order_relaxed);
+    return sets[i];
+}
+
+/* ---- the range without intrinsics ---- */
+
+#define T          float
+#define FABS       fabsf
+#define RANGE_NAME range32
+#include "range_t.h"
+
+#define T          double
+#define FABS       fabs
+#define RANGE_NAME range64
+#include "range_t.h"

@@ -1,0 +1,45 @@
+/*
+ * kernels.h - the loops that take the time, once per instruction set. All sets write the same
+ * bytes; they are chosen once, at first use.
+ */
+#ifndef ZMPI_KERNELS_H
+#define ZMPI_KERNELS_H
+
+#include "chunk.h"
+
+/* A pass over an array for its range; *range goes in as what is known so far. */
+typedef void zmpi_range_fn(const void *src, size_t count, struct zmpi_range *range);
+/* XXH3 of a chunk, seed 0. */
+typedef uint64_t zmpi_hash_fn(const void *src, size_t size);
+
+struct zmpi_kernels {
+    const char *name;
+    bool (*available)(void); /* does this machine have the instructions? */
+    zmpi_chunk_encode_fn *encode32, *encode64;
+    zmpi_chunk_decode_fn *decode32, *decode64;
+    zmpi_range_fn *range32, *range64;
+    zmpi_hash_fn *hash;
+};
+
+/* The newest set that this machine has and ZMPI_DISABLE does not name. Any thread, any time. */
+const struct zmpi_kernels *zmpi_kernels(void);
+
+/* All sets that were compiled, newest first, scalar last; NULL behind the last. For tests and `zmpi
+ * options`. */
+const struct zmpi_kernels *zmpi_kernels_at(size_t i);
+
+/* Is `text` a list of sets that can be switched off: "avx2", or ""? Sets that exist on other
+ * machines only are allowed. */
+bool zmpi_kernels_list_ok(const char *text);
+
+extern const struct zmpi_kernels zmpi_kernels_scalar;
+#ifdef __x86_64__
+extern const struct zmpi_kernels zmpi_kernels_avx2;
+#endif
+
+/* One value that is not ordinary (range.c): skips NaN and infinities, notes fill values. */
+void zmpi_range_take(struct zmpi_range *r, double x);
+/* Magnitudes below this are never fill values. */
+#define ZMPI_ORDINARY 1e19
+
+#endif

@@ -1,0 +1,343 @@
+/* options.c - the table of all settings, and where their values come from. */
+#define _GNU_SOURCE
+#include <fnmatch.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options_value.h"
+
+/* Formats whose own libraries must be able to open the files are left alone. */
+#define DEFAULT_FILES                                                                              \
+    "*,!*.h5,!*.hdf5,!*.he5,!*.nc,!*.nc4,!*.cdf,!*.bp,!*.adios,!*.silo,!*.cgns,!*.exo,!*.e,!*."    \
+    "zarr"
+
+#define FIELD(name) .offset = offsetof(struct zmpi_options, name)
+#define TEXT(name)  FIELD(name), .capacity = sizeof((struct zmpi_options *)0)->name
+#define KIB         ((size_t)1 << 10)
+#define MIB         ((size_t)1 << 20)
+#define GIB         ((size_t)1 << 30)
+
+static const struct zmpi_option table[] = {
+    {{"error_bound", "bound", "", "ZMPI_ERROR_BOUND", "zmpi_error_bound",
+      "largest error of a value: abs=V, rel=V (of the value range) or lossless; unset: nothing is "
+      "converted"},
+     "allowed are abs=V, rel=V (V > 0, rel < 1) or lossless",
+     ZMPI_OPTION_BOUND,
+     true,
+     FIELD(bound)},
+    {{"threshold", "number", "", "ZMPI_THRESHOLD", "zmpi_threshold",
+      "values of this magnitude and above are kept exactly and left out of the range; unset: only "
+      "the usual "
+      "fill values (1e20, 9.96921e36, ...)"},
+     "allowed is a finite number > 0",
+     ZMPI_OPTION_THRESHOLD,
+     true,
+     FIELD(threshold)},
+    {{"codec", "name", "fle", "ZMPI_CODEC", "zmpi_codec", "encoder of the residuals"},
+     "allowed is fle",
+     ZMPI_OPTION_CODEC,
+     true,
+     TEXT(codec)},
+    {{"device", "name", "auto", "ZMPI_DEVICE", "zmpi_device",
+      "where to compress: auto, cpu or the name of a plug-in"},
+     "allowed are auto, cpu or the name of a plug-in (a-z, 0-9, _ and -, at most 31)",
+     ZMPI_OPTION_DEVICE,
+     true,
+     TEXT(device)},
+    {{"files", "globs", DEFAULT_FILES, "ZMPI_FILES", NULL,
+      "files that may be compressed: globs separated by commas, on the base name or, with a '/', "
+      "on "
+      "the path; !glob excludes; the last match wins"},
+     "allowed are globs separated by commas, at least one without '!' (at most 1023 characters)",
+     ZMPI_OPTION_FILES,
+     false,
+     TEXT(files)},
+    {{"threads", "number", "0", "ZMPI_THREADS", "zmpi_threads",
+      "threads of one process that compress; 0: automatic"},
+     "allowed are 0 (automatic) to 1024",
+     ZMPI_OPTION_INT,
+     false,
+     FIELD(threads),
+     .max = 1024},
+    {{"collectives", "list", "gather", "ZMPI_COLLECTIVES", NULL,
+      "collective operations whose messages are compressed: gather, or none"},
+     "allowed are gather or none",
+     ZMPI_OPTION_COLLECTIVES,
+     false,
+     TEXT(collectives)},
+    {{"collective_min", "bytes", "64K", "ZMPI_COLLECTIVE_MIN", NULL,
+      "smallest contribution of one process to a collective operation that is compressed"},
+     "allowed is a number of bytes, with K, M or G if you like",
+     ZMPI_OPTION_BYTES,
+     false,
+     FIELD(collective_min),
+     .max = SIZE_MAX >> 1},
+    {{"staging", "bytes", "16M", "ZMPI_STAGING", "zmpi_staging",
+      "compressed bytes of independent writes that a process holds back for each file"},
+     "allowed are 1M to 1G",
+     ZMPI_OPTION_BYTES,
+     false,
+     FIELD(staging),
+     .min = MIB,
+     .max = GIB},
+    {{"shape", "shape", "", "ZMPI_SHAPE", "zmpi_shape",
+      "extents NZxNYxNX of the array in one process's buffer, where the datatype does not tell"},
+     "allowed is NZxNYxNX, each at least 1",
+     ZMPI_OPTION_SHAPE,
+     true,
+     FIELD(shape)},
+    {{"report", "path", "", "ZMPI_REPORT", NULL,
+      "JSON file for the report at the end; empty: none"},
+     "allowed is a path of at most 1023 characters",
+     ZMPI_OPTION_PATH,
+     false,
+     TEXT(report)},
+    {{"report_text", "switch", "on", "ZMPI_REPORT_TEXT", NULL,
+      "print the report on rank 0's standard error"},
+     "allowed are on or off",
+     ZMPI_OPTION_SWITCH,
+     false,
+     FIELD(report_text)},
+    {{"config", "path", "", "ZMPI_CONFIG", NULL, "file of rules: settings by file name"},
+     "allowed is a path of at most 1023 characters",
+     ZMPI_OPTION_PATH,
+     false,
+     TEXT(config)},
+    {{"log", "level", "warn", "ZMPI_LOG", NULL, "what is said on standard error"},
+     "allowed are quiet, error, warn, info or debug",
+     ZMPI_OPTION_LEVEL,
+     false,
+     FIELD(log)},
+    {{"plugin_path", "path", "", "ZMPI_PLUGIN_PATH", NULL,
+      "directories searched for device plug-ins first, separated by ':'"},
+     "allowed is a list of directories of at most 1023 characters",
+     ZMPI_OPTION_PATH,
+     false,
+     TEXT(plugin_path)},
+    {{"disable", "list", "", "ZMPI_DISABLE", NULL,
+      "instruction sets that the CPU codec must not use, separated by ','"},
+     "allowed are avx2, or nothing",
+     ZMPI_OPTION_KERNELS,
+     false,
+     TEXT(disable)},
+};
+
+_Static_assert(sizeof table / sizeof *table == ZMPI_OPTION_COUNT, "ZMPI_OPTION_COUNT is wrong");
+
+const struct zmpi_option_info *zmpi_option_info(size_t i)
+{
+    return i < ZMPI_OPTION_COUNT ? &table[i].info : NULL;
+}
+
+void zmpi_option_get(const struct zmpi_options *o, size_t i, char text[1024])
+{
+    zmpi_option_format(&table[i], o, text);
+}
+
+const struct zmpi_option *zmpi_option_row(const char *name, size_t *index)
+{
+    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++) {
+        if (strcmp(table[i].info.name, name) == 0) {
+            if (index != NULL)
+                *index = i;
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+/* A message is one line whatever the value holds. */
+static void make_one_line(char message[256])
+{
+    for (char *p = message; *p != 0; p++)
+        if ((unsigned char)*p < 0x20)
+            *p = '?';
+}
+
+enum zmpi_status zmpi_option_assign(struct zmpi_options *o, size_t i, const char *value,
+                                    enum zmpi_option_source source, const char *label,
+                                    char message[256])
+{
+    struct zmpi_options ignored;
+    // A value that a stronger source hides must still be a valid one.
+    bool hidden = o->source[i] > source;
+    if (!zmpi_option_parse(&table[i], hidden ? &ignored : o, value)) {
+        snprintf(message, 256, "%.80s=%.64s: %s", label, value, table[i].allowed);
+        make_one_line(message);
+        return ZMPI_ERR_ARG;
+    }
+    if (!hidden)
+        o->source[i] = (unsigned char)source;
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_option_set(struct zmpi_options *o, const char *name, const char *value,
+                                 const char *source, char message[256])
+{
+    size_t i;
+    if (zmpi_option_row(name, &i) == NULL) {
+        char hint[64];
+        zmpi_option_suggest(name, false, hint);
+        snprintf(message, 256, "%.80s=%.40s: there is no option %.40s%s", source, value, name,
+                 hint);
+        make_one_line(message);
+        return ZMPI_ERR_ARG;
+    }
+    return zmpi_option_assign(o, i, value, ZMPI_FROM_HINT, source, message);
+}
+
+bool zmpi_option_is_hint(const struct zmpi_options *o, const char *name)
+{
+    size_t i;
+    return zmpi_option_row(name, &i) != NULL && o->source[i] == ZMPI_FROM_HINT;
+}
+
+void zmpi_options_default(struct zmpi_options *o)
+{
+    memset(o, 0, sizeof *o);
+    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++)
+        if (table[i].info.default_value[0] != 0)
+            zmpi_option_parse(&table[i], o, table[i].info.default_value);
+}
+
+static bool is_ignored(const char *variable)
+{
+    return strncmp(variable, "ZMPI_DATA=", 10) == 0 || strncmp(variable, "ZMPI_TEST_", 10) == 0;
+}
+
+/* A misspelt variable would silently do nothing; nothing is what must not happen. */
+static enum zmpi_status check_environment(char message[256])
+{
+    for (char **e = environ; e != NULL && *e != NULL; e++) {
+        if (strncmp(*e, "ZMPI_", 5) != 0 || is_ignored(*e))
+            continue;
+        char name[64];
+        size_t n = strcspn(*e, "=");
+        snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), *e);
+        bool known = false;
+        for (size_t i = 0; i < ZMPI_OPTION_COUNT && !known; i++)
+            known = strcmp(table[i].info.environment, name) == 0;
+        if (known)
+            continue;
+        char hint[64];
+        zmpi_option_suggest(name, true, hint);
+        snprintf(message, 256, "%s: there is no such setting%s", name, hint);
+        return ZMPI_ERR_ARG;
+    }
+    return ZMPI_OK;
+}
+
+static enum zmpi_status load_environment(struct zmpi_options *o, char message[256])
+{
+    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++) {
+        const char *name = table[i].info.environment;
+        const char *value = getenv(name);
+        enum zmpi_status s = ZMPI_OK;
+        if (value != NULL)
+            s = zmpi_option_assign(o, i, value, ZMPI_FROM_ENVIRONMENT, name, message);
+        if (s != ZMPI_OK)
+            return s;
+    }
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256])
+{
+    struct zmpi_options t;
+    zmpi_options_default(&t);
+    enum zmpi_status s = check_environment(message);
+    if (s == ZMPI_OK)
+        s = load_environment(&t, message);
+    // The rules come after the environment, which names their file, and stay below it.
+    if (s == ZMPI_OK)
+        s = zmpi_rules_load(&t, message);
+    if (s == ZMPI_OK)
+        s = zmpi_rules_apply(&t, NULL, message);
+    if (s != ZMPI_OK) {
+        zmpi_options_free(&t);
+        return s;
+    }
+    zmpi_log_set(t.log);
+    *o = t;
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_options_for_file(struct zmpi_options *o, const char *path, char message[256])
+{
+    return zmpi_rules_apply(o, path, message);
+}
+
+void zmpi_options_free(struct zmpi_options *o)
+{
+    zmpi_rules_free(o->rules);
+    o->rules = NULL;
+}
+
+bool zmpi_glob_matches(const char *glob, const char *path)
+{
+    const char *base = strrchr(path, '/');
+    const char *subject = strchr(glob, '/') == NULL && base != NULL ? base + 1 : path;
+    return fnmatch(glob, subject, 0) == 0;
+}
+
+bool zmpi_options_file_matches(const struct zmpi_options *o, const char *path)
+{
+    bool match = false;
+    for (const char *p = o->files; *p != 0;) {
+        char glob[sizeof o->files];
+        size_t n = strcspn(p, ",");
+        bool exclude = *p == '!';
+        snprintf(glob, sizeof glob, "%.*s", (int)(n - exclude), p + exclude);
+        if (zmpi_glob_matches(glob, path))
+            match = !exclude;
+        p += n + (p[n] == ',');
+    }
+    return match;
+}
+
+#define SUGGEST_MAX 32
+
+/* Levenshtein distance of two short names; a large number if one is too long. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    size_t row[SUGGEST_MAX + 1];
+    if (n > SUGGEST_MAX || m > SUGGEST_MAX)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (diagonal + 1 < best)
+                best = diagonal + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[m];
+}
+
+void zmpi_option_suggest(const char *name, bool environment, char text[64])
+{
+    const char *nearest = "";
+    size_t least = strlen(name) / 2; // farther than half of it is another word
+    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++) {
+        const char *known = environment ? table[i].info.environment : table[i].info.name;
+        size_t d = distance(name, known);
+        if (d < least) {
+            least = d;
+            nearest = known;
+        }
+    }
+    text[0] = 0;
+    if (*nearest != 0)
+        snprintf(text, 64, "; did you mean %s?", nearest);
+}

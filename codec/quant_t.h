@@ -1,0 +1,163 @@
+/*
+ * quant_t.h - template: float words to integers and back (format.md 1.2, 4.4, 4.5). After fle_t.h.
+ *
+ * Parameters: T the float type of WIDTH bytes, FABS, and MAGIC = 1.5 * 2^(bits of T's significand):
+ * adding it rounds a number of magnitude up to 2^(p-2) to the nearest even integer, and leaves that
+ * integer in the low bits, on every machine with IEEE addition. Compile without contraction: each
+ * operation below is rounded once.
+ */
+
+static inline U bits_of(T x)
+{
+    U u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+static inline T value_of(U u)
+{
+    T x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+static const U SIGN_BIT = (U)1 << (8 * WIDTH - 1);
+
+/* Sign and magnitude to two's complement order and back: its own inverse. Monotone in the value. */
+static inline U ordered_view(U u)
+{
+    return u & SIGN_BIT ? u ^ (SIGN_BIT - 1) : u;
+}
+
+/* One step's numbers in the element type. */
+struct quantizer {
+    T step, inverse, limit, bound;
+};
+
+static inline struct quantizer quantizer_of(const struct zmpi_chunk_rule *rule, int level)
+{
+    const struct zmpi_step *l = &rule->level[level];
+    return (struct quantizer){(T)l->step, (T)l->inverse, (T)l->limit, (T)rule->abs_bound};
+}
+
+/* q as a U. Elements beyond the limit count as 0: the caller makes them exceptions. */
+static inline U quantize(const struct quantizer *z, T x)
+{
+    T inside = FABS(x) <= z->limit ? x : 0; /* false for NaN */
+    T v = inside * z->inverse;
+    return bits_of(v + MAGIC) - bits_of(MAGIC);
+}
+
+static inline T dequantize(T step, U q)
+{
+    return (T)(S)q * step;
+}
+
+/* ---- the level of the step ---- */
+
+/*
+ * Do at least 7/8 of the sampled elements that can be quantized at all lie within the limit? Fill
+ * values and NaN do not count: they are exceptions at every level.
+ */
+static inline bool level_fits(const struct shape *s, const T *x, T limit, T widest)
+{
+    size_t all = 0, fit = 0;
+    for (size_t k = 0; k < sample_count(s); k++) {
+        size_t b = sample_block(s, k), n = block_words(s, b);
+        const T *p = x + b * ZMPI_BLOCK;
+        for (size_t j = 0; j < n; j++) {
+            fit += FABS(p[j]) <= limit;
+            all += FABS(p[j]) <= widest;
+        }
+    }
+    return all > 0 && 8 * fit >= 7 * all;
+}
+
+/* Are all elements already what this step would decode to? Usually answered by the first ones. */
+static inline bool level_reproduces(const struct shape *s, const T *x, const struct quantizer *z)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (FABS(x[i]) <= z->limit && bits_of(x[i]) != SIGN_BIT &&
+            bits_of(dequantize(z->step, quantize(z, x[i]))) != bits_of(x[i]))
+            return false;
+    return true;
+}
+
+/* The level to use, or -1. */
+static inline int choose_level(const struct shape *s, const T *x,
+                               const struct zmpi_chunk_rule *rule)
+{
+    int level = 0;
+    T widest = (T)rule->level[rule->levels - 1].limit;
+    while (level < rule->levels && !level_fits(s, x, (T)rule->level[level].limit, widest))
+        level++;
+    if (level == rule->levels)
+        return -1;
+    for (int finer = rule->levels - 1; finer > level; finer--) {
+        struct quantizer z = quantizer_of(rule, finer);
+        if (level_reproduces(s, x, &z))
+            return finer;
+    }
+    return level;
+}
+
+/* ---- a chunk ---- */
+
+/* Must this element be stored as it is? The bound is checked with what the decoder will compute;
+ * written so that NaN fails. */
+static inline bool is_exception(const struct quantizer *z, T x, U q)
+{
+    T error = FABS(x - dequantize(z->step, q));
+    return !(FABS(x) <= z->limit) || !(error < z->bound) || bits_of(x) == SIGN_BIT;
+}
+
+/* Quantize all; set exception[] per block. Returns the number of exceptions. */
+static inline size_t quantize_blocks(const struct shape *s, const T *x, const struct quantizer *z,
+                                     U *q, uint32_t *exception)
+{
+    size_t exceptions = 0;
+    for (size_t b = 0; b < s->blocks; b++) {
+        size_t first = b * ZMPI_BLOCK, n = block_words(s, b);
+        uint32_t mask = 0;
+        for (size_t j = 0; j < n; j++) {
+            q[first + j] = quantize(z, x[first + j]);
+            mask |= (uint32_t)is_exception(z, x[first + j], q[first + j]) << j;
+        }
+        exception[b] = mask;
+        exceptions += (size_t)__builtin_popcount(mask);
+    }
+    return exceptions;
+}
+
+/* Give exceptions the integer of the last quantized element, so that they cost the prediction
+ * little. */
+static inline void hold_exceptions(const struct shape *s, U base, U *q, const uint32_t *exception)
+{
+    U last = base;
+    for (size_t b = 0; b < s->blocks; b++) {
+        U *block = q + b * ZMPI_BLOCK;
+        size_t n = block_words(s, b);
+        if (exception[b] == UINT32_MAX) {
+            for (size_t j = 0; j < ZMPI_BLOCK; j++)
+                block[j] = last;
+            continue;
+        }
+        for (size_t j = 0; exception[b] && j < n; j++) {
+            if ((exception[b] >> j) & 1)
+                block[j] = last;
+            else
+                last = block[j];
+        }
+        if (!exception[b])
+            last = block[n - 1];
+    }
+}
+
+/* Index of the first quantized element; there must be one. */
+static inline size_t first_quantized(const uint32_t *exception)
+{
+    size_t b = 0;
+    while (exception[b] == UINT32_MAX)
+        b++;
+    return b * ZMPI_BLOCK + (size_t)__builtin_ctz(~exception[b]);
+}

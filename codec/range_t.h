@@ -1,0 +1,34 @@
+/*
+ * range_t.h - template, included once per float type: T the type, FABS its fabs, RANGE_NAME the
+ * function.
+ *
+ * In groups: branch-free minimum and maximum (which compilers vectorise) as long as every value of
+ * the group is ordinary, one by one where not.
+ */
+static void RANGE_NAME(const void *src, size_t n, struct zmpi_range *r)
+{
+    const T *x = src;
+    enum { GROUP = 256 };
+    for (size_t i = 0; i < n; i += GROUP) {
+        size_t m = n - i < GROUP ? n - i : GROUP;
+        const T *g = x + i;
+        T lo = g[0], hi = g[0];
+        int odd = 0;
+        for (size_t j = 0; j < m; j++) {
+            lo = g[j] < lo ? g[j] : lo;
+            hi = g[j] > hi ? g[j] : hi;
+            odd |= !(FABS(g[j]) < (T)ZMPI_ORDINARY);
+        }
+        if (!odd) {
+            r->min = fmin(r->min, (double)lo);
+            r->max = fmax(r->max, (double)hi);
+            continue;
+        }
+        for (size_t j = 0; j < m; j++)
+            zmpi_range_take(r, (double)g[j]);
+    }
+}
+
+#undef T
+#undef FABS
+#undef RANGE_NAME

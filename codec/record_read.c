@@ -1,0 +1,217 @@
+/*
+ * record_read.c - the wanted bytes of one record: read and decode no more chunks than hold them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "container_private.h"
+
+/* The first read takes head, chunk table and payload up to here; stretches with smaller gaps are
+ * read as one. */
+#define FIRST_BYTES 65536
+#define GAP_BYTES   16384
+
+/* The payload in memory, as far as it was read. */
+struct payload {
+    const struct zmpi_reader *in;
+    uint64_t offset; /* of the payload, as the reader counts */
+    size_t length;
+    unsigned char *data;
+    size_t have; /* leading bytes that are there */
+};
+
+static enum zmpi_status fetch(const struct payload *p, size_t begin, size_t end)
+{
+    if (begin >= end)
+        return ZMPI_OK;
+    return p->in->read(p->in->context, p->offset + begin, p->data + begin, end - begin);
+}
+
+/* The head in the file must be the one that the index promised, else something else was written
+ * there. */
+static enum zmpi_status check_head(const struct zmpi_record *r, const unsigned char id[16],
+                                   const unsigned char *head, size_t size)
+{
+    struct zmpi_record found;
+    enum zmpi_status status = zmpi_record_decode(&found, id, r->offset, head, size);
+    if (status != ZMPI_OK)
+        return status == ZMPI_ERR_CORRUPT ? status : ZMPI_ERR_CHECKSUM;
+    return zmpi_record_same(&found, r) ? ZMPI_OK : ZMPI_ERR_CORRUPT;
+}
+
+enum zmpi_status zmpi_record_load_list(struct zmpi_record *r, const unsigned char id[16],
+                                       const struct zmpi_reader *in)
+{
+    size_t size = zmpi_record_head_size(r);
+    if (r->offset >= ZMPI_OFFSET_MEMORY || r->extent.levels != ZMPI_EXTENT_LIST)
+        return ZMPI_ERR_ARG;
+    if (!zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
+        return ZMPI_ERR_TRUNCATED;
+    unsigned char *head = malloc(size);
+    if (head == NULL)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = in->read(in->context, r->offset, head, size);
+    if (status == ZMPI_OK)
+        status = check_head(r, id, head, size);
+    if (status == ZMPI_OK)
+        status =
+            zmpi_extent_list_decode(&r->extent, head + ZMPI_RECORD_HEADER_BYTES, r->extents_length);
+    free(head);
+    return status;
+}
+
+/*
+ * First read. A head without a list is read and checked along, for it costs nothing; one with a
+ * list was checked when that was loaded; a record in memory was never out of sight.
+ */
+static enum zmpi_status begin_payload(struct payload *p, const struct zmpi_record *r,
+                                      const unsigned char id[16], unsigned char *buffer)
+{
+    bool with_head = r->offset < ZMPI_OFFSET_MEMORY && r->extent.levels != ZMPI_EXTENT_LIST;
+    size_t head = zmpi_record_head_size(r);
+    p->offset = zmpi_record_payload(r);
+    p->length = r->payload_length;
+    p->have = p->length < FIRST_BYTES ? p->length : FIRST_BYTES;
+    p->data = with_head ? buffer + head : buffer;
+    if (!with_head)
+        return fetch(p, 0, p->have);
+    enum zmpi_status status = p->in->read(p->in->context, r->offset, buffer, head + p->have);
+    return status == ZMPI_OK ? check_head(r, id, buffer, head) : status;
+}
+
+/* Header and chunk table; the stream must be what the record says it is. */
+static enum zmpi_status parse_payload(struct payload *p, const struct zmpi_record *r,
+                                      struct zmpi_stream *s)
+{
+    size_t head;
+    enum zmpi_status status = zmpi_stream_head_size(p->data, p->length, &head);
+    if (status != ZMPI_OK)
+        return status;
+    if (head > p->length)
+        return ZMPI_ERR_CORRUPT;
+    if (head > p->have) {
+        status = fetch(p, p->have, head);
+        p->have = head;
+    }
+    if (status == ZMPI_OK)
+        status = zmpi_stream_parse(s, p->data, p->length);
+    if (status != ZMPI_OK)
+        return status;
+    return s->info.length == p->length && s->info.decoded_bytes == r->extent.bytes
+               ? ZMPI_OK
+               : ZMPI_ERR_CORRUPT;
+}
+
+static void mark(const struct zmpi_stream *s, const struct zmpi_copy *copies, size_t n,
+                 unsigned char *need)
+{
+    for (size_t i = 0; i < n;) {
+        uint64_t begin = copies[i].from, end = begin + copies[i].length;
+        for (i++; i < n && copies[i].from == end; i++)
+            end += copies[i].length;
+        zmpi_stream_mark(s, begin, end, need);
+    }
+}
+
+static size_t chunk_size(const struct zmpi_stream *s, size_t k)
+{
+    return zmpi_load32(s->table + 8 * k);
+}
+
+/* Bytes of needed chunks that are not there yet. */
+static size_t missing(const struct payload *p, const struct zmpi_stream *s,
+                      const unsigned char *need, size_t begin)
+{
+    size_t bytes = 0;
+    for (size_t k = 0; k < s->info.chunks; k++) {
+        size_t end = begin + chunk_size(s, k);
+        if (need[k] && end > p->have)
+            bytes += end - begin;
+        begin = end;
+    }
+    return bytes;
+}
+
+static enum zmpi_status fetch_chunks(const struct payload *p, const struct zmpi_stream *s,
+                                     const unsigned char *need)
+{
+    size_t begin = ZMPI_STREAM_HEADER_BYTES + 8 * s->info.chunks;
+    if (need == NULL || missing(p, s, need, begin) > (p->length - p->have) / 2)
+        return fetch(p, p->have, p->length);
+    size_t from = p->have, to = p->have; /* the stretch being gathered */
+    for (size_t k = 0; k < s->info.chunks; k++) {
+        size_t end = begin + chunk_size(s, k);
+        if (need[k] && end > to) {
+            size_t first = begin > p->have ? begin : p->have;
+            if (first - to > GAP_BYTES || from == to) {
+                enum zmpi_status status = fetch(p, from, to);
+                if (status != ZMPI_OK)
+                    return status;
+                from = first;
+            }
+            to = end;
+        }
+        begin = end;
+    }
+    return fetch(p, from, to);
+}
+
+static enum zmpi_status decode(const struct zmpi_stream *s, const unsigned char *need,
+                               const struct zmpi_copy *copies, size_t n, int threads,
+                               unsigned char *dst)
+{
+    if (n == 1 && copies[0].length == s->info.decoded_bytes)
+        return zmpi_stream_decode(s, NULL, threads, dst + copies[0].to, NULL);
+    /* Untouched pages of a large allocation cost nothing, so chunks may go to their own places. */
+    unsigned char *array = malloc(s->info.decoded_bytes);
+    if (array == NULL)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = zmpi_stream_decode(s, need, threads, array, NULL);
+    for (size_t i = 0; status == ZMPI_OK && i < n; i++)
+        memcpy(dst + copies[i].to, array + copies[i].from, copies[i].length);
+    free(array);
+    return status;
+}
+
+static enum zmpi_status read_stream(struct payload *p, const struct zmpi_record *r,
+                                    const struct zmpi_copy *copies, size_t n, unsigned char *dst)
+{
+    struct zmpi_stream s;
+    enum zmpi_status status = parse_payload(p, r, &s);
+    if (status != ZMPI_OK)
+        return status;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += copies[i].length;
+    unsigned char *need = NULL; /* all */
+    if (bytes < s.info.decoded_bytes) {
+        need = calloc(s.info.chunks, 1);
+        if (need == NULL)
+            return ZMPI_ERR_MEMORY;
+        mark(&s, copies, n, need);
+    }
+    status = fetch_chunks(p, &s, need);
+    if (status == ZMPI_OK)
+        status = decode(&s, need, copies, n, p->in->threads > 1 ? p->in->threads : 1, dst);
+    free(need);
+    return status;
+}
+
+enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned char id[16],
+                                  const struct zmpi_reader *in, const struct zmpi_copy *copies,
+                                  size_t n, unsigned char *dst)
+{
+    if (r->offset < ZMPI_OFFSET_MEMORY && !zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
+        return ZMPI_ERR_TRUNCATED;
+    unsigned char *buffer =
+        malloc(ZMPI_RECORD_HEADER_BYTES + ZMPI_EXTENTS_MAX_NEST + r->payload_length);
+    if (buffer == NULL)
+        return ZMPI_ERR_MEMORY;
+    struct payload p = {.in = in};
+    enum zmpi_status status = begin_payload(&p, r, id, buffer);
+    if (status == ZMPI_OK)
+        status = read_stream(&p, r, copies, n, dst);
+    free(buffer);
+    /* Whatever is wrong here, the file is a container: it is damaged, not foreign. */
+    return status == ZMPI_ERR_FORMAT ? ZMPI_ERR_CORRUPT : status;
+}

@@ -1,0 +1,52 @@
+/*
+ * stream.h - inside view of the stream (docs/format.md part 1), for the container, the devices
+ * and the tests.
+ */
+#ifndef ZMPI_STREAM_H
+#define ZMPI_STREAM_H
+
+#include "zmpi_codec.h"
+#include <stdbool.h>
+
+#define ZMPI_STREAM_HEADER_BYTES 80
+#define ZMPI_CHUNK_INPUT_BYTES   32768
+#define ZMPI_BLOCK               32
+/* Largest coded chunk: map 2 of 32 KiB. */
+#define ZMPI_CHUNK_CODED_MAX (ZMPI_CHUNK_INPUT_BYTES + 4)
+
+/* A checked stream in memory. Points into src; nothing is owned. */
+struct zmpi_stream {
+    struct zmpi_stream_info info;
+    const unsigned char *src;
+    const unsigned char *table; /* info.chunks entries of 8 bytes */
+    size_t width;               /* bytes of a coded word, 4 or 8 */
+    size_t extent[3];           /* words; for ZMPI_BYTES x = ceil(bytes / 4) */
+    size_t grid[3];             /* chunks along each axis */
+};
+
+enum zmpi_status zmpi_stream_parse(struct zmpi_stream *s, const void *src, size_t src_size);
+
+/*
+ * Bytes that must be at hand before zmpi_stream_parse can run: header and table, from the first
+ * 80 bytes.
+ */
+enum zmpi_status zmpi_stream_head_size(const void *src, size_t src_size, size_t *head);
+
+/* Where chunk k lies in the array (first element z,y,x and clipped extents, in words). */
+void zmpi_stream_tile(const struct zmpi_stream *s, size_t k, size_t first[3], size_t extent[3]);
+
+/*
+ * Mark (set to 1) in need[0..chunks) the chunks that hold any of the decoded bytes [begin, end).
+ */
+void zmpi_stream_mark(const struct zmpi_stream *s, size_t begin, size_t end, unsigned char *need);
+
+/*
+ * Decode the chunks with need[k] != 0 (all if need is NULL) into their places of the array at dst
+ * (info.decoded_bytes bytes; other bytes are not touched), with up to `threads` >= 1 threads. dst
+ * NULL: only check that they can be decoded. *bad_chunk (may be NULL) is set on error: the first
+ * chunk that is damaged.
+ */
+enum zmpi_status zmpi_stream_decode(const struct zmpi_stream *s, const unsigned char *need,
+                                    int threads, void *dst, size_t *bad_chunk);
+
+#endif

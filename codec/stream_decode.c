@@ -1,0 +1,170 @@
+/* stream_decode.c - chunks of a checked stream to an array. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "kernels.h"
+#include "pool.h"
+
+/* Arrays that no cache holds are written past the caches. */
+#define STREAM_BYTES ((size_t)16 << 20)
+
+/* Where a chunk goes in the array; in the work's buffer, without gaps, if only checking or if the
+ * array ends within the last word. */
+static struct zmpi_rows tile_rows(const struct zmpi_stream *s, const size_t first[3],
+                                  const size_t extent[3], bool inside, unsigned char *dst,
+                                  struct zmpi_chunk_work *work)
+{
+    if (!inside)
+        return (struct zmpi_rows){
+            .at = work->words,
+            .row = extent[2] * s->width,
+            .plane = extent[1] * extent[2] * s->width,
+        };
+    size_t at = (first[0] * s->extent[1] + first[1]) * s->extent[2] + first[2];
+    return (struct zmpi_rows){
+        .at = dst + at * s->width,
+        .row = s->extent[2] * s->width,
+        .plane = s->extent[1] * s->extent[2] * s->width,
+        .stream = s->info.decoded_bytes >= STREAM_BYTES,
+    };
+}
+
+static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
+                                     const unsigned char *src, size_t size, unsigned char *dst,
+                                     struct zmpi_chunk_work *work)
+{
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    size_t first[3], extent[3];
+    if ((uint32_t)kernels->hash(src, size) != zmpi_load32(s->table + 8 * k + 4))
+        return ZMPI_ERR_CHECKSUM;
+    zmpi_stream_tile(s, k, first, extent);
+    bool is_float = s->info.array.type == ZMPI_F32 || s->info.array.type == ZMPI_F64;
+    bool cut = s->info.decoded_bytes % s->width && k == s->info.chunks - 1;
+    struct zmpi_rows rows = tile_rows(s, first, extent, dst && !cut, dst, work);
+    enum zmpi_status status = s->width == 4
+                                  ? kernels->decode32(is_float, extent, src, size, &rows, work)
+                                  : kernels->decode64(is_float, extent, src, size, &rows, work);
+    if (!status && dst && cut)
+        memcpy(dst + first[2] * s->width, work->words, s->info.decoded_bytes - first[2] * s->width);
+    return status;
+}
+
+/* Needed chunks that a thread takes at a time. */
+enum { GROUP = 8 };
+
+/*
+ * Threads take the needed chunks in order, so that every chunk below a damaged one is taken too:
+ * the first damaged one is found whatever the number of threads.
+ */
+struct decoder {
+    const struct zmpi_stream *s;
+    const unsigned char *need;
+    unsigned char *dst; /* NULL: check only */
+
+    pthread_mutex_t lock;
+    size_t next;              /* first chunk that nobody has taken */
+    const unsigned char *src; /* its bytes */
+    enum zmpi_status status;  /* of chunk `bad` */
+    size_t bad;
+};
+
+struct taken {
+    size_t count, chunk[GROUP];
+    const unsigned char *src[GROUP];
+};
+
+static bool take_chunks(struct decoder *d, struct taken *t)
+{
+    t->count = 0;
+    pthread_mutex_lock(&d->lock);
+    for (; d->next < d->s->info.chunks && t->count < GROUP && !d->status; d->next++) {
+        if (!d->need || d->need[d->next]) {
+            t->chunk[t->count] = d->next;
+            t->src[t->count++] = d->src;
+        }
+        d->src += zmpi_load32(d->s->table + 8 * d->next);
+    }
+    pthread_mutex_unlock(&d->lock);
+    return t->count > 0;
+}
+
+static void fail(struct decoder *d, size_t k, enum zmpi_status status)
+{
+    pthread_mutex_lock(&d->lock);
+    if (!d->status || k < d->bad) {
+        d->status = status;
+        d->bad = k;
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+static void decode_taken(void *context)
+{
+    struct decoder *d = context;
+    struct taken t;
+    struct zmpi_chunk_work *work = zmpi_chunk_work_new();
+    if (!work)
+        return; /* the others may have more luck */
+    while (take_chunks(d, &t))
+        for (size_t i = 0; i < t.count; i++) {
+            size_t k = t.chunk[i], size = zmpi_load32(d->s->table + 8 * k);
+            enum zmpi_status status = decode_chunk(d->s, k, t.src[i], size, d->dst, work);
+            if (status) {
+                fail(d, k, status);
+                break;
+            }
+        }
+    free(work);
+}
+
+/* Threads that there is work for. */
+static int useful_threads(const struct zmpi_stream *s, const unsigned char *need, int threads)
+{
+    size_t n = 0, most = (size_t)threads * GROUP;
+    for (size_t k = 0; k < s->info.chunks && n < most; k++)
+        n += !need || need[k];
+    return (int)((n + GROUP - 1) / GROUP);
+}
+
+enum zmpi_status zmpi_stream_decode(const struct zmpi_stream *s, const unsigned char *need,
+                                    int threads, void *dst, size_t *bad_chunk)
+{
+    struct decoder d = {.s = s, .need = need, .dst = dst, .src = s->table + 8 * s->info.chunks};
+    if (threads < 1)
+        return ZMPI_ERR_ARG;
+    pthread_mutex_init(&d.lock, NULL);
+    zmpi_pool_run(useful_threads(s, need, threads), decode_taken, &d);
+    pthread_mutex_destroy(&d.lock);
+    if (!d.status && d.next < s->info.chunks) {
+        d.status = ZMPI_ERR_MEMORY;
+        d.bad = d.next;
+    }
+    if (d.status && bad_chunk)
+        *bad_chunk = d.bad;
+    return d.status;
+}
+
+enum zmpi_status zmpi_stream_verify(const void *src, size_t src_size, size_t *bad_chunk)
+{
+    struct zmpi_stream s;
+    enum zmpi_status status = zmpi_stream_parse(&s, src, src_size);
+    if (status) {
+        if (bad_chunk)
+            *bad_chunk = 0;
+        return status;
+    }
+    return zmpi_stream_decode(&s, NULL, 1, NULL, bad_chunk);
+}
+
+enum zmpi_status zmpi_decompress(void *dst, size_t dst_capacity, const void *src, size_t src_size)
+{
+    struct zmpi_stream s;
+    enum zmpi_status status = zmpi_stream_parse(&s, src, src_size);
+    if (status)
+        return status;
+    if (dst_capacity < s.info.decoded_bytes)
+        return ZMPI_ERR_SPACE;
+    return zmpi_stream_decode(&s, NULL, 1, dst, NULL);
+}

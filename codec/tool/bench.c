@@ -1,0 +1,133 @@
+/*
+ * bench.c - zmpi bench: how fast and how good the codec is on this machine, beside memcpy and, if
+ * wanted, other compressors.
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+/* "N", or "A..B": one result for each number from A to B. */
+static bool parse_threads(const char *text, struct bench_settings *s)
+{
+    char *end;
+    long first = strtol(text, &end, 10), last = first;
+    if (strncmp(end, "..", 2) == 0)
+        last = strtol(end + 2, &end, 10);
+    if (*end || first < 1 || last < first || last > 1024)
+        return false;
+    s->first_threads = (int)first;
+    s->last_threads = (int)last;
+    return true;
+}
+
+static bool parse_repetitions(const char *text, int *n)
+{
+    char *end;
+    long v = strtol(text, &end, 10);
+    *n = (int)v;
+    return *end == 0 && v >= 1 && v <= BENCH_MOST_REPETITIONS;
+}
+
+static int parse_one(int c, struct bench_settings *s)
+{
+    if (c == 't' && !tool_parse_type(optarg, &s->type))
+        return tool_fail("-t %s: f32 or f64", optarg);
+    if (c == 'd' && !zmpi_shape_parse(optarg, s->shape))
+        return tool_fail("-d %s: extents as NZxNYxNX, each at least 1", optarg);
+    if (c == 'e' && zmpi_bound_parse(optarg, &s->bound))
+        return tool_fail("-e %s: abs=V, rel=V (V > 0, rel < 1) or lossless", optarg);
+    if (c == 'T' && !zmpi_threshold_parse(optarg, &s->threshold))
+        return tool_fail("-T %s: a finite number > 0", optarg);
+    if (c == 'n' && !parse_threads(optarg, s))
+        return tool_fail("--threads %s: N, or A..B, from 1 to 1024", optarg);
+    if (c == 'r' && !parse_repetitions(optarg, &s->repetitions))
+        return tool_fail("--repetitions %s: 1 to %d", optarg, BENCH_MOST_REPETITIONS);
+    if (c == 's' && (!zmpi_bytes_parse(optarg, &s->size) || s->size < 4096))
+        return tool_fail("--size %s: bytes, at least 4K, with K, M or G if you like", optarg);
+    s->json |= c == 'j';
+    s->verbose |= c == 'v';
+    s->peers |= c == 'p';
+    return c == '?' ? tool_usage() : TOOL_OK;
+}
+
+static int parse(int argc, char **argv, struct bench_settings *s)
+{
+    static const struct option longs[] = {
+        {"type", 1, NULL, 't'},      {"dims", 1, NULL, 'd'},  {"error-bound", 1, NULL, 'e'},
+        {"threads", 1, NULL, 'n'},   {"json", 0, NULL, 'j'},  {"verbose", 0, NULL, 'v'},
+        {"size", 1, NULL, 's'},      {"peers", 0, NULL, 'p'}, {"repetitions", 1, NULL, 'r'},
+        {"threshold", 1, NULL, 'T'}, {NULL, 0, NULL, 0}};
+    int c, status = TOOL_OK;
+    while (!status && (c = getopt_long(argc, argv, "t:d:e:T:v", longs, NULL)) != -1)
+        status = parse_one(c, s);
+    return status;
+}
+
+/* ZMPI_* first, so that the command line wins. */
+static int prepare(int argc, char **argv, struct bench_settings *s)
+{
+    struct zmpi_options o;
+    const char *why = "";
+    if (!tool_options_load(&o))
+        return TOOL_ERROR;
+    *s = (struct bench_settings){.bound = {ZMPI_REL, 1e-3},
+                                 .threshold = o.threshold,
+                                 .repetitions = 7,
+                                 .size = (size_t)256 << 20};
+    if (o.bound_set)
+        s->bound = o.bound;
+    s->first_threads = s->last_threads = o.threads > 0 ? o.threads : 1;
+    s->device = zmpi_device_find(o.device, 0, &why);
+    zmpi_options_free(&o);
+    return s->device ? parse(argc, argv, s) : tool_fail("ZMPI_DEVICE=%s: %s", o.device, why);
+}
+
+/* One field with every number of threads; *printed counts the results. */
+static int bench_field(const struct bench_field *f, const struct bench_settings *s, int *printed)
+{
+    int status = TOOL_OK;
+    for (int threads = s->first_threads; threads <= s->last_threads && !status; threads++) {
+        struct bench_result r;
+        status = bench_measure(&r, f, s, threads);
+        if (status)
+            break;
+        if (s->json) {
+            printf("%s", *printed ? ",\n" : "");
+            bench_print_json(&r);
+        } else {
+            bench_print(&r, *printed == 0);
+        }
+        fflush(stdout);
+        ++*printed;
+    }
+    free(f->data);
+    return status;
+}
+
+int tool_bench(int argc, char **argv)
+{
+    struct bench_settings s;
+    struct bench_field f;
+    int printed = 0, status = prepare(argc, argv, &s);
+    if (status)
+        return status;
+    int files = argc - optind;
+    bool list = s.json && (files > 1 || s.first_threads != s.last_threads);
+    if (list)
+        printf("{\"results\": [\n");
+    if (files == 0) {
+        status = bench_field_generate(&f, &s);
+        if (!status)
+            status = bench_field(&f, &s, &printed);
+    }
+    for (int i = optind; i < argc && !status; i++) {
+        status = bench_field_load(&f, argv[i], &s);
+        if (!status)
+            status = bench_field(&f, &s, &printed);
+    }
+    if (s.json)
+        printf(list ? "\n]}\n" : "\n");
+    return status;
+}

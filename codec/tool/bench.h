@@ -1,0 +1,98 @@
+/* bench.h - what the files of `zmpi bench` share. */
+#ifndef ZMPI_BENCH_H
+#define ZMPI_BENCH_H
+
+#include "device.h"
+#include "tool.h"
+
+enum { BENCH_MOST_REPETITIONS = 31, BENCH_MOST_PEERS = 4, BENCH_PEER_REPETITIONS = 3 };
+
+/* Seconds that one operation took, each time. */
+struct bench_times {
+    int n;
+    double seconds[BENCH_MOST_REPETITIONS];
+};
+
+/* What comes back, compared with what went in. */
+struct bench_quality {
+    double max_error, psnr;
+};
+
+/* One compressor on one array. */
+struct bench_codec {
+    const char *name;
+    struct bench_times compress, decompress;
+    size_t size;
+    struct bench_quality quality;
+};
+
+struct bench_field {
+    const char *name;
+    struct zmpi_array array;
+    size_t bytes;
+    size_t copies; /* of the file, one behind the other */
+    void *data;
+};
+
+struct bench_settings {
+    enum zmpi_type type; /* 0: by the file's name, else f32 */
+    size_t shape[3];     /* 0 0 0: by the file's name, else one row */
+    struct zmpi_bound bound;
+    double threshold;
+    int first_threads, last_threads;
+    int repetitions;
+    size_t size;
+    bool json, verbose, peers;
+    const struct zmpi_device *device;
+};
+
+/* All about one field with one number of threads. Rates are of uncompressed bytes. */
+struct bench_result {
+    const struct bench_field *field;
+    const struct bench_settings *settings;
+    struct zmpi_job job;
+    struct zmpi_range range;
+    struct bench_times copy, read, scan; /* memcpy; reading alone; finding the range */
+    struct bench_codec zmpi;
+    struct zmpi_array piece; /* fits the second-level cache */
+    size_t piece_bytes;      /* 0: not measured */
+    struct bench_times piece_copy;
+    struct bench_codec cached; /* zmpi on the piece */
+    int peers;
+    struct bench_codec peer[BENCH_MOST_PEERS];
+};
+
+/* bench_field.c */
+int bench_field_load(struct bench_field *f, const char *path, const struct bench_settings *s);
+int bench_field_generate(struct bench_field *f, const struct bench_settings *s);
+
+/* bench_measure.c: messages on failure. */
+int bench_measure(struct bench_result *r, const struct bench_field *f,
+                  const struct bench_settings *s, int threads);
+double bench_median(const struct bench_times *t);
+/* (slowest - fastest) / median */
+double bench_spread(const struct bench_times *t);
+double bench_now(void);
+
+/*
+ * bench_peers.c: other compressors, those that the tool was built with, by one thread. `best` is
+ * the absolute bound, 0 for exact; a peer that cannot serve it is left out. Sizes are 0 on
+ * failure.
+ */
+struct bench_peer {
+    const char *name;
+    bool lossy;
+    size_t (*capacity)(const struct zmpi_array *array, double bound);
+    size_t (*compress)(const struct zmpi_array *array, double bound, void *dst, size_t capacity,
+                       void *src);
+    bool (*decompress)(const struct zmpi_array *array, double bound, void *dst, void *src,
+                       size_t size);
+};
+/* i = 0, 1, ... until NULL */
+const struct bench_peer *bench_peer(int i);
+
+/* bench_print.c */
+void bench_print(const struct bench_result *r, bool head);
+void bench_print_json(const struct bench_result *r);
+
+#endif

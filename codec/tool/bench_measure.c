@@ -1,0 +1,320 @@
+/*
+ * bench_measure.c - the times. Everything about one field is measured in turns, one repetition of
+ * each after the other, so that a machine that changes its clock, or has other guests, does so to
+ * all of them alike.
+ */
+#define _GNU_SOURCE // _SC_LEVEL2_CACHE_SIZE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+/*
+ * One sample of an operation on a small array takes at least this long: the clock and the first
+ * touch of a line must not matter.
+ */
+#define SAMPLE_SECONDS 5e-3
+
+struct buffers {
+    unsigned char *coded, *decoded;
+    size_t capacity;
+};
+
+double bench_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void add_time(struct bench_times *t, double seconds)
+{
+    if (t->n < BENCH_MOST_REPETITIONS)
+        t->seconds[t->n++] = seconds;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_median(const struct bench_times *t)
+{
+    struct bench_times s = *t;
+    if (s.n == 0)
+        return (double)NAN;
+    qsort(s.seconds, (size_t)s.n, sizeof *s.seconds, ascending);
+    return (s.seconds[(s.n - 1) / 2] + s.seconds[s.n / 2]) / 2;
+}
+
+double bench_spread(const struct bench_times *t)
+{
+    double least = (double)INFINITY, most = 0;
+    for (int i = 0; i < t->n; i++) {
+        least = fmin(least, t->seconds[i]);
+        most = fmax(most, t->seconds[i]);
+    }
+    return t->n ? (most - least) / bench_median(t) : (double)NAN;
+}
+
+/* ---- what comes back ---- */
+
+static double value_at(enum zmpi_type type, const void *data, size_t i)
+{
+    return type == ZMPI_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
+}
+
+/* Values that are not finite must be the same; one that is not counts as an infinite error. */
+static struct bench_quality compare(const struct bench_result *r, const void *decoded)
+{
+    struct bench_quality q = {0, (double)INFINITY};
+    enum zmpi_type type = r->field->array.type;
+    size_t n = r->field->bytes / zmpi_type_size(type), finite = 0;
+    double squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        double x = value_at(type, r->field->data, i), y = value_at(type, decoded, i);
+        double error = fabs(x - y);
+        if (!isfinite(x)) {
+            if (memcmp(&x, &y, sizeof x) != 0)
+                q.max_error = (double)INFINITY;
+            continue;
+        }
+        finite++;
+        squares += error * error;
+        if (!(error <= q.max_error)) /* so that a NaN counts */
+            q.max_error = isfinite(error) ? error : (double)INFINITY;
+    }
+    double range = r->range.max > r->range.min ? r->range.max - r->range.min : 0;
+    if (squares > 0)
+        q.psnr = 20 * log10(range) - 10 * log10(squares / (double)finite);
+    return q;
+}
+
+/* ---- one repetition of each ---- */
+
+/* What the bytes are does not matter, only that all are read. */
+static uint64_t read_all(const void *src, size_t bytes)
+{
+    uint64_t sum[8] = {0}, word[8];
+    const unsigned char *p = src;
+    for (size_t i = 0; i + sizeof word <= bytes; i += sizeof word) {
+        memcpy(word, p + i, sizeof word);
+        for (int k = 0; k < 8; k++)
+            sum[k] ^= word[k];
+    }
+    return sum[0] ^ sum[1] ^ sum[2] ^ sum[3] ^ sum[4] ^ sum[5] ^ sum[6] ^ sum[7];
+}
+
+static int run_memory(struct bench_result *r, struct buffers *b, bool count)
+{
+    static volatile uint64_t sink; /* or the compiler would see that nobody looks at the sum */
+    double start = bench_now();
+    memcpy(b->decoded, r->field->data, r->field->bytes);
+    double copied = bench_now();
+    sink = read_all(r->field->data, r->field->bytes);
+    double read = bench_now();
+    (void)sink;
+    if (count) {
+        add_time(&r->copy, copied - start);
+        add_time(&r->read, read - copied);
+    }
+    return TOOL_OK;
+}
+
+static int run_scan(struct bench_result *r, bool count)
+{
+    struct zmpi_range range;
+    double start = bench_now();
+    zmpi_range_scan(r->field->array.type, r->field->data,
+                    r->field->bytes / zmpi_type_size(r->field->array.type), r->settings->threshold,
+                    r->job.threads, &range);
+    if (count)
+        add_time(&r->scan, bench_now() - start);
+    return TOOL_OK;
+}
+
+static int run_zmpi(struct bench_result *r, struct buffers *b, bool count)
+{
+    const struct zmpi_device *device = r->settings->device;
+    double start = bench_now();
+    enum zmpi_status status =
+        device->compress(&r->job, b->coded, b->capacity, r->field->data, &r->zmpi.size);
+    double compressed = bench_now();
+    if (!status)
+        status = device->decompress(b->decoded, r->field->bytes, b->coded, r->zmpi.size, NULL,
+                                    r->job.threads);
+    double end = bench_now();
+    if (status)
+        return tool_fail_status(r->field->name, status);
+    if (count) {
+        add_time(&r->zmpi.compress, compressed - start);
+        add_time(&r->zmpi.decompress, end - compressed);
+    } else {
+        r->zmpi.quality = compare(r, b->decoded);
+    }
+    return TOOL_OK;
+}
+
+static int run_peer(struct bench_result *r, struct buffers *b, const struct bench_peer *peer,
+                    struct bench_codec *c, bool count)
+{
+    const struct zmpi_array *a = &r->field->array;
+    double bound = r->job.abs_bound, start = bench_now();
+    c->size = peer->compress(a, bound, b->coded, b->capacity, r->field->data);
+    double compressed = bench_now();
+    if (c->size == 0 || !peer->decompress(a, bound, b->decoded, b->coded, c->size))
+        return tool_fail("%s: %s fails", r->field->name, peer->name);
+    double end = bench_now();
+    if (count) {
+        add_time(&c->compress, compressed - start);
+        add_time(&c->decompress, end - compressed);
+    } else {
+        c->quality = compare(r, b->decoded);
+    }
+    return TOOL_OK;
+}
+
+static bool takes_part(const struct bench_result *r, const struct bench_peer *peer)
+{
+    return r->settings->peers && r->job.threads == 1 && (!peer->lossy || r->job.abs_bound > 0);
+}
+
+static int run_peers(struct bench_result *r, struct buffers *b, bool count)
+{
+    const struct bench_peer *peer;
+    int status = TOOL_OK;
+    r->peers = 0;
+    for (int i = 0; (peer = bench_peer(i)) && r->peers < BENCH_MOST_PEERS && !status; i++) {
+        if (!takes_part(r, peer))
+            continue;
+        struct bench_codec *c = &r->peer[r->peers++];
+        c->name = peer->name;
+        if (c->compress.n < BENCH_PEER_REPETITIONS)
+            status = run_peer(r, b, peer, c, count);
+    }
+    return status;
+}
+
+/* ---- in the cache ---- */
+
+/* The first planes, rows or elements of the field that fill half of the second-level cache. */
+static void choose_piece(struct bench_result *r)
+{
+    long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    size_t most = cache > 0 ? (size_t)cache / 2 : (size_t)256 << 10;
+    const size_t *e = r->field->array.extent, width = zmpi_type_size(r->field->array.type);
+    size_t row = e[2] * width, plane = e[1] * row;
+    r->piece = r->field->array;
+    if (plane <= most)
+        r->piece.extent[0] = most / plane < e[0] ? most / plane : e[0];
+    else if (row <= most)
+        memcpy(r->piece.extent, (size_t[]){1, most / row, e[2]}, sizeof r->piece.extent);
+    else
+        memcpy(r->piece.extent, (size_t[]){1, 1, most / width}, sizeof r->piece.extent);
+    zmpi_array_bytes(&r->piece, &r->piece_bytes);
+}
+
+static int run_piece(struct bench_result *r, struct buffers *b, bool count)
+{
+    const struct zmpi_device *device = r->settings->device;
+    struct zmpi_job job = r->job;
+    enum zmpi_status status = ZMPI_OK;
+    double copy = 0, compress = 0, decompress = 0;
+    size_t n = 0;
+    job.array = r->piece;
+    while (!status && (copy < SAMPLE_SECONDS || n < 3) && n < 1U << 20) {
+        double t0 = bench_now();
+        memcpy(b->decoded, r->field->data, r->piece_bytes);
+        double t1 = bench_now();
+        status = device->compress(&job, b->coded, b->capacity, r->field->data, &r->cached.size);
+        double t2 = bench_now();
+        if (!status)
+            status =
+                device->decompress(b->decoded, r->piece_bytes, b->coded, r->cached.size, NULL, 1);
+        double t3 = bench_now();
+        copy += t1 - t0;
+        compress += t2 - t1;
+        decompress += t3 - t2;
+        n++;
+        if (compress > 20 * SAMPLE_SECONDS)
+            break;
+    }
+    if (count) {
+        add_time(&r->piece_copy, copy / (double)n);
+        add_time(&r->cached.compress, compress / (double)n);
+        add_time(&r->cached.decompress, decompress / (double)n);
+    }
+    return status ? tool_fail_status(r->field->name, status) : TOOL_OK;
+}
+
+/* ---- all ---- */
+
+/* Also touches every page, so that no measured call is the first to. */
+static bool make_buffers(const struct bench_result *r, struct buffers *b)
+{
+    const struct bench_peer *peer;
+    b->capacity = zmpi_compress_capacity(&r->field->array);
+    for (int i = 0; (peer = bench_peer(i)); i++) {
+        size_t n = takes_part(r, peer) ? peer->capacity(&r->field->array, r->job.abs_bound) : 0;
+        b->capacity = n > b->capacity ? n : b->capacity;
+    }
+    b->coded = malloc(b->capacity);
+    b->decoded = malloc(r->field->bytes);
+    if (!b->coded || !b->decoded)
+        return false;
+    memset(b->coded, 1, b->capacity);
+    memset(b->decoded, 1, r->field->bytes);
+    return true;
+}
+
+static int make_job(struct bench_result *r, int threads)
+{
+    const struct bench_settings *s = r->settings;
+    const struct zmpi_array *a = &r->field->array;
+    zmpi_range_scan(a->type, r->field->data, r->field->bytes / zmpi_type_size(a->type),
+                    s->threshold, threads, &r->range);
+    enum zmpi_status status = zmpi_job_make(a, &s->bound, &r->range, &r->job);
+    zmpi_job_threshold(&r->job, s->threshold);
+    r->job.threads = threads;
+    return status ? tool_fail_status(r->field->name, status) : TOOL_OK;
+}
+
+/* Repetition -1 warms up, and its results are compared. */
+static int repeat(struct bench_result *r, struct buffers *b)
+{
+    int status = TOOL_OK;
+    for (int i = -1; i < r->settings->repetitions && !status; i++) {
+        status = run_memory(r, b, i >= 0);
+        if (!status)
+            status = run_scan(r, i >= 0);
+        if (!status)
+            status = run_zmpi(r, b, i >= 0);
+        if (!status)
+            status = run_peers(r, b, i >= 0);
+        if (!status && r->piece_bytes)
+            status = run_piece(r, b, i >= 0);
+    }
+    return status;
+}
+
+int bench_measure(struct bench_result *r, const struct bench_field *f,
+                  const struct bench_settings *s, int threads)
+{
+    struct buffers b = {0};
+    memset(r, 0, sizeof *r);
+    r->field = f;
+    r->settings = s;
+    r->zmpi.name = r->cached.name = "zmpi";
+    int status = make_job(r, threads);
+    if (!status && threads == 1) /* two cores have two caches */
+        choose_piece(r);
+    if (!status)
+        status = make_buffers(r, &b) ? repeat(r, &b) : tool_fail("out of memory");
+    free(b.coded);
+    free(b.decoded);
+    return status;
+}

@@ -1,0 +1,259 @@
+/* compare.c - zmpi compare: how far B is from A. */
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tool.h"
+
+/* Elements held of each file at a time where there are no slices. */
+#define SEGMENT ((size_t)1 << 20)
+/* Windows of the structural similarity: this many elements each way, this far apart. */
+enum { WINDOW = 8, WINDOW_STEP = 4 };
+
+struct compare {
+    enum zmpi_type type;
+    size_t width, shape[3]; /* slices, rows, row */
+    struct tool_input a, b;
+    struct zmpi_range range; /* of A */
+    double *x, *y;           /* one slice of each */
+    unsigned char *raw;
+    uint64_t elements, differing, special;
+    double max_error, sum_squares, ssim_sum;
+    uint64_t max_at, compared, windows;
+};
+
+static int parse(int argc, char **argv, struct compare *c, bool *json)
+{
+    static const struct option longs[] = {
+        {"type", 1, NULL, 't'}, {"dims", 1, NULL, 'd'}, {"json", 0, NULL, 'j'}, {NULL, 0, NULL, 0}};
+    int o;
+    while ((o = getopt_long(argc, argv, "t:d:", longs, NULL)) != -1) {
+        if (o == 't' && !tool_parse_type(optarg, &c->type))
+            return tool_fail("-t %s: f32 or f64", optarg);
+        if (o == 'd' && !zmpi_shape_parse(optarg, c->shape))
+            return tool_fail("-d %s: extents as NZxNYxNX, each at least 1", optarg);
+        if (o == 'j')
+            *json = true;
+        if (o == '?')
+            return tool_usage();
+    }
+    if (argc - optind != 2 || !c->type)
+        return tool_usage();
+    c->width = zmpi_type_size(c->type);
+    return TOOL_OK;
+}
+
+/* The shape as slices; a field of one row is cut into segments. */
+static int settle_shape(struct compare *c)
+{
+    struct zmpi_array a = {c->type, {c->shape[0], c->shape[1], c->shape[2]}};
+    size_t n;
+    c->elements = c->a.size / c->width;
+    if (c->shape[2] && (zmpi_array_count(&a, &n) || n != c->elements))
+        return tool_fail("%s: has %llu elements, -d says %zux%zux%zu", c->a.path,
+                         (unsigned long long)c->elements, c->shape[0], c->shape[1], c->shape[2]);
+    if (c->shape[2] && c->shape[1] == 1) { /* 2-D given as 1 row each, or 1-D */
+        c->shape[1] = c->shape[0];
+        c->shape[0] = 1;
+    }
+    if (!c->shape[2] || c->shape[1] == 1) {
+        c->shape[2] = c->elements < SEGMENT ? (size_t)c->elements : SEGMENT;
+        c->shape[1] = 1;
+        c->shape[0] = c->elements ? (size_t)((c->elements - 1) / c->shape[2] + 1) : 0;
+    }
+    return TOOL_OK;
+}
+
+/* Elements [first, first + n) of one file as doubles. */
+static int load(struct compare *c, struct tool_input *in, uint64_t first, size_t n, double *dst)
+{
+    int status = tool_input_read(in, first * c->width,
+                                 c->type == ZMPI_F64 ? (unsigned char *)dst : c->raw, n * c->width);
+    for (size_t i = 0; i < n && !status && c->type == ZMPI_F32; i++) {
+        float f;
+        memcpy(&f, c->raw + 4 * i, 4);
+        dst[i] = (double)f;
+    }
+    return status;
+}
+
+static int find_range(struct compare *c, size_t slice)
+{
+    int status = TOOL_OK;
+    c->range = ZMPI_RANGE_EMPTY;
+    for (uint64_t at = 0; at < c->elements && !status; at += slice) {
+        size_t n = c->elements - at < slice ? (size_t)(c->elements - at) : slice;
+        struct zmpi_range part;
+        status = load(c, &c->a, at, n, c->x);
+        zmpi_range_of(ZMPI_F64, c->x, n, &part);
+        zmpi_range_merge(&c->range, &part);
+    }
+    return status;
+}
+
+static void compare_elements(struct compare *c, uint64_t first, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double x = c->x[i], y = c->y[i];
+        if (memcmp(&x, &y, sizeof x) == 0 && isfinite(x)) {
+            c->compared++;
+            continue;
+        }
+        c->differing += memcmp(&x, &y, sizeof x) != 0;
+        if (!isfinite(x) || !isfinite(y)) {
+            c->special += memcmp(&x, &y, sizeof x) != 0;
+            continue;
+        }
+        double error = fabs(x - y);
+        c->compared++;
+        c->sum_squares += error * error;
+        if (error > c->max_error) {
+            c->max_error = error;
+            c->max_at = first + i;
+        }
+    }
+}
+
+/* Structural similarity of one window (Wang et al. 2004), NaN if it holds anything that is not
+ * finite. */
+static double window_ssim(const double *x, const double *y, size_t row, size_t ny, size_t nx,
+                          double range)
+{
+    double n = (double)(ny * nx), sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0;
+    for (size_t j = 0; j < ny; j++)
+        for (size_t i = 0; i < nx; i++) {
+            sx += x[j * row + i];
+            sy += y[j * row + i];
+        }
+    double mx = sx / n, my = sy / n;
+    for (size_t j = 0; j < ny; j++)
+        for (size_t i = 0; i < nx; i++) {
+            double dx = x[j * row + i] - mx, dy = y[j * row + i] - my;
+            sxx += dx * dx;
+            syy += dy * dy;
+            sxy += dx * dy;
+        }
+    double c1 = 0.01 * range * (0.01 * range), c2 = 0.03 * range * (0.03 * range);
+    double up = (2 * mx * my + c1) * (2 * sxy / n + c2),
+           down = (mx * mx + my * my + c1) * (sxx / n + syy / n + c2);
+    return down == 0 ? 1 : up / down; // a constant field: nothing to be unlike
+}
+
+static void compare_windows(struct compare *c, size_t rows, size_t row)
+{
+    size_t wy = rows < WINDOW ? rows : WINDOW, wx = row < WINDOW ? row : WINDOW;
+    double range = c->range.max > c->range.min ? c->range.max - c->range.min : 0;
+    for (size_t j = 0; j + wy <= rows; j += WINDOW_STEP)
+        for (size_t i = 0; i + wx <= row; i += WINDOW_STEP) {
+            double s = window_ssim(c->x + j * row + i, c->y + j * row + i, row, wy, wx, range);
+            if (isfinite(s)) {
+                c->ssim_sum += s;
+                c->windows++;
+            }
+        }
+}
+
+static int compare_all(struct compare *c)
+{
+    size_t slice = c->shape[1] * c->shape[2];
+    c->x = malloc(slice * sizeof *c->x + 1);
+    c->y = malloc(slice * sizeof *c->y + 1);
+    c->raw = malloc(slice * c->width + 1);
+    int status = c->x && c->y && c->raw ? find_range(c, slice) : tool_fail("out of memory");
+    for (uint64_t at = 0; at < c->elements && !status; at += slice) {
+        size_t n = c->elements - at < slice ? (size_t)(c->elements - at) : slice;
+        status = load(c, &c->a, at, n, c->x);
+        if (!status)
+            status = load(c, &c->b, at, n, c->y);
+        if (status)
+            break;
+        compare_elements(c, at, n);
+        compare_windows(c, c->shape[1] == 1 ? 1 : c->shape[1], c->shape[1] == 1 ? n : c->shape[2]);
+        tool_progress("compare", at + n, c->elements);
+    }
+    free(c->x);
+    free(c->y);
+    free(c->raw);
+    return status;
+}
+
+static double peak_ratio(const struct compare *c)
+{
+    double range = c->range.max > c->range.min ? c->range.max - c->range.min : 0;
+    if (c->sum_squares <= 0 || c->compared == 0)
+        return (double)INFINITY;
+    return 20 * log10(range) - 10 * log10(c->sum_squares / (double)c->compared);
+}
+
+static void print_result(const struct compare *c, bool json)
+{
+    double range = c->range.max > c->range.min ? c->range.max - c->range.min : 0;
+    double ssim = c->windows ? c->ssim_sum / (double)c->windows : (double)NAN;
+    double ratio = c->b.physical ? (double)c->a.physical / (double)c->b.physical : (double)NAN;
+    const char *name[] = {"max_error", "psnr", "ssim", "range", "max_error_over_range",
+                          "size_ratio"};
+    double value[] = {
+        c->max_error, peak_ratio(c), ssim, range, range > 0 ? c->max_error / range : (double)NAN,
+        ratio};
+    if (!json) {
+        printf("elements            %llu, %llu differ\n", (unsigned long long)c->elements,
+               (unsigned long long)c->differing);
+        printf("largest error       %.9g at element %llu", c->max_error,
+               (unsigned long long)c->max_at);
+        printf(range > 0 ? " (%.4g of the range)\n" : "\n", value[4]);
+        printf("range of A          %.9g to %.9g\n", c->range.min, c->range.max);
+        printf("PSNR                %.2f dB\n", value[1]);
+        printf("SSIM                %.8f\n", ssim);
+        printf("NaN or Inf changed  %llu\n", (unsigned long long)c->special);
+        printf("bytes A / bytes B   %.3f\n", ratio);
+        return;
+    }
+    printf("{");
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        printf("%s\"%s\": ", i ? ", " : "", name[i]);
+        tool_json_number(value[i]);
+    }
+    printf(", \"elements\": %llu, \"differing\": %llu, \"special_changed\": %llu, "
+           "\"max_error_at\": %llu}\n",
+           (unsigned long long)c->elements, (unsigned long long)c->differing,
+           (unsigned long long)c->special, (unsigned long long)c->max_at);
+}
+
+static int compare_files(struct compare *c, bool json)
+{
+    if (c->a.size != c->b.size) {
+        printf("%s has %llu bytes, %s %llu\n", c->a.path, (unsigned long long)c->a.size, c->b.path,
+               (unsigned long long)c->b.size);
+        return TOOL_DIFFERENT;
+    }
+    if (c->a.size % c->width)
+        return tool_fail("%s: %llu bytes are not a multiple of %zu", c->a.path,
+                         (unsigned long long)c->a.size, c->width);
+    int status = settle_shape(c);
+    if (!status)
+        status = compare_all(c);
+    if (!status)
+        print_result(c, json);
+    return status ? status : c->special ? TOOL_DIFFERENT : TOOL_OK;
+}
+
+int tool_compare(int argc, char **argv)
+{
+    struct compare c = {0};
+    bool json = false;
+    int status = parse(argc, argv, &c, &json);
+    if (status)
+        return status;
+    status = tool_input_open(&c.a, argv[optind]);
+    if (status)
+        return status;
+    status = tool_input_open(&c.b, argv[optind + 1]);
+    if (!status) {
+        status = compare_files(&c, json);
+        tool_input_close(&c.b);
+    }
+    tool_input_close(&c.a);
+    return status;
+}

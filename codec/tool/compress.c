@@ -1,0 +1,236 @@
+/* compress.c - zmpi compress: a raw field to a container. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "device.h"
+#include "tool.h"
+
+/* Input of one record at most: whole planes of the field. */
+#define PIECE_BYTES ((size_t)256 << 20)
+/* Read at a time while looking for the range. */
+#define SCAN_BYTES ((size_t)16 << 20)
+
+struct work {
+    struct zmpi_options options;
+    enum zmpi_type type;
+    struct zmpi_bound bound;
+    bool bound_given;
+    size_t shape[3]; /* 0 0 0: not given */
+    const struct zmpi_device *device;
+    struct tool_input in;
+    struct tool_output out;
+    struct zmpi_header header;
+    struct zmpi_range range;
+    struct zmpi_record *record; /* written so far */
+    size_t records;
+};
+
+static int parse(int argc, char **argv, struct work *w, double *threshold, const char **input,
+                 const char **output)
+{
+    static const struct option longs[] = {
+        {"type", 1, NULL, 't'},  {"error-bound", 1, NULL, 'e'}, {"dims", 1, NULL, 'd'},
+        {"codec", 1, NULL, 'c'}, {"threshold", 1, NULL, 'T'},   {NULL, 0, NULL, 0}};
+    int c;
+    while ((c = getopt_long(argc, argv, "t:e:d:T:", longs, NULL)) != -1) {
+        if (c == 't' && !tool_parse_type(optarg, &w->type))
+            return tool_fail("-t %s: f32 or f64", optarg);
+        if (c == 'd' && !zmpi_shape_parse(optarg, w->shape))
+            return tool_fail("-d %s: extents as NZxNYxNX, each at least 1", optarg);
+        if (c == 'T' && !zmpi_threshold_parse(optarg, threshold))
+            return tool_fail("-T %s: a finite number > 0", optarg);
+        if (c == 'c' && strcmp(optarg, "fle") != 0)
+            return tool_fail("--codec %s: fle is what there is", optarg);
+        if (c == 'e') {
+            if (zmpi_bound_parse(optarg, &w->bound))
+                return tool_fail("-e %s: abs=V, rel=V (V > 0, rel < 1) or lossless", optarg);
+            w->bound_given = true;
+        }
+        if (c == '?')
+            return tool_usage();
+    }
+    if (argc - optind != 2 || !w->type)
+        return tool_usage();
+    *input = argv[optind];
+    *output = argv[optind + 1];
+    return TOOL_OK;
+}
+
+/* -e, else ZMPI_ERROR_BOUND; -d must describe the whole file. */
+static int check(struct work *w)
+{
+    size_t width = zmpi_type_size(w->type), count = (size_t)(w->in.physical / width), n;
+    if (!w->bound_given && !w->options.bound_set)
+        return tool_fail("no bound: give -e abs=V, rel=V or lossless");
+    if (!w->bound_given)
+        w->bound = w->options.bound;
+    if (w->in.physical % width)
+        return tool_fail("%s: %llu bytes are not a multiple of %zu", w->in.path,
+                         (unsigned long long)w->in.physical, width);
+    struct zmpi_array a = {w->type, {w->shape[0], w->shape[1], w->shape[2]}};
+    if (w->shape[2] == 0) {
+        w->shape[0] = w->shape[1] = 1;
+        w->shape[2] = count;
+    } else if (zmpi_array_count(&a, &n) || n != count) {
+        return tool_fail("%s: has %zu elements, -d says %zux%zux%zu", w->in.path, count,
+                         w->shape[0], w->shape[1], w->shape[2]);
+    }
+    return TOOL_OK;
+}
+
+static int find_range(struct work *w)
+{
+    size_t width = zmpi_type_size(w->type);
+    unsigned char *buffer = malloc(SCAN_BYTES);
+    int status = buffer ? TOOL_OK : tool_fail("out of memory");
+    w->range = ZMPI_RANGE_EMPTY;
+    for (uint64_t at = 0; at < w->in.physical && !status; at += SCAN_BYTES) {
+        uint64_t left = w->in.physical - at;
+        size_t n = left < SCAN_BYTES ? (size_t)left : SCAN_BYTES;
+        struct zmpi_range part;
+        status = tool_input_read(&w->in, at, buffer, n);
+        if (!status) {
+            zmpi_range_scan(w->type, buffer, n / width, w->options.threshold, tool_threads(),
+                            &part);
+            zmpi_range_merge(&w->range, &part);
+        }
+    }
+    free(buffer);
+    return status;
+}
+
+/* One record: `bytes` at `at`, an array of this shape. The log's end moves on. */
+static int write_record(struct work *w, uint64_t at, const struct zmpi_array *array,
+                        unsigned char *input, unsigned char *output, size_t capacity)
+{
+    struct zmpi_job job;
+    struct zmpi_record r = {
+        .kind = ZMPI_RECORD_DATA, .offset = w->header.log_end, .order = w->records};
+    size_t bytes, size;
+    zmpi_array_bytes(array, &bytes);
+    int failed = tool_input_read(&w->in, at, input, bytes);
+    if (failed)
+        return failed;
+    r.extent = (struct zmpi_extent){.lo = at, .hi = at + bytes, .bytes = bytes, .run = bytes};
+    size_t head = zmpi_record_head_size(&r);
+    enum zmpi_status status = zmpi_job_make(array, &w->bound, &w->range, &job);
+    if (!status) {
+        zmpi_job_threshold(&job, w->options.threshold);
+        job.threads = tool_threads();
+    }
+    if (!status)
+        status = w->device->compress(&job, output + head, capacity, input, &size);
+    if (status)
+        return tool_fail_status(w->in.path, status);
+    r.payload_length = size;
+    zmpi_record_encode(&r, w->header.id, NULL, output);
+    memset(output + head + size, 0, zmpi_pad8(size) - size);
+    w->record[w->records++] = r;
+    w->header.log_end += zmpi_record_size(&r);
+    return tool_output_write(&w->out, output, (size_t)zmpi_record_size(&r));
+}
+
+/* The field in pieces of whole planes, rows, or elements. */
+static int write_records(struct work *w)
+{
+    size_t width = zmpi_type_size(w->type), *e = w->shape, row = e[2] * width, plane = e[1] * row;
+    size_t unit = plane <= PIECE_BYTES ? plane : row <= PIECE_BYTES ? row : width;
+    size_t piece = PIECE_BYTES / unit * unit;
+    if (piece > w->in.physical)
+        piece = (size_t)w->in.physical;
+    struct zmpi_array whole = {w->type, {1, 1, piece / width}};
+    size_t capacity =
+        zmpi_compress_capacity(&whole) + piece / 8; /* other shapes have more and smaller chunks */
+    unsigned char *input = malloc(piece), *output = malloc(capacity + ZMPI_RECORD_HEADER_BYTES + 8);
+    w->record = calloc((size_t)(w->in.physical / piece) + 1, sizeof *w->record);
+    int status = input && output && w->record ? TOOL_OK : tool_fail("out of memory");
+    for (uint64_t at = 0; at < w->in.physical && !status; at += piece) {
+        uint64_t left = w->in.physical - at;
+        size_t bytes = left < piece ? (size_t)left : piece;
+        struct zmpi_array a = {w->type, {1, 1, bytes / width}};
+        if (unit == plane)
+            memcpy(a.extent, (size_t[]){bytes / plane, e[1], e[2]}, sizeof a.extent);
+        else if (unit == row)
+            memcpy(a.extent, (size_t[]){1, bytes / row, e[2]}, sizeof a.extent);
+        status = write_record(w, at, &a, input, output, capacity);
+        tool_progress("compress", at + bytes, w->in.physical);
+    }
+    free(input);
+    free(output);
+    return status;
+}
+
+static int write_header(struct work *w, bool in_place)
+{
+    unsigned char block[ZMPI_HEADER_BYTES] = {0};
+    zmpi_header_encode(&w->header, block + zmpi_header_slot(w->header.generation));
+    return in_place ? tool_output_write_at(&w->out, block, sizeof block, 0)
+                    : tool_output_write(&w->out, block, sizeof block);
+}
+
+static int write_index(struct work *w)
+{
+    unsigned char *index;
+    size_t size;
+    if (w->records == 0)
+        return TOOL_OK;
+    enum zmpi_status status =
+        zmpi_index_encode(w->record, w->records, w->header.id, w->header.log_end, &index, &size);
+    if (status)
+        return tool_fail_status(w->out.path, status);
+    int failed = tool_output_write(&w->out, index, size);
+    free(index);
+    w->header.index_offset = w->header.log_end;
+    w->header.index_length = size;
+    w->header.log_end += size;
+    return failed;
+}
+
+static int write_container(struct work *w)
+{
+    w->header =
+        (struct zmpi_header){.generation = 1, .log_end = ZMPI_HEADER_BYTES, .next_epoch = 1};
+    if (getrandom(w->header.id, sizeof w->header.id, 0) != (ssize_t)sizeof w->header.id)
+        return tool_fail("no random numbers for the file's id");
+    int status = write_header(w, false);
+    if (!status && w->in.physical)
+        status = write_records(w);
+    if (!status)
+        status = write_index(w);
+    w->header.logical_size = w->in.physical;
+    return status ? status : write_header(w, true);
+}
+
+int tool_compress(int argc, char **argv)
+{
+    struct work w = {0};
+    const char *input = NULL, *output = NULL, *why = "";
+    double threshold = 0;
+    int status = parse(argc, argv, &w, &threshold, &input, &output);
+    if (status || !tool_options_load(&w.options))
+        return TOOL_ERROR;
+    if (threshold > 0)
+        w.options.threshold = threshold;
+    w.device = zmpi_device_find(w.options.device, 0, &why);
+    if (!w.device)
+        return tool_fail("ZMPI_DEVICE=%s: %s", w.options.device, why);
+    if (strcmp(output, "-") == 0)
+        return tool_fail("a container is written in two places: give a file, not standard output");
+    if (tool_input_open_raw(&w.in, input, false))
+        return TOOL_ERROR;
+    status = check(&w);
+    if (!status && w.bound.mode == ZMPI_REL)
+        status = find_range(&w);
+    if (!status)
+        status = tool_output_open(&w.out, output, &w.in);
+    if (!status) {
+        status = write_container(&w);
+        int closed = tool_output_close(&w.out, status == TOOL_OK);
+        status = status ? status : closed;
+    }
+    free(w.record);
+    tool_input_close(&w.in);
+    return status;
+}

@@ -1,0 +1,254 @@
+/* info.c - zmpi info: what a container holds. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream.h"
+#include "tool.h"
+
+enum { LISTED = 20, TYPES = 6 };
+
+/* Sums over the data records of one element type. */
+struct total {
+    uint64_t records, bytes, stored;
+    bool same_bound; /* all have the one below */
+    struct zmpi_bound bound;
+};
+
+/* A record's stream header; the chunk table is not read. */
+static enum zmpi_status stream_of(struct tool_input *in, const struct zmpi_record *r,
+                                  struct zmpi_stream_info *info)
+{
+    unsigned char head[ZMPI_STREAM_HEADER_BYTES];
+    size_t size;
+    enum zmpi_status status =
+        in->reader.read(in->reader.context, zmpi_record_payload(r), head, sizeof head);
+    if (!status)
+        status = zmpi_stream_head_size(head, sizeof head, &size);
+    if (status)
+        return status;
+    unsigned char *table = size <= r->payload_length ? malloc(size) : NULL;
+    if (!table)
+        return ZMPI_ERR_CORRUPT;
+    status = in->reader.read(in->reader.context, zmpi_record_payload(r), table, size);
+    /* The parser wants to know that the stream is whole; only head and table are looked at. */
+    if (!status)
+        status = zmpi_stream_info(table, (size_t)r->payload_length, info);
+    free(table);
+    return status;
+}
+
+static void describe_extent(const struct zmpi_extent *e, char text[200])
+{
+    if (e->levels == 0) {
+        snprintf(text, 200, "bytes %llu to %llu", (unsigned long long)e->lo,
+                 (unsigned long long)e->hi);
+        return;
+    }
+    int n = snprintf(text, 200, "bytes %llu to %llu: ", (unsigned long long)e->lo,
+                     (unsigned long long)e->hi);
+    if (e->levels == ZMPI_EXTENT_LIST) {
+        snprintf(text + n, 200 - (size_t)n, "list of runs, %llu bytes",
+                 (unsigned long long)e->bytes);
+        return;
+    }
+    for (unsigned i = e->levels; i-- > 0 && n < 190;)
+        n += snprintf(text + n, 200 - (size_t)n, "%llu x ", (unsigned long long)e->count[i]);
+    if (n < 190)
+        snprintf(text + n, 200 - (size_t)n, "runs of %llu", (unsigned long long)e->run);
+}
+
+static void describe_array(const struct zmpi_stream_info *info, char text[80])
+{
+    const size_t *e = info->array.extent;
+    if (e[0] > 1)
+        snprintf(text, 80, "%zux%zux%zu", e[0], e[1], e[2]);
+    else if (e[1] > 1)
+        snprintf(text, 80, "%zux%zu", e[1], e[2]);
+    else
+        snprintf(text, 80, "%zu", e[2]);
+}
+
+static void print_record(const struct zmpi_record *r, enum zmpi_status status,
+                         const struct zmpi_stream_info *info)
+{
+    char extent[200], array[80], bound[40];
+    if (r->kind == ZMPI_RECORD_SIZE) {
+        printf("  %12llu  size set to %llu\n", (unsigned long long)r->offset,
+               (unsigned long long)r->extent.lo);
+        return;
+    }
+    describe_extent(&r->extent, extent);
+    if (status) {
+        printf("  %12llu  %s: %s\n", (unsigned long long)r->offset, extent, zmpi_strerror(status));
+        return;
+    }
+    describe_array(info, array);
+    zmpi_bound_format(&info->bound, bound);
+    printf("  %12llu  rank %u, %s %s, %s", (unsigned long long)r->offset, r->rank,
+           tool_type_name(info->array.type), array, bound);
+    if (info->bound.mode != ZMPI_LOSSLESS)
+        printf(" (abs %.6g)", info->abs_bound);
+    printf(", ratio %.2f, %s\n", (double)r->extent.bytes / (double)zmpi_record_size(r), extent);
+}
+
+static void print_json_record(const struct zmpi_record *r, enum zmpi_status status,
+                              const struct zmpi_stream_info *info)
+{
+    printf("{\"offset\": %llu, \"kind\": \"%s\", \"epoch\": %llu, \"rank\": %u, \"lo\": %llu, "
+           "\"hi\": %llu, \"bytes\": %llu, \"stored\": %llu, \"levels\": ",
+           (unsigned long long)r->offset, r->kind == ZMPI_RECORD_SIZE ? "size" : "data",
+           (unsigned long long)(r->order >> 32), r->rank, (unsigned long long)r->extent.lo,
+           (unsigned long long)r->extent.hi, (unsigned long long)r->extent.bytes,
+           (unsigned long long)zmpi_record_size(r));
+    if (r->extent.levels == ZMPI_EXTENT_LIST)
+        printf("\"list\"");
+    else
+        printf("%u", r->extent.levels);
+    if (r->kind == ZMPI_RECORD_DATA && !status) {
+        char bound[40];
+        zmpi_bound_format(&info->bound, bound);
+        printf(
+            ", \"type\": \"%s\", \"extents\": [%zu, %zu, %zu], \"bound\": \"%s\", \"abs_bound\": ",
+            tool_type_name(info->array.type), info->array.extent[0], info->array.extent[1],
+            info->array.extent[2], bound);
+        tool_json_number(info->abs_bound);
+        printf(", \"encoder\": \"fle\", \"chunks\": %zu", info->chunks);
+    }
+    if (status)
+        printf(", \"error\": \"%s\"", zmpi_strerror(status));
+    printf("}");
+}
+
+static void add(struct total *t, const struct zmpi_record *r, const struct zmpi_stream_info *info)
+{
+    bool same = t->records == 0 ||
+                (t->same_bound && t->bound.mode == info->bound.mode &&
+                 memcmp(&t->bound.value, &info->bound.value, sizeof t->bound.value) == 0);
+    t->bound = info->bound;
+    t->same_bound = same;
+    t->records++;
+    t->bytes += r->extent.bytes;
+    t->stored += zmpi_record_size(r);
+}
+
+static void bound_text(const struct total *t, char text[40])
+{
+    if (t->same_bound)
+        zmpi_bound_format(&t->bound, text);
+    else
+        snprintf(text, 40, "several bounds");
+}
+
+static double ratio_of(const struct tool_input *in)
+{
+    return in->physical ? (double)in->size / (double)in->physical : 0;
+}
+
+static void print_head(const struct tool_input *in)
+{
+    const struct zmpi_header *h = &in->container.header;
+    printf("file           %s\n", in->path);
+    printf("logical size   %llu bytes\n", (unsigned long long)in->size);
+    printf("on disk        %llu bytes, ratio %.2f\n", (unsigned long long)in->physical,
+           ratio_of(in));
+    printf("records        %zu%s\n", in->container.count,
+           in->container.scanned ? " (not all in the index: zmpi fsck --repair)" : "");
+    printf("generation     %llu, id ", (unsigned long long)h->generation);
+    for (int i = 0; i < 16; i++)
+        printf("%02x", h->id[i]);
+    printf("\n");
+}
+
+static void print_totals(const struct total *total)
+{
+    for (int t = 1; t < TYPES; t++) {
+        char bound[40];
+        if (!total[t].records)
+            continue;
+        bound_text(&total[t], bound);
+        printf("%-14s %llu records, %llu bytes as %llu, ratio %.2f, %s\n",
+               tool_type_name((enum zmpi_type)t), (unsigned long long)total[t].records,
+               (unsigned long long)total[t].bytes, (unsigned long long)total[t].stored,
+               (double)total[t].bytes / (double)total[t].stored, bound);
+    }
+}
+
+static void print_json_totals(const struct total *total)
+{
+    const char *comma = "";
+    printf("], \"types\": {");
+    for (int t = 1; t < TYPES; t++) {
+        char bound[40];
+        if (!total[t].records)
+            continue;
+        bound_text(&total[t], bound);
+        printf(
+            "%s\"%s\": {\"records\": %llu, \"bytes\": %llu, \"stored\": %llu, \"bound\": \"%s\"}",
+            comma, tool_type_name((enum zmpi_type)t), (unsigned long long)total[t].records,
+            (unsigned long long)total[t].bytes, (unsigned long long)total[t].stored, bound);
+        comma = ", ";
+    }
+    printf("}}\n");
+}
+
+/* Every record: sums over all, a line for the first ones or all of them. */
+static void go_through(struct tool_input *in, bool json, bool all, struct total *total)
+{
+    const struct zmpi_container *c = &in->container;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct zmpi_record *r = &c->record[i];
+        struct zmpi_stream_info info = {0};
+        enum zmpi_status status = r->kind == ZMPI_RECORD_DATA ? stream_of(in, r, &info) : ZMPI_OK;
+        if (r->kind == ZMPI_RECORD_DATA && !status)
+            add(&total[info.array.type], r, &info);
+        if (json)
+            printf("%s", i ? ", " : "");
+        if (json)
+            print_json_record(r, status, &info);
+        else if (all || i < LISTED)
+            print_record(r, status, &info);
+        else if (i == LISTED)
+            printf("  ... %zu more (-a lists all)\n", c->count - LISTED);
+    }
+}
+
+int tool_info(int argc, char **argv)
+{
+    struct tool_input in;
+    struct total total[TYPES] = {0};
+    bool json = false, all = false;
+    static const struct option longs[] = {
+        {"json", 0, NULL, 'j'}, {"all", 0, NULL, 'a'}, {NULL, 0, NULL, 0}};
+    int c;
+    while ((c = getopt_long(argc, argv, "a", longs, NULL)) != -1) {
+        if (c == '?')
+            return tool_usage();
+        json = json || c == 'j';
+        all = all || c == 'a';
+    }
+    if (argc - optind != 1)
+        return tool_usage();
+    int status = tool_input_open(&in, argv[optind]);
+    if (status)
+        return status;
+    if (!in.is_container) {
+        status = tool_fail("%s: is not a zmpi container", in.path);
+    } else if (json) {
+        printf("{\"path\": ");
+        tool_json_string(in.path);
+        printf(", \"version\": 1, \"logical_size\": %llu, \"physical_size\": %llu, \"ratio\": "
+               "%.6g, \"generation\": %llu, \"scanned\": %llu, \"records\": [",
+               (unsigned long long)in.size, (unsigned long long)in.physical, ratio_of(&in),
+               (unsigned long long)in.container.header.generation,
+               (unsigned long long)in.container.scanned);
+        go_through(&in, true, true, total);
+        print_json_totals(total);
+    } else {
+        print_head(&in);
+        go_through(&in, false, all, total);
+        print_totals(total);
+    }
+    tool_input_close(&in);
+    return status;
+}

@@ -1,0 +1,279 @@
+/* io.c - files of the commands: containers and raw files alike as arrays of logical bytes; results
+ * complete or not at all. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cpus.h"
+#include "tool.h"
+
+static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst, size_t size)
+{
+    const struct tool_input *in = context;
+    unsigned char *p = dst;
+    while (size) {
+        ssize_t got = pread(in->fd, p, size, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return ZMPI_ERR_IO;
+        if (got == 0)
+            return ZMPI_ERR_TRUNCATED;
+        p += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return ZMPI_OK;
+}
+
+/* Standard input may be a pipe: then it goes to a file without a name first. */
+static int spool(struct tool_input *in)
+{
+    char buffer[65536];
+    ssize_t got;
+    FILE *file = tmpfile();
+    if (!file)
+        return tool_fail("standard input: no temporary file: %s", strerror(errno));
+    int fd = dup(fileno(file));
+    fclose(file);
+    while ((got = read(STDIN_FILENO, buffer, sizeof buffer)) > 0)
+        if (write(fd, buffer, (size_t)got) != got)
+            return tool_fail("standard input: cannot be kept: %s", strerror(errno));
+    in->fd = fd;
+    return got < 0 ? tool_fail("standard input: %s", strerror(errno)) : TOOL_OK;
+}
+
+int tool_input_open_raw(struct tool_input *in, const char *path, bool writable)
+{
+    struct stat s;
+    memset(in, 0, sizeof *in);
+    in->path = path;
+    zmpi_container_init(&in->container);
+    if (strcmp(path, "-") == 0) {
+        in->path = "standard input";
+        int status = spool(in);
+        if (status)
+            return status;
+    } else {
+        in->fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+        if (in->fd < 0)
+            return tool_fail("%s: %s", path, strerror(errno));
+    }
+    if (fstat(in->fd, &s) || !S_ISREG(s.st_mode)) {
+        close(in->fd);
+        return tool_fail("%s: is not a regular file", in->path);
+    }
+    in->physical = in->size = (uint64_t)s.st_size;
+    in->reader = (struct zmpi_reader){read_callback, in, in->physical, tool_threads()};
+    return TOOL_OK;
+}
+
+int tool_input_open(struct tool_input *in, const char *path)
+{
+    unsigned char head[ZMPI_HEADER_BYTES] = {0};
+    int status = tool_input_open_raw(in, path, false);
+    if (status)
+        return status;
+    size_t size = in->physical < sizeof head ? (size_t)in->physical : sizeof head;
+    enum zmpi_status read = read_callback(in, 0, head, size);
+    if (!read && zmpi_is_container(head, size)) {
+        in->is_container = true;
+        read = zmpi_container_open(&in->container, &in->reader);
+        in->size = in->container.logical_size;
+    }
+    if (read) {
+        tool_input_close(in);
+        return tool_fail_status(in->path, read);
+    }
+    if (!zmpi_container_whole(&in->container))
+        fprintf(stderr, "zmpi: %s: damaged or cut off: data are missing (zmpi fsck)\n", in->path);
+    else if (in->container.scanned)
+        fprintf(stderr, "zmpi: %s: was not closed properly; %llu records found by scanning\n",
+                in->path, (unsigned long long)in->container.scanned);
+    return TOOL_OK;
+}
+
+void tool_input_close(struct tool_input *in)
+{
+    zmpi_container_free(&in->container);
+    close(in->fd);
+}
+
+int tool_input_read(struct tool_input *in, uint64_t offset, void *dst, size_t size)
+{
+    uint64_t bad = 0;
+    struct zmpi_run run = {offset, size};
+    if (size == 0)
+        return TOOL_OK;
+    if (!in->is_container) {
+        enum zmpi_status status = read_callback(in, offset, dst, size);
+        return status ? tool_fail_status(in->path, status) : TOOL_OK;
+    }
+    enum zmpi_status status = zmpi_container_read(&in->container, &in->reader, &run, 1, dst, &bad);
+    if (!status)
+        return TOOL_OK;
+    tool_fail("%s: record at offset %llu: %s", in->path, (unsigned long long)bad,
+              zmpi_strerror(status));
+    return status == ZMPI_ERR_IO || status == ZMPI_ERR_MEMORY ? TOOL_ERROR : TOOL_DIFFERENT;
+}
+
+/* The new file has the permissions that a plain creat would give it. */
+static void allow_usual(int fd)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    (void)!fchmod(fd, 0666 & ~mask);
+}
+
+/* The result would take the place of what it was made from. */
+static bool is_same_file(const struct tool_input *in, const char *path)
+{
+    struct stat a, b;
+    return fstat(in->fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+int tool_output_open(struct tool_output *out, const char *path, const struct tool_input *from)
+{
+    struct stat s;
+    *out = (struct tool_output){.path = path, .fd = STDOUT_FILENO};
+    if (strcmp(path, "-") == 0) {
+        out->path = "standard output";
+        return TOOL_OK;
+    }
+    if (is_same_file(from, path))
+        return tool_fail("%s: is the input too", path);
+    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) { /* a device or a pipe: nothing to rename to */
+        out->fd = open(path, O_WRONLY | O_CLOEXEC);
+        return out->fd < 0 ? tool_fail("%s: %s", path, strerror(errno)) : TOOL_OK;
+    }
+    if (asprintf(&out->temporary, "%s.XXXXXX", path) < 0)
+        return tool_fail("out of memory");
+    out->fd = mkstemp(out->temporary);
+    if (out->fd < 0) {
+        int status = tool_fail("%s: %s", path, strerror(errno));
+        free(out->temporary);
+        return status;
+    }
+    allow_usual(out->fd);
+    return TOOL_OK;
+}
+
+int tool_output_write(struct tool_output *out, const void *src, size_t size)
+{
+    const char *p = src;
+    while (size) {
+        ssize_t put = write(out->fd, p, size);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return tool_fail("%s: %s", out->path, strerror(errno));
+        p += put;
+        size -= (size_t)put;
+    }
+    return TOOL_OK;
+}
+
+int tool_output_write_at(struct tool_output *out, const void *src, size_t size, uint64_t offset)
+{
+    const char *p = src;
+    while (size) {
+        ssize_t put = pwrite(out->fd, p, size, (off_t)offset);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return tool_fail("%s: %s", out->path, strerror(errno));
+        p += put;
+        offset += (uint64_t)put;
+        size -= (size_t)put;
+    }
+    return TOOL_OK;
+}
+
+int tool_output_close(struct tool_output *out, bool keep)
+{
+    int status = TOOL_OK;
+    if (out->fd == STDOUT_FILENO)
+        return TOOL_OK;
+    if (close(out->fd) && keep)
+        status = tool_fail("%s: %s", out->path, strerror(errno));
+    if (!out->temporary)
+        return status;
+    if (keep && !status && rename(out->temporary, out->path))
+        status = tool_fail("%s: %s", out->path, strerror(errno));
+    if (!keep || status)
+        unlink(out->temporary);
+    free(out->temporary);
+    return status;
+}
+
+void tool_progress(const char *what, uint64_t done, uint64_t all)
+{
+    if (all < (uint64_t)256 << 20 || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r%s %3.0f %%%s", what, 100.0 * (double)done / (double)all,
+            done >= all ? "\n" : "");
+}
+
+bool tool_options_load(struct zmpi_options *o)
+{
+    char message[256];
+    if (zmpi_options_load(o, message) == ZMPI_OK)
+        return true;
+    tool_fail("%s", message);
+    return false;
+}
+
+/* ZMPI_THREADS is checked by the commands that load all settings; here a wrong one counts as none.
+ */
+int tool_threads(void)
+{
+    const char *text = getenv("ZMPI_THREADS");
+    char *end;
+    long n = text ? strtol(text, &end, 10) : 0;
+    return n >= 1 && n <= 1024 && !*end ? (int)n : zmpi_cpus_count();
+}
+
+bool tool_parse_type(const char *text, enum zmpi_type *type)
+{
+    if (strcmp(text, "f32") == 0)
+        *type = ZMPI_F32;
+    else if (strcmp(text, "f64") == 0)
+        *type = ZMPI_F64;
+    else
+        return false;
+    return true;
+}
+
+const char *tool_type_name(enum zmpi_type type)
+{
+    static const char *const name[] = {"?", "f32", "f64", "i32", "i64", "bytes"};
+    return name[type];
+}
+
+void tool_json_string(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            printf("\\%c", *text);
+        else if ((unsigned char)*text < 0x20)
+            printf("\\u%04x", (unsigned)*text);
+        else
+            putchar(*text);
+    }
+    putchar('"');
+}
+
+void tool_json_number(double value)
+{
+    if (isfinite(value))
+        printf("%.17g", value);
+    else
+        printf("null");
+}

@@ -1,0 +1,130 @@
+/* main.c - zmpi: look at, restore and make compressed files, without MPI. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "tool.h"
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *arguments;
+    const char *help;
+} commands[] = {
+    {"compress", tool_compress,
+     "-t f32|f64 -e abs=V|rel=V|lossless [-T THRESHOLD] [--codec fle] [-d NZxNYxNX] IN OUT",
+     "Compress a raw field. Without -d it is one row; of more than three extents the leading ones "
+     "are multiplied.\n"
+     "rel=V is relative to max - min of the whole file, fill values and NaN left out.\n"
+     "-T V (ZMPI_THRESHOLD): values with |x| >= V are kept exactly and left out of the range."},
+    {"decompress", tool_decompress, "IN OUT",
+     "Write the logical bytes of a compressed file to OUT."},
+    {"cat", tool_cat, "FILE [-o OFFSET] [-n LENGTH]",
+     "Logical bytes of a compressed file, or a part of them, to standard output."},
+    {"info", tool_info, "[--json] [-a] FILE",
+     "What the file holds, by which bound and how well compressed. -a lists all records, not only "
+     "the first 20."},
+    {"verify", tool_verify, "FILE",
+     "Check every checksum and decode every chunk. Exit status 1 if anything is damaged."},
+    {"fsck", tool_fsck, "[--repair] FILE",
+     "Scan the file for records and compare with its index. --repair writes a new index. Exit "
+     "status 1 if something was\n"
+     "wrong and is not repaired."},
+    {"compare", tool_compare, "-t f32|f64 [-d NZxNYxNX] [--json] A B",
+     "Differences of B from A, raw or compressed each: largest error, PSNR (of A's range), mean "
+     "SSIM over 8x8 windows of\n"
+     "2-D slices (step 4), elements whose NaN or infinity differs. Exit status 1 if sizes or those "
+     "differ."},
+    {"bench", tool_bench,
+     "[-t f32|f64] [-d NZxNYxNX] [-e BOUND] [-T THRESHOLD] [--threads N|A..B] [--size BYTES] "
+     "[--repetitions N] [--peers] [--json] [-v] [FILE...]",
+     "Speed and quality of the codec on raw fields, or on a generated smooth one, beside memcpy of "
+     "the same array.\n"
+     "Fields are repeated until they have --size bytes (256M). Type and shape are taken from names "
+     "such as\n"
+     "wind_40x128x128.f32 if not given. BOUND is rel=1e-3 by default. --peers: zfp, lz4 and zstd "
+     "too, as far as they\n"
+     "were there when zmpi was built. --json: one object, or \"results\", a list, for several "
+     "files or thread counts."},
+    {"options", tool_options, "",
+     "All settings, their values in force here, and where those come from."},
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static const struct command *current;
+
+int tool_fail(const char *format, ...)
+{
+    va_list arguments;
+    fflush(stdout);
+    fprintf(stderr, "zmpi%s%s: ", current ? " " : "", current ? current->name : "");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return TOOL_ERROR;
+}
+
+int tool_fail_status(const char *path, enum zmpi_status status)
+{
+    return tool_fail("%s: %s", path, zmpi_strerror(status));
+}
+
+int tool_usage(void)
+{
+    return tool_fail("usage: zmpi %s %s", current->name, current->arguments);
+}
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "zmpi %s: look at, restore and make compressed files\n\n", zmpi_version());
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(out, "  zmpi %s %s\n", commands[i].name, commands[i].arguments);
+    fprintf(out, "\nzmpi COMMAND --help tells more. \"-\" is standard input or output. Settings: "
+                 "zmpi options.\n"
+                 "Exit status: 0 fine, 1 differences or damage found, 2 wrong usage or failure.\n");
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+/* One command, or what stands in its place. */
+static int run(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help(stdout);
+        return TOOL_OK;
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("zmpi %s\n", zmpi_version());
+        return TOOL_OK;
+    }
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(name, commands[i].name) != 0)
+            continue;
+        current = &commands[i];
+        if (asks_for_help(argc - 1, argv + 1)) {
+            printf("usage: zmpi %s %s\n\n%s\n", current->name, current->arguments, current->help);
+            return TOOL_OK;
+        }
+        return current->run(argc - 1, argv + 1);
+    }
+    if (*name)
+        tool_fail("there is no command \"%s\"", name);
+    print_help(stderr);
+    return TOOL_ERROR;
+}
+
+int main(int argc, char **argv)
+{
+    int status = run(argc, argv);
+    if (fflush(stdout) || ferror(stdout))
+        return tool_fail("standard output: cannot be written");
+    return status;
+}

@@ -1,0 +1,85 @@
+/*
+ * tool.h - what the commands of `zmpi` share.
+ *
+ * A command returns its exit status. Messages go to standard error as "zmpi COMMAND: FILE: what is
+ * wrong".
+ */
+#ifndef ZMPI_TOOL_H
+#define ZMPI_TOOL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "container.h"
+#include "options.h"
+
+enum { TOOL_OK = 0, TOOL_DIFFERENT = 1, TOOL_ERROR = 2 };
+
+int tool_compress(int argc, char **argv);
+int tool_decompress(int argc, char **argv);
+int tool_cat(int argc, char **argv);
+int tool_info(int argc, char **argv);
+int tool_verify(int argc, char **argv);
+int tool_fsck(int argc, char **argv);
+int tool_compare(int argc, char **argv);
+int tool_bench(int argc, char **argv);
+int tool_options(int argc, char **argv);
+
+/* Print a message and return TOOL_ERROR. */
+int tool_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int tool_fail_status(const char *path, enum zmpi_status status);
+/* "see zmpi COMMAND --help" */
+int tool_usage(void);
+
+/* The environment's settings, or an error message and false. */
+bool tool_options_load(struct zmpi_options *o);
+
+/* A file to read: a container, or any other file as it is. "-" is standard input, which is copied
+ * to a temporary file if it cannot seek. */
+struct tool_input {
+    const char *path;
+    int fd;
+    bool is_container;
+    uint64_t physical; /* size of the file      */
+    uint64_t size;     /* logical bytes         */
+    struct zmpi_container container;
+    struct zmpi_reader reader;
+};
+
+/* Opens and, for a container, reads the index (or scans). */
+int tool_input_open(struct tool_input *in, const char *path);
+/* The same without looking inside. */
+int tool_input_open_raw(struct tool_input *in, const char *path, bool writable);
+void tool_input_close(struct tool_input *in);
+/* Logical bytes. On failure prints a message and returns TOOL_DIFFERENT for damage, else
+ * TOOL_ERROR. */
+int tool_input_read(struct tool_input *in, uint64_t offset, void *dst, size_t size);
+
+/* A file that appears under its name only when it is complete. "-" is standard output. */
+struct tool_output {
+    const char *path;
+    char *temporary;
+    int fd;
+};
+
+int tool_output_open(struct tool_output *out, const char *path, const struct tool_input *from);
+int tool_output_write(struct tool_output *out, const void *src, size_t size);
+int tool_output_write_at(struct tool_output *out, const void *src, size_t size, uint64_t offset);
+/* Give it its name, or (keep false) remove it. */
+int tool_output_close(struct tool_output *out, bool keep);
+
+/* ZMPI_THREADS, else as many as there are CPUs. */
+int tool_threads(void);
+
+/* Progress of a long operation, on a terminal only. */
+void tool_progress(const char *what, uint64_t done, uint64_t all);
+
+/* "f32" or "f64". */
+bool tool_parse_type(const char *text, enum zmpi_type *type);
+const char *tool_type_name(enum zmpi_type type);
+
+/* JSON pieces: a string with quotes and escapes; a number, null if it is not finite. */
+void tool_json_string(const char *text);
+void tool_json_number(double value);
+
+#endif

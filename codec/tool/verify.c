@@ -1,0 +1,235 @@
+/* verify.c - zmpi verify (is every byte right?) and zmpi fsck (is every record found, and in the
+ * index?). */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stream.h"
+#include "tool.h"
+
+static enum zmpi_status check_stream(const unsigned char *src, size_t size, int threads,
+                                     size_t *chunk)
+{
+    struct zmpi_stream s;
+    enum zmpi_status status = zmpi_stream_parse(&s, src, size);
+    return status ? status : zmpi_stream_decode(&s, NULL, threads, NULL, chunk);
+}
+
+/* A record's head and payload; *chunk is the damaged one if there is one. */
+static enum zmpi_status check_record(struct tool_input *in, const struct zmpi_record *r,
+                                     size_t *chunk)
+{
+    uint64_t size = zmpi_record_size(r);
+    struct zmpi_record found;
+    *chunk = 0;
+    if (r->offset > in->physical || size > in->physical - r->offset)
+        return ZMPI_ERR_TRUNCATED;
+    unsigned char *bytes = malloc((size_t)size);
+    if (!bytes)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = in->reader.read(in->reader.context, r->offset, bytes, (size_t)size);
+    if (!status)
+        status =
+            zmpi_record_decode(&found, in->container.header.id, r->offset, bytes, (size_t)size);
+    if (!status && found.payload_length != r->payload_length)
+        status = ZMPI_ERR_CORRUPT;
+    if (!status && r->kind == ZMPI_RECORD_DATA)
+        status = check_stream(bytes + zmpi_record_head_size(r), (size_t)r->payload_length,
+                              in->reader.threads, chunk);
+    free(bytes);
+    return status;
+}
+
+static int open_container(struct tool_input *in, const char *path, bool writable)
+{
+    unsigned char head[ZMPI_HEADER_BYTES] = {0};
+    int status = tool_input_open_raw(in, path, writable);
+    if (status)
+        return status;
+    size_t size = in->physical < sizeof head ? (size_t)in->physical : sizeof head;
+    if (in->reader.read(in->reader.context, 0, head, size) || !zmpi_is_container(head, size)) {
+        tool_input_close(in);
+        return tool_fail("%s: is not a zmpi container", in->path);
+    }
+    in->is_container = true;
+    return TOOL_OK;
+}
+
+/* Check all records of the container; returns how many are bad. */
+static size_t check_all(struct tool_input *in)
+{
+    size_t bad = 0, chunk;
+    for (size_t i = 0; i < in->container.count; i++) {
+        const struct zmpi_record *r = &in->container.record[i];
+        enum zmpi_status status = check_record(in, r, &chunk);
+        if (status) {
+            bad++;
+            printf("%s: record at offset %llu, chunk %zu (logical bytes %llu to %llu): %s\n",
+                   in->path, (unsigned long long)r->offset, chunk, (unsigned long long)r->extent.lo,
+                   (unsigned long long)r->extent.hi, zmpi_strerror(status));
+        }
+        tool_progress("verify", r->offset + zmpi_record_size(r), in->physical);
+    }
+    return bad;
+}
+
+int tool_verify(int argc, char **argv)
+{
+    struct tool_input in;
+    static const struct option longs[] = {{NULL, 0, NULL, 0}};
+    if (getopt_long(argc, argv, "", longs, NULL) != -1 || argc - optind != 1)
+        return tool_usage();
+    int status = open_container(&in, argv[optind], false);
+    if (status)
+        return status;
+    enum zmpi_status opened = zmpi_container_open(&in.container, &in.reader);
+    if (opened) {
+        printf("%s: %s\n", in.path, zmpi_strerror(opened));
+        status = TOOL_DIFFERENT;
+    } else {
+        size_t bad = check_all(&in);
+        if (in.container.index_damaged)
+            printf("%s: the index is damaged; zmpi fsck --repair writes a new one\n", in.path);
+        if (in.container.damaged)
+            printf("%s: %llu bytes look like records and are not\n", in.path,
+                   (unsigned long long)in.container.damaged);
+        if (bad || in.container.damaged || in.container.index_damaged)
+            status = TOOL_DIFFERENT;
+        else
+            printf("%s: %zu records, all right\n", in.path, in.container.count);
+    }
+    tool_input_close(&in);
+    return status;
+}
+
+static int write_bytes(struct tool_input *in, const unsigned char *src, size_t size,
+                       uint64_t offset)
+{
+    while (size) {
+        ssize_t put = pwrite(in->fd, src, size, (off_t)offset);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return tool_fail("%s: %s", in->path, strerror(errno));
+        src += put;
+        offset += (uint64_t)put;
+        size -= (size_t)put;
+    }
+    return TOOL_OK;
+}
+
+/* An index of c's records behind everything, then, when that is safe on the disk, the header that
+ * points to it. */
+static int repair(struct tool_input *in, const struct zmpi_container *c)
+{
+    struct zmpi_header h = c->header;
+    unsigned char *index = NULL, slot[128];
+    size_t size = 0;
+    uint64_t end = zmpi_pad8(in->physical > ZMPI_HEADER_BYTES ? in->physical : ZMPI_HEADER_BYTES);
+    enum zmpi_status status =
+        c->count ? zmpi_index_encode(c->record, c->count, h.id, end, &index, &size) : ZMPI_OK;
+    if (status)
+        return tool_fail_status(in->path, status);
+    int failed = write_bytes(in, index, size, end);
+    free(index);
+    if (!failed && fsync(in->fd))
+        failed = tool_fail("%s: %s", in->path, strerror(errno));
+    h.generation++;
+    h.logical_size = c->logical_size;
+    h.index_offset = size ? end : 0;
+    h.index_length = size;
+    h.log_end = end + size;
+    zmpi_header_encode(&h, slot);
+    if (!failed)
+        failed = write_bytes(in, slot, sizeof slot, zmpi_header_slot(h.generation));
+    if (!failed && fsync(in->fd))
+        failed = tool_fail("%s: %s", in->path, strerror(errno));
+    return failed;
+}
+
+/* Records of a that b does not have, by place. */
+static size_t missing(const struct zmpi_container *a, const struct zmpi_container *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < b->count && !found; k++)
+            found = b->record[(i + k) % b->count].offset == a->record[i].offset;
+        n += !found;
+    }
+    return n;
+}
+
+static int report(const struct tool_input *in, const struct zmpi_container *indexed, size_t lost)
+{
+    const struct zmpi_container *scanned = &in->container;
+    bool clean = !lost && !indexed->scanned && !indexed->index_damaged;
+    printf("%s: %zu records found, logical size %llu\n", in->path, scanned->count,
+           (unsigned long long)scanned->logical_size);
+    if (indexed->index_damaged)
+        printf("  the index is damaged or cut off; the header says %llu bytes\n",
+               (unsigned long long)scanned->header.logical_size);
+    else if (indexed->scanned)
+        printf("  %llu records are not in the index\n", (unsigned long long)indexed->scanned);
+    if (lost)
+        printf("  %zu records of the index are damaged or gone: reading their bytes will fail\n",
+               lost);
+    if (clean)
+        printf("  index and log agree\n");
+    return clean ? TOOL_OK : TOOL_DIFFERENT;
+}
+
+/*
+ * The file as its index says, against the file as a scan finds it. Records that the index promises
+ * and that are gone stay in a repaired index, so that reading them fails instead of giving zeros;
+ * only what an index that is itself lost knew cannot be told any more.
+ */
+static int examine(struct tool_input *in, bool mend)
+{
+    struct zmpi_container indexed;
+    zmpi_container_init(&indexed);
+    enum zmpi_status status = zmpi_container_open(&indexed, &in->reader);
+    if (!status)
+        status = zmpi_container_scan(&in->container, &in->reader);
+    if (status) {
+        zmpi_container_free(&indexed);
+        return tool_fail("%s: cannot be recovered: %s", in->path, zmpi_strerror(status));
+    }
+    size_t lost = missing(&indexed, &in->container);
+    int result = report(in, &indexed, lost);
+    bool index_wrong = indexed.index_damaged || indexed.scanned;
+    if (index_wrong && !mend)
+        printf("  zmpi fsck --repair writes an index of what was found\n");
+    if (index_wrong && mend) {
+        bool known_loss = lost || !zmpi_container_whole(&indexed);
+        int failed = repair(in, &indexed);
+        if (!failed)
+            printf("  repaired%s\n", known_loss ? ", but data are lost" : "");
+        result = failed ? failed : known_loss ? TOOL_DIFFERENT : TOOL_OK;
+    }
+    zmpi_container_free(&indexed);
+    return result;
+}
+
+int tool_fsck(int argc, char **argv)
+{
+    struct tool_input in;
+    bool mend = false;
+    static const struct option longs[] = {{"repair", 0, NULL, 'r'}, {NULL, 0, NULL, 0}};
+    int c;
+    while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+        if (c == '?')
+            return tool_usage();
+        mend = true;
+    }
+    if (argc - optind != 1)
+        return tool_usage();
+    int status = open_container(&in, argv[optind], mend);
+    if (status)
+        return status;
+    status = examine(&in, mend);
+    tool_input_close(&in);
+    return status;
+}

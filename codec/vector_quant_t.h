@@ -1,0 +1,231 @@
+/*
+ * vector_quant_t.h - template: the float words of a tile to integers, as quant_t.h does. After
+ * vector_pack_t.h.
+ */
+
+/* Equally long rows of words, at least LANES long so that the last vector of a row may begin before
+ * its end. */
+struct lines {
+    const unsigned char *at;
+    size_t words, y, z, row, plane;
+    size_t ahead; /* distance in bytes to the next tile; modulo 2^64 */
+};
+
+/* Rows too short for vectors, and any tile that lies without gaps in the work's buffer, are one
+ * row. */
+static inline struct lines lines_of(const struct shape *s, const struct zmpi_rows *rows,
+                                    const struct zmpi_chunk_work *work)
+{
+    if (rows->at == work->words)
+        return (struct lines){rows->at, s->count, 1, 1, 0, 0, 0};
+    size_t ahead = rows->next ? (size_t)(rows->next - rows->at) : 0;
+    return (struct lines){rows->at, s->x, s->y, s->z, rows->row, rows->plane, ahead};
+}
+
+struct vector_quantizer {
+    F step, inverse, limit, bound, magic;
+    V origin; /* bits of magic, plus the base */
+};
+
+VECTOR struct vector_quantizer vector_quantizer_of(const struct quantizer *z, U base)
+{
+    return (struct vector_quantizer){
+        .step = f_set1(z->step),
+        .inverse = f_set1(z->inverse),
+        .limit = f_set1(z->limit),
+        .bound = f_set1(z->bound),
+        .magic = f_set1((T)MAGIC),
+        .origin = v_set1(bits_of((T)MAGIC) + base),
+    };
+}
+
+/* Integers less base; *exception gets all ones in the lanes that cannot be quantized. Lanes beyond
+ * the limit hold anything. */
+VECTOR V quantize_vector(const struct vector_quantizer *z, F x, V *exception)
+{
+    F v = f_add(f_mul(x, z->inverse), z->magic);
+    F decoded = f_mul(f_sub(v, z->magic), z->step);
+    V wide = f_not_le(f_abs(x), z->limit);
+    V wrong = f_not_lt(f_abs(f_sub(x, decoded)), z->bound);
+    V minus_zero = v_equal(f_bits(x), v_set1(SIGN_BIT));
+    *exception = v_or(v_or(wide, wrong), minus_zero);
+    return v_sub(f_bits(v), z->origin);
+}
+
+/*
+ * One row; false if there is an exception in it. The hardware's prefetchers stop where a row of the
+ * tile ends, so the next tile's rows are asked for here.
+ */
+VECTOR bool quantize_row(const struct vector_quantizer *z, const unsigned char *x, size_t n,
+                         size_t ahead, U *q)
+{
+    V bad = v_set1(0), exception;
+    size_t i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        v_prefetch(x + i * WIDTH, ahead);
+        v_store(q + i, quantize_vector(z, f_load(x + i * WIDTH), &exception));
+        bad = v_or(bad, exception);
+        const size_t j = i + LANES;
+        v_store(q + j, quantize_vector(z, f_load(x + j * WIDTH), &exception));
+        bad = v_or(bad, exception);
+    }
+    for (; i + LANES <= n; i += LANES) {
+        v_store(q + i, quantize_vector(z, f_load(x + i * WIDTH), &exception));
+        bad = v_or(bad, exception);
+    }
+    if (i < n) {
+        i = n - LANES;
+        v_store(q + i, quantize_vector(z, f_load(x + i * WIDTH), &exception));
+        bad = v_or(bad, exception);
+    }
+    return !v_any(bad);
+}
+
+/* All rows, up to the first with an exception. */
+KERNEL bool quantize_lines(const struct lines *l, const struct quantizer *quantizer, U base, U *q)
+{
+    const struct vector_quantizer z = vector_quantizer_of(quantizer, base);
+    for (size_t k = 0; k < l->z; k++)
+        for (size_t j = 0; j < l->y; j++, q += l->words)
+            if (!quantize_row(&z, l->at + k * l->plane + j * l->row, l->words, l->ahead, q))
+                return false;
+    return true;
+}
+
+/* Words without gaps, in blocks, with masks. Returns the number of exceptions. */
+KERNEL size_t quantize_masked(const struct shape *s, const unsigned char *x,
+                              const struct quantizer *quantizer, U *q, uint32_t *exception)
+{
+    const struct vector_quantizer z = vector_quantizer_of(quantizer, 0);
+    size_t exceptions = 0;
+    for (size_t b = 0; b < s->blocks; b++) {
+        size_t n = block_words(s, b);
+        uint32_t mask = 0;
+        for (unsigned k = 0; k < VECTORS; k++) {
+            size_t i = b * ZMPI_BLOCK + k * LANES;
+            V bad;
+            v_store(q + i, quantize_vector(&z, f_load(x + i * WIDTH), &bad));
+            mask |= v_mask(bad) << (k * LANES);
+        }
+        exception[b] = n < ZMPI_BLOCK ? mask & ~(UINT32_MAX << n) : mask;
+        exceptions += (size_t)__builtin_popcount(exception[b]);
+    }
+    return exceptions;
+}
+
+KERNEL void subtract_base(size_t n, U base, U *q)
+{
+    const V b = v_set1(base);
+    for (size_t i = 0; i < n; i += LANES) /* the buffer is longer than the chunk */
+        v_store(q + i, v_sub(v_load(q + i), b));
+}
+
+/* ---- the level ---- */
+
+/* The words of block b: in place, or copied to `copy` if the block crosses the end of a row. */
+VECTOR const unsigned char *sample_words(const struct shape *s, const struct lines *l, size_t b,
+                                         unsigned char copy[ZMPI_BLOCK * WIDTH])
+{
+    size_t first = b * ZMPI_BLOCK, left = block_words(s, b), done = 0;
+    size_t x = first % l->words, line = first / l->words, y = line % l->y, z = line / l->y;
+    const unsigned char *at = l->at + z * l->plane + y * l->row + x * WIDTH;
+    if (l->words - x >= ZMPI_BLOCK)
+        return at;
+    for (;;) {
+        size_t n = l->words - x < left ? l->words - x : left;
+        memcpy(copy + done * WIDTH, at, n * WIDTH);
+        done += n;
+        left -= n;
+        if (!left)
+            return copy;
+        x = 0;
+        if (++y == l->y) {
+            y = 0;
+            z++;
+        }
+        at = l->at + z * l->plane + y * l->row;
+    }
+}
+
+/* Do all sampled words fit the first level? The common case; NaN does not fit. */
+KERNEL bool samples_fit(const struct shape *s, const struct lines *l, T first_limit)
+{
+    unsigned char copy[ZMPI_BLOCK * WIDTH];
+    const F limit = f_set1(first_limit);
+    V beyond = v_set1(0);
+    if (s->count % ZMPI_BLOCK)
+        return false;
+    for (size_t i = 0; i < sample_count(s); i++) {
+        const unsigned char *x = sample_words(s, l, sample_block(s, i), copy);
+        for (unsigned k = 0; k < VECTORS; k++)
+            beyond = v_or(beyond, f_not_le(f_abs(f_load(x + k * LANES * WIDTH)), limit));
+    }
+    return !v_any(beyond);
+}
+
+/* How many sampled words fit each level (level_fits of quant_t.h). */
+KERNEL void count_fits(const struct shape *s, const struct lines *l,
+                       const struct zmpi_chunk_rule *rule, size_t fit[ZMPI_STEP_LEVELS])
+{
+    unsigned char copy[ZMPI_BLOCK * WIDTH];
+    memset(fit, 0, ZMPI_STEP_LEVELS * sizeof *fit);
+    for (size_t i = 0; i < sample_count(s); i++) {
+        size_t b = sample_block(s, i), n = block_words(s, b);
+        const unsigned char *x = sample_words(s, l, b, copy);
+        memset(copy + n * WIDTH, 0xFF, (ZMPI_BLOCK - n) * WIDTH); /* NaN does not fit */
+        for (int level = 0; level < rule->levels; level++) {
+            const F limit = f_set1((T)rule->level[level].limit);
+            uint32_t beyond = 0;
+            for (unsigned k = 0; k < VECTORS; k++) {
+                F a = f_abs(f_load(x + k * LANES * WIDTH));
+                beyond |= v_mask(f_not_le(a, limit)) << (k * LANES);
+            }
+            fit[level] += ZMPI_BLOCK - (size_t)__builtin_popcount(beyond);
+        }
+    }
+}
+
+/* level_reproduces of quant_t.h. */
+KERNEL bool lines_reproduced(const struct lines *l, const struct quantizer *quantizer)
+{
+    const struct vector_quantizer z = vector_quantizer_of(quantizer, 0);
+    for (size_t k = 0; k < l->z; k++)
+        for (size_t j = 0; j < l->y; j++) {
+            const unsigned char *row = l->at + k * l->plane + j * l->row;
+            for (size_t i = 0; i < l->words; i += LANES) {
+                if (i + LANES > l->words)
+                    i = l->words - LANES;
+                F x = f_load(row + i * WIDTH);
+                F v = f_add(f_mul(x, z.inverse), z.magic);
+                V decoded = f_bits(f_mul(f_sub(v, z.magic), z.step));
+                V same = v_or(v_equal(decoded, f_bits(x)), f_not_le(f_abs(x), z.limit));
+                same = v_or(same, v_equal(f_bits(x), v_set1(SIGN_BIT)));
+                if (v_mask(same) != (1U << LANES) - 1)
+                    return false;
+            }
+        }
+    return true;
+}
+
+/* choose_level of quant_t.h. */
+TARGET static int pick_level(const struct shape *s, const struct lines *l,
+                             const struct zmpi_chunk_rule *rule)
+{
+    int level = 0, last = rule->levels - 1;
+    /* What fits the first level fits the last, unless the limits are out of order. */
+    if (rule->level[0].limit > rule->level[last].limit ||
+        !samples_fit(s, l, (T)rule->level[0].limit)) {
+        size_t fit[ZMPI_STEP_LEVELS];
+        count_fits(s, l, rule, fit);
+        if (fit[last] == 0)
+            return -1;
+        while (8 * fit[level] < 7 * fit[last])
+            level++;
+    }
+    for (int finer = last; finer > level; finer--) {
+        struct quantizer z = quantizer_of(rule, finer);
+        if (lines_reproduced(l, &z))
+            return finer;
+    }
+    return level;
+}

@@ -1,0 +1,56 @@
+/* vector_range_t.h - template: range_t.h in vectors. Values that are not ordinary are taken one by
+ * one. */
+
+enum { RANGE_GROUP = 8 * LANES };
+
+/* The lanes that are not ordinary. Most will be the one fill value of a field, which is known after
+ * the first. */
+VECTOR void take_lanes(struct zmpi_range *r, const unsigned char *x, V strange)
+{
+    const V known = v_equal(f_bits(f_abs(f_load(x))), f_bits(f_set1((T)r->fill)));
+    /* Before the first, "fill" is infinity, which is skipped just as well. */
+    uint32_t odd = v_mask(strange) & ~v_mask(known);
+    for (; odd; odd &= odd - 1)
+        zmpi_range_take(r, (double)value_of(load_word(x + (size_t)__builtin_ctz(odd) * WIDTH)));
+}
+
+TARGET void RANGE(const void *src, size_t n, struct zmpi_range *r)
+{
+    const unsigned char *x = src;
+    const F ordinary = f_set1((T)ZMPI_ORDINARY);
+    F low = f_set1((T)INFINITY), high = f_set1(-(T)INFINITY);
+    T l[LANES], h[LANES];
+    size_t i = 0;
+    for (; i + RANGE_GROUP <= n; i += RANGE_GROUP) {
+        F lo = low, hi = high;
+        V odd = v_set1(0);
+        for (unsigned k = 0; k < RANGE_GROUP; k += LANES) {
+            F v = f_load(x + (i + k) * WIDTH);
+            lo = f_min(lo, v);
+            hi = f_max(hi, v);
+            odd = v_or(odd, f_not_lt(f_abs(v), ordinary));
+        }
+        if (__builtin_expect(!v_any(odd), 1)) {
+            low = lo;
+            high = hi;
+            continue;
+        }
+        for (unsigned k = 0; k < RANGE_GROUP; k += LANES) {
+            const unsigned char *at = x + (i + k) * WIDTH;
+            F v = f_load(at);
+            V strange = f_not_lt(f_abs(v), ordinary);
+            F or_nan = f_of_bits(v_or(strange, f_bits(v)));
+            low = f_min(or_nan, low); /* the second if one is NaN */
+            high = f_max(or_nan, high);
+            take_lanes(r, at, strange);
+        }
+    }
+    v_store((U *)(void *)l, f_bits(low));
+    v_store((U *)(void *)h, f_bits(high));
+    for (unsigned k = 0; k < LANES; k++) {
+        r->min = fmin(r->min, (double)l[k]);
+        r->max = fmax(r->max, (double)h[k]);
+    }
+    for (; i < n; i++)
+        zmpi_range_take(r, (double)value_of(load_word(x + i * WIDTH)));
+}

@@ -1,0 +1,159 @@
+/*
+ * zmpi_codec.h - error-bounded compression of float arrays, without MPI.
+ *
+ * One array of up to three dimensions becomes one self-describing stream (docs/format.md, part 1)
+ * and back. The same input and parameters give the same bytes on every device, with any number of
+ * threads.
+ *
+ *     struct zmpi_array a = { ZMPI_F32, { nz, ny, nx } };
+ *     struct zmpi_bound b;
+ *     zmpi_bound_parse("rel=1e-3", &b);
+ *     size_t cap = zmpi_compress_capacity(&a), size;
+ *     enum zmpi_status s = zmpi_compress(&a, &b, NULL, out, cap, field, &size);
+ *
+ * Conventions: functions return ZMPI_OK or an error; outputs are written only on ZMPI_OK unless
+ * said otherwise. No function prints, exits or keeps a pointer it was given. All are safe to call
+ * from any thread at once. Sizes are in bytes, extents in elements, order z, y, x with x fastest;
+ * unused leading extents are 1.
+ */
+#ifndef ZMPI_CODEC_H
+#define ZMPI_CODEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ZMPI_VERSION_MAJOR 0
+#define ZMPI_VERSION_MINOR 1
+#define ZMPI_VERSION_PATCH 0
+#define ZMPI_API           __attribute__((visibility("default")))
+
+/* One list makes the enum and the strings. Numbers are pinned: never renumber, only append. */
+#define ZMPI_STATUS_LIST(X)                                                                        \
+    X(OK, 0, "success")                                                                            \
+    X(ERR_ARG, 1, "invalid argument")                                                              \
+    X(ERR_BOUND, 2, "error bound is not abs=V, rel=V or lossless with a finite V >= 0")            \
+    X(ERR_MEMORY, 3, "out of memory")                                                              \
+    X(ERR_SPACE, 4, "output buffer too small")                                                     \
+    X(ERR_FORMAT, 5, "not a zmpi stream or container")                                             \
+    X(ERR_VERSION, 6, "written by a newer version of the format")                                  \
+    X(ERR_TRUNCATED, 7, "truncated")                                                               \
+    X(ERR_CHECKSUM, 8, "checksum mismatch: the data are damaged")                                  \
+    X(ERR_CORRUPT, 9, "inconsistent data: damaged, or written by a faulty encoder")                \
+    X(ERR_SIZE, 10, "size overflows what can be addressed")                                        \
+    X(ERR_IO, 11, "input/output error")                                                            \
+    X(ERR_NO_SPACE, 12, "no space left on device")                                                 \
+    X(ERR_DEVICE, 13, "device not available or failed")                                            \
+    X(ERR_UNSUPPORTED, 14, "not supported")
+
+enum zmpi_status {
+#define X(name, number, text) ZMPI_##name = (number),
+    ZMPI_STATUS_LIST(X)
+#undef X
+};
+
+/* Static English text of a status; never NULL. */
+ZMPI_API const char *zmpi_strerror(enum zmpi_status status);
+
+/* "0.1.0" */
+ZMPI_API const char *zmpi_version(void);
+
+/* Element types; numbers are those of the format. */
+enum zmpi_type {
+    ZMPI_F32 = 1,
+    ZMPI_F64 = 2,
+    ZMPI_I32 = 3,  /* any 4-byte integer, exact   */
+    ZMPI_I64 = 4,  /* any 8-byte integer, exact   */
+    ZMPI_BYTES = 5 /* anything else, exact        */
+};
+
+/* Bytes per element: 4, 8, 4, 8, 1; 0 for an unknown type. */
+ZMPI_API size_t zmpi_type_size(enum zmpi_type type);
+
+enum zmpi_mode { ZMPI_LOSSLESS = 0, ZMPI_ABS = 1, ZMPI_REL = 2 };
+
+/* What the user asks: |x - x'| <= value (abs), <= value * (max - min) (rel), or bit for bit
+ * (lossless). */
+struct zmpi_bound {
+    enum zmpi_mode mode;
+    double value; /* finite, > 0; 0 for lossless */
+};
+
+/* "abs=V", "rel=V" or "lossless". V must be a finite decimal number > 0, rel < 1. ZMPI_ERR_BOUND
+ * otherwise. */
+ZMPI_API enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound);
+
+/* Writes what zmpi_bound_parse reads, at most 40 bytes with the terminating zero. */
+ZMPI_API void zmpi_bound_format(const struct zmpi_bound *bound, char text[40]);
+
+struct zmpi_array {
+    enum zmpi_type type;
+    size_t extent[3]; /* z, y, x */
+};
+
+/* Elements, or bytes; ZMPI_ERR_SIZE if the product does not fit. */
+ZMPI_API enum zmpi_status zmpi_array_count(const struct zmpi_array *array, size_t *count);
+ZMPI_API enum zmpi_status zmpi_array_bytes(const struct zmpi_array *array, size_t *bytes);
+
+/*
+ * Value range of an array, over finite elements that are not fill values (format.md 4.2). Ranges of
+ * pieces merge into the range of the whole: the rel bound of a distributed array is that of the
+ * merged range.
+ */
+struct zmpi_range {
+    double min;  /* +inf if there is no element */
+    double max;  /* -inf if there is no element */
+    double fill; /* smallest magnitude of a fill value, +inf if none */
+};
+
+#define ZMPI_RANGE_EMPTY ((struct zmpi_range){__builtin_inf(), -__builtin_inf(), __builtin_inf()})
+
+ZMPI_API void zmpi_range_of(enum zmpi_type type, const void *src, size_t count,
+                            struct zmpi_range *range);
+ZMPI_API void zmpi_range_merge(struct zmpi_range *range, const struct zmpi_range *other);
+
+/* Upper limit of the size of the stream of an array; 0 if the array is too large. */
+ZMPI_API size_t zmpi_compress_capacity(const struct zmpi_array *array);
+
+/*
+ * Compress `src` (array->extent elements) into dst. `range` is that of the whole distributed array,
+ * or NULL: then it is that of src (one more pass over the data, in rel mode only). Integer types
+ * are always coded exactly. On success *size is the length of the stream.
+ */
+ZMPI_API enum zmpi_status zmpi_compress(const struct zmpi_array *array,
+                                        const struct zmpi_bound *bound,
+                                        const struct zmpi_range *range, void *dst,
+                                        size_t dst_capacity, const void *src, size_t *size);
+
+/* What a stream says of itself. */
+struct zmpi_stream_info {
+    struct zmpi_array array;
+    struct zmpi_bound bound; /* as asked */
+    double abs_bound;        /* 0: exact */
+    int encoder;             /* 1: fle */
+    uint32_t tile[3];
+    size_t chunks;
+    size_t length;        /* of the stream */
+    size_t decoded_bytes; /* of the array  */
+};
+
+/* Parse and check header and chunk table of the stream at src. src_size may be larger than the
+ * stream. */
+ZMPI_API enum zmpi_status zmpi_stream_info(const void *src, size_t src_size,
+                                           struct zmpi_stream_info *info);
+
+/* Decode a whole stream. dst_capacity >= decoded_bytes. dst is undefined on error. */
+ZMPI_API enum zmpi_status zmpi_decompress(void *dst, size_t dst_capacity, const void *src,
+                                          size_t src_size);
+
+/* Check every checksum and decode every chunk to nowhere. *bad_chunk (may be NULL): the first
+ * damaged chunk. */
+ZMPI_API enum zmpi_status zmpi_stream_verify(const void *src, size_t src_size, size_t *bad_chunk);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

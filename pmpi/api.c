@@ -1,0 +1,49 @@
+/* api.c - the calls of zmpi.h. */
+#include <string.h>
+
+#include "internal.h"
+
+int zmpi_file_set_bound(MPI_File fh, const char *bound)
+{
+    struct zfile *f = zfile_find(fh);
+    if (!f)
+        return MPI_ERR_FILE;
+    struct zmpi_bound b;
+    int rc = bound && zmpi_bound_parse(bound, &b) == ZMPI_OK ? MPI_SUCCESS : MPI_ERR_ARG;
+    if (!rc && !zmpi_option_is_hint(&f->options, "error_bound")) {
+        rc = zstage_flush(f); /* what is staged keeps the bound it was given under */
+        f->options.bound = b;
+        f->options.bound_set = true;
+    }
+    zfile_done(f);
+    return rc;
+}
+
+int zmpi_file_set_shape(MPI_File fh, const size_t extent[3])
+{
+    struct zfile *f = zfile_find(fh);
+    if (!f)
+        return MPI_ERR_FILE;
+    if (!zmpi_option_is_hint(&f->options, "shape"))
+        memcpy(f->options.shape, extent, sizeof f->options.shape);
+    zfile_done(f);
+    return MPI_SUCCESS;
+}
+
+int zmpi_file_is_container(MPI_File fh)
+{
+    struct zfile *f = zfile_find(fh);
+    if (f)
+        zfile_done(f);
+    return f != NULL;
+}
+
+int zmpi_file_get_stats(MPI_File fh, struct zmpi_file_stats *stats)
+{
+    struct zfile *f = zfile_find(fh);
+    if (!f)
+        return MPI_ERR_FILE;
+    *stats = f->stats.n;
+    zfile_done(f);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,189 @@
+/* encode.c - one piece of data to one record in the outbox. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+bool zfile_may_read(const struct zfile *f)
+{
+    return (f->amode & MPI_MODE_WRONLY) == 0;
+}
+
+bool zfile_may_write(const struct zfile *f)
+{
+    return (f->amode & MPI_MODE_RDONLY) == 0;
+}
+
+/* Only floats are ever lossy; a container that is written without a bound in force stays exact. */
+struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element)
+{
+    bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
+    if (!f->options.bound_set || !is_float)
+        return (struct zmpi_bound){ZMPI_LOSSLESS, 0};
+    return f->options.bound;
+}
+
+/* The array that a piece is: whole planes or rows of the known shape, else one row. */
+static struct zmpi_array array_of(const struct zpiece *p)
+{
+    struct zmpi_array a = {p->element, {1, 1, 1}};
+    size_t width = zmpi_type_size(p->element);
+    if (p->extent.bytes % width) { /* a call that ends inside an element */
+        a.type = ZMPI_BYTES;
+        a.extent[2] = p->extent.bytes;
+        return a;
+    }
+    size_t count = p->extent.bytes / width;
+    a.extent[2] = count;
+    if (p->row && count % p->row == 0) {
+        size_t rows = count / p->row;
+        bool planes = p->rows && rows % p->rows == 0;
+        a.extent[2] = p->row;
+        a.extent[1] = planes ? p->rows : rows;
+        a.extent[0] = planes ? rows / p->rows : 1;
+    }
+    return a;
+}
+
+size_t zencode_room(uint64_t bytes, size_t runs)
+{
+    /* A chunk adds 12 bytes to its data at most and is hardly ever below 1 KiB; a run is two words
+     * of a stream that may not shrink. */
+    return (size_t)(bytes + bytes / 32) + 17 * runs + 4096;
+}
+
+static unsigned char *outbox_room(struct zfile *f, size_t size)
+{
+    if (f->outbox_used + size > f->outbox_capacity) {
+        size_t capacity = f->outbox_used + size;
+        unsigned char *grown = realloc(f->outbox, capacity);
+        if (!grown)
+            return NULL;
+        f->outbox = grown;
+        f->outbox_capacity = capacity;
+    }
+    return f->outbox + f->outbox_used;
+}
+
+static enum zmpi_status waiting_add(struct zfile *f, const struct zmpi_record *r)
+{
+    if (f->waiting_count == f->waiting_room) {
+        size_t room = f->waiting_room ? 2 * f->waiting_room : 16;
+        struct zmpi_record *grown = realloc(f->waiting, room * sizeof *grown);
+        if (!grown)
+            return ZMPI_ERR_MEMORY;
+        f->waiting = grown;
+        f->waiting_room = room;
+    }
+    f->waiting[f->waiting_count++] = *r;
+    return ZMPI_OK;
+}
+
+static uint64_t next_order(struct zfile *f)
+{
+    return f->epoch << 32 | f->sequence++;
+}
+
+/* Compress on the file's device, on the CPU if that fails. */
+static enum zmpi_status compress(struct zfile *f, const struct zmpi_job *job, void *dst,
+                                 size_t capacity, const void *src, size_t *size)
+{
+    enum zmpi_status status = f->device->compress(job, dst, capacity, src, size);
+    if (status && f->device != zmpi_device_cpu()) {
+        zmpi_log(ZMPI_LOG_WARN, "%s: device %s: %s; using the CPU from here on", f->path,
+                 f->device->name, zmpi_strerror(status));
+        f->device = zmpi_device_cpu();
+        status = f->device->compress(job, dst, capacity, src, size);
+    }
+    return status;
+}
+
+/* The head (with the list of runs, if it is one) and the stream, behind what is in the outbox. */
+static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
+                                   const struct zpiece *piece, const unsigned char *list,
+                                   size_t list_size)
+{
+    struct zmpi_record r = {.kind = ZMPI_RECORD_DATA,
+                            .rank = (uint32_t)f->rank,
+                            .offset = f->outbox_used,
+                            .extent = piece->extent};
+    r.extents_length = (uint32_t)(list ? list_size : zmpi_extent_nest_size(piece->extent.levels));
+    size_t head = zmpi_record_head_size(&r), capacity = zmpi_compress_capacity(&job->array), size;
+    unsigned char *dst = outbox_room(f, head + zmpi_pad8(capacity));
+    if (!dst)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = compress(f, job, dst + head, capacity, piece->data, &size);
+    if (status)
+        return status;
+    memset(dst + head + size, 0, zmpi_pad8(size) - size);
+    r.payload_length = size;
+    r.order = next_order(f);
+    status = waiting_add(f, &r);
+    if (status)
+        return status;
+    zmpi_record_encode(&r, f->container.header.id, list, dst);
+    f->outbox_used += zmpi_record_size(&r);
+    f->stats.n.records++;
+    f->stats.n.bytes_stored += zmpi_record_size(&r);
+    return ZMPI_OK;
+}
+
+static int encode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece)
+{
+    unsigned char *list = NULL;
+    size_t list_size = 0;
+    double start = zseconds();
+    enum zmpi_status status = ZMPI_OK;
+    if (piece->extent.levels == ZMPI_EXTENT_LIST)
+        status = zmpi_extent_list_encode(&piece->extent, &list, &list_size);
+    if (!status)
+        status = put_record(f, job, piece, list, list_size);
+    free(list);
+    f->stats.n.seconds_compress += zseconds() - start;
+    return status ? zfile_raise_status(f, status, "compressing") : MPI_SUCCESS;
+}
+
+int zencode_piece(struct zfile *f, const struct zpiece *piece)
+{
+    struct zmpi_job job;
+    struct zmpi_array array = array_of(piece);
+    struct zmpi_bound bound = zfile_bound(f, array.type);
+    enum zmpi_status status = zmpi_job_make(&array, &bound, piece->range, &job);
+    if (status)
+        return zfile_raise_status(f, status, "compressing");
+    zmpi_job_threshold(&job, f->options.threshold);
+    job.threads = zruntime_threads(&f->options);
+    return encode_job(f, &job, piece);
+}
+
+int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep)
+{
+    struct zmpi_job job;
+    struct zmpi_array array = array_of(piece);
+    struct zmpi_bound exact = {ZMPI_LOSSLESS, 0};
+    enum zmpi_status status = zmpi_job_make(&array, &exact, NULL, &job);
+    if (status)
+        return zfile_raise_status(f, status, "compressing");
+    if (abs_bound > 0 && (array.type == ZMPI_F32 || array.type == ZMPI_F64)) {
+        job.bound = zfile_bound(f, array.type);
+        job.abs_bound = abs_bound;
+        job.keep = keep;
+    }
+    job.threads = zruntime_threads(&f->options);
+    return encode_job(f, &job, piece);
+}
+
+int zencode_size(struct zfile *f, uint64_t size)
+{
+    struct zmpi_record r = {
+        .kind = ZMPI_RECORD_SIZE, .rank = (uint32_t)f->rank, .offset = f->outbox_used};
+    r.extent.lo = r.extent.hi = size;
+    r.order = next_order(f);
+    unsigned char *dst = outbox_room(f, zmpi_record_head_size(&r));
+    enum zmpi_status status = dst ? waiting_add(f, &r) : ZMPI_ERR_MEMORY;
+    if (status)
+        return zfile_raise_status(f, status, "setting the size");
+    zmpi_record_encode(&r, f->container.header.id, NULL, dst);
+    f->outbox_used += zmpi_record_size(&r);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,105 @@
+/* file_table.c - which MPI_File handles are containers. */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+#define BUCKETS 64
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry {
+    struct zfile *file;
+    struct entry *next;
+} * table[BUCKETS];
+/* Read without the lock, so that programs without containers pay one load per call. */
+static atomic_int containers;
+
+static struct entry **bucket_of(MPI_File fh)
+{
+    uintptr_t key = (uintptr_t)fh;
+    return &table[(key >> 4 ^ key >> 10) % BUCKETS];
+}
+
+struct zfile *zfile_find(MPI_File fh)
+{
+    if (atomic_load_explicit(&containers, memory_order_acquire) == 0)
+        return NULL;
+    pthread_mutex_lock(&table_lock);
+    struct entry *e = *bucket_of(fh);
+    while (e && e->file->fh != fh)
+        e = e->next;
+    struct zfile *f = e ? e->file : NULL;
+    if (f)
+        f->references++;
+    pthread_mutex_unlock(&table_lock);
+    if (f)
+        pthread_mutex_lock(&f->lock);
+    return f;
+}
+
+struct zfile *zfile_any(void)
+{
+    struct zfile *f = NULL;
+    pthread_mutex_lock(&table_lock);
+    for (size_t i = 0; i < BUCKETS && !f; i++)
+        if (table[i])
+            f = table[i]->file;
+    if (f)
+        f->references++;
+    pthread_mutex_unlock(&table_lock);
+    if (f)
+        pthread_mutex_lock(&f->lock);
+    return f;
+}
+
+static void destroy(struct zfile *f)
+{
+    zview_free(&f->view);
+    zmpi_container_free(&f->container);
+    zstage_free(f);
+    free(f->own);
+    free(f->outbox);
+    free(f->waiting);
+    free(f->shared_path);
+    free(f->path);
+    pthread_mutex_destroy(&f->lock);
+    free(f);
+}
+
+void zfile_done(struct zfile *f)
+{
+    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_lock(&table_lock);
+    bool last = --f->references == 0;
+    pthread_mutex_unlock(&table_lock);
+    if (last)
+        destroy(f);
+}
+
+enum zmpi_status zfile_add(struct zfile *f)
+{
+    struct entry *e = malloc(sizeof *e);
+    if (!e)
+        return ZMPI_ERR_MEMORY;
+    pthread_mutex_lock(&table_lock);
+    struct entry **head = bucket_of(f->fh);
+    *e = (struct entry){f, *head};
+    *head = e;
+    pthread_mutex_unlock(&table_lock);
+    atomic_fetch_add_explicit(&containers, 1, memory_order_release);
+    return ZMPI_OK;
+}
+
+void zfile_remove(struct zfile *f)
+{
+    pthread_mutex_lock(&table_lock);
+    struct entry **at = bucket_of(f->fh), *e;
+    while ((*at)->file != f)
+        at = &(*at)->next;
+    e = *at;
+    *at = e->next;
+    f->references--; /* the table's own; the caller still holds one */
+    pthread_mutex_unlock(&table_lock);
+    atomic_fetch_sub_explicit(&containers, 1, memory_order_release);
+    free(e);
+}

@@ -1,0 +1,282 @@
+/*
+ * internal.h - what the files of pmpi/ share. docs/architecture.md shows the flow of a write, a
+ * read and a gather through them.
+ *
+ * Functions return an MPI error code; MPI_SUCCESS is 0. An error that starts here is raised once,
+ * by zfile_raise, where it is found; codes that come from PMPI functions have been through the
+ * file's error handler already and are only passed up.
+ */
+#ifndef ZMPI_INTERNAL_H
+#define ZMPI_INTERNAL_H
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "container.h"
+#include "device.h"
+#include "log.h"
+#include "options.h"
+#include "zmpi.h"
+
+/* ---- datatype.c: a datatype as runs of bytes ---- */
+
+struct zsegment {
+    int64_t offset; /* from the buffer's address or the view's displacement */
+    uint64_t length;
+    uint64_t before; /* data bytes in front of this segment */
+};
+
+struct ztype {
+    struct zsegment *segment; /* in the order of the type map, neighbours merged */
+    size_t count;
+    uint64_t size; /* data bytes */
+    int64_t lb, extent;
+    enum zmpi_type element; /* what all its basic types are, else ZMPI_BYTES */
+    size_t shape[3]; /* z, y, x in elements, as the constructors tell it; the product is size /
+                        width */
+    bool dense;      /* one segment at 0 that fills the extent */
+};
+
+int ztype_make(MPI_Datatype datatype, struct ztype *t);
+/* n times an array of this shape, one behind the other: one more dimension, as far as there is room
+ * for it. */
+void zshape_prepend(size_t shape[3], size_t n);
+void ztype_free(struct ztype *t);
+
+/* ---- view.c: from positions in the view to logical bytes of the file ---- */
+
+struct zview {
+    MPI_Offset displacement;
+    MPI_Datatype etype, filetype; /* our own duplicates unless named */
+    uint64_t etype_size;
+    struct ztype file; /* the flattened filetype */
+    bool increasing;   /* segments increase without overlap, across tiles too */
+};
+
+int zview_default(struct zview *v);
+int zview_make(struct zview *v, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype);
+void zview_free(struct zview *v);
+/* Logical offset of data byte `position` of the view. */
+uint64_t zview_offset(const struct zview *v, uint64_t position);
+/* How many data bytes of the view lie below logical byte `size` when one starts at position 0. */
+uint64_t zview_bytes_below(const struct zview *v, uint64_t size);
+/* Runs of data bytes [position, position + bytes), neighbours merged. *runs is malloc'ed (NULL if
+ * bytes is 0). */
+enum zmpi_status zview_runs(const struct zview *v, uint64_t position, uint64_t bytes,
+                            struct zmpi_run **runs, size_t *count);
+
+/* ---- memory.c: the program's buffer ---- */
+
+struct zmemory {
+    /* The bytes in type-map order: the program's buffer, or a packed copy. */
+    const unsigned char *data;
+    unsigned char *owned; /* the copy, if there is one */
+    uint64_t bytes;
+    enum zmpi_type element;
+    size_t shape[3]; /* of all elements, as the datatype tells it */
+};
+
+int zmemory_pack(struct zmemory *m, const void *buf, MPI_Count count, MPI_Datatype datatype);
+void zmemory_free(struct zmemory *m);
+/* Give `bytes` bytes at src to the program's buffer. */
+int zmemory_unpack(void *buf, MPI_Count count, MPI_Datatype datatype, const unsigned char *src,
+                   uint64_t bytes);
+/* If the buffer is one stretch of memory: its address, else NULL. */
+void *zmemory_direct(void *buf, MPI_Count count, MPI_Datatype datatype);
+
+/* ---- staging.c: small independent writes, kept until there are enough of them ---- */
+
+struct zpatch {
+    uint64_t offset, length; /* logical bytes */
+    size_t at;               /* in the batch's data */
+};
+
+/* Writes of one kind of element, sorted by offset, disjoint. */
+struct zbatch {
+    enum zmpi_type element;
+    bool exact;       /* to be coded losslessly */
+    double abs_bound; /* else the smallest of its writes */
+    double keep;
+    /* Elements of a row, rows of a plane: what all calls had alike, 0 if they differ. */
+    size_t row, rows;
+    unsigned char *data;
+    size_t used, capacity;
+    struct zpatch *patch;
+    size_t count, room;
+};
+
+enum { ZBATCHES = 4 };
+
+/* ---- a file that is a container ---- */
+
+struct zstats {
+    struct zmpi_file_stats n;
+    uint64_t collective_calls, independent_calls;
+};
+
+struct zfile {
+    MPI_File fh;
+    MPI_Comm comm; /* a duplicate of the program's, for our own messages */
+    int rank, ranks;
+    int amode; /* as the program asked */
+    char *path;
+    int references;       /* guarded by the table's lock */
+    pthread_mutex_t lock; /* held by every operation on the file */
+    int lease;            /* descriptor that holds the writer's lock, or -1 */
+
+    struct zmpi_options options;
+    const struct zmpi_device *device;
+    struct zview view;
+    uint64_t position;     /* individual file pointer, in data bytes of the view */
+    char *shared_path;     /* where the shared file pointer is kept; shared.c */
+    uint64_t shared_start; /* its value before anybody moved it */
+    const char *split;     /* the split collective that was begun, or NULL; split.c */
+    uint64_t split_done;   /* its bytes */
+    int split_error;
+
+    struct zmpi_container container; /* all records this rank knows */
+    /* Those it will write to the index; rank 0: also the ones found at open. */
+    struct zmpi_record *own;
+    size_t own_count, own_room, own_shared; /* own[0..own_shared) are known to all ranks */
+    bool dirty; /* records were written since open: the index must be renewed */
+
+    uint64_t end; /* physical end of the file's log, the same on all ranks, as of the last
+                     collective call */
+    uint64_t epoch;
+    uint32_t sequence;  /* records of this rank in this epoch */
+    uint64_t slots;     /* slab slots used in this epoch */
+    uint64_t slot_used; /* bytes used of the last one */
+
+    struct zbatch batch[ZBATCHES];
+    unsigned char *outbox; /* coded records not yet in the file */
+    size_t outbox_used, outbox_capacity;
+    struct zmpi_record *waiting; /* the records in the outbox; offset = place in the outbox */
+    size_t waiting_count, waiting_room;
+
+    struct zstats stats;
+};
+
+/* ---- file_table.c ---- */
+
+/* The container behind a handle with a reference taken and its lock held, or NULL. zfile_done gives
+ * both back. */
+struct zfile *zfile_find(MPI_File fh);
+void zfile_done(struct zfile *f);
+enum zmpi_status zfile_add(struct zfile *f); /* takes over the caller's reference */
+void zfile_remove(struct zfile *f);          /* f lives until the last zfile_done */
+/* Any container still open, with a reference and its lock, or NULL. */
+struct zfile *zfile_any(void);
+
+/* ---- error.c ---- */
+
+int zstatus_class(enum zmpi_status status);
+/* Log "PATH: text", call the file's error handler and return the class. */
+int zfile_raise(struct zfile *f, int error_class, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same for a status; what: "reading", "writing", ... */
+int zfile_raise_status(struct zfile *f, enum zmpi_status status, const char *what);
+int zfile_unsupported(struct zfile *f, const char *function);
+int zraise_no_file(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- encode.c: data to records in the outbox ---- */
+
+/* One piece of a write: where it goes, what it is. */
+struct zpiece {
+    const unsigned char *data;
+    struct zmpi_extent extent; /* logical bytes */
+    enum zmpi_type element;
+    size_t row, rows; /* elements of one row, rows of one plane, as far as known; 0: unknown */
+    const struct zmpi_range *range; /* for rel bounds: of the whole call */
+};
+
+int zencode_piece(struct zfile *f, const struct zpiece *piece);
+/* The same with a bound that was resolved before (abs_bound 0: exact). */
+int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep);
+/* A record that sets the logical size. */
+int zencode_size(struct zfile *f, uint64_t size);
+/* Room that the record of a piece may need in the outbox. */
+size_t zencode_room(uint64_t bytes, size_t runs);
+/* The bound for elements of a type: the file's, or exact. */
+struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element);
+
+/* ---- place.c: the outbox to the file ---- */
+
+/* Bytes of one of this rank's slots in the slab region: what an independent writer may hold back,
+ * and the most the outbox may hold then. */
+uint64_t zplace_slot_size(const struct zfile *f);
+/* Without other ranks: into this rank's slab slots. */
+int zplace_slab(struct zfile *f);
+/* With all ranks: densely. Ends the epoch. Every rank must call it, whatever happened to it before.
+ */
+int zplace_dense(struct zfile *f);
+/* Independent write of bytes of the container itself. */
+int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size);
+/* What the codec reads the container through. */
+struct zmpi_reader zfile_reader(struct zfile *f);
+
+/* ---- staging.c ---- */
+
+/* shape: of the call's elements, as far as known. */
+int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3],
+                 const struct zmpi_run *runs, size_t count);
+int zstage_flush(struct zfile *f);
+void zstage_free(struct zfile *f);
+size_t zstage_limit(const struct zfile *f);     /* larger writes are coded at once */
+size_t zstage_most_runs(const struct zfile *f); /* in one record: its list must fit a slot */
+
+/* ---- write.c, read.c ---- */
+
+struct zrequest {
+    uint64_t position; /* in the view */
+    void *buf;
+    MPI_Count count;
+    MPI_Datatype datatype;
+    MPI_Status *status;
+    uint64_t done; /* bytes, once it is */
+};
+
+int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done);
+int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done);
+int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done);
+
+/* ---- settle.c: everything this rank holds back, out ---- */
+
+/* Collective: staged data placed, records known to all ranks that may read, logical size known to
+ * all. */
+int zsettle_collective(struct zfile *f);
+/* The second half of it, when the data have been placed already. */
+int zsettle_share(struct zfile *f);
+/* Logical size with what this rank holds back. */
+uint64_t zfile_size(const struct zfile *f);
+bool zfile_may_read(const struct zfile *f);
+bool zfile_may_write(const struct zfile *f);
+
+/* ---- shared.c ---- */
+
+/* `token` is the same on all ranks and on no other open of the file. */
+enum zmpi_status zshared_name(struct zfile *f, uint64_t token);
+void zshared_remove(const struct zfile *f);
+int zshared_reset(struct zfile *f); /* collective: a new view begins at 0 */
+int zshared_position(struct zfile *f, uint64_t *position);
+
+/* ---- policy.c ---- */
+
+int zpolicy_hints(struct zmpi_options *o, MPI_Info info, char message[256]);
+
+/* ---- runtime.c ---- */
+
+const struct zmpi_options *zruntime_options(void);
+/* Threads that this process may compress with: as set, else its share of the node's cores. At
+ * least 1. */
+int zruntime_threads(const struct zmpi_options *o);
+double zseconds(void); /* monotonic */
+
+/* ---- report.c ---- */
+
+void zreport_file(struct zfile *f); /* collective on the file's communicator, at close */
+/* One gather, at its root: bytes without us, bytes that came. */
+void zreport_gather(uint64_t bytes, uint64_t received, double seconds);
+void zreport_finalize(void); /* collective on MPI_COMM_WORLD */
+
+#endif

@@ -1,0 +1,298 @@
+/* open.c - MPI_File_open: which files are containers, which become one, which are none of our
+ * business. */
+#define _GNU_SOURCE // F_OFD_SETLK
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "header.h"
+#include "internal.h"
+#include "wrappers.h"
+
+/* What rank 0 finds at the path before the file is opened. */
+enum found { FOUND_OTHER, FOUND_EMPTY, FOUND_CONTAINER };
+
+/* A file name may carry the MPI library's own prefix, as in "ufs:/scratch/x": letters, then a
+ * colon. */
+static const char *plain_path(const char *name)
+{
+    const char *p = name;
+    while (isalpha((unsigned char)*p))
+        p++;
+    return *p == ':' && p - name > 1 ? p + 1 : name;
+}
+
+static enum found inspect(const char *path)
+{
+    unsigned char head[ZMPI_HEADER_BYTES];
+    struct stat s;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return errno == ENOENT ? FOUND_EMPTY : FOUND_OTHER;
+    enum found found = FOUND_OTHER;
+    if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode)) {
+        ssize_t got = pread(fd, head, sizeof head, 0);
+        if (got == 0)
+            found = FOUND_EMPTY;
+        else if (got > 0 && zmpi_is_container(head, (size_t)got))
+            found = FOUND_CONTAINER;
+    }
+    close(fd);
+    return found;
+}
+
+/* Rank 0 decides for all; a wrong setting of one rank is everybody's, so that no rank is left
+ * alone. */
+static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o,
+                  int *found, int *wrong)
+{
+    int rank, mine[2] = {FOUND_OTHER, *wrong}, all[2];
+    int rc = PMPI_Comm_rank(comm, &rank);
+    if (!rc && rank == 0) {
+        mine[0] = (int)inspect(path);
+        bool writing = amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR);
+        bool bound = o->bound_set || *wrong; /* a bound that cannot be read is no wish for none */
+        if (mine[0] == FOUND_EMPTY && !(writing && bound && zmpi_options_file_matches(o, path)))
+            mine[0] = FOUND_OTHER;
+    }
+    if (!rc)
+        rc = PMPI_Allreduce(mine, all, 2, MPI_INT, MPI_MAX, comm);
+    *found = rc ? FOUND_OTHER : all[0];
+    *wrong = rc ? rc : all[1];
+    return rc;
+}
+
+/* The mode the container itself needs: writers read the header and the index, positions are ours.
+ */
+static int physical_mode(int amode)
+{
+    int mode = amode & ~(MPI_MODE_APPEND | MPI_MODE_SEQUENTIAL);
+    if (mode & MPI_MODE_WRONLY)
+        mode = (mode & ~MPI_MODE_WRONLY) | MPI_MODE_RDWR;
+    return mode;
+}
+
+/*
+ * Writers of one container must share a communicator: two that do not know of each other would
+ * place records over each other. The lock belongs to an open file description and lies far behind
+ * any data, where the MPI library's own locks are not.
+ */
+static int take_lease(struct zfile *f)
+{
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = INT64_MAX - 1, .l_len = 1};
+    f->lease = open(f->path, O_RDWR | O_CLOEXEC);
+    if (f->lease < 0 || fcntl(f->lease, F_OFD_SETLK, &lock) == 0)
+        return MPI_SUCCESS;
+    if (errno != EAGAIN && errno != EACCES) /* a file system without locks */
+        return MPI_SUCCESS;
+    return zfile_raise(
+        f, MPI_ERR_FILE_IN_USE,
+        "a compressed file can be open for writing once at a time (one communicator)");
+}
+
+static uint64_t next_epoch(const struct zmpi_container *c)
+{
+    uint64_t epoch = c->header.next_epoch;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->record[i].order >> 32 >= epoch)
+            epoch = (c->record[i].order >> 32) + 1;
+    return epoch;
+}
+
+/* Rank 0: the index, or what a scan of the log finds. */
+static int load(struct zfile *f)
+{
+    struct zmpi_reader reader = zfile_reader(f);
+    enum zmpi_status status = zmpi_container_open(&f->container, &reader);
+    if (status)
+        return zfile_raise_status(f, status, "opening");
+    if (!zmpi_container_whole(&f->container))
+        return zfile_raise(f, MPI_ERR_IO,
+                           "damaged or cut off, data are missing: zmpi fsck tells what is left, "
+                           "--repair keeps that");
+    if (f->container.scanned)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: was not closed properly; %llu records found by scanning (zmpi fsck --repair "
+                 "writes the index)",
+                 f->path, (unsigned long long)f->container.scanned);
+    f->container.header.next_epoch = next_epoch(&f->container);
+    f->end = zmpi_pad8(reader.file_size);
+    /* The index that will be written at close lists these too. */
+    size_t n = f->container.count;
+    f->own = malloc((n + 1) * sizeof *f->own);
+    if (!f->own)
+        return zfile_raise_status(f, ZMPI_ERR_MEMORY, "opening");
+    for (size_t i = 0; i < n; i++) {
+        f->own[i] = f->container.record[i];
+        f->own[i].extent.list = NULL;
+        f->own[i].extent.list_count = 0;
+    }
+    f->own_count = f->own_shared = n;
+    f->own_room = n + 1;
+    return MPI_SUCCESS;
+}
+
+static int prepare_root(struct zfile *f, enum found found)
+{
+    int rc = zfile_may_write(f) ? take_lease(f) : MPI_SUCCESS;
+    if (rc)
+        return rc;
+    if (found == FOUND_CONTAINER)
+        return load(f);
+    MPI_Offset size;
+    rc = PMPI_File_get_size(f->fh, &size);
+    if (!rc && size != 0)
+        rc = zfile_raise(f, MPI_ERR_FILE_IN_USE, "somebody wrote to it while it was being opened");
+    if (!rc)
+        rc = zheader_create(f);
+    f->end = ZMPI_HEADER_BYTES;
+    return rc;
+}
+
+static struct zfile *new_file(const char *path, int amode, const struct zmpi_options *o)
+{
+    const char *why;
+    struct zfile *f = calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    f->options = *o;
+    f->amode = amode;
+    f->lease = -1;
+    f->references = 2; /* the table's and ours */
+    f->path = strdup(path);
+    f->device = zmpi_device_find(o->device, 0, &why);
+    if (!f->device)
+        f->device = zmpi_device_cpu();
+    f->view = (struct zview){.etype = MPI_DATATYPE_NULL, .filetype = MPI_DATATYPE_NULL};
+    zmpi_container_init(&f->container);
+    /* Recursive: an error handler may ask about the file that it is called for. */
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    int locked = pthread_mutex_init(&f->lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+    if (!f->path || locked) {
+        free(f->path);
+        free(f);
+        return NULL;
+    }
+    pthread_mutex_lock(&f->lock);
+    return f;
+}
+
+/* Collective: everything after the MPI library opened the file. */
+static int prepare(struct zfile *f, MPI_Comm comm, enum found found)
+{
+    int rc = PMPI_Comm_dup(comm, &f->comm);
+    if (rc)
+        return rc;
+    PMPI_Comm_set_errhandler(f->comm, MPI_ERRORS_RETURN);
+    PMPI_Comm_rank(f->comm, &f->rank);
+    PMPI_Comm_size(f->comm, &f->ranks);
+    int local = zview_default(&f->view);
+    if (!local && f->rank == 0)
+        local = prepare_root(f, found);
+    int worst = MPI_SUCCESS;
+    rc = PMPI_Allreduce(&local, &worst, 1, MPI_INT, MPI_MAX, f->comm);
+    if (local || rc || worst)
+        return local ? local : rc ? rc : worst;
+    rc = zindex_share(f);
+    if (f->amode & MPI_MODE_APPEND)
+        f->position = f->shared_start = f->container.logical_size;
+    return rc;
+}
+
+static int open_container(MPI_Comm comm, const char *name, const char *path, int amode,
+                          MPI_Info info, const struct zmpi_options *o, enum found found,
+                          MPI_File *fh)
+{
+    int rc = PMPI_File_open(comm, name, physical_mode(amode), info, fh);
+    if (rc)
+        return rc;
+    struct zfile *f = new_file(path, amode, o);
+    if (!f)
+        rc = MPI_ERR_NO_MEM;
+    if (!rc) {
+        f->fh = *fh;
+        rc = prepare(f, comm, found);
+    }
+    if (!rc)
+        rc = zstatus_class(zfile_add(f));
+    if (rc) {
+        PMPI_File_close(fh);
+        if (f && f->lease >= 0)
+            close(f->lease);
+        if (f)
+            f->references = 1;
+    }
+    if (f)
+        zfile_done(f);
+    return rc;
+}
+
+int zw_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+{
+    const char *path = plain_path(filename);
+    struct zmpi_options o = *zruntime_options();
+    char message[256] = "a setting of another rank is wrong";
+    int found, wrong = zmpi_options_for_file(&o, path, message) ? MPI_ERR_INFO_VALUE : MPI_SUCCESS;
+    if (!wrong)
+        wrong = zpolicy_hints(&o, info, message);
+    int rc = decide(comm, path, amode, &o, &found, &wrong);
+    if (rc)
+        return rc;
+    if (wrong && found != FOUND_OTHER)
+        return zraise_no_file(wrong, "%s: %s", path, message);
+    if (found == FOUND_OTHER)
+        return PMPI_File_open(comm, filename, amode, info, fh);
+    return open_container(comm, filename, path, amode, info, &o, (enum found)found, fh);
+}
+
+int zw_file_delete(const char *filename, MPI_Info info)
+{
+    return PMPI_File_delete(filename, info);
+}
+
+/* Nothing was written to a new file: leave it as empty as without us. */
+static bool still_empty(const struct zfile *f)
+{
+    return f->container.count == 0 && f->container.logical_size == 0;
+}
+
+static int finish(struct zfile *f)
+{
+    uint64_t mine = f->own_count, all = 0;
+    int dirty = f->dirty, any = 0;
+    int rc = zsettle_collective(f);
+    dirty = f->dirty || dirty;
+    mine = f->own_count;
+    PMPI_Allreduce(&dirty, &any, 1, MPI_INT, MPI_MAX, f->comm);
+    PMPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, f->comm);
+    if (all == 0 && still_empty(f)) {
+        int emptied = PMPI_File_set_size(f->fh, 0);
+        return rc ? rc : emptied;
+    }
+    if (any) {
+        int indexed = zindex_write(f);
+        rc = rc ? rc : indexed;
+    }
+    return rc;
+}
+
+int zf_file_close(struct zfile *f, MPI_File *fh)
+{
+    int rc = zfile_may_write(f) ? finish(f) : MPI_SUCCESS;
+    zreport_file(f); /* after this nobody uses the shared pointer any more */
+    zshared_remove(f);
+    zfile_remove(f);
+    int closed = PMPI_File_close(fh);
+    if (f->lease >= 0)
+        close(f->lease);
+    PMPI_Comm_free(&f->comm);
+    return rc ? rc : closed;
+}

@@ -1,0 +1,198 @@
+/*
+ * place.c - coded records to places in the file (docs/architecture.md, "Where records go").
+ *
+ * Collective: an exclusive scan of the sizes gives every rank its dense place. Each writes there on
+ * its own: the places do not interleave, so that two-phase I/O has nothing to gather, and Open
+ * MPI's OMPIO loses errors of MPI_File_write_at_all (seen with 4.1.4 and a full disk). Independent:
+ * behind the end that all ranks agreed on at the last collective call, slot k of rank r begins at
+ * end + (k * ranks + r) * slot size; nobody needs to be asked.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/statvfs.h>
+
+#include "internal.h"
+
+uint64_t zplace_slot_size(const struct zfile *f)
+{
+    return zmpi_pad8(f->options.staging);
+}
+
+/* A short write without an error is a full disk; some MPI libraries have no class for it. */
+static int short_write(struct zfile *f, uint64_t offset)
+{
+    return zfile_raise(f, MPI_ERR_NO_SPACE, "writing at %llu: no space left on device",
+                       (unsigned long long)offset);
+}
+
+static bool disk_is_full(const struct zfile *f)
+{
+    struct statvfs s;
+    return statvfs(f->path, &s) == 0 && s.f_bavail == 0;
+}
+
+/* What an MPI write call said, with a full disk called by its name. */
+static int check_write(struct zfile *f, int rc, const MPI_Status *status, uint64_t offset, int size)
+{
+    int written = 0, error_class = MPI_SUCCESS;
+    if (!rc && size)
+        PMPI_Get_count(status, MPI_BYTE, &written);
+    if (!rc && size)
+        return written == size ? MPI_SUCCESS : short_write(f, offset);
+    if (rc)
+        PMPI_Error_class(rc, &error_class);
+    if (rc && error_class != MPI_ERR_NO_SPACE && disk_is_full(f))
+        return MPI_ERR_NO_SPACE;
+    if (rc)
+        zmpi_log(ZMPI_LOG_ERROR, "%s: writing %d bytes at %llu failed", f->path, size,
+                 (unsigned long long)offset);
+    return rc;
+}
+
+int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size)
+{
+    const unsigned char *p = src;
+    double start = zseconds();
+    int rc = MPI_SUCCESS;
+    while (size && !rc) {
+        MPI_Status status;
+        int n = size < INT_MAX ? (int)size : INT_MAX;
+        rc = PMPI_File_write_at(f->fh, (MPI_Offset)offset, p, n, MPI_BYTE, &status);
+        rc = check_write(f, rc, &status, offset, n);
+        offset += (uint64_t)n;
+        p += n;
+        size -= (size_t)n;
+    }
+    f->stats.n.seconds_write += zseconds() - start;
+    return rc;
+}
+
+/* Give the waiting records their final places. */
+static void bind_records(struct zfile *f, uint64_t base)
+{
+    for (size_t i = 0; i < f->waiting_count; i++) {
+        struct zmpi_record *r = &f->waiting[i];
+        unsigned char *head = f->outbox + r->offset;
+        r->offset += base;
+        zmpi_record_rebind(head, f->container.header.id, r->offset);
+    }
+}
+
+static enum zmpi_status own_add(struct zfile *f, const struct zmpi_record *r)
+{
+    if (f->own_count == f->own_room) {
+        size_t room = f->own_room ? 2 * f->own_room : 16;
+        struct zmpi_record *grown = realloc(f->own, room * sizeof *grown);
+        if (!grown)
+            return ZMPI_ERR_MEMORY;
+        f->own = grown;
+        f->own_room = room;
+    }
+    f->own[f->own_count] = *r;
+    f->own[f->own_count].extent.list = NULL; /* read from the record when needed */
+    f->own[f->own_count++].extent.list_count = 0;
+    return ZMPI_OK;
+}
+
+/* The outbox is in the file (or, on an error, lost): forget it, and know its records. */
+static int empty_outbox(struct zfile *f, int rc)
+{
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t i = 0; i < f->waiting_count; i++) {
+        struct zmpi_record *r = &f->waiting[i];
+        if (!rc && !status)
+            status = own_add(f, r);
+        if (!rc && !status)
+            status = zmpi_container_add(&f->container, r);
+        else
+            zmpi_extent_free(&r->extent);
+        f->dirty = true;
+    }
+    f->waiting_count = 0;
+    f->outbox_used = 0;
+    return status ? zfile_raise_status(f, status, "keeping the index") : rc;
+}
+
+int zplace_slab(struct zfile *f)
+{
+    const uint64_t slot = zplace_slot_size(f);
+    if (f->outbox_used == 0)
+        return MPI_SUCCESS;
+    if (f->outbox_used >
+        slot) /* would run into another rank's slot; the callers' sizes exclude it */
+        return empty_outbox(f, zfile_raise(f, MPI_ERR_OTHER,
+                                           "%zu bytes of records do not fit a slot of %llu",
+                                           f->outbox_used, (unsigned long long)slot));
+    if (f->slots == 0 || f->slot_used + f->outbox_used > slot) {
+        f->slots++;
+        f->slot_used = 0;
+    }
+    uint64_t index = (f->slots - 1) * (uint64_t)f->ranks + (uint64_t)f->rank;
+    uint64_t base = f->end + index * slot + f->slot_used;
+    bind_records(f, base);
+    int rc = zwrite_at(f, base, f->outbox, f->outbox_used);
+    f->slot_used += f->outbox_used;
+    return empty_outbox(f, rc);
+}
+
+/* Where everything written so far ends, on all ranks. */
+static int agree_end(struct zfile *f, uint64_t *end)
+{
+    uint64_t mine = f->end;
+    if (f->slots)
+        mine += ((f->slots - 1) * (uint64_t)f->ranks + (uint64_t)f->rank) * zplace_slot_size(f) +
+                f->slot_used;
+    int rc = PMPI_Allreduce(&mine, end, 1, MPI_UINT64_T, MPI_MAX, f->comm);
+    *end = zmpi_pad8(*end);
+    return rc;
+}
+
+int zplace_dense(struct zfile *f)
+{
+    uint64_t end = 0, before = 0, total = 0, mine = f->outbox_used;
+    int rc = agree_end(f, &end);
+    if (!rc)
+        rc = PMPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, f->comm);
+    if (!rc)
+        rc = PMPI_Allreduce(&mine, &total, 1, MPI_UINT64_T, MPI_SUM, f->comm);
+    if (rc)
+        return rc;
+    if (f->rank == 0)
+        before = 0; /* MPI_Exscan leaves it undefined */
+    if (mine) {
+        bind_records(f, end + before);
+        rc = zwrite_at(f, end + before, f->outbox, f->outbox_used);
+        rc = empty_outbox(f, rc);
+    }
+    f->end = end + total;
+    f->epoch++;
+    f->sequence = 0;
+    f->slots = f->slot_used = 0;
+    return rc;
+}
+
+static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst, size_t size)
+{
+    struct zfile *f = context;
+    unsigned char *p = dst;
+    while (size) {
+        MPI_Status status;
+        int n = size < (1U << 30) ? (int)size : 1 << 30, got = 0;
+        if (PMPI_File_read_at(f->fh, (MPI_Offset)offset, p, n, MPI_BYTE, &status))
+            return ZMPI_ERR_IO;
+        PMPI_Get_count(&status, MPI_BYTE, &got);
+        if (got != n)
+            return ZMPI_ERR_TRUNCATED;
+        offset += (uint64_t)n;
+        p += n;
+        size -= (size_t)n;
+    }
+    return ZMPI_OK;
+}
+
+struct zmpi_reader zfile_reader(struct zfile *f)
+{
+    MPI_Offset size = 0;
+    PMPI_File_get_size(f->fh, &size);
+    return (struct zmpi_reader){read_callback, f, (uint64_t)size, zruntime_threads(&f->options)};
+}

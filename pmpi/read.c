@@ -1,0 +1,96 @@
+/* read.c - one read call: the view's runs out of the container, to the program's buffer. */
+#include "internal.h"
+
+#include <stdlib.h>
+
+/* Views for reading may overlap or go backwards; then run by run. */
+static enum zmpi_status read_runs(struct zfile *f, const struct zmpi_run *run, size_t runs,
+                                  unsigned char *dst, uint64_t *bad)
+{
+    struct zmpi_reader reader = zfile_reader(f);
+    if (f->view.increasing)
+        return zmpi_container_read(&f->container, &reader, run, runs, dst, bad);
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t i = 0; i < runs && !status; i++) {
+        status = zmpi_container_read(&f->container, &reader, run + i, 1, dst, bad);
+        dst += run[i].length;
+    }
+    return status;
+}
+
+static int raise_read(struct zfile *f, enum zmpi_status status, uint64_t bad)
+{
+    return zfile_raise(f, zstatus_class(status),
+                       "reading: %s, in the record at offset %llu (zmpi verify tells more)",
+                       zmpi_strerror(status), (unsigned long long)bad);
+}
+
+/* `bytes` data bytes at the request's position to dst. */
+static int read_bytes(struct zfile *f, uint64_t position, uint64_t bytes, unsigned char *dst)
+{
+    struct zmpi_run *run;
+    size_t runs;
+    uint64_t bad = 0;
+    enum zmpi_status status = zview_runs(&f->view, position, bytes, &run, &runs);
+    if (status)
+        return zfile_raise_status(f, status, "reading");
+    status = read_runs(f, run, runs, dst, &bad);
+    free(run);
+    return status ? raise_read(f, status, bad) : MPI_SUCCESS;
+}
+
+/* Own writes must be seen: what is staged goes to this rank's slots. */
+static int flush_own(struct zfile *f)
+{
+    int rc = zfile_may_write(f) ? zstage_flush(f) : MPI_SUCCESS;
+    return rc ? rc : zplace_slab(f);
+}
+
+/* How much of `bytes` there is from `position` on. */
+static uint64_t available(const struct zfile *f, uint64_t position, uint64_t bytes)
+{
+    uint64_t below = zview_bytes_below(&f->view, f->container.logical_size);
+    if (position >= below)
+        return 0;
+    return below - position < bytes ? below - position : bytes;
+}
+
+static int read_to_buffer(struct zfile *f, const struct zrequest *r, uint64_t bytes)
+{
+    unsigned char *direct = zmemory_direct(r->buf, r->count, r->datatype);
+    if (direct)
+        return read_bytes(f, r->position, bytes, direct);
+    unsigned char *packed = malloc(bytes);
+    if (!packed)
+        return zfile_raise_status(f, ZMPI_ERR_MEMORY, "reading");
+    int rc = read_bytes(f, r->position, bytes, packed);
+    if (!rc)
+        rc = zmemory_unpack(r->buf, r->count, r->datatype, packed, bytes);
+    free(packed);
+    return rc;
+}
+
+int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done)
+{
+    MPI_Count size;
+    uint64_t bytes;
+    double start = zseconds();
+    *done = 0;
+    if (!zfile_may_read(f))
+        return zfile_raise(f, MPI_ERR_ACCESS, "reading: the file was opened with MPI_MODE_WRONLY");
+    if (r->count < 0)
+        return zfile_raise(f, MPI_ERR_COUNT, "reading: negative count");
+    int rc = PMPI_Type_size_x(r->datatype, &size);
+    if (rc || __builtin_mul_overflow((uint64_t)size, (uint64_t)r->count, &bytes))
+        return zfile_raise(f, rc ? rc : MPI_ERR_COUNT, "reading: datatype or count");
+    rc = flush_own(f);
+    bytes = available(f, r->position, bytes);
+    if (!rc && bytes)
+        rc = read_to_buffer(f, r, bytes);
+    if (!rc) {
+        *done = bytes;
+        f->stats.n.bytes_read += bytes;
+    }
+    f->stats.n.seconds_read += zseconds() - start;
+    return rc;
+}

@@ -1,0 +1,194 @@
+/* report.c - what was done, at MPI_Finalize: a table on standard error, or JSON. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* One closed file, summed over its ranks. Plain data: it travels as bytes. */
+struct entry {
+    char path[512];
+    char bound[40];
+    char device[32];
+    double sum[9];
+    double ranks;
+};
+
+enum { WRITTEN, STORED, READ, RECORDS, COMPRESS, WRITE_TIME, READ_TIME, COLLECTIVE, INDEPENDENT };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry *entries; /* of the files whose first rank this process was */
+static size_t entries_count, entries_room;
+static double gathers[4]; /* calls, bytes without us, bytes received, seconds */
+
+static void keep(const struct entry *e)
+{
+    pthread_mutex_lock(&lock);
+    if (entries_count == entries_room) {
+        size_t room = entries_room ? 2 * entries_room : 16;
+        struct entry *grown = realloc(entries, room * sizeof *grown);
+        if (grown) {
+            entries = grown;
+            entries_room = room;
+        }
+    }
+    if (entries_count < entries_room)
+        entries[entries_count++] = *e;
+    pthread_mutex_unlock(&lock);
+}
+
+void zreport_file(struct zfile *f)
+{
+    const struct zstats *s = &f->stats;
+    double mine[9] = {[WRITTEN] = (double)s->n.bytes_written,
+                      [STORED] = (double)s->n.bytes_stored,
+                      [READ] = (double)s->n.bytes_read,
+                      [RECORDS] = (double)s->n.records,
+                      [COMPRESS] = s->n.seconds_compress,
+                      [WRITE_TIME] = s->n.seconds_write,
+                      [READ_TIME] = s->n.seconds_read,
+                      [COLLECTIVE] = (double)s->collective_calls,
+                      [INDEPENDENT] = (double)s->independent_calls};
+    struct entry e = {.ranks = f->ranks};
+    if (PMPI_Reduce(mine, e.sum, 9, MPI_DOUBLE, MPI_SUM, 0, f->comm) || f->rank)
+        return;
+    snprintf(e.path, sizeof e.path, "%s", f->path);
+    snprintf(e.device, sizeof e.device, "%s", f->device->name);
+    if (f->options.bound_set)
+        zmpi_bound_format(&f->options.bound, e.bound);
+    else
+        snprintf(e.bound, sizeof e.bound, "lossless");
+    keep(&e);
+}
+
+void zreport_gather(uint64_t bytes, uint64_t received, double seconds)
+{
+    if (bytes == 0)
+        return;
+    pthread_mutex_lock(&lock);
+    gathers[0]++;
+    gathers[1] += (double)bytes;
+    gathers[2] += (double)received;
+    gathers[3] += seconds;
+    pthread_mutex_unlock(&lock);
+}
+
+static double quotient(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+static void print_text(const struct entry *e, size_t n, const double g[4])
+{
+    fprintf(stderr, "zmpi %-28s %10s %10s %7s %10s %10s %10s  %s\n", "file", "MB written",
+            "MB stored", "ratio", "compress s", "write s", "MB read", "bound, device");
+    for (size_t i = 0; i < n; i++) {
+        const char *name = strrchr(e[i].path, '/');
+        const double *s = e[i].sum;
+        fprintf(stderr, "zmpi %-28.60s %10.2f %10.2f %7.2f %10.3f %10.3f %10.2f  %s, %s\n",
+                name ? name + 1 : e[i].path, s[WRITTEN] / 1e6, s[STORED] / 1e6,
+                quotient(s[WRITTEN], s[STORED]), s[COMPRESS] / e[i].ranks,
+                s[WRITE_TIME] / e[i].ranks, s[READ] / 1e6, e[i].bound, e[i].device);
+    }
+    if (g[0] > 0)
+        fprintf(stderr,
+                "zmpi MPI_Gather: %.0f calls, %.2f MB sent as %.2f MB, ratio %.2f, %.3f s\n", g[0],
+                g[1] / 1e6, g[2] / 1e6, quotient(g[1], g[2]), g[3]);
+}
+
+static void print_string(FILE *out, const char *s)
+{
+    fputc('"', out);
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\')
+            fprintf(out, "\\%c", *s);
+        else if ((unsigned char)*s < 0x20)
+            fprintf(out, "\\u%04x", (unsigned)*s);
+        else
+            fputc(*s, out);
+    }
+    fputc('"', out);
+}
+
+static void print_json_file(FILE *out, const struct entry *e)
+{
+    static const char *const name[] = {"bytes_written", "bytes_stored",     "bytes_read",
+                                       "records",       "seconds_compress", "seconds_write",
+                                       "seconds_read",  "collective_calls", "independent_calls"};
+    fputs("    {\"path\": ", out);
+    print_string(out, e->path);
+    fprintf(out, ", \"bound\": \"%s\", \"device\": ", e->bound);
+    print_string(out, e->device);
+    fprintf(out, ", \"ranks\": %.0f, \"ratio\": %.6g", e->ranks,
+            quotient(e->sum[WRITTEN], e->sum[STORED]));
+    for (int i = 0; i < 9; i++)
+        fprintf(out, ", \"%s\": %.15g", name[i], e->sum[i]);
+    fputc('}', out);
+}
+
+/* Seconds are sums over ranks; times of one rank are these divided by "ranks". */
+static void print_json(const char *path, const struct entry *e, size_t n, const double g[4])
+{
+    FILE *out = fopen(path, "w");
+    if (!out) {
+        zmpi_log(ZMPI_LOG_WARN, "ZMPI_REPORT=%s: cannot be written", path);
+        return;
+    }
+    fprintf(out, "{\n  \"zmpi\": \"%s\",\n  \"files\": [\n", zmpi_version());
+    for (size_t i = 0; i < n; i++) {
+        print_json_file(out, &e[i]);
+        fputs(i + 1 < n ? ",\n" : "\n", out);
+    }
+    fprintf(out, "  ],\n  \"collectives\": [\n");
+    if (g[0] > 0)
+        fprintf(out,
+                "    {\"name\": \"MPI_Gather\", \"calls\": %.0f, \"bytes\": %.0f, \"bytes_sent\": "
+                "%.0f, \"ratio\": %.6g, \"seconds\": %.9g}\n",
+                g[0], g[1], g[2], quotient(g[1], g[2]), g[3]);
+    fprintf(out, "  ]\n}\n");
+    if (fclose(out))
+        zmpi_log(ZMPI_LOG_WARN, "ZMPI_REPORT=%s: cannot be written", path);
+}
+
+/* All ranks' entries on rank 0; the caller frees *all. */
+static size_t collect(int rank, int ranks, struct entry **all)
+{
+    int mine = (int)(entries_count * sizeof *entries);
+    int *sizes = calloc((size_t)ranks, sizeof *sizes),
+        *places = calloc((size_t)ranks, sizeof *places);
+    size_t total = 0;
+    *all = NULL;
+    if (sizes && places && !PMPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, MPI_COMM_WORLD)) {
+        for (int i = 0; rank == 0 && i < ranks; i++) {
+            places[i] = (int)total;
+            total += (size_t)sizes[i];
+        }
+        *all = malloc(total + 1);
+        PMPI_Gatherv(entries, mine, MPI_BYTE, *all, sizes, places, MPI_BYTE, 0, MPI_COMM_WORLD);
+    }
+    free(sizes);
+    free(places);
+    return total / sizeof **all;
+}
+
+void zreport_finalize(void)
+{
+    const struct zmpi_options *o = zruntime_options();
+    double any[5],
+        mine[5] = {(double)entries_count, gathers[0], gathers[1], gathers[2], gathers[3]};
+    int rank, ranks;
+    struct entry *all;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (PMPI_Allreduce(mine, any, 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) ||
+        (any[0] <= 0 && any[1] <= 0))
+        return;
+    size_t n = collect(rank, ranks, &all);
+    if (rank == 0 && all) {
+        if (o->report_text)
+            print_text(all, n, any + 1);
+        if (o->report[0])
+            print_json(o->report, all, n, any + 1);
+    }
+    free(all);
+}

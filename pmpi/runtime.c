@@ -1,0 +1,169 @@
+/* runtime.c - from MPI_Init to MPI_Finalize: settings, agreed by all ranks. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cpus.h"
+#include "internal.h"
+#include "pool.h"
+#include "wrappers.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct zmpi_options options;
+static enum zmpi_status options_status;
+static char options_message[256];
+static int share; /* of the node's cores, in threads; 0: not known yet */
+
+double zseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void load_options(void)
+{
+    options_status = zmpi_options_load(&options, options_message);
+}
+
+/* A program whose MPI_Init did not pass through us (some language bindings) gets its own rank's
+ * settings. */
+const struct zmpi_options *zruntime_options(void)
+{
+    pthread_once(&once, load_options);
+    return &options;
+}
+
+/*
+ * This rank's share of the CPUs that it may use: each is divided among the ranks of the node that
+ * may use it too. One CPU per rank gives 1; four ranks that all may use all of 16 CPUs have 4 each.
+ * Collective on the node.
+ */
+static int find_share(MPI_Comm node)
+{
+    unsigned room = (unsigned)zmpi_cpus_room(), most = 0;
+    if (PMPI_Allreduce(&room, &most, 1, MPI_UNSIGNED, MPI_MAX, node) || most == 0)
+        return 1;
+    int *users = calloc(2 * (size_t)most, sizeof *users); /* of each CPU, then this rank alone */
+    int ready = users != NULL, all_ready = 0;
+    if (PMPI_Allreduce(&ready, &all_ready, 1, MPI_INT, MPI_MIN, node) || !all_ready) {
+        free(users);
+        return 1;
+    }
+    double sum = 0;
+    for (unsigned i = 0; i < most; i++)
+        users[most + i] = zmpi_cpus_has(i);
+    int rc = PMPI_Allreduce(users + most, users, (int)most, MPI_INT, MPI_SUM, node);
+    for (unsigned i = 0; i < most && !rc; i++)
+        sum += users[most + i] ? 1.0 / users[i] : 0;
+    free(users);
+    return sum > 1 ? (int)(sum + 1e-6) : 1; /* thirds may add up to a little less than 1 */
+}
+
+static void share_cores(int rank)
+{
+    MPI_Comm node;
+    share = 1;
+    if (PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node))
+        return;
+    share = find_share(node);
+    PMPI_Comm_free(&node);
+}
+
+/* Without our MPI_Init nobody has counted the node's ranks: one thread can harm none of them. */
+int zruntime_threads(const struct zmpi_options *o)
+{
+    return o->threads > 0 ? o->threads : share > 0 ? share : 1;
+}
+
+/* A wrong setting ends the program here, before it computes for hours and then writes something
+ * else than was meant. */
+static void stop_if_wrong(int rank)
+{
+    int mine = options_status ? rank : -1, worst = -1;
+    PMPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (worst < 0)
+        return;
+    if (rank == worst)
+        zmpi_log(ZMPI_LOG_ERROR, "%s", options_message);
+    PMPI_Finalize();
+    exit(EXIT_FAILURE);
+}
+
+static void check_device(int rank)
+{
+    const char *why = NULL;
+    if (!zmpi_device_find(options.device, 0, &why) && rank == 0)
+        zmpi_log(ZMPI_LOG_WARN, "ZMPI_DEVICE=%s: %s; using the CPU", options.device, why);
+}
+
+static void start(void)
+{
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    pthread_once(&once, load_options);
+    stop_if_wrong(rank);
+    /* All ranks must follow the same protocol, whatever their environments say. */
+    struct zmpi_rules *rules = options.rules; /* memory of this process */
+    PMPI_Bcast(&options, (int)sizeof options, MPI_BYTE, 0, MPI_COMM_WORLD);
+    options.rules = rules;
+    zmpi_log_set(options.log);
+    zmpi_log_rank(rank);
+    check_device(rank);
+    share_cores(rank);
+    if (!options.bound_set && rank == 0)
+        zmpi_log(ZMPI_LOG_WARN, "no error bound is set (ZMPI_ERROR_BOUND=abs=V, rel=V or "
+                                "lossless): new files and collectives pass unchanged");
+}
+
+/* Open MPI's and MPICH's libraries must be loaded with the program, or there is nothing to call. */
+static void need_mpi(void)
+{
+    if (PMPI_Init)
+        return;
+    zmpi_log(ZMPI_LOG_ERROR, "this program loads its MPI library late: preload it too "
+                             "(LD_PRELOAD=libzmpi.so:libmpi.so)");
+    exit(EXIT_FAILURE);
+}
+
+int zw_init(int *argc, char ***argv)
+{
+    need_mpi();
+    int rc = PMPI_Init(argc, argv);
+    if (!rc)
+        start();
+    return rc;
+}
+
+int zw_init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    need_mpi();
+    int rc = PMPI_Init_thread(argc, argv, required, provided);
+    if (!rc)
+        start();
+    return rc;
+}
+
+/* A program that forgot MPI_File_close: what it wrote goes to its slots, where a scan of the log
+ * finds it. */
+static void rescue_open_files(void)
+{
+    struct zfile *f;
+    while ((f = zfile_any())) {
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: not closed before MPI_Finalize; zmpi fsck --repair writes its index",
+                 f->path);
+        if (zfile_may_write(f) && !zstage_flush(f))
+            zplace_slab(f);
+        zfile_remove(f);
+        zfile_done(f);
+    }
+}
+
+int zw_finalize(void)
+{
+    rescue_open_files();
+    zreport_finalize();
+    zmpi_pool_stop();
+    return PMPI_Finalize();
+}

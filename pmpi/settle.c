@@ -1,0 +1,88 @@
+/* settle.c - collective points: what ranks held back goes out, and all know of it. */
+#include "internal.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+uint64_t zfile_size(const struct zfile *f)
+{
+    uint64_t size = f->container.logical_size;
+    for (int i = 0; i < ZBATCHES; i++) {
+        const struct zbatch *b = &f->batch[i];
+        if (b->count) {
+            const struct zpatch *last = &b->patch[b->count - 1];
+            if (last->offset + last->length > size)
+                size = last->offset + last->length;
+        }
+    }
+    for (size_t i = 0; i < f->waiting_count; i++)
+        if (f->waiting[i].extent.hi > size)
+            size = f->waiting[i].extent.hi;
+    return size;
+}
+
+/* Entries of all other ranks, from a gathered buffer, to the container. */
+static enum zmpi_status take_entries(struct zfile *f, const unsigned char *all, const int *sizes,
+                                     const int *places)
+{
+    enum zmpi_status status = ZMPI_OK;
+    for (int r = 0; r < f->ranks && !status; r++)
+        if (r != f->rank && sizes[r])
+            status = zmpi_entries_decode(&f->container, all + places[r], (size_t)sizes[r]);
+    return status;
+}
+
+/* Tell all ranks of the records written since the last time. */
+static int exchange(struct zfile *f)
+{
+    size_t n = f->own_count - f->own_shared;
+    const struct zmpi_record *fresh = f->own + f->own_shared;
+    size_t size = n ? zmpi_entries_size(fresh, n) : 0, total = 0;
+    int mine = (int)size, rc;
+    int *sizes = calloc((size_t)f->ranks, sizeof *sizes);
+    int *places = calloc((size_t)f->ranks, sizeof *places);
+    unsigned char *entries = malloc(size + 1), *all = NULL;
+    if (!sizes || !places || !entries)
+        rc = zfile_raise_status(f, ZMPI_ERR_MEMORY, "sharing the index");
+    else
+        rc = PMPI_Allgather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, f->comm);
+    for (int r = 0; r < f->ranks && !rc; r++) {
+        places[r] = (int)total;
+        total += (size_t)sizes[r];
+    }
+    if (!rc && total > INT_MAX)
+        rc = zfile_raise(f, MPI_ERR_OTHER, "more than 2 GiB of new index entries at once");
+    if (!rc && total) {
+        all = malloc(total);
+        if (n)
+            zmpi_entries_encode(fresh, n, entries);
+        rc = all ? PMPI_Allgatherv(entries, mine, MPI_BYTE, all, sizes, places, MPI_BYTE, f->comm)
+                 : zfile_raise_status(f, ZMPI_ERR_MEMORY, "sharing the index");
+        enum zmpi_status status = rc ? ZMPI_OK : take_entries(f, all, sizes, places);
+        if (status)
+            rc = zfile_raise_status(f, status, "sharing the index");
+    }
+    f->own_shared = f->own_count;
+    free(sizes);
+    free(places);
+    free(entries);
+    free(all);
+    return rc;
+}
+
+int zsettle_share(struct zfile *f)
+{
+    if (zfile_may_read(f))
+        return exchange(f);
+    /* Nobody will read: the size is all that must be known. */
+    uint64_t mine = f->container.logical_size;
+    return PMPI_Allreduce(&mine, &f->container.logical_size, 1, MPI_UINT64_T, MPI_MAX, f->comm);
+}
+
+int zsettle_collective(struct zfile *f)
+{
+    int staged = zstage_flush(f);
+    int placed = zplace_dense(f);
+    int shared = zsettle_share(f);
+    return staged ? staged : placed ? placed : shared;
+}

@@ -1,0 +1,81 @@
+/* size.c - size, synchronisation and the end of a container (all collective, but get_size). */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "header.h"
+#include "internal.h"
+#include "wrappers.h"
+
+int zf_file_get_size(struct zfile *f, MPI_Offset *size)
+{
+    *size = (MPI_Offset)zfile_size(f);
+    return MPI_SUCCESS;
+}
+
+/* Size 0: nothing written before counts any more, so the log starts anew and its space is given
+ * back. */
+static int restart_log(struct zfile *f)
+{
+    struct zmpi_header header = f->container.header;
+    zmpi_container_free(&f->container);
+    zmpi_container_init(&f->container);
+    f->container.header = header;
+    f->own_count = f->own_shared = 0;
+    f->end = ZMPI_HEADER_BYTES;
+    f->dirty = true;
+    int rc = PMPI_File_set_size(f->fh, ZMPI_HEADER_BYTES);
+    int shown = zheader_write(f, 0, 0);
+    return rc ? rc : shown;
+}
+
+static int change_size(struct zfile *f, uint64_t size)
+{
+    int rc = MPI_SUCCESS;
+    if (size == 0)
+        return restart_log(f);
+    if (f->rank == 0)
+        rc = zencode_size(f, size);
+    int placed = zplace_dense(f);
+    rc = rc ? rc : placed;
+    f->container.logical_size = size;
+    int shared = zsettle_share(f);
+    return rc ? rc : shared;
+}
+
+int zf_file_set_size(struct zfile *f, MPI_Offset size)
+{
+    if (size < 0 || !zfile_may_write(f))
+        return zfile_raise(f, size < 0 ? MPI_ERR_ARG : MPI_ERR_READ_ONLY, "set_size to %lld",
+                           (long long)size);
+    int rc = zsettle_collective(f);
+    if (f->container.logical_size != (uint64_t)size) {
+        int changed = change_size(f, (uint64_t)size);
+        rc = rc ? rc : changed;
+    }
+    return rc;
+}
+
+int zf_file_preallocate(struct zfile *f, MPI_Offset size)
+{
+    if (size < 0 || !zfile_may_write(f))
+        return zfile_raise(f, size < 0 ? MPI_ERR_ARG : MPI_ERR_READ_ONLY, "preallocate %lld",
+                           (long long)size);
+    int rc = zsettle_collective(f);
+    if (f->container.logical_size < (uint64_t)size) {
+        int changed = change_size(f, (uint64_t)size);
+        rc = rc ? rc : changed;
+    }
+    return rc;
+}
+
+int zf_file_sync(struct zfile *f)
+{
+    int rc = zfile_may_write(f) ? zsettle_collective(f) : MPI_SUCCESS, worst = rc;
+    int told = PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
+    /* After a failed write some MPI libraries return early from their sync, where others wait: all
+     * call it or none. */
+    if (told || worst)
+        return rc ? rc : told ? told : worst;
+    return PMPI_File_sync(f->fh);
+}

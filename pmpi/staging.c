@@ -1,0 +1,288 @@
+/*
+ * staging.c - small independent writes are kept as they are, sorted by offset, until a batch is
+ * full or something needs them in the file.
+ *
+ * A batch holds elements of one kind; its writes are disjoint. A write that overlaps what is staged
+ * sends that out first, so that order is kept.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* Bounds of one batch may differ (each call's range is its own in rel mode); the smallest holds for
+ * all, and this is how much may be given away. */
+#define BOUND_SPREAD 4.0
+
+static size_t batch_capacity(const struct zfile *f)
+{
+    return (size_t)(zplace_slot_size(f) / 4);
+}
+
+size_t zstage_limit(const struct zfile *f)
+{
+    return batch_capacity(f) / 4;
+}
+
+size_t zstage_most_runs(const struct zfile *f)
+{
+    return batch_capacity(f) / 32;
+}
+
+/* First patch that ends behind `offset`. */
+static size_t patch_after(const struct zbatch *b, uint64_t offset)
+{
+    size_t lo = 0, hi = b->count;
+    while (lo < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+        if (b->patch[middle].offset + b->patch[middle].length <= offset)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+static bool overlaps(const struct zbatch *b, const struct zmpi_run *run, size_t n)
+{
+    for (size_t i = 0; i < n && b->count; i++) {
+        size_t k = patch_after(b, run[i].offset);
+        if (k < b->count && b->patch[k].offset < run[i].offset + run[i].length)
+            return true;
+    }
+    return false;
+}
+
+/* Data in order of offset. Already so if the writes came in order: then nothing is copied. */
+static unsigned char *sorted_data(const struct zbatch *b)
+{
+    size_t at = 0;
+    bool in_order = true;
+    for (size_t i = 0; i < b->count; i++) {
+        in_order = in_order && b->patch[i].at == at;
+        at += b->patch[i].length;
+    }
+    if (in_order)
+        return b->data;
+    unsigned char *sorted = malloc(b->used), *dst = sorted;
+    for (size_t i = 0; sorted && i < b->count; i++) {
+        memcpy(dst, b->data + b->patch[i].at, b->patch[i].length);
+        dst += b->patch[i].length;
+    }
+    return sorted;
+}
+
+static enum zmpi_status batch_extent(const struct zbatch *b, struct zmpi_extent *e)
+{
+    struct zmpi_run *run = malloc(b->count * sizeof *run);
+    if (!run)
+        return ZMPI_ERR_MEMORY;
+    for (size_t i = 0; i < b->count; i++)
+        run[i] = (struct zmpi_run){b->patch[i].offset, b->patch[i].length};
+    enum zmpi_status status = zmpi_extent_from_runs(e, run, b->count);
+    free(run);
+    return status;
+}
+
+/* Rows and planes as the calls had them, else as they lie in the file. */
+static void batch_shape(const struct zbatch *b, struct zpiece *piece)
+{
+    const struct zmpi_extent *e = &piece->extent;
+    size_t width = zmpi_type_size(b->element);
+    piece->row = b->row;
+    piece->rows = b->rows;
+    if (e->levels < 1 || e->levels > ZMPI_EXTENT_LEVELS || e->run % width)
+        return;
+    size_t run = e->run / width;
+    if (b->row == 0 || run % b->row) {
+        piece->row = run;
+        piece->rows = e->count[0];
+    } else if (b->rows == 0) { /* rows that touch are a plane */
+        piece->rows = run > b->row ? run / b->row : e->count[0];
+    }
+}
+
+/* One batch to one record. Rows written one by one come out as the block they were. */
+static int flush_batch(struct zfile *f, struct zbatch *b)
+{
+    if (b->count == 0)
+        return MPI_SUCCESS;
+    struct zpiece piece = {.element = b->element};
+    enum zmpi_status status = batch_extent(b, &piece.extent);
+    unsigned char *data = status ? NULL : sorted_data(b);
+    int rc;
+    if (!status && !data)
+        status = ZMPI_ERR_MEMORY;
+    if (status) {
+        rc = zfile_raise_status(f, status, "staging");
+    } else {
+        piece.data = data;
+        batch_shape(b, &piece);
+        rc = zencode_resolved(f, &piece, b->exact ? 0 : b->abs_bound, b->keep);
+    }
+    if (data != b->data)
+        free(data);
+    b->count = b->used = 0;
+    return rc;
+}
+
+int zstage_flush(struct zfile *f)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < ZBATCHES; i++) {
+        if (f->batch[i].count == 0)
+            continue;
+        if (f->outbox_used + zencode_room(f->batch[i].used, f->batch[i].count) >
+            zplace_slot_size(f)) {
+            int placed = zplace_slab(f);
+            rc = rc ? rc : placed;
+        }
+        int flushed = flush_batch(f, &f->batch[i]);
+        rc = rc ? rc : flushed;
+    }
+    return rc;
+}
+
+void zstage_free(struct zfile *f)
+{
+    for (int i = 0; i < ZBATCHES; i++) {
+        free(f->batch[i].data);
+        free(f->batch[i].patch);
+    }
+}
+
+/* The resolved bound of one write. */
+static struct zmpi_job job_of(const struct zfile *f, const struct zmemory *m)
+{
+    struct zmpi_array a = {m->element, {1, 1, m->bytes / zmpi_type_size(m->element)}};
+    struct zmpi_bound bound = zfile_bound(f, m->element);
+    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    struct zmpi_job job = {.abs_bound = 0};
+    if (bound.mode == ZMPI_REL)
+        zmpi_range_scan(m->element, m->data, a.extent[2], f->options.threshold, 1, &range);
+    zmpi_job_make(&a, &bound, &range, &job); /* on failure the bound stays 0: exact */
+    zmpi_job_threshold(&job, f->options.threshold);
+    return job;
+}
+
+static bool batch_takes(const struct zbatch *b, enum zmpi_type element, const struct zmpi_job *job)
+{
+    bool exact = !(job->abs_bound > 0);
+    if (b->element != element || b->exact != exact)
+        return false;
+    return exact || (b->abs_bound <= job->abs_bound * BOUND_SPREAD &&
+                     job->abs_bound <= b->abs_bound * BOUND_SPREAD);
+}
+
+/* A batch for this kind of write: one that takes it, an empty one, or (all taken) the first, sent
+ * out. */
+static int find_batch(struct zfile *f, enum zmpi_type element, const struct zmpi_job *job,
+                      struct zbatch **found)
+{
+    struct zbatch *b = NULL;
+    for (int i = 0; i < ZBATCHES && !b; i++)
+        if (f->batch[i].count && batch_takes(&f->batch[i], element, job))
+            b = &f->batch[i];
+    for (int i = 0; i < ZBATCHES && !b; i++)
+        if (f->batch[i].count == 0)
+            b = &f->batch[i];
+    if (!b) {
+        int rc = zstage_flush(f);
+        if (rc)
+            return rc;
+        b = &f->batch[0];
+    }
+    if (b->count == 0) {
+        b->element = element;
+        b->exact = !(job->abs_bound > 0);
+        b->abs_bound = job->abs_bound;
+        b->keep = job->keep;
+    }
+    b->abs_bound = fmin(b->abs_bound, job->abs_bound);
+    b->keep = fmin(b->keep, job->keep);
+    *found = b;
+    return MPI_SUCCESS;
+}
+
+static bool batch_reserve(struct zbatch *b, size_t capacity, size_t patches)
+{
+    if (!b->data) {
+        b->data = malloc(capacity);
+        b->capacity = b->data ? capacity : 0;
+    }
+    if (b->count + patches > b->room) {
+        size_t room = 2 * (b->count + patches);
+        struct zpatch *grown = realloc(b->patch, room * sizeof *grown);
+        if (!grown)
+            return false;
+        b->patch = grown;
+        b->room = room;
+    }
+    return b->data;
+}
+
+/* Calls of the same shape keep it; a batch of others has none. shape: of one call. */
+static void batch_note_shape(struct zbatch *b, const size_t shape[3])
+{
+    size_t row = shape[2] > 1 ? shape[2] : 0, rows = shape[1] > 1 ? shape[1] : 0;
+    if (b->count == 0) {
+        b->row = row;
+        b->rows = rows;
+    }
+    if (b->row != row)
+        b->row = 0;
+    if (b->rows != rows || b->row == 0)
+        b->rows = 0;
+}
+
+/* Insert one run; a run that continues the patch before it, in the file and in the batch, makes it
+ * longer. */
+static void batch_insert(struct zbatch *b, uint64_t offset, const unsigned char *src,
+                         uint64_t length)
+{
+    size_t k = patch_after(b, offset);
+    memcpy(b->data + b->used, src, length);
+    if (k > 0) {
+        struct zpatch *before = &b->patch[k - 1];
+        if (before->offset + before->length == offset && before->at + before->length == b->used) {
+            before->length += length;
+            b->used += length;
+            return;
+        }
+    }
+    memmove(b->patch + k + 1, b->patch + k, (b->count - k) * sizeof *b->patch);
+    b->patch[k] = (struct zpatch){offset, length, b->used};
+    b->count++;
+    b->used += length;
+}
+
+int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3],
+                 const struct zmpi_run *runs, size_t count)
+{
+    struct zmpi_job job = job_of(f, m);
+    struct zbatch *b;
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < ZBATCHES && !rc; i++)
+        if (overlaps(&f->batch[i], runs, count))
+            rc = zstage_flush(f);
+    if (!rc)
+        rc = find_batch(f, m->element, &job, &b);
+    if (!rc && b->count &&
+        (b->used + m->bytes > batch_capacity(f) || b->count + count > zstage_most_runs(f))) {
+        rc = zstage_flush(f);
+        if (!rc)
+            rc = find_batch(f, m->element, &job, &b);
+    }
+    if (rc)
+        return rc;
+    if (!batch_reserve(b, batch_capacity(f), count))
+        return zfile_raise_status(f, ZMPI_ERR_MEMORY, "staging");
+    const unsigned char *src = m->data;
+    batch_note_shape(b, shape);
+    for (size_t i = 0; i < count; i++) {
+        batch_insert(b, runs[i].offset, src, runs[i].length);
+        src += runs[i].length;
+    }
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,280 @@
+/* write.c - one write call: what it covers, in which pieces, by which way (docs/architecture.md).
+ */
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Raw bytes that one record covers at most: collective calls hold one such piece per rank at a
+ * time, independent ones a quarter slot. */
+#define COLLECTIVE_PIECE ((uint64_t)64 << 20)
+
+/* One call on this rank, ready to be cut into pieces. */
+struct plan {
+    struct zmemory memory;
+    uint64_t position;    /* in the view */
+    struct zmpi_run *run; /* logical runs of the whole call */
+    size_t runs;
+    struct zmpi_extent extent;
+    size_t shape[3];  /* of the call's elements */
+    uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
+    size_t most_runs; /* of a piece, so that its list fits where records go */
+};
+
+static bool holds(const size_t shape[3], size_t count)
+{
+    struct zmpi_array a = {ZMPI_BYTES, {shape[0], shape[1], shape[2]}};
+    size_t n;
+    return zmpi_array_count(&a, &n) == ZMPI_OK && n == count && shape[2] > 0;
+}
+
+/* The filetype as an array: whole planes of it, or whole rows, behind one another. */
+static bool shape_of_view(const struct zview *v, const struct plan *p, size_t shape[3])
+{
+    const struct ztype *t = &v->file;
+    uint64_t row = t->shape[2] * zmpi_type_size(t->element), plane = t->shape[1] * row;
+    uint64_t bytes = p->memory.bytes;
+    if (t->element != p->memory.element || t->size == 0 || t->shape[2] == 1)
+        return false;
+    if (p->position % row || bytes % row)
+        return false;
+    bool planes = t->shape[1] > 1 && p->position % plane == 0 && bytes % plane == 0;
+    shape[0] = planes ? bytes / plane : 1;
+    shape[1] = planes ? t->shape[1] : bytes / row;
+    shape[2] = t->shape[2];
+    return shape[1] > 1;
+}
+
+/* A view without types (of MPI_BYTE, say) may still place rows regularly. */
+static bool shape_of_extent(const struct zmpi_extent *e, size_t width, size_t shape[3])
+{
+    if (e->levels < 1 || e->levels > ZMPI_EXTENT_LEVELS || e->run % width)
+        return false;
+    shape[2] = e->run / width;
+    shape[1] = e->count[0];
+    shape[0] = 1;
+    for (unsigned i = 1; i < e->levels; i++)
+        shape[0] *= e->count[i];
+    return true;
+}
+
+/* The program's word, else the view's datatype, else the buffer's, else the runs, else one
+ * dimension. */
+static void find_shape(const struct zfile *f, struct plan *p)
+{
+    size_t width = zmpi_type_size(p->memory.element), count = p->memory.bytes / width;
+    if (holds(f->options.shape, count)) {
+        memcpy(p->shape, f->options.shape, sizeof p->shape);
+        return;
+    }
+    if (shape_of_view(&f->view, p, p->shape) && holds(p->shape, count))
+        return;
+    memcpy(p->shape, p->memory.shape, sizeof p->shape);
+    if (p->shape[1] > 1 && holds(p->shape, count))
+        return;
+    if (shape_of_extent(&p->extent, width, p->shape) && holds(p->shape, count))
+        return;
+    p->shape[0] = p->shape[1] = 1;
+    p->shape[2] = count;
+}
+
+static void find_piece(struct plan *p, uint64_t most)
+{
+    uint64_t width = zmpi_type_size(p->memory.element), row = p->shape[2] * width,
+             plane = p->shape[1] * row;
+    uint64_t unit = plane <= most ? plane : row <= most ? row : width;
+    p->piece = unit ? most / unit * unit : most;
+}
+
+static void plan_free(struct plan *p)
+{
+    zmemory_free(&p->memory);
+    zmpi_extent_free(&p->extent);
+    free(p->run);
+}
+
+/* Runs, and the extent of the whole if it has one: tiles that interleave are described one by one.
+ */
+static enum zmpi_status plan_runs(const struct zfile *f, struct plan *p)
+{
+    enum zmpi_status status = zview_runs(&f->view, p->position, p->memory.bytes, &p->run, &p->runs);
+    if (!status && p->runs && f->view.increasing)
+        status = zmpi_extent_from_runs(&p->extent, p->run, p->runs);
+    return status;
+}
+
+/* Checks the arguments too. On failure everything is freed, the error is raised, and the plan
+ * covers nothing. */
+static int plan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct plan *p)
+{
+    memset(p, 0, sizeof *p);
+    p->position = r->position;
+    p->most_runs = SIZE_MAX;
+    if (!zfile_may_write(f))
+        return zfile_raise(f, MPI_ERR_READ_ONLY,
+                           "writing: the file was opened with MPI_MODE_RDONLY");
+    if (r->count < 0)
+        return zfile_raise(f, MPI_ERR_COUNT, "writing: negative count");
+    int rc = zmemory_pack(&p->memory, r->buf, r->count, r->datatype);
+    if (rc)
+        return zfile_raise(f, rc, "writing: datatype, count or memory");
+    enum zmpi_status status = plan_runs(f, p);
+    if (status) {
+        plan_free(p);
+        memset(p, 0, sizeof *p);
+        return status == ZMPI_ERR_ARG
+                   ? zfile_raise(f, MPI_ERR_ARG,
+                                 "writing: the view's pieces overlap or lie outside the file")
+                   : zfile_raise_status(f, status, "writing");
+    }
+    find_shape(f, p);
+    find_piece(p, most);
+    return MPI_SUCCESS;
+}
+
+/* Bytes of the piece that begins at `begin`, which is below the end. */
+static uint64_t piece_bytes(const struct zfile *f, const struct plan *p, uint64_t begin)
+{
+    uint64_t left = p->memory.bytes - begin, bytes = left < p->piece ? left : p->piece;
+    if (!f->view.increasing) {
+        uint64_t tile = f->view.file.size, rest = tile - (p->position + begin) % tile;
+        bytes = bytes < rest ? bytes : rest;
+    }
+    return bytes;
+}
+
+static uint64_t plan_pieces(const struct zfile *f, const struct plan *p)
+{
+    uint64_t n = 0;
+    for (uint64_t at = 0; at < p->memory.bytes; at += piece_bytes(f, p, at))
+        n++;
+    return n;
+}
+
+static struct zmpi_range plan_range(const struct zfile *f, const struct plan *p)
+{
+    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    if (zfile_bound(f, p->memory.element).mode == ZMPI_REL && p->memory.bytes)
+        zmpi_range_scan(p->memory.element, p->memory.data,
+                        p->memory.bytes / zmpi_type_size(p->memory.element), f->options.threshold,
+                        zruntime_threads(&f->options), &range);
+    return range;
+}
+
+/* Where the piece at `begin` goes; *bytes is made smaller if it is scattered over too many runs. */
+static enum zmpi_status piece_extent(const struct zfile *f, struct plan *p, uint64_t begin,
+                                     uint64_t *bytes, struct zmpi_extent *extent)
+{
+    struct zmpi_run *run;
+    size_t runs;
+    if (*bytes == p->memory.bytes && f->view.increasing && p->runs <= p->most_runs) {
+        *extent = p->extent; /* the list, if it is one, goes with it */
+        p->extent = (struct zmpi_extent){0};
+        return ZMPI_OK;
+    }
+    enum zmpi_status status = zview_runs(&f->view, p->position + begin, *bytes, &run, &runs);
+    while (!status && runs > p->most_runs) {
+        free(run);
+        *bytes = (*bytes / 2 + 7) / 8 * 8;
+        status = zview_runs(&f->view, p->position + begin, *bytes, &run, &runs);
+    }
+    if (!status)
+        status = zmpi_extent_from_runs(extent, run, runs);
+    free(run);
+    return status;
+}
+
+/* Code the piece at *begin and move on to the next. */
+static int encode_next(struct zfile *f, struct plan *p, uint64_t *begin,
+                       const struct zmpi_range *range)
+{
+    uint64_t bytes = piece_bytes(f, p, *begin);
+    struct zpiece piece = {.data = p->memory.data + *begin,
+                           .element = p->memory.element,
+                           .row = p->shape[2],
+                           .rows = p->shape[1],
+                           .range = range};
+    enum zmpi_status status = piece_extent(f, p, *begin, &bytes, &piece.extent);
+    *begin += bytes;
+    return status ? zfile_raise_status(f, status, "writing") : zencode_piece(f, &piece);
+}
+
+/* A large write of one rank: coded at once, piece by piece, as much in the outbox as a slot holds.
+ */
+static int write_pieces(struct zfile *f, struct plan *p)
+{
+    struct zmpi_range range = plan_range(f, p);
+    int rc = zstage_flush(f);
+    for (uint64_t at = 0; at < p->memory.bytes && !rc;) {
+        if (f->outbox_used + zencode_room(p->piece, p->most_runs) > zplace_slot_size(f))
+            rc = zplace_slab(f);
+        if (!rc)
+            rc = encode_next(f, p, &at, &range);
+    }
+    return rc;
+}
+
+int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
+{
+    struct plan p;
+    *done = 0;
+    f->stats.independent_calls++;
+    int rc = plan_make(f, r, zplace_slot_size(f) / 4, &p);
+    if (rc || p.memory.bytes == 0)
+        return rc;
+    p.most_runs = zstage_most_runs(f);
+    if (p.memory.bytes <= zstage_limit(f) && p.runs <= p.most_runs)
+        rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs);
+    else
+        rc = write_pieces(f, &p);
+    if (!rc) {
+        *done = p.memory.bytes;
+        f->stats.n.bytes_written += p.memory.bytes;
+    }
+    plan_free(&p);
+    return rc;
+}
+
+/* What all ranks must know before a collective write: the range of all data, and the number of
+ * rounds. */
+static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds)
+{
+    double mine[4] = {range->min, -range->max, range->fill, -(double)*rounds}, all[4];
+    int rc = PMPI_Allreduce(mine, all, 4, MPI_DOUBLE, MPI_MIN, f->comm);
+    if (!rc) {
+        *range = (struct zmpi_range){all[0], -all[1], all[2]};
+        *rounds = (uint64_t)-all[3];
+    }
+    return rc;
+}
+
+int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
+{
+    struct plan p;
+    *done = 0;
+    f->stats.collective_calls++;
+    int rc = plan_make(f, r, COLLECTIVE_PIECE, &p);
+    struct zmpi_range range = plan_range(f, &p);
+    uint64_t rounds = rc ? 0 : plan_pieces(f, &p), at = 0;
+    int agreed = agree(f, &range, &rounds);
+    if (agreed) {
+        plan_free(&p);
+        return agreed;
+    }
+    int staged = zstage_flush(f);
+    rc = rc ? rc : staged;
+    for (uint64_t k = 0; k < rounds || k == 0; k++) {
+        int step = at < p.memory.bytes ? encode_next(f, &p, &at, &range) : MPI_SUCCESS;
+        int placed = zplace_dense(f);
+        rc = rc ? rc : step ? step : placed;
+    }
+    int shared = zsettle_share(f);
+    rc = rc ? rc : shared;
+    if (!rc) {
+        *done = p.memory.bytes;
+        f->stats.n.bytes_written += p.memory.bytes;
+    }
+    plan_free(&p);
+    return rc;
+}

@@ -1,0 +1,54 @@
+/*
+ * zmpi.h - what a program may ask of libzmpi beyond preloading it. Include after <mpi.h>; link with
+ * -lzmpi before the MPI library.
+ *
+ * Nothing here is needed for compression to happen: the environment (ZMPI_ERROR_BOUND, ...; see
+ * `zmpi options`) and MPI_Info hints (zmpi_error_bound, ...) say the same. Precedence: hint > these
+ * calls > environment > rules file. Functions return an MPI error class and do not call error
+ * handlers. Thread-safe for different files.
+ */
+#ifndef ZMPI_H
+#define ZMPI_H
+
+#include <mpi.h>
+
+#include "zmpi_codec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The bound of what this file is given from now on: "abs=V", "rel=V", "lossless". Collective by
+ * convention: all ranks of the file's communicator should say the same. MPI_ERR_FILE if fh is not a
+ * zmpi container, MPI_ERR_ARG if the text is wrong.
+ */
+ZMPI_API int zmpi_file_set_bound(MPI_File fh, const char *bound);
+
+/*
+ * The shape of the arrays this rank writes from now on, where datatypes do not tell it: extents z,
+ * y, x of one call's elements. A call whose number of elements is different ignores it. (1, 1, 0)
+ * forgets it. Local.
+ */
+ZMPI_API int zmpi_file_set_shape(MPI_File fh, const size_t extent[3]);
+
+/* Is this file a container? */
+ZMPI_API int zmpi_file_is_container(MPI_File fh);
+
+/* What this rank did with an open container so far. */
+struct zmpi_file_stats {
+    uint64_t bytes_written; /* by the program                       */
+    uint64_t bytes_stored;  /* records, heads included              */
+    uint64_t bytes_read;    /* by the program                       */
+    uint64_t records;       /* written                              */
+    double seconds_compress;
+    double seconds_write; /* in the MPI library                   */
+    double seconds_read;  /* in the MPI library and in decoding   */
+};
+
+ZMPI_API int zmpi_file_get_stats(MPI_File fh, struct zmpi_file_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

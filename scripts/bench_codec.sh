@@ -1,0 +1,94 @@
+#!/bin/bash
+# bench_codec.sh [-o FOLDER] [-s SIZE] [-e BOUNDS] [-r N] [-D] [FILE...]: measure the codec, write tables and pictures.
+#
+#   -o FOLDER   where the results go (bench-results)
+#   -s SIZE     fields are repeated until they have this size (256M)
+#   -e BOUNDS   bounds, separated by blanks ("rel=1e-3 rel=1e-4 lossless")
+#   -r N        repetitions (7)
+#   -D          put the table into docs/performance.md, too
+#   FILE...     raw fields NAME_NZxNYxNX.f32 or .f64, beside a generated smooth one
+#
+# Writes results.json (everything), table.md, throughput.png, rate_distortion.png, slice.png. Installs what is missing, builds.
+set -euo pipefail
+
+usage() {
+    sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
+}
+
+out=bench-results size=256M bounds='rel=1e-3 rel=1e-4 lossless' repetitions=7 docs=
+while getopts o:s:e:r:Dh option; do
+    case $option in
+    o) out=$OPTARG ;;
+    s) size=$OPTARG ;;
+    e) bounds=$OPTARG ;;
+    r) repetitions=$OPTARG ;;
+    D) docs=yes ;;
+    h)
+        usage
+        exit 0
+        ;;
+    *)
+        usage >&2
+        exit 2
+        ;;
+    esac
+done
+shift $((OPTIND - 1))
+
+# Paths on the command line are the caller's; everything else is relative to the project.
+out=$(realpath -m "$out")
+fields=()
+for file in "$@"; do
+    fields+=("$(realpath -e "$file")")
+done
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
+
+need_packages cmake ninja-build gcc pkg-config python3 libc6-dev libopenmpi-dev openmpi-bin libxxhash-dev libinih-dev \
+    libzfp-dev liblz4-dev libzstd-dev gnuplot-nox fonts-dejavu-core
+
+build=${BENCH_BUILD:-build}
+if [[ ! -f $build/CMakeCache.txt ]]; then
+    cmake --preset release -B "$build" --log-level=WARNING -DMPI_C_COMPILER=mpicc.openmpi -DBUILD_TESTING=OFF
+fi
+cmake --build "$build" --target zmpi_tool --parallel "$(nproc)" >/dev/null
+zmpi=$(realpath "$build/bin/zmpi")
+mkdir -p "$out"
+raw=$out/raw
+rm -rf "$raw"
+mkdir "$raw"
+
+# bench NAME OPTION... [FILE]: one run of zmpi bench, its JSON to raw/NAME.json.
+bench() {
+    local name=$1
+    shift
+    "$zmpi" bench --json "$@" >"$raw/$name.json"
+}
+
+echo "== throughput: $bounds, $size" >&2
+n=0
+for file in "" "${fields[@]}"; do
+    for bound in $bounds; do
+        bench "speed-$((n += 1))" -e "$bound" --size "$size" --repetitions "$repetitions" --threads "1..$(nproc)" \
+            --peers ${file:+"$file"}
+    done
+done
+
+echo "== rate and distortion" >&2
+for file in "" "${fields[@]}"; do
+    for bound in 3e-2 1e-2 3e-3 1e-3 3e-4 1e-4 3e-5 1e-5 3e-6 1e-6; do
+        bench "quality-$((n += 1))" -e "rel=$bound" --size 16M --repetitions 1 --threads 1 --peers ${file:+"$file"}
+    done
+done
+
+echo "== pictures" >&2
+# What others ran meanwhile belongs to the figures: load is this process's one to nproc threads and theirs.
+load=$(cut -d' ' -f2 /proc/loadavg)
+machine="$(LC_ALL=C lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc) cores, load average $load"
+python3 scripts/bench_tables.py --machine "$machine" --zmpi "$zmpi" ${docs:+--docs docs/performance.md} \
+    "$out" ${fields[0]+"${fields[0]}"}
+for picture in throughput rate_distortion slice; do
+    (cd "$out/raw" && gnuplot "$picture.gp")
+done
+ls -l "$out"/*.png "$out"/*.md "$out"/*.json >&2

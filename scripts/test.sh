@@ -1,0 +1,38 @@
+#!/bin/bash
+# test.sh [-R REGEX]: install what is missing, build, run every test. Other arguments go to ctest too.
+#
+# Three builds, because each sees what the others cannot: release with Open MPI (everything), AddressSanitizer and
+# UndefinedBehaviorSanitizer (the codec, the fuzz targets, a few MPI runs), MPICH (the MPI programs).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
+
+need_packages cmake ninja-build gcc pkg-config python3 libc6-dev \
+    libopenmpi-dev openmpi-bin libmpich-dev mpich libxxhash-dev libinih-dev libcriterion-dev
+
+jobs=$(nproc)
+
+# configure_and_build PRESET FOLDER OPTION...
+configure_and_build() {
+    local preset=$1 folder=$2
+    shift 2
+    echo "== $folder"
+    cmake --preset "$preset" -B "$folder" --log-level=WARNING "$@"
+    cmake --build "$folder" --parallel "$jobs"
+}
+
+configure_and_build release build -DMPI_C_COMPILER=mpicc.openmpi -DZMPI_WERROR=ON
+configure_and_build asan build-asan -DMPI_C_COMPILER=mpicc.openmpi \
+    -DZMPI_TEST_PREFIX=asan. -DZMPI_TEST_GROUPS="unit;fuzz;mpi" -DZMPI_TEST_RANKS=2
+configure_and_build release build-mpich -DMPI_C_COMPILER=mpicc.mpich -DZMPI_WERROR=ON \
+    -DZMPI_TEST_PREFIX=mpich. -DZMPI_TEST_GROUPS=mpi
+
+echo "== not tested here: CUDA, wafer and SmartNIC devices (no hardware), more than one node, parallel file systems"
+
+# One CTest run over the three builds, so that one summary stands at the end.
+mkdir -p build-all
+for folder in build build-asan build-mpich; do
+    echo "subdirs(\"$PWD/$folder\")"
+done >build-all/CTestTestfile.cmake
+ctest --test-dir build-all --parallel "$jobs" --output-on-failure --no-tests=error "$@"

@@ -1,0 +1,724 @@
+#!/usr/bin/env python3
+"""Read zmpi containers without zmpi.
+
+    zmpi_reader.py cat FILE [OFFSET LENGTH] > out     logical bytes (all, or LENGTH from OFFSET)
+    zmpi_reader.py info FILE                          header, records and streams
+
+An independent reader, written from docs/format.md alone and with nothing but Python's standard
+library: the proof that the page is complete. Numbers in the comments are that page's sections. It
+favours being easy to compare with the page over speed.
+"""
+import array
+import itertools
+import math
+import operator
+import struct
+import sys
+
+M32 = 0xFFFFFFFF
+M64 = 0xFFFFFFFFFFFFFFFF
+
+
+class FormatError(Exception):
+    """The bytes are not what docs/format.md allows."""
+
+
+def require(condition, text):
+    if not condition:
+        raise FormatError(text)
+
+
+def u32(data, at):
+    return int.from_bytes(data[at:at + 4], "little")
+
+
+def u64(data, at):
+    return int.from_bytes(data[at:at + 8], "little")
+
+
+def words_of(data, code):
+    """Little-endian bytes as an array of the given type code."""
+    words = array.array(code)
+    words.frombytes(data)
+    if sys.byteorder == "big":
+        words.byteswap()
+    return words
+
+
+def bytes_of(words):
+    if sys.byteorder == "big":
+        words = words[:]
+        words.byteswap()
+    return words.tobytes()
+
+
+# ---- XXH3, 64 bits (xxHash 0.8) ----
+
+SECRET = bytes.fromhex(
+    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671f"
+    "cb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c"
+    "3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
+    "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364"
+    "eac5ac8334d3ebc3c581a0fffa1363eb170ddd51b7f0da49d316552629d4689e"
+    "2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e")
+P32_1, P32_2, P32_3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
+P64_1, P64_2, P64_3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+P64_4, P64_5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+
+
+def xxh3(data, seed=0):
+    n = len(data)
+    if n == 0:
+        return avalanche64(seed ^ u64(SECRET, 56) ^ u64(SECRET, 64))
+    if n <= 3:
+        return xxh3_to_3(data, seed)
+    if n <= 8:
+        return xxh3_to_8(data, seed)
+    if n <= 16:
+        return xxh3_to_16(data, seed)
+    if n <= 128:
+        return xxh3_to_128(data, seed)
+    if n <= 240:
+        return xxh3_to_240(data, seed)
+    return xxh3_long(data, seed)
+
+
+def avalanche64(h):
+    h = (h ^ h >> 33) * P64_2 & M64
+    h = (h ^ h >> 29) * P64_3 & M64
+    return h ^ h >> 32
+
+
+def avalanche3(h):
+    h = (h ^ h >> 37) * 0x165667919E3779F9 & M64
+    return h ^ h >> 32
+
+
+def rotate(h, n):
+    return (h << n | h >> (64 - n)) & M64
+
+
+def fold(a, b):
+    product = a * b
+    return (product & M64) ^ (product >> 64)
+
+
+def mix16(data, at, secret, seed):
+    return fold(u64(data, at) ^ (u64(SECRET, secret) + seed & M64),
+                u64(data, at + 8) ^ (u64(SECRET, secret + 8) - seed & M64))
+
+
+def xxh3_to_3(data, seed):
+    n = len(data)
+    combined = data[0] << 16 | data[n >> 1] << 24 | data[n - 1] | n << 8
+    return avalanche64(combined ^ ((u32(SECRET, 0) ^ u32(SECRET, 4)) + seed & M64))
+
+
+def xxh3_to_8(data, seed):
+    n = len(data)
+    seed ^= int.from_bytes((seed & M32).to_bytes(4, "little"), "big") << 32
+    flip = (u64(SECRET, 8) ^ u64(SECRET, 16)) - seed & M64
+    h = u32(data, n - 4) + (u32(data, 0) << 32) ^ flip
+    h ^= rotate(h, 49) ^ rotate(h, 24)
+    h = h * 0x9FB21C651E98DF25 & M64
+    h ^= (h >> 35) + n
+    h = h * 0x9FB21C651E98DF25 & M64
+    return h ^ h >> 28
+
+
+def xxh3_to_16(data, seed):
+    n = len(data)
+    lo = u64(data, 0) ^ ((u64(SECRET, 24) ^ u64(SECRET, 32)) + seed & M64)
+    hi = u64(data, n - 8) ^ ((u64(SECRET, 40) ^ u64(SECRET, 48)) - seed & M64)
+    swapped = int.from_bytes(lo.to_bytes(8, "little"), "big")
+    return avalanche3(n + swapped + hi + fold(lo, hi) & M64)
+
+
+def xxh3_to_128(data, seed):
+    n = len(data)
+    acc = n * P64_1
+    for i in range((n - 1) // 32 + 1):
+        acc += mix16(data, 16 * i, 32 * i, seed)
+        acc += mix16(data, n - 16 - 16 * i, 32 * i + 16, seed)
+    return avalanche3(acc & M64)
+
+
+def xxh3_to_240(data, seed):
+    n = len(data)
+    acc = n * P64_1 + sum(mix16(data, 16 * i, 16 * i, seed) for i in range(8))
+    acc = avalanche3(acc & M64)
+    acc += sum(mix16(data, 16 * i, 16 * (i - 8) + 3, seed) for i in range(8, n // 16))
+    acc += mix16(data, n - 16, 136 - 17, seed)
+    return avalanche3(acc & M64)
+
+
+def seeded_secret(seed):
+    parts = []
+    for at in range(0, len(SECRET), 16):
+        parts.append(struct.pack("<QQ", u64(SECRET, at) + seed & M64,
+                                 u64(SECRET, at + 8) - seed & M64))
+    return b"".join(parts)
+
+
+def accumulate(acc, data, keys):
+    """Add a row of 64-byte stripes to the eight lanes; stripe s is keyed with keys[s : s + 8]."""
+    for lane in range(8):
+        values = data[lane::8]
+        keyed = map(operator.xor, values, keys[lane:])
+        acc[lane ^ 1] += sum(values)
+        acc[lane] += sum((k & M32) * (k >> 32) for k in keyed)
+
+
+def xxh3_long(data, seed):
+    secret = SECRET if seed == 0 else seeded_secret(seed)
+    keys = words_of(secret, "Q")
+    acc = [P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1]
+    n = len(data)
+    data = memoryview(data)
+    blocks = (n - 1) // 1024
+    for block in range(blocks):
+        accumulate(acc, words_of(data[1024 * block:1024 * (block + 1)], "Q"), keys)
+        for lane in range(8):
+            a = acc[lane] & M64
+            acc[lane] = (a ^ a >> 47 ^ keys[16 + lane]) * P32_1 & M64
+    rest = data[1024 * blocks:]
+    accumulate(acc, words_of(rest[:(len(rest) - 1) // 64 * 64], "Q"), keys)
+    accumulate(acc, words_of(data[n - 64:], "Q"), words_of(secret[121:185], "Q"))
+    return xxh3_merge(acc, secret, n)
+
+
+def xxh3_merge(acc, secret, n):
+    h = n * P64_1
+    for i in range(4):
+        h += fold(acc[2 * i] & M64 ^ u64(secret, 11 + 16 * i),
+                  acc[2 * i + 1] & M64 ^ u64(secret, 19 + 16 * i))
+    return avalanche3(h & M64)
+
+
+# ---- chunks (1.2) ----
+
+QUANTIZED, INTEGER, STORED = 0, 1, 2
+AXIS_X, AXIS_Y, AXIS_Z = 1, 2, 4
+FLAG_ZERO, FLAG_EXCEPTIONS = 1, 2
+BLOCK_EXCEPTIONS, BLOCK_UNIFORM = 0x80, 0x40
+UNSIGNED = {4: "I", 8: "Q"}
+FLOATING = {4: "f", 8: "d"}
+
+
+def make_spread(width):
+    """For each byte, a number with bit j of the byte in bit 0 of word j."""
+    return [sum((byte >> j & 1) << (8 * width * j) for j in range(8)) for byte in range(256)]
+
+
+SPREAD = {4: make_spread(4), 8: make_spread(8)}
+
+
+class Reader:
+    """Takes bytes from the front of a chunk."""
+
+    def __init__(self, data):
+        self.data = bytes(data)
+        self.at = 0
+
+    def take(self, size):
+        require(self.at + size <= len(self.data), "chunk: its parts are longer than the chunk")
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def done(self):
+        require(self.at == len(self.data), "chunk: its parts are shorter than the chunk")
+
+
+def decode_chunk(data, width, is_float, extent):
+    """The elements of one chunk as bytes, row-major."""
+    count = math.prod(extent)
+    reader = Reader(data)
+    kind, axes, flags, reserved = reader.take(4)
+    require(kind <= STORED and axes <= 7 and flags <= 2 and reserved == 0, "chunk: header")
+    if kind == STORED:
+        require(axes == 0 and flags == 0, "chunk: axes or flags of a stored chunk")
+        values = reader.take(count * width)
+        reader.done()
+        return values
+    require(kind == INTEGER or is_float, "chunk: quantized integers")
+    require(kind == QUANTIZED or not flags & FLAG_EXCEPTIONS, "chunk: exceptions in map 1")
+    step = read_step(reader, width) if kind == QUANTIZED else None
+    base = int.from_bytes(reader.take(width), "little", signed=True)
+    residuals, exceptional = read_residuals(reader, width, flags, count)
+    integers = integrate(residuals, axes, extent)
+    values = to_values(integers, base, step, width, is_float)
+    read_exceptions(reader, exceptional, count, values)
+    reader.done()
+    return bytes_of(values)
+
+
+def read_step(reader, width):
+    step, = struct.unpack("<f" if width == 4 else "<d", reader.take(width))
+    require(0 < step < math.inf, "chunk: step")
+    return step
+
+
+def read_residuals(reader, width, flags, count):
+    """Residuals; and the blocks with exceptions: (number, does one value stand for all of them)."""
+    if flags & FLAG_ZERO:
+        return [0] * count, []
+    blocks = (count + 31) // 32
+    lengths = reader.take(blocks)
+    require(not any(reader.take(-blocks % 4)), "chunk: padding of the length bytes")
+    residuals = []
+    exceptional = []
+    for block, length in enumerate(lengths):
+        if length & BLOCK_EXCEPTIONS:
+            exceptional.append((block, bool(length & BLOCK_UNIFORM)))
+            length &= 0x3F
+        require(length <= 8 * width, "chunk: length byte")
+        residuals += read_planes(reader, length, width) if length else [0] * 32
+    require(bool(flags & FLAG_EXCEPTIONS) == bool(exceptional), "chunk: exceptions flag")
+    return residuals[:count], exceptional
+
+
+def read_planes(reader, length, width):
+    planes = reader.take(4 * (length + 1))
+    spread = SPREAD[width]
+    parts = []
+    for group in range(4):
+        lanes = 0
+        for k, byte in enumerate(planes[4 + group::4]):
+            lanes |= spread[byte] << k
+        parts.append(lanes.to_bytes(8 * width, "little"))
+    magnitudes = words_of(b"".join(parts), UNSIGNED[width])
+    signs = u32(planes, 0)
+    return [-v if signs >> j & 1 else v for j, v in enumerate(magnitudes)]
+
+
+def integrate(values, axes, extent):
+    """Running sums along the axes; numbers grow here and are cut to the word's width later."""
+    rows, row = extent[0] * extent[1], extent[2]
+    if axes == AXIS_X:
+        return list(itertools.accumulate(values))
+    if axes & AXIS_X:
+        for i in range(0, rows * row, row):
+            values[i:i + row] = itertools.accumulate(values[i:i + row])
+    if axes & AXIS_Y:
+        for i in range(row, rows * row, row):
+            if i // row % extent[1] != 0:
+                values[i:i + row] = map(operator.add, values[i:i + row], values[i - row:i])
+    if axes & AXIS_Z:
+        plane = extent[1] * row
+        for i in range(plane, rows * row, plane):
+            values[i:i + plane] = map(operator.add, values[i:i + plane], values[i - plane:i])
+    return values
+
+
+def to_values(integers, base, step, width, is_float):
+    half, mask = 1 << (8 * width - 1), (1 << 8 * width) - 1
+    if step is not None:
+        # An array of floats rounds to nearest even; the product of two f32 is exact in f64.
+        code = FLOATING[width]
+        numbers = array.array(code, [(v + base + half & mask) - half for v in integers])
+        products = array.array(code, [v * step for v in numbers])
+        return array.array(UNSIGNED[width], products.tobytes())
+    words = [v + base & mask for v in integers]
+    if is_float:
+        words = [v ^ (half - 1) if v & half else v for v in words]
+    return array.array(UNSIGNED[width], words)
+
+
+def read_exceptions(reader, exceptional, count, values):
+    """Replace the exceptional elements of `values`."""
+    width = values.itemsize
+    masks = words_of(reader.take(4 * len(exceptional)), "I")
+    for (block, uniform), mask in zip(exceptional, masks):
+        elements = [32 * block + j for j in range(32) if mask >> j & 1]
+        require(elements and elements[-1] < count, "chunk: exception mask")
+        stored = words_of(reader.take(width * (1 if uniform else len(elements))), UNSIGNED[width])
+        for i, element in enumerate(elements):
+            values[element] = stored[0 if uniform else i]
+
+
+# ---- streams (1.1) ----
+
+TYPES = {1: "f32", 2: "f64", 3: "i32", 4: "i64", 5: "bytes"}
+MODES = {0: "lossless", 1: "abs", 2: "rel"}
+WIDTHS = {1: 4, 2: 8, 3: 4, 4: 8, 5: 4}
+BYTES = 5
+
+
+class Stream:
+    def __init__(self, data):
+        require(len(data) >= 80, "stream: shorter than its header")
+        self.data = memoryview(data)
+        (magic, version, self.type, self.ndim, self.mode, encoder, reserved, *rest) = struct.unpack(
+            "<I5B3s3I3Q2d2Q", self.data[:80])
+        self.tile, self.dims = rest[0:3], rest[3:6]
+        self.bound, self.abs_bound, self.length, self.checksum = rest[6:10]
+        require(magic == 0x5254535A, "stream: magic")
+        require(version == 1, "stream: version")
+        require(self.type in TYPES, "stream: element type")
+        require(1 <= self.ndim <= 3 and self.mode in MODES, "stream: dimensions or mode")
+        require(self.bound >= 0 and self.abs_bound >= 0, "stream: bound")
+        require(encoder == 1, "stream: encoder")
+        require(reserved == bytes(3), "stream: reserved bytes")
+        require(self.length == len(data), "stream: length")
+        self.check_extents()
+        self.check_table()
+
+    def check_extents(self):
+        require(all(n == 1 for n in self.dims[:3 - self.ndim]), "stream: unused dimensions")
+        self.width = WIDTHS[self.type]
+        self.words = list(self.dims)
+        self.size = math.prod(self.dims) * self.width
+        if self.type == BYTES:
+            require(self.dims[:2] == [1, 1], "stream: dimensions of bytes")
+            self.words[2] = (self.dims[2] + 3) // 4
+            self.size = self.dims[2]
+        require(self.size < 1 << 63, "stream: too large")
+        require(min(self.tile) >= 1 and math.prod(self.tile) * self.width <= 32768, "stream: tile")
+        self.grid = [(n + t - 1) // t for n, t in zip(self.words, self.tile)]
+        self.chunks = math.prod(self.grid)
+
+    def check_table(self):
+        require(self.chunks <= (self.length - 80) // 12, "stream: more chunks than fit")
+        end = 80 + 8 * self.chunks
+        checked = bytes(self.data[:72]) + bytes(self.data[80:end])
+        require(xxh3(checked) == self.checksum, "stream: checksum of header and table")
+        table = words_of(self.data[80:end], "I")
+        self.sizes, self.sums = table[0::2], table[1::2]
+        require(all(4 <= n <= 32772 and n % 4 == 0 for n in self.sizes), "stream: chunk size")
+        self.starts = list(itertools.accumulate(self.sizes, initial=end))
+        require(self.starts[-1] == self.length, "stream: chunks do not fill it")
+
+    def chunk(self, k):
+        data = self.data[self.starts[k]:self.starts[k + 1]]
+        require(xxh3(data) & M32 == self.sums[k], f"stream: checksum of chunk {k}")
+        return data
+
+    def verify(self):
+        for k in range(self.chunks):
+            self.chunk(k)
+
+    def place(self, k):
+        """First element and extents of chunk k."""
+        tiles = [k // self.grid[2] // self.grid[1], k // self.grid[2] % self.grid[1],
+                 k % self.grid[2]]
+        first = [i * t for i, t in zip(tiles, self.tile)]
+        return first, [min(t, n - f) for t, n, f in zip(self.tile, self.words, first)]
+
+    def decode(self):
+        out = bytearray(math.prod(self.words) * self.width)
+        _, ny, nx = self.words
+        for k in range(self.chunks):
+            (z, y, x), (cz, cy, cx) = first, extent = self.place(k)
+            data = decode_chunk(self.chunk(k), self.width, self.type <= 2, extent)
+            row = cx * self.width
+            for i in range(cz * cy):
+                to = (((z + i // cy) * ny + y + i % cy) * nx + x) * self.width
+                out[to:to + row] = data[i * row:(i + 1) * row]
+        return out[:self.size]
+
+    def describe(self):
+        dims = "x".join(map(str, self.dims[3 - self.ndim:]))
+        bound = MODES[self.mode] + (f"={self.bound!r}" if self.mode else "")
+        return (f"{TYPES[self.type]} {dims} {bound} (abs {self.abs_bound!r}), "
+                f"{self.chunks} chunks of {'x'.join(map(str, self.tile))}, {self.length} bytes")
+
+
+# ---- containers (2) ----
+
+DATA, SIZE = 1, 2
+LIST = 0xFFFF
+HEADER = 512
+MAX = (1 << 63) - 1
+
+
+def pad8(n):
+    return n + 7 & ~7
+
+
+class Slot:
+    """One of the two header slots (2.1)."""
+
+    def __init__(self, data):
+        require(len(data) == 128 and data[:8] == b"\x89ZMPI\r\n\x1a", "header: magic")
+        require(int.from_bytes(data[8:10], "little") == 1, "header: version")
+        require(xxh3(data[:120]) == u64(data, 120), "header: checksum")
+        require(not any(data[10:16] + data[80:120]), "header: reserved fields")
+        self.id = data[16:32]
+        (self.generation, self.size, self.index, self.index_length, self.log_end,
+         self.epoch) = struct.unpack("<6Q", data[32:80])
+
+
+class Record:
+    """What 2.2 and 2.3 say of a record; `offset` is that of the record in the file."""
+
+    def check(self):
+        require(self.kind in (DATA, SIZE), "record: kind")
+        require(self.levels <= 4 or self.levels == LIST, "record: levels")
+        require(self.lo <= self.hi <= MAX, "record: lo and hi")
+        if self.kind == SIZE:
+            require(self.hi == self.lo and self.bytes == 0 and self.payload_length == 0
+                    and self.extents_length == 0 and self.levels == 0, "record: size record")
+        elif self.levels <= 4:
+            require(self.extents_length == (8 + 16 * self.levels if self.levels else 0),
+                    "record: length of the extents")
+
+    def set_extents(self, extents):
+        self.nest = []
+        self.list = None
+        if self.levels == 0:
+            require(self.bytes == self.hi - self.lo, "record: bytes")
+        elif self.levels == LIST:
+            self.set_list(Stream(extents))
+        else:
+            self.set_nest(extents)
+
+    def set_nest(self, extents):
+        self.run, *numbers = struct.unpack(f"<{1 + 2 * self.levels}Q", extents)
+        self.nest = list(zip(numbers[0::2], numbers[1::2]))
+        require(self.run >= 1, "record: run")
+        span, count = self.run, self.run
+        for n, stride in self.nest:
+            require(n >= 2 and stride >= span, "record: nest")
+            span += (n - 1) * stride
+            count *= n
+        require(count == self.bytes and self.lo + span == self.hi, "record: nest's bytes or span")
+
+    def set_list(self, stream):
+        require(stream.type == 4 and stream.mode == 0, "record: list is not lossless i64")
+        numbers = words_of(stream.decode(), "q")
+        n = len(numbers) // 2
+        gaps, lengths = numbers[:n], numbers[n:]
+        require(n >= 1 and len(numbers) == 2 * n, "record: list's length")
+        require(gaps[0] == 0 and min(gaps) >= 0 and min(lengths) >= 1, "record: list")
+        require(sum(lengths) == self.bytes and sum(gaps) + sum(lengths) == self.hi - self.lo,
+                "record: list's bytes or span")
+        self.list = list(zip(gaps, lengths))
+
+    def runs(self):
+        """(offset, length) of all runs, in increasing order."""
+        if self.levels == 0:
+            yield self.lo, self.bytes
+        elif self.levels == LIST:
+            at = self.lo
+            for gap, length in self.list:
+                yield at + gap, length
+                at += gap + length
+        else:
+            ways = [range(0, count * stride, stride) for count, stride in reversed(self.nest)]
+            for steps in itertools.product(*ways):
+                yield self.lo + sum(steps), self.run
+
+    def payload_at(self):
+        return self.offset + 64 + pad8(self.extents_length)
+
+    def end(self):
+        return self.payload_at() + pad8(self.payload_length)
+
+    def key(self):
+        return self.order, self.rank, self.offset
+
+    def describe(self):
+        order = f"{self.order >> 32}.{self.order & M32}"
+        head = f"record at {self.offset}: order {order} rank {self.rank}"
+        if self.kind == SIZE:
+            return f"{head}: size {self.lo}"
+        shape = {0: "contiguous", LIST: "list"}.get(self.levels, f"nest of {self.levels}")
+        return f"{head}: {self.bytes} bytes in {self.lo}..{self.hi}, {shape}"
+
+
+class Container:
+    def __init__(self, data):
+        self.data = data
+        self.slot = self.read_slots()
+        words = struct.unpack("<2Q", self.slot.id)
+        self.binding = words[0] ^ words[1]
+        self.records = []
+        if not self.read_index():
+            self.records = []
+            self.scan(HEADER)
+        else:
+            self.scan(self.slot.log_end)
+        self.records.sort(key=Record.key)
+        self.size = self.final_size()
+
+    def seed(self, offset):
+        return self.binding ^ offset
+
+    def read_slots(self):
+        slots = []
+        for at in (0, 256):
+            try:
+                slots.append(Slot(self.data[at:at + 128]))
+            except FormatError:
+                pass
+        require(slots, "not a zmpi container")
+        return max(slots, key=lambda slot: slot.generation)
+
+    def final_size(self):
+        size = 0
+        for record in self.records:
+            size = record.lo if record.kind == SIZE else max(size, record.hi)
+        return size
+
+    # ---- finding the records (2.3, 2.5) ----
+
+    def read_index(self):
+        """False if there is no index, or it is damaged."""
+        at, end = self.slot.index, self.slot.index + self.slot.index_length
+        if at < HEADER or max(end, self.slot.log_end) > len(self.data):
+            return False
+        try:
+            while at < end:
+                at = self.read_segment(at)
+            return at == end
+        except (FormatError, struct.error):
+            return False
+
+    def segment_end(self, at):
+        require(self.data[at:at + 4] == b"ZIDX" and at % 8 == 0, "index: magic or place")
+        length = u64(self.data, at + 8)
+        require(at + 24 + pad8(length) <= len(self.data), "index: length")
+        checked = self.data[at:at + 16] + self.data[at + 24:at + 24 + length]
+        require(xxh3(checked, self.seed(at)) == u64(self.data, at + 16), "index: checksum")
+        return at + 24 + pad8(length)
+
+    def read_segment(self, at):
+        end = self.segment_end(at)
+        count, length = struct.unpack("<IQ", self.data[at + 4:at + 16])
+        position, stop = at + 24, at + 24 + length
+        for _ in range(count):
+            record, position = self.read_entry(position)
+            self.records.append(record)
+        require(position == stop, "index: entries do not fill the segment")
+        return end
+
+    def read_entry(self, at):
+        r = Record()
+        (r.kind, r.levels, r.extents_length, r.order, r.lo, r.hi, r.bytes, r.payload_length, r.rank,
+         reserved, r.offset) = struct.unpack("<2HI5Q2IQ", self.data[at:at + 64])
+        r.check()
+        require(reserved == 0, "index: reserved field")
+        require(r.offset >= HEADER and r.offset % 8 == 0 and r.end() <= self.slot.log_end,
+                "index: place of a record")
+        at += 64
+        if 1 <= r.levels <= 4:
+            r.set_extents(self.data[at:at + r.extents_length])
+            return r, at + r.extents_length
+        r.set_extents(self.extents_in_record(r))
+        return r, at
+
+    def extents_in_record(self, r):
+        return self.data[r.offset + 64:r.offset + 64 + r.extents_length]
+
+    def read_record(self, at):
+        r = Record()
+        r.offset = at
+        (magic, r.kind, r.levels, r.order, r.lo, r.hi, r.bytes, r.payload_length, r.extents_length,
+         r.rank, checksum) = struct.unpack("<I2H5Q2IQ", self.data[at:at + 64])
+        require(magic == 0x4345525A, "record: magic")
+        require(r.end() <= len(self.data), "record: does not fit")
+        extents = self.extents_in_record(r)
+        checked = self.data[at:at + 56] + extents
+        require(xxh3(checked, self.seed(at)) == checksum, "record: checksum")
+        r.check()
+        r.set_extents(extents)
+        if r.kind == DATA:
+            stream = self.stream(r)
+            stream.verify()
+        return r
+
+    def scan(self, at):
+        """Records at and behind `at` that no index lists."""
+        at = pad8(at)
+        while at + 24 <= len(self.data):
+            magic = self.data[at:at + 4]
+            try:
+                if magic == b"ZREC":
+                    record = self.read_record(at)
+                    self.records.append(record)
+                    at = record.end()
+                    continue
+                if magic == b"ZIDX":
+                    at = self.segment_end(at)
+                    continue
+            except (FormatError, struct.error):
+                pass
+            at += 8
+
+    # ---- reading ----
+
+    def stream(self, record):
+        at = record.payload_at()
+        stream = Stream(self.data[at:at + record.payload_length])
+        require(stream.size == record.bytes, "record: payload of another size")
+        return stream
+
+    def read(self, offset, length):
+        """Logical bytes (2.4), each from the last record that covers it."""
+        out = bytearray(length)
+        for record in self.records:
+            if record.kind == SIZE:
+                keep = min(max(record.lo - offset, 0), length)
+                out[keep:] = bytes(length - keep)
+            elif record.lo < offset + length and record.hi > offset:
+                self.overlay(record, out, offset)
+        return out
+
+    def overlay(self, record, out, offset):
+        data = self.stream(record).decode()
+        position = 0
+        for at, length in record.runs():
+            first = max(at, offset)
+            last = min(at + length, offset + len(out))
+            if first < last:
+                source = position + first - at
+                out[first - offset:last - offset] = data[source:source + last - first]
+            position += length
+
+    def describe(self):
+        lines = [f"container {self.slot.id.hex()}, generation {self.slot.generation}, "
+                 f"{self.size} logical bytes, {len(self.records)} records, {len(self.data)} bytes"]
+        for record in self.records:
+            lines.append(record.describe())
+            if record.kind == DATA:
+                lines.append("    " + self.stream(record).describe())
+        return "\n".join(lines)
+
+
+# ---- command line ----
+
+
+def cat(path, offset=None, length=None):
+    container = open_container(path)
+    start = min(int(offset), container.size) if offset is not None else 0
+    rest = container.size - start
+    count = min(int(length), rest) if length is not None else rest
+    require(start >= 0 and count >= 0, "OFFSET and LENGTH must not be negative")
+    sys.stdout.buffer.write(container.read(start, count))
+
+
+def info(path):
+    print(open_container(path).describe())
+
+
+def open_container(path):
+    with open(path, "rb") as file:
+        return Container(file.read())
+
+
+def main(arguments):
+    commands = {("cat", 2): cat, ("cat", 4): cat, ("info", 2): info}
+    command = commands.get((arguments[0] if arguments else "", len(arguments)))
+    if command is None:
+        sys.stderr.write(__doc__)
+        return 2
+    try:
+        command(*arguments[1:])
+    except (FormatError, OSError, ValueError) as error:
+        print(f"zmpi_reader.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

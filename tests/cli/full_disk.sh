@@ -1,0 +1,33 @@
+#!/bin/sh
+# full_disk.sh: a disk of two megabytes gets full, in collective and independent writes (tests/mpi/full.c).
+set -eu
+program=$ZMPI_TEST_BIN/tests/full
+[ -x "$program" ] || exit 77
+work=$(mktemp -d)
+mount -t tmpfs -o size=2m zmpi_test "$work" 2>/dev/null || {
+    rmdir "$work"
+    echo "mounting a small disk is not permitted here"
+    exit 77
+}
+trap 'umount "$work"; rmdir "$work"' EXIT
+
+components=default
+flags=
+if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
+    components="romio321 ompio"
+    flags=--oversubscribe
+fi
+export ZMPI_ERROR_BOUND=lossless ZMPI_LOG=error ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off
+
+for io in $components; do
+    [ "$io" = default ] || export OMPI_MCA_io="$io"
+    for ranks in 1 3; do
+        for kind in collective independent; do
+            echo "== $kind, $ranks ranks, $io"
+            # shellcheck disable=SC2086 # none or several words
+            timeout 60 "$MPIEXEC" $flags -n "$ranks" env LD_PRELOAD="$ZMPI_TEST_LIB" \
+                "$program" "$kind" disk "$work/full.z"
+            rm -f "$work/full.z"
+        done
+    done
+done

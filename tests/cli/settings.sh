@@ -1,0 +1,158 @@
+#!/bin/sh
+# settings.sh: wrong settings stop the program at MPI_Init with one line; no bound changes nothing; which files are compressed; the
+# report and the rules file say and do what they should.
+set -eu
+program=$ZMPI_TEST_BIN/field_io
+[ -x "$program" ] || exit 77
+flags=
+if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
+    flags=--oversubscribe
+fi
+
+fail() {
+    echo "FAIL: $*"
+    [ ! -s out ] || cat out
+    exit 1
+}
+
+# field_io RANKS SETTING... -- ARGUMENT...: run with these settings; everything said goes to the file out.
+field_io() {
+    ranks=$1
+    shift
+    settings=
+    while [ "$1" != -- ]; do
+        settings="$settings $1"
+        shift
+    done
+    shift
+    # shellcheck disable=SC2086 # several words are meant
+    timeout 60 "$MPIEXEC" $flags -n "$ranks" env $settings LD_PRELOAD="$ZMPI_TEST_LIB" "$program" "$@" >out 2>&1
+}
+
+write() {
+    file=$1
+    shift
+    rm -f "$file"
+    field_io 3 "$@" -- write -t f32 -d 16x32x32 in.raw "$file" || fail "writing $file with $*"
+}
+
+magic() {
+    head -c 8 "$1" | od -An -tx1 | tr -d ' \n'
+}
+
+compressed() {
+    [ "$(magic "$1")" = 895a4d50490d0a1a ] || fail "$1 is not compressed"
+}
+
+plain() {
+    cmp in.raw "$1" || fail "$1 is not what was written"
+}
+
+python3 - <<'PYTHON'
+import array, math
+with open("in.raw", "wb") as out:
+    array.array("f", (math.sin(i * 1e-3) + (i % 32) * 0.01 for i in range(16 * 32 * 32))).tofile(out)
+PYTHON
+
+# said: the lines of the library, not of its report.
+said() {
+    grep -E '^zmpi(\[[0-9]+\])?: ' out
+}
+
+# wrong NAME VALUE ALLOWED: one line that names all three, no file, no hang.
+wrong() {
+    echo "== $1=$2"
+    rm -f wrong.z
+    field_io 3 "$1=$2" -- write -t f32 -d 16x32x32 in.raw wrong.z && fail "$1=$2 was accepted"
+    [ ! -e wrong.z ] || fail "$1=$2: a file was written"
+    [ "$(said | wc -l)" = 1 ] || fail "$1=$2: not one line"
+    said | grep -F "$1" | grep -F "$2" | grep -qE "$3" || fail "$1=$2: the line does not say what is allowed"
+}
+
+wrong ZMPI_ERROR_BOUND 1e-3 'abs=V.*rel=V.*lossless'
+wrong ZMPI_ERROR_BOUND abs=nan 'abs=V'
+wrong ZMPI_CODEC zip fle
+wrong ZMPI_STAGING 1 '1M to 1G'
+wrong ZMPI_LOG loud quiet
+wrong ZMPI_FILES '!a.raw' globs
+wrong ZMPI_ERORR_BOUND '' 'did you mean ZMPI_ERROR_BOUND'
+
+echo "== a setting that is wrong on one rank only"
+cat >one.sh <<'SCRIPT'
+#!/bin/sh
+rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
+[ "$rank" != 1 ] || export ZMPI_ERROR_BOUND=nonsense
+LD_PRELOAD=$ZMPI_TEST_LIB
+export LD_PRELOAD
+exec "$ZMPI_TEST_BIN/field_io" "$@"
+SCRIPT
+chmod +x one.sh
+# shellcheck disable=SC2086 # none or several words
+timeout 60 "$MPIEXEC" $flags -n 3 env ZMPI_ERROR_BOUND=rel=1e-3 ./one.sh write -t f32 -d 16x32x32 in.raw wrong.z >out 2>&1 &&
+    fail "one wrong rank was accepted"
+[ "$(said | wc -l)" = 1 ] || fail "not one line"
+[ ! -e wrong.z ] || fail "a file was written"
+
+echo "== no bound: said once, nothing changed"
+write nobound.bin
+[ "$(said | wc -l)" = 1 ] || fail "not said, or not once"
+said | grep -q ZMPI_ERROR_BOUND || fail "the line does not name the setting"
+plain nobound.bin
+write nobound.bin ZMPI_LOG=error
+! said || fail "said although only errors were asked for"
+
+echo "== which files"
+for name in field.h5 field.nc field.bp; do
+    write "$name" ZMPI_ERROR_BOUND=rel=1e-3
+    plain "$name"
+done
+write field.bin ZMPI_ERROR_BOUND=rel=1e-3
+compressed field.bin
+write field.bin ZMPI_ERROR_BOUND=rel=1e-3 'ZMPI_FILES=*,!*.bin'
+plain field.bin
+write field.h5 ZMPI_ERROR_BOUND=rel=1e-3 'ZMPI_FILES=*.h5'
+compressed field.h5
+
+echo "== a container is read whatever the settings say now"
+write field.bin ZMPI_ERROR_BOUND=lossless
+field_io 2 'ZMPI_FILES=nothing' -- read -t f32 -d 16x32x32 field.bin back.raw || fail "reading"
+plain back.raw
+
+echo "== rules"
+cat >rules.ini <<'RULES'
+[*]
+error_bound = rel=1e-2
+[exact_*.bin]
+error_bound = lossless
+RULES
+write coarse.bin ZMPI_CONFIG=rules.ini
+grep -q 'coarse.bin.*rel=0.01' out || fail "the rule for all files is not in force"
+write exact_1.bin ZMPI_CONFIG=rules.ini
+grep -q 'exact_1.bin.*lossless' out || fail "the rule for exact_* is not in force"
+field_io 2 -- read -t f32 -d 16x32x32 exact_1.bin back.raw || fail "reading"
+plain back.raw
+write exact_1.bin ZMPI_CONFIG=rules.ini ZMPI_ERROR_BOUND=abs=0.5
+grep -q 'exact_1.bin.*abs=0.5' out || fail "the environment does not go before the rules"
+printf '[*]\nerror_bound = sometimes\n' >broken.ini
+field_io 3 ZMPI_CONFIG=broken.ini -- write -t f32 -d 16x32x32 in.raw wrong.z && fail "broken rules were accepted"
+said | grep -q 'broken.ini:2.*sometimes' || fail "broken rules: file and line are not named"
+wrong ZMPI_CONFIG missing.ini missing.ini
+
+echo "== report"
+write report.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_REPORT=report.json ZMPI_REPORT_TEXT=off
+! grep -q 'MB written' out || fail "a table although the text is off"
+python3 - <<'PYTHON' || fail "the report"
+import json, os
+with open("report.json") as f:
+    report = json.load(f)
+[entry] = [e for e in report["files"] if e["bytes_written"]]
+disk, raw = os.path.getsize("report.bin"), os.path.getsize("in.raw")
+assert os.path.basename(entry["path"]) == "report.bin", entry
+assert entry["bytes_written"] == raw, entry
+assert entry["ranks"] == 3 and entry["bound"] == "rel=0.001" and entry["records"] >= 1, entry
+# On disk there are the header and the index besides the records.
+assert entry["bytes_stored"] < disk < entry["bytes_stored"] + 4096 + 1000 * entry["records"], (entry, disk)
+assert abs(entry["ratio"] * entry["bytes_stored"] - raw) < 1e-3 * raw, entry
+assert isinstance(report["collectives"], list)
+PYTHON
+rm -f ./*.bin ./*.raw ./*.ini ./*.json ./*.h5 ./*.nc ./*.bp one.sh out

@@ -1,0 +1,79 @@
+/*
+ * fix_checksums.h - make the checksums of a changed stream or container right, as far as its parts
+ * can be found, so that a fuzzer gets past them to what they protect.
+ */
+#ifndef FIX_CHECKSUMS_H
+#define FIX_CHECKSUMS_H
+
+#include "bytes.h"
+#include "container.h"
+#include "hash.h"
+#include "stream.h"
+
+/* docs/format.md 1.1. With `length`, the stream's length is set to `size` too. */
+static inline void fix_stream(uint8_t *src, size_t size, int length)
+{
+    size_t head;
+    if (size < ZMPI_STREAM_HEADER_BYTES)
+        return;
+    if (length)
+        zmpi_store64(src + 64, size);
+    if (zmpi_stream_head_size(src, size, &head) != ZMPI_OK || head > size)
+        return;
+    size_t at = head;
+    for (uint8_t *entry = src + ZMPI_STREAM_HEADER_BYTES; entry < src + head; entry += 8) {
+        size_t chunk = zmpi_load32(entry);
+        if (chunk > size - at)
+            break;
+        zmpi_store32(entry + 4, (uint32_t)zmpi_hash(src + at, chunk, 0));
+        at += chunk;
+    }
+    zmpi_store64(src + 72, zmpi_hash2(src, 72, src + ZMPI_STREAM_HEADER_BYTES,
+                                      head - ZMPI_STREAM_HEADER_BYTES, 0));
+}
+
+/* docs/format.md 2.2. `rest` is all from the record to the end of the file. */
+static inline void fix_record(uint8_t *record, size_t rest, uint64_t seed)
+{
+    size_t extents = zmpi_load32(record + 48);
+    if (extents > rest - ZMPI_RECORD_HEADER_BYTES)
+        return;
+    size_t head = ZMPI_RECORD_HEADER_BYTES + zmpi_pad8(extents);
+    uint64_t payload = zmpi_load64(record + 40);
+    if (zmpi_load16(record + 6) == ZMPI_EXTENT_LIST)
+        fix_stream(record + ZMPI_RECORD_HEADER_BYTES, extents, 0);
+    if (head <= rest && payload <= rest - head)
+        fix_stream(record + head, payload, 0);
+    zmpi_store64(record + 56,
+                 zmpi_hash2(record, 56, record + ZMPI_RECORD_HEADER_BYTES, extents, seed));
+}
+
+/* docs/format.md 2.3. */
+static inline void fix_segment(uint8_t *segment, size_t rest, uint64_t seed)
+{
+    uint64_t length = zmpi_load64(segment + 8);
+    if (length <= rest - 24)
+        zmpi_store64(segment + 16, zmpi_hash2(segment, 16, segment + 24, length, seed));
+}
+
+static inline void fix_container(uint8_t *file, size_t size)
+{
+    struct zmpi_header h;
+    if (size < ZMPI_HEADER_BYTES)
+        return;
+    for (size_t slot = 0; slot <= 256; slot += 256)
+        if (zmpi_is_container(file + slot, 8))
+            zmpi_store64(file + slot + 120, zmpi_hash(file + slot, 120, 0));
+    if (zmpi_header_decode(&h, file) != ZMPI_OK)
+        return;
+    uint64_t id = zmpi_load64(h.id) ^ zmpi_load64(h.id + 8);
+    for (size_t at = ZMPI_HEADER_BYTES; at <= size && size - at >= ZMPI_RECORD_HEADER_BYTES;
+         at += 8) {
+        if (zmpi_load32(file + at) == 0x4345525A)
+            fix_record(file + at, size - at, id ^ at);
+        else if (zmpi_load32(file + at) == 0x5844495A)
+            fix_segment(file + at, size - at, id ^ at);
+    }
+}
+
+#endif

@@ -1,0 +1,435 @@
+/*
+ * cases.h - how the golden files are made: by make.c, which writes them, and by
+ * tests/unit/golden.c, which makes them again and compares.
+ *
+ * All data come from integers, scaled by powers of two, so that every machine makes the same. Cases
+ * are only ever added: a file here is a promise to everybody who has one like it.
+ */
+#ifndef GOLDEN_CASES_H
+#define GOLDEN_CASES_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "container.h"
+
+#define GOLDEN_RECORDS 16
+#define GOLDEN_MOST    65536 /* bytes of a file while it is made */
+
+/* A container that grows in memory. */
+struct golden {
+    unsigned char data[GOLDEN_MOST];
+    size_t size;
+    struct zmpi_header header;
+    struct zmpi_record record[GOLDEN_RECORDS];
+    size_t records;
+    struct zmpi_bound bound; /* of the records to come */
+};
+
+static inline void golden_must(bool condition, const char *what)
+{
+    if (condition)
+        return;
+    fprintf(stderr, "golden files: %s failed\n", what);
+    abort();
+}
+
+/* ---- the container ---- */
+
+static inline void golden_begin(struct golden *g, unsigned char id)
+{
+    memset(g, 0, sizeof *g);
+    for (unsigned i = 0; i < 16; i++)
+        g->header.id[i] = (unsigned char)(id + 17 * i);
+    g->header.generation = 1;
+    g->header.log_end = ZMPI_HEADER_BYTES;
+    g->header.next_epoch = 1;
+    g->size = ZMPI_HEADER_BYTES;
+    zmpi_header_encode(&g->header, g->data);
+}
+
+/* The next record at the end of the file. Its extent becomes owned by g. */
+static inline struct zmpi_record *golden_record(struct golden *g, enum zmpi_record_kind kind,
+                                                struct zmpi_extent extent)
+{
+    golden_must(g->records < GOLDEN_RECORDS, "room for a record");
+    struct zmpi_record *r = &g->record[g->records++];
+    *r = (struct zmpi_record){.kind = kind, .offset = g->size, .extent = extent};
+    r->order = (uint64_t)1 << 32 | (g->records - 1);
+    return r;
+}
+
+static inline void golden_put(struct golden *g, struct zmpi_record *r, const unsigned char *list,
+                              const unsigned char *payload)
+{
+    golden_must(zmpi_record_size(r) <= GOLDEN_MOST - g->size, "room for a record's bytes");
+    zmpi_record_encode(r, g->header.id, list, g->data + r->offset);
+    if (payload != NULL)
+        memcpy(g->data + zmpi_record_payload(r), payload, r->payload_length);
+    g->size += zmpi_record_size(r);
+}
+
+/* A data record of src at the places `extent` tells. */
+static inline void golden_data(struct golden *g, const struct zmpi_array *a, const void *src,
+                               struct zmpi_extent extent)
+{
+    struct zmpi_record *r = golden_record(g, ZMPI_RECORD_DATA, extent);
+    size_t capacity = zmpi_compress_capacity(a), size = 0, list_size = 0;
+    unsigned char *payload = malloc(capacity), *list = NULL;
+    golden_must(payload != NULL, "malloc");
+    golden_must(zmpi_compress(a, &g->bound, NULL, payload, capacity, src, &size) == ZMPI_OK,
+                "compress");
+    if (extent.levels == ZMPI_EXTENT_LIST)
+        golden_must(zmpi_extent_list_encode(&extent, &list, &list_size) == ZMPI_OK, "list");
+    else
+        list_size = zmpi_extent_nest_size(extent.levels);
+    r->payload_length = size;
+    r->extents_length = (uint32_t)list_size;
+    golden_put(g, r, list, payload);
+    free(payload);
+    free(list);
+}
+
+static inline void golden_size(struct golden *g, uint64_t size)
+{
+    struct zmpi_extent extent = {.lo = size, .hi = size};
+    golden_put(g, golden_record(g, ZMPI_RECORD_SIZE, extent), NULL, NULL);
+}
+
+/* `n` runs of `length` bytes, `stride` apart, from `lo` on. */
+static inline struct zmpi_extent golden_runs(uint64_t lo, uint64_t length, uint64_t stride,
+                                             size_t n)
+{
+    struct zmpi_run runs[64];
+    struct zmpi_extent extent;
+    golden_must(n <= 64, "room for runs");
+    for (size_t i = 0; i < n; i++)
+        runs[i] = (struct zmpi_run){lo + i * stride, length};
+    golden_must(zmpi_extent_from_runs(&extent, runs, n) == ZMPI_OK, "extent");
+    return extent;
+}
+
+/* One index segment for records first..last-1 at the end of the file. */
+static inline void golden_segment(struct golden *g, size_t first, size_t last)
+{
+    unsigned char *segment;
+    size_t size;
+    golden_must(zmpi_index_encode(g->record + first, last - first, g->header.id, g->size, &segment,
+                                  &size) == ZMPI_OK,
+                "index");
+    golden_must(size <= GOLDEN_MOST - g->size, "room for the index");
+    memcpy(g->data + g->size, segment, size);
+    g->size += size;
+    free(segment);
+}
+
+/* Index of all records in two segments (one if there is one record), then the header's other slot.
+ */
+static inline void golden_end(struct golden *g, uint64_t logical_size)
+{
+    g->header.log_end = g->header.index_offset = g->size;
+    golden_segment(g, 0, (g->records + 1) / 2);
+    if (g->records > 1)
+        golden_segment(g, (g->records + 1) / 2, g->records);
+    g->header.index_length = g->size - g->header.index_offset;
+    g->header.logical_size = logical_size;
+    g->header.generation++;
+    g->header.next_epoch = 2;
+    zmpi_header_encode(&g->header, g->data + zmpi_header_slot(g->header.generation));
+}
+
+/* ---- data ---- */
+
+static inline uint32_t golden_random(uint32_t *state)
+{
+    return *state = *state * 1664525u + 1013904223u;
+}
+
+/* A hilly surface: parabolas of integers and a little noise, in 1/1024. */
+static inline int32_t golden_hills(uint32_t *state, size_t z, size_t y, size_t x)
+{
+    int32_t a = (int32_t)(x % 64) - 32, b = (int32_t)(y % 48) - 24, c = (int32_t)(z % 32) - 16;
+    return 3 * a * a - 5 * b * b + 2 * a * c + (int32_t)(golden_random(state) >> 30);
+}
+
+/* 3-D f32 or f64, from integers scaled by 2^exponent. */
+static inline void golden_hilly(const struct zmpi_array *a, int exponent, void *dst)
+{
+    uint32_t state = 1;
+    size_t i = 0;
+    for (size_t z = 0; z < a->extent[0]; z++)
+        for (size_t y = 0; y < a->extent[1]; y++)
+            for (size_t x = 0; x < a->extent[2]; x++, i++) {
+                double value = ldexp(golden_hills(&state, z, y, x), exponent);
+                if (a->type == ZMPI_F32)
+                    ((float *)dst)[i] = (float)value;
+                else
+                    ((double *)dst)[i] = value;
+            }
+}
+
+static inline struct zmpi_extent golden_whole(size_t bytes)
+{
+    return (struct zmpi_extent){.lo = 0, .hi = bytes, .bytes = bytes, .run = bytes};
+}
+
+/* A container of one record that is all of src. */
+static inline void golden_one(struct golden *g, unsigned char id, const struct zmpi_array *a,
+                              const char *bound, const void *src)
+{
+    size_t bytes;
+    golden_begin(g, id);
+    golden_must(zmpi_bound_parse(bound, &g->bound) == ZMPI_OK, "bound");
+    golden_must(zmpi_array_bytes(a, &bytes) == ZMPI_OK, "size");
+    golden_data(g, a, src, golden_whole(bytes));
+    golden_end(g, bytes);
+}
+
+/* ---- one function per file ---- */
+
+static inline void golden_f32_1d_abs(struct golden *g)
+{
+    static float src[8300];
+    struct zmpi_array a = {ZMPI_F32, {1, 1, 8300}};
+    golden_hilly(&a, -10, src);
+    golden_one(g, 1, &a, "abs=1", src);
+}
+
+static inline void golden_f32_2d_rel(struct golden *g)
+{
+    static float src[71 * 117];
+    struct zmpi_array a = {ZMPI_F32, {1, 71, 117}};
+    golden_hilly(&a, -10, src);
+    golden_one(g, 2, &a, "rel=3e-2", src);
+}
+
+static inline void golden_f32_3d_abs(struct golden *g)
+{
+    static float src[9 * 25 * 37];
+    struct zmpi_array a = {ZMPI_F32, {9, 25, 37}};
+    golden_hilly(&a, -10, src);
+    golden_one(g, 3, &a, "abs=0.25", src);
+}
+
+static inline void golden_f64_3d_rel(struct golden *g)
+{
+    static double src[9 * 23 * 29];
+    struct zmpi_array a = {ZMPI_F64, {9, 23, 29}};
+    golden_hilly(&a, -40, src);
+    golden_one(g, 4, &a, "rel=1e-2", src);
+}
+
+/* Exceptions that differ inside a block: NaN with payloads, infinities, -0, spikes. */
+static inline void golden_f32_exceptions(struct golden *g)
+{
+    static uint32_t src[1501];
+    static const uint32_t special[] = {0x7FC00000, 0xFF800001, 0x7F812345, 0x7F800000, 0xFF800000,
+                                       0x80000000, 0x7149F2CA, 0x00000001, 0xF149F2CA};
+    struct zmpi_array a = {ZMPI_F32, {1, 1, 1501}};
+    golden_hilly(&a, -10, src);
+    for (size_t i = 5; i < 1501; i += 11)
+        src[i] = special[i % 9];
+    golden_one(g, 5, &a, "abs=0.125", src);
+}
+
+/* Fill values: all exceptions of a block are the same. */
+static inline void golden_f32_fill(struct golden *g)
+{
+    static float src[30 * 70];
+    struct zmpi_array a = {ZMPI_F32, {1, 30, 70}};
+    golden_hilly(&a, -10, src);
+    for (size_t i = 0; i < 30 * 70; i++)
+        if (i % 70 < 6)
+            src[i] = 1e20f;
+    golden_one(g, 6, &a, "rel=1e-3", src);
+}
+
+static inline void golden_f64_exceptions(struct golden *g)
+{
+    static double src[1001];
+    struct zmpi_array a = {ZMPI_F64, {1, 1, 1001}};
+    golden_hilly(&a, -10, src);
+    for (size_t i = 3; i < 1001; i += 13)
+        src[i] = i % 2 != 0 ? -0.0 : ldexp(1, 900);
+    for (size_t i = 640; i < 800; i += 10)
+        src[i] = HUGE_VAL;
+    golden_one(g, 7, &a, "abs=0.125", src);
+}
+
+static inline void golden_f32_lossless(struct golden *g)
+{
+    static float src[20 * 31];
+    struct zmpi_array a = {ZMPI_F32, {1, 20, 31}};
+    golden_hilly(&a, -10, src);
+    for (size_t i = 0; i < 20 * 31; i++)
+        src[i] += 256;
+    src[100] = -0.0f;
+    golden_one(g, 8, &a, "lossless", src);
+}
+
+static inline void golden_f64_lossless(struct golden *g)
+{
+    static double src[20 * 21];
+    struct zmpi_array a = {ZMPI_F64, {1, 20, 21}};
+    golden_hilly(&a, -10, src);
+    for (size_t i = 0; i < 20 * 21; i++)
+        src[i] += 256;
+    golden_one(g, 9, &a, "lossless", src);
+}
+
+static inline void golden_stored(struct golden *g)
+{
+    static uint32_t src[201];
+    struct zmpi_array a = {ZMPI_F32, {1, 1, 201}};
+    for (uint32_t i = 0, state = 9; i < 201; i++)
+        src[i] = golden_random(&state) ^ golden_random(&state) << 16;
+    golden_one(g, 10, &a, "lossless", src);
+}
+
+/* A constant array is a zero chunk after the base; 0 is one too. */
+static inline void golden_constant(struct golden *g)
+{
+    static double src[20 * 40 * 50];
+    struct zmpi_array a = {ZMPI_F64, {20, 40, 50}};
+    for (size_t i = 0; i < 20 * 40 * 50; i++)
+        src[i] = i / (40 * 50) < 10 ? 0 : 0.375;
+    golden_one(g, 11, &a, "abs=0.001", src);
+}
+
+static inline void golden_i32(struct golden *g)
+{
+    static int32_t src[20 * 50];
+    struct zmpi_array a = {ZMPI_I32, {1, 20, 50}};
+    for (uint32_t i = 0, state = 3; i < 1000; i++)
+        src[i] = golden_hills(&state, 0, i / 50, i % 50) - (i == 777 ? INT32_MAX / 2 : 0);
+    golden_one(g, 12, &a, "lossless", src);
+}
+
+static inline void golden_i64(struct golden *g)
+{
+    static int64_t src[7 * 9 * 15];
+    struct zmpi_array a = {ZMPI_I64, {7, 9, 15}};
+    for (uint32_t i = 0, state = 4; i < 945; i++)
+        src[i] =
+            ((int64_t)1 << 50) * (i % 3 != 0) + golden_hills(&state, i / 135, i / 15 % 9, i % 15);
+    src[77] = INT64_MIN;
+    golden_one(g, 13, &a, "lossless", src);
+}
+
+static inline void golden_bytes(struct golden *g)
+{
+    static unsigned char src[2003];
+    struct zmpi_array a = {ZMPI_BYTES, {1, 1, 2003}};
+    for (uint32_t i = 0, state = 5; i < 2003; i++)
+        src[i] = i < 1200 ? (unsigned char)(i / 64) : (unsigned char)(golden_random(&state) >> 24);
+    golden_one(g, 14, &a, "abs=1", src);
+}
+
+/* Contiguous, a nest of one and of two levels, a list, an overlap, a cut and growth behind it. */
+static inline void golden_records(struct golden *g, unsigned char id)
+{
+    static float src[4096];
+    struct zmpi_array a = {ZMPI_F32, {1, 1, 256}}, b = {ZMPI_F32, {6, 5, 8}};
+    struct zmpi_run nest[30], list[3] = {{12000, 4}, {12007, 60}, {13000, 192}};
+    struct zmpi_extent extent;
+    golden_begin(g, id);
+    golden_must(zmpi_bound_parse("abs=0.0625", &g->bound) == ZMPI_OK, "bound");
+    golden_hilly(&a, -6, src);
+    golden_data(g, &a, src, (struct zmpi_extent){.lo = 0, .hi = 1024, .bytes = 1024, .run = 1024});
+    golden_data(g, &a, src, golden_runs(3000, 32, 80, 32));
+    golden_hilly(&b, -6, src);
+    for (size_t i = 0; i < 30; i++)
+        nest[i] = (struct zmpi_run){7000 + i / 5 * 800 + i % 5 * 64, 32};
+    golden_must(zmpi_extent_from_runs(&extent, nest, 30) == ZMPI_OK, "nest");
+    golden_data(g, &b, src, extent);
+    golden_must(zmpi_extent_from_runs(&extent, list, 3) == ZMPI_OK, "list");
+    a.extent[2] = 64;
+    golden_data(g, &a, src, extent);
+    golden_data(g, &a, src, golden_runs(900, 256, 256, 1));
+    golden_size(g, 13100);
+    golden_data(g, &a, src + 64, golden_runs(14000, 8, 24, 32));
+}
+
+static inline void golden_indexed(struct golden *g)
+{
+    golden_records(g, 15);
+    golden_end(g, 14752);
+}
+
+/* As after a crash: nothing but the first header, then the records, the last one incomplete. */
+static inline void golden_unclosed(struct golden *g)
+{
+    golden_records(g, 16);
+    g->size -= 8;
+}
+
+/* Closed, then appended to with gaps between and not closed; written by two ranks out of order. */
+static inline void golden_appended(struct golden *g)
+{
+    static int32_t src[100];
+    struct zmpi_array a = {ZMPI_I32, {1, 1, 100}};
+    golden_begin(g, 17);
+    for (int32_t i = 0; i < 100; i++)
+        src[i] = i * i - 7;
+    golden_data(g, &a, src, golden_whole(400));
+    golden_end(g, 400);
+    for (unsigned k = 0; k < 3; k++) {
+        /* A gap that looks like a record but is none. */
+        memcpy(g->data + g->size, "ZREC\1\0\0\0ZIDX\1\0\0\0ZREC", 20);
+        g->size += 24;
+        struct zmpi_extent extent = golden_runs(300 + 100 * k, 400, 400, 1);
+        src[0] = (int32_t)k;
+        g->records = 1 + k;
+        struct zmpi_record *r = golden_record(g, ZMPI_RECORD_DATA, extent);
+        size_t size = 0;
+        static unsigned char payload[1000];
+        golden_must(zmpi_compress(&a, &g->bound, NULL, payload, 1000, src, &size) == ZMPI_OK,
+                    "compress");
+        r->order = (uint64_t)2 << 32 | (k == 0 ? 1 : 0);
+        r->rank = 2 - k;
+        r->payload_length = size;
+        golden_put(g, r, NULL, payload);
+    }
+}
+
+/* ---- the table ---- */
+
+struct golden_case {
+    const char *name;
+    void (*make)(struct golden *g);
+    uint64_t size, hash; /* of the logical bytes; XXH3 */
+};
+
+static const struct golden_case golden_cases[] = {
+    {"f32_1d_abs", golden_f32_1d_abs, 33200, UINT64_C(0x28683C0E35C91674)},
+    {"f32_2d_rel", golden_f32_2d_rel, 33228, UINT64_C(0xF4D72EDA1FFACAD9)},
+    {"f32_3d_abs", golden_f32_3d_abs, 33300, UINT64_C(0x854FD72C009B4309)},
+    {"f64_3d_rel", golden_f64_3d_rel, 48024, UINT64_C(0x079F4DEED04654AB)},
+    {"f32_exceptions", golden_f32_exceptions, 6004, UINT64_C(0x9DC980AE6A5198DE)},
+    {"f32_fill", golden_f32_fill, 8400, UINT64_C(0x7619B33D2CF503B7)},
+    {"f64_exceptions", golden_f64_exceptions, 8008, UINT64_C(0xD90F2E92003E6380)},
+    {"f32_lossless", golden_f32_lossless, 2480, UINT64_C(0x7E49FF9C7581E8F6)},
+    {"f64_lossless", golden_f64_lossless, 3360, UINT64_C(0x5F4D962D6CF1EE1F)},
+    {"stored", golden_stored, 804, UINT64_C(0x48B2BA45B1A5B6D1)},
+    {"constant", golden_constant, 320000, UINT64_C(0xEAF53BC4FC8F330C)},
+    {"i32", golden_i32, 4000, UINT64_C(0xD712F01675B74D20)},
+    {"i64", golden_i64, 7560, UINT64_C(0xA142FA8C13728638)},
+    {"bytes", golden_bytes, 2003, UINT64_C(0xF9278F6AA25BB1D0)},
+    {"indexed", golden_indexed, 14752, UINT64_C(0xBA5664545E94F8C1)},
+    {"unclosed", golden_unclosed, 13100, UINT64_C(0xE3EF7D860720AB10)},
+    {"appended", golden_appended, 900, UINT64_C(0xC76392E783158440)},
+};
+
+#define GOLDEN_COUNT (sizeof golden_cases / sizeof golden_cases[0])
+
+static inline void golden_free(struct golden *g)
+{
+    for (size_t i = 0; i < g->records; i++)
+        zmpi_extent_free(&g->record[i].extent);
+}
+
+#endif

@@ -1,0 +1,31 @@
+#!/bin/sh
+# preload_test.sh LIBZMPI MPIEXEC: preloading the library into programs that are not MPI programs changes nothing.
+set -eu
+lib=$1
+mpiexec=$2
+
+fail() {
+    echo "FAIL: $*"
+    exit 1
+}
+
+readelf -d "$lib" | grep NEEDED | grep -E 'lib(mpi|mpich|open-)' && fail "linked to an MPI library"
+nm -D --undefined-only "$lib" | grep -E ' U .*(MPI|ompi)' && fail "MPI symbols that are not weak"
+nm -D --defined-only "$lib" | grep -vE ' (MPI_|zmpi_)[A-Za-z0-9_]*$' && fail "exports that are not MPI_* or zmpi_*"
+
+# same WHAT COMMAND...: same output and status with the library, every symbol bound at start.
+same() {
+    what=$1
+    shift
+    plain=$("$@" 2>&1) && plain_rc=0 || plain_rc=$?
+    preloaded=$(LD_BIND_NOW=1 LD_PRELOAD=$lib "$@" 2>&1) && preloaded_rc=0 || preloaded_rc=$?
+    [ "$plain_rc: $plain" = "$preloaded_rc: $preloaded" ] || fail "$what says: $preloaded_rc: $preloaded"
+}
+
+same ls ls /
+same bash bash -c 'exit 3'
+same python3 python3 -c 'print(6 * 7)'
+same "$mpiexec" "$mpiexec" -n 1 echo hello
+# A setting that would stop an MPI program is none of their business.
+export ZMPI_ERROR_BOUND=nonsense
+same "ls with a wrong setting" ls /

@@ -1,0 +1,354 @@
+#!/bin/bash
+# The zmpi tool from the outside. Usage: tool_test.sh PATH-OF-ZMPI
+set -u
+zmpi=${1:?path of zmpi}
+[ -x "$zmpi" ] || { echo "$zmpi: not a program"; exit 1; }
+field=$(cd "$(dirname "$0")" && pwd)/field.py
+work=$(mktemp -d)
+mounted=
+trap '[ -n "$mounted" ] && umount "$mounted"; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+# The settings of whoever runs this must not count.
+for name in $(compgen -e ZMPI_); do unset "$name"; done
+
+checks=0 failures=0
+group=
+fail()
+{
+    failures=$((failures + 1))
+    echo "FAIL $group: $*"
+    sed 's/^/    stderr: /' err 2>/dev/null | head -3
+}
+# expect STATUS COMMAND...: output in `out`, messages in `err`
+expect()
+{
+    local wanted=$1 got
+    shift
+    checks=$((checks + 1))
+    "$@" >out 2>err
+    got=$?
+    [ $got -eq "$wanted" ] || fail "status $got, not $wanted: ${*/#$zmpi/zmpi}"
+}
+says() # TEXT: what was said on stderr
+{
+    checks=$((checks + 1))
+    grep -qF -- "$1" err || fail "stderr does not say \"$1\""
+}
+check() # COMMAND...: must succeed
+{
+    checks=$((checks + 1))
+    "$@" >/dev/null 2>check_err || fail "$* ($(head -1 check_err))"
+}
+one_line() { [ "$(wc -l <err)" -eq 1 ]; }
+absent() { [ ! -e "$1" ]; }
+no_leftovers() { [ -z "$(find . -name '*.??????' -newer marker -not -name '*.zmpi')" ]; }
+json() { python3 "$field" json out "$1"; } # EXPRESSION about d
+payload() # FILE: offset and stored size of its first record
+{
+    "$zmpi" info --json "$1" | python3 -c "import json,sys; r=json.load(sys.stdin)['records'][0]; print(r['offset'], r['stored'])"
+}
+touch marker
+
+group="round trips"
+python3 "$field" make f32 24000 f32.raw
+python3 "$field" make f64 24000 f64.raw
+python3 "$field" make f32 24000 odd.raw special
+for type in f32 f64; do
+    range=$(python3 "$field" range $type $type.raw)
+    for shape in "" "-d 120x200" "-d 20x30x40" "-d 2x10x30x40" "-d 24000x1x1"; do
+        for bound in abs=0.01 abs=1e-30 rel=1e-3 lossless; do
+            expect 0 "$zmpi" compress -t $type -e $bound $shape $type.raw a.zmpi
+            expect 0 "$zmpi" decompress a.zmpi back.raw
+            case $bound in
+            abs=*) eb=${bound#*=} ;;
+            rel=*) eb=$(python3 -c "print(${bound#*=} * $range)") ;;
+            *) eb=0 ;;
+            esac
+            check python3 "$field" within $type $type.raw back.raw "$eb"
+        done
+    done
+done
+for bound in abs=0.01 rel=1e-3 lossless; do
+    expect 0 "$zmpi" compress -t f32 -e $bound -d 20x30x40 odd.raw odd.zmpi
+    expect 0 "$zmpi" decompress odd.zmpi back.raw
+    check python3 "$field" within f32 odd.raw back.raw 0.12 # the range is that of 0 to 111
+done
+expect 0 "$zmpi" compress --type f32 --codec fle -e lossless f32.raw a.zmpi
+expect 0 "$zmpi" verify a.zmpi
+
+group="nothing at all"
+: >empty
+expect 0 "$zmpi" compress -t f32 -e abs=1 empty empty.zmpi
+expect 0 "$zmpi" info empty.zmpi
+expect 0 "$zmpi" info --json empty.zmpi
+check json "d['logical_size'] == 0 and d['records'] == []"
+expect 0 "$zmpi" verify empty.zmpi
+expect 0 "$zmpi" fsck empty.zmpi
+expect 0 "$zmpi" cat empty.zmpi
+check test ! -s out
+expect 0 "$zmpi" decompress empty.zmpi back.raw
+check cmp empty back.raw
+expect 0 "$zmpi" compare -t f32 empty empty.zmpi
+
+group="wrong arguments"
+expect 2 "$zmpi"
+expect 2 "$zmpi" nonsense
+says nonsense
+for command in compress decompress cat info verify fsck compare; do
+    expect 2 "$zmpi" $command
+    expect 2 "$zmpi" $command --no-such-option f32.raw f32.raw
+    expect 2 "$zmpi" $command a b c d
+    expect 0 "$zmpi" $command --help
+    check grep -qi "usage" out
+done
+expect 0 "$zmpi" --help
+expect 0 "$zmpi" --version
+check grep -q '^zmpi [0-9]' out
+expect 2 "$zmpi" options extra
+c="$zmpi compress"
+expect 2 $c -t f16 -e abs=1 f32.raw x.zmpi
+for bound in abs=0 abs=-1 abs=nan rel=0 rel=1 rel=-1 "" 1e-3; do
+    expect 2 $c -t f32 -e "$bound" f32.raw x.zmpi
+done
+expect 2 $c -t f32 f32.raw x.zmpi # no bound anywhere
+expect 2 $c -t f32 -e abs=1 --codec zip f32.raw x.zmpi
+for shape in 0 10x -1x2 axb "" 20x30x41 24001 4294967296x4294967296x4294967296; do
+    expect 2 $c -t f32 -e abs=1 -d "$shape" f32.raw x.zmpi
+done
+head -c 1001 f32.raw >uneven.raw
+expect 2 $c -t f32 -e abs=1 uneven.raw x.zmpi
+says "uneven.raw"
+expect 2 $c -t f32 -e abs=1 missing.raw x.zmpi
+says "zmpi compress: missing.raw: No such file or directory"
+expect 2 $c -t f32 -e abs=1 . x.zmpi
+expect 2 $c -t f32 -e abs=1 f32.raw nowhere/x.zmpi
+says "No such file or directory"
+check absent x.zmpi
+for command in info verify fsck "decompress f32.raw"; do
+    expect 2 "$zmpi" $command f32.raw
+done
+# A lossy file in the place of its original: that mistake costs the data.
+cp f32.raw same.raw
+expect 2 $c -t f32 -e abs=1 same.raw same.raw
+check cmp f32.raw same.raw
+
+group="settings"
+ZMPI_ERROR_BOUND=abs=0.5 expect 0 $c -t f32 f32.raw x.zmpi
+expect 0 "$zmpi" info --json x.zmpi
+check json "d['records'][0]['bound'] == 'abs=0.5' and d['records'][0]['type'] == 'f32'"
+ZMPI_ERROR_BOUND=abs=0.5 expect 0 $c -t f32 -e lossless f32.raw x.zmpi
+expect 0 "$zmpi" info --json x.zmpi
+check json "d['records'][0]['bound'] == 'lossless'"
+ZMPI_ERROR_BOUND=rel=-1 expect 2 $c -t f32 -e lossless f32.raw x.zmpi
+says "ZMPI_ERROR_BOUND=rel=-1: allowed are abs=V, rel=V (V > 0, rel < 1) or lossless"
+check one_line
+ZMPI_EROR_BOUND=abs=1 expect 2 $c -t f32 -e lossless f32.raw x.zmpi
+says "did you mean ZMPI_ERROR_BOUND"
+ZMPI_DEVICE=warpdrive expect 2 $c -t f32 -e lossless f32.raw x.zmpi
+says warpdrive
+ZMPI_DEVICE=cpu expect 0 $c -t f32 -e lossless f32.raw x.zmpi
+for n in 1 2 7; do
+    ZMPI_THREADS=$n expect 0 $c -t f32 -e abs=0.01 -d 20x30x40 f32.raw t$n.zmpi
+    expect 0 "$zmpi" cat t$n.zmpi
+    cp out t$n.raw
+    check cmp t1.raw t$n.raw
+done
+ZMPI_THREADS=lots expect 2 $c -t f32 -e lossless f32.raw x.zmpi
+printf '[*.zmpi]\nerror_bound = abs=oops\n' >rules.ini
+ZMPI_CONFIG=rules.ini expect 2 $c -t f32 -e lossless f32.raw x.zmpi
+says "rules.ini:2:"
+ZMPI_THREADS=5 expect 0 "$zmpi" options
+for text in ZMPI_ERROR_BOUND ZMPI_FILES ZMPI_PLUGIN_PATH zmpi_error_bound environment default; do
+    check grep -q $text out
+done
+ZMPI_LOG=loud expect 2 "$zmpi" options
+says "ZMPI_LOG=loud"
+
+group="cat"
+expect 0 $c -t f32 -e abs=0.01 -d 20x30x40 f32.raw a.zmpi
+expect 0 "$zmpi" decompress a.zmpi back.raw
+expect 0 "$zmpi" cat a.zmpi
+check cmp out back.raw
+for range in "0 0" "0 1" "1 7" "4095 2" "17 70000" "95999 1" "0 96000" "32768 32768" "50000 999999"; do
+    set -- $range
+    tail -c +$(($1 + 1)) back.raw | head -c "$2" >part
+    expect 0 "$zmpi" cat a.zmpi -o "$1" -n "$2"
+    check cmp out part
+done
+expect 0 "$zmpi" cat -o 96000 a.zmpi
+check test ! -s out
+for bad in -o\ x -n\ -1 -o\ 1z -n; do
+    expect 2 "$zmpi" cat a.zmpi $bad
+done
+
+group="info"
+expect 0 "$zmpi" info a.zmpi
+check grep -q 96000 out
+expect 0 "$zmpi" info -a a.zmpi
+expect 0 "$zmpi" info --json a.zmpi
+check json "d['logical_size'] == 96000 and d['physical_size'] == $(stat -c %s a.zmpi)"
+check json "len(d['records']) == 1 and d['records'][0]['extents'] == [20, 30, 40]"
+check json "d['records'][0]['lo'] == 0 and d['records'][0]['hi'] == 96000 and d['records'][0]['encoder'] == 'fle'"
+check json "d['types']['f32']['records'] == 1 and d['types']['f32']['bytes'] == 96000"
+cp a.zmpi 'quote"back\slash.zmpi'
+expect 0 "$zmpi" info --json 'quote"back\slash.zmpi'
+check json "d['path'] == 'quote\"back\\\\slash.zmpi'"
+
+group="compare"
+expect 0 "$zmpi" compare -t f32 -d 20x30x40 --json f32.raw a.zmpi
+check json "0 < d['max_error'] <= 0.01 and 50 < d['psnr'] < 120 and 0.9 < d['ssim'] <= 1"
+check json "d['elements'] == 24000 and d['special_changed'] == 0 and d['size_ratio'] > 1"
+expect 0 "$zmpi" compare -t f32 f32.raw a.zmpi
+expect 0 "$zmpi" compare -t f32 --json f32.raw f32.raw
+check json "d['max_error'] == 0 and d['psnr'] is None and d['ssim'] == 1"
+expect 0 "$zmpi" compare -t f32 odd.raw odd.zmpi
+expect 1 "$zmpi" compare -t f32 f32.raw odd.raw
+expect 1 "$zmpi" compare -t f32 f32.raw f64.raw
+expect 2 "$zmpi" compare -t f32 -d 7x7 f32.raw a.zmpi
+expect 2 "$zmpi" compare f32.raw a.zmpi
+expect 2 "$zmpi" compare -t f32 f32.raw missing
+says missing
+# One known error at one known place.
+python3 - <<'END'
+import array
+a = array.array("f", open("f32.raw", "rb").read())
+a[12345] += 4
+open("off.raw", "wb").write(a.tobytes())
+END
+expect 0 "$zmpi" compare -t f32 --json f32.raw off.raw
+check json "abs(d['max_error'] - 4) < 1e-4 and d['max_error_at'] == 12345 and d['differing'] == 1"
+
+group="streams"
+expect 0 bash -c "cat f32.raw | '$zmpi' compress -t f32 -e abs=0.01 -d 20x30x40 - piped.zmpi"
+expect 0 "$zmpi" cat piped.zmpi
+check cmp out back.raw
+expect 0 bash -c "cat a.zmpi | '$zmpi' cat -"
+check cmp out back.raw
+expect 0 bash -c "'$zmpi' cat - <a.zmpi"
+check cmp out back.raw
+expect 0 "$zmpi" decompress a.zmpi -
+check cmp out back.raw
+expect 0 bash -c "cat a.zmpi | '$zmpi' decompress - streamed.raw"
+check cmp streamed.raw back.raw
+expect 0 bash -c "cat a.zmpi | '$zmpi' info --json -"
+check json "d['logical_size'] == 96000"
+expect 0 bash -c "cat a.zmpi | '$zmpi' compare -t f32 f32.raw -"
+
+group="full disk"
+expect 2 bash -c "'$zmpi' cat a.zmpi >/dev/full"
+says "No space left on device"
+expect 2 bash -c "'$zmpi' decompress a.zmpi - >/dev/full"
+says "No space left on device"
+expect 2 "$zmpi" decompress a.zmpi /dev/full
+says "zmpi decompress: /dev/full: No space left on device"
+for command in "info a.zmpi" options --help "compress --help" "verify a.zmpi" "compare -t f32 f32.raw a.zmpi"; do
+    expect 2 bash -c "'$zmpi' $command >/dev/full"
+done
+mkdir small
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=16k tmpfs small 2>/dev/null; then
+    mounted=$work/small
+    echo precious >small/out
+    expect 2 "$zmpi" decompress a.zmpi small/out
+    says "small/out: No space left on device"
+    expect 2 $c -t f32 -e lossless f32.raw small/out
+    says "small/out: No space left on device"
+    check grep -qx precious small/out
+    check test "$(ls -A small)" = out
+fi
+
+group="output appears when it is complete"
+echo precious >kept
+expect 2 "$zmpi" decompress f32.raw kept
+expect 2 $c -t f32 -e abs=1 -d 3 f32.raw kept
+check grep -qx precious kept
+umask 027
+expect 0 "$zmpi" decompress a.zmpi mode.raw
+check test "$(stat -c %a mode.raw)" = 640
+umask 022
+check no_leftovers
+
+group="damage"
+expect 0 $c -t f32 -e abs=0.01 -d 20x30x40 f32.raw a.zmpi
+expect 0 "$zmpi" verify a.zmpi
+expect 0 "$zmpi" fsck a.zmpi
+read -r offset stored < <(payload a.zmpi)
+for at in $((offset + 70)) $((offset + 200)) $((offset + stored - 20)); do
+    cp a.zmpi bad.zmpi
+    python3 "$field" flip bad.zmpi $at
+    expect 1 "$zmpi" verify bad.zmpi
+    check grep -q "bad.zmpi.*record.*$offset" out
+    expect 1 "$zmpi" decompress bad.zmpi bad.raw
+    says "$offset"
+    check absent bad.raw
+    expect 1 "$zmpi" cat bad.zmpi
+    expect 1 "$zmpi" fsck bad.zmpi
+    # What is damaged may be given up, but never turned into zeros that read without an error.
+    "$zmpi" fsck --repair bad.zmpi >out 2>err
+    checks=$((checks + 1))
+    if "$zmpi" cat bad.zmpi >out 2>err; then
+        cmp -s out back.raw || fail "flip at $at: after fsck --repair a damaged record reads as $(wc -c <out) other bytes, without an error"
+    fi
+done
+# Any single flipped byte: nothing may crash, and what is read is right or refused.
+for at in 0 9 20 50 70 120 256 500 $(seq 512 977 "$(stat -c %s a.zmpi)"); do
+    cp a.zmpi bad.zmpi
+    python3 "$field" flip bad.zmpi "$at" 2>/dev/null || continue
+    for command in info verify fsck cat; do
+        "$zmpi" $command bad.zmpi >out 2>err
+        status=$?
+        checks=$((checks + 1))
+        [ $status -le 2 ] || fail "$command: status $status with byte $at flipped"
+        if [ $command = cat ] && [ $status -eq 0 ]; then
+            cmp -s out back.raw || fail "cat: wrong bytes without an error with byte $at flipped"
+        fi
+    done
+done
+
+group="truncation"
+size=$(stat -c %s a.zmpi)
+read -r offset stored < <(payload a.zmpi)
+# In the header, in the record, in the index. Less than everything must not pass for everything.
+for n in 0 1 100 511 512 $((offset + 64)) $((offset + stored / 2)) $((offset + stored - 8)) $((size - 8)); do
+    for command in info verify cat fsck "fsck --repair"; do
+        head -c "$n" a.zmpi >cut.zmpi
+        "$zmpi" $command cut.zmpi >out 2>err
+        status=$?
+        checks=$((checks + 1))
+        [ $status -le 2 ] || fail "$command of the first $n bytes: status $status"
+        [ $status -ne 0 ] || case $command in
+        cat) cmp -s out back.raw || fail "cat of the first $n bytes: $(wc -c <out) bytes, not 96000, and no error" ;;
+        verify | fsck) fail "$command finds the first $n bytes all right" ;;
+        *repair*)
+            "$zmpi" cat cut.zmpi >out 2>err && ! cmp -s out back.raw &&
+                fail "fsck --repair of the first $n bytes: status 0 though data are lost"
+            ;;
+        esac
+    done
+done
+# Only the index is gone: nothing is lost.
+head -c $((offset + stored)) a.zmpi >cut.zmpi
+expect 0 "$zmpi" cat cut.zmpi
+check cmp out back.raw
+expect 1 "$zmpi" verify cut.zmpi
+expect 1 "$zmpi" fsck cut.zmpi
+before=$(md5sum <cut.zmpi)
+check test "$before" = "$(md5sum <cut.zmpi)" # without --repair nothing is written
+expect 0 "$zmpi" fsck --repair cut.zmpi
+expect 0 "$zmpi" fsck cut.zmpi
+expect 0 "$zmpi" verify cut.zmpi
+expect 0 "$zmpi" cat cut.zmpi
+check cmp out back.raw
+expect 0 "$zmpi" fsck --repair cut.zmpi # again: nothing to do
+# Rubbish behind the end is no record.
+cp a.zmpi tail.zmpi
+head -c 10000 /dev/urandom >>tail.zmpi
+expect 0 "$zmpi" cat tail.zmpi
+check cmp out back.raw
+# Both header slots lost: not recoverable, and said so.
+cp a.zmpi lost.zmpi
+dd if=/dev/zero of=lost.zmpi bs=512 count=1 conv=notrunc 2>/dev/null
+expect 2 "$zmpi" fsck lost.zmpi
+expect 2 "$zmpi" info lost.zmpi
+
+echo "$checks checks, $failures failures"
+[ $failures -eq 0 ]

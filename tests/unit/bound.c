@@ -1,0 +1,116 @@
+/*
+ * bound.c - error bounds as text, and back.
+ */
+#include <float.h>
+#include <stdio.h>
+
+#include "kit.h"
+
+static enum zmpi_status parse(const char *text, struct zmpi_bound *bound)
+{
+    *bound = (struct zmpi_bound){(enum zmpi_mode)77, 77};
+    return zmpi_bound_parse(text, bound);
+}
+
+Test(bound, good)
+{
+    struct zmpi_bound b;
+    cr_assert_eq(parse("abs=1e-3", &b), ZMPI_OK);
+    cr_assert(b.mode == ZMPI_ABS && b.value == 1e-3);
+    cr_assert_eq(parse("rel=0.01", &b), ZMPI_OK);
+    cr_assert(b.mode == ZMPI_REL && b.value == 0.01);
+    cr_assert_eq(parse("lossless", &b), ZMPI_OK);
+    cr_assert(b.mode == ZMPI_LOSSLESS && b.value == 0);
+    cr_assert_eq(parse("abs=1000", &b), ZMPI_OK);
+    cr_assert_eq(parse("abs=1.7976931348623157e308", &b), ZMPI_OK);
+    cr_assert(b.value == DBL_MAX);
+    cr_assert_eq(parse("abs=4.9406564584124654e-324", &b), ZMPI_OK);
+    cr_assert(b.value == 0x1p-1074);
+    cr_assert_eq(parse("rel=0.9999999", &b), ZMPI_OK);
+}
+
+Test(bound, bad)
+{
+    static const char *const bad[] = {"",
+                                      "abs",
+                                      "abs=",
+                                      "abs=0",
+                                      "abs=-1",
+                                      "abs=nan",
+                                      "abs=inf",
+                                      "abs=1e400",
+                                      "rel=1",
+                                      "rel=2",
+                                      "rel=0",
+                                      "rel=-1e-3",
+                                      "rel=x",
+                                      "rel=1e-3 ",
+                                      " rel=1e-3",
+                                      "rel= 1e-3",
+                                      "REL=1e-3",
+                                      "rel=1e-3x",
+                                      "lossless=1",
+                                      "lossless ",
+                                      "1e-3",
+                                      "abs=0x10",
+                                      "abs=1,5",
+                                      "psnr=60",
+                                      "abs=1e-400",
+                                      "abs=-0",
+                                      "rel==1e-3",
+                                      "rel",
+                                      "abs=1e-3,rel=1e-3",
+                                      "abs=+",
+                                      "abs=e5",
+                                      "abs=.",
+                                      "abs=infinity",
+                                      "abs=1e",
+                                      "lossles"};
+    for (size_t i = 0; i < KIT_COUNT(bad); i++) {
+        struct zmpi_bound b;
+        cr_assert_eq(parse(bad[i], &b), ZMPI_ERR_BOUND, "\"%s\"", bad[i]);
+        cr_assert(b.value == 77, "written on error");
+    }
+}
+
+static void check_text(enum zmpi_mode mode, double value)
+{
+    struct zmpi_bound b = {mode, value}, back;
+    char text[41];
+    memset(text, 'x', sizeof text);
+    zmpi_bound_format(&b, text);
+    cr_assert_eq(text[40], 'x', "more than 40 bytes");
+    cr_assert_lt(strnlen(text, 40), 40);
+    cr_assert_eq(parse(text, &back), ZMPI_OK, "%s", text);
+    cr_assert(back.mode == mode && back.value == value, "%s is not %a", text, value);
+}
+
+Test(bound, format_and_parse)
+{
+    struct kit_random r = {1};
+    check_text(ZMPI_LOSSLESS, 0);
+    check_text(ZMPI_ABS, DBL_MAX);
+    check_text(ZMPI_ABS, 0x1p-1074);
+    check_text(ZMPI_ABS, DBL_MIN);
+    check_text(ZMPI_REL, nextafter(1, 0));
+    for (int i = 0; i < 20000; i++) {
+        uint64_t bits = kit_next(&r) >> 1;
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value) || value == 0)
+            continue;
+        check_text(ZMPI_ABS, value);
+        if (value < 1)
+            check_text(ZMPI_REL, value);
+    }
+}
+
+Test(bound, short_texts)
+{
+    char text[40];
+    struct zmpi_bound b = {ZMPI_REL, 1e-3};
+    zmpi_bound_format(&b, text);
+    cr_assert(strcmp(text, "rel=0.001") == 0 || strcmp(text, "rel=1e-3") == 0 ||
+                  strcmp(text, "rel=1e-03") == 0,
+              "%s", text);
+}

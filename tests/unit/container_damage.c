@@ -1,0 +1,469 @@
+/* container_damage.c - truncated, bit-flipped, torn, foreign and hostile containers: right bytes or
+ * an error. */
+#include "container_file.h"
+
+#include <time.h>
+
+#include "hash.h"
+#include "stream.h"
+
+static double seconds(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Random ops in a file; indexed or not. */
+static size_t random_file(struct file *f, struct zmpi_header *h, struct op *ops, bool indexed)
+{
+    struct zmpi_record record[OPS_MAX];
+    size_t n = 1 + random_below(12);
+    file_create(f, h, test_id);
+    for (size_t i = 0; i < n; i++)
+        random_op(&ops[i]);
+    file_ops(f, ops, n, test_id);
+    ops_records(ops, n, record);
+    if (indexed)
+        file_index(f, h, record, n, 1 + random_below(2));
+    return n;
+}
+
+static uint64_t record_end(const struct zmpi_record *r)
+{
+    return r->offset + zmpi_record_size(r);
+}
+
+/* ---- truncation ---- */
+
+/* What is complete in the first `size` bytes must be all that is seen. */
+static void check_truncated(const struct file *f, size_t size, struct op *ops, size_t n)
+{
+    struct file cut = {.data = malloc(size + 1), .size = size};
+    struct zmpi_reader in = file_reader(&cut);
+    struct zmpi_container c;
+    struct model m;
+    size_t complete = 0;
+    bool same;
+    cr_assert_not_null(cut.data);
+    memcpy(cut.data, f->data, size);
+    for (size_t i = 0; i < n; i++) {
+        ops[i].lost = record_end(&ops[i].record) > size;
+        complete += !ops[i].lost;
+    }
+    model_make(&m, ops, n);
+    zmpi_container_init(&c);
+    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+    cr_assert_eq(c.count, complete);
+    cr_assert_eq(read_all(&c, &in, &m, &same), ZMPI_OK);
+    cr_assert(same);
+    zmpi_container_free(&c);
+    free(cut.data);
+}
+
+Test(damage, truncated, .timeout = 100)
+{
+    static struct op ops[OPS_MAX];
+    random_state = 11;
+    for (int round = 0; round < 30; round++) {
+        struct file f;
+        struct zmpi_header h;
+        size_t n = random_file(&f, &h, ops, round % 2 == 0);
+        for (size_t i = 0; i < n; i++) {
+            const struct zmpi_record *r = &ops[i].record;
+            uint64_t ends[] = {r->offset, zmpi_record_payload(r), record_end(r)};
+            for (int k = 0; k < 3; k++)
+                for (uint64_t at = ends[k] - 8; at <= ends[k] + 8; at++)
+                    if (at >= ZMPI_HEADER_BYTES && at <= f.size)
+                        check_truncated(&f, at, ops, n);
+        }
+        for (int k = 0; k < 50; k++)
+            check_truncated(&f, ZMPI_HEADER_BYTES + random_below(f.size + 1 - ZMPI_HEADER_BYTES),
+                            ops, n);
+        file_free(&f);
+        ops_free(ops, n);
+    }
+}
+
+Test(damage, truncated_header)
+{
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_container c;
+    file_create(&f, &h, test_id);
+    file_index(&f, &h, NULL, 0, 1);
+    zmpi_container_init(&c);
+    for (size_t size = 0; size < ZMPI_HEADER_BYTES; size++) {
+        f.size = size;
+        struct zmpi_reader in = file_reader(&f);
+        enum zmpi_status status = zmpi_container_open(&c, &in);
+        cr_assert_eq(status == ZMPI_OK, size >= 128);
+        cr_assert_eq(c.count, 0);
+        zmpi_container_free(&c);
+    }
+    file_free(&f);
+}
+
+/* ---- flipped bits ---- */
+
+/* With an index every byte is right or refused; without one, only the damaged record may be
+ * missing. */
+static void check_flipped(struct file *f, struct op *ops, size_t n, bool indexed, size_t at)
+{
+    struct zmpi_reader in = file_reader(f);
+    struct zmpi_container c;
+    struct model whole, without;
+    bool same, same_without;
+    for (size_t i = 0; i < n; i++)
+        ops[i].lost = false;
+    model_make(&whole, ops, n);
+    for (size_t i = 0; i < n; i++)
+        ops[i].lost = !indexed && at >= ops[i].record.offset && at < record_end(&ops[i].record);
+    model_make(&without, ops, n);
+    zmpi_container_init(&c);
+    enum zmpi_status status = zmpi_container_open(&c, &in);
+    if (status == ZMPI_OK) {
+        status = read_all(&c, &in, &whole, &same);
+        if (status == ZMPI_OK && !same) {
+            status = read_all(&c, &in, &without, &same_without);
+            cr_assert(status == ZMPI_OK && same_without && !indexed);
+        }
+    }
+    zmpi_container_free(&c);
+}
+
+Test(damage, flipped_bits, .timeout = 100)
+{
+    static struct op ops[OPS_MAX];
+    random_state = 12;
+    for (int round = 0; round < 30; round++) {
+        struct file f;
+        struct zmpi_header h;
+        bool indexed = round % 2 == 0;
+        size_t n = random_file(&f, &h, ops, indexed);
+        for (int k = 0; k < 400; k++) {
+            size_t at = ZMPI_HEADER_BYTES + random_below(f.size - ZMPI_HEADER_BYTES);
+            if (random_below(4) == 0) /* heads, and streams' headers, are few among many bytes */
+                at = ops[random_below(n)].record.offset + random_below(200);
+            if (random_below(20) == 0)
+                at = zmpi_header_slot(random_below(2)) + random_below(128);
+            if (at >= f.size)
+                continue;
+            unsigned char bit = (unsigned char)(1u << random_below(8));
+            f.data[at] ^= bit;
+            check_flipped(&f, ops, n, indexed, at);
+            f.data[at] ^= bit;
+        }
+        file_free(&f);
+        ops_free(ops, n);
+    }
+}
+
+/* A damaged record does no harm where newer data hide it, and is named where they do not. */
+Test(damage, only_what_is_damaged_is_refused)
+{
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_container c;
+    unsigned char data[1000], got[1000];
+    struct zmpi_record r[2] = {
+        {.kind = ZMPI_RECORD_DATA, .order = 1, .extent = {.hi = 1000, .bytes = 1000, .run = 1000}},
+        {.kind = ZMPI_RECORD_DATA, .order = 2, .extent = {.hi = 500, .bytes = 500, .run = 500}}};
+    struct zmpi_run hidden = {0, 500}, visible = {450, 100};
+    uint64_t bad = 0;
+    memset(data, 7, sizeof data);
+    file_create(&f, &h, test_id);
+    file_record(&f, &r[0], zmpi_pad8(f.size), test_id, data);
+    file_record(&f, &r[1], zmpi_pad8(f.size), test_id, data);
+    file_index(&f, &h, r, 2, 1);
+    f.data[zmpi_record_payload(&r[0]) + 90] ^= 1;
+    struct zmpi_reader in = file_reader(&f);
+    zmpi_container_init(&c);
+    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+    cr_assert_eq(zmpi_container_read(&c, &in, &hidden, 1, got, &bad), ZMPI_OK);
+    cr_assert_eq(memcmp(got, data, 500), 0);
+    cr_assert_eq(zmpi_container_read(&c, &in, &visible, 1, got, &bad), ZMPI_ERR_CHECKSUM);
+    cr_assert_eq(bad, r[0].offset);
+    zmpi_container_free(&c);
+    cr_assert_eq(zmpi_container_scan(&c, &in), ZMPI_OK);
+    cr_assert_eq(c.count, 1);
+    cr_assert_eq(c.damaged, zmpi_record_size(&r[0]));
+    zmpi_container_free(&c);
+    file_free(&f);
+}
+
+/* ---- headers ---- */
+
+Test(damage, torn_headers)
+{
+    struct zmpi_header h = {.generation = 5, .log_end = 512, .next_epoch = 9}, back;
+    unsigned char src[ZMPI_HEADER_BYTES] = {0};
+    cr_assert_eq(zmpi_header_decode(&back, src), ZMPI_ERR_FORMAT);
+    cr_assert(!zmpi_is_container(src, sizeof src));
+    zmpi_header_encode(&h, src + zmpi_header_slot(5));
+    h.generation = 6;
+    zmpi_header_encode(&h, src + zmpi_header_slot(6));
+    cr_assert(zmpi_is_container(src, 8) && !zmpi_is_container(src, 7));
+    cr_assert_eq(zmpi_header_decode(&back, src), ZMPI_OK);
+    cr_assert(back.generation == 6 && back.next_epoch == 9);
+    for (size_t at = 0; at < 128; at++) { /* generation 6 torn: 5 counts */
+        src[256 + at] ^= 0x10;
+        cr_assert_eq(zmpi_header_decode(&back, src), ZMPI_OK);
+        cr_assert_eq(back.generation, 5);
+        src[at] ^= 1; /* and both */
+        enum zmpi_status status = zmpi_header_decode(&back, src);
+        cr_assert(status == ZMPI_ERR_CHECKSUM || (at < 8 && status == ZMPI_ERR_FORMAT));
+        src[256 + at] ^= 0x10;
+        cr_assert_eq(zmpi_header_decode(&back, src), ZMPI_OK);
+        cr_assert_eq(back.generation, 6);
+        src[at] ^= 1;
+    }
+    memset(src, 0, 128); /* the first slot lost */
+    cr_assert(!zmpi_is_container(src, 128) && zmpi_is_container(src, sizeof src));
+    cr_assert_eq(zmpi_header_decode(&back, src), ZMPI_OK);
+    zmpi_store16(src + 256 + 8, 2);
+    zmpi_store64(src + 256 + 120, zmpi_hash(src + 256, 120, 0));
+    cr_assert_eq(zmpi_header_decode(&back, src), ZMPI_ERR_VERSION);
+}
+
+/* ---- foreign records ---- */
+
+/*
+ * Other containers, and this one's records moved elsewhere, as rubbish between records and as
+ * incompressible payload.
+ */
+Test(damage, foreign_records)
+{
+    static struct op ops[OPS_MAX];
+    static const unsigned char other_id[16] = {9};
+    random_state = 13;
+    for (int round = 0; round < 40; round++) {
+        struct file foreign, f;
+        struct zmpi_header h;
+        struct zmpi_container c;
+        struct zmpi_record r = {.kind = ZMPI_RECORD_DATA};
+        const unsigned char *id = round % 2 ? test_id : other_id;
+        size_t n = 1 + random_below(10), shift = random_below(8);
+        file_create(&foreign, &h, id);
+        for (size_t i = 0; i < n; i++)
+            random_op(&ops[i]);
+        file_ops(&foreign, ops, n, id);
+        ops_free(ops, n);
+        unsigned char *data = malloc(shift + foreign.size), *got = malloc(shift + foreign.size);
+        cr_assert(data != NULL && got != NULL);
+        for (size_t i = 0; i < shift; i++)
+            data[i] = (unsigned char)random_next();
+        memcpy(data + shift, foreign.data, foreign.size);
+        r.extent.hi = r.extent.bytes = r.extent.run = shift + foreign.size;
+        file_create(&f, &h, test_id);
+        file_put(&f, ZMPI_HEADER_BYTES + 8, foreign.data + ZMPI_HEADER_BYTES,
+                 foreign.size - ZMPI_HEADER_BYTES);
+        file_record(&f, &r, zmpi_pad8(f.size), test_id, data);
+        file_put(&f, zmpi_pad8(f.size) + 8, foreign.data + ZMPI_HEADER_BYTES,
+                 foreign.size - ZMPI_HEADER_BYTES);
+        struct zmpi_reader in = file_reader(&f);
+        struct zmpi_run all = {0, r.extent.hi};
+        zmpi_container_init(&c);
+        cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+        cr_assert_eq(c.count, 1);
+        cr_assert_eq(zmpi_container_read(&c, &in, &all, 1, got, NULL), ZMPI_OK);
+        cr_assert_eq(memcmp(got, data, r.extent.hi), 0);
+        zmpi_container_free(&c);
+        /* With the payload damaged, the scan goes through its inside. */
+        f.data[zmpi_record_payload(&r) + 81] ^= 1;
+        cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+        cr_assert_eq(c.count, 0);
+        cr_assert(c.damaged > 0);
+        zmpi_container_free(&c);
+        file_free(&f);
+        file_free(&foreign);
+        free(data);
+        free(got);
+    }
+}
+
+/* ---- indexes with right checksums that lie ---- */
+
+/* One good record, and an index that says `lie` of it. */
+static void check_lie(const struct zmpi_record *good, struct zmpi_record lie,
+                      const struct file *from, struct zmpi_header h, bool index_usable)
+{
+    struct file f = {0};
+    struct zmpi_container c;
+    unsigned char got[SPACE];
+    struct zmpi_run all = {0, SPACE};
+    file_put(&f, 0, from->data, from->size);
+    file_index(&f, &h, &lie, 1, 1);
+    struct zmpi_reader in = file_reader(&f);
+    zmpi_container_init(&c);
+    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+    cr_assert_eq(c.index_damaged, !index_usable);
+    cr_assert_eq(c.count, 1);
+    enum zmpi_status status = zmpi_container_read(&c, &in, &all, 1, got, NULL);
+    cr_assert_eq(status == ZMPI_OK, !index_usable);
+    if (!index_usable)
+        cr_assert_eq(c.record[0].offset, good->offset);
+    zmpi_container_free(&c);
+    file_free(&f);
+}
+
+Test(damage, lying_index)
+{
+    struct file f;
+    struct zmpi_header h;
+    unsigned char data[SPACE] = {1, 2, 3};
+    struct zmpi_record lie,
+        r = {.kind = ZMPI_RECORD_DATA, .extent = {.hi = SPACE, .bytes = SPACE, .run = SPACE}};
+    file_create(&f, &h, test_id);
+    file_record(&f, &r, ZMPI_HEADER_BYTES, test_id, data);
+
+    lie = r, lie.offset = 0; /* in the header */
+    check_lie(&r, lie, &f, h, false);
+    lie = r, lie.offset += 8; /* beyond the end */
+    check_lie(&r, lie, &f, h, false);
+    lie = r, lie.offset += 1;
+    check_lie(&r, lie, &f, h, false);
+    lie = r, lie.offset = UINT64_C(1) << 62;
+    check_lie(&r, lie, &f, h, false);
+    lie = r, lie.payload_length = UINT64_C(1) << 62;
+    check_lie(&r, lie, &f, h, false);
+    lie = r, lie.payload_length = 8;
+    check_lie(&r, lie, &f, h, false);
+    lie = r, lie.extent.hi = UINT64_MAX;
+    check_lie(&r, lie, &f, h, false);
+    lie = r, lie.kind = (enum zmpi_record_kind)3;
+    check_lie(&r, lie, &f, h, false);
+    lie = r, lie.kind = ZMPI_RECORD_SIZE;
+    check_lie(&r, lie, &f, h, false);
+
+    lie = r, lie.extent.hi = lie.extent.bytes = SPACE - 1; /* another head is there */
+    check_lie(&r, lie, &f, h, true);
+    lie = r, lie.order = 5;
+    check_lie(&r, lie, &f, h, true);
+    lie = r, lie.payload_length -= 8;
+    check_lie(&r, lie, &f, h, true);
+    file_free(&f);
+}
+
+Test(damage, index_outside_the_file)
+{
+    struct file f;
+    struct zmpi_header h;
+    unsigned char data[SPACE] = {1, 2, 3};
+    struct zmpi_record r = {.kind = ZMPI_RECORD_DATA,
+                            .extent = {.hi = SPACE, .bytes = SPACE, .run = SPACE}};
+    struct zmpi_container c;
+    file_create(&f, &h, test_id);
+    file_record(&f, &r, ZMPI_HEADER_BYTES, test_id, data);
+    file_index(&f, &h, &r, 1, 1);
+    struct zmpi_header good = h;
+    static const uint64_t wrong[] = {1, 8, 4096, 1 << 20, UINT64_MAX, UINT64_MAX - 7, 1ull << 63};
+    zmpi_container_init(&c);
+    for (size_t i = 0; i < 3 * (sizeof wrong / sizeof *wrong); i++) {
+        uint64_t value = wrong[i / 3];
+        h = good;
+        *(i % 3 == 0 ? &h.index_offset : i % 3 == 1 ? &h.index_length : &h.log_end) = value;
+        file_header(&f, &h);
+        struct zmpi_reader in = file_reader(&f);
+        struct model m = {.size = SPACE};
+        bool same;
+        memcpy(m.byte, data, SPACE);
+        cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+        cr_assert_eq(read_all(&c, &in, &m, &same), ZMPI_OK);
+        cr_assert(same);
+        zmpi_container_free(&c);
+    }
+    file_free(&f);
+}
+
+/* ---- files made to keep readers busy ---- */
+
+/* Make the stream at src right for the bytes that follow its table, but for the last chunk. */
+static void bind_stream(unsigned char *src)
+{
+    struct zmpi_stream s;
+    size_t head;
+    cr_assert_eq(zmpi_stream_head_size(src, ZMPI_STREAM_HEADER_BYTES, &head), ZMPI_OK);
+    unsigned char *chunk = src + head, *end = src + head;
+    for (unsigned char *entry = src + ZMPI_STREAM_HEADER_BYTES; entry < end; entry += 8) {
+        uint32_t size = zmpi_load32(entry);
+        uint32_t hash = (uint32_t)zmpi_hash(chunk, size, 0);
+        zmpi_store32(entry + 4, entry + 8 == end ? ~hash : hash);
+        chunk += size;
+    }
+    zmpi_store64(src + 72, zmpi_hash2(src, 72, src + ZMPI_STREAM_HEADER_BYTES,
+                                      head - ZMPI_STREAM_HEADER_BYTES, 0));
+    cr_assert_eq(zmpi_stream_parse(&s, src, zmpi_load64(src + 64)), ZMPI_OK);
+}
+
+/* Right heads one inside the other, each with a payload of megabytes that is damaged at its end
+ * only. */
+Test(damage, nested_damaged_records, .timeout = 60)
+{
+    size_t bytes = 4u << 20, head = ZMPI_RECORD_HEADER_BYTES, stream_head;
+    unsigned char *data = malloc(bytes);
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_container c;
+    struct zmpi_record r = {.kind = ZMPI_RECORD_DATA,
+                            .extent = {.hi = bytes, .bytes = bytes, .run = bytes}};
+    cr_assert_not_null(data);
+    random_state = 14;
+    for (size_t i = 0; i < bytes; i += 8)
+        zmpi_store64(data + i, random_next());
+    file_create(&f, &h, test_id);
+    file_record(&f, &r, ZMPI_HEADER_BYTES, test_id, data);
+    unsigned char *stream = malloc(r.payload_length);
+    cr_assert_not_null(stream);
+    memcpy(stream, f.data + zmpi_record_payload(&r), r.payload_length);
+    cr_assert_eq(zmpi_stream_head_size(stream, r.payload_length, &stream_head), ZMPI_OK);
+    size_t fakes = 500, step = head + zmpi_pad8(stream_head);
+    file_put(&f, f.size + fakes * step, "", 1);
+    for (size_t k = fakes; k-- > 0;) {
+        struct zmpi_record fake = r;
+        fake.offset = ZMPI_HEADER_BYTES + k * step;
+        zmpi_record_encode(&fake, test_id, NULL, f.data + fake.offset);
+        memcpy(f.data + fake.offset + head, stream, stream_head);
+        bind_stream(f.data + fake.offset + head);
+    }
+    struct zmpi_reader in = file_reader(&f);
+    zmpi_container_init(&c);
+    double start = seconds();
+    cr_assert_eq(zmpi_container_scan(&c, &in), ZMPI_ERR_CORRUPT);
+    cr_assert(seconds() - start < 20);
+    cr_assert(f.read_bytes < 100 * f.size);
+    zmpi_container_free(&c);
+    file_free(&f);
+    free(stream);
+    free(data);
+}
+
+/* A long stretch of nothing, and of almost-magic. */
+Test(damage, long_gaps, .timeout = 60)
+{
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_container c;
+    size_t gap = 64u << 20;
+    unsigned char data[100] = {5};
+    struct zmpi_record r[2] = {
+        {.kind = ZMPI_RECORD_DATA, .extent = {.hi = 100, .bytes = 100, .run = 100}},
+        {.kind = ZMPI_RECORD_DATA, .order = 1, .extent = {.hi = 100, .bytes = 100, .run = 100}}};
+    file_create(&f, &h, test_id);
+    file_put(&f, ZMPI_HEADER_BYTES + gap, "", 1);
+    file_record(&f, &r[0], zmpi_pad8(f.size), test_id, data);
+    size_t second = zmpi_pad8(f.size);
+    file_put(&f, second + gap, "", 1);
+    for (size_t at = second; at < second + gap; at += 8)
+        memcpy(f.data + at, at % 16 ? "ZREC\1\0\0" : "ZIDX\1\0\0", 8);
+    file_record(&f, &r[1], zmpi_pad8(f.size), test_id, data);
+    struct zmpi_reader in = file_reader(&f);
+    zmpi_container_init(&c);
+    double start = seconds();
+    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+    cr_assert(seconds() - start < 20);
+    cr_assert_eq(c.count, 2);
+    cr_assert(f.read_bytes < 2 * f.size);
+    zmpi_container_free(&c);
+    file_free(&f);
+}

@@ -1,0 +1,312 @@
+/*
+ * container_file.h - for the tests of the container: a container in memory, a simple writer of it,
+ * and a model of what is to be read: a plain array of bytes.
+ */
+#ifndef CONTAINER_FILE_H
+#define CONTAINER_FILE_H
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "container.h"
+
+#define SPACE   3000 /* logical bytes that the random records stay in */
+#define OPS_MAX 64
+
+/* ---- random numbers (splitmix64) ---- */
+
+static uint64_t random_state;
+
+static inline uint64_t random_next(void)
+{
+    random_state += UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t z = random_state;
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+static inline uint64_t random_below(uint64_t n)
+{
+    return random_next() % n;
+}
+
+/* ---- a file in memory ---- */
+
+struct file {
+    unsigned char *data;
+    size_t size, capacity;
+    uint64_t reads, read_bytes;
+    const unsigned char *memory; /* what offsets with ZMPI_OFFSET_MEMORY mean */
+};
+
+static inline void file_put(struct file *f, size_t offset, const void *src, size_t size)
+{
+    if (offset + size > f->capacity) {
+        size_t capacity = (offset + size) * 2;
+        f->data = realloc(f->data, capacity);
+        cr_assert_not_null(f->data);
+        memset(f->data + f->capacity, 0, capacity - f->capacity);
+        f->capacity = capacity;
+    }
+    if (size > 0)
+        memcpy(f->data + offset, src, size);
+    if (offset + size > f->size)
+        f->size = offset + size;
+}
+
+static inline void file_free(struct file *f)
+{
+    free(f->data);
+    memset(f, 0, sizeof *f);
+}
+
+static inline enum zmpi_status file_read(void *context, uint64_t offset, void *dst, size_t size)
+{
+    struct file *f = context;
+    f->reads++;
+    f->read_bytes += size;
+    if (offset >= ZMPI_OFFSET_MEMORY) {
+        memcpy(dst, f->memory + (offset - ZMPI_OFFSET_MEMORY), size);
+        return ZMPI_OK;
+    }
+    if (offset > f->size || size > f->size - offset)
+        return ZMPI_ERR_TRUNCATED;
+    memcpy(dst, f->data + offset, size);
+    return ZMPI_OK;
+}
+
+static inline struct zmpi_reader file_reader(struct file *f)
+{
+    return (struct zmpi_reader){.read = file_read, .context = f, .file_size = f->size};
+}
+
+/* ---- writing ---- */
+
+static const unsigned char test_id[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+
+static inline void file_header(struct file *f, const struct zmpi_header *h)
+{
+    unsigned char slot[128];
+    zmpi_header_encode(h, slot);
+    file_put(f, zmpi_header_slot(h->generation), slot, sizeof slot);
+}
+
+/* A new file without records; *h is its header. */
+static inline void file_create(struct file *f, struct zmpi_header *h, const unsigned char id[16])
+{
+    unsigned char zero = 0;
+    memset(f, 0, sizeof *f);
+    memset(h, 0, sizeof *h);
+    memcpy(h->id, id, 16);
+    h->generation = 1;
+    h->log_end = ZMPI_HEADER_BYTES;
+    file_put(f, ZMPI_HEADER_BYTES - 1, &zero, 1);
+    file_header(f, h);
+}
+
+/* Compress exactly, as a type that the size allows. */
+static inline unsigned char *exact_stream(const unsigned char *data, size_t size, size_t *length)
+{
+    struct zmpi_array array = {ZMPI_BYTES, {1, 1, size}};
+    struct zmpi_bound lossless = {ZMPI_LOSSLESS, 0};
+    if (size % 8 == 0 && size % 3 == 0)
+        array = (struct zmpi_array){ZMPI_F64, {1, 1, size / 8}};
+    else if (size % 4 == 0)
+        array = (struct zmpi_array){ZMPI_F32, {1, 1, size / 4}};
+    size_t capacity = zmpi_compress_capacity(&array);
+    unsigned char *stream = malloc(capacity);
+    cr_assert_not_null(stream);
+    cr_assert_eq(zmpi_compress(&array, &lossless, NULL, stream, capacity, data, length), ZMPI_OK);
+    return stream;
+}
+
+/*
+ * Write one record at `offset` (r->kind, order, rank and extent are set) and complete r. data: the
+ * covered bytes.
+ */
+static inline void file_record(struct file *f, struct zmpi_record *r, uint64_t offset,
+                               const unsigned char id[16], const unsigned char *data)
+{
+    unsigned char *list = NULL, *payload = NULL;
+    size_t list_length = 0, payload_length = 0;
+    r->offset = offset;
+    if (r->kind == ZMPI_RECORD_DATA) {
+        payload = exact_stream(data, r->extent.bytes, &payload_length);
+        list_length =
+            zmpi_extent_nest_size(r->extent.levels == ZMPI_EXTENT_LIST ? 0 : r->extent.levels);
+        if (r->extent.levels == ZMPI_EXTENT_LIST)
+            cr_assert_eq(zmpi_extent_list_encode(&r->extent, &list, &list_length), ZMPI_OK);
+    }
+    r->payload_length = payload_length;
+    r->extents_length = (uint32_t)list_length;
+    unsigned char *record = calloc(1, zmpi_record_size(r));
+    cr_assert_not_null(record);
+    zmpi_record_encode(r, id, list, record);
+    if (payload_length > 0)
+        memcpy(record + zmpi_record_head_size(r), payload, payload_length);
+    file_put(f, offset, record, zmpi_record_size(r));
+    free(record);
+    free(payload);
+    free(list);
+}
+
+/* Write the index of records in `segments` segments behind all, and point the header at it. */
+static inline void file_index(struct file *f, struct zmpi_header *h,
+                              const struct zmpi_record *record, size_t n, size_t segments)
+{
+    uint64_t begin = zmpi_pad8(f->size);
+    h->log_end = begin;
+    h->index_offset = begin;
+    for (size_t k = 0; k < segments; k++) {
+        size_t first = n * k / segments, last = n * (k + 1) / segments, size;
+        unsigned char *segment;
+        cr_assert_eq(zmpi_index_encode(record + first, last - first, h->id, begin, &segment, &size),
+                     ZMPI_OK);
+        cr_assert_eq(size, zmpi_index_size(record + first, last - first));
+        file_put(f, begin, segment, size);
+        free(segment);
+        begin += size;
+    }
+    h->index_length = begin - h->index_offset;
+    h->generation++;
+    file_header(f, h);
+}
+
+/* ---- random operations and their model ---- */
+
+struct op {
+    struct zmpi_record record;
+    unsigned char data[SPACE];
+    bool lost; /* the model leaves it out */
+};
+
+struct model {
+    unsigned char byte[SPACE];
+    uint64_t size;
+};
+
+static inline int op_order(const void *a, const void *b)
+{
+    const struct zmpi_record *x = &(*(struct op *const *)a)->record;
+    const struct zmpi_record *y = &(*(struct op *const *)b)->record;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return x->offset < y->offset ? -1 : 1;
+}
+
+static inline void model_apply(struct model *m, const struct op *op)
+{
+    const struct zmpi_record *r = &op->record;
+    if (r->kind == ZMPI_RECORD_SIZE) {
+        if (r->extent.lo < SPACE)
+            memset(m->byte + r->extent.lo, 0, SPACE - r->extent.lo);
+        m->size = r->extent.lo;
+        return;
+    }
+    for (uint64_t i = 0; i < zmpi_extent_runs(&r->extent); i++) {
+        uint64_t position;
+        struct zmpi_run run = zmpi_extent_run(&r->extent, i, &position);
+        memcpy(m->byte + run.offset, op->data + position, run.length);
+    }
+    if (r->extent.hi > m->size)
+        m->size = r->extent.hi;
+}
+
+static inline void model_make(struct model *m, struct op *ops, size_t n)
+{
+    struct op *sorted[OPS_MAX];
+    memset(m, 0, sizeof *m);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = &ops[i];
+    qsort(sorted, n, sizeof *sorted, op_order);
+    for (size_t i = 0; i < n; i++)
+        if (!sorted[i]->lost)
+            model_apply(m, sorted[i]);
+}
+
+/* Increasing random runs below SPACE; regular ones in one of three cases. */
+static inline size_t random_runs(struct zmpi_run *runs, size_t limit)
+{
+    size_t n = 0, count = 1 + random_below(limit);
+    bool regular = random_below(3) == 0;
+    uint64_t end = random_below(SPACE / 2), length = 1 + random_below(40), gap = random_below(40);
+    while (n < count) {
+        if (!regular) {
+            length = 1 + random_below(60);
+            gap = random_below(60);
+        }
+        if (end + gap + length > SPACE)
+            break;
+        runs[n++] = (struct zmpi_run){end + gap, length};
+        end += gap + length;
+    }
+    if (n == 0)
+        runs[n++] = (struct zmpi_run){random_below(SPACE - 1000), 1 + random_below(1000)};
+    return n;
+}
+
+static inline void random_op(struct op *op)
+{
+    struct zmpi_run runs[100];
+    memset(op, 0, sizeof *op);
+    op->record.order = random_below(4) << 32 | random_below(6);
+    op->record.rank = (uint32_t)random_below(3);
+    op->record.kind = random_below(6) == 0 ? ZMPI_RECORD_SIZE : ZMPI_RECORD_DATA;
+    if (op->record.kind == ZMPI_RECORD_SIZE) {
+        op->record.extent.lo = op->record.extent.hi = random_below(SPACE + 100);
+        return;
+    }
+    size_t n = random_runs(runs, random_below(2) == 0 ? 1 : 100);
+    cr_assert_eq(zmpi_extent_from_runs(&op->record.extent, runs, n), ZMPI_OK);
+    unsigned char value = (unsigned char)random_next();
+    bool noise = random_below(2) == 0;
+    for (size_t i = 0; i < SPACE; i++)
+        op->data[i] = noise ? (unsigned char)random_next() : (unsigned char)(value + i / 50);
+}
+
+/* Put the records of all ops into a file, with gaps of rubbish between some. */
+static inline void file_ops(struct file *f, struct op *ops, size_t n, const unsigned char id[16])
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t offset = zmpi_pad8(f->size);
+        for (uint64_t gap = random_below(3) == 0 ? random_below(60) : 0; gap > 0; gap--) {
+            uint64_t rubbish = random_next();
+            if (random_below(3) == 0)
+                memcpy(&rubbish, random_below(2) ? "ZREC\1\0\0" : "ZIDX\1\0\0", 8);
+            file_put(f, offset, &rubbish, 8);
+            offset += 8;
+        }
+        file_record(f, &ops[i].record, offset, id, ops[i].data);
+    }
+}
+
+/* Records as an index has them. The lists stay those of the ops. */
+static inline void ops_records(const struct op *ops, size_t n, struct zmpi_record *record)
+{
+    for (size_t i = 0; i < n; i++)
+        record[i] = ops[i].record;
+}
+
+static inline void ops_free(struct op *ops, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        zmpi_extent_free(&ops[i].record.extent);
+}
+
+/* All logical bytes at once: the status, and on ZMPI_OK whether they are the model's. */
+static inline enum zmpi_status read_all(struct zmpi_container *c, const struct zmpi_reader *in,
+                                        const struct model *m, bool *same)
+{
+    unsigned char got[SPACE];
+    struct zmpi_run all = {0, SPACE};
+    enum zmpi_status status = zmpi_container_read(c, in, &all, 1, got, NULL);
+    *same = status == ZMPI_OK && memcmp(got, m->byte, SPACE) == 0;
+    return status;
+}
+
+#endif

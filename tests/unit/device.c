@@ -1,0 +1,154 @@
+/*
+ * device.c - how devices are found: the CPU, plug-ins that work, plug-ins that do not, and what is
+ * said of them.
+ *
+ * Every test is a process of its own, so each opens the plug-ins afresh.
+ */
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "log.h"
+
+Test(device, cpu_is_always_there)
+{
+    const char *why = NULL;
+    cr_assert_eq(zmpi_device_find("cpu", 0, &why), zmpi_device_cpu());
+    cr_assert_str_eq(zmpi_device_cpu()->name, "cpu");
+    cr_assert_eq(zmpi_device_cpu()->abi, ZMPI_DEVICE_ABI);
+    cr_assert_null(zmpi_device_cpu()->probe());
+    cr_assert_not_null(zmpi_device_find("auto", 1 << 20, &why));
+}
+
+Test(device, unknown_name)
+{
+    const char *why = NULL;
+    cr_assert_null(zmpi_device_find("warpdrive", 0, &why));
+    cr_assert_not_null(why);
+    cr_assert_null(zmpi_device_find("", 0, &why));
+    cr_assert_null(zmpi_device_find("../../etc/passwd", 0, &why));
+}
+
+Test(device, plugin_path_of_nothing)
+{
+    const char *why = NULL;
+    setenv("ZMPI_PLUGIN_PATH", ":/nonexistent::/dev/null:", 1);
+    cr_assert_eq(zmpi_device_find("auto", 0, &why), zmpi_device_cpu());
+}
+
+#ifdef ZMPI_TEST_PLUGINS
+
+static void use_plugins(void)
+{
+    zmpi_log_set(ZMPI_LOG_QUIET);
+    setenv("ZMPI_PLUGIN_PATH", ZMPI_TEST_PLUGINS, 1);
+}
+
+static void refused(const char *name, const char *reason)
+{
+    const char *why = NULL;
+    cr_assert_null(zmpi_device_find(name, 0, &why), "%s was taken", name);
+    cr_assert_not_null(why);
+    cr_assert_not_null(strstr(why, reason), "%s: \"%s\" does not say \"%s\"", name, why, reason);
+}
+
+Test(device, good_plugin, .init = use_plugins)
+{
+    const char *why = NULL;
+    const struct zmpi_device *d = zmpi_device_find("test", 0, &why);
+    cr_assert_not_null(d, "%s", why);
+    cr_assert_str_eq(d->name, "test");
+
+    float in[6] = {1, 2, 3, 4, 5, 6}, coded[6], out[6];
+    struct zmpi_job job = {.array = {ZMPI_F32, {1, 2, 3}}, .encoder = 1, .threads = 1};
+    size_t size = 0;
+    cr_assert_eq(d->compress(&job, coded, sizeof coded, in, &size), ZMPI_OK);
+    cr_assert_eq(d->decompress(out, sizeof out, coded, size, NULL, 1), ZMPI_OK);
+    cr_assert_arr_eq(in, out, sizeof in);
+}
+
+/* The free one, though others that cannot be used are as cheap. */
+Test(device, auto_takes_the_cheapest, .init = use_plugins)
+{
+    const char *why = NULL;
+    cr_assert_str_eq(zmpi_device_find("auto", 1 << 20, &why)->name, "test");
+    cr_assert_str_eq(zmpi_device_find("cpu", 1 << 20, &why)->name, "cpu");
+    cr_assert_str_eq(zmpi_device_find("gpuonly", 0, &why)->name, "gpuonly");
+}
+
+Test(device, refusals_say_why, .init = use_plugins)
+{
+    refused("nocard", "no card found");
+    refused("badabi", "77");
+    refused("tiny", "ABI");
+    refused("nosymbol", "zmpi_device_plugin");
+    refused("nothing", "no device");
+    refused("incomplete", "functions");
+    refused("misnamed", "name");
+    refused("garbage", "libzmpi_garbage.so");
+}
+
+static void count(const struct zmpi_device *device, const char *missing, void *context)
+{
+    int *seen = context;
+    seen[0]++;
+    seen[1] += missing == NULL;
+    seen[2] += strcmp(device->name, "cpu") == 0;
+}
+
+Test(device, each, .init = use_plugins)
+{
+    int seen[3] = {0};
+    zmpi_device_each(count, seen);
+    cr_assert_eq(seen[0], 4, "%d devices", seen[0]); // cpu, test, nocard, gpuonly
+    cr_assert_eq(seen[1], 3, "%d that work", seen[1]);
+    cr_assert_eq(seen[2], 1);
+}
+
+/* One line, with the plug-in's path, its ABI and ours. */
+Test(device, wrong_abi_is_logged_once)
+{
+    char line[4096] = "";
+    const char *why = NULL;
+    setenv("ZMPI_PLUGIN_PATH", ZMPI_TEST_PLUGINS, 1);
+    cr_redirect_stderr();
+    for (int i = 0; i < 3; i++)
+        zmpi_device_find("auto", 0, &why);
+    fflush(stderr);
+    FILE *log = cr_get_redirected_stderr();
+    int lines = 0;
+    while (fgets(line, sizeof line, log) != NULL)
+        if (strstr(line, "libzmpi_badabi.so") != NULL) {
+            cr_assert_not_null(strstr(line, "ABI 77"), "%s", line);
+            cr_assert_not_null(strstr(line, "has 1"), "%s", line);
+            lines++;
+        }
+    cr_assert_eq(lines, 1, "%d lines", lines);
+}
+
+static void *ask(void *answer)
+{
+    const char *why = NULL;
+    *(const struct zmpi_device **)answer = zmpi_device_find("auto", 4096, &why);
+    return NULL;
+}
+
+Test(device, many_threads_at_once, .init = use_plugins)
+{
+    enum { THREADS = 16 };
+    pthread_t thread[THREADS];
+    const struct zmpi_device *answer[THREADS] = {0};
+    for (int i = 0; i < THREADS; i++)
+        cr_assert_eq(pthread_create(&thread[i], NULL, ask, &answer[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        cr_assert_eq(answer[i], answer[0]);
+    }
+    cr_assert_str_eq(answer[0]->name, "test");
+}
+
+#endif

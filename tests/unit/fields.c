@@ -1,0 +1,177 @@
+/*
+ * fields.c - the promise, and the ratio, on real fields: the files NAME_DIMS.f32 and .f64 of the
+ * folder ZMPI_DATA.
+ */
+#include <dirent.h>
+#include <stdio.h>
+
+#include "kit.h"
+
+#ifndef ZMPI_DATA_DEFAULT
+#define ZMPI_DATA_DEFAULT "../shared/data"
+#endif
+
+/* At rel=1e-3, geometric mean over the f32 fields without fill values. */
+#define LEAST_RATIO  7.6
+#define RATIO_FIELDS 26
+
+struct field {
+    char path[512];
+    struct zmpi_array array;
+    bool filled; /* has fill values, says its name */
+    void *data;
+};
+
+/* NAME_4x14x48x49.f32: leading dimensions beyond three are folded into the slowest. */
+static bool field_shape(const char *name, struct zmpi_array *a)
+{
+    const char *dot = strrchr(name, '.'), *dims = strrchr(name, '_');
+    if (dot == NULL || dims == NULL || (strcmp(dot, ".f32") != 0 && strcmp(dot, ".f64") != 0))
+        return false;
+    *a = kit_array(dot[2] == '3' ? ZMPI_F32 : ZMPI_F64, 1, 1, 1);
+    for (const char *p = dims + 1; p < dot;) {
+        char *end;
+        size_t n = strtoull(p, &end, 10);
+        if (end == p || n == 0)
+            return false;
+        a->extent[0] *= a->extent[1];
+        a->extent[1] = a->extent[2];
+        a->extent[2] = n;
+        p = end + (*end == 'x');
+    }
+    return true;
+}
+
+static bool field_load(struct field *f, const char *folder, const char *name)
+{
+    if (!field_shape(name, &f->array))
+        return false;
+    snprintf(f->path, sizeof f->path, "%s/%s", folder, name);
+    f->filled = strstr(name, "_fill_") != NULL;
+    size_t bytes = kit_bytes(&f->array);
+    f->data = malloc(bytes + 1);
+    FILE *in = fopen(f->path, "rb");
+    cr_assert_not_null(in, "%s", f->path);
+    cr_assert_eq(fread(f->data, 1, bytes + 1, in), bytes, "%s is not of its name's size", f->path);
+    fclose(in);
+    return true;
+}
+
+/* Calls f for every field, or says why there are none. */
+static void each_field(void (*f)(const struct field *field))
+{
+    const char *folder = getenv("ZMPI_DATA");
+    if (folder == NULL || folder[0] == '\0')
+        folder = ZMPI_DATA_DEFAULT;
+    DIR *dir = opendir(folder);
+    if (dir == NULL) {
+        fprintf(stderr, "no folder %s: real fields are not tested\n", folder);
+        cr_skip_test("no folder %s", folder);
+    }
+    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+        struct field field;
+        if (!field_load(&field, folder, e->d_name))
+            continue;
+        f(&field);
+        free(field.data);
+    }
+    closedir(dir);
+}
+
+static void check_bound(const struct field *f, struct zmpi_bound bound)
+{
+    char what[600];
+    snprintf(what, sizeof what, "%s, mode %d %g", f->path, bound.mode, bound.value);
+    free(kit_round_trip(&f->array, bound, f->data, what));
+}
+
+static void check_rel(const struct field *f)
+{
+    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    zmpi_range_of(f->array.type, f->data, kit_elements(&f->array), &range);
+    for (int i = 2; i <= 5; i++) {
+        struct zmpi_bound bound = kit_rel(pow(10, -i));
+        struct kit_stream s = kit_compress(&f->array, bound, f->data);
+        double abs_bound = kit_abs_bound(&s);
+        cr_assert(abs_bound <= bound.value * (range.max - range.min), "%s: %g", f->path, abs_bound);
+        void *out = kit_decompress(&s);
+        kit_check(&f->array, f->data, out, abs_bound, f->path);
+        free(s.data);
+        free(out);
+    }
+}
+
+static void check_abs(const struct field *f)
+{
+    for (int i = 2; i <= 5; i++)
+        check_bound(f, kit_abs(pow(10, -i)));
+}
+
+static void check_lossless(const struct field *f)
+{
+    check_bound(f, (struct zmpi_bound){ZMPI_LOSSLESS, 0});
+}
+
+Test(fields, rel, .timeout = 100)
+{
+    each_field(check_rel);
+}
+
+Test(fields, abs, .timeout = 100)
+{
+    each_field(check_abs);
+}
+
+Test(fields, lossless, .timeout = 100)
+{
+    each_field(check_lossless);
+}
+
+/* ---- fill values ---- */
+
+/* The range of a field leaves fill values out, and no fill value changes. */
+static void check_fill(const struct field *f)
+{
+    if (!f->filled)
+        return;
+    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    zmpi_range_of(f->array.type, f->data, kit_elements(&f->array), &range);
+    cr_assert(range.fill >= 1e20 && isfinite(range.fill), "%s", f->path);
+    cr_assert(range.max - range.min < 1e3, "%s: fill values in the range", f->path);
+    void *out = kit_round_trip(&f->array, kit_rel(1e-2), f->data, f->path);
+    for (size_t i = 0; i < kit_elements(&f->array); i++) {
+        double x = kit_get(f->array.type, f->data, i);
+        cr_assert(fabs(x) < range.fill || kit_get(f->array.type, out, i) == x);
+    }
+    free(out);
+}
+
+Test(fields, fill_values)
+{
+    each_field(check_fill);
+}
+
+/* ---- ratio ---- */
+
+static double log_sum;
+static int ratio_fields;
+
+static void add_ratio(const struct field *f)
+{
+    if (f->filled || f->array.type != ZMPI_F32)
+        return;
+    struct kit_stream s = kit_compress(&f->array, kit_rel(1e-3), f->data);
+    log_sum += log((double)kit_bytes(&f->array) / (double)s.size);
+    ratio_fields++;
+    free(s.data);
+}
+
+Test(fields, ratio)
+{
+    each_field(add_ratio);
+    if (ratio_fields != RATIO_FIELDS)
+        cr_skip_test("%d of the %d fields", ratio_fields, RATIO_FIELDS);
+    double mean = exp(log_sum / ratio_fields);
+    fprintf(stderr, "geometric mean ratio at rel=1e-3: %.3f\n", mean);
+    cr_assert_geq(mean, LEAST_RATIO);
+}

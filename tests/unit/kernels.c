@@ -1,0 +1,299 @@
+/*
+ * kernels.c - every set of kernels that this machine can run, against the scalar reference: the
+ * same bytes, the same decoded words, the same range. On chunks of random and of awkward shapes,
+ * data and bounds; between guard pages; and on streams that were damaged.
+ */
+#include <float.h>
+#include <stdio.h>
+
+#include "hash.h"
+#include "kernels.h"
+#include "kit.h"
+
+static struct zmpi_chunk_work *work;
+
+static void make_work(void)
+{
+    work = zmpi_chunk_work_new();
+    cr_assert_not_null(work);
+}
+
+static void free_work(void)
+{
+    free(work);
+}
+
+TestSuite(kernels, .init = make_work, .fini = free_work);
+
+/* A tile inside a larger array of words. */
+struct tile {
+    enum zmpi_type type;
+    size_t width;
+    size_t extent[3];
+    size_t bytes; /* from the first to behind the last word */
+    size_t row, plane;
+};
+
+static struct tile tile_make(enum zmpi_type type, const size_t extent[3], size_t gap_x,
+                             size_t gap_y)
+{
+    struct tile t = {.type = type, .width = type == ZMPI_F64 || type == ZMPI_I64 ? 8 : 4};
+    memcpy(t.extent, extent, sizeof t.extent);
+    t.row = (extent[2] + gap_x) * t.width;
+    t.plane = (extent[1] + gap_y) * t.row;
+    t.bytes = (extent[0] - 1) * t.plane + (extent[1] - 1) * t.row + extent[2] * t.width;
+    return t;
+}
+
+static struct zmpi_rows tile_rows(const struct tile *t, unsigned char *at)
+{
+    return (struct zmpi_rows){.at = at, .row = t->row, .plane = t->plane};
+}
+
+static size_t encode(const struct zmpi_kernels *k, const struct tile *t,
+                     const struct zmpi_chunk_rule *rule, unsigned char *src, unsigned char *dst)
+{
+    struct zmpi_rows rows = tile_rows(t, src);
+    zmpi_chunk_encode_fn *f = t->width == 4 ? k->encode32 : k->encode64;
+    return f(rule, t->extent, &rows, dst, work);
+}
+
+static enum zmpi_status decode(const struct zmpi_kernels *k, const struct tile *t,
+                               const unsigned char *src, size_t size, unsigned char *dst, bool past)
+{
+    struct zmpi_rows rows = tile_rows(t, dst);
+    rows.stream = past;
+    zmpi_chunk_decode_fn *f = t->width == 4 ? k->decode32 : k->decode64;
+    return f(kit_is_float(t->type), t->extent, src, size, &rows, work);
+}
+
+/* Encode by both, decode by both; all buffers end where memory ends, or begin where it begins. */
+static void compare(const struct zmpi_kernels *k, const struct tile *t,
+                    const struct zmpi_chunk_rule *rule, const unsigned char *data, const char *what)
+{
+    static unsigned char expected[ZMPI_CHUNK_ROOM], got[ZMPI_CHUNK_ROOM];
+    static int turn;
+    bool at_end = ++turn % 4 != 0;
+    struct kit_guarded src = kit_guard(t->bytes, at_end);
+    memcpy(src.data, data, t->bytes);
+    size_t size = encode(&zmpi_kernels_scalar, t, rule, src.data, expected);
+    cr_assert_eq(encode(k, t, rule, src.data, got), size, "%s: size", what);
+    cr_assert(memcmp(expected, got, size) == 0, "%s: bytes", what);
+
+    struct kit_guarded coded = kit_guard(size, at_end), out = kit_guard(t->bytes, at_end);
+    unsigned char *reference = malloc(t->bytes);
+    memcpy(coded.data, expected, size);
+    memset(reference, 0xA5, t->bytes);
+    memset(out.data, 0xA5, t->bytes); /* what lies between the rows must stay */
+    cr_assert_eq(decode(&zmpi_kernels_scalar, t, coded.data, size, reference, false), ZMPI_OK);
+    cr_assert_eq(decode(k, t, coded.data, size, out.data, turn % 3 == 0), ZMPI_OK, "%s", what);
+    cr_assert(memcmp(reference, out.data, t->bytes) == 0, "%s: decoded", what);
+
+    /* Bits flipped: the same verdict, and the same words if it is good. */
+    for (int i = 0; i < 4; i++) {
+        struct kit_random r = {(uint64_t)turn * 4 + (uint64_t)i};
+        size_t bit = kit_below(&r, i < 2 && size > 300 ? 300 * 8 : size * 8);
+        coded.data[bit / 8] ^= (unsigned char)(1U << bit % 8);
+        enum zmpi_status s = decode(&zmpi_kernels_scalar, t, coded.data, size, reference, false);
+        cr_assert_eq(decode(k, t, coded.data, size, out.data, false), s, "%s: verdict", what);
+        cr_assert(s || memcmp(reference, out.data, t->bytes) == 0, "%s: flipped", what);
+        coded.data[bit / 8] ^= (unsigned char)(1U << bit % 8);
+    }
+    free(reference);
+    kit_unguard(&src);
+    kit_unguard(&coded);
+    kit_unguard(&out);
+}
+
+/* ---- data ---- */
+
+/* Besides the kinds of kit.h: integers of a given length of residuals, waves in y and z that want
+ * other axes, limits. */
+enum data { LENGTHS = KIT_DATA_KINDS, SHEETS, LIMITS, MOSTLY_FILL, DATA_KINDS };
+
+static double special_value(struct kit_random *r, const struct zmpi_chunk_rule *rule)
+{
+    const struct zmpi_step *l = &rule->level[kit_below(r, rule->levels ? (size_t)rule->levels : 1)];
+    double sign = kit_below(r, 2) ? 1 : -1, m = (double)kit_below(r, 1000);
+    switch (kit_below(r, 8)) {
+    case 0:
+        return sign * l->limit;
+    case 1:
+        return sign * nextafterf((float)l->limit, INFINITY);
+    case 2:
+        return sign * nextafter(l->limit, 0);
+    case 3:
+        return sign * (m + 0.5) * l->step;
+    case 4:
+        return sign * nextafter((m + 0.5) * l->step, 0);
+    case 5:
+        return kit_special(r, ZMPI_F64);
+    default:
+        return m * l->step;
+    }
+}
+
+static void fill(struct kit_random *r, const struct tile *t, int kind,
+                 const struct zmpi_chunk_rule *rule, unsigned char *data)
+{
+    const size_t n = t->bytes / t->width;
+    if (kind < KIT_DATA_KINDS) {
+        struct zmpi_array a = kit_array(t->type, 1, 1, n);
+        kit_fill(r, &a, (enum kit_data)kind, data);
+        return;
+    }
+    const unsigned length = (unsigned)kit_below(r, 8 * t->width + 1);
+    const double coarse = rule->levels ? rule->level[0].step : 1;
+    for (size_t i = 0; i < n; i++) {
+        size_t y = i * t->width / t->row, z = i * t->width / t->plane;
+        double v = 0;
+        if (kind == SHEETS)
+            v = coarse * (double)((y * y * 77 + z * z * 1234 + kit_below(r, 2)) % 4001);
+        else if (kind == LIMITS)
+            v = kit_below(r, 20) ? coarse * (double)(i % 100) : special_value(r, rule);
+        else if (kind == MOSTLY_FILL)
+            v = i / 40 % 7 ? 1e20 : 3;
+        if (kind == LENGTHS) { /* as bits: for integers, and for floats without a bound */
+            uint64_t u = length ? kit_next(r) >> (64 - length) : 0;
+            u = kit_below(r, 2) ? 0 - u : u;
+            memcpy(data + i * t->width, &u, t->width);
+        } else if (kit_is_float(t->type)) {
+            kit_put(t->type, data, i, v);
+        } else {
+            uint64_t u = (uint64_t)(int64_t)fmin(v, 1e9);
+            memcpy(data + i * t->width, &u, t->width);
+        }
+    }
+}
+
+static struct zmpi_chunk_rule rule_for(struct kit_random *r, enum zmpi_type type)
+{
+    static const double bounds[] = {0, 1e-3, 1e-3, 1e-6, 0.7, 1e3, 1e-40, 1e30};
+    struct zmpi_chunk_rule rule;
+    double bound = bounds[kit_below(r, KIT_COUNT(bounds))];
+    if (type == ZMPI_F32)
+        bound = (double)(float)bound;
+    zmpi_chunk_rule_make(&rule, type, bound, kit_below(r, 3) ? 1e20 : (double)INFINITY);
+    return rule;
+}
+
+static void extents(struct kit_random *r, size_t max, size_t extent[3])
+{
+    static const size_t edge[] = {1,  2,  3,  4,  7,  8,  9,  15,  16,
+                                  17, 31, 32, 33, 63, 64, 65, 128, 256};
+    do {
+        for (int i = 0; i < 3; i++)
+            extent[i] =
+                kit_below(r, 3) ? edge[kit_below(r, KIT_COUNT(edge))] : 1 + kit_below(r, 70);
+        if (kit_below(r, 3) == 0)
+            extent[0] = 1;
+        if (kit_below(r, 3) == 0)
+            extent[1] = 1;
+        if (kit_below(r, 40) == 0)
+            extent[kit_below(r, 3)] = max;
+    } while (extent[0] * extent[1] * extent[2] > max);
+}
+
+static void check(const struct zmpi_kernels *k, enum zmpi_type type, int kind, int cases)
+{
+    struct kit_random r = {1000 * (uint64_t)type + (uint64_t)kind};
+    for (int i = 0; i < cases; i++) {
+        size_t extent[3];
+        extents(&r, ZMPI_CHUNK_INPUT_BYTES / zmpi_type_size(type), extent);
+        bool gaps = kit_below(&r, 2) != 0;
+        struct tile t = tile_make(type, extent, gaps ? kit_below(&r, 20) : 0, gaps ? 1 : 0);
+        struct zmpi_chunk_rule rule = rule_for(&r, type);
+        unsigned char *data = malloc(t.bytes);
+        char what[120];
+        fill(&r, &t, kind, &rule, data);
+        snprintf(what, sizeof what, "%s type %d kind %d case %d: %zux%zux%zu bound %g", k->name,
+                 type, kind, i, extent[0], extent[1], extent[2], rule.abs_bound);
+        compare(k, &t, &rule, data, what);
+        free(data);
+    }
+}
+
+static void check_type(enum zmpi_type type)
+{
+    for (size_t i = 0; zmpi_kernels_at(i); i++)
+        if (zmpi_kernels_at(i)->available() && zmpi_kernels_at(i) != &zmpi_kernels_scalar)
+            for (int kind = 0; kind < DATA_KINDS; kind++)
+                check(zmpi_kernels_at(i), type, kind, 250);
+}
+
+Test(kernels, f32)
+{
+    check_type(ZMPI_F32);
+}
+
+Test(kernels, f64)
+{
+    check_type(ZMPI_F64);
+}
+
+Test(kernels, i32)
+{
+    check_type(ZMPI_I32);
+}
+
+Test(kernels, i64)
+{
+    check_type(ZMPI_I64);
+}
+
+/* ---- range and hash ---- */
+
+static void check_range(const struct zmpi_kernels *k, enum zmpi_type type, int kind)
+{
+    struct kit_random r = {77 + (uint64_t)kind};
+    for (int i = 0; i < 60; i++) {
+        struct zmpi_array a = kit_array(type, 1, 1, kit_below(&r, 700));
+        void *data = kit_make(&r, &a, (enum kit_data)kind);
+        struct zmpi_range e = ZMPI_RANGE_EMPTY, g = ZMPI_RANGE_EMPTY;
+        bool f32 = type == ZMPI_F32;
+        (f32 ? zmpi_kernels_scalar.range32 : zmpi_kernels_scalar.range64)(data, a.extent[2], &e);
+        (f32 ? k->range32 : k->range64)(data, a.extent[2], &g);
+        cr_assert(e.min == g.min && e.max == g.max && e.fill == g.fill, "%s data %d case %d",
+                  k->name, kind, i);
+        free(data);
+    }
+}
+
+Test(kernels, range)
+{
+    for (size_t i = 0; zmpi_kernels_at(i); i++)
+        for (int kind = 0; kind < KIT_DATA_KINDS && zmpi_kernels_at(i)->available(); kind++) {
+            check_range(zmpi_kernels_at(i), ZMPI_F32, kind);
+            check_range(zmpi_kernels_at(i), ZMPI_F64, kind);
+        }
+}
+
+Test(kernels, hash)
+{
+    struct kit_random r = {5};
+    struct zmpi_array a = kit_array(ZMPI_BYTES, 1, 1, ZMPI_CHUNK_CODED_MAX);
+    unsigned char *data = kit_make(&r, &a, KIT_BITS);
+    for (size_t n = 0; n <= ZMPI_CHUNK_CODED_MAX; n += n < 2100 ? 1 : 997)
+        for (size_t i = 0; zmpi_kernels_at(i); i++)
+            if (zmpi_kernels_at(i)->available())
+                cr_assert_eq(zmpi_kernels_at(i)->hash(data, n), zmpi_hash(data, n, 0), "%zu", n);
+    free(data);
+}
+
+/* ---- choice ---- */
+
+Test(kernels, lists)
+{
+    cr_assert(zmpi_kernels_list_ok(""));
+    cr_assert(zmpi_kernels_list_ok("avx2"));
+    cr_assert_not(zmpi_kernels_list_ok("avx"));
+    cr_assert_not(zmpi_kernels_list_ok("avx2,"));
+    cr_assert_not(zmpi_kernels_list_ok(",avx2"));
+    cr_assert_not(zmpi_kernels_list_ok("scalar"));
+}
+
+Test(kernels, disable)
+{
+    setenv("ZMPI_DISABLE", "avx2", 1);
+    cr_assert_str_eq(zmpi_kernels()->name, "scalar");
+}

@@ -1,0 +1,317 @@
+/*
+ * options.c - every setting with good and bad values, where values come from, and the rules file.
+ */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options.h"
+
+/* The environment of whoever runs the tests must not count. */
+static void clean(void)
+{
+    for (size_t i = 0; zmpi_option_info(i) != NULL; i++)
+        unsetenv(zmpi_option_info(i)->environment);
+    zmpi_log_set(ZMPI_LOG_QUIET);
+}
+
+TestSuite(options, .init = clean);
+
+static char message[256];
+
+static enum zmpi_status set(const char *name, const char *value)
+{
+    struct zmpi_options o;
+    zmpi_options_default(&o);
+    message[0] = 0;
+    return zmpi_option_set(&o, name, value, "hint", message);
+}
+
+static struct zmpi_options load(void)
+{
+    struct zmpi_options o;
+    cr_assert_eq(zmpi_options_load(&o, message), ZMPI_OK, "%s", message);
+    return o;
+}
+
+static void load_fails(const char *says)
+{
+    struct zmpi_options o;
+    message[0] = 0;
+    cr_assert_neq(zmpi_options_load(&o, message), ZMPI_OK);
+    cr_assert_not_null(strstr(message, says), "\"%s\" does not say \"%s\"", message, says);
+    cr_assert_null(strchr(message, '\n'));
+}
+
+/* A rules file with this text, named in ZMPI_CONFIG; removed by the caller. */
+static void use_rules(char path[64], const char *text)
+{
+    snprintf(path, 64, "rules-%d.ini", (int)getpid());
+    FILE *f = fopen(path, "w");
+    cr_assert_not_null(f);
+    fputs(text, f);
+    fclose(f);
+    setenv("ZMPI_CONFIG", path, 1);
+}
+
+static void rules_fail(const char *text, const char *says)
+{
+    char path[64];
+    use_rules(path, text);
+    load_fails(says);
+    cr_assert_eq(strncmp(message, path, strlen(path)), 0, "%s", message);
+    unlink(path);
+}
+
+/* What a table of strings ends with is NULL. */
+static void all(const char *name, const char *const *good, const char *const *bad)
+{
+    for (; *good != NULL; good++)
+        cr_assert_eq(set(name, *good), ZMPI_OK, "%s=%s: %s", name, *good, message);
+    for (; *bad != NULL; bad++) {
+        cr_assert_eq(set(name, *bad), ZMPI_ERR_ARG, "%s=%s was taken", name, *bad);
+        cr_assert_not_null(strstr(message, "allowed"), "%s", message);
+        cr_assert_null(strchr(message, '\n'), "%s", message);
+    }
+}
+
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+Test(options, values)
+{
+    all("error_bound", LIST("abs=1", "rel=1e-3", "abs=1e-30", "lossless", "rel=0.99"),
+        LIST("", "abs=0", "abs=-1", "rel=-1", "rel=1", "rel=2", "abs=nan", "abs=inf", "rel=", "abs",
+             "1e-3", "ABS=1", "abs=1 ", " abs=1", "abs=1x", "abs=0x1p-3", "abs=1e999",
+             "lossless=1"));
+    all("codec", LIST("fle"), LIST("", "FLE", "zfp", "huffman", "fle,fle"));
+    all("device", LIST("auto", "cpu", "cuda", "my_dev-2"),
+        LIST("", "a b", "../x", "CPU", "abcdefghijklmnopqrstuvwxyzabcdefghij"));
+    all("files", LIST("*", "*.bin", "a,b,!c", "/scratch/*", "!a,*"),
+        LIST("", ",", "a,", ",a", "!", "!a", "!a,!b", "a,,b"));
+    all("threads", LIST("0", "1", "1024"),
+        LIST("", "-1", "1025", "2x", " 2", "+2", "1.5", "99999999999999999999"));
+    all("collectives", LIST("gather", "none", "gather,gather"),
+        LIST("", "bcast", "gather,", ",gather", "none,gather", "GATHER"));
+    all("collective_min", LIST("0", "1", "64K", "64k", "1M", "2G"),
+        LIST("", "-1", "K", "1T", "1KB", "64 K", "1.5M", "18446744073709551615", "9999999999G"));
+    all("staging", LIST("1M", "16M", "1G", "1048576", "1024K"),
+        LIST("", "0", "1048575", "1K", "1025M", "2G"));
+    all("shape", LIST("10", "10x20", "1x2x3", "2x3x4x5", "5X6"),
+        LIST("", "0", "10x", "x10", "0x1x1", "-1x2", "1 x 2", "1,2",
+             "4294967296x4294967296x4294967296"));
+    all("report_text", LIST("on", "off"), LIST("", "1", "yes", "ON"));
+    all("log", LIST("quiet", "error", "warn", "info", "debug"), LIST("", "verbose", "3"));
+    char text[2048];
+    memset(text, 'x', sizeof text);
+    text[1023] = 0;
+    all("report", LIST("", "a.json", text), LIST("a\nb"));
+    text[1023] = 'x';
+    text[1024] = 0;
+    all("config", LIST("", "r.ini"), LIST(text));
+    all("plugin_path", LIST("", "/a:/b"), LIST(text));
+}
+
+Test(options, fields)
+{
+    struct zmpi_options o;
+    zmpi_options_default(&o);
+    cr_assert(!o.bound_set && o.threads == 0 && o.collective_min == 65536 &&
+              o.staging == (size_t)16 << 20);
+    cr_assert(o.report_text && o.log == ZMPI_LOG_WARN && o.shape[2] == 0);
+    cr_assert_str_eq(o.device, "auto");
+    cr_assert_eq(zmpi_option_set(&o, "error_bound", "rel=1e-3", "h", message), ZMPI_OK);
+    cr_assert(o.bound_set && o.bound.mode == ZMPI_REL && o.bound.value == 1e-3);
+    cr_assert_eq(zmpi_option_set(&o, "staging", "2M", "h", message), ZMPI_OK);
+    cr_assert_eq(o.staging, (size_t)2 << 20);
+    cr_assert_eq(zmpi_option_set(&o, "shape", "2x3x4x5", "h", message), ZMPI_OK);
+    cr_assert(o.shape[0] == 6 && o.shape[1] == 4 && o.shape[2] == 5);
+    cr_assert_eq(zmpi_option_set(&o, "shape", "7", "h", message), ZMPI_OK);
+    cr_assert(o.shape[0] == 1 && o.shape[1] == 1 && o.shape[2] == 7);
+    struct zmpi_options before = o;
+    cr_assert_neq(zmpi_option_set(&o, "error_bound", "rel=-1", "h", message), ZMPI_OK);
+    cr_assert_eq(memcmp(&o, &before, sizeof o), 0); // a failure changes nothing
+}
+
+Test(options, message_says_what_is_allowed)
+{
+    setenv("ZMPI_ERROR_BOUND", "rel=-1", 1);
+    load_fails("ZMPI_ERROR_BOUND=rel=-1: allowed are abs=V, rel=V (V > 0, rel < 1) or lossless");
+    cr_assert_eq(set("error_bond", "abs=1"), ZMPI_ERR_ARG);
+    cr_assert_not_null(strstr(message, "error_bound"), "%s", message);
+}
+
+/* Every row can be printed and what is printed can be set again. */
+Test(options, table_round_trip)
+{
+    struct zmpi_options o = load();
+    size_t n = 0;
+    for (; zmpi_option_info(n) != NULL; n++) {
+        const struct zmpi_option_info *info = zmpi_option_info(n);
+        char text[1024], name[64] = "ZMPI_";
+        for (size_t k = 0; info->name[k] != 0; k++)
+            name[k + 5] = (char)(info->name[k] == '_' ? '_' : info->name[k] - 'a' + 'A');
+        cr_assert_str_eq(name, info->environment);
+        if (info->info_key != NULL)
+            cr_assert(strncmp(info->info_key, "zmpi_", 5) == 0 &&
+                      strcmp(info->info_key + 5, info->name) == 0);
+        zmpi_option_get(&o, n, text);
+        cr_assert_str_eq(text, info->default_value);
+        if (text[0] != 0)
+            cr_assert_eq(set(info->name, text), ZMPI_OK, "%s", message);
+        cr_assert(info->help[0] != 0 && info->type[0] != 0);
+    }
+    cr_assert_eq(n, (size_t)ZMPI_OPTION_COUNT);
+}
+
+Test(options, environment)
+{
+    setenv("ZMPI_ERROR_BOUND", "abs=0.5", 1);
+    setenv("ZMPI_THREADS", "3", 1);
+    setenv("ZMPI_REPORT", "", 1);
+    struct zmpi_options o = load();
+    cr_assert(o.bound_set && o.bound.mode == ZMPI_ABS && o.threads == 3);
+    cr_assert_eq(o.source[0], ZMPI_FROM_ENVIRONMENT);
+    cr_assert_eq(o.source[1], ZMPI_FROM_DEFAULT);
+}
+
+Test(options, unknown_variables)
+{
+    setenv("ZMPI_DATA", "/x", 1);
+    setenv("ZMPI_TEST_ANYTHING", "1", 1);
+    setenv("ZMPIX", "1", 1);
+    load();
+    setenv("ZMPI_EROR_BOUND", "abs=1", 1);
+    load_fails("ZMPI_EROR_BOUND");
+    load_fails("did you mean ZMPI_ERROR_BOUND?");
+    unsetenv("ZMPI_EROR_BOUND");
+    setenv("ZMPI_COMPLETELY_DIFFERENT_WORDS_OF_GREAT_LENGTH_THAT_EXCEED_ANY_BUFFER_THERE_MAY_BE",
+           "1", 1);
+    load_fails("ZMPI_COMPLETELY");
+    unsetenv("ZMPI_COMPLETELY_DIFFERENT_WORDS_OF_GREAT_LENGTH_THAT_EXCEED_ANY_BUFFER_THERE_MAY_BE");
+    load();
+}
+
+static bool matches(const char *files, const char *path)
+{
+    struct zmpi_options o;
+    zmpi_options_default(&o);
+    if (files != NULL)
+        cr_assert_eq(zmpi_option_set(&o, "files", files, "h", message), ZMPI_OK, "%s", message);
+    return zmpi_options_file_matches(&o, path);
+}
+
+Test(options, files)
+{
+    cr_assert(matches(NULL, "out.bin") && matches(NULL, "/a/b.h5/out.bin") &&
+              matches(NULL, "noextension"));
+    static const char *const own[] = {"h5",    "hdf5", "he5",  "nc",  "nc4", "cdf", "bp",
+                                      "adios", "silo", "cgns", "exo", "e",   "zarr"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/scratch/run/out.%s", own[i]);
+        cr_assert(!matches(NULL, path), "%s", path);
+        cr_assert(matches("*", path), "%s", path); // a user's value replaces the default
+    }
+    cr_assert(matches("snap*", "/x/snap1") && !matches("snap*", "/snap/x"));
+    cr_assert(matches("/scratch/*", "/scratch/a/b") && !matches("/scratch/*", "/home/b"));
+    cr_assert(matches("*,!*.log,keep.log", "keep.log") && !matches("*,!*.log,keep.log", "x.log"));
+    cr_assert(!matches("keep.log,!*.log", "keep.log")); // the last match wins
+    cr_assert(!matches("a", "b"));
+}
+
+static const char rules[] = "; a comment\n"
+                            "[*]\n"
+                            "error_bound = rel=1e-4\n"
+                            "[snap_*]\n"
+                            "error_bound = abs=0.25 ; for pictures\n"
+                            "  shape = 2x3x4\n"
+                            "[/exact/*]\n"
+                            "error_bound = lossless\n"
+                            "device=cpu\n";
+
+Test(options, rules)
+{
+    char path[64];
+    use_rules(path, rules);
+    struct zmpi_options o = load(), f = o;
+    cr_assert(o.bound_set && o.bound.mode == ZMPI_REL && o.bound.value == 1e-4);
+    cr_assert_eq(o.source[0], ZMPI_FROM_RULES);
+    cr_assert_eq(zmpi_options_for_file(&f, "/tmp/snap_3", message), ZMPI_OK);
+    cr_assert(f.bound.mode == ZMPI_ABS && f.bound.value == 0.25 && f.shape[0] == 2 &&
+              f.shape[2] == 4);
+    f = o;
+    cr_assert_eq(zmpi_options_for_file(&f, "/exact/snap_3", message), ZMPI_OK);
+    cr_assert(f.bound.mode == ZMPI_LOSSLESS &&
+              f.shape[2] == 4); // later sections win, setting by setting
+    cr_assert_str_eq(f.device, "cpu");
+    f = o;
+    cr_assert_eq(zmpi_options_for_file(&f, "other", message), ZMPI_OK);
+    cr_assert(f.bound.mode == ZMPI_REL && f.shape[2] == 0);
+    zmpi_options_free(&o);
+    unlink(path);
+}
+
+Test(options, precedence)
+{
+    char path[64];
+    use_rules(path, rules);
+    setenv("ZMPI_ERROR_BOUND", "abs=9", 1);
+    struct zmpi_options o = load();
+    cr_assert_eq(zmpi_options_for_file(&o, "snap_1", message), ZMPI_OK);
+    cr_assert(o.bound.mode == ZMPI_ABS && o.bound.value == 9); // environment above rules
+    cr_assert_eq(o.shape[0], 2);                               // which still count for the rest
+    cr_assert_eq(zmpi_option_set(&o, "error_bound", "lossless", "hint", message), ZMPI_OK);
+    cr_assert_eq(o.bound.mode, ZMPI_LOSSLESS); // a hint above both
+    cr_assert_eq(zmpi_options_for_file(&o, "snap_1", message), ZMPI_OK);
+    cr_assert_eq(o.bound.mode, ZMPI_LOSSLESS);
+    zmpi_options_free(&o);
+    unlink(path);
+}
+
+/* A rule that the environment hides must be right all the same. */
+Test(options, hidden_rules_are_checked)
+{
+    setenv("ZMPI_ERROR_BOUND", "abs=9", 1);
+    rules_fail("[*]\nerror_bound = abs=-1\n", ":2:");
+}
+
+Test(options, bad_rules)
+{
+    rules_fail("[*]\nerror_bound = rel=2\n", ":2: error_bound=rel=2: allowed are abs=V");
+    rules_fail("\n\n[a]\nthreads = 4\n",
+               ":4: threads: allowed in a rule are error_bound, threshold, codec, device, shape");
+    rules_fail("[a]\nerorbound = abs=1\n", ":2:");
+    rules_fail("error_bound = abs=1\n", ":1:");
+    rules_fail("[a\nerror_bound = abs=1\n", ":1:");
+    rules_fail("[a]\nnonsense\n", ":2:");
+    rules_fail("[a]\nerror_bound = abs=1\n  codec = zip\n", ":3:");
+    rules_fail("[a]\nshape = \n", ":2:");
+    char text[400] = "[*]\ndevice = ";
+    memset(text + strlen(text), 'x', 300);
+    rules_fail(text, ":2: line too long");
+    char glob[128] = "[";
+    memset(glob + 1, 'g', 60);
+    strcat(glob, "]\ncodec = fle\n");
+    rules_fail(glob, ":1: glob too long");
+}
+
+Test(options, rules_that_cannot_be_read)
+{
+    setenv("ZMPI_CONFIG", "/nonexistent/rules.ini", 1);
+    load_fails("ZMPI_CONFIG=/nonexistent/rules.ini: No such file or directory");
+    setenv("ZMPI_CONFIG", "/", 1);
+    load_fails("Is a directory");
+}
+
+Test(options, empty_rules)
+{
+    char path[64];
+    use_rules(path, "");
+    struct zmpi_options o = load();
+    cr_assert(!o.bound_set);
+    zmpi_options_free(&o);
+    unlink(path);
+}

@@ -118,6 +118,10 @@ bool zmpi_container_whole(const struct zmpi_container *c);
 /* Forget the index and scan the whole log: what fsck does. Otherwise as open. */
 enum zmpi_status zmpi_container_scan(struct zmpi_container *c, const struct zmpi_reader *in);
 
+/* Add the complete records of a log that grew, at or behind physical offset `from`. */
+enum zmpi_status zmpi_container_follow(struct zmpi_container *c, const struct zmpi_reader *in,
+                                       uint64_t from);
+
 /* Add a record (its extent's list, if loaded, becomes owned by c). Unseals. */
 enum zmpi_status zmpi_container_add(struct zmpi_container *c, const struct zmpi_record *r);
 /* Sort and build the look-up tables; logical_size becomes final. Called by read when needed. */

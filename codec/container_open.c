@@ -102,6 +102,12 @@ enum zmpi_status zmpi_container_scan(struct zmpi_container *c, const struct zmpi
     return open_container(c, in, false);
 }
 
+enum zmpi_status zmpi_container_follow(struct zmpi_container *c, const struct zmpi_reader *in,
+                                       uint64_t from)
+{
+    return zmpi_container_scan_from(c, in, from, 0, 0);
+}
+
 bool zmpi_container_whole(const struct zmpi_container *c)
 {
     return !c->index_damaged || (c->damaged == 0 && c->logical_size >= c->header.logical_size);

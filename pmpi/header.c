@@ -14,22 +14,23 @@ static int agree(struct zfile *f, int rc)
     return rc ? rc : reduced ? reduced : worst;
 }
 
-int zheader_write(struct zfile *f, uint64_t index_offset, uint64_t index_length)
+/* Rank 0: the slot that does not count. */
+static int put_header(struct zfile *f, struct zmpi_header *h)
 {
-    struct zmpi_header *h = &f->container.header;
     unsigned char slot[128];
     h->generation++;
-    h->logical_size = f->container.logical_size;
-    h->index_offset = index_length ? index_offset : 0;
-    h->index_length = index_length;
-    h->log_end = index_length ? f->end : ZMPI_HEADER_BYTES;
+    zmpi_header_encode(h, slot);
+    return zwrite_at(f, zmpi_header_slot(h->generation), slot, sizeof slot);
+}
+
+int zheader_reset(struct zfile *f)
+{
+    struct zmpi_header *h = &f->container.header;
+    h->logical_size = 0;
+    h->index_offset = h->index_length = 0;
+    h->log_end = ZMPI_HEADER_BYTES;
     h->next_epoch = f->epoch + 1;
-    int rc = MPI_SUCCESS;
-    if (f->rank == 0) {
-        zmpi_header_encode(h, slot);
-        rc = zwrite_at(f, zmpi_header_slot(h->generation), slot, sizeof slot);
-    }
-    return agree(f, rc);
+    return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
 }
 
 int zheader_create(struct zfile *f)
@@ -59,23 +60,82 @@ static int write_segment(struct zfile *f, uint64_t offset)
     return rc;
 }
 
+/* Where the index goes: rank 0 asks. *offset 0: others are writing. */
+static int index_place(struct zfile *f, uint64_t size, uint64_t *offset)
+{
+    uint64_t place[2] = {f->end, MPI_SUCCESS};
+    if (f->rank == 0) {
+        place[1] = (uint64_t)zsession_reserve(f, size, &place[0], NULL);
+        if (f->session.shared)
+            place[0] = 0;
+    }
+    int rc = PMPI_Bcast(place, 2, MPI_UINT64_T, 0, f->comm);
+    *offset = place[0];
+    return rc ? rc : (int)place[1];
+}
+
 int zindex_write(struct zfile *f)
 {
+    struct zmpi_header *h = &f->container.header;
     uint64_t mine = f->own_count ? zmpi_index_size(f->own, f->own_count) : 0, before = 0, total = 0;
-    int rc = MPI_SUCCESS, worst = MPI_SUCCESS;
+    uint64_t offset = 0;
+    int worst = MPI_SUCCESS;
     PMPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, f->comm);
     PMPI_Allreduce(&mine, &total, 1, MPI_UINT64_T, MPI_SUM, f->comm);
     if (f->rank == 0)
         before = 0;
+    int rc = index_place(f, total, &offset);
+    if (rc || offset == 0)
+        return rc;
     if (mine)
-        rc = write_segment(f, f->end + before);
+        rc = write_segment(f, offset + before);
     /* A header must not point to an index with a hole: then the log is scanned instead. */
     PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
     if (worst)
         return rc ? rc : worst;
-    uint64_t index = f->end;
-    f->end += total;
-    return zheader_write(f, index, total);
+    f->end = offset + total;
+    h->logical_size = f->container.logical_size;
+    h->index_offset = total ? offset : 0;
+    h->index_length = total;
+    h->log_end = total ? f->end : ZMPI_HEADER_BYTES;
+    h->next_epoch = f->epoch + 1;
+    return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
+}
+
+/* All records of c behind the log, and the header that points there. */
+static int write_all(struct zfile *f, struct zmpi_container *c)
+{
+    struct zmpi_header *h = &c->header;
+    unsigned char *segment;
+    size_t size = zmpi_index_size(c->record, c->count);
+    uint64_t offset = f->end;
+    int rc = zsession_reserve(f, size, &offset, NULL);
+    if (rc)
+        return rc;
+    enum zmpi_status status =
+        zmpi_index_encode(c->record, c->count, h->id, offset, &segment, &size);
+    if (status)
+        return zfile_raise_status(f, status, "writing the index");
+    rc = zwrite_at(f, offset, segment, size);
+    free(segment);
+    h->logical_size = c->logical_size;
+    h->index_offset = offset;
+    h->index_length = size;
+    h->log_end = offset + size;
+    return rc ? rc : put_header(f, h);
+}
+
+int zindex_write_all(struct zfile *f)
+{
+    struct zmpi_container c;
+    struct zmpi_reader reader = zfile_reader(f);
+    zmpi_container_init(&c);
+    enum zmpi_status status = zmpi_container_open(&c, &reader);
+    int rc = status ? zfile_raise_status(f, status, "closing") : MPI_SUCCESS;
+    if (!rc && c.count)
+        rc = write_all(f, &c);
+    zmpi_container_free(&c);
+    return rc;
 }
 
 /* Everything of the container that is not records. */
@@ -84,12 +144,13 @@ struct facts {
     uint64_t entries_size;
     uint64_t logical_size, end;
     uint64_t token; /* names what belongs to this open alone */
+    bool shared;
     struct zmpi_header header;
 };
 
-static int share_entries(struct zfile *f, uint64_t size)
+/* Rank 0's records to the others' c. */
+static int share_entries(struct zfile *f, struct zmpi_container *c, uint64_t size)
 {
-    struct zmpi_container *c = &f->container;
     unsigned char *entries = malloc(size + 1);
     if (!entries)
         return zfile_raise_status(f, ZMPI_ERR_MEMORY, "opening");
@@ -115,6 +176,7 @@ int zindex_share(struct zfile *f)
         facts.header = c->header;
         facts.logical_size = c->logical_size;
         facts.end = f->end;
+        facts.shared = f->session.shared;
         if (getrandom(&facts.token, sizeof facts.token, 0) != (ssize_t)sizeof facts.token)
             facts.token = (uint64_t)getpid();
         facts.entries_size = c->count ? zmpi_entries_size(c->record, c->count) : 0;
@@ -125,8 +187,46 @@ int zindex_share(struct zfile *f)
     c->header = facts.header;
     c->logical_size = facts.logical_size;
     f->end = facts.end;
+    f->session.shared = facts.shared;
     f->epoch = facts.header.next_epoch + 1;
     if (zshared_name(f, facts.token))
         return zfile_raise_status(f, ZMPI_ERR_MEMORY, "opening");
-    return facts.entries_size ? share_entries(f, facts.entries_size) : MPI_SUCCESS;
+    return facts.entries_size ? share_entries(f, c, facts.entries_size) : MPI_SUCCESS;
+}
+
+/* What the file holds now; facts are its status, size of the entries and logical size. */
+static void read_again(struct zfile *f, struct zmpi_container *c, uint64_t facts[3])
+{
+    struct zmpi_reader reader = zfile_reader(f);
+    enum zmpi_status status = ZMPI_OK;
+    if (reader.file_size) /* the last writer wrote nothing: it left an empty file */
+        status = zmpi_container_open(c, &reader);
+    facts[0] = status;
+    facts[1] = !status && c->count ? zmpi_entries_size(c->record, c->count) : 0;
+    facts[2] = c->logical_size;
+}
+
+int zindex_reload(struct zfile *f)
+{
+    struct zmpi_container fresh;
+    uint64_t facts[3] = {0};
+    zmpi_container_init(&fresh);
+    if (f->rank == 0)
+        read_again(f, &fresh, facts);
+    int rc = PMPI_Bcast(facts, 3, MPI_UINT64_T, 0, f->comm);
+    if (!rc && facts[0])
+        rc = zfile_raise_status(f, (enum zmpi_status)facts[0], "reading what others wrote");
+    if (!rc && !zfile_may_read(f))
+        f->container.logical_size = facts[2];
+    else if (!rc && facts[1])
+        rc = share_entries(f, &fresh, facts[1]);
+    if (rc || !zfile_may_read(f)) {
+        zmpi_container_free(&fresh);
+        return rc;
+    }
+    fresh.header = f->container.header;
+    fresh.logical_size = facts[2];
+    zmpi_container_free(&f->container);
+    f->container = fresh;
+    return MPI_SUCCESS;
 }

@@ -108,6 +108,19 @@ struct zbatch {
 
 enum { ZBATCHES = 4 };
 
+/* ---- sessions.c: a file that several communicators have open ---- */
+
+struct zsession {
+    int fd;            /* carries this rank's locks; -1: not opened */
+    bool no_locks;     /* the file system has none: nobody else is known of */
+    bool shared;       /* others write, or did: places and epochs come from the file's counters */
+    bool atomic;       /* MPI_File_set_atomicity, of a writer */
+    bool atomic_reads; /* and of one who only reads: nothing is different */
+    int held;          /* the log's lock, how many times */
+    uint64_t known;    /* atomic mode: all records below this place are known to this rank */
+    uint64_t loaded;   /* what the file was like when its records were read; rank 0 */
+};
+
 /* ---- a file that is a container ---- */
 
 struct zstats {
@@ -123,7 +136,7 @@ struct zfile {
     char *path;
     int references;       /* guarded by the table's lock */
     pthread_mutex_t lock; /* held by every operation on the file */
-    int lease;            /* descriptor that holds the writer's lock, or -1 */
+    struct zsession session;
 
     struct zmpi_options options;
     const struct zmpi_device *device;
@@ -215,6 +228,33 @@ int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size);
 /* What the codec reads the container through. */
 struct zmpi_reader zfile_reader(struct zfile *f);
 
+/* ---- sessions.c ---- */
+
+/* Rank 0 of a writer, around the creation of the header or the reading of all records. */
+int zsession_enter(struct zfile *f);
+int zsession_started(struct zfile *f);
+/* Is somebody writing to the file in another communicator? Rank 0. */
+bool zsession_others(struct zfile *f);
+/* A place for `size` bytes: *base goes in as where they would be if nobody else wrote. *epoch, if
+ * asked for, becomes higher than it was and than any other. One rank. */
+int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *epoch);
+/* May this rank write where nobody was asked? If so, until zsession_alone_end. */
+bool zsession_alone(struct zfile *f);
+void zsession_alone_end(struct zfile *f);
+/* The records as the file has them now, to all ranks. Collective, with nothing held back. */
+int zsession_reload(struct zfile *f);
+/* Has the file changed since zsession_reload? Rank 0. */
+bool zsession_changed(struct zfile *f);
+/* Around each access in atomic mode (nothing happens in the other): others' records are known, and
+ * nobody else writes. The end passes rc on. */
+int zsession_atomic_begin(struct zfile *f, bool write);
+int zsession_atomic_end(struct zfile *f, int rc);
+int zsession_set_atomic(struct zfile *f, bool atomic); /* collective */
+/* The end of a writer, all records being in the file: the index, if others wrote too and are gone.
+ * empty: nothing was ever written. Collective. */
+int zsession_leave(struct zfile *f, bool empty);
+void zsession_free(struct zfile *f);
+
 /* ---- staging.c ---- */
 
 /* shape: of the call's elements, as far as known. */
@@ -247,8 +287,8 @@ int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done);
 int zsettle_collective(struct zfile *f);
 /* The second half of it, when the data have been placed already. */
 int zsettle_share(struct zfile *f);
-/* Logical size with what this rank holds back. */
-uint64_t zfile_size(const struct zfile *f);
+/* Logical size with what this rank holds back; in atomic mode with what others wrote meanwhile. */
+uint64_t zfile_size(struct zfile *f);
 bool zfile_may_read(const struct zfile *f);
 bool zfile_may_write(const struct zfile *f);
 

@@ -1,6 +1,5 @@
 /* open.c - MPI_File_open: which files are containers, which become one, which are none of our
  * business. */
-#define _GNU_SOURCE // F_OFD_SETLK
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -76,25 +75,6 @@ static int physical_mode(int amode)
     return mode;
 }
 
-/*
- * Writers of one container must share a communicator: two that do not know of each other would
- * place records over each other. The lock belongs to an open file description and lies far behind
- * any data, where the MPI library's own locks are not.
- */
-static int take_lease(struct zfile *f)
-{
-    struct flock lock = {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = INT64_MAX - 1, .l_len = 1};
-    f->lease = open(f->path, O_RDWR | O_CLOEXEC);
-    if (f->lease < 0 || fcntl(f->lease, F_OFD_SETLK, &lock) == 0)
-        return MPI_SUCCESS;
-    if (errno != EAGAIN && errno != EACCES) /* a file system without locks */
-        return MPI_SUCCESS;
-    return zfile_raise(
-        f, MPI_ERR_FILE_IN_USE,
-        "a compressed file can be open for writing once at a time (one communicator)");
-}
-
 static uint64_t next_epoch(const struct zmpi_container *c)
 {
     uint64_t epoch = c->header.next_epoch;
@@ -115,7 +95,7 @@ static int load(struct zfile *f)
         return zfile_raise(f, MPI_ERR_IO,
                            "damaged or cut off, data are missing: zmpi fsck tells what is left, "
                            "--repair keeps that");
-    if (f->container.scanned)
+    if (f->container.scanned && !zsession_others(f))
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: was not closed properly; %llu records found by scanning (zmpi fsck --repair "
                  "writes the index)",
@@ -137,21 +117,30 @@ static int load(struct zfile *f)
     return MPI_SUCCESS;
 }
 
-static int prepare_root(struct zfile *f, enum found found)
+/* A writer's session begins under its lock: of two that come together, one makes the header. */
+static int create_or_load(struct zfile *f, enum found found)
 {
-    int rc = zfile_may_write(f) ? take_lease(f) : MPI_SUCCESS;
+    MPI_Offset size;
+    int rc = PMPI_File_get_size(f->fh, &size);
     if (rc)
         return rc;
-    if (found == FOUND_CONTAINER)
+    if (size == 0) {
+        f->end = ZMPI_HEADER_BYTES;
+        return zheader_create(f);
+    }
+    if (found == FOUND_CONTAINER || inspect(f->path) == FOUND_CONTAINER)
         return load(f);
-    MPI_Offset size;
-    rc = PMPI_File_get_size(f->fh, &size);
-    if (!rc && size != 0)
-        rc = zfile_raise(f, MPI_ERR_FILE_IN_USE, "somebody wrote to it while it was being opened");
-    if (!rc)
-        rc = zheader_create(f);
-    f->end = ZMPI_HEADER_BYTES;
-    return rc;
+    return zfile_raise(f, MPI_ERR_FILE_IN_USE, "somebody wrote to it while it was being opened");
+}
+
+static int prepare_root(struct zfile *f, enum found found)
+{
+    if (!zfile_may_write(f))
+        return load(f);
+    int rc = zsession_enter(f);
+    rc = rc ? rc : create_or_load(f, found);
+    int started = zsession_started(f);
+    return rc ? rc : started;
 }
 
 static struct zfile *new_file(const char *path, int amode, const struct zmpi_options *o)
@@ -162,7 +151,7 @@ static struct zfile *new_file(const char *path, int amode, const struct zmpi_opt
         return NULL;
     f->options = *o;
     f->amode = amode;
-    f->lease = -1;
+    f->session.fd = -1;
     f->references = 2; /* the table's and ours */
     f->path = strdup(path);
     f->device = zmpi_device_find(o->device, 0, &why);
@@ -225,10 +214,10 @@ static int open_container(MPI_Comm comm, const char *name, const char *path, int
         rc = zstatus_class(zfile_add(f));
     if (rc) {
         PMPI_File_close(fh);
-        if (f && f->lease >= 0)
-            close(f->lease);
-        if (f)
+        if (f) {
+            zsession_free(f);
             f->references = 1;
+        }
     }
     if (f)
         zfile_done(f);
@@ -273,15 +262,13 @@ static int finish(struct zfile *f)
     mine = f->own_count;
     PMPI_Allreduce(&dirty, &any, 1, MPI_INT, MPI_MAX, f->comm);
     PMPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, f->comm);
-    if (all == 0 && still_empty(f)) {
-        int emptied = PMPI_File_set_size(f->fh, 0);
-        return rc ? rc : emptied;
-    }
-    if (any) {
+    const bool empty = all == 0 && still_empty(f);
+    if (any && !empty && !f->session.shared) {
         int indexed = zindex_write(f);
         rc = rc ? rc : indexed;
     }
-    return rc;
+    int left = zsession_leave(f, empty);
+    return rc ? rc : left;
 }
 
 int zf_file_close(struct zfile *f, MPI_File *fh)
@@ -291,8 +278,7 @@ int zf_file_close(struct zfile *f, MPI_File *fh)
     zshared_remove(f);
     zfile_remove(f);
     int closed = PMPI_File_close(fh);
-    if (f->lease >= 0)
-        close(f->lease);
+    zsession_free(f);
     PMPI_Comm_free(&f->comm);
     return rc ? rc : closed;
 }

@@ -113,6 +113,19 @@ static int empty_outbox(struct zfile *f, int rc)
     return status ? zfile_raise_status(f, status, "keeping the index") : rc;
 }
 
+/* Room for the outbox in this rank's slots. */
+static uint64_t slab_place(struct zfile *f, uint64_t slot)
+{
+    if (f->slots == 0 || f->slot_used + f->outbox_used > slot) {
+        f->slots++;
+        f->slot_used = 0;
+    }
+    uint64_t index = (f->slots - 1) * (uint64_t)f->ranks + (uint64_t)f->rank;
+    uint64_t base = f->end + index * slot + f->slot_used;
+    f->slot_used += f->outbox_used;
+    return base;
+}
+
 int zplace_slab(struct zfile *f)
 {
     const uint64_t slot = zplace_slot_size(f);
@@ -123,15 +136,17 @@ int zplace_slab(struct zfile *f)
         return empty_outbox(f, zfile_raise(f, MPI_ERR_OTHER,
                                            "%zu bytes of records do not fit a slot of %llu",
                                            f->outbox_used, (unsigned long long)slot));
-    if (f->slots == 0 || f->slot_used + f->outbox_used > slot) {
-        f->slots++;
-        f->slot_used = 0;
+    uint64_t base;
+    const bool alone = zsession_alone(f);
+    int rc = alone ? MPI_SUCCESS : zsession_reserve(f, f->outbox_used, &base, NULL);
+    if (alone)
+        base = slab_place(f, slot);
+    if (!rc) {
+        bind_records(f, base);
+        rc = zwrite_at(f, base, f->outbox, f->outbox_used);
     }
-    uint64_t index = (f->slots - 1) * (uint64_t)f->ranks + (uint64_t)f->rank;
-    uint64_t base = f->end + index * slot + f->slot_used;
-    bind_records(f, base);
-    int rc = zwrite_at(f, base, f->outbox, f->outbox_used);
-    f->slot_used += f->outbox_used;
+    if (alone)
+        zsession_alone_end(f);
     return empty_outbox(f, rc);
 }
 
@@ -147,25 +162,40 @@ static int agree_end(struct zfile *f, uint64_t *end)
     return rc;
 }
 
+/* What rank 0 found out for all. */
+struct place {
+    uint64_t base, epoch;
+    int status;
+    bool shared;
+};
+
 int zplace_dense(struct zfile *f)
 {
-    uint64_t end = 0, before = 0, total = 0, mine = f->outbox_used;
-    int rc = agree_end(f, &end);
+    struct place place = {.epoch = f->epoch};
+    uint64_t before = 0, total = 0, mine = f->outbox_used;
+    int rc = agree_end(f, &place.base);
     if (!rc)
         rc = PMPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, f->comm);
     if (!rc)
         rc = PMPI_Allreduce(&mine, &total, 1, MPI_UINT64_T, MPI_SUM, f->comm);
+    if (!rc && f->rank == 0) {
+        before = 0; /* MPI_Exscan leaves it undefined */
+        place.status = zsession_reserve(f, total, &place.base, &place.epoch);
+        place.shared = f->session.shared;
+    }
+    if (!rc)
+        rc = PMPI_Bcast(&place, (int)sizeof place, MPI_BYTE, 0, f->comm);
     if (rc)
         return rc;
-    if (f->rank == 0)
-        before = 0; /* MPI_Exscan leaves it undefined */
-    if (mine) {
-        bind_records(f, end + before);
-        rc = zwrite_at(f, end + before, f->outbox, f->outbox_used);
-        rc = empty_outbox(f, rc);
+    rc = place.status;
+    if (mine && !rc) {
+        bind_records(f, place.base + before);
+        rc = zwrite_at(f, place.base + before, f->outbox, f->outbox_used);
     }
-    f->end = end + total;
-    f->epoch++;
+    rc = empty_outbox(f, rc);
+    f->end = place.base + total;
+    f->epoch = place.epoch;
+    f->session.shared = f->session.shared || place.shared;
     f->sequence = 0;
     f->slots = f->slot_used = 0;
     return rc;

@@ -75,7 +75,7 @@ int zf_file_get_view(struct zfile *f, MPI_Offset *disp, MPI_Datatype *etype, MPI
 }
 
 /* Etypes of the view that lie below the end of the file. */
-static uint64_t end_of_file(const struct zfile *f)
+static uint64_t end_of_file(struct zfile *f)
 {
     uint64_t below = zview_bytes_below(&f->view, zfile_size(f));
     return (below + f->view.etype_size - 1) / f->view.etype_size;
@@ -152,14 +152,16 @@ int zf_file_get_info(struct zfile *f, MPI_Info *info_used)
 
 int zf_file_set_atomicity(struct zfile *f, int flag)
 {
-    if (flag)
-        return zfile_unsupported(f, "MPI_File_set_atomicity(true)");
+    const bool atomic = flag != 0;
+    if (!zfile_may_write(f)) /* nobody in this group writes */
+        f->session.atomic_reads = atomic;
+    else if (atomic != f->session.atomic)
+        return zsession_set_atomic(f, atomic);
     return MPI_SUCCESS;
 }
 
 int zf_file_get_atomicity(struct zfile *f, int *flag)
 {
-    (void)f;
-    *flag = 0;
+    *flag = f->session.atomic || f->session.atomic_reads;
     return MPI_SUCCESS;
 }

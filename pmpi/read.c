@@ -84,9 +84,14 @@ int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done)
     if (rc || __builtin_mul_overflow((uint64_t)size, (uint64_t)r->count, &bytes))
         return zfile_raise(f, rc ? rc : MPI_ERR_COUNT, "reading: datatype or count");
     rc = flush_own(f);
-    bytes = available(f, r->position, bytes);
-    if (!rc && bytes)
-        rc = read_to_buffer(f, r, bytes);
+    if (!rc)
+        rc = zsession_atomic_begin(f, false);
+    if (!rc) {
+        bytes = available(f, r->position, bytes);
+        if (bytes)
+            rc = read_to_buffer(f, r, bytes);
+        rc = zsession_atomic_end(f, rc);
+    }
     if (!rc) {
         *done = bytes;
         f->stats.n.bytes_read += bytes;

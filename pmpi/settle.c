@@ -4,8 +4,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
-uint64_t zfile_size(const struct zfile *f)
+uint64_t zfile_size(struct zfile *f)
 {
+    if (!zsession_atomic_begin(f, false))
+        zsession_atomic_end(f, MPI_SUCCESS);
     uint64_t size = f->container.logical_size;
     for (int i = 0; i < ZBATCHES; i++) {
         const struct zbatch *b = &f->batch[i];
@@ -72,6 +74,10 @@ static int exchange(struct zfile *f)
 
 int zsettle_share(struct zfile *f)
 {
+    if (f->session.atomic) { /* each finds them in the file */
+        f->own_shared = f->own_count;
+        return PMPI_Barrier(f->comm);
+    }
     if (zfile_may_read(f))
         return exchange(f);
     /* Nobody will read: the size is all that must be known. */

@@ -95,7 +95,7 @@ static int request_bytes(struct zfile *f, const struct zrequest *r, uint64_t *by
     return MPI_SUCCESS;
 }
 
-static uint64_t readable(const struct zfile *f)
+static uint64_t readable(struct zfile *f)
 {
     return zview_bytes_below(&f->view, zfile_size(f));
 }

@@ -14,7 +14,7 @@ int zf_file_get_size(struct zfile *f, MPI_Offset *size)
 }
 
 /* Size 0: nothing written before counts any more, so the log starts anew and its space is given
- * back. */
+ * back, unless others know its records. */
 static int restart_log(struct zfile *f)
 {
     struct zmpi_header header = f->container.header;
@@ -25,14 +25,14 @@ static int restart_log(struct zfile *f)
     f->end = ZMPI_HEADER_BYTES;
     f->dirty = true;
     int rc = PMPI_File_set_size(f->fh, ZMPI_HEADER_BYTES);
-    int shown = zheader_write(f, 0, 0);
+    int shown = zheader_reset(f);
     return rc ? rc : shown;
 }
 
 static int change_size(struct zfile *f, uint64_t size)
 {
     int rc = MPI_SUCCESS;
-    if (size == 0)
+    if (size == 0 && !f->session.shared)
         return restart_log(f);
     if (f->rank == 0)
         rc = zencode_size(f, size);
@@ -69,6 +69,19 @@ int zf_file_preallocate(struct zfile *f, MPI_Offset size)
     return rc;
 }
 
+/* Others' records become known here, if anybody else writes. */
+static int learn(struct zfile *f)
+{
+    int news = f->session.shared;
+    if (!zfile_may_write(f)) {
+        news = f->rank == 0 && zsession_changed(f);
+        int rc = PMPI_Bcast(&news, 1, MPI_INT, 0, f->comm);
+        if (rc)
+            return rc;
+    }
+    return news ? zsession_reload(f) : MPI_SUCCESS;
+}
+
 int zf_file_sync(struct zfile *f)
 {
     int rc = zfile_may_write(f) ? zsettle_collective(f) : MPI_SUCCESS, worst = rc;
@@ -77,5 +90,7 @@ int zf_file_sync(struct zfile *f)
      * call it or none. */
     if (told || worst)
         return rc ? rc : told ? told : worst;
-    return PMPI_File_sync(f->fh);
+    int learned = learn(f);
+    rc = PMPI_File_sync(f->fh);
+    return rc ? rc : learned;
 }

@@ -202,17 +202,27 @@ static int encode_next(struct zfile *f, struct plan *p, uint64_t *begin,
 
 /* A large write of one rank: coded at once, piece by piece, as much in the outbox as a slot holds.
  */
-static int write_pieces(struct zfile *f, struct plan *p)
+static int write_pieces(struct zfile *f, struct plan *p, const struct zmpi_range *range)
 {
-    struct zmpi_range range = plan_range(f, p);
     int rc = zstage_flush(f);
     for (uint64_t at = 0; at < p->memory.bytes && !rc;) {
         if (f->outbox_used + zencode_room(p->piece, p->most_runs) > zplace_slot_size(f))
             rc = zplace_slab(f);
         if (!rc)
-            rc = encode_next(f, p, &at, &range);
+            rc = encode_next(f, p, &at, range);
     }
     return rc;
+}
+
+/* In atomic mode nothing is held back, and nobody writes between two pieces. */
+static int write_atomic(struct zfile *f, struct plan *p, const struct zmpi_range *range)
+{
+    int rc = zsession_atomic_begin(f, true);
+    if (rc)
+        return rc;
+    rc = write_pieces(f, p, range);
+    int placed = zplace_slab(f);
+    return zsession_atomic_end(f, rc ? rc : placed);
 }
 
 int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
@@ -224,10 +234,12 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
     if (rc || p.memory.bytes == 0)
         return rc;
     p.most_runs = zstage_most_runs(f);
-    if (p.memory.bytes <= zstage_limit(f) && p.runs <= p.most_runs)
+    if (!f->session.atomic && p.memory.bytes <= zstage_limit(f) && p.runs <= p.most_runs) {
         rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs);
-    else
-        rc = write_pieces(f, &p);
+    } else {
+        const struct zmpi_range range = plan_range(f, &p);
+        rc = f->session.atomic ? write_atomic(f, &p, &range) : write_pieces(f, &p, &range);
+    }
     if (!rc) {
         *done = p.memory.bytes;
         f->stats.n.bytes_written += p.memory.bytes;
@@ -249,28 +261,42 @@ static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds)
     return rc;
 }
 
+/* Round by round: each rank codes a piece, all are placed together. */
+static int write_rounds(struct zfile *f, struct plan *p, const struct zmpi_range *range,
+                        uint64_t rounds)
+{
+    uint64_t at = 0;
+    int rc = zstage_flush(f);
+    for (uint64_t k = 0; k < rounds || k == 0; k++) {
+        int step = at < p->memory.bytes ? encode_next(f, p, &at, range) : MPI_SUCCESS;
+        int placed = zplace_dense(f);
+        rc = rc ? rc : step ? step : placed;
+    }
+    int shared = zsettle_share(f);
+    return rc ? rc : shared;
+}
+
 int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
     struct plan p;
     *done = 0;
     f->stats.collective_calls++;
-    int rc = plan_make(f, r, COLLECTIVE_PIECE, &p);
+    const uint64_t most = f->session.atomic ? zplace_slot_size(f) / 4 : COLLECTIVE_PIECE;
+    int rc = plan_make(f, r, most, &p), wrote;
     struct zmpi_range range = plan_range(f, &p);
-    uint64_t rounds = rc ? 0 : plan_pieces(f, &p), at = 0;
+    uint64_t rounds = rc ? 0 : plan_pieces(f, &p);
     int agreed = agree(f, &range, &rounds);
     if (agreed) {
         plan_free(&p);
         return agreed;
     }
-    int staged = zstage_flush(f);
-    rc = rc ? rc : staged;
-    for (uint64_t k = 0; k < rounds || k == 0; k++) {
-        int step = at < p.memory.bytes ? encode_next(f, &p, &at, &range) : MPI_SUCCESS;
-        int placed = zplace_dense(f);
-        rc = rc ? rc : step ? step : placed;
+    if (f->session.atomic) {
+        p.most_runs = zstage_most_runs(f);
+        wrote = p.memory.bytes ? write_atomic(f, &p, &range) : MPI_SUCCESS;
+    } else {
+        wrote = write_rounds(f, &p, &range, rounds);
     }
-    int shared = zsettle_share(f);
-    rc = rc ? rc : shared;
+    rc = rc ? rc : wrote;
     if (!rc) {
         *done = p.memory.bytes;
         f->stats.n.bytes_written += p.memory.bytes;

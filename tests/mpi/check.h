@@ -154,6 +154,19 @@ static inline bool check_is_container(const char *path)
     return got == 8 && memcmp(head, magic, 8) == 0;
 }
 
+/* Does the header say that all records are in an index (format.md 2.1)? */
+static inline bool check_has_index(const char *path)
+{
+    uint64_t slot[2][16] = {{0}};
+    int fd = open(path, O_RDONLY);
+    bool read_both = fd >= 0 && pread(fd, slot[0], sizeof slot[0], 0) == sizeof slot[0] &&
+                     pread(fd, slot[1], sizeof slot[1], 256) == sizeof slot[1];
+    if (fd >= 0)
+        close(fd);
+    const uint64_t *newer = slot[slot[1][4] > slot[0][4]];
+    return read_both && newer[6] != 0 && (long long)newer[8] == check_disk_size(path);
+}
+
 /* MPI 3.1, 13.6.1: what one rank wrote before is what all see after. */
 static inline void check_sync(MPI_File file, MPI_Comm comm)
 {

@@ -151,24 +151,6 @@ static void queries(int ranks)
     OK(MPI_File_close(&file));
 }
 
-/* Two communicators that do not know of each other may not both write. */
-static void two_writers(int rank, int ranks)
-{
-    MPI_File file, second;
-    check_say("two writers");
-    file = open_file(MPI_MODE_RDWR);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == ranks - 1) {
-        CHECK_CLASS(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, MPI_INFO_NULL, &second),
-                    MPI_ERR_FILE_IN_USE);
-        OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &second));
-        OK(MPI_File_close(&second));
-    }
-    OK(MPI_File_close(&file));
-    file = open_file(MPI_MODE_RDWR);
-    OK(MPI_File_close(&file));
-}
-
 static void delete (int rank)
 {
     float data[N];
@@ -224,7 +206,6 @@ int main(int argc, char **argv)
     read_only(rank);
     wrong_arguments(rank, ranks);
     queries(ranks);
-    two_writers(rank, ranks);
     delete (rank);
     alone(rank);
     MPI_Finalize();

@@ -1,0 +1,306 @@
+/*
+ * sessions.c - one file, open for writing in several communicators, and atomic mode
+ * (docs/architecture.md, "Several communicators").
+ *
+ * A writer that is alone decides places by arithmetic and asks nobody. Once a second one comes, or
+ * in atomic mode, places and epochs come from counters behind the header (format.md 2.6), each step
+ * under a lock. A lock is never held while waiting for another rank: that rank might wait for it.
+ * Locks belong to open file descriptions and lie far behind any data, where the MPI library's own
+ * are not.
+ */
+#define _GNU_SOURCE // F_OFD_SETLKW
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bytes.h"
+#include "hash.h"
+#include "header.h"
+#include "internal.h"
+
+enum { COUNTERS_AT = 384, COUNTERS_BYTES = 32 };
+
+static const off_t LOG_LOCK = INT64_MAX - 1, WRITERS_LOCK = INT64_MAX - 2;
+
+struct counters {
+    uint64_t shared, end, epoch;
+};
+
+/* ---- locks ---- */
+
+static struct flock lock_at(off_t byte, short type)
+{
+    return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+}
+
+static void open_lock_file(struct zfile *f)
+{
+    struct zsession *s = &f->session;
+    if (s->fd < 0 && !s->no_locks)
+        s->fd = open(f->path, (zfile_may_write(f) ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    s->no_locks = s->fd < 0;
+}
+
+/* type: F_RDLCK or F_WRLCK. A file system without locks is used as if nobody else were there. */
+static void lock_log(struct zfile *f, short type)
+{
+    struct zsession *s = &f->session;
+    struct flock l = lock_at(LOG_LOCK, type);
+    if (s->held++ > 0)
+        return;
+    open_lock_file(f);
+    while (!s->no_locks && fcntl(s->fd, F_OFD_SETLKW, &l) != 0)
+        s->no_locks = errno != EINTR;
+}
+
+static void unlock_log(struct zfile *f)
+{
+    struct zsession *s = &f->session;
+    struct flock l = lock_at(LOG_LOCK, F_UNLCK);
+    if (--s->held == 0 && s->fd >= 0)
+        (void)fcntl(s->fd, F_OFD_SETLK, &l);
+}
+
+static void set_presence(struct zfile *f, short type)
+{
+    struct flock l = lock_at(WRITERS_LOCK, type);
+    if (f->session.fd >= 0)
+        (void)fcntl(f->session.fd, F_OFD_SETLK, &l);
+}
+
+bool zsession_others(struct zfile *f)
+{
+    struct flock l = lock_at(WRITERS_LOCK, F_WRLCK);
+    open_lock_file(f);
+    return f->session.fd >= 0 && fcntl(f->session.fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
+}
+
+/* ---- counters ---- */
+
+/* Those of a writer that did not come to its end are of use to nobody: see zsession_started. */
+static struct counters read_counters(const struct zfile *f)
+{
+    unsigned char b[COUNTERS_BYTES];
+    struct counters c = {0};
+    if (f->session.fd >= 0 && pread(f->session.fd, b, sizeof b, COUNTERS_AT) == sizeof b &&
+        zmpi_load64(b + 24) == zmpi_hash(b, 24, 0))
+        c = (struct counters){zmpi_load64(b), zmpi_load64(b + 8), zmpi_load64(b + 16)};
+    return c;
+}
+
+static int write_counters(struct zfile *f, const struct counters *c)
+{
+    unsigned char b[COUNTERS_BYTES];
+    zmpi_store64(b, c->shared);
+    zmpi_store64(b + 8, c->end);
+    zmpi_store64(b + 16, c->epoch);
+    zmpi_store64(b + 24, zmpi_hash(b, 24, 0));
+    if (f->session.fd < 0 || pwrite(f->session.fd, b, sizeof b, COUNTERS_AT) == sizeof b)
+        return MPI_SUCCESS;
+    return zfile_raise(f, errno == ENOSPC ? MPI_ERR_NO_SPACE : MPI_ERR_IO, "writing the header: %s",
+                       strerror(errno));
+}
+
+static uint64_t physical_size(const struct zfile *f)
+{
+    struct stat s;
+    return f->session.fd >= 0 && fstat(f->session.fd, &s) == 0 ? zmpi_pad8((uint64_t)s.st_size) : 0;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- a session's beginning ---- */
+
+int zsession_enter(struct zfile *f)
+{
+    lock_log(f, F_WRLCK);
+    f->session.shared = zsession_others(f);
+    return MPI_SUCCESS;
+}
+
+int zsession_started(struct zfile *f)
+{
+    struct counters c = read_counters(f);
+    struct zmpi_header *h = &f->container.header;
+    int rc = MPI_SUCCESS;
+    if (f->session.shared) {
+        c.shared = 1;
+        c.end = larger(c.end, f->end);
+        c.epoch = h->next_epoch = larger(c.epoch, h->next_epoch) + 1;
+        rc = write_counters(f, &c);
+    } else if (c.shared) { /* of writers that are gone */
+        c = (struct counters){0};
+        rc = write_counters(f, &c);
+    }
+    set_presence(f, F_RDLCK);
+    unlock_log(f);
+    return rc;
+}
+
+/* ---- places ---- */
+
+int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *epoch)
+{
+    lock_log(f, F_WRLCK);
+    struct counters c = read_counters(f);
+    if (c.shared) {
+        f->session.shared = true;
+        *base = c.end;
+    }
+    c.end = *base + size;
+    if (epoch)
+        c.epoch = *epoch = larger(*epoch, c.shared ? c.epoch : 0) + 1;
+    int rc = write_counters(f, &c);
+    unlock_log(f);
+    return rc;
+}
+
+bool zsession_alone(struct zfile *f)
+{
+    if (f->session.shared)
+        return false;
+    lock_log(f, F_RDLCK);
+    f->session.shared = read_counters(f).shared;
+    if (f->session.shared)
+        unlock_log(f);
+    return !f->session.shared;
+}
+
+void zsession_alone_end(struct zfile *f)
+{
+    unlock_log(f);
+}
+
+/* ---- what others wrote ---- */
+
+/* Any placement at a collective point changes the counters. */
+static uint64_t fingerprint(struct zfile *f)
+{
+    unsigned char header[ZMPI_HEADER_BYTES] = {0};
+    open_lock_file(f);
+    if (f->session.fd < 0 || pread(f->session.fd, header, sizeof header, 0) < 0)
+        return 0;
+    return zmpi_hash(header, sizeof header, physical_size(f));
+}
+
+bool zsession_changed(struct zfile *f)
+{
+    return f->session.loaded != fingerprint(f);
+}
+
+int zsession_reload(struct zfile *f)
+{
+    if (f->rank == 0)
+        f->session.loaded = fingerprint(f);
+    return zindex_reload(f);
+}
+
+/* ---- atomic mode ---- */
+
+/* Others' records between what is known and `end`. */
+static int follow(struct zfile *f, uint64_t end)
+{
+    struct zmpi_reader reader = zfile_reader(f);
+    reader.file_size = end < reader.file_size ? end : reader.file_size;
+    enum zmpi_status status = end > f->session.known
+                                  ? zmpi_container_follow(&f->container, &reader, f->session.known)
+                                  : ZMPI_OK;
+    f->session.known = end;
+    return status ? zfile_raise_status(f, status, "reading what others wrote") : MPI_SUCCESS;
+}
+
+int zsession_atomic_begin(struct zfile *f, bool write)
+{
+    if (!f->session.atomic)
+        return MPI_SUCCESS;
+    lock_log(f, write ? F_WRLCK : F_RDLCK);
+    struct counters c = read_counters(f);
+    int rc = follow(f, c.end);
+    if (!rc && write) {
+        c.epoch = f->epoch = larger(c.epoch, f->epoch) + 1;
+        f->sequence = 0;
+        rc = write_counters(f, &c);
+    }
+    if (rc)
+        unlock_log(f);
+    return rc;
+}
+
+int zsession_atomic_end(struct zfile *f, int rc)
+{
+    if (!f->session.atomic)
+        return rc;
+    f->session.known = read_counters(f).end; /* others wrote nothing meanwhile */
+    unlock_log(f);
+    return rc;
+}
+
+/* From here on all places are asked for. Rank 0. */
+static int share_log(struct zfile *f)
+{
+    lock_log(f, F_WRLCK);
+    int rc = MPI_SUCCESS;
+    if (f->session.no_locks) {
+        rc = zfile_raise(f, MPI_ERR_UNSUPPORTED_OPERATION,
+                         "atomic mode needs file locks, which this file system does not have");
+    } else {
+        struct counters c = read_counters(f);
+        c.end = larger(c.shared ? c.end : f->end, physical_size(f));
+        c.epoch = larger(c.epoch, f->epoch);
+        c.shared = 1;
+        f->session.known = c.end;
+        rc = write_counters(f, &c);
+    }
+    unlock_log(f);
+    return rc;
+}
+
+int zsession_set_atomic(struct zfile *f, bool atomic)
+{
+    int rc = zsettle_collective(f);
+    uint64_t told[2] = {MPI_SUCCESS, 0};
+    if (atomic && f->rank == 0) {
+        told[0] = (uint64_t)share_log(f);
+        told[1] = f->session.known;
+    }
+    int sent = PMPI_Bcast(told, 2, MPI_UINT64_T, 0, f->comm);
+    rc = rc ? rc : sent ? sent : (int)told[0];
+    if (rc)
+        return rc;
+    f->session.shared = f->session.shared || atomic;
+    f->session.known = told[1];
+    rc = zsession_reload(f);
+    f->session.atomic = atomic;
+    return rc;
+}
+
+/* ---- a session's end ---- */
+
+int zsession_leave(struct zfile *f, bool empty)
+{
+    int rc = MPI_SUCCESS;
+    if (f->rank == 0) {
+        lock_log(f, F_WRLCK);
+        bool last = !zsession_others(f);
+        if (last && read_counters(f).shared)
+            rc = zindex_write_all(f);
+        else if (last && empty && truncate(f->path, 0) != 0)
+            rc = zfile_raise(f, MPI_ERR_IO, "closing: %s", strerror(errno));
+        set_presence(f, F_UNLCK);
+        unlock_log(f);
+    }
+    int worst = rc, told = PMPI_Bcast(&worst, 1, MPI_INT, 0, f->comm);
+    return told ? told : worst;
+}
+
+void zsession_free(struct zfile *f)
+{
+    if (f->session.fd >= 0)
+        close(f->session.fd);
+    f->session.fd = -1;
+}

@@ -167,6 +167,9 @@ struct zfile {
     struct zmpi_record *waiting; /* the records in the outbox; offset = place in the outbox */
     size_t waiting_count, waiting_room;
 
+    bool nonblocking;               /* inside a nonblocking call */
+    struct zbackground *background; /* NULL before the first such write */
+
     struct zstats stats;
 };
 
@@ -223,10 +226,21 @@ int zplace_slab(struct zfile *f);
 /* With all ranks: densely. Ends the epoch. Every rank must call it, whatever happened to it before.
  */
 int zplace_dense(struct zfile *f);
+/* n records that were written (rc 0) become known, or are dropped; returns rc, or why not. */
+int zplace_keep(struct zfile *f, struct zmpi_record *record, size_t n, int rc);
 /* Independent write of bytes of the container itself. */
 int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size);
 /* What the codec reads the container through. */
 struct zmpi_reader zfile_reader(struct zfile *f);
+
+/* ---- background.c ---- */
+
+/* The outbox, bound to its place, to the file by another thread; *rc is an error of an earlier one.
+ * false: that cannot be done, nothing happened. */
+bool zbackground_write(struct zfile *f, uint64_t offset, int *rc);
+/* All that is under way is in the file and known, or its error raised. */
+int zbackground_wait(struct zfile *f);
+void zbackground_free(struct zfile *f);
 
 /* ---- sessions.c ---- */
 
@@ -253,6 +267,8 @@ int zsession_set_atomic(struct zfile *f, bool atomic); /* collective */
 /* The end of a writer, all records being in the file: the index, if others wrote too and are gone.
  * empty: nothing was ever written. Collective. */
 int zsession_leave(struct zfile *f, bool empty);
+/* A descriptor of the file that can write, or -1. */
+int zsession_descriptor(struct zfile *f);
 void zsession_free(struct zfile *f);
 
 /* ---- staging.c ---- */

@@ -1,8 +1,9 @@
 /*
- * nonblocking.c - MPI_File_i*: done when the call returns, with a generalized request that says so
- * (MPI 3.1, 12.2).
+ * nonblocking.c - MPI_File_i*: done with the program's buffer when the call returns, with a
+ * generalized request that says so (MPI 3.1, 12.2).
  *
- * Small writes are a copy into the staging batch, large ones are compressed here. The collective
+ * Small writes are a copy into the staging batch, large ones are compressed here and written in the
+ * background. The collective
  * forms may not wait for other ranks either, so they are the independent ones: what is staged
  * becomes visible to others where MPI says that it must, at sync and close.
  */
@@ -43,6 +44,7 @@ static int cancel(void *state, int complete)
 static int complete(struct zfile *f, int rc, uint64_t bytes, MPI_Request *request)
 {
     *request = MPI_REQUEST_NULL;
+    f->nonblocking = false;
     if (rc)
         return rc;
     struct outcome *o = malloc(sizeof *o);
@@ -61,6 +63,7 @@ static int start_at(struct zfile *f, MPI_Offset offset, const void *buf, MPI_Cou
                     MPI_Datatype datatype, ztransfer *go, MPI_Request *request)
 {
     struct zrequest r = zrequest_make(buf, count, datatype, MPI_STATUS_IGNORE);
+    f->nonblocking = true;
     int rc = zaccess_at(f, offset, &r, go, false);
     return complete(f, rc, r.done, request);
 }
@@ -69,6 +72,7 @@ static int start_pointer(struct zfile *f, const void *buf, MPI_Count count, MPI_
                          ztransfer *go, MPI_Request *request)
 {
     struct zrequest r = zrequest_make(buf, count, datatype, MPI_STATUS_IGNORE);
+    f->nonblocking = true;
     int rc = zaccess_pointer(f, &r, go);
     return complete(f, rc, r.done, request);
 }
@@ -123,6 +127,7 @@ int zf_file_iread_all(struct zfile *f, void *buf, MPI_Count count, MPI_Datatype 
 
 static int start_shared(struct zfile *f, struct zrequest *r, ztransfer *go, MPI_Request *request)
 {
+    f->nonblocking = true;
     int rc = zshared_access(f, r, go);
     return complete(f, rc, r->done, request);
 }

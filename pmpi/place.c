@@ -94,12 +94,11 @@ static enum zmpi_status own_add(struct zfile *f, const struct zmpi_record *r)
     return ZMPI_OK;
 }
 
-/* The outbox is in the file (or, on an error, lost): forget it, and know its records. */
-static int empty_outbox(struct zfile *f, int rc)
+int zplace_keep(struct zfile *f, struct zmpi_record *record, size_t n, int rc)
 {
     enum zmpi_status status = ZMPI_OK;
-    for (size_t i = 0; i < f->waiting_count; i++) {
-        struct zmpi_record *r = &f->waiting[i];
+    for (size_t i = 0; i < n; i++) {
+        struct zmpi_record *r = &record[i];
         if (!rc && !status)
             status = own_add(f, r);
         if (!rc && !status)
@@ -108,9 +107,16 @@ static int empty_outbox(struct zfile *f, int rc)
             zmpi_extent_free(&r->extent);
         f->dirty = true;
     }
+    return status ? zfile_raise_status(f, status, "keeping the index") : rc;
+}
+
+/* The outbox is in the file (or, on an error, lost): forget it, and know its records. */
+static int empty_outbox(struct zfile *f, int rc)
+{
+    rc = zplace_keep(f, f->waiting, f->waiting_count, rc);
     f->waiting_count = 0;
     f->outbox_used = 0;
-    return status ? zfile_raise_status(f, status, "keeping the index") : rc;
+    return rc;
 }
 
 /* Room for the outbox in this rank's slots. */
@@ -141,13 +147,16 @@ int zplace_slab(struct zfile *f)
     int rc = alone ? MPI_SUCCESS : zsession_reserve(f, f->outbox_used, &base, NULL);
     if (alone)
         base = slab_place(f, slot);
+    bool background = false;
     if (!rc) {
         bind_records(f, base);
-        rc = zwrite_at(f, base, f->outbox, f->outbox_used);
+        background = f->nonblocking && zbackground_write(f, base, &rc);
     }
+    if (!rc && !background)
+        rc = zwrite_at(f, base, f->outbox, f->outbox_used);
     if (alone)
         zsession_alone_end(f);
-    return empty_outbox(f, rc);
+    return background ? rc : empty_outbox(f, rc);
 }
 
 /* Where everything written so far ends, on all ranks. */
@@ -173,7 +182,7 @@ int zplace_dense(struct zfile *f)
 {
     struct place place = {.epoch = f->epoch};
     uint64_t before = 0, total = 0, mine = f->outbox_used;
-    int rc = agree_end(f, &place.base);
+    int late = zbackground_wait(f), rc = agree_end(f, &place.base);
     if (!rc)
         rc = PMPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, f->comm);
     if (!rc)
@@ -198,7 +207,7 @@ int zplace_dense(struct zfile *f)
     f->session.shared = f->session.shared || place.shared;
     f->sequence = 0;
     f->slots = f->slot_used = 0;
-    return rc;
+    return late ? late : rc;
 }
 
 static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst, size_t size)

@@ -43,7 +43,8 @@ static int read_bytes(struct zfile *f, uint64_t position, uint64_t bytes, unsign
 static int flush_own(struct zfile *f)
 {
     int rc = zfile_may_write(f) ? zstage_flush(f) : MPI_SUCCESS;
-    return rc ? rc : zplace_slab(f);
+    int placed = zplace_slab(f), late = zbackground_wait(f);
+    return rc ? rc : placed ? placed : late;
 }
 
 /* How much of `bytes` there is from `position` on. */

@@ -155,6 +155,7 @@ static void rescue_open_files(void)
                  f->path);
         if (zfile_may_write(f) && !zstage_flush(f))
             zplace_slab(f);
+        zbackground_free(f);
         zfile_remove(f);
         zfile_done(f);
     }

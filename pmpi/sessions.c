@@ -298,6 +298,12 @@ int zsession_leave(struct zfile *f, bool empty)
     return told ? told : worst;
 }
 
+int zsession_descriptor(struct zfile *f)
+{
+    open_lock_file(f);
+    return zfile_may_write(f) ? f->session.fd : -1;
+}
+
 void zsession_free(struct zfile *f)
 {
     if (f->session.fd >= 0)

@@ -211,6 +211,8 @@ static int write_pieces(struct zfile *f, struct plan *p, const struct zmpi_range
         if (!rc)
             rc = encode_next(f, p, &at, range);
     }
+    if (!rc && f->nonblocking) /* it has the time until it is waited for */
+        rc = zplace_slab(f);
     return rc;
 }
 

@@ -35,12 +35,15 @@ static const struct zmpi_kernels *const sets[] = {
 #ifdef __x86_64__
     &zmpi_kernels_avx2,
 #endif
+#ifdef __AARCH64EL__
+    &zmpi_kernels_neon,
+#endif
     &zmpi_kernels_scalar,
     NULL,
 };
 
 /* Sets of all machines, but for scalar, which is always there. */
-static const char *const names[] = {"avx2"};
+static const char *const names[] = {"avx2", "neon"};
 
 const struct zmpi_kernels *zmpi_kernels_at(size_t i)
 {

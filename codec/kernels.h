@@ -28,13 +28,16 @@ const struct zmpi_kernels *zmpi_kernels(void);
  * options`. */
 const struct zmpi_kernels *zmpi_kernels_at(size_t i);
 
-/* Is `text` a list of sets that can be switched off: "avx2", or ""? Sets that exist on other
+/* Is `text` a list of sets that can be switched off: "avx2,neon", or ""? Sets that exist on other
  * machines only are allowed. */
 bool zmpi_kernels_list_ok(const char *text);
 
 extern const struct zmpi_kernels zmpi_kernels_scalar;
 #ifdef __x86_64__
 extern const struct zmpi_kernels zmpi_kernels_avx2;
+#endif
+#ifdef __AARCH64EL__
+extern const struct zmpi_kernels zmpi_kernels_neon;
 #endif
 
 /* One value that is not ordinary (range.c): skips NaN and infinities, notes fill values. */

@@ -118,11 +118,11 @@ VECTOR void convert_row(const U *q, size_t n, V base, F step, enum conversion c,
     }
 }
 
-/* Past the caches, in whole lines of 64 bytes (two vectors); the ends of the row as usual. */
+/* Past the caches, in whole lines of two vectors (AVX2: 64 bytes); the ends of the row as usual. */
 VECTOR void stream_row(const U *q, size_t n, V base, F step, enum conversion c, unsigned char *dst)
 {
     enum { LINE = 2 * LANES };
-    size_t head = (0 - (uintptr_t)dst) % 64 / WIDTH, i = head;
+    size_t head = (0 - (uintptr_t)dst) % (LINE * WIDTH) / WIDTH, i = head;
     if (n < LINE + head || (uintptr_t)dst % WIDTH) {
         convert_row(q, n, base, step, c, dst);
         return;

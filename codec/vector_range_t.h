@@ -48,8 +48,8 @@ TARGET void RANGE(const void *src, size_t n, struct zmpi_range *r)
     v_store((U *)(void *)l, f_bits(low));
     v_store((U *)(void *)h, f_bits(high));
     for (unsigned k = 0; k < LANES; k++) {
-        r->min = fmin(r->min, (double)l[k]);
-        r->max = fmax(r->max, (double)h[k]);
+        zmpi_range_take(r, (double)l[k]); /* infinity, which is skipped, if there was none */
+        zmpi_range_take(r, (double)h[k]);
     }
     for (; i < n; i++)
         zmpi_range_take(r, (double)value_of(load_word(x + i * WIDTH)));

@@ -1,15 +1,17 @@
 #!/bin/bash
 # test.sh [-R REGEX]: install what is missing, build, run every test. Other arguments go to ctest too.
 #
-# Three builds, because each sees what the others cannot: release with Open MPI (everything), AddressSanitizer and
-# UndefinedBehaviorSanitizer (the codec, the fuzz targets, a few MPI runs), MPICH (the MPI programs).
+# Four builds, because each sees what the others cannot: release with Open MPI (everything), AddressSanitizer and
+# UndefinedBehaviorSanitizer (the codec, the fuzz targets, a few MPI runs), MPICH (the MPI programs), and the codec for
+# AArch64 in an emulator (NEON kernels).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 
 need_packages cmake ninja-build gcc pkg-config python3 libc6-dev \
-    libopenmpi-dev openmpi-bin libmpich-dev mpich libxxhash-dev libinih-dev libcriterion-dev
+    libopenmpi-dev openmpi-bin libmpich-dev mpich libxxhash-dev libinih-dev libcriterion-dev \
+    gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 
 jobs=$(nproc)
 
@@ -27,12 +29,13 @@ configure_and_build asan build-asan -DMPI_C_COMPILER=mpicc.openmpi \
     -DZMPI_TEST_PREFIX=asan. -DZMPI_TEST_GROUPS="unit;fuzz;mpi" -DZMPI_TEST_RANKS=2
 configure_and_build release build-mpich -DMPI_C_COMPILER=mpicc.mpich -DZMPI_WERROR=ON \
     -DZMPI_TEST_PREFIX=mpich. -DZMPI_TEST_GROUPS=mpi
+configure_and_build arm64 build-arm64 -DZMPI_WERROR=ON
 
 echo "== not tested here: CUDA, wafer and SmartNIC devices (no hardware), more than one node, parallel file systems"
 
-# One CTest run over the three builds, so that one summary stands at the end.
+# One CTest run over all builds, so that one summary stands at the end.
 mkdir -p build-all
-for folder in build build-asan build-mpich; do
+for folder in build build-asan build-mpich build-arm64; do
     echo "subdirs(\"$PWD/$folder\")"
 done >build-all/CTestTestfile.cmake
 ctest --test-dir build-all --parallel "$jobs" --output-on-failure --no-tests=error "$@"

@@ -286,14 +286,33 @@ Test(kernels, lists)
 {
     cr_assert(zmpi_kernels_list_ok(""));
     cr_assert(zmpi_kernels_list_ok("avx2"));
+    cr_assert(zmpi_kernels_list_ok("neon,avx2")); /* whatever the machine */
     cr_assert_not(zmpi_kernels_list_ok("avx"));
     cr_assert_not(zmpi_kernels_list_ok("avx2,"));
     cr_assert_not(zmpi_kernels_list_ok(",avx2"));
     cr_assert_not(zmpi_kernels_list_ok("scalar"));
 }
 
+Test(kernels, newest)
+{
+    unsetenv("ZMPI_DISABLE");
+    size_t i = 0;
+    while (!zmpi_kernels_at(i)->available())
+        i++;
+    cr_assert_eq(zmpi_kernels(), zmpi_kernels_at(i));
+#ifdef __AARCH64EL__
+    cr_assert_str_eq(zmpi_kernels()->name, "neon");
+#endif
+}
+
 Test(kernels, disable)
 {
-    setenv("ZMPI_DISABLE", "avx2", 1);
+    char all[100] = "";
+    for (size_t i = 0; zmpi_kernels_at(i) != &zmpi_kernels_scalar; i++) {
+        strcat(all, i ? "," : "");
+        strcat(all, zmpi_kernels_at(i)->name);
+    }
+    cr_assert(zmpi_kernels_list_ok(all));
+    setenv("ZMPI_DISABLE", all, 1);
     cr_assert_str_eq(zmpi_kernels()->name, "scalar");
 }

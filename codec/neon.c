@@ -1,0 +1,29 @@
+/* neon.c - the NEON kernels' entry in the table, and their hash. */
+#ifdef __AARCH64EL__
+#include "hash.h"
+#include "kernels_neon.h"
+
+/* Part of the architecture. */
+static bool available(void)
+{
+    return true;
+}
+
+/* xxhash uses NEON by itself. */
+static uint64_t hash(const void *src, size_t size)
+{
+    return zmpi_hash(src, size, 0);
+}
+
+const struct zmpi_kernels zmpi_kernels_neon = {
+    .name = "neon",
+    .available = available,
+    .encode32 = zmpi_neon_encode32,
+    .encode64 = zmpi_neon_encode64,
+    .decode32 = zmpi_neon_decode32,
+    .decode64 = zmpi_neon_decode64,
+    .range32 = zmpi_neon_range32,
+    .range64 = zmpi_neon_range64,
+    .hash = hash,
+};
+#endif

@@ -1,0 +1,36 @@
+/* neon_64.c - the kernels for 8-byte words, with NEON. */
+#ifdef __AARCH64EL__
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "kernels_neon.h"
+
+#define U     uint64_t
+#define S     int64_t
+#define WIDTH 8
+#include "fle_t.h"
+
+#define T     double
+#define FABS  fabs
+#define MAGIC 6755399441055744.0
+#include "quant_t.h"
+#include "layout_t.h"
+
+#include "neon.h"
+#include "neon_words64.h"
+
+#define ENCODE        zmpi_neon_encode64
+#define SCALAR_ENCODE zmpi_chunk64_encode
+#include "vector_pack_t.h"
+#include "vector_quant_t.h"
+#include "vector_encode_t.h"
+
+#define DECODE        zmpi_neon_decode64
+#define SCALAR_DECODE zmpi_chunk64_decode
+#include "vector_decode_t.h"
+
+#define RANGE zmpi_neon_range64
+#include "vector_range_t.h"
+#endif

@@ -1,0 +1,230 @@
+/* neon_words32.h - the operations that vector_*_t.h is written in, for 4-byte words and NEON. */
+
+typedef uint32x4_t V;
+typedef float32x4_t F;
+enum { LANES = 4, VECTORS = ZMPI_BLOCK / LANES };
+
+VECTOR V v_load(const U *p)
+{
+    return vreinterpretq_u32_u8(vld1q_u8((const unsigned char *)p));
+}
+
+VECTOR void v_store(U *p, V v)
+{
+    vst1q_u8((unsigned char *)p, vreinterpretq_u8_u32(v));
+}
+
+VECTOR void v_stream(void *p, V v)
+{
+    vst1q_u8(p, vreinterpretq_u8_u32(v));
+}
+
+VECTOR V v_set1(U u)
+{
+    return vdupq_n_u32(u);
+}
+
+VECTOR V v_add(V a, V b)
+{
+    return vaddq_u32(a, b);
+}
+
+VECTOR V v_sub(V a, V b)
+{
+    return vsubq_u32(a, b);
+}
+
+VECTOR V v_and(V a, V b)
+{
+    return vandq_u32(a, b);
+}
+
+VECTOR V v_or(V a, V b)
+{
+    return vorrq_u32(a, b);
+}
+
+VECTOR V v_abs(V a)
+{
+    return vreinterpretq_u32_s32(vabsq_s32(vreinterpretq_s32_u32(a)));
+}
+
+VECTOR V v_equal(V a, V b)
+{
+    return vceqq_u32(a, b);
+}
+
+VECTOR bool v_any(V v)
+{
+    return vmaxvq_u32(v) != 0;
+}
+
+/* Bit j of the lanes' top bits. */
+VECTOR uint32_t v_mask(V v)
+{
+    const int32x4_t lane = {0, 1, 2, 3};
+    return vaddvq_u32(vshlq_u32(vshrq_n_u32(v, 31), lane));
+}
+
+/* All ones in the lanes of vector k of a block whose bit is set. */
+VECTOR V v_lanes(uint32_t bits, unsigned k)
+{
+    const V lane = {1, 2, 4, 8};
+    return vtstq_u32(v_set1(bits >> (LANES * k)), lane);
+}
+
+/* Sign and magnitude to two's complement order and back. */
+VECTOR V v_ordered(V u)
+{
+    V negative = vreinterpretq_u32_s32(vshrq_n_s32(vreinterpretq_s32_u32(u), 31));
+    return veorq_u32(u, v_and(negative, v_set1(SIGN_BIT - 1)));
+}
+
+VECTOR V or_pairs(V a, V b)
+{
+    return v_or(vuzp1q_u32(a, b), vuzp2q_u32(a, b));
+}
+
+/* out[i] = or of all lanes of a[i]. */
+VECTOR void v_or_lanes(const V a[8], U out[8])
+{
+    for (unsigned i = 0; i < 8; i += 4)
+        v_store(out + i, or_pairs(or_pairs(a[i], a[i + 1]), or_pairs(a[i + 2], a[i + 3])));
+}
+
+/* Length of the longest of all lanes. */
+VECTOR unsigned v_length(V v)
+{
+    return bit_length(vmaxvq_u32(v));
+}
+
+/* ---- floats ---- */
+
+VECTOR F f_load(const unsigned char *p)
+{
+    return vreinterpretq_f32_u8(vld1q_u8(p));
+}
+
+VECTOR F f_set1(T x)
+{
+    return vdupq_n_f32(x);
+}
+
+VECTOR F f_add(F a, F b)
+{
+    return vaddq_f32(a, b);
+}
+
+VECTOR F f_sub(F a, F b)
+{
+    return vsubq_f32(a, b);
+}
+
+VECTOR F f_mul(F a, F b)
+{
+    return vmulq_f32(a, b);
+}
+
+VECTOR F f_abs(F a)
+{
+    return vabsq_f32(a);
+}
+
+/* !(a <= b), true for NaN; !(a < b) likewise. */
+VECTOR V f_not_le(F a, F b)
+{
+    return vmvnq_u32(vcleq_f32(a, b));
+}
+
+VECTOR V f_not_lt(F a, F b)
+{
+    return vmvnq_u32(vcltq_f32(a, b));
+}
+
+VECTOR V f_bits(F x)
+{
+    return vreinterpretq_u32_f32(x);
+}
+
+VECTOR F f_of_bits(V v)
+{
+    return vreinterpretq_f32_u32(v);
+}
+
+/* Signed integers to floats, to nearest even. */
+VECTOR F f_of_integers(V q)
+{
+    return vcvtq_f32_s32(vreinterpretq_s32_u32(q));
+}
+
+/* The second if one is NaN, which vminq_f32 would return. */
+VECTOR F f_min(F a, F b)
+{
+    return vbslq_f32(vcltq_f32(a, b), a, b);
+}
+
+VECTOR F f_max(F a, F b)
+{
+    return vbslq_f32(vcgtq_f32(a, b), a, b);
+}
+
+/* ---- blocks ---- */
+
+VECTOR uint32_t block_signs(const V r[VECTORS])
+{
+    return neon_signs(r);
+}
+
+/* Planes of magnitudes m of that length; eight at a time, so up to seven more are written. */
+VECTOR void block_store(const V m[VECTORS], unsigned length, unsigned char *dst)
+{
+    neon_store_planes(m, 0, dst);
+    for (unsigned g = 8; __builtin_expect(g < length, 0); g += 8)
+        neon_store_planes(m, g, dst + 4 * (size_t)g);
+}
+
+/* Magnitudes from planes; reads 32 bytes for each eight planes begun. */
+VECTOR void block_load(const unsigned char *src, unsigned length, V m[VECTORS])
+{
+    uint8x16_t bytes[2];
+    neon_load_planes(src, length < 8 ? length : 8, bytes);
+    neon_spread(bytes[0], m);
+    neon_spread(bytes[1], m + 4);
+    for (unsigned g = 8; __builtin_expect(g < length, 0); g += 8) {
+        const int32x4_t count = vdupq_n_s32((int)g);
+        V d[VECTORS];
+        unsigned n = length - g;
+        neon_load_planes(src + 4 * (size_t)g, n < 8 ? n : 8, bytes);
+        neon_spread(bytes[0], d);
+        neon_spread(bytes[1], d + 4);
+        for (unsigned i = 0; i < VECTORS; i++)
+            m[i] = v_or(m[i], vshlq_u32(d[i], count));
+    }
+}
+
+/* Vector k of a block: magnitudes to residuals. signs: the block's sign word in every lane. */
+VECTOR V v_signed(V m, V signs, unsigned k)
+{
+    const V lane = {1, 2, 4, 8};
+    V s = vtstq_u32(signs, vshlq_u32(lane, vdupq_n_s32((int)(LANES * k))));
+    return v_sub(veorq_u32(m, s), s);
+}
+
+/* Running sums of the lanes. */
+VECTOR V v_scan(V v)
+{
+    v = v_add(v, vextq_u32(v_set1(0), v, 3));
+    return v_add(v, vextq_u32(v_set1(0), v, 2));
+}
+
+/* The last lane in all lanes. */
+VECTOR V v_last(V v)
+{
+    return vdupq_laneq_u32(v, 3);
+}
+
+/* The lanes one up, and in the first the last of `before`. */
+VECTOR V v_shift_in(V before, V v)
+{
+    return vextq_u32(before, v, 3);
+}

@@ -16,6 +16,7 @@
 #include "container.h"
 #include "device.h"
 #include "log.h"
+#include "next_mpi.h"
 #include "options.h"
 #include "zmpi.h"
 

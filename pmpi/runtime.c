@@ -116,19 +116,8 @@ static void start(void)
                                 "lossless): new files and collectives pass unchanged");
 }
 
-/* Open MPI's and MPICH's libraries must be loaded with the program, or there is nothing to call. */
-static void need_mpi(void)
-{
-    if (PMPI_Init)
-        return;
-    zmpi_log(ZMPI_LOG_ERROR, "this program loads its MPI library late: preload it too "
-                             "(LD_PRELOAD=libzmpi.so:libmpi.so)");
-    exit(EXIT_FAILURE);
-}
-
 int zw_init(int *argc, char ***argv)
 {
-    need_mpi();
     int rc = PMPI_Init(argc, argv);
     if (!rc)
         start();
@@ -137,7 +126,6 @@ int zw_init(int *argc, char ***argv)
 
 int zw_init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    need_mpi();
     int rc = PMPI_Init_thread(argc, argv, required, provided);
     if (!rc)
         start();

@@ -5,9 +5,9 @@
 
 PREPROCESSOR is a command that preprocesses C from its standard input (cc -E -I... -). Written to DIR:
 
-    mpi_weak.h   a #pragma weak for every symbol of the MPI library that mpi.h can make a source refer to
+    next_mpi.h   turns every reference to a symbol of the MPI library into one through the table of pmpi/next.c
     wrappers.h   prototypes of the hand-written functions the wrappers call (zf_*, zw_*)
-    wrappers.c   the wrappers
+    wrappers.c   the wrappers, and the names that pmpi/next.c looks up
 
 Only the decision per function is written by hand; the table says what each decision means.
 """
@@ -148,11 +148,15 @@ def is_file(param):
     return param.type.replace(" ", "") in ("MPI_File", "MPI_File*")
 
 
+def own_name(name):
+    return "own_" + short_name(name)
+
+
 def wrapper_head(proto):
     """The signature and the way past a file that is not a container."""
     first = proto.params[0]
     find = f"{first.name} ? zfile_find(*{first.name}) : NULL" if "*" in first.type else f"zfile_find({first.name})"
-    return (f'__attribute__((visibility("default"))) {prototype(proto.name, proto.params)}\n{{\n'
+    return (f"static {prototype(own_name(proto.name), proto.params)}\n{{\n"
             f"    struct zfile *f = {find};\n"
             f"    if (!f)\n"
             f"        return {call('P' + proto.name, [p.name for p in proto.params])};\n")
@@ -183,8 +187,24 @@ def refusing_wrapper(proto):
 
 
 def whole_wrapper(proto):
-    return (f'__attribute__((visibility("default"))) {prototype(proto.name, proto.params)}\n{{\n'
+    return (f"static {prototype(own_name(proto.name), proto.params)}\n{{\n"
             f"    return {call('zw_' + short_name(proto.name), [p.name for p in proto.params])};\n}}\n")
+
+
+def entry_points(proto, index):
+    """What programs call. PMPI_X is what Open MPI's Fortran bindings and tools in front of us call, and also what the
+    MPI library and tools behind us call: those get what they mean."""
+    arguments = [p.name for p in proto.params]
+    pmpi = "P" + proto.name
+    return (f"ZMPI_EXPORT {prototype(proto.name, proto.params)}\n{{\n"
+            f"    znext_find();\n"
+            f"    return {call(own_name(proto.name), arguments)};\n}}\n\n"
+            f"#undef {pmpi}\n"
+            f"ZMPI_EXPORT {prototype(pmpi, proto.params)}\n{{\n"
+            f"    znext_find();\n"
+            f"    if (znext_is_behind(__builtin_return_address(0)))\n"
+            f"        return {call(f'(*(__typeof__(&{pmpi}))zreal[{index}])', arguments)};\n"
+            f"    return {call(own_name(proto.name), arguments)};\n}}\n")
 
 
 def base_of(name, protos):
@@ -193,7 +213,7 @@ def base_of(name, protos):
 
 
 def generate(protos, decisions):
-    prototypes, wrappers = [], []
+    prototypes, wrappers, wrapped = [], [], []
     for name, proto in sorted(protos.items()):
         base = base_of(name, protos)
         decision = decisions.get(base) if name.startswith("MPI_File_") else decisions.get(name)
@@ -214,12 +234,27 @@ def generate(protos, decisions):
             wrappers.append(file_wrapper(proto, protos[base]))
         else:
             wrappers.append(refusing_wrapper(proto))
-    return prototypes, wrappers
+        wrapped.append(name)
+    wrappers += [entry_points(protos[name], i) for i, name in enumerate(wrapped)]
+    return prototypes, wrappers, wrapped
 
 
-def weak_symbols(protos, variables):
+def library_symbols(protos, variables):
+    """What a source that includes mpi.h can refer to and only the MPI library defines."""
     functions = [n for n in protos if n.startswith(("PMPI_", "PMPIX_", "OMPI_", "MPIR_"))]
     return sorted(set(functions + [v for v in variables if "mpi" in v.lower()]))
+
+
+def string_table(name, strings):
+    return f"const char *const {name}[] = {{\n" + "".join(f'    "{s}",\n' for s in strings) + "};\n"
+
+
+def next_header(symbols):
+    # The name inside __typeof__ is not expanded again: it is the one mpi.h declares, and refers to nothing.
+    macros = [f"#define {s} (*(__typeof__(&{s}))znext[{i}])\n" for i, s in enumerate(symbols)]
+    return (f"#ifndef ZMPI_NEXT_MPI_H\n#define ZMPI_NEXT_MPI_H\n\n#include <mpi.h>\n\n"
+            f"enum {{ ZNEXT_COUNT = {len(symbols)} }};\n"
+            f"extern void *znext[ZNEXT_COUNT]; /* pmpi/next.c */\n\n" + "".join(macros) + "\n#endif\n")
 
 
 def main():
@@ -230,18 +265,20 @@ def main():
     options = parser.parse_args()
 
     protos, variables = parse(header_text(options.preprocessor))
-    prototypes, wrappers = generate(protos, read_table(options.table, protos))
-    pragmas = [f"#pragma weak {name}\n" for name in weak_symbols(protos, variables)]
+    prototypes, wrappers, wrapped = generate(protos, read_table(options.table, protos))
+    symbols = library_symbols(protos, variables)
 
     def write(name, text):
         with open(os.path.join(options.out, name), "w", encoding="utf-8") as out:
             out.write(HEADING + text)
 
-    # Included by the compiler before anything else, so it declares nothing and includes nothing.
-    write("mpi_weak.h", "".join(pragmas))
-    write("wrappers.h", "#ifndef ZMPI_WRAPPERS_H\n#define ZMPI_WRAPPERS_H\n\n#include <mpi.h>\n\nstruct zfile;\n\n" +
-          "".join(prototypes) + "\n#endif\n")
-    write("wrappers.c", '#include <stddef.h>\n#include "internal.h"\n#include "wrappers.h"\n\n' + "\n".join(wrappers))
+    write("next_mpi.h", next_header(symbols))
+    write("wrappers.h", "#ifndef ZMPI_WRAPPERS_H\n#define ZMPI_WRAPPERS_H\n\n#include <mpi.h>\n\nstruct zfile;\n\n"
+          f"enum {{ ZWRAPPED_COUNT = {len(wrapped)} }};\n" + "".join(prototypes) + "\n#endif\n")
+    write("wrappers.c", '#include <stddef.h>\n#include "internal.h"\n#include "next.h"\n#include "wrappers.h"\n\n'
+          '#define ZMPI_EXPORT __attribute__((visibility("default")))\n\n' +
+          string_table("znext_name", symbols) + "\n" + string_table("zwrapped_name", wrapped) + "\n" +
+          "\n".join(wrappers))
 
 
 if __name__ == "__main__":

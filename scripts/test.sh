@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 
-need_packages cmake ninja-build gcc pkg-config python3 libc6-dev \
+need_packages cmake ninja-build gcc gfortran pkg-config python3 libc6-dev \
     libopenmpi-dev openmpi-bin libmpich-dev mpich libxxhash-dev libinih-dev libcriterion-dev \
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 

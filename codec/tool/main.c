@@ -45,6 +45,12 @@ static const struct command {
      "too, as far as they\n"
      "were there when zmpi was built. --json: one object, or \"results\", a list, for several "
      "files or thread counts."},
+    {"check", tool_check, "[--json] [-a] PROGRAM",
+     "Which MPI calls of a program, and of the libraries it is linked to, libzmpi.so covers, "
+     "passes "
+     "on unchanged, or\n"
+     "refuses on a compressed file. -a lists those passed on too. Exit status 1 if it covers "
+     "none."},
     {"options", tool_options, "",
      "All settings, their values in force here, and where those come from."},
 };

@@ -23,6 +23,7 @@ int tool_verify(int argc, char **argv);
 int tool_fsck(int argc, char **argv);
 int tool_compare(int argc, char **argv);
 int tool_bench(int argc, char **argv);
+int tool_check(int argc, char **argv);
 int tool_options(int argc, char **argv);
 
 /* Print a message and return TOOL_ERROR. */

@@ -26,7 +26,7 @@ static void load_options(void)
     options_status = zmpi_options_load(&options, options_message);
 }
 
-/* A program whose MPI_Init did not pass through us (some language bindings) gets its own rank's
+/* A program whose MPI_Init did not pass through us (MPI-4 sessions) gets its own rank's
  * settings. */
 const struct zmpi_options *zruntime_options(void)
 {

@@ -150,7 +150,8 @@ int zplace_slab(struct zfile *f)
     bool background = false;
     if (!rc) {
         bind_records(f, base);
-        background = f->nonblocking && zbackground_write(f, base, &rc);
+        /* In atomic mode the bytes must be there before the lock is given up. */
+        background = f->nonblocking && !f->session.atomic && zbackground_write(f, base, &rc);
     }
     if (!rc && !background)
         rc = zwrite_at(f, base, f->outbox, f->outbox_used);

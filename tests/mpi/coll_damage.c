@@ -80,7 +80,8 @@ static bool one(void (*damage)(int, long), int op, int sender, int message, long
         MPI_Error_class(rc, &class);
     CHECK(class == MPI_SUCCESS || class == MPI_ERR_OTHER);
     int missing = look(op);
-    CHECK_SAY(!receives(op) || !missing == !rc, "%d values are missing and %d was returned", missing, rc);
+    CHECK_SAY(!receives(op) || !missing == !rc, "%d values are missing and %d was returned",
+              missing, rc);
     failed = rc != 0;
     OK(MPI_Allreduce(&failed, &errors, 1, MPI_INT, MPI_SUM, comm));
 

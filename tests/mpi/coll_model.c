@@ -77,9 +77,8 @@ static void make_values(void)
     for (int from = 0; from < MOST_RANKS; from++)
         for (int to = 0; to < MOST_RANKS; to++)
             for (int i = 0; i < MOST; i++)
-                values[from][to][i] =
-                    pow(4, from) * sin(i * 0.01 + from + 10 * to) +
-                    0.001 * check_unit((uint64_t)(from * 16 + to), (uint64_t)i);
+                values[from][to][i] = pow(4, from) * sin(i * 0.01 + from + 10 * to) +
+                                      0.001 * check_unit((uint64_t)(from * 16 + to), (uint64_t)i);
 }
 
 static double value(int from, int to, int i)

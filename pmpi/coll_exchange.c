@@ -6,6 +6,8 @@
  * waits for one that does not come, whatever is in the message. A damaged piece is not placed; all
  * others are received as ever, so that nobody waits for this rank.
  */
+#include <sched.h>
+
 #include "coll.h"
 
 enum { TAG = 100, MOST_LEFT = 2 };
@@ -180,13 +182,12 @@ static void take(struct work *w, bool *did)
 
 /* ---- progress ---- */
 
-/* See what MPI has done; wait until it has done something if there is nothing else to do. */
-static int progress(struct work *w, bool wait, bool *did)
+/* See what MPI has done. */
+static int progress(struct work *w, bool *did)
 {
     int done, index[2 * ZSLOTS];
     MPI_Status status[2 * ZSLOTS];
-    int rc = wait ? PMPI_Waitsome(2 * ZSLOTS, w->request, &done, index, status)
-                  : PMPI_Testsome(2 * ZSLOTS, w->request, &done, index, status);
+    int rc = PMPI_Testsome(2 * ZSLOTS, w->request, &done, index, status);
     bool each = rc == MPI_ERR_IN_STATUS;
     if ((rc && !each) || done == MPI_UNDEFINED)
         return rc;
@@ -211,10 +212,12 @@ static int step(struct work *w)
     if (!rc)
         rc = feed(w, &did);
     if (!rc)
-        rc = progress(w, false, &did);
+        rc = progress(w, &did);
     if (!rc && !did)
         take(w, &did);
-    return rc || did ? rc : progress(w, true, &did);
+    if (!did)
+        sched_yield(); /* to ranks and threads that have work, which MPI's waiting may not do */
+    return rc;
 }
 
 static void check_complete(struct zcall *c, const struct zexchange *x)

@@ -8,6 +8,7 @@
  * room for a step is that of the step four before it: so the rank that is furthest behind can
  * always go on. A damaged message is passed on as it is: its checksum is the origin's.
  */
+#include <sched.h>
 #include <stdlib.h>
 
 #include "coll.h"
@@ -150,12 +151,11 @@ static void place_one(struct work *w, bool *did)
 
 /* ---- progress ---- */
 
-static int progress(struct work *w, bool wait, bool *did)
+static int progress(struct work *w, bool *did)
 {
     int done, index[SLOTS * REQUESTS];
     MPI_Status status[SLOTS * REQUESTS];
-    int rc = wait ? PMPI_Waitsome(SLOTS * REQUESTS, w->request, &done, index, status)
-                  : PMPI_Testsome(SLOTS * REQUESTS, w->request, &done, index, status);
+    int rc = PMPI_Testsome(SLOTS * REQUESTS, w->request, &done, index, status);
     if (rc || done == MPI_UNDEFINED)
         return rc;
     *did |= done > 0;
@@ -192,13 +192,15 @@ static int round_of(struct work *w)
     if (!rc)
         rc = pass_on(w, &did);
     if (!rc)
-        rc = progress(w, false, &did);
+        rc = progress(w, &did);
     if (!rc && !did)
         feed(w, &did);
     if (!rc && !did)
         place_one(w, &did);
     retire(w);
-    return rc || did ? rc : progress(w, true, &did);
+    if (!did)
+        sched_yield(); /* to ranks and threads that have work, which MPI's waiting may not do */
+    return rc;
 }
 
 static int all_rounds(struct work *w)

@@ -27,7 +27,8 @@ static const struct zmpi_option table[] = {
      "allowed are abs=V, rel=V (V > 0, rel < 1) or lossless",
      ZMPI_OPTION_BOUND,
      true,
-     FIELD(bound)},
+     FIELD(bound),
+     .per_comm = true},
     {{"threshold", "number", "", "ZMPI_THRESHOLD", "zmpi_threshold",
       "values of this magnitude and above are kept exactly and left out of the range; unset: only "
       "the usual "
@@ -35,18 +36,21 @@ static const struct zmpi_option table[] = {
      "allowed is a finite number > 0",
      ZMPI_OPTION_THRESHOLD,
      true,
-     FIELD(threshold)},
+     FIELD(threshold),
+     .per_comm = true},
     {{"codec", "name", "fle", "ZMPI_CODEC", "zmpi_codec", "encoder of the residuals"},
      "allowed is fle",
      ZMPI_OPTION_CODEC,
      true,
-     TEXT(codec)},
+     TEXT(codec),
+     .per_comm = true},
     {{"device", "name", "auto", "ZMPI_DEVICE", "zmpi_device",
       "where to compress: auto, cpu or the name of a plug-in"},
      "allowed are auto, cpu or the name of a plug-in (a-z, 0-9, _ and -, at most 31)",
      ZMPI_OPTION_DEVICE,
      true,
-     TEXT(device)},
+     TEXT(device),
+     .per_comm = true},
     {{"files", "globs", DEFAULT_FILES, "ZMPI_FILES", NULL,
       "files that may be compressed: globs separated by commas, on the base name or, with a '/', "
       "on "
@@ -62,19 +66,41 @@ static const struct zmpi_option table[] = {
      false,
      FIELD(threads),
      .max = 1024},
-    {{"collectives", "list", "gather", "ZMPI_COLLECTIVES", NULL,
-      "collective operations whose messages are compressed: gather, or none"},
-     "allowed are gather or none",
+    {{"collectives", "list", "gather,scatter", "ZMPI_COLLECTIVES", NULL,
+      "collective operations whose messages are compressed, separated by ',': gather, scatter, "
+      "alltoall, allgather, bcast (exact), bcast_lossy, each with its v form; or none"},
+     "allowed are gather, scatter, alltoall, allgather, bcast and bcast_lossy, separated by ',', "
+     "or "
+     "none",
      ZMPI_OPTION_COLLECTIVES,
      false,
-     TEXT(collectives)},
+     TEXT(collectives),
+     .per_comm = true},
+    {{"collective_mode", "name", "auto", "ZMPI_COLLECTIVE_MODE", NULL,
+      "when those messages are compressed: auto (where it was measured to be faster), always or "
+      "never"},
+     "allowed are auto, always or never",
+     ZMPI_OPTION_COLLECTIVE_MODE,
+     false,
+     FIELD(collective_mode),
+     .per_comm = true},
     {{"collective_min", "bytes", "64K", "ZMPI_COLLECTIVE_MIN", NULL,
-      "smallest contribution of one process to a collective operation that is compressed"},
+      "smallest block from one process to another in a collective operation that is compressed"},
      "allowed is a number of bytes, with K, M or G if you like",
      ZMPI_OPTION_BYTES,
      false,
      FIELD(collective_min),
-     .max = SIZE_MAX >> 1},
+     .max = SIZE_MAX >> 1,
+     .per_comm = true},
+    {{"collective_piece", "bytes", "4M", "ZMPI_COLLECTIVE_PIECE", NULL,
+      "raw bytes that a collective operation compresses and sends at a time"},
+     "allowed are 4K to 1G",
+     ZMPI_OPTION_BYTES,
+     false,
+     FIELD(collective_piece),
+     .min = 4 * KIB,
+     .max = GIB,
+     .per_comm = true},
     {{"staging", "bytes", "16M", "ZMPI_STAGING", "zmpi_staging",
       "compressed bytes of independent writes that a process holds back for each file"},
      "allowed are 1M to 1G",
@@ -88,7 +114,8 @@ static const struct zmpi_option table[] = {
      "allowed is NZxNYxNX, each at least 1",
      ZMPI_OPTION_SHAPE,
      true,
-     FIELD(shape)},
+     FIELD(shape),
+     .per_comm = true},
     {{"report", "path", "", "ZMPI_REPORT", NULL,
       "JSON file for the report at the end; empty: none"},
      "allowed is a path of at most 1023 characters",
@@ -101,7 +128,8 @@ static const struct zmpi_option table[] = {
      ZMPI_OPTION_SWITCH,
      false,
      FIELD(report_text)},
-    {{"config", "path", "", "ZMPI_CONFIG", NULL, "file of rules: settings by file name"},
+    {{"config", "path", "", "ZMPI_CONFIG", NULL,
+      "file of rules: settings by file or communicator name"},
      "allowed is a path of at most 1023 characters",
      ZMPI_OPTION_PATH,
      false,
@@ -268,6 +296,26 @@ enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256])
 enum zmpi_status zmpi_options_for_file(struct zmpi_options *o, const char *path, char message[256])
 {
     return zmpi_rules_apply(o, path, message);
+}
+
+enum zmpi_status zmpi_options_for_comm(struct zmpi_options *o, const char *name, char message[256])
+{
+    return zmpi_rules_apply_comm(o, name, message);
+}
+
+bool zmpi_option_concerns_comms(const char *name)
+{
+    const struct zmpi_option *row = zmpi_option_row(name, NULL);
+    return row != NULL && row->per_comm;
+}
+
+bool zmpi_options_collective(const struct zmpi_options *o, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = o->collectives; (p = strstr(p, name)) != NULL; p += n)
+        if ((p == o->collectives || p[-1] == ',') && (p[n] == 0 || p[n] == ','))
+            return true;
+    return false;
 }
 
 void zmpi_options_free(struct zmpi_options *o)

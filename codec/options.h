@@ -18,9 +18,11 @@ enum zmpi_option_source {
     ZMPI_FROM_HINT  /* MPI_Info: zmpi_option_set */
 };
 
-#define ZMPI_OPTION_COUNT 16
+#define ZMPI_OPTION_COUNT 18
 
 struct zmpi_rules; /* the parsed rules file */
+
+enum zmpi_collective_mode { ZMPI_COLLECTIVE_AUTO, ZMPI_COLLECTIVE_ALWAYS, ZMPI_COLLECTIVE_NEVER };
 
 struct zmpi_options {
     bool bound_set; /* error_bound given at all: else nothing is converted */
@@ -31,17 +33,20 @@ struct zmpi_options {
     char files[1024]; /* comma-separated globs of files that may become containers; "!glob"
                          excludes; last match wins */
     int threads;      /* 0: automatic */
-    char collectives[256]; /* comma-separated: gather, or none */
-    size_t collective_min; /* bytes per rank below which collectives are sent raw */
-    size_t staging;        /* bytes an independent writer may hold per file */
-    size_t shape[3];       /* zmpi_shape hint: extents of one rank's buffer, 0: unknown */
-    char report[1024];     /* "", or a JSON file's path */
-    bool report_text;      /* print the text report at finalize */
-    char config[1024];     /* rules file */
+    char collectives[256];   /* comma-separated: gather, scatter, ..., or none */
+    int collective_mode;     /* enum zmpi_collective_mode */
+    size_t collective_min;   /* bytes from one rank to another below which they are sent raw */
+    size_t collective_piece; /* raw bytes of one message */
+    size_t staging;          /* bytes an independent writer may hold per file */
+    size_t shape[3];         /* zmpi_shape hint: extents of one rank's buffer, 0: unknown */
+    char report[1024];       /* "", or a JSON file's path */
+    bool report_text;        /* print the text report at finalize */
+    char config[1024];       /* rules file */
     enum zmpi_log_level log;
     char plugin_path[1024]; /* directories searched for plug-ins first, separated by ':' */
     char disable[64];       /* instruction sets not to be used; zmpi_kernels() reads the environment
                                itself */
+    bool comm_rules;        /* the rules file has sections for communicators */
     unsigned char source[ZMPI_OPTION_COUNT]; /* enum zmpi_option_source, in table order */
     struct zmpi_rules *rules; /* read by zmpi_options_load; shared by all copies of the struct */
 };
@@ -65,6 +70,12 @@ enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256]);
 /* Apply the rules whose glob matches `path` to o (a copy of what zmpi_options_load made), below the
  * environment. Cannot fail today: the rules were checked. */
 enum zmpi_status zmpi_options_for_file(struct zmpi_options *o, const char *path, char message[256]);
+/* The same for a communicator: the rules of sections [comm:GLOB] whose glob matches its name. */
+enum zmpi_status zmpi_options_for_comm(struct zmpi_options *o, const char *name, char message[256]);
+/* May this option be set for a single communicator? */
+bool zmpi_option_concerns_comms(const char *name);
+/* Is `name` in o->collectives? */
+bool zmpi_options_collective(const struct zmpi_options *o, const char *name);
 /* Free what zmpi_options_load allocated; every copy of o loses its rules. */
 void zmpi_options_free(struct zmpi_options *o);
 /* May this new file become a container? By o->files. */

@@ -1,10 +1,12 @@
 /*
- * options_rules.c - the rules file (ZMPI_CONFIG): settings by file name.
+ * options_rules.c - the rules file (ZMPI_CONFIG): settings by file or communicator name.
  *
  *     [*]                    ; every file
  *     error_bound = rel=1e-4
  *     [snap_*.bin]           ; a glob on the base name, or on the path if it contains '/'
  *     error_bound = abs=0.01
+ *     [comm:halo*]           ; a glob on a communicator's name
+ *     collectives = none
  *
  * Sections apply in the order of the file, later ones win. The whole file is checked when it is
  * loaded, so that a mistake stops the program at its beginning and not at the first file that a
@@ -12,6 +14,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fnmatch.h>
 #include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +24,7 @@
 
 /* inih cuts longer section names and keys without a word. */
 #define NAME_MAX_CHARS 48
+#define COMM           "comm:"
 
 struct rule {
     char glob[NAME_MAX_CHARS + 2];
@@ -42,6 +46,7 @@ struct parse {
     struct zmpi_rules *rules;
     enum zmpi_status status;
     char *message;
+    bool comms; /* a section for communicators was seen */
 };
 
 static void fail(struct parse *p, enum zmpi_status status, const char *text)
@@ -49,7 +54,7 @@ static void fail(struct parse *p, enum zmpi_status status, const char *text)
     if (p->status != ZMPI_OK)
         return;
     p->status = status;
-    snprintf(p->message, 256, "%.80s:%u: %.160s", p->path, p->line, text);
+    snprintf(p->message, 256, "%.60s:%u: %.180s", p->path, p->line, text);
 }
 
 /* fgets that counts, and refuses what inih would cut in pieces. */
@@ -94,15 +99,28 @@ static bool append(struct zmpi_rules *rules, const struct rule *rule)
     return true;
 }
 
-/* The names a rule may set, for messages. */
-static void per_file_names(char text[128])
+static bool is_for_comms(const char *section)
+{
+    return strncmp(section, COMM, strlen(COMM)) == 0;
+}
+
+/* May this option stand in this section? In [*] both kinds may. */
+static bool allowed_in(const char *section, const struct zmpi_option *row)
+{
+    if (strcmp(section, "*") == 0)
+        return row->per_file || row->per_comm;
+    return is_for_comms(section) ? row->per_comm : row->per_file;
+}
+
+/* The names a section may set, for messages. */
+static void allowed_names(const char *section, char text[192])
 {
     size_t n = 0;
     text[0] = 0;
     for (size_t i = 0; zmpi_option_info(i) != NULL; i++) {
         const char *name = zmpi_option_info(i)->name;
-        if (zmpi_option_row(name, NULL)->per_file && n < 128)
-            n += (size_t)snprintf(text + n, 128 - n, "%s%s", n == 0 ? "" : ", ", name);
+        if (allowed_in(section, zmpi_option_row(name, NULL)) && n < 192)
+            n += (size_t)snprintf(text + n, 192 - n, "%s%s", n == 0 ? "" : ", ", name);
     }
 }
 
@@ -110,12 +128,12 @@ static int take(void *user, const char *section, const char *name, const char *v
 {
     struct parse *p = user;
     struct rule rule = {.option = 0};
-    char text[256], names[128];
+    char text[256], names[192];
     const struct zmpi_option *row = zmpi_option_row(name, &rule.option);
     if (p->status != ZMPI_OK)
         return 0;
-    if (row == NULL || !row->per_file) {
-        per_file_names(names);
+    if (row == NULL || (section[0] != 0 && !allowed_in(section, row))) {
+        allowed_names(section, names);
         snprintf(text, sizeof text, "%.48s: allowed in a rule are %s", name, names);
         fail(p, ZMPI_ERR_ARG, text);
         return 0;
@@ -132,6 +150,7 @@ static int take(void *user, const char *section, const char *name, const char *v
     }
     snprintf(rule.glob, sizeof rule.glob, "%s", section);
     snprintf(rule.value, sizeof rule.value, "%s", value);
+    p->comms |= is_for_comms(section);
     if (!append(p->rules, &rule))
         fail(p, ZMPI_ERR_MEMORY, zmpi_strerror(ZMPI_ERR_MEMORY));
     return p->status == ZMPI_OK;
@@ -170,22 +189,40 @@ enum zmpi_status zmpi_rules_load(struct zmpi_options *o, char message[256])
         return p.status;
     }
     o->rules = p.rules;
+    o->comm_rules = p.comms;
     return ZMPI_OK;
+}
+
+static enum zmpi_status apply(struct zmpi_options *o, const struct rule *r, char message[256])
+{
+    return zmpi_option_assign(o, r->option, r->value, ZMPI_FROM_RULES, o->config, message);
+}
+
+static bool selects_file(const struct rule *r, const char *path)
+{
+    if (path == NULL)
+        return strcmp(r->glob, "*") == 0;
+    return !is_for_comms(r->glob) && zmpi_glob_matches(r->glob, path);
 }
 
 enum zmpi_status zmpi_rules_apply(struct zmpi_options *o, const char *path, char message[256])
 {
-    for (size_t k = 0; o->rules != NULL && k < o->rules->count; k++) {
+    enum zmpi_status s = ZMPI_OK;
+    for (size_t k = 0; o->rules != NULL && k < o->rules->count && s == ZMPI_OK; k++)
+        if (selects_file(&o->rules->rule[k], path))
+            s = apply(o, &o->rules->rule[k], message);
+    return s;
+}
+
+enum zmpi_status zmpi_rules_apply_comm(struct zmpi_options *o, const char *name, char message[256])
+{
+    enum zmpi_status s = ZMPI_OK;
+    for (size_t k = 0; o->rules != NULL && k < o->rules->count && s == ZMPI_OK; k++) {
         const struct rule *r = &o->rules->rule[k];
-        bool applies = path == NULL ? strcmp(r->glob, "*") == 0 : zmpi_glob_matches(r->glob, path);
-        if (!applies)
-            continue;
-        enum zmpi_status s =
-            zmpi_option_assign(o, r->option, r->value, ZMPI_FROM_RULES, o->config, message);
-        if (s != ZMPI_OK)
-            return s;
+        if (is_for_comms(r->glob) && fnmatch(r->glob + strlen(COMM), name, 0) == 0)
+            s = apply(o, r, message);
     }
-    return ZMPI_OK;
+    return s;
 }
 
 void zmpi_rules_free(struct zmpi_rules *rules)

@@ -10,7 +10,9 @@
 #include "options_value.h"
 
 static const char *const level_names[] = {"quiet", "error", "warn", "info", "debug"};
-static const char *const collective_names[] = {"gather"};
+static const char *const collective_names[] = {"gather",    "scatter", "alltoall",
+                                               "allgather", "bcast",   "bcast_lossy"};
+static const char *const mode_names[] = {"auto", "always", "never"};
 
 /* Decimal digits only: strtoull alone would take blanks, signs and "0x". */
 static bool parse_number(const char *text, char **end, size_t *value)
@@ -136,6 +138,17 @@ static bool parse_collectives(const char *text, char *dst, size_t capacity)
     return parse_path(text, dst, capacity);
 }
 
+static bool parse_mode(const char *text, int *mode)
+{
+    for (size_t k = 0; k < sizeof mode_names / sizeof *mode_names; k++) {
+        if (strcmp(text, mode_names[k]) == 0) {
+            *mode = (int)k;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool parse_level(const char *text, enum zmpi_log_level *level)
 {
     for (size_t k = 0; k < sizeof level_names / sizeof *level_names; k++) {
@@ -201,6 +214,8 @@ bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o,
         return parse_int(option, text, field);
     case ZMPI_OPTION_COLLECTIVES:
         return parse_collectives(text, field, option->capacity);
+    case ZMPI_OPTION_COLLECTIVE_MODE:
+        return parse_mode(text, field);
     case ZMPI_OPTION_BYTES:
         return parse_bytes(option, text, field);
     case ZMPI_OPTION_SHAPE:
@@ -264,6 +279,9 @@ void zmpi_option_format(const struct zmpi_option *option, const struct zmpi_opti
         break;
     case ZMPI_OPTION_SWITCH:
         snprintf(text, 1024, "%s", *(const bool *)field ? "on" : "off");
+        break;
+    case ZMPI_OPTION_COLLECTIVE_MODE:
+        snprintf(text, 1024, "%s", mode_names[*(const int *)field]);
         break;
     case ZMPI_OPTION_LEVEL:
         snprintf(text, 1024, "%s", level_names[*(const enum zmpi_log_level *)field]);

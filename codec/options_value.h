@@ -14,6 +14,7 @@ enum zmpi_option_kind {
     ZMPI_OPTION_FILES,
     ZMPI_OPTION_INT,
     ZMPI_OPTION_COLLECTIVES,
+    ZMPI_OPTION_COLLECTIVE_MODE,
     ZMPI_OPTION_BYTES,
     ZMPI_OPTION_SHAPE,
     ZMPI_OPTION_PATH,
@@ -27,10 +28,11 @@ struct zmpi_option {
     struct zmpi_option_info info;
     const char *allowed; /* ends the message "SOURCE=VALUE: allowed are ..." */
     enum zmpi_option_kind kind;
-    bool per_file;   /* may stand in the rules file */
+    bool per_file;   /* may stand in a section of the rules file for files */
     size_t offset;   /* of the field in struct zmpi_options */
     size_t capacity; /* of a text field */
     size_t min, max; /* of a number */
+    bool per_comm;   /* may stand in a section for communicators */
 };
 
 /* Parse `text` into the option's field. False, and o unchanged, if it is not allowed. */
@@ -55,6 +57,8 @@ void zmpi_option_suggest(const char *name, bool environment, char text[64]);
 enum zmpi_status zmpi_rules_load(struct zmpi_options *o, char message[256]);
 /* Apply the rules of section [*] only (path NULL), or all that match path. */
 enum zmpi_status zmpi_rules_apply(struct zmpi_options *o, const char *path, char message[256]);
+/* Apply all rules for communicators whose glob matches `name`. */
+enum zmpi_status zmpi_rules_apply_comm(struct zmpi_options *o, const char *name, char message[256]);
 void zmpi_rules_free(struct zmpi_rules *rules);
 
 /* Does a glob select this path? On the base name, or on the path if the glob contains '/'. */

@@ -81,10 +81,13 @@ struct zmemory {
 int zmemory_pack(struct zmemory *m, const void *buf, MPI_Count count, MPI_Datatype datatype);
 void zmemory_free(struct zmemory *m);
 /* Give `bytes` bytes at src to the program's buffer. */
-int zmemory_unpack(void *buf, MPI_Count count, MPI_Datatype datatype, const unsigned char *src,
-                   uint64_t bytes);
+int zmemory_unpack(void *buf, MPI_Datatype datatype, const unsigned char *src, uint64_t bytes);
 /* If the buffer is one stretch of memory: its address, else NULL. */
 void *zmemory_direct(void *buf, MPI_Count count, MPI_Datatype datatype);
+unsigned char *zmemory_stretch(const struct ztype *t, const void *buf, MPI_Count count);
+/* Copy `bytes` data bytes of elements of a type, from data byte `at` on, to `packed` or from it. */
+void zmemory_copy(const struct ztype *t, void *buf, uint64_t at, unsigned char *packed,
+                  uint64_t bytes, bool to_packed);
 
 /* ---- staging.c: small independent writes, kept until there are enough of them ---- */
 
@@ -324,6 +327,7 @@ int zpolicy_hints(struct zmpi_options *o, MPI_Info info, char message[256]);
 /* ---- runtime.c ---- */
 
 const struct zmpi_options *zruntime_options(void);
+bool zruntime_agreed(void); /* do all ranks of MPI_COMM_WORLD have the same settings? */
 /* Threads that this process may compress with: as set, else its share of the node's cores. At
  * least 1. */
 int zruntime_threads(const struct zmpi_options *o);
@@ -332,8 +336,11 @@ double zseconds(void); /* monotonic */
 /* ---- report.c ---- */
 
 void zreport_file(struct zfile *f); /* collective on the file's communicator, at close */
-/* One gather, at its root: bytes without us, bytes that came. */
-void zreport_gather(uint64_t bytes, uint64_t received, double seconds);
+/* A call of a function that is only counted: data that this rank gives (or gets of a scatter). */
+void zpassed(int function, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
+             bool per_rank);
+void zpassed_each(int function, const void *buf, const int counts[], MPI_Datatype datatype,
+                  MPI_Comm comm);
 void zreport_finalize(void); /* collective on MPI_COMM_WORLD */
 
 #endif

@@ -66,7 +66,7 @@ static int read_to_buffer(struct zfile *f, const struct zrequest *r, uint64_t by
         return zfile_raise_status(f, ZMPI_ERR_MEMORY, "reading");
     int rc = read_bytes(f, r->position, bytes, packed);
     if (!rc)
-        rc = zmemory_unpack(r->buf, r->count, r->datatype, packed, bytes);
+        rc = zmemory_unpack(r->buf, r->datatype, packed, bytes);
     free(packed);
     return rc;
 }

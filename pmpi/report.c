@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "coll.h"
 
 /* One closed file, summed over its ranks. Plain data: it travels as bytes. */
 struct entry {
@@ -19,7 +19,6 @@ enum { WRITTEN, STORED, READ, RECORDS, COMPRESS, WRITE_TIME, READ_TIME, COLLECTI
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries; /* of the files whose first rank this process was */
 static size_t entries_count, entries_room;
-static double gathers[4]; /* calls, bytes without us, bytes received, seconds */
 
 static void keep(const struct entry *e)
 {
@@ -61,25 +60,15 @@ void zreport_file(struct zfile *f)
     keep(&e);
 }
 
-void zreport_gather(uint64_t bytes, uint64_t received, double seconds)
-{
-    if (bytes == 0)
-        return;
-    pthread_mutex_lock(&lock);
-    gathers[0]++;
-    gathers[1] += (double)bytes;
-    gathers[2] += (double)received;
-    gathers[3] += seconds;
-    pthread_mutex_unlock(&lock);
-}
-
 static double quotient(double a, double b)
 {
     return b > 0 ? a / b : 0;
 }
 
-static void print_text(const struct entry *e, size_t n, const double g[4])
+static void print_text(const struct entry *e, size_t n)
 {
+    if (n == 0)
+        return;
     fprintf(stderr, "zmpi %-28s %10s %10s %7s %10s %10s %10s  %s\n", "file", "MB written",
             "MB stored", "ratio", "compress s", "write s", "MB read", "bound, device");
     for (size_t i = 0; i < n; i++) {
@@ -90,10 +79,6 @@ static void print_text(const struct entry *e, size_t n, const double g[4])
                 quotient(s[WRITTEN], s[STORED]), s[COMPRESS] / e[i].ranks,
                 s[WRITE_TIME] / e[i].ranks, s[READ] / 1e6, e[i].bound, e[i].device);
     }
-    if (g[0] > 0)
-        fprintf(stderr,
-                "zmpi MPI_Gather: %.0f calls, %.2f MB sent as %.2f MB, ratio %.2f, %.3f s\n", g[0],
-                g[1] / 1e6, g[2] / 1e6, quotient(g[1], g[2]), g[3]);
 }
 
 static void print_string(FILE *out, const char *s)
@@ -127,7 +112,7 @@ static void print_json_file(FILE *out, const struct entry *e)
 }
 
 /* Seconds are sums over ranks; times of one rank are these divided by "ranks". */
-static void print_json(const char *path, const struct entry *e, size_t n, const double g[4])
+static void print_json(const char *path, const struct entry *e, size_t n)
 {
     FILE *out = fopen(path, "w");
     if (!out) {
@@ -139,13 +124,9 @@ static void print_json(const char *path, const struct entry *e, size_t n, const 
         print_json_file(out, &e[i]);
         fputs(i + 1 < n ? ",\n" : "\n", out);
     }
-    fprintf(out, "  ],\n  \"collectives\": [\n");
-    if (g[0] > 0)
-        fprintf(out,
-                "    {\"name\": \"MPI_Gather\", \"calls\": %.0f, \"bytes\": %.0f, \"bytes_sent\": "
-                "%.0f, \"ratio\": %.6g, \"seconds\": %.9g}\n",
-                g[0], g[1], g[2], quotient(g[1], g[2]), g[3]);
-    fprintf(out, "  ]\n}\n");
+    fprintf(out, "  ],\n");
+    zreport_collectives_json(out);
+    fprintf(out, "}\n");
     if (fclose(out))
         zmpi_log(ZMPI_LOG_WARN, "ZMPI_REPORT=%s: cannot be written", path);
 }
@@ -174,21 +155,23 @@ static size_t collect(int rank, int ranks, struct entry **all)
 void zreport_finalize(void)
 {
     const struct zmpi_options *o = zruntime_options();
-    double any[5],
-        mine[5] = {(double)entries_count, gathers[0], gathers[1], gathers[2], gathers[3]};
+    double any, mine = (double)entries_count;
     int rank, ranks;
     struct entry *all;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (PMPI_Allreduce(mine, any, 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) ||
-        (any[0] <= 0 && any[1] <= 0))
+    bool collectives = zreport_collectives_sum();
+    if (PMPI_Allreduce(&mine, &any, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) ||
+        (any <= 0 && !collectives))
         return;
     size_t n = collect(rank, ranks, &all);
     if (rank == 0 && all) {
-        if (o->report_text)
-            print_text(all, n, any + 1);
+        if (o->report_text) {
+            print_text(all, n);
+            zreport_collectives_text();
+        }
         if (o->report[0])
-            print_json(o->report, all, n, any + 1);
+            print_json(o->report, all, n);
     }
     free(all);
 }

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "coll.h"
 #include "cpus.h"
-#include "internal.h"
 #include "pool.h"
 #include "wrappers.h"
 
@@ -12,6 +12,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zmpi_options options;
 static enum zmpi_status options_status;
 static char options_message[256];
+static bool agreed; /* all ranks of MPI_COMM_WORLD have rank 0's settings */
 static int share; /* of the node's cores, in threads; 0: not known yet */
 
 double zseconds(void)
@@ -24,6 +25,11 @@ double zseconds(void)
 static void load_options(void)
 {
     options_status = zmpi_options_load(&options, options_message);
+}
+
+bool zruntime_agreed(void)
+{
+    return agreed;
 }
 
 /* A program whose MPI_Init did not pass through us (MPI-4 sessions) gets its own rank's
@@ -111,6 +117,7 @@ static void start(void)
     zmpi_log_rank(rank);
     check_device(rank);
     share_cores(rank);
+    agreed = true;
     if (!options.bound_set && rank == 0)
         zmpi_log(ZMPI_LOG_WARN, "no error bound is set (ZMPI_ERROR_BOUND=abs=V, rel=V or "
                                 "lossless): new files and collectives pass unchanged");
@@ -152,6 +159,7 @@ static void rescue_open_files(void)
 int zw_finalize(void)
 {
     rescue_open_files();
+    zcomm_finalize();
     zreport_finalize();
     zmpi_pool_stop();
     return PMPI_Finalize();

@@ -48,6 +48,28 @@ struct zmpi_file_stats {
 
 ZMPI_API int zmpi_file_get_stats(MPI_File fh, struct zmpi_file_stats *stats);
 
+/*
+ * Set an option for the collective operations on a communicator from now on, by its name and value
+ * in `zmpi options`: error_bound, threshold, device, shape, collectives, collective_mode,
+ * collective_min, collective_piece. Collective: all ranks with the same arguments, none of them
+ * inside a collective operation on this communicator. MPI_ERR_ARG if the text is wrong,
+ * MPI_ERR_COMM if nothing is compressed on this communicator anyhow (one rank, two groups, ranks of
+ * another MPI_COMM_WORLD).
+ */
+ZMPI_API int zmpi_comm_set(MPI_Comm comm, const char *option, const char *value);
+
+/* What this rank did in collective operations on a communicator so far. */
+struct zmpi_comm_stats {
+    uint64_t calls;      /* that might have been compressed */
+    uint64_t compressed; /* that were                       */
+    uint64_t bytes;      /* that this rank sent in those    */
+    uint64_t bytes_sent; /* as compressed messages          */
+    double seconds;      /* in those                        */
+};
+
+/* MPI_ERR_COMM if there was none yet. */
+ZMPI_API int zmpi_comm_get_stats(MPI_Comm comm, struct zmpi_comm_stats *stats);
+
 #ifdef __cplusplus
 }
 #endif

@@ -107,8 +107,8 @@ def read_table(path, protos):
             words = line.partition("#")[0].split()
             if not words:
                 continue
-            if len(words) < 2 or words[0] not in ("file", "whole", "pass") or words[2:] not in ([], ["optional"]):
-                sys.exit(f"{path}:{number}: expected: file|whole|pass NAME [optional]")
+            if len(words) < 2 or words[0] not in ("file", "whole", "count", "pass") or words[2:] not in ([], ["optional"]):
+                sys.exit(f"{path}:{number}: expected: file|whole|count|pass NAME [optional]")
             decision, name = words[:2]
             if name in decisions:
                 sys.exit(f"{path}:{number}: {name} is listed twice")
@@ -191,6 +191,26 @@ def whole_wrapper(proto):
             f"    return {call('zw_' + short_name(proto.name), [p.name for p in proto.params])};\n}}\n")
 
 
+def counting_wrapper(proto, number):
+    """Passed on; what this rank gives is counted, or what it gets where only the root's sending says anything."""
+    names = [p.name for p in proto.params]
+    reduces = re.search("reduce|scan", proto.name.lower()) is not None
+    side = "recv" if "scatter" in proto.name and not reduces else "send"
+    first = lambda *wanted: next((n for n in wanted if n in names), None)
+    # In place, some functions ignore the count and datatype of the sending side, which may be anything then.
+    buffer = "NULL" if reduces else first(side + "buf", "buffer")
+    datatype = first(side + "type", "datatype")
+    each = first(side + "counts") or (first("recvcounts") if reduces else None)
+    count = first(side + "count", "count", "recvcount")
+    if not (buffer and datatype and (each or count)):
+        sys.exit(f"gen_wrappers: {proto.name}: no buffer, count and datatype to count")
+    per_rank = "true" if "lltoall" in proto.name or "scatter_block" in proto.name else "false"
+    counted = (f"zpassed_each({number}, {buffer}, {each}, {datatype}, comm)" if each
+               else f"zpassed({number}, {buffer}, {count}, {datatype}, comm, {per_rank})")
+    return (f"static {prototype(own_name(proto.name), proto.params)}\n{{\n"
+            f"    {counted};\n    return {call('P' + proto.name, names)};\n}}\n")
+
+
 def entry_points(proto, index):
     """What programs call. PMPI_X is what Open MPI's Fortran bindings and tools in front of us call, and also what the
     MPI library and tools behind us call: those get what they mean."""
@@ -213,18 +233,21 @@ def base_of(name, protos):
 
 
 def generate(protos, decisions):
-    prototypes, wrappers, wrapped = [], [], []
+    prototypes, wrappers, wrapped, counted = [], [], [], []
     for name, proto in sorted(protos.items()):
         base = base_of(name, protos)
         decision = decisions.get(base) if name.startswith("MPI_File_") else decisions.get(name)
         takes_file = name.startswith("MPI_File_") and any(is_file(p) for p in proto.params)
         if decision == "pass" or (decision is None and not takes_file):
             continue
-        if proto.ret != "int" or (decision != "whole" and not is_file(proto.params[0])):
-            sys.exit(f"gen_wrappers: {name} is not of the form int {name}(MPI_File, ...): list it as whole or pass")
+        if proto.ret != "int" or (decision not in ("whole", "count") and not is_file(proto.params[0])):
+            sys.exit(f"gen_wrappers: {name} is not of the form int {name}(MPI_File, ...): list it as whole, count or pass")
         if decision == "whole":
             prototypes.append(prototype("zw_" + short_name(name), proto.params) + ";\n")
             wrappers.append(whole_wrapper(proto))
+        elif decision == "count":
+            wrappers.append(counting_wrapper(proto, len(counted)))
+            counted.append(name)
         elif decision == "file":
             if name == base:
                 core, params = file_core(proto)
@@ -236,7 +259,7 @@ def generate(protos, decisions):
             wrappers.append(refusing_wrapper(proto))
         wrapped.append(name)
     wrappers += [entry_points(protos[name], i) for i, name in enumerate(wrapped)]
-    return prototypes, wrappers, wrapped
+    return prototypes, wrappers, wrapped, counted
 
 
 def library_symbols(protos, variables):
@@ -265,7 +288,7 @@ def main():
     options = parser.parse_args()
 
     protos, variables = parse(header_text(options.preprocessor))
-    prototypes, wrappers, wrapped = generate(protos, read_table(options.table, protos))
+    prototypes, wrappers, wrapped, counted = generate(protos, read_table(options.table, protos))
     symbols = library_symbols(protos, variables)
 
     def write(name, text):
@@ -274,11 +297,13 @@ def main():
 
     write("next_mpi.h", next_header(symbols))
     write("wrappers.h", "#ifndef ZMPI_WRAPPERS_H\n#define ZMPI_WRAPPERS_H\n\n#include <mpi.h>\n\nstruct zfile;\n\n"
-          f"enum {{ ZWRAPPED_COUNT = {len(wrapped)} }};\n" + "".join(prototypes) + "\n#endif\n")
+          f"enum {{ ZWRAPPED_COUNT = {len(wrapped)} }};\n" + "".join(prototypes) +
+          f"\nenum {{ ZPASSED = {len(counted)} }}; /* functions that are counted */\n"
+          "extern const char *const zpassed_names[ZPASSED];\n\n#endif\n")
     write("wrappers.c", '#include <stddef.h>\n#include "internal.h"\n#include "next.h"\n#include "wrappers.h"\n\n'
           '#define ZMPI_EXPORT __attribute__((visibility("default")))\n\n' +
           string_table("znext_name", symbols) + "\n" + string_table("zwrapped_name", wrapped) + "\n" +
-          "\n".join(wrappers))
+          string_table("zpassed_names", counted) + "\n" + "\n".join(wrappers))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
  * threads.c - MPI_THREAD_MULTIPLE: threads that use different files, and the same file, at the
  * same time.
  *
- * zmpi-test: RANKS 1,2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_COLLECTIVE_MIN=1K
+ * zmpi-test: RANKS 1,2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always
  */
 #include "check.h"
 

@@ -1,0 +1,252 @@
+/*
+ * coll.h - what the files of the collective operations share. docs/architecture.md, section 7,
+ * tells the protocol.
+ *
+ * A collective is wrapped in four steps, the same on all ranks of the communicator:
+ *     zcall_begin    is it one that may be compressed?   decided by what every rank knows
+ *     zcall_agree    one small reduction: can all, and shall we?
+ *     zexchange_run, zrelay_run    the pieces
+ *     zcall_end      errors, measurements, the report
+ */
+#ifndef ZMPI_COLL_H
+#define ZMPI_COLL_H
+
+#include <stdio.h>
+
+#include "internal.h"
+
+/* ---- the operations: number, MPI name, the name in ZMPI_COLLECTIVES ---- */
+
+#define ZOP_LIST(X)                                                                                \
+    X(GATHER, "MPI_Gather", "gather")                                                              \
+    X(GATHERV, "MPI_Gatherv", "gather")                                                            \
+    X(SCATTER, "MPI_Scatter", "scatter")                                                           \
+    X(SCATTERV, "MPI_Scatterv", "scatter")                                                         \
+    X(ALLGATHER, "MPI_Allgather", "allgather")                                                     \
+    X(ALLGATHERV, "MPI_Allgatherv", "allgather")                                                   \
+    X(BCAST, "MPI_Bcast", "bcast")                                                                 \
+    X(ALLTOALL, "MPI_Alltoall", "alltoall")                                                        \
+    X(ALLTOALLV, "MPI_Alltoallv", "alltoall")
+
+enum zop {
+#define X(id, name, option) ZOP_##id,
+    ZOP_LIST(X)
+#undef X
+        ZOPS
+};
+
+const char *zop_name(enum zop op);
+
+/* ---- coll_comm.c: a communicator that was used for a collective ---- */
+
+enum { ZCLASSES = 32 }; /* of sizes: factors of 4 */
+
+/* What is known of one operation with blocks of one size class; the same on all ranks. */
+struct zmeasured {
+    double per_byte[2];  /* seconds for a byte of the largest block: raw, compressed; 0: unknown */
+    double raw_estimate; /* from a compressed call whose time went to the network; 0: none */
+    unsigned count[2];   /* measurements */
+    unsigned since[2];   /* calls since the last one */
+    unsigned skip;       /* calls to go raw without asking anybody */
+};
+
+/* The last call that was measured. Ranks tell each other with the next call's agreement. */
+struct zpending {
+    bool any, compressed;
+    enum zop op;
+    int size_class;
+    double bytes;                     /* of the largest block */
+    double elapsed, codec, raw, sent; /* on this rank: seconds; bytes that it sent */
+};
+
+struct zcomm {
+    MPI_Comm comm; /* our duplicate of the program's */
+    int rank, ranks;
+    bool one_node;               /* all ranks share memory */
+    struct zmpi_options options; /* the same on all ranks */
+    uint64_t calls;              /* compressed ones, the same on all ranks */
+    struct zpending pending;
+    struct zmeasured measured[ZOPS][ZCLASSES];
+    struct zmpi_comm_stats stats;
+};
+
+/* What is cached on the communicator, or NULL if it is unknown or not one of ours. */
+struct zcomm *zcomm_find(MPI_Comm comm);
+/* The same, made if it is not there. Collective. */
+struct zcomm *zcomm_make(MPI_Comm comm);
+/* From MPI_Finalize on, communicators are left to the MPI library. */
+void zcomm_finalize(void);
+
+/* ---- coll_block.c: what one rank gives to another ---- */
+
+struct zblock {
+    unsigned char *buf; /* as MPI is given it */
+    const struct ztype *type;
+    uint64_t bytes;
+    unsigned char *direct; /* the data, if they are one stretch of memory */
+    size_t shape[3];
+    uint64_t piece; /* bytes that one message takes of it: whole planes or rows where they fit */
+};
+
+void zblock_make(struct zblock *b, const void *buf, MPI_Count count, const struct ztype *type,
+                 const struct zmpi_options *o);
+uint64_t zblock_pieces(const struct zblock *b);
+/* Bytes of the piece that begins at `at`. */
+uint64_t zblock_piece(const struct zblock *b, uint64_t at);
+struct zmpi_array zblock_array(const struct zblock *b, uint64_t bytes);
+/* The bytes [at, at + bytes), in place or copied to scratch. */
+const unsigned char *zblock_read(const struct zblock *b, uint64_t at, uint64_t bytes,
+                                 unsigned char *scratch);
+void zblock_write(const struct zblock *b, uint64_t at, uint64_t bytes, const unsigned char *src);
+void zblock_copy(const struct zblock *to, const struct zblock *from, unsigned char *scratch);
+
+/* One side of a collective's arguments: a block for each rank, or only one. */
+struct zside {
+    void *buf;
+    MPI_Count count; /* of every block */
+    MPI_Datatype datatype;
+    const int *counts, *places; /* the v forms: of each block; NULL otherwise */
+    struct ztype type;          /* flattened, by zside_make */
+    bool made;
+};
+
+bool zside_make(struct zside *s);
+void zside_free(struct zside *s);
+void zside_block(const struct zside *s, int i, const struct zmpi_options *o, struct zblock *b);
+/* Data bytes of `count` elements; 0 if the arguments are wrong, which MPI will say. */
+uint64_t zside_bytes(MPI_Count count, MPI_Datatype datatype);
+
+/* ---- coll_call.c: one call on this rank ---- */
+
+struct zcall {
+    struct zcomm *state;
+    MPI_Comm comm; /* the program's */
+    enum zop op;
+    int root;       /* 0 if there is none; it counts the call for the report */
+    bool exact;     /* whatever the bound */
+    bool all_know;  /* every rank knew the size before the agreement */
+    uint64_t bytes; /* of the largest block, after the agreement of any rank */
+    uint64_t steps; /* pieces of the block that has most of them, of any rank */
+    struct zmpi_range range;
+    const struct zmpi_device *device;
+    uint64_t sequence;
+    bool measuring;
+    int kind;            /* enum zcall_kind */
+    double start, codec; /* seconds */
+    double raw, sent;    /* bytes that this rank sent, as they were and as messages */
+    int error;
+};
+
+/*
+ * May this call be compressed? bytes: of the largest block if every rank knows it, else 0 (v
+ * forms). `given`: what this rank contributes, for the report. False: the call goes to MPI as it
+ * is. Same answer on all ranks.
+ */
+bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all_know,
+                 uint64_t bytes, uint64_t given);
+/* Same answer on all ranks: are all ready, and is it to be compressed? bytes, steps: this rank's
+ * largest. */
+bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps);
+bool zcall_wants_range(const struct zcall *c);
+/* Add a block to this rank's value range. */
+void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch);
+int zcall_share_range(struct zcall *c); /* collective */
+/* Log and remember an error; it is raised by zcall_end. */
+void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The end of a call, compressed or raw; rc: what MPI returned. */
+int zcall_end(struct zcall *c, int rc);
+
+/* ---- coll_piece.c: a piece of a block as a message ---- */
+
+enum { ZPIECE_HEAD = 64 };
+
+/* Room for the message of any piece of a block of so many bytes, and for the piece itself. */
+size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes);
+/* The piece of b that begins at `at`, this rank's or one it sends, to dst; returns the size. */
+int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned char *dst,
+                  unsigned char *scratch);
+
+/* Bytes that a message, not yet checked, says it stands for: to be counted, not to be trusted. */
+uint64_t zpiece_raw(const struct zcall *c, const unsigned char *message, int size);
+
+struct zpiece_head {
+    uint64_t at, raw;
+    bool stream; /* else the bytes as they are */
+};
+
+/* Check all of a message of rank `origin` for b. False: it was reported. */
+bool zpiece_check(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
+                  int size, struct zpiece_head *h);
+/* A message that was checked, to its place. */
+bool zpiece_place(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
+                  int size, const struct zpiece_head *h, unsigned char *scratch);
+
+/* ---- coll_lanes.c, coll_exchange.c: every pair of ranks has its own data ---- */
+
+/* Between this rank and a peer. */
+struct zlane {
+    int peer;
+    struct zblock out, in; /* bytes 0: nothing goes that way */
+    bool in_place;         /* both are the same memory */
+    uint64_t sent;         /* bytes of `out` in messages */
+    uint64_t placed;       /* bytes of `in` that arrived well */
+    unsigned flying;       /* messages that may still be on their way out */
+    uint64_t posted, arrived;
+    uint64_t known; /* messages there are at least */
+    bool all_known; /* and no more */
+};
+
+/* What a call works with. The lanes are the same at both ends, and in an order in which the first
+ * that is not done can always go on. */
+struct zexchange {
+    struct zlane *lane;
+    size_t lanes;
+    unsigned char *memory, *scratch; /* malloc'ed; a piece of it */
+    size_t in_slots, out_slots, in_room, out_room;
+};
+
+enum { ZLANES = 4, ZSLOTS = 2 * ZLANES }; /* lanes at work at once; messages each way */
+
+int zexchange_run(struct zcall *c, const struct zexchange *x);
+
+/*
+ * All of a call of the kind: gather, scatter, alltoall. A side that means nothing on this rank, or
+ * is MPI_IN_PLACE, is NULL. False on all ranks: the call is to go to MPI.
+ */
+bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv);
+
+/* ---- coll_relay.c: the same data for all ranks ---- */
+
+struct zrelay {
+    const struct zblock *block; /* where data go, by origin */
+    const struct zblock *own;   /* what this rank brings, NULL: nothing */
+    int origins;                /* ranks that bring data: all, or one */
+    bool keep_own;              /* what it brings stays as it is */
+    uint64_t bytes;             /* of the largest block */
+    int from, to[2], to_count;  /* neighbours */
+};
+
+/* Everything from the agreement on. ready: has this rank all it needs? False on all ranks: the call
+ * is to go to MPI. */
+bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready);
+
+/* ---- coll_report.c ---- */
+
+enum zcall_kind { ZCALL_COMPRESSED, ZCALL_RAW_FASTER, ZCALL_RAW_NODE, ZCALL_PASSED, ZCALL_KINDS };
+
+struct zcall_outcome {
+    enum zop op;
+    enum zcall_kind kind;
+    bool counts; /* this rank counts the call */
+    double raw, sent, seconds;
+    double saved; /* seconds, as far as they can be estimated */
+};
+
+void zreport_collective(const struct zcall_outcome *outcome);
+/* Collective on MPI_COMM_WORLD. True if there is something to say. */
+bool zreport_collectives_sum(void);
+void zreport_collectives_text(void);
+void zreport_collectives_json(FILE *out);
+
+#endif

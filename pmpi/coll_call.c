@@ -1,0 +1,235 @@
+/* coll_call.c - one collective call on this rank, from the first question to the report. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "coll_auto.h"
+
+static const char *const names[ZOPS] = {
+#define X(id, name, option) [ZOP_##id] = name,
+    ZOP_LIST(X)
+#undef X
+};
+static const char *const option_names[ZOPS] = {
+#define X(id, name, option) [ZOP_##id] = option,
+    ZOP_LIST(X)
+#undef X
+};
+
+const char *zop_name(enum zop op)
+{
+    return names[op];
+}
+
+static bool selected(const struct zmpi_options *o, enum zop op)
+{
+    if (!o->bound_set || o->collective_mode == ZMPI_COLLECTIVE_NEVER)
+        return false;
+    return zmpi_options_collective(o, option_names[op]) ||
+           (op == ZOP_BCAST && zmpi_options_collective(o, "bcast_lossy"));
+}
+
+static struct zcomm *state_of(const struct zcall *c, uint64_t bytes)
+{
+    const struct zmpi_options *o = zruntime_options();
+    bool large = !c->all_know || bytes >= o->collective_min;
+    if (o->comm_rules || (large && selected(o, c->op)))
+        return zcomm_make(c->comm);
+    return zcomm_find(c->comm);
+}
+
+/* An intra-node communicator, or one that was found faster raw, asks nobody. */
+static bool goes_raw(struct zcall *c)
+{
+    struct zcomm *s = c->state;
+    if (s->options.collective_mode != ZMPI_COLLECTIVE_AUTO)
+        return false;
+    if (s->one_node) {
+        c->kind = ZCALL_RAW_NODE;
+        return true;
+    }
+    struct zmeasured *m = &s->measured[c->op][zauto_class(c->bytes)];
+    if (!c->all_know || !m->skip)
+        return false;
+    m->skip--;
+    c->kind = ZCALL_RAW_FASTER;
+    return true;
+}
+
+bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all_know,
+                 uint64_t bytes, uint64_t given)
+{
+    *c = (struct zcall){.comm = comm,
+                        .op = op,
+                        .root = root,
+                        .all_know = all_know,
+                        .bytes = bytes,
+                        .range = ZMPI_RANGE_EMPTY,
+                        .kind = ZCALL_PASSED};
+    c->raw = c->sent = (double)given;
+    if (!zruntime_agreed() || (all_know && bytes == 0))
+        return false;
+    struct zcomm *s = c->state = state_of(c, bytes);
+    if (!s || !selected(&s->options, op) || (all_know && bytes < s->options.collective_min))
+        return false;
+    if (root < 0 || root >= s->ranks) /* MPI will say so */
+        return false;
+    s->stats.calls++;
+    c->exact = op == ZOP_BCAST && !zmpi_options_collective(&s->options, "bcast_lossy");
+    return !goes_raw(c);
+}
+
+/* The last measurement on this communicator, as all ranks saw it, comes with the agreement. */
+static void learn(struct zcomm *s, const double all[8])
+{
+    struct zpending p = s->pending;
+    p.elapsed = -all[3];
+    p.codec = -all[4];
+    p.raw = -all[5];
+    p.sent = -all[6];
+    zauto_learn(s, &p);
+    s->pending.any = false;
+}
+
+static bool choose(struct zcall *c)
+{
+    struct zcomm *s = c->state;
+    if (c->bytes < s->options.collective_min)
+        return false;
+    c->measuring = true;
+    if (s->options.collective_mode == ZMPI_COLLECTIVE_ALWAYS ||
+        zauto_choose(&s->measured[c->op][zauto_class(c->bytes)], c->all_know))
+        return true;
+    c->kind = ZCALL_RAW_FASTER;
+    return false;
+}
+
+bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
+{
+    struct zcomm *s = c->state;
+    const struct zpending *p = &s->pending;
+    const char *why;
+    double all[8], mine[8] = {ready ? 1 : 0, -(double)bytes, -(double)steps, -p->elapsed,
+                              -p->codec,     -p->raw,        -p->sent,       0};
+    c->error = PMPI_Allreduce(mine, all, 8, MPI_DOUBLE, MPI_MIN, s->comm);
+    if (c->error)
+        return false;
+    learn(s, all);
+    c->bytes = (uint64_t)-all[1];
+    c->steps = (uint64_t)-all[2];
+    if (!ready)
+        zmpi_log(ZMPI_LOG_INFO, "%s: no memory, or a datatype that cannot be taken apart: sent raw",
+                 zop_name(c->op));
+    bool compressed = all[0] > 0 && choose(c);
+    c->start = zseconds();
+    if (!compressed)
+        return false;
+    c->kind = ZCALL_COMPRESSED;
+    c->sequence = ++s->calls;
+    c->raw = c->sent = 0;
+    c->device = zmpi_device_find(s->options.device, s->options.collective_piece, &why);
+    if (!c->device)
+        c->device = zmpi_device_cpu();
+    return true;
+}
+
+/* ---- the value range ---- */
+
+bool zcall_wants_range(const struct zcall *c)
+{
+    return !c->exact && c->state->options.bound.mode == ZMPI_REL;
+}
+
+void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
+{
+    enum zmpi_type element = b->type->element;
+    const struct zmpi_options *o = &c->state->options;
+    uint64_t n;
+    if (element != ZMPI_F32 && element != ZMPI_F64)
+        return;
+    for (uint64_t at = 0; at < b->bytes; at += n) {
+        struct zmpi_range part;
+        n = zblock_piece(b, at);
+        zmpi_range_scan(element, zblock_read(b, at, n, scratch), n / zmpi_type_size(element),
+                        o->threshold, zruntime_threads(o), &part);
+        zmpi_range_merge(&c->range, &part);
+    }
+}
+
+int zcall_share_range(struct zcall *c)
+{
+    double mine[3] = {c->range.min, -c->range.max, c->range.fill}, all[3];
+    int rc = PMPI_Allreduce(mine, all, 3, MPI_DOUBLE, MPI_MIN, c->state->comm);
+    c->range = (struct zmpi_range){all[0], -all[1], all[2]};
+    return rc;
+}
+
+/* ---- the end ---- */
+
+void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    zmpi_log(ZMPI_LOG_ERROR, "%s on %d ranks: %s", zop_name(c->op), c->state->ranks, text);
+    if (!c->error)
+        c->error = error_class;
+}
+
+/* Seconds that were saved against the other way, as far as it has been measured. */
+static double saved(const struct zcall *c, double elapsed)
+{
+    const struct zmeasured *m = &c->state->measured[c->op][zauto_class(c->bytes)];
+    double other = c->kind == ZCALL_COMPRESSED ? zauto_raw(m) : zauto_compressed(m);
+    return other > 0 ? other * (double)c->bytes - elapsed : 0;
+}
+
+static void measured(struct zcall *c, double elapsed)
+{
+    c->state->pending = (struct zpending){.any = true,
+                                          .compressed = c->kind == ZCALL_COMPRESSED,
+                                          .op = c->op,
+                                          .size_class = zauto_class(c->bytes),
+                                          .bytes = (double)c->bytes,
+                                          .elapsed = elapsed,
+                                          .codec = c->codec,
+                                          .raw = c->raw,
+                                          .sent = c->sent};
+}
+
+static int ranks_of(const struct zcall *c)
+{
+    int ranks = 0;
+    PMPI_Comm_size(c->comm, &ranks);
+    return ranks;
+}
+
+int zcall_end(struct zcall *c, int rc)
+{
+    struct zcall_outcome outcome = {.op = c->op, .kind = c->kind, .raw = c->raw, .sent = c->sent};
+    struct zcomm *s = c->state;
+    int rank = -1;
+    if (rc || !zruntime_agreed() || (!s && !zruntime_options()->bound_set))
+        return rc;
+    if (c->measuring) {
+        outcome.seconds = zseconds() - c->start;
+        measured(c, outcome.seconds);
+        outcome.saved = saved(c, outcome.seconds);
+    }
+    if (c->kind == ZCALL_COMPRESSED) {
+        s->stats.compressed++;
+        s->stats.bytes += (uint64_t)c->raw;
+        s->stats.bytes_sent += (uint64_t)c->sent;
+        s->stats.seconds += outcome.seconds;
+    }
+    if (!s)
+        PMPI_Comm_rank(c->comm, &rank);
+    if (c->op == ZOP_ALLTOALL && c->kind != ZCALL_COMPRESSED)
+        outcome.raw *= ranks_of(c);
+    outcome.counts = s ? s->rank == c->root : rank == 0;
+    zreport_collective(&outcome);
+    if (c->kind == ZCALL_COMPRESSED && c->error)
+        PMPI_Comm_call_errhandler(c->comm, c->error);
+    return c->kind == ZCALL_COMPRESSED ? c->error : rc;
+}

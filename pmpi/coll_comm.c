@@ -1,0 +1,169 @@
+/*
+ * coll_comm.c - what is kept of a communicator: our duplicate of it, its settings, what was
+ * measured. It is made at the first collective that may be compressed, which all ranks enter, and
+ * cached as an attribute, which goes with the communicator.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "coll.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int keyval = MPI_KEYVAL_INVALID;
+static atomic_bool finalizing;
+static struct zcomm foreign; /* cached on communicators that are not ours to compress on */
+
+static int forget(MPI_Comm comm, int key, void *attribute, void *extra)
+{
+    struct zcomm *s = attribute;
+    (void)comm, (void)key, (void)extra;
+    if (s == &foreign)
+        return MPI_SUCCESS;
+    if (!atomic_load(&finalizing))
+        PMPI_Comm_free(&s->comm);
+    free(s);
+    return MPI_SUCCESS;
+}
+
+static void make_keyval(void)
+{
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL))
+        keyval = MPI_KEYVAL_INVALID;
+}
+
+void zcomm_finalize(void)
+{
+    atomic_store(&finalizing, true);
+}
+
+/* False: nothing is cached. */
+static bool look_up(MPI_Comm comm, struct zcomm **s)
+{
+    int found = 0;
+    *s = NULL;
+    pthread_once(&once, make_keyval);
+    if (comm == MPI_COMM_NULL || keyval == MPI_KEYVAL_INVALID ||
+        PMPI_Comm_get_attr(comm, keyval, s, &found) || !found)
+        return false;
+    if (*s == &foreign)
+        *s = NULL;
+    return true;
+}
+
+struct zcomm *zcomm_find(MPI_Comm comm)
+{
+    struct zcomm *s;
+    return look_up(comm, &s) ? s : NULL;
+}
+
+/* Processes that came by MPI_Comm_spawn or MPI_Comm_connect may have other settings, or no library
+ * in front of their MPI. */
+static bool all_of_our_world(MPI_Comm comm)
+{
+    MPI_Group all, group, others;
+    int n = 1;
+    if (PMPI_Comm_group(comm, &group))
+        return false;
+    if (!PMPI_Comm_group(MPI_COMM_WORLD, &all)) {
+        if (!PMPI_Group_difference(group, all, &others)) {
+            PMPI_Group_size(others, &n);
+            if (others != MPI_GROUP_EMPTY)
+                PMPI_Group_free(&others);
+        }
+        PMPI_Group_free(&all);
+    }
+    PMPI_Group_free(&group);
+    return n == 0;
+}
+
+/* All ranks of the communicator answer the same. */
+static bool is_ours(MPI_Comm comm)
+{
+    int inter, ranks;
+    return zruntime_agreed() && !PMPI_Comm_test_inter(comm, &inter) && !inter &&
+           !PMPI_Comm_size(comm, &ranks) && ranks > 1 && all_of_our_world(comm);
+}
+
+static bool on_one_node(const struct zcomm *s)
+{
+    MPI_Comm node;
+    int ranks = 0;
+    if (PMPI_Comm_split_type(s->comm, MPI_COMM_TYPE_SHARED, s->rank, MPI_INFO_NULL, &node))
+        return false;
+    PMPI_Comm_size(node, &ranks);
+    PMPI_Comm_free(&node);
+    return ranks == s->ranks;
+}
+
+/* Rank 0's settings, with the rules for the communicator's name, are everybody's. */
+static int share_settings(struct zcomm *s, MPI_Comm program)
+{
+    char name[MPI_MAX_OBJECT_NAME] = "", message[256];
+    int length;
+    s->options = *zruntime_options();
+    struct zmpi_rules *rules = s->options.rules;
+    if (s->rank == 0 && !PMPI_Comm_get_name(program, name, &length) &&
+        zmpi_options_for_comm(&s->options, name, message))
+        zmpi_log(ZMPI_LOG_WARN, "%s", message);
+    int rc = PMPI_Bcast(&s->options, (int)sizeof s->options, MPI_BYTE, 0, s->comm);
+    s->options.rules = rules;
+    return rc;
+}
+
+static struct zcomm *make(MPI_Comm program)
+{
+    MPI_Comm comm;
+    if (PMPI_Comm_dup(program, &comm))
+        return NULL;
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN); /* what goes wrong is raised on `program` */
+    struct zcomm *s = calloc(1, sizeof *s);
+    int ready = s != NULL, all_ready = 0;
+    if (s) {
+        s->comm = comm;
+        PMPI_Comm_rank(comm, &s->rank);
+        PMPI_Comm_size(comm, &s->ranks);
+    }
+    if (PMPI_Allreduce(&ready, &all_ready, 1, MPI_INT, MPI_MIN, comm) || !all_ready ||
+        share_settings(s, program)) {
+        free(s);
+        PMPI_Comm_free(&comm);
+        return NULL;
+    }
+    s->one_node = on_one_node(s);
+    return s;
+}
+
+struct zcomm *zcomm_make(MPI_Comm comm)
+{
+    struct zcomm *s;
+    if (look_up(comm, &s) || comm == MPI_COMM_NULL || keyval == MPI_KEYVAL_INVALID)
+        return s;
+    s = is_ours(comm) ? make(comm) : NULL;
+    PMPI_Comm_set_attr(comm, keyval, s ? s : &foreign);
+    return s;
+}
+
+/* ---- zmpi.h ---- */
+
+int zmpi_comm_set(MPI_Comm comm, const char *option, const char *value)
+{
+    struct zmpi_options checked = *zruntime_options();
+    char message[256];
+    if (!option || !value || !zmpi_option_concerns_comms(option) ||
+        zmpi_option_set(&checked, option, value, "zmpi_comm_set", message))
+        return MPI_ERR_ARG;
+    struct zcomm *s = zcomm_make(comm);
+    if (!s)
+        return MPI_ERR_COMM;
+    zmpi_option_set(&s->options, option, value, "zmpi_comm_set", message);
+    return MPI_SUCCESS;
+}
+
+int zmpi_comm_get_stats(MPI_Comm comm, struct zmpi_comm_stats *stats)
+{
+    struct zcomm *s = zcomm_find(comm);
+    if (!s)
+        return MPI_ERR_COMM;
+    *stats = s->stats;
+    return MPI_SUCCESS;
+}

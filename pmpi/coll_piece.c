@@ -1,0 +1,145 @@
+/*
+ * coll_piece.c - a piece of a block as a message, which says itself what it is. It lives no longer
+ * than the call, so that its form is not part of docs/format.md.
+ *
+ *     0  4  "ZPCE"            16  8  first byte of the piece in the block     40  8  hash of bytes
+ *     4  4  1: a stream,      24  8  bytes of the piece                              0..40
+ * and 64.., 0: as they are    32  8  bytes behind the head                           seed: the rank
+ *     8  8  number of the call on the communicator                            48 16  0   it is from
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "coll.h"
+#include "hash.h"
+
+enum { MAGIC = 0x4543505A, HASHED = 40 };
+
+size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes)
+{
+    return ZPIECE_HEAD + (o->collective_piece < bytes ? o->collective_piece : bytes);
+}
+
+static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element)
+{
+    bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
+    if (c->exact || !is_float)
+        return (struct zmpi_bound){ZMPI_LOSSLESS, 0};
+    return c->state->options.bound;
+}
+
+/* A stream that is smaller than its data, or 0. */
+static size_t compress(const struct zcall *c, const struct zblock *b, const unsigned char *src,
+                       size_t bytes, unsigned char *dst)
+{
+    const struct zmpi_options *o = &c->state->options;
+    struct zmpi_array a = zblock_array(b, bytes);
+    struct zmpi_bound bound = bound_of(c, a.type);
+    struct zmpi_job job;
+    size_t size;
+    if (zmpi_job_make(&a, &bound, &c->range, &job))
+        return 0;
+    zmpi_job_threshold(&job, o->threshold);
+    job.threads = zruntime_threads(o);
+    if (c->device->compress(&job, dst, bytes, src, &size) || size >= bytes)
+        return 0;
+    return size;
+}
+
+static uint64_t hash_of(const unsigned char *message, size_t size, int origin)
+{
+    return zmpi_hash2(message, HASHED, message + ZPIECE_HEAD, size, (uint64_t)origin);
+}
+
+int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned char *dst,
+                  unsigned char *scratch)
+{
+    double start = zseconds();
+    size_t bytes = zblock_piece(b, at);
+    const unsigned char *src = zblock_read(b, at, bytes, scratch);
+    size_t size = compress(c, b, src, bytes, dst + ZPIECE_HEAD);
+    memset(dst, 0, ZPIECE_HEAD);
+    zmpi_store32(dst, MAGIC);
+    zmpi_store32(dst + 4, size != 0);
+    if (!size) {
+        size = bytes;
+        memcpy(dst + ZPIECE_HEAD, src, bytes);
+    }
+    zmpi_store64(dst + 8, c->sequence);
+    zmpi_store64(dst + 16, at);
+    zmpi_store64(dst + 24, bytes);
+    zmpi_store64(dst + 32, size);
+    zmpi_store64(dst + HASHED, hash_of(dst, size, c->state->rank));
+    c->codec += zseconds() - start;
+    return (int)(ZPIECE_HEAD + size);
+}
+
+uint64_t zpiece_raw(const struct zcall *c, const unsigned char *message, int size)
+{
+    uint64_t raw = size < ZPIECE_HEAD ? 0 : zmpi_load64(message + 24);
+    return raw <= c->state->options.collective_piece ? raw : 0;
+}
+
+static const char *wrong(const struct zcall *c, int origin, const unsigned char *m, size_t size)
+{
+    if (size < ZPIECE_HEAD || zmpi_load32(m) != MAGIC || zmpi_load64(m + 32) != size - ZPIECE_HEAD)
+        return "not a piece, or not all of it";
+    if (zmpi_load64(m + HASHED) != hash_of(m, size - ZPIECE_HEAD, origin))
+        return "checksum mismatch";
+    return zmpi_load64(m + 8) == c->sequence ? NULL : "of another call";
+}
+
+bool zpiece_check(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
+                  int size, struct zpiece_head *h)
+{
+    double start = zseconds();
+    const char *why = wrong(c, origin, message, (size_t)size);
+    c->codec += zseconds() - start;
+    if (why) {
+        zcall_fail(c, MPI_ERR_OTHER,
+                   "a message of %d bytes from rank %d to rank %d, for a block of %llu bytes, is "
+                   "damaged (%s)",
+                   size, origin, c->state->rank, (unsigned long long)b->bytes, why);
+        return false;
+    }
+    *h = (struct zpiece_head){zmpi_load64(message + 16), zmpi_load64(message + 24),
+                              zmpi_load32(message + 4) != 0};
+    if (h->at > b->bytes || h->raw > b->bytes - h->at ||
+        (!h->stream && h->raw != (size_t)size - ZPIECE_HEAD)) {
+        zcall_fail(c, MPI_ERR_TRUNCATE, "rank %d sent more than the %llu bytes rank %d asked for",
+                   origin, (unsigned long long)b->bytes, c->state->rank);
+        return false;
+    }
+    return true;
+}
+
+/* The hash has shown that these bytes are the sender's; decoding can fail for lack of memory. */
+bool zpiece_place(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
+                  int size, const struct zpiece_head *h, unsigned char *scratch)
+{
+    double start = zseconds();
+    const unsigned char *data = message + ZPIECE_HEAD;
+    size_t n = (size_t)size - ZPIECE_HEAD;
+    enum zmpi_status status = ZMPI_OK;
+    if (!h->stream) {
+        zblock_write(b, h->at, n, data);
+    } else {
+        struct zmpi_stream_info info;
+        unsigned char *dst = b->direct ? b->direct + h->at : scratch;
+        status = zmpi_stream_info(data, n, &info);
+        if (!status && info.decoded_bytes != h->raw)
+            status = ZMPI_ERR_CORRUPT;
+        if (!status)
+            status = zmpi_device_cpu()->decompress(dst, h->raw, data, n, NULL,
+                                                   zruntime_threads(&c->state->options));
+        if (!status && !b->direct)
+            zblock_write(b, h->at, h->raw, scratch);
+    }
+    c->codec += zseconds() - start;
+    if (status)
+        zcall_fail(c, MPI_ERR_OTHER, "%llu bytes from rank %d cannot be decoded on rank %d: %s",
+                   (unsigned long long)h->raw, origin, c->state->rank, zmpi_strerror(status));
+    return !status;
+}

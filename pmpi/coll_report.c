@@ -1,0 +1,194 @@
+/* coll_report.c - what became of collective operations, for the report at MPI_Finalize. */
+#include <stdio.h>
+
+#include "coll.h"
+#include "wrappers.h"
+
+/* One operation. Calls and seconds are those of the ranks that count them (roots, else ranks 0),
+ * bytes those that all ranks sent. Plain doubles: they are summed over all processes. */
+struct row {
+    double calls[ZCALL_KINDS];
+    double passed;               /* bytes of calls that were not compressed */
+    double raw, sent;            /* of those that were */
+    double seconds[ZCALL_KINDS]; /* of those that were measured */
+    double saved[ZCALL_KINDS];   /* against the other way, estimated */
+};
+
+/* Functions that are only counted. */
+struct passed {
+    double calls, bytes;
+};
+
+static struct {
+    struct row row[ZOPS];
+    struct passed passed[ZPASSED];
+} mine, all;
+
+enum { DOUBLES = sizeof mine / sizeof(double) };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void zreport_collective(const struct zcall_outcome *o)
+{
+    struct row *r = &mine.row[o->op];
+    pthread_mutex_lock(&lock);
+    if (o->kind == ZCALL_COMPRESSED) {
+        r->raw += o->raw;
+        r->sent += o->sent;
+    } else {
+        r->passed += o->raw;
+    }
+    if (o->counts) {
+        r->calls[o->kind]++;
+        r->seconds[o->kind] += o->seconds;
+        r->saved[o->kind] += o->saved;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void add(int function, double bytes)
+{
+    pthread_mutex_lock(&lock);
+    mine.passed[function].calls++;
+    mine.passed[function].bytes += bytes;
+    pthread_mutex_unlock(&lock);
+}
+
+static bool counting(void)
+{
+    return zruntime_agreed() && zruntime_options()->bound_set;
+}
+
+static int blocks_of(MPI_Comm comm)
+{
+    int inter = 0, n = 0;
+    if (PMPI_Comm_test_inter(comm, &inter))
+        return 0;
+    return (inter ? PMPI_Comm_remote_size(comm, &n) : PMPI_Comm_size(comm, &n)) ? 0 : n;
+}
+
+void zpassed(int function, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
+             bool per_rank)
+{
+    if (!counting() || comm == MPI_COMM_NULL)
+        return;
+    double bytes = buf == MPI_IN_PLACE ? 0 : (double)zside_bytes(count, datatype);
+    add(function, per_rank && bytes > 0 ? bytes * blocks_of(comm) : bytes);
+}
+
+void zpassed_each(int function, const void *buf, const int counts[], MPI_Datatype datatype,
+                  MPI_Comm comm)
+{
+    double bytes = 0;
+    if (!counting() || comm == MPI_COMM_NULL)
+        return;
+    int n = buf == MPI_IN_PLACE ? 0 : blocks_of(comm);
+    for (int i = 0; i < n; i++)
+        bytes += (double)zside_bytes(counts[i], datatype);
+    add(function, bytes);
+}
+
+/* ---- at the end ---- */
+
+static double quotient(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+static double calls_of(const struct row *r)
+{
+    double n = 0;
+    for (int k = 0; k < ZCALL_KINDS; k++)
+        n += r->calls[k];
+    return n;
+}
+
+bool zreport_collectives_sum(void)
+{
+    pthread_mutex_lock(&lock);
+    all = mine;
+    pthread_mutex_unlock(&lock);
+    if (PMPI_Allreduce(MPI_IN_PLACE, (double *)&all, DOUBLES, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
+        return false;
+    bool any = false;
+    for (int i = 0; i < ZOPS; i++)
+        any |= all.row[i].calls[ZCALL_COMPRESSED] + all.row[i].calls[ZCALL_RAW_FASTER] +
+                   all.row[i].calls[ZCALL_RAW_NODE] >
+               0;
+    return any;
+}
+
+static void print_row(enum zop op, const struct row *r)
+{
+    double saved = r->saved[ZCALL_COMPRESSED] + r->saved[ZCALL_RAW_FASTER];
+    fprintf(stderr, "zmpi %s: %.0f calls", zop_name(op), calls_of(r));
+    if (r->calls[ZCALL_COMPRESSED] > 0)
+        fprintf(stderr, "; %.0f compressed: %.2f MB sent as %.2f MB, ratio %.2f, %.3f s",
+                r->calls[ZCALL_COMPRESSED], r->raw / 1e6, r->sent / 1e6, quotient(r->raw, r->sent),
+                r->seconds[ZCALL_COMPRESSED]);
+    if (r->calls[ZCALL_RAW_FASTER] > 0)
+        fprintf(stderr, "; %.0f raw, which is faster", r->calls[ZCALL_RAW_FASTER]);
+    if (r->calls[ZCALL_RAW_NODE] > 0)
+        fprintf(stderr, "; %.0f raw, inside one node", r->calls[ZCALL_RAW_NODE]);
+    if (r->calls[ZCALL_PASSED] > 0)
+        fprintf(stderr, "; %.0f not to be compressed", r->calls[ZCALL_PASSED]);
+    if (saved < 0 || saved > 0)
+        fprintf(stderr, "; about %.3f s %s", saved < 0 ? -saved : saved,
+                saved < 0 ? "lost" : "saved");
+    fputc('\n', stderr);
+}
+
+void zreport_collectives_text(void)
+{
+    double calls = 0, bytes = 0;
+    for (int i = 0; i < ZOPS; i++) {
+        const struct row *r = &all.row[i];
+        bool ours = calls_of(r) > r->calls[ZCALL_PASSED];
+        if (ours)
+            print_row((enum zop)i, r);
+        bytes += r->passed;
+        calls += ours ? 0 : r->calls[ZCALL_PASSED];
+    }
+    for (int i = 0; i < ZPASSED; i++) {
+        calls += all.passed[i].calls;
+        bytes += all.passed[i].bytes;
+    }
+    if (bytes > 0)
+        fprintf(stderr, "zmpi other collectives, and raw: %.2f MB passed as they are\n",
+                bytes / 1e6);
+}
+
+static void print_json_row(FILE *out, enum zop op, const struct row *r)
+{
+    fprintf(out,
+            "    {\"name\": \"%s\", \"calls\": %.0f, \"calls_compressed\": %.0f, "
+            "\"calls_raw_faster\": %.0f, \"calls_raw_node\": %.0f, \"calls_passed\": %.0f, "
+            "\"bytes\": %.0f, \"bytes_sent\": %.0f, \"ratio\": %.6g, \"bytes_passed\": %.0f, "
+            "\"seconds\": %.9g, \"seconds_raw\": %.9g, \"seconds_saved\": %.9g, "
+            "\"seconds_saved_raw\": %.9g}",
+            zop_name(op), calls_of(r), r->calls[ZCALL_COMPRESSED], r->calls[ZCALL_RAW_FASTER],
+            r->calls[ZCALL_RAW_NODE], r->calls[ZCALL_PASSED], r->raw, r->sent,
+            quotient(r->raw, r->sent), r->passed, r->seconds[ZCALL_COMPRESSED],
+            r->seconds[ZCALL_RAW_FASTER], r->saved[ZCALL_COMPRESSED], r->saved[ZCALL_RAW_FASTER]);
+}
+
+void zreport_collectives_json(FILE *out)
+{
+    const char *between = "\n";
+    fputs("  \"collectives\": [", out);
+    for (int i = 0; i < ZOPS; i++)
+        if (calls_of(&all.row[i]) > 0) {
+            fputs(between, out);
+            print_json_row(out, (enum zop)i, &all.row[i]);
+            between = ",\n";
+        }
+    fputs("\n  ],\n  \"passed\": [", out);
+    between = "\n";
+    for (int i = 0; i < ZPASSED; i++)
+        if (all.passed[i].calls > 0) {
+            fprintf(out, "%s    {\"name\": \"%s\", \"calls\": %.0f, \"bytes\": %.0f}", between,
+                    zpassed_names[i], all.passed[i].calls, all.passed[i].bytes);
+            between = ",\n";
+        }
+    fputs("\n  ]\n", out);
+}

@@ -1,0 +1,215 @@
+/*
+ * coll_special.c - collectives at the edges: MPI_BOTTOM, intercommunicators, communicators of one
+ * rank and many short-lived ones, data that are not floats or do not compress, some ranks with
+ * nothing, nonblocking forms and reductions beside them, and errors that MPI itself must find.
+ *
+ * zmpi-test: RANKS 1,2,3,4 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1 ZMPI_COLLECTIVE_PIECE=4K
+ * zmpi-test: auto RANKS 2,3 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall
+ */
+#include "check.h"
+
+#include <math.h>
+
+enum { N = 3000 };
+
+static int rank, ranks;
+
+static float value(int r, int i)
+{
+    return (float)r + sinf((float)i * 0.01F);
+}
+
+/* Addresses are in the datatypes; the buffer is MPI_BOTTOM. */
+static MPI_Datatype absolute(const float *data, int n)
+{
+    MPI_Datatype t;
+    MPI_Aint at;
+    int length = n;
+    MPI_Get_address(data, &at);
+    MPI_Type_create_hindexed(1, &length, &at, MPI_FLOAT, &t);
+    MPI_Type_commit(&t);
+    return t;
+}
+
+static void bottom(void)
+{
+    float *mine = check_alloc(N * sizeof *mine);
+    float *all = check_alloc((size_t)(N * ranks) * sizeof *all);
+    MPI_Datatype from = absolute(mine, N), to = absolute(all, N * ranks);
+    check_say("MPI_BOTTOM");
+    for (int i = 0; i < N; i++)
+        mine[i] = value(rank, i);
+    OK(MPI_Allgather(MPI_BOTTOM, 1, from, all, N, MPI_FLOAT, MPI_COMM_WORLD));
+    for (int i = 0; i < N * ranks; i++)
+        CHECK(fabsf(all[i] - value(i / N, i % N)) <= 1e-3F);
+    if (rank == 0)
+        for (int i = 0; i < N * ranks; i++)
+            all[i] = value(5, i);
+    OK(MPI_Bcast(MPI_BOTTOM, 1, to, 0, MPI_COMM_WORLD));
+    for (int i = 0; i < N * ranks; i++)
+        CHECK(all[i] == value(5, i));
+    MPI_Type_free(&from);
+    MPI_Type_free(&to);
+    free(mine);
+    free(all);
+}
+
+/* Random bytes do not compress; integers and mixed structs are exact; NaN is kept. */
+static void exact_data(void)
+{
+    static const float special[] = {NAN, INFINITY, -INFINITY, -0.0F, 1e20F, 9.96921e36F};
+    uint64_t *random = check_alloc(N * sizeof *random);
+    uint64_t *all = check_alloc((size_t)(N * ranks) * sizeof *all);
+    float floats[6], *back = check_alloc((size_t)ranks * sizeof floats);
+    check_say("exact data");
+    for (int root = 0; root < ranks; root++) {
+        for (int i = 0; i < N; i++)
+            random[i] = check_mix((uint64_t)rank, (uint64_t)i);
+        OK(MPI_Gather(random, N, MPI_UINT64_T, all, N, MPI_UINT64_T, root, MPI_COMM_WORLD));
+        for (int i = 0; i < N * ranks && rank == root; i++)
+            CHECK(all[i] == check_mix((uint64_t)(i / N), (uint64_t)(i % N)));
+        memset(random, 0, N * sizeof *random);
+        OK(MPI_Scatter(all, 8 * N, MPI_BYTE, random, 8 * N, MPI_BYTE, root, MPI_COMM_WORLD));
+        for (int i = 0; i < N; i++)
+            CHECK(random[i] == check_mix((uint64_t)rank, (uint64_t)i));
+    }
+    memcpy(floats, special, sizeof floats);
+    OK(MPI_Allgather(floats, 6, MPI_FLOAT, back, 6, MPI_FLOAT, MPI_COMM_WORLD));
+    for (int r = 0; r < ranks; r++)
+        CHECK_BYTES(back + (size_t)r * 6, special, sizeof special);
+    free(random);
+    free(all);
+    free(back);
+}
+
+/* One rank gives noise, one zeros, one a smooth field: each says itself how it is coded. */
+static void unlike_ranks(void)
+{
+    float *mine = check_alloc(8 * N * sizeof *mine);
+    float *all = check_alloc((size_t)(8 * N * ranks) * sizeof *all);
+    check_say("unlike ranks");
+    for (int i = 0; i < 8 * N; i++)
+        mine[i] = rank % 3 == 0   ? (float)check_unit(0, (uint64_t)i) * 1e30F
+                  : rank % 3 == 1 ? 0
+                                  : value(rank, i);
+    OK(MPI_Allgather(mine, 8 * N, MPI_FLOAT, all, 8 * N, MPI_FLOAT, MPI_COMM_WORLD));
+    for (int i = 0; i < 8 * N * ranks; i++) {
+        int r = i / (8 * N), k = i % (8 * N);
+        float want = r % 3 == 0   ? (float)check_unit(0, (uint64_t)k) * 1e30F
+                     : r % 3 == 1 ? 0
+                                  : value(r, k);
+        CHECK(fabsf(all[i] - want) <= 1e-3F);
+    }
+    free(mine);
+    free(all);
+}
+
+/* Both groups of an intercommunicator: not ours, and must pass. */
+static void between_groups(void)
+{
+    MPI_Comm half, inter;
+    int others, mine[N], *all, root = rank % 2 ? 0 : rank ? MPI_PROC_NULL : MPI_ROOT;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 2 ? 0 : 1, 5, &inter);
+    MPI_Comm_remote_size(inter, &others);
+    all = check_alloc((size_t)(others * N) * sizeof *all);
+    check_say("intercommunicator");
+    for (int i = 0; i < N; i++)
+        mine[i] = rank * N + i;
+    OK(MPI_Gather(mine, N, MPI_INT, all, N, MPI_INT, root, inter));
+    for (int i = 0; rank == 0 && i < others * N; i++)
+        CHECK_EQUAL(all[i], (2 * (i / N) + 1) * N + i % N);
+    OK(MPI_Allgather(mine, N, MPI_INT, all, N, MPI_INT, inter));
+    for (int i = 0; i < others * N; i++)
+        CHECK_EQUAL(all[i], (2 * (i / N) + (rank + 1) % 2) * N + i % N);
+    OK(MPI_Bcast(mine, N, MPI_INT, root, inter));
+    for (int i = 0; rank % 2 && i < N; i++)
+        CHECK_EQUAL(mine[i], i);
+    free(all);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+/* What is cached goes with its communicator: on two ranks, more of them than MPICH has room for at
+ * once. */
+static void many_communicators(void)
+{
+    float *mine = check_alloc(N * sizeof *mine);
+    float *all = check_alloc((size_t)(N * ranks) * sizeof *all);
+    check_say("many communicators");
+    for (int i = 0; i < N; i++)
+        mine[i] = value(rank, i);
+    for (int k = 0; k < (ranks == 2 ? 2100 : 50); k++) {
+        MPI_Comm comm;
+        OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+        OK(MPI_Gather(mine, N, MPI_FLOAT, all, N, MPI_FLOAT, k % ranks, comm));
+        for (int i = 0; rank == k % ranks && i < N * ranks; i += 97)
+            CHECK(fabsf(all[i] - value(i / N, i % N)) <= 1e-3F);
+        OK(MPI_Comm_free(&comm));
+    }
+    free(mine);
+    free(all);
+}
+
+/* A collective that is under way beside ours, and point-to-point messages of all tags. */
+static void beside_others(void)
+{
+    float *mine = check_alloc(8 * N * sizeof *mine), sum = 0, one = 1;
+    float *all = check_alloc((size_t)(8 * N * ranks) * sizeof *all);
+    float *other = check_alloc((size_t)(8 * N * ranks) * sizeof *other);
+    MPI_Request request[2];
+    MPI_Status status[2];
+    int got = -1;
+    check_say("beside others");
+    for (int i = 0; i < 8 * N; i++)
+        mine[i] = value(rank, i);
+    OK(MPI_Iallgather(mine, 8 * N, MPI_FLOAT, other, 8 * N, MPI_FLOAT, MPI_COMM_WORLD,
+                      &request[0]));
+    OK(MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request[1]));
+    OK(MPI_Gather(mine, 8 * N, MPI_FLOAT, all, 8 * N, MPI_FLOAT, 0, MPI_COMM_WORLD));
+    OK(MPI_Allreduce(&one, &sum, 1, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));
+    OK(MPI_Send(&rank, 1, MPI_INT, (rank + 1) % ranks, 101, MPI_COMM_WORLD));
+    OK(MPI_Waitall(2, request, status));
+    CHECK_EQUAL(got, (rank + ranks - 1) % ranks);
+    CHECK(sum == (float)ranks);
+    for (int i = 0; i < 8 * N * ranks; i++) {
+        CHECK(other[i] == value(i / (8 * N), i % (8 * N)));
+        CHECK(rank || fabsf(all[i] - other[i]) <= 1e-3F);
+    }
+    free(mine);
+    free(all);
+    free(other);
+}
+
+/* MPI finds these, on all ranks, and says so once. */
+static void wrong_arguments(void)
+{
+    float data[N] = {0}, *all = check_alloc((size_t)(N * ranks) * sizeof *all);
+    MPI_Comm comm;
+    check_say("wrong arguments");
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    CHECK_CLASS(MPI_Gather(data, N, MPI_FLOAT, all, N, MPI_FLOAT, ranks, comm), MPI_ERR_ROOT);
+    CHECK_CLASS(MPI_Gather(data, -1, MPI_FLOAT, all, -1, MPI_FLOAT, 0, comm), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Bcast(data, N, MPI_DATATYPE_NULL, 0, comm), MPI_ERR_TYPE);
+    OK(MPI_Bcast(data, N, MPI_FLOAT, 0, comm));
+    MPI_Comm_free(&comm);
+    free(all);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    rank = check_rank(MPI_COMM_WORLD);
+    ranks = check_ranks(MPI_COMM_WORLD);
+    bottom();
+    exact_data();
+    unlike_ranks();
+    if (ranks > 1)
+        between_groups();
+    many_communicators();
+    beside_others();
+    wrong_arguments();
+    MPI_Finalize();
+    return 0;
+}

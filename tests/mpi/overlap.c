@@ -21,7 +21,7 @@ static int rank, ranks;
 /* ---- the slow disk ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t opened = PTHREAD_COND_INITIALIZER, arrived = PTHREAD_COND_INITIALIZER;
 static pthread_t main_thread;
 static bool gate_closed, broken;
 static int waited;
@@ -30,8 +30,10 @@ ssize_t pwrite(int fd, const void *src, size_t size, off_t offset)
 {
     pthread_mutex_lock(&lock);
     const bool background = !pthread_equal(pthread_self(), main_thread);
-    if (background && gate_closed)
+    if (background && gate_closed) {
         waited++;
+        pthread_cond_signal(&arrived);
+    }
     while (background && gate_closed)
         pthread_cond_wait(&opened, &lock);
     const bool fails = background && broken;
@@ -53,6 +55,15 @@ static void set_gate(bool closed)
     pthread_mutex_lock(&lock);
     gate_closed = closed;
     pthread_cond_broadcast(&opened);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Until the write is under way, and held up. */
+static void await_write(int before)
+{
+    pthread_mutex_lock(&lock);
+    while (waited == before)
+        pthread_cond_wait(&arrived, &lock);
     pthread_mutex_unlock(&lock);
 }
 
@@ -85,15 +96,16 @@ static void overlapped(unsigned char *data, unsigned char *back)
     MPI_File file = open_file();
     for (int step = 0; step < 4; step++) {
         fill(data, rank, step);
+        const int before = waited;
         set_gate(true);
         OK(MPI_File_iwrite_at(file, place(rank, step), data, N / 4, MPI_BYTE, &request));
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         memset(data, 0, N); /* the buffer is the program's again */
+        await_write(before);
         set_gate(false);
         OK(MPI_File_get_size(file, &size)); /* which counts it, and so waits for it */
         CHECK(size >= place(rank, step) + N / 4);
     }
-    CHECK_SAY(waited > 0, "no write was held up: this tested nothing");
     check_sync(file, MPI_COMM_WORLD);
     for (int step = 0; step < 4; step++)
         for (int r = 0; r < ranks; r++) {

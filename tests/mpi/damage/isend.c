@@ -19,11 +19,11 @@ void damage_message(int after, long byte)
     where = byte;
 }
 
-int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-               MPI_Request *request)
+int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+              MPI_Request *request)
 {
     int (*next)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Isend");
+    *(void **)&next = dlsym(RTLD_NEXT, "MPI_Isend");
     if (skip >= 0 && datatype == MPI_BYTE && skip-- == 0)
         ((unsigned char *)buf)[where < 0 ? count + where : where % count] ^= 0x10;
     return next(buf, count, datatype, dest, tag, comm, request);

@@ -69,7 +69,8 @@ static bool agree(struct call *c, bool ready, struct zmpi_range *range)
 {
     struct zmpi_range own = ZMPI_RANGE_EMPTY;
     const struct zmpi_options *o = zruntime_options();
-    if (c->memory.data && bound_of(c->memory.element).mode == ZMPI_REL)
+    struct zmpi_bound bound = bound_of(c->memory.element);
+    if (c->memory.data && zmpi_bound_needs_range(&bound))
         zmpi_range_scan(c->memory.element, c->memory.data,
                         c->memory.bytes / zmpi_type_size(c->memory.element), o->threshold,
                         zruntime_threads(o), &own);

@@ -107,7 +107,7 @@ check grep -q '^zmpi [0-9]' out
 expect 2 "$zmpi" options extra
 c="$zmpi compress"
 expect 2 $c -t f16 -e abs=1 f32.raw x.zmpi
-for bound in abs=0 abs=-1 abs=nan rel=0 rel=1 rel=-1 "" 1e-3; do
+for bound in abs=0 abs=-1 abs=nan rel=0 rel=1 rel=-1 psnr=0 psnr=301 pw_rel=1 pw_rel= "" 1e-3; do
     expect 2 $c -t f32 -e "$bound" f32.raw x.zmpi
 done
 expect 2 $c -t f32 f32.raw x.zmpi # no bound anywhere
@@ -140,7 +140,7 @@ ZMPI_ERROR_BOUND=abs=0.5 expect 0 $c -t f32 -e lossless f32.raw x.zmpi
 expect 0 "$zmpi" info --json x.zmpi
 check json "d['records'][0]['bound'] == 'lossless'"
 ZMPI_ERROR_BOUND=rel=-1 expect 2 $c -t f32 -e lossless f32.raw x.zmpi
-says "ZMPI_ERROR_BOUND=rel=-1: allowed are abs=V, rel=V (V > 0, rel < 1) or lossless"
+says "ZMPI_ERROR_BOUND=rel=-1: allowed are abs=V, rel=V, pw_rel=V (V > 0, rel and pw_rel < 1), psnr=dB (up to 300) or lossless"
 check one_line
 ZMPI_EROR_BOUND=abs=1 expect 2 $c -t f32 -e lossless f32.raw x.zmpi
 says "did you mean ZMPI_ERROR_BOUND"

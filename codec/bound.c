@@ -71,7 +71,7 @@ static bool in_range(const struct zmpi_bound *b)
 
 bool zmpi_bound_needs_range(const struct zmpi_bound *bound)
 {
-    return bound->mode == ZMPI_REL || bound->mode == ZMPI_PSNR;
+    return bound->mode == ZMPI_REL || bound->mode == ZMPI_PSNR || bound->mode == ZMPI_PW_REL;
 }
 
 enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound)
@@ -195,6 +195,7 @@ enum zmpi_status zmpi_job_make(const struct zmpi_array *array, const struct zmpi
         break;
     case ZMPI_PW_REL:
         j.abs_bound = zmpi_shift_of(array->type, bound->value) ? (double)INFINITY : 0;
+        j.keep = keep_fill(range);
         break;
     default:
         break;

@@ -42,7 +42,7 @@ void zmpi_job_threshold(struct zmpi_job *job, double threshold);
  * together with others. */
 void zmpi_job_settle(struct zmpi_job *job);
 
-/* Is it relative to the range of the data: rel, psnr? */
+/* Must the range of the data be known: for the bound (rel, psnr), or to tell fill values? */
 bool zmpi_bound_needs_range(const struct zmpi_bound *bound);
 
 /*

@@ -18,13 +18,12 @@ static inline U shift_up(U u, unsigned shift)
     return (u & SIGN_BIT) | (u << shift & (SIGN_BIT - 1));
 }
 
-/* All ones if u must be stored as it is: it does not come back, and is not one that the bound lets
- * be rounded. `rounded` is how many magnitudes from NORMAL on are. */
-static inline U shift_fails(U u, U down, unsigned shift, U rounded)
+/* All ones if u must be stored as it is: neither zero nor one of the `rounded` magnitudes from
+ * NORMAL on that the bound lets be rounded. */
+static inline U shift_fails(U u, U rounded)
 {
-    U fails = shift_up(down, shift) != u;
-    U special = (u & (SIGN_BIT - 1)) - NORMAL >= rounded;
-    return (U)0 - (fails & special);
+    U magnitude = u & (SIGN_BIT - 1), special = magnitude - NORMAL >= rounded;
+    return (U)0 - (special & (magnitude != 0));
 }
 
 /* Integers of all words; sets exception[] per block if there are any. Returns their number. */
@@ -36,17 +35,14 @@ static inline size_t shift_blocks(const struct shape *s, const struct zmpi_chunk
     size_t exceptions = 0;
     U any = 0;
     for (size_t i = 0; i < s->count; i++) {
-        U down = shift_down(word[i], shift);
-        any |= shift_fails(word[i], down, shift, rounded);
-        q[i] = ordered_view(down);
+        any |= shift_fails(word[i], rounded);
+        q[i] = ordered_view(shift_down(word[i], shift));
     }
     for (size_t b = 0; any && b < s->blocks; b++) {
         const U *u = word + b * ZMPI_BLOCK;
         uint32_t mask = 0;
-        for (size_t j = 0; j < block_words(s, b); j++) {
-            U fails = shift_fails(u[j], shift_down(u[j], shift), shift, rounded);
-            mask |= (uint32_t)(fails & 1) << j;
-        }
+        for (size_t j = 0; j < block_words(s, b); j++)
+            mask |= (uint32_t)(shift_fails(u[j], rounded) & 1) << j;
         exception[b] = mask;
         exceptions += (size_t)__builtin_popcount(mask);
     }

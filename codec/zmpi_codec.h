@@ -131,8 +131,8 @@ ZMPI_API size_t zmpi_compress_capacity(const struct zmpi_array *array);
 
 /*
  * Compress `src` (array->extent elements) into dst. `range` is that of the whole distributed array,
- * or NULL: then it is that of src (one more pass over the data, for rel and psnr only). Integer
- * types are always coded exactly. On success *size is the length of the stream.
+ * or NULL: then it is that of src (one more pass over the data, for rel, psnr and pw_rel only).
+ * Integer types are always coded exactly. On success *size is the length of the stream.
  */
 ZMPI_API enum zmpi_status zmpi_compress(const struct zmpi_array *array,
                                         const struct zmpi_bound *bound,

@@ -204,7 +204,7 @@ struct zpiece {
     struct zmpi_extent extent; /* logical bytes */
     enum zmpi_type element;
     size_t row, rows; /* elements of one row, rows of one plane, as far as known; 0: unknown */
-    const struct zmpi_range *range; /* for rel and psnr bounds: of the whole call */
+    const struct zmpi_range *range; /* of the whole call, if its bound needs one */
 };
 
 int zencode_piece(struct zfile *f, const struct zpiece *piece);

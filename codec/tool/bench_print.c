@@ -23,7 +23,7 @@ static double over_bound(const struct bench_result *r, const struct bench_codec 
     return c->quality.max_error > 0 ? (double)INFINITY : 0;
 }
 
-/* In rel and psnr mode a program pays for the range too. */
+/* For most bounds a program pays for the range too. */
 static double seconds_with_range(const struct bench_result *r)
 {
     double seconds = bench_median(&r->zmpi.compress);
@@ -71,7 +71,7 @@ void bench_print(const struct bench_result *r, bool head)
         printf(
             "GB/s are 1e9 uncompressed bytes a second: medians, and (slowest - fastest) / "
             "median. memcpy by one\n"
-            "thread, of the same array, in turns with the others. The range (rel, psnr) is found "
+            "thread, of the same array, in turns with the others. The range is found "
             "before, and not counted.\n");
     printf("\n%s: %s %zux%zux%zu, %.1f MiB, %s, device %s\n", r->field->name,
            tool_type_name(r->field->array.type), e[0], e[1], e[2],

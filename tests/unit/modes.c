@@ -159,7 +159,7 @@ Test(modes, relative_size)
         cr_assert_lt(coarse.size, kit_bytes(&a) / 5);
         cr_assert(coarse.size < fine.size && fine.size < exact.size);
         for (size_t i = 0; i < kit_elements(&a); i += 1000)
-            kit_put(a.type, src, i, i % 3 ? (double)INFINITY : 1e-310);
+            kit_put(a.type, src, i, i % 3 ? (double)INFINITY : type == ZMPI_F32 ? 1e-40 : 1e-310);
         struct kit_stream odd = kit_compress(&a, pw_rel(1e-2), src);
         cr_assert_lt(odd.size, coarse.size + kit_elements(&a) / 1000 * 16);
         free(coarse.data);
@@ -181,7 +181,7 @@ Test(modes, relative_threshold)
             struct kit_stream s = {malloc(zmpi_compress_capacity(&a)), 0};
             struct zmpi_job job;
             void *src = kit_make(&r, &a, k % 2 ? KIT_DECADES : KIT_SMOOTH);
-            cr_assert_eq(zmpi_job_make(&a, &bound, NULL, &job), ZMPI_OK);
+            cr_assert_eq(zmpi_job_make(&a, &bound, &ZMPI_RANGE_EMPTY, &job), ZMPI_OK);
             zmpi_job_threshold(&job, thresholds[k]);
             cr_assert_eq(
                 zmpi_device_cpu()->compress(&job, s.data, zmpi_compress_capacity(&a), src, &s.size),
@@ -199,6 +199,21 @@ Test(modes, relative_threshold)
             free(src);
             free(s.data);
         }
+}
+
+/* Fill values that stand apart come back bit for bit. */
+Test(modes, relative_fill)
+{
+    struct kit_random r = {56};
+    struct zmpi_array a = kit_array(ZMPI_F32, 1, 50, 90);
+    float *src = kit_make(&r, &a, KIT_SMOOTH), *out;
+    for (size_t i = 0; i < kit_elements(&a); i += 3)
+        src[i] = i % 2 ? 9.96921e36F : -1e20F;
+    out = kit_round_trip(&a, pw_rel(0.1), src, "fill");
+    for (size_t i = 0; i < kit_elements(&a); i += 3)
+        cr_assert(src[i] == out[i]);
+    free(out);
+    free(src);
 }
 
 /* What a stream says: its bound is the promise, and there is no absolute one. */

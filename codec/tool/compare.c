@@ -205,7 +205,7 @@ static void print_result(const struct compare *c, bool json)
         printf("largest error       %.9g at element %llu", c->max_error,
                (unsigned long long)c->max_at);
         printf(range > 0 ? " (%.4g of the range)\n" : "\n", value[4]);
-        printf("largest of |x|      %.9g\n", c->max_relative);
+        printf("relative error      at most %.9g of |x|\n", c->max_relative);
         printf("range of A          %.9g to %.9g\n", c->range.min, c->range.max);
         printf("PSNR                %.2f dB\n", value[1]);
         printf("SSIM                %.8f\n", ssim);

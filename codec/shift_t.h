@@ -18,12 +18,12 @@ static inline U shift_up(U u, unsigned shift)
     return (u & SIGN_BIT) | (u << shift & (SIGN_BIT - 1));
 }
 
-/* All ones if u must be stored as it is: neither zero nor one of the `rounded` magnitudes from
+/* 1 if u must be stored as it is: neither zero nor one of the `rounded` magnitudes from
  * NORMAL on that the bound lets be rounded. */
 static inline U shift_fails(U u, U rounded)
 {
     U magnitude = u & (SIGN_BIT - 1), special = magnitude - NORMAL >= rounded;
-    return (U)0 - (special & (magnitude != 0));
+    return special & (magnitude != 0);
 }
 
 /* Integers of all words; sets exception[] per block if there are any. Returns their number. */
@@ -42,7 +42,7 @@ static inline size_t shift_blocks(const struct shape *s, const struct zmpi_chunk
         const U *u = word + b * ZMPI_BLOCK;
         uint32_t mask = 0;
         for (size_t j = 0; j < block_words(s, b); j++)
-            mask |= (uint32_t)(shift_fails(u[j], rounded) & 1) << j;
+            mask |= (uint32_t)shift_fails(u[j], rounded) << j;
         exception[b] = mask;
         exceptions += (size_t)__builtin_popcount(mask);
     }

@@ -104,7 +104,7 @@ static void fill_edges(struct kit_random *r, const struct zmpi_array *a, unsigne
     for (size_t i = 0; i < kit_elements(a); i++) {
         uint64_t exponent = kit_next(r) % (wide ? 0x800 : 0x100);
         uint64_t base = exponent << (wide ? 52 : 23) | (kit_next(r) % 16) << shift;
-        base += (kit_next(r) % 2) << (shift - 1);
+        base += (kit_next(r) % 2) << shift >> 1;
         base += kit_next(r) % 5 - 2;
         base = wide ? (base & INT64_MAX) | i << 63 : (base & INT32_MAX) | (i & 1) << 31;
         memcpy((unsigned char *)dst + i * zmpi_type_size(a->type), &base, wide ? 8 : 4);

@@ -16,6 +16,7 @@
 #define FABS  fabs
 #define MAGIC 6755399441055744.0
 #include "quant_t.h"
+#include "shift_t.h"
 #include "layout_t.h"
 
 #include "avx2.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chunk.h"
 #include "device.h"
 #include "options.h"
 
@@ -36,6 +37,43 @@ bool zmpi_threshold_parse(const char *text, double *threshold)
     return true;
 }
 
+/* By mode; NULL: reserved. */
+static const char *const mode_name[] = {"lossless", "abs", "rel", "psnr", NULL, "pw_rel"};
+
+static bool parse_mode(const char *text, size_t length, enum zmpi_mode *mode)
+{
+    for (int m = ZMPI_ABS; m <= ZMPI_PW_REL; m++)
+        if (mode_name[m] && strlen(mode_name[m]) == length &&
+            memcmp(mode_name[m], text, length) == 0) {
+            *mode = (enum zmpi_mode)m;
+            return true;
+        }
+    return false;
+}
+
+/* Is the value one that its mode can have? */
+static bool in_range(const struct zmpi_bound *b)
+{
+    if (!(b->value > 0))
+        return false;
+    switch (b->mode) {
+    case ZMPI_ABS:
+        return isfinite(b->value);
+    case ZMPI_REL:
+    case ZMPI_PW_REL:
+        return b->value < 1;
+    case ZMPI_PSNR:
+        return b->value <= 300;
+    default:
+        return false;
+    }
+}
+
+bool zmpi_bound_needs_range(const struct zmpi_bound *bound)
+{
+    return bound->mode == ZMPI_REL || bound->mode == ZMPI_PSNR || bound->mode == ZMPI_PW_REL;
+}
+
 enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound)
 {
     struct zmpi_bound b = {ZMPI_LOSSLESS, 0};
@@ -43,22 +81,18 @@ enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound)
         *bound = b;
         return ZMPI_OK;
     }
-    if (strncmp(text, "abs=", 4) == 0)
-        b.mode = ZMPI_ABS;
-    else if (strncmp(text, "rel=", 4) == 0)
-        b.mode = ZMPI_REL;
-    else
-        return ZMPI_ERR_BOUND;
-    if (parse_value(text + 4, &b.value) || (b.mode == ZMPI_REL && b.value >= 1))
+    const char *value = strchr(text, '=');
+    if (!value || !parse_mode(text, (size_t)(value - text), &b.mode) ||
+        parse_value(value + 1, &b.value) || !in_range(&b))
         return ZMPI_ERR_BOUND;
     *bound = b;
     return ZMPI_OK;
 }
 
-/* The shortest decimal that reads back as the same number. */
+/* The shortest decimal that reads back as the same number; 60 and not 6e+01. */
 static void format_value(double value, char text[32])
 {
-    for (int digits = 1; digits <= 17; digits++) {
+    for (int digits = 3; digits <= 17; digits++) {
         snprintf(text, 32, "%.*g", digits, value);
         if (strtod(text, NULL) == value) // NOLINT: exact on purpose
             break;
@@ -74,14 +108,13 @@ void zmpi_threshold_format(double threshold, char text[32])
 
 void zmpi_bound_format(const struct zmpi_bound *bound, char text[40])
 {
-    static const char *const name[] = {"lossless", "abs", "rel"};
     char value[32];
     if (bound->mode == ZMPI_LOSSLESS) {
         snprintf(text, 40, "lossless");
         return;
     }
     format_value(bound->value, value);
-    snprintf(text, 40, "%s=%s", name[bound->mode], value);
+    snprintf(text, 40, "%s=%s", mode_name[bound->mode], value);
 }
 
 /* Largest value of the element type that is not above eb. */
@@ -105,6 +138,30 @@ static double rel_bound(double value, const struct zmpi_range *range)
     return isfinite(eb) ? eb : value * range->max - value * range->min;
 }
 
+/* Fill values that stand apart from the others (format.md 4.2). */
+static double keep_fill(const struct zmpi_range *range)
+{
+    bool apart = range->fill > fmax(fabs(range->min), fabs(range->max));
+    return apart ? range->fill : (double)INFINITY;
+}
+
+/*
+ * Errors spread evenly over -eb..eb have the root mean square eb / sqrt 3, and no errors below eb
+ * have one over eb: so start with the first, and end with the second.
+ */
+static void set_psnr(struct zmpi_job *j, const struct zmpi_range *range)
+{
+    double rmse = fmin(rel_bound(pow(10, -j->bound.value / 20), range), DBL_MAX);
+    double first =
+        fmin(rmse * 1.725, DBL_MAX); /* a little below, for those that chance makes larger */
+    j->keep = keep_fill(range);
+    j->finer[1] = round_down(j->array.type, rmse);
+    if (!(j->finer[1] > 0))
+        return;
+    j->finer[0] = round_down(j->array.type, first * 0.9375);
+    j->abs_bound = round_down(j->array.type, first);
+}
+
 enum zmpi_status zmpi_job_make(const struct zmpi_array *array, const struct zmpi_bound *bound,
                                const struct zmpi_range *range, struct zmpi_job *job)
 {
@@ -117,28 +174,31 @@ enum zmpi_status zmpi_job_make(const struct zmpi_array *array, const struct zmpi
     bool is_float = array->type == ZMPI_F32 || array->type == ZMPI_F64;
     if (!is_float)
         j.bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
-    switch (j.bound.mode) {
-    case ZMPI_LOSSLESS:
+    if (j.bound.mode == ZMPI_LOSSLESS)
         j.bound.value = 0;
-        break;
+    else if (!in_range(&j.bound))
+        return ZMPI_ERR_BOUND;
+    else if (zmpi_bound_needs_range(&j.bound) && !range)
+        return ZMPI_ERR_ARG;
+    switch (j.bound.mode) {
     case ZMPI_ABS:
-        if (!(bound->value > 0) || !isfinite(bound->value))
-            return ZMPI_ERR_BOUND;
         j.abs_bound = round_down(array->type, bound->value);
         if (bound->value < 1e10)
             j.keep = 1e20;
         break;
     case ZMPI_REL:
-        if (!(bound->value > 0) || !(bound->value < 1))
-            return ZMPI_ERR_BOUND;
-        if (!range)
-            return ZMPI_ERR_ARG;
         j.abs_bound = round_down(array->type, rel_bound(bound->value, range));
-        if (range->fill > fmax(fabs(range->min), fabs(range->max)))
-            j.keep = range->fill;
+        j.keep = keep_fill(range);
+        break;
+    case ZMPI_PSNR:
+        set_psnr(&j, range);
+        break;
+    case ZMPI_PW_REL:
+        j.abs_bound = zmpi_shift_of(array->type, bound->value) ? (double)INFINITY : 0;
+        j.keep = keep_fill(range);
         break;
     default:
-        return ZMPI_ERR_BOUND;
+        break;
     }
     *job = j;
     return ZMPI_OK;
@@ -148,4 +208,11 @@ void zmpi_job_threshold(struct zmpi_job *job, double threshold)
 {
     if (job->abs_bound > 0 && threshold > 0)
         job->keep = fmin(job->keep, threshold);
+}
+
+void zmpi_job_settle(struct zmpi_job *job)
+{
+    if (job->finer[1] > 0)
+        job->abs_bound = job->finer[1];
+    job->finer[0] = job->finer[1] = 0;
 }

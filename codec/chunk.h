@@ -26,13 +26,20 @@ struct zmpi_step {
 
 struct zmpi_chunk_rule {
     bool is_float;
-    double abs_bound; /* 0: lossless */
+    double abs_bound; /* 0: lossless, unless there is a shift */
     int levels;       /* usable entries of level[] */
     struct zmpi_step level[ZMPI_STEP_LEVELS];
+    unsigned shift;      /* lowest bits of a magnitude that may go (4.7); 0: none */
+    uint64_t magnitudes; /* those below, as bits, may lose them */
 };
 
 void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, double abs_bound,
                           double keep);
+/* For the pointwise relative bound r. */
+void zmpi_chunk_rule_relative(struct zmpi_chunk_rule *rule, enum zmpi_type type, double r,
+                              double keep);
+/* The shift that r allows. */
+unsigned zmpi_shift_of(enum zmpi_type type, double r);
 
 /* Where the rows of a tile begin in an array: row y of plane z at `at + z * plane + y * row`, in
  * bytes. */

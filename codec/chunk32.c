@@ -15,6 +15,7 @@
 #define FABS  fabsf
 #define MAGIC 12582912.0F
 #include "quant_t.h"
+#include "shift_t.h"
 #include "layout_t.h"
 
 #define ENCODE zmpi_chunk32_encode

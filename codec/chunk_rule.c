@@ -1,6 +1,7 @@
-/* chunk_rule.c - the steps that an absolute bound allows (format.md 4.4). */
+/* chunk_rule.c - what a bound allows: steps (format.md 4.4), or bits to drop (4.7). */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "chunk.h"
 
@@ -52,4 +53,40 @@ void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, dou
         l->inverse = f32 ? (double)(1.0F / (float)s) : 1.0 / s;
         l->limit = limit_below(type, ldexp(s, precision - bits[i] - 1), keep);
     }
+}
+
+unsigned zmpi_shift_of(enum zmpi_type type, double r)
+{
+    /* The largest k with 2^(k-1) <= r 2^(p-1). */
+    int exponent, k;
+    frexp(r, &exponent);
+    k = exponent + (type == ZMPI_F32 ? 24 : 53) - 1;
+    return k > 0 ? (unsigned)k : 0;
+}
+
+/* The bits of the smallest number of the type that is not below x >= 0. */
+static uint64_t bits_above(enum zmpi_type type, double x)
+{
+    uint64_t wide;
+    uint32_t narrow;
+    float f = x > (double)FLT_MAX ? INFINITY : (float)x;
+    if ((double)f < x)
+        f = nextafterf(f, INFINITY);
+    memcpy(&wide, &x, sizeof wide);
+    memcpy(&narrow, &f, sizeof narrow);
+    return type == ZMPI_F32 ? narrow : wide;
+}
+
+void zmpi_chunk_rule_relative(struct zmpi_chunk_rule *rule, enum zmpi_type type, double r,
+                              double keep)
+{
+    *rule = (struct zmpi_chunk_rule){.is_float = true, .shift = zmpi_shift_of(type, r)};
+    if (!rule->shift)
+        return;
+    /* What is rounded up to infinity is not to be. */
+    uint64_t finite = bits_above(type, (double)INFINITY) - ((uint64_t)1 << (rule->shift - 1));
+    uint64_t kept = bits_above(type, keep), normal = type == ZMPI_F32 ? 1U << 23 : 1ULL << 52;
+    rule->magnitudes = kept < finite ? kept : finite;
+    if (rule->magnitudes < normal)
+        rule->magnitudes = normal;
 }

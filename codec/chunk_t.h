@@ -1,6 +1,6 @@
 /*
  * chunk_t.h - template: one chunk from words to bytes and back, in plain C. After fle_t.h,
- * quant_t.h and layout_t.h.
+ * quant_t.h, shift_t.h and layout_t.h.
  *
  * Parameters: ENCODE and DECODE, the names of the two functions.
  */
@@ -58,6 +58,26 @@ static size_t encode_quantized(const struct shape *s, const struct zmpi_chunk_ru
     return store_integers(s, work, base, ZMPI_MAP_QUANTIZED, exceptions ? x : NULL, out);
 }
 
+/* Size of the chunk by map 1 with a shift, or 0 if no element can be coded so. */
+static size_t encode_shifted(const struct shape *s, const struct zmpi_chunk_rule *rule,
+                             struct zmpi_chunk_work *work, unsigned char *out)
+{
+    const T *x = (const T *)(const void *)work->words;
+    const U *word = (const U *)(const void *)work->words;
+    U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
+    size_t exceptions = shift_blocks(s, rule, word, q, work->exception);
+    if (exceptions == s->count)
+        return 0;
+    U base = q[0];
+    if (exceptions) {
+        base = q[first_quantized(work->exception)];
+        hold_exceptions(s, base, q, work->exception);
+    }
+    size_t size = store_integers(s, work, base, ZMPI_MAP_INTEGER, exceptions ? x : NULL, out);
+    out[3] = (unsigned char)rule->shift;
+    return size;
+}
+
 static size_t encode_integer(const struct shape *s, bool is_float, struct zmpi_chunk_work *work,
                              unsigned char *out)
 {
@@ -76,6 +96,8 @@ size_t ENCODE(const struct zmpi_chunk_rule *rule, const size_t extent[3],
     zmpi_rows_gather(src, extent, s.x * WIDTH, work);
     if (rule->levels)
         size = encode_quantized(&s, rule, work, dst);
+    else if (rule->shift)
+        size = encode_shifted(&s, rule, work, dst);
     if (size == 0 || size > stored_bytes(&s))
         size = encode_integer(&s, rule->is_float, work, dst);
     return size > stored_bytes(&s) ? store_words(&s, work->words, dst) : size;
@@ -122,6 +144,8 @@ enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsigned ch
             load_residuals(&s, &p, word);
         integers_of(&s, word, p.base, p.axes);
         finish_words(&s, p.map, is_float, p.step, word);
+        if (p.shift)
+            unshift_words(s.count, p.shift, word);
         if (p.masks != p.values)
             load_exceptions(&s, &p, word);
     }

@@ -5,6 +5,7 @@
 
 #include "bytes.h"
 #include "device.h"
+#include "errors.h"
 #include "hash.h"
 #include "kernels.h"
 #include "pool.h"
@@ -136,23 +137,48 @@ _Static_assert(sizeof(struct workspace) <= 1 << 20, "workspace of a thread over 
  */
 struct encoder {
     const struct plan *plan;
+    const struct zmpi_job *job;
     const struct zmpi_chunk_rule *rule;
+    double rmse; /* psnr: the root mean square that errors may have; 0: any */
     const unsigned char *src;
     unsigned char *dst;
     size_t capacity;
 
     pthread_mutex_t lock;
-    pthread_cond_t moved; /* `turn` went on, or status changed */
+    pthread_cond_t moved; /* `turn` went on, or status or too_far changed */
     size_t next;          /* first chunk that nobody has taken */
     size_t turn;          /* first chunk that has no place */
     size_t at;            /* its place */
     enum zmpi_status status;
+    struct zmpi_errors errors; /* of what is placed */
+    bool too_far;              /* errors are over rmse whatever comes */
 };
+
+static bool stopped(const struct encoder *e)
+{
+    return e->status || e->too_far;
+}
+
+/* What a decoder will make of the chunk that was just coded. */
+static void measure_chunk(const struct encoder *e, const size_t extent[3],
+                          const struct zmpi_rows *src, const unsigned char *coded, size_t size,
+                          struct zmpi_chunk_work *work, struct zmpi_errors *errors)
+{
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    const size_t row = extent[2] * e->plan->width;
+    struct zmpi_rows out = {.at = work->words, .row = row, .plane = extent[1] * row};
+    if (e->plan->width == 4)
+        kernels->decode32(true, extent, coded, size, &out, work);
+    else
+        kernels->decode64(true, extent, coded, size, &out, work);
+    zmpi_errors_add(errors, e->plan->type, src, extent, work->words, e->job->abs_bound,
+                    e->job->keep);
+}
 
 /* Chunk k to dst, which has room for ZMPI_CHUNK_ROOM bytes, and its entry to the table; returns its
  * size. */
 static size_t encode_chunk(const struct encoder *e, size_t k, struct zmpi_chunk_work *work,
-                           unsigned char *dst)
+                           unsigned char *dst, struct zmpi_errors *errors)
 {
     const struct zmpi_kernels *kernels = zmpi_kernels();
     const struct plan *p = e->plan;
@@ -167,6 +193,8 @@ static size_t encode_chunk(const struct encoder *e, size_t k, struct zmpi_chunk_
     unsigned char *entry = e->dst + ZMPI_STREAM_HEADER_BYTES + 8 * k;
     zmpi_store32(entry, (uint32_t)size);
     zmpi_store32(entry + 4, (uint32_t)kernels->hash(dst, size));
+    if (e->rmse > 0)
+        measure_chunk(e, extent, &rows, dst, size, work, errors);
     return size;
 }
 
@@ -179,7 +207,7 @@ static bool take_group(struct encoder *e, unsigned char *coded, size_t *first, s
 {
     pthread_mutex_lock(&e->lock);
     size_t left = e->plan->chunks - e->next;
-    bool took = left > 0 && !e->status;
+    bool took = left > 0 && !stopped(e);
     if (took) {
         *first = e->next;
         *end = e->next += left < GROUP ? left : GROUP;
@@ -190,16 +218,29 @@ static bool take_group(struct encoder *e, unsigned char *coded, size_t *first, s
     return took;
 }
 
+/* Even if all that is left were exact, and counted? */
+static bool errors_too_far(const struct encoder *e)
+{
+    struct zmpi_errors most = {e->errors.squares, e->plan->bytes / e->plan->width};
+    return e->rmse > 0 && !zmpi_errors_within(&most, e->job->abs_bound, e->rmse);
+}
+
 /* Wait until all before are placed; then the group's place, or NULL if somebody failed. */
-static unsigned char *place_group(struct encoder *e, size_t first, size_t end, size_t size)
+static unsigned char *place_group(struct encoder *e, size_t first, size_t end, size_t size,
+                                  const struct zmpi_errors *errors)
 {
     unsigned char *place = NULL;
     pthread_mutex_lock(&e->lock);
-    while (e->turn != first && !e->status)
+    while (e->turn != first && !stopped(e))
         pthread_cond_wait(&e->moved, &e->lock);
-    if (!e->status && e->capacity - e->at < size)
+    if (!stopped(e) && e->capacity - e->at < size)
         e->status = ZMPI_ERR_SPACE;
-    if (!e->status) {
+    if (!stopped(e)) {
+        e->errors.squares += errors->squares;
+        e->errors.count += errors->count;
+        e->too_far = errors_too_far(e);
+    }
+    if (!stopped(e)) {
         place = e->dst + e->at;
         e->at += size;
         e->turn = end;
@@ -220,9 +261,10 @@ static void encode_groups(void *context)
     zmpi_chunk_work_init(&work->chunk);
     while (take_group(e, work->coded, &first, &end, &dst)) {
         size_t size = 0;
+        struct zmpi_errors errors = {0, 0};
         for (size_t k = first; k < end; k++)
-            size += encode_chunk(e, k, &work->chunk, dst + size);
-        place = place_group(e, first, end, size);
+            size += encode_chunk(e, k, &work->chunk, dst + size, &errors);
+        place = place_group(e, first, end, size, &errors);
         if (!place)
             break;
         if (place != dst)
@@ -231,30 +273,64 @@ static void encode_groups(void *context)
     free(work);
 }
 
+static void rule_of(struct zmpi_chunk_rule *rule, const struct zmpi_job *job)
+{
+    if (job->bound.mode == ZMPI_PW_REL && job->abs_bound > 0)
+        zmpi_chunk_rule_relative(rule, job->array.type, job->bound.value, job->keep);
+    else
+        zmpi_chunk_rule_make(rule, job->array.type, job->abs_bound, job->keep);
+}
+
+/* *within: the errors' root mean square is not over finer[1], if that is asked. */
 static enum zmpi_status compress_chunks(const struct plan *p, const struct zmpi_job *job,
                                         unsigned char *dst, size_t capacity,
-                                        const unsigned char *src, size_t *length)
+                                        const unsigned char *src, size_t *length, bool *within)
 {
     struct zmpi_chunk_rule rule;
-    struct encoder e = {
-        .plan = p, .rule = &rule, .src = src, .dst = dst, .capacity = capacity, .at = plan_head(p)};
+    struct encoder e = {.plan = p,
+                        .job = job,
+                        .rule = &rule,
+                        .src = src,
+                        .dst = dst,
+                        .capacity = capacity,
+                        .at = plan_head(p)};
     size_t groups = (p->chunks + GROUP - 1) / GROUP;
-    zmpi_chunk_rule_make(&rule, job->array.type, job->abs_bound, job->keep);
+    rule_of(&rule, job);
+    if (rule.levels && job->abs_bound > job->finer[1])
+        e.rmse = job->finer[1];
     pthread_mutex_init(&e.lock, NULL);
     pthread_cond_init(&e.moved, NULL);
     zmpi_pool_run(groups < (size_t)job->threads ? (int)groups : job->threads, encode_groups, &e);
     pthread_cond_destroy(&e.moved);
     pthread_mutex_destroy(&e.lock);
-    if (!e.status && e.turn < p->chunks)
+    *within =
+        e.rmse > 0 ? !e.too_far && zmpi_errors_within(&e.errors, job->abs_bound, e.rmse) : true;
+    if (!stopped(&e) && e.turn < p->chunks)
         e.status = ZMPI_ERR_MEMORY;
     *length = e.at;
     return e.status;
+}
+
+/* By the job's bound; by finer ones, which then are the job's, where the errors turn out too far.
+ */
+static enum zmpi_status compress_within(const struct plan *p, struct zmpi_job *job,
+                                        unsigned char *dst, size_t capacity,
+                                        const unsigned char *src, size_t *length)
+{
+    bool within;
+    enum zmpi_status status = compress_chunks(p, job, dst, capacity, src, length, &within);
+    for (int i = 0; i < 2 && !status && !within; i++) {
+        job->abs_bound = job->finer[i];
+        status = compress_chunks(p, job, dst, capacity, src, length, &within);
+    }
+    return status;
 }
 
 static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
                                      const void *src, size_t *size)
 {
     struct plan p;
+    struct zmpi_job used = *job;
     size_t length;
     enum zmpi_status status = plan_make(&job->array, &p);
     if (status)
@@ -265,10 +341,10 @@ static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size
         return ZMPI_ERR_UNSUPPORTED;
     if (dst_capacity < plan_head(&p))
         return ZMPI_ERR_SPACE;
-    status = compress_chunks(&p, job, dst, dst_capacity, src, &length);
+    status = compress_within(&p, &used, dst, dst_capacity, src, &length);
     if (status)
         return status;
-    store_header(&p, job, length, dst);
+    store_header(&p, &used, length, dst);
     *size = length;
     return ZMPI_OK;
 }
@@ -326,7 +402,7 @@ enum zmpi_status zmpi_compress(const struct zmpi_array *array, const struct zmpi
     enum zmpi_status status = zmpi_array_count(array, &count);
     if (status)
         return status;
-    if (!range && bound->mode == ZMPI_REL)
+    if (!range && zmpi_bound_needs_range(bound))
         zmpi_range_of(array->type, src, count, &own);
     status = zmpi_job_make(array, bound, range ? range : &own, &job);
     return status ? status : cpu_compress(&job, dst, dst_capacity, src, size);

@@ -18,15 +18,18 @@ enum zmpi_memory { ZMPI_MEMORY_HOST = 1, ZMPI_MEMORY_GPU = 2 };
 struct zmpi_job {
     struct zmpi_array array;
     struct zmpi_bound bound; /* as asked, goes into the header */
-    double abs_bound;        /* 0: exact */
-    double keep;             /* elements with |x| >= keep are kept exactly, +inf: none */
-    int encoder;             /* 1: fle */
-    int threads;             /* >= 1 */
+    double abs_bound;        /* 0: exact, +inf: none (pw_rel, whose bound is bound.value) */
+    /* psnr: what takes abs_bound's place, in turn, as long as the errors' root mean square is over
+     * finer[1]. 0 0: nothing does. */
+    double finer[2];
+    double keep; /* elements with |x| >= keep are kept exactly, +inf: none */
+    int encoder; /* 1: fle */
+    int threads; /* >= 1 */
 };
 
 /*
  * Resolve a bound into a job (format.md 4.1, 4.2), encoder fle, one thread. range: of the whole
- * distributed array; needed in rel mode, else may be NULL.
+ * distributed array; may be NULL if zmpi_bound_needs_range says so.
  */
 enum zmpi_status zmpi_job_make(const struct zmpi_array *array, const struct zmpi_bound *bound,
                                const struct zmpi_range *range, struct zmpi_job *job);
@@ -35,6 +38,12 @@ enum zmpi_status zmpi_job_make(const struct zmpi_array *array, const struct zmpi
  * without such values.
  */
 void zmpi_job_threshold(struct zmpi_job *job, double threshold);
+/* Take the bound that keeps the promise whatever the errors are like, for data that will be coded
+ * together with others. */
+void zmpi_job_settle(struct zmpi_job *job);
+
+/* Must the range of the data be known: for the bound (rel, psnr), or to tell fill values? */
+bool zmpi_bound_needs_range(const struct zmpi_bound *bound);
 
 /*
  * zmpi_range_of by up to `threads` >= 1 threads, and only over values with |x| < threshold (0:

@@ -89,6 +89,7 @@ static inline unsigned char *store_exceptions(const struct shape *s, const T *x,
 struct parts {
     enum zmpi_map map;
     unsigned axes;
+    unsigned shift;
     bool zero; /* no lengths, planes or exceptions */
     T step;
     U base;
@@ -147,16 +148,19 @@ static inline enum zmpi_status check_exceptions(const struct shape *s, const str
 static inline enum zmpi_status parse_chunk(const struct shape *s, bool is_float,
                                            const unsigned char *src, size_t size, struct parts *p)
 {
-    if (size < HEAD || src[0] > ZMPI_MAP_STORED || src[1] > 7 || src[2] > 2 || src[3])
+    if (size < HEAD || src[0] > ZMPI_MAP_STORED || src[1] > 7 || src[2] > 2)
         return ZMPI_ERR_CORRUPT;
-    *p = (struct parts){.map = src[0], .axes = src[1], .step = 1, .end = src + size};
+    *p = (struct parts){
+        .map = src[0], .axes = src[1], .shift = src[3], .step = 1, .end = src + size};
+    if (p->shift && (p->map != ZMPI_MAP_INTEGER || !is_float || p->shift >= 8 * WIDTH))
+        return ZMPI_ERR_CORRUPT;
     if (p->map == ZMPI_MAP_STORED) {
         p->values = src + HEAD;
         return src[1] || src[2] || size != stored_bytes(s) ? ZMPI_ERR_CORRUPT : ZMPI_OK;
     }
     bool quantized = p->map == ZMPI_MAP_QUANTIZED, exceptions = src[2] & ZMPI_CHUNK_EXCEPTIONS;
     size_t head = head_bytes(p->map);
-    if (size < head || (quantized && !is_float) || (exceptions && !quantized))
+    if (size < head || (quantized && !is_float) || (exceptions && !quantized && !p->shift))
         return ZMPI_ERR_CORRUPT;
     if (quantized)
         p->step = value_of(load_word(src + HEAD));

@@ -22,9 +22,10 @@
 
 static const struct zmpi_option table[] = {
     {{"error_bound", "bound", "", "ZMPI_ERROR_BOUND", "zmpi_error_bound",
-      "largest error of a value: abs=V, rel=V (of the value range) or lossless; unset: nothing is "
-      "converted"},
-     "allowed are abs=V, rel=V (V > 0, rel < 1) or lossless",
+      "largest error of a value: abs=V, rel=V (of the value range), pw_rel=V (of the value "
+      "itself), "
+      "psnr=dB (of all values together) or lossless; unset: nothing is converted"},
+     "allowed are " ZMPI_BOUNDS,
      ZMPI_OPTION_BOUND,
      true,
      FIELD(bound),

@@ -10,6 +10,7 @@
 #define STREAM_MAGIC   0x5254535AU
 #define TABLE_ENTRY    8
 #define SMALLEST_CHUNK 4
+#define RATIO          4 /* a mode that is reserved */
 
 static enum zmpi_status parse_extents(struct zmpi_stream *s, const unsigned char *src)
 {
@@ -61,9 +62,10 @@ static enum zmpi_status parse_header(struct zmpi_stream *s, const unsigned char 
         return ZMPI_ERR_FORMAT;
     if (src[4] != 1)
         return ZMPI_ERR_VERSION;
-    if (src[5] < ZMPI_F32 || src[5] > ZMPI_BYTES || src[6] < 1 || src[6] > 3 || src[7] > 4)
+    if (src[5] < ZMPI_F32 || src[5] > ZMPI_BYTES || src[6] < 1 || src[6] > 3 ||
+        src[7] > ZMPI_PW_REL)
         return ZMPI_ERR_CORRUPT;
-    if (src[8] != 1 || src[7] > ZMPI_REL)
+    if (src[8] != 1 || src[7] == RATIO)
         return ZMPI_ERR_UNSUPPORTED;
     if (src[9] || src[10] || src[11])
         return ZMPI_ERR_CORRUPT;

@@ -254,13 +254,15 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
         return ZMPI_OK;
     }
     const bool exceptions = p.masks != p.values;
-    struct job j = {&s, &p, dst, is_float, exceptions || s.x < LANES, work};
+    struct job j = {&s, &p, dst, is_float, exceptions || p.shift || s.x < LANES, work};
     if (p.zero)
         decode_zero(&j);
     else
         decode_rows(&j);
     if (dst->stream)
         v_fence();
+    if (p.shift)
+        unshift_words(s.count, p.shift, (U *)(void *)work->words);
     if (exceptions)
         load_exceptions(&s, &p, (U *)(void *)work->words);
     if (j.one_row)

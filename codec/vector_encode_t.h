@@ -59,6 +59,27 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
     return encode_masked(s, &z, work, out);
 }
 
+/* Size of the chunk by map 1 with a shift, or 0 if no element can be coded so. The words are in the
+ * work's buffer. */
+TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chunk_rule *rule,
+                                    struct zmpi_chunk_work *work, unsigned char *out)
+{
+    const U *word = (const U *)(const void *)work->words;
+    U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
+    size_t exceptions = shift_blocks(s, rule, word, q, work->exception);
+    if (exceptions == s->count)
+        return 0;
+    U base = q[0];
+    if (exceptions) {
+        base = q[first_quantized(work->exception)];
+        hold_exceptions(s, base, q, work->exception);
+    }
+    subtract_base(s->count, base, q);
+    size_t size = pack_chunk(s, work, base, ZMPI_MAP_INTEGER, exceptions != 0, out);
+    out[3] = (unsigned char)rule->shift;
+    return size;
+}
+
 /* By map 1. The words are in the work's buffer. */
 TARGET static size_t encode_integer(const struct shape *s, bool is_float,
                                     struct zmpi_chunk_work *work, unsigned char *out)
@@ -89,6 +110,10 @@ TARGET size_t ENCODE(const struct zmpi_chunk_rule *rule, const size_t extent[3],
         zmpi_rows_gather(src, extent, s.x * WIDTH, work);
     if (rule->levels)
         size = encode_quantized(&s, rule, extent, narrow ? &own : src, work, dst);
+    if (rule->shift) {
+        zmpi_rows_gather(src, extent, s.x * WIDTH, work);
+        size = encode_shifted(&s, rule, work, dst);
+    }
     if (size == 0 || size > stored_bytes(&s)) {
         zmpi_rows_gather(src, extent, s.x * WIDTH, work);
         size = encode_integer(&s, rule->is_float, work, dst);

@@ -31,11 +31,15 @@ extern "C" {
 #define ZMPI_VERSION_PATCH 0
 #define ZMPI_API           __attribute__((visibility("default")))
 
+/* What zmpi_bound_parse takes, for messages. */
+#define ZMPI_BOUNDS                                                                                \
+    "abs=V, rel=V, pw_rel=V (V > 0, rel and pw_rel < 1), psnr=dB (up to 300) or lossless"
+
 /* One list makes the enum and the strings. Numbers are pinned: never renumber, only append. */
 #define ZMPI_STATUS_LIST(X)                                                                        \
     X(OK, 0, "success")                                                                            \
     X(ERR_ARG, 1, "invalid argument")                                                              \
-    X(ERR_BOUND, 2, "error bound is not abs=V, rel=V or lossless with a finite V >= 0")            \
+    X(ERR_BOUND, 2, "error bound is none of " ZMPI_BOUNDS)                                         \
     X(ERR_MEMORY, 3, "out of memory")                                                              \
     X(ERR_SPACE, 4, "output buffer too small")                                                     \
     X(ERR_FORMAT, 5, "not a zmpi stream or container")                                             \
@@ -73,17 +77,24 @@ enum zmpi_type {
 /* Bytes per element: 4, 8, 4, 8, 1; 0 for an unknown type. */
 ZMPI_API size_t zmpi_type_size(enum zmpi_type type);
 
-enum zmpi_mode { ZMPI_LOSSLESS = 0, ZMPI_ABS = 1, ZMPI_REL = 2 };
-
-/* What the user asks: |x - x'| <= value (abs), <= value * (max - min) (rel), or bit for bit
- * (lossless). */
-struct zmpi_bound {
-    enum zmpi_mode mode;
-    double value; /* finite, > 0; 0 for lossless */
+/* Numbers are those of the format; 4 is reserved. */
+enum zmpi_mode {
+    ZMPI_LOSSLESS = 0, /* bit for bit */
+    ZMPI_ABS = 1,      /* every |x - x'| <= value */
+    ZMPI_REL = 2,      /* every |x - x'| <= value * (max - min) */
+    ZMPI_PSNR = 3,     /* 20 log10((max - min) / rmse) >= value, rmse that of the piece coded */
+    ZMPI_PW_REL = 5    /* every |x - x'| <= value * |x| */
 };
 
-/* "abs=V", "rel=V" or "lossless". V must be a finite decimal number > 0, rel < 1. ZMPI_ERR_BOUND
- * otherwise. */
+/* What the user asks. max, min and rmse are those of struct zmpi_range's values. */
+struct zmpi_bound {
+    enum zmpi_mode mode;
+    double
+        value; /* finite, > 0; below 1 for rel and pw_rel, at most 300 for psnr; 0 for lossless */
+};
+
+/* "abs=V", "rel=V", "pw_rel=V", "psnr=dB" or "lossless", V and dB decimal. ZMPI_ERR_BOUND if it is
+ * none of these or the value is out of range. */
 ZMPI_API enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound);
 
 /* Writes what zmpi_bound_parse reads, at most 40 bytes with the terminating zero. */
@@ -100,8 +111,8 @@ ZMPI_API enum zmpi_status zmpi_array_bytes(const struct zmpi_array *array, size_
 
 /*
  * Value range of an array, over finite elements that are not fill values (format.md 4.2). Ranges of
- * pieces merge into the range of the whole: the rel bound of a distributed array is that of the
- * merged range.
+ * pieces merge into the range of the whole: the rel and psnr bounds of a distributed array are
+ * those of the merged range.
  */
 struct zmpi_range {
     double min;  /* +inf if there is no element */
@@ -120,8 +131,8 @@ ZMPI_API size_t zmpi_compress_capacity(const struct zmpi_array *array);
 
 /*
  * Compress `src` (array->extent elements) into dst. `range` is that of the whole distributed array,
- * or NULL: then it is that of src (one more pass over the data, in rel mode only). Integer types
- * are always coded exactly. On success *size is the length of the stream.
+ * or NULL: then it is that of src (one more pass over the data, for rel, psnr and pw_rel only).
+ * Integer types are always coded exactly. On success *size is the length of the stream.
  */
 ZMPI_API enum zmpi_status zmpi_compress(const struct zmpi_array *array,
                                         const struct zmpi_bound *bound,
@@ -132,7 +143,7 @@ ZMPI_API enum zmpi_status zmpi_compress(const struct zmpi_array *array,
 struct zmpi_stream_info {
     struct zmpi_array array;
     struct zmpi_bound bound; /* as asked */
-    double abs_bound;        /* 0: exact */
+    double abs_bound;        /* of every finite element; 0: exact, +inf: none (pw_rel) */
     int encoder;             /* 1: fle */
     uint32_t tile[3];
     size_t chunks;

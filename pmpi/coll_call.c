@@ -136,7 +136,7 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
 
 bool zcall_wants_range(const struct zcall *c)
 {
-    return !c->exact && c->state->options.bound.mode == ZMPI_REL;
+    return !c->exact && zmpi_bound_needs_range(&c->state->options.bound);
 }
 
 void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)

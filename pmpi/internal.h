@@ -100,7 +100,7 @@ struct zpatch {
 struct zbatch {
     enum zmpi_type element;
     bool exact;       /* to be coded losslessly */
-    double abs_bound; /* else the smallest of its writes */
+    double abs_bound; /* else the smallest of its writes; +inf: pw_rel */
     double keep;
     /* Elements of a row, rows of a plane: what all calls had alike, 0 if they differ. */
     size_t row, rows;
@@ -207,7 +207,7 @@ struct zpiece {
     struct zmpi_extent extent; /* logical bytes */
     enum zmpi_type element;
     size_t row, rows; /* elements of one row, rows of one plane, as far as known; 0: unknown */
-    const struct zmpi_range *range; /* for rel bounds: of the whole call */
+    const struct zmpi_range *range; /* of the whole call, if its bound needs one */
 };
 
 int zencode_piece(struct zfile *f, const struct zpiece *piece);

@@ -159,10 +159,11 @@ static struct zmpi_job job_of(const struct zfile *f, const struct zmemory *m)
     struct zmpi_bound bound = zfile_bound(f, m->element);
     struct zmpi_range range = ZMPI_RANGE_EMPTY;
     struct zmpi_job job = {.abs_bound = 0};
-    if (bound.mode == ZMPI_REL)
+    if (zmpi_bound_needs_range(&bound))
         zmpi_range_scan(m->element, m->data, a.extent[2], f->options.threshold, 1, &range);
     zmpi_job_make(&a, &bound, &range, &job); /* on failure the bound stays 0: exact */
     zmpi_job_threshold(&job, f->options.threshold);
+    zmpi_job_settle(&job);
     return job;
 }
 

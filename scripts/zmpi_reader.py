@@ -233,20 +233,21 @@ def decode_chunk(data, width, is_float, extent):
     """The elements of one chunk as bytes, row-major."""
     count = math.prod(extent)
     reader = Reader(data)
-    kind, axes, flags, reserved = reader.take(4)
-    require(kind <= STORED and axes <= 7 and flags <= 2 and reserved == 0, "chunk: header")
+    kind, axes, flags, shift = reader.take(4)
+    require(kind <= STORED and axes <= 7 and flags <= 2, "chunk: header")
+    require(shift == 0 or (kind == INTEGER and is_float and shift < 8 * width), "chunk: shift")
     if kind == STORED:
         require(axes == 0 and flags == 0, "chunk: axes or flags of a stored chunk")
         values = reader.take(count * width)
         reader.done()
         return values
     require(kind == INTEGER or is_float, "chunk: quantized integers")
-    require(kind == QUANTIZED or not flags & FLAG_EXCEPTIONS, "chunk: exceptions in map 1")
+    require(kind == QUANTIZED or shift or not flags & FLAG_EXCEPTIONS, "chunk: exceptions in map 1")
     step = read_step(reader, width) if kind == QUANTIZED else None
     base = int.from_bytes(reader.take(width), "little", signed=True)
     residuals, exceptional = read_residuals(reader, width, flags, count)
     integers = integrate(residuals, axes, extent)
-    values = to_values(integers, base, step, width, is_float)
+    values = to_values(integers, base, step, width, is_float, shift)
     read_exceptions(reader, exceptional, count, values)
     reader.done()
     return bytes_of(values)
@@ -310,7 +311,7 @@ def integrate(values, axes, extent):
     return values
 
 
-def to_values(integers, base, step, width, is_float):
+def to_values(integers, base, step, width, is_float, shift):
     half, mask = 1 << (8 * width - 1), (1 << 8 * width) - 1
     if step is not None:
         # An array of floats rounds to nearest even; the product of two f32 is exact in f64.
@@ -321,6 +322,7 @@ def to_values(integers, base, step, width, is_float):
     words = [v + base & mask for v in integers]
     if is_float:
         words = [v ^ (half - 1) if v & half else v for v in words]
+        words = [v & half | v << shift & (half - 1) for v in words]
     return array.array(UNSIGNED[width], words)
 
 
@@ -339,7 +341,7 @@ def read_exceptions(reader, exceptional, count, values):
 # ---- streams (1.1) ----
 
 TYPES = {1: "f32", 2: "f64", 3: "i32", 4: "i64", 5: "bytes"}
-MODES = {0: "lossless", 1: "abs", 2: "rel"}
+MODES = {0: "lossless", 1: "abs", 2: "rel", 3: "psnr", 5: "pw_rel"}
 WIDTHS = {1: 4, 2: 8, 3: 4, 4: 8, 5: 4}
 BYTES = 5
 
@@ -419,7 +421,8 @@ class Stream:
     def describe(self):
         dims = "x".join(map(str, self.dims[3 - self.ndim:]))
         bound = MODES[self.mode] + (f"={self.bound!r}" if self.mode else "")
-        return (f"{TYPES[self.type]} {dims} {bound} (abs {self.abs_bound!r}), "
+        limit = f"abs {self.abs_bound!r}" if self.abs_bound < math.inf else "no abs bound"
+        return (f"{TYPES[self.type]} {dims} {bound} ({limit}), "
                 f"{self.chunks} chunks of {'x'.join(map(str, self.tile))}, {self.length} bytes")
 
 

@@ -37,7 +37,7 @@ static int parse_one(int c, struct bench_settings *s)
     if (c == 'd' && !zmpi_shape_parse(optarg, s->shape))
         return tool_fail("-d %s: extents as NZxNYxNX, each at least 1", optarg);
     if (c == 'e' && zmpi_bound_parse(optarg, &s->bound))
-        return tool_fail("-e %s: abs=V, rel=V (V > 0, rel < 1) or lossless", optarg);
+        return tool_fail("-e %s: " ZMPI_BOUNDS, optarg);
     if (c == 'T' && !zmpi_threshold_parse(optarg, &s->threshold))
         return tool_fail("-T %s: a finite number > 0", optarg);
     if (c == 'n' && !parse_threads(optarg, s))

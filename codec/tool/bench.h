@@ -15,7 +15,7 @@ struct bench_times {
 
 /* What comes back, compared with what went in. */
 struct bench_quality {
-    double max_error, psnr;
+    double max_error, max_relative, psnr; /* relative: to |x| */
 };
 
 /* One compressor on one array. */
@@ -54,6 +54,7 @@ struct bench_result {
     struct zmpi_range range;
     struct bench_times copy, read, scan; /* memcpy; reading alone; finding the range */
     struct bench_codec zmpi;
+    double abs_bound;        /* as the stream says */
     struct zmpi_array piece; /* fits the second-level cache */
     size_t piece_bytes;      /* 0: not measured */
     struct bench_times piece_copy;

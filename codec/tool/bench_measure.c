@@ -71,7 +71,7 @@ static double value_at(enum zmpi_type type, const void *data, size_t i)
 /* Values that are not finite must be the same; one that is not counts as an infinite error. */
 static struct bench_quality compare(const struct bench_result *r, const void *decoded)
 {
-    struct bench_quality q = {0, (double)INFINITY};
+    struct bench_quality q = {0, 0, (double)INFINITY};
     enum zmpi_type type = r->field->array.type;
     size_t n = r->field->bytes / zmpi_type_size(type), finite = 0;
     double squares = 0;
@@ -85,6 +85,8 @@ static struct bench_quality compare(const struct bench_result *r, const void *de
         }
         finite++;
         squares += error * error;
+        if (error > 0)
+            q.max_relative = fmax(q.max_relative, error / fabs(x));
         if (!(error <= q.max_error)) /* so that a NaN counts */
             q.max_error = isfinite(error) ? error : (double)INFINITY;
     }
@@ -148,8 +150,12 @@ static int run_zmpi(struct bench_result *r, struct buffers *b, bool count)
         status = device->decompress(b->decoded, r->field->bytes, b->coded, r->zmpi.size, NULL,
                                     r->job.threads);
     double end = bench_now();
+    struct zmpi_stream_info info;
+    if (!status)
+        status = zmpi_stream_info(b->coded, r->zmpi.size, &info);
     if (status)
         return tool_fail_status(r->field->name, status);
+    r->abs_bound = info.abs_bound;
     if (count) {
         add_time(&r->zmpi.compress, compressed - start);
         add_time(&r->zmpi.decompress, end - compressed);
@@ -163,7 +169,7 @@ static int run_peer(struct bench_result *r, struct buffers *b, const struct benc
                     struct bench_codec *c, bool count)
 {
     const struct zmpi_array *a = &r->field->array;
-    double bound = r->job.abs_bound, start = bench_now();
+    double bound = r->abs_bound, start = bench_now();
     c->size = peer->compress(a, bound, b->coded, b->capacity, r->field->data);
     double compressed = bench_now();
     if (c->size == 0 || !peer->decompress(a, bound, b->decoded, b->coded, c->size))
@@ -180,7 +186,8 @@ static int run_peer(struct bench_result *r, struct buffers *b, const struct benc
 
 static bool takes_part(const struct bench_result *r, const struct bench_peer *peer)
 {
-    return r->settings->peers && r->job.threads == 1 && (!peer->lossy || r->job.abs_bound > 0);
+    return r->settings->peers && r->job.threads == 1 &&
+           (!peer->lossy || (r->job.abs_bound > 0 && isfinite(r->job.abs_bound)));
 }
 
 static int run_peers(struct bench_result *r, struct buffers *b, bool count)

@@ -16,16 +16,18 @@ static double ratio_of(const struct bench_result *r, const struct bench_codec *c
 
 static double over_bound(const struct bench_result *r, const struct bench_codec *c)
 {
-    if (r->job.abs_bound > 0)
-        return c->quality.max_error / r->job.abs_bound;
+    if (isinf(r->abs_bound))
+        return c->quality.max_relative / r->job.bound.value;
+    if (r->abs_bound > 0)
+        return c->quality.max_error / r->abs_bound;
     return c->quality.max_error > 0 ? (double)INFINITY : 0;
 }
 
-/* In rel mode a program pays for the range too. */
+/* For most bounds a program pays for the range too. */
 static double seconds_with_range(const struct bench_result *r)
 {
     double seconds = bench_median(&r->zmpi.compress);
-    return r->job.bound.mode == ZMPI_REL ? seconds + bench_median(&r->scan) : seconds;
+    return zmpi_bound_needs_range(&r->job.bound) ? seconds + bench_median(&r->scan) : seconds;
 }
 
 static double bits_per_value(const struct bench_result *r, const struct bench_codec *c)
@@ -52,7 +54,7 @@ static void print_row(const struct bench_result *r, const struct bench_codec *c,
 static void print_verbose(const struct bench_result *r)
 {
     printf("  absolute bound %.9g, range %.9g to %.9g, values kept exactly from %.9g\n",
-           r->job.abs_bound, r->range.min, r->range.max, r->job.keep);
+           r->abs_bound, r->range.min, r->range.max, r->job.keep);
     printf("  %d repetitions after one to warm up; %zu copies of the file; %zu bytes compressed\n",
            r->zmpi.compress.n, r->field->copies, r->zmpi.size);
     printf("  range found at %.3f GB/s (spread %.0f%%); range and compress together %.3f GB/s\n",
@@ -66,10 +68,11 @@ void bench_print(const struct bench_result *r, bool head)
     char bound[40];
     zmpi_bound_format(&r->settings->bound, bound);
     if (head)
-        printf("GB/s are 1e9 uncompressed bytes a second: medians, and (slowest - fastest) / "
-               "median. memcpy by one\n"
-               "thread, of the same array, in turns with the others. The range (rel=V) is found "
-               "before, and not counted.\n");
+        printf(
+            "GB/s are 1e9 uncompressed bytes a second: medians, and (slowest - fastest) / "
+            "median. memcpy by one\n"
+            "thread, of the same array, in turns with the others. The range is found "
+            "before, and not counted.\n");
     printf("\n%s: %s %zux%zux%zu, %.1f MiB, %s, device %s\n", r->field->name,
            tool_type_name(r->field->array.type), e[0], e[1], e[2],
            (double)r->field->bytes / 1048576, bound, r->settings->device->name);
@@ -116,6 +119,7 @@ static void json_codec(const struct bench_result *r, const struct bench_codec *c
     number("bits_per_value", bits_per_value(r, c));
     number("psnr", c->quality.psnr);
     number("max_error", c->quality.max_error);
+    number("max_relative_error", c->quality.max_relative);
     number("max_error_over_bound", over_bound(r, c));
     printf("\"compressed_bytes\": %zu", c->size);
 }
@@ -141,7 +145,7 @@ void bench_print_json(const struct bench_result *r)
            "\"device\": \"%s\", \"threads\": %d, \"repetitions\": %d, ",
            tool_type_name(r->field->array.type), e[0], e[1], e[2], r->field->bytes,
            r->field->copies, bound, r->settings->device->name, r->job.threads, r->zmpi.compress.n);
-    number("abs_bound", r->job.abs_bound);
+    number("abs_bound", r->abs_bound);
     number("memcpy_gbps", rate(r->field->bytes, &r->copy));
     number("memcpy_spread", bench_spread(&r->copy));
     number("read_gbps", rate(r->field->bytes, &r->read));

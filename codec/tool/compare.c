@@ -20,7 +20,7 @@ struct compare {
     double *x, *y;           /* one slice of each */
     unsigned char *raw;
     uint64_t elements, differing, special;
-    double max_error, sum_squares, ssim_sum;
+    double max_error, max_relative, sum_squares, ssim_sum;
     uint64_t max_at, compared, windows;
 };
 
@@ -109,6 +109,7 @@ static void compare_elements(struct compare *c, uint64_t first, size_t n)
         double error = fabs(x - y);
         c->compared++;
         c->sum_squares += error * error;
+        c->max_relative = fmax(c->max_relative, error / fabs(x));
         if (error > c->max_error) {
             c->max_error = error;
             c->max_at = first + i;
@@ -192,17 +193,19 @@ static void print_result(const struct compare *c, bool json)
     double range = c->range.max > c->range.min ? c->range.max - c->range.min : 0;
     double ssim = c->windows ? c->ssim_sum / (double)c->windows : (double)NAN;
     double ratio = c->b.physical ? (double)c->a.physical / (double)c->b.physical : (double)NAN;
-    const char *name[] = {"max_error", "psnr", "ssim", "range", "max_error_over_range",
-                          "size_ratio"};
+    const char *name[] = {
+        "max_error",         "psnr", "ssim", "range", "max_error_over_range", "size_ratio",
+        "max_relative_error"};
     double value[] = {
-        c->max_error, peak_ratio(c), ssim, range, range > 0 ? c->max_error / range : (double)NAN,
-        ratio};
+        c->max_error, peak_ratio(c),  ssim, range, range > 0 ? c->max_error / range : (double)NAN,
+        ratio,        c->max_relative};
     if (!json) {
         printf("elements            %llu, %llu differ\n", (unsigned long long)c->elements,
                (unsigned long long)c->differing);
         printf("largest error       %.9g at element %llu", c->max_error,
                (unsigned long long)c->max_at);
         printf(range > 0 ? " (%.4g of the range)\n" : "\n", value[4]);
+        printf("relative error      at most %.9g of |x|\n", c->max_relative);
         printf("range of A          %.9g to %.9g\n", c->range.min, c->range.max);
         printf("PSNR                %.2f dB\n", value[1]);
         printf("SSIM                %.8f\n", ssim);

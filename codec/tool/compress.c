@@ -1,5 +1,6 @@
 /* compress.c - zmpi compress: a raw field to a container. */
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -25,6 +26,7 @@ struct work {
     struct zmpi_range range;
     struct zmpi_record *record; /* written so far */
     size_t records;
+    double least_bound; /* absolute, of all records */
 };
 
 static int parse(int argc, char **argv, struct work *w, double *threshold, const char **input,
@@ -45,7 +47,7 @@ static int parse(int argc, char **argv, struct work *w, double *threshold, const
             return tool_fail("--codec %s: fle is what there is", optarg);
         if (c == 'e') {
             if (zmpi_bound_parse(optarg, &w->bound))
-                return tool_fail("-e %s: abs=V, rel=V (V > 0, rel < 1) or lossless", optarg);
+                return tool_fail("-e %s: " ZMPI_BOUNDS, optarg);
             w->bound_given = true;
         }
         if (c == '?')
@@ -63,7 +65,7 @@ static int check(struct work *w)
 {
     size_t width = zmpi_type_size(w->type), count = (size_t)(w->in.physical / width), n;
     if (!w->bound_given && !w->options.bound_set)
-        return tool_fail("no bound: give -e abs=V, rel=V or lossless");
+        return tool_fail("no bound: give -e abs=V, rel=V, pw_rel=V, psnr=dB or lossless");
     if (!w->bound_given)
         w->bound = w->options.bound;
     if (w->in.physical % width)
@@ -101,6 +103,13 @@ static int find_range(struct work *w)
     return status;
 }
 
+static void note_bound(struct work *w, const unsigned char *stream, size_t size)
+{
+    struct zmpi_stream_info info;
+    if (!zmpi_stream_info(stream, size, &info))
+        w->least_bound = fmin(w->least_bound, info.abs_bound);
+}
+
 /* One record: `bytes` at `at`, an array of this shape. The log's end moves on. */
 static int write_record(struct work *w, uint64_t at, const struct zmpi_array *array,
                         unsigned char *input, unsigned char *output, size_t capacity)
@@ -124,6 +133,7 @@ static int write_record(struct work *w, uint64_t at, const struct zmpi_array *ar
         status = w->device->compress(&job, output + head, capacity, input, &size);
     if (status)
         return tool_fail_status(w->in.path, status);
+    note_bound(w, output + head, size);
     r.payload_length = size;
     zmpi_record_encode(&r, w->header.id, NULL, output);
     memset(output + head + size, 0, zmpi_pad8(size) - size);
@@ -205,7 +215,7 @@ static int write_container(struct work *w)
 
 int tool_compress(int argc, char **argv)
 {
-    struct work w = {0};
+    struct work w = {.least_bound = (double)INFINITY};
     const char *input = NULL, *output = NULL, *why = "";
     double threshold = 0;
     int status = parse(argc, argv, &w, &threshold, &input, &output);
@@ -221,7 +231,7 @@ int tool_compress(int argc, char **argv)
     if (tool_input_open_raw(&w.in, input, false))
         return TOOL_ERROR;
     status = check(&w);
-    if (!status && w.bound.mode == ZMPI_REL)
+    if (!status && zmpi_bound_needs_range(&w.bound))
         status = find_range(&w);
     if (!status)
         status = tool_output_open(&w.out, output, &w.in);
@@ -230,6 +240,8 @@ int tool_compress(int argc, char **argv)
         int closed = tool_output_close(&w.out, status == TOOL_OK);
         status = status ? status : closed;
     }
+    if (!status && w.bound.mode == ZMPI_PSNR && w.records)
+        printf("psnr=%.9g: absolute bound %.9g\n", w.bound.value, w.least_bound);
     free(w.record);
     tool_input_close(&w.in);
     return status;

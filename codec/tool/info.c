@@ -1,5 +1,6 @@
 /* info.c - zmpi info: what a container holds. */
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +88,7 @@ static void print_record(const struct zmpi_record *r, enum zmpi_status status,
     zmpi_bound_format(&info->bound, bound);
     printf("  %12llu  rank %u, %s %s, %s", (unsigned long long)r->offset, r->rank,
            tool_type_name(info->array.type), array, bound);
-    if (info->bound.mode != ZMPI_LOSSLESS)
+    if (info->bound.mode != ZMPI_LOSSLESS && isfinite(info->abs_bound))
         printf(" (abs %.6g)", info->abs_bound);
     printf(", ratio %.2f, %s\n", (double)r->extent.bytes / (double)zmpi_record_size(r), extent);
 }

@@ -11,10 +11,14 @@ static const struct command {
     const char *help;
 } commands[] = {
     {"compress", tool_compress,
-     "-t f32|f64 -e abs=V|rel=V|lossless [-T THRESHOLD] [--codec fle] [-d NZxNYxNX] IN OUT",
+     "-t f32|f64 -e BOUND [-T THRESHOLD] [--codec fle] [-d NZxNYxNX] IN OUT",
      "Compress a raw field. Without -d it is one row; of more than three extents the leading ones "
      "are multiplied.\n"
-     "rel=V is relative to max - min of the whole file, fill values and NaN left out.\n"
+     "BOUND: abs=V, every |x - x'| <= V; rel=V, V times max - min of the whole file, fill values "
+     "and NaN left out;\n"
+     "pw_rel=V, V times |x|; psnr=dB, peak signal-to-noise ratio of all values (the absolute bound "
+     "found is printed);\n"
+     "or lossless.\n"
      "-T V (ZMPI_THRESHOLD): values with |x| >= V are kept exactly and left out of the range."},
     {"decompress", tool_decompress, "IN OUT",
      "Write the logical bytes of a compressed file to OUT."},
@@ -30,7 +34,8 @@ static const struct command {
      "status 1 if something was\n"
      "wrong and is not repaired."},
     {"compare", tool_compare, "-t f32|f64 [-d NZxNYxNX] [--json] A B",
-     "Differences of B from A, raw or compressed each: largest error, PSNR (of A's range), mean "
+     "Differences of B from A, raw or compressed each: largest error, also of |x|, PSNR (of A's "
+     "range), mean "
      "SSIM over 8x8 windows of\n"
      "2-D slices (step 4), elements whose NaN or infinity differs. Exit status 1 if sizes or those "
      "differ."},

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Write every raw field through libzmpi and read it back.
 
-    fields.py                  each field with each bound, once; rank counts and modes rotate
+    fields.py                  each field with each bound, once; rank counts and modes rotate (of pw_rel and psnr
+                               one bound a field)
     fields.py --full           each field with each bound, at 1 to 4 ranks, collective and independent
     fields.py --match wrf      only fields whose name contains "wrf"
 
@@ -34,6 +35,9 @@ import time
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 RANKS = (1, 2, 3, 4)
 EXPONENTS = (2, 3, 4, 5)
+# Of these a default run takes one for each field, in turns.
+RELATIVE = ("1e-2", "1e-3", "1e-5")
+DECIBELS = (40, 60, 80)
 # One MPI-IO call per row: what a program may do, and what a test can wait for.
 MOST_ROWS = {"collective": 500, "independent": 20000}
 MOST_PLANES = {"collective": 200, "independent": 20000}
@@ -125,6 +129,24 @@ class Field:
                 return f"error {largest!r} is beyond {allowed!r} (first at element {i}: {x!r} became {y!r})"
         return None
 
+    def relative_difference(self, data, r):
+        """What is wrong with decoded bytes by a pointwise relative bound, or None."""
+        a, b = self.values, self.load(data)
+        limit = fractions.Fraction(r)
+        for i, (x, y) in enumerate(zip(a, b)):
+            # The quotient is rounded, as above.
+            if x != y and math.isfinite(x) and (x == 0 or abs(x - y) / abs(x) >= r * (1 - 1e-9)):
+                exact = fractions.Fraction(x)
+                if abs(exact - fractions.Fraction(y)) > limit * abs(exact):
+                    return f"element {i}: {x!r} became {y!r}, beyond {r!r} of it"
+        return None
+
+    def noise(self, data):
+        """What is left of the peak signal-to-noise ratio in dB, infinite if nothing changed."""
+        a, b = self.plain(self.values), self.plain(self.load(data))
+        squares = math.fsum((x - y) * (x - y) for x, y in zip(a, b))
+        return 10 * math.log10(self.range * self.range * len(a) / squares) if squares else math.inf
+
 
 def synthetic(folder):
     """A few fields from formulas: 1 to 4 dimensions, noise, NaN, fill values, constant regions."""
@@ -161,8 +183,15 @@ def find_fields(folder, match):
 
 # ---- cases ----
 
-def bounds_of(field, mode, plain):
+def bounds_of(field, mode, plain, relative, all_decibels):
     """(text, largest absolute error allowed) pairs."""
+    if mode in ("all", "pw_rel"):
+        for r in relative:
+            yield f"pw_rel={r}", math.inf
+    if mode in ("all", "psnr"):
+        for decibels in all_decibels:
+            # No error is over the bound that errors spread evenly would have.
+            yield f"psnr={decibels}", math.sqrt(3) * 10 ** (-decibels / 20) * field.range
     if mode in ("all", "rel"):
         for e in EXPONENTS:
             yield f"rel=1e-{e}", float(f"1e-{e}") * field.range
@@ -188,6 +217,17 @@ class Case:
         self.read_ranks = pick.choice([r for r in RANKS if r != ranks])
         self.read = self.style(pick, pick.choice(["collective", "independent"]))
 
+    def wrong(self, data):
+        """What is wrong with the decoded bytes, or None."""
+        kind, _, value = self.bound.partition("=")
+        wrong = self.field.difference(data, self.allowed)
+        if not wrong and kind == "pw_rel":
+            wrong = self.field.relative_difference(data, float(value))
+        # Each independent call keeps its own ratio, of its own range, which is no larger: so all do.
+        if not wrong and kind == "psnr" and self.field.noise(data) < float(value):
+            wrong = f"PSNR {self.field.noise(data):.3f}"
+        return wrong
+
     def style(self, pick, mode):
         pieces = ["block"]
         if self.field.planes <= MOST_PLANES[mode]:
@@ -201,14 +241,16 @@ class Case:
 def rotate(fields, mode, io):
     """Each (field, bound) once; over the bounds of a field and the fields of a bound, all ranks and modes."""
     for f, field in enumerate(fields):
-        for b, (bound, allowed) in enumerate(bounds_of(field, mode, plain=(3,))):
+        one = f % 3
+        few = bounds_of(field, mode, (3,), RELATIVE[one:one + 1], DECIBELS[one:one + 1])
+        for b, (bound, allowed) in enumerate(few):
             n = f + b
             yield field, bound, allowed, RANKS[n % 4], ("collective", "independent")[n // 4 % 2], io
 
 
 def everything(fields, mode, io):
     for field in fields:
-        for bound, allowed in bounds_of(field, mode, plain=EXPONENTS):
+        for bound, allowed in bounds_of(field, mode, EXPONENTS, RELATIVE, DECIBELS):
             for ranks, way in itertools.product(RANKS, ("collective", "independent")):
                 yield field, bound, allowed, ranks, way, io
 
@@ -270,7 +312,7 @@ class Runner:
             step = "cat"
             with open(self.folder / case.cat, "wb") as out:
                 self.execute(commands["cat"], out)
-            wrong = case.field.difference((self.folder / case.cat).read_bytes(), case.allowed)
+            wrong = case.wrong((self.folder / case.cat).read_bytes())
             if wrong:
                 return step, wrong
             step = "read"
@@ -307,7 +349,7 @@ def arguments():
     parser = argparse.ArgumentParser(description="Write every raw field through libzmpi and read it back.")
     build = SOURCE / "build"
     parser.add_argument("--full", action="store_true", help="all rank counts and modes for each of them")
-    parser.add_argument("--mode", choices=["abs", "rel", "all"], default="all", help="bounds to use (all)")
+    parser.add_argument("--mode", choices=["abs", "rel", "pw_rel", "psnr", "all"], default="all", help="bounds to use (all)")
     parser.add_argument("--match", default="", help="only fields with this in their name")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="MPI jobs at a time (one per core)")
     parser.add_argument("--field-io", default=str(build / "bin" / "field_io"))

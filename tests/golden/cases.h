@@ -396,6 +396,54 @@ static inline void golden_appended(struct golden *g)
     }
 }
 
+/* Every binade, both signs, zeros, and what cannot be rounded: NaN, infinities, denormals, the
+ * largest. */
+static inline void golden_f32_pw_rel(struct golden *g)
+{
+    static uint32_t src[40 * 50];
+    static const uint32_t special[] = {0x7FC00001, 0x7F800000, 0xFF800000, 0x80000000, 0x00000000,
+                                       0x00000123, 0x7F7FFFFF, 0x80400000, 0xFF812345};
+    struct zmpi_array a = {ZMPI_F32, {1, 40, 50}};
+    golden_hilly(&a, -10, src);
+    for (size_t i = 0; i < 40 * 50; i++)
+        if (i > 1200)
+            src[i] = (src[i] & 0x807FFFFF) | (uint32_t)(1 + i / 10) << 23;
+    for (size_t i = 7; i < 40 * 50; i += 37)
+        src[i] = special[i % 9];
+    golden_one(g, 18, &a, "pw_rel=1e-3", src);
+}
+
+static inline void golden_f64_pw_rel(struct golden *g)
+{
+    static double src[5 * 17 * 19];
+    struct zmpi_array a = {ZMPI_F64, {5, 17, 19}};
+    golden_hilly(&a, -40, src);
+    for (size_t i = 100; i < 5 * 17 * 19; i += 150)
+        src[i] = i % 3 != 0 ? ldexp(1, -1030) : HUGE_VAL;
+    golden_one(g, 19, &a, "pw_rel=1e-9", src);
+}
+
+/* The first bound does: errors are spread evenly. */
+static inline void golden_f32_psnr(struct golden *g)
+{
+    static float src[60 * 90];
+    struct zmpi_array a = {ZMPI_F32, {1, 60, 90}};
+    golden_hilly(&a, -10, src);
+    golden_one(g, 20, &a, "psnr=50", src);
+}
+
+/* Only the last bound does: all errors are the same, and large by the first two. */
+static inline void golden_f32_psnr_worst(struct golden *g)
+{
+    static float src[60 * 90];
+    struct zmpi_array a = {ZMPI_F32, {1, 60, 90}};
+    for (size_t i = 0; i < 60 * 90; i++)
+        src[i] = 10;
+    src[0] = 0;
+    src[1] = 64;
+    golden_one(g, 21, &a, "psnr=30", src);
+}
+
 /* ---- the table ---- */
 
 struct golden_case {
@@ -422,6 +470,10 @@ static const struct golden_case golden_cases[] = {
     {"indexed", golden_indexed, 14752, UINT64_C(0xBA5664545E94F8C1)},
     {"unclosed", golden_unclosed, 13100, UINT64_C(0xE3EF7D860720AB10)},
     {"appended", golden_appended, 900, UINT64_C(0xC76392E783158440)},
+    {"f32_pw_rel", golden_f32_pw_rel, 8000, UINT64_C(0xDAA6F1C5FE0C423C)},
+    {"f64_pw_rel", golden_f64_pw_rel, 12920, UINT64_C(0xB6CEDE6D43D7B24D)},
+    {"f32_psnr", golden_f32_psnr, 21600, UINT64_C(0xD685A44352EC83A5)},
+    {"f32_psnr_worst", golden_f32_psnr_worst, 21600, UINT64_C(0x6464CB0FC86FF894)},
 };
 
 #define GOLDEN_COUNT (sizeof golden_cases / sizeof golden_cases[0])

@@ -52,7 +52,7 @@ VECTORS = (
 )
 HASHED = bytes(i * i * 7 + i // 3 & 255 for i in range(5000))
 
-BOUNDS = ("abs=1e-3", "rel=1e-4", "lossless")
+BOUNDS = ("abs=1e-3", "rel=1e-4", "pw_rel=1e-3", "lossless")
 SHAPES = ((1, 1, 20011), (1, 101, 203), (17, 33, 41))
 REAL_FIELDS = 6  # the smallest ones
 
@@ -206,7 +206,10 @@ class DamageTest(unittest.TestCase):
         return bytes(container.read(0, container.size))
 
     def test_flipped_bytes(self):
-        data = (GOLDEN / "f32_exceptions.zmpi").read_bytes()
+        for name in ("f32_exceptions", "f32_pw_rel"):
+            self.flip((GOLDEN / f"{name}.zmpi").read_bytes())
+
+    def flip(self, data):
         expected = self.read(data)
         for at in list(range(0, 200)) + list(range(512, len(data), 7)):
             damaged = bytearray(data)

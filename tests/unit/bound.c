@@ -27,6 +27,11 @@ Test(bound, good)
     cr_assert_eq(parse("abs=4.9406564584124654e-324", &b), ZMPI_OK);
     cr_assert(b.value == 0x1p-1074);
     cr_assert_eq(parse("rel=0.9999999", &b), ZMPI_OK);
+    cr_assert_eq(parse("psnr=80", &b), ZMPI_OK);
+    cr_assert(b.mode == ZMPI_PSNR && b.value == 80);
+    cr_assert_eq(parse("psnr=300", &b), ZMPI_OK);
+    cr_assert_eq(parse("pw_rel=1e-3", &b), ZMPI_OK);
+    cr_assert(b.mode == ZMPI_PW_REL && b.value == 1e-3);
 }
 
 Test(bound, bad)
@@ -54,7 +59,17 @@ Test(bound, bad)
                                       "1e-3",
                                       "abs=0x10",
                                       "abs=1,5",
-                                      "psnr=60",
+                                      "psnr=0",
+                                      "psnr=-60",
+                                      "psnr=300.1",
+                                      "psnr=inf",
+                                      "psnr=60dB",
+                                      "ratio=10",
+                                      "pw_rel=0",
+                                      "pw_rel=1",
+                                      "pw_rel=nan",
+                                      "pw=1e-3",
+                                      "=1",
                                       "abs=1e-400",
                                       "abs=-0",
                                       "rel==1e-3",
@@ -101,7 +116,9 @@ Test(bound, format_and_parse)
             continue;
         check_text(ZMPI_ABS, value);
         if (value < 1)
-            check_text(ZMPI_REL, value);
+            check_text(i % 2 ? ZMPI_REL : ZMPI_PW_REL, value);
+        if (value <= 300)
+            check_text(ZMPI_PSNR, value);
     }
 }
 
@@ -113,4 +130,6 @@ Test(bound, short_texts)
     cr_assert(strcmp(text, "rel=0.001") == 0 || strcmp(text, "rel=1e-3") == 0 ||
                   strcmp(text, "rel=1e-03") == 0,
               "%s", text);
+    zmpi_bound_format(&(struct zmpi_bound){ZMPI_PSNR, 60}, text);
+    cr_assert_str_eq(text, "psnr=60");
 }

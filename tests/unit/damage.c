@@ -57,11 +57,12 @@ static void each_victim(void (*f)(const struct victim *v))
         enum kit_data kind;
         struct zmpi_bound bound;
     } kinds[] = {
-        {ZMPI_F32, KIT_SMOOTH, {ZMPI_ABS, 1e-2}},   {ZMPI_F32, KIT_SPECIAL, {ZMPI_ABS, 1e-2}},
-        {ZMPI_F64, KIT_SPECIAL, {ZMPI_ABS, 1e-2}},  {ZMPI_F32, KIT_SMOOTH, {ZMPI_LOSSLESS, 0}},
-        {ZMPI_F64, KIT_BITS, {ZMPI_LOSSLESS, 0}},   {ZMPI_F32, KIT_CONSTANT, {ZMPI_REL, 1e-3}},
-        {ZMPI_I32, KIT_SMOOTH, {ZMPI_LOSSLESS, 0}}, {ZMPI_I64, KIT_SMOOTH, {ZMPI_LOSSLESS, 0}},
-        {ZMPI_BYTES, KIT_BITS, {ZMPI_LOSSLESS, 0}},
+        {ZMPI_F32, KIT_SMOOTH, {ZMPI_ABS, 1e-2}},     {ZMPI_F32, KIT_SPECIAL, {ZMPI_ABS, 1e-2}},
+        {ZMPI_F64, KIT_SPECIAL, {ZMPI_ABS, 1e-2}},    {ZMPI_F32, KIT_SMOOTH, {ZMPI_LOSSLESS, 0}},
+        {ZMPI_F64, KIT_BITS, {ZMPI_LOSSLESS, 0}},     {ZMPI_F32, KIT_CONSTANT, {ZMPI_REL, 1e-3}},
+        {ZMPI_I32, KIT_SMOOTH, {ZMPI_LOSSLESS, 0}},   {ZMPI_I64, KIT_SMOOTH, {ZMPI_LOSSLESS, 0}},
+        {ZMPI_BYTES, KIT_BITS, {ZMPI_LOSSLESS, 0}},   {ZMPI_F32, KIT_SPECIAL, {ZMPI_PW_REL, 1e-2}},
+        {ZMPI_F64, KIT_DECADES, {ZMPI_PW_REL, 1e-4}}, {ZMPI_F32, KIT_SPECIAL, {ZMPI_PSNR, 50}},
     };
     for (size_t i = 0; i < KIT_COUNT(kinds); i++) {
         struct victim v = victim_make(kinds[i].type, kinds[i].kind, kinds[i].bound);

@@ -168,11 +168,17 @@ static void fill(struct kit_random *r, const struct tile *t, int kind,
 
 static struct zmpi_chunk_rule rule_for(struct kit_random *r, enum zmpi_type type)
 {
+    static const double relative[] = {1e-3, 1e-2, 1e-5, 0.9, 1e-7};
     static const double bounds[] = {0, 1e-3, 1e-3, 1e-6, 0.7, 1e3, 1e-40, 1e30};
     struct zmpi_chunk_rule rule;
     double bound = bounds[kit_below(r, KIT_COUNT(bounds))];
     if (type == ZMPI_F32)
         bound = (double)(float)bound;
+    if (kit_is_float(type) && kit_below(r, 4) == 0) {
+        zmpi_chunk_rule_relative(&rule, type, relative[kit_below(r, KIT_COUNT(relative))],
+                                 kit_below(r, 3) ? (double)INFINITY : 7);
+        return rule;
+    }
     zmpi_chunk_rule_make(&rule, type, bound, kit_below(r, 3) ? 1e20 : (double)INFINITY);
     return rule;
 }

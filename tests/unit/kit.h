@@ -234,6 +234,42 @@ static inline bool kit_exact(double x)
     return !isfinite(x) || (x == 0 && signbit(x));
 }
 
+/* Is |x - y| <= bound, in exact arithmetic? The rounded difference and what it lacks (Knuth's
+ * TwoSum) are the exact one. */
+static inline bool kit_within(double x, double y, double bound)
+{
+    double d = x - y, b = d - x, rest = (x - (d - b)) + (-y - b);
+    if (isinf(bound))
+        return isfinite(y);
+    if (d < 0)
+        rest = -rest;
+    return fabs(d) < bound || (fabs(d) == bound && rest <= 0);
+}
+
+/*
+ * Is |x - y| <= r |x|, r < 1, in exact arithmetic? All three are m 2^e with integers m below 2^53.
+ * The exponents of x and y may differ by 8, more than any rounding of a magnitude makes of them.
+ */
+static inline bool kit_relative(double x, double y, double r)
+{
+    int ex, ey, er;
+    if (x == y)
+        return true;
+    if (!isfinite(x) || !isfinite(y) || x == 0 || signbit(x) != signbit(y))
+        return false;
+    __int128 mx = (__int128)ldexp(frexp(fabs(x), &ex), 53);
+    __int128 my = (__int128)ldexp(frexp(fabs(y), &ey), 53);
+    __int128 mr = (__int128)ldexp(frexp(r, &er), 53);
+    if (y == 0 || ex - ey > 8 || ey - ex > 8)
+        return false;
+    int least = ex < ey ? ex : ey;
+    __int128 fx = mx << (ex - least), d = fx - (my << (ey - least));
+    d = d < 0 ? -d : d;
+    __int128 most = fx * mr; /* below 2^114; d <= most 2^(er-53), and d is an integer */
+    int cut = 53 - er;
+    return cut < 120 && d <= most >> cut;
+}
+
 /* Number of the first element that breaks the promise, n if none does. */
 static inline size_t kit_first_bad(const struct zmpi_array *a, const void *src, const void *out,
                                    double abs_bound)
@@ -246,9 +282,7 @@ static inline size_t kit_first_bad(const struct zmpi_array *a, const void *src, 
             continue;
         if (!kit_is_float(a->type) || kit_exact(kit_get(a->type, src, i)))
             return i;
-        /* Written so that a NaN fails. */
-        long double d = (long double)kit_get(a->type, src, i) - kit_get(a->type, out, i);
-        if (!(fabsl(d) <= abs_bound))
+        if (!kit_within(kit_get(a->type, src, i), kit_get(a->type, out, i), abs_bound))
             return i;
     }
     return n;
@@ -266,6 +300,35 @@ static inline void kit_check(const struct zmpi_array *a, const void *src, const 
     cr_assert_fail("%s: element %zu is not exact", what, i);
 }
 
+static inline void kit_check_relative(const struct zmpi_array *a, const void *src, const void *out,
+                                      double r, const char *what)
+{
+    for (size_t i = 0; i < kit_elements(a); i++) {
+        double x = kit_get(a->type, src, i), y = kit_get(a->type, out, i);
+        if (!kit_exact(x) && !kit_relative(x, y, r))
+            cr_assert_fail("%s: element %zu: %a became %a, bound %a", what, i, x, y, r);
+    }
+}
+
+/* The ratio in dB that a psnr bound speaks of; +inf if nothing changed. */
+static inline double kit_psnr(const struct zmpi_array *a, const void *src, const void *out)
+{
+    struct zmpi_range range;
+    long double squares = 0, count = 0;
+    zmpi_range_of(a->type, src, kit_elements(a), &range);
+    for (size_t i = 0; i < kit_elements(a); i++) {
+        double x = kit_get(a->type, src, i);
+        if (!isfinite(x) || fabs(x) >= range.fill)
+            continue;
+        long double d = (long double)x - kit_get(a->type, out, i);
+        squares += d * d;
+        count++;
+    }
+    long double width = (long double)range.max - range.min;
+    return squares > 0 ? (double)(20 * log10l(width) - 10 * log10l(squares / count))
+                       : (double)INFINITY;
+}
+
 /* Compress, decompress, check the promise. Returns the decoded array; free() it. */
 static inline void *kit_round_trip(const struct zmpi_array *a, struct zmpi_bound bound,
                                    const void *src, const char *what)
@@ -276,6 +339,10 @@ static inline void *kit_round_trip(const struct zmpi_array *a, struct zmpi_bound
     if (bound.mode == ZMPI_ABS)
         cr_assert(abs_bound <= bound.value, "%s: abs bound %a", what, abs_bound);
     kit_check(a, src, out, abs_bound, what);
+    if (bound.mode == ZMPI_PW_REL && kit_is_float(a->type))
+        kit_check_relative(a, src, out, bound.value, what);
+    if (bound.mode == ZMPI_PSNR && kit_is_float(a->type))
+        cr_assert_geq(kit_psnr(a, src, out), bound.value, "%s", what);
     free(s.data);
     return out;
 }

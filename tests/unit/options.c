@@ -82,10 +82,12 @@ static void all(const char *name, const char *const *good, const char *const *ba
 
 Test(options, values)
 {
-    all("error_bound", LIST("abs=1", "rel=1e-3", "abs=1e-30", "lossless", "rel=0.99"),
+    all("error_bound",
+        LIST("abs=1", "rel=1e-3", "abs=1e-30", "lossless", "rel=0.99", "psnr=80", "psnr=300",
+             "pw_rel=1e-3"),
         LIST("", "abs=0", "abs=-1", "rel=-1", "rel=1", "rel=2", "abs=nan", "abs=inf", "rel=", "abs",
-             "1e-3", "ABS=1", "abs=1 ", " abs=1", "abs=1x", "abs=0x1p-3", "abs=1e999",
-             "lossless=1"));
+             "1e-3", "ABS=1", "abs=1 ", " abs=1", "abs=1x", "abs=0x1p-3", "abs=1e999", "lossless=1",
+             "psnr=0", "psnr=-60", "psnr=301", "psnr=nan", "pw_rel=0", "pw_rel=1", "pw_rel=-1e-3"));
     all("codec", LIST("fle"), LIST("", "FLE", "zfp", "huffman", "fle,fle"));
     all("device", LIST("auto", "cpu", "cuda", "my_dev-2"),
         LIST("", "a b", "../x", "CPU", "abcdefghijklmnopqrstuvwxyzabcdefghij"));
@@ -138,7 +140,7 @@ Test(options, fields)
 Test(options, message_says_what_is_allowed)
 {
     setenv("ZMPI_ERROR_BOUND", "rel=-1", 1);
-    load_fails("ZMPI_ERROR_BOUND=rel=-1: allowed are abs=V, rel=V (V > 0, rel < 1) or lossless");
+    load_fails("ZMPI_ERROR_BOUND=rel=-1: allowed are " ZMPI_BOUNDS);
     cr_assert_eq(set("error_bond", "abs=1"), ZMPI_ERR_ARG);
     cr_assert_not_null(strstr(message, "error_bound"), "%s", message);
 }

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <stdio.h>
 
+#include "bytes.h"
 #include "kit.h"
 
 static const double abs_bounds[] = {
@@ -97,6 +98,74 @@ Test(promise, offset_larger_than_the_mantissa)
         free(kit_round_trip(&a, kit_abs(1e-3), src, "offset"));
     }
     free(src);
+}
+
+/* Integers far over 2^31 where the type has the digits for them. */
+Test(promise, large_integers)
+{
+    struct kit_random r = {15};
+    struct zmpi_array a = kit_array(ZMPI_F64, 4, 40, 50), f = kit_array(ZMPI_F32, 4, 40, 50);
+    double *src = kit_make(&r, &a, KIT_SMOOTH);
+    float *narrow = malloc(kit_bytes(&f));
+    for (size_t i = 0; i < kit_elements(&a); i++) {
+        src[i] = 1e6 * src[i];
+        narrow[i] = (float)src[i];
+    }
+    struct kit_stream s = kit_compress(&a, kit_abs(1e-7), src);
+    cr_assert_lt(s.size, kit_bytes(&a)); /* they are quantized: a step is 2e-7 */
+    free(s.data);
+    free(kit_round_trip(&a, kit_abs(1e-7), src, "f64 integers to 4e13"));
+    free(kit_round_trip(&f, kit_abs(1e-7), narrow, "f32 integers to 4e13"));
+    free(narrow);
+    free(src);
+}
+
+/* Nothing but denormals, at bounds below, among and above them. */
+Test(promise, denormals)
+{
+    static const double bounds[] = {1e-45, 1e-42, 1e-40, 1e-30, 1e-320, 1e-310};
+    struct kit_random r = {16};
+    struct zmpi_array a = kit_array(ZMPI_F32, 3, 30, 40), d = kit_array(ZMPI_F64, 3, 30, 40);
+    uint32_t narrow[3600];
+    uint64_t wide[3600];
+    for (size_t i = 0; i < 3600; i++) {
+        narrow[i] = (uint32_t)(kit_next(&r) & 0x807FFFFF) >> kit_below(&r, 2) * 9;
+        wide[i] = kit_next(&r) & 0x800FFFFFFFFFFFFF;
+    }
+    for (size_t i = 0; i < KIT_COUNT(bounds); i++) {
+        free(kit_round_trip(&a, kit_abs(bounds[i]), narrow, "f32 denormals"));
+        free(kit_round_trip(&d, kit_abs(bounds[i]), wide, "f64 denormals"));
+    }
+}
+
+/* Smooth data lose nothing to exceptions: there are none, and every chunk is quantized. */
+static void check_smooth(enum zmpi_type type, double offset)
+{
+    struct kit_random r = {17};
+    struct zmpi_array a = kit_array(type, 10, 80, 90);
+    void *src = kit_make(&r, &a, KIT_SMOOTH);
+    struct zmpi_stream s;
+    for (size_t i = 0; i < kit_elements(&a); i++)
+        kit_put(type, src, i, kit_get(type, src, i) + offset);
+    struct kit_stream coded = kit_compress(&a, kit_rel(1e-4), src);
+    cr_assert_eq(zmpi_stream_parse(&s, coded.data, coded.size), ZMPI_OK);
+    const unsigned char *chunk = s.table + 8 * s.info.chunks;
+    for (size_t k = 0; k < s.info.chunks; k++) {
+        cr_assert(chunk[0] == 0 && !(chunk[2] & 2), "type %d offset %g chunk %zu: map %d flags %d",
+                  type, offset, k, chunk[0], chunk[2]);
+        chunk += zmpi_load32(s.table + 8 * k);
+    }
+    free(coded.data);
+    free(src);
+}
+
+Test(promise, no_exceptions_in_smooth_data)
+{
+    static const double offsets[] = {0, -5, 280, 1000};
+    for (size_t i = 0; i < KIT_COUNT(offsets); i++) {
+        check_smooth(ZMPI_F32, offsets[i]);
+        check_smooth(ZMPI_F64, offsets[i]);
+    }
 }
 
 /* A spike must not cost its neighbours their compression. */

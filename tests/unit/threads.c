@@ -72,10 +72,13 @@ Test(threads, same_bytes, .timeout = 100)
         kit_array(ZMPI_BYTES, 1, 1, 1000003), kit_array(ZMPI_F32, 1, 1, 100),
         kit_array(ZMPI_F32, 0, 3, 7),
     };
-    const enum kit_data kinds[] = {KIT_SMOOTH, KIT_BITS, KIT_PATCHES, KIT_SPECIAL};
+    const enum kit_data kinds[] = {KIT_SMOOTH,  KIT_BITS,  KIT_PATCHES,
+                                   KIT_SPECIAL, KIT_NOISE, KIT_SPECIAL};
+    const struct zmpi_bound bounds[] = {kit_rel(1e-3), kit_abs(1e-3),   kit_rel(1e-3),
+                                        kit_abs(1e-3), {ZMPI_PSNR, 70}, {ZMPI_PW_REL, 1e-3}};
     for (size_t i = 0; i < KIT_COUNT(arrays); i++)
         for (size_t k = 0; k < KIT_COUNT(kinds); k++)
-            same_bytes(&arrays[i], k % 2 ? kit_abs(1e-3) : kit_rel(1e-3), kinds[k]);
+            same_bytes(&arrays[i], bounds[k], kinds[k]);
 }
 
 /*

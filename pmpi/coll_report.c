@@ -127,7 +127,7 @@ static void print_row(enum zop op, const struct row *r)
                 r->calls[ZCALL_COMPRESSED], r->raw / 1e6, r->sent / 1e6, quotient(r->raw, r->sent),
                 r->seconds[ZCALL_COMPRESSED]);
     if (r->calls[ZCALL_RAW_FASTER] > 0)
-        fprintf(stderr, "; %.0f raw, which is faster", r->calls[ZCALL_RAW_FASTER]);
+        fprintf(stderr, "; %.0f raw, to try or because it is faster", r->calls[ZCALL_RAW_FASTER]);
     if (r->calls[ZCALL_RAW_NODE] > 0)
         fprintf(stderr, "; %.0f raw, inside one node", r->calls[ZCALL_RAW_NODE]);
     if (r->calls[ZCALL_PASSED] > 0)

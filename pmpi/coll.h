@@ -246,7 +246,7 @@ struct zcall_outcome {
 void zreport_collective(const struct zcall_outcome *outcome);
 /* Collective on MPI_COMM_WORLD. True if there is something to say. */
 bool zreport_collectives_sum(void);
-void zreport_collectives_text(void);
+void zreport_collectives_text(bool speak);
 void zreport_collectives_json(FILE *out);
 
 #endif

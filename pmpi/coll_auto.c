@@ -2,10 +2,10 @@
  * coll_auto.c - is it faster to compress? Measured per communicator, operation and size class; all
  * numbers here are the same on all ranks, and so are the answers.
  *
- * A compressed call that spent most of its time waiting for the network tells what a raw one would
- * take: the same, times the ratio. One that spent it in the codec does not, so that the next calls
- * go raw; then the faster way is taken. The slower one is tried again now and then, as often as
- * costs 2 %.
+ * A compressed call that spent nearly all of its time waiting for the network tells what a raw one
+ * would take at least: that waiting, times the ratio. If it did not, or that is not clearly more,
+ * two calls go raw to be measured, and then the faster way is taken. The slower one is tried again
+ * now and then, as often as costs 2 %.
  */
 #include "coll_auto.h"
 
@@ -43,8 +43,10 @@ void zauto_learn(struct zcomm *s, const struct zpending *p)
     take(m, p->compressed ? COMPRESSED : RAW, p->elapsed / p->bytes);
     if (!p->compressed)
         return;
-    bool network = p->codec < p->elapsed / 2 && p->sent > 0;
-    m->raw_estimate = network ? p->elapsed * p->raw / p->sent / p->bytes : 0;
+    /* Sender's and receiver's codec may have taken turns. */
+    double waiting = p->elapsed - 2 * p->codec;
+    bool network = waiting > 0.6 * p->elapsed && p->sent > 0;
+    m->raw_estimate = network ? waiting * p->raw / p->sent / p->bytes : 0;
 }
 
 double zauto_raw(const struct zmeasured *m)
@@ -71,8 +73,7 @@ bool zauto_choose(struct zmeasured *m, bool all_know)
     if (m->count[COMPRESSED] < TRIES)
         return true;
     double raw = zauto_raw(m), compressed = zauto_compressed(m);
-    bool guessed = m->count[RAW] == 0 && raw > compressed;
-    if (guessed)
+    if (m->count[RAW] == 0 && raw > 1.5 * compressed)
         return true;
     if (m->count[RAW] < TRIES)
         return false;

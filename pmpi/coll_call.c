@@ -93,14 +93,19 @@ static void learn(struct zcomm *s, const double all[8])
 static bool choose(struct zcall *c)
 {
     struct zcomm *s = c->state;
+    struct zmeasured *m = &s->measured[c->op][zauto_class(c->bytes)];
     if (c->bytes < s->options.collective_min)
         return false;
     c->measuring = true;
-    if (s->options.collective_mode == ZMPI_COLLECTIVE_ALWAYS ||
-        zauto_choose(&s->measured[c->op][zauto_class(c->bytes)], c->all_know))
-        return true;
-    c->kind = ZCALL_RAW_FASTER;
-    return false;
+    bool compressed =
+        s->options.collective_mode == ZMPI_COLLECTIVE_ALWAYS || zauto_choose(m, c->all_know);
+    if (s->rank == 0)
+        zmpi_log(ZMPI_LOG_DEBUG,
+                 "%s on %d ranks, %llu bytes: %s; raw %.3g s/GB, compressed %.3g s/GB (0: unknown)",
+                 zop_name(c->op), s->ranks, (unsigned long long)c->bytes,
+                 compressed ? "compressed" : "raw", 1e9 * zauto_raw(m), 1e9 * zauto_compressed(m));
+    c->kind = compressed ? ZCALL_COMPRESSED : ZCALL_RAW_FASTER;
+    return compressed;
 }
 
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
@@ -123,7 +128,6 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
     c->start = zseconds();
     if (!compressed)
         return false;
-    c->kind = ZCALL_COMPRESSED;
     c->sequence = ++s->calls;
     c->raw = c->sent = 0;
     c->device = zmpi_device_find(s->options.device, s->options.collective_piece, &why);

@@ -168,7 +168,7 @@ void zreport_finalize(void)
     if (rank == 0 && all) {
         if (o->report_text) {
             print_text(all, n);
-            zreport_collectives_text();
+            zreport_collectives_text(n > 0);
         }
         if (o->report[0])
             print_json(o->report, all, n);

@@ -95,10 +95,13 @@ Test(options, values)
         LIST("", ",", "a,", ",a", "!", "!a", "!a,!b", "a,,b"));
     all("threads", LIST("0", "1", "1024"),
         LIST("", "-1", "1025", "2x", " 2", "+2", "1.5", "99999999999999999999"));
-    all("collectives", LIST("gather", "none", "gather,gather"),
-        LIST("", "bcast", "gather,", ",gather", "none,gather", "GATHER"));
+    all("collectives",
+        LIST("gather", "none", "gather,gather", "bcast,bcast_lossy", "scatter,allgather,alltoall"),
+        LIST("", "gatherv", "reduce", "gather,", ",gather", "none,gather", "GATHER"));
     all("collective_min", LIST("0", "1", "64K", "64k", "1M", "2G"),
         LIST("", "-1", "K", "1T", "1KB", "64 K", "1.5M", "18446744073709551615", "9999999999G"));
+    all("collective_mode", LIST("auto", "always", "never"), LIST("", "on", "Auto", "always,never"));
+    all("collective_piece", LIST("4K", "4M", "1G"), LIST("", "0", "4095", "1025M", "4MB"));
     all("staging", LIST("1M", "16M", "1G", "1048576", "1024K"),
         LIST("", "0", "1048575", "1K", "1025M", "2G"));
     all("shape", LIST("10", "10x20", "1x2x3", "2x3x4x5", "5X6"),
@@ -273,6 +276,31 @@ Test(options, precedence)
     unlink(path);
 }
 
+/* Sections for communicators speak of no file, and the other way round. */
+Test(options, rules_for_communicators)
+{
+    char path[64];
+    use_rules(path, "[*]\ncollective_min = 1M\n[*.bin]\ndevice = a\n"
+                    "[comm:halo*]\ncollectives = none\ndevice = b\n"
+                    "[comm:halo 3]\ncollective_mode = never\n");
+    struct zmpi_options all_comms = load(), o = all_comms;
+    cr_assert(o.comm_rules && o.collective_min == 1 << 20);
+    cr_assert_eq(zmpi_options_for_comm(&o, "world.bin", message), ZMPI_OK);
+    cr_assert_str_eq(o.device, "auto");
+    cr_assert(zmpi_options_collective(&o, "gather") && !zmpi_options_collective(&o, "bcast"));
+    cr_assert_eq(zmpi_options_for_comm(&o, "halo 4", message), ZMPI_OK);
+    cr_assert_str_eq(o.device, "b");
+    cr_assert(!zmpi_options_collective(&o, "gather") && o.collective_mode == ZMPI_COLLECTIVE_AUTO);
+    cr_assert_eq(zmpi_options_for_comm(&o, "halo 3", message), ZMPI_OK);
+    cr_assert_eq(o.collective_mode, ZMPI_COLLECTIVE_NEVER);
+    o = all_comms;
+    cr_assert_eq(zmpi_options_for_file(&o, "comm:halo 3", message), ZMPI_OK);
+    cr_assert_str_eq(o.device, "auto");
+    cr_assert(zmpi_option_concerns_comms("collectives") && !zmpi_option_concerns_comms("files"));
+    zmpi_options_free(&o);
+    unlink(path);
+}
+
 /* A rule that the environment hides must be right all the same. */
 Test(options, hidden_rules_are_checked)
 {
@@ -285,6 +313,11 @@ Test(options, bad_rules)
     rules_fail("[*]\nerror_bound = rel=2\n", ":2: error_bound=rel=2: allowed are abs=V");
     rules_fail("\n\n[a]\nthreads = 4\n",
                ":4: threads: allowed in a rule are error_bound, threshold, codec, device, shape");
+    rules_fail("[comm:a]\nstaging = 2M\n",
+               ":2: staging: allowed in a rule are error_bound, threshold, codec, device, "
+               "collectives, collective_mode, collective_min, collective_piece, shape");
+    rules_fail("[a*]\ncollectives = none\n", ":2: collectives: allowed in a rule are error_bound");
+    rules_fail("[comm:a]\ncollectives = reduce\n", ":2: collectives=reduce: allowed are gather");
     rules_fail("[a]\nerorbound = abs=1\n", ":2:");
     rules_fail("error_bound = abs=1\n", ":1:");
     rules_fail("[a\nerror_bound = abs=1\n", ":1:");

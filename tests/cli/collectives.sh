@@ -1,0 +1,39 @@
+#!/bin/sh
+# collectives.sh: what the report says of collectives: compressed, raw inside a node, not selected, never compressed.
+set -eu
+program=$ZMPI_TEST_BIN/wave3d
+[ -x "$program" ] || exit 77
+flags=
+if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
+    flags=--oversubscribe
+fi
+
+# report CHECK SETTING...: the JSON of a run on 3 ranks with these settings passes the Python line CHECK.
+report() {
+    check=$1
+    shift
+    echo "== $*"
+    timeout 100 "$MPIEXEC" $flags -n 3 env ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_FILES=none ZMPI_REPORT=report.json "$@" \
+        LD_PRELOAD="$ZMPI_TEST_LIB" "$program" -n 48x48x48 -s 40 -o w >out 2>&1 || { cat out; exit 1; }
+    python3 - "$check" <<'PYTHON' || { cat out report.json; exit 1; }
+import json, sys
+with open("report.json") as f:
+    report = json.load(f)
+c = {e["name"]: e for e in report["collectives"]}
+p = {e["name"]: e for e in report["passed"]}
+g = c["MPI_Gather"]
+kinds = ("calls_compressed", "calls_raw_faster", "calls_raw_node", "calls_passed")
+assert g["calls"] == sum(g[k] for k in kinds), g
+assert p["MPI_Reduce"]["calls"] == 6 and p["MPI_Reduce"]["bytes"] == 3 * (8 + 16), p
+assert p["MPI_Allreduce"]["bytes"] == 4 * p["MPI_Allreduce"]["calls"], p
+assert eval(sys.argv[1]), (sys.argv[1], g)
+PYTHON
+}
+
+report 'g["calls_compressed"] > 0 and 0 < g["bytes_sent"] < g["bytes"] and g["seconds"] > 0' \
+    ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=256
+grep -q '^zmpi MPI_Gather: .* compressed: ' out
+report 'g["calls_compressed"] == 0 and g["calls_raw_node"] > 0 and g["bytes_passed"] > 0' ZMPI_COLLECTIVE_MIN=256
+grep -q '^zmpi MPI_Gather: .* inside one node' out
+report 'g["calls_passed"] == g["calls"] and g["bytes"] == 0' ZMPI_COLLECTIVES=scatter ZMPI_COLLECTIVE_MIN=256
+rm -f w* out report.json

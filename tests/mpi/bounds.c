@@ -2,8 +2,8 @@
  * bounds.c - bounds that are no largest error: pointwise relative, for every value; and a PSNR, of
  * all ranks' data in collective calls and of each independent call's. In files and in MPI_Gather.
  *
- * zmpi-test: RANKS 1,2,3,4 ARGS pw_rel ENV ZMPI_ERROR_BOUND=pw_rel=1e-3 ZMPI_COLLECTIVE_MIN=1K
- * zmpi-test: psnr RANKS 1,2,3,4 ARGS psnr ENV ZMPI_ERROR_BOUND=psnr=60 ZMPI_COLLECTIVE_MIN=1K
+ * zmpi-test: RANKS 1,2,3,4 ARGS pw_rel ENV ZMPI_ERROR_BOUND=pw_rel=1e-3 ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always
+ * zmpi-test: psnr RANKS 1,2,3,4 ARGS psnr ENV ZMPI_ERROR_BOUND=psnr=60 ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always
  */
 #include "check.h"
 

@@ -14,13 +14,13 @@
 # run      PROGRAM under Open MPI's mpirun (MPIEXEC names another one), one rank per node or RANKS in blocks, TCP between
 #          nodes. -x as for mpirun. With the options of up: on a cluster of its own that ends with the program.
 # node     COMMAND on one node.
-# storage  what nodes write to DIR and read from there goes at BYTES a second together (200M, 1G: decimal), each way; outside
-#          the cluster DIR is as ever. With --gluster: DIR is GlusterFS on the cluster's servers, at the speed of their links.
+# storage  what nodes write to DIR and read from there goes at BYTES a second together (200M, 1G: decimal), each way;
+#          outside the cluster DIR is as ever. With --gluster: DIR is GlusterFS on the servers, behind their links.
 # status   nodes, links, and the bytes that crossed each link.
 # down     ends everything that runs on the cluster, and the cluster.
 #
-# --name NAME before the command tells several clusters apart. Needs root or unprivileged user namespaces; exit status 3 says
-# that this machine lacks something, and the message what. docs/cluster.md has the rest.
+# --name NAME before the command tells several clusters apart. Needs root or unprivileged user namespaces; exit status 3
+# says that this machine lacks something, and the message what. docs/cluster.md has the rest.
 set -euo pipefail
 
 usage() {
@@ -37,10 +37,9 @@ lacks() {
     exit 3
 }
 
-# value OPTION VALUE...: the value of an option, which must be there.
-value() {
+# need_value OPTION [VALUE]...
+need_value() {
     (($# > 1)) || die "$1 needs a value"
-    printf '%s' "$2"
 }
 
 # check_number OPTION VALUE LEAST MOST
@@ -59,7 +58,8 @@ check_link() {
 
 name=default
 if [[ ${1-} == --name ]]; then
-    name=$(value "$@")
+    need_value "$@"
+    name=$2
     [[ $name =~ ^[A-Za-z0-9_-]{1,40}$ ]] || die "a cluster's name is of letters, digits, _ and -, not '$name'"
     shift 2
 fi
@@ -161,7 +161,8 @@ start() {
     # A pipe tells when it is ready. A session of its own, so that a terminal's end or interrupt is not the cluster's.
     local answer builder pid='' word='' status=0
     exec {answer}< <(exec setsid "$@" unshare "${create[@]}" --pid --fork --kill-child --mount --net --uts --ipc \
-        "$scripts/cluster/switch.sh" "$state" "$nodes" "$link" "$servers" "${server_link:-$link}" </dev/null 2>"$state/log" {lock}>&-)
+        "$scripts/cluster/switch.sh" "$state" "$nodes" "$link" "$servers" "${server_link:-$link}" \
+        </dev/null 2>"$state/log" {lock}>&-)
     builder=$!
     if read -r pid <&"$answer" && read -r word <&"$answer" && [[ $word == ready ]]; then
         echo "$pid $(readlink "/proc/$pid/ns/pid")" >"$state/init"
@@ -174,12 +175,12 @@ start() {
     cat "$state/log" >&2
     rm -rf "$state"
     ((status != 3)) || exit 3
-    lacks "the kernel refused new namespaces; without root, unprivileged user namespaces must be allowed"
+    lacks "the cluster could not be made: new namespaces need root, or a kernel that lets users make them"
 }
 
 stop() {
-    # First what waits outside for a process inside: its shell would tell that it was killed.
-    [[ -z ${job-} ]] || kill -KILL -- "-$job" 2>/dev/null || true
+    # First what waits outside for a process inside. Disowned, or this shell would tell that it was killed.
+    [[ -z ${job-} ]] || { disown "$job" && kill -KILL -- "-$job"; } 2>/dev/null || true
     if [[ $init ]]; then
         kill -KILL "$init" 2>/dev/null || true
         # The kernel ends every process in there first.
@@ -192,7 +193,8 @@ stop() {
 
 up() {
     while (($#)); do
-        shape_option "$1" "$(value "$@")" || die "up: unknown option '$1'"
+        need_value "$@"
+        shape_option "$1" "$2" || die "up: unknown option '$1'"
         shift 2
     done
     start
@@ -224,14 +226,15 @@ end_job() {
 run() {
     local ranks='' settings=() own=
     while (($#)) && [[ $1 != -- ]]; do
+        need_value "$@"
         case $1 in
         -n)
-            ranks=$(value "$@")
-            check_number -n "$ranks" 1 10000
+            check_number -n "$2" 1 10000
+            ranks=$2
             ;;
-        -x) settings+=(-x "$(value "$@")") ;;
+        -x) settings+=(-x "$2") ;;
         *)
-            shape_option "$1" "$(value "$@")" || die "run: unknown option '$1' (the program comes after --)"
+            shape_option "$1" "$2" || die "run: unknown option '$1' (the program comes after --)"
             own=yes
             ;;
         esac

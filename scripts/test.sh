@@ -15,6 +15,7 @@ need_packages cmake ninja-build gcc gfortran pkg-config python3 libc6-dev \
 # Programs of other people's libraries: what cannot be installed is not tested.
 (need_packages python3-mpi4py libhdf5-openmpi-dev hdf5-tools libpnetcdf-dev pnetcdf-bin) ||
     echo "== not all tested here: programs of mpi4py, HDF5 and PnetCDF"
+(need_packages iproute2 util-linux libfuse3-dev) || echo "== not all tested here: a cluster on one machine, slow storage"
 
 jobs=$(nproc)
 
@@ -40,7 +41,7 @@ else
     echo "== not tested here: NEON kernels (no aarch64-linux-gnu-gcc or no qemu-aarch64)"
 fi
 
-echo "== not tested here: CUDA, wafer and SmartNIC devices (no hardware), more than one node, parallel file systems"
+echo "== not tested here: CUDA, wafer and SmartNIC devices (no hardware), more than one machine, parallel file systems"
 
 # One CTest run over all builds, so that one summary stands at the end.
 mkdir -p build-all

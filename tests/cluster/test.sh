@@ -1,5 +1,5 @@
 #!/bin/bash
-# test.sh run|storage|killed: scripts/cluster.sh, and zmpi on the cluster that it makes. Skipped where the machine cannot.
+# test.sh run|storage|gluster|killed: scripts/cluster.sh, and zmpi on the cluster that it makes. Skipped where the machine cannot.
 set -euo pipefail
 name=test$$
 
@@ -62,6 +62,12 @@ gather() {
     printf -v "$variable" %d $(($(wire n1) - before))
 }
 
+# make_field: a file "field" of 64x64x64 floats.
+make_field() {
+    python3 -c 'import array, math
+array.array("f", [math.sin(i * 1e-3) for i in range(1 << 18)]).tofile(open("field", "wb"))'
+}
+
 test_run() {
     local plain packed status=0
     up --nodes 2 --link 500mbit
@@ -71,7 +77,8 @@ test_run() {
     ((status == 5)) || fail "the program's exit status 5 became $status"
 
     gather plain -- exact
-    gather packed "LD_PRELOAD=$ZMPI_TEST_LIB" ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COLLECTIVE_MIN=1K --
+    gather packed "LD_PRELOAD=$ZMPI_TEST_LIB" ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COLLECTIVE_MIN=1K \
+        ZMPI_COLLECTIVE_MODE=always --
     echo "bytes over the link: plain $plain, with zmpi $packed"
     # What the program gathers between its two ranks is 1.5 MB, most of it doubles.
     ((plain > 1000000)) || fail "the ranks did not talk over the link"
@@ -93,8 +100,7 @@ test_storage() {
     ((micros > 450000)) || fail "4 MiB at 8 MB/s took $micros microseconds"
     cluster storage --rate 500M slow
 
-    python3 -c 'import array, math
-array.array("f", [math.sin(i * 1e-3) for i in range(1 << 18)]).tofile(open("field", "wb"))'
+    make_field
     cluster run -- "$ZMPI_TEST_BIN/field_io" write -t f32 -d 64x64x64 field slow/plain
     cluster run -x LD_PRELOAD="$ZMPI_TEST_LIB" -x ZMPI_ERROR_BOUND=abs=1e-3 -- \
         "$ZMPI_TEST_BIN/field_io" write -t f32 -d 64x64x64 field slow/packed
@@ -106,6 +112,25 @@ array.array("f", [math.sin(i * 1e-3) for i in range(1 << 18)]).tofile(open("fiel
     cmp field slow/plain
     "$ZMPI_TEST_BIN/zmpi" verify slow/packed
     rm -rf slow field
+}
+
+# A file system of servers: what one node writes another reads, and it goes over the server's link.
+test_gluster() {
+    command -v glusterd >/dev/null || skip "no GlusterFS here"
+    up --nodes 2 --servers 1
+    rm -rf shared && mkdir shared
+    cluster storage --gluster shared || (($? != 3)) || skip "no GlusterFS for this user"
+    make_field
+    cluster run -- "$ZMPI_TEST_BIN/field_io" write -t f32 -d 64x64x64 field shared/plain
+    (($(wire s0) > 1048576)) || fail "nothing went to the server"
+    cluster node n1 cmp field shared/plain
+    cluster run -x LD_PRELOAD="$ZMPI_TEST_LIB" -x ZMPI_ERROR_BOUND=abs=1e-3 -- \
+        "$ZMPI_TEST_BIN/field_io" write -t f32 -d 64x64x64 field shared/packed
+    cluster run -x LD_PRELOAD="$ZMPI_TEST_LIB" -- \
+        "$ZMPI_TEST_BIN/field_io" check -t f32 -d 64x64x64 -e 1e-3 field shared/packed
+    cluster node n0 "$ZMPI_TEST_BIN/zmpi" verify shared/packed
+    down
+    rm -rf shared field
 }
 
 # A run on a cluster of its own is ended from outside.

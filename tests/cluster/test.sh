@@ -152,6 +152,7 @@ test_killed() {
         kill -"$signal" "$script"
         ! wait "$script" || fail "a run that was killed says that it went well"
         none_left "$namespace"
+        "$ZMPI_TEST_SOURCE/scripts/cluster.sh" --name "$name-run$script" down # the folder that SIGKILL leaves
         echo "after SIG$signal: none left"
     done
 }

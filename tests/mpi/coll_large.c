@@ -5,6 +5,7 @@
  */
 #include "check.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <sys/resource.h>
 
@@ -91,6 +92,7 @@ int main(int argc, char **argv)
     return 77;
 #endif
     MPI_Init(&argc, &argv);
+    mallopt(M_MMAP_THRESHOLD, 1 << 16); /* what is freed is given back, and not kept for later */
     rank = check_rank(MPI_COMM_WORLD);
     ranks = check_ranks(MPI_COMM_WORLD);
     double *all = check_alloc((size_t)ROW * ROWS * sizeof *all);

@@ -1,7 +1,7 @@
 /*
  * coll_large.c - blocks of more than 2^31 bytes, and a rank without memory for messages.
  *
- * zmpi-test: RANKS 2 TIMEOUT 400 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall ZMPI_COLLECTIVE_MODE=always
+ * zmpi-test: RANKS 2 ANYIO TIMEOUT 400 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall ZMPI_COLLECTIVE_MODE=always
  */
 #include "check.h"
 

@@ -2,7 +2,7 @@
  * api_coll.c - collectives as a program sets them: zmpi_comm_set and zmpi_comm_get_stats, rules by
  * communicator name, and what a communicator's settings leave alone.
  *
- * zmpi-test: RANKS 1,2,3 ENV ZMPI_COLLECTIVE_PIECE=8K
+ * zmpi-test: RANKS 1,2,3 ANYIO ENV ZMPI_COLLECTIVE_PIECE=8K
  */
 #include "check.h"
 

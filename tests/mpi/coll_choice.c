@@ -2,7 +2,7 @@
  * coll_choice.c - when `auto` compresses: on measurements that are made up, since the ranks of a
  * test share a machine.
  *
- * zmpi-test: RANKS 1 PLAIN
+ * zmpi-test: RANKS 1 ANYIO PLAIN
  */
 #define ZMPI_NEXT_MPI_H // a program calls MPI as programs do, not through the library's table
 #include "../../pmpi/coll_auto.c"

@@ -2,7 +2,7 @@
  * coll_damage.c - messages that are damaged on their way: MPI_ERR_OTHER where they arrive, nothing
  * of them in the program's memory, and nobody waits for anybody.
  *
- * zmpi-test: RANKS 2,3,4 PRELOAD damage_isend ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1 ZMPI_COLLECTIVE_PIECE=8K ZMPI_LOG=quiet
+ * zmpi-test: RANKS 2,3,4 ANYIO PRELOAD damage_isend ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1 ZMPI_COLLECTIVE_PIECE=8K ZMPI_LOG=quiet
  */
 #define _GNU_SOURCE
 #include "check.h"

@@ -3,10 +3,10 @@
  * get: datatypes that differ but match, with gaps and out of order, blocks of different sizes and
  * empty ones, every root, in place, arguments that mean nothing, and the bound over all data.
  *
- * zmpi-test: RANKS 1,2,3,4 ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1 ZMPI_COLLECTIVE_PIECE=4K
- * zmpi-test: whole RANKS 4 ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1
- * zmpi-test: exact RANKS 2,3 ARGS exact ENV ZMPI_ERROR_BOUND=lossless ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1 ZMPI_COLLECTIVE_PIECE=64K
- * zmpi-test: auto RANKS 3 ARGS exact ENV ZMPI_ERROR_BOUND=abs=1 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall
+ * zmpi-test: RANKS 1,2,3,4 ANYIO ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1 ZMPI_COLLECTIVE_PIECE=4K
+ * zmpi-test: whole RANKS 4 ANYIO ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1
+ * zmpi-test: exact RANKS 2,3 ANYIO ARGS exact ENV ZMPI_ERROR_BOUND=lossless ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1 ZMPI_COLLECTIVE_PIECE=64K
+ * zmpi-test: auto RANKS 3 ANYIO ARGS exact ENV ZMPI_ERROR_BOUND=abs=1 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall
  */
 #include "check.h"
 

@@ -3,8 +3,8 @@
  * rank and many short-lived ones, data that are not floats or do not compress, some ranks with
  * nothing, nonblocking forms and reductions beside them, and errors that MPI itself must find.
  *
- * zmpi-test: RANKS 1,2,3,4 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1 ZMPI_COLLECTIVE_PIECE=4K
- * zmpi-test: auto RANKS 2,3 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall
+ * zmpi-test: RANKS 1,2,3,4 ANYIO ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1 ZMPI_COLLECTIVE_PIECE=4K
+ * zmpi-test: auto RANKS 2,3 ANYIO ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall
  */
 #include "check.h"
 

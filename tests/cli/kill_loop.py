@@ -259,6 +259,8 @@ class Runner:
         return done.stdout
 
     def contents(self, path):
+        if os.path.getsize(path) == 0:  # all was cut off, and then it was closed
+            return array.array("Q")
         raw = path + ".raw"
         self.tool("decompress", path, raw)
         with open(raw, "rb") as f:
@@ -340,12 +342,13 @@ def examine(runner, seed, folder, operations, ranks):
     untouched = f"{folder}/continued.z"
     shutil.copy(path, untouched)
     model = Model(operations, array.array("Q"))
-    runner.tool("fsck", path, status=(0, 1))
     data = runner.contents(path)
     model.check(data)
-    runner.tool("fsck", "--repair", path)
-    runner.tool("fsck", path)
-    runner.tool("verify", path)
+    if os.path.getsize(path):
+        runner.tool("fsck", path, status=(0, 1))
+        runner.tool("fsck", "--repair", path)
+        runner.tool("fsck", path)
+        runner.tool("verify", path)
     if runner.contents(path) != data:
         raise Failure("other data after zmpi fsck --repair")
     go_on(runner, seed, folder, data, ranks)
@@ -368,8 +371,9 @@ def go_on(runner, seed, folder, data, ranks):
         raise Failure("MPI reads other data than zmpi decompress")
     operations, _ = read_logs(prefix, seed + 1000000, ranks)
     Model(operations, data).check(runner.contents(f"{folder}/continued.z"))
-    runner.tool("verify", f"{folder}/continued.z")
-    runner.tool("fsck", f"{folder}/continued.z")
+    if os.path.getsize(f"{folder}/continued.z"):
+        runner.tool("verify", f"{folder}/continued.z")
+        runner.tool("fsck", f"{folder}/continued.z")
 
 
 def main():

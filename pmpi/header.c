@@ -20,7 +20,10 @@ static int put_header(struct zfile *f, struct zmpi_header *h)
     unsigned char slot[128];
     h->generation++;
     zmpi_header_encode(h, slot);
-    return zwrite_at(f, zmpi_header_slot(h->generation), slot, sizeof slot);
+    int rc = zwrite_at(f, zmpi_header_slot(h->generation), slot, sizeof slot);
+    if (rc) /* maybe torn: the other one still counts, and must not be the next to be written */
+        h->generation--;
+    return rc;
 }
 
 int zheader_reset(struct zfile *f)

@@ -156,7 +156,8 @@ struct zfile {
     /* Those it will write to the index; rank 0: also the ones found at open. */
     struct zmpi_record *own;
     size_t own_count, own_room, own_shared; /* own[0..own_shared) are known to all ranks */
-    bool dirty; /* records were written since open: the index must be renewed */
+    bool dirty;   /* records were written since open: the index must be renewed */
+    int reported; /* class of the last failure of the system that was told of */
 
     uint64_t end; /* physical end of the file's log, the same on all ranks, as of the last
                      collective call */
@@ -232,6 +233,9 @@ int zplace_slab(struct zfile *f);
 int zplace_dense(struct zfile *f);
 /* n records that were written (rc 0) become known, or are dropped; returns rc, or why not. */
 int zplace_keep(struct zfile *f, struct zmpi_record *record, size_t n, int rc);
+
+/* ---- physical.c ---- */
+
 /* Independent write of bytes of the container itself. */
 int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size);
 /* What the codec reads the container through. */
@@ -256,8 +260,8 @@ bool zsession_others(struct zfile *f);
 /* A place for `size` bytes: *base goes in as where they would be if nobody else wrote. *epoch, if
  * asked for, becomes higher than it was and than any other. One rank. */
 int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *epoch);
-/* May this rank write where nobody was asked? If so, until zsession_alone_end. */
-bool zsession_alone(struct zfile *f);
+/* May this rank write where nobody was asked? If *alone, until zsession_alone_end. */
+int zsession_alone(struct zfile *f, bool *alone);
 void zsession_alone_end(struct zfile *f);
 /* The records as the file has them now, to all ranks. Collective, with nothing held back. */
 int zsession_reload(struct zfile *f);

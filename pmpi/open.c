@@ -10,10 +10,12 @@
 
 #include "header.h"
 #include "internal.h"
+#include "physical.h"
 #include "wrappers.h"
 
-/* What rank 0 finds at the path before the file is opened. */
-enum found { FOUND_OTHER, FOUND_EMPTY, FOUND_CONTAINER };
+/* What rank 0 finds at the path before the file is opened. FAILED: it may be a container, but
+ * cannot be read. */
+enum found { FOUND_OTHER, FOUND_EMPTY, FOUND_CONTAINER, FOUND_FAILED };
 
 /* A file name may carry the MPI library's own prefix, as in "ufs:/scratch/x": letters, then a
  * colon. */
@@ -31,13 +33,16 @@ static enum found inspect(const char *path)
     struct stat s;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return errno == ENOENT ? FOUND_EMPTY : FOUND_OTHER;
+        return errno == ENOENT ? FOUND_EMPTY : FOUND_OTHER; /* the MPI library will say why */
     enum found found = FOUND_OTHER;
     if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode)) {
-        ssize_t got = pread(fd, head, sizeof head, 0);
-        if (got == 0)
+        ssize_t got = zfd_read(fd, head, sizeof head, 0);
+        ssize_t least = s.st_size < (off_t)sizeof head ? (ssize_t)s.st_size : (ssize_t)sizeof head;
+        if (got < least)
+            found = FOUND_FAILED;
+        else if (got == 0)
             found = FOUND_EMPTY;
-        else if (got > 0 && zmpi_is_container(head, (size_t)got))
+        else if (zmpi_is_container(head, (size_t)got))
             found = FOUND_CONTAINER;
     }
     close(fd);
@@ -235,6 +240,11 @@ int zw_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, 
     int rc = decide(comm, path, amode, &o, &found, &wrong);
     if (rc)
         return rc;
+    if (found == FOUND_FAILED)
+        return zraise_no_file(MPI_ERR_IO,
+                              "%s: reading its first bytes failed, and it may be compressed: see "
+                              "the system log",
+                              path);
     if (wrong && found != FOUND_OTHER)
         return zraise_no_file(wrong, "%s: %s", path, message);
     if (found == FOUND_OTHER)

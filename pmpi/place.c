@@ -7,64 +7,13 @@
  * behind the end that all ranks agreed on at the last collective call, slot k of rank r begins at
  * end + (k * ranks + r) * slot size; nobody needs to be asked.
  */
-#include <limits.h>
 #include <stdlib.h>
-#include <sys/statvfs.h>
 
 #include "internal.h"
 
 uint64_t zplace_slot_size(const struct zfile *f)
 {
     return zmpi_pad8(f->options.staging);
-}
-
-/* A short write without an error is a full disk; some MPI libraries have no class for it. */
-static int short_write(struct zfile *f, uint64_t offset)
-{
-    return zfile_raise(f, MPI_ERR_NO_SPACE, "writing at %llu: no space left on device",
-                       (unsigned long long)offset);
-}
-
-static bool disk_is_full(const struct zfile *f)
-{
-    struct statvfs s;
-    return statvfs(f->path, &s) == 0 && s.f_bavail == 0;
-}
-
-/* What an MPI write call said, with a full disk called by its name. */
-static int check_write(struct zfile *f, int rc, const MPI_Status *status, uint64_t offset, int size)
-{
-    int written = 0, error_class = MPI_SUCCESS;
-    if (!rc && size)
-        PMPI_Get_count(status, MPI_BYTE, &written);
-    if (!rc && size)
-        return written == size ? MPI_SUCCESS : short_write(f, offset);
-    if (rc)
-        PMPI_Error_class(rc, &error_class);
-    if (rc && error_class != MPI_ERR_NO_SPACE && disk_is_full(f))
-        return MPI_ERR_NO_SPACE;
-    if (rc)
-        zmpi_log(ZMPI_LOG_ERROR, "%s: writing %d bytes at %llu failed", f->path, size,
-                 (unsigned long long)offset);
-    return rc;
-}
-
-int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size)
-{
-    const unsigned char *p = src;
-    double start = zseconds();
-    int rc = MPI_SUCCESS;
-    while (size && !rc) {
-        MPI_Status status;
-        int n = size < INT_MAX ? (int)size : INT_MAX;
-        rc = PMPI_File_write_at(f->fh, (MPI_Offset)offset, p, n, MPI_BYTE, &status);
-        rc = check_write(f, rc, &status, offset, n);
-        offset += (uint64_t)n;
-        p += n;
-        size -= (size_t)n;
-    }
-    f->stats.n.seconds_write += zseconds() - start;
-    return rc;
 }
 
 /* Give the waiting records their final places. */
@@ -143,8 +92,10 @@ int zplace_slab(struct zfile *f)
                                            "%zu bytes of records do not fit a slot of %llu",
                                            f->outbox_used, (unsigned long long)slot));
     uint64_t base;
-    const bool alone = zsession_alone(f);
-    int rc = alone ? MPI_SUCCESS : zsession_reserve(f, f->outbox_used, &base, NULL);
+    bool alone;
+    int rc = zsession_alone(f, &alone);
+    if (!rc && !alone)
+        rc = zsession_reserve(f, f->outbox_used, &base, NULL);
     if (alone)
         base = slab_place(f, slot);
     bool background = false;
@@ -209,30 +160,4 @@ int zplace_dense(struct zfile *f)
     f->sequence = 0;
     f->slots = f->slot_used = 0;
     return late ? late : rc;
-}
-
-static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst, size_t size)
-{
-    struct zfile *f = context;
-    unsigned char *p = dst;
-    while (size) {
-        MPI_Status status;
-        int n = size < (1U << 30) ? (int)size : 1 << 30, got = 0;
-        if (PMPI_File_read_at(f->fh, (MPI_Offset)offset, p, n, MPI_BYTE, &status))
-            return ZMPI_ERR_IO;
-        PMPI_Get_count(&status, MPI_BYTE, &got);
-        if (got != n)
-            return ZMPI_ERR_TRUNCATED;
-        offset += (uint64_t)n;
-        p += n;
-        size -= (size_t)n;
-    }
-    return ZMPI_OK;
-}
-
-struct zmpi_reader zfile_reader(struct zfile *f)
-{
-    MPI_Offset size = 0;
-    PMPI_File_get_size(f->fh, &size);
-    return (struct zmpi_reader){read_callback, f, (uint64_t)size, zruntime_threads(&f->options)};
 }

@@ -20,7 +20,8 @@ static enum zmpi_status read_runs(struct zfile *f, const struct zmpi_run *run, s
 
 static int raise_read(struct zfile *f, enum zmpi_status status, uint64_t bad)
 {
-    return zfile_raise(f, zstatus_class(status),
+    /* A damaged stream may look like one that only a later version can read. */
+    return zfile_raise(f, status == ZMPI_ERR_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_IO,
                        "reading: %s, in the record at offset %llu (zmpi verify tells more)",
                        zmpi_strerror(status), (unsigned long long)bad);
 }

@@ -19,6 +19,7 @@
 #include "hash.h"
 #include "header.h"
 #include "internal.h"
+#include "physical.h"
 
 enum { COUNTERS_AT = 384, COUNTERS_BYTES = 32 };
 
@@ -80,14 +81,18 @@ bool zsession_others(struct zfile *f)
 /* ---- counters ---- */
 
 /* Those of a writer that did not come to its end are of use to nobody: see zsession_started. */
-static struct counters read_counters(const struct zfile *f)
+static int read_counters(struct zfile *f, struct counters *c)
 {
     unsigned char b[COUNTERS_BYTES];
-    struct counters c = {0};
-    if (f->session.fd >= 0 && pread(f->session.fd, b, sizeof b, COUNTERS_AT) == sizeof b &&
-        zmpi_load64(b + 24) == zmpi_hash(b, 24, 0))
-        c = (struct counters){zmpi_load64(b), zmpi_load64(b + 8), zmpi_load64(b + 16)};
-    return c;
+    *c = (struct counters){0};
+    if (f->session.fd < 0)
+        return MPI_SUCCESS;
+    ssize_t got = zfd_read(f->session.fd, b, sizeof b, COUNTERS_AT);
+    if (got < 0)
+        return zphysical_failed(f, MPI_SUCCESS, errno, "reading the header");
+    if (got == sizeof b && zmpi_load64(b + 24) == zmpi_hash(b, 24, 0))
+        *c = (struct counters){zmpi_load64(b), zmpi_load64(b + 8), zmpi_load64(b + 16)};
+    return MPI_SUCCESS;
 }
 
 static int write_counters(struct zfile *f, const struct counters *c)
@@ -97,10 +102,9 @@ static int write_counters(struct zfile *f, const struct counters *c)
     zmpi_store64(b + 8, c->end);
     zmpi_store64(b + 16, c->epoch);
     zmpi_store64(b + 24, zmpi_hash(b, 24, 0));
-    if (f->session.fd < 0 || pwrite(f->session.fd, b, sizeof b, COUNTERS_AT) == sizeof b)
+    if (f->session.fd < 0 || zfd_write(f->session.fd, b, sizeof b, COUNTERS_AT) == 0)
         return MPI_SUCCESS;
-    return zfile_raise(f, errno == ENOSPC ? MPI_ERR_NO_SPACE : MPI_ERR_IO, "writing the header: %s",
-                       strerror(errno));
+    return zphysical_failed(f, MPI_SUCCESS, errno, "writing the header");
 }
 
 static uint64_t physical_size(const struct zfile *f)
@@ -125,15 +129,15 @@ int zsession_enter(struct zfile *f)
 
 int zsession_started(struct zfile *f)
 {
-    struct counters c = read_counters(f);
+    struct counters c;
     struct zmpi_header *h = &f->container.header;
-    int rc = MPI_SUCCESS;
-    if (f->session.shared) {
+    int rc = read_counters(f, &c);
+    if (!rc && f->session.shared) {
         c.shared = 1;
         c.end = larger(c.end, f->end);
         c.epoch = h->next_epoch = larger(c.epoch, h->next_epoch) + 1;
         rc = write_counters(f, &c);
-    } else if (c.shared) { /* of writers that are gone */
+    } else if (!rc && c.shared) { /* of writers that are gone */
         c = (struct counters){0};
         rc = write_counters(f, &c);
     }
@@ -146,8 +150,9 @@ int zsession_started(struct zfile *f)
 
 int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *epoch)
 {
+    struct counters c;
     lock_log(f, F_WRLCK);
-    struct counters c = read_counters(f);
+    int rc = read_counters(f, &c);
     if (c.shared) {
         f->session.shared = true;
         *base = c.end;
@@ -155,20 +160,25 @@ int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *e
     c.end = *base + size;
     if (epoch)
         c.epoch = *epoch = larger(*epoch, c.shared ? c.epoch : 0) + 1;
-    int rc = write_counters(f, &c);
+    if (!rc)
+        rc = write_counters(f, &c);
     unlock_log(f);
     return rc;
 }
 
-bool zsession_alone(struct zfile *f)
+int zsession_alone(struct zfile *f, bool *alone)
 {
+    struct counters c;
+    *alone = false;
     if (f->session.shared)
-        return false;
+        return MPI_SUCCESS;
     lock_log(f, F_RDLCK);
-    f->session.shared = read_counters(f).shared;
-    if (f->session.shared)
+    int rc = read_counters(f, &c);
+    f->session.shared = c.shared;
+    *alone = !rc && !c.shared;
+    if (!*alone)
         unlock_log(f);
-    return !f->session.shared;
+    return rc;
 }
 
 void zsession_alone_end(struct zfile *f)
@@ -219,8 +229,10 @@ int zsession_atomic_begin(struct zfile *f, bool write)
     if (!f->session.atomic)
         return MPI_SUCCESS;
     lock_log(f, write ? F_WRLCK : F_RDLCK);
-    struct counters c = read_counters(f);
-    int rc = follow(f, c.end);
+    struct counters c;
+    int rc = read_counters(f, &c);
+    if (!rc)
+        rc = follow(f, c.end);
     if (!rc && write) {
         c.epoch = f->epoch = larger(c.epoch, f->epoch) + 1;
         f->sequence = 0;
@@ -235,9 +247,12 @@ int zsession_atomic_end(struct zfile *f, int rc)
 {
     if (!f->session.atomic)
         return rc;
-    f->session.known = read_counters(f).end; /* others wrote nothing meanwhile */
+    struct counters c;
+    int counted = read_counters(f, &c);
+    if (!counted)
+        f->session.known = c.end; /* others wrote nothing meanwhile */
     unlock_log(f);
-    return rc;
+    return rc ? rc : counted;
 }
 
 /* From here on all places are asked for. Rank 0. */
@@ -249,12 +264,13 @@ static int share_log(struct zfile *f)
         rc = zfile_raise(f, MPI_ERR_UNSUPPORTED_OPERATION,
                          "atomic mode needs file locks, which this file system does not have");
     } else {
-        struct counters c = read_counters(f);
+        struct counters c;
+        rc = read_counters(f, &c);
         c.end = larger(c.shared ? c.end : f->end, physical_size(f));
         c.epoch = larger(c.epoch, f->epoch);
         c.shared = 1;
         f->session.known = c.end;
-        rc = write_counters(f, &c);
+        rc = rc ? rc : write_counters(f, &c);
     }
     unlock_log(f);
     return rc;
@@ -287,10 +303,12 @@ int zsession_leave(struct zfile *f, bool empty)
     if (f->rank == 0) {
         lock_log(f, F_WRLCK);
         bool last = !zsession_others(f);
-        if (last && read_counters(f).shared)
+        struct counters c;
+        rc = read_counters(f, &c);
+        if (!rc && last && c.shared)
             rc = zindex_write_all(f);
-        else if (last && empty && truncate(f->path, 0) != 0)
-            rc = zfile_raise(f, MPI_ERR_IO, "closing: %s", strerror(errno));
+        else if (!rc && last && empty && truncate(f->path, 0) != 0)
+            rc = zphysical_failed(f, MPI_SUCCESS, errno, "emptying at close");
         set_presence(f, F_UNLCK);
         unlock_log(f);
     }

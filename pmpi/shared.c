@@ -139,9 +139,10 @@ int zshared_ordered(struct zfile *f, struct zrequest *r, ztransfer *go)
 
 int zshared_reset(struct zfile *f)
 {
-    int rc = MPI_SUCCESS;
+    /* Others may still be using it as it was. */
+    int rc = PMPI_Barrier(f->comm);
     f->shared_start = 0;
-    if (f->rank == 0 && access(f->shared_path, F_OK) == 0) {
+    if (!rc && f->rank == 0 && access(f->shared_path, F_OK) == 0) {
         uint64_t zero = 0, before;
         rc = step(f, STEP_SET, &zero, 0, &before);
     }

@@ -1,10 +1,12 @@
 /* size.c - size, synchronisation and the end of a container (all collective, but get_size). */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "header.h"
 #include "internal.h"
+#include "physical.h"
 #include "wrappers.h"
 
 int zf_file_get_size(struct zfile *f, MPI_Offset *size)
@@ -13,20 +15,40 @@ int zf_file_get_size(struct zfile *f, MPI_Offset *size)
     return MPI_SUCCESS;
 }
 
+/* Some ranks' errors do not mean that nothing was done (in OMPIO every rank truncates): *gone is
+ * what the file says, and the same on all ranks. */
+static int truncate_log(struct zfile *f, int *gone)
+{
+    MPI_Offset size = 0;
+    errno = 0;
+    int rc = PMPI_File_set_size(f->fh, ZMPI_HEADER_BYTES);
+    if (rc)
+        rc = zphysical_failed(f, rc, errno, "MPI_File_set_size");
+    PMPI_Barrier(f->comm);
+    int asked = PMPI_File_get_size(f->fh, &size);
+    *gone = !asked && size <= ZMPI_HEADER_BYTES;
+    int told = PMPI_Bcast(gone, 1, MPI_INT, 0, f->comm);
+    return rc ? rc : asked ? asked : told;
+}
+
 /* Size 0: nothing written before counts any more, so the log starts anew and its space is given
- * back, unless others know its records. */
+ * back, unless others know its records. The header goes first: whoever dies in between, or cannot
+ * truncate, leaves records that a scan finds. */
 static int restart_log(struct zfile *f)
 {
+    int gone = 0, rc = zheader_reset(f);
+    f->dirty = true;
+    if (!rc)
+        rc = truncate_log(f, &gone);
+    if (!gone)
+        return rc;
     struct zmpi_header header = f->container.header;
     zmpi_container_free(&f->container);
     zmpi_container_init(&f->container);
     f->container.header = header;
     f->own_count = f->own_shared = 0;
     f->end = ZMPI_HEADER_BYTES;
-    f->dirty = true;
-    int rc = PMPI_File_set_size(f->fh, ZMPI_HEADER_BYTES);
-    int shown = zheader_reset(f);
-    return rc ? rc : shown;
+    return rc;
 }
 
 static int change_size(struct zfile *f, uint64_t size)
@@ -91,6 +113,7 @@ int zf_file_sync(struct zfile *f)
     if (told || worst)
         return rc ? rc : told ? told : worst;
     int learned = learn(f);
+    errno = 0;
     rc = PMPI_File_sync(f->fh);
-    return rc ? rc : learned;
+    return rc ? zphysical_failed(f, rc, errno, "MPI_File_sync") : learned;
 }

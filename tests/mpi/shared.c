@@ -116,6 +116,30 @@ static void ordered(MPI_File file, int rank, int ranks)
     CHECK_BYTES(in, out, (size_t)(rank + 1) * sizeof *in);
 }
 
+/* Rank 0 is at the next set_view, which resets the pointer, before the others have used it. */
+static void late(MPI_File file, int rank, int ranks)
+{
+    const int from = 1000;
+    int mine[N], is[N], should[N], found = 0;
+    check_say("late");
+    OK(MPI_File_seek_shared(file, from, MPI_SEEK_SET));
+    if (rank > 0)
+        usleep(50000);
+    fill(mine, N, rank + 70);
+    OK(MPI_File_write_shared(file, mine, N, MPI_INT, MPI_STATUS_IGNORE));
+    OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    CHECK_EQUAL(position(file), 0);
+    check_sync(file, MPI_COMM_WORLD);
+    for (int k = 0; k < ranks; k++) {
+        OK(MPI_File_read_at(file, from + k * N, is, N, MPI_INT, MPI_STATUS_IGNORE));
+        for (int r = 0; r < ranks; r++) {
+            fill(should, N, r + 70);
+            found += memcmp(is, should, sizeof is) == 0;
+        }
+    }
+    CHECK_EQUAL(found, ranks);
+}
+
 /* A split call does what the whole one does, has its status at the end, and excludes another. */
 static void split(MPI_File file, int rank, int ranks)
 {
@@ -179,6 +203,7 @@ int main(int argc, char **argv)
     independent(file, rank, ranks);
     reading(file, rank, ranks);
     ordered(file, rank, ranks);
+    late(file, rank, ranks);
     split(file, rank, ranks);
     OK(MPI_File_close(&file));
     sequential(rank, ranks);

@@ -1,0 +1,50 @@
+#!/bin/bash
+# nightly.sh [JOB...]: tests that take too long for scripts/test.sh, all or those named; another seed every day.
+#
+# NIGHTLY_SEED=N repeats the run that printed N.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
+
+seed=${NIGHTLY_SEED:-$(date +%-j)000}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_vader_single_copy_mechanism=none
+
+# build FOLDER MPICC: a release build.
+build() {
+    cmake --preset release -B "$1" --log-level=WARNING -DMPI_C_COMPILER="$2"
+    cmake --build "$1" --parallel "$(nproc)"
+}
+
+# kills FOLDER LAUNCHER COUNT: the kill loop in a build.
+kills() {
+    mkdir -p "$1/tests/run/nightly"
+    (
+        root=$PWD
+        cd "$1/tests/run/nightly"
+        ZMPI_TEST_BIN=$root/$1/bin ZMPI_TEST_LIB=$root/$1/lib/libzmpi.so MPIEXEC=$2 \
+            "$root/tests/cli/kill_loop.py" --first "$seed" --count "$3"
+    )
+}
+
+# Processes killed in the middle of writing: 300 of Open MPI (ROMIO and OMPIO in turn), 100 of MPICH.
+job_kills() {
+    build build mpicc.openmpi
+    build build-mpich mpicc.mpich
+    kills build mpirun.openmpi 300
+    kills build-mpich mpirun.mpich 100
+}
+
+# Every function job_NAME is the job NAME.
+mapfile -t all < <(declare -F | sed -n 's/^declare -f job_//p')
+failed=()
+echo "== NIGHTLY_SEED=$seed"
+for job in "${@:-${all[@]}}"; do
+    declare -F "job_$job" >/dev/null || die "no job $job; there are: ${all[*]}"
+    echo "== $job"
+    # Not in a condition of this shell: set -e must hold inside the job.
+    (job_"$job") &
+    wait $! || failed+=("$job")
+done
+((${#failed[@]} == 0)) || die "failed: ${failed[*]}"

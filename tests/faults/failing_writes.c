@@ -1,0 +1,256 @@
+/*
+ * failing_writes.c - a write, fsync or ftruncate of one rank fails: the error has the right class,
+ * no rank is left waiting, and the file holds what was written and synchronised successfully.
+ *
+ * One sequence of MPI calls is repeated with the first, second, ... system call on the file
+ * failing, until there are no more. Each rank counts a write of its own as promised when it and all
+ * that followed up to the next MPI_File_sync returned without an error, on all ranks.
+ *
+ *     failing_writes once|always      one system call fails, or all from there on
+ *
+ * zmpi-test: once RANKS 1,2 TIMEOUT 300 ARGS once ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off
+ * zmpi-test: always RANKS 1,2 TIMEOUT 300 ARGS always ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off
+ */
+#include "../mpi/check.h"
+
+#include <errno.h>
+
+#include "shim.h"
+
+enum { SMALL = 300, LARGE = 12000, STEPS = 14 };
+
+/* What a step does: collective, independent and large independent writes, reading, sync, set_size
+ * to more (Z) and to nothing (E). */
+static const char *const sequences[] = {"CIIRSLRCSZISIC", "CIRSECISICEILC"};
+static const char *steps;
+
+static int rank, ranks;
+static size_t told; /* of check_case: which fault it is */
+
+/* What is known of this rank's data of a step. MAYBE: a write failed, or was not synchronised. */
+enum state { ABSENT, MAYBE, PROMISED };
+
+struct outcome {
+    int error; /* class of the first error, MPI_SUCCESS if there was none */
+    bool opened;
+    int state[STEPS];
+};
+
+static int class_of(int rc)
+{
+    int class = MPI_SUCCESS;
+    if (rc)
+        MPI_Error_class(rc, &class);
+    return class;
+}
+
+/* All ranks come here: that is half of the test. Has any of them an error? */
+static bool any_failed(int rc)
+{
+    int mine = rc != MPI_SUCCESS, any;
+    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return any;
+}
+
+static int elements(int step)
+{
+    return steps[step] == 'L' ? LARGE : SMALL;
+}
+
+static MPI_Offset place(int owner, int step)
+{
+    return ((MPI_Offset)step * ranks + owner) * LARGE * (MPI_Offset)sizeof(uint64_t);
+}
+
+static void fill(uint64_t *data, int owner, int step)
+{
+    for (int i = 0; i < elements(step); i++)
+        data[i] = check_mix((uint64_t)(owner * STEPS + step), (uint64_t)i) | 1;
+}
+
+static int do_step(MPI_File file, int step, uint64_t *data)
+{
+    fill(data, rank, step);
+    switch (steps[step]) {
+    case 'C':
+        return MPI_File_write_at_all(file, place(rank, step), data, elements(step), MPI_INT64_T,
+                                     MPI_STATUS_IGNORE);
+    case 'I':
+    case 'L':
+        return MPI_File_write_at(file, place(rank, step), data, elements(step), MPI_INT64_T,
+                                 MPI_STATUS_IGNORE);
+    case 'Z':
+        return MPI_File_set_size(file, place(0, STEPS + 1));
+    case 'E':
+        return MPI_File_set_size(file, 0);
+    case 'R': /* what this rank holds back goes to the file */
+        return MPI_File_read_at(file, place(rank, step - 1), data, 1, MPI_INT64_T,
+                                MPI_STATUS_IGNORE);
+    default:
+        return MPI_File_sync(file);
+    }
+}
+
+static void note(struct outcome *o, int rc)
+{
+    if (rc && o->error == MPI_SUCCESS)
+        o->error = class_of(rc);
+}
+
+/* What is known once a step is over on all ranks. `pending`: written without an error so far. */
+static void judge(struct outcome *o, bool *pending, int step, bool failed)
+{
+    for (int i = 0; i < step; i++) {
+        if (steps[step] == 'S' && !failed && pending[i])
+            o->state[i] = PROMISED;
+        if (steps[step] == 'E') {
+            o->state[i] = failed && o->state[i] ? MAYBE : ABSENT;
+            pending[i] = false;
+        }
+    }
+}
+
+static void run_steps(MPI_File file, struct outcome *o)
+{
+    uint64_t *data = check_alloc(LARGE * sizeof *data);
+    bool pending[STEPS + 1] = {false};
+    for (int step = 0; step < STEPS; step++) {
+        pending[step] = strchr("CIL", steps[step]) != NULL;
+        o->state[step] = pending[step] ? MAYBE : ABSENT;
+        int rc = do_step(file, step, data);
+        note(o, rc);
+        if (rc)
+            memset(pending, 0, sizeof pending);
+        judge(o, pending, step, any_failed(rc));
+    }
+    int rc = MPI_File_close(&file);
+    note(o, rc);
+    if (!any_failed(rc))
+        for (int i = 0; i < STEPS; i++)
+            o->state[i] = pending[i] ? PROMISED : o->state[i];
+    free(data);
+}
+
+static void run(const char *path, struct outcome *o)
+{
+    MPI_File file;
+    memset(o, 0, sizeof *o);
+    int rc =
+        MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file);
+    note(o, rc);
+    bool failed = any_failed(rc);
+    CHECK_SAY(!failed || rc, "the file was opened on some ranks only");
+    o->opened = !failed;
+    if (o->opened)
+        run_steps(file, o);
+}
+
+static void check_step(MPI_File file, int owner, int step, enum state state)
+{
+    uint64_t is[LARGE], should[LARGE];
+    MPI_Status status;
+    int n = elements(step), got;
+    snprintf(check_case + told, sizeof check_case - told, ": step %d (%c) of rank %d, state %d",
+             step, steps[step], owner, state);
+    fill(should, owner, step);
+    OK(MPI_File_read_at(file, place(owner, step), is, n, MPI_INT64_T, &status));
+    MPI_Get_count(&status, MPI_INT64_T, &got);
+    CHECK(got == n || state != PROMISED);
+    for (int i = 0; i < got; i++)
+        CHECK_SAY((is[i] == should[i] && state != ABSENT) || (is[i] == 0 && state != PROMISED),
+                  "element %d is %llx", i, (unsigned long long)is[i]);
+}
+
+static void check_file(const char *path, const struct outcome *o)
+{
+    MPI_File file;
+    int state[STEPS];
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    for (int owner = 0; owner < ranks; owner++) {
+        memcpy(state, o->state, sizeof state);
+        MPI_Bcast(state, STEPS, MPI_INT, owner, MPI_COMM_WORLD);
+        for (int step = 0; step < STEPS; step++)
+            check_step(file, owner, step, (enum state)state[step]);
+    }
+    OK(MPI_File_close(&file));
+}
+
+struct kind {
+    const char *name;
+    enum fault_act act;
+    int error, want;
+    long step; /* from one call that fails to the next one tried */
+};
+
+static const struct kind kinds[] = {
+    {"EIO", FAULT_ERROR, EIO, MPI_ERR_IO, 1},
+    {"ENOSPC", FAULT_ERROR, ENOSPC, MPI_ERR_NO_SPACE, 1},
+    {"EDQUOT", FAULT_ERROR, EDQUOT, MPI_ERR_QUOTA, 5},
+    {"EROFS", FAULT_ERROR, EROFS, MPI_ERR_READ_ONLY, 5},
+    {"short", FAULT_SHORT, 0, MPI_SUCCESS, 1},
+};
+
+/* Run the sequence with call number `at` of the victim failing. False when there are not so many.
+ */
+static bool fail_at(const struct kind *k, int calls, long at, long times, int victim)
+{
+    const char *path = "failing.z";
+    const struct fault fault = {path, calls, k->act, k->error, at, times};
+    struct outcome o;
+    check_remove(path, MPI_COMM_WORLD);
+    if (rank == victim)
+        fault_set(&fault);
+    check_say("%s in call %ld of kind %d on rank %d", k->name, at, calls, victim);
+    told = strlen(check_case);
+    run(path, &o);
+    int facts[2] = {fault_count() >= at, o.error};
+    fault_set(NULL);
+    MPI_Bcast(facts, 2, MPI_INT, victim, MPI_COMM_WORLD);
+    if (!facts[0]) {
+        CHECK_EQUAL(o.error, MPI_SUCCESS);
+        return false;
+    }
+    CHECK_EQUAL(facts[1], k->want);
+    /* What others know of it comes from the MPI library. */
+    CHECK(o.error == MPI_SUCCESS || o.error == k->want ||
+          (o.error == MPI_ERR_IO && rank != victim));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (o.opened)
+        check_file(path, &o);
+    return true;
+}
+
+static long fail_everywhere(const struct kind *k, int calls, long times)
+{
+    long total = 0;
+    /* A file that rank 0 can truncate is truncated. */
+    const int last = calls == FAULT_RESIZE ? 0 : ranks - 1, step = last > 0 ? last : 1;
+    for (int victim = 0; victim <= last; victim += step)
+        for (long at = 1; fail_at(k, calls, at, times, victim); at += k->step)
+            total++;
+    return total;
+}
+
+int main(int argc, char **argv)
+{
+    static const int calls[] = {FAULT_WRITE, FAULT_SYNC, FAULT_RESIZE};
+    long total = 0;
+    MPI_Init(&argc, &argv);
+    rank = check_rank(MPI_COMM_WORLD);
+    ranks = check_ranks(MPI_COMM_WORLD);
+    const long times = argc > 1 && strcmp(argv[1], "once") == 0 ? 1 : 0;
+    for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
+        steps = sequences[i];
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
+                if (kinds[k].act != FAULT_SHORT || calls[c] == FAULT_WRITE)
+                    total += fail_everywhere(&kinds[k], calls[c], times);
+    }
+    check_say("no case");
+    CHECK_SAY(total > 50, "only %ld faults", total);
+    if (rank == 0)
+        printf("%ld faults\n", total);
+    check_remove("failing.z", MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,36 @@
+/*
+ * shim.h - system calls that fail when a test says so: a library that stands between MPI and libc.
+ *
+ * A program linked to it chooses one kind of call on one file. The calls are counted from fault_set
+ * on; number `at`, and those after it, get what `act` says.
+ */
+#ifndef ZMPI_TESTS_SHIM_H
+#define ZMPI_TESTS_SHIM_H
+
+enum fault_call { FAULT_WRITE = 1, FAULT_READ = 2, FAULT_SYNC = 4, FAULT_RESIZE = 8 };
+
+enum fault_act {
+    FAULT_NONE,  /* calls are only counted */
+    FAULT_ERROR, /* returns -1 with errno `error` and does nothing */
+    FAULT_SHORT, /* does half, says so: no error */
+    FAULT_END,   /* a read finds the end of the file */
+    FAULT_KILL,  /* SIGKILL before the call */
+    FAULT_TEAR,  /* SIGKILL in the middle of the call */
+    FAULT_AFTER  /* SIGKILL when the call is done */
+};
+
+struct fault {
+    const char *file; /* base name */
+    int calls;        /* of enum fault_call, or'ed */
+    enum fault_act act;
+    int error;
+    long at;    /* the first call that it happens to, from 1 */
+    long times; /* to how many in a row; 0: to all from there on */
+};
+
+/* NULL: no faults from here on. `fault` must live on. */
+void fault_set(const struct fault *fault);
+/* How many such calls there were since fault_set. */
+long fault_count(void);
+
+#endif

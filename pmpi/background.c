@@ -10,10 +10,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "internal.h"
+#include "physical.h"
 
 enum { MOST_JOBS = 2 }; /* buffers in flight: as much again as the outbox, twice */
 
@@ -36,19 +35,6 @@ struct zbackground {
     struct job job[MOST_JOBS]; /* a ring */
     int first, jobs;           /* the oldest, and how many */
 };
-
-static int write_all(int fd, const struct job *j)
-{
-    for (size_t at = 0; at < j->size;) {
-        ssize_t n = pwrite(fd, j->data + at, j->size - at, (off_t)(j->offset + at));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? errno : ENOSPC;
-        at += (size_t)n;
-    }
-    return 0;
-}
 
 static struct job *job_at(struct zbackground *b, int i)
 {
@@ -76,9 +62,10 @@ static void *run(void *argument)
             continue;
         }
         pthread_mutex_unlock(&b->lock);
-        int error = write_all(b->fd, j); /* it stays where it is until it is done */
+        /* It stays where it is until it is done. */
+        int failed = zfd_write(b->fd, j->data, j->size, (off_t)j->offset), error = errno;
         pthread_mutex_lock(&b->lock);
-        j->error = error;
+        j->error = failed ? error : 0;
         j->done = true;
         pthread_cond_signal(&b->done);
     }
@@ -109,11 +96,6 @@ static struct zbackground *start(int fd)
     return b;
 }
 
-static int error_class(int error)
-{
-    return error == ENOSPC ? MPI_ERR_NO_SPACE : error == EDQUOT ? MPI_ERR_QUOTA : MPI_ERR_IO;
-}
-
 /* The oldest job is over: its records are in the file, or not. */
 static int finish(struct zfile *f)
 {
@@ -127,8 +109,7 @@ static int finish(struct zfile *f)
     pthread_mutex_unlock(&b->lock);
     int rc = MPI_SUCCESS;
     if (j.error)
-        rc = zfile_raise(f, error_class(j.error), "writing %zu bytes at %llu: %s", j.size,
-                         (unsigned long long)j.offset, strerror(j.error));
+        rc = zphysical_failed(f, MPI_SUCCESS, j.error, "writing");
     rc = zplace_keep(f, j.record, j.count, rc);
     free(j.record);
     free(j.data);
@@ -148,7 +129,7 @@ int zbackground_wait(struct zfile *f)
 /* Others learn from the file's size which places are taken (sessions.c). */
 static bool take_place(int fd, uint64_t offset, const unsigned char *data, size_t size)
 {
-    return pwrite(fd, data + size - 8, 8, (off_t)(offset + size - 8)) == 8;
+    return zfd_write(fd, data + size - 8, 8, (off_t)(offset + size - 8)) == 0;
 }
 
 bool zbackground_write(struct zfile *f, uint64_t offset, int *rc)

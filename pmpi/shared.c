@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "access.h"
+#include "physical.h"
 #include "wrappers.h"
 
 enum zmpi_status zshared_name(struct zfile *f, uint64_t token)
@@ -49,7 +50,7 @@ static int lock(const struct zfile *f, int *fd)
 
 static int raise(struct zfile *f, int error)
 {
-    return zfile_raise(f, MPI_ERR_IO, "shared file pointer, %s: %s", f->shared_path,
+    return zfile_raise(f, zphysical_class(error), "shared file pointer, %s: %s", f->shared_path,
                        strerror(error));
 }
 

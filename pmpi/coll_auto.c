@@ -24,13 +24,15 @@ int zauto_class(uint64_t bytes)
     return k;
 }
 
-/* Quick to believe that something is fast, slow to believe the opposite: what disturbs a
- * measurement makes it longer. */
+/* The better of the first ones, of which one makes connections and starts threads; then a moving
+ * mean. */
 static void take(struct zmeasured *m, int way, double per_byte)
 {
-    double old = m->per_byte[way];
-    bool better = m->count[way] == 0 || per_byte < old;
-    m->per_byte[way] = better ? per_byte : (3 * old + per_byte) / 4;
+    double *known = &m->per_byte[way];
+    if (m->count[way] >= TRIES)
+        *known = (3 * *known + per_byte) / 4;
+    else if (m->count[way] == 0 || per_byte < *known)
+        *known = per_byte;
     m->count[way]++;
     m->since[way] = 0;
 }
@@ -77,7 +79,8 @@ bool zauto_choose(struct zmeasured *m, bool all_know)
         return true;
     if (m->count[RAW] < TRIES)
         return false;
-    int best = compressed <= raw ? COMPRESSED : RAW, other = !best;
+    /* For a few percent it is not worth the processor's time. */
+    int best = compressed < 0.95 * raw ? COMPRESSED : RAW, other = !best;
     unsigned often = calls_between(fmin(raw, compressed), fmax(raw, compressed));
     if (m->since[other] >= often)
         return other == COMPRESSED;

@@ -4,6 +4,7 @@
  * does. */
 #define XXH_DISPATCH_AVX2 1
 #define XXH_TARGET_AVX2   __attribute__((target("avx2")))
+#define XXH_ACC_ALIGN     32 /* what these loops load */
 #include <immintrin.h>
 
 #include "avx2.h"

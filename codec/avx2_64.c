@@ -20,11 +20,13 @@
 
 #include "avx2.h"
 #include "avx2_words64.h"
+#include "vector_block_t.h"
 
 #define ENCODE        zmpi_avx2_encode64
 #define SCALAR_ENCODE zmpi_chunk64_encode
 #include "vector_pack_t.h"
 #include "vector_quant_t.h"
+#include "vector_fuse_t.h"
 #include "vector_encode_t.h"
 
 #define DECODE        zmpi_avx2_decode64

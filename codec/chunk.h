@@ -27,10 +27,12 @@ struct zmpi_step {
 struct zmpi_chunk_rule {
     bool is_float;
     double abs_bound; /* 0: lossless */
+    unsigned axes;    /* along which to take differences, where a tile is not flat */
     int levels;       /* usable entries of level[] */
     struct zmpi_step level[ZMPI_STEP_LEVELS];
 };
 
+/* Without axes. */
 void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, double abs_bound,
                           double keep);
 
@@ -87,6 +89,14 @@ typedef enum zmpi_status zmpi_chunk_decode_fn(bool is_float, const size_t extent
                                               const struct zmpi_rows *dst,
                                               struct zmpi_chunk_work *work);
 
+/*
+ * Add to cost[] what one block of a tile would cost under each set of axes (format.md 4.6); false
+ * if it cannot be told. position: where in the tile, in 1/65536 of its blocks.
+ */
+typedef bool zmpi_chunk_cost_fn(const struct zmpi_chunk_rule *rule, const size_t extent[3],
+                                const struct zmpi_rows *src, uint32_t position, size_t cost[8]);
+
+zmpi_chunk_cost_fn zmpi_chunk32_cost, zmpi_chunk64_cost;
 zmpi_chunk_encode_fn zmpi_chunk32_encode, zmpi_chunk64_encode; /* the scalar reference */
 zmpi_chunk_decode_fn zmpi_chunk32_decode, zmpi_chunk64_decode;
 

@@ -20,3 +20,6 @@
 #define ENCODE zmpi_chunk32_encode
 #define DECODE zmpi_chunk32_decode
 #include "chunk_t.h"
+
+#define COST zmpi_chunk32_cost
+#include "cost_t.h"

@@ -20,3 +20,6 @@
 #define ENCODE zmpi_chunk64_encode
 #define DECODE zmpi_chunk64_decode
 #include "chunk_t.h"
+
+#define COST zmpi_chunk64_cost
+#include "cost_t.h"

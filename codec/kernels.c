@@ -33,14 +33,14 @@ const struct zmpi_kernels zmpi_kernels_scalar = {
 
 static const struct zmpi_kernels *const sets[] = {
 #ifdef __x86_64__
+    &zmpi_kernels_avx512vbmi, &zmpi_kernels_avx512,
     &zmpi_kernels_avx2,
 #endif
-    &zmpi_kernels_scalar,
-    NULL,
+    &zmpi_kernels_scalar,     NULL,
 };
 
 /* Sets of all machines, but for scalar, which is always there. */
-static const char *const names[] = {"avx2"};
+static const char *const names[] = {"avx512vbmi", "avx512", "avx2"};
 
 const struct zmpi_kernels *zmpi_kernels_at(size_t i)
 {
@@ -56,6 +56,15 @@ static bool holds(const char *list, const char *name)
         if (strncmp(p, name, length) == 0 && (p[length] == 0 || p[length] == ','))
             return true;
     }
+    return false;
+}
+
+/* A set needs those below it. */
+static bool switched_off(const struct zmpi_kernels *k, const char *list)
+{
+    for (; k; k = k->below)
+        if (holds(list, k->name))
+            return true;
     return false;
 }
 
@@ -83,7 +92,7 @@ const struct zmpi_kernels *zmpi_kernels(void)
     const char *off = getenv("ZMPI_DISABLE");
     size_t i = 0;
     while (sets[i] != &zmpi_kernels_scalar &&
-           (!sets[i]->available() || (off && holds(off, sets[i]->name))))
+           (!sets[i]->available() || (off && switched_off(sets[i], off))))
         i++;
     atomic_store_explicit(&chosen, sets[i], memory_order_relaxed);
     return sets[i];

@@ -119,7 +119,7 @@ static const struct zmpi_option table[] = {
      TEXT(plugin_path)},
     {{"disable", "list", "", "ZMPI_DISABLE", NULL,
       "instruction sets that the CPU codec must not use, separated by ','"},
-     "allowed are avx2, or nothing",
+     "allowed are avx2, avx512 and avx512vbmi, or nothing",
      ZMPI_OPTION_KERNELS,
      false,
      TEXT(disable)},

@@ -7,9 +7,6 @@
  * eight planes at once stay inside src.
  */
 
-/* Bytes that unpacking a block may read. */
-enum { BLOCK_READ = 4 + 4 * 8 * WIDTH };
-
 struct unpacker {
     const unsigned char *lengths, *src, *end;
     const unsigned char *safe; /* a block may be read from here, but not beyond */
@@ -48,11 +45,10 @@ VECTOR void unpack_until(struct unpacker *u, size_t end, U *r)
             src = u->src;
         }
         unsigned length = block_length(lengths[b]);
-        const V signs = v_set1(zmpi_load32(src));
-        V m[VECTORS];
-        block_load(src + 4, length, m);
+        V v[VECTORS];
+        block_unpack(src, length, v);
         for (unsigned k = 0; k < VECTORS; k++)
-            v_store(r + b * ZMPI_BLOCK + k * LANES, v_signed(m[k], signs, k));
+            v_store(r + b * ZMPI_BLOCK + k * LANES, v[k]);
         src += 4 * (size_t)(length + (length != 0));
     }
     u->src = src;
@@ -93,7 +89,7 @@ VECTOR V convert(const U *q, V base, F step, enum conversion c)
     V v = v_add(v_load(q), base);
     if (c == QUANTIZED)
         return f_bits(f_mul(f_of_integers(v), step));
-    return c == ORDERED ? v_ordered(v) : v;
+    return c == ORDERED ? v_ordered(v, v_set1(SIGN_BIT - 1)) : v;
 }
 
 /* Words too few for whole cache lines. */
@@ -118,10 +114,10 @@ VECTOR void convert_row(const U *q, size_t n, V base, F step, enum conversion c,
     }
 }
 
-/* Past the caches, in whole lines of 64 bytes (two vectors); the ends of the row as usual. */
+/* Past the caches, in whole lines of 64 bytes; the ends of the row as usual. */
 VECTOR void stream_row(const U *q, size_t n, V base, F step, enum conversion c, unsigned char *dst)
 {
-    enum { LINE = 2 * LANES };
+    enum { LINE = 64 / WIDTH };
     size_t head = (0 - (uintptr_t)dst) % 64 / WIDTH, i = head;
     if (n < LINE + head || (uintptr_t)dst % WIDTH) {
         convert_row(q, n, base, step, c, dst);
@@ -129,10 +125,9 @@ VECTOR void stream_row(const U *q, size_t n, V base, F step, enum conversion c, 
     }
     if (head)
         convert_few(q, head, base, step, c, dst);
-    for (; i + LINE <= n; i += LINE) {
-        v_stream(dst + i * WIDTH, convert(q + i, base, step, c));
-        v_stream(dst + (i + LANES) * WIDTH, convert(q + i + LANES, base, step, c));
-    }
+    for (; i + LINE <= n; i += LINE)
+        for (unsigned k = 0; k < LINE; k += LANES)
+            v_stream(dst + (i + k) * WIDTH, convert(q + i + k, base, step, c));
     if (i < n)
         convert_few(q + i, n - i, base, step, c, dst + i * WIDTH);
 }

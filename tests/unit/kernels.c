@@ -174,6 +174,7 @@ static struct zmpi_chunk_rule rule_for(struct kit_random *r, enum zmpi_type type
     if (type == ZMPI_F32)
         bound = (double)(float)bound;
     zmpi_chunk_rule_make(&rule, type, bound, kit_below(r, 3) ? 1e20 : (double)INFINITY);
+    rule.axes = (unsigned)kit_below(r, 8);
     return rule;
 }
 
@@ -206,8 +207,9 @@ static void check(const struct zmpi_kernels *k, enum zmpi_type type, int kind, i
         unsigned char *data = malloc(t.bytes);
         char what[120];
         fill(&r, &t, kind, &rule, data);
-        snprintf(what, sizeof what, "%s type %d kind %d case %d: %zux%zux%zu bound %g", k->name,
-                 type, kind, i, extent[0], extent[1], extent[2], rule.abs_bound);
+        snprintf(what, sizeof what, "%s type %d kind %d case %d: %zux%zux%zu bound %g axes %u",
+                 k->name, type, kind, i, extent[0], extent[1], extent[2], rule.abs_bound,
+                 rule.axes);
         compare(k, &t, &rule, data, what);
         free(data);
     }

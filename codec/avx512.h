@@ -138,28 +138,49 @@ VECTOR __m512i signed_words(__m512i words, uint32_t signs)
     return _mm512_mask_sub_epi16(words, signs, _mm512_setzero_si512(), words);
 }
 
-/* Running sums of 32 words of 16 bits, each less than 2^10 in magnitude: in pairs of words, of
- * pairs, in quarters, and over them. */
+/*
+ * Running sums over the four quarters of a vector, from those inside each quarter, whose last ones
+ * are in all lanes of `last`. Like all tables here, without masks in k registers: compilers load
+ * these again each time, which takes the one port that moves bytes.
+ */
+#define SCAN_QUARTERS(add, inside, last)                                                           \
+    const __m512i zero = _mm512_setzero_si512();                                                   \
+    const __m512i one_up = _mm512_alignr_epi64(last, zero, 6);                                     \
+    const __m512i two = add(last, one_up);                                                         \
+    return add(add(inside, one_up), _mm512_alignr_epi64(two, zero, 4))
+
+VECTOR __m512i scan_quarters16(__m512i inside, __m512i last)
+{
+    SCAN_QUARTERS(_mm512_add_epi16, inside, last);
+}
+
+VECTOR __m512i scan_quarters32(__m512i inside, __m512i last)
+{
+    SCAN_QUARTERS(_mm512_add_epi32, inside, last);
+}
+
+VECTOR __m512i scan_quarters64(__m512i inside, __m512i last)
+{
+    SCAN_QUARTERS(_mm512_add_epi64, inside, last);
+}
+
+#define ZERO2 0x80, 0x80
+#define ZERO4 ZERO2, ZERO2
+#define ZERO8 ZERO4, ZERO4
+#define FOUR_TIMES(...) {__VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__}
+
+/* Running sums of 32 words of 16 bits, each less than 2^10 in magnitude. */
 VECTOR __m512i scan_words(__m512i w)
 {
-    static const unsigned char word3[16] = {[8] = 6, 7, 6, 7, 6, 7, 6, 7};
+    static const unsigned char pairs[64] =
+        FOUR_TIMES(ZERO4, 2, 3, 2, 3, ZERO4, 10, 11, 10, 11);
+    static const unsigned char fours[64] = FOUR_TIMES(ZERO8, 6, 7, 6, 7, 6, 7, 6, 7);
+    static const unsigned char last[64] =
+        FOUR_TIMES(14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15);
     w = _mm512_add_epi16(w, _mm512_slli_epi32(w, 16));
-    /* words 2, 3 += word 1 */
-    w = _mm512_add_epi16(
-        w, _mm512_maskz_shuffle_epi8(0xF0F0F0F0F0F0F0F0, w,
-                                     _mm512_broadcast_i32x4(_mm_setr_epi8(
-                                         0, 0, 0, 0, 2, 3, 2, 3, 0, 0, 0, 0, 10, 11, 10, 11))));
-    /* words 4 to 7 += word 3 */
-    w = _mm512_add_epi16(w, _mm512_maskz_shuffle_epi8(0xFF00FF00FF00FF00, w,
-                                                      _mm512_broadcast_i32x4(_mm_loadu_si128(
-                                                          (const __m128i *)(const void *)word3))));
-    /* the second quarter += word 7, the fourth += word 23 */
-    w = _mm512_add_epi16(
-        w, _mm512_maskz_permutexvar_epi16(
-               0xFF00FF00, _mm512_inserti64x4(_mm512_set1_epi16(7), _mm256_set1_epi16(23), 1), w));
-    /* the second half += word 15 */
-    return _mm512_add_epi16(w,
-                            _mm512_maskz_permutexvar_epi16(0xFFFF0000, _mm512_set1_epi16(15), w));
+    w = _mm512_add_epi16(w, _mm512_shuffle_epi8(w, table(pairs)));
+    w = _mm512_add_epi16(w, _mm512_shuffle_epi8(w, table(fours)));
+    return scan_quarters16(w, _mm512_shuffle_epi8(w, table(last)));
 }
 
 #endif

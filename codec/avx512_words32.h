@@ -285,15 +285,13 @@ VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS]
     widen(signed_words(words_of(load_planes(src + 4, length)), zmpi_load32(src)), r);
 }
 
-/* Running sums of the lanes: in pairs, of pairs, and so on. */
+/* Running sums of the lanes. */
 VECTOR V v_scan(V v)
 {
+    static const unsigned char pairs[64] = FOUR_TIMES(ZERO8, 4, 5, 6, 7, 4, 5, 6, 7);
     v = v_add(v, _mm512_slli_epi64(v, 32));
-    v = v_add(v, _mm512_maskz_shuffle_epi32(0xCCCC, v, _MM_PERM_BBBB));
-    v = v_add(
-        v, _mm512_maskz_permutexvar_epi32(
-               0xF0F0, _mm512_setr_epi32(0, 0, 0, 0, 3, 3, 3, 3, 0, 0, 0, 0, 11, 11, 11, 11), v));
-    return v_add(v, _mm512_maskz_permutexvar_epi32(0xFF00, v_set1(7), v));
+    v = v_add(v, _mm512_shuffle_epi8(v, table(pairs)));
+    return scan_quarters32(v, _mm512_shuffle_epi32(v, _MM_PERM_DDDD));
 }
 
 /* The last lane in all lanes. */

@@ -284,12 +284,11 @@ VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS]
     widen(signed_words(words_of(load_planes(src + 4, length)), zmpi_load32(src)), r);
 }
 
-/* Running sums of the lanes: in pairs, of pairs, of fours. */
+/* Running sums of the lanes. */
 VECTOR V v_scan(V v)
 {
     v = v_add(v, _mm512_bslli_epi128(v, 8));
-    v = v_add(v, _mm512_maskz_permutex_epi64(0xCC, v, 0x55));
-    return v_add(v, _mm512_maskz_permutexvar_epi64(0xF0, v_set1(3), v));
+    return scan_quarters64(v, _mm512_shuffle_epi32(v, _MM_PERM_DCDC));
 }
 
 /* The last lane in all lanes. */

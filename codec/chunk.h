@@ -56,13 +56,14 @@ struct zmpi_rows {
 
 /* Buffers for one chunk, reused from chunk to chunk; one per thread. */
 struct zmpi_chunk_work {
-    /* The chunk's elements; quantized or ordered integers; differences of these; running sums of a
-     * row. */
+    /* The chunk's elements; quantized or ordered integers; differences of these; a row of sums, or
+     * of integers; a row outside the chunk. */
     _Alignas(64) unsigned char words[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(
         64) unsigned char integers[ZMPI_CHUNK_BEFORE + ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(64) unsigned char residuals[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(64) unsigned char sums[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
+    _Alignas(64) unsigned char bases[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK]; /* one mask per block */
     _Alignas(64) unsigned char coded[ZMPI_CHUNK_ROOM];
 };

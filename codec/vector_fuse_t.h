@@ -105,13 +105,14 @@ VECTOR void fuse_words(struct intake *t, struct neighbours *n, const unsigned ch
 /* All rows; `axes`, `source` and `aligned` are constants to the compiler. False if there is an
  * exception; the planes are worth nothing then. */
 VECTOR bool fuse_along(const struct fuse *f, unsigned axes, enum source source, bool aligned,
-                       struct packer *p)
+                       struct packer *packer)
 {
+    struct packer own = *packer, *const p = &own; /* in registers: bytes stored may be anything */
     const struct shape *s = f->s;
     const struct zmpi_rows *rows = f->rows;
     struct zmpi_chunk_work *work = f->work;
     const U *zeros = (const U *)(const void *)work->integers;
-    U *bases = (U *)(void *)work->sums, *keep_y = (U *)(void *)work->words;
+    U *bases = (U *)(void *)work->bases, *keep_y = (U *)(void *)work->sums;
     U *keep_z = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE),
       *r = (U *)(void *)work->residuals;
     const size_t padded = (s->x + LANES - 1) / LANES * LANES;
@@ -147,6 +148,7 @@ VECTOR bool fuse_along(const struct fuse *f, unsigned axes, enum source source, 
             v_store(r + s->count + k * LANES, v_set1(0));
         pack_until(p, r, done, s->blocks * ZMPI_BLOCK);
     }
+    *packer = own;
     return true;
 }
 

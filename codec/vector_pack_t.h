@@ -90,8 +90,9 @@ VECTOR size_t pack_until(struct packer *p, const U *r, size_t done, size_t end)
 
 /* All blocks. `axes` is a constant to the compiler, which makes one loop for each. */
 VECTOR void pack_along(const struct shape *s, struct zmpi_chunk_work *work, unsigned axes,
-                       struct packer *p)
+                       struct packer *packer)
 {
+    struct packer own = *packer, *const p = &own; /* in registers: bytes stored may be anything */
     const U *zeros = (const U *)(const void *)work->integers;
     const U *q = (const U *)(const void *)(work->integers + ZMPI_CHUNK_BEFORE);
     if (s->row % ZMPI_BLOCK == 0) { /* no block crosses the end of a row */
@@ -109,6 +110,7 @@ VECTOR void pack_along(const struct shape *s, struct zmpi_chunk_work *work, unsi
         residual_rows(s, q, zeros, axes, r);
         pack_until(p, r, 0, s->blocks * ZMPI_BLOCK);
     }
+    *packer = own;
 }
 
 /* With at most the x axis, which runs on across the ends of rows, a chunk is one row. */

@@ -167,13 +167,15 @@ VECTOR __m512i scan_quarters64(__m512i inside, __m512i last)
 #define ZERO2 0x80, 0x80
 #define ZERO4 ZERO2, ZERO2
 #define ZERO8 ZERO4, ZERO4
-#define FOUR_TIMES(...) {__VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__}
+#define FOUR_TIMES(...)                                                                            \
+    {                                                                                              \
+        __VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__                                         \
+    }
 
 /* Running sums of 32 words of 16 bits, each less than 2^10 in magnitude. */
 VECTOR __m512i scan_words(__m512i w)
 {
-    static const unsigned char pairs[64] =
-        FOUR_TIMES(ZERO4, 2, 3, 2, 3, ZERO4, 10, 11, 10, 11);
+    static const unsigned char pairs[64] = FOUR_TIMES(ZERO4, 2, 3, 2, 3, ZERO4, 10, 11, 10, 11);
     static const unsigned char fours[64] = FOUR_TIMES(ZERO8, 6, 7, 6, 7, 6, 7, 6, 7);
     static const unsigned char last[64] =
         FOUR_TIMES(14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15);

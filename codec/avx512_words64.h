@@ -48,6 +48,11 @@ VECTOR V v_sub(V a, V b)
     return _mm512_sub_epi64(a, b);
 }
 
+VECTOR V v_and(V a, V b)
+{
+    return _mm512_and_si512(a, b);
+}
+
 VECTOR M v_equal(V a, V b)
 {
     return _mm512_cmpeq_epi64_mask(a, b);

@@ -65,6 +65,7 @@ struct zmpi_chunk_work {
     _Alignas(64) unsigned char sums[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(64) unsigned char bases[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK]; /* one mask per block */
+    bool first_level; /* the last chunk had the first level: a guess, for speed alone */
     _Alignas(64) unsigned char coded[ZMPI_CHUNK_ROOM];
 };
 
@@ -101,10 +102,12 @@ zmpi_chunk_cost_fn zmpi_chunk32_cost, zmpi_chunk64_cost;
 zmpi_chunk_encode_fn zmpi_chunk32_encode, zmpi_chunk64_encode; /* the scalar reference */
 zmpi_chunk_decode_fn zmpi_chunk32_decode, zmpi_chunk64_decode;
 
-/* Copy a tile with rows of `bytes` bytes to or from work->words, where it lies without gaps. */
+/* Copy a tile with rows of `bytes` bytes to work->words, where it lies without gaps. */
 void zmpi_rows_gather(const struct zmpi_rows *src, const size_t extent[3], size_t bytes,
                       struct zmpi_chunk_work *work);
+/* The opposite, with memcpy or its like. */
+typedef void *zmpi_copy_fn(void *dst, const void *src, size_t size);
 void zmpi_rows_scatter(const struct zmpi_rows *dst, const size_t extent[3], size_t bytes,
-                       const struct zmpi_chunk_work *work);
+                       const unsigned char *words, zmpi_copy_fn *copy);
 
 #endif

@@ -125,6 +125,6 @@ enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsigned ch
         if (p.masks != p.values)
             load_exceptions(&s, &p, word);
     }
-    zmpi_rows_scatter(dst, extent, s.x * WIDTH, work);
+    zmpi_rows_scatter(dst, extent, s.x * WIDTH, work->words, memcpy);
     return ZMPI_OK;
 }

@@ -115,8 +115,8 @@ static struct zmpi_rows padded_rows(const struct plan *p, const struct zmpi_rows
 /* Blocks to look at: few enough to take less than 2 % of the time. */
 static size_t sample_size(const struct plan *p)
 {
-    size_t n = p->bytes / p->width / ZMPI_BLOCK / 2048;
-    return n < 32 ? 32 : n > 256 ? 256 : n;
+    size_t n = p->bytes / p->width / ZMPI_BLOCK / 4096;
+    return n < 32 ? 32 : n > 128 ? 128 : n;
 }
 
 static unsigned choose_axes(const struct plan *p, const struct zmpi_chunk_rule *rule,
@@ -278,6 +278,16 @@ static enum zmpi_status compress_chunks(const struct plan *p, const struct zmpi_
         e.status = ZMPI_ERR_MEMORY;
     *length = e.at;
     return e.status;
+}
+
+unsigned zmpi_axes_choose(const struct zmpi_job *job, const void *src)
+{
+    struct plan p;
+    struct zmpi_chunk_rule rule;
+    if (plan_make(&job->array, &p))
+        return 0;
+    zmpi_chunk_rule_make(&rule, job->array.type, job->abs_bound, job->keep);
+    return choose_axes(&p, &rule, src);
 }
 
 static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,

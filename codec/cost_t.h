@@ -2,37 +2,52 @@
  * cost_t.h - template: what one block of a tile would cost under each set of axes, for the choice
  * that is made once per array (format.md 4.6). After layout_t.h.
  *
- * Parameter: COST, the name of the function.
+ * Loops have constant lengths and no branches, so that compilers make vectors of them: masks say
+ * what counts. Parameter: COST, the name of the function.
  */
 
-/* Words of block elements -1..n-1 (element -1 is what the difference along x needs), and of their
- * neighbours along y (1), z (2) and both (3). */
+enum { PATCH = ZMPI_BLOCK + 1 };
+
+/* Words of block elements -1 to 31 (element -1 is what the difference along x needs), and of their
+ * neighbours along y (1), z (2) and both (3). Masks: all ones, or zero. */
 struct patch {
-    size_t n;
-    U word[4][ZMPI_BLOCK + 1];
-    U inside[4][ZMPI_BLOCK + 1]; /* all ones where there is such a neighbour */
-    bool start[ZMPI_BLOCK + 1];  /* a row begins here */
+    U word[4][PATCH];
+    U inside[4][PATCH]; /* is there such a neighbour? */
+    U left[2][PATCH];   /* is there one along x? [0]: for x alone, which runs on across rows */
+    U exists[PATCH];    /* is the element in the tile? */
 };
+
+static inline void patch_row(struct patch *p, const struct zmpi_rows *rows, size_t z, size_t y,
+                             size_t x, size_t j, size_t n)
+{
+    const unsigned char *at = rows->at + z * rows->plane + y * rows->row + x * WIDTH;
+    for (unsigned k = 0; k < 4; k++) {
+        if ((k & 1 && y == 0) || (k & 2 && z == 0))
+            continue;
+        const unsigned char *from = at - (k & 1 ? rows->row : 0) - (k & 2 ? rows->plane : 0);
+        for (size_t i = 0; i < n; i++) {
+            p->word[k][j + i] = load_word(from + i * WIDTH);
+            p->inside[k][j + i] = (U)-1;
+        }
+    }
+    p->left[1][j] = x ? (U)-1 : 0;
+}
 
 static inline void patch_load(struct patch *p, const struct shape *s, const struct zmpi_rows *rows,
                               size_t block)
 {
-    memset(p, 0, sizeof *p);
-    size_t first = block * ZMPI_BLOCK, j = first == 0;
-    p->n = block_words(s, block);
-    while (j <= p->n) { /* as much as lies in one row */
+    const size_t first = block * ZMPI_BLOCK, n = block_words(s, block);
+    for (size_t j = 0; j < PATCH; j++) {
+        for (unsigned k = 0; k < 4; k++)
+            p->word[k][j] = p->inside[k][j] = 0;
+        p->left[0][j] = p->left[1][j] = (U)-1;
+        p->exists[j] = j > 0 && j <= n ? (U)-1 : 0;
+    }
+    for (size_t j = first == 0; j <= n;) { /* as much as lies in one row */
         size_t i = first + j - 1, x = i % s->row, y = i / s->row % s->y, z = i / s->plane;
-        size_t left = p->n + 1 - j, n = s->row - x < left ? s->row - x : left;
-        const unsigned char *at = rows->at + z * rows->plane + y * rows->row + x * WIDTH;
-        for (unsigned k = 0; k < 4; k++) {
-            if ((k & 1 && y == 0) || (k & 2 && z == 0))
-                continue;
-            memcpy(&p->word[k][j], at - (k & 1 ? rows->row : 0) - (k & 2 ? rows->plane : 0),
-                   n * WIDTH);
-            memset(&p->inside[k][j], 0xFF, n * WIDTH);
-        }
-        p->start[j] = x == 0;
-        j += n;
+        size_t left = n + 1 - j, m = s->row - x < left ? s->row - x : left;
+        patch_row(p, rows, z, y, x, j, m);
+        j += m;
     }
 }
 
@@ -40,24 +55,40 @@ static inline void patch_load(struct patch *p, const struct shape *s, const stru
  * word. */
 static inline bool patch_integers(struct patch *p, const struct zmpi_chunk_rule *rule, U origin)
 {
-    /* The steps of all levels are nearly the same, and the last takes the largest values. */
-    const struct quantizer z = quantizer_of(rule, rule->levels ? rule->levels - 1 : 0);
-    const U base = rule->levels     ? quantize(&z, value_of(origin))
-                   : rule->is_float ? ordered_view(origin)
-                                    : origin;
-    bool all = true;
-    for (unsigned k = 0; k < 4; k++)
-        for (size_t j = 0; j <= p->n; j++) {
-            U u = p->word[k][j];
-            if (rule->levels) {
-                all &= FABS(value_of(u)) <= z.limit; /* false for NaN */
-                u = quantize(&z, value_of(u));
-            } else if (rule->is_float) {
-                u = ordered_view(u);
+    if (rule->levels == 0) {
+        const U flip = rule->is_float ? SIGN_BIT - 1 : 0;
+        const U base = origin & SIGN_BIT ? origin ^ flip : origin;
+        for (unsigned k = 0; k < 4; k++)
+            for (size_t j = 0; j < PATCH; j++) {
+                U u = p->word[k][j];
+                p->word[k][j] = ((u & SIGN_BIT ? u ^ flip : u) - base) & p->inside[k][j];
             }
-            p->word[k][j] = (u - base) & p->inside[k][j];
+        return true;
+    }
+    /* The steps of all levels are nearly the same, and the last takes the largest values. */
+    const struct quantizer z = quantizer_of(rule, rule->levels - 1);
+    const U base = quantize(&z, value_of(origin));
+    U wide = 0;
+    for (unsigned k = 0; k < 4; k++)
+        for (size_t j = 0; j < PATCH; j++) {
+            T x = value_of(p->word[k][j]);
+            wide |= FABS(x) <= z.limit ? 0 : (U)-1; /* all ones for NaN */
+            p->word[k][j] = (quantize(&z, x) - base) & p->inside[k][j];
         }
-    return all;
+    return !wide;
+}
+
+/* Cost of residuals from differences d along y and z, without and with the x axis. */
+static inline void patch_cost(const struct patch *p, const U d[PATCH], const U left[PATCH],
+                              size_t cost[2])
+{
+    U plain = 0, along_x = 0;
+    for (size_t j = 1; j < PATCH; j++) {
+        plain |= magnitude(d[j] & p->exists[j]);
+        along_x |= magnitude((d[j] - (d[j - 1] & left[j])) & p->exists[j]);
+    }
+    cost[0] += plain ? bit_length(plain) + 1 : 0;
+    cost[1] += along_x ? bit_length(along_x) + 1 : 0;
 }
 
 bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3], const struct zmpi_rows *src,
@@ -65,25 +96,17 @@ bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3], const stru
 {
     const struct shape s = shape_of(extent);
     struct patch p;
-    U d[4][ZMPI_BLOCK + 1];
+    U d[4][PATCH];
     patch_load(&p, &s, src, position * s.blocks >> 16);
     if (!patch_integers(&p, rule, load_word(src->at)))
         return false;
-    for (size_t j = 0; j <= p.n; j++) {
+    for (size_t j = 0; j < PATCH; j++) {
         d[0][j] = p.word[0][j];
         d[1][j] = p.word[0][j] - p.word[1][j];
         d[2][j] = p.word[0][j] - p.word[2][j];
         d[3][j] = d[2][j] - p.word[1][j] + p.word[3][j];
     }
-    for (unsigned yz = 0; yz < 4; yz++) {
-        U plain = 0, along_x = 0;
-        for (size_t j = 1; j <= p.n; j++) {
-            /* x alone runs on across the ends of rows. */
-            plain |= magnitude(d[yz][j]);
-            along_x |= magnitude(d[yz][j] - (yz && p.start[j] ? 0 : d[yz][j - 1]));
-        }
-        cost[2 * yz] += plain ? bit_length(plain) + 1 : 0;
-        cost[2 * yz + 1] += along_x ? bit_length(along_x) + 1 : 0;
-    }
+    for (unsigned yz = 0; yz < 4; yz++)
+        patch_cost(&p, d[yz], p.left[yz != 0], cost + 2 * yz);
     return true;
 }

@@ -1,6 +1,6 @@
 /*
- * vector_decode_t.h - template: one chunk from bytes to words: blocks are unpacked, summed along the
- * axes, converted and stored where they belong while they are in registers. After layout_t.h;
+ * vector_decode_t.h - template: one chunk from bytes to words: blocks are unpacked, summed along
+ * the axes, converted and stored where they belong while they are in registers. After layout_t.h;
  * SCALAR_DECODE is the reference, for chunks shorter than a block.
  *
  * parse_chunk has checked everything before this begins. What is left to watch is that loads of
@@ -115,25 +115,31 @@ VECTOR void restore_blocks(struct sums *s, struct unpacker *u, size_t words, uns
     }
 }
 
-/* Any row, from its residuals. Writes whole vectors. */
-VECTOR void restore_words(struct sums *s, const U *r, size_t words, unsigned axes,
-                          enum conversion c, U *dst)
+/* Any row of at least a vector, from its residuals, in place. Writes whole vectors: what the last
+ * one spoils of the next row is saved in *head, of which this row begins with the one before. */
+VECTOR void restore_words(struct sums *s, U *r, size_t words, unsigned axes, enum conversion c,
+                          V *head)
 {
+    V v = *head;
     for (size_t i = 0; i < words; i += LANES) {
-        V v = v_load(r + i);
+        V next = v_load(r + (i + LANES < words ? i + LANES : words));
         if (axes & ZMPI_AXIS_X) {
             v = v_add(v_scan(v), s->carry);
             s->carry = v_last(v);
         }
-        v_store(dst + i, restore(s, i, axes, c, v));
+        v_store(r + i, restore(s, i, axes, c, v));
+        v = next;
     }
+    *head = v;
 }
 
 /* ---- rows to where they belong ---- */
 
-/* Past the caches, in whole lines of 64 bytes; the ends as usual. */
-VECTOR void stream_bytes(const unsigned char *src, size_t size, unsigned char *dst)
+/* memcpy past the caches, in whole lines of 64 bytes; the ends as usual. */
+KERNEL void *stream_bytes(void *to, const void *from, size_t size)
 {
+    const unsigned char *src = from;
+    unsigned char *dst = to;
     size_t i = (0 - (uintptr_t)dst) % 64;
     i = i < size ? i : size;
     memcpy(dst, src, i);
@@ -141,29 +147,7 @@ VECTOR void stream_bytes(const unsigned char *src, size_t size, unsigned char *d
         for (unsigned k = 0; k < 64; k += sizeof(V))
             v_stream(dst + i + k, v_load((const U *)(const void *)(src + i + k)));
     memcpy(dst + i, src + i, size - i);
-}
-
-/* Words without gaps to the rows of a tile. */
-KERNEL void put_words(const struct shape *s, const unsigned char *words,
-                      const struct zmpi_rows *dst)
-{
-    size_t row = s->row * WIDTH, rows = s->y, planes = s->z;
-    if (dst->row == row || rows == 1) { /* rows that lie behind each other are one */
-        row *= rows;
-        rows = 1;
-    }
-    if (rows == 1 && (dst->plane == row || planes == 1)) {
-        row *= planes;
-        planes = 1;
-    }
-    for (size_t z = 0; z < planes; z++)
-        for (size_t y = 0; y < rows; y++, words += row) {
-            unsigned char *to = dst->at + z * dst->plane + y * dst->row;
-            if (dst->stream)
-                stream_bytes(words, row, to);
-            else if (to != words)
-                memcpy(to, words, row);
-        }
+    return to;
 }
 
 /* ---- a chunk ---- */
@@ -187,8 +171,10 @@ VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, 
         s.x = s.row = s.count;
     }
     const U *zeros = (const U *)(const void *)j->work->integers;
-    U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE), *r = (U *)(void *)j->work->residuals;
+    U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
     U *bases = (U *)(void *)j->work->bases, *word = (U *)(void *)j->work->words;
+    const size_t padded = (s.row + LANES - 1) / LANES * LANES;
+    V head = v_set1(0);
     unsigned char tail[TAIL];
     struct unpacker u;
     struct sums n = {.base = v_set1(j->p->base),
@@ -204,8 +190,8 @@ VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, 
         for (size_t y = 0; y < s.y; y++) {
             const size_t at = (z * s.y + y) * s.row;
             n.above = y ? n.keep_y : axes & ZMPI_AXIS_Z ? zeros : bases;
-            n.keep_z = q + (direct ? y * s.row : at); /* in place, if nothing is written beyond */
-            n.before = z == 0 ? bases : direct ? n.keep_z : n.keep_z - s.plane;
+            n.keep_z = q + y * padded;
+            n.before = z ? n.keep_z : bases;
             if (axes != ZMPI_AXIS_X)
                 n.carry = v_set1(0);
             if (direct) {
@@ -216,14 +202,33 @@ VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, 
             } else {
                 /* One row ahead: what was just stored is slow to load in another alignment. */
                 size_t ahead = at + 2 * s.row;
-                unpack_until(&u, ahead < s.count ? ahead : s.count, r);
-                restore_words(&n, r + at, s.row, axes, c, word + at);
+                unpack_until(&u, ahead < s.count ? ahead : s.count, word);
+                head = at ? head : v_load(word);
+                restore_words(&n, word + at, s.row, axes, c, &head);
             }
         }
 }
 
+/* Rows shorter than a vector: the sums one by one. */
+VECTOR void decode_narrow(const struct job *j, enum conversion c)
+{
+    U *word = (U *)(void *)j->work->words;
+    const struct sums n = {.base = v_set1(0), .step = f_set1(j->p->step), .flip = v_set1(j->flip)};
+    unsigned char tail[TAIL];
+    struct unpacker u;
+    unpacker_begin(&u, j->p, tail);
+    unpack_until(&u, j->s->count, word);
+    integers_of(j->s, word, j->p->base, j->p->axes);
+    for (size_t i = 0; i < j->s->count; i += LANES)
+        v_store(word + i, restore(&n, i, 0, c, v_load(word + i)));
+}
+
 VECTOR void decode_rows(const struct job *j, enum conversion c, bool direct)
 {
+    if (j->s->x < LANES && j->p->axes > ZMPI_AXIS_X) {
+        decode_narrow(j, c);
+        return;
+    }
     switch (2 * j->p->axes + direct) {
 #define CASE(axes)                                                                                 \
     case 2 * (axes):                                                                               \
@@ -278,8 +283,8 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
     const struct job j = {&s, &p, dst, work, is_float ? SIGN_BIT - 1 : 0};
     const bool stored = p.map == ZMPI_MAP_STORED, exceptions = !stored && p.masks != p.values;
     const bool lines = (((uintptr_t)dst->at | dst->row | dst->plane) % 64 == 0);
-    const bool direct = !exceptions && !stored && !p.zero && s.row % ZMPI_BLOCK == 0 &&
-                        (lines || !dst->stream);
+    const bool direct =
+        !exceptions && !stored && !p.zero && s.row % ZMPI_BLOCK == 0 && (lines || !dst->stream);
     if (p.zero)
         decode_zero(&j);
     else if (p.map == ZMPI_MAP_QUANTIZED)
@@ -289,7 +294,8 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
     if (exceptions)
         load_exceptions(&s, &p, (U *)(void *)work->words);
     if (!direct)
-        put_words(&s, stored ? p.values : work->words, dst);
+        zmpi_rows_scatter(dst, extent, s.x * WIDTH, stored ? p.values : work->words,
+                          dst->stream ? stream_bytes : memcpy);
     if (dst->stream)
         v_fence();
     return ZMPI_OK;

@@ -17,19 +17,46 @@ static inline struct output output_begin(const struct shape *s, enum zmpi_map ma
     return (struct output){out, lengths, {lengths, planes, 0}};
 }
 
-/* x: the words, without gaps, if there are exceptions. Returns the size. */
-static inline size_t output_end(const struct shape *s, const struct output *o, enum zmpi_map map,
-                                unsigned axes, U base, const T *x, const uint32_t *exception)
+/* store_exceptions of layout_t.h. */
+KERNEL unsigned char *put_exceptions(const struct shape *s, const U *x, const uint32_t *exception,
+                                     unsigned char *lengths, unsigned char *dst)
+{
+    for (size_t b = 0; b < s->blocks; b++) {
+        zmpi_store32(dst, exception[b]); /* without a branch; overwritten if it is zero */
+        dst += exception[b] ? 4 : 0;
+        lengths[b] |= exception[b] ? ZMPI_BLOCK_EXCEPTIONS : 0;
+    }
+    for (size_t b = 0; b < s->blocks; b++) {
+        uint32_t mask = exception[b], equal = 0;
+        if (!mask)
+            continue;
+        const U *p = x + b * ZMPI_BLOCK, first = p[__builtin_ctz(mask)];
+        for (unsigned k = 0; k < VECTORS; k++) /* the buffer is longer than the chunk */
+            equal |= m_bits(v_equal(v_load(p + k * LANES), v_set1(first))) << (k * LANES);
+        if (!(mask & ~equal)) {
+            lengths[b] |= ZMPI_BLOCK_UNIFORM;
+            mask &= ~mask + 1; /* the lowest alone */
+        }
+        for (; mask; mask &= mask - 1, dst += WIDTH)
+            store_word(dst, p[__builtin_ctz(mask)]);
+    }
+    return dst;
+}
+
+/* exceptions: where masks and words are, if there are any. Returns the size. */
+TARGET static size_t output_end(const struct shape *s, const struct output *o, enum zmpi_map map,
+                                unsigned axes, U base, const struct zmpi_chunk_work *exceptions)
 {
     unsigned char *end = o->packer.dst;
     store_word(o->lengths - WIDTH, base);
-    if (!o->packer.any && !x) {
+    if (!o->packer.any && !exceptions) {
         store_head(o->begin, map, axes, ZMPI_CHUNK_ZERO);
         return head_bytes(map);
     }
-    store_head(o->begin, map, axes, x ? ZMPI_CHUNK_EXCEPTIONS : 0);
-    if (x)
-        end = store_exceptions(s, x, exception, o->lengths, end);
+    store_head(o->begin, map, axes, exceptions ? ZMPI_CHUNK_EXCEPTIONS : 0);
+    if (exceptions)
+        end = put_exceptions(s, (const U *)(const void *)exceptions->words, exceptions->exception,
+                             o->lengths, end);
     return (size_t)(end - o->begin);
 }
 
@@ -47,7 +74,7 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
     store_word(out + HEAD, bits_of(z->step));
     if (!fuse_quantized(&f, axes, &o.packer))
         return 0;
-    return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL, NULL);
+    return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL);
 }
 
 /* With exceptions, or with rows too short for vectors, in several passes; 0 if there is nothing but
@@ -55,7 +82,6 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
 TARGET static size_t encode_masked(const struct shape *s, const struct quantizer *z, unsigned axes,
                                    struct zmpi_chunk_work *work, unsigned char *out)
 {
-    const T *x = (const T *)(const void *)work->words;
     U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
     size_t exceptions = quantize_masked(s, work->words, z, q, work->exception);
     if (exceptions == s->count)
@@ -69,11 +95,15 @@ TARGET static size_t encode_masked(const struct shape *s, const struct quantizer
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, out);
     store_word(out + HEAD, bits_of(z->step));
     pack_blocks(s, work, axes, &o.packer);
-    return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, exceptions ? x : NULL,
-                      work->exception);
+    return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, exceptions ? work : NULL);
 }
 
-/* Size of the chunk by map 0, or 0 if it cannot be coded so. */
+/*
+ * Size of the chunk by map 0, or 0 if it cannot be coded so.
+ *
+ * If all words turn out to fit the first level, it is the one that the samples would have chosen:
+ * so where the chunk before had it, it is tried first.
+ */
 TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                       const size_t extent[3], const struct zmpi_rows *rows,
                                       struct zmpi_chunk_work *work, unsigned char *out)
@@ -83,12 +113,21 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
     const struct zmpi_rows own = {.at = work->words};
     if (narrow)
         zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
-    struct lines l = lines_of(s, narrow ? &own : rows, work);
-    int level = pick_level(s, &l, rule);
+    const struct lines l = lines_of(s, narrow ? &own : rows, work);
+    struct quantizer z = quantizer_of(rule, 0);
+    const bool ordered = rule->level[0].limit <= rule->level[rule->levels - 1].limit;
+    if (!narrow && ordered && work->first_level && finest_level(&l, rule, 0) == 0) {
+        size_t size = encode_fused(s, &z, axes, rows, work, out);
+        if (size)
+            return size;
+    }
+    const int level = pick_level(s, &l, rule);
+    const bool tried = ordered && work->first_level && level == 0;
+    work->first_level = level == 0 && !tried;
     if (level < 0)
         return 0;
-    struct quantizer z = quantizer_of(rule, level);
-    size_t size = narrow ? 0 : encode_fused(s, &z, axes, rows, work, out);
+    z = quantizer_of(rule, level);
+    size_t size = narrow || tried ? 0 : encode_fused(s, &z, axes, rows, work, out);
     if (size)
         return size;
     zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
@@ -123,7 +162,7 @@ TARGET static size_t encode_integer(const struct shape *s, const struct zmpi_chu
         struct fuse f = {.s = s, .rows = rows, .work = work, .flip = flip, .base = base};
         fuse_ordered(&f, axes, &o.packer);
     }
-    return output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, NULL, NULL);
+    return output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, NULL);
 }
 
 TARGET size_t ENCODE(const struct zmpi_chunk_rule *rule, const size_t extent[3],

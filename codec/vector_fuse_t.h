@@ -102,6 +102,8 @@ VECTOR void fuse_words(struct intake *t, struct neighbours *n, const unsigned ch
     }
 }
 
+enum { R_WORDS = 2048 };
+
 /* All rows; `axes`, `source` and `aligned` are constants to the compiler. False if there is an
  * exception; the planes are worth nothing then. */
 VECTOR bool fuse_along(const struct fuse *f, unsigned axes, enum source source, bool aligned,
@@ -119,7 +121,7 @@ VECTOR bool fuse_along(const struct fuse *f, unsigned axes, enum source source, 
     const size_t ahead = rows->next ? (size_t)(rows->next - rows->at) : 0;
     struct intake t = {vector_quantizer_of(&f->quantizer), doubt_none(), v_set1(f->flip)};
     struct neighbours n = {.base = v_set1(f->base), .last = v_set1(f->base)};
-    size_t done = 0;
+    size_t begin = 0, done = 0; /* r holds the residuals from element `begin` */
     if (axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z))
         for (size_t i = 0; i < padded; i += LANES)
             v_store(bases + i, n.base);
@@ -136,17 +138,22 @@ VECTOR bool fuse_along(const struct fuse *f, unsigned axes, enum source source, 
                 fuse_blocks(&t, &n, x, s->x, ahead, axes, source, p);
             } else {
                 size_t at = (z * s->y + y) * s->x;
-                fuse_words(&t, &n, x, s->x, ahead, axes, source, r + at);
-                /* What was stored in the row before is sure to be in the cache. */
-                done = pack_until(p, r, done, at);
+                fuse_words(&t, &n, x, s->x, ahead, axes, source, r + (at - begin));
+                /* One row behind: what was just stored is slow to load in another alignment. */
+                done = pack_until(p, r, done, at - begin);
+                if (done >= R_WORDS) { /* keep it small: it shares the cache with the rest */
+                    memmove(r, r + done, (at + s->x - begin - done) * WIDTH);
+                    begin += done;
+                    done = 0;
+                }
             }
             if (source == QUANTIZE && doubt_any(&t.doubt, t.z.limit, t.z.bound))
                 return false;
         }
     if (!aligned) {
         for (unsigned k = 0; k < VECTORS; k++) /* what the last block has too much */
-            v_store(r + s->count + k * LANES, v_set1(0));
-        pack_until(p, r, done, s->blocks * ZMPI_BLOCK);
+            v_store(r + (s->count - begin) + k * LANES, v_set1(0));
+        pack_until(p, r, done, s->blocks * ZMPI_BLOCK - begin);
     }
     *packer = own;
     return true;

@@ -75,6 +75,31 @@ VECTOR void residual_rows(const struct shape *s, const U *q, const U *zeros, uns
         v_store(r + k * LANES, v_set1(0));
 }
 
+/* The same for rows shorter than a vector, which goes on from row to row: all rows of a plane but
+ * the first have one above. */
+VECTOR void residual_narrow(const struct shape *s, const U *q, const U *zeros, unsigned axes, U *r)
+{
+    U inside[2 * LANES]; /* all ones where there is a neighbour along x */
+    for (size_t i = 0; i < 2 * LANES; i++)
+        inside[i] = i % s->row ? (U)-1 : 0;
+    for (size_t z = 0; z < s->z; z++)
+        for (size_t y = 0; y < 2 && y < s->y; y++) {
+            const struct row l = row_at(s, q, zeros, z, y);
+            const size_t first = y * s->row, n = y ? s->plane - s->row : s->row;
+            V last = v_set1(0), d, none = last;
+            for (size_t i = 0, x = 0; i < n; i += LANES, x = (x + LANES) % s->row) {
+                residuals(&l, i, axes & ~(unsigned)ZMPI_AXIS_X, 1, &none, &d);
+                V left = v_shift_in(last, d);
+                last = d;
+                if (axes & ZMPI_AXIS_X)
+                    d = v_sub(d, v_and(left, v_load(inside + x)));
+                v_store(r + z * s->plane + first + i, d);
+            }
+        }
+    for (unsigned k = 0; k < VECTORS; k++) /* what the last block has too much */
+        v_store(r + s->count + k * LANES, v_set1(0));
+}
+
 /* Blocks of residuals from element `done`, a multiple of the block, up to at most `end`. Returns
  * where it stopped. */
 VECTOR size_t pack_until(struct packer *p, const U *r, size_t done, size_t end)
@@ -107,7 +132,10 @@ VECTOR void pack_along(const struct shape *s, struct zmpi_chunk_work *work, unsi
             }
     } else {
         U *r = (U *)(void *)work->residuals;
-        residual_rows(s, q, zeros, axes, r);
+        if (s->row < LANES)
+            residual_narrow(s, q, zeros, axes, r);
+        else
+            residual_rows(s, q, zeros, axes, r);
         pack_until(p, r, 0, s->blocks * ZMPI_BLOCK);
     }
     *packer = own;

@@ -166,6 +166,17 @@ KERNEL bool lines_reproduced(const struct lines *l, const struct quantizer *quan
     return true;
 }
 
+/* The smallest step that reproduces all words, if it is smaller than that of `level`. */
+TARGET static int finest_level(const struct lines *l, const struct zmpi_chunk_rule *rule, int level)
+{
+    for (int finer = rule->levels - 1; finer > level; finer--) {
+        struct quantizer z = quantizer_of(rule, finer);
+        if (lines_reproduced(l, &z))
+            return finer;
+    }
+    return level;
+}
+
 /* choose_level of quant_t.h. */
 TARGET static int pick_level(const struct shape *s, const struct lines *l,
                              const struct zmpi_chunk_rule *rule)
@@ -181,10 +192,5 @@ TARGET static int pick_level(const struct shape *s, const struct lines *l,
         while (8 * fit[level] < 7 * fit[last])
             level++;
     }
-    for (int finer = last; finer > level; finer--) {
-        struct quantizer z = quantizer_of(rule, finer);
-        if (lines_reproduced(l, &z))
-            return finer;
-    }
-    return level;
+    return finest_level(l, rule, level);
 }

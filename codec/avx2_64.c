@@ -33,6 +33,9 @@
 #define SCALAR_DECODE zmpi_chunk64_decode
 #include "vector_decode_t.h"
 
+#define COST zmpi_avx2_cost64
+#include "cost_t.h"
+
 #define RANGE zmpi_avx2_range64
 #include "vector_range_t.h"
 #endif

@@ -32,6 +32,9 @@
 #define SCALAR_DECODE zmpi_chunk32_decode
 #include "vector_decode_t.h"
 
+#define COST zmpi_avx512_cost32
+#include "cost_t.h"
+
 #define RANGE zmpi_avx512_range32
 #include "vector_range_t.h"
 #endif

@@ -122,7 +122,8 @@ static size_t sample_size(const struct plan *p)
 static unsigned choose_axes(const struct plan *p, const struct zmpi_chunk_rule *rule,
                             const unsigned char *src)
 {
-    zmpi_chunk_cost_fn *cost_of = p->width == 4 ? zmpi_chunk32_cost : zmpi_chunk64_cost;
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    zmpi_chunk_cost_fn *cost_of = p->width == 4 ? kernels->cost32 : kernels->cost64;
     const size_t chunks = p->chunks - (p->bytes % p->width != 0); /* whole words only */
     const size_t n = sample_size(p);
     size_t cost[8] = {0}, counted = 0, extent[3];

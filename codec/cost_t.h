@@ -3,7 +3,8 @@
  * that is made once per array (format.md 4.6). After layout_t.h.
  *
  * Loops have constant lengths and no branches, so that compilers make vectors of them: masks say
- * what counts. Parameter: COST, the name of the function.
+ * what counts. Parameters: COST, the name of the function, and TARGET,
+ * what it is compiled for.
  */
 
 enum { PATCH = ZMPI_BLOCK + 1 };
@@ -91,7 +92,7 @@ static inline void patch_cost(const struct patch *p, const U d[PATCH], const U l
     cost[1] += along_x ? bit_length(along_x) + 1 : 0;
 }
 
-bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3], const struct zmpi_rows *src,
+TARGET bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3], const struct zmpi_rows *src,
           uint32_t position, size_t cost[8])
 {
     const struct shape s = shape_of(extent);

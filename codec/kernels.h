@@ -18,6 +18,7 @@ struct zmpi_kernels {
     bool (*available)(void);          /* does this machine have the instructions? */
     zmpi_chunk_encode_fn *encode32, *encode64;
     zmpi_chunk_decode_fn *decode32, *decode64;
+    zmpi_chunk_cost_fn *cost32, *cost64;
     zmpi_range_fn *range32, *range64;
     zmpi_hash_fn *hash;
 };

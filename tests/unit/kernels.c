@@ -67,6 +67,19 @@ static enum zmpi_status decode(const struct zmpi_kernels *k, const struct tile *
     return f(kit_is_float(t->type), t->extent, src, size, &rows, work);
 }
 
+static void compare_costs(const struct zmpi_kernels *k, const struct tile *t,
+                          const struct zmpi_chunk_rule *rule, unsigned char *src, const char *what)
+{
+    const struct zmpi_kernels *s = &zmpi_kernels_scalar;
+    const struct zmpi_rows rows = tile_rows(t, src);
+    for (uint32_t position = 0; position < 65536; position += 9362) {
+        size_t expected[8] = {0}, got[8] = {0};
+        bool e = (t->width == 4 ? s->cost32 : s->cost64)(rule, t->extent, &rows, position, expected);
+        bool g = (t->width == 4 ? k->cost32 : k->cost64)(rule, t->extent, &rows, position, got);
+        cr_assert(e == g && memcmp(expected, got, sizeof got) == 0, "%s: costs", what);
+    }
+}
+
 /* Encode by both, decode by both; all buffers end where memory ends, or begin where it begins. */
 static void compare(const struct zmpi_kernels *k, const struct tile *t,
                     const struct zmpi_chunk_rule *rule, const unsigned char *data, const char *what)
@@ -77,6 +90,7 @@ static void compare(const struct zmpi_kernels *k, const struct tile *t,
     struct kit_guarded src = kit_guard(t->bytes, at_end);
     memcpy(src.data, data, t->bytes);
     size_t size = encode(&zmpi_kernels_scalar, t, rule, src.data, expected);
+    compare_costs(k, t, rule, src.data, what);
     cr_assert_eq(encode(k, t, rule, src.data, got), size, "%s: size", what);
     cr_assert(memcmp(expected, got, size) == 0, "%s: bytes", what);
 

@@ -4,6 +4,7 @@
  * does. */
 #define XXH_DISPATCH_AVX2 1
 #define XXH_TARGET_AVX2   __attribute__((target("avx2")))
+#define XXH_ACC_ALIGN     32 /* what these loops load */
 #include <immintrin.h>
 
 #include "avx2.h"
@@ -31,6 +32,8 @@ const struct zmpi_kernels zmpi_kernels_avx2 = {
     .encode64 = zmpi_avx2_encode64,
     .decode32 = zmpi_avx2_decode32,
     .decode64 = zmpi_avx2_decode64,
+    .cost32 = zmpi_avx2_cost32,
+    .cost64 = zmpi_avx2_cost64,
     .range32 = zmpi_avx2_range32,
     .range64 = zmpi_avx2_range64,
     .hash = zmpi_avx2_hash,

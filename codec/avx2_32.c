@@ -21,16 +21,21 @@
 
 #include "avx2.h"
 #include "avx2_words32.h"
+#include "vector_block_t.h"
 
 #define ENCODE        zmpi_avx2_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode
 #include "vector_pack_t.h"
 #include "vector_quant_t.h"
+#include "vector_fuse_t.h"
 #include "vector_encode_t.h"
 
 #define DECODE        zmpi_avx2_decode32
 #define SCALAR_DECODE zmpi_chunk32_decode
 #include "vector_decode_t.h"
+
+#define COST zmpi_avx2_cost32
+#include "cost_t.h"
 
 #define RANGE zmpi_avx2_range32
 #include "vector_range_t.h"

@@ -1,6 +1,7 @@
 /* avx2_words32.h - the operations that vector_*_t.h is written in, for 4-byte words and AVX2. */
 
 typedef __m256i V;
+typedef V M; /* all ones in a lane, or none */
 typedef __m256 F;
 enum { LANES = 8, VECTORS = ZMPI_BLOCK / LANES };
 
@@ -61,49 +62,37 @@ VECTOR V v_abs(V a)
     return _mm256_abs_epi32(a);
 }
 
-VECTOR V v_equal(V a, V b)
+VECTOR M v_equal(V a, V b)
 {
     return _mm256_cmpeq_epi32(a, b);
 }
 
-VECTOR bool v_any(V v)
+VECTOR M m_none(void)
 {
-    return !_mm256_testz_si256(v, v);
+    return _mm256_setzero_si256();
 }
 
-/* Bit j of the lanes' top bits. */
-VECTOR uint32_t v_mask(V v)
+VECTOR M m_or(M a, M b)
 {
-    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(v));
+    return v_or(a, b);
 }
 
-/* All ones in the lanes of vector k of a block whose bit is set. */
-VECTOR V v_lanes(uint32_t bits, unsigned k)
+VECTOR bool m_any(M m)
 {
-    const V lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    V b = v_and(v_set1(bits >> (LANES * k)), lane);
-    return v_equal(b, lane);
+    return !_mm256_testz_si256(m, m);
 }
 
-/* Sign and magnitude to two's complement order and back. */
-VECTOR V v_ordered(V u)
+VECTOR uint32_t m_bits(M m)
+{
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(m));
+}
+
+/* Sign and magnitude to two's complement order and back; `flip`: the bits that a sign turns over.
+ */
+VECTOR V v_ordered(V u, V flip)
 {
     V negative = _mm256_srai_epi32(u, 31);
-    return _mm256_xor_si256(u, v_and(negative, v_set1(SIGN_BIT - 1)));
-}
-
-/* out[i] = or of all lanes of a[i]. */
-VECTOR void v_or_lanes(const V a[8], U out[8])
-{
-    V h[2];
-    for (int i = 0; i < 2; i++) {
-        const V *b = a + 4 * i;
-        V p = v_or(_mm256_unpacklo_epi32(b[0], b[1]), _mm256_unpackhi_epi32(b[0], b[1]));
-        V q = v_or(_mm256_unpacklo_epi32(b[2], b[3]), _mm256_unpackhi_epi32(b[2], b[3]));
-        h[i] = v_or(_mm256_unpacklo_epi64(p, q), _mm256_unpackhi_epi64(p, q));
-    }
-    v_store(out, v_or(_mm256_permute2x128_si256(h[0], h[1], 0x20),
-                      _mm256_permute2x128_si256(h[0], h[1], 0x31)));
+    return _mm256_xor_si256(u, v_and(negative, flip));
 }
 
 /* Length of the longest of all lanes. */
@@ -119,6 +108,13 @@ VECTOR unsigned v_length(V v)
 VECTOR F f_load(const unsigned char *p)
 {
     return _mm256_loadu_ps((const float *)(const void *)p);
+}
+
+/* The first n < LANES of them, and zeros. */
+VECTOR V v_load_few(const unsigned char *p, size_t n)
+{
+    static const U present[2 * LANES] = {(U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1};
+    return _mm256_maskload_epi32((const int *)(const void *)p, v_load(present + LANES - n));
 }
 
 VECTOR F f_set1(T x)
@@ -147,12 +143,12 @@ VECTOR F f_abs(F a)
 }
 
 /* !(a <= b), true for NaN; !(a < b) likewise. */
-VECTOR V f_not_le(F a, F b)
+VECTOR M f_not_le(F a, F b)
 {
     return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_NLE_UQ));
 }
 
-VECTOR V f_not_lt(F a, F b)
+VECTOR M f_not_lt(F a, F b)
 {
     return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_NLT_UQ));
 }
@@ -165,6 +161,12 @@ VECTOR V f_bits(F x)
 VECTOR F f_of_bits(V v)
 {
     return _mm256_castsi256_ps(v);
+}
+
+/* NaN in these lanes. */
+VECTOR F f_nan_where(M m, F x)
+{
+    return f_of_bits(v_or(m, f_bits(x)));
 }
 
 /* Signed integers to floats, to nearest even. */
@@ -181,6 +183,37 @@ VECTOR F f_min(F a, F b)
 VECTOR F f_max(F a, F b)
 {
     return _mm256_max_ps(a, b);
+}
+
+/* ---- what cannot be quantized ---- */
+
+/* Extremes over all lanes that tell whether there was one: the largest |x|, as bits, so that NaN is
+ * largest; the largest |error|; and the smallest error as a signed integer, which -0 alone makes
+ * the smallest there is: x - x' is -0 for x = -0, and for nothing else. */
+struct doubt {
+    V x, lowest;
+    F error;
+};
+
+VECTOR struct doubt doubt_none(void)
+{
+    return (struct doubt){v_set1(0), v_set1(0), f_set1(0)};
+}
+
+VECTOR void doubt_add(struct doubt *d, F x, F error, F limit, F bound)
+{
+    (void)limit, (void)bound;
+    d->x = _mm256_max_epu32(d->x, f_bits(f_abs(x)));
+    d->error = f_max(d->error, f_abs(error));
+    d->lowest = _mm256_min_epi32(d->lowest, f_bits(error));
+}
+
+VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
+{
+    /* As integers: there are no larger ones than the sign bit's. */
+    M wide = _mm256_cmpgt_epi32(d->x, f_bits(limit));
+    M wrong = f_not_lt(d->error, bound);
+    return m_any(m_or(m_or(wide, wrong), v_equal(d->lowest, v_set1(SIGN_BIT))));
 }
 
 /* ---- blocks ---- */

@@ -27,12 +27,14 @@ struct zmpi_step {
 struct zmpi_chunk_rule {
     bool is_float;
     double abs_bound; /* 0: lossless, unless there is a shift */
+    unsigned axes;    /* along which to take differences, where a tile is not flat */
     int levels;       /* usable entries of level[] */
     struct zmpi_step level[ZMPI_STEP_LEVELS];
     unsigned shift;      /* lowest bits of a magnitude that may go (4.7); 0: none */
     uint64_t magnitudes; /* those below, as bits, may lose them */
 };
 
+/* Without axes. */
 void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, double abs_bound,
                           double keep);
 /* For the pointwise relative bound r. */
@@ -61,14 +63,16 @@ struct zmpi_rows {
 
 /* Buffers for one chunk, reused from chunk to chunk; one per thread. */
 struct zmpi_chunk_work {
-    /* The chunk's elements; quantized or ordered integers; differences of these; running sums of a
-     * row. */
+    /* The chunk's elements; quantized or ordered integers; differences of these; a row of sums, or
+     * of integers; a row outside the chunk. */
     _Alignas(64) unsigned char words[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(
         64) unsigned char integers[ZMPI_CHUNK_BEFORE + ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(64) unsigned char residuals[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(64) unsigned char sums[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
+    _Alignas(64) unsigned char bases[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK]; /* one mask per block */
+    bool first_level; /* the last chunk had the first level: a guess, for speed alone */
     _Alignas(64) unsigned char coded[ZMPI_CHUNK_ROOM];
 };
 
@@ -94,13 +98,23 @@ typedef enum zmpi_status zmpi_chunk_decode_fn(bool is_float, const size_t extent
                                               const struct zmpi_rows *dst,
                                               struct zmpi_chunk_work *work);
 
+/*
+ * Add to cost[] what one block of a tile would cost under each set of axes (format.md 4.6); false
+ * if it cannot be told. position: where in the tile, in 1/65536 of its blocks.
+ */
+typedef bool zmpi_chunk_cost_fn(const struct zmpi_chunk_rule *rule, const size_t extent[3],
+                                const struct zmpi_rows *src, uint32_t position, size_t cost[8]);
+
+zmpi_chunk_cost_fn zmpi_chunk32_cost, zmpi_chunk64_cost;
 zmpi_chunk_encode_fn zmpi_chunk32_encode, zmpi_chunk64_encode; /* the scalar reference */
 zmpi_chunk_decode_fn zmpi_chunk32_decode, zmpi_chunk64_decode;
 
-/* Copy a tile with rows of `bytes` bytes to or from work->words, where it lies without gaps. */
+/* Copy a tile with rows of `bytes` bytes to work->words, where it lies without gaps. */
 void zmpi_rows_gather(const struct zmpi_rows *src, const size_t extent[3], size_t bytes,
                       struct zmpi_chunk_work *work);
+/* The opposite, with memcpy or its like. */
+typedef void *zmpi_copy_fn(void *dst, const void *src, size_t size);
 void zmpi_rows_scatter(const struct zmpi_rows *dst, const size_t extent[3], size_t bytes,
-                       const struct zmpi_chunk_work *work);
+                       const unsigned char *words, zmpi_copy_fn *copy);
 
 #endif

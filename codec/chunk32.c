@@ -21,3 +21,7 @@
 #define ENCODE zmpi_chunk32_encode
 #define DECODE zmpi_chunk32_decode
 #include "chunk_t.h"
+
+#define COST   zmpi_chunk32_cost
+#define TARGET
+#include "cost_t.h"

@@ -21,3 +21,7 @@
 #define ENCODE zmpi_chunk64_encode
 #define DECODE zmpi_chunk64_decode
 #include "chunk_t.h"
+
+#define COST   zmpi_chunk64_cost
+#define TARGET
+#include "cost_t.h"

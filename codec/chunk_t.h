@@ -8,11 +8,10 @@
 /* Lengths, planes and exceptions of work->integers to `out`, behind a head. x: the float words if
  * there are exceptions, else NULL. */
 static size_t store_integers(const struct shape *s, struct zmpi_chunk_work *work, U base,
-                             enum zmpi_map map, const T *x, unsigned char *out)
+                             enum zmpi_map map, unsigned axes, const T *x, unsigned char *out)
 {
     const U *q = (const U *)(const void *)(work->integers + ZMPI_CHUNK_BEFORE);
     U *r = (U *)(void *)work->residuals;
-    unsigned axes = choose_axes(s, q, base);
     residuals_of(s, q, base, axes, r);
 
     const size_t head = head_bytes(map);
@@ -55,7 +54,8 @@ static size_t encode_quantized(const struct shape *s, const struct zmpi_chunk_ru
         hold_exceptions(s, base, q, work->exception);
     }
     store_word(out + HEAD, bits_of(z.step));
-    return store_integers(s, work, base, ZMPI_MAP_QUANTIZED, exceptions ? x : NULL, out);
+    return store_integers(s, work, base, ZMPI_MAP_QUANTIZED, axes_within(s, rule->axes),
+                          exceptions ? x : NULL, out);
 }
 
 /* Size of the chunk by map 1 with a shift, or 0 if no element can be coded so. */
@@ -73,19 +73,20 @@ static size_t encode_shifted(const struct shape *s, const struct zmpi_chunk_rule
         base = q[first_quantized(work->exception)];
         hold_exceptions(s, base, q, work->exception);
     }
-    size_t size = store_integers(s, work, base, ZMPI_MAP_INTEGER, exceptions ? x : NULL, out);
+    size_t size = store_integers(s, work, base, ZMPI_MAP_INTEGER, axes_within(s, rule->axes),
+                                 exceptions ? x : NULL, out);
     out[3] = (unsigned char)rule->shift;
     return size;
 }
 
-static size_t encode_integer(const struct shape *s, bool is_float, struct zmpi_chunk_work *work,
-                             unsigned char *out)
+static size_t encode_integer(const struct shape *s, const struct zmpi_chunk_rule *rule,
+                             struct zmpi_chunk_work *work, unsigned char *out)
 {
     const U *word = (const U *)(const void *)work->words;
     U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
     for (size_t i = 0; i < s->count; i++)
-        q[i] = is_float ? ordered_view(word[i]) : word[i];
-    return store_integers(s, work, q[0], ZMPI_MAP_INTEGER, NULL, out);
+        q[i] = rule->is_float ? ordered_view(word[i]) : word[i];
+    return store_integers(s, work, q[0], ZMPI_MAP_INTEGER, axes_within(s, rule->axes), NULL, out);
 }
 
 size_t ENCODE(const struct zmpi_chunk_rule *rule, const size_t extent[3],
@@ -99,7 +100,7 @@ size_t ENCODE(const struct zmpi_chunk_rule *rule, const size_t extent[3],
     else if (rule->shift)
         size = encode_shifted(&s, rule, work, dst);
     if (size == 0 || size > stored_bytes(&s))
-        size = encode_integer(&s, rule->is_float, work, dst);
+        size = encode_integer(&s, rule, work, dst);
     return size > stored_bytes(&s) ? store_words(&s, work->words, dst) : size;
 }
 
@@ -149,6 +150,6 @@ enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsigned ch
         if (p.masks != p.values)
             load_exceptions(&s, &p, word);
     }
-    zmpi_rows_scatter(dst, extent, s.x * WIDTH, work);
+    zmpi_rows_scatter(dst, extent, s.x * WIDTH, work->words, memcpy);
     return ZMPI_OK;
 }

@@ -111,6 +111,35 @@ static struct zmpi_rows padded_rows(const struct plan *p, const struct zmpi_rows
     return (struct zmpi_rows){.at = work->words};
 }
 
+/* ---- the axes of differences, once for the whole array (format.md 4.6) ---- */
+
+/* Blocks to look at: few enough to take less than 2 % of the time. */
+static size_t sample_size(const struct plan *p)
+{
+    size_t n = p->bytes / p->width / ZMPI_BLOCK / 4096;
+    return n < 32 ? 32 : n > 128 ? 128 : n;
+}
+
+static unsigned choose_axes(const struct plan *p, const struct zmpi_chunk_rule *rule,
+                            const unsigned char *src)
+{
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    zmpi_chunk_cost_fn *cost_of = p->width == 4 ? kernels->cost32 : kernels->cost64;
+    const size_t chunks = p->chunks - (p->bytes % p->width != 0); /* whole words only */
+    const size_t n = sample_size(p);
+    size_t cost[8] = {0}, counted = 0, extent[3];
+    for (size_t i = 0; i < n && chunks > 0; i++) {
+        struct zmpi_rows rows = tile_rows(p, (2 * i + 1) * chunks / (2 * n), src, extent);
+        /* Steps of the golden ratio: no two samples at the same place of their tiles. */
+        counted += cost_of(rule, extent, &rows, i * 40503 & 0xFFFF, cost);
+    }
+    unsigned best = counted ? 0 : ZMPI_AXIS_X;
+    for (unsigned axes = 1; axes < 8; axes++)
+        if (cost[axes] < cost[best])
+            best = axes;
+    return best;
+}
+
 /* ---- the chunks, by any number of threads ---- */
 
 /*
@@ -296,6 +325,7 @@ static enum zmpi_status compress_chunks(const struct plan *p, const struct zmpi_
                         .at = plan_head(p)};
     size_t groups = (p->chunks + GROUP - 1) / GROUP;
     rule_of(&rule, job);
+    rule.axes = choose_axes(p, &rule, src);
     if (rule.levels && job->abs_bound > job->finer[1])
         e.rmse = job->finer[1];
     pthread_mutex_init(&e.lock, NULL);
@@ -324,6 +354,16 @@ static enum zmpi_status compress_within(const struct plan *p, struct zmpi_job *j
         status = compress_chunks(p, job, dst, capacity, src, length, &within);
     }
     return status;
+}
+
+unsigned zmpi_axes_choose(const struct zmpi_job *job, const void *src)
+{
+    struct plan p;
+    struct zmpi_chunk_rule rule;
+    if (plan_make(&job->array, &p))
+        return 0;
+    rule_of(&rule, job);
+    return choose_axes(&p, &rule, src);
 }
 
 static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,

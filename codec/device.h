@@ -78,6 +78,10 @@ const struct zmpi_device *zmpi_device_find(const char *name, size_t bytes, const
 /* The device built in. */
 const struct zmpi_device *zmpi_device_cpu(void);
 
+/* The axes along which the array will be predicted (docs/format.md 4.6), as in a chunk's head; part
+ * of compression, by itself for those who measure. */
+unsigned zmpi_axes_choose(const struct zmpi_job *job, const void *src);
+
 /* Call f for every device known (plug-ins included) with its probe's answer. */
 void zmpi_device_each(void (*f)(const struct zmpi_device *device, const char *missing,
                                 void *context),

@@ -39,7 +39,7 @@ static inline unsigned bit_length(U m)
     return m ? 64U - (unsigned)__builtin_clzll((unsigned long long)m) : 0;
 }
 
-/* ---- choosing the axes from 16 sampled blocks ---- */
+/* ---- blocks that stand for a chunk ---- */
 
 static inline size_t sample_count(const struct shape *s)
 {
@@ -51,63 +51,12 @@ static inline size_t sample_block(const struct shape *s, size_t k)
     return s->blocks <= 16 ? k : k * s->blocks / 16;
 }
 
-/*
- * Integers of block elements -1..n-1 less their neighbours along z and y: d[0] none, d[1] y, d[2]
- * z, d[3] both. Element -1 is what the difference along x needs.
- */
-static inline void sample_planes(const struct shape *s, const U *q, U base, size_t first, size_t n,
-                                 U d[4][ZMPI_BLOCK + 1])
+/* The axes of `axes` along which this tile has neighbours. */
+static inline unsigned axes_within(const struct shape *s, unsigned axes)
 {
-    for (size_t j = 0; j <= n; j++) {
-        if (first + j == 0) {
-            d[0][0] = d[1][0] = d[2][0] = d[3][0] = 0;
-            continue;
-        }
-        size_t i = first + j - 1;
-        bool y = i % s->plane >= s->row, z = i >= s->plane;
-        U here = q[i] - base;
-        U above = y ? q[i - s->row] - base : 0;
-        U before = z ? q[i - s->plane] - base : 0;
-        U both = y && z ? q[i - s->plane - s->row] - base : 0;
-        d[0][j] = here;
-        d[1][j] = here - above;
-        d[2][j] = here - before;
-        d[3][j] = here - above - before + both;
-    }
-}
-
-/* Add one block's cost under each set of axes (x bit 0, y bit 1, z bit 2). */
-static inline void sample_cost(const struct shape *s, const U *q, U base, size_t block,
-                               size_t cost[8])
-{
-    U d[4][ZMPI_BLOCK + 1];
-    size_t first = block * ZMPI_BLOCK, n = block_words(s, block);
-    sample_planes(s, q, base, first, n, d);
-    for (unsigned yz = 0; yz < 4; yz++) {
-        U plain = 0, along_x = 0;
-        for (size_t j = 1; j <= n; j++) {
-            /* x alone runs on across the ends of rows. */
-            bool start = yz ? (first + j - 1) % s->row == 0 : first + j == 1;
-            plain |= magnitude(d[yz][j]);
-            along_x |= magnitude(d[yz][j] - (start ? 0 : d[yz][j - 1]));
-        }
-        cost[2 * yz] += plain ? bit_length(plain) + 1 : 0;
-        cost[2 * yz + 1] += along_x ? bit_length(along_x) + 1 : 0;
-    }
-}
-
-static inline unsigned choose_axes(const struct shape *s, const U *q, U base)
-{
-    size_t cost[8] = {0};
     unsigned possible = (s->x > 1 ? ZMPI_AXIS_X : 0U) | (s->y > 1 ? ZMPI_AXIS_Y : 0U) |
                         (s->z > 1 ? ZMPI_AXIS_Z : 0U);
-    for (size_t k = 0; k < sample_count(s); k++)
-        sample_cost(s, q, base, sample_block(s, k), cost);
-    unsigned best = 0;
-    for (unsigned axes = 1; axes < 8; axes++)
-        if ((axes & ~possible) == 0 && cost[axes] < cost[best])
-            best = axes;
-    return best;
+    return axes & possible;
 }
 
 /* ---- differences and sums ---- */

@@ -26,6 +26,8 @@ const struct zmpi_kernels zmpi_kernels_scalar = {
     .encode64 = zmpi_chunk64_encode,
     .decode32 = zmpi_chunk32_decode,
     .decode64 = zmpi_chunk64_decode,
+    .cost32 = zmpi_chunk32_cost,
+    .cost64 = zmpi_chunk64_cost,
     .range32 = range32,
     .range64 = range64,
     .hash = hash,
@@ -33,17 +35,17 @@ const struct zmpi_kernels zmpi_kernels_scalar = {
 
 static const struct zmpi_kernels *const sets[] = {
 #ifdef __x86_64__
+    &zmpi_kernels_avx512vbmi, &zmpi_kernels_avx512,
     &zmpi_kernels_avx2,
 #endif
 #ifdef __AARCH64EL__
     &zmpi_kernels_neon,
 #endif
-    &zmpi_kernels_scalar,
-    NULL,
+    &zmpi_kernels_scalar,     NULL,
 };
 
 /* Sets of all machines, but for scalar, which is always there. */
-static const char *const names[] = {"avx2", "neon"};
+static const char *const names[] = {"avx512vbmi", "avx512", "avx2", "neon"};
 
 const struct zmpi_kernels *zmpi_kernels_at(size_t i)
 {
@@ -59,6 +61,15 @@ static bool holds(const char *list, const char *name)
         if (strncmp(p, name, length) == 0 && (p[length] == 0 || p[length] == ','))
             return true;
     }
+    return false;
+}
+
+/* A set needs those below it. */
+static bool switched_off(const struct zmpi_kernels *k, const char *list)
+{
+    for (; k; k = k->below)
+        if (holds(list, k->name))
+            return true;
     return false;
 }
 
@@ -86,7 +97,7 @@ const struct zmpi_kernels *zmpi_kernels(void)
     const char *off = getenv("ZMPI_DISABLE");
     size_t i = 0;
     while (sets[i] != &zmpi_kernels_scalar &&
-           (!sets[i]->available() || (off && holds(off, sets[i]->name))))
+           (!sets[i]->available() || (off && switched_off(sets[i], off))))
         i++;
     atomic_store_explicit(&chosen, sets[i], memory_order_relaxed);
     return sets[i];

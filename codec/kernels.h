@@ -14,14 +14,17 @@ typedef uint64_t zmpi_hash_fn(const void *src, size_t size);
 
 struct zmpi_kernels {
     const char *name;
-    bool (*available)(void); /* does this machine have the instructions? */
+    const struct zmpi_kernels *below; /* the set that this one builds on; NULL: none */
+    bool (*available)(void);          /* does this machine have the instructions? */
     zmpi_chunk_encode_fn *encode32, *encode64;
     zmpi_chunk_decode_fn *decode32, *decode64;
+    zmpi_chunk_cost_fn *cost32, *cost64;
     zmpi_range_fn *range32, *range64;
     zmpi_hash_fn *hash;
 };
 
-/* The newest set that this machine has and ZMPI_DISABLE does not name. Any thread, any time. */
+/* The newest set that this machine has and ZMPI_DISABLE does not switch off: by its name, or by
+ * that of a set below it. Any thread, any time. */
 const struct zmpi_kernels *zmpi_kernels(void);
 
 /* All sets that were compiled, newest first, scalar last; NULL behind the last. For tests and `zmpi
@@ -34,7 +37,7 @@ bool zmpi_kernels_list_ok(const char *text);
 
 extern const struct zmpi_kernels zmpi_kernels_scalar;
 #ifdef __x86_64__
-extern const struct zmpi_kernels zmpi_kernels_avx2;
+extern const struct zmpi_kernels zmpi_kernels_avx2, zmpi_kernels_avx512, zmpi_kernels_avx512vbmi;
 #endif
 #ifdef __AARCH64EL__
 extern const struct zmpi_kernels zmpi_kernels_neon;

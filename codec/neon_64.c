@@ -21,16 +21,21 @@
 
 #include "neon.h"
 #include "neon_words64.h"
+#include "vector_block_t.h"
 
 #define ENCODE        zmpi_neon_encode64
 #define SCALAR_ENCODE zmpi_chunk64_encode
 #include "vector_pack_t.h"
 #include "vector_quant_t.h"
+#include "vector_fuse_t.h"
 #include "vector_encode_t.h"
 
 #define DECODE        zmpi_neon_decode64
 #define SCALAR_DECODE zmpi_chunk64_decode
 #include "vector_decode_t.h"
+
+#define COST zmpi_neon_cost64
+#include "cost_t.h"
 
 #define RANGE zmpi_neon_range64
 #include "vector_range_t.h"

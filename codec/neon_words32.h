@@ -1,6 +1,7 @@
 /* neon_words32.h - the operations that vector_*_t.h is written in, for 4-byte words and NEON. */
 
 typedef uint32x4_t V;
+typedef V M; /* all ones in a lane, or none */
 typedef float32x4_t F;
 enum { LANES = 4, VECTORS = ZMPI_BLOCK / LANES };
 
@@ -49,47 +50,38 @@ VECTOR V v_abs(V a)
     return vreinterpretq_u32_s32(vabsq_s32(vreinterpretq_s32_u32(a)));
 }
 
-VECTOR V v_equal(V a, V b)
+VECTOR M v_equal(V a, V b)
 {
     return vceqq_u32(a, b);
 }
 
-VECTOR bool v_any(V v)
+VECTOR bool m_any(M m)
 {
-    return vmaxvq_u32(v) != 0;
+    return vmaxvq_u32(m) != 0;
 }
 
-/* Bit j of the lanes' top bits. */
-VECTOR uint32_t v_mask(V v)
+VECTOR M m_none(void)
+{
+    return v_set1(0);
+}
+
+VECTOR M m_or(M a, M b)
+{
+    return v_or(a, b);
+}
+
+VECTOR uint32_t m_bits(M m)
 {
     const int32x4_t lane = {0, 1, 2, 3};
-    return vaddvq_u32(vshlq_u32(vshrq_n_u32(v, 31), lane));
+    return vaddvq_u32(vshlq_u32(vshrq_n_u32(m, 31), lane));
 }
 
-/* All ones in the lanes of vector k of a block whose bit is set. */
-VECTOR V v_lanes(uint32_t bits, unsigned k)
-{
-    const V lane = {1, 2, 4, 8};
-    return vtstq_u32(v_set1(bits >> (LANES * k)), lane);
-}
-
-/* Sign and magnitude to two's complement order and back. */
-VECTOR V v_ordered(V u)
+/* Sign and magnitude to two's complement order and back; `flip`: the bits that a sign turns over.
+ */
+VECTOR V v_ordered(V u, V flip)
 {
     V negative = vreinterpretq_u32_s32(vshrq_n_s32(vreinterpretq_s32_u32(u), 31));
-    return veorq_u32(u, v_and(negative, v_set1(SIGN_BIT - 1)));
-}
-
-VECTOR V or_pairs(V a, V b)
-{
-    return v_or(vuzp1q_u32(a, b), vuzp2q_u32(a, b));
-}
-
-/* out[i] = or of all lanes of a[i]. */
-VECTOR void v_or_lanes(const V a[8], U out[8])
-{
-    for (unsigned i = 0; i < 8; i += 4)
-        v_store(out + i, or_pairs(or_pairs(a[i], a[i + 1]), or_pairs(a[i + 2], a[i + 3])));
+    return veorq_u32(u, v_and(negative, flip));
 }
 
 /* Length of the longest of all lanes. */
@@ -103,6 +95,14 @@ VECTOR unsigned v_length(V v)
 VECTOR F f_load(const unsigned char *p)
 {
     return vreinterpretq_f32_u8(vld1q_u8(p));
+}
+
+/* The first n < LANES of them, and zeros. */
+VECTOR V v_load_few(const unsigned char *p, size_t n)
+{
+    U few[LANES] = {0};
+    memcpy(few, p, n * WIDTH);
+    return v_load(few);
 }
 
 VECTOR F f_set1(T x)
@@ -131,12 +131,12 @@ VECTOR F f_abs(F a)
 }
 
 /* !(a <= b), true for NaN; !(a < b) likewise. */
-VECTOR V f_not_le(F a, F b)
+VECTOR M f_not_le(F a, F b)
 {
     return vmvnq_u32(vcleq_f32(a, b));
 }
 
-VECTOR V f_not_lt(F a, F b)
+VECTOR M f_not_lt(F a, F b)
 {
     return vmvnq_u32(vcltq_f32(a, b));
 }
@@ -149,6 +149,12 @@ VECTOR V f_bits(F x)
 VECTOR F f_of_bits(V v)
 {
     return vreinterpretq_f32_u32(v);
+}
+
+/* NaN in these lanes. */
+VECTOR F f_nan_where(M m, F x)
+{
+    return f_of_bits(v_or(m, f_bits(x)));
 }
 
 /* Signed integers to floats, to nearest even. */
@@ -166,6 +172,32 @@ VECTOR F f_min(F a, F b)
 VECTOR F f_max(F a, F b)
 {
     return vbslq_f32(vcgtq_f32(a, b), a, b);
+}
+
+/* ---- what cannot be quantized ---- */
+
+/* The lanes that held such a word. */
+struct doubt {
+    M lanes;
+};
+
+VECTOR struct doubt doubt_none(void)
+{
+    return (struct doubt){m_none()};
+}
+
+VECTOR void doubt_add(struct doubt *d, F x, F error, F limit, F bound)
+{
+    M wide = f_not_le(f_abs(x), limit), wrong = f_not_lt(f_abs(error), bound);
+    /* x - x' is -0 for x = -0, and for nothing else. */
+    M minus_zero = v_equal(f_bits(error), v_set1(SIGN_BIT));
+    d->lanes = m_or(m_or(d->lanes, wide), m_or(wrong, minus_zero));
+}
+
+VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
+{
+    (void)limit, (void)bound;
+    return m_any(d->lanes);
 }
 
 /* ---- blocks ---- */

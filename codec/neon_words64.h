@@ -1,6 +1,7 @@
 /* neon_words64.h - the operations that vector_*_t.h is written in, for 8-byte words and NEON. */
 
 typedef uint64x2_t V;
+typedef V M; /* all ones in a lane, or none */
 typedef float64x2_t F;
 enum { LANES = 2, VECTORS = ZMPI_BLOCK / LANES };
 
@@ -49,7 +50,7 @@ VECTOR V v_abs(V a)
     return vreinterpretq_u64_s64(vabsq_s64(vreinterpretq_s64_u64(a)));
 }
 
-VECTOR V v_equal(V a, V b)
+VECTOR M v_equal(V a, V b)
 {
     return vceqq_u64(a, b);
 }
@@ -59,36 +60,32 @@ VECTOR U or_lanes(V v)
     return vgetq_lane_u64(v, 0) | vgetq_lane_u64(v, 1);
 }
 
-VECTOR bool v_any(V v)
+VECTOR bool m_any(M m)
 {
-    return or_lanes(v) != 0;
+    return or_lanes(m) != 0;
 }
 
-/* Bit j of the lanes' top bits. */
-VECTOR uint32_t v_mask(V v)
+VECTOR M m_none(void)
 {
-    return (uint32_t)(vgetq_lane_u64(v, 0) >> 63 | vgetq_lane_u64(v, 1) >> 63 << 1);
+    return v_set1(0);
 }
 
-/* All ones in the lanes of vector k of a block whose bit is set. */
-VECTOR V v_lanes(uint32_t bits, unsigned k)
+VECTOR M m_or(M a, M b)
 {
-    const V lane = {1, 2};
-    return vtstq_u64(v_set1(bits >> (LANES * k)), lane);
+    return v_or(a, b);
 }
 
-/* Sign and magnitude to two's complement order and back. */
-VECTOR V v_ordered(V u)
+VECTOR uint32_t m_bits(M m)
+{
+    return (uint32_t)(vgetq_lane_u64(m, 0) >> 63 | vgetq_lane_u64(m, 1) >> 63 << 1);
+}
+
+/* Sign and magnitude to two's complement order and back; `flip`: the bits that a sign turns over.
+ */
+VECTOR V v_ordered(V u, V flip)
 {
     V negative = vreinterpretq_u64_s64(vshrq_n_s64(vreinterpretq_s64_u64(u), 63));
-    return veorq_u64(u, v_and(negative, v_set1(SIGN_BIT - 1)));
-}
-
-/* out[i] = or of all lanes of a[i]. */
-VECTOR void v_or_lanes(const V a[8], U out[8])
-{
-    for (unsigned i = 0; i < 8; i += 2)
-        v_store(out + i, v_or(vuzp1q_u64(a[i], a[i + 1]), vuzp2q_u64(a[i], a[i + 1])));
+    return veorq_u64(u, v_and(negative, flip));
 }
 
 /* Length of the longest of all lanes. */
@@ -102,6 +99,14 @@ VECTOR unsigned v_length(V v)
 VECTOR F f_load(const unsigned char *p)
 {
     return vreinterpretq_f64_u8(vld1q_u8(p));
+}
+
+/* The first n < LANES of them, and zeros. */
+VECTOR V v_load_few(const unsigned char *p, size_t n)
+{
+    U few[LANES] = {0};
+    memcpy(few, p, n * WIDTH);
+    return v_load(few);
 }
 
 VECTOR F f_set1(T x)
@@ -130,12 +135,12 @@ VECTOR F f_abs(F a)
 }
 
 /* !(a <= b), true for NaN; !(a < b) likewise. */
-VECTOR V f_not_le(F a, F b)
+VECTOR M f_not_le(F a, F b)
 {
     return veorq_u64(vcleq_f64(a, b), v_set1(UINT64_MAX));
 }
 
-VECTOR V f_not_lt(F a, F b)
+VECTOR M f_not_lt(F a, F b)
 {
     return veorq_u64(vcltq_f64(a, b), v_set1(UINT64_MAX));
 }
@@ -148,6 +153,12 @@ VECTOR V f_bits(F x)
 VECTOR F f_of_bits(V v)
 {
     return vreinterpretq_f64_u64(v);
+}
+
+/* NaN in these lanes. */
+VECTOR F f_nan_where(M m, F x)
+{
+    return f_of_bits(v_or(m, f_bits(x)));
 }
 
 /* Signed integers to floats, to nearest even. */
@@ -165,6 +176,32 @@ VECTOR F f_min(F a, F b)
 VECTOR F f_max(F a, F b)
 {
     return vbslq_f64(vcgtq_f64(a, b), a, b);
+}
+
+/* ---- what cannot be quantized ---- */
+
+/* The lanes that held such a word. */
+struct doubt {
+    M lanes;
+};
+
+VECTOR struct doubt doubt_none(void)
+{
+    return (struct doubt){m_none()};
+}
+
+VECTOR void doubt_add(struct doubt *d, F x, F error, F limit, F bound)
+{
+    M wide = f_not_le(f_abs(x), limit), wrong = f_not_lt(f_abs(error), bound);
+    /* x - x' is -0 for x = -0, and for nothing else. */
+    M minus_zero = v_equal(f_bits(error), v_set1(SIGN_BIT));
+    d->lanes = m_or(m_or(d->lanes, wide), m_or(wrong, minus_zero));
+}
+
+VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
+{
+    (void)limit, (void)bound;
+    return m_any(d->lanes);
 }
 
 /* ---- blocks ---- */

@@ -148,7 +148,7 @@ static const struct zmpi_option table[] = {
      TEXT(plugin_path)},
     {{"disable", "list", "", "ZMPI_DISABLE", NULL,
       "instruction sets that the CPU codec must not use, separated by ','"},
-     "allowed are avx2 and neon, or nothing",
+     "allowed are avx2, avx512, avx512vbmi and neon, or nothing",
      ZMPI_OPTION_KERNELS,
      false,
      TEXT(disable)},

@@ -142,14 +142,12 @@ static inline void hold_exceptions(const struct shape *s, U base, U *q, const ui
                 block[j] = last;
             continue;
         }
-        for (size_t j = 0; exception[b] && j < n; j++) {
-            if ((exception[b] >> j) & 1)
-                block[j] = last;
-            else
-                last = block[j];
-        }
-        if (!exception[b])
+        if (!exception[b]) {
             last = block[n - 1];
+            continue;
+        }
+        for (size_t j = 0; j < n; j++) /* no branch: such masks are hard to predict */
+            block[j] = last = (exception[b] >> j) & 1 ? last : block[j];
     }
 }
 

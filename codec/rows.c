@@ -7,6 +7,7 @@
 void zmpi_chunk_work_init(struct zmpi_chunk_work *work)
 {
     memset(work->integers, 0, ZMPI_CHUNK_BEFORE);
+    work->first_level = true;
 }
 
 struct zmpi_chunk_work *zmpi_chunk_work_new(void)
@@ -17,24 +18,44 @@ struct zmpi_chunk_work *zmpi_chunk_work_new(void)
     return work;
 }
 
+/* Rows that lie behind each other, without gaps, are copied as one. */
+struct runs {
+    size_t bytes, rows, planes;
+};
+
+static struct runs runs_of(const struct zmpi_rows *rows, const size_t extent[3], size_t bytes)
+{
+    struct runs r = {bytes, extent[1], extent[0]};
+    if (rows->row == bytes || r.rows == 1) {
+        r.bytes *= r.rows;
+        r.rows = 1;
+    }
+    if (r.rows == 1 && (rows->plane == r.bytes || r.planes == 1)) {
+        r.bytes *= r.planes;
+        r.planes = 1;
+    }
+    return r;
+}
+
 void zmpi_rows_gather(const struct zmpi_rows *src, const size_t extent[3], size_t bytes,
                       struct zmpi_chunk_work *work)
 {
+    const struct runs r = runs_of(src, extent, bytes);
     unsigned char *word = work->words;
     if (src->at == word)
         return;
-    for (size_t z = 0; z < extent[0]; z++)
-        for (size_t y = 0; y < extent[1]; y++, word += bytes)
-            memcpy(word, src->at + z * src->plane + y * src->row, bytes);
+    for (size_t z = 0; z < r.planes; z++)
+        for (size_t y = 0; y < r.rows; y++, word += r.bytes)
+            memcpy(word, src->at + z * src->plane + y * src->row, r.bytes);
 }
 
 void zmpi_rows_scatter(const struct zmpi_rows *dst, const size_t extent[3], size_t bytes,
-                       const struct zmpi_chunk_work *work)
+                       const unsigned char *words, zmpi_copy_fn *copy)
 {
-    const unsigned char *word = work->words;
-    if (dst->at == word)
+    const struct runs r = runs_of(dst, extent, bytes);
+    if (dst->at == words)
         return;
-    for (size_t z = 0; z < extent[0]; z++)
-        for (size_t y = 0; y < extent[1]; y++, word += bytes)
-            memcpy(dst->at + z * dst->plane + y * dst->row, word, bytes);
+    for (size_t z = 0; z < r.planes; z++)
+        for (size_t y = 0; y < r.rows; y++, words += r.bytes)
+            copy(dst->at + z * dst->plane + y * dst->row, words, r.bytes);
 }

@@ -1,24 +1,24 @@
 /*
- * vector_decode_t.h - template: one chunk from bytes to words, row by row: unpack the blocks that a
- * row needs, sum along the axes, convert, and store where the row belongs. After layout_t.h;
+ * vector_decode_t.h - template: one chunk from bytes to words: blocks are unpacked, summed along
+ * the axes, converted and stored where they belong while they are in registers. After layout_t.h;
  * SCALAR_DECODE is the reference, for chunks shorter than a block.
  *
  * parse_chunk has checked everything before this begins. What is left to watch is that loads of
- * eight planes at once stay inside src.
+ * several planes at once stay inside src.
  */
-
-/* Bytes that unpacking a block may read. */
-enum { BLOCK_READ = 4 + 4 * 8 * WIDTH };
 
 struct unpacker {
     const unsigned char *lengths, *src, *end;
     const unsigned char *safe; /* a block may be read from here, but not beyond */
     size_t block;
-    unsigned char tail[2 * BLOCK_READ]; /* the last blocks, and zeros behind them */
+    unsigned char *tail; /* TAIL bytes for the last blocks, and zeros behind them */
 };
 
-static inline void unpacker_begin(struct unpacker *u, const struct parts *p)
+enum { TAIL = 2 * BLOCK_READ };
+
+static inline void unpacker_begin(struct unpacker *u, const struct parts *p, unsigned char *tail)
 {
+    u->tail = tail;
     u->lengths = p->lengths;
     u->src = p->planes;
     u->end = p->end;
@@ -31,210 +31,242 @@ static inline void unpacker_tail(struct unpacker *u)
 {
     size_t left = (size_t)(u->end - u->src);
     memcpy(u->tail, u->src, left);
-    memset(u->tail + left, 0, sizeof u->tail - left);
+    memset(u->tail + left, 0, TAIL - left);
     u->src = u->tail;
     u->safe = u->tail + BLOCK_READ;
+}
+
+/* Residuals of the next block, or with the x axis their running sums. */
+VECTOR void unpack_next(struct unpacker *u, unsigned axes, V r[VECTORS])
+{
+    if (__builtin_expect(u->src > u->safe, 0))
+        unpacker_tail(u);
+    unsigned length = block_length(u->lengths[u->block++]);
+    if (axes & ZMPI_AXIS_X)
+        block_unpack_scan(u->src, length, r);
+    else
+        block_unpack(u->src, length, r);
+    u->src += 4 * (size_t)(length + (length != 0));
 }
 
 /* Residuals of the blocks that begin before element `end`. */
 VECTOR void unpack_until(struct unpacker *u, size_t end, U *r)
 {
-    const unsigned char *lengths = u->lengths, *src = u->src;
-    size_t b = u->block;
-    for (; b * ZMPI_BLOCK < end; b++) {
-        if (__builtin_expect(src > u->safe, 0)) {
-            u->src = src;
-            unpacker_tail(u);
-            src = u->src;
-        }
-        unsigned length = block_length(lengths[b]);
-        const V signs = v_set1(zmpi_load32(src));
-        V m[VECTORS];
-        block_load(src + 4, length, m);
+    while (u->block * ZMPI_BLOCK < end) {
+        V v[VECTORS];
+        U *to = r + u->block * ZMPI_BLOCK;
+        unpack_next(u, 0, v);
         for (unsigned k = 0; k < VECTORS; k++)
-            v_store(r + b * ZMPI_BLOCK + k * LANES, v_signed(m[k], signs, k));
-        src += 4 * (size_t)(length + (length != 0));
+            v_store(to + k * LANES, v[k]);
     }
-    u->src = src;
-    u->block = b;
 }
 
-/*
- * Integers of a row of n words from its residuals: sums along x, then with the row above it in its
- * plane (sums holds that without what other planes add), then with the row one plane before. Writes
- * whole vectors: what is too much is overwritten by the next row.
- */
-VECTOR void sum_row(const U *r, size_t n, size_t plane, unsigned axes, U *sums, U *q)
+/* ---- residuals to words ---- */
+
+/* What is added to the sums along x: those of the row above, in its plane, and the integers of the
+ * row one plane before; and what is kept for the rows to come. The base is in the first of these
+ * that there is. */
+struct sums {
+    const U *above, *before;
+    U *keep_y, *keep_z;
+    V base, carry;
+    F step;
+    V flip;
+};
+
+enum conversion { QUANTIZED, ORDERED };
+
+/* Vector i of a row: from sums along x to words. */
+VECTOR V restore(const struct sums *s, size_t i, unsigned axes, enum conversion c, V v)
 {
-    V carry = v_set1(0);
-    for (size_t i = 0; i < n; i += LANES) {
-        V v = v_load(r + i);
+    if (axes & ZMPI_AXIS_Y) {
+        v = v_add(v, v_load(s->above + i));
+        v_store(s->keep_y + i, v);
+    }
+    if (axes & ZMPI_AXIS_Z) {
+        v = v_add(v, v_load(s->before + i));
+        v_store(s->keep_z + i, v);
+    }
+    if (!axes)
+        v = v_add(v, s->base);
+    return c == QUANTIZED ? f_bits(f_mul(f_of_integers(v), s->step)) : v_ordered(v, s->flip);
+}
+
+/* A row that begins with a block. Writes whole blocks. */
+VECTOR void restore_blocks(struct sums *s, struct unpacker *u, size_t words, unsigned axes,
+                           enum conversion c, bool stream, unsigned char *dst)
+{
+    for (size_t i = 0; i < words; i += ZMPI_BLOCK) {
+        V r[VECTORS];
+        unpack_next(u, axes, r);
         if (axes & ZMPI_AXIS_X) {
-            V scan = v_scan(v);
-            v = v_add(scan, carry);
-            carry = v_add(carry, v_last(scan));
+            for (unsigned k = 0; k < VECTORS; k++)
+                r[k] = v_add(r[k], s->carry);
+            s->carry = v_last(r[VECTORS - 1]);
         }
-        if (axes & ZMPI_AXIS_Y) {
-            v = v_add(v, v_load(sums + i));
-            v_store(sums + i, v);
+        for (unsigned k = 0; k < VECTORS; k++) {
+            const size_t j = i + k * LANES;
+            V word = restore(s, j, axes, c, r[k]);
+            if (stream)
+                v_stream(dst + j * WIDTH, word);
+            else
+                v_store((U *)(void *)(dst + j * WIDTH), word);
         }
-        if (axes & ZMPI_AXIS_Z)
-            v = v_add(v, v_load(q + i - plane));
-        v_store(q + i, v);
     }
 }
 
-/* ---- integers to words ---- */
-
-enum conversion { QUANTIZED, ORDERED, PLAIN };
-
-VECTOR V convert(const U *q, V base, F step, enum conversion c)
+/* Any row of at least a vector, from its residuals, in place. Writes whole vectors: what the last
+ * one spoils of the next row is saved in *head, of which this row begins with the one before. */
+VECTOR void restore_words(struct sums *s, U *r, size_t words, unsigned axes, enum conversion c,
+                          V *head)
 {
-    V v = v_add(v_load(q), base);
-    if (c == QUANTIZED)
-        return f_bits(f_mul(f_of_integers(v), step));
-    return c == ORDERED ? v_ordered(v) : v;
-}
-
-/* Words too few for whole cache lines. */
-VECTOR void convert_few(const U *q, size_t n, V base, F step, enum conversion c, unsigned char *dst)
-{
-    U word[2 * LANES];
-    v_store(word, convert(q, base, step, c));
-    v_store(word + LANES, convert(q + LANES, base, step, c));
-    for (size_t i = 0; i < n; i++)
-        memcpy(dst + i * WIDTH, word + i, WIDTH);
-}
-
-/* n >= LANES words to dst. */
-VECTOR void convert_row(const U *q, size_t n, V base, F step, enum conversion c, unsigned char *dst)
-{
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        v_store((U *)(void *)(dst + i * WIDTH), convert(q + i, base, step, c));
-    if (i < n) {
-        i = n - LANES;
-        v_store((U *)(void *)(dst + i * WIDTH), convert(q + i, base, step, c));
+    V v = *head;
+    for (size_t i = 0; i < words; i += LANES) {
+        V next = v_load(r + (i + LANES < words ? i + LANES : words));
+        if (axes & ZMPI_AXIS_X) {
+            v = v_add(v_scan(v), s->carry);
+            s->carry = v_last(v);
+        }
+        v_store(r + i, restore(s, i, axes, c, v));
+        v = next;
     }
+    *head = v;
 }
 
-/* Past the caches, in whole lines of two vectors (AVX2: 64 bytes); the ends of the row as usual. */
-VECTOR void stream_row(const U *q, size_t n, V base, F step, enum conversion c, unsigned char *dst)
-{
-    enum { LINE = 2 * LANES };
-    size_t head = (0 - (uintptr_t)dst) % (LINE * WIDTH) / WIDTH, i = head;
-    if (n < LINE + head || (uintptr_t)dst % WIDTH) {
-        convert_row(q, n, base, step, c, dst);
-        return;
-    }
-    if (head)
-        convert_few(q, head, base, step, c, dst);
-    for (; i + LINE <= n; i += LINE) {
-        v_stream(dst + i * WIDTH, convert(q + i, base, step, c));
-        v_stream(dst + (i + LANES) * WIDTH, convert(q + i + LANES, base, step, c));
-    }
-    if (i < n)
-        convert_few(q + i, n - i, base, step, c, dst + i * WIDTH);
-}
+/* ---- rows to where they belong ---- */
 
-VECTOR void put_row(const U *q, size_t n, const struct parts *p, bool is_float, bool stream,
-                    unsigned char *dst)
+/* memcpy past the caches, in whole lines of 64 bytes; the ends as usual. */
+KERNEL void *stream_bytes(void *to, const void *from, size_t size)
 {
-    const V base = v_set1(p->base);
-    const F step = f_set1(p->step);
-    if (p->map == ZMPI_MAP_QUANTIZED && stream)
-        stream_row(q, n, base, step, QUANTIZED, dst);
-    else if (p->map == ZMPI_MAP_QUANTIZED)
-        convert_row(q, n, base, step, QUANTIZED, dst);
-    else if (is_float)
-        convert_row(q, n, base, step, ORDERED, dst);
-    else
-        convert_row(q, n, base, step, PLAIN, dst);
+    const unsigned char *src = from;
+    unsigned char *dst = to;
+    size_t i = (0 - (uintptr_t)dst) % 64;
+    i = i < size ? i : size;
+    memcpy(dst, src, i);
+    for (; i + 64 <= size; i += 64)
+        for (unsigned k = 0; k < 64; k += sizeof(V))
+            v_stream(dst + i + k, v_load((const U *)(const void *)(src + i + k)));
+    memcpy(dst + i, src + i, size - i);
+    return to;
 }
 
 /* ---- a chunk ---- */
 
-/* Rows as they are stored: with x alone, and where rows are too short for vectors, all words are
- * one row of the output. */
 struct job {
     const struct shape *s;
     const struct parts *p;
     const struct zmpi_rows *dst;
-    bool is_float, one_row;
     struct zmpi_chunk_work *work;
+    U flip;
 };
 
-/* All rows; `axes` is a constant to the compiler. */
-VECTOR void decode_along(const struct job *j, unsigned axes)
+/* All rows. `axes`, c and `direct` are constants to the compiler. direct: no block crosses the end
+ * of a row, and rows may be stored in whole vectors where they belong; else all words go to the
+ * work's buffer. */
+VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, bool direct)
 {
-    const struct shape *s = j->s;
-    U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
-    U *r = (U *)(void *)j->work->residuals, *sums = (U *)(void *)j->work->sums;
-    struct unpacker u;
-    unpacker_begin(&u, j->p);
-    if (axes == ZMPI_AXIS_X) { /* runs on across the ends of rows */
-        unpack_until(&u, s->count, r);
-        sum_row(r, s->count, 0, axes, sums, q);
+    struct shape s = *j->s;
+    if (!direct && axes <= ZMPI_AXIS_X) { /* runs on across the ends of rows */
+        s.z = s.y = 1;
+        s.x = s.row = s.count;
     }
-    for (size_t z = 0; z < s->z; z++) {
-        if (axes & ZMPI_AXIS_Y)
-            memset(sums, 0, s->row * WIDTH);
-        for (size_t y = 0; y < s->y; y++) {
-            size_t at = (z * s->y + y) * s->row;
-            if (axes != ZMPI_AXIS_X) {
-                unpack_until(&u, at + s->row, r);
-                sum_row(r + at, s->row, s->plane, axes, sums, q + at);
-            }
-            if (!j->one_row)
-                put_row(q + at, s->row, j->p, j->is_float, j->dst->stream,
-                        j->dst->at + z * j->dst->plane + y * j->dst->row);
-        }
-    }
-    if (j->one_row)
-        put_row(q, s->count, j->p, j->is_float, false, j->work->words);
-}
-
-KERNEL void decode_rows(const struct job *j)
-{
-    switch (j->p->axes) {
-    case 0:
-        decode_along(j, 0);
-        break;
-    case 1:
-        decode_along(j, 1);
-        break;
-    case 2:
-        decode_along(j, 2);
-        break;
-    case 3:
-        decode_along(j, 3);
-        break;
-    case 4:
-        decode_along(j, 4);
-        break;
-    case 5:
-        decode_along(j, 5);
-        break;
-    case 6:
-        decode_along(j, 6);
-        break;
-    default:
-        decode_along(j, 7);
-    }
-}
-
-/* Every integer is the base. */
-KERNEL void decode_zero(const struct job *j)
-{
     const U *zeros = (const U *)(const void *)j->work->integers;
-    if (j->one_row) {
-        put_row(zeros, j->s->count, j->p, j->is_float, false, j->work->words);
+    U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
+    U *bases = (U *)(void *)j->work->bases, *word = (U *)(void *)j->work->words;
+    const size_t padded = (s.row + LANES - 1) / LANES * LANES;
+    V head = v_set1(0);
+    unsigned char tail[TAIL];
+    struct unpacker u;
+    struct sums n = {.base = v_set1(j->p->base),
+                     .carry = v_set1(j->p->base),
+                     .step = f_set1(j->p->step),
+                     .flip = v_set1(j->flip)};
+    unpacker_begin(&u, j->p, tail);
+    if (axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z))
+        for (size_t i = 0; i < s.row; i += LANES)
+            v_store(bases + i, n.base);
+    n.keep_y = (U *)(void *)j->work->sums;
+    for (size_t z = 0; z < s.z; z++)
+        for (size_t y = 0; y < s.y; y++) {
+            const size_t at = (z * s.y + y) * s.row;
+            n.above = y ? n.keep_y : axes & ZMPI_AXIS_Z ? zeros : bases;
+            n.keep_z = q + y * padded;
+            n.before = z ? n.keep_z : bases;
+            if (axes != ZMPI_AXIS_X)
+                n.carry = v_set1(0);
+            if (direct) {
+                unsigned char *to = j->dst->at + z * j->dst->plane + y * j->dst->row;
+                restore_blocks(&n, &u, s.row, axes, c, j->dst->stream, to);
+            } else if (axes <= ZMPI_AXIS_X) {
+                restore_blocks(&n, &u, s.row, axes, c, false, (unsigned char *)word);
+            } else {
+                /* One row ahead: what was just stored is slow to load in another alignment. */
+                size_t ahead = at + 2 * s.row;
+                unpack_until(&u, ahead < s.count ? ahead : s.count, word);
+                head = at ? head : v_load(word);
+                restore_words(&n, word + at, s.row, axes, c, &head);
+            }
+        }
+}
+
+/* Rows shorter than a vector: the sums one by one. */
+VECTOR void decode_narrow(const struct job *j, enum conversion c)
+{
+    U *word = (U *)(void *)j->work->words;
+    const struct sums n = {.base = v_set1(0), .step = f_set1(j->p->step), .flip = v_set1(j->flip)};
+    unsigned char tail[TAIL];
+    struct unpacker u;
+    unpacker_begin(&u, j->p, tail);
+    unpack_until(&u, j->s->count, word);
+    integers_of(j->s, word, j->p->base, j->p->axes);
+    for (size_t i = 0; i < j->s->count; i += LANES)
+        v_store(word + i, restore(&n, i, 0, c, v_load(word + i)));
+}
+
+VECTOR void decode_rows(const struct job *j, enum conversion c, bool direct)
+{
+    if (j->s->x < LANES && j->p->axes > ZMPI_AXIS_X) {
+        decode_narrow(j, c);
         return;
     }
-    for (size_t z = 0; z < j->s->z; z++)
-        for (size_t y = 0; y < j->s->y; y++)
-            put_row(zeros, j->s->row, j->p, j->is_float, j->dst->stream,
-                    j->dst->at + z * j->dst->plane + y * j->dst->row);
+    switch (2 * j->p->axes + direct) {
+#define CASE(axes)                                                                                 \
+    case 2 * (axes):                                                                               \
+        decode_along(j, axes, c, false);                                                           \
+        break;                                                                                     \
+    case 2 * (axes) + 1:                                                                           \
+        decode_along(j, axes, c, true);                                                            \
+        break;
+        CASE(0)
+        CASE(1)
+        CASE(2)
+        CASE(3)
+        CASE(4)
+        CASE(5)
+        CASE(6)
+        CASE(7)
+#undef CASE
+    }
+}
+
+KERNEL void decode_quantized(const struct job *j, bool direct)
+{
+    decode_rows(j, QUANTIZED, direct);
+}
+
+KERNEL void decode_ordered(const struct job *j, bool direct)
+{
+    decode_rows(j, ORDERED, direct);
+}
+
+/* Every integer is the base: all words are the same. */
+static inline void decode_zero(const struct job *j)
+{
+    U word = j->p->map == ZMPI_MAP_QUANTIZED ? bits_of(dequantize(j->p->step, j->p->base))
+             : j->flip                       ? ordered_view(j->p->base)
+                                             : j->p->base;
+    for (size_t i = 0; i < j->s->count; i++)
+        store_word(j->work->words + i * WIDTH, word);
 }
 
 TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsigned char *src,
@@ -248,24 +280,25 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
     enum zmpi_status status = parse_chunk(&s, is_float, src, size, &p);
     if (status)
         return status;
-    if (p.map == ZMPI_MAP_STORED) {
-        memcpy(work->words, p.values, s.count * WIDTH);
-        zmpi_rows_scatter(dst, extent, s.x * WIDTH, work);
-        return ZMPI_OK;
-    }
-    const bool exceptions = p.masks != p.values;
-    struct job j = {&s, &p, dst, is_float, exceptions || p.shift || s.x < LANES, work};
+    const struct job j = {&s, &p, dst, work, is_float ? SIGN_BIT - 1 : 0};
+    const bool stored = p.map == ZMPI_MAP_STORED, exceptions = !stored && p.masks != p.values;
+    const bool lines = (((uintptr_t)dst->at | dst->row | dst->plane) % 64 == 0);
+    const bool direct = !exceptions && !stored && !p.zero && !p.shift && s.row % ZMPI_BLOCK == 0 &&
+                        (lines || !dst->stream);
     if (p.zero)
         decode_zero(&j);
-    else
-        decode_rows(&j);
-    if (dst->stream)
-        v_fence();
+    else if (p.map == ZMPI_MAP_QUANTIZED)
+        decode_quantized(&j, direct);
+    else if (!stored)
+        decode_ordered(&j, direct);
     if (p.shift)
         unshift_words(s.count, p.shift, (U *)(void *)work->words);
     if (exceptions)
         load_exceptions(&s, &p, (U *)(void *)work->words);
-    if (j.one_row)
-        zmpi_rows_scatter(dst, extent, s.x * WIDTH, work);
+    if (!direct)
+        zmpi_rows_scatter(dst, extent, s.x * WIDTH, stored ? p.values : work->words,
+                          dst->stream ? stream_bytes : memcpy);
+    if (dst->stream)
+        v_fence();
     return ZMPI_OK;
 }

@@ -1,71 +1,150 @@
 /*
- * vector_encode_t.h - template: one chunk from words to bytes. After vector_quant_t.h;
+ * vector_encode_t.h - template: one chunk from words to bytes. After vector_fuse_t.h;
  * SCALAR_ENCODE is the reference, for chunks shorter than a block.
  */
 
-/* Lengths, planes and exceptions of the work's integers to `out`, behind a head (store_integers of
- * chunk_t.h). */
-TARGET static size_t pack_chunk(const struct shape *s, struct zmpi_chunk_work *work, U base,
-                                enum zmpi_map map, bool exceptions, unsigned char *out)
+/* A chunk by map 0 or 1 that is being written: head, lengths, planes. */
+struct output {
+    unsigned char *begin, *lengths;
+    struct packer packer;
+};
+
+static inline struct output output_begin(const struct shape *s, enum zmpi_map map,
+                                         unsigned char *out)
 {
-    const U *q = (const U *)(const void *)(work->integers + ZMPI_CHUNK_BEFORE);
-    const size_t head = head_bytes(map);
-    unsigned char *lengths = out + head, *dst = lengths + length_bytes(s);
-    unsigned axes = sample_axes(s, q);
-    zmpi_store32(dst - 4, 0); /* the padding */
-    unsigned any = pack_blocks(s, work, axes, lengths, &dst);
-    store_word(out + head - WIDTH, base);
-    if (!any && !exceptions) {
-        store_head(out, map, axes, ZMPI_CHUNK_ZERO);
-        return head;
-    }
-    store_head(out, map, axes, exceptions ? ZMPI_CHUNK_EXCEPTIONS : 0);
-    if (exceptions)
-        dst = store_exceptions(s, (const T *)(const void *)work->words, work->exception, lengths,
-                               dst);
-    return (size_t)(dst - out);
+    unsigned char *lengths = out + head_bytes(map), *planes = lengths + length_bytes(s);
+    zmpi_store32(planes - 4, 0); /* the padding */
+    return (struct output){out, lengths, {lengths, planes, 0}};
 }
 
-/* A chunk with exceptions; 0 if there is nothing else. Its words are in the work's buffer. */
-TARGET static size_t encode_masked(const struct shape *s, const struct quantizer *z,
+/* store_exceptions of layout_t.h. */
+KERNEL unsigned char *put_exceptions(const struct shape *s, const U *x, const uint32_t *exception,
+                                     unsigned char *lengths, unsigned char *dst)
+{
+    for (size_t b = 0; b < s->blocks; b++) {
+        zmpi_store32(dst, exception[b]); /* without a branch; overwritten if it is zero */
+        dst += exception[b] ? 4 : 0;
+        lengths[b] |= exception[b] ? ZMPI_BLOCK_EXCEPTIONS : 0;
+    }
+    for (size_t b = 0; b < s->blocks; b++) {
+        uint32_t mask = exception[b], equal = 0;
+        if (!mask)
+            continue;
+        const U *p = x + b * ZMPI_BLOCK, first = p[__builtin_ctz(mask)];
+        for (unsigned k = 0; k < VECTORS; k++) /* the buffer is longer than the chunk */
+            equal |= m_bits(v_equal(v_load(p + k * LANES), v_set1(first))) << (k * LANES);
+        if (!(mask & ~equal)) {
+            lengths[b] |= ZMPI_BLOCK_UNIFORM;
+            mask &= ~mask + 1; /* the lowest alone */
+        }
+        for (; mask; mask &= mask - 1, dst += WIDTH)
+            store_word(dst, p[__builtin_ctz(mask)]);
+    }
+    return dst;
+}
+
+/* exceptions: where masks and words are, if there are any. Returns the size. */
+TARGET static size_t output_end(const struct shape *s, const struct output *o, enum zmpi_map map,
+                                unsigned axes, U base, const struct zmpi_chunk_work *exceptions)
+{
+    unsigned char *end = o->packer.dst;
+    store_word(o->lengths - WIDTH, base);
+    if (!o->packer.any && !exceptions) {
+        store_head(o->begin, map, axes, ZMPI_CHUNK_ZERO);
+        return head_bytes(map);
+    }
+    store_head(o->begin, map, axes, exceptions ? ZMPI_CHUNK_EXCEPTIONS : 0);
+    if (exceptions)
+        end = put_exceptions(s, (const U *)(const void *)exceptions->words, exceptions->exception,
+                             o->lengths, end);
+    return (size_t)(end - o->begin);
+}
+
+/* ---- map 0 ---- */
+
+/* In one pass; 0 if there is an exception. */
+TARGET static size_t encode_fused(const struct shape *s, const struct quantizer *z, unsigned axes,
+                                  const struct zmpi_rows *rows, struct zmpi_chunk_work *work,
+                                  unsigned char *out)
+{
+    const T first = value_of(load_word(rows->at));
+    const U origin = bits_of((T)MAGIC), base = quantize(z, first);
+    struct fuse f = {s, rows, work, *z, 0, origin + base};
+    struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, out);
+    store_word(out + HEAD, bits_of(z->step));
+    if (!fuse_quantized(&f, axes, &o.packer))
+        return 0;
+    return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL);
+}
+
+/* With exceptions, or with rows too short for vectors, in several passes; 0 if there is nothing but
+ * exceptions. */
+TARGET static size_t encode_masked(const struct shape *s, const struct quantizer *z, unsigned axes,
                                    struct zmpi_chunk_work *work, unsigned char *out)
 {
     U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
     size_t exceptions = quantize_masked(s, work->words, z, q, work->exception);
     if (exceptions == s->count)
         return 0;
-    U base = q[first_quantized(work->exception)];
-    hold_exceptions(s, base, q, work->exception);
+    U base = q[0];
+    if (exceptions) {
+        base = q[first_quantized(work->exception)];
+        hold_exceptions(s, base, q, work->exception);
+    }
     subtract_base(s->count, base, q);
-    return pack_chunk(s, work, base, ZMPI_MAP_QUANTIZED, exceptions != 0, out);
+    struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, out);
+    store_word(out + HEAD, bits_of(z->step));
+    pack_blocks(s, work, axes, &o.packer);
+    return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, exceptions ? work : NULL);
 }
 
-/* Size of the chunk by map 0, or 0 if it cannot be coded so. */
+/*
+ * Size of the chunk by map 0, or 0 if it cannot be coded so.
+ *
+ * If all words turn out to fit the first level, it is the one that the samples would have chosen:
+ * so where the chunk before had it, it is tried first.
+ */
 TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                       const size_t extent[3], const struct zmpi_rows *rows,
                                       struct zmpi_chunk_work *work, unsigned char *out)
 {
-    struct lines l = lines_of(s, rows, work);
-    int level = pick_level(s, &l, rule);
+    const unsigned axes = axes_within(s, rule->axes);
+    const bool narrow = s->x < LANES;
+    const struct zmpi_rows own = {.at = work->words};
+    if (narrow)
+        zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
+    const struct lines l = lines_of(s, narrow ? &own : rows, work);
+    struct quantizer z = quantizer_of(rule, 0);
+    const bool ordered = rule->level[0].limit <= rule->level[rule->levels - 1].limit;
+    if (!narrow && ordered && work->first_level && finest_level(&l, rule, 0) == 0) {
+        size_t size = encode_fused(s, &z, axes, rows, work, out);
+        if (size)
+            return size;
+    }
+    const int level = pick_level(s, &l, rule);
+    const bool tried = ordered && work->first_level && level == 0;
+    work->first_level = level == 0 && !tried;
     if (level < 0)
         return 0;
-    struct quantizer z = quantizer_of(rule, level);
-    U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
-    U base = quantize(&z, value_of(load_word(l.at)));
-    store_word(out + HEAD, bits_of(z.step));
-    if (quantize_lines(&l, &z, base, q))
-        return pack_chunk(s, work, base, ZMPI_MAP_QUANTIZED, false, out);
+    z = quantizer_of(rule, level);
+    size_t size = narrow || tried ? 0 : encode_fused(s, &z, axes, rows, work, out);
+    if (size)
+        return size;
     zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
-    return encode_masked(s, &z, work, out);
+    return encode_masked(s, &z, axes, work, out);
 }
 
-/* Size of the chunk by map 1 with a shift, or 0 if no element can be coded so. The words are in the
- * work's buffer. */
+/* ---- map 1 ---- */
+
+/* With a shift, in several passes; 0 if there is nothing but exceptions. */
 TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chunk_rule *rule,
+                                    const size_t extent[3], const struct zmpi_rows *rows,
                                     struct zmpi_chunk_work *work, unsigned char *out)
 {
-    const U *word = (const U *)(const void *)work->words;
+    const unsigned axes = axes_within(s, rule->axes);
     U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
+    zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
+    const U *word = (const U *)(const void *)work->words;
     size_t exceptions = shift_blocks(s, rule, word, q, work->exception);
     if (exceptions == s->count)
         return 0;
@@ -75,26 +154,40 @@ TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chu
         hold_exceptions(s, base, q, work->exception);
     }
     subtract_base(s->count, base, q);
-    size_t size = pack_chunk(s, work, base, ZMPI_MAP_INTEGER, exceptions != 0, out);
+    struct output o = output_begin(s, ZMPI_MAP_INTEGER, out);
+    pack_blocks(s, work, axes, &o.packer);
+    size_t size = output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, exceptions ? work : NULL);
     out[3] = (unsigned char)rule->shift;
     return size;
 }
 
-/* By map 1. The words are in the work's buffer. */
-TARGET static size_t encode_integer(const struct shape *s, bool is_float,
-                                    struct zmpi_chunk_work *work, unsigned char *out)
+/* Words in the work's buffer, with rows too short for vectors. */
+TARGET static void order_words(const struct shape *s, U flip, U base, struct zmpi_chunk_work *work)
 {
     const U *word = (const U *)(const void *)work->words;
     U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
-    U base = is_float ? ordered_view(word[0]) : word[0];
-    const V b = v_set1(base);
-    if (is_float)
-        for (size_t i = 0; i < s->count; i += LANES)
-            v_store(q + i, v_sub(v_ordered(v_load(word + i)), b));
-    else
-        for (size_t i = 0; i < s->count; i += LANES)
-            v_store(q + i, v_sub(v_load(word + i), b));
-    return pack_chunk(s, work, base, ZMPI_MAP_INTEGER, false, out);
+    const V b = v_set1(base), f = v_set1(flip);
+    for (size_t i = 0; i < s->count; i += LANES) /* the buffer is longer than the chunk */
+        v_store(q + i, v_sub(v_ordered(v_load(word + i), f), b));
+}
+
+TARGET static size_t encode_integer(const struct shape *s, const struct zmpi_chunk_rule *rule,
+                                    const size_t extent[3], const struct zmpi_rows *rows,
+                                    struct zmpi_chunk_work *work, unsigned char *out)
+{
+    const unsigned axes = axes_within(s, rule->axes);
+    const U first = load_word(rows->at), base = rule->is_float ? ordered_view(first) : first;
+    const U flip = rule->is_float ? SIGN_BIT - 1 : 0;
+    struct output o = output_begin(s, ZMPI_MAP_INTEGER, out);
+    if (s->x < LANES) {
+        zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
+        order_words(s, flip, base, work);
+        pack_blocks(s, work, axes, &o.packer);
+    } else {
+        struct fuse f = {.s = s, .rows = rows, .work = work, .flip = flip, .base = base};
+        fuse_ordered(&f, axes, &o.packer);
+    }
+    return output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, NULL);
 }
 
 TARGET size_t ENCODE(const struct zmpi_chunk_rule *rule, const size_t extent[3],
@@ -103,20 +196,15 @@ TARGET size_t ENCODE(const struct zmpi_chunk_rule *rule, const size_t extent[3],
     const struct shape s = shape_of(extent);
     if (s.count < ZMPI_BLOCK)
         return SCALAR_ENCODE(rule, extent, src, dst, work);
-    const struct zmpi_rows own = {.at = work->words};
-    const bool narrow = s.x < LANES;
     size_t size = 0;
-    if (narrow)
-        zmpi_rows_gather(src, extent, s.x * WIDTH, work);
     if (rule->levels)
-        size = encode_quantized(&s, rule, extent, narrow ? &own : src, work, dst);
-    if (rule->shift) {
-        zmpi_rows_gather(src, extent, s.x * WIDTH, work);
-        size = encode_shifted(&s, rule, work, dst);
-    }
-    if (size == 0 || size > stored_bytes(&s)) {
-        zmpi_rows_gather(src, extent, s.x * WIDTH, work);
-        size = encode_integer(&s, rule->is_float, work, dst);
-    }
-    return size > stored_bytes(&s) ? store_words(&s, work->words, dst) : size;
+        size = encode_quantized(&s, rule, extent, src, work, dst);
+    else if (rule->shift)
+        size = encode_shifted(&s, rule, extent, src, work, dst);
+    if (size == 0 || size > stored_bytes(&s))
+        size = encode_integer(&s, rule, extent, src, work, dst);
+    if (size <= stored_bytes(&s))
+        return size;
+    zmpi_rows_gather(src, extent, s.x * WIDTH, work);
+    return store_words(&s, work->words, dst);
 }

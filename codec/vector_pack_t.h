@@ -7,23 +7,6 @@
  * neighbours of any element are loads at a distance.
  */
 
-/* ---- planes ---- */
-
-/* Residuals to dst; returns their length. May write up to 28 bytes more than the block has. */
-VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst)
-{
-    V m[VECTORS];
-    V all = m[0] = v_abs(r[0]);
-    for (unsigned k = 1; k < VECTORS; k++) {
-        m[k] = v_abs(r[k]);
-        all = v_or(all, m[k]);
-    }
-    unsigned length = v_length(all);
-    zmpi_store32(dst, block_signs(r));
-    block_store(m, length, dst + 4);
-    return length;
-}
-
 /* ---- residuals ---- */
 
 /* A row and its neighbours along y and z: rows of zeros where there is none. */
@@ -92,24 +75,51 @@ VECTOR void residual_rows(const struct shape *s, const U *q, const U *zeros, uns
         v_store(r + k * LANES, v_set1(0));
 }
 
-VECTOR void pack_residuals(const struct shape *s, const U *r, struct packer *p)
+/* The same for rows shorter than a vector, which goes on from row to row: all rows of a plane but
+ * the first have one above. */
+VECTOR void residual_narrow(const struct shape *s, const U *q, const U *zeros, unsigned axes, U *r)
 {
-    for (size_t b = 0; b < s->blocks; b++) {
-        V v[VECTORS];
-        for (unsigned k = 0; k < VECTORS; k++)
-            v[k] = v_load(r + b * ZMPI_BLOCK + k * LANES);
-        pack_next(p, v);
-    }
+    U inside[2 * LANES]; /* all ones where there is a neighbour along x */
+    for (size_t i = 0; i < 2 * LANES; i++)
+        inside[i] = i % s->row ? (U)-1 : 0;
+    for (size_t z = 0; z < s->z; z++)
+        for (size_t y = 0; y < 2 && y < s->y; y++) {
+            const struct row l = row_at(s, q, zeros, z, y);
+            const size_t first = y * s->row, n = y ? s->plane - s->row : s->row;
+            V last = v_set1(0), d, none = last;
+            for (size_t i = 0, x = 0; i < n; i += LANES, x = (x + LANES) % s->row) {
+                residuals(&l, i, axes & ~(unsigned)ZMPI_AXIS_X, 1, &none, &d);
+                V left = v_shift_in(last, d);
+                last = d;
+                if (axes & ZMPI_AXIS_X)
+                    d = v_sub(d, v_and(left, v_load(inside + x)));
+                v_store(r + z * s->plane + first + i, d);
+            }
+        }
+    for (unsigned k = 0; k < VECTORS; k++) /* what the last block has too much */
+        v_store(r + s->count + k * LANES, v_set1(0));
 }
 
-/* All blocks. `axes` is a constant to the compiler, which makes one loop for each. Returns the or
- * of all lengths. */
-VECTOR unsigned pack_along(const struct shape *s, struct zmpi_chunk_work *work, unsigned axes,
-                           unsigned char *lengths, unsigned char **dst)
+/* Blocks of residuals from element `done`, a multiple of the block, up to at most `end`. Returns
+ * where it stopped. */
+VECTOR size_t pack_until(struct packer *p, const U *r, size_t done, size_t end)
 {
+    for (; done + ZMPI_BLOCK <= end; done += ZMPI_BLOCK) {
+        V v[VECTORS];
+        for (unsigned k = 0; k < VECTORS; k++)
+            v[k] = v_load(r + done + k * LANES);
+        pack_next(p, v);
+    }
+    return done;
+}
+
+/* All blocks. `axes` is a constant to the compiler, which makes one loop for each. */
+VECTOR void pack_along(const struct shape *s, struct zmpi_chunk_work *work, unsigned axes,
+                       struct packer *packer)
+{
+    struct packer own = *packer, *const p = &own; /* in registers: bytes stored may be anything */
     const U *zeros = (const U *)(const void *)work->integers;
     const U *q = (const U *)(const void *)(work->integers + ZMPI_CHUNK_BEFORE);
-    struct packer p = {lengths, *dst, 0};
     if (s->row % ZMPI_BLOCK == 0) { /* no block crosses the end of a row */
         for (size_t z = 0; z < s->z; z++)
             for (size_t y = 0; y < s->y; y++) {
@@ -117,16 +127,18 @@ VECTOR unsigned pack_along(const struct shape *s, struct zmpi_chunk_work *work, 
                 V last = v_set1(0), r[VECTORS];
                 for (size_t i = 0; i < s->row; i += ZMPI_BLOCK) {
                     residuals(&l, i, axes, VECTORS, &last, r);
-                    pack_next(&p, r);
+                    pack_next(p, r);
                 }
             }
     } else {
         U *r = (U *)(void *)work->residuals;
-        residual_rows(s, q, zeros, axes, r);
-        pack_residuals(s, r, &p);
+        if (s->row < LANES)
+            residual_narrow(s, q, zeros, axes, r);
+        else
+            residual_rows(s, q, zeros, axes, r);
+        pack_until(p, r, 0, s->blocks * ZMPI_BLOCK);
     }
-    *dst = p.dst;
-    return p.any;
+    *packer = own;
 }
 
 /* With at most the x axis, which runs on across the ends of rows, a chunk is one row. */
@@ -140,141 +152,34 @@ static inline struct shape shape_along(const struct shape *s, unsigned axes)
     return one;
 }
 
-KERNEL unsigned pack_blocks(const struct shape *tile, struct zmpi_chunk_work *work, unsigned axes,
-                            unsigned char *lengths, unsigned char **dst)
+KERNEL void pack_blocks(const struct shape *tile, struct zmpi_chunk_work *work, unsigned axes,
+                        struct packer *p)
 {
     const struct shape along = shape_along(tile, axes), *s = &along;
     switch (axes) {
     case 0:
-        return pack_along(s, work, 0, lengths, dst);
+        pack_along(s, work, 0, p);
+        break;
     case 1:
-        return pack_along(s, work, 1, lengths, dst);
+        pack_along(s, work, 1, p);
+        break;
     case 2:
-        return pack_along(s, work, 2, lengths, dst);
+        pack_along(s, work, 2, p);
+        break;
     case 3:
-        return pack_along(s, work, 3, lengths, dst);
+        pack_along(s, work, 3, p);
+        break;
     case 4:
-        return pack_along(s, work, 4, lengths, dst);
+        pack_along(s, work, 4, p);
+        break;
     case 5:
-        return pack_along(s, work, 5, lengths, dst);
+        pack_along(s, work, 5, p);
+        break;
     case 6:
-        return pack_along(s, work, 6, lengths, dst);
+        pack_along(s, work, 6, p);
+        break;
     default:
-        return pack_along(s, work, 7, lengths, dst);
+        pack_along(s, work, 7, p);
+        break;
     }
-}
-
-/* ---- choosing the axes ---- */
-
-/* Which elements of a block have no left neighbour, no row above, or do not exist. */
-struct edges {
-    uint32_t left, top, end;
-};
-
-/* Where a block begins: column, and row of its plane. */
-struct cursor {
-    size_t x, y;
-};
-
-static inline struct cursor cursor_at(const struct shape *s, size_t element)
-{
-    return (struct cursor){element % s->row, element / s->row % s->y};
-}
-
-/* The edges of the block at the cursor, which moves on to the next one. */
-VECTOR struct edges edges_next(const struct shape *s, struct cursor *c, size_t words)
-{
-    struct edges e = {0, 0, words < ZMPI_BLOCK ? UINT32_MAX << words : 0};
-    for (unsigned j = 0; j < ZMPI_BLOCK;) {
-        size_t left = s->row - c->x;
-        unsigned n = left < ZMPI_BLOCK - j ? (unsigned)left : ZMPI_BLOCK - j;
-        uint32_t here = (UINT32_MAX >> (ZMPI_BLOCK - n)) << j;
-        e.left |= c->x == 0 ? 1U << j : 0;
-        e.top |= c->y == 0 ? here : 0;
-        j += n;
-        c->x += n;
-        if (c->x == s->row) {
-            c->x = 0;
-            c->y = c->y + 1 == s->y ? 0 : c->y + 1;
-        }
-    }
-    return e;
-}
-
-/* Differences along y and z (bits of axes) of the vector at p, where every element has its row
- * above. */
-VECTOR V difference_yz(const struct shape *s, const U *p, unsigned axes)
-{
-    V d = v_load(p);
-    if (axes & ZMPI_AXIS_Z)
-        d = v_sub(d, v_load(p - s->plane));
-    if (axes & ZMPI_AXIS_Y) {
-        V above = v_load(p - s->row);
-        if (axes & ZMPI_AXIS_Z)
-            above = v_sub(above, v_load(p - s->plane - s->row));
-        d = v_sub(d, above);
-    }
-    return d;
-}
-
-/* The same, with `below` zero in the lanes that have none. */
-VECTOR V difference_edge(const struct shape *s, const U *p, unsigned axes, V below)
-{
-    V d = difference_yz(s, p, axes & ZMPI_AXIS_Z);
-    if (axes & ZMPI_AXIS_Y)
-        d = v_sub(d, v_and(below, difference_yz(s, p - s->row, axes & ZMPI_AXIS_Z)));
-    return d;
-}
-
-/* all[axes] |= magnitudes of the vector at p under each set of axes. */
-VECTOR void sample_vector(const struct shape *s, const U *p, const struct edges *e, unsigned k,
-                          int dimensions, V all[8])
-{
-    const V right = v_lanes(~e->left, k), below = v_lanes(~e->top, k), in = v_lanes(~e->end, k);
-    for (unsigned yz = 0; yz < 8; yz += 2) {
-        if ((yz & ZMPI_AXIS_Z && dimensions < 3) || (yz & ZMPI_AXIS_Y && dimensions < 2))
-            continue;
-        V plain = difference_edge(s, p, yz, below);
-        V left = difference_edge(s, p - 1, yz, below);
-        V along_x = v_sub(plain, yz ? v_and(left, right) : left);
-        all[yz] = v_or(all[yz], v_abs(v_and(plain, in)));
-        all[yz + 1] = v_or(all[yz + 1], v_abs(v_and(along_x, in)));
-    }
-}
-
-VECTOR void sample_costs(const struct shape *s, const U *q, int dimensions, unsigned cost[8])
-{
-    for (size_t i = 0; i < sample_count(s); i++) {
-        size_t b = sample_block(s, i);
-        struct cursor c = cursor_at(s, b * ZMPI_BLOCK);
-        struct edges e = edges_next(s, &c, block_words(s, b));
-        V all[8];
-        U m[8];
-        for (unsigned axes = 0; axes < 8; axes++)
-            all[axes] = v_set1(0);
-        for (unsigned k = 0; k < VECTORS; k++)
-            sample_vector(s, q + b * ZMPI_BLOCK + k * LANES, &e, k, dimensions, all);
-        v_or_lanes(all, m);
-        for (unsigned axes = 0; axes < 8; axes++)
-            cost[axes] += m[axes] ? bit_length(m[axes]) + 1 : 0;
-    }
-}
-
-/* choose_axes of fle_t.h. */
-KERNEL unsigned sample_axes(const struct shape *s, const U *q)
-{
-    unsigned cost[8] = {0};
-    unsigned possible = (s->x > 1 ? ZMPI_AXIS_X : 0U) | (s->y > 1 ? ZMPI_AXIS_Y : 0U) |
-                        (s->z > 1 ? ZMPI_AXIS_Z : 0U);
-    if (s->z > 1)
-        sample_costs(s, q, 3, cost);
-    else if (s->y > 1)
-        sample_costs(s, q, 2, cost);
-    else
-        sample_costs(s, q, 1, cost);
-    unsigned best = 0;
-    for (unsigned axes = 1; axes < 8; axes++)
-        if ((axes & ~possible) == 0 && cost[axes] < cost[best])
-            best = axes;
-    return best;
 }

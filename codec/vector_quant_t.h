@@ -24,10 +24,9 @@ static inline struct lines lines_of(const struct shape *s, const struct zmpi_row
 
 struct vector_quantizer {
     F step, inverse, limit, bound, magic;
-    V origin; /* bits of magic, plus the base */
 };
 
-VECTOR struct vector_quantizer vector_quantizer_of(const struct quantizer *z, U base)
+VECTOR struct vector_quantizer vector_quantizer_of(const struct quantizer *z)
 {
     return (struct vector_quantizer){
         .step = f_set1(z->step),
@@ -35,77 +34,38 @@ VECTOR struct vector_quantizer vector_quantizer_of(const struct quantizer *z, U 
         .limit = f_set1(z->limit),
         .bound = f_set1(z->bound),
         .magic = f_set1((T)MAGIC),
-        .origin = v_set1(bits_of((T)MAGIC) + base),
     };
 }
 
-/* Integers less base; *exception gets all ones in the lanes that cannot be quantized. Lanes beyond
- * the limit hold anything. */
-VECTOR V quantize_vector(const struct vector_quantizer *z, F x, V *exception)
+/* The nearest integers, as floats at a distance of MAGIC, and as integers at that of its bits. */
+VECTOR F nearest(const struct vector_quantizer *z, F x)
 {
-    F v = f_add(f_mul(x, z->inverse), z->magic);
-    F decoded = f_mul(f_sub(v, z->magic), z->step);
-    V wide = f_not_le(f_abs(x), z->limit);
-    V wrong = f_not_lt(f_abs(f_sub(x, decoded)), z->bound);
-    V minus_zero = v_equal(f_bits(x), v_set1(SIGN_BIT));
-    *exception = v_or(v_or(wide, wrong), minus_zero);
-    return v_sub(f_bits(v), z->origin);
+    return f_add(f_mul(x, z->inverse), z->magic);
 }
 
-/*
- * One row; false if there is an exception in it. The hardware's prefetchers stop where a row of the
- * tile ends, so the next tile's rows are asked for here.
- */
-VECTOR bool quantize_row(const struct vector_quantizer *z, const unsigned char *x, size_t n,
-                         size_t ahead, U *q)
+VECTOR F decoded(const struct vector_quantizer *z, F v)
 {
-    V bad = v_set1(0), exception;
-    size_t i = 0;
-    for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        v_prefetch(x + i * WIDTH, ahead);
-        v_store(q + i, quantize_vector(z, f_load(x + i * WIDTH), &exception));
-        bad = v_or(bad, exception);
-        const size_t j = i + LANES;
-        v_store(q + j, quantize_vector(z, f_load(x + j * WIDTH), &exception));
-        bad = v_or(bad, exception);
-    }
-    for (; i + LANES <= n; i += LANES) {
-        v_store(q + i, quantize_vector(z, f_load(x + i * WIDTH), &exception));
-        bad = v_or(bad, exception);
-    }
-    if (i < n) {
-        i = n - LANES;
-        v_store(q + i, quantize_vector(z, f_load(x + i * WIDTH), &exception));
-        bad = v_or(bad, exception);
-    }
-    return !v_any(bad);
-}
-
-/* All rows, up to the first with an exception. */
-KERNEL bool quantize_lines(const struct lines *l, const struct quantizer *quantizer, U base, U *q)
-{
-    const struct vector_quantizer z = vector_quantizer_of(quantizer, base);
-    for (size_t k = 0; k < l->z; k++)
-        for (size_t j = 0; j < l->y; j++, q += l->words)
-            if (!quantize_row(&z, l->at + k * l->plane + j * l->row, l->words, l->ahead, q))
-                return false;
-    return true;
+    return f_mul(f_sub(v, z->magic), z->step);
 }
 
 /* Words without gaps, in blocks, with masks. Returns the number of exceptions. */
 KERNEL size_t quantize_masked(const struct shape *s, const unsigned char *x,
                               const struct quantizer *quantizer, U *q, uint32_t *exception)
 {
-    const struct vector_quantizer z = vector_quantizer_of(quantizer, 0);
+    const struct vector_quantizer z = vector_quantizer_of(quantizer);
+    const V origin = f_bits(z.magic);
     size_t exceptions = 0;
     for (size_t b = 0; b < s->blocks; b++) {
         size_t n = block_words(s, b);
         uint32_t mask = 0;
         for (unsigned k = 0; k < VECTORS; k++) {
             size_t i = b * ZMPI_BLOCK + k * LANES;
-            V bad;
-            v_store(q + i, quantize_vector(&z, f_load(x + i * WIDTH), &bad));
-            mask |= v_mask(bad) << (k * LANES);
+            F word = f_load(x + i * WIDTH), v = nearest(&z, word);
+            F error = f_sub(word, decoded(&z, v));
+            M bad = m_or(f_not_le(f_abs(word), z.limit), f_not_lt(f_abs(error), z.bound));
+            bad = m_or(bad, v_equal(f_bits(word), v_set1(SIGN_BIT)));
+            v_store(q + i, v_sub(f_bits(v), origin));
+            mask |= m_bits(bad) << (k * LANES);
         }
         exception[b] = n < ZMPI_BLOCK ? mask & ~(UINT32_MAX << n) : mask;
         exceptions += (size_t)__builtin_popcount(exception[b]);
@@ -152,15 +112,15 @@ KERNEL bool samples_fit(const struct shape *s, const struct lines *l, T first_li
 {
     unsigned char copy[ZMPI_BLOCK * WIDTH];
     const F limit = f_set1(first_limit);
-    V beyond = v_set1(0);
+    M beyond = m_none();
     if (s->count % ZMPI_BLOCK)
         return false;
     for (size_t i = 0; i < sample_count(s); i++) {
         const unsigned char *x = sample_words(s, l, sample_block(s, i), copy);
         for (unsigned k = 0; k < VECTORS; k++)
-            beyond = v_or(beyond, f_not_le(f_abs(f_load(x + k * LANES * WIDTH)), limit));
+            beyond = m_or(beyond, f_not_le(f_abs(f_load(x + k * LANES * WIDTH)), limit));
     }
-    return !v_any(beyond);
+    return !m_any(beyond);
 }
 
 /* How many sampled words fit each level (level_fits of quant_t.h). */
@@ -178,7 +138,7 @@ KERNEL void count_fits(const struct shape *s, const struct lines *l,
             uint32_t beyond = 0;
             for (unsigned k = 0; k < VECTORS; k++) {
                 F a = f_abs(f_load(x + k * LANES * WIDTH));
-                beyond |= v_mask(f_not_le(a, limit)) << (k * LANES);
+                beyond |= m_bits(f_not_le(a, limit)) << (k * LANES);
             }
             fit[level] += ZMPI_BLOCK - (size_t)__builtin_popcount(beyond);
         }
@@ -188,7 +148,7 @@ KERNEL void count_fits(const struct shape *s, const struct lines *l,
 /* level_reproduces of quant_t.h. */
 KERNEL bool lines_reproduced(const struct lines *l, const struct quantizer *quantizer)
 {
-    const struct vector_quantizer z = vector_quantizer_of(quantizer, 0);
+    const struct vector_quantizer z = vector_quantizer_of(quantizer);
     for (size_t k = 0; k < l->z; k++)
         for (size_t j = 0; j < l->y; j++) {
             const unsigned char *row = l->at + k * l->plane + j * l->row;
@@ -196,15 +156,25 @@ KERNEL bool lines_reproduced(const struct lines *l, const struct quantizer *quan
                 if (i + LANES > l->words)
                     i = l->words - LANES;
                 F x = f_load(row + i * WIDTH);
-                F v = f_add(f_mul(x, z.inverse), z.magic);
-                V decoded = f_bits(f_mul(f_sub(v, z.magic), z.step));
-                V same = v_or(v_equal(decoded, f_bits(x)), f_not_le(f_abs(x), z.limit));
-                same = v_or(same, v_equal(f_bits(x), v_set1(SIGN_BIT)));
-                if (v_mask(same) != (1U << LANES) - 1)
+                V same = f_bits(decoded(&z, nearest(&z, x)));
+                M fine = m_or(v_equal(same, f_bits(x)), f_not_le(f_abs(x), z.limit));
+                fine = m_or(fine, v_equal(f_bits(x), v_set1(SIGN_BIT)));
+                if (m_bits(fine) != (1U << LANES) - 1)
                     return false;
             }
         }
     return true;
+}
+
+/* The smallest step that reproduces all words, if it is smaller than that of `level`. */
+TARGET static int finest_level(const struct lines *l, const struct zmpi_chunk_rule *rule, int level)
+{
+    for (int finer = rule->levels - 1; finer > level; finer--) {
+        struct quantizer z = quantizer_of(rule, finer);
+        if (lines_reproduced(l, &z))
+            return finer;
+    }
+    return level;
 }
 
 /* choose_level of quant_t.h. */
@@ -222,10 +192,5 @@ TARGET static int pick_level(const struct shape *s, const struct lines *l,
         while (8 * fit[level] < 7 * fit[last])
             level++;
     }
-    for (int finer = last; finer > level; finer--) {
-        struct quantizer z = quantizer_of(rule, finer);
-        if (lines_reproduced(l, &z))
-            return finer;
-    }
-    return level;
+    return finest_level(l, rule, level);
 }

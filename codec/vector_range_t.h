@@ -5,11 +5,11 @@ enum { RANGE_GROUP = 8 * LANES };
 
 /* The lanes that are not ordinary. Most will be the one fill value of a field, which is known after
  * the first. */
-VECTOR void take_lanes(struct zmpi_range *r, const unsigned char *x, V strange)
+VECTOR void take_lanes(struct zmpi_range *r, const unsigned char *x, M strange)
 {
-    const V known = v_equal(f_bits(f_abs(f_load(x))), f_bits(f_set1((T)r->fill)));
+    const M known = v_equal(f_bits(f_abs(f_load(x))), f_bits(f_set1((T)r->fill)));
     /* Before the first, "fill" is infinity, which is skipped just as well. */
-    uint32_t odd = v_mask(strange) & ~v_mask(known);
+    uint32_t odd = m_bits(strange) & ~m_bits(known);
     for (; odd; odd &= odd - 1)
         zmpi_range_take(r, (double)value_of(load_word(x + (size_t)__builtin_ctz(odd) * WIDTH)));
 }
@@ -23,14 +23,14 @@ TARGET void RANGE(const void *src, size_t n, struct zmpi_range *r)
     size_t i = 0;
     for (; i + RANGE_GROUP <= n; i += RANGE_GROUP) {
         F lo = low, hi = high;
-        V odd = v_set1(0);
+        M odd = m_none();
         for (unsigned k = 0; k < RANGE_GROUP; k += LANES) {
             F v = f_load(x + (i + k) * WIDTH);
             lo = f_min(lo, v);
             hi = f_max(hi, v);
-            odd = v_or(odd, f_not_lt(f_abs(v), ordinary));
+            odd = m_or(odd, f_not_lt(f_abs(v), ordinary));
         }
-        if (__builtin_expect(!v_any(odd), 1)) {
+        if (__builtin_expect(!m_any(odd), 1)) {
             low = lo;
             high = hi;
             continue;
@@ -38,8 +38,8 @@ TARGET void RANGE(const void *src, size_t n, struct zmpi_range *r)
         for (unsigned k = 0; k < RANGE_GROUP; k += LANES) {
             const unsigned char *at = x + (i + k) * WIDTH;
             F v = f_load(at);
-            V strange = f_not_lt(f_abs(v), ordinary);
-            F or_nan = f_of_bits(v_or(strange, f_bits(v)));
+            M strange = f_not_lt(f_abs(v), ordinary);
+            F or_nan = f_nan_where(strange, v);
             low = f_min(or_nan, low); /* the second if one is NaN */
             high = f_max(or_nan, high);
             take_lanes(r, at, strange);

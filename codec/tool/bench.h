@@ -53,6 +53,8 @@ struct bench_result {
     struct zmpi_job job;
     struct zmpi_range range;
     struct bench_times copy, read, scan; /* memcpy; reading alone; finding the range */
+    struct bench_times choice;           /* of the axes: a part of compression */
+    unsigned axes;
     struct bench_codec zmpi;
     double abs_bound;        /* as the stream says */
     struct zmpi_array piece; /* fits the second-level cache */
@@ -64,6 +66,8 @@ struct bench_result {
 };
 
 /* bench_field.c */
+/* Like malloc, on huge pages where the system gives them; every page touched. */
+void *bench_alloc(size_t size);
 int bench_field_load(struct bench_field *f, const char *path, const struct bench_settings *s);
 int bench_field_generate(struct bench_field *f, const struct bench_settings *s);
 

@@ -2,11 +2,24 @@
  * bench_field.c - the arrays that are measured: files, repeated until they are large enough, or a
  * generated field.
  */
+#define _GNU_SOURCE // MADV_HUGEPAGE
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "bench.h"
+
+void *bench_alloc(size_t size)
+{
+    const size_t page = (size_t)2 << 20;
+    void *p = size <= SIZE_MAX - page ? aligned_alloc(page, (size + page - 1) / page * page) : NULL;
+    if (p) {
+        madvise(p, size, MADV_HUGEPAGE);
+        memset(p, 1, size);
+    }
+    return p;
+}
 
 /* Type and shape from a name such as velocity_3x32x64x64.f32, where the user gave none. */
 static void read_name(const char *path, enum zmpi_type *type, size_t shape[3])
@@ -70,7 +83,7 @@ int bench_field_load(struct bench_field *f, const char *path, const struct bench
         f->copies = s->size / one ? s->size / one : 1;
         f->bytes = one * f->copies;
         stack(&f->array, f->copies);
-        f->data = malloc(f->bytes);
+        f->data = bench_alloc(f->bytes);
         status = f->data ? tool_input_read(&in, 0, f->data, one) : tool_fail("out of memory");
         for (size_t i = 1; i < f->copies && !status; i++)
             memcpy((char *)f->data + i * one, f->data, one);
@@ -148,7 +161,7 @@ int bench_field_generate(struct bench_field *f, const struct bench_settings *s)
     }
     if (zmpi_array_bytes(&f->array, &f->bytes))
         return tool_fail("-d: too large");
-    f->data = malloc(f->bytes);
+    f->data = bench_alloc(f->bytes);
     if (!f->data || !fill(f)) {
         free(f->data);
         return tool_fail("out of memory");

@@ -136,6 +136,10 @@ static int run_scan(struct bench_result *r, bool count)
                     r->job.threads, &range);
     if (count)
         add_time(&r->scan, bench_now() - start);
+    start = bench_now();
+    r->axes = zmpi_axes_choose(&r->job, r->field->data);
+    if (count)
+        add_time(&r->choice, bench_now() - start);
     return TOOL_OK;
 }
 
@@ -260,7 +264,6 @@ static int run_piece(struct bench_result *r, struct buffers *b, bool count)
 
 /* ---- all ---- */
 
-/* Also touches every page, so that no measured call is the first to. */
 static bool make_buffers(const struct bench_result *r, struct buffers *b)
 {
     const struct bench_peer *peer;
@@ -269,13 +272,9 @@ static bool make_buffers(const struct bench_result *r, struct buffers *b)
         size_t n = takes_part(r, peer) ? peer->capacity(&r->field->array, r->job.abs_bound) : 0;
         b->capacity = n > b->capacity ? n : b->capacity;
     }
-    b->coded = malloc(b->capacity);
-    b->decoded = malloc(r->field->bytes);
-    if (!b->coded || !b->decoded)
-        return false;
-    memset(b->coded, 1, b->capacity);
-    memset(b->decoded, 1, r->field->bytes);
-    return true;
+    b->coded = bench_alloc(b->capacity);
+    b->decoded = bench_alloc(r->field->bytes);
+    return b->coded && b->decoded;
 }
 
 static int make_job(struct bench_result *r, int threads)

@@ -1,7 +1,9 @@
 /* bench_print.c - results as a table and as JSON. */
 #include <math.h>
+#include <string.h>
 
 #include "bench.h"
+#include "kernels.h"
 
 /* Decimal gigabytes of uncompressed data per second. */
 static double rate(size_t bytes, const struct bench_times *t)
@@ -51,8 +53,23 @@ static void print_row(const struct bench_result *r, const struct bench_codec *c,
         printf(" %9.3f %8.2f %10.4f\n", ratio_of(r, c), c->quality.psnr, over_bound(r, c));
 }
 
+static void axes_name(unsigned axes, char text[5])
+{
+    char *p = text;
+    for (unsigned i = 0; i < 3; i++)
+        if (axes & 1U << i)
+            *p++ = "xyz"[i];
+    strcpy(p, p == text ? "none" : "");
+}
+
 static void print_verbose(const struct bench_result *r)
 {
+    char axes[5];
+    axes_name(r->axes, axes);
+    printf("  kernels %s; differences along %s, chosen from samples in %.0f us: %.2f%% of "
+           "compression\n",
+           zmpi_kernels()->name, axes, 1e6 * bench_median(&r->choice),
+           100 * bench_median(&r->choice) / bench_median(&r->zmpi.compress));
     printf("  absolute bound %.9g, range %.9g to %.9g, values kept exactly from %.9g\n",
            r->abs_bound, r->range.min, r->range.max, r->job.keep);
     printf("  %d repetitions after one to warm up; %zu copies of the file; %zu bytes compressed\n",
@@ -71,8 +88,8 @@ void bench_print(const struct bench_result *r, bool head)
         printf(
             "GB/s are 1e9 uncompressed bytes a second: medians, and (slowest - fastest) / "
             "median. memcpy by one\n"
-            "thread, of the same array, in turns with the others. The range is found "
-            "before, and not counted.\n");
+            "thread, of the same array, in turns with the others. The range is found before, and "
+            "not\ncounted. Buffers are on huge pages where the system gives them.\n");
     printf("\n%s: %s %zux%zux%zu, %.1f MiB, %s, device %s\n", r->field->name,
            tool_type_name(r->field->array.type), e[0], e[1], e[2],
            (double)r->field->bytes / 1048576, bound, r->settings->device->name);
@@ -151,6 +168,12 @@ void bench_print_json(const struct bench_result *r)
     number("read_gbps", rate(r->field->bytes, &r->read));
     number("range_gbps", rate(r->field->bytes, &r->scan));
     number("compress_with_range_gbps", 1e-9 * (double)r->field->bytes / seconds_with_range(r));
+    number("compress_with_range_over_memcpy", bench_median(&r->copy) / seconds_with_range(r));
+    number("tuning_seconds", bench_median(&r->choice));
+    number("tuning_share", bench_median(&r->choice) / bench_median(&r->zmpi.compress));
+    char axes[5];
+    axes_name(r->axes, axes);
+    printf("\"axes\": \"%s\", \"kernels\": \"%s\", ", axes, zmpi_kernels()->name);
     json_codec(r, &r->zmpi);
     if (r->piece_bytes)
         json_cached(r);

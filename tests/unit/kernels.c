@@ -67,6 +67,19 @@ static enum zmpi_status decode(const struct zmpi_kernels *k, const struct tile *
     return f(kit_is_float(t->type), t->extent, src, size, &rows, work);
 }
 
+static void compare_costs(const struct zmpi_kernels *k, const struct tile *t,
+                          const struct zmpi_chunk_rule *rule, unsigned char *src, const char *what)
+{
+    const struct zmpi_kernels *s = &zmpi_kernels_scalar;
+    const struct zmpi_rows rows = tile_rows(t, src);
+    for (uint32_t position = 0; position < 65536; position += 9362) {
+        size_t expected[8] = {0}, got[8] = {0};
+        bool e = (t->width == 4 ? s->cost32 : s->cost64)(rule, t->extent, &rows, position, expected);
+        bool g = (t->width == 4 ? k->cost32 : k->cost64)(rule, t->extent, &rows, position, got);
+        cr_assert(e == g && memcmp(expected, got, sizeof got) == 0, "%s: costs", what);
+    }
+}
+
 /* Encode by both, decode by both; all buffers end where memory ends, or begin where it begins. */
 static void compare(const struct zmpi_kernels *k, const struct tile *t,
                     const struct zmpi_chunk_rule *rule, const unsigned char *data, const char *what)
@@ -77,6 +90,7 @@ static void compare(const struct zmpi_kernels *k, const struct tile *t,
     struct kit_guarded src = kit_guard(t->bytes, at_end);
     memcpy(src.data, data, t->bytes);
     size_t size = encode(&zmpi_kernels_scalar, t, rule, src.data, expected);
+    compare_costs(k, t, rule, src.data, what);
     cr_assert_eq(encode(k, t, rule, src.data, got), size, "%s: size", what);
     cr_assert(memcmp(expected, got, size) == 0, "%s: bytes", what);
 
@@ -180,6 +194,7 @@ static struct zmpi_chunk_rule rule_for(struct kit_random *r, enum zmpi_type type
         return rule;
     }
     zmpi_chunk_rule_make(&rule, type, bound, kit_below(r, 3) ? 1e20 : (double)INFINITY);
+    rule.axes = (unsigned)kit_below(r, 8);
     return rule;
 }
 
@@ -212,8 +227,9 @@ static void check(const struct zmpi_kernels *k, enum zmpi_type type, int kind, i
         unsigned char *data = malloc(t.bytes);
         char what[120];
         fill(&r, &t, kind, &rule, data);
-        snprintf(what, sizeof what, "%s type %d kind %d case %d: %zux%zux%zu bound %g", k->name,
-                 type, kind, i, extent[0], extent[1], extent[2], rule.abs_bound);
+        snprintf(what, sizeof what, "%s type %d kind %d case %d: %zux%zux%zu bound %g axes %u",
+                 k->name, type, kind, i, extent[0], extent[1], extent[2], rule.abs_bound,
+                 rule.axes);
         compare(k, &t, &rule, data, what);
         free(data);
     }

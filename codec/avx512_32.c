@@ -1,0 +1,41 @@
+/* avx512_32.c - the kernels for 4-byte words, with AVX-512. */
+#ifdef __x86_64__
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "kernels_avx512.h"
+
+#define U     uint32_t
+#define S     int32_t
+#define WIDTH 4
+#include "fle_t.h"
+
+#define T     float
+#define FABS  fabsf
+#define MAGIC 12582912.0F
+#include "quant_t.h"
+#include "shift_t.h"
+#include "layout_t.h"
+
+#include "avx512.h"
+#include "avx512_words32.h"
+
+#define ENCODE        zmpi_avx512_encode32
+#define SCALAR_ENCODE zmpi_chunk32_encode
+#include "vector_pack_t.h"
+#include "vector_quant_t.h"
+#include "vector_fuse_t.h"
+#include "vector_encode_t.h"
+
+#define DECODE        zmpi_avx512_decode32
+#define SCALAR_DECODE zmpi_chunk32_decode
+#include "vector_decode_t.h"
+
+#define COST zmpi_avx512_cost32
+#include "cost_t.h"
+
+#define RANGE zmpi_avx512_range32
+#include "vector_range_t.h"
+#endif

@@ -1,0 +1,324 @@
+/* avx512_words32.h - the operations that vector_*_t.h is written in, for 4-byte words and AVX-512.
+ */
+
+typedef __m512i V;
+typedef __m512 F;
+typedef __mmask16 M;
+enum { LANES = 16, VECTORS = ZMPI_BLOCK / LANES };
+
+VECTOR V v_load(const U *p)
+{
+    return _mm512_loadu_si512(p);
+}
+
+VECTOR void v_store(U *p, V v)
+{
+    _mm512_storeu_si512(p, v);
+}
+
+VECTOR void v_stream(void *p, V v)
+{
+    _mm512_stream_si512(p, v);
+}
+
+/* Address arithmetic on integers: what is fetched need not be of the same array, nor exist. */
+VECTOR void v_prefetch(const void *p, size_t ahead)
+{
+    _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T1);
+}
+
+/* Makes streamed words visible in order, as other stores are. */
+VECTOR void v_fence(void)
+{
+    _mm_sfence();
+}
+
+VECTOR V v_set1(U u)
+{
+    return _mm512_set1_epi32((int)u);
+}
+
+VECTOR V v_add(V a, V b)
+{
+    return _mm512_add_epi32(a, b);
+}
+
+VECTOR V v_sub(V a, V b)
+{
+    return _mm512_sub_epi32(a, b);
+}
+
+VECTOR V v_and(V a, V b)
+{
+    return _mm512_and_si512(a, b);
+}
+
+VECTOR M v_equal(V a, V b)
+{
+    return _mm512_cmpeq_epi32_mask(a, b);
+}
+
+VECTOR M m_none(void)
+{
+    return 0;
+}
+
+VECTOR M m_or(M a, M b)
+{
+    return (M)(a | b);
+}
+
+VECTOR bool m_any(M m)
+{
+    return m != 0;
+}
+
+VECTOR uint32_t m_bits(M m)
+{
+    return m;
+}
+
+/* Sign and magnitude to two's complement order and back; `flip`: the bits that a sign turns over.
+ */
+VECTOR V v_ordered(V u, V flip)
+{
+    /* u ^ (sign & flip) */
+    return _mm512_ternarylogic_epi32(u, _mm512_srai_epi32(u, 31), flip, 0xF0 ^ (0xCC & 0xAA));
+}
+
+/* ---- floats ---- */
+
+VECTOR F f_load(const unsigned char *p)
+{
+    return _mm512_loadu_ps(p);
+}
+
+/* The first n < LANES of them, and zeros. */
+VECTOR V v_load_few(const unsigned char *p, size_t n)
+{
+    return _mm512_maskz_loadu_epi32((M)_bzhi_u32(0xFFFF, (unsigned)n), p);
+}
+
+VECTOR F f_set1(T x)
+{
+    return _mm512_set1_ps(x);
+}
+
+VECTOR F f_add(F a, F b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+VECTOR F f_sub(F a, F b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
+VECTOR F f_mul(F a, F b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
+VECTOR F f_abs(F a)
+{
+    return _mm512_abs_ps(a);
+}
+
+/* !(a <= b), true for NaN; !(a < b) likewise. */
+VECTOR M f_not_le(F a, F b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_NLE_UQ);
+}
+
+VECTOR M f_not_lt(F a, F b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_NLT_UQ);
+}
+
+VECTOR V f_bits(F x)
+{
+    return _mm512_castps_si512(x);
+}
+
+VECTOR F f_of_bits(V v)
+{
+    return _mm512_castsi512_ps(v);
+}
+
+/* NaN in these lanes. */
+VECTOR F f_nan_where(M m, F x)
+{
+    return _mm512_mask_mov_ps(x, m, f_set1(NAN));
+}
+
+/* Signed integers to floats, to nearest even. */
+VECTOR F f_of_integers(V q)
+{
+    return _mm512_cvtepi32_ps(q);
+}
+
+VECTOR F f_min(F a, F b)
+{
+    return _mm512_min_ps(a, b);
+}
+
+VECTOR F f_max(F a, F b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+/* ---- what cannot be quantized ---- */
+
+/* Extremes over all lanes that tell whether there was one: the largest |x|, as bits, so that NaN is
+ * largest; the largest error; and the smallest error as a signed integer, which -0 alone makes the
+ * smallest there is: x - x' is -0 for x = -0, and for nothing else. */
+struct doubt {
+    V x, lowest;
+    F error;
+};
+
+VECTOR struct doubt doubt_none(void)
+{
+    return (struct doubt){v_set1(0), v_set1(0), f_set1(0)};
+}
+
+VECTOR void doubt_add(struct doubt *d, F x, F error, F limit, F bound)
+{
+    (void)limit, (void)bound;
+    d->x = _mm512_max_epu32(d->x, f_bits(f_abs(x)));
+    d->error = _mm512_range_ps(d->error, error, 2 << 2 | 3); /* the larger magnitude, as it is + */
+    d->lowest = _mm512_min_epi32(d->lowest, f_bits(error));
+}
+
+VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
+{
+    M m = _mm512_cmpgt_epu32_mask(d->x, f_bits(limit));
+    m = m_or(m, f_not_lt(d->error, bound));
+    return m_or(m, v_equal(d->lowest, v_set1(SIGN_BIT))) != 0;
+}
+
+/* ---- blocks ---- */
+
+/* 32 words of at most 16 bits; scrambled. */
+VECTOR V words_pack(const V m[VECTORS])
+{
+    return _mm512_packus_epi32(m[0], m[1]);
+}
+
+VECTOR V block_planes(V words)
+{
+#ifdef ZMPI_VBMI
+    /* Word e of words_pack: quarter l has words 4 l to 4 l + 3 of the first vector, then those of
+     * the second. */
+#define HALF8(at, half)                                                                            \
+    (at) + 22 + (half), (at) + 20 + (half), (at) + 18 + (half), (at) + 16 + (half),                \
+        (at) + 6 + (half), (at) + 4 + (half), (at) + 2 + (half), (at) + (half)
+    static const unsigned char split[64] = {HALF8(0, 0), HALF8(32, 0), HALF8(8, 0), HALF8(40, 0),
+                                            HALF8(0, 1), HALF8(32, 1), HALF8(8, 1), HALF8(40, 1)};
+#undef HALF8
+    return planes_of(_mm512_permutexvar_epi8(table(split), words));
+#else
+    const V order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    return planes_of(_mm512_permutexvar_epi64(order, words));
+#endif
+}
+
+/* More than 16 planes. */
+VECTOR unsigned block_pack_long(const V m[VECTORS], unsigned char *dst)
+{
+    const V word = v_set1(0xFFFF);
+    V low[VECTORS], high[VECTORS];
+    for (unsigned k = 0; k < VECTORS; k++) {
+        low[k] = _mm512_and_si512(m[k], word);
+        high[k] = _mm512_srli_epi32(m[k], 16);
+    }
+    V planes = block_planes(words_pack(high));
+    _mm512_storeu_si512(dst, block_planes(words_pack(low)));
+    _mm512_storeu_si512(dst + 64, planes);
+    return 16 + planes_length(planes);
+}
+
+/* Signs and planes to dst; returns the length. Writes up to 60 bytes more than the block has. */
+VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst)
+{
+    V m[VECTORS];
+    for (unsigned k = 0; k < VECTORS; k++) {
+        m[k] = _mm512_abs_epi32(r[k]);
+        M negative = _mm512_movepi32_mask(r[k]);
+        memcpy(dst + 2 * k, &negative, sizeof negative);
+    }
+    dst += 4;
+    M beyond = _mm512_test_epi32_mask(_mm512_or_si512(m[0], m[1]), v_set1(0xFFFF0000));
+    if (__builtin_expect(beyond != 0, 0))
+        return block_pack_long(m, dst);
+    V planes = block_planes(words_pack(m));
+    _mm512_storeu_si512(dst, planes);
+    return planes_length(planes);
+}
+
+/* Bytes that unpacking a block without planes may read. */
+enum { BLOCK_READ = 4 };
+
+VECTOR void widen(V words, V r[VECTORS])
+{
+    r[0] = _mm512_cvtepi16_epi32(_mm512_castsi512_si256(words));
+    r[1] = _mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64(words, 1));
+}
+
+VECTOR void block_unpack_long(const unsigned char *src, unsigned length, V r[VECTORS])
+{
+    const uint32_t signs = zmpi_load32(src);
+    V high[VECTORS] = {v_set1(0), v_set1(0)}, low[VECTORS];
+    V words = words_of(load_planes(src + 4, length < 16 ? length : 16));
+    low[0] = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(words));
+    low[1] = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(words, 1));
+    if (length > 16)
+        widen(words_of(load_planes(src + 68, length - 16)), high);
+    for (unsigned k = 0; k < VECTORS; k++) {
+        V m = _mm512_or_si512(low[k], _mm512_slli_epi32(high[k], 16));
+        r[k] = _mm512_mask_sub_epi32(m, (M)(signs >> 16 * k), v_set1(0), m);
+    }
+}
+
+/* Residuals from signs and planes. */
+VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS])
+{
+    if (__builtin_expect(length > 15, 0)) {
+        block_unpack_long(src, length, r);
+        return;
+    }
+    widen(signed_words(words_of(load_planes(src + 4, length)), zmpi_load32(src)), r);
+}
+
+/* Running sums of the lanes. */
+VECTOR V v_scan(V v)
+{
+    static const unsigned char pairs[64] = FOUR_TIMES(ZERO8, 4, 5, 6, 7, 4, 5, 6, 7);
+    v = v_add(v, _mm512_slli_epi64(v, 32));
+    v = v_add(v, _mm512_shuffle_epi8(v, table(pairs)));
+    return scan_quarters32(v, _mm512_shuffle_epi32(v, _MM_PERM_DDDD));
+}
+
+/* The last lane in all lanes. */
+VECTOR V v_last(V v)
+{
+    return _mm512_permutexvar_epi32(v_set1(15), v);
+}
+
+/* Running sums over a block. */
+VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VECTORS])
+{
+    if (__builtin_expect(length > 10, 0)) {
+        block_unpack(src, length, r);
+        r[0] = v_scan(r[0]);
+        r[1] = v_add(v_scan(r[1]), v_last(r[0]));
+        return;
+    }
+    widen(scan_words(signed_words(words_of(load_planes(src + 4, length)), zmpi_load32(src))), r);
+}
+
+/* The lanes one up, and in the first the last of `before`. */
+VECTOR V v_shift_in(V before, V v)
+{
+    return _mm512_alignr_epi32(v, before, 15);
+}

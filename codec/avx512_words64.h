@@ -1,0 +1,322 @@
+/* avx512_words64.h - the operations that vector_*_t.h is written in, for 8-byte words and AVX-512.
+ */
+
+typedef __m512i V;
+typedef __m512d F;
+typedef __mmask8 M;
+enum { LANES = 8, VECTORS = ZMPI_BLOCK / LANES };
+
+VECTOR V v_load(const U *p)
+{
+    return _mm512_loadu_si512(p);
+}
+
+VECTOR void v_store(U *p, V v)
+{
+    _mm512_storeu_si512(p, v);
+}
+
+VECTOR void v_stream(void *p, V v)
+{
+    _mm512_stream_si512(p, v);
+}
+
+/* Address arithmetic on integers: what is fetched need not be of the same array, nor exist. */
+VECTOR void v_prefetch(const void *p, size_t ahead)
+{
+    _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T1);
+}
+
+/* Makes streamed words visible in order, as other stores are. */
+VECTOR void v_fence(void)
+{
+    _mm_sfence();
+}
+
+VECTOR V v_set1(U u)
+{
+    return _mm512_set1_epi64((long long)u);
+}
+
+VECTOR V v_add(V a, V b)
+{
+    return _mm512_add_epi64(a, b);
+}
+
+VECTOR V v_sub(V a, V b)
+{
+    return _mm512_sub_epi64(a, b);
+}
+
+VECTOR V v_and(V a, V b)
+{
+    return _mm512_and_si512(a, b);
+}
+
+VECTOR M v_equal(V a, V b)
+{
+    return _mm512_cmpeq_epi64_mask(a, b);
+}
+
+VECTOR M m_none(void)
+{
+    return 0;
+}
+
+VECTOR M m_or(M a, M b)
+{
+    return (M)(a | b);
+}
+
+VECTOR bool m_any(M m)
+{
+    return m != 0;
+}
+
+VECTOR uint32_t m_bits(M m)
+{
+    return m;
+}
+
+/* Sign and magnitude to two's complement order and back; `flip`: the bits that a sign turns over.
+ */
+VECTOR V v_ordered(V u, V flip)
+{
+    /* u ^ (sign & flip) */
+    return _mm512_ternarylogic_epi64(u, _mm512_srai_epi64(u, 63), flip, 0xF0 ^ (0xCC & 0xAA));
+}
+
+/* ---- floats ---- */
+
+VECTOR F f_load(const unsigned char *p)
+{
+    return _mm512_loadu_pd(p);
+}
+
+/* The first n < LANES of them, and zeros. */
+VECTOR V v_load_few(const unsigned char *p, size_t n)
+{
+    return _mm512_maskz_loadu_epi64((M)_bzhi_u32(0xFF, (unsigned)n), p);
+}
+
+VECTOR F f_set1(T x)
+{
+    return _mm512_set1_pd(x);
+}
+
+VECTOR F f_add(F a, F b)
+{
+    return _mm512_add_pd(a, b);
+}
+
+VECTOR F f_sub(F a, F b)
+{
+    return _mm512_sub_pd(a, b);
+}
+
+VECTOR F f_mul(F a, F b)
+{
+    return _mm512_mul_pd(a, b);
+}
+
+VECTOR F f_abs(F a)
+{
+    return _mm512_abs_pd(a);
+}
+
+/* !(a <= b), true for NaN; !(a < b) likewise. */
+VECTOR M f_not_le(F a, F b)
+{
+    return _mm512_cmp_pd_mask(a, b, _CMP_NLE_UQ);
+}
+
+VECTOR M f_not_lt(F a, F b)
+{
+    return _mm512_cmp_pd_mask(a, b, _CMP_NLT_UQ);
+}
+
+VECTOR V f_bits(F x)
+{
+    return _mm512_castpd_si512(x);
+}
+
+VECTOR F f_of_bits(V v)
+{
+    return _mm512_castsi512_pd(v);
+}
+
+/* NaN in these lanes. */
+VECTOR F f_nan_where(M m, F x)
+{
+    return _mm512_mask_mov_pd(x, m, f_set1((T)NAN));
+}
+
+/* Signed integers to floats, to nearest even. */
+VECTOR F f_of_integers(V q)
+{
+    return _mm512_cvtepi64_pd(q);
+}
+
+VECTOR F f_min(F a, F b)
+{
+    return _mm512_min_pd(a, b);
+}
+
+VECTOR F f_max(F a, F b)
+{
+    return _mm512_max_pd(a, b);
+}
+
+/* ---- what cannot be quantized ---- */
+
+/* Extremes over all lanes that tell whether there was one: see avx512_words32.h. */
+struct doubt {
+    V x, lowest;
+    F error;
+};
+
+VECTOR struct doubt doubt_none(void)
+{
+    return (struct doubt){v_set1(0), v_set1(0), f_set1(0)};
+}
+
+VECTOR void doubt_add(struct doubt *d, F x, F error, F limit, F bound)
+{
+    (void)limit, (void)bound;
+    d->x = _mm512_max_epu64(d->x, f_bits(f_abs(x)));
+    d->error = _mm512_range_pd(d->error, error, 2 << 2 | 3); /* the larger magnitude, as it is + */
+    d->lowest = _mm512_min_epi64(d->lowest, f_bits(error));
+}
+
+VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
+{
+    M m = _mm512_cmpgt_epu64_mask(d->x, f_bits(limit));
+    m = m_or(m, f_not_lt(d->error, bound));
+    return m_or(m, v_equal(d->lowest, v_set1(SIGN_BIT))) != 0;
+}
+
+/* ---- blocks ---- */
+
+/* 32 words of at most 16 bits; scrambled. */
+VECTOR V words_pack(const V m[VECTORS])
+{
+    return _mm512_packus_epi32(_mm512_packus_epi32(m[0], m[1]), _mm512_packus_epi32(m[2], m[3]));
+}
+
+VECTOR V block_planes(V words)
+{
+#ifdef ZMPI_VBMI
+    /* Word e of words_pack: quarter l has words 2 l and 2 l + 1 of each vector. */
+#define EIGHT(at, half)                                                                            \
+    (at) + 50 + (half), (at) + 48 + (half), (at) + 34 + (half), (at) + 32 + (half),                \
+        (at) + 18 + (half), (at) + 16 + (half), (at) + 2 + (half), (at) + (half)
+    static const unsigned char split[64] = {EIGHT(0, 0), EIGHT(4, 0), EIGHT(8, 0), EIGHT(12, 0),
+                                            EIGHT(0, 1), EIGHT(4, 1), EIGHT(8, 1), EIGHT(12, 1)};
+#undef EIGHT
+    return planes_of(_mm512_permutexvar_epi8(table(split), words));
+#else
+    return planes_of(transpose_quarters(words));
+#endif
+}
+
+/* More than 16 planes, 16 at a time. */
+VECTOR unsigned block_pack_long(const V m[VECTORS], V all, unsigned char *dst)
+{
+    const V word = v_set1(0xFFFF);
+    for (unsigned g = 0;; g += 16) {
+        const __m128i count = _mm_cvtsi32_si128((int)g);
+        V part[VECTORS];
+        for (unsigned k = 0; k < VECTORS; k++)
+            part[k] = _mm512_and_si512(_mm512_srl_epi64(m[k], count), word);
+        V planes = block_planes(words_pack(part));
+        _mm512_storeu_si512(dst + 4 * (size_t)g, planes);
+        if (g == 48 || !_mm512_test_epi64_mask(_mm512_srl_epi64(all, count), v_set1(~(U)0xFFFF)))
+            return g + planes_length(planes);
+    }
+}
+
+/* Signs and planes to dst; returns the length. Writes up to 60 bytes more than the block has. */
+VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst)
+{
+    V m[VECTORS], all = v_set1(0);
+    for (unsigned k = 0; k < VECTORS; k++) {
+        m[k] = _mm512_abs_epi64(r[k]);
+        all = _mm512_or_si512(all, m[k]);
+        dst[k] = _mm512_movepi64_mask(r[k]);
+    }
+    dst += 4;
+    if (__builtin_expect(_mm512_test_epi64_mask(all, v_set1(~(U)0xFFFF)) != 0, 0))
+        return block_pack_long(m, all, dst);
+    V planes = block_planes(words_pack(m));
+    _mm512_storeu_si512(dst, planes);
+    return planes_length(planes);
+}
+
+/* Bytes that unpacking a block without planes may read. */
+enum { BLOCK_READ = 4 };
+
+VECTOR void widen(V words, V r[VECTORS])
+{
+    r[0] = _mm512_cvtepi16_epi64(_mm512_castsi512_si128(words));
+    r[1] = _mm512_cvtepi16_epi64(_mm512_extracti32x4_epi32(words, 1));
+    r[2] = _mm512_cvtepi16_epi64(_mm512_extracti32x4_epi32(words, 2));
+    r[3] = _mm512_cvtepi16_epi64(_mm512_extracti32x4_epi32(words, 3));
+}
+
+VECTOR void block_unpack_long(const unsigned char *src, unsigned length, V r[VECTORS])
+{
+    const uint32_t signs = zmpi_load32(src);
+    V m[VECTORS] = {v_set1(0), v_set1(0), v_set1(0), v_set1(0)}, part[VECTORS];
+    for (unsigned g = 0; g < length; g += 16) {
+        unsigned n = length - g;
+        widen(words_of(load_planes(src + 4 + 4 * (size_t)g, n < 16 ? n : 16)), part);
+        for (unsigned k = 0; k < VECTORS; k++) {
+            part[k] = _mm512_and_si512(part[k], v_set1(0xFFFF));
+            m[k] = _mm512_or_si512(m[k], _mm512_sll_epi64(part[k], _mm_cvtsi32_si128((int)g)));
+        }
+    }
+    for (unsigned k = 0; k < VECTORS; k++)
+        r[k] = _mm512_mask_sub_epi64(m[k], (M)(signs >> 8 * k), v_set1(0), m[k]);
+}
+
+/* Residuals from signs and planes. */
+VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS])
+{
+    if (__builtin_expect(length > 15, 0)) {
+        block_unpack_long(src, length, r);
+        return;
+    }
+    widen(signed_words(words_of(load_planes(src + 4, length)), zmpi_load32(src)), r);
+}
+
+/* Running sums of the lanes. */
+VECTOR V v_scan(V v)
+{
+    v = v_add(v, _mm512_bslli_epi128(v, 8));
+    return scan_quarters64(v, _mm512_shuffle_epi32(v, _MM_PERM_DCDC));
+}
+
+/* The last lane in all lanes. */
+VECTOR V v_last(V v)
+{
+    return _mm512_permutexvar_epi64(v_set1(7), v);
+}
+
+/* Running sums over a block. */
+VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VECTORS])
+{
+    if (__builtin_expect(length > 10, 0)) {
+        block_unpack(src, length, r);
+        r[0] = v_scan(r[0]);
+        for (unsigned k = 1; k < VECTORS; k++)
+            r[k] = v_add(v_scan(r[k]), v_last(r[k - 1]));
+        return;
+    }
+    widen(scan_words(signed_words(words_of(load_planes(src + 4, length)), zmpi_load32(src))), r);
+}
+
+/* The lanes one up, and in the first the last of `before`. */
+VECTOR V v_shift_in(V before, V v)
+{
+    return _mm512_alignr_epi64(v, before, 7);
+}

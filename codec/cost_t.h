@@ -1,0 +1,120 @@
+/*
+ * cost_t.h - template: what one block of a tile would cost under each set of axes, for the choice
+ * that is made once per array (format.md 4.6). After layout_t.h.
+ *
+ * Loops have constant lengths and no branches, so that compilers make vectors of them: masks say
+ * what counts. Parameters: COST, the name of the function, and TARGET,
+ * what it is compiled for.
+ */
+
+enum { PATCH = ZMPI_BLOCK + 1 };
+
+/* Words of block elements -1 to 31 (element -1 is what the difference along x needs), and of their
+ * neighbours along y (1), z (2) and both (3). Masks: all ones, or zero. */
+struct patch {
+    U word[4][PATCH];
+    U inside[4][PATCH]; /* is there such a neighbour? */
+    U left[2][PATCH];   /* is there one along x? [0]: for x alone, which runs on across rows */
+    U exists[PATCH];    /* is the element in the tile? */
+};
+
+static inline void patch_row(struct patch *p, const struct zmpi_rows *rows, size_t z, size_t y,
+                             size_t x, size_t j, size_t n)
+{
+    const unsigned char *at = rows->at + z * rows->plane + y * rows->row + x * WIDTH;
+    for (unsigned k = 0; k < 4; k++) {
+        if ((k & 1 && y == 0) || (k & 2 && z == 0))
+            continue;
+        const unsigned char *from = at - (k & 1 ? rows->row : 0) - (k & 2 ? rows->plane : 0);
+        for (size_t i = 0; i < n; i++) {
+            p->word[k][j + i] = load_word(from + i * WIDTH);
+            p->inside[k][j + i] = (U)-1;
+        }
+    }
+    p->left[1][j] = x ? (U)-1 : 0;
+}
+
+static inline void patch_load(struct patch *p, const struct shape *s, const struct zmpi_rows *rows,
+                              size_t block)
+{
+    const size_t first = block * ZMPI_BLOCK, n = block_words(s, block);
+    for (size_t j = 0; j < PATCH; j++) {
+        for (unsigned k = 0; k < 4; k++)
+            p->word[k][j] = p->inside[k][j] = 0;
+        p->left[0][j] = p->left[1][j] = (U)-1;
+        p->exists[j] = j > 0 && j <= n ? (U)-1 : 0;
+    }
+    for (size_t j = first == 0; j <= n;) { /* as much as lies in one row */
+        size_t i = first + j - 1, x = i % s->row, y = i / s->row % s->y, z = i / s->plane;
+        size_t left = n + 1 - j, m = s->row - x < left ? s->row - x : left;
+        patch_row(p, rows, z, y, x, j, m);
+        j += m;
+    }
+}
+
+/* Words to integers less base; false if one cannot be quantized at all. `origin`: the tile's first
+ * word. */
+static inline bool patch_integers(struct patch *p, const struct zmpi_chunk_rule *rule, U origin)
+{
+    if (rule->levels == 0) {
+        const U flip = rule->is_float ? SIGN_BIT - 1 : 0;
+        origin = rule->shift ? shift_down(origin, rule->shift) : origin;
+        const U base = origin & SIGN_BIT ? origin ^ flip : origin;
+        U fails = 0;
+        for (unsigned k = 0; k < 4 && rule->shift; k++)
+            for (size_t j = 0; j < PATCH; j++) {
+                fails |= shift_fails(p->word[k][j], (U)rule->magnitudes - NORMAL);
+                p->word[k][j] = shift_down(p->word[k][j], rule->shift);
+            }
+        for (unsigned k = 0; k < 4; k++)
+            for (size_t j = 0; j < PATCH; j++) {
+                U u = p->word[k][j];
+                p->word[k][j] = ((u & SIGN_BIT ? u ^ flip : u) - base) & p->inside[k][j];
+            }
+        return !fails;
+    }
+    /* The steps of all levels are nearly the same, and the last takes the largest values. */
+    const struct quantizer z = quantizer_of(rule, rule->levels - 1);
+    const U base = quantize(&z, value_of(origin));
+    U wide = 0;
+    for (unsigned k = 0; k < 4; k++)
+        for (size_t j = 0; j < PATCH; j++) {
+            T x = value_of(p->word[k][j]);
+            wide |= FABS(x) <= z.limit ? 0 : (U)-1; /* all ones for NaN */
+            p->word[k][j] = (quantize(&z, x) - base) & p->inside[k][j];
+        }
+    return !wide;
+}
+
+/* Cost of residuals from differences d along y and z, without and with the x axis. */
+static inline void patch_cost(const struct patch *p, const U d[PATCH], const U left[PATCH],
+                              size_t cost[2])
+{
+    U plain = 0, along_x = 0;
+    for (size_t j = 1; j < PATCH; j++) {
+        plain |= magnitude(d[j] & p->exists[j]);
+        along_x |= magnitude((d[j] - (d[j - 1] & left[j])) & p->exists[j]);
+    }
+    cost[0] += plain ? bit_length(plain) + 1 : 0;
+    cost[1] += along_x ? bit_length(along_x) + 1 : 0;
+}
+
+TARGET bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3],
+                 const struct zmpi_rows *src, uint32_t position, size_t cost[8])
+{
+    const struct shape s = shape_of(extent);
+    struct patch p;
+    U d[4][PATCH];
+    patch_load(&p, &s, src, position * s.blocks >> 16);
+    if (!patch_integers(&p, rule, load_word(src->at)))
+        return false;
+    for (size_t j = 0; j < PATCH; j++) {
+        d[0][j] = p.word[0][j];
+        d[1][j] = p.word[0][j] - p.word[1][j];
+        d[2][j] = p.word[0][j] - p.word[2][j];
+        d[3][j] = d[2][j] - p.word[1][j] + p.word[3][j];
+    }
+    for (unsigned yz = 0; yz < 4; yz++)
+        patch_cost(&p, d[yz], p.left[yz != 0], cost + 2 * yz);
+    return true;
+}

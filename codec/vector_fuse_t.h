@@ -1,0 +1,192 @@
+/*
+ * vector_fuse_t.h - template: the rows of a tile to planes in one pass: each vector of words is
+ * loaded, made integers, checked, predicted and packed while it is in registers. After
+ * vector_quant_t.h.
+ *
+ * For tiles of rows of at least a vector, without exceptions. What prediction needs of the rows
+ * before is kept in two buffers: the integers of the row above, and the differences along y of the
+ * plane before. Outside the tile lies the base, instead of zeros behind a subtraction.
+ */
+
+enum source { QUANTIZE, WORDS };
+
+struct fuse {
+    const struct shape *s;
+    const struct zmpi_rows *rows;
+    struct zmpi_chunk_work *work;
+    struct quantizer quantizer; /* QUANTIZE */
+    U flip;                     /* WORDS: see v_ordered */
+    U base;                     /* in terms of the integers here */
+};
+
+/* Per-row state of prediction. Rows are padded to whole vectors. */
+struct neighbours {
+    const U *above, *before; /* what is subtracted */
+    U *keep_y, *keep_z;      /* what is kept for the rows to come */
+    V base, last;
+};
+
+/* Residuals of a vector of integers, element i of the row. */
+VECTOR V predict(struct neighbours *n, size_t i, unsigned axes, V q)
+{
+    V d = axes ? q : v_sub(q, n->base);
+    if (axes & ZMPI_AXIS_Y) {
+        d = v_sub(d, v_load(n->above + i));
+        v_store(n->keep_y + i, q);
+    }
+    if (axes & ZMPI_AXIS_Z) {
+        V e = d;
+        d = v_sub(d, v_load(n->before + i));
+        v_store(n->keep_z + i, e);
+    }
+    if (!(axes & ZMPI_AXIS_X))
+        return d;
+    V r = v_sub(d, v_shift_in(n->last, d));
+    n->last = d;
+    return r;
+}
+
+struct intake {
+    struct vector_quantizer z;
+    struct doubt doubt;
+    V flip;
+};
+
+/* Words to integers. */
+VECTOR V take(struct intake *t, V word, enum source source)
+{
+    if (source == WORDS)
+        return v_ordered(word, t->flip);
+    F x = f_of_bits(word), v = nearest(&t->z, x);
+    doubt_add(&t->doubt, x, f_sub(x, decoded(&t->z, v)), t->z.limit, t->z.bound);
+    return f_bits(v);
+}
+
+/* A row that blocks fit in. The hardware's prefetchers stop where a row of the tile ends, so the
+ * next tile's rows are asked for here. */
+VECTOR void fuse_blocks(struct intake *t, struct neighbours *n, const unsigned char *x,
+                        size_t words, size_t ahead, unsigned axes, enum source source,
+                        struct packer *p)
+{
+    for (size_t i = 0; i < words; i += ZMPI_BLOCK) {
+        V r[VECTORS];
+        for (unsigned k = 0; k < VECTORS; k++) {
+            const size_t j = i + k * LANES;
+            if (j * WIDTH % 64 == 0)
+                v_prefetch(x + j * WIDTH, ahead);
+            r[k] = predict(n, j, axes,
+                           take(t, v_load((const U *)(const void *)(x + j * WIDTH)), source));
+        }
+        pack_next(p, r);
+    }
+}
+
+/* Any row, to residuals. */
+VECTOR void fuse_words(struct intake *t, struct neighbours *n, const unsigned char *x, size_t words,
+                       size_t ahead, unsigned axes, enum source source, U *r)
+{
+    size_t i = 0;
+    for (; i + LANES <= words; i += LANES) {
+        v_prefetch(x + i * WIDTH, ahead);
+        v_store(r + i, predict(n, i, axes,
+                               take(t, v_load((const U *)(const void *)(x + i * WIDTH)), source)));
+    }
+    if (i == words)
+        return;
+    V word = v_load_few(x + i * WIDTH, words - i);
+    v_store(r + i, predict(n, i, axes, take(t, word, source)));
+    if (axes == ZMPI_AXIS_X) { /* goes on in the next row */
+        U last[LANES];
+        v_store(last, n->last);
+        n->last = v_set1(last[words - i - 1]);
+    }
+}
+
+enum { R_WORDS = 2048 };
+
+/* All rows; `axes`, `source` and `aligned` are constants to the compiler. False if there is an
+ * exception; the planes are worth nothing then. */
+VECTOR bool fuse_along(const struct fuse *f, unsigned axes, enum source source, bool aligned,
+                       struct packer *packer)
+{
+    struct packer own = *packer, *const p = &own; /* in registers: bytes stored may be anything */
+    const struct shape *s = f->s;
+    const struct zmpi_rows *rows = f->rows;
+    struct zmpi_chunk_work *work = f->work;
+    const U *zeros = (const U *)(const void *)work->integers;
+    U *bases = (U *)(void *)work->bases, *keep_y = (U *)(void *)work->sums;
+    U *keep_z = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE),
+      *r = (U *)(void *)work->residuals;
+    const size_t padded = (s->x + LANES - 1) / LANES * LANES;
+    const size_t ahead = rows->next ? (size_t)(rows->next - rows->at) : 0;
+    struct intake t = {vector_quantizer_of(&f->quantizer), doubt_none(), v_set1(f->flip)};
+    struct neighbours n = {.base = v_set1(f->base), .last = v_set1(f->base)};
+    size_t begin = 0, done = 0; /* r holds the residuals from element `begin` */
+    if (axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z))
+        for (size_t i = 0; i < padded; i += LANES)
+            v_store(bases + i, n.base);
+    for (size_t z = 0; z < s->z; z++)
+        for (size_t y = 0; y < s->y; y++) {
+            const unsigned char *x = rows->at + z * rows->plane + y * rows->row;
+            n.above = y ? keep_y : bases;
+            n.keep_y = keep_y;
+            n.keep_z = keep_z + y * padded;
+            n.before = z ? n.keep_z : axes & ZMPI_AXIS_Y ? zeros : bases;
+            if (axes != ZMPI_AXIS_X)
+                n.last = v_set1(0);
+            if (aligned) {
+                fuse_blocks(&t, &n, x, s->x, ahead, axes, source, p);
+            } else {
+                size_t at = (z * s->y + y) * s->x;
+                fuse_words(&t, &n, x, s->x, ahead, axes, source, r + (at - begin));
+                /* One row behind: what was just stored is slow to load in another alignment. */
+                done = pack_until(p, r, done, at - begin);
+                if (done >= R_WORDS) { /* keep it small: it shares the cache with the rest */
+                    memmove(r, r + done, (at + s->x - begin - done) * WIDTH);
+                    begin += done;
+                    done = 0;
+                }
+            }
+            if (source == QUANTIZE && doubt_any(&t.doubt, t.z.limit, t.z.bound))
+                return false;
+        }
+    if (!aligned) {
+        for (unsigned k = 0; k < VECTORS; k++) /* what the last block has too much */
+            v_store(r + (s->count - begin) + k * LANES, v_set1(0));
+        pack_until(p, r, done, s->blocks * ZMPI_BLOCK - begin);
+    }
+    *packer = own;
+    return true;
+}
+
+VECTOR bool fuse_rows(const struct fuse *f, unsigned axes, enum source source, struct packer *p)
+{
+    const bool aligned = f->s->x % ZMPI_BLOCK == 0;
+    switch (2 * axes + aligned) {
+#define CASE(a)                                                                                    \
+    case 2 * (a):                                                                                  \
+        return fuse_along(f, a, source, false, p);                                                 \
+    case 2 * (a) + 1:                                                                              \
+        return fuse_along(f, a, source, true, p);
+        CASE(0)
+        CASE(1)
+        CASE(2)
+        CASE(3)
+        CASE(4)
+        CASE(5)
+        CASE(6)
+        CASE(7)
+#undef CASE
+    }
+    return false;
+}
+
+KERNEL bool fuse_quantized(const struct fuse *f, unsigned axes, struct packer *p)
+{
+    return fuse_rows(f, axes, QUANTIZE, p);
+}
+
+KERNEL bool fuse_ordered(const struct fuse *f, unsigned axes, struct packer *p)
+{
+    return fuse_rows(f, axes, WORDS, p);
+}

@@ -60,7 +60,7 @@ struct zpending {
 };
 
 struct zcomm {
-    MPI_Comm comm; /* our duplicate of the program's */
+    MPI_Comm comm; /* the ranks of the program's, for our messages */
     int rank, ranks;
     bool one_node;               /* all ranks share memory */
     struct zmpi_options options; /* the same on all ranks */

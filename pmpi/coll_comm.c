@@ -1,7 +1,7 @@
 /*
- * coll_comm.c - what is kept of a communicator: our duplicate of it, its settings, what was
- * measured. It is made at the first collective that may be compressed, which all ranks enter, and
- * cached as an attribute, which goes with the communicator.
+ * coll_comm.c - what is kept of a communicator: one of our own with its ranks, its settings, what
+ * was measured. It is made at the first collective that may be compressed, which all ranks enter,
+ * and cached as an attribute, which goes with the communicator.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -110,10 +110,22 @@ static int share_settings(struct zcomm *s, MPI_Comm program)
     return rc;
 }
 
+/* The same ranks. MPI_Comm_dup would call what the program has for copying its own attributes. */
+static int same_ranks(MPI_Comm program, MPI_Comm *comm)
+{
+    MPI_Group group;
+    int rc = PMPI_Comm_group(program, &group);
+    if (rc)
+        return rc;
+    rc = PMPI_Comm_create(program, group, comm);
+    PMPI_Group_free(&group);
+    return rc;
+}
+
 static struct zcomm *make(MPI_Comm program)
 {
     MPI_Comm comm;
-    if (PMPI_Comm_dup(program, &comm))
+    if (same_ranks(program, &comm))
         return NULL;
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN); /* what goes wrong is raised on `program` */
     struct zcomm *s = calloc(1, sizeof *s);

@@ -151,6 +151,34 @@ static void many_communicators(void)
     free(all);
 }
 
+static int copied;
+
+static int copy(MPI_Comm comm, int key, void *extra, void *from, void *to, int *flag)
+{
+    (void)comm, (void)key, (void)extra;
+    *(void **)to = from;
+    *flag = 1;
+    copied++;
+    return MPI_SUCCESS;
+}
+
+/* The program's attributes are its own. */
+static void attributes(void)
+{
+    float mine[N] = {0}, *all = check_alloc((size_t)ranks * sizeof mine);
+    int key;
+    MPI_Comm comm;
+    check_say("attributes");
+    OK(MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, &key, NULL));
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    OK(MPI_Comm_set_attr(comm, key, &key));
+    OK(MPI_Gather(mine, N, MPI_FLOAT, all, N, MPI_FLOAT, 0, comm));
+    CHECK_EQUAL(copied, 0);
+    OK(MPI_Comm_free(&comm));
+    OK(MPI_Comm_free_keyval(&key));
+    free(all);
+}
+
 /* A collective that is under way beside ours, and point-to-point messages of all tags. */
 static void beside_others(void)
 {
@@ -208,6 +236,7 @@ int main(int argc, char **argv)
     if (ranks > 1)
         between_groups();
     many_communicators();
+    attributes();
     beside_others();
     wrong_arguments();
     MPI_Finalize();

@@ -57,14 +57,11 @@ struct zmpi_record {
     enum zmpi_record_kind kind;
     uint64_t order; /* epoch << 32 | n */
     uint32_t rank;
-    uint64_t offset; /* physical, of the record header; ZMPI_OFFSET_MEMORY | k while it is only in
-                        memory */
+    uint64_t offset; /* physical, of the record header */
     uint64_t payload_length;
     uint32_t extents_length;   /* bytes in the record, unpadded */
     struct zmpi_extent extent; /* bytes, lo, hi and structure; a list may be unloaded */
 };
-
-#define ZMPI_OFFSET_MEMORY ((uint64_t)1 << 63)
 
 /* Physical size of a record, padding included. */
 uint64_t zmpi_record_size(const struct zmpi_record *r);
@@ -85,19 +82,62 @@ void zmpi_record_rebind(unsigned char *head, const unsigned char id[16], uint64_
 enum zmpi_status zmpi_record_decode(struct zmpi_record *r, const unsigned char id[16],
                                     uint64_t offset, const unsigned char *src, size_t size);
 
+/* ---- segments: records that are kept and stored together ---- */
+
+/* A segment's records are coded (entries.h): 8 to 25 bytes for each where they were written alike.
+ * They are decoded when a read touches [lo, hi), and forgotten again. */
+struct zmpi_segment {
+    uint64_t offset;        /* in the file; 0: it is not there */
+    uint64_t lo, hi;        /* least and greatest of its records */
+    uint64_t newest;        /* greatest order of them */
+    uint32_t size;          /* bytes of the entries */
+    uint32_t count, sizes;  /* records; how many of them are size records */
+    unsigned char *entries; /* malloc; NULL: not read yet */
+};
+
+struct zmpi_segments {
+    struct zmpi_segment *segment;
+    size_t count, room;
+};
+
+void zmpi_segments_free(struct zmpi_segments *s);
+
 /* ---- the set of records of a file ---- */
+
+/* A place in the order of records (format.md 2.4), and what a size record there set. */
+struct zmpi_mark {
+    uint64_t order, offset, size;
+    uint32_t rank;
+};
+
+#define ZMPI_RUNS 96
+
 struct zmpi_container {
     struct zmpi_header header;
-    struct zmpi_record *record; /* sorted once sealed, see zmpi_container_seal */
-    size_t count, capacity;
-    bool sealed;
-    uint64_t logical_size; /* kept up to date by add and seal */
-    uint64_t scanned;      /* records found by scanning, not in the index (after open) */
-    uint64_t damaged;      /* bytes skipped that looked like records but failed */
-    bool index_damaged;    /* open: there is an index but it is unusable; all was scanned */
-    uint64_t *cut;         /* private: where a later size record cuts record i off, */
-    size_t *by_lo;         /* record numbers by extent.lo,                          */
-    uint64_t *max_hi;      /* and the largest hi of each subtree of by_lo           */
+    size_t count;             /* records */
+    uint64_t logical_size;    /* final after seal */
+    uint64_t scanned;         /* records found by scanning, not in the index (after open) */
+    uint64_t damaged;         /* bytes skipped that looked like records but failed */
+    bool index_damaged;       /* open: there is an index but it is unusable; all was scanned */
+    struct zmpi_segments all; /* those of the index first, */
+    size_t indexed;           /* so many; then, sorted by lo in themselves, */
+    struct {
+        size_t first;   /* segment behind the indexed ones */
+        unsigned level; /* how often it was merged         */
+    } run[ZMPI_RUNS];
+    size_t runs;
+    struct zmpi_record *tail; /* the latest, not coded yet */
+    size_t tail_count;
+    struct zmpi_mark last;        /* the last record of all */
+    struct zmpi_mark last_size;   /* from which on logical_size was kept */
+    bool size_unknown;            /* logical_size must be found anew */
+    struct zmpi_mark *cut;        /* of all size records, each with the least size from it on */
+    size_t cuts, cut_room;        /* once sealed */
+    bool sealed;                  /* cut is sorted, and these two are those of all segments: */
+    size_t *by_lo;                /* segments by lo */
+    uint64_t *max_hi;             /* and the largest hi of each subtree of by_lo */
+    struct zmpi_extent *list;     /* lists that were read, each in the place its record's offset */
+    uint64_t *list_of, list_runs; /* tells; whose they are; how many runs in all */
 };
 
 void zmpi_container_init(struct zmpi_container *c);
@@ -109,6 +149,18 @@ void zmpi_container_free(struct zmpi_container *c);
  * by scanning too.
  */
 enum zmpi_status zmpi_container_open(struct zmpi_container *c, const struct zmpi_reader *in);
+/*
+ * The same without reading the segments of the index: reads do that for those that they need, and
+ * fail if one is damaged. zmpi_container_load does it beforehand for c->all.segment[first..last).
+ */
+enum zmpi_status zmpi_container_open_lazily(struct zmpi_container *c, const struct zmpi_reader *in);
+enum zmpi_status zmpi_container_load(struct zmpi_container *c, const struct zmpi_reader *in,
+                                     size_t first, size_t last);
+/* The entries of segment k, from somebody who has read it. */
+enum zmpi_status zmpi_container_take(struct zmpi_container *c, size_t k, const unsigned char *src,
+                                     size_t size);
+/* All segments of the index, or what a scan finds if one of them is damaged. */
+enum zmpi_status zmpi_container_read_index(struct zmpi_container *c, const struct zmpi_reader *in);
 /*
  * After open: is everything there that the header promises? Without a usable index that is so if a
  * scan found records up to the logical size and nothing damaged; else data are missing, and nobody
@@ -122,40 +174,65 @@ enum zmpi_status zmpi_container_scan(struct zmpi_container *c, const struct zmpi
 enum zmpi_status zmpi_container_follow(struct zmpi_container *c, const struct zmpi_reader *in,
                                        uint64_t from);
 
-/* Add a record (its extent's list, if loaded, becomes owned by c). Unseals. */
+/* Add a record. Its list, if it has one loaded, stays the caller's; it is read from the record when
+ * it is needed. */
 enum zmpi_status zmpi_container_add(struct zmpi_container *c, const struct zmpi_record *r);
-/* Sort and build the look-up tables; logical_size becomes final. Called by read when needed. */
-enum zmpi_status zmpi_container_seal(struct zmpi_container *c);
+/* Add all of some entries (zmpi_entries_add), or none. */
+enum zmpi_status zmpi_container_add_entries(struct zmpi_container *c, const unsigned char *src,
+                                            size_t size);
+/* The records that are not in the index, as such entries. */
+struct zmpi_entries;
+enum zmpi_status zmpi_container_new_entries(const struct zmpi_container *c,
+                                            struct zmpi_entries *out);
+/* Add the segments of an index, none of them read; logical_size is that of the header then. c is
+ * empty but for its header. */
+enum zmpi_status zmpi_container_add_index(struct zmpi_container *c,
+                                          const struct zmpi_segment *segment, size_t n);
+/* Build the look-up tables; logical_size becomes final. Called by read when needed. */
+enum zmpi_status zmpi_container_seal(struct zmpi_container *c, const struct zmpi_reader *in);
 
-/* Physical end of all records and of the header: where the next record may go. */
-uint64_t zmpi_container_end(const struct zmpi_container *c);
+/* All records in the order in which they win, the last one last; the caller frees them. */
+enum zmpi_status zmpi_container_records(struct zmpi_container *c, const struct zmpi_reader *in,
+                                        struct zmpi_record **record);
 
 /*
  * Read the logical bytes of n increasing, non-overlapping runs into dst, one behind the other.
  * Bytes in holes and beyond the logical size become 0. On damage returns ZMPI_ERR_CHECKSUM etc.
- * and, if bad is not NULL, the physical offset of the bad record. Records with ZMPI_OFFSET_MEMORY
- * are read through `in` as well: the callback knows what such offsets mean.
+ * and, if bad is not NULL, the physical offset of the bad record or segment.
  */
 enum zmpi_status zmpi_container_read(struct zmpi_container *c, const struct zmpi_reader *in,
                                      const struct zmpi_run *runs, size_t n, void *dst,
                                      uint64_t *bad);
 
 /* ---- index ---- */
-/* Encode records [first, first+n) of c as one segment for physical offset `offset`; *out is
- * malloc'ed, *size a multiple of 8. */
-enum zmpi_status zmpi_index_encode(const struct zmpi_record *record, size_t n,
-                                   const unsigned char id[16], uint64_t offset, unsigned char **out,
-                                   size_t *size);
-/* Size that zmpi_index_encode will produce (for the exclusive scan). */
-size_t zmpi_index_size(const struct zmpi_record *record, size_t n);
-/* Add all entries of one or more segments lying at physical `offset` to c. */
-enum zmpi_status zmpi_index_decode(struct zmpi_container *c, const unsigned char id[16],
-                                   uint64_t offset, const unsigned char *src, size_t size);
-/* Entries without segment framing and file binding, to send from rank to rank: same 64-byte
- * entries. */
-size_t zmpi_entries_size(const struct zmpi_record *record, size_t n);
-void zmpi_entries_encode(const struct zmpi_record *record, size_t n, unsigned char *dst);
-enum zmpi_status zmpi_entries_decode(struct zmpi_container *c, const unsigned char *src,
-                                     size_t size);
+
+#define ZMPI_SEGMENT_HEADER_BYTES  24
+#define ZMPI_DIRECTORY_ENTRY_BYTES 48
+#define ZMPI_SEGMENT_RECORDS       256  /* that a writer puts into one */
+#define ZMPI_SEGMENT_RECORDS_LIMIT 4096 /* that a reader takes */
+
+/* Which records a writer puts into its part of the index. */
+typedef bool zmpi_wanted(const void *context, const struct zmpi_record *r);
+
+/*
+ * Those records of c as segments that are in no index yet. Small segments of the index are read and
+ * dissolved first if `merge` is set, so that many short sessions do not leave many of them.
+ */
+enum zmpi_status zmpi_index_collect(struct zmpi_container *c, const struct zmpi_reader *in,
+                                    bool merge, zmpi_wanted *wanted, const void *context,
+                                    struct zmpi_segments *out);
+/* Bytes of n segments in the file, and of the directory of n segments. */
+size_t zmpi_index_segments_size(const struct zmpi_segment *segment, size_t n);
+size_t zmpi_index_directory_size(size_t n);
+/* n segments one behind the other for physical offset `offset`, which they remember. */
+void zmpi_index_put_segments(struct zmpi_segment *segment, size_t n, const unsigned char id[16],
+                             uint64_t offset, unsigned char *dst);
+/* The directory of n segments in increasing order of their places, for `offset`. */
+void zmpi_index_put_directory(const struct zmpi_segment *segment, size_t n,
+                              const unsigned char id[16], uint64_t offset, unsigned char *dst);
+/* An index of all records of c for physical offset `offset`; header.index_*, log_end and
+ * logical_size are set. *out is malloc'ed, *size may be 0. */
+enum zmpi_status zmpi_index_make(struct zmpi_container *c, const struct zmpi_reader *in,
+                                 uint64_t offset, unsigned char **out, size_t *size);
 
 #endif

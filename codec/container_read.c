@@ -9,6 +9,11 @@
 
 #include "container_private.h"
 
+/* Records that are looked at together, about 200 bytes each; parts of a request below the second
+ * are not cut further. */
+#define RECORDS_MOST 65536
+#define PART_LEAST   65536
+
 struct copies {
     struct zmpi_copy *copy;
     size_t count, capacity;
@@ -80,36 +85,22 @@ static enum zmpi_status intersect(const struct zmpi_extent *e, uint64_t cut,
 
 static int newest_first(const void *a, const void *b)
 {
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x < y) - (x > y);
+    const struct zmpi_found *x = a, *y = b;
+    return zmpi_record_compare(&y->record, &x->record);
 }
 
-/* Records that may serve the request, newest first. */
-static enum zmpi_status candidates(const struct zmpi_container *c,
-                                   const struct zmpi_remains *remains, struct zmpi_numbers *found)
+static enum zmpi_status serve(struct zmpi_container *c, const struct zmpi_reader *in,
+                              struct zmpi_found *f, struct zmpi_remains *remains,
+                              struct copies *copies, unsigned char *dst)
 {
-    uint64_t begin, end;
-    zmpi_remains_range(remains, &begin, &end);
-    enum zmpi_status status = zmpi_container_find(c, begin, end, found);
-    if (status == ZMPI_OK && found->count > 0)
-        qsort(found->number, found->count, sizeof *found->number, newest_first);
-    return status;
-}
-
-static enum zmpi_status serve(struct zmpi_container *c, const struct zmpi_reader *in, size_t number,
-                              struct zmpi_remains *remains, struct copies *copies,
-                              unsigned char *dst)
-{
-    struct zmpi_record *r = &c->record[number];
+    struct zmpi_record *r = &f->record;
     struct zmpi_piece piece;
     if (!zmpi_remains_find(remains, r->extent.lo, &piece) || piece.offset >= r->extent.hi)
         return ZMPI_OK;
-    enum zmpi_status status = ZMPI_OK;
-    if (r->extent.levels == ZMPI_EXTENT_LIST && r->extent.list == NULL)
-        status = zmpi_record_load_list(r, c->header.id, in);
+    enum zmpi_status status = zmpi_container_list(c, in, r);
     copies->count = 0;
     if (status == ZMPI_OK)
-        status = intersect(&r->extent, c->cut[number], remains, copies);
+        status = intersect(&r->extent, f->cut, remains, copies);
     if (status == ZMPI_OK && copies->count > 0)
         status = zmpi_record_read(r, c->header.id, in, copies->copy, copies->count, dst);
     return status;
@@ -122,29 +113,74 @@ static void zero_remains(const struct zmpi_remains *remains, unsigned char *dst)
         memset(dst + piece.position, 0, piece.length);
 }
 
-enum zmpi_status zmpi_container_read(struct zmpi_container *c, const struct zmpi_reader *in,
-                                     const struct zmpi_run *runs, size_t n, void *dst,
-                                     uint64_t *bad)
+/* More records than `limit`: ZMPI_ERR_SPACE, and nothing is done. */
+static enum zmpi_status read_part(struct zmpi_container *c, const struct zmpi_reader *in,
+                                  const struct zmpi_run *runs, size_t n, size_t limit,
+                                  unsigned char *dst, uint64_t *bad)
 {
     struct zmpi_remains remains;
-    struct zmpi_numbers found = {0};
+    struct zmpi_finds finds = {.limit = limit};
     struct copies copies = {0};
-    enum zmpi_status status = zmpi_container_seal(c);
-    if (status == ZMPI_OK)
-        status = zmpi_remains_init(&remains, runs, n);
+    enum zmpi_status status = zmpi_remains_init(&remains, runs, n);
     if (status != ZMPI_OK)
         return status;
     if (remains.count > 0)
-        status = candidates(c, &remains, &found);
-    for (size_t k = 0; status == ZMPI_OK && k < found.count && remains.count > 0; k++) {
-        status = serve(c, in, found.number[k], &remains, &copies, dst);
+        status = zmpi_container_find(c, in, &remains, &finds, bad);
+    if (status == ZMPI_OK && finds.count > 0)
+        qsort(finds.found, finds.count, sizeof *finds.found, newest_first);
+    for (size_t k = 0; status == ZMPI_OK && k < finds.count && remains.count > 0; k++) {
+        status = serve(c, in, &finds.found[k], &remains, &copies, dst);
         if (status != ZMPI_OK && bad != NULL)
-            *bad = c->record[found.number[k]].offset;
+            *bad = finds.found[k].record.offset;
     }
     if (status == ZMPI_OK)
         zero_remains(&remains, dst);
     zmpi_remains_free(&remains);
-    free(found.number);
+    free(finds.found);
     free(copies.copy);
+    return status;
+}
+
+/* In two halves, if the records of the whole would take too much memory at once. */
+static enum zmpi_status read_halves(struct zmpi_container *c, const struct zmpi_reader *in,
+                                    struct zmpi_run *runs, size_t n, unsigned char *dst,
+                                    uint64_t *bad)
+{
+    uint64_t bytes = 0, first = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += runs[i].length;
+    enum zmpi_status status =
+        read_part(c, in, runs, n, bytes > PART_LEAST ? RECORDS_MOST : SIZE_MAX, dst, bad);
+    if (status != ZMPI_ERR_SPACE)
+        return status;
+    size_t k = 0; /* the run in which the second half begins */
+    while (first + runs[k].length <= bytes / 2)
+        first += runs[k++].length;
+    struct zmpi_run whole = runs[k];
+    runs[k].length = bytes / 2 - first;
+    status = read_halves(c, in, runs, k + 1, dst, bad);
+    runs[k].offset = whole.offset + runs[k].length;
+    runs[k].length = whole.length - runs[k].length;
+    if (status == ZMPI_OK)
+        status = read_halves(c, in, runs + k, n - k, dst + bytes / 2, bad);
+    runs[k] = whole;
+    return status;
+}
+
+enum zmpi_status zmpi_container_read(struct zmpi_container *c, const struct zmpi_reader *in,
+                                     const struct zmpi_run *runs, size_t n, void *dst,
+                                     uint64_t *bad)
+{
+    enum zmpi_status status = zmpi_container_seal(c, in);
+    if (status == ZMPI_OK)
+        status = read_part(c, in, runs, n, RECORDS_MOST, dst, bad);
+    if (status != ZMPI_ERR_SPACE)
+        return status;
+    struct zmpi_run *copy = malloc(n * sizeof *copy);
+    if (copy == NULL)
+        return ZMPI_ERR_MEMORY;
+    memcpy(copy, runs, n * sizeof *copy);
+    status = read_halves(c, in, copy, n, dst, bad);
+    free(copy);
     return status;
 }

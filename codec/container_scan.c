@@ -230,7 +230,7 @@ static enum zmpi_status try_record(struct scan *s)
     return zmpi_container_add(s->c, &r);
 }
 
-/* A segment of an index is skipped if it is whole; its entries are not used. */
+/* A segment or directory of an index is skipped if it is whole; its entries are not used. */
 static enum zmpi_status try_segment(struct scan *s)
 {
     const unsigned char *data;
@@ -255,7 +255,7 @@ static enum zmpi_status try_segment(struct scan *s)
     return ZMPI_OK;
 }
 
-/* To the next multiple of 8 with one of the two magic numbers, or to the end of what is at hand. */
+/* To the next multiple of 8 with one of the magic numbers, or to the end of what is at hand. */
 static enum zmpi_status advance(struct scan *s, uint32_t *magic)
 {
     const unsigned char *data;
@@ -266,15 +266,17 @@ static enum zmpi_status advance(struct scan *s, uint32_t *magic)
         return status;
     for (; size - i >= 8; i += 8) {
         *magic = zmpi_load32(data + i);
-        if (*magic == ZMPI_RECORD_MAGIC || *magic == ZMPI_SEGMENT_MAGIC)
+        if (*magic == ZMPI_RECORD_MAGIC || *magic == ZMPI_SEGMENT_MAGIC ||
+            *magic == ZMPI_DIRECTORY_MAGIC)
             break;
+        *magic = 0;
     }
     s->at += i;
     return ZMPI_OK;
 }
 
 enum zmpi_status zmpi_container_scan_from(struct zmpi_container *c, const struct zmpi_reader *in,
-                                          uint64_t from, uint64_t skip, uint64_t skip_size)
+                                          uint64_t from)
 {
     struct scan s = {.c = c, .w = {.in = in}, .at = zmpi_pad8(from)};
     if (s.at >= in->file_size)
@@ -290,11 +292,9 @@ enum zmpi_status zmpi_container_scan_from(struct zmpi_container *c, const struct
         status = advance(&s, &magic);
         if (status != ZMPI_OK)
             break;
-        if (magic == ZMPI_SEGMENT_MAGIC && s.at == skip && skip_size > 0)
-            s.at += zmpi_pad8(skip_size);
-        else if (magic == ZMPI_RECORD_MAGIC)
+        if (magic == ZMPI_RECORD_MAGIC)
             status = try_record(&s);
-        else if (magic == ZMPI_SEGMENT_MAGIC)
+        else if (magic != 0)
             status = try_segment(&s);
     }
     free(s.w.data);

@@ -61,6 +61,9 @@ void zmpi_extent_nest_encode(const struct zmpi_extent *e, unsigned char *dst);
 enum zmpi_status zmpi_extent_nest_decode(struct zmpi_extent *e, const unsigned char *src,
                                          size_t size);
 
+/* Set bytes and hi from lo, levels, run, counts and strides; levels 0..4. The same checks. */
+enum zmpi_status zmpi_extent_close(struct zmpi_extent *e);
+
 /* The list as a stream; *out is malloc'ed. */
 enum zmpi_status zmpi_extent_list_encode(const struct zmpi_extent *e, unsigned char **out,
                                          size_t *size);

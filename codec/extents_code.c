@@ -36,28 +36,43 @@ static bool add_level(uint64_t count, uint64_t stride, uint64_t *bytes, uint64_t
     return *span <= OFFSET_MAX && *bytes <= OFFSET_MAX;
 }
 
+/* What runs, counts and strides add up to. */
+static bool measure(const struct zmpi_extent *e, uint64_t *bytes, uint64_t *span)
+{
+    *bytes = *span = e->run;
+    if (e->run > OFFSET_MAX || e->levels > ZMPI_EXTENT_LEVELS || (e->levels > 0 && e->run == 0))
+        return false;
+    for (unsigned k = 0; k < e->levels; k++)
+        if (!add_level(e->count[k], e->stride[k], bytes, span))
+            return false;
+    return true;
+}
+
+enum zmpi_status zmpi_extent_close(struct zmpi_extent *e)
+{
+    uint64_t span;
+    if (!measure(e, &e->bytes, &span) || e->lo > OFFSET_MAX - span)
+        return ZMPI_ERR_CORRUPT;
+    e->hi = e->lo + span;
+    return ZMPI_OK;
+}
+
 enum zmpi_status zmpi_extent_nest_decode(struct zmpi_extent *e, const unsigned char *src,
                                          size_t size)
 {
+    uint64_t bytes, span;
     if (e->levels > ZMPI_EXTENT_LEVELS || size != zmpi_extent_nest_size(e->levels))
         return ZMPI_ERR_CORRUPT;
     if (e->lo > e->hi || e->hi > OFFSET_MAX)
         return ZMPI_ERR_CORRUPT;
-    if (e->levels == 0) {
-        e->run = e->bytes;
-        return e->bytes == e->hi - e->lo ? ZMPI_OK : ZMPI_ERR_CORRUPT;
-    }
-    e->run = zmpi_load64(src);
-    uint64_t bytes = e->run, span = e->run;
-    if (e->run == 0 || e->run > OFFSET_MAX)
-        return ZMPI_ERR_CORRUPT;
+    e->run = e->levels == 0 ? e->bytes : zmpi_load64(src);
     for (unsigned k = 0; k < e->levels; k++) {
         e->count[k] = zmpi_load64(src + 8 + 16 * k);
         e->stride[k] = zmpi_load64(src + 16 + 16 * k);
-        if (!add_level(e->count[k], e->stride[k], &bytes, &span))
-            return ZMPI_ERR_CORRUPT;
     }
-    return bytes == e->bytes && span == e->hi - e->lo ? ZMPI_OK : ZMPI_ERR_CORRUPT;
+    return measure(e, &bytes, &span) && bytes == e->bytes && span == e->hi - e->lo
+               ? ZMPI_OK
+               : ZMPI_ERR_CORRUPT;
 }
 
 /* The array that is coded: all gaps, then all lengths. */

@@ -1,5 +1,5 @@
 /*
- * index.c - the list of all records: entries, and segments of entries in the file
+ * index.c - the list of all records in the file: segments, and the directory that tells of them
  * (docs/format.md 2.3).
  */
 #include <stdlib.h>
@@ -8,162 +8,243 @@
 #include "container_private.h"
 #include "hash.h"
 
-#define CHECKED 16 /* segment header bytes before the checksum */
+#define FRAME   ZMPI_SEGMENT_HEADER_BYTES
+#define CHECKED 16 /* bytes of it before the checksum */
 
-/* ---- entries ---- */
+/* ---- frames: what segments and directory begin with ---- */
 
-static size_t nest_bytes(unsigned levels)
+static void put_frame(unsigned char *dst, uint32_t magic, uint32_t count, size_t size,
+                      const unsigned char id[16], uint64_t offset)
 {
-    return levels == ZMPI_EXTENT_LIST ? 0 : zmpi_extent_nest_size(levels);
+    zmpi_store32(dst, magic);
+    zmpi_store32(dst + 4, count);
+    zmpi_store64(dst + 8, size);
+    zmpi_store64(dst + CHECKED, zmpi_hash2(dst, CHECKED, dst + FRAME, size, zmpi_seed(id, offset)));
 }
 
-size_t zmpi_entries_size(const struct zmpi_record *record, size_t n)
+static enum zmpi_status check_frame(const unsigned char *src, uint32_t magic, uint32_t count,
+                                    size_t size, const unsigned char id[16], uint64_t offset)
 {
-    size_t size = 0;
-    for (size_t i = 0; i < n; i++)
-        size += ZMPI_ENTRY_BYTES + nest_bytes(record[i].extent.levels);
-    return size;
-}
-
-static size_t entry_encode(const struct zmpi_record *r, unsigned char *dst)
-{
-    const struct zmpi_extent *e = &r->extent;
-    zmpi_store16(dst, (uint16_t)r->kind);
-    zmpi_store16(dst + 2, (uint16_t)e->levels);
-    zmpi_store32(dst + 4, r->extents_length);
-    zmpi_store64(dst + 8, r->order);
-    zmpi_store64(dst + 16, e->lo);
-    zmpi_store64(dst + 24, e->hi);
-    zmpi_store64(dst + 32, e->bytes);
-    zmpi_store64(dst + 40, r->payload_length);
-    zmpi_store32(dst + 48, r->rank);
-    zmpi_store32(dst + 52, 0);
-    zmpi_store64(dst + 56, r->offset);
-    if (e->levels != ZMPI_EXTENT_LIST)
-        zmpi_extent_nest_encode(e, dst + ZMPI_ENTRY_BYTES);
-    return ZMPI_ENTRY_BYTES + nest_bytes(e->levels);
-}
-
-void zmpi_entries_encode(const struct zmpi_record *record, size_t n, unsigned char *dst)
-{
-    for (size_t i = 0; i < n; i++)
-        dst += entry_encode(&record[i], dst);
-}
-
-/* Decode the entry at src; *used is its size. */
-static enum zmpi_status entry_decode(struct zmpi_record *r, const unsigned char *src, size_t size,
-                                     size_t *used)
-{
-    if (size < ZMPI_ENTRY_BYTES)
-        return ZMPI_ERR_TRUNCATED;
-    *r = (struct zmpi_record){
-        .kind = (enum zmpi_record_kind)zmpi_load16(src),
-        .order = zmpi_load64(src + 8),
-        .rank = zmpi_load32(src + 48),
-        .offset = zmpi_load64(src + 56),
-        .payload_length = zmpi_load64(src + 40),
-        .extents_length = zmpi_load32(src + 4),
-        .extent = {.levels = zmpi_load16(src + 2),
-                   .lo = zmpi_load64(src + 16),
-                   .hi = zmpi_load64(src + 24),
-                   .bytes = zmpi_load64(src + 32)},
-    };
-    unsigned levels = r->extent.levels;
-    if (zmpi_load32(src + 52) != 0 || (levels > ZMPI_EXTENT_LEVELS && levels != ZMPI_EXTENT_LIST))
+    if (zmpi_load32(src) != magic)
+        return ZMPI_ERR_FORMAT;
+    if (zmpi_load32(src + 4) != count || zmpi_load64(src + 8) != size)
         return ZMPI_ERR_CORRUPT;
-    *used = ZMPI_ENTRY_BYTES + nest_bytes(levels);
-    if (size < *used)
-        return ZMPI_ERR_TRUNCATED;
-    return zmpi_record_check(r, src + ZMPI_ENTRY_BYTES);
-}
-
-enum zmpi_status zmpi_entries_decode(struct zmpi_container *c, const unsigned char *src,
-                                     size_t size)
-{
-    size_t before = c->count, used = 0;
-    for (size_t at = 0; at < size; at += used) {
-        struct zmpi_record r;
-        enum zmpi_status status = entry_decode(&r, src + at, size - at, &used);
-        if (status == ZMPI_OK)
-            status = zmpi_container_add(c, &r);
-        if (status != ZMPI_OK) {
-            zmpi_container_truncate(c, before);
-            return status;
-        }
-    }
-    return ZMPI_OK;
+    return zmpi_load64(src + CHECKED) ==
+                   zmpi_hash2(src, CHECKED, src + FRAME, size, zmpi_seed(id, offset))
+               ? ZMPI_OK
+               : ZMPI_ERR_CHECKSUM;
 }
 
 /* ---- segments ---- */
 
-size_t zmpi_index_size(const struct zmpi_record *record, size_t n)
+uint64_t zmpi_segment_extent(const struct zmpi_segment *s)
 {
-    return ZMPI_SEGMENT_HEADER_BYTES + zmpi_pad8(zmpi_entries_size(record, n));
+    return FRAME + zmpi_pad8(s->size);
 }
 
-enum zmpi_status zmpi_index_encode(const struct zmpi_record *record, size_t n,
-                                   const unsigned char id[16], uint64_t offset, unsigned char **out,
-                                   size_t *size)
+enum zmpi_status zmpi_segment_check(const struct zmpi_segment *s, const unsigned char id[16],
+                                    const unsigned char *src)
 {
-    if (n > UINT32_MAX)
-        return ZMPI_ERR_SIZE;
-    for (size_t i = 0; i < n; i++)
-        if (record[i].offset >= ZMPI_OFFSET_MEMORY)
-            return ZMPI_ERR_ARG;
-    size_t length = zmpi_entries_size(record, n), total = zmpi_index_size(record, n);
-    unsigned char *segment = calloc(1, total);
-    if (segment == NULL)
+    return check_frame(src, ZMPI_SEGMENT_MAGIC, s->count, s->size, id, s->offset);
+}
+
+size_t zmpi_index_segments_size(const struct zmpi_segment *segment, size_t n)
+{
+    size_t size = 0;
+    for (size_t k = 0; k < n; k++)
+        size += zmpi_segment_extent(&segment[k]);
+    return size;
+}
+
+void zmpi_index_put_segments(struct zmpi_segment *segment, size_t n, const unsigned char id[16],
+                             uint64_t offset, unsigned char *dst)
+{
+    for (size_t k = 0; k < n; k++) {
+        struct zmpi_segment *s = &segment[k];
+        size_t extent = zmpi_segment_extent(s);
+        memset(dst + extent - 8, 0, 8);
+        memcpy(dst + FRAME, s->entries, s->size);
+        put_frame(dst, ZMPI_SEGMENT_MAGIC, s->count, s->size, id, offset);
+        s->offset = offset;
+        dst += extent;
+        offset += extent;
+    }
+}
+
+/* ---- the directory ---- */
+
+size_t zmpi_index_directory_size(size_t n)
+{
+    return FRAME + n * ZMPI_DIRECTORY_ENTRY_BYTES;
+}
+
+void zmpi_index_put_directory(const struct zmpi_segment *segment, size_t n,
+                              const unsigned char id[16], uint64_t offset, unsigned char *dst)
+{
+    unsigned char *p = dst + FRAME;
+    for (size_t k = 0; k < n; k++, p += ZMPI_DIRECTORY_ENTRY_BYTES) {
+        zmpi_store64(p, segment[k].offset);
+        zmpi_store64(p + 8, segment[k].lo);
+        zmpi_store64(p + 16, segment[k].hi);
+        zmpi_store64(p + 24, segment[k].newest);
+        zmpi_store32(p + 32, segment[k].size);
+        zmpi_store32(p + 36, segment[k].count);
+        zmpi_store32(p + 40, segment[k].sizes);
+        zmpi_store32(p + 44, 0);
+    }
+    put_frame(dst, ZMPI_DIRECTORY_MAGIC, (uint32_t)n, n * ZMPI_DIRECTORY_ENTRY_BYTES, id, offset);
+}
+
+static bool entry_is_right(const struct zmpi_segment *s, uint64_t least, uint64_t log_end)
+{
+    return s->count > 0 && s->count <= ZMPI_SEGMENT_RECORDS_LIMIT && s->sizes <= s->count &&
+           s->size >= s->count && s->size <= s->count * ZMPI_ENTRY_MAX && s->lo <= s->hi &&
+           s->hi <= ZMPI_SIZE_MAX && s->offset >= least &&
+           zmpi_fits(s->offset, zmpi_segment_extent(s), log_end);
+}
+
+enum zmpi_status zmpi_directory_decode(const struct zmpi_header *h, const unsigned char *src,
+                                       size_t size, struct zmpi_segment **segment, size_t *n)
+{
+    *n = size < FRAME ? 0 : (size - FRAME) / ZMPI_DIRECTORY_ENTRY_BYTES;
+    if (*n == 0 || *n > UINT32_MAX || size != zmpi_index_directory_size(*n))
+        return ZMPI_ERR_CORRUPT;
+    enum zmpi_status status =
+        check_frame(src, ZMPI_DIRECTORY_MAGIC, (uint32_t)*n, size - FRAME, h->id, h->index_offset);
+    if (status != ZMPI_OK)
+        return status;
+    struct zmpi_segment *found = calloc(*n, sizeof *found);
+    if (found == NULL)
         return ZMPI_ERR_MEMORY;
-    zmpi_store32(segment, ZMPI_SEGMENT_MAGIC);
-    zmpi_store32(segment + 4, (uint32_t)n);
-    zmpi_store64(segment + 8, length);
-    zmpi_entries_encode(record, n, segment + ZMPI_SEGMENT_HEADER_BYTES);
-    zmpi_store64(segment + CHECKED,
-                 zmpi_hash2(segment, CHECKED, segment + ZMPI_SEGMENT_HEADER_BYTES, length,
-                            zmpi_seed(id, offset)));
-    *out = segment;
-    *size = total;
+    uint64_t least = ZMPI_HEADER_BYTES;
+    const unsigned char *p = src + FRAME;
+    for (size_t k = 0; k < *n; k++, p += ZMPI_DIRECTORY_ENTRY_BYTES) {
+        struct zmpi_segment *s = &found[k];
+        s->offset = zmpi_load64(p);
+        s->lo = zmpi_load64(p + 8);
+        s->hi = zmpi_load64(p + 16);
+        s->newest = zmpi_load64(p + 24);
+        s->size = zmpi_load32(p + 32);
+        s->count = zmpi_load32(p + 36);
+        s->sizes = zmpi_load32(p + 40);
+        if (zmpi_load32(p + 44) != 0 || !entry_is_right(s, least, h->log_end)) {
+            free(found);
+            return ZMPI_ERR_CORRUPT;
+        }
+        least = s->offset + zmpi_segment_extent(s);
+    }
+    *segment = found;
     return ZMPI_OK;
 }
 
-/* Check the segment at src and add its entries; *used is its size with padding. */
-static enum zmpi_status segment_decode(struct zmpi_container *c, const unsigned char id[16],
-                                       uint64_t offset, const unsigned char *src, size_t size,
-                                       size_t *used)
+/* ---- making one ---- */
+
+/* Take segment k out of the index, its records being in the tail. */
+static enum zmpi_status dissolve(struct zmpi_container *c, size_t k)
 {
-    if (size < ZMPI_SEGMENT_HEADER_BYTES)
-        return ZMPI_ERR_TRUNCATED;
-    if (zmpi_load32(src) != ZMPI_SEGMENT_MAGIC)
-        return ZMPI_ERR_FORMAT;
-    uint64_t length = zmpi_load64(src + 8), room = size - ZMPI_SEGMENT_HEADER_BYTES;
-    if (length > room || zmpi_pad8(length) > room)
-        return ZMPI_ERR_TRUNCATED;
-    const unsigned char *entries = src + ZMPI_SEGMENT_HEADER_BYTES;
-    if (zmpi_load64(src + CHECKED) !=
-        zmpi_hash2(src, CHECKED, entries, length, zmpi_seed(id, offset)))
-        return ZMPI_ERR_CHECKSUM;
-    size_t before = c->count, n = zmpi_load32(src + 4);
-    if (n > length / ZMPI_ENTRY_BYTES)
-        return ZMPI_ERR_CORRUPT;
-    enum zmpi_status status = zmpi_container_reserve(c, n);
-    if (status == ZMPI_OK)
-        status = zmpi_entries_decode(c, entries, length);
-    if (status == ZMPI_OK && c->count - before != n)
-        status = ZMPI_ERR_CORRUPT;
-    *used = ZMPI_SEGMENT_HEADER_BYTES + zmpi_pad8(length);
+    struct zmpi_segment old = c->all.segment[k];
+    struct zmpi_walk walk = {.segment = &old, .end = 1};
+    const struct zmpi_record *r;
+    memmove(&c->all.segment[k], &c->all.segment[k + 1],
+            (c->all.count - k - 1) * sizeof *c->all.segment);
+    c->all.count--;
+    c->indexed--;
+    c->sealed = false;
+    enum zmpi_status status = ZMPI_OK;
+    while (status == ZMPI_OK && (r = zmpi_walk_next(&walk)) != NULL)
+        status = zmpi_container_push(c, r);
+    free(old.entries);
     return status;
 }
 
-enum zmpi_status zmpi_index_decode(struct zmpi_container *c, const unsigned char id[16],
-                                   uint64_t offset, const unsigned char *src, size_t size)
+static bool is_small(const struct zmpi_segment *s)
 {
-    size_t before = c->count, used = 0;
-    for (size_t at = 0; at < size; at += used) {
-        enum zmpi_status status = segment_decode(c, id, offset + at, src + at, size - at, &used);
-        if (status != ZMPI_OK) {
-            zmpi_container_truncate(c, before);
-            return status;
-        }
+    return s->count < ZMPI_SEGMENT_RECORDS / 2;
+}
+
+/* Small segments that cannot be read stay where they are, for a later repair. */
+static enum zmpi_status merge_small(struct zmpi_container *c, const struct zmpi_reader *in)
+{
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t k = 0; k < c->indexed && status == ZMPI_OK;) {
+        size_t end = k;
+        while (end < c->indexed && is_small(&c->all.segment[end]))
+            end++;
+        if (end > k)
+            zmpi_container_load(c, in, k, end);
+        if (end > k && c->all.segment[k].entries != NULL)
+            status = dissolve(c, k);
+        else
+            k++;
     }
+    return status;
+}
+
+enum zmpi_status zmpi_index_collect(struct zmpi_container *c, const struct zmpi_reader *in,
+                                    bool merge, zmpi_wanted *wanted, const void *context,
+                                    struct zmpi_segments *out)
+{
+    struct zmpi_builder b = {0};
+    enum zmpi_status status = merge ? merge_small(c, in) : ZMPI_OK;
+    if (status == ZMPI_OK)
+        status = zmpi_runs_merge_all(c);
+    struct zmpi_walk walk = {.segment = c->all.segment, .next = c->indexed, .end = c->all.count};
+    const struct zmpi_record *r;
+    while (status == ZMPI_OK && (r = zmpi_walk_next(&walk)) != NULL)
+        if (wanted == NULL || wanted(context, r))
+            status = zmpi_builder_add(&b, r);
+    if (status == ZMPI_OK)
+        status = zmpi_builder_finish(&b);
+    if (status == ZMPI_OK) {
+        *out = b.out;
+        memset(&b.out, 0, sizeof b.out);
+    }
+    zmpi_builder_free(&b);
+    return status;
+}
+
+/* The directory of the segments of c's index and of `fresh` ones, for the end of dst. */
+static enum zmpi_status put_all(const struct zmpi_container *c, struct zmpi_segments *fresh,
+                                uint64_t offset, size_t size, unsigned char *dst)
+{
+    size_t n = c->indexed + fresh->count;
+    struct zmpi_segment *all = malloc(n * sizeof *all);
+    if (all == NULL)
+        return ZMPI_ERR_MEMORY;
+    zmpi_index_put_segments(fresh->segment, fresh->count, c->header.id, offset, dst);
+    if (c->indexed > 0)
+        memcpy(all, c->all.segment, c->indexed * sizeof *all);
+    if (fresh->count > 0)
+        memcpy(all + c->indexed, fresh->segment, fresh->count * sizeof *all);
+    size_t before = size - zmpi_index_directory_size(n);
+    zmpi_index_put_directory(all, n, c->header.id, offset + before, dst + before);
+    free(all);
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_index_make(struct zmpi_container *c, const struct zmpi_reader *in,
+                                 uint64_t offset, unsigned char **out, size_t *size)
+{
+    struct zmpi_segments fresh = {0};
+    enum zmpi_status status = zmpi_index_collect(c, in, true, NULL, NULL, &fresh);
+    if (status != ZMPI_OK)
+        return status;
+    size_t n = c->indexed + fresh.count, directory = zmpi_index_directory_size(n);
+    *size = n == 0 ? 0 : zmpi_index_segments_size(fresh.segment, fresh.count) + directory;
+    *out = malloc(*size + 1);
+    if (*out == NULL)
+        status = ZMPI_ERR_MEMORY;
+    else if (n > 0)
+        status = put_all(c, &fresh, offset, *size, *out);
+    zmpi_segments_free(&fresh);
+    if (status != ZMPI_OK) {
+        free(*out);
+        return status;
+    }
+    struct zmpi_header *h = &c->header;
+    h->logical_size = c->logical_size;
+    h->index_offset = n == 0 ? 0 : offset + *size - directory;
+    h->index_length = n == 0 ? 0 : directory;
+    h->log_end = n == 0 ? ZMPI_HEADER_BYTES : offset + *size;
     return ZMPI_OK;
 }

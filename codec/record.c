@@ -23,6 +23,15 @@ uint64_t zmpi_record_payload(const struct zmpi_record *r)
     return r->offset + zmpi_record_head_size(r);
 }
 
+int zmpi_record_compare(const struct zmpi_record *a, const struct zmpi_record *b)
+{
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
 bool zmpi_record_same(const struct zmpi_record *a, const struct zmpi_record *b)
 {
     const struct zmpi_extent *x = &a->extent, *y = &b->extent;
@@ -71,34 +80,32 @@ void zmpi_record_rebind(unsigned char *head, const unsigned char id[16], uint64_
     zmpi_store64(head + CHECKED, checksum(head, zmpi_load32(head + 48), id, new_offset));
 }
 
-static enum zmpi_status check_data(struct zmpi_record *r, const unsigned char *nest)
+static bool data_is_right(const struct zmpi_record *r)
 {
     const struct zmpi_extent *e = &r->extent;
     if (r->payload_length < ZMPI_STREAM_HEADER_BYTES || r->payload_length > ZMPI_SIZE_MAX / 2)
-        return ZMPI_ERR_CORRUPT;
+        return false;
     /* A stream decodes to at most 32 KiB for each chunk, and a chunk takes at least 12 bytes:
      * format.md 1.3. */
     uint64_t chunks = (r->payload_length - ZMPI_STREAM_HEADER_BYTES) / 12;
     if (e->bytes > e->hi - e->lo ||
         e->bytes / ZMPI_CHUNK_INPUT_BYTES + (e->bytes % ZMPI_CHUNK_INPUT_BYTES != 0) > chunks)
-        return ZMPI_ERR_CORRUPT;
-    if (e->levels != ZMPI_EXTENT_LIST)
-        return zmpi_extent_nest_decode(&r->extent, nest, r->extents_length);
-    return e->bytes > 0 && r->extents_length >= ZMPI_STREAM_HEADER_BYTES ? ZMPI_OK
-                                                                         : ZMPI_ERR_CORRUPT;
+        return false;
+    if (e->levels == ZMPI_EXTENT_LIST)
+        return e->bytes > 0 && r->extents_length >= ZMPI_STREAM_HEADER_BYTES;
+    return r->extents_length == zmpi_extent_nest_size(e->levels);
 }
 
-enum zmpi_status zmpi_record_check(struct zmpi_record *r, const unsigned char *nest)
+enum zmpi_status zmpi_record_check(const struct zmpi_record *r)
 {
     const struct zmpi_extent *e = &r->extent;
-    if (e->hi > ZMPI_SIZE_MAX || e->lo > e->hi)
-        return ZMPI_ERR_CORRUPT;
-    if (r->kind == ZMPI_RECORD_DATA)
-        return check_data(r, nest);
-    if (r->kind == ZMPI_RECORD_SIZE && e->hi == e->lo && e->bytes == 0 && e->levels == 0 &&
-        r->payload_length == 0 && r->extents_length == 0)
-        return ZMPI_OK;
-    return ZMPI_ERR_CORRUPT;
+    bool right = e->hi <= ZMPI_SIZE_MAX && e->lo <= e->hi;
+    if (right && r->kind == ZMPI_RECORD_DATA)
+        right = data_is_right(r);
+    else
+        right = right && r->kind == ZMPI_RECORD_SIZE && e->hi == e->lo && e->bytes == 0 &&
+                e->levels == 0 && r->payload_length == 0 && r->extents_length == 0;
+    return right ? ZMPI_OK : ZMPI_ERR_CORRUPT;
 }
 
 enum zmpi_status zmpi_record_decode(struct zmpi_record *r, const unsigned char id[16],
@@ -127,7 +134,12 @@ enum zmpi_status zmpi_record_decode(struct zmpi_record *r, const unsigned char i
                    .hi = zmpi_load64(src + 24),
                    .bytes = zmpi_load64(src + 32)},
     };
-    enum zmpi_status status = zmpi_record_check(&found, src + ZMPI_RECORD_HEADER_BYTES);
+    enum zmpi_status status = ZMPI_OK;
+    if (found.extent.levels != ZMPI_EXTENT_LIST)
+        status =
+            zmpi_extent_nest_decode(&found.extent, src + ZMPI_RECORD_HEADER_BYTES, extents_length);
+    if (status == ZMPI_OK)
+        status = zmpi_record_check(&found);
     if (status == ZMPI_OK)
         *r = found;
     return status;

@@ -43,8 +43,6 @@ enum zmpi_status zmpi_record_load_list(struct zmpi_record *r, const unsigned cha
                                        const struct zmpi_reader *in)
 {
     size_t size = zmpi_record_head_size(r);
-    if (r->offset >= ZMPI_OFFSET_MEMORY || r->extent.levels != ZMPI_EXTENT_LIST)
-        return ZMPI_ERR_ARG;
     if (!zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
         return ZMPI_ERR_TRUNCATED;
     unsigned char *head = malloc(size);
@@ -62,12 +60,12 @@ enum zmpi_status zmpi_record_load_list(struct zmpi_record *r, const unsigned cha
 
 /*
  * First read. A head without a list is read and checked along, for it costs nothing; one with a
- * list was checked when that was loaded; a record in memory was never out of sight.
+ * list was checked when that was loaded.
  */
 static enum zmpi_status begin_payload(struct payload *p, const struct zmpi_record *r,
                                       const unsigned char id[16], unsigned char *buffer)
 {
-    bool with_head = r->offset < ZMPI_OFFSET_MEMORY && r->extent.levels != ZMPI_EXTENT_LIST;
+    bool with_head = r->extent.levels != ZMPI_EXTENT_LIST;
     size_t head = zmpi_record_head_size(r);
     p->offset = zmpi_record_payload(r);
     p->length = r->payload_length;
@@ -201,7 +199,7 @@ enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned ch
                                   const struct zmpi_reader *in, const struct zmpi_copy *copies,
                                   size_t n, unsigned char *dst)
 {
-    if (r->offset < ZMPI_OFFSET_MEMORY && !zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
+    if (!zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
         return ZMPI_ERR_TRUNCATED;
     unsigned char *buffer =
         malloc(ZMPI_RECORD_HEADER_BYTES + ZMPI_EXTENTS_MAX_NEST + r->payload_length);

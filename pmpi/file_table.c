@@ -57,7 +57,7 @@ static void destroy(struct zfile *f)
     zview_free(&f->view);
     zmpi_container_free(&f->container);
     zstage_free(f);
-    free(f->own);
+    zmpi_entries_free(&f->fresh);
     free(f->outbox);
     free(f->waiting);
     free(f->shared_path);

@@ -1,7 +1,6 @@
 /* header.c - the container's header and index, written and shared by all ranks. */
 #include "header.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -49,20 +48,6 @@ int zheader_create(struct zfile *f)
     return zwrite_at(f, 0, block, sizeof block);
 }
 
-/* This rank's segment, for physical offset `offset`. */
-static int write_segment(struct zfile *f, uint64_t offset)
-{
-    unsigned char *segment;
-    size_t size;
-    enum zmpi_status status =
-        zmpi_index_encode(f->own, f->own_count, f->container.header.id, offset, &segment, &size);
-    if (status)
-        return zfile_raise_status(f, status, "writing the index");
-    int rc = zwrite_at(f, offset, segment, size);
-    free(segment);
-    return rc;
-}
-
 /* Where the index goes: rank 0 asks. *offset 0: others are writing. */
 static int index_place(struct zfile *f, uint64_t size, uint64_t *offset)
 {
@@ -77,55 +62,156 @@ static int index_place(struct zfile *f, uint64_t size, uint64_t *offset)
     return rc ? rc : (int)place[1];
 }
 
+/* A rank's part of the index: the records that it wrote, rank 0's also what was there before. */
+static bool is_mine(const void *context, const struct zmpi_record *r)
+{
+    const struct zfile *f = context;
+    return r->order >> 32 < f->first_epoch ? f->rank == 0 : r->rank == (uint32_t)f->rank;
+}
+
+/* This rank's segments, for physical offset `offset`. */
+static int write_segments(struct zfile *f, struct zmpi_segments *s, size_t size, uint64_t offset)
+{
+    unsigned char *bytes = malloc(size + 1);
+    if (!bytes)
+        return zfile_raise_status(f, ZMPI_ERR_MEMORY, "writing the index");
+    zmpi_index_put_segments(s->segment, s->count, f->container.header.id, offset, bytes);
+    int rc = size ? zwrite_at(f, offset, bytes, size) : MPI_SUCCESS;
+    free(bytes);
+    return rc;
+}
+
+/* Rank 0: the segments of the index that was there, and those of all ranks. */
+static int write_directory(struct zfile *f, const struct zmpi_segment *all, size_t n,
+                           uint64_t offset)
+{
+    size_t size = zmpi_index_directory_size(n);
+    unsigned char *bytes = malloc(size);
+    if (!bytes)
+        return zfile_raise_status(f, ZMPI_ERR_MEMORY, "writing the index");
+    zmpi_index_put_directory(all, n, f->container.header.id, offset, bytes);
+    int rc = zwrite_at(f, offset, bytes, size);
+    free(bytes);
+    return rc;
+}
+
+/* Collective: what every rank's segments are, on rank 0 behind the `before` ones that all[] begins
+ * with. */
+static int gather_segments(struct zfile *f, const struct zmpi_segments *s, size_t before,
+                           struct zmpi_segment *all)
+{
+    int mine = (int)(s->count * sizeof *all), total = 0;
+    int *sizes = calloc((size_t)f->ranks, sizeof *sizes);
+    int *places = calloc((size_t)f->ranks, sizeof *places);
+    int rc = sizes && places ? PMPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, f->comm)
+                             : zfile_raise_status(f, ZMPI_ERR_MEMORY, "writing the index");
+    for (int r = 0; f->rank == 0 && !rc && r < f->ranks; r++) {
+        places[r] = total;
+        total += sizes[r];
+    }
+    if (!rc)
+        rc = PMPI_Gatherv(s->segment, mine, MPI_BYTE, all ? all + before : NULL, sizes, places,
+                          MPI_BYTE, 0, f->comm);
+    free(sizes);
+    free(places);
+    return rc;
+}
+
+/* Segments by all, the directory by rank 0, behind the log. counts: bytes and number of segments,
+ * of this rank and of all. */
+static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64_t counts[2],
+                       const uint64_t all[2])
+{
+    struct zmpi_header *h = &f->container.header;
+    struct zmpi_segment *segment = NULL;
+    uint64_t before = 0, offset = 0, total = all[0] + zmpi_index_directory_size(all[1]);
+    int worst = MPI_SUCCESS, rc = PMPI_Exscan(counts, &before, 1, MPI_UINT64_T, MPI_SUM, f->comm);
+    if (!rc)
+        rc = index_place(f, total, &offset);
+    if (rc || offset == 0)
+        return rc;
+    rc = write_segments(f, mine, counts[0], offset + (f->rank ? before : 0));
+    if (f->rank == 0) {
+        segment = malloc(all[1] * sizeof *segment);
+        if (segment && f->container.indexed)
+            memcpy(segment, f->container.all.segment, f->container.indexed * sizeof *segment);
+        rc = segment ? rc : zfile_raise_status(f, ZMPI_ERR_MEMORY, "writing the index");
+    }
+    /* A header must not point to an index with a hole: then the log is scanned instead. */
+    PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
+    if (!worst)
+        worst = gather_segments(f, mine, f->container.indexed, segment);
+    if (!worst && f->rank == 0) {
+        worst = write_directory(f, segment, all[1], offset + all[0]);
+        h->index_offset = offset + all[0];
+        h->index_length = total - all[0];
+        h->log_end = f->end = offset + total;
+        worst = worst ? worst : put_header(f, h);
+    }
+    free(segment);
+    return rc ? rc : agree(f, worst);
+}
+
+/* This rank's part of the index. Collective. */
+static int make_part(struct zfile *f, struct zmpi_segments *mine)
+{
+    struct zmpi_reader reader = zfile_reader(f);
+    enum zmpi_status status =
+        zmpi_index_collect(&f->container, &reader, f->rank == 0, is_mine, f, mine);
+    int rc = status ? zfile_raise_status(f, status, "writing the index") : MPI_SUCCESS, worst = rc;
+    int told = PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
+    if (told || worst)
+        return rc ? rc : told ? told : worst;
+    rc = worst = zindex_sort(f, mine);
+    told = PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
+    return rc ? rc : told ? told : worst;
+}
+
 int zindex_write(struct zfile *f)
 {
     struct zmpi_header *h = &f->container.header;
-    uint64_t mine = f->own_count ? zmpi_index_size(f->own, f->own_count) : 0, before = 0, total = 0;
-    uint64_t offset = 0;
-    int worst = MPI_SUCCESS;
-    PMPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, f->comm);
-    PMPI_Allreduce(&mine, &total, 1, MPI_UINT64_T, MPI_SUM, f->comm);
+    struct zmpi_segments mine = {0};
+    int rc = make_part(f, &mine);
+    uint64_t counts[2] = {zmpi_index_segments_size(mine.segment, mine.count), mine.count}, all[2];
     if (f->rank == 0)
-        before = 0;
-    int rc = index_place(f, total, &offset);
-    if (rc || offset == 0)
+        counts[1] += f->container.indexed;
+    if (!rc)
+        rc = PMPI_Allreduce(counts, all, 2, MPI_UINT64_T, MPI_SUM, f->comm);
+    if (rc) {
+        zmpi_segments_free(&mine);
         return rc;
-    if (mine)
-        rc = write_segment(f, offset + before);
-    /* A header must not point to an index with a hole: then the log is scanned instead. */
-    PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
-    if (worst)
-        return rc ? rc : worst;
-    f->end = offset + total;
+    }
     h->logical_size = f->container.logical_size;
-    h->index_offset = total ? offset : 0;
-    h->index_length = total;
-    h->log_end = total ? f->end : ZMPI_HEADER_BYTES;
     h->next_epoch = f->epoch + 1;
-    return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
+    if (all[1] == 0) {
+        h->index_offset = h->index_length = 0;
+        h->log_end = ZMPI_HEADER_BYTES;
+        return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
+    }
+    rc = write_parts(f, &mine, counts, all);
+    zmpi_segments_free(&mine);
+    return rc;
 }
 
-/* All records of c behind the log, and the header that points there. */
+/* An index of all records of c behind the log, and the header that points there. Nobody else
+ * writes. */
 static int write_all(struct zfile *f, struct zmpi_container *c)
 {
-    struct zmpi_header *h = &c->header;
-    unsigned char *segment;
-    size_t size = zmpi_index_size(c->record, c->count);
+    struct zmpi_reader reader = zfile_reader(f);
+    unsigned char *index;
+    size_t size;
     uint64_t offset = f->end;
-    int rc = zsession_reserve(f, size, &offset, NULL);
+    int rc = zsession_reserve(f, 0, &offset, NULL);
     if (rc)
         return rc;
-    enum zmpi_status status =
-        zmpi_index_encode(c->record, c->count, h->id, offset, &segment, &size);
+    enum zmpi_status status = zmpi_index_make(c, &reader, offset, &index, &size);
     if (status)
         return zfile_raise_status(f, status, "writing the index");
-    rc = zwrite_at(f, offset, segment, size);
-    free(segment);
-    h->logical_size = c->logical_size;
-    h->index_offset = offset;
-    h->index_length = size;
-    h->log_end = offset + size;
-    return rc ? rc : put_header(f, h);
+    rc = zsession_reserve(f, size, &offset, NULL);
+    if (!rc)
+        rc = zwrite_at(f, offset, index, size);
+    free(index);
+    return rc ? rc : put_header(f, &c->header);
 }
 
 int zindex_write_all(struct zfile *f)
@@ -133,103 +219,10 @@ int zindex_write_all(struct zfile *f)
     struct zmpi_container c;
     struct zmpi_reader reader = zfile_reader(f);
     zmpi_container_init(&c);
-    enum zmpi_status status = zmpi_container_open(&c, &reader);
+    enum zmpi_status status = zmpi_container_open_lazily(&c, &reader);
     int rc = status ? zfile_raise_status(f, status, "closing") : MPI_SUCCESS;
     if (!rc && c.count)
         rc = write_all(f, &c);
     zmpi_container_free(&c);
     return rc;
-}
-
-/* Everything of the container that is not records. */
-struct facts {
-    int status;
-    uint64_t entries_size;
-    uint64_t logical_size, end;
-    uint64_t token; /* names what belongs to this open alone */
-    bool shared;
-    struct zmpi_header header;
-};
-
-/* Rank 0's records to the others' c. */
-static int share_entries(struct zfile *f, struct zmpi_container *c, uint64_t size)
-{
-    unsigned char *entries = malloc(size + 1);
-    if (!entries)
-        return zfile_raise_status(f, ZMPI_ERR_MEMORY, "opening");
-    if (f->rank == 0)
-        zmpi_entries_encode(c->record, c->count, entries);
-    int rc = MPI_SUCCESS;
-    for (uint64_t at = 0; at < size && !rc; at += INT_MAX) {
-        uint64_t left = size - at;
-        rc = PMPI_Bcast(entries + at, left < INT_MAX ? (int)left : INT_MAX, MPI_BYTE, 0, f->comm);
-    }
-    enum zmpi_status status = ZMPI_OK;
-    if (!rc && f->rank)
-        status = zmpi_entries_decode(c, entries, size);
-    free(entries);
-    return status ? zfile_raise_status(f, status, "opening") : rc;
-}
-
-int zindex_share(struct zfile *f)
-{
-    struct zmpi_container *c = &f->container;
-    struct facts facts = {0};
-    if (f->rank == 0) {
-        facts.header = c->header;
-        facts.logical_size = c->logical_size;
-        facts.end = f->end;
-        facts.shared = f->session.shared;
-        if (getrandom(&facts.token, sizeof facts.token, 0) != (ssize_t)sizeof facts.token)
-            facts.token = (uint64_t)getpid();
-        facts.entries_size = c->count ? zmpi_entries_size(c->record, c->count) : 0;
-    }
-    int rc = PMPI_Bcast(&facts, (int)sizeof facts, MPI_BYTE, 0, f->comm);
-    if (rc)
-        return rc;
-    c->header = facts.header;
-    c->logical_size = facts.logical_size;
-    f->end = facts.end;
-    f->session.shared = facts.shared;
-    f->epoch = facts.header.next_epoch + 1;
-    if (zshared_name(f, facts.token))
-        return zfile_raise_status(f, ZMPI_ERR_MEMORY, "opening");
-    return facts.entries_size ? share_entries(f, c, facts.entries_size) : MPI_SUCCESS;
-}
-
-/* What the file holds now; facts are its status, size of the entries and logical size. */
-static void read_again(struct zfile *f, struct zmpi_container *c, uint64_t facts[3])
-{
-    struct zmpi_reader reader = zfile_reader(f);
-    enum zmpi_status status = ZMPI_OK;
-    if (reader.file_size) /* the last writer wrote nothing: it left an empty file */
-        status = zmpi_container_open(c, &reader);
-    facts[0] = status;
-    facts[1] = !status && c->count ? zmpi_entries_size(c->record, c->count) : 0;
-    facts[2] = c->logical_size;
-}
-
-int zindex_reload(struct zfile *f)
-{
-    struct zmpi_container fresh;
-    uint64_t facts[3] = {0};
-    zmpi_container_init(&fresh);
-    if (f->rank == 0)
-        read_again(f, &fresh, facts);
-    int rc = PMPI_Bcast(facts, 3, MPI_UINT64_T, 0, f->comm);
-    if (!rc && facts[0])
-        rc = zfile_raise_status(f, (enum zmpi_status)facts[0], "reading what others wrote");
-    if (!rc && !zfile_may_read(f))
-        f->container.logical_size = facts[2];
-    else if (!rc && facts[1])
-        rc = share_entries(f, &fresh, facts[1]);
-    if (rc || !zfile_may_read(f)) {
-        zmpi_container_free(&fresh);
-        return rc;
-    }
-    fresh.header = f->container.header;
-    fresh.logical_size = facts[2];
-    zmpi_container_free(&f->container);
-    f->container = fresh;
-    return MPI_SUCCESS;
 }

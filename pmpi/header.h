@@ -19,7 +19,22 @@ int zindex_write(struct zfile *f);
  */
 int zindex_write_all(struct zfile *f);
 
-/* Rank 0's container (header and records) to all ranks. Collective. */
+/* ---- sort.c ---- */
+
+/* All ranks' segments become sorted by place: this rank's are a part of the file. Collective, with
+ * the same outcome on all ranks but for what goes wrong in the end. */
+int zindex_sort(struct zfile *f, struct zmpi_segments *mine);
+
+/* ---- share.c ---- */
+
+/* Rank 0: what the container says is not all there; raises the error. */
+int zindex_not_whole(struct zfile *f);
+
+/* Rank 0: a small index at once, so that not every rank has to read it. */
+enum zmpi_status zindex_read_small(struct zmpi_container *c, const struct zmpi_reader *in);
+
+/* Rank 0's container (header and, to those who may read, where the records are) to all ranks.
+ * Collective. */
 int zindex_share(struct zfile *f);
 
 /* The records that are in the file now to all ranks, instead of those they know. Collective. */

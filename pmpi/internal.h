@@ -15,6 +15,7 @@
 
 #include "container.h"
 #include "device.h"
+#include "entries.h"
 #include "log.h"
 #include "next_mpi.h"
 #include "options.h"
@@ -118,6 +119,7 @@ struct zsession {
     int fd;            /* carries this rank's locks; -1: not opened */
     bool no_locks;     /* the file system has none: nobody else is known of */
     bool shared;       /* others write, or did: places and epochs come from the file's counters */
+    bool counted;      /* all ranks are on one node: places come from there too */
     bool atomic;       /* MPI_File_set_atomicity, of a writer */
     bool atomic_reads; /* and of one who only reads: nothing is different */
     int held;          /* the log's lock, how many times */
@@ -153,9 +155,8 @@ struct zfile {
     int split_error;
 
     struct zmpi_container container; /* all records this rank knows */
-    /* Those it will write to the index; rank 0: also the ones found at open. */
-    struct zmpi_record *own;
-    size_t own_count, own_room, own_shared; /* own[0..own_shared) are known to all ranks */
+    struct zmpi_entries fresh;       /* its own that the other ranks do not know yet */
+    uint64_t first_epoch;            /* of this open */
     bool dirty;   /* records were written since open: the index must be renewed */
     int reported; /* class of the last failure of the system that was told of */
 
@@ -257,6 +258,10 @@ int zsession_enter(struct zfile *f);
 int zsession_started(struct zfile *f);
 /* Is somebody writing to the file in another communicator? Rank 0. */
 bool zsession_others(struct zfile *f);
+/* Do locks order all ranks' accesses to the counters? Collective. */
+int zsession_find_nodes(struct zfile *f);
+/* Rank 0: the log begins anew. */
+int zsession_restarted(struct zfile *f);
 /* A place for `size` bytes: *base goes in as where they would be if nobody else wrote. *epoch, if
  * asked for, becomes higher than it was and than any other. One rank. */
 int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *epoch);
@@ -281,9 +286,15 @@ void zsession_free(struct zfile *f);
 
 /* ---- staging.c ---- */
 
-/* shape: of the call's elements, as far as known. */
+/* shape: of the call's elements, as far as known; range: of all ranks' data in a collective call,
+ * else NULL. */
 int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3],
-                 const struct zmpi_run *runs, size_t count);
+                 const struct zmpi_run *runs, size_t count, const struct zmpi_range *range);
+/* Does it hold nothing that will be different when it is decoded? Then a read may take it from
+ * here: what is staged of these runs, over what the file has of them. */
+bool zstage_is_exact(const struct zfile *f);
+void zstage_overlay(const struct zfile *f, const struct zmpi_run *run, size_t n,
+                    unsigned char *dst);
 int zstage_flush(struct zfile *f);
 void zstage_free(struct zfile *f);
 size_t zstage_limit(const struct zfile *f);     /* larger writes are coded at once */

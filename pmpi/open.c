@@ -80,45 +80,23 @@ static int physical_mode(int amode)
     return mode;
 }
 
-static uint64_t next_epoch(const struct zmpi_container *c)
-{
-    uint64_t epoch = c->header.next_epoch;
-    for (size_t i = 0; i < c->count; i++)
-        if (c->record[i].order >> 32 >= epoch)
-            epoch = (c->record[i].order >> 32) + 1;
-    return epoch;
-}
-
-/* Rank 0: the index, or what a scan of the log finds. */
+/* Rank 0: the directory of the index, or what a scan of the log finds. */
 static int load(struct zfile *f)
 {
     struct zmpi_reader reader = zfile_reader(f);
-    enum zmpi_status status = zmpi_container_open(&f->container, &reader);
+    enum zmpi_status status = zmpi_container_open_lazily(&f->container, &reader);
+    if (!status && zfile_may_read(f))
+        status = zindex_read_small(&f->container, &reader);
     if (status)
         return zfile_raise_status(f, status, "opening");
     if (!zmpi_container_whole(&f->container))
-        return zfile_raise(f, MPI_ERR_IO,
-                           "damaged or cut off, data are missing: zmpi fsck tells what is left, "
-                           "--repair keeps that");
+        return zindex_not_whole(f);
     if (f->container.scanned && !zsession_others(f))
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: was not closed properly; %llu records found by scanning (zmpi fsck --repair "
                  "writes the index)",
                  f->path, (unsigned long long)f->container.scanned);
-    f->container.header.next_epoch = next_epoch(&f->container);
     f->end = zmpi_pad8(reader.file_size);
-    /* The index that will be written at close lists these too. */
-    size_t n = f->container.count;
-    f->own = malloc((n + 1) * sizeof *f->own);
-    if (!f->own)
-        return zfile_raise_status(f, ZMPI_ERR_MEMORY, "opening");
-    for (size_t i = 0; i < n; i++) {
-        f->own[i] = f->container.record[i];
-        f->own[i].extent.list = NULL;
-        f->own[i].extent.list_count = 0;
-    }
-    f->own_count = f->own_shared = n;
-    f->own_room = n + 1;
     return MPI_SUCCESS;
 }
 
@@ -196,6 +174,8 @@ static int prepare(struct zfile *f, MPI_Comm comm, enum found found)
     if (local || rc || worst)
         return local ? local : rc ? rc : worst;
     rc = zindex_share(f);
+    if (!rc && zfile_may_write(f))
+        rc = zsession_find_nodes(f);
     if (f->amode & MPI_MODE_APPEND)
         f->position = f->shared_start = f->container.logical_size;
     return rc;
@@ -265,11 +245,8 @@ static bool still_empty(const struct zfile *f)
 
 static int finish(struct zfile *f)
 {
-    uint64_t mine = f->own_count, all = 0;
-    int dirty = f->dirty, any = 0;
-    int rc = zsettle_collective(f);
-    dirty = f->dirty || dirty;
-    mine = f->own_count;
+    int rc = zsettle_collective(f), dirty = f->dirty, any = 0;
+    uint64_t mine = f->container.count, all = 0;
     PMPI_Allreduce(&dirty, &any, 1, MPI_INT, MPI_MAX, f->comm);
     PMPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, f->comm);
     const bool empty = all == 0 && still_empty(f);

@@ -27,33 +27,16 @@ static void bind_records(struct zfile *f, uint64_t base)
     }
 }
 
-static enum zmpi_status own_add(struct zfile *f, const struct zmpi_record *r)
-{
-    if (f->own_count == f->own_room) {
-        size_t room = f->own_room ? 2 * f->own_room : 16;
-        struct zmpi_record *grown = realloc(f->own, room * sizeof *grown);
-        if (!grown)
-            return ZMPI_ERR_MEMORY;
-        f->own = grown;
-        f->own_room = room;
-    }
-    f->own[f->own_count] = *r;
-    f->own[f->own_count].extent.list = NULL; /* read from the record when needed */
-    f->own[f->own_count++].extent.list_count = 0;
-    return ZMPI_OK;
-}
-
 int zplace_keep(struct zfile *f, struct zmpi_record *record, size_t n, int rc)
 {
     enum zmpi_status status = ZMPI_OK;
     for (size_t i = 0; i < n; i++) {
         struct zmpi_record *r = &record[i];
         if (!rc && !status)
-            status = own_add(f, r);
-        if (!rc && !status)
             status = zmpi_container_add(&f->container, r);
-        else
-            zmpi_extent_free(&r->extent);
+        if (!rc && !status && zfile_may_read(f) && !f->session.atomic)
+            status = zmpi_entries_add(&f->fresh, r);
+        zmpi_extent_free(&r->extent);
         f->dirty = true;
     }
     return status ? zfile_raise_status(f, status, "keeping the index") : rc;

@@ -36,22 +36,24 @@ static int read_bytes(struct zfile *f, uint64_t position, uint64_t bytes, unsign
     if (status)
         return zfile_raise_status(f, status, "reading");
     status = read_runs(f, run, runs, dst, &bad);
+    if (!status)
+        zstage_overlay(f, run, runs, dst);
     free(run);
     return status ? raise_read(f, status, bad) : MPI_SUCCESS;
 }
 
-/* Own writes must be seen: what is staged goes to this rank's slots. */
+/* Own writes must be seen: they are in the file, or staged and not going to change. */
 static int flush_own(struct zfile *f)
 {
-    int rc = zfile_may_write(f) ? zstage_flush(f) : MPI_SUCCESS;
+    int rc = zstage_is_exact(f) ? MPI_SUCCESS : zstage_flush(f);
     int placed = zplace_slab(f), late = zbackground_wait(f);
     return rc ? rc : placed ? placed : late;
 }
 
 /* How much of `bytes` there is from `position` on. */
-static uint64_t available(const struct zfile *f, uint64_t position, uint64_t bytes)
+static uint64_t available(struct zfile *f, uint64_t position, uint64_t bytes)
 {
-    uint64_t below = zview_bytes_below(&f->view, f->container.logical_size);
+    uint64_t below = zview_bytes_below(&f->view, zfile_size(f));
     if (position >= below)
         return 0;
     return below - position < bytes ? below - position : bytes;

@@ -39,8 +39,9 @@ static struct flock lock_at(off_t byte, short type)
 static void open_lock_file(struct zfile *f)
 {
     struct zsession *s = &f->session;
-    if (s->fd < 0 && !s->no_locks)
-        s->fd = open(f->path, (zfile_may_write(f) ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    if (s->fd >= 0 || s->no_locks)
+        return;
+    s->fd = open(f->path, (zfile_may_write(f) ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     s->no_locks = s->fd < 0;
 }
 
@@ -132,18 +133,46 @@ int zsession_started(struct zfile *f)
     struct counters c;
     struct zmpi_header *h = &f->container.header;
     int rc = read_counters(f, &c);
-    if (!rc && f->session.shared) {
+    if (f->session.shared) {
         c.shared = 1;
         c.end = larger(c.end, f->end);
         c.epoch = h->next_epoch = larger(c.epoch, h->next_epoch) + 1;
-        rc = write_counters(f, &c);
-    } else if (!rc && c.shared) { /* of writers that are gone */
-        c = (struct counters){0};
-        rc = write_counters(f, &c);
+    } else { /* what is there is of writers that are gone */
+        c = (struct counters){.end = f->end};
     }
+    rc = rc ? rc : write_counters(f, &c);
     set_presence(f, F_RDLCK);
     unlock_log(f);
     return rc;
+}
+
+/* A hash of what tells running kernels from each other. */
+static uint64_t kernel(void)
+{
+    char id[64];
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, id, sizeof id);
+    if (fd >= 0)
+        close(fd);
+    return n > 0 ? zmpi_hash(id, (size_t)n, 0) : 0;
+}
+
+int zsession_find_nodes(struct zfile *f)
+{
+    /* The least of a number and of its complement: equal numbers have nothing between. */
+    uint64_t mine[3], all[3], node = kernel();
+    mine[0] = node;
+    mine[1] = ~node;
+    mine[2] = node != 0 && !f->session.no_locks; /* rank 0 has tried */
+    int rc = PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_MIN, f->comm);
+    f->session.counted = !rc && all[0] == ~all[1] && all[2];
+    return rc;
+}
+
+int zsession_restarted(struct zfile *f)
+{
+    struct counters c = {.end = ZMPI_HEADER_BYTES};
+    return write_counters(f, &c);
 }
 
 /* ---- places ---- */
@@ -153,10 +182,11 @@ int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *e
     struct counters c;
     lock_log(f, F_WRLCK);
     int rc = read_counters(f, &c);
-    if (c.shared) {
-        f->session.shared = true;
+    f->session.shared = f->session.shared || c.shared;
+    if (c.shared || f->session.counted)
         *base = c.end;
-    }
+    if (!rc && f->session.counted && c.end < ZMPI_HEADER_BYTES)
+        rc = zfile_raise(f, MPI_ERR_IO, "the header's counters are damaged (format.md 2.6)");
     c.end = *base + size;
     if (epoch)
         c.epoch = *epoch = larger(*epoch, c.shared ? c.epoch : 0) + 1;
@@ -170,7 +200,7 @@ int zsession_alone(struct zfile *f, bool *alone)
 {
     struct counters c;
     *alone = false;
-    if (f->session.shared)
+    if (f->session.shared || f->session.counted)
         return MPI_SUCCESS;
     lock_log(f, F_RDLCK);
     int rc = read_counters(f, &c);
@@ -266,7 +296,7 @@ static int share_log(struct zfile *f)
     } else {
         struct counters c;
         rc = read_counters(f, &c);
-        c.end = larger(c.shared ? c.end : f->end, physical_size(f));
+        c.end = larger(c.shared || f->session.counted ? c.end : f->end, physical_size(f));
         c.epoch = larger(c.epoch, f->epoch);
         c.shared = 1;
         f->session.known = c.end;

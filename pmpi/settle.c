@@ -31,21 +31,23 @@ static enum zmpi_status take_entries(struct zfile *f, const unsigned char *all, 
     enum zmpi_status status = ZMPI_OK;
     for (int r = 0; r < f->ranks && !status; r++)
         if (r != f->rank && sizes[r])
-            status = zmpi_entries_decode(&f->container, all + places[r], (size_t)sizes[r]);
+            status = zmpi_container_add_entries(&f->container, all + places[r], (size_t)sizes[r]);
+    if (!status && f->container.size_unknown) {
+        struct zmpi_reader reader = zfile_reader(f);
+        status = zmpi_container_seal(&f->container, &reader);
+    }
     return status;
 }
 
 /* Tell all ranks of the records written since the last time. */
 static int exchange(struct zfile *f)
 {
-    size_t n = f->own_count - f->own_shared;
-    const struct zmpi_record *fresh = f->own + f->own_shared;
-    size_t size = n ? zmpi_entries_size(fresh, n) : 0, total = 0;
-    int mine = (int)size, rc;
+    size_t total = 0;
+    int mine = (int)f->fresh.size, rc;
     int *sizes = calloc((size_t)f->ranks, sizeof *sizes);
     int *places = calloc((size_t)f->ranks, sizeof *places);
-    unsigned char *entries = malloc(size + 1), *all = NULL;
-    if (!sizes || !places || !entries)
+    unsigned char *all = NULL;
+    if (!sizes || !places)
         rc = zfile_raise_status(f, ZMPI_ERR_MEMORY, "sharing the index");
     else
         rc = PMPI_Allgather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, f->comm);
@@ -57,18 +59,16 @@ static int exchange(struct zfile *f)
         rc = zfile_raise(f, MPI_ERR_OTHER, "more than 2 GiB of new index entries at once");
     if (!rc && total) {
         all = malloc(total);
-        if (n)
-            zmpi_entries_encode(fresh, n, entries);
-        rc = all ? PMPI_Allgatherv(entries, mine, MPI_BYTE, all, sizes, places, MPI_BYTE, f->comm)
+        rc = all ? PMPI_Allgatherv(f->fresh.data, mine, MPI_BYTE, all, sizes, places, MPI_BYTE,
+                                   f->comm)
                  : zfile_raise_status(f, ZMPI_ERR_MEMORY, "sharing the index");
         enum zmpi_status status = rc ? ZMPI_OK : take_entries(f, all, sizes, places);
         if (status)
             rc = zfile_raise_status(f, status, "sharing the index");
     }
-    f->own_shared = f->own_count;
+    zmpi_entries_free(&f->fresh);
     free(sizes);
     free(places);
-    free(entries);
     free(all);
     return rc;
 }
@@ -76,7 +76,7 @@ static int exchange(struct zfile *f)
 int zsettle_share(struct zfile *f)
 {
     if (f->session.atomic) { /* each finds them in the file */
-        f->own_shared = f->own_count;
+        zmpi_entries_free(&f->fresh);
         return PMPI_Barrier(f->comm);
     }
     if (zfile_may_read(f))

@@ -27,6 +27,8 @@ static int truncate_log(struct zfile *f, int *gone)
     PMPI_Barrier(f->comm);
     int asked = PMPI_File_get_size(f->fh, &size);
     *gone = !asked && size <= ZMPI_HEADER_BYTES;
+    if (f->rank == 0 && *gone && !rc) /* before anybody takes a place */
+        rc = zsession_restarted(f);
     int told = PMPI_Bcast(gone, 1, MPI_INT, 0, f->comm);
     return rc ? rc : asked ? asked : told;
 }
@@ -44,9 +46,8 @@ static int restart_log(struct zfile *f)
         return rc;
     struct zmpi_header header = f->container.header;
     zmpi_container_free(&f->container);
-    zmpi_container_init(&f->container);
     f->container.header = header;
-    f->own_count = f->own_shared = 0;
+    zmpi_entries_free(&f->fresh);
     f->end = ZMPI_HEADER_BYTES;
     return rc;
 }

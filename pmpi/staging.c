@@ -2,8 +2,8 @@
  * staging.c - small independent writes are kept as they are, sorted by offset, until a batch is
  * full or something needs them in the file.
  *
- * A batch holds elements of one kind; its writes are disjoint. A write that overlaps what is staged
- * sends that out first, so that order is kept.
+ * A batch holds elements of one kind; what is staged is disjoint: a write takes the place of what
+ * was staged for its bytes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -44,14 +44,92 @@ static size_t patch_after(const struct zbatch *b, uint64_t offset)
     return lo;
 }
 
-static bool overlaps(const struct zbatch *b, const struct zmpi_run *run, size_t n)
+/* May the patch be cut at this place? Lossy data only between elements. */
+static bool may_cut(const struct zbatch *b, const struct zpatch *p, uint64_t offset)
 {
-    for (size_t i = 0; i < n && b->count; i++) {
-        size_t k = patch_after(b, run[i].offset);
-        if (k < b->count && b->patch[k].offset < run[i].offset + run[i].length)
-            return true;
+    return b->exact || offset <= p->offset || offset >= p->offset + p->length ||
+           (offset - p->offset) % zmpi_type_size(b->element) == 0;
+}
+
+static bool batch_reserve_patches(struct zbatch *b, size_t more)
+{
+    if (b->count + more <= b->room)
+        return true;
+    size_t room = 2 * (b->count + more);
+    struct zpatch *grown = realloc(b->patch, room * sizeof *grown);
+    if (!grown)
+        return false;
+    b->patch = grown;
+    b->room = room;
+    return true;
+}
+
+/* Forget what is staged for [begin, end): it is about to be overwritten. False: that cannot be. */
+static bool batch_cut(struct zbatch *b, uint64_t begin, uint64_t end)
+{
+    size_t k = b->count ? patch_after(b, begin) : 0;
+    if (k == b->count || b->patch[k].offset >= end)
+        return true;
+    if (!batch_reserve_patches(b, 1) || !may_cut(b, &b->patch[k], begin))
+        return false;
+    struct zpatch *p = &b->patch[k];
+    if (p->offset < begin) { /* what is in front of the cut stays; the rest is a patch of its own */
+        struct zpatch rest = {begin, p->offset + p->length - begin, p->at + (begin - p->offset)};
+        memmove(p + 2, p + 1, (b->count - k - 1) * sizeof *p);
+        p->length = begin - p->offset;
+        p[1] = rest;
+        b->count++;
+        k++;
     }
-    return false;
+    size_t last = k;
+    while (last < b->count && b->patch[last].offset + b->patch[last].length <= end)
+        last++;
+    p = &b->patch[last];
+    if (last < b->count && p->offset < end) {
+        if (!may_cut(b, p, end))
+            return false;
+        p->at += end - p->offset;
+        p->length -= end - p->offset;
+        p->offset = end;
+    }
+    memmove(b->patch + k, b->patch + last, (b->count - last) * sizeof *p);
+    b->count -= last - k;
+    return true;
+}
+
+static bool cut_all(struct zfile *f, const struct zmpi_run *run, size_t n)
+{
+    for (int i = 0; i < ZBATCHES; i++)
+        for (size_t k = 0; k < n && f->batch[i].count; k++)
+            if (!batch_cut(&f->batch[i], run[k].offset, run[k].offset + run[k].length))
+                return false;
+    return true;
+}
+
+bool zstage_is_exact(const struct zfile *f)
+{
+    bool exact = true;
+    for (int i = 0; i < ZBATCHES; i++)
+        exact = exact && (f->batch[i].count == 0 || f->batch[i].exact);
+    return exact;
+}
+
+static void overlay(const struct zbatch *b, const struct zmpi_run *run, unsigned char *dst)
+{
+    uint64_t end = run->offset + run->length;
+    for (size_t k = patch_after(b, run->offset); k < b->count && b->patch[k].offset < end; k++) {
+        const struct zpatch *p = &b->patch[k];
+        uint64_t from = p->offset > run->offset ? p->offset : run->offset;
+        uint64_t to = p->offset + p->length < end ? p->offset + p->length : end;
+        memcpy(dst + (from - run->offset), b->data + p->at + (from - p->offset), to - from);
+    }
+}
+
+void zstage_overlay(const struct zfile *f, const struct zmpi_run *run, size_t n, unsigned char *dst)
+{
+    for (size_t k = 0; k < n; dst += run[k++].length)
+        for (int i = 0; i < ZBATCHES; i++)
+            overlay(&f->batch[i], &run[k], dst);
 }
 
 /* Data in order of offset. Already so if the writes came in order: then nothing is copied. */
@@ -153,13 +231,14 @@ void zstage_free(struct zfile *f)
 }
 
 /* The resolved bound of one write. */
-static struct zmpi_job job_of(const struct zfile *f, const struct zmemory *m)
+static struct zmpi_job job_of(const struct zfile *f, const struct zmemory *m,
+                              const struct zmpi_range *all)
 {
     struct zmpi_array a = {m->element, {1, 1, m->bytes / zmpi_type_size(m->element)}};
     struct zmpi_bound bound = zfile_bound(f, m->element);
-    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    struct zmpi_range range = all ? *all : ZMPI_RANGE_EMPTY;
     struct zmpi_job job = {.abs_bound = 0};
-    if (zmpi_bound_needs_range(&bound))
+    if (zmpi_bound_needs_range(&bound) && !all)
         zmpi_range_scan(m->element, m->data, a.extent[2], f->options.threshold, 1, &range);
     zmpi_job_make(&a, &bound, &range, &job); /* on failure the bound stays 0: exact */
     zmpi_job_threshold(&job, f->options.threshold);
@@ -212,15 +291,7 @@ static bool batch_reserve(struct zbatch *b, size_t capacity, size_t patches)
         b->data = malloc(capacity);
         b->capacity = b->data ? capacity : 0;
     }
-    if (b->count + patches > b->room) {
-        size_t room = 2 * (b->count + patches);
-        struct zpatch *grown = realloc(b->patch, room * sizeof *grown);
-        if (!grown)
-            return false;
-        b->patch = grown;
-        b->room = room;
-    }
-    return b->data;
+    return b->data && batch_reserve_patches(b, patches);
 }
 
 /* Calls of the same shape keep it; a batch of others has none. shape: of one call. */
@@ -259,14 +330,13 @@ static void batch_insert(struct zbatch *b, uint64_t offset, const unsigned char 
 }
 
 int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3],
-                 const struct zmpi_run *runs, size_t count)
+                 const struct zmpi_run *runs, size_t count, const struct zmpi_range *range)
 {
-    struct zmpi_job job = job_of(f, m);
+    struct zmpi_job job = job_of(f, m, range);
     struct zbatch *b;
     int rc = MPI_SUCCESS;
-    for (int i = 0; i < ZBATCHES && !rc; i++)
-        if (overlaps(&f->batch[i], runs, count))
-            rc = zstage_flush(f);
+    if (!cut_all(f, runs, count))
+        rc = zstage_flush(f);
     if (!rc)
         rc = find_batch(f, m->element, &job, &b);
     if (!rc && b->count &&

@@ -238,7 +238,7 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
         return rc;
     p.most_runs = zstage_most_runs(f);
     if (!f->session.atomic && p.memory.bytes <= zstage_limit(f) && p.runs <= p.most_runs) {
-        rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs);
+        rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs, NULL);
     } else {
         const struct zmpi_range range = plan_range(f, &p);
         rc = f->session.atomic ? write_atomic(f, &p, &range) : write_pieces(f, &p, &range);
@@ -251,17 +251,29 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
     return rc;
 }
 
-/* What all ranks must know before a collective write: the range of all data, and the number of
- * rounds. */
-static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds)
+/* What all ranks must know before a collective write: the range of all data, the number of rounds,
+ * and whether what any of them has is too much to be staged. */
+static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds, bool *large)
 {
-    double mine[4] = {range->min, -range->max, range->fill, -(double)*rounds}, all[4];
-    int rc = PMPI_Allreduce(mine, all, 4, MPI_DOUBLE, MPI_MIN, f->comm);
+    double mine[5] = {range->min, -range->max, range->fill, -(double)*rounds, *large ? -1 : 0};
+    double all[5];
+    int rc = PMPI_Allreduce(mine, all, 5, MPI_DOUBLE, MPI_MIN, f->comm);
     if (!rc) {
         *range = (struct zmpi_range){all[0], -all[1], all[2]};
         *rounds = (uint64_t)-all[3];
+        *large = all[4] < 0;
     }
     return rc;
+}
+
+/* Nobody sees the data before the file is closed: many small calls become few records. */
+static int write_staged(struct zfile *f, const struct plan *p, const struct zmpi_range *range)
+{
+    int rc = p->memory.bytes ? zstage_write(f, &p->memory, p->shape, p->run, p->runs, range)
+                             : MPI_SUCCESS;
+    uint64_t mine = zfile_size(f);
+    int told = PMPI_Allreduce(&mine, &f->container.logical_size, 1, MPI_UINT64_T, MPI_MAX, f->comm);
+    return rc ? rc : told;
 }
 
 /* Round by round: each rank codes a piece, all are placed together. */
@@ -279,26 +291,33 @@ static int write_rounds(struct zfile *f, struct plan *p, const struct zmpi_range
     return rc ? rc : shared;
 }
 
+static int write_together(struct zfile *f, struct plan *p, const struct zmpi_range *range,
+                          uint64_t rounds, bool large)
+{
+    if (f->session.atomic) {
+        p->most_runs = zstage_most_runs(f);
+        return p->memory.bytes ? write_atomic(f, p, range) : MPI_SUCCESS;
+    }
+    return large ? write_rounds(f, p, range, rounds) : write_staged(f, p, range);
+}
+
 int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
     struct plan p;
     *done = 0;
     f->stats.collective_calls++;
     const uint64_t most = f->session.atomic ? zplace_slot_size(f) / 4 : COLLECTIVE_PIECE;
-    int rc = plan_make(f, r, most, &p), wrote;
+    int rc = plan_make(f, r, most, &p);
     struct zmpi_range range = plan_range(f, &p);
     uint64_t rounds = rc ? 0 : plan_pieces(f, &p);
-    int agreed = agree(f, &range, &rounds);
+    bool large = zfile_may_read(f) || f->session.shared || p.memory.bytes > zstage_limit(f) ||
+                 p.runs > zstage_most_runs(f);
+    int agreed = agree(f, &range, &rounds, &large);
     if (agreed) {
         plan_free(&p);
         return agreed;
     }
-    if (f->session.atomic) {
-        p.most_runs = zstage_most_runs(f);
-        wrote = p.memory.bytes ? write_atomic(f, &p, &range) : MPI_SUCCESS;
-    } else {
-        wrote = write_rounds(f, &p, &range, rounds);
-    }
+    int wrote = write_together(f, &p, &range, rounds, large);
     rc = rc ? rc : wrote;
     if (!rc) {
         *done = p.memory.bytes;

@@ -486,6 +486,17 @@ class Record:
             count *= n
         require(count == self.bytes and self.lo + span == self.hi, "record: nest's bytes or span")
 
+    def close(self, numbers):
+        """bytes and hi from run, counts and strides."""
+        run = numbers[0]
+        self.bytes, span = run, run
+        for count, stride in zip(numbers[1::2], numbers[2::2]):
+            span += (count - 1) * stride
+            self.bytes *= count
+        self.hi = self.lo + span
+        self.extents_length = 8 + 16 * self.levels if self.levels else 0
+        self.set_extents(struct.pack(f"<{len(numbers)}Q", *numbers))
+
     def set_list(self, stream):
         require(stream.type == 4 and stream.mode == 0, "record: list is not lossless i64")
         numbers = words_of(stream.decode(), "q")
@@ -529,6 +540,73 @@ class Record:
         return f"{head}: {self.bytes} bytes in {self.lo}..{self.hi}, {shape}"
 
 
+class Entries:
+    """The entries of a segment, one after the other (2.3)."""
+
+    def __init__(self, data):
+        self.data = data
+        self.at = 0
+        self.form = None
+        self.lo = self.step = self.epoch = self.number = self.rank = self.payload = 0
+        self.offset = HEADER
+
+    def get(self):
+        value = shift = 0
+        while True:
+            require(self.at < len(self.data), "index: entry cut off")
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            if byte < 128:
+                break
+            shift += 7
+        require((byte or not shift) and value <= M64, "index: number")
+        return value
+
+    def difference(self, given):
+        if not given:
+            return 0
+        value = self.get()
+        require(value, "index: difference of 0")
+        return -(value + 1 >> 1) if value & 1 else value >> 1
+
+    def get_form(self):
+        form = self.get()
+        require(form <= 6, "index: form")
+        numbers = [self.get() for _ in range(1 + 2 * form)] if form <= 4 else []
+        return form, numbers
+
+    def next(self):
+        require(self.at < len(self.data) and self.data[self.at] < 128, "index: flags")
+        flags = self.data[self.at]
+        self.at += 1
+        if flags & 1:
+            self.form = self.get_form()
+        require(self.form, "index: no form")
+        form, numbers = self.form
+        self.step = self.step + self.difference(flags & 2) & M64
+        self.lo = self.lo + self.step & M64
+        epoch = self.epoch + self.difference(flags & 4)
+        self.number = self.difference(flags & 8) + (self.number if epoch == self.epoch else 0)
+        self.epoch = epoch
+        self.rank += self.difference(flags & 16)
+        offset = self.offset + 8 * self.difference(flags & 32) & M64
+        self.payload = self.payload + self.difference(flags & 64) & M64
+        require(all(0 <= n <= M32 for n in (epoch, self.number, self.rank)), "index: order or rank")
+        r = Record()
+        r.kind, r.levels = (SIZE, 0) if form == 6 else (DATA, LIST if form == 5 else form)
+        r.lo, r.order, r.rank = self.lo, epoch << 32 | self.number, self.rank
+        r.offset, r.payload_length = offset, self.payload
+        r.hi, r.bytes, r.extents_length = r.lo, 0, 0
+        if form == 5:
+            r.hi, r.bytes, r.extents_length = r.lo + self.get(), self.get(), self.get()
+        elif form <= 4:
+            r.close(numbers)
+        self.number += 1
+        self.offset = r.end()
+        return r
+
+
 class Container:
     def __init__(self, data):
         self.data = data
@@ -536,11 +614,11 @@ class Container:
         words = struct.unpack("<2Q", self.slot.id)
         self.binding = words[0] ^ words[1]
         self.records = []
-        if not self.read_index():
+        indexed = self.read_index()
+        if not indexed:
             self.records = []
-            self.scan(HEADER)
-        else:
-            self.scan(self.slot.log_end)
+        self.listed = len(self.records)
+        self.scan(self.slot.log_end if indexed else HEADER)
         self.records.sort(key=Record.key)
         self.size = self.final_size()
 
@@ -568,47 +646,55 @@ class Container:
     def read_index(self):
         """False if there is no index, or it is damaged."""
         at, end = self.slot.index, self.slot.index + self.slot.index_length
-        if at < HEADER or max(end, self.slot.log_end) > len(self.data):
+        if at < HEADER or end > self.slot.log_end or self.slot.log_end > len(self.data):
             return False
         try:
-            while at < end:
-                at = self.read_segment(at)
-            return at == end
+            require(self.frame_end(at) == end, "index: length of the directory")
+            self.read_directory(at)
         except (FormatError, struct.error):
             return False
+        return True
 
-    def segment_end(self, at):
-        require(self.data[at:at + 4] == b"ZIDX" and at % 8 == 0, "index: magic or place")
+    def frame_end(self, at):
+        """End of the segment or directory at `at`, whose checksum is right."""
+        require(self.data[at:at + 4] in (b"ZIDX", b"ZDIR") and at % 8 == 0, "index: magic or place")
         length = u64(self.data, at + 8)
         require(at + 24 + pad8(length) <= len(self.data), "index: length")
         checked = self.data[at:at + 16] + self.data[at + 24:at + 24 + length]
         require(xxh3(checked, self.seed(at)) == u64(self.data, at + 16), "index: checksum")
         return at + 24 + pad8(length)
 
-    def read_segment(self, at):
-        end = self.segment_end(at)
+    def read_directory(self, at):
         count, length = struct.unpack("<IQ", self.data[at + 4:at + 16])
-        position, stop = at + 24, at + 24 + length
-        for _ in range(count):
-            record, position = self.read_entry(position)
-            self.records.append(record)
-        require(position == stop, "index: entries do not fill the segment")
-        return end
+        require(self.data[at:at + 4] == b"ZDIR" and count >= 1 and length == 48 * count,
+                "index: directory")
+        least = HEADER
+        for place in range(at + 24, at + 24 + length, 48):
+            entry = struct.unpack("<4Q4I", self.data[place:place + 48])
+            require(entry[0] >= least and entry[7] == 0, "index: place of a segment")
+            least = self.read_segment(*entry[:7])
 
-    def read_entry(self, at):
-        r = Record()
-        (r.kind, r.levels, r.extents_length, r.order, r.lo, r.hi, r.bytes, r.payload_length, r.rank,
-         reserved, r.offset) = struct.unpack("<2HI5Q2IQ", self.data[at:at + 64])
-        r.check()
-        require(reserved == 0, "index: reserved field")
-        require(r.offset >= HEADER and r.offset % 8 == 0 and r.end() <= self.slot.log_end,
-                "index: place of a record")
-        at += 64
-        if 1 <= r.levels <= 4:
-            r.set_extents(self.data[at:at + r.extents_length])
-            return r, at + r.extents_length
-        r.set_extents(self.extents_in_record(r))
-        return r, at
+    def read_segment(self, at, lo, hi, newest, size, count, sizes):
+        end = self.frame_end(at)
+        require(end <= self.slot.log_end, "index: segment behind the log")
+        require(struct.unpack("<4sIQ", self.data[at:at + 16]) == (b"ZIDX", count, size)
+                and 1 <= count <= 4096, "index: segment")
+        entries = Entries(self.data[at + 24:at + 24 + size])
+        records = [entries.next() for _ in range(count)]
+        require(entries.at == size, "index: entries do not fill the segment")
+        los = [r.lo for r in records]
+        require(los == sorted(los), "index: entries are not sorted")
+        require((los[0], max(r.hi for r in records), max(r.order for r in records),
+                 sum(r.kind == SIZE for r in records)) == (lo, hi, newest, sizes),
+                "index: what the directory says of a segment")
+        for r in records:
+            require(r.offset >= HEADER and r.offset % 8 == 0 and r.end() <= self.slot.log_end,
+                    "index: place of a record")
+            r.check()
+            if r.levels == LIST:
+                r.set_extents(self.extents_in_record(r))
+        self.records += records
+        return end
 
     def extents_in_record(self, r):
         return self.data[r.offset + 64:r.offset + 64 + r.extents_length]
@@ -641,8 +727,8 @@ class Container:
                     self.records.append(record)
                     at = record.end()
                     continue
-                if magic == b"ZIDX":
-                    at = self.segment_end(at)
+                if magic in (b"ZIDX", b"ZDIR"):
+                    at = self.frame_end(at)
                     continue
             except (FormatError, struct.error):
                 pass
@@ -680,7 +766,8 @@ class Container:
 
     def describe(self):
         lines = [f"container {self.slot.id.hex()}, generation {self.slot.generation}, "
-                 f"{self.size} logical bytes, {len(self.records)} records, {len(self.data)} bytes"]
+                 f"{self.size} logical bytes, {len(self.records)} records, {self.listed} in the "
+                 f"index, {len(self.data)} bytes"]
         for record in self.records:
             lines.append(record.describe())
             if record.kind == DATA:

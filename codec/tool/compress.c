@@ -24,9 +24,8 @@ struct work {
     struct tool_output out;
     struct zmpi_header header;
     struct zmpi_range range;
-    struct zmpi_record *record; /* written so far */
-    size_t records;
-    double least_bound; /* absolute, of all records */
+    struct zmpi_container container; /* what was written so far */
+    double least_bound;              /* absolute, of all records */
 };
 
 static int parse(int argc, char **argv, struct work *w, double *threshold, const char **input,
@@ -116,7 +115,7 @@ static int write_record(struct work *w, uint64_t at, const struct zmpi_array *ar
 {
     struct zmpi_job job;
     struct zmpi_record r = {
-        .kind = ZMPI_RECORD_DATA, .offset = w->header.log_end, .order = w->records};
+        .kind = ZMPI_RECORD_DATA, .offset = w->header.log_end, .order = w->container.count};
     size_t bytes, size;
     zmpi_array_bytes(array, &bytes);
     int failed = tool_input_read(&w->in, at, input, bytes);
@@ -137,7 +136,9 @@ static int write_record(struct work *w, uint64_t at, const struct zmpi_array *ar
     r.payload_length = size;
     zmpi_record_encode(&r, w->header.id, NULL, output);
     memset(output + head + size, 0, zmpi_pad8(size) - size);
-    w->record[w->records++] = r;
+    status = zmpi_container_add(&w->container, &r);
+    if (status)
+        return tool_fail_status(w->in.path, status);
     w->header.log_end += zmpi_record_size(&r);
     return tool_output_write(&w->out, output, (size_t)zmpi_record_size(&r));
 }
@@ -154,8 +155,7 @@ static int write_records(struct work *w)
     size_t capacity =
         zmpi_compress_capacity(&whole) + piece / 8; /* other shapes have more and smaller chunks */
     unsigned char *input = malloc(piece), *output = malloc(capacity + ZMPI_RECORD_HEADER_BYTES + 8);
-    w->record = calloc((size_t)(w->in.physical / piece) + 1, sizeof *w->record);
-    int status = input && output && w->record ? TOOL_OK : tool_fail("out of memory");
+    int status = input && output ? TOOL_OK : tool_fail("out of memory");
     for (uint64_t at = 0; at < w->in.physical && !status; at += piece) {
         uint64_t left = w->in.physical - at;
         size_t bytes = left < piece ? (size_t)left : piece;
@@ -184,17 +184,14 @@ static int write_index(struct work *w)
 {
     unsigned char *index;
     size_t size;
-    if (w->records == 0)
-        return TOOL_OK;
+    w->container.header = w->header;
     enum zmpi_status status =
-        zmpi_index_encode(w->record, w->records, w->header.id, w->header.log_end, &index, &size);
+        zmpi_index_make(&w->container, NULL, w->header.log_end, &index, &size);
     if (status)
         return tool_fail_status(w->out.path, status);
-    int failed = tool_output_write(&w->out, index, size);
+    w->header = w->container.header;
+    int failed = size ? tool_output_write(&w->out, index, size) : TOOL_OK;
     free(index);
-    w->header.index_offset = w->header.log_end;
-    w->header.index_length = size;
-    w->header.log_end += size;
     return failed;
 }
 
@@ -209,7 +206,6 @@ static int write_container(struct work *w)
         status = write_records(w);
     if (!status)
         status = write_index(w);
-    w->header.logical_size = w->in.physical;
     return status ? status : write_header(w, true);
 }
 
@@ -240,9 +236,9 @@ int tool_compress(int argc, char **argv)
         int closed = tool_output_close(&w.out, status == TOOL_OK);
         status = status ? status : closed;
     }
-    if (!status && w.bound.mode == ZMPI_PSNR && w.records)
+    if (!status && w.bound.mode == ZMPI_PSNR && w.container.count)
         printf("psnr=%.9g: absolute bound %.9g\n", w.bound.value, w.least_bound);
-    free(w.record);
+    zmpi_container_free(&w.container);
     tool_input_close(&w.in);
     return status;
 }

@@ -194,11 +194,15 @@ static void print_json_totals(const struct total *total)
 }
 
 /* Every record: sums over all, a line for the first ones or all of them. */
-static void go_through(struct tool_input *in, bool json, bool all, struct total *total)
+static int go_through(struct tool_input *in, bool json, bool all, struct total *total)
 {
-    const struct zmpi_container *c = &in->container;
+    struct zmpi_container *c = &in->container;
+    struct zmpi_record *record;
+    enum zmpi_status listed = zmpi_container_records(c, &in->reader, &record);
+    if (listed)
+        return tool_fail_status(in->path, listed);
     for (size_t i = 0; i < c->count; i++) {
-        const struct zmpi_record *r = &c->record[i];
+        const struct zmpi_record *r = &record[i];
         struct zmpi_stream_info info = {0};
         enum zmpi_status status = r->kind == ZMPI_RECORD_DATA ? stream_of(in, r, &info) : ZMPI_OK;
         if (r->kind == ZMPI_RECORD_DATA && !status)
@@ -212,6 +216,8 @@ static void go_through(struct tool_input *in, bool json, bool all, struct total 
         else if (i == LISTED)
             printf("  ... %zu more (-a lists all)\n", c->count - LISTED);
     }
+    free(record);
+    return TOOL_OK;
 }
 
 int tool_info(int argc, char **argv)
@@ -243,11 +249,11 @@ int tool_info(int argc, char **argv)
                (unsigned long long)in.size, (unsigned long long)in.physical, ratio_of(&in),
                (unsigned long long)in.container.header.generation,
                (unsigned long long)in.container.scanned);
-        go_through(&in, true, true, total);
+        status = go_through(&in, true, true, total);
         print_json_totals(total);
     } else {
         print_head(&in);
-        go_through(&in, false, all, total);
+        status = go_through(&in, false, all, total);
         print_totals(total);
     }
     tool_input_close(&in);

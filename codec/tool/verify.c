@@ -57,22 +57,28 @@ static int open_container(struct tool_input *in, const char *path, bool writable
     return TOOL_OK;
 }
 
-/* Check all records of the container; returns how many are bad. */
-static size_t check_all(struct tool_input *in)
+/* Check all records of the container; *bad is how many are. */
+static enum zmpi_status check_all(struct tool_input *in, size_t *bad)
 {
-    size_t bad = 0, chunk;
+    size_t chunk;
+    struct zmpi_record *record;
+    enum zmpi_status listed = zmpi_container_records(&in->container, &in->reader, &record);
+    *bad = 0;
+    if (listed)
+        return listed;
     for (size_t i = 0; i < in->container.count; i++) {
-        const struct zmpi_record *r = &in->container.record[i];
+        const struct zmpi_record *r = &record[i];
         enum zmpi_status status = check_record(in, r, &chunk);
         if (status) {
-            bad++;
+            ++*bad;
             printf("%s: record at offset %llu, chunk %zu (logical bytes %llu to %llu): %s\n",
                    in->path, (unsigned long long)r->offset, chunk, (unsigned long long)r->extent.lo,
                    (unsigned long long)r->extent.hi, zmpi_strerror(status));
         }
         tool_progress("verify", r->offset + zmpi_record_size(r), in->physical);
     }
-    return bad;
+    free(record);
+    return ZMPI_OK;
 }
 
 int tool_verify(int argc, char **argv)
@@ -84,12 +90,14 @@ int tool_verify(int argc, char **argv)
     int status = open_container(&in, argv[optind], false);
     if (status)
         return status;
+    size_t bad = 0;
     enum zmpi_status opened = zmpi_container_open(&in.container, &in.reader);
+    if (!opened)
+        opened = check_all(&in, &bad);
     if (opened) {
         printf("%s: %s\n", in.path, zmpi_strerror(opened));
         status = TOOL_DIFFERENT;
     } else {
-        size_t bad = check_all(&in);
         if (in.container.index_damaged)
             printf("%s: the index is damaged; zmpi fsck --repair writes a new one\n", in.path);
         if (in.container.damaged)
@@ -122,44 +130,49 @@ static int write_bytes(struct tool_input *in, const unsigned char *src, size_t s
 
 /* An index of c's records behind everything, then, when that is safe on the disk, the header that
  * points to it. */
-static int repair(struct tool_input *in, const struct zmpi_container *c)
+static int repair(struct tool_input *in, struct zmpi_container *c)
 {
-    struct zmpi_header h = c->header;
     unsigned char *index = NULL, slot[128];
     size_t size = 0;
     uint64_t end = zmpi_pad8(in->physical > ZMPI_HEADER_BYTES ? in->physical : ZMPI_HEADER_BYTES);
-    enum zmpi_status status =
-        c->count ? zmpi_index_encode(c->record, c->count, h.id, end, &index, &size) : ZMPI_OK;
+    enum zmpi_status status = zmpi_index_make(c, &in->reader, end, &index, &size);
     if (status)
         return tool_fail_status(in->path, status);
     int failed = write_bytes(in, index, size, end);
     free(index);
     if (!failed && fsync(in->fd))
         failed = tool_fail("%s: %s", in->path, strerror(errno));
-    h.generation++;
-    h.logical_size = c->logical_size;
-    h.index_offset = size ? end : 0;
-    h.index_length = size;
-    h.log_end = end + size;
-    zmpi_header_encode(&h, slot);
+    c->header.generation++;
+    zmpi_header_encode(&c->header, slot);
     if (!failed)
-        failed = write_bytes(in, slot, sizeof slot, zmpi_header_slot(h.generation));
+        failed = write_bytes(in, slot, sizeof slot, zmpi_header_slot(c->header.generation));
     if (!failed && fsync(in->fd))
         failed = tool_fail("%s: %s", in->path, strerror(errno));
     return failed;
 }
 
-/* Records of a that b does not have, by place. */
-static size_t missing(const struct zmpi_container *a, const struct zmpi_container *b)
+static int by_offset(const void *a, const void *b)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        bool found = false;
-        for (size_t k = 0; k < b->count && !found; k++)
-            found = b->record[(i + k) % b->count].offset == a->record[i].offset;
-        n += !found;
-    }
-    return n;
+    const struct zmpi_record *x = a, *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Records of a that b does not have, by place. */
+static enum zmpi_status count_missing(struct zmpi_container *a, struct zmpi_container *b,
+                                      const struct zmpi_reader *in, size_t *missing)
+{
+    struct zmpi_record *x = NULL, *y = NULL;
+    enum zmpi_status status = zmpi_container_records(a, in, &x);
+    if (!status)
+        status = zmpi_container_records(b, in, &y);
+    *missing = 0;
+    if (!status)
+        qsort(y, b->count, sizeof *y, by_offset);
+    for (size_t i = 0; !status && i < a->count; i++)
+        *missing += bsearch(&x[i], y, b->count, sizeof *y, by_offset) == NULL;
+    free(x);
+    free(y);
+    return status;
 }
 
 static int report(const struct tool_input *in, const struct zmpi_container *indexed, size_t lost)
@@ -189,15 +202,17 @@ static int report(const struct tool_input *in, const struct zmpi_container *inde
 static int examine(struct tool_input *in, bool mend)
 {
     struct zmpi_container indexed;
+    size_t lost = 0;
     zmpi_container_init(&indexed);
     enum zmpi_status status = zmpi_container_open(&indexed, &in->reader);
     if (!status)
         status = zmpi_container_scan(&in->container, &in->reader);
+    if (!status)
+        status = count_missing(&indexed, &in->container, &in->reader, &lost);
     if (status) {
         zmpi_container_free(&indexed);
         return tool_fail("%s: cannot be recovered: %s", in->path, zmpi_strerror(status));
     }
-    size_t lost = missing(&indexed, &in->container);
     int result = report(in, &indexed, lost);
     bool index_wrong = indexed.index_damaged || indexed.scanned;
     if (index_wrong && !mend)

@@ -3,7 +3,7 @@
  * with each other.
  *
  * The first byte of the input chooses: bit 0: put the checksums right, bit 1: scan instead of using
- * the index. The rest is the file.
+ * the index, bit 2: read the index when it is needed. The rest is the file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,21 +51,54 @@ static void check_reads(struct zmpi_container *c, const struct zmpi_reader *in, 
     free(part);
 }
 
-static void check_file(struct memory *m, int scan)
+/* What an index would hold are the same records. */
+static void check_collected(struct zmpi_container *c, const struct zmpi_reader *in,
+                            const struct zmpi_record *record)
+{
+    struct zmpi_segments s;
+    size_t before = c->count, found = 0;
+    if (zmpi_index_collect(c, in, true, NULL, NULL, &s) != ZMPI_OK)
+        return;
+    for (size_t k = 0; k < s.count; k++)
+        found += s.segment[k].count;
+    for (size_t k = 0; k < c->indexed; k++)
+        found += c->all.segment[k].count;
+    struct zmpi_record *again;
+    if (found != before || zmpi_container_records(c, in, &again) != ZMPI_OK)
+        abort();
+    for (size_t i = 0; i < before; i++)
+        if (again[i].offset != record[i].offset || again[i].order != record[i].order)
+            abort();
+    free(again);
+    zmpi_segments_free(&s);
+}
+
+static enum zmpi_status open_file(struct zmpi_container *c, const struct zmpi_reader *in, int how)
+{
+    if (how & 2)
+        return zmpi_container_scan(c, in);
+    return how & 4 ? zmpi_container_open_lazily(c, in) : zmpi_container_open(c, in);
+}
+
+static void check_file(struct memory *m, int how)
 {
     struct zmpi_reader in = {.read = read_memory, .context = m, .file_size = m->size};
     struct zmpi_container c;
     zmpi_container_init(&c);
-    enum zmpi_status status = scan ? zmpi_container_scan(&c, &in) : zmpi_container_open(&c, &in);
+    enum zmpi_status status = open_file(&c, &in, how);
     if (status != ZMPI_OK && c.count != 0)
         abort();
     if (status == ZMPI_OK) {
         check_reads(&c, &in, 0);
         uint64_t size = c.logical_size;
         check_reads(&c, &in, size > READ_MAX ? size - READ_MAX / 2 : size / 2);
-        if (c.count > 0 && c.record[c.count / 2].extent.lo < ZMPI_SIZE_MAX - READ_MAX)
-            check_reads(&c, &in, c.record[c.count / 2].extent.lo);
-        zmpi_container_end(&c);
+        struct zmpi_record *record;
+        if (zmpi_container_records(&c, &in, &record) == ZMPI_OK) {
+            if (c.count > 0 && record[c.count / 2].extent.lo < ZMPI_SIZE_MAX - READ_MAX)
+                check_reads(&c, &in, record[c.count / 2].extent.lo);
+            check_collected(&c, &in, record);
+            free(record);
+        }
     }
     zmpi_container_free(&c);
 }
@@ -81,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] & 1)
         fix_container(file, size - 1);
     struct memory m = {file, size - 1};
-    check_file(&m, data[0] & 2);
+    check_file(&m, data[0]);
     free(file);
     return 0;
 }

@@ -48,7 +48,7 @@ static inline void fix_record(uint8_t *record, size_t rest, uint64_t seed)
                  zmpi_hash2(record, 56, record + ZMPI_RECORD_HEADER_BYTES, extents, seed));
 }
 
-/* docs/format.md 2.3. */
+/* docs/format.md 2.3; the directory has the same frame. */
 static inline void fix_segment(uint8_t *segment, size_t rest, uint64_t seed)
 {
     uint64_t length = zmpi_load64(segment + 8);
@@ -71,7 +71,7 @@ static inline void fix_container(uint8_t *file, size_t size)
          at += 8) {
         if (zmpi_load32(file + at) == 0x4345525A)
             fix_record(file + at, size - at, id ^ at);
-        else if (zmpi_load32(file + at) == 0x5844495A)
+        else if (zmpi_load32(file + at) == 0x5844495A || zmpi_load32(file + at) == 0x5249445A)
             fix_segment(file + at, size - at, id ^ at);
     }
 }

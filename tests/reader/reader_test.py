@@ -150,6 +150,8 @@ class ReaderTest(unittest.TestCase):
         dims = "x".join(map(str, shape))
         self.container.unlink(missing_ok=True)
         run(ZMPI, "compress", "-t", element, "-e", bound, "-d", dims, source, self.container)
+        self.assertRegex(run(sys.executable, READER, "info", self.container),
+                         rb" (\d+) records, \1 in the index")
         return self.check(self.container)
 
     def check_data(self, data, element, shape):

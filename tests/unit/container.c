@@ -32,22 +32,20 @@ static void check_in_memory(struct op *ops, size_t n, struct file *f, const stru
     struct zmpi_reader in = file_reader(f);
     struct zmpi_container c;
     ops_records(ops, n, record);
-    size_t size = zmpi_entries_size(record, n);
-    unsigned char *entries = malloc(size + 1);
-    cr_assert_not_null(entries);
-    zmpi_entries_encode(record, n, entries);
+    struct zmpi_entries e = {0};
+    for (size_t i = 0; i < n; i++)
+        cr_assert_eq(zmpi_entries_add(&e, &record[i]), ZMPI_OK);
     zmpi_container_init(&c);
     memcpy(c.header.id, test_id, 16);
-    cr_assert_eq(zmpi_entries_decode(&c, entries, size), ZMPI_OK);
+    cr_assert_eq(zmpi_container_add_entries(&c, e.data, e.size), ZMPI_OK);
     cr_assert_eq(c.count, n);
-    cr_assert(zmpi_container_end(&c) <= zmpi_pad8(f->size));
     check_reads(&c, &in, m);
-    if (size > 0)
-        cr_assert_neq(zmpi_entries_decode(&c, entries, size - 1), ZMPI_OK);
+    if (n > 0)
+        cr_assert_neq(zmpi_container_add_entries(&c, e.data, e.size - 1), ZMPI_OK);
     cr_assert_eq(c.count, n);
     check_reads(&c, &in, m);
     zmpi_container_free(&c);
-    free(entries);
+    zmpi_entries_free(&e);
 }
 
 static void check_file(struct file *f, size_t n, uint64_t scanned, const struct model *m)
@@ -154,35 +152,6 @@ Test(container, size_records_cut)
     file_free(&f);
 }
 
-Test(container, record_in_memory)
-{
-    unsigned char data[SPACE], got[SPACE];
-    size_t length;
-    for (size_t i = 0; i < SPACE; i++)
-        data[i] = (unsigned char)(i * i);
-    unsigned char *stream = exact_stream(data, SPACE, &length);
-    unsigned char *memory = calloc(1, 1024 + ZMPI_RECORD_HEADER_BYTES + length);
-    cr_assert_not_null(memory);
-    memcpy(memory + 1024 + ZMPI_RECORD_HEADER_BYTES, stream, length);
-    struct zmpi_record r = {.kind = ZMPI_RECORD_DATA,
-                            .offset = ZMPI_OFFSET_MEMORY | 1024,
-                            .payload_length = length,
-                            .extent = {.hi = SPACE, .bytes = SPACE, .run = SPACE}};
-    struct file f = {.memory = memory};
-    struct zmpi_reader in = file_reader(&f);
-    struct zmpi_container c;
-    struct zmpi_run runs[] = {{5, 100}, {1000, 1}};
-    zmpi_container_init(&c);
-    cr_assert_eq(zmpi_container_add(&c, &r), ZMPI_OK);
-    cr_assert_eq(zmpi_container_read(&c, &in, runs, 2, got, NULL), ZMPI_OK);
-    cr_assert_eq(memcmp(got, data + 5, 100), 0);
-    cr_assert_eq(got[100], data[1000]);
-    cr_assert_eq(zmpi_container_end(&c), ZMPI_HEADER_BYTES);
-    zmpi_container_free(&c);
-    free(stream);
-    free(memory);
-}
-
 Test(container, moved_head)
 {
     struct zmpi_record r = {.kind = ZMPI_RECORD_SIZE, .offset = 512, .extent = {.lo = 7, .hi = 7}};
@@ -281,11 +250,10 @@ static enum zmpi_status many_read(void *context, uint64_t offset, void *dst, siz
     return ZMPI_OK;
 }
 
+/* Of this process's CPU: the machine may be busy. */
 static double seconds(void)
 {
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return (double)clock() / CLOCKS_PER_SEC;
 }
 
 /* Records in random places of the logical file: piece k lies at shuffled[k]. */
@@ -330,13 +298,14 @@ Test(container, a_million_records, .timeout = 100)
     zmpi_container_init(&c);
     memcpy(c.header.id, test_id, 16);
     struct zmpi_record below = many->record[0];
+    below.payload_length = MANY_SPACE;
     below.extent = (struct zmpi_extent){.hi = MANY_SPACE, .bytes = MANY_SPACE, .run = MANY_SPACE};
     below.offset = in.file_size;
     cr_assert_eq(zmpi_container_add(&c, &below), ZMPI_OK);
     for (size_t k = 0; k < MANY; k++)
         cr_assert_eq(zmpi_container_add(&c, &many->record[k]), ZMPI_OK);
     double start = seconds();
-    cr_assert_eq(zmpi_container_seal(&c), ZMPI_OK);
+    cr_assert_eq(zmpi_container_seal(&c, &in), ZMPI_OK);
     double sealed = seconds();
     for (int k = 0; k < 10000; k++) {
         unsigned char got[64];

@@ -301,8 +301,12 @@ static void check_lie(const struct zmpi_record *good, struct zmpi_record lie,
     cr_assert_eq(c.count, 1);
     enum zmpi_status status = zmpi_container_read(&c, &in, &all, 1, got, NULL);
     cr_assert_eq(status == ZMPI_OK, !index_usable);
-    if (!index_usable)
-        cr_assert_eq(c.record[0].offset, good->offset);
+    struct zmpi_record *record;
+    if (!index_usable) {
+        cr_assert_eq(zmpi_container_records(&c, &in, &record), ZMPI_OK);
+        cr_assert_eq(record[0].offset, good->offset);
+        free(record);
+    }
     zmpi_container_free(&c);
     file_free(&f);
 }
@@ -319,24 +323,12 @@ Test(damage, lying_index)
 
     lie = r, lie.offset = 0; /* in the header */
     check_lie(&r, lie, &f, h, false);
-    lie = r, lie.offset += 8; /* beyond the end */
-    check_lie(&r, lie, &f, h, false);
-    lie = r, lie.offset += 1;
-    check_lie(&r, lie, &f, h, false);
-    lie = r, lie.offset = UINT64_C(1) << 62;
-    check_lie(&r, lie, &f, h, false);
-    lie = r, lie.payload_length = UINT64_C(1) << 62;
-    check_lie(&r, lie, &f, h, false);
-    lie = r, lie.payload_length = 8;
-    check_lie(&r, lie, &f, h, false);
-    lie = r, lie.extent.hi = UINT64_MAX;
-    check_lie(&r, lie, &f, h, false);
-    lie = r, lie.kind = (enum zmpi_record_kind)3;
-    check_lie(&r, lie, &f, h, false);
-    lie = r, lie.kind = ZMPI_RECORD_SIZE;
+    lie = r, lie.offset = UINT64_C(1) << 62; /* beyond the end */
     check_lie(&r, lie, &f, h, false);
 
-    lie = r, lie.extent.hi = lie.extent.bytes = SPACE - 1; /* another head is there */
+    lie = r, lie.offset += 8; /* another head, or none, is there */
+    check_lie(&r, lie, &f, h, true);
+    lie = r, lie.extent.hi = lie.extent.bytes = lie.extent.run = SPACE - 1;
     check_lie(&r, lie, &f, h, true);
     lie = r, lie.order = 5;
     check_lie(&r, lie, &f, h, true);

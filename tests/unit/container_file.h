@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "container.h"
+#include "container_private.h"
 
 #define SPACE   3000 /* logical bytes that the random records stay in */
 #define OPS_MAX 64
@@ -39,7 +39,6 @@ struct file {
     unsigned char *data;
     size_t size, capacity;
     uint64_t reads, read_bytes;
-    const unsigned char *memory; /* what offsets with ZMPI_OFFSET_MEMORY mean */
 };
 
 static inline void file_put(struct file *f, size_t offset, const void *src, size_t size)
@@ -68,10 +67,6 @@ static inline enum zmpi_status file_read(void *context, uint64_t offset, void *d
     struct file *f = context;
     f->reads++;
     f->read_bytes += size;
-    if (offset >= ZMPI_OFFSET_MEMORY) {
-        memcpy(dst, f->memory + (offset - ZMPI_OFFSET_MEMORY), size);
-        return ZMPI_OK;
-    }
     if (offset > f->size || size > f->size - offset)
         return ZMPI_ERR_TRUNCATED;
     memcpy(dst, f->data + offset, size);
@@ -153,26 +148,38 @@ static inline void file_record(struct file *f, struct zmpi_record *r, uint64_t o
     free(list);
 }
 
-/* Write the index of records in `segments` segments behind all, and point the header at it. */
+/* Write the index of records in at least `segments` segments behind all, and point the header at
+ * it. */
 static inline void file_index(struct file *f, struct zmpi_header *h,
                               const struct zmpi_record *record, size_t n, size_t segments)
 {
+    struct zmpi_builder b = {0};
     uint64_t begin = zmpi_pad8(f->size);
-    h->log_end = begin;
-    h->index_offset = begin;
-    for (size_t k = 0; k < segments; k++) {
-        size_t first = n * k / segments, last = n * (k + 1) / segments, size;
-        unsigned char *segment;
-        cr_assert_eq(zmpi_index_encode(record + first, last - first, h->id, begin, &segment, &size),
-                     ZMPI_OK);
-        cr_assert_eq(size, zmpi_index_size(record + first, last - first));
-        file_put(f, begin, segment, size);
-        free(segment);
-        begin += size;
+    for (size_t i = 0, part = 0; i < n; i++) {
+        if (b.open.count > 0 && record[i].extent.lo < b.open.chain.last.extent.lo)
+            cr_assert_eq(zmpi_builder_finish(&b), ZMPI_OK);
+        if (i * segments / n > part) {
+            cr_assert_eq(zmpi_builder_finish(&b), ZMPI_OK);
+            part = i * segments / n;
+        }
+        cr_assert_eq(zmpi_builder_add(&b, &record[i]), ZMPI_OK);
     }
-    h->index_length = begin - h->index_offset;
+    cr_assert_eq(zmpi_builder_finish(&b), ZMPI_OK);
+    size_t size = zmpi_index_segments_size(b.out.segment, b.out.count);
+    size_t directory = zmpi_index_directory_size(b.out.count);
+    unsigned char *index = malloc(size + directory);
+    cr_assert_not_null(index);
+    zmpi_index_put_segments(b.out.segment, b.out.count, h->id, begin, index);
+    zmpi_index_put_directory(b.out.segment, b.out.count, h->id, begin + size, index + size);
+    if (n > 0)
+        file_put(f, begin, index, size + directory);
+    h->index_offset = n > 0 ? begin + size : 0;
+    h->index_length = n > 0 ? directory : 0;
+    h->log_end = n > 0 ? begin + size + directory : ZMPI_HEADER_BYTES;
     h->generation++;
     file_header(f, h);
+    free(index);
+    zmpi_builder_free(&b);
 }
 
 /* ---- random operations and their model ---- */

@@ -1,0 +1,373 @@
+/* index.c - entries, segments and directories: back as they were, small, and read in parts. */
+#include "container_file.h"
+
+/* ---- entries ---- */
+
+static struct zmpi_record random_record(void)
+{
+    struct zmpi_run runs[100];
+    struct zmpi_record r = {.kind = ZMPI_RECORD_DATA};
+    uint64_t bits = 1 + random_below(63);
+    r.order = random_next() >> random_below(64);
+    r.rank = (uint32_t)(random_next() >> (32 + random_below(32)));
+    r.offset = (random_next() >> (1 + random_below(40))) & ~UINT64_C(7);
+    r.payload_length = 20000 + (random_next() >> (2 + random_below(50)));
+    if (random_below(8) == 0) {
+        r.kind = ZMPI_RECORD_SIZE;
+        r.payload_length = 0;
+        r.extent.lo = r.extent.hi = random_next() >> (64 - bits);
+        return r;
+    }
+    cr_assert_eq(zmpi_extent_from_runs(&r.extent, runs, random_runs(runs, 100)), ZMPI_OK);
+    uint64_t shift = random_below(UINT64_C(1) << 62);
+    r.extent.lo += shift;
+    r.extent.hi += shift;
+    r.extents_length = r.extent.levels == ZMPI_EXTENT_LIST
+                           ? 80 + (uint32_t)random_below(9999)
+                           : (uint32_t)zmpi_extent_nest_size(r.extent.levels);
+    return r;
+}
+
+Test(index, entries_come_back)
+{
+    random_state = 21;
+    for (int round = 0; round < 300; round++) {
+        struct zmpi_record record[50];
+        struct zmpi_entries e = {0};
+        size_t n = 1 + random_below(50);
+        for (size_t i = 0; i < n; i++) {
+            record[i] = random_record();
+            cr_assert_eq(zmpi_entries_add(&e, &record[i]), ZMPI_OK);
+        }
+        struct zmpi_chain chain = {0};
+        const unsigned char *at = e.data, *end = e.data + e.size;
+        for (size_t i = 0; i < n; i++) {
+            cr_assert_eq(zmpi_entry_decode(&chain, &at, end), ZMPI_OK);
+            cr_assert(zmpi_record_same(&chain.last, &record[i]));
+            zmpi_extent_free(&record[i].extent);
+        }
+        cr_assert_eq(at, end);
+        zmpi_entries_free(&e);
+    }
+}
+
+/* What is cut off, or of which a bit is flipped, is refused or is something that obeys the rules.
+ */
+Test(index, entries_that_are_damaged)
+{
+    random_state = 22;
+    for (int round = 0; round < 20000; round++) {
+        struct zmpi_record record[2] = {random_record(), random_record()};
+        struct zmpi_entries e = {0};
+        cr_assert_eq(zmpi_entries_add(&e, &record[0]), ZMPI_OK);
+        cr_assert_eq(zmpi_entries_add(&e, &record[1]), ZMPI_OK);
+        size_t size = 1 + random_below(e.size);
+        unsigned char *copy = malloc(size); /* of exactly that size, for the sanitizer */
+        memcpy(copy, e.data, size);
+        copy[random_below(size)] ^= (unsigned char)(1u << random_below(8));
+        struct zmpi_chain chain = {0};
+        const unsigned char *at = copy;
+        while (at < copy + size && zmpi_entry_decode(&chain, &at, copy + size) == ZMPI_OK) {
+            cr_assert_eq(zmpi_record_check(&chain.last), ZMPI_OK);
+            cr_assert(chain.last.extent.hi <= ZMPI_SIZE_MAX);
+        }
+        zmpi_entries_free(&e);
+        zmpi_extent_free(&record[0].extent);
+        zmpi_extent_free(&record[1].extent);
+        free(copy);
+    }
+}
+
+static enum zmpi_status decode_bytes(const unsigned char *src, size_t size)
+{
+    struct zmpi_chain chain = {0};
+    enum zmpi_status status = ZMPI_OK;
+    for (const unsigned char *end = src + size; status == ZMPI_OK && src < end;)
+        status = zmpi_entry_decode(&chain, &src, end);
+    return status;
+}
+
+Test(index, entries_that_are_odd)
+{
+    /* flags FORM and PAYLOAD, contiguous, 16 bytes, payload 100; then each thing wrong in turn */
+    static const unsigned char good[] = {65, 0, 16, 200, 1};
+    static const unsigned char flag[] = {193, 0, 16, 200, 1}, form[] = {65, 7, 16, 200, 1};
+    static const unsigned char longer[] = {65, 0, 144, 0, 200, 1}, zero[] = {67, 0, 16, 0, 200, 1};
+    static const unsigned char short_payload[] = {65, 0, 16, 100}, none[] = {64, 200, 1};
+    static const unsigned char huge[] = {65, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 2};
+    static const unsigned char negative[] = {67, 0, 16, 1, 200, 1};
+    static const unsigned char rank[] = {81, 0, 16, 1, 200, 1};
+    cr_assert_eq(decode_bytes(good, sizeof good), ZMPI_OK);
+    cr_assert_eq(decode_bytes(good, sizeof good - 1), ZMPI_ERR_TRUNCATED);
+    cr_assert_eq(decode_bytes(flag, sizeof flag), ZMPI_ERR_CORRUPT);
+    cr_assert_eq(decode_bytes(form, sizeof form), ZMPI_ERR_CORRUPT);
+    cr_assert_eq(decode_bytes(longer, sizeof longer), ZMPI_ERR_CORRUPT);
+    cr_assert_eq(decode_bytes(zero, sizeof zero), ZMPI_ERR_CORRUPT);
+    cr_assert_eq(decode_bytes(short_payload, sizeof short_payload), ZMPI_ERR_CORRUPT);
+    cr_assert_eq(decode_bytes(none, sizeof none), ZMPI_ERR_CORRUPT);
+    cr_assert_eq(decode_bytes(huge, sizeof huge), ZMPI_ERR_CORRUPT);
+    cr_assert_eq(decode_bytes(negative, sizeof negative), ZMPI_ERR_CORRUPT);
+    cr_assert_eq(decode_bytes(rank, sizeof rank), ZMPI_ERR_CORRUPT);
+}
+
+/* What does not follow from itself cannot be put into an index. */
+Test(index, records_that_lie)
+{
+    struct zmpi_entries e = {0};
+    struct zmpi_record lie, r = {.kind = ZMPI_RECORD_DATA,
+                                 .offset = 512,
+                                 .payload_length = 200,
+                                 .extent = {.hi = SPACE, .bytes = SPACE, .run = SPACE}};
+    cr_assert_eq(zmpi_entries_add(&e, &r), ZMPI_OK);
+    lie = r, lie.offset++;
+    cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
+    lie = r, lie.offset = UINT64_C(1) << 63;
+    cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
+    lie = r, lie.payload_length = UINT64_C(1) << 62;
+    cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
+    lie = r, lie.payload_length = 8;
+    cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
+    lie = r, lie.extent.hi = UINT64_MAX;
+    cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
+    lie = r, lie.extent.hi++;
+    cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
+    lie = r, lie.extents_length = 24;
+    cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
+    lie = r, lie.kind = (enum zmpi_record_kind)3;
+    cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
+    lie = r, lie.kind = ZMPI_RECORD_SIZE;
+    cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
+    cr_assert_eq(e.count, 1);
+    zmpi_entries_free(&e);
+}
+
+/* ---- how large ---- */
+
+#define MANY 1000000
+
+enum pattern { CONTIGUOUS, INTERLEAVED, SHUFFLED, NESTED, PATTERNS };
+
+static struct zmpi_record many_record(enum pattern pattern, uint64_t k)
+{
+    struct zmpi_record r = {.kind = ZMPI_RECORD_DATA, .order = UINT64_C(1) << 32 | k};
+    uint64_t place = pattern == SHUFFLED ? k * 611953 % MANY : k;
+    uint64_t lo = pattern == INTERLEAVED ? k * 16384 : place * 1024;
+    r.payload_length = 600 + random_below(500);
+    r.extent = (struct zmpi_extent){.lo = lo, .run = 1024};
+    if (pattern == NESTED) {
+        r.extent.lo = (k / 16 * 4096 + k % 16) * 64;
+        r.extent.levels = 2;
+        r.extent.run = 64;
+        r.extent.count[0] = r.extent.count[1] = 4;
+        r.extent.stride[0] = 1024;
+        r.extent.stride[1] = 65536;
+    }
+    cr_assert_eq(zmpi_extent_close(&r.extent), ZMPI_OK);
+    r.extents_length = (uint32_t)zmpi_extent_nest_size(r.extent.levels);
+    return r;
+}
+
+/* Bytes that the container holds for its records, and the index in the file. */
+static void check_many(enum pattern pattern)
+{
+    static const char *const name[] = {"contiguous", "interleaved", "shuffled", "nested"};
+    struct zmpi_container c;
+    uint64_t offset = ZMPI_HEADER_BYTES;
+    unsigned char *index;
+    size_t size, held = 0;
+    zmpi_container_init(&c);
+    for (uint64_t k = 0; k < MANY; k++) {
+        struct zmpi_record r = many_record(pattern, k);
+        r.offset = offset;
+        offset += zmpi_record_size(&r);
+        cr_assert_eq(zmpi_container_add(&c, &r), ZMPI_OK);
+    }
+    cr_assert_eq(c.count, MANY);
+    for (size_t k = 0; k < c.all.count; k++)
+        held += c.all.segment[k].size + sizeof *c.all.segment;
+    held += c.tail_count * sizeof *c.tail;
+    cr_assert_eq(zmpi_index_make(&c, NULL, offset, &index, &size), ZMPI_OK);
+    cr_log_info("%s: %.1f bytes in memory, %.1f in the file", name[pattern], (double)held / MANY,
+                (double)size / MANY);
+    cr_assert(held < 24 * (size_t)MANY && size < 24 * (size_t)MANY);
+    free(index);
+    zmpi_container_free(&c);
+}
+
+Test(index, a_million_records_are_small, .timeout = 100)
+{
+    random_state = 23;
+    for (enum pattern p = CONTIGUOUS; p < PATTERNS; p++)
+        check_many(p);
+}
+
+/* ---- read in parts ---- */
+
+/* A file of records of 100 bytes, one behind the other, with an index of many segments. */
+static void wide_file(struct file *f, struct zmpi_header *h, size_t n)
+{
+    struct zmpi_record *record = calloc(n, sizeof *record);
+    unsigned char data[100];
+    cr_assert_not_null(record);
+    file_create(f, h, test_id);
+    for (size_t k = 0; k < n; k++) {
+        memset(data, (int)k, sizeof data);
+        record[k] = (struct zmpi_record){
+            .kind = ZMPI_RECORD_DATA, .order = k, .extent = {.lo = k * 100, .run = 100}};
+        cr_assert_eq(zmpi_extent_close(&record[k].extent), ZMPI_OK);
+        file_record(f, &record[k], zmpi_pad8(f->size), test_id, data);
+    }
+    h->logical_size = n * 100;
+    file_index(f, h, record, n, 1);
+    free(record);
+}
+
+static size_t loaded(const struct zmpi_container *c)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < c->indexed; k++)
+        n += c->all.segment[k].entries != NULL;
+    return n;
+}
+
+Test(index, only_what_is_touched_is_read)
+{
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_container c;
+    size_t n = 40 * ZMPI_SEGMENT_RECORDS;
+    unsigned char got[300];
+    wide_file(&f, &h, n);
+    struct zmpi_reader in = file_reader(&f);
+    zmpi_container_init(&c);
+    f.reads = 0;
+    cr_assert_eq(zmpi_container_open_lazily(&c, &in), ZMPI_OK);
+    cr_assert_eq(f.reads, 2, "header and directory");
+    cr_assert(c.indexed == 40 && c.count == n && c.logical_size == n * 100 && loaded(&c) == 0);
+    struct zmpi_run middle = {20 * ZMPI_SEGMENT_RECORDS * 100 + 50, 300};
+    cr_assert_eq(zmpi_container_read(&c, &in, &middle, 1, got, NULL), ZMPI_OK);
+    for (size_t i = 0; i < sizeof got; i++)
+        cr_assert_eq(got[i], (unsigned char)((middle.offset + i) / 100));
+    cr_assert_eq(loaded(&c), 1);
+    cr_assert_eq(f.reads, 2 + 1 + 4, "one segment and four records");
+    struct zmpi_run edge = {10 * ZMPI_SEGMENT_RECORDS * 100 - 50, 100};
+    f.reads = 0;
+    cr_assert_eq(zmpi_container_read(&c, &in, &edge, 1, got, NULL), ZMPI_OK);
+    cr_assert_eq(loaded(&c), 3);
+    cr_assert_eq(f.reads, 1 + 2, "two segments at once, and two records");
+    f.reads = 0;
+    cr_assert_eq(zmpi_container_load(&c, &in, 0, c.indexed), ZMPI_OK);
+    cr_assert(f.reads == 1 && loaded(&c) == 40);
+    zmpi_container_free(&c);
+    file_free(&f);
+}
+
+/* A damaged segment is an error that names it, where it is needed and only there; opening all of
+ * the index scans instead. */
+Test(index, a_damaged_segment)
+{
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_container c;
+    size_t n = 4 * ZMPI_SEGMENT_RECORDS;
+    unsigned char got[100];
+    wide_file(&f, &h, n);
+    struct zmpi_reader in = file_reader(&f);
+    zmpi_container_init(&c);
+    cr_assert_eq(zmpi_container_open_lazily(&c, &in), ZMPI_OK);
+    uint64_t place = c.all.segment[2].offset, bad = 0;
+    f.data[place + ZMPI_SEGMENT_HEADER_BYTES + 5] ^= 4;
+    struct zmpi_run first = {0, 100}, third = {2 * ZMPI_SEGMENT_RECORDS * 100 + 100, 100};
+    cr_assert_eq(zmpi_container_read(&c, &in, &first, 1, got, &bad), ZMPI_OK);
+    cr_assert_eq(zmpi_container_read(&c, &in, &third, 1, got, &bad), ZMPI_ERR_CHECKSUM);
+    cr_assert_eq(bad, place);
+    zmpi_container_free(&c);
+    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+    cr_assert(c.index_damaged && c.count == n && c.scanned == n && zmpi_container_whole(&c));
+    cr_assert_eq(zmpi_container_read(&c, &in, &third, 1, got, &bad), ZMPI_OK);
+    cr_assert_eq(got[0], (unsigned char)(third.offset / 100));
+    zmpi_container_free(&c);
+    file_free(&f);
+}
+
+/* Directories with right checksums that lie of their segments. */
+Test(index, lying_directory)
+{
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_container c;
+    size_t n = 3 * ZMPI_SEGMENT_RECORDS;
+    wide_file(&f, &h, n);
+    struct zmpi_reader in = file_reader(&f);
+    zmpi_container_init(&c);
+    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+    struct zmpi_segment good[3];
+    memcpy(good, c.all.segment, sizeof good);
+    zmpi_container_free(&c);
+    for (int lie = 0; lie < 10; lie++) {
+        struct zmpi_segment s[3];
+        memcpy(s, good, sizeof s);
+        s[1].lo += lie == 0;
+        s[1].hi -= lie == 1;
+        s[1].newest++, s[1].newest -= lie != 2;
+        s[1].size += lie == 3;
+        s[1].count -= lie == 4;
+        s[1].sizes += lie == 5;
+        s[1].offset += lie == 6 ? 8 : 0;
+        if (lie == 7)
+            s[1] = s[0];
+        if (lie == 8)
+            s[1] = good[2], s[2] = good[1];
+        s[2].offset = lie == 9 ? UINT64_C(1) << 60 : s[2].offset;
+        zmpi_index_put_directory(s, 3, test_id, h.index_offset, f.data + h.index_offset);
+        cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+        cr_assert(c.index_damaged && c.count == n && c.scanned == n, "lie %d", lie);
+        zmpi_container_free(&c);
+    }
+    file_free(&f);
+}
+
+/* ---- one session after the other ---- */
+
+/* Many short sessions leave few segments, and every record once. */
+Test(index, short_sessions)
+{
+    struct file f;
+    struct zmpi_header h;
+    unsigned char data[8] = {0}, got[8 * 1000], *index;
+    size_t size;
+    file_create(&f, &h, test_id);
+    for (size_t k = 0; k < 1000; k++) {
+        struct zmpi_container c;
+        struct zmpi_reader in = file_reader(&f);
+        zmpi_container_init(&c);
+        cr_assert_eq(zmpi_container_open_lazily(&c, &in), ZMPI_OK);
+        cr_assert_eq(c.count, k);
+        struct zmpi_record r = {.kind = ZMPI_RECORD_DATA,
+                                .order = (uint64_t)k << 32,
+                                .extent = {.lo = 8 * k, .run = 8}};
+        cr_assert_eq(zmpi_extent_close(&r.extent), ZMPI_OK);
+        zmpi_store64(data, k);
+        file_record(&f, &r, zmpi_pad8(f.size), test_id, data);
+        cr_assert_eq(zmpi_container_add(&c, &r), ZMPI_OK);
+        in = file_reader(&f);
+        cr_assert_eq(zmpi_index_make(&c, &in, zmpi_pad8(f.size), &index, &size), ZMPI_OK);
+        file_put(&f, zmpi_pad8(f.size), index, size);
+        free(index);
+        c.header.generation++;
+        file_header(&f, &c.header);
+        cr_assert(c.indexed <= k / (ZMPI_SEGMENT_RECORDS / 2) + 1);
+        zmpi_container_free(&c);
+    }
+    struct zmpi_container c;
+    struct zmpi_reader in = file_reader(&f);
+    struct zmpi_run all = {0, sizeof got};
+    zmpi_container_init(&c);
+    cr_assert_eq(zmpi_container_open_lazily(&c, &in), ZMPI_OK);
+    cr_assert(c.count == 1000 && c.scanned == 0 && c.logical_size == 8000);
+    cr_assert_eq(zmpi_container_read(&c, &in, &all, 1, got, NULL), ZMPI_OK);
+    for (size_t k = 0; k < 1000; k++)
+        cr_assert_eq(zmpi_load64(got + 8 * k), k);
+    zmpi_container_free(&c);
+    file_free(&f);
+}

@@ -139,8 +139,11 @@ static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64
     }
     /* A header must not point to an index with a hole: then the log is scanned instead. */
     PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
-    if (!worst)
-        worst = gather_segments(f, mine, f->container.indexed, segment);
+    if (worst) {
+        free(segment);
+        return rc ? rc : worst;
+    }
+    worst = gather_segments(f, mine, f->container.indexed, segment);
     if (!worst && f->rank == 0) {
         worst = write_directory(f, segment, all[1], offset + all[0]);
         h->index_offset = offset + all[0];
@@ -149,7 +152,7 @@ static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64
         worst = worst ? worst : put_header(f, h);
     }
     free(segment);
-    return rc ? rc : agree(f, worst);
+    return agree(f, worst);
 }
 
 /* This rank's part of the index. Collective. */

@@ -17,12 +17,19 @@ const char *perf_label(const struct perf_operation *op, const struct perf_varian
     return op->is_file ? v->file_label : v->label;
 }
 
-void perf_verdict(const struct perf_run *r, const struct perf_operation *op, double allowed)
+void perf_verdict(const struct perf_run *r, const struct perf_operation *op, size_t count,
+                  double allowed)
 {
     const struct perf_check *c = &r->check;
-    if (c->failed) {
-        app_fail("%s, %s: WRONG DATA: element %zu is off by %g, allowed is %g", op->name,
-                 perf_label(op, r->variant), c->element, c->error, allowed);
+    const char *variant = perf_label(op, r->variant);
+    if (r->options->self_test && count > 0) {
+        if (!c->failed) {
+            app_fail("%s, %s: self-test: a value off by more than %g was not found", op->name,
+                     variant, allowed);
+        }
+    } else if (c->failed) {
+        app_fail("%s, %s: WRONG DATA: element %zu is off by %g, allowed is %g", op->name, variant,
+                 c->element, c->error, allowed);
     }
 }
 
@@ -208,6 +215,9 @@ int main(int argc, char **argv)
         const struct perf_operation *op = perf_file_operation(name);
         count += measure(op != NULL ? op : perf_collective_operation(name), &o, &d, variants, kinds,
                          results + count);
+    }
+    if (d.rank == 0 && o.self_test) {
+        printf("self-test: all values that were spoilt were found\n");
     }
     if (d.rank == 0 && o.json != NULL) {
         perf_json_write(&o, &d, &machine, results, count);

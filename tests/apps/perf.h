@@ -79,7 +79,7 @@ struct perf_check {
 /* Compares with what these elements should be. allowed 0: to the bit. */
 void perf_data_check(const struct perf_data *d, const void *got, size_t first, size_t count,
                      double allowed, struct perf_check *check);
-/* Puts a wrong value into the middle of `count` elements. */
+/* Makes one of `count` elements, which are right, wrong by at least twice what is allowed. */
 void perf_data_spoil(const struct perf_data *d, void *got, size_t count, double allowed);
 
 /* ---- variants: plain, and each combination of settings ---- */
@@ -148,8 +148,10 @@ const char *perf_collective_names(void);
 
 const char *perf_label(const struct perf_operation *op, const struct perf_variant *v);
 
-/* Aborts the job with a message if verification failed on this rank. */
-void perf_verdict(const struct perf_run *r, const struct perf_operation *op, double allowed);
+/* Aborts the job with a message if verification failed on this rank, or if it did not although a
+ * value of the `count` that arrived was spoilt. */
+void perf_verdict(const struct perf_run *r, const struct perf_operation *op, size_t count,
+                  double allowed);
 
 /* ---- perf_library.c ---- */
 

@@ -149,7 +149,7 @@ static void verify(struct perf_run *r, const struct perf_operation *op)
         perf_data_check(d, r->recv, scatter ? (size_t)d->rank * d->block : 0, count, allowed,
                         &r->check);
     }
-    perf_verdict(r, op, allowed);
+    perf_verdict(r, op, count, allowed);
 }
 
 /* ---- a repetition ---- */

@@ -245,11 +245,12 @@ void perf_data_spoil(const struct perf_data *d, void *got, size_t count, double 
     if (count == 0) {
         return;
     }
+    double x = value_at(d, got, i);
+    /* The second part is for exact data. */
+    double wrong = isfinite(x) ? x + 3 * allowed + 1e-6 * (fabs(x) + 1) : 0;
     if (d->is_double) {
-        double *x = (double *)got + i;
-        *x = *x + 3 * allowed + 1e-6 * (fabs(*x) + 1);
+        ((double *)got)[i] = wrong;
     } else {
-        float *x = (float *)got + i;
-        *x = (float)(*x + 3 * allowed + 1e-6 * (fabs((double)*x) + 1));
+        ((float *)got)[i] = (float)wrong;
     }
 }

@@ -93,7 +93,7 @@ static void verify(struct perf_run *r, const struct perf_operation *op, struct p
         perf_data_spoil(d, r->recv, d->block, allowed);
     }
     perf_data_check(d, r->recv, first, d->block, allowed, &r->check);
-    perf_verdict(r, op, allowed);
+    perf_verdict(r, op, d->block, allowed);
     part->largest = r->check.largest;
 }
 

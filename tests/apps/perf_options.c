@@ -27,7 +27,8 @@ static const char usage[] =
     "  -j, --json FILE          write everything there, too\n"
     "      --note NAME=VALUE    put that into the JSON; may be repeated\n"
     "      --plain              without zmpi\n"
-    "      --self-test          spoil a value of all that arrives: verification must fail\n";
+    "      --self-test          spoil a value of everything that arrives, and see that it is "
+    "found\n";
 
 static _Noreturn void wrong(const char *format, const char *what)
 {
@@ -118,7 +119,7 @@ static void set(struct perf_options *o, const char *name, char *value)
     } else if (strcmp(name, "-n") == 0 || strcmp(name, "--repetitions") == 0) {
         o->repetitions = count_of(value, 1, name);
     } else if (strcmp(name, "-w") == 0 || strcmp(name, "--warmups") == 0) {
-        o->warmups = count_of(value, 0, name);
+        o->warmups = count_of(value, 1, name);
     } else if (strcmp(name, "--note") == 0) {
         add_note(o, value);
     } else {

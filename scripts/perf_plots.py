@@ -32,19 +32,17 @@ def load(paths):
         for r in data["results"]:
             is_file = r["operation"].startswith(("read", "write"))
             place = notes.get("storage" if is_file else "link")
-            r.update(ranks=data["parameters"]["ranks"], place=place or "", is_file=is_file,
-                     field=data["parameters"]["field"])
+            r.update(ranks=data["parameters"]["ranks"], place=place or "", field=data["parameters"]["field"],
+                     name=" ".join([r["variant"].split()[0]] + (["auto"] if r["mode"] == "auto" else [])))
             results.append(r)
     return results
 
 
-def plots(results, x, y):
-    """[(title, [(x, y)...])...]: a line for each variant and place."""
-    series = {}
-    for r in results:
-        place = f", {r['place']}" if r["place"] else ""
-        series.setdefault(r["variant"] + place, []).append((x(r), y(r)))
-    return [(title, sorted(points)) for title, points in series.items()]
+def usual(results):
+    """The results of one bound, the one that was measured most, and plain."""
+    bounds = [r["bound"] for r in results if r["bound"]]
+    bound = max(bounds, key=bounds.count, default=None)
+    return [r for r in results if r["bound"] in (None, bound)]
 
 
 def data_block(out, name, points):
@@ -68,12 +66,13 @@ def mpi_name(operation):
 
 def throughput(results):
     """Bytes a second against ranks, one picture of each operation, as CEAZ's Figure 15."""
+    results = usual(results)
     groups = by_operation(results)
     columns = min(3, len(groups))
     rows = -(-len(groups) // columns)
-    out = [STYLE.format(name="throughput", width=460 * columns, height=380 * rows + 30),
+    out = [STYLE.format(name="throughput", width=460 * columns, height=420 * rows + 30),
            f"set multiplot layout {rows},{columns} title 'Effective throughput: uncompressed bytes a second'",
-           "set logscale y", "set xlabel 'ranks'", "set ylabel 'MB/s'", "set key bottom right font ',8' samplen 1.5"]
+           "set logscale y", "set xlabel 'ranks'", "set ylabel 'MB/s'", "set key below font ',8' samplen 2"]
     least, most = min(r["ranks"] for r in results), max(r["ranks"] for r in results)
     if most > 8:
         out.append(f"set logscale x 2; set xrange [{least / 1.4}:{most * 1.4}]")
@@ -81,13 +80,17 @@ def throughput(results):
         out.append(f"set xtics 1; set xrange [{least - 0.5}:{most + 0.5}]")
     for n, (operation, group) in enumerate(groups.items()):
         out.append(f"set title {quoted(mpi_name(operation))}")
-        lines = plots(group, lambda r: r["ranks"], lambda r: r["rate"] / 1e6)
-        for i, (_, points) in enumerate(lines):
-            data_block(out, f"t{n}_{i}", points)
+        lines = {}
+        for r in group:
+            title = r["name"] + (f", {r['place']}" if r["place"] else "")
+            # Several files may have measured the same.
+            lines.setdefault(title, {})[r["ranks"]] = r["rate"] / 1e6
+        for i, points in enumerate(lines.values()):
+            data_block(out, f"t{n}_{i}", sorted(points.items()))
         out.append("plot " + ", ".join(
             f"$t{n}_{i} with linespoints lw 2 pt 7 ps 0.9 dt {2 if title.startswith('plain') else 1} "
             f"lc rgb {quoted(COLOURS[i % len(COLOURS)])} title {quoted(title)}"
-            for i, (title, _) in enumerate(lines)))
+            for i, title in enumerate(lines)))
     out.append("unset multiplot")
     return out
 
@@ -120,18 +123,18 @@ def breakdown(results):
     for r in results:
         if not r["bound"]:
             plain[r["operation"], r["place"], r["ranks"], r["field"]] = sum(r["seconds"]) / len(r["seconds"])
-    # One bar for each operation, variant and place: that of most ranks.
+    # One bar for each operation and place: that of most ranks.
     bars = {}
-    for r in results:
-        key = r["operation"], r["variant"], r["place"]
-        if r["bound"] and r["compressed"] and r["ranks"] >= bars.get(key, r)["ranks"]:
+    for r in usual(results):
+        key = r["operation"], r["place"]
+        if r["bound"] and r["compressed"] and r["mode"] != "auto" and r["ranks"] >= bars.get(key, r)["ranks"]:
             bars[key] = r
     out = [STYLE.format(name="breakdown", width=max(700, 60 * len(bars) + 300), height=620),
            "set title 'Time of the busiest rank, as part of the time without compression'",
            "set ylabel '% of plain'", "set style data histograms", "set style histogram rowstacked",
            "set style fill solid border rgb 'white'", "set boxwidth 0.75", "set key outside top horizontal Left reverse",
-           "set xtics rotate by -40 left font ',9'", "set yrange [0:*]", "set rmargin 16", "$bars << END"]
-    for key, r in bars.items():
+           "set xtics rotate by -40 left font ',9' nomirror", "set yrange [0:*]", "set rmargin 16", "$bars << END"]
+    for key, r in sorted(bars.items()):
         whole = plain.get((r["operation"], r["place"], r["ranks"], r["field"]))
         if whole:
             label = " ".join(filter(None, key))

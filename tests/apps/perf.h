@@ -183,7 +183,7 @@ struct perf_result {
     double median, cov, speedup;                  /* against plain */
     double compressed;                            /* repetitions that were, in part at least */
     double largest;                               /* error */
-    struct perf_breakdown busiest, mean;          /* the rank that coded longest; all ranks */
+    struct perf_breakdown busiest, mean;          /* the rank that coded longest; all */
     double compress_rate, decode_rate, scan_rate; /* bytes a second, the best of any rank; 0 */
 };
 

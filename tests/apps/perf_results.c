@@ -50,15 +50,20 @@ static struct perf_breakdown breakdown_of(const struct perf_part *parts, int ran
     return b;
 }
 
+/* The rest of the busiest rank's time counts until the last rank is done. */
 static void break_down(struct perf_result *r, const struct perf_part *parts, int ranks)
 {
-    double most = -1;
+    double most = -1, whole = 0;
+    for (int i = 0; i < r->count; i++) {
+        whole += r->seconds[i] / r->count;
+    }
     for (int rank = 0; rank < ranks; rank++) {
         struct perf_breakdown b = breakdown_of(parts, rank, ranks, r->count);
         double coding = b.scan + b.compress + b.decode;
         if (coding > most) {
             most = coding;
             r->busiest = b;
+            r->busiest.rest = whole - coding;
         }
         r->mean.scan += b.scan / ranks;
         r->mean.compress += b.compress / ranks;

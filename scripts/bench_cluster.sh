@@ -73,7 +73,9 @@ name=bench$$
 cluster() {
     scripts/cluster.sh --name "$name" "$@"
 }
-files=$(mktemp -d "$out/files.XXXXXX")
+# In memory: below the emulated storage a disk would be the limit.
+[[ -w /dev/shm ]] || die "files are written to /dev/shm, which is not there"
+files=$(mktemp -d /dev/shm/zmpi-bench.XXXXXX)
 trap 'cluster down >/dev/null 2>&1 || true; rm -rf "$files"' EXIT
 # Killed by a signal the shell must still clean up.
 trap 'exit 143' TERM HUP

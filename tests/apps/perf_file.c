@@ -1,7 +1,7 @@
 /*
  * perf_file.c - the file operations of zmpi-perf. The timed part is what a program waits for: open,
- * the call, MPI_File_sync if asked for, close. What is compressed at the close alone, of independent
- * writes below 1 MiB, is missing in the breakdown unless MPI_File_sync is asked for.
+ * the call, MPI_File_sync if asked for, close. What is compressed at the close alone, of
+ * independent writes below 1 MiB, is missing in the breakdown unless MPI_File_sync is asked for.
  */
 #include <string.h>
 

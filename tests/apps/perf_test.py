@@ -130,7 +130,7 @@ def case_arguments():
     for wrong in (["-o", "reduce"], ["-e", "rel=0"], ["-e", "exact"], ["-s", "64X"], ["-n", "0"], ["-m", "never"],
                   ["--note", "link"], ["-f", "x.f32"], ["-t", "f16"], ["--unknown", "1"], ["-s"]):
         done = launch(1, *wrong)
-        assert done.returncode == 2 and done.stderr.startswith("zmpi-perf: "), wrong
+        assert done.returncode == 2 and "zmpi-perf: " in done.stderr, wrong
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 #
 #   -o FOLDER   where the results go (cluster-results)
 #   -s SIZE     of each rank's data (64M)
-#   -n N        repetitions (5), after two that are not counted
+#   -n N        repetitions (5), after some that are not counted: two, six of collectives
 #   -l LINKS    rates of the nodes' links ("1gbit 2.5gbit 5gbit")
 #   -r RATES    of the storage, bytes a second ("200M 500M"), empty: no file is measured
 #   FILE        raw field NAME_DIMS.f32 or .f64 (les_wmag of the folder ZMPI_DATA names, ../shared/data, else generated)
@@ -63,7 +63,7 @@ dims_of() {
     echo "$dims"
 }
 
-data=(-s "$size" -n "$repetitions" -w 2)
+data=(-s "$size" -n "$repetitions")
 [[ ! $field ]] || data+=(-f "$field" -d "$(dims_of "$field")")
 
 mkdir -p "$out"
@@ -93,7 +93,8 @@ measure() {
 first=
 for link in $links; do
     cluster up --nodes 4 --link "$link"
-    measure "collectives-$link" 4 --note "link=$link" -e rel=1e-3 -m always,auto \
+    # auto tries both ways, each twice, before it keeps to one.
+    measure "collectives-$link" 4 -w 6 --note "link=$link" -e rel=1e-3 -m always,auto \
         -o gather,scatter,allgather,alltoall,bcast,bcast_lossy
     if [[ ! $first ]]; then
         first=$link

@@ -71,8 +71,8 @@ def throughput(results):
     columns = min(3, len(groups))
     rows = -(-len(groups) // columns)
     out = [STYLE.format(name="throughput", width=460 * columns, height=420 * rows + 30),
-           f"set multiplot layout {rows},{columns} title 'Effective throughput: uncompressed bytes a second'",
-           "set logscale y", "set xlabel 'ranks' offset 0,0.7", "set ylabel 'MB/s'", "set key below font ',8' samplen 2"]
+           f"set multiplot layout {rows},{columns} title 'Effective throughput (uncompressed bytes a second) against the number of ranks'",
+           "set logscale y", "set ylabel 'MB/s'", "set key below font ',8' samplen 2"]
     least, most = min(r["ranks"] for r in results), max(r["ranks"] for r in results)
     if most > 8:
         out.append(f"set logscale x 2; set xrange [{least / 1.4}:{most * 1.4}]")

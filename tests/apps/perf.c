@@ -40,7 +40,6 @@ static void set_up(struct perf_variant *v)
     MPI_Comm_dup(MPI_COMM_WORLD, &v->comm);
     MPI_Comm_set_name(v->comm, v->label);
     if (v->bound == NULL) {
-        perf_library_comm(v, "collectives", "none");
         return;
     }
     perf_library_comm(v, "error_bound", v->bound);

@@ -168,6 +168,23 @@ static void prepare(struct perf_run *r, const struct perf_operation *op)
     perf_library_comm(r->variant, "collectives", op->collectives);
 }
 
+/* Data bytes that this rank had to compress. (The library counts what it passes on, too.) */
+static double own_bytes(const struct perf_data *d, const struct perf_operation *op)
+{
+    double block = (double)d->block * (double)d->width;
+    bool root = d->rank == 0;
+    if (strncmp(op->name, "gather", 6) == 0) {
+        return root ? 0 : block;
+    }
+    if (strncmp(op->name, "scatter", 7) == 0) {
+        return root ? block * (d->ranks - 1) : 0;
+    }
+    if (strncmp(op->name, "alltoall", 8) == 0) {
+        return block / d->ranks * (d->ranks - 1);
+    }
+    return root || strncmp(op->name, "allgather", 9) == 0 ? block : 0;
+}
+
 /* Data bytes that this rank had to decode: what came from others. */
 static double foreign_bytes(const struct perf_data *d, const struct perf_operation *op)
 {
@@ -199,7 +216,7 @@ static void repeat(struct perf_run *r, const struct perf_operation *op, struct p
         part->raw -= before.raw;
         part->stored -= before.stored;
         part->compressed -= before.compressed;
-        part->coded = part->raw;
+        part->coded = part->compressed > 0 ? own_bytes(d, op) : 0;
         part->decoded = part->compressed > 0 ? foreign_bytes(d, op) : 0;
     }
     part->seconds = seconds;

@@ -22,9 +22,10 @@ const char perf_suffix[] = ".zmpi-perf", perf_suffix_plain[] = ".zmpi-perf-plain
 
 void perf_library_prepare(const struct perf_options *o)
 {
-    /* The plain files must stay plain whatever else is set; a file for each repetition would make a
+    /* What is plain must stay plain whatever else is set; a file for each repetition would make a
      * long report. */
     setenv("ZMPI_ERROR_BOUND", o->bounds.word[0], 1);
+    setenv("ZMPI_COLLECTIVES", "none", 1);
     setenv("ZMPI_FILES", "*.zmpi-perf", 1);
     setenv("ZMPI_REPORT_TEXT", "off", 0);
 }

@@ -8,9 +8,8 @@
 #   -r RATES    of the storage, bytes a second ("200M 500M"), empty: no file is measured
 #   FILE        raw field NAME_DIMS.f32 or .f64 (les_wmag of the folder ZMPI_DATA names, ../shared/data, else generated)
 #
-# 4 nodes. For each link collectives at rel=1e-3, plain, always compressed and auto; at the first link also on 2 and 3 nodes,
-# and with other bounds. For each storage rate, behind links that are not limited, writing and reading. Writes one JSON file
-# per run, table.txt, predicted.md (what min(link, codec) predicts beside the measured) and the pictures of plot_perf.sh.
+# For each link collectives at rel=1e-3 on 4 nodes, plain, always compressed and auto, some also on 2 and 3; at the first link
+# also other bounds. For each storage rate, behind links that are not limited, writing and reading. Writes one JSON file per run, table.txt, predicted.md (what min(link, codec) predicts beside the measured) and the pictures of plot_perf.sh.
 # Runs what is built in BENCH_BUILD (build). Everything else that runs here meanwhile makes compression look slower.
 set -euo pipefail
 
@@ -96,11 +95,11 @@ for link in $links; do
     # auto tries both ways, each twice, before it keeps to one.
     measure "collectives-$link" 4 -w 6 --note "link=$link" -e rel=1e-3 -m always,auto \
         -o gather,scatter,allgather,alltoall,bcast,bcast_lossy
+    for ranks in 2 3; do
+        measure "collectives-$link-$ranks" "$ranks" --note "link=$link" -e rel=1e-3 -o gather,scatter,alltoall
+    done
     if [[ ! $first ]]; then
         first=$link
-        for ranks in 2 3; do
-            measure "collectives-$link-$ranks" "$ranks" --note "link=$link" -e rel=1e-3 -o gather,scatter,alltoall
-        done
         measure "bounds-$link" 4 --note "link=$link" -e rel=1e-2,rel=1e-4,rel=1e-5,lossless -o gather
     fi
     cluster down
@@ -111,6 +110,10 @@ for rate in $rates; do
     cluster storage --rate "$rate" "$files"
     measure "files-$rate" 4 --note "storage=$rate" -e rel=1e-3 --directory "$files" --sync \
         -o write_at_all,write_at,read_at_all,read_at
+    for ranks in 1 2; do
+        measure "files-$rate-$ranks" "$ranks" --note "storage=$rate" -e rel=1e-3 --directory "$files" --sync \
+            -o write_at_all,read_at_all
+    done
     cluster down
 done
 

@@ -9,8 +9,9 @@
 #   FILE        raw field NAME_DIMS.f32 or .f64 (les_wmag of the folder ZMPI_DATA names, ../shared/data, else generated)
 #
 # For each link collectives at rel=1e-3 on 4 nodes, plain, always compressed and auto, some also on 2 and 3; at the first link
-# also other bounds. For each storage rate, behind links that are not limited, writing and reading. Writes one JSON file per run, table.txt, predicted.md (what min(link, codec) predicts beside the measured) and the pictures of plot_perf.sh.
-# Runs what is built in BENCH_BUILD (build). Everything else that runs here meanwhile makes compression look slower.
+# also other bounds. For each storage rate, behind links that are not limited, writing and reading. Writes one JSON file per run,
+# table.txt, predicted.md (what min(link, codec) predicts beside the measured) and the pictures of plot_perf.sh. Runs what is
+# built in BENCH_BUILD (build). Everything else that runs here meanwhile makes compression look slower.
 set -euo pipefail
 
 usage() {

@@ -131,9 +131,10 @@ struct zcall {
     const struct zmpi_device *device;
     uint64_t sequence;
     bool measuring;
-    int kind;            /* enum zcall_kind */
-    double start, codec; /* seconds */
-    double raw, sent;    /* bytes that this rank sent, as they were and as messages */
+    int kind;              /* enum zcall_kind */
+    double start, codec;   /* seconds */
+    double scan, compress; /* seconds; the rest of codec is decoding */
+    double raw, sent;      /* bytes that this rank sent, as they were and as messages */
     int error;
 };
 

@@ -148,6 +148,7 @@ void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
     enum zmpi_type element = b->type->element;
     const struct zmpi_options *o = &c->state->options;
     uint64_t n;
+    double start = zseconds();
     if (element != ZMPI_F32 && element != ZMPI_F64)
         return;
     for (uint64_t at = 0; at < b->bytes; at += n) {
@@ -157,6 +158,7 @@ void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
                         o->threshold, zruntime_threads(o), &part);
         zmpi_range_merge(&c->range, &part);
     }
+    c->scan += zseconds() - start;
 }
 
 int zcall_share_range(struct zcall *c)
@@ -226,6 +228,9 @@ int zcall_end(struct zcall *c, int rc)
         s->stats.bytes += (uint64_t)c->raw;
         s->stats.bytes_sent += (uint64_t)c->sent;
         s->stats.seconds += outcome.seconds;
+        s->stats.seconds_scan += c->scan;
+        s->stats.seconds_compress += c->compress;
+        s->stats.seconds_decode += c->codec - c->compress;
     }
     if (!s)
         PMPI_Comm_rank(c->comm, &rank);

@@ -152,14 +152,16 @@ static uint64_t plan_pieces(const struct zfile *f, const struct plan *p)
     return n;
 }
 
-static struct zmpi_range plan_range(const struct zfile *f, const struct plan *p)
+static struct zmpi_range plan_range(struct zfile *f, const struct plan *p)
 {
     struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    double start = zseconds();
     struct zmpi_bound bound = zfile_bound(f, p->memory.element);
     if (zmpi_bound_needs_range(&bound) && p->memory.bytes)
         zmpi_range_scan(p->memory.element, p->memory.data,
                         p->memory.bytes / zmpi_type_size(p->memory.element), f->options.threshold,
                         zruntime_threads(&f->options), &range);
+    f->stats.n.seconds_scan += zseconds() - start;
     return range;
 }
 

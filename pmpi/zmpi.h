@@ -37,13 +37,15 @@ ZMPI_API int zmpi_file_is_container(MPI_File fh);
 
 /* What this rank did with an open container so far. */
 struct zmpi_file_stats {
-    uint64_t bytes_written; /* by the program                       */
-    uint64_t bytes_stored;  /* records, heads included              */
-    uint64_t bytes_read;    /* by the program                       */
-    uint64_t records;       /* written                              */
-    double seconds_compress;
-    double seconds_write; /* in the MPI library                   */
-    double seconds_read;  /* in the MPI library and in decoding   */
+    uint64_t bytes_written;  /* by the program                     */
+    uint64_t bytes_stored;   /* records, heads included            */
+    uint64_t bytes_read;     /* by the program                     */
+    uint64_t records;        /* written                            */
+    double seconds_scan;     /* looking for the value range        */
+    double seconds_compress; /* and then compressing               */
+    double seconds_write;    /* in the MPI library                 */
+    double seconds_read;     /* in the MPI library and in decoding */
+    double seconds_decode;   /* of those, in decoding              */
 };
 
 ZMPI_API int zmpi_file_get_stats(MPI_File fh, struct zmpi_file_stats *stats);
@@ -60,11 +62,14 @@ ZMPI_API int zmpi_comm_set(MPI_Comm comm, const char *option, const char *value)
 
 /* What this rank did in collective operations on a communicator so far. */
 struct zmpi_comm_stats {
-    uint64_t calls;      /* that might have been compressed */
-    uint64_t compressed; /* that were                       */
-    uint64_t bytes;      /* that this rank sent in those    */
-    uint64_t bytes_sent; /* as compressed messages          */
-    double seconds;      /* in those                        */
+    uint64_t calls;          /* that might have been compressed    */
+    uint64_t compressed;     /* that were                          */
+    uint64_t bytes;          /* that this rank sent in those       */
+    uint64_t bytes_sent;     /* as compressed messages             */
+    double seconds;          /* in those; of them:                 */
+    double seconds_scan;     /* looking for the value range        */
+    double seconds_compress; /* and then compressing               */
+    double seconds_decode;   /* checking and decoding what arrived */
 };
 
 /* MPI_ERR_COMM if there was none yet. */

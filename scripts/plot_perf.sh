@@ -1,0 +1,46 @@
+#!/bin/bash
+# plot_perf.sh [-o FOLDER] FILE.json...: pictures of what zmpi-perf --json wrote.
+#
+#   -o FOLDER   where the pictures go (.)
+#
+# Writes throughput.png (against ranks, for each operation), speedup.png (against the ratio) and breakdown.png (where the
+# time goes). The notes link=... and storage=... of the runs (zmpi-perf --note) tell series apart. Needs gnuplot.
+set -euo pipefail
+
+usage() {
+    sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
+}
+
+scripts=$(realpath "$(dirname "$0")")
+# shellcheck source=scripts/lib.sh
+. "$scripts/lib.sh"
+
+out=.
+while getopts o:h option; do
+    case $option in
+    o) out=$OPTARG ;;
+    h)
+        usage
+        exit 0
+        ;;
+    *)
+        usage >&2
+        exit 2
+        ;;
+    esac
+done
+shift $((OPTIND - 1))
+(($#)) || {
+    usage >&2
+    exit 2
+}
+command -v gnuplot >/dev/null || need_packages gnuplot-nox fonts-dejavu-core
+mkdir -p "$out"
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+python3 "$scripts/perf_plots.py" "$temporary" "$@"
+for picture in throughput speedup breakdown; do
+    (cd "$temporary" && gnuplot "$picture.gp")
+    mv "$temporary/$picture.png" "$out"
+    echo "$out/$picture.png"
+done

@@ -332,7 +332,8 @@ bool zfile_may_write(const struct zfile *f);
 /* `token` is the same on all ranks and on no other open of the file. */
 enum zmpi_status zshared_name(struct zfile *f, uint64_t token);
 void zshared_remove(const struct zfile *f);
-int zshared_reset(struct zfile *f); /* collective: a new view begins at 0 */
+/* Collective: a new view begins at 0; one that was refused changes nothing. */
+int zshared_reset(struct zfile *f, bool changed);
 int zshared_position(struct zfile *f, uint64_t *position);
 
 /* ---- policy.c ---- */

@@ -48,7 +48,7 @@ int zf_file_set_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI_D
                      const char *datarep, MPI_Info info)
 {
     int rc = change_view(f, disp, etype, filetype, datarep);
-    int reset = zshared_reset(f); /* collective, whatever happened here */
+    int reset = zshared_reset(f, rc == MPI_SUCCESS); /* collective, whatever happened here */
     int hinted = apply_hints(f, info);
     return rc ? rc : reset ? reset : hinted;
 }

@@ -138,12 +138,13 @@ int zshared_ordered(struct zfile *f, struct zrequest *r, ztransfer *go)
     return rc ? rc : moved;
 }
 
-int zshared_reset(struct zfile *f)
+int zshared_reset(struct zfile *f, bool changed)
 {
     /* Others may still be using it as it was. */
     int rc = PMPI_Barrier(f->comm);
-    f->shared_start = 0;
-    if (!rc && f->rank == 0 && access(f->shared_path, F_OK) == 0) {
+    if (changed)
+        f->shared_start = 0;
+    if (!rc && changed && f->rank == 0 && access(f->shared_path, F_OK) == 0) {
         uint64_t zero = 0, before;
         rc = step(f, STEP_SET, &zero, 0, &before);
     }

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define START     start
-#define COUNT     int
+#define START      start
+#define COUNT      int
 #define CALL(name) MPI_File_##name
 #include "start.h"
 
 #if MPI_VERSION >= 4
-#define START     start_large
-#define COUNT     MPI_Count
+#define START      start_large
+#define COUNT      MPI_Count
 #define CALL(name) MPI_File_##name##_c
 #include "start.h"
 #endif
@@ -79,8 +79,7 @@ static void start_side(struct flight *x, int side, int which, MPI_File file, MPI
     MPI_Status *status = x->flags & IGNORE_STATUS ? MPI_STATUS_IGNORE : &x->status[side];
 #if MPI_VERSION >= 4
     if (x->flags & LARGE_COUNT) {
-        x->rc[side] =
-            start_large(which, file, at, buf, count, type, status, &x->request[side]);
+        x->rc[side] = start_large(which, file, at, buf, count, type, status, &x->request[side]);
         return;
     }
 #endif
@@ -240,7 +239,7 @@ static void wait_for(MPI_Request *request, MPI_Status *status, int n, int how)
 
 /* The compressed file's requests in the company of another one; the plain file's one by one, since
  * not all libraries can do more with their own. */
-void flights_complete(struct flight *x, int n, int how)
+void flights_complete(struct flight *x, int n, int how, const char *sabotage)
 {
     MPI_Request request[FLIGHTS + 1];
     MPI_Status status[FLIGHTS + 1];
@@ -261,7 +260,7 @@ void flights_complete(struct flight *x, int n, int how)
         x[i].status[0] = status[used++];
         if (x[i].sides == 2 && !x[i].simple)
             MPI_Wait(&x[i].request[1], &x[i].status[1]);
-        flight_finish(&x[i], NULL);
+        flight_finish(&x[i], sabotage);
     }
 }
 

@@ -29,7 +29,7 @@ void flight_start(struct flight *x, struct model *m, const struct line *l, const
                   int rank, MPI_File file[2], int sides, bool simple);
 /* Compare everything, free everything. sabotage: a call whose result is falsified. */
 void flight_finish(struct flight *x, const char *sabotage);
-void flights_complete(struct flight *x, int n, int how);
+void flights_complete(struct flight *x, int n, int how, const char *sabotage);
 int end_split(int which, MPI_File f, void *buf, MPI_Status *status);
 
 #endif

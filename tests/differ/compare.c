@@ -55,7 +55,8 @@ static void deviation(const char *what, int64_t p, int64_t model)
 {
     compare_deviations++;
     if (compare_verbose)
-        fprintf(stderr, "deviation: program %lld, line %d (%s), rank %d: %s: plain %lld, not %lld\n",
+        fprintf(stderr,
+                "deviation: program %lld, line %d (%s), rank %d: %s: plain %lld, not %lld\n",
                 (long long)context.program, context.line, context.what, world_rank(), what,
                 (long long)p, (long long)model);
 }

@@ -11,8 +11,10 @@
 
 static const char usage[] =
     "usage: differ [--seed S] [--first K] [--count N] [--folder DIR] [--shared-opens] [--atomic]\n"
-    "              [--sabotage CALL] [--verbose] [--trace] [--save FILE | --replay FILE | --emit FILE]\n"
+    "              [--sabotage CALL] [--verbose] [--trace] [--time T]\n"
+    "              [--save FILE | --replay FILE | --emit FILE]\n"
     "\n"
+    "  --time T       start no other program after T seconds\n"
     "  --save FILE    write program K as text, do not run it\n"
     "  --replay FILE  run that text\n"
     "  --emit FILE    print that text as a C program\n"
@@ -21,6 +23,7 @@ static const char usage[] =
 struct settings {
     uint64_t seed;
     int64_t first, count;
+    double time; /* seconds; 0: as long as it takes */
     struct wishes wishes;
     const char *save, *replay, *emit;
 };
@@ -54,6 +57,8 @@ static bool parse_arguments(int argc, char **argv, struct settings *o, struct se
             o->first = strtoll(value, NULL, 10);
         else if (strcmp(a, "--count") == 0)
             o->count = strtoll(value, NULL, 10);
+        else if (strcmp(a, "--time") == 0)
+            o->time = strtod(value, NULL);
         else if (strcmp(a, "--folder") == 0)
             s->folder = value;
         else if (strcmp(a, "--sabotage") == 0)
@@ -113,6 +118,14 @@ static uint64_t seed_of(const struct settings *o, int64_t program)
     return chance_next(&c);
 }
 
+/* Rank 0 decides. */
+static bool goes_on(const struct settings *o, double end)
+{
+    int go = o->time == 0 || MPI_Wtime() < end;
+    MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return go;
+}
+
 static void run(struct settings *o, struct session *s, struct model *m)
 {
     struct program p = {0};
@@ -125,7 +138,8 @@ static void run(struct settings *o, struct session *s, struct model *m)
         program_free(&p);
         return;
     }
-    for (int64_t k = o->first; k < o->first + o->count; k++) {
+    const double end = MPI_Wtime() + o->time;
+    for (int64_t k = o->first; k < o->first + o->count && goes_on(o, end); k++) {
         note_progress(s, k);
         s->totals.programs = k;
         generate(&p, m, &o->wishes, seed_of(o, k));

@@ -29,28 +29,28 @@ enum {
 /* ---- program.c: lines, as text and as numbers ---- */
 
 enum what {
-    LINE_TYPE,         /* id combiner ... */
-    LINE_RAW,          /* file bytes seed: a plain file of somebody else's */
-    LINE_OPEN,         /* file handle ranks amode staging */
-    LINE_CLOSE,        /* handle */
-    LINE_DELETE,       /* file */
-    LINE_VIEW,         /* handle, for each rank: displacement etype filetype */
-    LINE_ACCESS,       /* handle call ranks seed style, for each rank: offset type count flags */
-    LINE_END,          /* handle: of the split collective */
-    LINE_COMPLETE,     /* handle how: all requests */
-    LINE_SEEK,         /* handle ranks whence, for each rank: offset */
-    LINE_SEEK_SHARED,  /* handle whence offset */
-    LINE_POSITION,     /* handle ranks */
+    LINE_TYPE,            /* id combiner ... */
+    LINE_RAW,             /* file bytes seed: a plain file of somebody else's */
+    LINE_OPEN,            /* file handle ranks amode staging */
+    LINE_CLOSE,           /* handle */
+    LINE_DELETE,          /* file */
+    LINE_VIEW,            /* handle, for each rank: displacement etype filetype */
+    LINE_ACCESS,          /* handle call ranks seed style, for each rank: offset type count flags */
+    LINE_END,             /* handle: of the split collective */
+    LINE_COMPLETE,        /* handle how: all requests */
+    LINE_SEEK,            /* handle ranks whence, for each rank: offset */
+    LINE_SEEK_SHARED,     /* handle whence offset */
+    LINE_POSITION,        /* handle ranks */
     LINE_POSITION_SHARED, /* handle ranks */
-    LINE_BYTE_OFFSET,  /* handle ranks offset */
-    LINE_SIZE,         /* handle ranks */
-    LINE_SET_SIZE,     /* handle bytes */
-    LINE_PREALLOCATE,  /* handle bytes */
-    LINE_SYNC,         /* file: sync, barrier, sync on all its handles */
-    LINE_SYNC_ONE,     /* handle: a single sync, which orders nothing */
-    LINE_ATOMICITY,    /* handle flag */
-    LINE_INFO,         /* handle: view, mode, group, type extents, atomicity */
-    LINE_ERROR,        /* handle ranks which: a call that must fail */
+    LINE_BYTE_OFFSET,     /* handle ranks offset */
+    LINE_SIZE,            /* handle ranks */
+    LINE_SET_SIZE,        /* handle bytes */
+    LINE_PREALLOCATE,     /* handle bytes */
+    LINE_SYNC,            /* file: sync, barrier, sync on all its handles */
+    LINE_SYNC_ONE,        /* handle: a single sync, which orders nothing */
+    LINE_ATOMICITY,       /* handle flag */
+    LINE_INFO,            /* handle: view, mode, group, type extents, atomicity */
+    LINE_ERROR,           /* handle ranks which: a call that must fail */
     LINES
 };
 
@@ -139,11 +139,12 @@ struct type {
     int64_t lb, extent, size;
     struct part *part; /* the type map, one for each basic element */
     int parts, room;
-    bool even;             /* all parts have the same size */
-    bool rising;           /* not negative, monotonic, without overlap: fit for a file that is written */
-    bool odd;              /* more than one level of holes, blocks without data, a lower bound */
-    bool counts_twice;     /* holds basic types of two numbers */
-    bool built, usable;    /* `usable`: the MPI library's own idea of it is right */
+    bool even;   /* all parts have the same size */
+    bool rising; /* not negative, monotonic, without overlap: fit for a file that is written */
+    bool odd;    /* more than one level of holes, blocks without data, a lower bound,
+                    or a darray of derived types */
+    bool counts_twice;  /* holds basic types of two numbers */
+    bool built, usable; /* `usable`: the MPI library's own idea of it is right */
     MPI_Datatype mpi;
 };
 
@@ -202,11 +203,11 @@ struct byte {
 enum { ACTORS = RANKS * HANDLES };
 
 struct file {
-    bool exists, raw;   /* raw: not made through the library */
-    int64_t size;       /* as of the last synchronisation */
+    bool exists, raw;    /* raw: not made through the library */
+    int64_t size;        /* as of the last synchronisation */
     int64_t end[ACTORS]; /* of an actor's own writes since then */
-    int seen;           /* actors that looked at the size since then */
-    bool busy_size;     /* calls under way move it or depend on it */
+    int seen;            /* actors that looked at the size since then */
+    bool busy_size;      /* calls under way move it or depend on it */
     int64_t touched;
     struct byte *byte;
 };
@@ -263,7 +264,7 @@ enum wrong {
     WRONG_COUNT,
     WRONG_TYPE,
     WRONG_BYTE_OFFSET,
-    WRONG_SET_SIZE,     /* negative */
+    WRONG_SET_SIZE, /* negative */
     WRONG_SET_SIZE_RDONLY,
     WRONG_PREALLOCATE,
     WRONG_DATAREP,
@@ -308,11 +309,13 @@ void execute(struct session *s, struct model *m, const struct program *p);
 /* ---- quirks.c: what MPI libraries cannot do ---- */
 
 /* Can the plain file have this view? Else the program goes on without a plain file. */
-bool quirks_bear_view(const struct type *etype, const struct type *filetype);
-/* Can the plain file be accessed just so? Else by quirks_simple_call, from bytes in a row. */
-bool quirks_bear_access(const struct model *m, const struct line *l,
-                        const struct move move[RANKS]);
+bool quirks_bear_view(const struct type *etype, const struct type *filetype, bool sequential);
+/* Can the plain file be accessed just so, or by quirks_simple_call from bytes in a row? */
+enum bearing { CAN, SIMPLY, CANNOT };
+enum bearing quirks_bear_access(const struct model *m, const struct line *l,
+                                const struct move move[RANKS]);
 int quirks_simple_call(int which);
+bool quirks_bear_preallocate(void);
 /* Can it be called as in LINE_ERROR? */
 bool quirks_bear_error(enum wrong which);
 

@@ -28,6 +28,7 @@ import tempfile
 import time
 
 CANDIDATE_SECONDS = 20  # a small program; more is a hang
+HANG_SECONDS = 6  # where hangs are what is looked for
 
 
 class Job:
@@ -104,7 +105,8 @@ class Shrinker:
             return False
         self.tried += 1
         text.save("candidate")
-        status, output = self.job.run(text.ranks, ["--replay", "candidate"], CANDIDATE_SECONDS)
+        seconds = HANG_SECONDS if self.want == "hangs" else CANDIDATE_SECONDS
+        status, output = self.job.run(text.ranks, ["--replay", "candidate"], seconds)
         return symptom(status, output) == self.want
 
     def fewer_ranks(self, text):

@@ -32,6 +32,13 @@ static void barrier(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Of those who have the file open: what one moves, like the shared pointer, the others see. */
+static void meet(const struct session *s, const struct handle *h)
+{
+    if (h->ranks >> s->rank & 1)
+        MPI_Barrier(s->comm[h->ranks]);
+}
+
 static bool takes_part(const struct session *s, const struct handle *h)
 {
     return h->ranks >> s->rank & 1;
@@ -117,6 +124,17 @@ static void do_sync(struct session *s, const struct model *m, int64_t file)
     }
 }
 
+/* The MPI library cannot go on with the plain file. */
+static void leave_plain(struct session *s, const struct model *m, int file)
+{
+    for (int h = 0; h < HANDLES; h++)
+        if (!my.alone[file] && m->handle[h].open && m->handle[h].file == file &&
+            takes_part(s, &m->handle[h]))
+            MPI_File_close(&my.file[h][1]);
+    my.alone[file] = true;
+    compare_files(m->file[file].raw, true);
+}
+
 /* ---- access ---- */
 
 static void one_access(struct session *s, struct model *m, const struct line *l,
@@ -142,19 +160,24 @@ static void do_access(struct session *s, struct model *m, const struct line *l,
     const struct handle *h = &m->handle[handle];
     const struct call *c = &calls[line_arg(l, 1)];
     const bool turns = c->where == SHARED && !call_is_collective(c);
-    const bool simple = !my.alone[h->file] && !quirks_bear_access(m, l, move);
+    const enum bearing bearing = quirks_bear_access(m, l, move);
+    if (bearing == CANNOT)
+        leave_plain(s, m, h->file);
+    const bool simple = !my.alone[h->file] && bearing == SIMPLY;
     s->totals.accesses++;
+    if (c->where == SHARED)
+        meet(s, h);
     for (int r = 0; r < s->ranks && turns; r++) {
         if (!move[r].takes_part)
             continue;
         if (r == s->rank)
             one_access(s, m, l, &move[r], simple);
-        barrier(); /* the next rank goes on where this one left the pointer */
+        meet(s, h); /* the next rank goes on where this one left the pointer */
     }
     if (!turns && move[s->rank].takes_part)
         one_access(s, m, l, &move[s->rank], simple);
-    if (h->atomic)
-        barrier();
+    if (c->where == SHARED || h->atomic)
+        meet(s, h);
 }
 
 static void do_end(struct session *s, const struct handle *h, int64_t handle)
@@ -176,8 +199,8 @@ static void do_seek(struct session *s, const struct handle *h, const struct line
 {
     int rc[2] = {0, 0};
     for (int side = 0; side < sides(h->file) && h->ranks & line_arg(l, 1) & 1 << s->rank; side++)
-        rc[side] = MPI_File_seek(my.file[line_arg(l, 0)][side],
-                                 line_rank_arg(l, 3, 1, s->rank, 0), (int)line_arg(l, 2));
+        rc[side] = MPI_File_seek(my.file[line_arg(l, 0)][side], line_rank_arg(l, 3, 1, s->rank, 0),
+                                 (int)line_arg(l, 2));
     compare_three("MPI_File_seek", error_class(rc[0]), error_class(rc[1]), MPI_SUCCESS);
 }
 
@@ -188,6 +211,7 @@ static void do_seek_shared(struct session *s, const struct handle *h, const stru
         rc[side] = MPI_File_seek_shared(my.file[line_arg(l, 0)][side], line_arg(l, 2),
                                         (int)line_arg(l, 1));
     compare_three("MPI_File_seek_shared", error_class(rc[0]), error_class(rc[1]), MPI_SUCCESS);
+    meet(s, h);
 }
 
 static void check_position(struct session *s, const struct model *m, int64_t handle)
@@ -232,37 +256,31 @@ static void check_size(struct session *s, const struct model *m, int handle)
     compare_three("MPI_File_get_size", size[0], size[1], model_size(m, handle, s->rank));
 }
 
-static void do_resize(struct session *s, const struct handle *h, const struct line *l)
+/* size: before */
+static void do_resize(struct session *s, const struct handle *h, const struct line *l, int64_t size)
 {
     int rc[2] = {0, 0};
     for (int side = 0; side < sides(h->file) && takes_part(s, h); side++) {
         MPI_File file = my.file[line_arg(l, 0)][side];
-        rc[side] = l->what == LINE_SET_SIZE ? MPI_File_set_size(file, line_arg(l, 1))
-                                            : MPI_File_preallocate(file, line_arg(l, 1));
+        if (l->what == LINE_PREALLOCATE && (side == 0 || quirks_bear_preallocate()))
+            rc[side] = MPI_File_preallocate(file, line_arg(l, 1));
+        else if (l->what == LINE_SET_SIZE || line_arg(l, 1) > size)
+            rc[side] = MPI_File_set_size(file, line_arg(l, 1));
     }
     compare_three("set_size or preallocate", error_class(rc[0]), error_class(rc[1]), MPI_SUCCESS);
 }
 
 /* ---- views and the rest ---- */
 
-/* The MPI library cannot go on with the plain file. */
-static void leave_plain(struct session *s, const struct model *m, int file)
-{
-    for (int h = 0; h < HANDLES; h++)
-        if (!my.alone[file] && m->handle[h].open && m->handle[h].file == file &&
-            takes_part(s, &m->handle[h]))
-            MPI_File_close(&my.file[h][1]);
-    my.alone[file] = true;
-    compare_files(m->file[file].raw, true);
-}
-
 static bool bears_view(const struct model *m, const struct line *l)
 {
+    const struct handle *h = &m->handle[line_arg(l, 0)];
     bool good = true;
     for (int r = 0; r < m->ranks; r++)
-        good = good && (!(m->handle[line_arg(l, 0)].ranks >> r & 1) ||
-                        quirks_bear_view(type_get(&m->types, line_rank_arg(l, 1, 3, r, 1)),
-                                         type_get(&m->types, line_rank_arg(l, 1, 3, r, 2))));
+        if (h->ranks >> r & 1)
+            good = good && quirks_bear_view(type_get(&m->types, line_rank_arg(l, 1, 3, r, 1)),
+                                            type_get(&m->types, line_rank_arg(l, 1, 3, r, 2)),
+                                            h->amode & MPI_MODE_SEQUENTIAL);
     return good;
 }
 
@@ -291,8 +309,7 @@ static bool is_named(MPI_Datatype t)
 }
 
 /* Compare a datatype of the view; frees both. */
-static void compare_types(const struct model *m, int64_t handle, int64_t id,
-                          MPI_Datatype type[2])
+static void compare_types(const struct model *m, int64_t handle, int64_t id, MPI_Datatype type[2])
 {
     const struct type *t = type_get(&m->types, id);
     MPI_Count lb[2] = {0, 0}, extent[2] = {0, 0}, size[2] = {0, 0};
@@ -391,12 +408,21 @@ static int wrong_call(enum wrong which, MPI_File f)
 
 static void do_error(struct session *s, const struct handle *h, const struct line *l)
 {
-    static const char *const names[WRONGS] = {
-        "write to MPI_MODE_RDONLY", "read from MPI_MODE_WRONLY", "read at -1",  "write at -1",
-        "seek to -1",               "seek: wrong whence",        "read count -1", "write MPI_DATATYPE_NULL",
-        "get_byte_offset of -1",    "set_size -1",               "set_size of MPI_MODE_RDONLY",
-        "preallocate -1",           "set_view: unknown datarep", "set_view: displacement -5",
-        "explicit offset with MPI_MODE_SEQUENTIAL"};
+    static const char *const names[WRONGS] = {"write to MPI_MODE_RDONLY",
+                                              "read from MPI_MODE_WRONLY",
+                                              "read at -1",
+                                              "write at -1",
+                                              "seek to -1",
+                                              "seek: wrong whence",
+                                              "read count -1",
+                                              "write MPI_DATATYPE_NULL",
+                                              "get_byte_offset of -1",
+                                              "set_size -1",
+                                              "set_size of MPI_MODE_RDONLY",
+                                              "preallocate -1",
+                                              "set_view: unknown datarep",
+                                              "set_view: displacement -5",
+                                              "explicit offset with MPI_MODE_SEQUENTIAL"};
     int rc[2] = {0, 0};
     const int n = quirks_bear_error((enum wrong)line_arg(l, 2)) ? sides(h->file) : 1;
     for (int side = 0; side < n && takes_part(s, h); side++)
@@ -450,7 +476,7 @@ static void do_line(struct session *s, struct model *m, const struct line *l, st
         break;
     case LINE_COMPLETE:
         if (takes_part(s, h))
-            flights_complete(my.flight[a], FLIGHTS, (int)line_arg(l, 1) + s->rank);
+            flights_complete(my.flight[a], FLIGHTS, (int)line_arg(l, 1) + s->rank, s->sabotage);
         break;
     case LINE_SEEK:
         do_seek(s, h, l);
@@ -463,8 +489,10 @@ static void do_line(struct session *s, struct model *m, const struct line *l, st
             check_position(s, m, a);
         break;
     case LINE_POSITION_SHARED:
+        meet(s, h);
         if (mine)
             check_shared(s, m, a);
+        meet(s, h);
         break;
     case LINE_BYTE_OFFSET:
         if (mine)
@@ -476,7 +504,7 @@ static void do_line(struct session *s, struct model *m, const struct line *l, st
         break;
     case LINE_SET_SIZE:
     case LINE_PREALLOCATE:
-        do_resize(s, h, l);
+        do_resize(s, h, l, m->file[h->file].size);
         break;
     case LINE_SYNC:
         do_sync(s, m, a);
@@ -522,9 +550,11 @@ static bool library_bears(const struct model *m, const struct line *l, const str
 {
     if (l->what == LINE_VIEW)
         return bears_view(m, l);
+    if (l->what == LINE_PREALLOCATE)
+        return quirks_bear_preallocate();
     if (l->what == LINE_ERROR)
         return quirks_bear_error((enum wrong)line_arg(l, 2));
-    return l->what != LINE_ACCESS || quirks_bear_access(m, l, move);
+    return l->what != LINE_ACCESS || quirks_bear_access(m, l, move) == CAN;
 }
 
 static void run_line(struct session *s, struct model *m, const struct line *l, int number)

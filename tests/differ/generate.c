@@ -90,8 +90,8 @@ static bool make_open(struct maker *k)
 {
     const int64_t file = of(k, 80) ? 0 : 1;
     const int amode = some_amode(k, k->m->file[file].exists);
-    struct line l = {LINE_OPEN, 5, {file, below(k, HANDLES), some_ranks(k), amode,
-                                    of(k, 50) ? 1 << 20 : 0}};
+    struct line l = {
+        LINE_OPEN, 5, {file, below(k, HANDLES), some_ranks(k), amode, of(k, 50) ? 1 << 20 : 0}};
     return try(k, &l);
 }
 
@@ -180,7 +180,8 @@ static bool make_access(struct maker *k, int handle)
     const struct handle *h = &k->m->handle[handle];
     const int64_t which = below(k, CALLS);
     const struct call *c = &calls[which];
-    struct line l = {LINE_ACCESS, 5 + 4 * k->m->ranks,
+    struct line l = {LINE_ACCESS,
+                     5 + 4 * k->m->ranks,
                      {handle, which, some_ranks(k), below(k, 100000), below(k, STYLES)}};
     int64_t etype = etype_of(h);
     if (etype < 0) /* the default view: any type fits */
@@ -233,7 +234,8 @@ static bool make_query(struct maker *k, int handle)
 static bool make_resize(struct maker *k, int handle)
 {
     const int64_t size = k->m->file[k->m->handle[handle].file].size;
-    struct line l = {of(k, 75) ? LINE_SET_SIZE : LINE_PREALLOCATE, 2, {handle, below(k, 2 * REGION)}};
+    struct line l = {
+        of(k, 75) ? LINE_SET_SIZE : LINE_PREALLOCATE, 2, {handle, below(k, 2 * REGION)}};
     if (of(k, 50))
         l.a[1] = of(k, 20) ? 0 : below(k, size + 1);
     return try(k, &l);

@@ -37,8 +37,8 @@ static int64_t basic(struct program *p, struct model *m, int which)
 int64_t generate_etype(struct program *p, struct model *m, struct chance *c)
 {
     static const int often[] = {0, 0, 3, 5, 5, 6, 6, 1, 2, 4};
-    int64_t b = basic(p, m, chance_of(c, 85) ? often[chance_below(c, 10)]
-                                             : (int)chance_below(c, BASICS));
+    int64_t b =
+        basic(p, m, chance_of(c, 85) ? often[chance_below(c, 10)] : (int)chance_below(c, BASICS));
     if (b < 0 || chance_of(c, 75))
         return b;
     const struct type *t = type_get(&m->types, b);
@@ -124,8 +124,8 @@ static int64_t subarray(struct program *p, struct model *m, struct chance *c, in
     return add(p, m, 4 + 3 * dimensions, a);
 }
 
-static int64_t darray(struct program *p, struct model *m, struct chance *c, int64_t child,
-                      int rank, int ranks)
+static int64_t darray(struct program *p, struct model *m, struct chance *c, int64_t child, int rank,
+                      int ranks)
 {
     const int dimensions = 1 + (int)chance_below(c, DIMENSIONS_MAX);
     int64_t a[ARGUMENTS] = {T_DARRAY, child, chance_below(c, 2), ranks, rank, dimensions};

@@ -243,8 +243,8 @@ static void apply_view(struct model *m, struct handle *h, const struct line *l)
         int64_t displacement = line_rank_arg(l, 1, 3, r, 0);
         if (displacement == MPI_DISPLACEMENT_CURRENT && h->amode & MPI_MODE_SEQUENTIAL)
             displacement = view_offset(m, &h->view[r], h->shared);
-        h->view[r] = (struct view){displacement, line_rank_arg(l, 1, 3, r, 1),
-                                   line_rank_arg(l, 1, 3, r, 2)};
+        h->view[r] =
+            (struct view){displacement, line_rank_arg(l, 1, 3, r, 1), line_rank_arg(l, 1, 3, r, 2)};
         h->position[r] = 0;
     }
     h->shared = 0;

@@ -4,11 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const line_names[LINES] = {
-    "type",     "raw",      "open",        "close",           "delete",      "view",
-    "access",   "end",      "complete",    "seek",            "seek_shared", "position",
-    "position_shared", "byte_offset", "size", "set_size",     "preallocate", "sync",
-    "sync_one", "atomicity", "info",       "error"};
+const char *const line_names[LINES] = {"type",
+                                       "raw",
+                                       "open",
+                                       "close",
+                                       "delete",
+                                       "view",
+                                       "access",
+                                       "end",
+                                       "complete",
+                                       "seek",
+                                       "seek_shared",
+                                       "position",
+                                       "position_shared",
+                                       "byte_offset",
+                                       "size",
+                                       "set_size",
+                                       "preallocate",
+                                       "sync",
+                                       "sync_one",
+                                       "atomicity",
+                                       "info",
+                                       "error"};
 
 void *need(void *p)
 {

@@ -23,12 +23,15 @@ static enum component component(void)
 
 /*
  * ROMIO's own list of a type's pieces goes wrong in many ways (loops without end, aborts, memory
- * that is overwritten) for nested holes, empty blocks, lower bounds, MPI_DOUBLE_INT and
- * MPI_SHORT_INT. None of them can do with a view without data.
+ * that is overwritten) for nested holes, empty blocks, lower bounds, darrays of derived types,
+ * MPI_DOUBLE_INT and MPI_SHORT_INT. None of them can do with a view without data.
  */
-bool quirks_bear_view(const struct type *etype, const struct type *filetype)
+bool quirks_bear_view(const struct type *etype, const struct type *filetype, bool sequential)
 {
-    return filetype->size && (component() == OMPIO || (!etype->odd && !filetype->odd));
+    /* OMPIO takes MPI_DISPLACEMENT_CURRENT for a negative number. */
+    if (component() == OMPIO)
+        return filetype->size && !sequential;
+    return filetype->size && !etype->odd && !filetype->odd;
 }
 
 static bool bears_memory(const struct type *t, const struct move *v)
@@ -40,24 +43,33 @@ static bool bears_memory(const struct type *t, const struct move *v)
     return component() == OMPIO || (!t->odd && t->rising && !(v->flags & BOTTOM));
 }
 
-bool quirks_bear_access(const struct model *m, const struct line *l,
-                        const struct move move[RANKS])
+enum bearing quirks_bear_access(const struct model *m, const struct line *l,
+                                const struct move move[RANKS])
 {
     const struct call *c = &calls[line_arg(l, 1)];
     const bool later = c->how != BLOCKING && c->how != COLLECTIVE;
-    bool good = true;
+    bool good = true, nothing = false;
     for (int r = 0; r < m->ranks; r++) {
         if (!move[r].takes_part)
             continue;
         good = good && bears_memory(type_get(&m->types, move[r].type), &move[r]);
-        /* OMPIO: asynchronous reads behind the end of the file never complete. */
-        if (component() == OMPIO && later && move[r].available < move[r].bytes)
-            good = false;
+        nothing = nothing || move[r].bytes == 0;
     }
-    /* ROMIO of Open MPI: nonblocking collectives call a null pointer. */
-    if (component() == ROMIO_OPENMPI && c->how == NONBLOCKING_ALL)
+    /* OMPIO: where a rank writes nothing at the shared pointer, or a call that moves nothing is
+     * under way, ranks leave a later MPI_File_sync before the others have come. */
+    if (component() == OMPIO && nothing && c->where == SHARED && call_is_collective(c))
+        return CANNOT;
+    if (component() == OMPIO && nothing && later)
         good = false;
-    return good;
+    /* OMPIO: asynchronous reads behind the end of the file never complete, and the end of a plain
+     * file is not always where it should be. */
+    if (component() == OMPIO && later && !c->writes)
+        good = false;
+    /* Nonblocking collectives of Open MPI: ROMIO calls a null pointer, and with OMPIO it is again
+     * MPI_File_sync that goes wrong. */
+    if (component() != ROMIO_MPICH && c->how == NONBLOCKING_ALL)
+        good = false;
+    return good ? CAN : SIMPLY;
 }
 
 int quirks_simple_call(int which)
@@ -74,4 +86,10 @@ int quirks_simple_call(int which)
 bool quirks_bear_error(enum wrong which)
 {
     return component() != OMPIO || (which != WRONG_DISPLACEMENT && which != WRONG_PREALLOCATE);
+}
+
+/* OMPIO: some ranks leave the next set_size before the others have come. */
+bool quirks_bear_preallocate(void)
+{
+    return component() != OMPIO;
 }

@@ -77,7 +77,8 @@ static bool open_allowed(const struct model *m, const struct line *l)
         return false;
     const int others = handles_of(m, (int)file), amode = (int)line_arg(l, 3);
     /* EXCL says nothing without CREATE. */
-    if ((amode & MPI_MODE_EXCL && !(amode & MPI_MODE_CREATE)) || (ranks & ((1 << m->ranks) - 1)) == 0)
+    if ((amode & MPI_MODE_EXCL && !(amode & MPI_MODE_CREATE)) ||
+        (ranks & ((1 << m->ranks) - 1)) == 0)
         return false;
     if (others == 0)
         return true;

@@ -11,22 +11,16 @@ enum { PARTS = 1 << 16 }; /* of one type */
 
 static const struct basic {
     const char *name;
-    int size;           /* of the first part */
-    int second, at;     /* pairs: size and offset of the second part */
+    int size;       /* of the first part */
+    int second, at; /* pairs: size and offset of the second part */
     int extent;
 } basics[BASICS] = {
-    {"MPI_BYTE", 1, 0, 0, 1},
-    {"MPI_CHAR", 1, 0, 0, 1},
-    {"MPI_SHORT", 2, 0, 0, 2},
-    {"MPI_INT", 4, 0, 0, 4},
-    {"MPI_INT64_T", 8, 0, 0, 8},
-    {"MPI_FLOAT", 4, 0, 0, 4},
-    {"MPI_DOUBLE", 8, 0, 0, 8},
-    {"MPI_LONG_DOUBLE", 16, 0, 0, 16},
-    {"MPI_UNSIGNED", 4, 0, 0, 4},
-    {"MPI_DOUBLE_INT", 8, 4, 8, 16},
-    {"MPI_SHORT_INT", 2, 4, 4, 8},
-    {"MPI_2INT", 4, 4, 4, 8},
+    {"MPI_BYTE", 1, 0, 0, 1},      {"MPI_CHAR", 1, 0, 0, 1},
+    {"MPI_SHORT", 2, 0, 0, 2},     {"MPI_INT", 4, 0, 0, 4},
+    {"MPI_INT64_T", 8, 0, 0, 8},   {"MPI_FLOAT", 4, 0, 0, 4},
+    {"MPI_DOUBLE", 8, 0, 0, 8},    {"MPI_LONG_DOUBLE", 16, 0, 0, 16},
+    {"MPI_UNSIGNED", 4, 0, 0, 4},  {"MPI_DOUBLE_INT", 8, 4, 8, 16},
+    {"MPI_SHORT_INT", 2, 4, 4, 8}, {"MPI_2INT", 4, 4, 4, 8},
 };
 
 const char *basic_name(int which)
@@ -87,8 +81,8 @@ static int owned(int64_t size, int64_t how, int64_t argument, int64_t grid, int6
 {
     int n = 0;
     for (int64_t i = 0; i < size; i++) {
-        bool mine = how == NONE || (how == BLOCK ? i / argument == place
-                                                 : i / argument % grid == place);
+        bool mine =
+            how == NONE || (how == BLOCK ? i / argument == place : i / argument % grid == place);
         if (mine)
             index[n++] = i;
     }
@@ -163,6 +157,7 @@ static bool define_darray(struct type *t, const struct type *child, const struct
         if ((how == BLOCK && argument * grid < size) || (how == NONE && grid != 1))
             return false;
         g.size[d] = size;
+        t->odd = t->odd || line_arg(child->line, 1) != T_BASIC;
         g.count[d] = owned(size, how, argument, grid, rest % grid, g.index[d]);
         rest /= grid;
         processes *= grid;

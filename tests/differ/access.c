@@ -258,26 +258,8 @@ void flights_complete(struct flight *x, int n, int how, const char *sabotage)
         if (!x[i].used)
             continue;
         x[i].status[0] = status[used++];
-        if (x[i].sides == 2 && !x[i].simple)
+        if (x[i].request[1] != MPI_REQUEST_NULL)
             MPI_Wait(&x[i].request[1], &x[i].status[1]);
         flight_finish(&x[i], sabotage);
-    }
-}
-
-int end_split(int which, MPI_File f, void *buf, MPI_Status *status)
-{
-    switch (which) {
-    case 4:
-        return MPI_File_write_at_all_end(f, buf, status);
-    case 9:
-        return MPI_File_write_all_end(f, buf, status);
-    case 13:
-        return MPI_File_write_ordered_end(f, buf, status);
-    case 18:
-        return MPI_File_read_at_all_end(f, buf, status);
-    case 23:
-        return MPI_File_read_all_end(f, buf, status);
-    default:
-        return MPI_File_read_ordered_end(f, buf, status);
     }
 }

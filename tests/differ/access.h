@@ -30,6 +30,5 @@ void flight_start(struct flight *x, struct model *m, const struct line *l, const
 /* Compare everything, free everything. sabotage: a call whose result is falsified. */
 void flight_finish(struct flight *x, const char *sabotage);
 void flights_complete(struct flight *x, int n, int how, const char *sabotage);
-int end_split(int which, MPI_File f, void *buf, MPI_Status *status);
 
 #endif

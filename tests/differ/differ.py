@@ -212,7 +212,7 @@ def test(job, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__, add_help=False)
+    parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--preload")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--random", action="store_true")

@@ -349,39 +349,12 @@ static void say_collective(const struct line *l, int ranks, const char *call, co
         (long long)line_arg(l, 0), rest);
 }
 
-static void say_line(struct model *m, const struct line *l, const struct move *move)
+static void say_position_line(const struct model *m, const struct line *l)
 {
     const int64_t a = line_arg(l, 0), b = line_arg(l, 1);
-    const struct handle *h = &m->handle[a >= 0 && a < HANDLES ? a : 0];
+    const struct handle *h = &m->handle[a];
     char text[100];
     switch (l->what) {
-    case LINE_TYPE:
-        if (type_get(&m->types, a))
-            say_type(l);
-        break;
-    case LINE_OPEN:
-        say_open(l, m->ranks);
-        break;
-    case LINE_CLOSE:
-        say("    if (%d >> rank & 1)\n        MPI_File_close(&f[%lld]);\n", h->ranks, (long long)a);
-        say("    MPI_Barrier(MPI_COMM_WORLD);\n");
-        break;
-    case LINE_DELETE:
-        say("    if (rank == 0)\n        MPI_File_delete(argv[%lld], MPI_INFO_NULL);\n",
-            (long long)a + 1);
-        break;
-    case LINE_VIEW:
-        say_view(m, l);
-        break;
-    case LINE_ACCESS:
-        say_access(m, l, move);
-        break;
-    case LINE_END:
-        say_end(a);
-        break;
-    case LINE_COMPLETE:
-        say_complete(a);
-        break;
     case LINE_SEEK:
         for (int r = 0; r < m->ranks; r++)
             if (h->ranks & b & 1 << r)
@@ -416,6 +389,46 @@ static void say_line(struct model *m, const struct line *l, const struct move *m
                                                      : "set_atomicity",
                        text);
         break;
+    default: /* LINE_RAW, LINE_INFO, LINE_ERROR */
+        say("    /* not written as C: see do_%s in do_files.c, do_queries.c:", line_names[l->what]);
+        for (int i = 0; i < l->n; i++)
+            say(" %lld", (long long)l->a[i]);
+        say(" */\n");
+    }
+}
+
+static void say_line(struct model *m, const struct line *l, const struct move *move)
+{
+    const int64_t a = line_arg(l, 0);
+    const struct handle *h = &m->handle[a >= 0 && a < HANDLES ? a : 0];
+    switch (l->what) {
+    case LINE_TYPE:
+        if (type_get(&m->types, a))
+            say_type(l);
+        break;
+    case LINE_OPEN:
+        say_open(l, m->ranks);
+        break;
+    case LINE_CLOSE:
+        say("    if (%d >> rank & 1)\n        MPI_File_close(&f[%lld]);\n", h->ranks, (long long)a);
+        say("    MPI_Barrier(MPI_COMM_WORLD);\n");
+        break;
+    case LINE_DELETE:
+        say("    if (rank == 0)\n        MPI_File_delete(argv[%lld], MPI_INFO_NULL);\n",
+            (long long)a + 1);
+        break;
+    case LINE_VIEW:
+        say_view(m, l);
+        break;
+    case LINE_ACCESS:
+        say_access(m, l, move);
+        break;
+    case LINE_END:
+        say_end(a);
+        break;
+    case LINE_COMPLETE:
+        say_complete(a);
+        break;
     case LINE_SYNC:
         for (int turn = 0; turn < 2; turn++) {
             for (int k = 0; k < HANDLES; k++)
@@ -429,11 +442,8 @@ static void say_line(struct model *m, const struct line *l, const struct move *m
     case LINE_SYNC_ONE:
         say_collective(l, h->ranks, "sync", "");
         break;
-    default: /* LINE_RAW, LINE_INFO, LINE_ERROR */
-        say("    /* ");
-        for (int i = 0; i < l->n; i++)
-            say("%lld ", (long long)l->a[i]);
-        say("(see execute.c) */\n");
+    default:
+        say_position_line(m, l);
     }
 }
 

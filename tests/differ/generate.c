@@ -89,6 +89,9 @@ static int some_amode(struct maker *k, bool exists)
 static bool make_open(struct maker *k)
 {
     const int64_t file = of(k, 80) ? 0 : 1;
+    struct line all = {LINE_SYNC, 1, {file}};
+    if (k->w->shared_opens && of(k, 50))
+        try(k, &all); /* else a second open is rarely allowed */
     const int amode = some_amode(k, k->m->file[file].exists);
     struct line l = {
         LINE_OPEN, 5, {file, below(k, HANDLES), some_ranks(k), amode, of(k, 50) ? 1 << 20 : 0}};
@@ -285,7 +288,7 @@ static bool make_line(struct maker *k)
         struct line l = {LINE_ERROR, 3, {handle, some_ranks(k), below(k, WRONGS)}};
         return try(k, &l);
     }
-    if (dice < 53 && k->w->atomic) {
+    if (dice < 56 && k->w->atomic) {
         struct line l = {LINE_ATOMICITY, 2, {handle, of(k, 70)}};
         return try(k, &l);
     }

@@ -36,6 +36,31 @@ job_kills() {
     kills build-mpich mpirun.mpich 100
 }
 
+# random_programs FOLDER RANKS LAUNCHER...: five minutes of tests/differ in a build.
+random_programs() {
+    local root=$PWD folder=$1 ranks=$2
+    shift 2
+    mkdir -p "$folder/tests/run/nightly"
+    (
+        cd "$folder/tests/run/nightly"
+        "$root/tests/differ/differ.py" --preload "$root/$folder/lib/libzmpi.so" --seed "$seed" --count 1000000 \
+            --seconds 900 --shrink-seconds 1800 --option=--time --option=300 --option=--atomic --option=--shared-opens \
+            "$root/$folder/bin/tests/differ" "$ranks" -- "$@" -n
+    )
+}
+
+# Random MPI-IO programs on a compressed and a plain file at once, with every MPI-IO implementation.
+job_differ() {
+    build build mpicc.openmpi
+    build build-mpich mpicc.mpich
+    local ranks
+    for ranks in 1 2 3 4; do
+        OMPI_MCA_io=romio321 random_programs build "$ranks" mpirun.openmpi --oversubscribe
+        OMPI_MCA_io=ompio random_programs build "$ranks" mpirun.openmpi --oversubscribe
+        random_programs build-mpich "$ranks" mpirun.mpich
+    done
+}
+
 # Every function job_NAME is the job NAME.
 mapfile -t all < <(declare -F | sed -n 's/^declare -f job_//p')
 failed=()

@@ -254,7 +254,7 @@ void zbackground_free(struct zfile *f);
 /* ---- sessions.c ---- */
 
 /* Rank 0 of a writer, around the creation of the header or the reading of all records. */
-int zsession_enter(struct zfile *f);
+void zsession_enter(struct zfile *f);
 int zsession_started(struct zfile *f);
 /* Is somebody writing to the file in another communicator? Rank 0. */
 bool zsession_others(struct zfile *f);

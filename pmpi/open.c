@@ -120,8 +120,8 @@ static int prepare_root(struct zfile *f, enum found found)
 {
     if (!zfile_may_write(f))
         return load(f);
-    int rc = zsession_enter(f);
-    rc = rc ? rc : create_or_load(f, found);
+    zsession_enter(f);
+    int rc = create_or_load(f, found);
     int started = zsession_started(f);
     return rc ? rc : started;
 }

@@ -96,6 +96,14 @@ static int read_counters(struct zfile *f, struct counters *c)
     return MPI_SUCCESS;
 }
 
+/* Of counters that somebody depends on: a guess could be another's place. */
+static int check_counters(struct zfile *f, const struct counters *c)
+{
+    if (c->end >= ZMPI_HEADER_BYTES)
+        return MPI_SUCCESS;
+    return zfile_raise(f, MPI_ERR_IO, "the header's counters are damaged (format.md 2.6)");
+}
+
 static int write_counters(struct zfile *f, const struct counters *c)
 {
     unsigned char b[COUNTERS_BYTES];
@@ -121,11 +129,10 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 /* ---- a session's beginning ---- */
 
-int zsession_enter(struct zfile *f)
+void zsession_enter(struct zfile *f)
 {
     lock_log(f, F_WRLCK);
     f->session.shared = zsession_others(f);
-    return MPI_SUCCESS;
 }
 
 int zsession_started(struct zfile *f)
@@ -183,10 +190,11 @@ int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *e
     lock_log(f, F_WRLCK);
     int rc = read_counters(f, &c);
     f->session.shared = f->session.shared || c.shared;
-    if (c.shared || f->session.counted)
+    const bool asked = f->session.shared || f->session.counted;
+    if (asked)
         *base = c.end;
-    if (!rc && f->session.counted && c.end < ZMPI_HEADER_BYTES)
-        rc = zfile_raise(f, MPI_ERR_IO, "the header's counters are damaged (format.md 2.6)");
+    if (!rc && asked)
+        rc = check_counters(f, &c);
     c.end = *base + size;
     if (epoch)
         c.epoch = *epoch = larger(*epoch, c.shared ? c.epoch : 0) + 1;
@@ -261,6 +269,8 @@ int zsession_atomic_begin(struct zfile *f, bool write)
     lock_log(f, write ? F_WRLCK : F_RDLCK);
     struct counters c;
     int rc = read_counters(f, &c);
+    if (!rc)
+        rc = check_counters(f, &c);
     if (!rc)
         rc = follow(f, c.end);
     if (!rc && write) {

@@ -114,7 +114,7 @@ void fill(unsigned char *data, int64_t n, int64_t seed, int style)
             data[i] = (unsigned char)(seed % 255 + 1);
             break;
         default: /* NaN and the like */
-            data[i] = i % 4 > 1 ? 0xff : (unsigned char)(word >> i % 8 * 8);
+            data[i] = (unsigned char)(i % 4 > 1 ? 0xff : word >> i % 8 * 8);
         }
     }
 }

@@ -219,6 +219,16 @@ static void *hold_helpers(void *context)
     return NULL;
 }
 
+/*
+ * gcc 12's AddressSanitizer does not protect its allocator in a fork: when another thread is in
+ * malloc, the child waits for ever in its own. There the other thread ends before the forks.
+ */
+#ifdef __SANITIZE_ADDRESS__
+static const bool fork_amid_calls = false;
+#else
+static const bool fork_amid_calls = true;
+#endif
+
 /* A fork while another thread compresses: the child compresses too, with helpers of its own. */
 Test(threads, fork, .timeout = 100)
 {
@@ -228,6 +238,8 @@ Test(threads, fork, .timeout = 100)
     struct kit_stream s = compress_with(&a, kit_rel(1e-4), src, 2);
     struct caller c = {.a = &a, .src = src, .expected = &s};
     cr_assert_eq(pthread_create(&c.thread, NULL, hold_helpers, &c), 0);
+    if (!fork_amid_calls)
+        pthread_join(c.thread, NULL);
     for (int i = 0; i < 5; i++) {
         int status = 0;
         pid_t child = fork();
@@ -240,7 +252,8 @@ Test(threads, fork, .timeout = 100)
         cr_assert_eq(waitpid(child, &status, 0), child);
         cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child: status %x", status);
     }
-    pthread_join(c.thread, NULL);
+    if (fork_amid_calls)
+        pthread_join(c.thread, NULL);
     cr_assert(c.right);
     free(s.data);
     free(src);

@@ -87,8 +87,11 @@ static int read_to_buffer(struct zfile *f, const struct zrequest *r, uint64_t by
     if (!packed)
         return zfile_raise_status(f, ZMPI_ERR_MEMORY, "reading");
     int rc = read_bytes(f, r->position, bytes, packed);
-    if (!rc)
-        rc = zmemory_unpack(r->buf, r->datatype, packed, bytes);
+    if (!rc) {
+        rc = zmemory_unpack(r->buf, r->count, r->datatype, packed, bytes);
+        if (rc)
+            zfile_raise(f, rc, "reading: the data cannot be copied to the program's buffer");
+    }
     free(packed);
     return rc;
 }

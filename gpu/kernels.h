@@ -24,13 +24,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "zmpi_codec.h"
+#include "plan.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct zmpi_job;
 struct zmpi_stream;
 
 /* A cudaStream_t. */
@@ -49,34 +48,23 @@ zmpi_cuda_error zmpi_cuda_range(enum zmpi_type type, const void *src, size_t cou
 
 /* ---- compression ---- */
 
-/* Steps as in codec/chunk.h. */
-struct zmpi_cuda_step {
-    double step, inverse, limit;
-};
-
-/* An array cut into tiles (format.md 4.3), in words of `width` bytes: z, y, x. */
-struct zmpi_cuda_tiles {
-    uint64_t words[3], grid[3];
-    uint32_t tile[3];
-    uint32_t width;
-    uint64_t bytes;  /* of the array */
-    uint64_t chunks; /* 0: the array is empty */
+/* What a bound allows: codec/chunk.h's rule, of which the kernels see nothing else. */
+struct zmpi_cuda_rule {
+    int is_float, levels;
+    double abs_bound;
+    struct {
+        double step, inverse, limit;
+    } level[3];
+    uint32_t shift;
+    uint64_t magnitudes;
 };
 
 struct zmpi_cuda_plan {
-    struct zmpi_cuda_tiles tiles;
-    uint64_t elements[3]; /* for the header */
-    int type, dimensions;
-    struct zmpi_bound bound;
-    double abs_bound, keep;
-    double finer[2]; /* as in struct zmpi_job */
-    int finer_used;
-    double rmse; /* psnr: errors are to be added up; else 0 */
-    /* What the bound allows: as struct zmpi_chunk_rule. */
-    int is_float, levels;
-    struct zmpi_cuda_step level[3];
-    uint32_t shift;
-    uint64_t magnitudes;
+    struct zmpi_plan layout;
+    struct zmpi_job job;
+    int finer;   /* bounds of job.finer that were used up */
+    double rmse; /* psnr: what the errors are compared with; 0: they are not added up */
+    struct zmpi_cuda_rule rule;
 };
 
 struct zmpi_cuda_result {
@@ -90,7 +78,7 @@ struct zmpi_cuda_result {
 /* ZMPI_ERR_UNSUPPORTED: not by the kernels; the CPU can. */
 enum zmpi_status zmpi_cuda_plan_make(const struct zmpi_job *job, struct zmpi_cuda_plan *plan);
 size_t zmpi_cuda_compress_workspace(const struct zmpi_cuda_plan *plan);
-/* dst is aligned to 16 bytes. Any capacity will do that is at least 80 + 8 plan->tiles.chunks
+/* dst is aligned to 16 bytes. Any capacity will do that is at least zmpi_plan_head(&plan->layout)
  * bytes; with zmpi_compress_capacity bytes dst is never too small. src need not be aligned. */
 zmpi_cuda_error zmpi_cuda_compress(const struct zmpi_cuda_plan *plan, const void *src, void *dst,
                                    size_t capacity, void *workspace, zmpi_cuda_stream stream);
@@ -103,6 +91,15 @@ enum zmpi_status zmpi_cuda_judge(struct zmpi_cuda_plan *plan, const struct zmpi_
 void zmpi_cuda_header(const struct zmpi_cuda_plan *plan, uint64_t length, void *head);
 
 /* ---- decompression ---- */
+
+/* An array cut into tiles, in words of `width` bytes: z, y, x. */
+struct zmpi_cuda_tiles {
+    uint64_t words[3], grid[3];
+    uint32_t tile[3];
+    uint32_t width;
+    uint64_t bytes; /* of the array */
+    uint64_t chunks;
+};
 
 struct zmpi_cuda_decode_plan {
     struct zmpi_cuda_tiles tiles;

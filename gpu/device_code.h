@@ -42,36 +42,43 @@
 /* Both headers define:
  *
  * Declarations
- *   ZD_KERNEL(name, type, a)                       a kernel with the argument `const type a`
- *   ZD_KERNEL_BOUNDED(name, type, a, threads, blocks)  with __launch_bounds__(threads, blocks)
- *   ZD_FN                                          in front of a function called by kernels:
- * static, inlined ZD_CONST                                       in front of a file-level table
- * read by kernels ZD_RESTRICT, ZD_UNROLL                         restrict; unroll the loop that
- * follows ZD_SHARED(type, p)                             type *p: one object of the block, not
- * initialised ZD_SHARED_DYNAMIC(type, p)                     type *p: the launch's shared_bytes,
- * aligned to 16 Host side, each of type cudaError_t ZD_LAUNCH(kernel, grid, block, shared_bytes,
- * stream, args) ZD_ALLOW_SHARED(kernel, shared_bytes)          needed once for more than 48 KiB of
- * dynamic shared memory ZD_OCCUPANCY(int *blocks, kernel, block, shared_bytes)   resident blocks
- * per multiprocessor Where a thread is uint32_t zd_tid() zd_bid() zd_bdim() zd_gdim() zd_lane()
- * zd_warp() Barriers of the block ZD_SYNC()   zd_sync_or(pred) zd_sync_and(pred)
- * zd_sync_count(pred): also over all threads' predicates Warp operations, all lanes zd_shfl_u32(v,
- * lane) zd_shfl_up_u32(v, n) zd_shfl_down_u32(v, n) zd_shfl_xor_u32(v, mask), and _u64, _f32, _f64
+ *   ZD_KERNEL(name, type, a)             a kernel with the argument `const type a`
+ *   ZD_KERNEL_BOUNDED(name, type, a, threads, blocks)    with __launch_bounds__(threads, blocks)
+ *   ZD_FN                                in front of a function kernels call: static, inlined
+ *   ZD_CONST                             in front of a file-level table kernels read
+ *   ZD_RESTRICT, ZD_UNROLL               restrict; unroll the loop that follows
+ *   ZD_SHARED(type, p)                   type *p: one object of the block, not initialised
+ *   ZD_SHARED_DYNAMIC(type, p)           type *p: the launch's shared_bytes, aligned to 16
+ * Host side, each of type cudaError_t
+ *   ZD_LAUNCH(kernel, grid, block, shared_bytes, stream, args)
+ *   ZD_ALLOW_SHARED(kernel, shared_bytes)    needed once for over 48 KiB of dynamic shared memory
+ *   ZD_OCCUPANCY(int *blocks, kernel, block, shared_bytes)    resident blocks of a multiprocessor
+ * Where a thread is
+ *   uint32_t zd_tid() zd_bid() zd_bdim() zd_gdim() zd_lane() zd_warp()
+ * Barriers of the block
+ *   ZD_SYNC()
+ *   zd_sync_or(pred) zd_sync_and(pred) zd_sync_count(pred)    also over all threads' predicates
+ * Warp operations, all lanes; T: u32 u64 f32 f64
+ *   zd_shfl_T(v, lane) zd_shfl_up_T(v, n) zd_shfl_down_T(v, n) zd_shfl_xor_T(v, mask)
  *   zd_ballot(pred) zd_any(pred) zd_all(pred) zd_syncwarp()
  * Global memory; T: u8 u16 u32 u64 f32 f64 u32x4 u64x2 (the last two aligned to 16 bytes)
- *   zd_ld_T(p) zd_st_T(p, v)                       plain
- *   zd_ld_stream_T(p) zd_st_stream_T(p, v)         read or written once; the load only of what the
- * kernel never writes zd_ld_relaxed_T zd_ld_acquire_T zd_st_relaxed_T zd_st_release_T      u32 u64,
- * of device scope zd_fence()                                     __threadfence() ZD_SPIN() lets
- * others run Atomics, relaxed, device scope, on global or shared memory; they return the old value;
- * T: u32 u64 zd_atomic_{add,max,min,or,and,exch}_T(p, v) zd_atomic_cas_T(p, expected, v) Bits
- *   zd_popc32 zd_clz32 zd_ffs32 zd_brev32 (and 64)  clz(0) is the width, ffs counts from 1, ffs(0)
- * is 0 zd_funnel_l(lo, hi, n) zd_funnel_r(lo, hi, n)  upper or lower half of hi:lo shifted by n mod
- * 32 zd_byte_perm(lo, hi, selector)                 as __byte_perm zd_mulhi32(a, b) zd_mulhi64(a,
- * b)              upper half of the product, unsigned zd_f32_bits zd_bits_f32 zd_f64_bits
- * zd_bits_f64 Floating point, one rounding each zd_fadd zd_fsub zd_fmul zd_fdiv zd_fsqrt zd_fabs
- * zd_frint, the same with zd_d for double zd_f2i_rn zd_f2ll_rn zd_d2i_rn zd_d2ll_rn      to int32_t
- * or int64_t, to nearest even; too large: the nearest integer; what becomes of NaN differs between
- * machines: test first zd_i2f_rn zd_ll2f_rn zd_i2d_rn zd_ll2d_rn zd_ull2f_rn zd_ull2d_rn zd_d2f_rn
- */
+ *   zd_ld_T(p) zd_st_T(p, v)             plain
+ *   zd_ld_stream_T(p)                    read once; never what the kernel writes
+ *   zd_st_stream_T(p, v)                 not read again soon
+ *   zd_ld_relaxed_T(p) zd_ld_acquire_T(p) zd_st_relaxed_T(p, v) zd_st_release_T(p, v)
+ *                                        u32 and u64 only; of device scope
+ *   zd_fence()                           __threadfence()
+ *   ZD_SPIN()                            lets others run
+ * Atomics, relaxed, device scope, on global or shared memory; the old value; T: u32 u64
+ *   zd_atomic_{add,max,min,or,and,exch}_T(p, v) zd_atomic_cas_T(p, expected, v)
+ * Bits
+ *   zd_popc32 zd_clz32 zd_ffs32 zd_brev32, and 64: clz(0) is the width, ffs counts from 1, ffs(0)
+ * is 0 zd_funnel_l(lo, hi, n) zd_funnel_r(lo, hi, n)    upper, lower half of hi:lo shifted by n mod
+ * 32 zd_byte_perm(lo, hi, selector)       as __byte_perm zd_mulhi32(a, b) zd_mulhi64(a, b)    upper
+ * half of the product, unsigned zd_f32_bits zd_bits_f32 zd_f64_bits zd_bits_f64 Floating point, one
+ * rounding each; f for float, d for double zd_fadd zd_fsub zd_fmul zd_fdiv zd_fsqrt zd_fabs
+ * zd_frint, zd_dadd ... zd_f2i_rn zd_f2ll_rn zd_d2i_rn zd_d2ll_rn    to int32_t or int64_t, to
+ * nearest even; too large: the nearest integer; of NaN nothing is promised zd_i2f_rn zd_i2d_rn
+ * zd_ll2f_rn zd_ll2d_rn zd_ull2f_rn zd_ull2d_rn zd_d2f_rn */
 
 #endif

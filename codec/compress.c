@@ -5,86 +5,14 @@
 #include <time.h>
 
 #include "bytes.h"
-#include "device.h"
 #include "errors.h"
-#include "hash.h"
 #include "kernels.h"
+#include "plan.h"
 #include "pool.h"
 #include "rate.h"
-#include "tile.h"
-
-/* The layout of a stream to be written. */
-struct plan {
-    enum zmpi_type type;
-    int dimensions;
-    size_t elements[3]; /* normalized extents, bytes for ZMPI_BYTES */
-    size_t words[3];    /* the same in words */
-    size_t tile[3];
-    size_t grid[3];
-    size_t width, bytes, chunks;
-};
-
-static enum zmpi_status plan_make(const struct zmpi_array *array, struct plan *p)
-{
-    enum zmpi_status status = zmpi_array_bytes(array, &p->bytes);
-    if (status)
-        return status;
-    p->type = array->type;
-    p->width = p->type == ZMPI_F64 || p->type == ZMPI_I64 ? 8 : 4;
-    memcpy(p->elements, array->extent, sizeof p->elements);
-    if (p->type == ZMPI_BYTES) { /* bytes have no shape: they are a string of words */
-        p->elements[0] = p->elements[1] = 1;
-        p->elements[2] = p->bytes;
-    }
-    p->dimensions = zmpi_tile_normalize(p->elements);
-    memcpy(p->words, p->elements, sizeof p->words);
-    if (p->type == ZMPI_BYTES)
-        p->words[2] = p->bytes / 4 + (p->bytes % 4 != 0);
-    zmpi_tile_choose(p->words, p->width, p->tile);
-    p->chunks = 1;
-    for (int i = 0; i < 3; i++) {
-        p->grid[i] = p->words[i] / p->tile[i] + (p->words[i] % p->tile[i] != 0);
-        p->chunks *= p->grid[i]; /* at most the number of words */
-    }
-    return ZMPI_OK;
-}
-
-static size_t plan_head(const struct plan *p)
-{
-    return ZMPI_STREAM_HEADER_BYTES + 8 * p->chunks;
-}
-
-size_t zmpi_compress_capacity(const struct zmpi_array *array)
-{
-    struct plan p;
-    if (plan_make(array, &p))
-        return 0;
-    size_t capacity = plan_head(&p) + 4 * p.chunks + (p.bytes + 3) / 4 * 4;
-    return capacity > (size_t)INT64_MAX ? 0 : capacity;
-}
-
-static void store_header(const struct plan *p, const struct zmpi_job *job, size_t length,
-                         unsigned char *dst)
-{
-    memset(dst, 0, ZMPI_STREAM_HEADER_BYTES);
-    memcpy(dst, "ZSTR", 4);
-    dst[4] = 1;
-    dst[5] = (unsigned char)p->type;
-    dst[6] = (unsigned char)p->dimensions;
-    dst[7] = (unsigned char)job->bound.mode;
-    dst[8] = (unsigned char)job->encoder;
-    for (int i = 0; i < 3; i++) {
-        zmpi_store32(dst + 12 + 4 * i, (uint32_t)p->tile[i]);
-        zmpi_store64(dst + 24 + 8 * i, p->elements[i]);
-    }
-    zmpi_storef64(dst + 48, job->bound.value);
-    zmpi_storef64(dst + 56, job->abs_bound);
-    zmpi_store64(dst + 64, length);
-    zmpi_store64(dst + 72, zmpi_hash2(dst, 72, dst + ZMPI_STREAM_HEADER_BYTES, 8 * p->chunks, 0));
-}
 
 /* Where chunk k lies in the array at src; its clipped extents. */
-static struct zmpi_rows tile_rows(const struct plan *p, size_t k, const unsigned char *src,
+static struct zmpi_rows tile_rows(const struct zmpi_plan *p, size_t k, const unsigned char *src,
                                   size_t extent[3])
 {
     size_t at[3] = {k / p->grid[2] / p->grid[1], k / p->grid[2] % p->grid[1], k % p->grid[2]};
@@ -103,7 +31,7 @@ static struct zmpi_rows tile_rows(const struct plan *p, size_t k, const unsigned
 }
 
 /* The last chunk of a byte string whose last word is cut: a copy, padded with zeros. */
-static struct zmpi_rows padded_rows(const struct plan *p, const struct zmpi_rows *rows,
+static struct zmpi_rows padded_rows(const struct zmpi_plan *p, const struct zmpi_rows *rows,
                                     const unsigned char *src, size_t words,
                                     struct zmpi_chunk_work *work)
 {
@@ -115,21 +43,13 @@ static struct zmpi_rows padded_rows(const struct plan *p, const struct zmpi_rows
 
 /* ---- the axes of differences, once for the whole array (format.md 4.6) ---- */
 
-/* Blocks to look at: few enough to take less than 2 % of the time. */
-static size_t sample_size(const struct plan *p)
-{
-    size_t n = p->bytes / p->width / ZMPI_BLOCK / 4096;
-    return n < 32 ? 32 : n > 128 ? 128 : n;
-}
-
-static unsigned choose_axes(const struct plan *p, const struct zmpi_chunk_rule *rule,
+static unsigned choose_axes(const struct zmpi_plan *p, const struct zmpi_chunk_rule *rule,
                             const unsigned char *src)
 {
     const struct zmpi_kernels *kernels = zmpi_kernels();
     zmpi_chunk_cost_fn *cost_of = p->width == 4 ? kernels->cost32 : kernels->cost64;
-    const size_t chunks = p->chunks - (p->bytes % p->width != 0); /* whole words only */
-    const size_t n = sample_size(p);
-    size_t cost[8] = {0}, counted = 0, extent[3];
+    size_t cost[8] = {0}, counted = 0, extent[3], chunks;
+    const size_t n = zmpi_plan_samples(p, &chunks);
     for (size_t i = 0; i < n && chunks > 0; i++) {
         struct zmpi_rows rows = tile_rows(p, (2 * i + 1) * chunks / (2 * n), src, extent);
         /* Steps of the golden ratio: no two samples at the same place of their tiles. */
@@ -167,7 +87,7 @@ _Static_assert(sizeof(struct workspace) <= 1 << 20, "workspace of a thread over 
  * the memory is one workspace per thread.
  */
 struct encoder {
-    const struct plan *plan;
+    const struct zmpi_plan *plan;
     const struct zmpi_job *job;
     const struct zmpi_chunk_rule *rule;
     double rmse; /* psnr: the root mean square that errors may have; 0: any */
@@ -212,7 +132,7 @@ static size_t encode_chunk(const struct encoder *e, size_t k, struct zmpi_chunk_
                            unsigned char *dst, struct zmpi_errors *errors)
 {
     const struct zmpi_kernels *kernels = zmpi_kernels();
-    const struct plan *p = e->plan;
+    const struct zmpi_plan *p = e->plan;
     size_t extent[3], next_extent[3];
     struct zmpi_rows rows = tile_rows(p, k, e->src, extent);
     if (p->bytes % p->width && k == p->chunks - 1)
@@ -304,16 +224,8 @@ static void encode_groups(void *context)
     free(work);
 }
 
-static void rule_of(struct zmpi_chunk_rule *rule, const struct zmpi_job *job)
-{
-    if (job->bound.mode == ZMPI_PW_REL && job->abs_bound > 0)
-        zmpi_chunk_rule_relative(rule, job->array.type, job->bound.value, job->keep);
-    else
-        zmpi_chunk_rule_make(rule, job->array.type, job->abs_bound, job->keep);
-}
-
 /* *within: the errors' root mean square is not over finer[1], if that is asked. */
-static enum zmpi_status compress_chunks(const struct plan *p, const struct zmpi_job *job,
+static enum zmpi_status compress_chunks(const struct zmpi_plan *p, const struct zmpi_job *job,
                                         unsigned char *dst, size_t capacity,
                                         const unsigned char *src, size_t *length, bool *within)
 {
@@ -324,9 +236,9 @@ static enum zmpi_status compress_chunks(const struct plan *p, const struct zmpi_
                         .src = src,
                         .dst = dst,
                         .capacity = capacity,
-                        .at = plan_head(p)};
+                        .at = zmpi_plan_head(p)};
     size_t groups = (p->chunks + GROUP - 1) / GROUP;
-    rule_of(&rule, job);
+    zmpi_plan_rule(job, &rule);
     rule.axes = choose_axes(p, &rule, src);
     if (rule.levels && job->abs_bound > job->finer[1])
         e.rmse = job->finer[1];
@@ -345,7 +257,7 @@ static enum zmpi_status compress_chunks(const struct plan *p, const struct zmpi_
 
 /* By the job's bound; by finer ones, which then are the job's, where the errors turn out too far.
  */
-static enum zmpi_status compress_within(const struct plan *p, struct zmpi_job *job,
+static enum zmpi_status compress_within(const struct zmpi_plan *p, struct zmpi_job *job,
                                         unsigned char *dst, size_t capacity,
                                         const unsigned char *src, size_t *length)
 {
@@ -360,11 +272,11 @@ static enum zmpi_status compress_within(const struct plan *p, struct zmpi_job *j
 
 unsigned zmpi_axes_choose(const struct zmpi_job *job, const void *src)
 {
-    struct plan p;
+    struct zmpi_plan p;
     struct zmpi_chunk_rule rule;
-    if (plan_make(&job->array, &p))
+    if (zmpi_plan_make(&job->array, &p))
         return 0;
-    rule_of(&rule, job);
+    zmpi_plan_rule(job, &rule);
     return choose_axes(&p, &rule, src);
 }
 
@@ -406,23 +318,23 @@ static void learn(size_t bytes, bool decompress, double start)
 static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
                                      const void *src, size_t *size)
 {
-    struct plan p;
+    struct zmpi_plan p;
     struct zmpi_job used = *job;
     size_t length;
-    enum zmpi_status status = plan_make(&job->array, &p);
+    enum zmpi_status status = zmpi_plan_make(&job->array, &p);
     if (status)
         return status;
     if (job->threads < 1)
         return ZMPI_ERR_ARG;
     if (job->encoder != 1)
         return ZMPI_ERR_UNSUPPORTED;
-    if (dst_capacity < plan_head(&p))
+    if (dst_capacity < zmpi_plan_head(&p))
         return ZMPI_ERR_SPACE;
     double start = seconds();
     status = compress_within(&p, &used, dst, dst_capacity, src, &length);
     if (status)
         return status;
-    store_header(&p, &used, length, dst);
+    zmpi_plan_header(&p, &used, length, dst);
     learn(p.bytes, false, start);
     *size = length;
     return ZMPI_OK;

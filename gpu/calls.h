@@ -1,0 +1,17 @@
+/* calls.h - one call of the device (compress.c, decompress.c, range.c). */
+#ifndef ZMPI_GPU_CALLS_H
+#define ZMPI_GPU_CALLS_H
+
+#include "gpu.h"
+
+/* *typical becomes false if the time that the call took says nothing about the next one from host
+ * memory. */
+enum zmpi_status gpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
+                              const void *src, size_t *size, bool *typical);
+/* *bytes: decoded. */
+enum zmpi_status gpu_decompress(void *dst, size_t dst_capacity, const void *src, size_t src_size,
+                                const unsigned char *need, size_t *bytes, bool *typical);
+enum zmpi_status gpu_range(enum zmpi_type type, const void *src, size_t count, double threshold,
+                           struct zmpi_range *range);
+
+#endif

@@ -1,4 +1,4 @@
-/* calls.h - one call of the device (compress.c, decompress.c, range.c). */
+/* calls.h - one call of the device (call_*.c). */
 #ifndef ZMPI_GPU_CALLS_H
 #define ZMPI_GPU_CALLS_H
 

@@ -60,7 +60,7 @@ struct gpu_lane *gpu_lane_borrow(int device);
 /* After all that was started on it is done, or given up. */
 void gpu_lane_return(struct gpu_lane *lane);
 
-/* ---- blocks.c ---- */
+/* ---- memory.c ---- */
 
 /* Device memory of the thread's current device, aligned to 256 bytes; NULL: the problem says why.
  * *fresh (may be NULL) is set if it had to be allocated. */

@@ -1,4 +1,4 @@
-/* compress.c - one array: to the device if it is not there, the kernels, the payload back. */
+/* call_compress.c - one array: to the device if it is not there, the kernels, the payload back. */
 #include "calls.h"
 #include "kernels.h"
 

@@ -1,4 +1,4 @@
-/* range.c - the value range of an array that is on the device. */
+/* call_range.c - the value range of an array that is on the device. */
 #include "calls.h"
 #include "kernels.h"
 

@@ -1,5 +1,5 @@
 /*
- * blocks.c - device memory that is kept from call to call. The program needs the GPU's memory for
+ * memory.c - device memory that is kept from call to call. The program needs the GPU's memory for
  * itself: what is idle is limited, and is given up before an allocation fails.
  */
 #include "gpu.h"

@@ -1,4 +1,4 @@
-/* decompress.c - one stream: to the device, the kernel, and back if the array is wanted on the
+/* call_decompress.c - one stream: to the device, the kernel, and back if the array is wanted on the
  * host. */
 #include "calls.h"
 #include "kernels.h"

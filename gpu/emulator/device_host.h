@@ -18,8 +18,8 @@
     ZD_UNUSED static void name(const void *zd_args)                                                \
     {                                                                                              \
         type zd_copy;                                                                              \
-        memcpy(&zd_copy, zd_args, sizeof zd_copy);                                                 \
         zmpi_emu_bounds(threads, sizeof zd_copy);                                                  \
+        memcpy(&zd_copy, zd_args, sizeof zd_copy);                                                 \
         name##_body(zd_copy);                                                                      \
     }                                                                                              \
     static void name##_body(const type a)

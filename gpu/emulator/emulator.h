@@ -13,9 +13,10 @@ struct zmpi_emu_config {
     unsigned resident; /* blocks that run at a time; ZMPI_EMU_RESIDENT, 8 */
     uint64_t seed;     /* of every choice; ZMPI_EMU_SEED, 1 */
     int store_buffer;  /* plain stores stay unseen until a fence; ZMPI_EMU_STORE_BUFFER, 1 */
-    unsigned delay; /* how long a thread may be held back before it stores; ZMPI_EMU_DELAY, 16; 0:
-                       never */
-    uint64_t spin_limit; /* turns of waiting without any store by anyone: a deadlock; 2 million */
+    unsigned delay;    /* turns a thread may be held back before it publishes; ZMPI_EMU_DELAY, 16 */
+    uint64_t spin_limit; /* turns of waiting with no store by anyone: a deadlock; 2 million */
+    /* What is wrong with a kernel's access to global memory, NULL: nothing. NULL: not checked. */
+    const char *(*check)(const void *p, size_t size);
 };
 
 typedef void zmpi_emu_kernel(const void *args);

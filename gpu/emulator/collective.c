@@ -1,0 +1,212 @@
+/* Warp operations and barriers: who comes waits until all are there. And what they share: shared
+ * memory. */
+#include "machine.h"
+
+#include <string.h>
+
+#define M zmpi_emu_machine
+
+static const char *name_of(enum zmpi_emu_collective kind)
+{
+    static const char *const names[] = {
+        [ZMPI_EMU_SYNC] = "ZD_SYNC",         [ZMPI_EMU_SYNC_OR] = "zd_sync_or",
+        [ZMPI_EMU_SYNC_AND] = "zd_sync_and", [ZMPI_EMU_SYNC_COUNT] = "zd_sync_count",
+        [ZMPI_EMU_SYNCWARP] = "zd_syncwarp", [ZMPI_EMU_SHFL] = "zd_shfl",
+        [ZMPI_EMU_SHFL_UP] = "zd_shfl_up",   [ZMPI_EMU_SHFL_DOWN] = "zd_shfl_down",
+        [ZMPI_EMU_SHFL_XOR] = "zd_shfl_xor", [ZMPI_EMU_BALLOT] = "zd_ballot",
+        [ZMPI_EMU_ANY] = "zd_any",           [ZMPI_EMU_ALL] = "zd_all",
+    };
+    return names[kind];
+}
+
+/* The current thread joins those that are at a meeting already, which must be the same. `ended`:
+ * threads that cannot come any more. Returns how many are there. */
+static unsigned arrive(struct meeting *meeting, const char *where, enum zmpi_emu_collective kind,
+                       unsigned ended)
+{
+    struct thread *thread = M.current;
+    thread->where = where;
+    if (ended > 0)
+        zmpi_emu_fail_here("%s, but %u of those that should take part have returned", name_of(kind),
+                           ended);
+    if (meeting->arrived > 0) {
+        const struct thread *first = meeting->first;
+        /* The same text of the same line may lie in memory more than once. */
+        if (meeting->kind != kind || (first->where != where && strcmp(first->where, where) != 0))
+            zmpi_emu_fail_here("divergent: %s here, while thread %u is in %s at %s", name_of(kind),
+                               first->self.tid, name_of(meeting->kind), first->where);
+    } else {
+        meeting->kind = kind;
+        meeting->first = thread;
+    }
+    return ++meeting->arrived;
+}
+
+/* ---- warps ---- */
+
+static struct thread *lanes_of(struct thread *thread)
+{
+    return &thread->block->threads[thread->self.tid / WARP * WARP];
+}
+
+static uint32_t ballot(const struct thread *lanes)
+{
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < WARP; i++)
+        mask |= (uint32_t)(lanes[i].value != 0) << i;
+    return mask;
+}
+
+/* The lane that lane i reads, as PTX's shfl has it with all 32 lanes: its operand counts modulo 32,
+ * and a lane that would read beyond the warp reads itself. */
+static unsigned source_lane(enum zmpi_emu_collective kind, unsigned i, uint32_t operand)
+{
+    const unsigned n = operand % WARP;
+    switch (kind) {
+    case ZMPI_EMU_SHFL:
+        return n;
+    case ZMPI_EMU_SHFL_UP:
+        return i >= n ? i - n : i;
+    case ZMPI_EMU_SHFL_DOWN:
+        return i + n < WARP ? i + n : i;
+    default:
+        return i ^ n;
+    }
+}
+
+/* All lanes are there. */
+static void complete_warp(struct thread *lanes, enum zmpi_emu_collective kind)
+{
+    const uint32_t mask = ballot(lanes);
+    for (unsigned i = 0; i < WARP; i++) {
+        switch (kind) {
+        case ZMPI_EMU_SYNCWARP:
+            zmpi_emu_stores_to_block(&lanes[i]);
+            break;
+        case ZMPI_EMU_BALLOT:
+            lanes[i].result = mask;
+            break;
+        case ZMPI_EMU_ANY:
+            lanes[i].result = mask != 0;
+            break;
+        case ZMPI_EMU_ALL:
+            lanes[i].result = mask == 0xffffffffu;
+            break;
+        default:
+            lanes[i].result = lanes[source_lane(kind, i, lanes[i].lane)].value;
+        }
+    }
+    for (unsigned i = 0; i < WARP; i++)
+        zmpi_emu_set_ready(&lanes[i]);
+}
+
+uint64_t zmpi_emu_warp(const char *where, enum zmpi_emu_collective kind, uint64_t value,
+                       uint32_t lane)
+{
+    struct thread *thread = M.current;
+    struct warp *warp = &thread->block->warps[thread->self.tid / WARP];
+    const unsigned there = arrive(&warp->meeting, where, kind, warp->done);
+    thread->value = value;
+    thread->lane = lane;
+    if (there == WARP) {
+        warp->meeting.arrived = 0;
+        M.counts.warp_operations++;
+        complete_warp(lanes_of(thread), kind);
+    } else {
+        zmpi_emu_set_waiting(thread, AT_WARP);
+        zmpi_emu_yield();
+    }
+    return thread->result;
+}
+
+/* ---- blocks ---- */
+
+static void complete_barrier(struct block *block, enum zmpi_emu_collective kind)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < M.grid->block; i++)
+        count += block->threads[i].value != 0;
+    uint64_t result = count;
+    if (kind == ZMPI_EMU_SYNC_OR)
+        result = count > 0;
+    else if (kind == ZMPI_EMU_SYNC_AND)
+        result = count == M.grid->block;
+    for (unsigned i = 0; i < M.grid->block; i++) {
+        struct thread *thread = &block->threads[i];
+        thread->result = result;
+        zmpi_emu_stores_to_block(thread);
+        zmpi_emu_set_ready(thread);
+    }
+}
+
+uint32_t zmpi_emu_barrier(const char *where, enum zmpi_emu_collective kind, uint32_t value)
+{
+    struct thread *thread = M.current;
+    struct block *block = thread->block;
+    const unsigned there = arrive(&block->meeting, where, kind, block->done);
+    thread->value = value;
+    if (there == M.grid->block) {
+        block->meeting.arrived = 0;
+        M.counts.barriers++;
+        complete_barrier(block, kind);
+    } else {
+        zmpi_emu_set_waiting(thread, AT_BARRIER);
+        zmpi_emu_yield();
+    }
+    return (uint32_t)thread->result;
+}
+
+/* ---- ends ---- */
+
+void zmpi_emu_thread_ended(struct thread *thread)
+{
+    struct block *block = thread->block;
+    struct warp *warp = &block->warps[thread->self.tid / WARP];
+    const struct meeting *meeting = warp->meeting.arrived > 0 ? &warp->meeting : &block->meeting;
+    if (meeting->arrived > 0)
+        zmpi_emu_fail_here("returns, while thread %u waits in %s at %s", meeting->first->self.tid,
+                           name_of(meeting->kind), meeting->first->where);
+    zmpi_emu_stores_to_block(thread);
+    zmpi_emu_set_waiting(thread, DONE);
+    warp->done++;
+    block->done++;
+    zmpi_emu_progress();
+}
+
+/* All wait and none has returned, or it would have been told: some lanes of a warp are in a warp
+ * operation, others at a barrier. */
+void zmpi_emu_explain_standstill(const struct block *block)
+{
+    const struct thread *at_warp = block->threads;
+    while (at_warp->state != AT_WARP)
+        at_warp++;
+    const struct thread *at_barrier = &block->threads[at_warp->self.tid / WARP * WARP];
+    while (at_barrier->state != AT_BARRIER)
+        at_barrier++;
+    zmpi_emu_fail_of(at_warp, "divergent: in a warp operation, while thread %u is in %s at %s",
+                     at_barrier->self.tid, name_of(block->meeting.kind), at_barrier->where);
+}
+
+/* ---- shared memory ---- */
+
+void *zmpi_emu_shared(const void *key, size_t size)
+{
+    struct block *block = M.current->block;
+    for (unsigned i = 0; i < block->static_count; i++)
+        if (block->statics[i].key == key)
+            return block->shared + block->statics[i].offset;
+    const size_t at = (block->static_size + 15) / 16 * 16;
+    if (block->static_count == MAX_STATICS || size > STATIC_SIZE - at)
+        zmpi_emu_fail_here("over %u bytes of static shared memory, or %u objects", STATIC_SIZE,
+                           MAX_STATICS);
+    block->statics[block->static_count++] = (struct shared_object){key, at, size};
+    block->static_size = at + size;
+    return block->shared + at;
+}
+
+void *zmpi_emu_shared_dynamic(void)
+{
+    if (M.grid->shared_bytes == 0)
+        zmpi_emu_fail_here("dynamic shared memory, but launched with none");
+    return M.current->block->shared + STATIC_SIZE;
+}

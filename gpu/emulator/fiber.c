@@ -1,0 +1,118 @@
+#include "fiber.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifdef SANITIZED
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+static const uint64_t canary = UINT64_C(0x5bd1e9955bd1e995);
+
+/* The stack that the fiber now running was entered from; AddressSanitizer tells. */
+static struct fiber *entered_from;
+
+size_t zmpi_fiber_stack_size(void)
+{
+#ifdef SANITIZED
+    return 256 * 1024; /* its frames are larger */
+#else
+    return 64 * 1024;
+#endif
+}
+
+#ifndef ZMPI_EMU_UCONTEXT
+/* Saves what a function must preserve on the stack it leaves. The control words of the
+ * floating-point units are the same for all fibers. */
+void zmpi_emu_switch_stacks(void **from, void *to);
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".globl zmpi_emu_switch_stacks\n"
+        ".hidden zmpi_emu_switch_stacks\n"
+        ".type zmpi_emu_switch_stacks, @function\n"
+        "zmpi_emu_switch_stacks:\n"
+        "    pushq %rbp\n"
+        "    pushq %rbx\n"
+        "    pushq %r12\n"
+        "    pushq %r13\n"
+        "    pushq %r14\n"
+        "    pushq %r15\n"
+        "    movq %rsp, (%rdi)\n"
+        "    movq %rsi, %rsp\n"
+        "    popq %r15\n"
+        "    popq %r14\n"
+        "    popq %r13\n"
+        "    popq %r12\n"
+        "    popq %rbx\n"
+        "    popq %rbp\n"
+        "    ret\n"
+        ".size zmpi_emu_switch_stacks, . - zmpi_emu_switch_stacks\n");
+#endif
+
+void zmpi_fiber_make(struct fiber *fiber, char *stack, size_t stack_size, void (*start)(void))
+{
+    *fiber = (struct fiber){.stack = stack, .stack_size = stack_size};
+#ifdef SANITIZED
+    __asan_unpoison_memory_region(stack, stack_size);
+#endif
+    memcpy(stack, &canary, sizeof canary);
+#ifdef ZMPI_EMU_UCONTEXT
+    getcontext(&fiber->context);
+    fiber->context.uc_stack.ss_sp = stack;
+    fiber->context.uc_stack.ss_size = stack_size;
+    fiber->context.uc_link = NULL;
+    makecontext(&fiber->context, start, 0);
+#else
+    /* Six registers, where to go, and a return address nobody uses: start() is entered as if
+     * called, with the stack 8 bytes off a multiple of 16. */
+    uint64_t frame[8] = {0};
+    frame[6] = (uint64_t)(uintptr_t)start;
+    fiber->sp = stack + stack_size - sizeof frame;
+    memcpy(fiber->sp, frame, sizeof frame);
+#endif
+}
+
+void zmpi_fiber_begun(void)
+{
+#ifdef SANITIZED
+    struct fiber *from = entered_from;
+    const void *bottom;
+    size_t size;
+    __sanitizer_finish_switch_fiber(NULL, &bottom, &size);
+    if (from->stack == NULL) { /* the program's own: its bounds are found here */
+        from->stack_size = size;
+        memcpy(&from->stack, &bottom, sizeof bottom);
+    }
+#endif
+}
+
+void zmpi_fiber_switch(struct fiber *from, struct fiber *to, int last)
+{
+    entered_from = from;
+#ifdef SANITIZED
+    __sanitizer_start_switch_fiber(last ? NULL : &from->fake_stack, to->stack, to->stack_size);
+#else
+    (void)last;
+#endif
+#ifdef ZMPI_EMU_UCONTEXT
+    swapcontext(&from->context, &to->context);
+#else
+    zmpi_emu_switch_stacks(&from->sp, to->sp);
+#endif
+#ifdef SANITIZED
+    __sanitizer_finish_switch_fiber(from->fake_stack, NULL, NULL);
+#endif
+}
+
+int zmpi_fiber_overflowed(const struct fiber *fiber)
+{
+    return memcmp(fiber->stack, &canary, sizeof canary) != 0;
+}

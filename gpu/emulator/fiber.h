@@ -1,0 +1,41 @@
+/* Threads of control that hand the processor to each other: one CUDA thread each. */
+#ifndef ZMPI_EMULATOR_FIBER_H
+#define ZMPI_EMULATOR_FIBER_H
+
+#include <stddef.h>
+
+#if !defined(__x86_64__) && !defined(ZMPI_EMU_UCONTEXT)
+#define ZMPI_EMU_UCONTEXT
+#endif
+#ifdef ZMPI_EMU_UCONTEXT
+#include <ucontext.h>
+#endif
+
+struct fiber {
+#ifdef ZMPI_EMU_UCONTEXT
+    ucontext_t context;
+#else
+    void *sp;
+#endif
+    char *stack; /* NULL: the one of the program itself */
+    size_t stack_size;
+    void *fake_stack; /* AddressSanitizer's */
+};
+
+/* Bytes of stack of one fiber. */
+size_t zmpi_fiber_stack_size(void);
+
+/* Makes a fiber that begins in start(), which must never return. The stack may have been another
+ * fiber's that will not run again. */
+void zmpi_fiber_make(struct fiber *fiber, char *stack, size_t stack_size, void (*start)(void));
+
+/* Leaves `from`, to be resumed later, for `to`. last: `from` will not run again. */
+void zmpi_fiber_switch(struct fiber *from, struct fiber *to, int last);
+
+/* First thing in start(). */
+void zmpi_fiber_begun(void);
+
+/* Has the fiber used more than its stack? */
+int zmpi_fiber_overflowed(const struct fiber *fiber);
+
+#endif

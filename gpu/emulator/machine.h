@@ -1,0 +1,107 @@
+/* What the files of the emulator share: the launch that is running. One at a time. */
+#ifndef ZMPI_EMULATOR_MACHINE_H
+#define ZMPI_EMULATOR_MACHINE_H
+
+#include "emulator.h"
+#include "fiber.h"
+#include "granules.h"
+
+#define WARP         32u
+#define MAX_WARPS    32u
+#define MAX_RESIDENT 1024u
+#define MAX_STATICS  16u            /* ZD_SHARED objects of a kernel */
+#define STATIC_SIZE  (48u * 1024u)  /* all of them together, as on every GPU */
+#define MAX_DYNAMIC  (227u * 1024u) /* sm_90's; others have less */
+#define STORES       8u             /* granules that one thread's stores may wait in */
+
+enum state { READY, AT_WARP, AT_BARRIER, DONE };
+
+struct thread {
+    struct zmpi_emu_self self; /* first: zmpi_emu_self points here */
+    enum state state;
+    struct fiber fiber;
+    struct block *block;
+    const char *where; /* the collective it stands at, or the last it has passed */
+    uint64_t value, result;
+    uint32_t lane; /* argument of a shuffle */
+    unsigned stores;
+    struct granule store[STORES];
+};
+
+/* Those that stand at a collective, of a warp or of a block. */
+struct meeting {
+    unsigned arrived;
+    enum zmpi_emu_collective kind;
+    const struct thread *first;
+};
+
+struct warp {
+    uint32_t ready; /* lanes */
+    unsigned done;
+    struct meeting meeting;
+};
+
+struct shared_object {
+    const void *key;
+    size_t offset, size;
+};
+
+struct block {
+    struct thread *threads;
+    struct warp warps[MAX_WARPS];
+    uint32_t ready_warps;
+    uint32_t bid;
+    unsigned done;
+    struct meeting meeting;
+    unsigned char *shared; /* static objects, then dynamic memory */
+    struct shared_object statics[MAX_STATICS];
+    unsigned static_count;
+    size_t static_size;
+    struct granules stores; /* seen by the block's threads, not yet by others */
+    uint64_t acquired;      /* time of the last acquire or fence of one of its threads */
+};
+
+struct machine {
+    struct zmpi_emu_config config;
+    const struct zmpi_emu_grid *grid;
+    struct zmpi_emu_counts counts;
+    uint64_t random;
+    struct fiber scheduler;
+    struct thread *current;
+    struct block *blocks; /* resident */
+    unsigned resident;
+    uint64_t spins;          /* since somebody stored anything */
+    struct granules left;    /* stores of blocks that have ended without a fence */
+    struct granules written; /* who has stored there last, and when: see memory.c */
+    uint64_t time;           /* counts what became visible to all */
+    int failed;
+    char message[512];
+};
+
+extern struct machine zmpi_emu_machine;
+
+/* Below n. */
+uint32_t zmpi_emu_random(uint32_t n);
+/* Says why the launch fails, of the current thread at its place; does not return. */
+void zmpi_emu_fail_here(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+/* The same for any thread, and returns. */
+void zmpi_emu_fail_of(const struct thread *thread, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The current thread gives way; it goes on when it is READY and its turn comes. */
+void zmpi_emu_yield(void);
+void zmpi_emu_set_ready(struct thread *thread);
+void zmpi_emu_set_waiting(struct thread *thread, enum state state);
+/* A store was made, a thread has ended: nobody waits in vain so far. */
+void zmpi_emu_progress(void);
+
+/* memory.c */
+void zmpi_emu_stores_to_block(struct thread *thread);
+void zmpi_emu_block_ended(struct block *block);
+void zmpi_emu_launch_ended(void);
+
+/* collective.c */
+void zmpi_emu_thread_ended(struct thread *thread);
+/* Why no thread of the block can go on. */
+void zmpi_emu_explain_standstill(const struct block *block);
+
+#endif

@@ -1,0 +1,319 @@
+/* A launch: blocks on their places, threads on their fibers, whose turn it is. */
+#include "machine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct machine zmpi_emu_machine;
+#define M zmpi_emu_machine
+
+const struct zmpi_emu_self *zmpi_emu_self;
+
+/* Stacks are kept for the next launch. */
+static struct {
+    char *base;
+    size_t size;
+} stacks;
+
+static uint64_t from_environment(const char *name, uint64_t fallback)
+{
+    const char *text = getenv(name);
+    return text == NULL || *text == '\0' ? fallback : strtoull(text, NULL, 0);
+}
+
+void zmpi_emu_defaults(struct zmpi_emu_config *config)
+{
+    *config = (struct zmpi_emu_config){
+        .resident = (unsigned)from_environment("ZMPI_EMU_RESIDENT", 8),
+        .seed = from_environment("ZMPI_EMU_SEED", 1),
+        .store_buffer = from_environment("ZMPI_EMU_STORE_BUFFER", 1) != 0,
+        .delay = (unsigned)from_environment("ZMPI_EMU_DELAY", 16),
+        .spin_limit = 2000000,
+    };
+}
+
+const char *zmpi_emu_message(void)
+{
+    return M.message;
+}
+
+void zmpi_emu_take_counts(struct zmpi_emu_counts *counts)
+{
+    *counts = M.counts;
+    M.counts = (struct zmpi_emu_counts){0};
+}
+
+uint32_t zmpi_emu_random(uint32_t n)
+{
+    M.random ^= M.random << 13;
+    M.random ^= M.random >> 7;
+    M.random ^= M.random << 17;
+    return (uint32_t)((M.random >> 32) * n >> 32);
+}
+
+/* ---- failures ---- */
+
+static void fail(const struct thread *thread, const char *format, va_list args)
+{
+    if (M.failed)
+        return; /* the first tells most */
+    M.failed = 1;
+    int used = snprintf(M.message, sizeof M.message,
+                        "kernel %s, block %u, thread %u, at %s: ", M.grid->name, thread->self.bid,
+                        thread->self.tid, thread->where != NULL ? thread->where : "its start");
+    if (used > 0 && (size_t)used < sizeof M.message)
+        vsnprintf(M.message + used, sizeof M.message - (size_t)used, format, args);
+}
+
+void zmpi_emu_fail_of(const struct thread *thread, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail(thread, format, args);
+    va_end(args);
+}
+
+void zmpi_emu_fail_here(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail(M.current, format, args);
+    va_end(args);
+    for (;;) /* the scheduler sees M.failed and never comes back */
+        zmpi_emu_yield();
+}
+
+/* ---- turns ---- */
+
+void zmpi_emu_yield(void)
+{
+    zmpi_fiber_switch(&M.current->fiber, &M.scheduler, M.current->state == DONE);
+}
+
+void zmpi_emu_set_ready(struct thread *thread)
+{
+    const unsigned w = thread->self.tid / WARP;
+    thread->state = READY;
+    thread->block->warps[w].ready |= 1u << thread->self.tid % WARP;
+    thread->block->ready_warps |= 1u << w;
+}
+
+void zmpi_emu_set_waiting(struct thread *thread, enum state state)
+{
+    const unsigned w = thread->self.tid / WARP;
+    thread->state = state;
+    thread->block->warps[w].ready &= ~(1u << thread->self.tid % WARP);
+    if (thread->block->warps[w].ready == 0)
+        thread->block->ready_warps &= ~(1u << w);
+}
+
+void zmpi_emu_progress(void)
+{
+    M.spins = 0;
+}
+
+static void thread_main(void)
+{
+    zmpi_fiber_begun();
+    M.grid->kernel(M.grid->args);
+    zmpi_emu_thread_ended(M.current);
+    zmpi_emu_yield();
+    abort();
+}
+
+void zmpi_emu_bounds(unsigned threads, size_t args_size)
+{
+    if (M.grid->block > threads)
+        zmpi_emu_fail_here("launched with %u threads per block, declared for up to %u",
+                           M.grid->block, threads);
+    if (M.grid->args_size != args_size)
+        zmpi_emu_fail_here("launched with an argument of %zu bytes, declared with %zu",
+                           M.grid->args_size, args_size);
+}
+
+void zmpi_emu_spin(const char *where)
+{
+    M.current->where = where;
+    M.counts.spins++;
+    if (++M.spins > M.config.spin_limit)
+        zmpi_emu_fail_here("waits for ever: no thread has stored anything for %llu turns",
+                           (unsigned long long)M.config.spin_limit);
+    zmpi_emu_yield();
+}
+
+static unsigned pick_bit(uint32_t mask)
+{
+    for (uint32_t skip = zmpi_emu_random((uint32_t)__builtin_popcount(mask)); skip > 0; skip--)
+        mask &= mask - 1;
+    return (unsigned)__builtin_ctz(mask);
+}
+
+static void resume(struct thread *thread)
+{
+    M.current = thread;
+    zmpi_emu_self = &thread->self;
+    zmpi_fiber_switch(&M.scheduler, &thread->fiber, 0);
+    zmpi_emu_self = NULL;
+    if (!M.failed && zmpi_fiber_overflowed(&thread->fiber))
+        zmpi_emu_fail_of(thread, "stack overflow (%zu bytes)", thread->fiber.stack_size);
+}
+
+/* The lanes of one warp go on, in some order, each up to where it waits or gives way. */
+static void turn(struct block *block)
+{
+    struct warp *warp = &block->warps[pick_bit(block->ready_warps)];
+    const uint32_t ready = warp->ready;
+    const unsigned first = zmpi_emu_random(WARP);
+    const unsigned base = (unsigned)(warp - block->warps) * WARP;
+    for (unsigned i = 0; i < WARP && !M.failed; i++) {
+        const unsigned lane = (first + i) % WARP;
+        if ((ready >> lane & 1) != 0)
+            resume(&block->threads[base + lane]);
+    }
+}
+
+/* ---- blocks ---- */
+
+/* Puts block `bid` in its place's threads. */
+static void begin_block(struct block *block, unsigned place, uint32_t bid)
+{
+    const struct zmpi_emu_grid *grid = M.grid;
+    const size_t stack = zmpi_fiber_stack_size();
+    block->bid = bid;
+    block->done = block->static_count = 0;
+    block->static_size = 0;
+    block->acquired = 0;
+    block->meeting = (struct meeting){0};
+    /* What a kernel finds in shared memory is anything. */
+    memset(block->shared, (int)zmpi_emu_random(256), STATIC_SIZE + grid->shared_bytes);
+    for (unsigned w = 0; w < grid->block / WARP; w++)
+        block->warps[w] = (struct warp){0};
+    for (unsigned t = 0; t < grid->block; t++) {
+        struct thread *thread = &block->threads[t];
+        *thread = (struct thread){.self = {t, bid, grid->block, grid->grid}, .block = block};
+        zmpi_fiber_make(&thread->fiber, stacks.base + (place * (size_t)grid->block + t) * stack,
+                        stack, thread_main);
+        zmpi_emu_set_ready(thread);
+    }
+}
+
+/* Any order: a GPU promises none. */
+static uint32_t *block_order(uint32_t count)
+{
+    uint32_t *order = malloc(count * sizeof *order);
+    for (uint32_t i = 0; order != NULL && i < count; i++) {
+        const uint32_t j = zmpi_emu_random(i + 1);
+        order[i] = order[j];
+        order[j] = i;
+    }
+    return order;
+}
+
+static void run_blocks(const uint32_t *order)
+{
+    uint32_t begun = 0, active[MAX_RESIDENT], count = 0;
+    while (begun < M.resident) {
+        begin_block(&M.blocks[begun], begun, order[begun]);
+        active[count++] = begun++;
+    }
+    while (count > 0 && !M.failed) {
+        const uint32_t i = zmpi_emu_random(count);
+        struct block *block = &M.blocks[active[i]];
+        if (block->ready_warps != 0) {
+            turn(block);
+        } else if (block->done < M.grid->block) {
+            zmpi_emu_explain_standstill(block);
+        } else {
+            zmpi_emu_block_ended(block);
+            if (begun < M.grid->grid)
+                begin_block(block, active[i], order[begun++]);
+            else
+                active[i] = active[--count];
+        }
+    }
+}
+
+/* ---- the launch ---- */
+
+static int have_stacks(size_t count)
+{
+    const size_t size = count * zmpi_fiber_stack_size();
+    if (size <= stacks.size)
+        return 1;
+    if (stacks.base != NULL)
+        munmap(stacks.base, stacks.size);
+    stacks.base = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    stacks.size = size;
+    if (stacks.base != MAP_FAILED)
+        return 1;
+    stacks.base = NULL;
+    stacks.size = 0;
+    return 0;
+}
+
+static int have_blocks(void)
+{
+    const size_t threads = M.grid->block;
+    M.blocks = calloc(M.resident, sizeof *M.blocks);
+    if (M.blocks == NULL)
+        return 0;
+    for (unsigned i = 0; i < M.resident; i++) {
+        struct block *block = &M.blocks[i];
+        block->threads = calloc(threads, sizeof *block->threads);
+        block->shared = aligned_alloc(128, (STATIC_SIZE + M.grid->shared_bytes + 127) / 128 * 128);
+        if (block->threads == NULL || block->shared == NULL)
+            return 0;
+    }
+    return have_stacks(M.resident * threads);
+}
+
+static void free_blocks(void)
+{
+    for (unsigned i = 0; M.blocks != NULL && i < M.resident; i++) {
+        free(M.blocks[i].threads);
+        free(M.blocks[i].shared);
+        zmpi_granules_free(&M.blocks[i].stores);
+    }
+    free(M.blocks);
+    zmpi_granules_free(&M.left);
+    zmpi_granules_free(&M.written);
+    M.blocks = NULL;
+}
+
+static int refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int refuse(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(M.message, sizeof M.message, format, args);
+    va_end(args);
+    return -1;
+}
+
+int zmpi_emu_run(const struct zmpi_emu_config *config, const struct zmpi_emu_grid *grid)
+{
+    if (grid->grid == 0 || grid->block == 0 || grid->block % WARP != 0 ||
+        grid->block > WARP * MAX_WARPS || grid->shared_bytes > MAX_DYNAMIC)
+        return refuse("kernel %s: cannot launch %u blocks of %u threads with %zu bytes of shared "
+                      "memory (a block has a multiple of 32 threads, up to 1024)",
+                      grid->name, grid->grid, grid->block, grid->shared_bytes);
+    M = (struct machine){.config = *config, .grid = grid, .counts = M.counts};
+    M.random = config->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    M.resident = config->resident < MAX_RESIDENT ? config->resident : MAX_RESIDENT;
+    M.resident = M.resident < grid->grid ? M.resident : grid->grid;
+    M.resident = M.resident > 0 ? M.resident : 1;
+    uint32_t *order = block_order(grid->grid);
+    if (order == NULL || !have_blocks()) {
+        M.failed = refuse("kernel %s: no memory for the emulator", grid->name);
+    } else {
+        run_blocks(order);
+        zmpi_emu_launch_ended();
+    }
+    free_blocks();
+    free(order);
+    return M.failed ? -1 : 0;
+}

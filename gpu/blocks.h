@@ -8,6 +8,11 @@
 #include "device_code.h"
 #include "kernels.h"
 
+/* With names that are macros. */
+#define KERNEL(name, type, a)                          ZD_KERNEL(name, type, a)
+#define KERNEL_BOUNDED(name, type, a, threads, blocks) ZD_KERNEL_BOUNDED(name, type, a, threads, blocks)
+#define LAUNCH(kernel, grid, block, shared, stream, a) ZD_LAUNCH(kernel, grid, block, shared, stream, a)
+
 /* A block of 512 threads works on a chunk of up to 32 KiB; each warp on up to 16 of its blocks of
  * 32 elements, one element per lane. */
 enum {
@@ -100,7 +105,7 @@ ZD_FN uint32_t warp_sum_up(uint32_t v)
     return v;
 }
 
-ZD_FN uint32_t warp_or_u32(uint32_t v)
+ZD_FN uint32_t warp_or32(uint32_t v)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     return __reduce_or_sync(ZD_FULL, v);
@@ -111,7 +116,7 @@ ZD_FN uint32_t warp_or_u32(uint32_t v)
 #endif
 }
 
-ZD_FN uint64_t warp_or_u64(uint64_t v)
+ZD_FN uint64_t warp_or64(uint64_t v)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     return __reduce_or_sync(ZD_FULL, (uint32_t)v) |
@@ -128,6 +133,43 @@ ZD_FN uint64_t warp_sum_u64(uint64_t v)
     for (uint32_t d = 16; d > 0; d /= 2)
         v += zd_shfl_xor_u64(v, d);
     return v;
+}
+
+/* Of what all threads before this one have; *all: of all threads. A barrier stands between the two
+ * halves. */
+ZD_FN uint32_t block_sum_begin(uint32_t total[WARPS], uint32_t v)
+{
+    const uint32_t up = warp_sum_up(v);
+    if (zd_lane() == 31)
+        total[zd_warp()] = up;
+    return up - v;
+}
+
+ZD_FN uint32_t block_sum_end(const uint32_t total[WARPS], uint32_t before, uint32_t *all)
+{
+    const uint32_t lane = zd_lane();
+    const uint32_t up = warp_sum_up(lane < WARPS ? total[lane] : 0);
+    *all = zd_shfl_u32(up, 31);
+    return before + zd_shfl_u32(up, zd_warp()) - total[zd_warp()];
+}
+
+/* ---- blocks of 32 elements ---- */
+
+/* Mask of the elements of a block that exist. */
+ZD_FN uint32_t block_mask(uint32_t count, uint32_t block)
+{
+    const uint32_t left = count > block * 32 ? count - block * 32 : 0;
+    return left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1;
+}
+
+/* Bits `lane` of planes [0, n), as a number; n <= 32. */
+ZD_FN uint32_t gather_planes(const uint32_t *planes, uint32_t n)
+{
+    const uint32_t up = 31 - zd_lane();
+    uint32_t m = 0;
+    for (uint32_t k = n; k-- > 0;)
+        m = zd_funnel_l(planes[k] << up, m, 1);
+    return m;
 }
 
 /* ---- sums over blocks: the decoupled look-back ----

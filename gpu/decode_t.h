@@ -123,16 +123,6 @@ ZD_FN int F(parse_exceptions)(struct F(decoder) *s, const uint32_t *coded,
 
 /* ---- residuals ---- */
 
-/* Bits `lane` of planes [0, n), as a number; n <= 32. */
-ZD_FN uint32_t gather_planes(const uint32_t *planes, uint32_t n)
-{
-    const uint32_t up = 31 - zd_lane();
-    uint32_t m = 0;
-    for (uint32_t k = n; k-- > 0;)
-        m = zd_funnel_l(planes[k] << up, m, 1);
-    return m;
-}
-
 ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) *b, U r[VALUES])
 {
     ZD_UNROLL
@@ -157,17 +147,16 @@ ZD_FN void F(sum_x)(struct F(decoder) *s, struct divisor period)
     const uint32_t lane = zd_lane(), first = zd_tid() * VALUES;
     const uint32_t start = first - divide(first, period) * period.d;
     const uint32_t whole = start == 0 ? 0 : period.d - start; /* elements that want a carry */
-    QUAD v[VALUES / IN_QUAD];
+    union F(lane_words) v;
     U acc = 0;
     ZD_UNROLL
     for (uint32_t g = 0; g < VALUES / IN_QUAD; g++)
-        v[g] = s->w.quad[zd_tid() * (VALUES / IN_QUAD) + g];
-    U *p = (U *)(void *)v;
+        v.quad[g] = s->w.quad[zd_tid() * (VALUES / IN_QUAD) + g];
     uint32_t x = start;
     ZD_UNROLL
     for (uint32_t j = 0; j < VALUES; j++) {
-        acc = (x == 0 ? 0 : acc) + p[j];
-        p[j] = acc;
+        acc = (x == 0 ? 0 : acc) + v.word[j];
+        v.word[j] = acc;
         x = x + 1 == period.d ? 0 : x + 1;
     }
     const uint32_t heads = zd_ballot(whole < VALUES), upto = heads & (0xFFFFFFFFu >> (31 - lane));
@@ -189,10 +178,10 @@ ZD_FN void F(sum_x)(struct F(decoder) *s, struct divisor period)
     carry += heads & ((1u << lane) - 1) ? 0 : before;
     ZD_UNROLL
     for (uint32_t j = 0; j < VALUES; j++)
-        p[j] += j < whole ? carry : 0;
+        v.word[j] += j < whole ? carry : 0;
     ZD_UNROLL
     for (uint32_t g = 0; g < VALUES / IN_QUAD; g++)
-        s->w.quad[zd_tid() * (VALUES / IN_QUAD) + g] = v[g];
+        s->w.quad[zd_tid() * (VALUES / IN_QUAD) + g] = v.quad[g];
     ZD_SYNC();
 }
 
@@ -257,12 +246,12 @@ ZD_FN void F(store_tile)(const struct F(decompress_args) *a, const struct F(deco
     const struct tile *c = &s->tile;
     const uint32_t quads = c->vector ? c->count / IN_QUAD : 0;
     for (uint32_t i = zd_tid(); i < quads; i += THREADS) {
-        QUAD v = s->w.quad[i];
-        U *u = (U *)(void *)&v;
+        union F(quad_words) v;
+        v.quad = s->w.quad[i];
         ZD_UNROLL
         for (uint32_t j = 0; j < IN_QUAD; j++)
-            u[j] = F(finished)(a, s, p, i * IN_QUAD + j, u[j]);
-        STORE_QUAD((QUAD *)a->dst + word_at(&a->tiles, c, i * IN_QUAD) / IN_QUAD, v);
+            v.word[j] = F(finished)(a, s, p, i * IN_QUAD + j, v.word[j]);
+        STORE_QUAD((QUAD *)a->dst + word_at(&a->tiles, c, i * IN_QUAD) / IN_QUAD, v.quad);
     }
     for (uint32_t e = quads * IN_QUAD + zd_tid(); e < c->count; e += THREADS)
         F(store_word)(&a->tiles, a->dst, word_at(&a->tiles, c, e),
@@ -320,11 +309,11 @@ ZD_FN uint32_t F(parse)(const struct F(decompress_args) *a, struct F(decoder) *s
     struct F(coded_block) b;
     ZD_SYNC();
     xxh_sums(coded, s->size, s->sum);
-    int good = F(parse_head)(coded, s->size, &s->tile, a->is_float, p);
+    uint32_t good = (uint32_t)F(parse_head)(coded, s->size, &s->tile, a->is_float, p);
     const int planes = good && p->map != ZMPI_CUDA_STORED && !p->zero;
     b.length = b.marks = 0;
     if (planes)
-        good = F(parse_length)(coded, &s->tile, p->lengths, &b);
+        good = (uint32_t)F(parse_length)(coded, &s->tile, p->lengths, &b);
     uint32_t all, before = block_sum_begin(
                       s->total[0], (b.length ? b.length + 1 : 0) | (b.marks != 0 ? 1u << 16 : 0));
     good = zd_sync_and(good);
@@ -342,7 +331,7 @@ ZD_FN uint32_t F(parse)(const struct F(decompress_args) *a, struct F(decoder) *s
         good = (all >> 16 != 0) == (p->exceptions != 0) &&
                (p->exceptions ? 4 * end <= s->size : 4 * end == s->size);
     if (planes && good && p->exceptions)
-        good = F(parse_exceptions)(s, coded, &b, masks, all >> 16);
+        good = (uint32_t)F(parse_exceptions)(s, coded, &b, masks, all >> 16);
     ZD_SYNC();
     if (!s->checksum || !good)
         return !s->checksum ? ZMPI_ERR_CHECKSUM : ZMPI_ERR_CORRUPT;
@@ -358,7 +347,7 @@ ZD_FN uint32_t F(parse)(const struct F(decompress_args) *a, struct F(decoder) *s
     return ZMPI_OK;
 }
 
-ZD_KERNEL_BOUNDED(F(decompress), struct F(decompress_args), a, THREADS, 2)
+KERNEL_BOUNDED(F(decompress), struct F(decompress_args), a, THREADS, 2)
 {
     ZD_SHARED(struct F(decoder), s);
     U r[VALUES];

@@ -79,24 +79,6 @@ ZD_FN void F(measure_exceptions)(const struct F(compress_args) *a, const struct 
     }
 }
 
-/* Exclusive sum over all lanes of all warps, in order; *total: of all. which: of the sums made since
- * the last barrier. Barriers stand before and after. */
-ZD_FN uint32_t block_sum_begin(uint32_t total[WARPS], uint32_t v)
-{
-    const uint32_t up = warp_sum_up(v);
-    if (zd_lane() == 31)
-        total[zd_warp()] = up;
-    return up - v;
-}
-
-ZD_FN uint32_t block_sum_end(const uint32_t total[WARPS], uint32_t before, uint32_t *all)
-{
-    const uint32_t lane = zd_lane();
-    const uint32_t up = warp_sum_up(lane < WARPS ? total[lane] : 0);
-    *all = zd_shfl_u32(up, 31);
-    return before + zd_shfl_u32(up, zd_warp()) - total[zd_warp()];
-}
-
 /* From residuals to places in the chunk and its size. */
 ZD_FN void F(measure)(const struct F(compress_args) *a, struct F(encoder) *s, const U r[VALUES],
                       struct F(attempt) *t, struct F(lengths) *l)
@@ -150,7 +132,7 @@ ZD_FN void F(put_planes)(const U r[VALUES], const struct F(lengths) *l, uint32_t
         if (length == 0)
             continue;
         U m = F(magnitude)(r[i]);
-        const uint32_t signs = zd_ballot((S)r[i] < 0);
+        const uint32_t signs = zd_ballot(r[i] >> (8 * WIDTH - 1) != 0);
         if (lane == 0)
             planes[at] = signs;
         for (uint32_t k = 0; k < length; k += 4, m >>= 4) {
@@ -254,7 +236,6 @@ ZD_FN int F(approximate)(const struct F(compress_args) *a, struct F(encoder) *s,
         const int level = F(choose_level)(&a->rule, s);
         if (level < 0)
             return 0;
-        ZD_SYNC(); /* the samples are read */
         t->map = ZMPI_CUDA_QUANTIZED;
         t->step = a->rule.level[level].step;
         t->exceptions = F(quantize_tile)(a, &a->rule.level[level], s, squares);
@@ -355,7 +336,7 @@ ZD_FN void F(finish)(const struct F(compress_args) *a, struct F(encoder) *s, uin
         zd_st_u64(&a->result->length, end);
 }
 
-ZD_KERNEL_BOUNDED(F(compress), struct F(compress_args), a, THREADS, 2)
+KERNEL_BOUNDED(F(compress), struct F(compress_args), a, THREADS, 2)
 {
     ZD_SHARED(struct F(encoder), s);
     uint64_t squares = 0;

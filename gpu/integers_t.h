@@ -65,7 +65,7 @@ ZD_FN int F(choose_level)(const struct F(rule) *rule, struct F(encoder) *s)
     if (all == 0)
         return -1;
     for (int finer = rule->levels - 1; finer > level; finer--) {
-        int differs = s->differs >> finer & 1; /* mostly so */
+        int differs = (int)(s->differs >> finer & 1); /* mostly so */
         for (uint32_t e = zd_tid(); !differs && e < s->tile.count; e += THREADS)
             differs = F(differs)(&rule->level[finer], F(value)(s->w.word[e]));
         if (!zd_sync_or(differs))
@@ -135,13 +135,6 @@ ZD_FN void F(exact_tile)(const struct F(rule) *rule, struct F(encoder) *s)
 }
 
 /* ---- exceptions take the integer of the last quantized element ---- */
-
-/* Mask of the elements of a block that exist. */
-ZD_FN uint32_t block_mask(uint32_t count, uint32_t block)
-{
-    const uint32_t left = count > block * 32 ? count - block * 32 : 0;
-    return left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1;
-}
 
 /* s->held of all blocks; s->first, one more than the number of the first quantized element. */
 ZD_FN void F(find_held)(struct F(encoder) *s)

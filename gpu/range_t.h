@@ -35,7 +35,7 @@ ZD_FN void F(range_take)(struct F(extremes) *r, T x, T threshold)
     r->max = x > r->max ? x : r->max;
 }
 
-ZD_KERNEL(F(range), struct F(range_args), a)
+KERNEL(F(range), struct F(range_args), a)
 {
     ZD_SHARED(uint32_t, last);
     const uint64_t thread = (uint64_t)zd_bid() * THREADS + zd_tid();
@@ -52,11 +52,11 @@ ZD_KERNEL(F(range), struct F(range_args), a)
     if (behind + thread < a.count)
         F(range_take)(&r, a.src[behind + thread], a.threshold);
     for (uint64_t i = thread; i < quads; i += threads) {
-        const QUAD v = LOAD_QUAD(quad + i);
-        const U *u = (const U *)(const void *)&v;
+        union F(quad_words) v;
+        v.quad = LOAD_QUAD(quad + i);
         ZD_UNROLL
         for (uint32_t j = 0; j < IN_QUAD; j++)
-            F(range_take)(&r, F(value)(u[j]), a.threshold);
+            F(range_take)(&r, F(value)(v.word[j]), a.threshold);
     }
     for (uint32_t d = 16; d > 0; d /= 2) {
         const T min = F(zd_shfl_float)(r.min, d), max = F(zd_shfl_float)(r.max, d);

@@ -119,7 +119,7 @@ ZD_FN uint32_t F(sample_axes)(const struct F(sample_args) *a, struct F(sampler) 
     return best;
 }
 
-ZD_KERNEL(F(sample), struct F(sample_args), a)
+KERNEL(F(sample), struct F(sample_args), a)
 {
     ZD_SHARED(struct F(sampler), s);
     if (zd_bid() > 0) {

@@ -14,8 +14,19 @@
 /* One chunk in shared memory: its elements, its integers, or what it is coded to. */
 union F(words) {
     U word[CHUNK_BYTES / WIDTH];
-    QUAD quad[CHUNK_BYTES / 16];
+    QUAD quad[CODED_BYTES / 16 + 2];
     uint32_t coded[CODED_BYTES / 4 + 7]; /* begins up to 3 words later if 16 bytes are loaded */
+};
+
+/* 16 bytes, and all of a thread. */
+union F(quad_words) {
+    QUAD quad;
+    U word[IN_QUAD];
+};
+
+union F(lane_words) {
+    QUAD quad[VALUES / IN_QUAD];
+    U word[VALUES];
 };
 
 /* Of an array that is only read, at any address; what lies behind its end is zero. */

@@ -1,0 +1,219 @@
+/*
+ * blocks.h - what all kernels are made of: the tile that a block of threads works on, and sums over
+ * threads and over blocks.
+ */
+#ifndef ZMPI_GPU_BLOCKS_H
+#define ZMPI_GPU_BLOCKS_H
+
+#include "device_code.h"
+#include "kernels.h"
+
+/* With names that are macros. */
+#define KERNEL(name, type, a)                          ZD_KERNEL(name, type, a)
+#define KERNEL_BOUNDED(name, type, a, threads, blocks) ZD_KERNEL_BOUNDED(name, type, a, threads, blocks)
+#define LAUNCH(kernel, grid, block, shared, stream, a) ZD_LAUNCH(kernel, grid, block, shared, stream, a)
+
+/* A block of 512 threads works on a chunk of up to 32 KiB; each warp on up to 16 of its blocks of
+ * 32 elements, one element per lane. */
+enum {
+    ZMPI_CUDA_X = 1,
+    ZMPI_CUDA_Y = 2,
+    ZMPI_CUDA_Z = 4,
+    ZMPI_CUDA_QUANTIZED = 0,
+    ZMPI_CUDA_INTEGER = 1,
+    ZMPI_CUDA_STORED = 2,
+    ZMPI_CUDA_HEADER = 80
+};
+enum { THREADS = 512, WARPS = THREADS / 32, CHUNK_BYTES = 32768, CODED_BYTES = CHUNK_BYTES + 4 };
+
+/* ---- the tile ---- */
+
+/* Numbers below 8192 divided by d: multiplied by 2^32 / d, rounded up. */
+struct divisor {
+    uint32_t d, by;
+};
+
+ZD_FN struct divisor divisor_of(uint32_t d)
+{
+    struct divisor v;
+    v.d = d;
+    v.by = d > 1 ? 0xFFFFFFFFu / d + 1 : 0;
+    return v;
+}
+
+ZD_FN uint32_t divide(uint32_t n, struct divisor v)
+{
+    return v.d > 1 ? zd_mulhi32(n, v.by) : n;
+}
+
+/* A tile, clipped to the array, in words. */
+struct tile {
+    uint64_t at;       /* its first word in the array */
+    uint32_t z, y, x;  /* extents */
+    uint32_t plane, count, blocks;
+    struct divisor by_x, by_y;
+    struct divisor by_run; /* words that lie behind each other in the array: a row, or all */
+    uint32_t vector;       /* may 16 bytes be accessed at a time? */
+};
+
+ZD_FN uint32_t clip(uint64_t words, uint32_t tile, uint64_t at)
+{
+    const uint64_t left = words - at * tile;
+    return left < tile ? (uint32_t)left : tile;
+}
+
+/* Chunk k. array: its address, of which only the alignment counts. */
+ZD_FN void tile_of(const struct zmpi_cuda_tiles *t, uint32_t k, const void *array, struct tile *c)
+{
+    const uint32_t gx = (uint32_t)t->grid[2], gy = (uint32_t)t->grid[1];
+    const uint32_t row = k / gx, kx = k % gx, kz = row / gy, ky = row % gy;
+    c->z = clip(t->words[0], t->tile[0], kz);
+    c->y = clip(t->words[1], t->tile[1], ky);
+    c->x = clip(t->words[2], t->tile[2], kx);
+    c->plane = c->y * c->x;
+    c->count = c->z * c->plane;
+    c->blocks = (c->count + 31) / 32;
+    c->by_x = divisor_of(c->x);
+    c->by_y = divisor_of(c->y);
+    const uint64_t z0 = (uint64_t)kz * t->tile[0], y0 = (uint64_t)ky * t->tile[1];
+    c->at = (z0 * t->words[1] + y0) * t->words[2] + (uint64_t)kx * t->tile[2];
+    const int whole = (c->x == t->words[2] || (c->y == 1 && c->z == 1)) &&
+                      (c->y == t->words[1] || c->z == 1);
+    c->by_run = divisor_of(whole ? c->count : c->x);
+    const uint32_t quad = 16 / t->width;
+    const int cut = t->bytes % t->width != 0 && k + 1 == t->chunks;
+    c->vector = ((uintptr_t)array + c->at * t->width) % 16 == 0 && !cut &&
+                (whole || (c->x % quad == 0 && t->words[2] % quad == 0));
+}
+
+/* Where element e of the tile is in the array. */
+ZD_FN uint64_t word_at(const struct zmpi_cuda_tiles *t, const struct tile *c, uint32_t e)
+{
+    const uint32_t row = divide(e, c->by_run), z = divide(row, c->by_y);
+    return c->at + (z * t->words[1] + (row - z * c->y)) * t->words[2] + (e - row * c->by_run.d);
+}
+
+/* ---- sums ---- */
+
+/* Of the lanes below this one and this one. */
+ZD_FN uint32_t warp_sum_up(uint32_t v)
+{
+    for (uint32_t d = 1; d < 32; d *= 2) {
+        const uint32_t below = zd_shfl_up_u32(v, d);
+        v += zd_lane() >= d ? below : 0;
+    }
+    return v;
+}
+
+ZD_FN uint32_t warp_or32(uint32_t v)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(ZD_FULL, v);
+#else
+    for (uint32_t d = 16; d > 0; d /= 2)
+        v |= zd_shfl_xor_u32(v, d);
+    return v;
+#endif
+}
+
+ZD_FN uint64_t warp_or64(uint64_t v)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(ZD_FULL, (uint32_t)v) |
+           (uint64_t)__reduce_or_sync(ZD_FULL, (uint32_t)(v >> 32)) << 32;
+#else
+    for (uint32_t d = 16; d > 0; d /= 2)
+        v |= zd_shfl_xor_u64(v, d);
+    return v;
+#endif
+}
+
+ZD_FN uint64_t warp_sum_u64(uint64_t v)
+{
+    for (uint32_t d = 16; d > 0; d /= 2)
+        v += zd_shfl_xor_u64(v, d);
+    return v;
+}
+
+/* Of what all threads before this one have; *all: of all threads. A barrier stands between the two
+ * halves. */
+ZD_FN uint32_t block_sum_begin(uint32_t total[WARPS], uint32_t v)
+{
+    const uint32_t up = warp_sum_up(v);
+    if (zd_lane() == 31)
+        total[zd_warp()] = up;
+    return up - v;
+}
+
+ZD_FN uint32_t block_sum_end(const uint32_t total[WARPS], uint32_t before, uint32_t *all)
+{
+    const uint32_t lane = zd_lane();
+    const uint32_t up = warp_sum_up(lane < WARPS ? total[lane] : 0);
+    *all = zd_shfl_u32(up, 31);
+    return before + zd_shfl_u32(up, zd_warp()) - total[zd_warp()];
+}
+
+/* ---- blocks of 32 elements ---- */
+
+/* Mask of the elements of a block that exist. */
+ZD_FN uint32_t block_mask(uint32_t count, uint32_t block)
+{
+    const uint32_t left = count > block * 32 ? count - block * 32 : 0;
+    return left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1;
+}
+
+/* Bits `lane` of planes [0, n), as a number; n <= 32. */
+ZD_FN uint32_t gather_planes(const uint32_t *planes, uint32_t n)
+{
+    const uint32_t up = 31 - zd_lane();
+    uint32_t m = 0;
+    for (uint32_t k = n; k-- > 0;)
+        m = zd_funnel_l(planes[k] << up, m, 1);
+    return m;
+}
+
+/* ---- sums over blocks: the decoupled look-back ----
+ *
+ * state[k] tells of chunk k: nothing yet, its size, or the sum of the sizes up to it. Flag and value
+ * are one word, written at once, and tell of no other memory: relaxed order is enough. Chunks are
+ * taken in order (a ticket), so that whoever waits does so for blocks that run already.
+ */
+#define STATE_SIZE 1u
+#define STATE_SUM  2u
+
+ZD_FN void state_set(uint64_t *state, uint32_t flag, uint64_t value)
+{
+    zd_st_relaxed_u64(state, (uint64_t)flag << 62 | value);
+}
+
+/* One thread: chunk k's size is known. */
+ZD_FN void look_back_begin(uint64_t *state, uint32_t k, uint32_t size)
+{
+    state_set(state + k, k == 0 ? STATE_SUM : STATE_SIZE, size);
+}
+
+/* Then a whole warp: the sum of the sizes before chunk k. */
+ZD_FN uint64_t look_back_end(uint64_t *state, uint32_t k, uint32_t size)
+{
+    const uint32_t lane = zd_lane();
+    uint64_t before = 0;
+    uint32_t end = k, found = k == 0;
+    while (!found) {
+        const uint64_t v = end > lane ? zd_ld_relaxed_u64(state + (end - 1 - lane))
+                                      : (uint64_t)STATE_SUM << 62;
+        const uint32_t sums = zd_ballot(v >> 62 == STATE_SUM), empty = zd_ballot(v >> 62 == 0);
+        const uint32_t used = sums ? sums ^ (sums - 1) : 0xFFFFFFFFu; /* up to the first sum */
+        if (empty & used) {
+            ZD_SPIN();
+            continue;
+        }
+        before += warp_sum_u64(used >> lane & 1 ? v & (((uint64_t)1 << 62) - 1) : 0);
+        found = sums != 0;
+        end -= found ? 0 : 32;
+    }
+    if (lane == 0 && k > 0)
+        state_set(state + k, STATE_SUM, before + size);
+    return before;
+}
+
+#endif

@@ -1,0 +1,370 @@
+/*
+ * decode_t.h - template: the kernel that decompresses: one chunk per block of threads (format.md 1.2,
+ * 1.3). After quant_t.h. The stream is untrusted: nothing of a chunk is used before its checksum and
+ * its parts are found right, and no index depends on what was not checked.
+ *
+ * A chunk's bytes come into shared memory, its residuals go into registers and then take the bytes'
+ * place, where they are summed along the axes. Exceptions, which are rare, are read once more from
+ * the stream.
+ */
+
+struct F(decompress_args) {
+    struct zmpi_cuda_tiles tiles;
+    int is_float;
+    const uint32_t *src;
+    const unsigned char *need;
+    void *dst;
+    uint64_t head, length; /* of header and table; of the stream */
+    uint64_t *answer;
+    uint32_t *ticket;
+    uint64_t *state;
+};
+
+struct F(decoder) {
+    union F(words) w;
+    uint64_t sum[XXH_ROUNDS][XXH_LANES];
+    uint64_t place;
+    U carry[WARPS];
+    struct tile tile;
+    uint32_t mask[BLOCKS];  /* exceptions */
+    uint32_t value[BLOCKS]; /* where the first value is, in words of the chunk; SAME: there is one */
+    uint32_t total[2][WARPS], restarts[WARPS];
+    uint32_t chunk, size, hash, needed, bad, checksum;
+};
+
+#define SAME 0x80000000u
+
+/* The head of a chunk. */
+struct F(parts) {
+    uint32_t map, axes, shift, exceptions, zero;
+    T step;
+    U base;
+    uint32_t lengths; /* bytes in front of the length bytes */
+};
+
+/* ---- parsing ---- */
+
+ZD_FN U F(get_word)(const uint32_t *from)
+{
+    return WIDTH == 8 ? (U)(from[0] | (uint64_t)from[WIDTH / 4 - 1] << 32) : (U)from[0];
+}
+
+/* As parse_chunk in codec/layout_t.h, up to the length bytes. */
+ZD_FN int F(parse_head)(const uint32_t *coded, uint32_t size, const struct tile *c, int is_float,
+                        struct F(parts) *p)
+{
+    const uint32_t flags = coded[0] >> 16 & 255;
+    p->map = coded[0] & 255;
+    p->axes = coded[0] >> 8 & 255;
+    p->shift = coded[0] >> 24;
+    p->exceptions = flags & 2;
+    p->zero = flags & 1;
+    p->step = 1;
+    p->base = 0;
+    p->lengths = 4;
+    if (p->map > ZMPI_CUDA_STORED || p->axes > 7 || flags > 2)
+        return 0;
+    if (p->shift && (p->map != ZMPI_CUDA_INTEGER || !is_float || p->shift >= 8 * WIDTH))
+        return 0;
+    if (p->map == ZMPI_CUDA_STORED)
+        return p->axes == 0 && flags == 0 && size == 4 + c->count * WIDTH;
+    const int quantized = p->map == ZMPI_CUDA_QUANTIZED;
+    p->lengths += quantized ? 2 * WIDTH : WIDTH;
+    if (size < p->lengths || (quantized && !is_float) ||
+        (p->exceptions && !quantized && !p->shift))
+        return 0;
+    if (quantized)
+        p->step = F(value)(F(get_word)(coded + 1));
+    if (!(p->step > 0) || !(p->step < (T)INFINITY))
+        return 0;
+    p->base = F(get_word)(coded + (p->lengths - WIDTH) / 4);
+    return p->zero ? size == p->lengths : size - p->lengths >= (c->blocks + 3) / 4 * 4;
+}
+
+/* Lane i's block of the warp. */
+struct F(coded_block) {
+    uint32_t length, marks; /* of planes; bits 7 and 6 of the length byte */
+    uint32_t words;         /* planes before it */
+    uint32_t masks;         /* blocks with exceptions before it */
+};
+
+/* The length byte of each block; false if it cannot be one. */
+ZD_FN int F(parse_length)(const uint32_t *coded, const struct tile *c, uint32_t lengths,
+                          struct F(coded_block) *b)
+{
+    const uint32_t block = zd_warp() * VALUES + zd_lane();
+    uint32_t byte = 0;
+    if (zd_lane() < VALUES && block < (c->blocks + 3) / 4 * 4)
+        byte = coded[(lengths + block) / 4] >> (lengths + block) % 4 * 8 & 255;
+    b->marks = byte >> 7 ? byte & 0xC0u : 0;
+    b->length = byte >> 7 ? byte & 0x3Fu : byte;
+    return b->length <= 8 * WIDTH && (block < c->blocks || byte == 0);
+}
+
+/* Masks of exceptions, and where their values are: to shared memory. False if they are not sound, or
+ * do not fill the chunk from `masks` (words) on. Barriers inside. */
+ZD_FN int F(parse_exceptions)(struct F(decoder) *s, const uint32_t *coded,
+                              const struct F(coded_block) *b, uint32_t masks, uint32_t count)
+{
+    const uint32_t block = zd_warp() * VALUES + zd_lane();
+    const uint32_t mask = b->marks ? coded[masks + b->masks] : 0;
+    const int bad = b->marks && (mask == 0 || mask & ~block_mask(s->tile.count, block));
+    const uint32_t stored = b->marks & 0x40 ? 1 : zd_popc32(mask);
+    uint32_t all, before = block_sum_begin(s->total[1], stored);
+    if (zd_sync_or(bad))
+        return 0;
+    before = block_sum_end(s->total[1], before, &all);
+    if (zd_lane() < VALUES) {
+        s->mask[block] = mask;
+        s->value[block] = (masks + count + before * (WIDTH / 4)) | (b->marks & 0x40 ? SAME : 0);
+    }
+    return 4 * (masks + count) + all * WIDTH == s->size;
+}
+
+/* ---- residuals ---- */
+
+ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) *b, U r[VALUES])
+{
+    ZD_UNROLL
+    for (uint32_t i = 0; i < VALUES; i++) {
+        const uint32_t length = zd_shfl_u32(b->length, i), at = zd_shfl_u32(b->words, i);
+        r[i] = 0;
+        if (length == 0)
+            continue;
+        U m = gather_planes(planes + at + 1, length < 32 ? length : 32);
+        if (WIDTH == 8 && length > 32)
+            m |= (U)((uint64_t)gather_planes(planes + at + 33, length - 32) << 32);
+        r[i] = planes[at] >> zd_lane() & 1 ? (U)0 - m : m;
+    }
+}
+
+/* ---- sums ---- */
+
+/* Along x, by all threads, each of which has some elements behind each other; sums begin anew every
+ * `period` elements. Barriers before and after. */
+ZD_FN void F(sum_x)(struct F(decoder) *s, struct divisor period)
+{
+    const uint32_t lane = zd_lane(), first = zd_tid() * VALUES;
+    const uint32_t start = first - divide(first, period) * period.d;
+    const uint32_t whole = start == 0 ? 0 : period.d - start; /* elements that want a carry */
+    union F(lane_words) v;
+    U acc = 0;
+    ZD_UNROLL
+    for (uint32_t g = 0; g < VALUES / IN_QUAD; g++)
+        v.quad[g] = s->w.quad[zd_tid() * (VALUES / IN_QUAD) + g];
+    uint32_t x = start;
+    ZD_UNROLL
+    for (uint32_t j = 0; j < VALUES; j++) {
+        acc = (x == 0 ? 0 : acc) + v.word[j];
+        v.word[j] = acc;
+        x = x + 1 == period.d ? 0 : x + 1;
+    }
+    const uint32_t heads = zd_ballot(whole < VALUES), upto = heads & (0xFFFFFFFFu >> (31 - lane));
+    const uint32_t head = upto ? 31 - zd_clz32(upto) : 0;
+    for (uint32_t d = 1; d < 32; d *= 2) {
+        const U below = F(zd_shfl_up)(acc, d);
+        acc += lane >= head + d ? below : 0;
+    }
+    U carry = F(zd_shfl_up)(acc, 1);
+    carry = lane > 0 ? carry : 0;
+    if (lane == 31) {
+        s->carry[zd_warp()] = acc;
+        s->restarts[zd_warp()] = heads != 0;
+    }
+    ZD_SYNC();
+    U before = 0;
+    for (uint32_t w = 0; w < zd_warp(); w++)
+        before = (s->restarts[w] ? 0 : before) + s->carry[w];
+    carry += heads & ((1u << lane) - 1) ? 0 : before;
+    ZD_UNROLL
+    for (uint32_t j = 0; j < VALUES; j++)
+        v.word[j] += j < whole ? carry : 0;
+    ZD_UNROLL
+    for (uint32_t g = 0; g < VALUES / IN_QUAD; g++)
+        s->w.quad[zd_tid() * (VALUES / IN_QUAD) + g] = v.quad[g];
+    ZD_SYNC();
+}
+
+/* n elements `stride` apart, by one thread. */
+ZD_FN void F(sum_column)(U *q, uint32_t n, uint32_t stride)
+{
+    U acc = 0;
+    uint32_t i = 0;
+    for (; i + 4 <= n; i += 4, q += 4 * stride) { /* four loads at a time */
+        const U a = q[0], b = q[stride], c = q[2 * stride], d = q[3 * stride];
+        q[0] = acc += a;
+        q[stride] = acc += b;
+        q[2 * stride] = acc += c;
+        q[3 * stride] = acc += d;
+    }
+    for (; i < n; i++, q += stride)
+        *q = acc += *q;
+}
+
+ZD_FN void F(sum_axes)(struct F(decoder) *s, uint32_t axes)
+{
+    const struct tile *c = &s->tile;
+    if (axes & ZMPI_CUDA_X)
+        F(sum_x)(s, axes == ZMPI_CUDA_X ? divisor_of(CHUNK_BYTES / WIDTH) : c->by_x);
+    for (uint32_t i = zd_tid(); axes & ZMPI_CUDA_Y && i < c->z * c->x; i += THREADS) {
+        const uint32_t z = divide(i, c->by_x);
+        F(sum_column)(s->w.word + z * c->plane + (i - z * c->x), c->y, c->x);
+    }
+    if (axes & ZMPI_CUDA_Y)
+        ZD_SYNC();
+    for (uint32_t i = zd_tid(); axes & ZMPI_CUDA_Z && i < c->plane; i += THREADS)
+        F(sum_column)(s->w.word + i, c->z, c->plane);
+    if (axes & ZMPI_CUDA_Z)
+        ZD_SYNC();
+}
+
+/* ---- words ---- */
+
+/* What element e of the tile decodes to. */
+ZD_FN U F(finished)(const struct F(decompress_args) *a, const struct F(decoder) *s,
+                    const struct F(parts) *p, uint32_t e, U q)
+{
+    if (p->exceptions && s->mask[e / 32] >> e % 32 & 1) {
+        const uint32_t value = s->value[e / 32];
+        const uint32_t index = zd_popc32(s->mask[e / 32] & ((1u << e % 32) - 1));
+        const uint32_t at = (value & ~SAME) + (value & SAME ? 0 : index * (WIDTH / 4));
+        return F(get_word)(a->src + s->place / 4 + at);
+    }
+    if (p->map == ZMPI_CUDA_STORED)
+        return q;
+    q += p->base;
+    if (p->map == ZMPI_CUDA_QUANTIZED)
+        return F(bits)((T)(S)q * p->step);
+    if (!a->is_float)
+        return q;
+    return p->shift ? F(shift_up)(F(ordered_view)(q), p->shift) : F(ordered_view)(q);
+}
+
+ZD_FN void F(store_tile)(const struct F(decompress_args) *a, const struct F(decoder) *s,
+                         const struct F(parts) *p)
+{
+    const struct tile *c = &s->tile;
+    const uint32_t quads = c->vector ? c->count / IN_QUAD : 0;
+    for (uint32_t i = zd_tid(); i < quads; i += THREADS) {
+        union F(quad_words) v;
+        v.quad = s->w.quad[i];
+        ZD_UNROLL
+        for (uint32_t j = 0; j < IN_QUAD; j++)
+            v.word[j] = F(finished)(a, s, p, i * IN_QUAD + j, v.word[j]);
+        STORE_QUAD((QUAD *)a->dst + word_at(&a->tiles, c, i * IN_QUAD) / IN_QUAD, v.quad);
+    }
+    for (uint32_t e = quads * IN_QUAD + zd_tid(); e < c->count; e += THREADS)
+        F(store_word)(&a->tiles, a->dst, word_at(&a->tiles, c, e),
+                      F(finished)(a, s, p, e, s->w.word[e]));
+}
+
+/* ---- a chunk ---- */
+
+/* The next chunk and where it is; false if there is nothing to do. */
+ZD_FN int F(find)(const struct F(decompress_args) *a, struct F(decoder) *s)
+{
+    if (zd_tid() == 0) {
+        const uint32_t k = zd_atomic_add_u32(a->ticket, 1);
+        const uint32_t *entry = a->src + ZMPI_CUDA_HEADER / 4 + 2 * (uint64_t)k;
+        const uint32_t size = entry[0];
+        s->chunk = k;
+        s->bad = size < 4 || size % 4 != 0 || size > CODED_BYTES;
+        s->size = s->bad ? 4 : size;
+        look_back_begin(a->state, k, s->size);
+        s->hash = entry[1];
+        s->needed = a->need == 0 || a->need[k] != 0;
+        tile_of(&a->tiles, k, a->dst, &s->tile);
+    }
+    ZD_SYNC();
+    if (zd_warp() == 0) {
+        const uint64_t before = look_back_end(a->state, s->chunk, s->size);
+        if (zd_lane() == 0) {
+            s->place = a->head + before;
+            s->bad |= s->place + s->size > a->length;
+        }
+    }
+    ZD_SYNC();
+    return s->needed;
+}
+
+/* The chunk's bytes to s->w.coded; returns the word where they begin, as far behind a multiple of 16
+ * bytes as in the stream. A barrier must follow. */
+ZD_FN uint32_t F(load_coded)(const struct F(decompress_args) *a, struct F(decoder) *s)
+{
+    const uint64_t word = s->place / 4;
+    const uint32_t skew = (uint32_t)(word % 4), end = skew + s->size / 4;
+    const QUAD *from = (const QUAD *)(const void *)(a->src + (word - skew));
+    for (uint32_t i = zd_tid(); i < end / 4; i += THREADS)
+        s->w.quad[i] = LOAD_QUAD(from + i);
+    for (uint32_t i = end / 4 * 4 + zd_tid(); i < end; i += THREADS)
+        s->w.coded[i] = a->src[word - skew + i];
+    return skew;
+}
+
+/* ZMPI_OK, and residuals (or words) in registers; or what is wrong. Barriers inside. */
+ZD_FN uint32_t F(parse)(const struct F(decompress_args) *a, struct F(decoder) *s,
+                        struct F(parts) *p, U r[VALUES])
+{
+    const uint32_t *coded = s->w.coded + F(load_coded)(a, s);
+    struct F(coded_block) b;
+    ZD_SYNC();
+    xxh_sums(coded, s->size, s->sum);
+    uint32_t good = (uint32_t)F(parse_head)(coded, s->size, &s->tile, a->is_float, p);
+    const int planes = good && p->map != ZMPI_CUDA_STORED && !p->zero;
+    b.length = b.marks = 0;
+    if (planes)
+        good = (uint32_t)F(parse_length)(coded, &s->tile, p->lengths, &b);
+    uint32_t all, before = block_sum_begin(
+                      s->total[0], (b.length ? b.length + 1 : 0) | (b.marks != 0 ? 1u << 16 : 0));
+    good = zd_sync_and(good);
+    if (zd_warp() == 0) {
+        const uint64_t hash = xxh_end(coded, s->size, s->sum);
+        if (zd_lane() == 0)
+            s->checksum = (uint32_t)hash == s->hash;
+    }
+    before = block_sum_end(s->total[0], before, &all);
+    b.words = before & 0xFFFF;
+    b.masks = before >> 16;
+    const uint32_t first = (p->lengths + (s->tile.blocks + 3) / 4 * 4) / 4;
+    const uint32_t masks = first + (all & 0xFFFF), end = masks + (all >> 16);
+    if (planes && good)
+        good = (all >> 16 != 0) == (p->exceptions != 0) &&
+               (p->exceptions ? 4 * end <= s->size : 4 * end == s->size);
+    if (planes && good && p->exceptions)
+        good = (uint32_t)F(parse_exceptions)(s, coded, &b, masks, all >> 16);
+    ZD_SYNC();
+    if (!s->checksum || !good)
+        return !s->checksum ? ZMPI_ERR_CHECKSUM : ZMPI_ERR_CORRUPT;
+    ZD_UNROLL
+    for (uint32_t i = 0; i < VALUES; i++) {
+        const uint32_t e = zd_warp() * VALUES * 32 + 32 * i + zd_lane();
+        r[i] = p->map == ZMPI_CUDA_STORED && e < s->tile.count
+                   ? F(get_word)(coded + 1 + e * (WIDTH / 4))
+                   : 0;
+    }
+    if (planes)
+        F(get_residuals)(coded + first, &b, r);
+    return ZMPI_OK;
+}
+
+KERNEL_BOUNDED(F(decompress), struct F(decompress_args), a, THREADS, 2)
+{
+    ZD_SHARED(struct F(decoder), s);
+    U r[VALUES];
+    struct F(parts) p;
+    if (!F(find)(&a, s))
+        return;
+    const uint32_t status = s->bad ? ZMPI_ERR_CORRUPT : F(parse)(&a, s, &p, r);
+    if (status != ZMPI_OK) {
+        if (zd_tid() == 0) /* the first chunk has the largest number */
+            zd_atomic_max_u64(a.answer, (uint64_t)(0xFFFFFFFFu - s->chunk) << 8 | status);
+        return;
+    }
+    ZD_SYNC();
+    ZD_UNROLL
+    for (uint32_t i = 0; i < VALUES; i++)
+        s->w.word[zd_warp() * VALUES * 32 + 32 * i + zd_lane()] = r[i];
+    ZD_SYNC();
+    F(sum_axes)(s, p.axes);
+    F(store_tile)(&a, s, &p);
+}

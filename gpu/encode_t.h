@@ -1,0 +1,350 @@
+/*
+ * encode_t.h - template: the kernel that compresses: one chunk per block of threads, from words to
+ * bytes at their place in the stream (format.md 1.2). After integers_t.h and residual_t.h.
+ *
+ * A chunk is 32 KiB of shared memory: its words, which become integers in place, whose residuals go
+ * into registers, which then make room for the planes. All sizes are known before the first plane
+ * is made: so nothing is coded in vain, the chunk's place is asked for early, and no more than
+ * the coded bytes leaves the multiprocessor.
+ */
+
+/* What a warp's blocks are coded to; lane i tells of block i of the warp. */
+struct F(lengths) {
+    uint32_t byte;  /* length byte, without the marks of exceptions */
+    uint32_t words; /* of planes before the block, in the chunk */
+    uint32_t mask, values; /* exceptions: which, how many values are stored */
+    uint32_t masks_before, values_before;
+};
+
+/* A way to code the chunk; the same in all threads. */
+struct F(attempt) {
+    uint32_t map, axes, shift, exceptions;
+    U base;
+    T step;
+    uint32_t planes, masks; /* words */
+    uint32_t size;          /* bytes */
+};
+
+/* The chunk's bytes in front of the length bytes. */
+ZD_FN uint32_t F(head_bytes)(uint32_t map)
+{
+    return 4 + (map == ZMPI_CUDA_QUANTIZED ? 2 * WIDTH : WIDTH);
+}
+
+ZD_FN uint32_t F(stored_bytes)(const struct F(encoder) *s)
+{
+    return 4 + s->tile.count * WIDTH;
+}
+
+/* ---- sizes ---- */
+
+/* Lengths of the warp's blocks from their residuals. */
+ZD_FN void F(measure_blocks)(const U r[VALUES], struct F(lengths) *l)
+{
+    const uint32_t lane = zd_lane();
+    ZD_UNROLL
+    for (uint32_t i = 0; i < VALUES; i++) {
+        const uint32_t length = F(bit_length)(F(warp_or)(F(magnitude)(r[i])));
+        l->byte = lane == i ? length : l->byte;
+    }
+}
+
+/* The word of the array that became element e of the tile. */
+ZD_FN U F(original)(const struct F(compress_args) *a, const struct F(encoder) *s, uint32_t e)
+{
+    return e < s->tile.count ? F(load_word)(&a->tiles, a->src, word_at(&a->tiles, &s->tile, e)) : 0;
+}
+
+/* Of the exceptions of a block, in a warp: is their bit pattern the same? */
+ZD_FN int F(uniform)(uint32_t mask, U word)
+{
+    const U first = F(zd_shfl)(word, zd_ffs32(mask) - 1);
+    return !zd_any((mask >> zd_lane() & 1) && word != first);
+}
+
+/* Masks of the warp's blocks, and how many values these store. */
+ZD_FN void F(measure_exceptions)(const struct F(compress_args) *a, const struct F(encoder) *s,
+                                 struct F(lengths) *l)
+{
+    const uint32_t block = zd_warp() * VALUES;
+    for (uint32_t i = 0; i < VALUES; i++) {
+        const uint32_t mask = s->exception[block + i];
+        if (mask == 0)
+            continue;
+        const int same = F(uniform)(mask, F(original)(a, s, (block + i) * 32 + zd_lane()));
+        if (zd_lane() == i) {
+            l->mask = mask;
+            l->values = same ? 1 : zd_popc32(mask);
+        }
+    }
+}
+
+/* From residuals to places in the chunk and its size. */
+ZD_FN void F(measure)(const struct F(compress_args) *a, struct F(encoder) *s, const U r[VALUES],
+                      struct F(attempt) *t, struct F(lengths) *l)
+{
+    l->byte = l->mask = l->values = 0;
+    F(measure_blocks)(r, l);
+    l->words = block_sum_begin(s->total[0], l->byte ? l->byte + 1 : 0);
+    if (t->exceptions) {
+        F(measure_exceptions)(a, s, l);
+        l->masks_before = block_sum_begin(s->total[1], l->mask != 0);
+        l->values_before = block_sum_begin(s->total[2], l->values);
+    }
+    ZD_SYNC(); /* and all residuals are made: the integers are not needed any more */
+    uint32_t values = 0;
+    l->words = block_sum_end(s->total[0], l->words, &t->planes);
+    t->masks = 0;
+    if (t->exceptions) {
+        l->masks_before = block_sum_end(s->total[1], l->masks_before, &t->masks);
+        l->values_before = block_sum_end(s->total[2], l->values_before, &values);
+    }
+    t->size = F(head_bytes)(t->map);
+    if (t->planes + t->masks > 0)
+        t->size += (s->tile.blocks + 3) / 4 * 4 + 4 * (t->planes + t->masks) + values * WIDTH;
+}
+
+/* ---- bytes ---- */
+
+ZD_FN void F(put_word)(uint32_t *to, U u)
+{
+    to[0] = (uint32_t)u;
+    if (WIDTH == 8)
+        to[WIDTH / 4 - 1] = (uint32_t)((uint64_t)u >> 32);
+}
+
+ZD_FN void F(put_head)(const struct F(attempt) *t, uint32_t *coded)
+{
+    const uint32_t flags = t->planes + t->masks == 0 ? 1u : t->exceptions ? 2u : 0;
+    coded[0] = t->map | t->axes << 8 | flags << 16 | t->shift << 24;
+    if (t->map == ZMPI_CUDA_QUANTIZED)
+        F(put_word)(coded + 1, F(bits)(t->step));
+    F(put_word)(coded + F(head_bytes)(t->map) / 4 - WIDTH / 4, t->base);
+}
+
+/* Signs and planes of the warp's blocks. */
+ZD_FN void F(put_planes)(const U r[VALUES], const struct F(lengths) *l, uint32_t *planes)
+{
+    const uint32_t lane = zd_lane();
+    ZD_UNROLL
+    for (uint32_t i = 0; i < VALUES; i++) {
+        const uint32_t length = zd_shfl_u32(l->byte, i), at = zd_shfl_u32(l->words, i);
+        if (length == 0)
+            continue;
+        U m = F(magnitude)(r[i]);
+        const uint32_t signs = zd_ballot(r[i] >> (8 * WIDTH - 1) != 0);
+        if (lane == 0)
+            planes[at] = signs;
+        for (uint32_t k = 0; k < length; k += 4, m >>= 4) {
+            const uint32_t p0 = zd_ballot((m & 1) != 0), p1 = zd_ballot((m & 2) != 0);
+            const uint32_t p2 = zd_ballot((m & 4) != 0), p3 = zd_ballot((m & 8) != 0);
+            uint32_t *to = planes + at + 1 + k;
+            if (lane != 0)
+                continue;
+            to[0] = p0;
+            if (k + 1 < length)
+                to[1] = p1;
+            if (k + 2 < length)
+                to[2] = p2;
+            if (k + 3 < length)
+                to[3] = p3;
+        }
+    }
+}
+
+/* Masks and values. */
+ZD_FN void F(put_exceptions)(const struct F(compress_args) *a, const struct F(encoder) *s,
+                             const struct F(attempt) *t, const struct F(lengths) *l,
+                             uint32_t *masks)
+{
+    const uint32_t lane = zd_lane(), block = zd_warp() * VALUES;
+    if (l->mask)
+        masks[l->masks_before] = l->mask;
+    for (uint32_t i = 0; i < VALUES; i++) {
+        const uint32_t mask = zd_shfl_u32(l->mask, i), values = zd_shfl_u32(l->values, i);
+        const uint32_t before = zd_shfl_u32(l->values_before, i);
+        const uint32_t index = zd_popc32(mask & ((1u << lane) - 1));
+        if ((mask >> lane & 1) && index < values)
+            F(put_word)(masks + t->masks + (before + index) * (WIDTH / 4),
+                        F(original)(a, s, (block + i) * 32 + lane));
+    }
+}
+
+/* All of the chunk but map 2. A barrier must follow. */
+ZD_FN void F(put_chunk)(const struct F(compress_args) *a, struct F(encoder) *s,
+                        const struct F(attempt) *t, const struct F(lengths) *l,
+                        const U r[VALUES])
+{
+    uint32_t *coded = s->w.coded;
+    const uint32_t head = F(head_bytes)(t->map), lengths = (s->tile.blocks + 3) / 4 * 4;
+    const uint32_t block = zd_warp() * VALUES + zd_lane();
+    if (zd_tid() == 0)
+        F(put_head)(t, coded);
+    if (t->planes + t->masks == 0)
+        return;
+    if (zd_lane() < VALUES && block < lengths) {
+        uint32_t byte = l->byte;
+        if (l->mask)
+            byte |= 0x80u | (l->values == 1 ? 0x40u : 0); /* all of them have one pattern */
+        ((uint8_t *)coded)[head + block] = (uint8_t)byte;
+    }
+    uint32_t *planes = coded + (head + lengths) / 4;
+    F(put_planes)(r, l, planes);
+    if (t->exceptions)
+        F(put_exceptions)(a, s, t, l, planes + t->planes);
+}
+
+/* Map 2: the words, 4 bytes further. */
+ZD_FN void F(put_stored)(struct F(encoder) *s)
+{
+    const uint32_t n = s->tile.count * (WIDTH / 4);
+    uint32_t v[CHUNK_BYTES / 4 / THREADS];
+    ZD_UNROLL
+    for (uint32_t i = 0; i < CHUNK_BYTES / 4 / THREADS; i++)
+        v[i] = i * THREADS + zd_tid() < n ? s->w.coded[i * THREADS + zd_tid()] : 0;
+    ZD_SYNC();
+    ZD_UNROLL
+    for (uint32_t i = 0; i < CHUNK_BYTES / 4 / THREADS; i++)
+        if (i * THREADS + zd_tid() < n)
+            s->w.coded[i * THREADS + zd_tid() + 1] = v[i];
+    if (zd_tid() == 0)
+        s->w.coded[0] = ZMPI_CUDA_STORED;
+}
+
+/* ---- a chunk ---- */
+
+ZD_FN void F(begin)(const struct F(compress_args) *a, struct F(encoder) *s)
+{
+    if (zd_tid() == 0) {
+        s->chunk = zd_atomic_add_u32(a->ticket, 1);
+        tile_of(&a->tiles, s->chunk, a->src, &s->tile);
+        s->fits = s->differs = 0;
+        s->axes = a->result->axes & ((s->tile.x > 1 ? ZMPI_CUDA_X : 0u) |
+                                     (s->tile.y > 1 ? ZMPI_CUDA_Y : 0u) |
+                                     (s->tile.z > 1 ? ZMPI_CUDA_Z : 0u));
+    }
+    ZD_SYNC();
+    F(load_tile)(&a->tiles, &s->tile, a->src, &s->w);
+    ZD_SYNC();
+}
+
+/* Words to integers by map 0, or map 1 with a shift; false if that does not work. */
+ZD_FN int F(approximate)(const struct F(compress_args) *a, struct F(encoder) *s,
+                         struct F(attempt) *t, uint64_t *squares)
+{
+    if (a->rule.levels > 0) {
+        const int level = F(choose_level)(&a->rule, s);
+        if (level < 0)
+            return 0;
+        t->map = ZMPI_CUDA_QUANTIZED;
+        t->step = a->rule.level[level].step;
+        t->exceptions = F(quantize_tile)(a, &a->rule.level[level], s, squares);
+    } else {
+        t->map = ZMPI_CUDA_INTEGER;
+        t->shift = a->rule.shift;
+        t->exceptions = F(shift_tile)(&a->rule, s);
+    }
+    t->base = s->w.word[0];
+    return !t->exceptions || F(hold_exceptions)(s, &t->base);
+}
+
+/* The chunk's bytes to s->w.coded, by the first map that is not longer than the words are. Returns
+ * its size. */
+ZD_FN uint32_t F(encode)(const struct F(compress_args) *a, struct F(encoder) *s, uint64_t *squares)
+{
+    U r[VALUES];
+    struct F(attempt) t;
+    struct F(lengths) l;
+    t.axes = s->axes;
+    t.shift = t.exceptions = t.size = 0;
+    t.step = 0;
+    t.base = 0;
+    if ((a->rule.levels > 0 || a->rule.shift > 0) && F(approximate)(a, s, &t, squares)) {
+        F(residuals)(&s->tile, s->w.word, t.base, t.axes, r);
+        F(measure)(a, s, r, &t, &l);
+    }
+    if (t.size == 0 || t.size > F(stored_bytes)(s)) {
+        if (a->rule.levels > 0 || a->rule.shift > 0) {
+            ZD_SYNC();
+            F(load_tile)(&a->tiles, &s->tile, a->src, &s->w);
+            ZD_SYNC();
+        }
+        *squares = 0;
+        t.map = ZMPI_CUDA_INTEGER;
+        t.shift = t.exceptions = 0;
+        F(exact_tile)(&a->rule, s);
+        t.base = s->w.word[0];
+        F(residuals)(&s->tile, s->w.word, t.base, t.axes, r);
+        F(measure)(a, s, r, &t, &l);
+    }
+    if (t.size <= F(stored_bytes)(s)) {
+        if (zd_tid() == 0)
+            look_back_begin(a->state, s->chunk, t.size);
+        F(put_chunk)(a, s, &t, &l, r);
+        return t.size;
+    }
+    if (zd_tid() == 0)
+        look_back_begin(a->state, s->chunk, F(stored_bytes)(s));
+    F(load_tile)(&a->tiles, &s->tile, a->src, &s->w);
+    ZD_SYNC();
+    F(put_stored)(s);
+    return F(stored_bytes)(s);
+}
+
+/* psnr: the tile's elements that count, and the squares of their errors. */
+ZD_FN void F(add_errors)(const struct F(compress_args) *a, uint32_t counted, uint64_t squares)
+{
+    squares = warp_sum_u64(squares);
+    const uint64_t count = warp_sum_u64(counted);
+    if (zd_lane() == 0) {
+        zd_atomic_add_u64(&a->result->squares, squares);
+        zd_atomic_add_u64(&a->result->count, count);
+    }
+}
+
+/* How many of this thread's elements the PSNR counts. */
+ZD_FN uint32_t F(count_ordinary)(const struct F(compress_args) *a, const struct F(encoder) *s)
+{
+    uint32_t n = 0;
+    for (uint32_t e = zd_tid(); a->errors_scale > 0 && e < s->tile.count; e += THREADS)
+        n += FABS(F(value)(s->w.word[e])) < a->errors_below;
+    return n;
+}
+
+/* The coded chunk to its place, its entry to the table. */
+ZD_FN void F(finish)(const struct F(compress_args) *a, struct F(encoder) *s, uint32_t size)
+{
+    if (zd_warp() == 0) {
+        const uint64_t before = look_back_end(a->state, s->chunk, size);
+        if (zd_lane() == 0)
+            s->place = a->head + before;
+    }
+    xxh_sums(s->w.coded, size, s->sum);
+    ZD_SYNC();
+    const uint64_t place = s->place, end = place + size;
+    for (uint32_t i = zd_tid(); end <= a->capacity && i < size / 4; i += THREADS)
+        zd_st_u32(a->dst + place / 4 + i, s->w.coded[i]);
+    if (zd_warp() != WARPS - 1)
+        return;
+    const uint64_t hash = xxh_end(s->w.coded, size, s->sum);
+    if (zd_lane() != 0)
+        return;
+    zd_st_u64((uint64_t *)(void *)(a->dst + ZMPI_CUDA_HEADER / 4) + s->chunk, size | hash << 32);
+    if (end > a->capacity)
+        zd_atomic_max_u64(&a->result->full, 1);
+    if (s->chunk + 1 == a->tiles.chunks)
+        zd_st_u64(&a->result->length, end);
+}
+
+KERNEL_BOUNDED(F(compress), struct F(compress_args), a, THREADS, 2)
+{
+    ZD_SHARED(struct F(encoder), s);
+    uint64_t squares = 0;
+    F(begin)(&a, s);
+    const uint32_t counted = F(count_ordinary)(&a, s);
+    const uint32_t size = F(encode)(&a, s, &squares);
+    ZD_SYNC();
+    if (a.errors_scale > 0)
+        F(add_errors)(&a, counted, squares);
+    F(finish)(&a, s, size);
+}

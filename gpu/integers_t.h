@@ -1,0 +1,189 @@
+/*
+ * integers_t.h - template: a chunk's words in shared memory to integers, in place (format.md 4.4 to
+ * 4.7). After quant_t.h. Functions of all threads of a block, and so is what they return.
+ */
+
+struct F(compress_args) {
+    struct zmpi_cuda_tiles tiles;
+    const void *src;
+    uint32_t *dst;
+    uint64_t capacity, head; /* head: bytes of header and table */
+    struct zmpi_cuda_result *result;
+    uint32_t *ticket;
+    uint64_t *state;
+    T errors_scale, errors_below; /* psnr: units, and what is counted; scale 0: nothing is */
+    struct F(rule) rule;
+};
+
+struct F(encoder) {
+    union F(words) w;
+    uint64_t sum[XXH_ROUNDS][XXH_LANES];
+    uint64_t place;             /* of the coded chunk in the stream */
+    struct tile tile;
+    uint32_t exception[BLOCKS]; /* one mask per block, once there are any */
+    uint32_t held[BLOCKS];      /* 1 + last quantized element up to the end of a block, or 0 */
+    uint32_t total[3][WARPS];
+    uint32_t chunk, axes, fits, differs, first;
+};
+
+/* ---- the level of the step ---- */
+
+ZD_FN int F(differs)(const struct F(level) *l, T x)
+{
+    return FABS(x) <= l->limit && F(bits)(x) != SIGN &&
+           F(bits)(F(quantize)(l, x).x) != F(bits)(x);
+}
+
+/* Each warp looks at one of the 16 sampled blocks: which levels fit how many elements, which do
+ * surely not reproduce them. */
+ZD_FN void F(sample_levels)(const struct F(rule) *rule, struct F(encoder) *s)
+{
+    const uint32_t nb = s->tile.blocks, warp = zd_warp();
+    const uint32_t block = nb <= WARPS ? warp : warp * nb / WARPS, e = block * 32 + zd_lane();
+    const int in = block < nb && e < s->tile.count;
+    const T x = in ? F(value)(s->w.word[e]) : 0;
+    uint32_t fits = 0, differs = 0;
+    for (int i = 0; i < rule->levels; i++) {
+        fits |= zd_popc32(zd_ballot(in && FABS(x) <= rule->level[i].limit)) << 10 * i;
+        differs |= (uint32_t)zd_any(in && F(differs)(&rule->level[i], x)) << i;
+    }
+    if (zd_lane() == 0) {
+        zd_atomic_add_u32(&s->fits, fits);
+        zd_atomic_or_u32(&s->differs, differs);
+    }
+}
+
+/* The level to use, or -1. */
+ZD_FN int F(choose_level)(const struct F(rule) *rule, struct F(encoder) *s)
+{
+    F(sample_levels)(rule, s);
+    ZD_SYNC();
+    const uint32_t all = s->fits >> 10 * (rule->levels - 1) & 1023;
+    int level = 0;
+    while (level < rule->levels && 8 * (s->fits >> 10 * level & 1023) < 7 * all)
+        level++;
+    if (all == 0)
+        return -1;
+    for (int finer = rule->levels - 1; finer > level; finer--) {
+        int differs = (int)(s->differs >> finer & 1); /* mostly so */
+        for (uint32_t e = zd_tid(); !differs && e < s->tile.count; e += THREADS)
+            differs = F(differs)(&rule->level[finer], F(value)(s->w.word[e]));
+        if (!zd_sync_or(differs))
+            return finer;
+    }
+    return level;
+}
+
+/* ---- quantization ---- */
+
+/* The error of a quantized element in units of the psnr bound, squared (codec/errors_t.h). */
+ZD_FN uint32_t F(squared_error)(T difference, T scale)
+{
+    T error = FABS(difference) * scale;
+    error += error > 0 ? 1 : 0;
+    const T units = (T)(int32_t)error;
+    return (uint32_t)(int32_t)(units * units);
+}
+
+/* Are there exceptions? Their masks. *squares: of this thread's elements. */
+ZD_FN uint32_t F(quantize_tile)(const struct F(compress_args) *a, const struct F(level) *level,
+                                struct F(encoder) *s, uint64_t *squares)
+{
+    const uint32_t first = zd_warp() * VALUES * 32 + zd_lane(), count = s->tile.count;
+    uint32_t any = 0;
+    ZD_UNROLL
+    for (uint32_t i = 0; i < VALUES; i++) {
+        const uint32_t e = first + 32 * i;
+        const T x = e < count ? F(value)(s->w.word[e]) : 0;
+        const struct F(quantized) v = F(quantize)(level, x);
+        const int fails = !(FABS(x) <= level->limit) || !(FABS(x - v.x) < a->rule.bound) ||
+                          F(bits)(x) == SIGN;
+        const uint32_t mask = zd_ballot(fails);
+        s->w.word[e] = v.q;
+        if (zd_lane() == 0)
+            s->exception[e / 32] = mask;
+        any |= mask;
+        if (a->errors_scale > 0 && !fails && FABS(x) < a->errors_below)
+            *squares += F(squared_error)(x - v.x, a->errors_scale);
+    }
+    return zd_sync_or(any != 0);
+}
+
+/* The same for magnitudes without their lowest bits. */
+ZD_FN uint32_t F(shift_tile)(const struct F(rule) *rule, struct F(encoder) *s)
+{
+    const uint32_t first = zd_warp() * VALUES * 32 + zd_lane(), count = s->tile.count;
+    uint32_t any = 0;
+    ZD_UNROLL
+    for (uint32_t i = 0; i < VALUES; i++) {
+        const uint32_t e = first + 32 * i;
+        const U u = e < count ? s->w.word[e] : 0;
+        const uint32_t mask = zd_ballot(F(shift_fails)(u, rule->rounded));
+        s->w.word[e] = F(integer_of)(rule, rule->shift, u);
+        if (zd_lane() == 0)
+            s->exception[e / 32] = mask;
+        any |= mask;
+    }
+    return zd_sync_or(any != 0);
+}
+
+ZD_FN void F(exact_tile)(const struct F(rule) *rule, struct F(encoder) *s)
+{
+    for (uint32_t e = zd_tid(); e < s->tile.count; e += THREADS)
+        s->w.word[e] = F(integer_of)(rule, 0, s->w.word[e]);
+    ZD_SYNC();
+}
+
+/* ---- exceptions take the integer of the last quantized element ---- */
+
+/* s->held of all blocks; s->first, one more than the number of the first quantized element. */
+ZD_FN void F(find_held)(struct F(encoder) *s)
+{
+    const uint32_t block = zd_tid(), lane = zd_lane();
+    uint32_t held = 0, first = 0;
+    if (block < BLOCKS) {
+        const uint32_t good = block_mask(s->tile.count, block) & ~s->exception[block];
+        held = good ? block * 32 + 32 - zd_clz32(good) : 0;
+        first = good ? block * 32 + zd_ffs32(good) : 0;
+    }
+    const uint32_t some = zd_ballot(first != 0);
+    for (uint32_t d = 1; d < 32; d *= 2) {
+        const uint32_t below = zd_shfl_up_u32(held, d);
+        held = lane >= d && below > held ? below : held;
+    }
+    if (lane == 31)
+        s->total[0][zd_warp()] = held;
+    const uint32_t mine = zd_shfl_u32(first, some ? zd_ffs32(some) - 1 : 0);
+    if (lane == 0)
+        s->total[1][zd_warp()] = mine;
+    ZD_SYNC();
+    for (uint32_t w = 0; w < zd_warp(); w++)
+        held = s->total[0][w] > held ? s->total[0][w] : held;
+    if (block < BLOCKS)
+        s->held[block] = held;
+    if (block == 0) {
+        uint32_t w = 0;
+        while (w < WARPS - 1 && s->total[1][w] == 0)
+            w++;
+        s->first = s->total[1][w];
+    }
+    ZD_SYNC();
+}
+
+/* False if no element is quantized; else *base. */
+ZD_FN int F(hold_exceptions)(struct F(encoder) *s, U *base)
+{
+    F(find_held)(s);
+    if (s->first == 0)
+        return 0;
+    *base = s->w.word[s->first - 1];
+    for (uint32_t e = zd_tid(); e < s->tile.count; e += THREADS) {
+        const uint32_t block = e / 32, j = e % 32;
+        const uint32_t good = ~s->exception[block] & ((1u << j) - 1);
+        uint32_t from = good ? block * 32 + 32 - zd_clz32(good) : block > 0 ? s->held[block - 1] : 0;
+        if (s->exception[block] >> j & 1)
+            s->w.word[e] = from > 0 ? s->w.word[from - 1] : *base;
+    }
+    ZD_SYNC();
+    return 1;
+}

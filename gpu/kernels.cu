@@ -1,0 +1,2 @@
+/* kernels.cu - the kernels for CUDA. */
+#include "kernels.c"

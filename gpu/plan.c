@@ -1,0 +1,86 @@
+/* plan.c - what the kernels must know of a job or a stream, and what their answers mean. */
+#include <string.h>
+
+#include "bytes.h"
+#include "chunk.h"
+#include "errors.h"
+#include "kernels.h"
+
+/* Chunks are counted in 32 bits, by blocks of threads of which a grid has fewer than 2^31. */
+#define MOST_CHUNKS ((size_t)INT32_MAX)
+
+static void set_rule(struct zmpi_cuda_plan *p)
+{
+    struct zmpi_chunk_rule rule;
+    zmpi_plan_rule(&p->job, &rule);
+    p->rule = (struct zmpi_cuda_rule){.is_float = rule.is_float,
+                                      .levels = rule.levels,
+                                      .abs_bound = rule.abs_bound,
+                                      .shift = rule.shift,
+                                      .magnitudes = rule.magnitudes};
+    for (int i = 0; i < rule.levels; i++) {
+        p->rule.level[i].step = rule.level[i].step;
+        p->rule.level[i].inverse = rule.level[i].inverse;
+        p->rule.level[i].limit = rule.level[i].limit;
+    }
+    p->rmse = rule.levels && p->job.abs_bound > p->job.finer[1] ? p->job.finer[1] : 0;
+}
+
+enum zmpi_status zmpi_cuda_plan_make(const struct zmpi_job *job, struct zmpi_cuda_plan *p)
+{
+    *p = (struct zmpi_cuda_plan){.job = *job};
+    enum zmpi_status status = zmpi_plan_make(&job->array, &p->layout);
+    if (status)
+        return status;
+    if (job->encoder != 1 || p->layout.chunks > MOST_CHUNKS)
+        return ZMPI_ERR_UNSUPPORTED;
+    set_rule(p);
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_cuda_judge(struct zmpi_cuda_plan *p, const struct zmpi_cuda_result *result,
+                                 bool *again)
+{
+    const struct zmpi_errors errors = {result->squares, result->count};
+    *again = false;
+    if (p->rmse > 0 && !zmpi_errors_within(&errors, p->job.abs_bound, p->rmse)) {
+        p->job.abs_bound = p->job.finer[p->finer++]; /* the second always does */
+        set_rule(p);
+        *again = true;
+        return ZMPI_OK;
+    }
+    return result->full ? ZMPI_ERR_SPACE : ZMPI_OK;
+}
+
+void zmpi_cuda_header(const struct zmpi_cuda_plan *p, uint64_t length, void *head)
+{
+    zmpi_plan_header(&p->layout, &p->job, (size_t)length, head);
+}
+
+enum zmpi_status zmpi_cuda_decode_plan_make(const struct zmpi_stream *s,
+                                            struct zmpi_cuda_decode_plan *p)
+{
+    const enum zmpi_type type = s->info.array.type;
+    *p = (struct zmpi_cuda_decode_plan){
+        .is_float = type == ZMPI_F32 || type == ZMPI_F64,
+        .length = s->info.length,
+        .tiles = {.width = (uint32_t)s->width,
+                  .bytes = s->info.decoded_bytes,
+                  .chunks = s->info.chunks},
+    };
+    for (int i = 0; i < 3; i++) {
+        p->tiles.words[i] = s->extent[i];
+        p->tiles.grid[i] = s->grid[i];
+        p->tiles.tile[i] = s->info.tile[i];
+    }
+    return s->info.chunks > MOST_CHUNKS ? ZMPI_ERR_UNSUPPORTED : ZMPI_OK;
+}
+
+/* The kernel answers with the largest of these: 0, or a chunk, counted from the end, and what is
+ * wrong with it. */
+enum zmpi_status zmpi_cuda_verdict(uint64_t answer, size_t *bad_chunk)
+{
+    if (answer && bad_chunk)
+        *bad_chunk = UINT32_MAX - (size_t)(answer >> 8);
+    return (enum zmpi_status)(answer & 255);
+}

@@ -1,0 +1,74 @@
+/* quant_t.h - template: words to integers and back, as in codec/quant_t.h and shift_t.h. After
+ * words_t.h. */
+
+struct F(level) {
+    T step, inverse, limit;
+};
+
+/* codec/chunk.h's rule in the element type. */
+struct F(rule) {
+    int is_float, levels;
+    T bound;
+    uint32_t shift;
+    U rounded; /* so many magnitudes from the smallest normal number on may lose bits */
+    struct F(level) level[3];
+};
+
+#define SIGN ((U)1 << (8 * WIDTH - 1))
+#define NORMAL ((U)1 << (WIDTH == 4 ? 23 : 52))
+
+ZD_FN U F(magnitude)(U r)
+{
+    return (S)r < 0 ? (U)0 - r : r;
+}
+
+ZD_FN uint32_t F(bit_length)(U m)
+{
+    return 8 * WIDTH - F(zd_clz)(m);
+}
+
+ZD_FN U F(ordered_view)(U u)
+{
+    return u & SIGN ? u ^ (SIGN - 1) : u;
+}
+
+ZD_FN U F(shift_down)(U u, uint32_t shift)
+{
+    const U half = (U)1 << (shift - 1), magnitude = u & (SIGN - 1);
+    return (u & SIGN) | (magnitude + half) >> shift;
+}
+
+ZD_FN U F(shift_up)(U u, uint32_t shift)
+{
+    return (u & SIGN) | (u << shift & (SIGN - 1));
+}
+
+ZD_FN int F(shift_fails)(U u, U rounded)
+{
+    const U magnitude = u & (SIGN - 1);
+    return magnitude != 0 && magnitude - NORMAL >= rounded;
+}
+
+/* A float quantized: its integer and what that stands for. Adding MAGIC rounds to the nearest even
+ * integer, which is then in the low bits; subtracting it gives the integer as a float. */
+struct F(quantized) {
+    U q;
+    T x;
+};
+
+ZD_FN struct F(quantized) F(quantize)(const struct F(level) *l, T x)
+{
+    const T sum = x * l->inverse + MAGIC;
+    struct F(quantized) v;
+    v.q = F(bits)(sum) - F(bits)(MAGIC);
+    v.x = (sum - MAGIC) * l->step;
+    return v;
+}
+
+/* An integer of map 1 from a word, for map 1 with a shift of the rule if `shift` is not 0. */
+ZD_FN U F(integer_of)(const struct F(rule) *rule, uint32_t shift, U word)
+{
+    if (!rule->is_float)
+        return word;
+    return F(ordered_view)(shift ? F(shift_down)(word, shift) : word);
+}

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { NZ = 12, NY = 20, NX = 36, HALO = 2 };
+enum { NZ = 24, NY = 20, NX = 36, HALO = 2 };
 enum { PZ = NZ + 2 * HALO, PY = NY + 2 * HALO, PX = NX + 2 * HALO, PADDED = PZ * PY * PX };
 
 static int rank, ranks;
@@ -150,7 +150,8 @@ static void one(struct shape s, enum way way)
     for (int i = 0; i < 2; i++)
         OK(MPI_File_close(&f[i]));
     if (rank == 0) {
-        CHECK_EQUAL(check_disk_size("mine.z"), check_disk_size("host.z"));
+        if (way == AT_ALL || way == POINTER) /* places of the others depend on who was first */
+            CHECK_EQUAL(check_disk_size("mine.z"), check_disk_size("host.z"));
         unlink("host.z");
         unlink("mine.z");
     }
@@ -192,13 +193,14 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     who = argc > 1 ? argv[1] : "device";
     one(contiguous(6007), AT_ALL);
+    one(contiguous(17001), NONBLOCKING);
     one(contiguous(6007), POINTER);
     one(contiguous(100), AT);
     one(contiguous(100), AT_ALL);
     one(subarray(), AT_ALL);
     one(subarray(), NONBLOCKING);
     one(vector(1), BOTTOM);
-    one(vector(12), AT);
+    one(vector(36), AT);
     one(irregular(), AT_ALL);
     integers();
     MPI_Finalize();

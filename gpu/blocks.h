@@ -9,9 +9,11 @@
 #include "kernels.h"
 
 /* With names that are macros. */
-#define KERNEL(name, type, a)                          ZD_KERNEL(name, type, a)
-#define KERNEL_BOUNDED(name, type, a, threads, blocks) ZD_KERNEL_BOUNDED(name, type, a, threads, blocks)
-#define LAUNCH(kernel, grid, block, shared, stream, a) ZD_LAUNCH(kernel, grid, block, shared, stream, a)
+#define KERNEL(name, type, a) ZD_KERNEL(name, type, a)
+#define KERNEL_BOUNDED(name, type, a, threads, blocks)                                             \
+    ZD_KERNEL_BOUNDED(name, type, a, threads, blocks)
+#define LAUNCH(kernel, grid, block, shared, stream, a)                                             \
+    ZD_LAUNCH(kernel, grid, block, shared, stream, a)
 
 /* A block of 512 threads works on a chunk of up to 32 KiB; each warp on up to 16 of its blocks of
  * 32 elements, one element per lane. */
@@ -48,8 +50,8 @@ ZD_FN uint32_t divide(uint32_t n, struct divisor v)
 
 /* A tile, clipped to the array, in words. */
 struct tile {
-    uint64_t at;       /* its first word in the array */
-    uint32_t z, y, x;  /* extents */
+    uint64_t at;      /* its first word in the array */
+    uint32_t z, y, x; /* extents */
     uint32_t plane, count, blocks;
     struct divisor by_x, by_y;
     struct divisor by_run; /* words that lie behind each other in the array: a row, or all */
@@ -77,8 +79,8 @@ ZD_FN void tile_of(const struct zmpi_cuda_tiles *t, uint32_t k, const void *arra
     c->by_y = divisor_of(c->y);
     const uint64_t z0 = (uint64_t)kz * t->tile[0], y0 = (uint64_t)ky * t->tile[1];
     c->at = (z0 * t->words[1] + y0) * t->words[2] + (uint64_t)kx * t->tile[2];
-    const int whole = (c->x == t->words[2] || (c->y == 1 && c->z == 1)) &&
-                      (c->y == t->words[1] || c->z == 1);
+    const int whole =
+        (c->x == t->words[2] || (c->y == 1 && c->z == 1)) && (c->y == t->words[1] || c->z == 1);
     c->by_run = divisor_of(whole ? c->count : c->x);
     const uint32_t quad = 16 / t->width;
     const int cut = t->bytes % t->width != 0 && k + 1 == t->chunks;
@@ -174,9 +176,9 @@ ZD_FN uint32_t gather_planes(const uint32_t *planes, uint32_t n)
 
 /* ---- sums over blocks: the decoupled look-back ----
  *
- * state[k] tells of chunk k: nothing yet, its size, or the sum of the sizes up to it. Flag and value
- * are one word, written at once, and tell of no other memory: relaxed order is enough. Chunks are
- * taken in order (a ticket), so that whoever waits does so for blocks that run already.
+ * state[k] tells of chunk k: nothing yet, its size, or the sum of the sizes up to it. Flag and
+ * value are one word, written at once, and tell of no other memory: relaxed order is enough. Chunks
+ * are taken in order (a ticket), so that whoever waits does so for blocks that run already.
  */
 #define STATE_SIZE 1u
 #define STATE_SUM  2u
@@ -199,8 +201,8 @@ ZD_FN uint64_t look_back_end(uint64_t *state, uint32_t k, uint32_t size)
     uint64_t before = 0;
     uint32_t end = k, found = k == 0;
     while (!found) {
-        const uint64_t v = end > lane ? zd_ld_relaxed_u64(state + (end - 1 - lane))
-                                      : (uint64_t)STATE_SUM << 62;
+        const uint64_t v =
+            end > lane ? zd_ld_relaxed_u64(state + (end - 1 - lane)) : (uint64_t)STATE_SUM << 62;
         const uint32_t sums = zd_ballot(v >> 62 == STATE_SUM), empty = zd_ballot(v >> 62 == 0);
         const uint32_t used = sums ? sums ^ (sums - 1) : 0xFFFFFFFFu; /* up to the first sum */
         if (empty & used) {

@@ -1,7 +1,7 @@
 /*
- * decode_t.h - template: the kernel that decompresses: one chunk per block of threads (format.md 1.2,
- * 1.3). After quant_t.h. The stream is untrusted: nothing of a chunk is used before its checksum and
- * its parts are found right, and no index depends on what was not checked.
+ * decode_t.h - template: the kernel that decompresses: one chunk per block of threads
+ * (format.md 1.2, 1.3). After quant_t.h. The stream is untrusted: nothing of a chunk is used before
+ * its checksum and its parts are found right, and no index depends on what was not checked.
  *
  * A chunk's bytes come into shared memory, its residuals go into registers and then take the bytes'
  * place, where they are summed along the axes. Exceptions, which are rare, are read once more from
@@ -26,8 +26,9 @@ struct F(decoder) {
     uint64_t place;
     U carry[WARPS];
     struct tile tile;
-    uint32_t mask[BLOCKS];  /* exceptions */
-    uint32_t value[BLOCKS]; /* where the first value is, in words of the chunk; SAME: there is one */
+    uint32_t mask[BLOCKS]; /* exceptions */
+    uint32_t
+        value[BLOCKS]; /* where the first value is, in words of the chunk; SAME: there is one */
     uint32_t total[2][WARPS], restarts[WARPS];
     uint32_t chunk, size, hash, needed, bad, checksum;
 };
@@ -51,7 +52,7 @@ ZD_FN U F(get_word)(const uint32_t *from)
 
 /* As parse_chunk in codec/layout_t.h, up to the length bytes. */
 ZD_FN int F(parse_head)(const uint32_t *coded, uint32_t size, const struct tile *c, int is_float,
-                        struct F(parts) *p)
+                        struct F(parts) * p)
 {
     const uint32_t flags = coded[0] >> 16 & 255;
     p->map = coded[0] & 255;
@@ -70,8 +71,7 @@ ZD_FN int F(parse_head)(const uint32_t *coded, uint32_t size, const struct tile 
         return p->axes == 0 && flags == 0 && size == 4 + c->count * WIDTH;
     const int quantized = p->map == ZMPI_CUDA_QUANTIZED;
     p->lengths += quantized ? 2 * WIDTH : WIDTH;
-    if (size < p->lengths || (quantized && !is_float) ||
-        (p->exceptions && !quantized && !p->shift))
+    if (size < p->lengths || (quantized && !is_float) || (p->exceptions && !quantized && !p->shift))
         return 0;
     if (quantized)
         p->step = F(value)(F(get_word)(coded + 1));
@@ -90,7 +90,7 @@ struct F(coded_block) {
 
 /* The length byte of each block; false if it cannot be one. */
 ZD_FN int F(parse_length)(const uint32_t *coded, const struct tile *c, uint32_t lengths,
-                          struct F(coded_block) *b)
+                          struct F(coded_block) * b)
 {
     const uint32_t block = zd_warp() * VALUES + zd_lane();
     uint32_t byte = 0;
@@ -101,10 +101,10 @@ ZD_FN int F(parse_length)(const uint32_t *coded, const struct tile *c, uint32_t 
     return b->length <= 8 * WIDTH && (block < c->blocks || byte == 0);
 }
 
-/* Masks of exceptions, and where their values are: to shared memory. False if they are not sound, or
- * do not fill the chunk from `masks` (words) on. Barriers inside. */
-ZD_FN int F(parse_exceptions)(struct F(decoder) *s, const uint32_t *coded,
-                              const struct F(coded_block) *b, uint32_t masks, uint32_t count)
+/* Masks of exceptions, and where their values are: to shared memory. False if they are not sound,
+ * or do not fill the chunk from `masks` (words) on. Barriers inside. */
+ZD_FN int F(parse_exceptions)(struct F(decoder) * s, const uint32_t *coded,
+                              const struct F(coded_block) * b, uint32_t masks, uint32_t count)
 {
     const uint32_t block = zd_warp() * VALUES + zd_lane();
     const uint32_t mask = b->marks ? coded[masks + b->masks] : 0;
@@ -123,7 +123,7 @@ ZD_FN int F(parse_exceptions)(struct F(decoder) *s, const uint32_t *coded,
 
 /* ---- residuals ---- */
 
-ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) *b, U r[VALUES])
+ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) * b, U r[VALUES])
 {
     ZD_UNROLL
     for (uint32_t i = 0; i < VALUES; i++) {
@@ -142,7 +142,7 @@ ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) 
 
 /* Along x, by all threads, each of which has some elements behind each other; sums begin anew every
  * `period` elements. Barriers before and after. */
-ZD_FN void F(sum_x)(struct F(decoder) *s, struct divisor period)
+ZD_FN void F(sum_x)(struct F(decoder) * s, struct divisor period)
 {
     const uint32_t lane = zd_lane(), first = zd_tid() * VALUES;
     const uint32_t start = first - divide(first, period) * period.d;
@@ -201,7 +201,7 @@ ZD_FN void F(sum_column)(U *q, uint32_t n, uint32_t stride)
         *q = acc += *q;
 }
 
-ZD_FN void F(sum_axes)(struct F(decoder) *s, uint32_t axes)
+ZD_FN void F(sum_axes)(struct F(decoder) * s, uint32_t axes)
 {
     const struct tile *c = &s->tile;
     if (axes & ZMPI_CUDA_X)
@@ -221,8 +221,8 @@ ZD_FN void F(sum_axes)(struct F(decoder) *s, uint32_t axes)
 /* ---- words ---- */
 
 /* What element e of the tile decodes to. */
-ZD_FN U F(finished)(const struct F(decompress_args) *a, const struct F(decoder) *s,
-                    const struct F(parts) *p, uint32_t e, U q)
+ZD_FN U F(finished)(const struct F(decompress_args) * a, const struct F(decoder) * s,
+                    const struct F(parts) * p, uint32_t e, U q)
 {
     if (p->exceptions && s->mask[e / 32] >> e % 32 & 1) {
         const uint32_t value = s->value[e / 32];
@@ -240,8 +240,8 @@ ZD_FN U F(finished)(const struct F(decompress_args) *a, const struct F(decoder) 
     return p->shift ? F(shift_up)(F(ordered_view)(q), p->shift) : F(ordered_view)(q);
 }
 
-ZD_FN void F(store_tile)(const struct F(decompress_args) *a, const struct F(decoder) *s,
-                         const struct F(parts) *p)
+ZD_FN void F(store_tile)(const struct F(decompress_args) * a, const struct F(decoder) * s,
+                         const struct F(parts) * p)
 {
     const struct tile *c = &s->tile;
     const uint32_t quads = c->vector ? c->count / IN_QUAD : 0;
@@ -251,17 +251,17 @@ ZD_FN void F(store_tile)(const struct F(decompress_args) *a, const struct F(deco
         ZD_UNROLL
         for (uint32_t j = 0; j < IN_QUAD; j++)
             v.word[j] = F(finished)(a, s, p, i * IN_QUAD + j, v.word[j]);
-        STORE_QUAD((QUAD *)a->dst + word_at(&a->tiles, c, i * IN_QUAD) / IN_QUAD, v.quad);
+        STORE_QUAD((QUAD *)(void *)((U *)a->dst + word_at(&a->tiles, c, i * IN_QUAD)), v.quad);
     }
     for (uint32_t e = quads * IN_QUAD + zd_tid(); e < c->count; e += THREADS)
-        F(store_word)(&a->tiles, a->dst, word_at(&a->tiles, c, e),
-                      F(finished)(a, s, p, e, s->w.word[e]));
+        F(store_word)
+        (&a->tiles, a->dst, word_at(&a->tiles, c, e), F(finished)(a, s, p, e, s->w.word[e]));
 }
 
 /* ---- a chunk ---- */
 
 /* The next chunk and where it is; false if there is nothing to do. */
-ZD_FN int F(find)(const struct F(decompress_args) *a, struct F(decoder) *s)
+ZD_FN int F(find)(const struct F(decompress_args) * a, struct F(decoder) * s)
 {
     if (zd_tid() == 0) {
         const uint32_t k = zd_atomic_add_u32(a->ticket, 1);
@@ -284,12 +284,12 @@ ZD_FN int F(find)(const struct F(decompress_args) *a, struct F(decoder) *s)
         }
     }
     ZD_SYNC();
-    return s->needed;
+    return s->needed != 0;
 }
 
-/* The chunk's bytes to s->w.coded; returns the word where they begin, as far behind a multiple of 16
- * bytes as in the stream. A barrier must follow. */
-ZD_FN uint32_t F(load_coded)(const struct F(decompress_args) *a, struct F(decoder) *s)
+/* The chunk's bytes to s->w.coded; returns the word where they begin, as far behind a multiple of
+ * 16 bytes as in the stream. A barrier must follow. */
+ZD_FN uint32_t F(load_coded)(const struct F(decompress_args) * a, struct F(decoder) * s)
 {
     const uint64_t word = s->place / 4;
     const uint32_t skew = (uint32_t)(word % 4), end = skew + s->size / 4;
@@ -302,8 +302,8 @@ ZD_FN uint32_t F(load_coded)(const struct F(decompress_args) *a, struct F(decode
 }
 
 /* ZMPI_OK, and residuals (or words) in registers; or what is wrong. Barriers inside. */
-ZD_FN uint32_t F(parse)(const struct F(decompress_args) *a, struct F(decoder) *s,
-                        struct F(parts) *p, U r[VALUES])
+ZD_FN uint32_t F(parse)(const struct F(decompress_args) * a, struct F(decoder) * s,
+                        struct F(parts) * p, U r[VALUES])
 {
     const uint32_t *coded = s->w.coded + F(load_coded)(a, s);
     struct F(coded_block) b;
@@ -314,8 +314,8 @@ ZD_FN uint32_t F(parse)(const struct F(decompress_args) *a, struct F(decoder) *s
     b.length = b.marks = 0;
     if (planes)
         good = (uint32_t)F(parse_length)(coded, &s->tile, p->lengths, &b);
-    uint32_t all, before = block_sum_begin(
-                      s->total[0], (b.length ? b.length + 1 : 0) | (b.marks != 0 ? 1u << 16 : 0));
+    uint32_t all, before = block_sum_begin(s->total[0], (b.length ? b.length + 1 : 0) |
+                                                            (b.marks != 0 ? 1u << 16 : 0));
     good = zd_sync_and(good);
     if (zd_warp() == 0) {
         const uint64_t hash = xxh_end(coded, s->size, s->sum);

@@ -10,8 +10,8 @@
 
 /* What a warp's blocks are coded to; lane i tells of block i of the warp. */
 struct F(lengths) {
-    uint32_t byte;  /* length byte, without the marks of exceptions */
-    uint32_t words; /* of planes before the block, in the chunk */
+    uint32_t byte;         /* length byte, without the marks of exceptions */
+    uint32_t words;        /* of planes before the block, in the chunk */
     uint32_t mask, values; /* exceptions: which, how many values are stored */
     uint32_t masks_before, values_before;
 };
@@ -31,7 +31,7 @@ ZD_FN uint32_t F(head_bytes)(uint32_t map)
     return 4 + (map == ZMPI_CUDA_QUANTIZED ? 2 * WIDTH : WIDTH);
 }
 
-ZD_FN uint32_t F(stored_bytes)(const struct F(encoder) *s)
+ZD_FN uint32_t F(stored_bytes)(const struct F(encoder) * s)
 {
     return 4 + s->tile.count * WIDTH;
 }
@@ -39,7 +39,7 @@ ZD_FN uint32_t F(stored_bytes)(const struct F(encoder) *s)
 /* ---- sizes ---- */
 
 /* Lengths of the warp's blocks from their residuals. */
-ZD_FN void F(measure_blocks)(const U r[VALUES], struct F(lengths) *l)
+ZD_FN void F(measure_blocks)(const U r[VALUES], struct F(lengths) * l)
 {
     const uint32_t lane = zd_lane();
     ZD_UNROLL
@@ -50,7 +50,7 @@ ZD_FN void F(measure_blocks)(const U r[VALUES], struct F(lengths) *l)
 }
 
 /* The word of the array that became element e of the tile. */
-ZD_FN U F(original)(const struct F(compress_args) *a, const struct F(encoder) *s, uint32_t e)
+ZD_FN U F(original)(const struct F(compress_args) * a, const struct F(encoder) * s, uint32_t e)
 {
     return e < s->tile.count ? F(load_word)(&a->tiles, a->src, word_at(&a->tiles, &s->tile, e)) : 0;
 }
@@ -63,8 +63,8 @@ ZD_FN int F(uniform)(uint32_t mask, U word)
 }
 
 /* Masks of the warp's blocks, and how many values these store. */
-ZD_FN void F(measure_exceptions)(const struct F(compress_args) *a, const struct F(encoder) *s,
-                                 struct F(lengths) *l)
+ZD_FN void F(measure_exceptions)(const struct F(compress_args) * a, const struct F(encoder) * s,
+                                 struct F(lengths) * l)
 {
     const uint32_t block = zd_warp() * VALUES;
     for (uint32_t i = 0; i < VALUES; i++) {
@@ -80,8 +80,8 @@ ZD_FN void F(measure_exceptions)(const struct F(compress_args) *a, const struct 
 }
 
 /* From residuals to places in the chunk and its size. */
-ZD_FN void F(measure)(const struct F(compress_args) *a, struct F(encoder) *s, const U r[VALUES],
-                      struct F(attempt) *t, struct F(lengths) *l)
+ZD_FN void F(measure)(const struct F(compress_args) * a, struct F(encoder) * s, const U r[VALUES],
+                      struct F(attempt) * t, struct F(lengths) * l)
 {
     l->byte = l->mask = l->values = 0;
     F(measure_blocks)(r, l);
@@ -113,7 +113,7 @@ ZD_FN void F(put_word)(uint32_t *to, U u)
         to[WIDTH / 4 - 1] = (uint32_t)((uint64_t)u >> 32);
 }
 
-ZD_FN void F(put_head)(const struct F(attempt) *t, uint32_t *coded)
+ZD_FN void F(put_head)(const struct F(attempt) * t, uint32_t *coded)
 {
     const uint32_t flags = t->planes + t->masks == 0 ? 1u : t->exceptions ? 2u : 0;
     coded[0] = t->map | t->axes << 8 | flags << 16 | t->shift << 24;
@@ -123,7 +123,7 @@ ZD_FN void F(put_head)(const struct F(attempt) *t, uint32_t *coded)
 }
 
 /* Signs and planes of the warp's blocks. */
-ZD_FN void F(put_planes)(const U r[VALUES], const struct F(lengths) *l, uint32_t *planes)
+ZD_FN void F(put_planes)(const U r[VALUES], const struct F(lengths) * l, uint32_t *planes)
 {
     const uint32_t lane = zd_lane();
     ZD_UNROLL
@@ -132,7 +132,7 @@ ZD_FN void F(put_planes)(const U r[VALUES], const struct F(lengths) *l, uint32_t
         if (length == 0)
             continue;
         U m = F(magnitude)(r[i]);
-        const uint32_t signs = zd_ballot(r[i] >> (8 * WIDTH - 1) != 0);
+        const uint32_t signs = zd_ballot((S)r[i] < 0 ? 1u : 0u);
         if (lane == 0)
             planes[at] = signs;
         for (uint32_t k = 0; k < length; k += 4, m >>= 4) {
@@ -153,8 +153,8 @@ ZD_FN void F(put_planes)(const U r[VALUES], const struct F(lengths) *l, uint32_t
 }
 
 /* Masks and values. */
-ZD_FN void F(put_exceptions)(const struct F(compress_args) *a, const struct F(encoder) *s,
-                             const struct F(attempt) *t, const struct F(lengths) *l,
+ZD_FN void F(put_exceptions)(const struct F(compress_args) * a, const struct F(encoder) * s,
+                             const struct F(attempt) * t, const struct F(lengths) * l,
                              uint32_t *masks)
 {
     const uint32_t lane = zd_lane(), block = zd_warp() * VALUES;
@@ -165,15 +165,15 @@ ZD_FN void F(put_exceptions)(const struct F(compress_args) *a, const struct F(en
         const uint32_t before = zd_shfl_u32(l->values_before, i);
         const uint32_t index = zd_popc32(mask & ((1u << lane) - 1));
         if ((mask >> lane & 1) && index < values)
-            F(put_word)(masks + t->masks + (before + index) * (WIDTH / 4),
-                        F(original)(a, s, (block + i) * 32 + lane));
+            F(put_word)
+            (masks + t->masks + (before + index) * (WIDTH / 4),
+             F(original)(a, s, (block + i) * 32 + lane));
     }
 }
 
 /* All of the chunk but map 2. A barrier must follow. */
-ZD_FN void F(put_chunk)(const struct F(compress_args) *a, struct F(encoder) *s,
-                        const struct F(attempt) *t, const struct F(lengths) *l,
-                        const U r[VALUES])
+ZD_FN void F(put_chunk)(const struct F(compress_args) * a, struct F(encoder) * s,
+                        const struct F(attempt) * t, const struct F(lengths) * l, const U r[VALUES])
 {
     uint32_t *coded = s->w.coded;
     const uint32_t head = F(head_bytes)(t->map), lengths = (s->tile.blocks + 3) / 4 * 4;
@@ -195,7 +195,7 @@ ZD_FN void F(put_chunk)(const struct F(compress_args) *a, struct F(encoder) *s,
 }
 
 /* Map 2: the words, 4 bytes further. */
-ZD_FN void F(put_stored)(struct F(encoder) *s)
+ZD_FN void F(put_stored)(struct F(encoder) * s)
 {
     const uint32_t n = s->tile.count * (WIDTH / 4);
     uint32_t v[CHUNK_BYTES / 4 / THREADS];
@@ -213,15 +213,15 @@ ZD_FN void F(put_stored)(struct F(encoder) *s)
 
 /* ---- a chunk ---- */
 
-ZD_FN void F(begin)(const struct F(compress_args) *a, struct F(encoder) *s)
+ZD_FN void F(begin)(const struct F(compress_args) * a, struct F(encoder) * s)
 {
     if (zd_tid() == 0) {
         s->chunk = zd_atomic_add_u32(a->ticket, 1);
         tile_of(&a->tiles, s->chunk, a->src, &s->tile);
         s->fits = s->differs = 0;
-        s->axes = a->result->axes & ((s->tile.x > 1 ? ZMPI_CUDA_X : 0u) |
-                                     (s->tile.y > 1 ? ZMPI_CUDA_Y : 0u) |
-                                     (s->tile.z > 1 ? ZMPI_CUDA_Z : 0u));
+        s->axes = a->result->axes &
+                  ((s->tile.x > 1 ? ZMPI_CUDA_X : 0u) | (s->tile.y > 1 ? ZMPI_CUDA_Y : 0u) |
+                   (s->tile.z > 1 ? ZMPI_CUDA_Z : 0u));
     }
     ZD_SYNC();
     F(load_tile)(&a->tiles, &s->tile, a->src, &s->w);
@@ -229,8 +229,8 @@ ZD_FN void F(begin)(const struct F(compress_args) *a, struct F(encoder) *s)
 }
 
 /* Words to integers by map 0, or map 1 with a shift; false if that does not work. */
-ZD_FN int F(approximate)(const struct F(compress_args) *a, struct F(encoder) *s,
-                         struct F(attempt) *t, uint64_t *squares)
+ZD_FN int F(approximate)(const struct F(compress_args) * a, struct F(encoder) * s,
+                         struct F(attempt) * t, uint64_t *squares)
 {
     if (a->rule.levels > 0) {
         const int level = F(choose_level)(&a->rule, s);
@@ -250,7 +250,8 @@ ZD_FN int F(approximate)(const struct F(compress_args) *a, struct F(encoder) *s,
 
 /* The chunk's bytes to s->w.coded, by the first map that is not longer than the words are. Returns
  * its size. */
-ZD_FN uint32_t F(encode)(const struct F(compress_args) *a, struct F(encoder) *s, uint64_t *squares)
+ZD_FN uint32_t F(encode)(const struct F(compress_args) * a, struct F(encoder) * s,
+                         uint64_t *squares)
 {
     U r[VALUES];
     struct F(attempt) t;
@@ -292,7 +293,7 @@ ZD_FN uint32_t F(encode)(const struct F(compress_args) *a, struct F(encoder) *s,
 }
 
 /* psnr: the tile's elements that count, and the squares of their errors. */
-ZD_FN void F(add_errors)(const struct F(compress_args) *a, uint32_t counted, uint64_t squares)
+ZD_FN void F(add_errors)(const struct F(compress_args) * a, uint32_t counted, uint64_t squares)
 {
     squares = warp_sum_u64(squares);
     const uint64_t count = warp_sum_u64(counted);
@@ -303,7 +304,7 @@ ZD_FN void F(add_errors)(const struct F(compress_args) *a, uint32_t counted, uin
 }
 
 /* How many of this thread's elements the PSNR counts. */
-ZD_FN uint32_t F(count_ordinary)(const struct F(compress_args) *a, const struct F(encoder) *s)
+ZD_FN uint32_t F(count_ordinary)(const struct F(compress_args) * a, const struct F(encoder) * s)
 {
     uint32_t n = 0;
     for (uint32_t e = zd_tid(); a->errors_scale > 0 && e < s->tile.count; e += THREADS)
@@ -312,7 +313,7 @@ ZD_FN uint32_t F(count_ordinary)(const struct F(compress_args) *a, const struct 
 }
 
 /* The coded chunk to its place, its entry to the table. */
-ZD_FN void F(finish)(const struct F(compress_args) *a, struct F(encoder) *s, uint32_t size)
+ZD_FN void F(finish)(const struct F(compress_args) * a, struct F(encoder) * s, uint32_t size)
 {
     if (zd_warp() == 0) {
         const uint64_t before = look_back_end(a->state, s->chunk, size);

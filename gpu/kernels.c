@@ -1,10 +1,11 @@
 /*
- * kernels.c - the kernels for both widths of words, and how they are started. CUDA when nvcc compiles
- * it (kernels.cu), else for the emulator.
+ * kernels.c - the kernels for both widths of words, and how they are started. CUDA when nvcc
+ * compiles it (kernels.cu), else for the emulator.
  *
- * What should bound them, on paper: per element of f32 at rel=1e-3 about 60 instructions to compress
- * and 50 to decompress, against some 115 that an H100 or H200 can issue while its memory moves 4 bytes
- * in and one out; so memory, if occupancy (two or three blocks of 512 threads) hides the barriers.
+ * What should bound them, on paper: per element of f32 at rel=1e-3 about 60 instructions to
+ * compress and 50 to decompress, against some 115 that an H100 or H200 can issue while its memory
+ * moves 4 bytes in and one out; so memory, if occupancy (two or three blocks of 512 threads) hides
+ * the barriers.
  */
 #include "kernels.h"
 
@@ -105,12 +106,12 @@ static zmpi_cuda_error clear_words(void *at, uint64_t words, cudaStream_t stream
 #define STORE_QUAD zd_st_stream_u32x4
 #define F(name)    JOIN(name, 32)
 
-#define bits32(x)          zd_f32_bits(x)
-#define value32(u)         zd_bits_f32(u)
-#define zd_st32            zd_st_u32
-#define zd_shfl32          zd_shfl_u32
-#define zd_shfl_up32       zd_shfl_up_u32
-#define zd_shfl_float32    zd_shfl_xor_f32
+#define bits32(x)       zd_f32_bits(x)
+#define value32(u)      zd_bits_f32(u)
+#define zd_st32         zd_st_u32
+#define zd_shfl32       zd_shfl_u32
+#define zd_shfl_up32    zd_shfl_up_u32
+#define zd_shfl_float32 zd_shfl_xor_f32
 
 #include "words_t.h"
 #include "quant_t.h"
@@ -152,12 +153,12 @@ static zmpi_cuda_error clear_words(void *at, uint64_t words, cudaStream_t stream
 #define STORE_QUAD zd_st_stream_u64x2
 #define F(name)    JOIN(name, 64)
 
-#define bits64(x)          zd_f64_bits(x)
-#define value64(u)         zd_bits_f64(u)
-#define zd_st64            zd_st_u64
-#define zd_shfl64          zd_shfl_u64
-#define zd_shfl_up64       zd_shfl_up_u64
-#define zd_shfl_float64    zd_shfl_xor_f64
+#define bits64(x)       zd_f64_bits(x)
+#define value64(u)      zd_bits_f64(u)
+#define zd_st64         zd_st_u64
+#define zd_shfl64       zd_shfl_u64
+#define zd_shfl_up64    zd_shfl_up_u64
+#define zd_shfl_float64 zd_shfl_xor_f64
 
 #include "words_t.h"
 #include "quant_t.h"
@@ -178,9 +179,10 @@ zmpi_cuda_error zmpi_cuda_range(enum zmpi_type type, const void *src, size_t cou
         clear_words(workspace, sizeof(struct range_state) / 8, (cudaStream_t)stream);
     if (error)
         return error;
-    return type == ZMPI_F64
-               ? start_range64((const double *)src, count, threshold, workspace, (cudaStream_t)stream)
-               : start_range32((const float *)src, count, threshold, workspace, (cudaStream_t)stream);
+    return type == ZMPI_F64 ? start_range64((const double *)src, count, threshold, workspace,
+                                            (cudaStream_t)stream)
+                            : start_range32((const float *)src, count, threshold, workspace,
+                                            (cudaStream_t)stream);
 }
 
 size_t zmpi_cuda_compress_workspace(const struct zmpi_cuda_plan *plan)
@@ -205,8 +207,8 @@ zmpi_cuda_error zmpi_cuda_decompress(const struct zmpi_cuda_decode_plan *plan, c
                                      const unsigned char *need, void *dst, void *workspace,
                                      zmpi_cuda_stream stream)
 {
-    const zmpi_cuda_error error = clear_words(
-        workspace, zmpi_cuda_decompress_workspace(plan) / 8, (cudaStream_t)stream);
+    const zmpi_cuda_error error =
+        clear_words(workspace, zmpi_cuda_decompress_workspace(plan) / 8, (cudaStream_t)stream);
     if (error || plan->tiles.chunks == 0)
         return error;
     return plan->tiles.width == 4

@@ -7,8 +7,8 @@
  */
 
 /* Elements of a thread, and blocks of a warp: that many of 32 elements. */
-#define VALUES (CHUNK_BYTES / WIDTH / THREADS)
-#define BLOCKS (CHUNK_BYTES / WIDTH / 32)
+#define VALUES  (CHUNK_BYTES / WIDTH / THREADS)
+#define BLOCKS  (CHUNK_BYTES / WIDTH / 32)
 #define IN_QUAD (16 / WIDTH)
 
 /* One chunk in shared memory: its elements, its integers, or what it is coded to. */
@@ -56,7 +56,7 @@ ZD_FN void F(store_word)(const struct zmpi_cuda_tiles *t, void *dst, uint64_t at
 
 /* The tile's elements, in order. A barrier must follow. */
 ZD_FN void F(load_tile)(const struct zmpi_cuda_tiles *t, const struct tile *c, const void *src,
-                        union F(words) *w)
+                        union F(words) * w)
 {
     const uint32_t tid = zd_tid(), quads = c->vector ? c->count / IN_QUAD : 0;
     if (quads > 0) {
@@ -65,7 +65,8 @@ ZD_FN void F(load_tile)(const struct zmpi_cuda_tiles *t, const struct tile *c, c
         for (uint32_t g = 0; g < VALUES / IN_QUAD; g++) {
             const uint32_t i = g * THREADS + tid;
             if (i < quads)
-                v[g] = LOAD_QUAD((const QUAD *)src + word_at(t, c, i * IN_QUAD) / IN_QUAD);
+                v[g] = LOAD_QUAD(
+                    (const QUAD *)(const void *)((const U *)src + word_at(t, c, i * IN_QUAD)));
         }
         ZD_UNROLL
         for (uint32_t g = 0; g < VALUES / IN_QUAD; g++)

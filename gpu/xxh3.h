@@ -29,6 +29,9 @@ ZD_CONST uint64_t xxh_secret[24] = {
     0xfca1477d58be162bu, 0xce31d07ad1b8f88fu, 0x280416958f3acb45u, 0x7e404bbbcafbd7afu,
 };
 
+ZD_CONST uint64_t xxh_start[XXH_LANES] = {XXH_P32_3, XXH_P64_1, XXH_P64_2, XXH_P64_3,
+                                          XXH_P64_4, XXH_P32_2, XXH_P64_5, XXH_P32_1};
+
 /* The 8 bytes of the secret at any place. */
 ZD_FN uint64_t xxh_key(uint32_t at)
 {
@@ -67,7 +70,8 @@ ZD_FN uint64_t xxh_swap(uint64_t h)
 
 ZD_FN uint64_t xxh_mix(const uint32_t *data, uint32_t at, uint32_t secret)
 {
-    return xxh_fold(xxh_read(data, at) ^ xxh_key(secret), xxh_read(data, at + 8) ^ xxh_key(secret + 8));
+    return xxh_fold(xxh_read(data, at) ^ xxh_key(secret),
+                    xxh_read(data, at + 8) ^ xxh_key(secret + 8));
 }
 
 ZD_FN uint64_t xxh_to_8(const uint32_t *data, uint32_t n)
@@ -116,8 +120,8 @@ ZD_FN uint64_t xxh_product(uint64_t value, uint64_t key)
     return (k & 0xFFFFFFFFu) * (k >> 32);
 }
 
-/* Longer chunks, first step, all threads: the sums of each round of up to 16 stripes. A barrier must
- * follow. */
+/* Longer chunks, first step, all threads: the sums of each round of up to 16 stripes. A barrier
+ * must follow. */
 ZD_FN void xxh_sums(const uint32_t *data, uint32_t n, uint64_t sum[XXH_ROUNDS][XXH_LANES])
 {
     const uint32_t stripes = (n - 1) / XXH_STRIPE;
@@ -134,13 +138,6 @@ ZD_FN void xxh_sums(const uint32_t *data, uint32_t n, uint64_t sum[XXH_ROUNDS][X
     }
 }
 
-ZD_FN uint64_t xxh_start(uint32_t lane)
-{
-    const uint64_t odd[4] = {XXH_P64_1, XXH_P64_3, XXH_P32_2, XXH_P32_1};
-    const uint64_t even[4] = {XXH_P32_3, XXH_P64_2, XXH_P64_4, XXH_P64_5};
-    return lane % 2 ? odd[lane / 2] : even[lane / 2];
-}
-
 /* Second step, one whole warp: the hash, on all its lanes. */
 ZD_FN uint64_t xxh_end(const uint32_t *data, uint32_t n, uint64_t sum[XXH_ROUNDS][XXH_LANES])
 {
@@ -148,7 +145,7 @@ ZD_FN uint64_t xxh_end(const uint32_t *data, uint32_t n, uint64_t sum[XXH_ROUNDS
         return xxh_short(data, n);
     const uint32_t lane = zd_lane() % XXH_LANES;
     const uint32_t stripes = (n - 1) / XXH_STRIPE, scrambles = (n - 1) / XXH_ROUND;
-    uint64_t acc = xxh_start(lane);
+    uint64_t acc = xxh_start[lane];
     for (uint32_t round = 0; round < scrambles; round++) {
         acc += sum[round][lane];
         acc = (acc ^ acc >> 47 ^ xxh_secret[16 + lane]) * XXH_P32_1;
@@ -158,7 +155,8 @@ ZD_FN uint64_t xxh_end(const uint32_t *data, uint32_t n, uint64_t sum[XXH_ROUNDS
     acc += xxh_product(xxh_read(data, n - XXH_STRIPE + 8 * lane), xxh_key(121 + 8 * lane));
     acc += xxh_read(data, n - XXH_STRIPE + (8 * lane ^ 8));
     const uint64_t next = zd_shfl_down_u64(acc, 1);
-    uint64_t h = lane % 2 ? 0 : xxh_fold(acc ^ xxh_key(11 + 8 * lane), next ^ xxh_key(19 + 8 * lane));
+    uint64_t h =
+        lane % 2 ? 0 : xxh_fold(acc ^ xxh_key(11 + 8 * lane), next ^ xxh_key(19 + 8 * lane));
     for (uint32_t d = 1; d < XXH_LANES; d *= 2)
         h += zd_shfl_xor_u64(h, d);
     return xxh_avalanche(h + n * XXH_P64_1);

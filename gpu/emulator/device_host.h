@@ -71,12 +71,18 @@ typedef struct {
 
 /* ---- warp operations ---- */
 
+/* Not a cast, since a result may be left unused. */
+ZD_FN uint32_t zd_low(uint64_t v)
+{
+    return (uint32_t)v;
+}
+
 #define zd_shfl_u64(v, lane)     zmpi_emu_warp(ZD_HERE, ZMPI_EMU_SHFL, (v), (lane))
 #define zd_shfl_up_u64(v, n)     zmpi_emu_warp(ZD_HERE, ZMPI_EMU_SHFL_UP, (v), (n))
 #define zd_shfl_down_u64(v, n)   zmpi_emu_warp(ZD_HERE, ZMPI_EMU_SHFL_DOWN, (v), (n))
 #define zd_shfl_xor_u64(v, mask) zmpi_emu_warp(ZD_HERE, ZMPI_EMU_SHFL_XOR, (v), (mask))
 
-#define ZD_SHFL32(kind, v, n)    ((uint32_t)zmpi_emu_warp(ZD_HERE, kind, (uint32_t)(v), (n)))
+#define ZD_SHFL32(kind, v, n)    zd_low(zmpi_emu_warp(ZD_HERE, kind, (uint32_t)(v), (n)))
 #define zd_shfl_u32(v, lane)     ZD_SHFL32(ZMPI_EMU_SHFL, v, lane)
 #define zd_shfl_up_u32(v, n)     ZD_SHFL32(ZMPI_EMU_SHFL_UP, v, n)
 #define zd_shfl_down_u32(v, n)   ZD_SHFL32(ZMPI_EMU_SHFL_DOWN, v, n)
@@ -92,9 +98,9 @@ typedef struct {
 #define zd_shfl_down_f64(v, n)   zd_bits_f64(zd_shfl_down_u64(zd_f64_bits(v), n))
 #define zd_shfl_xor_f64(v, mask) zd_bits_f64(zd_shfl_xor_u64(zd_f64_bits(v), mask))
 
-#define zd_ballot(pred) ((uint32_t)zmpi_emu_warp(ZD_HERE, ZMPI_EMU_BALLOT, (pred) != 0, 0))
-#define zd_any(pred)    (zmpi_emu_warp(ZD_HERE, ZMPI_EMU_ANY, (pred) != 0, 0) != 0)
-#define zd_all(pred)    (zmpi_emu_warp(ZD_HERE, ZMPI_EMU_ALL, (pred) != 0, 0) != 0)
+#define zd_ballot(pred) zd_low(zmpi_emu_warp(ZD_HERE, ZMPI_EMU_BALLOT, (pred) != 0, 0))
+#define zd_any(pred)    zd_low(zmpi_emu_warp(ZD_HERE, ZMPI_EMU_ANY, (pred) != 0, 0))
+#define zd_all(pred)    zd_low(zmpi_emu_warp(ZD_HERE, ZMPI_EMU_ALL, (pred) != 0, 0))
 #define zd_syncwarp()   ((void)zmpi_emu_warp(ZD_HERE, ZMPI_EMU_SYNCWARP, 0, 0))
 
 /* ---- global memory ---- */

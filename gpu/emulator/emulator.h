@@ -46,8 +46,12 @@ struct zmpi_emu_counts {
 };
 void zmpi_emu_take_counts(struct zmpi_emu_counts *counts);
 
-/* ZD_LAUNCH, ZD_ALLOW_SHARED and ZD_OCCUPANCY, in runtime.c: each returns a cudaError_t. The launch
- * is queued in its stream; args are copied. */
+/* What fails from now on, in place of ZMPI_EMU_FAIL (cuda_runtime.h); NULL: nothing. 0, or -1 if
+ * that says nothing. */
+int zmpi_emu_set_faults(const char *what);
+
+/* ZD_LAUNCH, ZD_ALLOW_SHARED and ZD_OCCUPANCY, in runtime_*.c: each returns a cudaError_t. The
+ * launch is queued in its stream; args are copied. */
 struct zmpi_emu_stream;
 int zmpi_emu_launch(const struct zmpi_emu_grid *grid, struct zmpi_emu_stream *stream);
 int zmpi_emu_allow_shared(zmpi_emu_kernel *kernel, size_t shared_bytes);

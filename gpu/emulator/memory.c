@@ -242,7 +242,8 @@ static void maybe_wait(void)
         zmpi_emu_yield();
 }
 
-/* A thread has looked and changed nothing: a loop of this without ZD_SPIN must come to an end too. */
+/* A thread has looked and changed nothing: a loop of this without ZD_SPIN must come to an end too.
+ */
 static void looked(void)
 {
     if (zmpi_emu_random(4) != 0)

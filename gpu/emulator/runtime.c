@@ -1,0 +1,401 @@
+/* The fake CUDA runtime (cuda_runtime.h): errors, faults on order, what the device is like. */
+#include "runtime.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- state ---- */
+
+#define MAX_FAULTS 16
+
+struct fault {
+    char name[40];
+    unsigned long first, calls;
+    int and_later;
+    cudaError_t error;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    int begun; /* the environment was read */
+    int devices;
+    size_t memory;
+    cudaError_t stuck;
+    struct fault faults[MAX_FAULTS];
+    unsigned fault_count;
+} rt = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local cudaError_t last_error;
+static _Thread_local int current_device;
+
+static cudaError_t usual_error(const char *name)
+{
+    if (strstr(name, "Alloc") != NULL || strstr(name, "Malloc") != NULL)
+        return cudaErrorMemoryAllocation;
+    if (strcmp(name, "cudaLaunchKernel") == 0)
+        return cudaErrorLaunchOutOfResources;
+    if (strcmp(name, "kernel") == 0 || strcmp(name, "copy") == 0)
+        return cudaErrorLaunchFailure;
+    return cudaErrorUnknown;
+}
+
+/* One of NAME[:n[+]][:error], up to a comma; NULL if it is not. */
+static const char *parse_fault(const char *text, struct fault *fault)
+{
+    const size_t length = strcspn(text, ":,");
+    if (length == 0 || length >= sizeof fault->name)
+        return NULL;
+    *fault = (struct fault){.first = 1};
+    memcpy(fault->name, text, length);
+    fault->error = usual_error(fault->name);
+    text += length;
+    for (int field = 0; *text == ':' && field < 2; field++) {
+        char *end;
+        const unsigned long number = strtoul(text + 1, &end, 10);
+        if (end == text + 1 || number == 0)
+            return NULL;
+        if (field == 0) {
+            fault->first = number;
+            fault->and_later = *end == '+';
+            end += fault->and_later;
+        } else {
+            fault->error = (cudaError_t)number;
+        }
+        text = end;
+    }
+    return *text == '\0' || *text == ',' ? text : NULL;
+}
+
+static int set_faults(const char *text)
+{
+    rt.fault_count = 0;
+    while (text != NULL && *text != '\0') {
+        if (rt.fault_count == MAX_FAULTS)
+            return -1;
+        text = parse_fault(text, &rt.faults[rt.fault_count++]);
+        if (text == NULL)
+            return -1;
+        text += *text == ',';
+    }
+    return 0;
+}
+
+int zmpi_emu_set_faults(const char *what)
+{
+    pthread_mutex_lock(&rt.lock);
+    rt.begun |= 2;
+    const int result = set_faults(what);
+    pthread_mutex_unlock(&rt.lock);
+    return result;
+}
+
+static void begin(void)
+{
+    const char *devices = getenv("ZMPI_EMU_DEVICES"), *memory = getenv("ZMPI_EMU_MEMORY");
+    rt.devices = devices == NULL ? 1 : atoi(devices);
+    rt.memory = memory == NULL ? (size_t)1 << 30 : (size_t)strtoull(memory, NULL, 0);
+    if ((rt.begun & 2) == 0 && set_faults(getenv("ZMPI_EMU_FAIL")) != 0) {
+        fprintf(stderr, "zmpi emulator: ZMPI_EMU_FAIL=%s: not NAME[:n[+]][:error],...\n",
+                getenv("ZMPI_EMU_FAIL"));
+        abort();
+    }
+    rt.begun |= 1;
+}
+
+/* ---- for the other files ---- */
+
+cudaError_t zmpi_rt_fault(const char *name)
+{
+    cudaError_t error = cudaSuccess;
+    for (unsigned i = 0; i < rt.fault_count; i++) {
+        struct fault *fault = &rt.faults[i];
+        if (strcmp(fault->name, name) != 0)
+            continue;
+        fault->calls++;
+        if (fault->calls == fault->first || (fault->and_later && fault->calls > fault->first))
+            error = fault->error;
+    }
+    return error;
+}
+
+/* Does CUDA give this error back from every later call too? */
+static int sticks(cudaError_t error)
+{
+    return error == cudaErrorIllegalAddress || error == cudaErrorLaunchFailure;
+}
+
+void zmpi_rt_stick(cudaError_t error)
+{
+    if (rt.stuck == cudaSuccess)
+        rt.stuck = error;
+}
+
+cudaError_t zmpi_rt_stuck(void)
+{
+    return rt.stuck;
+}
+
+void zmpi_rt_unstick(void)
+{
+    rt.stuck = cudaSuccess;
+}
+
+static cudaError_t without_device(void)
+{
+    if (rt.devices < 0)
+        return cudaErrorInsufficientDriver;
+    return rt.devices == 0 ? cudaErrorNoDevice : cudaSuccess;
+}
+
+cudaError_t zmpi_rt_enter(const char *function)
+{
+    pthread_mutex_lock(&rt.lock);
+    if ((rt.begun & 1) == 0)
+        begin();
+    cudaError_t error = without_device();
+    if (error == cudaSuccess)
+        error = rt.stuck;
+    if (error == cudaSuccess)
+        error = zmpi_rt_fault(function);
+    if (sticks(error))
+        zmpi_rt_stick(error);
+    return error;
+}
+
+cudaError_t zmpi_rt_leave(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        last_error = error;
+    pthread_mutex_unlock(&rt.lock);
+    return error;
+}
+
+int zmpi_rt_device(void)
+{
+    return current_device;
+}
+
+size_t zmpi_rt_memory_size(void)
+{
+    return rt.memory;
+}
+
+/* ---- errors ---- */
+
+cudaError_t cudaPeekAtLastError(void)
+{
+    return last_error;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    const cudaError_t error = last_error;
+    pthread_mutex_lock(&rt.lock);
+    last_error = rt.stuck;
+    pthread_mutex_unlock(&rt.lock);
+    return error;
+}
+
+static const struct {
+    cudaError_t error;
+    const char *name, *text;
+} error_texts[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
+     "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
+    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection",
+     "invalid copy direction for memcpy"},
+    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
+     "CUDA driver version is insufficient for CUDA runtime version"},
+    {cudaErrorDevicesUnavailable, "cudaErrorDevicesUnavailable",
+     "CUDA-capable device(s) is/are busy or unavailable"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
+     "no kernel image is available for execution on the device"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
+     "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
+     "too many resources requested for launch"},
+    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",
+     "part or all of the requested memory range is already mapped"},
+    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
+     "pointer does not correspond to a registered memory region"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
+};
+
+static unsigned error_index(cudaError_t error)
+{
+    const unsigned count = sizeof error_texts / sizeof *error_texts;
+    for (unsigned i = 0; i < count; i++)
+        if (error_texts[i].error == error)
+            return i;
+    return count - 1;
+}
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+    return error_texts[error_index(error)].name;
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    return error_texts[error_index(error)].text;
+}
+
+/* ---- the device ---- */
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    const cudaError_t e = zmpi_rt_enter(__func__);
+    *count = e == cudaSuccess ? rt.devices : 0;
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    const cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess)
+        *device = current_device;
+    return zmpi_rt_leave(e);
+}
+
+static cudaError_t check_device(int device)
+{
+    return device < 0 || device >= rt.devices ? cudaErrorInvalidDevice : cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess)
+        e = check_device(device);
+    if (e == cudaSuccess)
+        current_device = device;
+    return zmpi_rt_leave(e);
+}
+
+static const struct {
+    enum cudaDeviceAttr attribute;
+    int value;
+} attributes[] = {
+    {cudaDevAttrMaxThreadsPerBlock, 1024},
+    {cudaDevAttrMaxGridDimX, 0x7fffffff},
+    {cudaDevAttrMaxSharedMemoryPerBlock, (int)SHARED_DEFAULT},
+    {cudaDevAttrMaxSharedMemoryPerBlockOptin, (int)SHARED_MOST},
+    {cudaDevAttrMaxSharedMemoryPerMultiprocessor, (int)SHARED_MOST + 1024},
+    {cudaDevAttrWarpSize, 32},
+    {cudaDevAttrMultiProcessorCount, MULTIPROCESSORS},
+    {cudaDevAttrIntegrated, 0},
+    {cudaDevAttrCanMapHostMemory, 1},
+    {cudaDevAttrComputeMode, 0},
+    {cudaDevAttrL2CacheSize, 1 << 20},
+    {cudaDevAttrMaxThreadsPerMultiProcessor, THREADS_EACH},
+    {cudaDevAttrAsyncEngineCount, 2},
+    {cudaDevAttrUnifiedAddressing, 1},
+    {cudaDevAttrComputeCapabilityMajor, 9},
+    {cudaDevAttrComputeCapabilityMinor, 0},
+    {cudaDevAttrManagedMemory, 1},
+    {cudaDevAttrPageableMemoryAccess, 0},
+    {cudaDevAttrConcurrentManagedAccess, 1},
+    {cudaDevAttrHostRegisterSupported, 1},
+    {cudaDevAttrMemoryPoolsSupported, 1},
+};
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess)
+        e = check_device(device);
+    if (e == cudaSuccess) {
+        e = cudaErrorInvalidValue;
+        for (unsigned i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+            if (attributes[i].attribute == attribute) {
+                *value = attributes[i].value;
+                e = cudaSuccess;
+            }
+        }
+    }
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess)
+        e = check_device(device);
+    if (e == cudaSuccess)
+        *properties = (struct cudaDeviceProp){
+            .name = "zmpi emulator",
+            .totalGlobalMem = rt.memory,
+            .sharedMemPerBlock = SHARED_DEFAULT,
+            .sharedMemPerBlockOptin = SHARED_MOST,
+            .sharedMemPerMultiprocessor = SHARED_MOST + 1024,
+            .warpSize = 32,
+            .maxThreadsPerBlock = 1024,
+            .maxThreadsPerMultiProcessor = THREADS_EACH,
+            .major = 9,
+            .multiProcessorCount = MULTIPROCESSORS,
+            .asyncEngineCount = 2,
+            .l2CacheSize = 1 << 20,
+            .memoryBusWidth = 64,
+            .canMapHostMemory = 1,
+            .unifiedAddressing = 1,
+            .managedMemory = 1,
+            .concurrentManagedAccess = 1,
+            .memoryPoolsSupported = 1,
+        };
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess)
+        e = check_device(device);
+    if (e == cudaSuccess && snprintf(id, (size_t)size, "0000:%02x:00.0", device) >= size)
+        e = cudaErrorInvalidValue;
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess)
+        e = zmpi_rt_wait_all();
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaDeviceReset(void)
+{
+    zmpi_rt_enter(__func__);
+    zmpi_rt_wait_all();
+    zmpi_rt_free_all();
+    zmpi_rt_unstick();
+    last_error = cudaSuccess;
+    return zmpi_rt_leave(cudaSuccess);
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    zmpi_rt_enter(__func__);
+    *version = rt.devices > 0 ? CUDART_VERSION : rt.devices == 0 ? 0 : 11000;
+    return zmpi_rt_leave(cudaSuccess);
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}

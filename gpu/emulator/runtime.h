@@ -1,0 +1,72 @@
+/* What the files of the fake CUDA runtime share. All of it is under one lock, which zmpi_rt_enter
+ * takes. */
+#ifndef ZMPI_EMULATOR_RUNTIME_H
+#define ZMPI_EMULATOR_RUNTIME_H
+
+#include "cuda_runtime.h"
+#include "emulator.h"
+
+#include <stdint.h>
+
+#define SHARED_DEFAULT ((size_t)48 * 1024) /* dynamic shared memory that needs no ZD_ALLOW_SHARED  \
+                                            */
+#define SHARED_MOST     ((size_t)227 * 1024) /* of one block */
+#define MULTIPROCESSORS 4
+#define THREADS_EACH    2048 /* of a multiprocessor */
+
+/* ---- runtime.c ---- */
+
+/* Every function of the interface begins and ends with these. enter: an error to return, if the
+ * call must fail. */
+cudaError_t zmpi_rt_enter(const char *function);
+cudaError_t zmpi_rt_leave(cudaError_t error);
+/* Does the next one called `name` fail by order? The error, or cudaSuccess. */
+cudaError_t zmpi_rt_fault(const char *name);
+/* All that follows fails. */
+void zmpi_rt_stick(cudaError_t error);
+cudaError_t zmpi_rt_stuck(void);
+void zmpi_rt_unstick(void);
+int zmpi_rt_device(void);
+size_t zmpi_rt_memory_size(void);
+
+/* ---- runtime_memory.c ---- */
+
+struct allocation {
+    char *p;
+    size_t size;
+    enum cudaMemoryType type;
+    int device;
+    char *map; /* with guard pages; NULL: registered, the caller's own */
+    size_t map_size;
+};
+
+/* The allocation that p lies in, NULL: host memory CUDA knows nothing of. */
+struct allocation *zmpi_rt_find(const void *p);
+cudaError_t zmpi_rt_free(void *p, enum cudaMemoryType type);
+/* Device memory can be touched between these. */
+void zmpi_rt_open(void);
+void zmpi_rt_close(void);
+void zmpi_rt_free_all(void);
+
+/* ---- runtime_stream.c ---- */
+
+/* Something queued. run() is called when it is its turn, unless an error has stuck; destroy()
+ * always, last. */
+struct work {
+    struct work *next;
+    uint64_t number; /* the order in which all work was queued */
+    void (*run)(struct work *work);
+    void (*destroy)(struct work *work);
+    /* What must have been done before: of this stream, up to this number. */
+    struct zmpi_emu_stream *after;
+    uint64_t after_number;
+};
+
+/* NULL: not a stream. */
+struct zmpi_emu_stream *zmpi_rt_stream(cudaStream_t stream);
+void zmpi_rt_queue(struct zmpi_emu_stream *stream, struct work *work);
+/* Waits for all that was queued. */
+cudaError_t zmpi_rt_wait(struct zmpi_emu_stream *stream);
+cudaError_t zmpi_rt_wait_all(void);
+
+#endif

@@ -1,0 +1,291 @@
+/* The fake CUDA runtime: memory of all kinds. Device memory is mapped so that only kernels and
+ * copies can touch it, its end (rounded up to 256 bytes) before a page that nothing can. */
+#include "runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define FILLED ((size_t)16 << 20) /* of new memory, with what is neither zero nor anybody's data   \
+                                   */
+
+static struct {
+    struct allocation *list;
+    size_t count, capacity;
+    size_t device_bytes; /* in use */
+} memory;
+
+struct allocation *zmpi_rt_find(const void *p)
+{
+    for (size_t i = 0; i < memory.count; i++)
+        if ((uintptr_t)p - (uintptr_t)memory.list[i].p < memory.list[i].size)
+            return &memory.list[i];
+    return NULL;
+}
+
+static cudaError_t add(struct allocation allocation)
+{
+    if (memory.count == memory.capacity) {
+        const size_t capacity = memory.capacity == 0 ? 16 : 2 * memory.capacity;
+        struct allocation *list = realloc(memory.list, capacity * sizeof *list);
+        if (list == NULL)
+            return cudaErrorMemoryAllocation;
+        memory.list = list;
+        memory.capacity = capacity;
+    }
+    memory.list[memory.count++] = allocation;
+    return cudaSuccess;
+}
+
+static void drop(struct allocation *allocation)
+{
+    if (allocation->type == cudaMemoryTypeDevice)
+        memory.device_bytes -= allocation->size;
+    if (allocation->map != NULL)
+        munmap(allocation->map, allocation->map_size);
+    *allocation = memory.list[--memory.count];
+}
+
+static cudaError_t allocate(enum cudaMemoryType type, void **p, size_t size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    *p = NULL;
+    if (size == 0)
+        return cudaSuccess;
+    if (type != cudaMemoryTypeHost && size > zmpi_rt_memory_size() - memory.device_bytes)
+        return cudaErrorMemoryAllocation;
+    const size_t rounded = (size + 255) / 256 * 256;
+    const size_t pages = (rounded + page - 1) / page * page;
+    char *map = mmap(NULL, pages + page, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED)
+        return cudaErrorMemoryAllocation;
+    memset(map, 0xa5, pages < FILLED ? pages : FILLED);
+    mprotect(map + pages, page, PROT_NONE);
+    if (type == cudaMemoryTypeDevice)
+        mprotect(map, pages, PROT_NONE);
+    struct allocation allocation = {map + pages - rounded, size, type,
+                                    zmpi_rt_device(),      map,  pages + page};
+    const cudaError_t e = add(allocation);
+    if (e != cudaSuccess) {
+        munmap(map, pages + page);
+        return e;
+    }
+    if (type == cudaMemoryTypeDevice)
+        memory.device_bytes += size;
+    *p = allocation.p;
+    return cudaSuccess;
+}
+
+/* type: what must have allocated it; managed memory is freed like the device's. */
+cudaError_t zmpi_rt_free(void *p, enum cudaMemoryType type)
+{
+    if (p == NULL)
+        return cudaSuccess;
+    struct allocation *a = zmpi_rt_find(p);
+    if (a == NULL || a->p != p || a->map == NULL)
+        return cudaErrorInvalidValue;
+    if ((a->type == cudaMemoryTypeHost) != (type == cudaMemoryTypeHost))
+        return cudaErrorInvalidValue;
+    drop(a);
+    return cudaSuccess;
+}
+
+void zmpi_rt_free_all(void)
+{
+    while (memory.count > 0)
+        drop(&memory.list[memory.count - 1]);
+}
+
+static void protect(int protection)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (size_t i = 0; i < memory.count; i++)
+        if (memory.list[i].type == cudaMemoryTypeDevice)
+            mprotect(memory.list[i].map, memory.list[i].map_size - page, protection);
+}
+
+void zmpi_rt_open(void)
+{
+    protect(PROT_READ | PROT_WRITE);
+}
+
+void zmpi_rt_close(void)
+{
+    protect(PROT_NONE);
+}
+
+/* ---- the interface ---- */
+
+cudaError_t cudaMalloc(void **p, size_t size)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess)
+        e = allocate(cudaMemoryTypeDevice, p, size);
+    return zmpi_rt_leave(e);
+}
+
+/* It is there at once; a real one would be when the stream comes to it. */
+cudaError_t cudaMallocAsync(void **p, size_t size, cudaStream_t stream)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess && zmpi_rt_stream(stream) == NULL)
+        e = cudaErrorInvalidResourceHandle;
+    if (e == cudaSuccess)
+        e = allocate(cudaMemoryTypeDevice, p, size);
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaMallocManaged(void **p, size_t size, unsigned flags)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess && flags != cudaMemAttachGlobal)
+        e = cudaErrorInvalidValue;
+    if (e == cudaSuccess)
+        e = allocate(cudaMemoryTypeManaged, p, size);
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaHostAlloc(void **p, size_t size, unsigned flags)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    (void)flags;
+    if (e == cudaSuccess)
+        e = allocate(cudaMemoryTypeHost, p, size);
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaMallocHost(void **p, size_t size)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess)
+        e = allocate(cudaMemoryTypeHost, p, size);
+    return zmpi_rt_leave(e);
+}
+
+/* Freeing waits for all that could use it. */
+static cudaError_t free_waiting(void *p, enum cudaMemoryType type)
+{
+    const cudaError_t e = zmpi_rt_wait_all();
+    const cudaError_t freed = zmpi_rt_free(p, type);
+    return e != cudaSuccess ? e : freed;
+}
+
+cudaError_t cudaFree(void *p)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess)
+        e = free_waiting(p, cudaMemoryTypeDevice);
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaFreeHost(void *p)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess)
+        e = free_waiting(p, cudaMemoryTypeHost);
+    return zmpi_rt_leave(e);
+}
+
+struct free_work {
+    struct work work;
+    void *p;
+};
+
+static void run_free(struct work *work)
+{
+    zmpi_rt_free(((struct free_work *)work)->p, cudaMemoryTypeDevice);
+}
+
+static void destroy_free(struct work *work)
+{
+    free(work);
+}
+
+cudaError_t cudaFreeAsync(void *p, cudaStream_t handle)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    struct zmpi_emu_stream *stream = zmpi_rt_stream(handle);
+    const struct allocation *a = zmpi_rt_find(p);
+    if (e == cudaSuccess && stream == NULL)
+        e = cudaErrorInvalidResourceHandle;
+    if (e == cudaSuccess && (a == NULL || a->p != p || a->type != cudaMemoryTypeDevice))
+        e = cudaErrorInvalidValue;
+    if (e == cudaSuccess) {
+        struct free_work *work = calloc(1, sizeof *work);
+        if (work == NULL) {
+            e = cudaErrorMemoryAllocation;
+        } else {
+            *work = (struct free_work){{.run = run_free, .destroy = destroy_free}, p};
+            zmpi_rt_queue(stream, &work->work);
+        }
+    }
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaHostRegister(void *p, size_t size, unsigned flags)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    (void)flags;
+    if (e == cudaSuccess && (p == NULL || size == 0))
+        e = cudaErrorInvalidValue;
+    for (size_t i = 0; e == cudaSuccess && i < memory.count; i++)
+        if ((char *)p < memory.list[i].p + memory.list[i].size &&
+            memory.list[i].p < (char *)p + size)
+            e = cudaErrorHostMemoryAlreadyRegistered;
+    if (e == cudaSuccess)
+        e = add((struct allocation){p, size, cudaMemoryTypeHost, zmpi_rt_device(), NULL, 0});
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaHostUnregister(void *p)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    struct allocation *a = zmpi_rt_find(p);
+    if (e == cudaSuccess && (a == NULL || a->p != p || a->map != NULL))
+        e = cudaErrorHostMemoryNotRegistered;
+    if (e == cudaSuccess) {
+        e = zmpi_rt_wait_all();
+        drop(zmpi_rt_find(p));
+    }
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
+{
+    cudaError_t e = zmpi_rt_enter(__func__);
+    const struct allocation *a = zmpi_rt_find(host);
+    if (e == cudaSuccess && (a == NULL || a->type != cudaMemoryTypeHost || flags != 0))
+        e = cudaErrorInvalidValue;
+    if (e == cudaSuccess)
+        *device = host;
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+{
+    const cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess) {
+        *total = zmpi_rt_memory_size();
+        *available = *total - memory.device_bytes;
+    }
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *p)
+{
+    const cudaError_t e = zmpi_rt_enter(__func__);
+    if (e == cudaSuccess) {
+        void *here = (void *)(uintptr_t)p;
+        const struct allocation *a = zmpi_rt_find(p);
+        *attributes = (struct cudaPointerAttributes){
+            .type = a == NULL ? cudaMemoryTypeUnregistered : a->type,
+            .device = a == NULL ? -2 : a->device, /* as CUDA's: no device */
+            .devicePointer = a == NULL ? NULL : here,
+            .hostPointer = a != NULL && a->type == cudaMemoryTypeDevice ? NULL : here,
+        };
+    }
+    return zmpi_rt_leave(e);
+}

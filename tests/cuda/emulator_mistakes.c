@@ -1,0 +1,138 @@
+/* emulator_mistakes.c - what the emulator must tell of wrong kernels: which kernel, block, thread
+ * and line; and that the same kernel without its mistake passes. */
+#include <stdio.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "launch.h"
+#include "mistakes.h"
+
+enum { THREADS = 128 };
+
+static uint64_t words[8 * THREADS];
+static uint32_t flag[2];
+
+#define TRY(config, kernel, blocks, mistake)                                                       \
+    (memset(words, 0, sizeof words), memset(flag, 0, sizeof flag),                                 \
+     RUN(config, kernel, blocks, THREADS, 0, ((struct mistake_args){words, flag, mistake})))
+
+#define SAYS(text)                                                                                 \
+    cr_assert_not_null(strstr(zmpi_emu_message(), text), "%s: %s", text, zmpi_emu_message())
+
+Test(mistakes, diverging)
+{
+    static const char *const says[] = {"",          "returned", "divergent", "divergent",
+                                       "divergent", "return",   "divergent"};
+    for (uint32_t which = 0; which <= 6; which++) {
+        for (uint64_t seed = 0; seed < 8; seed++) {
+            const struct zmpi_emu_config config = setting(2, seed);
+            const int result = TRY(config, mistake_diverge, 3, which);
+            cr_assert_eq(result, which == 0 ? 0 : -1, "mistake %u", which);
+            if (which == 1) /* who comes first: the one that returns, or those that meet */
+                SAYS("return");
+            else
+                SAYS(says[which]);
+            if (which == 0)
+                continue;
+            SAYS("kernel mistake_diverge, block ");
+            SAYS(", thread ");
+            SAYS("mistakes.h:");
+        }
+    }
+}
+
+Test(mistakes, waiting_for_ever)
+{
+    for (uint32_t which = 0; which < 3; which++) {
+        struct zmpi_emu_config config = setting(2, which);
+        config.spin_limit = 20000;
+        cr_assert_eq(TRY(config, mistake_wait, 2, which), -1, "mistake %u", which);
+        SAYS("waits for ever");
+        SAYS("kernel mistake_wait, block ");
+    }
+    struct zmpi_emu_config config = setting(2, 0);
+    config.spin_limit = 20000;
+    cr_assert_eq(TRY(config, mistake_wait, 2, 0), -1);
+    SAYS("mistakes.h:");
+}
+
+/* With room for all it ends; a GPU need not have that. */
+Test(mistakes, waiting_for_a_later_block)
+{
+    int ended = 0, stood = 0;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        struct zmpi_emu_config config = setting(1, seed);
+        config.spin_limit = 20000;
+        stood += TRY(config, mistake_wait, 4, 3) != 0;
+        config.resident = 4;
+        ended += TRY(config, mistake_wait, 4, 3) == 0;
+    }
+    cr_assert_gt(stood, 0);
+    cr_assert_eq(ended, 8);
+}
+
+Test(mistakes, missing_barrier)
+{
+    for (uint32_t which = 0; which < 2; which++) {
+        const struct zmpi_emu_config config = setting(3, 7);
+        unsigned wrong = 0;
+        cr_assert_eq(TRY(config, mistake_shared, 4, which), 0);
+        for (unsigned i = 0; i < 4 * THREADS; i++)
+            wrong += words[i] != (i + 1) % THREADS;
+        cr_assert(which == 1 ? wrong == 0 : wrong > 0);
+    }
+}
+
+static int published_right(void)
+{
+    for (unsigned i = 0; i < THREADS; i++)
+        if (words[128 + i] != 1000 + (i + 31) % THREADS)
+            return 0;
+    return 1;
+}
+
+Test(mistakes, publishing)
+{
+    unsigned seen[4] = {0};
+    const unsigned seeds = 20;
+    for (uint32_t which = 0; which <= 3; which++) {
+        for (uint64_t seed = 0; seed < seeds; seed++) {
+            const struct zmpi_emu_config config = setting(2, seed);
+            const int result = TRY(config, mistake_publish, 2, which);
+            seen[which] += result != 0 || !published_right();
+        }
+    }
+    cr_assert_eq(seen[3], 0, "%s", zmpi_emu_message());
+    for (unsigned which = 0; which < 3; which++)
+        cr_assert_gt(seen[which], seeds / 4, "mistake %u: seen in %u of %u runs", which,
+                     seen[which], seeds);
+}
+
+Test(mistakes, no_acquire)
+{
+    struct zmpi_emu_config config = setting(2, 0);
+    config.delay = 0;
+    cr_assert_eq(TRY(config, mistake_publish, 2, 2), -1);
+    SAYS("no acquire");
+}
+
+Test(mistakes, launches)
+{
+    const struct zmpi_emu_config config = setting(2, 1);
+    struct mistake_args args = {words, flag, 0};
+    cr_assert_eq(RUN(config, mistake_access, 1, 32, 64, args), -1);
+    SAYS("misaligned");
+    args.which = 1;
+    cr_assert_eq(RUN(config, mistake_access, 1, 32, 0, args), -1);
+    SAYS("launched with none");
+    cr_assert_eq(RUN(config, mistake_access, 1, 32, 128, args), 0);
+    cr_assert_eq(RUN(config, mistake_bounds, 1, 96, 0, args), -1);
+    SAYS("declared for up to 64");
+    cr_assert_eq(RUN(config, mistake_bounds, 1, 64, 0, args), 0);
+    cr_assert_eq(RUN(config, mistake_bounds, 1, 48, 0, args), -1);
+    SAYS("multiple of 32");
+    cr_assert_eq(RUN(config, mistake_bounds, 0, 64, 0, args), -1);
+    cr_assert_eq(RUN(config, mistake_bounds, 1, 64, 0, words), -1);
+    SAYS("argument of");
+}

@@ -1,0 +1,147 @@
+/*
+ * kernel_kit.h - arrays through the kernels of gpu/ in the emulator, against the CPU's codec.
+ * Device memory is ours here, between guard pages; a launch runs at once.
+ */
+#ifndef ZMPI_TESTS_CUDA_KERNEL_KIT_H
+#define ZMPI_TESTS_CUDA_KERNEL_KIT_H
+
+#include <cuda_runtime.h>
+
+#include "device.h"
+#include "emulator.h"
+#include "kernels.h"
+#include "../unit/kit.h"
+
+static struct zmpi_emu_config kk_config;
+static bool kk_failed; /* a launch */
+
+/* Takes the place of the emulator's, which queues launches. */
+int zmpi_emu_launch(const struct zmpi_emu_grid *grid, struct zmpi_emu_stream *stream)
+{
+    (void)stream;
+    if (zmpi_emu_run(&kk_config, grid) == 0)
+        return cudaSuccess;
+    kk_failed = true;
+    cr_log_error("%s", zmpi_emu_message());
+    return cudaErrorLaunchFailure;
+}
+
+/* Another order of execution for each turn. */
+static void kk_turn(uint64_t turn)
+{
+    static const unsigned resident[] = {1, 2, 3, 8};
+    zmpi_emu_defaults(&kk_config);
+    kk_config.resident = resident[turn % 4];
+    kk_config.seed = turn * 7919 + 1;
+    kk_config.store_buffer = 1;
+    kk_config.delay = turn % 3 ? 16 : 0;
+}
+
+static struct zmpi_job kk_job(const struct zmpi_array *a, struct zmpi_bound bound, double threshold,
+                              const void *src)
+{
+    struct zmpi_job job;
+    struct zmpi_range range;
+    zmpi_range_scan(a->type, src, kit_elements(a), threshold, 1, &range);
+    cr_assert_eq(zmpi_job_make(a, &bound, &range, &job), ZMPI_OK);
+    zmpi_job_threshold(&job, threshold);
+    return job;
+}
+
+static struct kit_stream kk_cpu(const struct zmpi_job *job, const void *src)
+{
+    size_t capacity = zmpi_compress_capacity(&job->array);
+    struct kit_stream s = {malloc(capacity), 0};
+    cr_assert_eq(zmpi_device_cpu()->compress(job, s.data, capacity, src, &s.size), ZMPI_OK);
+    return s;
+}
+
+/* By the kernels; s->data is malloc'ed on ZMPI_OK. */
+static enum zmpi_status kk_gpu(const struct zmpi_job *job, const void *src, size_t capacity,
+                               struct kit_stream *s)
+{
+    struct zmpi_cuda_plan plan;
+    struct zmpi_cuda_result result;
+    bool again = true;
+    enum zmpi_status status = zmpi_cuda_plan_make(job, &plan);
+    struct kit_guarded dst = kit_guard((capacity + 15) / 16 * 16, true);
+    struct kit_guarded work = kit_guard((zmpi_cuda_compress_workspace(&plan) + 15) / 16 * 16, true);
+    memset(work.data, 0xA5, zmpi_cuda_compress_workspace(&plan));
+    while (!status && again) {
+        int error = zmpi_cuda_compress(&plan, src, dst.data, capacity, work.data, NULL);
+        cr_assert_eq(error, 0, "%s", zmpi_emu_message());
+        memcpy(&result, work.data, sizeof result);
+        status = zmpi_cuda_judge(&plan, &result, &again);
+    }
+    if (!status) {
+        zmpi_cuda_header(&plan, result.length, dst.data);
+        s->size = result.length;
+        s->data = malloc(s->size);
+        memcpy(s->data, dst.data, s->size);
+    }
+    kit_unguard(&dst);
+    kit_unguard(&work);
+    return status;
+}
+
+/* Decoded by the kernels to dst, whose bytes not to be written must stay. shift: of dst's address
+ */
+static enum zmpi_status kk_decode(const struct kit_stream *s, const unsigned char *need,
+                                  unsigned char *dst, size_t *bad)
+{
+    struct zmpi_stream parsed;
+    struct zmpi_cuda_decode_plan plan;
+    struct kit_guarded src = kit_guard((s->size + 15) / 16 * 16, true);
+    unsigned char *at = src.data; /* 16-byte aligned; what lies behind the stream is never read */
+    memcpy(at, s->data, s->size);
+    enum zmpi_status status = zmpi_stream_parse(&parsed, at, s->size);
+    if (!status)
+        status = zmpi_cuda_decode_plan_make(&parsed, &plan);
+    if (!status) {
+        struct kit_guarded work =
+            kit_guard((zmpi_cuda_decompress_workspace(&plan) + 15) / 16 * 16, true);
+        uint64_t answer;
+        memset(work.data, 0xA5, zmpi_cuda_decompress_workspace(&plan));
+        int error = zmpi_cuda_decompress(&plan, at, need, dst, work.data, NULL);
+        cr_assert_eq(error, 0, "%s", zmpi_emu_message());
+        memcpy(&answer, work.data, sizeof answer);
+        status = zmpi_cuda_verdict(answer, bad);
+        kit_unguard(&work);
+    }
+    kit_unguard(&src);
+    return status;
+}
+
+/* One array: the same bytes as the CPU's, and decoded the same. */
+static void kk_check(const struct zmpi_job *job, const void *data, const char *what)
+{
+    static unsigned turn;
+    const size_t bytes = kit_bytes(&job->array), size = zmpi_type_size(job->array.type);
+    kk_turn(++turn);
+    /* As aligned as the type asks at least, and now and then no more than that. */
+    struct kit_guarded src = kit_guard(bytes, turn % 2 != 0), out = kit_guard(bytes, turn % 4 < 2);
+    memcpy(src.data, data, bytes);
+    struct kit_stream cpu = kk_cpu(job, src.data), gpu = {NULL, 0};
+    cr_assert_eq(kk_gpu(job, src.data, zmpi_compress_capacity(&job->array), &gpu), ZMPI_OK, "%s",
+                 what);
+    size_t same = 0;
+    while (same < cpu.size && same < gpu.size && cpu.data[same] == gpu.data[same])
+        same++;
+    cr_assert(gpu.size == cpu.size && same == cpu.size,
+              "%s: %zu bytes, not %zu; the first %zu are the same", what, gpu.size, cpu.size, same);
+    unsigned char *expected = malloc(bytes + 1);
+    cr_assert_eq(zmpi_decompress(expected, bytes, cpu.data, cpu.size), ZMPI_OK);
+    size_t bad = 0;
+    enum zmpi_status status = kk_decode(&gpu, NULL, out.data, &bad);
+    cr_assert_eq(status, ZMPI_OK, "%s: decode: %s, chunk %zu", what, zmpi_strerror(status), bad);
+    for (same = 0; same < bytes && expected[same] == out.data[same];)
+        same++;
+    cr_assert_eq(same, bytes, "%s: decoded element %zu differs", what, same / size);
+    free(expected);
+    free(cpu.data);
+    free(gpu.data);
+    kit_unguard(&src);
+    kit_unguard(&out);
+}
+
+#endif

@@ -1,0 +1,122 @@
+/* Kernels that are wrong, each in one way; args.which says which way where a kernel has several. */
+#ifndef ZMPI_TESTS_CUDA_MISTAKES_H
+#define ZMPI_TESTS_CUDA_MISTAKES_H
+
+#include "device_code.h"
+
+struct mistake_args {
+    uint64_t *words;
+    uint32_t *flag;
+    uint32_t which;
+};
+
+/* 0: none. A warp's lanes, or a block's threads, that part ways. */
+ZD_KERNEL(mistake_diverge, struct mistake_args, a)
+{
+    const int odd = zd_tid() == 37;
+    if (a.which == 1 && odd)
+        return; /* others still meet */
+    if (a.which == 2 && odd)
+        ZD_SYNC(); /* while its warp does a ballot, then waits with it */
+    if (a.which == 3 && odd)
+        zd_any(0);
+    else
+        zd_ballot(1);
+    if (a.which == 4 && odd)
+        ZD_SYNC();
+    else
+        ZD_SYNC();
+    if (a.which == 5 && zd_warp() == 1)
+        return;
+    if (a.which == 6 && zd_warp() == 1)
+        zd_sync_or(1);
+    ZD_SYNC();
+}
+
+/* Waits for what never comes. */
+ZD_KERNEL(mistake_wait, struct mistake_args, a)
+{
+    if (a.which == 0) {
+        while (zd_ld_acquire_u32(a.flag) == 0)
+            ZD_SPIN();
+    } else if (a.which == 1) {
+        while (zd_ld_relaxed_u32(a.flag) == 0) {
+        }
+    } else if (a.which == 2) {
+        while (zd_atomic_or_u32(a.flag, 0) == 0) {
+        }
+    } else if (zd_bid() == 0) {
+        /* For a block with a higher number, which need not have begun. */
+        while (zd_ld_acquire_u32(a.flag) == 0)
+            ZD_SPIN();
+    } else if (zd_bid() == zd_gdim() - 1 && zd_tid() == 0) {
+        zd_st_release_u32(a.flag, 1);
+    }
+}
+
+struct mistake_shared {
+    uint32_t words[128];
+};
+
+/* Reads a neighbour's word of shared memory without a barrier (1: with). */
+ZD_KERNEL(mistake_shared, struct mistake_args, a)
+{
+    ZD_SHARED(struct mistake_shared, s);
+    s->words[zd_tid()] = zd_tid();
+    if (a.which == 1)
+        ZD_SYNC();
+    zd_st_u64(&a.words[zd_bid() * zd_bdim() + zd_tid()], s->words[(zd_tid() + 1) % zd_bdim()]);
+}
+
+/* All threads of a block store, then one publishes that: 0 a barrier is missing, 1 a fence, 2 the
+ * reader's acquire, 3 nothing. Block 1 adds up what block 0 has stored. */
+ZD_KERNEL(mistake_publish, struct mistake_args, a)
+{
+    ZD_SHARED(struct mistake_shared, s);
+    const uint32_t tid = zd_tid();
+    if (tid == 0)
+        s->words[0] = zd_atomic_add_u32(a.flag + 1, 1);
+    ZD_SYNC();
+    if (s->words[0] == 0) {
+        zd_st_u64(&a.words[tid], 1000 + tid);
+        if (a.which != 0)
+            ZD_SYNC();
+        if (tid == 0 && a.which != 1)
+            zd_fence();
+        if (tid == 0)
+            zd_st_relaxed_u32(a.flag, 1);
+    } else {
+        if (tid == 0) {
+            while (zd_ld_relaxed_u32(a.flag) == 0)
+                ZD_SPIN();
+            if (a.which != 2)
+                zd_fence();
+        }
+        ZD_SYNC();
+        zd_st_u64(&a.words[128 + tid], zd_ld_u64(&a.words[(tid + 31) % zd_bdim()]));
+    }
+}
+
+/* Frames larger than a thread has. */
+ZD_KERNEL(mistake_stack, struct mistake_args, a)
+{
+    volatile char large[1 << 19];
+    large[0] = 1;
+    zd_st_u64(a.words, (uint64_t)large[0]);
+}
+
+/* 0: misaligned, 1: no more shared memory than there is */
+ZD_KERNEL(mistake_access, struct mistake_args, a)
+{
+    if (a.which == 0)
+        zd_st_u32((uint32_t *)((char *)a.words + 2), 1);
+    ZD_SHARED_DYNAMIC(uint32_t, dynamic);
+    dynamic[zd_tid()] = 1;
+}
+
+ZD_KERNEL_BOUNDED(mistake_bounds, struct mistake_args, a, 64, 2)
+{
+    zd_st_u64(a.words + zd_tid(), 1);
+}
+
+#endif

@@ -36,7 +36,8 @@ static void must(bool good)
         die("%s", gpu_problem());
 }
 
-#define MUST(call) must(GPU_OK(call))
+#define MUST(call)       must(GPU_OK(call))
+#define MUST_START(call) must(gpu_ok((cudaError_t)(call), #call))
 
 /* ---- one thing, several times ---- */
 
@@ -83,20 +84,19 @@ static void act_range(struct bench *b, void *context)
 {
     (void)context;
     size_t count = b->bytes / zmpi_type_size(b->array.type);
-    MUST((cudaError_t)zmpi_cuda_range(b->array.type, b->src, count, 0, b->workspace, b->stream));
+    MUST_START(zmpi_cuda_range(b->array.type, b->src, count, 0, b->workspace, b->stream));
 }
 
 static void act_compress(struct bench *b, void *context)
 {
     const struct zmpi_cuda_plan *plan = context;
-    MUST((cudaError_t)zmpi_cuda_compress(plan, b->src, b->coded, b->capacity, b->workspace,
-                                         b->stream));
+    MUST_START(zmpi_cuda_compress(plan, b->src, b->coded, b->capacity, b->workspace, b->stream));
 }
 
 static void act_decompress(struct bench *b, void *context)
 {
     const struct zmpi_cuda_decode_plan *plan = context;
-    MUST((cudaError_t)zmpi_cuda_decompress(plan, b->coded, NULL, b->dst, b->workspace, b->stream));
+    MUST_START(zmpi_cuda_decompress(plan, b->coded, NULL, b->dst, b->workspace, b->stream));
 }
 
 /* ---- an array in device memory ---- */

@@ -32,8 +32,8 @@ static enum zmpi_status run(struct work *w)
     while (!status && again) {
         cudaStream_t stream = w->lane->stream;
         struct zmpi_cuda_result *answer = (void *)w->lane->answer;
-        if (!GPU_OK((cudaError_t)zmpi_cuda_compress(&w->plan, w->src, w->coded, w->capacity,
-                                                    w->workspace, stream)) ||
+        if (!STARTED(zmpi_cuda_compress(&w->plan, w->src, w->coded, w->capacity, w->workspace,
+                                        stream)) ||
             !GPU_OK(cudaMemcpyAsync(answer, w->workspace, sizeof *answer, cudaMemcpyDeviceToHost,
                                     stream)) ||
             !gpu_wait(w->lane))

@@ -30,11 +30,11 @@ static bool take_memory(struct work *w, bool on_host, bool some)
 static bool run(struct work *w, void *dst, uint64_t *answer)
 {
     cudaStream_t stream = w->lane->stream;
-    bool done = GPU_OK((cudaError_t)zmpi_cuda_decompress(&w->plan, w->coded, w->need, dst,
-                                                         w->workspace, stream)) &&
-                GPU_OK(cudaMemcpyAsync(w->lane->answer, w->workspace, sizeof *answer,
-                                       cudaMemcpyDeviceToHost, stream)) &&
-                gpu_wait(w->lane);
+    bool done =
+        STARTED(zmpi_cuda_decompress(&w->plan, w->coded, w->need, dst, w->workspace, stream)) &&
+        GPU_OK(cudaMemcpyAsync(w->lane->answer, w->workspace, sizeof *answer,
+                               cudaMemcpyDeviceToHost, stream)) &&
+        gpu_wait(w->lane);
     memcpy(answer, w->lane->answer, sizeof *answer);
     return done;
 }

@@ -4,6 +4,9 @@
 
 #include "gpu.h"
 
+/* Were the kernels started? */
+#define STARTED(call) gpu_ok((cudaError_t)(call), #call)
+
 /* *typical becomes false if the time that the call took says nothing about the next one from host
  * memory. */
 enum zmpi_status gpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,

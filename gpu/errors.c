@@ -6,7 +6,9 @@
 #include <string.h>
 
 static _Thread_local char problem[160];
+static char cause[160]; /* why the device is broken */
 static atomic_bool broken;
+static atomic_flag breaking = ATOMIC_FLAG_INIT;
 
 bool gpu_ok(cudaError_t error, const char *call)
 {
@@ -16,14 +18,16 @@ bool gpu_ok(cudaError_t error, const char *call)
              cudaGetErrorString(error));
     cudaGetLastError();
     /* An error that is still there belongs to the context, and all later calls will fail. */
-    if (cudaPeekAtLastError() != cudaSuccess)
+    if (cudaPeekAtLastError() != cudaSuccess && !atomic_flag_test_and_set(&breaking)) {
+        snprintf(cause, sizeof cause, "%s", problem);
         atomic_store(&broken, true);
+    }
     return false;
 }
 
 const char *gpu_problem(void)
 {
-    return problem;
+    return gpu_broken() ? cause : problem;
 }
 
 void gpu_problem_clear(void)

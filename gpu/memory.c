@@ -31,13 +31,18 @@ static size_t rounded(size_t bytes)
     return (bytes + step - 1) / step * step;
 }
 
-/* The smallest idle one that is large enough and not far too large. */
+/* Large enough, and not so large that somebody else should have it. */
+static bool suits(const struct block *b, int device, size_t bytes)
+{
+    return !b->taken && b->device == device && b->bytes >= bytes &&
+           (b->bytes <= LEAST || b->bytes / 4 <= bytes);
+}
+
 static struct block *find_idle(int device, size_t bytes)
 {
     struct block *found = NULL;
     for (struct block *b = blocks; b; b = b->next)
-        if (!b->taken && b->device == device && b->bytes >= bytes && b->bytes / 4 <= bytes &&
-            (!found || b->bytes < found->bytes))
+        if (suits(b, device, bytes) && (!found || b->bytes < found->bytes))
             found = b;
     return found;
 }

@@ -118,15 +118,27 @@ static bool copy_box(struct gpu_lane *lane, void *dst, const struct gpu_place *t
     return copy_planes(lane, dst, src, box) && gpu_wait(lane);
 }
 
+/* Row by row, by nothing but the simplest call: what a program has on the device must not be lost
+ * because there is no stream to be had, or no pinned memory. */
+static bool copy_simply(unsigned char *dst, const unsigned char *src, const struct zmpi_box *box)
+{
+    bool good = !gpu_broken();
+    for (size_t z = 0; z < box->planes && good; z++)
+        for (size_t y = 0; y < box->rows && good; y++)
+            good = GPU_OK(cudaMemcpy(dst + z * box->dst_plane + y * box->dst_row,
+                                     src + z * box->src_plane + y * box->src_row, box->bytes,
+                                     cudaMemcpyDefault));
+    return good;
+}
+
 enum zmpi_status gpu_copy(void *dst, const void *src, const struct zmpi_box *box)
 {
     gpu_problem_clear();
     struct gpu_place to = gpu_place_of(dst), from = gpu_place_of(src);
     struct gpu_lane *lane =
         gpu_lane_borrow(from.memory == ZMPI_MEMORY_GPU ? from.device : to.device);
-    if (!lane)
-        return ZMPI_ERR_DEVICE;
-    bool copied = copy_box(lane, dst, &to, src, &from, box);
-    gpu_lane_return(lane);
-    return copied ? ZMPI_OK : ZMPI_ERR_DEVICE;
+    bool copied = lane && copy_box(lane, dst, &to, src, &from, box);
+    if (lane)
+        gpu_lane_return(lane);
+    return copied || copy_simply(dst, src, box) ? ZMPI_OK : ZMPI_ERR_DEVICE;
 }

@@ -172,6 +172,8 @@ int zcall_share_range(struct zcall *c); /* collective */
 /* Log and remember an error; it is raised by zcall_end. */
 void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The block's data are in the memory of a device that has failed: said once for each call. */
+void zcall_unreadable(struct zcall *c, const struct zblock *b);
 /* The end of a call, compressed or raw; rc: what MPI returned. */
 int zcall_end(struct zcall *c, int rc);
 

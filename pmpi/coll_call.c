@@ -179,8 +179,7 @@ void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
             zmpi_range_merge(&c->range, &range);
     }
     if (!good)
-        zcall_fail(c, MPI_ERR_OTHER, "rank %d: the data cannot be read from the device's memory",
-                   c->state->rank);
+        zcall_unreadable(c, b);
     c->scan += zseconds() - start;
 }
 
@@ -204,6 +203,15 @@ void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
     zmpi_log(ZMPI_LOG_ERROR, "%s on %d ranks: %s", zop_name(c->op), c->state->ranks, text);
     if (!c->error)
         c->error = error_class;
+}
+
+void zcall_unreadable(struct zcall *c, const struct zblock *b)
+{
+    const char *problem = b->holder && b->holder->problem ? b->holder->problem() : NULL;
+    if (!c->error)
+        zcall_fail(c, MPI_ERR_OTHER, "the memory of device %s cannot be read on rank %d (%s)",
+                   b->holder ? b->holder->name : "", c->state->rank,
+                   problem ? problem : zmpi_strerror(ZMPI_ERR_DEVICE));
 }
 
 /* Seconds that were saved against the other way, as far as it has been measured. */

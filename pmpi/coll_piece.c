@@ -69,8 +69,7 @@ int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned
     }
     memset(dst, 0, ZPIECE_HEAD);
     if (!good) { /* the receiver must not take it for data, nor wait for it */
-        zcall_fail(c, MPI_ERR_OTHER, "rank %d: the data cannot be read from the device's memory",
-                   c->state->rank);
+        zcall_unreadable(c, b);
         return ZPIECE_HEAD;
     }
     zmpi_store32(dst, MAGIC);

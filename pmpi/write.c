@@ -157,9 +157,13 @@ static int plan_failed(struct zfile *f, struct plan *p, enum zmpi_status status,
 {
     if (!status)
         return MPI_SUCCESS;
+    const struct zmpi_device *device = p->memory.holder;
+    const char *problem = device && device->problem ? device->problem() : NULL;
     plan_free(p);
     memset(p, 0, sizeof *p);
-    return zfile_raise_status(f, status, what);
+    return problem ? zfile_raise(f, zstatus_class(status), "%s: device %s: %s", what, device->name,
+                                 problem)
+                   : zfile_raise_status(f, status, what);
 }
 
 static int plan_range(struct zfile *f, struct plan *p, struct zmpi_range *range)

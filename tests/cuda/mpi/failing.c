@@ -1,9 +1,9 @@
 /*
  * failing.c - calls of CUDA fail while files are written and data gathered (ZMPI_EMU_FAIL tells
- * which): what is in the file and what is gathered is what host buffers give, or the call says that
- * it failed, when the device cannot even be read any more. Host buffers are never lost.
+ * which): the data are right, or, where the device cannot even be read any more, the calls say that
+ * they failed. Host buffers are never lost.
  *
- * usage: failing host|device    prints "right" or "refused" for a file and for a gather
+ * usage: failing host|device right|refused
  */
 #include "device_buffer.h"
 
@@ -12,11 +12,12 @@
 enum { N = 9001 };
 
 static int rank, ranks;
+static bool refused; /* must the calls fail? */
 
 static void check_bound(const float *is, const float *should, const char *what)
 {
     for (int i = 0; i < N; i++)
-        CHECK_SAY(fabs((double)is[i] - (double)should[i]) <= 0.001, "%s: element %d is %g, not %g",
+        CHECK_SAY(fabs((double)is[i] - (double)should[i]) <= 0.0021, "%s: element %d is %g, not %g",
                   what, i, (double)is[i], (double)should[i]);
 }
 
@@ -32,9 +33,8 @@ static void file(const struct buffer *b, const float *data)
         OK(MPI_File_read_at(f, at, is, N, MPI_FLOAT, MPI_STATUS_IGNORE));
         check_bound(is, data, "file");
     }
-    CHECK(b->device || rc == MPI_SUCCESS);
+    CHECK_EQUAL(rc != MPI_SUCCESS, refused);
     OK(MPI_File_close(&f));
-    printf("file %s\n", rc ? "refused" : "right");
     free(is);
 }
 
@@ -44,8 +44,7 @@ static void gather(const struct buffer *b, const float *data)
     int rc = MPI_Gather(b->at, N, MPI_FLOAT, all, N, MPI_FLOAT, 0, MPI_COMM_WORLD);
     if (rank == 0 && rc == MPI_SUCCESS)
         check_bound(all, data, "gather");
-    CHECK(b->device || rc == MPI_SUCCESS);
-    printf("gather %s\n", rc ? "refused" : "right");
+    CHECK_EQUAL(rc != MPI_SUCCESS, refused);
     free(all);
 }
 
@@ -58,17 +57,10 @@ int main(int argc, char **argv)
     float *data = check_alloc(N * sizeof *data);
     for (int i = 0; i < N; i++)
         data[i] = (float)sin(0.01 * i + rank);
-    bool device = argc > 1 && strcmp(argv[1], "device") == 0;
-    struct buffer b = {NULL, N * sizeof *data, device};
-    /* A GPU that is broken from the first call on gives no memory: there is nothing to test. */
-    if (device && (cudaMalloc(&b.at, b.bytes) != cudaSuccess ||
-                   cudaMemcpy(b.at, data, b.bytes, cudaMemcpyHostToDevice) != cudaSuccess)) {
-        puts("nothing");
-        MPI_Finalize();
-        return 0;
-    }
-    if (!device)
-        b.at = data;
+    CHECK(argc == 3);
+    refused = strcmp(argv[2], "refused") == 0;
+    struct buffer b = buffer_make(N * sizeof *data, strcmp(argv[1], "device") == 0);
+    buffer_set(&b, data);
     file(&b, data);
     gather(&b, data);
     MPI_Finalize();

@@ -258,9 +258,10 @@ static void measure_sizes(struct bench *b)
     puts("\nkernels, GB/s of the array (1e9 bytes); the last two: compress, decompress / copy\n"
          "       size                   extents  bound       ratio      copy     range  compress "
          "decompress");
-    for (size_t bytes = s->least; bytes <= s->most; bytes *= 8)
-        if (bytes != main_size)
-            measure_array(b, bytes, 3, one);
+    for (size_t bytes = s->least; bytes < s->most; bytes *= 8)
+        measure_array(b, bytes, 3, one);
+    if (s->most != main_size)
+        measure_array(b, s->most, 3, one);
     for (int d = 1; d <= 3; d++)
         measure_array(b, main_size, d, all);
 }

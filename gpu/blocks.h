@@ -174,6 +174,27 @@ ZD_FN uint32_t gather_planes(const uint32_t *planes, uint32_t n)
     return m;
 }
 
+/* What of a block's exceptions is stored, packed: their rare path is to cost no registers. */
+struct stored {
+    uint32_t values;        /* at most 32; 1: all of them have one pattern */
+    uint32_t values_before; /* in the chunk, below 8192 */
+    uint32_t masks_before;  /* at most 255 */
+};
+
+ZD_FN uint32_t stored_pack(struct stored v)
+{
+    return v.values_before | v.masks_before << 14 | v.values << 24;
+}
+
+ZD_FN struct stored stored_unpack(uint32_t packed)
+{
+    struct stored v;
+    v.values_before = packed & 0x3FFF;
+    v.masks_before = packed >> 14 & 0x3FF;
+    v.values = packed >> 24;
+    return v;
+}
+
 /* ---- sums over blocks: the decoupled look-back ----
  *
  * state[k] tells of chunk k: nothing yet, its size, or the sum of the sizes up to it. Flag and

@@ -255,7 +255,7 @@ ZD_FN void F(store_tile)(const struct F(decompress_args) * a, const struct F(dec
     }
     for (uint32_t e = quads * IN_QUAD + zd_tid(); e < c->count; e += THREADS)
         F(store_word)
-        (&a->tiles, a->dst, word_at(&a->tiles, c, e), F(finished)(a, s, p, e, s->w.word[e]));
+    (&a->tiles, a->dst, word_at(&a->tiles, c, e), F(finished)(a, s, p, e, s->w.word[e]));
 }
 
 /* ---- a chunk ---- */

@@ -10,10 +10,8 @@
 
 /* What a warp's blocks are coded to; lane i tells of block i of the warp. */
 struct F(lengths) {
-    uint32_t byte;         /* length byte, without the marks of exceptions */
-    uint32_t words;        /* of planes before the block, in the chunk */
-    uint32_t mask, values; /* exceptions: which, how many values are stored */
-    uint32_t masks_before, values_before;
+    uint32_t byte;  /* length byte, without the marks of exceptions */
+    uint32_t words; /* of planes before the block, in the chunk */
 };
 
 /* A way to code the chunk; the same in all threads. */
@@ -62,43 +60,55 @@ ZD_FN int F(uniform)(uint32_t mask, U word)
     return !zd_any((mask >> zd_lane() & 1) && word != first);
 }
 
-/* Masks of the warp's blocks, and how many values these store. */
-ZD_FN void F(measure_exceptions)(const struct F(compress_args) * a, const struct F(encoder) * s,
-                                 struct F(lengths) * l)
+/* Lane i: how many values block i of the warp stores. */
+ZD_FN uint32_t F(count_values)(const struct F(compress_args) * a, const struct F(encoder) * s)
 {
     const uint32_t block = zd_warp() * VALUES;
+    uint32_t values = 0;
     for (uint32_t i = 0; i < VALUES; i++) {
         const uint32_t mask = s->exception[block + i];
         if (mask == 0)
             continue;
         const int same = F(uniform)(mask, F(original)(a, s, (block + i) * 32 + zd_lane()));
-        if (zd_lane() == i) {
-            l->mask = mask;
-            l->values = same ? 1 : zd_popc32(mask);
-        }
+        if (zd_lane() == i)
+            values = same ? 1 : zd_popc32(mask);
     }
+    return values;
+}
+
+/* Places of masks and values; barriers inside. Returns how many values there are. */
+ZD_FN uint32_t F(measure_exceptions)(const struct F(compress_args) * a, struct F(encoder) * s,
+                                     uint32_t *masks)
+{
+    const uint32_t block = zd_warp() * VALUES + zd_lane();
+    const uint32_t mask = zd_lane() < VALUES ? s->exception[block] : 0;
+    struct stored v;
+    uint32_t values;
+    v.values = F(count_values)(a, s);
+    v.masks_before = block_sum_begin(s->total[1], mask != 0);
+    v.values_before = block_sum_begin(s->total[2], v.values);
+    ZD_SYNC();
+    v.masks_before = block_sum_end(s->total[1], v.masks_before, masks);
+    v.values_before = block_sum_end(s->total[2], v.values_before, &values);
+    if (mask)
+        s->held[block] = stored_pack(v);
+    ZD_SYNC();
+    return values;
 }
 
 /* From residuals to places in the chunk and its size. */
 ZD_FN void F(measure)(const struct F(compress_args) * a, struct F(encoder) * s, const U r[VALUES],
                       struct F(attempt) * t, struct F(lengths) * l)
 {
-    l->byte = l->mask = l->values = 0;
+    uint32_t values = 0;
+    l->byte = 0;
     F(measure_blocks)(r, l);
     l->words = block_sum_begin(s->total[0], l->byte ? l->byte + 1 : 0);
-    if (t->exceptions) {
-        F(measure_exceptions)(a, s, l);
-        l->masks_before = block_sum_begin(s->total[1], l->mask != 0);
-        l->values_before = block_sum_begin(s->total[2], l->values);
-    }
     ZD_SYNC(); /* and all residuals are made: the integers are not needed any more */
-    uint32_t values = 0;
     l->words = block_sum_end(s->total[0], l->words, &t->planes);
     t->masks = 0;
-    if (t->exceptions) {
-        l->masks_before = block_sum_end(s->total[1], l->masks_before, &t->masks);
-        l->values_before = block_sum_end(s->total[2], l->values_before, &values);
-    }
+    if (t->exceptions)
+        values = F(measure_exceptions)(a, s, &t->masks);
     t->size = F(head_bytes)(t->map);
     if (t->planes + t->masks > 0)
         t->size += (s->tile.blocks + 3) / 4 * 4 + 4 * (t->planes + t->masks) + values * WIDTH;
@@ -154,20 +164,21 @@ ZD_FN void F(put_planes)(const U r[VALUES], const struct F(lengths) * l, uint32_
 
 /* Masks and values. */
 ZD_FN void F(put_exceptions)(const struct F(compress_args) * a, const struct F(encoder) * s,
-                             const struct F(attempt) * t, const struct F(lengths) * l,
-                             uint32_t *masks)
+                             const struct F(attempt) * t, uint32_t *masks)
 {
-    const uint32_t lane = zd_lane(), block = zd_warp() * VALUES;
-    if (l->mask)
-        masks[l->masks_before] = l->mask;
+    const uint32_t lane = zd_lane();
     for (uint32_t i = 0; i < VALUES; i++) {
-        const uint32_t mask = zd_shfl_u32(l->mask, i), values = zd_shfl_u32(l->values, i);
-        const uint32_t before = zd_shfl_u32(l->values_before, i);
+        const uint32_t block = zd_warp() * VALUES + i, mask = s->exception[block];
+        if (mask == 0)
+            continue;
+        const struct stored v = stored_unpack(s->held[block]);
         const uint32_t index = zd_popc32(mask & ((1u << lane) - 1));
-        if ((mask >> lane & 1) && index < values)
+        if (lane == 0)
+            masks[v.masks_before] = mask;
+        if ((mask >> lane & 1) && index < v.values)
             F(put_word)
-            (masks + t->masks + (before + index) * (WIDTH / 4),
-             F(original)(a, s, (block + i) * 32 + lane));
+            (masks + t->masks + (v.values_before + index) * (WIDTH / 4),
+             F(original)(a, s, block * 32 + lane));
     }
 }
 
@@ -184,14 +195,14 @@ ZD_FN void F(put_chunk)(const struct F(compress_args) * a, struct F(encoder) * s
         return;
     if (zd_lane() < VALUES && block < lengths) {
         uint32_t byte = l->byte;
-        if (l->mask)
-            byte |= 0x80u | (l->values == 1 ? 0x40u : 0); /* all of them have one pattern */
+        if (t->exceptions && s->exception[block])
+            byte |= stored_unpack(s->held[block]).values == 1 ? 0xC0u : 0x80u;
         ((uint8_t *)coded)[head + block] = (uint8_t)byte;
     }
     uint32_t *planes = coded + (head + lengths) / 4;
     F(put_planes)(r, l, planes);
     if (t->exceptions)
-        F(put_exceptions)(a, s, t, l, planes + t->planes);
+        F(put_exceptions)(a, s, t, planes + t->planes);
 }
 
 /* Map 2: the words, 4 bytes further. */
@@ -248,48 +259,64 @@ ZD_FN int F(approximate)(const struct F(compress_args) * a, struct F(encoder) * 
     return !t->exceptions || F(hold_exceptions)(s, &t->base);
 }
 
+/* Words to integers by map 1 without a shift. */
+ZD_FN void F(exactly)(const struct F(compress_args) * a, struct F(encoder) * s,
+                      struct F(attempt) * t, uint64_t *squares)
+{
+    t->map = ZMPI_CUDA_INTEGER;
+    t->shift = t->exceptions = 0;
+    *squares = 0;
+    F(exact_tile)(&a->rule, s);
+    t->base = s->w.word[0];
+}
+
+/* The tile's words once more: they were made integers, or nothing came of it. */
+ZD_FN void F(reload)(const struct F(compress_args) * a, struct F(encoder) * s)
+{
+    ZD_SYNC();
+    F(load_tile)(&a->tiles, &s->tile, a->src, &s->w);
+    ZD_SYNC();
+}
+
 /* The chunk's bytes to s->w.coded, by the first map that is not longer than the words are. Returns
- * its size. */
+ * its size, which the look-back knows. A barrier must follow. */
 ZD_FN uint32_t F(encode)(const struct F(compress_args) * a, struct F(encoder) * s,
                          uint64_t *squares)
 {
     U r[VALUES];
     struct F(attempt) t;
     struct F(lengths) l;
+    int exact = a->rule.levels == 0 && a->rule.shift == 0, fits = 0;
     t.axes = s->axes;
-    t.shift = t.exceptions = t.size = 0;
+    t.shift = t.exceptions = t.planes = t.masks = t.size = 0;
     t.step = 0;
     t.base = 0;
-    if ((a->rule.levels > 0 || a->rule.shift > 0) && F(approximate)(a, s, &t, squares)) {
-        F(residuals)(&s->tile, s->w.word, t.base, t.axes, r);
-        F(measure)(a, s, r, &t, &l);
-    }
-    if (t.size == 0 || t.size > F(stored_bytes)(s)) {
-        if (a->rule.levels > 0 || a->rule.shift > 0) {
-            ZD_SYNC();
-            F(load_tile)(&a->tiles, &s->tile, a->src, &s->w);
-            ZD_SYNC();
+    while (!fits) { /* at most twice */
+        int some = 1;
+        if (exact)
+            F(exactly)(a, s, &t, squares);
+        else
+            some = F(approximate)(a, s, &t, squares);
+        if (some) {
+            F(residuals)(&s->tile, s->w.word, t.base, t.axes, r);
+            F(measure)(a, s, r, &t, &l);
+            fits = t.size <= F(stored_bytes)(s);
         }
-        *squares = 0;
-        t.map = ZMPI_CUDA_INTEGER;
-        t.shift = t.exceptions = 0;
-        F(exact_tile)(&a->rule, s);
-        t.base = s->w.word[0];
-        F(residuals)(&s->tile, s->w.word, t.base, t.axes, r);
-        F(measure)(a, s, r, &t, &l);
+        if (!fits) {
+            F(reload)(a, s);
+            if (exact)
+                break;
+            exact = 1;
+        }
     }
-    if (t.size <= F(stored_bytes)(s)) {
-        if (zd_tid() == 0)
-            look_back_begin(a->state, s->chunk, t.size);
-        F(put_chunk)(a, s, &t, &l, r);
-        return t.size;
-    }
+    const uint32_t size = fits ? t.size : F(stored_bytes)(s);
     if (zd_tid() == 0)
-        look_back_begin(a->state, s->chunk, F(stored_bytes)(s));
-    F(load_tile)(&a->tiles, &s->tile, a->src, &s->w);
-    ZD_SYNC();
-    F(put_stored)(s);
-    return F(stored_bytes)(s);
+        look_back_begin(a->state, s->chunk, size);
+    if (fits)
+        F(put_chunk)(a, s, &t, &l, r);
+    else
+        F(put_stored)(s);
+    return size;
 }
 
 /* psnr: the tile's elements that count, and the squares of their errors. */

@@ -30,15 +30,21 @@ size_t zmpi_fiber_stack_size(void)
 }
 
 #ifndef ZMPI_EMU_UCONTEXT
-/* Saves what a function must preserve on the stack it leaves. The control words of the
- * floating-point units are the same for all fibers. */
+/* Saves what a function must preserve on the stack it leaves, and goes on where the other one was
+ * left. The control words of the floating-point units are the same for all fibers. A new fiber's
+ * stack is as if it had been left just before its start: FRAME words, with the address of that at
+ * ENTRY. */
 void zmpi_emu_switch_stacks(void **from, void *to);
 __asm__(".text\n"
         ".p2align 4\n"
         ".globl zmpi_emu_switch_stacks\n"
         ".hidden zmpi_emu_switch_stacks\n"
-        ".type zmpi_emu_switch_stacks, @function\n"
+        ".type zmpi_emu_switch_stacks, %function\n"
         "zmpi_emu_switch_stacks:\n"
+#ifdef __x86_64__
+/* Six registers, the address, and one that start() takes for its return address. */
+#define FRAME 8
+#define ENTRY 6
         "    pushq %rbp\n"
         "    pushq %rbx\n"
         "    pushq %r12\n"
@@ -54,6 +60,36 @@ __asm__(".text\n"
         "    popq %rbx\n"
         "    popq %rbp\n"
         "    ret\n"
+#else
+#define FRAME 20
+#define ENTRY 11
+        "    sub sp, sp, #160\n"
+        "    stp x19, x20, [sp]\n"
+        "    stp x21, x22, [sp, #16]\n"
+        "    stp x23, x24, [sp, #32]\n"
+        "    stp x25, x26, [sp, #48]\n"
+        "    stp x27, x28, [sp, #64]\n"
+        "    stp x29, x30, [sp, #80]\n"
+        "    stp d8, d9, [sp, #96]\n"
+        "    stp d10, d11, [sp, #112]\n"
+        "    stp d12, d13, [sp, #128]\n"
+        "    stp d14, d15, [sp, #144]\n"
+        "    mov x9, sp\n"
+        "    str x9, [x0]\n"
+        "    mov sp, x1\n"
+        "    ldp x19, x20, [sp]\n"
+        "    ldp x21, x22, [sp, #16]\n"
+        "    ldp x23, x24, [sp, #32]\n"
+        "    ldp x25, x26, [sp, #48]\n"
+        "    ldp x27, x28, [sp, #64]\n"
+        "    ldp x29, x30, [sp, #80]\n"
+        "    ldp d8, d9, [sp, #96]\n"
+        "    ldp d10, d11, [sp, #112]\n"
+        "    ldp d12, d13, [sp, #128]\n"
+        "    ldp d14, d15, [sp, #144]\n"
+        "    add sp, sp, #160\n"
+        "    ret\n"
+#endif
         ".size zmpi_emu_switch_stacks, . - zmpi_emu_switch_stacks\n");
 #endif
 
@@ -71,10 +107,8 @@ void zmpi_fiber_make(struct fiber *fiber, char *stack, size_t stack_size, void (
     fiber->context.uc_link = NULL;
     makecontext(&fiber->context, start, 0);
 #else
-    /* Six registers, where to go, and a return address nobody uses: start() is entered as if
-     * called, with the stack 8 bytes off a multiple of 16. */
-    uint64_t frame[8] = {0};
-    frame[6] = (uint64_t)(uintptr_t)start;
+    uint64_t frame[FRAME] = {0};
+    frame[ENTRY] = (uint64_t)(uintptr_t)start;
     fiber->sp = stack + stack_size - sizeof frame;
     memcpy(fiber->sp, frame, sizeof frame);
 #endif

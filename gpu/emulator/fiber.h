@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#if !defined(__x86_64__) && !defined(ZMPI_EMU_UCONTEXT)
+#if !defined(__x86_64__) && !defined(__aarch64__) && !defined(ZMPI_EMU_UCONTEXT)
 #define ZMPI_EMU_UCONTEXT
 #endif
 #ifdef ZMPI_EMU_UCONTEXT

@@ -9,7 +9,7 @@
 
 #include "device.h"
 #include "emulator.h"
-#include "kernels.h"
+#include "../../gpu/kernels.h"
 #include "../unit/kit.h"
 
 static struct zmpi_emu_config kk_config;
@@ -90,7 +90,7 @@ static enum zmpi_status kk_decode(const struct kit_stream *s, const unsigned cha
                                   unsigned char *dst, size_t *bad)
 {
     struct zmpi_stream parsed;
-    struct zmpi_cuda_decode_plan plan;
+    struct zmpi_cuda_decode_plan plan = {0};
     struct kit_guarded src = kit_guard((s->size + 15) / 16 * 16, true);
     unsigned char *at = src.data; /* 16-byte aligned; what lies behind the stream is never read */
     memcpy(at, s->data, s->size);
@@ -113,7 +113,7 @@ static enum zmpi_status kk_decode(const struct kit_stream *s, const unsigned cha
 }
 
 /* One array: the same bytes as the CPU's, and decoded the same. */
-static void kk_check(const struct zmpi_job *job, const void *data, const char *what)
+static inline void kk_check(const struct zmpi_job *job, const void *data, const char *what)
 {
     static unsigned turn;
     const size_t bytes = kit_bytes(&job->array), size = zmpi_type_size(job->array.type);

@@ -24,6 +24,7 @@ struct cr_test {
     void (*init)(void), (*fini)(void);
     const struct cr_suite *suite;
     double timeout; /* not used */
+    int signal;     /* that it must end by */
     struct cr_test *next;
 };
 
@@ -113,7 +114,8 @@ static int cr_run(const struct cr_test *t)
         perror(t->name);
         return 0;
     }
-    int passed = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+    int passed = t->signal != 0 ? WIFSIGNALED(status) && WTERMSIG(status) == t->signal
+                                : WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
     printf("%s: %s\n", t->name,
            passed                ? "passed"
            : WIFSIGNALED(status) ? strsignal(WTERMSIG(status))

@@ -101,17 +101,17 @@ enum zmpi_status zmpi_offload_decompress(struct zmpi_offload *o, const struct zm
     const struct zmpi_device *cpu = zmpi_device_cpu();
     if (!holder)
         return cpu->decompress(dst, capacity, src, src_size, NULL, threads);
-    enum zmpi_status status = ZMPI_ERR_UNSUPPORTED;
-    if (choose(o, holder, capacity)) {
-        status = holder->decompress(dst, capacity, src, src_size, NULL, threads);
-        if (!status)
-            return status;
-        note_failure(o, holder, status);
-    }
+    enum zmpi_status status, there = ZMPI_ERR_UNSUPPORTED;
+    if (choose(o, holder, capacity))
+        there = holder->decompress(dst, capacity, src, src_size, NULL, threads);
+    if (!there)
+        return there;
     void *copy = malloc(capacity ? capacity : 1);
     if (!copy)
         return ZMPI_ERR_MEMORY;
     status = cpu->decompress(copy, capacity, src, src_size, NULL, threads);
+    if (!status)
+        note_failure(o, holder, there); /* else the data are damaged, and the device was right */
     if (!status)
         status = zmpi_device_move(holder, dst, copy, capacity);
     free(copy);

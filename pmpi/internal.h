@@ -90,12 +90,7 @@ enum zmpi_status zmemory_to_host(struct zmemory *m);
 /* The value range; data of a device may come to the host for it. */
 enum zmpi_status zmemory_range(struct zmemory *m, double threshold, int threads,
                                struct zmpi_range *range);
-/* Give `bytes` bytes at src, of the host, to the program's buffer. */
-int zmemory_unpack(void *buf, MPI_Count count, MPI_Datatype datatype, const unsigned char *src,
-                   uint64_t bytes);
-/* If the buffer is one stretch of the host's memory: its address, else NULL. */
-void *zmemory_direct(void *buf, MPI_Count count, MPI_Datatype datatype);
-/* The same in any memory. */
+/* If the buffer is one stretch of memory: its address, else NULL. */
 unsigned char *zmemory_stretch(const struct ztype *t, const void *buf, MPI_Count count);
 /* The device in whose memory the buffer is, NULL for the host's. */
 const struct zmpi_device *zmemory_holder(const struct ztype *t, const void *buf, MPI_Count count);
@@ -103,6 +98,17 @@ const struct zmpi_device *zmemory_holder(const struct ztype *t, const void *buf,
  * holder: zmemory_holder's answer; `packed` may be in its memory too. */
 enum zmpi_status zmemory_copy(const struct ztype *t, const struct zmpi_device *holder, void *buf,
                               uint64_t at, unsigned char *packed, uint64_t bytes, bool to_packed);
+
+/* The program's buffer for what is read. */
+struct ztarget {
+    struct ztype type;
+    const struct zmpi_device *holder;
+    unsigned char *direct; /* if it is one stretch of memory */
+    void *first;           /* byte of it */
+};
+
+int ztarget_make(struct ztarget *t, void *buf, MPI_Count count, MPI_Datatype datatype);
+void ztarget_free(struct ztarget *t);
 
 /* ---- staging.c: small independent writes, kept until there are enough of them ---- */
 

@@ -152,46 +152,18 @@ enum zmpi_status zmemory_range(struct zmemory *m, double threshold, int threads,
     return status;
 }
 
-/* Small runs in a device's memory are quicker spread there. */
-static enum zmpi_status unpack_there(const struct ztype *t, const struct zmpi_device *holder,
-                                     void *buf, const unsigned char *src, uint64_t bytes)
+int ztarget_make(struct ztarget *t, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-    unsigned char *there = holder->take(first_byte(t, buf), bytes);
-    if (!there)
-        return zmemory_copy(t, holder, buf, 0, (unsigned char *)(uintptr_t)src, bytes, false);
-    enum zmpi_status status = zmpi_device_move(holder, there, src, bytes);
-    if (!status)
-        status = zmemory_copy(t, holder, buf, 0, there, bytes, false);
-    holder->give(there);
-    return status;
-}
-
-int zmemory_unpack(void *buf, MPI_Count count, MPI_Datatype datatype, const unsigned char *src,
-                   uint64_t bytes)
-{
-    struct ztype t;
-    int rc = ztype_make(datatype, &t);
+    int rc = ztype_make(datatype, &t->type);
     if (rc)
         return rc;
-    const struct zmpi_device *holder = zmemory_holder(&t, buf, count);
-    unsigned char *direct = zmemory_stretch(&t, buf, count);
-    enum zmpi_status status;
-    if (holder && direct)
-        status = zmpi_device_move(holder, direct, src, bytes);
-    else if (holder)
-        status = unpack_there(&t, holder, buf, src, bytes);
-    else
-        status = zmemory_copy(&t, NULL, buf, 0, (unsigned char *)(uintptr_t)src, bytes, false);
-    ztype_free(&t);
-    return status ? MPI_ERR_OTHER : MPI_SUCCESS;
+    t->holder = zmemory_holder(&t->type, buf, count);
+    t->direct = zmemory_stretch(&t->type, buf, count);
+    t->first = first_byte(&t->type, buf);
+    return MPI_SUCCESS;
 }
 
-void *zmemory_direct(void *buf, MPI_Count count, MPI_Datatype datatype)
+void ztarget_free(struct ztarget *t)
 {
-    struct ztype t;
-    if (ztype_make(datatype, &t))
-        return NULL;
-    void *p = zmemory_holder(&t, buf, count) ? NULL : zmemory_stretch(&t, buf, count);
-    ztype_free(&t);
-    return p;
+    ztype_free(&t->type);
 }

@@ -162,6 +162,59 @@ static void one(struct shape s, enum way way)
     forget(&s);
 }
 
+/* The same bytes of the file to both kinds of memory. */
+static void read_both(MPI_File f, MPI_Offset at, size_t floats)
+{
+    struct buffer host = buffer_make(floats * sizeof(float), false),
+                  mine = buffer_make(floats * sizeof(float), buffer_on_device(who, rank));
+    buffer_fill(&host, 0x5A);
+    buffer_fill(&mine, 0x5A);
+    OK(MPI_File_read_at(f, at, host.at, (int)floats, MPI_FLOAT, MPI_STATUS_IGNORE));
+    OK(MPI_File_read_at(f, at, mine.at, (int)floats, MPI_FLOAT, MPI_STATUS_IGNORE));
+    check_same(&mine, host.at, "what was read");
+    buffer_free(&host);
+    buffer_free(&mine);
+}
+
+/* Each rank writes columns; what is read is all rows, some of them, parts of them, and what was
+ * never written. */
+static void parts(void)
+{
+    enum { ROWS = 60, COLUMNS = 150 };
+    int sizes[2] = {ROWS, COLUMNS * ranks}, sub[2] = {ROWS, COLUMNS}, at[2] = {0, COLUMNS * rank};
+    const size_t row = (size_t)(COLUMNS * ranks), all = ROWS * row;
+    struct buffer b = buffer_make(ROWS * COLUMNS * sizeof(float), buffer_on_device(who, rank));
+    float *data = check_alloc(b.bytes);
+    MPI_Datatype columns, rows;
+    MPI_File f = open_file("parts.z");
+    check_say("parts, %s", who);
+    for (size_t i = 0; i < ROWS * COLUMNS; i++)
+        data[i] = value(rank, i);
+    buffer_set(&b, data);
+    OK(MPI_Type_create_subarray(2, sizes, sub, at, MPI_ORDER_C, MPI_FLOAT, &columns));
+    OK(MPI_Type_commit(&columns));
+    OK(MPI_Type_vector(ROWS / 3, COLUMNS, 3 * COLUMNS * ranks, MPI_FLOAT, &rows));
+    OK(MPI_Type_commit(&rows));
+    OK(MPI_File_set_view(f, 0, MPI_FLOAT, columns, "native", MPI_INFO_NULL));
+    OK(MPI_File_write_all(f, b.at, ROWS * COLUMNS, MPI_FLOAT, MPI_STATUS_IGNORE));
+    OK(MPI_File_set_view(f, 0, MPI_FLOAT, MPI_FLOAT, "native", MPI_INFO_NULL));
+    if (rank == 0)
+        OK(MPI_File_write_at(f, (MPI_Offset)(2 * all), b.at, 100, MPI_FLOAT, MPI_STATUS_IGNORE));
+    OK(MPI_File_sync(f));
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_File_sync(f));
+    read_both(f, 0, all);
+    read_both(f, 77, 5 * row);
+    read_both(f, (MPI_Offset)(all - 100), all + 200);
+    OK(MPI_File_set_view(f, 0, MPI_FLOAT, rows, "native", MPI_INFO_NULL));
+    read_both(f, 10, ROWS / 3 * COLUMNS - 20);
+    OK(MPI_File_close(&f));
+    OK(MPI_Type_free(&columns));
+    OK(MPI_Type_free(&rows));
+    buffer_free(&b);
+    free(data);
+}
+
 /* Integers are exact, whoever holds them. */
 static void integers(void)
 {
@@ -202,6 +255,7 @@ int main(int argc, char **argv)
     one(vector(1), BOTTOM);
     one(vector(36), AT);
     one(irregular(), AT_ALL);
+    parts();
     integers();
     MPI_Finalize();
     return 0;

@@ -77,26 +77,26 @@ static void damage(enum zmpi_type type, struct zmpi_bound bound, int kind, bool 
 
 Test(kernels_damage, checksums)
 {
-    damage(ZMPI_F32, kit_abs(1e-3), KIT_SMOOTH, false, 30);
+    damage(ZMPI_F32, kit_abs(1e-3), KIT_SMOOTH, false, 12);
 }
 
 Test(kernels_damage, quantized)
 {
-    damage(ZMPI_F32, kit_abs(1e-3), KIT_SMOOTH, true, 120);
-    damage(ZMPI_F64, kit_abs(1e-3), KIT_SMOOTH, true, 60);
+    damage(ZMPI_F32, kit_abs(1e-3), KIT_SMOOTH, true, 45);
+    damage(ZMPI_F64, kit_abs(1e-3), KIT_SMOOTH, true, 24);
 }
 
 Test(kernels_damage, exceptions)
 {
-    damage(ZMPI_F32, kit_abs(1e-3), KIT_SPECIAL, true, 120);
-    damage(ZMPI_F64, kit_abs(1e-3), KIT_SPIKES, true, 60);
+    damage(ZMPI_F32, kit_abs(1e-3), KIT_SPECIAL, true, 45);
+    damage(ZMPI_F64, kit_abs(1e-3), KIT_SPIKES, true, 24);
 }
 
 Test(kernels_damage, exact)
 {
-    damage(ZMPI_F32, (struct zmpi_bound){ZMPI_PW_REL, 1e-3}, KIT_SPECIAL, true, 60);
-    damage(ZMPI_F32, kit_abs(1e-3), KIT_BITS, true, 30);
-    damage(ZMPI_I64, kit_abs(1), KIT_SMOOTH, true, 60);
+    damage(ZMPI_F32, (struct zmpi_bound){ZMPI_PW_REL, 1e-3}, KIT_SPECIAL, true, 24);
+    damage(ZMPI_F32, kit_abs(1e-3), KIT_BITS, true, 12);
+    damage(ZMPI_I64, kit_abs(1), KIT_SMOOTH, true, 24);
 }
 
 /* A table that is not the one that was checked: no index comes from it unchecked. */

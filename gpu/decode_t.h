@@ -1,6 +1,6 @@
 /*
  * decode_t.h - template: the kernel that decompresses: one chunk per block of threads
- * (format.md 1.2, 1.3). After quant_t.h. The stream is untrusted: nothing of a chunk is used before
+ * (format.md 1.2, 1.3). After quant_t.h. The stream is untrusted: nothing of a chunk leaves before
  * its checksum and its parts are found right, and no index depends on what was not checked.
  *
  * A chunk's bytes come into shared memory, its residuals go into registers and then take the bytes'
@@ -356,19 +356,19 @@ ZD_FN uint32_t F(parse)(const struct F(decompress_args) * a, struct F(decoder) *
                (p->exceptions ? 4 * end <= s->size : 4 * end == s->size);
     if (planes && good && p->exceptions)
         good = (uint32_t)F(parse_exceptions)(s, coded, &b, masks, all >> 16);
-    ZD_SYNC();
-    if (!s->checksum || !good)
-        return !s->checksum ? ZMPI_ERR_CHECKSUM : ZMPI_ERR_CORRUPT;
-    ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i++) {
-        const uint32_t e = zd_warp() * VALUES * 32 + 32 * i + zd_lane();
-        r[i] = p->map == ZMPI_CUDA_STORED && e < s->tile.count
-                   ? F(get_word)(coded + 1 + e * (WIDTH / 4))
-                   : 0;
+    if (good) {
+        ZD_UNROLL
+        for (uint32_t i = 0; i < VALUES; i++) {
+            const uint32_t e = zd_warp() * VALUES * 32 + 32 * i + zd_lane();
+            r[i] = p->map == ZMPI_CUDA_STORED && e < s->tile.count
+                       ? F(get_word)(coded + 1 + e * (WIDTH / 4))
+                       : 0;
+        }
+        if (planes)
+            F(get_residuals)(coded + first, &b, r);
     }
-    if (planes)
-        F(get_residuals)(coded + first, &b, r);
-    return ZMPI_OK;
+    ZD_SYNC(); /* only now must the checksum be there, which one warp has made meanwhile */
+    return !s->checksum ? ZMPI_ERR_CHECKSUM : good ? ZMPI_OK : ZMPI_ERR_CORRUPT;
 }
 
 KERNEL_BOUNDED(F(decompress), struct F(decompress_args), a, THREADS, 2)
@@ -384,7 +384,6 @@ KERNEL_BOUNDED(F(decompress), struct F(decompress_args), a, THREADS, 2)
             zd_atomic_max_u64(a.answer, (uint64_t)(0xFFFFFFFFu - s->chunk) << 8 | status);
         return;
     }
-    ZD_SYNC();
     ZD_UNROLL
     for (uint32_t i = 0; i < VALUES; i++)
         s->w.word[zd_warp() * VALUES * 32 + 32 * i + zd_lane()] = r[i];

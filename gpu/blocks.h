@@ -164,14 +164,33 @@ ZD_FN uint32_t block_mask(uint32_t count, uint32_t block)
     return left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1;
 }
 
-/* Bits `lane` of planes [0, n), as a number; n <= 32. */
-ZD_FN uint32_t gather_planes(const uint32_t *planes, uint32_t n)
+/* 32 x 32 bits, a row per lane, and the way to transpose them: bits of lanes `s` apart change
+ * places, for s = 16, 8, 4, 2, 1. Three instructions each, whatever the number of planes. */
+struct transposer {
+    uint32_t turn[5], keep[5]; /* how far the other's bits are turned; which of the own stay */
+};
+
+ZD_FN struct transposer transposer_make(void)
 {
-    const uint32_t up = 31 - zd_lane();
-    uint32_t m = 0;
-    for (uint32_t k = n; k-- > 0;)
-        m = zd_funnel_l(planes[k] << up, m, 1);
-    return m;
+    const uint32_t low[5] = {0x0000FFFFu, 0x00FF00FFu, 0x0F0F0F0Fu, 0x33333333u, 0x55555555u};
+    struct transposer t;
+    ZD_UNROLL
+    for (uint32_t i = 0; i < 5; i++) {
+        const uint32_t s = 16u >> i, upper = zd_lane() & s;
+        t.turn[i] = upper ? 32 - s : s;
+        t.keep[i] = upper ? ~low[i] : low[i];
+    }
+    return t;
+}
+
+ZD_FN uint32_t transpose(const struct transposer *t, uint32_t row)
+{
+    ZD_UNROLL
+    for (uint32_t i = 0; i < 5; i++) {
+        const uint32_t other = zd_shfl_xor_u32(row, 16u >> i);
+        row = (row & t->keep[i]) | (zd_funnel_l(other, other, t->turn[i]) & ~t->keep[i]);
+    }
+    return row;
 }
 
 /* What of a block's exceptions is stored, packed: their rare path is to cost no registers. */

@@ -1,6 +1,6 @@
 /*
  * decode_t.h - template: the kernel that decompresses: one chunk per block of threads
- * (format.md 1.2, 1.3). After quant_t.h. The stream is untrusted: nothing of a chunk is used before
+ * (format.md 1.2, 1.3). After quant_t.h. The stream is untrusted: nothing of a chunk leaves before
  * its checksum and its parts are found right, and no index depends on what was not checked.
  *
  * A chunk's bytes come into shared memory, its residuals go into registers and then take the bytes'
@@ -125,28 +125,33 @@ ZD_FN int F(parse_exceptions)(struct F(decoder) * s, const uint32_t *coded,
 
 ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) * b, U r[VALUES])
 {
+    const uint32_t lane = zd_lane();
+    const struct transposer t = transposer_make();
     ZD_UNROLL
     for (uint32_t i = 0; i < VALUES; i++) {
-        const uint32_t length = zd_shfl_u32(b->length, i), at = zd_shfl_u32(b->words, i);
+        const uint32_t length = zd_shfl_u32(b->length, i);
+        const uint32_t *from = planes + zd_shfl_u32(b->words, i);
         r[i] = 0;
         if (length == 0)
             continue;
-        U m = gather_planes(planes + at + 1, length < 32 ? length : 32);
+        U m = transpose(&t, lane < length ? from[1 + lane] : 0);
         if (WIDTH == 8 && length > 32)
-            m |= (U)((uint64_t)gather_planes(planes + at + 33, length - 32) << 32);
-        r[i] = planes[at] >> zd_lane() & 1 ? (U)0 - m : m;
+            m |= (U)((uint64_t)transpose(&t, lane + 32 < length ? from[33 + lane] : 0) << 32);
+        r[i] = from[0] >> lane & 1 ? (U)0 - m : m;
     }
 }
 
 /* ---- sums ---- */
 
 /* Along x, by all threads, each of which has some elements behind each other; sums begin anew every
- * `period` elements. Barriers before and after. */
-ZD_FN void F(sum_x)(struct F(decoder) * s, struct divisor period)
+ * `period` elements if it `restarts`, a constant. Barriers before and after. */
+ZD_FN void F(sum_x)(struct F(decoder) * s, struct divisor period, int restarts)
 {
     const uint32_t lane = zd_lane(), first = zd_tid() * VALUES;
-    const uint32_t start = first - divide(first, period) * period.d;
-    const uint32_t whole = start == 0 ? 0 : period.d - start; /* elements that want a carry */
+    const uint32_t start = restarts ? first - divide(first, period) * period.d : first;
+    const uint32_t whole = !restarts    ? VALUES
+                           : start == 0 ? 0
+                                        : period.d - start; /* elements that want a carry */
     union F(lane_words) v;
     U acc = 0;
     ZD_UNROLL
@@ -155,7 +160,7 @@ ZD_FN void F(sum_x)(struct F(decoder) * s, struct divisor period)
     uint32_t x = start;
     ZD_UNROLL
     for (uint32_t j = 0; j < VALUES; j++) {
-        acc = (x == 0 ? 0 : acc) + v.word[j];
+        acc = (restarts && x == 0 ? 0 : acc) + v.word[j];
         v.word[j] = acc;
         x = x + 1 == period.d ? 0 : x + 1;
     }
@@ -204,8 +209,10 @@ ZD_FN void F(sum_column)(U *q, uint32_t n, uint32_t stride)
 ZD_FN void F(sum_axes)(struct F(decoder) * s, uint32_t axes)
 {
     const struct tile *c = &s->tile;
-    if (axes & ZMPI_CUDA_X)
-        F(sum_x)(s, axes == ZMPI_CUDA_X ? divisor_of(CHUNK_BYTES / WIDTH) : c->by_x);
+    if (axes == ZMPI_CUDA_X)
+        F(sum_x)(s, c->by_x, 0);
+    else if (axes & ZMPI_CUDA_X)
+        F(sum_x)(s, c->by_x, 1);
     for (uint32_t i = zd_tid(); axes & ZMPI_CUDA_Y && i < c->z * c->x; i += THREADS) {
         const uint32_t z = divide(i, c->by_x);
         F(sum_column)(s->w.word + z * c->plane + (i - z * c->x), c->y, c->x);
@@ -220,6 +227,11 @@ ZD_FN void F(sum_axes)(struct F(decoder) * s, uint32_t axes)
 
 /* ---- words ---- */
 
+ZD_FN U F(dequantized)(const struct F(parts) * p, U q)
+{
+    return F(bits)((T)(S)(q + p->base) * p->step);
+}
+
 /* What element e of the tile decodes to. */
 ZD_FN U F(finished)(const struct F(decompress_args) * a, const struct F(decoder) * s,
                     const struct F(parts) * p, uint32_t e, U q)
@@ -232,16 +244,17 @@ ZD_FN U F(finished)(const struct F(decompress_args) * a, const struct F(decoder)
     }
     if (p->map == ZMPI_CUDA_STORED)
         return q;
-    q += p->base;
     if (p->map == ZMPI_CUDA_QUANTIZED)
-        return F(bits)((T)(S)q * p->step);
+        return F(dequantized)(p, q);
+    q += p->base;
     if (!a->is_float)
         return q;
     return p->shift ? F(shift_up)(F(ordered_view)(q), p->shift) : F(ordered_view)(q);
 }
 
-ZD_FN void F(store_tile)(const struct F(decompress_args) * a, const struct F(decoder) * s,
-                         const struct F(parts) * p)
+/* usual: a constant, true if the chunk is of map 0 without exceptions. */
+ZD_FN void F(store_any)(const struct F(decompress_args) * a, const struct F(decoder) * s,
+                        const struct F(parts) * p, int usual)
 {
     const struct tile *c = &s->tile;
     const uint32_t quads = c->vector ? c->count / IN_QUAD : 0;
@@ -250,12 +263,23 @@ ZD_FN void F(store_tile)(const struct F(decompress_args) * a, const struct F(dec
         v.quad = s->w.quad[i];
         ZD_UNROLL
         for (uint32_t j = 0; j < IN_QUAD; j++)
-            v.word[j] = F(finished)(a, s, p, i * IN_QUAD + j, v.word[j]);
+            v.word[j] = usual ? F(dequantized)(p, v.word[j])
+                              : F(finished)(a, s, p, i * IN_QUAD + j, v.word[j]);
         STORE_QUAD((QUAD *)(void *)((U *)a->dst + word_at(&a->tiles, c, i * IN_QUAD)), v.quad);
     }
     for (uint32_t e = quads * IN_QUAD + zd_tid(); e < c->count; e += THREADS)
         F(store_word)
-    (&a->tiles, a->dst, word_at(&a->tiles, c, e), F(finished)(a, s, p, e, s->w.word[e]));
+    (&a->tiles, a->dst, word_at(&a->tiles, c, e),
+     usual ? F(dequantized)(p, s->w.word[e]) : F(finished)(a, s, p, e, s->w.word[e]));
+}
+
+ZD_FN void F(store_tile)(const struct F(decompress_args) * a, const struct F(decoder) * s,
+                         const struct F(parts) * p)
+{
+    if (p->map == ZMPI_CUDA_QUANTIZED && !p->exceptions)
+        F(store_any)(a, s, p, 1);
+    else
+        F(store_any)(a, s, p, 0);
 }
 
 /* ---- a chunk ---- */
@@ -332,19 +356,19 @@ ZD_FN uint32_t F(parse)(const struct F(decompress_args) * a, struct F(decoder) *
                (p->exceptions ? 4 * end <= s->size : 4 * end == s->size);
     if (planes && good && p->exceptions)
         good = (uint32_t)F(parse_exceptions)(s, coded, &b, masks, all >> 16);
-    ZD_SYNC();
-    if (!s->checksum || !good)
-        return !s->checksum ? ZMPI_ERR_CHECKSUM : ZMPI_ERR_CORRUPT;
-    ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i++) {
-        const uint32_t e = zd_warp() * VALUES * 32 + 32 * i + zd_lane();
-        r[i] = p->map == ZMPI_CUDA_STORED && e < s->tile.count
-                   ? F(get_word)(coded + 1 + e * (WIDTH / 4))
-                   : 0;
+    if (good) {
+        ZD_UNROLL
+        for (uint32_t i = 0; i < VALUES; i++) {
+            const uint32_t e = zd_warp() * VALUES * 32 + 32 * i + zd_lane();
+            r[i] = p->map == ZMPI_CUDA_STORED && e < s->tile.count
+                       ? F(get_word)(coded + 1 + e * (WIDTH / 4))
+                       : 0;
+        }
+        if (planes)
+            F(get_residuals)(coded + first, &b, r);
     }
-    if (planes)
-        F(get_residuals)(coded + first, &b, r);
-    return ZMPI_OK;
+    ZD_SYNC(); /* only now must the checksum be there, which one warp has made meanwhile */
+    return !s->checksum ? ZMPI_ERR_CHECKSUM : good ? ZMPI_OK : ZMPI_ERR_CORRUPT;
 }
 
 KERNEL_BOUNDED(F(decompress), struct F(decompress_args), a, THREADS, 2)
@@ -360,7 +384,6 @@ KERNEL_BOUNDED(F(decompress), struct F(decompress_args), a, THREADS, 2)
             zd_atomic_max_u64(a.answer, (uint64_t)(0xFFFFFFFFu - s->chunk) << 8 | status);
         return;
     }
-    ZD_SYNC();
     ZD_UNROLL
     for (uint32_t i = 0; i < VALUES; i++)
         s->w.word[zd_warp() * VALUES * 32 + 32 * i + zd_lane()] = r[i];

@@ -136,28 +136,23 @@ ZD_FN void F(put_head)(const struct F(attempt) * t, uint32_t *coded)
 ZD_FN void F(put_planes)(const U r[VALUES], const struct F(lengths) * l, uint32_t *planes)
 {
     const uint32_t lane = zd_lane();
+    const struct transposer t = transposer_make();
     ZD_UNROLL
     for (uint32_t i = 0; i < VALUES; i++) {
-        const uint32_t length = zd_shfl_u32(l->byte, i), at = zd_shfl_u32(l->words, i);
+        const uint32_t length = zd_shfl_u32(l->byte, i);
+        uint32_t *to = planes + zd_shfl_u32(l->words, i);
         if (length == 0)
             continue;
-        U m = F(magnitude)(r[i]);
-        const uint32_t signs = zd_ballot((S)r[i] < 0 ? 1u : 0u);
+        const U m = F(magnitude)(r[i]);
+        const uint32_t signs = zd_ballot((S)r[i] < 0 ? 1u : 0u), low = transpose(&t, (uint32_t)m);
         if (lane == 0)
-            planes[at] = signs;
-        for (uint32_t k = 0; k < length; k += 4, m >>= 4) {
-            const uint32_t p0 = zd_ballot((m & 1) != 0), p1 = zd_ballot((m & 2) != 0);
-            const uint32_t p2 = zd_ballot((m & 4) != 0), p3 = zd_ballot((m & 8) != 0);
-            uint32_t *to = planes + at + 1 + k;
-            if (lane != 0)
-                continue;
-            to[0] = p0;
-            if (k + 1 < length)
-                to[1] = p1;
-            if (k + 2 < length)
-                to[2] = p2;
-            if (k + 3 < length)
-                to[3] = p3;
+            to[0] = signs;
+        if (lane < length)
+            to[1 + lane] = low;
+        if (WIDTH == 8 && length > 32) {
+            const uint32_t high = transpose(&t, (uint32_t)((uint64_t)m >> 32));
+            if (lane + 32 < length)
+                to[33 + lane] = high;
         }
     }
 }
@@ -177,8 +172,8 @@ ZD_FN void F(put_exceptions)(const struct F(compress_args) * a, const struct F(e
             masks[v.masks_before] = mask;
         if ((mask >> lane & 1) && index < v.values)
             F(put_word)
-            (masks + t->masks + (v.values_before + index) * (WIDTH / 4),
-             F(original)(a, s, block * 32 + lane));
+        (masks + t->masks + (v.values_before + index) * (WIDTH / 4),
+         F(original)(a, s, block * 32 + lane));
     }
 }
 

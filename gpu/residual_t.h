@@ -1,18 +1,15 @@
 /* residual_t.h - template: differences of a chunk's integers in shared memory, 16 (or 8) blocks of
  * 32 per warp, one element of each block per lane. After quant_t.h. */
 
-/* What is taken off element e along y and z, in all but the first row and plane. `axes` is a
- * constant in most calls. */
+/* Element e less what comes before it along y, and that less the same of the plane before. What is
+ * not there is `base`. `axes` is a constant in most calls. */
 ZD_FN U F(difference_yz)(const struct tile *c, const U *q, U base, uint32_t axes, uint32_t e,
                          int has_y, int has_z)
 {
-    U d = q[e] - base;
-    if (axes & ZMPI_CUDA_Y && has_y)
-        d -= q[e - c->x] - base;
+    U d = q[e] - (axes & ZMPI_CUDA_Y && has_y ? q[e - c->x] : base);
     if (axes & ZMPI_CUDA_Z && has_z) {
-        d -= q[e - c->plane] - base;
-        if (axes & ZMPI_CUDA_Y && has_y)
-            d += q[e - c->plane - c->x] - base;
+        const uint32_t f = e - c->plane;
+        d -= q[f] - (axes & ZMPI_CUDA_Y && has_y ? q[f - c->x] : base);
     }
     return d;
 }
@@ -28,8 +25,10 @@ ZD_FN void F(residuals_x)(const struct tile *c, const U *q, U base, U r[VALUES])
     }
 }
 
-/* Along any axes inside the tile; every lane keeps where its element is. */
-ZD_FN void F(residuals_any)(const struct tile *c, const U *q, U base, uint32_t axes, U r[VALUES])
+/* Along any axes inside the tile; every lane keeps where its element is. flat: a constant, true if
+ * the tile is one plane. */
+ZD_FN void F(residuals_any)(const struct tile *c, const U *q, U base, uint32_t axes, int flat,
+                            U r[VALUES])
 {
     const uint32_t lane = zd_lane(), start = zd_warp() * VALUES * 32, first = start + lane;
     const uint32_t row = divide(first, c->by_x), step_row = divide(32, c->by_x);
@@ -45,7 +44,9 @@ ZD_FN void F(residuals_any)(const struct tile *c, const U *q, U base, uint32_t a
     ZD_UNROLL
     for (uint32_t i = 0; i < VALUES; i++) {
         const uint32_t e = first + 32 * i;
-        U d = e < c->count ? F(difference_yz)(c, q, base, axes, e, y > 0, e >= c->plane) : 0;
+        U d = e < c->count
+                  ? F(difference_yz)(c, q, base, axes, e, flat ? e >= c->x : y > 0, e >= c->plane)
+                  : 0;
         r[i] = d;
         if (axes & ZMPI_CUDA_X) {
             U left = F(zd_shfl_up)(d, 1);
@@ -66,10 +67,10 @@ ZD_FN void F(residuals)(const struct tile *c, const U *q, U base, uint32_t axes,
 {
     if (axes == ZMPI_CUDA_X)
         F(residuals_x)(c, q, base, r);
-    else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y))
-        F(residuals_any)(c, q, base, ZMPI_CUDA_X | ZMPI_CUDA_Y, r);
+    else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y) && c->z == 1)
+        F(residuals_any)(c, q, base, ZMPI_CUDA_X | ZMPI_CUDA_Y, 1, r);
     else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y | ZMPI_CUDA_Z))
-        F(residuals_any)(c, q, base, ZMPI_CUDA_X | ZMPI_CUDA_Y | ZMPI_CUDA_Z, r);
+        F(residuals_any)(c, q, base, ZMPI_CUDA_X | ZMPI_CUDA_Y | ZMPI_CUDA_Z, 0, r);
     else
-        F(residuals_any)(c, q, base, axes, r);
+        F(residuals_any)(c, q, base, axes, 0, r);
 }

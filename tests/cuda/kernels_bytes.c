@@ -86,21 +86,21 @@ static void random_arrays(enum zmpi_type type, int cases)
 
 Test(kernels_bytes, f32)
 {
-    random_arrays(ZMPI_F32, 250);
+    random_arrays(ZMPI_F32, 140);
 }
 
 Test(kernels_bytes, f64)
 {
-    random_arrays(ZMPI_F64, 120);
+    random_arrays(ZMPI_F64, 70);
 }
 
 Test(kernels_bytes, integers)
 {
-    random_arrays(ZMPI_I32, 40);
-    random_arrays(ZMPI_I64, 40);
+    random_arrays(ZMPI_I32, 20);
+    random_arrays(ZMPI_I64, 20);
 }
 
 Test(kernels_bytes, bytes)
 {
-    random_arrays(ZMPI_BYTES, 40);
+    random_arrays(ZMPI_BYTES, 20);
 }

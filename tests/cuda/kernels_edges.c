@@ -6,6 +6,7 @@
 #include <float.h>
 #include <stdio.h>
 
+#include "errors.h"
 #include "kernel_kit.h"
 
 static void check(const struct zmpi_array *a, struct zmpi_bound bound, const void *data,
@@ -211,6 +212,51 @@ Test(kernels_edges, psnr)
             kk_check(&job, data, kind ? "psnr, worst" : "psnr, bad");
             free(data);
         }
+}
+
+/* The errors themselves: those of the CPU, of exact, ordinary, special and fill values. */
+static void check_errors(enum zmpi_type type, enum kit_data kind)
+{
+    struct zmpi_array a = kit_array(type, 1, 70, 211);
+    struct kit_random r = {(uint64_t)kind};
+    void *data = kit_make(&r, &a, kind);
+    const size_t width = zmpi_type_size(type);
+    for (size_t i = 0; i < kit_elements(&a); i += 3)
+        kit_put(type, data, i, 2);
+    struct zmpi_job job = kk_job(&a, (struct zmpi_bound){ZMPI_PSNR, 50}, 0, data);
+    struct zmpi_cuda_plan plan;
+    struct zmpi_cuda_result result;
+    size_t capacity = zmpi_compress_capacity(&a), bytes = kit_bytes(&a);
+    cr_assert_eq(zmpi_cuda_plan_make(&job, &plan), ZMPI_OK);
+    cr_assert_gt(plan.rmse, 0);
+    struct kit_guarded dst = kit_guard((capacity + 15) / 16 * 16, true);
+    struct kit_guarded work = kit_guard((zmpi_cuda_compress_workspace(&plan) + 15) / 16 * 16, true);
+    kk_turn((uint64_t)kind);
+    cr_assert_eq(zmpi_cuda_compress(&plan, data, dst.data, capacity, work.data, NULL), 0, "%s",
+                 zmpi_emu_message());
+    memcpy(&result, work.data, sizeof result);
+    zmpi_cuda_header(&plan, result.length, dst.data);
+    unsigned char *decoded = malloc(bytes);
+    cr_assert_eq(zmpi_decompress(decoded, bytes, dst.data, result.length), ZMPI_OK);
+    struct zmpi_errors e = {0, 0};
+    struct zmpi_rows rows = {.at = data, .row = 211 * width, .plane = 0};
+    zmpi_errors_add(&e, type, &rows, (size_t[]){1, 70, 211}, decoded, job.abs_bound, job.keep);
+    cr_assert(e.squares > 0 && e.count > 0);
+    cr_assert(result.squares == e.squares && result.count == e.count, "type %d, data %d", type,
+              kind);
+    free(decoded);
+    free(data);
+    kit_unguard(&dst);
+    kit_unguard(&work);
+}
+
+Test(kernels_edges, errors)
+{
+    for (enum zmpi_type type = ZMPI_F32; type <= ZMPI_F64; type++) {
+        check_errors(type, KIT_SMOOTH);
+        check_errors(type, KIT_SPECIAL);
+        check_errors(type, KIT_PATCHES);
+    }
 }
 
 /* ---- the range ---- */

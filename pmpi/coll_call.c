@@ -169,6 +169,45 @@ int zcall_share_range(struct zcall *c)
     return rc;
 }
 
+/* ---- a ratio ---- */
+
+bool zcall_wants_ratio(const struct zcall *c)
+{
+    return !c->exact && c->state->options.bound.mode == ZMPI_RATIO;
+}
+
+void zcall_survey_begin(struct zcall *c)
+{
+    const struct zmpi_array any = {ZMPI_F64, {1, 1, 1}};
+    const struct zmpi_options *o = &c->state->options;
+    struct zmpi_job job;
+    zmpi_job_make(&any, &o->bound, &c->range, &job);
+    zmpi_job_threshold(&job, o->threshold);
+    zmpi_survey_begin(&c->survey, &job, true);
+}
+
+void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *scratch)
+{
+    enum zmpi_type element = b->type->element;
+    uint64_t n;
+    double start = zseconds();
+    if ((element != ZMPI_F32 && element != ZMPI_F64) || !(c->survey.top > 0))
+        return;
+    for (uint64_t at = 0; at < b->bytes; at += n) {
+        n = zblock_piece(b, at);
+        struct zmpi_array a = zblock_array(b, n);
+        zmpi_survey_add(&c->survey, &a, zblock_read(b, at, n, scratch));
+    }
+    c->scan += zseconds() - start;
+}
+
+bool zcall_survey_share(struct zcall *c, int *rc)
+{
+    *rc = PMPI_Allreduce(MPI_IN_PLACE, &c->survey.sum, ZMPI_SURVEY_SUMS, MPI_UINT64_T, MPI_SUM,
+                         c->state->comm);
+    return !*rc && zmpi_survey_next(&c->survey);
+}
+
 /* ---- the end ---- */
 
 void zcall_fail(struct zcall *c, int error_class, const char *format, ...)

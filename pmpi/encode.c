@@ -1,4 +1,5 @@
 /* encode.c - one piece of data to one record in the outbox. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,14 +89,26 @@ static uint64_t next_order(struct zfile *f)
 static enum zmpi_status compress(struct zfile *f, const struct zmpi_job *job, void *dst,
                                  size_t capacity, const void *src, size_t *size)
 {
-    enum zmpi_status status = f->device->compress(job, dst, capacity, src, size);
+    enum zmpi_status status = zmpi_job_compress(f->device, job, dst, capacity, src, size);
     if (status && f->device != zmpi_device_cpu()) {
         zmpi_log(ZMPI_LOG_WARN, "%s: device %s: %s; using the CPU from here on", f->path,
                  f->device->name, zmpi_strerror(status));
         f->device = zmpi_device_cpu();
-        status = f->device->compress(job, dst, capacity, src, size);
+        status = zmpi_job_compress(f->device, job, dst, capacity, src, size);
     }
     return status;
+}
+
+/* sign -1: it is taken back. */
+static void count_ratio(struct zfile *f, const unsigned char *stream, size_t size, double sign)
+{
+    struct zmpi_stream_info info;
+    if (zmpi_stream_info(stream, size, &info) || info.bound.mode != ZMPI_RATIO)
+        return;
+    f->stats.ratio_raw += sign * (double)info.decoded_bytes;
+    f->stats.ratio_coded += sign * (double)size;
+    if (sign > 0)
+        f->stats.largest_bound = fmax(f->stats.largest_bound, info.abs_bound);
 }
 
 /* The head (with the list of runs, if it is one) and the stream, behind what is in the outbox. */
@@ -116,6 +129,8 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     if (status)
         return status;
     memset(dst + head + size, 0, zmpi_pad8(size) - size);
+    if (job->bound.mode == ZMPI_RATIO)
+        count_ratio(f, dst + head, size, 1);
     r.payload_length = size;
     r.order = next_order(f);
     status = waiting_add(f, &r);
@@ -152,8 +167,27 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     if (status)
         return zfile_raise_status(f, status, "compressing");
     zmpi_job_threshold(&job, f->options.threshold);
+    if (zmpi_job_open(&job) && piece->survey)
+        zmpi_survey_settle(piece->survey, &job);
     job.threads = zruntime_threads(&f->options);
     return encode_job(f, &job, piece);
+}
+
+uint64_t zencode_coded(const struct zfile *f)
+{
+    return f->waiting[f->waiting_count - 1].payload_length - ZMPI_STREAM_HEADER_BYTES;
+}
+
+void zencode_undo(struct zfile *f, struct zmpi_extent *extent)
+{
+    const struct zmpi_record *r = &f->waiting[--f->waiting_count];
+    const size_t head = zmpi_record_head_size(r);
+    count_ratio(f, f->outbox + r->offset + head, r->payload_length, -1);
+    *extent = r->extent;
+    f->outbox_used = r->offset;
+    f->sequence--;
+    f->stats.n.records--;
+    f->stats.n.bytes_stored -= zmpi_record_size(r);
 }
 
 int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "device.h"
+#include "ratio.h"
 #include "tool.h"
 
 /* Input of one record at most: whole planes of the field. */
@@ -129,7 +129,7 @@ static int write_record(struct work *w, uint64_t at, const struct zmpi_array *ar
         job.threads = tool_threads();
     }
     if (!status)
-        status = w->device->compress(&job, output + head, capacity, input, &size);
+        status = zmpi_job_compress(w->device, &job, output + head, capacity, input, &size);
     if (status)
         return tool_fail_status(w->in.path, status);
     note_bound(w, output + head, size);

@@ -120,7 +120,7 @@ static void start(void)
     agreed = true;
     if (!options.bound_set && rank == 0)
         zmpi_log(ZMPI_LOG_WARN, "no error bound is set (ZMPI_ERROR_BOUND=abs=V, rel=V, pw_rel=V, "
-                                "psnr=dB or lossless): new files and collectives pass unchanged");
+                                "psnr=dB, ratio=R or lossless): new files and collectives pass unchanged");
 }
 
 int zw_init(int *argc, char ***argv)

@@ -30,6 +30,8 @@ Test(bound, good)
     cr_assert_eq(parse("psnr=80", &b), ZMPI_OK);
     cr_assert(b.mode == ZMPI_PSNR && b.value == 80);
     cr_assert_eq(parse("psnr=300", &b), ZMPI_OK);
+    cr_assert_eq(parse("ratio=10.5", &b), ZMPI_OK);
+    cr_assert(b.mode == ZMPI_RATIO && b.value == 10.5);
     cr_assert_eq(parse("pw_rel=1e-3", &b), ZMPI_OK);
     cr_assert(b.mode == ZMPI_PW_REL && b.value == 1e-3);
 }
@@ -64,7 +66,12 @@ Test(bound, bad)
                                       "psnr=300.1",
                                       "psnr=inf",
                                       "psnr=60dB",
-                                      "ratio=10",
+                                      "ratio=1",
+                                      "ratio=0.5",
+                                      "ratio=-8",
+                                      "ratio=inf",
+                                      "ratio=nan",
+                                      "ratio=8x",
                                       "pw_rel=0",
                                       "pw_rel=1",
                                       "pw_rel=nan",

@@ -117,7 +117,8 @@ void zmpi_survey_settle(const struct zmpi_survey *s, struct zmpi_job *job)
 
 /* ---- what was compressed, and must be again ---- */
 
-struct try {
+struct
+try {
     int rung;
     double bytes;
 };

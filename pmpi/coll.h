@@ -154,8 +154,8 @@ bool zcall_wants_range(const struct zcall *c);
 void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 int zcall_share_range(struct zcall *c); /* collective */
 /*
- * For a ratio: one bound for all data, from samples of them. Collective: begin; add all blocks; share;
- * and again from add on while that says so.
+ * For a ratio: one bound for all data, from samples of them. Collective: begin; add all blocks;
+ * share; and again from add on while that says so.
  */
 bool zcall_wants_ratio(const struct zcall *c);
 void zcall_survey_begin(struct zcall *c);

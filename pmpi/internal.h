@@ -132,7 +132,8 @@ struct zsession {
 struct zstats {
     struct zmpi_file_stats n;
     uint64_t collective_calls, independent_calls;
-    /* What was coded for a ratio: bytes, as they were and as streams; the largest absolute bound. */
+    /* What was coded for a ratio: bytes, as they were and as streams; the largest absolute bound.
+     */
     double ratio_raw, ratio_coded, largest_bound;
 };
 
@@ -211,7 +212,7 @@ struct zpiece {
     struct zmpi_extent extent; /* logical bytes */
     enum zmpi_type element;
     size_t row, rows; /* elements of one row, rows of one plane, as far as known; 0: unknown */
-    const struct zmpi_range *range; /* of the whole call, if its bound needs one */
+    const struct zmpi_range *range;   /* of the whole call, if its bound needs one */
     const struct zmpi_survey *survey; /* the same for a ratio; NULL: the piece is by itself */
 };
 

@@ -181,8 +181,7 @@ static int plan_survey(struct zfile *f, struct plan *p, const struct zmpi_range 
                        bool careful, MPI_Comm comm)
 {
     const struct zmpi_array any = {ZMPI_F64, {1, 1, 1}};
-    const struct zmpi_array mine = {p->memory.element,
-                                    {p->shape[0], p->shape[1], p->shape[2]}};
+    const struct zmpi_array mine = {p->memory.element, {p->shape[0], p->shape[1], p->shape[2]}};
     struct zmpi_job job;
     int rc = MPI_SUCCESS;
     double start = zseconds();
@@ -309,7 +308,7 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
 static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds, bool *large,
                  bool *ratio)
 {
-    double mine[6] = {range->min,        -range->max,     range->fill,
+    double mine[6] = {range->min,       -range->max,     range->fill,
                       -(double)*rounds, *large ? -1 : 0, *ratio ? -1 : 0};
     double all[6];
     int rc = PMPI_Allreduce(mine, all, 6, MPI_DOUBLE, MPI_MIN, f->comm);

@@ -15,8 +15,8 @@ static void check_shape(struct kit_random *r, const struct zmpi_array *a)
 {
     char what[120];
     enum kit_data kind = (enum kit_data)kit_below(r, KIT_DATA_KINDS);
-    struct zmpi_bound bounds[] = {
-        {ZMPI_LOSSLESS, 0}, kit_abs(1e-3), kit_rel(1e-3), {ZMPI_PW_REL, 1e-3}, {ZMPI_PSNR, 60}, {ZMPI_RATIO, 5}};
+    struct zmpi_bound bounds[] = {{ZMPI_LOSSLESS, 0},  kit_abs(1e-3),   kit_rel(1e-3),
+                                  {ZMPI_PW_REL, 1e-3}, {ZMPI_PSNR, 60}, {ZMPI_RATIO, 5}};
     void *src = kit_make(r, a, kind);
     for (size_t b = 0; b < KIT_COUNT(bounds); b++) {
         snprintf(what, sizeof what, "type %d %zux%zux%zu data %d mode %d", a->type, a->extent[0],
@@ -205,10 +205,10 @@ Test(stream, head_size)
 Test(stream, bad_bounds)
 {
     static const struct zmpi_bound bad[] = {
-        {ZMPI_ABS, 0},    {ZMPI_ABS, -1},        {ZMPI_ABS, NAN},   {ZMPI_ABS, INFINITY},
-        {ZMPI_REL, 0},    {ZMPI_REL, 1},         {ZMPI_REL, -1e-3}, {ZMPI_REL, NAN},
-        {ZMPI_REL, 1e30}, {ZMPI_ABS, -INFINITY}, {ZMPI_PSNR, 0},    {ZMPI_PSNR, NAN},
-        {ZMPI_PSNR, 301}, {ZMPI_PW_REL, 0},      {ZMPI_PW_REL, 1},  {ZMPI_PW_REL, NAN},
+        {ZMPI_ABS, 0},    {ZMPI_ABS, -1},        {ZMPI_ABS, NAN},       {ZMPI_ABS, INFINITY},
+        {ZMPI_REL, 0},    {ZMPI_REL, 1},         {ZMPI_REL, -1e-3},     {ZMPI_REL, NAN},
+        {ZMPI_REL, 1e30}, {ZMPI_ABS, -INFINITY}, {ZMPI_PSNR, 0},        {ZMPI_PSNR, NAN},
+        {ZMPI_PSNR, 301}, {ZMPI_PW_REL, 0},      {ZMPI_PW_REL, 1},      {ZMPI_PW_REL, NAN},
         {ZMPI_RATIO, 1},  {ZMPI_RATIO, NAN},     {ZMPI_RATIO, INFINITY}};
     struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 100);
     float src[100] = {0};

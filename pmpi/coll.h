@@ -161,6 +161,7 @@ bool zcall_wants_ratio(const struct zcall *c);
 void zcall_survey_begin(struct zcall *c);
 void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 bool zcall_survey_share(struct zcall *c, int *rc);
+double zcall_survey_bound(const struct zcall *c); /* 0: without loss */
 /* Log and remember an error; it is raised by zcall_end. */
 void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -250,7 +251,8 @@ struct zcall_outcome {
     enum zcall_kind kind;
     bool counts; /* this rank counts the call */
     double raw, sent, seconds;
-    double saved; /* seconds, as far as they can be estimated */
+    double saved;       /* seconds, as far as they can be estimated */
+    double ratio_bound; /* absolute, that a ratio took; 0: none, or no ratio */
 };
 
 void zreport_collective(const struct zcall_outcome *outcome);

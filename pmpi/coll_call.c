@@ -176,13 +176,20 @@ bool zcall_wants_ratio(const struct zcall *c)
     return !c->exact && c->state->options.bound.mode == ZMPI_RATIO;
 }
 
-void zcall_survey_begin(struct zcall *c)
+/* Any part of the data. */
+static struct zmpi_job ratio_job(const struct zcall *c)
 {
     const struct zmpi_array any = {ZMPI_F64, {1, 1, 1}};
     const struct zmpi_options *o = &c->state->options;
-    struct zmpi_job job;
+    struct zmpi_job job = {.abs_bound = 0};
     zmpi_job_make(&any, &o->bound, &c->range, &job);
     zmpi_job_threshold(&job, o->threshold);
+    return job;
+}
+
+void zcall_survey_begin(struct zcall *c)
+{
+    const struct zmpi_job job = ratio_job(c);
     zmpi_survey_begin(&c->survey, &job, true);
 }
 
@@ -206,6 +213,14 @@ bool zcall_survey_share(struct zcall *c, int *rc)
     *rc = PMPI_Allreduce(MPI_IN_PLACE, &c->survey.sum, ZMPI_SURVEY_SUMS, MPI_UINT64_T, MPI_SUM,
                          c->state->comm);
     return !*rc && zmpi_survey_next(&c->survey);
+}
+
+double zcall_survey_bound(const struct zcall *c)
+{
+    struct zmpi_job job = ratio_job(c);
+    if (zmpi_job_open(&job))
+        zmpi_survey_settle(&c->survey, &job);
+    return job.abs_bound;
 }
 
 /* ---- the end ---- */
@@ -263,6 +278,7 @@ int zcall_end(struct zcall *c, int rc)
         outcome.saved = saved(c, outcome.seconds);
     }
     if (c->kind == ZCALL_COMPRESSED) {
+        outcome.ratio_bound = zcall_wants_ratio(c) ? zcall_survey_bound(c) : 0;
         s->stats.compressed++;
         s->stats.bytes += (uint64_t)c->raw;
         s->stats.bytes_sent += (uint64_t)c->sent;

@@ -39,16 +39,16 @@ static void keep(const struct entry *e)
     pthread_mutex_unlock(&lock);
 }
 
-/* Says so if it is not what was asked. */
+/* Says so if it is less than was asked, or more at the cost of errors. */
 static void note_ratio(const struct zfile *f, struct entry *e)
 {
     const double got = e->coded[0] / e->coded[1];
     e->ratio = f->options.bound.value;
-    if (!(e->coded[0] > 0) || fabs(got / e->ratio - 1) <= 0.05)
+    if (!(e->coded[0] > 0) || fabs(got / e->ratio - 1) <= 0.05 ||
+        (got > e->ratio && !(e->largest_bound > 0)))
         return;
-    zmpi_log(ZMPI_LOG_WARN, "%s: %s cannot be had: it is %.4g, %s %.4g", f->path, e->bound, got,
-             e->largest_bound > 0 ? "with errors up to" : "without loss, largest error",
-             e->largest_bound);
+    zmpi_log(ZMPI_LOG_WARN, "%s: %s cannot be had: it is %.4g, with errors up to %.4g", f->path,
+             e->bound, got, e->largest_bound);
 }
 
 void zreport_file(struct zfile *f)
@@ -96,7 +96,9 @@ static void print_text(const struct entry *e, size_t n)
         const char *name = strrchr(e[i].path, '/');
         const double *s = e[i].sum;
         char found[40] = "";
-        if (e[i].ratio > 0)
+        if (e[i].ratio > 0 && !(e[i].largest_bound > 0))
+            snprintf(found, sizeof found, " (without loss)");
+        else if (e[i].ratio > 0)
             snprintf(found, sizeof found, " (abs=%.4g)", e[i].largest_bound);
         fprintf(stderr, "zmpi %-28.60s %10.2f %10.2f %7.2f %10.3f %10.3f %10.2f  %s%s, %s\n",
                 name ? name + 1 : e[i].path, s[WRITTEN] / 1e6, s[STORED] / 1e6,

@@ -221,11 +221,13 @@ static void say_bound(const struct work *w)
         printf("psnr=%.9g: absolute bound %.9g\n", asked, w->least_bound);
     if (w->bound.mode != ZMPI_RATIO)
         return;
-    printf("ratio=%.9g%s %.4g", asked, fabs(got / asked - 1) > 0.05 ? " cannot be had:" : ":", got);
-    if (w->most_bound > 0)
-        printf(", absolute bound %.9g\n", w->most_bound);
-    else
+    const bool exact = !(w->most_bound > 0);
+    const bool missed = fabs(got / asked - 1) > 0.05 && !(exact && got > asked);
+    printf("ratio=%.9g%s %.4g", asked, missed ? " cannot be had:" : ":", got);
+    if (exact)
         printf(", without loss\n");
+    else
+        printf(", absolute bound %.9g\n", w->most_bound);
 }
 
 int tool_compress(int argc, char **argv)

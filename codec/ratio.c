@@ -13,7 +13,7 @@ static const struct {
     int step, rungs;
     size_t least, most; /* samples: one of two chunks, in between */
 } rounds[] = {{21 * OCTAVE / 4, ZMPI_SURVEY_RUNGS, 8, 16},
-              {5 * OCTAVE / 4, 5, 16, 32},
+              {5 * OCTAVE / 4, 5, 16, 16},
               {3 * OCTAVE / 4, 2, 32, 512}};
 
 enum { ROUNDS = sizeof rounds / sizeof *rounds, CAREFUL = 4 };
@@ -22,6 +22,9 @@ enum { ROUNDS = sizeof rounds / sizeof *rounds, CAREFUL = 4 };
 #define TOLERANCE 0.04
 #define SMALL     ((size_t)4 << 20)
 enum { TRIES = 3, TRIES_SMALL = 6 };
+/* A survey that was so wrong has seen other data. */
+#define FAR 1.25
+enum { TRIES_FAR = 12 };
 
 static double bound_at(enum zmpi_type type, double top, int rung)
 {
@@ -172,10 +175,11 @@ static void note(struct fit *f, int rung, double bytes)
  */
 static double step_of(const struct fit *f)
 {
-    double x = f->target / f->now.bytes, slope = fmin(f->slope, f->steepest) / f->now.bytes;
-    double straight = fmin(f->slope / f->steepest, 1);
-    double step = (x - 1) * (straight + (1 - straight) * 2 / (x + 1)) / slope;
-    return fmax(fmin(step, 8 * OCTAVE), -8 * OCTAVE);
+    const bool far = f->tries == 1 && factor(f->now.bytes, f->target) > FAR;
+    double x = f->target / f->now.bytes, slope = far ? f->steepest : fmin(f->slope, f->steepest);
+    double straight = fmin(slope / f->steepest, 1);
+    double step = (x - 1) * (straight + (1 - straight) * 2 / (x + 1)) * f->now.bytes / slope;
+    return fmax(fmin(step, LOWEST), -LOWEST);
 }
 
 /* The next rung to try; the same one: this is as good as it gets. */
@@ -183,7 +187,7 @@ static int next_rung(const struct fit *f)
 {
     if (fits(f))
         return f->now.rung;
-    if (f->tries >= f->most)
+    if (f->tries >= (factor(f->best.bytes, f->target) > FAR ? TRIES_FAR : f->most))
         return f->best.rung;
     int next = on_ladder(f->now.rung + step_of(f));
     int low = f->too_small.rung, high = f->too_large.rung;

@@ -2,6 +2,7 @@
  * survey.c - how large streams would be by each of a ladder of bounds, from samples (format.md
  * 4.8): some rows of a tile, behind those that predict them, are coded as they will be.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct column {
 
 struct look {
     size_t width, blocks, columns;
+    double keep;
     zmpi_chunk_encode_fn *encode;
     struct zmpi_chunk_work *work;
     unsigned char *coded;
@@ -118,14 +120,46 @@ static void count_part(const struct look *l, const struct part *p, struct column
     c->length_bytes += bytes ? p->end - p->first : 0;
 }
 
+static bool is_special(const struct look *l, const unsigned char *at)
+{
+    float narrow;
+    double x;
+    if (l->width == 8) {
+        memcpy(&x, at, sizeof x);
+    } else {
+        memcpy(&narrow, at, sizeof narrow);
+        x = (double)narrow;
+    }
+    return !(fabs(x) < l->keep && isfinite(x));
+}
+
+static bool all_special(const struct look *l, const size_t extent[3], const struct zmpi_rows *rows)
+{
+    for (size_t z = 0; z < extent[0]; z++)
+        for (size_t y = 0; y < extent[1]; y++)
+            for (size_t x = 0; x < extent[2]; x++)
+                if (!is_special(l, rows->at + z * rows->plane + y * rows->row + x * l->width))
+                    return false;
+    return true;
+}
+
 static void visit(void *context, const size_t extent[3], const struct zmpi_rows *rows,
                   uint32_t position)
 {
     struct look *l = context;
     const struct part p = part_of_tile(l, extent, rows, position);
+    /* By itself it would need no exceptions; they are in a tile that is not like this. */
+    const bool apart = is_special(l, p.rows.at) && all_special(l, p.extent, &p.rows) &&
+                       !all_special(l, extent, rows);
     for (size_t k = 0; k < l->columns; k++) {
-        l->encode(&l->column[k].rule, p.extent, &p.rows, l->coded, l->work);
-        count_part(l, &p, &l->column[k]);
+        struct column *c = &l->column[k];
+        if (apart && c->rule.levels) {
+            c->bytes += (p.end - p.first) * (4 + l->width);
+            c->length_bytes += p.end - p.first;
+            continue;
+        }
+        l->encode(&c->rule, p.extent, &p.rows, l->coded, l->work);
+        count_part(l, &p, c);
     }
     l->blocks += p.end - p.first;
 }
@@ -160,7 +194,7 @@ static uint64_t estimate(const struct look *l, const struct column *c, size_t bl
 
 void zmpi_survey_add(struct zmpi_survey *s, const struct zmpi_array *array, const void *src)
 {
-    struct look l = {.width = zmpi_type_size(array->type)};
+    struct look l = {.width = zmpi_type_size(array->type), .keep = s->keep};
     size_t count;
     if (zmpi_array_count(array, &count) || count == 0)
         return;

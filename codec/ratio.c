@@ -21,7 +21,7 @@ enum { ROUNDS = sizeof rounds / sizeof *rounds, CAREFUL = 4 };
 /* What is further from its target than this is compressed again. */
 #define TOLERANCE 0.04
 #define SMALL     ((size_t)4 << 20)
-enum { TRIES = 3, TRIES_SMALL = 6 };
+enum { TRIES = 3, TRIES_SMALL = 8 };
 /* A survey that was so wrong has seen other data. */
 #define FAR 1.25
 enum { TRIES_FAR = 12 };

@@ -54,7 +54,7 @@ bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded);
 /*
  * Compress on a device. An open job gets a bound: by a survey of src, and by compressing again as
  * long as the stream, its header left out, is more than 4 % from what was asked: at most twice, or
- * five times what has less than 4 MiB.
+ * seven times what has less than 4 MiB, and more where the survey was quite wrong.
  */
 enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struct zmpi_job *job,
                                    void *dst, size_t dst_capacity, const void *src, size_t *size);

@@ -10,6 +10,7 @@
 #include "chunk.h"
 #include "device.h"
 #include "options.h"
+#include "ratio.h"
 
 /* strtod accepts hexadecimal floats, "inf" and leading blanks, and obeys the program's locale: a
  * bound is plain decimal with a point. */
@@ -37,14 +38,12 @@ bool zmpi_threshold_parse(const char *text, double *threshold)
     return true;
 }
 
-/* By mode; NULL: reserved. */
-static const char *const mode_name[] = {"lossless", "abs", "rel", "psnr", NULL, "pw_rel"};
+static const char *const mode_name[] = {"lossless", "abs", "rel", "psnr", "ratio", "pw_rel"};
 
 static bool parse_mode(const char *text, size_t length, enum zmpi_mode *mode)
 {
     for (int m = ZMPI_ABS; m <= ZMPI_PW_REL; m++)
-        if (mode_name[m] && strlen(mode_name[m]) == length &&
-            memcmp(mode_name[m], text, length) == 0) {
+        if (strlen(mode_name[m]) == length && memcmp(mode_name[m], text, length) == 0) {
             *mode = (enum zmpi_mode)m;
             return true;
         }
@@ -64,6 +63,8 @@ static bool in_range(const struct zmpi_bound *b)
         return b->value < 1;
     case ZMPI_PSNR:
         return b->value <= 300;
+    case ZMPI_RATIO:
+        return b->value > 1 && isfinite(b->value);
     default:
         return false;
     }
@@ -71,7 +72,7 @@ static bool in_range(const struct zmpi_bound *b)
 
 bool zmpi_bound_needs_range(const struct zmpi_bound *bound)
 {
-    return bound->mode == ZMPI_REL || bound->mode == ZMPI_PSNR || bound->mode == ZMPI_PW_REL;
+    return bound->mode != ZMPI_LOSSLESS && bound->mode != ZMPI_ABS;
 }
 
 enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound)
@@ -117,8 +118,7 @@ void zmpi_bound_format(const struct zmpi_bound *bound, char text[40])
     snprintf(text, 40, "%s=%s", mode_name[bound->mode], value);
 }
 
-/* Largest value of the element type that is not above eb. */
-static double round_down(enum zmpi_type type, double eb)
+double zmpi_bound_round(enum zmpi_type type, double eb)
 {
     if (type != ZMPI_F32)
         return eb;
@@ -155,11 +155,11 @@ static void set_psnr(struct zmpi_job *j, const struct zmpi_range *range)
     double first =
         fmin(rmse * 1.725, DBL_MAX); /* a little below, for those that chance makes larger */
     j->keep = keep_fill(range);
-    j->finer[1] = round_down(j->array.type, rmse);
+    j->finer[1] = zmpi_bound_round(j->array.type, rmse);
     if (!(j->finer[1] > 0))
         return;
-    j->finer[0] = round_down(j->array.type, first * 0.9375);
-    j->abs_bound = round_down(j->array.type, first);
+    j->finer[0] = zmpi_bound_round(j->array.type, first * 0.9375);
+    j->abs_bound = zmpi_bound_round(j->array.type, first);
 }
 
 enum zmpi_status zmpi_job_make(const struct zmpi_array *array, const struct zmpi_bound *bound,
@@ -182,16 +182,20 @@ enum zmpi_status zmpi_job_make(const struct zmpi_array *array, const struct zmpi
         return ZMPI_ERR_ARG;
     switch (j.bound.mode) {
     case ZMPI_ABS:
-        j.abs_bound = round_down(array->type, bound->value);
+        j.abs_bound = zmpi_bound_round(array->type, bound->value);
         if (bound->value < 1e10)
             j.keep = 1e20;
         break;
     case ZMPI_REL:
-        j.abs_bound = round_down(array->type, rel_bound(bound->value, range));
+        j.abs_bound = zmpi_bound_round(array->type, rel_bound(bound->value, range));
         j.keep = keep_fill(range);
         break;
     case ZMPI_PSNR:
         set_psnr(&j, range);
+        break;
+    case ZMPI_RATIO:
+        j.top = zmpi_bound_round(array->type, fmin(rel_bound(1, range), DBL_MAX));
+        j.keep = keep_fill(range);
         break;
     case ZMPI_PW_REL:
         j.abs_bound = zmpi_shift_of(array->type, bound->value) ? (double)INFINITY : 0;
@@ -206,7 +210,7 @@ enum zmpi_status zmpi_job_make(const struct zmpi_array *array, const struct zmpi
 
 void zmpi_job_threshold(struct zmpi_job *job, double threshold)
 {
-    if (job->abs_bound > 0 && threshold > 0)
+    if ((job->abs_bound > 0 || zmpi_job_open(job)) && threshold > 0)
         job->keep = fmin(job->keep, threshold);
 }
 

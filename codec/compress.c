@@ -10,6 +10,7 @@
 #include "plan.h"
 #include "pool.h"
 #include "rate.h"
+#include "ratio.h"
 
 /* Where chunk k lies in the array at src; its clipped extents. */
 static struct zmpi_rows tile_rows(const struct zmpi_plan *p, size_t k, const unsigned char *src,
@@ -376,6 +377,21 @@ const struct zmpi_device *zmpi_device_cpu(void)
     return &cpu;
 }
 
+size_t zmpi_tiles_visit(const struct zmpi_array *array, const void *src,
+                        const struct zmpi_survey *s, zmpi_tile_visit_fn *visit, void *context)
+{
+    struct zmpi_plan p;
+    size_t extent[3];
+    if (zmpi_plan_make(array, &p) || p.chunks == 0)
+        return 0;
+    const size_t n = zmpi_survey_samples(s, p.chunks);
+    for (size_t i = 0; i < n; i++) {
+        struct zmpi_rows rows = tile_rows(&p, (2 * i + 1) * p.chunks / (2 * n), src, extent);
+        visit(context, extent, &rows, i * 40503 & 0xFFFF);
+    }
+    return p.chunks;
+}
+
 enum zmpi_status zmpi_compress(const struct zmpi_array *array, const struct zmpi_bound *bound,
                                const struct zmpi_range *range, void *dst, size_t dst_capacity,
                                const void *src, size_t *size)
@@ -389,5 +405,6 @@ enum zmpi_status zmpi_compress(const struct zmpi_array *array, const struct zmpi
     if (!range && zmpi_bound_needs_range(bound))
         zmpi_range_of(array->type, src, count, &own);
     status = zmpi_job_make(array, bound, range ? range : &own, &job);
-    return status ? status : cpu_compress(&job, dst, dst_capacity, src, size);
+    return status ? status
+                  : zmpi_job_compress(zmpi_device_cpu(), &job, dst, dst_capacity, src, size);
 }

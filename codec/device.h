@@ -29,6 +29,8 @@ struct zmpi_job {
     /* psnr: what takes abs_bound's place, in turn, as long as the errors' root mean square is over
      * finer[1]. 0 0: nothing does. */
     double finer[2];
+    double top;  /* ratio: the largest bound that makes sense; abs_bound, 0 until then, is to be
+                    found  below it (ratio.h). 0: it has been */
     double keep; /* elements with |x| >= keep are kept exactly, +inf: none */
     int encoder; /* 1: fle */
     int threads; /* >= 1 */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "ratio.h"
 
 /* One line for the first failure. What a device cannot do is none: the CPU does it. */
 static void note_failure(struct zmpi_offload *o, const struct zmpi_device *device,
@@ -59,13 +60,13 @@ static enum zmpi_status on_cpu(const struct zmpi_job *job, const struct zmpi_dev
 {
     const struct zmpi_device *cpu = zmpi_device_cpu();
     if (!holder)
-        return cpu->compress(job, dst, capacity, src, size);
+        return zmpi_job_compress(cpu, job, dst, capacity, src, size);
     void *copy = malloc(bytes ? bytes : 1);
     if (!copy)
         return ZMPI_ERR_MEMORY;
     enum zmpi_status status = zmpi_device_move(holder, copy, src, bytes);
     if (!status)
-        status = cpu->compress(job, dst, capacity, copy, size);
+        status = zmpi_job_compress(cpu, job, dst, capacity, copy, size);
     free(copy);
     return status;
 }
@@ -78,9 +79,11 @@ enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi
     enum zmpi_status status = zmpi_array_bytes(&job->array, &bytes);
     if (status)
         return status;
-    const struct zmpi_device *device = choose(o, holder, bytes);
+    /* A bound that is to be found is found on the host. */
+    const struct zmpi_device *device =
+        holder && zmpi_job_open(job) ? NULL : choose(o, holder, bytes);
     if (device) {
-        status = device->compress(job, dst, capacity, src, size);
+        status = zmpi_job_compress(device, job, dst, capacity, src, size);
         /* All devices make the same bytes: what has no room has none on the CPU either. */
         if (!status || status == ZMPI_ERR_SPACE) {
             note_choice(o, device, holder != NULL, bytes);

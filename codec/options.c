@@ -24,7 +24,9 @@ static const struct zmpi_option table[] = {
     {{"error_bound", "bound", "", "ZMPI_ERROR_BOUND", "zmpi_error_bound",
       "largest error of a value: abs=V, rel=V (of the value range), pw_rel=V (of the value "
       "itself), "
-      "psnr=dB (of all values together) or lossless; unset: nothing is converted"},
+      "psnr=dB (of all values together), ratio=R (as large as it takes) or lossless; unset: "
+      "nothing "
+      "is converted"},
      "allowed are " ZMPI_BOUNDS,
      ZMPI_OPTION_BOUND,
      true,

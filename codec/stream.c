@@ -10,7 +10,6 @@
 #define STREAM_MAGIC   0x5254535AU
 #define TABLE_ENTRY    8
 #define SMALLEST_CHUNK 4
-#define RATIO          4 /* a mode that is reserved */
 
 static enum zmpi_status parse_extents(struct zmpi_stream *s, const unsigned char *src)
 {
@@ -65,7 +64,7 @@ static enum zmpi_status parse_header(struct zmpi_stream *s, const unsigned char 
     if (src[5] < ZMPI_F32 || src[5] > ZMPI_BYTES || src[6] < 1 || src[6] > 3 ||
         src[7] > ZMPI_PW_REL)
         return ZMPI_ERR_CORRUPT;
-    if (src[8] != 1 || src[7] == RATIO)
+    if (src[8] != 1)
         return ZMPI_ERR_UNSUPPORTED;
     if (src[9] || src[10] || src[11])
         return ZMPI_ERR_CORRUPT;

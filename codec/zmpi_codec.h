@@ -33,7 +33,8 @@ extern "C" {
 
 /* What zmpi_bound_parse takes, for messages. */
 #define ZMPI_BOUNDS                                                                                \
-    "abs=V, rel=V, pw_rel=V (V > 0, rel and pw_rel < 1), psnr=dB (up to 300) or lossless"
+    "abs=V, rel=V, pw_rel=V (V > 0, rel and pw_rel < 1), psnr=dB (up to 300), ratio=R (R > 1) or " \
+    "lossless"
 
 /* One list makes the enum and the strings. Numbers are pinned: never renumber, only append. */
 #define ZMPI_STATUS_LIST(X)                                                                        \
@@ -77,24 +78,25 @@ enum zmpi_type {
 /* Bytes per element: 4, 8, 4, 8, 1; 0 for an unknown type. */
 ZMPI_API size_t zmpi_type_size(enum zmpi_type type);
 
-/* Numbers are those of the format; 4 is reserved. */
+/* Numbers are those of the format. */
 enum zmpi_mode {
     ZMPI_LOSSLESS = 0, /* bit for bit */
     ZMPI_ABS = 1,      /* every |x - x'| <= value */
     ZMPI_REL = 2,      /* every |x - x'| <= value * (max - min) */
     ZMPI_PSNR = 3,     /* 20 log10((max - min) / rmse) >= value, rmse that of the piece coded */
-    ZMPI_PW_REL = 5    /* every |x - x'| <= value * |x| */
+    ZMPI_RATIO = 4, /* the smallest bound, like abs, with which the stream is 1/value of the data */
+    ZMPI_PW_REL = 5 /* every |x - x'| <= value * |x| */
 };
 
 /* What the user asks. max, min and rmse are those of struct zmpi_range's values. */
 struct zmpi_bound {
     enum zmpi_mode mode;
-    double
-        value; /* finite, > 0; below 1 for rel and pw_rel, at most 300 for psnr; 0 for lossless */
+    double value; /* finite, > 0; below 1 for rel and pw_rel, at most 300 for psnr, over 1 for
+                     ratio; 0 for lossless */
 };
 
-/* "abs=V", "rel=V", "pw_rel=V", "psnr=dB" or "lossless", V and dB decimal. ZMPI_ERR_BOUND if it is
- * none of these or the value is out of range. */
+/* "abs=V", "rel=V", "pw_rel=V", "psnr=dB", "ratio=R" or "lossless", all decimal. ZMPI_ERR_BOUND if
+ * it is none of these or the value is out of range. */
 ZMPI_API enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound);
 
 /* Writes what zmpi_bound_parse reads, at most 40 bytes with the terminating zero. */
@@ -131,8 +133,8 @@ ZMPI_API size_t zmpi_compress_capacity(const struct zmpi_array *array);
 
 /*
  * Compress `src` (array->extent elements) into dst. `range` is that of the whole distributed array,
- * or NULL: then it is that of src (one more pass over the data, for rel, psnr and pw_rel only).
- * Integer types are always coded exactly. On success *size is the length of the stream.
+ * or NULL: then it is that of src (one more pass over the data, for all bounds but abs and
+ * lossless). Integer types are always coded exactly. On success *size is the length of the stream.
  */
 ZMPI_API enum zmpi_status zmpi_compress(const struct zmpi_array *array,
                                         const struct zmpi_bound *bound,

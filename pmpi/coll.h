@@ -146,6 +146,7 @@ struct zcall {
     uint64_t bytes; /* of the largest block, after the agreement of any rank */
     uint64_t steps; /* pieces of the block that has most of them, of any rank */
     struct zmpi_range range;
+    struct zmpi_survey survey; /* ratio: of all data of the call */
     uint64_t sequence;
     bool measuring;
     int kind;              /* enum zcall_kind */
@@ -169,6 +170,15 @@ bool zcall_wants_range(const struct zcall *c);
 /* Add a block to this rank's value range. */
 void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 int zcall_share_range(struct zcall *c); /* collective */
+/*
+ * For a ratio: one bound for all data, from samples of them. Collective: begin; add all blocks;
+ * share; and again from add on while that says so.
+ */
+bool zcall_wants_ratio(const struct zcall *c);
+void zcall_survey_begin(struct zcall *c);
+void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *scratch);
+bool zcall_survey_share(struct zcall *c, int *rc);
+double zcall_survey_bound(const struct zcall *c); /* 0: without loss */
 /* Log and remember an error; it is raised by zcall_end. */
 void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -260,7 +270,8 @@ struct zcall_outcome {
     enum zcall_kind kind;
     bool counts; /* this rank counts the call */
     double raw, sent, seconds;
-    double saved; /* seconds, as far as they can be estimated */
+    double saved;       /* seconds, as far as they can be estimated */
+    double ratio_bound; /* absolute, that a ratio took; 0: none, or no ratio */
 };
 
 void zreport_collective(const struct zcall_outcome *outcome);

@@ -191,6 +191,71 @@ int zcall_share_range(struct zcall *c)
     return rc;
 }
 
+/* ---- a ratio ---- */
+
+bool zcall_wants_ratio(const struct zcall *c)
+{
+    return !c->exact && c->state->options.bound.mode == ZMPI_RATIO;
+}
+
+/* Any part of the data. */
+static struct zmpi_job ratio_job(const struct zcall *c)
+{
+    const struct zmpi_array any = {ZMPI_F64, {1, 1, 1}};
+    const struct zmpi_options *o = &c->state->options;
+    struct zmpi_job job = {.abs_bound = 0};
+    zmpi_job_make(&any, &o->bound, &c->range, &job);
+    zmpi_job_threshold(&job, o->threshold);
+    return job;
+}
+
+void zcall_survey_begin(struct zcall *c)
+{
+    const struct zmpi_job job = ratio_job(c);
+    zmpi_survey_begin(&c->survey, &job, true);
+}
+
+void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *scratch)
+{
+    enum zmpi_type element = b->type->element;
+    bool good = true;
+    uint64_t n;
+    double start = zseconds();
+    if ((element != ZMPI_F32 && element != ZMPI_F64) || !(c->survey.top > 0))
+        return;
+    for (uint64_t at = 0; at < b->bytes && good; at += n) {
+        struct zpart part;
+        n = zblock_piece(b, at);
+        good = zblock_read(b, at, n, scratch, &part);
+        if (good) {
+            struct zmpi_array a = zblock_array(b, n);
+            if (part.holder)
+                good = !zmpi_device_move(part.holder, scratch, part.data, n);
+            if (good)
+                zmpi_survey_add(&c->survey, &a, part.holder ? scratch : part.data);
+            zpart_free(&part);
+        }
+    }
+    if (!good)
+        zcall_unreadable(c, b);
+    c->scan += zseconds() - start;
+}
+
+bool zcall_survey_share(struct zcall *c, int *rc)
+{
+    *rc = PMPI_Allreduce(MPI_IN_PLACE, &c->survey.sum, ZMPI_SURVEY_SUMS, MPI_UINT64_T, MPI_SUM,
+                         c->state->comm);
+    return !*rc && zmpi_survey_next(&c->survey);
+}
+
+double zcall_survey_bound(const struct zcall *c)
+{
+    struct zmpi_job job = ratio_job(c);
+    if (zmpi_job_open(&job))
+        zmpi_survey_settle(&c->survey, &job);
+    return job.abs_bound;
+}
+
 /* ---- the end ---- */
 
 void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
@@ -255,6 +320,7 @@ int zcall_end(struct zcall *c, int rc)
         outcome.saved = saved(c, outcome.seconds);
     }
     if (c->kind == ZCALL_COMPRESSED) {
+        outcome.ratio_bound = zcall_wants_ratio(c) ? zcall_survey_bound(c) : 0;
         s->stats.compressed++;
         s->stats.bytes += (uint64_t)c->raw;
         s->stats.bytes_sent += (uint64_t)c->sent;

@@ -149,11 +149,27 @@ static int range_of_all(struct zcall *c, const struct plan *p)
     return zcall_share_range(c);
 }
 
+static int survey_of_all(struct zcall *c, const struct plan *p)
+{
+    int rc;
+    zcall_survey_begin(c);
+    do {
+        for (size_t k = 0; k < p->x.lanes; k++)
+            if (p->x.lane[k].out.bytes)
+                zcall_survey_add(c, &p->x.lane[k].out, p->x.scratch);
+        if (p->own.bytes)
+            zcall_survey_add(c, &p->own, p->x.scratch);
+    } while (zcall_survey_share(c, &rc));
+    return rc;
+}
+
 bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv)
 {
     struct plan p = {0};
     bool ready = get_ready(&p, c, send, recv), done = zcall_agree(c, ready, p.bytes, 0);
     int rc = done && zcall_wants_range(c) ? range_of_all(c, &p) : MPI_SUCCESS;
+    if (done && !rc && zcall_wants_ratio(c))
+        rc = survey_of_all(c, &p);
     if (done && !rc)
         rc = zexchange_run(c, &p.x);
     if (done && !rc && p.own.buf != p.own_place.buf &&

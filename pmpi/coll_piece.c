@@ -42,6 +42,8 @@ static size_t compress(struct zcall *c, const struct zblock *b, const struct zpa
     if (zmpi_job_make(&a, &bound, &c->range, &job))
         return 0;
     zmpi_job_threshold(&job, o->threshold);
+    if (zmpi_job_open(&job))
+        zmpi_survey_settle(&c->survey, &job);
     job.threads = zruntime_threads(o);
     if (zmpi_offload_compress(&c->state->offload, &job, part->holder, dst, bytes, part->data,
                               &size) ||

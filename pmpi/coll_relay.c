@@ -231,6 +231,17 @@ static int range_of_all(struct zcall *c, const struct zrelay *r, unsigned char *
     return zcall_share_range(c);
 }
 
+static int survey_of_all(struct zcall *c, const struct zrelay *r, unsigned char *scratch)
+{
+    int rc;
+    zcall_survey_begin(c);
+    do
+        if (r->own)
+            zcall_survey_add(c, r->own, scratch);
+    while (zcall_survey_share(c, &rc));
+    return rc;
+}
+
 bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready)
 {
     struct work w = {.call = c, .relay = r, .room = zpiece_room(&c->state->options, r->bytes)};
@@ -246,6 +257,8 @@ bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready)
         w.scratch = memory + SLOTS * w.room;
         w.steps = c->steps * (uint64_t)r->origins;
         rc = zcall_wants_range(c) ? range_of_all(c, r, w.scratch) : MPI_SUCCESS;
+        if (!rc && zcall_wants_ratio(c))
+            rc = survey_of_all(c, r, w.scratch);
         if (!rc)
             rc = all_rounds(&w);
         if (rc)

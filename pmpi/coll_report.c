@@ -1,4 +1,5 @@
 /* coll_report.c - what became of collective operations, for the report at MPI_Finalize. */
+#include <math.h>
 #include <stdio.h>
 
 #include "coll.h"
@@ -26,6 +27,9 @@ static struct {
 
 enum { DOUBLES = sizeof mine / sizeof(double) };
 
+/* The largest absolute bound that a ratio took, by operation. */
+static double bounds[ZOPS];
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void zreport_collective(const struct zcall_outcome *o)
@@ -35,6 +39,7 @@ void zreport_collective(const struct zcall_outcome *o)
     if (o->kind == ZCALL_COMPRESSED) {
         r->raw += o->raw;
         r->sent += o->sent;
+        bounds[o->op] = fmax(bounds[o->op], o->ratio_bound);
     } else {
         r->passed += o->raw;
     }
@@ -108,7 +113,9 @@ bool zreport_collectives_sum(void)
     pthread_mutex_lock(&lock);
     all = mine;
     pthread_mutex_unlock(&lock);
-    if (PMPI_Allreduce(MPI_IN_PLACE, (double *)&all, DOUBLES, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
+    if (PMPI_Allreduce(MPI_IN_PLACE, (double *)&all, DOUBLES, MPI_DOUBLE, MPI_SUM,
+                       MPI_COMM_WORLD) ||
+        PMPI_Allreduce(MPI_IN_PLACE, bounds, ZOPS, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD))
         return false;
     double calls = 0;
     for (int i = 0; i < ZOPS; i++)
@@ -126,6 +133,8 @@ static void print_row(enum zop op, const struct row *r)
         fprintf(stderr, "; %.0f compressed: %.2f MB sent as %.2f MB, ratio %.2f, %.3f s",
                 r->calls[ZCALL_COMPRESSED], r->raw / 1e6, r->sent / 1e6, quotient(r->raw, r->sent),
                 r->seconds[ZCALL_COMPRESSED]);
+    if (bounds[op] > 0)
+        fprintf(stderr, ", errors up to %.4g", bounds[op]);
     if (r->calls[ZCALL_RAW_FASTER] > 0)
         fprintf(stderr, "; %.0f raw, to try or because it is faster", r->calls[ZCALL_RAW_FASTER]);
     if (r->calls[ZCALL_RAW_NODE] > 0)
@@ -163,11 +172,14 @@ static void print_json_row(FILE *out, enum zop op, const struct row *r)
             "\"calls_raw_faster\": %.0f, \"calls_raw_node\": %.0f, \"calls_passed\": %.0f, "
             "\"bytes\": %.0f, \"bytes_sent\": %.0f, \"ratio\": %.6g, \"bytes_passed\": %.0f, "
             "\"seconds\": %.9g, \"seconds_raw\": %.9g, \"seconds_saved\": %.9g, "
-            "\"seconds_saved_raw\": %.9g}",
+            "\"seconds_saved_raw\": %.9g",
             zop_name(op), calls_of(r), r->calls[ZCALL_COMPRESSED], r->calls[ZCALL_RAW_FASTER],
             r->calls[ZCALL_RAW_NODE], r->calls[ZCALL_PASSED], r->raw, r->sent,
             quotient(r->raw, r->sent), r->passed, r->seconds[ZCALL_COMPRESSED],
             r->seconds[ZCALL_RAW_FASTER], r->saved[ZCALL_COMPRESSED], r->saved[ZCALL_RAW_FASTER]);
+    if (bounds[op] > 0)
+        fprintf(out, ", \"largest_bound\": %.15g", bounds[op]);
+    fputc('}', out);
 }
 
 void zreport_collectives_json(FILE *out)

@@ -1,4 +1,5 @@
 /* encode.c - one piece of data to one record in the outbox. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,18 @@ static uint64_t next_order(struct zfile *f)
     return f->epoch << 32 | f->sequence++;
 }
 
+/* sign -1: it is taken back. */
+static void count_ratio(struct zfile *f, const unsigned char *stream, size_t size, double sign)
+{
+    struct zmpi_stream_info info;
+    if (zmpi_stream_info(stream, size, &info) || info.bound.mode != ZMPI_RATIO)
+        return;
+    f->stats.ratio_raw += sign * (double)info.decoded_bytes;
+    f->stats.ratio_coded += sign * (double)size;
+    if (sign > 0)
+        f->stats.largest_bound = fmax(f->stats.largest_bound, info.abs_bound);
+}
+
 /* The head (with the list of runs, if it is one) and the stream, behind what is in the outbox. */
 static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
                                    const struct zpiece *piece, const unsigned char *list,
@@ -103,6 +116,8 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     if (status)
         return status;
     memset(dst + head + size, 0, zmpi_pad8(size) - size);
+    if (job->bound.mode == ZMPI_RATIO)
+        count_ratio(f, dst + head, size, 1);
     r.payload_length = size;
     r.order = next_order(f);
     status = waiting_add(f, &r);
@@ -139,8 +154,27 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     if (status)
         return zfile_raise_status(f, status, "compressing");
     zmpi_job_threshold(&job, f->options.threshold);
+    if (zmpi_job_open(&job) && piece->survey)
+        zmpi_survey_settle(piece->survey, &job);
     job.threads = zruntime_threads(&f->options);
     return encode_job(f, &job, piece);
+}
+
+uint64_t zencode_coded(const struct zfile *f)
+{
+    return f->waiting[f->waiting_count - 1].payload_length - ZMPI_STREAM_HEADER_BYTES;
+}
+
+void zencode_undo(struct zfile *f, struct zmpi_extent *extent)
+{
+    const struct zmpi_record *r = &f->waiting[--f->waiting_count];
+    const size_t head = zmpi_record_head_size(r);
+    count_ratio(f, f->outbox + r->offset + head, r->payload_length, -1);
+    *extent = r->extent;
+    f->outbox_used = r->offset;
+    f->sequence--;
+    f->stats.n.records--;
+    f->stats.n.bytes_stored -= zmpi_record_size(r);
 }
 
 int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep)

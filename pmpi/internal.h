@@ -14,12 +14,12 @@
 #include <stdbool.h>
 
 #include "container.h"
-#include "device.h"
 #include "entries.h"
 #include "log.h"
 #include "next_mpi.h"
 #include "offload.h"
 #include "options.h"
+#include "ratio.h"
 #include "zmpi.h"
 
 /* ---- datatype.c: a datatype as runs of bytes ---- */
@@ -152,6 +152,9 @@ struct zsession {
 struct zstats {
     struct zmpi_file_stats n;
     uint64_t collective_calls, independent_calls;
+    /* What was coded for a ratio: bytes, as they were and as streams; the largest absolute bound.
+     */
+    double ratio_raw, ratio_coded, largest_bound;
 };
 
 struct zfile {
@@ -230,12 +233,18 @@ struct zpiece {
     struct zmpi_extent extent;        /* logical bytes */
     enum zmpi_type element;
     size_t row, rows; /* elements of one row, rows of one plane, as far as known; 0: unknown */
-    const struct zmpi_range *range; /* of the whole call, if its bound needs one */
+    const struct zmpi_range *range;   /* of the whole call, if its bound needs one */
+    const struct zmpi_survey *survey; /* the same for a ratio; NULL: the piece is by itself */
 };
 
 int zencode_piece(struct zfile *f, const struct zpiece *piece);
 /* The same with a bound that was resolved before (abs_bound 0: exact). */
 int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep);
+/* Take the last record, a piece just encoded, back out of the outbox; its extent is the caller's
+ * again. */
+void zencode_undo(struct zfile *f, struct zmpi_extent *extent);
+/* Bytes of the last record's stream, but for its header. */
+uint64_t zencode_coded(const struct zfile *f);
 /* A record that sets the logical size. */
 int zencode_size(struct zfile *f, uint64_t size);
 /* Room that the record of a piece may need in the outbox. */

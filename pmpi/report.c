@@ -1,4 +1,5 @@
 /* report.c - what was done, at MPI_Finalize: a table on standard error, or JSON. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@ struct entry {
     char why[96];
     double sum[10];
     double ranks;
+    double ratio; /* asked; 0: something else was */
+    double coded[2], largest_bound;
 };
 
 enum {
@@ -48,6 +51,18 @@ static void keep(const struct entry *e)
     pthread_mutex_unlock(&lock);
 }
 
+/* Says so if it is less than was asked, or more at the cost of errors. */
+static void note_ratio(const struct zfile *f, struct entry *e)
+{
+    const double got = e->coded[0] / e->coded[1];
+    e->ratio = f->options.bound.value;
+    if (!(e->coded[0] > 0) || fabs(got / e->ratio - 1) <= 0.05 ||
+        (got > e->ratio && !(e->largest_bound > 0)))
+        return;
+    zmpi_log(ZMPI_LOG_WARN, "%s: %s cannot be had: it is %.4g, with errors up to %.4g", f->path,
+             e->bound, got, e->largest_bound);
+}
+
 void zreport_file(struct zfile *f)
 {
     const struct zstats *s = &f->stats;
@@ -62,7 +77,11 @@ void zreport_file(struct zfile *f)
                        [INDEPENDENT] = (double)s->independent_calls,
                        [OFFLOADED] = (double)f->offload.bytes};
     struct entry e = {.ranks = f->ranks};
-    if (PMPI_Reduce(mine, e.sum, 10, MPI_DOUBLE, MPI_SUM, 0, f->comm) || f->rank)
+    if (PMPI_Reduce(mine, e.sum, 10, MPI_DOUBLE, MPI_SUM, 0, f->comm) ||
+        PMPI_Reduce((double[]){s->ratio_raw, s->ratio_coded}, e.coded, 2, MPI_DOUBLE, MPI_SUM, 0,
+                    f->comm) ||
+        PMPI_Reduce(&s->largest_bound, &e.largest_bound, 1, MPI_DOUBLE, MPI_MAX, 0, f->comm) ||
+        f->rank)
         return;
     snprintf(e.path, sizeof e.path, "%s", f->path);
     snprintf(e.device, sizeof e.device, "%s", zmpi_offload_device(&f->offload)->name);
@@ -71,6 +90,8 @@ void zreport_file(struct zfile *f)
         zmpi_bound_format(&f->options.bound, e.bound);
     else
         snprintf(e.bound, sizeof e.bound, "lossless");
+    if (f->options.bound_set && f->options.bound.mode == ZMPI_RATIO)
+        note_ratio(f, &e);
     keep(&e);
 }
 
@@ -88,10 +109,15 @@ static void print_text(const struct entry *e, size_t n)
     for (size_t i = 0; i < n; i++) {
         const char *name = strrchr(e[i].path, '/');
         const double *s = e[i].sum;
-        fprintf(stderr, "zmpi %-28.60s %10.2f %10.2f %7.2f %10.3f %10.3f %10.2f  %s, %s\n",
+        char found[40] = "";
+        if (e[i].ratio > 0 && !(e[i].largest_bound > 0))
+            snprintf(found, sizeof found, " (without loss)");
+        else if (e[i].ratio > 0)
+            snprintf(found, sizeof found, " (abs=%.4g)", e[i].largest_bound);
+        fprintf(stderr, "zmpi %-28.60s %10.2f %10.2f %7.2f %10.3f %10.3f %10.2f  %s%s, %s\n",
                 name ? name + 1 : e[i].path, s[WRITTEN] / 1e6, s[STORED] / 1e6,
                 quotient(s[WRITTEN], s[STORED]), s[COMPRESS] / e[i].ranks,
-                s[WRITE_TIME] / e[i].ranks, s[READ] / 1e6, e[i].bound, e[i].device);
+                s[WRITE_TIME] / e[i].ranks, s[READ] / 1e6, e[i].bound, found, e[i].device);
     }
 }
 
@@ -125,6 +151,8 @@ static void print_json_file(FILE *out, const struct entry *e)
             quotient(e->sum[WRITTEN], e->sum[STORED]));
     for (int i = 0; i < 10; i++)
         fprintf(out, ", \"%s\": %.15g", name[i], e->sum[i]);
+    if (e->ratio > 0)
+        fprintf(out, ", \"largest_bound\": %.15g", e->largest_bound);
     fputc('}', out);
 }
 

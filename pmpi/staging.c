@@ -181,6 +181,17 @@ static void batch_shape(const struct zbatch *b, struct zpiece *piece)
     }
 }
 
+/* A ratio is that of the record: its bound is found now, and its range. */
+static int encode_open(struct zfile *f, struct zpiece *piece)
+{
+    struct zmpi_range range;
+    zmpi_range_scan(piece->element, piece->data,
+                    piece->extent.bytes / zmpi_type_size(piece->element), f->options.threshold,
+                    zruntime_threads(&f->options), &range);
+    piece->range = &range;
+    return zencode_piece(f, piece);
+}
+
 /* One batch to one record. Rows written one by one come out as the block they were. */
 static int flush_batch(struct zfile *f, struct zbatch *b)
 {
@@ -197,7 +208,9 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
     } else {
         piece.data = data;
         batch_shape(b, &piece);
-        rc = zencode_resolved(f, &piece, b->exact ? 0 : b->abs_bound, b->keep);
+        rc = !b->exact && f->options.bound.mode == ZMPI_RATIO
+                 ? encode_open(f, &piece)
+                 : zencode_resolved(f, &piece, b->exact ? 0 : b->abs_bound, b->keep);
     }
     if (data != b->data)
         free(data);
@@ -243,6 +256,8 @@ static struct zmpi_job job_of(const struct zfile *f, const struct zmemory *m,
     zmpi_job_make(&a, &bound, &range, &job); /* on failure the bound stays 0: exact */
     zmpi_job_threshold(&job, f->options.threshold);
     zmpi_job_settle(&job);
+    if (zmpi_job_open(&job))
+        job.abs_bound = (double)INFINITY; /* to be found for the record */
     return job;
 }
 

@@ -21,6 +21,8 @@ struct plan {
     size_t shape[3];  /* of the call's elements */
     uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
     size_t most_runs; /* of a piece, so that its list fits where records go */
+    bool surveyed;
+    struct zmpi_survey survey; /* ratio: of the whole call */
 };
 
 static bool holds(const size_t shape[3], size_t count)
@@ -173,11 +175,45 @@ static int plan_range(struct zfile *f, struct plan *p, struct zmpi_range *range)
     struct zmpi_bound bound = zfile_bound(f, p->memory.element);
     enum zmpi_status status = ZMPI_OK;
     *range = ZMPI_RANGE_EMPTY;
-    if (zmpi_bound_needs_range(&bound) && p->memory.bytes)
+    if (bound.mode == ZMPI_RATIO && p->memory.bytes) /* samples are taken on the host */
+        status = zmemory_to_host(&p->memory);
+    if (!status && zmpi_bound_needs_range(&bound) && p->memory.bytes)
         status =
             zmemory_range(&p->memory, f->options.threshold, zruntime_threads(&f->options), range);
     f->stats.n.seconds_scan += zseconds() - start;
     return plan_failed(f, p, status, "looking for the value range");
+}
+
+/* ---- ratio: one bound for a call ---- */
+
+static bool wants_ratio(const struct zfile *f, const struct plan *p)
+{
+    struct zmpi_bound bound = zfile_bound(f, p->memory.element);
+    return bound.mode == ZMPI_RATIO && p->memory.bytes > 0;
+}
+
+/* comm: of all ranks that write together, even those with nothing lossy; MPI_COMM_NULL: none. */
+static int plan_survey(struct zfile *f, struct plan *p, const struct zmpi_range *range,
+                       bool careful, MPI_Comm comm)
+{
+    const struct zmpi_array any = {ZMPI_F64, {1, 1, 1}};
+    const struct zmpi_array mine = {p->memory.element, {p->shape[0], p->shape[1], p->shape[2]}};
+    struct zmpi_job job;
+    int rc = MPI_SUCCESS;
+    double start = zseconds();
+    zmpi_job_make(&any, &f->options.bound, range, &job);
+    zmpi_job_threshold(&job, f->options.threshold);
+    zmpi_survey_begin(&p->survey, &job, careful);
+    do {
+        if (wants_ratio(f, p) && zmpi_job_open(&job))
+            zmpi_survey_add(&p->survey, &mine, p->memory.data);
+        if (comm != MPI_COMM_NULL)
+            rc = PMPI_Allreduce(MPI_IN_PLACE, &p->survey.sum, ZMPI_SURVEY_SUMS, MPI_UINT64_T,
+                                MPI_SUM, comm);
+    } while (!rc && zmpi_survey_next(&p->survey));
+    p->surveyed = true;
+    f->stats.n.seconds_scan += zseconds() - start;
+    return rc;
 }
 
 /* Where the piece at `begin` goes; *bytes is made smaller if it is scattered over too many runs. */
@@ -213,7 +249,8 @@ static int encode_next(struct zfile *f, struct plan *p, uint64_t *begin,
                            .element = p->memory.element,
                            .row = p->shape[2],
                            .rows = p->shape[1],
-                           .range = range};
+                           .range = range,
+                           .survey = p->surveyed ? &p->survey : NULL};
     enum zmpi_status status = piece_extent(f, p, *begin, &bytes, &piece.extent);
     *begin += bytes;
     return status ? zfile_raise_status(f, status, "writing") : zencode_piece(f, &piece);
@@ -234,6 +271,8 @@ static int write_pieces(struct zfile *f, struct plan *p, const struct zmpi_range
     const bool nonblocking = f->behind; /* it has the time until it is waited for */
     int rc = zstage_flush(f);
     f->behind = true;
+    if (!rc && wants_ratio(f, p) && !p->surveyed && p->memory.bytes > p->piece)
+        rc = plan_survey(f, p, range, true, MPI_COMM_NULL);
     for (uint64_t at = 0; at < p->memory.bytes && !rc;) {
         if (outbox_is_full(f, p))
             rc = zplace_slab(f);
@@ -286,16 +325,19 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
 }
 
 /* What all ranks must know before a collective write: the range of all data, the number of rounds,
- * and whether what any of them has is too much to be staged. */
-static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds, bool *large)
+ * and whether what any of them has is too much to be staged, or wants a ratio. */
+static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds, bool *large,
+                 bool *ratio)
 {
-    double mine[5] = {range->min, -range->max, range->fill, -(double)*rounds, *large ? -1 : 0};
-    double all[5];
-    int rc = PMPI_Allreduce(mine, all, 5, MPI_DOUBLE, MPI_MIN, f->comm);
+    double mine[6] = {range->min,       -range->max,     range->fill,
+                      -(double)*rounds, *large ? -1 : 0, *ratio ? -1 : 0};
+    double all[6];
+    int rc = PMPI_Allreduce(mine, all, 6, MPI_DOUBLE, MPI_MIN, f->comm);
     if (!rc) {
         *range = (struct zmpi_range){all[0], -all[1], all[2]};
         *rounds = (uint64_t)-all[3];
         *large = all[4] < 0;
+        *ratio = all[5] < 0;
     }
     return rc;
 }
@@ -311,6 +353,22 @@ static int write_staged(struct zfile *f, struct plan *p, const struct zmpi_range
     return rc ? rc : told;
 }
 
+/* Has the only round missed the ratio? Then it is coded once more, by all ranks alike. */
+static int correct_round(struct zfile *f, struct plan *p, const struct zmpi_range *range,
+                         bool coded)
+{
+    bool mine = coded && wants_ratio(f, p);
+    uint64_t sizes[2] = {mine ? p->memory.bytes : 0, mine ? zencode_coded(f) : 0};
+    int rc = PMPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPI_UINT64_T, MPI_SUM, f->comm);
+    if (rc || sizes[0] == 0 || !zmpi_survey_correct(&p->survey, sizes[0], sizes[1]) || !mine)
+        return rc;
+    struct zmpi_extent extent;
+    uint64_t at = 0;
+    zencode_undo(f, &extent);
+    p->extent = extent;
+    return encode_next(f, p, &at, range);
+}
+
 /* Round by round: each rank codes a piece, all are placed together, and written while the next
  * round is coded. */
 static int write_rounds(struct zfile *f, struct plan *p, const struct zmpi_range *range,
@@ -320,6 +378,10 @@ static int write_rounds(struct zfile *f, struct plan *p, const struct zmpi_range
     int rc = zstage_flush(f);
     for (uint64_t k = 0; k < rounds || k == 0; k++) {
         int step = at < p->memory.bytes ? encode_next(f, p, &at, range) : MPI_SUCCESS;
+        if (rounds == 1 && p->surveyed) {
+            int corrected = correct_round(f, p, range, at > 0 && !step);
+            step = step ? step : corrected;
+        }
         int placed = zplace_dense(f, k + 1 < rounds);
         rc = rc ? rc : step ? step : placed;
     }
@@ -349,7 +411,10 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     uint64_t rounds = rc ? 0 : plan_pieces(f, &p);
     bool large = zfile_may_read(f) || f->session.shared || p.memory.bytes > zstage_limit(f) ||
                  p.runs > zstage_most_runs(f);
-    int agreed = agree(f, &range, &rounds, &large);
+    bool ratio = !rc && wants_ratio(f, &p);
+    int agreed = agree(f, &range, &rounds, &large, &ratio);
+    if (!agreed && ratio && (large || f->session.atomic))
+        agreed = plan_survey(f, &p, &range, rounds > 1, f->comm);
     if (agreed) {
         plan_free(&p);
         return agreed;

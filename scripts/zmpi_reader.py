@@ -341,7 +341,7 @@ def read_exceptions(reader, exceptional, count, values):
 # ---- streams (1.1) ----
 
 TYPES = {1: "f32", 2: "f64", 3: "i32", 4: "i64", 5: "bytes"}
-MODES = {0: "lossless", 1: "abs", 2: "rel", 3: "psnr", 5: "pw_rel"}
+MODES = {0: "lossless", 1: "abs", 2: "rel", 3: "psnr", 4: "ratio", 5: "pw_rel"}
 WIDTHS = {1: 4, 2: 8, 3: 4, 4: 8, 5: 4}
 BYTES = 5
 

@@ -2,7 +2,7 @@
 #ifndef ZMPI_BENCH_H
 #define ZMPI_BENCH_H
 
-#include "device.h"
+#include "ratio.h"
 #include "tool.h"
 
 enum { BENCH_MOST_REPETITIONS = 31, BENCH_MOST_PEERS = 4, BENCH_PEER_REPETITIONS = 3 };

@@ -148,7 +148,7 @@ static int run_zmpi(struct bench_result *r, struct buffers *b, bool count)
     const struct zmpi_device *device = r->settings->device;
     double start = bench_now();
     enum zmpi_status status =
-        device->compress(&r->job, b->coded, b->capacity, r->field->data, &r->zmpi.size);
+        zmpi_job_compress(device, &r->job, b->coded, b->capacity, r->field->data, &r->zmpi.size);
     double compressed = bench_now();
     if (!status)
         status = device->decompress(b->decoded, r->field->bytes, b->coded, r->zmpi.size, NULL,
@@ -241,7 +241,8 @@ static int run_piece(struct bench_result *r, struct buffers *b, bool count)
         double t0 = bench_now();
         memcpy(b->decoded, r->field->data, r->piece_bytes);
         double t1 = bench_now();
-        status = device->compress(&job, b->coded, b->capacity, r->field->data, &r->cached.size);
+        status =
+            zmpi_job_compress(device, &job, b->coded, b->capacity, r->field->data, &r->cached.size);
         double t2 = bench_now();
         if (!status)
             status =

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "offload.h"
+#include "ratio.h"
 #include "tool.h"
 
 /* Input of one record at most: whole planes of the field. */
@@ -25,7 +26,8 @@ struct work {
     struct zmpi_header header;
     struct zmpi_range range;
     struct zmpi_container container; /* what was written so far */
-    double least_bound;              /* absolute, of all records */
+    double least_bound, most_bound;  /* absolute, of all records */
+    double coded;                    /* bytes of their streams */
 };
 
 static int parse(int argc, char **argv, struct work *w, double *threshold, const char **input,
@@ -67,7 +69,7 @@ static int check(struct work *w)
 {
     size_t width = zmpi_type_size(w->type), count = (size_t)(w->in.physical / width), n;
     if (!w->bound_given && !w->options.bound_set)
-        return tool_fail("no bound: give -e abs=V, rel=V, pw_rel=V, psnr=dB or lossless");
+        return tool_fail("no bound: give -e abs=V, rel=V, pw_rel=V, psnr=dB, ratio=R or lossless");
     if (!w->bound_given)
         w->bound = w->options.bound;
     if (w->in.physical % width)
@@ -108,8 +110,11 @@ static int find_range(struct work *w)
 static void note_bound(struct work *w, const unsigned char *stream, size_t size)
 {
     struct zmpi_stream_info info;
-    if (!zmpi_stream_info(stream, size, &info))
-        w->least_bound = fmin(w->least_bound, info.abs_bound);
+    if (zmpi_stream_info(stream, size, &info))
+        return;
+    w->least_bound = fmin(w->least_bound, info.abs_bound);
+    w->most_bound = fmax(w->most_bound, info.abs_bound);
+    w->coded += (double)size;
 }
 
 /* One record: `bytes` at `at`, an array of this shape. The log's end moves on. */
@@ -213,6 +218,23 @@ static int write_container(struct work *w)
     return status ? status : write_header(w, true);
 }
 
+/* What became of a bound that is none itself. */
+static void say_bound(const struct work *w)
+{
+    const double asked = w->bound.value, got = (double)w->in.physical / w->coded;
+    if (w->bound.mode == ZMPI_PSNR)
+        printf("psnr=%.9g: absolute bound %.9g\n", asked, w->least_bound);
+    if (w->bound.mode != ZMPI_RATIO)
+        return;
+    const bool exact = !(w->most_bound > 0);
+    const bool missed = fabs(got / asked - 1) > 0.05 && !(exact && got > asked);
+    printf("ratio=%.9g%s %.4g", asked, missed ? " cannot be had:" : ":", got);
+    if (exact)
+        printf(", without loss\n");
+    else
+        printf(", absolute bound %.9g\n", w->most_bound);
+}
+
 int tool_compress(int argc, char **argv)
 {
     struct work w = {.least_bound = (double)INFINITY};
@@ -242,8 +264,8 @@ int tool_compress(int argc, char **argv)
     }
     if (!status && w.verbose && w.container.count)
         printf("device %s (%s)\n", zmpi_offload_device(&w.offload)->name, w.offload.why);
-    if (!status && w.bound.mode == ZMPI_PSNR && w.container.count)
-        printf("psnr=%.9g: absolute bound %.9g\n", w.bound.value, w.least_bound);
+    if (!status && w.container.count)
+        say_bound(&w);
     zmpi_container_free(&w.container);
     tool_input_close(&w.in);
     return status;

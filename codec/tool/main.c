@@ -18,7 +18,7 @@ static const struct command {
      "and NaN left out;\n"
      "pw_rel=V, V times |x|; psnr=dB, peak signal-to-noise ratio of all values (the absolute bound "
      "found is printed);\n"
-     "or lossless.\n"
+     "ratio=R, R times smaller, whatever the bound (it is printed); or lossless.\n"
      "-T V (ZMPI_THRESHOLD): values with |x| >= V are kept exactly and left out of the range.\n"
      "-v says which device compressed, and why."},
     {"decompress", tool_decompress, "IN OUT",

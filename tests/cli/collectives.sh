@@ -36,4 +36,7 @@ grep -q '^zmpi MPI_Gather: .* compressed: ' out
 report 'g["calls_compressed"] == 0 and g["calls_raw_node"] > 0 and g["bytes_passed"] > 0' ZMPI_COLLECTIVE_MIN=256
 grep -q '^zmpi MPI_Gather: .* inside one node' out
 report 'g["calls_passed"] == g["calls"] and g["bytes"] == 0' ZMPI_COLLECTIVES=scatter ZMPI_COLLECTIVE_MIN=256
+report 'g["ratio"] > 7 and g["largest_bound"] > 0' \
+    ZMPI_ERROR_BOUND=ratio=8 ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=256
+grep -q '^zmpi MPI_Gather: .*, errors up to ' out
 rm -f w* out report.json

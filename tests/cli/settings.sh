@@ -48,11 +48,14 @@ plain() {
     cmp in.raw "$1" || fail "$1 is not what was written"
 }
 
-python3 - <<'PYTHON'
+make_input() {
+    python3 - <<'PYTHON'
 import array, math
 with open("in.raw", "wb") as out:
     array.array("f", (math.sin(i * 1e-3) + (i % 32) * 0.01 for i in range(16 * 32 * 32))).tofile(out)
 PYTHON
+}
+make_input
 
 # said: the lines of the library, not of its report.
 said() {
@@ -137,6 +140,19 @@ printf '[*]\nerror_bound = sometimes\n' >broken.ini
 field_io 3 ZMPI_CONFIG=broken.ini -- write -t f32 -d 16x32x32 in.raw wrong.z && fail "broken rules were accepted"
 said | grep -q 'broken.ini:2.*sometimes' || fail "broken rules: file and line are not named"
 wrong ZMPI_CONFIG missing.ini missing.ini
+
+echo "== a ratio"
+write field.bin ZMPI_ERROR_BOUND=ratio=4 ZMPI_REPORT=report.json
+grep -q 'field.bin.*ratio=4 (abs=0\.0' out || fail "the bound that a ratio took is not in the report"
+grep -q '"largest_bound": 0\.0' report.json || fail "the bound that a ratio took is not in the JSON"
+! said || fail "said although the ratio was reached"
+head -c 65536 /dev/zero >in.raw
+write field.bin ZMPI_ERROR_BOUND=ratio=4
+grep -q 'field.bin.*ratio=4 (without loss)' out || fail "data that need lose nothing"
+! said || fail "said although nothing was lost"
+make_input
+write field.bin ZMPI_ERROR_BOUND=ratio=1e6
+said | grep -q 'field.bin: ratio=1e+06 cannot be had: it is [0-9.]*, with errors up to ' || fail "a ratio that cannot be had"
 
 echo "== report"
 write report.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_REPORT=report.json ZMPI_REPORT_TEXT=off

@@ -94,7 +94,23 @@ for type in f32 f64; do
     expect 0 "$zmpi" compare -t $type --json $type.raw a.zmpi
     check json "60 <= d['psnr'] < 65"
 done
-for bound in psnr=70 pw_rel=1e-2; do
+for type in f32 f64; do
+    expect 0 "$zmpi" compress -t $type -e ratio=4 -d 20x30x40 $type.raw a.zmpi
+    check grep -q '^ratio=4: [34]\.[0-9]*, absolute bound [0-9.e-]*$' out
+    expect 0 "$zmpi" info a.zmpi
+    check grep -q 'ratio=4 (abs [0-9.e-]*), ratio' out
+    expect 0 "$zmpi" info --json a.zmpi
+    check json "d['records'][0]['bound'] == 'ratio=4' and 0 < d['records'][0]['abs_bound'] < 1"
+    expect 0 "$zmpi" verify a.zmpi
+done
+expect 0 "$zmpi" compress -t f32 -e ratio=1e9 f32.raw a.zmpi
+check grep -q '^ratio=1e+09 cannot be had: [0-9.]*, absolute bound [0-9.]*$' out
+head -c 65536 /dev/zero >zero.raw
+expect 0 "$zmpi" compress -t f64 -e ratio=2 zero.raw a.zmpi
+check grep -q '^ratio=2: [0-9.]*, without loss$' out
+expect 0 "$zmpi" decompress a.zmpi back.raw
+check cmp zero.raw back.raw
+for bound in psnr=70 pw_rel=1e-2 ratio=6; do
     expect 0 "$zmpi" bench -t f32 -e $bound --size 64K --repetitions 1 --json f32.raw
     check json "d['bound'][:4] == '${bound:0:4}' and 0.5 < d['max_error_over_bound'] <= 1 and d['ratio'] > 1"
 done
@@ -130,7 +146,7 @@ check grep -q '^zmpi [0-9]' out
 expect 2 "$zmpi" options extra
 c="$zmpi compress"
 expect 2 $c -t f16 -e abs=1 f32.raw x.zmpi
-for bound in abs=0 abs=-1 abs=nan rel=0 rel=1 rel=-1 psnr=0 psnr=301 pw_rel=1 pw_rel= "" 1e-3; do
+for bound in abs=0 abs=-1 abs=nan rel=0 rel=1 rel=-1 psnr=0 psnr=301 pw_rel=1 pw_rel= ratio=1 ratio=x "" 1e-3; do
     expect 2 $c -t f32 -e "$bound" f32.raw x.zmpi
 done
 expect 2 $c -t f32 f32.raw x.zmpi # no bound anywhere
@@ -163,7 +179,7 @@ ZMPI_ERROR_BOUND=abs=0.5 expect 0 $c -t f32 -e lossless f32.raw x.zmpi
 expect 0 "$zmpi" info --json x.zmpi
 check json "d['records'][0]['bound'] == 'lossless'"
 ZMPI_ERROR_BOUND=rel=-1 expect 2 $c -t f32 -e lossless f32.raw x.zmpi
-says "ZMPI_ERROR_BOUND=rel=-1: allowed are abs=V, rel=V, pw_rel=V (V > 0, rel and pw_rel < 1), psnr=dB (up to 300) or lossless"
+says "ZMPI_ERROR_BOUND=rel=-1: allowed are abs=V, rel=V, pw_rel=V (V > 0, rel and pw_rel < 1), psnr=dB (up to 300), ratio=R (R > 1) or lossless"
 check one_line
 ZMPI_EROR_BOUND=abs=1 expect 2 $c -t f32 -e lossless f32.raw x.zmpi
 says "did you mean ZMPI_ERROR_BOUND"

@@ -30,57 +30,27 @@ Test(bound, good)
     cr_assert_eq(parse("psnr=80", &b), ZMPI_OK);
     cr_assert(b.mode == ZMPI_PSNR && b.value == 80);
     cr_assert_eq(parse("psnr=300", &b), ZMPI_OK);
+    cr_assert_eq(parse("ratio=10.5", &b), ZMPI_OK);
+    cr_assert(b.mode == ZMPI_RATIO && b.value == 10.5);
     cr_assert_eq(parse("pw_rel=1e-3", &b), ZMPI_OK);
     cr_assert(b.mode == ZMPI_PW_REL && b.value == 1e-3);
 }
 
 Test(bound, bad)
 {
-    static const char *const bad[] = {"",
-                                      "abs",
-                                      "abs=",
-                                      "abs=0",
-                                      "abs=-1",
-                                      "abs=nan",
-                                      "abs=inf",
-                                      "abs=1e400",
-                                      "rel=1",
-                                      "rel=2",
-                                      "rel=0",
-                                      "rel=-1e-3",
-                                      "rel=x",
-                                      "rel=1e-3 ",
-                                      " rel=1e-3",
-                                      "rel= 1e-3",
-                                      "REL=1e-3",
-                                      "rel=1e-3x",
-                                      "lossless=1",
-                                      "lossless ",
-                                      "1e-3",
-                                      "abs=0x10",
-                                      "abs=1,5",
-                                      "psnr=0",
-                                      "psnr=-60",
-                                      "psnr=300.1",
-                                      "psnr=inf",
-                                      "psnr=60dB",
-                                      "ratio=10",
-                                      "pw_rel=0",
-                                      "pw_rel=1",
-                                      "pw_rel=nan",
-                                      "pw=1e-3",
-                                      "=1",
-                                      "abs=1e-400",
-                                      "abs=-0",
-                                      "rel==1e-3",
-                                      "rel",
-                                      "abs=1e-3,rel=1e-3",
-                                      "abs=+",
-                                      "abs=e5",
-                                      "abs=.",
-                                      "abs=infinity",
-                                      "abs=1e",
-                                      "lossles"};
+    static const char *const bad[] = {"",           "abs",        "abs=",       "abs=0",
+                                      "abs=-1",     "abs=nan",    "abs=inf",    "abs=1e400",
+                                      "rel=1",      "rel=2",      "rel=0",      "rel=-1e-3",
+                                      "rel=x",      "rel=1e-3 ",  " rel=1e-3",  "rel= 1e-3",
+                                      "REL=1e-3",   "rel=1e-3x",  "lossless=1", "lossless ",
+                                      "1e-3",       "abs=0x10",   "abs=1,5",    "psnr=0",
+                                      "psnr=-60",   "psnr=300.1", "psnr=inf",   "psnr=60dB",
+                                      "ratio=1",    "ratio=0.5",  "ratio=-8",   "ratio=inf",
+                                      "ratio=nan",  "ratio=8x",   "pw_rel=0",   "pw_rel=1",
+                                      "pw_rel=nan", "pw=1e-3",    "=1",         "abs=1e-400",
+                                      "abs=-0",     "rel==1e-3",  "rel",        "abs=1e-3,rel=1e-3",
+                                      "abs=+",      "abs=e5",     "abs=.",      "abs=infinity",
+                                      "abs=1e",     "lossles"};
     for (size_t i = 0; i < KIT_COUNT(bad); i++) {
         struct zmpi_bound b;
         cr_assert_eq(parse(bad[i], &b), ZMPI_ERR_BOUND, "\"%s\"", bad[i]);

@@ -127,6 +127,55 @@ Test(fields, lossless, .timeout = 100)
     each_field(check_lossless);
 }
 
+/* ---- a ratio ---- */
+
+static double compressed_by(const struct field *f, struct zmpi_bound bound)
+{
+    struct kit_stream s = kit_compress(&f->array, bound, f->data);
+    free(s.data);
+    return (double)kit_bytes(&f->array) / (double)s.size;
+}
+
+/* The nearest ratio that any absolute bound gives. */
+static double nearest(const struct field *f, double asked)
+{
+    struct zmpi_range range;
+    zmpi_range_of(f->array.type, f->data, kit_elements(&f->array), &range);
+    double best = INFINITY;
+    for (int i = 0; i < 8 * 60; i++) {
+        double got = compressed_by(f, kit_abs((range.max - range.min) * exp2(-i / 8.0)));
+        if (fabs(log(got / asked)) < fabs(log(best / asked)))
+            best = got;
+        if (got < asked / 2)
+            break;
+    }
+    return best;
+}
+
+/* What no bound gives may be missed. Without loss it may be better. */
+static void check_ratio(const struct field *f)
+{
+    static size_t turn;
+    const double all[] = {4, 6, 8, 10.5, 16}, asked = all[turn++ % KIT_COUNT(all)];
+    struct zmpi_bound bound = {ZMPI_RATIO, asked};
+    struct kit_stream s = kit_compress(&f->array, bound, f->data);
+    double got = (double)kit_bytes(&f->array) / (double)s.size, abs_bound = kit_abs_bound(&s);
+    void *out = kit_decompress(&s);
+    kit_check(&f->array, f->data, out, abs_bound, f->path);
+    free(out);
+    free(s.data);
+    if (fabs(got / asked - 1) <= 0.05 || (abs_bound <= 0 && got > asked))
+        return;
+    double best = nearest(f, asked);
+    cr_assert(fabs(best / asked - 1) > 0.05, "%s: ratio=%g became %g, %g can be had", f->path,
+              asked, got, best);
+}
+
+Test(fields, asked_ratio, .timeout = 100)
+{
+    each_field(check_ratio);
+}
+
 /* ---- fill values ---- */
 
 /* The range of a field leaves fill values out, and no fill value changes. */

@@ -84,10 +84,11 @@ Test(options, values)
 {
     all("error_bound",
         LIST("abs=1", "rel=1e-3", "abs=1e-30", "lossless", "rel=0.99", "psnr=80", "psnr=300",
-             "pw_rel=1e-3"),
+             "pw_rel=1e-3", "ratio=8"),
         LIST("", "abs=0", "abs=-1", "rel=-1", "rel=1", "rel=2", "abs=nan", "abs=inf", "rel=", "abs",
              "1e-3", "ABS=1", "abs=1 ", " abs=1", "abs=1x", "abs=0x1p-3", "abs=1e999", "lossless=1",
-             "psnr=0", "psnr=-60", "psnr=301", "psnr=nan", "pw_rel=0", "pw_rel=1", "pw_rel=-1e-3"));
+             "psnr=0", "psnr=-60", "psnr=301", "psnr=nan", "pw_rel=0", "pw_rel=1", "pw_rel=-1e-3",
+             "ratio=1", "ratio=0", "ratio=inf"));
     all("codec", LIST("fle"), LIST("", "FLE", "zfp", "huffman", "fle,fle"));
     all("device", LIST("auto", "cpu", "cuda", "my_dev-2"),
         LIST("", "a b", "../x", "CPU", "abcdefghijklmnopqrstuvwxyzabcdefghij"));

@@ -15,8 +15,8 @@ static void check_shape(struct kit_random *r, const struct zmpi_array *a)
 {
     char what[120];
     enum kit_data kind = (enum kit_data)kit_below(r, KIT_DATA_KINDS);
-    struct zmpi_bound bounds[] = {
-        {ZMPI_LOSSLESS, 0}, kit_abs(1e-3), kit_rel(1e-3), {ZMPI_PW_REL, 1e-3}, {ZMPI_PSNR, 60}};
+    struct zmpi_bound bounds[] = {{ZMPI_LOSSLESS, 0},  kit_abs(1e-3),   kit_rel(1e-3),
+                                  {ZMPI_PW_REL, 1e-3}, {ZMPI_PSNR, 60}, {ZMPI_RATIO, 5}};
     void *src = kit_make(r, a, kind);
     for (size_t b = 0; b < KIT_COUNT(bounds); b++) {
         snprintf(what, sizeof what, "type %d %zux%zux%zu data %d mode %d", a->type, a->extent[0],
@@ -205,10 +205,11 @@ Test(stream, head_size)
 Test(stream, bad_bounds)
 {
     static const struct zmpi_bound bad[] = {
-        {ZMPI_ABS, 0},    {ZMPI_ABS, -1},        {ZMPI_ABS, NAN},   {ZMPI_ABS, INFINITY},
-        {ZMPI_REL, 0},    {ZMPI_REL, 1},         {ZMPI_REL, -1e-3}, {ZMPI_REL, NAN},
-        {ZMPI_REL, 1e30}, {ZMPI_ABS, -INFINITY}, {ZMPI_PSNR, 0},    {ZMPI_PSNR, NAN},
-        {ZMPI_PSNR, 301}, {ZMPI_PW_REL, 0},      {ZMPI_PW_REL, 1},  {ZMPI_PW_REL, NAN}};
+        {ZMPI_ABS, 0},    {ZMPI_ABS, -1},        {ZMPI_ABS, NAN},       {ZMPI_ABS, INFINITY},
+        {ZMPI_REL, 0},    {ZMPI_REL, 1},         {ZMPI_REL, -1e-3},     {ZMPI_REL, NAN},
+        {ZMPI_REL, 1e30}, {ZMPI_ABS, -INFINITY}, {ZMPI_PSNR, 0},        {ZMPI_PSNR, NAN},
+        {ZMPI_PSNR, 301}, {ZMPI_PW_REL, 0},      {ZMPI_PW_REL, 1},      {ZMPI_PW_REL, NAN},
+        {ZMPI_RATIO, 1},  {ZMPI_RATIO, NAN},     {ZMPI_RATIO, INFINITY}};
     struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 100);
     float src[100] = {0};
     unsigned char dst[4096];
@@ -219,7 +220,7 @@ Test(stream, bad_bounds)
                      zmpi_strerror(s));
         cr_assert_eq(size, 77, "written on error");
     }
-    struct zmpi_bound unknown[] = {{(enum zmpi_mode)4, 0.1}, {(enum zmpi_mode)9, 0.1}};
+    struct zmpi_bound unknown[] = {{(enum zmpi_mode)6, 0.1}, {(enum zmpi_mode)9, 0.1}};
     size_t size;
     for (size_t i = 0; i < KIT_COUNT(unknown); i++)
         cr_assert_eq(zmpi_compress(&a, &unknown[i], NULL, dst, sizeof dst, src, &size),

@@ -1,0 +1,278 @@
+/* ratio.c - the bound that gives a ratio: ladder and search (format.md 4.8). */
+#include "ratio.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rungs of the ladder: bound 2^(-rung/32) of the top. Only products, so that every machine has the
+ * same ones. */
+enum { OCTAVE = 32, LOWEST = 63 * OCTAVE };
+
+/* What a round asks about: the whole ladder, then the part of it where the answer lies. */
+static const struct {
+    int step, rungs;
+    size_t least, most; /* samples: one of two chunks, in between */
+} rounds[] = {{21 * OCTAVE / 4, ZMPI_SURVEY_RUNGS, 8, 16},
+              {5 * OCTAVE / 4, 5, 16, 16},
+              {3 * OCTAVE / 4, 2, 32, 512}};
+
+enum { ROUNDS = sizeof rounds / sizeof *rounds, CAREFUL = 4 };
+
+/* What is further from its target than this is compressed again. */
+#define TOLERANCE 0.04
+#define SMALL     ((size_t)4 << 20)
+enum { TRIES = 3, TRIES_SMALL = 8 };
+/* A survey that was so wrong has seen other data. */
+#define FAR 1.25
+enum { TRIES_FAR = 12 };
+
+static double bound_at(enum zmpi_type type, double top, int rung)
+{
+    static const double part[] = {0x1.f50765b6e4540p-1, 0x1.ea4afa2a490dap-1, 0x1.d5818dcfba487p-1,
+                                  0x1.ae89f995ad3adp-1, 0x1.6a09e667f3bcdp-1}; /* 2^(-2^k/32) */
+    double bound = ldexp(top, -(rung / OCTAVE));
+    for (int k = 0; k < 5; k++)
+        if (rung % OCTAVE >> k & 1)
+            bound *= part[k];
+    return zmpi_bound_round(type, bound);
+}
+
+static int on_ladder(double rung)
+{
+    return rung >= LOWEST ? LOWEST : rung > 0 ? (int)(rung + 0.5) : 0;
+}
+
+/* ---- the survey ---- */
+
+size_t zmpi_survey_samples(const struct zmpi_survey *s, size_t chunks)
+{
+    size_t n = chunks / 2, least = rounds[s->round].least, most = rounds[s->round].most;
+    n = n < least ? least : n > most ? most : n;
+    return s->careful ? CAREFUL * n : n;
+}
+
+double zmpi_survey_bound(const struct zmpi_survey *s, enum zmpi_type type, int k)
+{
+    return bound_at(type, s->top, s->first + k * s->step);
+}
+
+bool zmpi_job_open(const struct zmpi_job *job)
+{
+    return job->top > 0;
+}
+
+/* Around `middle`. */
+static void begin_round(struct zmpi_survey *s, int round, int middle)
+{
+    s->round = round;
+    s->step = rounds[round].step;
+    s->rungs = rounds[round].rungs;
+    int width = s->step * (s->rungs - 1), first = middle - width / 2;
+    s->first = first < 0 ? 0 : first + width > LOWEST ? LOWEST - width : first;
+    memset(&s->sum, 0, sizeof s->sum);
+}
+
+void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool careful)
+{
+    *s = (struct zmpi_survey){.ratio = job->bound.value,
+                              .top = job->top,
+                              .keep = job->keep,
+                              .careful = careful,
+                              .exact = true};
+    begin_round(s, 0, 0);
+}
+
+/* Where the estimates reach the target: on the straight line between two of them, or as the first
+ * or last two go on. */
+static int find_rung(const struct zmpi_survey *s, double *slope)
+{
+    const double target = (double)s->sum.raw / s->ratio;
+    int k = 0;
+    while (k + 2 < s->rungs && (double)s->sum.coded[k + 1] < target)
+        k++;
+    double a = (double)s->sum.coded[k], b = (double)s->sum.coded[k + 1];
+    double rise = (b - a) / s->step;
+    *slope = fmax(rise, 0) / (double)s->sum.raw;
+    if (!(rise > 0))
+        return on_ladder(s->first + (a > target ? k : k + 1) * s->step);
+    double on = fmax(fmin((target - a) / rise, 4 * s->step), -4 * s->step);
+    return on_ladder(s->first + k * s->step + on);
+}
+
+bool zmpi_survey_next(struct zmpi_survey *s)
+{
+    if (s->sum.raw == 0)
+        return false;
+    s->rung = find_rung(s, &s->slope);
+    if (s->sum.exact)
+        s->exact = (double)s->sum.exact * s->ratio <= (double)s->sum.raw;
+    if (s->round + 1 == ROUNDS)
+        return false;
+    begin_round(s, s->round + 1, s->rung);
+    return true;
+}
+
+void zmpi_survey_settle(const struct zmpi_survey *s, struct zmpi_job *job)
+{
+    job->abs_bound = s->exact ? 0 : bound_at(job->array.type, s->top, s->rung);
+    job->top = 0;
+}
+
+/* ---- what was compressed, and must be again ---- */
+
+struct
+try {
+    int rung;
+    double bytes;
+};
+
+struct fit {
+    double target;   /* bytes */
+    double steepest; /* bytes for a rung: a bit of each element for an octave (CEAZ equation 2) */
+    double slope;    /* the same here, as far as it is known */
+    struct try now, best;
+    struct try too_large, too_small; /* the nearest ones; rung -1: none */
+    int tries, most;
+};
+
+static struct fit fit_of(const struct zmpi_survey *s, size_t raw, size_t width)
+{
+    struct fit f = {.target = (double)raw / s->ratio,
+                    .steepest = (double)raw / (double)(8 * width * OCTAVE),
+                    .too_large = {.rung = -1},
+                    .too_small = {.rung = -1},
+                    .most = raw < SMALL ? TRIES_SMALL : TRIES};
+    f.slope = s->slope > 0 ? s->slope * (double)raw : f.steepest;
+    return f;
+}
+
+static bool fits(const struct fit *f)
+{
+    return fabs(f->now.bytes - f->target) <= TOLERANCE * f->target;
+}
+
+static double factor(double a, double b)
+{
+    return a > b ? a / b : b / a;
+}
+
+static void note(struct fit *f, int rung, double bytes)
+{
+    const struct try before = f->now, now = {rung, bytes};
+    if (f->tries++ > 0) {
+        double slope = (now.bytes - before.bytes) / (now.rung - before.rung);
+        f->slope = slope > 0 ? slope : f->slope;
+    }
+    if (f->tries == 1 || factor(bytes, f->target) < factor(f->best.bytes, f->target))
+        f->best = now;
+    *(bytes > f->target ? &f->too_large : &f->too_small) = now;
+    f->now = now;
+}
+
+/*
+ * Rungs to go. Bits are a straight line over rungs where no block is empty; where most are, the
+ * logarithm of their number is one (2 (x - 1) / (x + 1), nearly).
+ */
+static double step_of(const struct fit *f)
+{
+    const bool far = f->tries == 1 && factor(f->now.bytes, f->target) > FAR;
+    double x = f->target / f->now.bytes, slope = far ? f->steepest : fmin(f->slope, f->steepest);
+    double straight = fmin(slope / f->steepest, 1);
+    double step = (x - 1) * (straight + (1 - straight) * 2 / (x + 1)) * f->now.bytes / slope;
+    return fmax(fmin(step, LOWEST), -LOWEST);
+}
+
+/* The next rung to try; the same one: this is as good as it gets. */
+static int next_rung(const struct fit *f)
+{
+    if (fits(f))
+        return f->now.rung;
+    if (f->tries >= (factor(f->best.bytes, f->target) > FAR ? TRIES_FAR : f->most))
+        return f->best.rung;
+    int next = on_ladder(f->now.rung + step_of(f));
+    int low = f->too_small.rung, high = f->too_large.rung;
+    if (low < 0 || high < 0)
+        return next == f->now.rung ? f->best.rung : next;
+    if (high - low < 2)
+        return f->best.rung;
+    return next > low && next < high ? next : (low + high) / 2;
+}
+
+bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded)
+{
+    struct fit f = fit_of(s, raw, sizeof(float));
+    if (s->exact) {
+        s->exact = (double)coded <= f.target * (1 + TOLERANCE);
+        return !s->exact;
+    }
+    note(&f, s->rung, (double)coded);
+    int next = next_rung(&f);
+    bool better = next != s->rung;
+    s->rung = next;
+    return better;
+}
+
+/* ---- one stream ---- */
+
+static enum zmpi_status compress_by(const struct zmpi_device *device, struct zmpi_job *job,
+                                    double bound, void *dst, size_t capacity, const void *src,
+                                    size_t *size)
+{
+    job->abs_bound = bound;
+    return device->compress(job, dst, capacity, src, size);
+}
+
+/* The header is not counted: an array of some hundred bytes would be erased to make up for it. */
+static double counted(size_t size)
+{
+    return (double)(size - ZMPI_STREAM_HEADER_BYTES);
+}
+
+static enum zmpi_status fit_stream(const struct zmpi_device *device, struct zmpi_job *job,
+                                   const struct zmpi_survey *s, struct fit *f, void *dst,
+                                   size_t capacity, const void *src, size_t *size)
+{
+    for (int rung = s->rung, next;; rung = next) {
+        double bound = bound_at(job->array.type, s->top, rung);
+        enum zmpi_status status = compress_by(device, job, bound, dst, capacity, src, size);
+        if (status)
+            return status;
+        if (f->tries > 0 && rung == f->best.rung) /* again, since nothing was better */
+            return ZMPI_OK;
+        note(f, rung, counted(*size));
+        next = next_rung(f);
+        if (next == rung)
+            return ZMPI_OK;
+    }
+}
+
+static enum zmpi_status compress_open(const struct zmpi_device *device, const struct zmpi_job *job,
+                                      void *dst, size_t capacity, const void *src, size_t *size)
+{
+    struct zmpi_survey s;
+    struct zmpi_job used = *job;
+    size_t bytes;
+    enum zmpi_status status = zmpi_array_bytes(&job->array, &bytes);
+    if (status)
+        return status;
+    zmpi_survey_begin(&s, job, false);
+    do
+        zmpi_survey_add(&s, &job->array, src);
+    while (zmpi_survey_next(&s));
+    used.top = 0;
+    struct fit f = fit_of(&s, bytes, zmpi_type_size(job->array.type));
+    if (s.exact || s.rung == LOWEST) {
+        status = compress_by(device, &used, 0, dst, capacity, src, size);
+        if (status || s.sum.raw == 0 || counted(*size) <= f.target * (1 + TOLERANCE))
+            return status;
+    }
+    return fit_stream(device, &used, &s, &f, dst, capacity, src, size);
+}
+
+enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struct zmpi_job *job,
+                                   void *dst, size_t dst_capacity, const void *src, size_t *size)
+{
+    if (zmpi_job_open(job))
+        return compress_open(device, job, dst, dst_capacity, src, size);
+    return device->compress(job, dst, dst_capacity, src, size);
+}

@@ -1,0 +1,79 @@
+/*
+ * ratio.h - the bound that gives a ratio (format.md 4.8; CEAZ 3.2.2): a survey estimates from
+ * samples how large streams would be by a ladder of bounds; what misses the target all the same is
+ * compressed again.
+ *
+ *     struct zmpi_survey s;
+ *     zmpi_survey_begin(&s, &job, careful);
+ *     do {
+ *         zmpi_survey_add(&s, &array, src);    each part of the data; then s.sum of all ranks
+ *     } while (zmpi_survey_next(&s));
+ *     zmpi_survey_settle(&s, &job);
+ */
+#ifndef ZMPI_RATIO_H
+#define ZMPI_RATIO_H
+
+#include "chunk.h"
+#include "device.h"
+
+/* Bounds that one round of a survey asks about, at most. */
+enum { ZMPI_SURVEY_RUNGS = 13 };
+
+/* The same on all ranks, but for `sum` before it is added up. */
+struct zmpi_survey {
+    double ratio, top, keep;
+    bool careful;
+    int round, first, step, rungs; /* rungs first, first + step, ...: 32 of them halve the bound */
+    struct zmpi_survey_sum {
+        uint64_t raw;                      /* bytes of the data */
+        uint64_t exact;                    /* of streams without loss, but for their headers */
+        uint64_t coded[ZMPI_SURVEY_RUNGS]; /* by each rung's bound */
+    } sum;
+    int rung;     /* what was found */
+    double slope; /* bytes that one rung more costs there, for each byte of data */
+    bool exact;   /* without loss the ratio is reached too */
+};
+
+enum { ZMPI_SURVEY_SUMS = sizeof(struct zmpi_survey_sum) / sizeof(uint64_t) };
+
+/* Does the job, made for a ratio, still lack its bound? */
+bool zmpi_job_open(const struct zmpi_job *job);
+
+/* job: an open one, of any part of the data. careful: take more samples, since nothing will be
+ * compressed twice. */
+void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool careful);
+void zmpi_survey_add(struct zmpi_survey *s, const struct zmpi_array *array, const void *src);
+/* Is there another round to be done? */
+bool zmpi_survey_next(struct zmpi_survey *s);
+/* Give the job the bound that was found. */
+void zmpi_survey_settle(const struct zmpi_survey *s, struct zmpi_job *job);
+/* By that bound `raw` bytes became `coded`, headers of streams left out. True: that is too far from
+ * the ratio, and there is a better bound now. */
+bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded);
+
+/*
+ * Compress on a device. An open job gets a bound: by a survey of src, and by compressing again as
+ * long as the stream, its header left out, is more than 4 % from what was asked: at most twice, or
+ * seven times what has less than 4 MiB, and more where the survey was quite wrong.
+ */
+enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struct zmpi_job *job,
+                                   void *dst, size_t dst_capacity, const void *src, size_t *size);
+
+/* ---- inside the codec ---- */
+
+/* Largest value of the element type that is not above the bound. */
+double zmpi_bound_round(enum zmpi_type type, double bound);
+/* The bound of rung `first + k * step`. */
+double zmpi_survey_bound(const struct zmpi_survey *s, enum zmpi_type type, int k);
+/* How many samples to take of an array of so many chunks. */
+size_t zmpi_survey_samples(const struct zmpi_survey *s, size_t chunks);
+/*
+ * Visit a tile for each sample of a float array, from all over it. position: of the sample in the
+ * tile, in 1/65536. Returns how many chunks the array has.
+ */
+typedef void zmpi_tile_visit_fn(void *context, const size_t extent[3], const struct zmpi_rows *rows,
+                                uint32_t position);
+size_t zmpi_tiles_visit(const struct zmpi_array *array, const void *src,
+                        const struct zmpi_survey *s, zmpi_tile_visit_fn *visit, void *context);
+
+#endif

@@ -13,6 +13,8 @@ static size_t store_integers(const struct shape *s, struct zmpi_chunk_work *work
     const U *q = (const U *)(const void *)(work->integers + ZMPI_CHUNK_BEFORE);
     U *r = (U *)(void *)work->residuals;
     residuals_of(s, q, base, axes, r);
+    if (work->keep)
+        memcpy(work->kept, r, s->count * WIDTH);
 
     const size_t head = head_bytes(map);
     unsigned char *lengths = out + head, *dst = lengths + length_bytes(s);
@@ -141,6 +143,8 @@ enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsigned ch
     } else {
         if (p.zero)
             memset(word, 0, s.count * WIDTH);
+        else if (work->given)
+            memcpy(word, work->residuals, s.count * WIDTH);
         else
             load_residuals(&s, &p, word);
         integers_of(&s, word, p.base, p.axes);

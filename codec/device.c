@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "stream.h"
 
 #define PREFIX       "libzmpi_"
 #define SUFFIX       ".so"
@@ -220,6 +221,11 @@ static const struct zmpi_device *best(size_t bytes)
         }
     }
     return found;
+}
+
+const struct zmpi_device *zmpi_device_for(const struct zmpi_device *device, int encoder)
+{
+    return encoder == ZMPI_FLE ? device : zmpi_device_cpu();
 }
 
 const struct zmpi_device *zmpi_device_find(const char *name, size_t bytes, const char **why)

@@ -23,7 +23,7 @@ struct zmpi_job {
      * finer[1]. 0 0: nothing does. */
     double finer[2];
     double keep; /* elements with |x| >= keep are kept exactly, +inf: none */
-    int encoder; /* 1: fle */
+    int encoder; /* as in the header: 1 fle, 2 huffman */
     int threads; /* >= 1 */
 };
 
@@ -77,6 +77,8 @@ const struct zmpi_device *zmpi_device_find(const char *name, size_t bytes, const
 
 /* The device built in. */
 const struct zmpi_device *zmpi_device_cpu(void);
+/* What codes by this encoder: the device, or the CPU for encoders that devices do not have. */
+const struct zmpi_device *zmpi_device_for(const struct zmpi_device *device, int encoder);
 
 /* The axes along which the array will be predicted (docs/format.md 4.6), as in a chunk's head; part
  * of compression, by itself for those who measure. */

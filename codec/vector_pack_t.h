@@ -48,10 +48,16 @@ VECTOR void residuals(const struct row *l, size_t i, unsigned axes, unsigned n, 
 struct packer {
     unsigned char *lengths, *dst;
     unsigned any;
+    U *keep; /* the residuals go here too; or NULL */
 };
 
 VECTOR void pack_next(struct packer *p, const V r[VECTORS])
 {
+    if (p->keep) {
+        for (unsigned k = 0; k < VECTORS; k++)
+            v_store(p->keep + k * LANES, r[k]);
+        p->keep += ZMPI_BLOCK;
+    }
     unsigned length = block_pack(r, p->dst);
     *p->lengths++ = (unsigned char)length;
     p->dst += 4 * (size_t)(length + (length != 0));

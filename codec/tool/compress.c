@@ -18,6 +18,7 @@ struct work {
     enum zmpi_type type;
     struct zmpi_bound bound;
     bool bound_given;
+    int encoder;     /* 0: not given */
     size_t shape[3]; /* 0 0 0: not given */
     const struct zmpi_device *device;
     struct tool_input in;
@@ -42,8 +43,8 @@ static int parse(int argc, char **argv, struct work *w, double *threshold, const
             return tool_fail("-d %s: extents as NZxNYxNX, each at least 1", optarg);
         if (c == 'T' && !zmpi_threshold_parse(optarg, threshold))
             return tool_fail("-T %s: a finite number > 0", optarg);
-        if (c == 'c' && strcmp(optarg, "fle") != 0)
-            return tool_fail("--codec %s: fle is what there is", optarg);
+        if (c == 'c' && !(w->encoder = zmpi_encoder_parse(optarg)))
+            return tool_fail("--codec %s: fle or huffman", optarg);
         if (c == 'e') {
             if (zmpi_bound_parse(optarg, &w->bound))
                 return tool_fail("-e %s: " ZMPI_BOUNDS, optarg);
@@ -127,9 +128,11 @@ static int write_record(struct work *w, uint64_t at, const struct zmpi_array *ar
     if (!status) {
         zmpi_job_threshold(&job, w->options.threshold);
         job.threads = tool_threads();
+        job.encoder = w->encoder;
     }
     if (!status)
-        status = w->device->compress(&job, output + head, capacity, input, &size);
+        status = zmpi_device_for(w->device, job.encoder)
+                     ->compress(&job, output + head, capacity, input, &size);
     if (status)
         return tool_fail_status(w->in.path, status);
     note_bound(w, output + head, size);
@@ -219,6 +222,8 @@ int tool_compress(int argc, char **argv)
         return TOOL_ERROR;
     if (threshold > 0)
         w.options.threshold = threshold;
+    if (!w.encoder)
+        w.encoder = zmpi_encoder_parse(w.options.codec);
     w.device = zmpi_device_find(w.options.device, 0, &why);
     if (!w.device)
         return tool_fail("ZMPI_DEVICE=%s: %s", w.options.device, why);

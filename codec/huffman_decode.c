@@ -1,0 +1,222 @@
+/* huffman_decode.c - a chunk of encoder 2 to residuals and an fle chunk without planes (format.md
+ * 1.4). src is untrusted. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "huffman.h"
+
+enum {
+    HEAD = 4,
+    STREAMS = ZMPI_HUFFMAN_STREAMS,
+    TABLE = 1 << ZMPI_HUFFMAN_LONGEST,
+    MOST_EXTRA = 44,  /* extra bits that fit behind a code, in 57 bits */
+    ESCAPE_EXTRA = 63 /* in an entry: as many as a word has */
+};
+
+/* ---- the table ----
+ *
+ * An entry tells what bits that begin like its index decode to. Bits 0 to 10: elements; 11 to 14:
+ * bits of the codes; 15 to 20: extra bits; 21 to 25: the first value, before extra bits go below
+ * it; 26 to 30: the second; 31: there are two.
+ */
+
+static uint32_t entry_of(unsigned symbol, unsigned length)
+{
+    const uint32_t bits = length << 11;
+    if (symbol == ZMPI_HUFFMAN_ESCAPE)
+        return 1 | bits | (uint32_t)ESCAPE_EXTRA << 15;
+    if (symbol >= ZMPI_HUFFMAN_RUNS)
+        return zmpi_symbol_run(symbol) | bits;
+    if (symbol < ZMPI_HUFFMAN_CLASSES)
+        return 1 | bits | ((symbol - 16) & 31) << 21;
+    uint32_t value = symbol & 8 ? (symbol & 7) | 16 : (symbol & 7) | 8;
+    return 1 | bits | zmpi_symbol_extra(symbol, 8) << 15 | value << 21;
+}
+
+/* A residual that has no extra bits, alone. */
+static bool is_plain(uint32_t t)
+{
+    return (t & 0x7FF) == 1 && !(t >> 15 & 63);
+}
+
+static void decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_book *book)
+{
+    uint16_t code[ZMPI_HUFFMAN_SYMBOLS];
+    zmpi_book_codes(book, code);
+    memcpy(d->length, book->length, sizeof d->length);
+    for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
+        for (uint32_t i = code[s]; book->length[s] && i < TABLE; i += 1U << book->length[s])
+            d->entry[i] = entry_of(s, book->length[s]);
+    /* From the top down: what is looked up lies below, and is not a pair yet. */
+    for (uint32_t i = TABLE; i-- > 0;) {
+        const uint32_t t = d->entry[i], length = t >> 11 & 15, u = d->entry[i >> length];
+        const uint32_t both = length + (u >> 11 & 15);
+        if (is_plain(t) && is_plain(u) && both <= ZMPI_HUFFMAN_LONGEST)
+            d->entry[i] = 2 | both << 11 | (t & 31U << 21) | (u >> 21 & 31) << 26 | 1U << 31;
+    }
+}
+
+/* ---- streams of bits ---- */
+
+/* A stream that was read up to bit `at` fills the bytes up to `end`, but for bits that are 0; the
+ * last but for up to 3 bytes more. */
+static bool ends_at(const unsigned char *src, size_t at, size_t end, bool last)
+{
+    const size_t bytes = (at + 7) / 8;
+    if (bytes > end || end - bytes > (last ? 3 : 0) || (at % 8 && src[at / 8] >> at % 8))
+        return false;
+    for (size_t i = bytes; i < end; i++)
+        if (src[i])
+            return false;
+    return true;
+}
+
+#define U       uint32_t
+#define NAME(x) x##32
+#include "huffman_decode_t.h"
+#undef U
+#undef NAME
+#define U       uint64_t
+#define NAME(x) x##64
+#include "huffman_decode_t.h"
+
+/* ---- a chunk ---- */
+
+/* What a decoder may read behind src: an element takes at most 56 bits before the end is noticed.
+ */
+enum { BEHIND = ZMPI_CHUNK_INPUT_BYTES / 4 * 7 + 16 };
+
+/* Where the parts of a chunk begin. */
+struct places {
+    size_t sizes, marks, masks, values, bits;
+    size_t streams, from[STREAMS + 1]; /* in the bits, bytes */
+};
+
+static size_t bit_count(const unsigned char *src, size_t bytes)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < bytes; i += 4)
+        n += (size_t)__builtin_popcount(zmpi_load32(src + i));
+    return n;
+}
+
+/* Masks and values behind `marks`; false if they do not fit. Whether the masks are sound is for the
+ * kernels to see. */
+static bool find_exceptions(struct places *p, size_t width, size_t blocks, const unsigned char *src,
+                            size_t size)
+{
+    const size_t bytes = (blocks + 31) / 32 * 4;
+    if (size - p->marks < 2 * bytes)
+        return false;
+    const unsigned char *any = src + p->marks, *uniform = any + bytes;
+    for (size_t i = 0; i < bytes; i += 4)
+        if (zmpi_load32(uniform + i) & ~zmpi_load32(any + i))
+            return false;
+    if (blocks % 32 && zmpi_load32(any + bytes - 4) >> blocks % 32)
+        return false;
+    p->masks = p->marks + 2 * bytes;
+    if (size - p->masks < 4 * bit_count(any, bytes))
+        return false;
+    size_t values = 0;
+    p->values = p->masks;
+    for (size_t b = 0; b < blocks; b++) {
+        if (!(any[b / 8] >> b % 8 & 1))
+            continue;
+        values += uniform[b / 8] >> b % 8 & 1 ? 1 : bit_count(src + p->values, 4);
+        p->values += 4;
+    }
+    p->bits = p->values + values * width;
+    return p->bits <= size;
+}
+
+static bool find_places(struct places *p, size_t width, size_t blocks, const unsigned char *src,
+                        size_t size)
+{
+    p->sizes = HEAD + (src[0] == ZMPI_MAP_QUANTIZED ? 2 : 1) * width;
+    if (src[0] >= ZMPI_MAP_STORED || src[2] & ZMPI_CHUNK_ZERO || size < p->sizes + 8)
+        return false;
+    p->streams = src[p->sizes + 1];
+    if (p->streams != 1 && p->streams != STREAMS)
+        return false;
+    p->marks = p->masks = p->values = p->bits = p->sizes + (p->streams > 1 ? 8 : 4);
+    if (p->streams == 1 && zmpi_load16(src + p->sizes + 2))
+        return false;
+    if (src[2] & ZMPI_CHUNK_EXCEPTIONS && !find_exceptions(p, width, blocks, src, size))
+        return false;
+    p->from[0] = 0;
+    for (size_t k = 0; k + 1 < p->streams; k++)
+        p->from[k + 1] = p->from[k] + zmpi_load16(src + p->sizes + 2 + 2 * k);
+    p->from[p->streams] = size - p->bits;
+    return p->from[p->streams - 1] <= p->from[p->streams];
+}
+
+/* A chunk as the kernels take it, at dst; returns its size. */
+static size_t without_planes(const struct places *p, size_t blocks, const unsigned char *src,
+                             unsigned char *dst)
+{
+    const size_t padded = (blocks + 3) & ~(size_t)3, bytes = (blocks + 31) / 32 * 4;
+    unsigned char *lengths = dst + p->sizes;
+    memcpy(dst, src, p->sizes);
+    dst[2] &= (unsigned char)~ZMPI_CHUNK_HUFFMAN;
+    memset(lengths, 0, padded);
+    for (size_t b = 0; b < blocks && p->masks > p->marks; b++) {
+        unsigned any = src[p->marks + b / 8] >> b % 8 & 1;
+        unsigned uniform = src[p->marks + bytes + b / 8] >> b % 8 & 1;
+        lengths[b] = (unsigned char)(any << 7 | uniform << 6);
+    }
+    memcpy(lengths + padded, src + p->masks, p->bits - p->masks);
+    return p->sizes + padded + (p->bits - p->masks);
+}
+
+struct zmpi_huffman_decoder *zmpi_huffman_decoder_new(void)
+{
+    struct zmpi_huffman_decoder *d = malloc(sizeof *d);
+    if (d)
+        d->number = -1;
+    return d;
+}
+
+static enum zmpi_status use_book(struct zmpi_huffman_decoder *d, const struct zmpi_stream *s,
+                                 unsigned number)
+{
+    struct zmpi_book book;
+    if (d->number == (int)number)
+        return ZMPI_OK;
+    if (number < ZMPI_HUFFMAN_OFFLINE)
+        book = *zmpi_book_offline(number);
+    else if (!zmpi_stream_book(s, number - ZMPI_HUFFMAN_OFFLINE, &book))
+        return ZMPI_ERR_CORRUPT;
+    decoder_set(d, &book);
+    d->number = (int)number;
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_huffman_unpack(struct zmpi_huffman_decoder *d, const struct zmpi_stream *s,
+                                     size_t count, const unsigned char *src, size_t src_size,
+                                     struct zmpi_chunk_work *work, const unsigned char **chunk,
+                                     size_t *size)
+{
+    const size_t blocks = (count + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
+    struct places p;
+    work->given = src_size >= HEAD && src[2] & ZMPI_CHUNK_HUFFMAN;
+    *chunk = src;
+    *size = src_size;
+    if (!work->given)
+        return ZMPI_OK;
+    if (!find_places(&p, s->width, blocks, src, src_size))
+        return ZMPI_ERR_CORRUPT;
+    enum zmpi_status status = use_book(d, s, src[p.sizes]);
+    if (status)
+        return status;
+    const size_t bytes = p.from[p.streams], behind = (bytes + BEHIND + 63) / 64 * 64;
+    void *out = work->residuals;
+    memcpy(work->coded, src + p.bits, bytes);
+    bool sound = s->width == 4 ? residuals32(d, work->coded, p.from, p.streams, count, out)
+                               : residuals64(d, work->coded, p.from, p.streams, count, out);
+    if (!sound)
+        return ZMPI_ERR_CORRUPT;
+    *chunk = work->coded + behind;
+    *size = without_planes(&p, blocks, src, work->coded + behind);
+    return ZMPI_OK;
+}

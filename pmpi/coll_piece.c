@@ -43,7 +43,9 @@ static size_t compress(const struct zcall *c, const struct zblock *b, const unsi
         return 0;
     zmpi_job_threshold(&job, o->threshold);
     job.threads = zruntime_threads(o);
-    if (c->device->compress(&job, dst, bytes, src, &size) || size >= bytes)
+    job.encoder = zmpi_encoder_parse(o->codec);
+    if (zmpi_device_for(c->device, job.encoder)->compress(&job, dst, bytes, src, &size) ||
+        size >= bytes)
         return 0;
     return size;
 }

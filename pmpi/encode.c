@@ -88,8 +88,9 @@ static uint64_t next_order(struct zfile *f)
 static enum zmpi_status compress(struct zfile *f, const struct zmpi_job *job, void *dst,
                                  size_t capacity, const void *src, size_t *size)
 {
-    enum zmpi_status status = f->device->compress(job, dst, capacity, src, size);
-    if (status && f->device != zmpi_device_cpu()) {
+    const struct zmpi_device *device = zmpi_device_for(f->device, job->encoder);
+    enum zmpi_status status = device->compress(job, dst, capacity, src, size);
+    if (status && device != zmpi_device_cpu()) {
         zmpi_log(ZMPI_LOG_WARN, "%s: device %s: %s; using the CPU from here on", f->path,
                  f->device->name, zmpi_strerror(status));
         f->device = zmpi_device_cpu();
@@ -153,6 +154,7 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
         return zfile_raise_status(f, status, "compressing");
     zmpi_job_threshold(&job, f->options.threshold);
     job.threads = zruntime_threads(&f->options);
+    job.encoder = zmpi_encoder_parse(f->options.codec);
     return encode_job(f, &job, piece);
 }
 
@@ -170,6 +172,7 @@ int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bou
         job.keep = keep;
     }
     job.threads = zruntime_threads(&f->options);
+    job.encoder = zmpi_encoder_parse(f->options.codec);
     return encode_job(f, &job, piece);
 }
 

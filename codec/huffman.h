@@ -61,7 +61,7 @@ bool zmpi_stream_book(const struct zmpi_stream *s, unsigned i, struct zmpi_book 
 struct zmpi_huffman_encoder {
     const struct zmpi_book *book; /* whose tables these are */
     uint32_t direct[512];         /* residuals -256..255 */
-    uint32_t run[32];             /* zeros before a residual */
+    uint64_t run[32];             /* zeros before a residual */
     uint32_t symbol[ZMPI_HUFFMAN_SYMBOLS];
 };
 

@@ -4,7 +4,8 @@
 #include "bytes.h"
 #include "huffman.h"
 
-enum { HEAD = 4, STREAMS = ZMPI_HUFFMAN_STREAMS };
+/* RUN_BITS: a run and a direct residual are put together, in at most 56 bits. */
+enum { HEAD = 4, STREAMS = ZMPI_HUFFMAN_STREAMS, RUN_BITS = 36 };
 
 /* ---- bits ---- */
 
@@ -168,11 +169,11 @@ void zmpi_huffman_encoder_set(struct zmpi_huffman_encoder *e, const struct zmpi_
         e->direct[i] = length ? token_of(code[symbol] | rest << length, length + extra) : 0;
     }
     for (unsigned run = 0; run < 32; run++) {
-        unsigned char room[64];
+        unsigned char room[64] = {0};
         struct bits b = {0, 0, room};
         put_run(e, &b, run);
         size_t n = 8 * (size_t)(b.dst - room) + b.n;
-        e->run[run] = n <= 27 ? token_of(zmpi_load32(room), (unsigned)n) : 0;
+        e->run[run] = n <= RUN_BITS ? zmpi_load64(room) << 6 | n : 0;
     }
     e->run[0] = 0;
 }

@@ -75,15 +75,15 @@ static unsigned char *NAME(put_segment)(const struct zmpi_huffman_encoder *e, co
         const size_t run = at[k] - next;
         const U u = r[at[k]];
         next = (size_t)at[k] + 1;
-        uint32_t zeros = run < 32 ? e->run[run] : 0;
+        uint64_t zeros = run < 32 ? e->run[run] : 0;
         uint32_t token = (U)(u + 256) < 512 ? e->direct[u + 256] : 0;
         if (__builtin_expect((run && !zeros) || !token, 0)) {
             put_run(e, &b, run);
             NAME(put_rare)(e, u, &b);
             continue;
         }
-        uint64_t bits = zeros >> 5 | (uint64_t)(token >> 5) << (zeros & 31);
-        put(&b, bits, (zeros & 31) + (token & 31));
+        uint64_t bits = zeros >> 6 | (uint64_t)(token >> 5) << (zeros & 63);
+        put(&b, bits, (unsigned)(zeros & 63) + (token & 31));
     }
     put_run(e, &b, segment_words(&g) - (next - g.begin * ZMPI_BLOCK));
     return b.dst + (b.n > 0);

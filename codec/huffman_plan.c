@@ -12,10 +12,13 @@ enum { SYMBOLS = ZMPI_HUFFMAN_SYMBOLS, SECTION = ZMPI_HUFFMAN_SECTION, SECTION_M
 #define TAU_0 3.05
 #define TAU_1 4.88
 
+/* Where few residuals are zero, short runs of them are better written one by one: a code for a run
+ * does not tell that what follows is no zero. */
+static const unsigned shortest_run[] = {2, 4, 16};
+
 size_t zmpi_huffman_samples(size_t chunks)
 {
-    size_t n = chunks / 8 < 8 ? 8 : chunks / 8;
-    return n < chunks ? n : chunks;
+    return chunks < 32 ? chunks : 32;
 }
 
 size_t zmpi_huffman_sample(size_t chunks, size_t i)
@@ -57,17 +60,21 @@ static double spread_of(const uint32_t *count)
     return n > 0 ? sqrt(fmax(squares / n - sum / n * (sum / n), 0)) : 0;
 }
 
-/* The best book for these symbols. Others than a sample has may come: of its classes and the next,
- * and runs of any length. */
-static void train(const uint32_t *count, bool sampled, struct zmpi_book *book)
+/* A book for these symbols, without short runs: below `run` they are single zeros. Others than a
+ * sample has may come: of its classes and the next, and runs of any length. */
+static void train(const uint32_t *count, unsigned run, bool sampled, struct zmpi_book *book)
 {
     uint32_t expected[SYMBOLS];
-    unsigned top = ZMPI_HUFFMAN_CLASSES;
+    unsigned top = ZMPI_HUFFMAN_CLASSES, first = ZMPI_HUFFMAN_RUNS + run - 2;
     for (unsigned s = top; s < ZMPI_HUFFMAN_RUNS; s++)
         top = count[s] ? (s & ~15U) + 16 : top;
     top = top + 16 < ZMPI_HUFFMAN_RUNS ? top + 16 : ZMPI_HUFFMAN_RUNS;
     for (unsigned s = 0; s < SYMBOLS; s++)
         expected[s] = 16 * count[s] + (sampled && (s < top || s >= ZMPI_HUFFMAN_RUNS));
+    for (unsigned s = ZMPI_HUFFMAN_RUNS; s < first; s++) {
+        expected[16] += 16 * count[s] * zmpi_symbol_run(s);
+        expected[s] = 0;
+    }
     zmpi_book_make(expected, ZMPI_SORT_EXACT, book);
 }
 
@@ -104,26 +111,29 @@ static void choose(struct chooser *c, const uint32_t *count, size_t chunks)
     struct zmpi_huffman_plan *plan = c->plan;
     const size_t samples = zmpi_huffman_samples(chunks);
     const double spread = spread_of(count), change = fabs(spread - c->spread);
-    unsigned char bytes[ZMPI_HUFFMAN_BOOK_MAX];
     struct choice best = {0, UINT64_MAX};
-    struct zmpi_book trained;
     if (c->begun && change < TAU_1)
         consider(&best, c->number,
                  cost_of(zmpi_huffman_plan_book(plan, c->number), c->width, count));
     for (unsigned i = 0; i < ZMPI_HUFFMAN_OFFLINE && (!c->begun || change > TAU_0); i++)
         consider(&best, i, cost_of(zmpi_book_offline(i), c->width, count));
-    if (c->own && plan->own < ZMPI_STREAM_BOOKS &&
-        plan->size + ZMPI_HUFFMAN_BOOK_MAX < SECTION_MAX - 4) {
-        train(count, samples < chunks, &trained);
-        size_t size = zmpi_book_store(&trained, bytes);
-        uint64_t price = 8 * size * samples / chunks;
-        unsigned number = ZMPI_HUFFMAN_OFFLINE + (unsigned)plan->own;
-        consider(&best, number, cost_of(&trained, c->width, count) + price);
-        if (best.number == number) {
-            memcpy(plan->bytes + plan->size, bytes, size);
-            plan->size += size;
-            plan->book[plan->own++] = trained;
+    const unsigned number = ZMPI_HUFFMAN_OFFLINE + (unsigned)plan->own;
+    const bool own = c->own && plan->own < ZMPI_STREAM_BOOKS &&
+                     plan->size + ZMPI_HUFFMAN_BOOK_MAX < SECTION_MAX - 4;
+    for (unsigned i = 0; i < 3 && own; i++) {
+        unsigned char bytes[ZMPI_HUFFMAN_BOOK_MAX];
+        struct zmpi_book trained;
+        train(count, shortest_run[i], samples < chunks, &trained);
+        uint64_t price = 8 * zmpi_book_store(&trained, bytes) * samples / chunks;
+        uint64_t bits = cost_of(&trained, c->width, count) + price;
+        if (bits < best.bits) {
+            best = (struct choice){number, bits};
+            plan->book[plan->own] = trained;
         }
+    }
+    if (best.number == number) {
+        plan->size += zmpi_book_store(&plan->book[plan->own], plan->bytes + plan->size);
+        plan->own++;
     }
     if (!c->begun || best.number != c->number)
         c->spread = spread;

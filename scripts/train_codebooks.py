@@ -10,6 +10,7 @@ must be read by every version to come: a table that was released never changes.
 """
 import heapq
 import math
+import operator
 import os
 import re
 import subprocess
@@ -94,10 +95,23 @@ def cut(dims):
     return "x".join(map(str, [math.prod(parts[:-2])] + parts[-2:] if len(parts) > 3 else parts))
 
 
-def lengths_of(counts):
+def best_lengths(counts):
+    """Short runs have codes where that pays."""
+    books = []
+    for shortest in (2, 4, 16):
+        folded = counts[:]
+        for s in range(RUNS, RUNS + shortest - 2):
+            folded[16] += folded[s] * RUN_LENGTHS[s - RUNS]
+            folded[s] = 0
+        lengths = lengths_of(folded, RUNS + shortest - 2)
+        books.append((sum(map(operator.mul, folded, lengths)), shortest, lengths))
+    return min(books)[2]
+
+
+def lengths_of(counts, first_run):
     """Lengths of a complete code of at most LONGEST bits: weights are flattened until it fits."""
     known = [s for s in range(SYMBOLS)
-             if s < CLASSES + 16 * KNOWN_EXTRA or s >= RUNS]
+             if s < CLASSES + 16 * KNOWN_EXTRA or s >= first_run]
     floor = 1
     while True:
         heap = [(max(counts[s], floor), s, [s]) for s in known]
@@ -154,7 +168,7 @@ def main(arguments):
         counts = counts_of(zmpi, os.path.join(folder, name))
         for total in (sums[domain], sums["average"]):
             total[:] = map(sum, zip(total, counts))
-    books = [(name, pack(lengths_of(counts))) for name, counts in sums.items()]
+    books = [(name, pack(best_lengths(counts))) for name, counts in sums.items()]
     most = max(len(data) for _, data in books)
     print("/*\n * huffman_offline.h - the books that every reader has (format.md 6), by "
           "train_codebooks.py.\n */")

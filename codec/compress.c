@@ -339,90 +339,18 @@ static void rule_of(struct zmpi_chunk_rule *rule, const struct zmpi_job *job)
         zmpi_chunk_rule_make(rule, job->array.type, job->abs_bound, job->keep);
 }
 
-/* ---- the books of a stream, from samples of it ---- */
+/* ---- the books of a stream ---- */
 
-struct sampler {
-    const struct plan *plan;
-    const struct zmpi_chunk_rule *rule;
-    const unsigned char *src;
-    pthread_mutex_t lock;
-    size_t sections, section, sample; /* the next to be taken */
-    uint32_t (*count)[ZMPI_HUFFMAN_SYMBOLS];
-};
-
-static size_t section_chunks(const struct plan *p, size_t section)
+/* zmpi_sample_fn */
+static size_t encode_sample(const void *context, size_t k, struct zmpi_chunk_work *work,
+                            unsigned char *dst, size_t *words)
 {
-    size_t left = p->chunks - section * ZMPI_HUFFMAN_SECTION;
-    return left < ZMPI_HUFFMAN_SECTION ? left : ZMPI_HUFFMAN_SECTION;
-}
-
-/* Up to GROUP samples of a section, from *sample on; false if there is none. */
-static bool take_samples(struct sampler *s, size_t *section, size_t *sample, size_t *end)
-{
-    pthread_mutex_lock(&s->lock);
-    bool took = s->section < s->sections;
-    if (took) {
-        size_t n = zmpi_huffman_samples(section_chunks(s->plan, s->section));
-        *section = s->section;
-        *sample = s->sample;
-        *end = s->sample = n - s->sample < GROUP ? n : s->sample + GROUP;
-        if (s->sample == n) {
-            s->section++;
-            s->sample = 0;
-        }
-    }
-    pthread_mutex_unlock(&s->lock);
-    return took;
-}
-
-static void count_samples(void *context)
-{
-    struct sampler *s = context;
-    uint32_t count[ZMPI_HUFFMAN_SYMBOLS];
-    size_t section, sample, end, extent[3];
+    const struct encoder *e = context;
+    size_t extent[3];
     struct zmpi_rows rows;
-    struct workspace *w = aligned_alloc(64, sizeof *w);
-    if (!w)
-        return;
-    zmpi_chunk_work_init(&w->chunk);
-    w->chunk.keep = true;
-    while (take_samples(s, &section, &sample, &end)) {
-        memset(count, 0, sizeof count);
-        for (; sample < end; sample++) {
-            size_t k = section * ZMPI_HUFFMAN_SECTION +
-                       zmpi_huffman_sample(section_chunks(s->plan, section), sample);
-            size_t size =
-                encode_fle(s->plan, s->rule, s->src, k, extent, &rows, &w->chunk, w->coded);
-            zmpi_huffman_count(s->plan->width, extent[0] * extent[1] * extent[2], w->coded, size,
-                               &w->chunk, count);
-        }
-        pthread_mutex_lock(&s->lock);
-        for (size_t i = 0; i < ZMPI_HUFFMAN_SYMBOLS; i++)
-            s->count[section][i] += count[i];
-        pthread_mutex_unlock(&s->lock);
-    }
-    free(w);
-}
-
-static enum zmpi_status choose_books(const struct plan *p, const struct zmpi_chunk_rule *rule,
-                                     int threads, const unsigned char *src, bool own,
-                                     struct zmpi_huffman_plan *books)
-{
-    struct sampler s = {.plan = p, .rule = rule, .src = src};
-    enum zmpi_status status = ZMPI_ERR_MEMORY;
-    s.sections = (p->chunks + ZMPI_HUFFMAN_SECTION - 1) / ZMPI_HUFFMAN_SECTION;
-    s.count = calloc(s.sections + 1, sizeof *s.count);
-    pthread_mutex_init(&s.lock, NULL);
-    if (s.count) {
-        size_t groups = p->chunks / GROUP + 1;
-        zmpi_pool_run(groups < (size_t)threads ? (int)groups : threads, count_samples, &s);
-        if (s.section == s.sections)
-            status = zmpi_huffman_plan_make(books, p->chunks, p->width,
-                                            (const uint32_t(*)[ZMPI_HUFFMAN_SYMBOLS])s.count, own);
-    }
-    pthread_mutex_destroy(&s.lock);
-    free(s.count);
-    return status;
+    size_t size = encode_fle(e->plan, e->rule, e->src, k, extent, &rows, work, dst);
+    *words = extent[0] * extent[1] * extent[2];
+    return size;
 }
 
 /* What compress_chunks made. */
@@ -454,7 +382,8 @@ static enum zmpi_status encode_books(struct encoder *e, bool own, struct outcome
 {
     struct zmpi_huffman_plan books;
     const size_t head = plan_head(e->plan);
-    enum zmpi_status status = choose_books(e->plan, e->rule, e->job->threads, e->src, own, &books);
+    enum zmpi_status status = zmpi_huffman_choose(e->plan->chunks, e->plan->width, e->job->threads,
+                                                  own, encode_sample, e, &books);
     if (status)
         return status;
     e->books = &books;

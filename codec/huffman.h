@@ -119,6 +119,14 @@ size_t zmpi_huffman_sample(size_t chunks, size_t i);
 /* From the symbols in the samples of each section. own: books of its own are allowed. */
 enum zmpi_status zmpi_huffman_plan_make(struct zmpi_huffman_plan *plan, size_t chunks, size_t width,
                                         const uint32_t (*count)[ZMPI_HUFFMAN_SYMBOLS], bool own);
+/* Code chunk k by fle, with its residuals in work->kept, to dst, which has room for
+ * ZMPI_CHUNK_ROOM bytes; its words and size. */
+typedef size_t zmpi_sample_fn(const void *context, size_t k, struct zmpi_chunk_work *work,
+                              unsigned char *dst, size_t *words);
+/* Sample a stream by up to `threads` threads, then zmpi_huffman_plan_make. */
+enum zmpi_status zmpi_huffman_choose(size_t chunks, size_t width, int threads, bool own,
+                                     zmpi_sample_fn *sample, const void *context,
+                                     struct zmpi_huffman_plan *plan);
 void zmpi_huffman_plan_free(struct zmpi_huffman_plan *plan);
 /* The book of that number. */
 const struct zmpi_book *zmpi_huffman_plan_book(const struct zmpi_huffman_plan *plan,

@@ -73,8 +73,10 @@ struct zmpi_chunk_work {
     _Alignas(64) unsigned char bases[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK]; /* one mask per block */
     bool first_level; /* the last chunk had the first level: a guess, for speed alone */
-    bool keep;        /* encoders leave the residuals in kept[] too */
+    bool keep;        /* encoders leave the residuals in kept[] too, and in nonzero[] which of each
+                         block are not 0 */
     bool given;       /* decoders find them in residuals[], and chunks without planes */
+    uint32_t nonzero[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
     _Alignas(64) unsigned char kept[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(64) unsigned char coded[ZMPI_CHUNK_ROOM];
 };

@@ -5,6 +5,17 @@
  * Parameters: ENCODE and DECODE, the names of the two functions.
  */
 
+static void keep_residuals(const struct shape *s, const U *r, struct zmpi_chunk_work *work)
+{
+    memcpy(work->kept, r, s->count * WIDTH);
+    for (size_t b = 0; b < s->blocks; b++) {
+        uint32_t nonzero = 0;
+        for (size_t j = 0; j < block_words(s, b); j++)
+            nonzero |= (uint32_t)(r[b * ZMPI_BLOCK + j] != 0) << j;
+        work->nonzero[b] = nonzero;
+    }
+}
+
 /* Lengths, planes and exceptions of work->integers to `out`, behind a head. x: the float words if
  * there are exceptions, else NULL. */
 static size_t store_integers(const struct shape *s, struct zmpi_chunk_work *work, U base,
@@ -14,7 +25,7 @@ static size_t store_integers(const struct shape *s, struct zmpi_chunk_work *work
     U *r = (U *)(void *)work->residuals;
     residuals_of(s, q, base, axes, r);
     if (work->keep)
-        memcpy(work->kept, r, s->count * WIDTH);
+        keep_residuals(s, r, work);
 
     const size_t head = head_bytes(map);
     unsigned char *lengths = out + head, *dst = lengths + length_bytes(s);

@@ -4,28 +4,18 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "huffman.h"
+#include "huffman_loops.h"
+#include "kernels.h"
 
-enum {
-    HEAD = 4,
-    STREAMS = ZMPI_HUFFMAN_STREAMS,
-    TABLE = 1 << ZMPI_HUFFMAN_LONGEST,
-    MOST_EXTRA = 44,  /* extra bits that fit behind a code, in 57 bits */
-    ESCAPE_EXTRA = 63 /* in an entry: as many as a word has */
-};
+enum { HEAD = 4, STREAMS = ZMPI_HUFFMAN_STREAMS, TABLE = 1 << ZMPI_HUFFMAN_LONGEST };
 
-/* ---- the table ----
- *
- * An entry tells what bits that begin like its index decode to. Bits 0 to 10: elements; 11 to 14:
- * bits of the codes; 15 to 20: extra bits; 21 to 25: the first value, before extra bits go below
- * it; 26 to 30: the second; 31: there are two.
- */
+/* ---- the table ---- */
 
 static uint32_t entry_of(unsigned symbol, unsigned length)
 {
     const uint32_t bits = length << 11;
     if (symbol == ZMPI_HUFFMAN_ESCAPE)
-        return 1 | bits | (uint32_t)ESCAPE_EXTRA << 15;
+        return 1 | bits | (uint32_t)ZMPI_ESCAPE_EXTRA << 15;
     if (symbol >= ZMPI_HUFFMAN_RUNS)
         return zmpi_symbol_run(symbol) | bits;
     if (symbol < ZMPI_HUFFMAN_CLASSES)
@@ -72,14 +62,31 @@ static bool ends_at(const unsigned char *src, size_t at, size_t end, bool last)
     return true;
 }
 
-#define U       uint32_t
-#define NAME(x) x##32
-#include "huffman_decode_t.h"
-#undef U
-#undef NAME
-#define U       uint64_t
-#define NAME(x) x##64
-#include "huffman_decode_t.h"
+/* from[k]..from[k + 1]: the bytes of stream k. False if they are not what an encoder writes. */
+static bool residuals(const struct zmpi_huffman_decoder *d, const unsigned char *src,
+                      const size_t from[STREAMS + 1], size_t streams, size_t words, size_t width,
+                      void *out)
+{
+    const struct zmpi_huffman_loops *loops = zmpi_kernels()->huffman;
+    struct zmpi_lane lane[STREAMS];
+    size_t end[STREAMS];
+    const size_t blocks = (words + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
+    const size_t each = (blocks + streams - 1) / streams * ZMPI_BLOCK, limit = 8 * from[streams];
+    memset(out, 0, blocks * ZMPI_BLOCK * width);
+    for (size_t k = 0; k < streams; k++) {
+        size_t first = k * each < words ? k * each : words;
+        end[k] = first + each < words ? first + each : words;
+        lane[k] = (struct zmpi_lane){8 * from[k], first, end[k]};
+    }
+    if (streams == STREAMS)
+        (width == 4 ? loops->four32 : loops->four64)(d, src, limit, lane, out);
+    for (size_t k = 0; k < streams; k++) {
+        (width == 4 ? loops->one32 : loops->one64)(d, src, limit, &lane[k], out);
+        if (lane[k].element != end[k] || !ends_at(src, lane[k].at, from[k + 1], k + 1 == streams))
+            return false;
+    }
+    return true;
+}
 
 /* ---- a chunk ---- */
 
@@ -210,11 +217,8 @@ enum zmpi_status zmpi_huffman_unpack(struct zmpi_huffman_decoder *d, const struc
     if (status)
         return status;
     const size_t bytes = p.from[p.streams], behind = (bytes + BEHIND + 63) / 64 * 64;
-    void *out = work->residuals;
     memcpy(work->coded, src + p.bits, bytes);
-    bool sound = s->width == 4 ? residuals32(d, work->coded, p.from, p.streams, count, out)
-                               : residuals64(d, work->coded, p.from, p.streams, count, out);
-    if (!sound)
+    if (!residuals(d, work->coded, p.from, p.streams, count, s->width, work->residuals))
         return ZMPI_ERR_CORRUPT;
     *chunk = work->coded + behind;
     *size = without_planes(&p, blocks, src, work->coded + behind);

@@ -2,87 +2,61 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "huffman.h"
+#include "huffman_loops.h"
+#include "kernels.h"
 
 /* RUN_BITS: a run and a direct residual are put together, in at most 56 bits. */
 enum { HEAD = 4, STREAMS = ZMPI_HUFFMAN_STREAMS, RUN_BITS = 36 };
 
 /* ---- bits ---- */
 
-struct bits {
-    uint64_t acc; /* n < 8 bits that are not yet a byte; zeros above */
-    unsigned n;
-    unsigned char *dst;
-};
-
 /* Up to 56 bits; stores 8 bytes. */
-static inline void put(struct bits *b, uint64_t value, unsigned n)
+static void put(struct zmpi_bits *b, uint64_t value, unsigned n)
 {
     b->acc |= value << b->n;
     b->n += n;
     zmpi_store64(b->dst, b->acc);
     b->dst += b->n >> 3;
-    b->acc >>= b->n & ~7U;
+    b->acc >>= b->n & 56;
     b->n &= 7;
 }
 
 /* A token: bits, and in the lowest 5 how many; 0: there is none. */
-static inline void put_token(struct bits *b, uint32_t token)
+static void put_token(struct zmpi_bits *b, uint32_t token)
 {
     put(b, token >> 5, token & 31);
 }
 
-/* ---- runs of zeros: the longest symbol that fits and has a code, again and again ---- */
-
-static unsigned run_symbol(size_t run)
-{
-    if (run >= ZMPI_HUFFMAN_LONGEST_RUN)
-        return ZMPI_HUFFMAN_ESCAPE - 1;
-    if (run >= 16)
-        return ZMPI_HUFFMAN_LONG_RUNS + 27U - (unsigned)__builtin_clz((unsigned)run);
-    return run > 1 ? ZMPI_HUFFMAN_RUNS + (unsigned)run - 2 : 16;
-}
-
-static size_t run_of(unsigned symbol)
-{
-    return symbol < ZMPI_HUFFMAN_RUNS ? 1 : zmpi_symbol_run(symbol);
-}
-
-static void count_run(size_t run, uint32_t *count)
+void zmpi_put_run(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, size_t run)
 {
     while (run) {
-        unsigned symbol = run_symbol(run);
-        count[symbol]++;
-        run -= run_of(symbol);
-    }
-}
-
-static void put_run(const struct zmpi_huffman_encoder *e, struct bits *b, size_t run)
-{
-    while (run) {
-        unsigned symbol = run_symbol(run);
+        unsigned symbol = zmpi_run_symbol(run);
         while (symbol > ZMPI_HUFFMAN_RUNS && !e->symbol[symbol])
             symbol--;
         if (!e->symbol[symbol])
-            symbol = 16;
+            symbol = ZMPI_ZERO_SYMBOL;
         put_token(b, e->symbol[symbol]);
-        run -= run_of(symbol);
+        run -= zmpi_run_length(symbol);
     }
 }
 
-/* ---- the parts of a chunk ---- */
-
-/* Blocks that have a stream of bits in common. */
-struct segment {
-    size_t begin, end; /* blocks */
-    size_t words;      /* of the chunk */
-};
-
-static size_t segment_words(const struct segment *g)
+void zmpi_put_residual(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, int64_t r,
+                       size_t width)
 {
-    size_t end = g->end * ZMPI_BLOCK;
-    return (end < g->words ? end : g->words) - g->begin * ZMPI_BLOCK;
+    unsigned extra, symbol = zmpi_residual_symbol(r, &extra);
+    uint64_t rest = (uint64_t)r & (((uint64_t)1 << extra) - 1);
+    if (!e->symbol[symbol]) {
+        symbol = ZMPI_HUFFMAN_ESCAPE;
+        extra = (unsigned)(8 * width);
+        rest = (uint64_t)r;
+    }
+    put_token(b, e->symbol[symbol]);
+    put(b, rest & UINT32_MAX, extra < 32 ? extra : 32);
+    if (extra > 32)
+        put(b, rest >> 32, extra - 32);
 }
+
+/* ---- the parts of a chunk ---- */
 
 /* An fle chunk, which is trusted. */
 struct fle {
@@ -113,39 +87,23 @@ static size_t streams_of(size_t fle_size)
     return fle_size >= 1024 ? STREAMS : 1;
 }
 
-static struct segment segment_of(const struct fle *f, size_t words, size_t streams, size_t k)
+static struct zmpi_segment segment_of(const struct fle *f, size_t words, size_t streams, size_t k)
 {
     size_t each = (f->blocks + streams - 1) / streams;
     size_t begin = k * each < f->blocks ? k * each : f->blocks;
     size_t end = begin + each < f->blocks ? begin + each : f->blocks;
-    return (struct segment){begin, end, words};
+    return (struct zmpi_segment){begin, end, words};
 }
-
-#define U       uint32_t
-#define S       int32_t
-#define NAME(x) x##32
-#include "huffman_encode_t.h"
-#undef U
-#undef S
-#undef NAME
-#define U       uint64_t
-#define S       int64_t
-#define NAME(x) x##64
-#include "huffman_encode_t.h"
 
 void zmpi_huffman_count(size_t width, size_t words, const unsigned char *chunk, size_t size,
                         const struct zmpi_chunk_work *work, uint32_t count[ZMPI_HUFFMAN_SYMBOLS])
 {
-    uint16_t at[ZMPI_CHUNK_INPUT_BYTES / 4 + 1];
+    const struct zmpi_huffman_loops *loops = zmpi_kernels()->huffman;
     const struct fle f = fle_of(width, words, chunk);
     const size_t streams = streams_of(size);
-    const void *r = work->kept;
     for (size_t k = 0; f.coded && k < streams; k++) {
-        const struct segment g = segment_of(&f, words, streams, k);
-        if (width == 4)
-            count_segment32(r, f.lengths, g, at, count);
-        else
-            count_segment64(r, f.lengths, g, at, count);
+        const struct zmpi_segment g = segment_of(&f, words, streams, k);
+        (width == 4 ? loops->count32 : loops->count64)(work->kept, work->nonzero, g, count);
     }
 }
 
@@ -164,14 +122,15 @@ void zmpi_huffman_encoder_set(struct zmpi_huffman_encoder *e, const struct zmpi_
     for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
         e->symbol[s] = token_of(code[s], book->length[s]);
     for (unsigned i = 0; i < 512; i++) {
-        unsigned extra, symbol = symbol_of32(i - 256, &extra), length = book->length[symbol];
+        unsigned extra, symbol = zmpi_residual_symbol((int64_t)i - 256, &extra),
+                        length = book->length[symbol];
         uint32_t rest = (i - 256) & ((1U << extra) - 1);
         e->direct[i] = length ? token_of(code[symbol] | rest << length, length + extra) : 0;
     }
     for (unsigned run = 0; run < 32; run++) {
         unsigned char room[64] = {0};
-        struct bits b = {0, 0, room};
-        put_run(e, &b, run);
+        struct zmpi_bits b = {0, 0, room};
+        zmpi_put_run(e, &b, run);
         size_t n = 8 * (size_t)(b.dst - room) + b.n;
         e->run[run] = n <= RUN_BITS ? zmpi_load64(room) << 6 | n : 0;
     }
@@ -231,10 +190,9 @@ size_t zmpi_huffman_chunk(const struct zmpi_huffman_encoder *e, unsigned number,
                           size_t words, unsigned char *chunk, size_t size,
                           struct zmpi_chunk_work *work)
 {
-    uint16_t at[ZMPI_CHUNK_INPUT_BYTES / 4 + 1];
+    const struct zmpi_huffman_loops *loops = zmpi_kernels()->huffman;
     const struct fle f = fle_of(width, words, chunk);
     const size_t streams = streams_of(size);
-    const void *r = work->kept;
     unsigned char *part[STREAMS];
     size_t bytes[STREAMS];
     if (!f.coded)
@@ -243,10 +201,10 @@ size_t zmpi_huffman_chunk(const struct zmpi_huffman_encoder *e, unsigned number,
     if (chunk[2] & ZMPI_CHUNK_EXCEPTIONS)
         coded += 8 * ((f.blocks + 31) / 32);
     for (size_t k = 0; k < streams; k++) {
-        const struct segment g = segment_of(&f, words, streams, k);
+        const struct zmpi_segment g = segment_of(&f, words, streams, k);
         part[k] = work->coded + k * (ZMPI_CHUNK_ROOM / STREAMS);
-        const unsigned char *end = width == 4 ? put_segment32(e, r, f.lengths, g, at, part[k])
-                                              : put_segment64(e, r, f.lengths, g, at, part[k]);
+        const unsigned char *end =
+            (width == 4 ? loops->put32 : loops->put64)(e, work->kept, work->nonzero, g, part[k]);
         bytes[k] = (size_t)(end - part[k]);
         coded += bytes[k];
     }

@@ -15,7 +15,7 @@ static inline struct output output_begin(const struct shape *s, enum zmpi_map ma
     U *keep = work->keep ? (U *)(void *)work->kept : NULL;
     unsigned char *lengths = out + head_bytes(map), *planes = lengths + length_bytes(s);
     zmpi_store32(planes - 4, 0); /* the padding */
-    return (struct output){out, lengths, {lengths, planes, 0, keep}};
+    return (struct output){out, lengths, {lengths, planes, 0, keep, work->nonzero}};
 }
 
 /* store_exceptions of layout_t.h. */

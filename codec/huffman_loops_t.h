@@ -1,0 +1,197 @@
+/*
+ * huffman_loops_t.h - template: residuals to bits and back.
+ *
+ * Parameters: U the unsigned word, S its signed form, NAME(x), and TARGET, what it is compiled for.
+ */
+
+#define INLINE TARGET __attribute__((always_inline)) static inline
+
+/* ---- encoding ---- */
+
+/* Up to 56 bits; stores 8 bytes. */
+INLINE void NAME(put)(struct zmpi_bits *b, uint64_t value, unsigned n)
+{
+    b->acc |= value << b->n;
+    b->n += n;
+    zmpi_store64(b->dst, b->acc);
+    b->dst += b->n >> 3;
+    b->acc >>= b->n & 56;
+    b->n &= 7;
+}
+
+/* A block without zeros: two residuals at a time. */
+INLINE void NAME(put_full)(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, const U *r)
+{
+    for (size_t i = 0; i < ZMPI_BLOCK; i += 2) {
+        const U u = r[i] + 256, v = r[i + 1] + 256;
+        uint32_t first = 0, second = 0;
+        if ((u | v) < 512) {
+            first = e->direct[u];
+            second = e->direct[v];
+        }
+        if (__builtin_expect(!first || !second, 0)) {
+            zmpi_put_residual(e, b, (S)r[i], sizeof(U));
+            zmpi_put_residual(e, b, (S)r[i + 1], sizeof(U));
+            continue;
+        }
+        const unsigned n = first & 31;
+        NAME(put)(b, (uint64_t)(first >> 5) | (uint64_t)(second >> 5) << n, n + (second & 31));
+    }
+}
+
+/* Those of a block that are not zero. *run: zeros before the block, then at its end. */
+INLINE void NAME(put_some)(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, const U *r,
+                           uint32_t nonzero, size_t *run)
+{
+    size_t next = 0, before = *run;
+    for (; nonzero; nonzero &= nonzero - 1) {
+        const size_t i = (size_t)__builtin_ctz(nonzero), zeros = before + i - next;
+        const U u = r[i] + 256;
+        const uint64_t skip = zeros < 32 ? e->run[zeros] : 0;
+        const uint32_t token = u < 512 ? e->direct[u] : 0;
+        next = i + 1;
+        before = 0;
+        if (__builtin_expect((zeros && !skip) || !token, 0)) {
+            zmpi_put_run(e, b, zeros);
+            zmpi_put_residual(e, b, (S)r[i], sizeof(U));
+            continue;
+        }
+        const unsigned n = skip & 63;
+        NAME(put)(b, skip >> 6 | (uint64_t)(token >> 5) << n, n + (token & 31));
+    }
+    *run = before + ZMPI_BLOCK - next;
+}
+
+/* Which residuals of block b are not zero, of those that the chunk has. */
+INLINE uint32_t NAME(nonzero_of)(const uint32_t *nonzero, const struct zmpi_segment *g, size_t b)
+{
+    const size_t left = g->words - b * ZMPI_BLOCK;
+    return left < ZMPI_BLOCK ? nonzero[b] & ~(UINT32_MAX << left) : nonzero[b];
+}
+
+TARGET static unsigned char *NAME(put_segment)(const struct zmpi_huffman_encoder *e,
+                                               const void *src, const uint32_t *nonzero,
+                                               struct zmpi_segment g, unsigned char *dst)
+{
+    const U *r = src;
+    struct zmpi_bits b = {0, 0, dst};
+    size_t run = 0;
+    for (size_t k = g.begin; k < g.end; k++) {
+        const uint32_t some = NAME(nonzero_of)(nonzero, &g, k);
+        if (!run && some == UINT32_MAX)
+            NAME(put_full)(e, &b, r + k * ZMPI_BLOCK);
+        else
+            NAME(put_some)(e, &b, r + k * ZMPI_BLOCK, some, &run);
+    }
+    const size_t behind = g.end * ZMPI_BLOCK; /* zeros that the chunk does not have */
+    zmpi_put_run(e, &b, run - (g.end > g.begin && behind > g.words ? behind - g.words : 0));
+    return b.dst + (b.n > 0);
+}
+
+TARGET static void NAME(count_segment)(const void *src, const uint32_t *nonzero,
+                                       struct zmpi_segment g, uint32_t *count)
+{
+    const U *r = src;
+    uint32_t direct[512] = {0}, runs[64] = {0};
+    unsigned extra;
+    size_t next = g.begin * ZMPI_BLOCK;
+    for (size_t k = g.begin; k < g.end; k++) {
+        uint32_t some = NAME(nonzero_of)(nonzero, &g, k);
+        for (; some; some &= some - 1) {
+            const size_t i = k * ZMPI_BLOCK + (size_t)__builtin_ctz(some), zeros = i - next;
+            next = i + 1;
+            if (zeros < 64)
+                runs[zeros]++;
+            else
+                zmpi_count_run(zeros, 1, count);
+            if ((U)(r[i] + 256) < 512)
+                direct[r[i] + 256]++;
+            else
+                count[zmpi_residual_symbol((S)r[i], &extra)]++;
+        }
+    }
+    zmpi_count_run(g.begin * ZMPI_BLOCK + zmpi_segment_words(&g) - next, 1, count);
+    for (unsigned i = 1; i < 64; i++)
+        if (runs[i])
+            zmpi_count_run(i, runs[i], count);
+    for (unsigned i = 0; i < 512; i++)
+        if (direct[i])
+            count[zmpi_residual_symbol((int64_t)i - 256, &extra)] += direct[i];
+}
+
+/* ---- decoding ---- */
+
+/* The extra bits of a wide class or an escape. */
+TARGET static __attribute__((noinline)) uint64_t NAME(wide)(const unsigned char *src, size_t limit,
+                                                            struct zmpi_lane *l, unsigned extra)
+{
+    const size_t at = l->at;
+    l->at += extra;
+    if (l->at > limit) {
+        l->end = 0;
+        return 0;
+    }
+    const unsigned char *p = src + (at >> 3);
+    uint64_t low = zmpi_load64(p) >> (at & 7), high = (uint64_t)p[8] << 1 << (63 - (at & 7));
+    return extra < 64 ? (low | high) & (((uint64_t)1 << extra) - 1) : low | high;
+}
+
+/* The next symbols: two, if pairs is set and both are there, else one. Writes one element, with
+ * pairs two. */
+INLINE void NAME(step)(const struct zmpi_huffman_decoder *d, const unsigned char *src, size_t limit,
+                       struct zmpi_lane *l, U *out, bool pairs)
+{
+    const uint64_t w = zmpi_load64(src + (l->at >> 3)) >> (l->at & 7);
+    const uint32_t t = d->entry[w & (((uint64_t)1 << ZMPI_HUFFMAN_LONGEST) - 1)];
+    const unsigned extra = t >> 15 & 63;
+    unsigned length = t >> 11 & 15, n = t & 0x7FF;
+    const int64_t first = (int32_t)(t << 6) >> 27;
+    if (!pairs && t >> 31) {
+        length = d->length[16 + first];
+        n = 1;
+    }
+    uint64_t rest = w >> length & (((uint64_t)1 << extra) - 1);
+    if (__builtin_expect(extra > ZMPI_MOST_EXTRA, 0)) {
+        struct zmpi_lane wide = *l; /* so that *l may stay in registers */
+        wide.at += length;
+        rest = NAME(wide)(src, limit, &wide, extra == ZMPI_ESCAPE_EXTRA ? 8 * sizeof(U) : extra);
+        *l = wide;
+    } else {
+        l->at += length + extra;
+    }
+    out[l->element] = (U)(((uint64_t)first << extra) + rest);
+    if (pairs)
+        out[l->element + 1] = (U)(int64_t)((int32_t)(t << 1) >> 27);
+    l->element += n;
+}
+
+TARGET static void NAME(one)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
+                             size_t limit, struct zmpi_lane *lane, void *out)
+{
+    struct zmpi_lane l = *lane;
+    while (l.element + 1 < l.end)
+        NAME(step)(d, src, limit, &l, out, true);
+    while (l.element < l.end)
+        NAME(step)(d, src, limit, &l, out, false);
+    *lane = l;
+}
+
+/* The waits of one are the work of another. */
+TARGET static void NAME(four)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
+                              size_t limit, struct zmpi_lane *lane, void *out)
+{
+    struct zmpi_lane a = lane[0], b = lane[1], c = lane[2], e = lane[3];
+    while (a.element + 1 < a.end && b.element + 1 < b.end && c.element + 1 < c.end &&
+           e.element + 1 < e.end) {
+        NAME(step)(d, src, limit, &a, out, true);
+        NAME(step)(d, src, limit, &b, out, true);
+        NAME(step)(d, src, limit, &c, out, true);
+        NAME(step)(d, src, limit, &e, out, true);
+    }
+    lane[0] = a;
+    lane[1] = b;
+    lane[2] = c;
+    lane[3] = e;
+}
+
+#undef INLINE

@@ -60,8 +60,9 @@ bool zmpi_stream_book(const struct zmpi_stream *s, unsigned i, struct zmpi_book 
 /* What encodes by one book; one per thread. */
 struct zmpi_huffman_encoder {
     const struct zmpi_book *book; /* whose tables these are */
-    uint32_t direct[512];         /* residuals -256..255 */
-    uint64_t run[32];             /* zeros before a residual */
+    /* Tokens: bits, and in the lowest 6 how many; 63 if there is none. */
+    uint64_t direct[512]; /* residuals -256..255 */
+    uint64_t run[32];     /* zeros before a residual */
     uint32_t symbol[ZMPI_HUFFMAN_SYMBOLS];
 };
 

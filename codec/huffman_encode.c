@@ -5,8 +5,8 @@
 #include "huffman_loops.h"
 #include "kernels.h"
 
-/* RUN_BITS: a run and a direct residual are put together, in at most 56 bits. */
-enum { HEAD = 4, STREAMS = ZMPI_HUFFMAN_STREAMS, RUN_BITS = 36 };
+/* NONE: the token that there is none. RUN_BITS: a run and a direct residual fit 56 bits. */
+enum { HEAD = 4, STREAMS = ZMPI_HUFFMAN_STREAMS, NONE = 63, RUN_BITS = 36 };
 
 /* ---- bits ---- */
 
@@ -21,10 +21,9 @@ static void put(struct zmpi_bits *b, uint64_t value, unsigned n)
     b->n &= 7;
 }
 
-/* A token: bits, and in the lowest 5 how many; 0: there is none. */
 static void put_token(struct zmpi_bits *b, uint32_t token)
 {
-    put(b, token >> 5, token & 31);
+    put(b, token >> 6, token & 63);
 }
 
 void zmpi_put_run(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, size_t run)
@@ -111,7 +110,7 @@ void zmpi_huffman_count(size_t width, size_t words, const unsigned char *chunk, 
 
 static uint32_t token_of(uint64_t bits, unsigned n)
 {
-    return (uint32_t)bits << 5 | n;
+    return (uint32_t)bits << 6 | n;
 }
 
 void zmpi_huffman_encoder_set(struct zmpi_huffman_encoder *e, const struct zmpi_book *book)
@@ -125,16 +124,15 @@ void zmpi_huffman_encoder_set(struct zmpi_huffman_encoder *e, const struct zmpi_
         unsigned extra, symbol = zmpi_residual_symbol((int64_t)i - 256, &extra),
                         length = book->length[symbol];
         uint32_t rest = (i - 256) & ((1U << extra) - 1);
-        e->direct[i] = length ? token_of(code[symbol] | rest << length, length + extra) : 0;
+        e->direct[i] = length ? token_of(code[symbol] | rest << length, length + extra) : NONE;
     }
     for (unsigned run = 0; run < 32; run++) {
         unsigned char room[64] = {0};
         struct zmpi_bits b = {0, 0, room};
         zmpi_put_run(e, &b, run);
         size_t n = 8 * (size_t)(b.dst - room) + b.n;
-        e->run[run] = n <= RUN_BITS ? zmpi_load64(room) << 6 | n : 0;
+        e->run[run] = n <= RUN_BITS ? zmpi_load64(room) << 6 | n : NONE;
     }
-    e->run[0] = 0;
 }
 
 /* ---- a chunk ---- */

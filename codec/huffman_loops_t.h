@@ -19,23 +19,34 @@ INLINE void NAME(put)(struct zmpi_bits *b, uint64_t value, unsigned n)
     b->n &= 7;
 }
 
+/* What tokens cannot tell: zeros, then a residual. By value, so that the bits stay in registers. */
+TARGET static __attribute__((noinline)) struct zmpi_bits
+NAME(put_slowly)(const struct zmpi_huffman_encoder *e, struct zmpi_bits b, size_t zeros, U r)
+{
+    zmpi_put_run(e, &b, zeros);
+    zmpi_put_residual(e, &b, (S)r, sizeof(U));
+    return b;
+}
+
+/* Two tokens, if they fit. */
+INLINE bool NAME(put_two)(struct zmpi_bits *b, uint64_t first, uint64_t second)
+{
+    const unsigned n = first & 63, both = n + (second & 63);
+    if (__builtin_expect(both > 56, 0))
+        return false;
+    NAME(put)(b, first >> 6 | second >> 6 << n, both);
+    return true;
+}
+
 /* A block without zeros: two residuals at a time. */
 INLINE void NAME(put_full)(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, const U *r)
 {
     for (size_t i = 0; i < ZMPI_BLOCK; i += 2) {
         const U u = r[i] + 256, v = r[i + 1] + 256;
-        uint32_t first = 0, second = 0;
-        if ((u | v) < 512) {
-            first = e->direct[u];
-            second = e->direct[v];
-        }
-        if (__builtin_expect(!first || !second, 0)) {
-            zmpi_put_residual(e, b, (S)r[i], sizeof(U));
-            zmpi_put_residual(e, b, (S)r[i + 1], sizeof(U));
+        if (__builtin_expect((u | v) < 512, 1) && NAME(put_two)(b, e->direct[u], e->direct[v]))
             continue;
-        }
-        const unsigned n = first & 31;
-        NAME(put)(b, (uint64_t)(first >> 5) | (uint64_t)(second >> 5) << n, n + (second & 31));
+        *b = NAME(put_slowly)(e, *b, 0, r[i]);
+        *b = NAME(put_slowly)(e, *b, 0, r[i + 1]);
     }
 }
 
@@ -43,23 +54,17 @@ INLINE void NAME(put_full)(const struct zmpi_huffman_encoder *e, struct zmpi_bit
 INLINE void NAME(put_some)(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, const U *r,
                            uint32_t nonzero, size_t *run)
 {
-    size_t next = 0, before = *run;
+    size_t next = 0 - *run;
     for (; nonzero; nonzero &= nonzero - 1) {
-        const size_t i = (size_t)__builtin_ctz(nonzero), zeros = before + i - next;
+        const size_t i = (size_t)__builtin_ctz(nonzero), zeros = i - next;
         const U u = r[i] + 256;
-        const uint64_t skip = zeros < 32 ? e->run[zeros] : 0;
-        const uint32_t token = u < 512 ? e->direct[u] : 0;
         next = i + 1;
-        before = 0;
-        if (__builtin_expect((zeros && !skip) || !token, 0)) {
-            zmpi_put_run(e, b, zeros);
-            zmpi_put_residual(e, b, (S)r[i], sizeof(U));
+        if (__builtin_expect(u < 512 && zeros < 32, 1) &&
+            NAME(put_two)(b, e->run[zeros], e->direct[u]))
             continue;
-        }
-        const unsigned n = skip & 63;
-        NAME(put)(b, skip >> 6 | (uint64_t)(token >> 5) << n, n + (token & 31));
+        *b = NAME(put_slowly)(e, *b, zeros, r[i]);
     }
-    *run = before + ZMPI_BLOCK - next;
+    *run = ZMPI_BLOCK - next;
 }
 
 /* Which residuals of block b are not zero, of those that the chunk has. */
@@ -84,8 +89,9 @@ TARGET static unsigned char *NAME(put_segment)(const struct zmpi_huffman_encoder
             NAME(put_some)(e, &b, r + k * ZMPI_BLOCK, some, &run);
     }
     const size_t behind = g.end * ZMPI_BLOCK; /* zeros that the chunk does not have */
-    zmpi_put_run(e, &b, run - (g.end > g.begin && behind > g.words ? behind - g.words : 0));
-    return b.dst + (b.n > 0);
+    struct zmpi_bits last = b;
+    zmpi_put_run(e, &last, run - (g.end > g.begin && behind > g.words ? behind - g.words : 0));
+    return last.dst + (last.n > 0);
 }
 
 TARGET static void NAME(count_segment)(const void *src, const uint32_t *nonzero,

@@ -21,7 +21,8 @@ enum {
 
 #define ZMPI_HUFFMAN_LONGEST 12 /* bits of a code */
 #define ZMPI_HUFFMAN_STREAMS 4
-#define ZMPI_HUFFMAN_OFFLINE 6 /* books that every reader has */
+#define ZMPI_HUFFMAN_DIRECT  1024 /* residuals that an encoder finds in a table: -512..511 */
+#define ZMPI_HUFFMAN_OFFLINE 6    /* books that every reader has */
 /* A book in bytes: at most 6 bits a symbol, or 22 for two. */
 #define ZMPI_HUFFMAN_BOOK_MAX (11 * ZMPI_HUFFMAN_SYMBOLS / 8 + 1)
 
@@ -61,8 +62,8 @@ bool zmpi_stream_book(const struct zmpi_stream *s, unsigned i, struct zmpi_book 
 struct zmpi_huffman_encoder {
     const struct zmpi_book *book; /* whose tables these are */
     /* Tokens: bits, and in the lowest 6 how many; 63 if there is none. */
-    uint64_t direct[512]; /* residuals -256..255 */
-    uint64_t run[32];     /* zeros before a residual */
+    uint64_t direct[ZMPI_HUFFMAN_DIRECT]; /* of small residuals, the middle one 0 */
+    uint64_t run[32];                     /* zeros before a residual */
     uint32_t symbol[ZMPI_HUFFMAN_SYMBOLS];
 };
 

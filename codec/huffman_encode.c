@@ -6,7 +6,13 @@
 #include "kernels.h"
 
 /* NONE: the token that there is none. RUN_BITS: a run and a direct residual fit 56 bits. */
-enum { HEAD = 4, STREAMS = ZMPI_HUFFMAN_STREAMS, NONE = 63, RUN_BITS = 36 };
+enum {
+    HEAD = 4,
+    STREAMS = ZMPI_HUFFMAN_STREAMS,
+    NONE = 63,
+    RUN_BITS = 36,
+    DIRECT = ZMPI_HUFFMAN_DIRECT
+};
 
 /* ---- bits ---- */
 
@@ -83,7 +89,7 @@ static struct fle fle_of(size_t width, size_t words, const unsigned char *chunk)
 /* Small chunks are not worth the sizes of several streams. */
 static size_t streams_of(size_t fle_size)
 {
-    return fle_size >= 1024 ? STREAMS : 1;
+    return fle_size >= 512 ? STREAMS : 1;
 }
 
 static struct zmpi_segment segment_of(const struct fle *f, size_t words, size_t streams, size_t k)
@@ -120,10 +126,10 @@ void zmpi_huffman_encoder_set(struct zmpi_huffman_encoder *e, const struct zmpi_
     e->book = book;
     for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
         e->symbol[s] = token_of(code[s], book->length[s]);
-    for (unsigned i = 0; i < 512; i++) {
-        unsigned extra, symbol = zmpi_residual_symbol((int64_t)i - 256, &extra),
+    for (unsigned i = 0; i < DIRECT; i++) {
+        unsigned extra, symbol = zmpi_residual_symbol((int64_t)i - DIRECT / 2, &extra),
                         length = book->length[symbol];
-        uint32_t rest = (i - 256) & ((1U << extra) - 1);
+        uint32_t rest = (i - DIRECT / 2) & ((1U << extra) - 1);
         e->direct[i] = length ? token_of(code[symbol] | rest << length, length + extra) : NONE;
     }
     for (unsigned run = 0; run < 32; run++) {

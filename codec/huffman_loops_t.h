@@ -42,8 +42,9 @@ INLINE bool NAME(put_two)(struct zmpi_bits *b, uint64_t first, uint64_t second)
 INLINE void NAME(put_full)(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, const U *r)
 {
     for (size_t i = 0; i < ZMPI_BLOCK; i += 2) {
-        const U u = r[i] + 256, v = r[i + 1] + 256;
-        if (__builtin_expect((u | v) < 512, 1) && NAME(put_two)(b, e->direct[u], e->direct[v]))
+        const U u = r[i] + ZMPI_HUFFMAN_DIRECT / 2, v = r[i + 1] + ZMPI_HUFFMAN_DIRECT / 2;
+        if (__builtin_expect((u | v) < ZMPI_HUFFMAN_DIRECT, 1) &&
+            NAME(put_two)(b, e->direct[u], e->direct[v]))
             continue;
         *b = NAME(put_slowly)(e, *b, 0, r[i]);
         *b = NAME(put_slowly)(e, *b, 0, r[i + 1]);
@@ -57,9 +58,9 @@ INLINE void NAME(put_some)(const struct zmpi_huffman_encoder *e, struct zmpi_bit
     size_t next = 0 - *run;
     for (; nonzero; nonzero &= nonzero - 1) {
         const size_t i = (size_t)__builtin_ctz(nonzero), zeros = i - next;
-        const U u = r[i] + 256;
+        const U u = r[i] + ZMPI_HUFFMAN_DIRECT / 2;
         next = i + 1;
-        if (__builtin_expect(u < 512 && zeros < 32, 1) &&
+        if (__builtin_expect(u < ZMPI_HUFFMAN_DIRECT && zeros < 32, 1) &&
             NAME(put_two)(b, e->run[zeros], e->direct[u]))
             continue;
         *b = NAME(put_slowly)(e, *b, zeros, r[i]);
@@ -98,7 +99,7 @@ TARGET static void NAME(count_segment)(const void *src, const uint32_t *nonzero,
                                        struct zmpi_segment g, uint32_t *count)
 {
     const U *r = src;
-    uint32_t direct[512] = {0}, runs[64] = {0};
+    uint32_t direct[ZMPI_HUFFMAN_DIRECT] = {0}, runs[64] = {0};
     unsigned extra;
     size_t next = g.begin * ZMPI_BLOCK;
     for (size_t k = g.begin; k < g.end; k++) {
@@ -110,8 +111,8 @@ TARGET static void NAME(count_segment)(const void *src, const uint32_t *nonzero,
                 runs[zeros]++;
             else
                 zmpi_count_run(zeros, 1, count);
-            if ((U)(r[i] + 256) < 512)
-                direct[r[i] + 256]++;
+            if ((U)(r[i] + ZMPI_HUFFMAN_DIRECT / 2) < ZMPI_HUFFMAN_DIRECT)
+                direct[r[i] + ZMPI_HUFFMAN_DIRECT / 2]++;
             else
                 count[zmpi_residual_symbol((S)r[i], &extra)]++;
         }
@@ -120,9 +121,9 @@ TARGET static void NAME(count_segment)(const void *src, const uint32_t *nonzero,
     for (unsigned i = 1; i < 64; i++)
         if (runs[i])
             zmpi_count_run(i, runs[i], count);
-    for (unsigned i = 0; i < 512; i++)
+    for (unsigned i = 0; i < ZMPI_HUFFMAN_DIRECT; i++)
         if (direct[i])
-            count[zmpi_residual_symbol((int64_t)i - 256, &extra)] += direct[i];
+            count[zmpi_residual_symbol((int64_t)i - ZMPI_HUFFMAN_DIRECT / 2, &extra)] += direct[i];
 }
 
 /* ---- decoding ---- */

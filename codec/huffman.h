@@ -86,7 +86,7 @@ void zmpi_huffman_count(size_t width, size_t words, const unsigned char *chunk, 
 struct zmpi_huffman_decoder {
     int number; /* of the book in the stream; -1: none yet */
     unsigned char length[ZMPI_HUFFMAN_SYMBOLS];
-    uint32_t entry[1 << ZMPI_HUFFMAN_LONGEST];
+    uint64_t entry[1 << ZMPI_HUFFMAN_LONGEST];
 };
 
 /* free() it. NULL: no memory. */

@@ -11,23 +11,24 @@ enum { HEAD = 4, STREAMS = ZMPI_HUFFMAN_STREAMS, TABLE = 1 << ZMPI_HUFFMAN_LONGE
 
 /* ---- the table ---- */
 
-static uint32_t entry_of(unsigned symbol, unsigned length)
+static uint64_t entry_of(unsigned symbol, unsigned length)
 {
-    const uint32_t bits = length << 11;
+    const unsigned extra = zmpi_symbol_extra(symbol, 8);
+    uint64_t t = (uint64_t)(length + extra) | (uint64_t)length << 8 | 1 << 16;
     if (symbol == ZMPI_HUFFMAN_ESCAPE)
-        return 1 | bits | (uint32_t)ZMPI_ESCAPE_EXTRA << 15;
+        return (t & ~(uint64_t)0xFF) | ZMPI_ESCAPE_BITS;
     if (symbol >= ZMPI_HUFFMAN_RUNS)
-        return zmpi_symbol_run(symbol) | bits;
-    if (symbol < ZMPI_HUFFMAN_CLASSES)
-        return 1 | bits | ((symbol - 16) & 31) << 21;
-    uint32_t value = symbol & 8 ? (symbol & 7) | 16 : (symbol & 7) | 8;
-    return 1 | bits | zmpi_symbol_extra(symbol, 8) << 15 | value << 21;
+        return (t & 0xFFFF) | (uint64_t)zmpi_symbol_run(symbol) << 16;
+    int first = symbol < ZMPI_HUFFMAN_CLASSES ? (int)symbol - 16
+                : symbol & 8                  ? (int)(symbol & 7) - 16
+                                              : (int)(symbol & 7) + 8;
+    return t | (uint64_t)(uint16_t)first << 32;
 }
 
 /* A residual that has no extra bits, alone. */
-static bool is_plain(uint32_t t)
+static bool is_plain(uint64_t t)
 {
-    return (t & 0x7FF) == 1 && !(t >> 15 & 63);
+    return (t >> 16 & 0xFFFF) == 1 && (t & 0xFF) == (t >> 8 & 0xFF);
 }
 
 static void decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_book *book)
@@ -40,10 +41,13 @@ static void decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_book *
             d->entry[i] = entry_of(s, book->length[s]);
     /* From the top down: what is looked up lies below, and is not a pair yet. */
     for (uint32_t i = TABLE; i-- > 0;) {
-        const uint32_t t = d->entry[i], length = t >> 11 & 15, u = d->entry[i >> length];
-        const uint32_t both = length + (u >> 11 & 15);
-        if (is_plain(t) && is_plain(u) && both <= ZMPI_HUFFMAN_LONGEST)
-            d->entry[i] = 2 | both << 11 | (t & 31U << 21) | (u >> 21 & 31) << 26 | 1U << 31;
+        const uint64_t t = d->entry[i], length = t & 0xFF;
+        if (!is_plain(t))
+            continue;
+        const uint64_t u = d->entry[i >> length], both = length + (u & 0xFF);
+        if (is_plain(u) && both <= ZMPI_HUFFMAN_LONGEST)
+            d->entry[i] = both | both << 8 | 2 << 16 | ZMPI_ENTRY_PAIR |
+                          (t & (uint64_t)0xFFFF << 32) | (u >> 32 & 0xFFFF) << 48;
     }
 }
 

@@ -103,13 +103,14 @@ void zmpi_put_residual(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b
 
 /* ---- entries of a decoder's table ----
  *
- * What bits that begin like the index decode to. Bits 0 to 10: elements; 11 to 14: bits of the
- * codes; 15 to 20: extra bits; 21 to 25: the first value, before extra bits go below it; 26 to 30:
- * the second; 31: there are two.
+ * What bits that begin like the index decode to. Bits 0 to 7: bits of all, extra ones included; 8
+ * to 15: bits of the codes; 16 to 30: elements; 31: there are two values; 32 to 47: the first
+ * value, before extra bits go below it; 48 to 63: the second, 0 if there is none.
  */
 enum {
-    ZMPI_MOST_EXTRA = 44,  /* extra bits that fit behind a code, in 57 bits */
-    ZMPI_ESCAPE_EXTRA = 63 /* in an entry: as many as a word has */
+    ZMPI_FAST_BITS = 56,    /* of a code and its extra bits, that one load has */
+    ZMPI_ESCAPE_BITS = 0xFF /* of all: as many as a word has, behind the code */
 };
+#define ZMPI_ENTRY_PAIR ((uint64_t)1 << 31)
 
 #endif

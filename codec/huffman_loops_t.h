@@ -149,26 +149,27 @@ INLINE void NAME(step)(const struct zmpi_huffman_decoder *d, const unsigned char
                        struct zmpi_lane *l, U *out, bool pairs)
 {
     const uint64_t w = zmpi_load64(src + (l->at >> 3)) >> (l->at & 7);
-    const uint32_t t = d->entry[w & (((uint64_t)1 << ZMPI_HUFFMAN_LONGEST) - 1)];
-    const unsigned extra = t >> 15 & 63;
-    unsigned length = t >> 11 & 15, n = t & 0x7FF;
-    const int64_t first = (int32_t)(t << 6) >> 27;
-    if (!pairs && t >> 31) {
-        length = d->length[16 + first];
+    const uint64_t t = d->entry[w & (((uint64_t)1 << ZMPI_HUFFMAN_LONGEST) - 1)];
+    const int64_t first = (int16_t)(t >> 32);
+    unsigned all = t & 0xFF, length = t >> 8 & 0xFF, n = t >> 16 & 0x7FFF;
+    if (!pairs && t & ZMPI_ENTRY_PAIR) {
+        all = length = d->length[16 + first];
         n = 1;
     }
-    uint64_t rest = w >> length & (((uint64_t)1 << extra) - 1);
-    if (__builtin_expect(extra > ZMPI_MOST_EXTRA, 0)) {
+    if (__builtin_expect(all > ZMPI_FAST_BITS, 0)) {
+        const unsigned extra = all == ZMPI_ESCAPE_BITS ? (unsigned)(8 * sizeof(U)) : all - length;
         struct zmpi_lane wide = *l; /* so that *l may stay in registers */
         wide.at += length;
-        rest = NAME(wide)(src, limit, &wide, extra == ZMPI_ESCAPE_EXTRA ? 8 * sizeof(U) : extra);
+        uint64_t rest = NAME(wide)(src, limit, &wide, extra);
         *l = wide;
+        out[l->element] = (U)((extra < 64 ? (uint64_t)first << extra : 0) + rest);
     } else {
-        l->at += length + extra;
+        const uint64_t rest = w >> length & (((uint64_t)1 << (all - length)) - 1);
+        l->at += all;
+        out[l->element] = (U)(((uint64_t)first << (all - length)) + rest);
     }
-    out[l->element] = (U)(((uint64_t)first << extra) + rest);
     if (pairs)
-        out[l->element + 1] = (U)(int64_t)((int32_t)(t << 1) >> 27);
+        out[l->element + 1] = (U)((int64_t)t >> 48);
     l->element += n;
 }
 

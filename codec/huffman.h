@@ -61,6 +61,7 @@ bool zmpi_stream_book(const struct zmpi_stream *s, unsigned i, struct zmpi_book 
 /* What encodes by one book; one per thread. */
 struct zmpi_huffman_encoder {
     const struct zmpi_book *book; /* whose tables these are */
+    bool short_runs;              /* has codes for runs below 16 */
     /* Tokens: bits, and in the lowest 6 how many; 63 if there is none. */
     uint64_t direct[ZMPI_HUFFMAN_DIRECT]; /* of small residuals, the middle one 0 */
     uint64_t run[32];                     /* zeros before a residual */

@@ -126,6 +126,9 @@ void zmpi_huffman_encoder_set(struct zmpi_huffman_encoder *e, const struct zmpi_
     e->book = book;
     for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
         e->symbol[s] = token_of(code[s], book->length[s]);
+    e->short_runs = false;
+    for (unsigned s = ZMPI_HUFFMAN_RUNS; s < ZMPI_HUFFMAN_LONG_RUNS; s++)
+        e->short_runs |= book->length[s] > 0;
     for (unsigned i = 0; i < DIRECT; i++) {
         unsigned extra, symbol = zmpi_residual_symbol((int64_t)i - DIRECT / 2, &extra),
                         length = book->length[symbol];

@@ -38,17 +38,41 @@ INLINE bool NAME(put_two)(struct zmpi_bits *b, uint64_t first, uint64_t second)
     return true;
 }
 
-/* A block without zeros: two residuals at a time. */
-INLINE void NAME(put_full)(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, const U *r)
+/* n residuals, two at a time: none is zero, or zeros are coded one by one. */
+INLINE void NAME(put_each)(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, const U *r,
+                           size_t n)
 {
-    for (size_t i = 0; i < ZMPI_BLOCK; i += 2) {
-        const U u = r[i] + ZMPI_HUFFMAN_DIRECT / 2, v = r[i + 1] + ZMPI_HUFFMAN_DIRECT / 2;
+    for (size_t i = 0; i < n; i += 2) {
+        const bool both = i + 1 < n;
+        const U u = r[i] + ZMPI_HUFFMAN_DIRECT / 2;
+        const U v = both ? r[i + 1] + ZMPI_HUFFMAN_DIRECT / 2 : 0;
         if (__builtin_expect((u | v) < ZMPI_HUFFMAN_DIRECT, 1) &&
-            NAME(put_two)(b, e->direct[u], e->direct[v]))
+            NAME(put_two)(b, e->direct[u], both ? e->direct[v] : 0))
             continue;
         *b = NAME(put_slowly)(e, *b, 0, r[i]);
-        *b = NAME(put_slowly)(e, *b, 0, r[i + 1]);
+        if (both)
+            *b = NAME(put_slowly)(e, *b, 0, r[i + 1]);
     }
+}
+
+/* A block by a book without short runs; false, and nothing done, if it needs a longer one. */
+INLINE bool NAME(put_singly)(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, const U *r,
+                             uint32_t nonzero, size_t *run)
+{
+    if (!nonzero)
+        return false;
+    const unsigned first = (unsigned)__builtin_ctz(nonzero);
+    const unsigned last = 31U - (unsigned)__builtin_clz(nonzero);
+    uint32_t zeros = ~nonzero & (UINT32_MAX >> (31 - last)); /* those behind may go on */
+    zeros &= zeros >> 1;
+    zeros &= zeros >> 2;
+    zeros &= zeros >> 4;
+    zeros &= zeros >> 8;
+    if (zeros || *run + first >= 16 || !NAME(put_two)(b, e->run[*run + first], 0))
+        return false;
+    NAME(put_each)(e, b, r + first, last + 1 - first);
+    *run = 31 - last;
+    return true;
 }
 
 /* Those of a block that are not zero. *run: zeros before the block, then at its end. */
@@ -85,7 +109,9 @@ TARGET static unsigned char *NAME(put_segment)(const struct zmpi_huffman_encoder
     for (size_t k = g.begin; k < g.end; k++) {
         const uint32_t some = NAME(nonzero_of)(nonzero, &g, k);
         if (!run && some == UINT32_MAX)
-            NAME(put_full)(e, &b, r + k * ZMPI_BLOCK);
+            NAME(put_each)(e, &b, r + k * ZMPI_BLOCK, ZMPI_BLOCK);
+        else if (!e->short_runs && NAME(put_singly)(e, &b, r + k * ZMPI_BLOCK, some, &run))
+            continue;
         else
             NAME(put_some)(e, &b, r + k * ZMPI_BLOCK, some, &run);
     }

@@ -9,6 +9,7 @@
 
 #include "avx2.h"
 #include "hash.h"
+#include "huffman_loops.h"
 #include "kernels_avx2.h"
 
 static bool available(void)
@@ -37,5 +38,6 @@ const struct zmpi_kernels zmpi_kernels_avx2 = {
     .range32 = zmpi_avx2_range32,
     .range64 = zmpi_avx2_range64,
     .hash = zmpi_avx2_hash,
+    .huffman = &zmpi_huffman_loops_bmi2,
 };
 #endif

@@ -8,6 +8,7 @@
 #include <immintrin.h>
 
 #include "hash.h"
+#include "huffman_loops.h"
 #include "kernels_avx512.h"
 
 static bool available(void)
@@ -43,6 +44,7 @@ const struct zmpi_kernels zmpi_kernels_avx512 = {
     .range32 = zmpi_avx512_range32,
     .range64 = zmpi_avx512_range64,
     .hash = zmpi_avx512_hash,
+    .huffman = &zmpi_huffman_loops_bmi2,
 };
 
 /* What has no use for VBMI and GFNI is the same. */
@@ -59,5 +61,6 @@ const struct zmpi_kernels zmpi_kernels_avx512vbmi = {
     .range32 = zmpi_avx512_range32,
     .range64 = zmpi_avx512_range64,
     .hash = zmpi_avx512_hash,
+    .huffman = &zmpi_huffman_loops_bmi2,
 };
 #endif

@@ -13,7 +13,7 @@
 
 enum zmpi_map { ZMPI_MAP_QUANTIZED = 0, ZMPI_MAP_INTEGER = 1, ZMPI_MAP_STORED = 2 };
 enum zmpi_axis { ZMPI_AXIS_X = 1, ZMPI_AXIS_Y = 2, ZMPI_AXIS_Z = 4 };
-enum zmpi_chunk_flag { ZMPI_CHUNK_ZERO = 1, ZMPI_CHUNK_EXCEPTIONS = 2 };
+enum zmpi_chunk_flag { ZMPI_CHUNK_ZERO = 1, ZMPI_CHUNK_EXCEPTIONS = 2, ZMPI_CHUNK_HUFFMAN = 4 };
 /* Bits of a length byte. */
 enum { ZMPI_BLOCK_EXCEPTIONS = 0x80, ZMPI_BLOCK_UNIFORM = 0x40 };
 
@@ -73,6 +73,11 @@ struct zmpi_chunk_work {
     _Alignas(64) unsigned char bases[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK]; /* one mask per block */
     bool first_level; /* the last chunk had the first level: a guess, for speed alone */
+    bool keep;        /* encoders leave the residuals in kept[] too, and in nonzero[] which of each
+                         block are not 0 */
+    bool given;       /* decoders find them in residuals[], and chunks without planes */
+    uint32_t nonzero[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
+    _Alignas(64) unsigned char kept[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(64) unsigned char coded[ZMPI_CHUNK_ROOM];
 };
 

@@ -22,6 +22,6 @@
 #define DECODE zmpi_chunk64_decode
 #include "chunk_t.h"
 
-#define COST   zmpi_chunk64_cost
+#define COST zmpi_chunk64_cost
 #define TARGET
 #include "cost_t.h"

@@ -5,6 +5,17 @@
  * Parameters: ENCODE and DECODE, the names of the two functions.
  */
 
+static void keep_residuals(const struct shape *s, const U *r, struct zmpi_chunk_work *work)
+{
+    memcpy(work->kept, r, s->count * WIDTH);
+    for (size_t b = 0; b < s->blocks; b++) {
+        uint32_t nonzero = 0;
+        for (size_t j = 0; j < block_words(s, b); j++)
+            nonzero |= (uint32_t)(r[b * ZMPI_BLOCK + j] != 0) << j;
+        work->nonzero[b] = nonzero;
+    }
+}
+
 /* Lengths, planes and exceptions of work->integers to `out`, behind a head. x: the float words if
  * there are exceptions, else NULL. */
 static size_t store_integers(const struct shape *s, struct zmpi_chunk_work *work, U base,
@@ -13,6 +24,8 @@ static size_t store_integers(const struct shape *s, struct zmpi_chunk_work *work
     const U *q = (const U *)(const void *)(work->integers + ZMPI_CHUNK_BEFORE);
     U *r = (U *)(void *)work->residuals;
     residuals_of(s, q, base, axes, r);
+    if (work->keep)
+        keep_residuals(s, r, work);
 
     const size_t head = head_bytes(map);
     unsigned char *lengths = out + head, *dst = lengths + length_bytes(s);
@@ -141,6 +154,8 @@ enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsigned ch
     } else {
         if (p.zero)
             memset(word, 0, s.count * WIDTH);
+        else if (work->given)
+            memcpy(word, work->residuals, s.count * WIDTH);
         else
             load_residuals(&s, &p, word);
         integers_of(&s, word, p.base, p.axes);

@@ -6,6 +6,7 @@
 
 #include "bytes.h"
 #include "errors.h"
+#include "huffman.h"
 #include "kernels.h"
 #include "plan.h"
 #include "pool.h"
@@ -77,6 +78,7 @@ enum { GROUP = 8 };
 /* What one thread needs. */
 struct workspace {
     struct zmpi_chunk_work chunk;
+    struct zmpi_huffman_encoder huffman;
     unsigned char coded[GROUP_ROOM]; /* a group that does not know its place yet */
 };
 
@@ -95,6 +97,7 @@ struct encoder {
     const unsigned char *src;
     unsigned char *dst;
     size_t capacity;
+    const struct zmpi_huffman_plan *books; /* NULL: fle */
 
     pthread_mutex_t lock;
     pthread_cond_t moved; /* `turn` went on, or status or too_far changed */
@@ -102,6 +105,7 @@ struct encoder {
     size_t turn;          /* first chunk that has no place */
     size_t at;            /* its place */
     enum zmpi_status status;
+    size_t saved;              /* bytes that the books saved in what is placed */
     struct zmpi_errors errors; /* of what is placed */
     bool too_far;              /* errors are over rmse whatever comes */
 };
@@ -127,26 +131,46 @@ static void measure_chunk(const struct encoder *e, const size_t extent[3],
                     e->job->keep);
 }
 
-/* Chunk k to dst, which has room for ZMPI_CHUNK_ROOM bytes, and its entry to the table; returns its
- * size. */
-static size_t encode_chunk(const struct encoder *e, size_t k, struct zmpi_chunk_work *work,
-                           unsigned char *dst, struct zmpi_errors *errors)
+/* Chunk k by fle to dst, which has room for ZMPI_CHUNK_ROOM bytes; returns its size. */
+static size_t encode_fle(const struct zmpi_plan *p, const struct zmpi_chunk_rule *rule,
+                         const unsigned char *src, size_t k, size_t extent[3],
+                         struct zmpi_rows *rows, struct zmpi_chunk_work *work, unsigned char *dst)
 {
     const struct zmpi_kernels *kernels = zmpi_kernels();
-    const struct zmpi_plan *p = e->plan;
-    size_t extent[3], next_extent[3];
-    struct zmpi_rows rows = tile_rows(p, k, e->src, extent);
+    size_t next_extent[3];
+    *rows = tile_rows(p, k, src, extent);
     if (p->bytes % p->width && k == p->chunks - 1)
-        rows = padded_rows(p, &rows, e->src, extent[2], work);
+        *rows = padded_rows(p, rows, src, extent[2], work);
     else if (k + 1 < p->chunks)
-        rows.next = tile_rows(p, k + 1, e->src, next_extent).at;
-    size_t size = p->width == 4 ? kernels->encode32(e->rule, extent, &rows, dst, work)
-                                : kernels->encode64(e->rule, extent, &rows, dst, work);
+        rows->next = tile_rows(p, k + 1, src, next_extent).at;
+    return p->width == 4 ? kernels->encode32(rule, extent, rows, dst, work)
+                         : kernels->encode64(rule, extent, rows, dst, work);
+}
+
+/* Chunk k to dst, and its entry to the table; returns its size. What a book saved is added to
+ * *saved. */
+static size_t encode_chunk(const struct encoder *e, size_t k, struct workspace *w,
+                           unsigned char *dst, size_t *saved, struct zmpi_errors *errors)
+{
+    const struct zmpi_plan *p = e->plan;
+    size_t extent[3];
+    struct zmpi_rows rows;
+    size_t size = encode_fle(p, e->rule, e->src, k, extent, &rows, &w->chunk, dst);
+    if (e->rmse > 0)
+        measure_chunk(e, extent, &rows, dst, size, &w->chunk, errors);
+    if (e->books) {
+        const unsigned number = e->books->number[k / ZMPI_HUFFMAN_SECTION];
+        const struct zmpi_book *book = zmpi_huffman_plan_book(e->books, number);
+        if (w->huffman.book != book)
+            zmpi_huffman_encoder_set(&w->huffman, book);
+        size_t coded = zmpi_huffman_chunk(&w->huffman, number, p->width,
+                                          extent[0] * extent[1] * extent[2], dst, size, &w->chunk);
+        *saved += size - coded;
+        size = coded;
+    }
     unsigned char *entry = e->dst + ZMPI_STREAM_HEADER_BYTES + 8 * k;
     zmpi_store32(entry, (uint32_t)size);
-    zmpi_store32(entry + 4, (uint32_t)kernels->hash(dst, size));
-    if (e->rmse > 0)
-        measure_chunk(e, extent, &rows, dst, size, work, errors);
+    zmpi_store32(entry + 4, (uint32_t)zmpi_kernels()->hash(dst, size));
     return size;
 }
 
@@ -179,7 +203,7 @@ static bool errors_too_far(const struct encoder *e)
 
 /* Wait until all before are placed; then the group's place, or NULL if somebody failed. */
 static unsigned char *place_group(struct encoder *e, size_t first, size_t end, size_t size,
-                                  const struct zmpi_errors *errors)
+                                  size_t saved, const struct zmpi_errors *errors)
 {
     unsigned char *place = NULL;
     pthread_mutex_lock(&e->lock);
@@ -195,6 +219,7 @@ static unsigned char *place_group(struct encoder *e, size_t first, size_t end, s
     if (!stopped(e)) {
         place = e->dst + e->at;
         e->at += size;
+        e->saved += saved;
         e->turn = end;
     }
     pthread_cond_broadcast(&e->moved);
@@ -211,12 +236,14 @@ static void encode_groups(void *context)
     if (!work)
         return; /* the others may have more luck */
     zmpi_chunk_work_init(&work->chunk);
+    work->chunk.keep = e->books;
+    work->huffman.book = NULL;
     while (take_group(e, work->coded, &first, &end, &dst)) {
-        size_t size = 0;
+        size_t size = 0, saved = 0;
         struct zmpi_errors errors = {0, 0};
         for (size_t k = first; k < end; k++)
-            size += encode_chunk(e, k, &work->chunk, dst + size, &errors);
-        place = place_group(e, first, end, size, &errors);
+            size += encode_chunk(e, k, work, dst + size, &saved, &errors);
+        place = place_group(e, first, end, size, saved, &errors);
         if (!place)
             break;
         if (place != dst)
@@ -225,48 +252,103 @@ static void encode_groups(void *context)
     free(work);
 }
 
-/* *within: the errors' root mean square is not over finer[1], if that is asked. */
+/* ---- the books of a stream ---- */
+
+/* zmpi_sample_fn */
+static size_t encode_sample(const void *context, size_t k, struct zmpi_chunk_work *work,
+                            unsigned char *dst, size_t *words)
+{
+    const struct encoder *e = context;
+    size_t extent[3];
+    struct zmpi_rows rows;
+    size_t size = encode_fle(e->plan, e->rule, e->src, k, extent, &rows, work, dst);
+    *words = extent[0] * extent[1] * extent[2];
+    return size;
+}
+
+/* What compress_chunks made. */
+struct outcome {
+    size_t length, books; /* bytes: of the stream; of its books */
+    bool within;          /* the errors' root mean square is not over finer[1], if that is asked */
+};
+
+static enum zmpi_status encode_all(struct encoder *e, size_t head)
+{
+    const struct zmpi_plan *p = e->plan;
+    size_t groups = (p->chunks + GROUP - 1) / GROUP;
+    e->at = head;
+    if (e->capacity < head)
+        return ZMPI_ERR_SPACE;
+    pthread_mutex_init(&e->lock, NULL);
+    pthread_cond_init(&e->moved, NULL);
+    zmpi_pool_run(groups < (size_t)e->job->threads ? (int)groups : e->job->threads, encode_groups,
+                  e);
+    pthread_cond_destroy(&e->moved);
+    pthread_mutex_destroy(&e->lock);
+    if (!stopped(e) && e->turn < p->chunks)
+        e->status = ZMPI_ERR_MEMORY;
+    return e->status;
+}
+
+/* *worth: the books saved at least the bytes that they take. */
+static enum zmpi_status encode_books(struct encoder *e, bool own, struct outcome *o, bool *worth)
+{
+    struct zmpi_huffman_plan books;
+    const size_t head = zmpi_plan_head(e->plan);
+    enum zmpi_status status = zmpi_huffman_choose(e->plan->chunks, e->plan->width, e->job->threads,
+                                                  own, encode_sample, e, &books);
+    if (status)
+        return status;
+    e->books = &books;
+    o->books = books.size;
+    status = encode_all(e, head + books.size);
+    *worth = !books.size || (!status && e->saved >= books.size) || e->too_far;
+    if (!status)
+        memcpy(e->dst + head, books.bytes, books.size);
+    zmpi_huffman_plan_free(&books);
+    return status;
+}
+
 static enum zmpi_status compress_chunks(const struct zmpi_plan *p, const struct zmpi_job *job,
                                         unsigned char *dst, size_t capacity,
-                                        const unsigned char *src, size_t *length, bool *within)
+                                        const unsigned char *src, struct outcome *o)
 {
     struct zmpi_chunk_rule rule;
-    struct encoder e = {.plan = p,
-                        .job = job,
-                        .rule = &rule,
-                        .src = src,
-                        .dst = dst,
-                        .capacity = capacity,
-                        .at = zmpi_plan_head(p)};
-    size_t groups = (p->chunks + GROUP - 1) / GROUP;
+    bool worth = true;
     zmpi_plan_rule(job, &rule);
     rule.axes = choose_axes(p, &rule, src);
+    struct encoder e = {
+        .plan = p, .job = job, .rule = &rule, .src = src, .dst = dst, .capacity = capacity};
     if (rule.levels && job->abs_bound > job->finer[1])
         e.rmse = job->finer[1];
-    pthread_mutex_init(&e.lock, NULL);
-    pthread_cond_init(&e.moved, NULL);
-    zmpi_pool_run(groups < (size_t)job->threads ? (int)groups : job->threads, encode_groups, &e);
-    pthread_cond_destroy(&e.moved);
-    pthread_mutex_destroy(&e.lock);
-    *within =
+    const struct encoder begin = e;
+    enum zmpi_status status;
+    *o = (struct outcome){0};
+    if (job->encoder == ZMPI_HUFFMAN) {
+        status = encode_books(&e, true, o, &worth);
+        if (!worth) {
+            e = begin;
+            status = encode_books(&e, false, o, &worth);
+        }
+    } else {
+        status = encode_all(&e, zmpi_plan_head(p));
+    }
+    o->within =
         e.rmse > 0 ? !e.too_far && zmpi_errors_within(&e.errors, job->abs_bound, e.rmse) : true;
-    if (!stopped(&e) && e.turn < p->chunks)
-        e.status = ZMPI_ERR_MEMORY;
-    *length = e.at;
-    return e.status;
+    o->length = e.at;
+    return status;
 }
 
 /* By the job's bound; by finer ones, which then are the job's, where the errors turn out too far.
  */
 static enum zmpi_status compress_within(const struct zmpi_plan *p, struct zmpi_job *job,
                                         unsigned char *dst, size_t capacity,
-                                        const unsigned char *src, size_t *length)
+                                        const unsigned char *src, struct outcome *o)
 {
-    bool within;
-    enum zmpi_status status = compress_chunks(p, job, dst, capacity, src, length, &within);
-    for (int i = 0; i < 2 && !status && !within; i++) {
+    enum zmpi_status status = compress_chunks(p, job, dst, capacity, src, o);
+    for (int i = 0; i < 2 && !status && !o->within; i++) {
         job->abs_bound = job->finer[i];
-        status = compress_chunks(p, job, dst, capacity, src, length, &within);
+        status = compress_chunks(p, job, dst, capacity, src, o);
     }
     return status;
 }
@@ -321,23 +403,23 @@ static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size
 {
     struct zmpi_plan p;
     struct zmpi_job used = *job;
-    size_t length;
+    struct outcome made;
     enum zmpi_status status = zmpi_plan_make(&job->array, &p);
     if (status)
         return status;
     if (job->threads < 1)
         return ZMPI_ERR_ARG;
-    if (job->encoder != 1)
+    if (job->encoder != ZMPI_FLE && job->encoder != ZMPI_HUFFMAN)
         return ZMPI_ERR_UNSUPPORTED;
     if (dst_capacity < zmpi_plan_head(&p))
         return ZMPI_ERR_SPACE;
     double start = seconds();
-    status = compress_within(&p, &used, dst, dst_capacity, src, &length);
+    status = compress_within(&p, &used, dst, dst_capacity, src, &made);
     if (status)
         return status;
-    zmpi_plan_header(&p, &used, length, dst);
+    zmpi_plan_header(&p, &used, made.books, made.length, dst);
     learn(p.bytes, false, start);
-    *size = length;
+    *size = made.length;
     return ZMPI_OK;
 }
 

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "stream.h"
 
 #define PREFIX       "libzmpi_"
 #define SUFFIX       ".so"
@@ -261,6 +262,11 @@ enum zmpi_status zmpi_device_move(const struct zmpi_device *holder, void *dst, c
     if (bytes > 0)
         memcpy(dst, src, bytes);
     return ZMPI_OK;
+}
+
+const struct zmpi_device *zmpi_device_for(const struct zmpi_device *device, int encoder)
+{
+    return encoder == ZMPI_FLE ? device : zmpi_device_cpu();
 }
 
 const struct zmpi_device *zmpi_device_find(const char *name, size_t bytes, const char **why)

@@ -32,7 +32,7 @@ struct zmpi_job {
     double top;  /* ratio: the largest bound that makes sense; abs_bound, 0 until then, is to be
                     found  below it (ratio.h). 0: it has been */
     double keep; /* elements with |x| >= keep are kept exactly, +inf: none */
-    int encoder; /* 1: fle */
+    int encoder; /* as in the header: 1 fle, 2 huffman */
     int threads; /* >= 1 */
 };
 
@@ -106,6 +106,8 @@ const struct zmpi_device *zmpi_device_find(const char *name, size_t bytes, const
 
 /* The device built in. */
 const struct zmpi_device *zmpi_device_cpu(void);
+/* What codes by this encoder: the device, or the CPU for encoders that devices do not have. */
+const struct zmpi_device *zmpi_device_for(const struct zmpi_device *device, int encoder);
 
 /* The device in whose memory `address` is, NULL for the host's. Where no device that has memory was
  * found to work by zmpi_device_find it is the host's: one load. */

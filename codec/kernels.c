@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "huffman_loops.h"
 #include "kernels.h"
 
 static bool always(void)
@@ -31,6 +32,7 @@ const struct zmpi_kernels zmpi_kernels_scalar = {
     .range32 = range32,
     .range64 = range64,
     .hash = hash,
+    .huffman = &zmpi_huffman_loops_any,
 };
 
 static const struct zmpi_kernels *const sets[] = {

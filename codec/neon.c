@@ -1,6 +1,7 @@
 /* neon.c - the NEON kernels' entry in the table, and their hash. */
 #ifdef __AARCH64EL__
 #include "hash.h"
+#include "huffman_loops.h"
 #include "kernels_neon.h"
 
 /* Part of the architecture. */
@@ -27,5 +28,6 @@ const struct zmpi_kernels zmpi_kernels_neon = {
     .range32 = zmpi_neon_range32,
     .range64 = zmpi_neon_range64,
     .hash = hash,
+    .huffman = &zmpi_huffman_loops_any,
 };
 #endif

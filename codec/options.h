@@ -28,7 +28,7 @@ struct zmpi_options {
     bool bound_set; /* error_bound given at all: else nothing is converted */
     struct zmpi_bound bound;
     double threshold; /* values with |x| >= threshold are kept exactly; 0: none but fill values */
-    char codec[16];   /* fle */
+    char codec[16];   /* fle, huffman */
     char device[32];  /* auto, cpu, ... */
     char files[1024]; /* comma-separated globs of files that may become containers; "!glob"
                          excludes; last match wins */
@@ -64,7 +64,8 @@ void zmpi_options_default(struct zmpi_options *o);
 /*
  * Defaults, then the rules that apply to all files (section [*]), then ZMPI_* of the environment.
  * An unknown ZMPI_* variable is an error (it may be a misspelt one), except ZMPI_DATA,
- * ZMPI_TEST_* and ZMPI_EMU_*. The whole rules file is checked here. On success the log level is in force.
+ * ZMPI_TEST_* and ZMPI_EMU_*. The whole rules file is checked here. On success the log level is in
+ * force.
  */
 enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256]);
 /* Apply the rules whose glob matches `path` to o (a copy of what zmpi_options_load made), below the
@@ -92,6 +93,11 @@ const struct zmpi_option_info *zmpi_option_info(size_t i);
 /* The value in force of option i, written as it would be set; "" for an error bound or shape that
  * is not set. */
 void zmpi_option_get(const struct zmpi_options *o, size_t i, char text[1024]);
+
+/* The encoder of that name, as in a stream's header; 0 if there is none. */
+int zmpi_encoder_parse(const char *name);
+/* The opposite. */
+const char *zmpi_encoder_name(int encoder);
 
 /* "64K", "16M", "1G", "123": bytes, K = 1024. False if it is anything else or too large. */
 bool zmpi_bytes_parse(const char *text, size_t *bytes);

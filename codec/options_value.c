@@ -196,6 +196,21 @@ static bool parse_bytes(const struct zmpi_option *option, const char *text, size
     return true;
 }
 
+static const char *const encoders[] = {"fle", "huffman"};
+
+int zmpi_encoder_parse(const char *name)
+{
+    for (int i = 0; i < 2; i++)
+        if (strcmp(name, encoders[i]) == 0)
+            return i + 1;
+    return 0;
+}
+
+const char *zmpi_encoder_name(int encoder)
+{
+    return encoders[encoder - 1];
+}
+
 bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o, const char *text)
 {
     void *field = (char *)o + option->offset;
@@ -205,7 +220,7 @@ bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o,
     case ZMPI_OPTION_THRESHOLD:
         return zmpi_threshold_parse(text, field);
     case ZMPI_OPTION_CODEC:
-        return strcmp(text, "fle") == 0 && parse_name(text, field, option->capacity);
+        return zmpi_encoder_parse(text) && parse_name(text, field, option->capacity);
     case ZMPI_OPTION_DEVICE:
         return parse_name(text, field, option->capacity);
     case ZMPI_OPTION_FILES:

@@ -63,8 +63,8 @@ void zmpi_plan_rule(const struct zmpi_job *job, struct zmpi_chunk_rule *rule)
         zmpi_chunk_rule_make(rule, job->array.type, job->abs_bound, job->keep);
 }
 
-void zmpi_plan_header(const struct zmpi_plan *p, const struct zmpi_job *job, size_t length,
-                      unsigned char *dst)
+void zmpi_plan_header(const struct zmpi_plan *p, const struct zmpi_job *job, size_t books,
+                      size_t length, unsigned char *dst)
 {
     memset(dst, 0, ZMPI_STREAM_HEADER_BYTES);
     memcpy(dst, "ZSTR", 4);
@@ -72,7 +72,7 @@ void zmpi_plan_header(const struct zmpi_plan *p, const struct zmpi_job *job, siz
     dst[5] = (unsigned char)p->type;
     dst[6] = (unsigned char)p->dimensions;
     dst[7] = (unsigned char)job->bound.mode;
-    dst[8] = (unsigned char)job->encoder;
+    zmpi_store32(dst + 8, (uint32_t)job->encoder | (uint32_t)(books / 4) << 8);
     for (int i = 0; i < 3; i++) {
         zmpi_store32(dst + 12 + 4 * i, (uint32_t)p->tile[i]);
         zmpi_store64(dst + 24 + 8 * i, p->elements[i]);
@@ -80,5 +80,6 @@ void zmpi_plan_header(const struct zmpi_plan *p, const struct zmpi_job *job, siz
     zmpi_storef64(dst + 48, job->bound.value);
     zmpi_storef64(dst + 56, job->abs_bound);
     zmpi_store64(dst + 64, length);
-    zmpi_store64(dst + 72, zmpi_hash2(dst, 72, dst + ZMPI_STREAM_HEADER_BYTES, 8 * p->chunks, 0));
+    zmpi_store64(dst + 72,
+                 zmpi_hash2(dst, 72, dst + ZMPI_STREAM_HEADER_BYTES, 8 * p->chunks + books, 0));
 }

@@ -133,7 +133,7 @@ static size_t missing(const struct payload *p, const struct zmpi_stream *s,
 static enum zmpi_status fetch_chunks(const struct payload *p, const struct zmpi_stream *s,
                                      const unsigned char *need)
 {
-    size_t begin = ZMPI_STREAM_HEADER_BYTES + 8 * s->info.chunks;
+    size_t begin = s->head;
     if (need == NULL || missing(p, s, need, begin) > (p->length - p->have) / 2)
         return fetch(p, p->have, p->length);
     size_t from = p->have, to = p->have; /* the stretch being gathered */

@@ -8,6 +8,7 @@ void zmpi_chunk_work_init(struct zmpi_chunk_work *work)
 {
     memset(work->integers, 0, ZMPI_CHUNK_BEFORE);
     work->first_level = true;
+    work->keep = work->given = false;
 }
 
 struct zmpi_chunk_work *zmpi_chunk_work_new(void)

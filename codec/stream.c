@@ -6,10 +6,12 @@
 
 #include "bytes.h"
 #include "hash.h"
+#include "huffman.h"
 
 #define STREAM_MAGIC   0x5254535AU
 #define TABLE_ENTRY    8
 #define SMALLEST_CHUNK 4
+#define BOOKS_MAX      65536
 
 static enum zmpi_status parse_extents(struct zmpi_stream *s, const unsigned char *src)
 {
@@ -46,10 +48,12 @@ static enum zmpi_status count_chunks(struct zmpi_stream *s)
         if (__builtin_mul_overflow(n, s->grid[i], &n))
             return ZMPI_ERR_SIZE;
     }
+    size_t left = s->info.length - ZMPI_STREAM_HEADER_BYTES;
     s->info.chunks = n;
-    return n > (s->info.length - ZMPI_STREAM_HEADER_BYTES) / (TABLE_ENTRY + SMALLEST_CHUNK)
-               ? ZMPI_ERR_CORRUPT
-               : ZMPI_OK;
+    if (s->books_size > left || n > (left - s->books_size) / (TABLE_ENTRY + SMALLEST_CHUNK))
+        return ZMPI_ERR_CORRUPT;
+    s->head = ZMPI_STREAM_HEADER_BYTES + TABLE_ENTRY * n + s->books_size;
+    return ZMPI_OK;
 }
 
 /* Everything that the 80 bytes say, but the checksum. */
@@ -64,9 +68,10 @@ static enum zmpi_status parse_header(struct zmpi_stream *s, const unsigned char 
     if (src[5] < ZMPI_F32 || src[5] > ZMPI_BYTES || src[6] < 1 || src[6] > 3 ||
         src[7] > ZMPI_PW_REL)
         return ZMPI_ERR_CORRUPT;
-    if (src[8] != 1)
+    if (src[8] < ZMPI_FLE || src[8] > ZMPI_HUFFMAN)
         return ZMPI_ERR_UNSUPPORTED;
-    if (src[9] || src[10] || src[11])
+    s->books_size = 4 * (size_t)(zmpi_load32(src + 8) >> 8);
+    if (s->books_size > (src[8] == ZMPI_HUFFMAN ? BOOKS_MAX : 0))
         return ZMPI_ERR_CORRUPT;
     info->array.type = src[5];
     info->encoder = src[8];
@@ -84,11 +89,6 @@ static enum zmpi_status parse_header(struct zmpi_stream *s, const unsigned char 
     return status ? status : count_chunks(s);
 }
 
-static size_t head_size(const struct zmpi_stream *s)
-{
-    return ZMPI_STREAM_HEADER_BYTES + s->info.chunks * TABLE_ENTRY;
-}
-
 enum zmpi_status zmpi_stream_head_size(const void *src, size_t src_size, size_t *head)
 {
     struct zmpi_stream s;
@@ -96,14 +96,14 @@ enum zmpi_status zmpi_stream_head_size(const void *src, size_t src_size, size_t 
         return ZMPI_ERR_TRUNCATED;
     enum zmpi_status status = parse_header(&s, src);
     if (!status)
-        *head = head_size(&s);
+        *head = s.head;
     return status;
 }
 
 /* The chunk sizes must fill the stream. */
 static enum zmpi_status check_table(const struct zmpi_stream *s)
 {
-    size_t left = s->info.length - head_size(s);
+    size_t left = s->info.length - s->head;
     for (size_t k = 0; k < s->info.chunks; k++) {
         size_t size = zmpi_load32(s->table + k * TABLE_ENTRY);
         if (size < SMALLEST_CHUNK || size % 4 || size > ZMPI_CHUNK_CODED_MAX || size > left)
@@ -111,6 +111,37 @@ static enum zmpi_status check_table(const struct zmpi_stream *s)
         left -= size;
     }
     return left ? ZMPI_ERR_CORRUPT : ZMPI_OK;
+}
+
+/* All books must be sound; where they are. */
+static enum zmpi_status check_books(struct zmpi_stream *s)
+{
+    struct zmpi_book book;
+    size_t at = 1;
+    if (!s->books_size)
+        return ZMPI_OK;
+    s->book_count = s->books[0];
+    if (s->book_count < 1 || s->book_count > ZMPI_STREAM_BOOKS)
+        return ZMPI_ERR_CORRUPT;
+    for (unsigned i = 0; i < s->book_count; i++) {
+        size_t size = zmpi_book_load(&book, s->books + at, s->books_size - at);
+        if (!size)
+            return ZMPI_ERR_CORRUPT;
+        s->book_at[i] = (uint16_t)at;
+        at += size;
+    }
+    if (s->books_size - at > 3)
+        return ZMPI_ERR_CORRUPT;
+    for (; at < s->books_size; at++)
+        if (s->books[at])
+            return ZMPI_ERR_CORRUPT;
+    return ZMPI_OK;
+}
+
+bool zmpi_stream_book(const struct zmpi_stream *s, unsigned i, struct zmpi_book *book)
+{
+    size_t at = i < s->book_count ? s->book_at[i] : s->books_size;
+    return zmpi_book_load(book, s->books + at, s->books_size - at) != 0;
 }
 
 enum zmpi_status zmpi_stream_parse(struct zmpi_stream *s, const void *src, size_t src_size)
@@ -125,9 +156,11 @@ enum zmpi_status zmpi_stream_parse(struct zmpi_stream *s, const void *src, size_
         return ZMPI_ERR_TRUNCATED;
     s->src = p;
     s->table = p + ZMPI_STREAM_HEADER_BYTES;
-    if (zmpi_hash2(p, 72, s->table, s->info.chunks * TABLE_ENTRY, 0) != zmpi_load64(p + 72))
+    s->books = p + (s->head - s->books_size);
+    if (zmpi_hash2(p, 72, s->table, s->head - ZMPI_STREAM_HEADER_BYTES, 0) != zmpi_load64(p + 72))
         return ZMPI_ERR_CHECKSUM;
-    return check_table(s);
+    status = check_table(s);
+    return status ? status : check_books(s);
 }
 
 enum zmpi_status zmpi_stream_info(const void *src, size_t src_size, struct zmpi_stream_info *info)

@@ -14,21 +14,31 @@
 /* Largest coded chunk: map 2 of 32 KiB. */
 #define ZMPI_CHUNK_CODED_MAX (ZMPI_CHUNK_INPUT_BYTES + 4)
 
+enum zmpi_encoder { ZMPI_FLE = 1, ZMPI_HUFFMAN = 2 };
+
+/* Books of codes that a stream may have of its own. */
+#define ZMPI_STREAM_BOOKS 250
+
 /* A checked stream in memory. Points into src; nothing is owned. */
 struct zmpi_stream {
     struct zmpi_stream_info info;
     const unsigned char *src;
     const unsigned char *table; /* info.chunks entries of 8 bytes */
-    size_t width;               /* bytes of a coded word, 4 or 8 */
-    size_t extent[3];           /* words; for ZMPI_BYTES x = ceil(bytes / 4) */
-    size_t grid[3];             /* chunks along each axis */
+    const unsigned char *books; /* the section behind it, if the encoder has one */
+    size_t books_size;
+    size_t head; /* where chunks begin */
+    unsigned book_count;
+    uint16_t book_at[ZMPI_STREAM_BOOKS]; /* in the section */
+    size_t width;                        /* bytes of a coded word, 4 or 8 */
+    size_t extent[3];                    /* words; for ZMPI_BYTES x = ceil(bytes / 4) */
+    size_t grid[3];                      /* chunks along each axis */
 };
 
 enum zmpi_status zmpi_stream_parse(struct zmpi_stream *s, const void *src, size_t src_size);
 
 /*
- * Bytes that must be at hand before zmpi_stream_parse can run: header and table, from the first
- * 80 bytes.
+ * Bytes that must be at hand before zmpi_stream_parse can run: header, table and books, from the
+ * first 80 bytes.
  */
 enum zmpi_status zmpi_stream_head_size(const void *src, size_t src_size, size_t *head);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "huffman.h"
 #include "kernels.h"
 #include "pool.h"
 
@@ -33,7 +34,8 @@ static struct zmpi_rows tile_rows(const struct zmpi_stream *s, const size_t firs
 
 static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
                                      const unsigned char *src, size_t size, unsigned char *dst,
-                                     struct zmpi_chunk_work *work)
+                                     struct zmpi_chunk_work *work,
+                                     struct zmpi_huffman_decoder *huffman)
 {
     const struct zmpi_kernels *kernels = zmpi_kernels();
     size_t first[3], extent[3];
@@ -43,9 +45,13 @@ static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
     bool is_float = s->info.array.type == ZMPI_F32 || s->info.array.type == ZMPI_F64;
     bool cut = s->info.decoded_bytes % s->width && k == s->info.chunks - 1;
     struct zmpi_rows rows = tile_rows(s, first, extent, dst && !cut, dst, work);
-    enum zmpi_status status = s->width == 4
-                                  ? kernels->decode32(is_float, extent, src, size, &rows, work)
-                                  : kernels->decode64(is_float, extent, src, size, &rows, work);
+    enum zmpi_status status = ZMPI_OK;
+    if (huffman)
+        status = zmpi_huffman_unpack(huffman, s, extent[0] * extent[1] * extent[2], src, size, work,
+                                     &src, &size);
+    if (!status)
+        status = s->width == 4 ? kernels->decode32(is_float, extent, src, size, &rows, work)
+                               : kernels->decode64(is_float, extent, src, size, &rows, work);
     if (!status && dst && cut)
         memcpy(dst + first[2] * s->width, work->words, s->info.decoded_bytes - first[2] * s->width);
     return status;
@@ -105,17 +111,23 @@ static void decode_taken(void *context)
     struct decoder *d = context;
     struct taken t;
     struct zmpi_chunk_work *work = zmpi_chunk_work_new();
-    if (!work)
+    struct zmpi_huffman_decoder *huffman = NULL;
+    if (work && d->s->info.encoder == ZMPI_HUFFMAN)
+        huffman = zmpi_huffman_decoder_new();
+    if (!work || (!huffman && d->s->info.encoder == ZMPI_HUFFMAN)) {
+        free(work);
         return; /* the others may have more luck */
+    }
     while (take_chunks(d, &t))
         for (size_t i = 0; i < t.count; i++) {
             size_t k = t.chunk[i], size = zmpi_load32(d->s->table + 8 * k);
-            enum zmpi_status status = decode_chunk(d->s, k, t.src[i], size, d->dst, work);
+            enum zmpi_status status = decode_chunk(d->s, k, t.src[i], size, d->dst, work, huffman);
             if (status) {
                 fail(d, k, status);
                 break;
             }
         }
+    free(huffman);
     free(work);
 }
 
@@ -131,7 +143,7 @@ static int useful_threads(const struct zmpi_stream *s, const unsigned char *need
 enum zmpi_status zmpi_stream_decode(const struct zmpi_stream *s, const unsigned char *need,
                                     int threads, void *dst, size_t *bad_chunk)
 {
-    struct decoder d = {.s = s, .need = need, .dst = dst, .src = s->table + 8 * s->info.chunks};
+    struct decoder d = {.s = s, .need = need, .dst = dst, .src = s->src + s->head};
     if (threads < 1)
         return ZMPI_ERR_ARG;
     pthread_mutex_init(&d.lock, NULL);

@@ -12,12 +12,15 @@ struct unpacker {
     const unsigned char *safe; /* a block may be read from here, but not beyond */
     size_t block;
     unsigned char *tail; /* TAIL bytes for the last blocks, and zeros behind them */
+    const U *given;      /* the residuals, if they are here; or NULL */
 };
 
 enum { TAIL = 2 * BLOCK_READ };
 
-static inline void unpacker_begin(struct unpacker *u, const struct parts *p, unsigned char *tail)
+static inline void unpacker_begin(struct unpacker *u, const struct parts *p,
+                                  const struct zmpi_chunk_work *work, unsigned char *tail)
 {
+    u->given = work->given ? (const U *)(const void *)work->residuals : NULL;
     u->tail = tail;
     u->lengths = p->lengths;
     u->src = p->planes;
@@ -36,9 +39,24 @@ static inline void unpacker_tail(struct unpacker *u)
     u->safe = u->tail + BLOCK_READ;
 }
 
+/* unpack_next where the residuals are given. */
+VECTOR void unpack_given(struct unpacker *u, unsigned axes, V r[VECTORS])
+{
+    const U *from = u->given + u->block++ * ZMPI_BLOCK;
+    for (unsigned k = 0; k < VECTORS; k++) {
+        r[k] = v_load(from + k * LANES);
+        if (axes & ZMPI_AXIS_X)
+            r[k] = k ? v_add(v_scan(r[k]), v_last(r[k - 1])) : v_scan(r[k]);
+    }
+}
+
 /* Residuals of the next block, or with the x axis their running sums. */
 VECTOR void unpack_next(struct unpacker *u, unsigned axes, V r[VECTORS])
 {
+    if (u->given) {
+        unpack_given(u, axes, r);
+        return;
+    }
     if (__builtin_expect(u->src > u->safe, 0))
         unpacker_tail(u);
     unsigned length = block_length(u->lengths[u->block++]);
@@ -181,7 +199,7 @@ VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, 
                      .carry = v_set1(j->p->base),
                      .step = f_set1(j->p->step),
                      .flip = v_set1(j->flip)};
-    unpacker_begin(&u, j->p, tail);
+    unpacker_begin(&u, j->p, j->work, tail);
     if (axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z))
         for (size_t i = 0; i < s.row; i += LANES)
             v_store(bases + i, n.base);
@@ -216,7 +234,7 @@ VECTOR void decode_narrow(const struct job *j, enum conversion c)
     const struct sums n = {.base = v_set1(0), .step = f_set1(j->p->step), .flip = v_set1(j->flip)};
     unsigned char tail[TAIL];
     struct unpacker u;
-    unpacker_begin(&u, j->p, tail);
+    unpacker_begin(&u, j->p, j->work, tail);
     unpack_until(&u, j->s->count, word);
     integers_of(j->s, word, j->p->base, j->p->axes);
     for (size_t i = 0; i < j->s->count; i += LANES)

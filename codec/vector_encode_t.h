@@ -10,11 +10,12 @@ struct output {
 };
 
 static inline struct output output_begin(const struct shape *s, enum zmpi_map map,
-                                         unsigned char *out)
+                                         struct zmpi_chunk_work *work, unsigned char *out)
 {
+    U *keep = work->keep ? (U *)(void *)work->kept : NULL;
     unsigned char *lengths = out + head_bytes(map), *planes = lengths + length_bytes(s);
     zmpi_store32(planes - 4, 0); /* the padding */
-    return (struct output){out, lengths, {lengths, planes, 0}};
+    return (struct output){out, lengths, {lengths, planes, 0, keep, work->nonzero}};
 }
 
 /* store_exceptions of layout_t.h. */
@@ -70,7 +71,7 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
     const T first = value_of(load_word(rows->at));
     const U origin = bits_of((T)MAGIC), base = quantize(z, first);
     struct fuse f = {s, rows, work, *z, 0, origin + base};
-    struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, out);
+    struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
     if (!fuse_quantized(&f, axes, &o.packer))
         return 0;
@@ -92,7 +93,7 @@ TARGET static size_t encode_masked(const struct shape *s, const struct quantizer
         hold_exceptions(s, base, q, work->exception);
     }
     subtract_base(s->count, base, q);
-    struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, out);
+    struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
     pack_blocks(s, work, axes, &o.packer);
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, exceptions ? work : NULL);
@@ -154,7 +155,7 @@ TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chu
         hold_exceptions(s, base, q, work->exception);
     }
     subtract_base(s->count, base, q);
-    struct output o = output_begin(s, ZMPI_MAP_INTEGER, out);
+    struct output o = output_begin(s, ZMPI_MAP_INTEGER, work, out);
     pack_blocks(s, work, axes, &o.packer);
     size_t size = output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, exceptions ? work : NULL);
     out[3] = (unsigned char)rule->shift;
@@ -178,7 +179,7 @@ TARGET static size_t encode_integer(const struct shape *s, const struct zmpi_chu
     const unsigned axes = axes_within(s, rule->axes);
     const U first = load_word(rows->at), base = rule->is_float ? ordered_view(first) : first;
     const U flip = rule->is_float ? SIGN_BIT - 1 : 0;
-    struct output o = output_begin(s, ZMPI_MAP_INTEGER, out);
+    struct output o = output_begin(s, ZMPI_MAP_INTEGER, work, out);
     if (s->x < LANES) {
         zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
         order_words(s, flip, base, work);

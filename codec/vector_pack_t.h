@@ -48,10 +48,21 @@ VECTOR void residuals(const struct row *l, size_t i, unsigned axes, unsigned n, 
 struct packer {
     unsigned char *lengths, *dst;
     unsigned any;
+    U *keep; /* the residuals go here too; or NULL */
+    uint32_t *nonzero;
 };
 
 VECTOR void pack_next(struct packer *p, const V r[VECTORS])
 {
+    if (p->keep) {
+        uint32_t zero = 0;
+        for (unsigned k = 0; k < VECTORS; k++) {
+            v_store(p->keep + k * LANES, r[k]);
+            zero |= m_bits(v_equal(r[k], v_set1(0))) << (k * LANES);
+        }
+        p->keep += ZMPI_BLOCK;
+        *p->nonzero++ = ~zero;
+    }
     unsigned length = block_pack(r, p->dst);
     *p->lengths++ = (unsigned char)length;
     p->dst += 4 * (size_t)(length + (length != 0));

@@ -146,7 +146,7 @@ struct zmpi_stream_info {
     struct zmpi_array array;
     struct zmpi_bound bound; /* as asked */
     double abs_bound;        /* of every finite element; 0: exact, +inf: none (pw_rel) */
-    int encoder;             /* 1: fle */
+    int encoder;             /* 1: fle, 2: huffman */
     uint32_t tile[3];
     size_t chunks;
     size_t length;        /* of the stream */

@@ -32,7 +32,7 @@ enum zmpi_status zmpi_cuda_plan_make(const struct zmpi_job *job, struct zmpi_cud
     enum zmpi_status status = zmpi_plan_make(&job->array, &p->layout);
     if (status)
         return status;
-    if (job->encoder != 1 || p->layout.chunks > MOST_CHUNKS)
+    if (job->encoder != ZMPI_FLE || p->layout.chunks > MOST_CHUNKS)
         return ZMPI_ERR_UNSUPPORTED;
     set_rule(p);
     return ZMPI_OK;
@@ -54,13 +54,15 @@ enum zmpi_status zmpi_cuda_judge(struct zmpi_cuda_plan *p, const struct zmpi_cud
 
 void zmpi_cuda_header(const struct zmpi_cuda_plan *p, uint64_t length, void *head)
 {
-    zmpi_plan_header(&p->layout, &p->job, (size_t)length, head);
+    zmpi_plan_header(&p->layout, &p->job, 0, (size_t)length, head);
 }
 
 enum zmpi_status zmpi_cuda_decode_plan_make(const struct zmpi_stream *s,
                                             struct zmpi_cuda_decode_plan *p)
 {
     const enum zmpi_type type = s->info.array.type;
+    if (s->info.encoder != ZMPI_FLE)
+        return ZMPI_ERR_UNSUPPORTED;
     *p = (struct zmpi_cuda_decode_plan){
         .is_float = type == ZMPI_F32 || type == ZMPI_F64,
         .length = s->info.length,

@@ -157,6 +157,7 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     if (zmpi_job_open(&job) && piece->survey)
         zmpi_survey_settle(piece->survey, &job);
     job.threads = zruntime_threads(&f->options);
+    job.encoder = zmpi_encoder_parse(f->options.codec);
     return encode_job(f, &job, piece);
 }
 
@@ -191,6 +192,7 @@ int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bou
         job.keep = keep;
     }
     job.threads = zruntime_threads(&f->options);
+    job.encoder = zmpi_encoder_parse(f->options.codec);
     return encode_job(f, &job, piece);
 }
 

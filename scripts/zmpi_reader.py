@@ -195,11 +195,129 @@ def xxh3_merge(acc, secret, n):
     return avalanche3(h & M64)
 
 
+# ---- books of codes (1.4, 6) ----
+
+CLASSES, MOST_EXTRA, LONGEST = 32, 59, 12
+RUNS = CLASSES + 16 * MOST_EXTRA
+RUN_LENGTHS = list(range(2, 16)) + [16 << i for i in range(7)]
+ESCAPE = RUNS + len(RUN_LENGTHS)
+SYMBOLS = ESCAPE + 1
+OFFLINE = [bytes.fromhex(text) for text in (
+    "6741516dd32482d068402840204af58c2640e92b00a8d034d619000000000000185ebefa49230db6"
+    "644dfa01",  # climate
+    "63058aea935e0901b61a815020108a8a882845df00ada404d866000000000000c0f0f2e5eb2890ba"
+    "326e7406",  # cosmology
+    "2745296dd34b082154002804141040aa90240da0ed0c8ccf3a03000000000080e1e52d2104f239e7"
+    "06",  # molecular
+    "ab524ab56d120921208446a94400b49d01000000008006000000000030c4bc25a121b6e8a933",  # physics
+    "b3a2aa6ddb9a9248420800a001000000000000000000000000000c316f2204f9ce1900",  # seismic
+    "6781526dd324824085000582a0948400a55e01400518af19000000000000185ebe7c4280cdd86800",  # average
+)]
+
+
+class Bits:
+    """Takes bits from bytes, the lowest first."""
+
+    def __init__(self, data):
+        self.number = int.from_bytes(data, "little")
+        self.size = 8 * len(data)
+        self.at = 0
+
+    def take(self, count):
+        require(self.at + count <= self.size, "bits: they end too early")
+        value = self.number >> self.at & (1 << count) - 1
+        self.at += count
+        return value
+
+
+def read_lengths(bits):
+    """Lengths of the codes of one book."""
+    lengths, last = [], 6
+    while len(lengths) < SYMBOLS:
+        length = last
+        if bits.take(1):
+            if bits.take(1):
+                length = bits.take(4)
+            else:
+                length = last - 1 if bits.take(1) else last + 1
+                require(length > 0, "book: length")
+        require(length <= LONGEST, "book: length")
+        if length:
+            lengths.append(length)
+            last = length
+        else:
+            lengths += [0] * (bits.take(10) + 1)
+    require(len(lengths) == SYMBOLS and lengths[ESCAPE], "book: symbols")
+    require(sum(1 << LONGEST - n for n in lengths if n) == 1 << LONGEST, "book: not complete")
+    return lengths
+
+
+def make_book(lengths):
+    """(symbol, length of its code) for the next LONGEST bits."""
+    book, code = [None] * (1 << LONGEST), 0
+    for length in range(1, LONGEST + 1):
+        code <<= 1
+        for symbol in range(SYMBOLS):
+            if lengths[symbol] == length:
+                first = int(f"{code:0{length}b}"[::-1], 2)
+                book[first::1 << length] = [(symbol, length)] * (1 << LONGEST - length)
+                code += 1
+    return book
+
+
+def read_books(data):
+    """The books in a stream's section."""
+    if not data:
+        return []
+    require(1 <= data[0] <= 250, "books: number of them")
+    books, at = [], 1
+    for _ in range(data[0]):
+        bits = Bits(data[at:])
+        books.append(make_book(read_lengths(bits)))
+        require(not bits.take(-bits.at % 8), "book: padding")
+        at += bits.at // 8
+    require(len(data) - at <= 3 and not any(data[at:]), "books: padding")
+    return books
+
+
+class Books:
+    """Those that every reader has, then those of a stream."""
+
+    def __init__(self, own):
+        self.own = own
+
+    def __getitem__(self, number):
+        if number < len(OFFLINE):
+            return make_book(read_lengths(Bits(OFFLINE[number])))
+        require(number - len(OFFLINE) < len(self.own), "chunk: book")
+        return self.own[number - len(OFFLINE)]
+
+
+def read_bits(bits, book, count, width):
+    """`count` residuals of one stream of bits."""
+    residuals = []
+    while len(residuals) < count:
+        symbol, length = book[bits.number >> bits.at & (1 << LONGEST) - 1]
+        bits.take(length)
+        if symbol < CLASSES:
+            residuals.append(symbol - 16)
+        elif symbol < RUNS:
+            extra = (symbol - CLASSES) // 16 + 1
+            top = (symbol & 7) + (-16 if symbol & 8 else 8)
+            residuals.append((top << extra) + bits.take(extra))
+        elif symbol < ESCAPE:
+            residuals += [0] * RUN_LENGTHS[symbol - RUNS]
+        else:
+            residuals.append(bits.take(8 * width))
+    require(len(residuals) == count, "chunk: a run goes on behind the end")
+    return residuals
+
+
 # ---- chunks (1.2) ----
 
 QUANTIZED, INTEGER, STORED = 0, 1, 2
 AXIS_X, AXIS_Y, AXIS_Z = 1, 2, 4
-FLAG_ZERO, FLAG_EXCEPTIONS = 1, 2
+FLAG_ZERO, FLAG_EXCEPTIONS, FLAG_HUFFMAN = 1, 2, 4
 BLOCK_EXCEPTIONS, BLOCK_UNIFORM = 0x80, 0x40
 UNSIGNED = {4: "I", 8: "Q"}
 FLOATING = {4: "f", 8: "d"}
@@ -229,12 +347,15 @@ class Reader:
         require(self.at == len(self.data), "chunk: its parts are shorter than the chunk")
 
 
-def decode_chunk(data, width, is_float, extent):
-    """The elements of one chunk as bytes, row-major."""
+def decode_chunk(data, width, is_float, extent, books=None):
+    """The elements of one chunk as bytes, row-major. books: of encoder 2."""
     count = math.prod(extent)
     reader = Reader(data)
     kind, axes, flags, shift = reader.take(4)
+    huffman = books is not None and bool(flags & FLAG_HUFFMAN)
+    flags -= FLAG_HUFFMAN if huffman else 0
     require(kind <= STORED and axes <= 7 and flags <= 2, "chunk: header")
+    require(not huffman or (kind != STORED and not flags & FLAG_ZERO), "chunk: flags")
     require(shift == 0 or (kind == INTEGER and is_float and shift < 8 * width), "chunk: shift")
     if kind == STORED:
         require(axes == 0 and flags == 0, "chunk: axes or flags of a stored chunk")
@@ -245,12 +366,21 @@ def decode_chunk(data, width, is_float, extent):
     require(kind == QUANTIZED or shift or not flags & FLAG_EXCEPTIONS, "chunk: exceptions in map 1")
     step = read_step(reader, width) if kind == QUANTIZED else None
     base = int.from_bytes(reader.take(width), "little", signed=True)
-    residuals, exceptional = read_residuals(reader, width, flags, count)
+    if huffman:
+        head = read_huffman_head(reader, flags, count)
+        exceptional, masks = head[2:]
+    else:
+        residuals, exceptional = read_residuals(reader, width, flags, count)
+        masks = words_of(reader.take(4 * len(exceptional)), "I")
+    values = read_exception_values(reader, width, exceptional, masks, count)
+    if huffman:
+        residuals = read_huffman(reader, books, head, count, width)
     integers = integrate(residuals, axes, extent)
-    values = to_values(integers, base, step, width, is_float, shift)
-    read_exceptions(reader, exceptional, count, values)
+    words = to_values(integers, base, step, width, is_float, shift)
+    for element, value in values:
+        words[element] = value
     reader.done()
-    return bytes_of(values)
+    return bytes_of(words)
 
 
 def read_step(reader, width):
@@ -326,21 +456,54 @@ def to_values(integers, base, step, width, is_float, shift):
     return array.array(UNSIGNED[width], words)
 
 
-def read_exceptions(reader, exceptional, count, values):
-    """Replace the exceptional elements of `values`."""
-    width = values.itemsize
-    masks = words_of(reader.take(4 * len(exceptional)), "I")
+def read_exception_values(reader, width, exceptional, masks, count):
+    """(element, its word) of all exceptions."""
+    values = []
     for (block, uniform), mask in zip(exceptional, masks):
         elements = [32 * block + j for j in range(32) if mask >> j & 1]
         require(elements and elements[-1] < count, "chunk: exception mask")
         stored = words_of(reader.take(width * (1 if uniform else len(elements))), UNSIGNED[width])
-        for i, element in enumerate(elements):
-            values[element] = stored[0 if uniform else i]
+        values += [(element, stored[0 if uniform else i]) for i, element in enumerate(elements)]
+    return values
+
+
+def read_huffman_head(reader, flags, count):
+    """Book, sizes of the streams of bits but the last, blocks with exceptions, their masks (1.4)."""
+    number, streams, size = struct.unpack("<2BH", reader.take(4))
+    require(streams in (1, 4), "chunk: streams of bits")
+    require(streams == 4 or size == 0, "chunk: reserved field")
+    sizes = [size, *struct.unpack("<2H", reader.take(4))] if streams == 4 else []
+    if not flags & FLAG_EXCEPTIONS:
+        return number, sizes, [], []
+    blocks = (count + 31) // 32
+    marks = [int.from_bytes(reader.take((blocks + 31) // 32 * 4), "little") for _ in range(2)]
+    require(marks[0] and not marks[0] >> blocks and not marks[1] & ~marks[0], "chunk: marks")
+    exceptional = [(b, bool(marks[1] >> b & 1)) for b in range(blocks) if marks[0] >> b & 1]
+    return number, sizes, exceptional, words_of(reader.take(4 * len(exceptional)), "I")
+
+
+def read_huffman(reader, books, head, count, width):
+    """All residuals of a chunk, from its streams of bits (1.4)."""
+    number, sizes = head[:2]
+    book = books[number]
+    blocks = (count + 31) // 32
+    each = -(-blocks // (len(sizes) + 1)) * 32
+    residuals = []
+    for k in range(len(sizes) + 1):
+        last = k == len(sizes)
+        data = reader.take(len(reader.data) - reader.at if last else sizes[k])
+        bits = Bits(data)
+        part = min(max(count - k * each, 0), each)
+        residuals += read_bits(bits, book, part, width)
+        rest = bits.size - bits.at
+        require(rest < (32 if last else 8) and not bits.take(rest), "chunk: bits left over")
+    return residuals
 
 
 # ---- streams (1.1) ----
 
 TYPES = {1: "f32", 2: "f64", 3: "i32", 4: "i64", 5: "bytes"}
+ENCODERS = {1: "fle", 2: "huffman"}
 MODES = {0: "lossless", 1: "abs", 2: "rel", 3: "psnr", 4: "ratio", 5: "pw_rel"}
 WIDTHS = {1: 4, 2: 8, 3: 4, 4: 8, 5: 4}
 BYTES = 5
@@ -359,8 +522,10 @@ class Stream:
         require(self.type in TYPES, "stream: element type")
         require(1 <= self.ndim <= 3 and self.mode in MODES, "stream: dimensions or mode")
         require(self.bound >= 0 and self.abs_bound >= 0, "stream: bound")
-        require(encoder == 1, "stream: encoder")
-        require(reserved == bytes(3), "stream: reserved bytes")
+        require(encoder in ENCODERS, "stream: encoder")
+        self.encoder = encoder
+        self.books_size = 4 * int.from_bytes(reserved, "little")
+        require(self.books_size <= (65536 if encoder == 2 else 0), "stream: size of the books")
         require(self.length == len(data), "stream: length")
         self.check_extents()
         self.check_table()
@@ -380,15 +545,20 @@ class Stream:
         self.chunks = math.prod(self.grid)
 
     def check_table(self):
-        require(self.chunks <= (self.length - 80) // 12, "stream: more chunks than fit")
+        require(self.chunks <= (self.length - 80 - self.books_size) // 12,
+                "stream: more chunks than fit")
         end = 80 + 8 * self.chunks
-        checked = bytes(self.data[:72]) + bytes(self.data[80:end])
+        first = end + self.books_size
+        checked = bytes(self.data[:72]) + bytes(self.data[80:first])
         require(xxh3(checked) == self.checksum, "stream: checksum of header and table")
         table = words_of(self.data[80:end], "I")
         self.sizes, self.sums = table[0::2], table[1::2]
         require(all(4 <= n <= 32772 and n % 4 == 0 for n in self.sizes), "stream: chunk size")
-        self.starts = list(itertools.accumulate(self.sizes, initial=end))
+        self.starts = list(itertools.accumulate(self.sizes, initial=first))
         require(self.starts[-1] == self.length, "stream: chunks do not fill it")
+        self.books = None
+        if self.encoder == 2:
+            self.books = Books(read_books(bytes(self.data[end:first])))
 
     def chunk(self, k):
         data = self.data[self.starts[k]:self.starts[k + 1]]
@@ -411,7 +581,7 @@ class Stream:
         _, ny, nx = self.words
         for k in range(self.chunks):
             (z, y, x), (cz, cy, cx) = first, extent = self.place(k)
-            data = decode_chunk(self.chunk(k), self.width, self.type <= 2, extent)
+            data = decode_chunk(self.chunk(k), self.width, self.type <= 2, extent, self.books)
             row = cx * self.width
             for i in range(cz * cy):
                 to = (((z + i // cy) * ny + y + i % cy) * nx + x) * self.width
@@ -422,7 +592,8 @@ class Stream:
         dims = "x".join(map(str, self.dims[3 - self.ndim:]))
         bound = MODES[self.mode] + (f"={self.bound!r}" if self.mode else "")
         limit = f"abs {self.abs_bound!r}" if self.abs_bound < math.inf else "no abs bound"
-        return (f"{TYPES[self.type]} {dims} {bound} ({limit}), "
+        coded = f"{ENCODERS[self.encoder]}, " if self.encoder != 1 else ""
+        return (f"{TYPES[self.type]} {dims} {bound} ({limit}), {coded}"
                 f"{self.chunks} chunks of {'x'.join(map(str, self.tile))}, {self.length} bytes")
 
 

@@ -3,6 +3,7 @@
 #define ZMPI_BENCH_H
 
 #include "ratio.h"
+#include "stream.h"
 #include "tool.h"
 
 enum { BENCH_MOST_REPETITIONS = 31, BENCH_MOST_PEERS = 4, BENCH_PEER_REPETITIONS = 3 };
@@ -39,6 +40,7 @@ struct bench_settings {
     size_t shape[3];     /* 0 0 0: by the file's name, else one row */
     struct zmpi_bound bound;
     double threshold;
+    int encoder;
     int first_threads, last_threads;
     int repetitions;
     size_t size;

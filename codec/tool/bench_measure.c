@@ -145,7 +145,7 @@ static int run_scan(struct bench_result *r, bool count)
 
 static int run_zmpi(struct bench_result *r, struct buffers *b, bool count)
 {
-    const struct zmpi_device *device = r->settings->device;
+    const struct zmpi_device *device = zmpi_device_for(r->settings->device, r->job.encoder);
     double start = bench_now();
     enum zmpi_status status =
         zmpi_job_compress(device, &r->job, b->coded, b->capacity, r->field->data, &r->zmpi.size);
@@ -231,7 +231,7 @@ static void choose_piece(struct bench_result *r)
 
 static int run_piece(struct bench_result *r, struct buffers *b, bool count)
 {
-    const struct zmpi_device *device = r->settings->device;
+    const struct zmpi_device *device = zmpi_device_for(r->settings->device, r->job.encoder);
     struct zmpi_job job = r->job;
     enum zmpi_status status = ZMPI_OK;
     double copy = 0, compress = 0, decompress = 0;
@@ -287,6 +287,7 @@ static int make_job(struct bench_result *r, int threads)
     enum zmpi_status status = zmpi_job_make(a, &s->bound, &r->range, &r->job);
     zmpi_job_threshold(&r->job, s->threshold);
     r->job.threads = threads;
+    r->job.encoder = s->encoder;
     return status ? tool_fail_status(r->field->name, status) : TOOL_OK;
 }
 
@@ -315,7 +316,7 @@ int bench_measure(struct bench_result *r, const struct bench_field *f,
     memset(r, 0, sizeof *r);
     r->field = f;
     r->settings = s;
-    r->zmpi.name = r->cached.name = "zmpi";
+    r->zmpi.name = r->cached.name = s->encoder == ZMPI_FLE ? "zmpi" : zmpi_encoder_name(s->encoder);
     int status = make_job(r, threads);
     if (!status && threads == 1) /* two cores have two caches */
         choose_piece(r);

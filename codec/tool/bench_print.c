@@ -159,9 +159,10 @@ void bench_print_json(const struct bench_result *r)
     tool_json_string(r->field->name);
     printf(", \"type\": \"%s\", \"dims\": [%zu, %zu, %zu], \"bytes\": %zu, \"copies\": %zu, "
            "\"bound\": \"%s\", "
-           "\"device\": \"%s\", \"threads\": %d, \"repetitions\": %d, ",
+           "\"device\": \"%s\", \"encoder\": \"%s\", \"threads\": %d, \"repetitions\": %d, ",
            tool_type_name(r->field->array.type), e[0], e[1], e[2], r->field->bytes,
-           r->field->copies, bound, r->settings->device->name, r->job.threads, r->zmpi.compress.n);
+           r->field->copies, bound, r->settings->device->name, zmpi_encoder_name(r->job.encoder),
+           r->job.threads, r->zmpi.compress.n);
     number("abs_bound", r->abs_bound);
     number("memcpy_gbps", rate(r->field->bytes, &r->copy));
     number("memcpy_spread", bench_spread(&r->copy));

@@ -19,6 +19,7 @@ struct work {
     enum zmpi_type type;
     struct zmpi_bound bound;
     bool bound_given, verbose;
+    int encoder;     /* 0: not given */
     size_t shape[3]; /* 0 0 0: not given */
     struct zmpi_offload offload;
     struct tool_input in;
@@ -45,8 +46,8 @@ static int parse(int argc, char **argv, struct work *w, double *threshold, const
             return tool_fail("-d %s: extents as NZxNYxNX, each at least 1", optarg);
         if (c == 'T' && !zmpi_threshold_parse(optarg, threshold))
             return tool_fail("-T %s: a finite number > 0", optarg);
-        if (c == 'c' && strcmp(optarg, "fle") != 0)
-            return tool_fail("--codec %s: fle is what there is", optarg);
+        if (c == 'c' && !(w->encoder = zmpi_encoder_parse(optarg)))
+            return tool_fail("--codec %s: fle or huffman", optarg);
         if (c == 'e') {
             if (zmpi_bound_parse(optarg, &w->bound))
                 return tool_fail("-e %s: " ZMPI_BOUNDS, optarg);
@@ -135,6 +136,7 @@ static int write_record(struct work *w, uint64_t at, const struct zmpi_array *ar
     if (!status) {
         zmpi_job_threshold(&job, w->options.threshold);
         job.threads = tool_threads();
+        job.encoder = w->encoder;
     }
     if (!status)
         status =
@@ -245,6 +247,8 @@ int tool_compress(int argc, char **argv)
         return TOOL_ERROR;
     if (threshold > 0)
         w.options.threshold = threshold;
+    if (!w.encoder)
+        w.encoder = zmpi_encoder_parse(w.options.codec);
     w.offload = (struct zmpi_offload){.what = input, .name = w.options.device};
     if (!zmpi_device_find(w.options.device, 0, &why))
         return tool_fail("ZMPI_DEVICE=%s: %s", w.options.device, why);

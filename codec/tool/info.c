@@ -90,6 +90,8 @@ static void print_record(const struct zmpi_record *r, enum zmpi_status status,
            tool_type_name(info->array.type), array, bound);
     if (info->bound.mode != ZMPI_LOSSLESS && isfinite(info->abs_bound))
         printf(" (abs %.6g)", info->abs_bound);
+    if (info->encoder != ZMPI_FLE)
+        printf(", %s", zmpi_encoder_name(info->encoder));
     printf(", ratio %.2f, %s\n", (double)r->extent.bytes / (double)zmpi_record_size(r), extent);
 }
 
@@ -114,7 +116,8 @@ static void print_json_record(const struct zmpi_record *r, enum zmpi_status stat
             tool_type_name(info->array.type), info->array.extent[0], info->array.extent[1],
             info->array.extent[2], bound);
         tool_json_number(info->abs_bound);
-        printf(", \"encoder\": \"fle\", \"chunks\": %zu", info->chunks);
+        printf(", \"encoder\": \"%s\", \"chunks\": %zu", zmpi_encoder_name(info->encoder),
+               info->chunks);
     }
     if (status)
         printf(", \"error\": \"%s\"", zmpi_strerror(status));

@@ -20,8 +20,9 @@ static inline void fix_stream(uint8_t *src, size_t size, int length)
         zmpi_store64(src + 64, size);
     if (zmpi_stream_head_size(src, size, &head) != ZMPI_OK || head > size)
         return;
-    size_t at = head;
-    for (uint8_t *entry = src + ZMPI_STREAM_HEADER_BYTES; entry < src + head; entry += 8) {
+    size_t at = head, books = 4 * (size_t)(zmpi_load32(src + 8) >> 8);
+    for (uint8_t *entry = src + ZMPI_STREAM_HEADER_BYTES; entry < src + (head - books);
+         entry += 8) {
         size_t chunk = zmpi_load32(entry);
         if (chunk > size - at)
             break;

@@ -16,6 +16,8 @@
 #include <string.h>
 
 #include "container.h"
+#include "device.h"
+#include "stream.h"
 
 #define GOLDEN_RECORDS 16
 #define GOLDEN_MOST    65536 /* bytes of a file while it is made */
@@ -28,6 +30,7 @@ struct golden {
     struct zmpi_record record[GOLDEN_RECORDS];
     size_t records;
     struct zmpi_bound bound; /* of the records to come */
+    bool huffman;            /* their encoder */
 };
 
 static inline void golden_must(bool condition, const char *what)
@@ -73,6 +76,19 @@ static inline void golden_put(struct golden *g, struct zmpi_record *r, const uns
     g->size += zmpi_record_size(r);
 }
 
+/* zmpi_compress by encoder 2. */
+static inline enum zmpi_status golden_huffman(const struct golden *g, const struct zmpi_array *a,
+                                              void *dst, size_t capacity, const void *src,
+                                              size_t *size)
+{
+    struct zmpi_range range;
+    struct zmpi_job job;
+    zmpi_range_of(a->type, src, a->extent[0] * a->extent[1] * a->extent[2], &range);
+    enum zmpi_status status = zmpi_job_make(a, &g->bound, &range, &job);
+    job.encoder = ZMPI_HUFFMAN;
+    return status ? status : zmpi_device_cpu()->compress(&job, dst, capacity, src, size);
+}
+
 /* A data record of src at the places `extent` tells. */
 static inline void golden_data(struct golden *g, const struct zmpi_array *a, const void *src,
                                struct zmpi_extent extent)
@@ -81,7 +97,9 @@ static inline void golden_data(struct golden *g, const struct zmpi_array *a, con
     size_t capacity = zmpi_compress_capacity(a), size = 0, list_size = 0;
     unsigned char *payload = malloc(capacity), *list = NULL;
     golden_must(payload != NULL, "malloc");
-    golden_must(zmpi_compress(a, &g->bound, NULL, payload, capacity, src, &size) == ZMPI_OK,
+    golden_must((g->huffman
+                     ? golden_huffman(g, a, payload, capacity, src, &size)
+                     : zmpi_compress(a, &g->bound, NULL, payload, capacity, src, &size)) == ZMPI_OK,
                 "compress");
     if (extent.levels == ZMPI_EXTENT_LIST)
         golden_must(zmpi_extent_list_encode(&extent, &list, &list_size) == ZMPI_OK, "list");
@@ -171,15 +189,22 @@ static inline struct zmpi_extent golden_whole(size_t bytes)
 }
 
 /* A container of one record that is all of src. */
-static inline void golden_one(struct golden *g, unsigned char id, const struct zmpi_array *a,
-                              const char *bound, const void *src)
+static inline void golden_by(struct golden *g, bool huffman, unsigned char id,
+                             const struct zmpi_array *a, const char *bound, const void *src)
 {
     size_t bytes;
     golden_begin(g, id);
+    g->huffman = huffman;
     golden_must(zmpi_bound_parse(bound, &g->bound) == ZMPI_OK, "bound");
     golden_must(zmpi_array_bytes(a, &bytes) == ZMPI_OK, "size");
     golden_data(g, a, src, golden_whole(bytes));
     golden_end(g);
+}
+
+static inline void golden_one(struct golden *g, unsigned char id, const struct zmpi_array *a,
+                              const char *bound, const void *src)
+{
+    golden_by(g, false, id, a, bound, src);
 }
 
 /* ---- one function per file ---- */
@@ -437,6 +462,44 @@ static inline void golden_f32_psnr_worst(struct golden *g)
     golden_one(g, 21, &a, "psnr=30", src);
 }
 
+/* Several chunks, a book of the stream's own, four streams of bits. */
+static inline void golden_huffman_f32(struct golden *g)
+{
+    static float src[9 * 45 * 67];
+    struct zmpi_array a = {ZMPI_F32, {9, 45, 67}};
+    golden_hilly(&a, -10, src);
+    golden_by(g, true, 22, &a, "abs=0.002", src);
+}
+
+/* An offline book, one stream of bits, runs, exceptions. */
+static inline void golden_huffman_f64(struct golden *g)
+{
+    static double src[12 * 30];
+    struct zmpi_array a = {ZMPI_F64, {1, 12, 30}};
+    golden_hilly(&a, -10, src);
+    for (size_t i = 0; i < 100; i++)
+        src[i] = src[0];
+    for (size_t i = 3; i < 12 * 30; i += 113)
+        src[i] = i % 2 != 0 ? -0.0 : HUGE_VAL;
+    golden_by(g, true, 23, &a, "abs=0.001", src);
+}
+
+/* Residuals of all widths. */
+static inline void golden_huffman_i64(struct golden *g)
+{
+    static int64_t src[6000];
+    struct zmpi_array a = {ZMPI_I64, {1, 1, 6000}};
+    int64_t value = -5;
+    for (uint32_t i = 0, state = 6; i < 6000; i++) {
+        if (i % 40 == 0)
+            value += (int64_t)golden_random(&state) << (golden_random(&state) >> 27);
+        else if (golden_random(&state) >> 31)
+            value += (int32_t)(golden_random(&state) >> 29) - 4;
+        src[i] = value;
+    }
+    golden_by(g, true, 24, &a, "lossless", src);
+}
+
 /* ---- the table ---- */
 
 struct golden_case {
@@ -467,6 +530,9 @@ static const struct golden_case golden_cases[] = {
     {"f64_pw_rel", golden_f64_pw_rel, 12920, UINT64_C(0xB6CEDE6D43D7B24D)},
     {"f32_psnr", golden_f32_psnr, 21600, UINT64_C(0xD685A44352EC83A5)},
     {"f32_psnr_worst", golden_f32_psnr_worst, 21600, UINT64_C(0x6464CB0FC86FF894)},
+    {"huffman_f32", golden_huffman_f32, 108540, UINT64_C(0xC79057829E9B1AAB)},
+    {"huffman_f64", golden_huffman_f64, 2880, UINT64_C(0x8C3AD3CC09EA226D)},
+    {"huffman_i64", golden_huffman_i64, 48000, UINT64_C(0xD6F3F5A09D652935)},
 };
 
 #define GOLDEN_COUNT (sizeof golden_cases / sizeof golden_cases[0])

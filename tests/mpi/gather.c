@@ -3,6 +3,7 @@
  * but match, large and small and no data, and the bound over the range of all.
  *
  * zmpi-test: RANKS 1,2,3,4 ANYIO ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always
+ * zmpi-test: huffman RANKS 2 ANYIO ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always ZMPI_CODEC=huffman
  * zmpi-test: lossless RANKS 2 ANYIO ARGS exact ENV ZMPI_ERROR_BOUND=lossless ZMPI_COLLECTIVE_MODE=always
  * zmpi-test: none RANKS 2 ANYIO ARGS exact ENV ZMPI_ERROR_BOUND=abs=1 ZMPI_COLLECTIVES=none
  */

@@ -68,6 +68,36 @@ static void wrong_value(MPI_File file, int rank, double error)
     }
 }
 
+/* The encoder of the first stream in the file: docs/format.md 1.1, 2.2. */
+static int encoder_in_file(void)
+{
+    unsigned char head[512 + 64 + 80] = {0};
+    FILE *in = fopen(path, "rb");
+    CHECK(in && fread(head, 1, sizeof head, in) == sizeof head);
+    fclose(in);
+    CHECK(memcmp(head + 512 + 64, "ZSTR", 4) == 0);
+    return head[512 + 64 + 8];
+}
+
+static void check_codecs(int rank)
+{
+    static const char *const codecs[] = {"fle", "huffman"};
+    for (int i = 0; i < 2; i++) {
+        MPI_File file;
+        MPI_Info info = hint("zmpi_codec", codecs[i]);
+        MPI_Info_set(info, "zmpi_error_bound", "abs=0.125");
+        check_say("codec %s", codecs[i]);
+        check_remove(path, MPI_COMM_WORLD);
+        OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, info, &file));
+        MPI_Info_free(&info);
+        double error = error_of_write(file, rank);
+        CHECK(error <= 0.125 && error > 0.01);
+        OK(MPI_File_close(&file));
+        CHECK_EQUAL(encoder_in_file(), i + 1);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_File file;
@@ -130,6 +160,7 @@ int main(int argc, char **argv)
     OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, MPI_INFO_NULL, &file));
     CHECK(error_of_write(file, rank) == 0);
     OK(MPI_File_close(&file));
+    check_codecs(rank);
     check_remove(path, MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;

@@ -3,6 +3,7 @@
  * ranks; everything else, and what is no ordinary number, bit for bit.
  *
  * zmpi-test: RANKS 1,2,3,4 ENV ZMPI_ERROR_BOUND=rel=1e-3
+ * zmpi-test: huffman RANKS 2 ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_CODEC=huffman
  */
 #include "check.h"
 

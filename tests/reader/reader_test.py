@@ -53,6 +53,7 @@ VECTORS = (
 HASHED = bytes(i * i * 7 + i // 3 & 255 for i in range(5000))
 
 BOUNDS = ("abs=1e-3", "rel=1e-4", "pw_rel=1e-3", "lossless")
+CODECS = ("fle", "huffman")
 SHAPES = ((1, 1, 20011), (1, 101, 203), (17, 33, 41))
 REAL_FIELDS = 6  # the smallest ones
 
@@ -126,6 +127,8 @@ def real_fields():
 
 
 class ReaderTest(unittest.TestCase):
+    turn = 0  # both encoders with every bound
+
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -148,8 +151,11 @@ class ReaderTest(unittest.TestCase):
 
     def compress(self, source, element, bound, shape):
         dims = "x".join(map(str, shape))
+        codec = CODECS[(ReaderTest.turn + ReaderTest.turn // len(BOUNDS)) % 2]
+        ReaderTest.turn += 1
         self.container.unlink(missing_ok=True)
-        run(ZMPI, "compress", "-t", element, "-e", bound, "-d", dims, source, self.container)
+        run(ZMPI, "compress", "--codec", codec, "-t", element, "-e", bound, "-d", dims, source,
+            self.container)
         self.assertRegex(run(sys.executable, READER, "info", self.container),
                          rb" (\d+) records, \1 in the index")
         return self.check(self.container)
@@ -208,7 +214,7 @@ class DamageTest(unittest.TestCase):
         return bytes(container.read(0, container.size))
 
     def test_flipped_bytes(self):
-        for name in ("f32_exceptions", "f32_pw_rel"):
+        for name in ("f32_exceptions", "f32_pw_rel", "huffman_f64"):
             self.flip((GOLDEN / f"{name}.zmpi").read_bytes())
 
     def flip(self, data):

@@ -1,0 +1,30 @@
+/* huffman_bmi2.c - the loops of encoder 2 for x86-64 with BMI2. */
+#ifdef __x86_64__
+#include "huffman_loops.h"
+
+#include "bytes.h"
+
+#define TARGET  __attribute__((target("bmi,bmi2,lzcnt,popcnt")))
+#define U       uint32_t
+#define S       int32_t
+#define NAME(x) x##32
+#include "huffman_loops_t.h"
+#undef U
+#undef S
+#undef NAME
+#define U       uint64_t
+#define S       int64_t
+#define NAME(x) x##64
+#include "huffman_loops_t.h"
+
+const struct zmpi_huffman_loops zmpi_huffman_loops_bmi2 = {
+    .put32 = put_segment32,
+    .put64 = put_segment64,
+    .count32 = count_segment32,
+    .count64 = count_segment64,
+    .four32 = four32,
+    .four64 = four64,
+    .one32 = one32,
+    .one64 = one64,
+};
+#endif

@@ -1,0 +1,230 @@
+/* huffman_decode.c - a chunk of encoder 2 to residuals and an fle chunk without planes (format.md
+ * 1.4). src is untrusted. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "huffman_loops.h"
+#include "kernels.h"
+
+enum { HEAD = 4, STREAMS = ZMPI_HUFFMAN_STREAMS, TABLE = 1 << ZMPI_HUFFMAN_LONGEST };
+
+/* ---- the table ---- */
+
+static uint64_t entry_of(unsigned symbol, unsigned length)
+{
+    const unsigned extra = zmpi_symbol_extra(symbol, 8);
+    uint64_t t = (uint64_t)(length + extra) | (uint64_t)length << 8 | 1 << 16;
+    if (symbol == ZMPI_HUFFMAN_ESCAPE)
+        return (t & ~(uint64_t)0xFF) | ZMPI_ESCAPE_BITS;
+    if (symbol >= ZMPI_HUFFMAN_RUNS)
+        return (t & 0xFFFF) | (uint64_t)zmpi_symbol_run(symbol) << 16;
+    int first = symbol < ZMPI_HUFFMAN_CLASSES ? (int)symbol - 16
+                : symbol & 8                  ? (int)(symbol & 7) - 16
+                                              : (int)(symbol & 7) + 8;
+    return t | (uint64_t)(uint16_t)first << 32;
+}
+
+/* A residual that has no extra bits, alone. */
+static bool is_plain(uint64_t t)
+{
+    return (t >> 16 & 0xFFFF) == 1 && (t & 0xFF) == (t >> 8 & 0xFF);
+}
+
+static void decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_book *book)
+{
+    uint16_t code[ZMPI_HUFFMAN_SYMBOLS];
+    zmpi_book_codes(book, code);
+    memcpy(d->length, book->length, sizeof d->length);
+    for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
+        for (uint32_t i = code[s]; book->length[s] && i < TABLE; i += 1U << book->length[s])
+            d->entry[i] = entry_of(s, book->length[s]);
+    /* From the top down: what is looked up lies below, and is not a pair yet. */
+    for (uint32_t i = TABLE; i-- > 0;) {
+        const uint64_t t = d->entry[i], length = t & 0xFF;
+        if (!is_plain(t))
+            continue;
+        const uint64_t u = d->entry[i >> length], both = length + (u & 0xFF);
+        if (is_plain(u) && both <= ZMPI_HUFFMAN_LONGEST)
+            d->entry[i] = both | both << 8 | 2 << 16 | ZMPI_ENTRY_PAIR |
+                          (t & (uint64_t)0xFFFF << 32) | (u >> 32 & 0xFFFF) << 48;
+    }
+}
+
+/* ---- streams of bits ---- */
+
+/* A stream that was read up to bit `at` fills the bytes up to `end`, but for bits that are 0; the
+ * last but for up to 3 bytes more. */
+static bool ends_at(const unsigned char *src, size_t at, size_t end, bool last)
+{
+    const size_t bytes = (at + 7) / 8;
+    if (bytes > end || end - bytes > (last ? 3 : 0) || (at % 8 && src[at / 8] >> at % 8))
+        return false;
+    for (size_t i = bytes; i < end; i++)
+        if (src[i])
+            return false;
+    return true;
+}
+
+/* from[k]..from[k + 1]: the bytes of stream k. False if they are not what an encoder writes. */
+static bool residuals(const struct zmpi_huffman_decoder *d, const unsigned char *src,
+                      const size_t from[STREAMS + 1], size_t streams, size_t words, size_t width,
+                      void *out)
+{
+    const struct zmpi_huffman_loops *loops = zmpi_kernels()->huffman;
+    struct zmpi_lane lane[STREAMS];
+    size_t end[STREAMS];
+    const size_t blocks = (words + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
+    const size_t each = (blocks + streams - 1) / streams * ZMPI_BLOCK, limit = 8 * from[streams];
+    memset(out, 0, blocks * ZMPI_BLOCK * width);
+    for (size_t k = 0; k < streams; k++) {
+        size_t first = k * each < words ? k * each : words;
+        end[k] = first + each < words ? first + each : words;
+        lane[k] = (struct zmpi_lane){8 * from[k], first, end[k]};
+    }
+    if (streams == STREAMS)
+        (width == 4 ? loops->four32 : loops->four64)(d, src, limit, lane, out);
+    for (size_t k = 0; k < streams; k++) {
+        (width == 4 ? loops->one32 : loops->one64)(d, src, limit, &lane[k], out);
+        if (lane[k].element != end[k] || !ends_at(src, lane[k].at, from[k + 1], k + 1 == streams))
+            return false;
+    }
+    return true;
+}
+
+/* ---- a chunk ---- */
+
+/* What a decoder may read behind src: an element takes at most 56 bits before the end is noticed.
+ */
+enum { BEHIND = ZMPI_CHUNK_INPUT_BYTES / 4 * 7 + 16 };
+
+/* Where the parts of a chunk begin. */
+struct places {
+    size_t sizes, marks, masks, values, bits;
+    size_t streams, from[STREAMS + 1]; /* in the bits, bytes */
+};
+
+static size_t bit_count(const unsigned char *src, size_t bytes)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < bytes; i += 4)
+        n += (size_t)__builtin_popcount(zmpi_load32(src + i));
+    return n;
+}
+
+/* Masks and values behind `marks`; false if they do not fit. Whether the masks are sound is for the
+ * kernels to see. */
+static bool find_exceptions(struct places *p, size_t width, size_t blocks, const unsigned char *src,
+                            size_t size)
+{
+    const size_t bytes = (blocks + 31) / 32 * 4;
+    if (size - p->marks < 2 * bytes)
+        return false;
+    const unsigned char *any = src + p->marks, *uniform = any + bytes;
+    for (size_t i = 0; i < bytes; i += 4)
+        if (zmpi_load32(uniform + i) & ~zmpi_load32(any + i))
+            return false;
+    if (blocks % 32 && zmpi_load32(any + bytes - 4) >> blocks % 32)
+        return false;
+    p->masks = p->marks + 2 * bytes;
+    if (size - p->masks < 4 * bit_count(any, bytes))
+        return false;
+    size_t values = 0;
+    p->values = p->masks;
+    for (size_t b = 0; b < blocks; b++) {
+        if (!(any[b / 8] >> b % 8 & 1))
+            continue;
+        values += uniform[b / 8] >> b % 8 & 1 ? 1 : bit_count(src + p->values, 4);
+        p->values += 4;
+    }
+    p->bits = p->values + values * width;
+    return p->bits <= size;
+}
+
+static bool find_places(struct places *p, size_t width, size_t blocks, const unsigned char *src,
+                        size_t size)
+{
+    p->sizes = HEAD + (src[0] == ZMPI_MAP_QUANTIZED ? 2 : 1) * width;
+    if (src[0] >= ZMPI_MAP_STORED || src[2] & ZMPI_CHUNK_ZERO || size < p->sizes + 8)
+        return false;
+    p->streams = src[p->sizes + 1];
+    if (p->streams != 1 && p->streams != STREAMS)
+        return false;
+    p->marks = p->masks = p->values = p->bits = p->sizes + (p->streams > 1 ? 8 : 4);
+    if (p->streams == 1 && zmpi_load16(src + p->sizes + 2))
+        return false;
+    if (src[2] & ZMPI_CHUNK_EXCEPTIONS && !find_exceptions(p, width, blocks, src, size))
+        return false;
+    p->from[0] = 0;
+    for (size_t k = 0; k + 1 < p->streams; k++)
+        p->from[k + 1] = p->from[k] + zmpi_load16(src + p->sizes + 2 + 2 * k);
+    p->from[p->streams] = size - p->bits;
+    return p->from[p->streams - 1] <= p->from[p->streams];
+}
+
+/* A chunk as the kernels take it, at dst; returns its size. */
+static size_t without_planes(const struct places *p, size_t blocks, const unsigned char *src,
+                             unsigned char *dst)
+{
+    const size_t padded = (blocks + 3) & ~(size_t)3, bytes = (blocks + 31) / 32 * 4;
+    unsigned char *lengths = dst + p->sizes;
+    memcpy(dst, src, p->sizes);
+    dst[2] &= (unsigned char)~ZMPI_CHUNK_HUFFMAN;
+    memset(lengths, 0, padded);
+    for (size_t b = 0; b < blocks && p->masks > p->marks; b++) {
+        unsigned any = src[p->marks + b / 8] >> b % 8 & 1;
+        unsigned uniform = src[p->marks + bytes + b / 8] >> b % 8 & 1;
+        lengths[b] = (unsigned char)(any << 7 | uniform << 6);
+    }
+    memcpy(lengths + padded, src + p->masks, p->bits - p->masks);
+    return p->sizes + padded + (p->bits - p->masks);
+}
+
+struct zmpi_huffman_decoder *zmpi_huffman_decoder_new(void)
+{
+    struct zmpi_huffman_decoder *d = malloc(sizeof *d);
+    if (d)
+        d->number = -1;
+    return d;
+}
+
+static enum zmpi_status use_book(struct zmpi_huffman_decoder *d, const struct zmpi_stream *s,
+                                 unsigned number)
+{
+    struct zmpi_book book;
+    if (d->number == (int)number)
+        return ZMPI_OK;
+    if (number < ZMPI_HUFFMAN_OFFLINE)
+        book = *zmpi_book_offline(number);
+    else if (!zmpi_stream_book(s, number - ZMPI_HUFFMAN_OFFLINE, &book))
+        return ZMPI_ERR_CORRUPT;
+    decoder_set(d, &book);
+    d->number = (int)number;
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_huffman_unpack(struct zmpi_huffman_decoder *d, const struct zmpi_stream *s,
+                                     size_t count, const unsigned char *src, size_t src_size,
+                                     struct zmpi_chunk_work *work, const unsigned char **chunk,
+                                     size_t *size)
+{
+    const size_t blocks = (count + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
+    struct places p;
+    work->given = src_size >= HEAD && src[2] & ZMPI_CHUNK_HUFFMAN;
+    *chunk = src;
+    *size = src_size;
+    if (!work->given)
+        return ZMPI_OK;
+    if (!find_places(&p, s->width, blocks, src, src_size))
+        return ZMPI_ERR_CORRUPT;
+    enum zmpi_status status = use_book(d, s, src[p.sizes]);
+    if (status)
+        return status;
+    const size_t bytes = p.from[p.streams], behind = (bytes + BEHIND + 63) / 64 * 64;
+    memcpy(work->coded, src + p.bits, bytes);
+    if (!residuals(d, work->coded, p.from, p.streams, count, s->width, work->residuals))
+        return ZMPI_ERR_CORRUPT;
+    *chunk = work->coded + behind;
+    *size = without_planes(&p, blocks, src, work->coded + behind);
+    return ZMPI_OK;
+}

@@ -1,0 +1,116 @@
+/*
+ * huffman_loops.h - the loops of encoder 2 that take the time, once for any machine and once for
+ * those with better instructions for bits.
+ */
+#ifndef ZMPI_HUFFMAN_LOOPS_H
+#define ZMPI_HUFFMAN_LOOPS_H
+
+#include "huffman.h"
+
+/* Blocks of a chunk that have a stream of bits in common. */
+struct zmpi_segment {
+    size_t begin, end; /* blocks */
+    size_t words;      /* of the chunk */
+};
+
+static inline size_t zmpi_segment_words(const struct zmpi_segment *g)
+{
+    size_t end = g->end * ZMPI_BLOCK;
+    return (end < g->words ? end : g->words) - g->begin * ZMPI_BLOCK;
+}
+
+/* Decoder: the bits of one stream, and where its residuals go; `end` is that of its elements.
+ * Where the stream cannot be right, end becomes 0. */
+struct zmpi_lane {
+    size_t at, element, end;
+};
+
+/* Residuals r, of which nonzero[] tells the others from zeros, to dst; returns the end. */
+typedef unsigned char *zmpi_huffman_put_fn(const struct zmpi_huffman_encoder *e, const void *r,
+                                           const uint32_t *nonzero, struct zmpi_segment g,
+                                           unsigned char *dst);
+typedef void zmpi_huffman_count_fn(const void *r, const uint32_t *nonzero, struct zmpi_segment g,
+                                   uint32_t count[ZMPI_HUFFMAN_SYMBOLS]);
+/* Four streams from the bits at src, together, until one of them nearly ends. limit: bits at src;
+ * much more can be read. */
+typedef void zmpi_huffman_take_fn(const struct zmpi_huffman_decoder *d, const unsigned char *src,
+                                  size_t limit, struct zmpi_lane *lane, void *out);
+
+struct zmpi_huffman_loops {
+    zmpi_huffman_put_fn *put32, *put64;
+    zmpi_huffman_count_fn *count32, *count64;
+    zmpi_huffman_take_fn *four32, *four64, *one32, *one64; /* one: all of one stream */
+};
+
+extern const struct zmpi_huffman_loops zmpi_huffman_loops_any;
+#ifdef __x86_64__
+extern const struct zmpi_huffman_loops zmpi_huffman_loops_bmi2;
+#endif
+
+/* ---- the symbols of format.md 1.4 ---- */
+
+enum { ZMPI_ZERO_SYMBOL = 16 };
+
+static inline unsigned zmpi_residual_symbol(int64_t r, unsigned *extra)
+{
+    uint64_t m = (uint64_t)(r < 0 ? ~r : r);
+    *extra = 0;
+    if (m < 16)
+        return (unsigned)(r + 16);
+    *extra = 60U - (unsigned)__builtin_clzll(m); /* all bits but four */
+    return ZMPI_HUFFMAN_CLASSES + 16 * (*extra - 1) + (r < 0 ? 8 : 0) +
+           ((unsigned)(r >> *extra) & 7);
+}
+
+/* The longest symbol for at most `run` zeros. */
+static inline unsigned zmpi_run_symbol(size_t run)
+{
+    if (run >= ZMPI_HUFFMAN_LONGEST_RUN)
+        return ZMPI_HUFFMAN_ESCAPE - 1;
+    if (run >= 16)
+        return ZMPI_HUFFMAN_LONG_RUNS + 27U - (unsigned)__builtin_clz((unsigned)run);
+    return run > 1 ? ZMPI_HUFFMAN_RUNS + (unsigned)run - 2 : ZMPI_ZERO_SYMBOL;
+}
+
+static inline size_t zmpi_run_length(unsigned symbol)
+{
+    return symbol < ZMPI_HUFFMAN_RUNS ? 1 : zmpi_symbol_run(symbol);
+}
+
+/* Add the symbols of `times` runs. */
+static inline void zmpi_count_run(size_t run, uint32_t times, uint32_t *count)
+{
+    while (run) {
+        unsigned symbol = zmpi_run_symbol(run);
+        count[symbol] += times;
+        run -= zmpi_run_length(symbol);
+    }
+}
+
+/* ---- bits ---- */
+
+struct zmpi_bits {
+    uint64_t acc; /* n < 8 bits that are not yet a byte; zeros above */
+    unsigned n;
+    unsigned char *dst;
+};
+
+/* The longest symbols that fit and have a code, again and again. */
+void zmpi_put_run(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, size_t run);
+/* A residual of any kind; width: of a word in bytes. */
+void zmpi_put_residual(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, int64_t r,
+                       size_t width);
+
+/* ---- entries of a decoder's table ----
+ *
+ * What bits that begin like the index decode to. Bits 0 to 7: bits of all, extra ones included; 8
+ * to 15: bits of the codes; 16 to 30: elements; 31: there are two values; 32 to 47: the first
+ * value, before extra bits go below it; 48 to 63: the second, 0 if there is none.
+ */
+enum {
+    ZMPI_FAST_BITS = 56,    /* of a code and its extra bits, that one load has */
+    ZMPI_ESCAPE_BITS = 0xFF /* of all: as many as a word has, behind the code */
+};
+#define ZMPI_ENTRY_PAIR ((uint64_t)1 << 31)
+
+#endif

@@ -1,0 +1,231 @@
+/*
+ * huffman_loops_t.h - template: residuals to bits and back.
+ *
+ * Parameters: U the unsigned word, S its signed form, NAME(x), and TARGET, what it is compiled for.
+ */
+
+#define INLINE TARGET __attribute__((always_inline)) static inline
+
+/* ---- encoding ---- */
+
+/* Up to 56 bits; stores 8 bytes. */
+INLINE void NAME(put)(struct zmpi_bits *b, uint64_t value, unsigned n)
+{
+    b->acc |= value << b->n;
+    b->n += n;
+    zmpi_store64(b->dst, b->acc);
+    b->dst += b->n >> 3;
+    b->acc >>= b->n & 56;
+    b->n &= 7;
+}
+
+/* What tokens cannot tell: zeros, then a residual. By value, so that the bits stay in registers. */
+TARGET static __attribute__((noinline)) struct zmpi_bits
+NAME(put_slowly)(const struct zmpi_huffman_encoder *e, struct zmpi_bits b, size_t zeros, U r)
+{
+    zmpi_put_run(e, &b, zeros);
+    zmpi_put_residual(e, &b, (S)r, sizeof(U));
+    return b;
+}
+
+/* Two tokens, if they fit. */
+INLINE bool NAME(put_two)(struct zmpi_bits *b, uint64_t first, uint64_t second)
+{
+    const unsigned n = first & 63, both = n + (second & 63);
+    if (__builtin_expect(both > 56, 0))
+        return false;
+    NAME(put)(b, first >> 6 | second >> 6 << n, both);
+    return true;
+}
+
+/* n residuals, two at a time: none is zero, or zeros are coded one by one. */
+INLINE void NAME(put_each)(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, const U *r,
+                           size_t n)
+{
+    for (size_t i = 0; i < n; i += 2) {
+        const bool both = i + 1 < n;
+        const U u = r[i] + ZMPI_HUFFMAN_DIRECT / 2;
+        const U v = both ? r[i + 1] + ZMPI_HUFFMAN_DIRECT / 2 : 0;
+        if (__builtin_expect((u | v) < ZMPI_HUFFMAN_DIRECT, 1) &&
+            NAME(put_two)(b, e->direct[u], both ? e->direct[v] : 0))
+            continue;
+        *b = NAME(put_slowly)(e, *b, 0, r[i]);
+        if (both)
+            *b = NAME(put_slowly)(e, *b, 0, r[i + 1]);
+    }
+}
+
+/* A block by a book without short runs; false, and nothing done, if it needs a longer one. */
+INLINE bool NAME(put_singly)(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, const U *r,
+                             uint32_t nonzero, size_t *run)
+{
+    if (!nonzero)
+        return false;
+    const unsigned first = (unsigned)__builtin_ctz(nonzero);
+    const unsigned last = 31U - (unsigned)__builtin_clz(nonzero);
+    uint32_t zeros = ~nonzero & (UINT32_MAX >> (31 - last)); /* those behind may go on */
+    zeros &= zeros >> 1;
+    zeros &= zeros >> 2;
+    zeros &= zeros >> 4;
+    zeros &= zeros >> 8;
+    if (zeros || *run + first >= 16 || !NAME(put_two)(b, e->run[*run + first], 0))
+        return false;
+    NAME(put_each)(e, b, r + first, last + 1 - first);
+    *run = 31 - last;
+    return true;
+}
+
+/* Those of a block that are not zero. *run: zeros before the block, then at its end. */
+INLINE void NAME(put_some)(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, const U *r,
+                           uint32_t nonzero, size_t *run)
+{
+    size_t next = 0 - *run;
+    for (; nonzero; nonzero &= nonzero - 1) {
+        const size_t i = (size_t)__builtin_ctz(nonzero), zeros = i - next;
+        const U u = r[i] + ZMPI_HUFFMAN_DIRECT / 2;
+        next = i + 1;
+        if (__builtin_expect(u < ZMPI_HUFFMAN_DIRECT && zeros < 32, 1) &&
+            NAME(put_two)(b, e->run[zeros], e->direct[u]))
+            continue;
+        *b = NAME(put_slowly)(e, *b, zeros, r[i]);
+    }
+    *run = ZMPI_BLOCK - next;
+}
+
+/* Which residuals of block b are not zero, of those that the chunk has. */
+INLINE uint32_t NAME(nonzero_of)(const uint32_t *nonzero, const struct zmpi_segment *g, size_t b)
+{
+    const size_t left = g->words - b * ZMPI_BLOCK;
+    return left < ZMPI_BLOCK ? nonzero[b] & ~(UINT32_MAX << left) : nonzero[b];
+}
+
+TARGET static unsigned char *NAME(put_segment)(const struct zmpi_huffman_encoder *e,
+                                               const void *src, const uint32_t *nonzero,
+                                               struct zmpi_segment g, unsigned char *dst)
+{
+    const U *r = src;
+    struct zmpi_bits b = {0, 0, dst};
+    size_t run = 0;
+    for (size_t k = g.begin; k < g.end; k++) {
+        const uint32_t some = NAME(nonzero_of)(nonzero, &g, k);
+        if (!run && some == UINT32_MAX)
+            NAME(put_each)(e, &b, r + k * ZMPI_BLOCK, ZMPI_BLOCK);
+        else if (!e->short_runs && NAME(put_singly)(e, &b, r + k * ZMPI_BLOCK, some, &run))
+            continue;
+        else
+            NAME(put_some)(e, &b, r + k * ZMPI_BLOCK, some, &run);
+    }
+    const size_t behind = g.end * ZMPI_BLOCK; /* zeros that the chunk does not have */
+    struct zmpi_bits last = b;
+    zmpi_put_run(e, &last, run - (g.end > g.begin && behind > g.words ? behind - g.words : 0));
+    return last.dst + (last.n > 0);
+}
+
+TARGET static void NAME(count_segment)(const void *src, const uint32_t *nonzero,
+                                       struct zmpi_segment g, uint32_t *count)
+{
+    const U *r = src;
+    uint32_t direct[ZMPI_HUFFMAN_DIRECT] = {0}, runs[64] = {0};
+    unsigned extra;
+    size_t next = g.begin * ZMPI_BLOCK;
+    for (size_t k = g.begin; k < g.end; k++) {
+        uint32_t some = NAME(nonzero_of)(nonzero, &g, k);
+        for (; some; some &= some - 1) {
+            const size_t i = k * ZMPI_BLOCK + (size_t)__builtin_ctz(some), zeros = i - next;
+            next = i + 1;
+            if (zeros < 64)
+                runs[zeros]++;
+            else
+                zmpi_count_run(zeros, 1, count);
+            if ((U)(r[i] + ZMPI_HUFFMAN_DIRECT / 2) < ZMPI_HUFFMAN_DIRECT)
+                direct[r[i] + ZMPI_HUFFMAN_DIRECT / 2]++;
+            else
+                count[zmpi_residual_symbol((S)r[i], &extra)]++;
+        }
+    }
+    zmpi_count_run(g.begin * ZMPI_BLOCK + zmpi_segment_words(&g) - next, 1, count);
+    for (unsigned i = 1; i < 64; i++)
+        if (runs[i])
+            zmpi_count_run(i, runs[i], count);
+    for (unsigned i = 0; i < ZMPI_HUFFMAN_DIRECT; i++)
+        if (direct[i])
+            count[zmpi_residual_symbol((int64_t)i - ZMPI_HUFFMAN_DIRECT / 2, &extra)] += direct[i];
+}
+
+/* ---- decoding ---- */
+
+/* The extra bits of a wide class or an escape. */
+TARGET static __attribute__((noinline)) uint64_t NAME(wide)(const unsigned char *src, size_t limit,
+                                                            struct zmpi_lane *l, unsigned extra)
+{
+    const size_t at = l->at;
+    l->at += extra;
+    if (l->at > limit) {
+        l->end = 0;
+        return 0;
+    }
+    const unsigned char *p = src + (at >> 3);
+    uint64_t low = zmpi_load64(p) >> (at & 7), high = (uint64_t)p[8] << 1 << (63 - (at & 7));
+    return extra < 64 ? (low | high) & (((uint64_t)1 << extra) - 1) : low | high;
+}
+
+/* The next symbols: two, if pairs is set and both are there, else one. Writes one element, with
+ * pairs two. */
+INLINE void NAME(step)(const struct zmpi_huffman_decoder *d, const unsigned char *src, size_t limit,
+                       struct zmpi_lane *l, U *out, bool pairs)
+{
+    const uint64_t w = zmpi_load64(src + (l->at >> 3)) >> (l->at & 7);
+    const uint64_t t = d->entry[w & (((uint64_t)1 << ZMPI_HUFFMAN_LONGEST) - 1)];
+    const int64_t first = (int16_t)(t >> 32);
+    unsigned all = t & 0xFF, length = t >> 8 & 0xFF, n = t >> 16 & 0x7FFF;
+    if (!pairs && t & ZMPI_ENTRY_PAIR) {
+        all = length = d->length[16 + first];
+        n = 1;
+    }
+    if (__builtin_expect(all > ZMPI_FAST_BITS, 0)) {
+        const unsigned extra = all == ZMPI_ESCAPE_BITS ? (unsigned)(8 * sizeof(U)) : all - length;
+        struct zmpi_lane wide = *l; /* so that *l may stay in registers */
+        wide.at += length;
+        uint64_t rest = NAME(wide)(src, limit, &wide, extra);
+        *l = wide;
+        out[l->element] = (U)((extra < 64 ? (uint64_t)first << extra : 0) + rest);
+    } else {
+        const uint64_t rest = w >> length & (((uint64_t)1 << (all - length)) - 1);
+        l->at += all;
+        out[l->element] = (U)(((uint64_t)first << (all - length)) + rest);
+    }
+    if (pairs)
+        out[l->element + 1] = (U)((int64_t)t >> 48);
+    l->element += n;
+}
+
+TARGET static void NAME(one)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
+                             size_t limit, struct zmpi_lane *lane, void *out)
+{
+    struct zmpi_lane l = *lane;
+    while (l.element + 1 < l.end)
+        NAME(step)(d, src, limit, &l, out, true);
+    while (l.element < l.end)
+        NAME(step)(d, src, limit, &l, out, false);
+    *lane = l;
+}
+
+/* The waits of one are the work of another. */
+TARGET static void NAME(four)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
+                              size_t limit, struct zmpi_lane *lane, void *out)
+{
+    struct zmpi_lane a = lane[0], b = lane[1], c = lane[2], e = lane[3];
+    while (a.element + 1 < a.end && b.element + 1 < b.end && c.element + 1 < c.end &&
+           e.element + 1 < e.end) {
+        NAME(step)(d, src, limit, &a, out, true);
+        NAME(step)(d, src, limit, &b, out, true);
+        NAME(step)(d, src, limit, &c, out, true);
+        NAME(step)(d, src, limit, &e, out, true);
+    }
+    lane[0] = a;
+    lane[1] = b;
+    lane[2] = c;
+    lane[3] = e;
+}
+
+#undef INLINE

@@ -13,7 +13,7 @@ static struct zmpi_options options;
 static enum zmpi_status options_status;
 static char options_message[256];
 static bool agreed; /* all ranks of MPI_COMM_WORLD have rank 0's settings */
-static int share; /* of the node's cores, in threads; 0: not known yet */
+static int share;   /* of the node's cores, in threads; 0: not known yet */
 
 double zseconds(void)
 {
@@ -119,8 +119,9 @@ static void start(void)
     share_cores(rank);
     agreed = true;
     if (!options.bound_set && rank == 0)
-        zmpi_log(ZMPI_LOG_WARN, "no error bound is set (ZMPI_ERROR_BOUND=abs=V, rel=V, pw_rel=V, "
-                                "psnr=dB, ratio=R or lossless): new files and collectives pass unchanged");
+        zmpi_log(ZMPI_LOG_WARN,
+                 "no error bound is set (ZMPI_ERROR_BOUND=abs=V, rel=V, pw_rel=V, "
+                 "psnr=dB, ratio=R or lossless): new files and collectives pass unchanged");
 }
 
 int zw_init(int *argc, char ***argv)

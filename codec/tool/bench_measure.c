@@ -241,7 +241,8 @@ static int run_piece(struct bench_result *r, struct buffers *b, bool count)
         double t0 = bench_now();
         memcpy(b->decoded, r->field->data, r->piece_bytes);
         double t1 = bench_now();
-        status = zmpi_job_compress(device, &job, b->coded, b->capacity, r->field->data, &r->cached.size);
+        status =
+            zmpi_job_compress(device, &job, b->coded, b->capacity, r->field->data, &r->cached.size);
         double t2 = bench_now();
         if (!status)
             status =

@@ -135,6 +135,7 @@ ZMPI_API size_t zmpi_compress_capacity(const struct zmpi_array *array);
  * Compress `src` (array->extent elements) into dst. `range` is that of the whole distributed array,
  * or NULL: then it is that of src (one more pass over the data, for all bounds but abs and
  * lossless). Integer types are always coded exactly. On success *size is the length of the stream.
+ * For a ratio, what is tried first may need more room than the stream in the end.
  */
 ZMPI_API enum zmpi_status zmpi_compress(const struct zmpi_array *array,
                                         const struct zmpi_bound *bound,

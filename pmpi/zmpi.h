@@ -20,8 +20,8 @@ extern "C" {
 
 /*
  * The bound of what this file is given from now on: "abs=V", "rel=V", "pw_rel=V", "psnr=dB",
- * "ratio=R", "lossless". Collective by convention: all ranks of the file's communicator should say the same.
- * MPI_ERR_FILE if fh is not a zmpi container, MPI_ERR_ARG if the text is wrong.
+ * "ratio=R", "lossless". Collective by convention: all ranks of the file's communicator should say
+ * the same. MPI_ERR_FILE if fh is not a zmpi container, MPI_ERR_ARG if the text is wrong.
  */
 ZMPI_API int zmpi_file_set_bound(MPI_File fh, const char *bound);
 

@@ -191,7 +191,7 @@ class ReaderTest(unittest.TestCase):
             self.skipTest("no fields: ZMPI_DATA names no folder of them")
         for path, element, shape in fields:
             with self.subTest(field=path.name):
-                self.compress(path, element, "rel=1e-3", shape)
+                self.compress(path, element, "ratio=6", shape)
 
     def test_golden_files(self):
         files = sorted(GOLDEN.glob("*.zmpi"))

@@ -43,7 +43,7 @@ static size_t compress(const struct zcall *c, const struct zblock *b, const unsi
         return 0;
     zmpi_job_threshold(&job, o->threshold);
     job.threads = zruntime_threads(o);
-    job.encoder = zmpi_encoder_parse(o->codec);
+    job.encoder = zmpi_options_encoder(o);
     if (zmpi_device_for(c->device, job.encoder)->compress(&job, dst, bytes, src, &size) ||
         size >= bytes)
         return 0;

@@ -13,12 +13,14 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "codec_choice.h"
 #include "container.h"
 #include "device.h"
 #include "entries.h"
 #include "log.h"
 #include "next_mpi.h"
 #include "options.h"
+#include "stream.h"
 #include "zmpi.h"
 
 /* ---- datatype.c: a datatype as runs of bytes ---- */
@@ -177,6 +179,7 @@ struct zfile {
     struct zbackground *background; /* NULL before the first such write */
 
     struct zstats stats;
+    struct zcodec_choice choice;
 };
 
 /* ---- file_table.c ---- */

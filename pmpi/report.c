@@ -5,16 +5,32 @@
 
 #include "coll.h"
 
+enum {
+    WRITTEN,
+    STORED,
+    READ,
+    RECORDS,
+    COMPRESS,
+    WRITE_TIME,
+    READ_TIME,
+    COLLECTIVE,
+    INDEPENDENT,
+    BY_FLE, /* bytes */
+    BY_HUFFMAN,
+    ALL_FLE, /* seconds that all of them would have taken, as estimated */
+    ALL_HUFFMAN,
+    SUMS
+};
+
 /* One closed file, summed over its ranks. Plain data: it travels as bytes. */
 struct entry {
     char path[512];
     char bound[40];
     char device[32];
-    double sum[9];
+    char codec[16];
+    double sum[SUMS];
     double ranks;
 };
-
-enum { WRITTEN, STORED, READ, RECORDS, COMPRESS, WRITE_TIME, READ_TIME, COLLECTIVE, INDEPENDENT };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries; /* of the files whose first rank this process was */
@@ -39,20 +55,27 @@ static void keep(const struct entry *e)
 void zreport_file(struct zfile *f)
 {
     const struct zstats *s = &f->stats;
-    double mine[9] = {[WRITTEN] = (double)s->n.bytes_written,
-                      [STORED] = (double)s->n.bytes_stored,
-                      [READ] = (double)s->n.bytes_read,
-                      [RECORDS] = (double)s->n.records,
-                      [COMPRESS] = s->n.seconds_compress,
-                      [WRITE_TIME] = s->n.seconds_write,
-                      [READ_TIME] = s->n.seconds_read,
-                      [COLLECTIVE] = (double)s->collective_calls,
-                      [INDEPENDENT] = (double)s->independent_calls};
+    const struct zcodec_choice *c = &f->choice;
+    const double coded = (double)(c->bytes[0] + c->bytes[1]);
+    double mine[SUMS] = {[WRITTEN] = (double)s->n.bytes_written,
+                         [STORED] = (double)s->n.bytes_stored,
+                         [READ] = (double)s->n.bytes_read,
+                         [RECORDS] = (double)s->n.records,
+                         [COMPRESS] = s->n.seconds_compress,
+                         [WRITE_TIME] = s->n.seconds_write,
+                         [READ_TIME] = s->n.seconds_read,
+                         [COLLECTIVE] = (double)s->collective_calls,
+                         [INDEPENDENT] = (double)s->independent_calls,
+                         [BY_FLE] = (double)c->bytes[0],
+                         [BY_HUFFMAN] = (double)c->bytes[1],
+                         [ALL_FLE] = coded * zcodec_estimate(c, ZMPI_FLE),
+                         [ALL_HUFFMAN] = coded * zcodec_estimate(c, ZMPI_HUFFMAN)};
     struct entry e = {.ranks = f->ranks};
-    if (PMPI_Reduce(mine, e.sum, 9, MPI_DOUBLE, MPI_SUM, 0, f->comm) || f->rank)
+    if (PMPI_Reduce(mine, e.sum, SUMS, MPI_DOUBLE, MPI_SUM, 0, f->comm) || f->rank)
         return;
     snprintf(e.path, sizeof e.path, "%s", f->path);
     snprintf(e.device, sizeof e.device, "%s", f->device->name);
+    snprintf(e.codec, sizeof e.codec, "%s", f->options.codec);
     if (f->options.bound_set)
         zmpi_bound_format(&f->options.bound, e.bound);
     else
@@ -65,6 +88,17 @@ static double quotient(double a, double b)
     return b > 0 ? a / b : 0;
 }
 
+/* What auto did, and what it takes each encoder to be worth. */
+static void print_codec(const struct entry *e)
+{
+    const double *s = e->sum, all = s[BY_FLE] + s[BY_HUFFMAN];
+    if (strcmp(e->codec, "fle") != 0)
+        fprintf(stderr, ", %s", e->codec);
+    if (strcmp(e->codec, "auto") == 0 && all > 0)
+        fprintf(stderr, ": %.0f %% huffman (all fle %.3f s, all huffman %.3f s)",
+                100 * s[BY_HUFFMAN] / all, s[ALL_FLE] / e->ranks, s[ALL_HUFFMAN] / e->ranks);
+}
+
 static void print_text(const struct entry *e, size_t n)
 {
     if (n == 0)
@@ -74,10 +108,12 @@ static void print_text(const struct entry *e, size_t n)
     for (size_t i = 0; i < n; i++) {
         const char *name = strrchr(e[i].path, '/');
         const double *s = e[i].sum;
-        fprintf(stderr, "zmpi %-28.60s %10.2f %10.2f %7.2f %10.3f %10.3f %10.2f  %s, %s\n",
+        fprintf(stderr, "zmpi %-28.60s %10.2f %10.2f %7.2f %10.3f %10.3f %10.2f  %s, %s",
                 name ? name + 1 : e[i].path, s[WRITTEN] / 1e6, s[STORED] / 1e6,
                 quotient(s[WRITTEN], s[STORED]), s[COMPRESS] / e[i].ranks,
                 s[WRITE_TIME] / e[i].ranks, s[READ] / 1e6, e[i].bound, e[i].device);
+        print_codec(&e[i]);
+        fputc('\n', stderr);
     }
 }
 
@@ -97,16 +133,20 @@ static void print_string(FILE *out, const char *s)
 
 static void print_json_file(FILE *out, const struct entry *e)
 {
-    static const char *const name[] = {"bytes_written", "bytes_stored",     "bytes_read",
-                                       "records",       "seconds_compress", "seconds_write",
-                                       "seconds_read",  "collective_calls", "independent_calls"};
+    static const char *const name[] = {"bytes_written",   "bytes_stored",     "bytes_read",
+                                       "records",         "seconds_compress", "seconds_write",
+                                       "seconds_read",    "collective_calls", "independent_calls",
+                                       "bytes_fle",       "bytes_huffman",    "estimate_fle",
+                                       "estimate_huffman"};
+    const int most = strcmp(e->codec, "auto") == 0 ? SUMS : BY_FLE;
     fputs("    {\"path\": ", out);
     print_string(out, e->path);
     fprintf(out, ", \"bound\": \"%s\", \"device\": ", e->bound);
     print_string(out, e->device);
     fprintf(out, ", \"ranks\": %.0f, \"ratio\": %.6g", e->ranks,
             quotient(e->sum[WRITTEN], e->sum[STORED]));
-    for (int i = 0; i < 9; i++)
+    fprintf(out, ", \"codec\": \"%s\"", e->codec);
+    for (int i = 0; i < most; i++)
         fprintf(out, ", \"%s\": %.15g", name[i], e->sum[i]);
     fputc('}', out);
 }

@@ -206,6 +206,12 @@ int zmpi_encoder_parse(const char *name)
     return 0;
 }
 
+int zmpi_options_encoder(const struct zmpi_options *o)
+{
+    int encoder = zmpi_encoder_parse(o->codec);
+    return encoder ? encoder : ZMPI_FLE;
+}
+
 const char *zmpi_encoder_name(int encoder)
 {
     return encoders[encoder - 1];
@@ -220,7 +226,8 @@ bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o,
     case ZMPI_OPTION_THRESHOLD:
         return zmpi_threshold_parse(text, field);
     case ZMPI_OPTION_CODEC:
-        return zmpi_encoder_parse(text) && parse_name(text, field, option->capacity);
+        return (zmpi_encoder_parse(text) || strcmp(text, "auto") == 0) &&
+               parse_name(text, field, option->capacity);
     case ZMPI_OPTION_DEVICE:
         return parse_name(text, field, option->capacity);
     case ZMPI_OPTION_FILES:

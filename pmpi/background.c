@@ -25,6 +25,7 @@ struct job {
     size_t count;
     bool done;
     int error; /* errno */
+    double seconds;
 };
 
 struct zbackground {
@@ -64,8 +65,10 @@ static void *run(void *argument)
         }
         pthread_mutex_unlock(&b->lock);
         /* It stays where it is until it is done. */
+        double start = zseconds();
         int failed = zfd_write(b->fd, j->data, j->size, (off_t)j->offset), error = errno;
         pthread_mutex_lock(&b->lock);
+        j->seconds = zseconds() - start;
         j->error = failed ? error : 0;
         j->done = true;
         pthread_cond_signal(&b->done);
@@ -108,6 +111,8 @@ static int finish(struct zfile *f)
     b->first = (b->first + 1) % MOST_JOBS;
     b->jobs--;
     pthread_mutex_unlock(&b->lock);
+    if (!j.error)
+        zcodec_written(&f->choice, (double)j.size, j.seconds, true);
     int rc = MPI_SUCCESS;
     if (j.error)
         rc = zphysical_failed(f, MPI_SUCCESS, j.error, "writing");

@@ -130,18 +130,29 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     return ZMPI_OK;
 }
 
+static int encoder_of(struct zfile *f)
+{
+    return strcmp(f->options.codec, "auto") == 0 ? zcodec_choose(&f->choice)
+                                                 : zmpi_options_encoder(&f->options);
+}
+
 static int encode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece)
 {
     unsigned char *list = NULL;
     size_t list_size = 0;
     double start = zseconds();
+    uint64_t stored = f->stats.n.bytes_stored;
     enum zmpi_status status = ZMPI_OK;
     if (piece->extent.levels == ZMPI_EXTENT_LIST)
         status = zmpi_extent_list_encode(&piece->extent, &list, &list_size);
     if (!status)
         status = put_record(f, job, piece, list, list_size);
     free(list);
-    f->stats.n.seconds_compress += zseconds() - start;
+    double elapsed = zseconds() - start;
+    f->stats.n.seconds_compress += elapsed;
+    if (!status)
+        zcodec_coded(&f->choice, job->encoder, (double)piece->extent.bytes,
+                     (double)(f->stats.n.bytes_stored - stored), elapsed);
     return status ? zfile_raise_status(f, status, "compressing") : MPI_SUCCESS;
 }
 
@@ -157,7 +168,7 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     if (zmpi_job_open(&job) && piece->survey)
         zmpi_survey_settle(piece->survey, &job);
     job.threads = zruntime_threads(&f->options);
-    job.encoder = zmpi_encoder_parse(f->options.codec);
+    job.encoder = encoder_of(f);
     return encode_job(f, &job, piece);
 }
 
@@ -192,7 +203,7 @@ int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bou
         job.keep = keep;
     }
     job.threads = zruntime_threads(&f->options);
-    job.encoder = zmpi_encoder_parse(f->options.codec);
+    job.encoder = encoder_of(f);
     return encode_job(f, &job, piece);
 }
 

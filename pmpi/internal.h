@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "codec_choice.h"
 #include "container.h"
 #include "entries.h"
 #include "log.h"
@@ -20,6 +21,7 @@
 #include "offload.h"
 #include "options.h"
 #include "ratio.h"
+#include "stream.h"
 #include "zmpi.h"
 
 /* ---- datatype.c: a datatype as runs of bytes ---- */
@@ -200,6 +202,7 @@ struct zfile {
     struct zbackground *background; /* NULL before the first such write */
 
     struct zstats stats;
+    struct zcodec_choice choice;
 };
 
 /* ---- file_table.c ---- */

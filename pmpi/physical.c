@@ -110,7 +110,10 @@ int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size)
         p += done;
         size -= done;
     }
-    f->stats.n.seconds_write += zseconds() - start;
+    double elapsed = zseconds() - start;
+    f->stats.n.seconds_write += elapsed;
+    if (!rc)
+        zcodec_written(&f->choice, (double)(p - (const unsigned char *)src), elapsed, false);
     return rc;
 }
 

@@ -6,18 +6,6 @@
 
 #include "coll.h"
 
-/* One closed file, summed over its ranks. Plain data: it travels as bytes. */
-struct entry {
-    char path[512];
-    char bound[40];
-    char device[32]; /* of the first rank, and why */
-    char why[96];
-    double sum[10];
-    double ranks;
-    double ratio; /* asked; 0: something else was */
-    double coded[2], largest_bound;
-};
-
 enum {
     WRITTEN,
     STORED,
@@ -28,7 +16,25 @@ enum {
     READ_TIME,
     COLLECTIVE,
     INDEPENDENT,
-    OFFLOADED
+    OFFLOADED,
+    BY_FLE, /* bytes */
+    BY_HUFFMAN,
+    ALL_FLE, /* seconds that all of them would have taken, as estimated */
+    ALL_HUFFMAN,
+    SUMS
+};
+
+/* One closed file, summed over its ranks. Plain data: it travels as bytes. */
+struct entry {
+    char path[512];
+    char bound[40];
+    char device[32]; /* of the first rank, and why */
+    char why[96];
+    char codec[16];
+    double sum[SUMS];
+    double ranks;
+    double ratio; /* asked; 0: something else was */
+    double coded[2], largest_bound;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -66,18 +72,24 @@ static void note_ratio(const struct zfile *f, struct entry *e)
 void zreport_file(struct zfile *f)
 {
     const struct zstats *s = &f->stats;
-    double mine[10] = {[WRITTEN] = (double)s->n.bytes_written,
-                       [STORED] = (double)s->n.bytes_stored,
-                       [READ] = (double)s->n.bytes_read,
-                       [RECORDS] = (double)s->n.records,
-                       [COMPRESS] = s->n.seconds_compress,
-                       [WRITE_TIME] = s->n.seconds_write,
-                       [READ_TIME] = s->n.seconds_read,
-                       [COLLECTIVE] = (double)s->collective_calls,
-                       [INDEPENDENT] = (double)s->independent_calls,
-                       [OFFLOADED] = (double)f->offload.bytes};
+    const struct zcodec_choice *c = &f->choice;
+    const double coded = (double)(c->bytes[0] + c->bytes[1]);
+    double mine[SUMS] = {[WRITTEN] = (double)s->n.bytes_written,
+                         [STORED] = (double)s->n.bytes_stored,
+                         [READ] = (double)s->n.bytes_read,
+                         [RECORDS] = (double)s->n.records,
+                         [COMPRESS] = s->n.seconds_compress,
+                         [WRITE_TIME] = s->n.seconds_write,
+                         [READ_TIME] = s->n.seconds_read,
+                         [COLLECTIVE] = (double)s->collective_calls,
+                         [INDEPENDENT] = (double)s->independent_calls,
+                         [OFFLOADED] = (double)f->offload.bytes,
+                         [BY_FLE] = (double)c->bytes[0],
+                         [BY_HUFFMAN] = (double)c->bytes[1],
+                         [ALL_FLE] = coded * zcodec_estimate(c, ZMPI_FLE),
+                         [ALL_HUFFMAN] = coded * zcodec_estimate(c, ZMPI_HUFFMAN)};
     struct entry e = {.ranks = f->ranks};
-    if (PMPI_Reduce(mine, e.sum, 10, MPI_DOUBLE, MPI_SUM, 0, f->comm) ||
+    if (PMPI_Reduce(mine, e.sum, SUMS, MPI_DOUBLE, MPI_SUM, 0, f->comm) ||
         PMPI_Reduce((double[]){s->ratio_raw, s->ratio_coded}, e.coded, 2, MPI_DOUBLE, MPI_SUM, 0,
                     f->comm) ||
         PMPI_Reduce(&s->largest_bound, &e.largest_bound, 1, MPI_DOUBLE, MPI_MAX, 0, f->comm) ||
@@ -86,6 +98,7 @@ void zreport_file(struct zfile *f)
     snprintf(e.path, sizeof e.path, "%s", f->path);
     snprintf(e.device, sizeof e.device, "%s", zmpi_offload_device(&f->offload)->name);
     snprintf(e.why, sizeof e.why, "%s", f->offload.why);
+    snprintf(e.codec, sizeof e.codec, "%s", f->options.codec);
     if (f->options.bound_set)
         zmpi_bound_format(&f->options.bound, e.bound);
     else
@@ -98,6 +111,17 @@ void zreport_file(struct zfile *f)
 static double quotient(double a, double b)
 {
     return b > 0 ? a / b : 0;
+}
+
+/* What auto did, and what it takes each encoder to be worth. */
+static void print_codec(const struct entry *e)
+{
+    const double *s = e->sum, all = s[BY_FLE] + s[BY_HUFFMAN];
+    if (strcmp(e->codec, "fle") != 0)
+        fprintf(stderr, ", %s", e->codec);
+    if (strcmp(e->codec, "auto") == 0 && all > 0)
+        fprintf(stderr, ": %.0f %% huffman (all fle %.3f s, all huffman %.3f s)",
+                100 * s[BY_HUFFMAN] / all, s[ALL_FLE] / e->ranks, s[ALL_HUFFMAN] / e->ranks);
 }
 
 static void print_text(const struct entry *e, size_t n)
@@ -114,10 +138,12 @@ static void print_text(const struct entry *e, size_t n)
             snprintf(found, sizeof found, " (without loss)");
         else if (e[i].ratio > 0)
             snprintf(found, sizeof found, " (abs=%.4g)", e[i].largest_bound);
-        fprintf(stderr, "zmpi %-28.60s %10.2f %10.2f %7.2f %10.3f %10.3f %10.2f  %s%s, %s\n",
+        fprintf(stderr, "zmpi %-28.60s %10.2f %10.2f %7.2f %10.3f %10.3f %10.2f  %s%s, %s",
                 name ? name + 1 : e[i].path, s[WRITTEN] / 1e6, s[STORED] / 1e6,
                 quotient(s[WRITTEN], s[STORED]), s[COMPRESS] / e[i].ranks,
                 s[WRITE_TIME] / e[i].ranks, s[READ] / 1e6, e[i].bound, found, e[i].device);
+        print_codec(&e[i]);
+        fputc('\n', stderr);
     }
 }
 
@@ -137,10 +163,12 @@ static void print_string(FILE *out, const char *s)
 
 static void print_json_file(FILE *out, const struct entry *e)
 {
-    static const char *const name[] = {"bytes_written",  "bytes_stored",     "bytes_read",
-                                       "records",        "seconds_compress", "seconds_write",
-                                       "seconds_read",   "collective_calls", "independent_calls",
-                                       "bytes_offloaded"};
+    static const char *const name[] = {"bytes_written",   "bytes_stored",     "bytes_read",
+                                       "records",         "seconds_compress", "seconds_write",
+                                       "seconds_read",    "collective_calls", "independent_calls",
+                                       "bytes_offloaded", "bytes_fle",        "bytes_huffman",
+                                       "estimate_fle",    "estimate_huffman"};
+    const int most = strcmp(e->codec, "auto") == 0 ? SUMS : BY_FLE;
     fputs("    {\"path\": ", out);
     print_string(out, e->path);
     fprintf(out, ", \"bound\": \"%s\", \"device\": ", e->bound);
@@ -149,7 +177,8 @@ static void print_json_file(FILE *out, const struct entry *e)
     print_string(out, e->why);
     fprintf(out, ", \"ranks\": %.0f, \"ratio\": %.6g", e->ranks,
             quotient(e->sum[WRITTEN], e->sum[STORED]));
-    for (int i = 0; i < 10; i++)
+    fprintf(out, ", \"codec\": \"%s\"", e->codec);
+    for (int i = 0; i < most; i++)
         fprintf(out, ", \"%s\": %.15g", name[i], e->sum[i]);
     if (e->ratio > 0)
         fprintf(out, ", \"largest_bound\": %.15g", e->largest_bound);

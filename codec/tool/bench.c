@@ -76,7 +76,7 @@ static int prepare(int argc, char **argv, struct bench_settings *s)
         return TOOL_ERROR;
     *s = (struct bench_settings){.bound = {ZMPI_REL, 1e-3},
                                  .threshold = o.threshold,
-                                 .encoder = zmpi_encoder_parse(o.codec),
+                                 .encoder = zmpi_options_encoder(&o),
                                  .repetitions = 7,
                                  .size = (size_t)256 << 20};
     if (o.bound_set)

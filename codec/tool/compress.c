@@ -248,7 +248,7 @@ int tool_compress(int argc, char **argv)
     if (threshold > 0)
         w.options.threshold = threshold;
     if (!w.encoder)
-        w.encoder = zmpi_encoder_parse(w.options.codec);
+        w.encoder = zmpi_options_encoder(&w.options);
     w.offload = (struct zmpi_offload){.what = input, .name = w.options.device};
     if (!zmpi_device_find(w.options.device, 0, &why))
         return tool_fail("ZMPI_DEVICE=%s: %s", w.options.device, why);

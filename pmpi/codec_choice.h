@@ -1,0 +1,29 @@
+/*
+ * codec_choice.h - which encoder makes the time of a file's writes least, from what was measured in
+ * them (ZMPI_CODEC=auto). Each rank chooses for itself: streams say how they are coded.
+ */
+#ifndef ZMPI_CODEC_CHOICE_H
+#define ZMPI_CODEC_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ZCODECS = 2 }; /* fle and huffman: encoder - 1 */
+
+struct zcodec_choice {
+    double raw[ZCODECS], stored[ZCODECS]; /* bytes that each took and made */
+    double seconds[ZCODECS];
+    double written, writing; /* bytes that went to the file, and seconds */
+    bool behind;             /* while others are coded */
+    uint64_t bytes[ZCODECS]; /* of this file, never forgotten */
+    uint64_t turns;          /* records since the worse one was tried */
+};
+
+/* The encoder for what comes next. */
+int zcodec_choose(struct zcodec_choice *c);
+void zcodec_coded(struct zcodec_choice *c, int encoder, double raw, double stored, double seconds);
+void zcodec_written(struct zcodec_choice *c, double bytes, double seconds, bool behind);
+/* Estimated seconds for a raw byte, coding and writing. */
+double zcodec_estimate(const struct zcodec_choice *c, int encoder);
+
+#endif

@@ -20,12 +20,21 @@ struct F(decompress_args) {
     uint64_t *state;
 };
 
+/* The head of a chunk. */
+struct F(parts) {
+    uint32_t map, axes, shift, exceptions, zero;
+    T step;
+    U base;
+    uint32_t lengths; /* bytes in front of the length bytes */
+};
+
 struct F(decoder) {
     union F(words) w;
     uint64_t sum[XXH_ROUNDS][XXH_LANES];
     uint64_t place;
     U carry[WARPS];
     struct tile tile;
+    struct F(parts) parts; /* once they are found right */
     uint32_t mask[BLOCKS]; /* exceptions */
     uint32_t
         value[BLOCKS]; /* where the first value is, in words of the chunk; SAME: there is one */
@@ -34,14 +43,6 @@ struct F(decoder) {
 };
 
 #define SAME 0x80000000u
-
-/* The head of a chunk. */
-struct F(parts) {
-    uint32_t map, axes, shift, exceptions, zero;
-    T step;
-    U base;
-    uint32_t lengths; /* bytes in front of the length bytes */
-};
 
 /* ---- parsing ---- */
 
@@ -275,9 +276,9 @@ ZD_FN void F(store_any)(const struct F(decompress_args) * a, const struct F(deco
      usual ? F(dequantized)(p, s->w.word[e]) : F(finished)(a, s, p, e, s->w.word[e]));
 }
 
-ZD_FN void F(store_tile)(const struct F(decompress_args) * a, const struct F(decoder) * s,
-                         const struct F(parts) * p)
+ZD_FN void F(store_tile)(const struct F(decompress_args) * a, const struct F(decoder) * s)
 {
+    const struct F(parts) *p = &s->parts;
     if (p->map == ZMPI_CUDA_QUANTIZED && !p->exceptions)
         F(store_any)(a, s, p, 1);
     else
@@ -314,9 +315,9 @@ ZD_FN int F(find)(const struct F(decompress_args) * a, struct F(decoder) * s)
 }
 
 /* ZMPI_OK, and residuals (or words) in s->w; or what is wrong. Barriers inside. */
-ZD_FN uint32_t F(parse)(const struct F(decompress_args) * a, struct F(decoder) * s,
-                        struct F(parts) * p)
+ZD_FN uint32_t F(parse)(const struct F(decompress_args) * a, struct F(decoder) * s)
 {
+    struct F(parts) parts, *const p = &parts;
     const uint32_t *coded = a->src + s->place / 4;
     struct F(coded_block) b;
     xxh_sums(coded, s->size, s->sum);
@@ -349,6 +350,8 @@ ZD_FN uint32_t F(parse)(const struct F(decompress_args) * a, struct F(decoder) *
         s->w.word[e] = p->map == ZMPI_CUDA_STORED && e < s->tile.count
                            ? F(get_word)(coded + 1 + e * (WIDTH / 4))
                            : 0;
+    if (zd_tid() == 0)
+        s->parts = *p;
     ZD_SYNC(); /* only now must the checksum be there, which one warp has made meanwhile */
     return !s->checksum ? ZMPI_ERR_CHECKSUM : good ? ZMPI_OK : ZMPI_ERR_CORRUPT;
 }
@@ -356,15 +359,14 @@ ZD_FN uint32_t F(parse)(const struct F(decompress_args) * a, struct F(decoder) *
 KERNEL_BOUNDED(F(decompress), struct F(decompress_args), a, THREADS, 3)
 {
     ZD_SHARED(struct F(decoder), s);
-    struct F(parts) p;
     if (!F(find)(&a, s))
         return;
-    const uint32_t status = s->bad ? ZMPI_ERR_CORRUPT : F(parse)(&a, s, &p);
+    const uint32_t status = s->bad ? ZMPI_ERR_CORRUPT : F(parse)(&a, s);
     if (status != ZMPI_OK) {
         if (zd_tid() == 0) /* the first chunk has the largest number */
             zd_atomic_max_u64(a.answer, (uint64_t)(0xFFFFFFFFu - s->chunk) << 8 | status);
         return;
     }
-    F(sum_axes)(s, p.axes);
-    F(store_tile)(&a, s, &p);
+    F(sum_axes)(s, s->parts.axes);
+    F(store_tile)(&a, s);
 }

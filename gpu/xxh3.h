@@ -7,7 +7,7 @@
 #ifndef ZMPI_GPU_XXH3_H
 #define ZMPI_GPU_XXH3_H
 
-#include "device_code.h"
+#include "blocks.h"
 
 enum { XXH_STRIPE = 64, XXH_ROUND = 1024, XXH_LANES = 8, XXH_ROUNDS = 33 };
 
@@ -126,9 +126,10 @@ ZD_FN void xxh_sums(const uint32_t *data, uint32_t n, uint64_t sum[XXH_ROUNDS][X
 {
     const uint32_t stripes = n > 240 ? (n - 1) / XXH_STRIPE : 0;
     const uint32_t lane = zd_lane() % XXH_LANES, part = zd_lane() / XXH_LANES;
+    ONE_BY_ONE
     for (uint32_t round = zd_warp(); 16 * round < stripes; round += zd_bdim() / ZD_WARP) {
         uint64_t s = 0;
-        ZD_UNROLL
+        ONE_BY_ONE
         for (uint32_t j = 0; j < 16; j += 4) {
             const uint32_t stripe = j + part, at = XXH_ROUND * round + XXH_STRIPE * stripe;
             if (16 * round + stripe >= stripes)

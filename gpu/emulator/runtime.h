@@ -8,8 +8,9 @@
 
 #include <stdint.h>
 
-#define SHARED_DEFAULT ((size_t)48 * 1024) /* dynamic shared memory that needs no ZD_ALLOW_SHARED  \
-                                            */
+#define SHARED_DEFAULT                                                                             \
+    ((size_t)48 * 1024) /* dynamic shared memory that needs no ZD_ALLOW_SHARED                     \
+                         */
 #define SHARED_MOST     ((size_t)227 * 1024) /* of one block */
 #define MULTIPROCESSORS 4
 #define THREADS_EACH    2048 /* of a multiprocessor */

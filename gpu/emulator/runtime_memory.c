@@ -8,8 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FILLED ((size_t)16 << 20) /* of new memory, with what is neither zero nor anybody's data   \
-                                   */
+#define FILLED                                                                                     \
+    ((size_t)16 << 20) /* of new memory, with what is neither zero nor anybody's data              \
+                        */
 
 static struct {
     struct allocation *list;

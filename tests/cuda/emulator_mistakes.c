@@ -117,6 +117,14 @@ Test(mistakes, no_acquire)
     SAYS("no acquire");
 }
 
+Test(mistakes, stack)
+{
+    const struct zmpi_emu_config config = setting(2, 0);
+    cr_assert_eq(TRY(config, mistake_stack, 1, 0), -1);
+    SAYS("stack overflow");
+    cr_assert_eq(TRY(config, mistake_no_stack, 1, 0), 0, "%s", zmpi_emu_message());
+}
+
 Test(mistakes, launches)
 {
     const struct zmpi_emu_config config = setting(2, 1);

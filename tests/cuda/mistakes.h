@@ -97,12 +97,22 @@ ZD_KERNEL(mistake_publish, struct mistake_args, a)
     }
 }
 
-/* Frames larger than a thread has. */
+/* A frame that a thread of the emulator has room for, and one that it has not; little of them is
+ * touched. */
+ZD_KERNEL(mistake_no_stack, struct mistake_args, a)
+{
+    volatile uint64_t words[2000];
+    words[0] = words[1999] = zd_tid();
+    zd_syncwarp();
+    zd_st_u64(&a.words[zd_tid()], words[0]);
+}
+
 ZD_KERNEL(mistake_stack, struct mistake_args, a)
 {
-    volatile char large[1 << 19];
-    large[0] = 1;
-    zd_st_u64(a.words, (uint64_t)large[0]);
+    volatile uint64_t words[40000];
+    words[39999] = zd_tid();
+    zd_syncwarp();
+    zd_st_u64(&a.words[zd_tid()], words[39999]);
 }
 
 /* 0: misaligned, 1: no more shared memory than there is */

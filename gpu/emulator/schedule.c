@@ -312,8 +312,10 @@ int zmpi_emu_run(const struct zmpi_emu_config *config, const struct zmpi_emu_gri
     if (order == NULL || !have_blocks()) {
         M.failed = refuse("kernel %s: no memory for the emulator", grid->name);
     } else {
+        zmpi_emu_watch_faults();
         run_blocks(order);
         zmpi_emu_launch_ended();
+        zmpi_emu_unwatch_faults();
     }
     free_blocks();
     free(order);

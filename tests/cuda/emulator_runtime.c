@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -74,6 +76,55 @@ Test(runtime, host_cannot_load_after_a_kernel, .signal = SIGSEGV)
     OK(ZD_LAUNCH(add, 1, 32, 0, NULL, args));
     OK(cudaDeviceSynchronize());
     cr_assert_eq(*(volatile uint32_t *)p, 1);
+}
+
+ZD_KERNEL(read_beyond, struct add_args, a)
+{
+    zd_st_u32(a.p, a.p[64 + zd_tid()]);
+}
+
+ZD_KERNEL(assign, struct add_args, a)
+{
+    if (zd_tid() == 5)
+        a.p[5] = a.by; /* not zd_st_u32 */
+}
+
+static void assign_in(uint32_t *p)
+{
+    struct add_args args = {p, 32, 1};
+    OK(ZD_LAUNCH(assign, 1, 32, 0, NULL, args));
+    cudaDeviceSynchronize();
+}
+
+Test(runtime, kernels_cannot_assign_to_device_memory, .signal = SIGSEGV)
+{
+    assign_in(device(32));
+}
+
+Test(runtime, kernels_cannot_read_behind_the_end, .signal = SIGSEGV)
+{
+    uint32_t *p = device(64);
+    struct add_args args = {p, 1, 1};
+    OK(cudaMemset(p, 0, 256));
+    OK(ZD_LAUNCH(read_beyond, 1, 32, 0, NULL, args));
+    cudaDeviceSynchronize();
+}
+
+Test(runtime, faults_are_named)
+{
+    char line[256] = "";
+    int status, ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        assign_in(device(32));
+        _exit(0);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    cr_assert_gt(read(ends[0], line, sizeof line - 1), 0);
+    cr_assert_not_null(strstr(line, "kernel assign, block 0, thread 5, "), "%s", line);
 }
 
 Test(runtime, pointers)

@@ -2,12 +2,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bytes.h"
 #include "errors.h"
 #include "kernels.h"
 #include "plan.h"
 #include "pool.h"
+#include "rate.h"
 
 /* Where chunk k lies in the array at src; its clipped extents. */
 static struct zmpi_rows tile_rows(const struct zmpi_plan *p, size_t k, const unsigned char *src,
@@ -278,6 +280,41 @@ unsigned zmpi_axes_choose(const struct zmpi_job *job, const void *src)
     return choose_axes(&p, &rule, src);
 }
 
+/* What the CPU device takes, learned from calls that are long enough to be timed. */
+static struct zmpi_rate compress_rate, decompress_rate;
+enum { LEARN_FROM = 256 << 10 };
+
+/*
+ * Rates of the kernels on an ordinary core, good enough to choose between devices before
+ * anything was measured.
+ */
+static double cpu_guess(size_t bytes, bool decompress)
+{
+    if (zmpi_kernels() == &zmpi_kernels_scalar)
+        return (double)bytes / (decompress ? 0.5e9 : 0.4e9);
+    return (double)bytes / (decompress ? 4e9 : 3.5e9);
+}
+
+static double cpu_cost(size_t bytes, bool decompress)
+{
+    return zmpi_rate_expect(decompress ? &decompress_rate : &compress_rate, bytes,
+                            cpu_guess(bytes, decompress));
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void learn(size_t bytes, bool decompress, double start)
+{
+    if (bytes >= LEARN_FROM)
+        zmpi_rate_learn(decompress ? &decompress_rate : &compress_rate, bytes,
+                        cpu_guess(bytes, decompress), seconds() - start);
+}
+
 static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
                                      const void *src, size_t *size)
 {
@@ -293,10 +330,12 @@ static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size
         return ZMPI_ERR_UNSUPPORTED;
     if (dst_capacity < zmpi_plan_head(&p))
         return ZMPI_ERR_SPACE;
+    double start = seconds();
     status = compress_within(&p, &used, dst, dst_capacity, src, &length);
     if (status)
         return status;
     zmpi_plan_header(&p, &used, length, dst);
+    learn(p.bytes, false, start);
     *size = length;
     return ZMPI_OK;
 }
@@ -310,23 +349,16 @@ static enum zmpi_status cpu_decompress(void *dst, size_t dst_capacity, const voi
         return status;
     if (dst_capacity < s.info.decoded_bytes)
         return ZMPI_ERR_SPACE;
-    return zmpi_stream_decode(&s, need, threads, dst, NULL);
+    double start = seconds();
+    status = zmpi_stream_decode(&s, need, threads, dst, NULL);
+    if (!status && !need)
+        learn(s.info.decoded_bytes, true, start);
+    return status;
 }
 
 static const char *cpu_probe(void)
 {
     return NULL;
-}
-
-/*
- * Rates of the kernels on an ordinary core, good enough to choose between devices before
- * anything was measured.
- */
-static double cpu_cost(size_t bytes, bool decompress)
-{
-    if (zmpi_kernels() == &zmpi_kernels_scalar)
-        return (double)bytes / (decompress ? 0.5e9 : 0.4e9);
-    return (double)bytes / (decompress ? 4e9 : 3.5e9);
 }
 
 const struct zmpi_device *zmpi_device_cpu(void)

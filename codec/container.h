@@ -9,6 +9,7 @@
 #define ZMPI_CONTAINER_H
 
 #include "extents.h"
+#include "offload.h"
 
 #define ZMPI_HEADER_BYTES        512
 #define ZMPI_RECORD_HEADER_BYTES 64
@@ -26,6 +27,10 @@ struct zmpi_reader {
     void *context;
     uint64_t file_size; /* physical; every record that is read must lie below it */
     int threads;        /* that decode what is read; 0 counts as 1 */
+    /* What is read goes to memory of this device, NULL: the host's; and whom to tell if it fails.
+     */
+    const struct zmpi_device *holder;
+    struct zmpi_offload *offload;
 };
 
 /* ---- header ---- */

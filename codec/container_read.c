@@ -106,11 +106,29 @@ static enum zmpi_status serve(struct zmpi_container *c, const struct zmpi_reader
     return status;
 }
 
-static void zero_remains(const struct zmpi_remains *remains, unsigned char *dst)
+static enum zmpi_status zero(const struct zmpi_device *holder, unsigned char *dst, uint64_t bytes)
+{
+    static const unsigned char zeros[65536];
+    enum zmpi_status status = ZMPI_OK;
+    if (holder == NULL) {
+        memset(dst, 0, bytes);
+        return ZMPI_OK;
+    }
+    for (uint64_t at = 0; at < bytes && status == ZMPI_OK; at += sizeof zeros)
+        status = zmpi_device_move(holder, dst + at, zeros,
+                                  least(bytes - at, sizeof zeros, sizeof zeros));
+    return status;
+}
+
+static enum zmpi_status zero_remains(const struct zmpi_remains *remains,
+                                     const struct zmpi_device *holder, unsigned char *dst)
 {
     struct zmpi_piece piece;
-    for (uint64_t at = 0; zmpi_remains_find(remains, at, &piece); at = piece.offset + piece.length)
-        memset(dst + piece.position, 0, piece.length);
+    enum zmpi_status status = ZMPI_OK;
+    for (uint64_t at = 0; status == ZMPI_OK && zmpi_remains_find(remains, at, &piece);
+         at = piece.offset + piece.length)
+        status = zero(holder, dst + piece.position, piece.length);
+    return status;
 }
 
 /* More records than `limit`: ZMPI_ERR_SPACE, and nothing is done. */
@@ -134,7 +152,7 @@ static enum zmpi_status read_part(struct zmpi_container *c, const struct zmpi_re
             *bad = finds.found[k].record.offset;
     }
     if (status == ZMPI_OK)
-        zero_remains(&remains, dst);
+        status = zero_remains(&remains, in->holder, dst);
     zmpi_remains_free(&remains);
     free(finds.found);
     free(copies.copy);

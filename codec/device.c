@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,10 +36,11 @@ static struct known {
     const struct zmpi_device *device; /* NULL: the plug-in could not be used */
     const char *missing; /* NULL if it works; valid if device is NULL or probed is done */
     pthread_mutex_t lock;
-    bool probed;
+    atomic_bool probed;
 } known[MOST_DEVICES];
 static size_t known_count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const struct zmpi_device *_Atomic with_memory; /* of its own, and works; the first one */
 
 static struct known *find(const char *name)
 {
@@ -64,10 +66,15 @@ static const char *probe(struct known *k)
 {
     if (k->device == NULL)
         return k->missing;
+    if (atomic_load(&k->probed))
+        return k->missing;
     pthread_mutex_lock(&k->lock);
-    if (!k->probed) {
+    if (!atomic_load(&k->probed)) {
+        const struct zmpi_device *none = NULL;
         k->missing = k->device->probe();
-        k->probed = true;
+        if (k->missing == NULL && (k->device->memory & ZMPI_MEMORY_GPU) != 0)
+            atomic_compare_exchange_strong(&with_memory, &none, k->device);
+        atomic_store(&k->probed, true);
     }
     pthread_mutex_unlock(&k->lock);
     return k->missing;
@@ -98,7 +105,10 @@ static const char *check(const struct zmpi_device *device, const char *name, cha
     }
     if (device->name == NULL || strcmp(device->name, name) != 0)
         return "its device has another name than its file";
-    if (!device->probe || !device->cost || !device->compress || !device->decompress)
+    bool memory = (device->memory & ZMPI_MEMORY_GPU) != 0;
+    if (!device->probe || !device->cost || !device->compress || !device->decompress ||
+        (memory &&
+         (!device->where || !device->copy || !device->range || !device->take || !device->give)))
         return "its device lacks functions";
     return NULL;
 }
@@ -204,11 +214,25 @@ static void open_all(void)
     open_directory(ZMPI_PLUGIN_DIR);
 }
 
+/* Said once for each change: calls of like sizes are decided alike. */
+static void say_choice(const struct known *best, size_t bytes, double cost, double cpu)
+{
+    static atomic_int said[4 * sizeof(size_t)];
+    int size_class = 0, now = (int)(best - known) + 1;
+    for (size_t n = bytes; n > 3; n /= 4)
+        size_class++;
+    if (atomic_exchange(&said[size_class], now) != now && known_count > 1 && bytes > 0)
+        zmpi_log(
+            ZMPI_LOG_INFO,
+            "device auto: %s for %zu bytes in host memory: %.3g ms expected, %.3g ms on the CPU",
+            best->name, bytes, 1e3 * cost, 1e3 * cpu);
+}
+
 /* The cheapest by its own estimate that takes host buffers; the CPU if nothing says otherwise. */
 static const struct zmpi_device *best(size_t bytes)
 {
-    const struct zmpi_device *found = zmpi_device_cpu();
-    double least = found->cost(bytes, false);
+    const struct known *found = &known[0];
+    double cpu = zmpi_device_cpu()->cost(bytes, false), least = cpu;
     for (size_t i = 1; i < known_count; i++) {
         struct known *k = &known[i];
         if (probe(k) != NULL || (k->device->memory & ZMPI_MEMORY_HOST) == 0)
@@ -216,10 +240,27 @@ static const struct zmpi_device *best(size_t bytes)
         double cost = k->device->cost(bytes, false);
         if (cost < least) {
             least = cost;
-            found = k->device;
+            found = k;
         }
     }
-    return found;
+    say_choice(found, bytes, least, cpu);
+    return found->device;
+}
+
+const struct zmpi_device *zmpi_device_holding(const void *address)
+{
+    const struct zmpi_device *device = atomic_load_explicit(&with_memory, memory_order_acquire);
+    return device != NULL && device->where(address) == ZMPI_MEMORY_GPU ? device : NULL;
+}
+
+enum zmpi_status zmpi_device_move(const struct zmpi_device *holder, void *dst, const void *src,
+                                  size_t bytes)
+{
+    if (holder != NULL && bytes > 0)
+        return holder->copy(dst, src, &(struct zmpi_box){bytes, 1, 1, bytes, bytes, bytes, bytes});
+    if (bytes > 0)
+        memcpy(dst, src, bytes);
+    return ZMPI_OK;
 }
 
 const struct zmpi_device *zmpi_device_find(const char *name, size_t bytes, const char **why)

@@ -9,10 +9,17 @@
 #include "zmpi_codec.h"
 #include <stdbool.h>
 
-#define ZMPI_DEVICE_ABI 1u
+#define ZMPI_DEVICE_ABI 2u
 
-/* Where a buffer lives. */
+/* Where a buffer lives. What both may touch (managed memory) is the device's. */
 enum zmpi_memory { ZMPI_MEMORY_HOST = 1, ZMPI_MEMORY_GPU = 2 };
+
+/* What is copied at once: rows of `bytes`, planes of rows, and how far apart they begin in each of
+ * the two buffers: no nearer than they are long. */
+struct zmpi_box {
+    size_t bytes, rows, planes;
+    size_t dst_row, dst_plane, src_row, src_plane;
+};
 
 /* One piece of work. Parameters are resolved: every device sees the same numbers. */
 struct zmpi_job {
@@ -66,17 +73,45 @@ struct zmpi_device {
     /* need: see zmpi_stream_decode; NULL for all. */
     enum zmpi_status (*decompress)(void *dst, size_t dst_capacity, const void *src, size_t src_size,
                                    const unsigned char *need, int threads);
+    /* Why this thread's last call of the device failed, for the log; a static text or the thread's
+     * own. NULL: the status says it. */
+    const char *(*problem)(void);
+
+    /*
+     * The rest is for devices with memory of their own (ZMPI_MEMORY_GPU), NULL in others. compress
+     * takes src, decompress dst in either memory; everything else is in the host's.
+     */
+    /* Of any address of the process; asked for every buffer. */
+    enum zmpi_memory (*where)(const void *address);
+    /* Between any two buffers that do not overlap; done when it returns. */
+    enum zmpi_status (*copy)(void *dst, const void *src, const struct zmpi_box *box);
+    /* zmpi_range_scan of an array in the device's memory. */
+    enum zmpi_status (*range)(enum zmpi_type type, const void *src, size_t count, double threshold,
+                              struct zmpi_range *range);
+    /* Memory of the device that holds `beside`, NULL if there is none; kept when it is given back,
+     * so that the next call gets it at once. */
+    void *(*take)(const void *beside, size_t bytes);
+    void (*give)(void *memory);
 };
 
 /*
- * The device called `name`, or the best one for "auto" (host buffers of `bytes`). Opens plug-ins
- * on first use. NULL if there is none of that name or it does not work; then *why (never NULL on
- * failure) says what is missing. Never unloaded; thread-safe.
+ * The device called `name`, or the best one for "auto" (host buffers of `bytes`; ZMPI_LOG=info says
+ * why when that changes). Opens plug-ins on first use. NULL if there is none of that name or it
+ * does not work; then *why (never NULL on failure) says what is missing. Never unloaded;
+ * thread-safe.
  */
 const struct zmpi_device *zmpi_device_find(const char *name, size_t bytes, const char **why);
 
 /* The device built in. */
 const struct zmpi_device *zmpi_device_cpu(void);
+
+/* The device in whose memory `address` is, NULL for the host's. Where no device that has memory was
+ * found to work by zmpi_device_find it is the host's: one load. */
+const struct zmpi_device *zmpi_device_holding(const void *address);
+
+/* `bytes` from anywhere to anywhere; holder: of the one that is not the host's, or NULL. */
+enum zmpi_status zmpi_device_move(const struct zmpi_device *holder, void *dst, const void *src,
+                                  size_t bytes);
 
 /* The axes along which the array will be predicted (docs/format.md 4.6), as in a chunk's head; part
  * of compression, by itself for those who measure. */

@@ -234,7 +234,8 @@ void zmpi_options_default(struct zmpi_options *o)
 
 static bool is_ignored(const char *variable)
 {
-    return strncmp(variable, "ZMPI_DATA=", 10) == 0 || strncmp(variable, "ZMPI_TEST_", 10) == 0;
+    return strncmp(variable, "ZMPI_DATA=", 10) == 0 || strncmp(variable, "ZMPI_TEST_", 10) == 0 ||
+           strncmp(variable, "ZMPI_EMU_", 9) == 0;
 }
 
 /* A misspelt variable would silently do nothing; nothing is what must not happen. */

@@ -5,6 +5,10 @@
 
 #include "device.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct zmpi_plan {
     enum zmpi_type type;
     int dimensions;
@@ -28,4 +32,7 @@ void zmpi_plan_rule(const struct zmpi_job *job, struct zmpi_chunk_rule *rule);
 void zmpi_plan_header(const struct zmpi_plan *plan, const struct zmpi_job *job, size_t length,
                       unsigned char *dst);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

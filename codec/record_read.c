@@ -154,19 +154,80 @@ static enum zmpi_status fetch_chunks(const struct payload *p, const struct zmpi_
     return fetch(p, from, to);
 }
 
-static enum zmpi_status decode(const struct zmpi_stream *s, const unsigned char *need,
-                               const struct zmpi_copy *copies, size_t n, int threads,
+/* How many of n copies are rows at equal distances on both sides; *box: these. */
+static size_t rows_of(const struct zmpi_copy *c, size_t n, struct zmpi_box *box)
+{
+    size_t rows = 1;
+    *box = (struct zmpi_box){c[0].length, 1, 1, c[0].length, c[0].length, c[0].length, c[0].length};
+    if (n > 1 && c[1].from > c[0].from && c[1].to > c[0].to) {
+        box->src_row = c[1].from - c[0].from;
+        box->dst_row = c[1].to - c[0].to;
+    }
+    while (rows < n && c[rows].length == c[0].length &&
+           c[rows].from == c[0].from + rows * box->src_row &&
+           c[rows].to == c[0].to + rows * box->dst_row)
+        rows++;
+    box->rows = rows;
+    return rows;
+}
+
+/* From a decoded array, in the host's memory or the holder's, to where the bytes are wanted. */
+static enum zmpi_status place(const struct zmpi_device *holder, const unsigned char *array,
+                              const struct zmpi_copy *copies, size_t n, unsigned char *dst)
+{
+    enum zmpi_status status = ZMPI_OK;
+    if (holder == NULL) {
+        for (size_t i = 0; i < n; i++)
+            memcpy(dst + copies[i].to, array + copies[i].from, copies[i].length);
+        return ZMPI_OK;
+    }
+    for (size_t i = 0, rows; i < n && status == ZMPI_OK; i += rows) {
+        struct zmpi_box box;
+        rows = rows_of(copies + i, n - i, &box);
+        status = holder->copy(dst + copies[i].to, array + copies[i].from, &box);
+    }
+    return status;
+}
+
+/* All of the stream to memory of the device, and from there to where it is wanted. ZMPI_ERR_MEMORY:
+ * it has no room, and nothing was done. */
+static enum zmpi_status decode_there(const struct zmpi_reader *in, const struct zmpi_stream *s,
+                                     const struct zmpi_copy *copies, size_t n, int threads,
+                                     unsigned char *dst)
+{
+    unsigned char *array = in->holder->take(dst, s->info.decoded_bytes);
+    if (array == NULL)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = zmpi_offload_decompress(
+        in->offload, in->holder, array, s->info.decoded_bytes, s->src, s->info.length, threads);
+    if (status == ZMPI_OK)
+        status = place(in->holder, array, copies, n, dst);
+    in->holder->give(array);
+    return status;
+}
+
+static enum zmpi_status decode(const struct zmpi_reader *in, const struct zmpi_stream *s,
+                               const unsigned char *need, const struct zmpi_copy *copies, size_t n,
                                unsigned char *dst)
 {
+    const int threads = in->threads > 1 ? in->threads : 1;
+    enum zmpi_status status = ZMPI_ERR_MEMORY;
+    if (n == 1 && copies[0].length == s->info.decoded_bytes && in->holder != NULL)
+        return zmpi_offload_decompress(in->offload, in->holder, dst + copies[0].to,
+                                       copies[0].length, s->src, s->info.length, threads);
     if (n == 1 && copies[0].length == s->info.decoded_bytes)
         return zmpi_stream_decode(s, NULL, threads, dst + copies[0].to, NULL);
+    if (need == NULL && in->holder != NULL)
+        status = decode_there(in, s, copies, n, threads, dst);
+    if (status != ZMPI_ERR_MEMORY)
+        return status;
     /* Untouched pages of a large allocation cost nothing, so chunks may go to their own places. */
     unsigned char *array = malloc(s->info.decoded_bytes);
     if (array == NULL)
         return ZMPI_ERR_MEMORY;
-    enum zmpi_status status = zmpi_stream_decode(s, need, threads, array, NULL);
-    for (size_t i = 0; status == ZMPI_OK && i < n; i++)
-        memcpy(dst + copies[i].to, array + copies[i].from, copies[i].length);
+    status = zmpi_stream_decode(s, need, threads, array, NULL);
+    if (status == ZMPI_OK)
+        status = place(in->holder, array, copies, n, dst);
     free(array);
     return status;
 }
@@ -190,7 +251,7 @@ static enum zmpi_status read_stream(struct payload *p, const struct zmpi_record 
     }
     status = fetch_chunks(p, &s, need);
     if (status == ZMPI_OK)
-        status = decode(&s, need, copies, n, p->in->threads > 1 ? p->in->threads : 1, dst);
+        status = decode(p->in, &s, need, copies, n, dst);
     free(need);
     return status;
 }

@@ -65,6 +65,7 @@ struct zcomm {
     bool one_node;               /* all ranks share memory */
     struct zmpi_options options; /* the same on all ranks */
     uint64_t calls;              /* compressed ones, the same on all ranks */
+    struct zmpi_offload offload;
     struct zpending pending;
     struct zmeasured measured[ZOPS][ZCLASSES];
     struct zmpi_comm_stats stats;
@@ -83,7 +84,8 @@ struct zblock {
     unsigned char *buf; /* as MPI is given it */
     const struct ztype *type;
     uint64_t bytes;
-    unsigned char *direct; /* the data, if they are one stretch of memory */
+    const struct zmpi_device *holder; /* of the memory it is in; NULL: the host's */
+    unsigned char *direct;            /* the data, if they are one stretch of memory */
     size_t shape[3];
     uint64_t piece; /* bytes that one message takes of it: whole planes or rows where they fit */
 };
@@ -94,11 +96,27 @@ uint64_t zblock_pieces(const struct zblock *b);
 /* Bytes of the piece that begins at `at`. */
 uint64_t zblock_piece(const struct zblock *b, uint64_t at);
 struct zmpi_array zblock_array(const struct zblock *b, uint64_t bytes);
-/* The bytes [at, at + bytes), in place or copied to scratch. */
-const unsigned char *zblock_read(const struct zblock *b, uint64_t at, uint64_t bytes,
-                                 unsigned char *scratch);
-void zblock_write(const struct zblock *b, uint64_t at, uint64_t bytes, const unsigned char *src);
-void zblock_copy(const struct zblock *to, const struct zblock *from, unsigned char *scratch);
+/* Bytes of a block, in one stretch. */
+struct zpart {
+    unsigned char *data;
+    const struct zmpi_device *holder; /* of the memory they are in; NULL: the host's */
+    void *taken;                      /* to be given back to `taker` */
+    const struct zmpi_device *taker;
+};
+
+/* The bytes [at, at + bytes), in place or copied, to scratch if that is in the host's memory.
+ * False: a device's memory cannot be read. */
+bool zblock_read(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
+                 struct zpart *part);
+/* Where bytes for [at, at + bytes) may be put before zblock_place: their place itself, or room. */
+void zblock_room(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
+                 struct zpart *part);
+bool zblock_place(const struct zblock *b, uint64_t at, uint64_t bytes, const struct zpart *part);
+void zpart_free(struct zpart *part);
+/* From, or to, the host's memory. */
+bool zblock_get(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *dst);
+bool zblock_put(const struct zblock *b, uint64_t at, uint64_t bytes, const unsigned char *src);
+bool zblock_copy(const struct zblock *to, const struct zblock *from, unsigned char *scratch);
 
 /* One side of a collective's arguments: a block for each rank, or only one. */
 struct zside {
@@ -128,7 +146,6 @@ struct zcall {
     uint64_t bytes; /* of the largest block, after the agreement of any rank */
     uint64_t steps; /* pieces of the block that has most of them, of any rank */
     struct zmpi_range range;
-    const struct zmpi_device *device;
     uint64_t sequence;
     bool measuring;
     int kind;              /* enum zcall_kind */
@@ -155,6 +172,8 @@ int zcall_share_range(struct zcall *c); /* collective */
 /* Log and remember an error; it is raised by zcall_end. */
 void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The block's data are in the memory of a device that has failed: said once for each call. */
+void zcall_unreadable(struct zcall *c, const struct zblock *b);
 /* The end of a call, compressed or raw; rc: what MPI returned. */
 int zcall_end(struct zcall *c, int rc);
 

@@ -21,6 +21,7 @@ void zblock_make(struct zblock *b, const void *buf, MPI_Count count, const struc
     size_t elements, width = zmpi_type_size(type->element);
     *b = (struct zblock){.buf = (unsigned char *)(uintptr_t)buf, .type = type};
     b->bytes = type->size * (uint64_t)count;
+    b->holder = zmemory_holder(type, buf, count);
     b->direct = zmemory_stretch(type, buf, count);
     memcpy(b->shape, type->shape, sizeof b->shape);
     zshape_prepend(b->shape, (size_t)count);
@@ -54,31 +55,64 @@ struct zmpi_array zblock_array(const struct zblock *b, uint64_t bytes)
     return a;
 }
 
-const unsigned char *zblock_read(const struct zblock *b, uint64_t at, uint64_t bytes,
-                                 unsigned char *scratch)
+bool zblock_get(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *dst)
 {
     if (b->direct)
-        return b->direct + at;
-    zmemory_copy(b->type, b->buf, at, scratch, bytes, true);
-    return scratch;
+        return !zmpi_device_move(b->holder, dst, b->direct + at, bytes);
+    return !zmemory_copy(b->type, b->holder, b->buf, at, dst, bytes, true);
 }
 
-void zblock_write(const struct zblock *b, uint64_t at, uint64_t bytes, const unsigned char *src)
+bool zblock_put(const struct zblock *b, uint64_t at, uint64_t bytes, const unsigned char *src)
 {
     if (b->direct)
-        memcpy(b->direct + at, src, bytes);
-    else
-        zmemory_copy(b->type, b->buf, at, (unsigned char *)(uintptr_t)src, bytes, false);
+        return !zmpi_device_move(b->holder, b->direct + at, src, bytes);
+    return !zmemory_copy(b->type, b->holder, b->buf, at, (unsigned char *)(uintptr_t)src, bytes,
+                         false);
 }
 
-void zblock_copy(const struct zblock *to, const struct zblock *from, unsigned char *scratch)
+/* Small runs in a device's memory are quicker gathered and spread there, if it has the room. */
+void zblock_room(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
+                 struct zpart *part)
+{
+    *part = (struct zpart){.data = scratch};
+    if (b->direct)
+        *part = (struct zpart){.data = b->direct + at, .holder = b->holder};
+    else if (b->holder && (part->taken = b->holder->take(b->buf, bytes)) != NULL)
+        *part = (struct zpart){part->taken, b->holder, part->taken, b->holder};
+}
+
+bool zblock_read(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
+                 struct zpart *part)
+{
+    zblock_room(b, at, bytes, scratch, part);
+    if (b->direct || !zmemory_copy(b->type, b->holder, b->buf, at, part->data, bytes, true))
+        return true;
+    zpart_free(part);
+    return false;
+}
+
+bool zblock_place(const struct zblock *b, uint64_t at, uint64_t bytes, const struct zpart *part)
+{
+    return b->direct || !zmemory_copy(b->type, b->holder, b->buf, at, part->data, bytes, false);
+}
+
+void zpart_free(struct zpart *part)
+{
+    if (part->taken)
+        part->taker->give(part->taken);
+    part->taken = NULL;
+}
+
+bool zblock_copy(const struct zblock *to, const struct zblock *from, unsigned char *scratch)
 {
     uint64_t n;
-    for (uint64_t at = 0; at < from->bytes && at < to->bytes; at += n) {
+    bool copied = true;
+    for (uint64_t at = 0; at < from->bytes && at < to->bytes && copied; at += n) {
         n = zblock_piece(from, at);
         n = n < to->bytes - at ? n : to->bytes - at;
-        zblock_write(to, at, n, zblock_read(from, at, n, scratch));
+        copied = zblock_get(from, at, n, scratch) && zblock_put(to, at, n, scratch);
     }
+    return copied;
 }
 
 /* ---- sides ---- */

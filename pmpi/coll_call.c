@@ -112,7 +112,6 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
 {
     struct zcomm *s = c->state;
     const struct zpending *p = &s->pending;
-    const char *why;
     double all[8], mine[8] = {ready ? 1 : 0, -(double)bytes, -(double)steps, -p->elapsed,
                               -p->codec,     -p->raw,        -p->sent,       0};
     c->error = PMPI_Allreduce(mine, all, 8, MPI_DOUBLE, MPI_MIN, s->comm);
@@ -130,9 +129,6 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
         return false;
     c->sequence = ++s->calls;
     c->raw = c->sent = 0;
-    c->device = zmpi_device_find(s->options.device, s->options.collective_piece, &why);
-    if (!c->device)
-        c->device = zmpi_device_cpu();
     return true;
 }
 
@@ -143,21 +139,47 @@ bool zcall_wants_range(const struct zcall *c)
     return !c->exact && zmpi_bound_needs_range(&c->state->options.bound);
 }
 
+/* By the device that holds the data, or by the CPU. */
+static bool scan(const struct zblock *b, const struct zpart *part, uint64_t bytes,
+                 const struct zmpi_options *o, unsigned char *scratch, struct zmpi_range *range)
+{
+    const enum zmpi_type element = b->type->element;
+    const size_t count = bytes / zmpi_type_size(element);
+    const unsigned char *data = part->data;
+    if (part->holder) {
+        if (!part->holder->range(element, data, count, o->threshold, range))
+            return true;
+        if (zmpi_device_move(part->holder, scratch, data, bytes))
+            return false;
+        data = scratch;
+    }
+    zmpi_range_scan(element, data, count, o->threshold, zruntime_threads(o), range);
+    return true;
+}
+
 void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
 {
     enum zmpi_type element = b->type->element;
     const struct zmpi_options *o = &c->state->options;
+    bool good = true;
     uint64_t n;
     double start = zseconds();
     if (element != ZMPI_F32 && element != ZMPI_F64)
         return;
-    for (uint64_t at = 0; at < b->bytes; at += n) {
-        struct zmpi_range part;
+    for (uint64_t at = 0; at < b->bytes && good; at += n) {
+        struct zmpi_range range;
+        struct zpart part;
         n = zblock_piece(b, at);
-        zmpi_range_scan(element, zblock_read(b, at, n, scratch), n / zmpi_type_size(element),
-                        o->threshold, zruntime_threads(o), &part);
-        zmpi_range_merge(&c->range, &part);
+        good = zblock_read(b, at, n, scratch, &part);
+        if (good) {
+            good = scan(b, &part, n, o, scratch, &range);
+            zpart_free(&part);
+        }
+        if (good)
+            zmpi_range_merge(&c->range, &range);
     }
+    if (!good)
+        zcall_unreadable(c, b);
     c->scan += zseconds() - start;
 }
 
@@ -181,6 +203,15 @@ void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
     zmpi_log(ZMPI_LOG_ERROR, "%s on %d ranks: %s", zop_name(c->op), c->state->ranks, text);
     if (!c->error)
         c->error = error_class;
+}
+
+void zcall_unreadable(struct zcall *c, const struct zblock *b)
+{
+    const char *problem = b->holder && b->holder->problem ? b->holder->problem() : NULL;
+    if (!c->error)
+        zcall_fail(c, MPI_ERR_OTHER, "the memory of device %s cannot be read on rank %d (%s)",
+                   b->holder ? b->holder->name : "", c->state->rank,
+                   problem ? problem : zmpi_strerror(ZMPI_ERR_DEVICE));
 }
 
 /* Seconds that were saved against the other way, as far as it has been measured. */

@@ -107,6 +107,7 @@ static int share_settings(struct zcomm *s, MPI_Comm program)
         zmpi_log(ZMPI_LOG_WARN, "%s", message);
     int rc = PMPI_Bcast(&s->options, (int)sizeof s->options, MPI_BYTE, 0, s->comm);
     s->options.rules = rules;
+    s->offload = (struct zmpi_offload){.what = "collectives", .name = s->options.device};
     return rc;
 }
 

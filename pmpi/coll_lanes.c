@@ -156,8 +156,9 @@ bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv)
     int rc = done && zcall_wants_range(c) ? range_of_all(c, &p) : MPI_SUCCESS;
     if (done && !rc)
         rc = zexchange_run(c, &p.x);
-    if (done && !rc && p.own.buf != p.own_place.buf)
-        zblock_copy(&p.own_place, &p.own, p.x.scratch);
+    if (done && !rc && p.own.buf != p.own_place.buf &&
+        !zblock_copy(&p.own_place, &p.own, p.x.scratch))
+        zcall_fail(c, MPI_ERR_OTHER, "rank %d: its own data cannot be copied", c->state->rank);
     if (done && rc)
         c->error = rc;
     free(p.x.lane);

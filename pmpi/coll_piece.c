@@ -31,7 +31,7 @@ static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element)
 }
 
 /* A stream that is smaller than its data, or 0. */
-static size_t compress(const struct zcall *c, const struct zblock *b, const unsigned char *src,
+static size_t compress(struct zcall *c, const struct zblock *b, const struct zpart *part,
                        size_t bytes, unsigned char *dst)
 {
     const struct zmpi_options *o = &c->state->options;
@@ -43,7 +43,9 @@ static size_t compress(const struct zcall *c, const struct zblock *b, const unsi
         return 0;
     zmpi_job_threshold(&job, o->threshold);
     job.threads = zruntime_threads(o);
-    if (c->device->compress(&job, dst, bytes, src, &size) || size >= bytes)
+    if (zmpi_offload_compress(&c->state->offload, &job, part->holder, dst, bytes, part->data,
+                              &size) ||
+        size >= bytes)
         return 0;
     return size;
 }
@@ -57,16 +59,22 @@ int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned
                   unsigned char *scratch)
 {
     double start = zseconds();
-    size_t bytes = zblock_piece(b, at);
-    const unsigned char *src = zblock_read(b, at, bytes, scratch);
-    size_t size = compress(c, b, src, bytes, dst + ZPIECE_HEAD);
+    size_t bytes = zblock_piece(b, at), size = 0;
+    struct zpart part;
+    bool good = zblock_read(b, at, bytes, scratch, &part);
+    if (good) {
+        size = compress(c, b, &part, bytes, dst + ZPIECE_HEAD);
+        good = size || !zmpi_device_move(part.holder, dst + ZPIECE_HEAD, part.data, bytes);
+        zpart_free(&part);
+    }
     memset(dst, 0, ZPIECE_HEAD);
+    if (!good) { /* the receiver must not take it for data, nor wait for it */
+        zcall_unreadable(c, b);
+        return ZPIECE_HEAD;
+    }
     zmpi_store32(dst, MAGIC);
     zmpi_store32(dst + 4, size != 0);
-    if (!size) {
-        size = bytes;
-        memcpy(dst + ZPIECE_HEAD, src, bytes);
-    }
+    size = size ? size : bytes;
     zmpi_store64(dst + 8, c->sequence);
     zmpi_store64(dst + 16, at);
     zmpi_store64(dst + 24, bytes);
@@ -117,6 +125,26 @@ bool zpiece_check(struct zcall *c, const struct zblock *b, int origin, const uns
     return true;
 }
 
+static enum zmpi_status place_stream(struct zcall *c, const struct zblock *b,
+                                     const struct zpiece_head *h, const unsigned char *data,
+                                     size_t size, unsigned char *scratch)
+{
+    struct zmpi_stream_info info;
+    struct zpart part;
+    enum zmpi_status status = zmpi_stream_info(data, size, &info);
+    if (!status && info.decoded_bytes != h->raw)
+        status = ZMPI_ERR_CORRUPT;
+    if (status)
+        return status;
+    zblock_room(b, h->at, h->raw, scratch, &part);
+    status = zmpi_offload_decompress(&c->state->offload, part.holder, part.data, h->raw, data, size,
+                                     zruntime_threads(&c->state->options));
+    if (!status && !zblock_place(b, h->at, h->raw, &part))
+        status = ZMPI_ERR_DEVICE;
+    zpart_free(&part);
+    return status;
+}
+
 /* The hash has shown that these bytes are the sender's; decoding can fail for lack of memory. */
 bool zpiece_place(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
                   int size, const struct zpiece_head *h, unsigned char *scratch)
@@ -125,20 +153,10 @@ bool zpiece_place(struct zcall *c, const struct zblock *b, int origin, const uns
     const unsigned char *data = message + ZPIECE_HEAD;
     size_t n = (size_t)size - ZPIECE_HEAD;
     enum zmpi_status status = ZMPI_OK;
-    if (!h->stream) {
-        zblock_write(b, h->at, n, data);
-    } else {
-        struct zmpi_stream_info info;
-        unsigned char *dst = b->direct ? b->direct + h->at : scratch;
-        status = zmpi_stream_info(data, n, &info);
-        if (!status && info.decoded_bytes != h->raw)
-            status = ZMPI_ERR_CORRUPT;
-        if (!status)
-            status = zmpi_device_cpu()->decompress(dst, h->raw, data, n, NULL,
-                                                   zruntime_threads(&c->state->options));
-        if (!status && !b->direct)
-            zblock_write(b, h->at, h->raw, scratch);
-    }
+    if (h->stream)
+        status = place_stream(c, b, h, data, n, scratch);
+    else if (!zblock_put(b, h->at, n, data))
+        status = ZMPI_ERR_DEVICE;
     c->codec += zseconds() - start;
     if (status)
         zcall_fail(c, MPI_ERR_OTHER, "%llu bytes from rank %d cannot be decoded on rank %d: %s",

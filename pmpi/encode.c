@@ -84,20 +84,6 @@ static uint64_t next_order(struct zfile *f)
     return f->epoch << 32 | f->sequence++;
 }
 
-/* Compress on the file's device, on the CPU if that fails. */
-static enum zmpi_status compress(struct zfile *f, const struct zmpi_job *job, void *dst,
-                                 size_t capacity, const void *src, size_t *size)
-{
-    enum zmpi_status status = f->device->compress(job, dst, capacity, src, size);
-    if (status && f->device != zmpi_device_cpu()) {
-        zmpi_log(ZMPI_LOG_WARN, "%s: device %s: %s; using the CPU from here on", f->path,
-                 f->device->name, zmpi_strerror(status));
-        f->device = zmpi_device_cpu();
-        status = f->device->compress(job, dst, capacity, src, size);
-    }
-    return status;
-}
-
 /* The head (with the list of runs, if it is one) and the stream, behind what is in the outbox. */
 static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
                                    const struct zpiece *piece, const unsigned char *list,
@@ -112,7 +98,8 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     unsigned char *dst = outbox_room(f, head + zmpi_pad8(capacity));
     if (!dst)
         return ZMPI_ERR_MEMORY;
-    enum zmpi_status status = compress(f, job, dst + head, capacity, piece->data, &size);
+    enum zmpi_status status = zmpi_offload_compress(&f->offload, job, piece->holder, dst + head,
+                                                    capacity, piece->data, &size);
     if (status)
         return status;
     memset(dst + head + size, 0, zmpi_pad8(size) - size);

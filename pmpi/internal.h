@@ -18,6 +18,7 @@
 #include "entries.h"
 #include "log.h"
 #include "next_mpi.h"
+#include "offload.h"
 #include "options.h"
 #include "zmpi.h"
 
@@ -68,12 +69,15 @@ uint64_t zview_bytes_below(const struct zview *v, uint64_t size);
 enum zmpi_status zview_runs(const struct zview *v, uint64_t position, uint64_t bytes,
                             struct zmpi_run **runs, size_t *count);
 
-/* ---- memory.c: the program's buffer ---- */
+/* ---- memory.c: the program's buffer, in the host's memory or a device's ---- */
 
 struct zmemory {
     /* The bytes in type-map order: the program's buffer, or a packed copy. */
     const unsigned char *data;
-    unsigned char *owned; /* the copy, if there is one */
+    const struct zmpi_device *holder; /* of the memory that data are in; NULL: the host's */
+    unsigned char *owned;             /* the copy, if there is one */
+    void *taken;                      /* the same, if it is in the memory of `taker` */
+    const struct zmpi_device *taker;
     uint64_t bytes;
     enum zmpi_type element;
     size_t shape[3]; /* of all elements, as the datatype tells it */
@@ -81,14 +85,30 @@ struct zmemory {
 
 int zmemory_pack(struct zmemory *m, const void *buf, MPI_Count count, MPI_Datatype datatype);
 void zmemory_free(struct zmemory *m);
-/* Give `bytes` bytes at src to the program's buffer. */
-int zmemory_unpack(void *buf, MPI_Datatype datatype, const unsigned char *src, uint64_t bytes);
+/* Data of a device become a copy in the host's memory; on failure they stay where they are. */
+enum zmpi_status zmemory_to_host(struct zmemory *m);
+/* The value range; data of a device may come to the host for it. */
+enum zmpi_status zmemory_range(struct zmemory *m, double threshold, int threads,
+                               struct zmpi_range *range);
 /* If the buffer is one stretch of memory: its address, else NULL. */
-void *zmemory_direct(void *buf, MPI_Count count, MPI_Datatype datatype);
 unsigned char *zmemory_stretch(const struct ztype *t, const void *buf, MPI_Count count);
-/* Copy `bytes` data bytes of elements of a type, from data byte `at` on, to `packed` or from it. */
-void zmemory_copy(const struct ztype *t, void *buf, uint64_t at, unsigned char *packed,
-                  uint64_t bytes, bool to_packed);
+/* The device in whose memory the buffer is, NULL for the host's. */
+const struct zmpi_device *zmemory_holder(const struct ztype *t, const void *buf, MPI_Count count);
+/* Copy `bytes` data bytes of elements of a type, from data byte `at` on, to `packed` or from it.
+ * holder: zmemory_holder's answer; `packed` may be in its memory too. */
+enum zmpi_status zmemory_copy(const struct ztype *t, const struct zmpi_device *holder, void *buf,
+                              uint64_t at, unsigned char *packed, uint64_t bytes, bool to_packed);
+
+/* The program's buffer for what is read. */
+struct ztarget {
+    struct ztype type;
+    const struct zmpi_device *holder;
+    unsigned char *direct; /* if it is one stretch of memory */
+    void *first;           /* byte of it */
+};
+
+int ztarget_make(struct ztarget *t, void *buf, MPI_Count count, MPI_Datatype datatype);
+void ztarget_free(struct ztarget *t);
 
 /* ---- staging.c: small independent writes, kept until there are enough of them ---- */
 
@@ -145,7 +165,7 @@ struct zfile {
     struct zsession session;
 
     struct zmpi_options options;
-    const struct zmpi_device *device;
+    struct zmpi_offload offload;
     struct zview view;
     uint64_t position;     /* individual file pointer, in data bytes of the view */
     char *shared_path;     /* where the shared file pointer is kept; shared.c */
@@ -206,7 +226,8 @@ int zraise_no_file(int error_class, const char *format, ...) __attribute__((form
 /* One piece of a write: where it goes, what it is. */
 struct zpiece {
     const unsigned char *data;
-    struct zmpi_extent extent; /* logical bytes */
+    const struct zmpi_device *holder; /* of the memory they are in; NULL: the host's */
+    struct zmpi_extent extent;        /* logical bytes */
     enum zmpi_type element;
     size_t row, rows; /* elements of one row, rows of one plane, as far as known; 0: unknown */
     const struct zmpi_range *range; /* of the whole call, if its bound needs one */

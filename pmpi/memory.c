@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boxes.h"
 #include "internal.h"
 
 /* MPI_BOTTOM may be a null pointer, which C cannot add to. */
@@ -31,11 +32,23 @@ static size_t segment_of(const struct ztype *t, uint64_t at)
     return low;
 }
 
-void zmemory_copy(const struct ztype *t, void *buf, uint64_t at, unsigned char *packed,
-                  uint64_t bytes, bool to_packed)
+/* The first byte of data, by which a device knows its own. */
+static void *first_byte(const struct ztype *t, const void *buf)
 {
+    return at_offset(buf, t->count ? t->segment[0].offset : 0);
+}
+
+const struct zmpi_device *zmemory_holder(const struct ztype *t, const void *buf, MPI_Count count)
+{
+    return t->size && count > 0 ? zmpi_device_holding(first_byte(t, buf)) : NULL;
+}
+
+enum zmpi_status zmemory_copy(const struct ztype *t, const struct zmpi_device *holder, void *buf,
+                              uint64_t at, unsigned char *packed, uint64_t bytes, bool to_packed)
+{
+    struct zboxes boxes = {.device = holder, .to_packed = to_packed};
     if (bytes == 0)
-        return;
+        return ZMPI_OK;
     uint64_t element = at / t->size, skip = at % t->size;
     size_t k = segment_of(t, skip);
     for (skip -= t->segment[k].before; bytes; k = 0, element++)
@@ -44,13 +57,36 @@ void zmemory_copy(const struct ztype *t, void *buf, uint64_t at, unsigned char *
                 at_offset(buf, (int64_t)element * t->extent + t->segment[k].offset + (int64_t)skip);
             uint64_t n = t->segment[k].length - skip;
             n = n < bytes ? n : bytes;
-            if (to_packed)
+            if (holder)
+                zboxes_add(&boxes, place, packed, n);
+            else if (to_packed)
                 memcpy(packed, place, n);
             else
                 memcpy(place, packed, n);
             packed += n;
             bytes -= n;
         }
+    zboxes_flush(&boxes);
+    return boxes.status;
+}
+
+/* A packed copy: beside the data in a device's memory if there is room, else in the host's. */
+static int pack(struct zmemory *m, const struct ztype *t, const void *buf)
+{
+    const struct zmpi_device *holder = m->holder;
+    m->taken = holder ? holder->take(first_byte(t, buf), m->bytes) : NULL;
+    if (!m->taken) {
+        m->holder = NULL;
+        m->owned = malloc(m->bytes);
+    }
+    m->data = m->taken ? m->taken : m->owned;
+    m->taker = m->taken ? holder : NULL;
+    if (!m->data)
+        return MPI_ERR_NO_MEM;
+    return zmemory_copy(t, holder, (void *)(uintptr_t)buf, 0, (unsigned char *)(uintptr_t)m->data,
+                        m->bytes, true)
+               ? MPI_ERR_OTHER
+               : MPI_SUCCESS;
 }
 
 int zmemory_pack(struct zmemory *m, const void *buf, MPI_Count count, MPI_Datatype datatype)
@@ -66,15 +102,13 @@ int zmemory_pack(struct zmemory *m, const void *buf, MPI_Count count, MPI_Dataty
     if (__builtin_mul_overflow(t.size, (uint64_t)count, &m->bytes) || m->bytes > ZMPI_SIZE_MAX)
         rc = MPI_ERR_COUNT;
     if (!rc && m->bytes) {
+        m->holder = zmemory_holder(&t, buf, count);
         m->data = zmemory_stretch(&t, buf, count);
-        if (!m->data) {
-            m->data = m->owned = malloc(m->bytes);
-            if (m->owned)
-                zmemory_copy(&t, (void *)(uintptr_t)buf, 0, m->owned, m->bytes, true);
-            else
-                rc = MPI_ERR_NO_MEM;
-        }
+        if (!m->data)
+            rc = pack(m, &t, buf);
     }
+    if (rc)
+        zmemory_free(m);
     ztype_free(&t);
     return rc;
 }
@@ -82,26 +116,54 @@ int zmemory_pack(struct zmemory *m, const void *buf, MPI_Count count, MPI_Dataty
 void zmemory_free(struct zmemory *m)
 {
     free(m->owned);
+    if (m->taken)
+        m->taker->give(m->taken);
     m->owned = NULL;
+    m->taken = NULL;
 }
 
-int zmemory_unpack(void *buf, MPI_Datatype datatype, const unsigned char *src, uint64_t bytes)
+enum zmpi_status zmemory_to_host(struct zmemory *m)
 {
-    struct ztype t;
-    int rc = ztype_make(datatype, &t);
+    if (!m->holder)
+        return ZMPI_OK;
+    unsigned char *copy = malloc(m->bytes);
+    if (!copy)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = zmpi_device_move(m->holder, copy, m->data, m->bytes);
+    if (status) {
+        free(copy);
+        return status;
+    }
+    zmemory_free(m);
+    m->data = m->owned = copy;
+    m->holder = NULL;
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmemory_range(struct zmemory *m, double threshold, int threads,
+                               struct zmpi_range *range)
+{
+    size_t count = m->bytes / zmpi_type_size(m->element);
+    if (m->holder && !m->holder->range(m->element, m->data, count, threshold, range))
+        return ZMPI_OK;
+    enum zmpi_status status = zmemory_to_host(m);
+    if (!status)
+        zmpi_range_scan(m->element, m->data, count, threshold, threads, range);
+    return status;
+}
+
+int ztarget_make(struct ztarget *t, void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    int rc = ztype_make(datatype, &t->type);
     if (rc)
         return rc;
-    zmemory_copy(&t, buf, 0, (unsigned char *)(uintptr_t)src, bytes, false);
-    ztype_free(&t);
+    t->holder = zmemory_holder(&t->type, buf, count);
+    t->direct = zmemory_stretch(&t->type, buf, count);
+    t->first = first_byte(&t->type, buf);
     return MPI_SUCCESS;
 }
 
-void *zmemory_direct(void *buf, MPI_Count count, MPI_Datatype datatype)
+void ztarget_free(struct ztarget *t)
 {
-    struct ztype t;
-    if (ztype_make(datatype, &t))
-        return NULL;
-    void *p = zmemory_stretch(&t, buf, count);
-    ztype_free(&t);
-    return p;
+    ztype_free(&t->type);
 }

@@ -128,7 +128,6 @@ static int prepare_root(struct zfile *f, enum found found)
 
 static struct zfile *new_file(const char *path, int amode, const struct zmpi_options *o)
 {
-    const char *why;
     struct zfile *f = calloc(1, sizeof *f);
     if (!f)
         return NULL;
@@ -137,9 +136,7 @@ static struct zfile *new_file(const char *path, int amode, const struct zmpi_opt
     f->session.fd = -1;
     f->references = 2; /* the table's and ours */
     f->path = strdup(path);
-    f->device = zmpi_device_find(o->device, 0, &why);
-    if (!f->device)
-        f->device = zmpi_device_cpu();
+    f->offload = (struct zmpi_offload){.what = f->path, .name = f->options.device};
     f->view = (struct zview){.etype = MPI_DATATYPE_NULL, .filetype = MPI_DATATYPE_NULL};
     zmpi_container_init(&f->container);
     /* Recursive: an error handler may ask about the file that it is called for. */

@@ -138,7 +138,10 @@ struct zmpi_reader zfile_reader(struct zfile *f)
 {
     MPI_Offset size = 0;
     PMPI_File_get_size(f->fh, &size);
-    return (struct zmpi_reader){read_callback, f, (uint64_t)size, zruntime_threads(&f->options)};
+    return (struct zmpi_reader){.read = read_callback,
+                                .context = f,
+                                .file_size = (uint64_t)size,
+                                .threads = zruntime_threads(&f->options)};
 }
 
 ssize_t zfd_read(int fd, void *dst, size_t size, off_t offset)

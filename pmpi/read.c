@@ -20,7 +20,8 @@ static enum zmpi_status timed_read(void *context, uint64_t offset, void *dst, si
 
 /* Views for reading may overlap or go backwards; then run by run. */
 static enum zmpi_status read_runs(struct zfile *f, const struct zmpi_run *run, size_t runs,
-                                  unsigned char *dst, uint64_t *bad)
+                                  const struct zmpi_device *holder, unsigned char *dst,
+                                  uint64_t *bad)
 {
     struct timed t = {zfile_reader(f), 0};
     struct zmpi_reader reader = t.file;
@@ -28,6 +29,8 @@ static enum zmpi_status read_runs(struct zfile *f, const struct zmpi_run *run, s
     double start = zseconds();
     reader.read = timed_read;
     reader.context = &t;
+    reader.holder = holder;
+    reader.offload = &f->offload;
     size_t step = f->view.increasing ? runs : 1;
     for (size_t i = 0; i < runs && !status; i += step) {
         status = zmpi_container_read(&f->container, &reader, run + i, step, dst, bad);
@@ -45,8 +48,9 @@ static int raise_read(struct zfile *f, enum zmpi_status status, uint64_t bad)
                        zmpi_strerror(status), (unsigned long long)bad);
 }
 
-/* `bytes` data bytes at the request's position to dst. */
-static int read_bytes(struct zfile *f, uint64_t position, uint64_t bytes, unsigned char *dst)
+/* `bytes` data bytes at the request's position to dst, in the holder's memory or the host's. */
+static int read_bytes(struct zfile *f, uint64_t position, uint64_t bytes,
+                      const struct zmpi_device *holder, unsigned char *dst)
 {
     struct zmpi_run *run;
     size_t runs;
@@ -54,17 +58,17 @@ static int read_bytes(struct zfile *f, uint64_t position, uint64_t bytes, unsign
     enum zmpi_status status = zview_runs(&f->view, position, bytes, &run, &runs);
     if (status)
         return zfile_raise_status(f, status, "reading");
-    status = read_runs(f, run, runs, dst, &bad);
-    if (!status)
+    status = read_runs(f, run, runs, holder, dst, &bad);
+    if (!status && !holder) /* flush_own left nothing for a device */
         zstage_overlay(f, run, runs, dst);
     free(run);
     return status ? raise_read(f, status, bad) : MPI_SUCCESS;
 }
 
 /* Own writes must be seen: they are in the file, or staged and not going to change. */
-static int flush_own(struct zfile *f)
+static int flush_own(struct zfile *f, bool to_device)
 {
-    int rc = zstage_is_exact(f) ? MPI_SUCCESS : zstage_flush(f);
+    int rc = zstage_is_exact(f) && !to_device ? MPI_SUCCESS : zstage_flush(f);
     int placed = zplace_slab(f), late = zbackground_wait(f);
     return rc ? rc : placed ? placed : late;
 }
@@ -78,19 +82,45 @@ static uint64_t available(struct zfile *f, uint64_t position, uint64_t bytes)
     return below - position < bytes ? below - position : bytes;
 }
 
-static int read_to_buffer(struct zfile *f, const struct zrequest *r, uint64_t bytes)
+/* A buffer that is not one stretch gets its data by way of one that is, beside it if there is room.
+ */
+static int read_spread(struct zfile *f, const struct zrequest *r, const struct ztarget *t,
+                       uint64_t bytes)
 {
-    unsigned char *direct = zmemory_direct(r->buf, r->count, r->datatype);
-    if (direct)
-        return read_bytes(f, r->position, bytes, direct);
-    unsigned char *packed = malloc(bytes);
+    unsigned char *there = t->holder ? t->holder->take(t->first, bytes) : NULL;
+    unsigned char *packed = there ? there : malloc(bytes);
     if (!packed)
         return zfile_raise_status(f, ZMPI_ERR_MEMORY, "reading");
-    int rc = read_bytes(f, r->position, bytes, packed);
-    if (!rc)
-        rc = zmemory_unpack(r->buf, r->datatype, packed, bytes);
-    free(packed);
+    int rc = read_bytes(f, r->position, bytes, there ? t->holder : NULL, packed);
+    if (!rc && zmemory_copy(&t->type, t->holder, r->buf, 0, packed, bytes, false))
+        rc = zfile_raise_status(f, ZMPI_ERR_DEVICE, "reading: copying to the program's buffer");
+    if (there)
+        t->holder->give(there);
+    else
+        free(packed);
     return rc;
+}
+
+static int read_to_buffer(struct zfile *f, const struct zrequest *r, const struct ztarget *t,
+                          uint64_t bytes)
+{
+    return t->direct ? read_bytes(f, r->position, bytes, t->holder, t->direct)
+                     : read_spread(f, r, t, bytes);
+}
+
+/* *bytes: asked for, then read. */
+static int read_available(struct zfile *f, const struct zrequest *r, const struct ztarget *t,
+                          uint64_t *bytes)
+{
+    int rc = flush_own(f, t->holder != NULL);
+    if (!rc)
+        rc = zsession_atomic_begin(f, false);
+    if (rc)
+        return rc;
+    *bytes = available(f, r->position, *bytes);
+    if (*bytes)
+        rc = read_to_buffer(f, r, t, *bytes);
+    return zsession_atomic_end(f, rc);
 }
 
 int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done)
@@ -106,15 +136,13 @@ int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done)
     int rc = PMPI_Type_size_x(r->datatype, &size);
     if (rc || __builtin_mul_overflow((uint64_t)size, (uint64_t)r->count, &bytes))
         return zfile_raise(f, rc ? rc : MPI_ERR_COUNT, "reading: datatype or count");
-    rc = flush_own(f);
-    if (!rc)
-        rc = zsession_atomic_begin(f, false);
-    if (!rc) {
-        bytes = available(f, r->position, bytes);
-        if (bytes)
-            rc = read_to_buffer(f, r, bytes);
-        rc = zsession_atomic_end(f, rc);
-    }
+    struct ztarget target = {.direct = r->buf};
+    if (bytes)
+        rc = ztarget_make(&target, r->buf, r->count, r->datatype);
+    if (rc)
+        return zfile_raise(f, rc, "reading: datatype or memory");
+    rc = read_available(f, r, &target, &bytes);
+    ztarget_free(&target);
     if (!rc) {
         *done = bytes;
         f->stats.n.bytes_read += bytes;

@@ -9,12 +9,24 @@
 struct entry {
     char path[512];
     char bound[40];
-    char device[32];
-    double sum[9];
+    char device[32]; /* of the first rank, and why */
+    char why[96];
+    double sum[10];
     double ranks;
 };
 
-enum { WRITTEN, STORED, READ, RECORDS, COMPRESS, WRITE_TIME, READ_TIME, COLLECTIVE, INDEPENDENT };
+enum {
+    WRITTEN,
+    STORED,
+    READ,
+    RECORDS,
+    COMPRESS,
+    WRITE_TIME,
+    READ_TIME,
+    COLLECTIVE,
+    INDEPENDENT,
+    OFFLOADED
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries; /* of the files whose first rank this process was */
@@ -39,20 +51,22 @@ static void keep(const struct entry *e)
 void zreport_file(struct zfile *f)
 {
     const struct zstats *s = &f->stats;
-    double mine[9] = {[WRITTEN] = (double)s->n.bytes_written,
-                      [STORED] = (double)s->n.bytes_stored,
-                      [READ] = (double)s->n.bytes_read,
-                      [RECORDS] = (double)s->n.records,
-                      [COMPRESS] = s->n.seconds_compress,
-                      [WRITE_TIME] = s->n.seconds_write,
-                      [READ_TIME] = s->n.seconds_read,
-                      [COLLECTIVE] = (double)s->collective_calls,
-                      [INDEPENDENT] = (double)s->independent_calls};
+    double mine[10] = {[WRITTEN] = (double)s->n.bytes_written,
+                       [STORED] = (double)s->n.bytes_stored,
+                       [READ] = (double)s->n.bytes_read,
+                       [RECORDS] = (double)s->n.records,
+                       [COMPRESS] = s->n.seconds_compress,
+                       [WRITE_TIME] = s->n.seconds_write,
+                       [READ_TIME] = s->n.seconds_read,
+                       [COLLECTIVE] = (double)s->collective_calls,
+                       [INDEPENDENT] = (double)s->independent_calls,
+                       [OFFLOADED] = (double)f->offload.bytes};
     struct entry e = {.ranks = f->ranks};
-    if (PMPI_Reduce(mine, e.sum, 9, MPI_DOUBLE, MPI_SUM, 0, f->comm) || f->rank)
+    if (PMPI_Reduce(mine, e.sum, 10, MPI_DOUBLE, MPI_SUM, 0, f->comm) || f->rank)
         return;
     snprintf(e.path, sizeof e.path, "%s", f->path);
-    snprintf(e.device, sizeof e.device, "%s", f->device->name);
+    snprintf(e.device, sizeof e.device, "%s", zmpi_offload_device(&f->offload)->name);
+    snprintf(e.why, sizeof e.why, "%s", f->offload.why);
     if (f->options.bound_set)
         zmpi_bound_format(&f->options.bound, e.bound);
     else
@@ -97,16 +111,19 @@ static void print_string(FILE *out, const char *s)
 
 static void print_json_file(FILE *out, const struct entry *e)
 {
-    static const char *const name[] = {"bytes_written", "bytes_stored",     "bytes_read",
-                                       "records",       "seconds_compress", "seconds_write",
-                                       "seconds_read",  "collective_calls", "independent_calls"};
+    static const char *const name[] = {"bytes_written",  "bytes_stored",     "bytes_read",
+                                       "records",        "seconds_compress", "seconds_write",
+                                       "seconds_read",   "collective_calls", "independent_calls",
+                                       "bytes_offloaded"};
     fputs("    {\"path\": ", out);
     print_string(out, e->path);
     fprintf(out, ", \"bound\": \"%s\", \"device\": ", e->bound);
     print_string(out, e->device);
+    fputs(", \"device_why\": ", out);
+    print_string(out, e->why);
     fprintf(out, ", \"ranks\": %.0f, \"ratio\": %.6g", e->ranks,
             quotient(e->sum[WRITTEN], e->sum[STORED]));
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 10; i++)
         fprintf(out, ", \"%s\": %.15g", name[i], e->sum[i]);
     fputc('}', out);
 }

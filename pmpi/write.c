@@ -153,17 +153,31 @@ static uint64_t plan_pieces(const struct zfile *f, const struct plan *p)
     return n;
 }
 
-static struct zmpi_range plan_range(struct zfile *f, const struct plan *p)
+/* On failure the error is raised, and the plan covers nothing. */
+static int plan_failed(struct zfile *f, struct plan *p, enum zmpi_status status, const char *what)
 {
-    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    if (!status)
+        return MPI_SUCCESS;
+    const struct zmpi_device *device = p->memory.holder;
+    const char *problem = device && device->problem ? device->problem() : NULL;
+    plan_free(p);
+    memset(p, 0, sizeof *p);
+    return problem ? zfile_raise(f, zstatus_class(status), "%s: device %s: %s", what, device->name,
+                                 problem)
+                   : zfile_raise_status(f, status, what);
+}
+
+static int plan_range(struct zfile *f, struct plan *p, struct zmpi_range *range)
+{
     double start = zseconds();
     struct zmpi_bound bound = zfile_bound(f, p->memory.element);
+    enum zmpi_status status = ZMPI_OK;
+    *range = ZMPI_RANGE_EMPTY;
     if (zmpi_bound_needs_range(&bound) && p->memory.bytes)
-        zmpi_range_scan(p->memory.element, p->memory.data,
-                        p->memory.bytes / zmpi_type_size(p->memory.element), f->options.threshold,
-                        zruntime_threads(&f->options), &range);
+        status =
+            zmemory_range(&p->memory, f->options.threshold, zruntime_threads(&f->options), range);
     f->stats.n.seconds_scan += zseconds() - start;
-    return range;
+    return plan_failed(f, p, status, "looking for the value range");
 }
 
 /* Where the piece at `begin` goes; *bytes is made smaller if it is scattered over too many runs. */
@@ -195,6 +209,7 @@ static int encode_next(struct zfile *f, struct plan *p, uint64_t *begin,
 {
     uint64_t bytes = piece_bytes(f, p, *begin);
     struct zpiece piece = {.data = p->memory.data + *begin,
+                           .holder = p->memory.holder,
                            .element = p->memory.element,
                            .row = p->shape[2],
                            .rows = p->shape[1],
@@ -253,10 +268,14 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
         return rc;
     p.most_runs = zstage_most_runs(f);
     if (!f->session.atomic && p.memory.bytes <= zstage_limit(f) && p.runs <= p.most_runs) {
-        rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs, NULL);
+        rc = plan_failed(f, &p, zmemory_to_host(&p.memory), "writing");
+        if (!rc)
+            rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs, NULL);
     } else {
-        const struct zmpi_range range = plan_range(f, &p);
-        rc = f->session.atomic ? write_atomic(f, &p, &range) : write_pieces(f, &p, &range);
+        struct zmpi_range range;
+        rc = plan_range(f, &p, &range);
+        if (!rc)
+            rc = f->session.atomic ? write_atomic(f, &p, &range) : write_pieces(f, &p, &range);
     }
     if (!rc) {
         *done = p.memory.bytes;
@@ -282,10 +301,11 @@ static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds, bo
 }
 
 /* Nobody sees the data before the file is closed: many small calls become few records. */
-static int write_staged(struct zfile *f, const struct plan *p, const struct zmpi_range *range)
+static int write_staged(struct zfile *f, struct plan *p, const struct zmpi_range *range)
 {
-    int rc = p->memory.bytes ? zstage_write(f, &p->memory, p->shape, p->run, p->runs, range)
-                             : MPI_SUCCESS;
+    int rc = plan_failed(f, p, zmemory_to_host(&p->memory), "writing");
+    if (p->memory.bytes)
+        rc = zstage_write(f, &p->memory, p->shape, p->run, p->runs, range);
     uint64_t mine = zfile_size(f);
     int told = PMPI_Allreduce(&mine, &f->container.logical_size, 1, MPI_UINT64_T, MPI_MAX, f->comm);
     return rc ? rc : told;
@@ -323,8 +343,9 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     *done = 0;
     f->stats.collective_calls++;
     const uint64_t most = f->session.atomic ? zplace_slot_size(f) / 4 : COLLECTIVE_PIECE;
-    int rc = plan_make(f, r, most, &p);
-    struct zmpi_range range = plan_range(f, &p);
+    struct zmpi_range range;
+    int rc = plan_make(f, r, most, &p), ranged = plan_range(f, &p, &range);
+    rc = rc ? rc : ranged;
     uint64_t rounds = rc ? 0 : plan_pieces(f, &p);
     bool large = zfile_may_read(f) || f->session.shared || p.memory.bytes > zstage_limit(f) ||
                  p.runs > zstage_most_runs(f);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "device.h"
+#include "offload.h"
 #include "tool.h"
 
 /* Input of one record at most: whole planes of the field. */
@@ -17,9 +17,9 @@ struct work {
     struct zmpi_options options;
     enum zmpi_type type;
     struct zmpi_bound bound;
-    bool bound_given;
+    bool bound_given, verbose;
     size_t shape[3]; /* 0 0 0: not given */
-    const struct zmpi_device *device;
+    struct zmpi_offload offload;
     struct tool_input in;
     struct tool_output out;
     struct zmpi_header header;
@@ -33,9 +33,10 @@ static int parse(int argc, char **argv, struct work *w, double *threshold, const
 {
     static const struct option longs[] = {
         {"type", 1, NULL, 't'},  {"error-bound", 1, NULL, 'e'}, {"dims", 1, NULL, 'd'},
-        {"codec", 1, NULL, 'c'}, {"threshold", 1, NULL, 'T'},   {NULL, 0, NULL, 0}};
+        {"codec", 1, NULL, 'c'}, {"threshold", 1, NULL, 'T'},   {"verbose", 0, NULL, 'v'},
+        {NULL, 0, NULL, 0}};
     int c;
-    while ((c = getopt_long(argc, argv, "t:e:d:T:", longs, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "t:e:d:T:v", longs, NULL)) != -1) {
         if (c == 't' && !tool_parse_type(optarg, &w->type))
             return tool_fail("-t %s: f32 or f64", optarg);
         if (c == 'd' && !zmpi_shape_parse(optarg, w->shape))
@@ -49,6 +50,8 @@ static int parse(int argc, char **argv, struct work *w, double *threshold, const
                 return tool_fail("-e %s: " ZMPI_BOUNDS, optarg);
             w->bound_given = true;
         }
+        if (c == 'v')
+            w->verbose = true;
         if (c == '?')
             return tool_usage();
     }
@@ -129,7 +132,8 @@ static int write_record(struct work *w, uint64_t at, const struct zmpi_array *ar
         job.threads = tool_threads();
     }
     if (!status)
-        status = w->device->compress(&job, output + head, capacity, input, &size);
+        status =
+            zmpi_offload_compress(&w->offload, &job, NULL, output + head, capacity, input, &size);
     if (status)
         return tool_fail_status(w->in.path, status);
     note_bound(w, output + head, size);
@@ -219,8 +223,8 @@ int tool_compress(int argc, char **argv)
         return TOOL_ERROR;
     if (threshold > 0)
         w.options.threshold = threshold;
-    w.device = zmpi_device_find(w.options.device, 0, &why);
-    if (!w.device)
+    w.offload = (struct zmpi_offload){.what = input, .name = w.options.device};
+    if (!zmpi_device_find(w.options.device, 0, &why))
         return tool_fail("ZMPI_DEVICE=%s: %s", w.options.device, why);
     if (strcmp(output, "-") == 0)
         return tool_fail("a container is written in two places: give a file, not standard output");
@@ -236,6 +240,8 @@ int tool_compress(int argc, char **argv)
         int closed = tool_output_close(&w.out, status == TOOL_OK);
         status = status ? status : closed;
     }
+    if (!status && w.verbose && w.container.count)
+        printf("device %s (%s)\n", zmpi_offload_device(&w.offload)->name, w.offload.why);
     if (!status && w.bound.mode == ZMPI_PSNR && w.container.count)
         printf("psnr=%.9g: absolute bound %.9g\n", w.bound.value, w.least_bound);
     zmpi_container_free(&w.container);

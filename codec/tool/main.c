@@ -11,7 +11,7 @@ static const struct command {
     const char *help;
 } commands[] = {
     {"compress", tool_compress,
-     "-t f32|f64 -e BOUND [-T THRESHOLD] [--codec fle] [-d NZxNYxNX] IN OUT",
+     "-t f32|f64 -e BOUND [-T THRESHOLD] [--codec fle] [-d NZxNYxNX] [-v] IN OUT",
      "Compress a raw field. Without -d it is one row; of more than three extents the leading ones "
      "are multiplied.\n"
      "BOUND: abs=V, every |x - x'| <= V; rel=V, V times max - min of the whole file, fill values "
@@ -19,7 +19,8 @@ static const struct command {
      "pw_rel=V, V times |x|; psnr=dB, peak signal-to-noise ratio of all values (the absolute bound "
      "found is printed);\n"
      "or lossless.\n"
-     "-T V (ZMPI_THRESHOLD): values with |x| >= V are kept exactly and left out of the range."},
+     "-T V (ZMPI_THRESHOLD): values with |x| >= V are kept exactly and left out of the range.\n"
+     "-v says which device compressed, and why."},
     {"decompress", tool_decompress, "IN OUT",
      "Write the logical bytes of a compressed file to OUT."},
     {"cat", tool_cat, "FILE [-o OFFSET] [-n LENGTH]",

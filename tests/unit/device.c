@@ -88,6 +88,7 @@ Test(device, refusals_say_why, .init = use_plugins)
     refused("nosymbol", "zmpi_device_plugin");
     refused("nothing", "no device");
     refused("incomplete", "functions");
+    refused("memoryless", "functions");
     refused("misnamed", "name");
     refused("garbage", "libzmpi_garbage.so");
 }
@@ -124,10 +125,30 @@ Test(device, wrong_abi_is_logged_once)
     while (fgets(line, sizeof line, log) != NULL)
         if (strstr(line, "libzmpi_badabi.so") != NULL) {
             cr_assert_not_null(strstr(line, "ABI 77"), "%s", line);
-            cr_assert_not_null(strstr(line, "has 1"), "%s", line);
+            cr_assert_not_null(strstr(line, "has 2"), "%s", line);
             lines++;
         }
     cr_assert_eq(lines, 1, "%d lines", lines);
+}
+
+/* Nobody is asked about a buffer before a device that has memory was found to work. */
+Test(device, holder, .init = use_plugins)
+{
+    const char *why = NULL;
+    char memory[64], own[64], copy[8] = {0};
+    snprintf(own, sizeof own, "%llx %zu", (unsigned long long)(uintptr_t)memory, sizeof memory);
+    setenv("ZMPI_TEST_GPU_MEMORY", own, 1);
+    cr_assert_null(zmpi_device_holding(memory));
+    const struct zmpi_device *d = zmpi_device_find("gpuonly", 0, &why);
+    cr_assert_not_null(d, "%s", why);
+    cr_assert_eq(zmpi_device_holding(memory), d);
+    cr_assert_eq(zmpi_device_holding(memory + 63), d);
+    cr_assert_null(zmpi_device_holding(memory + 64));
+    memcpy(memory + 8, "seven b", 8);
+    cr_assert_eq(zmpi_device_move(d, copy, memory + 8, 8), ZMPI_OK);
+    cr_assert_str_eq(copy, "seven b");
+    cr_assert_eq(zmpi_device_move(NULL, memory, copy, 8), ZMPI_OK);
+    cr_assert_str_eq(memory, "seven b");
 }
 
 static void *ask(void *answer)

@@ -1,0 +1,32 @@
+/*
+ * offload.h - arrays to the device that is best for them, and to the CPU if that fails: whatever
+ * happens to a device, nothing is lost and one line says so.
+ */
+#ifndef ZMPI_OFFLOAD_H
+#define ZMPI_OFFLOAD_H
+
+#include "device.h"
+
+/* What is known of the devices for one file, or one communicator. Zeroed, but for the first two. */
+struct zmpi_offload {
+    const char *what;               /* for the log: the file, the communicator */
+    const char *name;               /* of the device, as asked for: "auto", "cpu", ... */
+    bool failed;                    /* a device did: the CPU from here on */
+    const struct zmpi_device *last; /* that compressed something; NULL: none yet */
+    uint64_t bytes;                 /* compressed by others than the CPU */
+    char why[96];                   /* `last` was taken */
+};
+
+/* src is in the memory of `holder`, of the host if that is NULL. */
+enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi_job *job,
+                                       const struct zmpi_device *holder, void *dst, size_t capacity,
+                                       const void *src, size_t *size);
+/* All of a stream; dst is in the memory of `holder`. */
+enum zmpi_status zmpi_offload_decompress(struct zmpi_offload *o, const struct zmpi_device *holder,
+                                         void *dst, size_t capacity, const void *src,
+                                         size_t src_size, int threads);
+
+/* The device that a report names; never NULL. */
+const struct zmpi_device *zmpi_offload_device(const struct zmpi_offload *o);
+
+#endif

@@ -1,0 +1,52 @@
+/* bench.h - what the files of the GPU benchmark share (scripts/bench_gpu.sh runs it). */
+#ifndef ZMPI_GPU_BENCH_H
+#define ZMPI_GPU_BENCH_H
+
+#include <stdio.h>
+
+#include "gpu.h"
+
+const struct zmpi_device *zmpi_device_plugin(void);
+
+struct field {
+    char name[64];
+    struct zmpi_array array;
+    size_t bytes;
+    void *data; /* malloc'ed */
+};
+
+struct settings {
+    bool check, measure, quick;
+    size_t least, most; /* bytes of the fields to measure with */
+    double seconds;     /* for one measurement */
+    const char *json, *folder;
+    struct field *file; /* given ones */
+    size_t files;
+};
+
+/* ---- bench_field.c ---- */
+
+/* Print a line and exit. */
+void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+void *allocate(size_t bytes);
+double now(void);
+enum pattern { SMOOTH, NOISE, SPECIAL, CONSTANT, PATTERNS };
+/* seed: other numbers of the same kind. */
+struct field field_make(enum pattern pattern, enum zmpi_type type, const size_t extent[3]);
+/* A raw file of that shape, "NAME:NZxNYxNX", type by its suffix. */
+struct field field_read(const char *argument);
+/* The job for a bound, with the field's range. */
+struct zmpi_job field_job(const struct field *f, const char *bound, double threshold);
+
+/* ---- bench_check.c ---- */
+
+/* Every bound on every kind of field: the CPU's bytes, and its decoded values. Returns the number
+ * of cases; ends the program at the first difference. */
+size_t check_all(const struct settings *s);
+
+/* ---- bench_measure.c ---- */
+
+/* Prints a table, and JSON members to `json` (may be NULL). */
+void measure_all(const struct settings *s, FILE *json);
+
+#endif

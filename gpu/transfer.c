@@ -1,0 +1,144 @@
+/*
+ * transfer.c - copies between host and device, by pieces through two pinned buffers: while the
+ * device copies one, the CPU fills or empties the other. Pinned memory of the program needs none.
+ */
+#include "gpu.h"
+
+#include <string.h>
+
+#define PITCH_MOST ((size_t)INT32_MAX) /* of copies in two dimensions */
+
+static size_t piece_of(size_t left)
+{
+    return left < GPU_PIECE ? left : GPU_PIECE;
+}
+
+bool gpu_wait(struct gpu_lane *lane)
+{
+    return GPU_OK(cudaStreamSynchronize(lane->stream));
+}
+
+bool gpu_upload(struct gpu_lane *lane, void *device, const void *host, size_t bytes, bool pinned)
+{
+    unsigned char *dst = device;
+    const unsigned char *src = host;
+    if (pinned)
+        return GPU_OK(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, lane->stream));
+    for (size_t at = 0, k = 0; at < bytes; at += GPU_PIECE, k ^= 1) {
+        size_t n = piece_of(bytes - at);
+        if (!GPU_OK(cudaEventSynchronize(lane->event[k])))
+            return false;
+        memcpy(lane->pinned[k], src + at, n);
+        if (!GPU_OK(cudaMemcpyAsync(dst + at, lane->pinned[k], n, cudaMemcpyHostToDevice,
+                                    lane->stream)) ||
+            !GPU_OK(cudaEventRecord(lane->event[k], lane->stream)))
+            return false;
+    }
+    return true;
+}
+
+/* Piece k to its pinned buffer. */
+static bool fetch(struct gpu_lane *lane, const unsigned char *src, size_t at, size_t bytes)
+{
+    size_t k = at / GPU_PIECE % 2;
+    return GPU_OK(cudaMemcpyAsync(lane->pinned[k], src + at, piece_of(bytes - at),
+                                  cudaMemcpyDeviceToHost, lane->stream)) &&
+           GPU_OK(cudaEventRecord(lane->event[k], lane->stream));
+}
+
+bool gpu_download(struct gpu_lane *lane, void *host, const void *device, size_t bytes, bool pinned)
+{
+    unsigned char *dst = host;
+    if (pinned)
+        return GPU_OK(cudaMemcpyAsync(dst, device, bytes, cudaMemcpyDeviceToHost, lane->stream)) &&
+               gpu_wait(lane);
+    if (bytes && !fetch(lane, device, 0, bytes))
+        return false;
+    for (size_t at = 0; at < bytes; at += GPU_PIECE) {
+        size_t k = at / GPU_PIECE % 2;
+        if (bytes - at > GPU_PIECE && !fetch(lane, device, at + GPU_PIECE, bytes))
+            return false;
+        if (!GPU_OK(cudaEventSynchronize(lane->event[k])))
+            return false;
+        memcpy(dst + at, lane->pinned[k], piece_of(bytes - at));
+    }
+    return true;
+}
+
+/* ---- boxes ---- */
+
+/* One plane, or rows that are too far apart for the device's own way. */
+static bool copy_rows(struct gpu_lane *lane, unsigned char *dst, const unsigned char *src,
+                      const struct zmpi_box *box)
+{
+    bool good = true;
+    if (box->rows == 1)
+        return GPU_OK(cudaMemcpyAsync(dst, src, box->bytes, cudaMemcpyDefault, lane->stream));
+    if (box->dst_row <= PITCH_MOST && box->src_row <= PITCH_MOST)
+        return GPU_OK(cudaMemcpy2DAsync(dst, box->dst_row, src, box->src_row, box->bytes, box->rows,
+                                        cudaMemcpyDefault, lane->stream));
+    for (size_t i = 0; i < box->rows && good; i++)
+        good = GPU_OK(cudaMemcpyAsync(dst + i * box->dst_row, src + i * box->src_row, box->bytes,
+                                      cudaMemcpyDefault, lane->stream));
+    return good;
+}
+
+static bool is_array(const struct zmpi_box *box)
+{
+    return box->planes > 1 && box->dst_row <= PITCH_MOST && box->src_row <= PITCH_MOST &&
+           box->dst_plane % box->dst_row == 0 && box->src_plane % box->src_row == 0;
+}
+
+static bool copy_planes(struct gpu_lane *lane, unsigned char *dst, const unsigned char *src,
+                        const struct zmpi_box *box)
+{
+    bool good = true;
+    if (is_array(box)) {
+        struct cudaMemcpy3DParms p = {.kind = cudaMemcpyDefault};
+        p.dstPtr =
+            (struct cudaPitchedPtr){dst, box->dst_row, box->bytes, box->dst_plane / box->dst_row};
+        p.srcPtr = (struct cudaPitchedPtr){(void *)(uintptr_t)src, box->src_row, box->bytes,
+                                           box->src_plane / box->src_row};
+        p.extent = (struct cudaExtent){box->bytes, box->rows, box->planes};
+        return GPU_OK(cudaMemcpy3DAsync(&p, lane->stream));
+    }
+    for (size_t i = 0; i < box->planes && good; i++)
+        good = copy_rows(lane, dst + i * box->dst_plane, src + i * box->src_plane, box);
+    return good;
+}
+
+static bool copy_box(struct gpu_lane *lane, void *dst, const struct gpu_place *to, const void *src,
+                     const struct gpu_place *from, const struct zmpi_box *box)
+{
+    bool flat = box->rows == 1 && box->planes == 1;
+    if (flat && to->memory == ZMPI_MEMORY_GPU && from->memory == ZMPI_MEMORY_HOST)
+        return gpu_upload(lane, dst, src, box->bytes, from->pinned) && gpu_wait(lane);
+    if (flat && to->memory == ZMPI_MEMORY_HOST && from->memory == ZMPI_MEMORY_GPU)
+        return gpu_download(lane, dst, src, box->bytes, to->pinned);
+    return copy_planes(lane, dst, src, box) && gpu_wait(lane);
+}
+
+/* Row by row, by nothing but the simplest call: what a program has on the device must not be lost
+ * because there is no stream to be had, or no pinned memory. */
+static bool copy_simply(unsigned char *dst, const unsigned char *src, const struct zmpi_box *box)
+{
+    bool good = !gpu_broken();
+    for (size_t z = 0; z < box->planes && good; z++)
+        for (size_t y = 0; y < box->rows && good; y++)
+            good = GPU_OK(cudaMemcpy(dst + z * box->dst_plane + y * box->dst_row,
+                                     src + z * box->src_plane + y * box->src_row, box->bytes,
+                                     cudaMemcpyDefault));
+    return good;
+}
+
+enum zmpi_status gpu_copy(void *dst, const void *src, const struct zmpi_box *box)
+{
+    gpu_problem_clear();
+    struct gpu_place to = gpu_place_of(dst), from = gpu_place_of(src);
+    struct gpu_lane *lane =
+        gpu_lane_borrow(from.memory == ZMPI_MEMORY_GPU ? from.device : to.device);
+    bool copied = lane && copy_box(lane, dst, &to, src, &from, box);
+    if (lane)
+        gpu_lane_return(lane);
+    return copied || copy_simply(dst, src, box) ? ZMPI_OK : ZMPI_ERR_DEVICE;
+}

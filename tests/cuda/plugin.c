@@ -1,0 +1,265 @@
+/*
+ * plugin.c - the CUDA plug-in as zmpi sees it, on the emulated runtime: bytes, memory of both
+ * kinds, what is kept from call to call, threads, several GPUs, failures.
+ */
+#include <criterion/criterion.h>
+#include <cuda_runtime.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "emulator.h"
+#include "log.h"
+#include "offload.h"
+
+enum { N = 5003 };
+
+static const struct zmpi_device *cuda;
+static float field[N];
+static unsigned char expected[2 * sizeof field];
+static size_t expected_size;
+static struct zmpi_job job;
+
+static void find_plugin(void)
+{
+    const char *why = "";
+    zmpi_log_set(ZMPI_LOG_QUIET);
+    setenv("ZMPI_PLUGIN_PATH", ZMPI_TEST_PLUGINS, 1);
+    cuda = zmpi_device_find("cuda", 0, &why);
+    cr_assert_not_null(cuda, "%s", why);
+    struct zmpi_array array = {ZMPI_F32, {1, 1, N}};
+    struct zmpi_bound bound = {ZMPI_ABS, 1e-3};
+    for (int i = 0; i < N; i++)
+        field[i] = sinf(0.01F * (float)i) + (i % 900 == 3 ? NAN : 0);
+    cr_assert_eq(zmpi_job_make(&array, &bound, &ZMPI_RANGE_EMPTY, &job), ZMPI_OK);
+    cr_assert_eq(
+        zmpi_device_cpu()->compress(&job, expected, sizeof expected, field, &expected_size),
+        ZMPI_OK);
+}
+
+static void two_gpus(void)
+{
+    setenv("ZMPI_EMU_DEVICES", "2", 1);
+    find_plugin();
+}
+
+static void *on_device(const void *data, size_t bytes)
+{
+    void *p;
+    cr_assert_eq(cudaMalloc(&p, bytes), cudaSuccess);
+    if (data)
+        cr_assert_eq(cudaMemcpy(p, data, bytes, cudaMemcpyHostToDevice), cudaSuccess);
+    return p;
+}
+
+static enum zmpi_status compress_as_expected(const void *src)
+{
+    static _Thread_local unsigned char coded[sizeof expected];
+    size_t size = 0;
+    enum zmpi_status status = cuda->compress(&job, coded, sizeof coded, src, &size);
+    if (!status) {
+        cr_assert_eq(size, expected_size);
+        cr_assert_arr_eq(coded, expected, size);
+    }
+    return status;
+}
+
+static void succeeds(const void *src)
+{
+    enum zmpi_status status = compress_as_expected(src);
+    cr_assert_eq(status, ZMPI_OK, "%s", cuda->problem());
+}
+
+Test(plugin, bytes_of_all_kinds_of_memory, .init = find_plugin)
+{
+    void *pinned, *managed, *device = on_device(field, sizeof field);
+    cr_assert_eq(cudaMallocHost(&pinned, sizeof field), cudaSuccess);
+    memcpy(pinned, field, sizeof field);
+    cr_assert_eq(cudaMallocManaged(&managed, sizeof field, cudaMemAttachGlobal), cudaSuccess);
+    cr_assert_eq(cudaMemcpy(managed, field, sizeof field, cudaMemcpyDefault), cudaSuccess);
+    succeeds(field);
+    succeeds(pinned);
+    succeeds(device);
+    succeeds(managed);
+    cr_assert_eq(cuda->where(field), ZMPI_MEMORY_HOST);
+    cr_assert_eq(cuda->where(pinned), ZMPI_MEMORY_HOST);
+    cr_assert_eq(cuda->where(device), ZMPI_MEMORY_GPU);
+    cr_assert_eq(cuda->where(managed), ZMPI_MEMORY_GPU);
+    cr_assert_eq(cuda->where((char *)device + sizeof field - 1), ZMPI_MEMORY_GPU);
+    cr_assert_eq(zmpi_device_holding(device), cuda);
+    cr_assert_null(zmpi_device_holding(field));
+}
+
+Test(plugin, decompresses_to_both, .init = find_plugin)
+{
+    float decoded[N], is[N];
+    void *device = on_device(NULL, sizeof field);
+    cr_assert_eq(zmpi_decompress(decoded, sizeof decoded, expected, expected_size), ZMPI_OK);
+    cr_assert_eq(cuda->decompress(is, sizeof is, expected, expected_size, NULL, 1), ZMPI_OK);
+    cr_assert_arr_eq(is, decoded, sizeof is);
+    cr_assert_eq(cuda->decompress(device, sizeof is, expected, expected_size, NULL, 1), ZMPI_OK);
+    cr_assert_eq(cudaMemcpy(is, device, sizeof is, cudaMemcpyDeviceToHost), cudaSuccess);
+    cr_assert_arr_eq(is, decoded, sizeof is);
+    cr_assert_eq(cuda->decompress(is, sizeof is - 1, expected, expected_size, NULL, 1),
+                 ZMPI_ERR_SPACE);
+    expected[expected_size - 1] ^= 1;
+    cr_assert_eq(cuda->decompress(is, sizeof is, expected, expected_size, NULL, 1),
+                 ZMPI_ERR_CHECKSUM);
+    cr_assert_eq(cuda->decompress(is, sizeof is, expected, 100, NULL, 1),
+                 zmpi_decompress(is, sizeof is, expected, 100));
+}
+
+/* Room for the stream and no more; one byte less. */
+Test(plugin, room, .init = find_plugin)
+{
+    unsigned char coded[sizeof expected];
+    size_t size;
+    cr_assert_eq(cuda->compress(&job, coded, expected_size, field, &size), ZMPI_OK);
+    cr_assert_arr_eq(coded, expected, expected_size);
+    cr_assert_eq(cuda->compress(&job, coded, expected_size - 1, field, &size), ZMPI_ERR_SPACE);
+}
+
+/* The second call allocates nothing, on the device, pinned, streams or events. */
+Test(plugin, keeps_what_it_allocated, .init = find_plugin)
+{
+    float decoded[N];
+    succeeds(field);
+    cr_assert_eq(cuda->decompress(decoded, sizeof decoded, expected, expected_size, NULL, 1),
+                 ZMPI_OK);
+    zmpi_emu_set_faults("cudaMalloc:1+,cudaMallocHost:1+,cudaStreamCreate:1+,"
+                        "cudaEventCreateWithFlags:1+,cudaFree:1+");
+    succeeds(field);
+    cr_assert_eq(cuda->decompress(decoded, sizeof decoded, expected, expected_size, NULL, 1),
+                 ZMPI_OK, "%s", cuda->problem());
+}
+
+static void *work(void *src)
+{
+    for (int i = 0; i < 3; i++)
+        succeeds(src);
+    return NULL;
+}
+
+Test(plugin, threads, .init = find_plugin)
+{
+    pthread_t thread[4];
+    void *device = on_device(field, sizeof field);
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(pthread_create(&thread[i], NULL, work, i % 2 ? device : (void *)field), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+}
+
+/* Work is done on the GPU that holds the data; the program's choice stays as it was. */
+Test(plugin, two_devices, .init = two_gpus)
+{
+    int device;
+    cr_assert_eq(cudaSetDevice(1), cudaSuccess);
+    void *second = on_device(field, sizeof field);
+    cr_assert_eq(cudaSetDevice(0), cudaSuccess);
+    succeeds(second);
+    succeeds(field);
+    cr_assert_eq(cudaGetDevice(&device), cudaSuccess);
+    cr_assert_eq(device, 0);
+    void *scratch = cuda->take(second, 1000);
+    struct cudaPointerAttributes a;
+    cr_assert_eq(cudaPointerGetAttributes(&a, scratch), cudaSuccess);
+    cr_assert_eq(a.device, 1);
+    cuda->give(scratch);
+    cr_assert_eq(cuda->take(second, 900), scratch, "not kept");
+}
+
+/* Boxes of all shapes, between all kinds of memory, beside a loop. */
+static void copy_box(const struct zmpi_box *box, bool from_device, bool to_device)
+{
+    enum { ROOM = 4096 };
+    unsigned char src[ROOM], dst[ROOM], is[ROOM];
+    for (int i = 0; i < ROOM; i++) {
+        src[i] = (unsigned char)(i * 7 + i / 256);
+        dst[i] = 0xEE;
+    }
+    void *there = on_device(src, ROOM), *target = on_device(dst, ROOM);
+    memcpy(is, dst, ROOM);
+    cr_assert_eq(cuda->copy(to_device ? target : is, from_device ? there : src, box), ZMPI_OK, "%s",
+                 cuda->problem());
+    if (to_device)
+        cr_assert_eq(cudaMemcpy(is, target, ROOM, cudaMemcpyDeviceToHost), cudaSuccess);
+    for (size_t z = 0; z < box->planes; z++)
+        for (size_t y = 0; y < box->rows; y++)
+            memcpy(dst + z * box->dst_plane + y * box->dst_row,
+                   src + z * box->src_plane + y * box->src_row, box->bytes);
+    cr_assert_arr_eq(is, dst, ROOM);
+    cudaFree(there);
+    cudaFree(target);
+}
+
+Test(plugin, copies_boxes, .init = find_plugin)
+{
+    static const struct zmpi_box box[] = {
+        {100, 1, 1, 100, 100, 100, 100}, {4, 50, 1, 4, 200, 12, 600}, {12, 5, 6, 12, 60, 40, 400},
+        {12, 5, 6, 20, 101, 40, 399},    {1, 1, 9, 1, 1, 300, 300},   {30, 2, 3, 90, 450, 30, 60},
+    };
+    for (size_t i = 0; i < sizeof box / sizeof *box; i++)
+        for (int k = 0; k < 4; k++)
+            copy_box(&box[i], k & 1, k & 2);
+}
+
+Test(plugin, range, .init = find_plugin)
+{
+    struct zmpi_range is, should;
+    void *device = on_device(field, sizeof field);
+    zmpi_range_scan(ZMPI_F32, field, N, 0.5, 1, &should);
+    cr_assert_eq(cuda->range(ZMPI_F32, device, N, 0.5, &is), ZMPI_OK);
+    cr_assert(is.min == should.min && is.max == should.max && is.fill == should.fill);
+    cr_assert_eq(cuda->range(ZMPI_F32, (char *)device + 1, N - 1, 0, &is), ZMPI_ERR_UNSUPPORTED);
+}
+
+/* What fails says which call; data of the device are compressed on the host; `auto` learns. */
+Test(plugin, failure, .init = find_plugin)
+{
+    struct zmpi_offload o = {.what = "test", .name = "auto"};
+    unsigned char coded[sizeof expected];
+    size_t size;
+    void *device = on_device(field, sizeof field);
+    succeeds(device);
+    zmpi_emu_set_faults("cudaMemcpyAsync:1+");
+    cr_assert_eq(compress_as_expected(device), ZMPI_ERR_DEVICE);
+    cr_assert_not_null(strstr(cuda->problem(), "cudaMemcpyAsync: "), "%s", cuda->problem());
+    cr_assert_eq(zmpi_offload_compress(&o, &job, cuda, coded, sizeof coded, device, &size),
+                 ZMPI_OK);
+    cr_assert_arr_eq(coded, expected, size);
+    cr_assert(o.failed);
+    cr_assert_eq(zmpi_offload_device(&o), zmpi_device_cpu());
+    cr_assert_eq(zmpi_offload_decompress(&o, cuda, device, sizeof field, coded, size, 1), ZMPI_OK);
+    zmpi_emu_set_faults("");
+    float is[N], decoded[N];
+    zmpi_decompress(decoded, sizeof decoded, coded, size);
+    cr_assert_eq(cudaMemcpy(is, device, sizeof is, cudaMemcpyDeviceToHost), cudaSuccess);
+    cr_assert_arr_eq(is, decoded, sizeof is);
+    succeeds(device);
+    cr_assert(isfinite(cuda->cost(1 << 20, false)));
+    zmpi_emu_set_faults("kernel:1");
+    cr_assert_eq(compress_as_expected(device), ZMPI_ERR_DEVICE);
+    cr_assert(isinf(cuda->cost(1 << 20, false)), "a broken device can be had");
+    cr_assert_eq(cuda->where(field), ZMPI_MEMORY_HOST);
+    cr_assert_eq(cuda->where(device), ZMPI_MEMORY_GPU);
+}
+
+/* Too little memory for a call is said; what is idle is given up for it first. */
+Test(plugin, memory, .init = find_plugin)
+{
+    size_t available, total;
+    void *block[64], *first;
+    cr_assert_eq(cudaMemGetInfo(&available, &total), cudaSuccess);
+    void *device = on_device(field, sizeof field);
+    first = cuda->take(device, available / 2);
+    cr_assert_not_null(first);
+    cuda->give(first);
+    block[0] = cuda->take(device, available / 4 * 3);
+    cr_assert_not_null(block[0], "%s", cuda->problem());
+    cr_assert_null(cuda->take(device, available / 2));
+    cr_assert_not_null(strstr(cuda->problem(), "cudaMalloc"));
+    succeeds(field);
+}

@@ -1,0 +1,114 @@
+#!/bin/bash
+# test.sh tool|faults|probe|bench: the CUDA plug-in on the emulated runtime.
+set -euo pipefail
+zmpi=$ZMPI_TEST_BIN/zmpi
+
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+
+# field NAME: 6,000 smooth floats with a few special ones.
+field() {
+    python3 - "$1" <<'PYTHON'
+import array, math, sys
+a = array.array('f', (100 + 30 * math.sin(0.01 * i) + 0.01 * (i * 7919 % 101) for i in range(6000)))
+a[77], a[3000], a[3001], a[5999] = math.nan, math.inf, -0.0, 1e20
+a.tofile(open(sys.argv[1], 'wb'))
+PYTHON
+}
+
+# payload CONTAINER FILE: its records' streams, without what is drawn by lot for each container.
+payload() {
+    python3 - "$1" "$2" <<'PYTHON'
+import sys
+data = open(sys.argv[1], 'rb').read()
+at = data.find(b'ZSTR')
+out = open(sys.argv[2], 'wb')
+while at >= 0:
+    size = int.from_bytes(data[at + 64:at + 72], 'little')
+    out.write(data[at:at + size])
+    at = data.find(b'ZSTR', at + size)
+PYTHON
+}
+
+# compare DEVICE ARGUMENT...: compressed on the device and on the CPU; prints what the tool says on the device.
+compare() {
+    local device=$1
+    shift
+    ZMPI_DEVICE=cpu "$zmpi" compress "$@" field.f32 cpu.z
+    ZMPI_DEVICE=$device "$zmpi" compress -v "$@" field.f32 device.z 2>&1
+    payload cpu.z cpu.bytes
+    payload device.z device.bytes
+    [[ -s cpu.bytes ]] || fail "no stream found in cpu.z"
+    cmp -s cpu.bytes device.bytes || fail "compress $*: other bytes on $device than on the CPU"
+}
+
+tool() {
+    local bound
+    field field.f32
+    for bound in abs=0.01 rel=1e-4 lossless; do
+        compare cuda -t f32 -e "$bound" -d 10x20x30 | grep -q '^device cuda (ZMPI_DEVICE=cuda)' ||
+            fail "$bound: the device was not used"
+    done
+    compare cuda -t f32 -e psnr=50 | grep -q '^device cuda' || fail "psnr: the device was not used"
+    ZMPI_DEVICE=cuda "$zmpi" decompress device.z back.f32
+    # auto says why, in the log too.
+    ZMPI_LOG=info compare auto -t f32 -e abs=0.01 >auto.log
+    grep -q '^device cpu (24000 bytes: .* ms expected, on the CPU' auto.log ||
+        grep -q '^device cuda (24000 bytes: .* ms expected, on the CPU' auto.log || fail "auto: $(cat auto.log)"
+    grep -q 'device auto: .* for 24000 bytes in host memory' auto.log || fail "auto says nothing: $(cat auto.log)"
+}
+
+# Each call of the runtime fails, the first time and for good: one line, the same bytes.
+faults() {
+    local call lines
+    field field.f32
+    for call in cudaMalloc cudaMallocHost cudaStreamCreate cudaEventCreateWithFlags cudaEventRecord cudaEventSynchronize \
+        cudaMemcpyAsync cudaStreamSynchronize cudaLaunchKernel cudaGetDevice kernel copy; do
+        for when in 1 2 1+; do
+            ZMPI_EMU_FAIL=$call:$when compare cuda -t f32 -e rel=1e-3 >log
+            lines=$(grep -c '^zmpi' log || true)
+            ((lines <= 1)) || fail "$call:$when: $lines lines: $(cat log)"
+            if [[ $when == 1+ ]]; then
+                grep -q '^device cpu (another device failed)' log || fail "$call:$when: $(cat log)"
+                grep -q 'field.f32: device cuda: .*; using the CPU from here on' log || fail "$call:$when: $(cat log)"
+            fi
+        done
+    done
+    # Too little memory is a failure like another.
+    ZMPI_EMU_MEMORY=30000 compare cuda -t f32 -e rel=1e-3 >log
+    grep -q 'device cuda: cudaMalloc: .*; using the CPU' log || fail "no memory: $(cat log)"
+}
+
+# What is missing is said in a few words.
+probe() {
+    ZMPI_EMU_DEVICES=0 "$zmpi" options | grep -qx '  cuda       no NVIDIA GPU is visible to this process' || fail "no GPU"
+    ZMPI_EMU_DEVICES=-1 "$zmpi" options | grep -qE '  cuda       .*driver is too old' || fail "an old driver"
+    "$zmpi" options | grep -qx '  cuda       ready' || fail "not ready"
+    field field.f32
+    if ZMPI_EMU_DEVICES=0 ZMPI_DEVICE=cuda "$zmpi" compress -t f32 -e abs=1 field.f32 x.z 2>log; then
+        fail "ZMPI_DEVICE=cuda without a GPU"
+    fi
+    grep -q 'ZMPI_DEVICE=cuda: no NVIDIA GPU' log || fail "$(cat log)"
+    # The real plug-in, if it was built, opens where there is neither driver nor toolkit.
+    if [[ -e $ZMPI_TEST_PLUGINS/libzmpi_cuda.so ]]; then
+        ZMPI_PLUGIN_PATH=$ZMPI_TEST_PLUGINS "$zmpi" options | grep -E '^  cuda       (ready|no NVIDIA|the NVIDIA|no GPU|CUDA does)' ||
+            fail "the plug-in that nvcc built: $(ZMPI_PLUGIN_PATH=$ZMPI_TEST_PLUGINS "$zmpi" options | tail -1)"
+    fi
+}
+
+# The benchmark for machines with a GPU runs here too, on little.
+bench() {
+    "$ZMPI_TEST_SOURCE/scripts/bench_gpu.sh" --emulated "$ZMPI_TEST_BIN/bench_gpu_emulated" --json bench.json >bench.log ||
+        fail "bench_gpu.sh: $(cat bench.log)"
+    grep -q 'the same bytes and values as on the CPU' bench.log || fail "no check: $(cat bench.log)"
+    python3 -c 'import json; b = json.load(open("bench.json")); assert b["gpu"] and b["date"], b'
+    python3 -c 'import json; b = json.load(open("bench.json")); assert sum(len(v) for v in b.values() if isinstance(v, list)) > 8, b'
+    if ZMPI_EMU_DEVICES=0 "$ZMPI_TEST_SOURCE/scripts/bench_gpu.sh" --emulated "$ZMPI_TEST_BIN/bench_gpu_emulated" 2>log; then
+        fail "bench_gpu.sh without a GPU"
+    fi
+    [[ $(wc -l <log) == 1 ]] && grep -q 'no NVIDIA GPU' log || fail "without a GPU: $(cat log)"
+}
+
+"$1"

@@ -1,0 +1,9 @@
+/* memoryless.c - says that it has memory, and not what is in it. */
+#include "good.h"
+
+const struct zmpi_device *zmpi_device_plugin(void)
+{
+    static struct zmpi_device device = GOOD_DEVICE("memoryless");
+    device.memory = ZMPI_MEMORY_GPU;
+    return &device;
+}

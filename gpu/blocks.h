@@ -15,6 +15,13 @@
 #define LAUNCH(kernel, grid, block, shared, stream, a)                                             \
     ZD_LAUNCH(kernel, grid, block, shared, stream, a)
 
+/* In front of a loop that is to stay one. */
+#ifdef __CUDACC__
+#define ONE_BY_ONE _Pragma("unroll 1")
+#else
+#define ONE_BY_ONE
+#endif
+
 /* A block of 512 threads works on a chunk of up to 32 KiB; each warp on up to 16 of its blocks of
  * 32 elements, one element per lane. */
 enum {
@@ -164,19 +171,22 @@ ZD_FN uint32_t block_mask(uint32_t count, uint32_t block)
     return left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1;
 }
 
-/* 32 x 32 bits, a row per lane, and the way to transpose them: bits of lanes `s` apart change
- * places, for s = 16, 8, 4, 2, 1. Three instructions each, whatever the number of planes. */
+/* 32 x 32 bits, a row per lane, and the way to transpose them: bits, or bytes, of lanes `s` apart
+ * change places, for s = 16, 8, 4, 2, 1. Thirteen instructions, whatever the number of planes. */
 struct transposer {
-    uint32_t turn[5], keep[5]; /* how far the other's bits are turned; which of the own stay */
+    uint32_t pick[2];          /* bytes of the own row (0 to 3) and of the other (4 to 7) */
+    uint32_t turn[3], keep[3]; /* how far the other's bits are turned; which of the own stay */
 };
 
 ZD_FN struct transposer transposer_make(void)
 {
-    const uint32_t low[5] = {0x0000FFFFu, 0x00FF00FFu, 0x0F0F0F0Fu, 0x33333333u, 0x55555555u};
+    const uint32_t low[3] = {0x0F0F0F0Fu, 0x33333333u, 0x55555555u}, lane = zd_lane();
     struct transposer t;
+    t.pick[0] = lane & 16 ? 0x3276 : 0x5410;
+    t.pick[1] = lane & 8 ? 0x3715 : 0x6240;
     ZD_UNROLL
-    for (uint32_t i = 0; i < 5; i++) {
-        const uint32_t s = 16u >> i, upper = zd_lane() & s;
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t s = 4u >> i, upper = lane & s;
         t.turn[i] = upper ? 32 - s : s;
         t.keep[i] = upper ? ~low[i] : low[i];
     }
@@ -186,8 +196,11 @@ ZD_FN struct transposer transposer_make(void)
 ZD_FN uint32_t transpose(const struct transposer *t, uint32_t row)
 {
     ZD_UNROLL
-    for (uint32_t i = 0; i < 5; i++) {
-        const uint32_t other = zd_shfl_xor_u32(row, 16u >> i);
+    for (uint32_t i = 0; i < 2; i++)
+        row = zd_byte_perm(row, zd_shfl_xor_u32(row, 16u >> i), t->pick[i]);
+    ZD_UNROLL
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t other = zd_shfl_xor_u32(row, 4u >> i);
         row = (row & t->keep[i]) | (zd_funnel_l(other, other, t->turn[i]) & ~t->keep[i]);
     }
     return row;

@@ -3,9 +3,9 @@
  * (format.md 1.2, 1.3). After quant_t.h. The stream is untrusted: nothing of a chunk leaves before
  * its checksum and its parts are found right, and no index depends on what was not checked.
  *
- * A chunk's bytes come into shared memory, its residuals go into registers and then take the bytes'
- * place, where they are summed along the axes. Exceptions, which are rare, are read once more from
- * the stream.
+ * A chunk's residuals go to shared memory, where they are summed along the axes. Its bytes are read
+ * where they are: first all of them for the checksum, then from the multiprocessor's cache. What
+ * decides where something is read is read once.
  */
 
 struct F(decompress_args) {
@@ -20,12 +20,21 @@ struct F(decompress_args) {
     uint64_t *state;
 };
 
+/* The head of a chunk. */
+struct F(parts) {
+    uint32_t map, axes, shift, exceptions, zero;
+    T step;
+    U base;
+    uint32_t lengths; /* bytes in front of the length bytes */
+};
+
 struct F(decoder) {
     union F(words) w;
     uint64_t sum[XXH_ROUNDS][XXH_LANES];
     uint64_t place;
     U carry[WARPS];
     struct tile tile;
+    struct F(parts) parts; /* once they are found right */
     uint32_t mask[BLOCKS]; /* exceptions */
     uint32_t
         value[BLOCKS]; /* where the first value is, in words of the chunk; SAME: there is one */
@@ -34,14 +43,6 @@ struct F(decoder) {
 };
 
 #define SAME 0x80000000u
-
-/* The head of a chunk. */
-struct F(parts) {
-    uint32_t map, axes, shift, exceptions, zero;
-    T step;
-    U base;
-    uint32_t lengths; /* bytes in front of the length bytes */
-};
 
 /* ---- parsing ---- */
 
@@ -123,21 +124,23 @@ ZD_FN int F(parse_exceptions)(struct F(decoder) * s, const uint32_t *coded,
 
 /* ---- residuals ---- */
 
-ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) * b, U r[VALUES])
+/* Those of the warp's blocks. */
+ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) * b, U *word)
 {
     const uint32_t lane = zd_lane();
     const struct transposer t = transposer_make();
+    word += zd_warp() * VALUES * 32 + lane;
     ZD_UNROLL
     for (uint32_t i = 0; i < VALUES; i++) {
         const uint32_t length = zd_shfl_u32(b->length, i);
         const uint32_t *from = planes + zd_shfl_u32(b->words, i);
-        r[i] = 0;
-        if (length == 0)
-            continue;
-        U m = transpose(&t, lane < length ? from[1 + lane] : 0);
+        const uint32_t signs = length > 0 ? from[0] : 0;
+        U m = lane < length ? from[1 + lane] : 0;
         if (WIDTH == 8 && length > 32)
             m |= (U)((uint64_t)transpose(&t, lane + 32 < length ? from[33 + lane] : 0) << 32);
-        r[i] = from[0] >> lane & 1 ? (U)0 - m : m;
+        if (length > 0)
+            m = (m & ~(U)0xFFFFFFFFu) | transpose(&t, (uint32_t)m);
+        word[32 * i] = signs >> lane & 1 ? (U)0 - m : m;
     }
 }
 
@@ -273,9 +276,9 @@ ZD_FN void F(store_any)(const struct F(decompress_args) * a, const struct F(deco
      usual ? F(dequantized)(p, s->w.word[e]) : F(finished)(a, s, p, e, s->w.word[e]));
 }
 
-ZD_FN void F(store_tile)(const struct F(decompress_args) * a, const struct F(decoder) * s,
-                         const struct F(parts) * p)
+ZD_FN void F(store_tile)(const struct F(decompress_args) * a, const struct F(decoder) * s)
 {
+    const struct F(parts) *p = &s->parts;
     if (p->map == ZMPI_CUDA_QUANTIZED && !p->exceptions)
         F(store_any)(a, s, p, 1);
     else
@@ -311,27 +314,12 @@ ZD_FN int F(find)(const struct F(decompress_args) * a, struct F(decoder) * s)
     return s->needed != 0;
 }
 
-/* The chunk's bytes to s->w.coded; returns the word where they begin, as far behind a multiple of
- * 16 bytes as in the stream. A barrier must follow. */
-ZD_FN uint32_t F(load_coded)(const struct F(decompress_args) * a, struct F(decoder) * s)
+/* ZMPI_OK, and residuals (or words) in s->w; or what is wrong. Barriers inside. */
+ZD_FN uint32_t F(parse)(const struct F(decompress_args) * a, struct F(decoder) * s)
 {
-    const uint64_t word = s->place / 4;
-    const uint32_t skew = (uint32_t)(word % 4), end = skew + s->size / 4;
-    const QUAD *from = (const QUAD *)(const void *)(a->src + (word - skew));
-    for (uint32_t i = zd_tid(); i < end / 4; i += THREADS)
-        s->w.quad[i] = LOAD_QUAD(from + i);
-    for (uint32_t i = end / 4 * 4 + zd_tid(); i < end; i += THREADS)
-        s->w.coded[i] = a->src[word - skew + i];
-    return skew;
-}
-
-/* ZMPI_OK, and residuals (or words) in registers; or what is wrong. Barriers inside. */
-ZD_FN uint32_t F(parse)(const struct F(decompress_args) * a, struct F(decoder) * s,
-                        struct F(parts) * p, U r[VALUES])
-{
-    const uint32_t *coded = s->w.coded + F(load_coded)(a, s);
+    struct F(parts) parts, *const p = &parts;
+    const uint32_t *coded = a->src + s->place / 4;
     struct F(coded_block) b;
-    ZD_SYNC();
     xxh_sums(coded, s->size, s->sum);
     uint32_t good = (uint32_t)F(parse_head)(coded, s->size, &s->tile, a->is_float, p);
     const int planes = good && p->map != ZMPI_CUDA_STORED && !p->zero;
@@ -356,38 +344,29 @@ ZD_FN uint32_t F(parse)(const struct F(decompress_args) * a, struct F(decoder) *
                (p->exceptions ? 4 * end <= s->size : 4 * end == s->size);
     if (planes && good && p->exceptions)
         good = (uint32_t)F(parse_exceptions)(s, coded, &b, masks, all >> 16);
-    if (good) {
-        ZD_UNROLL
-        for (uint32_t i = 0; i < VALUES; i++) {
-            const uint32_t e = zd_warp() * VALUES * 32 + 32 * i + zd_lane();
-            r[i] = p->map == ZMPI_CUDA_STORED && e < s->tile.count
-                       ? F(get_word)(coded + 1 + e * (WIDTH / 4))
-                       : 0;
-        }
-        if (planes)
-            F(get_residuals)(coded + first, &b, r);
-    }
+    if (planes && good)
+        F(get_residuals)(coded + first, &b, s->w.word);
+    for (uint32_t e = zd_tid(); !planes && good && e < BLOCKS * 32; e += THREADS)
+        s->w.word[e] = p->map == ZMPI_CUDA_STORED && e < s->tile.count
+                           ? F(get_word)(coded + 1 + e * (WIDTH / 4))
+                           : 0;
+    if (zd_tid() == 0)
+        s->parts = *p;
     ZD_SYNC(); /* only now must the checksum be there, which one warp has made meanwhile */
     return !s->checksum ? ZMPI_ERR_CHECKSUM : good ? ZMPI_OK : ZMPI_ERR_CORRUPT;
 }
 
-KERNEL_BOUNDED(F(decompress), struct F(decompress_args), a, THREADS, 2)
+KERNEL_BOUNDED(F(decompress), struct F(decompress_args), a, THREADS, 3)
 {
     ZD_SHARED(struct F(decoder), s);
-    U r[VALUES];
-    struct F(parts) p;
     if (!F(find)(&a, s))
         return;
-    const uint32_t status = s->bad ? ZMPI_ERR_CORRUPT : F(parse)(&a, s, &p, r);
+    const uint32_t status = s->bad ? ZMPI_ERR_CORRUPT : F(parse)(&a, s);
     if (status != ZMPI_OK) {
         if (zd_tid() == 0) /* the first chunk has the largest number */
             zd_atomic_max_u64(a.answer, (uint64_t)(0xFFFFFFFFu - s->chunk) << 8 | status);
         return;
     }
-    ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i++)
-        s->w.word[zd_warp() * VALUES * 32 + 32 * i + zd_lane()] = r[i];
-    ZD_SYNC();
-    F(sum_axes)(s, p.axes);
-    F(store_tile)(&a, s, &p);
+    F(sum_axes)(s, s->parts.axes);
+    F(store_tile)(&a, s);
 }

@@ -14,8 +14,8 @@
 /* One chunk in shared memory: its elements, its integers, or what it is coded to. */
 union F(words) {
     U word[CHUNK_BYTES / WIDTH];
-    QUAD quad[CODED_BYTES / 16 + 2];
-    uint32_t coded[CODED_BYTES / 4 + 7]; /* begins up to 3 words later if 16 bytes are loaded */
+    QUAD quad[CHUNK_BYTES / 16];
+    uint32_t coded[CODED_BYTES / 4];
 };
 
 /* 16 bytes, and all of a thread. */

@@ -1,5 +1,5 @@
 /*
- * xxh3.h - XXH3 of xxHash 0.8, 64 bits, seed 0, of a chunk in shared memory, by a block.
+ * xxh3.h - XXH3 of xxHash 0.8, 64 bits, seed 0, of a chunk, by a block of threads.
  *
  * The lanes' sums over 1024 bytes do not depend on their order, so all threads make them; only the
  * scrambling between these (32 times at most) is one after the other, by eight threads.
@@ -7,7 +7,7 @@
 #ifndef ZMPI_GPU_XXH3_H
 #define ZMPI_GPU_XXH3_H
 
-#include "device_code.h"
+#include "blocks.h"
 
 enum { XXH_STRIPE = 64, XXH_ROUND = 1024, XXH_LANES = 8, XXH_ROUNDS = 33 };
 
@@ -120,21 +120,27 @@ ZD_FN uint64_t xxh_product(uint64_t value, uint64_t key)
     return (k & 0xFFFFFFFFu) * (k >> 32);
 }
 
-/* Longer chunks, first step, all threads: the sums of each round of up to 16 stripes. A barrier
- * must follow. */
+/* Longer chunks, first step, all threads: the sums of each round of up to 16 stripes, a warp per
+ * round, which reads four stripes at a time. A barrier must follow. */
 ZD_FN void xxh_sums(const uint32_t *data, uint32_t n, uint64_t sum[XXH_ROUNDS][XXH_LANES])
 {
-    const uint32_t stripes = (n - 1) / XXH_STRIPE;
-    for (uint32_t i = zd_tid(); n > 240 && i < (stripes + 15) / 16 * XXH_LANES; i += zd_bdim()) {
-        const uint32_t round = i / XXH_LANES, lane = i % XXH_LANES;
-        const uint32_t m = stripes - 16 * round < 16 ? stripes - 16 * round : 16;
+    const uint32_t stripes = n > 240 ? (n - 1) / XXH_STRIPE : 0;
+    const uint32_t lane = zd_lane() % XXH_LANES, part = zd_lane() / XXH_LANES;
+    ONE_BY_ONE
+    for (uint32_t round = zd_warp(); 16 * round < stripes; round += zd_bdim() / ZD_WARP) {
         uint64_t s = 0;
-        for (uint32_t j = 0; j < m; j++) {
-            const uint32_t at = XXH_ROUND * round + XXH_STRIPE * j + 8 * lane;
-            s += xxh_product(xxh_read(data, at), xxh_secret[j + lane]);
-            s += xxh_read(data, at ^ 8);
+        ONE_BY_ONE
+        for (uint32_t j = 0; j < 16; j += 4) {
+            const uint32_t stripe = j + part, at = XXH_ROUND * round + XXH_STRIPE * stripe;
+            if (16 * round + stripe >= stripes)
+                continue;
+            s += xxh_product(xxh_read(data, at + 8 * lane), xxh_secret[stripe + lane]);
+            s += xxh_read(data, at + (8 * lane ^ 8));
         }
-        sum[round][lane] = s;
+        s += zd_shfl_xor_u64(s, 8);
+        s += zd_shfl_xor_u64(s, 16);
+        if (part == 0)
+            sum[round][lane] = s;
     }
 }
 

@@ -15,8 +15,9 @@ struct zmpi_emu_config {
     int store_buffer;  /* plain stores stay unseen until a fence; ZMPI_EMU_STORE_BUFFER, 1 */
     unsigned delay;    /* turns a thread may be held back before it publishes; ZMPI_EMU_DELAY, 16 */
     uint64_t spin_limit; /* turns of waiting with no store by anyone: a deadlock; 2 million */
-    /* What is wrong with a kernel's access to global memory, NULL: nothing. NULL: not checked. */
-    const char *(*check)(const void *p, size_t size);
+    /* What is wrong with a kernel's access to global memory; NULL: nothing, and *p becomes where it
+     * is to be made. NULL: all of it is made where it is. */
+    const char *(*find)(void **p, size_t size);
 };
 
 typedef void zmpi_emu_kernel(const void *args);

@@ -15,6 +15,8 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
+#define RESERVE 1024u /* bytes of stack that the emulator itself may need */
+
 static const uint64_t canary = UINT64_C(0x5bd1e9955bd1e995);
 
 /* The stack that the fiber now running was entered from; AddressSanitizer tells. */
@@ -146,7 +148,9 @@ void zmpi_fiber_switch(struct fiber *from, struct fiber *to, int last)
 #endif
 }
 
-int zmpi_fiber_overflowed(const struct fiber *fiber)
+int zmpi_fiber_overflowed(const struct fiber *fiber, int ends)
 {
-    return memcmp(fiber->stack, &canary, sizeof canary) != 0;
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    return here < (uintptr_t)fiber->stack + RESERVE ||
+           (ends && memcmp(fiber->stack, &canary, sizeof canary) != 0);
 }

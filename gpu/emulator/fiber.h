@@ -35,7 +35,8 @@ void zmpi_fiber_switch(struct fiber *from, struct fiber *to, int last);
 /* First thing in start(). */
 void zmpi_fiber_begun(void);
 
-/* Has the fiber used more than its stack? */
-int zmpi_fiber_overflowed(const struct fiber *fiber);
+/* Has the fiber, which runs, come near the end of its stack, or been beyond it? The second is only
+ * looked for if `ends` says so, since that part of the stack is seldom in a cache. */
+int zmpi_fiber_overflowed(const struct fiber *fiber, int ends);
 
 #endif

@@ -94,6 +94,10 @@ void zmpi_emu_set_waiting(struct thread *thread, enum state state);
 /* A store was made, a thread has ended: nobody waits in vain so far. */
 void zmpi_emu_progress(void);
 
+/* fault.c: a kernel that touches what it must not is named before the process ends. */
+void zmpi_emu_watch_faults(void);
+void zmpi_emu_unwatch_faults(void);
+
 /* memory.c */
 void zmpi_emu_stores_to_block(struct thread *thread);
 void zmpi_emu_block_ended(struct block *block);

@@ -26,13 +26,16 @@ static uint16_t mask_of(const void *p, size_t size)
     return (uint16_t)(((1u << size) - 1) << (uintptr_t)p % 16);
 }
 
-static void check(const void *p, size_t size)
+/* Where an access is to be made; an error if it must not be. */
+static void *check(const void *p, size_t size)
 {
+    void *at = (void *)(uintptr_t)p;
     if ((uintptr_t)p % size != 0)
-        zmpi_emu_fail_here("misaligned access of %zu bytes at %p", size, (void *)(uintptr_t)p);
-    const char *wrong = M.config.check == NULL ? NULL : M.config.check(p, size);
+        zmpi_emu_fail_here("misaligned access of %zu bytes at %p", size, at);
+    const char *wrong = M.config.find == NULL ? NULL : M.config.find(&at, size);
     if (wrong != NULL)
-        zmpi_emu_fail_here("access of %zu bytes at %p: %s", size, (void *)(uintptr_t)p, wrong);
+        zmpi_emu_fail_here("access of %zu bytes at %p: %s", size, at, wrong);
+    return at;
 }
 
 /* Shared memory is the block's own, and what is stored there is there. */
@@ -58,8 +61,6 @@ _Static_assert(sizeof(struct writer) <= 16, "it lies in a granule's bytes");
 /* Only the last block that stored into a piece is known. */
 static void note_writer(uint32_t bid, const struct granule *stored)
 {
-    if (stored->mask == 0)
-        return;
     if (M.written.count > MAX_WRITTEN)
         zmpi_granules_clear(&M.written);
     struct granule *g = zmpi_granules_get(&M.written, stored->at);
@@ -91,10 +92,15 @@ static void check_acquired(const void *p, size_t size)
 
 static void to_memory(uint32_t bid, const struct granule *g)
 {
-    unsigned char *bytes = (unsigned char *)g->at;
-    for (unsigned i = 0; i < 16; i++)
+    if (g->mask == 0)
+        return;
+    const unsigned first = (unsigned)__builtin_ctz(g->mask);
+    void *at = (void *)(g->at + first);
+    if (M.config.find != NULL)
+        M.config.find(&at, 1);
+    for (unsigned i = first; i < 16; i++)
         if ((g->mask >> i & 1) != 0)
-            bytes[i] = g->bytes[i];
+            ((unsigned char *)at)[i - first] = g->bytes[i];
     note_writer(bid, g);
 }
 
@@ -187,10 +193,10 @@ static struct granule *own_store(struct thread *thread, uintptr_t at)
 void zmpi_emu_store(void *to, const void *value, size_t size)
 {
     struct thread *thread = M.current;
-    check(to, size);
+    void *at = check(to, size);
     zmpi_emu_progress();
     if (!M.config.store_buffer) {
-        memcpy(to, value, size);
+        memcpy(at, value, size);
         return;
     }
     M.counts.delayed_stores++;
@@ -304,13 +310,13 @@ static void put(void *to, uint64_t value, size_t size)
 
 void zmpi_emu_store_ordered(void *to, uint64_t value, size_t size, enum zmpi_emu_order order)
 {
-    check(to, size);
+    void *at = check(to, size);
     maybe_wait();
     if (order == ZMPI_EMU_RELEASE)
         all_to_memory(M.current);
     else
         same_bytes_to_memory(to);
-    put(to, value, size);
+    put(at, value, size);
 }
 
 /* ---- atomics ---- */
@@ -341,8 +347,9 @@ uint64_t zmpi_emu_atomic(void *at, uint64_t value, uint64_t expected, size_t siz
 {
     maybe_wait();
     if (!is_shared(at)) {
-        check(at, size);
+        void *global = check(at, size);
         same_bytes_to_memory(at);
+        at = global;
     }
     uint32_t half;
     uint64_t old;

@@ -8,8 +8,9 @@
 
 #include <stdint.h>
 
-#define SHARED_DEFAULT ((size_t)48 * 1024) /* dynamic shared memory that needs no ZD_ALLOW_SHARED  \
-                                            */
+#define SHARED_DEFAULT                                                                             \
+    ((size_t)48 * 1024) /* dynamic shared memory that needs no ZD_ALLOW_SHARED                     \
+                         */
 #define SHARED_MOST     ((size_t)227 * 1024) /* of one block */
 #define MULTIPROCESSORS 4
 #define THREADS_EACH    2048 /* of a multiprocessor */
@@ -36,15 +37,16 @@ struct allocation {
     size_t size;
     enum cudaMemoryType type;
     int device;
-    char *map; /* with guard pages; NULL: registered, the caller's own */
+    char *map; /* with a guard page; NULL: registered, the caller's own */
     size_t map_size;
+    char *writable; /* p in a second mapping of device memory, else p */
 };
 
 /* The allocation that p lies in, NULL: host memory CUDA knows nothing of. */
 struct allocation *zmpi_rt_find(const void *p);
 cudaError_t zmpi_rt_free(void *p, enum cudaMemoryType type);
-/* Device memory can be touched between these. */
-void zmpi_rt_open(void);
+/* Device memory can be read, or written too, between these. */
+void zmpi_rt_open(int writable);
 void zmpi_rt_close(void);
 void zmpi_rt_free_all(void);
 

@@ -39,7 +39,7 @@ static void run_copy(struct work *work)
         zmpi_rt_stick(e);
         return;
     }
-    zmpi_rt_open();
+    zmpi_rt_open(1);
     copy_rows((struct copy *)work);
     zmpi_rt_close();
 }

@@ -1,5 +1,7 @@
-/* The fake CUDA runtime: memory of all kinds. Device memory is mapped so that only kernels and
- * copies can touch it, its end (rounded up to 256 bytes) before a page that nothing can. */
+/* The fake CUDA runtime: memory of all kinds. Device memory is mapped twice. Where the program
+ * knows it, kernels alone can read it, and copies write it; its end (rounded up to 256 bytes) lies
+ * before a page that nothing can touch. The second mapping is for what kernels store by zd_st_*, so
+ * that a plain assignment faults: it would escape the store buffers. */
 #include "runtime.h"
 
 #include <stdio.h>
@@ -8,8 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FILLED ((size_t)16 << 20) /* of new memory, with what is neither zero nor anybody's data   \
-                                   */
+#define FILLED                                                                                     \
+    ((size_t)16 << 20) /* of new memory, with what is neither zero nor anybody's data              \
+                        */
 
 static struct {
     struct allocation *list;
@@ -39,43 +42,83 @@ static cudaError_t add(struct allocation allocation)
     return cudaSuccess;
 }
 
+static void unmap(const struct allocation *a)
+{
+    if (a->map == NULL)
+        return;
+    munmap(a->map, a->map_size);
+    if (a->writable != a->p)
+        munmap(a->writable - (a->p - a->map), a->map_size);
+}
+
 static void drop(struct allocation *allocation)
 {
     if (allocation->type == cudaMemoryTypeDevice)
         memory.device_bytes -= allocation->size;
-    if (allocation->map != NULL)
-        munmap(allocation->map, allocation->map_size);
+    unmap(allocation);
     *allocation = memory.list[--memory.count];
+}
+
+static char *map_pages(size_t size, int file)
+{
+    const int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+    void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, file, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+/* Maps a file of `size` bytes twice. */
+static int map_twice(size_t size, char **first, char **second)
+{
+    const int file = memfd_create("device memory", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, (off_t)size) != 0)
+        return 0;
+    *first = map_pages(size, file);
+    *second = map_pages(size, file);
+    close(file);
+    return *first != NULL && *second != NULL;
+}
+
+/* New pages for a->size bytes, which end where the last one but a guard page does. */
+static int map(struct allocation *a)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t rounded = (a->size + 255) / 256 * 256;
+    const size_t pages = (rounded + page - 1) / page * page;
+    char *second = NULL;
+    a->map_size = pages + page;
+    if (a->type != cudaMemoryTypeDevice)
+        second = a->map = map_pages(a->map_size, -1);
+    else if (!map_twice(a->map_size, &a->map, &second))
+        return 0;
+    if (a->map == NULL)
+        return 0;
+    a->p = a->map + pages - rounded;
+    a->writable = second + (pages - rounded);
+    memset(a->map, 0xa5, pages < FILLED ? pages : FILLED);
+    mprotect(a->map + pages, page, PROT_NONE);
+    if (a->type == cudaMemoryTypeDevice)
+        mprotect(a->map, pages, PROT_NONE);
+    return 1;
 }
 
 static cudaError_t allocate(enum cudaMemoryType type, void **p, size_t size)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     *p = NULL;
     if (size == 0)
         return cudaSuccess;
     if (type != cudaMemoryTypeHost && size > zmpi_rt_memory_size() - memory.device_bytes)
         return cudaErrorMemoryAllocation;
-    const size_t rounded = (size + 255) / 256 * 256;
-    const size_t pages = (rounded + page - 1) / page * page;
-    char *map = mmap(NULL, pages + page, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (map == MAP_FAILED)
+    struct allocation a = {.size = size, .type = type, .device = zmpi_rt_device()};
+    if (!map(&a))
         return cudaErrorMemoryAllocation;
-    memset(map, 0xa5, pages < FILLED ? pages : FILLED);
-    mprotect(map + pages, page, PROT_NONE);
-    if (type == cudaMemoryTypeDevice)
-        mprotect(map, pages, PROT_NONE);
-    struct allocation allocation = {map + pages - rounded, size, type,
-                                    zmpi_rt_device(),      map,  pages + page};
-    const cudaError_t e = add(allocation);
+    const cudaError_t e = add(a);
     if (e != cudaSuccess) {
-        munmap(map, pages + page);
+        unmap(&a);
         return e;
     }
     if (type == cudaMemoryTypeDevice)
         memory.device_bytes += size;
-    *p = allocation.p;
+    *p = a.p;
     return cudaSuccess;
 }
 
@@ -107,9 +150,9 @@ static void protect(int protection)
             mprotect(memory.list[i].map, memory.list[i].map_size - page, protection);
 }
 
-void zmpi_rt_open(void)
+void zmpi_rt_open(int writable)
 {
-    protect(PROT_READ | PROT_WRITE);
+    protect(writable ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 
 void zmpi_rt_close(void)
@@ -236,7 +279,11 @@ cudaError_t cudaHostRegister(void *p, size_t size, unsigned flags)
             memory.list[i].p < (char *)p + size)
             e = cudaErrorHostMemoryAlreadyRegistered;
     if (e == cudaSuccess)
-        e = add((struct allocation){p, size, cudaMemoryTypeHost, zmpi_rt_device(), NULL, 0});
+        e = add((struct allocation){.p = p,
+                                    .size = size,
+                                    .type = cudaMemoryTypeHost,
+                                    .device = zmpi_rt_device(),
+                                    .writable = p});
     return zmpi_rt_leave(e);
 }
 

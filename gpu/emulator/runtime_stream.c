@@ -350,13 +350,16 @@ static struct {
     size_t bytes;
 } allowed[MAX_ALLOWED];
 
-static const char *check_access(const void *p, size_t size)
+/* What a kernel stores, it stores by way of the second mapping. */
+static const char *find_access(void **p, size_t size)
 {
-    const struct allocation *a = zmpi_rt_find(p);
+    const struct allocation *a = zmpi_rt_find(*p);
     if (a == NULL)
         return "not memory of CUDA's";
-    if (size > a->size - (size_t)((const char *)p - a->p))
+    const size_t offset = (size_t)((char *)*p - a->p);
+    if (size > a->size - offset)
         return "over the end of an allocation";
+    *p = a->writable + offset;
     return NULL;
 }
 
@@ -370,8 +373,8 @@ static void run_launch(struct work *work)
         return;
     }
     zmpi_emu_defaults(&config);
-    config.check = check_access;
-    zmpi_rt_open();
+    config.find = find_access;
+    zmpi_rt_open(0);
     if (zmpi_emu_run(&config, &launch->grid) != 0) {
         fprintf(stderr, "zmpi emulator: %s\n", zmpi_emu_message());
         zmpi_rt_stick(cudaErrorLaunchFailure);

@@ -90,6 +90,9 @@ void zmpi_emu_fail_here(const char *format, ...)
 
 void zmpi_emu_yield(void)
 {
+    if (zmpi_fiber_overflowed(&M.current->fiber, M.current->state == DONE))
+        zmpi_emu_fail_of(M.current, "stack overflow: a thread has %zu bytes",
+                         M.current->fiber.stack_size);
     zmpi_fiber_switch(&M.current->fiber, &M.scheduler, M.current->state == DONE);
 }
 
@@ -157,8 +160,6 @@ static void resume(struct thread *thread)
     zmpi_emu_self = &thread->self;
     zmpi_fiber_switch(&M.scheduler, &thread->fiber, 0);
     zmpi_emu_self = NULL;
-    if (!M.failed && zmpi_fiber_overflowed(&thread->fiber))
-        zmpi_emu_fail_of(thread, "stack overflow (%zu bytes)", thread->fiber.stack_size);
 }
 
 /* The lanes of one warp go on, in some order, each up to where it waits or gives way. */
@@ -194,7 +195,7 @@ static void begin_block(struct block *block, unsigned place, uint32_t bid)
     for (unsigned t = 0; t < grid->block; t++) {
         struct thread *thread = &block->threads[t];
         *thread = (struct thread){.self = {t, bid, grid->block, grid->grid}, .block = block};
-        zmpi_fiber_make(&thread->fiber, stacks.base + (place * (size_t)grid->block + t) * stack,
+        zmpi_fiber_make(&thread->fiber, stacks.base + (place * (size_t)grid->block + t + 1) * stack,
                         stack, thread_main);
         zmpi_emu_set_ready(thread);
     }
@@ -238,9 +239,10 @@ static void run_blocks(const uint32_t *order)
 
 /* ---- the launch ---- */
 
+/* One more than there are threads, so that below every stack is another. */
 static int have_stacks(size_t count)
 {
-    const size_t size = count * zmpi_fiber_stack_size();
+    const size_t size = (count + 1) * zmpi_fiber_stack_size();
     if (size <= stacks.size)
         return 1;
     if (stacks.base != NULL)
@@ -310,8 +312,10 @@ int zmpi_emu_run(const struct zmpi_emu_config *config, const struct zmpi_emu_gri
     if (order == NULL || !have_blocks()) {
         M.failed = refuse("kernel %s: no memory for the emulator", grid->name);
     } else {
+        zmpi_emu_watch_faults();
         run_blocks(order);
         zmpi_emu_launch_ended();
+        zmpi_emu_unwatch_faults();
     }
     free_blocks();
     free(order);

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -74,6 +76,55 @@ Test(runtime, host_cannot_load_after_a_kernel, .signal = SIGSEGV)
     OK(ZD_LAUNCH(add, 1, 32, 0, NULL, args));
     OK(cudaDeviceSynchronize());
     cr_assert_eq(*(volatile uint32_t *)p, 1);
+}
+
+ZD_KERNEL(read_beyond, struct add_args, a)
+{
+    zd_st_u32(a.p, a.p[64 + zd_tid()]);
+}
+
+ZD_KERNEL(assign, struct add_args, a)
+{
+    if (zd_tid() == 5)
+        a.p[5] = a.by; /* not zd_st_u32 */
+}
+
+static void assign_in(uint32_t *p)
+{
+    struct add_args args = {p, 32, 1};
+    OK(ZD_LAUNCH(assign, 1, 32, 0, NULL, args));
+    cudaDeviceSynchronize();
+}
+
+Test(runtime, kernels_cannot_assign_to_device_memory, .signal = SIGSEGV)
+{
+    assign_in(device(32));
+}
+
+Test(runtime, kernels_cannot_read_behind_the_end, .signal = SIGSEGV)
+{
+    uint32_t *p = device(64);
+    struct add_args args = {p, 1, 1};
+    OK(cudaMemset(p, 0, 256));
+    OK(ZD_LAUNCH(read_beyond, 1, 32, 0, NULL, args));
+    cudaDeviceSynchronize();
+}
+
+Test(runtime, faults_are_named)
+{
+    char line[256] = "";
+    int status, ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        assign_in(device(32));
+        _exit(0);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    cr_assert_gt(read(ends[0], line, sizeof line - 1), 0);
+    cr_assert_not_null(strstr(line, "kernel assign, block 0, thread 5, "), "%s", line);
 }
 
 Test(runtime, pointers)
@@ -216,6 +267,9 @@ Test(runtime, order_between_streams)
     OK(cudaMemcpyAsync(h, d, 128, cudaMemcpyDefault, ordinary));
     OK(cudaStreamSynchronize(ordinary));
     cr_assert_eq(h[31], 0);
+    OK(cudaMemsetAsync(d, 9, 128, one));
+    OK(cudaMemcpy(h, d, 128, cudaMemcpyDeviceToHost)); /* and not for those that are not ordinary */
+    cr_assert_eq(h[31], 0);
     OK(cudaEventDestroy(event));
     FAILS(cudaEventRecord(event, one), cudaErrorInvalidResourceHandle);
 }
@@ -235,6 +289,12 @@ Test(runtime, elapsed)
     OK(cudaEventSynchronize(stop));
     OK(cudaEventElapsedTime(&ms, start, stop));
     cr_assert_geq(ms, 0);
+    OK(cudaEventRecord(stop, NULL));
+    OK(cudaEventRecord(stop, NULL)); /* the second one counts */
+    FAILS(cudaStreamQuery(NULL), cudaErrorNotReady);
+    FAILS(cudaEventElapsedTime(&ms, start, stop), cudaErrorNotReady);
+    FAILS(cudaEventQuery(stop), cudaErrorNotReady);
+    OK(cudaEventElapsedTime(&ms, start, stop));
     FAILS(cudaEventElapsedTime(&ms, start, silent), cudaErrorInvalidResourceHandle);
 }
 
@@ -249,6 +309,7 @@ Test(runtime, wrong_copies)
     FAILS(cudaMemcpy(d, h, 8, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
     FAILS(cudaMemcpy(d, out, 8, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
     FAILS(cudaMemcpy(h, d, 8, cudaMemcpyHostToHost), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy(d, h, 8, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
     FAILS(cudaMemcpy2DAsync(d, 3, h, 8, 4, 2, cudaMemcpyDefault, NULL), cudaErrorInvalidPitchValue);
     FAILS(cudaMemcpyAsync(d, h, 8, cudaMemcpyDefault, (cudaStream_t)(void *)out),
           cudaErrorInvalidResourceHandle);
@@ -371,14 +432,23 @@ static void stuck_after(cudaError_t error)
     OK(cudaMalloc(&p, 8));
 }
 
+ZD_KERNEL(add_wide, struct add_args, a)
+{
+    zd_ld_u64((uint64_t *)a.p + zd_tid());
+}
+
 Test(runtime, failing_kernels_stick)
 {
-    uint32_t *d = device(32);
+    uint32_t *d = device(32), *h = pinned(1);
     struct add_args args = {d, 32, 1};
     cr_assert_eq(zmpi_emu_set_faults("kernel:2"), 0);
     OK(ZD_LAUNCH(add, 1, 32, 0, NULL, args));
     OK(cudaDeviceSynchronize());
     OK(ZD_LAUNCH(add, 1, 32, 0, NULL, args)); /* the launch itself is well */
+    *h = 1234;
+    OK(cudaMemcpyAsync(h, d, 4, cudaMemcpyDeviceToHost, NULL)); /* never done */
+    FAILS(cudaStreamSynchronize(NULL), cudaErrorLaunchFailure);
+    cr_assert_eq(*h, 1234);
     stuck_after(cudaErrorLaunchFailure);
 
     d = device(32);
@@ -393,6 +463,15 @@ Test(runtime, failing_kernels_stick)
     stuck_after(cudaErrorLaunchFailure);
     cr_assert_not_null(strstr(zmpi_emu_message(), "kernel add, block 1, thread 0"), "%s",
                        zmpi_emu_message());
+
+    args.p = device(63); /* half of the last word is beyond the end */
+    OK(ZD_LAUNCH(add_wide, 1, 32, 0, NULL, args));
+    stuck_after(cudaErrorLaunchFailure);
+    cr_assert_not_null(strstr(zmpi_emu_message(), "thread 31"), "%s", zmpi_emu_message());
+
+    cr_assert_eq(zmpi_emu_set_faults("cudaStreamSynchronize:1:700"), 0);
+    FAILS(cudaStreamSynchronize(NULL), cudaErrorIllegalAddress);
+    stuck_after(cudaErrorIllegalAddress);
 
     uint32_t plain[32] = {0}; /* memory that a GPU would not find */
     args = (struct add_args){plain, 32, 1};

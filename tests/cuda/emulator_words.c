@@ -259,7 +259,7 @@ static void check_memory(size_t i)
     memset(expected + 36, 0xee, 4);
     memcpy(expected + 40, (double[]){1.5}, 8);
     memcpy(expected + 48, &four[1], 4);
-    memset(expected + 52, 0xee, 4);
+    memcpy(expected + 52, (uint32_t[]){178}, 4);
     memcpy(expected + 56, &two[1], 8);
     cr_assert_arr_eq((unsigned char *)&out[8 * i], expected, 64);
 }

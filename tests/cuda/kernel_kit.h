@@ -12,6 +12,13 @@
 #include "../../gpu/kernels.h"
 #include "../unit/kit.h"
 
+/* Sanitizers take three times as long. */
+#ifdef __SANITIZE_ADDRESS__
+#define KK_CASES(n) ((n) / 3)
+#else
+#define KK_CASES(n) (n)
+#endif
+
 static struct zmpi_emu_config kk_config;
 static bool kk_failed; /* a launch */
 
@@ -112,15 +119,25 @@ static enum zmpi_status kk_decode(const struct kit_stream *s, const unsigned cha
     return status;
 }
 
+/* What lies behind a buffer that begins its page. */
+static inline size_t kk_behind(size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (page - bytes % page) % page;
+}
+
 /* One array: the same bytes as the CPU's, and decoded the same. */
 static inline void kk_check(const struct zmpi_job *job, const void *data, const char *what)
 {
     static unsigned turn;
     const size_t bytes = kit_bytes(&job->array), size = zmpi_type_size(job->array.type);
     kk_turn(++turn);
+    const bool src_ends = turn % 2 != 0, out_ends = turn % 4 < 2;
     /* As aligned as the type asks at least, and now and then no more than that. */
-    struct kit_guarded src = kit_guard(bytes, turn % 2 != 0), out = kit_guard(bytes, turn % 4 < 2);
+    struct kit_guarded src = kit_guard(bytes, src_ends), out = kit_guard(bytes, out_ends);
     memcpy(src.data, data, bytes);
+    memset(src.data + bytes, 0xEE, src_ends ? 0 : kk_behind(bytes));
+    memset(out.data + bytes, 0xEE, out_ends ? 0 : kk_behind(bytes));
     struct kit_stream cpu = kk_cpu(job, src.data), gpu = {NULL, 0};
     cr_assert_eq(kk_gpu(job, src.data, zmpi_compress_capacity(&job->array), &gpu), ZMPI_OK, "%s",
                  what);
@@ -137,6 +154,8 @@ static inline void kk_check(const struct zmpi_job *job, const void *data, const 
     for (same = 0; same < bytes && expected[same] == out.data[same];)
         same++;
     cr_assert_eq(same, bytes, "%s: decoded element %zu differs", what, same / size);
+    for (size_t i = 0; !out_ends && i < kk_behind(bytes); i++)
+        cr_assert_eq(out.data[bytes + i], 0xEE, "%s: byte %zu behind the array", what, i);
     free(expected);
     free(cpu.data);
     free(gpu.data);

@@ -68,7 +68,7 @@ static void random_arrays(enum zmpi_type type, int cases)
     static const size_t edge[] = {1,  2,  3,  4,  7,  8,  9,  15,  16,
                                   17, 31, 32, 33, 63, 64, 65, 256, 260};
     struct kit_random r = {1000 * (uint64_t)type};
-    for (int i = 0; i < cases; i++) {
+    for (int i = 0; i < KK_CASES(cases); i++) {
         size_t extent[3];
         do {
             for (int k = 0; k < 3; k++)
@@ -76,7 +76,7 @@ static void random_arrays(enum zmpi_type type, int cases)
                     kit_below(&r, 3) ? edge[kit_below(&r, KIT_COUNT(edge))] : 1 + kit_below(&r, 90);
             extent[0] = kit_below(&r, 3) ? extent[0] : 1;
             extent[1] = kit_below(&r, 3) ? extent[1] : 1;
-            if (kit_below(&r, 12) == 0)
+            if (kit_below(&r, type == ZMPI_BYTES ? 2 : 12) == 0)
                 extent[2] = 1 + kit_below(&r, 20000);
         } while (extent[0] * extent[1] * extent[2] > 20000);
         check(type, extent[0], extent[1], extent[2], any_bound(&r), kit_below(&r, 5) ? 0 : 6.5,

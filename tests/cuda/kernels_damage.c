@@ -53,7 +53,7 @@ static void damage(enum zmpi_type type, struct zmpi_bound bound, int kind, bool 
     cr_assert_geq(chunks, 2);
     unsigned char *good = malloc(s.size);
     memcpy(good, s.data, s.size);
-    for (int i = 0; i < cases; i++) {
+    for (int i = 0; i < KK_CASES(cases); i++) {
         char what[120];
         size_t reach = s.size - head;
         reach = i % 3 == 0 ? 4 + parsed.width : i % 3 == 1 && reach > 400 ? 400 : reach;

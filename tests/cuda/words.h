@@ -140,7 +140,11 @@ ZD_KERNEL(words_memory, struct words_args, a)
     zd_st_u16((uint16_t *)own + 1, 0x1234);
     zd_st_f32((float *)(own + 4), 1.5f);
     zd_st_f64((double *)(own + 5), zd_ld_f32((float *)(own + 4)));
+    zd_st_u32((uint32_t *)(own + 6),
+              77); /* the next two come behind it, and no other order is seen */
     zd_st_relaxed_u32((uint32_t *)(own + 6), zd_ld_relaxed_u32((uint32_t *)own + 1));
+    zd_st_u32((uint32_t *)(own + 6) + 1, 78);
+    zd_atomic_add_u32((uint32_t *)(own + 6) + 1, 100);
     zd_st_release_u64(own + 7, zd_ld_acquire_u64(own + 3));
     const uint64_t seen = zd_ld_stream_u64(a.in + 2 * (uint64_t)i);
     zd_fence();

@@ -77,7 +77,9 @@ void zblock_room(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned c
     *part = (struct zpart){.data = scratch};
     if (b->direct)
         *part = (struct zpart){.data = b->direct + at, .holder = b->holder};
-    else if (b->holder && (part->taken = b->holder->take(b->buf, bytes)) != NULL)
+    else if (b->holder)
+        part->taken = b->holder->take(zmemory_first(b->type, b->buf), bytes);
+    if (part->taken)
         *part = (struct zpart){part->taken, b->holder, part->taken, b->holder};
 }
 

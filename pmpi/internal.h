@@ -92,6 +92,8 @@ enum zmpi_status zmemory_range(struct zmemory *m, double threshold, int threads,
                                struct zmpi_range *range);
 /* If the buffer is one stretch of memory: its address, else NULL. */
 unsigned char *zmemory_stretch(const struct ztype *t, const void *buf, MPI_Count count);
+/* The first byte of data, by which a device knows its own. */
+void *zmemory_first(const struct ztype *t, const void *buf);
 /* The device in whose memory the buffer is, NULL for the host's. */
 const struct zmpi_device *zmemory_holder(const struct ztype *t, const void *buf, MPI_Count count);
 /* Copy `bytes` data bytes of elements of a type, from data byte `at` on, to `packed` or from it.

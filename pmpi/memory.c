@@ -32,15 +32,14 @@ static size_t segment_of(const struct ztype *t, uint64_t at)
     return low;
 }
 
-/* The first byte of data, by which a device knows its own. */
-static void *first_byte(const struct ztype *t, const void *buf)
+void *zmemory_first(const struct ztype *t, const void *buf)
 {
     return at_offset(buf, t->count ? t->segment[0].offset : 0);
 }
 
 const struct zmpi_device *zmemory_holder(const struct ztype *t, const void *buf, MPI_Count count)
 {
-    return t->size && count > 0 ? zmpi_device_holding(first_byte(t, buf)) : NULL;
+    return t->size && count > 0 ? zmpi_device_holding(zmemory_first(t, buf)) : NULL;
 }
 
 enum zmpi_status zmemory_copy(const struct ztype *t, const struct zmpi_device *holder, void *buf,
@@ -74,7 +73,7 @@ enum zmpi_status zmemory_copy(const struct ztype *t, const struct zmpi_device *h
 static int pack(struct zmemory *m, const struct ztype *t, const void *buf)
 {
     const struct zmpi_device *holder = m->holder;
-    m->taken = holder ? holder->take(first_byte(t, buf), m->bytes) : NULL;
+    m->taken = holder ? holder->take(zmemory_first(t, buf), m->bytes) : NULL;
     if (!m->taken) {
         m->holder = NULL;
         m->owned = malloc(m->bytes);
@@ -159,7 +158,7 @@ int ztarget_make(struct ztarget *t, void *buf, MPI_Count count, MPI_Datatype dat
         return rc;
     t->holder = zmemory_holder(&t->type, buf, count);
     t->direct = zmemory_stretch(&t->type, buf, count);
-    t->first = first_byte(&t->type, buf);
+    t->first = zmemory_first(&t->type, buf);
     return MPI_SUCCESS;
 }
 

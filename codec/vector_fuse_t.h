@@ -62,8 +62,16 @@ VECTOR V take(struct intake *t, V word, enum source source)
     return f_bits(v);
 }
 
-/* A row that blocks fit in. The hardware's prefetchers stop where a row of the tile ends, so the
- * next tile's rows are asked for here. */
+/* The hardware's prefetchers stop where a row of the tile ends, so the next tile's rows are asked
+ * for here, into the second-level cache. From there to the first they do not follow short rows
+ * either: what is needed three lines on is asked for again (4 % of the whole). */
+VECTOR void fetch(const unsigned char *x, size_t ahead)
+{
+    v_prefetch(x, ahead);
+    __builtin_prefetch((const void *)((uintptr_t)x + 192));
+}
+
+/* A row that blocks fit in. */
 VECTOR void fuse_blocks(struct intake *t, struct neighbours *n, const unsigned char *x,
                         size_t words, size_t ahead, unsigned axes, enum source source,
                         struct packer *p)
@@ -73,7 +81,7 @@ VECTOR void fuse_blocks(struct intake *t, struct neighbours *n, const unsigned c
         for (unsigned k = 0; k < VECTORS; k++) {
             const size_t j = i + k * LANES;
             if (j * WIDTH % 64 == 0)
-                v_prefetch(x + j * WIDTH, ahead);
+                fetch(x + j * WIDTH, ahead);
             r[k] = predict(n, j, axes,
                            take(t, v_load((const U *)(const void *)(x + j * WIDTH)), source));
         }
@@ -87,7 +95,7 @@ VECTOR void fuse_words(struct intake *t, struct neighbours *n, const unsigned ch
 {
     size_t i = 0;
     for (; i + LANES <= words; i += LANES) {
-        v_prefetch(x + i * WIDTH, ahead);
+        fetch(x + i * WIDTH, ahead);
         v_store(r + i, predict(n, i, axes,
                                take(t, v_load((const U *)(const void *)(x + i * WIDTH)), source)));
     }

@@ -1,8 +1,9 @@
 /*
- * background.c - records of nonblocking writes go into the file while the program computes.
+ * background.c - records go into the file while the program computes (nonblocking writes), or the
+ * next piece of a large write is coded.
  *
- * Only that: compression reads at about the rate of a copy of the program's buffer, which would be
- * needed to put it off, so it is done when the call is made. The thread does not call MPI, whose
+ * Compression itself is never put off: it reads at about the rate of a copy of the program's
+ * buffer, which would be needed for that. The thread does not call MPI, whose
  * thread level is the program's choice; it writes to the file itself. What goes wrong is reported
  * by the next call that needs the records to be there, at the latest by sync and close.
  */

@@ -173,7 +173,7 @@ struct zfile {
     struct zmpi_record *waiting; /* the records in the outbox; offset = place in the outbox */
     size_t waiting_count, waiting_room;
 
-    bool nonblocking;               /* inside a nonblocking call */
+    bool behind; /* inside a call that need not find its records in the file when it goes on */
     struct zbackground *background; /* NULL before the first such write */
 
     struct zstats stats;
@@ -230,8 +230,8 @@ uint64_t zplace_slot_size(const struct zfile *f);
 /* Without other ranks: into this rank's slab slots. */
 int zplace_slab(struct zfile *f);
 /* With all ranks: densely. Ends the epoch. Every rank must call it, whatever happened to it before.
- */
-int zplace_dense(struct zfile *f);
+ * more: another one follows at once, so that it need not be in the file before that. */
+int zplace_dense(struct zfile *f, bool more);
 /* n records that were written (rc 0) become known, or are dropped; returns rc, or why not. */
 int zplace_keep(struct zfile *f, struct zmpi_record *record, size_t n, int rc);
 

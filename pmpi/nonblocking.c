@@ -44,7 +44,7 @@ static int cancel(void *state, int complete)
 static int complete(struct zfile *f, int rc, uint64_t bytes, MPI_Request *request)
 {
     *request = MPI_REQUEST_NULL;
-    f->nonblocking = false;
+    f->behind = false;
     if (rc)
         return rc;
     struct outcome *o = malloc(sizeof *o);
@@ -63,7 +63,7 @@ static int start_at(struct zfile *f, MPI_Offset offset, const void *buf, MPI_Cou
                     MPI_Datatype datatype, ztransfer *go, MPI_Request *request)
 {
     struct zrequest r = zrequest_make(buf, count, datatype, MPI_STATUS_IGNORE);
-    f->nonblocking = true;
+    f->behind = true;
     int rc = zaccess_at(f, offset, &r, go, false);
     return complete(f, rc, r.done, request);
 }
@@ -72,7 +72,7 @@ static int start_pointer(struct zfile *f, const void *buf, MPI_Count count, MPI_
                          ztransfer *go, MPI_Request *request)
 {
     struct zrequest r = zrequest_make(buf, count, datatype, MPI_STATUS_IGNORE);
-    f->nonblocking = true;
+    f->behind = true;
     int rc = zaccess_pointer(f, &r, go);
     return complete(f, rc, r.done, request);
 }
@@ -127,7 +127,7 @@ int zf_file_iread_all(struct zfile *f, void *buf, MPI_Count count, MPI_Datatype 
 
 static int start_shared(struct zfile *f, struct zrequest *r, ztransfer *go, MPI_Request *request)
 {
-    f->nonblocking = true;
+    f->behind = true;
     int rc = zshared_access(f, r, go);
     return complete(f, rc, r->done, request);
 }

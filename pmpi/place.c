@@ -85,7 +85,7 @@ int zplace_slab(struct zfile *f)
     if (!rc) {
         bind_records(f, base);
         /* In atomic mode the bytes must be there before the lock is given up. */
-        background = f->nonblocking && !f->session.atomic && zbackground_write(f, base, &rc);
+        background = f->behind && !f->session.atomic && zbackground_write(f, base, &rc);
     }
     if (!rc && !background)
         rc = zwrite_at(f, base, f->outbox, f->outbox_used);
@@ -113,11 +113,12 @@ struct place {
     bool shared;
 };
 
-int zplace_dense(struct zfile *f)
+int zplace_dense(struct zfile *f, bool more)
 {
     struct place place = {.epoch = f->epoch};
     uint64_t before = 0, total = 0, mine = f->outbox_used;
-    int late = zbackground_wait(f), rc = agree_end(f, &place.base);
+    bool background = false;
+    int late = more ? MPI_SUCCESS : zbackground_wait(f), rc = agree_end(f, &place.base);
     if (!rc)
         rc = PMPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, f->comm);
     if (!rc)
@@ -134,9 +135,12 @@ int zplace_dense(struct zfile *f)
     rc = place.status;
     if (mine && !rc) {
         bind_records(f, place.base + before);
-        rc = zwrite_at(f, place.base + before, f->outbox, f->outbox_used);
+        background = more && zbackground_write(f, place.base + before, &rc);
+        if (!background)
+            rc = zwrite_at(f, place.base + before, f->outbox, f->outbox_used);
     }
-    rc = empty_outbox(f, rc);
+    if (!background)
+        rc = empty_outbox(f, rc);
     f->end = place.base + total;
     f->epoch = place.epoch;
     f->session.shared = f->session.shared || place.shared;

@@ -89,7 +89,7 @@ int zsettle_share(struct zfile *f)
 int zsettle_collective(struct zfile *f)
 {
     int staged = zstage_flush(f);
-    int placed = zplace_dense(f);
+    int placed = zplace_dense(f, false);
     int shared = zsettle_share(f);
     return staged ? staged : placed ? placed : shared;
 }

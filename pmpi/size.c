@@ -59,7 +59,7 @@ static int change_size(struct zfile *f, uint64_t size)
         return restart_log(f);
     if (f->rank == 0)
         rc = zencode_size(f, size);
-    int placed = zplace_dense(f);
+    int placed = zplace_dense(f, false);
     rc = rc ? rc : placed;
     f->container.logical_size = size;
     int shared = zsettle_share(f);

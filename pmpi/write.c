@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Raw bytes that one record covers at most: collective calls hold one such piece per rank at a
- * time, independent ones a quarter slot. */
-#define COLLECTIVE_PIECE ((uint64_t)64 << 20)
+/* Raw bytes that one record covers at most: of collective calls this, of independent ones a quarter
+ * slot. While a piece is coded those before it go into the file, so that a call takes no longer
+ * than the slower of both, and the first piece. */
+#define COLLECTIVE_PIECE ((uint64_t)16 << 20)
 
 /* One call on this rank, ready to be cut into pieces. */
 struct plan {
@@ -203,20 +204,32 @@ static int encode_next(struct zfile *f, struct plan *p, uint64_t *begin,
     return status ? zfile_raise_status(f, status, "writing") : zencode_piece(f, &piece);
 }
 
-/* A large write of one rank: coded at once, piece by piece, as much in the outbox as a slot holds.
+/* Is there enough in the outbox to be written while the next piece is coded, or no room for that?
  */
+static bool outbox_is_full(const struct zfile *f, const struct plan *p)
+{
+    const uint64_t slot = zplace_slot_size(f);
+    return f->outbox_used >= slot / 8 ||
+           f->outbox_used + zencode_room(p->piece, p->most_runs) > slot;
+}
+
+/* A large write of one rank: coded at once, piece by piece. */
 static int write_pieces(struct zfile *f, struct plan *p, const struct zmpi_range *range)
 {
+    const bool nonblocking = f->behind; /* it has the time until it is waited for */
     int rc = zstage_flush(f);
+    f->behind = true;
     for (uint64_t at = 0; at < p->memory.bytes && !rc;) {
-        if (f->outbox_used + zencode_room(p->piece, p->most_runs) > zplace_slot_size(f))
+        if (outbox_is_full(f, p))
             rc = zplace_slab(f);
         if (!rc)
             rc = encode_next(f, p, &at, range);
     }
-    if (!rc && f->nonblocking) /* it has the time until it is waited for */
+    if (!rc && nonblocking)
         rc = zplace_slab(f);
-    return rc;
+    f->behind = nonblocking;
+    int late = nonblocking ? MPI_SUCCESS : zbackground_wait(f);
+    return rc ? rc : late;
 }
 
 /* In atomic mode nothing is held back, and nobody writes between two pieces. */
@@ -278,7 +291,8 @@ static int write_staged(struct zfile *f, const struct plan *p, const struct zmpi
     return rc ? rc : told;
 }
 
-/* Round by round: each rank codes a piece, all are placed together. */
+/* Round by round: each rank codes a piece, all are placed together, and written while the next
+ * round is coded. */
 static int write_rounds(struct zfile *f, struct plan *p, const struct zmpi_range *range,
                         uint64_t rounds)
 {
@@ -286,7 +300,7 @@ static int write_rounds(struct zfile *f, struct plan *p, const struct zmpi_range
     int rc = zstage_flush(f);
     for (uint64_t k = 0; k < rounds || k == 0; k++) {
         int step = at < p->memory.bytes ? encode_next(f, p, &at, range) : MPI_SUCCESS;
-        int placed = zplace_dense(f);
+        int placed = zplace_dense(f, k + 1 < rounds);
         rc = rc ? rc : step ? step : placed;
     }
     int shared = zsettle_share(f);

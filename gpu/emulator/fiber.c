@@ -63,7 +63,8 @@ __asm__(".text\n"
         "    popq %r12\n"
         "    popq %rbx\n"
         "    popq %rbp\n"
-        "    ret\n"
+        "    popq %rcx\n" /* not ret: the processor would expect the caller there */
+        "    jmp *%rcx\n"
 #else
 #define FRAME 20
 #define ENTRY 11

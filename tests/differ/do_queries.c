@@ -191,7 +191,7 @@ void do_error(const struct step *x)
                                               "set_view with displacement -5",
                                               "explicit offset with MPI_MODE_SEQUENTIAL"};
     const enum wrong which = (enum wrong)line_arg(x->l, 2);
-    const int n = quirks_bear_error(which) ? sides(x->h->file) : 1;
+    const int n = quirks_bear_error(which) ? sides(x->h->file) : first_plain();
     int rc[2] = {0, 0};
     for (int side = 0; side < n && x->member; side++)
         rc[side] = wrong_call(which, x->file[side]);

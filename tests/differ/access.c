@@ -143,7 +143,7 @@ static void check_status(struct flight *x, int falsify)
 {
     const struct type *t = x->memory;
     int count[2], elements[2], bytes[2], cancelled[2];
-    bool bottom = x->flags & BOTTOM;
+    const bool bottom = x->absolute[0] != MPI_DATATYPE_NULL;
     for (int i = 0; i < 2; i++) {
         MPI_Datatype type = bottom ? x->absolute[0] : x->type;
         MPI_Get_count(&x->status[i], type, &count[i]);

@@ -11,14 +11,13 @@
 
 static const char usage[] =
     "usage: differ [--seed S] [--first K] [--count N] [--folder DIR] [--shared-opens] [--atomic]\n"
-    "              [--sabotage CALL] [--plain [--lenient]] [--lines L] [--verbose] [--trace] "
+    "              [--sabotage CALL] [--plain] [--lines L] [--verbose] [--trace] "
     "[--time T]\n"
     "              [--watchdog T]\n"
     "              [--save FILE | --replay FILE | --emit FILE]\n"
     "\n"
     "  --plain        both files are plain: what can the MPI library do by itself?\n"
-    "  --lenient      wrong data do not matter then\n"
-    "  --lines L      run the first L lines of each program\n"
+    "  --lines L      run the first L lines; with --plain, errors in the last of them count\n"
     "  --time T       start no other program after T seconds\n"
     "  --watchdog T   give up where one program takes T seconds\n"
     "  --save FILE    write program K as text, do not run it\n"
@@ -59,10 +58,6 @@ static bool parse_arguments(int argc, char **argv, struct settings *o, struct se
             compare_plain = true;
             continue;
         }
-        if (strcmp(a, "--lenient") == 0) {
-            compare_lenient = true;
-            continue;
-        }
         if (!value)
             return false;
         i++;
@@ -77,7 +72,7 @@ static bool parse_arguments(int argc, char **argv, struct settings *o, struct se
         else if (strcmp(a, "--watchdog") == 0)
             o->watchdog = (unsigned)strtoul(value, NULL, 10);
         else if (strcmp(a, "--lines") == 0)
-            s->lines = strtoll(value, NULL, 10);
+            s->lines = compare_strict_line = strtoll(value, NULL, 10);
         else if (strcmp(a, "--folder") == 0)
             s->folder = value;
         else if (strcmp(a, "--sabotage") == 0)

@@ -75,9 +75,9 @@ class Job:
             return None, output
 
     def fails_alone(self, ranks, arguments, failure):
-        """What the MPI library makes of a program that failed, up to the line where it did. If that
-        was a hang or a crash, wrong data are no excuse."""
-        arguments = arguments + (["--lines", str(failure.line)] if failure.line else ["--lenient"])
+        """What the MPI library makes of a program that failed, up to the line where it did. Wrong
+        data in other lines are no excuse, and in none for a hang or a crash."""
+        arguments = arguments + (["--lines", str(failure.line)] if failure.line else [])
         seconds = HANG_SECONDS if failure.kind == "hangs" else PROGRAM_SECONDS
         for _ in range(PLAIN_RUNS):
             alone = failure_of(*self.run(ranks, arguments, seconds, plain=True))

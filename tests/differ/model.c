@@ -203,8 +203,7 @@ static void apply_open(struct model *m, const struct line *l)
                          .ranks = (int)line_arg(l, 2) & ((1 << m->ranks) - 1),
                          .amode = (int)line_arg(l, 3),
                          .same_view = true};
-    /* An empty file that nobody may write stays empty, and plain. */
-    h->raw = f->raw || (f->size == 0 && h->amode & MPI_MODE_RDONLY);
+    h->raw = f->raw;
     for (int r = 0; r < RANKS; r++) {
         h->view[r] = (struct view){0, -1, -1};
         h->position[r] = h->amode & MPI_MODE_APPEND ? f->size : 0;

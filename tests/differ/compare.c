@@ -7,7 +7,8 @@
  * share an error of the MPI library.
  *
  * With compare_plain there is no compressed file, but two plain ones: what they do against the
- * standard in line compare_strict_line is the MPI library's own error, and what the driver asks for.
+ * standard in line compare_strict_line is the MPI library's own error, and what the driver asks
+ * for.
  */
 #include "differ.h"
 

@@ -172,13 +172,20 @@ static bool is_open(const struct model *m, int file)
     return false;
 }
 
-/* Then what one wrote is there for all at once. */
+/* Then what one wrote is there for all at once. Not for those who opened it for reading only: there
+ * MPI asks for MPI_File_sync, in atomic mode too (13.6.1), and they need it. */
 static bool all_atomic(const struct model *m, int file)
 {
-    for (int h = 0; h < HANDLES; h++)
-        if (m->handle[h].open && m->handle[h].file == file && !m->handle[h].atomic)
+    int readers = 0, handles = 0;
+    for (int h = 0; h < HANDLES; h++) {
+        if (!m->handle[h].open || m->handle[h].file != file)
+            continue;
+        if (!m->handle[h].atomic)
             return false;
-    return true;
+        handles++;
+        readers += (m->handle[h].amode & MPI_MODE_RDONLY) != 0;
+    }
+    return handles == 1 || readers == 0;
 }
 
 static void resize(struct file *f, int64_t size)

@@ -319,6 +319,7 @@ enum bearing quirks_bear_access(const struct model *m, const struct line *l,
                                 const struct move move[RANKS]);
 int quirks_simple_call(int which);
 bool quirks_bear_preallocate(void);
+bool quirks_bear_open(const struct model *m, const struct line *l);
 bool quirks_bear_sync(const struct model *m);
 /* Can it be called as in LINE_ERROR? */
 bool quirks_bear_error(enum wrong which);

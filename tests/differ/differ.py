@@ -74,12 +74,12 @@ class Job:
                 output, _ = job.communicate()
             return None, output
 
-    def fails_alone(self, ranks, arguments, failure):
+    def fails_alone(self, ranks, arguments, failure, times=PLAIN_RUNS):
         """What the MPI library makes of a program that failed, up to the line where it did. Wrong
         data in other lines are no excuse, and in none for a hang or a crash."""
         arguments = arguments + (["--lines", str(failure.line)] if failure.line else [])
         seconds = HANG_SECONDS if failure.kind == "hangs" else PROGRAM_SECONDS
-        for _ in range(PLAIN_RUNS):
+        for _ in range(times):
             alone = failure_of(*self.run(ranks, arguments, seconds, plain=True))
             if alone:
                 return alone
@@ -139,7 +139,7 @@ class Shrinker:
         seconds = HANG_SECONDS if self.want.kind == "hangs" else PROGRAM_SECONDS
         failure = failure_of(*self.job.run(text.ranks, candidate, seconds))
         return (alike(failure, self.want) and
-                not self.job.fails_alone(text.ranks, candidate, failure))
+                not self.job.fails_alone(text.ranks, candidate, failure, 1))
 
     def fewer_ranks(self, text):
         for ranks in range(1, text.ranks):

@@ -128,6 +128,8 @@ static void run_line(struct session *s, struct model *m, const struct line *l, i
                     access ? calls[line_arg(l, 1)].name : line_names[l->what]);
     s->totals.lines++;
     bool runs = model_allows(m, l, move) && types_usable(m, l);
+    if (l->what == LINE_OPEN)
+        runs = runs && quirks_bear_open(m, l);
     if (l->what == LINE_SYNC || l->what == LINE_SYNC_ONE)
         runs = runs && quirks_bear_sync(m);
     if (runs && l->what != LINE_TYPE && is_raw(m, l))

@@ -88,6 +88,14 @@ bool quirks_bear_error(enum wrong which)
     return component() != OMPIO || (which != WRONG_DISPLACEMENT && which != WRONG_PREALLOCATE);
 }
 
+/* OMPIO: an open that fails by MPI_MODE_EXCL deletes the file if MPI_MODE_DELETE_ON_CLOSE is set.
+ */
+bool quirks_bear_open(const struct model *m, const struct line *l)
+{
+    const int amode = (int)line_arg(l, 3);
+    return component() != OMPIO || !(amode & MPI_MODE_DELETE_ON_CLOSE) || model_open_works(m, l);
+}
+
 /* OMPIO: a process with a request under way, on whatever file, leaves MPI_File_sync with
  * MPI_ERR_OTHER at once, and others wait for it. */
 bool quirks_bear_sync(const struct model *m)

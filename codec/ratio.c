@@ -77,6 +77,7 @@ void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool c
     *s = (struct zmpi_survey){.ratio = job->bound.value,
                               .top = job->top,
                               .keep = job->keep,
+                              .encoder = job->encoder,
                               .careful = careful,
                               .exact = true};
     begin_round(s, 0, 0);

@@ -22,6 +22,7 @@ enum { ZMPI_SURVEY_RUNGS = 13 };
 /* The same on all ranks, but for `sum` before it is added up. */
 struct zmpi_survey {
     double ratio, top, keep;
+    int encoder;
     bool careful;
     int round, first, step, rungs; /* rungs first, first + step, ...: 32 of them halve the bound */
     struct zmpi_survey_sum {

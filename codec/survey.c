@@ -192,6 +192,47 @@ static uint64_t estimate(const struct look *l, const struct column *c, size_t bl
     return (uint64_t)(each * (double)blocks) + chunks * (8 + 4 + 2 * l->width); /* table, heads */
 }
 
+/* ---- other encoders than fle ---- */
+
+/* Bytes that are coded in one piece to see how an encoder compares. */
+#define SLAB ((size_t)1 << 20)
+
+/* From the middle of the array: an eighth of it, or SLAB. */
+static struct zmpi_array slab_of(const struct zmpi_array *array, size_t bytes,
+                                 const unsigned char **src)
+{
+    struct zmpi_array a = *array;
+    int axis = a.extent[0] > 1 ? 0 : a.extent[1] > 1 ? 1 : 2;
+    size_t part = bytes / 8 > SLAB ? bytes / 8 : SLAB, each = bytes / a.extent[axis];
+    size_t n = part / each + 1;
+    a.extent[axis] = n < a.extent[axis] ? n : a.extent[axis];
+    *src += (array->extent[axis] - a.extent[axis]) / 2 * each;
+    return a;
+}
+
+/* What fle takes of a slab becomes so much by the survey's encoder, at the round's middle bound. */
+static double factor_of(const struct zmpi_survey *s, const struct zmpi_array *array, size_t bytes,
+                        const unsigned char *src)
+{
+    struct zmpi_job job = {.array = slab_of(array, bytes, &src),
+                           .abs_bound = zmpi_survey_bound(s, array->type, s->rungs / 2),
+                           .keep = s->keep,
+                           .encoder = ZMPI_FLE,
+                           .threads = 1};
+    size_t capacity = zmpi_compress_capacity(&job.array), fle = 0, other = 0;
+    unsigned char *coded = malloc(capacity);
+    enum zmpi_status status = coded ? ZMPI_OK : ZMPI_ERR_MEMORY;
+    if (!status)
+        status = zmpi_device_cpu()->compress(&job, coded, capacity, src, &fle);
+    job.encoder = s->encoder;
+    if (!status)
+        status = zmpi_device_cpu()->compress(&job, coded, capacity, src, &other);
+    free(coded);
+    return status ? 1
+                  : (double)(other - ZMPI_STREAM_HEADER_BYTES) /
+                        (double)(fle - ZMPI_STREAM_HEADER_BYTES);
+}
+
 void zmpi_survey_add(struct zmpi_survey *s, const struct zmpi_array *array, const void *src)
 {
     struct look l = {.width = zmpi_type_size(array->type), .keep = s->keep};
@@ -209,8 +250,12 @@ void zmpi_survey_add(struct zmpi_survey *s, const struct zmpi_array *array, cons
         s->sum.raw += count * l.width;
         if (l.columns > (size_t)s->rungs)
             s->sum.exact += estimate(&l, &l.column[s->rungs], blocks, chunks);
+        double factor = s->encoder == ZMPI_FLE || s->round == 0
+                            ? 1
+                            : factor_of(s, array, count * l.width, src);
         for (int k = 0; k < s->rungs; k++)
-            s->sum.coded[k] += estimate(&l, &l.column[k], blocks, chunks);
+            s->sum.coded[k] +=
+                (uint64_t)(factor * (double)estimate(&l, &l.column[k], blocks, chunks));
     }
     free(l.work);
     free(l.coded);

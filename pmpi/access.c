@@ -11,10 +11,20 @@ void zstatus_set(MPI_Status *status, uint64_t bytes)
     }
 }
 
+int zfile_sequential(struct zfile *f, const char *what)
+{
+    return f->amode & MPI_MODE_SEQUENTIAL
+               ? zfile_raise(f, MPI_ERR_UNSUPPORTED_OPERATION,
+                             "%s in a file opened with MPI_MODE_SEQUENTIAL", what)
+               : MPI_SUCCESS;
+}
+
 int zaccess_at(struct zfile *f, MPI_Offset offset, struct zrequest *r, ztransfer *go,
                bool collective)
 {
-    int bad = MPI_SUCCESS;
+    int bad = zfile_sequential(f, "an explicit offset");
+    if (bad)
+        return bad;
     if (offset < 0 || __builtin_mul_overflow((uint64_t)offset, f->view.etype_size, &r->position)) {
         bad = zfile_raise(f, MPI_ERR_ARG, "offset %lld is out of range", (long long)offset);
         r->position = 0;
@@ -29,8 +39,11 @@ int zaccess_at(struct zfile *f, MPI_Offset offset, struct zrequest *r, ztransfer
 
 int zaccess_pointer(struct zfile *f, struct zrequest *r, ztransfer *go)
 {
+    int rc = zfile_sequential(f, "the individual file pointer");
+    if (rc)
+        return rc;
     r->position = f->position;
-    int rc = go(f, r, &r->done);
+    rc = go(f, r, &r->done);
     f->position += r->done;
     zstatus_set(r->status, r->done);
     return rc;

@@ -361,6 +361,8 @@ int zsettle_share(struct zfile *f);
 uint64_t zfile_size(struct zfile *f);
 bool zfile_may_read(const struct zfile *f);
 bool zfile_may_write(const struct zfile *f);
+/* MPI_SUCCESS, or the error of what MPI_MODE_SEQUENTIAL forbids. */
+int zfile_sequential(struct zfile *f, const char *what);
 
 /* ---- shared.c ---- */
 

@@ -51,16 +51,16 @@ static enum found inspect(const char *path)
 
 /* Rank 0 decides for all; a wrong setting of one rank is everybody's, so that no rank is left
  * alone. */
-static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o,
-                  int *found, int *wrong)
+static int decide(MPI_Comm comm, const char *path, const struct zmpi_options *o, int *found,
+                  int *wrong)
 {
     int rank, mine[2] = {FOUND_OTHER, *wrong}, all[2];
     int rc = PMPI_Comm_rank(comm, &rank);
     if (!rc && rank == 0) {
         mine[0] = (int)inspect(path);
-        bool writing = amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR);
         bool bound = o->bound_set || *wrong; /* a bound that cannot be read is no wish for none */
-        if (mine[0] == FOUND_EMPTY && !(writing && bound && zmpi_options_file_matches(o, path)))
+        /* Who only reads is one of us too: others may be about to write. */
+        if (mine[0] == FOUND_EMPTY && !(bound && zmpi_options_file_matches(o, path)))
             mine[0] = FOUND_OTHER;
     }
     if (!rc)
@@ -71,9 +71,11 @@ static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
 }
 
 /* The mode the container itself needs: writers read the header and the index, positions are ours.
- */
+ * What may not be is left to the MPI library to refuse. */
 static int physical_mode(int amode)
 {
+    if (amode & MPI_MODE_RDWR && amode & MPI_MODE_SEQUENTIAL)
+        return amode;
     int mode = amode & ~(MPI_MODE_APPEND | MPI_MODE_SEQUENTIAL);
     if (mode & MPI_MODE_WRONLY)
         mode = (mode & ~MPI_MODE_WRONLY) | MPI_MODE_RDWR;
@@ -84,6 +86,9 @@ static int physical_mode(int amode)
 static int load(struct zfile *f)
 {
     struct zmpi_reader reader = zfile_reader(f);
+    f->end = ZMPI_HEADER_BYTES;
+    if (reader.file_size == 0) /* until somebody writes, and we synchronise */
+        return MPI_SUCCESS;
     enum zmpi_status status = zmpi_container_open_lazily(&f->container, &reader);
     if (!status && zfile_may_read(f))
         status = zindex_read_small(&f->container, &reader);
@@ -107,10 +112,9 @@ static int create_or_load(struct zfile *f, enum found found)
     int rc = PMPI_File_get_size(f->fh, &size);
     if (rc)
         return rc;
-    if (size == 0) {
-        f->end = ZMPI_HEADER_BYTES;
+    f->end = ZMPI_HEADER_BYTES;
+    if (size == 0)
         return zheader_create(f);
-    }
     if (found == FOUND_CONTAINER || inspect(f->path) == FOUND_CONTAINER)
         return load(f);
     return zfile_raise(f, MPI_ERR_FILE_IN_USE, "somebody wrote to it while it was being opened");
@@ -214,7 +218,7 @@ int zw_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, 
     int found, wrong = zmpi_options_for_file(&o, path, message) ? MPI_ERR_INFO_VALUE : MPI_SUCCESS;
     if (!wrong)
         wrong = zpolicy_hints(&o, info, message);
-    int rc = decide(comm, path, amode, &o, &found, &wrong);
+    int rc = decide(comm, path, &o, &found, &wrong);
     if (rc)
         return rc;
     if (found == FOUND_FAILED)

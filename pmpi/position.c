@@ -85,6 +85,9 @@ int zf_file_seek(struct zfile *f, MPI_Offset offset, int whence)
 {
     MPI_Offset from = 0;
     uint64_t position;
+    int rc = zfile_sequential(f, "seek");
+    if (rc)
+        return rc;
     if (whence == MPI_SEEK_CUR)
         from = (MPI_Offset)(f->position / f->view.etype_size);
     else if (whence == MPI_SEEK_END)
@@ -102,12 +105,15 @@ int zf_file_seek(struct zfile *f, MPI_Offset offset, int whence)
 int zf_file_get_position(struct zfile *f, MPI_Offset *offset)
 {
     *offset = (MPI_Offset)(f->position / f->view.etype_size);
-    return MPI_SUCCESS;
+    return zfile_sequential(f, "get_position");
 }
 
 int zf_file_get_byte_offset(struct zfile *f, MPI_Offset offset, MPI_Offset *disp)
 {
     uint64_t position;
+    int rc = zfile_sequential(f, "get_byte_offset");
+    if (rc)
+        return rc;
     if (offset < 0 || __builtin_mul_overflow((uint64_t)offset, f->view.etype_size, &position))
         return zfile_raise(f, MPI_ERR_ARG, "get_byte_offset: offset %lld", (long long)offset);
     *disp = (MPI_Offset)zview_offset(&f->view, position);

@@ -162,7 +162,8 @@ int zshared_position(struct zfile *f, uint64_t *position)
 int zf_file_get_position_shared(struct zfile *f, MPI_Offset *offset)
 {
     uint64_t position = 0;
-    int rc = zshared_position(f, &position);
+    int rc = zfile_sequential(f, "get_position_shared");
+    rc = rc ? rc : zshared_position(f, &position);
     *offset = (MPI_Offset)(position / f->view.etype_size);
     return rc;
 }
@@ -172,8 +173,10 @@ int zf_file_seek_shared(struct zfile *f, MPI_Offset offset, int whence)
 {
     uint64_t mine = zfile_size(f), size = 0, at = 0;
     MPI_Offset from = 0;
+    int rc = zfile_sequential(f, "seek_shared");
+    if (rc)
+        return rc;
     PMPI_Allreduce(&mine, &size, 1, MPI_UINT64_T, MPI_MAX, f->comm);
-    int rc = MPI_SUCCESS;
     if (f->rank == 0) {
         if (whence == MPI_SEEK_CUR)
             rc = zshared_position(f, &at);

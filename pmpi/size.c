@@ -66,17 +66,25 @@ static int change_size(struct zfile *f, uint64_t size)
     return rc ? rc : shared;
 }
 
+/* The size is rank 0's, so that all go on alike: in atomic mode each finds others' records when it
+ * looks. */
+static int resize(struct zfile *f, uint64_t size, bool only_larger)
+{
+    int rc = zsettle_collective(f);
+    uint64_t now = f->rank == 0 ? zfile_size(f) : 0;
+    int told = PMPI_Bcast(&now, 1, MPI_UINT64_T, 0, f->comm);
+    if (told || now == size || (only_larger && now > size))
+        return rc ? rc : told;
+    int changed = change_size(f, size);
+    return rc ? rc : changed;
+}
+
 int zf_file_set_size(struct zfile *f, MPI_Offset size)
 {
     if (size < 0 || !zfile_may_write(f))
         return zfile_raise(f, size < 0 ? MPI_ERR_ARG : MPI_ERR_READ_ONLY, "set_size to %lld",
                            (long long)size);
-    int rc = zsettle_collective(f);
-    if (f->container.logical_size != (uint64_t)size) {
-        int changed = change_size(f, (uint64_t)size);
-        rc = rc ? rc : changed;
-    }
-    return rc;
+    return resize(f, (uint64_t)size, false);
 }
 
 int zf_file_preallocate(struct zfile *f, MPI_Offset size)
@@ -84,12 +92,7 @@ int zf_file_preallocate(struct zfile *f, MPI_Offset size)
     if (size < 0 || !zfile_may_write(f))
         return zfile_raise(f, size < 0 ? MPI_ERR_ARG : MPI_ERR_READ_ONLY, "preallocate %lld",
                            (long long)size);
-    int rc = zsettle_collective(f);
-    if (f->container.logical_size < (uint64_t)size) {
-        int changed = change_size(f, (uint64_t)size);
-        rc = rc ? rc : changed;
-    }
-    return rc;
+    return resize(f, (uint64_t)size, true);
 }
 
 /* Others' records become known here, if anybody else writes. */

@@ -1,7 +1,8 @@
 #!/bin/bash
 # nightly.sh [JOB...]: tests that take too long for scripts/test.sh, all or those named; another seed every day.
 #
-# NIGHTLY_SEED=N repeats the run that printed N.
+# NIGHTLY_SEED=N repeats the run that printed N. NIGHTLY_KILLS=N and NIGHTLY_SECONDS=T make it shorter: kills of each
+# MPI, and seconds for the random programs of each MPI-IO implementation and number of ranks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -32,8 +33,8 @@ kills() {
 job_kills() {
     build build mpicc.openmpi
     build build-mpich mpicc.mpich
-    kills build mpirun.openmpi 300
-    kills build-mpich mpirun.mpich 100
+    kills build mpirun.openmpi "${NIGHTLY_KILLS:-300}"
+    kills build-mpich mpirun.mpich "${NIGHTLY_KILLS:-100}"
 }
 
 # random_programs FOLDER RANKS LAUNCHER...: five minutes of tests/differ in a build.
@@ -44,7 +45,7 @@ random_programs() {
     (
         cd "$folder/tests/run/nightly"
         "$root/tests/differ/differ.py" --preload "$root/$folder/lib/libzmpi.so" --seed "$seed" --count 1000000 \
-            --seconds 900 --shrink-seconds 1800 --option=--time --option=300 --option=--atomic --option=--shared-opens \
+            --time "${NIGHTLY_SECONDS:-300}" --shrink-seconds 1800 --option=--atomic --option=--shared-opens \
             "$root/$folder/bin/tests/differ" "$ranks" -- "$@" -n
     )
 }

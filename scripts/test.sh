@@ -31,10 +31,10 @@ configure_and_build() {
 # The CUDA plug-in, where nvcc is: once, for one kind of GPU.
 configure_and_build release build -DMPI_C_COMPILER=mpicc.openmpi -DZMPI_WERROR=ON -DZMPI_CUDA_ARCHITECTURES=90
 configure_and_build asan build-asan -DMPI_C_COMPILER=mpicc.openmpi \
-    -DZMPI_TEST_PREFIX=asan. -DZMPI_TEST_GROUPS="unit;fuzz;mpi" -DZMPI_TEST_RANKS=2
+    -DZMPI_TEST_PREFIX=asan. -DZMPI_TEST_GROUPS="unit;fuzz;mpi;differ" -DZMPI_TEST_RANKS=2
 # MPICH's ranks never sleep while they wait: four of them on two cores take most of the time of all tests.
 configure_and_build release build-mpich -DMPI_C_COMPILER=mpicc.mpich -DZMPI_WERROR=ON -DZMPI_CUDA=OFF \
-    -DZMPI_TEST_PREFIX=mpich. -DZMPI_TEST_GROUPS=mpi -DZMPI_TEST_RANKS="1;2;3"
+    -DZMPI_TEST_PREFIX=mpich. -DZMPI_TEST_GROUPS="mpi;differ" -DZMPI_TEST_RANKS="1;2;3"
 folders=(build build-asan build-mpich)
 if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
     configure_and_build arm64 build-arm64 -DZMPI_WERROR=ON

@@ -5,6 +5,9 @@
  * and printed as C (emit.c). The model (model.c, rules.c) knows what a correct library does with a
  * line and whether MPI allows it there: generate.c appends only lines that it allows, execute.c
  * skips those that it does not, so that any subset of the lines is a correct program again.
+ *
+ * What fails is run again with two plain files and without the library in front: what the MPI
+ * library cannot do by itself is not held against zmpi (differ.py).
  */
 #ifndef ZMPI_TESTS_DIFFER_H
 #define ZMPI_TESTS_DIFFER_H
@@ -300,7 +303,7 @@ struct session {
     MPI_Comm comm[1 << RANKS]; /* by mask */
     const char *folder;
     const char *sabotage; /* call whose result is falsified, or NULL */
-    bool verbose;
+    int64_t lines;        /* run no more of a program */
     struct totals totals;
 };
 
@@ -316,6 +319,8 @@ enum bearing quirks_bear_access(const struct model *m, const struct line *l,
                                 const struct move move[RANKS]);
 int quirks_simple_call(int which);
 bool quirks_bear_preallocate(void);
+bool quirks_bear_open(const struct model *m, const struct line *l);
+bool quirks_bear_sync(const struct model *m);
 /* Can it be called as in LINE_ERROR? */
 bool quirks_bear_error(enum wrong which);
 
@@ -323,12 +328,16 @@ bool quirks_bear_error(enum wrong which);
 
 /* What is being done, for messages. */
 void compare_context(int64_t program, int line, const char *what);
+/* From now on the process ends itself after so many seconds, and says where; 0: never. */
+void compare_watch(unsigned seconds);
 /* untouched: both files are plain; alone: there is no plain file. */
 void compare_files(bool untouched, bool alone);
 bool compare_is_untouched(void);
 extern int64_t compare_deviations;
 extern bool compare_verbose; /* name deviations */
 extern bool compare_trace;   /* and every line */
+extern bool compare_plain;   /* both files are plain: can the MPI library do this program? */
+extern int64_t compare_strict_line; /* then: in this line, without an error; 0: without a crash and in time */
 _Noreturn void compare_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* z: compressed, p: plain. Without a model the two must agree; with one z must agree with it. */
 void compare_both(const char *what, int64_t z, int64_t p);

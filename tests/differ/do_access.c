@@ -65,7 +65,7 @@ void do_end(const struct step *x)
     struct flight *f = &my.split[x->id];
     if (!x->member)
         return;
-    for (int side = 0; side < f->sides - f->simple; side++) {
+    for (int side = 0; side < (f->simple ? first_plain() : f->sides); side++) {
         void *buf = f->flags & BOTTOM ? MPI_BOTTOM : f->buffer[side] + f->origin;
         int rc = end_split(x->h->split - 1, x->file[side], buf,
                            f->flags & IGNORE_STATUS ? MPI_STATUS_IGNORE : &f->status[side]);

@@ -93,7 +93,7 @@ void do_resize(const struct step *x)
     const int64_t bytes = line_arg(x->l, 1);
     int rc[2] = {0, 0};
     for (int side = 0; side < sides(x->h->file) && x->member; side++) {
-        if (x->l->what == LINE_PREALLOCATE && (side == 0 || quirks_bear_preallocate()))
+        if (x->l->what == LINE_PREALLOCATE && (side < first_plain() || quirks_bear_preallocate()))
             rc[side] = MPI_File_preallocate(x->file[side], bytes);
         else if (x->l->what == LINE_SET_SIZE || bytes > x->m->file[x->h->file].size)
             rc[side] = MPI_File_set_size(x->file[side], bytes);
@@ -113,14 +113,14 @@ void do_atomicity(const struct step *x)
 /* ---- views ---- */
 
 /* What is under way on the plain file must be over before it is closed. */
-static void leave_handle(int handle)
+static void leave_handle(int handle, int side)
 {
     for (int k = 0; k < FLIGHTS; k++) {
         struct flight *f = &my.flight[handle][k];
-        if (f->used && f->request[1] != MPI_REQUEST_NULL)
-            MPI_Wait(&f->request[1], &f->status[1]);
+        if (f->used && f->request[side] != MPI_REQUEST_NULL)
+            MPI_Wait(&f->request[side], &f->status[side]);
     }
-    MPI_File_close(&my.file[handle][1]);
+    MPI_File_close(&my.file[handle][side]);
 }
 
 void leave_plain(const struct step *x)
@@ -129,7 +129,8 @@ void leave_plain(const struct step *x)
     for (int h = 0; h < HANDLES; h++)
         if (!my.alone[file] && x->m->handle[h].open && x->m->handle[h].file == file &&
             x->m->handle[h].ranks >> x->s->rank & 1)
-            leave_handle(h);
+            for (int side = first_plain(); side < 2; side++)
+                leave_handle(h, side);
     my.alone[file] = true;
     compare_files(x->h->raw, true);
 }

@@ -8,7 +8,12 @@ struct state my;
 
 int sides(int64_t file)
 {
-    return my.alone[file] ? 1 : 2;
+    return my.alone[file] ? first_plain() : 2;
+}
+
+int first_plain(void)
+{
+    return compare_plain ? 0 : 1;
 }
 
 const char *path_of(const struct session *s, int64_t file, int side)
@@ -123,6 +128,10 @@ static void run_line(struct session *s, struct model *m, const struct line *l, i
                     access ? calls[line_arg(l, 1)].name : line_names[l->what]);
     s->totals.lines++;
     bool runs = model_allows(m, l, move) && types_usable(m, l);
+    if (l->what == LINE_OPEN)
+        runs = runs && quirks_bear_open(m, l);
+    if (l->what == LINE_SYNC || l->what == LINE_SYNC_ONE)
+        runs = runs && quirks_bear_sync(m);
     if (runs && l->what != LINE_TYPE && is_raw(m, l))
         runs = library_bears(m, l, move);
     if (runs && l->what != LINE_TYPE)
@@ -206,7 +215,7 @@ void execute(struct session *s, struct model *m, const struct program *p)
     model_reset(m);
     memset(my.alone, 0, sizeof my.alone);
     remove_files(s);
-    for (int i = 0; i < p->count; i++)
+    for (int i = 0; i < p->count && i < s->lines; i++)
         run_line(s, m, &p->line[i], i + 1);
     finish_handles(s, m, p->count + 1);
     for (int file = 0; file < FILES && s->rank == 0; file++)

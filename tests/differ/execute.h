@@ -33,8 +33,9 @@ do_line do_access, do_end, do_complete;
 do_line do_seek, do_seek_shared, do_position, do_position_shared, do_byte_offset, do_size, do_info,
     do_error;
 
-/* 1 or 2: are both files there? */
+/* How many files there are: 2, or without the plain ones 1 (0 if both are plain). */
 int sides(int64_t file);
+int first_plain(void); /* side */
 const char *path_of(const struct session *s, int64_t file, int side);
 void barrier(void);
 /* Of those who have the file open: what one moves, like the shared pointer, the others see. */

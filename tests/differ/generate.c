@@ -81,6 +81,8 @@ static int some_amode(struct maker *k, bool exists)
         amode |= MPI_MODE_UNIQUE_OPEN;
     if (of(k, 2)) /* often one that is no mode at all */
         amode ^= MPI_MODE_RDONLY;
+    if (of(k, 1))
+        amode |= MPI_MODE_SEQUENTIAL;
     if (of(k, 2))
         amode &= ~(MPI_MODE_CREATE | MPI_MODE_EXCL);
     return amode;

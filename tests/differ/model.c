@@ -172,13 +172,20 @@ static bool is_open(const struct model *m, int file)
     return false;
 }
 
-/* Then what one wrote is there for all at once. */
+/* Then what one wrote is there for all at once. Not for those who opened it for reading only: there
+ * MPI asks for MPI_File_sync, in atomic mode too (13.6.1), and they need it. */
 static bool all_atomic(const struct model *m, int file)
 {
-    for (int h = 0; h < HANDLES; h++)
-        if (m->handle[h].open && m->handle[h].file == file && !m->handle[h].atomic)
+    int readers = 0, handles = 0;
+    for (int h = 0; h < HANDLES; h++) {
+        if (!m->handle[h].open || m->handle[h].file != file)
+            continue;
+        if (!m->handle[h].atomic)
             return false;
-    return true;
+        handles++;
+        readers += (m->handle[h].amode & MPI_MODE_RDONLY) != 0;
+    }
+    return handles == 1 || readers == 0;
 }
 
 static void resize(struct file *f, int64_t size)
@@ -203,8 +210,7 @@ static void apply_open(struct model *m, const struct line *l)
                          .ranks = (int)line_arg(l, 2) & ((1 << m->ranks) - 1),
                          .amode = (int)line_arg(l, 3),
                          .same_view = true};
-    /* An empty file that nobody may write stays empty, and plain. */
-    h->raw = f->raw || (f->size == 0 && h->amode & MPI_MODE_RDONLY);
+    h->raw = f->raw;
     for (int r = 0; r < RANKS; r++) {
         h->view[r] = (struct view){0, -1, -1};
         h->position[r] = h->amode & MPI_MODE_APPEND ? f->size : 0;

@@ -88,6 +88,25 @@ bool quirks_bear_error(enum wrong which)
     return component() != OMPIO || (which != WRONG_DISPLACEMENT && which != WRONG_PREALLOCATE);
 }
 
+/* OMPIO: an open that fails by MPI_MODE_EXCL deletes the file if MPI_MODE_DELETE_ON_CLOSE is set.
+ */
+bool quirks_bear_open(const struct model *m, const struct line *l)
+{
+    const int amode = (int)line_arg(l, 3);
+    return component() != OMPIO || !(amode & MPI_MODE_DELETE_ON_CLOSE) || model_open_works(m, l);
+}
+
+/* OMPIO: a process with a request under way, on whatever file, leaves MPI_File_sync with
+ * MPI_ERR_OTHER at once, and others wait for it. */
+bool quirks_bear_sync(const struct model *m)
+{
+    bool idle = true;
+    for (int h = 0; h < HANDLES && component() == OMPIO; h++)
+        for (int r = 0; r < m->ranks && m->handle[h].open; r++)
+            idle = idle && !m->handle[h].split && m->handle[h].flights[r] == 0;
+    return idle;
+}
+
 /* OMPIO: some ranks leave the next set_size before the others have come. */
 bool quirks_bear_preallocate(void)
 {

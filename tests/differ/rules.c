@@ -82,6 +82,9 @@ static bool open_allowed(const struct model *m, const struct line *l)
         return false;
     if (others == 0)
         return true;
+    /* docs/limits.md: who comes now takes it for a new file */
+    if (m->file[file].raw && m->file[file].size == 0)
+        return false;
     if (!m->shared_opens || amode & (MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN))
         return false;
     for (int h = 0; h < HANDLES; h++)

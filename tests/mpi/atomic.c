@@ -157,6 +157,27 @@ static void shared_pointer(void)
     OK(MPI_File_close(&file));
 }
 
+/* Only the rank that wrote knows how long the file has become: all must decide alike whether it
+ * grows. */
+static void resize(void)
+{
+    const int last = ranks - 1;
+    MPI_Offset size;
+    check_say("preallocate and set_size");
+    MPI_File file = open_atomic();
+    if (rank == last)
+        OK(MPI_File_write_at(file, 1000, &last, 1, MPI_INT, MPI_STATUS_IGNORE));
+    OK(MPI_File_preallocate(file, 500));
+    OK(MPI_File_set_size(file, 1000 + sizeof last));
+    OK(MPI_File_get_size(file, &size));
+    CHECK_EQUAL(size, 1000 + sizeof last);
+    OK(MPI_File_set_size(file, 700));
+    OK(MPI_File_preallocate(file, 900));
+    OK(MPI_File_get_size(file, &size));
+    CHECK_EQUAL(size, 900);
+    OK(MPI_File_close(&file));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -168,6 +189,7 @@ int main(int argc, char **argv)
     fight_with_holes();
     relay();
     shared_pointer();
+    resize();
     check_remove(path, MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;

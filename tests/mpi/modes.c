@@ -86,6 +86,29 @@ static void read_only(int rank)
     check_file(rank);
 }
 
+/* Only the shared pointer moves there. */
+static void sequential(void)
+{
+    MPI_Offset at;
+    MPI_Request request;
+    float data[2];
+    MPI_File file = open_file(MPI_MODE_RDONLY | MPI_MODE_SEQUENTIAL);
+    check_say("sequential");
+    const int not = MPI_ERR_UNSUPPORTED_OPERATION;
+    CHECK_CLASS(MPI_File_read_at(file, 0, data, 1, MPI_FLOAT, MPI_STATUS_IGNORE), not );
+    CHECK_CLASS(MPI_File_read_all(file, data, 1, MPI_FLOAT, MPI_STATUS_IGNORE), not );
+    CHECK_CLASS(MPI_File_iread(file, data, 1, MPI_FLOAT, &request), not );
+    CHECK_CLASS(MPI_File_read_at_all_begin(file, 0, data, 1, MPI_FLOAT), not );
+    CHECK_CLASS(MPI_File_seek(file, 0, MPI_SEEK_SET), not );
+    CHECK_CLASS(MPI_File_seek_shared(file, 0, MPI_SEEK_SET), not );
+    CHECK_CLASS(MPI_File_get_position(file, &at), not );
+    CHECK_CLASS(MPI_File_get_position_shared(file, &at), not );
+    CHECK_CLASS(MPI_File_get_byte_offset(file, 0, &at), not );
+    OK(MPI_File_read_ordered(file, data, 1, MPI_FLOAT, MPI_STATUS_IGNORE));
+    CHECK(data[0] == (float)check_rank(MPI_COMM_WORLD));
+    OK(MPI_File_close(&file));
+}
+
 /* Wrong on one rank only: the others must come back too. */
 static void wrong_arguments(int rank, int ranks)
 {
@@ -204,6 +227,7 @@ int main(int argc, char **argv)
     create(rank);
     exclusive();
     read_only(rank);
+    sequential();
     wrong_arguments(rank, ranks);
     queries(ranks);
     delete (rank);

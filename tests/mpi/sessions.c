@@ -212,6 +212,34 @@ static void reader(void)
     check_closed(ROUNDS);
 }
 
+/* One who came when the file was empty sees what others write then. */
+static void early_reader(void)
+{
+    MPI_Offset size;
+    int data[N];
+    check_say("reader of an empty file");
+    check_remove(path, MPI_COMM_WORLD);
+    MPI_File writer = open_on(MPI_COMM_WORLD, MPI_MODE_WRONLY | MPI_MODE_CREATE);
+    OK(MPI_File_close(&writer));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQUAL(check_disk_size(path), 0);
+    MPI_File file = open_on(MPI_COMM_SELF, MPI_MODE_RDONLY);
+    MPI_Barrier(MPI_COMM_WORLD);
+    writer = open_on(MPI_COMM_WORLD, MPI_MODE_WRONLY);
+    OK(MPI_File_get_size(file, &size));
+    CHECK_EQUAL(size, 0);
+    fill(data, N, rank, 0);
+    OK(MPI_File_write_at(writer, place(rank, 0), data, N, MPI_INT, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&writer));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_sync(file);
+    OK(MPI_File_get_size(file, &size));
+    CHECK_EQUAL(size, place(0, 1));
+    expect_all(file, 1);
+    OK(MPI_File_close(&file));
+    check_closed(1);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -224,6 +252,7 @@ int main(int argc, char **argv)
     both_ways();
     halves();
     reader();
+    early_reader();
     MPI_Finalize();
     return 0;
 }

@@ -72,4 +72,5 @@ if [[ $sanitizer ]]; then
             echo "compute-sanitizer $tool: FAILED, exit status $? (124: it took too long)"
     done
 fi
+echo "== measuring"
 "$program" --measure "${measure[@]}" --json "$json" --folder "$folder" "${fields[@]}"

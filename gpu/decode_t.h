@@ -53,7 +53,7 @@ ZD_FN U F(get_word)(const uint32_t *from)
 
 /* As parse_chunk in codec/layout_t.h, up to the length bytes. */
 ZD_FN int F(parse_head)(const uint32_t *coded, uint32_t size, const struct tile *c, int is_float,
-                        struct F(parts) * p)
+                        struct F(parts) *p)
 {
     const uint32_t flags = coded[0] >> 16 & 255;
     p->map = coded[0] & 255;
@@ -91,7 +91,7 @@ struct F(coded_block) {
 
 /* The length byte of each block; false if it cannot be one. */
 ZD_FN int F(parse_length)(const uint32_t *coded, const struct tile *c, uint32_t lengths,
-                          struct F(coded_block) * b)
+                          struct F(coded_block) *b)
 {
     const uint32_t block = zd_warp() * VALUES + zd_lane();
     uint32_t byte = 0;
@@ -104,8 +104,8 @@ ZD_FN int F(parse_length)(const uint32_t *coded, const struct tile *c, uint32_t 
 
 /* Masks of exceptions, and where their values are: to shared memory. False if they are not sound,
  * or do not fill the chunk from `masks` (words) on. Barriers inside. */
-ZD_FN int F(parse_exceptions)(struct F(decoder) * s, const uint32_t *coded,
-                              const struct F(coded_block) * b, uint32_t masks, uint32_t count)
+ZD_FN int F(parse_exceptions)(struct F(decoder) *s, const uint32_t *coded,
+                              const struct F(coded_block) *b, uint32_t masks, uint32_t count)
 {
     const uint32_t block = zd_warp() * VALUES + zd_lane();
     const uint32_t mask = b->marks ? coded[masks + b->masks] : 0;
@@ -125,7 +125,7 @@ ZD_FN int F(parse_exceptions)(struct F(decoder) * s, const uint32_t *coded,
 /* ---- residuals ---- */
 
 /* Those of the warp's blocks. */
-ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) * b, U *word)
+ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) *b, U *word)
 {
     const uint32_t lane = zd_lane();
     const struct transposer t = transposer_make();
@@ -148,7 +148,7 @@ ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) 
 
 /* Along x, by all threads, each of which has some elements behind each other; sums begin anew every
  * `period` elements if it `restarts`, a constant. Barriers before and after. */
-ZD_FN void F(sum_x)(struct F(decoder) * s, struct divisor period, int restarts)
+ZD_FN void F(sum_x)(struct F(decoder) *s, struct divisor period, int restarts)
 {
     const uint32_t lane = zd_lane(), first = zd_tid() * VALUES;
     const uint32_t start = restarts ? first - divide(first, period) * period.d : first;
@@ -209,7 +209,7 @@ ZD_FN void F(sum_column)(U *q, uint32_t n, uint32_t stride)
         *q = acc += *q;
 }
 
-ZD_FN void F(sum_axes)(struct F(decoder) * s, uint32_t axes)
+ZD_FN void F(sum_axes)(struct F(decoder) *s, uint32_t axes)
 {
     const struct tile *c = &s->tile;
     if (axes == ZMPI_CUDA_X)
@@ -230,14 +230,14 @@ ZD_FN void F(sum_axes)(struct F(decoder) * s, uint32_t axes)
 
 /* ---- words ---- */
 
-ZD_FN U F(dequantized)(const struct F(parts) * p, U q)
+ZD_FN U F(dequantized)(const struct F(parts) *p, U q)
 {
     return F(bits)((T)(S)(q + p->base) * p->step);
 }
 
 /* What element e of the tile decodes to. */
-ZD_FN U F(finished)(const struct F(decompress_args) * a, const struct F(decoder) * s,
-                    const struct F(parts) * p, uint32_t e, U q)
+ZD_FN U F(finished)(const struct F(decompress_args) *a, const struct F(decoder) *s,
+                    const struct F(parts) *p, uint32_t e, U q)
 {
     if (p->exceptions && s->mask[e / 32] >> e % 32 & 1) {
         const uint32_t value = s->value[e / 32];
@@ -256,8 +256,8 @@ ZD_FN U F(finished)(const struct F(decompress_args) * a, const struct F(decoder)
 }
 
 /* usual: a constant, true if the chunk is of map 0 without exceptions. */
-ZD_FN void F(store_any)(const struct F(decompress_args) * a, const struct F(decoder) * s,
-                        const struct F(parts) * p, int usual)
+ZD_FN void F(store_any)(const struct F(decompress_args) *a, const struct F(decoder) *s,
+                        const struct F(parts) *p, int usual)
 {
     const struct tile *c = &s->tile;
     const uint32_t quads = c->vector ? c->count / IN_QUAD : 0;
@@ -276,7 +276,7 @@ ZD_FN void F(store_any)(const struct F(decompress_args) * a, const struct F(deco
      usual ? F(dequantized)(p, s->w.word[e]) : F(finished)(a, s, p, e, s->w.word[e]));
 }
 
-ZD_FN void F(store_tile)(const struct F(decompress_args) * a, const struct F(decoder) * s)
+ZD_FN void F(store_tile)(const struct F(decompress_args) *a, const struct F(decoder) *s)
 {
     const struct F(parts) *p = &s->parts;
     if (p->map == ZMPI_CUDA_QUANTIZED && !p->exceptions)
@@ -288,7 +288,7 @@ ZD_FN void F(store_tile)(const struct F(decompress_args) * a, const struct F(dec
 /* ---- a chunk ---- */
 
 /* The next chunk and where it is; false if there is nothing to do. */
-ZD_FN int F(find)(const struct F(decompress_args) * a, struct F(decoder) * s)
+ZD_FN int F(find)(const struct F(decompress_args) *a, struct F(decoder) *s)
 {
     if (zd_tid() == 0) {
         const uint32_t k = zd_atomic_add_u32(a->ticket, 1);
@@ -315,7 +315,7 @@ ZD_FN int F(find)(const struct F(decompress_args) * a, struct F(decoder) * s)
 }
 
 /* ZMPI_OK, and residuals (or words) in s->w; or what is wrong. Barriers inside. */
-ZD_FN uint32_t F(parse)(const struct F(decompress_args) * a, struct F(decoder) * s)
+ZD_FN uint32_t F(parse)(const struct F(decompress_args) *a, struct F(decoder) *s)
 {
     struct F(parts) parts, *const p = &parts;
     const uint32_t *coded = a->src + s->place / 4;

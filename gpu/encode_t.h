@@ -29,7 +29,7 @@ ZD_FN uint32_t F(head_bytes)(uint32_t map)
     return 4 + (map == ZMPI_CUDA_QUANTIZED ? 2 * WIDTH : WIDTH);
 }
 
-ZD_FN uint32_t F(stored_bytes)(const struct F(encoder) * s)
+ZD_FN uint32_t F(stored_bytes)(const struct F(encoder) *s)
 {
     return 4 + s->tile.count * WIDTH;
 }
@@ -37,7 +37,7 @@ ZD_FN uint32_t F(stored_bytes)(const struct F(encoder) * s)
 /* ---- sizes ---- */
 
 /* Lengths of the warp's blocks from their residuals. */
-ZD_FN void F(measure_blocks)(const U r[VALUES], struct F(lengths) * l)
+ZD_FN void F(measure_blocks)(const U r[VALUES], struct F(lengths) *l)
 {
     const uint32_t lane = zd_lane();
     ZD_UNROLL
@@ -48,7 +48,7 @@ ZD_FN void F(measure_blocks)(const U r[VALUES], struct F(lengths) * l)
 }
 
 /* The word of the array that became element e of the tile. */
-ZD_FN U F(original)(const struct F(compress_args) * a, const struct F(encoder) * s, uint32_t e)
+ZD_FN U F(original)(const struct F(compress_args) *a, const struct F(encoder) *s, uint32_t e)
 {
     return e < s->tile.count ? F(load_word)(&a->tiles, a->src, word_at(&a->tiles, &s->tile, e)) : 0;
 }
@@ -61,7 +61,7 @@ ZD_FN int F(uniform)(uint32_t mask, U word)
 }
 
 /* Lane i: how many values block i of the warp stores. */
-ZD_FN uint32_t F(count_values)(const struct F(compress_args) * a, const struct F(encoder) * s)
+ZD_FN uint32_t F(count_values)(const struct F(compress_args) *a, const struct F(encoder) *s)
 {
     const uint32_t block = zd_warp() * VALUES;
     uint32_t values = 0;
@@ -77,7 +77,7 @@ ZD_FN uint32_t F(count_values)(const struct F(compress_args) * a, const struct F
 }
 
 /* Places of masks and values; barriers inside. Returns how many values there are. */
-ZD_FN uint32_t F(measure_exceptions)(const struct F(compress_args) * a, struct F(encoder) * s,
+ZD_FN uint32_t F(measure_exceptions)(const struct F(compress_args) *a, struct F(encoder) *s,
                                      uint32_t *masks)
 {
     const uint32_t block = zd_warp() * VALUES + zd_lane();
@@ -97,8 +97,8 @@ ZD_FN uint32_t F(measure_exceptions)(const struct F(compress_args) * a, struct F
 }
 
 /* From residuals to places in the chunk and its size. */
-ZD_FN void F(measure)(const struct F(compress_args) * a, struct F(encoder) * s, const U r[VALUES],
-                      struct F(attempt) * t, struct F(lengths) * l)
+ZD_FN void F(measure)(const struct F(compress_args) *a, struct F(encoder) *s, const U r[VALUES],
+                      struct F(attempt) *t, struct F(lengths) *l)
 {
     uint32_t values = 0;
     l->byte = 0;
@@ -123,7 +123,7 @@ ZD_FN void F(put_word)(uint32_t *to, U u)
         to[WIDTH / 4 - 1] = (uint32_t)((uint64_t)u >> 32);
 }
 
-ZD_FN void F(put_head)(const struct F(attempt) * t, uint32_t *coded)
+ZD_FN void F(put_head)(const struct F(attempt) *t, uint32_t *coded)
 {
     const uint32_t flags = t->planes + t->masks == 0 ? 1u : t->exceptions ? 2u : 0;
     coded[0] = t->map | t->axes << 8 | flags << 16 | t->shift << 24;
@@ -133,7 +133,7 @@ ZD_FN void F(put_head)(const struct F(attempt) * t, uint32_t *coded)
 }
 
 /* Signs and planes of the warp's blocks. */
-ZD_FN void F(put_planes)(const U r[VALUES], const struct F(lengths) * l, uint32_t *planes)
+ZD_FN void F(put_planes)(const U r[VALUES], const struct F(lengths) *l, uint32_t *planes)
 {
     const uint32_t lane = zd_lane();
     const struct transposer t = transposer_make();
@@ -158,8 +158,8 @@ ZD_FN void F(put_planes)(const U r[VALUES], const struct F(lengths) * l, uint32_
 }
 
 /* Masks and values. */
-ZD_FN void F(put_exceptions)(const struct F(compress_args) * a, const struct F(encoder) * s,
-                             const struct F(attempt) * t, uint32_t *masks)
+ZD_FN void F(put_exceptions)(const struct F(compress_args) *a, const struct F(encoder) *s,
+                             const struct F(attempt) *t, uint32_t *masks)
 {
     const uint32_t lane = zd_lane();
     for (uint32_t i = 0; i < VALUES; i++) {
@@ -178,8 +178,8 @@ ZD_FN void F(put_exceptions)(const struct F(compress_args) * a, const struct F(e
 }
 
 /* All of the chunk but map 2. A barrier must follow. */
-ZD_FN void F(put_chunk)(const struct F(compress_args) * a, struct F(encoder) * s,
-                        const struct F(attempt) * t, const struct F(lengths) * l, const U r[VALUES])
+ZD_FN void F(put_chunk)(const struct F(compress_args) *a, struct F(encoder) *s,
+                        const struct F(attempt) *t, const struct F(lengths) *l, const U r[VALUES])
 {
     uint32_t *coded = s->w.coded;
     const uint32_t head = F(head_bytes)(t->map), lengths = (s->tile.blocks + 3) / 4 * 4;
@@ -201,7 +201,7 @@ ZD_FN void F(put_chunk)(const struct F(compress_args) * a, struct F(encoder) * s
 }
 
 /* Map 2: the words, 4 bytes further. */
-ZD_FN void F(put_stored)(struct F(encoder) * s)
+ZD_FN void F(put_stored)(struct F(encoder) *s)
 {
     const uint32_t n = s->tile.count * (WIDTH / 4);
     uint32_t v[CHUNK_BYTES / 4 / THREADS];
@@ -219,7 +219,7 @@ ZD_FN void F(put_stored)(struct F(encoder) * s)
 
 /* ---- a chunk ---- */
 
-ZD_FN void F(begin)(const struct F(compress_args) * a, struct F(encoder) * s)
+ZD_FN void F(begin)(const struct F(compress_args) *a, struct F(encoder) *s)
 {
     if (zd_tid() == 0) {
         s->chunk = zd_atomic_add_u32(a->ticket, 1);
@@ -235,8 +235,8 @@ ZD_FN void F(begin)(const struct F(compress_args) * a, struct F(encoder) * s)
 }
 
 /* Words to integers by map 0, or map 1 with a shift; false if that does not work. */
-ZD_FN int F(approximate)(const struct F(compress_args) * a, struct F(encoder) * s,
-                         struct F(attempt) * t, uint64_t *squares)
+ZD_FN int F(approximate)(const struct F(compress_args) *a, struct F(encoder) *s,
+                         struct F(attempt) *t, uint64_t *squares)
 {
     if (a->rule.levels > 0) {
         const int level = F(choose_level)(&a->rule, s);
@@ -255,8 +255,8 @@ ZD_FN int F(approximate)(const struct F(compress_args) * a, struct F(encoder) * 
 }
 
 /* Words to integers by map 1 without a shift. */
-ZD_FN void F(exactly)(const struct F(compress_args) * a, struct F(encoder) * s,
-                      struct F(attempt) * t, uint64_t *squares)
+ZD_FN void F(exactly)(const struct F(compress_args) *a, struct F(encoder) *s, struct F(attempt) *t,
+                      uint64_t *squares)
 {
     t->map = ZMPI_CUDA_INTEGER;
     t->shift = t->exceptions = 0;
@@ -266,7 +266,7 @@ ZD_FN void F(exactly)(const struct F(compress_args) * a, struct F(encoder) * s,
 }
 
 /* The tile's words once more: they were made integers, or nothing came of it. */
-ZD_FN void F(reload)(const struct F(compress_args) * a, struct F(encoder) * s)
+ZD_FN void F(reload)(const struct F(compress_args) *a, struct F(encoder) *s)
 {
     ZD_SYNC();
     F(load_tile)(&a->tiles, &s->tile, a->src, &s->w);
@@ -275,8 +275,7 @@ ZD_FN void F(reload)(const struct F(compress_args) * a, struct F(encoder) * s)
 
 /* The chunk's bytes to s->w.coded, by the first map that is not longer than the words are. Returns
  * its size, which the look-back knows. A barrier must follow. */
-ZD_FN uint32_t F(encode)(const struct F(compress_args) * a, struct F(encoder) * s,
-                         uint64_t *squares)
+ZD_FN uint32_t F(encode)(const struct F(compress_args) *a, struct F(encoder) *s, uint64_t *squares)
 {
     U r[VALUES];
     struct F(attempt) t;
@@ -315,7 +314,7 @@ ZD_FN uint32_t F(encode)(const struct F(compress_args) * a, struct F(encoder) * 
 }
 
 /* psnr: the tile's elements that count, and the squares of their errors. */
-ZD_FN void F(add_errors)(const struct F(compress_args) * a, uint32_t counted, uint64_t squares)
+ZD_FN void F(add_errors)(const struct F(compress_args) *a, uint32_t counted, uint64_t squares)
 {
     squares = warp_sum_u64(squares);
     const uint64_t count = warp_sum_u64(counted);
@@ -326,7 +325,7 @@ ZD_FN void F(add_errors)(const struct F(compress_args) * a, uint32_t counted, ui
 }
 
 /* How many of this thread's elements the PSNR counts. */
-ZD_FN uint32_t F(count_ordinary)(const struct F(compress_args) * a, const struct F(encoder) * s)
+ZD_FN uint32_t F(count_ordinary)(const struct F(compress_args) *a, const struct F(encoder) *s)
 {
     uint32_t n = 0;
     for (uint32_t e = zd_tid(); a->errors_scale > 0 && e < s->tile.count; e += THREADS)
@@ -335,7 +334,7 @@ ZD_FN uint32_t F(count_ordinary)(const struct F(compress_args) * a, const struct
 }
 
 /* The coded chunk to its place, its entry to the table. */
-ZD_FN void F(finish)(const struct F(compress_args) * a, struct F(encoder) * s, uint32_t size)
+ZD_FN void F(finish)(const struct F(compress_args) *a, struct F(encoder) *s, uint32_t size)
 {
     if (zd_warp() == 0) {
         const uint64_t before = look_back_end(a->state, s->chunk, size);

@@ -28,14 +28,14 @@ struct F(encoder) {
 
 /* ---- the level of the step ---- */
 
-ZD_FN int F(differs)(const struct F(level) * l, T x)
+ZD_FN int F(differs)(const struct F(level) *l, T x)
 {
     return FABS(x) <= l->limit && F(bits)(x) != SIGN && F(bits)(F(quantize)(l, x).x) != F(bits)(x);
 }
 
 /* Each warp looks at one of the 16 sampled blocks: which levels fit how many elements, which do
  * surely not reproduce them. */
-ZD_FN void F(sample_levels)(const struct F(rule) * rule, struct F(encoder) * s)
+ZD_FN void F(sample_levels)(const struct F(rule) *rule, struct F(encoder) *s)
 {
     const uint32_t nb = s->tile.blocks, warp = zd_warp();
     const uint32_t block = nb <= WARPS ? warp : warp * nb / WARPS, e = block * 32 + zd_lane();
@@ -53,7 +53,7 @@ ZD_FN void F(sample_levels)(const struct F(rule) * rule, struct F(encoder) * s)
 }
 
 /* The level to use, or -1. */
-ZD_FN int F(choose_level)(const struct F(rule) * rule, struct F(encoder) * s)
+ZD_FN int F(choose_level)(const struct F(rule) *rule, struct F(encoder) *s)
 {
     F(sample_levels)(rule, s);
     ZD_SYNC();
@@ -85,8 +85,8 @@ ZD_FN uint32_t F(squared_error)(T difference, T scale)
 }
 
 /* Are there exceptions? Their masks. *squares: of this thread's elements. */
-ZD_FN uint32_t F(quantize_tile)(const struct F(compress_args) * a, const struct F(level) * level,
-                                struct F(encoder) * s, uint64_t *squares)
+ZD_FN uint32_t F(quantize_tile)(const struct F(compress_args) *a, const struct F(level) *level,
+                                struct F(encoder) *s, uint64_t *squares)
 {
     const uint32_t first = zd_warp() * VALUES * 32 + zd_lane(), count = s->tile.count;
     uint32_t any = 0;
@@ -109,7 +109,7 @@ ZD_FN uint32_t F(quantize_tile)(const struct F(compress_args) * a, const struct 
 }
 
 /* The same for magnitudes without their lowest bits. */
-ZD_FN uint32_t F(shift_tile)(const struct F(rule) * rule, struct F(encoder) * s)
+ZD_FN uint32_t F(shift_tile)(const struct F(rule) *rule, struct F(encoder) *s)
 {
     const uint32_t first = zd_warp() * VALUES * 32 + zd_lane(), count = s->tile.count;
     uint32_t any = 0;
@@ -126,7 +126,7 @@ ZD_FN uint32_t F(shift_tile)(const struct F(rule) * rule, struct F(encoder) * s)
     return zd_sync_or(any != 0);
 }
 
-ZD_FN void F(exact_tile)(const struct F(rule) * rule, struct F(encoder) * s)
+ZD_FN void F(exact_tile)(const struct F(rule) *rule, struct F(encoder) *s)
 {
     for (uint32_t e = zd_tid(); e < s->tile.count; e += THREADS)
         s->w.word[e] = F(integer_of)(rule, 0, s->w.word[e]);
@@ -136,7 +136,7 @@ ZD_FN void F(exact_tile)(const struct F(rule) * rule, struct F(encoder) * s)
 /* ---- exceptions take the integer of the last quantized element ---- */
 
 /* s->held of all blocks; s->first, one more than the number of the first quantized element. */
-ZD_FN void F(find_held)(struct F(encoder) * s)
+ZD_FN void F(find_held)(struct F(encoder) *s)
 {
     const uint32_t block = zd_tid(), lane = zd_lane();
     uint32_t held = 0, first = 0;
@@ -170,7 +170,7 @@ ZD_FN void F(find_held)(struct F(encoder) * s)
 }
 
 /* False if no element is quantized; else *base. */
-ZD_FN int F(hold_exceptions)(struct F(encoder) * s, U *base)
+ZD_FN int F(hold_exceptions)(struct F(encoder) *s, U *base)
 {
     F(find_held)(s);
     if (s->first == 0)

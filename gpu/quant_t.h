@@ -56,7 +56,7 @@ struct F(quantized) {
     T x;
 };
 
-ZD_FN struct F(quantized) F(quantize)(const struct F(level) * l, T x)
+ZD_FN struct F(quantized) F(quantize)(const struct F(level) *l, T x)
 {
     const T sum = x * l->inverse + MAGIC;
     struct F(quantized) v;
@@ -66,7 +66,7 @@ ZD_FN struct F(quantized) F(quantize)(const struct F(level) * l, T x)
 }
 
 /* An integer of map 1 from a word, for map 1 with a shift of the rule if `shift` is not 0. */
-ZD_FN U F(integer_of)(const struct F(rule) * rule, uint32_t shift, U word)
+ZD_FN U F(integer_of)(const struct F(rule) *rule, uint32_t shift, U word)
 {
     if (!rule->is_float)
         return word;

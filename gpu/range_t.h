@@ -22,7 +22,7 @@ ZD_FN int F(is_fill)(T magnitude)
     return found;
 }
 
-ZD_FN void F(range_take)(struct F(extremes) * r, T x, T threshold)
+ZD_FN void F(range_take)(struct F(extremes) *r, T x, T threshold)
 {
     const T magnitude = FABS(x);
     if (!(magnitude < threshold)) /* NaN */

@@ -27,7 +27,7 @@ struct F(cell) {
 };
 
 /* Word to integer; false in *fails if it is none. */
-ZD_FN U F(sample_integer)(const struct F(rule) * rule, U word, int *fails)
+ZD_FN U F(sample_integer)(const struct F(rule) *rule, U word, int *fails)
 {
     if (rule->levels > 0) {
         const struct F(level) *l = &rule->level[rule->levels - 1];
@@ -40,7 +40,7 @@ ZD_FN U F(sample_integer)(const struct F(rule) * rule, U word, int *fails)
 }
 
 ZD_FN struct F(cell)
-    F(cell_at)(const struct F(sample_args) * a, const struct tile *c, U base, uint32_t e)
+    F(cell_at)(const struct F(sample_args) *a, const struct tile *c, U base, uint32_t e)
 {
     const uint32_t row = divide(e, c->by_x), z = divide(row, c->by_y), y = row - z * c->y;
     struct F(cell) cell;
@@ -62,8 +62,8 @@ ZD_FN struct F(cell)
 }
 
 /* One warp: add what one block would cost. */
-ZD_FN void F(sample_block)(const struct F(sample_args) * a, const struct tile *c, uint32_t block,
-                           struct F(sampler) * s)
+ZD_FN void F(sample_block)(const struct F(sample_args) *a, const struct tile *c, uint32_t block,
+                           struct F(sampler) *s)
 {
     const uint32_t lane = zd_lane(), e = block * 32 + lane;
     int unused = 0;
@@ -96,7 +96,7 @@ ZD_FN void F(sample_block)(const struct F(sample_args) * a, const struct tile *c
         zd_atomic_add_u32(&s->counted, 1);
 }
 
-ZD_FN uint32_t F(sample_axes)(const struct F(sample_args) * a, struct F(sampler) * s)
+ZD_FN uint32_t F(sample_axes)(const struct F(sample_args) *a, struct F(sampler) *s)
 {
     struct tile *c = &s->tile[zd_warp()];
     if (zd_tid() < 8)

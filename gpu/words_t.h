@@ -56,7 +56,7 @@ ZD_FN void F(store_word)(const struct zmpi_cuda_tiles *t, void *dst, uint64_t at
 
 /* The tile's elements, in order. A barrier must follow. */
 ZD_FN void F(load_tile)(const struct zmpi_cuda_tiles *t, const struct tile *c, const void *src,
-                        union F(words) * w)
+                        union F(words) *w)
 {
     const uint32_t tid = zd_tid(), quads = c->vector ? c->count / IN_QUAD : 0;
     if (quads > 0) {

@@ -44,16 +44,11 @@ static unsigned arrive(struct meeting *meeting, const char *where, enum zmpi_emu
 
 /* ---- warps ---- */
 
-static struct thread *lanes_of(struct thread *thread)
-{
-    return &thread->block->threads[thread->self.tid / WARP * WARP];
-}
-
-static uint32_t ballot(const struct thread *lanes)
+static uint32_t ballot(const struct warp *warp)
 {
     uint32_t mask = 0;
     for (unsigned i = 0; i < WARP; i++)
-        mask |= (uint32_t)(lanes[i].value != 0) << i;
+        mask |= (uint32_t)(warp->value[i] != 0) << i;
     return mask;
 }
 
@@ -74,68 +69,71 @@ static unsigned source_lane(enum zmpi_emu_collective kind, unsigned i, uint32_t 
     }
 }
 
-/* All lanes are there. */
-static void complete_warp(struct thread *lanes, enum zmpi_emu_collective kind)
+static uint64_t result_of(const struct warp *warp, enum zmpi_emu_collective kind, unsigned i,
+                          uint32_t mask)
 {
-    const uint32_t mask = ballot(lanes);
-    for (unsigned i = 0; i < WARP; i++) {
-        switch (kind) {
-        case ZMPI_EMU_SYNCWARP:
-            zmpi_emu_stores_to_block(&lanes[i]);
-            break;
-        case ZMPI_EMU_BALLOT:
-            lanes[i].result = mask;
-            break;
-        case ZMPI_EMU_ANY:
-            lanes[i].result = mask != 0;
-            break;
-        case ZMPI_EMU_ALL:
-            lanes[i].result = mask == 0xffffffffu;
-            break;
-        default:
-            lanes[i].result = lanes[source_lane(kind, i, lanes[i].lane)].value;
-        }
+    switch (kind) {
+    case ZMPI_EMU_BALLOT:
+        return mask;
+    case ZMPI_EMU_ANY:
+        return mask != 0;
+    case ZMPI_EMU_ALL:
+        return mask == 0xffffffffu;
+    default:
+        return warp->value[source_lane(kind, i, warp->lane[i])];
     }
+}
+
+/* All lanes are there. */
+static void complete_warp(struct block *block, struct warp *warp, enum zmpi_emu_collective kind)
+{
+    const uint32_t mask = ballot(warp);
     for (unsigned i = 0; i < WARP; i++)
-        zmpi_emu_set_ready(&lanes[i]);
+        warp->result[i] = result_of(warp, kind, i, mask);
+    if (kind == ZMPI_EMU_SYNCWARP)
+        zmpi_emu_stores_to_block(block, warp);
+    zmpi_emu_set_ready(block, warp);
 }
 
 uint64_t zmpi_emu_warp(const char *where, enum zmpi_emu_collective kind, uint64_t value,
                        uint32_t lane)
 {
     struct thread *thread = M.current;
-    struct warp *warp = &thread->block->warps[thread->self.tid / WARP];
+    struct warp *warp = warp_of(thread);
+    const unsigned i = thread->self.tid % WARP;
     const unsigned there = arrive(&warp->meeting, where, kind, warp->done);
-    thread->value = value;
-    thread->lane = lane;
+    warp->value[i] = value;
+    warp->lane[i] = lane;
     if (there == WARP) {
         warp->meeting.arrived = 0;
         M.counts.warp_operations++;
-        complete_warp(lanes_of(thread), kind);
+        complete_warp(thread->block, warp, kind);
     } else {
         zmpi_emu_set_waiting(thread, AT_WARP);
         zmpi_emu_yield();
     }
-    return thread->result;
+    return warp->result[i];
 }
 
 /* ---- blocks ---- */
 
 static void complete_barrier(struct block *block, enum zmpi_emu_collective kind)
 {
+    const unsigned warps = M.grid->block / WARP;
     unsigned count = 0;
-    for (unsigned i = 0; i < M.grid->block; i++)
-        count += block->threads[i].value != 0;
+    for (unsigned w = 0; w < warps; w++)
+        count += (unsigned)__builtin_popcount(ballot(&block->warps[w]));
     uint64_t result = count;
     if (kind == ZMPI_EMU_SYNC_OR)
         result = count > 0;
     else if (kind == ZMPI_EMU_SYNC_AND)
         result = count == M.grid->block;
-    for (unsigned i = 0; i < M.grid->block; i++) {
-        struct thread *thread = &block->threads[i];
-        thread->result = result;
-        zmpi_emu_stores_to_block(thread);
-        zmpi_emu_set_ready(thread);
+    for (unsigned w = 0; w < warps; w++) {
+        struct warp *warp = &block->warps[w];
+        for (unsigned i = 0; i < WARP; i++)
+            warp->result[i] = result;
+        zmpi_emu_stores_to_block(block, warp);
+        zmpi_emu_set_ready(block, warp);
     }
 }
 
@@ -143,8 +141,9 @@ uint32_t zmpi_emu_barrier(const char *where, enum zmpi_emu_collective kind, uint
 {
     struct thread *thread = M.current;
     struct block *block = thread->block;
+    struct warp *warp = warp_of(thread);
     const unsigned there = arrive(&block->meeting, where, kind, block->done);
-    thread->value = value;
+    warp->value[thread->self.tid % WARP] = value;
     if (there == M.grid->block) {
         block->meeting.arrived = 0;
         M.counts.barriers++;
@@ -153,7 +152,7 @@ uint32_t zmpi_emu_barrier(const char *where, enum zmpi_emu_collective kind, uint
         zmpi_emu_set_waiting(thread, AT_BARRIER);
         zmpi_emu_yield();
     }
-    return (uint32_t)thread->result;
+    return (uint32_t)warp->result[thread->self.tid % WARP];
 }
 
 /* ---- ends ---- */
@@ -161,28 +160,30 @@ uint32_t zmpi_emu_barrier(const char *where, enum zmpi_emu_collective kind, uint
 void zmpi_emu_thread_ended(struct thread *thread)
 {
     struct block *block = thread->block;
-    struct warp *warp = &block->warps[thread->self.tid / WARP];
+    struct warp *warp = warp_of(thread);
     const struct meeting *meeting = warp->meeting.arrived > 0 ? &warp->meeting : &block->meeting;
     if (meeting->arrived > 0)
         zmpi_emu_fail_here("returns, while thread %u waits in %s at %s", meeting->first->self.tid,
                            name_of(meeting->kind), meeting->first->where);
-    zmpi_emu_stores_to_block(thread);
     zmpi_emu_set_waiting(thread, DONE);
     warp->done++;
     block->done++;
     zmpi_emu_progress();
 }
 
+static const struct thread *find(const struct thread *thread, enum state state)
+{
+    while (warp_of(thread)->state[thread->self.tid % WARP] != state)
+        thread++;
+    return thread;
+}
+
 /* All wait and none has returned, or it would have been told: some lanes of a warp are in a warp
  * operation, others at a barrier. */
 void zmpi_emu_explain_standstill(const struct block *block)
 {
-    const struct thread *at_warp = block->threads;
-    while (at_warp->state != AT_WARP)
-        at_warp++;
-    const struct thread *at_barrier = &block->threads[at_warp->self.tid / WARP * WARP];
-    while (at_barrier->state != AT_BARRIER)
-        at_barrier++;
+    const struct thread *at_warp = find(block->threads, AT_WARP);
+    const struct thread *at_barrier = find(at_warp - at_warp->self.tid % WARP, AT_BARRIER);
     zmpi_emu_fail_of(at_warp, "divergent: in a warp operation, while thread %u is in %s at %s",
                      at_barrier->self.tid, name_of(block->meeting.kind), at_barrier->where);
 }

@@ -18,12 +18,9 @@ enum state { READY, AT_WARP, AT_BARRIER, DONE };
 
 struct thread {
     struct zmpi_emu_self self; /* first: zmpi_emu_self points here */
-    enum state state;
     struct fiber fiber;
     struct block *block;
     const char *where; /* the collective it stands at, or the last it has passed */
-    uint64_t value, result;
-    uint32_t lane; /* argument of a shuffle */
     unsigned stores;
     struct granule store[STORES];
 };
@@ -35,10 +32,14 @@ struct meeting {
     const struct thread *first;
 };
 
+/* What a collective looks at of all its threads is together here, not with each thread. */
 struct warp {
-    uint32_t ready; /* lanes */
+    uint32_t ready, storing; /* lanes whose turn may come; with stores that wait */
     unsigned done;
     struct meeting meeting;
+    unsigned char state[WARP]; /* enum state */
+    uint32_t lane[WARP];       /* argument of a shuffle */
+    uint64_t value[WARP], result[WARP];
 };
 
 struct shared_object {
@@ -80,6 +81,11 @@ struct machine {
 
 extern struct machine zmpi_emu_machine;
 
+static inline struct warp *warp_of(const struct thread *thread)
+{
+    return &thread->block->warps[thread->self.tid / WARP];
+}
+
 /* Below n. */
 uint32_t zmpi_emu_random(uint32_t n);
 /* Says why the launch fails, of the current thread at its place; does not return. */
@@ -89,7 +95,8 @@ void zmpi_emu_fail_of(const struct thread *thread, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The current thread gives way; it goes on when it is READY and its turn comes. */
 void zmpi_emu_yield(void);
-void zmpi_emu_set_ready(struct thread *thread);
+/* All threads of the warp may go on. */
+void zmpi_emu_set_ready(struct block *block, struct warp *warp);
 void zmpi_emu_set_waiting(struct thread *thread, enum state state);
 /* A store was made, a thread has ended: nobody waits in vain so far. */
 void zmpi_emu_progress(void);
@@ -99,7 +106,7 @@ void zmpi_emu_watch_faults(void);
 void zmpi_emu_unwatch_faults(void);
 
 /* memory.c */
-void zmpi_emu_stores_to_block(struct thread *thread);
+void zmpi_emu_stores_to_block(struct block *block, struct warp *warp);
 void zmpi_emu_block_ended(struct block *block);
 void zmpi_emu_launch_ended(void);
 

@@ -132,11 +132,10 @@ static void all_to_memory(struct thread *thread)
     block_to_memory(thread->block);
 }
 
-void zmpi_emu_stores_to_block(struct thread *thread)
+static void one_to_block(struct thread *thread)
 {
-    struct granules *stores = &thread->block->stores;
     for (unsigned i = 0; i < thread->stores; i++) {
-        struct granule *g = zmpi_granules_get(stores, thread->store[i].at);
+        struct granule *g = zmpi_granules_get(&thread->block->stores, thread->store[i].at);
         if (g == NULL) {
             out_of_memory();
             return;
@@ -144,8 +143,15 @@ void zmpi_emu_stores_to_block(struct thread *thread)
         zmpi_granule_put(g, &thread->store[i]);
     }
     thread->stores = 0;
-    if (stores->count > MAX_WAITING)
-        block_to_memory(thread->block);
+}
+
+void zmpi_emu_stores_to_block(struct block *block, struct warp *warp)
+{
+    struct thread *lanes = &block->threads[(warp - block->warps) * WARP];
+    for (; warp->storing != 0; warp->storing &= warp->storing - 1)
+        one_to_block(&lanes[__builtin_ctz(warp->storing)]);
+    if (block->stores.count > MAX_WAITING)
+        block_to_memory(block);
 }
 
 static void left_to_memory(void)
@@ -158,6 +164,8 @@ static void left_to_memory(void)
 
 void zmpi_emu_block_ended(struct block *block)
 {
+    for (unsigned w = 0; w < M.grid->block / WARP; w++)
+        zmpi_emu_stores_to_block(block, &block->warps[w]);
     if (zmpi_emu_random(2) == 0) {
         block_to_memory(block);
         return;
@@ -207,6 +215,7 @@ void zmpi_emu_store(void *to, const void *value, size_t size)
         if (thread->stores == STORES || (thread->stores > 0 && zmpi_emu_random(16) == 0))
             one_to_memory(thread, zmpi_emu_random(thread->stores));
         g = &thread->store[thread->stores++];
+        warp_of(thread)->storing |= 1u << thread->self.tid % WARP;
         *g = (struct granule){.at = store.at};
     }
     zmpi_granule_put(g, &store);

@@ -90,27 +90,28 @@ void zmpi_emu_fail_here(const char *format, ...)
 
 void zmpi_emu_yield(void)
 {
-    if (zmpi_fiber_overflowed(&M.current->fiber, M.current->state == DONE))
+    const int ends = warp_of(M.current)->state[M.current->self.tid % WARP] == DONE;
+    if (zmpi_fiber_overflowed(&M.current->fiber, ends))
         zmpi_emu_fail_of(M.current, "stack overflow: a thread has %zu bytes",
                          M.current->fiber.stack_size);
-    zmpi_fiber_switch(&M.current->fiber, &M.scheduler, M.current->state == DONE);
+    zmpi_fiber_switch(&M.current->fiber, &M.scheduler, ends);
 }
 
-void zmpi_emu_set_ready(struct thread *thread)
+void zmpi_emu_set_ready(struct block *block, struct warp *warp)
 {
-    const unsigned w = thread->self.tid / WARP;
-    thread->state = READY;
-    thread->block->warps[w].ready |= 1u << thread->self.tid % WARP;
-    thread->block->ready_warps |= 1u << w;
+    memset(warp->state, READY, sizeof warp->state);
+    warp->ready = 0xffffffffu;
+    block->ready_warps |= 1u << (warp - block->warps);
 }
 
 void zmpi_emu_set_waiting(struct thread *thread, enum state state)
 {
-    const unsigned w = thread->self.tid / WARP;
-    thread->state = state;
-    thread->block->warps[w].ready &= ~(1u << thread->self.tid % WARP);
-    if (thread->block->warps[w].ready == 0)
-        thread->block->ready_warps &= ~(1u << w);
+    struct warp *warp = warp_of(thread);
+    const unsigned lane = thread->self.tid % WARP;
+    warp->state[lane] = (unsigned char)state;
+    warp->ready &= ~(1u << lane);
+    if (warp->ready == 0)
+        thread->block->ready_warps &= ~(1u << thread->self.tid / WARP);
 }
 
 void zmpi_emu_progress(void)
@@ -190,14 +191,15 @@ static void begin_block(struct block *block, unsigned place, uint32_t bid)
     block->meeting = (struct meeting){0};
     /* What a kernel finds in shared memory is anything. */
     memset(block->shared, (int)zmpi_emu_random(256), STATIC_SIZE + grid->shared_bytes);
-    for (unsigned w = 0; w < grid->block / WARP; w++)
+    for (unsigned w = 0; w < grid->block / WARP; w++) {
         block->warps[w] = (struct warp){0};
+        zmpi_emu_set_ready(block, &block->warps[w]);
+    }
     for (unsigned t = 0; t < grid->block; t++) {
         struct thread *thread = &block->threads[t];
         *thread = (struct thread){.self = {t, bid, grid->block, grid->grid}, .block = block};
         zmpi_fiber_make(&thread->fiber, stacks.base + (place * (size_t)grid->block + t + 1) * stack,
                         stack, thread_main);
-        zmpi_emu_set_ready(thread);
     }
 }
 

@@ -64,7 +64,8 @@ void zmpi_options_default(struct zmpi_options *o);
 /*
  * Defaults, then the rules that apply to all files (section [*]), then ZMPI_* of the environment.
  * An unknown ZMPI_* variable is an error (it may be a misspelt one), except ZMPI_DATA,
- * ZMPI_TEST_* and ZMPI_EMU_*. The whole rules file is checked here. On success the log level is in force.
+ * ZMPI_TEST_* and ZMPI_EMU_*. The whole rules file is checked here. On success the log level is in
+ * force.
  */
 enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256]);
 /* Apply the rules whose glob matches `path` to o (a copy of what zmpi_options_load made), below the

@@ -67,10 +67,8 @@ int tool_input_open_raw(struct tool_input *in, const char *path, bool writable)
         return tool_fail("%s: is not a regular file", in->path);
     }
     in->physical = in->size = (uint64_t)s.st_size;
-    in->reader = (struct zmpi_reader){.read = read_callback,
-                                      .context = in,
-                                      .file_size = in->physical,
-                                      .threads = tool_threads()};
+    in->reader = (struct zmpi_reader){
+        .read = read_callback, .context = in, .file_size = in->physical, .threads = tool_threads()};
     return TOOL_OK;
 }
 

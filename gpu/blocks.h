@@ -22,6 +22,14 @@
 #define ONE_BY_ONE
 #endif
 
+/* Blocks per multiprocessor that registers are shared by. Turing has 1024 threads. */
+#define ENCODERS 2
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define DECODERS 2
+#else
+#define DECODERS 3
+#endif
+
 /* A block of 512 threads works on a chunk of up to 32 KiB; each warp on up to 16 of its blocks of
  * 32 elements, one element per lane. */
 enum {

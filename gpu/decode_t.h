@@ -356,7 +356,7 @@ ZD_FN uint32_t F(parse)(const struct F(decompress_args) *a, struct F(decoder) *s
     return !s->checksum ? ZMPI_ERR_CHECKSUM : good ? ZMPI_OK : ZMPI_ERR_CORRUPT;
 }
 
-KERNEL_BOUNDED(F(decompress), struct F(decompress_args), a, THREADS, 3)
+KERNEL_BOUNDED(F(decompress), struct F(decompress_args), a, THREADS, DECODERS)
 {
     ZD_SHARED(struct F(decoder), s);
     if (!F(find)(&a, s))

@@ -358,7 +358,7 @@ ZD_FN void F(finish)(const struct F(compress_args) *a, struct F(encoder) *s, uin
         zd_st_u64(&a->result->length, end);
 }
 
-KERNEL_BOUNDED(F(compress), struct F(compress_args), a, THREADS, 2)
+KERNEL_BOUNDED(F(compress), struct F(compress_args), a, THREADS, ENCODERS)
 {
     ZD_SHARED(struct F(encoder), s);
     uint64_t squares = 0;

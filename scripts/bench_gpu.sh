@@ -6,9 +6,9 @@
 #
 # bench_gpu.sh --emulated PROGRAM ...: the same with a benchmark that was built for the emulator, on tiny fields.
 set -euo pipefail
-root=$(cd "$(dirname "$0")/.." && pwd)
+top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=scripts/lib.sh
-. "$root/scripts/lib.sh"
+. "$top/scripts/lib.sh"
 
 emulated='' json=gpu.json folder=. fields=()
 while (($#)); do
@@ -34,7 +34,7 @@ find_tools() {
         die "no NVIDIA GPU or driver on this machine (no nvidia-smi, no /dev/nvidiactl)"
     cc=${CC:-cc}
     command -v "$cc" >/dev/null || die "$cc is missing: install a C compiler"
-    include=(-I"$root/codec" -I"$root/gpu" ${XXHASH_INCLUDE:+-I"$XXHASH_INCLUDE"})
+    include=(-I"$top/codec" -I"$top/gpu" ${XXHASH_INCLUDE:+-I"$XXHASH_INCLUDE"})
     echo '#include <xxhash.h>' | "$cc" "${include[@]}" -E - >/dev/null 2>&1 ||
         die "xxhash.h is missing: install libxxhash-dev, or set XXHASH_INCLUDE to the folder of that one file"
 }
@@ -46,8 +46,8 @@ build() {
     architecture=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .) || true
     [[ $architecture != sm_ ]] || architecture=native
     echo "== building in $1 for $architecture"
-    "$nvcc" -c -O3 -std=c++17 --fmad=false -arch="$architecture" "${include[@]}" "$root/gpu/kernels.cu" -o "$1/kernels.cu.o"
-    for source in "$root"/codec/*.c "$root"/gpu/*.c; do
+    "$nvcc" -c -O3 -std=c++17 --fmad=false -arch="$architecture" "${include[@]}" "$top/gpu/kernels.cu" -o "$1/kernels.cu.o"
+    for source in "$top"/codec/*.c "$top"/gpu/*.c; do
         object=$(basename "$(dirname "$source")")_$(basename "$source" .c).o
         [[ $object == codec_options* || $object == gpu_kernels.o ]] || printf '%s\0%s\0' "$1/$object" "$source"
     done | xargs -0 -n 2 -P "$(nproc)" "$cc" -O2 -std=gnu17 -ffp-contract=off "${include[@]}" -isystem "$cuda/include" -c -o
@@ -59,8 +59,8 @@ if [[ $emulated ]]; then
     check=(--quick) measure=(--quick --least 0.03 --most 0.06 --seconds 0.001)
 else
     find_tools
-    build "$root/build-gpu"
-    program=$root/build-gpu/bench_gpu
+    build "$top/build-gpu"
+    program=$top/build-gpu/bench_gpu
     check=() measure=()
 fi
 
@@ -72,4 +72,5 @@ if [[ $sanitizer ]]; then
             echo "compute-sanitizer $tool: FAILED, exit status $? (124: it took too long)"
     done
 fi
+echo "== measuring"
 "$program" --measure "${measure[@]}" --json "$json" --folder "$folder" "${fields[@]}"

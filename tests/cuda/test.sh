@@ -108,7 +108,9 @@ bench() {
     if ZMPI_EMU_DEVICES=0 "$ZMPI_TEST_SOURCE/scripts/bench_gpu.sh" --emulated "$ZMPI_TEST_BIN/bench_gpu_emulated" 2>log; then
         fail "bench_gpu.sh without a GPU"
     fi
-    [[ $(wc -l <log) == 1 ]] && grep -q 'no NVIDIA GPU' log || fail "without a GPU: $(cat log)"
+    if [[ $(wc -l <log) != 1 ]] || ! grep -q 'no NVIDIA GPU' log; then
+        fail "without a GPU: $(cat log)"
+    fi
 }
 
 "$1"

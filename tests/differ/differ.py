@@ -74,13 +74,13 @@ class Job:
                 output, _ = job.communicate()
             return None, output
 
-    def fails_alone(self, ranks, arguments, failure, times=PLAIN_RUNS):
+    def fails_alone(self, ranks, arguments, failure, times=PLAIN_RUNS, programs=1):
         """What the MPI library makes of a program that failed, up to the line where it did. Wrong
         data in other lines are no excuse, and in none for a hang or a crash."""
         arguments = arguments + (["--lines", str(failure.line)] if failure.line else [])
         seconds = HANG_SECONDS if failure.kind == "hangs" else PROGRAM_SECONDS
         for _ in range(times):
-            alone = failure_of(*self.run(ranks, arguments, seconds, plain=True))
+            alone = failure_of(*self.run(ranks, arguments, seconds, programs, plain=True))
             if alone:
                 return alone
         return None
@@ -225,12 +225,16 @@ class Test:
             sys.exit(f"differ.py: cannot write program {number}:\n{output}")
         return number, load("found")
 
-    def judge(self, failure, number, text):
-        """The failure, if it is zmpi's."""
+    def judge(self, failure, number, text, first):
+        """The failure, if it is zmpi's; `first` is the first program of the process."""
         text.save("found")
         found = ["--replay", "found"]
         again = failure_of(*self.job.run(text.ranks, found))
         alone = self.job.fails_alone(text.ranks, found, again or failure)
+        if not again and not alone and not failure.line:  # something that others left behind?
+            before = ["--seed", str(self.options.seed), "--first", str(first), "--count",
+                      str(number + 1 - first)]
+            alone = self.job.fails_alone(text.ranks, before, failure, 1, number + 1 - first)
         what = " ".join(w for w in (failure.kind, failure.call and f"({failure.call})") if w)
         if alone:
             verdict = f"{alone.kind} without zmpi"
@@ -265,7 +269,7 @@ class Test:
             print(f"exit status {status}: {output.strip()[-2000:]}", flush=True)
         print("\n".join(re.findall("^(?:MISMATCH|HANGS).*", output, re.M)), flush=True)
         number, text = self.failing_program(failure)
-        failure = self.judge(failure, number, text)
+        failure = self.judge(failure, number, text, first)
         if failure:
             self.small = shrink(self.job, self.options, text, failure)
         if not totals:

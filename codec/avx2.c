@@ -15,7 +15,8 @@
 static bool available(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
+           __builtin_cpu_supports("lzcnt");
 }
 
 TARGET uint64_t zmpi_avx2_hash(const void *src, size_t size)

@@ -22,7 +22,7 @@ static void note_failure(struct zmpi_offload *o, const struct zmpi_device *devic
 
 /* The device for an array in memory of `holder`; NULL: the CPU. */
 static const struct zmpi_device *choose(const struct zmpi_offload *o,
-                                        const struct zmpi_device *holder, size_t bytes)
+                                        const struct zmpi_device *holder, size_t bytes, int encoder)
 {
     const char *why;
     const struct zmpi_device *cpu = zmpi_device_cpu(), *found = holder;
@@ -30,7 +30,7 @@ static const struct zmpi_device *choose(const struct zmpi_offload *o,
         return NULL;
     if (!holder)
         found = zmpi_device_find(o->name, bytes, &why);
-    return found == cpu ? NULL : found;
+    return found == cpu || zmpi_device_for(found, encoder) != found ? NULL : found;
 }
 
 static void note_choice(struct zmpi_offload *o, const struct zmpi_device *device, bool held,
@@ -81,7 +81,7 @@ enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi
         return status;
     /* A bound that is to be found is found on the host. */
     const struct zmpi_device *device =
-        holder && zmpi_job_open(job) ? NULL : choose(o, holder, bytes);
+        holder && zmpi_job_open(job) ? NULL : choose(o, holder, bytes, job->encoder);
     if (device) {
         status = zmpi_job_compress(device, job, dst, capacity, src, size);
         /* All devices make the same bytes: what has no room has none on the CPU either. */
@@ -105,7 +105,7 @@ enum zmpi_status zmpi_offload_decompress(struct zmpi_offload *o, const struct zm
     if (!holder)
         return cpu->decompress(dst, capacity, src, src_size, NULL, threads);
     enum zmpi_status status, there = ZMPI_ERR_UNSUPPORTED;
-    if (choose(o, holder, capacity))
+    if (choose(o, holder, capacity, ZMPI_FLE))
         there = holder->decompress(dst, capacity, src, src_size, NULL, threads);
     if (!there)
         return there;

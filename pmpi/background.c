@@ -129,6 +129,9 @@ int zbackground_wait(struct zfile *f)
         int one = finish(f);
         rc = rc ? rc : one;
     }
+    if (!rc)
+        rc = f->late;
+    f->late = MPI_SUCCESS;
     return rc;
 }
 

@@ -85,16 +85,14 @@ static uint64_t next_order(struct zfile *f)
     return f->epoch << 32 | f->sequence++;
 }
 
-/* sign -1: it is taken back. */
-static void count_ratio(struct zfile *f, const unsigned char *stream, size_t size, double sign)
+static void count_ratio(struct zfile *f, const unsigned char *stream, size_t size)
 {
     struct zmpi_stream_info info;
     if (zmpi_stream_info(stream, size, &info) || info.bound.mode != ZMPI_RATIO)
         return;
-    f->stats.ratio_raw += sign * (double)info.decoded_bytes;
-    f->stats.ratio_coded += sign * (double)size;
-    if (sign > 0)
-        f->stats.largest_bound = fmax(f->stats.largest_bound, info.abs_bound);
+    f->stats.ratio_raw += (double)info.decoded_bytes;
+    f->stats.ratio_coded += (double)size;
+    f->stats.largest_bound = fmax(f->stats.largest_bound, info.abs_bound);
 }
 
 /* The head (with the list of runs, if it is one) and the stream, behind what is in the outbox. */
@@ -117,7 +115,7 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
         return status;
     memset(dst + head + size, 0, zmpi_pad8(size) - size);
     if (job->bound.mode == ZMPI_RATIO)
-        count_ratio(f, dst + head, size, 1);
+        count_ratio(f, dst + head, size);
     r.payload_length = size;
     r.order = next_order(f);
     status = waiting_add(f, &r);
@@ -168,7 +166,7 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     if (zmpi_job_open(&job) && piece->survey)
         zmpi_survey_settle(piece->survey, &job);
     job.threads = zruntime_threads(&f->options);
-    job.encoder = encoder_of(f);
+    job.encoder = piece->survey ? piece->survey->encoder : encoder_of(f);
     return encode_job(f, &job, piece);
 }
 

@@ -191,6 +191,7 @@ struct zfile {
                      collective call */
     uint64_t epoch;
     uint32_t sequence;  /* records of this rank in this epoch */
+    uint64_t slot_size; /* of the option `staging` at open: hints may not move slots in use */
     uint64_t slots;     /* slab slots used in this epoch */
     uint64_t slot_used; /* bytes used of the last one */
 
@@ -202,6 +203,7 @@ struct zfile {
 
     bool behind; /* inside a call that need not find its records in the file when it goes on */
     struct zbackground *background; /* NULL before the first such write */
+    int late; /* an error of it that was raised, but not yet returned by a call that writes */
 
     struct zstats stats;
     struct zcodec_choice choice;

@@ -136,6 +136,7 @@ static struct zfile *new_file(const char *path, int amode, const struct zmpi_opt
     if (!f)
         return NULL;
     f->options = *o;
+    f->slot_size = zmpi_pad8(o->staging);
     f->amode = amode;
     f->session.fd = -1;
     f->references = 2; /* the table's and ours */

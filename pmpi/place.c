@@ -13,7 +13,7 @@
 
 uint64_t zplace_slot_size(const struct zfile *f)
 {
-    return zmpi_pad8(f->options.staging);
+    return f->slot_size;
 }
 
 /* Give the waiting records their final places. */

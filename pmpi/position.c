@@ -9,9 +9,12 @@
 static int apply_hints(struct zfile *f, MPI_Info info)
 {
     char message[256];
+    if (info == MPI_INFO_NULL)
+        return MPI_SUCCESS;
+    int rc = zstage_flush(f); /* what is staged keeps the bound it was given under */
     if (zpolicy_hints(&f->options, info, message))
         return zfile_raise(f, MPI_ERR_INFO_VALUE, "%s", message);
-    return MPI_SUCCESS;
+    return rc;
 }
 
 static int change_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,

@@ -8,7 +8,7 @@ uint64_t zfile_size(struct zfile *f)
 {
     if (!zsession_atomic_begin(f, false))
         zsession_atomic_end(f, MPI_SUCCESS);
-    zbackground_wait(f);
+    f->late = zbackground_wait(f); /* for the next one to whom it matters */
     uint64_t size = f->container.logical_size;
     for (int i = 0; i < ZBATCHES; i++) {
         const struct zbatch *b = &f->batch[i];

@@ -167,6 +167,9 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
         zmpi_survey_settle(piece->survey, &job);
     job.threads = zruntime_threads(&f->options);
     job.encoder = piece->survey ? piece->survey->encoder : encoder_of(f);
+    f->before.stats = f->stats;
+    f->before.choice = f->choice;
+    f->before.offloaded = f->offload.bytes;
     return encode_job(f, &job, piece);
 }
 
@@ -178,13 +181,12 @@ uint64_t zencode_coded(const struct zfile *f)
 void zencode_undo(struct zfile *f, struct zmpi_extent *extent)
 {
     const struct zmpi_record *r = &f->waiting[--f->waiting_count];
-    const size_t head = zmpi_record_head_size(r);
-    count_ratio(f, f->outbox + r->offset + head, r->payload_length, -1);
     *extent = r->extent;
     f->outbox_used = r->offset;
     f->sequence--;
-    f->stats.n.records--;
-    f->stats.n.bytes_stored -= zmpi_record_size(r);
+    f->stats = f->before.stats;
+    f->choice = f->before.choice;
+    f->offload.bytes = f->before.offloaded;
 }
 
 int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep)

@@ -206,6 +206,12 @@ struct zfile {
     int late; /* an error of it that was raised, but not yet returned by a call that writes */
 
     struct zstats stats;
+    /* As they were before the last piece was coded, which may be taken back. */
+    struct {
+        struct zstats stats;
+        struct zcodec_choice choice;
+        uint64_t offloaded;
+    } before;
     struct zcodec_choice choice;
 };
 

@@ -184,6 +184,7 @@ void zencode_undo(struct zfile *f, struct zmpi_extent *extent)
     *extent = r->extent;
     f->outbox_used = r->offset;
     f->sequence--;
+    f->before.stats.n.seconds_compress = f->stats.n.seconds_compress;
     f->stats = f->before.stats;
     f->choice = f->before.choice;
     f->offload.bytes = f->before.offloaded;

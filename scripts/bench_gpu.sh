@@ -43,6 +43,7 @@ find_tools() {
 build() {
     local architecture source object
     mkdir -p "$1"
+    rm -f "$1"/*.o
     architecture=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .) || true
     [[ $architecture != sm_ ]] || architecture=native
     echo "== building in $1 for $architecture"

@@ -69,6 +69,34 @@ static void wrong_value(MPI_File file, int rank, double error)
 }
 
 /* The encoder of the first stream in the file: docs/format.md 1.1, 2.2. */
+/* What is held back keeps the bound it was written under, whatever is asked for later. */
+static void check_staged(const char *first, const char *later, double most)
+{
+    double data[N], back[N];
+    const int rank = check_rank(MPI_COMM_WORLD);
+    const MPI_Offset at = rank * (MPI_Offset)sizeof data;
+    MPI_Info info = hint("zmpi_error_bound", first);
+    MPI_File file;
+    check_say("%s, then %s", first, later);
+    check_remove(path, MPI_COMM_WORLD);
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_WRONLY | MPI_MODE_CREATE, info, &file));
+    MPI_Info_free(&info);
+    for (int i = 0; i < N; i++)
+        data[i] = 10 * check_unit((uint64_t)rank, (uint64_t)i);
+    for (int i = 0; i < N; i += N / 10)
+        OK(MPI_File_write_at(file, at + i * (MPI_Offset)sizeof *data, data + i, N / 10, MPI_DOUBLE,
+                             MPI_STATUS_IGNORE));
+    info = hint("zmpi_error_bound", later);
+    OK(MPI_File_set_info(file, info));
+    MPI_Info_free(&info);
+    OK(MPI_File_close(&file));
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    OK(MPI_File_read_at(file, at, back, N, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&file));
+    for (int i = 0; i < N; i++)
+        CHECK_SAY(fabs(back[i] - data[i]) <= most, "error %g", fabs(back[i] - data[i]));
+}
+
 static int encoder_in_file(void)
 {
     unsigned char head[512 + 64 + 80] = {0};
@@ -161,6 +189,9 @@ int main(int argc, char **argv)
     CHECK(error_of_write(file, rank) == 0);
     OK(MPI_File_close(&file));
     check_codecs(rank);
+    check_staged("abs=1e-6", "ratio=20", 1e-6);
+    check_staged("ratio=4", "abs=1e-6", 1);
+    check_staged("pw_rel=1e-3", "abs=1e-6", 1e-2);
     check_remove(path, MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;

@@ -68,7 +68,6 @@ static void wrong_value(MPI_File file, int rank, double error)
     }
 }
 
-/* The encoder of the first stream in the file: docs/format.md 1.1, 2.2. */
 /* What is held back keeps the bound it was written under, whatever is asked for later. */
 static void check_staged(const char *first, const char *later, double most)
 {
@@ -97,6 +96,7 @@ static void check_staged(const char *first, const char *later, double most)
         CHECK_SAY(fabs(back[i] - data[i]) <= most, "error %g", fabs(back[i] - data[i]));
 }
 
+/* The encoder of the first stream in the file: docs/format.md 1.1, 2.2. */
 static int encoder_in_file(void)
 {
     unsigned char head[512 + 64 + 80] = {0};

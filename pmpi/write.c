@@ -257,12 +257,12 @@ static int encode_next(struct zfile *f, struct plan *p, uint64_t *begin,
     return status ? zfile_raise_status(f, status, "writing") : zencode_piece(f, &piece);
 }
 
-/* Is there enough in the outbox to be written while the next piece is coded, or no room for that?
- */
-static bool outbox_is_full(const struct zfile *f, const struct plan *p)
+/* No room for the next piece; or, in a blocking call, enough to be written while that is coded. A
+ * nonblocking one hands over as much at a time as it can: it does not wait for the file before. */
+static bool outbox_is_full(const struct zfile *f, const struct plan *p, bool nonblocking)
 {
     const uint64_t slot = zplace_slot_size(f);
-    return f->outbox_used >= slot / 8 ||
+    return (!nonblocking && f->outbox_used >= slot / 8) ||
            f->outbox_used + zencode_room(p->piece, p->most_runs) > slot;
 }
 
@@ -275,7 +275,7 @@ static int write_pieces(struct zfile *f, struct plan *p, const struct zmpi_range
     if (!rc && wants_ratio(f, p) && !p->surveyed && p->memory.bytes > p->piece)
         rc = plan_survey(f, p, range, true, MPI_COMM_NULL);
     for (uint64_t at = 0; at < p->memory.bytes && !rc;) {
-        if (outbox_is_full(f, p))
+        if (outbox_is_full(f, p, nonblocking))
             rc = zplace_slab(f);
         if (!rc)
             rc = encode_next(f, p, &at, range);

@@ -76,9 +76,7 @@ int zphysical_failed(struct zfile *f, int rc, int error, const char *what)
         PMPI_Error_class(rc, &error_class);
     if (is_vague(error_class) && !reason_of(error) && disk_is_full(f))
         error = ENOSPC;
-    /* Without errno the MPI library itself refused, as OMPIO its sync while requests are under way.
-     */
-    const bool better = is_vague(error_class) && (error || !rc);
+    const bool better = is_vague(error_class);
     error_class = better ? zphysical_class(error) : error_class;
     report(f, error_class, reason_of(error), what);
     if (!rc) /* else the MPI library has called it */

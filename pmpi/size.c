@@ -119,5 +119,7 @@ int zf_file_sync(struct zfile *f)
     int learned = learn(f);
     errno = 0;
     rc = PMPI_File_sync(f->fh);
+    if (rc && errno == 0) /* the MPI library refused, as OMPIO does while requests are under way */
+        return rc;
     return rc ? zphysical_failed(f, rc, errno, "MPI_File_sync") : learned;
 }

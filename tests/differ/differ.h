@@ -337,7 +337,8 @@ extern int64_t compare_deviations;
 extern bool compare_verbose; /* name deviations */
 extern bool compare_trace;   /* and every line */
 extern bool compare_plain;   /* both files are plain: can the MPI library do this program? */
-extern int64_t compare_strict_line; /* then: in this line, without an error; 0: without a crash and in time */
+extern int64_t
+    compare_strict_line; /* then: in this line, without an error; 0: without a crash and in time */
 _Noreturn void compare_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* z: compressed, p: plain. Without a model the two must agree; with one z must agree with it. */
 void compare_both(const char *what, int64_t z, int64_t p);

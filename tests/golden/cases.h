@@ -489,13 +489,13 @@ static inline void golden_huffman_i64(struct golden *g)
 {
     static int64_t src[6000];
     struct zmpi_array a = {ZMPI_I64, {1, 1, 6000}};
-    int64_t value = -5;
+    uint64_t value = (uint64_t)-5; /* wraps around */
     for (uint32_t i = 0, state = 6; i < 6000; i++) {
         if (i % 40 == 0)
-            value += (int64_t)golden_random(&state) << (golden_random(&state) >> 27);
+            value += (uint64_t)golden_random(&state) << (golden_random(&state) >> 27);
         else if (golden_random(&state) >> 31)
-            value += (int32_t)(golden_random(&state) >> 29) - 4;
-        src[i] = value;
+            value += (uint64_t)(golden_random(&state) >> 29) - 4;
+        src[i] = (int64_t)value;
     }
     golden_by(g, true, 24, &a, "lossless", src);
 }

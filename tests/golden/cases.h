@@ -491,10 +491,12 @@ static inline void golden_huffman_i64(struct golden *g)
     struct zmpi_array a = {ZMPI_I64, {1, 1, 6000}};
     uint64_t value = (uint64_t)-5; /* wraps around */
     for (uint32_t i = 0, state = 6; i < 6000; i++) {
-        if (i % 40 == 0)
-            value += (uint64_t)golden_random(&state) << (golden_random(&state) >> 27);
-        else if (golden_random(&state) >> 31)
+        if (i % 40 == 0) {
+            const uint64_t step = golden_random(&state);
+            value += step << (golden_random(&state) >> 27);
+        } else if (golden_random(&state) >> 31) {
             value += (uint64_t)(golden_random(&state) >> 29) - 4;
+        }
         src[i] = (int64_t)value;
     }
     golden_by(g, true, 24, &a, "lossless", src);

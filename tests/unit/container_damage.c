@@ -2,17 +2,8 @@
  * an error. */
 #include "container_file.h"
 
-#include <time.h>
-
 #include "hash.h"
 #include "stream.h"
-
-static double seconds(void)
-{
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Random ops in a file; indexed or not. */
 static size_t random_file(struct file *f, struct zmpi_header *h, struct op *ops, bool indexed)
@@ -420,9 +411,7 @@ Test(damage, nested_damaged_records, .timeout = 60)
     }
     struct zmpi_reader in = file_reader(&f);
     zmpi_container_init(&c);
-    double start = seconds();
     cr_assert_eq(zmpi_container_scan(&c, &in), ZMPI_ERR_CORRUPT);
-    cr_assert(seconds() - start < 20);
     cr_assert(f.read_bytes < 100 * f.size);
     zmpi_container_free(&c);
     file_free(&f);
@@ -451,9 +440,7 @@ Test(damage, long_gaps, .timeout = 60)
     file_record(&f, &r[1], zmpi_pad8(f.size), test_id, data);
     struct zmpi_reader in = file_reader(&f);
     zmpi_container_init(&c);
-    double start = seconds();
     cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
-    cr_assert(seconds() - start < 20);
     cr_assert_eq(c.count, 2);
     cr_assert(f.read_bytes < 2 * f.size);
     zmpi_container_free(&c);

@@ -87,7 +87,8 @@ void zmpi_huffman_count(size_t width, size_t words, const unsigned char *chunk, 
 struct zmpi_huffman_decoder {
     int number; /* of the book in the stream; -1: none yet */
     unsigned char length[ZMPI_HUFFMAN_SYMBOLS];
-    uint64_t entry[1 << ZMPI_HUFFMAN_LONGEST];
+    uint64_t entry[1 << ZMPI_HUFFMAN_LONGEST];  /* huffman_loops.h */
+    uint16_t symbol[1 << ZMPI_HUFFMAN_LONGEST]; /* whose code bits begin with */
 };
 
 /* free() it. NULL: no memory. */

@@ -1,13 +1,16 @@
 /* huffman_bmi2.c - the loops of encoder 2 for x86-64 with BMI2. */
 #ifdef __x86_64__
+#include <immintrin.h>
+
 #include "huffman_loops.h"
 
 #include "bytes.h"
 
-#define TARGET  __attribute__((target("bmi,bmi2,lzcnt,popcnt")))
-#define U       uint32_t
-#define S       int32_t
-#define NAME(x) x##32
+#define TARGET         __attribute__((target("bmi,bmi2,lzcnt,popcnt")))
+#define LOW_BITS(w, n) _bzhi_u64(w, (unsigned)(n)) /* of n itself the lowest 8 bits count */
+#define U              uint32_t
+#define S              int32_t
+#define NAME(x)        x##32
 #include "huffman_loops_t.h"
 #undef U
 #undef S

@@ -13,22 +13,19 @@ enum { HEAD = 4, STREAMS = ZMPI_HUFFMAN_STREAMS, TABLE = 1 << ZMPI_HUFFMAN_LONGE
 
 static uint64_t entry_of(unsigned symbol, unsigned length)
 {
-    const unsigned extra = zmpi_symbol_extra(symbol, 8);
-    uint64_t t = (uint64_t)(length + extra) | (uint64_t)length << 8 | 1 << 16;
-    if (symbol == ZMPI_HUFFMAN_ESCAPE)
-        return (t & ~(uint64_t)0xFF) | ZMPI_ESCAPE_BITS;
-    if (symbol >= ZMPI_HUFFMAN_RUNS)
-        return (t & 0xFFFF) | (uint64_t)zmpi_symbol_run(symbol) << 16;
-    int first = symbol < ZMPI_HUFFMAN_CLASSES ? (int)symbol - 16
-                : symbol & 8                  ? (int)(symbol & 7) - 16
-                                              : (int)(symbol & 7) + 8;
-    return t | (uint64_t)(uint16_t)first << 32;
+    const unsigned extra = zmpi_symbol_extra(symbol, 8), all = length + extra;
+    const bool run = symbol >= ZMPI_HUFFMAN_RUNS && symbol != ZMPI_HUFFMAN_ESCAPE;
+    const unsigned elements = run ? zmpi_symbol_run(symbol) : 1;
+    if (all > ZMPI_FAST_BITS || elements > ZMPI_FAST_RUN)
+        return ZMPI_ENTRY_SLOW;
+    const int32_t first = run ? 0 : zmpi_symbol_first(symbol) * (1 << extra);
+    return all | length << 8 | elements << 24 | (uint64_t)(uint32_t)first << 32;
 }
 
 /* A residual that has no extra bits, alone. */
 static bool is_plain(uint64_t t)
 {
-    return (t >> 16 & 0xFFFF) == 1 && (t & 0xFF) == (t >> 8 & 0xFF);
+    return (t & 0xFF) == (t >> 8 & 0xFF) && (t >> 24 & 0xFF) == 1;
 }
 
 static void decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_book *book)
@@ -37,8 +34,10 @@ static void decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_book *
     zmpi_book_codes(book, code);
     memcpy(d->length, book->length, sizeof d->length);
     for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
-        for (uint32_t i = code[s]; book->length[s] && i < TABLE; i += 1U << book->length[s])
+        for (uint32_t i = code[s]; book->length[s] && i < TABLE; i += 1U << book->length[s]) {
+            d->symbol[i] = (uint16_t)s;
             d->entry[i] = entry_of(s, book->length[s]);
+        }
     /* From the top down: what is looked up lies below, and is not a pair yet. */
     for (uint32_t i = TABLE; i-- > 0;) {
         const uint64_t t = d->entry[i], length = t & 0xFF;
@@ -46,8 +45,8 @@ static void decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_book *
             continue;
         const uint64_t u = d->entry[i >> length], both = length + (u & 0xFF);
         if (is_plain(u) && both <= ZMPI_HUFFMAN_LONGEST)
-            d->entry[i] = both | both << 8 | 2 << 16 | ZMPI_ENTRY_PAIR |
-                          (t & (uint64_t)0xFFFF << 32) | (u >> 32 & 0xFFFF) << 48;
+            d->entry[i] = both | both << 8 | (u >> 32 & 0xFF) << 16 | 2 << 24 |
+                          (t & (uint64_t)UINT32_MAX << 32);
     }
 }
 

@@ -4,9 +4,10 @@
 #include "bytes.h"
 
 #define TARGET
-#define U       uint32_t
-#define S       int32_t
-#define NAME(x) x##32
+#define LOW_BITS(w, n) ((w) & (((uint64_t)1 << ((n)&63)) - 1))
+#define U              uint32_t
+#define S              int32_t
+#define NAME(x)        x##32
 #include "huffman_loops_t.h"
 #undef U
 #undef S

@@ -104,13 +104,22 @@ void zmpi_put_residual(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b
 /* ---- entries of a decoder's table ----
  *
  * What bits that begin like the index decode to. Bits 0 to 7: bits of all, extra ones included; 8
- * to 15: bits of the codes; 16 to 30: elements; 31: there are two values; 32 to 47: the first
- * value, before extra bits go below it; 48 to 63: the second, 0 if there is none.
+ * to 13: of the codes; 14: one look is not enough; 16 to 23: the second of two values, 0 if there
+ * is none; 24 to 31: elements; 32 to 63: the first value, to which the extra bits are added.
  */
 enum {
-    ZMPI_FAST_BITS = 56,    /* of a code and its extra bits, that one load has */
-    ZMPI_ESCAPE_BITS = 0xFF /* of all: as many as a word has, behind the code */
+    ZMPI_FAST_BITS = 28,                               /* of an entry: one load has two */
+    ZMPI_FAST_RUN = 64,                                /* zeros of an entry */
+    ZMPI_ENTRY_MASK = (1 << ZMPI_HUFFMAN_LONGEST) - 1, /* of the bits that are the index */
+    ZMPI_ENTRY_SLOW = 1 << 14
 };
-#define ZMPI_ENTRY_PAIR ((uint64_t)1 << 31)
+
+/* Of a residual but its extra bits: -16..15. */
+static inline int zmpi_symbol_first(unsigned symbol)
+{
+    if (symbol < ZMPI_HUFFMAN_CLASSES)
+        return (int)symbol - 16;
+    return symbol & 8 ? (int)(symbol & 7) - 16 : (int)(symbol & 7) + 8;
+}
 
 #endif

@@ -273,7 +273,7 @@ static struct many *many_make(struct zmpi_reader *in)
         uint64_t lo = (uint64_t)shuffled[k] * PIECE;
         many->record[k] = (struct zmpi_record){
             .kind = ZMPI_RECORD_DATA,
-            .order = k,
+            .order = k + 1,
             .offset = ZMPI_HEADER_BYTES + k * each,
             .payload_length = many->length,
             .extent = {.lo = lo, .hi = lo + PIECE, .bytes = PIECE, .run = PIECE}};

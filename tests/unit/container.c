@@ -295,6 +295,7 @@ Test(container, a_million_records, .timeout = 100)
     zmpi_container_init(&c);
     memcpy(c.header.id, test_id, 16);
     struct zmpi_record below = many->record[0];
+    below.order = 0;
     below.payload_length = MANY_SPACE;
     below.extent = (struct zmpi_extent){.hi = MANY_SPACE, .bytes = MANY_SPACE, .run = MANY_SPACE};
     below.offset = in.file_size;

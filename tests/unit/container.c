@@ -1,6 +1,12 @@
 /* container.c - what is written into a container is read back, by index and by scan. */
 #include "container_file.h"
 
+#ifdef __SANITIZE_ADDRESS__ /* whose malloc is slow */
+#define LESS 8
+#else
+#define LESS 1
+#endif
+
 /* Random pieces of the file, as the model has them. */
 static void check_reads(struct zmpi_container *c, const struct zmpi_reader *in,
                         const struct model *m)
@@ -69,7 +75,7 @@ Test(container, random_records)
     static struct op ops[OPS_MAX];
     struct zmpi_record record[OPS_MAX];
     random_state = 1;
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < 400 / LESS; round++) {
         size_t n = random_below(OPS_MAX), indexed = random_below(n + 1);
         struct file f;
         struct zmpi_header h;
@@ -222,11 +228,7 @@ Test(container, partial_reads_are_partial)
 
 /* ---- many records ---- */
 
-#ifdef __SANITIZE_ADDRESS__
-#define MANY 100000
-#else
-#define MANY 1000000
-#endif
+#define MANY       (1000000 / LESS)
 #define PIECE      16
 #define HEAD       ZMPI_RECORD_HEADER_BYTES
 #define MANY_SPACE ((uint64_t)MANY * PIECE)

@@ -81,15 +81,17 @@ void zpassed(int function, const void *buf, MPI_Count count, MPI_Datatype dataty
     add(function, per_rank && bytes > 0 ? bytes * blocks_of(comm) : bytes);
 }
 
-void zpassed_each(int function, const void *buf, const int counts[], MPI_Datatype datatype,
-                  MPI_Comm comm)
+void zpassed_each(int function, const void *buf, const void *counts, size_t width,
+                  MPI_Datatype datatype, MPI_Comm comm)
 {
+    const int *small = counts;
+    const MPI_Count *large = counts;
     double bytes = 0;
     if (!counting() || comm == MPI_COMM_NULL)
         return;
     int n = buf == MPI_IN_PLACE ? 0 : blocks_of(comm);
     for (int i = 0; i < n; i++)
-        bytes += (double)zside_bytes(counts[i], datatype);
+        bytes += (double)zside_bytes(width == sizeof *small ? small[i] : large[i], datatype);
     add(function, bytes);
 }
 

@@ -400,8 +400,9 @@ void zreport_file(struct zfile *f); /* collective on the file's communicator, at
 /* A call of a function that is only counted: data that this rank gives (or gets of a scatter). */
 void zpassed(int function, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
              bool per_rank);
-void zpassed_each(int function, const void *buf, const int counts[], MPI_Datatype datatype,
-                  MPI_Comm comm);
+/* counts: int or MPI_Count, by their width. */
+void zpassed_each(int function, const void *buf, const void *counts, size_t width,
+                  MPI_Datatype datatype, MPI_Comm comm);
 void zreport_finalize(void); /* collective on MPI_COMM_WORLD */
 
 #endif

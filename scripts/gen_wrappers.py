@@ -205,7 +205,7 @@ def counting_wrapper(proto, number):
     if not (buffer and datatype and (each or count)):
         sys.exit(f"gen_wrappers: {proto.name}: no buffer, count and datatype to count")
     per_rank = "true" if "lltoall" in proto.name or "scatter_block" in proto.name else "false"
-    counted = (f"zpassed_each({number}, {buffer}, {each}, {datatype}, comm)" if each
+    counted = (f"zpassed_each({number}, {buffer}, {each}, sizeof *{each}, {datatype}, comm)" if each
                else f"zpassed({number}, {buffer}, {count}, {datatype}, comm, {per_rank})")
     return (f"static {prototype(own_name(proto.name), proto.params)}\n{{\n"
             f"    {counted};\n    return {call('P' + proto.name, names)};\n}}\n")

@@ -3,8 +3,9 @@
  * device.h).
  *
  * Plug-ins are opened once, at the first question that the CPU alone does not answer, and never
- * closed: their threads and memory may outlive any call. A device is probed when it is first
- * considered, so that asking for one does not wake up the others.
+ * closed: their threads and memory may outlive any call. A device is probed when it is first to be
+ * used: a probe may start a driver, which takes long and reads its settings, and a program that
+ * uses that itself must come first.
  */
 #define _GNU_SOURCE // dladdr1
 #include "device.h"
@@ -41,7 +42,8 @@ static struct known {
 } known[MOST_DEVICES];
 static size_t known_count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const struct zmpi_device *_Atomic with_memory; /* of its own, and works; the first one */
+static const struct zmpi_device *_Atomic with_memory; /* of its own; the first one */
+static unsigned preferred;
 
 static struct known *find(const char *name)
 {
@@ -60,6 +62,11 @@ static void add(const char *name, const struct zmpi_device *device, const char *
     k->device = device;
     k->missing = missing;
     pthread_mutex_init(&k->lock, NULL);
+    if (device == NULL || (device->memory & ZMPI_MEMORY_GPU) == 0)
+        return;
+    const struct zmpi_device *none = NULL;
+    device->prefer(preferred);
+    atomic_compare_exchange_strong(&with_memory, &none, device);
 }
 
 /* Why the device cannot be used, or NULL. */
@@ -71,10 +78,7 @@ static const char *probe(struct known *k)
         return k->missing;
     pthread_mutex_lock(&k->lock);
     if (!atomic_load(&k->probed)) {
-        const struct zmpi_device *none = NULL;
         k->missing = k->device->probe();
-        if (k->missing == NULL && (k->device->memory & ZMPI_MEMORY_GPU) != 0)
-            atomic_compare_exchange_strong(&with_memory, &none, k->device);
         atomic_store(&k->probed, true);
     }
     pthread_mutex_unlock(&k->lock);
@@ -108,8 +112,8 @@ static const char *check(const struct zmpi_device *device, const char *name, cha
         return "its device has another name than its file";
     bool memory = (device->memory & ZMPI_MEMORY_GPU) != 0;
     if (!device->probe || !device->cost || !device->compress || !device->decompress ||
-        (memory &&
-         (!device->where || !device->copy || !device->range || !device->take || !device->give)))
+        (memory && (!device->where || !device->copy || !device->range || !device->take ||
+                    !device->give || !device->prefer || !device->give_all)))
         return "its device lacks functions";
     return NULL;
 }
@@ -236,10 +240,10 @@ static const struct zmpi_device *best(size_t bytes)
     double cpu = zmpi_device_cpu()->cost(bytes, false), least = cpu;
     for (size_t i = 1; i < known_count; i++) {
         struct known *k = &known[i];
-        if (probe(k) != NULL || (k->device->memory & ZMPI_MEMORY_HOST) == 0)
+        if (k->device == NULL || (k->device->memory & ZMPI_MEMORY_HOST) == 0)
             continue;
         double cost = k->device->cost(bytes, false);
-        if (cost < least) {
+        if (cost < least && probe(k) == NULL) {
             least = cost;
             found = k;
         }
@@ -286,6 +290,21 @@ const struct zmpi_device *zmpi_device_find(const char *name, size_t bytes, const
         return k->device;
     *why = missing;
     return NULL;
+}
+
+void zmpi_device_prefer(unsigned number)
+{
+    preferred = number;
+    for (size_t i = 0; i < known_count; i++)
+        if (known[i].device != NULL && known[i].device->prefer != NULL)
+            known[i].device->prefer(number);
+}
+
+void zmpi_device_give_all(void)
+{
+    for (size_t i = 0; i < known_count; i++)
+        if (known[i].device != NULL && known[i].device->give_all != NULL)
+            known[i].device->give_all();
 }
 
 void zmpi_device_each(void (*f)(const struct zmpi_device *device, const char *missing,

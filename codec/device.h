@@ -9,7 +9,7 @@
 #include "zmpi_codec.h"
 #include <stdbool.h>
 
-#define ZMPI_DEVICE_ABI 2u
+#define ZMPI_DEVICE_ABI 3u
 
 /* Where a buffer lives. What both may touch (managed memory) is the device's. */
 enum zmpi_memory { ZMPI_MEMORY_HOST = 1, ZMPI_MEMORY_GPU = 2 };
@@ -68,7 +68,7 @@ struct zmpi_device {
     const char *name; /* "cpu", "cuda", ... */
     /* NULL if usable now, else a static text saying what is missing. May be slow the first time. */
     const char *(*probe)(void);
-    /* Estimated seconds to compress (or decompress) `bytes`; used by `auto`. */
+    /* Estimated seconds to compress (or decompress) `bytes`; used by `auto`, before the probe. */
     double (*cost)(size_t bytes, bool decompress);
     enum zmpi_status (*compress)(const struct zmpi_job *job, void *dst, size_t dst_capacity,
                                  const void *src, size_t *size);
@@ -83,7 +83,8 @@ struct zmpi_device {
      * The rest is for devices with memory of their own (ZMPI_MEMORY_GPU), NULL in others. compress
      * takes src, decompress dst in either memory; everything else is in the host's.
      */
-    /* Of any address of the process; asked for every buffer. */
+    /* Of any address of the process; asked for every buffer, before the probe too: a device that
+     * nobody has started holds none. */
     enum zmpi_memory (*where)(const void *address);
     /* Between any two buffers that do not overlap; done when it returns. */
     enum zmpi_status (*copy)(void *dst, const void *src, const struct zmpi_box *box);
@@ -94,13 +95,17 @@ struct zmpi_device {
      * so that the next call gets it at once. */
     void *(*take)(const void *beside, size_t bytes);
     void (*give)(void *memory);
+    /* Which of several GPUs host buffers go to, counted round, where the program uses none. */
+    void (*prefer)(unsigned number);
+    /* What is kept; the next call makes it again. */
+    void (*give_all)(void);
 };
 
 /*
  * The device called `name`, or the best one for "auto" (host buffers of `bytes`; ZMPI_LOG=info says
- * why when that changes). Opens plug-ins on first use. NULL if there is none of that name or it
- * does not work; then *why (never NULL on failure) says what is missing. Never unloaded;
- * thread-safe.
+ * why when that changes). Opens plug-ins on first use; for "auto" it starts none that would not be
+ * the best. NULL if there is none of that name or it does not work; then *why (never NULL on
+ * failure) says what is missing. Never unloaded; thread-safe.
  */
 const struct zmpi_device *zmpi_device_find(const char *name, size_t bytes, const char **why);
 
@@ -109,8 +114,8 @@ const struct zmpi_device *zmpi_device_cpu(void);
 /* What codes by this encoder: the device, or the CPU for encoders that devices do not have. */
 const struct zmpi_device *zmpi_device_for(const struct zmpi_device *device, int encoder);
 
-/* The device in whose memory `address` is, NULL for the host's. Where no device that has memory was
- * found to work by zmpi_device_find it is the host's: one load. */
+/* The device in whose memory `address` is, NULL for the host's. Where zmpi_device_find has opened
+ * no plug-in that has memory it is the host's: one load. */
 const struct zmpi_device *zmpi_device_holding(const void *address);
 
 /* `bytes` from anywhere to anywhere; holder: of the one that is not the host's, or NULL. */
@@ -120,6 +125,12 @@ enum zmpi_status zmpi_device_move(const struct zmpi_device *holder, void *dst, c
 /* The axes along which the array will be predicted (docs/format.md 4.6), as in a chunk's head; part
  * of compression, by itself for those who measure. */
 unsigned zmpi_axes_choose(const struct zmpi_job *job, const void *src);
+
+/* The number of this process among those of its machine, for devices that work for one each. Before
+ * other threads ask for devices. */
+void zmpi_device_prefer(unsigned number);
+/* No call of a device will follow soon: they give back what they keep. */
+void zmpi_device_give_all(void);
 
 /* Call f for every device known (plug-ins included) with its probe's answer. */
 void zmpi_device_each(void (*f)(const struct zmpi_device *device, const char *missing,

@@ -10,7 +10,8 @@
 static const char *const usage =
     "usage: bench_gpu [--check] [--measure] [--quick] [--least MB] [--most MB] [--seconds S]\n"
     "                 [--json FILE] [--folder FOLDER] [FIELD.f32:NZxNYxNX...]\n"
-    "  --check     compare with the CPU: every bound, from and to host and device memory\n"
+    "  --check     compare with the CPU: every bound, from and to memory of all kinds, damage, "
+    "parts\n"
     "  --measure   rates, from --least (1) to --most (8192) MB, S seconds each (0.2)\n"
     "  --quick     few and small fields\n"
     "  --folder    where to write the files that are timed (.)\n";
@@ -79,15 +80,24 @@ int main(int argc, char **argv)
     struct settings s = {
         .least = (size_t)1 << 20, .most = (size_t)8 << 30, .seconds = 0.2, .folder = "."};
     FILE *json = NULL;
+    const double start = now();
     const char *missing = zmpi_device_plugin()->probe();
+    const double started = now();
     parse(argc, argv, &s);
     if (missing)
         die("%s", missing);
+    if (!GPU_OK(cudaFree(NULL)))
+        die("%s", gpu_problem());
+    const double context = now();
     if (s.json && !(json = fopen(s.json, "w")))
         die("%s: cannot be written", s.json);
     about(json);
-    if (s.check)
-        printf("%zu cases: the same bytes and values as on the CPU\n", check_all(&s));
+    printf("to start the driver %.3f s, to make a context %.3f s\n", started - start,
+           context - started);
+    if (s.check) {
+        const size_t fields = check_all(&s), cases = check_cases(&s);
+        printf("%zu cases: the same bytes and values as on the CPU\n", fields + cases);
+    }
     if (s.measure)
         measure_all(&s, json);
     if (json && (fputs("\n}\n", json) < 0 || fclose(json)))

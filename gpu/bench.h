@@ -44,6 +44,11 @@ struct zmpi_job field_job(const struct field *f, const char *bound, double thres
  * of cases; ends the program at the first difference. */
 size_t check_all(const struct settings *s);
 
+/* ---- bench_cases.c ---- */
+
+/* What programs do beside the ordinary; the same. Resets the device at its end. */
+size_t check_cases(const struct settings *s);
+
 /* ---- bench_measure.c ---- */
 
 /* Prints a table, and JSON members to `json` (may be NULL). */

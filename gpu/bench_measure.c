@@ -26,6 +26,8 @@ struct bench {
     size_t capacity;
     void *src, *dst, *coded, *workspace;
     size_t workspace_bytes;
+    double best[2]; /* compress, decompress / copy */
+    size_t best_bytes;
     cudaStream_t stream;
     cudaEvent_t begin, end;
 };
@@ -189,7 +191,8 @@ static void print_case(struct bench *b, const char *bound, size_t size, const do
             b->separator, e[0], e[1], e[2], b->bytes, bound, size);
     for (int i = 0; i < 4; i++)
         fprintf(b->json, ", \"%s_seconds\": %.6g", name[i], second[i]);
-    fputs("}", b->json);
+    fprintf(b->json, ", \"compress_per_copy\": %.4g, \"decompress_per_copy\": %.4g}",
+            second[0] / second[2], second[0] / second[3]);
     b->separator = ",";
 }
 
@@ -214,6 +217,9 @@ static void measure_kernels(struct bench *b, const char *bound)
     if (zmpi_cuda_verdict(answer, NULL))
         die("%s: what was compressed is found damaged", bound);
     print_case(b, bound, size, second);
+    for (int i = 0; i < 2 && b->bytes >= b->best_bytes; i++)
+        b->best[i] = second[0] / second[2 + i];
+    b->best_bytes = b->bytes > b->best_bytes ? b->bytes : b->best_bytes;
 }
 
 /* The array of so many bytes that whole planes, rows or elements of the base field make. */
@@ -356,13 +362,27 @@ static void measure_calls_of(struct bench *b, size_t bytes)
     release(b);
 }
 
+/* Of the largest array. */
+static void print_summary(const struct bench *b)
+{
+    struct cudaDeviceProp p;
+    int device;
+    MUST(cudaGetDevice(&device));
+    MUST(cudaGetDeviceProperties(&p, device));
+    printf("\n%s, %.0f MB: compression at %.2f, decompression at %.2f of the rate of a copy from "
+           "device to device\n",
+           p.name, 1e-6 * (double)b->best_bytes, b->best[0], b->best[1]);
+}
+
 static void measure_field(struct bench *b)
 {
     printf("\n%s\n", b->base.name);
     if (b->json)
         fprintf(b->json, ",\n  \"%s\": [", b->base.name);
     b->separator = "";
+    b->best_bytes = 0;
     measure_sizes(b);
+    print_summary(b);
     puts("\nwhole calls, rel=1e-3, the range known; files with fsync");
     for (size_t bytes = b->settings->least; bytes <= b->settings->most && bytes <= (size_t)64 << 20;
          bytes *= 8)

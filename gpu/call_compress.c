@@ -14,13 +14,11 @@ struct work {
 
 static bool take_memory(struct work *w, size_t bytes, bool on_host)
 {
-    int device = w->lane->device;
-    w->coded = gpu_block_take(device, w->capacity, &w->lane->fresh);
+    w->coded = gpu_block_take(w->lane, w->capacity);
     if (w->coded)
-        w->workspace =
-            gpu_block_take(device, zmpi_cuda_compress_workspace(&w->plan), &w->lane->fresh);
+        w->workspace = gpu_block_take(w->lane, zmpi_cuda_compress_workspace(&w->plan));
     if (w->workspace && on_host)
-        w->input = gpu_block_take(device, bytes, &w->lane->fresh);
+        w->input = gpu_block_take(w->lane, bytes);
     return w->workspace && (!on_host || w->input);
 }
 
@@ -79,7 +77,7 @@ enum zmpi_status gpu_compress(const struct zmpi_job *job, void *dst, size_t dst_
     if (status)
         return status;
     struct gpu_place from = gpu_place_of(src);
-    w.lane = gpu_lane_borrow(from.device);
+    w.lane = gpu_lane_borrow(&from);
     if (!w.lane)
         return ZMPI_ERR_DEVICE;
     status = compress(&w, dst, dst_capacity, src, bytes, &from, size);

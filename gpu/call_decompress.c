@@ -15,15 +15,13 @@ struct work {
 
 static bool take_memory(struct work *w, bool on_host, bool some)
 {
-    int device = w->lane->device;
-    bool *fresh = &w->lane->fresh;
-    w->coded = gpu_block_take(device, w->plan.length, fresh);
+    w->coded = gpu_block_take(w->lane, w->plan.length);
     if (w->coded)
-        w->workspace = gpu_block_take(device, zmpi_cuda_decompress_workspace(&w->plan), fresh);
+        w->workspace = gpu_block_take(w->lane, zmpi_cuda_decompress_workspace(&w->plan));
     if (w->workspace && some)
-        w->need = gpu_block_take(device, w->stream.info.chunks, fresh);
+        w->need = gpu_block_take(w->lane, w->stream.info.chunks);
     if (w->workspace && on_host)
-        w->array = gpu_block_take(device, w->stream.info.decoded_bytes, fresh);
+        w->array = gpu_block_take(w->lane, w->stream.info.decoded_bytes);
     return w->workspace && (!some || w->need) && (!on_host || w->array);
 }
 
@@ -74,7 +72,7 @@ enum zmpi_status gpu_decompress(void *dst, size_t dst_capacity, const void *src,
     status = zmpi_cuda_decode_plan_make(&w.stream, &w.plan);
     if (status)
         return status;
-    w.lane = gpu_lane_borrow(to.device);
+    w.lane = gpu_lane_borrow(&to);
     if (!w.lane)
         return ZMPI_ERR_DEVICE;
     status = decompress(&w, dst, src, need, &to);

@@ -22,11 +22,15 @@ enum zmpi_status gpu_range(enum zmpi_type type, const void *src, size_t count, d
     gpu_problem_clear();
     if ((type != ZMPI_F32 && type != ZMPI_F64) || (uintptr_t)src % zmpi_type_size(type))
         return ZMPI_ERR_UNSUPPORTED;
+    if (count == 0) {
+        *range = ZMPI_RANGE_EMPTY;
+        return ZMPI_OK;
+    }
     struct gpu_place from = gpu_place_of(src);
-    struct gpu_lane *lane = gpu_lane_borrow(from.device);
+    struct gpu_lane *lane = gpu_lane_borrow(&from);
     if (!lane)
         return ZMPI_ERR_DEVICE;
-    void *workspace = gpu_block_take(lane->device, ZMPI_CUDA_RANGE_WORKSPACE, NULL);
+    void *workspace = gpu_block_take(lane, ZMPI_CUDA_RANGE_WORKSPACE);
     bool found = workspace && find(lane, type, src, count, threshold, workspace, range);
     gpu_lane_return(lane);
     gpu_block_give(workspace);

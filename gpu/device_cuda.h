@@ -23,8 +23,15 @@
     extern __shared__ uint4 zd_dynamic_shared[];                                                   \
     type *const p = (type *)zd_dynamic_shared
 
+/* Not by <<<>>>, whose error would have to be asked for as the last one: that may be older. */
 #define ZD_LAUNCH(kernel, grid, block, shared_bytes, stream, args)                                 \
-    (kernel<<<(grid), (block), (shared_bytes), (stream)>>>(args), cudaGetLastError())
+    zd_launch((const void *)(kernel), (grid), (block), (shared_bytes), (stream), &(args))
+static inline cudaError_t zd_launch(const void *kernel, unsigned grid, unsigned block,
+                                    size_t shared_bytes, cudaStream_t stream, const void *args)
+{
+    void *list[] = {(void *)args};
+    return cudaLaunchKernel(kernel, dim3(grid), dim3(block), list, shared_bytes, stream);
+}
 #define ZD_ALLOW_SHARED(kernel, shared_bytes)                                                      \
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(shared_bytes))
 #define ZD_OCCUPANCY(blocks, kernel, block, shared_bytes)                                          \

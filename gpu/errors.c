@@ -10,18 +10,44 @@ static char cause[160]; /* why the device is broken */
 static atomic_bool broken;
 static atomic_flag breaking = ATOMIC_FLAG_INIT;
 
+/* Those of which CUDA says "the process must be terminated and relaunched" (driver_types.h), and
+ * memory that is not what it was. The runtime's last error does not tell: asking for it takes it
+ * away, and the next call brings it back. */
+static bool breaks(cudaError_t error)
+{
+    switch (error) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void gpu_note(cudaError_t error, const char *call)
+{
+    snprintf(problem, sizeof problem, "%.*s: %s", (int)strcspn(call, "("), call,
+             cudaGetErrorString(error));
+    if (breaks(error) && !atomic_flag_test_and_set(&breaking)) {
+        snprintf(cause, sizeof cause, "%s", problem);
+        atomic_store(&broken, true);
+    }
+}
+
 bool gpu_ok(cudaError_t error, const char *call)
 {
     if (error == cudaSuccess)
         return true;
-    snprintf(problem, sizeof problem, "%.*s: %s", (int)strcspn(call, "("), call,
-             cudaGetErrorString(error));
-    cudaGetLastError();
-    /* An error that is still there belongs to the context, and all later calls will fail. */
-    if (cudaPeekAtLastError() != cudaSuccess && !atomic_flag_test_and_set(&breaking)) {
-        snprintf(cause, sizeof cause, "%s", problem);
-        atomic_store(&broken, true);
-    }
+    gpu_note(error, call);
+    cudaGetLastError(); /* it was ours */
     return false;
 }
 

@@ -3,8 +3,8 @@
  * kernels are kernels.h's.
  *
  * Several threads may call at once. A call borrows a lane (a stream with pinned host memory) and
- * blocks of device memory, which are kept for the next one: cudaMalloc is too slow to be called
- * each time, and waits for all of the device's work.
+ * blocks of device memory, which are kept for the next one: to allocate takes too long to be done
+ * each time.
  */
 #ifndef ZMPI_GPU_H
 #define ZMPI_GPU_H
@@ -21,25 +21,56 @@
 /* Did the CUDA call succeed? If not, the thread's problem is its name and the error. */
 #define GPU_OK(call) gpu_ok((call), #call)
 bool gpu_ok(cudaError_t error, const char *call);
+/* The same for what has failed, and for the driver's errors: the runtime's last one stays. */
+void gpu_note(cudaError_t error, const char *call);
 /* Of this thread's last failure; "" if there was none. */
 const char *gpu_problem(void);
 void gpu_problem_clear(void);
 /* Did an error make the device useless for the rest of the process? */
 bool gpu_broken(void);
 
+/* ---- driver.c ---- */
+
+/* Of an address; unknown memory is the host's. */
+struct gpu_memory {
+    bool known, gpu; /* to CUDA; managed memory is the GPU's */
+    int device;
+    void *context; /* NULL: of a pool */
+};
+
+/* Makes no context. false: CUDA does not answer. */
+bool gpu_query(const void *address, struct gpu_memory *memory);
+/* That no other memory of the process has, or will have: a program that resets the device takes
+ * what is ours with it. 0: it has none. */
+unsigned long long gpu_number(const void *address);
+/* Is it the memory that had this number? */
+bool gpu_is_still(const void *address, unsigned long long number);
+/* Has the process a CUDA context? Without one there is no device memory, and the first call that
+ * needs one takes long. Does not start the driver. */
+bool gpu_in_use(void);
+/* Which of the GPUs threads without a context are given, if the process uses none yet. */
+void gpu_prefer(unsigned number);
+
 /* ---- where.c ---- */
 
 struct gpu_place {
     enum zmpi_memory memory;
-    int device;  /* of the GPU's memory; the thread's current one for the host's; -1: unknown */
-    bool pinned; /* copies need no staging */
+    void *context;
+    int device;  /* of the GPU's memory; -1: unknown */
+    bool pinned; /* copies need no staging, at least of the beginning */
 };
 
 struct gpu_place gpu_place_of(const void *address);
 enum zmpi_memory gpu_where(const void *address);
-/* Has the process a CUDA context? Without one there is no device memory, and the first call that
- * needs one takes long. */
-bool gpu_in_use(void);
+
+/* ---- driver.c: the thread's context ---- */
+
+/* One that can work with what is at `place` becomes the current one; false: the problem says why.
+ */
+bool gpu_context_push(const struct gpu_place *place, void **context);
+bool gpu_context_push_own(void *context);
+/* The one before becomes it again. */
+void gpu_context_pop(void);
 
 /* ---- lanes.c ---- */
 
@@ -47,25 +78,27 @@ enum { GPU_PIECE = 4 << 20 }; /* bytes of a pinned buffer */
 
 struct gpu_lane {
     struct gpu_lane *next;
-    int device, before; /* the thread's current device, when the lane was borrowed */
-    bool fresh;         /* it was made for this call, or memory was: the time says nothing */
+    void *context;
+    bool pools; /* cudaMallocAsync works */
+    bool fresh; /* it was made for this call, or memory was: the time says nothing */
     cudaStream_t stream;
     cudaEvent_t event[2]; /* the last copy from or to pinned[i] is done */
     unsigned char *pinned[2];
-    unsigned char *answer; /* pinned; kernels' results */
+    unsigned char *answer;     /* pinned; kernels' results */
+    unsigned long long number; /* of that memory */
 };
 
-/* A lane of the device, which becomes the thread's current one; NULL: the problem says why. */
-struct gpu_lane *gpu_lane_borrow(int device);
+/* A lane for what is at `place`, whose context becomes the thread's; NULL: the problem says why. */
+struct gpu_lane *gpu_lane_borrow(const struct gpu_place *place);
 /* After all that was started on it is done, or given up. */
 void gpu_lane_return(struct gpu_lane *lane);
 
 /* ---- memory.c ---- */
 
-/* Device memory of the thread's current device, aligned to 256 bytes; NULL: the problem says why.
- * *fresh (may be NULL) is set if it had to be allocated. */
-void *gpu_block_take(int device, size_t bytes, bool *fresh);
+/* Device memory for the lane's work, aligned to 256 bytes; NULL: the problem says why. */
+void *gpu_block_take(struct gpu_lane *lane, size_t bytes);
 void gpu_block_give(void *block); /* NULL is allowed; no work may be using it */
+void gpu_blocks_free(void);       /* those that nobody has */
 
 /* ---- transfer.c: copies between host and device, on a lane ---- */
 

@@ -9,17 +9,24 @@ enum { ANSWER = 256 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gpu_lane *idle;
 
-static struct gpu_lane *find_idle(int device)
+static struct gpu_lane *find_idle(void *context)
 {
+    struct gpu_lane *found = NULL;
     pthread_mutex_lock(&lock);
-    struct gpu_lane **at = &idle, *lane;
-    while (*at && (*at)->device != device)
-        at = &(*at)->next;
-    lane = *at;
-    if (lane)
+    for (struct gpu_lane **at = &idle; *at && !found;) {
+        struct gpu_lane *lane = *at;
+        if (lane->context != context) {
+            at = &lane->next;
+            continue;
+        }
         *at = lane->next;
+        if (gpu_is_still(lane->answer, lane->number))
+            found = lane;
+        else
+            free(lane); /* the device was reset: nothing may be asked of its stream either */
+    }
     pthread_mutex_unlock(&lock);
-    return lane;
+    return found;
 }
 
 static void destroy(struct gpu_lane *lane)
@@ -41,50 +48,60 @@ static void destroy(struct gpu_lane *lane)
  */
 static bool make(struct gpu_lane *lane)
 {
+    int device = 0, pools = 0;
     bool made = GPU_OK(cudaStreamCreate(&lane->stream)) &&
-                GPU_OK(cudaMallocHost((void **)&lane->answer, ANSWER));
+                GPU_OK(cudaMallocHost((void **)&lane->answer, ANSWER)) &&
+                GPU_OK(cudaGetDevice(&device)) &&
+                GPU_OK(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device));
+    if (made) {
+        lane->number = gpu_number(lane->answer);
+        lane->pools = pools;
+    }
     for (int i = 0; i < 2 && made; i++)
         made = GPU_OK(cudaEventCreateWithFlags(&lane->event[i], cudaEventDisableTiming)) &&
                GPU_OK(cudaMallocHost((void **)&lane->pinned[i], GPU_PIECE));
     return made;
 }
 
-static struct gpu_lane *create(int device)
+static struct gpu_lane *create(void *context)
 {
     struct gpu_lane *lane = calloc(1, sizeof *lane);
     if (!lane)
         return NULL;
-    lane->device = device;
+    lane->context = context;
     if (make(lane))
         return lane;
     destroy(lane);
     return NULL;
 }
 
-struct gpu_lane *gpu_lane_borrow(int device)
+struct gpu_lane *gpu_lane_borrow(const struct gpu_place *place)
 {
-    int before;
-    if (!GPU_OK(cudaGetDevice(&before)) || (before != device && !GPU_OK(cudaSetDevice(device))))
+    void *context;
+    if (!gpu_context_push(place, &context))
         return NULL;
-    struct gpu_lane *lane = find_idle(device);
+    struct gpu_lane *lane = find_idle(context);
     bool fresh = !lane;
     if (fresh)
-        lane = create(device);
-    if (lane) {
-        lane->before = before;
+        lane = create(context);
+    if (lane)
         lane->fresh = fresh;
-    } else if (before != device) {
-        cudaSetDevice(before);
-    }
+    else
+        gpu_context_pop();
     return lane;
 }
 
 void gpu_lane_return(struct gpu_lane *lane)
 {
     /* After a failure work may be under way that uses memory which is about to be given back. */
-    cudaStreamSynchronize(lane->stream);
-    if (lane->before != lane->device)
-        cudaSetDevice(lane->before);
+    bool done = cudaStreamSynchronize(lane->stream) == cudaSuccess;
+    if (!done)
+        cudaGetLastError();
+    gpu_context_pop();
+    if (!done) {
+        free(lane); /* whatever has become of it */
+        return;
+    }
     pthread_mutex_lock(&lock);
     lane->next = idle;
     idle = lane;

@@ -1,6 +1,10 @@
 /*
  * memory.c - device memory that is kept from call to call. The program needs the GPU's memory for
  * itself: what is idle is limited, and is given up before an allocation fails.
+ *
+ * cudaMalloc and cudaFree may wait for all that runs on the device, and so for ever where a kernel
+ * of the program's waits for another rank which waits for this one (NCCL). Memory of the device's
+ * pool is had and given back without.
  */
 #include "gpu.h"
 
@@ -14,89 +18,118 @@ struct block {
     struct block *next;
     void *memory;
     size_t bytes;
-    int device;
-    bool taken;
+    void *context;
+    unsigned long long number;
+    bool pooled, taken;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *blocks;
 static size_t idle_bytes;
 
-/* Calls of about the same size share a block: steps of an eighth. */
+/* Calls of about the same size share a block: steps of an eighth. Nothing is a block too: CUDA
+ * allocates no 0 bytes. */
 static size_t rounded(size_t bytes)
 {
     size_t step = LEAST;
     while (step < bytes / 8)
         step *= 2;
-    return (bytes + step - 1) / step * step;
+    return bytes ? (bytes + step - 1) / step * step : step;
 }
 
 /* Large enough, and not so large that somebody else should have it. */
-static bool suits(const struct block *b, int device, size_t bytes)
+static bool suits(const struct block *b, const void *context, size_t bytes)
 {
-    return !b->taken && b->device == device && b->bytes >= bytes &&
+    return !b->taken && b->context == context && b->bytes >= bytes &&
            (b->bytes <= LEAST || b->bytes / 4 <= bytes);
 }
 
-static struct block *find_idle(int device, size_t bytes)
-{
-    struct block *found = NULL;
-    for (struct block *b = blocks; b; b = b->next)
-        if (suits(b, device, bytes) && (!found || b->bytes < found->bytes))
-            found = b;
-    return found;
-}
-
-static void release(struct block **at)
+static void forget(struct block **at)
 {
     struct block *b = *at;
     *at = b->next;
     idle_bytes -= b->bytes;
-    cudaFree(b->memory);
     free(b);
 }
 
-/* Idle blocks of the current device, until at most so many bytes are idle. */
-static void shrink(int device, size_t most)
+/* Nobody else may learn of an error of this. */
+static void release(struct block **at, cudaStream_t stream)
+{
+    struct block *b = *at;
+    if (gpu_is_still(b->memory, b->number) && gpu_context_push_own(b->context)) {
+        if ((b->pooled ? cudaFreeAsync(b->memory, stream) : cudaFree(b->memory)) != cudaSuccess)
+            cudaGetLastError();
+        gpu_context_pop();
+    }
+    forget(at);
+}
+
+/* Idle blocks of the context, of all if it is NULL, until at most so many bytes are idle. */
+static void shrink(const void *context, size_t most, cudaStream_t stream)
 {
     for (struct block **at = &blocks; *at && idle_bytes > most;)
-        if (!(*at)->taken && (*at)->device == device)
-            release(at);
+        if (!(*at)->taken && (!context || (*at)->context == context))
+            release(at, stream);
         else
             at = &(*at)->next;
 }
 
-static struct block *allocate(int device, size_t bytes)
+/* The smallest that will do; those that the program has destroyed, by a reset of the device, are
+ * forgotten. */
+static struct block *find_idle(const void *context, size_t bytes)
+{
+    struct block **found = NULL;
+    do {
+        found = NULL;
+        for (struct block **at = &blocks; *at; at = &(*at)->next)
+            if (suits(*at, context, bytes) && (!found || (*at)->bytes < (*found)->bytes))
+                found = at;
+        if (found && gpu_is_still((*found)->memory, (*found)->number))
+            return *found;
+        if (found)
+            forget(found);
+    } while (found);
+    return NULL;
+}
+
+static cudaError_t allocate_bytes(const struct gpu_lane *lane, void **memory, size_t bytes)
+{
+    return lane->pools ? cudaMallocAsync(memory, bytes, lane->stream) : cudaMalloc(memory, bytes);
+}
+
+static struct block *allocate(struct gpu_lane *lane, size_t bytes)
 {
     struct block *b = calloc(1, sizeof *b);
     if (!b)
         return NULL;
-    cudaError_t error = cudaMalloc(&b->memory, bytes);
+    cudaError_t error = allocate_bytes(lane, &b->memory, bytes);
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
-        shrink(device, 0);
-        error = cudaMalloc(&b->memory, bytes);
+        shrink(lane->context, 0, lane->stream);
+        if (gpu_wait(lane))
+            error = allocate_bytes(lane, &b->memory, bytes);
     }
-    if (!gpu_ok(error, "cudaMalloc")) {
+    if (!gpu_ok(error, lane->pools ? "cudaMallocAsync" : "cudaMalloc")) {
         free(b);
         return NULL;
     }
     b->bytes = bytes;
-    b->device = device;
+    b->context = lane->context;
+    b->number = gpu_number(b->memory);
+    b->pooled = lane->pools;
     b->next = blocks;
     blocks = b;
     idle_bytes += bytes;
     return b;
 }
 
-void *gpu_block_take(int device, size_t bytes, bool *fresh)
+void *gpu_block_take(struct gpu_lane *lane, size_t bytes)
 {
     pthread_mutex_lock(&lock);
-    struct block *b = find_idle(device, bytes);
+    struct block *b = find_idle(lane->context, bytes);
     if (!b) {
-        b = allocate(device, rounded(bytes));
-        if (fresh)
-            *fresh = true;
+        b = allocate(lane, rounded(bytes));
+        lane->fresh = true;
     }
     if (b) {
         b->taken = true;
@@ -106,18 +139,24 @@ void *gpu_block_take(int device, size_t bytes, bool *fresh)
     return b ? b->memory : NULL;
 }
 
+/* No work uses idle blocks: any stream may free them. */
 void gpu_block_give(void *memory)
 {
-    int current;
     if (!memory)
         return;
     pthread_mutex_lock(&lock);
     for (struct block *b = blocks; b; b = b->next)
-        if (b->memory == memory) {
+        if (b->memory == memory && b->taken) {
             b->taken = false;
             idle_bytes += b->bytes;
         }
-    if (idle_bytes > IDLE_MOST && cudaGetDevice(&current) == cudaSuccess)
-        shrink(current, IDLE_MOST);
+    shrink(NULL, IDLE_MOST, cudaStreamLegacy);
+    pthread_mutex_unlock(&lock);
+}
+
+void gpu_blocks_free(void)
+{
+    pthread_mutex_lock(&lock);
+    shrink(NULL, 0, cudaStreamLegacy);
     pthread_mutex_unlock(&lock);
 }

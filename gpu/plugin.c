@@ -48,14 +48,16 @@ static const char *explain(cudaError_t error)
     return missing;
 }
 
-/* Makes no context: a program that only could use a GPU keeps its memory. */
+/* Starts the driver, for which CUDA_VISIBLE_DEVICES counts from then on, but makes no context: a
+ * program that only could use a GPU keeps its memory. */
 static const char *probe(void)
 {
     int devices = 0;
     cudaError_t error = cudaGetDeviceCount(&devices);
-    cudaGetLastError();
-    if (error != cudaSuccess)
+    if (error != cudaSuccess) {
+        cudaGetLastError();
         return explain(error);
+    }
     if (devices == 0)
         return explain(cudaErrorNoDevice);
     for (int i = 0; i < devices; i++)
@@ -123,10 +125,10 @@ static enum zmpi_status decompress(void *dst, size_t dst_capacity, const void *s
 static void *take(const void *beside, size_t bytes)
 {
     struct gpu_place place = gpu_place_of(beside);
-    struct gpu_lane *lane = gpu_lane_borrow(place.device);
+    struct gpu_lane *lane = gpu_lane_borrow(&place);
     if (!lane)
         return NULL;
-    void *memory = gpu_block_take(place.device, bytes, NULL);
+    void *memory = gpu_block_take(lane, bytes);
     gpu_lane_return(lane);
     return memory;
 }
@@ -153,6 +155,8 @@ const struct zmpi_device *zmpi_device_plugin(void)
         .range = gpu_range,
         .take = take,
         .give = gpu_block_give,
+        .prefer = gpu_prefer,
+        .give_all = gpu_blocks_free,
     };
     return &device;
 }

@@ -1,6 +1,7 @@
 /*
  * transfer.c - copies between host and device, by pieces through two pinned buffers: while the
- * device copies one, the CPU fills or empties the other. Pinned memory of the program needs none.
+ * device copies one, the CPU fills or empties the other. Pinned memory of the program needs none,
+ * if all of the buffer is: CUDA refuses to copy over the end of what was registered.
  */
 #include "gpu.h"
 
@@ -18,12 +19,30 @@ bool gpu_wait(struct gpu_lane *lane)
     return GPU_OK(cudaStreamSynchronize(lane->stream));
 }
 
+/* Is a copy from or to memory whose beginning the program has pinned started? *mixed: not all of it
+ * is pinned, neither its end nor, as CUDA finds, what lies between. */
+static bool copy_pinned(struct gpu_lane *lane, void *dst, const void *src, size_t bytes,
+                        enum cudaMemcpyKind kind, bool *mixed)
+{
+    const unsigned char *host = kind == cudaMemcpyHostToDevice ? src : dst;
+    struct gpu_memory end;
+    *mixed = bytes == 0 || !gpu_query(host + bytes - 1, &end) || !end.known;
+    if (*mixed)
+        return false;
+    cudaError_t error = cudaMemcpyAsync(dst, src, bytes, kind, lane->stream);
+    *mixed = error == cudaErrorInvalidValue;
+    return gpu_ok(error, "cudaMemcpyAsync");
+}
+
 bool gpu_upload(struct gpu_lane *lane, void *device, const void *host, size_t bytes, bool pinned)
 {
     unsigned char *dst = device;
     const unsigned char *src = host;
-    if (pinned)
-        return GPU_OK(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, lane->stream));
+    if (pinned) {
+        bool mixed, started = copy_pinned(lane, dst, src, bytes, cudaMemcpyHostToDevice, &mixed);
+        if (!mixed)
+            return started;
+    }
     for (size_t at = 0, k = 0; at < bytes; at += GPU_PIECE, k ^= 1) {
         size_t n = piece_of(bytes - at);
         if (!GPU_OK(cudaEventSynchronize(lane->event[k])))
@@ -49,9 +68,11 @@ static bool fetch(struct gpu_lane *lane, const unsigned char *src, size_t at, si
 bool gpu_download(struct gpu_lane *lane, void *host, const void *device, size_t bytes, bool pinned)
 {
     unsigned char *dst = host;
-    if (pinned)
-        return GPU_OK(cudaMemcpyAsync(dst, device, bytes, cudaMemcpyDeviceToHost, lane->stream)) &&
-               gpu_wait(lane);
+    if (pinned) {
+        bool mixed, started = copy_pinned(lane, dst, device, bytes, cudaMemcpyDeviceToHost, &mixed);
+        if (!mixed)
+            return started && gpu_wait(lane);
+    }
     if (bytes && !fetch(lane, device, 0, bytes))
         return false;
     for (size_t at = 0; at < bytes; at += GPU_PIECE) {
@@ -120,25 +141,31 @@ static bool copy_box(struct gpu_lane *lane, void *dst, const struct gpu_place *t
 
 /* Row by row, by nothing but the simplest call: what a program has on the device must not be lost
  * because there is no stream to be had, or no pinned memory. */
-static bool copy_simply(unsigned char *dst, const unsigned char *src, const struct zmpi_box *box)
+static bool copy_simply(unsigned char *dst, const unsigned char *src, const struct zmpi_box *box,
+                        const struct gpu_place *place)
 {
-    bool good = !gpu_broken();
+    void *context;
+    bool good = !gpu_broken(), pushed = good && gpu_context_push(place, &context);
     for (size_t z = 0; z < box->planes && good; z++)
         for (size_t y = 0; y < box->rows && good; y++)
             good = GPU_OK(cudaMemcpy(dst + z * box->dst_plane + y * box->dst_row,
                                      src + z * box->src_plane + y * box->src_row, box->bytes,
                                      cudaMemcpyDefault));
+    if (pushed)
+        gpu_context_pop();
     return good;
 }
 
 enum zmpi_status gpu_copy(void *dst, const void *src, const struct zmpi_box *box)
 {
     gpu_problem_clear();
+    if (box->bytes == 0 || box->rows == 0 || box->planes == 0)
+        return ZMPI_OK;
     struct gpu_place to = gpu_place_of(dst), from = gpu_place_of(src);
-    struct gpu_lane *lane =
-        gpu_lane_borrow(from.memory == ZMPI_MEMORY_GPU ? from.device : to.device);
+    const struct gpu_place *place = from.memory == ZMPI_MEMORY_GPU ? &from : &to;
+    struct gpu_lane *lane = gpu_lane_borrow(place);
     bool copied = lane && copy_box(lane, dst, &to, src, &from, box);
     if (lane)
         gpu_lane_return(lane);
-    return copied || copy_simply(dst, src, box) ? ZMPI_OK : ZMPI_ERR_DEVICE;
+    return copied || copy_simply(dst, src, box, place) ? ZMPI_OK : ZMPI_ERR_DEVICE;
 }

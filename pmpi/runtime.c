@@ -66,13 +66,16 @@ static int find_share(MPI_Comm node)
     return sum > 1 ? (int)(sum + 1e-6) : 1; /* thirds may add up to a little less than 1 */
 }
 
-static void share_cores(int rank)
+static void share_node(int rank)
 {
     MPI_Comm node;
+    int number;
     share = 1;
     if (PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node))
         return;
     share = find_share(node);
+    PMPI_Comm_rank(node, &number);
+    zmpi_device_prefer((unsigned)number);
     PMPI_Comm_free(&node);
 }
 
@@ -96,6 +99,8 @@ static void stop_if_wrong(int rank)
     exit(EXIT_FAILURE);
 }
 
+/* A device that is asked for by name is started here; `auto` starts one for the first call that it
+ * is the best for. */
 static void check_device(int rank)
 {
     const char *why = NULL;
@@ -116,7 +121,7 @@ static void start(void)
     zmpi_log_set(options.log);
     zmpi_log_rank(rank);
     check_device(rank);
-    share_cores(rank);
+    share_node(rank);
     agreed = true;
     if (!options.bound_set && rank == 0)
         zmpi_log(ZMPI_LOG_WARN,
@@ -163,5 +168,6 @@ int zw_finalize(void)
     zcomm_finalize();
     zreport_finalize();
     zmpi_pool_stop();
+    zmpi_device_give_all();
     return PMPI_Finalize();
 }

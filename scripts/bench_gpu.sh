@@ -1,19 +1,21 @@
 #!/bin/bash
-# bench_gpu.sh [--json FILE] [--folder FOLDER] [FIELD.f32:NZxNYxNX...]: for a machine with an NVIDIA GPU. Builds the CUDA
-# device and a benchmark in build-gpu/ (with nvcc and a C compiler; no MPI, no CMake, no network), compares it with the CPU on
-# fields from formulas and the given ones, runs compute-sanitizer if there is one, then measures: kernels beside a copy from
-# device to device, whole calls, files in FOLDER (.). Prints tables; FILE (gpu.json) gets the same. Under 8 minutes.
+# bench_gpu.sh [--json FILE] [--folder FOLDER] [--seconds S] [FIELD.f32:NZxNYxNX...]: for a machine with an NVIDIA GPU. Builds
+# the CUDA device and a benchmark in build-gpu/ (with nvcc, a C compiler and xxhash.h; no MPI, no CMake, no network), compares it
+# with the CPU on fields from formulas and the given ones, measures kernels beside a copy from device to device, whole calls and
+# files in FOLDER (.), then runs the tools of compute-sanitizer, if there is one, in what is left of S seconds (570). Prints
+# tables; FILE (gpu.json) gets the same. Exit status: 0 if all is right, 1 if not, a tool complains or had no time.
 #
+# XXHASH_INCLUDE: the folder of xxhash.h, where the compiler does not find it; those of conda, /opt, /usr and HOME are searched.
 # bench_gpu.sh --emulated PROGRAM ...: the same with a benchmark that was built for the emulator, on tiny fields.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=scripts/lib.sh
 . "$top/scripts/lib.sh"
 
-emulated='' json=gpu.json folder=. fields=()
+emulated='' json=gpu.json folder=. seconds=570 fields=()
 while (($#)); do
     case $1 in
-    --emulated | --json | --folder)
+    --emulated | --json | --folder | --seconds)
         (($# > 1)) || die "$1 wants a value"
         declare "${1#--}=$2"
         shift
@@ -23,20 +25,51 @@ while (($#)); do
     esac
     shift
 done
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || die "--seconds $seconds: a whole number is wanted"
+
+# compiles_xxhash OPTION...: does the compiler find an xxhash.h that has XXH3?
+compiles_xxhash() {
+    printf '#define XXH_INLINE_ALL\n#include <xxhash.h>\nXXH64_hash_t f(void) { return XXH3_64bits("", 0); }\n' |
+        "$cc" "$@" -w -fsyntax-only -x c - 2>/dev/null
+}
+
+# find_xxhash: include gets its folder, if one must be named.
+find_xxhash() {
+    local found
+    if [[ ${XXHASH_INCLUDE:-} ]]; then
+        compiles_xxhash -I"$XXHASH_INCLUDE" || die "XXHASH_INCLUDE=$XXHASH_INCLUDE: no xxhash.h (0.8 or later) there"
+        include+=(-I"$XXHASH_INCLUDE")
+        return
+    fi
+    if compiles_xxhash; then
+        return
+    fi
+    while IFS= read -r found; do
+        if compiles_xxhash -I"$(dirname "$found")"; then
+            echo "== $found"
+            include+=(-I"$(dirname "$found")")
+            return
+        fi
+    done < <(timeout 20 find ${CONDA_PREFIX:+"$CONDA_PREFIX"} /opt /usr ${HOME:+"$HOME"} -name xxhash.h 2>/dev/null || true)
+    die "xxhash.h is missing: install libxxhash-dev, or set XXHASH_INCLUDE to the folder of that one file"
+}
 
 # find_tools: nvcc, cuda (its folder), sanitizer (or nothing); ends the script with one line if something is missing.
 find_tools() {
     nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" 2>/dev/null) ||
         die "nvcc is missing: install the CUDA toolkit, or set CUDA_HOME"
     cuda=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
-    sanitizer=$(command -v compute-sanitizer || ls "$cuda/bin/compute-sanitizer" 2>/dev/null || true)
+    sanitizer=$(command -v compute-sanitizer || command -v "$cuda/bin/compute-sanitizer" ||
+        command -v "$cuda/compute-sanitizer/compute-sanitizer" || true)
+    for headers in "$cuda"/include "$cuda"/targets/*/include; do
+        [[ ! -e $headers/cuda_runtime.h ]] || break
+    done
     command -v nvidia-smi >/dev/null || [[ -e /dev/nvidiactl || -e /dev/dxg ]] ||
         die "no NVIDIA GPU or driver on this machine (no nvidia-smi, no /dev/nvidiactl)"
-    cc=${CC:-cc}
+    cc=${CC:-$(command -v cc || command -v gcc || echo cc)}
     command -v "$cc" >/dev/null || die "$cc is missing: install a C compiler"
-    include=(-I"$top/codec" -I"$top/gpu" ${XXHASH_INCLUDE:+-I"$XXHASH_INCLUDE"})
-    echo '#include <xxhash.h>' | "$cc" "${include[@]}" -E - >/dev/null 2>&1 ||
-        die "xxhash.h is missing: install libxxhash-dev, or set XXHASH_INCLUDE to the folder of that one file"
+    include=(-I"$top/codec" -I"$top/gpu")
+    find_xxhash
 }
 
 # build FOLDER: everything but what reads settings, for which a library is needed.
@@ -47,17 +80,44 @@ build() {
     architecture=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .) || true
     [[ $architecture != sm_ ]] || architecture=native
     echo "== building in $1 for $architecture"
-    "$nvcc" -c -O3 -std=c++17 --fmad=false -arch="$architecture" "${include[@]}" "$top/gpu/kernels.cu" -o "$1/kernels.cu.o"
+    "$nvcc" -c -O3 -std=c++17 --fmad=false -arch="$architecture" "${include[@]}" "$top/gpu/kernels.cu" -o "$1/kernels.cu.o" &
     for source in "$top"/codec/*.c "$top"/gpu/*.c; do
         object=$(basename "$(dirname "$source")")_$(basename "$source" .c).o
         [[ $object == codec_options* || $object == gpu_kernels.o ]] || printf '%s\0%s\0' "$1/$object" "$source"
-    done | xargs -0 -n 2 -P "$(nproc)" "$cc" -O2 -std=gnu17 -ffp-contract=off "${include[@]}" -isystem "$cuda/include" -c -o
+    done | xargs -0 -n 2 -P "$(nproc)" "$cc" -O2 -std=gnu17 -ffp-contract=off "${include[@]}" -isystem "$headers" -c -o
+    wait $!
     "$nvcc" -o "$1/bench_gpu" "$1"/*.o -Xcompiler=-pthread -ldl -lm
 }
 
+# sanitize TOOL...: the same cases as the quick check; every tool has its share of the time that is left.
+sanitize() {
+    local left tool status options
+    while (($#)); do
+        tool=$1
+        left=$(((seconds - SECONDS) / $#))
+        shift
+        status=124
+        options=(--tool "$tool" --error-exitcode 9)
+        # What CUDA refuses is part of what is checked.
+        [[ $tool != memcheck ]] || options+=(--report-api-errors no)
+        echo "== compute-sanitizer $tool"
+        if ((left > 5)); then
+            status=0
+            timeout "$left" "$sanitizer" "${options[@]}" "$program" --check --quick || status=$?
+        fi
+        if ((status)); then
+            echo "compute-sanitizer $tool: FAILED, exit status $status (124: it had ${left} s, too few)"
+            failed+=("$tool")
+        fi
+    done
+}
+
+sanitizer='' failed=()
 if [[ $emulated ]]; then
-    program=$emulated sanitizer=''
+    program=$emulated
     check=(--quick) measure=(--quick --least 0.03 --most 0.06 --seconds 0.001)
+    # A stand-in for the tools, to be tried.
+    sanitizer=${ZMPI_BENCH_SANITIZER:-}
 else
     find_tools
     build "$top/build-gpu"
@@ -66,12 +126,11 @@ else
 fi
 
 "$program" --check "${check[@]}" "${fields[@]}"
-if [[ $sanitizer ]]; then
-    for tool in memcheck racecheck; do
-        echo "== compute-sanitizer $tool"
-        timeout 100 "$sanitizer" --tool "$tool" --error-exitcode 9 "$program" --check --quick ||
-            echo "compute-sanitizer $tool: FAILED, exit status $? (124: it took too long)"
-    done
-fi
 echo "== measuring"
 "$program" --measure "${measure[@]}" --json "$json" --folder "$folder" "${fields[@]}"
+if [[ $sanitizer ]]; then
+    sanitize memcheck racecheck synccheck initcheck
+elif [[ ! $emulated ]]; then
+    echo "== no compute-sanitizer here: not run"
+fi
+((${#failed[@]} == 0)) || die "compute-sanitizer: ${failed[*]}: see above"

@@ -9,10 +9,12 @@
  * that is used too early holds what was there before.
  * - A failed kernel fails every later call (a sticky error), and is told by the first call that
  * waits for it.
+ * - Memory, streams and events are a context's, and go with it; kernels do not find another's.
  *
  * The environment sets what there is and what fails:
  *   ZMPI_EMU_DEVICES=n      GPUs, 1 by default; 0: none; -1: a driver too old
  *   ZMPI_EMU_MEMORY=bytes   memory of each, 1 GiB by default
+ *   ZMPI_EMU_POOLS=0        no cudaMallocAsync
  *   ZMPI_EMU_FAIL=what      calls that fail: NAME[:n[+]][:error], separated by commas. The n-th
  * call (1 by default) of that name fails, with + all later ones too, with the number of a
  * cudaError. NAME is a function here, cudaLaunchKernel for ZD_LAUNCH, or "kernel" or "copy" for one
@@ -43,12 +45,20 @@ typedef enum cudaError {
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
     cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorECCUncorrectable = 214,
     cudaErrorInvalidResourceHandle = 400,
     cudaErrorNotReady = 600,
     cudaErrorIllegalAddress = 700,
     cudaErrorLaunchOutOfResources = 701,
+    cudaErrorLaunchTimeout = 702,
+    cudaErrorAssert = 710,
     cudaErrorHostMemoryAlreadyRegistered = 712,
     cudaErrorHostMemoryNotRegistered = 713,
+    cudaErrorHardwareStackError = 714,
+    cudaErrorIllegalInstruction = 715,
+    cudaErrorMisalignedAddress = 716,
+    cudaErrorInvalidAddressSpace = 717,
+    cudaErrorInvalidPc = 718,
     cudaErrorLaunchFailure = 719,
     cudaErrorNotSupported = 801,
     cudaErrorUnknown = 999

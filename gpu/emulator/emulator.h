@@ -58,6 +58,10 @@ int zmpi_emu_launch(const struct zmpi_emu_grid *grid, struct zmpi_emu_stream *st
 int zmpi_emu_allow_shared(zmpi_emu_kernel *kernel, size_t shared_bytes);
 int zmpi_emu_occupancy(int *blocks, zmpi_emu_kernel *kernel, unsigned block, size_t shared_bytes);
 
+/* Contexts that there are, of whatever device; was the driver started? */
+unsigned zmpi_emu_contexts(void);
+int zmpi_emu_started(void);
+
 /* ---- for device_host.h: what a running thread calls ---- */
 
 struct zmpi_emu_self {

@@ -1,4 +1,5 @@
-/* The fake CUDA runtime (cuda_runtime.h): errors, faults on order, what the device is like. */
+/* The fake CUDA runtime (cuda_runtime.h): errors, faults on order, what the device is
+ * like. */
 #include "runtime.h"
 
 #include <pthread.h>
@@ -19,8 +20,9 @@ struct fault {
 
 static struct {
     pthread_mutex_t lock;
-    int begun; /* the environment was read */
-    int devices;
+    int begun;   /* the environment was read */
+    int started; /* the driver was; it is by the first call that asks for more than a version */
+    int devices, pools;
     size_t memory;
     cudaError_t stuck;
     struct fault faults[MAX_FAULTS];
@@ -28,7 +30,6 @@ static struct {
 } rt = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local cudaError_t last_error;
-static _Thread_local int current_device;
 
 static cudaError_t usual_error(const char *name)
 {
@@ -93,8 +94,10 @@ int zmpi_emu_set_faults(const char *what)
 
 static void begin(void)
 {
-    const char *devices = getenv("ZMPI_EMU_DEVICES"), *memory = getenv("ZMPI_EMU_MEMORY");
+    const char *devices = getenv("ZMPI_EMU_DEVICES"), *memory = getenv("ZMPI_EMU_MEMORY"),
+               *pools = getenv("ZMPI_EMU_POOLS");
     rt.devices = devices == NULL ? 1 : atoi(devices);
+    rt.pools = pools == NULL ? 1 : atoi(pools);
     rt.memory = memory == NULL ? (size_t)1 << 30 : (size_t)strtoull(memory, NULL, 0);
     if ((rt.begun & 2) == 0 && set_faults(getenv("ZMPI_EMU_FAIL")) != 0) {
         fprintf(stderr, "zmpi emulator: ZMPI_EMU_FAIL=%s: not NAME[:n[+]][:error],...\n",
@@ -120,10 +123,12 @@ cudaError_t zmpi_rt_fault(const char *name)
     return error;
 }
 
-/* Does CUDA give this error back from every later call too? */
+/* Does CUDA give this error back from every later call too? Of these driver_types.h says so. */
 static int sticks(cudaError_t error)
 {
-    return error == cudaErrorIllegalAddress || error == cudaErrorLaunchFailure;
+    return error == cudaErrorIllegalAddress || error == cudaErrorLaunchTimeout ||
+           error == cudaErrorAssert ||
+           (error >= cudaErrorHardwareStackError && error <= cudaErrorLaunchFailure);
 }
 
 void zmpi_rt_stick(cudaError_t error)
@@ -149,11 +154,17 @@ static cudaError_t without_device(void)
     return rt.devices == 0 ? cudaErrorNoDevice : cudaSuccess;
 }
 
-cudaError_t zmpi_rt_enter(const char *function)
+static void lock(void)
 {
     pthread_mutex_lock(&rt.lock);
     if ((rt.begun & 1) == 0)
         begin();
+}
+
+cudaError_t zmpi_rt_enter_without_context(const char *function)
+{
+    lock();
+    rt.started = 1;
     cudaError_t error = without_device();
     if (error == cudaSuccess)
         error = rt.stuck;
@@ -164,6 +175,34 @@ cudaError_t zmpi_rt_enter(const char *function)
     return error;
 }
 
+cudaError_t zmpi_rt_enter(const char *function)
+{
+    const cudaError_t error = zmpi_rt_enter_without_context(function);
+    if (error == cudaSuccess)
+        zmpi_rt_context();
+    return error;
+}
+
+cudaError_t zmpi_rt_enter_driver(const char *function)
+{
+    lock();
+    cudaError_t error = rt.started ? without_device() : cudaErrorInitializationError;
+    if (error == cudaSuccess)
+        error = zmpi_rt_fault(function);
+    return error;
+}
+
+void zmpi_rt_leave_driver(void)
+{
+    pthread_mutex_unlock(&rt.lock);
+}
+
+cudaError_t zmpi_rt_leave_cleared(void)
+{
+    last_error = cudaSuccess;
+    return zmpi_rt_leave(cudaSuccess);
+}
+
 cudaError_t zmpi_rt_leave(cudaError_t error)
 {
     if (error != cudaSuccess)
@@ -172,9 +211,14 @@ cudaError_t zmpi_rt_leave(cudaError_t error)
     return error;
 }
 
-int zmpi_rt_device(void)
+int zmpi_rt_devices(void)
 {
-    return current_device;
+    return rt.devices;
+}
+
+int zmpi_emu_started(void)
+{
+    return rt.started;
 }
 
 size_t zmpi_rt_memory_size(void)
@@ -192,9 +236,7 @@ cudaError_t cudaPeekAtLastError(void)
 cudaError_t cudaGetLastError(void)
 {
     const cudaError_t error = last_error;
-    pthread_mutex_lock(&rt.lock);
-    last_error = rt.stuck;
-    pthread_mutex_unlock(&rt.lock);
+    last_error = cudaSuccess; /* of one that has stuck the next call tells */
     return error;
 }
 
@@ -258,32 +300,14 @@ const char *cudaGetErrorString(cudaError_t error)
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    const cudaError_t e = zmpi_rt_enter(__func__);
+    const cudaError_t e = zmpi_rt_enter_without_context(__func__);
     *count = e == cudaSuccess ? rt.devices : 0;
-    return zmpi_rt_leave(e);
-}
-
-cudaError_t cudaGetDevice(int *device)
-{
-    const cudaError_t e = zmpi_rt_enter(__func__);
-    if (e == cudaSuccess)
-        *device = current_device;
     return zmpi_rt_leave(e);
 }
 
 static cudaError_t check_device(int device)
 {
     return device < 0 || device >= rt.devices ? cudaErrorInvalidDevice : cudaSuccess;
-}
-
-cudaError_t cudaSetDevice(int device)
-{
-    cudaError_t e = zmpi_rt_enter(__func__);
-    if (e == cudaSuccess)
-        e = check_device(device);
-    if (e == cudaSuccess)
-        current_device = device;
-    return zmpi_rt_leave(e);
 }
 
 static const struct {
@@ -315,14 +339,15 @@ static const struct {
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
-    cudaError_t e = zmpi_rt_enter(__func__);
+    cudaError_t e = zmpi_rt_enter_without_context(__func__);
     if (e == cudaSuccess)
         e = check_device(device);
     if (e == cudaSuccess) {
         e = cudaErrorInvalidValue;
         for (unsigned i = 0; i < sizeof attributes / sizeof *attributes; i++) {
             if (attributes[i].attribute == attribute) {
-                *value = attributes[i].value;
+                *value =
+                    attribute == cudaDevAttrMemoryPoolsSupported ? rt.pools : attributes[i].value;
                 e = cudaSuccess;
             }
         }
@@ -332,7 +357,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 {
-    cudaError_t e = zmpi_rt_enter(__func__);
+    cudaError_t e = zmpi_rt_enter_without_context(__func__);
     if (e == cudaSuccess)
         e = check_device(device);
     if (e == cudaSuccess)
@@ -361,7 +386,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
 
 cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device)
 {
-    cudaError_t e = zmpi_rt_enter(__func__);
+    cudaError_t e = zmpi_rt_enter_without_context(__func__);
     if (e == cudaSuccess)
         e = check_device(device);
     if (e == cudaSuccess && snprintf(id, (size_t)size, "0000:%02x:00.0", device) >= size)
@@ -377,19 +402,9 @@ cudaError_t cudaDeviceSynchronize(void)
     return zmpi_rt_leave(e);
 }
 
-cudaError_t cudaDeviceReset(void)
-{
-    zmpi_rt_enter(__func__);
-    zmpi_rt_wait_all();
-    zmpi_rt_free_all();
-    zmpi_rt_unstick();
-    last_error = cudaSuccess;
-    return zmpi_rt_leave(cudaSuccess);
-}
-
 cudaError_t cudaDriverGetVersion(int *version)
 {
-    zmpi_rt_enter(__func__);
+    lock();
     *version = rt.devices > 0 ? CUDART_VERSION : rt.devices == 0 ? 0 : 11000;
     return zmpi_rt_leave(cudaSuccess);
 }

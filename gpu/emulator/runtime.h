@@ -21,14 +21,28 @@
  * call must fail. */
 cudaError_t zmpi_rt_enter(const char *function);
 cudaError_t zmpi_rt_leave(cudaError_t error);
+/* Those that leave the thread without a context, if it has none; that forget the last error. */
+cudaError_t zmpi_rt_enter_without_context(const char *function);
+cudaError_t zmpi_rt_leave_cleared(void);
+/* Functions of the driver: they do not start it, and leave the runtime's last error alone. */
+cudaError_t zmpi_rt_enter_driver(const char *function);
+void zmpi_rt_leave_driver(void);
 /* Does the next one called `name` fail by order? The error, or cudaSuccess. */
 cudaError_t zmpi_rt_fault(const char *name);
 /* All that follows fails. */
 void zmpi_rt_stick(cudaError_t error);
 cudaError_t zmpi_rt_stuck(void);
 void zmpi_rt_unstick(void);
-int zmpi_rt_device(void);
+int zmpi_rt_devices(void);
 size_t zmpi_rt_memory_size(void);
+
+/* ---- runtime_context.c ---- */
+
+struct zmpi_emu_context;
+
+/* The thread's current one; if it has none, that of the device that it has chosen. */
+struct zmpi_emu_context *zmpi_rt_context(void);
+int zmpi_rt_device(void); /* of that */
 
 /* ---- runtime_memory.c ---- */
 
@@ -37,7 +51,10 @@ struct allocation {
     size_t size;
     enum cudaMemoryType type;
     int device;
-    char *map; /* with a guard page; NULL: registered, the caller's own */
+    struct zmpi_emu_context *context;
+    unsigned long long id; /* no other has had it; 0: registered */
+    int pooled;            /* of cudaMallocAsync: the device's, not the context's */
+    char *map;             /* with a guard page; NULL: registered, the caller's own */
     size_t map_size;
     char *writable; /* p in a second mapping of device memory, else p */
 };
@@ -48,7 +65,8 @@ cudaError_t zmpi_rt_free(void *p, enum cudaMemoryType type);
 /* Device memory can be read, or written too, between these. */
 void zmpi_rt_open(int writable);
 void zmpi_rt_close(void);
-void zmpi_rt_free_all(void);
+/* What the context has, but for memory of pools. */
+void zmpi_rt_free_all(const struct zmpi_emu_context *context);
 
 /* ---- runtime_stream.c ---- */
 
@@ -70,5 +88,7 @@ void zmpi_rt_queue(struct zmpi_emu_stream *stream, struct work *work);
 /* Waits for all that was queued. */
 cudaError_t zmpi_rt_wait(struct zmpi_emu_stream *stream);
 cudaError_t zmpi_rt_wait_all(void);
+/* No stream or event of the context is one any more. */
+void zmpi_rt_end_streams(const struct zmpi_emu_context *context);
 
 #endif

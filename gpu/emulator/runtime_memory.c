@@ -18,6 +18,7 @@ static struct {
     struct allocation *list;
     size_t count, capacity;
     size_t device_bytes; /* in use */
+    unsigned long long ids;
 } memory;
 
 struct allocation *zmpi_rt_find(const void *p)
@@ -101,14 +102,19 @@ static int map(struct allocation *a)
     return 1;
 }
 
-static cudaError_t allocate(enum cudaMemoryType type, void **p, size_t size)
+static cudaError_t allocate(enum cudaMemoryType type, void **p, size_t size, int pooled)
 {
     *p = NULL;
     if (size == 0)
         return cudaSuccess;
     if (type != cudaMemoryTypeHost && size > zmpi_rt_memory_size() - memory.device_bytes)
         return cudaErrorMemoryAllocation;
-    struct allocation a = {.size = size, .type = type, .device = zmpi_rt_device()};
+    struct allocation a = {.size = size,
+                           .type = type,
+                           .device = zmpi_rt_device(),
+                           .context = zmpi_rt_context(),
+                           .id = ++memory.ids,
+                           .pooled = pooled};
     if (!map(&a))
         return cudaErrorMemoryAllocation;
     const cudaError_t e = add(a);
@@ -136,10 +142,11 @@ cudaError_t zmpi_rt_free(void *p, enum cudaMemoryType type)
     return cudaSuccess;
 }
 
-void zmpi_rt_free_all(void)
+void zmpi_rt_free_all(const struct zmpi_emu_context *context)
 {
-    while (memory.count > 0)
-        drop(&memory.list[memory.count - 1]);
+    for (size_t i = memory.count; i-- > 0;)
+        if (memory.list[i].context == context && !memory.list[i].pooled)
+            drop(&memory.list[i]);
 }
 
 static void protect(int protection)
@@ -166,7 +173,7 @@ cudaError_t cudaMalloc(void **p, size_t size)
 {
     cudaError_t e = zmpi_rt_enter(__func__);
     if (e == cudaSuccess)
-        e = allocate(cudaMemoryTypeDevice, p, size);
+        e = allocate(cudaMemoryTypeDevice, p, size, 0);
     return zmpi_rt_leave(e);
 }
 
@@ -177,7 +184,7 @@ cudaError_t cudaMallocAsync(void **p, size_t size, cudaStream_t stream)
     if (e == cudaSuccess && zmpi_rt_stream(stream) == NULL)
         e = cudaErrorInvalidResourceHandle;
     if (e == cudaSuccess)
-        e = allocate(cudaMemoryTypeDevice, p, size);
+        e = size == 0 ? cudaErrorInvalidValue : allocate(cudaMemoryTypeDevice, p, size, 1);
     return zmpi_rt_leave(e);
 }
 
@@ -187,7 +194,7 @@ cudaError_t cudaMallocManaged(void **p, size_t size, unsigned flags)
     if (e == cudaSuccess && flags != cudaMemAttachGlobal)
         e = cudaErrorInvalidValue;
     if (e == cudaSuccess)
-        e = allocate(cudaMemoryTypeManaged, p, size);
+        e = allocate(cudaMemoryTypeManaged, p, size, 0);
     return zmpi_rt_leave(e);
 }
 
@@ -196,7 +203,7 @@ cudaError_t cudaHostAlloc(void **p, size_t size, unsigned flags)
     cudaError_t e = zmpi_rt_enter(__func__);
     (void)flags;
     if (e == cudaSuccess)
-        e = allocate(cudaMemoryTypeHost, p, size);
+        e = allocate(cudaMemoryTypeHost, p, size, 0);
     return zmpi_rt_leave(e);
 }
 
@@ -204,14 +211,15 @@ cudaError_t cudaMallocHost(void **p, size_t size)
 {
     cudaError_t e = zmpi_rt_enter(__func__);
     if (e == cudaSuccess)
-        e = allocate(cudaMemoryTypeHost, p, size);
+        e = allocate(cudaMemoryTypeHost, p, size, 0);
     return zmpi_rt_leave(e);
 }
 
-/* Freeing waits for all that could use it. */
+/* Freeing waits for all that could use it, but for memory of pools. */
 static cudaError_t free_waiting(void *p, enum cudaMemoryType type)
 {
-    const cudaError_t e = zmpi_rt_wait_all();
+    const struct allocation *a = zmpi_rt_find(p);
+    const cudaError_t e = a != NULL && a->pooled ? cudaSuccess : zmpi_rt_wait_all();
     const cudaError_t freed = zmpi_rt_free(p, type);
     return e != cudaSuccess ? e : freed;
 }
@@ -283,6 +291,7 @@ cudaError_t cudaHostRegister(void *p, size_t size, unsigned flags)
                                     .size = size,
                                     .type = cudaMemoryTypeHost,
                                     .device = zmpi_rt_device(),
+                                    .context = zmpi_rt_context(),
                                     .writable = p});
     return zmpi_rt_leave(e);
 }

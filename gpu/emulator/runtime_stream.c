@@ -10,6 +10,7 @@
 
 struct zmpi_emu_stream {
     struct zmpi_emu_stream *next;
+    const struct zmpi_emu_context *context; /* NULL: any */
     int live;
     unsigned flags;
     struct work *first, **last; /* last: where the next one goes */
@@ -17,6 +18,7 @@ struct zmpi_emu_stream {
 
 struct zmpi_emu_event {
     struct zmpi_emu_event *next;
+    const struct zmpi_emu_context *context;
     int live;
     unsigned flags;
     struct zmpi_emu_stream *stream; /* where it was recorded last */
@@ -96,6 +98,14 @@ cudaError_t zmpi_rt_wait_all(void)
     return zmpi_rt_stuck();
 }
 
+void zmpi_rt_end_streams(const struct zmpi_emu_context *context)
+{
+    for (struct zmpi_emu_stream *s = streams; s != NULL; s = s->next)
+        s->live &= s->context != context;
+    for (struct zmpi_emu_event *e = events; e != NULL; e = e->next)
+        e->live &= e->context != context;
+}
+
 /* ---- streams ---- */
 
 static cudaError_t new_stream(cudaStream_t *stream, unsigned flags)
@@ -105,7 +115,11 @@ static cudaError_t new_stream(cudaStream_t *stream, unsigned flags)
     struct zmpi_emu_stream *s = calloc(1, sizeof *s);
     if (s == NULL)
         return cudaErrorMemoryAllocation;
-    *s = (struct zmpi_emu_stream){.next = streams, .live = 1, .flags = flags, .last = &s->first};
+    *s = (struct zmpi_emu_stream){.next = streams,
+                                  .context = zmpi_rt_context(),
+                                  .live = 1,
+                                  .flags = flags,
+                                  .last = &s->first};
     streams = *stream = s;
     return cudaSuccess;
 }
@@ -190,7 +204,8 @@ static cudaError_t new_event(cudaEvent_t *event, unsigned flags)
     struct zmpi_emu_event *e = calloc(1, sizeof *e);
     if (e == NULL)
         return cudaErrorMemoryAllocation;
-    *e = (struct zmpi_emu_event){.next = events, .live = 1, .flags = flags};
+    *e = (struct zmpi_emu_event){
+        .next = events, .context = zmpi_rt_context(), .live = 1, .flags = flags};
     events = *event = e;
     return cudaSuccess;
 }
@@ -257,6 +272,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle)
         e = known_event(event);
     if (e == cudaSuccess)
         e = known_stream(handle, &stream);
+    if (e == cudaSuccess && stream != &legacy && stream->context != event->context)
+        e = cudaErrorInvalidResourceHandle;
     struct work *work = e == cudaSuccess ? new_event_work(event) : NULL;
     if (e == cudaSuccess && work == NULL)
         e = cudaErrorMemoryAllocation;
@@ -339,6 +356,8 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 
 struct launch {
     struct work work;
+    const struct zmpi_emu_context *context;
+    int device;
     struct zmpi_emu_grid grid;
     _Alignas(16) char args[];
 };
@@ -350,12 +369,17 @@ static struct {
     size_t bytes;
 } allowed[MAX_ALLOWED];
 
+static const struct launch *running;
+
 /* What a kernel stores, it stores by way of the second mapping. */
 static const char *find_access(void **p, size_t size)
 {
     const struct allocation *a = zmpi_rt_find(*p);
     if (a == NULL)
         return "not memory of CUDA's";
+    if (a->type == cudaMemoryTypeDevice &&
+        (a->pooled ? a->device != running->device : a->context != running->context))
+        return "memory of another context";
     const size_t offset = (size_t)((char *)*p - a->p);
     if (size > a->size - offset)
         return "over the end of an allocation";
@@ -374,6 +398,7 @@ static void run_launch(struct work *work)
     }
     zmpi_emu_defaults(&config);
     config.find = find_access;
+    running = launch;
     zmpi_rt_open(0);
     if (zmpi_emu_run(&config, &launch->grid) != 0) {
         fprintf(stderr, "zmpi emulator: %s\n", zmpi_emu_message());
@@ -399,12 +424,16 @@ static cudaError_t launch(const struct zmpi_emu_grid *grid, struct zmpi_emu_stre
 {
     if (grid->grid == 0 || grid->grid > 0x7fffffff || grid->block == 0 || grid->block > 1024)
         return cudaErrorInvalidConfiguration;
+    if (stream != &legacy && stream->context != zmpi_rt_context())
+        return cudaErrorInvalidResourceHandle;
     if (grid->shared_bytes > shared_limit(grid->kernel))
         return cudaErrorInvalidValue;
     struct launch *work = malloc(sizeof *work + grid->args_size);
     if (work == NULL)
         return cudaErrorMemoryAllocation;
     work->work = (struct work){.run = run_launch, .destroy = destroy_launch};
+    work->context = zmpi_rt_context();
+    work->device = zmpi_rt_device();
     work->grid = *grid;
     memcpy(work->args, grid->args, grid->args_size);
     work->grid.args = work->args;

@@ -64,8 +64,8 @@ tool() {
 faults() {
     local call lines
     field field.f32
-    for call in cudaMalloc cudaMallocHost cudaStreamCreate cudaEventCreateWithFlags cudaEventRecord cudaEventSynchronize \
-        cudaMemcpyAsync cudaStreamSynchronize cudaLaunchKernel cudaGetDevice kernel copy; do
+    for call in cudaMallocAsync cudaMallocHost cudaStreamCreate cudaEventCreateWithFlags cudaEventRecord cudaEventSynchronize \
+        cudaMemcpyAsync cudaStreamSynchronize cudaLaunchKernel cudaGetDevice cuCtxPushCurrent_v2 cuCtxGetCurrent kernel copy; do
         for when in 1 2 1+; do
             ZMPI_EMU_FAIL=$call:$when compare cuda -t f32 -e rel=1e-3 >log
             lines=$(grep -c '^zmpi' log || true)
@@ -78,7 +78,7 @@ faults() {
     done
     # Too little memory is a failure like another.
     ZMPI_EMU_MEMORY=30000 compare cuda -t f32 -e rel=1e-3 >log
-    grep -q 'device cuda: cudaMalloc: .*; using the CPU' log || fail "no memory: $(cat log)"
+    grep -q 'device cuda: cudaMallocAsync: .*; using the CPU' log || fail "no memory: $(cat log)"
 }
 
 # What is missing is said in a few words.
@@ -105,6 +105,19 @@ bench() {
     grep -q 'the same bytes and values as on the CPU' bench.log || fail "no check: $(cat bench.log)"
     python3 -c 'import json; b = json.load(open("bench.json")); assert b["gpu"] and b["date"], b'
     python3 -c 'import json; b = json.load(open("bench.json")); assert sum(len(v) for v in b.values() if isinstance(v, list)) > 8, b'
+    grep -q 'compression at .* of the rate of a copy' bench.log || fail "no summary: $(cat bench.log)"
+    # A tool that complains, or has no time, is a failure.
+    printf '#!/bin/bash\n[[ "$*" != "--tool racecheck "* ]] || exit 9\n' >sanitizer
+    chmod +x sanitizer
+    if ZMPI_BENCH_SANITIZER=$PWD/sanitizer "$ZMPI_TEST_SOURCE/scripts/bench_gpu.sh" --emulated true >log 2>&1; then
+        fail "a tool's complaint is lost: $(cat log)"
+    fi
+    if ! grep -q 'compute-sanitizer racecheck: FAILED, exit status 9 ' log || [[ $(grep -c FAILED log) != 1 ]]; then
+        fail "a tool's complaint: $(cat log)"
+    fi
+    if ZMPI_BENCH_SANITIZER=$PWD/sanitizer "$ZMPI_TEST_SOURCE/scripts/bench_gpu.sh" --seconds 1 --emulated true >log 2>&1; then
+        fail "no time for tools, and no failure: $(cat log)"
+    fi
     if ZMPI_EMU_DEVICES=0 "$ZMPI_TEST_SOURCE/scripts/bench_gpu.sh" --emulated "$ZMPI_TEST_BIN/bench_gpu_emulated" 2>log; then
         fail "bench_gpu.sh without a GPU"
     fi

@@ -1,6 +1,7 @@
 /* gpuonly.c - takes no host buffers: `auto` must not choose it for one. The memory that it says is
  * its own is a part of the process's. */
 #include "good.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 static enum zmpi_memory where(const void *address)
@@ -39,6 +40,17 @@ static void give(void *memory)
     (void)memory;
 }
 
+static void prefer(unsigned number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%u", number);
+    setenv("ZMPI_TEST_GPU_PREFERRED", text, 1);
+}
+
+static void give_all(void)
+{
+}
+
 const struct zmpi_device *zmpi_device_plugin(void)
 {
     static struct zmpi_device device = GOOD_DEVICE("gpuonly");
@@ -48,5 +60,7 @@ const struct zmpi_device *zmpi_device_plugin(void)
     device.range = range;
     device.take = take;
     device.give = give;
+    device.prefer = prefer;
+    device.give_all = give_all;
     return &device;
 }

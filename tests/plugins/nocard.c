@@ -1,14 +1,24 @@
-/* nocard.c - works, on a machine that has the card. */
+/* nocard.c - works, on a machine that has the card. Tells that it was probed. */
 #include "good.h"
+
+#include <stdlib.h>
 
 static const char *probe_no_card(void)
 {
+    setenv("ZMPI_TEST_NOCARD_PROBED", "1", 1);
     return "no card found";
+}
+
+static double cost_told(size_t bytes, bool decompress)
+{
+    const char *cost = getenv("ZMPI_TEST_NOCARD_COST");
+    return cost ? strtod(cost, NULL) : cost_nothing(bytes, decompress);
 }
 
 const struct zmpi_device *zmpi_device_plugin(void)
 {
     static struct zmpi_device device = GOOD_DEVICE("nocard");
     device.probe = probe_no_card;
+    device.cost = cost_told;
     return &device;
 }

@@ -125,13 +125,13 @@ Test(device, wrong_abi_is_logged_once)
     while (fgets(line, sizeof line, log) != NULL)
         if (strstr(line, "libzmpi_badabi.so") != NULL) {
             cr_assert_not_null(strstr(line, "ABI 77"), "%s", line);
-            cr_assert_not_null(strstr(line, "has 2"), "%s", line);
+            cr_assert_not_null(strstr(line, "has 3"), "%s", line);
             lines++;
         }
     cr_assert_eq(lines, 1, "%d lines", lines);
 }
 
-/* Nobody is asked about a buffer before a device that has memory was found to work. */
+/* Nobody is asked about a buffer before plug-ins are opened. */
 Test(device, holder, .init = use_plugins)
 {
     const char *why = NULL;
@@ -149,6 +149,30 @@ Test(device, holder, .init = use_plugins)
     cr_assert_str_eq(copy, "seven b");
     cr_assert_eq(zmpi_device_move(NULL, memory, copy, 8), ZMPI_OK);
     cr_assert_str_eq(memory, "seven b");
+}
+
+/* auto asks what a device costs first, and probes it when that would be the best. */
+Test(device, auto_starts_what_it_takes, .init = use_plugins)
+{
+    const char *why = NULL;
+    setenv("ZMPI_TEST_NOCARD_COST", "1", 1);
+    cr_assert_str_eq(zmpi_device_find("auto", 1 << 20, &why)->name, "test");
+    cr_assert_null(getenv("ZMPI_TEST_NOCARD_PROBED"));
+    setenv("ZMPI_TEST_NOCARD_COST", "-1", 1);
+    cr_assert_str_eq(zmpi_device_find("auto", 1 << 20, &why)->name, "test");
+    cr_assert_not_null(getenv("ZMPI_TEST_NOCARD_PROBED"));
+}
+
+/* The process's number reaches devices that are opened before and after it is told. */
+Test(device, number, .init = use_plugins)
+{
+    const char *why = NULL;
+    zmpi_device_prefer(3);
+    zmpi_device_find("auto", 0, &why);
+    cr_assert_str_eq(getenv("ZMPI_TEST_GPU_PREFERRED"), "3");
+    zmpi_device_prefer(5);
+    cr_assert_str_eq(getenv("ZMPI_TEST_GPU_PREFERRED"), "5");
+    zmpi_device_give_all();
 }
 
 static void *ask(void *answer)

@@ -1,0 +1,253 @@
+/* The fake CUDA runtime: contexts, of which each thread has a stack, and what the driver says of
+ * them and of memory. As with CUDA a device has one that the runtime uses (the primary one) and
+ * makes at the first call that needs one, on whatever device the thread has chosen; where a program
+ * has made one of its own current, the runtime works in that. */
+#include "runtime.h"
+
+#include <stdlib.h>
+
+#include "cuda.h"
+
+enum { MOST_DEVICES = 16, DEEPEST = 16 };
+
+struct zmpi_emu_context {
+    int device;
+    int primary, active;
+};
+
+static struct zmpi_emu_context primary[MOST_DEVICES];
+static unsigned own; /* contexts that programs have made */
+
+static _Thread_local struct zmpi_emu_context *stack[DEEPEST];
+static _Thread_local int depth;
+static _Thread_local int chosen; /* by cudaSetDevice; 0 to begin with */
+
+static struct zmpi_emu_context *top(void)
+{
+    return depth > 0 ? stack[depth - 1] : NULL;
+}
+
+static struct zmpi_emu_context *primary_of(int device)
+{
+    struct zmpi_emu_context *c = &primary[device];
+    *c = (struct zmpi_emu_context){.device = device, .primary = 1, .active = 1};
+    return c;
+}
+
+/* What cuCtxSetCurrent does. */
+static void set_top(struct zmpi_emu_context *c)
+{
+    if (depth == 0)
+        depth = 1;
+    stack[depth - 1] = c;
+}
+
+struct zmpi_emu_context *zmpi_rt_context(void)
+{
+    if (top() == NULL)
+        set_top(primary_of(chosen));
+    top()->active = 1; /* again, after a reset */
+    return top();
+}
+
+int zmpi_rt_device(void)
+{
+    return zmpi_rt_context()->device;
+}
+
+unsigned zmpi_emu_contexts(void)
+{
+    unsigned n = own;
+    for (int i = 0; i < MOST_DEVICES; i++)
+        n += primary[i].active != 0;
+    return n;
+}
+
+/* ---- the runtime ---- */
+
+static cudaError_t check_device(int device)
+{
+    return device < 0 || device >= zmpi_rt_devices() || device >= MOST_DEVICES
+               ? cudaErrorInvalidDevice
+               : cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    const cudaError_t e = zmpi_rt_enter_without_context(__func__);
+    if (e == cudaSuccess)
+        *device = top() != NULL ? top()->device : chosen;
+    return zmpi_rt_leave(e);
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    cudaError_t e = zmpi_rt_enter_without_context(__func__);
+    if (e == cudaSuccess)
+        e = check_device(device);
+    if (e == cudaSuccess) {
+        chosen = device;
+        set_top(primary_of(device));
+    }
+    return zmpi_rt_leave(e);
+}
+
+/* Memory, streams and events of the current context are gone, whoever has made them; memory of
+ * pools is not (CUDA runtime API, cudaDeviceReset). */
+cudaError_t cudaDeviceReset(void)
+{
+    zmpi_rt_enter_without_context(__func__);
+    struct zmpi_emu_context *c = top() != NULL ? top() : &primary[chosen];
+    zmpi_rt_wait_all();
+    if (c->primary) {
+        zmpi_rt_free_all(c);
+        zmpi_rt_end_streams(c);
+        c->active = 0;
+    }
+    zmpi_rt_unstick();
+    return zmpi_rt_leave_cleared();
+}
+
+/* ---- the driver ---- */
+
+static CUresult enter(const char *function)
+{
+    const cudaError_t e = zmpi_rt_enter_driver(function);
+    return (CUresult)e;
+}
+
+static CUresult leave(CUresult result)
+{
+    zmpi_rt_leave_driver();
+    return result;
+}
+
+CUresult cuInit(unsigned flags)
+{
+    (void)flags;
+    const cudaError_t e = zmpi_rt_enter_without_context(__func__);
+    return leave((CUresult)e);
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+    const CUresult e = enter(__func__);
+    *count = e == CUDA_SUCCESS ? zmpi_rt_devices() : 0;
+    return leave(e);
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
+{
+    CUresult e = enter(__func__);
+    if (e == CUDA_SUCCESS)
+        e = (CUresult)check_device(device);
+    if (e == CUDA_SUCCESS) {
+        *flags = 0;
+        *active = primary[device].active;
+    }
+    return leave(e);
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    CUresult e = enter(__func__);
+    if (e == CUDA_SUCCESS)
+        e = (CUresult)zmpi_rt_stuck();
+    if (e == CUDA_SUCCESS)
+        e = (CUresult)check_device(device);
+    if (e == CUDA_SUCCESS)
+        *context = primary_of(device);
+    return leave(e);
+}
+
+/* Never freed: others may refer to it. */
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
+{
+    (void)flags;
+    CUresult e = enter(__func__);
+    if (e == CUDA_SUCCESS)
+        e = (CUresult)check_device(device);
+    struct zmpi_emu_context *c = e == CUDA_SUCCESS ? calloc(1, sizeof *c) : NULL;
+    if (e == CUDA_SUCCESS && (c == NULL || depth == DEEPEST))
+        e = CUDA_ERROR_INVALID_VALUE;
+    if (e == CUDA_SUCCESS) {
+        *c = (struct zmpi_emu_context){.device = device, .active = 1};
+        *context = stack[depth++] = c;
+        own++;
+    }
+    return leave(e);
+}
+
+CUresult cuCtxGetCurrent(CUcontext *context)
+{
+    const CUresult e = enter(__func__);
+    if (e == CUDA_SUCCESS)
+        *context = top();
+    return leave(e);
+}
+
+CUresult cuCtxGetDevice(CUdevice *device)
+{
+    CUresult e = enter(__func__);
+    if (e == CUDA_SUCCESS && top() == NULL)
+        e = CUDA_ERROR_INVALID_CONTEXT;
+    if (e == CUDA_SUCCESS)
+        *device = top()->device;
+    return leave(e);
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext context)
+{
+    CUresult e = enter(__func__);
+    if (e == CUDA_SUCCESS && (context == NULL || depth == DEEPEST))
+        e = CUDA_ERROR_INVALID_CONTEXT;
+    if (e == CUDA_SUCCESS)
+        stack[depth++] = context;
+    return leave(e);
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *context)
+{
+    CUresult e = enter(__func__);
+    if (e == CUDA_SUCCESS && depth == 0)
+        e = CUDA_ERROR_INVALID_CONTEXT;
+    if (e == CUDA_SUCCESS)
+        *context = stack[--depth];
+    return leave(e);
+}
+
+/* Of memory that CUDA does not know all is 0. The context of memory of a pool is NULL. */
+static CUresult tell(const struct allocation *a, CUpointer_attribute attribute, void *data)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        *(CUcontext *)data = a == NULL || a->pooled ? NULL : a->context;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *(unsigned *)data = a == NULL                       ? 0
+                            : a->type == cudaMemoryTypeHost ? CU_MEMORYTYPE_HOST
+                                                            : CU_MEMORYTYPE_DEVICE;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+        *(unsigned long long *)data = a == NULL ? 0 : a->id;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        *(int *)data = a != NULL && a->type == cudaMemoryTypeManaged;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        *(int *)data = a == NULL ? 0 : a->device;
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data,
+                                CUdeviceptr p)
+{
+    CUresult e = enter(__func__);
+    if (e == CUDA_SUCCESS)
+        e = (CUresult)zmpi_rt_stuck();
+    for (unsigned i = 0; e == CUDA_SUCCESS && i < count; i++)
+        e = tell(zmpi_rt_find((const void *)(uintptr_t)p), attributes[i], data[i]);
+    return leave(e);
+}

@@ -1,0 +1,295 @@
+/*
+ * plugin_program.c - what a program sees of the CUDA plug-in that it knows nothing of: its driver,
+ * contexts, errors and streams are as they would be without.
+ */
+#include "plugin.h"
+
+#include <cuda.h>
+#include <pthread.h>
+
+#define OK(call) cr_assert_eq((int)(call), 0, "%s", #call)
+
+static bool active(int device)
+{
+    unsigned flags;
+    int is = 0;
+    OK(cuDevicePrimaryCtxGetState(device, &flags, &is));
+    return is;
+}
+
+static void decompresses(void *dst)
+{
+    float decoded[N];
+    cr_assert_eq(zmpi_decompress(decoded, sizeof decoded, expected, expected_size), ZMPI_OK);
+    cr_assert_eq(cuda->decompress(dst, sizeof field, expected, expected_size, NULL, 1), ZMPI_OK,
+                 "%s", cuda->problem());
+    cr_assert_arr_eq(dst, decoded, sizeof decoded);
+}
+
+static void *compress_field(void *unused)
+{
+    succeeds(field);
+    return unused;
+}
+
+static void compress_in_another_thread(void)
+{
+    pthread_t thread;
+    cr_assert_eq(pthread_create(&thread, NULL, compress_field, NULL), 0);
+    pthread_join(thread, NULL);
+}
+
+/* ---- the driver, contexts ---- */
+
+/* Until the program, or a buffer that is worth it, starts it. */
+Test(plugin_program, driver_sleeps, .init = open_plugins)
+{
+    const char *why;
+    cr_assert_eq(zmpi_device_find("auto", sizeof field, &why), zmpi_device_cpu());
+    cr_assert_null(zmpi_device_holding(field));
+    cr_assert_not(zmpi_emu_started());
+    cr_assert_str_eq(zmpi_device_find("auto", (size_t)1 << 40, &why)->name, "cuda");
+    cr_assert(zmpi_emu_started());
+    cr_assert_null(zmpi_device_holding(field));
+    cr_assert_eq(zmpi_emu_contexts(), 0);
+}
+
+/* Memory of the device is found without anybody having asked for the device. */
+Test(plugin_program, holds, .init = open_plugins)
+{
+    void *device = on_device(field, sizeof field);
+    cuda = zmpi_device_holding(device);
+    cr_assert_not_null(cuda);
+    succeeds(device);
+}
+
+/* Asked for by name, it makes a context when there is something to do, and no earlier. */
+Test(plugin_program, context_for_work, .init = find_plugin)
+{
+    cr_assert_eq(cuda->where(field), ZMPI_MEMORY_HOST);
+    cr_assert_eq(zmpi_emu_contexts(), 0);
+    succeeds(field);
+    cr_assert_eq(zmpi_emu_contexts(), 1);
+}
+
+/* One that the program has made is worked in, and stays the current one; no other is made. */
+Test(plugin_program, own_context, .init = find_plugin)
+{
+    CUcontext own, now;
+    OK(cuCtxCreate_v2(&own, 0, 0));
+    void *device = on_device(field, sizeof field);
+    succeeds(device);
+    succeeds(field);
+    OK(cuCtxGetCurrent(&now));
+    cr_assert_eq(now, own);
+    cr_assert_eq(zmpi_emu_contexts(), 1);
+    /* Its memory, from a thread without a context, and beside another. */
+    OK(cuCtxPopCurrent_v2(&now));
+    succeeds(device);
+    OK(cuCtxGetCurrent(&now));
+    cr_assert_null(now);
+    cr_assert_eq(zmpi_emu_contexts(), 1);
+    OK(cudaSetDevice(0));
+    succeeds(device);
+    succeeds(on_device(field, sizeof field));
+    cr_assert_eq(zmpi_emu_contexts(), 2);
+}
+
+static void three_gpus(void)
+{
+    setenv("ZMPI_EMU_DEVICES", "3", 1);
+    find_plugin();
+}
+
+/* Ranks that have no GPU of their own share those that there are. */
+Test(plugin_program, number, .init = three_gpus)
+{
+    zmpi_device_prefer(5);
+    succeeds(field);
+    cr_assert(active(2));
+    cr_assert_eq(zmpi_emu_contexts(), 1);
+}
+
+/* The one that the program uses comes first. */
+Test(plugin_program, other_thread, .init = three_gpus)
+{
+    OK(cudaSetDevice(1));
+    zmpi_device_prefer(2);
+    compress_in_another_thread();
+    cr_assert_eq(zmpi_emu_contexts(), 1);
+    succeeds(field);
+    cr_assert_eq(zmpi_emu_contexts(), 1);
+}
+
+/* Memory of a pool has no context: its device's is taken, wherever the thread is. */
+Test(plugin_program, pools, .init = three_gpus)
+{
+    void *device;
+    OK(cudaSetDevice(2));
+    OK(cudaMallocAsync(&device, sizeof field, NULL));
+    OK(cudaMemcpy(device, field, sizeof field, cudaMemcpyDefault));
+    OK(cudaSetDevice(1));
+    succeeds(device);
+    succeeds(field);
+    int now;
+    OK(cudaGetDevice(&now));
+    cr_assert_eq(now, 1);
+    cr_assert_not(active(0));
+}
+
+/* ---- a reset of the device ---- */
+
+static void without_pools(void)
+{
+    setenv("ZMPI_EMU_POOLS", "0", 1);
+    find_plugin();
+}
+
+static void reset(void)
+{
+    float is[N];
+    for (int i = 0; i < 3; i++) {
+        void *device = on_device(field, sizeof field);
+        succeeds(device);
+        succeeds(field);
+        decompresses(is);
+        cuda->give(cuda->take(device, 1 << 20));
+        OK(cudaDeviceReset());
+        cr_assert_eq(cuda->where(device), ZMPI_MEMORY_HOST); /* nobody's */
+    }
+    cuda->give_all();
+    compress_in_another_thread();
+    decompresses(is);
+}
+
+Test(plugin_program, reset, .init = find_plugin)
+{
+    reset();
+}
+
+Test(plugin_program, reset_without_pools, .init = without_pools)
+{
+    reset();
+}
+
+/* ---- errors ---- */
+
+/* One that the program has not asked for yet is there when it does, and is not taken for ours. */
+Test(plugin_program, last_error_stays, .init = open_plugins)
+{
+    const char *why;
+    float is[N];
+    void *device = on_device(field, sizeof field), *none;
+    struct zmpi_range range;
+    cr_assert_eq(cudaMalloc(&none, (size_t)1 << 50), cudaErrorMemoryAllocation);
+    cuda = zmpi_device_find("cuda", 0, &why);
+    cr_assert_eq(cuda->where(is), ZMPI_MEMORY_HOST);
+    succeeds(field);
+    succeeds(device);
+    decompresses(is);
+    OK(cuda->range(ZMPI_F32, device, N, 0, &range));
+    OK(zmpi_device_move(cuda, is, device, sizeof is));
+    cuda->give(cuda->take(device, 100));
+    cr_assert_eq(cudaGetLastError(), cudaErrorMemoryAllocation);
+}
+
+/* What the process does not survive is told from what it does. */
+Test(plugin_program, broken, .init = find_plugin)
+{
+    succeeds(field);
+    zmpi_emu_set_faults("cudaStreamSynchronize:1");
+    cr_assert_eq(compress_as_expected(field), ZMPI_ERR_DEVICE);
+    cr_assert(isfinite(cuda->cost(1, false)));
+    succeeds(field);
+    zmpi_emu_set_faults("cudaStreamSynchronize:1:716"); /* of a kernel of the program's */
+    cr_assert_eq(compress_as_expected(field), ZMPI_ERR_DEVICE);
+    cr_assert(isinf(cuda->cost(1, false)));
+    cr_assert_eq(cudaGetLastError(), cudaSuccess);
+}
+
+/* ---- memory ---- */
+
+/* Of a buffer that is pinned in part no copy can be made at once. */
+Test(plugin_program, partly_pinned, .init = find_plugin)
+{
+    static float data[N], copy[N];
+    void *device = on_device(NULL, sizeof data);
+    memcpy(data, field, sizeof data);
+    OK(cudaHostRegister(data, sizeof data / 2, cudaHostRegisterDefault));
+    OK(cudaHostRegister(copy, sizeof copy / 3, cudaHostRegisterDefault));
+    succeeds(data);
+    decompresses(copy);
+    OK(cudaHostRegister(data + N - 100, 400, cudaHostRegisterDefault)); /* a hole is left */
+    succeeds(data);
+    OK(zmpi_device_move(cuda, device, data, sizeof data));
+    OK(zmpi_device_move(cuda, copy, device, sizeof copy));
+    cr_assert_arr_eq(copy, field, sizeof field);
+}
+
+Test(plugin_program, nothing, .init = find_plugin)
+{
+    struct zmpi_range range;
+    struct zmpi_job none = job;
+    size_t size = 0, should = 0;
+    unsigned char coded[4096], cpu[4096];
+    void *device = on_device(field, sizeof field), *p = cuda->take(device, 0);
+    cr_assert_not_null(p);
+    cuda->give(p);
+    cuda->give(NULL);
+    OK(cuda->copy(device, field, &(struct zmpi_box){.rows = 3, .planes = 2}));
+    OK(cuda->copy(device, field, &(struct zmpi_box){.bytes = 4, .planes = 2}));
+    OK(cuda->range(ZMPI_F32, device, 0, 0, &range));
+    cr_assert(range.min == INFINITY && range.max == -INFINITY);
+    none.array.extent[1] = 0;
+    enum zmpi_status is = cuda->compress(&none, coded, sizeof coded, device, &size);
+    cr_assert_eq(is, zmpi_device_cpu()->compress(&none, cpu, sizeof cpu, field, &should));
+    cr_assert_eq(size, should);
+    cr_assert_arr_eq(coded, cpu, size);
+    succeeds(device);
+}
+
+/* ---- who waits ---- */
+
+/* Work of the program's that is not in the default stream may wait for other ranks: nothing here
+ * waits for it, not to allocate and not to free. Without pools it cannot be helped. */
+static void leaves_streams_alone(bool alone)
+{
+    cudaStream_t stream;
+    void *theirs = on_device(NULL, 64), *pinned, *big;
+    OK(cudaMallocHost(&pinned, 64));
+    OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    succeeds(field); /* the first call makes a lane */
+    OK(cudaMemcpyAsync(theirs, pinned, 64, cudaMemcpyHostToDevice, stream));
+    succeeds(field);
+    cr_assert_not_null(big = cuda->take(theirs, (size_t)300 << 20));
+    cuda->give(big);
+    cr_assert_not_null(big = cuda->take(theirs, (size_t)700 << 20)); /* the other is freed */
+    cuda->give(big);
+    cuda->give_all();
+    cr_assert_eq(cudaStreamQuery(stream), alone ? cudaErrorNotReady : cudaSuccess);
+}
+
+Test(plugin_program, streams, .init = find_plugin)
+{
+    leaves_streams_alone(true);
+}
+
+Test(plugin_program, streams_without_pools, .init = without_pools)
+{
+    leaves_streams_alone(false);
+}
+
+/* All that is kept can be had back. */
+Test(plugin_program, gives_all, .init = find_plugin)
+{
+    size_t before, after, total;
+    OK(cudaMemGetInfo(&before, &total));
+    succeeds(field);
+    OK(cudaMemGetInfo(&after, &total));
+    cr_assert_lt(after, before);
+    cuda->give_all();
+    OK(cudaDeviceSynchronize());
+    OK(cudaMemGetInfo(&after, &total));
+    cr_assert_eq(after, before);
+    succeeds(field);
+}

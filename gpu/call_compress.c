@@ -1,6 +1,9 @@
 /* call_compress.c - one array: to the device if it is not there, the kernels, the payload back. */
 #include "calls.h"
 #include "kernels.h"
+#include "stream.h"
+
+enum { HEADER = ZMPI_STREAM_HEADER_BYTES };
 
 /* What one call works with. */
 struct work {
@@ -54,11 +57,14 @@ static enum zmpi_status compress(struct work *w, void *dst, size_t dst_capacity,
     enum zmpi_status status = run(w);
     if (status)
         return status;
-    if (w->result.length > w->capacity)
+    if (w->result.length > w->capacity || w->result.length < HEADER)
         return ZMPI_ERR_DEVICE; /* a kernel has gone wild */
     if (w->result.length > dst_capacity)
         return ZMPI_ERR_SPACE;
-    if (!gpu_download(w->lane, dst, w->coded, w->result.length, gpu_place_of(dst).pinned))
+    /* All but what the host writes. */
+    unsigned char *behind = (unsigned char *)dst + HEADER;
+    if (!gpu_download(w->lane, behind, (const unsigned char *)w->coded + HEADER,
+                      w->result.length - HEADER, gpu_place_of(behind).pinned))
         return ZMPI_ERR_DEVICE;
     zmpi_cuda_header(&w->plan, w->result.length, dst);
     *size = w->result.length;

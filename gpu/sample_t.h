@@ -133,6 +133,7 @@ KERNEL(F(sample), struct F(sample_args), a)
         return;
     zd_st_u32(a.ticket, 0);
     zd_st_u32(&a.result->axes, axes);
+    zd_st_u32(&a.result->reserved, 0);
     zd_st_u64(&a.result->length, ZMPI_CUDA_HEADER);
     zd_st_u64(&a.result->full, 0);
     zd_st_u64(&a.result->squares, 0);

@@ -80,7 +80,7 @@ build() {
     architecture=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .) || true
     [[ $architecture != sm_ ]] || architecture=native
     echo "== building in $1 for $architecture"
-    "$nvcc" -c -O3 -std=c++17 --fmad=false -arch="$architecture" "${include[@]}" "$top/gpu/kernels.cu" -o "$1/kernels.cu.o" &
+    "$nvcc" -c -O3 -lineinfo -std=c++17 --fmad=false -arch="$architecture" "${include[@]}" "$top/gpu/kernels.cu" -o "$1/kernels.cu.o" &
     for source in "$top"/codec/*.c "$top"/gpu/*.c; do
         object=$(basename "$(dirname "$source")")_$(basename "$source" .c).o
         [[ $object == codec_options* || $object == gpu_kernels.o ]] || printf '%s\0%s\0' "$1/$object" "$source"

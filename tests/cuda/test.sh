@@ -10,6 +10,7 @@ fail() {
 
 # field NAME: 6,000 smooth floats with a few special ones.
 field() {
+    rm -f cpu.bytes
     python3 - "$1" <<'PYTHON'
 import array, math, sys
 a = array.array('f', (100 + 30 * math.sin(0.01 * i) + 0.01 * (i * 7919 % 101) for i in range(6000)))
@@ -32,13 +33,17 @@ while at >= 0:
 PYTHON
 }
 
-# compare DEVICE ARGUMENT...: compressed on the device and on the CPU; prints what the tool says on the device.
+# compare DEVICE ARGUMENT...: compressed on the device and, once for the same arguments, on the CPU; prints what the tool says
+# on the device.
 compare() {
     local device=$1
     shift
-    ZMPI_DEVICE=cpu "$zmpi" compress "$@" field.f32 cpu.z
+    if [[ ! -e cpu.bytes || $(cat cpu.arguments) != "$*" ]]; then
+        ZMPI_DEVICE=cpu "$zmpi" compress "$@" field.f32 cpu.z
+        payload cpu.z cpu.bytes
+        echo "$*" >cpu.arguments
+    fi
     ZMPI_DEVICE=$device "$zmpi" compress -v "$@" field.f32 device.z 2>&1
-    payload cpu.z cpu.bytes
     payload device.z device.bytes
     [[ -s cpu.bytes ]] || fail "no stream found in cpu.z"
     cmp -s cpu.bytes device.bytes || fail "compress $*: other bytes on $device than on the CPU"

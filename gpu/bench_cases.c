@@ -13,10 +13,6 @@
 
 #include "stream.h"
 
-#ifndef ZMPI_CUDA_DRIVER
-#define ZMPI_CUDA_DRIVER "libcuda.so.1"
-#endif
-
 /* A field, its stream and its decoded values by the CPU; room on both sides, with space for odd
  * addresses. */
 enum { ROOM = 64, THREADS = 4 };

@@ -18,10 +18,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#ifndef ZMPI_CUDA_DRIVER
-#define ZMPI_CUDA_DRIVER "libcuda.so.1"
-#endif
-
 enum { MOST_DEVICES = 64 };
 
 static struct {

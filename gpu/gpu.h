@@ -16,6 +16,10 @@
 
 #include "device.h"
 
+#ifndef ZMPI_CUDA_DRIVER /* the emulator is its own */
+#define ZMPI_CUDA_DRIVER "libcuda.so.1"
+#endif
+
 /* ---- errors.c ---- */
 
 /* Did the CUDA call succeed? If not, the thread's problem is its name and the error. */

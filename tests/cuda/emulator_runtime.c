@@ -9,7 +9,6 @@
 
 #include <criterion/criterion.h>
 
-#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include "device_code.h"
@@ -394,60 +393,6 @@ Test(runtime, devices)
     cr_assert_eq(value, properties.multiProcessorCount);
     OK(ZD_OCCUPANCY(&value, add, 256, 0));
     cr_assert_eq(value, 8);
-}
-
-/* The first call that needs a context makes the chosen device's; asking what there is does not. */
-Test(runtime, contexts)
-{
-    int value, active;
-    unsigned flags, known;
-    unsigned long long id[2];
-    void *p, *q;
-    CUcontext now, own;
-    CUpointer_attribute what[] = {CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                  CU_POINTER_ATTRIBUTE_BUFFER_ID};
-    void *answer[] = {&now, &known, &id[0]};
-    setenv("ZMPI_EMU_DEVICES", "2", 1);
-    FAILS(cuPointerGetAttributes(3, what, answer, (uintptr_t)&value), cudaErrorInitializationError);
-    cr_assert_not(zmpi_emu_started());
-    OK(cudaGetDeviceCount(&value));
-    cr_assert(zmpi_emu_started());
-    OK(cuPointerGetAttributes(3, what, answer, (uintptr_t)&value));
-    cr_assert(!now && !known && !id[0]);
-    OK(cuCtxGetCurrent(&now));
-    cr_assert_null(now);
-    cr_assert_eq(zmpi_emu_contexts(), 0);
-    OK(cudaSetDevice(1));
-    OK(cuCtxGetDevice(&value));
-    cr_assert_eq(value, 1);
-    OK(cuDevicePrimaryCtxGetState(1, &flags, &active));
-    cr_assert(active);
-    OK(cudaMalloc(&p, 64));
-
-    /* Another one: the runtime works in it, and its kernels find its memory alone. */
-    struct add_args args = {p, 4, 1};
-    OK(cuCtxCreate_v2(&own, 0, 1));
-    cr_assert_eq(zmpi_emu_contexts(), 2);
-    OK(cudaMalloc(&q, 64));
-    OK(cuPointerGetAttributes(3, what, answer, (uintptr_t)q));
-    cr_assert_eq(now, own);
-    OK(ZD_LAUNCH(add, 1, 32, 0, NULL, args));
-    FAILS(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
-    OK(cuCtxPopCurrent_v2(&now));
-    cr_assert_eq(now, own);
-
-    /* A reset takes what is the context's with it, and no number comes back. */
-    answer[2] = &id[1];
-    cudaStream_t stream = NULL;
-    OK(cudaDeviceReset());
-    OK(cuPointerGetAttributes(3, what, answer, (uintptr_t)p));
-    cr_assert_eq(known, 0);
-    OK(cudaStreamCreate(&stream));
-    OK(cudaMalloc(&p, 64));
-    OK(cuPointerGetAttributes(3, what, answer, (uintptr_t)p));
-    cr_assert_gt(id[1], id[0]);
-    OK(cudaDeviceReset());
-    FAILS(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);
 }
 
 Test(runtime, faults_on_order)

@@ -19,7 +19,9 @@ struct block {
     void *memory;
     size_t bytes;
     void *context;
-    unsigned long long number;
+    const void
+        *witness; /* pinned memory of the lane: a reset takes that, but not memory of pools */
+    unsigned long long number, witness_number;
     bool pooled, taken;
 };
 
@@ -44,12 +46,11 @@ static bool suits(const struct block *b, const void *context, size_t bytes)
            (b->bytes <= LEAST || b->bytes / 4 <= bytes);
 }
 
-static void forget(struct block **at)
+/* Has its context not been reset since? Whether kernels may use what is left of a pool then, CUDA
+ * does not say. */
+static bool alive(const struct block *b)
 {
-    struct block *b = *at;
-    *at = b->next;
-    idle_bytes -= b->bytes;
-    free(b);
+    return gpu_is_still(b->memory, b->number) && gpu_is_still(b->witness, b->witness_number);
 }
 
 /* Nobody else may learn of an error of this. */
@@ -61,7 +62,9 @@ static void release(struct block **at, cudaStream_t stream)
             cudaGetLastError();
         gpu_context_pop();
     }
-    forget(at);
+    *at = b->next;
+    idle_bytes -= b->bytes;
+    free(b);
 }
 
 /* Idle blocks of the context, of all if it is NULL, until at most so many bytes are idle. */
@@ -74,20 +77,19 @@ static void shrink(const void *context, size_t most, cudaStream_t stream)
             at = &(*at)->next;
 }
 
-/* The smallest that will do; those that the program has destroyed, by a reset of the device, are
- * forgotten. */
-static struct block *find_idle(const void *context, size_t bytes)
+/* The smallest that will do. */
+static struct block *find_idle(const struct gpu_lane *lane, size_t bytes)
 {
-    struct block **found = NULL;
+    struct block **found;
     do {
         found = NULL;
         for (struct block **at = &blocks; *at; at = &(*at)->next)
-            if (suits(*at, context, bytes) && (!found || (*at)->bytes < (*found)->bytes))
+            if (suits(*at, lane->context, bytes) && (!found || (*at)->bytes < (*found)->bytes))
                 found = at;
-        if (found && gpu_is_still((*found)->memory, (*found)->number))
+        if (found && alive(*found))
             return *found;
         if (found)
-            forget(found);
+            release(found, lane->stream);
     } while (found);
     return NULL;
 }
@@ -116,6 +118,8 @@ static struct block *allocate(struct gpu_lane *lane, size_t bytes)
     b->bytes = bytes;
     b->context = lane->context;
     b->number = gpu_number(b->memory);
+    b->witness = lane->answer;
+    b->witness_number = lane->number;
     b->pooled = lane->pools;
     b->next = blocks;
     blocks = b;
@@ -126,7 +130,7 @@ static struct block *allocate(struct gpu_lane *lane, size_t bytes)
 void *gpu_block_take(struct gpu_lane *lane, size_t bytes)
 {
     pthread_mutex_lock(&lock);
-    struct block *b = find_idle(lane->context, bytes);
+    struct block *b = find_idle(lane, bytes);
     if (!b) {
         b = allocate(lane, rounded(bytes));
         lane->fresh = true;

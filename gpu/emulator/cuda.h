@@ -37,6 +37,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *activ
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
 /* Of its own, not the one that the runtime uses; it becomes the current one. */
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
+CUresult cuCtxDestroy_v2(CUcontext context);
 CUresult cuCtxGetCurrent(CUcontext *context);
 CUresult cuCtxGetDevice(CUdevice *device);
 CUresult cuCtxPushCurrent_v2(CUcontext context);

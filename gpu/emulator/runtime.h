@@ -54,6 +54,7 @@ struct allocation {
     struct zmpi_emu_context *context;
     unsigned long long id; /* no other has had it; 0: registered */
     int pooled;            /* of cudaMallocAsync: the device's, not the context's */
+    int cut_off;           /* its context was reset since: kernels may find it or not */
     char *map;             /* with a guard page; NULL: registered, the caller's own */
     size_t map_size;
     char *writable; /* p in a second mapping of device memory, else p */

@@ -160,7 +160,6 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     return leave(e);
 }
 
-/* Never freed: others may refer to it. */
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
 {
     (void)flags;
@@ -174,6 +173,23 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
         *c = (struct zmpi_emu_context){.device = device, .active = 1};
         *context = stack[depth++] = c;
         own++;
+    }
+    return leave(e);
+}
+
+/* The next one may have its address. */
+CUresult cuCtxDestroy_v2(CUcontext context)
+{
+    CUresult e = enter(__func__);
+    if (e == CUDA_SUCCESS && (context == NULL || context->primary))
+        e = CUDA_ERROR_INVALID_CONTEXT;
+    if (e == CUDA_SUCCESS) {
+        zmpi_rt_wait_all();
+        zmpi_rt_free_all(context);
+        zmpi_rt_end_streams(context);
+        depth -= top() == context;
+        own--;
+        free(context);
     }
     return leave(e);
 }

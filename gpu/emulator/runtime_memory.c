@@ -144,9 +144,12 @@ cudaError_t zmpi_rt_free(void *p, enum cudaMemoryType type)
 
 void zmpi_rt_free_all(const struct zmpi_emu_context *context)
 {
-    for (size_t i = memory.count; i-- > 0;)
-        if (memory.list[i].context == context && !memory.list[i].pooled)
-            drop(&memory.list[i]);
+    for (size_t i = memory.count; i-- > 0;) {
+        struct allocation *a = &memory.list[i];
+        a->cut_off |= a->pooled && a->context == context;
+        if (a->context == context && !a->pooled)
+            drop(a);
+    }
 }
 
 static void protect(int protection)

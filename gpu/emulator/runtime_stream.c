@@ -377,6 +377,8 @@ static const char *find_access(void **p, size_t size)
     const struct allocation *a = zmpi_rt_find(*p);
     if (a == NULL)
         return "not memory of CUDA's";
+    if (a->cut_off)
+        return "of a pool, and its context was reset";
     if (a->type == cudaMemoryTypeDevice &&
         (a->pooled ? a->device != running->device : a->context != running->context))
         return "memory of another context";

@@ -95,6 +95,19 @@ Test(plugin_program, own_context, .init = find_plugin)
     cr_assert_eq(zmpi_emu_contexts(), 2);
 }
 
+/* Nothing of one that has gone is used in the next, though that has its address. */
+Test(plugin_program, contexts_come_and_go, .init = find_plugin)
+{
+    for (int i = 0; i < 4; i++) {
+        CUcontext own;
+        OK(cuCtxCreate_v2(&own, 0, 0));
+        succeeds(on_device(field, sizeof field));
+        succeeds(field);
+        OK(cuCtxDestroy_v2(own));
+    }
+    cr_assert_eq(zmpi_emu_contexts(), 0);
+}
+
 static void three_gpus(void)
 {
     setenv("ZMPI_EMU_DEVICES", "3", 1);

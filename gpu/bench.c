@@ -8,11 +8,13 @@
 #include <time.h>
 
 static const char *const usage =
-    "usage: bench_gpu [--check] [--measure] [--quick] [--least MB] [--most MB] [--seconds S]\n"
+    "usage: bench_gpu [--check] [--measure] [--reset] [--quick] [--least MB] [--most MB] "
+    "[--seconds S]\n"
     "                 [--json FILE] [--folder FOLDER] [FIELD.f32:NZxNYxNX...]\n"
     "  --check     compare with the CPU: every bound, from and to memory of all kinds, damage, "
     "parts\n"
     "  --measure   rates, from --least (1) to --most (8192) MB, S seconds each (0.2)\n"
+    "  --reset     reset the device, and try to use it again\n"
     "  --quick     few and small fields\n"
     "  --folder    where to write the files that are timed (.)\n";
 
@@ -27,14 +29,16 @@ static double number(const char *text)
 
 static void parse(int argc, char **argv, struct settings *s)
 {
-    static const struct option longs[] = {
-        {"check", 0, NULL, 'c'}, {"measure", 0, NULL, 'm'}, {"quick", 0, NULL, 'q'},
-        {"least", 1, NULL, 'l'}, {"most", 1, NULL, 'M'},    {"seconds", 1, NULL, 's'},
-        {"json", 1, NULL, 'j'},  {"folder", 1, NULL, 'f'},  {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"check", 0, NULL, 'c'},   {"measure", 0, NULL, 'm'},
+                                          {"quick", 0, NULL, 'q'},   {"least", 1, NULL, 'l'},
+                                          {"most", 1, NULL, 'M'},    {"reset", 0, NULL, 'r'},
+                                          {"seconds", 1, NULL, 's'}, {"json", 1, NULL, 'j'},
+                                          {"folder", 1, NULL, 'f'},  {NULL, 0, NULL, 0}};
     int c;
     while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         s->check |= c == 'c';
         s->measure |= c == 'm';
+        s->reset |= c == 'r';
         s->quick |= c == 'q';
         if (c == 'l')
             s->least = (size_t)(number(optarg) * 1048576);
@@ -100,6 +104,8 @@ int main(int argc, char **argv)
     }
     if (s.measure)
         measure_all(&s, json);
+    if (s.reset)
+        check_resets();
     if (json && (fputs("\n}\n", json) < 0 || fclose(json)))
         die("%s: cannot be written", s.json);
     for (size_t i = 0; i < s.files; i++)

@@ -16,7 +16,7 @@ struct field {
 };
 
 struct settings {
-    bool check, measure, quick;
+    bool check, measure, reset, quick;
     size_t least, most; /* bytes of the fields to measure with */
     double seconds;     /* for one measurement */
     const char *json, *folder;
@@ -46,8 +46,10 @@ size_t check_all(const struct settings *s);
 
 /* ---- bench_cases.c ---- */
 
-/* What programs do beside the ordinary; the same. Resets the device at its end. */
+/* What programs do beside the ordinary; the same. */
 size_t check_cases(const struct settings *s);
+/* Resets the device and prints what comes of it. */
+void check_resets(void);
 
 /* ---- bench_measure.c ---- */
 

@@ -1,7 +1,7 @@
 /*
  * bench_cases.c - what programs do beside the ordinary: buffers at odd addresses and of all kinds
- * of memory, too little room, parts, damaged streams, threads, contexts of their own, a reset of
- * the device. All against the CPU.
+ * of memory, too little room, parts, damaged streams, threads, contexts of their own, resets of the
+ * device. All against the CPU.
  */
 #include "bench.h"
 
@@ -294,34 +294,33 @@ static void check_context(struct base *b)
     b->cases++;
 }
 
-/* The device is had again, or its failure is told; the CPU would go on. */
-static void check_reset(struct base *b)
+static struct base make(const struct field *f, bool quick)
 {
-    size_t size = 0;
-    unsigned char *coded = allocate(b->capacity);
-    MUST(cudaDeviceReset());
-    enum zmpi_status status = CUDA()->compress(&b->job, coded, b->capacity, b->field->data, &size);
-    if (!status)
-        same(b, coded, b->coded, b->size, "after a reset of the device");
-    printf("after a reset of the device: %s\n", status ? gpu_problem() : "it is used again");
-    free(coded);
-    b->cases++;
+    struct base b = {
+        .field = f, .quick = quick, .bytes = f->bytes, .job = field_job(f, "rel=1e-4", 0)};
+    b.capacity = zmpi_compress_capacity(&f->array);
+    b.coded = allocate(b.capacity);
+    b.decoded = allocate(f->bytes);
+    b.host = allocate(f->bytes + 4096 + ROOM);
+    expect(&b, zmpi_device_cpu()->compress(&b.job, b.coded, b.capacity, f->data, &b.size), ZMPI_OK,
+           "the CPU");
+    expect(&b, zmpi_device_cpu()->decompress(b.decoded, f->bytes, b.coded, b.size, NULL, 1),
+           ZMPI_OK, "the CPU");
+    return b;
 }
 
-static size_t check_field(enum zmpi_type type, const size_t extent[3], bool quick, bool last)
+static void forget(struct base *b)
+{
+    free(b->coded);
+    free(b->decoded);
+    free(b->host);
+}
+
+static size_t check_field(enum zmpi_type type, const size_t extent[3], bool quick)
 {
     struct field f = field_make(SMOOTH, type, extent);
-    struct base b = {
-        .field = &f, .quick = quick, .bytes = f.bytes, .job = field_job(&f, "rel=1e-4", 0)};
-    b.capacity = zmpi_compress_capacity(&f.array);
-    b.coded = allocate(b.capacity);
-    b.decoded = allocate(f.bytes);
-    b.host = allocate(f.bytes + 4096 + ROOM);
+    struct base b = make(&f, quick);
     MUST(cudaMalloc((void **)&b.device, f.bytes + ROOM));
-    expect(&b, zmpi_device_cpu()->compress(&b.job, b.coded, b.capacity, f.data, &b.size), ZMPI_OK,
-           "the CPU");
-    expect(&b, zmpi_device_cpu()->decompress(b.decoded, f.bytes, b.coded, b.size, NULL, 1), ZMPI_OK,
-           "the CPU");
     check_addresses(&b);
     check_kinds(&b);
     check_boxes(&b);
@@ -330,13 +329,8 @@ static size_t check_field(enum zmpi_type type, const size_t extent[3], bool quic
     check_damage(&b);
     check_threads(&b);
     check_context(&b);
-    if (last)
-        check_reset(&b);
-    else
-        MUST(cudaFree(b.device));
-    free(b.coded);
-    free(b.decoded);
-    free(b.host);
+    MUST(cudaFree(b.device));
+    forget(&b);
     free(f.data);
     return b.cases;
 }
@@ -344,6 +338,38 @@ static size_t check_field(enum zmpi_type type, const size_t extent[3], bool quic
 size_t check_cases(const struct settings *s)
 {
     static const size_t extent[2][3] = {{61, 129, 130}, {3, 40, 90}};
-    return check_field(ZMPI_F64, extent[s->quick], s->quick, false) +
-           check_field(ZMPI_F32, extent[s->quick], s->quick, true);
+    return check_field(ZMPI_F64, extent[s->quick], s->quick) +
+           check_field(ZMPI_F32, extent[s->quick], s->quick);
+}
+
+/* ---- a reset of the device ---- */
+
+/* It is had again, or its failure is told; the CPU would go on. */
+static void after_reset(struct base *b, const char *who)
+{
+    size_t size = 0;
+    unsigned char *coded = allocate(b->capacity);
+    enum zmpi_status status = CUDA()->compress(&b->job, coded, b->capacity, b->field->data, &size);
+    if (!status)
+        same(b, coded, b->coded, b->size, who);
+    printf("reset by %s: %s\n", who, status ? gpu_problem() : "the device is used again");
+    free(coded);
+}
+
+void check_resets(void)
+{
+    static const size_t extent[3] = {3, 40, 90};
+    struct field f = field_make(SMOOTH, ZMPI_F32, extent);
+    struct base b = make(&f, true);
+    CUresult (*reset)(CUdevice);
+    compresses(&b, f.data, "before the reset");
+    MUST(cudaDeviceReset());
+    after_reset(&b, "the same runtime");
+    void *library = dlopen(ZMPI_CUDA_DRIVER, RTLD_LAZY | RTLD_NOLOAD);
+    *(void **)&reset = library ? dlsym(library, "cuDevicePrimaryCtxReset_v2") : NULL;
+    if (!reset || reset(0))
+        die("the driver resets nothing");
+    after_reset(&b, "another runtime");
+    forget(&b);
+    free(f.data);
 }

@@ -128,9 +128,11 @@ fi
 "$program" --check "${check[@]}" "${fields[@]}"
 echo "== measuring"
 "$program" --measure "${measure[@]}" --json "$json" --folder "$folder" "${fields[@]}"
+echo "== a reset of the device"
+"$program" --reset || failed+=("a reset of the device")
 if [[ $sanitizer ]]; then
     sanitize memcheck racecheck synccheck initcheck
 elif [[ ! $emulated ]]; then
     echo "== no compute-sanitizer here: not run"
 fi
-((${#failed[@]} == 0)) || die "compute-sanitizer: ${failed[*]}: see above"
+((${#failed[@]} == 0)) || die "failed: $(printf '%s, ' "${failed[@]}")see above"

@@ -35,6 +35,8 @@ CUresult cuInit(unsigned flags);
 CUresult cuDeviceGetCount(int *count);
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active);
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
+/* As cudaDeviceReset of any runtime in the process. */
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device);
 /* Of its own, not the one that the runtime uses; it becomes the current one. */
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
 CUresult cuCtxDestroy_v2(CUcontext context);

@@ -92,18 +92,22 @@ cudaError_t cudaSetDevice(int device)
     return zmpi_rt_leave(e);
 }
 
-/* Memory, streams and events of the current context are gone, whoever has made them; memory of
- * pools is not (CUDA runtime API, cudaDeviceReset). */
+/* Memory, streams and events of the context are gone, whoever has made them; memory of pools is not
+ * (CUDA runtime API, cudaDeviceReset). */
+static void end(struct zmpi_emu_context *c)
+{
+    zmpi_rt_wait_all();
+    zmpi_rt_free_all(c);
+    zmpi_rt_end_streams(c);
+    c->active = 0;
+}
+
 cudaError_t cudaDeviceReset(void)
 {
     zmpi_rt_enter_without_context(__func__);
     struct zmpi_emu_context *c = top() != NULL ? top() : &primary[chosen];
-    zmpi_rt_wait_all();
-    if (c->primary) {
-        zmpi_rt_free_all(c);
-        zmpi_rt_end_streams(c);
-        c->active = 0;
-    }
+    if (c->primary)
+        end(c);
     zmpi_rt_unstick();
     return zmpi_rt_leave_cleared();
 }
@@ -160,6 +164,16 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     return leave(e);
 }
 
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+    CUresult e = enter(__func__);
+    if (e == CUDA_SUCCESS)
+        e = (CUresult)check_device(device);
+    if (e == CUDA_SUCCESS)
+        end(&primary[device]);
+    return leave(e);
+}
+
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
 {
     (void)flags;
@@ -184,9 +198,7 @@ CUresult cuCtxDestroy_v2(CUcontext context)
     if (e == CUDA_SUCCESS && (context == NULL || context->primary))
         e = CUDA_ERROR_INVALID_CONTEXT;
     if (e == CUDA_SUCCESS) {
-        zmpi_rt_wait_all();
-        zmpi_rt_free_all(context);
-        zmpi_rt_end_streams(context);
+        end(context);
         depth -= top() == context;
         own--;
         free(context);

@@ -110,6 +110,7 @@ bench() {
     grep -q 'the same bytes and values as on the CPU' bench.log || fail "no check: $(cat bench.log)"
     python3 -c 'import json; b = json.load(open("bench.json")); assert b["gpu"] and b["date"], b'
     python3 -c 'import json; b = json.load(open("bench.json")); assert sum(len(v) for v in b.values() if isinstance(v, list)) > 8, b'
+    (($(grep -c '^reset by .*: the device is used again' bench.log) == 2)) || fail "resets: $(cat bench.log)"
     grep -q 'compression at .* of the rate of a copy' bench.log || fail "no summary: $(cat bench.log)"
     # A tool that complains, or has no time, is a failure.
     printf '#!/bin/bash\n[[ "$*" != "--tool racecheck "* ]] || exit 9\n' >sanitizer

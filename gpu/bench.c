@@ -84,6 +84,7 @@ int main(int argc, char **argv)
     struct settings s = {
         .least = (size_t)1 << 20, .most = (size_t)8 << 30, .seconds = 0.2, .folder = "."};
     FILE *json = NULL;
+    say_when_stopped();
     const double start = now();
     const char *missing = zmpi_device_plugin()->probe();
     const double started = now();

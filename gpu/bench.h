@@ -28,6 +28,9 @@ struct settings {
 
 /* Print a line and exit. */
 void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+/* What is being done, for the line that is printed if it does not come to an end and is stopped. */
+void doing(const char *field, const char *what);
+void say_when_stopped(void);
 void *allocate(size_t bytes);
 double now(void);
 enum pattern { SMOOTH, NOISE, SPECIAL, CONSTANT, PATTERNS };

@@ -50,6 +50,7 @@ static void same(const struct base *b, const void *is, const void *should, size_
 /* The stream of what is at src. */
 static void compresses(struct base *b, const void *src, const char *what)
 {
+    doing(b->field->name, what);
     size_t size = 0;
     unsigned char *coded = allocate(b->capacity);
     expect(b, CUDA()->compress(&b->job, coded, b->capacity, src, &size), ZMPI_OK, what);
@@ -63,6 +64,7 @@ static void compresses(struct base *b, const void *src, const char *what)
 /* The values, to dst in any memory, and nothing behind them. */
 static void decompresses(struct base *b, void *dst, const void *src, const char *what)
 {
+    doing(b->field->name, what);
     unsigned char *is = allocate(b->bytes + 8), *full = allocate(b->bytes + 8);
     memset(full, 0xEE, b->bytes + 8);
     MUST(cudaMemcpy(dst, full, b->bytes + 8, cudaMemcpyDefault));
@@ -217,6 +219,7 @@ static void check_damage(struct base *b)
         memcpy(bad, b->coded, b->size);
         bad[at] ^= (unsigned char)(1U << (state >> 20 & 7));
         enum zmpi_status should = zmpi_device_cpu()->decompress(cpu, b->bytes, bad, size, NULL, 1);
+        doing(b->field->name, "a damaged stream");
         expect(b, CUDA()->decompress(b->device, b->bytes, bad, size, NULL, 1), should,
                "a damaged stream");
         b->cases++;
@@ -255,6 +258,7 @@ static void *work(void *context)
 static void check_threads(struct base *b)
 {
     struct worker w[THREADS];
+    doing(b->field->name, "threads");
     MUST(cudaMemcpy(b->device, b->field->data, b->bytes, cudaMemcpyHostToDevice));
     for (int i = 0; i < THREADS; i++) {
         w[i].base = b;

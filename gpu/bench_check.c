@@ -76,6 +76,7 @@ static void check(const struct field *f, const char *bound, double threshold)
 {
     const struct zmpi_device *cuda = zmpi_device_plugin();
     struct zmpi_job job = field_job(f, bound, threshold);
+    doing(f->name, bound);
     struct both b = {.field = f, .bound = bound, .capacity = zmpi_compress_capacity(&f->array)};
     b.cpu = allocate(b.capacity);
     b.coded = allocate(b.capacity);

@@ -2,10 +2,12 @@
 #include "bench.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 void die(const char *format, ...)
 {
@@ -16,6 +18,26 @@ void die(const char *format, ...)
     fputc('\n', stderr);
     va_end(arguments);
     exit(EXIT_FAILURE);
+}
+
+static char under_way[160];
+
+void doing(const char *field, const char *what)
+{
+    snprintf(under_way, sizeof under_way, "bench_gpu: stopped at: %s, %s\n", field, what);
+}
+
+static void on_signal(int number)
+{
+    if (write(STDERR_FILENO, under_way, strlen(under_way)) >= 0)
+        _exit(128 + number);
+    _exit(EXIT_FAILURE);
+}
+
+void say_when_stopped(void)
+{
+    doing("start", "the driver");
+    signal(SIGTERM, on_signal);
 }
 
 void *allocate(size_t bytes)

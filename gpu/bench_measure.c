@@ -200,6 +200,7 @@ static void measure_kernels(struct bench *b, const char *bound)
 {
     struct zmpi_cuda_plan plan;
     struct zmpi_job job = field_job(&b->base, bound, 0);
+    doing("measuring", bound);
     double second[4];
     size_t size;
     job.array = b->array;

@@ -125,11 +125,12 @@ else
     check=() measure=()
 fi
 
-"$program" --check "${check[@]}" "${fields[@]}"
+# A kernel that waits for ever is stopped, and the benchmark says at what.
+timeout -k 10 200 "$program" --check "${check[@]}" "${fields[@]}"
 echo "== measuring"
-"$program" --measure "${measure[@]}" --json "$json" --folder "$folder" "${fields[@]}"
+timeout -k 10 200 "$program" --measure "${measure[@]}" --json "$json" --folder "$folder" "${fields[@]}"
 echo "== a reset of the device"
-"$program" --reset || failed+=("a reset of the device")
+timeout -k 10 30 "$program" --reset || failed+=("a reset of the device")
 if [[ $sanitizer ]]; then
     sanitize memcheck racecheck synccheck initcheck
 elif [[ ! $emulated ]]; then

@@ -2,21 +2,22 @@
  * csl_sim.h - runs CSL programs on a simulated wafer.
  *
  *     struct csl_param params[] = {{"N", CSL_PARAM_INT, 32, 0}};
- *     struct csl_options options = {.arch = CSL_WSE2, .seed = 1, .params = params, .param_count = 1};
- *     struct csl_sim *s;
- *     if (csl_load(&s, "layout.csl", &options) != CSL_OK) ... csl_error(s) ...
+ *     struct csl_options options = {.arch = CSL_WSE2, .seed = 1, .params = params, .param_count =
+ * 1}; struct csl_sim *s; if (csl_load(&s, "layout.csl", &options) != CSL_OK) ... csl_error(s) ...
  *     int a = csl_get_id(s, "A");
  *     csl_memcpy_h2d(s, a, data, 0, 0, width, height, 32, CSL_32BIT);
  *     csl_launch(s, "compute", NULL, 0);
  *     csl_memcpy_d2h(s, data, a, 0, 0, width, height, 32, CSL_32BIT);
  *     csl_stop(s);
  *
- * The calls have the shape of the vendor's run time (SdkRuntime), so that host code can drive either. All of them are
- * blocking: a call returns when the command stream of every PE is free again. What they return is CSL_OK, or a status
- * whose text csl_error gives: one line, "file:line:column: what is wrong", or "PE(x,y): what happened (file:line:column)".
- * After an error of a run nothing but csl_error, the counters and csl_stop may be called: others return it again.
+ * The calls have the shape of the vendor's run time (SdkRuntime), so that host code can drive
+ * either. All of them are blocking: a call returns when the command stream of every PE is free
+ * again. What they return is CSL_OK, or a status whose text csl_error gives: one line,
+ * "file:line:column: what is wrong", or "PE(x,y): what happened (file:line:column)". After an error
+ * of a run nothing but csl_error, the counters and csl_stop may be called: others return it again.
  *
- * A handle is used by one thread at a time; different handles are independent. Nothing is printed and nothing exits.
+ * A handle is used by one thread at a time; different handles are independent. Nothing is printed
+ * and nothing exits.
  */
 #ifndef CSL_SIM_H
 #define CSL_SIM_H
@@ -33,8 +34,10 @@ enum csl_status {
     CSL_ERR_MEMORY,   /* the host is out of memory */
     CSL_ERR_FILE,     /* a source file cannot be read */
     CSL_ERR_SOURCE,   /* the program is not in the subset, or wrong: "file:line:column: ..." */
-    CSL_ERR_ARGUMENT, /* a call's argument: unknown symbol, PEs outside of the rectangle, sizes that do not fit */
-    CSL_ERR_TRAP,     /* a PE did what it must not: out of bounds, failed @assert, wavelet without a route ... */
+    CSL_ERR_ARGUMENT, /* a call's argument: unknown symbol, PEs outside of the rectangle, sizes that
+                         do not fit */
+    CSL_ERR_TRAP,     /* a PE did what it must not: out of bounds, failed @assert, wavelet without a
+                         route ... */
     CSL_ERR_DEADLOCK, /* nothing can move and the host call is not finished */
     CSL_ERR_LIMIT     /* the call took more than csl_options.max_cycles */
 };
@@ -54,19 +57,22 @@ struct csl_param {
 struct csl_options {
     enum csl_arch arch;             /* 0 is CSL_WSE2 */
     uint64_t seed;                  /* which of several ready tasks runs first */
-    uint64_t max_cycles;            /* per call; 0 is 10^10 */
+    uint64_t max_cycles;            /* per call; 0 is 10^9 */
+    size_t max_memory;              /* on the host; 0 is 4 GiB */
     const struct csl_param *params; /* of the layout file */
     size_t param_count;
-    uint32_t fabric_width;  /* cslc --fabric-dims; 0, 0: as large as needed. The program's rectangle needs */
+    uint32_t fabric_width;  /* cslc --fabric-dims; 0, 0: as large as needed. The program's rectangle
+                               needs */
     uint32_t fabric_height; /* 7 more columns and 2 more rows than it has itself. */
-    /* Sources by name instead of from disk: the text (not copied, size in *size), or NULL if there is none. Paths are
-     * relative to the importing file's folder, as in the program. NULL reads files. */
+    /* Sources by name instead of from disk: the text (not copied, size in *size), or NULL if there
+     * is none. Paths are relative to the importing file's folder, as in the program. NULL reads
+     * files. */
     const char *(*read)(void *context, const char *path, size_t *size);
     void *read_context;
 };
 
-/* Compiles the layout file and every PE program of it. *sim is set even on an error (for csl_error), unless the status
- * is CSL_ERR_MEMORY and *sim is NULL. */
+/* Compiles the layout file and every PE program of it. *sim is set even on an error (for
+ * csl_error), unless the status is CSL_ERR_MEMORY and *sim is NULL. */
 enum csl_status csl_load(struct csl_sim **sim, const char *layout_path,
                          const struct csl_options *options);
 
@@ -81,12 +87,14 @@ uint32_t csl_height(const struct csl_sim *sim);
 /* The number of an exported variable (@export_name), or -1. */
 int csl_get_id(struct csl_sim *sim, const char *name);
 
-/* CSL_16BIT: an element is a uint32_t on the host of which the low half is used, as in the vendor's run time. */
+/* CSL_16BIT: an element is a uint32_t on the host of which the low half is used, as in the vendor's
+ * run time. */
 enum csl_data_type { CSL_32BIT, CSL_16BIT };
 
 /*
- * Copies to or from the array that the symbol's pointer points to, in w x h PEs beginning at (x, y). The host's array
- * is row-major [h][w][elements], uint32_t or float each. Elements beyond the PE's array are refused.
+ * Copies to or from the array that the symbol's pointer points to, in w x h PEs beginning at (x,
+ * y). The host's array is row-major [h][w][elements], uint32_t or float each. Elements beyond the
+ * PE's array are refused.
  */
 enum csl_status csl_memcpy_h2d(struct csl_sim *sim, int id, const void *src, uint32_t x, uint32_t y,
                                uint32_t w, uint32_t h, uint32_t elements, enum csl_data_type type);
@@ -129,15 +137,16 @@ enum csl_status csl_pe_counters(const struct csl_sim *sim, uint32_t x, uint32_t 
 void csl_total_counters(const struct csl_sim *sim, struct csl_counters *counters);
 void csl_reset_counters(struct csl_sim *sim);
 
-uint64_t csl_cycle(const struct csl_sim *sim);       /* the wafer's clock, since csl_load */
-uint64_t csl_call_cycles(const struct csl_sim *sim); /* the last csl_launch or csl_drain, to the last PE's end */
+uint64_t csl_cycle(const struct csl_sim *sim); /* the wafer's clock, since csl_load */
+uint64_t csl_call_cycles(
+    const struct csl_sim *sim); /* the last csl_launch or csl_drain, to the last PE's end */
 
 /* ---- what happened ---- */
 
 enum csl_event {
     CSL_EVENT_TASK_START, /* name: the task's */
     CSL_EVENT_TASK_END,
-    CSL_EVENT_HOP,          /* a wavelet leaves a router: color, value, direction 0..4 = N S E W RAMP */
+    CSL_EVENT_HOP, /* a wavelet leaves a router: color, value, direction 0..4 = N S E W RAMP */
     CSL_EVENT_THREAD_START, /* an async operation: name is the builtin's */
     CSL_EVENT_THREAD_END,
     CSL_EVENT_UNBLOCK_CMD /* the PE has freed the command stream */

@@ -1,0 +1,300 @@
+/* builtin_op.c - DSD operations and @map. */
+#include "sema.h"
+
+/* What the scalar operands of an operation may be. */
+static bool scalar_fits(enum csl_dsd_op op, const struct type *t, unsigned bits)
+{
+    bool is_float = op >= DSD_fadds;
+    if (is_float)
+        return t == &csl_f32;
+    return t->kind == T_INT && t->bits == bits;
+}
+
+static const struct type *scalar_type(enum csl_dsd_op op, unsigned bits, const struct operand *o)
+{
+    if (op >= DSD_fadds)
+        return &csl_f32;
+    bool negative = o->v.i < 0;
+    return bits == 16 ? negative ? &csl_i16 : &csl_u16 : negative ? &csl_i32 : &csl_u32;
+}
+
+static struct dsd_operand source(struct sema *s, const struct node *n, enum csl_dsd_op op,
+                                 unsigned bits)
+{
+    struct operand o = csl_expr(s, n, NULL);
+    if (csl_is_dsd(o.v.type)) {
+        if (o.v.type == &csl_fabout)
+            FAIL(s, n, "a fabout_dsd cannot be a source");
+        return (struct dsd_operand){OPERAND_DSD, csl_in_reg(s, n, &o), o.v.type == &csl_fabin};
+    }
+    if (o.v.type->kind == T_COMPTIME_INT || o.v.type->kind == T_COMPTIME_FLOAT)
+        o = csl_coerce(s, n, o, scalar_type(op, bits, &o));
+    if (!scalar_fits(op, o.v.type, bits))
+        FAIL(s, n, "a source of this operation cannot be %s", TYPE(s, o.v.type));
+    return (struct dsd_operand){OPERAND_SCALAR, csl_in_reg(s, n, &o), false};
+}
+
+static struct dsd_operand destination(struct sema *s, const struct node *n, enum csl_dsd_op op,
+                                      unsigned bits)
+{
+    struct operand o = csl_expr(s, n, NULL);
+    const struct type *t = o.v.type;
+    if (csl_is_dsd(t)) {
+        if (t == &csl_fabin)
+            FAIL(s, n, "a fabin_dsd cannot be the destination");
+        return (struct dsd_operand){OPERAND_DSD, csl_in_reg(s, n, &o), t == &csl_fabout};
+    }
+    bool reduces = op == DSD_fadds || op == DSD_fsubs || op == DSD_fmuls || op == DSD_fmaxs ||
+                   op == DSD_fmovs || op == DSD_mov16 || op == DSD_mov32;
+    if (!reduces || t->kind != T_POINTER || t->is_const || t->many ||
+        !scalar_fits(op, t->element, bits))
+        FAIL(s, n, "the destination of this operation cannot be %s", TYPE(s, t));
+    return (struct dsd_operand){OPERAND_POINTER, csl_in_reg(s, n, &o), false};
+}
+
+static bool true_of(struct sema *s, const struct field *f)
+{
+    if (!f->value.known || f->value.v.type != &csl_bool)
+        FAIL(s, f->node, "'%.*s' must be a bool that is known when compiling", STR_ARG(f->name));
+    return f->value.v.i != 0;
+}
+
+static void unblock_setting(struct sema *s, const struct field *f, struct dsd_site *site)
+{
+    const struct type *t = f->value.v.type;
+    bool wse2 = s->l->arch == CSL_WSE2;
+    if (t->kind == T_FN || t == &csl_local_task) {
+        site->unblock_kind = ID_LOCAL;
+        site->unblock = csl_local_task_of(s, f->node, &f->value);
+        return;
+    }
+    if (!f->value.known || !(t == &csl_data_task || t == (wse2 ? &csl_color : &csl_input_queue)))
+        FAIL(s, f->node, ".unblock cannot be %s", TYPE(s, t));
+    site->unblock_kind = wse2 ? ID_COLOR : ID_QUEUE;
+    site->unblock = (uint16_t)f->value.v.i;
+}
+
+static void settings(struct sema *s, const struct node *n, struct dsd_site *site)
+{
+    struct field fields[8];
+    size_t count = csl_fields(s, n, fields, COUNT(fields));
+    for (size_t i = 0; i < count; i++) {
+        const struct field *f = &fields[i];
+        if (csl_str_is(f->name, "async")) {
+            site->async = true_of(s, f);
+        } else if (csl_str_is(f->name, "activate")) {
+            site->activate = csl_local_task_of(s, f->node, &f->value);
+        } else if (csl_str_is(f->name, "unblock")) {
+            unblock_setting(s, f, site);
+        } else if (csl_str_is(f->name, "ut_id") && s->l->arch == CSL_WSE3) {
+            site->thread = (uint16_t)csl_known_expr(s, f->node, &csl_ut).i;
+        } else {
+            FAIL(s, f->node, "the setting '%.*s' is not in the subset", STR_ARG(f->name));
+        }
+    }
+    if ((site->activate != NO_ID || site->unblock != NO_ID || site->thread != NO_ID) &&
+        !site->async)
+        FAIL(s, n, "activate, unblock and ut_id need .async = true");
+    if (site->activate != NO_ID && site->unblock != NO_ID)
+        FAIL(s, n, "an operation either activates or unblocks");
+}
+
+/*
+ * With a pointer as destination a sum or maximum is taken as @fadds(&x, x, dsd). Without x as the
+ * first source, or with x on the stack, the documents leave open what comes out.
+ */
+static void check_reduction(struct sema *s, const struct node *n)
+{
+    const struct node *to = n->kid[0], *from = n->kid[1];
+    bool same = to->kind == N_ADDRESS && to->kid[0]->kind == N_IDENT && from->kind == N_IDENT &&
+                csl_str_same(to->kid[0]->text, from->text);
+    if (!same || csl_find_global(s->module, from->text) == NULL)
+        FAIL(s, n, "a reduction is written @%.*s(&x, x, dsd), with x a global variable",
+             STR_ARG(n->text));
+}
+
+static void check_operands(struct sema *s, const struct node *n, const struct dsd_site *site)
+{
+    unsigned dsds = site->to.kind == OPERAND_DSD, inputs = 0;
+    for (unsigned i = 0; i < site->from_count; i++) {
+        dsds += site->from[i].kind == OPERAND_DSD;
+        inputs += site->from[i].fabric;
+    }
+    if (site->async && !site->to.fabric && inputs == 0)
+        FAIL(s, n, "an asynchronous operation needs a fabric operand");
+    if (inputs > 1 && s->l->arch == CSL_WSE3)
+        FAIL(s, n, "on WSE-3 an operation has one fabric input");
+    if (dsds == 0)
+        FAIL(s, n, "a DSD operation needs a DSD");
+    /* dest, dsd, dsd | dest, scalar, dsd | dest, dsd, scalar; dest pointer: pointer, scalar, dsd */
+    if (site->from_count >= 2 && site->from[0].kind == OPERAND_SCALAR &&
+        site->from[1].kind == OPERAND_SCALAR)
+        FAIL(s, n, "one of the sources must be a DSD");
+    if (site->op == DSD_sub16 && site->from[0].kind == OPERAND_SCALAR)
+        FAIL(s, n, "the first source of @sub16 is a DSD");
+    if (site->op == DSD_fmacs &&
+        (site->from[0].kind != OPERAND_DSD || site->from[1].kind != OPERAND_DSD ||
+         site->from[2].kind != OPERAND_SCALAR))
+        FAIL(s, n, "@fmacs takes a destination, two DSDs and a factor");
+    if (site->to.kind == OPERAND_POINTER && site->from_count == 2 &&
+        (site->from[0].kind != OPERAND_SCALAR || site->from[1].kind != OPERAND_DSD))
+        FAIL(s, n, "with a pointer as destination the sources are a scalar and a DSD");
+    if (site->to.kind == OPERAND_POINTER && site->from_count == 2)
+        check_reduction(s, n);
+}
+
+bool csl_dsd_operation(struct sema *s, const struct node *n)
+{
+#define X(name, bits, sources, wse2, wse3) {#name, bits, sources},
+    static const struct {
+        const char *name;
+        unsigned bits, sources;
+    } all[] = {CSL_DSD_OPS(X)};
+#undef X
+    unsigned op = 0;
+    while (op < DSD_OP_COUNT && !csl_str_is(n->text, all[op].name))
+        op++;
+    if (op == DSD_OP_COUNT)
+        return false;
+    csl_arguments(s, n, all[op].sources + 1, all[op].sources + 2);
+    if (s->comptime)
+        FAIL(s, n, "DSD operations run later: not here");
+    struct dsd_site site = {.op = (enum csl_dsd_op)op,
+                            .activate = NO_ID,
+                            .unblock = NO_ID,
+                            .thread = NO_ID,
+                            .pos = n->pos};
+    site.from_count = all[op].sources;
+    site.to = destination(s, n->kid[0], site.op, all[op].bits);
+    for (unsigned i = 0; i < site.from_count; i++)
+        site.from[i] = source(s, n->kid[i + 1], site.op, all[op].bits);
+    if (n->count == all[op].sources + 2)
+        settings(s, n->kid[n->count - 1], &site);
+    check_operands(s, n, &site);
+    struct program *p = s->program;
+    p->dsd_sites =
+        csl_grow(s->arena, p->dsd_sites, p->dsd_site_count, &p->dsd_site_capacity, sizeof site);
+    p->dsd_sites[p->dsd_site_count] = site;
+    csl_emit(s, n, OP_DSD, COST_DSD_ISSUE)->imm = (int32_t)p->dsd_site_count++;
+    return true;
+}
+
+/* ---- @map: a loop that calls ---- */
+
+struct map_state {
+    uint16_t index, length;
+    bool has_length;
+};
+
+static void map_length(struct sema *s, const struct node *n, struct map_state *m, uint16_t dsd)
+{
+    uint16_t mark = s->next_reg, count = csl_new_reg(s, n);
+    csl_emit(s, n, OP_DSD_COUNT, COST_NONE)->a = count;
+    s->func->code[s->func->count - 1].b = dsd;
+    struct insn *i = csl_emit(s, n, OP_MATH, COST_NONE);
+    i->a = m->length;
+    i->b = m->has_length ? m->length : count;
+    i->c = count;
+    i->imm = (int32_t)MATH_MIN;
+    i->tc = TC_U16;
+    m->has_length = true;
+    s->next_reg = mark;
+}
+
+static void element_access(struct sema *s, const struct node *n, enum op op, uint16_t value,
+                           uint16_t dsd, uint16_t index, const struct type *t)
+{
+    if (!csl_is_scalar(t) || t->kind == T_BOOL || (csl_size(t) != 2 && csl_size(t) != 4))
+        FAIL(s, n, "%s cannot be the element of a DSD", TYPE(s, t));
+    struct insn *i = csl_emit(s, n, op, op == OP_DSD_GET ? COST_LOAD16 : COST_STORE16);
+    i->a = value;
+    i->b = dsd;
+    i->c = index;
+    i->tc = (uint8_t)csl_code(t);
+}
+
+/* What DSDs give is of the type of the callback's parameter. */
+static const struct type *map_param(struct sema *s, const struct node *n, const struct fn *fn,
+                                    size_t i)
+{
+    if (fn->decl == NULL)
+        return &csl_f32; /* of the library's, those with _f32 */
+    const struct type *t = csl_signature(s, fn);
+    if (i >= t->param_count)
+        FAIL(s, n, "'%.*s' takes %zu arguments", STR_ARG(fn->decl->text), t->param_count);
+    return t->params[i];
+}
+
+struct operand csl_map(struct sema *s, const struct node *n)
+{
+    struct operand args[16], values[16];
+    struct value callback = csl_known_expr(s, n->kid[0], NULL);
+    if (callback.type->kind != T_FN)
+        FAIL(s, n, "the first argument of @map is a function");
+    if (s->comptime)
+        FAIL(s, n, "@map runs later: not here");
+    const struct fn *fn = callback.fn;
+    bool gives = fn->decl == NULL || csl_signature(s, fn)->element->kind != T_VOID;
+    size_t count = n->count - 1, inputs = count - gives;
+    if (gives && count == 0)
+        FAIL(s, n, "@map of a function with a result needs an output");
+    uint16_t mark = s->next_reg;
+    struct map_state m = {csl_new_reg(s, n), csl_new_reg(s, n), false};
+    for (size_t i = 0; i < count; i++) {
+        args[i] = csl_expr(s, n->kid[i + 1], NULL);
+        if (args[i].v.type == &csl_fabin || args[i].v.type == &csl_fabout)
+            FAIL(s, n, "@map over the fabric is not in the subset");
+        if (args[i].v.type == &csl_mem1d) {
+            args[i] = csl_in(&csl_mem1d, csl_in_reg(s, n, &args[i]));
+            map_length(s, n, &m, args[i].reg);
+        }
+    }
+    if (!m.has_length)
+        FAIL(s, n, "@map needs a DSD");
+    csl_into(s, n, &(struct operand){.v = csl_int_value(&csl_i64, 0), .known = true}, m.index);
+    size_t top = csl_label(s);
+    struct patches end = {0};
+    uint16_t test = csl_new_reg(s, n);
+    struct insn *i = csl_emit(s, n, OP_LT, COST_COMPARE16);
+    i->a = test;
+    i->b = m.index;
+    i->c = m.length;
+    i->tc = TC_I64;
+    csl_jump(s, n, OP_JUMP_UNLESS, test, &end);
+    s->conditional++;
+    for (size_t k = 0; k < inputs; k++) {
+        values[k] = args[k];
+        if (args[k].v.type != &csl_mem1d)
+            continue;
+        const struct type *t = map_param(s, n, fn, k);
+        values[k] = csl_in(t, csl_new_reg(s, n));
+        element_access(s, n, OP_DSD_GET, values[k].reg, args[k].reg, m.index, t);
+    }
+    struct operand result = csl_call_fn(s, n, fn, values, inputs);
+    if (gives && args[inputs].v.type == &csl_mem1d) {
+        uint16_t reg = csl_in_reg(s, n, &result);
+        element_access(s, n, OP_DSD_PUT, reg, args[inputs].reg, m.index, result.v.type);
+    } else if (gives) {
+        const struct type *t = args[inputs].v.type;
+        if (t->kind != T_POINTER || t->is_const || t->many || t->element != result.v.type)
+            FAIL(s, n, "the output of @map is a DSD or a pointer to %s, not %s",
+                 TYPE(s, result.v.type), TYPE(s, t));
+        struct place p = {.kind = PLACE_MEM,
+                          .type = t->element,
+                          .fixed = args[inputs].known,
+                          .offset = args[inputs].known ? (uint32_t)args[inputs].v.i : 0,
+                          .reg = args[inputs].reg};
+        csl_store_place(s, n, &p, &result);
+    }
+    s->conditional--;
+    uint16_t one =
+        csl_in_reg(s, n, &(struct operand){.v = csl_int_value(&csl_i64, 1), .known = true});
+    i = csl_emit(s, n, OP_ADD, COST_ALU16);
+    i->a = i->b = m.index;
+    i->c = one;
+    i->tc = TC_I64;
+    csl_jump_to(s, n, top);
+    csl_patch_here(s, &end);
+    s->next_reg = mark;
+    return csl_known((struct value){.type = &csl_void});
+}

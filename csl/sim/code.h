@@ -1,0 +1,175 @@
+/*
+ * code.h - byte code, and the program of a PE: what compiling leaves for running.
+ *
+ * A register holds an integer extended to 64 bits, the bits of an f32, an address, or a packed DSD
+ * (dsd.h). Functions have registers of their own; arguments are passed in the callee's first.
+ */
+#ifndef CSL_CODE_H
+#define CSL_CODE_H
+
+#include "base.h"
+#include "costs.h"
+
+/* What a value is in memory and in arithmetic. */
+enum type_code { TC_I8, TC_I16, TC_I32, TC_I64, TC_U8, TC_U16, TC_U32, TC_U64, TC_F32 };
+
+enum op {
+    OP_CONST,  /* a = imm */
+    OP_CONST2, /* a = imm | wide << 32: a packed DSD, a 64-bit integer */
+    OP_MOVE,   /* a = b */
+    /* tc says of what type; b and c are operands */
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_REM,
+    OP_AND,
+    OP_OR,
+    OP_XOR,
+    OP_SHL,
+    OP_SHR,
+    OP_EQ,
+    OP_NE,
+    OP_LT,
+    OP_LE,
+    OP_NEG,     /* b */
+    OP_INVERT,  /* b */
+    OP_NOT,     /* a = !b, bool */
+    OP_CONVERT, /* a = b of type imm as type tc */
+    OP_MATH,    /* a = imm(b, c), enum math */
+    OP_BOUND,   /* traps unless 0 <= a < imm */
+    OP_INDEX,   /* a = b * imm + c */
+    OP_LOAD,    /* a = memory of type tc at b + imm */
+    OP_STORE,   /* memory at b + imm = a */
+    OP_LOAD_AT, /* a = memory at imm */
+    OP_STORE_AT,
+    OP_SAME,  /* traps unless addresses a and b are of one variable */
+    OP_COPY,  /* imm bytes from b to a */
+    OP_CLEAR, /* imm bytes at a */
+    OP_JUMP,  /* to imm */
+    OP_JUMP_IF,
+    OP_JUMP_UNLESS,
+    OP_CALL,       /* function imm; arguments at a.., result to b if c */
+    OP_RETURN,     /* a if b */
+    OP_ASSERT,     /* traps unless a */
+    OP_DSD,        /* program.dsd_sites[imm] */
+    OP_DSD_MAKE,   /* a = memory DSD: base b, extent c; stride at register imm, offset at x; element
+                      bytes tc */
+    OP_DSD_FABRIC, /* a = DSD b with extent c */
+    OP_DSD_BASE,   /* a = DSD b with base address c */
+    OP_DSD_OFFSET, /* a = DSD b moved by c elements of imm bytes */
+    OP_DSD_LENGTH, /* a = DSD b with length c */
+    OP_DSD_STRIDE, /* a = DSD b with stride c */
+    OP_DSD_COUNT,  /* a = length of DSD b */
+    OP_DSD_GET,    /* a = element c of DSD b, of type tc */
+    OP_DSD_PUT,    /* element c of DSD b = a */
+    OP_ACTIVATE,   /* local task a */
+    OP_BLOCK,      /* task a; imm: enum id_kind */
+    OP_UNBLOCK,
+    OP_UNBLOCK_CMD,
+    OP_TIMER, /* imm 0: enable, 1: disable, 2: reset, 3: store at address a */
+    OP_RANDOM,
+    OP_COORD /* a = x if imm is 0, else y */
+};
+
+enum math { MATH_SQRT, MATH_FLOOR, MATH_CEIL, MATH_ABS, MATH_MIN, MATH_MAX, MATH_SIGN, MATH_INV };
+
+/* What @block, @unblock and .unblock take. */
+enum id_kind { ID_LOCAL, ID_COLOR, ID_QUEUE };
+
+struct insn {
+    uint16_t op, a, b, c;
+    int32_t imm;
+    uint16_t cost; /* cycles */
+    uint8_t tc, x;
+    uint32_t wide;
+};
+
+struct func {
+    const char *name;
+    struct insn *code;
+    struct pos *places; /* of each instruction */
+    size_t count, capacity, place_capacity;
+    uint16_t registers;
+};
+
+#define NO_ID UINT16_MAX
+
+/* An operand of a DSD operation. */
+enum operand_kind { OPERAND_DSD, OPERAND_POINTER, OPERAND_SCALAR };
+
+struct dsd_operand {
+    enum operand_kind kind;
+    uint16_t reg;
+    bool fabric;
+};
+
+struct dsd_site {
+    enum csl_dsd_op op;
+    struct dsd_operand to, from[3];
+    unsigned from_count;
+    bool async;
+    uint16_t activate; /* local task, or NO_ID */
+    uint16_t unblock;  /* or NO_ID */
+    enum id_kind unblock_kind;
+    uint16_t thread; /* WSE-3's .ut_id, or NO_ID */
+    struct pos pos;
+};
+
+/* A variable in memory: what pointers to it may reach. */
+struct object {
+    uint32_t start, end;
+    const char *name;
+};
+
+#define OBJECT_MAX  255
+#define COLORS      24
+#define LOCAL_TASKS 31
+#define QUEUES      8
+
+struct export
+{
+    const char *name;
+    uint16_t func;    /* of a function */
+    uint32_t address; /* of a variable: where its pointer is */
+    bool is_func, is_pointer;
+    unsigned param_count;
+    uint8_t params[15]; /* type codes */
+    uint8_t tc;         /* of a variable, or what it points to */
+};
+
+/* The routing of one color in one PE. Directions are bits. */
+enum direction { DIR_NORTH, DIR_SOUTH, DIR_EAST, DIR_WEST, DIR_RAMP, DIR_COUNT };
+
+struct route {
+    uint8_t rx, tx;
+    bool set;
+};
+
+struct program {
+    struct func **funcs;
+    size_t func_count, func_capacity;
+    struct dsd_site *dsd_sites;
+    size_t dsd_site_count, dsd_site_capacity;
+    uint8_t *data; /* the image, data_end bytes */
+    uint32_t data_end;
+    uint8_t *object_of; /* by address / 2 */
+    struct object objects[OBJECT_MAX + 1];
+    unsigned object_count;
+    struct export *exports;
+    size_t export_count, export_capacity;
+    uint16_t local_task[LOCAL_TASKS]; /* function, or NO_ID */
+    uint16_t data_task[QUEUES];       /* by input queue */
+    uint8_t data_task_params[QUEUES]; /* 1 or 2 */
+    uint8_t data_task_codes[QUEUES][2];
+    int8_t in_color[QUEUES]; /* -1: not initialized */
+    int8_t out_color[QUEUES];
+    bool out_ready[QUEUES];      /* initialized */
+    uint32_t activated, blocked; /* local tasks, at the start */
+    uint8_t queue_blocked;
+    struct route routes[COLORS]; /* @set_local_color_config */
+    uint32_t registers;          /* of the deepest calls */
+    uint32_t code_bytes;
+};
+
+#endif

@@ -1,0 +1,153 @@
+/* fabric.c - queues and routers: one hop a cycle, one wavelet a cycle and link, back-pressure by
+ * color. */
+#include "sim.h"
+
+static const char *const direction_names[] = {"the north", "the south", "the east", "the west",
+                                              "the ramp"};
+static const uint8_t opposite[] = {DIR_SOUTH, DIR_NORTH, DIR_WEST, DIR_EAST, DIR_RAMP};
+
+bool csl_queue_push(struct queue *q, const struct wavelet *w)
+{
+    if (q->count == q->depth)
+        return false;
+    q->items[(q->head + q->count++) % QUEUE_MAX] = *w;
+    return true;
+}
+
+void csl_queue_pop(struct queue *q)
+{
+    q->head = (uint8_t)((q->head + 1) % QUEUE_MAX);
+    q->count--;
+}
+
+static struct pe *neighbour(struct pe *pe, unsigned direction)
+{
+    struct csl_sim *sim = pe->sim;
+    switch (direction) {
+    case DIR_NORTH:
+        return pe->y == 0 ? NULL : pe - sim->width;
+    case DIR_SOUTH:
+        return pe->y + 1 == sim->height ? NULL : pe + sim->width;
+    case DIR_EAST:
+        return pe->x + 1 == sim->width ? NULL : pe + 1;
+    default:
+        return pe->x == 0 ? NULL : pe - 1;
+    }
+}
+
+/* A wavelet at a router, from a direction. */
+static void arrive(struct pe *pe, struct wavelet w, uint8_t from)
+{
+    struct router_color *c = &pe->router[w.color];
+    uint64_t now = pe->sim->now;
+    if (!c->route.set || !(c->route.rx >> from & 1))
+        csl_trap(pe, (struct pos){0},
+                 "a wavelet of color %u comes from %s, from where its route takes none", w.color,
+                 direction_names[from]);
+    if (c->last_cycle == now && c->last_from != from)
+        csl_trap(pe, (struct pos){0},
+                 "wavelets of color %u come from %s and from %s in the same cycle", w.color,
+                 direction_names[c->last_from], direction_names[from]);
+    c->last_cycle = now;
+    c->last_from = from;
+    w.from = from;
+    w.ready = now + 1;
+    c->items[(c->head + c->count++) % ROUTER_DEPTH] = w;
+    pe->routed++;
+}
+
+static bool room(const struct pe *pe, unsigned color)
+{
+    return pe->router[color].count < ROUTER_DEPTH;
+}
+
+/* From an output queue over the ramp to the router. */
+static bool from_processor(struct pe *pe)
+{
+    uint64_t now = pe->sim->now;
+    for (unsigned i = 0; i < QUEUES; i++) {
+        unsigned which = (pe->next_queue + i) % QUEUES;
+        struct queue *q = &pe->out[which];
+        if (q->count == 0)
+            continue;
+        struct wavelet w = q->items[q->head];
+        if (w.ready > now || !room(pe, w.color))
+            continue;
+        csl_queue_pop(q);
+        pe->out_count--;
+        pe->next_queue = (uint8_t)(which + 1);
+        pe->counters.wavelets_out++;
+        arrive(pe, w, DIR_RAMP);
+        return true;
+    }
+    return false;
+}
+
+static bool can_leave(struct pe *pe, const struct router_color *c, unsigned color)
+{
+    uint64_t stamp = pe->sim->now + 1;
+    if (c->route.tx == 0)
+        return false;
+    for (unsigned d = 0; d < DIR_COUNT; d++) {
+        if (!(c->route.tx >> d & 1))
+            continue;
+        if (pe->link_cycle[d] == stamp)
+            return false;
+        if (d == DIR_RAMP) {
+            int q = pe->queue_of[color];
+            if (q < 0 || pe->in[q].count == pe->in[q].depth)
+                return false;
+            continue;
+        }
+        const struct pe *next = neighbour(pe, d);
+        if (next == NULL)
+            csl_trap(pe, (struct pos){0}, "a wavelet of color %u leaves the rectangle to %s", color,
+                     direction_names[d]);
+        if (!room(next, color))
+            return false;
+    }
+    return true;
+}
+
+static void leave(struct pe *pe, struct router_color *c, unsigned color)
+{
+    uint64_t stamp = pe->sim->now + 1;
+    struct wavelet w = c->items[c->head];
+    c->head = (uint8_t)((c->head + 1) % ROUTER_DEPTH);
+    c->count--;
+    pe->routed--;
+    for (unsigned d = 0; d < DIR_COUNT; d++) {
+        if (!(c->route.tx >> d & 1))
+            continue;
+        pe->link_cycle[d] = stamp;
+        csl_emit_event(pe, CSL_EVENT_HOP, NULL, color, w.value, d);
+        if (d == DIR_RAMP) {
+            w.ready = pe->sim->now + QUEUE_LATENCY;
+            csl_queue_push(&pe->in[pe->queue_of[color]], &w);
+            pe->counters.wavelets_in++;
+        } else {
+            pe->counters.wavelets_hops++;
+            arrive(neighbour(pe, d), w, opposite[d]);
+        }
+    }
+}
+
+bool csl_step_router(struct pe *pe)
+{
+    bool moved = pe->out_count > 0 && from_processor(pe);
+    uint64_t now = pe->sim->now;
+    for (unsigned i = 0; i < COLORS && pe->routed > 0; i++) {
+        unsigned color = (pe->next_color + i) % COLORS;
+        struct router_color *c = &pe->router[color];
+        if (c->count == 0 || c->items[c->head].ready > now)
+            continue;
+        if (can_leave(pe, c, color)) {
+            leave(pe, c, color);
+            moved = true;
+        } else {
+            pe->counters.wavelets_stall++;
+        }
+    }
+    pe->next_color = (uint8_t)((pe->next_color + 1) % COLORS);
+    return moved;
+}

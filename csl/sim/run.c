@@ -1,0 +1,180 @@
+/* run.c - the wafer's clock, and what is said when nothing moves any more. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim.h"
+
+#define MAX_CYCLES 1000000000u
+
+_Noreturn void csl_trap(struct pe *pe, struct pos pos, const char *format, ...)
+{
+    char what[300], where[300] = "";
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    if (pos.source != NULL)
+        snprintf(where, sizeof where, " (%s:%u:%u)", pos.source->path, pos.line, pos.column);
+    csl_fail(&pe->sim->arena, CSL_ERR_TRAP, "PE(%u,%u): %s%s", pe->x, pe->y, what, where);
+}
+
+void csl_emit_event(struct pe *pe, enum csl_event event, const char *name, uint32_t color,
+                    uint32_t value, uint32_t direction)
+{
+    struct csl_sim *sim = pe->sim;
+    if (sim->trace == NULL)
+        return;
+    bool of_task = event == CSL_EVENT_TASK_START || event == CSL_EVENT_TASK_END ||
+                   event == CSL_EVENT_UNBLOCK_CMD;
+    uint64_t cycle = of_task && pe->wake > sim->now ? pe->wake : sim->now;
+    struct csl_trace t = {event, cycle, pe->x, pe->y, name, color, value, direction};
+    sim->trace(sim->trace_context, &t);
+}
+
+uint64_t csl_random(struct csl_sim *sim)
+{
+    uint64_t z = sim->random += 0x9e3779b97f4a7c15u; /* splitmix64 */
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* ---- nothing moves ---- */
+
+struct report {
+    char text[420];
+    size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct report *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(r->text + r->used, sizeof r->text - r->used, format, args);
+    va_end(args);
+    if (n > 0)
+        r->used += (size_t)n < sizeof r->text - r->used ? (size_t)n : sizeof r->text - r->used - 1;
+}
+
+static void say_thread(struct report *r, const struct pe *pe, const struct thread *t)
+{
+    const struct dsd_site *site = t->site;
+    say(r, " @%s of line %u has %u of %u elements and waits", csl_dsd_name(site->op),
+        site->pos.line, t->at, t->count);
+    for (unsigned i = 0; i < site->from_count; i++)
+        if (site->from[i].fabric && pe->in[t->from[i].base].count == 0) {
+            say(r, " for color %d in input queue %u;", pe->program->in_color[t->from[i].base],
+                t->from[i].base);
+            return;
+        }
+    say(r, " for room in output queue %u;", t->to.base);
+}
+
+static bool say_pe(struct report *r, const struct pe *pe)
+{
+    size_t before = r->used;
+    say(r, " PE(%u,%u):", pe->x, pe->y);
+    size_t name = r->used;
+    if (pe->main.busy)
+        say_thread(r, pe, &pe->main);
+    for (unsigned i = 0; i < QUEUES; i++)
+        if (pe->threads[i].busy)
+            say_thread(r, pe, &pe->threads[i]);
+    for (unsigned id = 0; id < LOCAL_TASKS; id++)
+        if (pe->active & pe->blocked & 1u << id)
+            say(r, " local task %u is active but blocked;", id);
+    for (unsigned c = 0; c < COLORS; c++)
+        if (pe->router[c].count > 0)
+            say(r, " wavelets of color %u cannot leave the router%s;", c,
+                pe->router[c].route.tx >> DIR_RAMP & 1 && pe->queue_of[c] < 0
+                    ? " (no input queue has the color)"
+                    : "");
+    if (r->used == name && pe->cmd_busy)
+        say(r, " its command stream is blocked and no task is active;");
+    if (r->used > name)
+        return true;
+    r->text[r->used = before] = '\0';
+    return false;
+}
+
+_Noreturn void csl_deadlock(struct csl_sim *sim)
+{
+    struct report r = {.used = 0};
+    unsigned said = 0, waiting = 0;
+    r.text[0] = '\0';
+    /* those first that hold the call up for a reason of their own */
+    for (int with_reason = 1; with_reason >= 0; with_reason--)
+        for (uint32_t i = 0; i < sim->width * sim->height; i++) {
+            struct pe *pe = &sim->pes[i];
+            bool reason = pe->main.busy || pe->busy_threads > 0 || pe->routed > 0 ||
+                          (pe->active & pe->blocked);
+            if (reason != (with_reason == 1))
+                continue;
+            if (said < 3)
+                said += say_pe(&r, pe);
+            waiting += pe->cmd_busy;
+        }
+    csl_fail(&sim->arena, CSL_ERR_DEADLOCK, "deadlock at cycle %llu, %u PEs are not done:%s",
+             (unsigned long long)sim->now, waiting, r.text);
+}
+
+/* ---- the clock ---- */
+
+static bool step_pe(struct pe *pe)
+{
+    uint64_t now = pe->sim->now;
+    bool moved = false;
+    if (pe->routed > 0 || pe->out_count > 0)
+        moved = csl_step_router(pe);
+    if (pe->busy_threads > 0 || pe->state == MAIN_FABRIC)
+        moved |= csl_step_threads(pe);
+    if (pe->state == MAIN_RUN && pe->wake <= now) {
+        csl_run_main(pe);
+        moved = true;
+    }
+    if (pe->state == MAIN_IDLE && pe->wake <= now)
+        moved |= csl_pick_task(pe);
+    return moved;
+}
+
+/* The next time at which a processor does something by itself. */
+static uint64_t next_time(const struct csl_sim *sim)
+{
+    uint64_t next = NEVER;
+    for (uint32_t i = 0; i < sim->width * sim->height; i++) {
+        const struct pe *pe = &sim->pes[i];
+        if (pe->wake > sim->now && pe->wake < next)
+            next = pe->wake;
+        if (pe->call_pending && pe->call_cycle > sim->now && pe->call_cycle < next)
+            next = pe->call_cycle;
+    }
+    return next;
+}
+
+void csl_run(struct csl_sim *sim, bool drain)
+{
+    uint64_t limit = sim->options.max_cycles != 0 ? sim->options.max_cycles : MAX_CYCLES;
+    sim->call_start = sim->last_unblock = sim->now;
+    while (drain || sim->cmd_busy > 0) {
+        bool moved = false;
+        for (uint32_t i = 0; i < sim->width * sim->height; i++)
+            moved |= step_pe(&sim->pes[i]);
+        if (moved) {
+            sim->now++;
+        } else {
+            uint64_t next = next_time(sim);
+            if (next == NEVER && drain)
+                break;
+            if (next == NEVER)
+                csl_deadlock(sim);
+            sim->now = next;
+        }
+        if (sim->now - sim->call_start > limit)
+            csl_fail(&sim->arena, CSL_ERR_LIMIT, "the call takes more than %llu cycles",
+                     (unsigned long long)limit);
+    }
+    if (!drain && sim->now < sim->last_unblock)
+        sim->now = sim->last_unblock;
+    sim->call_cycles = sim->now - sim->call_start;
+}

@@ -1,0 +1,148 @@
+/* sim.h - the wafer while it runs: PEs, their queues and threads, routers. */
+#ifndef CSL_SIM_PRIVATE_H
+#define CSL_SIM_PRIVATE_H
+
+#include "code.h"
+#include "dsd.h"
+#include "sema.h"
+
+#define QUEUE_MAX 8
+#define NEVER     UINT64_MAX
+#define FRAMES    72u /* more than CALL_DEPTH */
+#define ANY_COLOR 0xff
+
+struct wavelet {
+    uint64_t ready; /* the cycle from which on it can move */
+    uint32_t value;
+    uint8_t color, from;
+};
+
+struct queue {
+    struct wavelet items[QUEUE_MAX];
+    uint8_t head, count, depth;
+};
+
+/* A DSD operation under way. */
+struct thread {
+    bool busy;
+    const struct dsd_site *site;
+    struct dsd to, from[3];
+    int64_t scalar[3];
+    uint32_t address; /* of OPERAND_POINTER */
+    uint32_t at, count;
+    uint32_t carry;
+};
+
+struct frame {
+    const struct func *func;
+    uint32_t pc, base;
+    uint16_t result; /* register of the caller, or NO_ID */
+};
+
+enum main_state {
+    MAIN_IDLE,
+    MAIN_RUN,   /* goes on at wake */
+    MAIN_FABRIC /* in a synchronous DSD operation */
+};
+
+struct router_color {
+    struct route route;
+    uint8_t head, count;
+    uint8_t last_from;
+    uint64_t last_cycle;
+    struct wavelet items[ROUTER_DEPTH];
+};
+
+struct pe {
+    struct csl_sim *sim;
+    const struct program *program;
+    uint32_t x, y;
+    uint8_t *memory;
+    int64_t *regs;
+    uint32_t reg_count;
+    /* tasks */
+    uint32_t active, blocked;
+    uint8_t queue_blocked;
+    bool cmd_busy, call_pending;
+    const struct export *call;
+    uint32_t args[15];
+    uint64_t call_cycle;
+    /* the processor */
+    enum main_state state;
+    uint64_t wake; /* of MAIN_RUN */
+    uint64_t start;
+    const char *task_name;
+    struct frame frames[FRAMES];
+    unsigned depth;
+    struct thread main, threads[QUEUES];
+    unsigned busy_threads, next_thread;
+    uint64_t wait_since;
+    /* the fabric */
+    struct queue in[QUEUES], out[QUEUES];
+    unsigned out_count;
+    int8_t queue_of[COLORS]; /* the input queue of a color, or -1 */
+    struct router_color *router;
+    unsigned routed; /* wavelets in the router */
+    uint8_t next_color, next_queue;
+    uint64_t link_cycle[DIR_COUNT];
+    /* the rest */
+    struct csl_counters counters;
+    uint64_t timer_start;
+    bool timer_on;
+    uint32_t random;
+};
+
+struct csl_sim {
+    struct arena arena; /* first: the handle of csl_error */
+    struct csl_options options;
+    struct loader loader;
+    struct pe *pes;
+    uint32_t width, height;
+    uint64_t now, call_start, call_cycles, last_unblock, random;
+    bool loaded, moved; /* moved: something happened in this cycle */
+    uint32_t cmd_busy;  /* PEs whose command stream is blocked */
+    const struct export_name **ids;
+    size_t id_count;
+    void (*trace)(void *context, const struct csl_trace *event);
+    void *trace_context;
+};
+
+_Noreturn void csl_trap(struct pe *pe, struct pos pos, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void csl_emit_event(struct pe *pe, enum csl_event event, const char *name, uint32_t color,
+                    uint32_t value, uint32_t direction);
+uint64_t csl_random(struct csl_sim *sim);
+
+/* vm.c: until the task ends, waits, or reaches a time that the fabric has not; */
+void csl_run_main(struct pe *pe);
+/* the time within the task that is being run, in cycles of the wafer */
+uint64_t csl_main_time(const struct pe *pe);
+struct pos csl_main_pos(const struct pe *pe);
+
+/* tasks.c */
+bool csl_pick_task(struct pe *pe);
+void csl_call_func(struct pe *pe, uint16_t func, const char *name);
+void csl_set_blocked(struct pe *pe, enum id_kind kind, uint32_t id, bool block, struct pos pos);
+void csl_activate_task(struct pe *pe, uint32_t id, struct pos pos);
+
+/* thread.c */
+/* false: the task is ahead of the wafer's clock, and the operation begins at start */
+bool csl_start_dsd(struct pe *pe, const struct dsd_site *site, const int64_t *regs, uint64_t start);
+bool csl_step_thread(struct pe *pe, struct thread *t); /* whether it moved anything; ends it too */
+bool csl_step_threads(struct pe *pe);
+int64_t csl_dsd_element(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i,
+                        enum type_code tc);
+void csl_dsd_put(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i, enum type_code tc,
+                 int64_t value);
+const char *csl_dsd_name(enum csl_dsd_op op);
+
+/* fabric.c */
+bool csl_queue_push(struct queue *q, const struct wavelet *w);
+void csl_queue_pop(struct queue *q);
+bool csl_step_router(struct pe *pe);
+
+/* run.c */
+void csl_run(struct csl_sim *sim, bool drain);
+_Noreturn void csl_deadlock(struct csl_sim *sim);
+
+#endif

@@ -1,0 +1,89 @@
+/* tasks.c - which task runs next. */
+#include "sim.h"
+
+void csl_activate_task(struct pe *pe, uint32_t id, struct pos pos)
+{
+    if (id >= LOCAL_TASKS || pe->program->local_task[id] == NO_ID)
+        csl_trap(pe, pos, "local task %u is activated, but no task is bound to it", id);
+    pe->active |= 1u << id;
+}
+
+void csl_set_blocked(struct pe *pe, enum id_kind kind, uint32_t id, bool block, struct pos pos)
+{
+    if (kind == ID_LOCAL) {
+        if (id >= LOCAL_TASKS)
+            csl_trap(pe, pos, "%u is no local task", id);
+        pe->blocked = block ? pe->blocked | 1u << id : pe->blocked & ~(1u << id);
+        return;
+    }
+    int queue = kind == ID_QUEUE ? (int)id : id < COLORS ? pe->queue_of[id] : -1;
+    if (queue < 0 || queue >= QUEUES)
+        csl_trap(pe, pos, "no input queue of this PE has %s %u",
+                 kind == ID_QUEUE ? "number" : "color", id);
+    pe->queue_blocked =
+        (uint8_t)(block ? pe->queue_blocked | 1u << queue : pe->queue_blocked & ~(1u << queue));
+}
+
+static bool queue_in_use(const struct pe *pe, unsigned queue)
+{
+    for (unsigned i = 0; i < QUEUES && pe->busy_threads > 0; i++) {
+        const struct thread *t = &pe->threads[i];
+        for (unsigned k = 0; t->busy && k < t->site->from_count; k++)
+            if (t->site->from[k].fabric && t->from[k].base == queue)
+                return true;
+    }
+    return false;
+}
+
+/* A wavelet's 32 bits as the arguments of a data task. */
+static void pass_wavelet(struct pe *pe, unsigned queue, uint32_t value)
+{
+    const struct program *p = pe->program;
+    unsigned count = p->data_task_params[queue];
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t part = count == 1 ? value : i == 0 ? value & 0xffff : value >> 16;
+        pe->regs[i] = csl_wrap_code((enum type_code)p->data_task_codes[queue][i], part);
+    }
+}
+
+static void start_call(struct pe *pe)
+{
+    const struct export *call = pe->call;
+    pe->call_pending = false;
+    for (unsigned i = 0; i < call->param_count; i++)
+        pe->regs[i] = csl_wrap_code((enum type_code)call->params[i], pe->args[i]);
+    csl_call_func(pe, call->func, call->name);
+}
+
+bool csl_pick_task(struct pe *pe)
+{
+    const struct program *p = pe->program;
+    uint64_t now = pe->sim->now;
+    uint8_t ready[LOCAL_TASKS + QUEUES + 1];
+    unsigned count = 0;
+    for (uint8_t id = 0; (pe->active & ~pe->blocked) >> id != 0; id++)
+        if ((pe->active & ~pe->blocked) >> id & 1)
+            ready[count++] = id;
+    for (uint8_t q = 0; q < QUEUES; q++)
+        if (p->data_task[q] != NO_ID && !(pe->queue_blocked >> q & 1) && pe->in[q].count > 0 &&
+            pe->in[q].items[pe->in[q].head].ready <= now && !queue_in_use(pe, q))
+            ready[count++] = (uint8_t)(LOCAL_TASKS + q);
+    if (pe->call_pending && pe->call_cycle <= now)
+        ready[count++] = LOCAL_TASKS + QUEUES;
+    if (count == 0)
+        return false;
+    uint8_t which = ready[count == 1 ? 0 : csl_random(pe->sim) % count];
+    pe->wake = now + TASK_START_CYCLES;
+    if (which == LOCAL_TASKS + QUEUES) {
+        start_call(pe);
+    } else if (which >= LOCAL_TASKS) {
+        struct queue *q = &pe->in[which - LOCAL_TASKS];
+        pass_wavelet(pe, which - LOCAL_TASKS, q->items[q->head].value);
+        csl_queue_pop(q);
+        csl_call_func(pe, p->data_task[which - LOCAL_TASKS], NULL);
+    } else {
+        pe->active &= ~(1u << which);
+        csl_call_func(pe, p->local_task[which], NULL);
+    }
+    return true;
+}

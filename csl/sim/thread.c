@@ -1,0 +1,383 @@
+/* thread.c - DSD operations: on memory at once, on the fabric one element a cycle. */
+#include <math.h>
+#include <string.h>
+
+#include "sim.h"
+
+static const struct {
+    const char *name;
+    uint8_t bits, width[2]; /* elements a cycle on WSE-2 and WSE-3 */
+} ops[] = {
+#define X(name, bits, sources, wse2, wse3) {#name, bits, {wse2, wse3}},
+    CSL_DSD_OPS(X)
+#undef X
+};
+
+/* Elements within which a result that is read again is not safely written: more than the widest
+ * operation takes at once. */
+#define HAZARD 8
+
+const char *csl_dsd_name(enum csl_dsd_op op)
+{
+    return ops[op].name;
+}
+
+/* ---- elements ---- */
+
+static void check_range(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t count,
+                        unsigned size)
+{
+    const struct object *o = &pe->program->objects[d->object];
+    int64_t first = d->base, last = first + ((int64_t)count - 1) * d->stride;
+    int64_t low = first < last ? first : last, high = first < last ? last : first;
+    if (d->kind != DSD_MEM)
+        csl_trap(pe, pos, "a DSD was used before it got a value");
+    if (d->size != size)
+        csl_trap(pe, pos, "the operation is on %u bytes, the DSD's elements have %u", size,
+                 d->size);
+    if (count > 0 && (d->object == 0 || low < o->start || high + size > o->end))
+        csl_trap(pe, pos, "the DSD reaches from byte %lld to %lld of '%s', which has %u bytes",
+                 (long long)(low - o->start), (long long)(high + size - o->start),
+                 d->object ? o->name : "?", o->end - o->start);
+}
+
+int64_t csl_dsd_element(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i,
+                        enum type_code tc)
+{
+    struct dsd at = *d;
+    at.base = (uint16_t)(d->base + (int64_t)i * d->stride);
+    bool wide = tc == TC_F32 || tc == TC_I32 || tc == TC_U32;
+    check_range(pe, pos, &at, 1, wide ? 4 : 2);
+    uint32_t v = 0;
+    memcpy(&v, pe->memory + at.base, at.size);
+    return csl_wrap_code(tc, (int64_t)v);
+}
+
+void csl_dsd_put(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i, enum type_code tc,
+                 int64_t value)
+{
+    struct dsd at = *d;
+    at.base = (uint16_t)(d->base + (int64_t)i * d->stride);
+    bool wide = tc == TC_F32 || tc == TC_I32 || tc == TC_U32;
+    check_range(pe, pos, &at, 1, wide ? 4 : 2);
+    memcpy(pe->memory + at.base, &value, at.size);
+}
+
+static uint32_t word_at(const struct pe *pe, const struct dsd *d, uint32_t i)
+{
+    const uint8_t *p = pe->memory + d->base + (int64_t)i * d->stride;
+    if (d->size == 2) {
+        uint16_t half;
+        memcpy(&half, p, sizeof half);
+        return half;
+    }
+    uint32_t word;
+    memcpy(&word, p, sizeof word);
+    return word;
+}
+
+static float float_of(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static uint32_t bits_of(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static uint32_t compute_float(enum csl_dsd_op op, const uint32_t *v)
+{
+    float a = float_of(v[0]), b = float_of(v[1]), c = float_of(v[2]);
+    switch (op) {
+    case DSD_fadds:
+        return bits_of(a + b);
+    case DSD_fsubs:
+        return bits_of(a - b);
+    case DSD_fmuls:
+        return bits_of(a * b);
+    case DSD_fmacs:
+        return bits_of(a + b * c);
+    case DSD_fmaxs:
+        return bits_of(isnan(a) || b > a ? b : a);
+    case DSD_fabss:
+        return v[0] & 0x7fffffff;
+    case DSD_fnegs:
+        return v[0] ^ 0x80000000;
+    default: /* moves */
+        return v[0];
+    }
+}
+
+static uint32_t shifted(enum csl_dsd_op op, uint32_t a, uint32_t by)
+{
+    if (by > 15) /* all bits leave */
+        return op == DSD_sar16 && (a & 0x8000) ? 0xffff : 0;
+    if (op == DSD_sll16)
+        return a << by;
+    return op == DSD_slr16 ? a >> by : (uint32_t)((int16_t)a >> by);
+}
+
+static uint32_t compute(enum csl_dsd_op op, const uint32_t *v, uint32_t *carry)
+{
+    uint32_t a = v[0] & 0xffff, b = v[1] & 0xffff;
+    switch (op) {
+    case DSD_add16:
+        return a + b;
+    case DSD_addc16:
+        a += b + *carry;
+        *carry = a >> 16;
+        return a;
+    case DSD_sub16:
+        return a - b;
+    case DSD_and16:
+        return a & b;
+    case DSD_or16:
+        return a | b;
+    case DSD_xor16:
+        return a ^ b;
+    case DSD_sll16:
+    case DSD_slr16:
+    case DSD_sar16:
+        return shifted(op, a, b);
+    case DSD_clz:
+        return a == 0 ? 16 : (uint32_t)__builtin_clz(a) - 16;
+    case DSD_ctz:
+        return a == 0 ? 16 : (uint32_t)__builtin_ctz(a);
+    case DSD_popcnt:
+        return (uint32_t)__builtin_popcount(a);
+    case DSD_mov16:
+        return a;
+    default:
+        return compute_float(op, v);
+    }
+}
+
+/* ---- beginning ---- */
+
+static void check_hazard(struct pe *pe, const struct thread *t, const struct dsd *from)
+{
+    const struct dsd *to = &t->to;
+    int32_t apart = to->base - from->base;
+    if (to->object != from->object || to->stride != from->stride || to->stride == 0 ||
+        apart % to->stride != 0)
+        return;
+    int32_t elements = apart / to->stride;
+    if (elements > 0 && elements < HAZARD && (uint32_t)elements < t->count)
+        csl_trap(pe, t->site->pos,
+                 "element i + %d of '%s' is read after element i was written there: what is read "
+                 "depends on how many are taken at once",
+                 elements, pe->program->objects[to->object].name);
+}
+
+static void set_up(struct pe *pe, struct thread *t, const struct dsd_site *site,
+                   const int64_t *regs)
+{
+    unsigned size = ops[site->op].bits / 8u;
+    bool counted = site->to.kind == OPERAND_DSD;
+    *t = (struct thread){.busy = true, .site = site};
+    if (counted) {
+        t->to = dsd_unpack((uint64_t)regs[site->to.reg]);
+        t->count = t->to.extent;
+    } else {
+        t->address = (uint32_t)(regs[site->to.reg] & 0xffff);
+    }
+    for (unsigned i = 0; i < site->from_count; i++) {
+        t->scalar[i] = regs[site->from[i].reg];
+        if (site->from[i].kind != OPERAND_DSD)
+            continue;
+        t->from[i] = dsd_unpack((uint64_t)regs[site->from[i].reg]);
+        if (!counted)
+            t->count = t->from[i].extent;
+        counted = true;
+        if (t->from[i].extent < t->count)
+            csl_trap(pe, site->pos, "source %u has %u elements, but %u are needed", i + 1,
+                     t->from[i].extent, t->count);
+    }
+    if (site->to.kind == OPERAND_DSD && !site->to.fabric)
+        check_range(pe, site->pos, &t->to, t->count, size);
+    for (unsigned i = 0; i < site->from_count; i++)
+        if (site->from[i].kind == OPERAND_DSD && !site->from[i].fabric) {
+            check_range(pe, site->pos, &t->from[i], t->count, size);
+            if (site->to.kind == OPERAND_DSD && !site->to.fabric)
+                check_hazard(pe, t, &t->from[i]);
+        }
+}
+
+/* All elements whose operands are there, up to most; how many. */
+static uint32_t move_elements(struct pe *pe, struct thread *t, uint32_t most)
+{
+    const struct dsd_site *site = t->site;
+    uint64_t now = pe->sim->now;
+    unsigned size = ops[site->op].bits / 8u;
+    uint32_t done = 0;
+    for (; done < most && t->at < t->count; done++, t->at++) {
+        uint32_t v[3] = {0, 0, 0};
+        for (unsigned i = 0; i < site->from_count; i++)
+            if (site->from[i].fabric) {
+                const struct queue *q = &pe->in[t->from[i].base];
+                if (q->count == 0 || q->items[q->head].ready > now)
+                    return done;
+            }
+        if (site->to.fabric && pe->out[t->to.base].count == pe->out[t->to.base].depth)
+            return done;
+        for (unsigned i = 0; i < site->from_count; i++) {
+            struct queue *q = &pe->in[t->from[i].base & 7];
+            if (site->from[i].fabric) {
+                v[i] = q->items[q->head].value;
+                csl_queue_pop(q);
+            } else {
+                v[i] = site->from[i].kind == OPERAND_DSD ? word_at(pe, &t->from[i], t->at)
+                                                         : (uint32_t)t->scalar[i];
+            }
+        }
+        uint32_t r = compute(site->op, v, &t->carry);
+        if (site->to.kind == OPERAND_POINTER) {
+            t->scalar[0] = r; /* a reduction goes on with it */
+            memcpy(pe->memory + t->address, &r, size);
+        } else if (site->to.fabric) {
+            struct wavelet w = {now + QUEUE_LATENCY, size == 2 ? r & 0xffff : r,
+                                (uint8_t)t->to.stride, DIR_RAMP};
+            csl_queue_push(&pe->out[t->to.base], &w);
+            pe->out_count++;
+        } else {
+            memcpy(pe->memory + t->to.base + (int64_t)t->at * t->to.stride, &r, size);
+        }
+    }
+    return done;
+}
+
+static void check_queue(struct pe *pe, const struct dsd_site *site, bool out, unsigned queue)
+{
+    const struct thread *all[QUEUES + 1] = {&pe->main};
+    for (unsigned i = 0; i < QUEUES; i++)
+        all[i + 1] = &pe->threads[i];
+    for (unsigned i = 0; i <= QUEUES; i++) {
+        const struct thread *t = all[i];
+        bool same = t->busy && out && t->site->to.fabric && t->to.base == queue;
+        for (unsigned k = 0; t->busy && !out && k < t->site->from_count; k++)
+            same = same || (t->site->from[k].fabric && t->from[k].base == queue);
+        if (same)
+            csl_trap(pe, site->pos, "%s queue %u is still in use by the @%s of line %u",
+                     out ? "output" : "input", queue, csl_dsd_name(t->site->op), t->site->pos.line);
+    }
+}
+
+/* The queues of a fabric operation, and the microthread it would have; on WSE-3 the color of an
+ * output queue. */
+static unsigned claim_queues(struct pe *pe, const struct dsd_site *site, const int64_t *regs)
+{
+    unsigned thread = QUEUES;
+    for (unsigned i = 0; i < site->from_count; i++)
+        if (site->from[i].fabric) {
+            struct dsd d = dsd_unpack((uint64_t)regs[site->from[i].reg]);
+            if (d.kind != DSD_FABIN || pe->program->in_color[d.base & 7] < 0)
+                csl_trap(pe, site->pos, "input queue %u has no color: @initialize_queue", d.base);
+            check_queue(pe, site, false, d.base);
+            if (thread == QUEUES)
+                thread = d.base;
+        }
+    if (site->to.fabric) {
+        struct dsd d = dsd_unpack((uint64_t)regs[site->to.reg]);
+        if (d.kind != DSD_FABOUT || (d.stride < 0 && pe->program->out_color[d.base & 7] < 0))
+            csl_trap(pe, site->pos, "output queue %u has no color: @initialize_queue", d.base);
+        check_queue(pe, site, true, d.base);
+        thread = d.base;
+    }
+    return site->thread != NO_ID ? site->thread : thread;
+}
+
+bool csl_start_dsd(struct pe *pe, const struct dsd_site *site, const int64_t *regs, uint64_t start)
+{
+    bool fabric = site->to.fabric;
+    for (unsigned i = 0; i < site->from_count; i++)
+        fabric = fabric || site->from[i].fabric;
+    if (!fabric) {
+        struct thread t;
+        set_up(pe, &t, site, regs);
+        unsigned width = ops[site->op].width[pe->sim->loader.arch == CSL_WSE3];
+        uint64_t cycles = (t.count + width - 1) / width;
+        move_elements(pe, &t, UINT32_MAX);
+        pe->wake += cycles;
+        pe->counters.cycles += cycles;
+        pe->counters.dsd_cycles += cycles;
+        return true;
+    }
+    if (start > pe->sim->now)
+        return false;
+    unsigned which = claim_queues(pe, site, regs);
+    struct thread *t = site->async ? &pe->threads[which] : &pe->main;
+    if (t->busy)
+        csl_trap(pe, site->pos, "microthread %u is still in use by the @%s of line %u", which,
+                 csl_dsd_name(t->site->op), t->site->pos.line);
+    set_up(pe, t, site, regs);
+    if (site->to.fabric && t->to.stride < 0)
+        t->to.stride = pe->program->out_color[t->to.base];
+    csl_emit_event(pe, CSL_EVENT_THREAD_START, csl_dsd_name(site->op), 0, 0, 0);
+    if (site->async) {
+        pe->busy_threads++;
+    } else {
+        pe->state = MAIN_FABRIC;
+        pe->wait_since = pe->wake;
+    }
+    return true;
+}
+
+/* ---- going on, and the end ---- */
+
+static void end_thread(struct pe *pe, struct thread *t)
+{
+    const struct dsd_site *site = t->site;
+    t->busy = false;
+    csl_emit_event(pe, CSL_EVENT_THREAD_END, csl_dsd_name(site->op), 0, 0, 0);
+    if (site->activate != NO_ID)
+        csl_activate_task(pe, site->activate, site->pos);
+    if (site->unblock != NO_ID)
+        csl_set_blocked(pe, site->unblock_kind, site->unblock, false, site->pos);
+}
+
+bool csl_step_thread(struct pe *pe, struct thread *t)
+{
+    uint32_t moved = move_elements(pe, t, 1);
+    if (t->at < t->count)
+        return moved > 0;
+    end_thread(pe, t);
+    return true;
+}
+
+/* The threads take turns; the task's own operation is one of them. */
+bool csl_step_threads(struct pe *pe)
+{
+    uint64_t now = pe->sim->now;
+    if (pe->state == MAIN_FABRIC && pe->wake <= now) {
+        if (csl_step_thread(pe, &pe->main)) {
+            pe->counters.cycles++;
+            pe->counters.dsd_cycles++;
+            if (!pe->main.busy) {
+                uint64_t spent = now + 1 - pe->wait_since;
+                pe->counters.wait_cycles += spent > pe->main.count ? spent - pe->main.count : 0;
+                pe->state = MAIN_RUN;
+                pe->wake = now + 1;
+            }
+            return true;
+        }
+    }
+    for (unsigned i = 0; i < QUEUES && pe->busy_threads > 0; i++) {
+        unsigned which = (pe->next_thread + i) % QUEUES;
+        struct thread *t = &pe->threads[which];
+        if (!t->busy || !csl_step_thread(pe, t))
+            continue;
+        pe->next_thread = which + 1;
+        pe->counters.thread_cycles++;
+        if (!t->busy)
+            pe->busy_threads--;
+        if (pe->state == MAIN_RUN && pe->wake > now)
+            pe->wake++; /* the cycle was the thread's */
+        return true;
+    }
+    return false;
+}

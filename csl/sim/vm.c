@@ -1,0 +1,509 @@
+/* vm.c - the processor of a PE: byte code. */
+#include <math.h>
+#include <string.h>
+
+#include "sim.h"
+
+/* A task may run this far ahead of the wafer's clock while nothing else can touch its memory. */
+#define AHEAD_MAX 100000u
+
+uint64_t csl_main_time(const struct pe *pe)
+{
+    return pe->wake;
+}
+
+struct pos csl_main_pos(const struct pe *pe)
+{
+    if (pe->depth == 0)
+        return (struct pos){0};
+    const struct frame *f = &pe->frames[pe->depth - 1];
+    return f->func->places[f->pc > 0 ? f->pc - 1 : 0];
+}
+
+static float to_float(int64_t bits)
+{
+    uint32_t u = (uint32_t)bits;
+    float f;
+    memcpy(&f, &u, sizeof f);
+    return f;
+}
+
+static int64_t from_float(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, sizeof u);
+    return u;
+}
+
+/* Where size bytes at address are, all in one variable. */
+static uint8_t *memory(struct pe *pe, int64_t address, unsigned size)
+{
+    uint32_t a = (uint32_t)(address & 0xffff);
+    unsigned object = csl_object_at(pe->program, a);
+    if (object == 0 || a + size > pe->program->objects[object].end ||
+        a < pe->program->objects[object].start)
+        csl_trap(pe, csl_main_pos(pe), "memory at address %u is no variable's", a);
+    return pe->memory + a;
+}
+
+static const uint8_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 4};
+
+static int64_t load(const uint8_t *p, unsigned tc)
+{
+    switch (tc) {
+    case TC_I8:
+        return (int8_t)*p;
+    case TC_U8:
+        return *p;
+    case TC_I16:
+    case TC_U16: {
+        uint16_t v;
+        memcpy(&v, p, 2);
+        return tc == TC_I16 ? (int16_t)v : (int64_t)v;
+    }
+    case TC_I32:
+    case TC_U32:
+    case TC_F32: {
+        uint32_t v;
+        memcpy(&v, p, 4);
+        return tc == TC_I32 ? (int32_t)v : (int64_t)v;
+    }
+    default: {
+        int64_t v;
+        memcpy(&v, p, 8);
+        return v;
+    }
+    }
+}
+
+static int64_t float_op(unsigned op, float a, float b)
+{
+    switch (op) {
+    case OP_ADD:
+        return from_float(a + b);
+    case OP_SUB:
+        return from_float(a - b);
+    case OP_MUL:
+        return from_float(a * b);
+    case OP_DIV:
+        return from_float(a / b);
+    case OP_EQ:
+        return a == b;
+    case OP_NE:
+        return a != b;
+    case OP_LT:
+        return a < b;
+    default:
+        return a <= b;
+    }
+}
+
+static int64_t divide(struct pe *pe, const struct insn *i, int64_t a, int64_t b)
+{
+    if (b == 0)
+        csl_trap(pe, csl_main_pos(pe), "division by zero");
+    if (i->tc == TC_U64)
+        return i->op == OP_DIV ? (int64_t)((uint64_t)a / (uint64_t)b)
+                               : (int64_t)((uint64_t)a % (uint64_t)b);
+    if (b == -1)
+        return i->op == OP_DIV ? (int64_t)(0 - (uint64_t)a) : 0;
+    return i->op == OP_DIV ? a / b : a % b;
+}
+
+static int64_t shift(struct pe *pe, const struct insn *i, int64_t a, int64_t by)
+{
+    unsigned bits = 8u * sizes[i->tc];
+    if ((uint64_t)by >= bits)
+        csl_trap(pe, csl_main_pos(pe), "a value of %u bits is shifted by %llu", bits,
+                 (unsigned long long)by);
+    if (i->op == OP_SHL)
+        return (int64_t)((uint64_t)a << by);
+    return i->tc >= TC_U8 ? (int64_t)((uint64_t)a >> by) : a >> by;
+}
+
+/* Arithmetic of two operands, wrapped to its type. */
+static int64_t binary(struct pe *pe, const struct insn *i, int64_t a, int64_t b)
+{
+    if (i->tc == TC_F32)
+        return float_op(i->op, to_float(a), to_float(b));
+    int64_t r;
+    switch (i->op) {
+    case OP_ADD:
+        r = (int64_t)((uint64_t)a + (uint64_t)b);
+        break;
+    case OP_SUB:
+        r = (int64_t)((uint64_t)a - (uint64_t)b);
+        break;
+    case OP_MUL:
+        r = (int64_t)((uint64_t)a * (uint64_t)b);
+        break;
+    case OP_DIV:
+    case OP_REM:
+        r = divide(pe, i, a, b);
+        break;
+    case OP_AND:
+        r = a & b;
+        break;
+    case OP_OR:
+        r = a | b;
+        break;
+    case OP_XOR:
+        r = a ^ b;
+        break;
+    case OP_SHL:
+    case OP_SHR:
+        r = shift(pe, i, a, b);
+        break;
+    case OP_EQ:
+        return a == b;
+    case OP_NE:
+        return a != b;
+    case OP_LT:
+        return i->tc == TC_U64 ? (uint64_t)a < (uint64_t)b : a < b;
+    default:
+        return i->tc == TC_U64 ? (uint64_t)a <= (uint64_t)b : a <= b;
+    }
+    return csl_wrap_code(i->tc, r);
+}
+
+static int64_t convert(struct pe *pe, const struct insn *i, int64_t v)
+{
+    bool from_f32 = i->imm == TC_F32;
+    if (i->x) /* to bool */
+        return from_f32 ? to_float(v) != 0 || isnan(to_float(v)) : v != 0;
+    if (i->tc == TC_F32) {
+        if (from_f32)
+            return v;
+        return from_float(i->imm == TC_U64 ? (float)(uint64_t)v : (float)v);
+    }
+    if (!from_f32)
+        return csl_wrap_code(i->tc, v);
+    double f = trunc((double)to_float(v));
+    if (!(f >= -9223372036854775808.0 && f < 9223372036854775808.0) ||
+        csl_wrap_code(i->tc, (int64_t)f) != (int64_t)f || (i->tc == TC_U64 && f < 0))
+        csl_trap(pe, csl_main_pos(pe), "%g does not fit into the integer it becomes",
+                 (double)to_float(v));
+    return (int64_t)f;
+}
+
+static int64_t float_math(int32_t which, float a, float b)
+{
+    switch (which) {
+    case MATH_SQRT:
+        return from_float(sqrtf(a));
+    case MATH_FLOOR:
+        return from_float(floorf(a));
+    case MATH_CEIL:
+        return from_float(ceilf(a));
+    case MATH_ABS:
+        return from_float(fabsf(a));
+    case MATH_MIN:
+        return from_float(b < a ? b : a);
+    case MATH_MAX:
+        return from_float(b > a ? b : a);
+    case MATH_INV:
+        return from_float(1.0f / a);
+    default:
+        return from_float(a > 0 ? 1.0f : a < 0 ? -1.0f : 0.0f);
+    }
+}
+
+static int64_t math(const struct insn *i, int64_t a, int64_t b)
+{
+    if (i->tc == TC_F32)
+        return float_math(i->imm, to_float(a), to_float(b));
+    bool less = i->tc == TC_U64 ? (uint64_t)a < (uint64_t)b : a < b;
+    switch (i->imm) {
+    case MATH_ABS:
+        return a < 0 && i->tc != TC_U64 ? csl_wrap_code(i->tc, (int64_t)(0 - (uint64_t)a)) : a;
+    case MATH_MIN:
+        return less ? a : b;
+    case MATH_MAX:
+        return less ? b : a;
+    default:
+        return i->tc == TC_U64 ? a != 0 : (a > 0) - (a < 0);
+    }
+}
+
+/* ---- calls ---- */
+
+static void enter(struct pe *pe, const struct func *func, uint32_t base, uint16_t result)
+{
+    if (pe->depth == FRAMES || base + func->registers > pe->reg_count)
+        csl_trap(pe, csl_main_pos(pe), "functions call each other too deeply");
+    pe->frames[pe->depth++] = (struct frame){func, 0, base, result};
+}
+
+void csl_call_func(struct pe *pe, uint16_t func, const char *name)
+{
+    pe->depth = 0;
+    pe->task_name = name != NULL ? name : pe->program->funcs[func]->name;
+    pe->state = MAIN_RUN;
+    pe->start = pe->wake;
+    pe->counters.tasks++;
+    enter(pe, pe->program->funcs[func], 0, NO_ID);
+    csl_emit_event(pe, CSL_EVENT_TASK_START, pe->task_name, 0, 0, 0);
+}
+
+static void end_task(struct pe *pe)
+{
+    uint64_t now = pe->sim->now;
+    pe->sim->now = pe->wake > now ? pe->wake : now; /* the event's time */
+    csl_emit_event(pe, CSL_EVENT_TASK_END, pe->task_name, 0, 0, 0);
+    pe->sim->now = now;
+    pe->state = MAIN_IDLE;
+}
+
+static void system_op(struct pe *pe, const struct insn *i, int64_t *r)
+{
+    struct csl_sim *sim = pe->sim;
+    struct pos pos = csl_main_pos(pe);
+    uint64_t time;
+    switch (i->op) {
+    case OP_ACTIVATE:
+        csl_activate_task(pe, (uint32_t)r[i->a], pos);
+        break;
+    case OP_BLOCK:
+    case OP_UNBLOCK:
+        csl_set_blocked(pe, (enum id_kind)i->imm, (uint32_t)r[i->a], i->op == OP_BLOCK, pos);
+        break;
+    case OP_UNBLOCK_CMD:
+        if (pe->cmd_busy) {
+            pe->cmd_busy = false;
+            sim->cmd_busy--;
+            if (sim->last_unblock < pe->wake)
+                sim->last_unblock = pe->wake;
+            csl_emit_event(pe, CSL_EVENT_UNBLOCK_CMD, NULL, 0, 0, 0);
+        }
+        break;
+    case OP_TIMER:
+        time = pe->timer_on ? pe->wake - pe->timer_start : pe->timer_start;
+        if (i->imm == 3) {
+            uint8_t *p = memory(pe, r[i->a], 6);
+            memcpy(p, &time, 6);
+        } else if (i->imm == 2) {
+            pe->timer_start = pe->timer_on ? pe->wake : 0;
+        } else if (pe->timer_on != (i->imm == 0)) {
+            pe->timer_on = i->imm == 0;
+            pe->timer_start = pe->timer_on ? pe->wake - time : time;
+        }
+        break;
+    case OP_RANDOM:
+        for (unsigned k = 0; k < 128; k++)
+            pe->random = (pe->random << 1 & 0x7fffff) | ((pe->random >> 22 ^ pe->random >> 17) & 1);
+        r[i->a] = pe->random & 0xffff;
+        break;
+    default:
+        r[i->a] = i->imm ? pe->y : pe->x;
+        break;
+    }
+}
+
+static void dsd_op(struct pe *pe, const struct insn *i, int64_t *r)
+{
+    struct dsd d = dsd_unpack((uint64_t)r[i->b]);
+    switch (i->op) {
+    case OP_DSD_MAKE:
+        d = (struct dsd){.kind = DSD_MEM, .extent = (uint16_t)r[i->c], .size = i->tc};
+        d.object = (uint8_t)csl_object_at(pe->program, (uint16_t)r[i->b]);
+        d.base = (uint16_t)(r[i->b] + r[i->wide] * i->tc);
+        d.stride = (int16_t)(r[i->imm] * i->tc);
+        break;
+    case OP_DSD_BASE:
+        d.base = (uint16_t)r[i->c];
+        d.object = (uint8_t)csl_object_at(pe->program, d.base);
+        d.size = (uint8_t)i->imm;
+        break;
+    case OP_DSD_OFFSET:
+        d.base = (uint16_t)(d.base + r[i->c] * i->imm);
+        break;
+    case OP_DSD_LENGTH:
+        d.extent = (uint16_t)r[i->c];
+        break;
+    case OP_DSD_STRIDE:
+        d.stride = (int16_t)(r[i->c] * d.size);
+        break;
+    case OP_DSD_COUNT:
+        r[i->a] = d.extent;
+        return;
+    case OP_DSD_GET:
+        r[i->a] =
+            csl_dsd_element(pe, csl_main_pos(pe), &d, (uint32_t)r[i->c], (enum type_code)i->tc);
+        return;
+    default:
+        csl_dsd_put(pe, csl_main_pos(pe), &d, (uint32_t)r[i->c], (enum type_code)i->tc, r[i->a]);
+        return;
+    }
+    r[i->a] = (int64_t)dsd_pack(d);
+}
+
+static void same_variable(struct pe *pe, int64_t a, int64_t b)
+{
+    unsigned object = csl_object_at(pe->program, (uint32_t)(a & 0xffff));
+    if (object == 0 || object != csl_object_at(pe->program, (uint32_t)(b & 0xffff)) ||
+        b != (b & 0xffff))
+        csl_trap(pe, csl_main_pos(pe), "index outside of '%s'",
+                 object ? pe->program->objects[object].name : "?");
+}
+
+/* Whether a return ended the task. */
+static bool leave(struct pe *pe, const struct insn *i, const int64_t *r)
+{
+    const struct frame *f = &pe->frames[--pe->depth];
+    int64_t value = i->b ? r[i->a] : 0;
+    if (pe->depth == 0) {
+        end_task(pe);
+        return true;
+    }
+    if (f->result != NO_ID)
+        pe->regs[pe->frames[pe->depth - 1].base + f->result] = value;
+    return false;
+}
+
+/* Moves and copies of memory. */
+static void memory_op(struct pe *pe, const struct insn *i, int64_t *r)
+{
+    switch (i->op) {
+    case OP_LOAD:
+        r[i->a] = load(memory(pe, r[i->b] + i->imm, sizes[i->tc]), i->tc);
+        break;
+    case OP_STORE:
+        memcpy(memory(pe, r[i->b] + i->imm, sizes[i->tc]), &r[i->a], sizes[i->tc]);
+        break;
+    case OP_LOAD_AT:
+        r[i->a] = load(pe->memory + i->imm, i->tc);
+        break;
+    case OP_STORE_AT:
+        memcpy(pe->memory + i->imm, &r[i->a], sizes[i->tc]);
+        break;
+    case OP_COPY:
+        memmove(memory(pe, r[i->a], (unsigned)i->imm), memory(pe, r[i->b], (unsigned)i->imm),
+                (size_t)i->imm);
+        break;
+    default:
+        memset(memory(pe, r[i->a], (unsigned)i->imm), 0, (size_t)i->imm);
+        break;
+    }
+}
+
+/* One instruction; false: the task is over or must wait. */
+static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
+{
+    int64_t *r = pe->regs + f->base;
+    switch (i->op) {
+    case OP_CONST:
+        r[i->a] = i->imm;
+        break;
+    case OP_CONST2:
+        r[i->a] = (int64_t)((uint64_t)(uint32_t)i->imm | (uint64_t)i->wide << 32);
+        break;
+    case OP_MOVE:
+        r[i->a] = r[i->b];
+        break;
+    case OP_NEG:
+        r[i->a] = i->tc == TC_F32 ? from_float(-to_float(r[i->b]))
+                                  : csl_wrap_code(i->tc, (int64_t)(0 - (uint64_t)r[i->b]));
+        break;
+    case OP_INVERT:
+        r[i->a] = csl_wrap_code(i->tc, ~r[i->b]);
+        break;
+    case OP_NOT:
+        r[i->a] = !r[i->b];
+        break;
+    case OP_CONVERT:
+        r[i->a] = convert(pe, i, r[i->b]);
+        break;
+    case OP_MATH:
+        r[i->a] = math(i, r[i->b], r[i->c]);
+        break;
+    case OP_BOUND:
+        if ((uint64_t)r[i->a] >= (uint64_t)i->imm)
+            csl_trap(pe, csl_main_pos(pe), "index %lld is outside of 0 to %d", (long long)r[i->a],
+                     i->imm - 1);
+        break;
+    case OP_INDEX:
+        r[i->a] = r[i->b] * i->imm + r[i->c];
+        break;
+    case OP_SAME:
+        same_variable(pe, r[i->a], r[i->b]);
+        break;
+    case OP_LOAD:
+    case OP_STORE:
+    case OP_LOAD_AT:
+    case OP_STORE_AT:
+    case OP_COPY:
+    case OP_CLEAR:
+        memory_op(pe, i, r);
+        break;
+    case OP_JUMP:
+        f->pc = (uint32_t)i->imm;
+        break;
+    case OP_JUMP_IF:
+        if (r[i->a])
+            f->pc = (uint32_t)i->imm;
+        break;
+    case OP_JUMP_UNLESS:
+        if (!r[i->a])
+            f->pc = (uint32_t)i->imm;
+        break;
+    case OP_CALL: {
+        const struct func *callee = pe->program->funcs[i->imm];
+        uint32_t base = f->base + f->func->registers;
+        enter(pe, callee, base, i->c ? i->b : NO_ID);
+        memcpy(pe->regs + base, r + i->a, i->x * sizeof *r);
+        break;
+    }
+    case OP_RETURN:
+        return !leave(pe, i, r);
+    case OP_ASSERT:
+        if (!r[i->a])
+            csl_trap(pe, csl_main_pos(pe), "assertion failed");
+        break;
+    case OP_DSD:
+        if (!csl_start_dsd(pe, &pe->program->dsd_sites[i->imm], r, pe->wake - i->cost)) {
+            f->pc--; /* the fabric is not there yet */
+            pe->wake -= i->cost;
+            pe->counters.cycles -= i->cost;
+            pe->counters.instructions--;
+            return false;
+        }
+        return pe->state == MAIN_RUN;
+    case OP_DSD_MAKE:
+    case OP_DSD_BASE:
+    case OP_DSD_OFFSET:
+    case OP_DSD_LENGTH:
+    case OP_DSD_STRIDE:
+    case OP_DSD_COUNT:
+    case OP_DSD_GET:
+    case OP_DSD_PUT:
+        dsd_op(pe, i, r);
+        break;
+    case OP_ACTIVATE:
+    case OP_BLOCK:
+    case OP_UNBLOCK:
+    case OP_UNBLOCK_CMD:
+    case OP_TIMER:
+    case OP_RANDOM:
+    case OP_COORD:
+        system_op(pe, i, r);
+        break;
+    default:
+        r[i->a] = binary(pe, i, r[i->b], r[i->c]);
+        break;
+    }
+    return true;
+}
+
+void csl_run_main(struct pe *pe)
+{
+    uint64_t limit = pe->sim->now + (pe->busy_threads > 0 ? 0 : AHEAD_MAX);
+    while (pe->state == MAIN_RUN && pe->wake <= limit) {
+        struct frame *f = &pe->frames[pe->depth - 1];
+        const struct insn *i = &f->func->code[f->pc++];
+        pe->wake += i->cost;
+        pe->counters.cycles += i->cost;
+        pe->counters.instructions++;
+        if (!execute(pe, f, i))
+            return;
+    }
+}

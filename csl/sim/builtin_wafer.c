@@ -224,6 +224,36 @@ static void defer(struct sema *s, const struct node *n, const struct fn *fn,
     s->deferred = d;
 }
 
+/* The queue that a color's wavelets arrive in: on WSE-2 one is found where the program names none.
+ */
+static unsigned queue_of_color(struct sema *s, const struct node *n, size_t color)
+{
+    struct program *p = s->program;
+    for (unsigned q = 0; q < QUEUES; q++)
+        if (p->in_color[q] == (int)color)
+            return q;
+    for (unsigned q = QUEUES; q-- > 0;)
+        if (p->in_color[q] < 0) {
+            p->in_color[q] = (int8_t)color;
+            return q;
+        }
+    FAIL(s, n, "no input queue is left for color %zu", color);
+}
+
+static void place_data_task(struct sema *s, const struct deferred *d, uint16_t func)
+{
+    struct program *p = s->program;
+    bool wse2 = s->l->arch == CSL_WSE2;
+    unsigned q = wse2 ? queue_of_color(s, d->node, d->index) : (unsigned)d->index;
+    const struct type *t = csl_signature(s, d->fn);
+    for (size_t i = 0; i < d->params; i++)
+        p->data_task_codes[q][i] = (uint8_t)csl_code(t->params[i]);
+    p->data_task_params[q] = (uint8_t)d->params;
+    p->data_task[q] = func;
+    if (wse2 && (s->color_blocked >> d->index & 1))
+        p->queue_blocked |= (uint8_t)(1u << q);
+}
+
 void csl_compile_deferred(struct sema *s)
 {
     struct program *p = s->program;
@@ -233,7 +263,7 @@ void csl_compile_deferred(struct sema *s)
         if (d->kind == DEFER_LOCAL)
             p->local_task[d->index] = func;
         else if (d->kind == DEFER_DATA)
-            p->data_task[d->index] = func;
+            place_data_task(s, d, func);
         else
             p->exports[d->index].func = func;
     }
@@ -261,43 +291,22 @@ static void bind_local(struct sema *s, const struct node *n)
     defer(s, n, fn, DEFER_LOCAL, (size_t)id, 0);
 }
 
-/* The queue that a color's wavelets arrive in: on WSE-2 one is found where the program names none.
- */
-static unsigned queue_of_color(struct sema *s, const struct node *n, int64_t color)
-{
-    struct program *p = s->program;
-    for (unsigned q = 0; q < QUEUES; q++)
-        if (p->in_color[q] == color)
-            return q;
-    for (unsigned q = QUEUES; q-- > 0;)
-        if (p->in_color[q] < 0) {
-            p->in_color[q] = (int8_t)color;
-            return q;
-        }
-    FAIL(s, n, "no input queue is left for color %lld", (long long)color);
-}
-
 static void bind_data(struct sema *s, const struct node *n)
 {
     csl_arguments(s, n, 2, 2);
     const struct fn *fn = task_of(s, n->kid[0]);
     int64_t id = csl_known_expr(s, n->kid[1], &csl_data_task).i;
-    struct program *p = s->program;
-    unsigned q = s->l->arch == CSL_WSE2 ? queue_of_color(s, n, id) : (unsigned)id;
     const struct type *t = csl_signature(s, fn);
     if (t->param_count < 1 || t->param_count > 2)
         FAIL(s, n, "a data task has one argument, or two of 16 bits");
-    for (size_t i = 0; i < t->param_count; i++) {
+    for (size_t i = 0; i < t->param_count; i++)
         if (!csl_is_scalar(t->params[i]) ||
             csl_size(t->params[i]) > (t->param_count == 2 ? 2u : 4u))
             FAIL(s, n, "a wavelet's 32 bits do not hold the arguments of this task");
-        p->data_task_codes[q][i] = (uint8_t)csl_code(t->params[i]);
-    }
-    if (p->data_task[q] != NO_ID)
-        FAIL(s, n, "data task %lld is bound already", (long long)id);
-    p->data_task_params[q] = (uint8_t)t->param_count;
-    p->data_task[q] = 0;
-    defer(s, n, fn, DEFER_DATA, q, t->param_count);
+    for (const struct deferred *d = s->deferred; d != NULL; d = d->next)
+        if (d->kind == DEFER_DATA && d->index == (size_t)id)
+            FAIL(s, n, "data task %lld is bound already", (long long)id);
+    defer(s, n, fn, DEFER_DATA, (size_t)id, t->param_count);
 }
 
 static void initialize_queue(struct sema *s, const struct node *n)
@@ -364,15 +373,18 @@ static enum id_kind id_kind_of(struct sema *s, const struct node *n, const struc
     FAIL(s, n, "@%.*s is not for %s", STR_ARG(n->text), TYPE(s, t));
 }
 
-static void set_blocked(struct sema *s, const struct node *n, enum id_kind kind, int64_t id,
-                        bool block)
+static void set_blocked(struct sema *s, enum id_kind kind, int64_t id, bool block)
 {
     struct program *p = s->program;
     if (kind == ID_LOCAL) {
         p->blocked = block ? p->blocked | 1u << id : p->blocked & ~(1u << id);
         return;
     }
-    unsigned q = kind == ID_COLOR ? queue_of_color(s, n, id) : (unsigned)id;
+    if (kind == ID_COLOR) { /* its queue may be named later */
+        s->color_blocked = block ? s->color_blocked | 1u << id : s->color_blocked & ~(1u << id);
+        return;
+    }
+    unsigned q = (unsigned)id;
     p->queue_blocked =
         (uint8_t)(block ? p->queue_blocked | 1u << q : p->queue_blocked & ~(1u << q));
 }
@@ -392,7 +404,7 @@ static void task_state(struct sema *s, const struct node *n)
         if (activate)
             s->program->activated |= 1u << o.v.i;
         else
-            set_blocked(s, n, kind, o.v.i, block);
+            set_blocked(s, kind, o.v.i, block);
         return;
     }
     uint16_t reg = csl_in_reg(s, n, &o);

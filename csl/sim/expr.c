@@ -40,7 +40,8 @@ static struct operand convert_number(struct sema *s, const struct node *n, struc
     }
     if (from->kind == T_COMPTIME_INT) { /* to a float */
         double f = (double)o.v.i;
-        if ((int64_t)f != o.v.i || (to->kind == T_F32 && (double)(float)f != f))
+        bool far = o.v.i > (INT64_C(1) << 62) || o.v.i < -(INT64_C(1) << 62);
+        if (far || (int64_t)f != o.v.i || (to->kind == T_F32 && (double)(float)f != f))
             FAIL(s, n, "%lld is not exact in %s", (long long)o.v.i, TYPE(s, to));
         o.v = (struct value){.type = to, .f = f};
         return o;

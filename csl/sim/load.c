@@ -342,12 +342,12 @@ void csl_load_layout(struct loader *l, const char *path)
     csl_statement(&s, layout->kid[0]);
     if (l->tiles == NULL)
         csl_fail_at(l->arena, layout->pos, "the layout does not call @set_rectangle");
-    for (uint32_t i = 0; i < l->width * l->height; i++) {
-        struct tile *t = &l->tiles[i];
-        if (t->file == NULL)
+    for (uint32_t i = 0; i < l->width * l->height; i++)
+        if (l->tiles[i].file == NULL)
             csl_fail_at(l->arena, layout->pos, "PE(%u,%u) has no code: @set_tile_code",
                         i % l->width, i / l->width);
-        t->program = csl_compile_tile(l, t);
-        join_routes(l, t, i);
+    for (uint32_t i = 0; i < l->width * l->height; i++) {
+        l->tiles[i].program = csl_compile_tile(l, &l->tiles[i]);
+        join_routes(l, &l->tiles[i], i);
     }
 }

@@ -209,6 +209,7 @@ struct sema {
     const struct fn *fns;
     const struct fn *local_fn[LOCAL_TASKS]; /* tasks by the id they are bound to */
     struct deferred *deferred;
+    uint32_t color_blocked; /* WSE-2: data tasks blocked at the start, by color */
 };
 
 #define FAIL(s, node, ...) csl_fail_at((s)->arena, (node)->pos, __VA_ARGS__)

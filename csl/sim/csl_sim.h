@@ -59,6 +59,7 @@ struct csl_options {
     uint64_t seed;                  /* which of several ready tasks runs first */
     uint64_t max_cycles;            /* per call; 0 is 10^9 */
     size_t max_memory;              /* on the host; 0 is 4 GiB */
+    uint64_t max_steps;             /* of comptime evaluation; 0 is 2 * 10^7 */
     const struct csl_param *params; /* of the layout file */
     size_t param_count;
     uint32_t fabric_width;  /* cslc --fabric-dims; 0, 0: as large as needed. The program's rectangle

@@ -6,8 +6,9 @@
 
 void csl_step(struct sema *s, const struct node *n)
 {
-    if (++s->l->steps > COMPTIME_STEPS)
-        FAIL(s, n, "compiling takes more than %u steps", COMPTIME_STEPS);
+    uint64_t most = s->l->options->max_steps != 0 ? s->l->options->max_steps : COMPTIME_STEPS;
+    if (++s->l->steps > most)
+        FAIL(s, n, "compiling takes more than %llu steps", (unsigned long long)most);
 }
 
 bool csl_comptime_only(const struct type *t)

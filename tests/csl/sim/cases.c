@@ -65,8 +65,12 @@ static const char *read_text(void *context, const char *path, size_t *size)
 static bool run_once(struct test_case *c, enum csl_arch arch, uint64_t seed)
 {
     struct csl_sim *sim;
-    struct csl_options options = {
-        .arch = arch, .seed = seed, .max_cycles = 1000000, .read = read_text, .read_context = c};
+    struct csl_options options = {.arch = arch,
+                                  .seed = seed,
+                                  .max_cycles = 1000000,
+                                  .max_steps = 1000000,
+                                  .read = read_text,
+                                  .read_context = c};
     enum csl_status status = csl_load(&sim, "layout.csl", &options);
     if (status == CSL_OK)
         status = csl_launch(sim, "run", NULL, 0);

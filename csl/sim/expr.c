@@ -67,7 +67,7 @@ struct operand csl_coerce(struct sema *s, const struct node *n, struct operand o
     if (from->kind == T_POINTER && to->kind == T_POINTER && (to->is_const || !from->is_const)) {
         bool same = from->many == to->many && from->element == to->element;
         bool decays = !from->many && to->many && from->element->kind == T_ARRAY &&
-                      from->element->rank == 1 && from->element->element == to->element;
+                      from->element->element == to->element;
         if (same || decays) {
             o.v.type = to;
             return o;

@@ -113,6 +113,9 @@ static struct operand initial(struct sema *s, struct global *g, const struct typ
          n->op == TOK_PARAM && g->module->params != NULL && i < g->module->params->count; i++)
         if (csl_str_same(g->module->params->names[i], n->text))
             bound = &g->module->params->values[i];
+    if (bound != NULL && type != NULL && bound->type->kind == T_INT && type->kind == T_INT)
+        /* an integer of another type that fits, as the public programs pass them */
+        return csl_coerce(s, n, csl_known(csl_int_value(&csl_comptime_int, bound->i)), type);
     if (bound != NULL)
         return type != NULL ? csl_coerce(s, n, csl_known(*bound), type) : csl_known(*bound);
     if (n->kid[1] != NULL)

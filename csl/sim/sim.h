@@ -76,6 +76,7 @@ struct pe {
     unsigned depth;
     struct thread main, threads[QUEUES];
     unsigned busy_threads, next_thread;
+    uint64_t thread_cycle; /* in which a thread moved last */
     uint64_t wait_since;
     /* the fabric */
     struct queue in[QUEUES], out[QUEUES];
@@ -135,6 +136,10 @@ int64_t csl_dsd_element(struct pe *pe, struct pos pos, const struct dsd *d, uint
 void csl_dsd_put(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i, enum type_code tc,
                  int64_t value);
 const char *csl_dsd_name(enum csl_dsd_op op);
+
+/* race.c: traps if an unfinished operation uses the memory; t is about to begin */
+void csl_check_race(struct pe *pe, struct pos pos, uint32_t address, uint32_t bytes, bool write);
+void csl_check_thread_race(struct pe *pe, const struct thread *t);
 
 /* fabric.c */
 bool csl_queue_push(struct queue *q, const struct wavelet *w);

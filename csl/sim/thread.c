@@ -48,6 +48,8 @@ int64_t csl_dsd_element(struct pe *pe, struct pos pos, const struct dsd *d, uint
     at.base = (uint16_t)(d->base + (int64_t)i * d->stride);
     bool wide = tc == TC_F32 || tc == TC_I32 || tc == TC_U32;
     check_range(pe, pos, &at, 1, wide ? 4 : 2);
+    if (pe->busy_threads > 0)
+        csl_check_race(pe, pos, at.base, at.size, false);
     uint32_t v = 0;
     memcpy(&v, pe->memory + at.base, at.size);
     return csl_wrap_code(tc, (int64_t)v);
@@ -60,6 +62,8 @@ void csl_dsd_put(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i,
     at.base = (uint16_t)(d->base + (int64_t)i * d->stride);
     bool wide = tc == TC_F32 || tc == TC_I32 || tc == TC_U32;
     check_range(pe, pos, &at, 1, wide ? 4 : 2);
+    if (pe->busy_threads > 0)
+        csl_check_race(pe, pos, at.base, at.size, true);
     memcpy(pe->memory + at.base, &value, at.size);
 }
 
@@ -206,6 +210,11 @@ static void set_up(struct pe *pe, struct thread *t, const struct dsd_site *site,
             if (site->to.kind == OPERAND_DSD && !site->to.fabric)
                 check_hazard(pe, t, &t->from[i]);
         }
+    if (pe->busy_threads > 0) {
+        t->busy = false; /* not with itself */
+        csl_check_thread_race(pe, t);
+        t->busy = true;
+    }
 }
 
 /* All elements whose operands are there, up to most; how many. */
@@ -366,6 +375,10 @@ bool csl_step_threads(struct pe *pe)
             return true;
         }
     }
+    /* A task that computes has every other cycle for itself. */
+    bool shares = pe->state == MAIN_RUN && pe->wake > now;
+    if (shares && pe->thread_cycle + 1 == now && pe->busy_threads > 0)
+        return true;
     for (unsigned i = 0; i < QUEUES && pe->busy_threads > 0; i++) {
         unsigned which = (pe->next_thread + i) % QUEUES;
         struct thread *t = &pe->threads[which];
@@ -375,8 +388,8 @@ bool csl_step_threads(struct pe *pe)
         pe->counters.thread_cycles++;
         if (!t->busy)
             pe->busy_threads--;
-        if (pe->state == MAIN_RUN && pe->wake > now)
-            pe->wake++; /* the cycle was the thread's */
+        pe->thread_cycle = now;
+        pe->wake += shares;
         return true;
     }
     return false;

@@ -360,9 +360,21 @@ static bool leave(struct pe *pe, const struct insn *i, const int64_t *r)
     return false;
 }
 
+static void check_memory_op(struct pe *pe, const struct insn *i, const int64_t *r)
+{
+    bool bulk = i->op == OP_COPY || i->op == OP_CLEAR,
+         fixed = i->op == OP_LOAD_AT || i->op == OP_STORE_AT;
+    bool write = i->op != OP_LOAD && i->op != OP_LOAD_AT;
+    int64_t address = bulk ? r[i->a] : fixed ? i->imm : r[i->b] + i->imm;
+    csl_check_race(pe, csl_main_pos(pe), (uint32_t)(address & 0xffff),
+                   bulk ? (uint32_t)i->imm : sizes[i->tc], write);
+}
+
 /* Moves and copies of memory. */
 static void memory_op(struct pe *pe, const struct insn *i, int64_t *r)
 {
+    if (pe->busy_threads > 0)
+        check_memory_op(pe, i, r);
     switch (i->op) {
     case OP_LOAD:
         r[i->a] = load(memory(pe, r[i->b] + i->imm, sizes[i->tc]), i->tc);

@@ -1,0 +1,72 @@
+/*
+ * race.c - memory that an unfinished asynchronous operation uses.
+ *
+ * What a task reads there, or what the operation reads of a task's writing, depends on when
+ * wavelets come. All elements count, also those that are through already in this run.
+ */
+#include "sim.h"
+
+/* Whether one of the elements of d has a byte in [low, high). */
+static bool touches(const struct dsd *d, uint32_t count, int64_t low, int64_t high)
+{
+    int64_t base = d->base, stride = d->stride, last = (int64_t)count - 1;
+    if (count == 0)
+        return false;
+    if (stride == 0)
+        return base < high && base + d->size > low;
+    if (stride < 0) {
+        base += last * stride;
+        stride = -stride;
+    }
+    if (base >= high)
+        return false;
+    int64_t before = (high - 1 - base) / stride; /* the last element that begins before high */
+    if (before > last)
+        before = last;
+    return base + before * stride + d->size > low;
+}
+
+static bool conflicts(const struct thread *t, int64_t low, int64_t high, bool write)
+{
+    const struct dsd_site *site = t->site;
+    if (site->to.kind == OPERAND_DSD && !site->to.fabric && touches(&t->to, t->count, low, high))
+        return true;
+    if (site->to.kind == OPERAND_POINTER && t->address < high && t->address + 4 > low)
+        return true;
+    for (unsigned i = 0; write && i < site->from_count; i++)
+        if (site->from[i].kind == OPERAND_DSD && !site->from[i].fabric &&
+            touches(&t->from[i], t->count, low, high))
+            return true;
+    return false;
+}
+
+void csl_check_race(struct pe *pe, struct pos pos, uint32_t address, uint32_t bytes, bool write)
+{
+    for (unsigned i = 0; i < QUEUES; i++) {
+        const struct thread *t = &pe->threads[i];
+        if (!t->busy || !conflicts(t, address, (int64_t)address + bytes, write))
+            continue;
+        unsigned object = csl_object_at(pe->program, address);
+        csl_trap(pe, pos, "race: '%s' is %s while the @%s of line %u still uses it",
+                 pe->program->objects[object].name, write ? "written" : "read",
+                 csl_dsd_name(t->site->op), t->site->pos.line);
+    }
+}
+
+static void check_dsd(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t count,
+                      bool write)
+{
+    uint32_t different = d->stride == 0 && count > 0 ? 1 : count;
+    for (uint32_t i = 0; i < different; i++)
+        csl_check_race(pe, pos, (uint32_t)(d->base + (int64_t)i * d->stride), d->size, write);
+}
+
+void csl_check_thread_race(struct pe *pe, const struct thread *t)
+{
+    const struct dsd_site *site = t->site;
+    if (site->to.kind == OPERAND_DSD && !site->to.fabric)
+        check_dsd(pe, site->pos, &t->to, t->count, true);
+    for (unsigned i = 0; i < site->from_count; i++)
+        if (site->from[i].kind == OPERAND_DSD && !site->from[i].fabric)
+            check_dsd(pe, site->pos, &t->from[i], t->count, false);
+}

@@ -60,6 +60,18 @@ static bool handle_builtin(struct sema *s, const struct node *n, struct operand 
     return true;
 }
 
+/* What the memcpy library takes for itself: colors 21 to 23, tasks 27 to 30, the first queues. */
+static void not_reserved(struct sema *s, const struct node *n, const struct type *t, int64_t id)
+{
+    bool taken = t == &csl_color         ? id >= 21
+                 : t == &csl_local_task  ? id >= 27
+                 : t == &csl_input_queue ? id == 0 || (id == 1 && s->l->arch == CSL_WSE3)
+                                         : id == 0;
+    if (taken)
+        FAIL(s, n, "%s %lld is reserved for <memcpy>, or for the system", TYPE(s, t),
+             (long long)id);
+}
+
 /* ---- layout ---- */
 
 static struct tile *tile_at(struct sema *s, const struct node *n)
@@ -144,6 +156,7 @@ static uint8_t directions(struct sema *s, const struct node *n, const struct val
 static void set_route(struct sema *s, const struct node *n, size_t at, struct route *routes)
 {
     int64_t color = csl_known_expr(s, n->kid[at], &csl_color).i;
+    not_reserved(s, n, &csl_color, color);
     struct value v = csl_known_expr(s, n->kid[at + 1], &csl_struct);
     const struct value *config = csl_field(v.fields, "routes");
     if (config == NULL || config->type->kind != T_STRUCT || v.fields->count != 1)
@@ -246,6 +259,9 @@ static void place_data_task(struct sema *s, const struct deferred *d, uint16_t f
     bool wse2 = s->l->arch == CSL_WSE2;
     unsigned q = wse2 ? queue_of_color(s, d->node, d->index) : (unsigned)d->index;
     const struct type *t = csl_signature(s, d->fn);
+    if (wse2 && p->local_task[d->index] != NO_ID)
+        FAIL(s, d->node, "on WSE-2 tasks share their ids with colors: %zu is a local task",
+             d->index);
     for (size_t i = 0; i < d->params; i++)
         p->data_task_codes[q][i] = (uint8_t)csl_code(t->params[i]);
     p->data_task_params[q] = (uint8_t)d->params;
@@ -282,6 +298,7 @@ static void bind_local(struct sema *s, const struct node *n)
     csl_arguments(s, n, 2, 2);
     const struct fn *fn = task_of(s, n->kid[0]);
     int64_t id = csl_known_expr(s, n->kid[1], &csl_local_task).i;
+    not_reserved(s, n, &csl_local_task, id);
     if (fn->decl->count != 2)
         FAIL(s, n, "a local task has no arguments");
     if (s->program->local_task[id] != NO_ID)
@@ -318,6 +335,7 @@ static void initialize_queue(struct sema *s, const struct node *n)
     bool in = queue.type == &csl_input_queue;
     if (!in && queue.type != &csl_output_queue)
         FAIL(s, n, "expected a queue, found %s", TYPE(s, queue.type));
+    not_reserved(s, n, queue.type, queue.i);
     struct tuple none = {0}, *config = &none;
     if (n->count == 2)
         config = csl_known_expr(s, n->kid[1], &csl_struct).fields;

@@ -12,6 +12,7 @@
 
 /* What a value is in memory and in arithmetic. */
 enum type_code { TC_I8, TC_I16, TC_I32, TC_I64, TC_U8, TC_U16, TC_U32, TC_U64, TC_F32 };
+extern const uint8_t csl_code_bytes[];
 
 enum op {
     OP_CONST,  /* a = imm */

@@ -151,10 +151,9 @@ static void copy_pe(struct csl_sim *sim, const struct copy *c, struct pe *pe, ui
         csl_fail(&sim->arena, CSL_ERR_ARGUMENT,
                  "PE(%u,%u): %u elements of %u bits are more than the %u bytes of '%.*s'", pe->x,
                  pe->y, c->elements, size * 8, there, STR_ARG(name));
-    static const uint8_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 4};
-    if (sizes[e->tc] != size)
+    if (csl_code_bytes[e->tc] != size)
         csl_fail(&sim->arena, CSL_ERR_ARGUMENT, "'%.*s' has elements of %u bits, not %u",
-                 STR_ARG(name), sizes[e->tc] * 8u, size * 8);
+                 STR_ARG(name), csl_code_bytes[e->tc] * 8u, size * 8);
     uint8_t *device = pe->memory + address;
     for (uint32_t i = 0; i < c->elements; i++, device += size) {
         if (c->to_device) {

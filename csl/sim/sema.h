@@ -308,8 +308,13 @@ struct value csl_library_member(struct sema *s, const struct node *n, struct mod
                                 struct str name);
 enum library csl_library(struct str name);
 
-/* builtin.c, builtin_wafer.c, builtin_dsd.c, builtin_op.c */
+/* builtin.c, builtin_layout.c, builtin_wafer.c, builtin_dsd.c, builtin_op.c */
 struct operand csl_builtin(struct sema *s, const struct node *n, const struct type *want);
+bool csl_layout_builtin(struct sema *s, const struct node *n, struct operand *result);
+void csl_only(struct sema *s, const struct node *n, enum where where, const char *place);
+void csl_not_reserved(struct sema *s, const struct node *n, const struct type *t, int64_t id);
+/* Arguments at and at + 1: a color and its configuration. */
+void csl_set_route(struct sema *s, const struct node *n, size_t at, struct route *routes);
 bool csl_wafer_builtin(struct sema *s, const struct node *n, struct operand *result);
 bool csl_dsd_builtin(struct sema *s, const struct node *n, struct operand *result);
 bool csl_dsd_operation(struct sema *s, const struct node *n);

@@ -114,6 +114,11 @@ void csl_emit_event(struct pe *pe, enum csl_event event, const char *name, uint3
                     uint32_t value, uint32_t direction);
 uint64_t csl_random(struct csl_sim *sim);
 
+/* alu.c */
+int64_t csl_alu(struct pe *pe, const struct insn *i, int64_t a, int64_t b);
+int64_t csl_alu_convert(struct pe *pe, const struct insn *i, int64_t v);
+int64_t csl_alu_math(const struct insn *i, int64_t a, int64_t b);
+
 /* vm.c: until the task ends, waits, or reaches a time that the fabric has not; */
 void csl_run_main(struct pe *pe);
 /* the time within the task that is being run, in cycles of the wafer */

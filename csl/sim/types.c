@@ -27,6 +27,8 @@ const struct type csl_void = PLAIN(T_VOID), csl_bool = PLAIN(T_BOOL), csl_i8 = I
                   csl_ut = PLAIN(T_UT), csl_mem1d = PLAIN(T_MEM1D), csl_fabin = PLAIN(T_FABIN),
                   csl_fabout = PLAIN(T_FABOUT), csl_any_fn = {.kind = T_FN, .element = &csl_void};
 
+const uint8_t csl_code_bytes[] = {1, 2, 4, 8, 1, 2, 4, 8, 4};
+
 static const struct {
     const char *name;
     const struct type *type;
@@ -194,8 +196,7 @@ enum type_code csl_code(const struct type *t)
 
 uint32_t csl_size(const struct type *t)
 {
-    static const uint8_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 4};
-    return t->kind == T_ARRAY ? t->count * csl_size(t->element) : sizes[csl_code(t)];
+    return t->kind == T_ARRAY ? t->count * csl_size(t->element) : csl_code_bytes[csl_code(t)];
 }
 
 int64_t csl_wrap_code(enum type_code tc, int64_t i)

@@ -1,5 +1,4 @@
 /* vm.c - the processor of a PE: byte code. */
-#include <math.h>
 #include <string.h>
 
 #include "sim.h"
@@ -20,21 +19,6 @@ struct pos csl_main_pos(const struct pe *pe)
     return f->func->places[f->pc > 0 ? f->pc - 1 : 0];
 }
 
-static float to_float(int64_t bits)
-{
-    uint32_t u = (uint32_t)bits;
-    float f;
-    memcpy(&f, &u, sizeof f);
-    return f;
-}
-
-static int64_t from_float(float f)
-{
-    uint32_t u;
-    memcpy(&u, &f, sizeof u);
-    return u;
-}
-
 /* Where size bytes at address are, all in one variable. */
 static uint8_t *memory(struct pe *pe, int64_t address, unsigned size)
 {
@@ -45,8 +29,6 @@ static uint8_t *memory(struct pe *pe, int64_t address, unsigned size)
         csl_trap(pe, csl_main_pos(pe), "memory at address %u is no variable's", a);
     return pe->memory + a;
 }
-
-static const uint8_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 4};
 
 static int64_t load(const uint8_t *p, unsigned tc)
 {
@@ -73,155 +55,6 @@ static int64_t load(const uint8_t *p, unsigned tc)
         memcpy(&v, p, 8);
         return v;
     }
-    }
-}
-
-static int64_t float_op(unsigned op, float a, float b)
-{
-    switch (op) {
-    case OP_ADD:
-        return from_float(a + b);
-    case OP_SUB:
-        return from_float(a - b);
-    case OP_MUL:
-        return from_float(a * b);
-    case OP_DIV:
-        return from_float(a / b);
-    case OP_EQ:
-        return a == b;
-    case OP_NE:
-        return a != b;
-    case OP_LT:
-        return a < b;
-    default:
-        return a <= b;
-    }
-}
-
-static int64_t divide(struct pe *pe, const struct insn *i, int64_t a, int64_t b)
-{
-    if (b == 0)
-        csl_trap(pe, csl_main_pos(pe), "division by zero");
-    if (i->tc == TC_U64)
-        return i->op == OP_DIV ? (int64_t)((uint64_t)a / (uint64_t)b)
-                               : (int64_t)((uint64_t)a % (uint64_t)b);
-    if (b == -1)
-        return i->op == OP_DIV ? (int64_t)(0 - (uint64_t)a) : 0;
-    return i->op == OP_DIV ? a / b : a % b;
-}
-
-static int64_t shift(struct pe *pe, const struct insn *i, int64_t a, int64_t by)
-{
-    unsigned bits = 8u * sizes[i->tc];
-    if ((uint64_t)by >= bits)
-        csl_trap(pe, csl_main_pos(pe), "a value of %u bits is shifted by %llu", bits,
-                 (unsigned long long)by);
-    if (i->op == OP_SHL)
-        return (int64_t)((uint64_t)a << by);
-    return i->tc >= TC_U8 ? (int64_t)((uint64_t)a >> by) : a >> by;
-}
-
-/* Arithmetic of two operands, wrapped to its type. */
-static int64_t binary(struct pe *pe, const struct insn *i, int64_t a, int64_t b)
-{
-    if (i->tc == TC_F32)
-        return float_op(i->op, to_float(a), to_float(b));
-    int64_t r;
-    switch (i->op) {
-    case OP_ADD:
-        r = (int64_t)((uint64_t)a + (uint64_t)b);
-        break;
-    case OP_SUB:
-        r = (int64_t)((uint64_t)a - (uint64_t)b);
-        break;
-    case OP_MUL:
-        r = (int64_t)((uint64_t)a * (uint64_t)b);
-        break;
-    case OP_DIV:
-    case OP_REM:
-        r = divide(pe, i, a, b);
-        break;
-    case OP_AND:
-        r = a & b;
-        break;
-    case OP_OR:
-        r = a | b;
-        break;
-    case OP_XOR:
-        r = a ^ b;
-        break;
-    case OP_SHL:
-    case OP_SHR:
-        r = shift(pe, i, a, b);
-        break;
-    case OP_EQ:
-        return a == b;
-    case OP_NE:
-        return a != b;
-    case OP_LT:
-        return i->tc == TC_U64 ? (uint64_t)a < (uint64_t)b : a < b;
-    default:
-        return i->tc == TC_U64 ? (uint64_t)a <= (uint64_t)b : a <= b;
-    }
-    return csl_wrap_code(i->tc, r);
-}
-
-static int64_t convert(struct pe *pe, const struct insn *i, int64_t v)
-{
-    bool from_f32 = i->imm == TC_F32;
-    if (i->x) /* to bool */
-        return from_f32 ? to_float(v) != 0 || isnan(to_float(v)) : v != 0;
-    if (i->tc == TC_F32) {
-        if (from_f32)
-            return v;
-        return from_float(i->imm == TC_U64 ? (float)(uint64_t)v : (float)v);
-    }
-    if (!from_f32)
-        return csl_wrap_code(i->tc, v);
-    double f = trunc((double)to_float(v));
-    if (!(f >= -9223372036854775808.0 && f < 9223372036854775808.0) ||
-        csl_wrap_code(i->tc, (int64_t)f) != (int64_t)f || (i->tc == TC_U64 && f < 0))
-        csl_trap(pe, csl_main_pos(pe), "%g does not fit into the integer it becomes",
-                 (double)to_float(v));
-    return (int64_t)f;
-}
-
-static int64_t float_math(int32_t which, float a, float b)
-{
-    switch (which) {
-    case MATH_SQRT:
-        return from_float(sqrtf(a));
-    case MATH_FLOOR:
-        return from_float(floorf(a));
-    case MATH_CEIL:
-        return from_float(ceilf(a));
-    case MATH_ABS:
-        return from_float(fabsf(a));
-    case MATH_MIN:
-        return from_float(b < a ? b : a);
-    case MATH_MAX:
-        return from_float(b > a ? b : a);
-    case MATH_INV:
-        return from_float(1.0f / a);
-    default:
-        return from_float(a > 0 ? 1.0f : a < 0 ? -1.0f : 0.0f);
-    }
-}
-
-static int64_t math(const struct insn *i, int64_t a, int64_t b)
-{
-    if (i->tc == TC_F32)
-        return float_math(i->imm, to_float(a), to_float(b));
-    bool less = i->tc == TC_U64 ? (uint64_t)a < (uint64_t)b : a < b;
-    switch (i->imm) {
-    case MATH_ABS:
-        return a < 0 && i->tc != TC_U64 ? csl_wrap_code(i->tc, (int64_t)(0 - (uint64_t)a)) : a;
-    case MATH_MIN:
-        return less ? a : b;
-    case MATH_MAX:
-        return less ? b : a;
-    default:
-        return i->tc == TC_U64 ? a != 0 : (a > 0) - (a < 0);
     }
 }
 
@@ -367,7 +200,7 @@ static void check_memory_op(struct pe *pe, const struct insn *i, const int64_t *
     bool write = i->op != OP_LOAD && i->op != OP_LOAD_AT;
     int64_t address = bulk ? r[i->a] : fixed ? i->imm : r[i->b] + i->imm;
     csl_check_race(pe, csl_main_pos(pe), (uint32_t)(address & 0xffff),
-                   bulk ? (uint32_t)i->imm : sizes[i->tc], write);
+                   bulk ? (uint32_t)i->imm : csl_code_bytes[i->tc], write);
 }
 
 /* Moves and copies of memory. */
@@ -377,16 +210,17 @@ static void memory_op(struct pe *pe, const struct insn *i, int64_t *r)
         check_memory_op(pe, i, r);
     switch (i->op) {
     case OP_LOAD:
-        r[i->a] = load(memory(pe, r[i->b] + i->imm, sizes[i->tc]), i->tc);
+        r[i->a] = load(memory(pe, r[i->b] + i->imm, csl_code_bytes[i->tc]), i->tc);
         break;
     case OP_STORE:
-        memcpy(memory(pe, r[i->b] + i->imm, sizes[i->tc]), &r[i->a], sizes[i->tc]);
+        memcpy(memory(pe, r[i->b] + i->imm, csl_code_bytes[i->tc]), &r[i->a],
+               csl_code_bytes[i->tc]);
         break;
     case OP_LOAD_AT:
         r[i->a] = load(pe->memory + i->imm, i->tc);
         break;
     case OP_STORE_AT:
-        memcpy(pe->memory + i->imm, &r[i->a], sizes[i->tc]);
+        memcpy(pe->memory + i->imm, &r[i->a], csl_code_bytes[i->tc]);
         break;
     case OP_COPY:
         memmove(memory(pe, r[i->a], (unsigned)i->imm), memory(pe, r[i->b], (unsigned)i->imm),
@@ -413,7 +247,7 @@ static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
         r[i->a] = r[i->b];
         break;
     case OP_NEG:
-        r[i->a] = i->tc == TC_F32 ? from_float(-to_float(r[i->b]))
+        r[i->a] = i->tc == TC_F32 ? r[i->b] ^ 0x80000000
                                   : csl_wrap_code(i->tc, (int64_t)(0 - (uint64_t)r[i->b]));
         break;
     case OP_INVERT:
@@ -423,10 +257,10 @@ static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
         r[i->a] = !r[i->b];
         break;
     case OP_CONVERT:
-        r[i->a] = convert(pe, i, r[i->b]);
+        r[i->a] = csl_alu_convert(pe, i, r[i->b]);
         break;
     case OP_MATH:
-        r[i->a] = math(i, r[i->b], r[i->c]);
+        r[i->a] = csl_alu_math(i, r[i->b], r[i->c]);
         break;
     case OP_BOUND:
         if ((uint64_t)r[i->a] >= (uint64_t)i->imm)
@@ -500,7 +334,7 @@ static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
         system_op(pe, i, r);
         break;
     default:
-        r[i->a] = binary(pe, i, r[i->b], r[i->c]);
+        r[i->a] = csl_alu(pe, i, r[i->b], r[i->c]);
         break;
     }
     return true;

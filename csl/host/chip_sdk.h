@@ -1,0 +1,25 @@
+/* chip_sdk.h - PEs of a Cerebras machine, or of the vendor's simulator, by the vendor's tools: cslc
+ * and cs_python. */
+#ifndef ZMPI_CSL_CHIP_SDK_H
+#define ZMPI_CSL_CHIP_SDK_H
+
+#include <sys/types.h>
+
+#include "chip.h"
+
+struct chip_sdk {
+    struct chip chip;
+    char folder[200]; /* sources, and what cslc makes of them; "": there is none */
+    int peer;         /* socket to csl/sdk/bridge.py */
+    pid_t bridge;     /* 0: not running */
+    char problem[256];
+};
+
+/* What is missing to use them, or NULL. */
+const char *chip_sdk_missing(void);
+/* As chip_sim_open. address: of a CS system; NULL: the vendor's simulator. */
+bool chip_sdk_open(struct chip_sdk *c, const char *program, unsigned width, unsigned height,
+                   const char *address);
+void chip_sdk_close(struct chip_sdk *c);
+
+#endif

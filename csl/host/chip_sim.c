@@ -1,0 +1,98 @@
+/* chip_sim.c - struct chip on the simulator's host API. */
+#include "chip_sim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel_sources.h"
+#include "planner.h"
+
+const char *chip_sim_source(void *context, const char *path, size_t *size)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    (void)context;
+    for (size_t i = 0; i < csl_kernel_source_count; i++)
+        if (strcmp(csl_kernel_sources[i].name, name) == 0) {
+            *size = csl_kernel_sources[i].size;
+            return csl_kernel_sources[i].text;
+        }
+    return NULL;
+}
+
+/* Keeps the error's text if there is one. */
+static bool done(struct chip_sim *c, enum csl_status status)
+{
+    if (status == CSL_OK)
+        return true;
+    snprintf(c->problem, sizeof c->problem, "%s",
+             c->sim ? csl_error(c->sim) : "the simulator has no memory");
+    c->chip.problem = c->problem;
+    return false;
+}
+
+static bool to(struct chip *chip, const char *name, const uint32_t *src, unsigned elements)
+{
+    struct chip_sim *c = (struct chip_sim *)chip;
+    return done(c, csl_memcpy_h2d(c->sim, csl_get_id(c->sim, name), src, 0, 0, chip->width,
+                                  chip->height, elements, CSL_32BIT));
+}
+
+static bool from(struct chip *chip, const char *name, uint32_t *dst, unsigned elements)
+{
+    struct chip_sim *c = (struct chip_sim *)chip;
+    return done(c, csl_memcpy_d2h(c->sim, dst, csl_get_id(c->sim, name), 0, 0, chip->width,
+                                  chip->height, elements, CSL_32BIT));
+}
+
+static bool launch(struct chip *chip, const char *function)
+{
+    struct chip_sim *c = (struct chip_sim *)chip;
+    if (!done(c, csl_launch(c->sim, function, NULL, 0)))
+        return false;
+    c->cycles += csl_call_cycles(c->sim);
+    return true;
+}
+
+/* Where each PE of a pipeline begins, as csl/kernels/rows_layout.csl has it. */
+static int64_t groups_of(const struct chip_sim_options *how)
+{
+    double cycles[STAGES_MOST], sum;
+    size_t first[STAGES_MOST + 1];
+    size_t stages = stages_of(&stages_published, how->length, cycles, &sum);
+    int64_t groups = 0;
+    stages_distribute(cycles, stages, how->pipeline, first);
+    for (unsigned i = 0; i < how->pipeline; i++)
+        groups |= (int64_t)first[i] << 5 * i;
+    return groups;
+}
+
+bool chip_sim_open(struct chip_sim *c, const char *program, unsigned width, unsigned height,
+                   const struct chip_sim_options *how)
+{
+    char layout[64];
+    const bool rows = how->pipeline > 0;
+    const struct csl_param params[] = {{"width", CSL_PARAM_INT, (int64_t)width, 0},
+                                       {"height", CSL_PARAM_INT, (int64_t)height, 0},
+                                       {"scalar", CSL_PARAM_INT, how->scalar, 0},
+                                       {"pipeline", CSL_PARAM_INT, how->pipeline, 0},
+                                       {"groups", CSL_PARAM_INT, rows ? groups_of(how) : 0, 0}};
+    const struct csl_options options = {.arch = how->arch,
+                                        .seed = how->seed,
+                                        .params = params,
+                                        .param_count = rows ? 5 : 3,
+                                        .read = chip_sim_source};
+    *c = (struct chip_sim){.chip = {.width = width,
+                                    .height = height,
+                                    .pipeline = how->pipeline,
+                                    .to = to,
+                                    .from = from,
+                                    .launch = launch}};
+    snprintf(layout, sizeof layout, "%s_layout.csl", program);
+    return done(c, csl_load(&c->sim, layout, &options));
+}
+
+void chip_sim_close(struct chip_sim *c)
+{
+    csl_stop(c->sim);
+    c->sim = NULL;
+}

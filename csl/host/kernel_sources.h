@@ -1,0 +1,15 @@
+/* kernel_sources.h - csl/kernels, built in: kernel_sources.c is made of them by CMake. */
+#ifndef ZMPI_CSL_KERNEL_SOURCES_H
+#define ZMPI_CSL_KERNEL_SOURCES_H
+
+#include <stddef.h>
+
+struct csl_kernel_source {
+    const char *name, *text;
+    size_t size;
+};
+
+extern const struct csl_kernel_source csl_kernel_sources[];
+extern const size_t csl_kernel_source_count;
+
+#endif

@@ -1,0 +1,110 @@
+/* planner.c - Algorithm 1 of CereSZ, and its formulas for a row's time. */
+#include "planner.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunk.h"
+#include "device.h"
+#include "plan.h"
+
+#define HERTZ       850e6
+#define BLOCK_BYTES 128.0
+
+const struct stage_costs stages_published = {{5074, 1040, 975, 1044, 1037, 1380, 1976}};
+
+size_t stages_of(const struct stage_costs *costs, unsigned length, double cycles[STAGES_MOST],
+                 double *sum)
+{
+    const size_t n = STAGE_SHUFFLE + (length < 32 ? length : 32);
+    *sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        cycles[i] = costs->cycles[i < STAGE_SHUFFLE ? i : STAGE_SHUFFLE];
+        *sum += cycles[i];
+    }
+    return n;
+}
+
+double stages_distribute(const double *cycles, size_t stages, size_t pes, size_t *first)
+{
+    double sum = 0, slowest = 0;
+    size_t next = 0;
+    for (size_t i = 0; i < stages; i++)
+        sum += cycles[i];
+    for (size_t i = 0; i < pes; i++) {
+        double group = 0;
+        first[i] = next;
+        while (next < stages && (i + 1 == pes || group < sum / (double)pes))
+            group += cycles[next++];
+        if (group > slowest)
+            slowest = group;
+    }
+    first[pes] = stages;
+    return slowest;
+}
+
+/* ---- the sample ---- */
+
+static unsigned bits_of(uint32_t magnitude)
+{
+    return magnitude ? 32 - (unsigned)__builtin_clz(magnitude) : 0;
+}
+
+static int32_t integer(const struct zmpi_step *l, float x)
+{
+    return fabsf(x) <= (float)l->limit ? (int32_t)rintf(x * (float)l->inverse) : 0;
+}
+
+/* Length of the block at x by the first level that takes all of it, or the last. */
+static unsigned block_length(const struct zmpi_chunk_rule *rule, const float *x, float before)
+{
+    int level = 0;
+    for (size_t j = 0; j < ZMPI_BLOCK; j++)
+        while (level + 1 < rule->levels && !(fabsf(x[j]) <= (float)rule->level[level].limit))
+            level++;
+    const struct zmpi_step *l = &rule->level[level];
+    uint32_t all = 0;
+    int32_t last = integer(l, before);
+    for (size_t j = 0; j < ZMPI_BLOCK; j++) {
+        int32_t q = integer(l, x[j]);
+        all |= (uint32_t)abs(q - last);
+        last = q;
+    }
+    return bits_of(all);
+}
+
+unsigned stages_sample_length(const struct zmpi_job *job, const void *src)
+{
+    struct zmpi_chunk_rule rule;
+    size_t count, sum = 0, sampled = 0;
+    const float *x = src;
+    zmpi_plan_rule(job, &rule);
+    if (job->array.type != ZMPI_F32 || !rule.levels || zmpi_array_count(&job->array, &count))
+        return 0;
+    uint32_t random = 1;
+    for (size_t b = 0; b < count / ZMPI_BLOCK; b += 20, sampled++) { /* one of every 20 */
+        random = random * 1664525 + 1013904223;
+        size_t at = b + (random >> 16) % 20;
+        if (at >= count / ZMPI_BLOCK)
+            at = b;
+        sum += block_length(&rule, x + at * ZMPI_BLOCK,
+                            at ? x[at * ZMPI_BLOCK - 1] : x[at * ZMPI_BLOCK]);
+    }
+    return sampled ? (unsigned)((sum + sampled - 1) / sampled) : 0;
+}
+
+/* ---- rows ---- */
+
+double row_cycles(const struct row_model *m)
+{
+    const double columns = (double)m->columns, pipeline = (double)m->pipeline;
+    return columns * m->relay + m->block + (m->pipeline > 1 ? pipeline * m->pass : 0);
+}
+
+double row_rate(const struct row_model *m, size_t rows)
+{
+    const double pipelines = (double)(m->columns / m->pipeline);
+    return (double)rows * pipelines * BLOCK_BYTES * HERTZ / row_cycles(m);
+}

@@ -1,0 +1,59 @@
+/*
+ * planner.h - which PE does what (CereSZ 4.2 to 4.4), and what it takes: sub-stages to PEs by
+ * Algorithm 1, cycles of a row by formulas (2) to (4).
+ */
+#ifndef ZMPI_CSL_PLANNER_H
+#define ZMPI_CSL_PLANNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct zmpi_job;
+
+/* The paper's sub-stages, in order; the shuffle of each bit is one more. */
+enum {
+    STAGE_MULTIPLY,
+    STAGE_ADD,
+    STAGE_LORENZO,
+    STAGE_SIGN,
+    STAGE_MAX,
+    STAGE_LENGTH,
+    STAGE_SHUFFLE
+};
+enum { STAGES_MOST = STAGE_SHUFFLE + 32 };
+
+struct stage_costs {
+    double cycles[STAGE_SHUFFLE + 1]; /* for one block; of the shuffle: of one bit */
+};
+
+/* CereSZ, tables 1 to 3: means over its three data sets. */
+extern const struct stage_costs stages_published;
+
+/* Stages of blocks of `length` bits, and all their cycles. */
+size_t stages_of(const struct stage_costs *costs, unsigned length, double cycles[STAGES_MOST],
+                 double *sum);
+
+/*
+ * Algorithm 1: PE i of a pipeline of `pes` does stages first[i] to first[i + 1] - 1 (first has pes
+ * + 1 entries). Returns the cycles of the slowest PE.
+ */
+double stages_distribute(const double *cycles, size_t stages, size_t pes, size_t *first);
+
+/* The length of blocks that a sample of 5 % has on the average (CereSZ 4.2), rounded up; f32 by a
+ * bound. */
+unsigned stages_sample_length(const struct zmpi_job *job, const void *src);
+
+/* A wafer that streams blocks through its rows from the first column on. */
+struct row_model {
+    size_t columns, pipeline; /* PEs; of each pipeline */
+    double block;             /* cycles of the slowest PE for one block */
+    double relay;             /* C1: one block from PE to PE */
+    double pass;              /* C2: one block's intermediate data to the next PE of its pipeline */
+};
+
+/* Cycles of a round, in which each pipeline of a row takes one block: (2) plus (3). */
+double row_cycles(const struct row_model *m);
+/* Bytes of f32 input in a second, `rows` of them at 850 MHz. */
+double row_rate(const struct row_model *m, size_t rows);
+
+#endif

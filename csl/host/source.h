@@ -1,0 +1,39 @@
+/* source.h - an array's chunks, and how a wafer gets and returns them. */
+#ifndef ZMPI_CSL_SOURCE_H
+#define ZMPI_CSL_SOURCE_H
+
+#include "batch.h"
+#include "plan.h"
+
+struct source {
+    struct zmpi_plan plan;
+    struct zmpi_chunk_rule rule;
+    const unsigned char *src;
+};
+
+/* Where chunk k lies; its clipped extents. */
+struct zmpi_rows source_tile(const struct source *s, size_t k, size_t extent[3]);
+/* The axes along which this tile has neighbours, of those of the array. */
+unsigned source_axes(const struct source *s, const size_t extent[3]);
+
+static inline size_t source_words(const size_t extent[3])
+{
+    return extent[0] * extent[1] * extent[2];
+}
+
+/* How chunks come to PEs. */
+struct mapping {
+    size_t (*places)(const struct chip *chip); /* chunks at a time */
+    /* Chunks k to k + n - 1 into the arrays that go there. */
+    void (*fill)(const struct source *s, size_t k, size_t n, struct batch *b);
+    /* There, and back; false: chip->problem. */
+    bool (*run)(struct chip *chip, struct batch *b);
+    /* What was made of the i-th of them, as a chunk in b->coded; its size, or 0: it is the host's.
+     */
+    size_t (*assemble)(const struct source *s, struct batch *b, size_t i);
+};
+
+/* One chunk for each PE; one for each row. */
+extern const struct mapping mapping_pes, mapping_rows;
+
+#endif

@@ -237,10 +237,14 @@ void zmpi_options_default(struct zmpi_options *o)
             zmpi_option_parse(&table[i], o, table[i].info.default_value);
 }
 
+/* Settings of a plug-in alone, which looks at them itself, and of tests. */
 static bool is_ignored(const char *variable)
 {
-    return strncmp(variable, "ZMPI_DATA=", 10) == 0 || strncmp(variable, "ZMPI_TEST_", 10) == 0 ||
-           strncmp(variable, "ZMPI_EMU_", 9) == 0;
+    static const char *const begins[] = {"ZMPI_DATA=", "ZMPI_TEST_", "ZMPI_EMU_", "ZMPI_WSE_"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(variable, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
 }
 
 /* A misspelt variable would silently do nothing; nothing is what must not happen. */

@@ -1,0 +1,90 @@
+/*
+ * sim_codec.c - csl/kernels on the simulated wafer: the same bytes as the CPU, and decoded the
+ * same, on several grids, machines and orders of tasks, by DSD operations and in scalar code.
+ */
+#include "check.h"
+#include "chip_sim.h"
+
+static struct chip_sim open_chip(const char *program, unsigned width, unsigned height,
+                                 struct chip_sim_options how)
+{
+    struct chip_sim c;
+    cr_assert(chip_sim_open(&c, program, width, height, &how), "%s: %s", program, c.chip.problem);
+    return c;
+}
+
+/* One array of every kind; returns how many chunks PEs coded. */
+static uint64_t check_grid(const char *program, unsigned width, unsigned height,
+                           struct chip_sim_options how, const struct zmpi_array *a,
+                           struct zmpi_bound bound)
+{
+    struct chip_sim from = open_chip(program, width, height, how);
+    struct chip_sim to = open_chip(
+        "decompress", 2, 2,
+        (struct chip_sim_options){.arch = how.arch, .seed = how.seed, .scalar = how.scalar});
+    struct wse_count count[2] = {{0, 0}, {0, 0}};
+    struct kit_random r = {width + 10 * height + how.seed};
+    for (int kind = 0; kind < KIT_DATA_KINDS; kind++) {
+        float *data = kit_make(&r, a, (enum kit_data)kind);
+        check_bytes(&from.chip, &to.chip, a, bound, data, count);
+        free(data);
+    }
+    chip_sim_close(&from);
+    chip_sim_close(&to);
+    cr_assert_gt(count[1].chip, 0);
+    return count[0].chip;
+}
+
+Test(wse_sim, grids)
+{
+    static const unsigned grid[][2] = {{1, 1}, {2, 3}, {8, 8}};
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 30, 290);
+    for (size_t i = 0; i < KIT_COUNT(grid); i++)
+        cr_assert_gt(check_grid("compress", grid[i][0], grid[i][1],
+                                (struct chip_sim_options){.seed = i + 1}, &a, kit_rel(1e-3)),
+                     0);
+}
+
+Test(wse_sim, machines)
+{
+    const struct zmpi_array a = kit_array(ZMPI_F32, 7, 20, 21);
+    for (int arch = CSL_WSE2; arch <= CSL_WSE3; arch++)
+        for (int scalar = 0; scalar < 2; scalar++)
+            cr_assert_gt(check_grid("compress", 2, 1,
+                                    (struct chip_sim_options){.arch = (enum csl_arch)arch,
+                                                              .seed = 7,
+                                                              .scalar = scalar != 0},
+                                    &a, kit_abs(0.001)),
+                         0);
+}
+
+/* Stages pipelined over columns, and several pipelines in a row. Only what is predicted along x is
+ * theirs. */
+Test(wse_sim, rows)
+{
+    static const unsigned shape[][3] = {{1, 1, 1}, {3, 2, 3}, {4, 1, 1},
+                                        {5, 1, 1}, {6, 1, 2}, {8, 1, 8}};
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 8401);
+    for (size_t i = 0; i < KIT_COUNT(shape); i++) {
+        struct chip_sim_options how = {
+            .seed = i, .scalar = i % 2 == 0, .pipeline = shape[i][2], .length = 8};
+        cr_assert_gt(check_grid("rows", shape[i][0], shape[i][1], how, &a, kit_abs(0.003)), 0);
+    }
+}
+
+Test(wse_sim, lengths)
+{
+    static const size_t lengths[] = {1, 31, 32, 33, 127, 129, 1000, 8193};
+    struct chip_sim from = open_chip("compress", 2, 1, (struct chip_sim_options){.seed = 3});
+    struct chip_sim to = open_chip("decompress", 2, 1, (struct chip_sim_options){.seed = 3});
+    struct wse_count count[2] = {{0, 0}, {0, 0}};
+    struct kit_random r = {4};
+    for (size_t i = 0; i < KIT_COUNT(lengths); i++) {
+        struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, lengths[i]);
+        float *data = kit_make(&r, &a, i % 2 ? KIT_SPECIAL : KIT_SMOOTH);
+        check_bytes(&from.chip, &to.chip, &a, kit_abs(1e-4), data, count);
+        free(data);
+    }
+    chip_sim_close(&from);
+    chip_sim_close(&to);
+}

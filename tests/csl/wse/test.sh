@@ -1,0 +1,100 @@
+#!/bin/bash
+# test.sh tool|settings|sdk|mpi: the wse plug-in, by the tool and in an MPI program.
+set -euo pipefail
+zmpi=$ZMPI_TEST_BIN/zmpi
+
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+
+# 6,000 smooth floats with a few special ones.
+python3 - <<'PYTHON'
+import array, math
+a = array.array('f', (100 + 30 * math.sin(0.01 * i) + 0.01 * (i * 7919 % 101) for i in range(6000)))
+a[77], a[3000], a[3001], a[5999] = math.nan, math.inf, -0.0, 1e20
+a.tofile(open('field.f32', 'wb'))
+PYTHON
+
+# payload CONTAINER FILE: its records' streams, without what is drawn by lot for each container.
+payload() {
+    python3 - "$1" "$2" <<'PYTHON'
+import sys
+data = open(sys.argv[1], 'rb').read()
+at = data.find(b'ZSTR')
+out = open(sys.argv[2], 'wb')
+while at >= 0:
+    size = int.from_bytes(data[at + 64:at + 72], 'little')
+    out.write(data[at:at + size])
+    at = data.find(b'ZSTR', at + size)
+PYTHON
+}
+
+tool() {
+    local arguments
+    for arguments in '-e abs=0.01 -d 10x20x30' '-e rel=1e-4' '-e ratio=5' '-e lossless' '-e psnr=50'; do
+        # shellcheck disable=SC2086
+        ZMPI_DEVICE=cpu "$zmpi" compress -t f32 $arguments field.f32 cpu.z
+        # shellcheck disable=SC2086
+        ZMPI_LOG=info ZMPI_DEVICE=wse "$zmpi" compress -v -t f32 $arguments field.f32 device.z >log 2>&1
+        grep -q '^device wse (ZMPI_DEVICE=wse)' log || fail "$arguments: the device was not used: $(cat log)"
+        payload cpu.z cpu.bytes
+        payload device.z device.bytes
+        [[ -s cpu.bytes ]] || fail "no stream found in cpu.z"
+        cmp cpu.bytes device.bytes || fail "$arguments: other bytes than on the CPU"
+        case $arguments in
+        *abs* | *rel* | *ratio*) grep -q 'compress: [1-9][0-9]* chunks on PEs (simulated), 0 on the host' log || fail "not by PEs: $(cat log)" ;;
+        esac
+    done
+    # auto never takes it.
+    ZMPI_LOG=info ZMPI_DEVICE=auto "$zmpi" compress -v -t f32 -e abs=0.01 field.f32 auto.z 2>&1 | grep -q '^device cpu' ||
+        fail "auto does not take the CPU"
+}
+
+settings() {
+    local setting
+    for setting in ZMPI_WSE_PES=0x3 ZMPI_WSE_PES=3 ZMPI_WSE_PES=33x1 ZMPI_WSE_PES=2x2x ZMPI_WSE_PEST=1x1; do
+        ! env "$setting" ZMPI_DEVICE=wse "$zmpi" compress -t f32 -e abs=0.01 field.f32 bad.z 2>log || fail "$setting is accepted"
+        grep -q 'ZMPI_WSE_' log || fail "$setting: $(cat log)"
+    done
+    for setting in ZMPI_WSE_PES=1x1 ZMPI_WSE_PES=3x5 ZMPI_WSE_SEED=9; do
+        env "$setting" ZMPI_DEVICE=wse "$zmpi" compress -t f32 -e abs=0.01 field.f32 "$setting.z"
+        ZMPI_DEVICE=cpu "$zmpi" compress -t f32 -e abs=0.01 field.f32 cpu.z
+        payload cpu.z cpu.bytes
+        payload "$setting.z" device.bytes
+        cmp cpu.bytes device.bytes || fail "$setting: other bytes than on the CPU"
+    done
+}
+
+# The vendor's tools are not here: stand-ins show that they are asked what their documents say.
+sdk() {
+    local sdk
+    sdk=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/sdk
+    export ZMPI_LOG=info ZMPI_DEVICE=wse ZMPI_WSE_ENGINE=sdk ZMPI_WSE_PES=4x3 TMPDIR=$PWD
+    ! "$zmpi" compress -t f32 -e abs=0.01 field.f32 none.z 2>log || fail "there is no cslc, and it is not missed"
+    grep -q "cslc is not in PATH" log || fail "$(cat log)"
+    PATH=$sdk:$PATH "$zmpi" compress -v -t f32 -e abs=0.01 field.f32 device.z >log 2>&1 || fail "$(cat log)"
+    grep -q 'compress: 0 chunks on PEs (sdk), 1 on the host' log || fail "$(cat log)"
+    grep -q '^device wse' log || fail "$(cat log)"
+    PATH=$sdk:$PATH ZMPI_TEST_SDK=fail "$zmpi" compress -v -t f32 -e abs=0.01 field.f32 failed.z >log 2>&1 || fail "$(cat log)"
+    grep -q "compress: the vendor's run time: error the wafer is on fire; using the CPU" log || fail "$(cat log)"
+    ZMPI_DEVICE=cpu "$zmpi" compress -t f32 -e abs=0.01 field.f32 cpu.z
+    payload cpu.z cpu.bytes
+    local file
+    for file in device failed; do
+        payload "$file.z" device.bytes
+        cmp cpu.bytes device.bytes || fail "$file: other bytes than on the CPU"
+    done
+    ! ls -d zmpi-wse-?????? 2>/dev/null || fail "folders are left"
+}
+
+# A program that checks what a bound promises, on two ranks.
+mpi() {
+    # shellcheck disable=SC2086
+    ZMPI_LOG=info ZMPI_DEVICE=wse ZMPI_WSE_PES=2x2 ZMPI_ERROR_BOUND=rel=1e-3 \
+        $MPIEXEC -n 2 env LD_PRELOAD="$ZMPI_TEST_LIB" "$ZMPI_TEST_BIN/tests/lossy" >log 2>&1 || fail "lossy: $(tail log)"
+    grep -q 'device wse: compress: [1-9][0-9]* chunks on PEs' log || fail "no chunk was coded by PEs: $(tail log)"
+    ! grep -q 'using the CPU from here on' log || fail "the device failed: $(tail log)"
+}
+
+"$1"

@@ -43,6 +43,8 @@ static struct client {
     double greeted;
     struct nic_call *active;
     char failure[200]; /* "" as long as there is none */
+    bool dismissed;    /* the daemon needed our place for others: greet again */
+    bool turned_away;  /* it has no place for us */
 } client = {.lock = PTHREAD_MUTEX_INITIALIZER, .timeout = 5};
 
 static void fail(struct client *c, const char *what, const char *why)
@@ -79,6 +81,15 @@ static void finish_with(struct client *c, struct nic_call *call, const struct ni
     finish(c, call);
 }
 
+static void close_session(struct client *c)
+{
+    if (c->state != CLOSED)
+        nic_fabric_close(&c->fabric);
+    c->state = CLOSED;
+    c->failure[0] = 0;
+    c->dismissed = c->turned_away = false;
+}
+
 /* Nothing of this session counts any more. Those who wait are told before anything is closed: a
  * provider whose peer died in the wrong moment may not return from that. */
 static void end_session(struct client *c)
@@ -90,10 +101,25 @@ static void end_session(struct client *c)
         memcpy(call->problem, c->failure, sizeof call->problem);
         finish(c, call);
     }
-    if (c->state != CLOSED)
-        nic_fabric_close(&c->fabric);
-    c->state = CLOSED;
-    c->failure[0] = 0;
+    close_session(c);
+}
+
+/* What was asked is asked again, in a new session. */
+static void renew_session(struct client *c)
+{
+    for (struct nic_call *call = c->active; call; call = call->next) {
+        nic_memory_close(&call->raw_memory);
+        nic_memory_close(&call->out_memory);
+        call->id = 0;
+    }
+    close_session(c);
+}
+
+static void go_away(struct client *c)
+{
+    while (c->active)
+        finish_with(c, c->active, &(struct nic_reply){.outcome = NIC_BUSY});
+    close_session(c);
 }
 
 /* ---- messages ---- */
@@ -142,14 +168,16 @@ static void on_refused(struct client *c, const struct nic_head *head, const unsi
     if (c->state != GREETED || !nic_refused_read(src, &m) ||
         memcmp(m.client_nonce, c->nonce, NIC_NONCE) != 0)
         return;
+    if (m.reason == NIC_TOO_MANY_CLIENTS) {
+        c->turned_away = true;
+        return;
+    }
     if (m.reason == NIC_OTHER_VERSION)
         snprintf(why, sizeof why, "it speaks version %u of the protocol, not %d", head->version,
                  NIC_VERSION);
-    else if (m.reason == NIC_OTHER_CODEC)
+    else
         snprintf(why, sizeof why, "it is of zmpi %u.%u.%u, not %s", m.codec >> 16,
                  m.codec >> 8 & 255, m.codec & 255, zmpi_version());
-    else
-        snprintf(why, sizeof why, "it has too many clients");
     fail(c, "refuses us", why);
 }
 
@@ -181,6 +209,8 @@ static void on_message(struct client *c, const unsigned char *src, size_t size)
         on_welcome(c, &head, src);
     else if (head.type == NIC_REFUSED)
         on_refused(c, &head, src);
+    else if (head.type == NIC_BYE)
+        c->dismissed = true;
     else
         on_reply(c, &head, src);
 }
@@ -320,8 +350,8 @@ static void work(struct client *c, unsigned *idle)
     if (done < 0)
         fail(c, "the fabric does not work any more", "");
     look_at_clock(c);
-    if (c->failure[0]) {
-        end_session(c);
+    if (c->failure[0] || c->dismissed || c->turned_away) {
+        (c->failure[0] ? end_session : c->dismissed ? renew_session : go_away)(c);
         return;
     }
     *idle = done > 0 ? 0 : *idle + 1;

@@ -115,6 +115,7 @@ static int parse(int argc, char **argv, struct nicd_settings *s)
         {"help", 0, NULL, 'h'},     {"version", 0, NULL, 'V'}, {NULL, 0, NULL, 0}};
     char text[256];
     int c;
+    opterr = 0; /* one line from us */
     while ((c = getopt_long(argc, argv, "p:l:m:q:c:j:t:e:v", longs, NULL)) != -1) {
         if (c == 'h') {
             help();
@@ -125,8 +126,11 @@ static int parse(int argc, char **argv, struct nicd_settings *s)
             return 0;
         }
         const char *allowed = c == '?' ? "" : set(s, c, optarg);
-        if (c == '?')
-            return fail("see zmpi-nicd --help");
+        if (c == '?') {
+            snprintf(text, sizeof text, "%.100s: no such option, or its value is missing; see zmpi-nicd --help",
+                     argv[optind - 1]);
+            return fail(text);
+        }
         if (allowed) {
             snprintf(text, sizeof text, "-%c %.100s: %s", c, optarg, allowed);
             return fail(text);

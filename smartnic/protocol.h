@@ -23,7 +23,7 @@ enum nic_type {
     NIC_REQUEST,   /* client: compress this */
     NIC_REPLY,     /* daemon: done */
     NIC_WAIT,      /* daemon: not done yet, but alive */
-    NIC_BYE        /* client: that was all */
+    NIC_BYE        /* client: that was all; daemon: others need your place, come again */
 };
 
 struct nic_head {

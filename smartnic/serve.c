@@ -85,14 +85,18 @@ static void dismiss(struct nicd_client *c, const char *why)
 /* The one that was silent for longest makes room. */
 static bool make_room(struct nicd *s)
 {
+    unsigned char message[NIC_MESSAGE_MAX];
     struct nicd_client *c = s->turn, *oldest = NULL;
     if (s->client_count < s->set.clients)
         return true;
     for (unsigned i = 0; i < s->client_count; i++, c = c->next)
         if (!c->first && c->active == 0 && (!oldest || c->heard < oldest->heard))
             oldest = c;
-    if (oldest)
+    if (oldest) {
+        nicd_send(oldest, message,
+                  nic_empty_write(message, NIC_BYE, oldest->session, 0, oldest->key));
         dismiss(oldest, "silent for longest, another one comes");
+    }
     return oldest != NULL;
 }
 

@@ -127,7 +127,8 @@ static int parse(int argc, char **argv, struct nicd_settings *s)
         }
         const char *allowed = c == '?' ? "" : set(s, c, optarg);
         if (c == '?') {
-            snprintf(text, sizeof text, "%.100s: no such option, or its value is missing; see zmpi-nicd --help",
+            snprintf(text, sizeof text,
+                     "%.100s: no such option, or its value is missing; see zmpi-nicd --help",
                      argv[optind - 1]);
             return fail(text);
         }

@@ -205,6 +205,7 @@ const struct zmpi_device *zmpi_device_plugin(void)
         .size = sizeof device,
         .abi = ZMPI_DEVICE_ABI,
         .memory = ZMPI_MEMORY_HOST,
+        .encoders = 1u << ZMPI_FLE | 1u << ZMPI_HUFFMAN,
         .name = "smartnic",
         .probe = probe,
         .cost = cost,

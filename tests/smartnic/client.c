@@ -30,13 +30,14 @@ static const struct sample {
     enum zmpi_type type;
     size_t extent[3];
     const char *bound;
+    int encoder;
 } samples[] = {
-    {ZMPI_F32, {1, 1, 1}, "abs=0.5"},         {ZMPI_F32, {1, 1, 1000}, "rel=1e-3"},
-    {ZMPI_F32, {20, 30, 50}, "abs=1e-2"},     {ZMPI_F64, {1, 90, 120}, "rel=1e-5"},
-    {ZMPI_F32, {16, 128, 161}, "psnr=60"},    {ZMPI_F64, {5, 60, 70}, "pw_rel=1e-3"},
-    {ZMPI_F32, {1, 100, 100}, "lossless"},    {ZMPI_F64, {33, 97, 120}, "abs=1e-4"},
-    {ZMPI_BYTES, {1, 1, 100001}, "lossless"}, {ZMPI_I32, {10, 20, 30}, "lossless"},
-    {ZMPI_F32, {1, 512, 512}, "ratio=8"},     {ZMPI_I64, {1, 1, 5}, "lossless"},
+    {ZMPI_F32, {1, 1, 1}, "abs=0.5", 1},         {ZMPI_F32, {1, 1, 1000}, "rel=1e-3", 1},
+    {ZMPI_F32, {20, 30, 50}, "abs=1e-2", 1},     {ZMPI_F64, {1, 90, 120}, "rel=1e-5", 2},
+    {ZMPI_F32, {16, 128, 161}, "psnr=60", 1},    {ZMPI_F64, {5, 60, 70}, "pw_rel=1e-3", 1},
+    {ZMPI_F32, {1, 100, 100}, "lossless", 2},    {ZMPI_F64, {33, 97, 120}, "abs=1e-4", 1},
+    {ZMPI_BYTES, {1, 1, 100001}, "lossless", 2}, {ZMPI_I32, {10, 20, 30}, "lossless", 1},
+    {ZMPI_F32, {1, 512, 512}, "ratio=8", 1},     {ZMPI_I64, {1, 1, 5}, "lossless", 2},
 };
 
 enum { SAMPLES = sizeof samples / sizeof *samples };
@@ -77,7 +78,8 @@ static void fill(const struct zmpi_array *a, void *data, unsigned seed)
         }
 }
 
-static struct zmpi_job job_of(const struct zmpi_array *a, const char *bound, const void *data)
+static struct zmpi_job job_of(const struct zmpi_array *a, const char *bound, int encoder,
+                              const void *data)
 {
     struct zmpi_bound b;
     struct zmpi_range range;
@@ -88,6 +90,7 @@ static struct zmpi_job job_of(const struct zmpi_array *a, const char *bound, con
     zmpi_range_scan(a->type, data, count, 0, 1, &range);
     if (zmpi_job_make(a, &b, &range, &job))
         FAIL("job");
+    job.encoder = encoder;
     return job;
 }
 
@@ -101,7 +104,7 @@ static const struct zmpi_device *nic(void)
 }
 
 /* One array; offload NULL: by the device, or it is an error. */
-static struct result one(const struct zmpi_array *a, const char *bound, unsigned seed,
+static struct result one(const struct zmpi_array *a, const char *bound, int encoder, unsigned seed,
                          struct zmpi_offload *offload)
 {
     size_t bytes, size = 0, must_size = 0;
@@ -114,7 +117,7 @@ static struct result one(const struct zmpi_array *a, const char *bound, unsigned
     if (!data || !r.is || !r.must)
         FAIL("memory");
     fill(a, data, seed);
-    const struct zmpi_job job = job_of(a, bound, data);
+    const struct zmpi_job job = job_of(a, bound, encoder, data);
     const struct zmpi_device *d = nic();
     enum zmpi_status status =
         offload ? zmpi_offload_compress(offload, &job, NULL, r.is, r.room, data, &size)
@@ -153,7 +156,7 @@ static void *same(void *context)
     for (int n = 0; n < rounds * SAMPLES; n++) {
         const struct sample *s = &samples[(n + (int)seed) % SAMPLES];
         struct zmpi_array a = {s->type, {s->extent[0], s->extent[1], s->extent[2]}};
-        struct result r = one(&a, s->bound, seed, NULL);
+        struct result r = one(&a, s->bound, s->encoder, seed, NULL);
         drop(&r);
     }
     return NULL;
@@ -182,7 +185,7 @@ static void any(double late)
         const struct sample *s = &samples[i];
         struct zmpi_array a = {s->type, {s->extent[0], s->extent[1], s->extent[2]}};
         const uint64_t before = offload.bytes;
-        r[i] = one(&a, s->bound, (unsigned)i, &offload);
+        r[i] = one(&a, s->bound, s->encoder, (unsigned)i, &offload);
         by_daemon += offload.bytes > before;
     }
     usleep((useconds_t)(1e6 * late));
@@ -197,7 +200,7 @@ static void large(size_t bytes)
 {
     struct zmpi_offload offload = {.what = "test", .name = "smartnic"};
     struct zmpi_array a = {ZMPI_F32, {1, 1, bytes / 4}};
-    struct result r = one(&a, "abs=0.1", 0, &offload);
+    struct result r = one(&a, "abs=0.1", 1, 0, &offload);
     drop(&r);
     printf("%d of 1 by the daemon%s\n", offload.bytes > 0, offload.failed ? ", which failed" : "");
 }

@@ -28,6 +28,16 @@ static void release(struct nic_block *block)
     free(block);
 }
 
+static void shrink(struct nic_blocks *blocks, size_t most)
+{
+    while (blocks->kept_bytes > most) {
+        struct nic_block *old = blocks->kept;
+        blocks->kept = old->next;
+        blocks->kept_bytes -= old->bytes;
+        release(old);
+    }
+}
+
 struct nic_block *nic_block_take(struct nic_blocks *blocks, size_t bytes)
 {
     struct nic_block **p, *block = NULL;
@@ -49,14 +59,9 @@ void nic_block_give(struct nic_blocks *blocks, struct nic_block *block)
     if (!block)
         return;
     pthread_mutex_lock(&blocks->lock);
-    struct nic_block *old;
     const bool keep = block->bytes <= blocks->most;
-    while (keep && blocks->kept_bytes + block->bytes > blocks->most) {
-        old = blocks->kept;
-        blocks->kept = old->next;
-        blocks->kept_bytes -= old->bytes;
-        release(old);
-    }
+    if (keep)
+        shrink(blocks, blocks->most - block->bytes);
     if (keep) {
         block->next = blocks->kept;
         blocks->kept = block;
@@ -77,11 +82,10 @@ void nic_block_lose(struct nic_blocks *blocks, struct nic_block *block)
     pthread_mutex_unlock(&blocks->lock);
 }
 
-void nic_blocks_close(struct nic_blocks *blocks)
+void nic_blocks_limit(struct nic_blocks *blocks, size_t most)
 {
-    struct nic_block *block;
-    while ((block = blocks->kept) != NULL) {
-        blocks->kept = block->next;
-        release(block);
-    }
+    pthread_mutex_lock(&blocks->lock);
+    blocks->most = most;
+    shrink(blocks, most);
+    pthread_mutex_unlock(&blocks->lock);
 }

@@ -26,7 +26,7 @@ struct nic_block *nic_block_take(struct nic_blocks *blocks, size_t bytes);
 void nic_block_give(struct nic_blocks *blocks, struct nic_block *block);
 /* Somebody may still write to it: it is never used again, and never given back to the system. */
 void nic_block_lose(struct nic_blocks *blocks, struct nic_block *block);
-/* Frees what is kept. */
-void nic_blocks_close(struct nic_blocks *blocks);
+/* From here on no more than `most` is kept. */
+void nic_blocks_limit(struct nic_blocks *blocks, size_t most);
 
 #endif

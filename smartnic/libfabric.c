@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
+#include <signal.h>
 #include <string.h>
 
 static int (*getinfo)(uint32_t, const char *, const char *, uint64_t, const struct fi_info *,
@@ -19,9 +20,23 @@ static const char *(*text_of)(int);
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *missing;
 
+/* Libraries of providers (PSM's) take signals that are the program's: they are put back. */
+static void *open_quietly(const char *name)
+{
+    static const int taken[] = {SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGINT, SIGTERM};
+    enum { TAKEN = sizeof taken / sizeof *taken };
+    struct sigaction before[TAKEN];
+    for (int i = 0; i < TAKEN; i++)
+        sigaction(taken[i], NULL, &before[i]);
+    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    for (int i = 0; i < TAKEN; i++)
+        sigaction(taken[i], &before[i], NULL);
+    return handle;
+}
+
 static void load(void)
 {
-    void *handle = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *handle = open_quietly("libfabric.so.1");
     if (!handle) {
         missing = "libfabric.so.1 cannot be opened (Debian package libfabric1)";
         return;

@@ -54,14 +54,21 @@ void nicd_requests_forget(struct nicd_client *c)
 
 /* ---- the end ---- */
 
+/* What is kept of earlier requests counts, too. */
+static void keep_the_rest(struct nicd *s)
+{
+    nic_blocks_limit(&s->blocks, s->set.memory - s->used);
+}
+
 static void end(struct nicd_request *r)
 {
     struct nicd *s = r->server;
     nic_memory_close(&r->in_memory);
     nic_memory_close(&r->out_memory);
+    *(r->parked ? &s->parked : &s->used) -= r->holds;
+    keep_the_rest(s);
     nic_block_give(&s->blocks, r->in);
     nic_block_give(&s->blocks, r->out);
-    *(r->parked ? &s->parked : &s->used) -= r->holds;
     s->admitted -= !r->parked;
     *r->here = r->later;
     if (r->later)
@@ -150,6 +157,7 @@ static bool admit(struct nicd_request *r)
     r->client->active++;
     r->in = nic_block_take(&s->blocks, in);
     r->out = nic_block_take(&s->blocks, out);
+    keep_the_rest(s);
     return r->in && r->out && !nic_memory_open(&s->fabric, r->in->at, in, FI_READ, &r->in_memory) &&
            !nic_memory_open(&s->fabric, r->out->at, out ? out : 1, FI_WRITE, &r->out_memory);
 }

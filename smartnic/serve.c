@@ -278,6 +278,6 @@ void nicd_close(struct nicd *s)
         unlink_client(c);
         free(c);
     }
-    nic_blocks_close(&s->blocks);
+    nic_blocks_limit(&s->blocks, 0);
     close(s->event);
 }

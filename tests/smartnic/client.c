@@ -10,6 +10,7 @@
  */
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,8 +206,21 @@ static void large(size_t bytes)
     printf("%d of 1 by the daemon%s\n", offload.bytes > 0, offload.failed ? ", which failed" : "");
 }
 
+/* The program's signals stay its own. */
+static void open_plugin(void)
+{
+    struct sigaction before[32], now;
+    for (int i = 1; i < 32; i++)
+        sigaction(i, NULL, &before[i]);
+    nic();
+    for (int i = 1; i < 32; i++)
+        if (sigaction(i, NULL, &now) == 0 && now.sa_sigaction != before[i].sa_sigaction)
+            FAIL("signal %d has another handler", i);
+}
+
 int main(int argc, char **argv)
 {
+    open_plugin();
     zmpi_log_set(ZMPI_LOG_WARN);
     if (argc > 1 && strcmp(argv[1], "same") == 0) {
         rounds = argc > 2 ? atoi(argv[2]) : 1;

@@ -12,7 +12,7 @@ export ZMPI_NIC=$work/nic
 unset ZMPI_DEVICE
 
 finish() {
-    [[ -z $daemon ]] || kill -KILL "$daemon" 2>/dev/null || true
+    [[ -z $daemon ]] || slay
     rm -rf "$work"
 }
 trap finish EXIT
@@ -52,6 +52,7 @@ stop() {
 slay() {
     kill -KILL "$daemon" 2>/dev/null || true
     wait "$daemon" 2>/dev/null || true
+    rm -f "/dev/shm/zmpi-nicd-$daemon:"* # what shm leaves of a daemon that was killed
     daemon=
 }
 
@@ -105,7 +106,7 @@ limits) # what there is no room for is the CPU's, and no failure
     stop
     ;;
 killed) # at any moment, for good; and the next daemon works
-    for n in 1 2 3 4 6 9 14 25; do
+    for n in 1 2 3 6 14 25; do
         ZMPI_TEST_NICD=kill:$n serve tests/nicd_faulty --timeout 0.5
         right any
         says 'using the CPU'
@@ -122,8 +123,14 @@ killed) # at any moment, for good; and the next daemon works
     done
     if [[ $provider != shm ]]; then stop; fi
     ;;
+stuck) # the thread of the plug-in spins for ever, as in a lock that a dead peer holds
+    serve zmpi-nicd --timeout 0.05
+    ZMPI_TEST_STUCK=5 right any 0.5
+    says 'stuck'
+    stop
+    ;;
 stopped) # for a while: answers that come late
-    for n in 1 2 4 9 14; do
+    for n in 2 4 9; do
         ZMPI_TEST_NICD=stop:$n serve tests/nicd_faulty --timeout 0.3
         (
             sleep 1.5

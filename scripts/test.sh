@@ -43,7 +43,7 @@ else
     echo "== not tested here: NEON kernels (no aarch64-linux-gnu-gcc or no qemu-aarch64)"
 fi
 
-echo "== not tested here: CUDA on a GPU (an emulator runs it), wafer and SmartNIC devices, more than one machine, parallel file systems"
+echo "== not tested here: CUDA on a GPU (an emulator runs it), wafer devices, SmartNIC hardware, more than one machine, parallel file systems"
 
 # One CTest run over all builds, so that one summary stands at the end.
 mkdir -p build-all

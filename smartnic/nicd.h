@@ -57,6 +57,7 @@ struct nicd_client {
     unsigned char address[NIC_ADDRESS_MAX];
     fi_addr_t peer;
     double heard;
+    uint64_t served, served_before;     /* its requests; all that were before it came */
     struct nicd_request *first, **last; /* queued */
     unsigned active;                    /* requests admitted, messages under way */
     bool gone;                          /* freed when nothing is active any more */
@@ -74,6 +75,7 @@ struct nicd {
     size_t used, parked;      /* bytes of admitted requests; of those that are parked */
     int event;                /* wakes the fabric's thread */
     double ticked;
+    uint64_t served; /* requests */
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t work;

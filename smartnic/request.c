@@ -70,6 +70,8 @@ static void end(struct nicd_request *r)
     nic_block_give(&s->blocks, r->in);
     nic_block_give(&s->blocks, r->out);
     s->admitted -= !r->parked;
+    s->served++;
+    r->client->served++;
     *r->here = r->later;
     if (r->later)
         r->later->here = r->here;

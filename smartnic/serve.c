@@ -62,7 +62,9 @@ void nicd_client_drop(struct nicd_client *c, const char *why)
 {
     if (c->gone)
         return;
-    zmpi_log(ZMPI_LOG_INFO, "client %016llx: %s", (unsigned long long)c->session, why);
+    zmpi_log(ZMPI_LOG_INFO, "client %016llx: %s; %llu of %llu requests meanwhile",
+             (unsigned long long)c->session, why, (unsigned long long)c->served,
+             (unsigned long long)(c->server->served - c->served_before));
     c->gone = true;
     nicd_requests_forget(c);
     unlink_client(c);
@@ -108,6 +110,7 @@ static struct nicd_client *add_client(struct nicd *s, const struct nic_hello *he
     c->server = s;
     c->last = &c->first;
     c->heard = nic_seconds();
+    c->served_before = s->served;
     if (!nic_random(&c->session, sizeof c->session) ||
         nic_peer_add(&s->fabric, hello->address, &c->peer)) {
         free(c);

@@ -13,6 +13,7 @@
  *     ZMPI_TEST_NICD=version    welcomes by another version of the protocol
  *     ZMPI_TEST_NICD=codec      is of another zmpi
  *     ZMPI_TEST_NICD=slow       engine: takes two seconds
+ *     ZMPI_TEST_NICD=nap        engine: takes 10 ms
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -59,6 +60,8 @@ static enum zmpi_status bad_compress(const struct zmpi_job *job, void *dst, size
     struct zmpi_job used = *job;
     if (fault("slow"))
         sleep(2);
+    if (fault("nap"))
+        usleep(10000);
     if (fault("other"))
         used.bound = (struct zmpi_bound){ZMPI_LOSSLESS, used.abs_bound = 0};
     enum zmpi_status status = zmpi_device_cpu()->compress(&used, dst, dst_capacity, src, size);

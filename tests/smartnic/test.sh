@@ -105,6 +105,21 @@ limits) # what there is no room for is the CPU's, and no failure
     by_daemon 1 1 large 100000
     stop
     ;;
+fair) # one client with many threads does not keep another one waiting: each has its turn
+    ZMPI_TEST_NICD=nap serve tests/nicd_faulty --timeout 30 --threads 1 --verbose
+    "$client" same 1000 32 >"$work/said" 2>&1 &
+    greedy=$!
+    until grep -q welcome "$work/daemon.log"; do sleep 0.05; done
+    by_daemon 48 48 same 1 4
+    until grep -q ' bye;' "$work/daemon.log"; do sleep 0.05; done
+    kill -KILL "$greedy"
+    wait "$greedy" 2>/dev/null || true
+    read -r own all < <(sed -n 's/.* bye; \([0-9]*\) of \([0-9]*\) requests.*/\1 \2/p' "$work/daemon.log")
+    # Half of all, and a few while it has nothing to ask; one of nine where who asks first is served first.
+    ((own >= 48 && all > own && all <= 4 * own)) || fail "$own of $all requests"
+    echo "$own of $all requests"
+    slay
+    ;;
 killed) # at any moment, for good; and the next daemon works
     for n in 1 2 3 6 14 25; do
         ZMPI_TEST_NICD=kill:$n serve tests/nicd_faulty --timeout 0.5

@@ -40,16 +40,18 @@ static void shrink(struct nic_blocks *blocks, size_t most)
 
 struct nic_block *nic_block_take(struct nic_blocks *blocks, size_t bytes)
 {
-    struct nic_block **p, *block = NULL;
+    struct nic_block **best = NULL, *block = NULL;
     bytes = bytes ? (bytes + PAGE - 1) / PAGE * PAGE : PAGE;
     pthread_mutex_lock(&blocks->lock);
-    for (p = &blocks->kept; *p; p = &(*p)->next)
-        if ((*p)->bytes >= bytes && (*p)->bytes / 2 <= bytes) {
-            block = *p;
-            *p = block->next;
-            blocks->kept_bytes -= block->bytes;
-            break;
-        }
+    for (struct nic_block **p = &blocks->kept; *p; p = &(*p)->next)
+        if ((*p)->bytes >= bytes && (*p)->bytes / 2 <= bytes &&
+            (!best || (*p)->bytes < (*best)->bytes))
+            best = p;
+    if (best) {
+        block = *best;
+        *best = block->next;
+        blocks->kept_bytes -= block->bytes;
+    }
     pthread_mutex_unlock(&blocks->lock);
     return block ? block : fresh(bytes);
 }

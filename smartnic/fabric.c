@@ -306,7 +306,7 @@ int nic_progress(struct nic_fabric *f)
 /* Up to 1 ms, since nobody tells when there is something to do; soon, as long as there was. */
 static int nap(unsigned idle)
 {
-    return idle < 200 ? 0 : idle < 2000 ? 50 : 1000;
+    return idle < 50 ? 0 : idle < 100 ? 20 : idle < 1000 ? 200 : 1000;
 }
 
 static void drain(int event)

@@ -1,0 +1,113 @@
+// ceaz_csr.sv - the registers, by AXI-Lite (docs/rtl.md lists them). The job may be written while the engine is idle only.
+module ceaz_csr #(
+    parameter int N = 4
+) (
+    input  logic        clk,
+    input  logic        rst,
+    input  logic [11:0] awaddr,
+    input  logic        awvalid,
+    output logic        awready,
+    input  logic [31:0] wdata,
+    input  logic        wvalid,
+    output logic        wready,
+    output logic [ 1:0] bresp,
+    output logic        bvalid,
+    input  logic        bready,
+    input  logic [11:0] araddr,
+    input  logic        arvalid,
+    output logic        arready,
+    output logic [31:0] rdata,
+    output logic [ 1:0] rresp,
+    output logic        rvalid,
+    input  logic        rready,
+    // The job.
+    output logic        is_float,
+    output logic [ 2:0] axes,
+    output logic [ 1:0] levels,
+    output logic [95:0] step,
+    output logic [95:0] inverse,
+    output logic [92:0] limit,
+    // What is counted.
+    input  logic        busy,
+    input  logic        bad,
+    input  logic        beat_in,
+    input  logic        beat_out,
+    input  logic        chunk_out
+);
+  localparam logic [31:0] MAGIC = 32'h5A41_4543;  // CEAZ
+  localparam logic [31:0] VERSION = 32'd1;
+
+  logic failed;
+  logic [31:0] beats_in, beats_out, chunks, cycles;
+
+  // ---- writing ----
+  logic write;
+  assign write   = awvalid && wvalid && (!bvalid || bready);
+  assign awready = write;
+  assign wready  = write;
+  assign bresp   = 2'b00;
+  always_ff @(posedge clk) begin
+    if (bready) bvalid <= 1'b0;
+    if (beat_in) beats_in <= beats_in + 32'd1;
+    if (beat_out) beats_out <= beats_out + 32'd1;
+    if (chunk_out) chunks <= chunks + 32'd1;
+    if (busy) cycles <= cycles + 32'd1;
+    if (bad) failed <= 1'b1;
+    if (write) begin
+      bvalid <= 1'b1;
+      case (awaddr)
+        12'h010: begin  // status: any write clears it and the counters
+          failed    <= 1'b0;
+          beats_in  <= 32'd0;
+          beats_out <= 32'd0;
+          chunks    <= 32'd0;
+          cycles    <= 32'd0;
+        end
+        12'h014: {levels, is_float, axes} <= wdata[5:0];
+        12'h020: step[31:0] <= wdata;
+        12'h024: step[63:32] <= wdata;
+        12'h028: step[95:64] <= wdata;
+        12'h030: inverse[31:0] <= wdata;
+        12'h034: inverse[63:32] <= wdata;
+        12'h038: inverse[95:64] <= wdata;
+        12'h040: limit[30:0] <= wdata[30:0];
+        12'h044: limit[61:31] <= wdata[30:0];
+        12'h048: limit[92:62] <= wdata[30:0];
+        default: ;
+      endcase
+    end
+    if (rst) begin
+      bvalid    <= 1'b0;
+      failed    <= 1'b0;
+      beats_in  <= 32'd0;
+      beats_out <= 32'd0;
+      chunks    <= 32'd0;
+      cycles    <= 32'd0;
+    end
+  end
+
+  // ---- reading ----
+  logic read;
+  assign read    = arvalid && (!rvalid || rready);
+  assign arready = read;
+  assign rresp   = 2'b00;
+  always_ff @(posedge clk) begin
+    if (rready) rvalid <= 1'b0;
+    if (read) begin
+      rvalid <= 1'b1;
+      case (araddr)
+        12'h000: rdata <= MAGIC;
+        12'h004: rdata <= VERSION;
+        12'h008: rdata <= 32'(N);
+        12'h010: rdata <= {30'b0, failed, busy};
+        12'h014: rdata <= {26'b0, levels, is_float, axes};
+        12'h050: rdata <= beats_in;
+        12'h054: rdata <= beats_out;
+        12'h058: rdata <= chunks;
+        12'h05C: rdata <= cycles;
+        default: rdata <= 32'd0;
+      endcase
+    end
+    if (rst) rvalid <= 1'b0;
+  end
+endmodule

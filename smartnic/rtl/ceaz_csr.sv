@@ -4,7 +4,7 @@ module ceaz_csr #(
 ) (
     input  logic        clk,
     input  logic        rst,
-    input  logic [11:0] awaddr,
+    input  logic [13:0] awaddr,
     input  logic        awvalid,
     output logic        awready,
     input  logic [31:0] wdata,
@@ -13,7 +13,7 @@ module ceaz_csr #(
     output logic [ 1:0] bresp,
     output logic        bvalid,
     input  logic        bready,
-    input  logic [11:0] araddr,
+    input  logic [13:0] araddr,
     input  logic        arvalid,
     output logic        arready,
     output logic [31:0] rdata,
@@ -27,9 +27,16 @@ module ceaz_csr #(
     output logic [95:0] step,
     output logic [95:0] inverse,
     output logic [92:0] limit,
+    output logic [92:0] reach,
+    output logic        huffman,
+    // Codes of books: bank, symbol; length, code.
+    output logic        book_write,
+    output logic [10:0] book_at,
+    output logic [15:0] book_code,
     // What is counted.
     input  logic        busy,
     input  logic        bad,
+    input  logic [13:0] saving,  // words, by encoder 2
     input  logic        beat_in,
     input  logic        beat_out,
     input  logic        chunk_out
@@ -38,7 +45,7 @@ module ceaz_csr #(
   localparam logic [31:0] VERSION = 32'd1;
 
   logic failed;
-  logic [31:0] beats_in, beats_out, chunks, cycles;
+  logic [31:0] beats_in, beats_out, chunks, cycles, saved;
 
   // ---- writing ----
   logic write;
@@ -46,8 +53,12 @@ module ceaz_csr #(
   assign awready = write;
   assign wready  = write;
   assign bresp   = 2'b00;
+  assign book_write = write && awaddr[13];
+  assign book_at    = awaddr[12:2];
+  assign book_code  = wdata[15:0];
   always_ff @(posedge clk) begin
     if (bready) bvalid <= 1'b0;
+    saved <= saved + {18'b0, saving};
     if (beat_in) beats_in <= beats_in + 32'd1;
     if (beat_out) beats_out <= beats_out + 32'd1;
     if (chunk_out) chunks <= chunks + 32'd1;
@@ -56,23 +67,27 @@ module ceaz_csr #(
     if (write) begin
       bvalid <= 1'b1;
       case (awaddr)
-        12'h010: begin  // status: any write clears it and the counters
+        14'h010: begin  // status: any write clears it and the counters
           failed    <= 1'b0;
           beats_in  <= 32'd0;
           beats_out <= 32'd0;
           chunks    <= 32'd0;
           cycles    <= 32'd0;
+          saved     <= 32'd0;
         end
-        12'h014: {levels, is_float, axes} <= wdata[5:0];
-        12'h020: step[31:0] <= wdata;
-        12'h024: step[63:32] <= wdata;
-        12'h028: step[95:64] <= wdata;
-        12'h030: inverse[31:0] <= wdata;
-        12'h034: inverse[63:32] <= wdata;
-        12'h038: inverse[95:64] <= wdata;
-        12'h040: limit[30:0] <= wdata[30:0];
-        12'h044: limit[61:31] <= wdata[30:0];
-        12'h048: limit[92:62] <= wdata[30:0];
+        14'h014: {huffman, levels, is_float, axes} <= wdata[6:0];
+        14'h020: step[31:0] <= wdata;
+        14'h024: step[63:32] <= wdata;
+        14'h028: step[95:64] <= wdata;
+        14'h030: inverse[31:0] <= wdata;
+        14'h034: inverse[63:32] <= wdata;
+        14'h038: inverse[95:64] <= wdata;
+        14'h040: limit[30:0] <= wdata[30:0];
+        14'h044: limit[61:31] <= wdata[30:0];
+        14'h048: limit[92:62] <= wdata[30:0];
+        14'h070: reach[30:0] <= wdata[30:0];
+        14'h074: reach[61:31] <= wdata[30:0];
+        14'h078: reach[92:62] <= wdata[30:0];
         default: ;
       endcase
     end
@@ -83,6 +98,7 @@ module ceaz_csr #(
       beats_out <= 32'd0;
       chunks    <= 32'd0;
       cycles    <= 32'd0;
+      saved     <= 32'd0;
     end
   end
 
@@ -96,15 +112,16 @@ module ceaz_csr #(
     if (read) begin
       rvalid <= 1'b1;
       case (araddr)
-        12'h000: rdata <= MAGIC;
-        12'h004: rdata <= VERSION;
-        12'h008: rdata <= 32'(N);
-        12'h010: rdata <= {30'b0, failed, busy};
-        12'h014: rdata <= {26'b0, levels, is_float, axes};
-        12'h050: rdata <= beats_in;
-        12'h054: rdata <= beats_out;
-        12'h058: rdata <= chunks;
-        12'h05C: rdata <= cycles;
+        14'h000: rdata <= MAGIC;
+        14'h004: rdata <= VERSION;
+        14'h008: rdata <= 32'(N);
+        14'h010: rdata <= {30'b0, failed, busy};
+        14'h014: rdata <= {25'b0, huffman, levels, is_float, axes};
+        14'h050: rdata <= beats_in;
+        14'h054: rdata <= beats_out;
+        14'h058: rdata <= chunks;
+        14'h05C: rdata <= cycles;
+        14'h060: rdata <= saved;
         default: rdata <= 32'd0;
       endcase
     end

@@ -15,7 +15,7 @@ module ceaz_encode #(
     input  logic [       2:0] axes,
     input  logic [      95:0] step,
     input  logic [      95:0] inverse,
-    input  logic [      92:0] limit,
+    input  logic [      92:0] reach,
     input  logic              start,
     input  logic [       1:0] slot,      // where its parts go
     input  logic              coarse,    // by map 0
@@ -35,10 +35,12 @@ module ceaz_encode #(
     output logic [      31:0] used_step,
     output logic [      31:0] base,
     output logic [       8:0] marked,    // blocks with exceptions
+    output logic [      13:0] values,    // of exceptions
+    output logic [     511:0] marks,     // which blocks have any; of which only one value is stored
     output logic [      13:0] size,      // words
-    // Residuals as they come.
+    // Residuals as they come, behind r_start.
+    output logic              r_start,
     output logic              r_valid,
-    output logic              r_last,
     output logic [  32*N-1:0] r_words,
     // Parts, read by slot and number.
     input  logic              part_read,
@@ -65,9 +67,10 @@ module ceaz_encode #(
   assign read       = issue;
   assign shape      = (state == IDLE && start && !done) || again;
   assign quantized  = map == 2'd0;
+  assign r_start    = shape;
 
   // ---- what the blocks took ----
-  logic [13:0] planes, values, exceptions;
+  logic [13:0] planes, exceptions;
   logic any, flag_exceptions;
   logic [13:0] nb, coded;
   assign nb              = (count + 14'd31) >> 5;
@@ -126,7 +129,7 @@ module ceaz_encode #(
   logic [30:0] level_inverse;
   logic [30:0] level_limit;
   assign level_inverse = inverse[32*level+:31];
-  assign level_limit   = limit[31*level+:31];
+  assign level_limit   = reach[31*level+:31];
 
   logic [32*N-1:0] x2, x3, x4, q;
   logic [N-1:0] fits, is_in, ok, exception;
@@ -194,6 +197,7 @@ module ceaz_encode #(
       values        <= 14'd0;
       exceptions    <= 14'd0;
       outlier_block <= 9'd0;
+      marks         <= 512'b0;
     end else if (outlier_valid) begin
       outlier_block <= outlier_block + 9'd1;
       if (put_outlier) begin
@@ -201,6 +205,8 @@ module ceaz_encode #(
         values     <= values + {8'b0, outlier_values};
         exceptions <= exceptions + {8'b0, outlier_ones};
         masks      <= masks_now;
+        marks[{1'b0, outlier_block[7:0]}] <= 1'b1;
+        marks[{1'b1, outlier_block[7:0]}] <= outlier_uniform;
       end
     end
   end
@@ -268,6 +274,7 @@ module ceaz_encode #(
   );
 
   // ---- blocks: three stages ----
+  logic r_last;
   logic [13:0] left11;
   logic block_valid, block_last;
   logic [33*32-1:0] block;

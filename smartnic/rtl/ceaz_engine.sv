@@ -1,16 +1,18 @@
 // ceaz_engine.sv - the engine: chunks of 4-byte words in, chunks of the format out, each a packet (format.md 1.2, part 4;
 // CEAZ Fig. 5). The bytes are those of the codec on a CPU.
 //
-// Three chunks are under way at a time: one comes in while the level of its step is found (ceaz_load), one is encoded
-// (ceaz_encode), one goes out (ceaz_drain). Each keeps its words till it is out, for what is stored as it is.
+// Four chunks are under way at a time: one comes in while the level of its step is found (ceaz_load), one is encoded by
+// encoder 1 (ceaz_encode), one again by encoder 2 if that is asked for (ceaz_huffman), one goes out (ceaz_drain). Each
+// keeps its words till it is out, for what is stored as it is.
 module ceaz_engine #(
     parameter int N = 4  // lanes, that is words in a beat: 1, 2, 4, 8, 16 or 32
 ) (
     input  logic            aclk,
     input  logic            aresetn,
-    // A chunk's words; tuser, in all of its beats: {words in a plane, in a row, in the chunk}, 14 bits each.
+    // A chunk's words; tuser, in all of its beats: {bank of its book, number of its book: 8 bits; words in a plane, in a
+    // row, in the chunk: 14 bits each}.
     input  logic [32*N-1:0] s_axis_tdata,
-    input  logic [    41:0] s_axis_tuser,
+    input  logic [    50:0] s_axis_tuser,
     input  logic            s_axis_tlast,
     input  logic            s_axis_tvalid,
     output logic            s_axis_tready,
@@ -21,7 +23,7 @@ module ceaz_engine #(
     output logic            m_axis_tvalid,
     input  logic            m_axis_tready,
     // Registers.
-    input  logic [    11:0] s_axil_awaddr,
+    input  logic [    13:0] s_axil_awaddr,
     input  logic            s_axil_awvalid,
     output logic            s_axil_awready,
     input  logic [    31:0] s_axil_wdata,
@@ -30,7 +32,7 @@ module ceaz_engine #(
     output logic [     1:0] s_axil_bresp,
     output logic            s_axil_bvalid,
     input  logic            s_axil_bready,
-    input  logic [    11:0] s_axil_araddr,
+    input  logic [    13:0] s_axil_araddr,
     input  logic            s_axil_arvalid,
     output logic            s_axil_arready,
     output logic [    31:0] s_axil_rdata,
@@ -38,8 +40,8 @@ module ceaz_engine #(
     output logic            s_axil_rvalid,
     input  logic            s_axil_rready
 );
-  localparam int BUFFERS = 3;
-  localparam int SLOTS = 2;
+  localparam int BUFFERS = 4;
+  localparam int SLOTS = 3;
   localparam int ROWS = 8192 / N;
   localparam int RA = $clog2(ROWS);
 
@@ -52,7 +54,11 @@ module ceaz_engine #(
   logic [2:0] axes;
   logic [1:0] levels;
   logic [95:0] step, inverse;
-  logic [92:0] limit;
+  logic [92:0] limit, reach;
+  logic huffman, book_write;
+  logic [13:0] saved, saving;
+  logic [10:0] book_at;
+  logic [15:0] book_code;
   ceaz_csr #(
       .N(N)
   ) csr (
@@ -80,8 +86,14 @@ module ceaz_engine #(
       .step,
       .inverse,
       .limit,
+      .reach,
+      .huffman,
+      .book_write,
+      .book_at,
+      .book_code,
       .busy,
       .bad,
+      .saving,
       .beat_in,
       .beat_out,
       .chunk_out
@@ -89,10 +101,10 @@ module ceaz_engine #(
 
   // ---- in ----
   logic [32*N-1:0] in_data;
-  logic [41:0] in_user;
+  logic [50:0] in_user;
   logic in_last, in_valid, in_ready;
   ceaz_skid #(
-      .W(32 * N + 43)
+      .W(32 * N + 52)
   ) in_skid (
       .clk,
       .rst,
@@ -136,11 +148,13 @@ module ceaz_engine #(
   assign beat_in = load_write;
 
   // ---- which chunk is where ----
-  logic [1:0] loading, judging, encoding, draining;  // buffers
-  logic [1:0] to_slot, from_slot;
-  logic [2:0] used, loaded, encoded;  // buffers in use; chunks to be encoded; to go out
-  logic encode_done, drain_done;
-  logic [41:0] shape[BUFFERS];
+  logic [1:0] loading, judging, encoding, coding, draining;  // buffers
+  logic [1:0] to_slot, code_slot, from_slot;
+  logic encode_half, code_half, drain_half;
+  // Buffers in use; chunks to be encoded; to be coded by encoder 2; to go out.
+  logic [2:0] used, loaded, encoded, coded;
+  logic encode_done, code_done, drain_done;
+  logic [50:0] shape[BUFFERS];
   logic [2:0] judged[BUFFERS];
   function automatic logic [1:0] next(input logic [1:0] i, input int n);
     next = int'({30'b0, i}) == n - 1 ? 2'd0 : i + 2'd1;
@@ -154,26 +168,40 @@ module ceaz_engine #(
       judging         <= next(judging, BUFFERS);
     end
     if (encode_done) begin
-      encoding <= next(encoding, BUFFERS);
-      to_slot  <= next(to_slot, SLOTS);
+      encoding    <= next(encoding, BUFFERS);
+      to_slot     <= next(to_slot, SLOTS);
+      encode_half <= !encode_half;
+    end
+    if (code_done) begin
+      coding    <= next(coding, BUFFERS);
+      code_slot <= next(code_slot, SLOTS);
+      code_half <= !code_half;
     end
     if (drain_done) begin
-      draining  <= next(draining, BUFFERS);
-      from_slot <= next(from_slot, SLOTS);
+      draining   <= next(draining, BUFFERS);
+      from_slot  <= next(from_slot, SLOTS);
+      drain_half <= !drain_half;
     end
     used    <= used + {2'b0, load_write && load_first} - {2'b0, drain_done};
     loaded  <= loaded + {2'b0, load_done} - {2'b0, encode_done};
-    encoded <= encoded + {2'b0, encode_done} - {2'b0, drain_done};
+    encoded <= encoded + {2'b0, encode_done} - {2'b0, code_done};
+    coded   <= coded + {2'b0, code_done} - {2'b0, drain_done};
     if (rst) begin
       loading   <= 2'd0;
       judging   <= 2'd0;
       encoding  <= 2'd0;
+      coding    <= 2'd0;
       draining  <= 2'd0;
       to_slot   <= 2'd0;
+      code_slot <= 2'd0;
+      encode_half <= 1'b0;
+      code_half <= 1'b0;
+      drain_half <= 1'b0;
       from_slot <= 2'd0;
       used      <= 3'd0;
       loaded    <= 3'd0;
       encoded   <= 3'd0;
+      coded     <= 3'd0;
     end
   end
 
@@ -184,7 +212,7 @@ module ceaz_engine #(
   generate
     for (genvar b = 0; b < BUFFERS; b++) begin : buffer
       logic drains;
-      assign drains = draining == 2'(b) && encoded != 3'd0;
+      assign drains = draining == 2'(b) && coded != 3'd0;
       ceaz_memory #(
           .W(32 * N),
           .DEPTH(ROWS)
@@ -201,8 +229,9 @@ module ceaz_engine #(
   endgenerate
 
   // ---- encode ----
-  logic [41:0] encode_shape, drain_shape;
+  logic [50:0] encode_shape, code_shape, drain_shape;
   assign encode_shape = shape[encoding];
+  assign code_shape   = shape[coding];
   assign drain_shape  = shape[draining];
   logic [1:0] map;
   logic [2:0] used_axes;
@@ -217,7 +246,9 @@ module ceaz_engine #(
   logic [33*32-1:0] block_words;
   logic [5:0] block_length;
   logic [40:0] outlier;
-  logic r_valid, r_last;
+  logic r_start, r_valid;
+  logic [13:0] values;
+  logic [511:0] marks;
   logic [32*N-1:0] r_words;
   logic [13:0] size;
   ceaz_encode #(
@@ -230,8 +261,9 @@ module ceaz_engine #(
       .axes,
       .step,
       .inverse,
-      .limit,
-      .start(loaded != 3'd0 && encoded != 3'(SLOTS)),
+      .reach,
+      // A slot for its parts, and half of ceaz_huffman's memory.
+      .start(loaded != 3'd0 && encoded + coded < 3'(SLOTS) && encoded < 3'd2),
       .slot(to_slot),
       .coarse(judged[encoding][2]),
       .level(judged[encoding][1:0]),
@@ -248,9 +280,11 @@ module ceaz_engine #(
       .used_step,
       .base,
       .marked,
+      .values,
+      .marks,
       .size,
+      .r_start,
       .r_valid,
-      .r_last,
       .r_words,
       .part_read,
       .length_at,
@@ -264,13 +298,88 @@ module ceaz_engine #(
       .outlier
   );
 
-  // What the drain needs to know of each slot.
-  localparam int HEAD = 79;
+  // What is to be known of each slot.
+  localparam int HEAD = 79 + 512;
   logic [HEAD-1:0] head[SLOTS];
   logic [HEAD-1:0] drain_head;
+  logic [39:0] todo[SLOTS];
   always_ff @(posedge clk)
-    if (encode_done) head[to_slot[0]] <= {map, used_axes, zero, used_step, base, marked};
-  assign drain_head = head[from_slot[0]];
+    if (encode_done) begin
+      head[to_slot] <= {marks, map, used_axes, zero, used_step, base, marked};
+      todo[to_slot] <= {marked, values, size, map != 2'd2 && !zero, size >= 14'd128, map == 2'd0};
+    end
+  assign drain_head = head[from_slot];
+
+  // ---- code again ----
+  logic to_code, four, quantized;
+  logic [8:0] code_marked;
+  logic [13:0] code_values, code_size, fixed, code_blocks;
+  assign {code_marked, code_values, code_size, to_code, four, quantized} = todo[code_slot];
+  assign code_blocks = (code_shape[13:0] + 14'd31) >> 5;
+  assign fixed = (quantized ? 14'd3 : 14'd2) + (four ? 14'd2 : 14'd1) + {5'b0, code_marked} + code_values +
+      (code_marked != 9'd0 ? ((code_blocks + 14'd31) >> 5) << 1 : 14'd0);
+  logic shorter;
+  assign saving = code_done ? saved : 14'd0;
+  logic [55:0] stream_bytes;
+  logic [39:0] symbol;
+  logic [3:0] symbol_valid;
+  logic [63:0] code;
+  logic [20:0] runs;
+  logic [15:0] escape;
+  logic [1:0] bits_stream;
+  logic [10:0] bits_at;
+  logic [63:0] bits_word;
+  ceaz_books books (
+      .clk,
+      .write(book_write),
+      .write_bank(book_at[10]),
+      .write_symbol(book_at[9:0]),
+      .write_code(book_code),
+      .bank(code_shape[50]),
+      .symbol,
+      .code,
+      .runs,
+      .escape
+  );
+  ceaz_huffman #(
+      .N(N)
+  ) code_again (
+      .clk,
+      .rst,
+      .r_start,
+      .r_count(encode_shape[13:0]),
+      .r_half(encode_half),
+      .r_valid,
+      .r_words,
+      .start(encoded != 3'd0 && coded < 3'd2),
+      .half(code_half),
+      .to_half(code_half),
+      .count(code_shape[13:0]),
+      .coded(to_code && huffman),
+      .four,
+      .fixed,
+      .size(code_size),
+      .all_runs(1'b0),
+      .done(code_done),
+      .shorter,
+      .saved,
+      .bytes(stream_bytes),
+      .runs,
+      .escape,
+      .symbol,
+      .symbol_valid,
+      .code,
+      .bits_read(part_read),
+      .bits_half(drain_half),
+      .bits_stream,
+      .bits_at,
+      .bits_word
+  );
+  logic [65:0] streams[SLOTS];
+  logic [65:0] drain_streams;
+  always_ff @(posedge clk)
+    if (code_done) streams[code_slot] <= {shorter, four, code_shape[49:42], stream_bytes};
+  assign drain_streams = streams[from_slot];
 
   // ---- out ----
   logic [32*N-1:0] out_words;
@@ -281,13 +390,14 @@ module ceaz_engine #(
   logic drain_zero;
   logic [31:0] drain_step, drain_base;
   logic [8:0] drain_marked;
-  assign {drain_map, drain_axes, drain_zero, drain_step, drain_base, drain_marked} = drain_head;
+  logic [511:0] drain_marks;
+  assign {drain_marks, drain_map, drain_axes, drain_zero, drain_step, drain_base, drain_marked} = drain_head;
   ceaz_drain #(
       .N(N)
   ) drain (
       .clk,
       .rst,
-      .start(encoded != 3'd0),
+      .start(coded != 3'd0),
       .slot(from_slot),
       .count(drain_shape[13:0]),
       .map(drain_map),
@@ -296,6 +406,11 @@ module ceaz_engine #(
       .step(drain_step),
       .base(drain_base),
       .marked(drain_marked),
+      .huffman(drain_streams[65]),
+      .four(drain_streams[64]),
+      .book(drain_streams[63:56]),
+      .bytes(drain_streams[55:0]),
+      .marks(drain_marks),
       .done(drain_done),
       .read(drain_read),
       .read_at(drain_at),
@@ -310,6 +425,9 @@ module ceaz_engine #(
       .mask_row,
       .outlier_at,
       .outlier,
+      .bits_stream,
+      .bits_at,
+      .bits_word,
       .m_words(out_words),
       .m_count(out_count),
       .m_last(out_last),
@@ -335,5 +453,5 @@ module ceaz_engine #(
   assign chunk_out = beat_out && out_last;
   assign busy      = used != 3'd0 || in_valid || out_valid || m_axis_tvalid;
   logic unused;
-  assign unused = &{1'b0, r_valid, r_last, r_words, size, drain_shape[41:14]};
+  assign unused = &{1'b0, symbol_valid, drain_shape[50:14], code_shape[41:14], encode_shape[50:42]};
 endmodule

@@ -2,8 +2,9 @@
 //
 // The product is rounded to 24 bits, then to an integer, each time to nearest even, as the codec does it in floats.
 // `ok`: the element can be quantized, that is |x| <= limit and it is not -0. What the codec checks besides, that
-// |x - q step| is below the bound, holds for all of these: the proof is format.md 4.4's, |q| <= 2^(23-b) and so an error
-// of at most (1/2 + 2^-b) step <= (1 + 2^(1-b)) (1 - 2^(1-b)) bound. Products below the normal numbers round to 0 however
+// |x - q step| is below the bound, holds for all of these whose q step is finite: the proof is format.md 4.4's,
+// |q| <= 2^(23-b) and so an error of at most (1/2 + 2^-b) step <= (1 + 2^(1-b)) (1 - 2^(1-b)) bound. The driver lowers the
+// limit for the few that are left, beside the largest floats (register `reach`). Products below the normal numbers round to 0 however
 // they are computed; limit is finite, so that NaN and infinities are not ok. q is not used where ok is not set.
 module ceaz_quant (
     input  logic        clk,

@@ -2,12 +2,15 @@
  */
 #include "engine_sim.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bytes.h"
 #include "chunk.h"
 #include "hash.h"
+#include "huffman.h"
+#include "kernels.h"
 #include "model.h"
 #include "plan.h"
 
@@ -66,7 +69,7 @@ bool zmpi_rtl_supports(const struct zmpi_job *job)
     const bool words =
         job->array.type == ZMPI_F32 || job->array.type == ZMPI_I32 || job->array.type == ZMPI_BYTES;
     const bool relative = job->bound.mode == ZMPI_PW_REL && job->abs_bound > 0;
-    return words && job->encoder == 1 && !relative && !(job->top > 0) && !(job->finer[1] > 0);
+    return words && !relative && !(job->top > 0) && !(job->finer[1] > 0);
 }
 
 /* ---- the job's registers ---- */
@@ -79,17 +82,47 @@ static uint32_t bits_of(double x)
     return u;
 }
 
-static void set_registers(struct zmpi_rtl *rtl, const struct zmpi_chunk_rule *rule)
+/* The largest magnitude up to the limit whose multiple of the step is finite; as the multiples grow
+ * with x, by bisection. */
+static uint32_t reach_of(const struct zmpi_step *l)
+{
+    uint32_t most = bits_of(l->limit), least = 0;
+    while (least < most) {
+        const uint32_t middle = most - (most - least) / 2;
+        float x;
+        memcpy(&x, &middle, sizeof x);
+        if (isfinite(rintf(x * (float)l->inverse) * (float)l->step))
+            least = middle;
+        else
+            most = middle - 1;
+    }
+    return least;
+}
+
+static void set_registers(struct zmpi_rtl *rtl, const struct zmpi_chunk_rule *rule, int encoder)
 {
     const struct model_type *t = rtl->type;
     t->write(rtl->model, MODEL_JOB,
-             rule->axes | (uint32_t)rule->is_float << 3 | (uint32_t)rule->levels << 4);
+             rule->axes | (uint32_t)rule->is_float << 3 | (uint32_t)rule->levels << 4 |
+                 (uint32_t)(encoder == 2) << 6);
     for (unsigned i = 0; i < ZMPI_STEP_LEVELS; i++) {
         const bool used = (int)i < rule->levels;
         t->write(rtl->model, MODEL_STEP + 4 * i, used ? bits_of(rule->level[i].step) : 0);
         t->write(rtl->model, MODEL_INVERSE + 4 * i, used ? bits_of(rule->level[i].inverse) : 0);
         t->write(rtl->model, MODEL_LIMIT + 4 * i, used ? bits_of(rule->level[i].limit) : 0);
+        t->write(rtl->model, MODEL_REACH + 4 * i, used ? reach_of(&rule->level[i]) : 0);
     }
+}
+
+/* ---- books: the driver chooses them, from samples that the host codes ---- */
+
+static void load_book(struct zmpi_rtl *rtl, const struct zmpi_book *book, unsigned bank)
+{
+    uint16_t code[ZMPI_HUFFMAN_SYMBOLS];
+    zmpi_book_codes(book, code);
+    for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
+        rtl->type->write(rtl->model, MODEL_BOOKS + 0x1000 * bank + 4 * s,
+                         (uint32_t)book->length[s] << 12 | code[s]);
 }
 
 /* ---- chunks ---- */
@@ -97,20 +130,20 @@ static void set_registers(struct zmpi_rtl *rtl, const struct zmpi_chunk_rule *ru
 /* One call: the next chunk to be sent, and where the next one coded goes. */
 struct transfer {
     const struct zmpi_plan *plan;
+    const struct zmpi_chunk_rule *rule;
     const unsigned char *src;
     unsigned char *dst;
-    size_t capacity, sent, received, begin, at;
+    size_t capacity, sent, end, received, begin, at;
+    unsigned book, bank;
     bool too_small;
     uint32_t words[ZMPI_CHUNK_INPUT_BYTES / 4 + MODEL_MOST_LANES];
 };
 
-static bool next_chunk(void *context, struct model_chunk *chunk)
+/* Tile k to words without gaps; its extents. */
+static void gather(struct transfer *t, size_t k, size_t extent[3])
 {
-    struct transfer *t = context;
     const struct zmpi_plan *p = t->plan;
-    size_t tile[3], extent[3], k = t->sent++;
-    if (k >= p->chunks)
-        return false;
+    size_t tile[3];
     for (int i = 2; i >= 0; k /= p->grid[i], i--) {
         tile[i] = k % p->grid[i] * p->tile[i];
         extent[i] = p->words[i] - tile[i] < p->tile[i] ? p->words[i] - tile[i] : p->tile[i];
@@ -123,10 +156,21 @@ static bool next_chunk(void *context, struct model_chunk *chunk)
             size_t bytes = p->bytes - 4 * word; /* a byte string's last word may be cut */
             memcpy(row, t->src + 4 * word, bytes < 4 * extent[2] ? bytes : 4 * extent[2]);
         }
-    chunk->words = t->words;
-    chunk->row = (unsigned)extent[2];
-    chunk->plane = (unsigned)(extent[1] * extent[2]);
-    chunk->count = (unsigned)(row - t->words);
+}
+
+static bool next_chunk(void *context, struct model_chunk *chunk)
+{
+    struct transfer *t = context;
+    size_t extent[3];
+    if (t->sent == t->end)
+        return false;
+    gather(t, t->sent++, extent);
+    *chunk = (struct model_chunk){.words = t->words,
+                                  .row = (unsigned)extent[2],
+                                  .plane = (unsigned)(extent[1] * extent[2]),
+                                  .count = (unsigned)(extent[0] * extent[1] * extent[2]),
+                                  .book = t->book,
+                                  .bank = t->bank};
     return true;
 }
 
@@ -142,6 +186,100 @@ static void take_words(void *context, const uint32_t *words, unsigned count, boo
     zmpi_store32(entry, (uint32_t)(t->at - t->begin));
     zmpi_store32(entry + 4, (uint32_t)zmpi_hash(t->dst + t->begin, t->at - t->begin, 0));
     t->begin = t->at;
+}
+
+/* Chunks from t->sent to t->end. */
+static enum zmpi_status run_chunks(struct zmpi_rtl *rtl, struct transfer *t)
+{
+    const struct model_io io = {.next = next_chunk,
+                                .take = take_words,
+                                .context = t,
+                                .stall_in = rtl->stall_in,
+                                .stall_out = rtl->stall_out,
+                                .seed = rtl->seed};
+    if (!rtl->type->run(rtl->model, &io) || t->received != t->end ||
+        rtl->type->read(rtl->model, MODEL_STATUS) != 0)
+        return ZMPI_ERR_DEVICE;
+    return t->too_small ? ZMPI_ERR_SPACE : ZMPI_OK;
+}
+
+/* Section by section: the next book goes into the bank that is not in use. */
+static enum zmpi_status run_sections(struct zmpi_rtl *rtl, struct transfer *t,
+                                     const struct zmpi_huffman_plan *books)
+{
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t i = 0; i < books->sections && !status; i++) {
+        const size_t left = t->plan->chunks - t->sent;
+        if (i == 0 || books->number[i] != t->book) {
+            t->book = books->number[i];
+            t->bank = !t->bank;
+            load_book(rtl, zmpi_huffman_plan_book(books, t->book), t->bank);
+        }
+        t->end = t->sent + (left < ZMPI_HUFFMAN_SECTION ? left : ZMPI_HUFFMAN_SECTION);
+        status = run_chunks(rtl, t);
+    }
+    return status;
+}
+
+/* zmpi_sample_fn: on the host */
+static size_t sample_chunk(const void *context, size_t k, struct zmpi_chunk_work *work,
+                           unsigned char *dst, size_t *words)
+{
+    struct transfer *t = *(struct transfer *const *)context;
+    size_t extent[3];
+    gather(t, k, extent);
+    const struct zmpi_rows rows = {
+        .at = (unsigned char *)t->words, .row = 4 * extent[2], .plane = 4 * extent[1] * extent[2]};
+    *words = extent[0] * extent[1] * extent[2];
+    return zmpi_kernels()->encode32(t->rule, extent, &rows, dst, work);
+}
+
+/* Encoder 2 (format.md 4.9). *worth: the books saved at least the bytes that they take. */
+static enum zmpi_status run_books(struct zmpi_rtl *rtl, struct transfer *t, bool own,
+                                  size_t *books_size, bool *worth)
+{
+    struct zmpi_huffman_plan books;
+    const uint32_t saved = rtl->type->read(rtl->model, MODEL_SAVED);
+    enum zmpi_status status =
+        zmpi_huffman_choose(t->plan->chunks, t->plan->width, 1, own, sample_chunk, &t, &books);
+    if (status)
+        return status;
+    const size_t head = zmpi_plan_head(t->plan);
+    t->sent = t->received = 0;
+    t->too_small = false;
+    t->begin = t->at = head + books.size;
+    if (t->capacity < t->at)
+        status = ZMPI_ERR_SPACE;
+    else
+        status = run_sections(rtl, t, &books);
+    if (!status)
+        memcpy(t->dst + head, books.bytes, books.size);
+    *books_size = books.size;
+    *worth = !books.size ||
+             (!status && rtl->type->read(rtl->model, MODEL_SAVED) - saved >= books.size / 4);
+    zmpi_huffman_plan_free(&books);
+    return status;
+}
+
+static enum zmpi_status run_job(struct zmpi_rtl *rtl, const struct zmpi_job *job,
+                                struct transfer *t)
+{
+    const struct zmpi_plan *plan = t->plan;
+    size_t books = 0;
+    enum zmpi_status status;
+    if (job->encoder == 2) {
+        bool worth;
+        status = run_books(rtl, t, true, &books, &worth);
+        if (!worth && status != ZMPI_ERR_DEVICE)
+            status = run_books(rtl, t, false, &books, &worth);
+    } else {
+        t->end = plan->chunks;
+        t->begin = t->at = zmpi_plan_head(plan);
+        status = run_chunks(rtl, t);
+    }
+    if (!status)
+        zmpi_plan_header(plan, job, books, t->at, t->dst);
+    return status;
 }
 
 enum zmpi_status zmpi_rtl_compress(struct zmpi_rtl *rtl, const struct zmpi_job *job, void *dst,
@@ -160,28 +298,16 @@ enum zmpi_status zmpi_rtl_compress(struct zmpi_rtl *rtl, const struct zmpi_job *
     if (!t)
         return ZMPI_ERR_MEMORY;
     t->plan = &plan;
+    t->rule = &rule;
     t->src = src;
     t->dst = dst;
     t->capacity = dst_capacity;
-    t->begin = t->at = zmpi_plan_head(&plan);
     zmpi_plan_rule(job, &rule);
     rule.axes = zmpi_axes_choose(job, src);
-    set_registers(rtl, &rule);
-    const struct model_io io = {.next = next_chunk,
-                                .take = take_words,
-                                .context = t,
-                                .stall_in = rtl->stall_in,
-                                .stall_out = rtl->stall_out,
-                                .seed = rtl->seed};
-    const bool ran = rtl->type->run(rtl->model, &io);
-    if (!ran || t->received != plan.chunks || rtl->type->read(rtl->model, MODEL_STATUS) != 0)
-        status = ZMPI_ERR_DEVICE;
-    else if (t->too_small)
-        status = ZMPI_ERR_SPACE;
-    if (!status) {
-        zmpi_plan_header(&plan, job, 0, t->at, dst);
+    set_registers(rtl, &rule, job->encoder);
+    status = run_job(rtl, job, t);
+    if (!status)
         *size = t->at;
-    }
     free(t);
     return status;
 }

@@ -24,7 +24,7 @@ void zmpi_rtl_close(struct zmpi_rtl *rtl);
 /* Let source and sink be not ready so often, in 256, at random from a seed: for tests. */
 void zmpi_rtl_stall(struct zmpi_rtl *rtl, unsigned in, unsigned out, unsigned seed);
 
-/* Can the engine do this job: words of 4 bytes, encoder fle, no pointwise relative bound, no bound
+/* Can the engine do this job: words of 4 bytes, no pointwise relative bound, no bound
  * to be found or tried? */
 bool zmpi_rtl_supports(const struct zmpi_job *job);
 

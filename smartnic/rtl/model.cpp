@@ -154,8 +154,9 @@ bool run_model(struct model *m, const struct model_io *io)
         /* What was offered and not taken stays. */
         if (!m->top.s_axis_tvalid && s.more && !m->chance(io->stall_in)) {
             put_words(m->top.s_axis_tdata, s.chunk.words + s.at);
-            m->top.s_axis_tuser =
-                (uint64_t)s.chunk.plane << 28 | (uint64_t)s.chunk.row << 14 | s.chunk.count;
+            m->top.s_axis_tuser = (uint64_t)s.chunk.bank << 50 | (uint64_t)s.chunk.book << 42 |
+                                  (uint64_t)s.chunk.plane << 28 | (uint64_t)s.chunk.row << 14 |
+                                  s.chunk.count;
             m->top.s_axis_tlast = s.at + LANES >= s.chunk.count;
             m->top.s_axis_tvalid = 1;
         }

@@ -4,19 +4,22 @@
 
 #include "kit.h"
 
+#include "bytes.h"
 #include "engine_sim.h"
 
 static const unsigned lanes[] = {1, 4, 32};
 
-/* By the engine and by the CPU; the CPU decodes what the engine made. */
-static void check(struct zmpi_rtl *rtl, const struct zmpi_array *a, struct zmpi_bound bound,
-                  const void *data, const char *what)
+/* By the engine and by the CPU; the CPU decodes what the engine made. Returns the stream. */
+static struct kit_stream check_encoder(struct zmpi_rtl *rtl, const struct zmpi_array *a,
+                                       struct zmpi_bound bound, int encoder, const void *data,
+                                       const char *what)
 {
     struct zmpi_range range;
     struct zmpi_job job;
     size_t capacity = zmpi_compress_capacity(a), size = 0;
     zmpi_range_of(a->type, data, kit_elements(a), &range);
     cr_assert_eq(zmpi_job_make(a, &bound, &range, &job), ZMPI_OK);
+    job.encoder = encoder;
     struct kit_stream cpu = {malloc(capacity), 0};
     cr_assert_eq(zmpi_device_cpu()->compress(&job, cpu.data, capacity, data, &cpu.size), ZMPI_OK);
     struct kit_guarded out = kit_guard(capacity, true);
@@ -32,7 +35,16 @@ static void check(struct zmpi_rtl *rtl, const struct zmpi_array *a, struct zmpi_
     kit_check(a, data, back, kit_abs_bound(&made), what);
     free(back);
     kit_unguard(&out);
-    free(cpu.data);
+    return cpu;
+}
+
+static void check(struct zmpi_rtl *rtl, const struct zmpi_array *a, struct zmpi_bound bound,
+                  const void *data, const char *what)
+{
+    for (int encoder = 1; encoder <= 2; encoder++) {
+        struct kit_stream s = check_encoder(rtl, a, bound, encoder, data, what);
+        free(s.data);
+    }
 }
 
 static struct zmpi_rtl *open_engine(unsigned n)
@@ -59,7 +71,9 @@ Test(rtl, every_kind_of_data)
                 snprintf(what, sizeof what, "%u lanes, data %d, shape %zu, bound %g", lanes[l],
                          kind, s, b);
                 zmpi_rtl_stall(rtl, s % 2 ? 100 : 0, s % 3 ? 90 : 0, (unsigned)s + 1);
-                check(rtl, &a, kit_abs(b), data, what);
+                struct kit_stream made =
+                    check_encoder(rtl, &a, kit_abs(b), 1 + (kind + (int)s) % 2, data, what);
+                free(made.data);
                 free(data);
             }
         zmpi_rtl_close(rtl);
@@ -104,25 +118,72 @@ Test(rtl, exact_types)
     zmpi_rtl_close(rtl);
 }
 
-/* A beat a cycle while a chunk is encoded: what is more is told by docs/rtl.md. */
+/* Chunks of a stream of encoder 2 by their number of streams; [0]: those of encoder 1. */
+static void count_streams(const struct kit_stream *s, size_t number[5])
+{
+    struct zmpi_stream stream;
+    cr_assert_eq(zmpi_stream_parse(&stream, s->data, s->size), ZMPI_OK);
+    const unsigned char *entry = s->data + ZMPI_STREAM_HEADER_BYTES,
+                        *chunk = entry + 8 * stream.info.chunks + stream.books_size;
+    for (size_t k = 0; k < stream.info.chunks; k++, chunk += zmpi_load32(entry), entry += 8)
+        number[chunk[2] & 4 ? chunk[(chunk[0] ? 8 : 12) + 1] : 0]++;
+}
+
+/* The comparisons see chunks of every kind: small ones, large ones, those better left alone. */
+Test(rtl, chunks_of_encoder_2)
+{
+    static const struct {
+        size_t words;
+        enum kit_data kind;
+        struct zmpi_bound bound;
+    } of[] = {{2000, KIT_SMOOTH, {ZMPI_ABS, 1}},
+              {3 * 8192, KIT_PATCHES, {ZMPI_REL, 1e-4}},
+              {20000, KIT_BITS, {ZMPI_REL, 0.1}}, /* multiples of the step that overflow */
+              {8192, KIT_BITS, {ZMPI_LOSSLESS, 0}}};
+    struct kit_random r = {5};
+    size_t number[5] = {0};
+    struct zmpi_rtl *rtl = open_engine(4);
+    for (size_t i = 0; i < KIT_COUNT(of); i++) {
+        struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, of[i].words);
+        void *data = kit_make(&r, &a, of[i].kind);
+        struct kit_stream s = check_encoder(rtl, &a, of[i].bound, 2, data, "kinds of chunks");
+        count_streams(&s, number);
+        free(s.data);
+        check(rtl, &a, of[i].bound, data, "kinds of chunks");
+        free(data);
+    }
+    cr_log_info("chunks: %zu of encoder 1, %zu with one stream, %zu with four", number[0],
+                number[1], number[4]);
+    cr_assert(number[0] && number[1] && number[4]);
+    zmpi_rtl_close(rtl);
+}
+
+/* Cycles for 32 chunks: a beat in each but for some at a chunk's end; by encoder 2 four words. */
 Test(rtl, cycles)
 {
-    for (size_t l = 0; l < KIT_COUNT(lanes); l++) {
-        struct zmpi_rtl *rtl = open_engine(lanes[l]);
-        struct kit_random r = {9};
-        struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 32 * 8192);
-        void *data = kit_make(&r, &a, KIT_SMOOTH);
-        zmpi_rtl_count(rtl);
-        check(rtl, &a, kit_abs(1e-3), data, "long");
-        struct zmpi_rtl_counts c = zmpi_rtl_count(rtl);
-        size_t beats = 32 * 8192 / lanes[l];
-        cr_log_info("%u lanes: %lu cycles for %zu beats", lanes[l], (unsigned long)c.cycles, beats);
-        cr_assert_eq(c.beats_in, beats);
-        cr_assert_eq(c.chunks, 32);
-        cr_assert_leq(c.cycles, beats + 32 * 20 + 2 * 8192 / lanes[l] + 100);
-        free(data);
-        zmpi_rtl_close(rtl);
-    }
+    enum { CHUNKS = 32, WORDS = CHUNKS * 8192 };
+    struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, WORDS);
+    struct kit_random r = {9};
+    void *data = kit_make(&r, &a, KIT_SMOOTH);
+    for (size_t l = 0; l < KIT_COUNT(lanes); l++)
+        for (int encoder = 1; encoder <= 2; encoder++) {
+            struct zmpi_rtl *rtl = open_engine(lanes[l]);
+            const size_t beats = WORDS / lanes[l],
+                         rate = encoder == 2 && lanes[l] > 4 ? 4 : lanes[l];
+            zmpi_rtl_count(rtl);
+            struct kit_stream s = check_encoder(rtl, &a, kit_abs(1e-3), encoder, data, "long");
+            free(s.data);
+            struct zmpi_rtl_counts c = zmpi_rtl_count(rtl);
+            cr_log_info(
+                "%u lanes, encoder %d: %lu cycles, %.4f for each byte, %.2f GB/s at 300 MHz",
+                lanes[l], encoder, (unsigned long)c.cycles, (double)c.cycles / (4.0 * WORDS),
+                4.0 * WORDS / (double)c.cycles * 0.3);
+            cr_assert_eq(c.beats_in, beats);
+            cr_assert_eq(c.chunks, CHUNKS);
+            cr_assert_leq(c.cycles, WORDS / rate + (CHUNKS + 3) * 64 + 3 * 8192 / rate);
+            zmpi_rtl_close(rtl);
+        }
+    free(data);
 }
 
 Test(rtl, refuses_what_it_has_not)

@@ -29,10 +29,21 @@ module ceaz_csr #(
     output logic [92:0] limit,
     output logic [92:0] reach,
     output logic        huffman,
+    output logic        counting,
     // Codes of books: bank, symbol; length, code.
     output logic        book_write,
     output logic [10:0] book_at,
     output logic [15:0] book_code,
+    // The histogram and the builder: commands, counts to be loaded, and what is asked for, three cycles later.
+    output logic        clear,
+    output logic        build,
+    output logic        build_bank,
+    output logic        build_exact,
+    output logic        load,
+    output logic [ 9:0] ask,
+    input  logic        building,
+    input  logic [31:0] count,
+    input  logic [ 3:0] length,
     // What is counted.
     input  logic        busy,
     input  logic        bad,
@@ -56,8 +67,11 @@ module ceaz_csr #(
   assign book_write = write && awaddr[13];
   assign book_at    = awaddr[12:2];
   assign book_code  = wdata[15:0];
+  assign load       = write && awaddr[13:12] == 2'b01;
   always_ff @(posedge clk) begin
     if (bready) bvalid <= 1'b0;
+    clear <= 1'b0;
+    build <= 1'b0;
     saved <= saved + {18'b0, saving};
     if (beat_in) beats_in <= beats_in + 32'd1;
     if (beat_out) beats_out <= beats_out + 32'd1;
@@ -75,7 +89,8 @@ module ceaz_csr #(
           cycles    <= 32'd0;
           saved     <= 32'd0;
         end
-        14'h014: {huffman, levels, is_float, axes} <= wdata[6:0];
+        14'h014: {counting, huffman, levels, is_float, axes} <= wdata[7:0];
+        14'h064: {build_exact, build_bank, build, clear} <= wdata[3:0];
         14'h020: step[31:0] <= wdata;
         14'h024: step[63:32] <= wdata;
         14'h028: step[95:64] <= wdata;
@@ -102,29 +117,41 @@ module ceaz_csr #(
     end
   end
 
-  // ---- reading ----
-  logic read;
-  assign read    = arvalid && (!rvalid || rready);
-  assign arready = read;
+  // ---- reading: three cycles for what is in a memory, and so for all ----
+  logic [1:0] wait_for;
+  logic [13:0] at;
+  logic asked;
+  assign arready = arvalid && !asked && !rvalid;
   assign rresp   = 2'b00;
+  assign ask     = at[11:2];
   always_ff @(posedge clk) begin
     if (rready) rvalid <= 1'b0;
-    if (read) begin
+    if (arready) begin
+      at       <= araddr;
+      asked    <= 1'b1;
+      wait_for <= 2'd3;
+    end
+    if (asked) wait_for <= wait_for - 2'd1;
+    if (asked && wait_for == 2'd0) begin
+      asked  <= 1'b0;
       rvalid <= 1'b1;
-      case (araddr)
+      case (at)
         14'h000: rdata <= MAGIC;
         14'h004: rdata <= VERSION;
         14'h008: rdata <= 32'(N);
-        14'h010: rdata <= {30'b0, failed, busy};
-        14'h014: rdata <= {25'b0, huffman, levels, is_float, axes};
+        14'h010: rdata <= {29'b0, building, failed, busy};
+        14'h014: rdata <= {24'b0, counting, huffman, levels, is_float, axes};
         14'h050: rdata <= beats_in;
         14'h054: rdata <= beats_out;
         14'h058: rdata <= chunks;
         14'h05C: rdata <= cycles;
         14'h060: rdata <= saved;
-        default: rdata <= 32'd0;
+        default: rdata <= at[13] ? {28'b0, length} : at[12] ? count : 32'd0;
       endcase
     end
-    if (rst) rvalid <= 1'b0;
+    if (rst) begin
+      rvalid <= 1'b0;
+      asked  <= 1'b0;
+    end
   end
 endmodule

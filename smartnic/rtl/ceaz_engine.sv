@@ -55,7 +55,11 @@ module ceaz_engine #(
   logic [1:0] levels;
   logic [95:0] step, inverse;
   logic [92:0] limit, reach;
-  logic huffman, book_write;
+  logic huffman, counting, book_write;
+  logic clear, clearing, build, build_bank, build_exact, builds, load_count;
+  logic [9:0] ask, builder_ask;
+  logic [31:0] symbol_count;
+  logic [3:0] built_length;
   logic [13:0] saved, saving;
   logic [10:0] book_at;
   logic [15:0] book_code;
@@ -88,9 +92,19 @@ module ceaz_engine #(
       .limit,
       .reach,
       .huffman,
+      .counting,
       .book_write,
       .book_at,
       .book_code,
+      .clear,
+      .build,
+      .build_bank,
+      .build_exact,
+      .load(load_count),
+      .ask,
+      .building(builds || clearing),
+      .count(symbol_count),
+      .length(built_length),
       .busy,
       .bad,
       .saving,
@@ -319,7 +333,7 @@ module ceaz_engine #(
   assign fixed = (quantized ? 14'd3 : 14'd2) + (four ? 14'd2 : 14'd1) + {5'b0, code_marked} + code_values +
       (code_marked != 9'd0 ? ((code_blocks + 14'd31) >> 5) << 1 : 14'd0);
   logic shorter;
-  assign saving = code_done ? saved : 14'd0;
+  assign saving = code_done && !counting ? saved : 14'd0;
   logic [55:0] stream_bytes;
   logic [39:0] symbol;
   logic [3:0] symbol_valid;
@@ -331,10 +345,10 @@ module ceaz_engine #(
   logic [63:0] bits_word;
   ceaz_books books (
       .clk,
-      .write(book_write),
-      .write_bank(book_at[10]),
-      .write_symbol(book_at[9:0]),
-      .write_code(book_code),
+      .write(book_write || built),
+      .write_bank(built ? build_bank : book_at[10]),
+      .write_symbol(built ? built_symbol : book_at[9:0]),
+      .write_code(built ? built_code : book_code),
       .bank(code_shape[50]),
       .symbol,
       .code,
@@ -359,7 +373,7 @@ module ceaz_engine #(
       .four,
       .fixed,
       .size(code_size),
-      .all_runs(1'b0),
+      .all_runs(counting),
       .done(code_done),
       .shorter,
       .saved,
@@ -375,10 +389,42 @@ module ceaz_engine #(
       .bits_at,
       .bits_word
   );
+  // ---- books from what was counted ----
+  logic built;
+  logic [9:0] built_symbol;
+  logic [15:0] built_code;
+  ceaz_histogram histogram (
+      .clk,
+      .rst,
+      .clear,
+      .clearing,
+      .symbol,
+      .valid(counting ? symbol_valid : 4'b0),
+      .load(load_count),
+      .load_at(book_at[9:0]),
+      .load_count(s_axil_wdata),
+      .ask(builds ? builder_ask : ask),
+      .count(symbol_count)
+  );
+  ceaz_builder builder (
+      .clk,
+      .rst,
+      .start(build),
+      .exact(build_exact),
+      .busy(builds),
+      .ask(builder_ask),
+      .count(symbol_count),
+      .write(built),
+      .write_symbol(built_symbol),
+      .write_code(built_code),
+      .length_at(ask),
+      .length(built_length)
+  );
+
   logic [65:0] streams[SLOTS];
   logic [65:0] drain_streams;
   always_ff @(posedge clk)
-    if (code_done) streams[code_slot] <= {shorter, four, code_shape[49:42], stream_bytes};
+    if (code_done) streams[code_slot] <= {shorter && !counting, four, code_shape[49:42], stream_bytes};
   assign drain_streams = streams[from_slot];
 
   // ---- out ----
@@ -453,5 +499,5 @@ module ceaz_engine #(
   assign chunk_out = beat_out && out_last;
   assign busy      = used != 3'd0 || in_valid || out_valid || m_axis_tvalid;
   logic unused;
-  assign unused = &{1'b0, symbol_valid, drain_shape[50:14], code_shape[41:14], encode_shape[50:42]};
+  assign unused = &{1'b0, drain_shape[50:14], code_shape[41:14], encode_shape[50:42]};
 endmodule

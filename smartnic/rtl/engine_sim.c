@@ -10,7 +10,6 @@
 #include "chunk.h"
 #include "hash.h"
 #include "huffman.h"
-#include "kernels.h"
 #include "model.h"
 #include "plan.h"
 
@@ -99,12 +98,18 @@ static uint32_t reach_of(const struct zmpi_step *l)
     return least;
 }
 
-static void set_registers(struct zmpi_rtl *rtl, const struct zmpi_chunk_rule *rule, int encoder)
+enum { JOB_FLOAT = 1 << 3, JOB_LEVELS = 1 << 4, JOB_HUFFMAN = 1 << 6, JOB_COUNT = 1 << 7 };
+
+static void set_job(struct zmpi_rtl *rtl, const struct zmpi_chunk_rule *rule, uint32_t also)
+{
+    rtl->type->write(rtl->model, MODEL_JOB,
+                     rule->axes | (rule->is_float ? JOB_FLOAT : 0u) |
+                         JOB_LEVELS * (uint32_t)rule->levels | also);
+}
+
+static void set_registers(struct zmpi_rtl *rtl, const struct zmpi_chunk_rule *rule)
 {
     const struct model_type *t = rtl->type;
-    t->write(rtl->model, MODEL_JOB,
-             rule->axes | (uint32_t)rule->is_float << 3 | (uint32_t)rule->levels << 4 |
-                 (uint32_t)(encoder == 2) << 6);
     for (unsigned i = 0; i < ZMPI_STEP_LEVELS; i++) {
         const bool used = (int)i < rule->levels;
         t->write(rtl->model, MODEL_STEP + 4 * i, used ? bits_of(rule->level[i].step) : 0);
@@ -114,7 +119,31 @@ static void set_registers(struct zmpi_rtl *rtl, const struct zmpi_chunk_rule *ru
     }
 }
 
-/* ---- books: the driver chooses them, from samples that the host codes ---- */
+/* ---- books: the engine counts symbols, the driver chooses ---- */
+
+static void command(struct zmpi_rtl *rtl, uint32_t what)
+{
+    rtl->type->write(rtl->model, MODEL_COMMAND, what);
+    while (rtl->type->read(rtl->model, MODEL_STATUS) & 4)
+        ;
+}
+
+static void read_counts(struct zmpi_rtl *rtl, uint32_t count[ZMPI_HUFFMAN_SYMBOLS])
+{
+    for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
+        count[s] = rtl->type->read(rtl->model, MODEL_COUNTS + 4 * s);
+}
+
+void zmpi_rtl_build(struct zmpi_rtl *rtl, const uint32_t count[ZMPI_HUFFMAN_SYMBOLS], bool exact,
+                    struct zmpi_book *book)
+{
+    command(rtl, 1);
+    for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
+        rtl->type->write(rtl->model, MODEL_COUNTS + 4 * s, count[s]);
+    command(rtl, 2 | (exact ? 8 : 0));
+    for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
+        book->length[s] = (unsigned char)rtl->type->read(rtl->model, MODEL_LENGTHS + 4 * s);
+}
 
 static void load_book(struct zmpi_rtl *rtl, const struct zmpi_book *book, unsigned bank)
 {
@@ -135,7 +164,8 @@ struct transfer {
     unsigned char *dst;
     size_t capacity, sent, end, received, begin, at;
     unsigned book, bank;
-    bool too_small;
+    bool sampling, too_small;
+    size_t section; /* the first chunk of the one that samples are from */
     uint32_t words[ZMPI_CHUNK_INPUT_BYTES / 4 + MODEL_MOST_LANES];
 };
 
@@ -158,13 +188,22 @@ static void gather(struct transfer *t, size_t k, size_t extent[3])
         }
 }
 
+static size_t section_chunks(const struct transfer *t)
+{
+    const size_t left = t->plan->chunks - t->section;
+    return left < ZMPI_HUFFMAN_SECTION ? left : ZMPI_HUFFMAN_SECTION;
+}
+
 static bool next_chunk(void *context, struct model_chunk *chunk)
 {
     struct transfer *t = context;
     size_t extent[3];
     if (t->sent == t->end)
         return false;
-    gather(t, t->sent++, extent);
+    size_t k = t->sent++;
+    if (t->sampling)
+        k = t->section + zmpi_huffman_sample(section_chunks(t), k);
+    gather(t, k, extent);
     *chunk = (struct model_chunk){.words = t->words,
                                   .row = (unsigned)extent[2],
                                   .plane = (unsigned)(extent[1] * extent[2]),
@@ -177,6 +216,10 @@ static bool next_chunk(void *context, struct model_chunk *chunk)
 static void take_words(void *context, const uint32_t *words, unsigned count, bool last)
 {
     struct transfer *t = context;
+    if (t->sampling) {
+        t->received += last;
+        return;
+    }
     t->too_small |= t->capacity - t->at < 4 * (size_t)count;
     for (unsigned i = 0; i < count && !t->too_small; i++, t->at += 4)
         zmpi_store32(t->dst + t->at, words[i]);
@@ -208,56 +251,78 @@ static enum zmpi_status run_sections(struct zmpi_rtl *rtl, struct transfer *t,
                                      const struct zmpi_huffman_plan *books)
 {
     enum zmpi_status status = ZMPI_OK;
+    t->sampling = t->too_small = false;
+    t->sent = t->received = 0;
     for (size_t i = 0; i < books->sections && !status; i++) {
-        const size_t left = t->plan->chunks - t->sent;
+        t->section = t->sent;
         if (i == 0 || books->number[i] != t->book) {
             t->book = books->number[i];
             t->bank = !t->bank;
             load_book(rtl, zmpi_huffman_plan_book(books, t->book), t->bank);
         }
-        t->end = t->sent + (left < ZMPI_HUFFMAN_SECTION ? left : ZMPI_HUFFMAN_SECTION);
+        t->end = t->sent + section_chunks(t);
         status = run_chunks(rtl, t);
     }
     return status;
 }
 
-/* zmpi_sample_fn: on the host */
-static size_t sample_chunk(const void *context, size_t k, struct zmpi_chunk_work *work,
-                           unsigned char *dst, size_t *words)
+/* The symbols in the samples of each section. */
+static enum zmpi_status count_sections(struct zmpi_rtl *rtl, struct transfer *t,
+                                       uint32_t (*count)[ZMPI_HUFFMAN_SYMBOLS])
 {
-    struct transfer *t = *(struct transfer *const *)context;
-    size_t extent[3];
-    gather(t, k, extent);
-    const struct zmpi_rows rows = {
-        .at = (unsigned char *)t->words, .row = 4 * extent[2], .plane = 4 * extent[1] * extent[2]};
-    *words = extent[0] * extent[1] * extent[2];
-    return zmpi_kernels()->encode32(t->rule, extent, &rows, dst, work);
+    enum zmpi_status status = ZMPI_OK;
+    t->sampling = true;
+    for (t->section = 0; t->section < t->plan->chunks && !status;
+         t->section += ZMPI_HUFFMAN_SECTION) {
+        command(rtl, 1);
+        t->sent = t->received = 0;
+        t->end = zmpi_huffman_samples(section_chunks(t));
+        status = run_chunks(rtl, t);
+        read_counts(rtl, *count++);
+    }
+    return status;
 }
 
 /* Encoder 2 (format.md 4.9). *worth: the books saved at least the bytes that they take. */
-static enum zmpi_status run_books(struct zmpi_rtl *rtl, struct transfer *t, bool own,
+static enum zmpi_status run_books(struct zmpi_rtl *rtl, struct transfer *t,
+                                  const uint32_t (*count)[ZMPI_HUFFMAN_SYMBOLS], bool own,
                                   size_t *books_size, bool *worth)
 {
     struct zmpi_huffman_plan books;
     const uint32_t saved = rtl->type->read(rtl->model, MODEL_SAVED);
     enum zmpi_status status =
-        zmpi_huffman_choose(t->plan->chunks, t->plan->width, 1, own, sample_chunk, &t, &books);
+        zmpi_huffman_plan_make(&books, t->plan->chunks, t->plan->width, count, own);
+    *worth = true;
     if (status)
         return status;
     const size_t head = zmpi_plan_head(t->plan);
-    t->sent = t->received = 0;
-    t->too_small = false;
     t->begin = t->at = head + books.size;
-    if (t->capacity < t->at)
-        status = ZMPI_ERR_SPACE;
-    else
-        status = run_sections(rtl, t, &books);
+    status = t->capacity < t->at ? ZMPI_ERR_SPACE : run_sections(rtl, t, &books);
+    *worth = !books.size ||
+             (!status && rtl->type->read(rtl->model, MODEL_SAVED) - saved >= books.size / 4);
     if (!status)
         memcpy(t->dst + head, books.bytes, books.size);
     *books_size = books.size;
-    *worth = !books.size ||
-             (!status && rtl->type->read(rtl->model, MODEL_SAVED) - saved >= books.size / 4);
     zmpi_huffman_plan_free(&books);
+    return status;
+}
+
+static enum zmpi_status run_huffman(struct zmpi_rtl *rtl, struct transfer *t, size_t *books_size)
+{
+    const size_t sections = t->plan->chunks / ZMPI_HUFFMAN_SECTION + 1;
+    uint32_t(*count)[ZMPI_HUFFMAN_SYMBOLS] = calloc(sections, sizeof *count);
+    bool worth = true;
+    if (!count)
+        return ZMPI_ERR_MEMORY;
+    set_job(rtl, t->rule, JOB_HUFFMAN | JOB_COUNT);
+    enum zmpi_status status = count_sections(rtl, t, count);
+    const uint32_t(*counted)[ZMPI_HUFFMAN_SYMBOLS] = (const void *)count;
+    set_job(rtl, t->rule, JOB_HUFFMAN);
+    if (!status)
+        status = run_books(rtl, t, counted, true, books_size, &worth);
+    if (!worth && status != ZMPI_ERR_DEVICE)
+        status = run_books(rtl, t, counted, false, books_size, &worth);
+    free(count);
     return status;
 }
 
@@ -268,11 +333,9 @@ static enum zmpi_status run_job(struct zmpi_rtl *rtl, const struct zmpi_job *job
     size_t books = 0;
     enum zmpi_status status;
     if (job->encoder == 2) {
-        bool worth;
-        status = run_books(rtl, t, true, &books, &worth);
-        if (!worth && status != ZMPI_ERR_DEVICE)
-            status = run_books(rtl, t, false, &books, &worth);
+        status = run_huffman(rtl, t, &books);
     } else {
+        set_job(rtl, t->rule, 0);
         t->end = plan->chunks;
         t->begin = t->at = zmpi_plan_head(plan);
         status = run_chunks(rtl, t);
@@ -304,7 +367,7 @@ enum zmpi_status zmpi_rtl_compress(struct zmpi_rtl *rtl, const struct zmpi_job *
     t->capacity = dst_capacity;
     zmpi_plan_rule(job, &rule);
     rule.axes = zmpi_axes_choose(job, src);
-    set_registers(rtl, &rule, job->encoder);
+    set_registers(rtl, &rule);
     status = run_job(rtl, job, t);
     if (!status)
         *size = t->at;

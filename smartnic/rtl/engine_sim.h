@@ -7,6 +7,7 @@
 #define ZMPI_RTL_ENGINE_SIM_H
 
 #include "device.h"
+#include "huffman.h"
 
 struct zmpi_rtl;
 
@@ -31,6 +32,10 @@ bool zmpi_rtl_supports(const struct zmpi_job *job);
 /* As a device's compress (device.h); ZMPI_ERR_UNSUPPORTED if it does not support the job. */
 enum zmpi_status zmpi_rtl_compress(struct zmpi_rtl *rtl, const struct zmpi_job *job, void *dst,
                                    size_t dst_capacity, const void *src, size_t *size);
+
+/* The book that the engine builds from such counts, sorted well or as CEAZ does. */
+void zmpi_rtl_build(struct zmpi_rtl *rtl, const uint32_t count[ZMPI_HUFFMAN_SYMBOLS], bool exact,
+                    struct zmpi_book *book);
 
 struct zmpi_rtl_counts zmpi_rtl_count(struct zmpi_rtl *rtl);
 

@@ -119,6 +119,8 @@ uint32_t read_register(struct model *m, unsigned reg)
         m->clock();
     m->clock();
     m->top.s_axil_arvalid = 0;
+    while (!m->top.s_axil_rvalid)
+        m->clock();
     uint32_t value = m->top.s_axil_rdata;
     m->top.s_axil_rready = 1;
     m->clock();

@@ -19,18 +19,22 @@ enum {
     MODEL_MAGIC = 0x000,
     MODEL_VERSION = 0x004,
     MODEL_LANES = 0x008,
-    MODEL_STATUS = 0x010, /* bit 0: busy, bit 1: a packet was not as long as it said */
-    MODEL_JOB = 0x014,    /* bits 0 to 2: axes, 3: floats, 4 and 5: levels, 6: encoder 2 */
-    MODEL_STEP = 0x020,   /* three of each */
+    MODEL_STATUS = 0x010, /* bit 0: busy, bit 1: a packet was not as long as it said,
+                             bit 2: clearing or building */
+    MODEL_JOB = 0x014,  /* bits 0 to 2: axes, 3: floats, 4 and 5: levels, 6: encoder 2, 7: count */
+    MODEL_STEP = 0x020, /* three of each */
     MODEL_INVERSE = 0x030,
     MODEL_LIMIT = 0x040,
     MODEL_BEATS_IN = 0x050,
     MODEL_BEATS_OUT = 0x054,
     MODEL_CHUNKS = 0x058,
-    MODEL_CYCLES = 0x05C, /* while there was something to do */
-    MODEL_REACH = 0x070,  /* the limit, but for x whose multiple of the step is no float any more */
-    MODEL_SAVED = 0x060,  /* words that encoder 2 saved */
-    MODEL_BOOKS = 0x2000  /* two banks of 1024 codes: bits 0 to 11, length from 12 */
+    MODEL_CYCLES = 0x05C,  /* while there was something to do */
+    MODEL_SAVED = 0x060,   /* words that encoder 2 saved */
+    MODEL_COMMAND = 0x064, /* bit 0: clear the counts, 1: build, 2: into which bank, 3: sort well */
+    MODEL_REACH = 0x070,   /* the limit, but for x whose multiple of the step is no float */
+    MODEL_COUNTS = 0x1000, /* of symbols; to be written after a clear only */
+    MODEL_LENGTHS = 0x2000, /* read: that were built */
+    MODEL_BOOKS = 0x2000    /* write: two banks of 1024 codes; bits 0 to 11, length from 12 */
 };
 #define MODEL_IS_CEAZ 0x5A414543u
 

@@ -1,5 +1,5 @@
 // ceaz_huffman.sv - the residuals of a chunk to one or four streams of codes (format.md 1.4, 4.9), four residuals a
-// cycle; and whether that is shorter than encoder 1.
+// cycle, and more where rows of the memory are zero; and whether that is shorter than encoder 1.
 //
 // Residuals lie in four banks, one for each stream that there would be; a small chunk's single stream goes through all
 // of them. Two chunks have room, here and in the streams' memories: one is written while the one before is read.
@@ -113,38 +113,50 @@ module ceaz_huffman #(
   // ---- streams ----
   logic [32*N-1:0] bank_row[4];
   logic [4*BA-1:0] bank_at;
-  logic [13:0] offset[4];
+  logic [13:0] rows[4];
+  logic [55:0] words_of;
   logic [1:0] from_bank;   // the single stream's
   logic [1:0] from_bank1;
   logic [3:0] advance;
   generate
     for (genvar k = 0; k < 4; k++) begin : stream
-      // Residuals that this stream has left to read.
-      logic [13:0] first, left;
-      logic active, ready, valid1, last1;
-      logic [5:0] lane1;
-      logic [31:0] r1;
+      // Words that are not yet read from the bank, and not yet taken; the row that was read is at hand till all of it
+      // has been taken: word by word, or at once if it is zero.
+      logic [13:0] first, unread, left;
+      logic [5:0] lane, times;
+      logic ready, valid1, last1, take, row_done, skip;
+      logic [32*N-1:0] row;
       assign first = four ? span * 14'(k) : 14'd0;
-      assign active = state == RUN && left != 14'd0;
-      assign advance[k] = active && (!valid1 || ready);
+      assign row = bank_row[four ? k : from_bank1];
+      assign skip = lane == 6'd0 && row == '0;
+      assign times = skip ? (left < LANES ? left[5:0] : LANES[5:0]) : 6'd1;
+      assign last1 = left == {8'b0, times};
+      assign take = valid1 && ready && state == RUN;
+      assign row_done = take && (last1 || lane + times == LANES[5:0]);
+      assign advance[k] = state == RUN && unread != 14'd0 && (!valid1 || row_done);
       always_ff @(posedge clk) begin
         if (begins) begin
-          left <= four ? (count <= first ? 14'd0 : count - first > span ? span : count - first) :
-              k == 0 ? count : 14'd0;
-          offset[k] <= 14'd0;
+          left <= words_of[14*k+:14];
+          unread <= words_of[14*k+:14];
+          rows[k] <= 14'd0;
           valid1 <= 1'b0;
         end else begin
+          if (take) begin
+            left <= left - {8'b0, times};
+            lane <= lane + times;
+          end
+          if (row_done) valid1 <= 1'b0;
           if (advance[k]) begin
-            left <= left - 14'd1;
-            offset[k] <= !four && offset[k] + 14'd1 == span ? 14'd0 : offset[k] + 14'd1;
-            lane1 <= 6'(offset[k] & (LANES - 14'd1));
-            last1 <= left == 14'd1;
+            unread <= unread < LANES ? 14'd0 : unread - LANES;
+            rows[k] <= !four && rows[k] + 14'd1 == span >> LOG ? 14'd0 : rows[k] + 14'd1;
+            lane <= 6'd0;
             valid1 <= 1'b1;
-          end else if (ready) valid1 <= 1'b0;
+          end
         end
       end
-      assign bank_at[BA*k+:BA] = BA'(offset[four ? k : 0] >> LOG);
-      assign r1 = bank_row[four ? k : from_bank1][32*lane1+:32];
+      assign words_of[14*k+:14] = !four ? (k == 0 ? count : 14'd0) :
+          count <= first ? 14'd0 : count - first > span ? span : count - first;
+      assign bank_at[BA*k+:BA] = BA'(rows[four ? k : 0]);
 
       ceaz_memory #(
           .W(32 * N),
@@ -166,7 +178,8 @@ module ceaz_huffman #(
           .clk,
           .rst(rst || begins),
           .runs(all_runs ? 21'h1FFFFF : runs),
-          .r(r1),
+          .r(row[32*lane+:32]),
+          .times,
           .last(last1),
           .valid(valid1 && state == RUN),
           .ready,
@@ -223,7 +236,7 @@ module ceaz_huffman #(
       );
       logic nothing;
       always_ff @(posedge clk)
-        if (begins) nothing <= four ? count <= first : k != 0;
+        if (begins) nothing <= words_of[14*k+:14] == 14'd0;
       assign stream_done[k] = bits_done || nothing;
       ceaz_memory #(
           .W(64),
@@ -243,7 +256,7 @@ module ceaz_huffman #(
     if (begins) from_bank <= 2'd0;
     else if (advance[0]) begin
       from_bank1 <= from_bank;
-      if (!four && offset[0] + 14'd1 == span) from_bank <= from_bank + 2'd1;
+      if (!four && rows[0] + 14'd1 == span >> LOG) from_bank <= from_bank + 2'd1;
     end
   end
   logic [1:0] bits_stream1;

@@ -1,4 +1,5 @@
-// ceaz_symbols.sv - one stream's residuals to symbols (format.md 1.4): a residual in and a symbol out each cycle.
+// ceaz_symbols.sv - one stream's residuals to symbols (format.md 1.4): a residual, or several zeros, in and a symbol out
+// each cycle.
 //
 // Zeros are counted till something else comes; the run and what ends it go through a queue, so that the symbols of a
 // run are written while the next zeros are counted. There are never more symbols than residuals.
@@ -7,6 +8,7 @@ module ceaz_symbols (
     input  logic        rst,
     input  logic [20:0] runs,      // which runs have a code: 2..15, 16, 32 .. 1024
     input  logic [31:0] r,
+    input  logic [ 5:0] times,     // if it is 0: that many of them
     input  logic        last,
     input  logic        valid,
     output logic        ready,
@@ -23,7 +25,7 @@ module ceaz_symbols (
   logic [13:0] zeros, run_in;
   logic push, is_zero;
   assign is_zero = r == 32'b0;
-  assign run_in  = zeros + {13'b0, is_zero};
+  assign run_in  = zeros + (is_zero ? {8'b0, times} : 14'd0);
   assign push    = valid && ready && (!is_zero || last);
 
   logic [46:0] queue[DEPTH];  // last, run, residual

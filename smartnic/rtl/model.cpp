@@ -58,12 +58,23 @@ struct model {
     MODEL top{&context};
     uint64_t random = 0;
 
+    /* What follows from the inputs, before the edge. */
+    void settle()
+    {
+        top.aclk = 0;
+        top.eval();
+    }
+
     /* The rising edge sees what was set before; outputs are read behind it. */
     void clock()
     {
+        settle();
+        edge();
+    }
+
+    void edge()
+    {
         top.aclk = 1;
-        top.eval();
-        top.aclk = 0;
         top.eval();
     }
 
@@ -100,7 +111,7 @@ void write_register(struct model *m, unsigned reg, uint32_t value)
     m->top.s_axil_awaddr = reg;
     m->top.s_axil_wdata = value;
     m->top.s_axil_awvalid = m->top.s_axil_wvalid = 1;
-    m->top.eval();
+    m->settle();
     while (!m->top.s_axil_awready)
         m->clock();
     m->clock();
@@ -114,7 +125,7 @@ uint32_t read_register(struct model *m, unsigned reg)
 {
     m->top.s_axil_araddr = reg;
     m->top.s_axil_arvalid = 1;
-    m->top.eval();
+    m->settle();
     while (!m->top.s_axil_arready)
         m->clock();
     m->clock();
@@ -163,7 +174,7 @@ bool run_model(struct model *m, const struct model_io *io)
             m->top.s_axis_tvalid = 1;
         }
         m->top.m_axis_tready = !m->chance(io->stall_out);
-        m->top.eval();
+        m->settle();
         const bool sent = m->top.s_axis_tvalid && m->top.s_axis_tready;
         if (m->top.m_axis_tvalid && m->top.m_axis_tready) {
             uint32_t words[LANES];
@@ -172,7 +183,7 @@ bool run_model(struct model *m, const struct model_io *io)
             done += m->top.m_axis_tlast;
             idle = 0;
         }
-        m->clock();
+        m->edge();
         if (sent) {
             m->top.s_axis_tvalid = 0;
             s.at += LANES;

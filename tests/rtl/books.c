@@ -1,8 +1,6 @@
 /* books.c - the engine's books are those of the codec for the same counts, with the exact and with
  * the approximate sort. */
-#include "kit.h"
-
-#include "engine_sim.h"
+#include "compare.h"
 
 enum { SYMBOLS = ZMPI_HUFFMAN_SYMBOLS };
 
@@ -21,10 +19,9 @@ static void check(struct zmpi_rtl *rtl, const uint32_t count[SYMBOLS], const cha
 
 Test(rtl, books)
 {
-    struct zmpi_rtl *rtl = zmpi_rtl_open(4);
+    struct zmpi_rtl *rtl = open_engine(4);
     struct kit_random r = {8};
     uint32_t count[SYMBOLS] = {0};
-    cr_assert_not_null(rtl);
     check(rtl, count, "nothing");
     for (unsigned s = 0; s < 32; s++) /* as deep as a tree can be */
         count[s] = 1u << s;

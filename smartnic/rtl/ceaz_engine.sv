@@ -170,30 +170,30 @@ module ceaz_engine #(
   logic encode_done, code_done, drain_done;
   logic [50:0] shape[BUFFERS];
   logic [2:0] judged[BUFFERS];
-  function automatic logic [1:0] next(input logic [1:0] i, input int n);
-    next = int'({30'b0, i}) == n - 1 ? 2'd0 : i + 2'd1;
+  function automatic logic [1:0] next(input logic [1:0] i, input logic [1:0] last);
+    next = i == last ? 2'd0 : i + 2'd1;
   endfunction
   assign room = !load_first || used != 3'(BUFFERS);
   always_ff @(posedge clk) begin
     if (load_write && load_first) shape[loading] <= in_user;
-    if (load_write && load_last) loading <= next(loading, BUFFERS);
+    if (load_write && load_last) loading <= next(loading, 2'(BUFFERS - 1));
     if (load_done) begin
       judged[judging] <= {coarse, level};
-      judging         <= next(judging, BUFFERS);
+      judging         <= next(judging, 2'(BUFFERS - 1));
     end
     if (encode_done) begin
-      encoding    <= next(encoding, BUFFERS);
-      to_slot     <= next(to_slot, SLOTS);
+      encoding    <= next(encoding, 2'(BUFFERS - 1));
+      to_slot     <= next(to_slot, 2'(SLOTS - 1));
       encode_half <= !encode_half;
     end
     if (code_done) begin
-      coding    <= next(coding, BUFFERS);
-      code_slot <= next(code_slot, SLOTS);
+      coding    <= next(coding, 2'(BUFFERS - 1));
+      code_slot <= next(code_slot, 2'(SLOTS - 1));
       code_half <= !code_half;
     end
     if (drain_done) begin
-      draining   <= next(draining, BUFFERS);
-      from_slot  <= next(from_slot, SLOTS);
+      draining   <= next(draining, 2'(BUFFERS - 1));
+      from_slot  <= next(from_slot, 2'(SLOTS - 1));
       drain_half <= !drain_half;
     end
     used    <= used + {2'b0, load_write && load_first} - {2'b0, drain_done};

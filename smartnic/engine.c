@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#ifdef ZMPI_RTL
+#include "rtl/nic_engine.h"
+#endif
+
 static const char *always(void)
 {
     return NULL;
@@ -16,6 +20,10 @@ static enum zmpi_status by_cpu(const struct zmpi_job *job, void *dst, size_t dst
 
 static const struct nic_engine table[] = {
     {"cpu", "the codec on this machine's cores", always, by_cpu},
+#ifdef ZMPI_RTL
+    {"rtl-sim", "the engine in hardware, simulated: slow, for tests", zmpi_rtl_engine_start,
+     zmpi_rtl_engine_compress},
+#endif
 };
 
 const struct nic_engine *nic_engine(size_t i)

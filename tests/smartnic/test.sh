@@ -222,7 +222,8 @@ options)
     done
     ;;
 mpi)
-    serve zmpi-nicd --timeout 30
+    serve zmpi-nicd --timeout 30 --engine "${ZMPI_TEST_ENGINE:-cpu}"
+    by_daemon 1 1 large 100000
     run() {
         # shellcheck disable=SC2086 # MPIEXEC may have arguments
         $MPIEXEC -n 2 env LD_PRELOAD="$ZMPI_TEST_LIB:$ZMPI_TEST_FIXED" ZMPI_DEVICE="$1" ZMPI_ERROR_BOUND=rel=1e-3 \

@@ -21,7 +21,7 @@ struct zmpi_rtl {
 
 struct zmpi_rtl *zmpi_rtl_open(unsigned lanes)
 {
-    static const struct model_type *const types[] = {&model_1, &model_4, &model_32};
+    static const struct model_type *const types[] = {&model_4, &model_32};
     struct zmpi_rtl *rtl = calloc(1, sizeof *rtl);
     for (size_t i = 0; rtl && i < sizeof types / sizeof *types; i++)
         if (types[i]->lanes == lanes) {

@@ -13,16 +13,10 @@
 namespace
 {
 
-/* Ports of up to 32, of up to 64 and of more bits are different types. */
 template <size_t n> void put_words(VlWide<n> &port, const uint32_t *words)
 {
     for (size_t i = 0; i < n; i++)
         port[i] = words[i];
-}
-
-void put_words(IData &port, const uint32_t *words)
-{
-    port = *words;
 }
 
 template <size_t n> void get_words(const VlWide<n> &port, uint32_t *words)
@@ -31,11 +25,7 @@ template <size_t n> void get_words(const VlWide<n> &port, uint32_t *words)
         words[i] = port[i];
 }
 
-void get_words(const IData &port, uint32_t *words)
-{
-    *words = port;
-}
-
+/* Of up to 64 bits, and of more. */
 template <size_t n> unsigned kept_bytes(const VlWide<n> &port)
 {
     unsigned bytes = 0;

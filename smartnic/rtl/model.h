@@ -68,7 +68,7 @@ struct model_type {
     bool (*run)(struct model *m, const struct model_io *io);
 };
 
-extern const struct model_type model_1, model_4, model_32;
+extern const struct model_type model_4, model_32;
 
 #ifdef __cplusplus
 }

@@ -450,6 +450,7 @@ const struct zmpi_device *zmpi_device_cpu(void)
         .size = sizeof cpu,
         .abi = ZMPI_DEVICE_ABI,
         .memory = ZMPI_MEMORY_HOST,
+        .encoders = 1u << ZMPI_FLE | 1u << ZMPI_HUFFMAN,
         .name = "cpu",
         .probe = cpu_probe,
         .cost = cpu_cost,

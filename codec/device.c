@@ -270,7 +270,9 @@ enum zmpi_status zmpi_device_move(const struct zmpi_device *holder, void *dst, c
 
 const struct zmpi_device *zmpi_device_for(const struct zmpi_device *device, int encoder)
 {
-    return encoder == ZMPI_FLE ? device : zmpi_device_cpu();
+    return encoder > 0 && encoder < 32 && (device->encoders >> encoder & 1) != 0
+               ? device
+               : zmpi_device_cpu();
 }
 
 const struct zmpi_device *zmpi_device_find(const char *name, size_t bytes, const char **why)

@@ -62,10 +62,11 @@ void zmpi_range_scan(enum zmpi_type type, const void *src, size_t count, double 
                      int threads, struct zmpi_range *range);
 
 struct zmpi_device {
-    size_t size;      /* sizeof(struct zmpi_device): set first, checked first */
-    unsigned abi;     /* ZMPI_DEVICE_ABI */
-    unsigned memory;  /* mask of enum zmpi_memory that compress and decompress accept */
-    const char *name; /* "cpu", "cuda", ... */
+    size_t size;       /* sizeof(struct zmpi_device): set first, checked first */
+    unsigned abi;      /* ZMPI_DEVICE_ABI */
+    unsigned memory;   /* mask of enum zmpi_memory that compress and decompress accept */
+    unsigned encoders; /* mask of 1 << enum zmpi_encoder that compress has */
+    const char *name;  /* "cpu", "cuda", ... */
     /* NULL if usable now, else a static text saying what is missing. May be slow the first time. */
     const char *(*probe)(void);
     /* Estimated seconds to compress (or decompress) `bytes`; used by `auto`, before the probe. */

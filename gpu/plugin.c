@@ -11,6 +11,7 @@
 
 #include "calls.h"
 #include "rate.h"
+#include "stream.h"
 
 /* Compute capability of the oldest GPUs that the kernels are built for. */
 enum { LEAST_MAJOR = 7, LEAST_MINOR = 5 };
@@ -144,6 +145,7 @@ const struct zmpi_device *zmpi_device_plugin(void)
         .size = sizeof device,
         .abi = ZMPI_DEVICE_ABI,
         .memory = ZMPI_MEMORY_HOST | ZMPI_MEMORY_GPU,
+        .encoders = 1u << ZMPI_FLE,
         .name = "cuda",
         .probe = probe,
         .cost = cost,

@@ -11,11 +11,13 @@ cd "$(dirname "$0")/.."
 
 need_packages cmake ninja-build gcc gfortran pkg-config python3 libc6-dev \
     libopenmpi-dev openmpi-bin libmpich-dev mpich libxxhash-dev libinih-dev libcriterion-dev \
-    gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+    libfabric-dev nettle-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 # Programs of other people's libraries: what cannot be installed is not tested.
 (need_packages python3-mpi4py libhdf5-openmpi-dev hdf5-tools libpnetcdf-dev pnetcdf-bin) ||
     echo "== not all tested here: programs of mpi4py, HDF5 and PnetCDF"
 (need_packages iproute2 util-linux libfuse3-dev) || echo "== not all tested here: a cluster on one machine, slow storage"
+
+(need_packages verilator g++) || echo "== not tested here: the engine in hardware (no verilator)"
 
 jobs=$(nproc)
 
@@ -43,7 +45,7 @@ else
     echo "== not tested here: NEON kernels (no aarch64-linux-gnu-gcc or no qemu-aarch64)"
 fi
 
-echo "== not tested here: CUDA on a GPU (an emulator runs it), wafer and SmartNIC devices, more than one machine, parallel file systems"
+echo "== not tested here: CUDA on a GPU (an emulator runs it), wafer devices, SmartNIC hardware, more than one machine, parallel file systems"
 
 # One CTest run over all builds, so that one summary stands at the end.
 mkdir -p build-all

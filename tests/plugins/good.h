@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "stream.h"
 
 const struct zmpi_device *zmpi_device_plugin(void);
 
@@ -48,8 +49,8 @@ static enum zmpi_status copy_decompress(void *dst, size_t dst_capacity, const vo
 #define GOOD_DEVICE(device_name)                                                                   \
     {                                                                                              \
         .size = sizeof(struct zmpi_device), .abi = ZMPI_DEVICE_ABI, .memory = ZMPI_MEMORY_HOST,    \
-        .name = (device_name), .probe = probe_fine, .cost = cost_nothing,                          \
-        .compress = copy_compress, .decompress = copy_decompress,                                  \
+        .encoders = 1u << ZMPI_FLE, .name = (device_name), .probe = probe_fine,                    \
+        .cost = cost_nothing, .compress = copy_compress, .decompress = copy_decompress,            \
     }
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "device.h"
 #include "log.h"
+#include "stream.h"
 
 Test(device, cpu_is_always_there)
 {
@@ -54,6 +55,17 @@ static void refused(const char *name, const char *reason)
     cr_assert_null(zmpi_device_find(name, 0, &why), "%s was taken", name);
     cr_assert_not_null(why);
     cr_assert_not_null(strstr(why, reason), "%s: \"%s\" does not say \"%s\"", name, why, reason);
+}
+
+Test(device, encoders_that_it_lacks, .init = use_plugins)
+{
+    const char *why = NULL;
+    const struct zmpi_device *d = zmpi_device_find("test", 0, &why), *cpu = zmpi_device_cpu();
+    cr_assert_not_null(d, "%s", why);
+    cr_assert_eq(zmpi_device_for(d, ZMPI_FLE), d);
+    cr_assert_eq(zmpi_device_for(d, ZMPI_HUFFMAN), cpu);
+    cr_assert_eq(zmpi_device_for(cpu, ZMPI_HUFFMAN), cpu);
+    cr_assert_eq(zmpi_device_for(d, 99), cpu);
 }
 
 Test(device, good_plugin, .init = use_plugins)

@@ -118,6 +118,7 @@ Test(options, values)
     text[1024] = 0;
     all("config", LIST("", "r.ini"), LIST(text));
     all("plugin_path", LIST("", "/a:/b"), LIST(text));
+    all("nic", LIST("", "/run/nic"), LIST(text));
 }
 
 Test(options, fields)

@@ -1,0 +1,494 @@
+/* client.c - the thread that talks to zmpi-nicd (client.h). */
+#define _GNU_SOURCE // pthread_timedjoin_np
+#include "client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <rdma/fi_errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Messages that may arrive while none is looked at; messages on their way out. */
+enum { RECEIVES = 16, SENDS = 64 };
+
+/* A daemon that says "wait" is waited for so many timeouts. */
+enum { PATIENCE = 20 };
+
+static struct client {
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    const char *path;
+    pthread_t thread;
+    pid_t pid; /* of the process that has the thread; 0: none yet */
+    pid_t tid;
+    int event;              /* wakes the thread */
+    struct nic_call *fresh; /* calls that it has not seen */
+    bool quit, stuck;
+    double timeout;   /* the last one that the thread has read */
+    atomic_uint tick; /* moves as long as the thread does */
+
+    /* The thread's own: */
+    struct nic_place place;
+    struct nic_fabric fabric;
+    enum { CLOSED, GREETED, WELCOMED } state;
+    fi_addr_t daemon;
+    unsigned char nonce[NIC_NONCE], key[NIC_KEY];
+    uint64_t session, last_id, most;
+    double greeted;
+    struct nic_call *active;
+    char failure[200]; /* "" as long as there is none */
+    bool dismissed;    /* the daemon needed our place for others: greet again */
+    bool turned_away;  /* it has no place for us */
+} client = {.lock = PTHREAD_MUTEX_INITIALIZER, .timeout = 5};
+
+static void fail(struct client *c, const char *what, const char *why)
+{
+    if (!c->failure[0])
+        snprintf(c->failure, sizeof c->failure, "zmpi-nicd of %.80s: %.60s%s%.40s", c->path, what,
+                 *why ? ": " : "", why);
+}
+
+/* ---- calls ---- */
+
+static void finish(struct client *c, struct nic_call *call)
+{
+    nic_memory_close(&call->raw_memory);
+    nic_memory_close(&call->out_memory);
+    pthread_mutex_lock(&c->lock);
+    call->done = true;
+    pthread_cond_broadcast(&c->done);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void unlink_call(struct client *c, struct nic_call *call)
+{
+    struct nic_call **p = &c->active;
+    while (*p != call)
+        p = &(*p)->next;
+    *p = call->next;
+}
+
+static void finish_with(struct client *c, struct nic_call *call, const struct nic_reply *reply)
+{
+    unlink_call(c, call);
+    call->reply = *reply;
+    finish(c, call);
+}
+
+static void close_session(struct client *c)
+{
+    if (c->state != CLOSED)
+        nic_fabric_close(&c->fabric);
+    c->state = CLOSED;
+    c->failure[0] = 0;
+    c->dismissed = c->turned_away = false;
+}
+
+/* Nothing of this session counts any more. Those who wait are told before anything is closed: a
+ * provider whose peer died in the wrong moment may not return from that. */
+static void end_session(struct client *c)
+{
+    struct nic_call *call;
+    while ((call = c->active) != NULL) {
+        c->active = call->next;
+        call->failed = true;
+        memcpy(call->problem, c->failure, sizeof call->problem);
+        finish(c, call);
+    }
+    close_session(c);
+}
+
+/* What was asked is asked again, in a new session. */
+static void renew_session(struct client *c)
+{
+    for (struct nic_call *call = c->active; call; call = call->next) {
+        nic_memory_close(&call->raw_memory);
+        nic_memory_close(&call->out_memory);
+        call->id = 0;
+    }
+    close_session(c);
+}
+
+static void go_away(struct client *c)
+{
+    while (c->active)
+        finish_with(c, c->active, &(struct nic_reply){.outcome = NIC_BUSY});
+    close_session(c);
+}
+
+/* ---- messages ---- */
+
+static void sent(struct nic_op *op, int error, size_t got)
+{
+    struct client *c = op->owner;
+    (void)got;
+    nic_slot_give(&c->fabric, (struct nic_slot *)op);
+    if (error)
+        fail(c, "cannot be reached", fi_strerror(error));
+}
+
+static bool send_message(struct client *c, const unsigned char *bytes, size_t size)
+{
+    struct nic_slot *slot = nic_slot_take(&c->fabric);
+    if (!slot)
+        return false;
+    memcpy(slot->bytes, bytes, size);
+    slot->op.kind = NIC_SEND;
+    slot->op.bytes = size;
+    slot->op.peer = c->daemon;
+    slot->op.done = sent;
+    slot->op.owner = c;
+    nic_post(&c->fabric, &slot->op);
+    return true;
+}
+
+static void on_welcome(struct client *c, const struct nic_head *head, const unsigned char *src)
+{
+    struct nic_welcome m;
+    if (c->state != GREETED || !nic_welcome_read(src, &m) ||
+        memcmp(m.client_nonce, c->nonce, NIC_NONCE) != 0)
+        return;
+    nic_session_key(c->place.secret, m.client_nonce, m.server_nonce, c->key);
+    c->session = head->session;
+    c->most = m.most;
+    c->last_id = 0;
+    c->state = WELCOMED;
+}
+
+static void on_refused(struct client *c, const struct nic_head *head, const unsigned char *src)
+{
+    struct nic_refused m;
+    char why[60];
+    if (c->state != GREETED || !nic_refused_read(src, &m) ||
+        memcmp(m.client_nonce, c->nonce, NIC_NONCE) != 0)
+        return;
+    if (m.reason == NIC_TOO_MANY_CLIENTS) {
+        c->turned_away = true;
+        return;
+    }
+    if (m.reason == NIC_OTHER_VERSION)
+        snprintf(why, sizeof why, "it speaks version %u of the protocol, not %d", head->version,
+                 NIC_VERSION);
+    else
+        snprintf(why, sizeof why, "it is of zmpi %u.%u.%u, not %s", m.codec >> 16,
+                 m.codec >> 8 & 255, m.codec & 255, zmpi_version());
+    fail(c, "refuses us", why);
+}
+
+static void on_reply(struct client *c, const struct nic_head *head, const unsigned char *src)
+{
+    struct nic_reply reply;
+    struct nic_call *call = c->active;
+    while (call && (call->id == 0 || call->id != head->id))
+        call = call->next;
+    if (!call)
+        return; /* a late one */
+    call->heard = nic_seconds();
+    if (head->type == NIC_REPLY && nic_reply_read(src, &reply))
+        finish_with(c, call, &reply);
+}
+
+/* What is not from our daemon, or not of this session, is as if it had not come. */
+static void on_message(struct client *c, const unsigned char *src, size_t size)
+{
+    struct nic_head head;
+    if (!nic_head_read(src, size, &head))
+        return;
+    const bool greeting = head.type == NIC_WELCOME || head.type == NIC_REFUSED;
+    if (!greeting && (c->state != WELCOMED || head.session != c->session))
+        return;
+    if (!nic_message_check(src, size, greeting ? c->place.secret : c->key))
+        return;
+    if (head.type == NIC_WELCOME)
+        on_welcome(c, &head, src);
+    else if (head.type == NIC_REFUSED)
+        on_refused(c, &head, src);
+    else if (head.type == NIC_BYE)
+        c->dismissed = true;
+    else
+        on_reply(c, &head, src);
+}
+
+static void received(struct nic_op *op, int error, size_t got)
+{
+    struct client *c = op->owner;
+    if (!error)
+        on_message(c, op->buffer, got);
+    if (error != FI_ECANCELED)
+        nic_post(&c->fabric, op);
+}
+
+/* ---- a session ---- */
+
+static void receive(struct client *c)
+{
+    for (int i = 0; i < RECEIVES; i++) {
+        struct nic_slot *slot = nic_slot_take(&c->fabric);
+        slot->op.kind = NIC_RECEIVE;
+        slot->op.bytes = NIC_MESSAGE_MAX;
+        slot->op.done = received;
+        slot->op.owner = c;
+        nic_post(&c->fabric, &slot->op);
+    }
+}
+
+static void greet(struct client *c)
+{
+    unsigned char message[NIC_MESSAGE_MAX];
+    struct nic_hello hello = {.codec = nic_codec(), .address_size = c->fabric.address_size};
+    memcpy(hello.address, c->fabric.address, hello.address_size);
+    if (!nic_random(c->nonce, NIC_NONCE)) {
+        fail(c, "no random numbers", "");
+        return;
+    }
+    memcpy(hello.nonce, c->nonce, NIC_NONCE);
+    c->greeted = nic_seconds();
+    send_message(c, message, nic_hello_write(message, &hello, c->place.secret));
+}
+
+/* The file is read anew each time: another daemon may have made it since. */
+static void open_session(struct client *c)
+{
+    char message[256];
+    const char *what;
+    if (!nic_place_read(c->path, &c->place, message)) {
+        snprintf(c->failure, sizeof c->failure, "%.190s", message);
+        return;
+    }
+    pthread_mutex_lock(&c->lock);
+    c->timeout = c->place.timeout;
+    pthread_mutex_unlock(&c->lock);
+    int error =
+        nic_fabric_open(&c->fabric, c->place.provider, NULL, &c->place, RECEIVES + SENDS, &what);
+    if (error) {
+        fail(c, what, fi_strerror(-error));
+        return;
+    }
+    c->state = GREETED;
+    error = nic_peer_add(&c->fabric, c->place.address, &c->daemon);
+    if (error) {
+        fail(c, "its address is none for this provider", c->place.provider);
+        return;
+    }
+    receive(c);
+    greet(c);
+}
+
+static void send_call(struct client *c, struct nic_call *call)
+{
+    unsigned char message[NIC_MESSAGE_MAX];
+    struct nic_request *m = &call->request;
+    if (m->raw.bytes + m->out.bytes > c->most) {
+        finish_with(c, call, &(struct nic_reply){.outcome = NIC_TOO_LARGE});
+        return;
+    }
+    if (!c->fabric.free_slots)
+        return;
+    int error = nic_memory_open(&c->fabric, call->raw->at, (size_t)m->raw.bytes, FI_REMOTE_READ,
+                                &call->raw_memory);
+    if (!error)
+        error = nic_memory_open(&c->fabric, call->out->at, (size_t)m->out.bytes, FI_REMOTE_WRITE,
+                                &call->out_memory);
+    if (error) {
+        fail(c, "fi_mr_reg", fi_strerror(-error));
+        return;
+    }
+    m->raw.address = call->raw_memory.address;
+    m->raw.key = call->raw_memory.key;
+    m->out.address = call->out_memory.address;
+    m->out.key = call->out_memory.key;
+    call->id = ++c->last_id;
+    call->heard = nic_seconds();
+    send_message(c, message, nic_request_write(message, c->session, call->id, m, c->key));
+}
+
+static void look_at_clock(struct client *c)
+{
+    const double now = nic_seconds(), timeout = c->place.timeout;
+    if (c->state == GREETED && now - c->greeted > timeout)
+        fail(c, "no answer", "");
+    for (struct nic_call *call = c->active; call; call = call->next)
+        if (call->id && now - call->heard > timeout)
+            fail(c, "has fallen silent", "");
+        else if (now - call->begun > PATIENCE * timeout)
+            fail(c, "takes too long", "");
+}
+
+/* ---- the thread ---- */
+
+static void take_fresh(struct client *c)
+{
+    pthread_mutex_lock(&c->lock);
+    struct nic_call *call = c->fresh, *next;
+    c->fresh = NULL;
+    pthread_mutex_unlock(&c->lock);
+    for (; call; call = next) {
+        next = call->next;
+        call->next = c->active;
+        call->begun = nic_seconds();
+        c->active = call;
+    }
+}
+
+static void work(struct client *c, unsigned *idle)
+{
+    struct nic_call *next;
+    if (c->state == CLOSED)
+        open_session(c);
+    for (struct nic_call *call = c->active; call && c->state == WELCOMED; call = next) {
+        next = call->next;
+        if (call->id == 0 && !c->failure[0])
+            send_call(c, call);
+    }
+    int done = c->failure[0] ? 0 : nic_progress(&c->fabric);
+    if (done < 0)
+        fail(c, "the fabric does not work any more", "");
+    look_at_clock(c);
+    if (c->failure[0] || c->dismissed || c->turned_away) {
+        (c->failure[0] ? end_session : c->dismissed ? renew_session : go_away)(c);
+        return;
+    }
+    *idle = done > 0 ? 0 : *idle + 1;
+    if (done == 0 && c->active)
+        nic_wait(&c->fabric, c->event, *idle, 20);
+}
+
+/* Not answered: a daemon that does not hear it finds out by itself. */
+static void say_bye(struct client *c)
+{
+    unsigned char message[NIC_MESSAGE_MAX];
+    const double until = nic_seconds() + 0.2;
+    if (c->state == WELCOMED &&
+        send_message(c, message, nic_empty_write(message, NIC_BYE, c->session, 0, c->key)))
+        while (nic_progress(&c->fabric) == 0 && nic_seconds() < until)
+            nic_wait(&c->fabric, -1, 0, 10);
+}
+
+static bool quitting(struct client *c)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool quit = c->quit;
+    pthread_mutex_unlock(&c->lock);
+    return quit;
+}
+
+static void *run(void *context)
+{
+    struct client *c = context;
+    unsigned idle = 0;
+    pthread_mutex_lock(&c->lock);
+    c->tid = (pid_t)syscall(SYS_gettid);
+    pthread_mutex_unlock(&c->lock);
+    while (!quitting(c)) {
+        atomic_fetch_add(&c->tick, 1);
+        take_fresh(c);
+        if (c->active) {
+            work(c, &idle);
+            continue;
+        }
+        struct pollfd fd = {.fd = c->event, .events = POLLIN};
+        uint64_t n;
+        if (poll(&fd, 1, -1) > 0 && read(c->event, &n, sizeof n) < 0)
+            continue;
+    }
+    say_bye(c);
+    end_session(c);
+    return NULL;
+}
+
+/* ---- those that ask ---- */
+
+static void wake(struct client *c)
+{
+    const uint64_t one = 1;
+    ssize_t written = write(c->event, &one, sizeof one);
+    (void)written;
+}
+
+/* At the end of the process, before libfabric's own: the thread is not to be in there then. */
+static void say_good_bye(void)
+{
+    struct client *c = &client;
+    struct timespec until;
+    pthread_mutex_lock(&c->lock);
+    const bool mine = c->pid == getpid() && !c->stuck;
+    c->quit = true;
+    pthread_mutex_unlock(&c->lock);
+    if (!mine)
+        return;
+    wake(c);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 2;
+    pthread_timedjoin_np(c->thread, NULL, &until);
+}
+
+static bool start(struct client *c, const char *path)
+{
+    sigset_t all, before;
+    pthread_condattr_t attr;
+    if (c->pid == getpid())
+        return true;
+    if (c->pid != 0) /* a child: the thread has stayed with its parent */
+        return false;
+    c->path = path;
+    c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->done, &attr);
+    sigfillset(&all); /* the program's signals are for its own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (c->event >= 0 && atexit(say_good_bye) == 0 && pthread_create(&c->thread, NULL, run, c) == 0)
+        c->pid = getpid();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return c->pid != 0;
+}
+
+/* It did not move for longer than it may take for anything: it spins in a lock that a dead process
+ * holds, in memory that it shared with us. So that it costs nobody anything it gets only time that
+ * nobody else wants. */
+static bool is_stuck(struct client *c, unsigned looks)
+{
+    if (looks < 2 * c->timeout + 5) /* opening a fabric takes a second or two */
+        return c->stuck;
+    const struct sched_param none = {0};
+    c->stuck = true;
+    sched_setscheduler(c->tid, SCHED_IDLE, &none);
+    return true;
+}
+
+bool nic_client_ask(const char *place, struct nic_call *call)
+{
+    struct client *c = &client;
+    unsigned looks = 0, tick;
+    pthread_mutex_lock(&c->lock);
+    if (c->stuck || !start(c, place)) {
+        call->failed = true;
+        snprintf(call->problem, sizeof call->problem, "%s",
+                 c->stuck ? "the thread that talks to zmpi-nicd is stuck"
+                          : "no thread to ask zmpi-nicd with");
+        pthread_mutex_unlock(&c->lock);
+        return true;
+    }
+    call->next = c->fresh;
+    c->fresh = call;
+    wake(c);
+    /* Once a second; so that a process that was stopped for long sees nothing wrong. */
+    while (!call->done && !is_stuck(c, looks)) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec++;
+        tick = atomic_load(&c->tick);
+        if (pthread_cond_timedwait(&c->done, &c->lock, &until) == ETIMEDOUT)
+            looks = tick == atomic_load(&c->tick) ? looks + 1 : 0;
+    }
+    const bool done = call->done;
+    pthread_mutex_unlock(&c->lock);
+    return done;
+}

@@ -1,0 +1,35 @@
+/*
+ * client.h - the plug-in's side of the protocol: one thread for the process, which owns the fabric
+ * and the session, and is asked by those that compress. They touch nothing of libfabric, so that
+ * none of them can be held up in it for longer than the timeout.
+ */
+#ifndef ZMPI_NIC_CLIENT_H
+#define ZMPI_NIC_CLIENT_H
+
+#include "blocks.h"
+#include "fabric.h"
+#include "place.h"
+
+/* One request. The caller fills in the first three and zeroes the rest. */
+struct nic_call {
+    struct nic_request request; /* but for the addresses and keys */
+    struct nic_block *raw, *out;
+    struct nic_call *next;
+    struct nic_memory raw_memory, out_memory;
+    uint64_t id; /* 0: not sent */
+    double begun, heard;
+    bool done;
+    /* What came of it, when it is done: */
+    bool failed; /* `problem` says why; the daemon may still write to `out` */
+    char problem[200];
+    struct nic_reply reply; /* not failed */
+};
+
+/*
+ * Send the request and wait for the reply, or for the end of the timeout. False: the thread is
+ * stuck, *call and its blocks are not to be touched any more, and there is no use in asking again.
+ * place: what ZMPI_NIC names.
+ */
+bool nic_client_ask(const char *place, struct nic_call *call);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * engine.h - what compresses inside zmpi-nicd: the CPU's codec on the cores of a SmartNIC, or a
+ * model of its hardware. Every engine makes the bytes that the CPU makes (docs/format.md part 4).
+ *
+ * To add one: its struct here, and its row in engine.c.
+ */
+#ifndef ZMPI_NIC_ENGINE_H
+#define ZMPI_NIC_ENGINE_H
+
+#include "device.h"
+
+struct nic_engine {
+    const char *name, *help;
+    /* NULL if it can be used, else what is missing. Once, before the first job. */
+    const char *(*start)(void);
+    /* As in struct zmpi_device. From several threads at once; ZMPI_ERR_UNSUPPORTED for jobs that
+     * it does not do: the client's CPU does them. */
+    enum zmpi_status (*compress)(const struct zmpi_job *job, void *dst, size_t dst_capacity,
+                                 const void *src, size_t *size);
+};
+
+/* i = 0, 1, ... until NULL. */
+const struct nic_engine *nic_engine(size_t i);
+const struct nic_engine *nic_engine_find(const char *name);
+
+#endif

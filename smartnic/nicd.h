@@ -1,0 +1,116 @@
+/*
+ * nicd.h - inside zmpi-nicd. One thread owns the fabric, the clients and their requests; workers
+ * run the engine. A request goes
+ *
+ *     queued --memory free--> pulled in pieces --> engine --> pushed in pieces --> replied
+ */
+#ifndef ZMPI_NICD_H
+#define ZMPI_NICD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "blocks.h"
+#include "engine.h"
+#include "fabric.h"
+#include "place.h"
+
+/* What is asked for at once; two are under way, so that one is there when the next is asked for. */
+enum { NICD_PIECE = 1 << 20 };
+
+struct nicd_settings {
+    const struct nic_engine *engine;
+    const char *provider, *listen;
+    size_t memory;             /* bytes of data and results that are here at once */
+    unsigned queue;            /* requests that wait */
+    unsigned clients, threads; /* at most */
+    double timeout;            /* seconds, for clients */
+    bool verbose;
+};
+
+struct nicd;
+
+struct nicd_request {
+    struct nicd_request *next;          /* of the client's queue; of those that the workers have */
+    struct nicd_request *later, **here; /* all that are admitted */
+    struct nicd *server;
+    struct nicd_client *client;
+    uint64_t id;
+    struct nic_request m;
+    struct nic_block *in, *out;
+    struct nic_memory in_memory, out_memory;
+    size_t holds;        /* bytes of in and out */
+    struct nic_op op[2]; /* pieces under way */
+    unsigned flying;     /* so many */
+    int error;           /* of one of them */
+    size_t asked;        /* bytes that are here, there, or under way */
+    double moved, told;  /* last time that a piece arrived, that the client was told to wait */
+    bool parked;         /* the client has stopped: what it holds is not counted any more */
+    struct nic_reply reply;
+};
+
+struct nicd_client {
+    struct nicd_client *next, *previous; /* in a circle */
+    struct nicd *server;
+    uint64_t session, last_id;
+    unsigned char key[NIC_KEY];
+    unsigned char address[NIC_ADDRESS_MAX];
+    fi_addr_t peer;
+    double heard;
+    uint64_t served, served_before;     /* its requests; all that were before it came */
+    struct nicd_request *first, **last; /* queued */
+    unsigned active;                    /* requests admitted, messages under way */
+    bool gone;                          /* freed when nothing is active any more */
+};
+
+struct nicd {
+    struct nicd_settings set;
+    struct nic_fabric fabric;
+    struct nic_place place;
+    struct nic_blocks blocks;
+    struct nicd_client *turn; /* of the circle: whose request is next; NULL: no clients */
+    unsigned client_count;
+    unsigned queued, admitted;
+    struct nicd_request *all; /* admitted */
+    size_t used, parked;      /* bytes of admitted requests; of those that are parked */
+    int event;                /* wakes the fabric's thread */
+    double ticked;
+    uint64_t served; /* requests */
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t work;
+    struct nicd_request *ready, **ready_end, *finished;
+    unsigned running, ready_count;
+    bool stop;
+    pthread_t *thread;
+    unsigned thread_count;
+};
+
+/* serve.c: messages and clients */
+bool nicd_listen(struct nicd *s, char message[256]);
+/* From here on until stop is set; false if the fabric failed. */
+bool nicd_serve(struct nicd *s, const atomic_bool *stop);
+void nicd_close(struct nicd *s);
+/* Tell a client; one that cannot be told finds out by itself. */
+void nicd_send(struct nicd_client *c, const unsigned char *bytes, size_t size);
+/* Forget a client and what it has queued. */
+void nicd_client_drop(struct nicd_client *c, const char *why);
+/* One active thing less. */
+void nicd_client_release(struct nicd_client *c);
+
+/* request.c */
+void nicd_request_queue(struct nicd_client *c, uint64_t id, const struct nic_request *m);
+void nicd_requests_forget(struct nicd_client *c);
+/* Take from the queues what there is memory for, clients in turn. */
+void nicd_requests_admit(struct nicd *s);
+/* What workers have finished goes back. Returns how many that were. */
+int nicd_requests_finish(struct nicd *s);
+/* Signs of life to those who wait; requests whose client has stopped are parked. */
+void nicd_requests_tick(struct nicd *s, double now);
+
+/* workers.c */
+bool nicd_workers_start(struct nicd *s);
+void nicd_workers_stop(struct nicd *s);
+void nicd_work(struct nicd *s, struct nicd_request *r);
+
+#endif

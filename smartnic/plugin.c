@@ -1,0 +1,217 @@
+/*
+ * plugin.c - the SmartNIC as zmpi sees it: libzmpi_smartnic.so. The array is copied to memory of
+ * the plug-in, from which zmpi-nicd fetches it; what comes back is copied to its place when it was
+ * found to be what was asked for. So nothing that comes late can change memory of the program.
+ */
+#define _GNU_SOURCE // secure_getenv
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "client.h"
+#include "hash.h"
+#include "plan.h"
+#include "rate.h"
+#include "stream.h"
+
+/* Kept between calls. */
+#define KEPT ((size_t)64 << 20)
+/* Copied and hashed at a time: stays in the cache in between. */
+#define PART ((size_t)64 << 10)
+/* A call whose daemon fails is tried once more, with a new session. */
+#define TRIES 2
+
+__attribute__((visibility("default"))) const struct zmpi_device *zmpi_device_plugin(void);
+
+static struct nic_blocks blocks = {.lock = PTHREAD_MUTEX_INITIALIZER, .most = KEPT};
+static atomic_bool broken; /* a call failed TRIES times: nobody is asked any more */
+static _Thread_local char said[256];
+
+static const char *problem(void)
+{
+    return said[0] ? said : NULL;
+}
+
+/* Says what is wrong with the setting. Whether the daemon lives is found out by the first call. */
+static const char *probe(void)
+{
+    static char missing[256];
+    struct nic_place place;
+    const char *path = secure_getenv("ZMPI_NIC");
+    if (!path || !*path)
+        return "ZMPI_NIC does not name the file that zmpi-nicd has made";
+    if (!nic_place_read(path, &place, missing))
+        return missing;
+    return nic_libfabric();
+}
+
+/* ---- data ---- */
+
+static uint64_t copy_and_hash(unsigned char *dst, const unsigned char *src, size_t size)
+{
+    XXH3_state_t state;
+    zmpi_hash_begin(&state, 0);
+    for (size_t at = 0; at < size; at += PART) {
+        const size_t n = size - at < PART ? size - at : PART;
+        memcpy(dst + at, src + at, n);
+        XXH3_64bits_update(&state, dst + at, n);
+    }
+    return XXH3_64bits_digest(&state);
+}
+
+/* Is dst a stream of this job? The chunks' own checksums are covered by the daemon's. */
+static bool is_stream_of(const struct zmpi_job *job, const unsigned char *dst, size_t size)
+{
+    unsigned char head[ZMPI_STREAM_HEADER_BYTES + 8];
+    struct zmpi_stream s;
+    struct zmpi_plan plan;
+    if (zmpi_stream_parse(&s, dst, size) || s.info.length != size ||
+        zmpi_plan_make(&job->array, &plan))
+        return false;
+    plan.chunks = 0; /* only the header's fields are wanted */
+    zmpi_plan_header(&plan, job, 0, size, head);
+    const double eb = s.info.abs_bound;
+    return memcmp(dst, head, 9) == 0 && memcmp(dst + 12, head + 12, 44) == 0 &&
+           (eb == job->abs_bound ||
+            (job->finer[1] > 0 && (eb == job->finer[0] || eb == job->finer[1])));
+}
+
+/* What the reply says is there, to dst. */
+static enum zmpi_status fetch(const struct nic_call *call, const struct zmpi_job *job, void *dst,
+                              size_t *size)
+{
+    const struct nic_reply *r = &call->reply;
+    if (r->status)
+        return r->status == ZMPI_ERR_SPACE ? ZMPI_ERR_SPACE : ZMPI_ERR_UNSUPPORTED;
+    if (r->size < ZMPI_STREAM_HEADER_BYTES || r->size > call->request.out.bytes ||
+        copy_and_hash(dst, call->out->at, (size_t)r->size) != r->hash ||
+        !is_stream_of(job, dst, (size_t)r->size)) {
+        snprintf(said, sizeof said, "zmpi-nicd sent back something else than it says");
+        return ZMPI_ERR_DEVICE;
+    }
+    *size = (size_t)r->size;
+    return ZMPI_OK;
+}
+
+/* ---- one call ---- */
+
+static void return_blocks(struct nic_call *call)
+{
+    void (*back)(struct nic_blocks *, struct nic_block *) =
+        call->failed ? nic_block_lose : nic_block_give;
+    back(&blocks, call->raw);
+    back(&blocks, call->out);
+    free(call);
+}
+
+/* Data that got lost on their way are worth another try; what the daemon has no room or time for
+ * is the CPU's. */
+static enum zmpi_status outcome(struct nic_call *call, const struct zmpi_job *job, void *dst,
+                                size_t *size)
+{
+    if (call->failed) {
+        snprintf(said, sizeof said, "%s", call->problem);
+        return ZMPI_ERR_DEVICE;
+    }
+    if (call->reply.outcome == NIC_DONE)
+        return fetch(call, job, dst, size);
+    if (call->reply.outcome != NIC_LOST)
+        return ZMPI_ERR_UNSUPPORTED;
+    snprintf(said, sizeof said, "zmpi-nicd received something else than was sent");
+    return ZMPI_ERR_DEVICE;
+}
+
+static enum zmpi_status ask(const struct zmpi_job *job, void *dst, size_t room, const void *src,
+                            size_t bytes, size_t *size)
+{
+    struct nic_call *call = calloc(1, sizeof *call);
+    if (!call)
+        return ZMPI_ERR_MEMORY;
+    call->raw = nic_block_take(&blocks, bytes);
+    call->out = nic_block_take(&blocks, room);
+    if (!call->raw || !call->out) {
+        return_blocks(call);
+        return ZMPI_ERR_MEMORY;
+    }
+    call->request.job = *job;
+    call->request.raw.bytes = bytes;
+    call->request.out.bytes = room;
+    call->request.raw_hash = copy_and_hash(call->raw->at, src, bytes);
+    if (!nic_client_ask(secure_getenv("ZMPI_NIC"), call)) {
+        snprintf(said, sizeof said, "the thread that talks to zmpi-nicd is stuck");
+        return ZMPI_ERR_DEVICE; /* the call stays where it is */
+    }
+    enum zmpi_status status = outcome(call, job, dst, size);
+    return_blocks(call);
+    return status;
+}
+
+/* ---- the device ---- */
+
+static struct zmpi_rate rate;
+
+/* To begin with: messages to a process of the same node and back, data over a link of 16 Gbit/s,
+ * and a SmartNIC's engine that keeps up with it. */
+static double guess(size_t bytes)
+{
+    return 200e-6 + (double)bytes / 2e9;
+}
+
+static double cost(size_t bytes, bool decompress)
+{
+    if (atomic_load(&broken) || decompress)
+        return HUGE_VAL;
+    return zmpi_rate_expect(&rate, bytes, guess(bytes));
+}
+
+static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
+                                 const void *src, size_t *size)
+{
+    size_t bytes, most = zmpi_compress_capacity(&job->array);
+    enum zmpi_status status = zmpi_array_bytes(&job->array, &bytes);
+    said[0] = 0;
+    if (status)
+        return status;
+    if (bytes == 0 || most == 0 || !nic_job_valid(job) || atomic_load(&broken))
+        return ZMPI_ERR_UNSUPPORTED;
+    if (dst_capacity < ZMPI_STREAM_HEADER_BYTES)
+        return ZMPI_ERR_SPACE;
+    const double begin = nic_seconds();
+    for (int i = 0; i < TRIES; i++) {
+        status = ask(job, dst, dst_capacity < most ? dst_capacity : most, src, bytes, size);
+        if (status != ZMPI_ERR_DEVICE)
+            break;
+    }
+    if (status == ZMPI_ERR_DEVICE)
+        atomic_store(&broken, true);
+    if (!status)
+        zmpi_rate_learn(&rate, bytes, guess(bytes), nic_seconds() - begin);
+    return status;
+}
+
+/* Decoding is cheaper than sending what is decoded. */
+static enum zmpi_status decompress(void *dst, size_t dst_capacity, const void *src, size_t src_size,
+                                   const unsigned char *need, int threads)
+{
+    return zmpi_device_cpu()->decompress(dst, dst_capacity, src, src_size, need, threads);
+}
+
+const struct zmpi_device *zmpi_device_plugin(void)
+{
+    static const struct zmpi_device device = {
+        .size = sizeof device,
+        .abi = ZMPI_DEVICE_ABI,
+        .memory = ZMPI_MEMORY_HOST,
+        .encoders = 1u << ZMPI_FLE | 1u << ZMPI_HUFFMAN,
+        .name = "smartnic",
+        .probe = probe,
+        .cost = cost,
+        .compress = compress,
+        .decompress = decompress,
+        .problem = problem,
+    };
+    return &device;
+}

@@ -1,0 +1,115 @@
+/*
+ * protocol.h - the messages between a process that compresses and zmpi-nicd (docs/smartnic.md part
+ * 2). Data go by RMA; these are the small control messages, each with a keyed hash at its end.
+ *
+ * A receiver calls nic_head_read, finds the key by what it says, calls nic_message_check, then the
+ * message's own nic_*_read.
+ */
+#ifndef ZMPI_NIC_PROTOCOL_H
+#define ZMPI_NIC_PROTOCOL_H
+
+#include "device.h"
+#include "keys.h"
+
+enum { NIC_VERSION = 1 };
+
+/* Sizes of messages are those of docs/smartnic.md; no one is larger than this. */
+enum { NIC_ADDRESS_MAX = 128, NIC_HEAD = 32, NIC_MESSAGE_MAX = 256 };
+
+enum nic_type {
+    NIC_HELLO = 1, /* client: here I am */
+    NIC_WELCOME,   /* daemon: this is your session */
+    NIC_REFUSED,   /* daemon: there will be no session */
+    NIC_REQUEST,   /* client: compress this */
+    NIC_REPLY,     /* daemon: done */
+    NIC_WAIT,      /* daemon: not done yet, but alive */
+    NIC_BYE        /* client: that was all; daemon: others need your place, come again */
+};
+
+struct nic_head {
+    unsigned version;
+    enum nic_type type;
+    uint64_t session; /* 0: none yet */
+    uint64_t id;      /* of a request, rising; else 0 */
+};
+
+/* What HELLO and REFUSED hold is the same in all versions, so that the two sides can tell. */
+struct nic_hello {
+    unsigned char nonce[NIC_NONCE];
+    uint32_t codec; /* nic_codec() */
+    size_t address_size;
+    unsigned char address[NIC_ADDRESS_MAX]; /* of the client, fi_getname; zeros behind it */
+};
+
+struct nic_welcome {
+    unsigned char client_nonce[NIC_NONCE], server_nonce[NIC_NONCE];
+    uint64_t most; /* bytes of one request's data and room for its result */
+};
+
+enum nic_reason { NIC_OTHER_VERSION = 1, NIC_OTHER_CODEC, NIC_TOO_MANY_CLIENTS };
+
+struct nic_refused {
+    unsigned char client_nonce[NIC_NONCE];
+    enum nic_reason reason;
+    uint32_t codec;
+};
+
+/* Memory of the client that the daemon may read, or write. */
+struct nic_remote {
+    uint64_t address, key, bytes;
+};
+
+struct nic_request {
+    struct zmpi_job job; /* threads is the daemon's affair */
+    struct nic_remote raw, out;
+    uint64_t raw_hash; /* zmpi_hash, seed 0 */
+};
+
+enum nic_outcome {
+    NIC_DONE = 1,  /* status, size and hash say what came out */
+    NIC_BUSY,      /* too many requests wait already */
+    NIC_TOO_LARGE, /* for the daemon's memory */
+    NIC_LOST       /* the data did not arrive as they were sent */
+};
+
+struct nic_reply {
+    enum nic_outcome outcome;
+    enum zmpi_status status;
+    uint64_t size, hash; /* of the stream, if status is ZMPI_OK */
+};
+
+/* The codec's version: only the same one is sure to make the same bytes. */
+uint32_t nic_codec(void);
+
+/* Each writes a whole message to dst (NIC_MESSAGE_MAX bytes) and returns its size. */
+size_t nic_hello_write(unsigned char *dst, const struct nic_hello *m,
+                       const unsigned char key[NIC_KEY]);
+size_t nic_welcome_write(unsigned char *dst, uint64_t session, const struct nic_welcome *m,
+                         const unsigned char key[NIC_KEY]);
+size_t nic_refused_write(unsigned char *dst, const struct nic_refused *m,
+                         const unsigned char key[NIC_KEY]);
+size_t nic_request_write(unsigned char *dst, uint64_t session, uint64_t id,
+                         const struct nic_request *m, const unsigned char key[NIC_KEY]);
+size_t nic_reply_write(unsigned char *dst, uint64_t session, uint64_t id, const struct nic_reply *m,
+                       const unsigned char key[NIC_KEY]);
+/* NIC_WAIT or NIC_BYE, which hold nothing. */
+size_t nic_empty_write(unsigned char *dst, enum nic_type type, uint64_t session, uint64_t id,
+                       const unsigned char key[NIC_KEY]);
+
+/* Is this a message of known kind and of the right size? Of other versions only HELLO and REFUSED
+ * are. */
+bool nic_head_read(const unsigned char *src, size_t size, struct nic_head *head);
+/* Was it written with this key? */
+bool nic_message_check(const unsigned char *src, size_t size, const unsigned char key[NIC_KEY]);
+
+/* Of messages that these two have taken. False if a field holds what it must not. */
+bool nic_hello_read(const unsigned char *src, struct nic_hello *m);
+bool nic_welcome_read(const unsigned char *src, struct nic_welcome *m);
+bool nic_refused_read(const unsigned char *src, struct nic_refused *m);
+bool nic_request_read(const unsigned char *src, struct nic_request *m);
+bool nic_reply_read(const unsigned char *src, struct nic_reply *m);
+
+/* May this job be sent? All that the codec makes may, once a ratio's bound was found. */
+bool nic_job_valid(const struct zmpi_job *job);
+
+#endif

@@ -1,0 +1,230 @@
+/* request.c - one request inside zmpi-nicd, from its queue to its reply. */
+#include "nicd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void tell(struct nicd_request *r, const struct nic_reply *reply)
+{
+    unsigned char message[NIC_MESSAGE_MAX];
+    struct nicd_client *c = r->client;
+    nicd_send(c, message, nic_reply_write(message, c->session, r->id, reply, c->key));
+}
+
+/* ---- queues ---- */
+
+static size_t bytes_of(const struct nic_request *m)
+{
+    return (size_t)(m->raw.bytes + m->out.bytes);
+}
+
+void nicd_request_queue(struct nicd_client *c, uint64_t id, const struct nic_request *m)
+{
+    struct nicd *s = c->server;
+    const bool large = bytes_of(m) > s->set.memory;
+    struct nicd_request *r = calloc(1, sizeof *r);
+    if (!r)
+        return; /* the client will not wait for ever */
+    *r = (struct nicd_request){.server = s, .client = c, .id = id, .m = *m, .told = nic_seconds()};
+    if (large || s->queued >= s->set.queue) {
+        tell(r, &(struct nic_reply){.outcome = large ? NIC_TOO_LARGE : NIC_BUSY});
+        free(r);
+        return;
+    }
+    *c->last = r;
+    c->last = &r->next;
+    s->queued++;
+}
+
+static struct nicd_request *unqueue(struct nicd_client *c)
+{
+    struct nicd_request *r = c->first;
+    c->first = r->next;
+    if (!c->first)
+        c->last = &c->first;
+    c->server->queued--;
+    return r;
+}
+
+void nicd_requests_forget(struct nicd_client *c)
+{
+    while (c->first)
+        free(unqueue(c));
+}
+
+/* ---- the end ---- */
+
+/* What is kept of earlier requests counts, too. */
+static void keep_the_rest(struct nicd *s)
+{
+    nic_blocks_limit(&s->blocks, s->set.memory - s->used);
+}
+
+static void end(struct nicd_request *r)
+{
+    struct nicd *s = r->server;
+    nic_memory_close(&r->in_memory);
+    nic_memory_close(&r->out_memory);
+    *(r->parked ? &s->parked : &s->used) -= r->holds;
+    keep_the_rest(s);
+    nic_block_give(&s->blocks, r->in);
+    nic_block_give(&s->blocks, r->out);
+    s->admitted -= !r->parked;
+    s->served++;
+    r->client->served++;
+    *r->here = r->later;
+    if (r->later)
+        r->later->here = r->here;
+    nicd_client_release(r->client);
+    free(r);
+}
+
+static void end_with(struct nicd_request *r, const struct nic_reply *reply)
+{
+    tell(r, reply);
+    end(r);
+}
+
+/* ---- data ---- */
+
+static void piece_done(struct nic_op *op, int error, size_t got);
+
+/* The next piece that nobody has asked for yet; false if there is none. */
+static bool ask(struct nicd_request *r, struct nic_op *op, enum nic_kind kind)
+{
+    const bool in = kind == NIC_READ;
+    const size_t all = in ? (size_t)r->m.raw.bytes : (size_t)r->reply.size, left = all - r->asked;
+    const struct nic_remote *remote = in ? &r->m.raw : &r->m.out;
+    if (left == 0)
+        return false;
+    *op = (struct nic_op){.kind = kind,
+                          .peer = r->client->peer,
+                          .buffer = (in ? r->in : r->out)->at + r->asked,
+                          .bytes = left < NICD_PIECE ? left : NICD_PIECE,
+                          .desc = (in ? &r->in_memory : &r->out_memory)->desc,
+                          .address = remote->address + r->asked,
+                          .key = remote->key,
+                          .done = piece_done,
+                          .owner = r};
+    r->asked += op->bytes;
+    r->flying++;
+    nic_post(&r->server->fabric, op);
+    return true;
+}
+
+static void transfer(struct nicd_request *r, enum nic_kind kind)
+{
+    r->asked = 0;
+    r->moved = nic_seconds();
+    for (int i = 0; i < 2; i++)
+        ask(r, &r->op[i], kind);
+}
+
+static void piece_done(struct nic_op *op, int error, size_t got)
+{
+    struct nicd_request *r = op->owner;
+    const enum nic_kind kind = op->kind;
+    (void)got;
+    r->flying--;
+    r->moved = nic_seconds();
+    if (error)
+        r->error = error;
+    if (!r->error && !r->client->gone && ask(r, op, kind))
+        return;
+    if (r->flying > 0)
+        return;
+    if (r->error)
+        nicd_client_drop(r->client, fi_strerror(r->error));
+    if (r->error || r->client->gone)
+        end(r);
+    else if (kind == NIC_READ)
+        nicd_work(r->server, r);
+    else
+        end_with(r, &r->reply);
+}
+
+/* ---- in and out of the engine ---- */
+
+static bool admit(struct nicd_request *r)
+{
+    struct nicd *s = r->server;
+    const size_t in = (size_t)r->m.raw.bytes, out = (size_t)r->m.out.bytes;
+    r->here = &s->all;
+    r->later = s->all;
+    if (r->later)
+        r->later->here = &r->later;
+    s->all = r;
+    s->admitted++;
+    s->used += r->holds = in + out;
+    r->client->active++;
+    r->in = nic_block_take(&s->blocks, in);
+    r->out = nic_block_take(&s->blocks, out);
+    keep_the_rest(s);
+    return r->in && r->out && !nic_memory_open(&s->fabric, r->in->at, in, FI_READ, &r->in_memory) &&
+           !nic_memory_open(&s->fabric, r->out->at, out ? out : 1, FI_WRITE, &r->out_memory);
+}
+
+/* Whose turn it is waits until there is room: what is large would wait for ever otherwise. */
+void nicd_requests_admit(struct nicd *s)
+{
+    while (s->queued > 0 && s->admitted < s->set.threads + 2) {
+        while (!s->turn->first)
+            s->turn = s->turn->next;
+        const size_t beyond = s->parked > s->set.memory ? s->parked - s->set.memory : 0;
+        if (s->used + beyond + bytes_of(&s->turn->first->m) > s->set.memory)
+            return;
+        struct nicd_request *r = unqueue(s->turn);
+        s->turn = s->turn->next;
+        if (admit(r))
+            transfer(r, NIC_READ);
+        else
+            end_with(r, &(struct nic_reply){.outcome = NIC_TOO_LARGE});
+    }
+}
+
+int nicd_requests_finish(struct nicd *s)
+{
+    int n = 0;
+    pthread_mutex_lock(&s->lock);
+    struct nicd_request *r = s->finished, *next;
+    s->finished = NULL;
+    pthread_mutex_unlock(&s->lock);
+    for (; r; r = next, n++) {
+        next = r->next;
+        if (r->client->gone)
+            end(r);
+        else if (r->reply.outcome == NIC_DONE && !r->reply.status && r->reply.size > 0)
+            transfer(r, NIC_WRITE);
+        else
+            end_with(r, &r->reply);
+    }
+    return n;
+}
+
+static void tell_to_wait(struct nicd_request *r, double now)
+{
+    unsigned char message[NIC_MESSAGE_MAX];
+    struct nicd_client *c = r->client;
+    if (c->gone || now - r->told < r->server->set.timeout / 4)
+        return;
+    r->told = now;
+    nicd_send(c, message, nic_empty_write(message, NIC_WAIT, c->session, r->id, c->key));
+}
+
+void nicd_requests_tick(struct nicd *s, double now)
+{
+    struct nicd_client *c = s->turn;
+    for (unsigned i = 0; i < s->client_count; i++, c = c->next)
+        for (struct nicd_request *r = c->first; r; r = r->next)
+            tell_to_wait(r, now);
+    for (struct nicd_request *r = s->all; r; r = r->later) {
+        tell_to_wait(r, now);
+        if (r->flying > 0 && !r->parked && now - r->moved > s->set.timeout) {
+            r->parked = true;
+            s->parked += r->holds;
+            s->used -= r->holds;
+            s->admitted--;
+            nicd_client_drop(r->client, "it takes and gives no data");
+        }
+    }
+}

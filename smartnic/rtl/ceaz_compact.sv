@@ -1,0 +1,33 @@
+// ceaz_compact.sv - the words of a beat that a mask names, moved together, lowest first (the compress of a vector: word i
+// moves down by the number of gaps below it, a power of two at a time). No stage: the caller has the registers.
+module ceaz_compact #(
+    parameter int N = 4
+) (
+    input  logic [32*N-1:0] words,
+    input  logic [   N-1:0] mask,
+    output logic [32*N-1:0] out,
+    output logic [     5:0] count
+);
+  localparam int LOG = $clog2(N);
+  always_comb begin
+    logic [6*N-1:0] down;
+    logic [5:0] gaps;
+    gaps = 6'd0;
+    down = '0;
+    for (int i = 0; i < N; i++) begin
+      down[6*i+:6] = mask[i] ? gaps : 6'd0;
+      gaps += {5'b0, !mask[i]};
+    end
+    count = 6'(N) - gaps;
+    out   = words;
+    for (int i = 0; i < N; i++) if (!mask[i]) out[32*i+:32] = 32'b0;
+    for (int s = 0; s < LOG; s++)
+      for (int i = 0; i + (1 << s) < N; i++)
+      if (down[6*(i+(1<<s))+s]) begin
+        out[32*i+:32] = out[32*(i+(1<<s))+:32];
+        down[6*i+:6] = down[6*(i+(1<<s))+:6];
+        out[32*(i+(1<<s))+:32] = 32'b0;
+        down[6*(i+(1<<s))+:6] = 6'd0;
+      end
+  end
+endmodule

@@ -1,0 +1,271 @@
+// ceaz_huffman.sv - the residuals of a chunk to one or four streams of codes (format.md 1.4, 4.9), four residuals a
+// cycle, and more where rows of the memory are zero; and whether that is shorter than encoder 1.
+//
+// Residuals lie in four banks, one for each stream that there would be; a small chunk's single stream goes through all
+// of them. Two chunks have room, here and in the streams' memories: one is written while the one before is read.
+module ceaz_huffman #(
+    parameter int N = 4
+) (
+    input  logic            clk,
+    input  logic            rst,
+    // Residuals as ceaz_encode makes them; `r_start` before the first.
+    input  logic            r_start,
+    input  logic [    13:0] r_count,    // words in that chunk
+    input  logic            r_half,
+    input  logic            r_valid,
+    input  logic [32*N-1:0] r_words,
+    // A chunk to be coded, if `start`, till it is done.
+    input  logic            start,
+    input  logic            half,       // its residuals
+    input  logic            to_half,    // its streams
+    input  logic [    13:0] count,
+    input  logic            coded,      // there is something to code
+    input  logic            four,       // streams
+    input  logic [    13:0] fixed,      // words beside the streams
+    input  logic [    13:0] size,       // words by encoder 1
+    input  logic            all_runs,   // for counting, whatever the book has
+    output logic            done,
+    output logic            shorter,
+    output logic [    13:0] saved,      // words
+    output logic [    55:0] bytes,      // of each stream
+    // Books.
+    input  logic [    20:0] runs,
+    input  logic [    15:0] escape,
+    output logic [    39:0] symbol,
+    output logic [     3:0] symbol_valid,
+    input  logic [    63:0] code,
+    // Streams, by half, stream and word.
+    input  logic            bits_read,
+    input  logic            bits_half,
+    input  logic [     1:0] bits_stream,
+    input  logic [    10:0] bits_at,
+    output logic [    63:0] bits_word
+);
+  localparam int LOG = $clog2(N);
+  localparam int BANK = 2048 / N;      // rows of a half
+  localparam int BA = $clog2(BANK);
+  localparam logic [13:0] LANES = 14'(N);
+
+  // Words of a bank: those of a quarter of the blocks, rounded up.
+  function automatic logic [13:0] span_of(input logic [13:0] words);
+    span_of = (((words + 14'd31) >> 5) + 14'd3) >> 2 << 5;
+  endfunction
+
+  // ---- residuals in ----
+  logic [13:0] in_span, in_left;
+  logic [1:0] in_bank;
+  logic [BA-1:0] in_row;
+  always_ff @(posedge clk) begin
+    if (r_start) begin
+      in_span <= span_of(r_count);
+      in_left <= span_of(r_count);
+      in_bank <= 2'd0;
+      in_row  <= '0;
+    end else if (r_valid) begin
+      in_row  <= in_row + 1'b1;
+      in_left <= in_left - LANES;
+      if (in_left == LANES) begin
+        in_left <= in_span;
+        in_bank <= in_bank + 2'd1;
+        in_row  <= '0;
+      end
+    end
+  end
+
+  // ---- control ----
+  typedef enum logic [1:0] {IDLE, RUN, SUM, JUDGE} state_t;
+  state_t state;
+  logic begins;
+  logic [3:0] stream_done, overflow;
+  logic [15:0] sum;
+  logic [13:0] span, words_coded;
+  assign begins = state == IDLE && start && !done;
+  assign span = span_of(count);
+  assign words_coded = fixed + sum[15:2] + {13'b0, |sum[1:0]};
+  always_ff @(posedge clk) begin
+    done <= 1'b0;
+    case (state)
+      IDLE:
+      if (begins) begin
+        shorter <= 1'b0;
+        saved   <= 14'd0;
+        if (coded) state <= RUN;
+        else done <= 1'b1;
+      end
+      RUN: if (&stream_done) state <= SUM;
+      SUM: begin
+        sum   <= {2'b0, bytes[13:0]} + {2'b0, bytes[27:14]} + {2'b0, bytes[41:28]} + {2'b0, bytes[55:42]};
+        state <= JUDGE;
+      end
+      default: begin
+        shorter <= words_coded < size && overflow == 4'b0;
+        saved   <= words_coded < size && overflow == 4'b0 ? size - words_coded : 14'd0;
+        done    <= 1'b1;
+        state   <= IDLE;
+      end
+    endcase
+    if (rst) begin
+      state <= IDLE;
+      done  <= 1'b0;
+    end
+  end
+
+  // ---- streams ----
+  logic [32*N-1:0] bank_row[4];
+  logic [4*BA-1:0] bank_at;
+  logic [13:0] rows[4];
+  logic [55:0] words_of;
+  logic [1:0] from_bank;   // the single stream's
+  logic [1:0] from_bank1;
+  logic [3:0] advance;
+  generate
+    for (genvar k = 0; k < 4; k++) begin : stream
+      // Words that are not yet read from the bank, and not yet taken; the row that was read is at hand till all of it
+      // has been taken: word by word, or at once if it is zero.
+      logic [13:0] first, unread, left;
+      logic [5:0] lane, times;
+      logic ready, valid1, last1, take, row_done, skip;
+      logic [32*N-1:0] row;
+      assign first = four ? span * 14'(k) : 14'd0;
+      assign row = bank_row[four ? k : from_bank1];
+      assign skip = lane == 6'd0 && row == '0;
+      assign times = skip ? (left < LANES ? left[5:0] : LANES[5:0]) : 6'd1;
+      assign last1 = left == {8'b0, times};
+      assign take = valid1 && ready && state == RUN;
+      assign row_done = take && (last1 || lane + times == LANES[5:0]);
+      assign advance[k] = state == RUN && unread != 14'd0 && (!valid1 || row_done);
+      always_ff @(posedge clk) begin
+        if (begins) begin
+          left <= words_of[14*k+:14];
+          unread <= words_of[14*k+:14];
+          rows[k] <= 14'd0;
+          valid1 <= 1'b0;
+        end else begin
+          if (take) begin
+            left <= left - {8'b0, times};
+            lane <= lane + times;
+          end
+          if (row_done) valid1 <= 1'b0;
+          if (advance[k]) begin
+            unread <= unread < LANES ? 14'd0 : unread - LANES;
+            rows[k] <= !four && rows[k] + 14'd1 == span >> LOG ? 14'd0 : rows[k] + 14'd1;
+            lane <= 6'd0;
+            valid1 <= 1'b1;
+          end
+        end
+      end
+      assign words_of[14*k+:14] = !four ? (k == 0 ? count : 14'd0) :
+          count <= first ? 14'd0 : count - first > span ? span : count - first;
+      assign bank_at[BA*k+:BA] = BA'(rows[four ? k : 0]);
+
+      ceaz_memory #(
+          .W(32 * N),
+          .DEPTH(2 * BANK)
+      ) bank (
+          .clk,
+          .write(r_valid && in_bank == 2'(k)),
+          .write_at({r_half, in_row}),
+          .write_data(r_words),
+          .read(four ? advance[k] : advance[0] && from_bank == 2'(k)),
+          .read_at({half, bank_at[BA*k+:BA]}),
+          .read_data(bank_row[k])
+      );
+
+      logic [4:0] extra;
+      logic [31:0] residual;
+      logic symbol_last;
+      ceaz_symbols symbols (
+          .clk,
+          .rst(rst || begins),
+          .runs(all_runs ? 21'h1FFFFF : runs),
+          .r(row[32*lane+:32]),
+          .times,
+          .last(last1),
+          .valid(valid1 && state == RUN),
+          .ready,
+          .symbol(symbol[10*k+:10]),
+          .extra,
+          .residual,
+          .m_last(symbol_last),
+          .m_valid(symbol_valid[k])
+      );
+
+      // A code from the book; where it has none, the escape and all of the residual.
+      logic valid2, last2, none;
+      logic [4:0] extra2;
+      logic [31:0] residual2, rest;
+      logic [15:0] used;
+      logic [5:0] more;
+      always_ff @(posedge clk) begin
+        valid2    <= symbol_valid[k] && !begins;
+        last2     <= symbol_last;
+        extra2    <= extra;
+        residual2 <= residual;
+      end
+      assign none = code[16*k+12+:4] == 4'd0;
+      assign used = none ? escape : code[16*k+:16];
+      assign more = none ? 6'd32 : {1'b0, extra2};
+      assign rest = none ? residual2 : residual2 & ~(32'hFFFF_FFFF << extra2);
+
+      logic valid3, last3;
+      logic [43:0] value3;
+      logic [5:0] count3;
+      always_ff @(posedge clk) begin
+        valid3 <= valid2 && !begins && !rst;
+        last3  <= last2;
+        value3 <= {32'b0, used[11:0]} | {12'b0, rest} << used[15:12];
+        count3 <= {2'b0, used[15:12]} + more;
+      end
+
+      logic write, bits_done;
+      logic [10:0] at;
+      logic [63:0] word, out;
+      ceaz_bits bits (
+          .clk,
+          .start(begins || rst),
+          .value(value3),
+          .count(count3),
+          .last(last3),
+          .valid(valid3),
+          .write,
+          .at,
+          .word,
+          .done(bits_done),
+          .overflow(overflow[k]),
+          .bytes(bytes[14*k+:14])
+      );
+      logic nothing;
+      always_ff @(posedge clk)
+        if (begins) nothing <= words_of[14*k+:14] == 14'd0;
+      assign stream_done[k] = bits_done || nothing;
+      ceaz_memory #(
+          .W(64),
+          .DEPTH(4096)
+      ) memory (
+          .clk,
+          .write,
+          .write_at({to_half, at}),
+          .write_data(word),
+          .read(bits_read),
+          .read_at({bits_half, bits_at}),
+          .read_data(out)
+      );
+    end
+  endgenerate
+  always_ff @(posedge clk) begin
+    if (begins) from_bank <= 2'd0;
+    else if (advance[0]) begin
+      from_bank1 <= from_bank;
+      if (!four && rows[0] + 14'd1 == span >> LOG) from_bank <= from_bank + 2'd1;
+    end
+  end
+  logic [1:0] bits_stream1;
+  always_ff @(posedge clk) if (bits_read) bits_stream1 <= bits_stream;
+  always_comb
+    case (bits_stream1)
+      2'd0: bits_word = stream[0].out;
+      2'd1: bits_word = stream[1].out;
+      2'd2: bits_word = stream[2].out;
+      default: bits_word = stream[3].out;
+    endcase
+endmodule

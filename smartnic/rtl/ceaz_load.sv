@@ -1,0 +1,171 @@
+// ceaz_load.sv - a chunk's beats into a buffer, and what must be known of all of it before it is coded: the level of the
+// step, or that there is none (format.md 4.4). One beat a cycle, with no gap between chunks.
+//
+// Whether an element fits is counted for the sampled blocks floor(k nb / 16), in order; whether a finer step would
+// reproduce the chunk is asked for all elements, by levels 1 and 2 at once.
+module ceaz_load #(
+    parameter int N = 4,  // lanes: 1, 2, 4, .. 32
+    parameter int ROWS = 8192 / N,
+    parameter int RA = $clog2(ROWS)
+) (
+    input  logic              clk,
+    input  logic              rst,
+    // The job.
+    input  logic              is_float,
+    input  logic [       1:0] levels,    // 0: all is coded as integers
+    input  logic [      63:0] step,      // of levels 1 and 2
+    input  logic [      63:0] inverse,
+    input  logic [      92:0] limit,
+    // Beats. `count` is the number of words of the packet, the same in all of its beats.
+    input  logic [32*N-1:0] s_data,
+    input  logic [      13:0] count,
+    input  logic              s_last,
+    input  logic              s_valid,
+    input  logic              room,      // a buffer is free
+    output logic              s_ready,
+    output logic              bad,       // a packet that is not as long as it says
+    // To the buffer.
+    output logic              write,
+    output logic [    RA-1:0] row,
+    output logic              first,     // the beat is a packet's first
+    output logic              last,      // or its last
+    // When the level is known, five cycles behind the last beat.
+    output logic              done,
+    output logic              coarse,    // quantize, by this level
+    output logic [       1:0] level
+);
+  localparam int G = 32 / N;  // beats in a block
+  localparam int GA = $clog2(G + 1);
+  localparam int S = 5;       // stages of ceaz_level
+
+  assign s_ready = room;
+  assign write   = s_valid && s_ready;
+  assign first   = row == '0;
+  assign last    = s_last;
+
+  // ---- where in the chunk, and whether in a sampled block ----
+  logic [13:0] left;  // words from this beat on, not counting this packet's first beat
+  logic [13:0] here;
+  assign here = first ? count : left;
+  assign bad  = write && (s_last ? here == 14'b0 || here > 14'(N) : here <= 14'(N));
+
+  logic [13:0] blocks;
+  assign blocks = (count + 14'd31) >> 5;
+  logic [7:0] block;
+  logic [12:0] next_sample;  // 16 times the next sampled block
+  logic few, sampled;
+  logic [GA-1:0] beat;  // in the block
+  assign few     = blocks <= 14'd16;
+  assign sampled = first || few || {1'b0, block} == next_sample[12:4];
+
+  always_ff @(posedge clk) begin
+    if (write) begin
+      row  <= s_last ? '0 : row + 1'b1;
+      left <= here > 14'(N) ? here - 14'(N) : 14'b0;
+      beat <= beat == GA'(G - 1) ? '0 : beat + 1'b1;
+      if (beat == GA'(G - 1)) begin
+        block <= block + 1'b1;
+        if (sampled) next_sample <= (first ? 13'b0 : next_sample) + blocks[12:0];
+      end
+      if (s_last) begin
+        beat        <= '0;
+        block       <= '0;
+        next_sample <= '0;
+      end
+    end
+    if (rst) begin
+      row         <= '0;
+      beat        <= '0;
+      block       <= '0;
+      next_sample <= '0;
+    end
+  end
+
+  // ---- elements ----
+  logic [N-1:0] is_in, fits0, fits1, fits2, differs1, differs2;
+  generate
+    for (genvar i = 0; i < N; i++) begin : lane
+      wire [31:0] x = s_data[32*i+:32];
+      assign is_in[i] = 14'(i) < here;
+      assign fits0[i]  = is_in[i] && x[30:0] <= limit[30:0];
+      assign fits1[i]  = is_in[i] && x[30:0] <= limit[61:31];
+      assign fits2[i]  = is_in[i] && x[30:0] <= limit[92:62];
+      // A word behind the end differs from nothing: 0 is reproduced.
+      ceaz_level level1 (
+          .clk,
+          .x(is_in[i] ? x : 32'b0),
+          .step(step[30:14]),
+          .inverse(inverse[30:0]),
+          .limit(limit[61:31]),
+          .differs(differs1[i])
+      );
+      ceaz_level level2 (
+          .clk,
+          .x(is_in[i] ? x : 32'b0),
+          .step(step[62:46]),
+          .inverse(inverse[62:32]),
+          .limit(limit[92:62]),
+          .differs(differs2[i])
+      );
+    end
+  endgenerate
+
+  function automatic logic [6:0] ones(input logic [N-1:0] v);
+    ones = 7'b0;
+    for (int i = 0; i < N; i++) ones += {6'b0, v[i]};
+  endfunction
+
+  // ---- counts, as late as the answers of ceaz_level ----
+  logic [S-1:0] valid, first_at, last_at;
+  logic [21*S-1:0] counts;
+  always_ff @(posedge clk) begin
+    valid    <= {valid[S-2:0], write};
+    first_at <= {first_at[S-2:0], first};
+    last_at  <= {last_at[S-2:0], s_last};
+    counts   <= {
+      counts[21*(S-1)-1:0],
+      ones(fits2 & {N{sampled}}),
+      ones(fits1 & {N{sampled}}),
+      ones(fits0 & {N{sampled}})
+    };
+    if (rst) valid <= '0;
+  end
+
+  logic [9:0] fit0, fit1, fit2, sum0, sum1, sum2;
+  logic bad1, bad2, now1, now2;
+  logic [9:0] all;
+  function automatic logic most(input logic [9:0] fit, input logic [9:0] of);
+    most = of != 10'b0 && {1'b0, fit, 3'b0} >= {1'b0, of, 3'b0} - {4'b0, of};
+  endfunction
+  always_comb begin
+    sum0 = (first_at[S-1] ? 10'b0 : fit0) + {3'b0, counts[21*(S-1)+:7]};
+    sum1 = (first_at[S-1] ? 10'b0 : fit1) + {3'b0, counts[21*(S-1)+7+:7]};
+    sum2 = (first_at[S-1] ? 10'b0 : fit2) + {3'b0, counts[21*(S-1)+14+:7]};
+    now1 = (!first_at[S-1] && bad1) || |differs1;
+    now2 = (!first_at[S-1] && bad2) || |differs2;
+    case (levels)
+      2'd1: all = sum0;
+      2'd2: all = sum1;
+      default: all = sum2;
+    endcase
+  end
+  always_ff @(posedge clk) begin
+    done <= valid[S-1] && last_at[S-1] && !rst;
+    if (valid[S-1]) begin
+      fit0   <= sum0;
+      fit1   <= sum1;
+      fit2   <= sum2;
+      bad1   <= now1;
+      bad2   <= now2;
+      coarse <= is_float && levels != 2'd0 && all != 10'b0;
+      // The last level fits whatever fits at all.
+      if (levels == 2'd1 || (most(sum0, all) && (now1 || levels < 2'd2) && (now2 || levels < 2'd3)))
+        level <= 2'd0;
+      else if (levels == 2'd2 || (now2 && (most(sum0, all) || most(sum1, all))))
+        level <= 2'd1;
+      else level <= 2'd2;
+    end
+  end
+  logic unused;
+  assign unused = &{1'b0, step, inverse};
+endmodule

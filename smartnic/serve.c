@@ -1,0 +1,286 @@
+/* serve.c - the clients of zmpi-nicd and their messages. */
+#include "nicd.h"
+
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "log.h"
+
+/* Messages that may arrive while none is looked at; messages on their way out. */
+enum { RECEIVES = 64, SENDS = 1024 };
+
+/* ---- sending ---- */
+
+static void sent(struct nic_op *op, int error, size_t got)
+{
+    struct nicd_client *c = op->owner;
+    (void)got;
+    nic_slot_give(&c->server->fabric, (struct nic_slot *)op);
+    if (error)
+        nicd_client_drop(c, fi_strerror(error));
+    nicd_client_release(c);
+}
+
+void nicd_send(struct nicd_client *c, const unsigned char *bytes, size_t size)
+{
+    struct nic_slot *slot = c->gone ? NULL : nic_slot_take(&c->server->fabric);
+    if (!slot)
+        return;
+    memcpy(slot->bytes, bytes, size);
+    slot->op.kind = NIC_SEND;
+    slot->op.bytes = size;
+    slot->op.peer = c->peer;
+    slot->op.done = sent;
+    slot->op.owner = c;
+    c->active++;
+    nic_post(&c->server->fabric, &slot->op);
+}
+
+/* ---- clients ---- */
+
+static void unlink_client(struct nicd_client *c)
+{
+    struct nicd *s = c->server;
+    c->next->previous = c->previous;
+    c->previous->next = c->next;
+    if (s->turn == c)
+        s->turn = c->next == c ? NULL : c->next;
+    s->client_count--;
+}
+
+static void free_client(struct nicd_client *c)
+{
+    nic_peer_remove(&c->server->fabric, c->peer);
+    free(c);
+}
+
+void nicd_client_drop(struct nicd_client *c, const char *why)
+{
+    if (c->gone)
+        return;
+    zmpi_log(ZMPI_LOG_INFO, "client %016llx: %s; %llu of %llu requests meanwhile",
+             (unsigned long long)c->session, why, (unsigned long long)c->served,
+             (unsigned long long)(c->server->served - c->served_before));
+    c->gone = true;
+    nicd_requests_forget(c);
+    unlink_client(c);
+}
+
+void nicd_client_release(struct nicd_client *c)
+{
+    if (--c->active == 0 && c->gone)
+        free_client(c);
+}
+
+/* Drop a client, and free it at once if nothing is done for it. */
+static void dismiss(struct nicd_client *c, const char *why)
+{
+    c->active++;
+    nicd_client_drop(c, why);
+    nicd_client_release(c);
+}
+
+/* The one that was silent for longest makes room. */
+static bool make_room(struct nicd *s)
+{
+    unsigned char message[NIC_MESSAGE_MAX];
+    struct nicd_client *c = s->turn, *oldest = NULL;
+    if (s->client_count < s->set.clients)
+        return true;
+    for (unsigned i = 0; i < s->client_count; i++, c = c->next)
+        if (!c->first && c->active == 0 && (!oldest || c->heard < oldest->heard))
+            oldest = c;
+    if (oldest) {
+        nicd_send(oldest, message,
+                  nic_empty_write(message, NIC_BYE, oldest->session, 0, oldest->key));
+        dismiss(oldest, "silent for longest, another one comes");
+    }
+    return oldest != NULL;
+}
+
+static struct nicd_client *add_client(struct nicd *s, const struct nic_hello *hello)
+{
+    struct nicd_client *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->server = s;
+    c->last = &c->first;
+    c->heard = nic_seconds();
+    c->served_before = s->served;
+    if (!nic_random(&c->session, sizeof c->session) ||
+        nic_peer_add(&s->fabric, hello->address, &c->peer)) {
+        free(c);
+        return NULL;
+    }
+    struct nicd_client *at = s->turn ? s->turn : c;
+    if (!s->turn)
+        s->turn = c->next = c->previous = c;
+    c->next = at;
+    c->previous = at->previous;
+    at->previous->next = c;
+    at->previous = c;
+    s->client_count++;
+    return c;
+}
+
+static struct nicd_client *find_client(struct nicd *s, uint64_t session)
+{
+    struct nicd_client *c = s->turn;
+    for (unsigned i = 0; i < s->client_count; i++, c = c->next)
+        if (c->session == session)
+            return c;
+    return NULL;
+}
+
+/* ---- messages ---- */
+
+static void refuse(struct nicd_client *c, const struct nic_hello *hello, enum nic_reason reason)
+{
+    unsigned char message[NIC_MESSAGE_MAX];
+    struct nic_refused m = {.reason = reason, .codec = nic_codec()};
+    memcpy(m.client_nonce, hello->nonce, NIC_NONCE);
+    nicd_send(c, message, nic_refused_write(message, &m, c->server->place.secret));
+    dismiss(c, "refused");
+}
+
+static void on_hello(struct nicd *s, const struct nic_head *head, const unsigned char *src,
+                     size_t size)
+{
+    unsigned char message[NIC_MESSAGE_MAX];
+    struct nic_hello hello;
+    struct nic_welcome welcome = {.most = s->set.memory};
+    if (!nic_message_check(src, size, s->place.secret) || !nic_hello_read(src, &hello))
+        return;
+    const bool room = make_room(s);
+    struct nicd_client *c = add_client(s, &hello);
+    if (!c)
+        return;
+    if (head->version != NIC_VERSION) {
+        refuse(c, &hello, NIC_OTHER_VERSION);
+    } else if (hello.codec != nic_codec()) {
+        refuse(c, &hello, NIC_OTHER_CODEC);
+    } else if (!room || !nic_random(welcome.server_nonce, NIC_NONCE)) {
+        refuse(c, &hello, NIC_TOO_MANY_CLIENTS);
+    } else {
+        memcpy(welcome.client_nonce, hello.nonce, NIC_NONCE);
+        nic_session_key(s->place.secret, hello.nonce, welcome.server_nonce, c->key);
+        zmpi_log(ZMPI_LOG_INFO, "client %016llx: welcome", (unsigned long long)c->session);
+        nicd_send(c, message, nic_welcome_write(message, c->session, &welcome, s->place.secret));
+    }
+}
+
+/* What is not from a client of ours is not answered: nobody learns anything by trying. */
+static void on_message(struct nicd *s, const unsigned char *src, size_t size)
+{
+    struct nic_head head;
+    struct nic_request request;
+    if (!nic_head_read(src, size, &head))
+        return;
+    if (head.type == NIC_HELLO) {
+        on_hello(s, &head, src, size);
+        return;
+    }
+    struct nicd_client *c = find_client(s, head.session);
+    if (!c || head.version != NIC_VERSION || !nic_message_check(src, size, c->key))
+        return;
+    c->heard = nic_seconds();
+    if (head.type == NIC_BYE) {
+        dismiss(c, "bye");
+    } else if (head.type == NIC_REQUEST && head.id > c->last_id) {
+        c->last_id = head.id;
+        if (nic_request_read(src, &request))
+            nicd_request_queue(c, head.id, &request);
+        else
+            dismiss(c, "sent a request that makes no sense");
+    }
+}
+
+static void received(struct nic_op *op, int error, size_t got)
+{
+    struct nicd *s = op->owner;
+    if (!error)
+        on_message(s, op->buffer, got);
+    if (error != FI_ECANCELED)
+        nic_post(&s->fabric, op);
+}
+
+static bool receive(struct nicd *s)
+{
+    for (int i = 0; i < RECEIVES; i++) {
+        struct nic_slot *slot = nic_slot_take(&s->fabric);
+        if (!slot)
+            return false;
+        slot->op.kind = NIC_RECEIVE;
+        slot->op.bytes = NIC_MESSAGE_MAX;
+        slot->op.done = received;
+        slot->op.owner = s;
+        nic_post(&s->fabric, &slot->op);
+    }
+    return true;
+}
+
+/* ---- the daemon ---- */
+
+bool nicd_listen(struct nicd *s, char message[256])
+{
+    const char *what;
+    int error =
+        nic_fabric_open(&s->fabric, s->set.provider, s->set.listen, NULL, RECEIVES + SENDS, &what);
+    if (error) {
+        snprintf(message, 256, "cannot listen on '%.60s' by provider %.40s: %s: %s", s->set.listen,
+                 s->set.provider, what, fi_strerror(-error));
+        return false;
+    }
+    s->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    snprintf(s->place.provider, sizeof s->place.provider, "%s", s->set.provider);
+    s->place.format = s->fabric.info->addr_format;
+    memcpy(s->place.address, s->fabric.address, s->fabric.address_size);
+    s->place.address_size = s->fabric.address_size;
+    s->place.timeout = s->set.timeout;
+    s->blocks.most = s->set.memory;
+    s->ready_end = &s->ready;
+    if (s->event >= 0 && nic_random(s->place.secret, NIC_KEY) && receive(s) &&
+        nicd_workers_start(s))
+        return true;
+    snprintf(message, 256, "cannot start: no memory, threads or random numbers");
+    return false;
+}
+
+bool nicd_serve(struct nicd *s, const atomic_bool *stop)
+{
+    unsigned idle = 0;
+    while (!atomic_load(stop)) {
+        int done = nic_progress(&s->fabric);
+        if (done < 0)
+            return false;
+        done += nicd_requests_finish(s);
+        nicd_requests_admit(s);
+        const double now = nic_seconds();
+        if (now - s->ticked > 0.05) {
+            s->ticked = now;
+            nicd_requests_tick(s, now);
+        }
+        idle = done > 0 ? 0 : idle + 1;
+        if (done == 0)
+            nic_wait(&s->fabric, s->event, idle, 100);
+    }
+    return true;
+}
+
+void nicd_close(struct nicd *s)
+{
+    nicd_workers_stop(s);
+    nic_fabric_close(&s->fabric);
+    while (s->turn) {
+        nicd_requests_forget(s->turn);
+        struct nicd_client *c = s->turn;
+        unlink_client(c);
+        free(c);
+    }
+    nic_blocks_limit(&s->blocks, 0);
+    close(s->event);
+}

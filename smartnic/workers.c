@@ -1,0 +1,100 @@
+/* workers.c - the threads of zmpi-nicd that run the engine. */
+#include "nicd.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "hash.h"
+
+static struct nic_reply compress(const struct nicd *s, struct nicd_request *r, unsigned threads)
+{
+    struct nic_reply reply = {.outcome = NIC_DONE};
+    struct zmpi_job job = r->m.job;
+    size_t size = 0;
+    if (zmpi_hash(r->in->at, r->m.raw.bytes, 0) != r->m.raw_hash)
+        return (struct nic_reply){.outcome = NIC_LOST};
+    job.threads = (int)threads;
+    reply.status =
+        s->set.engine->compress(&job, r->out->at, (size_t)r->m.out.bytes, r->in->at, &size);
+    if (!reply.status && size > r->m.out.bytes) /* an engine's mistake is not to be passed on */
+        reply.status = ZMPI_ERR_DEVICE;
+    if (!reply.status) {
+        reply.size = size;
+        reply.hash = zmpi_hash(r->out->at, size, 0);
+    }
+    return reply;
+}
+
+/* The next one, and how many threads it may use: all, if there is nothing else to do. NULL: it is
+ * time to end. */
+static struct nicd_request *next(struct nicd *s, unsigned *threads)
+{
+    pthread_mutex_lock(&s->lock);
+    while (!s->ready && !s->stop)
+        pthread_cond_wait(&s->work, &s->lock);
+    struct nicd_request *r = s->stop ? NULL : s->ready;
+    if (r) {
+        s->ready = r->next;
+        if (!s->ready)
+            s->ready_end = &s->ready;
+        s->ready_count--;
+        s->running++;
+        *threads = s->running + s->ready_count > 1 ? 1 : s->thread_count;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
+static void *run(void *context)
+{
+    struct nicd *s = context;
+    struct nicd_request *r;
+    unsigned threads;
+    while ((r = next(s, &threads)) != NULL) {
+        const uint64_t one = 1;
+        r->reply = compress(s, r, threads);
+        pthread_mutex_lock(&s->lock);
+        s->running--;
+        r->next = s->finished;
+        s->finished = r;
+        pthread_mutex_unlock(&s->lock);
+        ssize_t written = write(s->event, &one, sizeof one);
+        (void)written; /* it cannot fail but by overflow, and then it is not read either */
+    }
+    return NULL;
+}
+
+void nicd_work(struct nicd *s, struct nicd_request *r)
+{
+    pthread_mutex_lock(&s->lock);
+    r->next = NULL;
+    *s->ready_end = r;
+    s->ready_end = &r->next;
+    s->ready_count++;
+    pthread_cond_signal(&s->work);
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool nicd_workers_start(struct nicd *s)
+{
+    s->thread = calloc(s->set.threads, sizeof *s->thread);
+    if (!s->thread)
+        return false;
+    pthread_mutex_lock(&s->lock); /* none of them sees less than all */
+    while (s->thread_count < s->set.threads &&
+           pthread_create(&s->thread[s->thread_count], NULL, run, s) == 0)
+        s->thread_count++;
+    pthread_mutex_unlock(&s->lock);
+    return s->thread_count > 0;
+}
+
+void nicd_workers_stop(struct nicd *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    pthread_cond_broadcast(&s->work);
+    pthread_mutex_unlock(&s->lock);
+    for (unsigned i = 0; i < s->thread_count; i++)
+        pthread_join(s->thread[i], NULL);
+    free(s->thread);
+}

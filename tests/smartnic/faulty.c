@@ -1,0 +1,131 @@
+/*
+ * faulty.c - zmpi-nicd with a fault: linked around the daemon's own objects (ld --wrap). The
+ * environment says which:
+ *
+ *     ZMPI_TEST_NICD=kill:N     dies at the Nth thing that it sends, reads or writes
+ *     ZMPI_TEST_NICD=stop:N     stops (SIGSTOP) there
+ *     ZMPI_TEST_NICD=noise      engine: any bytes
+ *     ZMPI_TEST_NICD=other      engine: a good stream of other data and another bound
+ *     ZMPI_TEST_NICD=large      engine: says that it made more than there is room for
+ *     ZMPI_TEST_NICD=hash       replies with a wrong hash
+ *     ZMPI_TEST_NICD=lost       says that the data did not arrive
+ *     ZMPI_TEST_NICD=forged     replies with a wrong keyed hash
+ *     ZMPI_TEST_NICD=version    welcomes by another version of the protocol
+ *     ZMPI_TEST_NICD=codec      is of another zmpi
+ *     ZMPI_TEST_NICD=slow       engine: takes two seconds
+ *     ZMPI_TEST_NICD=nap        engine: takes 10 ms
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine.h"
+#include "fabric.h"
+
+static bool fault(const char *name)
+{
+    const char *set = getenv("ZMPI_TEST_NICD");
+    return set && strncmp(set, name, strlen(name)) == 0;
+}
+
+static int fault_number(void)
+{
+    return atoi(strchr(getenv("ZMPI_TEST_NICD"), ':') + 1);
+}
+
+/* ---- death ---- */
+
+void __real_nic_post(struct nic_fabric *f, struct nic_op *op);
+void __wrap_nic_post(struct nic_fabric *f, struct nic_op *op);
+
+void __wrap_nic_post(struct nic_fabric *f, struct nic_op *op)
+{
+    static int n;
+    __real_nic_post(f, op);
+    if (op->kind == NIC_RECEIVE)
+        return;
+    n++;
+    if (fault("kill:") && n == fault_number())
+        raise(SIGKILL);
+    if (fault("stop:") && n == fault_number())
+        raise(SIGSTOP);
+}
+
+/* ---- lies ---- */
+
+static enum zmpi_status bad_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
+                                     const void *src, size_t *size)
+{
+    struct zmpi_job used = *job;
+    if (fault("slow"))
+        sleep(2);
+    if (fault("nap"))
+        usleep(10000);
+    if (fault("other"))
+        used.bound = (struct zmpi_bound){ZMPI_LOSSLESS, used.abs_bound = 0};
+    enum zmpi_status status = zmpi_device_cpu()->compress(&used, dst, dst_capacity, src, size);
+    if (fault("noise") && !status)
+        memset((char *)dst + *size / 2, 0x5A, *size - *size / 2);
+    if (fault("noise") && !status)
+        ((char *)dst)[60] ^= 1;
+    if (fault("large") && !status)
+        *size = dst_capacity + 1;
+    return status;
+}
+
+const struct nic_engine *__wrap_nic_engine(size_t i);
+
+const struct nic_engine *__wrap_nic_engine(size_t i)
+{
+    static struct nic_engine bad;
+    const struct nic_engine *good = nic_engine_find("cpu");
+    bad = *good;
+    bad.compress = bad_compress;
+    return i == 0 ? &bad : NULL;
+}
+
+size_t __real_nic_reply_write(unsigned char *dst, uint64_t session, uint64_t id,
+                              const struct nic_reply *m, const unsigned char key[NIC_KEY]);
+size_t __wrap_nic_reply_write(unsigned char *dst, uint64_t session, uint64_t id,
+                              const struct nic_reply *m, const unsigned char key[NIC_KEY]);
+
+size_t __wrap_nic_reply_write(unsigned char *dst, uint64_t session, uint64_t id,
+                              const struct nic_reply *m, const unsigned char key[NIC_KEY])
+{
+    struct nic_reply changed = *m;
+    if (fault("hash"))
+        changed.hash++;
+    if (fault("lost"))
+        changed.outcome = NIC_LOST;
+    const size_t size = __real_nic_reply_write(dst, session, id, &changed, key);
+    if (fault("forged"))
+        dst[size - 1] ^= 1;
+    return size;
+}
+
+size_t __real_nic_welcome_write(unsigned char *dst, uint64_t session, const struct nic_welcome *m,
+                                const unsigned char key[NIC_KEY]);
+size_t __wrap_nic_welcome_write(unsigned char *dst, uint64_t session, const struct nic_welcome *m,
+                                const unsigned char key[NIC_KEY]);
+
+size_t __wrap_nic_welcome_write(unsigned char *dst, uint64_t session, const struct nic_welcome *m,
+                                const unsigned char key[NIC_KEY])
+{
+    struct nic_refused refused = {.reason = NIC_OTHER_VERSION};
+    memcpy(refused.client_nonce, m->client_nonce, NIC_NONCE);
+    if (!fault("version"))
+        return __real_nic_welcome_write(dst, session, m, key);
+    const size_t size = nic_refused_write(dst, &refused, key);
+    dst[4] = 2;
+    nic_mac(key, dst, size - NIC_MAC, dst + size - NIC_MAC);
+    return size;
+}
+
+uint32_t __real_nic_codec(void);
+uint32_t __wrap_nic_codec(void);
+
+uint32_t __wrap_nic_codec(void)
+{
+    return __real_nic_codec() + fault("codec");
+}

@@ -1,0 +1,251 @@
+#!/bin/bash
+# test.sh CASE [PROVIDER]: zmpi-nicd and processes that compress by it. ZMPI_TEST_BIN has the programs, ZMPI_PLUGIN_PATH the plug-in.
+set -euo pipefail
+
+case=$1
+provider=${2:-tcp;ofi_rxm}
+bin=$ZMPI_TEST_BIN
+client=$bin/tests/nic_client
+work=$(mktemp -d)
+daemon=
+export ZMPI_NIC=$work/nic
+unset ZMPI_DEVICE
+
+finish() {
+    [[ -z $daemon ]] || slay
+    rm -rf "$work"
+}
+trap finish EXIT
+
+fail() {
+    printf '%s\n' "$*" >&2
+    [[ ! -s $work/daemon.log ]] || sed 's/^/daemon: /' "$work/daemon.log" >&2
+    [[ ! -s $work/log ]] || sed 's/^/client: /' "$work/log" >&2
+    exit 1
+}
+
+# serve PROGRAM [OPTION...]: start a daemon, wait for its file.
+serve() {
+    rm -f "$ZMPI_NIC"
+    "$bin/$1" --provider "$provider" "${@:2}" "$ZMPI_NIC" 2>"$work/daemon.log" &
+    daemon=$!
+    local i
+    for ((i = 0; i < 600; i++)); do
+        [[ ! -e $ZMPI_NIC ]] || return 0
+        kill -0 "$daemon" 2>/dev/null || fail "the daemon did not start"
+        sleep 0.05
+    done
+    fail "the daemon does not come up"
+}
+
+# stop: as init does; the daemon must end well and leave nothing.
+stop() {
+    local status=0
+    kill "$daemon"
+    wait "$daemon" || status=$?
+    daemon=
+    ((status == 0)) || fail "the daemon ended with $status"
+    [[ ! -e $ZMPI_NIC ]] || fail "the daemon left its file"
+}
+
+# cut short whatever state it is in.
+slay() {
+    kill -KILL "$daemon" 2>/dev/null || true
+    wait "$daemon" 2>/dev/null || true
+    rm -f "/dev/shm/zmpi-nicd-$daemon:"* # what shm leaves of a daemon that was killed
+    daemon=
+}
+
+# by_daemon COUNT TOTAL ARGUMENT...: the client's results are right, and so many came from the daemon.
+by_daemon() {
+    local said
+    said=$("$client" "${@:3}" 2>"$work/log") || fail "nic_client ${*:3} failed"
+    [[ $said == "$1 of $2 by the daemon"* ]] || fail "nic_client ${*:3}: $said, not $1 of $2"
+}
+
+# right ARGUMENT...: the client's results are right.
+right() {
+    timeout 60 "$client" "$@" >"$work/said" 2>"$work/log" || fail "nic_client $* failed"
+}
+
+says() {
+    grep -q -- "$1" "$work/log" || fail "nothing says '$1'"
+    (($(wc -l <"$work/log") == 1)) || fail "more than one line"
+}
+
+case $case in
+service)
+    serve zmpi-nicd --timeout 30
+    by_daemon 24 24 same 2
+    by_daemon 48 48 same 1 4 # threads of one process
+    by_daemon 12 12 any
+    pids=()
+    for i in 1 2 3 4 5 6; do
+        "$client" same 1 2 >"$work/said.$i" 2>&1 &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do
+        wait "$pid" || fail "one of several clients failed: $(cat "$work"/said.*)"
+    done
+    stop
+    ;;
+limits) # what there is no room for is the CPU's, and no failure
+    serve zmpi-nicd --timeout 30 --memory 1M --queue 1 --clients 2 --threads 1
+    by_daemon 0 1 large 4000000
+    [[ ! -s $work/log ]] || fail "something was said"
+    by_daemon 1 1 large 100000
+    pids=()
+    for i in 1 2 3 4; do # more than there is room for: refused, or served, but right
+        "$client" any >"$work/said.$i" 2>&1 &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do
+        wait "$pid" || fail "a client failed: $(cat "$work"/said.*)"
+    done
+    by_daemon 1 1 large 100000
+    stop
+    ;;
+fair) # one client with many threads does not keep another one waiting: each has its turn
+    ZMPI_TEST_NICD=nap serve tests/nicd_faulty --timeout 30 --threads 1 --verbose
+    "$client" same 1000 32 >"$work/said" 2>&1 &
+    greedy=$!
+    until grep -q welcome "$work/daemon.log"; do sleep 0.05; done
+    by_daemon 48 48 same 1 4
+    until grep -q ' bye;' "$work/daemon.log"; do sleep 0.05; done
+    kill -KILL "$greedy"
+    wait "$greedy" 2>/dev/null || true
+    read -r own all < <(sed -n 's/.* bye; \([0-9]*\) of \([0-9]*\) requests.*/\1 \2/p' "$work/daemon.log")
+    # Half of all, and a few while it has nothing to ask; one of nine where who asks first is served first.
+    ((own >= 48 && all > own && all <= 4 * own)) || fail "$own of $all requests"
+    echo "$own of $all requests"
+    slay
+    ;;
+killed) # at any moment, for good; and the next daemon works
+    for n in 1 2 3 6 14 25; do
+        ZMPI_TEST_NICD=kill:$n serve tests/nicd_faulty --timeout 0.5
+        right any
+        says 'using the CPU'
+        slay
+    done
+    serve zmpi-nicd --timeout 30
+    by_daemon 12 12 any
+    for victim in 0 0.05 0.1; do # clients that die, too, are no harm to others
+        "$client" same 50 >"$work/said" 2>&1 &
+        sleep "$victim"
+        kill -KILL $!
+        wait $! 2>/dev/null || true
+        [[ $provider == shm ]] || by_daemon 12 12 any
+    done
+    if [[ $provider != shm ]]; then stop; fi
+    ;;
+stuck) # the thread of the plug-in spins for ever, as in a lock that a dead peer holds
+    serve zmpi-nicd --timeout 0.05
+    ZMPI_TEST_STUCK=5 right any 0.5
+    says 'stuck'
+    stop
+    ;;
+stopped) # for a while: answers that come late
+    for n in 2 4 9; do
+        ZMPI_TEST_NICD=stop:$n serve tests/nicd_faulty --timeout 0.3
+        (
+            sleep 1.5
+            kill -CONT "$daemon"
+        ) &
+        right any 1.5
+        says 'using the CPU'
+        wait $!
+        slay
+    done
+    ;;
+lies)
+    declare -A words=([noise]='something else' [other]='something else' [hash]='something else' [lost]='something else'
+        [forged]='silent' [version]='version 2' [codec]='of zmpi')
+    for lie in "${!words[@]}"; do
+        ZMPI_TEST_NICD=$lie serve tests/nicd_faulty --timeout 0.3
+        right any
+        says "${words[$lie]}"
+        grep -q '^0 of' "$work/said" || fail "$lie: taken: $(cat "$work/said")"
+        stop
+    done
+    ZMPI_TEST_NICD=large serve tests/nicd_faulty
+    by_daemon 0 12 any
+    stop
+    ZMPI_TEST_NICD=slow serve tests/nicd_faulty --timeout 0.5 # signs of life are waited for
+    by_daemon 1 1 large 100000
+    stop
+    ;;
+secret)
+    serve zmpi-nicd --timeout 0.5
+    cp -p "$ZMPI_NIC" "$work/other"
+    export ZMPI_NIC=$work/other
+    sed -i 's/^secret ./secret /; s/^secret .*/&0/' "$work/other"
+    right any
+    says 'no answer'
+    grep -q '^0 of' "$work/said" || fail "served with a wrong secret"
+    chmod 0640 "$work/other"
+    if "$client" any >"$work/said" 2>"$work/log"; then fail "a secret that others can read was used"; fi
+    says 'has mode 0640'
+    rm "$work/other"
+    if "$client" any >"$work/said" 2>"$work/log"; then fail "went on without a file"; fi
+    says 'No such file'
+    export ZMPI_NIC=$work/nic
+    [[ $(stat -c %a "$ZMPI_NIC") == 600 ]] || fail "mode of the file"
+    by_daemon 12 12 any # it does not mind
+    # Loopback only.
+    port=$((16#$(sed -n 's/^address ....\(....\).*/\1/p' "$ZMPI_NIC")))
+    ip=$(sed -n 's/^address ........\(........\).*/\1/p' "$ZMPI_NIC")
+    [[ $ip == 7f000001 ]] || fail "listens on $ip"
+    head -c 100000 /dev/urandom >"/dev/tcp/127.0.0.1/$port" 2>/dev/null || true # a stranger
+    by_daemon 12 12 any
+    stop
+    ;;
+options)
+    bad() {
+        if "$bin/zmpi-nicd" "$@" 2>"$work/log"; then fail "zmpi-nicd $* is taken"; fi
+        (($(wc -l <"$work/log") == 1)) || fail "not one line"
+    }
+    bad
+    bad a b
+    for option in '-m 0' '-m 1K' '-q 0' '-q x' '-c 0' '-j 0' '-j 1e9' '-t 0' '-t nan' '-t 1x' '-e warp' '-p none' '-l 192.0.2.1'; do
+        # shellcheck disable=SC2086 # two words
+        bad $option "$work/nic"
+    done
+    bad --frobnicate "$work/nic"
+    bad "$work/missing/nic"
+    echo precious >"$work/nic"
+    bad "$work/nic"
+    [[ $(cat "$work/nic") == precious ]] || fail "a foreign file was overwritten"
+    "$bin/zmpi-nicd" --help | grep -q -- --engine
+    "$bin/zmpi-nicd" --version | grep -q '^zmpi-nicd [0-9]'
+    for option in $("$bin/zmpi-nicd" --help | grep -o -- '--[a-z]*'); do
+        grep -q -- "\\\\-\\\\-${option#--}" "$ZMPI_TEST_SOURCE/docs/zmpi-nicd.1" || fail "the manual lacks $option"
+    done
+    ;;
+mpi)
+    serve zmpi-nicd --timeout 30 --engine "${ZMPI_TEST_ENGINE:-cpu}"
+    by_daemon 1 1 large 100000
+    run() {
+        # shellcheck disable=SC2086 # MPIEXEC may have arguments
+        $MPIEXEC -n 2 env LD_PRELOAD="$ZMPI_TEST_LIB:$ZMPI_TEST_FIXED" ZMPI_DEVICE="$1" ZMPI_ERROR_BOUND=rel=1e-3 \
+            ZMPI_REPORT="$work/$1.json" ZMPI_REPORT_TEXT=off "$bin/tests/nic_mpi" "$work/$1.z" 2>"$work/log" ||
+            fail "the MPI program failed on $1"
+    }
+    for codec in huffman fle; do
+        rm -f "$work"/*.z
+        export ZMPI_CODEC=$codec
+        run cpu
+        run smartnic
+        cmp "$work/cpu.z" "$work/smartnic.z" || fail "$codec: other bytes than the CPU's"
+        grep -q '"device": *"smartnic"' "$work/smartnic.json" || fail "$codec: not by the daemon: $(cat "$work/smartnic.json")"
+    done
+    slay
+    rm "$work/smartnic.z"
+    sed -i 's/^timeout .*/timeout 0.5/' "$ZMPI_NIC" # its file is still there
+    run smartnic
+    cmp "$work/cpu.z" "$work/smartnic.z" || fail "other bytes without the daemon"
+    grep -q 'using the CPU' "$work/log" || fail "nothing said"
+    ;;
+*)
+    fail "no such case: $case"
+    ;;
+esac

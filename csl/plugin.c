@@ -214,6 +214,7 @@ const struct zmpi_device *zmpi_device_plugin(void)
         .size = sizeof device,
         .abi = ZMPI_DEVICE_ABI,
         .memory = ZMPI_MEMORY_HOST,
+        .encoders = 1u << ZMPI_FLE,
         .name = "wse",
         .probe = probe,
         .cost = cost,

@@ -241,7 +241,7 @@ static struct operand do_import(struct sema *s, const struct node *n)
     return csl_known(csl_import(s, n));
 }
 
-struct operand csl_builtin(struct sema *s, const struct node *n, const struct type *want)
+struct operand csl_builtin(struct sema *s, const struct node *n)
 {
     static const struct {
         const char *name;
@@ -274,7 +274,6 @@ struct operand csl_builtin(struct sema *s, const struct node *n, const struct ty
         {"import_module", 1, 2, do_import},
         {"map", 2, 16, csl_map},
     };
-    (void)want;
     for (size_t i = 0; i < COUNT(all); i++)
         if (csl_str_is(n->text, all[i].name)) {
             csl_arguments(s, n, all[i].least, all[i].most);

@@ -56,7 +56,6 @@ enum op {
     OP_DSD,        /* program.dsd_sites[imm] */
     OP_DSD_MAKE,   /* a = memory DSD: base b, extent c; stride at register imm, offset at x; element
                       bytes tc */
-    OP_DSD_FABRIC, /* a = DSD b with extent c */
     OP_DSD_BASE,   /* a = DSD b with base address c */
     OP_DSD_OFFSET, /* a = DSD b moved by c elements of imm bytes */
     OP_DSD_LENGTH, /* a = DSD b with length c */

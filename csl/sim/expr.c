@@ -279,7 +279,7 @@ struct operand csl_expr(struct sema *s, const struct node *n, const struct type 
         p = csl_place(s, n);
         return csl_load_place(s, n, &p);
     case N_BUILTIN:
-        return csl_builtin(s, n, want);
+        return csl_builtin(s, n);
     case N_CALL:
         return csl_call(s, n);
     case N_ADDRESS:

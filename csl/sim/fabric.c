@@ -50,7 +50,6 @@ static void arrive(struct pe *pe, struct wavelet w, uint8_t from)
                  direction_names[c->last_from], direction_names[from]);
     c->last_cycle = now;
     c->last_from = from;
-    w.from = from;
     w.ready = now + 1;
     c->items[(c->head + c->count++) % ROUTER_DEPTH] = w;
     pe->routed++;

@@ -15,7 +15,6 @@
 #define COMPTIME_STEPS   20000000u
 #define CALL_DEPTH       64u
 #define STRUCT_DEPTH_MAX 32u
-#define TILE_MAX         (757u * 996u)
 
 enum library {
     LIB_NONE, /* a file */
@@ -34,7 +33,6 @@ struct global {
     const struct type *type;
     struct value value;
     uint32_t address; /* 0: not in memory yet */
-    bool is_param;
 };
 
 struct module {
@@ -309,7 +307,7 @@ struct value csl_library_member(struct sema *s, const struct node *n, struct mod
 enum library csl_library(struct str name);
 
 /* builtin.c, builtin_layout.c, builtin_wafer.c, builtin_dsd.c, builtin_op.c */
-struct operand csl_builtin(struct sema *s, const struct node *n, const struct type *want);
+struct operand csl_builtin(struct sema *s, const struct node *n);
 bool csl_layout_builtin(struct sema *s, const struct node *n, struct operand *result);
 void csl_only(struct sema *s, const struct node *n, enum where where, const char *place);
 void csl_not_reserved(struct sema *s, const struct node *n, const struct type *t, int64_t id);

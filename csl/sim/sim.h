@@ -9,12 +9,11 @@
 #define QUEUE_MAX 8
 #define NEVER     UINT64_MAX
 #define FRAMES    72u /* more than CALL_DEPTH */
-#define ANY_COLOR 0xff
 
 struct wavelet {
     uint64_t ready; /* the cycle from which on it can move */
     uint32_t value;
-    uint8_t color, from;
+    uint8_t color;
 };
 
 struct queue {
@@ -70,7 +69,6 @@ struct pe {
     /* the processor */
     enum main_state state;
     uint64_t wake; /* of MAIN_RUN */
-    uint64_t start;
     const char *task_name;
     struct frame frames[FRAMES];
     unsigned depth;
@@ -100,8 +98,8 @@ struct csl_sim {
     struct pe *pes;
     uint32_t width, height;
     uint64_t now, call_start, call_cycles, last_unblock, random;
-    bool loaded, moved; /* moved: something happened in this cycle */
-    uint32_t cmd_busy;  /* PEs whose command stream is blocked */
+    bool loaded;
+    uint32_t cmd_busy; /* PEs whose command stream is blocked */
     const struct export_name **ids;
     size_t id_count;
     void (*trace)(void *context, const struct csl_trace *event);
@@ -119,10 +117,8 @@ int64_t csl_alu(struct pe *pe, const struct insn *i, int64_t a, int64_t b);
 int64_t csl_alu_convert(struct pe *pe, const struct insn *i, int64_t v);
 int64_t csl_alu_math(const struct insn *i, int64_t a, int64_t b);
 
-/* vm.c: until the task ends, waits, or reaches a time that the fabric has not; */
+/* vm.c: until the task ends, waits, or reaches a time that the fabric has not */
 void csl_run_main(struct pe *pe);
-/* the time within the task that is being run, in cycles of the wafer */
-uint64_t csl_main_time(const struct pe *pe);
 struct pos csl_main_pos(const struct pe *pe);
 
 /* tasks.c */

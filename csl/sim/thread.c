@@ -250,7 +250,7 @@ static uint32_t move_elements(struct pe *pe, struct thread *t, uint32_t most)
             memcpy(pe->memory + t->address, &r, size);
         } else if (site->to.fabric) {
             struct wavelet w = {now + QUEUE_LATENCY, size == 2 ? r & 0xffff : r,
-                                (uint8_t)t->to.stride, DIR_RAMP};
+                                (uint8_t)t->to.stride};
             csl_queue_push(&pe->out[t->to.base], &w);
             pe->out_count++;
         } else {

@@ -31,8 +31,7 @@ enum type_kind {
     /* 64 bits */
     T_MEM1D,
     T_FABIN,
-    T_FABOUT,
-    T_DSD_KIND /* the names mem1d_dsd ... where @get_dsd takes them */
+    T_FABOUT
 };
 
 #define RANK_MAX 4

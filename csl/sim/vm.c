@@ -6,11 +6,6 @@
 /* A task may run this far ahead of the wafer's clock while nothing else can touch its memory. */
 #define AHEAD_MAX 100000u
 
-uint64_t csl_main_time(const struct pe *pe)
-{
-    return pe->wake;
-}
-
 struct pos csl_main_pos(const struct pe *pe)
 {
     if (pe->depth == 0)
@@ -72,7 +67,6 @@ void csl_call_func(struct pe *pe, uint16_t func, const char *name)
     pe->depth = 0;
     pe->task_name = name != NULL ? name : pe->program->funcs[func]->name;
     pe->state = MAIN_RUN;
-    pe->start = pe->wake;
     pe->counters.tasks++;
     enter(pe, pe->program->funcs[func], 0, NO_ID);
     csl_emit_event(pe, CSL_EVENT_TASK_START, pe->task_name, 0, 0, 0);

@@ -170,15 +170,15 @@ lies)
     ZMPI_TEST_NICD=large serve tests/nicd_faulty
     by_daemon 0 12 any
     stop
-    ZMPI_TEST_NICD=slow serve tests/nicd_faulty --timeout 0.5 # signs of life are waited for
+    ZMPI_TEST_NICD=slow serve tests/nicd_faulty --timeout 1.5 # signs of life are waited for
     by_daemon 1 1 large 100000
     stop
     ;;
 secret)
-    serve zmpi-nicd --timeout 0.5
+    serve zmpi-nicd --timeout 30
     cp -p "$ZMPI_NIC" "$work/other"
     export ZMPI_NIC=$work/other
-    sed -i 's/^secret ./secret /; s/^secret .*/&0/' "$work/other"
+    sed -i 's/^secret ./secret /; s/^secret .*/&0/; s/^timeout .*/timeout 0.5/' "$work/other"
     right any
     says 'no answer'
     grep -q '^0 of' "$work/said" || fail "served with a wrong secret"

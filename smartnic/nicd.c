@@ -9,13 +9,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cpus.h"
 #include "log.h"
 #include "options.h"
+
+/* Where a daemon listens by default, on shm. */
+#define SHM_NAME "zmpi-nicd-%ld"
 
 static atomic_bool stopped;
 static int wake; /* the server's event */
@@ -148,6 +153,58 @@ static void remove_file(const char *path, const struct stat *made)
         unlink(path);
 }
 
+/* ---- one that starts it again ---- */
+
+static pid_t child;
+
+static void pass_on(int number)
+{
+    kill(child, number);
+}
+
+/* What shm leaves of a process that could not clean up. */
+static void clean_up_after(pid_t pid)
+{
+    char name[64];
+    snprintf(name, sizeof name, SHM_NAME ":0", (long)pid);
+    shm_unlink(name);
+}
+
+static bool crashed(int how)
+{
+    const int number = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+    return number == SIGSEGV || number == SIGBUS || number == SIGABRT;
+}
+
+/* libfabric's shm crashes when a client dies at the wrong moment: the others are not to be without
+ * a daemon for that. In the child: true. In the parent: false at the end, with its exit status. */
+static bool supervise(const char *path, int *status)
+{
+    struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    const pid_t parent = getpid();
+    for (;;) {
+        const double begin = nic_seconds();
+        child = fork();
+        if (child == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            return getppid() == parent;
+        }
+        sigaction(SIGTERM, &action, NULL);
+        sigaction(SIGINT, &action, NULL);
+        int how = 0;
+        const bool ended = child > 0 && waitpid(child, &how, 0) == child;
+        if (ended && WIFSIGNALED(how))
+            clean_up_after(child);
+        if (ended && crashed(how) && nic_seconds() - begin > 1) {
+            zmpi_log(ZMPI_LOG_WARN, "%s: zmpi-nicd ended by signal %d; starting it again", path,
+                     WTERMSIG(how));
+            continue;
+        }
+        *status = !ended ? fail("cannot start a process") : WIFEXITED(how) ? WEXITSTATUS(how) : 1;
+        return false;
+    }
+}
+
 static int serve(struct nicd *s, const char *path)
 {
     char message[256];
@@ -185,12 +242,14 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     zmpi_log_set(s.set.verbose ? ZMPI_LOG_INFO : ZMPI_LOG_WARN);
+    if (!supervise(argv[optind], &status))
+        return status;
     const char *missing = nic_libfabric();
     if (!missing)
         missing = s.set.engine->start();
     if (missing)
         return fail(missing);
-    snprintf(name, sizeof name, "zmpi-nicd-%ld", (long)getpid());
+    snprintf(name, sizeof name, SHM_NAME, (long)getpid());
     if (!s.set.listen)
         s.set.listen = strcmp(s.set.provider, "shm") == 0 ? name : "127.0.0.1";
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -7,7 +7,7 @@ provider=${2:-tcp;ofi_rxm}
 bin=$ZMPI_TEST_BIN
 client=$bin/tests/nic_client
 work=$(mktemp -d)
-daemon=
+daemon= server=
 export ZMPI_NIC=$work/nic
 unset ZMPI_DEVICE
 
@@ -31,7 +31,10 @@ serve() {
     daemon=$!
     local i
     for ((i = 0; i < 600; i++)); do
-        [[ ! -e $ZMPI_NIC ]] || return 0
+        if [[ -e $ZMPI_NIC ]]; then
+            server=$(pgrep -P "$daemon") || true
+            return 0
+        fi
         kill -0 "$daemon" 2>/dev/null || fail "the daemon did not start"
         sleep 0.05
     done
@@ -50,9 +53,13 @@ stop() {
 
 # cut short whatever state it is in.
 slay() {
+    server+=" $(pgrep -P "$daemon")" || true
+    local pid
     kill -KILL "$daemon" 2>/dev/null || true
     wait "$daemon" 2>/dev/null || true
-    rm -f "/dev/shm/zmpi-nicd-$daemon:"* # what shm leaves of a daemon that was killed
+    for pid in $server; do # what shm leaves of a daemon that was killed
+        rm -f "/dev/shm/zmpi-nicd-$pid:"*
+    done
     daemon=
 }
 
@@ -149,7 +156,7 @@ stopped) # for a while: answers that come late
         ZMPI_TEST_NICD=stop:$n serve tests/nicd_faulty --timeout 0.3
         (
             sleep 1.5
-            kill -CONT "$daemon"
+            pkill -CONT -P "$daemon" # the one that serves
         ) &
         right any 1.5
         says 'using the CPU'
@@ -172,6 +179,18 @@ lies)
     stop
     ZMPI_TEST_NICD=slow serve tests/nicd_faulty --timeout 1.5 # signs of life are waited for
     by_daemon 1 1 large 100000
+    stop
+    ;;
+crash) # a daemon that crashes starts again; its clients find the new one by their second try
+    serve zmpi-nicd --timeout 3
+    sleep 1.2
+    "$client" same 60 >"$work/said" 2>&1 &
+    pid=$!
+    by_daemon 12 12 any
+    kill -SEGV "$server"
+    wait "$pid" || fail "the client found no other daemon: $(cat "$work/said")"
+    grep -q 'starting it again' "$work/daemon.log" || fail "it did not start again"
+    by_daemon 12 12 any
     stop
     ;;
 secret)

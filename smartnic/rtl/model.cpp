@@ -39,13 +39,21 @@ template <class T> unsigned kept_bytes(const T &port)
     return (unsigned)__builtin_popcount(port);
 }
 
+/* What is not reset may be anything. */
+VerilatedContext *unsettled(VerilatedContext *context)
+{
+    context->randReset(2);
+    context->randSeed(1);
+    return context;
+}
+
 enum { PATIENCE = 1 << 20 }; /* cycles without a beat */
 
 } // namespace
 
 struct model {
     VerilatedContext context;
-    MODEL top{&context};
+    MODEL top{unsettled(&context)};
     uint64_t random = 0;
 
     /* What follows from the inputs, before the edge. */
@@ -81,8 +89,10 @@ namespace
 struct model *open_model()
 {
     auto *m = new model;
-    m->top.aclk = 0;
-    m->top.aresetn = 0;
+    m->top.aclk = m->top.aresetn = 0;
+    m->top.s_axis_tvalid = m->top.m_axis_tready = 0;
+    m->top.s_axil_awvalid = m->top.s_axil_wvalid = m->top.s_axil_bready = 0;
+    m->top.s_axil_arvalid = m->top.s_axil_rready = 0;
     for (int i = 0; i < 4; i++)
         m->clock();
     m->top.aresetn = 1;

@@ -63,9 +63,7 @@ module ceaz_engine #(
   logic [13:0] saved, saving;
   logic [10:0] book_at;
   logic [15:0] book_code;
-  ceaz_csr #(
-      .N(N)
-  ) csr (
+  ceaz_csr #(.N(N)) csr (
       .clk,
       .rst,
       .awaddr(s_axil_awaddr),
@@ -134,9 +132,7 @@ module ceaz_engine #(
   logic [1:0] level;
   logic [RA-1:0] load_row;
   logic room;
-  ceaz_load #(
-      .N(N)
-  ) load (
+  ceaz_load #(.N(N)) load (
       .clk,
       .rst,
       .is_float,
@@ -355,9 +351,7 @@ module ceaz_engine #(
       .runs,
       .escape
   );
-  ceaz_huffman #(
-      .N(N)
-  ) code_again (
+  ceaz_huffman #(.N(N)) code_again (
       .clk,
       .rst,
       .r_start,
@@ -438,9 +432,7 @@ module ceaz_engine #(
   logic [8:0] drain_marked;
   logic [511:0] drain_marks;
   assign {drain_marks, drain_map, drain_axes, drain_zero, drain_step, drain_base, drain_marked} = drain_head;
-  ceaz_drain #(
-      .N(N)
-  ) drain (
+  ceaz_drain #(.N(N)) drain (
       .clk,
       .rst,
       .start(coded != 3'd0),

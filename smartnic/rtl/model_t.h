@@ -1,4 +1,7 @@
-/* model.cpp - model.h for one number of lanes: compiled with LANES, and MODEL, the Verilated class.
+/*
+ * model_t.h - template: model.h for one number of lanes.
+ *
+ * Parameters: LANES, and MODEL, the Verilated class.
  */
 #include "model.h"
 
@@ -39,13 +42,19 @@ template <class T> unsigned kept_bytes(const T &port)
     return (unsigned)__builtin_popcount(port);
 }
 
+/* What is not reset may be anything. */
+VerilatedContext *unsettled(VerilatedContext *context)
+{
+    context->randReset(2);
+    context->randSeed(1);
+    return context;
+}
+
 enum { PATIENCE = 1 << 20 }; /* cycles without a beat */
 
-} // namespace
-
-struct model {
+struct engine {
     VerilatedContext context;
-    MODEL top{&context};
+    MODEL top{unsettled(&context)};
     uint64_t random = 0;
 
     /* What follows from the inputs, before the edge. */
@@ -75,29 +84,36 @@ struct model {
     }
 };
 
-namespace
+/* Outside it is a struct model. */
+engine *of(struct model *m)
 {
+    return reinterpret_cast<engine *>(m);
+}
 
 struct model *open_model()
 {
-    auto *m = new model;
-    m->top.aclk = 0;
-    m->top.aresetn = 0;
+    auto *m = new engine;
+    m->top.aclk = m->top.aresetn = 0;
+    m->top.s_axis_tvalid = m->top.m_axis_tready = 0;
+    m->top.s_axil_awvalid = m->top.s_axil_wvalid = m->top.s_axil_bready = 0;
+    m->top.s_axil_arvalid = m->top.s_axil_rready = 0;
     for (int i = 0; i < 4; i++)
         m->clock();
     m->top.aresetn = 1;
     m->clock();
-    return m;
+    return reinterpret_cast<struct model *>(m);
 }
 
-void close_model(struct model *m)
+void close_model(struct model *model)
 {
+    engine *m = of(model);
     m->top.final();
     delete m;
 }
 
-void write_register(struct model *m, unsigned reg, uint32_t value)
+void write_register(struct model *model, unsigned reg, uint32_t value)
 {
+    engine *m = of(model);
     m->top.s_axil_awaddr = reg;
     m->top.s_axil_wdata = value;
     m->top.s_axil_awvalid = m->top.s_axil_wvalid = 1;
@@ -111,8 +127,9 @@ void write_register(struct model *m, unsigned reg, uint32_t value)
     m->top.s_axil_bready = 0;
 }
 
-uint32_t read_register(struct model *m, unsigned reg)
+uint32_t read_register(struct model *model, unsigned reg)
 {
+    engine *m = of(model);
     m->top.s_axil_araddr = reg;
     m->top.s_axil_arvalid = 1;
     m->settle();
@@ -146,8 +163,9 @@ struct source {
     }
 };
 
-bool run_model(struct model *m, const struct model_io *io)
+bool run_model(struct model *model, const struct model_io *io)
 {
+    engine *m = of(model);
     source s;
     size_t done = 0;
     unsigned idle = 0;

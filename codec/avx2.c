@@ -5,6 +5,7 @@
 #define XXH_DISPATCH_AVX2 1
 #define XXH_TARGET_AVX2   __attribute__((target("avx2")))
 #define XXH_ACC_ALIGN     32 /* what these loops load */
+#include <cpuid.h>
 #include <immintrin.h>
 
 #include "avx2.h"
@@ -12,11 +13,17 @@
 #include "huffman_loops.h"
 #include "kernels_avx2.h"
 
+/* __builtin_cpu_supports does not know it in clang 14. */
+static bool has_lzcnt(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && c & bit_LZCNT;
+}
+
 static bool available(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
-           __builtin_cpu_supports("lzcnt");
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && has_lzcnt();
 }
 
 TARGET uint64_t zmpi_avx2_hash(const void *src, size_t size)

@@ -16,7 +16,6 @@ need_packages cmake ninja-build gcc gfortran pkg-config python3 libc6-dev \
 (need_packages python3-mpi4py libhdf5-openmpi-dev hdf5-tools libpnetcdf-dev pnetcdf-bin) ||
     echo "== not all tested here: programs of mpi4py, HDF5 and PnetCDF"
 (need_packages iproute2 util-linux libfuse3-dev) || echo "== not all tested here: a cluster on one machine, slow storage"
-
 (need_packages verilator g++) || echo "== not tested here: the engine in hardware (no verilator)"
 
 jobs=$(nproc)

@@ -30,7 +30,7 @@ static const struct zmpi_device *choose(const struct zmpi_offload *o,
         return NULL;
     if (!holder)
         found = zmpi_device_find(o->name, bytes, &why);
-    return found == cpu || zmpi_device_for(found, encoder) != found ? NULL : found;
+    return !found || found == cpu || zmpi_device_for(found, encoder) != found ? NULL : found;
 }
 
 static void note_choice(struct zmpi_offload *o, const struct zmpi_device *device, bool held,
@@ -84,8 +84,10 @@ enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi
         holder && zmpi_job_open(job) ? NULL : choose(o, holder, bytes, job->encoder);
     if (device) {
         status = zmpi_job_compress(device, job, dst, capacity, src, size);
-        /* All devices make the same bytes: what has no room has none on the CPU either. */
-        if (!status || status == ZMPI_ERR_SPACE) {
+        /* All devices make the same bytes: where there may be no room there is none for the CPU's
+         * either. */
+        if (!status ||
+            (status == ZMPI_ERR_SPACE && capacity < zmpi_compress_capacity(&job->array))) {
             note_choice(o, device, holder != NULL, bytes);
             return status;
         }

@@ -305,6 +305,7 @@ static void send_call(struct client *c, struct nic_call *call)
     m->out.address = call->out_memory.address;
     m->out.key = call->out_memory.key;
     call->id = ++c->last_id;
+    call->sent = true;
     call->heard = nic_seconds();
     send_message(c, message, nic_request_write(message, c->session, call->id, m, c->key));
 }
@@ -398,6 +399,7 @@ static void *run(void *context)
         if (poll(&fd, 1, -1) > 0 && read(c->event, &n, sizeof n) < 0)
             continue;
     }
+    take_fresh(c); /* they are told, too */
     say_bye(c);
     end_session(c);
     return NULL;
@@ -417,11 +419,13 @@ static void say_good_bye(void)
 {
     struct client *c = &client;
     struct timespec until;
+    if (c->pid != getpid()) /* a child, which may have been made while the lock was held */
+        return;
     pthread_mutex_lock(&c->lock);
-    const bool mine = c->pid == getpid() && !c->stuck;
+    const bool stuck = c->stuck;
     c->quit = true;
     pthread_mutex_unlock(&c->lock);
-    if (!mine)
+    if (stuck)
         return;
     wake(c);
     clock_gettime(CLOCK_REALTIME, &until);
@@ -468,7 +472,7 @@ bool nic_client_ask(const char *place, struct nic_call *call)
     struct client *c = &client;
     unsigned looks = 0, tick;
     pthread_mutex_lock(&c->lock);
-    if (c->stuck || !start(c, place)) {
+    if (c->stuck || c->quit || !start(c, place)) {
         call->failed = true;
         snprintf(call->problem, sizeof call->problem, "%s",
                  c->stuck ? "the thread that talks to zmpi-nicd is stuck"

@@ -16,7 +16,8 @@ struct nic_call {
     struct nic_block *raw, *out;
     struct nic_call *next;
     struct nic_memory raw_memory, out_memory;
-    uint64_t id; /* 0: not sent */
+    uint64_t id; /* 0: not sent in this session */
+    bool sent;   /* in any: the daemon may know where the blocks are */
     double begun, heard;
     bool done;
     /* What came of it, when it is done: */

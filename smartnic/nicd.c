@@ -159,7 +159,8 @@ static pid_t child;
 
 static void pass_on(int number)
 {
-    kill(child, number);
+    if (child > 0)
+        kill(child, number);
 }
 
 /* What shm leaves of a process that could not clean up. */
@@ -186,6 +187,8 @@ static bool supervise(const char *path, int *status)
         const double begin = nic_seconds();
         child = fork();
         if (child == 0) {
+            signal(SIGTERM, SIG_DFL);
+            signal(SIGINT, SIG_DFL);
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             return getppid() == parent;
         }

@@ -21,6 +21,8 @@
 #define KEPT ((size_t)64 << 20)
 /* Copied and hashed at a time: stays in the cache in between. */
 #define PART ((size_t)64 << 10)
+/* What a process may lose to daemons that fail now and then. */
+#define MOST_LOST ((size_t)256 << 20)
 /* A call whose daemon fails is tried once more, with a new session. */
 #define TRIES 2
 
@@ -28,6 +30,7 @@ __attribute__((visibility("default"))) const struct zmpi_device *zmpi_device_plu
 
 static struct nic_blocks blocks = {.lock = PTHREAD_MUTEX_INITIALIZER, .most = KEPT};
 static atomic_bool broken; /* a call failed TRIES times: nobody is asked any more */
+static atomic_size_t lost; /* bytes of blocks that a daemon may still write to */
 static _Thread_local char said[256];
 
 static const char *problem(void)
@@ -100,8 +103,10 @@ static enum zmpi_status fetch(const struct nic_call *call, const struct zmpi_job
 
 static void return_blocks(struct nic_call *call)
 {
-    void (*back)(struct nic_blocks *, struct nic_block *) =
-        call->failed ? nic_block_lose : nic_block_give;
+    const bool lose = call->failed && call->sent;
+    void (*back)(struct nic_blocks *, struct nic_block *) = lose ? nic_block_lose : nic_block_give;
+    if (lose)
+        atomic_fetch_add(&lost, call->raw->bytes + call->out->bytes);
     back(&blocks, call->raw);
     back(&blocks, call->out);
     free(call);
@@ -185,9 +190,9 @@ static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t d
         if (status != ZMPI_ERR_DEVICE)
             break;
     }
-    if (status == ZMPI_ERR_DEVICE)
+    if (status == ZMPI_ERR_DEVICE || atomic_load(&lost) > MOST_LOST)
         atomic_store(&broken, true);
-    if (!status)
+    if (!status || status == ZMPI_ERR_UNSUPPORTED) /* to be refused takes time, too */
         zmpi_rate_learn(&rate, bytes, guess(bytes), nic_seconds() - begin);
     return status;
 }

@@ -57,7 +57,7 @@ void nicd_requests_forget(struct nicd_client *c)
 /* What is kept of earlier requests counts, too. */
 static void keep_the_rest(struct nicd *s)
 {
-    nic_blocks_limit(&s->blocks, s->set.memory - s->used);
+    nic_blocks_limit(&s->blocks, s->set.memory > s->used ? s->set.memory - s->used : 0);
 }
 
 static void end(struct nicd_request *r)
@@ -159,6 +159,10 @@ static bool admit(struct nicd_request *r)
     r->client->active++;
     r->in = nic_block_take(&s->blocks, in);
     r->out = nic_block_take(&s->blocks, out);
+    if (r->in && r->out) { /* kept ones may be larger than they need to be */
+        s->used += r->in->bytes + r->out->bytes - r->holds;
+        r->holds = r->in->bytes + r->out->bytes;
+    }
     keep_the_rest(s);
     return r->in && r->out && !nic_memory_open(&s->fabric, r->in->at, in, FI_READ, &r->in_memory) &&
            !nic_memory_open(&s->fabric, r->out->at, out ? out : 1, FI_WRITE, &r->out_memory);

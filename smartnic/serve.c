@@ -155,7 +155,8 @@ static void on_hello(struct nicd *s, const struct nic_head *head, const unsigned
     struct nic_welcome welcome = {.most = s->set.memory};
     if (!nic_message_check(src, size, s->place.secret) || !nic_hello_read(src, &hello))
         return;
-    const bool room = make_room(s);
+    const bool same = head->version == NIC_VERSION && hello.codec == nic_codec();
+    const bool room = same && make_room(s);
     struct nicd_client *c = add_client(s, &hello);
     if (!c)
         return;
@@ -253,6 +254,7 @@ bool nicd_listen(struct nicd *s, char message[256])
 bool nicd_serve(struct nicd *s, const atomic_bool *stop)
 {
     unsigned idle = 0;
+    const double beat = s->set.timeout / 8 < 0.05 ? s->set.timeout / 8 : 0.05;
     while (!atomic_load(stop)) {
         int done = nic_progress(&s->fabric);
         if (done < 0)
@@ -260,13 +262,13 @@ bool nicd_serve(struct nicd *s, const atomic_bool *stop)
         done += nicd_requests_finish(s);
         nicd_requests_admit(s);
         const double now = nic_seconds();
-        if (now - s->ticked > 0.05) {
+        if (now - s->ticked > beat) {
             s->ticked = now;
             nicd_requests_tick(s, now);
         }
         idle = done > 0 ? 0 : idle + 1;
         if (done == 0)
-            nic_wait(&s->fabric, s->event, idle, 100);
+            nic_wait(&s->fabric, s->event, idle, 1 + (int)(2000 * beat));
     }
     return true;
 }

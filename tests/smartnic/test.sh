@@ -263,6 +263,10 @@ mpi)
     run smartnic
     cmp "$work/cpu.z" "$work/smartnic.z" || fail "other bytes without the daemon"
     grep -q 'using the CPU' "$work/log" || fail "nothing said"
+    rm "$ZMPI_NIC" "$work/smartnic.z"
+    run smartnic
+    cmp "$work/cpu.z" "$work/smartnic.z" || fail "other bytes without the daemon's file"
+    grep -q 'using the CPU' "$work/log" || fail "nothing said of the missing file"
     ;;
 *)
     fail "no such case: $case"

@@ -13,6 +13,7 @@
 
 #include "device.h"
 #include "log.h"
+#include "offload.h"
 #include "stream.h"
 
 Test(device, cpu_is_always_there)
@@ -32,6 +33,23 @@ Test(device, unknown_name)
     cr_assert_not_null(why);
     cr_assert_null(zmpi_device_find("", 0, &why));
     cr_assert_null(zmpi_device_find("../../etc/passwd", 0, &why));
+}
+
+/* Nothing is lost for a device that is not there. */
+Test(device, missing_is_the_cpus)
+{
+    static const float data[1000];
+    static unsigned char dst[20000];
+    const struct zmpi_array array = {ZMPI_F32, {1, 1, 1000}};
+    const struct zmpi_bound bound = {ZMPI_LOSSLESS, 0};
+    struct zmpi_offload offload = {.what = "a test", .name = "warpdrive"};
+    struct zmpi_job job;
+    size_t size = 0;
+    cr_assert_eq(zmpi_job_make(&array, &bound, NULL, &job), ZMPI_OK);
+    cr_assert_eq(zmpi_offload_compress(&offload, &job, NULL, dst, sizeof dst, data, &size),
+                 ZMPI_OK);
+    cr_assert_eq(offload.last, zmpi_device_cpu());
+    cr_assert_gt(size, 0);
 }
 
 Test(device, plugin_path_of_nothing)

@@ -214,7 +214,12 @@ static struct place element(struct sema *s, const struct node *n, struct place b
     struct place p = base;
     p.type = t;
     if (index->known && (base.fixed || !check)) {
-        p.offset += (uint32_t)index->v.i * size;
+        const struct object *o =
+            check ? &s->program->objects[csl_object_at(s->program, base.offset)] : NULL;
+        const int64_t at = (int64_t)base.offset + index->v.i * (int64_t)size;
+        if (check && (at < o->start || at + size > o->end))
+            FAIL(s, n, "index %lld is outside of the variable", (long long)index->v.i);
+        p.offset = (uint32_t)at;
         return p;
     }
     uint16_t from = base.reg;
@@ -302,6 +307,14 @@ struct place csl_place(struct sema *s, const struct node *n)
     }
 }
 
+/* What OP_LOAD and OP_STORE look at when they run. */
+static void check_fixed(struct sema *s, const struct node *n, const struct place *p)
+{
+    const unsigned o = p->fixed ? csl_object_at(s->program, p->offset) : 0;
+    if (p->fixed && (o == 0 || p->offset + csl_size(p->type) > s->program->objects[o].end))
+        FAIL(s, n, "address %u is no variable's", p->offset);
+}
+
 struct operand csl_load_place(struct sema *s, const struct node *n, const struct place *p)
 {
     uint32_t size;
@@ -322,6 +335,7 @@ struct operand csl_load_place(struct sema *s, const struct node *n, const struct
         FAIL(s, n, "the value of a variable is not known when compiling");
     if (p->type->kind == T_ARRAY)
         FAIL(s, n, "an array in memory is used by its elements, by & or by a DSD");
+    check_fixed(s, n, p);
     size = csl_size(p->type);
     uint16_t to = csl_new_reg(s, n);
     struct insn *i =
@@ -409,6 +423,7 @@ void csl_store_place(struct sema *s, const struct node *n, const struct place *p
         store_array(s, n, p, o);
         return;
     }
+    check_fixed(s, n, p);
     uint16_t from = csl_in_reg(s, n, o);
     struct insn *i = csl_emit(s, n, p->fixed ? OP_STORE_AT : OP_STORE,
                               csl_size(p->type) > 2 ? COST_STORE32 : COST_STORE16);

@@ -189,6 +189,9 @@ static void set_up(struct pe *pe, struct thread *t, const struct dsd_site *site,
         t->count = t->to.extent;
     } else {
         t->address = (uint32_t)(regs[site->to.reg] & 0xffff);
+        const unsigned o = csl_object_at(pe->program, t->address);
+        if (o == 0 || t->address + size > pe->program->objects[o].end)
+            csl_trap(pe, site->pos, "the destination, address %u, is no variable's", t->address);
     }
     for (unsigned i = 0; i < site->from_count; i++) {
         t->scalar[i] = regs[site->from[i].reg];

@@ -45,10 +45,16 @@ static bool rectangle(unsigned *width, unsigned *height)
            *width <= MOST_PES && *height >= 1 && *height <= MOST_PES;
 }
 
-static uint64_t seed(void)
+/* ZMPI_WSE_SEED=N; false if it is nonsense. */
+static bool seed(uint64_t *value)
 {
     const char *text = getenv("ZMPI_WSE_SEED");
-    return text ? strtoull(text, NULL, 10) : 1;
+    char *end;
+    *value = 1;
+    if (!text || !*text)
+        return true;
+    *value = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && *end == 0;
 }
 
 /* ZMPI_WSE_ENGINE: the vendor's tools instead of our simulator? */
@@ -77,7 +83,8 @@ static bool all_known(void)
 static const char *probe(void)
 {
     unsigned width, height;
-    const char *level = getenv("ZMPI_LOG");
+    uint64_t any;
+    const char *level = getenv("ZMPI_LOG"), *address = getenv("ZMPI_WSE_ADDRESS");
     if (level && (strcmp(level, "info") == 0 || strcmp(level, "debug") == 0))
         zmpi_log_set(ZMPI_LOG_INFO);
     if (!all_known())
@@ -86,6 +93,10 @@ static const char *probe(void)
                "_ADDRESS=IP:PORT";
     if (!rectangle(&width, &height))
         return "ZMPI_WSE_PES is not WIDTHxHEIGHT, each 1 to 32: how many PEs to use";
+    if (!seed(&any))
+        return "ZMPI_WSE_SEED is not a number";
+    if (address && *address && !by_sdk())
+        return "ZMPI_WSE_ADDRESS is of use with ZMPI_WSE_ENGINE=sdk only";
     return by_sdk() ? chip_sdk_missing() : NULL;
 }
 
@@ -111,20 +122,24 @@ static void unload(struct wafer *w)
 static struct chip *load(struct wafer *w)
 {
     unsigned width, height;
+    struct chip_sim_options options = {0};
+    const char *address = getenv("ZMPI_WSE_ADDRESS");
     bool loaded;
     reason[0] = 0;
+    if (w->chip && w->sdk.folder[0] && w->sdk.owner != getpid()) /* a child of who loaded it */
+        unload(w);
     if (w->chip)
         return w->chip;
-    if (!rectangle(&width, &height)) {
+    if (!rectangle(&width, &height) || !seed(&options.seed)) {
         snprintf(reason, sizeof reason, "%s", probe());
         return NULL;
     }
     if (by_sdk()) {
-        loaded = chip_sdk_open(&w->sdk, w->program, width, height, getenv("ZMPI_WSE_ADDRESS"));
+        loaded =
+            chip_sdk_open(&w->sdk, w->program, width, height, address && *address ? address : NULL);
         w->chip = &w->sdk.chip;
     } else {
-        loaded = chip_sim_open(&w->sim, w->program, width, height,
-                               &(struct chip_sim_options){.seed = seed()});
+        loaded = chip_sim_open(&w->sim, w->program, width, height, &options);
         w->chip = &w->sim.chip;
     }
     if (!loaded) {
@@ -135,10 +150,13 @@ static struct chip *load(struct wafer *w)
 }
 
 /* The vendor's tools must not outlive the process. */
-__attribute__((destructor)) static void unload_all(void)
+__attribute__((destructor)) static void at_exit(void)
 {
+    if (pthread_mutex_trylock(&lock)) /* another thread still computes: its chip must stay */
+        return;
     unload(&compressor);
     unload(&decompressor);
+    pthread_mutex_unlock(&lock);
 }
 
 /* A wafer on which something failed is loaded anew next time. */
@@ -199,7 +217,8 @@ static enum zmpi_status decompress(void *dst, size_t dst_capacity, const void *s
 static void give_all(void)
 {
     pthread_mutex_lock(&lock);
-    unload_all();
+    unload(&compressor);
+    unload(&decompressor);
     pthread_mutex_unlock(&lock);
 }
 

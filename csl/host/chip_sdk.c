@@ -141,13 +141,15 @@ static bool start(struct chip_sdk *c, char *const argument[], int input, pid_t *
     return error == 0 || fail(c, argument[0], strerror(error));
 }
 
-static bool compile(struct chip_sdk *c, const char *program)
+/* A simulated fabric needs some PEs around ours; a machine is as large as it is (CS-2). */
+static bool compile(struct chip_sdk *c, const char *program, bool machine)
 {
     char layout[sizeof c->folder + 64], dims[48], params[64], out[sizeof c->folder + 8];
     int status;
     pid_t child;
     snprintf(layout, sizeof layout, "%s/%s_layout.csl", c->folder, program);
-    snprintf(dims, sizeof dims, "--fabric-dims=%u,%u", c->chip.width + 7, c->chip.height + 2);
+    snprintf(dims, sizeof dims, "--fabric-dims=%u,%u", machine ? 757 : c->chip.width + 7,
+             machine ? 996 : c->chip.height + 2);
     snprintf(params, sizeof params, "--params=width:%u,height:%u,scalar:0", c->chip.width,
              c->chip.height);
     snprintf(out, sizeof out, "%s/out", c->folder);
@@ -195,14 +197,15 @@ bool chip_sdk_open(struct chip_sdk *c, const char *program, unsigned width, unsi
     const char *temporary = getenv("TMPDIR");
     *c = (struct chip_sdk){
         .chip = {.width = width, .height = height, .to = to, .from = from, .launch = launch},
-        .peer = -1};
+        .peer = -1,
+        .owner = getpid()};
     int n = snprintf(c->folder, sizeof c->folder, "%s/zmpi-wse-XXXXXX",
                      temporary && *temporary ? temporary : "/tmp");
     if (n >= (int)sizeof c->folder || !mkdtemp(c->folder)) {
         c->folder[0] = 0;
         return fail(c, "no folder for what cslc makes", strerror(errno));
     }
-    return write_sources(c) && compile(c, program) && start_bridge(c, address);
+    return write_sources(c) && compile(c, program, address != NULL) && start_bridge(c, address);
 }
 
 static int remove_one(const char *path, const struct stat *info, int flag, struct FTW *place)
@@ -213,13 +216,18 @@ static int remove_one(const char *path, const struct stat *info, int flag, struc
     return remove(path);
 }
 
+/* A child of the process that started the bridge leaves both alone. */
 void chip_sdk_close(struct chip_sdk *c)
 {
-    if (c->peer >= 0)
+    const bool ours = c->owner == getpid();
+    if (c->peer >= 0) {
+        if (ours)
+            shutdown(c->peer, SHUT_RDWR);
         close(c->peer);
-    while (c->bridge && waitpid(c->bridge, NULL, 0) < 0 && errno == EINTR)
+    }
+    while (ours && c->bridge && waitpid(c->bridge, NULL, 0) < 0 && errno == EINTR)
         ;
-    if (c->folder[0])
+    if (ours && c->folder[0])
         nftw(c->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     *c = (struct chip_sdk){.peer = -1};
 }

@@ -12,6 +12,7 @@ struct chip_sdk {
     char folder[200]; /* sources, and what cslc makes of them; "": there is none */
     int peer;         /* socket to csl/sdk/bridge.py */
     pid_t bridge;     /* 0: not running */
+    pid_t owner;      /* who opened it */
     char problem[256];
 };
 

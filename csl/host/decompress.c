@@ -58,7 +58,9 @@ static bool fits(const struct shape *s, const struct parts *p)
 {
     const int32_t base = (int32_t)p->base;
     if (p->map != ZMPI_MAP_QUANTIZED || base > 1 << 22 || base < -(1 << 22) ||
-        (size_t)(p->end - p->values) > 4 * CHIP_VALUES || s->count > CHIP_CHUNK)
+        s->count > CHIP_CHUNK || p->step < 0x1p-100F) /* denormal values may be 0 on a machine */
+        return false;
+    if (!p->zero && (size_t)(p->end - p->values) > 4 * CHIP_VALUES)
         return false;
     for (size_t b = 0; b < s->blocks && !p->zero; b++)
         if (block_length(p->lengths[b]) > CHIP_WIDEST)

@@ -88,3 +88,22 @@ Test(wse_sim, lengths)
     chip_sim_close(&from);
     chip_sim_close(&to);
 }
+
+/* Chunks without residuals are the PEs', too. */
+Test(wse_sim, constant)
+{
+    struct chip_sim from = open_chip("compress", 2, 1, (struct chip_sim_options){.seed = 5});
+    struct chip_sim to = open_chip("decompress", 2, 1, (struct chip_sim_options){.seed = 5});
+    struct wse_count count[2] = {{0, 0}, {0, 0}};
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 20000);
+    float *data = malloc(20000 * sizeof *data);
+    cr_assert_not_null(data);
+    for (size_t i = 0; i < 20000; i++)
+        data[i] = 7.25F;
+    check_bytes(&from.chip, &to.chip, &a, kit_abs(1e-2), data, count);
+    cr_assert_eq(count[0].host, 0);
+    cr_assert_eq(count[1].host, 0);
+    free(data);
+    chip_sim_close(&from);
+    chip_sim_close(&to);
+}

@@ -53,7 +53,7 @@ tool() {
 
 settings() {
     local setting
-    for setting in ZMPI_WSE_PES=0x3 ZMPI_WSE_PES=3 ZMPI_WSE_PES=33x1 ZMPI_WSE_PES=2x2x ZMPI_WSE_PEST=1x1; do
+    for setting in ZMPI_WSE_PES=0x3 ZMPI_WSE_PES=3 ZMPI_WSE_PES=33x1 ZMPI_WSE_PES=2x2x ZMPI_WSE_PEST=1x1 ZMPI_WSE_SEED=abc ZMPI_WSE_ADDRESS=1.2.3.4:9; do
         ! env "$setting" ZMPI_DEVICE=wse "$zmpi" compress -t f32 -e abs=0.01 field.f32 bad.z 2>log || fail "$setting is accepted"
         grep -q 'ZMPI_WSE_' log || fail "$setting: $(cat log)"
     done
@@ -78,10 +78,13 @@ sdk() {
     grep -q '^device wse' log || fail "$(cat log)"
     PATH=$sdk:$PATH ZMPI_TEST_SDK=fail "$zmpi" compress -v -t f32 -e abs=0.01 field.f32 failed.z >log 2>&1 || fail "$(cat log)"
     grep -q "compress: the vendor's run time: error the wafer is on fire; using the CPU" log || fail "$(cat log)"
+    PATH=$sdk:$PATH ZMPI_TEST_DIMS=757,996 ZMPI_WSE_ADDRESS=10.1.2.3:9000 "$zmpi" compress -v -t f32 -e abs=0.01 field.f32 machine.z >log 2>&1 ||
+        fail "$(cat log)"
+    grep -q 'compress: 0 chunks on PEs (sdk), 1 on the host' log || fail "$(cat log)"
     ZMPI_DEVICE=cpu "$zmpi" compress -t f32 -e abs=0.01 field.f32 cpu.z
     payload cpu.z cpu.bytes
     local file
-    for file in device failed; do
+    for file in device failed machine; do
         payload "$file.z" device.bytes
         cmp cpu.bytes device.bytes || fail "$file: other bytes than on the CPU"
     done

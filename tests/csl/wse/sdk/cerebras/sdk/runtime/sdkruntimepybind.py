@@ -14,7 +14,7 @@ class MemcpyOrder:
 
 class SdkRuntime:
     def __init__(self, name, cmaddr=None):
-        assert os.path.isdir(name) and cmaddr is None
+        assert os.path.isdir(name) and cmaddr == (os.environ.get("ZMPI_WSE_ADDRESS") or None)
         self.arrays = {}
 
     def load(self):

@@ -62,10 +62,11 @@ static void add(const char *name, const struct zmpi_device *device, const char *
     k->device = device;
     k->missing = missing;
     pthread_mutex_init(&k->lock, NULL);
+    if (device != NULL && device->prefer != NULL)
+        device->prefer(preferred);
     if (device == NULL || (device->memory & ZMPI_MEMORY_GPU) == 0)
         return;
     const struct zmpi_device *none = NULL;
-    device->prefer(preferred);
     atomic_compare_exchange_strong(&with_memory, &none, device);
 }
 

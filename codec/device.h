@@ -81,8 +81,9 @@ struct zmpi_device {
     const char *(*problem)(void);
 
     /*
-     * The rest is for devices with memory of their own (ZMPI_MEMORY_GPU), NULL in others. compress
-     * takes src, decompress dst in either memory; everything else is in the host's.
+     * The rest but prefer and give_all, which any device may have, is for devices with memory of
+     * their own (ZMPI_MEMORY_GPU), which have all of it; NULL in others. compress takes src,
+     * decompress dst in either memory; everything else is in the host's.
      */
     /* Of any address of the process; asked for every buffer, before the probe too: a device that
      * nobody has started holds none. */
@@ -96,7 +97,7 @@ struct zmpi_device {
      * so that the next call gets it at once. */
     void *(*take)(const void *beside, size_t bytes);
     void (*give)(void *memory);
-    /* Which of several GPUs host buffers go to, counted round, where the program uses none. */
+    /* Which of several devices host buffers go to, counted round, where the program uses none. */
     void (*prefer)(unsigned number);
     /* What is kept; the next call makes it again. */
     void (*give_all)(void);

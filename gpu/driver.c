@@ -11,10 +11,12 @@
  * The driver's library is loaded by the runtimes, ours and the program's, never here: as long as
  * nobody has, there is no memory of a GPU, and nothing has been decided by CUDA_VISIBLE_DEVICES.
  */
+#define _GNU_SOURCE /* dl_iterate_phdr */
 #include "gpu.h"
 
 #include <cuda.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -33,6 +35,7 @@ static struct {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool found;
+static atomic_ullong looked; /* when so many libraries had been loaded, and it was none of them */
 static CUcontext kept[MOST_DEVICES]; /* primary contexts, which live as long as the process */
 static atomic_uint preferred;
 
@@ -54,14 +57,29 @@ static bool load(void *library)
     return all;
 }
 
-/* Has anybody loaded the driver? */
+/* How many libraries the process has loaded so far, from the first one's entry. */
+static int count_loaded(struct dl_phdr_info *info, size_t size, void *count)
+{
+    (void)size;
+    *(unsigned long long *)count = info->dlpi_adds;
+    return 1;
+}
+
+/* Has anybody loaded the driver? Asked for every buffer, and dlopen searches folders: not again
+ * before something else was loaded. */
 static bool find(void)
 {
+    unsigned long long loaded = 0;
     if (atomic_load_explicit(&found, memory_order_acquire))
         return true;
+    dl_iterate_phdr(count_loaded, &loaded);
+    if (loaded == atomic_load_explicit(&looked, memory_order_relaxed))
+        return false;
     pthread_mutex_lock(&lock);
     bool all = atomic_load(&found) || load(dlopen(ZMPI_CUDA_DRIVER, RTLD_LAZY | RTLD_NOLOAD));
     atomic_store_explicit(&found, all, memory_order_release);
+    if (!all)
+        atomic_store_explicit(&looked, loaded, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
     return all;
 }

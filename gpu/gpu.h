@@ -83,6 +83,7 @@ enum { GPU_PIECE = 4 << 20 }; /* bytes of a pinned buffer */
 struct gpu_lane {
     struct gpu_lane *next;
     void *context;
+    int device;
     bool pools; /* cudaMallocAsync works */
     bool fresh; /* it was made for this call, or memory was: the time says nothing */
     cudaStream_t stream;

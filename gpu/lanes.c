@@ -48,11 +48,12 @@ static void destroy(struct gpu_lane *lane)
  */
 static bool make(struct gpu_lane *lane)
 {
-    int device = 0, pools = 0;
-    bool made = GPU_OK(cudaStreamCreate(&lane->stream)) &&
-                GPU_OK(cudaMallocHost((void **)&lane->answer, ANSWER)) &&
-                GPU_OK(cudaGetDevice(&device)) &&
-                GPU_OK(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device));
+    int pools = 0;
+    bool made =
+        GPU_OK(cudaStreamCreate(&lane->stream)) &&
+        GPU_OK(cudaMallocHost((void **)&lane->answer, ANSWER)) &&
+        GPU_OK(cudaGetDevice(&lane->device)) &&
+        GPU_OK(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, lane->device));
     if (made) {
         lane->number = gpu_number(lane->answer);
         lane->pools = pools;

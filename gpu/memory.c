@@ -22,6 +22,7 @@ struct block {
     const void
         *witness; /* pinned memory of the lane: a reset takes that, but not memory of pools */
     unsigned long long number, witness_number;
+    int device;
     bool pooled, taken;
 };
 
@@ -53,13 +54,34 @@ static bool alive(const struct block *b)
     return gpu_is_still(b->memory, b->number) && gpu_is_still(b->witness, b->witness_number);
 }
 
+/* A context that can free it becomes the current one: its own, unless that has gone. Then memory
+ * of a pool is still there, which is the device's; what else there was has gone too. */
+static bool enter(const struct block *b)
+{
+    const struct gpu_place there = {.memory = ZMPI_MEMORY_GPU, .device = b->device};
+    void *context;
+    if (gpu_is_still(b->witness, b->witness_number))
+        return gpu_context_push_own(b->context);
+    return b->pooled && gpu_context_push(&there, &context);
+}
+
 /* Nobody else may learn of an error of this. */
-static void release(struct block **at, cudaStream_t stream)
+static void forget(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        cudaGetLastError();
+}
+
+/* Memory of a pool on the lane's stream, if there is a lane: when that has been waited for it can
+ * be had again, and no work of the program's was waited for. */
+static void release(struct block **at, const struct gpu_lane *lane)
 {
     struct block *b = *at;
-    if (gpu_is_still(b->memory, b->number) && gpu_context_push_own(b->context)) {
-        if ((b->pooled ? cudaFreeAsync(b->memory, stream) : cudaFree(b->memory)) != cudaSuccess)
-            cudaGetLastError();
+    const bool is = gpu_is_still(b->memory, b->number);
+    if (is && b->pooled && lane && lane->device == b->device) {
+        forget(cudaFreeAsync(b->memory, lane->stream));
+    } else if (is && enter(b)) {
+        forget(b->pooled ? cudaFreeAsync(b->memory, cudaStreamLegacy) : cudaFree(b->memory));
         gpu_context_pop();
     }
     *at = b->next;
@@ -67,12 +89,13 @@ static void release(struct block **at, cudaStream_t stream)
     free(b);
 }
 
-/* Idle blocks of the context, of all if it is NULL, until at most so many bytes are idle. */
-static void shrink(const void *context, size_t most, cudaStream_t stream)
+/* Idle blocks of the lane's device, whatever their context, of all devices if there is no lane,
+ * until at most so many bytes are idle. */
+static void shrink(const struct gpu_lane *lane, size_t most)
 {
     for (struct block **at = &blocks; *at && idle_bytes > most;)
-        if (!(*at)->taken && (!context || (*at)->context == context))
-            release(at, stream);
+        if (!(*at)->taken && (!lane || (*at)->device == lane->device))
+            release(at, lane);
         else
             at = &(*at)->next;
 }
@@ -89,7 +112,7 @@ static struct block *find_idle(const struct gpu_lane *lane, size_t bytes)
         if (found && alive(*found))
             return *found;
         if (found)
-            release(found, lane->stream);
+            release(found, lane);
     } while (found);
     return NULL;
 }
@@ -107,7 +130,7 @@ static struct block *allocate(struct gpu_lane *lane, size_t bytes)
     cudaError_t error = allocate_bytes(lane, &b->memory, bytes);
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
-        shrink(lane->context, 0, lane->stream);
+        shrink(lane, 0);
         if (gpu_wait(lane))
             error = allocate_bytes(lane, &b->memory, bytes);
     }
@@ -117,6 +140,7 @@ static struct block *allocate(struct gpu_lane *lane, size_t bytes)
     }
     b->bytes = bytes;
     b->context = lane->context;
+    b->device = lane->device;
     b->number = gpu_number(b->memory);
     b->witness = lane->answer;
     b->witness_number = lane->number;
@@ -154,13 +178,13 @@ void gpu_block_give(void *memory)
             b->taken = false;
             idle_bytes += b->bytes;
         }
-    shrink(NULL, IDLE_MOST, cudaStreamLegacy);
+    shrink(NULL, IDLE_MOST);
     pthread_mutex_unlock(&lock);
 }
 
 void gpu_blocks_free(void)
 {
     pthread_mutex_lock(&lock);
-    shrink(NULL, 0, cudaStreamLegacy);
+    shrink(NULL, 0);
     pthread_mutex_unlock(&lock);
 }

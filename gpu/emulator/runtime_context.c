@@ -11,12 +11,13 @@
 enum { MOST_DEVICES = 16, DEEPEST = 16 };
 
 struct zmpi_emu_context {
+    struct zmpi_emu_context *next;
     int device;
     int primary, active;
 };
 
 static struct zmpi_emu_context primary[MOST_DEVICES];
-static unsigned own; /* contexts that programs have made */
+static struct zmpi_emu_context *own; /* that programs have made */
 
 static _Thread_local struct zmpi_emu_context *stack[DEEPEST];
 static _Thread_local int depth;
@@ -32,6 +33,18 @@ static struct zmpi_emu_context *primary_of(int device)
     struct zmpi_emu_context *c = &primary[device];
     *c = (struct zmpi_emu_context){.device = device, .primary = 1, .active = 1};
     return c;
+}
+
+/* CUDA crashes where another handle than one of these is used. */
+static int exists(const struct zmpi_emu_context *context)
+{
+    for (int i = 0; i < MOST_DEVICES; i++)
+        if (context == &primary[i])
+            return 1;
+    for (const struct zmpi_emu_context *c = own; c != NULL; c = c->next)
+        if (context == c)
+            return 1;
+    return 0;
 }
 
 /* What cuCtxSetCurrent does. */
@@ -57,7 +70,9 @@ int zmpi_rt_device(void)
 
 unsigned zmpi_emu_contexts(void)
 {
-    unsigned n = own;
+    unsigned n = 0;
+    for (const struct zmpi_emu_context *c = own; c != NULL; c = c->next)
+        n++;
     for (int i = 0; i < MOST_DEVICES; i++)
         n += primary[i].active != 0;
     return n;
@@ -184,9 +199,8 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
     if (e == CUDA_SUCCESS && (c == NULL || depth == DEEPEST))
         e = CUDA_ERROR_INVALID_VALUE;
     if (e == CUDA_SUCCESS) {
-        *c = (struct zmpi_emu_context){.device = device, .active = 1};
-        *context = stack[depth++] = c;
-        own++;
+        *c = (struct zmpi_emu_context){.next = own, .device = device, .active = 1};
+        *context = stack[depth++] = own = c;
     }
     return leave(e);
 }
@@ -195,12 +209,15 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
 CUresult cuCtxDestroy_v2(CUcontext context)
 {
     CUresult e = enter(__func__);
-    if (e == CUDA_SUCCESS && (context == NULL || context->primary))
+    if (e == CUDA_SUCCESS && (!exists(context) || context->primary))
         e = CUDA_ERROR_INVALID_CONTEXT;
     if (e == CUDA_SUCCESS) {
         end(context);
         depth -= top() == context;
-        own--;
+        struct zmpi_emu_context **at = &own;
+        while (*at != context)
+            at = &(*at)->next;
+        *at = context->next;
         free(context);
     }
     return leave(e);
@@ -227,7 +244,7 @@ CUresult cuCtxGetDevice(CUdevice *device)
 CUresult cuCtxPushCurrent_v2(CUcontext context)
 {
     CUresult e = enter(__func__);
-    if (e == CUDA_SUCCESS && (context == NULL || depth == DEEPEST))
+    if (e == CUDA_SUCCESS && (!exists(context) || depth == DEEPEST))
         e = CUDA_ERROR_INVALID_CONTEXT;
     if (e == CUDA_SUCCESS)
         stack[depth++] = context;

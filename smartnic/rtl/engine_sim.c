@@ -121,11 +121,17 @@ static void set_registers(struct zmpi_rtl *rtl, const struct zmpi_chunk_rule *ru
 
 /* ---- books: the engine counts symbols, the driver chooses ---- */
 
-static void command(struct zmpi_rtl *rtl, uint32_t what)
+/* The longest, a book from counts in no order, takes 80,000 cycles (docs/rtl.md). */
+enum { PATIENCE = 1 << 20 };
+
+/* false: it is not done after a long time. */
+static bool command(struct zmpi_rtl *rtl, uint32_t what)
 {
+    bool busy = true;
     rtl->type->write(rtl->model, MODEL_COMMAND, what);
-    while (rtl->type->read(rtl->model, MODEL_STATUS) & 4)
-        ;
+    for (int i = 0; i < PATIENCE && busy; i++)
+        busy = rtl->type->read(rtl->model, MODEL_STATUS) & 4;
+    return !busy;
 }
 
 static void read_counts(struct zmpi_rtl *rtl, uint32_t count[ZMPI_HUFFMAN_SYMBOLS])
@@ -134,15 +140,18 @@ static void read_counts(struct zmpi_rtl *rtl, uint32_t count[ZMPI_HUFFMAN_SYMBOL
         count[s] = rtl->type->read(rtl->model, MODEL_COUNTS + 4 * s);
 }
 
-void zmpi_rtl_build(struct zmpi_rtl *rtl, const uint32_t count[ZMPI_HUFFMAN_SYMBOLS], bool exact,
+bool zmpi_rtl_build(struct zmpi_rtl *rtl, const uint32_t count[ZMPI_HUFFMAN_SYMBOLS], bool exact,
                     struct zmpi_book *book)
 {
-    command(rtl, 1);
+    if (!command(rtl, 1))
+        return false;
     for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
         rtl->type->write(rtl->model, MODEL_COUNTS + 4 * s, count[s]);
-    command(rtl, 2 | (exact ? 8 : 0));
+    if (!command(rtl, 2 | (exact ? 8 : 0)))
+        return false;
     for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
         book->length[s] = (unsigned char)rtl->type->read(rtl->model, MODEL_LENGTHS + 4 * s);
+    return true;
 }
 
 static void load_book(struct zmpi_rtl *rtl, const struct zmpi_book *book, unsigned bank)
@@ -274,7 +283,8 @@ static enum zmpi_status count_sections(struct zmpi_rtl *rtl, struct transfer *t,
     t->sampling = true;
     for (t->section = 0; t->section < t->plan->chunks && !status;
          t->section += ZMPI_HUFFMAN_SECTION) {
-        command(rtl, 1);
+        if (!command(rtl, 1))
+            return ZMPI_ERR_DEVICE;
         t->sent = t->received = 0;
         t->end = zmpi_huffman_samples(section_chunks(t));
         status = run_chunks(rtl, t);

@@ -33,8 +33,9 @@ bool zmpi_rtl_supports(const struct zmpi_job *job);
 enum zmpi_status zmpi_rtl_compress(struct zmpi_rtl *rtl, const struct zmpi_job *job, void *dst,
                                    size_t dst_capacity, const void *src, size_t *size);
 
-/* The book that the engine builds from such counts, sorted well or as CEAZ does. */
-void zmpi_rtl_build(struct zmpi_rtl *rtl, const uint32_t count[ZMPI_HUFFMAN_SYMBOLS], bool exact,
+/* The book that the engine builds from such counts, sorted well or as CEAZ does; false: it does
+ * not end. */
+bool zmpi_rtl_build(struct zmpi_rtl *rtl, const uint32_t count[ZMPI_HUFFMAN_SYMBOLS], bool exact,
                     struct zmpi_book *book);
 
 struct zmpi_rtl_counts zmpi_rtl_count(struct zmpi_rtl *rtl);

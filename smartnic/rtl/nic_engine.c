@@ -19,7 +19,13 @@ enum zmpi_status zmpi_rtl_engine_compress(const struct zmpi_job *job, void *dst,
                                           size_t dst_capacity, const void *src, size_t *size)
 {
     pthread_mutex_lock(&lock);
-    enum zmpi_status status = zmpi_rtl_compress(rtl, job, dst, dst_capacity, src, size);
+    enum zmpi_status status =
+        rtl ? zmpi_rtl_compress(rtl, job, dst, dst_capacity, src, size) : ZMPI_ERR_DEVICE;
+    if (status == ZMPI_ERR_DEVICE) {
+        /* Chunks that are left in it would come out in the next call. */
+        zmpi_rtl_close(rtl);
+        rtl = zmpi_rtl_open(4);
+    }
     pthread_mutex_unlock(&lock);
     return status;
 }

@@ -72,6 +72,10 @@ Test(runtime, contexts)
     FAILS(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
     OK(cuCtxPopCurrent_v2(&now));
     cr_assert_eq(now, own);
+    OK(cuCtxDestroy_v2(own));
+    FAILS(cuCtxPushCurrent_v2(own), CUDA_ERROR_INVALID_CONTEXT);
+    FAILS(cuCtxDestroy_v2(own), CUDA_ERROR_INVALID_CONTEXT);
+    cr_assert_eq(zmpi_emu_contexts(), 1);
 
     /* A reset takes what is the context's with it, and no number comes back. */
     answer[2] = &id[1];

@@ -95,9 +95,11 @@ Test(plugin_program, own_context, .init = find_plugin)
     cr_assert_eq(zmpi_emu_contexts(), 2);
 }
 
-/* Nothing of one that has gone is used in the next, though that has its address. */
+/* Nothing of one that has gone is used in the next, though that has its address, nor afterwards, to
+ * give back what has not gone with it. */
 Test(plugin_program, contexts_come_and_go, .init = find_plugin)
 {
+    size_t available, total;
     for (int i = 0; i < 4; i++) {
         CUcontext own;
         OK(cuCtxCreate_v2(&own, 0, 0));
@@ -106,6 +108,10 @@ Test(plugin_program, contexts_come_and_go, .init = find_plugin)
         OK(cuCtxDestroy_v2(own));
     }
     cr_assert_eq(zmpi_emu_contexts(), 0);
+    cuda->give_all();
+    OK(cudaDeviceSynchronize());
+    OK(cudaMemGetInfo(&available, &total));
+    cr_assert_eq(available, total);
 }
 
 static void three_gpus(void)
@@ -290,6 +296,30 @@ Test(plugin_program, streams, .init = find_plugin)
 Test(plugin_program, streams_without_pools, .init = without_pools)
 {
     leaves_streams_alone(false);
+}
+
+/* What is kept in one context is not lost to another. */
+static void makes_room(void)
+{
+    void *memory;
+    for (int i = 0; i < 3; i++) {
+        CUcontext own;
+        OK(cuCtxCreate_v2(&own, 0, 0));
+        cr_assert_not_null(memory = cuda->take(on_device(NULL, 64), (size_t)700 << 20), "%s",
+                           cuda->problem());
+        cuda->give(memory);
+    }
+    cuda->give_all();
+}
+
+Test(plugin_program, room, .init = find_plugin)
+{
+    makes_room();
+}
+
+Test(plugin_program, room_without_pools, .init = without_pools)
+{
+    makes_room();
 }
 
 /* All that is kept can be had back. */

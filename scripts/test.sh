@@ -51,4 +51,5 @@ mkdir -p build-all
 for folder in "${folders[@]}"; do
     echo "subdirs(\"$PWD/$folder\")"
 done >build-all/CTestTestfile.cmake
-ctest --test-dir build-all --parallel "$jobs" --output-on-failure --no-tests=error "$@"
+# One more than there are cores: many tests wait for time-outs, starts of programs, or each other.
+ctest --test-dir build-all --parallel $((jobs + 1)) --output-on-failure --no-tests=error "$@"

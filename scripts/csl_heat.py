@@ -44,7 +44,9 @@ def main():
     fields = sys.argv[2:] or DEFAULT
     if not pes or any(field not in pe for pe in pes for field in fields):
         sys.exit(f"csl_heat.py: {sys.argv[1]}: no counters with {', '.join(fields)}")
-    print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{len(fields) * (WIDTH + 20)}" height="{WIDTH + 40}" '
+    columns, rows = (1 + max(pe[axis] for pe in pes) for axis in "xy")
+    height = WIDTH * rows // max(columns, rows) + 40
+    print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{len(fields) * (WIDTH + 20)}" height="{height}" '
           'font-family="sans-serif" font-size="13">')
     for i, field in enumerate(fields):
         print("\n".join(picture(pes, field, 10 + i * (WIDTH + 20))))

@@ -1,40 +1,12 @@
 /* emulator_runtime.c - the fake CUDA runtime does what CUDA's documentation says, as late as that
  * allows, and fails on order. */
 #include <signal.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <criterion/criterion.h>
-
-#include <cuda_runtime.h>
-
-#include "device_code.h"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        const cudaError_t ok_ = (cudaError_t)(call);                                               \
-        cr_assert_eq(ok_, cudaSuccess, "%s: %s", #call, cudaGetErrorString(ok_));                  \
-    } while (0)
-#define FAILS(call, error)                                                                         \
-    do {                                                                                           \
-        const cudaError_t got_ = (cudaError_t)(call);                                              \
-        cr_assert_eq(got_, error, "%s: %s", #call, cudaGetErrorName(got_));                        \
-    } while (0)
-
-struct add_args {
-    uint32_t *p;
-    uint32_t n, by;
-};
-
-ZD_KERNEL(add, struct add_args, a)
-{
-    const uint32_t i = zd_bid() * zd_bdim() + zd_tid();
-    if (i < a.n)
-        zd_st_u32(&a.p[i], zd_ld_u32(&a.p[i]) + a.by);
-}
+#include "runtime_kit.h"
 
 static uint32_t *device(size_t n)
 {

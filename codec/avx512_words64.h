@@ -27,12 +27,6 @@ VECTOR void v_prefetch(const void *p, size_t ahead)
     _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T1);
 }
 
-/* Makes streamed words visible in order, as other stores are. */
-VECTOR void v_fence(void)
-{
-    _mm_sfence();
-}
-
 VECTOR V v_set1(U u)
 {
     return _mm512_set1_epi64((long long)u);

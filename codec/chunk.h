@@ -50,7 +50,9 @@ struct zmpi_rows {
     size_t row, plane;
     /* Encoder: the next tile, to be fetched into the cache meanwhile; or NULL. */
     const unsigned char *next;
-    bool stream; /* decoder: store past the caches */
+    /* Decoder: store past the caches. The caller puts such stores in order before another thread
+     * reads: a fence for each chunk would wait for memory each time. */
+    bool stream;
 };
 
 /* Bytes that hold zeros before the integers: what lies before the first row and plane. And bytes

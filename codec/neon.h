@@ -21,11 +21,6 @@ VECTOR void v_prefetch(const void *p, size_t ahead)
     __builtin_prefetch((const void *)((uintptr_t)p + ahead), 0, 2);
 }
 
-/* There are no intrinsics for stores past the caches: v_stream is an ordinary store. */
-VECTOR void v_fence(void)
-{
-}
-
 /* Transpose the 8x8 bit matrices in both words of 64 bits: bit j of byte i becomes bit i of byte j.
  */
 VECTOR uint64x2_t neon_transpose(uint64x2_t m)

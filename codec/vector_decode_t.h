@@ -316,7 +316,5 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
     if (!direct)
         zmpi_rows_scatter(dst, extent, s.x * WIDTH, stored ? p.values : work->words,
                           dst->stream ? stream_bytes : memcpy);
-    if (dst->stream)
-        v_fence();
     return ZMPI_OK;
 }

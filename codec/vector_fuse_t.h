@@ -71,6 +71,14 @@ VECTOR void fetch(const unsigned char *x, size_t ahead)
     __builtin_prefetch((const void *)((uintptr_t)x + 192));
 }
 
+/* Where the next tile's words lie from this one's; where they just follow, less far is enough. */
+static inline size_t fetch_ahead(const struct zmpi_rows *rows, const struct shape *s)
+{
+    enum { NEAR = 8192 };
+    const size_t ahead = rows->next ? (size_t)(rows->next - rows->at) : 0;
+    return ahead == s->count * WIDTH && s->x == s->count && ahead > NEAR ? NEAR : ahead;
+}
+
 /* A row that blocks fit in. */
 VECTOR void fuse_blocks(struct intake *t, struct neighbours *n, const unsigned char *x,
                         size_t words, size_t ahead, unsigned axes, enum source source,
@@ -126,7 +134,7 @@ VECTOR bool fuse_along(const struct fuse *f, unsigned axes, enum source source, 
     U *keep_z = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE),
       *r = (U *)(void *)work->residuals;
     const size_t padded = (s->x + LANES - 1) / LANES * LANES;
-    const size_t ahead = rows->next ? (size_t)(rows->next - rows->at) : 0;
+    const size_t ahead = fetch_ahead(rows, s);
     struct intake t = {vector_quantizer_of(&f->quantizer), doubt_none(), v_set1(f->flip)};
     struct neighbours n = {.base = v_set1(f->base), .last = v_set1(f->base)};
     size_t begin = 0, done = 0; /* r holds the residuals from element `begin` */

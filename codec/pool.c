@@ -20,6 +20,7 @@
 #include <stddef.h>
 
 #include "cpus.h"
+#include "floats.h"
 
 #define MOST_HELPERS 1023 /* ZMPI_THREADS is at most 1024 */
 
@@ -60,6 +61,7 @@ static void watch_forks(void)
 static void *helper_main(void *unused)
 {
     (void)unused;
+    zmpi_floats_hold(); // for good: the settings came from the thread that started this one
     pthread_mutex_lock(&pool.lock);
     for (;;) {
         while (pool.wanted == 0 && !pool.stopping)
@@ -152,7 +154,9 @@ void zmpi_pool_run(int threads, void (*task)(void *context), void *context)
 {
     int n = threads - 1 < MOST_HELPERS ? threads - 1 : MOST_HELPERS;
     bool helped = n > 0 && take_helpers(n, task, context);
+    const struct zmpi_floats program = zmpi_floats_hold();
     task(context);
+    zmpi_floats_release(program);
     if (helped)
         give_back_helpers();
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "floats.h"
 #include "kernels.h"
 
 static bool is_fill(double magnitude)
@@ -34,11 +35,13 @@ void zmpi_range_take(struct zmpi_range *r, double x)
 
 void zmpi_range_of(enum zmpi_type type, const void *src, size_t count, struct zmpi_range *range)
 {
+    const struct zmpi_floats program = zmpi_floats_hold();
     *range = ZMPI_RANGE_EMPTY;
     if (type == ZMPI_F32)
         zmpi_kernels()->range32(src, count, range);
     else if (type == ZMPI_F64)
         zmpi_kernels()->range64(src, count, range);
+    zmpi_floats_release(program);
 }
 
 void zmpi_range_merge(struct zmpi_range *range, const struct zmpi_range *other)

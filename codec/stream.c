@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "floats.h"
 #include "hash.h"
 #include "huffman.h"
 
@@ -149,7 +150,9 @@ enum zmpi_status zmpi_stream_parse(struct zmpi_stream *s, const void *src, size_
     const unsigned char *p = src;
     if (src_size < ZMPI_STREAM_HEADER_BYTES)
         return ZMPI_ERR_TRUNCATED;
+    const struct zmpi_floats program = zmpi_floats_hold(); /* its numbers may be anything */
     enum zmpi_status status = parse_header(s, p);
+    zmpi_floats_release(program);
     if (status)
         return status;
     if (src_size < s->info.length)

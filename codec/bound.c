@@ -1,30 +1,26 @@
 /* bound.c - the bound a user asks for, as text and as an absolute bound (format.md 4.1, 4.2). */
-#define _GNU_SOURCE // strtod_l
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chunk.h"
+#include "decimal.h"
 #include "device.h"
 #include "floats.h"
 #include "options.h"
 #include "ratio.h"
 
-/* strtod accepts hexadecimal floats, "inf" and leading blanks, and obeys the program's locale: a
- * bound is plain decimal with a point. */
+/* strtod accepts hexadecimal floats, "inf" and leading blanks: a bound is plain decimal. */
 static enum zmpi_status parse_value(const char *text, double *value)
 {
     if (*text == 0 || strspn(text, "0123456789.eE+-") != strlen(text))
         return ZMPI_ERR_BOUND;
     char *end;
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (c == (locale_t)0)
-        return ZMPI_ERR_MEMORY;
-    *value = strtod_l(text, &end, c);
-    freelocale(c);
+    const locale_t program = zmpi_decimal_begin();
+    *value = strtod(text, &end);
+    zmpi_decimal_end(program);
     if (*end != 0 || !isfinite(*value) || !(*value > 0))
         return ZMPI_ERR_BOUND;
     return ZMPI_OK;
@@ -98,11 +94,13 @@ enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound)
 /* The shortest decimal that reads back as the same number; 60 and not 6e+01. */
 static void format_value(double value, char text[32])
 {
+    const locale_t program = zmpi_decimal_begin();
     for (int digits = 3; digits <= 17; digits++) {
         snprintf(text, 32, "%.*g", digits, value);
         if (strtod(text, NULL) == value) // NOLINT: exact on purpose
             break;
     }
+    zmpi_decimal_end(program);
 }
 
 void zmpi_threshold_format(double threshold, char text[32])

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decimal.h"
 #include "log.h"
 #include "ratio.h"
 
@@ -33,6 +34,19 @@ static const struct zmpi_device *choose(const struct zmpi_offload *o,
     return !found || found == cpu || zmpi_device_for(found, encoder) != found ? NULL : found;
 }
 
+static void note_expected(struct zmpi_offload *o, const struct zmpi_device *device, size_t bytes)
+{
+    const struct zmpi_device *cpu = zmpi_device_cpu();
+    const double by_cpu = 1e3 * cpu->cost(bytes, false);
+    const locale_t program = zmpi_decimal_begin();
+    if (device == cpu)
+        snprintf(o->why, sizeof o->why, "%zu bytes: %.3g ms expected", bytes, by_cpu);
+    else
+        snprintf(o->why, sizeof o->why, "%zu bytes: %.3g ms expected, on the CPU %.3g ms", bytes,
+                 1e3 * device->cost(bytes, false), by_cpu);
+    zmpi_decimal_end(program);
+}
+
 static void note_choice(struct zmpi_offload *o, const struct zmpi_device *device, bool held,
                         size_t bytes)
 {
@@ -49,8 +63,7 @@ static void note_choice(struct zmpi_offload *o, const struct zmpi_device *device
     else if (strcmp(o->name, "auto") != 0)
         snprintf(o->why, sizeof o->why, "ZMPI_DEVICE=%.32s", o->name);
     else
-        snprintf(o->why, sizeof o->why, "%zu bytes: %.3g ms expected, on the CPU %.3g ms", bytes,
-                 1e3 * device->cost(bytes, false), 1e3 * cpu->cost(bytes, false));
+        note_expected(o, device, bytes);
 }
 
 /* By the CPU; data of a device come to the host first. */

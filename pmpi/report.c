@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coll.h"
+#include "decimal.h"
 
 enum {
     WRITTEN,
@@ -239,6 +240,7 @@ void zreport_finalize(void)
         (any <= 0 && !collectives))
         return;
     size_t n = collect(rank, ranks, &all);
+    const locale_t program = zmpi_decimal_begin();
     if (rank == 0 && all) {
         if (o->report_text) {
             print_text(all, n);
@@ -247,5 +249,6 @@ void zreport_finalize(void)
         if (o->report[0])
             print_json(o->report, all, n);
     }
+    zmpi_decimal_end(program);
     free(all);
 }

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "decimal.h"
+
 #define FIRST_LINE "zmpi-nicd 1\n"
 
 enum { FILE_MAX = 1024 };
@@ -50,6 +52,14 @@ static void to_hex(const unsigned char *src, size_t n, char *text)
 
 /* ---- reading ---- */
 
+static double seconds(const char *text)
+{
+    const locale_t program = zmpi_decimal_begin();
+    const double value = strtod(text, NULL);
+    zmpi_decimal_end(program);
+    return value;
+}
+
 static bool parse(char *text, struct nic_place *p)
 {
     char *rest = text, *line;
@@ -72,7 +82,7 @@ static bool parse(char *text, struct nic_place *p)
         else if (strcmp(line, "secret") == 0)
             secret = from_hex(value, p->secret, NIC_KEY) == NIC_KEY;
         else if (strcmp(line, "timeout") == 0)
-            p->timeout = strtod(value, NULL);
+            p->timeout = seconds(value);
         else
             return false;
     }

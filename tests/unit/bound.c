@@ -4,6 +4,7 @@
 #include <float.h>
 #include <stdio.h>
 
+#include "../comma.h"
 #include "kit.h"
 
 static enum zmpi_status parse(const char *text, struct zmpi_bound *bound)
@@ -102,4 +103,20 @@ Test(bound, short_texts)
               "%s", text);
     zmpi_bound_format(&(struct zmpi_bound){ZMPI_PSNR, 60}, text);
     cr_assert_str_eq(text, "psnr=60");
+}
+
+/* A program that writes 0,5 gets and gives the same texts. */
+Test(bound, comma)
+{
+    struct zmpi_bound b = {ZMPI_ABS, 0.5}, back;
+    char text[40];
+    if (!comma_set())
+        cr_skip_test("no localedef here");
+    zmpi_bound_format(&b, text);
+    cr_assert_str_eq(text, "abs=0.5");
+    cr_assert_eq(parse(text, &back), ZMPI_OK);
+    cr_assert_eq(back.value, 0.5);
+    cr_assert_eq(parse("abs=0,5", &back), ZMPI_ERR_BOUND);
+    snprintf(text, sizeof text, "%.1f", 0.5);
+    cr_assert_str_eq(text, "0,5", "the program's locale is as it was");
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "coll.h"
 #include "cpus.h"
@@ -108,12 +109,27 @@ static void check_device(int rank)
         zmpi_log(ZMPI_LOG_WARN, "ZMPI_DEVICE=%s: %s; using the CPU", options.device, why);
 }
 
+/* A path is meant from where the program was started, wherever it goes before it ends. */
+static void fix_report_path(void)
+{
+    char path[sizeof options.report];
+    if (!options.report[0] || options.report[0] == '/' || !getcwd(path, sizeof path))
+        return;
+    const size_t folder = strlen(path), name = strlen(options.report);
+    if (folder + 1 + name >= sizeof path)
+        return;
+    path[folder] = '/';
+    memcpy(path + folder + 1, options.report, name + 1);
+    memcpy(options.report, path, sizeof path);
+}
+
 static void start(void)
 {
     int rank;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     pthread_once(&once, load_options);
     stop_if_wrong(rank);
+    fix_report_path();
     /* All ranks must follow the same protocol, whatever their environments say. */
     struct zmpi_rules *rules = options.rules; /* memory of this process */
     PMPI_Bcast(&options, (int)sizeof options, MPI_BYTE, 0, MPI_COMM_WORLD);

@@ -1,6 +1,6 @@
 /*
- * locale.c - the report of a program whose locale writes 0,5 is still JSON, and its bound's text
- * a bound.
+ * locale.c - the report of a program whose locale writes 0,5 is still JSON, its bound's text a
+ * bound, and its file where the program was started, though that goes elsewhere.
  *
  * zmpi-test: RANKS 1 ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_REPORT=locale.json ZMPI_REPORT_TEXT=off
  */
@@ -8,6 +8,7 @@
 #include "check.h"
 
 #include <ctype.h>
+#include <errno.h>
 
 enum { N = 100000 };
 
@@ -59,7 +60,10 @@ int main(int argc, char **argv)
     }
     OK(MPI_Init(&argc, &argv));
     write_file();
+    CHECK((mkdir("elsewhere", 0700) == 0 || errno == EEXIST) && chdir("elsewhere") == 0);
     OK(MPI_Finalize());
+    if (chdir(".."))
+        return 1;
     const char *fault = report_fault();
     if (fault)
         fprintf(stderr, "%s: %s\n", report, fault);

@@ -6,14 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "chunk.h"
 #include "device.h"
 #include "plan.h"
+#include "stream.h"
 
 #define HERTZ       850e6
 #define BLOCK_BYTES 128.0
 
 const struct stage_costs stages_published = {{5074, 1040, 975, 1044, 1037, 1380, 1976}};
+
+const struct back_costs stages_back_simulated = {{656, 763, 681, 938}};
 
 size_t stages_of(const struct stage_costs *costs, unsigned length, double cycles[STAGES_MOST],
                  double *sum)
@@ -25,6 +29,18 @@ size_t stages_of(const struct stage_costs *costs, unsigned length, double cycles
         *sum += cycles[i];
     }
     return n;
+}
+
+size_t stages_back_of(const struct back_costs *costs, unsigned length, double cycles[STAGES_MOST],
+                      double *sum)
+{
+    const size_t bits = length < 32 ? length : 32;
+    *sum = 0;
+    for (size_t i = 0; i < bits + BACK_MULTIPLY; i++) {
+        cycles[i] = costs->cycles[i < bits ? BACK_UNSHUFFLE : i - bits + BACK_SIGN];
+        *sum += cycles[i];
+    }
+    return bits + BACK_MULTIPLY;
 }
 
 double stages_distribute(const double *cycles, size_t stages, size_t pes, size_t *first)
@@ -75,6 +91,18 @@ static unsigned block_length(const struct zmpi_chunk_rule *rule, const float *x,
     return bits_of(all);
 }
 
+/* One of every 20 blocks: the next one from b on. */
+static size_t sampled_block(size_t b, uint32_t *random)
+{
+    *random = *random * 1664525 + 1013904223;
+    return b + (*random >> 16) % 20;
+}
+
+static unsigned rounded_up(size_t sum, size_t sampled)
+{
+    return sampled ? (unsigned)((sum + sampled - 1) / sampled) : 0;
+}
+
 unsigned stages_sample_length(const struct zmpi_job *job, const void *src)
 {
     struct zmpi_chunk_rule rule;
@@ -84,15 +112,40 @@ unsigned stages_sample_length(const struct zmpi_job *job, const void *src)
     if (job->array.type != ZMPI_F32 || !rule.levels || zmpi_array_count(&job->array, &count))
         return 0;
     uint32_t random = 1;
-    for (size_t b = 0; b < count / ZMPI_BLOCK; b += 20, sampled++) { /* one of every 20 */
-        random = random * 1664525 + 1013904223;
-        size_t at = b + (random >> 16) % 20;
+    for (size_t b = 0; b < count / ZMPI_BLOCK; b += 20, sampled++) {
+        size_t at = sampled_block(b, &random);
         if (at >= count / ZMPI_BLOCK)
             at = b;
         sum += block_length(&rule, x + at * ZMPI_BLOCK,
                             at ? x[at * ZMPI_BLOCK - 1] : x[at * ZMPI_BLOCK]);
     }
-    return sampled ? (unsigned)((sum + sampled - 1) / sampled) : 0;
+    return rounded_up(sum, sampled);
+}
+
+/* Length of a block of a chunk that is not checked yet; 0 if it is not one for PEs. */
+static unsigned coded_length(const unsigned char *chunk, size_t size, size_t block)
+{
+    if (chunk[0] != ZMPI_MAP_QUANTIZED || (chunk[2] & ZMPI_CHUNK_ZERO) || size <= 12 + block)
+        return 0;
+    return chunk[12 + block] & 0x3FU;
+}
+
+unsigned stages_sample_stream(const struct zmpi_stream *s)
+{
+    const unsigned char *chunk = s->src + s->head;
+    size_t sum = 0, sampled = 0;
+    uint32_t random = 1;
+    for (size_t k = 0; k < s->info.chunks; k++) {
+        size_t first[3], extent[3], size = zmpi_load32(s->table + 8 * k);
+        zmpi_stream_tile(s, k, first, extent);
+        size_t blocks = (extent[0] * extent[1] * extent[2] + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
+        for (size_t b = 0; b < blocks; b += 20, sampled++) {
+            size_t at = sampled_block(b, &random);
+            sum += coded_length(chunk, size, at < blocks ? at : b);
+        }
+        chunk += size;
+    }
+    return rounded_up(sum, sampled);
 }
 
 /* ---- rows ---- */

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct zmpi_job;
+struct zmpi_stream;
 
 /* The paper's sub-stages, in order; the shuffle of each bit is one more. */
 enum {
@@ -33,6 +34,19 @@ extern const struct stage_costs stages_published;
 size_t stages_of(const struct stage_costs *costs, unsigned length, double cycles[STAGES_MOST],
                  double *sum);
 
+/* Decoding: first the unshuffle of each bit. */
+enum { BACK_UNSHUFFLE, BACK_SIGN, BACK_SUM, BACK_MULTIPLY, BACK_STAGES };
+
+struct back_costs {
+    double cycles[BACK_STAGES];
+};
+
+/* What the simulator takes for stages.csl: CereSZ does not tell (`bench_wse stages` compares). */
+extern const struct back_costs stages_back_simulated;
+
+size_t stages_back_of(const struct back_costs *costs, unsigned length, double cycles[STAGES_MOST],
+                      double *sum);
+
 /*
  * Algorithm 1: PE i of a pipeline of `pes` does stages first[i] to first[i + 1] - 1 (first has pes
  * + 1 entries). Returns the cycles of the slowest PE.
@@ -42,6 +56,8 @@ double stages_distribute(const double *cycles, size_t stages, size_t pes, size_t
 /* The length of blocks that a sample of 5 % has on the average (CereSZ 4.2), rounded up; f32 by a
  * bound. */
 unsigned stages_sample_length(const struct zmpi_job *job, const void *src);
+/* The same of the blocks of a stream, by their length bytes; f32, encoder fle. */
+unsigned stages_sample_stream(const struct zmpi_stream *s);
 
 /* A wafer that streams blocks through its rows from the first column on. */
 struct row_model {

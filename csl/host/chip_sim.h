@@ -19,6 +19,7 @@ struct chip_sim_options {
     /* "rows": PEs in a pipeline, at most 8, of which the width is a multiple; length of blocks to
      * plan for */
     unsigned pipeline, length;
+    bool decode; /* "rows": the way back */
 };
 
 /* width x height PEs that run "compress", "decompress" or "rows". False: chip.problem says why;

@@ -31,8 +31,8 @@ struct call {
     const struct zmpi_stream *s;
     unsigned char *dst;
     struct batch *b;
-    size_t *chunk; /* of each PE */
-    size_t taken;  /* PEs that have one */
+    size_t *chunk; /* of each place: a PE, or a pipeline */
+    size_t places, taken;
     struct wse_count *count;
 };
 
@@ -53,9 +53,11 @@ static enum zmpi_status decode_here(struct call *c, size_t k, const unsigned cha
     return zmpi_chunk32_decode(true, extent, src, size, &rows, c->b->work);
 }
 
-/* Is this a chunk for a PE? */
-static bool fits(const struct shape *s, const struct parts *p)
+/* Is this a chunk for PEs? */
+static bool fits(const struct chip *chip, const struct shape *s, const struct parts *p)
 {
+    if (chip->pipeline && p->axes != ZMPI_AXIS_X && !p->zero)
+        return false;
     const int32_t base = (int32_t)p->base;
     if (p->map != ZMPI_MAP_QUANTIZED || base > 1 << 22 || base < -(1 << 22) ||
         s->count > CHIP_CHUNK || p->step < 0x1p-100F) /* denormal values may be 0 on a machine */
@@ -110,6 +112,7 @@ static void squeeze(const struct call *c)
         memmove(b->data + i * b->data_words, b->data + i * CHIP_CHUNK, 4 * b->data_words);
 }
 
+/* A chunk for each PE, and back. */
 static bool run(struct call *c)
 {
     struct chip *chip = c->chip;
@@ -137,7 +140,7 @@ static enum zmpi_status finish(struct call *c)
     size_t extent[3], at = 0, k = 0;
     if (c->taken == 0)
         return ZMPI_OK;
-    if (!run(c))
+    if (!(c->chip->pipeline ? rows_decompress(c->chip, c->b, c->taken) : run(c)))
         return ZMPI_ERR_DEVICE;
     for (size_t i = 0; i < c->taken && !status; i++) {
         for (; k < c->chunk[i]; k++)
@@ -168,10 +171,10 @@ static enum zmpi_status chunk(struct call *c, size_t k, const unsigned char *src
     enum zmpi_status status = parse_chunk(&s, true, src, size, &p);
     if (status)
         return status;
-    if (!fits(&s, &p))
+    if (!fits(c->chip, &s, &p))
         return decode_here(c, k, src, size);
     fill_pe(c, &s, &p, k);
-    return c->taken == c->b->pes ? finish(c) : ZMPI_OK;
+    return c->taken == c->places ? finish(c) : ZMPI_OK;
 }
 
 enum zmpi_status wse_decompress(struct chip *chip, const struct zmpi_stream *s,
@@ -180,7 +183,8 @@ enum zmpi_status wse_decompress(struct chip *chip, const struct zmpi_stream *s,
     struct call c = {.chip = chip, .s = s, .dst = dst, .count = count, .b = batch_new(chip)};
     enum zmpi_status status = ZMPI_OK;
     const unsigned char *src = s->src + s->head;
-    c.chunk = malloc(chip_elements(chip) * sizeof *c.chunk);
+    c.places = chip->pipeline ? rows_decompress_places(chip) : chip_elements(chip);
+    c.chunk = malloc(c.places * sizeof *c.chunk);
     if (!c.b || !c.chunk)
         status = ZMPI_ERR_MEMORY;
     for (size_t k = 0; k < s->info.chunks && !status; k++) {

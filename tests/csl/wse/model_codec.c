@@ -4,9 +4,6 @@
  */
 #include "check.h"
 
-#include "bytes.h"
-#include "chunk.h"
-#include "hash.h"
 #include "ratio.h"
 #include "model.h"
 
@@ -101,38 +98,16 @@ Test(wse_model, any_residuals)
     struct wse_count count = {0, 0};
     struct kit_random r = {6};
     struct zmpi_array a = kit_array(ZMPI_F32, 8, 32, 32);
-    float *data = kit_make(&r, &a, KIT_SMOOTH), *back = malloc(kit_bytes(&a));
+    float *data = kit_make(&r, &a, KIT_SMOOTH);
     for (int round = 0; round < 300; round++) {
-        struct kit_stream s = kit_compress(&a, kit_abs(1e-5), data);
-        struct zmpi_stream parsed;
-        const size_t head = 88, planes = 12 + 256;
         const unsigned length = 1 + (unsigned)kit_below(&r, 23);
-        const uint32_t mask = kit_below(&r, 2) ? UINT32_MAX : (uint32_t)kit_next(&r);
-        size_t size = planes + 256 * 4 * (size_t)(length + 1);
-        s.data = realloc(s.data, head + size);
-        unsigned char *chunk = s.data + head;
-        chunk[0] = ZMPI_MAP_QUANTIZED;
-        chunk[1] = (unsigned char)kit_below(&r, 8);
-        chunk[2] = chunk[3] = 0;
-        memset(chunk + 12, (int)length, 256);
-        for (size_t i = planes; i < size; i += 4)
-            zmpi_store32(chunk + i, (uint32_t)kit_next(&r) & (kit_below(&r, 3) ? mask : 0));
-        zmpi_store32(s.data + 80, (uint32_t)size);
-        zmpi_store32(s.data + 84, (uint32_t)zmpi_hash(chunk, size, 0));
-        zmpi_store64(s.data + 64, head + size);
-        zmpi_store64(s.data + 72, zmpi_hash2(s.data, 72, s.data + 80, 8, 0));
-        s.size = head + size;
-        float *right = kit_decompress(&s);
-        cr_assert_eq(zmpi_stream_parse(&parsed, s.data, s.size), ZMPI_OK);
-        cr_assert_eq(wse_decompress(chip, &parsed, NULL, back, &count), ZMPI_OK);
-        cr_assert(memcmp(back, right, kit_bytes(&a)) == 0, "length %u, axes %u", length, chunk[1]);
-        free(right);
+        struct kit_stream s = check_residuals(&r, &a, data, length, (unsigned)kit_below(&r, 8));
+        check_back(chip, &a, &s, "residuals", &count);
         free(s.data);
     }
     cr_assert_gt(count.chip, 50);
     cr_assert_gt(count.host, 50);
     free(data);
-    free(back);
     wse_model_free(chip);
 }
 

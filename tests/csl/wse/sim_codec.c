@@ -13,15 +13,21 @@ static struct chip_sim open_chip(const char *program, unsigned width, unsigned h
     return c;
 }
 
+/* What decodes beside it: rows of the same pipelines, or four PEs. */
+static struct chip_sim open_back(unsigned width, unsigned height, struct chip_sim_options how)
+{
+    how.decode = how.pipeline > 0;
+    return how.pipeline ? open_chip("rows", width, height, how)
+                        : open_chip("decompress", 2, 2, how);
+}
+
 /* One array of every kind; returns how many chunks PEs coded. */
 static uint64_t check_grid(const char *program, unsigned width, unsigned height,
                            struct chip_sim_options how, const struct zmpi_array *a,
                            struct zmpi_bound bound)
 {
     struct chip_sim from = open_chip(program, width, height, how);
-    struct chip_sim to = open_chip(
-        "decompress", 2, 2,
-        (struct chip_sim_options){.arch = how.arch, .seed = how.seed, .scalar = how.scalar});
+    struct chip_sim to = open_back(width, height, how);
     struct wse_count count[2] = {{0, 0}, {0, 0}};
     struct kit_random r = {width + 10 * height + how.seed};
     for (int kind = 0; kind < KIT_DATA_KINDS; kind++) {
@@ -70,6 +76,83 @@ Test(wse_sim, rows)
             .seed = i, .scalar = i % 2 == 0, .pipeline = shape[i][2], .length = 8};
         cr_assert_gt(check_grid("rows", shape[i][0], shape[i][1], how, &a, kit_abs(0.003)), 0);
     }
+}
+
+/* As many chunks as fill all pipelines, and one more; in several launches, since no first PE has
+ * memory for all of their blocks. */
+static void check_rows_back(unsigned width, unsigned height, struct chip_sim_options how)
+{
+    struct chip_sim to = open_back(width, height, how);
+    struct kit_random r = {how.seed};
+    const size_t places = (size_t)height * (width / how.pipeline);
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, places * 8192 + 33);
+    float *data = kit_make(&r, &a, KIT_SMOOTH);
+    for (size_t i = 0; i < kit_elements(&a); i++) /* blocks of many lengths, and of none */
+        data[i] = i / 777 % 3 ? ldexpf(data[i], (int)(i / 999 % 8)) : i % 4096 ? 0 : NAN;
+    struct kit_stream coded = kit_compress(&a, kit_rel(1e-4), data);
+    struct wse_count count = {0, 0};
+    check_back(&to.chip, &a, &coded, "rows", &count);
+    cr_assert_gt(count.chip, places);
+    free(coded.data);
+    free(data);
+    chip_sim_close(&to);
+}
+
+Test(wse_sim, rows_back)
+{
+    check_rows_back(1, 1, (struct chip_sim_options){.seed = 1, .pipeline = 1});
+    check_rows_back(32, 1, (struct chip_sim_options){.seed = 2, .pipeline = 1});
+    check_rows_back(4, 4, (struct chip_sim_options){.arch = CSL_WSE3, .seed = 3, .pipeline = 1});
+    check_rows_back(6, 1, (struct chip_sim_options){.seed = 4, .pipeline = 3, .length = 4});
+    check_rows_back(
+        4, 1, (struct chip_sim_options){.arch = CSL_WSE3, .seed = 5, .pipeline = 2, .length = 9});
+}
+
+/* Task order, blocks that end early, and what the pipeline was planned for, change nothing. */
+Test(wse_sim, rows_lengths)
+{
+    static const size_t lengths[] = {1, 31, 32, 33, 127, 129, 1000, 8193};
+    struct kit_random r = {9};
+    struct wse_count count = {0, 0};
+    for (size_t i = 0; i < KIT_COUNT(lengths); i++) {
+        struct chip_sim_options how = {.seed = 20 + i,
+                                       .pipeline = i % 2 ? 1 : 4,
+                                       .length = (unsigned)(3 * i),
+                                       .scalar = i % 4 == 3};
+        struct chip_sim to = open_back(4, 1, how);
+        struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, lengths[i]);
+        for (int kind = 0; kind < KIT_DATA_KINDS; kind++) {
+            float *data = kit_make(&r, &a, (enum kit_data)kind);
+            struct kit_stream coded = kit_compress(&a, kit_abs(1e-4), data);
+            check_back(&to.chip, &a, &coded, "lengths", &count);
+            free(coded.data);
+            free(data);
+        }
+        chip_sim_close(&to);
+    }
+    cr_assert_gt(count.chip, 0);
+}
+
+/* Sums that f32 does not hold are the host's; integers hold all. */
+Test(wse_sim, rows_wide)
+{
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 8192);
+    struct kit_random r = {8};
+    float *data = kit_make(&r, &a, KIT_SMOOTH);
+    for (int scalar = 0; scalar < 2; scalar++) {
+        struct chip_sim_options how = {.seed = 1, .pipeline = 1, .scalar = scalar != 0};
+        struct chip_sim to = open_back(1, 1, how);
+        struct wse_count count = {0, 0};
+        for (unsigned length = 9; length <= 23; length += scalar ? 7 : 1) {
+            struct kit_stream s = check_residuals(&r, &a, data, length, ZMPI_AXIS_X);
+            check_back(&to.chip, &a, &s, "residuals", &count);
+            free(s.data);
+        }
+        cr_assert_gt(count.chip, 2);
+        cr_assert(scalar ? count.host == 0 : count.host > 2);
+        chip_sim_close(&to);
+    }
+    free(data);
 }
 
 Test(wse_sim, lengths)

@@ -8,12 +8,12 @@
 
 enum { Z = 3, Y = 20, X = 100, COUNT = Z * Y * X };
 
-static struct chip_sim from, to;
-static struct wse_count count[2];
+static struct chip_sim from, to, rows;
+static struct wse_count count[3];
 static size_t fields;
 
 /* From the middle of the file: a piece of it as a row, as a plane and as a box, each with another
- * bound. */
+ * bound. The row on a row of PEs, too. */
 static void check_field(const char *folder, const char *name)
 {
     static float x[COUNT];
@@ -32,6 +32,9 @@ static void check_field(const char *folder, const char *name)
                                        kit_array(ZMPI_F32, Z, Y, X)};
     for (size_t i = 0; i < 3; i++)
         check_bytes(&from.chip, &to.chip, &shape[i], kit_rel(pow(10, -2 - (double)i)), x, count);
+    struct kit_stream coded = kit_compress(&shape[0], kit_rel(1e-3), x);
+    check_back(&rows.chip, &shape[0], &coded, name, &count[2]);
+    free(coded.data);
     fields++;
 }
 
@@ -45,6 +48,8 @@ Test(wse_sim, fields)
         cr_skip_test("no folder of real fields");
     cr_assert(chip_sim_open(&from, "compress", 1, 1, &(struct chip_sim_options){.seed = 2}));
     cr_assert(chip_sim_open(&to, "decompress", 1, 1, &(struct chip_sim_options){.seed = 2}));
+    cr_assert(chip_sim_open(&rows, "rows", 3, 1,
+                            &(struct chip_sim_options){.seed = 2, .pipeline = 1, .decode = true}));
     for (struct dirent *e; (e = readdir(dir)) != NULL;)
         if (strstr(e->d_name, ".f32"))
             check_field(folder, e->d_name);
@@ -52,6 +57,8 @@ Test(wse_sim, fields)
     cr_assert_gt(fields, 0);
     cr_assert_gt(count[0].chip, count[0].host);
     cr_assert_gt(count[1].chip, count[1].host);
+    cr_assert_gt(count[2].chip, count[2].host);
     chip_sim_close(&from);
     chip_sim_close(&to);
+    chip_sim_close(&rows);
 }

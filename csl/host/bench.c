@@ -59,7 +59,7 @@ static uint32_t float_bits(float x)
 }
 
 /* Cycles of the stages for a block of 17 bits, as CESM-ATM has them; then of those of decoding. */
-static void measure_stages(double cycles[7], double back[4])
+static void measure_stages(double cycles[7], double back[BACK_STAGES])
 {
     struct chip_sim c = open_or_stop("profile", 1, 1, (struct chip_sim_options){.seed = 1});
     uint32_t block[60] = {0};
@@ -76,13 +76,13 @@ static void measure_stages(double cycles[7], double back[4])
     cycles[STAGE_LENGTH] = (double)timed(&c, "get_length", 0, 0);
     cycles[STAGE_SHUFFLE] = (double)timed(&c, "shuffle", 3, 1);
     timed(&c, "clear", 0, 0);
-    back[0] = (double)timed(&c, "unshuffle", 3, 1);
-    back[1] = (double)timed(&c, "unsign", 0, 0);
-    back[2] = (double)timed(&c, "prefix_sum", 0, 0);
-    back[3] = (double)timed(&c, "unquantize", float_bits(1), 1);
+    back[BACK_UNSHUFFLE] = (double)timed(&c, "unshuffle", 3, 1);
+    back[BACK_SIGN] = (double)timed(&c, "unsign", 0, 0);
+    back[BACK_SUM] = (double)timed(&c, "prefix_sum", 0, 0);
+    back[BACK_MULTIPLY] = (double)timed(&c, "unquantize", float_bits(1), 1);
     for (int i = 0; i < 7; i++)
         cycles[i] -= none;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < BACK_STAGES; i++)
         back[i] -= none;
     chip_sim_close(&c);
 }
@@ -122,7 +122,7 @@ static void stages(void)
     static const char *const name[] = {"Multiplication", "Addition",     "Lorenzo", "Sign", "Max",
                                        "GetLength",      "1-bit shuffle"};
     static const char *const undo[] = {"1-bit unshuffle", "Sign", "Prefix sum", "Multiplication"};
-    double cycles[7], back[4], ours = 0, theirs = 0;
+    double cycles[7], back[BACK_STAGES], ours = 0, theirs = 0;
     measure_stages(cycles, back);
     printf("| sub-stage (one block, scalar code) | CereSZ, cycles | simulated, cycles | error |\n"
            "| --- | --- | --- | --- |\n");
@@ -136,9 +136,9 @@ static void stages(void)
     printf("| all, a block of 17 bits | %.0f | %.0f | %+.0f %% |\n\n", theirs, ours,
            100 * (ours / theirs - 1));
     calibrated();
-    printf("| decoding | simulated, cycles |\n| --- | --- |\n");
-    for (int i = 0; i < 4; i++)
-        printf("| %s | %.0f |\n", undo[i], back[i]);
+    printf("| decoding | simulated, cycles | planned with |\n| --- | --- | --- |\n");
+    for (int i = 0; i < BACK_STAGES; i++)
+        printf("| %s | %.0f | %.0f |\n", undo[i], back[i], stages_back_simulated.cycles[i]);
 }
 
 /* ---- fields ---- */
@@ -178,11 +178,10 @@ struct result {
     double cycles, back; /* for one block */
     double slow[2];      /* the same if scalar code were as slow as CereSZ's */
     double ratio;
-    struct wse_count count;
+    struct wse_count count[2];
 };
 
-static void compress(struct chip_sim *c, const struct field *f, double rel, unsigned char *coded,
-                     size_t capacity, size_t *size, struct wse_count *count)
+static struct zmpi_job job_of(const struct field *f, double rel)
 {
     struct zmpi_array a = {ZMPI_F32, {1, 1, f->count}};
     struct zmpi_bound bound = {ZMPI_REL, rel};
@@ -191,6 +190,13 @@ static void compress(struct chip_sim *c, const struct field *f, double rel, unsi
     zmpi_range_of(ZMPI_F32, f->x, f->count, &range);
     if (zmpi_job_make(&a, &bound, &range, &job) || !wse_takes_job(&job))
         stop(f->name, "cannot be compressed on PEs");
+    return job;
+}
+
+static void compress(struct chip_sim *c, const struct field *f, double rel, unsigned char *coded,
+                     size_t capacity, size_t *size, struct wse_count *count)
+{
+    struct zmpi_job job = job_of(f, rel);
     c->cycles = 0;
     if (wse_compress(&c->chip, &job, coded, capacity, f->x, size, count))
         stop(f->name, c->chip.problem);
@@ -211,14 +217,14 @@ static struct result run(struct variant *v, const struct field *f, double rel)
     struct zmpi_array a = {ZMPI_F32, {1, 1, f->count}};
     struct zmpi_stream s;
     struct result r = {0};
-    struct wse_count ignored = {0, 0};
     size_t capacity = zmpi_compress_capacity(&a), size = 0;
     unsigned char *coded = malloc(capacity), *back = malloc(f->count * 4);
     if (!coded || !back)
         stop(f->name, "no memory");
-    compress(&v->from, f, rel, coded, capacity, &size, &r.count);
+    compress(&v->from, f, rel, coded, capacity, &size, &r.count[0]);
     v->to.cycles = 0;
-    if (zmpi_stream_parse(&s, coded, size) || wse_decompress(&v->to.chip, &s, NULL, back, &ignored))
+    if (zmpi_stream_parse(&s, coded, size) ||
+        wse_decompress(&v->to.chip, &s, NULL, back, &r.count[1]))
         stop(f->name, "does not decode");
     double blocks = (double)((f->count + 31) / 32);
     r.cycles = (double)v->from.cycles / blocks;
@@ -251,7 +257,7 @@ static void fields(int count, char **path)
     printf("Cycles for a block of 32, coding / decoding. GB/s: DSD operations, WSE-2, 512 x 512 "
            "PEs, PEs alone and fed through "
            "one column.\n\n| field | rel | ratio | scalar, WSE-2 | DSD, WSE-2 | DSD, WSE-3 | "
-           "chunks left to the host | GB/s, alone "
+           "chunks left to the host, coding / decoding | GB/s, alone "
            "| fed |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     double sum[2] = {0, 0}, cycles[2] = {0, 0}, slow[2] = {0, 0};
     for (int k = 0; k < count; k++) {
@@ -260,11 +266,12 @@ static void fields(int count, char **path)
             struct result r[3];
             for (int i = 0; i < 3; i++)
                 r[i] = run(&v[i], &f, rel);
-            printf("| %s | %.0e | %.2f | %.0f / %.0f | %.0f / %.0f | %.0f / %.0f | %llu of %llu | "
-                   "%.0f / %.0f | %.0f / %.0f |\n",
+            const struct wse_count *n = r[1].count;
+            printf("| %s | %.0e | %.2f | %.0f / %.0f | %.0f / %.0f | %.0f / %.0f | %llu / %llu of "
+                   "%llu | %.0f / %.0f | %.0f / %.0f |\n",
                    f.name, rel, r[0].ratio, r[0].cycles, r[0].back, r[1].cycles, r[1].back,
-                   r[2].cycles, r[2].back, (unsigned long long)r[1].count.host,
-                   (unsigned long long)(r[1].count.host + r[1].count.chip),
+                   r[2].cycles, r[2].back, (unsigned long long)n[0].host,
+                   (unsigned long long)n[1].host, (unsigned long long)(n[0].host + n[0].chip),
                    rate(r[1].cycles, false), rate(r[1].back, false), rate(r[1].cycles, true),
                    rate(r[1].back, true));
             fflush(stdout);
@@ -298,10 +305,10 @@ static void rows(void)
     static float x[8 * 8192];
     for (size_t i = 0; i < 8 * 8192; i++)
         x[i] = (float)(sin(0.001 * (double)i) + 0.01 * sin(3.7 * (double)i));
-    printf("| rows of one PE | cycles for a chunk each | simulated, MB/s | times one row | "
-           "simulator, 10^6 PE cycles/s |\n"
-           "| --- | --- | --- | --- | --- |\n");
-    double one = 0;
+    printf(
+        "| rows of one PE | cycles for a chunk each, coding / decoding | simulated, MB/s | times "
+        "one row | simulator, 10^6 PE cycles/s |\n| --- | --- | --- | --- | --- |\n");
+    double one[2] = {0, 0};
     for (unsigned height = 1; height <= 8; height *= 2) {
         struct variant v;
         struct field f = {.x = x, .count = (size_t)height * 8192, .name = "waves"};
@@ -314,84 +321,125 @@ static void rows(void)
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t[1]);
         double seconds =
             (double)(t[1].tv_sec - t[0].tv_sec) + 1e-9 * (double)(t[1].tv_nsec - t[0].tv_nsec);
-        double mb = (double)f.count * 4 / ((double)v.from.cycles / HERTZ) / 1e6;
-        one = height == 1 ? mb : one;
-        printf("| %u | %llu | %.0f | %.2f | %.1f |\n", height, (unsigned long long)v.from.cycles,
-               mb, mb / one, height * (double)(v.from.cycles + v.to.cycles) / seconds / 1e6);
+        double mb[2] = {(double)f.count * 4 / ((double)v.from.cycles / HERTZ) / 1e6,
+                        (double)f.count * 4 / ((double)v.to.cycles / HERTZ) / 1e6};
+        if (height == 1)
+            memcpy(one, mb, sizeof one);
+        printf("| %u | %llu / %llu | %.0f / %.0f | %.2f / %.2f | %.1f |\n", height,
+               (unsigned long long)v.from.cycles, (unsigned long long)v.to.cycles, mb[0], mb[1],
+               mb[0] / one[0], mb[1] / one[1],
+               height * (double)(v.from.cycles + v.to.cycles) / seconds / 1e6);
         chip_sim_close(&v.from);
         chip_sim_close(&v.to);
     }
 }
 
-/* ---- pipelines: Figs. 10 and 13, 14 for columns, with scalar code ---- */
+/* ---- pipelines: Figs. 10 and 13, 14 for columns ---- */
 
-/* Cycles for a chunk of 256 blocks in one row. */
-static double row_chunk(unsigned width, unsigned pipeline, bool scalar)
+enum { MOST_PIPELINES = 32, CHUNK_BLOCKS = 256 };
+
+/* Cycles of a row: for a chunk, or back, for one from each pipeline. */
+static double row_cycles_of(struct chip_sim_options how, unsigned width, size_t *blocks)
 {
-    static float x[8192];
-    static unsigned char coded[65536];
-    const struct field f = {.x = x, .count = 8192, .name = "waves"};
-    struct chip_sim c = open_or_stop(
-        "rows", width, 1,
-        (struct chip_sim_options){.seed = 1, .scalar = scalar, .pipeline = pipeline, .length = 12});
+    static float x[MOST_PIPELINES * 8192], back[MOST_PIPELINES * 8192];
+    static unsigned char coded[MOST_PIPELINES * 32800];
+    const size_t chunks = how.decode ? width / how.pipeline : 1;
+    const struct field f = {.x = x, .count = chunks * 8192, .name = "waves"};
     struct wse_count count = {0, 0};
+    struct zmpi_stream s;
     size_t size;
-    for (size_t i = 0; i < 8192; i++)
+    for (size_t i = 0; i < f.count; i++)
         x[i] = (float)(sin(0.001 * (double)i) + 0.4 * sin(2.7 * (double)i));
-    compress(&c, &f, 1e-4, coded, sizeof coded, &size, &count);
-    if (count.chip != 1)
-        stop("rows", "the chunk was not coded by PEs");
+    struct zmpi_job job = job_of(&f, 1e-4);
+    how.length = stages_sample_length(&job, x);
+    if (how.decode && (zmpi_job_compress(zmpi_device_cpu(), &job, coded, sizeof coded, x, &size) ||
+                       zmpi_stream_parse(&s, coded, size)))
+        stop("rows", "cannot be compressed");
+    if (how.decode)
+        how.length = stages_sample_stream(&s);
+    struct chip_sim c = open_or_stop("rows", width, 1, how);
+    if (!how.decode)
+        compress(&c, &f, 1e-4, coded, sizeof coded, &size, &count);
+    else if (wse_decompress(&c.chip, &s, NULL, back, &count))
+        stop("rows", c.chip.problem);
+    if (count.host != 0)
+        stop("rows", "a chunk was left to the host");
     chip_sim_close(&c);
+    *blocks = chunks * CHUNK_BLOCKS;
     return (double)c.cycles;
 }
 
-static void row_line(unsigned width, unsigned pipeline, bool scalar, double one)
+/* one: cycles for a block of a row of one PE; 0: this is that row. */
+static void row_line(unsigned width, struct chip_sim_options how, double *one)
 {
-    double cycles = row_chunk(width, pipeline, scalar);
-    printf("| %s | %u | %u | %.0f | %.0f | %.1f | %.2f |\n", scalar ? "scalar" : "DSD", width,
-           pipeline, cycles, cycles / 256, 32768 * HERTZ / cycles / 1e6, one / cycles);
+    size_t blocks;
+    double cycles = row_cycles_of(how, width, &blocks), each = cycles / (double)blocks;
+    if (*one == 0)
+        *one = each;
+    printf("| %s | %s | %u | %u | %zu | %.0f | %.0f | %.1f | %.2f |\n",
+           how.decode ? "decoding" : "coding", how.scalar ? "scalar" : "DSD", width, how.pipeline,
+           blocks, cycles, each, 128 * HERTZ / each / 1e6, *one / each);
+    fflush(stdout);
 }
 
 static void pipelines(void)
 {
-    printf("| code | PEs in a row | pipeline | cycles for 256 blocks | a block | simulated, MB/s a "
-           "row | speed-up |\n"
-           "| --- | --- | --- | --- | --- | --- | --- |\n");
-    double one = row_chunk(1, 1, true);
-    for (unsigned width = 1; width <= 8; width *= 2)
-        for (unsigned pipeline = 1; pipeline <= width; pipeline *= 2)
-            row_line(width, pipeline, true, one);
-    one = row_chunk(1, 1, false);
-    for (unsigned width = 1; width <= 32; width *= 2)
-        row_line(width, 1, false, one);
+    printf("| | code | PEs in a row | pipeline | blocks | cycles | a block | simulated, MB/s a row "
+           "| speed-up |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    for (int decode = 0; decode < 2; decode++) {
+        struct chip_sim_options how = {.seed = 1, .scalar = true, .decode = decode != 0};
+        double one = 0;
+        for (unsigned width = 1; width <= 8; width *= 2)
+            for (how.pipeline = 1; how.pipeline <= width; how.pipeline *= 2)
+                row_line(width, how, &one);
+        how.scalar = false;
+        how.pipeline = 1;
+        one = 0;
+        for (unsigned width = 1; width <= MOST_PIPELINES; width *= 2)
+            row_line(width, how, &one);
+    }
 }
 
 /* ---- shapes: Figs. 10, 13, 14, by the planner ---- */
+
+/* A line for each size: pipelines of 1 to 4 and 8 PEs. */
+static void shape_lines(const char *what, const char *set, unsigned length, bool decode)
+{
+    static const size_t size[][2] = {{16, 16},   {32, 32},   {64, 64},  {128, 128},
+                                     {256, 256}, {512, 512}, {750, 994}};
+    double cycles[STAGES_MOST], sum;
+    size_t first[STAGES_MOST + 1];
+    size_t n = decode ? stages_back_of(&stages_back_simulated, length, cycles, &sum)
+                      : stages_of(&stages_published, length, cycles, &sum);
+    for (size_t i = 0; i < n && decode; i++)
+        cycles[i] *= SLOWER;
+    for (size_t k = 0; k < sizeof size / sizeof *size; k++) {
+        printf("| %s | %s | %u | %zu x %zu ", what, set, length, size[k][0], size[k][1]);
+        for (size_t pipeline = 1; pipeline <= 8; pipeline += pipeline == 4 ? 4 : 1) {
+            /* back, a block is a word about the next one, signs and planes */
+            struct row_model m = {size[k][1], pipeline,
+                                  stages_distribute(cycles, n, pipeline, first),
+                                  decode ? length + 2 : RELAY, 60};
+            printf("| %.1f ", row_rate(&m, size[k][0]) / 1e9);
+        }
+        printf("|\n");
+    }
+}
 
 static void shapes(void)
 {
     static const unsigned length[] = {17, 13, 12};
     static const char *const set[] = {"CESM-ATM", "HACC", "QMCPack"};
-    static const size_t size[][2] = {{16, 16},   {32, 32},   {64, 64},  {128, 128},
-                                     {256, 256}, {512, 512}, {750, 994}};
-    double cycles[STAGES_MOST], sum;
-    size_t first[STAGES_MOST + 1];
-    printf("Formulas (2) to (4) with the paper's cycles, 33 cycles to relay a block (a wavelet a "
-           "cycle, and one hop), 60 to "
-           "pass intermediate data; GB/s. Extrapolated, not simulated.\n\n| data set | bits | PEs "
-           "| pipeline 1 | 2 | 3 | 4 "
-           "| 8 |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n");
-    for (int i = 0; i < 3; i++)
-        for (size_t k = 0; k < sizeof size / sizeof *size; k++) {
-            printf("| %s | %u | %zu x %zu ", set[i], length[i], size[k][0], size[k][1]);
-            for (size_t pipeline = 1; pipeline <= 8; pipeline += pipeline == 4 ? 4 : 1) {
-                size_t n = stages_of(&stages_published, length[i], cycles, &sum);
-                struct row_model m = {size[k][1], pipeline,
-                                      stages_distribute(cycles, n, pipeline, first), 33, 60};
-                printf("| %.1f ", row_rate(&m, size[k][0]) / 1e9);
-            }
-            printf("|\n");
-        }
+    printf("Formulas (2) to (4), GB/s. Coding: with the paper's cycles, and %d to relay a block (a "
+           "wavelet a cycle). Decoding, whose cycles the paper does not give: the simulated ones "
+           "times %.2f, and bits + 2 to relay a block. 60 to pass intermediate data. Extrapolated, "
+           "not simulated.\n\n| | data set | bits | PEs | pipeline 1 | 2 | 3 | 4 | 8 |\n"
+           "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+           RELAY, SLOWER);
+    for (int decode = 0; decode < 2; decode++)
+        for (int i = 0; i < 3; i++)
+            shape_lines(decode ? "decoding" : "coding", set[i], length[i], decode != 0);
+    printf("\nCereSZ at 512 x 512, mean over its data sets: coding 457.35, decoding 581.31.\n");
 }
 
 int main(int argc, char **argv)

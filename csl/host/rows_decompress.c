@@ -1,7 +1,7 @@
 /*
  * rows_decompress.c - a chunk for each pipeline of a row, whose blocks are streamed from the row's
  * first PE (CereSZ 4.2, 4.3), as many rounds at a time as its memory holds. Chunks predicted along
- * x alone, or without residuals; exceptions are put in here.
+ * x alone or not at all, or without residuals; exceptions are put in here.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 /* Words of "job" in csl/kernels/rows_decompress.csl, and of a result: whether it is none, values.
  */
-enum { ROW_ROUNDS, ROW_AT, ROW_NEXT, ROW_STEP, ROW_BASE, ROW_BEGIN, ROW_JOB };
+enum { ROW_ROUNDS, ROW_AT, ROW_NEXT, ROW_STEP, ROW_BASE, ROW_BEGIN, ROW_PLAIN, ROW_JOB };
 enum { SLOT = 1 + ZMPI_BLOCK };
 
 /* Where a batch is. */
@@ -116,6 +116,7 @@ static void put_jobs(struct feed *f, size_t rounds)
         to[ROW_STEP] = from[JOB_STEP];
         to[ROW_BASE] = (uint32_t)(int32_t)base;
         to[ROW_BEGIN] = f->round == 0;
+        to[ROW_PLAIN] = from[JOB_AXES] == 0;
     }
 }
 

@@ -108,19 +108,24 @@ Test(wse_sim, rows_back)
         4, 1, (struct chip_sim_options){.arch = CSL_WSE3, .seed = 5, .pipeline = 2, .length = 9});
 }
 
-/* Task order, blocks that end early, and what the pipeline was planned for, change nothing. */
+/* Task order, chunks that end early, how many PEs there are and for what a pipeline was planned
+ * change nothing. */
 Test(wse_sim, rows_lengths)
 {
-    static const size_t lengths[] = {1, 31, 32, 33, 127, 129, 1000, 8193};
+    static const struct {
+        size_t length;
+        unsigned width, height, pipeline;
+    } row[] = {{1, 4, 1, 4},   {31, 4, 1, 1},   {32, 8, 2, 8},    {33, 5, 1, 1},
+               {127, 6, 1, 2}, {129, 1, 32, 1}, {100, 32, 32, 1}, {8193, 4, 1, 1}};
     struct kit_random r = {9};
     struct wse_count count = {0, 0};
-    for (size_t i = 0; i < KIT_COUNT(lengths); i++) {
+    for (size_t i = 0; i < KIT_COUNT(row); i++) {
         struct chip_sim_options how = {.seed = 20 + i,
-                                       .pipeline = i % 2 ? 1 : 4,
+                                       .pipeline = row[i].pipeline,
                                        .length = (unsigned)(3 * i),
                                        .scalar = i % 4 == 3};
-        struct chip_sim to = open_back(4, 1, how);
-        struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, lengths[i]);
+        struct chip_sim to = open_back(row[i].width, row[i].height, how);
+        struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, row[i].length);
         for (int kind = 0; kind < KIT_DATA_KINDS; kind++) {
             float *data = kit_make(&r, &a, (enum kit_data)kind);
             struct kit_stream coded = kit_compress(&a, kit_abs(1e-4), data);
@@ -130,7 +135,7 @@ Test(wse_sim, rows_lengths)
         }
         chip_sim_close(&to);
     }
-    cr_assert_gt(count.chip, 0);
+    cr_assert_gt(count.chip, count.host);
 }
 
 /* Sums that f32 does not hold are the host's; integers hold all. */
@@ -144,7 +149,8 @@ Test(wse_sim, rows_wide)
         struct chip_sim to = open_back(1, 1, how);
         struct wse_count count = {0, 0};
         for (unsigned length = 9; length <= 23; length += scalar ? 7 : 1) {
-            struct kit_stream s = check_residuals(&r, &a, data, length, ZMPI_AXIS_X);
+            struct kit_stream s =
+                check_residuals(&r, &a, data, length, length % 5 ? ZMPI_AXIS_X : 0);
             check_back(&to.chip, &a, &s, "residuals", &count);
             free(s.data);
         }

@@ -12,6 +12,7 @@
 #include "chip_sdk.h"
 #include "chip_sim.h"
 #include "log.h"
+#include "planner.h"
 #include "wse.h"
 
 __attribute__((visibility("default"))) const struct zmpi_device *zmpi_device_plugin(void);
@@ -45,6 +46,17 @@ static bool rectangle(unsigned *width, unsigned *height)
            *width <= MOST_PES && *height >= 1 && *height <= MOST_PES;
 }
 
+/* ZMPI_WSE_PIPELINE=N, of which the rectangle's width is a multiple; false if it is nonsense. */
+static bool pipeline(unsigned width, unsigned *pes)
+{
+    const char *text = getenv("ZMPI_WSE_PIPELINE");
+    *pes = 0;
+    if (!text || !*text)
+        return true;
+    *pes = (unsigned)(*text - '0');
+    return text[1] == 0 && *pes >= 1 && *pes <= CHIP_PIPELINE && width % *pes == 0;
+}
+
 /* ZMPI_WSE_SEED=N; false if it is nonsense. */
 static bool seed(uint64_t *value)
 {
@@ -67,12 +79,13 @@ static bool by_sdk(void)
 /* zmpi leaves variables of these names to this device. */
 static bool all_known(void)
 {
-    static const char *const known[] = {"PES=", "SEED=", "ADDRESS=", "ENGINE=sim", "ENGINE=sdk"};
+    static const char *const known[] = {
+        "PES=", "PIPELINE=", "SEED=", "ADDRESS=", "ENGINE=sim", "ENGINE=sdk"};
     for (char **e = environ; e && *e; e++) {
         bool found = strncmp(*e, "ZMPI_WSE_", 9) != 0;
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
             found |= strncmp(*e, "ZMPI_WSE_", 9) == 0 &&
-                     (i < 3 ? strncmp(*e + 9, known[i], strlen(known[i])) == 0
+                     (i < 4 ? strncmp(*e + 9, known[i], strlen(known[i])) == 0
                             : strcmp(*e + 9, known[i]) == 0);
         if (!found)
             return false;
@@ -82,17 +95,20 @@ static bool all_known(void)
 
 static const char *probe(void)
 {
-    unsigned width, height;
+    unsigned width, height, pes;
     uint64_t any;
     const char *level = getenv("ZMPI_LOG"), *address = getenv("ZMPI_WSE_ADDRESS");
     if (level && (strcmp(level, "info") == 0 || strcmp(level, "debug") == 0))
         zmpi_log_set(ZMPI_LOG_INFO);
     if (!all_known())
-        return "there is a setting ZMPI_WSE_... that is none of ZMPI_WSE_PES=WxH, _SEED=N, "
-               "_ENGINE=sim, _ENGINE=sdk, "
-               "_ADDRESS=IP:PORT";
+        return "there is a setting ZMPI_WSE_... that is none of ZMPI_WSE_PES=WxH, _PIPELINE=N, "
+               "_SEED=N, _ENGINE=sim, _ENGINE=sdk, _ADDRESS=IP:PORT";
     if (!rectangle(&width, &height))
         return "ZMPI_WSE_PES is not WIDTHxHEIGHT, each 1 to 32: how many PEs to use";
+    if (!pipeline(width, &pes))
+        return "ZMPI_WSE_PIPELINE is not 1 to 8 PEs of which the width of ZMPI_WSE_PES is a "
+               "multiple: "
+               "how long pipelines are";
     if (!seed(&any))
         return "ZMPI_WSE_SEED is not a number";
     if (address && *address && !by_sdk())
@@ -118,11 +134,11 @@ static void unload(struct wafer *w)
     w->chip = NULL;
 }
 
-/* Its chip; NULL: `reason` says why there is none. */
-static struct chip *load(struct wafer *w)
+/* Its chip; NULL: `reason` says why there is none. Pipelines are planned for blocks of `length`. */
+static struct chip *load(struct wafer *w, unsigned length)
 {
     unsigned width, height;
-    struct chip_sim_options options = {0};
+    struct chip_sim_options options = {.length = length, .decode = w == &decompressor};
     const char *address = getenv("ZMPI_WSE_ADDRESS");
     bool loaded;
     reason[0] = 0;
@@ -130,16 +146,19 @@ static struct chip *load(struct wafer *w)
         unload(w);
     if (w->chip)
         return w->chip;
-    if (!rectangle(&width, &height) || !seed(&options.seed)) {
+    if (!rectangle(&width, &height) || !pipeline(width, &options.pipeline) ||
+        !seed(&options.seed)) {
         snprintf(reason, sizeof reason, "%s", probe());
         return NULL;
     }
+    const struct chip_rows rows = {options.pipeline, options.length, options.decode};
+    const char *program = rows.pipeline ? "rows" : w->program;
     if (by_sdk()) {
-        loaded =
-            chip_sdk_open(&w->sdk, w->program, width, height, address && *address ? address : NULL);
+        loaded = chip_sdk_open(&w->sdk, program, width, height, &rows,
+                               address && *address ? address : NULL);
         w->chip = &w->sdk.chip;
     } else {
-        loaded = chip_sim_open(&w->sim, w->program, width, height, &options);
+        loaded = chip_sim_open(&w->sim, program, width, height, &options);
         w->chip = &w->sim.chip;
     }
     if (!loaded) {
@@ -185,7 +204,7 @@ static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t d
     if (!wse_takes_job(job))
         return zmpi_device_cpu()->compress(job, dst, dst_capacity, src, size);
     pthread_mutex_lock(&lock);
-    struct chip *chip = load(&compressor);
+    struct chip *chip = load(&compressor, stages_sample_length(job, src));
     if (chip)
         status = judge(&compressor, wse_compress(chip, job, dst, dst_capacity, src, size, &count),
                        &count);
@@ -206,7 +225,7 @@ static enum zmpi_status decompress(void *dst, size_t dst_capacity, const void *s
     if (dst_capacity < s.info.decoded_bytes)
         return ZMPI_ERR_SPACE;
     pthread_mutex_lock(&lock);
-    struct chip *chip = load(&decompressor);
+    struct chip *chip = load(&decompressor, stages_sample_stream(&s));
     status = ZMPI_ERR_DEVICE;
     if (chip)
         status = judge(&decompressor, wse_decompress(chip, &s, need, dst, &count), &count);

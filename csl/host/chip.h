@@ -18,7 +18,8 @@ enum {
     CHIP_VALUES = 512,          /* "values" of exceptions: as in the chunk, without gaps */
     CHIP_JOB = 20,              /* "job" */
     CHIP_ANSWER = 8,            /* "answer" */
-    CHIP_WIDEST = 23            /* bits of a residual that PEs can code */
+    CHIP_WIDEST = 23,           /* bits of a residual that PEs can code */
+    CHIP_PIPELINE = 8           /* most PEs of a pipeline */
 };
 
 /* Words of a job. Without elements a PE does nothing. */
@@ -55,6 +56,13 @@ struct chip {
     bool (*to)(struct chip *chip, const char *name, const uint32_t *src, unsigned elements);
     bool (*from)(struct chip *chip, const char *name, uint32_t *dst, unsigned elements);
     bool (*launch)(struct chip *chip, const char *function);
+};
+
+/* How rows of PEs get chunks (csl/kernels/rows_layout.csl). */
+struct chip_rows {
+    unsigned pipeline; /* at most CHIP_PIPELINE PEs, of which the width is a multiple; 0: no rows */
+    unsigned length;   /* of blocks, to plan for */
+    bool decode;
 };
 
 static inline size_t chip_elements(const struct chip *chip)

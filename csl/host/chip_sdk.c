@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "kernel_sources.h"
+#include "planner.h"
 
 static bool fail(struct chip_sdk *c, const char *what, const char *why)
 {
@@ -142,16 +143,20 @@ static bool start(struct chip_sdk *c, char *const argument[], int input, pid_t *
 }
 
 /* A simulated fabric needs some PEs around ours; a machine is as large as it is (CS-2). */
-static bool compile(struct chip_sdk *c, const char *program, bool machine)
+static bool compile(struct chip_sdk *c, const char *program, const struct chip_rows *rows,
+                    bool machine)
 {
-    char layout[sizeof c->folder + 64], dims[48], params[64], out[sizeof c->folder + 8];
+    char layout[sizeof c->folder + 64], dims[48], params[128], out[sizeof c->folder + 8];
     int status;
     pid_t child;
     snprintf(layout, sizeof layout, "%s/%s_layout.csl", c->folder, program);
     snprintf(dims, sizeof dims, "--fabric-dims=%u,%u", machine ? 757 : c->chip.width + 7,
              machine ? 996 : c->chip.height + 2);
-    snprintf(params, sizeof params, "--params=width:%u,height:%u,scalar:0", c->chip.width,
-             c->chip.height);
+    int n = snprintf(params, sizeof params, "--params=width:%u,height:%u,scalar:0", c->chip.width,
+                     c->chip.height);
+    if (rows->pipeline)
+        snprintf(params + n, sizeof params - (size_t)n, ",pipeline:%u,groups:%lld,decode:%d",
+                 rows->pipeline, (long long)stages_groups(rows), rows->decode);
     snprintf(out, sizeof out, "%s/out", c->folder);
     char *argument[] = {"cslc", "--arch=wse2", layout, dims,       "--fabric-offsets=4,1",
                         params, "-o",          out,    "--memcpy", "--channels=1",
@@ -192,20 +197,25 @@ static bool start_bridge(struct chip_sdk *c, const char *address)
 }
 
 bool chip_sdk_open(struct chip_sdk *c, const char *program, unsigned width, unsigned height,
-                   const char *address)
+                   const struct chip_rows *rows, const char *address)
 {
     const char *temporary = getenv("TMPDIR");
-    *c = (struct chip_sdk){
-        .chip = {.width = width, .height = height, .to = to, .from = from, .launch = launch},
-        .peer = -1,
-        .owner = getpid()};
+    *c = (struct chip_sdk){.chip = {.width = width,
+                                    .height = height,
+                                    .pipeline = rows->pipeline,
+                                    .to = to,
+                                    .from = from,
+                                    .launch = launch},
+                           .peer = -1,
+                           .owner = getpid()};
     int n = snprintf(c->folder, sizeof c->folder, "%s/zmpi-wse-XXXXXX",
                      temporary && *temporary ? temporary : "/tmp");
     if (n >= (int)sizeof c->folder || !mkdtemp(c->folder)) {
         c->folder[0] = 0;
         return fail(c, "no folder for what cslc makes", strerror(errno));
     }
-    return write_sources(c) && compile(c, program, address != NULL) && start_bridge(c, address);
+    return write_sources(c) && compile(c, program, rows, address != NULL) &&
+           start_bridge(c, address);
 }
 
 static int remove_one(const char *path, const struct stat *info, int flag, struct FTW *place)

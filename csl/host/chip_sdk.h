@@ -20,7 +20,7 @@ struct chip_sdk {
 const char *chip_sdk_missing(void);
 /* As chip_sim_open. address: of a CS system; NULL: the vendor's simulator. */
 bool chip_sdk_open(struct chip_sdk *c, const char *program, unsigned width, unsigned height,
-                   const char *address);
+                   const struct chip_rows *rows, const char *address);
 void chip_sdk_close(struct chip_sdk *c);
 
 #endif

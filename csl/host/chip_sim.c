@@ -53,43 +53,21 @@ static bool launch(struct chip *chip, const char *function)
     return true;
 }
 
-/* The number that csl/kernels/rows_decompress.csl has for a stage: planes beyond those planned for
- * come before the signs, where the last planned one is. */
-static size_t decode_stage(size_t stage, unsigned length)
-{
-    return stage < length || stage == 0 ? stage : stage - length + CHIP_WIDEST;
-}
-
-/* Where each PE of a pipeline begins, as csl/kernels/rows_layout.csl has it. */
-static int64_t groups_of(const struct chip_sim_options *how)
-{
-    double cycles[STAGES_MOST], sum;
-    size_t first[STAGES_MOST + 1];
-    const unsigned length = how->length < CHIP_WIDEST ? how->length : CHIP_WIDEST;
-    size_t stages = how->decode ? stages_back_of(&stages_back_simulated, length, cycles, &sum)
-                                : stages_of(&stages_published, length, cycles, &sum);
-    int64_t groups = 0;
-    stages_distribute(cycles, stages, how->pipeline, first);
-    for (unsigned i = 0; i < how->pipeline; i++)
-        groups |= (int64_t)(how->decode ? decode_stage(first[i], length) : first[i]) << 5 * i;
-    return groups;
-}
-
 bool chip_sim_open(struct chip_sim *c, const char *program, unsigned width, unsigned height,
                    const struct chip_sim_options *how)
 {
     char layout[64];
-    const bool rows = how->pipeline > 0;
+    const struct chip_rows rows = {how->pipeline, how->length, how->decode};
     const struct csl_param params[] = {{"width", CSL_PARAM_INT, (int64_t)width, 0},
                                        {"height", CSL_PARAM_INT, (int64_t)height, 0},
                                        {"scalar", CSL_PARAM_INT, how->scalar, 0},
                                        {"pipeline", CSL_PARAM_INT, how->pipeline, 0},
-                                       {"groups", CSL_PARAM_INT, rows ? groups_of(how) : 0, 0},
+                                       {"groups", CSL_PARAM_INT, stages_groups(&rows), 0},
                                        {"decode", CSL_PARAM_INT, how->decode, 0}};
     const struct csl_options options = {.arch = how->arch,
                                         .seed = how->seed,
                                         .params = params,
-                                        .param_count = rows ? 6 : 3,
+                                        .param_count = rows.pipeline ? 6 : 3,
                                         .read = chip_sim_source};
     *c = (struct chip_sim){.chip = {.width = width,
                                     .height = height,

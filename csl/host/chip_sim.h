@@ -16,10 +16,8 @@ struct chip_sim_options {
     enum csl_arch arch; /* 0: WSE-2 */
     uint64_t seed;      /* of the order of tasks */
     bool scalar;        /* element by element, as CereSZ computes, instead of by DSD operations */
-    /* "rows": PEs in a pipeline, at most 8, of which the width is a multiple; length of blocks to
-     * plan for */
-    unsigned pipeline, length;
-    bool decode; /* "rows": the way back */
+    unsigned pipeline, length; /* as struct chip_rows, for "rows" */
+    bool decode;
 };
 
 /* width x height PEs that run "compress", "decompress" or "rows". False: chip.problem says why;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "chip.h"
 #include "chunk.h"
 #include "device.h"
 #include "plan.h"
@@ -59,6 +60,27 @@ double stages_distribute(const double *cycles, size_t stages, size_t pes, size_t
     }
     first[pes] = stages;
     return slowest;
+}
+
+/* The number that csl/kernels/rows_decompress.csl has for a stage: planes beyond those planned for
+ * come before the signs, where the last planned one is. */
+static size_t decode_stage(size_t stage, unsigned length)
+{
+    return stage < length || stage == 0 ? stage : stage - length + CHIP_WIDEST;
+}
+
+int64_t stages_groups(const struct chip_rows *rows)
+{
+    double cycles[STAGES_MOST], sum;
+    size_t first[STAGES_MOST + 1];
+    const unsigned length = rows->length < CHIP_WIDEST ? rows->length : CHIP_WIDEST;
+    size_t stages = rows->decode ? stages_back_of(&stages_back_simulated, length, cycles, &sum)
+                                 : stages_of(&stages_published, length, cycles, &sum);
+    int64_t groups = 0;
+    stages_distribute(cycles, stages, rows->pipeline, first);
+    for (unsigned i = 0; i < rows->pipeline; i++)
+        groups |= (int64_t)(rows->decode ? decode_stage(first[i], length) : first[i]) << 5 * i;
+    return groups;
 }
 
 /* ---- the sample ---- */

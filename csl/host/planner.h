@@ -7,7 +7,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+struct chip_rows;
 struct zmpi_job;
 struct zmpi_stream;
 
@@ -52,6 +54,8 @@ size_t stages_back_of(const struct back_costs *costs, unsigned length, double cy
  * + 1 entries). Returns the cycles of the slowest PE.
  */
 double stages_distribute(const double *cycles, size_t stages, size_t pes, size_t *first);
+/* Where each PE of a pipeline begins, as csl/kernels/rows_layout.csl has it. */
+int64_t stages_groups(const struct chip_rows *rows);
 
 /* The length of blocks that a sample of 5 % has on the average (CereSZ 4.2), rounded up; f32 by a
  * bound. */

@@ -1,5 +1,5 @@
 #!/bin/bash
-# test.sh tool|settings|sdk|mpi: the wse plug-in, by the tool and in an MPI program.
+# test.sh tool|settings|rows|sdk|mpi: the wse plug-in, by the tool and in an MPI program.
 set -euo pipefail
 zmpi=$ZMPI_TEST_BIN/zmpi
 
@@ -35,7 +35,7 @@ tool() {
 
 settings() {
     local setting
-    for setting in ZMPI_WSE_PES=0x3 ZMPI_WSE_PES=3 ZMPI_WSE_PES=33x1 ZMPI_WSE_PES=2x2x ZMPI_WSE_PEST=1x1 ZMPI_WSE_SEED=abc ZMPI_WSE_ADDRESS=1.2.3.4:9; do
+    for setting in ZMPI_WSE_PES=0x3 ZMPI_WSE_PES=3 ZMPI_WSE_PES=33x1 ZMPI_WSE_PES=2x2x ZMPI_WSE_PIPELINE=0 ZMPI_WSE_PIPELINE=3 ZMPI_WSE_PEST=1x1 ZMPI_WSE_SEED=abc ZMPI_WSE_ADDRESS=1.2.3.4:9; do
         ! env "$setting" ZMPI_DEVICE=wse "$zmpi" compress -t f32 -e abs=0.01 field.f32 bad.z 2>log || fail "$setting is accepted"
         grep -q 'ZMPI_WSE_' log || fail "$setting: $(cat log)"
     done
@@ -45,6 +45,24 @@ settings() {
         payload cpu.z cpu.bytes
         payload "$setting.z" device.bytes
         cmp cpu.bytes device.bytes || fail "$setting: other bytes than on the CPU"
+    done
+}
+
+# Chunks for rows of PEs, in pipelines of each length that four columns can have; back by `bench`, which reads by the device.
+rows() {
+    local pipeline
+    python3 -c 'import array, math
+array.array("f", (math.sin(0.01 * i) + 0.01 * (i * 7919 % 101) for i in range(9000))).tofile(open("plain.f32", "wb"))'
+    ZMPI_DEVICE=cpu "$zmpi" compress -t f32 -e abs=0.01 plain.f32 cpu.z
+    payload cpu.z cpu.bytes
+    for pipeline in 1 2 4; do
+        export ZMPI_DEVICE=wse ZMPI_LOG=info ZMPI_WSE_PES=4x1 ZMPI_WSE_PIPELINE=$pipeline
+        "$zmpi" compress -v -t f32 -e abs=0.01 plain.f32 device.z >log 2>&1 || fail "$(cat log)"
+        grep -q 'wse: compress: 2 chunks on PEs (simulated), 0 on the host' log || fail "$pipeline: not by PEs: $(cat log)"
+        payload device.z device.bytes
+        cmp cpu.bytes device.bytes || fail "$pipeline: other bytes than on the CPU"
+        "$zmpi" bench -t f32 -e abs=0.01 --repetitions 1 --size 36000 plain.f32 >log 2>&1 || fail "$(cat log)"
+        grep -q 'wse: decompress: 2 chunks on PEs (simulated), 0 on the host' log || fail "$pipeline: not back by PEs: $(cat log)"
     done
 }
 
@@ -63,10 +81,13 @@ sdk() {
     PATH=$sdk:$PATH ZMPI_TEST_DIMS=757,996 ZMPI_WSE_ADDRESS=10.1.2.3:9000 "$zmpi" compress -v -t f32 -e abs=0.01 field.f32 machine.z >log 2>&1 ||
         fail "$(cat log)"
     grep -q 'compress: 0 chunks on PEs (sdk), 1 on the host' log || fail "$(cat log)"
+    PATH=$sdk:$PATH ZMPI_TEST_PARAMS=,pipeline:2,groups:224,decode:0 ZMPI_WSE_PIPELINE=2 "$zmpi" compress -v -t f32 -e abs=0.01 field.f32 rows.z >log 2>&1 ||
+        fail "$(cat log)"
+    grep -q 'compress: 0 chunks on PEs (sdk), 1 on the host' log || fail "$(cat log)"
     ZMPI_DEVICE=cpu "$zmpi" compress -t f32 -e abs=0.01 field.f32 cpu.z
     payload cpu.z cpu.bytes
     local file
-    for file in device failed machine; do
+    for file in device failed machine rows; do
         payload "$file.z" device.bytes
         cmp cpu.bytes device.bytes || fail "$file: other bytes than on the CPU"
     done

@@ -56,28 +56,36 @@ static inline void check_bytes(struct chip *from, struct chip *to, const struct 
     free(expected.data);
 }
 
+enum { CHECK_HEAD = 88, CHECK_PLANES = 12 + 256 }; /* of a stream of one chunk of 8192 elements */
+
+/* Make a stream of one chunk valid that was changed. */
+static inline void check_seal(struct kit_stream *s)
+{
+    const size_t size = s->size - CHECK_HEAD;
+    zmpi_store32(s->data + 80, (uint32_t)size);
+    zmpi_store32(s->data + 84, (uint32_t)zmpi_hash(s->data + CHECK_HEAD, size, 0));
+    zmpi_store64(s->data + 64, s->size);
+    zmpi_store64(s->data + 72, zmpi_hash2(s->data, 72, s->data + 80, 8, 0));
+}
+
 /* A stream of one chunk, of 8192 residuals of `length` bits: random ones, or with few bits set. */
 static inline struct kit_stream check_residuals(struct kit_random *r, const struct zmpi_array *a,
                                                 const float *data, unsigned length, unsigned axes)
 {
     struct kit_stream s = kit_compress(a, kit_abs(1e-5), data);
-    const size_t head = 88, planes = 12 + 256;
     const uint32_t mask = kit_below(r, 2) ? UINT32_MAX : (uint32_t)kit_next(r);
-    size_t size = planes + 256 * 4 * (size_t)(length + 1);
+    const size_t size = CHECK_PLANES + 256 * 4 * (size_t)(length + 1);
     cr_assert_eq(kit_elements(a), 8192);
-    s.data = realloc(s.data, head + size);
-    unsigned char *chunk = s.data + head;
+    s.size = CHECK_HEAD + size;
+    s.data = realloc(s.data, s.size);
+    unsigned char *chunk = s.data + CHECK_HEAD;
     chunk[0] = ZMPI_MAP_QUANTIZED;
     chunk[1] = (unsigned char)axes;
     chunk[2] = chunk[3] = 0;
     memset(chunk + 12, (int)length, 256);
-    for (size_t i = planes; i < size; i += 4)
+    for (size_t i = CHECK_PLANES; i < size; i += 4)
         zmpi_store32(chunk + i, (uint32_t)kit_next(r) & (kit_below(r, 3) ? mask : 0));
-    zmpi_store32(s.data + 80, (uint32_t)size);
-    zmpi_store32(s.data + 84, (uint32_t)zmpi_hash(chunk, size, 0));
-    zmpi_store64(s.data + 64, head + size);
-    zmpi_store64(s.data + 72, zmpi_hash2(s.data, 72, s.data + 80, 8, 0));
-    s.size = head + size;
+    check_seal(&s);
     return s;
 }
 

@@ -161,6 +161,82 @@ Test(wse_sim, rows_wide)
     free(data);
 }
 
+/* Integers below 2^24 whose differences are not, as f32 does not hold them. */
+Test(wse_sim, rows_steep)
+{
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 8192);
+    struct chip_sim to = open_back(1, 1, (struct chip_sim_options){.seed = 1, .pipeline = 1});
+    struct kit_random r = {10};
+    struct wse_count count = {0, 0};
+    float *data = kit_make(&r, &a, KIT_SMOOTH);
+    struct kit_stream s = check_residuals(&r, &a, data, CHIP_WIDEST, ZMPI_AXIS_X);
+    zmpi_store32(s.data + CHECK_HEAD + 8, 0);
+    for (size_t k = 0; k < 256; k++) { /* eight residuals x y -y -x -z -w w z, four times */
+        unsigned char *planes = s.data + CHECK_HEAD + CHECK_PLANES + 4 * k * (CHIP_WIDEST + 1);
+        zmpi_store32(planes, 0x3c3c3c3c);
+        for (size_t bit = 0; bit < CHIP_WIDEST; bit++) {
+            const uint32_t n = bit < 7 ? kit_next(&r) & 15 : 15;
+            const uint32_t eight =
+                (n & 3) | (n & 1) << 3 | (n & 2) << 1 | (n & 12) << 2 | (n & 4) << 5 | (n & 8) << 3;
+            zmpi_store32(planes + 4 + 4 * bit, eight * 0x01010101);
+        }
+    }
+    check_seal(&s);
+    check_back(&to.chip, &a, &s, "steep", &count);
+    cr_assert_eq(count.chip, 1);
+    free(s.data);
+    free(data);
+    chip_sim_close(&to);
+}
+
+/* A chip on which the n-th call fails. */
+static int calls_left;
+static struct chip_sim *failing;
+
+static bool fail_to(struct chip *chip, const char *name, const uint32_t *src, unsigned elements)
+{
+    (void)chip;
+    return calls_left-- > 0 && failing->chip.to(&failing->chip, name, src, elements);
+}
+
+static bool fail_from(struct chip *chip, const char *name, uint32_t *dst, unsigned elements)
+{
+    (void)chip;
+    return calls_left-- > 0 && failing->chip.from(&failing->chip, name, dst, elements);
+}
+
+static bool fail_launch(struct chip *chip, const char *function)
+{
+    (void)chip;
+    return calls_left-- > 0 && failing->chip.launch(&failing->chip, function);
+}
+
+Test(wse_sim, rows_failures)
+{
+    struct chip_sim to = open_back(2, 1, (struct chip_sim_options){.seed = 1, .pipeline = 1});
+    struct chip chip = to.chip;
+    struct kit_random r = {11};
+    struct wse_count count = {0, 0};
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 400);
+    float *data = kit_make(&r, &a, KIT_SPIKES);
+    struct kit_stream coded = kit_compress(&a, kit_abs(0.01), data);
+    struct zmpi_stream s;
+    chip.to = fail_to;
+    chip.from = fail_from;
+    chip.launch = fail_launch;
+    failing = &to;
+    cr_assert_eq(zmpi_stream_parse(&s, coded.data, coded.size), ZMPI_OK);
+    for (int calls = 0; calls <= 4; calls++) { /* job, blocks, launch, values */
+        calls_left = calls;
+        cr_assert_eq(wse_decompress(&chip, &s, NULL, data, &count),
+                     calls < 4 ? ZMPI_ERR_DEVICE : ZMPI_OK);
+    }
+    cr_assert_eq(count.chip, 1);
+    free(coded.data);
+    free(data);
+    chip_sim_close(&to);
+}
+
 Test(wse_sim, lengths)
 {
     static const size_t lengths[] = {1, 31, 32, 33, 127, 129, 1000, 8193};

@@ -15,11 +15,14 @@ enum {
         CHIP_CHUNK /
         32, /* "lengths", length bytes, and "masks" of exceptions: a word for each block */
     CHIP_ROW = (256 + 32) * 33, /* "data" where rows of PEs get a chunk: blocks of 33 words */
-    CHIP_VALUES = 512,          /* "values" of exceptions: as in the chunk, without gaps */
-    CHIP_JOB = 20,              /* "job" */
-    CHIP_ANSWER = 8,            /* "answer" */
-    CHIP_WIDEST = 23,           /* bits of a residual that PEs can code */
-    CHIP_PIPELINE = 8           /* most PEs of a pipeline */
+    CHIP_ROW_BACK = 256 * 33,   /* the same where they decode: results of a chunk fill it */
+    CHIP_ABOVE = 256,   /* words of a tile's row, and of a plane, if its chunk is predicted */
+    CHIP_BEHIND = 1536, /* along y, and along z: rows of PEs keep them */
+    CHIP_VALUES = 512,  /* "values" of exceptions: as in the chunk, without gaps */
+    CHIP_JOB = 20,      /* "job" */
+    CHIP_ANSWER = 8,    /* "answer" */
+    CHIP_WIDEST = 23,   /* bits of a residual that PEs can code */
+    CHIP_PIPELINE = 8   /* most PEs of a pipeline */
 };
 
 /* Words of a job. Without elements a PE does nothing. */

@@ -56,7 +56,9 @@ static enum zmpi_status decode_here(struct call *c, size_t k, const unsigned cha
 /* Is this a chunk for PEs? */
 static bool fits(const struct chip *chip, const struct shape *s, const struct parts *p)
 {
-    if (chip->pipeline && p->axes != 0 && p->axes != ZMPI_AXIS_X && !p->zero)
+    if (chip->pipeline && !p->zero &&
+        (((p->axes & ZMPI_AXIS_Y) && s->row > CHIP_ABOVE) ||
+         ((p->axes & ZMPI_AXIS_Z) && s->plane > CHIP_BEHIND)))
         return false;
     const int32_t base = (int32_t)p->base;
     if (p->map != ZMPI_MAP_QUANTIZED || base > 1 << 22 || base < -(1 << 22) ||

@@ -1,7 +1,7 @@
 /*
  * rows_decompress.c - a chunk for each pipeline of a row, whose blocks are streamed from the row's
- * first PE (CereSZ 4.2, 4.3), as many rounds at a time as its memory holds. Chunks predicted along
- * x alone or not at all, or without residuals; exceptions are put in here.
+ * first PE (CereSZ 4.2, 4.3), as many rounds at a time as its memory holds. Exceptions are
+ * put in here.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,18 @@
 
 /* Words of "job" in csl/kernels/rows_decompress.csl, and of a result: whether it is none, values.
  */
-enum { ROW_ROUNDS, ROW_AT, ROW_NEXT, ROW_STEP, ROW_BASE, ROW_BEGIN, ROW_PLAIN, ROW_JOB };
+enum {
+    ROW_ROUNDS,
+    ROW_AT,
+    ROW_NEXT,
+    ROW_STEP,
+    ROW_BASE,
+    ROW_BEGIN,
+    ROW_AXES,
+    ROW_X,
+    ROW_Y,
+    ROW_JOB
+};
 enum { SLOT = 1 + ZMPI_BLOCK };
 
 /* Where a batch is. */
@@ -77,7 +88,7 @@ static size_t rounds_that_fit(const struct feed *f, size_t row, size_t most, uin
         all += words_from(f, row, 0, f->round + n);
         if (f->pipeline == 1 && results > all && results - all > begin)
             begin = results - all;
-        if (begin + all > CHIP_ROW || results > CHIP_ROW)
+        if (begin + all > CHIP_ROW_BACK || results > CHIP_ROW_BACK)
             break;
         *at = (uint32_t)begin;
         *words = begin + all;
@@ -116,7 +127,10 @@ static void put_jobs(struct feed *f, size_t rounds)
         to[ROW_STEP] = from[JOB_STEP];
         to[ROW_BASE] = (uint32_t)(int32_t)base;
         to[ROW_BEGIN] = f->round == 0;
-        to[ROW_PLAIN] = from[JOB_AXES] == 0;
+        /* Across row ends along x alone; nothing but the base is left if there are no residuals. */
+        to[ROW_AXES] = from[JOB_WORDS] ? from[JOB_AXES] : ZMPI_AXIS_X;
+        to[ROW_X] = to[ROW_AXES] == ZMPI_AXIS_X ? UINT16_MAX : from[JOB_X];
+        to[ROW_Y] = from[JOB_Y];
     }
 }
 
@@ -180,11 +194,12 @@ static bool feed_new(struct feed *f)
 {
     const size_t places = f->height * f->pipelines, pes = f->b->pes;
     f->planes = calloc(places, sizeof *f->planes);
-    f->job = calloc(pes * (ROW_JOB + CHIP_ROW) + f->taken * CHIP_CHUNK + f->height, sizeof *f->job);
+    f->job =
+        calloc(pes * (ROW_JOB + CHIP_ROW_BACK) + f->taken * CHIP_CHUNK + f->height, sizeof *f->job);
     if (!f->planes || !f->job)
         return false;
     f->data = f->job + pes * ROW_JOB;
-    f->values = f->data + pes * CHIP_ROW;
+    f->values = f->data + pes * CHIP_ROW_BACK;
     f->at = f->values + f->taken * CHIP_CHUNK;
     for (size_t chunk = 0; chunk < places; chunk++) {
         f->planes[chunk] = f->b->data + chunk * CHIP_CHUNK;

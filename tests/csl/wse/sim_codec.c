@@ -138,27 +138,50 @@ Test(wse_sim, rows_lengths)
     cr_assert_gt(count.chip, count.host);
 }
 
-/* Sums that f32 does not hold are the host's; integers hold all. */
+/* Predictions along any axes. Sums that f32 does not hold are the host's; integers hold all. */
 Test(wse_sim, rows_wide)
 {
-    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 8192);
+    const struct zmpi_array a = kit_array(ZMPI_F32, 8, 32, 32);
     struct kit_random r = {8};
     float *data = kit_make(&r, &a, KIT_SMOOTH);
     for (int scalar = 0; scalar < 2; scalar++) {
         struct chip_sim_options how = {.seed = 1, .pipeline = 1, .scalar = scalar != 0};
         struct chip_sim to = open_back(1, 1, how);
         struct wse_count count = {0, 0};
-        for (unsigned length = 23; length >= 9; length -= scalar ? 7 : 1) {
-            struct kit_stream s =
-                check_residuals(&r, &a, data, length, length % 5 ? ZMPI_AXIS_X : 0);
+        for (unsigned length = 23; length >= 3; length -= scalar ? 4 : 1) {
+            struct kit_stream s = check_residuals(&r, &a, data, length, length * 5 % 8);
             check_back(&to.chip, &a, &s, "residuals", &count);
             free(s.data);
         }
-        cr_assert_gt(count.chip, 2);
+        cr_assert_gt(count.chip, 5);
         cr_assert(scalar ? count.host == 0 : count.host > 2);
         chip_sim_close(&to);
     }
     free(data);
+}
+
+/* Rows and planes of tiles that begin within blocks, and tiles that are too large. */
+Test(wse_sim, rows_tiles)
+{
+    static const size_t extent[][3] = {{7, 20, 21}, {1, 30, 290}, {5, 3, 2},
+                                       {9, 1, 100}, {1, 300, 7},  {2, 40, 90}};
+    struct kit_random r = {12};
+    struct wse_count count = {0, 0};
+    for (size_t i = 0; i < KIT_COUNT(extent); i++) {
+        struct chip_sim_options how = {
+            .seed = 30 + i, .pipeline = i % 3 ? 1 : 2, .length = 6, .scalar = i == 1};
+        struct chip_sim to = open_back(2, 1, how);
+        struct zmpi_array a = kit_array(ZMPI_F32, extent[i][0], extent[i][1], extent[i][2]);
+        for (int kind = 0; kind < KIT_DATA_KINDS; kind++) {
+            float *data = kit_make(&r, &a, (enum kit_data)kind);
+            struct kit_stream coded = kit_compress(&a, kit_rel(1e-4), data);
+            check_back(&to.chip, &a, &coded, "tiles", &count);
+            free(coded.data);
+            free(data);
+        }
+        chip_sim_close(&to);
+    }
+    cr_assert_gt(count.chip, count.host);
 }
 
 /* Integers below 2^24 whose differences are not, as f32 does not hold them. */

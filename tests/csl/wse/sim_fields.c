@@ -13,7 +13,7 @@ static struct wse_count count[3];
 static size_t fields;
 
 /* From the middle of the file: a piece of it as a row, as a plane and as a box, each with another
- * bound. The row on a row of PEs, too. */
+ * bound. Back on a row of PEs, too. */
 static void check_field(const char *folder, const char *name)
 {
     static float x[COUNT];
@@ -32,9 +32,11 @@ static void check_field(const char *folder, const char *name)
                                        kit_array(ZMPI_F32, Z, Y, X)};
     for (size_t i = 0; i < 3; i++)
         check_bytes(&from.chip, &to.chip, &shape[i], kit_rel(pow(10, -2 - (double)i)), x, count);
-    struct kit_stream coded = kit_compress(&shape[0], kit_rel(1e-3), x);
-    check_back(&rows.chip, &shape[0], &coded, name, &count[2]);
-    free(coded.data);
+    for (size_t i = 0; i < 3; i++) {
+        struct kit_stream coded = kit_compress(&shape[i], kit_rel(1e-3), x);
+        check_back(&rows.chip, &shape[i], &coded, name, &count[2]);
+        free(coded.data);
+    }
     fields++;
 }
 

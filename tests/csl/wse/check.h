@@ -56,7 +56,7 @@ static inline void check_bytes(struct chip *from, struct chip *to, const struct 
     free(expected.data);
 }
 
-enum { CHECK_HEAD = 88, CHECK_PLANES = 12 + 256 }; /* of a stream of one chunk of 8192 elements */
+enum { CHECK_HEAD = 88 }; /* of a stream of one chunk */
 
 /* Make a stream of one chunk valid that was changed. */
 static inline void check_seal(struct kit_stream *s)
@@ -68,24 +68,40 @@ static inline void check_seal(struct kit_stream *s)
     zmpi_store64(s->data + 72, zmpi_hash2(s->data, 72, s->data + 80, 8, 0));
 }
 
-/* A stream of one chunk, of 8192 residuals of `length` bits: random ones, or with few bits set. */
-static inline struct kit_stream check_residuals(struct kit_random *r, const struct zmpi_array *a,
-                                                const float *data, unsigned length, unsigned axes)
+/* Planes of block k in the chunk of such a stream whose blocks all have `length` bits. */
+static inline unsigned char *check_planes(const struct kit_stream *s, const struct zmpi_array *a,
+                                          unsigned length, size_t k)
 {
+    const size_t blocks = (kit_elements(a) + 31) / 32;
+    return s->data + CHECK_HEAD + 12 + (blocks + 3) / 4 * 4 + 4 * k * (length + 1);
+}
+
+/* A stream of one chunk with residuals of `length` bits: random ones, or with few bits set; 0 if
+ * there is no random generator. */
+static inline struct kit_stream check_residuals(struct kit_random *r, const struct zmpi_array *a,
+                                                unsigned length, unsigned axes)
+{
+    float *data = calloc(kit_elements(a), sizeof *data);
     struct kit_stream s = kit_compress(a, kit_abs(1e-5), data);
-    const uint32_t mask = kit_below(r, 2) ? UINT32_MAX : (uint32_t)kit_next(r);
-    const size_t size = CHECK_PLANES + 256 * 4 * (size_t)(length + 1);
-    cr_assert_eq(kit_elements(a), 8192);
-    s.size = CHECK_HEAD + size;
+    const uint32_t mask = !r ? 0 : kit_below(r, 2) ? UINT32_MAX : (uint32_t)kit_next(r);
+    const size_t blocks = (kit_elements(a) + 31) / 32;
+    unsigned char *end = check_planes(&s, a, length, blocks);
+    s.size = (size_t)(end - s.data);
     s.data = realloc(s.data, s.size);
+    cr_assert(data && s.data);
     unsigned char *chunk = s.data + CHECK_HEAD;
+    memset(chunk, 0, s.size - CHECK_HEAD);
     chunk[0] = ZMPI_MAP_QUANTIZED;
     chunk[1] = (unsigned char)axes;
-    chunk[2] = chunk[3] = 0;
-    memset(chunk + 12, (int)length, 256);
-    for (size_t i = CHECK_PLANES; i < size; i += 4)
-        zmpi_store32(chunk + i, (uint32_t)kit_next(r) & (kit_below(r, 3) ? mask : 0));
+    zmpi_store32(chunk + 4, 0x3f000000); /* 0.5 */
+    zmpi_store32(chunk + 8, r ? (uint32_t)kit_below(r, 1 << 22) : 0);
+    memset(chunk + 12, (int)length, blocks);
+    for (size_t k = 0; k < blocks && r; k++)
+        for (size_t i = 0; i <= length; i++)
+            zmpi_store32(check_planes(&s, a, length, k) + 4 * i,
+                         (uint32_t)kit_next(r) & (kit_below(r, 3) ? mask : 0));
     check_seal(&s);
+    free(data);
     return s;
 }
 

@@ -138,26 +138,28 @@ Test(wse_sim, rows_lengths)
     cr_assert_gt(count.chip, count.host);
 }
 
-/* Predictions along any axes. Sums that f32 does not hold are the host's; integers hold all. */
+/* Predictions along any axes, in tiles whose rows begin within blocks. Sums that f32 does not hold
+ * are the host's; integers hold all. */
 Test(wse_sim, rows_wide)
 {
-    const struct zmpi_array a = kit_array(ZMPI_F32, 8, 32, 32);
+    const struct zmpi_array all[] = {kit_array(ZMPI_F32, 8, 32, 32), kit_array(ZMPI_F32, 5, 13, 50),
+                                     kit_array(ZMPI_F32, 1, 99, 7)};
     struct kit_random r = {8};
-    float *data = kit_make(&r, &a, KIT_SMOOTH);
     for (int scalar = 0; scalar < 2; scalar++) {
         struct chip_sim_options how = {.seed = 1, .pipeline = 1, .scalar = scalar != 0};
         struct chip_sim to = open_back(1, 1, how);
         struct wse_count count = {0, 0};
-        for (unsigned length = 23; length >= 3; length -= scalar ? 3 : 1) {
-            struct kit_stream s = check_residuals(&r, &a, data, length, length * 5 % 8);
-            check_back(&to.chip, &a, &s, "residuals", &count);
+        for (unsigned i = 0; i < 24; i += scalar ? 3 : 1) {
+            const struct zmpi_array *a = &all[i / (scalar ? 3 : 1) % 3];
+            const unsigned length = 23 - 5 * i % 21;
+            struct kit_stream s = check_residuals(&r, a, length, i % 8 & (i % 3 == 2 ? 3U : 7U));
+            check_back(&to.chip, a, &s, "residuals", &count);
             free(s.data);
         }
         cr_assert_gt(count.chip, 5);
         cr_assert(scalar ? count.host == 0 : count.host > 2);
         chip_sim_close(&to);
     }
-    free(data);
 }
 
 /* Rows and planes of tiles that begin within blocks, and tiles that are too large. */
@@ -191,11 +193,9 @@ Test(wse_sim, rows_steep)
     struct chip_sim to = open_back(1, 1, (struct chip_sim_options){.seed = 1, .pipeline = 1});
     struct kit_random r = {10};
     struct wse_count count = {0, 0};
-    float *data = kit_make(&r, &a, KIT_SMOOTH);
-    struct kit_stream s = check_residuals(&r, &a, data, CHIP_WIDEST, ZMPI_AXIS_X);
-    zmpi_store32(s.data + CHECK_HEAD + 8, 0);
+    struct kit_stream s = check_residuals(NULL, &a, CHIP_WIDEST, ZMPI_AXIS_X);
     for (size_t k = 0; k < 256; k++) { /* eight residuals x y -y -x -z -w w z, four times */
-        unsigned char *planes = s.data + CHECK_HEAD + CHECK_PLANES + 4 * k * (CHIP_WIDEST + 1);
+        unsigned char *planes = check_planes(&s, &a, CHIP_WIDEST, k);
         zmpi_store32(planes, 0x3c3c3c3c);
         for (size_t bit = 0; bit < CHIP_WIDEST; bit++) {
             const uint32_t n = bit < 7 ? kit_next(&r) & 15 : 15;
@@ -208,7 +208,47 @@ Test(wse_sim, rows_steep)
     check_back(&to.chip, &a, &s, "steep", &count);
     cr_assert_eq(count.chip, 1);
     free(s.data);
-    free(data);
+    chip_sim_close(&to);
+}
+
+static void put_residual(const struct kit_stream *s, const struct zmpi_array *a, size_t i,
+                         int32_t residual)
+{
+    unsigned char *planes = check_planes(s, a, CHIP_WIDEST, i / 32);
+    const uint32_t bits[2] = {residual < 0, (uint32_t)abs(residual)};
+    for (size_t k = 0; k <= CHIP_WIDEST; k++) {
+        const uint32_t bit = k ? bits[1] >> (k - 1) & 1 : bits[0];
+        zmpi_store32(planes + 4 * k, zmpi_load32(planes + 4 * k) | bit << i % 32);
+    }
+}
+
+/* Sums along one axis that f32 does not hold, and which the next axis, or the base, makes small. */
+Test(wse_sim, rows_hidden)
+{
+    enum { M = 8388607 };
+    static const struct {
+        unsigned axes;
+        int32_t base, at[8][2];
+    } hidden[] = {
+        {3, 0, {{1, -M}, {2, -M}, {33, M}, {34, M}, {35, M}, {36, M - 1}, {65, -M}, {66, 1 - M}}},
+        {7, 0, {{1, -M}, {2, -M}, {1025, M}, {1026, M - 1}, {1057, M}, {1058, M}}},
+        {3, -(1 << 22), {{1, M}, {2, M - 1}, {33, 4}}},
+        {3, 1 << 22, {{1, M}, {2, M - 1}}},
+        {1, 1 << 22, {{1, M}, {2, M - 1}, {4, -M}}},
+    };
+    const struct zmpi_array a = kit_array(ZMPI_F32, 8, 32, 32);
+    struct chip_sim to = open_back(1, 1, (struct chip_sim_options){.seed = 1, .pipeline = 1});
+    struct wse_count count = {0, 0};
+    for (size_t i = 0; i < KIT_COUNT(hidden); i++) {
+        struct kit_stream s = check_residuals(NULL, &a, CHIP_WIDEST, hidden[i].axes);
+        zmpi_store32(s.data + CHECK_HEAD + 8, (uint32_t)hidden[i].base);
+        for (size_t k = 0; k < 8 && hidden[i].at[k][0]; k++)
+            put_residual(&s, &a, (size_t)hidden[i].at[k][0], hidden[i].at[k][1]);
+        check_seal(&s);
+        check_back(&to.chip, &a, &s, "hidden", &count);
+        free(s.data);
+    }
+    cr_assert_eq(count.host, 4);
     chip_sim_close(&to);
 }
 

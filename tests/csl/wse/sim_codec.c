@@ -222,7 +222,8 @@ static void put_residual(const struct kit_stream *s, const struct zmpi_array *a,
     }
 }
 
-/* Sums along one axis that f32 does not hold, and which the next axis, or the base, makes small. */
+/* Sums along one axis that f32 does not hold, and which the next axis, or the base, makes small;
+ * a tile that a PE does not hold. */
 Test(wse_sim, rows_hidden)
 {
     enum { M = 8388607 };
@@ -249,6 +250,12 @@ Test(wse_sim, rows_hidden)
         free(s.data);
     }
     cr_assert_eq(count.host, 4);
+    const struct zmpi_array large = kit_array(ZMPI_F32, 2, 40, 90); /* a plane does not fit */
+    struct kit_random r = {13};
+    struct kit_stream s = check_residuals(&r, &large, 5, 7);
+    check_back(&to.chip, &large, &s, "large", &count);
+    cr_assert_eq(count.host, 5);
+    free(s.data);
     chip_sim_close(&to);
 }
 

@@ -16,11 +16,18 @@ static const struct {
               {5 * OCTAVE / 4, 5, 16, 16},
               {3 * OCTAVE / 4, 2, 32, 512}};
 
-enum { ROUNDS = sizeof rounds / sizeof *rounds, CAREFUL = 4 };
+enum { ROUNDS = sizeof rounds / sizeof *rounds };
 
-/* What is further from its target than this is compressed again. */
-#define TOLERANCE 0.04
-#define SMALL     ((size_t)4 << 20)
+/* Trials code all of so much data of all ranks, and of more so much, but for a part that is always
+ * done. */
+#define TRIED      ((double)(64 << 20))
+#define TRIED_PART 0.125
+
+/* What is further from its target than this is compressed again; a part of the data is another
+ * part's equal within the difference. */
+#define TOLERANCE      0.04
+#define TOLERANCE_PART 0.02
+#define SMALL          ((size_t)4 << 20)
 enum { TRIES = 3, TRIES_SMALL = 8 };
 /* A survey that was so wrong has seen other data. */
 #define FAR 1.25
@@ -44,16 +51,22 @@ static int on_ladder(double rung)
 
 /* ---- the survey ---- */
 
+bool zmpi_survey_is_trial(const struct zmpi_survey *s)
+{
+    return s->round == ROUNDS;
+}
+
 size_t zmpi_survey_samples(const struct zmpi_survey *s, size_t chunks)
 {
+    if (zmpi_survey_is_trial(s))
+        return (size_t)ceil(s->part * (double)chunks);
     size_t n = chunks / 2, least = rounds[s->round].least, most = rounds[s->round].most;
-    n = n < least ? least : n > most ? most : n;
-    return s->careful ? CAREFUL * n : n;
+    return n < least ? least : n > most ? most : n;
 }
 
 double zmpi_survey_bound(const struct zmpi_survey *s, enum zmpi_type type, int k)
 {
-    return bound_at(type, s->top, s->first + k * s->step);
+    return zmpi_survey_is_trial(s) && s->exact ? 0 : bound_at(type, s->top, s->first + k * s->step);
 }
 
 bool zmpi_job_open(const struct zmpi_job *job)
@@ -72,13 +85,23 @@ static void begin_round(struct zmpi_survey *s, int round, int middle)
     memset(&s->sum, 0, sizeof s->sum);
 }
 
-void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool careful)
+/* Of what was found. */
+static void begin_trial(struct zmpi_survey *s)
+{
+    s->round = ROUNDS;
+    s->rungs = 1;
+    s->first = s->rung;
+    memset(&s->sum, 0, sizeof s->sum);
+}
+
+void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool trials)
 {
     *s = (struct zmpi_survey){.ratio = job->bound.value,
                               .top = job->top,
                               .keep = job->keep,
                               .encoder = job->encoder,
-                              .careful = careful,
+                              .trials = trials,
+                              .part = 1,
                               .exact = true};
     begin_round(s, 0, 0);
 }
@@ -100,19 +123,6 @@ static int find_rung(const struct zmpi_survey *s, double *slope)
     return on_ladder(s->first + k * s->step + on);
 }
 
-bool zmpi_survey_next(struct zmpi_survey *s)
-{
-    if (s->sum.raw == 0)
-        return false;
-    s->rung = find_rung(s, &s->slope);
-    if (s->sum.exact)
-        s->exact = (double)s->sum.exact * s->ratio <= (double)s->sum.raw;
-    if (s->round + 1 == ROUNDS)
-        return false;
-    begin_round(s, s->round + 1, s->rung);
-    return true;
-}
-
 void zmpi_survey_settle(const struct zmpi_survey *s, struct zmpi_job *job)
 {
     job->abs_bound = s->exact ? 0 : bound_at(job->array.type, s->top, s->rung);
@@ -121,35 +131,21 @@ void zmpi_survey_settle(const struct zmpi_survey *s, struct zmpi_job *job)
 
 /* ---- what was compressed, and must be again ---- */
 
-struct
-try {
-    int rung;
-    double bytes;
-};
-
-struct fit {
-    double target;   /* bytes */
-    double steepest; /* bytes for a rung: a bit of each element for an octave (CEAZ equation 2) */
-    double slope;    /* the same here, as far as it is known */
-    struct try now, best;
-    struct try too_large, too_small; /* the nearest ones; rung -1: none */
-    int tries, most;
-};
-
-static struct fit fit_of(const struct zmpi_survey *s, size_t raw, size_t width)
+static struct zmpi_fit fit_of(const struct zmpi_survey *s, size_t raw, size_t width)
 {
-    struct fit f = {.target = (double)raw / s->ratio,
-                    .steepest = (double)raw / (double)(8 * width * OCTAVE),
-                    .too_large = {.rung = -1},
-                    .too_small = {.rung = -1},
-                    .most = raw < SMALL ? TRIES_SMALL : TRIES};
+    struct zmpi_fit f = {.target = (double)raw / s->ratio,
+                         .tolerance = s->part < 1 ? TOLERANCE_PART : TOLERANCE,
+                         .steepest = (double)raw / (double)(8 * width * OCTAVE),
+                         .too_large = {.rung = -1},
+                         .too_small = {.rung = -1},
+                         .most = raw < SMALL || s->trials ? TRIES_SMALL : TRIES};
     f.slope = s->slope > 0 ? s->slope * (double)raw : f.steepest;
     return f;
 }
 
-static bool fits(const struct fit *f)
+static bool fits(const struct zmpi_fit *f)
 {
-    return fabs(f->now.bytes - f->target) <= TOLERANCE * f->target;
+    return fabs(f->now.bytes - f->target) <= f->tolerance * f->target;
 }
 
 static double factor(double a, double b)
@@ -157,9 +153,9 @@ static double factor(double a, double b)
     return a > b ? a / b : b / a;
 }
 
-static void note(struct fit *f, int rung, double bytes)
+static void note(struct zmpi_fit *f, int rung, double bytes)
 {
-    const struct try before = f->now, now = {rung, bytes};
+    const struct zmpi_try before = f->now, now = {rung, bytes};
     if (f->tries++ > 0) {
         double slope = (now.bytes - before.bytes) / (now.rung - before.rung);
         f->slope = slope > 0 ? slope : f->slope;
@@ -174,7 +170,7 @@ static void note(struct fit *f, int rung, double bytes)
  * Rungs to go. Bits are a straight line over rungs where no block is empty; where most are, the
  * logarithm of their number is one (2 (x - 1) / (x + 1), nearly).
  */
-static double step_of(const struct fit *f)
+static double step_of(const struct zmpi_fit *f)
 {
     const bool far = f->tries == 1 && factor(f->now.bytes, f->target) > FAR;
     double x = f->target / f->now.bytes, slope = far ? f->steepest : fmin(f->slope, f->steepest);
@@ -184,7 +180,7 @@ static double step_of(const struct fit *f)
 }
 
 /* The next rung to try; the same one: this is as good as it gets. */
-static int next_rung(const struct fit *f)
+static int next_rung(const struct zmpi_fit *f)
 {
     if (fits(f))
         return f->now.rung;
@@ -201,16 +197,45 @@ static int next_rung(const struct fit *f)
 
 bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded)
 {
-    struct fit f = fit_of(s, raw, sizeof(float));
+    struct zmpi_fit *f = &s->fit;
+    if (f->tries == 0)
+        *f = fit_of(s, raw, sizeof(float));
     if (s->exact) {
-        s->exact = (double)coded <= f.target * (1 + TOLERANCE);
+        s->exact = (double)coded <= f->target * (1 + TOLERANCE);
         return !s->exact;
     }
-    note(&f, s->rung, (double)coded);
-    int next = next_rung(&f);
-    bool better = next != s->rung;
-    s->rung = next;
-    return better;
+    if (f->tries > 0 && s->rung == f->best.rung) /* again, since nothing was better */
+        return false;
+    note(f, s->rung, (double)coded);
+    const int before = s->rung;
+    s->rung = next_rung(f);
+    return s->rung != before;
+}
+
+bool zmpi_survey_next(struct zmpi_survey *s)
+{
+    if (s->sum.raw == 0)
+        return false;
+    if (zmpi_survey_is_trial(s)) {
+        bool again = zmpi_survey_correct(s, s->sum.raw, s->sum.coded[0]);
+        if (again && s->fit.tries > 0 && s->rung == s->fit.best.rung) /* that one was tried */
+            again = false;
+        if (again)
+            begin_trial(s);
+        return again;
+    }
+    s->rung = find_rung(s, &s->slope);
+    if (s->sum.exact)
+        s->exact = (double)s->sum.exact * s->ratio <= (double)s->sum.raw;
+    if (s->round + 1 < ROUNDS) {
+        begin_round(s, s->round + 1, s->rung);
+        return true;
+    }
+    if (s->trials) {
+        s->part = fmin(fmax(TRIED / (double)s->sum.raw, TRIED_PART), 1);
+        begin_trial(s);
+    }
+    return s->trials;
 }
 
 /* ---- one stream ---- */
@@ -230,7 +255,7 @@ static double counted(size_t size)
 }
 
 static enum zmpi_status fit_stream(const struct zmpi_device *device, struct zmpi_job *job,
-                                   const struct zmpi_survey *s, struct fit *f, void *dst,
+                                   const struct zmpi_survey *s, struct zmpi_fit *f, void *dst,
                                    size_t capacity, const void *src, size_t *size)
 {
     for (int rung = s->rung, next;; rung = next) {
@@ -261,7 +286,7 @@ static enum zmpi_status compress_open(const struct zmpi_device *device, const st
         zmpi_survey_add(&s, &job->array, src);
     while (zmpi_survey_next(&s));
     used.top = 0;
-    struct fit f = fit_of(&s, bytes, zmpi_type_size(job->array.type));
+    struct zmpi_fit f = fit_of(&s, bytes, zmpi_type_size(job->array.type));
     if (s.exact || s.rung == LOWEST) {
         status = compress_by(device, &used, 0, dst, capacity, src, size);
         if (status || s.sum.raw == 0 || counted(*size) <= f.target * (1 + TOLERANCE))

@@ -1,10 +1,11 @@
 /*
  * ratio.h - the bound that gives a ratio (format.md 4.8; CEAZ 3.2.2): a survey estimates from
  * samples how large streams would be by a ladder of bounds; what misses the target all the same is
- * compressed again.
+ * compressed again. Data that are compressed only once are tried first: whole chunks of them are
+ * coded, all where these are not many, until the bound is right.
  *
  *     struct zmpi_survey s;
- *     zmpi_survey_begin(&s, &job, careful);
+ *     zmpi_survey_begin(&s, &job, trials);
  *     do {
  *         zmpi_survey_add(&s, &array, src);    each part of the data; then s.sum of all ranks
  *     } while (zmpi_survey_next(&s));
@@ -19,11 +20,29 @@
 /* Bounds that one round of a survey asks about, at most. */
 enum { ZMPI_SURVEY_RUNGS = 13 };
 
+/* What was coded by one rung's bound. */
+struct zmpi_try {
+    int rung;
+    double bytes;
+};
+
+/* The search among what was coded. */
+struct zmpi_fit {
+    double target;    /* bytes */
+    double tolerance; /* as a part of them */
+    double steepest;  /* bytes for a rung: a bit of each element for an octave (CEAZ equation 2) */
+    double slope;     /* the same here, as far as it is known */
+    struct zmpi_try now, best;
+    struct zmpi_try too_large, too_small; /* the nearest ones; rung -1: none */
+    int tries, most;
+};
+
 /* The same on all ranks, but for `sum` before it is added up. */
 struct zmpi_survey {
     double ratio, top, keep;
     int encoder;
-    bool careful;
+    bool trials;
+    double part;                   /* trials: of all chunks, how many are coded */
     int round, first, step, rungs; /* rungs first, first + step, ...: 32 of them halve the bound */
     struct zmpi_survey_sum {
         uint64_t raw;                      /* bytes of the data */
@@ -33,6 +52,7 @@ struct zmpi_survey {
     int rung;     /* what was found */
     double slope; /* bytes that one rung more costs there, for each byte of data */
     bool exact;   /* without loss the ratio is reached too */
+    struct zmpi_fit fit;
 };
 
 enum { ZMPI_SURVEY_SUMS = sizeof(struct zmpi_survey_sum) / sizeof(uint64_t) };
@@ -40,16 +60,16 @@ enum { ZMPI_SURVEY_SUMS = sizeof(struct zmpi_survey_sum) / sizeof(uint64_t) };
 /* Does the job, made for a ratio, still lack its bound? */
 bool zmpi_job_open(const struct zmpi_job *job);
 
-/* job: an open one, of any part of the data. careful: take more samples, since nothing will be
- * compressed twice. */
-void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool careful);
+/* job: an open one, of any part of the data. trials: see how large whole chunks become, since
+ * nothing will be compressed twice. */
+void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool trials);
 void zmpi_survey_add(struct zmpi_survey *s, const struct zmpi_array *array, const void *src);
 /* Is there another round to be done? */
 bool zmpi_survey_next(struct zmpi_survey *s);
 /* Give the job the bound that was found. */
 void zmpi_survey_settle(const struct zmpi_survey *s, struct zmpi_job *job);
-/* By that bound `raw` bytes became `coded`, headers of streams left out. True: that is too far from
- * the ratio, and there is a better bound now. */
+/* By that bound `raw` bytes, all data, became `coded`, headers of streams left out. True: that is
+ * too far from the ratio, and there is a better bound now, by which they are to be coded again. */
 bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded);
 
 /*
@@ -66,6 +86,8 @@ enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struc
 double zmpi_bound_round(enum zmpi_type type, double bound);
 /* The bound of rung `first + k * step`. */
 double zmpi_survey_bound(const struct zmpi_survey *s, enum zmpi_type type, int k);
+/* Is this round a trial? Then whole chunks are samples. */
+bool zmpi_survey_is_trial(const struct zmpi_survey *s);
 /* How many samples to take of an array of so many chunks. */
 size_t zmpi_survey_samples(const struct zmpi_survey *s, size_t chunks);
 /*

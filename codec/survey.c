@@ -22,6 +22,7 @@ struct column {
 
 struct look {
     size_t width, blocks, columns;
+    bool whole; /* chunks, not samples of them */
     double keep;
     zmpi_chunk_encode_fn *encode;
     struct zmpi_chunk_work *work;
@@ -147,6 +148,11 @@ static void visit(void *context, const size_t extent[3], const struct zmpi_rows 
                   uint32_t position)
 {
     struct look *l = context;
+    if (l->whole) {
+        l->column[0].bytes += l->encode(&l->column[0].rule, extent, rows, l->coded, l->work);
+        l->blocks++;
+        return;
+    }
     const struct part p = part_of_tile(l, extent, rows, position);
     /* By itself it would need no exceptions; they are in a tile that is not like this. */
     const bool apart = is_special(l, p.rows.at) && all_special(l, p.extent, &p.rows) &&
@@ -185,7 +191,13 @@ static void make_rules(struct look *l, const struct zmpi_survey *s, const struct
     }
 }
 
-/* Bytes of the whole stream but its header. */
+/* Bytes of the whole stream but its header, from whole chunks of it. */
+static uint64_t scale_up(const struct look *l, size_t chunks)
+{
+    return (uint64_t)((double)l->column[0].bytes * (double)chunks / (double)l->blocks) + 8 * chunks;
+}
+
+/* The same from samples. */
 static uint64_t estimate(const struct look *l, const struct column *c, size_t blocks, size_t chunks)
 {
     double each = (double)(c->bytes + c->length_bytes) / (double)l->blocks;
@@ -197,14 +209,14 @@ static uint64_t estimate(const struct look *l, const struct column *c, size_t bl
 /* Bytes that are coded in one piece to see how an encoder compares. */
 #define SLAB ((size_t)1 << 20)
 
-/* From the middle of the array: an eighth of it, or SLAB. */
-static struct zmpi_array slab_of(const struct zmpi_array *array, size_t bytes,
-                                 const unsigned char **src)
+/* From the middle of the array: an eighth of it, or SLAB; in a trial as much as that codes. */
+static struct zmpi_array slab_of(const struct zmpi_survey *s, const struct zmpi_array *array,
+                                 size_t bytes, const unsigned char **src)
 {
     struct zmpi_array a = *array;
     int axis = a.extent[0] > 1 ? 0 : a.extent[1] > 1 ? 1 : 2;
-    size_t part = bytes / 8 > SLAB ? bytes / 8 : SLAB, each = bytes / a.extent[axis];
-    size_t n = part / each + 1;
+    size_t part = zmpi_survey_is_trial(s) ? (size_t)(s->part * (double)bytes) : bytes / 8;
+    size_t each = bytes / a.extent[axis], n = (part > SLAB ? part : SLAB) / each + 1;
     a.extent[axis] = n < a.extent[axis] ? n : a.extent[axis];
     *src += (array->extent[axis] - a.extent[axis]) / 2 * each;
     return a;
@@ -214,7 +226,7 @@ static struct zmpi_array slab_of(const struct zmpi_array *array, size_t bytes,
 static double factor_of(const struct zmpi_survey *s, const struct zmpi_array *array, size_t bytes,
                         const unsigned char *src)
 {
-    struct zmpi_job job = {.array = slab_of(array, bytes, &src),
+    struct zmpi_job job = {.array = slab_of(s, array, bytes, &src),
                            .abs_bound = zmpi_survey_bound(s, array->type, s->rungs / 2),
                            .keep = s->keep,
                            .encoder = ZMPI_FLE,
@@ -233,13 +245,26 @@ static double factor_of(const struct zmpi_survey *s, const struct zmpi_array *ar
                         (double)(fle - ZMPI_STREAM_HEADER_BYTES);
 }
 
+/* To the survey's sums what the look saw of `blocks` blocks in so many chunks. */
+static void add_up(struct zmpi_survey *s, const struct look *l, size_t blocks, size_t chunks,
+                   double factor)
+{
+    if (l->columns > (size_t)s->rungs)
+        s->sum.exact += estimate(l, &l->column[s->rungs], blocks, chunks);
+    for (int k = 0; k < s->rungs; k++) {
+        uint64_t bytes =
+            l->whole ? scale_up(l, chunks) : estimate(l, &l->column[k], blocks, chunks);
+        s->sum.coded[k] += (uint64_t)(factor * (double)bytes);
+    }
+}
+
 void zmpi_survey_add(struct zmpi_survey *s, const struct zmpi_array *array, const void *src)
 {
-    struct look l = {.width = zmpi_type_size(array->type), .keep = s->keep};
+    struct look l = {
+        .width = zmpi_type_size(array->type), .keep = s->keep, .whole = zmpi_survey_is_trial(s)};
     size_t count;
     if (zmpi_array_count(array, &count) || count == 0)
         return;
-    const size_t blocks = (count + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
     l.columns = (size_t)s->rungs + (s->round < 2); /* that will not change */
     l.encode = l.width == 4 ? zmpi_kernels()->encode32 : zmpi_kernels()->encode64;
     l.work = zmpi_chunk_work_new();
@@ -247,15 +272,10 @@ void zmpi_survey_add(struct zmpi_survey *s, const struct zmpi_array *array, cons
     if (l.work && l.coded) {
         make_rules(&l, s, array, src);
         size_t chunks = zmpi_tiles_visit(array, src, s, visit, &l);
+        double factor =
+            s->encoder == ZMPI_FLE || s->round == 0 ? 1 : factor_of(s, array, count * l.width, src);
         s->sum.raw += count * l.width;
-        if (l.columns > (size_t)s->rungs)
-            s->sum.exact += estimate(&l, &l.column[s->rungs], blocks, chunks);
-        double factor = s->encoder == ZMPI_FLE || s->round == 0
-                            ? 1
-                            : factor_of(s, array, count * l.width, src);
-        for (int k = 0; k < s->rungs; k++)
-            s->sum.coded[k] +=
-                (uint64_t)(factor * (double)estimate(&l, &l.column[k], blocks, chunks));
+        add_up(s, &l, (count + ZMPI_BLOCK - 1) / ZMPI_BLOCK, chunks, factor);
     }
     free(l.work);
     free(l.coded);

@@ -1,4 +1,5 @@
 /* coll_call.c - one collective call on this rank, from the first question to the report. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -329,6 +330,7 @@ int zcall_end(struct zcall *c, int rc)
         s->stats.seconds_scan += c->scan;
         s->stats.seconds_compress += c->compress;
         s->stats.seconds_decode += c->codec - c->compress;
+        s->stats.ratio_bound = fmax(s->stats.ratio_bound, outcome.ratio_bound);
     }
     if (!s)
         PMPI_Comm_rank(c->comm, &rank);

@@ -149,6 +149,7 @@ static int range_of_all(struct zcall *c, const struct plan *p)
     return zcall_share_range(c);
 }
 
+/* What goes to others: the ratio is that of messages. */
 static int survey_of_all(struct zcall *c, const struct plan *p)
 {
     int rc;
@@ -157,8 +158,6 @@ static int survey_of_all(struct zcall *c, const struct plan *p)
         for (size_t k = 0; k < p->x.lanes; k++)
             if (p->x.lane[k].out.bytes)
                 zcall_survey_add(c, &p->x.lane[k].out, p->x.scratch);
-        if (p->own.bytes)
-            zcall_survey_add(c, &p->own, p->x.scratch);
     } while (zcall_survey_share(c, &rc));
     return rc;
 }

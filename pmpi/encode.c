@@ -24,8 +24,7 @@ struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element)
     return f->options.bound;
 }
 
-/* The array that a piece is: whole planes or rows of the known shape, else one row. */
-static struct zmpi_array array_of(const struct zpiece *p)
+struct zmpi_array zencode_array(const struct zpiece *p)
 {
     struct zmpi_array a = {p->element, {1, 1, 1}};
     size_t width = zmpi_type_size(p->element);
@@ -92,7 +91,7 @@ static void count_ratio(struct zfile *f, const unsigned char *stream, size_t siz
         return;
     f->stats.ratio_raw += (double)info.decoded_bytes;
     f->stats.ratio_coded += (double)size;
-    f->stats.largest_bound = fmax(f->stats.largest_bound, info.abs_bound);
+    f->stats.n.ratio_bound = fmax(f->stats.n.ratio_bound, info.abs_bound);
 }
 
 /* The head (with the list of runs, if it is one) and the stream, behind what is in the outbox. */
@@ -157,7 +156,7 @@ static int encode_job(struct zfile *f, const struct zmpi_job *job, const struct 
 int zencode_piece(struct zfile *f, const struct zpiece *piece)
 {
     struct zmpi_job job;
-    struct zmpi_array array = array_of(piece);
+    struct zmpi_array array = zencode_array(piece);
     struct zmpi_bound bound = zfile_bound(f, array.type);
     enum zmpi_status status = zmpi_job_make(&array, &bound, piece->range, &job);
     if (status)
@@ -193,7 +192,7 @@ void zencode_undo(struct zfile *f, struct zmpi_extent *extent)
 int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep)
 {
     struct zmpi_job job;
-    struct zmpi_array array = array_of(piece);
+    struct zmpi_array array = zencode_array(piece);
     struct zmpi_bound exact = {ZMPI_LOSSLESS, 0};
     enum zmpi_status status = zmpi_job_make(&array, &exact, NULL, &job);
     if (status)

@@ -156,9 +156,7 @@ struct zsession {
 struct zstats {
     struct zmpi_file_stats n;
     uint64_t collective_calls, independent_calls;
-    /* What was coded for a ratio: bytes, as they were and as streams; the largest absolute bound.
-     */
-    double ratio_raw, ratio_coded, largest_bound;
+    double ratio_raw, ratio_coded; /* bytes coded for a ratio, as they were and as streams */
 };
 
 struct zfile {
@@ -269,6 +267,8 @@ struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element);
 
 /* Bytes of one of this rank's slots in the slab region: what an independent writer may hold back,
  * and the most the outbox may hold then. */
+/* The array that a piece is: whole planes or rows of the known shape, else one row. */
+struct zmpi_array zencode_array(const struct zpiece *p);
 uint64_t zplace_slot_size(const struct zfile *f);
 /* Without other ranks: into this rank's slab slots. */
 int zplace_slab(struct zfile *f);

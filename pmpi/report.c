@@ -93,7 +93,7 @@ void zreport_file(struct zfile *f)
     if (PMPI_Reduce(mine, e.sum, SUMS, MPI_DOUBLE, MPI_SUM, 0, f->comm) ||
         PMPI_Reduce((double[]){s->ratio_raw, s->ratio_coded}, e.coded, 2, MPI_DOUBLE, MPI_SUM, 0,
                     f->comm) ||
-        PMPI_Reduce(&s->largest_bound, &e.largest_bound, 1, MPI_DOUBLE, MPI_MAX, 0, f->comm) ||
+        PMPI_Reduce(&s->n.ratio_bound, &e.largest_bound, 1, MPI_DOUBLE, MPI_MAX, 0, f->comm) ||
         f->rank)
         return;
     snprintf(e.path, sizeof e.path, "%s", f->path);

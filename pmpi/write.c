@@ -192,22 +192,42 @@ static bool wants_ratio(const struct zfile *f, const struct plan *p)
     return bound.mode == ZMPI_RATIO && p->memory.bytes > 0;
 }
 
+/* The piece that begins there, but for how much it is and where it goes. */
+static struct zpiece piece_at(const struct plan *p, uint64_t begin)
+{
+    return (struct zpiece){.data = p->memory.data + begin,
+                           .holder = p->memory.holder,
+                           .element = p->memory.element,
+                           .row = p->shape[2],
+                           .rows = p->shape[1],
+                           .survey = p->surveyed ? &p->survey : NULL};
+}
+
+static void survey_pieces(const struct zfile *f, struct plan *p)
+{
+    for (uint64_t at = 0, bytes; at < p->memory.bytes; at += bytes) {
+        struct zpiece piece = piece_at(p, at);
+        piece.extent.bytes = bytes = piece_bytes(f, p, at);
+        struct zmpi_array array = zencode_array(&piece);
+        zmpi_survey_add(&p->survey, &array, piece.data);
+    }
+}
+
 /* comm: of all ranks that write together, even those with nothing lossy; MPI_COMM_NULL: none. */
-static int plan_survey(struct zfile *f, struct plan *p, const struct zmpi_range *range,
-                       bool careful, MPI_Comm comm)
+static int plan_survey(struct zfile *f, struct plan *p, const struct zmpi_range *range, bool trials,
+                       MPI_Comm comm)
 {
     const struct zmpi_array any = {ZMPI_F64, {1, 1, 1}};
-    const struct zmpi_array mine = {p->memory.element, {p->shape[0], p->shape[1], p->shape[2]}};
     struct zmpi_job job;
     int rc = MPI_SUCCESS;
     double start = zseconds();
     zmpi_job_make(&any, &f->options.bound, range, &job);
     zmpi_job_threshold(&job, f->options.threshold);
     job.encoder = zmpi_options_encoder(&f->options);
-    zmpi_survey_begin(&p->survey, &job, careful);
+    zmpi_survey_begin(&p->survey, &job, trials);
     do {
         if (wants_ratio(f, p) && zmpi_job_open(&job))
-            zmpi_survey_add(&p->survey, &mine, p->memory.data);
+            survey_pieces(f, p);
         if (comm != MPI_COMM_NULL)
             rc = PMPI_Allreduce(MPI_IN_PLACE, &p->survey.sum, ZMPI_SURVEY_SUMS, MPI_UINT64_T,
                                 MPI_SUM, comm);
@@ -245,13 +265,8 @@ static int encode_next(struct zfile *f, struct plan *p, uint64_t *begin,
                        const struct zmpi_range *range)
 {
     uint64_t bytes = piece_bytes(f, p, *begin);
-    struct zpiece piece = {.data = p->memory.data + *begin,
-                           .holder = p->memory.holder,
-                           .element = p->memory.element,
-                           .row = p->shape[2],
-                           .rows = p->shape[1],
-                           .range = range,
-                           .survey = p->surveyed ? &p->survey : NULL};
+    struct zpiece piece = piece_at(p, *begin);
+    piece.range = range;
     enum zmpi_status status = piece_extent(f, p, *begin, &bytes, &piece.extent);
     *begin += bytes;
     return status ? zfile_raise_status(f, status, "writing") : zencode_piece(f, &piece);
@@ -354,20 +369,25 @@ static int write_staged(struct zfile *f, struct plan *p, const struct zmpi_range
     return rc ? rc : told;
 }
 
-/* Has the only round missed the ratio? Then it is coded once more, by all ranks alike. */
+/* As long as the only round misses the ratio it is coded again, by all ranks alike. */
 static int correct_round(struct zfile *f, struct plan *p, const struct zmpi_range *range,
                          bool coded)
 {
     bool mine = coded && wants_ratio(f, p);
-    uint64_t sizes[2] = {mine ? p->memory.bytes : 0, mine ? zencode_coded(f) : 0};
-    int rc = PMPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPI_UINT64_T, MPI_SUM, f->comm);
-    if (rc || sizes[0] == 0 || !zmpi_survey_correct(&p->survey, sizes[0], sizes[1]) || !mine)
-        return rc;
-    struct zmpi_extent extent;
-    uint64_t at = 0;
-    zencode_undo(f, &extent);
-    p->extent = extent;
-    return encode_next(f, p, &at, range);
+    for (int failed = MPI_SUCCESS;;) {
+        uint64_t sizes[2] = {mine ? p->memory.bytes : 0, mine ? zencode_coded(f) : 0};
+        int rc = PMPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPI_UINT64_T, MPI_SUM, f->comm);
+        if (rc || sizes[0] == 0 || !zmpi_survey_correct(&p->survey, sizes[0], sizes[1]))
+            return failed ? failed : rc;
+        if (mine) {
+            struct zmpi_extent extent;
+            uint64_t at = 0;
+            zencode_undo(f, &extent);
+            p->extent = extent;
+            failed = encode_next(f, p, &at, range);
+            mine = !failed;
+        }
+    }
 }
 
 /* Round by round: each rank codes a piece, all are placed together, and written while the next

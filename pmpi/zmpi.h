@@ -46,7 +46,8 @@ struct zmpi_file_stats {
     double seconds_write;    /* in the MPI library                 */
     double seconds_read;     /* in the MPI library and in decoding */
     double seconds_decode;   /* of those, in decoding              */
-};
+    double ratio_bound;      /* the largest absolute bound that a  */
+};                           /* ratio took; 0: nothing was lost   */
 
 ZMPI_API int zmpi_file_get_stats(MPI_File fh, struct zmpi_file_stats *stats);
 
@@ -70,7 +71,8 @@ struct zmpi_comm_stats {
     double seconds_scan;     /* looking for the value range        */
     double seconds_compress; /* and then compressing               */
     double seconds_decode;   /* checking and decoding what arrived */
-};
+    double ratio_bound;      /* the largest absolute bound that a  */
+};                           /* ratio took; 0: nothing was lost   */
 
 /* MPI_ERR_COMM if there was none yet. */
 ZMPI_API int zmpi_comm_get_stats(MPI_Comm comm, struct zmpi_comm_stats *stats);

@@ -266,10 +266,66 @@ Test(ratio, parts_together, .timeout = 60)
         sizes += size - ZMPI_STREAM_HEADER_BYTES;
     }
     cr_assert_float_eq((double)kit_bytes(&whole) / (double)sizes / 8, 1, 0.05);
-    cr_assert(!zmpi_survey_correct(&s, kit_bytes(&whole), kit_bytes(&whole) / 8));
-    int rung = s.rung;
-    cr_assert(zmpi_survey_correct(&s, kit_bytes(&whole), kit_bytes(&whole) / 6));
-    cr_assert_lt(s.rung, rung, "a larger bound for what was too large");
+    free(dst);
+    free(src);
+}
+
+/* What was compressed says how to go on, and when that is enough. */
+Test(ratio, corrections)
+{
+    struct zmpi_array a = kit_array(ZMPI_F32, 1, 400, 400);
+    float *src = make_rough(&a, 5);
+    const size_t bytes = kit_bytes(&a);
+    struct zmpi_range range;
+    struct zmpi_bound bound = ratio(8);
+    struct zmpi_job job;
+    struct zmpi_survey s;
+    zmpi_range_of(a.type, src, kit_elements(&a), &range);
+    cr_assert_eq(zmpi_job_make(&a, &bound, &range, &job), ZMPI_OK);
+    zmpi_survey_begin(&s, &job, false);
+    do
+        zmpi_survey_add(&s, &a, src);
+    while (zmpi_survey_next(&s));
+    int rungs[3] = {s.rung};
+    cr_assert(zmpi_survey_correct(&s, bytes, bytes / 6));
+    rungs[1] = s.rung;
+    cr_assert_lt(rungs[1], rungs[0], "a larger bound for what was too large");
+    cr_assert(zmpi_survey_correct(&s, bytes, bytes / 11));
+    rungs[2] = s.rung;
+    cr_assert(rungs[2] > rungs[1] && rungs[2] < rungs[0], "between the two");
+    cr_assert(!zmpi_survey_correct(&s, bytes, bytes / 8));
+    cr_assert_eq(s.rung, rungs[2]);
+    free(src);
+}
+
+/* Of much data a part is tried, and that is known to be less than all. */
+Test(ratio, part_of_much, .timeout = 60)
+{
+    struct zmpi_array a = kit_array(ZMPI_F32, 1, 1500, 1000);
+    float *src = make_rough(&a, 7);
+    struct zmpi_range range;
+    struct zmpi_bound bound = ratio(8);
+    struct zmpi_job job;
+    struct zmpi_survey s;
+    unsigned char *dst = malloc(zmpi_compress_capacity(&a));
+    size_t size, most = 0;
+    zmpi_range_of(a.type, src, kit_elements(&a), &range);
+    cr_assert_eq(zmpi_job_make(&a, &bound, &range, &job), ZMPI_OK);
+    zmpi_survey_begin(&s, &job, true);
+    do { /* as one of 32 ranks that are all alike */
+        zmpi_survey_add(&s, &a, src);
+        s.sum.raw *= 32;
+        s.sum.exact *= 32;
+        for (int k = 0; k < ZMPI_SURVEY_RUNGS; k++)
+            s.sum.coded[k] *= 32;
+        if (zmpi_survey_is_trial(&s))
+            most = zmpi_survey_samples(&s, 1000);
+    } while (zmpi_survey_next(&s));
+    cr_assert(most >= 125 && most < 500, "%zu of 1000 chunks were coded", most);
+    zmpi_survey_settle(&s, &job);
+    cr_assert_eq(zmpi_device_cpu()->compress(&job, dst, zmpi_compress_capacity(&a), src, &size),
+                 ZMPI_OK);
+    cr_assert_float_eq((double)kit_bytes(&a) / (double)(size - 80) / 8, 1, 0.05);
     free(dst);
     free(src);
 }

@@ -151,6 +151,24 @@ struct zsession {
     uint64_t loaded;   /* what the file was like when its records were read; rank 0 */
 };
 
+/* ---- window.c: small reads that follow one another ---- */
+
+/* Logical bytes as the file's records have them. */
+struct zwindow {
+    uint64_t lo, hi; /* equal: none */
+    uint64_t end;    /* of the stream's last read */
+    uint64_t used;   /* the clock then; 0: no stream */
+    unsigned char *data;
+    size_t room;
+};
+
+enum { ZWINDOWS = 4 };
+
+struct zwindows {
+    struct zwindow window[ZWINDOWS];
+    uint64_t clock, records, size; /* records known then, and the logical size */
+};
+
 /* ---- a file that is a container ---- */
 
 struct zstats {
@@ -193,6 +211,7 @@ struct zfile {
     uint64_t slots;     /* slab slots used in this epoch */
     uint64_t slot_used; /* bytes used of the last one */
 
+    struct zwindows windows;
     struct zbatch batch[ZBATCHES];
     unsigned char *outbox; /* coded records not yet in the file */
     size_t outbox_used, outbox_capacity;
@@ -248,6 +267,8 @@ struct zpiece {
     const struct zmpi_survey *survey; /* the same for a ratio; NULL: the piece is by itself */
 };
 
+/* The array that a piece is: whole planes or rows of the known shape, else one row. */
+struct zmpi_array zencode_array(const struct zpiece *p);
 int zencode_piece(struct zfile *f, const struct zpiece *piece);
 /* The same with a bound that was resolved before (abs_bound 0: exact). */
 int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep);
@@ -267,8 +288,6 @@ struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element);
 
 /* Bytes of one of this rank's slots in the slab region: what an independent writer may hold back,
  * and the most the outbox may hold then. */
-/* The array that a piece is: whole planes or rows of the known shape, else one row. */
-struct zmpi_array zencode_array(const struct zpiece *p);
 uint64_t zplace_slot_size(const struct zfile *f);
 /* Without other ranks: into this rank's slab slots. */
 int zplace_slab(struct zfile *f);
@@ -357,6 +376,18 @@ struct zrequest {
 int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done);
 int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done);
 int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done);
+
+/* Increasing runs of the file's records to dst, one behind the other, in the holder's memory or the
+ * host's; *bad (may be NULL): the record that is damaged. */
+enum zmpi_status zread_stored(struct zfile *f, const struct zmpi_run *run, size_t runs,
+                              const struct zmpi_device *holder, unsigned char *dst, uint64_t *bad);
+
+/* The same to the host's memory, if it is little that continues what was read before. False: it is
+ * to be read by itself. */
+bool zwindow_read(struct zfile *f, const struct zmpi_run *run, size_t runs, unsigned char *dst);
+/* The records were replaced by others. */
+void zwindow_forget(struct zfile *f);
+void zwindow_free(struct zfile *f);
 
 /* ---- settle.c: everything this rank holds back, out ---- */
 

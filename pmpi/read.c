@@ -18,25 +18,33 @@ static enum zmpi_status timed_read(void *context, uint64_t offset, void *dst, si
     return status;
 }
 
-/* Views for reading may overlap or go backwards; then run by run. */
-static enum zmpi_status read_runs(struct zfile *f, const struct zmpi_run *run, size_t runs,
-                                  const struct zmpi_device *holder, unsigned char *dst,
-                                  uint64_t *bad)
+enum zmpi_status zread_stored(struct zfile *f, const struct zmpi_run *run, size_t runs,
+                              const struct zmpi_device *holder, unsigned char *dst, uint64_t *bad)
 {
     struct timed t = {zfile_reader(f), 0};
     struct zmpi_reader reader = t.file;
-    enum zmpi_status status = ZMPI_OK;
     double start = zseconds();
     reader.read = timed_read;
     reader.context = &t;
     reader.holder = holder;
     reader.offload = &f->offload;
+    enum zmpi_status status = zmpi_container_read(&f->container, &reader, run, runs, dst, bad);
+    f->stats.n.seconds_decode += zseconds() - start - t.seconds;
+    return status;
+}
+
+/* Views for reading may overlap or go backwards; then run by run. */
+static enum zmpi_status read_runs(struct zfile *f, const struct zmpi_run *run, size_t runs,
+                                  const struct zmpi_device *holder, unsigned char *dst,
+                                  uint64_t *bad)
+{
+    enum zmpi_status status = ZMPI_OK;
     size_t step = f->view.increasing ? runs : 1;
     for (size_t i = 0; i < runs && !status; i += step) {
-        status = zmpi_container_read(&f->container, &reader, run + i, step, dst, bad);
+        if (holder || !zwindow_read(f, run + i, step, dst))
+            status = zread_stored(f, run + i, step, holder, dst, bad);
         dst += run[i].length;
     }
-    f->stats.n.seconds_decode += zseconds() - start - t.seconds;
     return status;
 }
 

@@ -225,6 +225,7 @@ int zindex_reload(struct zfile *f)
         return rc;
     }
     zmpi_container_free(&f->container);
+    zwindow_forget(f);
     f->container = fresh;
     return MPI_SUCCESS;
 }

@@ -46,6 +46,7 @@ static int restart_log(struct zfile *f)
         return rc;
     struct zmpi_header header = f->container.header;
     zmpi_container_free(&f->container);
+    zwindow_forget(f);
     f->container.header = header;
     zmpi_entries_free(&f->fresh);
     f->end = ZMPI_HEADER_BYTES;

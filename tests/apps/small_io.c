@@ -2,13 +2,14 @@
  * small_io.c - many small independent writes to one file by all ranks, and how long they take, with
  * reading back.
  *
- *     small_io write|read FILE contiguous|strided|random smooth|noise PIECES BYTES [atomic]
+ *     small_io write|read|each FILE contiguous|strided|random smooth|noise PIECES BYTES [atomic]
  *     small_io calls FILE N
  *
  * PIECES of BYTES each, in all. contiguous: each rank has a part of the file; strided: piece k
- * belongs to rank k modulo the number of ranks; random: as strided, in random order. Reading is by
- * large parts, whatever the pattern was, and checks all values. Rank 0 prints
- * seconds for open, for all accesses with close, and the largest resident memory of a rank in KiB.
+ * belongs to rank k modulo the number of ranks; random: as strided, in random order. read: by large
+ * parts, whatever the pattern was; each: piece by piece in the pattern. Both check all values. Rank
+ * 0 prints seconds for open, for all accesses with close, and the largest resident memory of a rank
+ * in KiB.
  * calls: N small calls of each of two kinds by one rank; prints microseconds per call.
  */
 #include <math.h>
@@ -25,7 +26,7 @@ enum pattern { CONTIGUOUS, STRIDED, RANDOM };
 struct work {
     const char *path;
     enum pattern pattern;
-    int smooth, writing, atomic;
+    int smooth, writing, each, atomic;
     int pieces, bytes;
     int rank, ranks;
 };
@@ -82,10 +83,15 @@ static long long piece_of(const struct work *w, long long k, long long mine, lon
     return (w->pattern == RANDOM ? k * step % mine : k) * w->ranks + w->rank;
 }
 
+static long long count_of(const struct work *w)
+{
+    return w->pattern == CONTIGUOUS ? app_split(w->pieces, w->ranks, w->rank).count
+                                    : (w->pieces - w->rank + w->ranks - 1) / w->ranks;
+}
+
 static void write_all(const struct work *w, MPI_File file)
 {
-    long long mine = w->pattern == CONTIGUOUS ? app_split(w->pieces, w->ranks, w->rank).count
-                                              : (w->pieces - w->rank + w->ranks - 1) / w->ranks;
+    long long mine = count_of(w);
     long long step = far_step(mine);
     float *data = app_allocate((size_t)w->bytes, 1);
     for (long long k = 0; k < mine; k++) {
@@ -96,6 +102,22 @@ static void write_all(const struct work *w, MPI_File file)
                      "MPI_File_write_at", w->path);
     }
     free(data);
+}
+
+/* In the order in which they were written. */
+static void read_each(const struct work *w, MPI_File file)
+{
+    long long mine = count_of(w), step = far_step(mine);
+    float *data = app_allocate((size_t)w->bytes, 1), *expected = app_allocate((size_t)w->bytes, 1);
+    for (long long k = 0; k < mine; k++) {
+        long long piece = piece_of(w, k, mine, step);
+        app_check_io(MPI_File_read_at(file, piece * (MPI_Offset)w->bytes, data,
+                                      w->bytes / (int)sizeof *data, MPI_FLOAT, MPI_STATUS_IGNORE),
+                     "MPI_File_read_at", w->path);
+        check(w, piece, data, expected);
+    }
+    free(data);
+    free(expected);
 }
 
 static void read_all(const struct work *w, MPI_File file)
@@ -131,7 +153,7 @@ static void run(const struct work *w)
         app_check_io(MPI_File_set_atomicity(file, 1), "MPI_File_set_atomicity", w->path);
     MPI_Barrier(MPI_COMM_WORLD);
     double opened = MPI_Wtime();
-    (w->writing ? write_all : read_all)(w, file);
+    (w->writing ? write_all : w->each ? read_each : read_all)(w, file);
     app_check_io(MPI_File_close(&file), "MPI_File_close", w->path);
     MPI_Barrier(MPI_COMM_WORLD);
     double done = MPI_Wtime();
@@ -168,6 +190,7 @@ static int parse(int argc, char **argv, struct work *w)
     if (argc < 7 || argc > 8)
         return -1;
     w->writing = strcmp(argv[1], "write") == 0;
+    w->each = strcmp(argv[1], "each") == 0;
     w->path = argv[2];
     for (w->pattern = CONTIGUOUS; w->pattern <= RANDOM; w->pattern++)
         if (strcmp(argv[3], patterns[w->pattern]) == 0)
@@ -193,8 +216,9 @@ int main(int argc, char **argv)
     else if (parse(argc, argv, &w) == 0)
         run(&w);
     else
-        app_fail_together("usage: write|read FILE contiguous|strided|random smooth|noise PIECES "
-                          "BYTES [atomic], or calls FILE N");
+        app_fail_together(
+            "usage: write|read|each FILE contiguous|strided|random smooth|noise PIECES "
+            "BYTES [atomic], or calls FILE N");
     MPI_Finalize();
     return 0;
 }

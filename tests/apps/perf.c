@@ -17,22 +17,6 @@ const char *perf_label(const struct perf_operation *op, const struct perf_varian
     return op->is_file ? v->file_label : v->label;
 }
 
-void perf_verdict(const struct perf_run *r, const struct perf_operation *op, size_t count,
-                  double allowed)
-{
-    const struct perf_check *c = &r->check;
-    const char *variant = perf_label(op, r->variant);
-    if (r->options->self_test && count > 0) {
-        if (!c->failed) {
-            app_fail("%s, %s: self-test: a value off by more than %g was not found", op->name,
-                     variant, allowed);
-        }
-    } else if (c->failed) {
-        app_fail("%s, %s: WRONG DATA: element %zu is off by %g, allowed is %g", op->name, variant,
-                 c->element, c->error, allowed);
-    }
-}
-
 /* ---- variants ---- */
 
 static void set_up(struct perf_variant *v)

@@ -1,8 +1,8 @@
 /*
  * zmpi-perf: file access and collective operations of MPI, plain and through zmpi in turns.
- * perf.c holds the measurement, perf_options.c the command line, perf_data.c the data and their
- * verification, perf_file.c and perf_collective.c the operations, perf_library.c what libzmpi.so is
- * asked for, perf_results.c and perf_json.c what is printed.
+ * perf.c holds the measurement, perf_options.c the command line, perf_data.c the data, perf_check.c
+ * their verification, perf_file.c and perf_collective.c the operations, perf_library.c what
+ * libzmpi.so is asked for, perf_results.c and perf_json.c what is printed.
  */
 #ifndef PERF_H
 #define PERF_H
@@ -37,7 +37,7 @@ struct perf_options {
 /* Exits with status 2 and a message if the arguments are wrong. */
 void perf_options_parse(int argc, char **argv, struct perf_options *o);
 
-/* ---- perf_data.c: what is moved, and whether it arrived ---- */
+/* ---- perf_data.c, perf_check.c: what is moved, and whether it arrived ---- */
 
 /*
  * The data of all ranks lie one behind the other in one long array, which is the field again and
@@ -66,8 +66,21 @@ struct perf_range {
     double min, max;
 };
 extern const struct perf_range perf_range_empty;
+double perf_data_value(const struct perf_data *d, const void *array, size_t i);
+/* The part of [first, first + count) that lies in the field without a break: where, and how much.
+ */
+size_t perf_data_stretch(const struct perf_data *d, size_t first, size_t count, size_t *at);
+/* Does it count for the range? */
+bool perf_value_counts(double x);
 /* Widens r by the finite values that are not fill values among these elements. */
 void perf_data_range(const struct perf_data *d, size_t first, size_t count, struct perf_range *r);
+
+/* How far values may be from what was sent: all 0: to the bit. */
+struct perf_limit {
+    double abs;      /* each */
+    double relative; /* each, as a part of itself */
+    double rmse;     /* the root mean square of those that count for the range */
+};
 
 /* What verification found. */
 struct perf_check {
@@ -75,12 +88,15 @@ struct perf_check {
     bool failed;
     size_t element; /* the first that failed, of the long array */
     double error;   /* of that one */
+    double squares; /* sum over errors */
+    size_t counted; /* values that count for the range */
 };
-/* Compares with what these elements should be. allowed 0: to the bit. */
+/* Compares with what these elements should be. */
 void perf_data_check(const struct perf_data *d, const void *got, size_t first, size_t count,
-                     double allowed, struct perf_check *check);
+                     const struct perf_limit *limit, struct perf_check *check);
 /* Makes one of `count` elements, which are right, wrong by at least twice what is allowed. */
-void perf_data_spoil(const struct perf_data *d, void *got, size_t count, double allowed);
+void perf_data_spoil(const struct perf_data *d, void *got, size_t count,
+                     const struct perf_limit *limit);
 
 /* ---- variants: plain, and each combination of settings ---- */
 
@@ -92,8 +108,11 @@ struct perf_variant {
     char label[160], file_label[128]; /* the second without the mode */
 };
 
-/* The largest error that the variant's bound allows data of this range. */
-double perf_allowed(const struct perf_variant *v, const struct perf_range *range);
+/* What the variant's bound allows data of this range; found: the absolute bound that zmpi says a
+ * ratio took. */
+struct perf_limit perf_limit(const struct perf_variant *v, const struct perf_range *range,
+                             double found);
+bool perf_bound_is_ratio(const struct perf_variant *v);
 /* Is this a bound that can be verified? */
 bool perf_bound_known(const char *bound);
 
@@ -108,6 +127,7 @@ struct perf_part {
     double coded;       /* bytes that this rank compressed */
     double decoded;     /* and decoded */
     double largest;     /* error */
+    double bound;       /* absolute, that a ratio took */
 };
 
 enum { PERF_PART_DOUBLES = sizeof(struct perf_part) / sizeof(double) };
@@ -151,7 +171,7 @@ const char *perf_label(const struct perf_operation *op, const struct perf_varian
 /* Aborts the job with a message if verification failed on this rank, or if it did not although a
  * value of the `count` that arrived was spoilt. */
 void perf_verdict(const struct perf_run *r, const struct perf_operation *op, size_t count,
-                  double allowed);
+                  const struct perf_limit *limit);
 
 /* ---- perf_library.c ---- */
 

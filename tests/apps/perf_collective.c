@@ -111,45 +111,47 @@ static double call(const struct perf_run *r, const char *name)
 
 /* ---- verification ---- */
 
-static double allowed_of(const struct perf_run *r, const char *name)
+static struct perf_limit limit_of(const struct perf_run *r, const char *name, double found)
 {
     const struct perf_data *d = r->data;
     struct perf_range range = perf_range_empty;
     if (strcmp(name, "bcast") == 0) {
-        return 0;
+        return (struct perf_limit){0, 0, 0};
     }
     perf_data_range(d, 0, strcmp(name, "bcast_lossy") == 0 ? d->block : all(d), &range);
-    return perf_allowed(r->variant, &range);
+    return perf_limit(r->variant, &range, found);
 }
 
-static void check_pieces(const struct perf_run *r, double allowed, struct perf_check *check)
+static void check_pieces(const struct perf_run *r, const struct perf_limit *limit,
+                         struct perf_check *check)
 {
     const struct perf_data *d = r->data;
     size_t piece = d->block / (size_t)d->ranks;
     for (size_t i = 0; i < (size_t)d->ranks; i++) {
         perf_data_check(d, r->recv + i * piece * d->width, i * d->block + (size_t)d->rank * piece,
-                        piece, allowed, check);
+                        piece, limit, check);
     }
 }
 
-static void verify(struct perf_run *r, const struct perf_operation *op)
+/* found: the bound that a ratio took. */
+static void verify(struct perf_run *r, const struct perf_operation *op, double found)
 {
     const struct perf_data *d = r->data;
     size_t count = op->recv_elements(d);
     /* One block, or as many as there are. */
     bool scatter = strncmp(op->name, "scatter", 7) == 0;
-    double allowed = allowed_of(r, op->name);
+    const struct perf_limit limit = limit_of(r, op->name, found);
     r->check = (struct perf_check){0};
     if (r->options->self_test) {
-        perf_data_spoil(d, r->recv, count, allowed);
+        perf_data_spoil(d, r->recv, count, &limit);
     }
     if (strncmp(op->name, "alltoall", 8) == 0) {
-        check_pieces(r, allowed, &r->check);
+        check_pieces(r, &limit, &r->check);
     } else {
-        perf_data_check(d, r->recv, scatter ? (size_t)d->rank * d->block : 0, count, allowed,
+        perf_data_check(d, r->recv, scatter ? (size_t)d->rank * d->block : 0, count, &limit,
                         &r->check);
     }
-    perf_verdict(r, op, count, allowed);
+    perf_verdict(r, op, count, &limit);
 }
 
 /* ---- a repetition ---- */
@@ -220,7 +222,7 @@ static void repeat(struct perf_run *r, const struct perf_operation *op, struct p
         part->decoded = part->compressed > 0 ? foreign_bytes(d, op) : 0;
     }
     part->seconds = seconds;
-    verify(r, op);
+    verify(r, op, part->bound);
     part->largest = r->check.largest;
 }
 

@@ -1,4 +1,4 @@
-/* perf_data.c - the values that zmpi-perf moves, and whether they arrived. */
+/* perf_data.c - the values that zmpi-perf moves. */
 #include <errno.h>
 #include <float.h>
 #include <limits.h>
@@ -110,9 +110,7 @@ void perf_data_free(struct perf_data *d)
     free(d->field);
 }
 
-/* The part of [first, first + count) that lies in the field without a break: where, and how much.
- */
-static size_t stretch(const struct perf_data *d, size_t first, size_t count, size_t *at)
+size_t perf_data_stretch(const struct perf_data *d, size_t first, size_t count, size_t *at)
 {
     *at = first % d->elements;
     return count < d->elements - *at ? count : d->elements - *at;
@@ -122,7 +120,7 @@ void perf_data_fill(const struct perf_data *d, void *dst, size_t first, size_t c
 {
     unsigned char *to = dst;
     while (count > 0) {
-        size_t at, n = stretch(d, first, count, &at);
+        size_t at, n = perf_data_stretch(d, first, count, &at);
         memcpy(to, d->field + at * d->width, n * d->width);
         to += n * d->width;
         first += n;
@@ -130,7 +128,7 @@ void perf_data_fill(const struct perf_data *d, void *dst, size_t first, size_t c
     }
 }
 
-static double value_at(const struct perf_data *d, const void *array, size_t i)
+double perf_data_value(const struct perf_data *d, const void *array, size_t i)
 {
     return d->is_double ? ((const double *)array)[i] : (double)((const float *)array)[i];
 }
@@ -160,97 +158,20 @@ static bool is_fill(double x)
     return false;
 }
 
+bool perf_value_counts(double x)
+{
+    return isfinite(x) && !is_fill(x);
+}
+
 void perf_data_range(const struct perf_data *d, size_t first, size_t count, struct perf_range *r)
 {
     /* The second time round there is nothing new. */
     count = count < d->elements ? count : d->elements;
     for (size_t i = 0; i < count; i++) {
-        double x = value_at(d, d->field, (first + i) % d->elements);
-        if (isfinite(x) && !is_fill(x)) {
+        double x = perf_data_value(d, d->field, (first + i) % d->elements);
+        if (perf_value_counts(x)) {
             r->min = fmin(r->min, x);
             r->max = fmax(r->max, x);
         }
-    }
-}
-
-bool perf_bound_known(const char *bound)
-{
-    char *end = NULL;
-    if (strcmp(bound, "lossless") == 0) {
-        return true;
-    }
-    if (strncmp(bound, "abs=", 4) != 0 && strncmp(bound, "rel=", 4) != 0) {
-        return false;
-    }
-    double value = strtod(bound + 4, &end);
-    return end != bound + 4 && *end == '\0' && isfinite(value) && value > 0;
-}
-
-double perf_allowed(const struct perf_variant *v, const struct perf_range *range)
-{
-    if (v->bound == NULL || strcmp(v->bound, "lossless") == 0) {
-        return 0;
-    }
-    double value = strtod(v->bound + 4, NULL);
-    if (v->bound[0] == 'a') {
-        return value;
-    }
-    return range->max > range->min ? value * (range->max - range->min) : 0;
-}
-
-/* ---- verification ---- */
-
-static void check_value(const struct perf_data *d, const void *want, const void *got, size_t i,
-                        size_t element, double allowed, struct perf_check *c)
-{
-    const unsigned char *a = want, *b = got;
-    if (memcmp(a + i * d->width, b + i * d->width, d->width) == 0) {
-        return;
-    }
-    double x = value_at(d, want, i), y = value_at(d, got, i);
-    /* NaN and infinities must come back to the bit. In long double the difference is exact enough
-     * to tell it from the bound. */
-    long double error = isfinite(x) && isfinite(y) ? fabsl((long double)x - y) : INFINITY;
-    c->largest = fmax(c->largest, (double)error);
-    if (!(error <= allowed) || allowed == 0) {
-        if (!c->failed) {
-            c->element = element;
-            c->error = (double)error;
-        }
-        c->failed = true;
-    }
-}
-
-void perf_data_check(const struct perf_data *d, const void *got, size_t first, size_t count,
-                     double allowed, struct perf_check *check)
-{
-    const unsigned char *from = got;
-    while (count > 0) {
-        size_t at, n = stretch(d, first, count, &at);
-        const unsigned char *want = d->field + at * d->width;
-        if (memcmp(want, from, n * d->width) != 0) {
-            for (size_t i = 0; i < n; i++) {
-                check_value(d, want, from, i, first + i, allowed, check);
-            }
-        }
-        from += n * d->width;
-        first += n;
-        count -= n;
-    }
-}
-
-void perf_data_spoil(const struct perf_data *d, void *got, size_t count, double allowed)
-{
-    size_t i = count / 2;
-    if (count == 0) {
-        return;
-    }
-    double x = value_at(d, got, i);
-    /* The second part is for exact data. */
-    double wrong = isfinite(x) ? x + 3 * allowed + 1e-6 * (fabs(x) + 1) : 0;
-    if (d->is_double) {
-        ((double *)got)[i] = wrong;
-    } else {
-        ((float *)got)[i] = (float)wrong;
     }
 }

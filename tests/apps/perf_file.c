@@ -70,8 +70,10 @@ static void read_block(const struct perf_run *r, MPI_File file, bool collective)
     app_check_count(&status, d->type, d->block, "reading", r->path);
 }
 
-/* The error that the block which read_block reads may have. */
-static double allowed_of(const struct perf_run *r, const struct perf_operation *op)
+/* The errors that the block which read_block reads may have. found: the bound that a ratio took on
+ * this rank. */
+static struct perf_limit limit_of(const struct perf_run *r, const struct perf_operation *op,
+                                  double found)
 {
     const struct perf_data *d = r->data;
     struct perf_range range = perf_range_empty;
@@ -81,20 +83,23 @@ static double allowed_of(const struct perf_run *r, const struct perf_operation *
     } else {
         perf_data_range(d, writer * d->block, d->block, &range);
     }
-    return perf_allowed(r->variant, &range);
+    if (perf_bound_is_ratio(r->variant)) {
+        MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    }
+    return perf_limit(r->variant, &range, found);
 }
 
 static void verify(struct perf_run *r, const struct perf_operation *op, struct perf_part *part)
 {
     const struct perf_data *d = r->data;
-    double allowed = allowed_of(r, op);
+    const struct perf_limit limit = limit_of(r, op, part->bound);
     size_t first = (size_t)((d->rank + 1) % d->ranks) * d->block;
     r->check = (struct perf_check){0};
     if (r->options->self_test) {
-        perf_data_spoil(d, r->recv, d->block, allowed);
+        perf_data_spoil(d, r->recv, d->block, &limit);
     }
-    perf_data_check(d, r->recv, first, d->block, allowed, &r->check);
-    perf_verdict(r, op, d->block, allowed);
+    perf_data_check(d, r->recv, first, d->block, &limit, &r->check);
+    perf_verdict(r, op, d->block, &limit);
     part->largest = r->check.largest;
 }
 
@@ -105,11 +110,13 @@ static void repeat_write(struct perf_run *r, const struct perf_operation *op,
     double start = MPI_Wtime();
     MPI_File file = open_file(r, MPI_MODE_CREATE | MPI_MODE_WRONLY);
     write_block(r, file, op->is_collective_file);
-    /* What is held back until then counts in the ratio, which warm-ups tell. */
-    if (r->options->sync || r->warmup) {
-        app_check_io(MPI_File_sync(file), "MPI_File_sync", r->path);
-    }
     perf_library_file_part(file, part);
+    /* What is held back until then counts in the ratio, which warm-ups tell, or has no bound yet.
+     */
+    if (r->options->sync || r->warmup || (perf_bound_is_ratio(r->variant) && !(part->stored > 0))) {
+        app_check_io(MPI_File_sync(file), "MPI_File_sync", r->path);
+        perf_library_file_part(file, part);
+    }
     app_check_io(MPI_File_close(&file), "MPI_File_close", r->path);
     part->seconds = MPI_Wtime() - start;
 
@@ -128,6 +135,9 @@ static void write_for_reading(struct perf_run *r, const struct perf_operation *o
     app_delete_file(MPI_COMM_WORLD, r->path);
     MPI_File file = open_file(r, MPI_MODE_CREATE | MPI_MODE_WRONLY);
     write_block(r, file, true);
+    if (perf_bound_is_ratio(r->variant)) { /* what is held back has no bound yet */
+        app_check_io(MPI_File_sync(file), "MPI_File_sync", r->path);
+    }
     perf_library_file_part(file, &r->written);
     app_check_io(MPI_File_close(&file), "MPI_File_close", r->path);
 }
@@ -144,6 +154,7 @@ static void repeat_read(struct perf_run *r, const struct perf_operation *op, str
     part->seconds = MPI_Wtime() - start;
     part->raw = r->written.raw;
     part->stored = r->written.stored;
+    part->bound = r->written.bound;
     verify(r, op, part);
 }
 

@@ -68,6 +68,7 @@ bool perf_library_comm_part(MPI_Comm comm, struct perf_part *part)
     part->raw = (double)s.bytes;
     part->stored = (double)s.bytes_sent;
     part->compressed = (double)s.compressed;
+    part->bound = s.ratio_bound;
     return true;
 }
 
@@ -87,6 +88,7 @@ bool perf_library_file_part(MPI_File file, struct perf_part *part)
     part->coded = (double)s.bytes_written;
     part->decoded = (double)s.bytes_read;
     part->compressed = 1;
+    part->bound = s.ratio_bound;
     return true;
 }
 

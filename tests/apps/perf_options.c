@@ -16,9 +16,9 @@ static const char usage[] =
     "  -d, --dims NZxNYxNX      its extents, slowest first; 1 to 3\n"
     "  -t, --type f32|f64       (by the end of its name, else f32)\n"
     "  -s, --size BYTES         of each rank, with K, M or G; the field is repeated (64M)\n"
-    "  -e, --bounds LIST        rel=V, abs=V, lossless (rel=1e-3)\n"
+    "  -e, --bounds LIST        rel=V, abs=V, pw_rel=V, psnr=dB, ratio=R, lossless (rel=1e-3)\n"
     "  -m, --modes LIST         of collectives: auto, always (always)\n"
-    "      --codecs LIST        (fle)\n"
+    "      --codec LIST         fle, huffman; of files auto too (fle)\n"
     "      --devices LIST       (auto)\n"
     "  -n, --repetitions N      (5)\n"
     "  -w, --warmups N          repetitions before that are not counted (2)\n"
@@ -92,10 +92,11 @@ static void set(struct perf_options *o, const char *name, char *value)
     const struct {
         const char *name;
         struct perf_list *list;
-    } lists[] = {{"-o", &o->operations},   {"--operations", &o->operations},
-                 {"-e", &o->bounds},       {"--bounds", &o->bounds},
-                 {"-m", &o->modes},        {"--modes", &o->modes},
-                 {"--codecs", &o->codecs}, {"--devices", &o->devices}};
+    } lists[] = {{"-o", &o->operations},    {"--operations", &o->operations},
+                 {"-e", &o->bounds},        {"--bounds", &o->bounds},
+                 {"-m", &o->modes},         {"--modes", &o->modes},
+                 {"--codec", &o->codecs},   {"--codecs", &o->codecs},
+                 {"--devices", &o->devices}};
     const struct {
         const char *name;
         const char **text;
@@ -154,7 +155,8 @@ static void check(struct perf_options *o)
     }
     for (int i = 0; i < o->bounds.count; i++) {
         if (!perf_bound_known(o->bounds.word[i])) {
-            wrong("bound '%s': must be rel=V, abs=V or lossless", o->bounds.word[i]);
+            wrong("bound '%s': must be rel=V, abs=V, pw_rel=V, psnr=dB, ratio=R or lossless",
+                  o->bounds.word[i]);
         }
     }
     for (int i = 0; i < o->modes.count; i++) {

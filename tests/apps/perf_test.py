@@ -107,9 +107,26 @@ def case_field():
     assert launch(2, "-f", "field_60x500.f64", "-d", "60x501").returncode != 0
 
 
+def case_bounds():
+    """Every bound, by both encoders; what comes of a ratio is the ratio."""
+    bounds = ["pw_rel=1e-3", "psnr=70", "ratio=10"]
+    data = measure(2, "-s", "2M", "-n", "1", "-w", "1", "-e", ",".join(bounds), "--codec", "fle,huffman", "-o",
+                   "write_at_all,read_at,write_at,gather,alltoall,bcast_lossy")
+    check_structure(data, 2, 1)
+    for (operation, variant), r in by_name(data).items():
+        if variant == "plain":
+            continue
+        assert r["compressed"] == 1 and r["ratio"] > 1.5 and r["largest_error"] > 0, (operation, variant)
+        if variant.startswith("ratio=10"):  # heads of messages and records count here
+            assert 9.2 < r["ratio"] < 10.6, (operation, variant, r["ratio"])
+    small = measure(2, "-s", "512K", "-n", "1", "-w", "1", "-e", "ratio=10", "-o", "write_at_all,read_at,write_at")
+    for r in small["results"]:  # held back until the close, or MPI_File_sync
+        assert r["variant"] == "plain" or r["largest_error"] > 0 and 8.5 < r["ratio"] < 10.6, r
+
+
 def case_self_test():
     """A value that is off by more than the bound, in any operation, is found."""
-    done = launch(2, "-s", "512K", "-n", "1", "-w", "1", "-e", "rel=1e-3,lossless", "-o",
+    done = launch(2, "-s", "512K", "-n", "1", "-w", "1", "-e", "rel=1e-3,lossless,pw_rel=1e-3,psnr=70,ratio=10", "-o",
                   "write_at_all,read_at,gather,scatter,allgather,alltoall,bcast,bcast_lossy", "--self-test")
     assert done.returncode == 0 and "all values that were spoilt were found" in done.stdout
 
@@ -127,7 +144,7 @@ def case_alone():
 
 
 def case_arguments():
-    for wrong in (["-o", "reduce"], ["-e", "rel=0"], ["-e", "exact"], ["-s", "64X"], ["-n", "0"], ["-m", "never"],
+    for wrong in (["-o", "reduce"], ["-e", "rel=0"], ["-e", "exact"], ["-e", "ratio=1"], ["-e", "psnr=high"], ["-s", "64X"], ["-n", "0"], ["-m", "never"],
                   ["--note", "link"], ["-f", "x.f32"], ["-t", "f16"], ["--unknown", "1"], ["-s"]):
         done = launch(1, *wrong)
         assert done.returncode == 2 and "zmpi-perf: " in done.stderr, wrong

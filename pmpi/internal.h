@@ -167,6 +167,7 @@ enum { ZWINDOWS = 4 };
 struct zwindows {
     struct zwindow window[ZWINDOWS];
     uint64_t clock, records, size; /* records known then, and the logical size */
+    uint64_t reach;                /* how far a stream's next read may be */
 };
 
 /* ---- a file that is a container ---- */

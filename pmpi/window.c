@@ -14,13 +14,14 @@
 
 /* Bytes: of the first window of a stream and of the largest, of a read that is small. */
 enum { FIRST = 128 << 10, MOST = 1 << 20, SMALL = 64 << 10 };
-/* How far a read may be from the end of the one before; what windows begin and end at. */
+/* How far a read may be from the end of the one before; what windows begin and end at. A chunk has
+ * to be decoded as a whole, but records that are smaller may be left out. */
 #define NEAR ((uint64_t)32 << 10)
 #define UNIT ((uint64_t)32 << 10)
 
-static bool is_near(uint64_t a, uint64_t b)
+static bool is_near(const struct zwindows *all, uint64_t a, uint64_t b)
 {
-    return a < b ? b - a <= NEAR : a - b <= NEAR;
+    return (a < b ? b - a : a - b) <= all->reach;
 }
 
 void zwindow_forget(struct zfile *f)
@@ -46,6 +47,8 @@ static void notice_changes(struct zfile *f)
     zwindow_forget(f);
     all->records = f->container.count;
     all->size = f->container.logical_size;
+    all->reach = all->records ? all->size / all->records : NEAR;
+    all->reach = all->reach < NEAR ? all->reach : NEAR;
 }
 
 /* The window that has all of [lo, hi), else that of the stream which the read continues, else the
@@ -57,7 +60,7 @@ static struct zwindow *find(struct zwindows *all, uint64_t lo, uint64_t hi)
         struct zwindow *w = &all->window[i];
         if (w->lo <= lo && hi <= w->hi)
             return w;
-        if (w->used && is_near(lo, w->end))
+        if (w->used && is_near(all, lo, w->end))
             near = w;
         if (w->used < oldest->used)
             oldest = w;
@@ -66,11 +69,12 @@ static struct zwindow *find(struct zwindows *all, uint64_t lo, uint64_t hi)
 }
 
 /* What a stream needs that goes on to [lo, hi), in the direction in which it goes. */
-static struct zmpi_run ahead_of(const struct zwindow *w, uint64_t lo, uint64_t hi, uint64_t most)
+static struct zmpi_run ahead_of(const struct zwindows *all, const struct zwindow *w, uint64_t lo,
+                                uint64_t hi)
 {
     const bool backwards = lo < w->lo;
     uint64_t size = 2 * (w->hi - w->lo);
-    if (!is_near(lo, backwards ? w->lo : w->hi) || size < FIRST)
+    if (!is_near(all, lo, backwards ? w->lo : w->hi) || size < FIRST)
         size = FIRST;
     size = size < MOST ? size : MOST;
     uint64_t begin = lo / UNIT * UNIT, end = (hi + UNIT - 1) / UNIT * UNIT;
@@ -78,13 +82,13 @@ static struct zmpi_run ahead_of(const struct zwindow *w, uint64_t lo, uint64_t h
         begin = end > size ? end - size : 0;
     else
         end = begin + size;
-    most = most > hi ? most : hi; /* there is nothing behind */
+    uint64_t most = all->size > hi ? all->size : hi; /* there is nothing behind */
     return (struct zmpi_run){begin, (end < most ? end : most) - begin};
 }
 
 static bool fill(struct zfile *f, struct zwindow *w, uint64_t lo, uint64_t hi)
 {
-    const struct zmpi_run run = ahead_of(w, lo, hi, f->container.logical_size);
+    const struct zmpi_run run = ahead_of(&f->windows, w, lo, hi);
     w->lo = w->hi = 0;
     if (w->room < run.length) {
         free(w->data);
@@ -106,7 +110,7 @@ bool zwindow_read(struct zfile *f, const struct zmpi_run *run, size_t runs, unsi
     const uint64_t lo = run[0].offset, hi = run[runs - 1].offset + run[runs - 1].length;
     notice_changes(f);
     struct zwindow *w = find(all, lo, hi);
-    bool here = w->lo <= lo && hi <= w->hi, begins = !w->used || !is_near(lo, w->end);
+    bool here = w->lo <= lo && hi <= w->hi, begins = !w->used || !is_near(all, lo, w->end);
     if (!here && begins)
         w->lo = w->hi = 0;
     w->used = ++all->clock;

@@ -7,8 +7,9 @@
 #   -d FOLDER   where the files go (a new one in /tmp); needs twice PIECES x BYTES
 #   -c          only what a call costs on files that zmpi leaves alone
 #
-# Prints tables of seconds (writing with close, opening, reading all back), size of the file against the data, records, bytes
-# of index for each record, and the largest resident memory of a rank. Builds what it needs in build.
+# Prints tables of seconds (writing with close, opening, reading all back), microseconds for reading a piece by itself in
+# the pattern, size of the file against the data, records, bytes of index for each record, and the largest resident memory
+# of a rank. Builds what it needs in build.
 set -euo pipefail
 
 pieces=1000000 bytes=1024 ranks='1 2 4 8 16' folder='' only_calls=''
@@ -69,17 +70,19 @@ PY
 # line NAME LIBRARY BOUND RANKS PATTERN DATA [atomic]
 line() {
     local name=$1 preload=$2 bound=$3 n=$4 pattern=$5 data=$6 mode=${7:-}
-    local opened wrote peak reopened read read_peak records=- index=-
+    local opened wrote peak reopened read read_peak each records=- index=-
     read -r opened wrote peak < <(with "$preload" "$bound" "$n" write "$file" "$pattern" "$data" "$pieces" "$bytes" $mode)
     read -r reopened read read_peak < <(with "$preload" "$bound" "$n" read "$file" "$pattern" "$data" "$pieces" "$bytes")
+    read -r _ each _ < <(with "$preload" "$bound" "$n" each "$file" "$pattern" "$data" "$pieces" "$bytes")
     local size
     size=$(stat -c %s "$file")
     if [[ -n $preload ]]; then
         read -r records index < <(index_bytes "$file")
         index=$(python3 -c "print(f'{$index / $records:.1f}')")
     fi
-    printf '| %s | %d | %s | %.2f | %.4f | %.2f | %.4f | %s | %s | %d | %d |\n' "$pattern" "$n" "$name" "$wrote" \
-        "$reopened" "$read" "$(python3 -c "print($size / ($pieces * $bytes))")" "$records" "$index" $((peak / 1024)) \
+    printf '| %s | %d | %s | %.2f | %.4f | %.2f | %.2f | %.4f | %s | %s | %d | %d |\n' "$pattern" "$n" "$name" "$wrote" \
+        "$reopened" "$read" "$(python3 -c "print($each * 1e6 * $n / $pieces)")" \
+        "$(python3 -c "print($size / ($pieces * $bytes))")" "$records" "$index" $((peak / 1024)) \
         $((read_peak / 1024))
     rm -f "$file"
 }
@@ -88,8 +91,8 @@ echo "$pieces writes of $bytes bytes; $(LC_ALL=C lscpu | sed -n 's/^Model name: 
     "load average $(cut -d' ' -f2 /proc/loadavg)"
 if [[ -z $only_calls ]]; then
     echo
-    echo '| pattern | ranks | | write, s | open, s | read, s | file / data | records | index, B/record | peak, MiB | reading |'
-    echo '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |'
+    echo '| pattern | ranks | | write, s | open, s | read, s | each, us | file / data | records | index, B/record | peak, MiB | reading |'
+    echo '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |'
     for pattern in contiguous strided random; do
         for n in $ranks; do
             line plain '' '' "$n" "$pattern" noise

@@ -4,32 +4,38 @@
 
 #include "sim.h"
 
-static float to_float(int64_t bits)
+static float to_float(unsigned tc, int64_t bits)
 {
     uint32_t u = (uint32_t)bits;
     float f;
+    if (tc == TC_F16)
+        return csl_float_of((uint16_t)bits);
     memcpy(&f, &u, sizeof f);
     return f;
 }
 
-static int64_t from_float(float f)
+static int64_t from_float(unsigned tc, float f)
 {
     uint32_t u;
+    if (tc == TC_F16)
+        return csl_half_of((double)f);
     memcpy(&u, &f, sizeof u);
     return u;
 }
 
-static int64_t float_op(unsigned op, float a, float b)
+/* An f16's operations are those of f32, rounded once more: 24 bits are enough that it is the same.
+ */
+static int64_t float_op(const struct insn *i, float a, float b)
 {
-    switch (op) {
+    switch (i->op) {
     case OP_ADD:
-        return from_float(a + b);
+        return from_float(i->tc, a + b);
     case OP_SUB:
-        return from_float(a - b);
+        return from_float(i->tc, a - b);
     case OP_MUL:
-        return from_float(a * b);
+        return from_float(i->tc, a * b);
     case OP_DIV:
-        return from_float(a / b);
+        return from_float(i->tc, a / b);
     case OP_EQ:
         return a == b;
     case OP_NE:
@@ -67,8 +73,8 @@ static int64_t shift(struct pe *pe, const struct insn *i, int64_t a, int64_t by)
 /* Arithmetic of two operands, wrapped to its type. */
 int64_t csl_alu(struct pe *pe, const struct insn *i, int64_t a, int64_t b)
 {
-    if (i->tc == TC_F32)
-        return float_op(i->op, to_float(a), to_float(b));
+    if (i->tc >= TC_F16)
+        return float_op(i, to_float(i->tc, a), to_float(i->tc, b));
     int64_t r;
     switch (i->op) {
     case OP_ADD:
@@ -111,50 +117,59 @@ int64_t csl_alu(struct pe *pe, const struct insn *i, int64_t a, int64_t b)
 
 int64_t csl_alu_convert(struct pe *pe, const struct insn *i, int64_t v)
 {
-    bool from_f32 = i->imm == TC_F32;
+    unsigned from = (unsigned)i->imm;
+    bool from_float_type = from >= TC_F16;
+    float value = from_float_type ? to_float(from, v) : 0;
     if (i->x) /* to bool */
-        return from_f32 ? to_float(v) != 0 || isnan(to_float(v)) : v != 0;
-    if (i->tc == TC_F32) {
-        if (from_f32)
-            return v;
-        return from_float(i->imm == TC_U64 ? (float)(uint64_t)v : (float)v);
+        return from_float_type ? value != 0 || isnan(value) : v != 0;
+    if (i->tc >= TC_F16) {
+        if (from_float_type)
+            return from == i->tc ? v : from_float(i->tc, value);
+        return from_float(i->tc, from == TC_U64 ? (float)(uint64_t)v : (float)v);
     }
-    if (!from_f32)
+    if (!from_float_type)
         return csl_wrap_code(i->tc, v);
-    double f = trunc((double)to_float(v));
+    double f = trunc((double)value);
     if (!(f >= -9223372036854775808.0 && f < 9223372036854775808.0) ||
         csl_wrap_code(i->tc, (int64_t)f) != (int64_t)f || (i->tc == TC_U64 && f < 0))
         csl_trap(pe, csl_main_pos(pe), "%g does not fit into the integer it becomes",
-                 (double)to_float(v));
+                 (double)value);
     return (int64_t)f;
 }
 
-static int64_t float_math(int32_t which, float a, float b)
+static float float_math(int32_t which, float a, float b)
 {
     switch (which) {
     case MATH_SQRT:
-        return from_float(sqrtf(a));
+        return sqrtf(a);
     case MATH_FLOOR:
-        return from_float(floorf(a));
+        return floorf(a);
     case MATH_CEIL:
-        return from_float(ceilf(a));
+        return ceilf(a);
     case MATH_ABS:
-        return from_float(fabsf(a));
+        return fabsf(a);
     case MATH_MIN:
-        return from_float(b < a ? b : a);
+        return b < a ? b : a;
     case MATH_MAX:
-        return from_float(b > a ? b : a);
+        return b > a ? b : a;
     case MATH_INV:
-        return from_float(1.0f / a);
+        return 1.0f / a;
     default:
-        return from_float(a > 0 ? 1.0f : a < 0 ? -1.0f : 0.0f);
+        return a > 0 ? 1.0f : a < 0 ? -1.0f : 0.0f;
     }
+}
+
+int64_t csl_alu_between(const struct insn *i, int64_t lower, int64_t upper, uint16_t bits)
+{
+    float from = to_float(i->tc, lower), to = to_float(i->tc, upper);
+    int64_t r = from_float(i->tc, from + (to - from) * ((float)bits / 65536.0f));
+    return to_float(i->tc, r) < to ? r : lower; /* it was rounded up to the end */
 }
 
 int64_t csl_alu_math(const struct insn *i, int64_t a, int64_t b)
 {
-    if (i->tc == TC_F32)
-        return float_math(i->imm, to_float(a), to_float(b));
+    if (i->tc >= TC_F16)
+        return from_float(i->tc, float_math(i->imm, to_float(i->tc, a), to_float(i->tc, b)));
     bool less = i->tc == TC_U64 ? (uint64_t)a < (uint64_t)b : a < b;
     switch (i->imm) {
     case MATH_ABS:

@@ -32,8 +32,8 @@ enum node_kind {
     N_SWITCH, /* input, then N_CASE */
     N_CASE,   /* values (none: else), last kid: what to do */
     /* statements */
-    N_VAR, /* text; op TOK_CONST, TOK_VAR, TOK_PARAM; flags NODE_COMPTIME; type or NULL, initializer
-              or NULL */
+    N_VAR,      /* text; op TOK_CONST, TOK_VAR, TOK_PARAM; flags NODE_COMPTIME, NODE_EXPORT; type or
+                   NULL, initializer or NULL */
     N_ASSIGN,   /* op TOK_SET, TOK_ADD_SET ...; place, value */
     N_WHILE,    /* text: label; condition, step or NULL, body */
     N_FOR,      /* text: label; names[0..1]; what to run over, body */
@@ -46,7 +46,14 @@ enum node_kind {
     N_LAYOUT /* block */
 };
 
-enum { NODE_MANY = 1, NODE_CONST = 2, NODE_COMPTIME = 4, NODE_TASK = 8, NODE_INLINE = 16 };
+enum {
+    NODE_MANY = 1,
+    NODE_CONST = 2,
+    NODE_COMPTIME = 4,
+    NODE_TASK = 8,
+    NODE_INLINE = 16,
+    NODE_EXPORT = 32
+};
 
 struct node {
     enum node_kind kind;

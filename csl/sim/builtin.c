@@ -42,6 +42,12 @@ static struct operand do_as(struct sema *s, const struct node *n)
     return csl_convert(s, n, csl_expr(s, n->kid[1], NULL), t);
 }
 
+/* The code of an integer whose register holds the same bits. */
+static enum type_code bits_code(const struct type *t)
+{
+    return t->kind == T_F16 ? TC_U16 : t->kind == T_F32 ? TC_U32 : csl_code(t);
+}
+
 static struct operand do_bitcast(struct sema *s, const struct node *n)
 {
     const struct type *to = csl_type_expr(s, n->kid[0]);
@@ -60,8 +66,7 @@ static struct operand do_bitcast(struct sema *s, const struct node *n)
         memcpy(bytes, &bits, sizeof bits);
         return csl_known(csl_load_value(to, bytes));
     }
-    enum type_code had = from->kind == T_F32 ? TC_U32 : csl_code(from);
-    enum type_code tc = to->kind == T_F32 ? TC_U32 : csl_code(to);
+    enum type_code had = bits_code(from), tc = bits_code(to);
     if (had == tc) {
         o.v.type = to;
         return o;
@@ -167,6 +172,30 @@ static struct operand do_strcat(struct sema *s, const struct node *n)
     return csl_known((struct value){.type = &csl_string, .s = all});
 }
 
+/* SDK 2.10 has taken it away; the programs of SDK 1 use it. */
+static struct operand do_concat(struct sema *s, const struct node *n)
+{
+    const struct tuple *a = csl_known_expr(s, n->kid[0], &csl_struct).fields;
+    const struct tuple *b = csl_known_expr(s, n->kid[1], &csl_struct).fields;
+    size_t count = a->count + b->count;
+    if (a->count > 0 && b->count > 0 && (a->names == NULL) != (b->names == NULL))
+        FAIL(s, n, "a struct with named fields and a tuple cannot be joined");
+    bool named = a->names != NULL || b->names != NULL;
+    struct str *names = csl_alloc_array(s->arena, count, sizeof *names);
+    struct value *values = csl_alloc_array(s->arena, count, sizeof *values);
+    for (size_t i = 0; i < count; i++) {
+        const struct tuple *from = i < a->count ? a : b;
+        size_t at = i < a->count ? i : i - a->count;
+        values[i] = from->values[at];
+        if (named)
+            names[i] = from->names[at];
+        for (size_t k = 0; named && k < i; k++)
+            if (csl_str_same(names[k], names[i]))
+                FAIL(s, n, "both structs have a field '%.*s'", STR_ARG(names[i]));
+    }
+    return csl_known(csl_tuple_value(s, n, count, named ? names : NULL, values));
+}
+
 static struct operand do_dimensions(struct sema *s, const struct node *n)
 {
     const struct type *t = array_of(s, n->kid[0]);
@@ -268,6 +297,7 @@ struct operand csl_builtin(struct sema *s, const struct node *n)
         {"field", 2, 2, plain},
         {"strlen", 1, 1, plain},
         {"strcat", 0, 100, do_strcat},
+        {"concat_structs", 2, 2, do_concat},
         {"get_int", 1, 1, do_get_int},
         {"random16", 0, 0, do_random},
         {"range", 2, 4, csl_range_value},

@@ -202,26 +202,31 @@ static struct operand fabric_dsd(struct sema *s, const struct node *n, const str
                                  size_t count, bool in)
 {
     static const char *const in_names[] = {"extent", "input_queue", "fabric_color", NULL};
-    static const char *const out_names[] = {"extent", "output_queue", "fabric_color", NULL};
+    static const char *const out_names[] = {"extent", "output_queue", "fabric_color", "control",
+                                            NULL};
     bool wse2 = s->l->arch == CSL_WSE2,
          has_color = csl_get_field(fields, count, "fabric_color") != NULL;
     known_names(s, fields, count, in ? in_names : out_names);
     if (csl_get_field(fields, count, "extent") == NULL)
         FAIL(s, n, "the DSD needs an .extent");
-    if (has_color && !wse2)
-        FAIL(s, n, "on WSE-3 the color is the queue's: no .fabric_color");
     struct dsd d = {.kind = in ? DSD_FABIN : DSD_FABOUT};
     d.base = (uint16_t)handle_field(s, n, fields, count, in ? "input_queue" : "output_queue",
                                     in ? &csl_input_queue : &csl_output_queue);
     d.stride = has_color || (wse2 && !in)
                    ? (int16_t)handle_field(s, n, fields, count, "fabric_color", &csl_color)
                    : -1;
-    if (in && has_color && s->program != NULL) {
+    if (in && has_color && wse2) {
         struct program *p = s->program;
         if (p->in_color[d.base] < 0)
             p->in_color[d.base] = (int8_t)d.stride;
         if (p->in_color[d.base] != d.stride)
             FAIL(s, n, "input queue %u has another color", d.base);
+    }
+    const struct field *control = csl_get_field(fields, count, "control");
+    if (control != NULL) {
+        if (!control->value.known || control->value.v.type != &csl_bool)
+            FAIL(s, n, ".control is a bool that is known when compiling");
+        d.control = control->value.v.i != 0;
     }
     const struct type *type = in ? &csl_fabin : &csl_fabout;
     struct operand extent = number_field(s, n, fields, count, "extent", &csl_u16, 0);
@@ -251,6 +256,34 @@ static struct operand get_dsd(struct sema *s, const struct node *n)
     size_t count = csl_fields(s, n->kid[1], fields, COUNT(fields));
     return t == &csl_mem1d ? memory_dsd(s, n, fields, count)
                            : fabric_dsd(s, n, fields, count, t == &csl_fabin);
+}
+
+static struct operand allocate_fifo(struct sema *s, const struct node *n)
+{
+    csl_arguments(s, n, 1, 1);
+    struct program *p = s->program;
+    csl_only(s, n, WHERE_INIT, "global const");
+    if (p == NULL)
+        FAIL(s, n, "a layout has no FIFOs");
+    struct place place = csl_place(s, n->kid[0]);
+    const struct type *t = place.type;
+    uint32_t address = place.offset;
+    if (t->kind == T_POINTER && t->element->kind == T_ARRAY && !t->is_const) {
+        address = (uint32_t)csl_known_expr(s, n->kid[0], NULL).i;
+        t = t->element;
+    } else if (t->kind != T_ARRAY || place.kind != PLACE_MEM || place.is_const) {
+        FAIL(s, n, "a FIFO's buffer is a global var array, not %s", TYPE(s, t));
+    }
+    const struct type *of = t->element;
+    uint32_t size = csl_size(of);
+    if (!csl_is_number(of) || (size != 2 && size != 4))
+        FAIL(s, n, "a FIFO has numbers of 16 or 32 bits, not %s", TYPE(s, of));
+    if (t->count == 0)
+        FAIL(s, n, "a FIFO's buffer has elements");
+    if (p->fifo_count == FIFOS_MAX)
+        FAIL(s, n, "more than %d FIFOs", FIFOS_MAX);
+    p->fifos[p->fifo_count] = (struct fifo){address, (uint16_t)t->count, (uint8_t)size};
+    return csl_known(csl_int_value(&csl_fifo, p->fifo_count++));
 }
 
 /* ---- changes ---- */
@@ -291,6 +324,10 @@ bool csl_dsd_builtin(struct sema *s, const struct node *n, struct operand *resul
          stride = csl_str_is(n->text, "set_dsd_stride");
     if (csl_str_is(n->text, "get_dsd")) {
         *result = get_dsd(s, n);
+        return true;
+    }
+    if (csl_str_is(n->text, "allocate_fifo")) {
+        *result = allocate_fifo(s, n);
         return true;
     }
     if (!base && !offset && !length && !stride)

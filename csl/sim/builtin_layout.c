@@ -80,50 +80,6 @@ static void set_tile_code(struct sema *s, const struct node *n)
     }
 }
 
-static uint8_t directions(struct sema *s, const struct node *n, const struct value *v)
-{
-    unsigned mask = 0;
-    if (v->type == &csl_direction)
-        return (uint8_t)(1u << v->i);
-    if (v->type->kind != T_STRUCT || (v->fields->names != NULL && v->fields->count > 0))
-        FAIL(s, n, "a route is a direction, or a tuple of directions");
-    for (size_t i = 0; i < v->fields->count; i++) {
-        if (v->fields->values[i].type != &csl_direction)
-            FAIL(s, n, "a route has directions, not %s", TYPE(s, v->fields->values[i].type));
-        unsigned bit = 1u << v->fields->values[i].i;
-        if (mask & bit)
-            FAIL(s, n, "a direction is given twice");
-        mask |= bit;
-    }
-    return (uint8_t)mask;
-}
-
-void csl_set_route(struct sema *s, const struct node *n, size_t at, struct route *routes)
-{
-    int64_t color = csl_known_expr(s, n->kid[at], &csl_color).i;
-    csl_not_reserved(s, n, &csl_color, color);
-    struct value v = csl_known_expr(s, n->kid[at + 1], &csl_struct);
-    const struct value *config = csl_field(v.fields, "routes");
-    if (config == NULL || config->type->kind != T_STRUCT || v.fields->count != 1)
-        FAIL(s, n,
-             "a color's configuration is .{ .routes = ... }; switches, filters and teardown are "
-             "not in the subset");
-    struct route *r = &routes[color];
-    if (r->set)
-        FAIL(s, n, "color %lld of this PE is configured already", (long long)color);
-    r->set = true;
-    for (size_t i = 0; i < config->fields->count; i++) {
-        struct str name =
-            config->fields->names != NULL ? config->fields->names[i] : (struct str){0};
-        if (csl_str_is(name, "rx"))
-            r->rx = directions(s, n, &config->fields->values[i]);
-        else if (csl_str_is(name, "tx"))
-            r->tx = directions(s, n, &config->fields->values[i]);
-        else
-            FAIL(s, n, "routes have rx and tx, not '%.*s'", STR_ARG(name));
-    }
-}
-
 static void export_name(struct sema *s, const struct node *n)
 {
     csl_arguments(s, n, 2, 3);

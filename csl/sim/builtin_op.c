@@ -18,10 +18,21 @@ static const struct type *scalar_type(enum csl_dsd_op op, unsigned bits, const s
     return bits == 16 ? negative ? &csl_i16 : &csl_u16 : negative ? &csl_i32 : &csl_u32;
 }
 
+static struct dsd_operand fifo_operand(struct sema *s, const struct node *n, unsigned bits,
+                                       const struct operand *o)
+{
+    unsigned size = s->program->fifos[o->v.i].size;
+    if (size * 8 != bits)
+        FAIL(s, n, "the operation is on %u bits, the FIFO's elements have %u", bits, size * 8);
+    return (struct dsd_operand){OPERAND_FIFO, (uint16_t)o->v.i, false};
+}
+
 static struct dsd_operand source(struct sema *s, const struct node *n, enum csl_dsd_op op,
                                  unsigned bits)
 {
     struct operand o = csl_expr(s, n, NULL);
+    if (o.v.type == &csl_fifo)
+        return fifo_operand(s, n, bits, &o);
     if (csl_is_dsd(o.v.type)) {
         if (o.v.type == &csl_fabout)
             FAIL(s, n, "a fabout_dsd cannot be a source");
@@ -39,6 +50,8 @@ static struct dsd_operand destination(struct sema *s, const struct node *n, enum
 {
     struct operand o = csl_expr(s, n, NULL);
     const struct type *t = o.v.type;
+    if (t == &csl_fifo)
+        return fifo_operand(s, n, bits, &o);
     if (csl_is_dsd(t)) {
         if (t == &csl_fabin)
             FAIL(s, n, "a fabin_dsd cannot be the destination");
@@ -63,6 +76,12 @@ static void unblock_setting(struct sema *s, const struct field *f, struct dsd_si
 {
     const struct type *t = f->value.v.type;
     bool wse2 = s->l->arch == CSL_WSE2;
+    for (const struct deferred *d = s->deferred; t->kind == T_FN && d != NULL; d = d->next)
+        if (d->kind == DEFER_DATA && d->fn == f->value.v.fn) {
+            site->unblock_kind = wse2 ? ID_COLOR : ID_QUEUE;
+            site->unblock = (uint16_t)d->index;
+            return;
+        }
     if (t->kind == T_FN || t == &csl_local_task) {
         site->unblock_kind = ID_LOCAL;
         site->unblock = csl_local_task_of(s, f->node, &f->value);
@@ -113,8 +132,20 @@ static void check_reduction(struct sema *s, const struct node *n)
              STR_ARG(n->text));
 }
 
+static void check_fifos(struct sema *s, const struct node *n, const struct dsd_site *site)
+{
+    unsigned fifos = 0;
+    for (unsigned i = 0; i < site->from_count; i++)
+        fifos += site->from[i].kind == OPERAND_FIFO;
+    if (site->from_count > 1 && (fifos > 1 || site->from[0].kind == OPERAND_FIFO))
+        FAIL(s, n, "of several sources one can be a FIFO, but not the first");
+    if ((fifos > 0 || site->to.kind == OPERAND_FIFO) && !site->async)
+        FAIL(s, n, "an operation on a FIFO needs .async = true: others are not in the subset");
+}
+
 static void check_operands(struct sema *s, const struct node *n, const struct dsd_site *site)
 {
+    check_fifos(s, n, site);
     unsigned dsds = site->to.kind == OPERAND_DSD, inputs = 0;
     for (unsigned i = 0; i < site->from_count; i++) {
         dsds += site->from[i].kind == OPERAND_DSD;

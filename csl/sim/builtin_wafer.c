@@ -8,9 +8,8 @@ static void only_top(struct sema *s, const struct node *n)
     csl_only(s, n, WHERE_TOP, "top-level comptime block");
 }
 
-/* A known handle made of an integer, or at run time of a u16. */
-static struct operand make_handle(struct sema *s, const struct node *n, const struct type *t,
-                                  int64_t least, int64_t most)
+struct operand csl_make_handle(struct sema *s, const struct node *n, const struct type *t,
+                               int64_t least, int64_t most)
 {
     csl_arguments(s, n, 1, 1);
     struct operand o = csl_expr(s, n->kid[0], NULL);
@@ -38,15 +37,15 @@ static bool handle_builtin(struct sema *s, const struct node *n, struct operand 
 {
     bool wse2 = s->l->arch == CSL_WSE2;
     if (csl_str_is(n->text, "get_color"))
-        *result = make_handle(s, n, &csl_color, 0, COLORS - 1);
+        *result = csl_make_handle(s, n, &csl_color, 0, COLORS - 1);
     else if (csl_str_is(n->text, "get_input_queue"))
-        *result = make_handle(s, n, &csl_input_queue, 0, QUEUES - 1);
+        *result = csl_make_handle(s, n, &csl_input_queue, 0, QUEUES - 1);
     else if (csl_str_is(n->text, "get_output_queue"))
-        *result = make_handle(s, n, &csl_output_queue, 0, wse2 ? 5 : QUEUES - 1);
+        *result = csl_make_handle(s, n, &csl_output_queue, 0, wse2 ? 5 : QUEUES - 1);
     else if (csl_str_is(n->text, "get_local_task_id"))
-        *result = make_handle(s, n, &csl_local_task, wse2 ? 0 : 8, LOCAL_TASKS - 1);
+        *result = csl_make_handle(s, n, &csl_local_task, wse2 ? 0 : 8, LOCAL_TASKS - 1);
     else if (csl_str_is(n->text, "get_ut_id"))
-        *result = make_handle(s, n, &csl_ut, 0, QUEUES - 1);
+        *result = csl_make_handle(s, n, &csl_ut, 0, QUEUES - 1);
     else if (csl_str_is(n->text, "get_data_task_id"))
         *result = data_task_id(s, n);
     else
@@ -58,8 +57,8 @@ static bool handle_builtin(struct sema *s, const struct node *n, struct operand 
 
 /* Bodies are compiled when all top-level comptime blocks have run: they may name tasks that are
  * bound later. */
-static void defer(struct sema *s, const struct node *n, const struct fn *fn,
-                  enum deferred_kind kind, size_t index, size_t params)
+void csl_defer(struct sema *s, const struct node *n, const struct fn *fn, enum deferred_kind kind,
+               size_t index, size_t params)
 {
     struct deferred *d = csl_alloc(s->arena, sizeof *d);
     *d = (struct deferred){s->deferred, n, fn, kind, index, params};
@@ -99,6 +98,18 @@ static void place_data_task(struct sema *s, const struct deferred *d, uint16_t f
         p->queue_blocked |= (uint8_t)(1u << q);
 }
 
+/* A queue without a data task is blocked for control wavelets too, unless the program says no. */
+static void open_queues(struct sema *s)
+{
+    struct program *p = s->program;
+    for (size_t color = 0; color < COLORS; color++)
+        if (s->color_open >> color & 1)
+            s->queue_open |= (uint8_t)(1u << queue_of_color(s, s->open_node, color));
+    for (unsigned q = 0; q < QUEUES; q++)
+        if (p->data_task[q] == NO_ID && !(s->queue_open >> q & 1))
+            p->queue_blocked |= (uint8_t)(1u << q);
+}
+
 void csl_compile_deferred(struct sema *s)
 {
     struct program *p = s->program;
@@ -109,12 +120,15 @@ void csl_compile_deferred(struct sema *s)
             p->local_task[d->index] = func;
         else if (d->kind == DEFER_DATA)
             place_data_task(s, d, func);
+        else if (d->kind == DEFER_CONTROL)
+            p->control_task[d->index] = func;
         else
             p->exports[d->index].func = func;
     }
+    open_queues(s);
 }
 
-static const struct fn *task_of(struct sema *s, const struct node *n)
+const struct fn *csl_task_of(struct sema *s, const struct node *n)
 {
     struct value v = csl_known_expr(s, n, NULL);
     if (v.type->kind != T_FN || v.fn->decl == NULL || !(v.fn->decl->flags & NODE_TASK))
@@ -125,7 +139,7 @@ static const struct fn *task_of(struct sema *s, const struct node *n)
 static void bind_local(struct sema *s, const struct node *n)
 {
     csl_arguments(s, n, 2, 2);
-    const struct fn *fn = task_of(s, n->kid[0]);
+    const struct fn *fn = csl_task_of(s, n->kid[0]);
     int64_t id = csl_known_expr(s, n->kid[1], &csl_local_task).i;
     csl_not_reserved(s, n, &csl_local_task, id);
     if (fn->decl->count != 2)
@@ -134,13 +148,13 @@ static void bind_local(struct sema *s, const struct node *n)
         FAIL(s, n, "local task %lld is bound already", (long long)id);
     s->program->local_task[id] = 0;
     s->local_fn[id] = fn;
-    defer(s, n, fn, DEFER_LOCAL, (size_t)id, 0);
+    csl_defer(s, n, fn, DEFER_LOCAL, (size_t)id, 0);
 }
 
 static void bind_data(struct sema *s, const struct node *n)
 {
     csl_arguments(s, n, 2, 2);
-    const struct fn *fn = task_of(s, n->kid[0]);
+    const struct fn *fn = csl_task_of(s, n->kid[0]);
     int64_t id = csl_known_expr(s, n->kid[1], &csl_data_task).i;
     const struct type *t = csl_signature(s, fn);
     if (t->param_count < 1 || t->param_count > 2)
@@ -152,7 +166,7 @@ static void bind_data(struct sema *s, const struct node *n)
     for (const struct deferred *d = s->deferred; d != NULL; d = d->next)
         if (d->kind == DEFER_DATA && d->index == (size_t)id)
             FAIL(s, n, "data task %lld is bound already", (long long)id);
-    defer(s, n, fn, DEFER_DATA, (size_t)id, t->param_count);
+    csl_defer(s, n, fn, DEFER_DATA, (size_t)id, t->param_count);
 }
 
 static void initialize_queue(struct sema *s, const struct node *n)
@@ -229,9 +243,11 @@ static void set_blocked(struct sema *s, enum id_kind kind, int64_t id, bool bloc
     }
     if (kind == ID_COLOR) { /* its queue may be named later */
         s->color_blocked = block ? s->color_blocked | 1u << id : s->color_blocked & ~(1u << id);
+        s->color_open = block ? s->color_open & ~(1u << id) : s->color_open | 1u << id;
         return;
     }
     unsigned q = (unsigned)id;
+    s->queue_open = (uint8_t)(block ? s->queue_open & ~(1u << q) : s->queue_open | 1u << q);
     p->queue_blocked =
         (uint8_t)(block ? p->queue_blocked | 1u << q : p->queue_blocked & ~(1u << q));
 }
@@ -252,6 +268,7 @@ static void task_state(struct sema *s, const struct node *n)
             s->program->activated |= 1u << o.v.i;
         else
             set_blocked(s, kind, o.v.i, block);
+        s->open_node = n;
         return;
     }
     uint16_t reg = csl_in_reg(s, n, &o);
@@ -281,7 +298,7 @@ static void export_function(struct sema *s, const struct node *n, const struct e
     }
     e->is_func = true;
     e->param_count = (unsigned)t->param_count;
-    defer(s, n, fn, DEFER_EXPORT, s->program->export_count, t->param_count);
+    csl_defer(s, n, fn, DEFER_EXPORT, s->program->export_count, t->param_count);
 }
 
 static void export_variable(struct sema *s, const struct node *n, const struct export_name *name,
@@ -348,7 +365,8 @@ bool csl_wafer_builtin(struct sema *s, const struct node *n, struct operand *res
         {"block", task_state, false},
         {"unblock", task_state, false},
     };
-    if (handle_builtin(s, n, result) || csl_layout_builtin(s, n, result))
+    if (handle_builtin(s, n, result) || csl_layout_builtin(s, n, result) ||
+        csl_control_builtin(s, n, result))
         return true;
     if (csl_str_is(n->text, "set_local_color_config")) {
         only_top(s, n);

@@ -11,8 +11,12 @@
 #include "costs.h"
 
 /* What a value is in memory and in arithmetic. */
-enum type_code { TC_I8, TC_I16, TC_I32, TC_I64, TC_U8, TC_U16, TC_U32, TC_U64, TC_F32 };
+enum type_code { TC_I8, TC_I16, TC_I32, TC_I64, TC_U8, TC_U16, TC_U32, TC_U64, TC_F16, TC_F32 };
 extern const uint8_t csl_code_bytes[];
+
+/* half.c: binary16, rounded to nearest even */
+uint16_t csl_half_of(double f);
+float csl_float_of(uint16_t half);
 
 enum op {
     OP_CONST,  /* a = imm */
@@ -69,7 +73,9 @@ enum op {
     OP_UNBLOCK_CMD,
     OP_TIMER, /* imm 0: enable, 1: disable, 2: reset, 3: store at address a */
     OP_RANDOM,
-    OP_COORD /* a = x if imm is 0, else y */
+    OP_RANDOM_IN, /* a = a number from b on, less than c, of type tc */
+    OP_CONTROL,   /* a = control payload imm with the data b */
+    OP_COORD      /* a = x if imm is 0, else y */
 };
 
 enum math { MATH_SQRT, MATH_FLOOR, MATH_CEIL, MATH_ABS, MATH_MIN, MATH_MAX, MATH_SIGN, MATH_INV };
@@ -96,7 +102,7 @@ struct func {
 #define NO_ID UINT16_MAX
 
 /* An operand of a DSD operation. */
-enum operand_kind { OPERAND_DSD, OPERAND_POINTER, OPERAND_SCALAR };
+enum operand_kind { OPERAND_DSD, OPERAND_POINTER, OPERAND_SCALAR, OPERAND_FIFO /* reg: which */ };
 
 struct dsd_operand {
     enum operand_kind kind;
@@ -116,12 +122,21 @@ struct dsd_site {
     struct pos pos;
 };
 
+/* A FIFO's buffer, and its elements. */
+struct fifo {
+    uint32_t address;
+    uint16_t capacity;
+    uint8_t size;
+};
+
 /* A variable in memory: what pointers to it may reach. */
 struct object {
     uint32_t start, end;
     const char *name;
 };
 
+#define FIFOS_MAX   8
+#define STREAMS     4 /* colors that memcpy has in one direction */
 #define OBJECT_MAX  255
 #define COLORS      24
 #define LOCAL_TASKS 31
@@ -141,10 +156,41 @@ struct export
 /* The routing of one color in one PE. Directions are bits. */
 enum direction { DIR_NORTH, DIR_SOUTH, DIR_EAST, DIR_WEST, DIR_RAMP, DIR_COUNT };
 
+#define POSITIONS 4
+
+enum pop_mode { POP_NEVER, POP_ALWAYS, POP_ON_ADVANCE, POP_ON_ADVANCE_NOP };
+enum filter_kind { FILTER_NONE, FILTER_COUNTER, FILTER_RANGE };
+
+/* What the ramp to the processor lets through. */
+struct filter {
+    enum filter_kind kind;
+    bool count_data, count_control, only_control;
+    uint16_t counter, limit, max; /* FILTER_COUNTER */
+    uint16_t min_index, max_index;
+};
+
+/* rx and tx are those of position `at`; positions beyond the first are switches'. */
 struct route {
     uint8_t rx, tx;
-    bool set;
+    bool set, ring, valid[POSITIONS];
+    uint8_t at, rx_of[POSITIONS], tx_of[POSITIONS];
+    enum pop_mode pop;
+    struct filter filter;
 };
+
+/*
+ * A control wavelet's payload. Its bits are not published, and programs make them by <control>:
+ * here eight commands of three bits, the first one lowest, or one and 16 bits of data from bit 8
+ * on.
+ */
+#define CONTROL_COMMANDS 8
+#define CONTROL_IGNORE   4u /* of a command: not for the processor */
+#define CONTROL_DATA_AT  8
+#define CONTROL_TASK_AT  24
+#define CONTROL_HAS_TASK (1u << 30)
+#define CONTROL_HAS_DATA (1u << 31)
+#define CONTROL_TASKS    64
+enum control_op { CONTROL_NOP, CONTROL_ADVANCE, CONTROL_RESET, CONTROL_TEARDOWN };
 
 struct program {
     struct func **funcs;
@@ -156,11 +202,15 @@ struct program {
     uint8_t *object_of; /* by address / 2 */
     struct object objects[OBJECT_MAX + 1];
     unsigned object_count;
+    struct fifo fifos[FIFOS_MAX];
+    unsigned fifo_count;
     struct export *exports;
     size_t export_count, export_capacity;
     uint16_t local_task[LOCAL_TASKS]; /* function, or NO_ID */
-    uint16_t data_task[QUEUES];       /* by input queue */
-    uint8_t data_task_params[QUEUES]; /* 1 or 2 */
+    uint16_t control_task[CONTROL_TASKS];
+    uint8_t control_codes[CONTROL_TASKS]; /* of the data */
+    uint16_t data_task[QUEUES];           /* by input queue */
+    uint8_t data_task_params[QUEUES];     /* 1 or 2 */
     uint8_t data_task_codes[QUEUES][2];
     int8_t in_color[QUEUES]; /* -1: not initialized */
     int8_t out_color[QUEUES];

@@ -102,6 +102,16 @@ enum csl_status csl_memcpy_h2d(struct csl_sim *sim, int id, const void *src, uin
 enum csl_status csl_memcpy_d2h(struct csl_sim *sim, void *dst, int id, uint32_t x, uint32_t y,
                                uint32_t w, uint32_t h, uint32_t elements, enum csl_data_type type);
 
+/*
+ * Copies to or from a color that the layout has given to memcpy (MEMCPYH2D_k, MEMCPYD2H_k of
+ * <memcpy/get_params>): an element is a wavelet. Returns when all of them have passed; what PEs do
+ * with them goes on in later calls. Host's array as above; 16-bit data are in the low half.
+ */
+enum csl_status csl_stream_h2d(struct csl_sim *sim, uint32_t color, const void *src, uint32_t x,
+                               uint32_t y, uint32_t w, uint32_t h, uint32_t elements);
+enum csl_status csl_stream_d2h(struct csl_sim *sim, void *dst, uint32_t color, uint32_t x,
+                               uint32_t y, uint32_t w, uint32_t h, uint32_t elements);
+
 /* An argument of an exported function: its bits (float: by memcpy), as wide as the parameter. */
 struct csl_arg {
     uint32_t bits;

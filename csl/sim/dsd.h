@@ -7,10 +7,12 @@
  *          48..55  memory: object the address is in
  *          56..59  memory: element bytes
  *          60..61  enum dsd_kind
+ *          62      fabout: sends control wavelets
  */
 #ifndef CSL_DSD_H
 #define CSL_DSD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum dsd_kind { DSD_NONE, DSD_MEM, DSD_FABIN, DSD_FABOUT };
@@ -20,19 +22,25 @@ struct dsd {
     uint16_t base, extent; /* base: a queue if kind is not DSD_MEM */
     int16_t stride;        /* fabout: the color */
     uint8_t object, size;
+    bool control;
 };
 
 static inline uint64_t dsd_pack(struct dsd d)
 {
     return (uint64_t)d.base | (uint64_t)d.extent << 16 | (uint64_t)(uint16_t)d.stride << 32 |
-           (uint64_t)d.object << 48 | (uint64_t)(d.size & 15u) << 56 | (uint64_t)d.kind << 60;
+           (uint64_t)d.object << 48 | (uint64_t)(d.size & 15u) << 56 | (uint64_t)d.kind << 60 |
+           (uint64_t)d.control << 62;
 }
 
 static inline struct dsd dsd_unpack(uint64_t bits)
 {
-    return (struct dsd){(enum dsd_kind)(bits >> 60 & 3), (uint16_t)bits,
-                        (uint16_t)(bits >> 16),          (int16_t)(bits >> 32),
-                        (uint8_t)(bits >> 48),           (uint8_t)(bits >> 56 & 15)};
+    return (struct dsd){(enum dsd_kind)(bits >> 60 & 3),
+                        (uint16_t)bits,
+                        (uint16_t)(bits >> 16),
+                        (int16_t)(bits >> 32),
+                        (uint8_t)(bits >> 48),
+                        (uint8_t)(bits >> 56 & 15),
+                        (bits >> 62 & 1) != 0};
 }
 
 #endif

@@ -42,14 +42,17 @@ static struct operand convert_number(struct sema *s, const struct node *n, struc
     if (from->kind == T_COMPTIME_INT) { /* to a float */
         double f = (double)o.v.i;
         bool far = o.v.i > (INT64_C(1) << 62) || o.v.i < -(INT64_C(1) << 62);
-        if (far || (int64_t)f != o.v.i || (to->kind == T_F32 && (double)(float)f != f))
+        if (far || (int64_t)f != o.v.i || (to->kind == T_F32 && (double)(float)f != f) ||
+            (to->kind == T_F16 && (double)csl_float_of(csl_half_of(f)) != f))
             FAIL(s, n, "%lld is not exact in %s", (long long)o.v.i, TYPE(s, to));
         o.v = (struct value){.type = to, .f = f};
         return o;
     }
-    if (isfinite(o.v.f) && fabs(o.v.f) > 3.4028235677973366e38) /* rounds to infinity */
-        FAIL(s, n, "%g does not fit in f32", o.v.f);
-    o.v = (struct value){.type = to, .f = (float)o.v.f};
+    bool half = to->kind == T_F16;
+    if (isfinite(o.v.f) && (half ? fabs(o.v.f) >= 65520 /* rounds to infinity */
+                                 : fabs(o.v.f) > 3.4028235677973366e38))
+        FAIL(s, n, "%g does not fit in %s", o.v.f, TYPE(s, to));
+    o.v = (struct value){.type = to, .f = half ? csl_float_of(csl_half_of(o.v.f)) : (float)o.v.f};
     return o;
 }
 
@@ -59,10 +62,9 @@ struct operand csl_coerce(struct sema *s, const struct node *n, struct operand o
     const struct type *from = o.v.type;
     if (from == to)
         return o;
-    if (from->kind == T_COMPTIME_INT &&
-        (to->kind == T_INT || to->kind == T_F32 || to->kind == T_COMPTIME_FLOAT))
+    if (from->kind == T_COMPTIME_INT && (to->kind == T_INT || csl_is_float(to)))
         return convert_number(s, n, o, to);
-    if (from->kind == T_COMPTIME_FLOAT && to->kind == T_F32)
+    if (from->kind == T_COMPTIME_FLOAT && csl_is_float(to))
         return convert_number(s, n, o, to);
     if (from->kind == T_POINTER && to->kind == T_POINTER && (to->is_const || !from->is_const)) {
         bool same = from->many == to->many && from->element == to->element;
@@ -168,9 +170,8 @@ const struct type *csl_type_expr(struct sema *s, const struct node *n)
     default:
         break;
     }
-    static const char *const refused[] = {
-        "f16",     "bf16",     "cb16",     "mem4d_dsd", "control_task_id",
-        "anytype", "dsr_dest", "dsr_src0", "dsr_src1"};
+    static const char *const refused[] = {"bf16",     "cb16",     "mem4d_dsd", "anytype",
+                                          "dsr_dest", "dsr_src0", "dsr_src1"};
     for (size_t i = 0; n->kind == N_IDENT && i < COUNT(refused); i++)
         if (csl_str_is(n->text, refused[i]))
             FAIL(s, n, "%s is not in the subset", refused[i]);
@@ -269,8 +270,7 @@ struct operand csl_expr(struct sema *s, const struct node *n, const struct type 
     case N_BOOL:
         return literal(n);
     case N_IDENT:
-        if (csl_str_is(n->text, "f16") || csl_str_is(n->text, "bf16") ||
-            csl_str_is(n->text, "cb16"))
+        if (csl_str_is(n->text, "bf16") || csl_str_is(n->text, "cb16"))
             FAIL(s, n, "%.*s is not in the subset", STR_ARG(n->text));
         /* fall through */
     case N_FIELD:

@@ -55,9 +55,14 @@ static void arrive(struct pe *pe, struct wavelet w, uint8_t from)
     pe->routed++;
 }
 
-static bool room(const struct pe *pe, unsigned color)
+/* A direction that is another switch position's waits until the switch comes to it. */
+static bool room(const struct pe *pe, unsigned color, unsigned from)
 {
-    return pe->router[color].count < ROUTER_DEPTH;
+    const struct router_color *c = &pe->router[color];
+    bool later = false;
+    for (unsigned i = 0; i < POSITIONS && !(c->route.rx >> from & 1); i++)
+        later = later || (c->route.valid[i] && c->route.rx_of[i] >> from & 1);
+    return c->count < ROUTER_DEPTH && !later;
 }
 
 /* From an output queue over the ramp to the router. */
@@ -70,13 +75,19 @@ static bool from_processor(struct pe *pe)
         if (q->count == 0)
             continue;
         struct wavelet w = q->items[q->head];
-        if (w.ready > now || !room(pe, w.color))
+        uint8_t stream = pe->sim->loader.stream[w.color];
+        bool to_host = stream >= STREAM_D2H;
+        if (w.ready > now || (to_host ? pe->sink[stream - STREAM_D2H].count == QUEUE_MAX
+                                      : !room(pe, w.color, DIR_RAMP)))
             continue;
         csl_queue_pop(q);
         pe->out_count--;
         pe->next_queue = (uint8_t)(which + 1);
         pe->counters.wavelets_out++;
-        arrive(pe, w, DIR_RAMP);
+        if (to_host)
+            csl_queue_push(&pe->sink[stream - STREAM_D2H], &w);
+        else
+            arrive(pe, w, DIR_RAMP);
         return true;
     }
     return false;
@@ -85,10 +96,11 @@ static bool from_processor(struct pe *pe)
 static bool can_leave(struct pe *pe, const struct router_color *c, unsigned color)
 {
     uint64_t stamp = pe->sim->now + 1;
+    uint8_t ways = csl_ways_out(&c->route, &c->items[c->head]);
     if (c->route.tx == 0)
         return false;
     for (unsigned d = 0; d < DIR_COUNT; d++) {
-        if (!(c->route.tx >> d & 1))
+        if (!(ways >> d & 1))
             continue;
         if (pe->link_cycle[d] == stamp)
             return false;
@@ -102,7 +114,7 @@ static bool can_leave(struct pe *pe, const struct router_color *c, unsigned colo
         if (next == NULL)
             csl_trap(pe, (struct pos){0}, "a wavelet of color %u leaves the rectangle to %s", color,
                      direction_names[d]);
-        if (!room(next, color))
+        if (!room(next, color, opposite[d]))
             return false;
     }
     return true;
@@ -111,12 +123,14 @@ static bool can_leave(struct pe *pe, const struct router_color *c, unsigned colo
 static void leave(struct pe *pe, struct router_color *c, unsigned color)
 {
     uint64_t stamp = pe->sim->now + 1;
-    struct wavelet w = c->items[c->head];
+    struct wavelet w = c->items[c->head], passed = w;
+    uint8_t ways = csl_ways_out(&c->route, &w);
+    csl_pass(pe, &c->route, &passed);
     c->head = (uint8_t)((c->head + 1) % ROUTER_DEPTH);
     c->count--;
     pe->routed--;
     for (unsigned d = 0; d < DIR_COUNT; d++) {
-        if (!(c->route.tx >> d & 1))
+        if (!(ways >> d & 1))
             continue;
         pe->link_cycle[d] = stamp;
         csl_emit_event(pe, CSL_EVENT_HOP, NULL, color, w.value, d);
@@ -126,7 +140,7 @@ static void leave(struct pe *pe, struct router_color *c, unsigned color)
             pe->counters.wavelets_in++;
         } else {
             pe->counters.wavelets_hops++;
-            arrive(neighbour(pe, d), w, opposite[d]);
+            arrive(neighbour(pe, d), passed, opposite[d]);
         }
     }
 }

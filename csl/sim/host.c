@@ -32,6 +32,8 @@ static void set_up_pe(struct csl_sim *sim, struct pe *pe, uint32_t i)
     for (unsigned q = 0; q < QUEUES; q++) {
         pe->in[q].depth = in_depth[wse3][q];
         pe->out[q].depth = out_depth[wse3][q];
+        if (q < STREAMS)
+            pe->sink[q].depth = QUEUE_MAX;
         if (p->in_color[q] >= 0)
             pe->queue_of[p->in_color[q]] = (int8_t)q;
     }
@@ -165,6 +167,14 @@ static void copy_pe(struct csl_sim *sim, const struct copy *c, struct pe *pe, ui
     }
 }
 
+static void check_pes(struct csl_sim *sim, uint32_t x, uint32_t y, uint32_t w, uint32_t h)
+{
+    if (w == 0 || h == 0 || x >= sim->width || w > sim->width - x || y >= sim->height ||
+        h > sim->height - y)
+        csl_fail(&sim->arena, CSL_ERR_ARGUMENT, "%u x %u PEs at (%u,%u) are not inside of %u x %u",
+                 w, h, x, y, sim->width, sim->height);
+}
+
 static enum csl_status copy(struct csl_sim *sim, const struct copy *c)
 {
     if (sim->arena.status != CSL_OK && sim->arena.status != CSL_ERR_ARGUMENT)
@@ -173,10 +183,7 @@ static enum csl_status copy(struct csl_sim *sim, const struct copy *c)
         return sim->arena.status;
     if (c->id < 0 || (size_t)c->id >= sim->id_count || sim->ids[c->id]->type->kind == T_FN)
         csl_fail(&sim->arena, CSL_ERR_ARGUMENT, "%d is not the id of an exported variable", c->id);
-    if (c->w == 0 || c->h == 0 || c->x >= sim->width || c->w > sim->width - c->x ||
-        c->y >= sim->height || c->h > sim->height - c->y)
-        csl_fail(&sim->arena, CSL_ERR_ARGUMENT, "%u x %u PEs at (%u,%u) are not inside of %u x %u",
-                 c->w, c->h, c->x, c->y, sim->width, sim->height);
+    check_pes(sim, c->x, c->y, c->w, c->h);
     if (c->to_device && !sim->ids[c->id]->is_mutable)
         csl_fail(&sim->arena, CSL_ERR_ARGUMENT, "'%.*s' is exported as immutable",
                  STR_ARG(sim->ids[c->id]->name));
@@ -199,6 +206,51 @@ enum csl_status csl_memcpy_d2h(struct csl_sim *sim, void *dst, int id, uint32_t 
                                uint32_t w, uint32_t h, uint32_t elements, enum csl_data_type type)
 {
     return copy(sim, &(struct copy){id, x, y, w, h, elements, type, dst, false});
+}
+
+static enum csl_status stream(struct csl_sim *sim, struct stream c)
+{
+    if (sim->arena.status != CSL_OK && sim->arena.status != CSL_ERR_ARGUMENT)
+        return sim->arena.status;
+    if (setjmp(sim->arena.failed) != 0)
+        return sim->arena.status;
+    uint8_t kind = c.color < COLORS ? sim->loader.stream[c.color] : STREAM_NONE;
+    if (kind == STREAM_NONE || (kind == STREAM_H2D) != c.to_device)
+        csl_fail(&sim->arena, CSL_ERR_ARGUMENT, "color %u is not a MEMCPY%s of the layout", c.color,
+                 c.to_device ? "H2D" : "D2H");
+    check_pes(sim, c.x, c.y, c.w, c.h);
+    for (uint32_t i = 0; i < sim->width * sim->height; i++)
+        sim->pes[i].streamed = 0;
+    c.left = (uint64_t)c.w * c.h * c.elements;
+    sim->stream = c;
+    csl_run(sim, false);
+    sim->arena.status = CSL_OK;
+    return CSL_OK;
+}
+
+enum csl_status csl_stream_h2d(struct csl_sim *sim, uint32_t color, const void *src, uint32_t x,
+                               uint32_t y, uint32_t w, uint32_t h, uint32_t elements)
+{
+    return stream(sim, (struct stream){.to_device = true,
+                                       .color = (uint8_t)(color < COLORS ? color : COLORS),
+                                       .x = x,
+                                       .y = y,
+                                       .w = w,
+                                       .h = h,
+                                       .elements = elements,
+                                       .host = (uint32_t *)(uintptr_t)src});
+}
+
+enum csl_status csl_stream_d2h(struct csl_sim *sim, void *dst, uint32_t color, uint32_t x,
+                               uint32_t y, uint32_t w, uint32_t h, uint32_t elements)
+{
+    return stream(sim, (struct stream){.color = (uint8_t)(color < COLORS ? color : COLORS),
+                                       .x = x,
+                                       .y = y,
+                                       .w = w,
+                                       .h = h,
+                                       .elements = elements,
+                                       .host = dst});
 }
 
 /* ---- running ---- */

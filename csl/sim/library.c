@@ -15,6 +15,8 @@ enum library csl_library(struct str name)
         {"<time>", LIB_TIME},
         {"<math>", LIB_MATH},
         {"<layout>", LIB_LAYOUT},
+        {"<control>", LIB_CONTROL},
+        {"<random>", LIB_RANDOM},
         {"<empty>", LIB_EMPTY},
     };
     for (size_t i = 0; i < COUNT(all); i++)
@@ -37,6 +39,11 @@ static const struct {
     {LIB_TIME, "get_timestamp", 1},
     {LIB_LAYOUT, "get_x_coord", 0},
     {LIB_LAYOUT, "get_y_coord", 0},
+    {LIB_CONTROL, "encode_control_task_payload", 1},
+    {LIB_CONTROL, "encode_single_payload", 4},
+    {LIB_CONTROL, "encode_payload", 5},
+    {LIB_RANDOM, "random_f16", 2},
+    {LIB_RANDOM, "random_f32", 2},
     {LIB_MATH, "POSITIVE_INF", 1},
     {LIB_MATH, "NEGATIVE_INF", 1},
     {LIB_MATH, "NaN", 1},
@@ -53,27 +60,38 @@ static const struct {
     {LIB_MATH, "isFinite", 1},
 };
 
-/* name without "_f32", or as it is. */
-static struct str base_name(struct str name, bool *f32)
+/* name without "_f32" or "_f16", and the type it said; or as it is. */
+static struct str base_name(struct str name, const struct type **type)
 {
-    *f32 = name.n > 4 && memcmp(name.p + name.n - 4, "_f32", 4) == 0;
-    return *f32 ? (struct str){name.p, name.n - 4} : name;
+    *type = NULL;
+    if (name.n > 4 && memcmp(name.p + name.n - 4, "_f32", 4) == 0)
+        *type = &csl_f32;
+    if (name.n > 4 && memcmp(name.p + name.n - 4, "_f16", 4) == 0)
+        *type = &csl_f16;
+    return *type != NULL ? (struct str){name.p, name.n - 4} : name;
 }
 
 struct value csl_library_member(struct sema *s, const struct node *n, struct module *m,
                                 struct str name)
 {
-    bool f32 = false;
-    struct str base = m->library == LIB_MATH ? base_name(name, &f32) : name;
+    const struct type *type = NULL;
+    struct str base = m->library == LIB_MATH ? base_name(name, &type) : name;
+    if (m->library == LIB_MEMCPY &&
+        csl_field(m->params, csl_format(s->arena, "%.*s", STR_ARG(name))))
+        return *csl_field(m->params, csl_format(s->arena, "%.*s", STR_ARG(name)));
+    if (m->library == LIB_CONTROL && csl_str_is(name, "opcode"))
+        return csl_type_value(&csl_opcode);
+    if (m->library == LIB_CONTROL && csl_str_is(name, "MAX_CMDS"))
+        return csl_int_value(&csl_comptime_int, CONTROL_COMMANDS);
     if (m->library == LIB_TIME && csl_str_is(name, "tsc_size_words"))
         return csl_int_value(&csl_comptime_int, 3);
     if (m->library == LIB_MATH) {
-        double inf = csl_str_is(name, "POSITIVE_INF_f32")   ? (double)INFINITY
-                     : csl_str_is(name, "NEGATIVE_INF_f32") ? -(double)INFINITY
-                     : csl_str_is(name, "NaN_f32")          ? (double)NAN
-                                                            : 0.0;
-        if (inf != 0)
-            return (struct value){.type = &csl_f32, .f = inf};
+        double inf = csl_str_is(base, "POSITIVE_INF")   ? (double)INFINITY
+                     : csl_str_is(base, "NEGATIVE_INF") ? -(double)INFINITY
+                     : csl_str_is(base, "NaN")          ? (double)NAN
+                                                        : 0.0;
+        if (inf != 0 && type != NULL)
+            return (struct value){.type = type, .f = inf};
         if (csl_str_is(name, "PI") || csl_str_is(name, "E"))
             return (struct value){.type = &csl_comptime_float, .f = name.n == 2 ? M_PI : M_E};
     }
@@ -129,7 +147,7 @@ static struct operand classify(struct sema *s, const struct node *n, struct str 
 {
     if (csl_str_is(name, "isNaN"))
         return csl_binary(s, n, TOK_NE, x, x);
-    struct operand inf = csl_known((struct value){.type = &csl_f32, .f = (double)INFINITY});
+    struct operand inf = csl_known((struct value){.type = x.v.type, .f = (double)INFINITY});
     struct operand size = emit_math(s, n, MATH_ABS, &x, NULL);
     return csl_binary(s, n, csl_str_is(name, "isInf") ? TOK_EQ : TOK_LT, size, inf);
 }
@@ -146,20 +164,21 @@ static struct operand math_call(struct sema *s, const struct node *n, const stru
         {"sign", MATH_SIGN, true}, {"ceil", MATH_CEIL, false}, {"floor", MATH_FLOOR, false},
         {"inv", MATH_INV, false},  {"sqrt", MATH_SQRT, false},
     };
-    bool f32;
-    struct str name = base_name(fn->text, &f32);
+    const struct type *type;
+    struct str name = base_name(fn->text, &type);
     if (csl_str_is(name, "POSITIVE_INF") || csl_str_is(name, "NEGATIVE_INF") ||
         csl_str_is(name, "NaN")) {
-        if (!args[0].known || args[0].v.type != &csl_type || args[0].v.t != &csl_f32)
-            FAIL(s, n, "'%.*s' is for f32", STR_ARG(name));
+        if (!args[0].known || args[0].v.type != &csl_type ||
+            (args[0].v.t != &csl_f16 && args[0].v.t != &csl_f32))
+            FAIL(s, n, "'%.*s' is for f16 and f32", STR_ARG(name));
         double inf = name.n == 3        ? (double)NAN
                      : name.p[0] == 'P' ? (double)INFINITY
                                         : -(double)INFINITY;
-        return csl_known((struct value){.type = &csl_f32, .f = inf});
+        return csl_known((struct value){.type = args[0].v.t, .f = inf});
     }
     for (size_t i = 0; i < count; i++)
-        if (f32)
-            args[i] = csl_coerce(s, n, args[i], &csl_f32);
+        if (type != NULL)
+            args[i] = csl_coerce(s, n, args[i], type);
     const struct type *t = args[0].v.type;
     if (count == 2) {
         if (t->kind == T_COMPTIME_INT || t->kind == T_COMPTIME_FLOAT)
@@ -167,13 +186,14 @@ static struct operand math_call(struct sema *s, const struct node *n, const stru
         args[1] = csl_coerce(s, n, args[1], t);
     }
     if (csl_str_is(name, "isNaN") || csl_str_is(name, "isInf") || csl_str_is(name, "isFinite")) {
-        args[0] = csl_coerce(s, n, args[0], &csl_f32);
+        if (t->kind != T_F16)
+            args[0] = csl_coerce(s, n, args[0], &csl_f32);
         return classify(s, n, name, args[0]);
     }
     for (size_t i = 0; i < COUNT(all); i++) {
         if (!csl_str_is(name, all[i].name))
             continue;
-        if (!csl_is_number(t) || (!all[i].integers && t->kind != T_F32))
+        if (!csl_is_number(t) || (!all[i].integers && t->kind != T_F16 && t->kind != T_F32))
             FAIL(s, n, "'%.*s' is not for %s", STR_ARG(name), TYPE(s, t));
         if (args[0].known && (count == 1 || args[1].known) && (s->comptime || !csl_is_scalar(t)))
             return known_math(s, n, all[i].which, args[0], count == 2 ? &args[1] : NULL);
@@ -199,11 +219,28 @@ static struct operand time_call(struct sema *s, const struct node *n, struct str
     return csl_known((struct value){.type = &csl_void});
 }
 
+/* Numbers in [lower, upper) of the PE's generator; the library's own formula is not published. */
+static struct operand random_call(struct sema *s, const struct node *n, struct str name,
+                                  struct operand *args)
+{
+    const struct type *t = csl_str_is(name, "random_f16") ? &csl_f16 : &csl_f32;
+    for (unsigned i = 0; i < 2; i++)
+        args[i] = csl_coerce(s, n, args[i], t);
+    uint16_t lower = csl_in_reg(s, n, &args[0]), upper = csl_in_reg(s, n, &args[1]);
+    uint16_t to = csl_new_reg(s, n);
+    struct insn *i = csl_emit(s, n, OP_RANDOM_IN, COST_MATH);
+    i->a = to;
+    i->b = lower;
+    i->c = upper;
+    i->tc = (uint8_t)csl_code(t);
+    return csl_in(t, to);
+}
+
 struct operand csl_library_call(struct sema *s, const struct node *n, const struct fn *fn,
                                 struct operand *args, size_t count)
 {
-    bool f32 = false;
-    struct str name = fn->module->library == LIB_MATH ? base_name(fn->text, &f32) : fn->text;
+    const struct type *type;
+    struct str name = fn->module->library == LIB_MATH ? base_name(fn->text, &type) : fn->text;
     for (size_t i = 0; i < COUNT(functions); i++)
         if (functions[i].library == fn->module->library && csl_str_is(name, functions[i].name) &&
             functions[i].args != count)
@@ -214,7 +251,11 @@ struct operand csl_library_call(struct sema *s, const struct node *n, const stru
     case LIB_GET_PARAMS:
         if (!args[0].known || !csl_is_integer(args[0].v.type))
             FAIL(s, n, "get_params takes a column");
-        return csl_known(csl_tuple_value(s, n, 0, NULL, NULL));
+        return csl_known(csl_stream_params(s, n, fn->module));
+    case LIB_CONTROL:
+        return csl_control_call(s, n, name, args, count);
+    case LIB_RANDOM:
+        return random_call(s, n, name, args);
     case LIB_MEMCPY:
         csl_emit(s, n, OP_UNBLOCK_CMD, COST_SYSTEM);
         return csl_known((struct value){.type = &csl_void});

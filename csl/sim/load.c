@@ -144,7 +144,8 @@ static void resolve(struct sema *s, struct global *g)
         FAIL(s, n, "the value of '%.*s' must be known when compiling", STR_ARG(n->text));
     g->value = o.v;
     g->type = o.v.type;
-    if (g->type->kind == T_VOID || (n->op == TOK_VAR && csl_comptime_only(g->type)))
+    if ((g->type->kind == T_VOID && n->op != TOK_PARAM) ||
+        (n->op == TOK_VAR && csl_comptime_only(g->type)))
         FAIL(s, n, "'%.*s' would be %s: a variable needs a type of the run time", STR_ARG(n->text),
              TYPE(s, g->type));
 }
@@ -172,6 +173,9 @@ static void run_top(struct sema *s, struct module *m)
             csl_str_is(n->kid[1]->text, "import_module"))
             csl_resolve_global(s, &m->globals[i], n->pos);
     }
+    for (size_t i = 0; i < m->count; i++) /* the host's tools see it: it is in memory */
+        if (m->globals[i].decl->flags & NODE_EXPORT && m->globals[i].decl->kind == N_VAR)
+            csl_keep_global(s, &m->globals[i]);
     for (size_t i = 0; i < m->file->count; i++)
         if (m->file->decls[i]->kind == N_COMPTIME) {
             struct sema before = view(s, m, WHERE_TOP);
@@ -226,8 +230,13 @@ struct value csl_import(struct sema *s, const struct node *n)
             (!layout || params == NULL || csl_field(params, "width") == NULL ||
              csl_field(params, "height") == NULL))
             FAIL(s, n, "<memcpy/get_params> is for layouts, with .width and .height");
+        if (library == LIB_GET_PARAMS)
+            csl_check_streams(s, n, params);
         if (library == LIB_MEMCPY && (layout || params == NULL))
             FAIL(s, n, "<memcpy/memcpy> is for PE programs, with what get_params gave");
+        for (size_t i = 0; library == LIB_MEMCPY && i < params->count; i++)
+            if (!csl_is_stream(params->names[i]))
+                FAIL(s, n, "<memcpy/memcpy> has no param '%.*s'", STR_ARG(params->names[i]));
         return (struct value){.type = &csl_module, .module = m};
     }
     if (name.n > 0 && name.p[0] == '<')
@@ -255,6 +264,8 @@ static struct program *new_program(struct loader *l)
     p->code_bytes = RUNTIME_CODE_BYTES;
     for (unsigned i = 0; i < LOCAL_TASKS; i++)
         p->local_task[i] = NO_ID;
+    for (unsigned i = 0; i < CONTROL_TASKS; i++)
+        p->control_task[i] = NO_ID;
     for (unsigned i = 0; i < QUEUES; i++) {
         p->data_task[i] = NO_ID;
         p->in_color[i] = p->out_color[i] = -1;
@@ -318,6 +329,10 @@ static void join_routes(struct loader *l, struct tile *t, uint32_t i)
 {
     for (unsigned c = 0; c < COLORS; c++) {
         const struct route *local = &t->program->routes[c];
+        if ((t->routes[c].set || local->set) && l->stream[c] != STREAM_NONE)
+            csl_fail(l->arena, CSL_ERR_SOURCE,
+                     "PE(%u,%u): color %u is streamed by memcpy, which sets its routes",
+                     i % l->width, i / l->width, c);
         if (!local->set)
             continue;
         if (t->routes[c].set)

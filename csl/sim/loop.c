@@ -6,6 +6,15 @@ struct range {
     struct operand start, stop, step;
 };
 
+/* A known number only has to fit: start, stop and step are coerced to the range's type. */
+static struct operand range_number(struct sema *s, const struct node *n, const struct type *type)
+{
+    struct operand o = csl_expr(s, n, type);
+    if (o.known && o.v.type->kind == T_INT)
+        o.v.type = &csl_comptime_int;
+    return csl_coerce(s, n, o, type);
+}
+
 struct operand csl_range_value(struct sema *s, const struct node *n)
 {
     csl_arguments(s, n, 2, 4);
@@ -17,10 +26,10 @@ struct operand csl_range_value(struct sema *s, const struct node *n)
         FAIL(s, n, "a range is of integers, not %s", TYPE(s, r->type));
     r->start = csl_known(csl_int_value(r->type, 0));
     r->step = csl_known(csl_int_value(r->type, 1));
-    r->stop = csl_expr_as(s, n->kid[n->count == 2 ? 1 : 2], r->type);
+    r->stop = range_number(s, n->kid[n->count == 2 ? 1 : 2], r->type);
     if (n->count == 4) {
-        r->start = csl_expr_as(s, n->kid[1], r->type);
-        r->step = csl_expr_as(s, n->kid[3], r->type);
+        r->start = range_number(s, n->kid[1], r->type);
+        r->step = range_number(s, n->kid[3], r->type);
     }
     if (!r->step.known || r->step.v.i == 0)
         FAIL(s, n, "the step of a range must be known when compiling, and not 0");

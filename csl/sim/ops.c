@@ -80,7 +80,7 @@ static struct operand known_float(struct sema *s, const struct node *n, enum tok
                                   const struct type *t, double a, double b)
 {
     double r;
-    bool single = t->kind == T_F32;
+    bool single = csl_is_scalar(t);
     float fa = (float)a, fb = (float)b;
     switch (op) {
     case TOK_ADD:
@@ -102,6 +102,8 @@ static struct operand known_float(struct sema *s, const struct node *n, enum tok
     }
     if (isnan(r) && !single)
         FAIL(s, n, "the result is not a number");
+    if (t->kind == T_F16)
+        r = csl_float_of(csl_half_of(r));
     return csl_known((struct value){.type = t, .f = r});
 }
 
@@ -111,7 +113,7 @@ static struct operand known_binary(struct sema *s, const struct node *n, enum to
     const struct type *t = a->type;
     if (is_comparison(op)) {
         bool result;
-        if (t->kind == T_F32 || t->kind == T_COMPTIME_FLOAT)
+        if (csl_is_float(t))
             result = compare(op, a->f < b->f, a->f == b->f, !isnan(a->f) && !isnan(b->f));
         else if (t->kind == T_STRING || t->kind == T_TYPE)
             result = compare(op, false, csl_same_value(a, b), true);
@@ -136,7 +138,7 @@ static enum csl_cost by_bits(const struct type *t, enum csl_cost first)
 
 static enum csl_cost cost_of(const struct type *t, enum op op)
 {
-    bool is_float = t->kind == T_F32;
+    bool is_float = csl_is_float(t);
     switch (op) {
     case OP_MUL:
         return is_float ? COST_FMUL : by_bits(t, COST_MUL16);
@@ -307,11 +309,11 @@ struct operand csl_unary(struct sema *s, const struct node *n, const struct type
 static struct operand known_convert(struct sema *s, const struct node *n, const struct value *v,
                                     const struct type *to)
 {
-    bool from_float = v->type->kind == T_F32 || v->type->kind == T_COMPTIME_FLOAT;
+    bool from_float = csl_is_float(v->type);
     struct value r = {.type = to};
     if (to->kind == T_BOOL)
         r.i = from_float ? v->f != 0 || isnan(v->f) : v->i != 0;
-    else if (to->kind == T_F32 || to->kind == T_COMPTIME_FLOAT)
+    else if (csl_is_float(to))
         r.f = from_float ? v->f
               : v->type->kind == T_INT && v->type->bits == 64 && !v->type->is_signed
                   ? (double)(float)(uint64_t)v->i
@@ -328,6 +330,8 @@ static struct operand known_convert(struct sema *s, const struct node *n, const 
     }
     if (to->kind == T_F32)
         r.f = (float)r.f;
+    if (to->kind == T_F16)
+        r.f = csl_float_of(csl_half_of(r.f));
     return csl_known(r);
 }
 
@@ -345,9 +349,9 @@ struct operand csl_convert(struct sema *s, const struct node *n, struct operand 
     if (!csl_is_scalar(to))
         FAIL(s, n, "a value of the run time cannot become %s", TYPE(s, to));
     uint16_t x = csl_in_reg(s, n, &o), result = csl_new_reg(s, n);
-    enum csl_cost cost = from->kind == T_F32 ? COST_FTOI
-                         : to->kind == T_F32 ? COST_ITOF
-                                             : COST_CONVERT;
+    enum csl_cost cost = csl_is_float(from) == csl_is_float(to) ? COST_CONVERT
+                         : csl_is_float(from)                   ? COST_FTOI
+                                                                : COST_ITOF;
     struct insn *i = csl_emit(s, n, OP_CONVERT, cost);
     i->a = result;
     i->b = x;

@@ -364,6 +364,12 @@ static struct node *parse_top(struct parser *p)
         csl_accept(p, TOK_SEMICOLON);
         return csl_with(p, n, 1, &block);
     case TOK_EXPORT:
+        csl_advance(p);
+        if (p->now.kind != TOK_VAR && p->now.kind != TOK_CONST)
+            csl_fail_at(p->arena, t.pos, "'export' is for variables: others are not in the subset");
+        n = csl_parse_var(p);
+        n->flags |= NODE_EXPORT;
+        return n;
     case TOK_EXTERN:
         csl_fail_at(p->arena, t.pos, "'%s' is not in the subset", csl_token_name(t.kind));
     default:

@@ -90,6 +90,12 @@ static struct place global_place(struct sema *s, const struct node *n, struct gl
     return fixed(g->type, g->address, false);
 }
 
+void csl_keep_global(struct sema *s, struct global *g)
+{
+    struct place p = global_place(s, g->decl, g);
+    csl_to_memory(s, g->decl, &p);
+}
+
 static struct place ident_place(struct sema *s, const struct node *n)
 {
     struct symbol *sym = find_symbol(s, n->text);
@@ -116,6 +122,11 @@ static struct place ident_place(struct sema *s, const struct node *n)
 static struct place field_place(struct sema *s, const struct node *n)
 {
     struct place p = csl_place(s, n->kid[0]);
+    if (p.kind == PLACE_BOX && p.type == &csl_type && p.box->t == &csl_opcode) {
+        struct value *op = csl_alloc(s->arena, sizeof *op);
+        *op = csl_opcode_value(s, n, n->text);
+        return box(op, true, NULL);
+    }
     if (p.kind != PLACE_BOX || (p.type->kind != T_STRUCT && p.type->kind != T_MODULE))
         FAIL(s, n, "a value of type %s has no field '%.*s'", TYPE(s, p.type), STR_ARG(n->text));
     if (p.box->type->kind == T_MODULE) {

@@ -26,9 +26,24 @@ static bool touches(const struct dsd *d, uint32_t count, int64_t low, int64_t hi
     return base + before * stride + d->size > low;
 }
 
-static bool conflicts(const struct thread *t, int64_t low, int64_t high, bool write)
+/* A task must leave the buffer of a FIFO alone that an operation uses. */
+static bool in_fifo(const struct pe *pe, const struct dsd_operand *o, int64_t low, int64_t high)
+{
+    if (o->kind != OPERAND_FIFO)
+        return false;
+    const struct fifo *f = &pe->program->fifos[o->reg];
+    return f->address < high && f->address + (int64_t)f->capacity * f->size > low;
+}
+
+static bool conflicts(const struct pe *pe, const struct thread *t, int64_t low, int64_t high,
+                      bool write)
 {
     const struct dsd_site *site = t->site;
+    bool fifo = in_fifo(pe, &site->to, low, high);
+    for (unsigned i = 0; i < site->from_count; i++)
+        fifo = fifo || in_fifo(pe, &site->from[i], low, high);
+    if (fifo)
+        return true;
     if (site->to.kind == OPERAND_DSD && !site->to.fabric && touches(&t->to, t->count, low, high))
         return true;
     if (site->to.kind == OPERAND_POINTER && t->address < high && t->address + 4 > low)
@@ -44,7 +59,7 @@ void csl_check_race(struct pe *pe, struct pos pos, uint32_t address, uint32_t by
 {
     for (unsigned i = 0; i < QUEUES; i++) {
         const struct thread *t = &pe->threads[i];
-        if (!t->busy || !conflicts(t, address, (int64_t)address + bytes, write))
+        if (!t->busy || !conflicts(pe, t, address, (int64_t)address + bytes, write))
             continue;
         unsigned object = csl_object_at(pe->program, address);
         csl_trap(pe, pos, "race: '%s' is %s while the @%s of line %u still uses it",

@@ -68,7 +68,15 @@ static void say_thread(struct report *r, const struct pe *pe, const struct threa
                 t->from[i].base);
             return;
         }
-    say(r, " for room in output queue %u;", t->to.base);
+    for (unsigned i = 0; i < site->from_count; i++)
+        if (site->from[i].kind == OPERAND_FIFO && pe->fifo[site->from[i].reg].count == 0) {
+            say(r, " for the FIFO;");
+            return;
+        }
+    if (site->to.kind == OPERAND_FIFO)
+        say(r, " for room in the FIFO;");
+    else
+        say(r, " for room in output queue %u;", t->to.base);
 }
 
 static bool say_pe(struct report *r, const struct pe *pe)
@@ -90,6 +98,10 @@ static bool say_pe(struct report *r, const struct pe *pe)
                 pe->router[c].route.tx >> DIR_RAMP & 1 && pe->queue_of[c] < 0
                     ? " (no input queue has the color)"
                     : "");
+    if (csl_stream_waits(pe))
+        say(r, " the host's copy %s color %u has %u of %u elements;",
+            pe->sim->stream.to_device ? "to" : "from", pe->sim->stream.color, pe->streamed,
+            pe->sim->stream.elements);
     if (r->used == name && pe->cmd_busy)
         say(r, " its command stream is blocked and no task is active;");
     if (r->used > name)
@@ -108,12 +120,12 @@ _Noreturn void csl_deadlock(struct csl_sim *sim)
         for (uint32_t i = 0; i < sim->width * sim->height; i++) {
             struct pe *pe = &sim->pes[i];
             bool reason = pe->main.busy || pe->busy_threads > 0 || pe->routed > 0 ||
-                          (pe->active & pe->blocked);
+                          (pe->active & pe->blocked) || csl_stream_waits(pe);
             if (reason != (with_reason == 1))
                 continue;
             if (said < 3)
                 said += say_pe(&r, pe);
-            waiting += pe->cmd_busy;
+            waiting += pe->cmd_busy || csl_stream_waits(pe);
         }
     csl_fail(&sim->arena, CSL_ERR_DEADLOCK, "deadlock at cycle %llu, %u PEs are not done:%s",
              (unsigned long long)sim->now, waiting, r.text);
@@ -125,8 +137,10 @@ static bool step_pe(struct pe *pe)
 {
     uint64_t now = pe->sim->now;
     bool moved = false;
+    if (pe->sim->stream.left > 0)
+        moved = csl_step_stream(pe);
     if (pe->routed > 0 || pe->out_count > 0)
-        moved = csl_step_router(pe);
+        moved |= csl_step_router(pe);
     if (pe->busy_threads > 0 || pe->state == MAIN_FABRIC)
         moved |= csl_step_threads(pe);
     if (pe->state == MAIN_RUN && pe->wake <= now) {
@@ -156,7 +170,7 @@ void csl_run(struct csl_sim *sim, bool drain)
 {
     uint64_t limit = sim->options.max_cycles != 0 ? sim->options.max_cycles : MAX_CYCLES;
     sim->call_start = sim->last_unblock = sim->now;
-    while (drain || sim->cmd_busy > 0) {
+    while (drain || sim->cmd_busy > 0 || sim->stream.left > 0) {
         bool moved = false;
         for (uint32_t i = 0; i < sim->width * sim->height; i++)
             moved |= step_pe(&sim->pes[i]);

@@ -23,6 +23,8 @@ enum library {
     LIB_TIME,
     LIB_MATH,
     LIB_LAYOUT,
+    LIB_CONTROL,
+    LIB_RANDOM,
     LIB_EMPTY
 };
 
@@ -158,6 +160,9 @@ struct loaded_file {
     struct file *file;
 };
 
+/* From STREAM_D2H on: the number of the color among those to the host. */
+enum stream_kind { STREAM_NONE, STREAM_H2D, STREAM_D2H };
+
 struct compiled {
     struct compiled *next;
     const struct file *file;
@@ -176,9 +181,10 @@ struct loader {
     uint32_t width, height;
     struct tile *tiles;
     uint64_t steps;
+    uint8_t stream[COLORS]; /* colors that memcpy has: enum stream_kind */
 };
 
-enum deferred_kind { DEFER_LOCAL, DEFER_DATA, DEFER_EXPORT };
+enum deferred_kind { DEFER_LOCAL, DEFER_DATA, DEFER_CONTROL, DEFER_EXPORT };
 
 struct deferred {
     struct deferred *next;
@@ -208,6 +214,9 @@ struct sema {
     const struct fn *local_fn[LOCAL_TASKS]; /* tasks by the id they are bound to */
     struct deferred *deferred;
     uint32_t color_blocked; /* WSE-2: data tasks blocked at the start, by color */
+    uint32_t color_open;    /* WSE-2: colors that take control wavelets without a data task */
+    uint8_t queue_open;
+    const struct node *open_node; /* the last @unblock of a comptime block */
 };
 
 #define FAIL(s, node, ...) csl_fail_at((s)->arena, (node)->pos, __VA_ARGS__)
@@ -247,6 +256,7 @@ struct operand csl_load_place(struct sema *s, const struct node *n, const struct
 void csl_store_place(struct sema *s, const struct node *n, const struct place *p,
                      const struct operand *o);
 struct operand csl_address(struct sema *s, const struct node *n, struct place *p);
+void csl_keep_global(struct sema *s, struct global *g);
 void csl_to_memory(struct sema *s, const struct node *n, struct place *p);
 struct symbol *csl_declare(struct sema *s, const struct node *n, struct str name,
                            enum symbol_kind kind, const struct type *type, bool is_const);
@@ -306,6 +316,16 @@ struct value csl_library_member(struct sema *s, const struct node *n, struct mod
                                 struct str name);
 enum library csl_library(struct str name);
 
+/* control.c: control wavelets */
+struct operand csl_control_call(struct sema *s, const struct node *n, struct str name,
+                                struct operand *args, size_t count);
+bool csl_control_builtin(struct sema *s, const struct node *n, struct operand *result);
+struct value csl_opcode_value(struct sema *s, const struct node *n, struct str name);
+/* stream_params.c: colors that the host streams by */
+struct value csl_stream_params(struct sema *s, const struct node *n, const struct module *m);
+bool csl_is_stream(struct str name);
+void csl_check_streams(struct sema *s, const struct node *n, const struct tuple *params);
+
 /* builtin.c, builtin_layout.c, builtin_wafer.c, builtin_dsd.c, builtin_op.c */
 struct operand csl_builtin(struct sema *s, const struct node *n);
 bool csl_layout_builtin(struct sema *s, const struct node *n, struct operand *result);
@@ -328,6 +348,12 @@ struct field {
 size_t csl_fields(struct sema *s, const struct node *n, struct field *fields, size_t most);
 const struct field *csl_get_field(const struct field *fields, size_t count, const char *name);
 void csl_compile_deferred(struct sema *s);
+void csl_defer(struct sema *s, const struct node *n, const struct fn *fn, enum deferred_kind kind,
+               size_t index, size_t params);
+const struct fn *csl_task_of(struct sema *s, const struct node *n);
+/* A known handle made of an integer, or at run time of a u16. */
+struct operand csl_make_handle(struct sema *s, const struct node *n, const struct type *t,
+                               int64_t least, int64_t most);
 /* A local task: its id, or the name of a task that is bound to one. */
 uint16_t csl_local_task_of(struct sema *s, const struct node *n, const struct operand *o);
 

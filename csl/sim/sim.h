@@ -14,6 +14,7 @@ struct wavelet {
     uint64_t ready; /* the cycle from which on it can move */
     uint32_t value;
     uint8_t color;
+    bool control;
 };
 
 struct queue {
@@ -72,6 +73,9 @@ struct pe {
     const char *task_name;
     struct frame frames[FRAMES];
     unsigned depth;
+    struct {
+        uint16_t head, count;
+    } fifo[FIFOS_MAX];
     struct thread main, threads[QUEUES];
     unsigned busy_threads, next_thread;
     uint64_t thread_cycle; /* in which a thread moved last */
@@ -81,7 +85,9 @@ struct pe {
     unsigned out_count;
     int8_t queue_of[COLORS]; /* the input queue of a color, or -1 */
     struct router_color *router;
-    unsigned routed; /* wavelets in the router */
+    struct queue sink[STREAMS]; /* on the way to the host, by the number of the color */
+    uint32_t streamed;          /* elements of the host's copy that have passed */
+    unsigned routed;            /* wavelets in the router */
     uint8_t next_color, next_queue;
     uint64_t link_cycle[DIR_COUNT];
     /* the rest */
@@ -89,6 +95,15 @@ struct pe {
     uint64_t timer_start;
     bool timer_on;
     uint32_t random;
+};
+
+/* A copy between the host and a color, under way. */
+struct stream {
+    bool to_device;
+    uint8_t color;
+    uint32_t x, y, w, h, elements;
+    uint32_t *host;
+    uint64_t left; /* elements, of all PEs */
 };
 
 struct csl_sim {
@@ -100,6 +115,7 @@ struct csl_sim {
     uint64_t now, call_start, call_cycles, last_unblock, random;
     bool loaded;
     uint32_t cmd_busy; /* PEs whose command stream is blocked */
+    struct stream stream;
     const struct export_name **ids;
     size_t id_count;
     void (*trace)(void *context, const struct csl_trace *event);
@@ -116,6 +132,8 @@ uint64_t csl_random(struct csl_sim *sim);
 int64_t csl_alu(struct pe *pe, const struct insn *i, int64_t a, int64_t b);
 int64_t csl_alu_convert(struct pe *pe, const struct insn *i, int64_t v);
 int64_t csl_alu_math(const struct insn *i, int64_t a, int64_t b);
+/* From lower on, less than upper: by 16 random bits. */
+int64_t csl_alu_between(const struct insn *i, int64_t lower, int64_t upper, uint16_t bits);
 
 /* vm.c: until the task ends, waits, or reaches a time that the fabric has not */
 void csl_run_main(struct pe *pe);
@@ -146,6 +164,14 @@ void csl_check_thread_race(struct pe *pe, const struct thread *t);
 bool csl_queue_push(struct queue *q, const struct wavelet *w);
 void csl_queue_pop(struct queue *q);
 bool csl_step_router(struct pe *pe);
+
+/* switch.c: what control wavelets and filters do at a router */
+uint8_t csl_ways_out(const struct route *r, const struct wavelet *w);
+void csl_pass(struct pe *pe, struct route *r, struct wavelet *w); /* w has left by r */
+
+/* stream.c */
+bool csl_step_stream(struct pe *pe);
+bool csl_stream_waits(const struct pe *pe);
 
 /* run.c */
 void csl_run(struct csl_sim *sim, bool drain);

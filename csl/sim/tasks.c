@@ -46,6 +46,21 @@ static void pass_wavelet(struct pe *pe, unsigned queue, uint32_t value)
     }
 }
 
+static void start_control(struct pe *pe, uint32_t payload)
+{
+    const struct program *p = pe->program;
+    unsigned id = payload >> CONTROL_TASK_AT & (CONTROL_TASKS - 1);
+    if (!(payload & CONTROL_HAS_TASK) || p->control_task[id] == NO_ID)
+        csl_trap(pe, (struct pos){0},
+                 payload & CONTROL_HAS_TASK
+                     ? "a control wavelet is for control task %u, which is not bound"
+                     : "a control wavelet without a task reaches the processor: ce_ignore",
+                 id);
+    uint16_t data = payload & CONTROL_HAS_DATA ? (uint16_t)(payload >> CONTROL_DATA_AT) : 0;
+    pe->regs[0] = csl_wrap_code((enum type_code)p->control_codes[id], data);
+    csl_call_func(pe, p->control_task[id], NULL);
+}
+
 static void start_call(struct pe *pe)
 {
     const struct export *call = pe->call;
@@ -64,10 +79,12 @@ bool csl_pick_task(struct pe *pe)
     for (uint8_t id = 0; (pe->active & ~pe->blocked) >> id != 0; id++)
         if ((pe->active & ~pe->blocked) >> id & 1)
             ready[count++] = id;
-    for (uint8_t q = 0; q < QUEUES; q++)
-        if (p->data_task[q] != NO_ID && !(pe->queue_blocked >> q & 1) && pe->in[q].count > 0 &&
-            pe->in[q].items[pe->in[q].head].ready <= now && !queue_in_use(pe, q))
+    for (uint8_t q = 0; q < QUEUES; q++) {
+        const struct wavelet *w = &pe->in[q].items[pe->in[q].head];
+        if (pe->in[q].count > 0 && !(pe->queue_blocked >> q & 1) && w->ready <= now &&
+            (p->data_task[q] != NO_ID || w->control) && !queue_in_use(pe, q))
             ready[count++] = (uint8_t)(LOCAL_TASKS + q);
+    }
     if (pe->call_pending && pe->call_cycle <= now)
         ready[count++] = LOCAL_TASKS + QUEUES;
     if (count == 0)
@@ -78,9 +95,14 @@ bool csl_pick_task(struct pe *pe)
         start_call(pe);
     } else if (which >= LOCAL_TASKS) {
         struct queue *q = &pe->in[which - LOCAL_TASKS];
-        pass_wavelet(pe, which - LOCAL_TASKS, q->items[q->head].value);
+        struct wavelet w = q->items[q->head];
         csl_queue_pop(q);
-        csl_call_func(pe, p->data_task[which - LOCAL_TASKS], NULL);
+        if (w.control) {
+            start_control(pe, w.value);
+        } else {
+            pass_wavelet(pe, which - LOCAL_TASKS, w.value);
+            csl_call_func(pe, p->data_task[which - LOCAL_TASKS], NULL);
+        }
     } else {
         pe->active &= ~(1u << which);
         csl_call_func(pe, p->local_task[which], NULL);

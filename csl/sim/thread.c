@@ -187,14 +187,15 @@ static void set_up(struct pe *pe, struct thread *t, const struct dsd_site *site,
     if (counted) {
         t->to = dsd_unpack((uint64_t)regs[site->to.reg]);
         t->count = t->to.extent;
-    } else {
+    } else if (site->to.kind == OPERAND_POINTER) {
         t->address = (uint32_t)(regs[site->to.reg] & 0xffff);
         const unsigned o = csl_object_at(pe->program, t->address);
         if (o == 0 || t->address + size > pe->program->objects[o].end)
             csl_trap(pe, site->pos, "the destination, address %u, is no variable's", t->address);
     }
     for (unsigned i = 0; i < site->from_count; i++) {
-        t->scalar[i] = regs[site->from[i].reg];
+        if (site->from[i].kind == OPERAND_SCALAR)
+            t->scalar[i] = regs[site->from[i].reg];
         if (site->from[i].kind != OPERAND_DSD)
             continue;
         t->from[i] = dsd_unpack((uint64_t)regs[site->from[i].reg]);
@@ -220,6 +221,50 @@ static void set_up(struct pe *pe, struct thread *t, const struct dsd_site *site,
     }
 }
 
+static bool is_fifo(const struct dsd_operand *o)
+{
+    return o->kind == OPERAND_FIFO;
+}
+
+/* The next element of a FIFO, to read or to write. */
+static uint8_t *fifo_element(struct pe *pe, unsigned which, bool write)
+{
+    const struct fifo *f = &pe->program->fifos[which];
+    unsigned at = pe->fifo[which].head + (write ? pe->fifo[which].count : 0u);
+    return pe->memory + f->address + (size_t)(at % f->capacity) * f->size;
+}
+
+static uint32_t fifo_pop(struct pe *pe, unsigned which)
+{
+    uint32_t v = 0;
+    memcpy(&v, fifo_element(pe, which, false), pe->program->fifos[which].size);
+    pe->fifo[which].head =
+        (uint16_t)((pe->fifo[which].head + 1) % pe->program->fifos[which].capacity);
+    pe->fifo[which].count--;
+    return v;
+}
+
+/* Whether the next element can move. */
+static bool can_move(struct pe *pe, const struct thread *t)
+{
+    const struct dsd_site *site = t->site;
+    for (unsigned i = 0; i < site->from_count; i++) {
+        const struct queue *q = &pe->in[t->from[i].base & 7];
+        if (is_fifo(&site->from[i]) && pe->fifo[site->from[i].reg].count == 0)
+            return false;
+        if (!site->from[i].fabric)
+            continue;
+        if (q->count == 0 || q->items[q->head].ready > pe->sim->now)
+            return false;
+        if (q->items[q->head].control)
+            csl_trap(pe, site->pos, "a control wavelet reaches @%s: not in the subset",
+                     csl_dsd_name(site->op));
+    }
+    if (is_fifo(&site->to))
+        return pe->fifo[site->to.reg].count < pe->program->fifos[site->to.reg].capacity;
+    return !site->to.fabric || pe->out[t->to.base].count < pe->out[t->to.base].depth;
+}
+
 /* All elements whose operands are there, up to most; how many. */
 static uint32_t move_elements(struct pe *pe, struct thread *t, uint32_t most)
 {
@@ -229,19 +274,15 @@ static uint32_t move_elements(struct pe *pe, struct thread *t, uint32_t most)
     uint32_t done = 0;
     for (; done < most && t->at < t->count; done++, t->at++) {
         uint32_t v[3] = {0, 0, 0};
-        for (unsigned i = 0; i < site->from_count; i++)
-            if (site->from[i].fabric) {
-                const struct queue *q = &pe->in[t->from[i].base];
-                if (q->count == 0 || q->items[q->head].ready > now)
-                    return done;
-            }
-        if (site->to.fabric && pe->out[t->to.base].count == pe->out[t->to.base].depth)
+        if (!can_move(pe, t))
             return done;
         for (unsigned i = 0; i < site->from_count; i++) {
             struct queue *q = &pe->in[t->from[i].base & 7];
             if (site->from[i].fabric) {
                 v[i] = q->items[q->head].value;
                 csl_queue_pop(q);
+            } else if (is_fifo(&site->from[i])) {
+                v[i] = fifo_pop(pe, site->from[i].reg);
             } else {
                 v[i] = site->from[i].kind == OPERAND_DSD ? word_at(pe, &t->from[i], t->at)
                                                          : (uint32_t)t->scalar[i];
@@ -253,14 +294,34 @@ static uint32_t move_elements(struct pe *pe, struct thread *t, uint32_t most)
             memcpy(pe->memory + t->address, &r, size);
         } else if (site->to.fabric) {
             struct wavelet w = {now + QUEUE_LATENCY, size == 2 ? r & 0xffff : r,
-                                (uint8_t)t->to.stride};
+                                (uint8_t)t->to.stride, t->to.control};
             csl_queue_push(&pe->out[t->to.base], &w);
             pe->out_count++;
+        } else if (is_fifo(&site->to)) {
+            memcpy(fifo_element(pe, site->to.reg, true), &r, size);
+            pe->fifo[site->to.reg].count++;
         } else {
             memcpy(pe->memory + t->to.base + (int64_t)t->at * t->to.stride, &r, size);
         }
     }
     return done;
+}
+
+/* One operation writes a FIFO at a time, and one reads it. */
+static void check_fifo(struct pe *pe, const struct dsd_site *site)
+{
+    for (unsigned i = 0; i < QUEUES; i++) {
+        const struct thread *t = &pe->threads[i];
+        bool same = t->busy && is_fifo(&site->to) && is_fifo(&t->site->to) &&
+                    t->site->to.reg == site->to.reg;
+        for (unsigned k = 0; t->busy && k < site->from_count; k++)
+            for (unsigned m = 0; m < t->site->from_count; m++)
+                same = same || (is_fifo(&site->from[k]) && is_fifo(&t->site->from[m]) &&
+                                site->from[k].reg == t->site->from[m].reg);
+        if (same)
+            csl_trap(pe, site->pos, "the FIFO is still in use by the @%s of line %u",
+                     csl_dsd_name(t->site->op), t->site->pos.line);
+    }
 }
 
 static void check_queue(struct pe *pe, const struct dsd_site *site, bool out, unsigned queue)
@@ -287,19 +348,31 @@ static unsigned claim_queues(struct pe *pe, const struct dsd_site *site, const i
     for (unsigned i = 0; i < site->from_count; i++)
         if (site->from[i].fabric) {
             struct dsd d = dsd_unpack((uint64_t)regs[site->from[i].reg]);
-            if (d.kind != DSD_FABIN || pe->program->in_color[d.base & 7] < 0)
+            int color = pe->program->in_color[d.base & 7];
+            if (d.kind != DSD_FABIN || color < 0)
                 csl_trap(pe, site->pos, "input queue %u has no color: @initialize_queue", d.base);
+            if (d.stride >= 0 && d.stride != color)
+                csl_trap(pe, site->pos, "input queue %u has color %d, the DSD %d", d.base, color,
+                         d.stride);
             check_queue(pe, site, false, d.base);
             if (thread == QUEUES)
                 thread = d.base;
         }
     if (site->to.fabric) {
         struct dsd d = dsd_unpack((uint64_t)regs[site->to.reg]);
-        if (d.kind != DSD_FABOUT || (d.stride < 0 && pe->program->out_color[d.base & 7] < 0))
+        int color = pe->program->out_color[d.base & 7];
+        bool wse3 = pe->sim->loader.arch == CSL_WSE3;
+        if (d.kind != DSD_FABOUT || ((wse3 || d.stride < 0) && color < 0))
             csl_trap(pe, site->pos, "output queue %u has no color: @initialize_queue", d.base);
+        if (wse3 && d.stride >= 0 && d.stride != color)
+            csl_trap(pe, site->pos, "output queue %u has color %d, the DSD %d", d.base, color,
+                     d.stride);
+        if (d.control && ops[site->op].bits != 32)
+            csl_trap(pe, site->pos, "a control wavelet is sent by an operation on 32 bits");
         check_queue(pe, site, true, d.base);
         thread = d.base;
     }
+    check_fifo(pe, site);
     return site->thread != NO_ID ? site->thread : thread;
 }
 

@@ -16,7 +16,7 @@ const struct type csl_void = PLAIN(T_VOID), csl_bool = PLAIN(T_BOOL), csl_i8 = I
                   csl_i16 = INTEGER(16, true), csl_i32 = INTEGER(32, true),
                   csl_i64 = INTEGER(64, true), csl_u8 = INTEGER(8, false),
                   csl_u16 = INTEGER(16, false), csl_u32 = INTEGER(32, false),
-                  csl_u64 = INTEGER(64, false), csl_f32 = PLAIN(T_F32),
+                  csl_u64 = INTEGER(64, false), csl_f16 = PLAIN(T_F16), csl_f32 = PLAIN(T_F32),
                   csl_comptime_int = PLAIN(T_COMPTIME_INT),
                   csl_comptime_float = PLAIN(T_COMPTIME_FLOAT), csl_string = PLAIN(T_STRING),
                   csl_type = PLAIN(T_TYPE), csl_struct = PLAIN(T_STRUCT),
@@ -24,10 +24,12 @@ const struct type csl_void = PLAIN(T_VOID), csl_bool = PLAIN(T_BOOL), csl_i8 = I
                   csl_direction = PLAIN(T_DIRECTION), csl_color = PLAIN(T_COLOR),
                   csl_input_queue = PLAIN(T_INPUT_QUEUE), csl_output_queue = PLAIN(T_OUTPUT_QUEUE),
                   csl_local_task = PLAIN(T_LOCAL_TASK), csl_data_task = PLAIN(T_DATA_TASK),
-                  csl_ut = PLAIN(T_UT), csl_mem1d = PLAIN(T_MEM1D), csl_fabin = PLAIN(T_FABIN),
-                  csl_fabout = PLAIN(T_FABOUT), csl_any_fn = {.kind = T_FN, .element = &csl_void};
+                  csl_control_task = PLAIN(T_CONTROL_TASK), csl_ut = PLAIN(T_UT),
+                  csl_opcode = PLAIN(T_OPCODE), csl_mem1d = PLAIN(T_MEM1D),
+                  csl_fabin = PLAIN(T_FABIN), csl_fabout = PLAIN(T_FABOUT),
+                  csl_fifo = PLAIN(T_FIFO), csl_any_fn = {.kind = T_FN, .element = &csl_void};
 
-const uint8_t csl_code_bytes[] = {1, 2, 4, 8, 1, 2, 4, 8, 4};
+const uint8_t csl_code_bytes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4};
 
 static const struct {
     const char *name;
@@ -43,6 +45,7 @@ static const struct {
     {"u16", &csl_u16},
     {"u32", &csl_u32},
     {"u64", &csl_u64},
+    {"f16", &csl_f16},
     {"f32", &csl_f32},
     {"comptime_int", &csl_comptime_int},
     {"comptime_float", &csl_comptime_float},
@@ -56,6 +59,7 @@ static const struct {
     {"output_queue", &csl_output_queue},
     {"local_task_id", &csl_local_task},
     {"data_task_id", &csl_data_task},
+    {"control_task_id", &csl_control_task},
     {"ut_id", &csl_ut},
     {"mem1d_dsd", &csl_mem1d},
     {"fabin_dsd", &csl_fabin},
@@ -143,6 +147,10 @@ char *csl_type_name(struct arena *arena, const struct type *t)
         return csl_format(arena, "fn of %zu parameters", t->param_count);
     case T_RANGE:
         return csl_format(arena, "range");
+    case T_OPCODE:
+        return csl_format(arena, "opcode");
+    case T_FIFO:
+        return csl_format(arena, "fifo");
     default:
         return csl_format(arena, "?");
     }
@@ -158,6 +166,11 @@ bool csl_is_dsd(const struct type *t)
     return t->kind >= T_MEM1D && t->kind <= T_FABOUT;
 }
 
+bool csl_is_float(const struct type *t)
+{
+    return t->kind == T_F16 || t->kind == T_F32 || t->kind == T_COMPTIME_FLOAT;
+}
+
 bool csl_is_integer(const struct type *t)
 {
     return t->kind == T_INT || t->kind == T_COMPTIME_INT;
@@ -165,19 +178,21 @@ bool csl_is_integer(const struct type *t)
 
 bool csl_is_number(const struct type *t)
 {
-    return csl_is_integer(t) || t->kind == T_F32 || t->kind == T_COMPTIME_FLOAT;
+    return csl_is_integer(t) || csl_is_float(t);
 }
 
 bool csl_is_scalar(const struct type *t)
 {
-    return t->kind == T_INT || t->kind == T_F32 || t->kind == T_BOOL || t->kind == T_POINTER ||
-           csl_is_handle(t) || csl_is_dsd(t);
+    return t->kind == T_INT || t->kind == T_F16 || t->kind == T_F32 || t->kind == T_BOOL ||
+           t->kind == T_POINTER || t->kind == T_OPCODE || csl_is_handle(t) || csl_is_dsd(t);
 }
 
 enum type_code csl_code(const struct type *t)
 {
-    if (t->kind == T_F32)
-        return TC_F32;
+    if (t->kind == T_F16 || t->kind == T_F32)
+        return t->kind == T_F16 ? TC_F16 : TC_F32;
+    if (t->kind == T_OPCODE)
+        return TC_U32;
     if (csl_is_dsd(t))
         return TC_U64;
     if (t->kind != T_INT)
@@ -211,6 +226,7 @@ int64_t csl_wrap_code(enum type_code tc, int64_t i)
     case TC_U8:
         return (uint8_t)i;
     case TC_U16:
+    case TC_F16:
         return (uint16_t)i;
     case TC_U32:
     case TC_F32:
@@ -234,6 +250,8 @@ bool csl_fits(const struct type *t, int64_t i)
 
 int64_t csl_register_bits(const struct value *v)
 {
+    if (v->type->kind == T_F16)
+        return csl_half_of(v->f);
     if (v->type->kind != T_F32)
         return v->i;
     float f = (float)v->f;
@@ -247,6 +265,10 @@ struct value csl_load_value(const struct type *t, const uint8_t *from)
     uint64_t bits = 0;
     memcpy(&bits, from, csl_size(t)); /* little-endian, as all of the simulator's memory */
     struct value v = {.type = t};
+    if (t->kind == T_F16) {
+        v.f = csl_float_of((uint16_t)bits);
+        return v;
+    }
     if (t->kind == T_F32) {
         float f;
         memcpy(&f, from, sizeof f);
@@ -270,6 +292,7 @@ bool csl_same_value(const struct value *a, const struct value *b)
     switch (a->type->kind) {
     case T_VOID:
         return true;
+    case T_F16:
     case T_F32:
     case T_COMPTIME_FLOAT:
         return memcmp(&a->f, &b->f, sizeof a->f) == 0;

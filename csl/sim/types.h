@@ -9,6 +9,7 @@ enum type_kind {
     T_VOID,
     T_BOOL,
     T_INT, /* bits, is_signed */
+    T_F16,
     T_F32,
     T_COMPTIME_INT,
     T_COMPTIME_FLOAT,
@@ -27,11 +28,14 @@ enum type_kind {
     T_OUTPUT_QUEUE,
     T_LOCAL_TASK,
     T_DATA_TASK,
+    T_CONTROL_TASK,
     T_UT,
+    T_OPCODE, /* of <control>; 32 bits */
     /* 64 bits */
     T_MEM1D,
     T_FABIN,
-    T_FABOUT
+    T_FABOUT,
+    T_FIFO
 };
 
 #define RANK_MAX 4
@@ -54,7 +58,7 @@ struct module;
 struct tuple;
 struct range;
 
-/* A value of a type that exists at run time is in i as a register would hold it, but an f32 in f.
+/* A value of a type that exists at run time is in i as a register would hold it, but a float in f.
  */
 struct value {
     const struct type *type;
@@ -84,10 +88,10 @@ struct types {
 };
 
 extern const struct type csl_void, csl_bool, csl_i8, csl_i16, csl_i32, csl_i64, csl_u8, csl_u16,
-    csl_u32, csl_u64, csl_f32, csl_comptime_int, csl_comptime_float, csl_string, csl_type,
+    csl_u32, csl_u64, csl_f16, csl_f32, csl_comptime_int, csl_comptime_float, csl_string, csl_type,
     csl_struct, csl_module, csl_range, csl_direction, csl_color, csl_input_queue, csl_output_queue,
-    csl_local_task, csl_data_task, csl_ut, csl_mem1d, csl_fabin, csl_fabout,
-    csl_any_fn; /* of functions whose signature depends on their arguments */
+    csl_local_task, csl_data_task, csl_control_task, csl_ut, csl_opcode, csl_mem1d, csl_fabin,
+    csl_fabout, csl_fifo, csl_any_fn; /* of functions whose signature depends on their arguments */
 
 /* The type of that name, or NULL. */
 const struct type *csl_named_type(struct str name);
@@ -106,6 +110,7 @@ bool csl_is_dsd(const struct type *t);
 bool csl_is_number(const struct type *t); /* comptime ones too */
 bool csl_is_scalar(const struct type *t); /* fits in a register */
 bool csl_is_integer(const struct type *t);
+bool csl_is_float(const struct type *t);       /* f16, f32, comptime_float */
 uint32_t csl_size(const struct type *t);       /* bytes in memory, of a scalar or array */
 enum type_code csl_code(const struct type *t); /* of a scalar */
 

@@ -33,6 +33,7 @@ static int64_t load(const uint8_t *p, unsigned tc)
     case TC_U8:
         return *p;
     case TC_I16:
+    case TC_F16:
     case TC_U16: {
         uint16_t v;
         memcpy(&v, p, 2);
@@ -81,6 +82,14 @@ static void end_task(struct pe *pe)
     pe->state = MAIN_IDLE;
 }
 
+/* The LFSR of the documents, x^23 + x^18 + 1. */
+static uint16_t random16(struct pe *pe)
+{
+    for (unsigned k = 0; k < 128; k++)
+        pe->random = (pe->random << 1 & 0x7fffff) | ((pe->random >> 22 ^ pe->random >> 17) & 1);
+    return pe->random & 0xffff;
+}
+
 static void system_op(struct pe *pe, const struct insn *i, int64_t *r)
 {
     struct csl_sim *sim = pe->sim;
@@ -116,9 +125,13 @@ static void system_op(struct pe *pe, const struct insn *i, int64_t *r)
         }
         break;
     case OP_RANDOM:
-        for (unsigned k = 0; k < 128; k++)
-            pe->random = (pe->random << 1 & 0x7fffff) | ((pe->random >> 22 ^ pe->random >> 17) & 1);
-        r[i->a] = pe->random & 0xffff;
+        r[i->a] = random16(pe);
+        break;
+    case OP_RANDOM_IN:
+        r[i->a] = csl_alu_between(i, r[i->b], r[i->c], random16(pe));
+        break;
+    case OP_CONTROL:
+        r[i->a] = (uint32_t)i->imm | (uint32_t)r[i->b] << CONTROL_DATA_AT;
         break;
     default:
         r[i->a] = i->imm ? pe->y : pe->x;
@@ -241,8 +254,9 @@ static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
         r[i->a] = r[i->b];
         break;
     case OP_NEG:
-        r[i->a] = i->tc == TC_F32 ? r[i->b] ^ 0x80000000
-                                  : csl_wrap_code(i->tc, (int64_t)(0 - (uint64_t)r[i->b]));
+        r[i->a] = i->tc == TC_F32   ? r[i->b] ^ 0x80000000
+                  : i->tc == TC_F16 ? r[i->b] ^ 0x8000
+                                    : csl_wrap_code(i->tc, (int64_t)(0 - (uint64_t)r[i->b]));
         break;
     case OP_INVERT:
         r[i->a] = csl_wrap_code(i->tc, ~r[i->b]);
@@ -324,6 +338,8 @@ static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
     case OP_UNBLOCK_CMD:
     case OP_TIMER:
     case OP_RANDOM:
+    case OP_RANDOM_IN:
+    case OP_CONTROL:
     case OP_COORD:
         system_op(pe, i, r);
         break;

@@ -7,7 +7,12 @@
  *     --arch=wse2|wse3  --params=NAME:VALUE[,NAME:VALUE...]  --seed=N  --max-cycles=N
  *     --trace=FILE             events from here on, JSON lines
  *     --set=NAME:VALUE,...     the same values to all PEs (with a point or exponent: f32)
- *     --launch=FUNCTION        calls it in all PEs and waits
+ *     --h2d=NAME:X,Y,W,H:COUNT:FILE[:16]  32-bit words of FILE, COUNT for each of W x H PEs in
+ * rows; the
+ *     --d2h=NAME:X,Y,W,H:COUNT:FILE[:16]  name of a symbol (:16 if it has 16 bits), or a color's
+ * number
+ *     --launch=FUNCTION[:VALUE,...]       calls it in all PEs and waits
+ *     --drain                  until nothing moves any more
  *     --print=NAME:COUNT[:f|:u|:i|:x]  from all PEs
  *     --counters=FILE          what it cost by PE, JSON lines (scripts/csl_heat.py draws them)
  */
@@ -27,8 +32,10 @@ static _Noreturn void usage(const char *what)
             "zmpi-csl: %s\n"
             "use: zmpi-csl check|run LAYOUT [--arch=wse2|wse3] [--params=NAME:VALUE,...] "
             "[--seed=N] [--max-cycles=N]\n"
-            "         [--trace=FILE] [--set=NAME:VALUE,...] [--launch=FUNCTION] "
-            "[--print=NAME:COUNT[:f|u|i|x]] [--counters=FILE]\n",
+            "         [--trace=FILE] [--set=NAME:VALUE,...] [--h2d=NAME:X,Y,W,H:COUNT:FILE[:16]] "
+            "[--d2h=...]\n"
+            "         [--launch=FUNCTION[:VALUE,...]] [--drain] [--print=NAME:COUNT[:f|u|i|x]] "
+            "[--counters=FILE]\n",
             what);
     exit(2);
 }
@@ -74,22 +81,33 @@ static _Noreturn void stop(struct csl_sim *sim)
     exit(1);
 }
 
-static void set_symbol(struct csl_sim *sim, char *text)
+/* NUMBER,NUMBER...: the bits of each, and how many. */
+static uint32_t parse_values(const char *text, uint32_t *values, uint32_t most)
 {
-    char *colon = strchr(text, ':'), *end = NULL;
-    uint32_t values[VALUE_MAX], count = 0;
-    if (colon == NULL)
-        usage("--set=NAME:VALUE,...");
-    *colon++ = '\0';
-    for (char *item = colon; *item != '\0'; item = *end == ',' ? end + 1 : end, count++) {
+    uint32_t count = 0;
+    char *end = NULL;
+    for (const char *item = text; *item != '\0'; item = *end == ',' ? end + 1 : end, count++) {
         float f = strtof(item, &end);
+        if (count == most)
+            usage("too many values");
         if (is_float(item, (size_t)(end - item)))
             memcpy(&values[count], &f, sizeof f);
         else
             values[count] = (uint32_t)strtoll(item, &end, 0);
-        if (end == item || (*end != ',' && *end != '\0') || count + 1 == VALUE_MAX)
+        if (end == item || (*end != ',' && *end != '\0'))
             usage("values are numbers");
     }
+    return count;
+}
+
+static void set_symbol(struct csl_sim *sim, char *text)
+{
+    char *colon = strchr(text, ':');
+    uint32_t values[VALUE_MAX];
+    if (colon == NULL)
+        usage("--set=NAME:VALUE,...");
+    *colon++ = '\0';
+    uint32_t count = parse_values(colon, values, VALUE_MAX);
     for (uint32_t y = 0; y < csl_height(sim); y++)
         for (uint32_t x = 0; x < csl_width(sim); x++)
             if (csl_memcpy_h2d(sim, csl_get_id(sim, text), values, x, y, 1, 1, count, CSL_32BIT) !=
@@ -145,6 +163,82 @@ static FILE *open_file(const char *path)
     return f;
 }
 
+/* ---- copies of files ---- */
+
+struct transfer {
+    char *name, *file;
+    unsigned x, y, w, h, count;
+    enum csl_data_type type;
+};
+
+static struct transfer parse_transfer(char *text)
+{
+    struct transfer t = {.name = text, .type = CSL_32BIT};
+    char *colon = strchr(text, ':');
+    int used = 0;
+    if (colon == NULL ||
+        sscanf(colon + 1, "%u,%u,%u,%u:%u:%n", &t.x, &t.y, &t.w, &t.h, &t.count, &used) != 5 ||
+        used == 0)
+        usage("--h2d=NAME:X,Y,W,H:COUNT:FILE[:16]");
+    *colon = '\0';
+    t.file = colon + 1 + used;
+    size_t n = strlen(t.file);
+    if (n > 3 && strcmp(t.file + n - 3, ":16") == 0) {
+        t.file[n - 3] = '\0';
+        t.type = CSL_16BIT;
+    }
+    if ((uint64_t)t.w * t.h * t.count > VALUE_MAX * 1024u)
+        usage("too many values in one copy");
+    return t;
+}
+
+static _Noreturn void file_error(const char *path)
+{
+    fprintf(stderr, "zmpi-csl: %s: %s\n", path, errno != 0 ? strerror(errno) : "too short");
+    exit(1);
+}
+
+static void copy_file(struct csl_sim *sim, char *text, bool to_device)
+{
+    struct transfer t = parse_transfer(text);
+    size_t words = (size_t)t.w * t.h * t.count;
+    uint32_t *values = calloc(words + 1, sizeof *values);
+    FILE *f = fopen(t.file, to_device ? "rb" : "wb");
+    bool color = t.name[0] >= '0' && t.name[0] <= '9';
+    if (values == NULL)
+        stop(NULL);
+    if (f == NULL || (to_device && fread(values, sizeof *values, words, f) != words))
+        file_error(t.file);
+    uint32_t number = (uint32_t)strtoul(t.name, NULL, 0);
+    int id = color ? -1 : csl_get_id(sim, t.name);
+    enum csl_status status =
+        color && to_device ? csl_stream_h2d(sim, number, values, t.x, t.y, t.w, t.h, t.count)
+        : color            ? csl_stream_d2h(sim, values, number, t.x, t.y, t.w, t.h, t.count)
+        : to_device        ? csl_memcpy_h2d(sim, id, values, t.x, t.y, t.w, t.h, t.count, t.type)
+                           : csl_memcpy_d2h(sim, values, id, t.x, t.y, t.w, t.h, t.count, t.type);
+    if (status != CSL_OK)
+        stop(sim);
+    if ((!to_device && fwrite(values, sizeof *values, words, f) != words) || fclose(f) != 0)
+        file_error(t.file);
+    free(values);
+}
+
+static void launch(struct csl_sim *sim, char *text)
+{
+    uint32_t values[15], count = 0;
+    struct csl_arg args[15];
+    char *colon = strchr(text, ':');
+    if (colon != NULL) {
+        *colon = '\0';
+        count = parse_values(colon + 1, values, 15);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        args[i].bits = values[i];
+    if (csl_launch(sim, text, args, count) != CSL_OK)
+        stop(sim);
+    printf("%s: %llu cycles\n", text, (unsigned long long)csl_call_cycles(sim));
+}
+
 static void run_option(struct csl_sim *sim, char *option)
 {
     const char *v;
@@ -152,10 +246,14 @@ static void run_option(struct csl_sim *sim, char *option)
         csl_set_trace(sim, csl_trace_json, open_file(v));
     } else if ((v = value_of(option, "--set=")) != NULL) {
         set_symbol(sim, option + 6);
-    } else if ((v = value_of(option, "--launch=")) != NULL) {
-        if (csl_launch(sim, v, NULL, 0) != CSL_OK)
+    } else if (value_of(option, "--h2d=") != NULL || value_of(option, "--d2h=") != NULL) {
+        copy_file(sim, option + 6, option[2] == 'h');
+    } else if (value_of(option, "--launch=") != NULL) {
+        launch(sim, option + 9);
+    } else if (strcmp(option, "--drain") == 0) {
+        if (csl_drain(sim) != CSL_OK)
             stop(sim);
-        printf("%s: %llu cycles\n", v, (unsigned long long)csl_call_cycles(sim));
+        printf("drained: %llu cycles\n", (unsigned long long)csl_call_cycles(sim));
     } else if ((v = value_of(option, "--print=")) != NULL) {
         print_symbol(sim, option + 8);
     } else if ((v = value_of(option, "--counters=")) != NULL) {

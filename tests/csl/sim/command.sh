@@ -62,3 +62,62 @@ grep -q "layout.csl:1:1: param 'W' has no value" error || fail "no place in: $(c
 ! "$csl" run layout.csl --params=W:3 --launch=run 2>error >out || fail "a deadlock is not seen"
 grep -q 'deadlock at cycle .*PE(1,0): @fmovs of line 13 has 0 of 4 elements and waits for color 0' error ||
     fail "the deadlock is not explained: $(cat error)"
+
+# Colors between the host and PEs: each PE adds 1 to what comes, at most as many as its queues hold; arguments of a launch.
+cat >layout.csl <<'END'
+const h2d: color = @get_color(4);
+const memcpy = @import_module("<memcpy/get_params>", .{ .width = 2, .height = 2, .MEMCPYH2D_1 = h2d, .MEMCPYD2H_1 = @get_color(5) });
+layout {
+  @set_rectangle(2, 2);
+  for (@range(u16, 2)) |x| { for (@range(u16, 2)) |y| {
+    @set_tile_code(x, y, "pe.csl", .{ .memcpy_params = memcpy.get_params(x) }); } }
+  @export_name("A", [*]u16, true);
+  @export_name("run", fn(u16)void);
+}
+END
+cat >pe.csl <<'END'
+param memcpy_params;
+const sys_mod = @import_module("<memcpy/memcpy>", memcpy_params);
+const iq = @get_input_queue(2);
+const oq = @get_output_queue(2);
+const in = @get_dsd(fabin_dsd, .{ .extent = 100, .input_queue = iq, .fabric_color = sys_mod.MEMCPYH2D_1 });
+const out = @get_dsd(fabout_dsd, .{ .extent = 100, .output_queue = oq, .fabric_color = sys_mod.MEMCPYD2H_1 });
+var A = @zeros([3]u16);
+var A_ptr: [*]u16 = &A;
+const start = @get_local_task_id(8);
+task main() void { @add16(out, in, A[1], .{ .async = true }); }
+fn run(by: u16) void {
+  A[1] += by;
+  @activate(start);
+  sys_mod.unblock_cmd_stream();
+}
+comptime {
+  @bind_local_task(main, start);
+  @comptime_assert(@is_same_type(@type_of(sys_mod.MEMCPYH2D_2), void));
+  if (@is_arch("wse3")) {
+    @initialize_queue(iq, .{ .color = sys_mod.MEMCPYH2D_1 });
+    @initialize_queue(oq, .{ .color = sys_mod.MEMCPYD2H_1 });
+  }
+  @export_symbol(A_ptr, "A");
+  @export_symbol(run);
+}
+END
+words() { printf "$(printf '\\x%02x\\0\\0\\0' "$@")"; }
+words {1..12} >in
+words {10..22} >more
+words 1 2 3 1 2 3 >set
+for arch in wse2 wse3; do
+    "$csl" run layout.csl --arch=$arch --h2d=A:0,0,2,1:3:set:16 --launch=run:7 --h2d=4:0,0,2,2:3:in --drain \
+        --d2h=5:0,0,2,2:3:out --h2d=4:1,1,1,1:5:more --d2h=5:1,1,1,1:5:out2 --d2h=A:1,0,1,2:3:out3:16 >log
+    cmp out <(words {10..15} {14..19}) || fail "the wrong values from a color on $arch"
+    cmp out2 <(words {17..21}) || fail "the second copy from a color is wrong on $arch"
+    cmp out3 <(words 1 9 3 0 7 0) || fail "the copy of 16 bits is wrong on $arch"
+    ! "$csl" run layout.csl --arch=$arch --launch=run:1 --h2d=4:0,0,1,1:13:more --h2d=4:0,0,1,1:13:more \
+        2>error >log || fail "more elements than queues hold are taken"
+    grep -q "deadlock at cycle .* the host's copy to color 4 has [0-9]* of 13 elements" error ||
+        fail "the copy's deadlock is not explained: $(cat error)"
+done
+! "$csl" run layout.csl --h2d=5:0,0,1,1:1:in 2>error >log || fail "a copy to a color of the other direction runs"
+grep -q 'color 5 is not a MEMCPYH2D of the layout' error || fail "unexplained: $(cat error)"
+! "$csl" run layout.csl --h2d=A:0,0,2,2:3:set:16 2>error >log || fail "a file that is too short is taken"
+grep -q 'set: too short' error || fail "unexplained: $(cat error)"

@@ -73,12 +73,22 @@ enum op {
     OP_UNBLOCK_CMD,
     OP_TIMER, /* imm 0: enable, 1: disable, 2: reset, 3: store at address a */
     OP_RANDOM,
-    OP_RANDOM_IN, /* a = a number from b on, less than c, of type tc */
-    OP_CONTROL,   /* a = control payload imm with the data b */
-    OP_COORD      /* a = x if imm is 0, else y */
+    OP_RANDOM_IN,  /* a = a number from b on, less than c, of type tc */
+    OP_COLLECTIVE, /* call imm on axis b; arguments from register a on */
+    OP_CONTROL,    /* a = control payload imm with the data b */
+    OP_COORD       /* a = x if imm is 0, else y */
 };
 
 enum math { MATH_SQRT, MATH_FLOOR, MATH_CEIL, MATH_ABS, MATH_MIN, MATH_MAX, MATH_SIGN, MATH_INV };
+
+/* The calls of <collectives_2d/pe>. */
+enum collective_op {
+    COLLECTIVE_INIT,
+    COLLECTIVE_BROADCAST,
+    COLLECTIVE_SCATTER,
+    COLLECTIVE_GATHER,
+    COLLECTIVE_REDUCE
+};
 
 /* What @block, @unblock and .unblock take. */
 enum id_kind { ID_LOCAL, ID_COLOR, ID_QUEUE };

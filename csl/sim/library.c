@@ -17,6 +17,8 @@ enum library csl_library(struct str name)
         {"<layout>", LIB_LAYOUT},
         {"<control>", LIB_CONTROL},
         {"<random>", LIB_RANDOM},
+        {"<collectives_2d/params>", LIB_COLLECTIVE_PARAMS},
+        {"<collectives_2d/pe>", LIB_COLLECTIVE},
         {"<empty>", LIB_EMPTY},
     };
     for (size_t i = 0; i < COUNT(all); i++)
@@ -44,6 +46,12 @@ static const struct {
     {LIB_CONTROL, "encode_payload", 5},
     {LIB_RANDOM, "random_f16", 2},
     {LIB_RANDOM, "random_f32", 2},
+    {LIB_COLLECTIVE_PARAMS, "get_params", 3},
+    {LIB_COLLECTIVE, "init", 0},
+    {LIB_COLLECTIVE, "broadcast", 4},
+    {LIB_COLLECTIVE, "scatter", 5},
+    {LIB_COLLECTIVE, "gather", 5},
+    {LIB_COLLECTIVE, "reduce_fadds", 5},
     {LIB_MATH, "POSITIVE_INF", 1},
     {LIB_MATH, "NEGATIVE_INF", 1},
     {LIB_MATH, "NaN", 1},
@@ -79,6 +87,8 @@ struct value csl_library_member(struct sema *s, const struct node *n, struct mod
     if (m->library == LIB_MEMCPY &&
         csl_field(m->params, csl_format(s->arena, "%.*s", STR_ARG(name))))
         return *csl_field(m->params, csl_format(s->arena, "%.*s", STR_ARG(name)));
+    if (m->library == LIB_COLLECTIVE && csl_str_is(name, "pe_id"))
+        return csl_collective_place(m);
     if (m->library == LIB_CONTROL && csl_str_is(name, "opcode"))
         return csl_type_value(&csl_opcode);
     if (m->library == LIB_CONTROL && csl_str_is(name, "MAX_CMDS"))
@@ -252,6 +262,10 @@ struct operand csl_library_call(struct sema *s, const struct node *n, const stru
         if (!args[0].known || !csl_is_integer(args[0].v.type))
             FAIL(s, n, "get_params takes a column");
         return csl_known(csl_stream_params(s, n, fn->module));
+    case LIB_COLLECTIVE_PARAMS:
+        return csl_collective_params(s, n, args);
+    case LIB_COLLECTIVE:
+        return csl_collective_call(s, n, fn->module, name, args, count);
     case LIB_CONTROL:
         return csl_control_call(s, n, name, args, count);
     case LIB_RANDOM:

@@ -98,6 +98,10 @@ static bool say_pe(struct report *r, const struct pe *pe)
                 pe->router[c].route.tx >> DIR_RAMP & 1 && pe->queue_of[c] < 0
                     ? " (no input queue has the color)"
                     : "");
+    for (unsigned axis = 0; axis < 2; axis++)
+        if (pe->collective[axis].called != 0)
+            say(r, " %s of line %u waits for other PEs;",
+                csl_collective_name(&pe->collective[axis]), pe->collective_pos.line);
     if (csl_stream_waits(pe))
         say(r, " the host's copy %s color %u has %u of %u elements;",
             pe->sim->stream.to_device ? "to" : "from", pe->sim->stream.color, pe->streamed,
@@ -120,7 +124,8 @@ _Noreturn void csl_deadlock(struct csl_sim *sim)
         for (uint32_t i = 0; i < sim->width * sim->height; i++) {
             struct pe *pe = &sim->pes[i];
             bool reason = pe->main.busy || pe->busy_threads > 0 || pe->routed > 0 ||
-                          (pe->active & pe->blocked) || csl_stream_waits(pe);
+                          (pe->active & pe->blocked) || csl_stream_waits(pe) ||
+                          (pe->collective[0].called | pe->collective[1].called);
             if (reason != (with_reason == 1))
                 continue;
             if (said < 3)
@@ -141,6 +146,8 @@ static bool step_pe(struct pe *pe)
         moved = csl_step_stream(pe);
     if (pe->routed > 0 || pe->out_count > 0)
         moved |= csl_step_router(pe);
+    if (pe->collective[0].called | pe->collective[1].called)
+        moved |= csl_step_collectives(pe);
     if (pe->busy_threads > 0 || pe->state == MAIN_FABRIC)
         moved |= csl_step_threads(pe);
     if (pe->state == MAIN_RUN && pe->wake <= now) {
@@ -160,6 +167,10 @@ static uint64_t next_time(const struct csl_sim *sim)
         const struct pe *pe = &sim->pes[i];
         if (pe->wake > sim->now && pe->wake < next)
             next = pe->wake;
+        for (unsigned axis = 0; axis < 2; axis++)
+            if (pe->collective[axis].called != 0 && pe->collective[axis].done < next &&
+                pe->collective[axis].done > sim->now)
+                next = pe->collective[axis].done;
         if (pe->call_pending && pe->call_cycle > sim->now && pe->call_cycle < next)
             next = pe->call_cycle;
     }

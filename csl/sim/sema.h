@@ -25,6 +25,8 @@ enum library {
     LIB_LAYOUT,
     LIB_CONTROL,
     LIB_RANDOM,
+    LIB_COLLECTIVE_PARAMS,
+    LIB_COLLECTIVE,
     LIB_EMPTY
 };
 
@@ -321,6 +323,13 @@ struct operand csl_control_call(struct sema *s, const struct node *n, struct str
                                 struct operand *args, size_t count);
 bool csl_control_builtin(struct sema *s, const struct node *n, struct operand *result);
 struct value csl_opcode_value(struct sema *s, const struct node *n, struct str name);
+/* collectives.c */
+struct operand csl_collective_params(struct sema *s, const struct node *n, struct operand *args);
+void csl_check_collective(struct sema *s, const struct node *n, const struct tuple *params);
+struct value csl_collective_place(const struct module *m);
+struct operand csl_collective_call(struct sema *s, const struct node *n, const struct module *m,
+                                   struct str name, struct operand *args, size_t count);
+
 /* stream_params.c: colors that the host streams by */
 struct value csl_stream_params(struct sema *s, const struct node *n, const struct module *m);
 bool csl_is_stream(struct str name);

@@ -53,6 +53,15 @@ struct router_color {
     struct wavelet items[ROUTER_DEPTH];
 };
 
+/* A call of <collectives_2d> on an axis. */
+struct collective {
+    bool ready; /* init() */
+    enum collective_op op;
+    uint16_t root, count, callback;
+    uint32_t send, recv;
+    uint64_t called, done; /* cycles; 0: not called. NEVER: others have not yet */
+};
+
 struct pe {
     struct csl_sim *sim;
     const struct program *program;
@@ -90,6 +99,8 @@ struct pe {
     unsigned routed;            /* wavelets in the router */
     uint8_t next_color, next_queue;
     uint64_t link_cycle[DIR_COUNT];
+    struct collective collective[2];
+    struct pos collective_pos;
     /* the rest */
     struct csl_counters counters;
     uint64_t timer_start;
@@ -168,6 +179,11 @@ bool csl_step_router(struct pe *pe);
 /* switch.c: what control wavelets and filters do at a router */
 uint8_t csl_ways_out(const struct route *r, const struct wavelet *w);
 void csl_pass(struct pe *pe, struct route *r, struct wavelet *w); /* w has left by r */
+
+/* collective_run.c */
+void csl_collective(struct pe *pe, const struct insn *i, const int64_t *r);
+bool csl_step_collectives(struct pe *pe);
+const char *csl_collective_name(const struct collective *c);
 
 /* stream.c */
 bool csl_step_stream(struct pe *pe);

@@ -1,0 +1,150 @@
+/*
+ * collective_run.c - <collectives_2d> at run time, as a whole: when all PEs of a line have called,
+ * their data move, and after the time it would take the callbacks are activated. No wavelets go;
+ * what the library sends is not published.
+ */
+#include <string.h>
+
+#include "sim.h"
+
+static const char *const names[] = {"init", "broadcast", "scatter", "gather", "reduce_fadds"};
+
+static struct pe *on_line(struct pe *pe, unsigned axis, uint32_t place)
+{
+    struct csl_sim *sim = pe->sim;
+    return &sim->pes[axis == 0 ? pe->y * sim->width + place : place * sim->width + pe->x];
+}
+
+/* count words of memory, all in one variable. */
+static uint8_t *words(struct pe *pe, uint32_t address, uint32_t count, const char *what)
+{
+    unsigned object = csl_object_at(pe->program, address);
+    if (object == 0 || address + 4 * count > pe->program->objects[object].end)
+        csl_trap(pe, pe->collective_pos, "%s's %u elements are not in one variable", what, count);
+    csl_check_race(pe, pe->collective_pos, address, 4 * count, true);
+    return pe->memory + address;
+}
+
+static void add(uint8_t *to, const uint8_t *from, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        float a, b;
+        memcpy(&a, to + 4 * i, sizeof a);
+        memcpy(&b, from + 4 * i, sizeof b);
+        a += b;
+        memcpy(to + 4 * i, &a, sizeof a);
+    }
+}
+
+/* What PE and root exchange; all but the root's own part of a reduction, which is first. */
+static void move(struct pe *pe, struct pe *root, unsigned axis, uint32_t place)
+{
+    const struct collective *c = &pe->collective[axis], *r = &root->collective[axis];
+    const char *what = names[c->op];
+    uint32_t n = c->count, all = n * (axis == 0 ? pe->sim->width : pe->sim->height);
+    size_t bytes = (size_t)4 * n;
+    switch (c->op) {
+    case COLLECTIVE_BROADCAST:
+        memmove(words(pe, c->send, n, what), words(root, r->send, n, what), bytes);
+        break;
+    case COLLECTIVE_SCATTER:
+        memmove(words(pe, c->recv, n, what), words(root, r->send, all, what) + place * bytes,
+                bytes);
+        break;
+    case COLLECTIVE_GATHER:
+        memmove(words(root, r->recv, all, what) + place * bytes, words(pe, c->send, n, what),
+                bytes);
+        break;
+    default:
+        if (pe != root)
+            add(words(root, r->recv, n, what), words(pe, c->send, n, what), n);
+        break;
+    }
+}
+
+/* A wavelet a cycle through the root's ramp, and the way; a sum takes five cycles a hop (the chain
+ * of the published model of reductions). */
+static uint64_t cycles(const struct collective *c, uint32_t size)
+{
+    uint32_t far = c->root > size - 1 - c->root ? c->root : size - 1 - c->root;
+    uint64_t through = c->op == COLLECTIVE_SCATTER || c->op == COLLECTIVE_GATHER
+                           ? (uint64_t)c->count * (size - 1)
+                           : c->count;
+    return through + (c->op == COLLECTIVE_REDUCE ? 5u : 1u) * far + TASK_START_CYCLES;
+}
+
+/* All have called: they must have called the same. */
+static void finish(struct pe *pe, unsigned axis, uint32_t size)
+{
+    const struct collective *mine = &pe->collective[axis];
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < size; i++) {
+        struct pe *other = on_line(pe, axis, i);
+        const struct collective *c = &other->collective[axis];
+        if (c->op != mine->op || c->root != mine->root || c->count != mine->count)
+            csl_trap(pe, pe->collective_pos,
+                     "%s of root %u and %u elements, but PE(%u,%u) calls %s of root %u and %u",
+                     names[mine->op], mine->root, mine->count, other->x, other->y, names[c->op],
+                     c->root, c->count);
+        last = c->called > last ? c->called : last;
+    }
+    if (mine->root >= size)
+        csl_trap(pe, pe->collective_pos, "root %u is beyond %u PEs", mine->root, size);
+    struct pe *root = on_line(pe, axis, mine->root);
+    const struct collective *r = &root->collective[axis];
+    if (mine->op == COLLECTIVE_REDUCE)
+        memmove(words(root, r->recv, r->count, "reduce_fadds"),
+                words(root, r->send, r->count, "reduce_fadds"), (size_t)4 * r->count);
+    uint64_t done = last + cycles(mine, size);
+    for (uint32_t i = 0; i < size; i++)
+        move(on_line(pe, axis, i), root, axis, i);
+    for (uint32_t i = 0; i < size; i++)
+        on_line(pe, axis, i)->collective[axis].done = done;
+}
+
+void csl_collective(struct pe *pe, const struct insn *i, const int64_t *r)
+{
+    unsigned axis = i->b, op = (unsigned)i->imm, with_recv = op > COLLECTIVE_BROADCAST;
+    struct collective *c = &pe->collective[axis];
+    uint32_t size = axis == 0 ? pe->sim->width : pe->sim->height;
+    pe->collective_pos = csl_main_pos(pe);
+    if (op == COLLECTIVE_INIT) {
+        c->ready = true;
+        return;
+    }
+    if (!c->ready || c->called != 0)
+        csl_trap(pe, pe->collective_pos,
+                 c->ready ? "%s before the last call has ended" : "%s before init()", names[op]);
+    c->op = (enum collective_op)op;
+    c->root = (uint16_t)r[0];
+    c->send = (uint32_t)(r[1] & 0xffff);
+    c->recv = (uint32_t)(r[1 + with_recv] & 0xffff);
+    c->count = (uint16_t)r[2 + with_recv];
+    c->callback = (uint16_t)r[3 + with_recv];
+    c->called = pe->wake;
+    c->done = NEVER;
+    for (uint32_t k = 0; k < size; k++)
+        if (on_line(pe, axis, k)->collective[axis].called == 0)
+            return;
+    finish(pe, axis, size);
+}
+
+/* The callbacks whose time has come. */
+bool csl_step_collectives(struct pe *pe)
+{
+    bool moved = false;
+    for (unsigned axis = 0; axis < 2; axis++) {
+        struct collective *c = &pe->collective[axis];
+        if (c->called == 0 || c->done > pe->sim->now)
+            continue;
+        c->called = 0;
+        csl_activate_task(pe, c->callback, pe->collective_pos);
+        moved = true;
+    }
+    return moved;
+}
+
+const char *csl_collective_name(const struct collective *c)
+{
+    return names[c->op];
+}

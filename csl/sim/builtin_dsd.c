@@ -141,16 +141,29 @@ static struct operand number_field(struct sema *s, const struct node *n, const s
     return csl_coerce(s, n, o, type);
 }
 
+/* A property that is a bool, false if it is not given. */
+static bool bool_field(struct sema *s, const struct node *n, const struct field *fields,
+                       size_t count, const char *name)
+{
+    const struct field *f = csl_get_field(fields, count, name);
+    if (f != NULL && (!f->value.known || f->value.v.type != &csl_bool))
+        FAIL(s, n, ".%s is a bool that is known when compiling", name);
+    return f != NULL && f->value.v.i != 0;
+}
+
 static struct operand memory_dsd(struct sema *s, const struct node *n, const struct field *fields,
                                  size_t count)
 {
-    static const char *const names[] = {"base_address", "extent",        "stride",
-                                        "offset",       "tensor_access", NULL};
+    static const char *const names[] = {
+        "base_address",         "extent", "stride", "offset", "tensor_access",
+        "wavelet_index_offset", NULL};
     struct field inner[8];
     known_names(s, fields, count, names);
     const struct field *tensor = csl_get_field(fields, count, "tensor_access");
+    bool indexed = bool_field(s, n, fields, count, "wavelet_index_offset");
     if (tensor != NULL) {
-        if (count != 1 || !tensor->value.known || tensor->value.v.type != &csl_struct ||
+        if (count != 1u + (csl_get_field(fields, count, "wavelet_index_offset") != NULL) ||
+            !tensor->value.known || tensor->value.v.type != &csl_struct ||
             tensor->value.v.fields->count > 4 || tensor->value.v.fields->names == NULL)
             FAIL(s, n, "tensor_access stands alone, and is known when compiling");
         const struct tuple *t = tensor->value.v.fields;
@@ -168,11 +181,14 @@ static struct operand memory_dsd(struct sema *s, const struct node *n, const str
     struct operand offset = number_field(s, n, fields, count, "offset", &csl_i16, 0);
     if (base->value.known && extent.known && stride.known && offset.known) {
         struct dsd d = {.kind = DSD_MEM, .extent = (uint16_t)extent.v.i, .size = (uint8_t)size};
+        d.indexed = indexed;
         d.stride = (int16_t)(stride.v.i * size);
         d.object = (uint8_t)csl_object_at(s->program, (uint32_t)base->value.v.i);
         d.base = (uint16_t)(base->value.v.i + offset.v.i * size);
         return csl_known(csl_int_value(&csl_mem1d, (int64_t)dsd_pack(d)));
     }
+    if (indexed)
+        FAIL(s, n, "wavelet_index_offset at run time is not in the subset");
     uint16_t regs[4] = {csl_in_reg(s, n, &base->value), csl_in_reg(s, n, &extent),
                         csl_in_reg(s, n, &stride), csl_in_reg(s, n, &offset)};
     uint16_t to = csl_new_reg(s, n);
@@ -202,8 +218,8 @@ static struct operand fabric_dsd(struct sema *s, const struct node *n, const str
                                  size_t count, bool in)
 {
     static const char *const in_names[] = {"extent", "input_queue", "fabric_color", NULL};
-    static const char *const out_names[] = {"extent", "output_queue", "fabric_color", "control",
-                                            NULL};
+    static const char *const out_names[] = {"extent",  "output_queue",         "fabric_color",
+                                            "control", "wavelet_index_offset", NULL};
     bool wse2 = s->l->arch == CSL_WSE2,
          has_color = csl_get_field(fields, count, "fabric_color") != NULL;
     known_names(s, fields, count, in ? in_names : out_names);
@@ -222,12 +238,8 @@ static struct operand fabric_dsd(struct sema *s, const struct node *n, const str
         if (p->in_color[d.base] != d.stride)
             FAIL(s, n, "input queue %u has another color", d.base);
     }
-    const struct field *control = csl_get_field(fields, count, "control");
-    if (control != NULL) {
-        if (!control->value.known || control->value.v.type != &csl_bool)
-            FAIL(s, n, ".control is a bool that is known when compiling");
-        d.control = control->value.v.i != 0;
-    }
+    d.control = !in && bool_field(s, n, fields, count, "control");
+    d.indexed = !in && bool_field(s, n, fields, count, "wavelet_index_offset");
     const struct type *type = in ? &csl_fabin : &csl_fabout;
     struct operand extent = number_field(s, n, fields, count, "extent", &csl_u16, 0);
     if (extent.known)
@@ -294,9 +306,8 @@ static struct operand change(struct sema *s, const struct node *n, enum op op, s
     struct dsd d = dsd_unpack((uint64_t)dsd.v.i);
     if (dsd.known && by->known) {
         if (op == OP_DSD_BASE) {
-            d.base = (uint16_t)by->v.i;
-            d.object = (uint8_t)csl_object_at(s->program, (uint32_t)by->v.i);
-            d.size = (uint8_t)size;
+            uint32_t at = (uint32_t)by->v.i;
+            d = dsd_at(d, (uint16_t)at, (uint8_t)csl_object_at(s->program, at), (uint8_t)size);
         } else if (op == OP_DSD_OFFSET) {
             d.base = (uint16_t)(d.base + by->v.i * size);
         } else if (op == OP_DSD_LENGTH) {

@@ -4,16 +4,15 @@
 /* What the scalar operands of an operation may be. */
 static bool scalar_fits(enum csl_dsd_op op, const struct type *t, unsigned bits)
 {
-    bool is_float = op >= DSD_fadds;
-    if (is_float)
-        return t == &csl_f32;
+    if (op >= DSD_fadds)
+        return t == (bits == 16 ? &csl_f16 : &csl_f32);
     return t->kind == T_INT && t->bits == bits;
 }
 
 static const struct type *scalar_type(enum csl_dsd_op op, unsigned bits, const struct operand *o)
 {
     if (op >= DSD_fadds)
-        return &csl_f32;
+        return bits == 16 ? &csl_f16 : &csl_f32;
     bool negative = o->v.i < 0;
     return bits == 16 ? negative ? &csl_i16 : &csl_u16 : negative ? &csl_i32 : &csl_u32;
 }
@@ -58,7 +57,8 @@ static struct dsd_operand destination(struct sema *s, const struct node *n, enum
         return (struct dsd_operand){OPERAND_DSD, csl_in_reg(s, n, &o), t == &csl_fabout};
     }
     bool reduces = op == DSD_fadds || op == DSD_fsubs || op == DSD_fmuls || op == DSD_fmaxs ||
-                   op == DSD_fmovs || op == DSD_mov16 || op == DSD_mov32;
+                   op == DSD_fmovs || op == DSD_mov16 || op == DSD_mov32 || op == DSD_faddh ||
+                   op == DSD_fsubh || op == DSD_fmulh || op == DSD_fmaxh || op == DSD_fmovh;
     if (!reduces || t->kind != T_POINTER || t->is_const || t->many ||
         !scalar_fits(op, t->element, bits))
         FAIL(s, n, "the destination of this operation cannot be %s", TYPE(s, t));
@@ -105,6 +105,9 @@ static void settings(struct sema *s, const struct node *n, struct dsd_site *site
             site->activate = csl_local_task_of(s, f->node, &f->value);
         } else if (csl_str_is(f->name, "unblock")) {
             unblock_setting(s, f, site);
+        } else if (csl_str_is(f->name, "index")) {
+            struct operand o = csl_coerce(s, f->node, f->value, &csl_u16);
+            site->index = csl_in_reg(s, f->node, &o);
         } else if (csl_str_is(f->name, "ut_id") && s->l->arch == CSL_WSE3) {
             site->thread = (uint16_t)csl_known_expr(s, f->node, &csl_ut).i;
         } else {
@@ -163,10 +166,10 @@ static void check_operands(struct sema *s, const struct node *n, const struct ds
         FAIL(s, n, "one of the sources must be a DSD");
     if (site->op == DSD_sub16 && site->from[0].kind == OPERAND_SCALAR)
         FAIL(s, n, "the first source of @sub16 is a DSD");
-    if (site->op == DSD_fmacs &&
+    if ((site->op == DSD_fmacs || site->op == DSD_fmach) &&
         (site->from[0].kind != OPERAND_DSD || site->from[1].kind != OPERAND_DSD ||
          site->from[2].kind != OPERAND_SCALAR))
-        FAIL(s, n, "@fmacs takes a destination, two DSDs and a factor");
+        FAIL(s, n, "@%.*s takes a destination, two DSDs and a factor", STR_ARG(n->text));
     if (site->to.kind == OPERAND_POINTER && site->from_count == 2 &&
         (site->from[0].kind != OPERAND_SCALAR || site->from[1].kind != OPERAND_DSD))
         FAIL(s, n, "with a pointer as destination the sources are a scalar and a DSD");
@@ -194,6 +197,7 @@ bool csl_dsd_operation(struct sema *s, const struct node *n)
                             .activate = NO_ID,
                             .unblock = NO_ID,
                             .thread = NO_ID,
+                            .index = NO_ID,
                             .pos = n->pos};
     site.from_count = all[op].sources;
     site.to = destination(s, n->kid[0], site.op, all[op].bits);
@@ -249,7 +253,7 @@ static const struct type *map_param(struct sema *s, const struct node *n, const 
                                     size_t i)
 {
     if (fn->decl == NULL)
-        return &csl_f32; /* of the library's, those with _f32 */
+        return csl_library_type(fn->text); /* of the library's, those with _f32 and _f16 */
     const struct type *t = csl_signature(s, fn);
     if (i >= t->param_count)
         FAIL(s, n, "'%.*s' takes %zu arguments", STR_ARG(fn->decl->text), t->param_count);

@@ -66,8 +66,13 @@ static void set_routes(struct sema *s, const struct node *n, const struct value 
             r->rx = directions(s, n, &t->values[i]);
         else if (csl_str_is(t->names[i], "tx"))
             r->tx = directions(s, n, &t->values[i]);
+        else if (csl_str_is(t->names[i], "color_swap_x"))
+            r->swap_x = bool_of(s, n, t->names[i], &t->values[i]);
+        else if (csl_str_is(t->names[i], "color_swap_y"))
+            r->swap_y = bool_of(s, n, t->names[i], &t->values[i]);
         else
-            FAIL(s, n, "routes have rx and tx, not '%.*s'", STR_ARG(t->names[i]));
+            FAIL(s, n, "routes have rx, tx, color_swap_x and color_swap_y, not '%.*s'",
+                 STR_ARG(t->names[i]));
     }
     r->valid[0] = true;
     r->rx_of[0] = r->rx;

@@ -129,6 +129,7 @@ struct dsd_site {
     uint16_t unblock;  /* or NO_ID */
     enum id_kind unblock_kind;
     uint16_t thread; /* WSE-3's .ut_id, or NO_ID */
+    uint16_t index;  /* register of .index, or NO_ID */
     struct pos pos;
 };
 
@@ -182,7 +183,7 @@ struct filter {
 /* rx and tx are those of position `at`; positions beyond the first are switches'. */
 struct route {
     uint8_t rx, tx;
-    bool set, ring, valid[POSITIONS];
+    bool set, ring, swap_x, swap_y, valid[POSITIONS];
     uint8_t at, rx_of[POSITIONS], tx_of[POSITIONS];
     enum pop_mode pop;
     struct filter filter;

@@ -90,7 +90,15 @@ enum csl_cost { CSL_SCALAR_COSTS(X) COST_COUNT };
     X(fmaxs, 32, 2, 1, 4)                                                                          \
     X(fabss, 32, 1, 2, 4)                                                                          \
     X(fnegs, 32, 1, 2, 4)                                                                          \
-    X(fmovs, 32, 1, 2, 4)
+    X(fmovs, 32, 1, 2, 4)                                                                          \
+    X(faddh, 16, 2, 4, 8)                                                                          \
+    X(fsubh, 16, 2, 4, 8)                                                                          \
+    X(fmulh, 16, 2, 4, 8)                                                                          \
+    X(fmach, 16, 3, 4, 8)                                                                          \
+    X(fmaxh, 16, 2, 1, 8)                                                                          \
+    X(fabsh, 16, 1, 4, 8)                                                                          \
+    X(fnegh, 16, 1, 4, 8)                                                                          \
+    X(fmovh, 16, 1, 4, 8)
 
 #define X(name, bits, sources, wse2, wse3) DSD_##name,
 enum csl_dsd_op { CSL_DSD_OPS(X) DSD_OP_COUNT };

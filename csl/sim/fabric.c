@@ -35,9 +35,19 @@ static struct pe *neighbour(struct pe *pe, unsigned direction)
     }
 }
 
+/* The color that a wavelet has in the router: both of a pair are swapped, or none. */
+static uint8_t swapped(const struct pe *pe, uint8_t color, unsigned from)
+{
+    const struct route *r = &pe->router[color].route;
+    bool x = from == DIR_EAST || from == DIR_WEST, y = from == DIR_NORTH || from == DIR_SOUTH;
+    bool swap = x ? r->swap_x : y ? r->swap_y : r->swap_x && r->swap_y;
+    return swap ? color ^ 1 : color;
+}
+
 /* A wavelet at a router, from a direction. */
 static void arrive(struct pe *pe, struct wavelet w, uint8_t from)
 {
+    w.color = swapped(pe, w.color, from);
     struct router_color *c = &pe->router[w.color];
     uint64_t now = pe->sim->now;
     if (!c->route.set || !(c->route.rx >> from & 1))
@@ -56,9 +66,9 @@ static void arrive(struct pe *pe, struct wavelet w, uint8_t from)
 }
 
 /* A direction that is another switch position's waits until the switch comes to it. */
-static bool room(const struct pe *pe, unsigned color, unsigned from)
+static bool room(const struct pe *pe, uint8_t color, unsigned from)
 {
-    const struct router_color *c = &pe->router[color];
+    const struct router_color *c = &pe->router[swapped(pe, color, from)];
     bool later = false;
     for (unsigned i = 0; i < POSITIONS && !(c->route.rx >> from & 1); i++)
         later = later || (c->route.valid[i] && c->route.rx_of[i] >> from & 1);
@@ -93,7 +103,7 @@ static bool from_processor(struct pe *pe)
     return false;
 }
 
-static bool can_leave(struct pe *pe, const struct router_color *c, unsigned color)
+static bool can_leave(struct pe *pe, const struct router_color *c, uint8_t color)
 {
     uint64_t stamp = pe->sim->now + 1;
     uint8_t ways = csl_ways_out(&c->route, &c->items[c->head]);
@@ -150,7 +160,7 @@ bool csl_step_router(struct pe *pe)
     bool moved = pe->out_count > 0 && from_processor(pe);
     uint64_t now = pe->sim->now;
     for (unsigned i = 0; i < COLORS && pe->routed > 0; i++) {
-        unsigned color = (pe->next_color + i) % COLORS;
+        uint8_t color = (uint8_t)((pe->next_color + i) % COLORS);
         struct router_color *c = &pe->router[color];
         if (c->count == 0 || c->items[c->head].ready > now)
             continue;

@@ -79,6 +79,13 @@ static struct str base_name(struct str name, const struct type **type)
     return *type != NULL ? (struct str){name.p, name.n - 4} : name;
 }
 
+const struct type *csl_library_type(struct str name)
+{
+    const struct type *type;
+    base_name(name, &type);
+    return type != NULL ? type : &csl_f32;
+}
+
 struct value csl_library_member(struct sema *s, const struct node *n, struct module *m,
                                 struct str name)
 {

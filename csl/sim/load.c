@@ -113,6 +113,9 @@ static struct operand initial(struct sema *s, struct global *g, const struct typ
          n->op == TOK_PARAM && g->module->params != NULL && i < g->module->params->count; i++)
         if (csl_str_same(g->module->params->names[i], n->text))
             bound = &g->module->params->values[i];
+    if (bound != NULL && type == &csl_color && s->program == NULL &&
+        bound->type->kind == T_COMPTIME_INT && bound->i >= 0 && bound->i < COLORS)
+        return csl_known(csl_int_value(type, bound->i)); /* cslc --params=NAME:NUMBER */
     if (bound != NULL && type != NULL && bound->type->kind == T_INT && type->kind == T_INT)
         /* an integer of another type that fits, as the public programs pass them */
         return csl_coerce(s, n, csl_known(csl_int_value(&csl_comptime_int, bound->i)), type);
@@ -345,6 +348,12 @@ static void join_routes(struct loader *l, struct tile *t, uint32_t i)
                      i / l->width, c);
         t->routes[c] = *local;
     }
+    for (unsigned c = 0; c < COLORS; c++)
+        if (t->routes[c].swap_x != t->routes[c ^ 1].swap_x ||
+            t->routes[c].swap_y != t->routes[c ^ 1].swap_y)
+            csl_fail(l->arena, CSL_ERR_SOURCE,
+                     "PE(%u,%u): one of colors %u and %u is swapped: that is not in the subset",
+                     i % l->width, i / l->width, c & ~1u, c | 1);
 }
 
 void csl_load_layout(struct loader *l, const char *path)

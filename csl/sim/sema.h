@@ -317,6 +317,8 @@ struct operand csl_library_call(struct sema *s, const struct node *n, const stru
 struct value csl_library_member(struct sema *s, const struct node *n, struct module *m,
                                 struct str name);
 enum library csl_library(struct str name);
+/* What a function of <math> takes by its name. */
+const struct type *csl_library_type(struct str name);
 
 /* control.c: control wavelets */
 struct operand csl_control_call(struct sema *s, const struct node *n, struct str name,

@@ -31,6 +31,7 @@ struct thread {
     uint32_t address; /* of OPERAND_POINTER */
     uint32_t at, count;
     uint32_t carry;
+    uint32_t index; /* of outgoing wavelets, in their upper half */
 };
 
 struct frame {
@@ -155,6 +156,9 @@ bool csl_pick_task(struct pe *pe);
 void csl_call_func(struct pe *pe, uint16_t func, const char *name);
 void csl_set_blocked(struct pe *pe, enum id_kind kind, uint32_t id, bool block, struct pos pos);
 void csl_activate_task(struct pe *pe, uint32_t id, struct pos pos);
+
+/* dsd_math.c: of the sources' bits; carry is the operation's */
+uint32_t csl_dsd_compute(enum csl_dsd_op op, const uint32_t *v, uint32_t *carry);
 
 /* thread.c */
 /* false: the task is ahead of the wafer's clock, and the operation begins at start */

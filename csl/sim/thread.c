@@ -1,5 +1,4 @@
 /* thread.c - DSD operations: on memory at once, on the fabric one element a cycle. */
-#include <math.h>
 #include <string.h>
 
 #include "sim.h"
@@ -32,7 +31,9 @@ static void check_range(struct pe *pe, struct pos pos, const struct dsd *d, uint
     int64_t low = first < last ? first : last, high = first < last ? last : first;
     if (d->kind != DSD_MEM)
         csl_trap(pe, pos, "a DSD was used before it got a value");
-    if (d->size != size)
+    bool low_half =
+        d->size == 4 && size == 2 && count == 1; /* what the next would be is not said */
+    if (d->size != size && !low_half)
         csl_trap(pe, pos, "the operation is on %u bytes, the DSD's elements have %u", size,
                  d->size);
     if (count > 0 && (d->object == 0 || low < o->start || high + size > o->end))
@@ -80,87 +81,6 @@ static uint32_t word_at(const struct pe *pe, const struct dsd *d, uint32_t i)
     return word;
 }
 
-static float float_of(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-static uint32_t bits_of(float f)
-{
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
-static uint32_t compute_float(enum csl_dsd_op op, const uint32_t *v)
-{
-    float a = float_of(v[0]), b = float_of(v[1]), c = float_of(v[2]);
-    switch (op) {
-    case DSD_fadds:
-        return bits_of(a + b);
-    case DSD_fsubs:
-        return bits_of(a - b);
-    case DSD_fmuls:
-        return bits_of(a * b);
-    case DSD_fmacs:
-        return bits_of(a + b * c);
-    case DSD_fmaxs:
-        return bits_of(isnan(a) || b > a ? b : a);
-    case DSD_fabss:
-        return v[0] & 0x7fffffff;
-    case DSD_fnegs:
-        return v[0] ^ 0x80000000;
-    default: /* moves */
-        return v[0];
-    }
-}
-
-static uint32_t shifted(enum csl_dsd_op op, uint32_t a, uint32_t by)
-{
-    if (by > 15) /* all bits leave */
-        return op == DSD_sar16 && (a & 0x8000) ? 0xffff : 0;
-    if (op == DSD_sll16)
-        return a << by;
-    return op == DSD_slr16 ? a >> by : (uint32_t)((int16_t)a >> by);
-}
-
-static uint32_t compute(enum csl_dsd_op op, const uint32_t *v, uint32_t *carry)
-{
-    uint32_t a = v[0] & 0xffff, b = v[1] & 0xffff;
-    switch (op) {
-    case DSD_add16:
-        return a + b;
-    case DSD_addc16:
-        a += b + *carry;
-        *carry = a >> 16;
-        return a;
-    case DSD_sub16:
-        return a - b;
-    case DSD_and16:
-        return a & b;
-    case DSD_or16:
-        return a | b;
-    case DSD_xor16:
-        return a ^ b;
-    case DSD_sll16:
-    case DSD_slr16:
-    case DSD_sar16:
-        return shifted(op, a, b);
-    case DSD_clz:
-        return a == 0 ? 16 : (uint32_t)__builtin_clz(a) - 16;
-    case DSD_ctz:
-        return a == 0 ? 16 : (uint32_t)__builtin_ctz(a);
-    case DSD_popcnt:
-        return (uint32_t)__builtin_popcount(a);
-    case DSD_mov16:
-        return a;
-    default:
-        return compute_float(op, v);
-    }
-}
-
 /* ---- beginning ---- */
 
 static void check_hazard(struct pe *pe, const struct thread *t, const struct dsd *from)
@@ -178,6 +98,18 @@ static void check_hazard(struct pe *pe, const struct thread *t, const struct dsd
                  elements, pe->program->objects[to->object].name);
 }
 
+/* The DSD in a register; .index moves it by words of 16 bits. */
+static struct dsd operand_dsd(struct pe *pe, const struct dsd_site *site, uint16_t reg,
+                              const int64_t *regs)
+{
+    struct dsd d = dsd_unpack((uint64_t)regs[reg]);
+    if (d.indexed && site->index == NO_ID)
+        csl_trap(pe, site->pos, "a DSD with wavelet_index_offset needs the operation's .index");
+    if (d.indexed && d.kind == DSD_MEM)
+        d.base = (uint16_t)(d.base + 2 * regs[site->index]);
+    return d;
+}
+
 static void set_up(struct pe *pe, struct thread *t, const struct dsd_site *site,
                    const int64_t *regs)
 {
@@ -185,8 +117,9 @@ static void set_up(struct pe *pe, struct thread *t, const struct dsd_site *site,
     bool counted = site->to.kind == OPERAND_DSD;
     *t = (struct thread){.busy = true, .site = site};
     if (counted) {
-        t->to = dsd_unpack((uint64_t)regs[site->to.reg]);
+        t->to = operand_dsd(pe, site, site->to.reg, regs);
         t->count = t->to.extent;
+        t->index = t->to.indexed ? (uint32_t)regs[site->index] << 16 : 0;
     } else if (site->to.kind == OPERAND_POINTER) {
         t->address = (uint32_t)(regs[site->to.reg] & 0xffff);
         const unsigned o = csl_object_at(pe->program, t->address);
@@ -198,7 +131,10 @@ static void set_up(struct pe *pe, struct thread *t, const struct dsd_site *site,
             t->scalar[i] = regs[site->from[i].reg];
         if (site->from[i].kind != OPERAND_DSD)
             continue;
-        t->from[i] = dsd_unpack((uint64_t)regs[site->from[i].reg]);
+        t->from[i] = operand_dsd(pe, site, site->from[i].reg, regs);
+        /* a longer vector in memory goes out as a whole: the vendor's programs count on it */
+        if (site->to.fabric && !site->from[i].fabric && i == 0 && t->from[i].extent > t->count)
+            t->count = t->from[i].extent;
         if (!counted)
             t->count = t->from[i].extent;
         counted = true;
@@ -288,12 +224,12 @@ static uint32_t move_elements(struct pe *pe, struct thread *t, uint32_t most)
                                                          : (uint32_t)t->scalar[i];
             }
         }
-        uint32_t r = compute(site->op, v, &t->carry);
+        uint32_t r = csl_dsd_compute(site->op, v, &t->carry);
         if (site->to.kind == OPERAND_POINTER) {
             t->scalar[0] = r; /* a reduction goes on with it */
             memcpy(pe->memory + t->address, &r, size);
         } else if (site->to.fabric) {
-            struct wavelet w = {now + QUEUE_LATENCY, size == 2 ? r & 0xffff : r,
+            struct wavelet w = {now + QUEUE_LATENCY, (size == 2 ? r & 0xffff : r) | t->index,
                                 (uint8_t)t->to.stride, t->to.control};
             csl_queue_push(&pe->out[t->to.base], &w);
             pe->out_count++;

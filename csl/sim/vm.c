@@ -153,9 +153,8 @@ static void dsd_op(struct pe *pe, const struct insn *i, int64_t *r)
         d.stride = (int16_t)(r[i->imm] * i->tc);
         break;
     case OP_DSD_BASE:
-        d.base = (uint16_t)r[i->c];
-        d.object = (uint8_t)csl_object_at(pe->program, d.base);
-        d.size = (uint8_t)i->imm;
+        d = dsd_at(d, (uint16_t)r[i->c], (uint8_t)csl_object_at(pe->program, (uint16_t)r[i->c]),
+                   (uint8_t)i->imm);
         break;
     case OP_DSD_OFFSET:
         d.base = (uint16_t)(d.base + r[i->c] * i->imm);

@@ -236,7 +236,8 @@ static struct operand fabric_dsd(struct sema *s, const struct node *n, const str
         if (p->in_color[d.base] < 0)
             p->in_color[d.base] = (int8_t)d.stride;
         if (p->in_color[d.base] != d.stride)
-            FAIL(s, n, "input queue %u has another color", d.base);
+            FAIL(s, n, "input queue %u has color %d, the DSD %d", d.base, p->in_color[d.base],
+                 d.stride);
     }
     d.control = !in && bool_field(s, n, fields, count, "control");
     d.indexed = !in && bool_field(s, n, fields, count, "wavelet_index_offset");

@@ -12,7 +12,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char layout[] =
-    "const memcpy = @import_module(\"<memcpy/get_params>\", .{ .width = 2, .height = 1 });\n"
+    "const memcpy = @import_module(\"<memcpy/get_params>\", .{ .width = 2, .height = 1, "
+    ".MEMCPYH2D_1 = @get_color(4), .MEMCPYD2H_1 = @get_color(5) });\n"
     "layout {\n"
     "  @set_rectangle(2, 1);\n"
     "  for (@range(i16, 2)) |x| {\n"
@@ -55,6 +56,12 @@ static void run(struct csl_sim *sim)
         csl_error(sim)[0] == '\0')
         abort();
     enum csl_status status = csl_launch(sim, "run", NULL, 0);
+    if (status == CSL_OK || status == CSL_ERR_ARGUMENT)
+        status = csl_stream_h2d(sim, 4, values, 0, 0, 2, 1, 2);
+    if (status == CSL_OK)
+        status = csl_stream_d2h(sim, values, 5, 0, 0, 1, 1, 4);
+    if (status == CSL_ERR_ARGUMENT)
+        status = CSL_OK;
     if (status == CSL_OK)
         status = csl_drain(sim);
     if (status != CSL_OK && csl_error(sim)[0] == '\0')

@@ -75,11 +75,15 @@ enum op {
     OP_RANDOM,
     OP_RANDOM_IN,  /* a = a number from b on, less than c, of type tc */
     OP_COLLECTIVE, /* call imm on axis b; arguments from register a on */
+    OP_PRINT,      /* register or text a in form imm; if c a record of key text b */
     OP_CONTROL,    /* a = control payload imm with the data b */
     OP_COORD       /* a = x if imm is 0, else y */
 };
 
 enum math { MATH_SQRT, MATH_FLOOR, MATH_CEIL, MATH_ABS, MATH_MIN, MATH_MAX, MATH_SIGN, MATH_INV };
+
+/* What OP_PRINT writes. */
+enum print_form { PRINT_TEXT, PRINT_DECIMAL, PRINT_HEX, PRINT_BINARY, PRINT_TIME };
 
 /* The calls of <collectives_2d/pe>. */
 enum collective_op {
@@ -215,6 +219,8 @@ struct program {
     unsigned object_count;
     struct fifo fifos[FIFOS_MAX];
     unsigned fifo_count;
+    const char **texts; /* of OP_PRINT */
+    size_t text_count, text_capacity;
     struct export *exports;
     size_t export_count, export_capacity;
     uint16_t local_task[LOCAL_TASKS]; /* function, or NO_ID */

@@ -60,14 +60,29 @@ void csl_set_trace(struct csl_sim *sim, void (*trace)(void *context, const struc
     sim->trace_context = context;
 }
 
+/* A string of JSON. */
+static void write_text(FILE *file, const char *name, const char *text)
+{
+    fprintf(file, ",\"%s\":\"", name);
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == '"' || *text == '\\')
+            fprintf(file, "\\u%04x", (unsigned)(unsigned char)*text);
+        else
+            fputc(*text, file);
+    fputc('"', file);
+}
+
 void csl_trace_json(void *file, const struct csl_trace *e)
 {
-    static const char *const events[] = {"task", "end", "hop", "thread", "thread_end", "unblock"};
+    static const char *const events[] = {"task",       "end",     "hop",   "thread",
+                                         "thread_end", "unblock", "print", "record"};
     static const char *const directions[] = {"N", "S", "E", "W", "RAMP"};
     fprintf(file, "{\"cycle\":%llu,\"x\":%u,\"y\":%u,\"event\":\"%s\"",
             (unsigned long long)e->cycle, e->x, e->y, events[e->event]);
     if (e->name != NULL)
-        fprintf(file, ",\"name\":\"%s\"", e->name);
+        write_text(file, "name", e->name);
+    if (e->text != NULL)
+        write_text(file, "text", e->text);
     if (e->event == CSL_EVENT_HOP)
         fprintf(file, ",\"color\":%u,\"to\":\"%s\",\"value\":%u", e->color,
                 directions[e->direction], e->value);

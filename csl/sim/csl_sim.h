@@ -160,14 +160,17 @@ enum csl_event {
     CSL_EVENT_HOP, /* a wavelet leaves a router: color, value, direction 0..4 = N S E W RAMP */
     CSL_EVENT_THREAD_START, /* an async operation: name is the builtin's */
     CSL_EVENT_THREAD_END,
-    CSL_EVENT_UNBLOCK_CMD /* the PE has freed the command stream */
+    CSL_EVENT_UNBLOCK_CMD, /* the PE has freed the command stream */
+    CSL_EVENT_PRINT,       /* a line of <simprint>: text */
+    CSL_EVENT_RECORD       /* a value of <debug>: name is the module's key; text */
 };
 
 struct csl_trace {
     enum csl_event event;
     uint64_t cycle;
     uint32_t x, y;
-    const char *name; /* NULL for hops */
+    const char *name; /* NULL for hops and lines */
+    const char *text;
     uint32_t color, value, direction;
 };
 

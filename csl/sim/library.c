@@ -19,6 +19,8 @@ enum library csl_library(struct str name)
         {"<random>", LIB_RANDOM},
         {"<collectives_2d/params>", LIB_COLLECTIVE_PARAMS},
         {"<collectives_2d/pe>", LIB_COLLECTIVE},
+        {"<simprint>", LIB_SIMPRINT},
+        {"<debug>", LIB_DEBUG},
         {"<empty>", LIB_EMPTY},
     };
     for (size_t i = 0; i < COUNT(all); i++)
@@ -117,6 +119,8 @@ struct value csl_library_member(struct sema *s, const struct node *n, struct mod
             const struct fn *fn = csl_fn_of(s, m, NULL, name);
             return (struct value){.type = &csl_any_fn, .fn = fn};
         }
+    if (csl_is_print(m, name))
+        return (struct value){.type = &csl_any_fn, .fn = csl_fn_of(s, m, NULL, name)};
     FAIL(s, n, "the module has no '%.*s' in the subset", STR_ARG(name));
 }
 
@@ -269,6 +273,9 @@ struct operand csl_library_call(struct sema *s, const struct node *n, const stru
         if (!args[0].known || !csl_is_integer(args[0].v.type))
             FAIL(s, n, "get_params takes a column");
         return csl_known(csl_stream_params(s, n, fn->module));
+    case LIB_SIMPRINT:
+    case LIB_DEBUG:
+        return csl_print_call(s, n, fn, args, count);
     case LIB_COLLECTIVE_PARAMS:
         return csl_collective_params(s, n, args);
     case LIB_COLLECTIVE:

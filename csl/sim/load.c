@@ -239,6 +239,8 @@ struct value csl_import(struct sema *s, const struct node *n)
             FAIL(s, n, "%.*s is for %s", STR_ARG(name), layout ? "PE programs" : "layouts");
         if (library == LIB_COLLECTIVE)
             csl_check_collective(s, n, params);
+        if (library == LIB_SIMPRINT || library == LIB_DEBUG)
+            csl_check_print(s, n, library, params);
         if (library == LIB_MEMCPY && (layout || params == NULL))
             FAIL(s, n, "<memcpy/memcpy> is for PE programs, with what get_params gave");
         for (size_t i = 0; library == LIB_MEMCPY && i < params->count; i++)

@@ -28,7 +28,7 @@ void csl_emit_event(struct pe *pe, enum csl_event event, const char *name, uint3
     bool of_task = event == CSL_EVENT_TASK_START || event == CSL_EVENT_TASK_END ||
                    event == CSL_EVENT_UNBLOCK_CMD;
     uint64_t cycle = of_task && pe->wake > sim->now ? pe->wake : sim->now;
-    struct csl_trace t = {event, cycle, pe->x, pe->y, name, color, value, direction};
+    struct csl_trace t = {event, cycle, pe->x, pe->y, name, NULL, color, value, direction};
     sim->trace(sim->trace_context, &t);
 }
 

@@ -27,6 +27,8 @@ enum library {
     LIB_RANDOM,
     LIB_COLLECTIVE_PARAMS,
     LIB_COLLECTIVE,
+    LIB_SIMPRINT,
+    LIB_DEBUG,
     LIB_EMPTY
 };
 
@@ -325,6 +327,13 @@ struct operand csl_control_call(struct sema *s, const struct node *n, struct str
                                 struct operand *args, size_t count);
 bool csl_control_builtin(struct sema *s, const struct node *n, struct operand *result);
 struct value csl_opcode_value(struct sema *s, const struct node *n, struct str name);
+/* print.c */
+bool csl_is_print(const struct module *m, struct str name);
+void csl_check_print(struct sema *s, const struct node *n, enum library library,
+                     const struct tuple *params);
+struct operand csl_print_call(struct sema *s, const struct node *n, const struct fn *fn,
+                              struct operand *args, size_t count);
+
 /* collectives.c */
 struct operand csl_collective_params(struct sema *s, const struct node *n, struct operand *args);
 void csl_check_collective(struct sema *s, const struct node *n, const struct tuple *params);

@@ -100,6 +100,8 @@ struct pe {
     unsigned routed;            /* wavelets in the router */
     uint8_t next_color, next_queue;
     uint64_t link_cycle[DIR_COUNT];
+    char line[200]; /* of <simprint> */
+    uint16_t line_used;
     struct collective collective[2];
     struct pos collective_pos;
     /* the rest */
@@ -183,6 +185,9 @@ bool csl_step_router(struct pe *pe);
 /* switch.c: what control wavelets and filters do at a router */
 uint8_t csl_ways_out(const struct route *r, const struct wavelet *w);
 void csl_pass(struct pe *pe, struct route *r, struct wavelet *w); /* w has left by r */
+
+/* print_run.c */
+void csl_print(struct pe *pe, const struct insn *i, const int64_t *r);
 
 /* collective_run.c */
 void csl_collective(struct pe *pe, const struct insn *i, const int64_t *r);

@@ -130,6 +130,9 @@ static void system_op(struct pe *pe, const struct insn *i, int64_t *r)
     case OP_RANDOM_IN:
         r[i->a] = csl_alu_between(i, r[i->b], r[i->c], random16(pe));
         break;
+    case OP_PRINT:
+        csl_print(pe, i, r);
+        break;
     case OP_COLLECTIVE:
         csl_collective(pe, i, r + i->a);
         break;
@@ -343,6 +346,7 @@ static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
     case OP_RANDOM_IN:
     case OP_CONTROL:
     case OP_COLLECTIVE:
+    case OP_PRINT:
     case OP_COORD:
         system_op(pe, i, r);
         break;

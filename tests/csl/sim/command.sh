@@ -121,3 +121,48 @@ done
 grep -q 'color 5 is not a MEMCPYH2D of the layout' error || fail "unexplained: $(cat error)"
 ! "$csl" run layout.csl --h2d=A:0,0,2,2:3:set:16 2>error >log || fail "a file that is too short is taken"
 grep -q 'set: too short' error || fail "unexplained: $(cat error)"
+
+# What programs say to the trace.
+cat >layout.csl <<'END'
+const memcpy = @import_module("<memcpy/get_params>", .{ .width = 1, .height = 1 });
+layout {
+  @set_rectangle(1, 1);
+  @set_tile_code(0, 0, "pe.csl", .{ .memcpy_params = memcpy.get_params(0) });
+  @export_name("run", fn()void);
+}
+END
+cat >pe.csl <<'END'
+param memcpy_params;
+const sys_mod = @import_module("<memcpy/memcpy>", memcpy_params);
+const prt = @import_module("<simprint>");
+const silent = @import_module("<simprint>", .{ .enable = false });
+const log = @import_module("<debug>", .{ .key = "log", .buffer_size = 10 });
+var i: i16 = -3;
+var h: f16 = 1.5;
+var u: u16 = 10;
+fn run() void {
+  silent.print_string("nothing\n");
+  prt.print_string("a \"b\" ");
+  prt.print_u16_decimal(u);
+  prt.print_string(" ");
+  prt.print_u32_hex(0xabc);
+  prt.print_string(" ");
+  prt.print_u16_binary(u);
+  prt.print_string(" ");
+  prt.print_f32(0.25);
+  prt.print_string("\nlost");
+  log.trace_string("start");
+  log.trace_i16(i);
+  log.trace_f16(h);
+  log.trace_bool(u == 10);
+  log.trace_timestamp();
+  sys_mod.unblock_cmd_stream();
+}
+comptime { @export_symbol(run); }
+END
+"$csl" run layout.csl --trace=trace --launch=run >out
+[ "$(grep -c '"event":"print"' trace)" = 1 ] || fail "not one line printed: $(cat trace)"
+grep -q '"text":"a \\u0022b\\u0022 10 00000ABC 0000000000001010 0.25"' trace || fail "the line is wrong: $(grep print trace)"
+grep '"event":"record"' trace | sed 's/.*"name":"log","text":"\(.*\)"}$/\1/' | head -4 >records
+cmp records <(printf 'start\n-3\n1.5\n1\n') || fail "the records are wrong: $(cat records)"
+[ "$(grep -c '"event":"record"' trace)" = 5 ] || fail "the time is not recorded"

@@ -23,7 +23,16 @@ static struct dsd_operand fifo_operand(struct sema *s, const struct node *n, uns
     unsigned size = s->program->fifos[o->v.i].size;
     if (size * 8 != bits)
         FAIL(s, n, "the operation is on %u bits, the FIFO's elements have %u", bits, size * 8);
-    return (struct dsd_operand){OPERAND_FIFO, (uint16_t)o->v.i, false};
+    return (struct dsd_operand){OPERAND_FIFO, (uint16_t)o->v.i, false, 0};
+}
+
+static struct dsd_operand dsr_operand(struct sema *s, const struct node *n, const struct operand *o)
+{
+    uint16_t reg = csl_new_reg(s, n);
+    struct insn *i = csl_emit(s, n, OP_DSR_GET, COST_NONE);
+    i->a = reg;
+    i->imm = csl_dsr_number(o);
+    return (struct dsd_operand){.kind = OPERAND_DSD, .reg = reg, .dsr = (uint16_t)(i->imm + 1)};
 }
 
 static struct dsd_operand source(struct sema *s, const struct node *n, enum csl_dsd_op op,
@@ -32,16 +41,20 @@ static struct dsd_operand source(struct sema *s, const struct node *n, enum csl_
     struct operand o = csl_expr(s, n, NULL);
     if (o.v.type == &csl_fifo)
         return fifo_operand(s, n, bits, &o);
+    if (o.v.type == &csl_dsr_dest)
+        FAIL(s, n, "a dsr_dest cannot be a source");
+    if (csl_is_dsr(o.v.type))
+        return dsr_operand(s, n, &o);
     if (csl_is_dsd(o.v.type)) {
         if (o.v.type == &csl_fabout)
             FAIL(s, n, "a fabout_dsd cannot be a source");
-        return (struct dsd_operand){OPERAND_DSD, csl_in_reg(s, n, &o), o.v.type == &csl_fabin};
+        return (struct dsd_operand){OPERAND_DSD, csl_in_reg(s, n, &o), o.v.type == &csl_fabin, 0};
     }
     if (o.v.type->kind == T_COMPTIME_INT || o.v.type->kind == T_COMPTIME_FLOAT)
         o = csl_coerce(s, n, o, scalar_type(op, bits, &o));
     if (!scalar_fits(op, o.v.type, bits))
         FAIL(s, n, "a source of this operation cannot be %s", TYPE(s, o.v.type));
-    return (struct dsd_operand){OPERAND_SCALAR, csl_in_reg(s, n, &o), false};
+    return (struct dsd_operand){OPERAND_SCALAR, csl_in_reg(s, n, &o), false, 0};
 }
 
 static struct dsd_operand destination(struct sema *s, const struct node *n, enum csl_dsd_op op,
@@ -51,10 +64,14 @@ static struct dsd_operand destination(struct sema *s, const struct node *n, enum
     const struct type *t = o.v.type;
     if (t == &csl_fifo)
         return fifo_operand(s, n, bits, &o);
+    if (t == &csl_dsr_src1)
+        FAIL(s, n, "a dsr_src1 cannot be the destination");
+    if (csl_is_dsr(t))
+        return dsr_operand(s, n, &o);
     if (csl_is_dsd(t)) {
         if (t == &csl_fabin)
             FAIL(s, n, "a fabin_dsd cannot be the destination");
-        return (struct dsd_operand){OPERAND_DSD, csl_in_reg(s, n, &o), t == &csl_fabout};
+        return (struct dsd_operand){OPERAND_DSD, csl_in_reg(s, n, &o), t == &csl_fabout, 0};
     }
     bool reduces = op == DSD_fadds || op == DSD_fsubs || op == DSD_fmuls || op == DSD_fmaxs ||
                    op == DSD_fmovs || op == DSD_mov16 || op == DSD_mov32 || op == DSD_faddh ||
@@ -62,7 +79,7 @@ static struct dsd_operand destination(struct sema *s, const struct node *n, enum
     if (!reduces || t->kind != T_POINTER || t->is_const || t->many ||
         !scalar_fits(op, t->element, bits))
         FAIL(s, n, "the destination of this operation cannot be %s", TYPE(s, t));
-    return (struct dsd_operand){OPERAND_POINTER, csl_in_reg(s, n, &o), false};
+    return (struct dsd_operand){OPERAND_POINTER, csl_in_reg(s, n, &o), false, 0};
 }
 
 static bool true_of(struct sema *s, const struct field *f)
@@ -177,6 +194,22 @@ static void check_operands(struct sema *s, const struct node *n, const struct ds
         check_reduction(s, n);
 }
 
+/* What save_address does, once for each DSR. Other operands are in memory: it has ended. */
+static void next_dsrs(struct sema *s, const struct node *n, const struct dsd_site *site)
+{
+    for (unsigned i = 0; i <= site->from_count; i++) {
+        uint16_t dsr = i == site->from_count ? site->to.dsr : site->from[i].dsr;
+        bool before = false;
+        for (unsigned k = 0; k < i; k++)
+            before = before || site->from[k].dsr == dsr;
+        if (dsr == 0 || before)
+            continue;
+        if (site->async)
+            FAIL(s, n, "an asynchronous operation on a DSR is not in the subset");
+        csl_emit(s, n, OP_DSR_NEXT, COST_NONE)->imm = dsr - 1;
+    }
+}
+
 bool csl_dsd_operation(struct sema *s, const struct node *n)
 {
 #define X(name, bits, sources, wse2, wse3) {#name, bits, sources},
@@ -211,6 +244,7 @@ bool csl_dsd_operation(struct sema *s, const struct node *n)
         csl_grow(s->arena, p->dsd_sites, p->dsd_site_count, &p->dsd_site_capacity, sizeof site);
     p->dsd_sites[p->dsd_site_count] = site;
     csl_emit(s, n, OP_DSD, COST_DSD_ISSUE)->imm = (int32_t)p->dsd_site_count++;
+    next_dsrs(s, n, &site);
     return true;
 }
 

@@ -366,7 +366,7 @@ bool csl_wafer_builtin(struct sema *s, const struct node *n, struct operand *res
         {"unblock", task_state, false},
     };
     if (handle_builtin(s, n, result) || csl_layout_builtin(s, n, result) ||
-        csl_control_builtin(s, n, result))
+        csl_control_builtin(s, n, result) || csl_dsr_builtin(s, n, result))
         return true;
     if (csl_str_is(n->text, "set_local_color_config")) {
         only_top(s, n);

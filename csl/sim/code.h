@@ -65,6 +65,9 @@ enum op {
     OP_DSD_LENGTH, /* a = DSD b with length c */
     OP_DSD_STRIDE, /* a = DSD b with stride c */
     OP_DSD_COUNT,  /* a = length of DSD b */
+    OP_DSR_LOAD,   /* DSR imm = DSD a; x: it moves on with each operation */
+    OP_DSR_GET,    /* a = the DSD in DSR imm */
+    OP_DSR_NEXT,   /* DSR imm after an operation on it */
     OP_DSD_GET,    /* a = element c of DSD b, of type tc */
     OP_DSD_PUT,    /* element c of DSD b = a */
     OP_ACTIVATE,   /* local task a */
@@ -122,6 +125,7 @@ struct dsd_operand {
     enum operand_kind kind;
     uint16_t reg;
     bool fabric;
+    uint16_t dsr; /* 0, or 1 and the number of the DSR it is in */
 };
 
 struct dsd_site {
@@ -151,7 +155,8 @@ struct object {
 };
 
 #define FIFOS_MAX   8
-#define STREAMS     4 /* colors that memcpy has in one direction */
+#define DSRS        16 /* of each file; how many there are is not documented */
+#define STREAMS     4  /* colors that memcpy has in one direction */
 #define OBJECT_MAX  255
 #define COLORS      24
 #define LOCAL_TASKS 31
@@ -219,6 +224,7 @@ struct program {
     unsigned object_count;
     struct fifo fifos[FIFOS_MAX];
     unsigned fifo_count;
+    uint16_t dsr_taken[3];
     const char **texts; /* of OP_PRINT */
     size_t text_count, text_capacity;
     struct export *exports;

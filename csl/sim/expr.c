@@ -170,8 +170,8 @@ const struct type *csl_type_expr(struct sema *s, const struct node *n)
     default:
         break;
     }
-    static const char *const refused[] = {"bf16",     "cb16",     "mem4d_dsd", "anytype",
-                                          "dsr_dest", "dsr_src0", "dsr_src1"};
+    static const char *const refused[] = {"bf16",          "cb16",          "mem4d_dsd", "anytype",
+                                          "dsr_fifo_dest", "dsr_fifo_src1", "xdsr"};
     for (size_t i = 0; n->kind == N_IDENT && i < COUNT(refused); i++)
         if (csl_str_is(n->text, refused[i]))
             FAIL(s, n, "%s is not in the subset", refused[i]);

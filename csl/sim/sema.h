@@ -327,6 +327,10 @@ struct operand csl_control_call(struct sema *s, const struct node *n, struct str
                                 struct operand *args, size_t count);
 bool csl_control_builtin(struct sema *s, const struct node *n, struct operand *result);
 struct value csl_opcode_value(struct sema *s, const struct node *n, struct str name);
+/* dsr.c */
+bool csl_dsr_builtin(struct sema *s, const struct node *n, struct operand *result);
+int32_t csl_dsr_number(const struct operand *o); /* over all files */
+
 /* print.c */
 bool csl_is_print(const struct module *m, struct str name);
 void csl_check_print(struct sema *s, const struct node *n, enum library library,

@@ -86,6 +86,10 @@ struct pe {
     struct {
         uint16_t head, count;
     } fifo[FIFOS_MAX];
+    struct {
+        uint64_t dsd;
+        bool moves;
+    } dsr[3 * DSRS];
     struct thread main, threads[QUEUES];
     unsigned busy_threads, next_thread;
     uint64_t thread_cycle; /* in which a thread moved last */

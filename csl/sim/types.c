@@ -27,7 +27,9 @@ const struct type csl_void = PLAIN(T_VOID), csl_bool = PLAIN(T_BOOL), csl_i8 = I
                   csl_control_task = PLAIN(T_CONTROL_TASK), csl_ut = PLAIN(T_UT),
                   csl_opcode = PLAIN(T_OPCODE), csl_mem1d = PLAIN(T_MEM1D),
                   csl_fabin = PLAIN(T_FABIN), csl_fabout = PLAIN(T_FABOUT),
-                  csl_fifo = PLAIN(T_FIFO), csl_any_fn = {.kind = T_FN, .element = &csl_void};
+                  csl_fifo = PLAIN(T_FIFO), csl_dsr_dest = PLAIN(T_DSR_DEST),
+                  csl_dsr_src0 = PLAIN(T_DSR_SRC0), csl_dsr_src1 = PLAIN(T_DSR_SRC1),
+                  csl_any_fn = {.kind = T_FN, .element = &csl_void};
 
 const uint8_t csl_code_bytes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4};
 
@@ -64,6 +66,9 @@ static const struct {
     {"mem1d_dsd", &csl_mem1d},
     {"fabin_dsd", &csl_fabin},
     {"fabout_dsd", &csl_fabout},
+    {"dsr_dest", &csl_dsr_dest},
+    {"dsr_src0", &csl_dsr_src0},
+    {"dsr_src1", &csl_dsr_src1},
 };
 
 const struct type *csl_named_type(struct str name)
@@ -164,6 +169,11 @@ bool csl_is_handle(const struct type *t)
 bool csl_is_dsd(const struct type *t)
 {
     return t->kind >= T_MEM1D && t->kind <= T_FABOUT;
+}
+
+bool csl_is_dsr(const struct type *t)
+{
+    return t->kind >= T_DSR_DEST && t->kind <= T_DSR_SRC1;
 }
 
 bool csl_is_float(const struct type *t)

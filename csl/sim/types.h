@@ -35,7 +35,11 @@ enum type_kind {
     T_MEM1D,
     T_FABIN,
     T_FABOUT,
-    T_FIFO
+    /* known when compiling */
+    T_FIFO,
+    T_DSR_DEST,
+    T_DSR_SRC0,
+    T_DSR_SRC1
 };
 
 #define RANK_MAX 4
@@ -91,7 +95,8 @@ extern const struct type csl_void, csl_bool, csl_i8, csl_i16, csl_i32, csl_i64, 
     csl_u32, csl_u64, csl_f16, csl_f32, csl_comptime_int, csl_comptime_float, csl_string, csl_type,
     csl_struct, csl_module, csl_range, csl_direction, csl_color, csl_input_queue, csl_output_queue,
     csl_local_task, csl_data_task, csl_control_task, csl_ut, csl_opcode, csl_mem1d, csl_fabin,
-    csl_fabout, csl_fifo, csl_any_fn; /* of functions whose signature depends on their arguments */
+    csl_fabout, csl_fifo, csl_dsr_dest, csl_dsr_src0, csl_dsr_src1,
+    csl_any_fn; /* of functions whose signature depends on their arguments */
 
 /* The type of that name, or NULL. */
 const struct type *csl_named_type(struct str name);
@@ -107,6 +112,7 @@ char *csl_type_name(struct arena *arena, const struct type *t);
 
 bool csl_is_handle(const struct type *t);
 bool csl_is_dsd(const struct type *t);
+bool csl_is_dsr(const struct type *t);
 bool csl_is_number(const struct type *t); /* comptime ones too */
 bool csl_is_scalar(const struct type *t); /* fits in a register */
 bool csl_is_integer(const struct type *t);

@@ -130,6 +130,20 @@ static void system_op(struct pe *pe, const struct insn *i, int64_t *r)
     case OP_RANDOM_IN:
         r[i->a] = csl_alu_between(i, r[i->b], r[i->c], random16(pe));
         break;
+    case OP_DSR_LOAD:
+        pe->dsr[i->imm].dsd = (uint64_t)r[i->a];
+        pe->dsr[i->imm].moves = i->x;
+        break;
+    case OP_DSR_GET:
+        r[i->a] = (int64_t)pe->dsr[i->imm].dsd;
+        break;
+    case OP_DSR_NEXT:
+        if (pe->dsr[i->imm].moves) {
+            struct dsd d = dsd_unpack(pe->dsr[i->imm].dsd);
+            d.base = (uint16_t)(d.base + d.extent * d.stride);
+            pe->dsr[i->imm].dsd = dsd_pack(d);
+        }
+        break;
     case OP_PRINT:
         csl_print(pe, i, r);
         break;
@@ -347,6 +361,9 @@ static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
     case OP_CONTROL:
     case OP_COLLECTIVE:
     case OP_PRINT:
+    case OP_DSR_LOAD:
+    case OP_DSR_GET:
+    case OP_DSR_NEXT:
     case OP_COORD:
         system_op(pe, i, r);
         break;

@@ -358,6 +358,18 @@ static void join_routes(struct loader *l, struct tile *t, uint32_t i)
                      i % l->width, i / l->width, c & ~1u, c | 1);
 }
 
+/* A layout file's own comptime blocks; where it is a PE's code too they are the PE's. */
+static void run_layout_checks(struct sema *s, const struct file *file)
+{
+    const struct loader *l = s->l;
+    for (uint32_t i = 0; i < l->width * l->height; i++)
+        if (l->tiles[i].file == file)
+            return;
+    for (size_t i = 0; i < file->count; i++)
+        if (file->decls[i]->kind == N_COMPTIME)
+            csl_statement(s, file->decls[i]->kid[0]);
+}
+
 void csl_load_layout(struct loader *l, const char *path)
 {
     const struct file *file = csl_load_file(l, path, (struct pos){0});
@@ -379,6 +391,7 @@ void csl_load_layout(struct loader *l, const char *path)
         if (l->tiles[i].file == NULL)
             csl_fail_at(l->arena, layout->pos, "PE(%u,%u) has no code: @set_tile_code",
                         i % l->width, i / l->width);
+    run_layout_checks(&s, file);
     for (uint32_t i = 0; i < l->width * l->height; i++) {
         l->tiles[i].program = csl_compile_tile(l, &l->tiles[i]);
         join_routes(l, &l->tiles[i], i);

@@ -9,7 +9,7 @@
 #include "zmpi_codec.h"
 #include <stdbool.h>
 
-#define ZMPI_DEVICE_ABI 3u
+#define ZMPI_DEVICE_ABI 4u
 
 /* Where a buffer lives. What both may touch (managed memory) is the device's. */
 enum zmpi_memory { ZMPI_MEMORY_HOST = 1, ZMPI_MEMORY_GPU = 2 };
@@ -61,6 +61,39 @@ bool zmpi_bound_needs_range(const struct zmpi_bound *bound);
 void zmpi_range_scan(enum zmpi_type type, const void *src, size_t count, double threshold,
                      int threads, struct zmpi_range *range);
 
+/* An array that a device has taken to compress it and to write the stream to a file: its own. */
+struct zmpi_handed;
+
+/* What came of it, so that it can be told whether it is in the file: first and last bytes. */
+#define ZMPI_CODED_HEAD 80
+#define ZMPI_CODED_TAIL 8
+struct zmpi_coded {
+    size_t size;
+    unsigned char head[ZMPI_CODED_HEAD], tail[ZMPI_CODED_TAIL];
+};
+
+/*
+ * Write-through: the device compresses and writes, the caller says where once it knows the size.
+ * What the device does not do the caller does, from the data, which the device keeps for that until
+ * `drop`. Failures: ZMPI_ERR_UNSUPPORTED, there is no room for this one; ZMPI_ERR_IO, the file
+ * cannot be written there; else the device is broken. From any thread, one at a time for each
+ * array.
+ */
+struct zmpi_through {
+    /* Copy the array and go on. The file is a container, known by its path and by the id in its
+     * header. NULL: not taken. */
+    struct zmpi_handed *(*hand)(const struct zmpi_job *job, const void *src, const char *path,
+                                const unsigned char id[16]);
+    /* Wait until it is compressed. */
+    enum zmpi_status (*coded)(struct zmpi_handed *h, struct zmpi_coded *coded);
+    /* A record's head, the stream and zeros up to a multiple of 8 go to `offset`; does not wait. */
+    void (*write)(struct zmpi_handed *h, uint64_t offset, const void *head, size_t head_size);
+    /* Wait until the device says that they are there. */
+    enum zmpi_status (*written)(struct zmpi_handed *h);
+    const void *(*data)(const struct zmpi_handed *h);
+    void (*drop)(struct zmpi_handed *h);
+};
+
 struct zmpi_device {
     size_t size;       /* sizeof(struct zmpi_device): set first, checked first */
     unsigned abi;      /* ZMPI_DEVICE_ABI */
@@ -79,6 +112,7 @@ struct zmpi_device {
     /* Why this thread's last call of the device failed, for the log; a static text or the thread's
      * own. NULL: the status says it. */
     const char *(*problem)(void);
+    const struct zmpi_through *through; /* NULL: it writes no files */
 
     /*
      * The rest but prefer and give_all, which any device may have, is for devices with memory of

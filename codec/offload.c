@@ -112,6 +112,22 @@ enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi
     return status;
 }
 
+struct zmpi_handed *zmpi_offload_hand(struct zmpi_offload *o, const struct zmpi_job *job,
+                                      const void *src, const char *path, const unsigned char id[16],
+                                      const struct zmpi_device **device)
+{
+    size_t bytes;
+    if (zmpi_array_bytes(&job->array, &bytes) || zmpi_job_open(job))
+        return NULL;
+    *device = choose(o, NULL, bytes, job->encoder);
+    if (!*device || !(*device)->through)
+        return NULL;
+    struct zmpi_handed *handed = (*device)->through->hand(job, src, path, id);
+    if (handed)
+        note_choice(o, *device, false, bytes);
+    return handed;
+}
+
 enum zmpi_status zmpi_offload_decompress(struct zmpi_offload *o, const struct zmpi_device *holder,
                                          void *dst, size_t capacity, const void *src,
                                          size_t src_size, int threads)

@@ -18,7 +18,7 @@ enum zmpi_option_source {
     ZMPI_FROM_HINT  /* MPI_Info: zmpi_option_set */
 };
 
-#define ZMPI_OPTION_COUNT 19
+#define ZMPI_OPTION_COUNT 20
 
 struct zmpi_rules; /* the parsed rules file */
 
@@ -45,6 +45,7 @@ struct zmpi_options {
     enum zmpi_log_level log;
     char plugin_path[1024]; /* directories searched for plug-ins first, separated by ':' */
     char nic[1024];         /* of the SmartNIC's daemon; its plug-in reads the environment itself */
+    bool nic_write;         /* that daemon writes what it has compressed */
     char disable[64];       /* instruction sets not to be used; zmpi_kernels() reads the environment
                                itself */
     bool comm_rules;        /* the rules file has sections for communicators */

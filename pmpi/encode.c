@@ -79,7 +79,7 @@ static enum zmpi_status waiting_add(struct zfile *f, const struct zmpi_record *r
     return ZMPI_OK;
 }
 
-static uint64_t next_order(struct zfile *f)
+uint64_t zencode_order(struct zfile *f)
 {
     return f->epoch << 32 | f->sequence++;
 }
@@ -116,7 +116,7 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     if (job->bound.mode == ZMPI_RATIO)
         count_ratio(f, dst + head, size);
     r.payload_length = size;
-    r.order = next_order(f);
+    r.order = piece->order ? *piece->order : zencode_order(f);
     status = waiting_add(f, &r);
     if (status)
         return status;
@@ -133,13 +133,18 @@ static int encoder_of(struct zfile *f)
                                                  : zmpi_options_encoder(&f->options);
 }
 
-static int encode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece)
+int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece)
 {
     unsigned char *list = NULL;
     size_t list_size = 0;
     double start = zseconds();
     uint64_t stored = f->stats.n.bytes_stored;
     enum zmpi_status status = ZMPI_OK;
+    int rc;
+    if (zthrough_take(f, job, piece, &rc)) {
+        f->stats.n.seconds_compress += zseconds() - start;
+        return rc;
+    }
     if (piece->extent.levels == ZMPI_EXTENT_LIST)
         status = zmpi_extent_list_encode(&piece->extent, &list, &list_size);
     if (!status)
@@ -169,7 +174,7 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     f->before.stats = f->stats;
     f->before.choice = f->choice;
     f->before.offloaded = f->offload.bytes;
-    return encode_job(f, &job, piece);
+    return zencode_job(f, &job, piece);
 }
 
 uint64_t zencode_coded(const struct zfile *f)
@@ -204,7 +209,7 @@ int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bou
     }
     job.threads = zruntime_threads(&f->options);
     job.encoder = encoder_of(f);
-    return encode_job(f, &job, piece);
+    return zencode_job(f, &job, piece);
 }
 
 int zencode_size(struct zfile *f, uint64_t size)
@@ -212,7 +217,7 @@ int zencode_size(struct zfile *f, uint64_t size)
     struct zmpi_record r = {
         .kind = ZMPI_RECORD_SIZE, .rank = (uint32_t)f->rank, .offset = f->outbox_used};
     r.extent.lo = r.extent.hi = size;
-    r.order = next_order(f);
+    r.order = zencode_order(f);
     unsigned char *dst = outbox_room(f, zmpi_record_head_size(&r));
     enum zmpi_status status = dst ? waiting_add(f, &r) : ZMPI_ERR_MEMORY;
     if (status)

@@ -170,6 +170,22 @@ struct zwindows {
     uint64_t reach;                /* how far a stream's next read may be */
 };
 
+/* ---- through.c: records that a device compresses and writes itself ---- */
+
+struct zhanded;
+
+struct zthrough {
+    bool off;              /* something failed: not with this file any more */
+    bool owed;             /* the last round of a collective call has no place yet; on all ranks */
+    char *path;            /* of the file, without links */
+    struct zhanded *entry; /* in the order in which they were handed over */
+    size_t placed, count, room; /* the first ones have their places */
+    size_t fresh;               /* handed over since this was set to 0 */
+    size_t keep;                /* so many of the last ones get no place this time */
+    uint64_t bytes;             /* of their data */
+    uint64_t written;           /* by the device */
+};
+
 /* ---- a file that is a container ---- */
 
 struct zstats {
@@ -220,6 +236,7 @@ struct zfile {
     size_t waiting_count, waiting_room;
 
     bool behind; /* inside a call that need not find its records in the file when it goes on */
+    struct zthrough through;
     struct zbackground *background; /* NULL before the first such write */
     int late; /* an error of it that was raised, but not yet returned by a call that writes */
 
@@ -266,11 +283,16 @@ struct zpiece {
     size_t row, rows; /* elements of one row, rows of one plane, as far as known; 0: unknown */
     const struct zmpi_range *range;   /* of the whole call, if its bound needs one */
     const struct zmpi_survey *survey; /* the same for a ratio; NULL: the piece is by itself */
+    const uint64_t *order;            /* that its record has already; NULL: the next */
 };
 
 /* The array that a piece is: whole planes or rows of the known shape, else one row. */
 struct zmpi_array zencode_array(const struct zpiece *p);
 int zencode_piece(struct zfile *f, const struct zpiece *piece);
+/* The same for a job that is complete. */
+int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece);
+/* The order of the next record. */
+uint64_t zencode_order(struct zfile *f);
 /* The same with a bound that was resolved before (abs_bound 0: exact). */
 int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep);
 /* Take the last record, a piece just encoded, back out of the outbox; its extent is the caller's
@@ -292,11 +314,36 @@ struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element);
 uint64_t zplace_slot_size(const struct zfile *f);
 /* Without other ranks: into this rank's slab slots. */
 int zplace_slab(struct zfile *f);
+/* A place there for `size` bytes; if *alone, zsession_alone_end when they are written. */
+int zplace_reserve(struct zfile *f, uint64_t size, uint64_t *base, bool *alone);
+/* All that this rank holds back, but for what is staged, is in the file, or the error raised. */
+int zplace_own(struct zfile *f);
 /* With all ranks: densely. Ends the epoch. Every rank must call it, whatever happened to it before.
  * more: another one follows at once, so that it need not be in the file before that. */
 int zplace_dense(struct zfile *f, bool more);
 /* n records that were written (rc 0) become known, or are dropped; returns rc, or why not. */
 int zplace_keep(struct zfile *f, struct zmpi_record *record, size_t n, int rc);
+
+/* ---- through.c ---- */
+
+/* Hand a piece over; false: it is to be encoded here. *rc: an error of earlier ones. */
+bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece,
+                   int *rc);
+/* The largest logical offset of all that was handed over and is not known to be in the file. */
+uint64_t zthrough_end(const struct zfile *f);
+/* Sizes of those that get their places now; *bytes: in all. What fails goes to the outbox. */
+int zthrough_sizes(struct zfile *f, uint64_t *bytes);
+/* These to the file, one behind the other from `offset` on. Does not wait. */
+int zthrough_place(struct zfile *f, uint64_t offset);
+/* They have lost their places. */
+void zthrough_forget(struct zfile *f);
+/* The oldest `most` that have none each to a place of its own, without other ranks. */
+int zthrough_slab(struct zfile *f, size_t most);
+/* A new epoch has begun: for those without a place, too. */
+void zthrough_renumber(struct zfile *f);
+/* The oldest `most` that have their places are in the file and known, or the error is raised. */
+int zthrough_land(struct zfile *f, size_t most);
+void zthrough_free(struct zfile *f);
 
 /* ---- physical.c ---- */
 
@@ -395,6 +442,8 @@ void zwindow_free(struct zfile *f);
 /* Collective: staged data placed, records known to all ranks that may read, logical size known to
  * all. */
 int zsettle_collective(struct zfile *f);
+/* The last round of the collective call before gets its place. */
+int zsettle_owed(struct zfile *f);
 /* The second half of it, when the data have been placed already. */
 int zsettle_share(struct zfile *f);
 /* Logical size with what this rank holds back; in atomic mode with what others wrote meanwhile. */

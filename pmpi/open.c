@@ -263,6 +263,7 @@ static int finish(struct zfile *f)
 int zf_file_close(struct zfile *f, MPI_File *fh)
 {
     int rc = zfile_may_write(f) ? finish(f) : MPI_SUCCESS;
+    zthrough_free(f);
     zbackground_free(f);
     zreport_file(f); /* after this nobody uses the shared pointer any more */
     zshared_remove(f);

@@ -51,17 +51,28 @@ static int empty_outbox(struct zfile *f, int rc)
     return rc;
 }
 
-/* Room for the outbox in this rank's slots. */
-static uint64_t slab_place(struct zfile *f, uint64_t slot)
+/* Room in this rank's slots. */
+static uint64_t slab_place(struct zfile *f, uint64_t size)
 {
-    if (f->slots == 0 || f->slot_used + f->outbox_used > slot) {
+    const uint64_t slot = zplace_slot_size(f);
+    if (f->slots == 0 || f->slot_used + size > slot) {
         f->slots++;
         f->slot_used = 0;
     }
     uint64_t index = (f->slots - 1) * (uint64_t)f->ranks + (uint64_t)f->rank;
     uint64_t base = f->end + index * slot + f->slot_used;
-    f->slot_used += f->outbox_used;
+    f->slot_used += size;
     return base;
+}
+
+int zplace_reserve(struct zfile *f, uint64_t size, uint64_t *base, bool *alone)
+{
+    int rc = zsession_alone(f, alone);
+    if (!rc && !*alone)
+        rc = zsession_reserve(f, size, base, NULL);
+    if (*alone)
+        *base = slab_place(f, size);
+    return rc;
 }
 
 int zplace_slab(struct zfile *f)
@@ -76,11 +87,7 @@ int zplace_slab(struct zfile *f)
                                            f->outbox_used, (unsigned long long)slot));
     uint64_t base;
     bool alone;
-    int rc = zsession_alone(f, &alone);
-    if (!rc && !alone)
-        rc = zsession_reserve(f, f->outbox_used, &base, NULL);
-    if (alone)
-        base = slab_place(f, slot);
+    int rc = zplace_reserve(f, f->outbox_used, &base, &alone);
     bool background = false;
     if (!rc) {
         bind_records(f, base);
@@ -92,6 +99,13 @@ int zplace_slab(struct zfile *f)
     if (alone)
         zsession_alone_end(f);
     return background ? rc : empty_outbox(f, rc);
+}
+
+int zplace_own(struct zfile *f)
+{
+    int handed = zthrough_slab(f, SIZE_MAX), landed = zthrough_land(f, SIZE_MAX);
+    int placed = zplace_slab(f), late = zbackground_wait(f);
+    return handed ? handed : landed ? landed : placed ? placed : late;
 }
 
 /* Where everything written so far ends, on all ranks. */
@@ -113,12 +127,32 @@ struct place {
     bool shared;
 };
 
+/* The outbox and what was handed over, one behind the other from `base` on. */
+static int write_dense(struct zfile *f, uint64_t base, bool more)
+{
+    const uint64_t behind = base + f->outbox_used;
+    bool background = false;
+    int rc = MPI_SUCCESS;
+    if (f->outbox_used) {
+        bind_records(f, base);
+        background = more && zbackground_write(f, base, &rc);
+        if (!background)
+            rc = zwrite_at(f, base, f->outbox, f->outbox_used);
+    }
+    if (!background)
+        rc = empty_outbox(f, rc);
+    int handed = zthrough_place(f, behind);
+    return rc ? rc : handed;
+}
+
 int zplace_dense(struct zfile *f, bool more)
 {
     struct place place = {.epoch = f->epoch};
-    uint64_t before = 0, total = 0, mine = f->outbox_used;
-    bool background = false;
+    uint64_t before = 0, total = 0, handed = 0, mine;
+    int landed = more ? MPI_SUCCESS : zthrough_land(f, SIZE_MAX);
+    int sized = zthrough_sizes(f, &handed);
     int late = more ? MPI_SUCCESS : zbackground_wait(f), rc = agree_end(f, &place.base);
+    mine = f->outbox_used + handed;
     if (!rc)
         rc = PMPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, f->comm);
     if (!rc)
@@ -133,18 +167,19 @@ int zplace_dense(struct zfile *f, bool more)
     if (rc)
         return rc;
     rc = place.status;
-    if (mine && !rc) {
-        bind_records(f, place.base + before);
-        background = more && zbackground_write(f, place.base + before, &rc);
-        if (!background)
-            rc = zwrite_at(f, place.base + before, f->outbox, f->outbox_used);
+    if (rc) {
+        empty_outbox(f, rc);
+        zthrough_forget(f);
+    } else {
+        rc = write_dense(f, place.base + before, more);
     }
-    if (!background)
-        rc = empty_outbox(f, rc);
     f->end = place.base + total;
     f->epoch = place.epoch;
     f->session.shared = f->session.shared || place.shared;
     f->sequence = 0;
     f->slots = f->slot_used = 0;
-    return late ? late : rc;
+    zthrough_renumber(f);
+    int there = more ? MPI_SUCCESS : zthrough_land(f, SIZE_MAX);
+    int again = more ? MPI_SUCCESS : zplace_slab(f); /* only what failed there */
+    return landed ? landed : sized ? sized : late ? late : rc ? rc : there ? there : again;
 }

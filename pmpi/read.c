@@ -77,8 +77,8 @@ static int read_bytes(struct zfile *f, uint64_t position, uint64_t bytes,
 static int flush_own(struct zfile *f, bool to_device)
 {
     int rc = zstage_is_exact(f) && !to_device ? MPI_SUCCESS : zstage_flush(f);
-    int placed = zplace_slab(f), late = zbackground_wait(f);
-    return rc ? rc : placed ? placed : late;
+    int placed = zplace_own(f);
+    return rc ? rc : placed;
 }
 
 /* How much of `bytes` there is from `position` on. */

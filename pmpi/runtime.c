@@ -171,7 +171,8 @@ static void rescue_open_files(void)
                  "%s: not closed before MPI_Finalize; zmpi fsck --repair writes its index",
                  f->path);
         if (zfile_may_write(f) && !zstage_flush(f))
-            zplace_slab(f);
+            zplace_own(f);
+        zthrough_free(f);
         zbackground_free(f);
         zfile_remove(f);
         zfile_done(f);

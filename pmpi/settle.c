@@ -4,12 +4,11 @@
 #include <limits.h>
 #include <stdlib.h>
 
-uint64_t zfile_size(struct zfile *f)
+/* With what is held back, but for what is being written in the background. */
+static uint64_t held_size(const struct zfile *f)
 {
-    if (!zsession_atomic_begin(f, false))
-        zsession_atomic_end(f, MPI_SUCCESS);
-    f->late = zbackground_wait(f); /* for the next one to whom it matters */
-    uint64_t size = f->container.logical_size;
+    const uint64_t known = f->container.logical_size, handed = zthrough_end(f);
+    uint64_t size = known < handed ? handed : known;
     for (int i = 0; i < ZBATCHES; i++) {
         const struct zbatch *b = &f->batch[i];
         if (b->count) {
@@ -22,6 +21,14 @@ uint64_t zfile_size(struct zfile *f)
         if (f->waiting[i].extent.hi > size)
             size = f->waiting[i].extent.hi;
     return size;
+}
+
+uint64_t zfile_size(struct zfile *f)
+{
+    if (!zsession_atomic_begin(f, false))
+        zsession_atomic_end(f, MPI_SUCCESS);
+    f->late = zbackground_wait(f); /* for the next one to whom it matters */
+    return held_size(f);
 }
 
 /* Entries of all other ranks, from a gathered buffer, to the container. */
@@ -82,14 +89,22 @@ int zsettle_share(struct zfile *f)
     if (zfile_may_read(f))
         return exchange(f);
     /* Nobody will read: the size is all that must be known. */
-    uint64_t mine = f->container.logical_size;
+    uint64_t mine = held_size(f);
     return PMPI_Allreduce(&mine, &f->container.logical_size, 1, MPI_UINT64_T, MPI_MAX, f->comm);
+}
+
+int zsettle_owed(struct zfile *f)
+{
+    const bool owed = f->through.owed;
+    f->through.owed = false;
+    return owed ? zplace_dense(f, true) : MPI_SUCCESS;
 }
 
 int zsettle_collective(struct zfile *f)
 {
+    int owed = zsettle_owed(f);
     int staged = zstage_flush(f);
     int placed = zplace_dense(f, false);
     int shared = zsettle_share(f);
-    return staged ? staged : placed ? placed : shared;
+    return owed ? owed : staged ? staged : placed ? placed : shared;
 }

@@ -341,19 +341,22 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
 }
 
 /* What all ranks must know before a collective write: the range of all data, the number of rounds,
- * and whether what any of them has is too much to be staged, or wants a ratio. */
+ * and whether what any of them has is too much to be staged, or wants a ratio; whether any hands it
+ * over to be written. */
 static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds, bool *large,
-                 bool *ratio)
+                 bool *ratio, bool *through)
 {
-    double mine[6] = {range->min,       -range->max,     range->fill,
-                      -(double)*rounds, *large ? -1 : 0, *ratio ? -1 : 0};
-    double all[6];
-    int rc = PMPI_Allreduce(mine, all, 6, MPI_DOUBLE, MPI_MIN, f->comm);
+    double mine[7] = {range->min,       -range->max,     range->fill,
+                      -(double)*rounds, *large ? -1 : 0, *ratio ? -1 : 0,
+                      *through ? -1 : 0};
+    double all[7];
+    int rc = PMPI_Allreduce(mine, all, 7, MPI_DOUBLE, MPI_MIN, f->comm);
     if (!rc) {
         *range = (struct zmpi_range){all[0], -all[1], all[2]};
         *rounds = (uint64_t)-all[3];
         *large = all[4] < 0;
         *ratio = all[5] < 0;
+        *through = all[6] < 0;
     }
     return rc;
 }
@@ -396,7 +399,8 @@ static int write_rounds(struct zfile *f, struct plan *p, const struct zmpi_range
                         uint64_t rounds)
 {
     uint64_t at = 0;
-    int rc = zstage_flush(f);
+    int owed = zsettle_owed(f), rc = zstage_flush(f);
+    rc = owed ? owed : rc;
     for (uint64_t k = 0; k < rounds || k == 0; k++) {
         int step = at < p->memory.bytes ? encode_next(f, p, &at, range) : MPI_SUCCESS;
         if (rounds == 1 && p->surveyed) {
@@ -410,14 +414,43 @@ static int write_rounds(struct zfile *f, struct plan *p, const struct zmpi_range
     return rc ? rc : shared;
 }
 
+/* The same where a device writes: the round before, perhaps of the call before, gets its place when
+ * the next one was handed over, so that nobody waits for its size. What others may read is in the
+ * file at the end. */
+static int hand_rounds(struct zfile *f, struct plan *p, const struct zmpi_range *range,
+                       uint64_t rounds)
+{
+    struct zthrough *t = &f->through;
+    uint64_t at = 0;
+    int rc = zstage_flush(f), placed = MPI_SUCCESS;
+    for (uint64_t k = 0; k < rounds || k == 0; k++) {
+        t->fresh = 0;
+        int step = at < p->memory.bytes ? encode_next(f, p, &at, range) : MPI_SUCCESS;
+        t->keep = t->fresh;
+        placed = zsettle_owed(f);
+        t->keep = 0;
+        t->owed = true;
+        rc = rc ? rc : step ? step : placed;
+    }
+    if (zfile_may_read(f)) {
+        t->owed = false;
+        placed = zplace_dense(f, false);
+    }
+    int shared = zsettle_share(f);
+    return rc ? rc : placed ? placed : shared;
+}
+
 static int write_together(struct zfile *f, struct plan *p, const struct zmpi_range *range,
-                          uint64_t rounds, bool large)
+                          uint64_t rounds, bool large, bool through)
 {
     if (f->session.atomic) {
         p->most_runs = zstage_most_runs(f);
         return p->memory.bytes ? write_atomic(f, p, range) : MPI_SUCCESS;
     }
-    return large ? write_rounds(f, p, range, rounds) : write_staged(f, p, range);
+    if (!large)
+        return write_staged(f, p, range);
+    return through && !p->surveyed ? hand_rounds(f, p, range, rounds)
+                                   : write_rounds(f, p, range, rounds);
 }
 
 int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
@@ -432,15 +465,15 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     uint64_t rounds = rc ? 0 : plan_pieces(f, &p);
     bool large = zfile_may_read(f) || f->session.shared || p.memory.bytes > zstage_limit(f) ||
                  p.runs > zstage_most_runs(f);
-    bool ratio = !rc && wants_ratio(f, &p);
-    int agreed = agree(f, &range, &rounds, &large, &ratio);
+    bool ratio = !rc && wants_ratio(f, &p), through = f->options.nic_write;
+    int agreed = agree(f, &range, &rounds, &large, &ratio, &through);
     if (!agreed && ratio && (large || f->session.atomic))
         agreed = plan_survey(f, &p, &range, rounds > 1, f->comm);
     if (agreed) {
         plan_free(&p);
         return agreed;
     }
-    int wrote = write_together(f, &p, &range, rounds, large);
+    int wrote = write_together(f, &p, &range, rounds, large, through);
     rc = rc ? rc : wrote;
     if (!rc) {
         *done = p.memory.bytes;

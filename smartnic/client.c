@@ -1,6 +1,6 @@
 /* client.c - the thread that talks to zmpi-nicd (client.h). */
-#define _GNU_SOURCE // pthread_timedjoin_np
-#include "client.h"
+#define _GNU_SOURCE
+#include "client_state.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -20,33 +20,6 @@ enum { RECEIVES = 16, SENDS = 64 };
 
 /* A daemon that says "wait" is waited for so many timeouts. */
 enum { PATIENCE = 20 };
-
-static struct client {
-    pthread_mutex_t lock;
-    pthread_cond_t done;
-    const char *path;
-    pthread_t thread;
-    pid_t pid; /* of the process that has the thread; 0: none yet */
-    pid_t tid;
-    int event;              /* wakes the thread */
-    struct nic_call *fresh; /* calls that it has not seen */
-    bool quit, stuck;
-    double timeout;   /* the last one that the thread has read */
-    atomic_uint tick; /* moves as long as the thread does */
-
-    /* The thread's own: */
-    struct nic_place place;
-    struct nic_fabric fabric;
-    enum { CLOSED, GREETED, WELCOMED } state;
-    fi_addr_t daemon;
-    unsigned char nonce[NIC_NONCE], key[NIC_KEY];
-    uint64_t session, last_id, most;
-    double greeted;
-    struct nic_call *active;
-    char failure[200]; /* "" as long as there is none */
-    bool dismissed;    /* the daemon needed our place for others: greet again */
-    bool turned_away;  /* it has no place for us */
-} client = {.lock = PTHREAD_MUTEX_INITIALIZER, .timeout = 5};
 
 static void fail(struct client *c, const char *what, const char *why)
 {
@@ -78,6 +51,8 @@ static void unlink_call(struct client *c, struct nic_call *call)
 static void finish_with(struct client *c, struct nic_call *call, const struct nic_reply *reply)
 {
     unlink_call(c, call);
+    c->held += reply->outcome == NIC_HELD;
+    c->held -= call->placing;
     call->reply = *reply;
     finish(c, call);
 }
@@ -87,6 +62,7 @@ static void close_session(struct client *c)
     if (c->state != CLOSED)
         nic_fabric_close(&c->fabric);
     c->state = CLOSED;
+    c->held = 0;
     c->failure[0] = 0;
     c->dismissed = c->turned_away = false;
 }
@@ -105,13 +81,13 @@ static void end_session(struct client *c)
     close_session(c);
 }
 
-/* What was asked is asked again, in a new session. */
+/* What was asked is asked again, in a new session. (Who has something kept is not dismissed.) */
 static void renew_session(struct client *c)
 {
     for (struct nic_call *call = c->active; call; call = call->next) {
         nic_memory_close(&call->raw_memory);
         nic_memory_close(&call->out_memory);
-        call->id = 0;
+        call->unsent = true;
     }
     close_session(c);
 }
@@ -186,7 +162,7 @@ static void on_reply(struct client *c, const struct nic_head *head, const unsign
 {
     struct nic_reply reply;
     struct nic_call *call = c->active;
-    while (call && (call->id == 0 || call->id != head->id))
+    while (call && (call->unsent || call->id != head->id))
         call = call->next;
     if (!call)
         return; /* a late one */
@@ -285,15 +261,16 @@ static void send_call(struct client *c, struct nic_call *call)
 {
     unsigned char message[NIC_MESSAGE_MAX];
     struct nic_request *m = &call->request;
-    if (m->raw.bytes + m->out.bytes > c->most) {
+    const size_t bytes = (size_t)m->raw.bytes + m->file_bytes;
+    if (bytes + m->out.bytes > c->most) {
         finish_with(c, call, &(struct nic_reply){.outcome = NIC_TOO_LARGE});
         return;
     }
     if (!c->fabric.free_slots)
         return;
-    int error = nic_memory_open(&c->fabric, call->raw->at, (size_t)m->raw.bytes, FI_REMOTE_READ,
-                                &call->raw_memory);
-    if (!error)
+    int error =
+        nic_memory_open(&c->fabric, call->raw->at, bytes, FI_REMOTE_READ, &call->raw_memory);
+    if (!error && call->out)
         error = nic_memory_open(&c->fabric, call->out->at, (size_t)m->out.bytes, FI_REMOTE_WRITE,
                                 &call->out_memory);
     if (error) {
@@ -305,9 +282,19 @@ static void send_call(struct client *c, struct nic_call *call)
     m->out.address = call->out_memory.address;
     m->out.key = call->out_memory.key;
     call->id = ++c->last_id;
+    call->session = c->session;
     call->sent = true;
+    call->unsent = false;
     call->heard = nic_seconds();
     send_message(c, message, nic_request_write(message, c->session, call->id, m, c->key));
+}
+
+static void send_place(struct client *c, struct nic_call *call)
+{
+    unsigned char message[NIC_MESSAGE_MAX];
+    call->heard = nic_seconds();
+    call->unsent = !send_message(
+        c, message, nic_place_at_write(message, c->session, call->id, &call->at, c->key));
 }
 
 static void look_at_clock(struct client *c)
@@ -316,7 +303,7 @@ static void look_at_clock(struct client *c)
     if (c->state == GREETED && now - c->greeted > timeout)
         fail(c, "no answer", "");
     for (struct nic_call *call = c->active; call; call = call->next)
-        if (call->id && now - call->heard > timeout)
+        if (!call->unsent && now - call->heard > timeout)
             fail(c, "has fallen silent", "");
         else if (now - call->begun > PATIENCE * timeout)
             fail(c, "takes too long", "");
@@ -332,8 +319,15 @@ static void take_fresh(struct client *c)
     pthread_mutex_unlock(&c->lock);
     for (; call; call = next) {
         next = call->next;
+        if (call->placing && (c->state != WELCOMED || call->session != c->session)) {
+            call->failed = true; /* who kept it is gone */
+            snprintf(call->problem, sizeof call->problem, "zmpi-nicd went away with the data");
+            finish(c, call);
+            continue;
+        }
         call->next = c->active;
         call->begun = nic_seconds();
+        call->unsent = true;
         c->active = call;
     }
 }
@@ -345,8 +339,8 @@ static void work(struct client *c, unsigned *idle)
         open_session(c);
     for (struct nic_call *call = c->active; call && c->state == WELCOMED; call = next) {
         next = call->next;
-        if (call->id == 0 && !c->failure[0])
-            send_call(c, call);
+        if (call->unsent && !c->failure[0])
+            (call->placing ? send_place : send_call)(c, call);
     }
     int done = c->failure[0] ? 0 : nic_progress(&c->fabric);
     if (done < 0)
@@ -362,12 +356,12 @@ static void work(struct client *c, unsigned *idle)
 }
 
 /* Not answered: a daemon that does not hear it finds out by itself. */
-static void say_bye(struct client *c)
+static void say(struct client *c, enum nic_type what)
 {
     unsigned char message[NIC_MESSAGE_MAX];
     const double until = nic_seconds() + 0.2;
     if (c->state == WELCOMED &&
-        send_message(c, message, nic_empty_write(message, NIC_BYE, c->session, 0, c->key)))
+        send_message(c, message, nic_empty_write(message, what, c->session, 0, c->key)))
         while (nic_progress(&c->fabric) == 0 && nic_seconds() < until)
             nic_wait(&c->fabric, -1, 0, 10);
 }
@@ -380,7 +374,7 @@ static bool quitting(struct client *c)
     return quit;
 }
 
-static void *run(void *context)
+void *nic_client_run(void *context)
 {
     struct client *c = context;
     unsigned idle = 0;
@@ -396,103 +390,14 @@ static void *run(void *context)
         }
         struct pollfd fd = {.fd = c->event, .events = POLLIN};
         uint64_t n;
-        if (poll(&fd, 1, -1) > 0 && read(c->event, &n, sizeof n) < 0)
+        const int ready = poll(&fd, 1, c->held > 0 ? (int)(4000 * c->place.timeout) : -1);
+        if (ready > 0 && read(c->event, &n, sizeof n) < 0)
             continue;
+        if (ready == 0)
+            say(c, NIC_WAIT);
     }
     take_fresh(c); /* they are told, too */
-    say_bye(c);
+    say(c, NIC_BYE);
     end_session(c);
     return NULL;
-}
-
-/* ---- those that ask ---- */
-
-static void wake(struct client *c)
-{
-    const uint64_t one = 1;
-    ssize_t written = write(c->event, &one, sizeof one);
-    (void)written;
-}
-
-/* At the end of the process, before libfabric's own: the thread is not to be in there then. */
-static void say_good_bye(void)
-{
-    struct client *c = &client;
-    struct timespec until;
-    if (c->pid != getpid()) /* a child, which may have been made while the lock was held */
-        return;
-    pthread_mutex_lock(&c->lock);
-    const bool stuck = c->stuck;
-    c->quit = true;
-    pthread_mutex_unlock(&c->lock);
-    if (stuck)
-        return;
-    wake(c);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 2;
-    pthread_timedjoin_np(c->thread, NULL, &until);
-}
-
-static bool start(struct client *c, const char *path)
-{
-    sigset_t all, before;
-    pthread_condattr_t attr;
-    if (c->pid == getpid())
-        return true;
-    if (c->pid != 0) /* a child: the thread has stayed with its parent */
-        return false;
-    c->path = path;
-    c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->done, &attr);
-    sigfillset(&all); /* the program's signals are for its own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (c->event >= 0 && atexit(say_good_bye) == 0 && pthread_create(&c->thread, NULL, run, c) == 0)
-        c->pid = getpid();
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return c->pid != 0;
-}
-
-/* It did not move for longer than it may take for anything: it spins in a lock that a dead process
- * holds, in memory that it shared with us. So that it costs nobody anything it gets only time that
- * nobody else wants. */
-static bool is_stuck(struct client *c, unsigned looks)
-{
-    if (looks < 2 * c->timeout + 5) /* opening a fabric takes a second or two */
-        return c->stuck;
-    const struct sched_param none = {0};
-    c->stuck = true;
-    sched_setscheduler(c->tid, SCHED_IDLE, &none);
-    return true;
-}
-
-bool nic_client_ask(const char *place, struct nic_call *call)
-{
-    struct client *c = &client;
-    unsigned looks = 0, tick;
-    pthread_mutex_lock(&c->lock);
-    if (c->stuck || c->quit || !start(c, place)) {
-        call->failed = true;
-        snprintf(call->problem, sizeof call->problem, "%s",
-                 c->stuck ? "the thread that talks to zmpi-nicd is stuck"
-                          : "no thread to ask zmpi-nicd with");
-        pthread_mutex_unlock(&c->lock);
-        return true;
-    }
-    call->next = c->fresh;
-    c->fresh = call;
-    wake(c);
-    /* Once a second; so that a process that was stopped for long sees nothing wrong. */
-    while (!call->done && !is_stuck(c, looks)) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec++;
-        tick = atomic_load(&c->tick);
-        if (pthread_cond_timedwait(&c->done, &c->lock, &until) == ETIMEDOUT)
-            looks = tick == atomic_load(&c->tick) ? looks + 1 : 0;
-    }
-    const bool done = call->done;
-    pthread_mutex_unlock(&c->lock);
-    return done;
 }

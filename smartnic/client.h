@@ -10,14 +10,18 @@
 #include "fabric.h"
 #include "place.h"
 
-/* One request. The caller fills in the first three and zeroes the rest. */
+/* One request. The caller fills in the first three and zeroes the rest. What the daemon then keeps
+ * gets its place by the same call, asked once more with `placing` and `at`. */
 struct nic_call {
     struct nic_request request; /* but for the addresses and keys */
-    struct nic_block *raw, *out;
+    struct nic_block *raw, *out; /* out NULL: the stream does not come back */
+    bool placing;
+    struct nic_place_at at;
     struct nic_call *next;
     struct nic_memory raw_memory, out_memory;
-    uint64_t id; /* 0: not sent in this session */
-    bool sent;   /* in any: the daemon may know where the blocks are */
+    uint64_t session, id; /* in which it was sent */
+    bool unsent;          /* not in this one */
+    bool sent;            /* in any: the daemon may know where the blocks are */
     double begun, heard;
     bool done;
     /* What came of it, when it is done: */
@@ -27,10 +31,11 @@ struct nic_call {
 };
 
 /*
- * Send the request and wait for the reply, or for the end of the timeout. False: the thread is
- * stuck, *call and its blocks are not to be touched any more, and there is no use in asking again.
- * place: what ZMPI_NIC names.
+ * Send the request. False: it has failed already, and is done. place: what ZMPI_NIC names.
  */
-bool nic_client_ask(const char *place, struct nic_call *call);
+bool nic_client_start(const char *place, struct nic_call *call);
+/* Wait for the reply, or for the end of the timeout. False: the thread is stuck, *call and its
+ * blocks are not to be touched any more, and there is no use in asking again. */
+bool nic_client_wait(struct nic_call *call);
 
 #endif

@@ -55,6 +55,8 @@ static void help(void)
            "  -j, --threads N        that compress [one for each CPU]\n"
            "  -t, --timeout SECONDS  that clients wait for a sign of life [5]\n"
            "  -e, --engine NAME      what compresses [cpu]\n"
+           "  -f, --files FOLDER     where it may write to files (ZMPI_NIC_WRITE); several: again\n"
+           "  -s, --sync             what it writes goes to the storage device at once\n"
            "  -v, --verbose          say who comes and goes\n"
            "      --help, --version\n\nEngines:\n");
     for (size_t i = 0; nic_engine(i); i++)
@@ -101,6 +103,11 @@ static const char *set(struct nicd_settings *s, int option, const char *value)
         return number(value, 1024, &s->threads) ? NULL : "allowed are 1 to 1024";
     case 't':
         return seconds(value, &s->timeout) ? NULL : "allowed are 0.01 to 3600";
+    case 'f':
+        return nicd_root_add(s, value) ? NULL : "allowed are up to 16 folders that are there";
+    case 's':
+        s->sync = true;
+        return NULL;
     case 'e':
         s->engine = nic_engine_find(value);
         return s->engine ? NULL : "there is no such engine; zmpi-nicd --help lists them";
@@ -116,12 +123,13 @@ static int parse(int argc, char **argv, struct nicd_settings *s)
     static const struct option longs[] = {
         {"provider", 1, NULL, 'p'}, {"listen", 1, NULL, 'l'},  {"memory", 1, NULL, 'm'},
         {"queue", 1, NULL, 'q'},    {"clients", 1, NULL, 'c'}, {"threads", 1, NULL, 'j'},
-        {"timeout", 1, NULL, 't'},  {"engine", 1, NULL, 'e'},  {"verbose", 0, NULL, 'v'},
+        {"timeout", 1, NULL, 't'},  {"engine", 1, NULL, 'e'},  {"files", 1, NULL, 'f'},
+        {"sync", 0, NULL, 's'},     {"verbose", 0, NULL, 'v'},
         {"help", 0, NULL, 'h'},     {"version", 0, NULL, 'V'}, {NULL, 0, NULL, 0}};
     char text[256];
     int c;
     opterr = 0; /* one line from us */
-    while ((c = getopt_long(argc, argv, "p:l:m:q:c:j:t:e:v", longs, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "p:l:m:q:c:j:t:e:f:sv", longs, NULL)) != -1) {
         if (c == 'h') {
             help();
             return 0;
@@ -218,6 +226,7 @@ static int serve(struct nicd *s, const char *path)
     wake = s->event;
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is its client's affair */
     if (!nic_place_write(path, &s->place, message) || stat(path, &made) != 0)
         return fail(message);
     zmpi_log(ZMPI_LOG_INFO, "%s: %s, engine %s, %u threads, %zu MiB", path, s->set.provider,

@@ -3,6 +3,7 @@
  * run the engine. A request goes
  *
  *     queued --memory free--> pulled in pieces --> engine --> pushed in pieces --> replied
+ *                                                         \-> held --place known--> written --> replied
  */
 #ifndef ZMPI_NICD_H
 #define ZMPI_NICD_H
@@ -18,6 +19,14 @@
 /* What is asked for at once; two are under way, so that one is there when the next is asked for. */
 enum { NICD_PIECE = 1 << 20 };
 
+/* Folders in which it may write. */
+enum { NICD_ROOTS = 16 };
+
+struct nicd_root {
+    char *path; /* without links */
+    int fd;
+};
+
 struct nicd_settings {
     const struct nic_engine *engine;
     const char *provider, *listen;
@@ -25,6 +34,9 @@ struct nicd_settings {
     unsigned queue;            /* requests that wait */
     unsigned clients, threads; /* at most */
     double timeout;            /* seconds, for clients */
+    struct nicd_root root[NICD_ROOTS];
+    unsigned root_count;
+    bool sync; /* what is written goes to the device at once */
     bool verbose;
 };
 
@@ -47,6 +59,16 @@ struct nicd_request {
     double moved, told;  /* last time that a piece arrived, that the client was told to wait */
     bool parked;         /* the client has stopped: what it holds is not counted any more */
     struct nic_reply reply;
+
+    /* Of one whose stream goes to a file: */
+    int fd; /* -1: not open */
+    unsigned char file_id[NIC_FILE_ID];
+    unsigned char *stream; /* malloc */
+    size_t stream_size;
+    bool held;    /* the stream waits for its place, or has it: */
+    bool placed;
+    struct nic_place_at at;
+    double placed_at;
 };
 
 struct nicd_client {
@@ -73,6 +95,7 @@ struct nicd {
     unsigned queued, admitted;
     struct nicd_request *all; /* admitted */
     size_t used, parked;      /* bytes of admitted requests; of those that are parked */
+    size_t held;              /* of streams that wait for their places, or are being written */
     int event;                /* wakes the fabric's thread */
     double ticked;
     uint64_t served; /* requests */
@@ -100,6 +123,7 @@ void nicd_client_release(struct nicd_client *c);
 
 /* request.c */
 void nicd_request_queue(struct nicd_client *c, uint64_t id, const struct nic_request *m);
+void nicd_request_place(struct nicd_client *c, uint64_t id, const struct nic_place_at *at);
 void nicd_requests_forget(struct nicd_client *c);
 /* Take from the queues what there is memory for, clients in turn. */
 void nicd_requests_admit(struct nicd *s);
@@ -107,6 +131,14 @@ void nicd_requests_admit(struct nicd *s);
 int nicd_requests_finish(struct nicd *s);
 /* Signs of life to those who wait; requests whose client has stopped are parked. */
 void nicd_requests_tick(struct nicd *s, double now);
+
+/* files.c */
+/* May the daemon write below this folder from now on? */
+bool nicd_root_add(struct nicd_settings *s, const char *folder);
+/* The file of a request whose data are here: 0 or an errno. */
+int nicd_file_open(struct nicd_request *r);
+/* The held stream to its place; the file is closed. */
+struct nic_reply nicd_file_write(struct nicd_request *r);
 
 /* workers.c */
 bool nicd_workers_start(struct nicd *s);

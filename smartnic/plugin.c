@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "client.h"
 #include "hash.h"
 #include "plan.h"
+#include "plugin.h"
 #include "rate.h"
 #include "stream.h"
 
@@ -28,14 +28,14 @@
 
 __attribute__((visibility("default"))) const struct zmpi_device *zmpi_device_plugin(void);
 
-static struct nic_blocks blocks = {.lock = PTHREAD_MUTEX_INITIALIZER, .most = KEPT};
-static atomic_bool broken; /* a call failed TRIES times: nobody is asked any more */
+struct nic_blocks nic_blocks = {.lock = PTHREAD_MUTEX_INITIALIZER, .most = KEPT};
+atomic_bool nic_broken;
+_Thread_local char nic_said[256];
 static atomic_size_t lost; /* bytes of blocks that a daemon may still write to */
-static _Thread_local char said[256];
 
 static const char *problem(void)
 {
-    return said[0] ? said : NULL;
+    return nic_said[0] ? nic_said : NULL;
 }
 
 /* Says what is wrong with the setting. Whether the daemon lives is found out by the first call. */
@@ -53,33 +53,44 @@ static const char *probe(void)
 
 /* ---- data ---- */
 
+void nic_copy_and_hash(XXH3_state_t *state, unsigned char *dst, const void *src, size_t size)
+{
+    for (size_t at = 0; at < size; at += PART) {
+        const size_t n = size - at < PART ? size - at : PART;
+        memcpy(dst + at, (const unsigned char *)src + at, n);
+        XXH3_64bits_update(state, dst + at, n);
+    }
+}
+
 static uint64_t copy_and_hash(unsigned char *dst, const unsigned char *src, size_t size)
 {
     XXH3_state_t state;
     zmpi_hash_begin(&state, 0);
-    for (size_t at = 0; at < size; at += PART) {
-        const size_t n = size - at < PART ? size - at : PART;
-        memcpy(dst + at, src + at, n);
-        XXH3_64bits_update(&state, dst + at, n);
-    }
+    nic_copy_and_hash(&state, dst, src, size);
     return XXH3_64bits_digest(&state);
+}
+
+bool nic_is_head_of(const struct zmpi_job *job, const unsigned char *is, size_t size)
+{
+    unsigned char head[ZMPI_STREAM_HEADER_BYTES + 8];
+    struct zmpi_plan plan;
+    if (zmpi_plan_make(&job->array, &plan))
+        return false;
+    plan.chunks = 0; /* only the header's fields are wanted */
+    zmpi_plan_header(&plan, job, 0, size, head);
+    const double eb = zmpi_loadf64(is + 56);
+    return memcmp(is, head, 9) == 0 && memcmp(is + 12, head + 12, 44) == 0 &&
+           zmpi_load64(is + 64) == size &&
+           (eb == job->abs_bound ||
+            (job->finer[1] > 0 && (eb == job->finer[0] || eb == job->finer[1])));
 }
 
 /* Is dst a stream of this job? The chunks' own checksums are covered by the daemon's. */
 static bool is_stream_of(const struct zmpi_job *job, const unsigned char *dst, size_t size)
 {
-    unsigned char head[ZMPI_STREAM_HEADER_BYTES + 8];
     struct zmpi_stream s;
-    struct zmpi_plan plan;
-    if (zmpi_stream_parse(&s, dst, size) || s.info.length != size ||
-        zmpi_plan_make(&job->array, &plan))
-        return false;
-    plan.chunks = 0; /* only the header's fields are wanted */
-    zmpi_plan_header(&plan, job, 0, size, head);
-    const double eb = s.info.abs_bound;
-    return memcmp(dst, head, 9) == 0 && memcmp(dst + 12, head + 12, 44) == 0 &&
-           (eb == job->abs_bound ||
-            (job->finer[1] > 0 && (eb == job->finer[0] || eb == job->finer[1])));
+    return zmpi_stream_parse(&s, dst, size) == ZMPI_OK && s.info.length == size &&
+           nic_is_head_of(job, dst, size);
 }
 
 /* What the reply says is there, to dst. */
@@ -92,7 +103,7 @@ static enum zmpi_status fetch(const struct nic_call *call, const struct zmpi_job
     if (r->size < ZMPI_STREAM_HEADER_BYTES || r->size > call->request.out.bytes ||
         copy_and_hash(dst, call->out->at, (size_t)r->size) != r->hash ||
         !is_stream_of(job, dst, (size_t)r->size)) {
-        snprintf(said, sizeof said, "zmpi-nicd sent back something else than it says");
+        snprintf(nic_said, sizeof nic_said, "zmpi-nicd sent back something else than it says");
         return ZMPI_ERR_DEVICE;
     }
     *size = (size_t)r->size;
@@ -107,8 +118,8 @@ static void return_blocks(struct nic_call *call)
     void (*back)(struct nic_blocks *, struct nic_block *) = lose ? nic_block_lose : nic_block_give;
     if (lose)
         atomic_fetch_add(&lost, call->raw->bytes + call->out->bytes);
-    back(&blocks, call->raw);
-    back(&blocks, call->out);
+    back(&nic_blocks, call->raw);
+    back(&nic_blocks, call->out);
     free(call);
 }
 
@@ -118,14 +129,14 @@ static enum zmpi_status outcome(struct nic_call *call, const struct zmpi_job *jo
                                 size_t *size)
 {
     if (call->failed) {
-        snprintf(said, sizeof said, "%s", call->problem);
+        snprintf(nic_said, sizeof nic_said, "%s", call->problem);
         return ZMPI_ERR_DEVICE;
     }
     if (call->reply.outcome == NIC_DONE)
         return fetch(call, job, dst, size);
     if (call->reply.outcome != NIC_LOST)
         return ZMPI_ERR_UNSUPPORTED;
-    snprintf(said, sizeof said, "zmpi-nicd received something else than was sent");
+    snprintf(nic_said, sizeof nic_said, "zmpi-nicd received something else than was sent");
     return ZMPI_ERR_DEVICE;
 }
 
@@ -135,8 +146,8 @@ static enum zmpi_status ask(const struct zmpi_job *job, void *dst, size_t room, 
     struct nic_call *call = calloc(1, sizeof *call);
     if (!call)
         return ZMPI_ERR_MEMORY;
-    call->raw = nic_block_take(&blocks, bytes);
-    call->out = nic_block_take(&blocks, room);
+    call->raw = nic_block_take(&nic_blocks, bytes);
+    call->out = nic_block_take(&nic_blocks, room);
     if (!call->raw || !call->out) {
         return_blocks(call);
         return ZMPI_ERR_MEMORY;
@@ -145,8 +156,8 @@ static enum zmpi_status ask(const struct zmpi_job *job, void *dst, size_t room, 
     call->request.raw.bytes = bytes;
     call->request.out.bytes = room;
     call->request.raw_hash = copy_and_hash(call->raw->at, src, bytes);
-    if (!nic_client_ask(secure_getenv("ZMPI_NIC"), call)) {
-        snprintf(said, sizeof said, "the thread that talks to zmpi-nicd is stuck");
+    if (nic_client_start(secure_getenv("ZMPI_NIC"), call) && !nic_client_wait(call)) {
+        snprintf(nic_said, sizeof nic_said, NIC_STUCK);
         return ZMPI_ERR_DEVICE; /* the call stays where it is */
     }
     enum zmpi_status status = outcome(call, job, dst, size);
@@ -167,7 +178,7 @@ static double guess(size_t bytes)
 
 static double cost(size_t bytes, bool decompress)
 {
-    if (atomic_load(&broken) || decompress)
+    if (atomic_load(&nic_broken) || decompress)
         return HUGE_VAL;
     return zmpi_rate_expect(&rate, bytes, guess(bytes));
 }
@@ -177,10 +188,10 @@ static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t d
 {
     size_t bytes, most = zmpi_compress_capacity(&job->array);
     enum zmpi_status status = zmpi_array_bytes(&job->array, &bytes);
-    said[0] = 0;
+    nic_said[0] = 0;
     if (status)
         return status;
-    if (bytes == 0 || most == 0 || !nic_job_valid(job) || atomic_load(&broken))
+    if (bytes == 0 || most == 0 || !nic_job_valid(job) || atomic_load(&nic_broken))
         return ZMPI_ERR_UNSUPPORTED;
     if (dst_capacity < ZMPI_STREAM_HEADER_BYTES)
         return ZMPI_ERR_SPACE;
@@ -191,7 +202,7 @@ static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t d
             break;
     }
     if (status == ZMPI_ERR_DEVICE || atomic_load(&lost) > MOST_LOST)
-        atomic_store(&broken, true);
+        atomic_store(&nic_broken, true);
     if (!status || status == ZMPI_ERR_UNSUPPORTED) /* to be refused takes time, too */
         zmpi_rate_learn(&rate, bytes, guess(bytes), nic_seconds() - begin);
     return status;
@@ -217,6 +228,7 @@ const struct zmpi_device *zmpi_device_plugin(void)
         .compress = compress,
         .decompress = decompress,
         .problem = problem,
+        .through = &nic_through,
     };
     return &device;
 }

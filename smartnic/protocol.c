@@ -23,7 +23,9 @@ static size_t size_of(unsigned type)
     case NIC_REQUEST:
         return 176 + NIC_MAC;
     case NIC_REPLY:
-        return 56 + NIC_MAC;
+        return 56 + ZMPI_CODED_HEAD + ZMPI_CODED_TAIL + NIC_MAC;
+    case NIC_PLACE:
+        return 48 + NIC_RECORD_HEAD + NIC_MAC;
     case NIC_WAIT:
     case NIC_BYE:
         return NIC_HEAD + NIC_MAC;
@@ -111,6 +113,7 @@ size_t nic_request_write(unsigned char *dst, uint64_t session, uint64_t id,
     for (int i = 0; i < 3; i++)
         zmpi_store64(dst + 40 + 8 * i, job->array.extent[i]);
     zmpi_store32(dst + 64, (uint32_t)job->bound.mode);
+    zmpi_store32(dst + 68, (uint32_t)m->file_bytes);
     zmpi_storef64(dst + 72, job->bound.value);
     zmpi_storef64(dst + 80, job->abs_bound);
     zmpi_storef64(dst + 88, job->finer[0]);
@@ -130,6 +133,18 @@ size_t nic_reply_write(unsigned char *dst, uint64_t session, uint64_t id, const 
     zmpi_store32(dst + 36, (uint32_t)m->status);
     zmpi_store64(dst + 40, m->size);
     zmpi_store64(dst + 48, m->hash);
+    memcpy(dst + 56, m->head, sizeof m->head);
+    memcpy(dst + 56 + sizeof m->head, m->tail, sizeof m->tail);
+    return end(dst, key);
+}
+
+size_t nic_place_at_write(unsigned char *dst, uint64_t session, uint64_t id,
+                          const struct nic_place_at *m, const unsigned char key[NIC_KEY])
+{
+    begin(dst, NIC_PLACE, session, id);
+    zmpi_store64(dst + 32, m->offset);
+    zmpi_store32(dst + 40, (uint32_t)m->head_size);
+    memcpy(dst + 48, m->head, m->head_size);
     return end(dst, key);
 }
 
@@ -253,7 +268,9 @@ bool nic_request_read(const unsigned char *src, struct nic_request *m)
     m->raw = load_remote(src + 112);
     m->out = load_remote(src + 136);
     m->raw_hash = zmpi_load64(src + 160);
-    return zmpi_load32(src + 68) == 0 && zmpi_load64(src + 168) == 0 && nic_job_valid(job) &&
+    m->file_bytes = zmpi_load32(src + 68);
+    return zmpi_load64(src + 168) == 0 && nic_job_valid(job) &&
+           (m->file_bytes == 0 || (m->file_bytes > NIC_FILE_ID && m->file_bytes <= NIC_FILE_MAX)) &&
            !zmpi_array_bytes(&job->array, &bytes) && bytes == m->raw.bytes && bytes > 0 &&
            m->out.bytes <= zmpi_compress_capacity(&job->array);
 }
@@ -261,7 +278,21 @@ bool nic_request_read(const unsigned char *src, struct nic_request *m)
 bool nic_reply_read(const unsigned char *src, struct nic_reply *m)
 {
     const uint32_t outcome = zmpi_load32(src + 32), status = zmpi_load32(src + 36);
-    *m = (struct nic_reply){(enum nic_outcome)outcome, (enum zmpi_status)status,
-                            zmpi_load64(src + 40), zmpi_load64(src + 48)};
-    return outcome >= NIC_DONE && outcome <= NIC_LOST && status <= ZMPI_ERR_UNSUPPORTED;
+    *m = (struct nic_reply){.outcome = (enum nic_outcome)outcome,
+                            .status = (enum zmpi_status)status,
+                            .size = zmpi_load64(src + 40),
+                            .hash = zmpi_load64(src + 48)};
+    memcpy(m->head, src + 56, sizeof m->head);
+    memcpy(m->tail, src + 56 + sizeof m->head, sizeof m->tail);
+    return outcome >= NIC_DONE && outcome <= NIC_NOT_WRITTEN && status <= ZMPI_ERR_UNSUPPORTED;
+}
+
+bool nic_place_at_read(const unsigned char *src, struct nic_place_at *m)
+{
+    m->offset = zmpi_load64(src + 32);
+    m->head_size = zmpi_load32(src + 40);
+    if (m->head_size > sizeof m->head || zmpi_load32(src + 44) != 0)
+        return false;
+    memcpy(m->head, src + 48, m->head_size);
+    return true;
 }

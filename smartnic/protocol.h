@@ -11,7 +11,7 @@
 #include "device.h"
 #include "keys.h"
 
-enum { NIC_VERSION = 1 };
+enum { NIC_VERSION = 2 };
 
 /* Sizes of messages are those of docs/smartnic.md; no one is larger than this. */
 enum { NIC_ADDRESS_MAX = 128, NIC_HEAD = 32, NIC_MESSAGE_MAX = 256 };
@@ -22,8 +22,9 @@ enum nic_type {
     NIC_REFUSED,   /* daemon: there will be no session */
     NIC_REQUEST,   /* client: compress this */
     NIC_REPLY,     /* daemon: done */
-    NIC_WAIT,      /* daemon: not done yet, but alive */
-    NIC_BYE        /* client: that was all; daemon: others need your place, come again */
+    NIC_WAIT,      /* daemon: not done yet, but alive; client: alive, what you keep is wanted */
+    NIC_BYE,       /* client: that was all; daemon: others need your place, come again */
+    NIC_PLACE      /* client: write what you keep to this place */
 };
 
 struct nic_head {
@@ -59,23 +60,42 @@ struct nic_remote {
     uint64_t address, key, bytes;
 };
 
+/* What lies behind the data of a request whose stream is to be written to a file: the id of the
+ * container, and its path. */
+enum { NIC_FILE_ID = 16, NIC_FILE_MAX = NIC_FILE_ID + 4095 };
+
 struct nic_request {
     struct zmpi_job job; /* threads is the daemon's affair */
     struct nic_remote raw, out;
-    uint64_t raw_hash; /* zmpi_hash, seed 0 */
+    uint64_t raw_hash;   /* zmpi_hash, seed 0, of what is at raw */
+    size_t file_bytes;   /* behind the data; 0: the stream is to come back. Else out.bytes is all
+                            that it may take, and `out` nowhere. */
+};
+
+/* Head of a record, without a list: docs/format.md 2.2. */
+enum { NIC_RECORD_HEAD = 64 + 8 + 16 * 4 };
+
+struct nic_place_at {
+    uint64_t offset; /* 0: nowhere, forget it */
+    size_t head_size;
+    unsigned char head[NIC_RECORD_HEAD];
 };
 
 enum nic_outcome {
     NIC_DONE = 1,  /* status, size and hash say what came out */
     NIC_BUSY,      /* too many requests wait already */
     NIC_TOO_LARGE, /* for the daemon's memory */
-    NIC_LOST       /* the data did not arrive as they were sent */
+    NIC_LOST,      /* the data did not arrive as they were sent */
+    NIC_HELD,      /* size and ends say what came out; it waits for its place */
+    NIC_WRITTEN,
+    NIC_NOT_WRITTEN /* size is an errno */
 };
 
 struct nic_reply {
     enum nic_outcome outcome;
     enum zmpi_status status;
     uint64_t size, hash; /* of the stream, if status is ZMPI_OK */
+    unsigned char head[ZMPI_CODED_HEAD], tail[ZMPI_CODED_TAIL]; /* NIC_HELD */
 };
 
 /* The codec's version: only the same one is sure to make the same bytes. */
@@ -92,6 +112,8 @@ size_t nic_request_write(unsigned char *dst, uint64_t session, uint64_t id,
                          const struct nic_request *m, const unsigned char key[NIC_KEY]);
 size_t nic_reply_write(unsigned char *dst, uint64_t session, uint64_t id, const struct nic_reply *m,
                        const unsigned char key[NIC_KEY]);
+size_t nic_place_at_write(unsigned char *dst, uint64_t session, uint64_t id,
+                          const struct nic_place_at *m, const unsigned char key[NIC_KEY]);
 /* NIC_WAIT or NIC_BYE, which hold nothing. */
 size_t nic_empty_write(unsigned char *dst, enum nic_type type, uint64_t session, uint64_t id,
                        const unsigned char key[NIC_KEY]);
@@ -108,6 +130,7 @@ bool nic_welcome_read(const unsigned char *src, struct nic_welcome *m);
 bool nic_refused_read(const unsigned char *src, struct nic_refused *m);
 bool nic_request_read(const unsigned char *src, struct nic_request *m);
 bool nic_reply_read(const unsigned char *src, struct nic_reply *m);
+bool nic_place_at_read(const unsigned char *src, struct nic_place_at *m);
 
 /* May this job be sent? All that the codec makes may, once a ratio's bound was found. */
 bool nic_job_valid(const struct zmpi_job *job);

@@ -3,6 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Time-outs after which a client that says nothing is thought to be dead; it says something each
+ * four (client.c). */
+enum { NICD_SILENCE = 20 };
 
 static void tell(struct nicd_request *r, const struct nic_reply *reply)
 {
@@ -15,7 +20,7 @@ static void tell(struct nicd_request *r, const struct nic_reply *reply)
 
 static size_t bytes_of(const struct nic_request *m)
 {
-    return (size_t)(m->raw.bytes + m->out.bytes);
+    return (size_t)(m->raw.bytes + m->file_bytes + m->out.bytes);
 }
 
 void nicd_request_queue(struct nicd_client *c, uint64_t id, const struct nic_request *m)
@@ -25,7 +30,8 @@ void nicd_request_queue(struct nicd_client *c, uint64_t id, const struct nic_req
     struct nicd_request *r = calloc(1, sizeof *r);
     if (!r)
         return; /* the client will not wait for ever */
-    *r = (struct nicd_request){.server = s, .client = c, .id = id, .m = *m, .told = nic_seconds()};
+    *r = (struct nicd_request){
+        .server = s, .client = c, .id = id, .m = *m, .told = nic_seconds(), .fd = -1};
     if (large || s->queued >= s->set.queue) {
         tell(r, &(struct nic_reply){.outcome = large ? NIC_TOO_LARGE : NIC_BUSY});
         free(r);
@@ -46,12 +52,6 @@ static struct nicd_request *unqueue(struct nicd_client *c)
     return r;
 }
 
-void nicd_requests_forget(struct nicd_client *c)
-{
-    while (c->first)
-        free(unqueue(c));
-}
-
 /* ---- the end ---- */
 
 /* What is kept of earlier requests counts, too. */
@@ -60,7 +60,8 @@ static void keep_the_rest(struct nicd *s)
     nic_blocks_limit(&s->blocks, s->set.memory > s->used ? s->set.memory - s->used : 0);
 }
 
-static void end(struct nicd_request *r)
+/* The engine has done its part: room for others. */
+static void give_blocks(struct nicd_request *r)
 {
     struct nicd *s = r->server;
     nic_memory_close(&r->in_memory);
@@ -70,6 +71,18 @@ static void end(struct nicd_request *r)
     nic_block_give(&s->blocks, r->in);
     nic_block_give(&s->blocks, r->out);
     s->admitted -= !r->parked;
+}
+
+static void end(struct nicd_request *r)
+{
+    struct nicd *s = r->server;
+    if (r->held)
+        s->held -= r->stream_size;
+    else
+        give_blocks(r);
+    free(r->stream);
+    if (r->fd >= 0)
+        close(r->fd);
     s->served++;
     r->client->served++;
     *r->here = r->later;
@@ -85,6 +98,55 @@ static void end_with(struct nicd_request *r, const struct nic_reply *reply)
     end(r);
 }
 
+/* Whoever drops a client holds on to it, so that it is there until that is over. */
+void nicd_requests_forget(struct nicd_client *c)
+{
+    struct nicd_request *next;
+    while (c->first)
+        free(unqueue(c));
+    for (struct nicd_request *r = c->server->all; r; r = next) {
+        next = r->later;
+        if (r->client == c && r->held && !r->placed)
+            end(r);
+    }
+}
+
+/* ---- streams that wait for their places ---- */
+
+/* They are counted by themselves: whoever waits for memory would else wait for places that its own
+ * rank must first help to find. */
+static void hold(struct nicd_request *r)
+{
+    struct nicd *s = r->server;
+    if (s->held + r->stream_size > s->set.memory) {
+        end_with(r, &(struct nic_reply){.outcome = NIC_BUSY});
+        return;
+    }
+    give_blocks(r);
+    r->held = true;
+    s->held += r->stream_size;
+    tell(r, &r->reply);
+}
+
+void nicd_request_place(struct nicd_client *c, uint64_t id, const struct nic_place_at *at)
+{
+    struct nicd_request *r = c->server->all;
+    while (r && (r->client != c || r->id != id || !r->held || r->placed))
+        r = r->later;
+    if (!r) {
+        unsigned char message[NIC_MESSAGE_MAX];
+        const struct nic_reply gone = {.outcome = NIC_BUSY};
+        nicd_send(c, message, nic_reply_write(message, c->session, id, &gone, c->key));
+    } else if (at->offset == 0) {
+        end_with(r, &(struct nic_reply){.outcome = NIC_DONE});
+    } else {
+        r->at = *at;
+        r->placed = true;
+        r->placed_at = r->told = nic_seconds();
+        nicd_work(c->server, r);
+    }
+}
+
 /* ---- data ---- */
 
 static void piece_done(struct nic_op *op, int error, size_t got);
@@ -93,7 +155,8 @@ static void piece_done(struct nic_op *op, int error, size_t got);
 static bool ask(struct nicd_request *r, struct nic_op *op, enum nic_kind kind)
 {
     const bool in = kind == NIC_READ;
-    const size_t all = in ? (size_t)r->m.raw.bytes : (size_t)r->reply.size, left = all - r->asked;
+    const size_t all = in ? (size_t)r->m.raw.bytes + r->m.file_bytes : (size_t)r->reply.size;
+    const size_t left = all - r->asked;
     const struct nic_remote *remote = in ? &r->m.raw : &r->m.out;
     if (left == 0)
         return false;
@@ -148,7 +211,7 @@ static void piece_done(struct nic_op *op, int error, size_t got)
 static bool admit(struct nicd_request *r)
 {
     struct nicd *s = r->server;
-    const size_t in = (size_t)r->m.raw.bytes, out = (size_t)r->m.out.bytes;
+    const size_t in = (size_t)r->m.raw.bytes + r->m.file_bytes, out = (size_t)r->m.out.bytes;
     r->here = &s->all;
     r->later = s->all;
     if (r->later)
@@ -197,6 +260,8 @@ int nicd_requests_finish(struct nicd *s)
         next = r->next;
         if (r->client->gone)
             end(r);
+        else if (r->reply.outcome == NIC_HELD)
+            hold(r);
         else if (r->reply.outcome == NIC_DONE && !r->reply.status && r->reply.size > 0)
             transfer(r, NIC_WRITE);
         else
@@ -209,7 +274,7 @@ static void tell_to_wait(struct nicd_request *r, double now)
 {
     unsigned char message[NIC_MESSAGE_MAX];
     struct nicd_client *c = r->client;
-    if (c->gone || now - r->told < r->server->set.timeout / 4)
+    if (c->gone || (r->held && !r->placed) || now - r->told < r->server->set.timeout / 4)
         return;
     r->told = now;
     nicd_send(c, message, nic_empty_write(message, NIC_WAIT, c->session, r->id, c->key));
@@ -221,7 +286,13 @@ void nicd_requests_tick(struct nicd *s, double now)
     for (unsigned i = 0; i < s->client_count; i++, c = c->next)
         for (struct nicd_request *r = c->first; r; r = r->next)
             tell_to_wait(r, now);
-    for (struct nicd_request *r = s->all; r; r = r->later) {
+    struct nicd_request *next;
+    for (struct nicd_request *r = s->all; r; r = next) {
+        if (r->held && !r->placed && now - r->client->heard > NICD_SILENCE * s->set.timeout) {
+            next = r->later;
+            end(r); /* the client is gone, or finds out and does it by itself */
+            continue;
+        }
         tell_to_wait(r, now);
         if (r->flying > 0 && !r->parked && now - r->moved > s->set.timeout) {
             r->parked = true;
@@ -230,5 +301,6 @@ void nicd_requests_tick(struct nicd *s, double now)
             s->admitted--;
             nicd_client_drop(r->client, "it takes and gives no data");
         }
+        next = r->later; /* not before: others of that client may have gone with it */
     }
 }

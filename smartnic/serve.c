@@ -179,6 +179,7 @@ static void on_message(struct nicd *s, const unsigned char *src, size_t size)
 {
     struct nic_head head;
     struct nic_request request;
+    struct nic_place_at at;
     if (!nic_head_read(src, size, &head))
         return;
     if (head.type == NIC_HELLO) {
@@ -197,6 +198,11 @@ static void on_message(struct nicd *s, const unsigned char *src, size_t size)
             nicd_request_queue(c, head.id, &request);
         else
             dismiss(c, "sent a request that makes no sense");
+    } else if (head.type == NIC_PLACE) {
+        if (nic_place_at_read(src, &at))
+            nicd_request_place(c, head.id, &at);
+        else
+            dismiss(c, "sent a place that makes no sense");
     }
 }
 

@@ -2,17 +2,37 @@
 #include "nicd.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "hash.h"
+
+/* The block goes on to others, who have more to put into it. */
+static void keep_stream(struct nicd_request *r, struct nic_reply *reply)
+{
+    const size_t size = (size_t)reply->size;
+    r->stream = malloc(size);
+    if (!r->stream) {
+        reply->outcome = NIC_BUSY;
+        return;
+    }
+    r->stream_size = size;
+    memcpy(r->stream, r->out->at, size);
+    memcpy(reply->head, r->stream, sizeof reply->head);
+    memcpy(reply->tail, r->stream + size - sizeof reply->tail, sizeof reply->tail);
+    reply->outcome = NIC_HELD;
+}
 
 static struct nic_reply compress(const struct nicd *s, struct nicd_request *r, unsigned threads)
 {
     struct nic_reply reply = {.outcome = NIC_DONE};
     struct zmpi_job job = r->m.job;
     size_t size = 0;
-    if (zmpi_hash(r->in->at, r->m.raw.bytes, 0) != r->m.raw_hash)
+    if (zmpi_hash(r->in->at, r->m.raw.bytes + r->m.file_bytes, 0) != r->m.raw_hash)
         return (struct nic_reply){.outcome = NIC_LOST};
+    const int error = r->m.file_bytes ? nicd_file_open(r) : 0;
+    if (error)
+        return (struct nic_reply){.outcome = NIC_NOT_WRITTEN, .size = (uint64_t)error};
     job.threads = (int)threads;
     reply.status =
         s->set.engine->compress(&job, r->out->at, (size_t)r->m.out.bytes, r->in->at, &size);
@@ -21,6 +41,8 @@ static struct nic_reply compress(const struct nicd *s, struct nicd_request *r, u
     if (!reply.status) {
         reply.size = size;
         reply.hash = zmpi_hash(r->out->at, size, 0);
+        if (r->m.file_bytes)
+            keep_stream(r, &reply);
     }
     return reply;
 }
@@ -52,7 +74,7 @@ static void *run(void *context)
     unsigned threads;
     while ((r = next(s, &threads)) != NULL) {
         const uint64_t one = 1;
-        r->reply = compress(s, r, threads);
+        r->reply = r->placed ? nicd_file_write(r) : compress(s, r, threads);
         pthread_mutex_lock(&s->lock);
         s->running--;
         r->next = s->finished;

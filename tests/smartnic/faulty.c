@@ -117,7 +117,7 @@ size_t __wrap_nic_welcome_write(unsigned char *dst, uint64_t session, const stru
     if (!fault("version"))
         return __real_nic_welcome_write(dst, session, m, key);
     const size_t size = nic_refused_write(dst, &refused, key);
-    dst[4] = 2;
+    dst[4] = NIC_VERSION + 1;
     nic_mac(key, dst, size - NIC_MAC, dst + size - NIC_MAC);
     return size;
 }

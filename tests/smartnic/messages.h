@@ -6,7 +6,7 @@
 
 #include "protocol.h"
 
-enum { MESSAGE_KINDS = NIC_BYE };
+enum { MESSAGE_KINDS = NIC_PLACE };
 
 static const unsigned char test_key[NIC_KEY] = "the key of the tests";
 
@@ -23,6 +23,7 @@ static inline struct nic_request test_request(void)
         .raw = {0x1122334455667788, 0x99, 3 * 5 * 70 * 4},
         .out = {0xAABB, 0xCC, 4096},
         .raw_hash = 0xDEADBEEF,
+        .file_bytes = NIC_FILE_ID + 30,
     };
 }
 
@@ -37,7 +38,8 @@ static inline size_t test_message(enum nic_type type, unsigned char *dst)
     const struct nic_refused refused = {
         .client_nonce = "client's nonce", .reason = NIC_OTHER_CODEC, .codec = 7};
     const struct nic_request request = test_request();
-    const struct nic_reply reply = {NIC_DONE, ZMPI_OK, 1234, 0x5678};
+    const struct nic_reply reply = {NIC_HELD, ZMPI_OK, 1234, 0x5678, "head", "tail"};
+    const struct nic_place_at at = {.offset = 512, .head_size = 100, .head = "a record's head"};
     switch (type) {
     case NIC_HELLO:
         return nic_hello_write(dst, &hello, test_key);
@@ -49,6 +51,8 @@ static inline size_t test_message(enum nic_type type, unsigned char *dst)
         return nic_request_write(dst, 42, 3, &request, test_key);
     case NIC_REPLY:
         return nic_reply_write(dst, 42, 3, &reply, test_key);
+    case NIC_PLACE:
+        return nic_place_at_write(dst, 42, 3, &at, test_key);
     case NIC_WAIT:
     case NIC_BYE:
         break;
@@ -64,6 +68,7 @@ static inline bool test_read(enum nic_type type, const unsigned char *src,
     struct nic_welcome welcome;
     struct nic_refused refused;
     struct nic_reply reply;
+    struct nic_place_at at;
     switch (type) {
     case NIC_HELLO:
         return nic_hello_read(src, &hello);
@@ -75,6 +80,8 @@ static inline bool test_read(enum nic_type type, const unsigned char *src,
         return nic_request_read(src, request);
     case NIC_REPLY:
         return nic_reply_read(src, &reply);
+    case NIC_PLACE:
+        return nic_place_at_read(src, &at);
     default:
         return true;
     }

@@ -22,7 +22,7 @@ Test(protocol, back_as_they_were)
     unsigned char m[NIC_MESSAGE_MAX];
     struct nic_head head;
     struct nic_request r, was = test_request();
-    for (enum nic_type type = NIC_HELLO; type <= NIC_BYE; type++) {
+    for (int type = NIC_HELLO; type <= MESSAGE_KINDS; type++) {
         const size_t size = test_message(type, m);
         cr_assert(size <= sizeof m && accepted(m, size, &head), "kind %d", type);
         cr_assert_eq(head.type, type);
@@ -41,21 +41,28 @@ Test(protocol, back_as_they_were)
     cr_assert(r.job.encoder == 1 && r.job.top == 0 && r.job.threads == 1);
     cr_assert_arr_eq(&r.raw, &was.raw, sizeof r.raw);
     cr_assert_arr_eq(&r.out, &was.out, sizeof r.out);
-    cr_assert_eq(r.raw_hash, was.raw_hash);
+    cr_assert(r.raw_hash == was.raw_hash && r.file_bytes == was.file_bytes);
 
     struct nic_reply reply;
     test_message(NIC_REPLY, m);
     cr_assert(nic_reply_read(m, &reply));
-    cr_assert(reply.outcome == NIC_DONE && reply.status == ZMPI_OK && reply.size == 1234 &&
+    cr_assert(reply.outcome == NIC_HELD && reply.status == ZMPI_OK && reply.size == 1234 &&
               reply.hash == 0x5678);
+    cr_assert_str_eq((char *)reply.head, "head");
+    cr_assert_str_eq((char *)reply.tail, "tail");
+
+    struct nic_place_at at;
+    test_message(NIC_PLACE, m);
+    cr_assert(nic_place_at_read(m, &at) && at.offset == 512 && at.head_size == 100);
+    cr_assert_str_eq((char *)at.head, "a record's head");
 }
 
 /* The sizes are those of the documentation: a change of the format must change its version. */
 Test(protocol, sizes)
 {
-    static const size_t documented[] = {216, 104, 88, 208, 88, 64, 64};
+    static const size_t documented[] = {216, 104, 88, 208, 176, 64, 64, 216};
     unsigned char m[NIC_MESSAGE_MAX];
-    for (enum nic_type type = NIC_HELLO; type <= NIC_BYE; type++)
+    for (int type = NIC_HELLO; type <= MESSAGE_KINDS; type++)
         cr_assert_eq(test_message(type, m), documented[type - 1], "kind %d", type);
 }
 
@@ -63,7 +70,7 @@ Test(protocol, every_truncation)
 {
     unsigned char m[NIC_MESSAGE_MAX];
     struct nic_head head;
-    for (enum nic_type type = NIC_HELLO; type <= NIC_BYE; type++) {
+    for (int type = NIC_HELLO; type <= MESSAGE_KINDS; type++) {
         const size_t size = test_message(type, m);
         for (size_t n = 0; n <= NIC_MESSAGE_MAX; n++) {
             unsigned char *cut = malloc(n ? n : 1); /* one byte too far is seen */
@@ -80,7 +87,7 @@ Test(protocol, every_bit)
 {
     unsigned char m[NIC_MESSAGE_MAX];
     struct nic_head head;
-    for (enum nic_type type = NIC_HELLO; type <= NIC_BYE; type++) {
+    for (int type = NIC_HELLO; type <= MESSAGE_KINDS; type++) {
         const size_t size = test_message(type, m);
         for (size_t bit = 0; bit < 8 * size; bit++) {
             struct nic_request r;
@@ -93,7 +100,8 @@ Test(protocol, every_bit)
                 cr_assert(nic_job_valid(&r.job), "bit %zu", bit);
                 cr_assert(zmpi_array_bytes(&r.job.array, &bytes) == ZMPI_OK &&
                           bytes == r.raw.bytes &&
-                          r.out.bytes <= zmpi_compress_capacity(&r.job.array));
+                          r.out.bytes <= zmpi_compress_capacity(&r.job.array) &&
+                          r.file_bytes <= NIC_FILE_MAX);
             }
             test_message(type, m);
         }
@@ -104,9 +112,9 @@ Test(protocol, other_versions)
 {
     unsigned char m[NIC_MESSAGE_MAX];
     struct nic_head head;
-    for (enum nic_type type = NIC_HELLO; type <= NIC_BYE; type++) {
+    for (int type = NIC_HELLO; type <= MESSAGE_KINDS; type++) {
         const size_t size = test_message(type, m);
-        m[4] = 2;
+        m[4] = NIC_VERSION + 1;
         test_seal(m, size);
         cr_assert_eq(accepted(m, size, &head), type == NIC_HELLO || type == NIC_REFUSED);
     }

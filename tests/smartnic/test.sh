@@ -166,7 +166,7 @@ stopped) # for a while: answers that come late
     ;;
 lies)
     declare -A words=([noise]='something else' [other]='something else' [hash]='something else' [lost]='something else'
-        [forged]='silent' [version]='version 2' [codec]='of zmpi')
+        [forged]='silent' [version]='version 3' [codec]='of zmpi')
     for lie in "${!words[@]}"; do
         ZMPI_TEST_NICD=$lie serve tests/nicd_faulty --timeout 0.3
         right any

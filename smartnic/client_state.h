@@ -1,0 +1,43 @@
+/* client_state.h - what the thread that talks to zmpi-nicd (client.c) shares with those that ask it
+ * (ask.c). */
+#ifndef ZMPI_NIC_CLIENT_STATE_H
+#define ZMPI_NIC_CLIENT_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "client.h"
+
+struct client {
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    const char *path;
+    pthread_t thread;
+    pid_t pid; /* of the process that has the thread; 0: none yet */
+    pid_t tid;
+    int event;              /* wakes the thread */
+    struct nic_call *fresh; /* calls that it has not seen */
+    bool quit, stuck;
+    double timeout;   /* the last one that the thread has read */
+    atomic_uint tick; /* moves as long as the thread does */
+
+    /* The thread's own: */
+    struct nic_place place;
+    struct nic_fabric fabric;
+    enum { CLOSED, GREETED, WELCOMED } state;
+    fi_addr_t daemon;
+    unsigned char nonce[NIC_NONCE], key[NIC_KEY];
+    uint64_t session, last_id, most;
+    double greeted;
+    struct nic_call *active;
+    unsigned held; /* streams that the daemon keeps for us in this session */
+    char failure[200]; /* "" as long as there is none */
+    bool dismissed;    /* the daemon needed our place for others: greet again */
+    bool turned_away;  /* it has no place for us */
+};
+
+/* The thread. */
+void *nic_client_run(void *client);
+
+#endif

@@ -1,0 +1,139 @@
+/*
+ * files.c - what zmpi-nicd writes to files: records, to containers below the folders that it was
+ * given.
+ *
+ * A client says where. It is not believed: the path must lead there without links, the file must
+ * have the id that it says, and the head must be that of a record for this place with this stream,
+ * by its own checksum.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "container.h"
+#include "nicd.h"
+
+bool nicd_root_add(struct nicd_settings *s, const char *folder)
+{
+    if (s->root_count == NICD_ROOTS)
+        return false;
+    struct nicd_root *root = &s->root[s->root_count];
+    root->path = realpath(folder, NULL);
+    root->fd = root->path ? open(root->path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    s->root_count += root->fd >= 0;
+    return root->fd >= 0;
+}
+
+/* What is below the folder, NULL if the path does not begin so. */
+static const char *below(const struct nicd_root *root, const char *path)
+{
+    const size_t n = strcmp(root->path, "/") == 0 ? 0 : strlen(root->path);
+    return strncmp(path, root->path, n) == 0 && path[n] == '/' ? path + n + 1 : NULL;
+}
+
+/* A descriptor, or -1 with errno set. */
+static int open_path(const struct nicd_settings *s, const char *path)
+{
+    struct open_how how = {.flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    int fd = -1;
+    errno = EXDEV; /* as for a path that leads out */
+    for (unsigned i = 0; i < s->root_count && fd < 0; i++) {
+        const char *rest = below(&s->root[i], path);
+        if (rest)
+            fd = (int)syscall(SYS_openat2, s->root[i].fd, rest, &how, sizeof how);
+    }
+    return fd;
+}
+
+/* Is it (still) the container that was meant? Not after somebody has emptied or replaced it. */
+static bool has_id(int fd, const unsigned char id[NIC_FILE_ID])
+{
+    unsigned char head[ZMPI_HEADER_BYTES];
+    struct zmpi_header header;
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           pread(fd, head, sizeof head, 0) == sizeof head &&
+           zmpi_header_decode(&header, head) == ZMPI_OK && memcmp(header.id, id, NIC_FILE_ID) == 0;
+}
+
+int nicd_file_open(struct nicd_request *r)
+{
+    char path[NIC_FILE_MAX - NIC_FILE_ID + 1] = "";
+    const unsigned char *file = r->in->at + r->m.raw.bytes;
+    memcpy(r->file_id, file, NIC_FILE_ID);
+    memcpy(path, file + NIC_FILE_ID, r->m.file_bytes - NIC_FILE_ID);
+    r->fd = open_path(&r->server->set, path);
+    if (r->fd < 0)
+        return errno;
+    return has_id(r->fd, r->file_id) ? 0 : ESTALE;
+}
+
+static bool is_record(const struct nicd_request *r)
+{
+    const struct nic_place_at *at = &r->at;
+    struct zmpi_record record;
+    return at->offset % 8 == 0 && at->offset >= ZMPI_HEADER_BYTES &&
+           at->offset <= ZMPI_SIZE_MAX / 2 &&
+           zmpi_record_decode(&record, r->file_id, at->offset, at->head, at->head_size) ==
+               ZMPI_OK &&
+           record.kind == ZMPI_RECORD_DATA && record.extent.levels <= ZMPI_EXTENT_LEVELS &&
+           record.payload_length == r->stream_size && zmpi_record_head_size(&record) == at->head_size;
+}
+
+/* All of it, or an errno. */
+static int write_all(int fd, struct iovec *part, int n, off_t offset)
+{
+    while (n > 0) {
+        ssize_t done = pwritev(fd, part, n, offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return done < 0 ? errno : EIO;
+        offset += done;
+        for (; n > 0 && (size_t)done >= part->iov_len; part++, n--)
+            done -= (ssize_t)part->iov_len;
+        if (n > 0) {
+            part->iov_base = (char *)part->iov_base + done;
+            part->iov_len -= (size_t)done;
+        }
+    }
+    return 0;
+}
+
+/* A client that was not heard in time has written it by itself, and who knows what came after:
+ * what is late stays undone. */
+static int write_record(struct nicd_request *r)
+{
+    static unsigned char zeros[8];
+    const struct nicd_settings *set = &r->server->set;
+    const size_t pad = (size_t)(zmpi_pad8(r->stream_size) - r->stream_size);
+    struct iovec part[3] = {{r->at.head, r->at.head_size}, {r->stream, r->stream_size}, {zeros, pad}};
+    if (!is_record(r))
+        return EINVAL;
+    if (nic_seconds() - r->placed_at > set->timeout)
+        return ETIMEDOUT;
+    if (!has_id(r->fd, r->file_id))
+        return ESTALE;
+    int error = write_all(r->fd, part, 3, (off_t)r->at.offset);
+    if (!error && set->sync && fdatasync(r->fd) != 0)
+        error = errno;
+    return error;
+}
+
+struct nic_reply nicd_file_write(struct nicd_request *r)
+{
+    int error = write_record(r);
+    if (close(r->fd) != 0 && !error) /* some file systems tell only now */
+        error = errno;
+    r->fd = -1;
+    return error ? (struct nic_reply){.outcome = NIC_NOT_WRITTEN, .size = (uint64_t)error}
+                 : (struct nic_reply){.outcome = NIC_WRITTEN};
+}

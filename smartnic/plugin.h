@@ -1,0 +1,23 @@
+/* plugin.h - what the two halves of the plug-in share: streams that come back (plugin.c) and streams
+ * that the daemon writes to a file (through.c). */
+#ifndef ZMPI_NIC_PLUGIN_H
+#define ZMPI_NIC_PLUGIN_H
+
+#include <stdatomic.h>
+
+#include "client.h"
+#include "hash.h"
+
+#define NIC_STUCK "the thread that talks to zmpi-nicd is stuck"
+
+extern struct nic_blocks nic_blocks;
+extern atomic_bool nic_broken;          /* a call failed for good: nobody is asked any more */
+extern _Thread_local char nic_said[256]; /* why the thread's last call failed */
+
+void nic_copy_and_hash(XXH3_state_t *state, unsigned char *dst, const void *src, size_t size);
+/* Are these 80 bytes the first of a stream of this job, of `size` bytes? */
+bool nic_is_head_of(const struct zmpi_job *job, const unsigned char *is, size_t size);
+
+extern const struct zmpi_through nic_through;
+
+#endif

@@ -85,8 +85,7 @@ static bool reserve(struct zthrough *t)
     return true;
 }
 
-bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece,
-                   int *rc)
+bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece, int *rc)
 {
     struct zthrough *t = &f->through;
     struct zhanded h = {.job = *job};
@@ -120,8 +119,8 @@ uint64_t zthrough_end(const struct zfile *f)
 {
     uint64_t end = 0;
     for (size_t i = 0; i < f->through.count; i++)
-        end = end < f->through.entry[i].record.extent.hi ? f->through.entry[i].record.extent.hi
-                                                         : end;
+        end =
+            end < f->through.entry[i].record.extent.hi ? f->through.entry[i].record.extent.hi : end;
     return end;
 }
 

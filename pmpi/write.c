@@ -346,9 +346,8 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
 static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds, bool *large,
                  bool *ratio, bool *through)
 {
-    double mine[7] = {range->min,       -range->max,     range->fill,
-                      -(double)*rounds, *large ? -1 : 0, *ratio ? -1 : 0,
-                      *through ? -1 : 0};
+    double mine[7] = {range->min,      -range->max,     range->fill,      -(double)*rounds,
+                      *large ? -1 : 0, *ratio ? -1 : 0, *through ? -1 : 0};
     double all[7];
     int rc = PMPI_Allreduce(mine, all, 7, MPI_DOUBLE, MPI_MIN, f->comm);
     if (!rc) {
@@ -465,7 +464,7 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     uint64_t rounds = rc ? 0 : plan_pieces(f, &p);
     bool large = zfile_may_read(f) || f->session.shared || p.memory.bytes > zstage_limit(f) ||
                  p.runs > zstage_most_runs(f);
-    bool ratio = !rc && wants_ratio(f, &p), through = f->options.nic_write;
+    bool ratio = !rc && wants_ratio(f, &p), through = f->options.nic_write && !f->through.off;
     int agreed = agree(f, &range, &rounds, &large, &ratio, &through);
     if (!agreed && ratio && (large || f->session.atomic))
         agreed = plan_survey(f, &p, &range, rounds > 1, f->comm);

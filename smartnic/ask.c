@@ -53,7 +53,8 @@ static bool start(struct client *c, const char *path)
     pthread_cond_init(&c->done, &attr);
     sigfillset(&all); /* the program's signals are for its own threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (c->event >= 0 && atexit(say_good_bye) == 0 && pthread_create(&c->thread, NULL, nic_client_run, c) == 0)
+    if (c->event >= 0 && atexit(say_good_bye) == 0 &&
+        pthread_create(&c->thread, NULL, nic_client_run, c) == 0)
         c->pid = getpid();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return c->pid != 0;

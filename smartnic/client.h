@@ -13,7 +13,7 @@
 /* One request. The caller fills in the first three and zeroes the rest. What the daemon then keeps
  * gets its place by the same call, asked once more with `placing` and `at`. */
 struct nic_call {
-    struct nic_request request; /* but for the addresses and keys */
+    struct nic_request request;  /* but for the addresses and keys */
     struct nic_block *raw, *out; /* out NULL: the stream does not come back */
     bool placing;
     struct nic_place_at at;

@@ -31,7 +31,7 @@ struct client {
     uint64_t session, last_id, most;
     double greeted;
     struct nic_call *active;
-    unsigned held; /* streams that the daemon keeps for us in this session */
+    unsigned held;     /* streams that the daemon keeps for us in this session */
     char failure[200]; /* "" as long as there is none */
     bool dismissed;    /* the daemon needed our place for others: greet again */
     bool turned_away;  /* it has no place for us */

@@ -85,7 +85,8 @@ static bool is_record(const struct nicd_request *r)
            zmpi_record_decode(&record, r->file_id, at->offset, at->head, at->head_size) ==
                ZMPI_OK &&
            record.kind == ZMPI_RECORD_DATA && record.extent.levels <= ZMPI_EXTENT_LEVELS &&
-           record.payload_length == r->stream_size && zmpi_record_head_size(&record) == at->head_size;
+           record.payload_length == r->stream_size &&
+           zmpi_record_head_size(&record) == at->head_size;
 }
 
 /* All of it, or an errno. */
@@ -115,7 +116,8 @@ static int write_record(struct nicd_request *r)
     static unsigned char zeros[8];
     const struct nicd_settings *set = &r->server->set;
     const size_t pad = (size_t)(zmpi_pad8(r->stream_size) - r->stream_size);
-    struct iovec part[3] = {{r->at.head, r->at.head_size}, {r->stream, r->stream_size}, {zeros, pad}};
+    struct iovec part[3] = {
+        {r->at.head, r->at.head_size}, {r->stream, r->stream_size}, {zeros, pad}};
     if (!is_record(r))
         return EINVAL;
     if (nic_seconds() - r->placed_at > set->timeout)

@@ -124,8 +124,8 @@ static int parse(int argc, char **argv, struct nicd_settings *s)
         {"provider", 1, NULL, 'p'}, {"listen", 1, NULL, 'l'},  {"memory", 1, NULL, 'm'},
         {"queue", 1, NULL, 'q'},    {"clients", 1, NULL, 'c'}, {"threads", 1, NULL, 'j'},
         {"timeout", 1, NULL, 't'},  {"engine", 1, NULL, 'e'},  {"files", 1, NULL, 'f'},
-        {"sync", 0, NULL, 's'},     {"verbose", 0, NULL, 'v'},
-        {"help", 0, NULL, 'h'},     {"version", 0, NULL, 'V'}, {NULL, 0, NULL, 0}};
+        {"sync", 0, NULL, 's'},     {"verbose", 0, NULL, 'v'}, {"help", 0, NULL, 'h'},
+        {"version", 0, NULL, 'V'},  {NULL, 0, NULL, 0}};
     char text[256];
     int c;
     opterr = 0; /* one line from us */

@@ -3,7 +3,8 @@
  * run the engine. A request goes
  *
  *     queued --memory free--> pulled in pieces --> engine --> pushed in pieces --> replied
- *                                                         \-> held --place known--> written --> replied
+ *                                                         \-> held --place known--> written -->
+ * replied
  */
 #ifndef ZMPI_NICD_H
 #define ZMPI_NICD_H
@@ -65,7 +66,7 @@ struct nicd_request {
     unsigned char file_id[NIC_FILE_ID];
     unsigned char *stream; /* malloc */
     size_t stream_size;
-    bool held;    /* the stream waits for its place, or has it: */
+    bool held; /* the stream waits for its place, or has it: */
     bool placed;
     struct nic_place_at at;
     double placed_at;

@@ -1,5 +1,5 @@
-/* plugin.h - what the two halves of the plug-in share: streams that come back (plugin.c) and streams
- * that the daemon writes to a file (through.c). */
+/* plugin.h - what the two halves of the plug-in share: streams that come back (plugin.c) and
+ * streams that the daemon writes to a file (through.c). */
 #ifndef ZMPI_NIC_PLUGIN_H
 #define ZMPI_NIC_PLUGIN_H
 
@@ -11,7 +11,7 @@
 #define NIC_STUCK "the thread that talks to zmpi-nicd is stuck"
 
 extern struct nic_blocks nic_blocks;
-extern atomic_bool nic_broken;          /* a call failed for good: nobody is asked any more */
+extern atomic_bool nic_broken;           /* a call failed for good: nobody is asked any more */
 extern _Thread_local char nic_said[256]; /* why the thread's last call failed */
 
 void nic_copy_and_hash(XXH3_state_t *state, unsigned char *dst, const void *src, size_t size);

@@ -67,9 +67,9 @@ enum { NIC_FILE_ID = 16, NIC_FILE_MAX = NIC_FILE_ID + 4095 };
 struct nic_request {
     struct zmpi_job job; /* threads is the daemon's affair */
     struct nic_remote raw, out;
-    uint64_t raw_hash;   /* zmpi_hash, seed 0, of what is at raw */
-    size_t file_bytes;   /* behind the data; 0: the stream is to come back. Else out.bytes is all
-                            that it may take, and `out` nowhere. */
+    uint64_t raw_hash; /* zmpi_hash, seed 0, of what is at raw */
+    size_t file_bytes; /* behind the data; 0: the stream is to come back. Else out.bytes is all
+                          that it may take, and `out` nowhere. */
 };
 
 /* Head of a record, without a list: docs/format.md 2.2. */

@@ -12,6 +12,10 @@
  *     ZMPI_TEST_NICD=forged     replies with a wrong keyed hash
  *     ZMPI_TEST_NICD=version    welcomes by another version of the protocol
  *     ZMPI_TEST_NICD=codec      is of another zmpi
+ *     ZMPI_TEST_NICD=unwritten  says that it wrote to a file, and did not
+ *     ZMPI_TEST_NICD=half       the same, of half a record
+ *     ZMPI_TEST_NICD=cut:N      dies in the middle of its Nth write to a file
+ *     ZMPI_TEST_NICD=nap:N      takes so many milliseconds for each
  *     ZMPI_TEST_NICD=slow       engine: takes two seconds
  *     ZMPI_TEST_NICD=nap        engine: takes 10 ms
  */
@@ -20,8 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine.h"
-#include "fabric.h"
+#include "nicd.h"
 
 static bool fault(const char *name)
 {
@@ -60,7 +63,7 @@ static enum zmpi_status bad_compress(const struct zmpi_job *job, void *dst, size
     struct zmpi_job used = *job;
     if (fault("slow"))
         sleep(2);
-    if (fault("nap"))
+    if (fault("nap") && !fault("nap:"))
         usleep(10000);
     if (fault("other"))
         used.bound = (struct zmpi_bound){ZMPI_LOSSLESS, used.abs_bound = 0};
@@ -102,6 +105,30 @@ size_t __wrap_nic_reply_write(unsigned char *dst, uint64_t session, uint64_t id,
     if (fault("forged"))
         dst[size - 1] ^= 1;
     return size;
+}
+
+struct nic_reply __real_nicd_file_write(struct nicd_request *r);
+struct nic_reply __wrap_nicd_file_write(struct nicd_request *r);
+
+struct nic_reply __wrap_nicd_file_write(struct nicd_request *r)
+{
+    static atomic_int n;
+    const int now = atomic_fetch_add(&n, 1) + 1;
+    const struct nic_reply lie = {.outcome = NIC_WRITTEN};
+    if (fault("unwritten"))
+        return lie;
+    if (fault("half") || (fault("cut:") && now == fault_number())) {
+        const off_t at = (off_t)(r->at.offset + r->at.head_size);
+        if (pwrite(r->fd, r->at.head, r->at.head_size, (off_t)r->at.offset) < 0 ||
+            pwrite(r->fd, r->stream, r->stream_size / 2, at) < 0)
+            abort();
+        if (fault("cut:"))
+            raise(SIGKILL);
+        return lie;
+    }
+    if (fault("nap:"))
+        usleep((useconds_t)fault_number() * 1000);
+    return __real_nicd_file_write(r);
 }
 
 size_t __real_nic_welcome_write(unsigned char *dst, uint64_t session, const struct nic_welcome *m,

@@ -80,7 +80,90 @@ says() {
     (($(wc -l <"$work/log") == 1)) || fail "more than one line"
 }
 
+# mpi RANKS ARGUMENT...: nic_through, by the daemon.
+mpi() {
+    # shellcheck disable=SC2086 # MPIEXEC may have arguments
+    timeout 120 $MPIEXEC -n "$1" env LD_PRELOAD="$ZMPI_TEST_LIB:$ZMPI_TEST_FIXED" ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_LOG=info \
+        ZMPI_DEVICE="${device:-smartnic}" ZMPI_NIC_WRITE="${through:-on}" ZMPI_REPORT_TEXT=off "$bin/tests/nic_through" "${@:2}" >"$work/log" 2>&1 ||
+        fail "nic_through ${*:2} failed on $1 ranks"
+}
+
+# holds FILE: both files of nic_through hold what they must, without the daemon too.
+holds() {
+    local kind
+    for kind in w rw; do
+        "$bin/zmpi" fsck "$1.$kind" >"$work/said" || fail "$1.$kind: $(cat "$work/said")"
+        "$bin/zmpi" cat "$1.$kind" | cmp - "$work/must" || fail "$1.$kind holds something else"
+    done
+}
+
 case $case in
+files)
+    mkdir "$work/in" "$work/out"
+    serve zmpi-nicd --timeout 30 --files "$work/in"
+    timeout 60 "$bin/tests/nic_files" "$work/in" "$work/out" 2>"$work/log" || fail "nic_files failed"
+    stop
+    ;;
+through) # from rank to file by the daemon
+    mkdir "$work/in" "$work/out"
+    serve zmpi-nicd --timeout 30 --files "$work/out/." --files "$work/in"
+    device=cpu through=off mpi 1 write "$work/in/cpu"
+    "$bin/zmpi" cat "$work/in/cpu.rw" >"$work/must"
+    mpi 1 write "$work/in/one"
+    cmp "$work/in/cpu.rw" "$work/in/one.rw" || fail "other bytes than without the daemon"
+    holds "$work/in/one"
+    mpi 3 write "$work/in/three"
+    (($(grep -c 'written by the device' "$work/log") == 6)) || fail "not by the daemon"
+    holds "$work/in/three"
+    mpi 2 read "$work/in/three"
+    ln -s "$work/in" "$work/link" # leads there, after all
+    mpi 2 write "$work/link/linked"
+    (($(grep -c 'written by the device' "$work/log") == 4)) || fail "not by the daemon, by way of a link"
+    holds "$work/in/linked"
+    mpi 2 write "$work/outside"
+    grep -q 'not below a folder' "$work/log" || fail "nothing said of a file outside"
+    if grep -q 'written by the device' "$work/log"; then fail "written outside"; fi
+    holds "$work/outside"
+    stop
+    serve zmpi-nicd --timeout 30 --files "$work/in" --memory 6M --queue 3 # not enough for all
+    mpi 2 write "$work/in/narrow"
+    holds "$work/in/narrow"
+    stop
+    ;;
+broken) # daemons that lie, fail and die while they write
+    device=cpu through=off mpi 1 write "$work/cpu"
+    "$bin/zmpi" cat "$work/cpu.rw" >"$work/must"
+    for fault in unwritten half cut:1 cut:$((RANDOM % 10 + 2)) kill:$((RANDOM % 60 + 2)) stop:$((RANDOM % 60 + 2)); do
+        ZMPI_TEST_NICD=$fault serve tests/nicd_faulty --timeout 0.5 --files "$work"
+        mpi 2 write "$work/$fault"
+        grep -q 'writes the file itself' "$work/log" || fail "$fault: nothing said"
+        pkill -CONT -P "$daemon" || true # what is late changes nothing
+        sleep 0.2
+        holds "$work/$fault"
+        slay
+    done
+    (
+        ulimit -f 2048 # KiB
+        serve zmpi-nicd --timeout 30 --files "$work"
+        echo "$daemon" >"$work/pid"
+    )
+    daemon=$(cat "$work/pid")
+    mpi 2 write "$work/full"
+    grep -q 'File too large' "$work/log" || fail "nothing said of a file that may not grow"
+    holds "$work/full"
+    kill "$daemon"
+    daemon=
+    serve zmpi-nicd --timeout 3 --files "$work"
+    sleep 1.2
+    mpi 2 write "$work/crash" &
+    sleep 0.6
+    kill -SEGV "$server"
+    wait $! || fail "with a daemon that starts again"
+    holds "$work/crash"
+    mpi 2 write "$work/again"
+    grep -q 'written by the device' "$work/log" || fail "not by the new daemon"
+    stop
+    ;;
 service)
     serve zmpi-nicd --timeout 30
     by_daemon 24 24 same 2

@@ -11,6 +11,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,14 @@ static bool reserve(struct zthrough *t)
     return true;
 }
 
+/* Without links: the device follows none. */
+static char *path_of(int fd)
+{
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    return realpath(link, NULL);
+}
+
 bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece, int *rc)
 {
     struct zthrough *t = &f->through;
@@ -93,7 +102,7 @@ bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpi
     if (!wanted(f, job, piece) || zsession_descriptor(f) < 0)
         return false;
     if (!t->path)
-        t->path = realpath(f->path, NULL); /* the device follows no links */
+        t->path = path_of(zsession_descriptor(f));
     while (!*rc && t->count && t->bytes + piece->extent.bytes > MOST)
         if (!advance(f, rc))
             return false;

@@ -109,8 +109,14 @@ static int write_all(int fd, struct iovec *part, int n, off_t offset)
     return 0;
 }
 
-/* A client that was not heard in time has written it by itself, and who knows what came after:
- * what is late stays undone. */
+/* A client that has heard nothing for too long has written it by itself, and who knows what came
+ * after: it stays undone. */
+static bool is_late(const struct nicd_request *r)
+{
+    const double now = nic_seconds(), timeout = r->server->set.timeout;
+    return r->late || now - r->told > timeout || now - r->placed_at > NICD_PATIENCE * timeout;
+}
+
 static int write_record(struct nicd_request *r)
 {
     static unsigned char zeros[8];
@@ -120,7 +126,7 @@ static int write_record(struct nicd_request *r)
         {r->at.head, r->at.head_size}, {r->stream, r->stream_size}, {zeros, pad}};
     if (!is_record(r))
         return EINVAL;
-    if (nic_seconds() - r->placed_at > set->timeout)
+    if (is_late(r))
         return ETIMEDOUT;
     if (!has_id(r->fd, r->file_id))
         return ESTALE;

@@ -17,6 +17,10 @@
 #include "fabric.h"
 #include "place.h"
 
+/* Time-outs: that a client waits for all; after which one that says nothing is thought to be dead,
+ * if something is kept for it (it says something each four: client.c). */
+enum { NICD_PATIENCE = 20 };
+
 /* What is asked for at once; two are under way, so that one is there when the next is asked for. */
 enum { NICD_PIECE = 1 << 20 };
 
@@ -57,7 +61,8 @@ struct nicd_request {
     unsigned flying;     /* so many */
     int error;           /* of one of them */
     size_t asked;        /* bytes that are here, there, or under way */
-    double moved, told;  /* last time that a piece arrived, that the client was told to wait */
+    double moved;        /* last time that a piece arrived */
+    _Atomic double told; /* last time that the client was told to wait */
     bool parked;         /* the client has stopped: what it holds is not counted any more */
     struct nic_reply reply;
 
@@ -70,6 +75,7 @@ struct nicd_request {
     bool placed;
     struct nic_place_at at;
     double placed_at;
+    atomic_bool late; /* the client will not have waited */
 };
 
 struct nicd_client {

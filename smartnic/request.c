@@ -5,9 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Time-outs after which a client that says nothing is thought to be dead; it says something each
- * four (client.c). */
-enum { NICD_SILENCE = 20 };
 
 static void tell(struct nicd_request *r, const struct nic_reply *reply)
 {
@@ -276,6 +273,8 @@ static void tell_to_wait(struct nicd_request *r, double now)
     struct nicd_client *c = r->client;
     if (c->gone || (r->held && !r->placed) || now - r->told < r->server->set.timeout / 4)
         return;
+    if (now - r->told > r->server->set.timeout)
+        r->late = true;
     r->told = now;
     nicd_send(c, message, nic_empty_write(message, NIC_WAIT, c->session, r->id, c->key));
 }
@@ -288,7 +287,7 @@ void nicd_requests_tick(struct nicd *s, double now)
             tell_to_wait(r, now);
     struct nicd_request *next;
     for (struct nicd_request *r = s->all; r; r = next) {
-        if (r->held && !r->placed && now - r->client->heard > NICD_SILENCE * s->set.timeout) {
+        if (r->held && !r->placed && now - r->client->heard > NICD_PATIENCE * s->set.timeout) {
             next = r->later;
             end(r); /* the client is gone, or finds out and does it by itself */
             continue;

@@ -133,7 +133,7 @@ through) # from rank to file by the daemon
 broken) # daemons that lie, fail and die while they write
     device=cpu through=off mpi 1 write "$work/cpu"
     "$bin/zmpi" cat "$work/cpu.rw" >"$work/must"
-    for fault in unwritten half cut:1 cut:$((RANDOM % 10 + 2)) kill:$((RANDOM % 60 + 2)) stop:$((RANDOM % 60 + 2)); do
+    for fault in unwritten half cut:$((RANDOM % 10 + 1)) kill:$((RANDOM % 60 + 2)) stop:$((RANDOM % 60 + 2)); do
         ZMPI_TEST_NICD=$fault serve tests/nicd_faulty --timeout 0.5 --files "$work"
         mpi 2 write "$work/$fault"
         grep -q 'writes the file itself' "$work/log" || fail "$fault: nothing said"
@@ -153,6 +153,14 @@ broken) # daemons that lie, fail and die while they write
     holds "$work/full"
     kill "$daemon"
     daemon=
+    if (
+        ulimit -f 8192
+        serve zmpi-nicd --timeout 30 --files "$work"
+        echo "$daemon" >"$work/pid"
+        mpi 1 write "$work/fuller" 2>"$work/said"
+    ); then fail "no error though the file may not grow"; fi
+    kill "$(cat "$work/pid")"
+    grep -q 'nic_through: rank 0: .*: error' "$work/said" || fail "another error: $(cat "$work/said")"
     serve zmpi-nicd --timeout 3 --files "$work"
     sleep 1.2
     mpi 2 write "$work/crash" &

@@ -116,7 +116,7 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     if (job->bound.mode == ZMPI_RATIO)
         count_ratio(f, dst + head, size);
     r.payload_length = size;
-    r.order = piece->order ? *piece->order : zencode_order(f);
+    r.order = piece->order ? *piece->order : (f->last_here = zencode_order(f));
     status = waiting_add(f, &r);
     if (status)
         return status;

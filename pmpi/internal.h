@@ -175,12 +175,13 @@ struct zwindows {
 struct zhanded;
 
 struct zthrough {
-    bool off;              /* something failed: not with this file any more */
-    bool owed;             /* the last round of a collective call has no place yet; on all ranks */
-    char *path;            /* of the file, without links */
-    struct zhanded *entry; /* in the order in which they were handed over */
+    bool off; /* something failed: not with this file any more */
+    /* The same on all ranks: rounds of collective calls so far, the last ones that have no place.
+     */
+    uint64_t round, owed;
+    char *path;                 /* of the file, without links */
+    struct zhanded *entry;      /* in the order in which they were handed over */
     size_t placed, count, room; /* the first ones have their places */
-    size_t fresh;               /* handed over since this was set to 0 */
     size_t keep;                /* so many of the last ones get no place this time */
     uint64_t bytes;             /* of their data */
     uint64_t written;           /* by the device */
@@ -224,6 +225,7 @@ struct zfile {
                      collective call */
     uint64_t epoch;
     uint32_t sequence;  /* records of this rank in this epoch */
+    uint64_t last_here; /* order of the last one that was encoded here */
     uint64_t slot_size; /* of the option `staging` at open: hints may not move slots in use */
     uint64_t slots;     /* slab slots used in this epoch */
     uint64_t slot_used; /* bytes used of the last one */
@@ -335,6 +337,8 @@ uint64_t zthrough_end(const struct zfile *f);
 int zthrough_sizes(struct zfile *f, uint64_t *bytes);
 /* These to the file, one behind the other from `offset` on. Does not wait. */
 int zthrough_place(struct zfile *f, uint64_t offset);
+/* Those of the last `rounds` get no place next time; as far as that may be. */
+void zthrough_keep(struct zfile *f, uint64_t rounds);
 /* They have lost their places. */
 void zthrough_forget(struct zfile *f);
 /* The oldest `most` that have none each to a place of its own, without other ranks. */
@@ -442,8 +446,8 @@ void zwindow_free(struct zfile *f);
 /* Collective: staged data placed, records known to all ranks that may read, logical size known to
  * all. */
 int zsettle_collective(struct zfile *f);
-/* The last round of the collective call before gets its place. */
-int zsettle_owed(struct zfile *f);
+/* Places for rounds of collective calls that have none, until `most` are left. */
+int zsettle_owed(struct zfile *f, uint64_t most);
 /* The second half of it, when the data have been placed already. */
 int zsettle_share(struct zfile *f);
 /* Logical size with what this rank holds back; in atomic mode with what others wrote meanwhile. */

@@ -93,16 +93,20 @@ int zsettle_share(struct zfile *f)
     return PMPI_Allreduce(&mine, &f->container.logical_size, 1, MPI_UINT64_T, MPI_MAX, f->comm);
 }
 
-int zsettle_owed(struct zfile *f)
+int zsettle_owed(struct zfile *f, uint64_t most)
 {
-    const bool owed = f->through.owed;
-    f->through.owed = false;
-    return owed ? zplace_dense(f, true) : MPI_SUCCESS;
+    int rc = MPI_SUCCESS;
+    while (f->through.owed > most) {
+        zthrough_keep(f, --f->through.owed);
+        int one = zplace_dense(f, true);
+        rc = rc ? rc : one;
+    }
+    return rc;
 }
 
 int zsettle_collective(struct zfile *f)
 {
-    int owed = zsettle_owed(f);
+    int owed = zsettle_owed(f, 0);
     int staged = zstage_flush(f);
     int placed = zplace_dense(f, false);
     int shared = zsettle_share(f);

@@ -27,6 +27,7 @@ struct zhanded {
     const struct zmpi_device *device;
     struct zmpi_handed *at;
     struct zmpi_coded coded; /* size 0: not known yet */
+    uint64_t round;          /* of the collective calls, or the last one before it */
 };
 
 static void take_out(struct zthrough *t, size_t i)
@@ -97,7 +98,7 @@ static char *path_of(int fd)
 bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece, int *rc)
 {
     struct zthrough *t = &f->through;
-    struct zhanded h = {.job = *job};
+    struct zhanded h = {.job = *job, .round = t->round};
     *rc = MPI_SUCCESS;
     if (!wanted(f, job, piece) || zsession_descriptor(f) < 0)
         return false;
@@ -119,7 +120,6 @@ bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpi
                                         (uint32_t)zmpi_extent_nest_size(piece->extent.levels),
                                     .extent = piece->extent};
     t->bytes += piece->extent.bytes;
-    t->fresh++;
     t->entry[t->count++] = h;
     return true;
 }
@@ -242,6 +242,18 @@ int zthrough_slab(struct zfile *f, size_t most)
             zsession_alone_end(f);
     }
     return rc;
+}
+
+/* Those that are kept get a new order, which must not make them later than what was encoded here
+ * after them. */
+void zthrough_keep(struct zfile *f, uint64_t rounds)
+{
+    struct zthrough *t = &f->through;
+    for (t->keep = 0; t->placed + t->keep < t->count; t->keep++) {
+        const struct zhanded *h = &t->entry[t->count - 1 - t->keep];
+        if (h->round + rounds <= t->round || h->record.order < f->last_here)
+            break;
+    }
 }
 
 void zthrough_renumber(struct zfile *f)

@@ -11,6 +11,9 @@
  * than the slower of both, and the first piece. */
 #define COLLECTIVE_PIECE ((uint64_t)16 << 20)
 
+/* Rounds of such pieces that a device may have without their having a place. */
+#define MOST_OWED 3
+
 /* One call on this rank, ready to be cut into pieces. */
 struct plan {
     struct zmemory memory;
@@ -398,7 +401,7 @@ static int write_rounds(struct zfile *f, struct plan *p, const struct zmpi_range
                         uint64_t rounds)
 {
     uint64_t at = 0;
-    int owed = zsettle_owed(f), rc = zstage_flush(f);
+    int owed = zsettle_owed(f, 0), rc = zstage_flush(f);
     rc = owed ? owed : rc;
     for (uint64_t k = 0; k < rounds || k == 0; k++) {
         int step = at < p->memory.bytes ? encode_next(f, p, &at, range) : MPI_SUCCESS;
@@ -413,27 +416,29 @@ static int write_rounds(struct zfile *f, struct plan *p, const struct zmpi_range
     return rc ? rc : shared;
 }
 
-/* The same where a device writes: the round before, perhaps of the call before, gets its place when
- * the next one was handed over, so that nobody waits for its size. What others may read is in the
+/* The same where a device writes: rounds get their places some time after they were handed over,
+ * those of later calls too, so that nobody waits for their sizes. What others may read is in the
  * file at the end. */
 static int hand_rounds(struct zfile *f, struct plan *p, const struct zmpi_range *range,
                        uint64_t rounds)
 {
     struct zthrough *t = &f->through;
     uint64_t at = 0;
-    int rc = zstage_flush(f), placed = MPI_SUCCESS;
+    int rc = MPI_SUCCESS, placed = MPI_SUCCESS;
     for (uint64_t k = 0; k < rounds || k == 0; k++) {
-        t->fresh = 0;
-        int step = at < p->memory.bytes ? encode_next(f, p, &at, range) : MPI_SUCCESS;
-        t->keep = t->fresh;
-        placed = zsettle_owed(f);
-        t->keep = 0;
-        t->owed = true;
+        t->round++;
+        t->owed++;
+        int step = k == 0 ? zstage_flush(f) : MPI_SUCCESS;
+        if (at < p->memory.bytes && !step)
+            step = encode_next(f, p, &at, range);
+        placed = zsettle_owed(f, MOST_OWED);
         rc = rc ? rc : step ? step : placed;
     }
     if (zfile_may_read(f)) {
-        t->owed = false;
+        int owed = zsettle_owed(f, 1);
+        t->owed = 0;
         placed = zplace_dense(f, false);
+        placed = owed ? owed : placed;
     }
     int shared = zsettle_share(f);
     return rc ? rc : placed ? placed : shared;

@@ -90,6 +90,8 @@ struct zmpi_through {
     void (*write)(struct zmpi_handed *h, uint64_t offset, const void *head, size_t head_size);
     /* Wait until the device says that they are there. */
     enum zmpi_status (*written)(struct zmpi_handed *h);
+    /* Would what comes next not wait? */
+    bool (*ready)(const struct zmpi_handed *h);
     const void *(*data)(const struct zmpi_handed *h);
     void (*drop)(struct zmpi_handed *h);
 };

@@ -104,6 +104,8 @@ bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpi
         return false;
     if (!t->path)
         t->path = path_of(zsession_descriptor(f));
+    while (!*rc && t->placed && t->entry[0].device->through->ready(t->entry[0].at))
+        *rc = zthrough_land(f, 1);
     while (!*rc && t->count && t->bytes + piece->extent.bytes > MOST)
         if (!advance(f, rc))
             return false;

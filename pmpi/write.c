@@ -11,7 +11,7 @@
  * than the slower of both, and the first piece. */
 #define COLLECTIVE_PIECE ((uint64_t)16 << 20)
 
-/* Rounds of such pieces that a device may have without their having a place. */
+/* Rounds of a call that a device may have without their having a place. */
 #define MOST_OWED 3
 
 /* One call on this rank, ready to be cut into pieces. */
@@ -431,7 +431,7 @@ static int hand_rounds(struct zfile *f, struct plan *p, const struct zmpi_range 
         int step = k == 0 ? zstage_flush(f) : MPI_SUCCESS;
         if (at < p->memory.bytes && !step)
             step = encode_next(f, p, &at, range);
-        placed = zsettle_owed(f, MOST_OWED);
+        placed = zsettle_owed(f, k + 1 < MOST_OWED ? k + 1 : MOST_OWED);
         rc = rc ? rc : step ? step : placed;
     }
     if (zfile_may_read(f)) {

@@ -111,3 +111,11 @@ bool nic_client_wait(struct nic_call *call)
     pthread_mutex_unlock(&c->lock);
     return done;
 }
+
+bool nic_client_done(const struct nic_call *call)
+{
+    pthread_mutex_lock(&client.lock);
+    const bool done = call->done;
+    pthread_mutex_unlock(&client.lock);
+    return done;
+}

@@ -37,5 +37,6 @@ bool nic_client_start(const char *place, struct nic_call *call);
 /* Wait for the reply, or for the end of the timeout. False: the thread is stuck, *call and its
  * blocks are not to be touched any more, and there is no use in asking again. */
 bool nic_client_wait(struct nic_call *call);
+bool nic_client_done(const struct nic_call *call);
 
 #endif

@@ -144,6 +144,11 @@ static enum zmpi_status written(struct zmpi_handed *h)
     return answer(h, NIC_WRITTEN);
 }
 
+static bool ready(const struct zmpi_handed *h)
+{
+    return nic_client_done(h->call);
+}
+
 static const void *data(const struct zmpi_handed *h)
 {
     return h->raw->at;
@@ -162,4 +167,4 @@ static void drop(struct zmpi_handed *h)
         discard(h);
 }
 
-const struct zmpi_through nic_through = {hand, coded, place, written, data, drop};
+const struct zmpi_through nic_through = {hand, coded, place, written, ready, data, drop};

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 static void tell(struct nicd_request *r, const struct nic_reply *reply)
 {
     unsigned char message[NIC_MESSAGE_MAX];

@@ -43,11 +43,11 @@ struct part {
     long begin, count;
 };
 
-static const struct part collective = {0, 7864320}, rows = {7864320, ROW *ROWS},
-                         large = {9437184, 3145728}, small = {12582912, 60000},
-                         behind = {12642912, 1572864}, tiny = {14215776, 6000};
+static const struct part collective = {0, 5308416}, rows = {5308416, ROW *ROWS},
+                         large = {6881280, 1966080}, small = {8847360, 60000},
+                         behind = {8907360, 1179648}, tiny = {10087008, 6000};
 
-enum { ALL = 14221776 };
+enum { ALL = 10093008 };
 
 static long share(const struct part *p)
 {

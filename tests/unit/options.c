@@ -119,6 +119,7 @@ Test(options, values)
     all("config", LIST("", "r.ini"), LIST(text));
     all("plugin_path", LIST("", "/a:/b"), LIST(text));
     all("nic", LIST("", "/run/nic"), LIST(text));
+    all("nic_write", LIST("on", "off"), LIST("", "1", "ON"));
 }
 
 Test(options, fields)

@@ -38,7 +38,7 @@ measure_writes() {
     for codec in fle huffman; do
         for device in "cpu off" "smartnic off" "smartnic on"; do
             echo "== $1, $codec, ZMPI_DEVICE and ZMPI_NIC_WRITE: $device"
-            env LD_PRELOAD="$build/lib/libzmpi.so" ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_CODEC="$codec" ZMPI_REPORT_TEXT=off \
+            env -u ZMPI_BUILD LD_PRELOAD="$build/lib/libzmpi.so" ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_CODEC="$codec" ZMPI_REPORT_TEXT=off \
                 ZMPI_DEVICE="${device% *}" ZMPI_NIC_WRITE="${device#* }" "$build/bin/bench_write" "$work/file" 10 150 4194304 16777216 67108864
         done
     done

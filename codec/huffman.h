@@ -120,7 +120,30 @@ struct zmpi_huffman_plan {
 size_t zmpi_huffman_samples(size_t chunks);
 /* Which chunk of a section of `chunks` is sample i. */
 size_t zmpi_huffman_sample(size_t chunks, size_t i);
-/* From the symbols in the samples of each section. own: books of its own are allowed. */
+
+/* What the change of the spread says of the present book (CEAZ 3.2.3): a cheaper one of the
+ * stream's own may take its place, an offline one, too, or it is no candidate. The spread is in
+ * 2^-22: thresholds 3.05 and 4.88. */
+enum zmpi_huffman_change { ZMPI_HUFFMAN_KEEP, ZMPI_HUFFMAN_UPDATE, ZMPI_HUFFMAN_REPLACE };
+#define ZMPI_HUFFMAN_TAU_0 12792627u
+#define ZMPI_HUFFMAN_TAU_1 20468204u
+
+/* Who counts and computes for the choice: the CPU, or an engine. */
+struct zmpi_huffman_sums {
+    void *context;
+    /* Count the symbols in the samples of a section; were there any? The others are about these. */
+    bool (*count)(void *context, size_t section);
+    enum zmpi_huffman_change (*change)(void *context);
+    void (*take)(void *context); /* changes are from this section on */
+    uint64_t (*cost)(void *context, const struct zmpi_book *book); /* bits */
+    /* A book for the symbols without runs below `run`; sampled: others may come. */
+    void (*train)(void *context, unsigned run, bool sampled, struct zmpi_book *book);
+};
+
+/* own: books of its own are allowed. */
+enum zmpi_status zmpi_huffman_plan_by(const struct zmpi_huffman_sums *sums,
+                                      struct zmpi_huffman_plan *plan, size_t chunks, bool own);
+/* By the CPU, from the symbols in the samples of each section. */
 enum zmpi_status zmpi_huffman_plan_make(struct zmpi_huffman_plan *plan, size_t chunks, size_t width,
                                         const uint32_t (*count)[ZMPI_HUFFMAN_SYMBOLS], bool own);
 /* Code chunk k by fle, with its residuals in work->kept, to dst, which has room for

@@ -1,5 +1,4 @@
 /* huffman_plan.c - which books the sections of a stream have (format.md 4.9; CEAZ 3.2.3). */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,10 +6,6 @@
 #include "huffman.h"
 
 enum { SYMBOLS = ZMPI_HUFFMAN_SYMBOLS, SECTION = ZMPI_HUFFMAN_SECTION, SECTION_MAX = 65536 };
-
-/* CEAZ's thresholds on the change of the spread. */
-#define TAU_0 3.05
-#define TAU_1 4.88
 
 /* Where few residuals are zero, short runs of them are better written one by one: a code for a run
  * does not tell that what follows is no zero. */
@@ -40,24 +35,39 @@ static uint64_t cost_of(const struct zmpi_book *book, size_t width, const uint32
     return bits;
 }
 
-/* Standard deviation of the residuals, those beyond 512 counting as 512: CEAZ's 1024 symbols. */
-static double spread_of(const uint32_t *count)
+/* The square root of x, 44 zeros behind it, rounded down. */
+static uint64_t root_of(uint64_t x)
 {
-    double n = 0, sum = 0, squares = 0;
+    uint64_t root = 0, rest = 0;
+    for (int i = 62; i >= -44; i -= 2) {
+        rest = rest << 2 | (i < 0 ? 0 : x >> i & 3);
+        uint64_t next = root << 2 | 1;
+        root = root << 1 | (rest >= next);
+        rest -= rest >= next ? next : 0;
+    }
+    return root;
+}
+
+/* Standard deviation of the residuals, in 2^-22, rounded down; those beyond 512 count as 512:
+ * CEAZ's 1024 symbols. In integers: an engine comes to the same. */
+static uint32_t spread_of(const uint32_t *count)
+{
+    uint64_t n = 0, squares = 0;
+    int64_t sum = 0;
     for (unsigned s = 0; s < ZMPI_HUFFMAN_ESCAPE; s++) {
-        double each = s < ZMPI_HUFFMAN_CLASSES ? (double)s - 16 : 0, times = count[s];
+        int64_t each = s < ZMPI_HUFFMAN_CLASSES ? (int)s - 16 : 0, times = count[s];
         if (s >= ZMPI_HUFFMAN_RUNS) {
             times *= zmpi_symbol_run(s);
         } else if (s >= ZMPI_HUFFMAN_CLASSES) {
-            unsigned extra = zmpi_symbol_extra(s, 8), step = s & 7;
-            double middle = ldexp((s & 8 ? 15.5 - step : 8.5 + step), (int)extra);
-            each = fmin(middle, 512) * (s & 8 ? -1 : 1);
+            const int64_t step = s & 7, twice = s & 8 ? 31 - 2 * step : 17 + 2 * step;
+            const int64_t middle = twice << (zmpi_symbol_extra(s, 8) - 1);
+            each = (middle < 512 ? middle : 512) * (s & 8 ? -1 : 1);
         }
-        n += times;
+        n += (uint64_t)times;
         sum += times * each;
-        squares += times * each * each;
+        squares += (uint64_t)(times * each * each);
     }
-    return n > 0 ? sqrt(fmax(squares / n - sum / n * (sum / n), 0)) : 0;
+    return n > 0 ? (uint32_t)(root_of(n * squares - (uint64_t)(sum * sum)) / n) : 0;
 }
 
 /* A book for these symbols, without short runs: below `run` they are single zeros. Others than a
@@ -85,6 +95,60 @@ const struct zmpi_book *zmpi_huffman_plan_book(const struct zmpi_huffman_plan *p
                                          : &plan->book[number - ZMPI_HUFFMAN_OFFLINE];
 }
 
+/* ---- the sums, by the CPU ---- */
+
+struct by_cpu {
+    const uint32_t (*sections)[SYMBOLS];
+    const uint32_t *count; /* of the section in hand */
+    size_t width;
+    bool begun;
+    uint32_t spread, taken; /* of that section; of the one that the present book was taken for */
+};
+
+static bool counts_any(const uint32_t *count)
+{
+    for (unsigned s = 0; s < SYMBOLS; s++)
+        if (count[s])
+            return true;
+    return false;
+}
+
+static bool count_by_cpu(void *context, size_t section)
+{
+    struct by_cpu *c = context;
+    c->count = c->sections[section];
+    return counts_any(c->count);
+}
+
+static enum zmpi_huffman_change change_by_cpu(void *context)
+{
+    struct by_cpu *c = context;
+    c->spread = spread_of(c->count);
+    const uint32_t change = c->spread > c->taken ? c->spread - c->taken : c->taken - c->spread;
+    if (!c->begun || change >= ZMPI_HUFFMAN_TAU_1)
+        return ZMPI_HUFFMAN_REPLACE;
+    return change > ZMPI_HUFFMAN_TAU_0 ? ZMPI_HUFFMAN_UPDATE : ZMPI_HUFFMAN_KEEP;
+}
+
+static void take_by_cpu(void *context)
+{
+    struct by_cpu *c = context;
+    c->taken = c->spread;
+    c->begun = true;
+}
+
+static uint64_t cost_by_cpu(void *context, const struct zmpi_book *book)
+{
+    const struct by_cpu *c = context;
+    return cost_of(book, c->width, c->count);
+}
+
+static void train_by_cpu(void *context, unsigned run, bool sampled, struct zmpi_book *book)
+{
+    const struct by_cpu *c = context;
+    train(c->count, run, sampled, book);
+}
+
 /* ---- one section after the other ---- */
 
 struct choice {
@@ -100,32 +164,35 @@ static void consider(struct choice *best, unsigned number, uint64_t bits)
 
 struct chooser {
     struct zmpi_huffman_plan *plan;
-    size_t width;
+    const struct zmpi_huffman_sums *sums;
     bool own, begun;
     unsigned number; /* the book in force */
-    double spread;   /* of the section that it was taken for */
 };
 
-static void choose(struct chooser *c, const uint32_t *count, size_t chunks)
+static uint64_t cost(const struct chooser *c, const struct zmpi_book *book)
+{
+    return c->sums->cost(c->sums->context, book);
+}
+
+static void choose(struct chooser *c, size_t chunks)
 {
     struct zmpi_huffman_plan *plan = c->plan;
     const size_t samples = zmpi_huffman_samples(chunks);
-    const double spread = spread_of(count), change = fabs(spread - c->spread);
+    const enum zmpi_huffman_change change = c->sums->change(c->sums->context);
     struct choice best = {0, UINT64_MAX};
-    if (c->begun && change < TAU_1)
-        consider(&best, c->number,
-                 cost_of(zmpi_huffman_plan_book(plan, c->number), c->width, count));
-    for (unsigned i = 0; i < ZMPI_HUFFMAN_OFFLINE && (!c->begun || change > TAU_0); i++)
-        consider(&best, i, cost_of(zmpi_book_offline(i), c->width, count));
+    if (change != ZMPI_HUFFMAN_REPLACE)
+        consider(&best, c->number, cost(c, zmpi_huffman_plan_book(plan, c->number)));
+    for (unsigned i = 0; i < ZMPI_HUFFMAN_OFFLINE && change != ZMPI_HUFFMAN_KEEP; i++)
+        consider(&best, i, cost(c, zmpi_book_offline(i)));
     const unsigned number = ZMPI_HUFFMAN_OFFLINE + (unsigned)plan->own;
     const bool own = c->own && plan->own < ZMPI_STREAM_BOOKS &&
                      plan->size + ZMPI_HUFFMAN_BOOK_MAX < SECTION_MAX - 4;
     for (unsigned i = 0; i < 3 && own; i++) {
         unsigned char bytes[ZMPI_HUFFMAN_BOOK_MAX];
         struct zmpi_book trained;
-        train(count, shortest_run[i], samples < chunks, &trained);
+        c->sums->train(c->sums->context, shortest_run[i], samples < chunks, &trained);
         uint64_t price = 8 * zmpi_book_store(&trained, bytes) * samples / chunks;
-        uint64_t bits = cost_of(&trained, c->width, count) + price;
+        uint64_t bits = cost(c, &trained) + price;
         if (bits < best.bits) {
             best = (struct choice){number, bits};
             plan->book[plan->own] = trained;
@@ -136,21 +203,13 @@ static void choose(struct chooser *c, const uint32_t *count, size_t chunks)
         plan->own++;
     }
     if (!c->begun || best.number != c->number)
-        c->spread = spread;
+        c->sums->take(c->sums->context);
     c->number = best.number;
     c->begun = true;
 }
 
-static bool counts_any(const uint32_t *count)
-{
-    for (unsigned s = 0; s < SYMBOLS; s++)
-        if (count[s])
-            return true;
-    return false;
-}
-
-enum zmpi_status zmpi_huffman_plan_make(struct zmpi_huffman_plan *plan, size_t chunks, size_t width,
-                                        const uint32_t (*count)[SYMBOLS], bool own)
+enum zmpi_status zmpi_huffman_plan_by(const struct zmpi_huffman_sums *sums,
+                                      struct zmpi_huffman_plan *plan, size_t chunks, bool own)
 {
     const size_t sections = (chunks + SECTION - 1) / SECTION;
     const size_t most = sections < ZMPI_STREAM_BOOKS ? sections : ZMPI_STREAM_BOOKS;
@@ -162,17 +221,30 @@ enum zmpi_status zmpi_huffman_plan_make(struct zmpi_huffman_plan *plan, size_t c
         zmpi_huffman_plan_free(plan);
         return ZMPI_ERR_MEMORY;
     }
-    struct chooser c = {.plan = plan, .width = width, .own = own};
+    struct chooser c = {.plan = plan, .sums = sums, .own = own};
     plan->size = 1;
     for (size_t i = 0; i < sections; i++) {
         size_t left = chunks - i * SECTION;
-        if (counts_any(count[i]))
-            choose(&c, count[i], left < SECTION ? left : SECTION);
+        if (sums->count(sums->context, i))
+            choose(&c, left < SECTION ? left : SECTION);
         plan->number[i] = (unsigned char)c.number;
     }
     plan->bytes[0] = (unsigned char)plan->own;
     plan->size = plan->own ? (plan->size + 3) & ~(size_t)3 : 0;
     return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_huffman_plan_make(struct zmpi_huffman_plan *plan, size_t chunks, size_t width,
+                                        const uint32_t (*count)[SYMBOLS], bool own)
+{
+    struct by_cpu cpu = {.sections = count, .width = width};
+    const struct zmpi_huffman_sums sums = {.context = &cpu,
+                                           .count = count_by_cpu,
+                                           .change = change_by_cpu,
+                                           .take = take_by_cpu,
+                                           .cost = cost_by_cpu,
+                                           .train = train_by_cpu};
+    return zmpi_huffman_plan_by(&sums, plan, chunks, own);
 }
 
 void zmpi_huffman_plan_free(struct zmpi_huffman_plan *plan)

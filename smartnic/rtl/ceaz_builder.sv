@@ -1,18 +1,23 @@
 // ceaz_builder.sv - a book from the histogram (CEAZ 3.2.1): sort, tree and lengths, canonical codes (format.md 1.4),
-// written into a bank of ceaz_books. Its lengths can be read, since a stream has to tell its books.
+// written into a bank of ceaz_books. Or codes alone, for lengths that are given.
 module ceaz_builder (
     input  logic        clk,
     input  logic        rst,
     input  logic        start,
-    input  logic        exact,         // sort, not only nearly
+    input  logic        exact,            // sort, not only nearly
+    input  logic        assign_codes,     // to the lengths there are
     output logic        busy,
     output logic [ 9:0] ask,
     input  logic [31:0] count,
+    // Lengths, in a memory that answers in the same cycle.
+    output logic        length_write,
+    output logic [ 9:0] length_write_at,
+    output logic [ 3:0] length_written,
+    output logic [ 9:0] length_at,
+    input  logic [ 3:0] length,
     output logic        write,
     output logic [ 9:0] write_symbol,
-    output logic [15:0] write_code,
-    input  logic [ 9:0] length_at,
-    output logic [ 3:0] length
+    output logic [15:0] write_code
 );
   localparam logic [9:0] SYMBOLS = 10'd998;
 
@@ -47,37 +52,42 @@ module ceaz_builder (
   );
 
   // ---- canonical codes: in order of length, then of symbol ----
-  logic [3:0] lengths[1024];
   logic [9:0] of_length[16];
   logic [12:0] next[16];
   logic [9:0] at;
-  logic clears, firsts, codes;
-  logic [3:0] at_length;
+  logic clears, tallies, firsts, codes;
   logic [12:0] code;
-  assign at_length = lengths[at];
-  assign length    = lengths[length_at];
-  assign code      = next[at_length];
+  assign code            = next[length];
+  assign length_at       = at;
+  assign length_write    = clears || given;
+  assign length_write_at = clears ? at : given_symbol;
+  assign length_written  = clears ? 4'd0 : given_length;
   always_ff @(posedge clk) begin
     write <= 1'b0;
     if (start) begin
       busy   <= 1'b1;
       clears <= 1'b1;
       at     <= 10'd0;
-      for (int i = 0; i < 16; i++) of_length[i] <= 10'd0;
     end
     if (clears) begin
-      lengths[at] <= 4'd0;
-      at          <= at + 10'd1;
+      at <= at + 10'd1;
       if (at == 10'd1023) clears <= 1'b0;
     end
-    if (given) begin
-      lengths[given_symbol]   <= given_length;
-      of_length[given_length] <= of_length[given_length] + 10'd1;
+    if (lengths_done || assign_codes) begin
+      busy    <= 1'b1;
+      tallies <= 1'b1;
+      at      <= 10'd0;
+      for (int i = 0; i < 16; i++) of_length[i] <= 10'd0;
     end
-    if (lengths_done) begin
-      firsts  <= 1'b1;
-      at      <= 10'd1;
-      next[1] <= 13'd0;
+    if (tallies) begin
+      of_length[length] <= of_length[length] + 10'd1;
+      at                <= at + 10'd1;
+      if (at == SYMBOLS - 10'd1) begin
+        tallies <= 1'b0;
+        firsts  <= 1'b1;
+        at      <= 10'd1;
+        next[1] <= 13'd0;
+      end
     end
     if (firsts) begin  // of each length
       next[at[3:0]+4'd1] <= {next[at[3:0]][11:0] + {2'b0, of_length[at[3:0]]}, 1'b0};
@@ -89,10 +99,10 @@ module ceaz_builder (
       end
     end
     if (codes) begin
-      next[at_length] <= code + 13'd1;
+      next[length] <= code + 13'd1;
       write           <= 1'b1;
       write_symbol    <= at;
-      write_code      <= {at_length, reversed};
+      write_code      <= {length, reversed};
       at              <= at + 10'd1;
       if (at == SYMBOLS - 10'd1) begin
         codes <= 1'b0;
@@ -102,6 +112,7 @@ module ceaz_builder (
     if (rst) begin
       busy   <= 1'b0;
       clears <= 1'b0;
+      tallies <= 1'b0;
       firsts <= 1'b0;
       codes  <= 1'b0;
     end
@@ -110,6 +121,6 @@ module ceaz_builder (
   logic [11:0] reversed, forward;
   always_comb begin
     for (int i = 0; i < 12; i++) forward[i] = code[11-i];
-    reversed = at_length == 4'd0 ? 12'd0 : forward >> (4'd12 - at_length);
+    reversed = length == 4'd0 ? 12'd0 : forward >> (4'd12 - length);
   end
 endmodule

@@ -6,28 +6,28 @@ module ceaz_compact #(
     input  logic [32*N-1:0] words,
     input  logic [   N-1:0] mask,
     output logic [32*N-1:0] out,
-    output logic [     5:0] count
+    output logic [     6:0] count
 );
   localparam int LOG = $clog2(N);
   always_comb begin
-    logic [6*N-1:0] down;
-    logic [5:0] gaps;
-    gaps = 6'd0;
+    logic [7*N-1:0] down;
+    logic [6:0] gaps;
+    gaps = 7'd0;
     down = '0;
     for (int i = 0; i < N; i++) begin
-      down[6*i+:6] = mask[i] ? gaps : 6'd0;
-      gaps += {5'b0, !mask[i]};
+      down[7*i+:7] = mask[i] ? gaps : 7'd0;
+      gaps += {6'b0, !mask[i]};
     end
-    count = 6'(N) - gaps;
+    count = 7'(N) - gaps;
     out   = words;
     for (int i = 0; i < N; i++) if (!mask[i]) out[32*i+:32] = 32'b0;
     for (int s = 0; s < LOG; s++)
       for (int i = 0; i + (1 << s) < N; i++)
-      if (down[6*(i+(1<<s))+s]) begin
+      if (down[7*(i+(1<<s))+s]) begin
         out[32*i+:32] = out[32*(i+(1<<s))+:32];
-        down[6*i+:6] = down[6*(i+(1<<s))+:6];
+        down[7*i+:7] = down[7*(i+(1<<s))+:7];
         out[32*(i+(1<<s))+:32] = 32'b0;
-        down[6*(i+(1<<s))+:6] = 6'd0;
+        down[7*(i+(1<<s))+:7] = 7'd0;
       end
   end
 endmodule

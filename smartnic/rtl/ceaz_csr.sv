@@ -1,6 +1,7 @@
 // ceaz_csr.sv - the registers, by AXI-Lite (docs/rtl.md lists them). The job may be written while the engine is idle only.
 module ceaz_csr #(
-    parameter int N = 4
+    parameter int N = 4,
+    parameter int H = 1
 ) (
     input  logic        clk,
     input  logic        rst,
@@ -30,30 +31,42 @@ module ceaz_csr #(
     output logic [92:0] reach,
     output logic        huffman,
     output logic        counting,
-    // Codes of books: bank, symbol; length, code.
-    output logic        book_write,
-    output logic [10:0] book_at,
-    output logic [15:0] book_code,
-    // The histogram and the builder: commands, counts to be loaded, and what is asked for, three cycles later.
+    // The histogram and the choice of books: commands; counts and lengths to be loaded; what is asked for, three cycles
+    // later.
     output logic        clear,
     output logic        build,
-    output logic        build_bank,
-    output logic        build_exact,
-    output logic        load,
+    output logic        assign_codes,
+    output logic        chi,
+    output logic        cost,
+    output logic        take,
+    output logic        forget,
+    output logic        book_bank,
+    output logic        exact,
+    output logic [ 1:0] shortest,
+    output logic        sampled,
+    output logic [31:0] tau0,
+    output logic [31:0] tau1,
+    output logic        load_count,
+    output logic        load_lengths,
+    output logic [ 9:0] load_at,
     output logic [ 9:0] ask,
-    input  logic        building,
+    input  logic        choosing,
     input  logic [31:0] count,
-    input  logic [ 3:0] length,
+    input  logic [31:0] lengths,
+    input  logic [31:0] spread,
+    input  logic [18:0] residuals,
+    input  logic [ 1:0] verdict,
+    input  logic [31:0] bits,
     // What is counted.
     input  logic        busy,
     input  logic        bad,
-    input  logic [13:0] saving,  // words, by encoder 2
+    input  logic [17:0] saving,  // words, by encoder 2
     input  logic        beat_in,
     input  logic        beat_out,
     input  logic        chunk_out
 );
   localparam logic [31:0] MAGIC = 32'h5A41_4543;  // CEAZ
-  localparam logic [31:0] VERSION = 32'd1;
+  localparam logic [31:0] VERSION = 32'd2;
 
   logic failed;
   logic [31:0] beats_in, beats_out, chunks, cycles, saved;
@@ -64,15 +77,13 @@ module ceaz_csr #(
   assign awready = write;
   assign wready  = write;
   assign bresp   = 2'b00;
-  assign book_write = write && awaddr[13];
-  assign book_at    = awaddr[12:2];
-  assign book_code  = wdata[15:0];
-  assign load       = write && awaddr[13:12] == 2'b01;
+  assign load_count   = write && awaddr[13:12] == 2'b01;
+  assign load_lengths = write && awaddr[13:12] == 2'b10;
+  assign load_at      = awaddr[11:2];
   always_ff @(posedge clk) begin
     if (bready) bvalid <= 1'b0;
-    clear <= 1'b0;
-    build <= 1'b0;
-    saved <= saved + {18'b0, saving};
+    {forget, take, cost, chi, assign_codes, build, clear} <= '0;
+    saved <= saved + {14'b0, saving};
     if (beat_in) beats_in <= beats_in + 32'd1;
     if (beat_out) beats_out <= beats_out + 32'd1;
     if (chunk_out) chunks <= chunks + 32'd1;
@@ -90,7 +101,12 @@ module ceaz_csr #(
           saved     <= 32'd0;
         end
         14'h014: {counting, huffman, levels, is_float, axes} <= wdata[7:0];
-        14'h064: {build_exact, build_bank, build, clear} <= wdata[3:0];
+        14'h064: begin
+          {forget, take, cost, chi, assign_codes, build, clear} <= wdata[6:0];
+          {sampled, shortest, exact, book_bank}                 <= wdata[12:8];
+        end
+        14'h068: tau0 <= wdata;
+        14'h06C: tau1 <= wdata;
         14'h020: step[31:0] <= wdata;
         14'h024: step[63:32] <= wdata;
         14'h028: step[95:64] <= wdata;
@@ -139,14 +155,19 @@ module ceaz_csr #(
         14'h000: rdata <= MAGIC;
         14'h004: rdata <= VERSION;
         14'h008: rdata <= 32'(N);
-        14'h010: rdata <= {29'b0, building, failed, busy};
+        14'h00C: rdata <= 32'(H);
+        14'h010: rdata <= {29'b0, choosing, failed, busy};
         14'h014: rdata <= {24'b0, counting, huffman, levels, is_float, axes};
         14'h050: rdata <= beats_in;
         14'h054: rdata <= beats_out;
         14'h058: rdata <= chunks;
         14'h05C: rdata <= cycles;
         14'h060: rdata <= saved;
-        default: rdata <= at[13] ? {28'b0, length} : at[12] ? count : 32'd0;
+        14'h080: rdata <= spread;
+        14'h084: rdata <= {30'b0, verdict};
+        14'h088: rdata <= bits;
+        14'h08C: rdata <= {13'b0, residuals};
+        default: rdata <= at[13] ? lengths : at[12] ? count : 32'd0;
       endcase
     end
     if (rst) begin

@@ -19,10 +19,10 @@ module ceaz_delay #(
   localparam int LOG = $clog2(N);
 
   logic [12:0] beats;
-  logic [5:0] rest, back;
+  logic [6:0] rest, back;
   assign beats = distance >> LOG;
-  assign rest  = distance[5:0] & 6'(N - 1);
-  assign back  = 6'(N) - rest;
+  assign rest  = distance[6:0] & 7'(N - 1);
+  assign back  = 7'(N) - rest;
 
   logic [RA-1:0] at;
   logic [32*N-1:0] stored;

@@ -5,8 +5,10 @@
 module ceaz_encode #(
     parameter int N = 4,
     parameter int SLOTS = 2,
+    parameter int S = $clog2(SLOTS),
     parameter int ROWS = 8192 / N,
-    parameter int RA = $clog2(ROWS)
+    parameter int RA = $clog2(ROWS),
+    parameter int B = N > 32 ? N / 32 : 1  // blocks in a beat
 ) (
     input  logic              clk,
     input  logic              rst,
@@ -17,7 +19,7 @@ module ceaz_encode #(
     input  logic [      95:0] inverse,
     input  logic [      92:0] reach,
     input  logic              start,
-    input  logic [       1:0] slot,      // where its parts go
+    input  logic [     S-1:0] slot,      // where its parts go
     input  logic              coarse,    // by map 0
     input  logic [       1:0] level,
     input  logic [      13:0] count,
@@ -44,16 +46,18 @@ module ceaz_encode #(
     output logic [  32*N-1:0] r_words,
     // Parts, read by slot and number.
     input  logic              part_read,
-    input  logic [       4:0] length_at,
+    input  logic [     S+2:0] length_at,
     output logic [     255:0] length_row,
-    input  logic [       9:0] block_at,
-    output logic [33*32-1:0]  block_words,
-    output logic [       5:0] block_length,
-    input  logic [       4:0] mask_at,
+    input  logic [S+7-$clog2(B):0] block_at,
+    output logic [33*32*B-1:0] block_words,
+    output logic [     6*B-1:0] block_length,
+    input  logic [     S+2:0] mask_at,
     output logic [    1023:0] mask_row,
-    input  logic [       9:0] outlier_at,
+    input  logic [     S+7:0] outlier_at,
     output logic [      40:0] outlier    // block, uniform, mask
 );
+  localparam int C = N / B;  // lanes of a block
+  localparam int LB = $clog2(B);
   localparam logic [13:0] LANES = 14'(N);
 
   // ---- control ----
@@ -160,36 +164,45 @@ module ceaz_encode #(
     end
   endgenerate
 
-  // ---- exceptions ----
-  logic outlier_valid, outlier_uniform;
-  logic [31:0] outlier_mask;
-  logic [5:0] outlier_values;
-  ceaz_outliers #(
-      .N(N)
-  ) outliers (
-      .clk,
-      .rst,
-      .valid(valid[3]),
-      .last(last[3]),
-      .x(x4),
-      .exception,
-      .m_valid(outlier_valid),
-      .m_mask(outlier_mask),
-      .m_uniform(outlier_uniform),
-      .m_values(outlier_values)
-  );
-  logic [5:0] outlier_ones;
+  // ---- exceptions: what the blocks of a beat have lies in as many memories, in turn ----
+  logic [B-1:0] outlier_valid, outlier_uniform, put_outlier;
+  logic [32*B-1:0] outlier_mask;
+  logic [6*B-1:0] outlier_values;
+  logic [8*B-1:0] outlier_number;  // among the marked ones
+  generate
+    for (genvar j = 0; j < B; j++) begin : exceptions_of
+      ceaz_outliers #(
+          .N(C)
+      ) outliers (
+          .clk,
+          .rst,
+          .valid(valid[3] && left_now > 14'(32 * j)),
+          .last(last[3]),
+          .x(x4[32*C*j+:32*C]),
+          .exception(exception[C*j+:C]),
+          .m_valid(outlier_valid[j]),
+          .m_mask(outlier_mask[32*j+:32]),
+          .m_uniform(outlier_uniform[j]),
+          .m_values(outlier_values[6*j+:6])
+      );
+      assign put_outlier[j] = outlier_valid[j] && outlier_mask[32*j+:32] != 32'b0;
+    end
+  endgenerate
+  logic [8:0] outlier_block, marked_behind;
+  logic [13:0] values_behind, exceptions_behind;
   always_comb begin
-    outlier_ones = 6'd0;
-    for (int i = 0; i < 32; i++) outlier_ones += {5'b0, outlier_mask[i]};
-  end
-  logic put_outlier;
-  logic [8:0] outlier_block;
-  logic [1023:0] masks, masks_now;
-  assign put_outlier = outlier_valid && outlier_mask != 32'b0;
-  always_comb begin
-    masks_now = marked[4:0] == 5'd0 ? 1024'b0 : masks;
-    masks_now[32*marked[4:0]+:32] = outlier_mask;
+    marked_behind     = marked;
+    values_behind     = values;
+    exceptions_behind = exceptions;
+    for (int j = 0; j < B; j++) begin
+      outlier_number[8*j+:8] = marked_behind[7:0];
+      if (put_outlier[j]) begin
+        marked_behind += 9'd1;
+        values_behind += {8'b0, outlier_values[6*j+:6]};
+      end
+      for (int i = 0; i < 32; i++)
+        exceptions_behind += {13'b0, outlier_valid[j] && outlier_mask[32*j+i]};
+    end
   end
   always_ff @(posedge clk) begin
     if (shape) begin
@@ -198,44 +211,77 @@ module ceaz_encode #(
       exceptions    <= 14'd0;
       outlier_block <= 9'd0;
       marks         <= 512'b0;
-    end else if (outlier_valid) begin
-      outlier_block <= outlier_block + 9'd1;
-      if (put_outlier) begin
-        marked     <= marked + 9'd1;
-        values     <= values + {8'b0, outlier_values};
-        exceptions <= exceptions + {8'b0, outlier_ones};
-        masks      <= masks_now;
-        marks[{1'b0, outlier_block[7:0]}] <= 1'b1;
-        marks[{1'b1, outlier_block[7:0]}] <= outlier_uniform;
-      end
+    end else if (outlier_valid[0]) begin
+      outlier_block <= outlier_block + 9'(B);
+      marked        <= marked_behind;
+      values        <= values_behind;
+      exceptions    <= exceptions_behind;
+      for (int j = 0; j < B; j++)
+        if (put_outlier[j]) begin
+          marks[{1'b0, outlier_block[7:0]+8'(j)}] <= 1'b1;
+          marks[{1'b1, outlier_block[7:0]+8'(j)}] <= outlier_uniform[j];
+        end
     end
   end
-  ceaz_memory #(
-      .W(41),
-      .DEPTH(256 * SLOTS),
-      .A(10)
-  ) outlier_memory (
-      .clk,
-      .write(put_outlier),
-      .write_at({slot, marked[7:0]}),
-      .write_data({outlier_block[7:0], outlier_uniform, outlier_mask}),
-      .read(part_read),
-      .read_at(outlier_at),
-      .read_data(outlier)
-  );
-  ceaz_memory #(
-      .W(1024),
-      .DEPTH(8 * SLOTS),
-      .A(5)
-  ) mask_memory (
-      .clk,
-      .write(put_outlier),
-      .write_at({slot, marked[7:5]}),
-      .write_data(masks_now),
-      .read(part_read),
-      .read_at(mask_at),
-      .read_data(mask_row)
-  );
+  logic [41*B-1:0] outlier_out;
+  generate
+    for (genvar p = 0; p < B; p++) begin : exceptions_in
+      logic put;
+      logic [7:LB] number;  // in this memory
+      logic [40:0] entry;
+      logic [1024/B-1:0] masks, masks_now, out;
+      always_comb begin
+        put    = 1'b0;
+        number = outlier_number[7:LB];
+        entry  = {outlier_block[7:0], outlier_uniform[0], outlier_mask[31:0]};
+        for (int j = 0; j < B; j++)
+          if (put_outlier[j] && int'(outlier_number[8*j+:8]) % B == p) begin
+            put    = 1'b1;
+            number = outlier_number[8*j+LB+:8-LB];
+            entry  = {outlier_block[7:0] + 8'(j), outlier_uniform[j], outlier_mask[32*j+:32]};
+          end
+        masks_now = number[4:LB] == '0 ? '0 : masks;
+        masks_now[32*number[4:LB]+:32] = entry[31:0];
+      end
+      always_ff @(posedge clk) if (put) masks <= masks_now;
+      ceaz_memory #(
+          .W(41),
+          .DEPTH((256 / B) * SLOTS),
+          .A(S + 8 - LB)
+      ) outlier_memory (
+          .clk,
+          .write(put),
+          .write_at({slot, number[7:LB]}),
+          .write_data(entry),
+          .read(part_read),
+          .read_at(outlier_at[S+7:LB]),
+          .read_data(outlier_out[41*p+:41])
+      );
+      ceaz_memory #(
+          .W(1024 / B),
+          .DEPTH(8 * SLOTS),
+          .A(S + 3)
+      ) mask_memory (
+          .clk,
+          .write(put),
+          .write_at({slot, number[7:5]}),
+          .write_data(masks_now),
+          .read(part_read),
+          .read_at(mask_at),
+          .read_data(out)
+      );
+      for (genvar i = 0; i < 32 / B; i++) begin : mask
+        assign mask_row[32*(B*i+p)+:32] = out[32*i+:32];
+      end
+    end
+    if (B == 1) begin : one
+      assign outlier = outlier_out;
+    end else begin : two
+      logic odd;
+      always_ff @(posedge clk) if (part_read) odd <= outlier_at[0];
+      assign outlier = odd ? outlier_out[81:41] : outlier_out[40:0];
+    end
+  endgenerate
 
   // ---- prediction: seven stages ----
   logic [32*N-1:0] above, difference;
@@ -276,9 +322,9 @@ module ceaz_encode #(
   // ---- blocks: three stages ----
   logic r_last;
   logic [13:0] left11;
-  logic block_valid, block_last;
-  logic [33*32-1:0] block;
-  logic [5:0] length;
+  logic [B-1:0] block_valid, block_last;
+  logic [33*32*B-1:0] block;
+  logic [6*B-1:0] length;
   always_ff @(posedge clk)
     if (shape) left11 <= count;
     else if (r_valid) left11 <= left11 - LANES;
@@ -286,55 +332,68 @@ module ceaz_encode #(
   always_comb
     for (int i = 0; i < N; i++)
       r_words[32*i+:32] = 14'(i) < left11 ? difference[32*i+:32] : 32'b0;
-  ceaz_block #(
-      .N(N)
-  ) blocks (
-      .clk,
-      .rst,
-      .valid(r_valid),
-      .last(r_last),
-      .r(r_words),
-      .m_valid(block_valid),
-      .m_last(block_last),
-      .m_words(block),
-      .m_length(length)
-  );
+  generate
+    for (genvar j = 0; j < B; j++) begin : planes_of
+      ceaz_block #(
+          .N(C)
+      ) blocks (
+          .clk,
+          .rst,
+          .valid(r_valid && left11 > 14'(32 * j)),
+          .last(r_last),
+          .r(r_words[32*C*j+:32*C]),
+          .m_valid(block_valid[j]),
+          .m_last(block_last[j]),
+          .m_words(block[33*32*j+:33*32]),
+          .m_length(length[6*j+:6])
+      );
+    end
+  endgenerate
 
   // A block's exceptions are known eight cycles before its length.
-  logic [7:0] late_marked, late_uniform;
+  logic [8*B-1:0] late_marked, late_uniform;
   always_ff @(posedge clk) begin
-    late_marked  <= {late_marked[6:0], put_outlier};
-    late_uniform <= {late_uniform[6:0], outlier_uniform};
+    late_marked  <= {late_marked[7*B-1:0], put_outlier};
+    late_uniform <= {late_uniform[7*B-1:0], outlier_uniform};
   end
 
   logic [8:0] number;
   logic [255:0] lengths, lengths_now;
+  logic [13:0] planes_behind;
+  logic [6*B-1:0] length_kept;
   always_comb begin
-    lengths_now = number[4:0] == 5'd0 ? 256'b0 : lengths;
-    lengths_now[8*number[4:0]+:8] = {late_marked[7], late_marked[7] & late_uniform[7], length};
+    lengths_now   = number[4:0] == 5'd0 ? 256'b0 : lengths;
+    planes_behind = planes;
+    length_kept   = '0;
+    for (int j = 0; j < B; j++)
+      if (block_valid[j]) begin
+        lengths_now[8*(number[4:0]+5'(j))+:8] = {
+          late_marked[7*B+j], late_marked[7*B+j] & late_uniform[7*B+j], length[6*j+:6]
+        };
+        length_kept[6*j+:6] = length[6*j+:6];
+        if (length[6*j+:6] != 6'd0) planes_behind += {8'b0, length[6*j+:6]} + 14'd1;
+      end
   end
   always_ff @(posedge clk) begin
-    end_of_blocks <= block_valid && block_last;
+    end_of_blocks <= block_valid[0] && block_last[0];
     if (shape) begin
       number <= 9'd0;
       planes <= 14'd0;
       any    <= 1'b0;
-    end else if (block_valid) begin
-      number  <= number + 9'd1;
+    end else if (block_valid[0]) begin
+      number  <= number + 9'(B);
       lengths <= lengths_now;
-      if (length != 6'd0) begin
-        planes <= planes + {8'b0, length} + 14'd1;
-        any    <= 1'b1;
-      end
+      planes  <= planes_behind;
+      if (length_kept != '0) any <= 1'b1;
     end
   end
   ceaz_memory #(
       .W(256),
       .DEPTH(8 * SLOTS),
-      .A(5)
+      .A(S + 3)
   ) length_memory (
       .clk,
-      .write(block_valid),
+      .write(block_valid[0]),
       .write_at({slot, number[7:5]}),
       .write_data(lengths_now),
       .read(part_read),
@@ -342,16 +401,22 @@ module ceaz_encode #(
       .read_data(length_row)
   );
   ceaz_memory #(
-      .W(33 * 32 + 6),
-      .DEPTH(256 * SLOTS),
-      .A(10)
+      .W((33 * 32 + 6) * B),
+      .DEPTH((256 / B) * SLOTS),
+      .A(S + 8 - LB)
   ) block_memory (
       .clk,
-      .write(block_valid),
-      .write_at({slot, number[7:0]}),
-      .write_data({length, block}),
+      .write(block_valid[0]),
+      .write_at({slot, number[7:LB]}),
+      .write_data({length_kept, block}),
       .read(part_read),
       .read_at(block_at),
       .read_data({block_length, block_words})
   );
+  generate
+    if (B > 1) begin : blocks_behind
+      logic unused;
+      assign unused = &{1'b0, block_last[B-1:1]};
+    end
+  endgenerate
 endmodule

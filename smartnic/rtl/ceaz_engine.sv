@@ -1,11 +1,12 @@
 // ceaz_engine.sv - the engine: chunks of 4-byte words in, chunks of the format out, each a packet (format.md 1.2, part 4;
 // CEAZ Fig. 5). The bytes are those of the codec on a CPU.
 //
-// Four chunks are under way at a time: one comes in while the level of its step is found (ceaz_load), one is encoded by
-// encoder 1 (ceaz_encode), one again by encoder 2 if that is asked for (ceaz_huffman), one goes out (ceaz_drain). Each
+// H + 3 chunks are under way at a time: one comes in while the level of its step is found (ceaz_load), one is encoded by
+// encoder 1 (ceaz_encode), H again by encoder 2 if that is asked for (ceaz_stages), one goes out (ceaz_drain). Each
 // keeps its words till it is out, for what is stored as it is.
 module ceaz_engine #(
-    parameter int N = 4  // lanes, that is words in a beat: 1, 2, 4, 8, 16 or 32
+    parameter int N = 4,                 // lanes, that is words in a beat: 1, 2, 4, 8, 16, 32 or 64
+    parameter int H = N > 4 ? N / 4 : 1  // stages of encoder 2: four words a cycle each
 ) (
     input  logic            aclk,
     input  logic            aresetn,
@@ -40,8 +41,14 @@ module ceaz_engine #(
     output logic            s_axil_rvalid,
     input  logic            s_axil_rready
 );
-  localparam int BUFFERS = 4;
-  localparam int SLOTS = 3;
+  localparam int BUFFERS = H + 3;
+  localparam int SLOTS = H + 2;
+  localparam int BA = $clog2(BUFFERS);
+  localparam int S = $clog2(SLOTS);
+  localparam int CA = $clog2(BUFFERS + 1);         // to count them
+  localparam int B = N > 32 ? N / 32 : 1;          // blocks in a beat
+  localparam int K = N > 4 ? N / 4 : 1;            // 8 bytes of a stream that go out in a cycle
+  localparam int KA = $clog2(2048 / K);
   localparam int ROWS = 8192 / N;
   localparam int RA = $clog2(ROWS);
 
@@ -55,15 +62,18 @@ module ceaz_engine #(
   logic [1:0] levels;
   logic [95:0] step, inverse;
   logic [92:0] limit, reach;
-  logic huffman, counting, book_write;
-  logic clear, clearing, build, build_bank, build_exact, builds, load_count;
-  logic [9:0] ask, builder_ask;
-  logic [31:0] symbol_count;
-  logic [3:0] built_length;
-  logic [13:0] saved, saving;
-  logic [10:0] book_at;
-  logic [15:0] book_code;
-  ceaz_csr #(.N(N)) csr (
+  logic huffman, counting;
+  logic clear, clearing, build, assign_codes, chi, cost, take, forget, book_bank, exact, sampled, chooses;
+  logic load_count, load_lengths;
+  logic [1:0] shortest, verdict;
+  logic [9:0] outer_ask, ask, load_at;
+  logic [31:0] tau0, tau1, symbol_count, lengths, spread, bits;
+  logic [17:0] saving;
+  logic [18:0] residuals;
+  ceaz_csr #(
+      .N(N),
+      .H(H)
+  ) csr (
       .clk,
       .rst,
       .awaddr(s_axil_awaddr),
@@ -91,18 +101,30 @@ module ceaz_engine #(
       .reach,
       .huffman,
       .counting,
-      .book_write,
-      .book_at,
-      .book_code,
       .clear,
       .build,
-      .build_bank,
-      .build_exact,
-      .load(load_count),
-      .ask,
-      .building(builds || clearing),
+      .assign_codes,
+      .chi,
+      .cost,
+      .take,
+      .forget,
+      .book_bank,
+      .exact,
+      .shortest,
+      .sampled,
+      .tau0,
+      .tau1,
+      .load_count,
+      .load_lengths,
+      .load_at,
+      .ask(outer_ask),
+      .choosing(chooses || clearing),
       .count(symbol_count),
-      .length(built_length),
+      .lengths,
+      .spread,
+      .residuals,
+      .verdict,
+      .bits,
       .busy,
       .bad,
       .saving,
@@ -158,60 +180,48 @@ module ceaz_engine #(
   assign beat_in = load_write;
 
   // ---- which chunk is where ----
-  logic [1:0] loading, judging, encoding, coding, draining;  // buffers
-  logic [1:0] to_slot, code_slot, from_slot;
-  logic encode_half, code_half, drain_half;
-  // Buffers in use; chunks to be encoded; to be coded by encoder 2; to go out.
-  logic [2:0] used, loaded, encoded, coded;
-  logic encode_done, code_done, drain_done;
+  logic [BA-1:0] loading, judging, encoding, draining;  // buffers
+  logic [S-1:0] to_slot, from_slot;
+  // Buffers in use; chunks to be encoded; encoded ones that are not out.
+  logic [CA-1:0] used, loaded, encoded;
+  logic encode_done, drain_done, coded, stage_room;
   logic [50:0] shape[BUFFERS];
   logic [2:0] judged[BUFFERS];
-  function automatic logic [1:0] next(input logic [1:0] i, input logic [1:0] last);
-    next = i == last ? 2'd0 : i + 2'd1;
+  function automatic logic [BA-1:0] next(input logic [BA-1:0] i);
+    next = i == BA'(BUFFERS - 1) ? '0 : i + 1'b1;
   endfunction
-  assign room = !load_first || used != 3'(BUFFERS);
+  function automatic logic [S-1:0] next_slot(input logic [S-1:0] i);
+    next_slot = i == S'(SLOTS - 1) ? '0 : i + 1'b1;
+  endfunction
+  assign room = !load_first || used != CA'(BUFFERS);
   always_ff @(posedge clk) begin
     if (load_write && load_first) shape[loading] <= in_user;
-    if (load_write && load_last) loading <= next(loading, 2'(BUFFERS - 1));
+    if (load_write && load_last) loading <= next(loading);
     if (load_done) begin
       judged[judging] <= {coarse, level};
-      judging         <= next(judging, 2'(BUFFERS - 1));
+      judging         <= next(judging);
     end
     if (encode_done) begin
-      encoding    <= next(encoding, 2'(BUFFERS - 1));
-      to_slot     <= next(to_slot, 2'(SLOTS - 1));
-      encode_half <= !encode_half;
-    end
-    if (code_done) begin
-      coding    <= next(coding, 2'(BUFFERS - 1));
-      code_slot <= next(code_slot, 2'(SLOTS - 1));
-      code_half <= !code_half;
+      encoding <= next(encoding);
+      to_slot  <= next_slot(to_slot);
     end
     if (drain_done) begin
-      draining   <= next(draining, 2'(BUFFERS - 1));
-      from_slot  <= next(from_slot, 2'(SLOTS - 1));
-      drain_half <= !drain_half;
+      draining  <= next(draining);
+      from_slot <= next_slot(from_slot);
     end
-    used    <= used + {2'b0, load_write && load_first} - {2'b0, drain_done};
-    loaded  <= loaded + {2'b0, load_done} - {2'b0, encode_done};
-    encoded <= encoded + {2'b0, encode_done} - {2'b0, code_done};
-    coded   <= coded + {2'b0, code_done} - {2'b0, drain_done};
+    used    <= used + CA'(load_write && load_first) - CA'(drain_done);
+    loaded  <= loaded + CA'(load_done) - CA'(encode_done);
+    encoded <= encoded + CA'(encode_done) - CA'(drain_done);
     if (rst) begin
-      loading   <= 2'd0;
-      judging   <= 2'd0;
-      encoding  <= 2'd0;
-      coding    <= 2'd0;
-      draining  <= 2'd0;
-      to_slot   <= 2'd0;
-      code_slot <= 2'd0;
-      encode_half <= 1'b0;
-      code_half <= 1'b0;
-      drain_half <= 1'b0;
-      from_slot <= 2'd0;
-      used      <= 3'd0;
-      loaded    <= 3'd0;
-      encoded   <= 3'd0;
-      coded     <= 3'd0;
+      loading   <= '0;
+      judging   <= '0;
+      encoding  <= '0;
+      draining  <= '0;
+      to_slot   <= '0;
+      from_slot <= '0;
+      used      <= '0;
+      loaded    <= '0;
+      encoded   <= '0;
     end
   end
 
@@ -222,13 +232,13 @@ module ceaz_engine #(
   generate
     for (genvar b = 0; b < BUFFERS; b++) begin : buffer
       logic drains;
-      assign drains = draining == 2'(b) && coded != 3'd0;
+      assign drains = draining == BA'(b) && coded;
       ceaz_memory #(
           .W(32 * N),
           .DEPTH(ROWS)
       ) memory (
           .clk,
-          .write(load_write && loading == 2'(b)),
+          .write(load_write && loading == BA'(b)),
           .write_at(load_row),
           .write_data(in_data),
           .read(drains ? drain_read : encode_read),
@@ -239,9 +249,8 @@ module ceaz_engine #(
   endgenerate
 
   // ---- encode ----
-  logic [50:0] encode_shape, code_shape, drain_shape;
+  logic [50:0] encode_shape, drain_shape;
   assign encode_shape = shape[encoding];
-  assign code_shape   = shape[coding];
   assign drain_shape  = shape[draining];
   logic [1:0] map;
   logic [2:0] used_axes;
@@ -249,12 +258,13 @@ module ceaz_engine #(
   logic [31:0] used_step, base;
   logic [8:0] marked;
   logic part_read;
-  logic [4:0] length_at, mask_at;
-  logic [9:0] block_at, outlier_at;
+  logic [S+2:0] length_at, mask_at;
+  logic [S+7-$clog2(B):0] block_at;
+  logic [S+7:0] outlier_at;
   logic [255:0] length_row;
   logic [1023:0] mask_row;
-  logic [33*32-1:0] block_words;
-  logic [5:0] block_length;
+  logic [33*32*B-1:0] block_words;
+  logic [6*B-1:0] block_length;
   logic [40:0] outlier;
   logic r_start, r_valid;
   logic [13:0] values;
@@ -272,8 +282,8 @@ module ceaz_engine #(
       .step,
       .inverse,
       .reach,
-      // A slot for its parts, and half of ceaz_huffman's memory.
-      .start(loaded != 3'd0 && encoded + coded < 3'(SLOTS) && encoded < 3'd2),
+      // A slot for its parts, and one for its residuals.
+      .start(loaded != '0 && encoded < CA'(SLOTS) && stage_room),
       .slot(to_slot),
       .coarse(judged[encoding][2]),
       .level(judged[encoding][1:0]),
@@ -312,118 +322,96 @@ module ceaz_engine #(
   localparam int HEAD = 79 + 512;
   logic [HEAD-1:0] head[SLOTS];
   logic [HEAD-1:0] drain_head;
-  logic [39:0] todo[SLOTS];
   always_ff @(posedge clk)
-    if (encode_done) begin
-      head[to_slot] <= {marks, map, used_axes, zero, used_step, base, marked};
-      todo[to_slot] <= {marked, values, size, map != 2'd2 && !zero, size >= 14'd128, map == 2'd0};
-    end
+    if (encode_done) head[to_slot] <= {marks, map, used_axes, zero, used_step, base, marked};
   assign drain_head = head[from_slot];
 
-  // ---- code again ----
-  logic to_code, four, quantized;
-  logic [8:0] code_marked;
-  logic [13:0] code_values, code_size, fixed, code_blocks;
-  assign {code_marked, code_values, code_size, to_code, four, quantized} = todo[code_slot];
-  assign code_blocks = (code_shape[13:0] + 14'd31) >> 5;
-  assign fixed = (quantized ? 14'd3 : 14'd2) + (four ? 14'd2 : 14'd1) + {5'b0, code_marked} + code_values +
-      (code_marked != 9'd0 ? ((code_blocks + 14'd31) >> 5) << 1 : 14'd0);
-  logic shorter;
-  assign saving = code_done && !counting ? saved : 14'd0;
-  logic [55:0] stream_bytes;
-  logic [39:0] symbol;
-  logic [3:0] symbol_valid;
-  logic [63:0] code;
-  logic [20:0] runs;
-  logic [15:0] escape;
-  logic [1:0] bits_stream;
-  logic [10:0] bits_at;
-  logic [63:0] bits_word;
-  ceaz_books books (
-      .clk,
-      .write(book_write || built),
-      .write_bank(built ? build_bank : book_at[10]),
-      .write_symbol(built ? built_symbol : book_at[9:0]),
-      .write_code(built ? built_code : book_code),
-      .bank(code_shape[50]),
-      .symbol,
-      .code,
-      .runs,
-      .escape
-  );
-  ceaz_huffman #(.N(N)) code_again (
-      .clk,
-      .rst,
-      .r_start,
-      .r_count(encode_shape[13:0]),
-      .r_half(encode_half),
-      .r_valid,
-      .r_words,
-      .start(encoded != 3'd0 && coded < 3'd2),
-      .half(code_half),
-      .to_half(code_half),
-      .count(code_shape[13:0]),
-      .coded(to_code && huffman),
-      .four,
-      .fixed,
-      .size(code_size),
-      .all_runs(counting),
-      .done(code_done),
-      .shorter,
-      .saved,
-      .bytes(stream_bytes),
-      .runs,
-      .escape,
-      .symbol,
-      .symbol_valid,
-      .code,
-      .bits_read(part_read),
-      .bits_half(drain_half),
-      .bits_stream,
-      .bits_at,
-      .bits_word
-  );
-  // ---- books from what was counted ----
+  // ---- code again; books from what was counted ----
   logic built;
   logic [9:0] built_symbol;
   logic [15:0] built_code;
-  ceaz_histogram histogram (
+  logic [65:0] drain_streams;
+  logic [1:0] bits_stream;
+  logic [KA-1:0] bits_at;
+  logic [64*K-1:0] bits_words;
+  ceaz_stages #(
+      .N(N),
+      .H(H),
+      .SLOTS(SLOTS)
+  ) code_again (
       .clk,
       .rst,
+      .huffman,
+      .counting,
+      .room(stage_room),
+      .r_start,
+      .r_valid,
+      .r_words,
+      .count(encode_shape[13:0]),
+      .encoded(encode_done),
+      .slot(to_slot),
+      .book(encode_shape[49:42]),
+      .bank(encode_shape[50]),
+      .marked,
+      .values,
+      .size,
+      .coded(map != 2'd2 && !zero),
+      .quantized(map == 2'd0),
+      .from_slot,
+      .ready(coded),
+      .streams(drain_streams),
+      .drained(drain_done),
+      .bits_read(part_read),
+      .bits_stream,
+      .bits_at,
+      .bits_words,
+      .saving,
+      .book_write(built),
+      .book_bank,
+      .book_symbol(built_symbol),
+      .book_code(built_code),
       .clear,
       .clearing,
-      .symbol,
-      .valid(counting ? symbol_valid : 4'b0),
       .load(load_count),
-      .load_at(book_at[9:0]),
+      .load_at,
       .load_count(s_axil_wdata),
-      .ask(builds ? builder_ask : ask),
-      .count(symbol_count)
+      .ask,
+      .symbol_count
   );
-  ceaz_builder builder (
+  ceaz_choice choice (
       .clk,
       .rst,
-      .start(build),
-      .exact(build_exact),
-      .busy(builds),
-      .ask(builder_ask),
+      .build,
+      .assign_codes,
+      .chi,
+      .cost,
+      .take,
+      .forget,
+      .exact,
+      .shortest,
+      .sampled,
+      .tau0,
+      .tau1,
+      .busy(chooses),
+      .outer_ask,
+      .ask,
       .count(symbol_count),
       .write(built),
       .write_symbol(built_symbol),
       .write_code(built_code),
-      .length_at(ask),
-      .length(built_length)
+      .row_write(load_lengths),
+      .row_at(load_at[6:0]),
+      .row_data(s_axil_wdata),
+      .row(lengths),
+      .spread,
+      .residuals,
+      .verdict,
+      .bits
   );
-
-  logic [65:0] streams[SLOTS];
-  logic [65:0] drain_streams;
-  always_ff @(posedge clk)
-    if (code_done) streams[code_slot] <= {shorter && !counting, four, code_shape[49:42], stream_bytes};
-  assign drain_streams = streams[from_slot];
 
   // ---- out ----
   logic [32*N-1:0] out_words;
-  logic [5:0] out_count;
+  logic [6:0] out_count;
   logic out_last, out_valid, out_ready;
   logic [1:0] drain_map;
   logic [2:0] drain_axes;
@@ -432,10 +420,13 @@ module ceaz_engine #(
   logic [8:0] drain_marked;
   logic [511:0] drain_marks;
   assign {drain_marks, drain_map, drain_axes, drain_zero, drain_step, drain_base, drain_marked} = drain_head;
-  ceaz_drain #(.N(N)) drain (
+  ceaz_drain #(
+      .N(N),
+      .S(S)
+  ) drain (
       .clk,
       .rst,
-      .start(coded != 3'd0),
+      .start(coded),
       .slot(from_slot),
       .count(drain_shape[13:0]),
       .map(drain_map),
@@ -465,7 +456,7 @@ module ceaz_engine #(
       .outlier,
       .bits_stream,
       .bits_at,
-      .bits_word,
+      .bits_words,
       .m_words(out_words),
       .m_count(out_count),
       .m_last(out_last),
@@ -474,7 +465,7 @@ module ceaz_engine #(
   );
 
   logic [4*N-1:0] keep;
-  always_comb for (int i = 0; i < N; i++) keep[4*i+:4] = {4{6'(i) < out_count}};
+  always_comb for (int i = 0; i < N; i++) keep[4*i+:4] = {4{7'(i) < out_count}};
   ceaz_skid #(
       .W(36 * N + 1)
   ) out_skid (
@@ -489,7 +480,7 @@ module ceaz_engine #(
   );
   assign beat_out  = out_valid && out_ready;
   assign chunk_out = beat_out && out_last;
-  assign busy      = used != 3'd0 || in_valid || out_valid || m_axis_tvalid;
+  assign busy      = used != '0 || in_valid || out_valid || m_axis_tvalid;
   logic unused;
-  assign unused = &{1'b0, drain_shape[50:14], code_shape[41:14], encode_shape[50:42]};
+  assign unused = &{1'b0, drain_shape[50:14]};
 endmodule

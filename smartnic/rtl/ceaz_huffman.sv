@@ -4,7 +4,9 @@
 // Residuals lie in four banks, one for each stream that there would be; a small chunk's single stream goes through all
 // of them. Two chunks have room, here and in the streams' memories: one is written while the one before is read.
 module ceaz_huffman #(
-    parameter int N = 4
+    parameter int N = 4,
+    parameter int K = N > 4 ? N / 4 : 1,  // 8 bytes that are read at a time
+    parameter int KA = $clog2(2048 / K)
 ) (
     input  logic            clk,
     input  logic            rst,
@@ -38,23 +40,45 @@ module ceaz_huffman #(
     input  logic            bits_read,
     input  logic            bits_half,
     input  logic [     1:0] bits_stream,
-    input  logic [    10:0] bits_at,
-    output logic [    63:0] bits_word
+    input  logic [  KA-1:0] bits_at,
+    output logic [64*K-1:0] bits_words
 );
-  localparam int LOG = $clog2(N);
-  localparam int BANK = 2048 / N;      // rows of a half
+  localparam int B = N > 32 ? N / 32 : 1;  // rows in a beat: each of at most a block
+  localparam int R = N / B;                // words in a row
+  localparam int LOG = $clog2(R);
+  localparam int BANK = 2048 / R;          // rows of a half
   localparam int BA = $clog2(BANK);
-  localparam logic [13:0] LANES = 14'(N);
+  localparam int LB = $clog2(B);
+  localparam logic [13:0] LANES = 14'(R);
 
   // Words of a bank: those of a quarter of the blocks, rounded up.
   function automatic logic [13:0] span_of(input logic [13:0] words);
     span_of = (((words + 14'd31) >> 5) + 14'd3) >> 2 << 5;
   endfunction
 
-  // ---- residuals in ----
-  logic [13:0] in_span, in_left;
-  logic [1:0] in_bank;
-  logic [BA-1:0] in_row;
+  // ---- residuals in: where each row of a beat goes ----
+  logic [13:0] in_span, in_left, left_behind;  // rows' words left in the bank
+  logic [1:0] in_bank, bank_behind;
+  logic [BA-1:0] in_row, row_behind;
+  logic [2*B-1:0] to_bank;
+  logic [BA*B-1:0] to_row;
+  always_comb begin
+    left_behind = in_left;
+    bank_behind = in_bank;
+    row_behind  = in_row;
+    for (int j = 0; j < B; j++) begin
+      to_bank[2*j+:2]  = bank_behind;
+      to_row[BA*j+:BA] = row_behind;
+      if (left_behind == LANES) begin
+        left_behind = in_span;
+        bank_behind += 2'd1;
+        row_behind = '0;
+      end else begin
+        left_behind -= LANES;
+        row_behind += 1'b1;
+      end
+    end
+  end
   always_ff @(posedge clk) begin
     if (r_start) begin
       in_span <= span_of(r_count);
@@ -62,13 +86,9 @@ module ceaz_huffman #(
       in_bank <= 2'd0;
       in_row  <= '0;
     end else if (r_valid) begin
-      in_row  <= in_row + 1'b1;
-      in_left <= in_left - LANES;
-      if (in_left == LANES) begin
-        in_left <= in_span;
-        in_bank <= in_bank + 2'd1;
-        in_row  <= '0;
-      end
+      in_left <= left_behind;
+      in_bank <= bank_behind;
+      in_row  <= row_behind;
     end
   end
 
@@ -111,7 +131,7 @@ module ceaz_huffman #(
   end
 
   // ---- streams ----
-  logic [32*N-1:0] bank_row[4];
+  logic [32*R-1:0] bank_row[4];
   logic [4*BA-1:0] bank_at;
   logic [13:0] rows[4];
   logic [55:0] words_of;
@@ -125,7 +145,7 @@ module ceaz_huffman #(
       logic [13:0] first, unread, left;
       logic [5:0] lane, times;
       logic ready, valid1, last1, take, row_done, skip;
-      logic [32*N-1:0] row;
+      logic [32*R-1:0] row;
       assign first = four ? span * 14'(k) : 14'd0;
       assign row = bank_row[four ? k : from_bank1];
       assign skip = lane == 6'd0 && row == '0;
@@ -158,18 +178,45 @@ module ceaz_huffman #(
           count <= first ? 14'd0 : count - first > span ? span : count - first;
       assign bank_at[BA*k+:BA] = BA'(rows[four ? k : 0]);
 
-      ceaz_memory #(
-          .W(32 * N),
-          .DEPTH(2 * BANK)
-      ) bank (
-          .clk,
-          .write(r_valid && in_bank == 2'(k)),
-          .write_at({r_half, in_row}),
-          .write_data(r_words),
-          .read(four ? advance[k] : advance[0] && from_bank == 2'(k)),
-          .read_at({half, bank_at[BA*k+:BA]}),
-          .read_data(bank_row[k])
-      );
+      // A beat's rows lie in as many memories, in turn.
+      logic bank_read;
+      logic [32*R*B-1:0] bank_out;
+      assign bank_read = four ? advance[k] : advance[0] && from_bank == 2'(k);
+      for (genvar p = 0; p < B; p++) begin : bank
+        logic put;
+        logic [BA-1:LB] put_at;
+        logic [32*R-1:0] put_data;
+        always_comb begin
+          put      = 1'b0;
+          put_at   = to_row[BA-1:LB];
+          put_data = r_words[32*R-1:0];
+          for (int j = 0; j < B; j++)
+            if (r_valid && to_bank[2*j+:2] == 2'(k) && int'(to_row[BA*j+:BA]) % B == p) begin
+              put      = 1'b1;
+              put_at   = to_row[BA*j+LB+:BA-LB];
+              put_data = r_words[32*R*j+:32*R];
+            end
+        end
+        ceaz_memory #(
+            .W(32 * R),
+            .DEPTH(2 * BANK / B)
+        ) memory (
+            .clk,
+            .write(put),
+            .write_at({r_half, put_at}),
+            .write_data(put_data),
+            .read(bank_read),
+            .read_at({half, bank_at[BA*k+LB+:BA-LB]}),
+            .read_data(bank_out[32*R*p+:32*R])
+        );
+      end
+      if (B == 1) begin : one
+        assign bank_row[k] = bank_out;
+      end else begin : two
+        logic odd;
+        always_ff @(posedge clk) if (bank_read) odd <= bank_at[BA*k];
+        assign bank_row[k] = odd ? bank_out[64*R-1:32*R] : bank_out[32*R-1:0];
+      end
 
       logic [4:0] extra;
       logic [31:0] residual;
@@ -219,7 +266,8 @@ module ceaz_huffman #(
 
       logic write, bits_done;
       logic [10:0] at;
-      logic [63:0] word, out;
+      logic [63:0] word;
+      logic [64*K-1:0] out;
       ceaz_bits bits (
           .clk,
           .start(begins || rst),
@@ -238,18 +286,20 @@ module ceaz_huffman #(
       always_ff @(posedge clk)
         if (begins) nothing <= words_of[14*k+:14] == 14'd0;
       assign stream_done[k] = bits_done || nothing;
-      ceaz_memory #(
-          .W(64),
-          .DEPTH(4096)
-      ) memory (
-          .clk,
-          .write,
-          .write_at({to_half, at}),
-          .write_data(word),
-          .read(bits_read),
-          .read_at({bits_half, bits_at}),
-          .read_data(out)
-      );
+      for (genvar p = 0; p < K; p++) begin : piece
+        ceaz_memory #(
+            .W(64),
+            .DEPTH(4096 / K)
+        ) memory (
+            .clk,
+            .write(write && int'(at) % K == p),
+            .write_at({to_half, at[10:11-KA]}),
+            .write_data(word),
+            .read(bits_read),
+            .read_at({bits_half, bits_at}),
+            .read_data(out[64*p+:64])
+        );
+      end
     end
   endgenerate
   always_ff @(posedge clk) begin
@@ -263,9 +313,9 @@ module ceaz_huffman #(
   always_ff @(posedge clk) if (bits_read) bits_stream1 <= bits_stream;
   always_comb
     case (bits_stream1)
-      2'd0: bits_word = stream[0].out;
-      2'd1: bits_word = stream[1].out;
-      2'd2: bits_word = stream[2].out;
-      default: bits_word = stream[3].out;
+      2'd0: bits_words = stream[0].out;
+      2'd1: bits_words = stream[1].out;
+      2'd2: bits_words = stream[2].out;
+      default: bits_words = stream[3].out;
     endcase
 endmodule

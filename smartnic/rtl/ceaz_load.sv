@@ -4,7 +4,7 @@
 // Whether an element fits is counted for the sampled blocks floor(k nb / 16), in order; whether a finer step would
 // reproduce the chunk is asked for all elements, by levels 1 and 2 at once.
 module ceaz_load #(
-    parameter int N = 4,  // lanes: 1, 2, 4, .. 32
+    parameter int N = 4,  // lanes: 1, 2, 4, .. 64
     parameter int ROWS = 8192 / N,
     parameter int RA = $clog2(ROWS)
 ) (
@@ -34,7 +34,8 @@ module ceaz_load #(
     output logic              coarse,    // quantize, by this level
     output logic [       1:0] level
 );
-  localparam int G = 32 / N;  // beats in a block
+  localparam int B = N > 32 ? N / 32 : 1;  // blocks in a beat
+  localparam int G = 32 * B / N;           // beats in a block
   localparam int GA = $clog2(G + 1);
   localparam int S = 5;       // stages of ceaz_level
 
@@ -52,11 +53,18 @@ module ceaz_load #(
   logic [13:0] blocks;
   assign blocks = (count + 14'd31) >> 5;
   logic [7:0] block;
-  logic [12:0] next_sample;  // 16 times the next sampled block
-  logic few, sampled;
+  logic [12:0] next_sample, sample_behind;  // 16 times the next sampled block; after this beat's
+  logic few;
+  logic [B-1:0] sampled;
   logic [GA-1:0] beat;  // in the block
   assign few     = blocks <= 14'd16;
-  assign sampled = first || few || {1'b0, block} == next_sample[12:4];
+  always_comb begin
+    sample_behind = next_sample;
+    for (int j = 0; j < B; j++) begin
+      sampled[j] = few || {1'b0, block} + 9'(j) == sample_behind[12:4];
+      if (sampled[j]) sample_behind += blocks[12:0];
+    end
+  end
 
   always_ff @(posedge clk) begin
     if (write) begin
@@ -64,8 +72,8 @@ module ceaz_load #(
       left <= here > 14'(N) ? here - 14'(N) : 14'b0;
       beat <= beat == GA'(G - 1) ? '0 : beat + 1'b1;
       if (beat == GA'(G - 1)) begin
-        block <= block + 1'b1;
-        if (sampled) next_sample <= (first ? 13'b0 : next_sample) + blocks[12:0];
+        block       <= block + 8'(B);
+        next_sample <= sample_behind;
       end
       if (s_last) begin
         beat        <= '0;
@@ -82,11 +90,12 @@ module ceaz_load #(
   end
 
   // ---- elements ----
-  logic [N-1:0] is_in, fits0, fits1, fits2, differs1, differs2;
+  logic [N-1:0] is_in, in_sample, fits0, fits1, fits2, differs1, differs2;
   generate
     for (genvar i = 0; i < N; i++) begin : lane
       wire [31:0] x = s_data[32*i+:32];
       assign is_in[i] = 14'(i) < here;
+      assign in_sample[i] = sampled[i/32];
       assign fits0[i]  = is_in[i] && x[30:0] <= limit[30:0];
       assign fits1[i]  = is_in[i] && x[30:0] <= limit[61:31];
       assign fits2[i]  = is_in[i] && x[30:0] <= limit[92:62];
@@ -124,9 +133,9 @@ module ceaz_load #(
     last_at  <= {last_at[S-2:0], s_last};
     counts   <= {
       counts[21*(S-1)-1:0],
-      ones(fits2 & {N{sampled}}),
-      ones(fits1 & {N{sampled}}),
-      ones(fits0 & {N{sampled}})
+      ones(fits2 & in_sample),
+      ones(fits1 & in_sample),
+      ones(fits0 & in_sample)
     };
     if (rst) valid <= '0;
   end

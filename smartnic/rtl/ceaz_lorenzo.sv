@@ -20,29 +20,29 @@ module ceaz_lorenzo #(
     output logic [32*N-1:0] r,
     output logic            r_valid
 );
-  localparam logic [5:0] LANES = 6'(N);
+  localparam logic [6:0] LANES = 7'(N);
 
   // ---- places of the lanes in the first beat, and by how much they go on ----
   logic [14*N-1:0] row_start, plane_start;
   logic [13:0] row_step, plane_step;
-  logic [5:0] lane;
+  logic [6:0] lane;
   logic simple;
-  assign simple = row > {8'b0, LANES};
+  assign simple = row > {7'b0, LANES};
   always_ff @(posedge clk) begin
     if (shape) begin
-      lane       <= 6'b0;
+      lane       <= 7'b0;
       ready      <= simple;
-      row_step   <= simple ? {8'b0, LANES} : 14'b0;
-      plane_step <= simple ? {8'b0, LANES} : 14'b0;
+      row_step   <= simple ? {7'b0, LANES} : 14'b0;
+      plane_step <= simple ? {7'b0, LANES} : 14'b0;
       for (int i = 0; i < N; i++) begin
         row_start[14*i+:14]   <= 14'(i);
         plane_start[14*i+:14] <= 14'(i);
       end
     end else if (!ready) begin
-      lane  <= lane + 6'd1;
-      ready <= lane == LANES - 6'd1;
+      lane  <= lane + 7'd1;
+      ready <= lane == LANES - 7'd1;
       for (int i = 0; i < N; i++)
-      if (lane == 6'(i)) begin
+      if (lane == 7'(i)) begin
         row_start[14*i+:14]   <= row_step;
         plane_start[14*i+:14] <= plane_step;
       end
@@ -78,7 +78,7 @@ module ceaz_lorenzo #(
         in_plane[14*i+:14] <= d >= {1'b0, plane} ? d[13:0] - plane : d[13:0];
         // A plane is shorter than the step only where the step starts from several: those are behind the first.
         later_planes[i] <= (first ? 14'(i) >= plane : later_planes[i]) || d >= {1'b0, plane} ||
-            plane <= {8'b0, LANES};
+            plane <= {7'b0, LANES};
       end
 
   // ---- z, y, x ----

@@ -1,6 +1,6 @@
 /* engine_sim.c - an array to a stream by the Verilated engine: tiles to packets, packets to chunks.
  */
-#include "engine_sim.h"
+#include "engine_books.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,19 +9,15 @@
 #include "bytes.h"
 #include "chunk.h"
 #include "hash.h"
-#include "huffman.h"
-#include "model.h"
 #include "plan.h"
-
-struct zmpi_rtl {
-    const struct model_type *type;
-    struct model *model;
-    unsigned stall_in, stall_out, seed;
-};
 
 struct zmpi_rtl *zmpi_rtl_open(unsigned lanes)
 {
-    static const struct model_type *const types[] = {&model_4, &model_32};
+    static const struct model_type *const types[] = {
+#define MODEL(n) &model_##n,
+#include "rtl_models.h"
+#undef MODEL
+    };
     struct zmpi_rtl *rtl = calloc(1, sizeof *rtl);
     for (size_t i = 0; rtl && i < sizeof types / sizeof *types; i++)
         if (types[i]->lanes == lanes) {
@@ -119,50 +115,6 @@ static void set_registers(struct zmpi_rtl *rtl, const struct zmpi_chunk_rule *ru
     }
 }
 
-/* ---- books: the engine counts symbols, the driver chooses ---- */
-
-/* The longest, a book from counts in no order, takes 80,000 cycles (docs/rtl.md). */
-enum { PATIENCE = 1 << 20 };
-
-/* false: it is not done after a long time. */
-static bool command(struct zmpi_rtl *rtl, uint32_t what)
-{
-    bool busy = true;
-    rtl->type->write(rtl->model, MODEL_COMMAND, what);
-    for (int i = 0; i < PATIENCE && busy; i++)
-        busy = rtl->type->read(rtl->model, MODEL_STATUS) & 4;
-    return !busy;
-}
-
-static void read_counts(struct zmpi_rtl *rtl, uint32_t count[ZMPI_HUFFMAN_SYMBOLS])
-{
-    for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
-        count[s] = rtl->type->read(rtl->model, MODEL_COUNTS + 4 * s);
-}
-
-bool zmpi_rtl_build(struct zmpi_rtl *rtl, const uint32_t count[ZMPI_HUFFMAN_SYMBOLS], bool exact,
-                    struct zmpi_book *book)
-{
-    if (!command(rtl, 1))
-        return false;
-    for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
-        rtl->type->write(rtl->model, MODEL_COUNTS + 4 * s, count[s]);
-    if (!command(rtl, 2 | (exact ? 8 : 0)))
-        return false;
-    for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
-        book->length[s] = (unsigned char)rtl->type->read(rtl->model, MODEL_LENGTHS + 4 * s);
-    return true;
-}
-
-static void load_book(struct zmpi_rtl *rtl, const struct zmpi_book *book, unsigned bank)
-{
-    uint16_t code[ZMPI_HUFFMAN_SYMBOLS];
-    zmpi_book_codes(book, code);
-    for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
-        rtl->type->write(rtl->model, MODEL_BOOKS + 0x1000 * bank + 4 * s,
-                         (uint32_t)book->length[s] << 12 | code[s]);
-}
-
 /* ---- chunks ---- */
 
 /* One call: the next chunk to be sent, and where the next one coded goes. */
@@ -175,6 +127,9 @@ struct transfer {
     unsigned book, bank;
     bool sampling, too_small;
     size_t section; /* the first chunk of the one that samples are from */
+    struct zmpi_rtl *rtl;
+    enum zmpi_status failed;         /* while books are chosen */
+    enum zmpi_huffman_change change; /* of the section that was counted last */
     uint32_t words[ZMPI_CHUNK_INPUT_BYTES / 4 + MODEL_MOST_LANES];
 };
 
@@ -267,7 +222,8 @@ static enum zmpi_status run_sections(struct zmpi_rtl *rtl, struct transfer *t,
         if (i == 0 || books->number[i] != t->book) {
             t->book = books->number[i];
             t->bank = !t->bank;
-            load_book(rtl, zmpi_huffman_plan_book(books, t->book), t->bank);
+            if (!zmpi_rtl_load_book(rtl, zmpi_huffman_plan_book(books, t->book), t->bank))
+                return ZMPI_ERR_DEVICE;
         }
         t->end = t->sent + section_chunks(t);
         status = run_chunks(rtl, t);
@@ -275,36 +231,86 @@ static enum zmpi_status run_sections(struct zmpi_rtl *rtl, struct transfer *t,
     return status;
 }
 
-/* The symbols in the samples of each section. */
-static enum zmpi_status count_sections(struct zmpi_rtl *rtl, struct transfer *t,
-                                       uint32_t (*count)[ZMPI_HUFFMAN_SYMBOLS])
+/* ---- the choice of books: the codec's, by the engine's sums ---- */
+
+static bool answered(struct transfer *t, bool yes)
 {
-    enum zmpi_status status = ZMPI_OK;
+    if (!yes && !t->failed)
+        t->failed = ZMPI_ERR_DEVICE;
+    return !t->failed;
+}
+
+static bool count_section(void *context, size_t section)
+{
+    struct transfer *t = context;
+    bool any = false;
+    t->section = section * ZMPI_HUFFMAN_SECTION;
+    if (t->failed || !answered(t, zmpi_rtl_clear(t->rtl)))
+        return false;
     t->sampling = true;
-    for (t->section = 0; t->section < t->plan->chunks && !status;
-         t->section += ZMPI_HUFFMAN_SECTION) {
-        if (!command(rtl, 1))
-            return ZMPI_ERR_DEVICE;
-        t->sent = t->received = 0;
-        t->end = zmpi_huffman_samples(section_chunks(t));
-        status = run_chunks(rtl, t);
-        read_counts(rtl, *count++);
-    }
-    return status;
+    t->sent = t->received = 0;
+    t->end = zmpi_huffman_samples(section_chunks(t));
+    t->failed = run_chunks(t->rtl, t);
+    return !t->failed && answered(t, zmpi_rtl_change(t->rtl, &t->change, &any)) && any;
+}
+
+static enum zmpi_huffman_change change_of(void *context)
+{
+    return ((struct transfer *)context)->change;
+}
+
+static void take_book(void *context)
+{
+    struct transfer *t = context;
+    answered(t, zmpi_rtl_take(t->rtl));
+}
+
+static uint64_t cost_of(void *context, const struct zmpi_book *book)
+{
+    struct transfer *t = context;
+    uint64_t bits = 0;
+    answered(t, zmpi_rtl_cost(t->rtl, book, &bits));
+    return bits;
+}
+
+static void train_book(void *context, unsigned run, bool sampled, struct zmpi_book *book)
+{
+    struct transfer *t = context;
+    memset(book, 0, sizeof *book);
+    answered(t, zmpi_rtl_train(t->rtl, run, sampled, book));
+}
+
+static enum zmpi_status choose_books(struct zmpi_rtl *rtl, struct transfer *t, bool own,
+                                     struct zmpi_huffman_plan *books)
+{
+    const struct zmpi_huffman_sums sums = {.context = t,
+                                           .count = count_section,
+                                           .change = change_of,
+                                           .take = take_book,
+                                           .cost = cost_of,
+                                           .train = train_book};
+    set_job(rtl, t->rule, JOB_HUFFMAN | JOB_COUNT);
+    t->rtl = rtl;
+    t->failed = ZMPI_OK;
+    if (!zmpi_rtl_forget(rtl))
+        return ZMPI_ERR_DEVICE;
+    const enum zmpi_status status = zmpi_huffman_plan_by(&sums, books, t->plan->chunks, own);
+    if (!status && t->failed)
+        zmpi_huffman_plan_free(books);
+    set_job(rtl, t->rule, JOB_HUFFMAN);
+    return status ? status : t->failed;
 }
 
 /* Encoder 2 (format.md 4.9). *worth: the books saved at least the bytes that they take. */
-static enum zmpi_status run_books(struct zmpi_rtl *rtl, struct transfer *t,
-                                  const uint32_t (*count)[ZMPI_HUFFMAN_SYMBOLS], bool own,
+static enum zmpi_status run_books(struct zmpi_rtl *rtl, struct transfer *t, bool own,
                                   size_t *books_size, bool *worth)
 {
     struct zmpi_huffman_plan books;
-    const uint32_t saved = rtl->type->read(rtl->model, MODEL_SAVED);
-    enum zmpi_status status =
-        zmpi_huffman_plan_make(&books, t->plan->chunks, t->plan->width, count, own);
+    enum zmpi_status status = choose_books(rtl, t, own, &books);
     *worth = true;
     if (status)
         return status;
+    const uint32_t saved = rtl->type->read(rtl->model, MODEL_SAVED);
     const size_t head = zmpi_plan_head(t->plan);
     t->begin = t->at = head + books.size;
     status = t->capacity < t->at ? ZMPI_ERR_SPACE : run_sections(rtl, t, &books);
@@ -319,20 +325,10 @@ static enum zmpi_status run_books(struct zmpi_rtl *rtl, struct transfer *t,
 
 static enum zmpi_status run_huffman(struct zmpi_rtl *rtl, struct transfer *t, size_t *books_size)
 {
-    const size_t sections = t->plan->chunks / ZMPI_HUFFMAN_SECTION + 1;
-    uint32_t(*count)[ZMPI_HUFFMAN_SYMBOLS] = calloc(sections, sizeof *count);
-    bool worth = true;
-    if (!count)
-        return ZMPI_ERR_MEMORY;
-    set_job(rtl, t->rule, JOB_HUFFMAN | JOB_COUNT);
-    enum zmpi_status status = count_sections(rtl, t, count);
-    const uint32_t(*counted)[ZMPI_HUFFMAN_SYMBOLS] = (const void *)count;
-    set_job(rtl, t->rule, JOB_HUFFMAN);
-    if (!status)
-        status = run_books(rtl, t, counted, true, books_size, &worth);
+    bool worth;
+    enum zmpi_status status = run_books(rtl, t, true, books_size, &worth);
     if (!worth && status != ZMPI_ERR_DEVICE)
-        status = run_books(rtl, t, counted, false, books_size, &worth);
-    free(count);
+        status = run_books(rtl, t, false, books_size, &worth);
     return status;
 }
 

@@ -17,7 +17,7 @@ struct zmpi_rtl_counts {
     uint64_t beats_in, beats_out, chunks;
 };
 
-/* An engine of that many lanes (4 or 32); NULL if there is none, or no memory. Each may be used
+/* An engine of that many lanes; NULL if none was built, or no memory. Each may be used
  * by one thread at a time. */
 struct zmpi_rtl *zmpi_rtl_open(unsigned lanes);
 void zmpi_rtl_close(struct zmpi_rtl *rtl);

@@ -1,7 +1,7 @@
 /*
  * model.h - the Verilated engine behind a C interface: one model for each number of lanes that was
- * built. Only what a driver of the hardware could do is possible: registers, packets in, packets
- * out; the clock turns while one of these functions runs.
+ * built (rtl_models.h lists them). Only what a driver of the hardware could do is possible:
+ * registers, packets in, packets out; the clock turns while one of these functions runs.
  */
 #ifndef ZMPI_RTL_MODEL_H
 #define ZMPI_RTL_MODEL_H
@@ -19,8 +19,9 @@ enum {
     MODEL_MAGIC = 0x000,
     MODEL_VERSION = 0x004,
     MODEL_LANES = 0x008,
+    MODEL_STAGES = 0x00C, /* of encoder 2 */
     MODEL_STATUS = 0x010, /* bit 0: busy, bit 1: a packet was not as long as it said,
-                             bit 2: clearing or building */
+                             bit 2: a command is under way */
     MODEL_JOB = 0x014,  /* bits 0 to 2: axes, 3: floats, 4 and 5: levels, 6: encoder 2, 7: count */
     MODEL_STEP = 0x020, /* three of each */
     MODEL_INVERSE = 0x030,
@@ -30,15 +31,36 @@ enum {
     MODEL_CHUNKS = 0x058,
     MODEL_CYCLES = 0x05C,  /* while there was something to do */
     MODEL_SAVED = 0x060,   /* words that encoder 2 saved */
-    MODEL_COMMAND = 0x064, /* bit 0: clear the counts, 1: build, 2: into which bank, 3: sort well */
-    MODEL_REACH = 0x070,   /* the limit, but for x whose multiple of the step is no float */
-    MODEL_COUNTS = 0x1000, /* of symbols; to be written after a clear only */
-    MODEL_LENGTHS = 0x2000, /* read: that were built */
-    MODEL_BOOKS = 0x2000    /* write: two banks of 1024 codes; bits 0 to 11, length from 12 */
+    MODEL_COMMAND = 0x064, /* below */
+    MODEL_TAU_0 = 0x068,   /* thresholds of the change of the spread, in 2^-22 */
+    MODEL_TAU_1 = 0x06C,
+    MODEL_REACH = 0x070, /* the limit, but for x whose multiple of the step is no float */
+    MODEL_SPREAD = 0x080,
+    MODEL_VERDICT = 0x084, /* enum zmpi_huffman_change */
+    MODEL_BITS = 0x088,    /* that a book costs */
+    MODEL_RESIDUALS = 0x08C,
+    MODEL_COUNTS = 0x1000,  /* of symbols; to be written after a clear only */
+    MODEL_LENGTHS = 0x2000, /* of a book, eight at a time */
+};
+
+/* Commands, one at a time, and how a book is built. */
+enum {
+    MODEL_CLEAR = 1 << 0,  /* the counts */
+    MODEL_BUILD = 1 << 1,  /* a book, from the counts */
+    MODEL_ASSIGN = 1 << 2, /* codes, to the lengths there are */
+    MODEL_CHI = 1 << 3,    /* the spread, the verdict */
+    MODEL_COST = 1 << 4,   /* of the lengths there are */
+    MODEL_TAKE = 1 << 5,   /* changes of the spread are from here on */
+    MODEL_FORGET = 1 << 6,
+    MODEL_BANK = 1 << 8, /* where codes go */
+    MODEL_EXACT = 1 << 9,
+    MODEL_SHORTEST =
+        1 << 10, /* times 1, 2, 3: for 16 times the counts, by the shortest run 2, 4, 16 */
+    MODEL_SAMPLED = 1 << 12 /* plus one for what else may come */
 };
 #define MODEL_IS_CEAZ 0x5A414543u
 
-enum { MODEL_MOST_LANES = 32 };
+enum { MODEL_MOST_LANES = 64 };
 
 /* A packet in; the words have room for MODEL_MOST_LANES more. */
 struct model_chunk {
@@ -68,7 +90,9 @@ struct model_type {
     bool (*run)(struct model *m, const struct model_io *io);
 };
 
-extern const struct model_type model_4, model_32;
+#define MODEL(lanes) extern const struct model_type model_##lanes;
+#include "rtl_models.h"
+#undef MODEL
 
 #ifdef __cplusplus
 }

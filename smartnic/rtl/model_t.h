@@ -1,9 +1,11 @@
 /*
  * model_t.h - template: model.h for one number of lanes.
  *
- * Parameters: LANES, and MODEL, the Verilated class.
+ * Parameter: LANES.
  */
 #include "model.h"
+
+#include <string.h>
 
 #include "verilated.h"
 
@@ -11,7 +13,7 @@
 #define TEXT(x)     TEXT_(x)
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
-#include TEXT(MODEL.h)
+#include TEXT(JOIN(Vceaz_, LANES).h)
 
 namespace
 {
@@ -20,6 +22,17 @@ template <size_t n> void put_words(VlWide<n> &port, const uint32_t *words)
 {
     for (size_t i = 0; i < n; i++)
         port[i] = words[i];
+}
+
+/* One word, or two. */
+template <class T> void put_words(T &port, const uint32_t *words)
+{
+    memcpy(&port, words, sizeof port);
+}
+
+template <class T> void get_words(const T &port, uint32_t *words)
+{
+    memcpy(words, &port, sizeof port);
 }
 
 template <size_t n> void get_words(const VlWide<n> &port, uint32_t *words)
@@ -54,7 +67,7 @@ enum { PATIENCE = 1 << 20 }; /* cycles without a beat */
 
 struct engine {
     VerilatedContext context;
-    MODEL top{unsettled(&context)};
+    JOIN(Vceaz_, LANES) top{unsettled(&context)};
     uint64_t random = 0;
 
     /* What follows from the inputs, before the edge. */

@@ -5,7 +5,7 @@
 #include "bytes.h"
 #include "compare.h"
 
-static const unsigned lanes[] = {4, 32};
+static const unsigned lanes[] = {4, 64};
 
 static void check(struct zmpi_rtl *rtl, const struct zmpi_array *a, struct zmpi_bound bound,
                   const void *data, const char *what)

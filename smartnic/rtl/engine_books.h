@@ -1,0 +1,32 @@
+/*
+ * engine_books.h - books by the simulated engine: what it counts, computes and builds
+ * (docs/rtl.md). Where a function returns false the engine does not answer.
+ */
+#ifndef ZMPI_RTL_ENGINE_BOOKS_H
+#define ZMPI_RTL_ENGINE_BOOKS_H
+
+#include "engine_sim.h"
+#include "model.h"
+
+struct zmpi_rtl {
+    const struct model_type *type;
+    struct model *model;
+    unsigned stall_in, stall_out, seed;
+    bool has_lengths; /* `lengths` are those that the engine has */
+    struct zmpi_book lengths;
+};
+
+/* No symbols are counted, and there is no present book. */
+bool zmpi_rtl_clear(struct zmpi_rtl *rtl);
+bool zmpi_rtl_forget(struct zmpi_rtl *rtl);
+/* What the symbols that were counted say of the present book. *any: there were some. */
+bool zmpi_rtl_change(struct zmpi_rtl *rtl, enum zmpi_huffman_change *change, bool *any);
+/* They are those that a book was taken for. */
+bool zmpi_rtl_take(struct zmpi_rtl *rtl);
+bool zmpi_rtl_cost(struct zmpi_rtl *rtl, const struct zmpi_book *book, uint64_t *bits);
+/* For them, after zmpi_rtl_change; run: 2, 4 or 16. */
+bool zmpi_rtl_train(struct zmpi_rtl *rtl, unsigned run, bool sampled, struct zmpi_book *book);
+/* To be used by chunks that name this bank. */
+bool zmpi_rtl_load_book(struct zmpi_rtl *rtl, const struct zmpi_book *book, unsigned bank);
+
+#endif

@@ -121,9 +121,20 @@ size_t zmpi_huffman_samples(size_t chunks);
 /* Which chunk of a section of `chunks` is sample i. */
 size_t zmpi_huffman_sample(size_t chunks, size_t i);
 
+/* Bits that these symbols take, in words of `width` bytes. */
+uint64_t zmpi_book_cost(const struct zmpi_book *book, size_t width,
+                        const uint32_t count[ZMPI_HUFFMAN_SYMBOLS]);
+/* A book for these symbols, without short runs: below `run` they are single zeros. Others than a
+ * sample has may come: of its classes and the next, and runs of any length. */
+void zmpi_book_train(const uint32_t count[ZMPI_HUFFMAN_SYMBOLS], unsigned run, bool sampled,
+                     struct zmpi_book *book);
+/* Standard deviation of the residuals, in 2^-22, rounded down; those beyond 512 count as 512:
+ * CEAZ's 1024 symbols. In integers: an engine comes to the same. */
+uint32_t zmpi_huffman_spread(const uint32_t count[ZMPI_HUFFMAN_SYMBOLS]);
+
 /* What the change of the spread says of the present book (CEAZ 3.2.3): a cheaper one of the
- * stream's own may take its place, an offline one, too, or it is no candidate. The spread is in
- * 2^-22: thresholds 3.05 and 4.88. */
+ * stream's own may take its place, an offline one, too, or it is no candidate.
+ * Thresholds: 3.05, 4.88. */
 enum zmpi_huffman_change { ZMPI_HUFFMAN_KEEP, ZMPI_HUFFMAN_UPDATE, ZMPI_HUFFMAN_REPLACE };
 #define ZMPI_HUFFMAN_TAU_0 12792627u
 #define ZMPI_HUFFMAN_TAU_1 20468204u
@@ -136,7 +147,7 @@ struct zmpi_huffman_sums {
     enum zmpi_huffman_change (*change)(void *context);
     void (*take)(void *context); /* changes are from this section on */
     uint64_t (*cost)(void *context, const struct zmpi_book *book); /* bits */
-    /* A book for the symbols without runs below `run`; sampled: others may come. */
+    /* zmpi_book_train */
     void (*train)(void *context, unsigned run, bool sampled, struct zmpi_book *book);
 };
 

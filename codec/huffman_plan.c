@@ -21,8 +21,7 @@ size_t zmpi_huffman_sample(size_t chunks, size_t i)
     return (2 * i + 1) * chunks / (2 * zmpi_huffman_samples(chunks));
 }
 
-/* Bits that these symbols take. */
-static uint64_t cost_of(const struct zmpi_book *book, size_t width, const uint32_t *count)
+uint64_t zmpi_book_cost(const struct zmpi_book *book, size_t width, const uint32_t count[SYMBOLS])
 {
     const uint64_t zero = book->length[16], escape = book->length[ZMPI_HUFFMAN_ESCAPE] + 8 * width;
     uint64_t bits = 0;
@@ -48,9 +47,7 @@ static uint64_t root_of(uint64_t x)
     return root;
 }
 
-/* Standard deviation of the residuals, in 2^-22, rounded down; those beyond 512 count as 512:
- * CEAZ's 1024 symbols. In integers: an engine comes to the same. */
-static uint32_t spread_of(const uint32_t *count)
+uint32_t zmpi_huffman_spread(const uint32_t count[SYMBOLS])
 {
     uint64_t n = 0, squares = 0;
     int64_t sum = 0;
@@ -70,9 +67,8 @@ static uint32_t spread_of(const uint32_t *count)
     return n > 0 ? (uint32_t)(root_of(n * squares - (uint64_t)(sum * sum)) / n) : 0;
 }
 
-/* A book for these symbols, without short runs: below `run` they are single zeros. Others than a
- * sample has may come: of its classes and the next, and runs of any length. */
-static void train(const uint32_t *count, unsigned run, bool sampled, struct zmpi_book *book)
+void zmpi_book_train(const uint32_t count[SYMBOLS], unsigned run, bool sampled,
+                     struct zmpi_book *book)
 {
     uint32_t expected[SYMBOLS];
     unsigned top = ZMPI_HUFFMAN_CLASSES, first = ZMPI_HUFFMAN_RUNS + run - 2;
@@ -123,7 +119,7 @@ static bool count_by_cpu(void *context, size_t section)
 static enum zmpi_huffman_change change_by_cpu(void *context)
 {
     struct by_cpu *c = context;
-    c->spread = spread_of(c->count);
+    c->spread = zmpi_huffman_spread(c->count);
     const uint32_t change = c->spread > c->taken ? c->spread - c->taken : c->taken - c->spread;
     if (!c->begun || change >= ZMPI_HUFFMAN_TAU_1)
         return ZMPI_HUFFMAN_REPLACE;
@@ -140,13 +136,13 @@ static void take_by_cpu(void *context)
 static uint64_t cost_by_cpu(void *context, const struct zmpi_book *book)
 {
     const struct by_cpu *c = context;
-    return cost_of(book, c->width, c->count);
+    return zmpi_book_cost(book, c->width, c->count);
 }
 
 static void train_by_cpu(void *context, unsigned run, bool sampled, struct zmpi_book *book)
 {
     const struct by_cpu *c = context;
-    train(c->count, run, sampled, book);
+    zmpi_book_train(c->count, run, sampled, book);
 }
 
 /* ---- one section after the other ---- */

@@ -23,6 +23,15 @@ bool zmpi_rtl_clear(struct zmpi_rtl *rtl)
     return command(rtl, MODEL_CLEAR);
 }
 
+bool zmpi_rtl_load_counts(struct zmpi_rtl *rtl, const uint32_t count[SYMBOLS])
+{
+    if (!zmpi_rtl_clear(rtl))
+        return false;
+    for (unsigned s = 0; s < SYMBOLS; s++)
+        rtl->type->write(rtl->model, MODEL_COUNTS + 4 * s, count[s]);
+    return true;
+}
+
 bool zmpi_rtl_forget(struct zmpi_rtl *rtl)
 {
     rtl->type->write(rtl->model, MODEL_TAU_0, ZMPI_HUFFMAN_TAU_0);
@@ -106,9 +115,5 @@ bool zmpi_rtl_train(struct zmpi_rtl *rtl, unsigned run, bool sampled, struct zmp
 bool zmpi_rtl_build(struct zmpi_rtl *rtl, const uint32_t count[SYMBOLS], bool exact,
                     struct zmpi_book *book)
 {
-    if (!command(rtl, MODEL_CLEAR))
-        return false;
-    for (unsigned s = 0; s < SYMBOLS; s++)
-        rtl->type->write(rtl->model, MODEL_COUNTS + 4 * s, count[s]);
-    return build(rtl, exact ? MODEL_EXACT : 0, book);
+    return zmpi_rtl_load_counts(rtl, count) && build(rtl, exact ? MODEL_EXACT : 0, book);
 }

@@ -16,8 +16,9 @@ struct zmpi_rtl {
     struct zmpi_book lengths;
 };
 
-/* No symbols are counted, and there is no present book. */
+/* No symbols are counted; or these. There is no present book. */
 bool zmpi_rtl_clear(struct zmpi_rtl *rtl);
+bool zmpi_rtl_load_counts(struct zmpi_rtl *rtl, const uint32_t count[ZMPI_HUFFMAN_SYMBOLS]);
 bool zmpi_rtl_forget(struct zmpi_rtl *rtl);
 /* What the symbols that were counted say of the present book. *any: there were some. */
 bool zmpi_rtl_change(struct zmpi_rtl *rtl, enum zmpi_huffman_change *change, bool *any);

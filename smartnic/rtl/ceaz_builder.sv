@@ -1,5 +1,5 @@
-// ceaz_builder.sv - a book from the histogram (CEAZ 3.2.1): sort, tree and lengths, canonical codes (format.md 1.4),
-// written into a bank of ceaz_books. Or codes alone, for lengths that are given.
+// ceaz_builder.sv - a book from the histogram (CEAZ 3.2.1): sort, tree and lengths. And canonical codes (format.md 1.4) to
+// lengths, written into a bank of ceaz_books.
 module ceaz_builder (
     input  logic        clk,
     input  logic        rst,
@@ -73,7 +73,8 @@ module ceaz_builder (
       at <= at + 10'd1;
       if (at == 10'd1023) clears <= 1'b0;
     end
-    if (lengths_done || assign_codes) begin
+    if (lengths_done) busy <= 1'b0;
+    if (assign_codes) begin
       busy    <= 1'b1;
       tallies <= 1'b1;
       at      <= 10'd0;

@@ -46,7 +46,7 @@ enum {
 /* Commands, one at a time, and how a book is built. */
 enum {
     MODEL_CLEAR = 1 << 0,  /* the counts */
-    MODEL_BUILD = 1 << 1,  /* a book, from the counts */
+    MODEL_BUILD = 1 << 1,  /* lengths, from the counts */
     MODEL_ASSIGN = 1 << 2, /* codes, to the lengths there are */
     MODEL_CHI = 1 << 3,    /* the spread, the verdict */
     MODEL_COST = 1 << 4,   /* of the lengths there are */

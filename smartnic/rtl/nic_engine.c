@@ -11,7 +11,7 @@ static struct zmpi_rtl *rtl;
 
 const char *zmpi_rtl_engine_start(void)
 {
-    rtl = zmpi_rtl_open(4);
+    rtl = zmpi_rtl_open(8);
     return rtl ? NULL : "no memory for the simulated engine";
 }
 
@@ -24,7 +24,7 @@ enum zmpi_status zmpi_rtl_engine_compress(const struct zmpi_job *job, void *dst,
     if (status == ZMPI_ERR_DEVICE) {
         /* Chunks that are left in it would come out in the next call. */
         zmpi_rtl_close(rtl);
-        rtl = zmpi_rtl_open(4);
+        rtl = zmpi_rtl_open(8);
     }
     pthread_mutex_unlock(&lock);
     return status;

@@ -20,7 +20,7 @@ static void check(struct zmpi_rtl *rtl, const uint32_t count[SYMBOLS], const cha
 
 Test(rtl, books)
 {
-    struct zmpi_rtl *rtl = open_engine(4);
+    struct zmpi_rtl *rtl = open_engine(8);
     struct kit_random r = {8};
     uint32_t count[SYMBOLS] = {0};
     check(rtl, count, "nothing");
@@ -95,7 +95,7 @@ static void check_books(struct zmpi_rtl *rtl, const uint32_t count[SYMBOLS], uns
 Test(rtl, choice_of_books)
 {
     static const unsigned run[] = {2, 4, 16};
-    struct zmpi_rtl *rtl = open_engine(4);
+    struct zmpi_rtl *rtl = open_engine(8);
     struct kit_random r = {11};
     uint32_t count[SYMBOLS] = {0}, taken = 0;
     enum zmpi_huffman_change change;

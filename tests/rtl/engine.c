@@ -4,8 +4,9 @@
 
 #include "bytes.h"
 #include "compare.h"
+#include "engine_books.h"
 
-static const unsigned lanes[] = {4, 64};
+static const unsigned lanes[] = {8, 64};
 
 static void check(struct zmpi_rtl *rtl, const struct zmpi_array *a, struct zmpi_bound bound,
                   const void *data, const char *what)
@@ -33,8 +34,9 @@ Test(rtl, every_kind_of_data)
                 snprintf(what, sizeof what, "%u lanes, data %d, shape %zu, bound %g", lanes[l],
                          kind, s, b);
                 zmpi_rtl_stall(rtl, s % 2 ? 100 : 0, s % 3 ? 90 : 0, (unsigned)s + 1);
-                struct kit_stream made =
-                    check_encoder(rtl, &a, kit_abs(b), 1 + (kind + (int)s) % 2, data, what);
+                /* By encoder 2, which is slow to simulate, only now and then. */
+                const int encoder = ((size_t)kind + s) % (lanes[l] > 8 ? 9 : 3) ? 1 : 2;
+                struct kit_stream made = check_encoder(rtl, &a, kit_abs(b), encoder, data, what);
                 free(made.data);
                 free(data);
             }
@@ -56,7 +58,9 @@ Test(rtl, arrays)
             check(rtl, &a, kit_rel(1e-3), data, "array");
             struct kit_stream once = kit_compress(&a, kit_rel(1e-3), data);
             void *again = kit_decompress(&once);
-            check(rtl, &a, kit_abs(kit_abs_bound(&once)), again, "array again");
+            struct kit_stream twice =
+                check_encoder(rtl, &a, kit_abs(kit_abs_bound(&once)), 1, again, "array again");
+            free(twice.data);
             free(again);
             free(once.data);
             free(data);
@@ -68,13 +72,15 @@ Test(rtl, arrays)
 Test(rtl, exact_types)
 {
     static const enum zmpi_type type[] = {ZMPI_F32, ZMPI_I32, ZMPI_BYTES};
-    struct zmpi_rtl *rtl = open_engine(4);
+    struct zmpi_rtl *rtl = open_engine(8);
     struct kit_random r = {3};
     for (size_t t = 0; t < KIT_COUNT(type); t++)
         for (int kind = 0; kind < KIT_DATA_KINDS; kind++) {
             struct zmpi_array a = kit_array(type[t], 1, 1, 9001 + kit_below(&r, 8));
             void *data = kit_make(&r, &a, kind);
-            check(rtl, &a, (struct zmpi_bound){ZMPI_LOSSLESS, 0}, data, "exact");
+            struct kit_stream made = check_encoder(rtl, &a, (struct zmpi_bound){ZMPI_LOSSLESS, 0},
+                                                   ((size_t)kind + t) % 3 ? 1 : 2, data, "exact");
+            free(made.data);
             free(data);
         }
     zmpi_rtl_close(rtl);
@@ -104,7 +110,7 @@ Test(rtl, chunks_of_encoder_2)
               {8192, KIT_BITS, {ZMPI_LOSSLESS, 0}}};
     struct kit_random r = {5};
     size_t number[5] = {0};
-    struct zmpi_rtl *rtl = open_engine(4);
+    struct zmpi_rtl *rtl = open_engine(8);
     for (size_t i = 0; i < KIT_COUNT(of); i++) {
         struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, of[i].words);
         void *data = kit_make(&r, &a, of[i].kind);
@@ -120,7 +126,7 @@ Test(rtl, chunks_of_encoder_2)
     zmpi_rtl_close(rtl);
 }
 
-/* Cycles: a beat in each but for some at a chunk's end; by encoder 2 four words. */
+/* Cycles: a beat in each but for some at a chunk's end; by encoder 2 four words for each stage. */
 Test(rtl, cycles)
 {
     enum { CHUNKS = 12, WORDS = CHUNKS * 8192 };
@@ -132,7 +138,8 @@ Test(rtl, cycles)
             struct zmpi_rtl *rtl = open_engine(lanes[l]);
             /* So few chunks are all counted before they are coded. */
             const size_t chunks = encoder * CHUNKS, words = encoder * WORDS;
-            const size_t rate = encoder == 2 && lanes[l] > 4 ? 4 : lanes[l];
+            const size_t coded = 4 * rtl->type->read(rtl->model, MODEL_STAGES);
+            const size_t rate = encoder == 2 && coded < lanes[l] ? coded : lanes[l];
             zmpi_rtl_count(rtl);
             struct kit_stream s = check_encoder(rtl, &a, kit_abs(1e-3), (int)encoder, data, "long");
             struct zmpi_rtl_counts c = zmpi_rtl_count(rtl);
@@ -141,7 +148,9 @@ Test(rtl, cycles)
                         4 * (double)words / (double)c.cycles * 0.3);
             cr_assert_eq(c.beats_in, words / lanes[l]);
             cr_assert_eq(c.chunks, chunks);
-            cr_assert_leq(c.cycles, words / rate + chunks * 64 + encoder * 4 * 8192 / rate);
+            /* The pipeline is long: twice, chunks go through all of its stages. */
+            const size_t length = 4 * 8192 / lanes[l] + (encoder == 2 ? 8192 / 4 : 0);
+            cr_assert_leq(c.cycles, words / rate + chunks * 64 + encoder * length);
             free(s.data);
             zmpi_rtl_close(rtl);
         }
@@ -150,7 +159,7 @@ Test(rtl, cycles)
 
 Test(rtl, refuses_what_it_has_not)
 {
-    struct zmpi_rtl *rtl = open_engine(4);
+    struct zmpi_rtl *rtl = open_engine(8);
     struct zmpi_array a = kit_array(ZMPI_F64, 1, 1, 4);
     struct zmpi_bound bound = kit_abs(1);
     struct zmpi_job job;

@@ -4,6 +4,8 @@
 
 #include "compare.h"
 
+enum { LANES = 8 };
+
 static const struct {
     const char *name;
     size_t extent[3];
@@ -32,7 +34,7 @@ static float *load(const char *name, size_t bytes)
 
 Test(rtl, fields)
 {
-    struct zmpi_rtl *rtl = open_engine(4);
+    struct zmpi_rtl *rtl = open_engine(LANES);
     size_t found = 0;
     for (size_t i = 0; i < KIT_COUNT(field); i++) {
         const size_t *n = field[i].extent;
@@ -48,7 +50,7 @@ Test(rtl, fields)
             const struct zmpi_rtl_counts c = zmpi_rtl_count(rtl);
             cr_log_info("%s: encoder %d: ratio %.2f, %.4f cycles for a byte", field[i].name,
                         encoder, (double)kit_bytes(&a) / (double)s.size,
-                        (double)c.cycles / (16.0 * (double)c.beats_in));
+                        (double)c.cycles / (4.0 * LANES * (double)c.beats_in));
             free(s.data);
         }
         free(data);

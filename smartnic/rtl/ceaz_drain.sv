@@ -247,7 +247,7 @@ module ceaz_drain #(
   always_comb
     for (int i = 0; i < N; i++)
       take[i] = part2 == RAW ? 14'(i) < left2 :
-          i >= int'(block2) && i < int'(block2) + 32 && picked2[5'(N * beat2 + i)];
+          i >= 32'(block2) && i < 32'(block2) + 32 && picked2[5'(N * beat2 + i)];
   ceaz_compact #(
       .N(N)
   ) compact (

@@ -235,7 +235,7 @@ module ceaz_encode #(
         number = outlier_number[7:LB];
         entry  = {outlier_block[7:0], outlier_uniform[0], outlier_mask[31:0]};
         for (int j = 0; j < B; j++)
-          if (put_outlier[j] && int'(outlier_number[8*j+:8]) % B == p) begin
+          if (put_outlier[j] && 32'(outlier_number[8*j+:8]) % B == p) begin
             put    = 1'b1;
             number = outlier_number[8*j+LB+:8-LB];
             entry  = {outlier_block[7:0] + 8'(j), outlier_uniform[j], outlier_mask[32*j+:32]};

@@ -191,7 +191,7 @@ module ceaz_huffman #(
           put_at   = to_row[BA-1:LB];
           put_data = r_words[32*R-1:0];
           for (int j = 0; j < B; j++)
-            if (r_valid && to_bank[2*j+:2] == 2'(k) && int'(to_row[BA*j+:BA]) % B == p) begin
+            if (r_valid && to_bank[2*j+:2] == 2'(k) && 32'(to_row[BA*j+:BA]) % B == p) begin
               put      = 1'b1;
               put_at   = to_row[BA*j+LB+:BA-LB];
               put_data = r_words[32*R*j+:32*R];
@@ -292,7 +292,7 @@ module ceaz_huffman #(
             .DEPTH(4096 / K)
         ) memory (
             .clk,
-            .write(write && int'(at) % K == p),
+            .write(write && 32'(at) % K == p),
             .write_at({to_half, at[10:11-KA]}),
             .write_data(word),
             .read(bits_read),

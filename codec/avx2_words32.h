@@ -56,6 +56,14 @@ VECTOR V v_abs(V a)
     return _mm256_abs_epi32(a);
 }
 
+/* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
+VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
+{
+    const V lane = _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24);
+    V up = _mm256_sllv_epi32(v_set1(bits), v_sub(lane, v_set1(LANES * k)));
+    return v_sub(a, v_and(b, _mm256_srai_epi32(up, 31)));
+}
+
 VECTOR M v_equal(V a, V b)
 {
     return _mm256_cmpeq_epi32(a, b);
@@ -109,6 +117,13 @@ VECTOR V v_load_few(const unsigned char *p, size_t n)
 {
     static const U present[2 * LANES] = {(U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1};
     return _mm256_maskload_epi32((const int *)(const void *)p, v_load(present + LANES - n));
+}
+
+/* The first n < LANES of them. */
+VECTOR void v_store_few(unsigned char *p, V v, size_t n)
+{
+    static const U present[2 * LANES] = {(U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1};
+    _mm256_maskstore_epi32((int *)(void *)p, v_load(present + LANES - n), v);
 }
 
 VECTOR F f_set1(T x)

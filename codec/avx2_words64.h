@@ -64,6 +64,13 @@ VECTOR M v_equal(V a, V b)
     return _mm256_cmpeq_epi64(a, b);
 }
 
+/* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
+VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
+{
+    const V lane = _mm256_slli_epi64(_mm256_setr_epi64x(1, 2, 4, 8), (int)(LANES * k));
+    return v_sub(a, v_and(b, v_equal(v_and(v_set1(bits), lane), lane)));
+}
+
 VECTOR M m_none(void)
 {
     return _mm256_setzero_si256();
@@ -111,6 +118,13 @@ VECTOR V v_load_few(const unsigned char *p, size_t n)
 {
     static const U present[2 * LANES] = {(U)-1, (U)-1, (U)-1, (U)-1};
     return _mm256_maskload_epi64((const long long *)(const void *)p, v_load(present + LANES - n));
+}
+
+/* The first n < LANES of them. */
+VECTOR void v_store_few(unsigned char *p, V v, size_t n)
+{
+    static const U present[2 * LANES] = {(U)-1, (U)-1, (U)-1, (U)-1};
+    _mm256_maskstore_epi64((long long *)(void *)p, v_load(present + LANES - n), v);
 }
 
 VECTOR F f_set1(T x)

@@ -34,7 +34,7 @@
 #include "vector_decode_t.h"
 
 #define COST zmpi_avx512_cost32
-#include "cost_t.h"
+#include "vector_cost_t.h"
 
 #define RANGE zmpi_avx512_range32
 #include "vector_range_t.h"

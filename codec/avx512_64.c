@@ -34,7 +34,7 @@
 #include "vector_decode_t.h"
 
 #define COST zmpi_avx512_cost64
-#include "cost_t.h"
+#include "vector_cost_t.h"
 
 #define RANGE zmpi_avx512_range64
 #include "vector_range_t.h"

@@ -47,6 +47,22 @@ VECTOR V v_and(V a, V b)
     return _mm512_and_si512(a, b);
 }
 
+VECTOR V v_or(V a, V b)
+{
+    return _mm512_or_si512(a, b);
+}
+
+VECTOR V v_abs(V a)
+{
+    return _mm512_abs_epi64(a);
+}
+
+/* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
+VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
+{
+    return _mm512_mask_sub_epi64(a, (M)(bits >> LANES * k), a, b);
+}
+
 VECTOR M v_equal(V a, V b)
 {
     return _mm512_cmpeq_epi64_mask(a, b);
@@ -80,6 +96,23 @@ VECTOR V v_ordered(V u, V flip)
     return _mm512_ternarylogic_epi64(u, _mm512_srai_epi64(u, 63), flip, 0xF0 ^ (0xCC & 0xAA));
 }
 
+/* Length of the longest of all lanes, of each of eight vectors. */
+VECTOR void v_lengths(const V v[8], unsigned length[8])
+{
+    V two[4], four[2];
+    U all[LANES];
+    for (unsigned i = 0; i < 4; i++)
+        two[i] = v_or(_mm512_unpacklo_epi64(v[2 * i], v[2 * i + 1]),
+                      _mm512_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
+    for (unsigned i = 0; i < 2; i++)
+        four[i] = v_or(_mm512_shuffle_i64x2(two[2 * i], two[2 * i + 1], 0x44),
+                       _mm512_shuffle_i64x2(two[2 * i], two[2 * i + 1], 0xEE));
+    v_store(all, v_or(_mm512_shuffle_i64x2(four[0], four[1], 0x88),
+                      _mm512_shuffle_i64x2(four[0], four[1], 0xDD)));
+    for (unsigned i = 0; i < 8; i++)
+        length[i] = 64 - (unsigned)_lzcnt_u64(all[i]);
+}
+
 /* ---- floats ---- */
 
 VECTOR F f_load(const unsigned char *p)
@@ -91,6 +124,12 @@ VECTOR F f_load(const unsigned char *p)
 VECTOR V v_load_few(const unsigned char *p, size_t n)
 {
     return _mm512_maskz_loadu_epi64((M)_bzhi_u32(0xFF, (unsigned)n), p);
+}
+
+/* The first n < LANES of them. */
+VECTOR void v_store_few(unsigned char *p, V v, size_t n)
+{
+    _mm512_mask_storeu_epi64(p, (M)_bzhi_u32(0xFF, (unsigned)n), v);
 }
 
 VECTOR F f_set1(T x)

@@ -23,5 +23,4 @@
 #include "chunk_t.h"
 
 #define COST zmpi_chunk64_cost
-#define TARGET
 #include "cost_t.h"

@@ -1,10 +1,8 @@
 /*
  * cost_t.h - template: what one block of a tile would cost under each set of axes, for the choice
- * that is made once per array (format.md 4.6). After layout_t.h.
+ * that is made once per array (format.md 4.6). After layout_t.h. Masks say what counts.
  *
- * Loops have constant lengths and no branches, so that compilers make vectors of them: masks say
- * what counts. Parameters: COST, the name of the function, and TARGET,
- * what it is compiled for.
+ * Parameter: COST, the name of the function.
  */
 
 enum { PATCH = ZMPI_BLOCK + 1 };
@@ -99,8 +97,8 @@ static inline void patch_cost(const struct patch *p, const U d[PATCH], const U l
     cost[1] += along_x ? bit_length(along_x) + 1 : 0;
 }
 
-TARGET bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3],
-                 const struct zmpi_rows *src, uint32_t position, size_t cost[8])
+bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3], const struct zmpi_rows *src,
+          uint32_t position, size_t cost[8])
 {
     const struct shape s = shape_of(extent);
     struct patch p;

@@ -50,6 +50,14 @@ VECTOR V v_abs(V a)
     return vreinterpretq_u32_s32(vabsq_s32(vreinterpretq_s32_u32(a)));
 }
 
+/* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
+VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
+{
+    const V lane = {1, 2, 4, 8};
+    V there = vtstq_u32(v_set1(bits), vshlq_u32(lane, vdupq_n_s32((int)(LANES * k))));
+    return v_sub(a, v_and(b, there));
+}
+
 VECTOR M v_equal(V a, V b)
 {
     return vceqq_u32(a, b);
@@ -103,6 +111,14 @@ VECTOR V v_load_few(const unsigned char *p, size_t n)
     U few[LANES] = {0};
     memcpy(few, p, n * WIDTH);
     return v_load(few);
+}
+
+/* The first n < LANES of them. */
+VECTOR void v_store_few(unsigned char *p, V v, size_t n)
+{
+    U few[LANES];
+    v_store(few, v);
+    memcpy(p, few, n * WIDTH);
 }
 
 VECTOR F f_set1(T x)

@@ -50,6 +50,14 @@ VECTOR V v_abs(V a)
     return vreinterpretq_u64_s64(vabsq_s64(vreinterpretq_s64_u64(a)));
 }
 
+/* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
+VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
+{
+    const V lane = {1, 2};
+    V there = vtstq_u64(v_set1(bits), vshlq_u64(lane, vdupq_n_s64((int)(LANES * k))));
+    return v_sub(a, v_and(b, there));
+}
+
 VECTOR M v_equal(V a, V b)
 {
     return vceqq_u64(a, b);
@@ -107,6 +115,14 @@ VECTOR V v_load_few(const unsigned char *p, size_t n)
     U few[LANES] = {0};
     memcpy(few, p, n * WIDTH);
     return v_load(few);
+}
+
+/* The first n < LANES of them. */
+VECTOR void v_store_few(unsigned char *p, V v, size_t n)
+{
+    U few[LANES];
+    v_store(few, v);
+    memcpy(p, few, n * WIDTH);
 }
 
 VECTOR F f_set1(T x)

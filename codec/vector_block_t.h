@@ -3,6 +3,13 @@
  * for instruction sets that have nothing better.
  */
 
+/* v_length of each of eight vectors. */
+VECTOR void v_lengths(const V v[8], unsigned length[8])
+{
+    for (unsigned i = 0; i < 8; i++)
+        length[i] = v_length(v[i]);
+}
+
 /* Signs and planes to dst; returns the length. May write up to 28 bytes more than the block has. */
 VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst)
 {

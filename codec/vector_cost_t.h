@@ -1,0 +1,218 @@
+/*
+ * vector_cost_t.h - template: what one block of a tile would cost under each set of axes, as
+ * cost_t.h tells. After vector_quant_t.h. Parameter: COST, the name of the function.
+ *
+ * A block inside a row is read where it lies; one that crosses the end of a row or of the tile is
+ * copied first. Where there is no neighbour lies a word that stands for the base.
+ */
+
+struct place {
+    size_t z, y, x;
+};
+
+static inline struct place place_of(const struct shape *s, size_t i)
+{
+    const uint32_t row = (uint32_t)s->row, y = (uint32_t)s->y; /* faster to divide by */
+    const uint32_t line = (uint32_t)i / row, z = line / y;
+    return (struct place){z, line - z * y, (uint32_t)i - line * row};
+}
+
+/* Of the element before. */
+static inline struct place place_before(const struct shape *s, struct place p)
+{
+    if (p.x)
+        return (struct place){p.z, p.y, p.x - 1};
+    if (p.y)
+        return (struct place){p.z, p.y - 1, s->row - 1};
+    return (struct place){p.z - 1, s->y - 1, s->row - 1};
+}
+
+/* The word at a place (0), or its neighbour along y (1), z (2) or both (3); NULL: there is none. */
+static inline const unsigned char *neighbour(const struct zmpi_rows *rows, const struct place *p,
+                                             unsigned k)
+{
+    if ((k & 1 && p->y == 0) || (k & 2 && p->z == 0))
+        return NULL;
+    return rows->at + (p->z - (k >> 1)) * rows->plane + (p->y - (k & 1)) * rows->row + p->x * WIDTH;
+}
+
+/* Indexed like the neighbours. */
+struct sample {
+    const struct zmpi_chunk_rule *rule;
+    U outside;                    /* the word where there is none */
+    U fails;                      /* not 0: there is one that the shift may not be applied to */
+    U before[4];                  /* the words before the block's */
+    const unsigned char *word[4]; /* the block's */
+    bool row_begins;              /* with the block */
+    U exists[ZMPI_BLOCK],
+        left[ZMPI_BLOCK]; /* all ones, or zero. left: is there a word in the row? */
+    U copy[4][ZMPI_BLOCK + LANES];
+};
+
+/* One word, shifted. */
+static inline U sample_word(struct sample *m, const unsigned char *at)
+{
+    if (!at)
+        return m->outside;
+    U u = load_word(at);
+    if (!m->rule->shift)
+        return u;
+    m->fails |= shift_fails(u, (U)m->rule->magnitudes - NORMAL);
+    return shift_down(u, m->rule->shift);
+}
+
+/* n words to the copy, from element j on; others behind them are spoilt. */
+VECTOR void copy_words(struct sample *m, unsigned k, size_t j, const unsigned char *at, size_t n)
+{
+    U *to = m->copy[k] + j;
+    if (at && m->rule->shift) {
+        for (size_t i = 0; i < n; i++)
+            to[i] = sample_word(m, at + i * WIDTH);
+        return;
+    }
+    for (size_t i = 0; i < n; i += LANES) {
+        size_t left = n - i;
+        v_store(to + i,
+                at ? v_load_few(at + i * WIDTH, left < LANES ? left : LANES) : v_set1(m->outside));
+    }
+}
+
+/* The block's n words, and their neighbours, row by row. */
+VECTOR void sample_copy(struct sample *m, const struct shape *s, const struct zmpi_rows *rows,
+                        struct place p, size_t n)
+{
+    for (size_t j = 0; j < ZMPI_BLOCK; j++) {
+        m->exists[j] = j < n ? (U)-1 : 0;
+        m->left[j] = (U)-1;
+    }
+    for (size_t j = 0; j < n; p.x = 0) { /* as much as lies in one row */
+        const size_t left = s->row - p.x, part = left < n - j ? left : n - j;
+        if (p.x == 0)
+            m->left[j] = 0;
+        for (unsigned k = 0; k < 4; k++)
+            copy_words(m, k, j, neighbour(rows, &p, k), part);
+        j += part;
+        if (++p.y == s->y) {
+            p.y = 0;
+            p.z++;
+        }
+    }
+    for (unsigned k = 0; k < 4; k++) {
+        m->word[k] = (const unsigned char *)m->copy[k];
+        for (size_t j = n; j < ZMPI_BLOCK; j++)
+            m->copy[k][j] = m->outside;
+    }
+}
+
+struct measure {
+    struct vector_quantizer z;
+    V flip, base;
+    M wide;
+};
+
+/* Words to integers less base. */
+VECTOR V measured(struct measure *t, V word, enum source source)
+{
+    if (source == WORDS)
+        return v_sub(v_ordered(word, t->flip), t->base);
+    F x = f_of_bits(word);
+    t->wide = m_or(t->wide, f_not_le(f_abs(x), t->z.limit));
+    return v_sub(f_bits(nearest(&t->z, x)), t->base);
+}
+
+/* From integers, along nothing (0), y (1), z (2) and both (3). */
+VECTOR void differences(const V q[4], V d[4])
+{
+    d[0] = q[0];
+    d[1] = v_sub(q[0], q[1]);
+    d[2] = v_sub(q[0], q[2]);
+    d[3] = v_sub(d[2], v_sub(q[1], q[3]));
+}
+
+/* `source` and `copied` are constants to the compiler. */
+VECTOR bool add_costs(const struct sample *m, struct measure t, enum source source, bool copied,
+                      size_t cost[8])
+{
+    V q[4], d[4], last[4], all[8];
+    unsigned length[8];
+    for (unsigned k = 0; k < 4; k++)
+        q[k] = measured(&t, v_set1(m->before[k]), source);
+    differences(q, last);
+    if (m->row_begins) /* with x alone it runs on */
+        last[1] = last[2] = last[3] = v_set1(0);
+    for (unsigned axes = 0; axes < 8; axes++)
+        all[axes] = v_set1(0);
+    for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES) {
+        for (unsigned k = 0; k < 4; k++)
+            q[k] = measured(&t, v_load((const U *)(const void *)(m->word[k] + i * WIDTH)), source);
+        differences(q, d);
+        for (unsigned yz = 0; yz < 4; yz++) {
+            V left = v_shift_in(last[yz], d[yz]);
+            last[yz] = d[yz];
+            if (copied && yz)
+                left = v_and(left, v_load(m->left + i));
+            V along_x = v_sub(d[yz], left);
+            if (copied) {
+                d[yz] = v_and(d[yz], v_load(m->exists + i));
+                along_x = v_and(along_x, v_load(m->exists + i));
+            }
+            all[2 * yz] = v_or(all[2 * yz], v_abs(d[yz]));
+            all[2 * yz + 1] = v_or(all[2 * yz + 1], v_abs(along_x));
+        }
+    }
+    if (m_any(t.wide))
+        return false;
+    v_lengths(all, length);
+    for (unsigned axes = 0; axes < 8; axes++)
+        cost[axes] += length[axes] + (length[axes] != 0);
+    return true;
+}
+
+/* The integers of map 0 with the last level, or those of map 1. */
+static inline U measure_origin(const struct zmpi_chunk_rule *rule, U word)
+{
+    if (rule->levels == 0)
+        return rule->shift ? shift_down(word, rule->shift) : word;
+    return FABS(value_of(word)) <= (T)rule->level[rule->levels - 1].limit ? word : 0;
+}
+
+TARGET bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3],
+                 const struct zmpi_rows *src, uint32_t position, size_t cost[8])
+{
+    const struct shape s = shape_of(extent);
+    const size_t b = position * s.blocks >> 16, first = b * ZMPI_BLOCK, n = block_words(&s, b);
+    struct sample m;
+    struct measure t = {.wide = m_none()};
+    m.rule = rule;
+    m.fails = 0;
+    m.outside = measure_origin(rule, load_word(src->at));
+    const struct place p = place_of(&s, first);
+    const struct place before = place_before(&s, p);
+    m.row_begins = p.x == 0;
+    for (unsigned k = 0; k < 4; k++)
+        m.before[k] = sample_word(&m, first ? neighbour(src, &before, k) : NULL);
+    const bool copied = rule->shift || n < ZMPI_BLOCK || s.row - p.x < ZMPI_BLOCK;
+    U outside[ZMPI_BLOCK];
+    if (copied) {
+        sample_copy(&m, &s, src, p, n);
+    } else {
+        for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES)
+            v_store(outside + i, v_set1(m.outside));
+        for (unsigned k = 0; k < 4; k++) {
+            const unsigned char *at = neighbour(src, &p, k);
+            m.word[k] = at ? at : (const unsigned char *)outside;
+        }
+    }
+    if (m.fails)
+        return false;
+    if (rule->levels == 0) {
+        t.flip = v_set1(rule->is_float ? SIGN_BIT - 1 : 0);
+        t.base = v_ordered(v_set1(m.outside), t.flip);
+        return copied ? add_costs(&m, t, WORDS, true, cost) : add_costs(&m, t, WORDS, false, cost);
+    }
+    const struct quantizer z = quantizer_of(rule, rule->levels - 1);
+    t.z = vector_quantizer_of(&z);
+    t.base = f_bits(nearest(&t.z, f_set1(value_of(m.outside))));
+    return copied ? add_costs(&m, t, QUANTIZE, true, cost)
+                  : add_costs(&m, t, QUANTIZE, false, cost);
+}

@@ -63,6 +63,14 @@ struct zmpi_rows {
  * to be small enough. */
 #define ZMPI_CHUNK_ROOM (3 * ZMPI_CHUNK_INPUT_BYTES)
 
+/* Which elements of a chunk of this shape have a neighbour before them in their row, and a row
+ * above: one mask per block. */
+struct zmpi_chunk_edges {
+    size_t extent[3];
+    uint32_t left[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
+    uint32_t above[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
+};
+
 /* Buffers for one chunk, reused from chunk to chunk; one per thread. */
 struct zmpi_chunk_work {
     /* The chunk's elements; quantized or ordered integers; differences of these; a row of sums, or
@@ -73,7 +81,10 @@ struct zmpi_chunk_work {
     _Alignas(64) unsigned char residuals[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(64) unsigned char sums[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(64) unsigned char bases[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
+    /* Decoders: residuals that rows have not taken yet. */
+    _Alignas(64) unsigned char ahead[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK]; /* one mask per block */
+    struct zmpi_chunk_edges edges;
     bool first_level; /* the last chunk had the first level: a guess, for speed alone */
     bool keep;        /* encoders leave the residuals in kept[] too, and in nonzero[] which of each
                          block are not 0 */

@@ -67,18 +67,6 @@ VECTOR void unpack_next(struct unpacker *u, unsigned axes, V r[VECTORS])
     u->src += 4 * (size_t)(length + (length != 0));
 }
 
-/* Residuals of the blocks that begin before element `end`. */
-VECTOR void unpack_until(struct unpacker *u, size_t end, U *r)
-{
-    while (u->block * ZMPI_BLOCK < end) {
-        V v[VECTORS];
-        U *to = r + u->block * ZMPI_BLOCK;
-        unpack_next(u, 0, v);
-        for (unsigned k = 0; k < VECTORS; k++)
-            v_store(to + k * LANES, v[k]);
-    }
-}
-
 /* ---- residuals to words ---- */
 
 /* What is added to the sums along x: those of the row above, in its plane, and the integers of the
@@ -133,22 +121,62 @@ VECTOR void restore_blocks(struct sums *s, struct unpacker *u, size_t words, uns
     }
 }
 
-/* Any row of at least a vector, from its residuals, in place. Writes whole vectors: what the last
- * one spoils of the next row is saved in *head, of which this row begins with the one before. */
-VECTOR void restore_words(struct sums *s, U *r, size_t words, unsigned axes, enum conversion c,
-                          V *head)
+/* The same for a row of sums along x, which begin behind `off`. */
+VECTOR V restore_at(const struct sums *s, const U *x, V off, size_t i, unsigned axes,
+                    enum conversion c)
 {
-    V v = *head;
-    for (size_t i = 0; i < words; i += LANES) {
-        V next = v_load(r + (i + LANES < words ? i + LANES : words));
-        if (axes & ZMPI_AXIS_X) {
-            v = v_add(v_scan(v), s->carry);
-            s->carry = v_last(v);
-        }
-        v_store(r + i, restore(s, i, axes, c, v));
-        v = next;
+    V v = v_load(x + i);
+    return restore(s, i, axes, c, axes & ZMPI_AXIS_X && axes != ZMPI_AXIS_X ? v_sub(v, off) : v);
+}
+
+/* A row of any length. exact: nothing may be written behind it. */
+VECTOR void restore_row(struct sums *s, const U *x, V off, size_t words, unsigned axes,
+                        enum conversion c, unsigned char *dst, bool exact)
+{
+    size_t i = 0;
+    for (; i + LANES <= words; i += LANES)
+        v_store((U *)(void *)(dst + i * WIDTH), restore_at(s, x, off, i, axes, c));
+    if (i == words)
+        return;
+    V v = restore_at(s, x, off, i, axes, c);
+    if (exact)
+        v_store_few(dst + i * WIDTH, v, words - i);
+    else
+        v_store((U *)(void *)(dst + i * WIDTH), v);
+}
+
+/* Residuals, or with the x axis their sums along the whole chunk, some way ahead of the rows. */
+struct supply {
+    struct unpacker u;
+    U *x;
+    size_t begin, have; /* the elements in x; both begin blocks */
+    V carry;
+};
+
+/* AHEAD: what was just stored is slow to load in another alignment; but rows are to be summed while
+ * blocks are unpacked. KEPT: it shares the cache with the rest. */
+enum { AHEAD = 2 * ZMPI_BLOCK, KEPT = 2048 };
+
+/* Elements from `at` to end-1, and some more. */
+VECTOR void supply_until(struct supply *p, size_t at, size_t end, size_t count, unsigned axes)
+{
+    if (p->have - p->begin >= KEPT) {
+        const size_t begin = at / ZMPI_BLOCK * ZMPI_BLOCK;
+        for (size_t i = begin; i < p->have; i += LANES)
+            v_store(p->x + (i - begin), v_load(p->x + (i - p->begin)));
+        p->begin = begin;
     }
-    *head = v;
+    for (end = end + AHEAD < count ? end + AHEAD : count; p->have < end; p->have += ZMPI_BLOCK) {
+        V r[VECTORS];
+        unpack_next(&p->u, axes, r);
+        for (unsigned k = 0; k < VECTORS; k++) {
+            if (axes & ZMPI_AXIS_X)
+                r[k] = v_add(r[k], p->carry);
+            v_store(p->x + (p->have - p->begin) + k * LANES, r[k]);
+        }
+        if (axes & ZMPI_AXIS_X)
+            p->carry = v_last(r[VECTORS - 1]);
+    }
 }
 
 /* ---- rows to where they belong ---- */
@@ -178,82 +206,120 @@ struct job {
     U flip;
 };
 
-/* All rows. `axes`, c and `direct` are constants to the compiler. direct: no block crosses the end
- * of a row, and rows may be stored in whole vectors where they belong; else all words go to the
- * work's buffer. */
-VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, bool direct)
+VECTOR struct sums sums_begin(const struct job *j, size_t row, unsigned axes)
 {
-    struct shape s = *j->s;
-    if (!direct && axes <= ZMPI_AXIS_X) { /* runs on across the ends of rows */
-        s.z = s.y = 1;
-        s.x = s.row = s.count;
-    }
-    const U *zeros = (const U *)(const void *)j->work->integers;
-    U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
-    U *bases = (U *)(void *)j->work->bases, *word = (U *)(void *)j->work->words;
-    const size_t padded = (s.row + LANES - 1) / LANES * LANES;
-    V head = v_set1(0);
-    unsigned char tail[TAIL];
-    struct unpacker u;
     struct sums n = {.base = v_set1(j->p->base),
                      .carry = v_set1(j->p->base),
                      .step = f_set1(j->p->step),
                      .flip = v_set1(j->flip)};
-    unpacker_begin(&u, j->p, j->work, tail);
+    U *bases = (U *)(void *)j->work->bases;
     if (axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z))
-        for (size_t i = 0; i < s.row; i += LANES)
+        for (size_t i = 0; i < row; i += LANES)
             v_store(bases + i, n.base);
     n.keep_y = (U *)(void *)j->work->sums;
-    for (size_t z = 0; z < s.z; z++)
-        for (size_t y = 0; y < s.y; y++) {
-            const size_t at = (z * s.y + y) * s.row;
+    return n;
+}
+
+/* All rows; no block crosses the end of one, and they may be stored in whole vectors where they
+ * belong. `axes` and c are constants to the compiler. */
+VECTOR void decode_aligned(const struct job *j, unsigned axes, enum conversion c)
+{
+    const struct shape *s = j->s;
+    const U *zeros = (const U *)(const void *)j->work->integers;
+    const U *bases = (const U *)(const void *)j->work->bases;
+    U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
+    unsigned char tail[TAIL];
+    struct unpacker u;
+    struct sums n = sums_begin(j, s->row, axes);
+    unpacker_begin(&u, j->p, j->work, tail);
+    for (size_t z = 0; z < s->z; z++)
+        for (size_t y = 0; y < s->y; y++) {
+            unsigned char *to = j->dst->at + z * j->dst->plane + y * j->dst->row;
             n.above = y ? n.keep_y : axes & ZMPI_AXIS_Z ? zeros : bases;
-            n.keep_z = q + y * padded;
+            n.keep_z = q + y * s->row;
             n.before = z ? n.keep_z : bases;
             if (axes != ZMPI_AXIS_X)
                 n.carry = v_set1(0);
-            if (direct) {
-                unsigned char *to = j->dst->at + z * j->dst->plane + y * j->dst->row;
-                restore_blocks(&n, &u, s.row, axes, c, j->dst->stream, to);
-            } else if (axes <= ZMPI_AXIS_X) {
-                restore_blocks(&n, &u, s.row, axes, c, false, (unsigned char *)word);
-            } else {
-                /* One row ahead: what was just stored is slow to load in another alignment. */
-                size_t ahead = at + 2 * s.row;
-                unpack_until(&u, ahead < s.count ? ahead : s.count, word);
-                head = at ? head : v_load(word);
-                restore_words(&n, word + at, s.row, axes, c, &head);
-            }
+            restore_blocks(&n, &u, s->row, axes, c, j->dst->stream, to);
         }
 }
 
-/* Rows shorter than a vector: the sums one by one. */
-VECTOR void decode_narrow(const struct job *j, enum conversion c)
+/* Rows of any length. Sums along x run on across their ends, in blocks, into a buffer; from there
+ * the rows take them, less what the sum was where they begin. */
+VECTOR void decode_loose(const struct job *j, unsigned axes, enum conversion c)
+{
+    const struct shape *s = j->s;
+    const struct zmpi_rows *dst = j->dst;
+    const U *zeros = (const U *)(const void *)j->work->integers;
+    const U *bases = (const U *)(const void *)j->work->bases;
+    U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
+    /* What is kept of a plane: rows in whole vectors. Those shorter than one lie without gaps, and
+     * each spoils what follows: planes take turns. One plane is never looked at again. */
+    const bool narrow = s->row < LANES;
+    const size_t padded = (s->row + LANES - 1) / LANES * LANES;
+    const size_t step = s->z == 1 ? 0 : narrow ? s->row : padded;
+    const size_t turn = narrow ? s->plane + LANES : 0;
+    unsigned char tail[TAIL];
+    struct sums n = sums_begin(j, s->row, axes);
+    struct supply p = {.x = (U *)(void *)j->work->ahead, .carry = v_set1(0)};
+    V off = v_set1(0);
+    if (axes == ZMPI_AXIS_X)
+        p.carry = n.base;
+    unpacker_begin(&p.u, j->p, j->work, tail);
+    for (size_t z = 0, at = 0; z < s->z; z++)
+        for (size_t y = 0; y < s->y; y++, at += s->row) {
+            /* Behind a row lie others that are yet to come, or what is not the tile's. */
+            const bool exact = dst->row != s->row * WIDTH || (s->y - y) * s->row < padded;
+            if (p.have < at + s->row)
+                supply_until(&p, at, at + s->row, s->count, axes);
+            n.above = y ? n.keep_y : axes & ZMPI_AXIS_Z ? zeros : bases;
+            n.keep_z = q + (z & 1) * turn + y * step;
+            n.before = z ? q + (~z & 1) * turn + y * step : bases;
+            const U *x = p.x + (at - p.begin);
+            restore_row(&n, x, off, s->row, axes, c, dst->at + z * dst->plane + y * dst->row,
+                        exact);
+            off = v_set1(x[s->row - 1]);
+        }
+}
+
+/* So short that one by one is faster. */
+static inline bool is_slim(const struct shape *s, unsigned axes)
+{
+    return s->row < LANES / 2 && axes > ZMPI_AXIS_X;
+}
+
+/* Rows that are slim, to the work's buffer. */
+VECTOR void decode_slim(const struct job *j, enum conversion c)
 {
     U *word = (U *)(void *)j->work->words;
     const struct sums n = {.base = v_set1(0), .step = f_set1(j->p->step), .flip = v_set1(j->flip)};
     unsigned char tail[TAIL];
     struct unpacker u;
     unpacker_begin(&u, j->p, j->work, tail);
-    unpack_until(&u, j->s->count, word);
+    for (size_t b = 0; b < j->s->blocks; b++) {
+        V r[VECTORS];
+        unpack_next(&u, 0, r);
+        for (unsigned k = 0; k < VECTORS; k++)
+            v_store(word + b * ZMPI_BLOCK + k * LANES, r[k]);
+    }
     integers_of(j->s, word, j->p->base, j->p->axes);
     for (size_t i = 0; i < j->s->count; i += LANES)
         v_store(word + i, restore(&n, i, 0, c, v_load(word + i)));
 }
 
-VECTOR void decode_rows(const struct job *j, enum conversion c, bool direct)
+VECTOR void decode_rows(const struct job *j, enum conversion c, bool aligned)
 {
-    if (j->s->x < LANES && j->p->axes > ZMPI_AXIS_X) {
-        decode_narrow(j, c);
+    if (is_slim(j->s, j->p->axes)) {
+        decode_slim(j, c);
         return;
     }
-    switch (2 * j->p->axes + direct) {
+    switch (2 * j->p->axes + aligned) {
 #define CASE(axes)                                                                                 \
     case 2 * (axes):                                                                               \
-        decode_along(j, axes, c, false);                                                           \
+        decode_loose(j, axes, c);                                                                  \
         break;                                                                                     \
     case 2 * (axes) + 1:                                                                           \
-        decode_along(j, axes, c, true);                                                            \
+        decode_aligned(j, axes, c);                                                                \
         break;
         CASE(0)
         CASE(1)
@@ -267,14 +333,14 @@ VECTOR void decode_rows(const struct job *j, enum conversion c, bool direct)
     }
 }
 
-KERNEL void decode_quantized(const struct job *j, bool direct)
+KERNEL void decode_quantized(const struct job *j, bool aligned)
 {
-    decode_rows(j, QUANTIZED, direct);
+    decode_rows(j, QUANTIZED, aligned);
 }
 
-KERNEL void decode_ordered(const struct job *j, bool direct)
+KERNEL void decode_ordered(const struct job *j, bool aligned)
 {
-    decode_rows(j, ORDERED, direct);
+    decode_rows(j, ORDERED, aligned);
 }
 
 /* Every integer is the base: all words are the same. */
@@ -298,17 +364,20 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
     enum zmpi_status status = parse_chunk(&s, is_float, src, size, &p);
     if (status)
         return status;
-    const struct job j = {&s, &p, dst, work, is_float ? SIGN_BIT - 1 : 0};
     const bool stored = p.map == ZMPI_MAP_STORED, exceptions = !stored && p.masks != p.values;
+    const bool blocks = s.row % ZMPI_BLOCK == 0;
     const bool lines = (((uintptr_t)dst->at | dst->row | dst->plane) % 64 == 0);
-    const bool direct = !exceptions && !stored && !p.zero && !p.shift && s.row % ZMPI_BLOCK == 0 &&
-                        (lines || !dst->stream);
+    const bool direct = !exceptions && !stored && !p.zero && !p.shift && !is_slim(&s, p.axes) &&
+                        (!dst->stream || (blocks && lines));
+    const struct zmpi_rows words = {
+        .at = work->words, .row = s.row * WIDTH, .plane = s.plane * WIDTH};
+    const struct job j = {&s, &p, direct ? dst : &words, work, is_float ? SIGN_BIT - 1 : 0};
     if (p.zero)
         decode_zero(&j);
     else if (p.map == ZMPI_MAP_QUANTIZED)
-        decode_quantized(&j, direct);
+        decode_quantized(&j, blocks);
     else if (!stored)
-        decode_ordered(&j, direct);
+        decode_ordered(&j, blocks);
     if (p.shift)
         unshift_words(s.count, p.shift, (U *)(void *)work->words);
     if (exceptions)

@@ -61,16 +61,27 @@ TARGET static size_t output_end(const struct shape *s, const struct output *o, e
     return (size_t)(end - o->begin);
 }
 
+/* Lines of at least a vector: those of the tile or, if these are shorter, of a copy. */
+TARGET static struct lines encoded_lines(const struct shape *s, const size_t extent[3],
+                                         const struct zmpi_rows *rows, struct zmpi_chunk_work *work)
+{
+    const struct lines l = lines_of(s, rows);
+    if (l.words >= LANES)
+        return l;
+    zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
+    return (struct lines){work->words, s->count, 1, 1, 0, 0};
+}
+
 /* ---- map 0 ---- */
 
 /* In one pass; 0 if there is an exception. */
 TARGET static size_t encode_fused(const struct shape *s, const struct quantizer *z, unsigned axes,
-                                  const struct zmpi_rows *rows, struct zmpi_chunk_work *work,
-                                  unsigned char *out)
+                                  const struct zmpi_rows *rows, const struct lines *lines,
+                                  struct zmpi_chunk_work *work, unsigned char *out)
 {
     const T first = value_of(load_word(rows->at));
     const U origin = bits_of((T)MAGIC), base = quantize(z, first);
-    struct fuse f = {s, rows, work, *z, 0, origin + base};
+    struct fuse f = {s, rows, lines, work, *z, 0, origin + base};
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
     if (!fuse_quantized(&f, axes, &o.packer))
@@ -78,8 +89,7 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL);
 }
 
-/* With exceptions, or with rows too short for vectors, in several passes; 0 if there is nothing but
- * exceptions. */
+/* With exceptions, in several passes; 0 if there is nothing else. */
 TARGET static size_t encode_masked(const struct shape *s, const struct quantizer *z, unsigned axes,
                                    struct zmpi_chunk_work *work, unsigned char *out)
 {
@@ -110,15 +120,11 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
                                       struct zmpi_chunk_work *work, unsigned char *out)
 {
     const unsigned axes = axes_within(s, rule->axes);
-    const bool narrow = s->x < LANES;
-    const struct zmpi_rows own = {.at = work->words};
-    if (narrow)
-        zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
-    const struct lines l = lines_of(s, narrow ? &own : rows, work);
+    const struct lines l = encoded_lines(s, extent, rows, work);
     struct quantizer z = quantizer_of(rule, 0);
     const bool ordered = rule->level[0].limit <= rule->level[rule->levels - 1].limit;
-    if (!narrow && ordered && work->first_level && finest_level(&l, rule, 0) == 0) {
-        size_t size = encode_fused(s, &z, axes, rows, work, out);
+    if (ordered && work->first_level && finest_level(&l, rule, 0) == 0) {
+        size_t size = encode_fused(s, &z, axes, rows, &l, work, out);
         if (size)
             return size;
     }
@@ -128,7 +134,7 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
     if (level < 0)
         return 0;
     z = quantizer_of(rule, level);
-    size_t size = narrow || tried ? 0 : encode_fused(s, &z, axes, rows, work, out);
+    size_t size = tried ? 0 : encode_fused(s, &z, axes, rows, &l, work, out);
     if (size)
         return size;
     zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
@@ -162,32 +168,17 @@ TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chu
     return size;
 }
 
-/* Words in the work's buffer, with rows too short for vectors. */
-TARGET static void order_words(const struct shape *s, U flip, U base, struct zmpi_chunk_work *work)
-{
-    const U *word = (const U *)(const void *)work->words;
-    U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
-    const V b = v_set1(base), f = v_set1(flip);
-    for (size_t i = 0; i < s->count; i += LANES) /* the buffer is longer than the chunk */
-        v_store(q + i, v_sub(v_ordered(v_load(word + i), f), b));
-}
-
 TARGET static size_t encode_integer(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                     const size_t extent[3], const struct zmpi_rows *rows,
                                     struct zmpi_chunk_work *work, unsigned char *out)
 {
     const unsigned axes = axes_within(s, rule->axes);
     const U first = load_word(rows->at), base = rule->is_float ? ordered_view(first) : first;
-    const U flip = rule->is_float ? SIGN_BIT - 1 : 0;
+    const struct lines l = encoded_lines(s, extent, rows, work);
     struct output o = output_begin(s, ZMPI_MAP_INTEGER, work, out);
-    if (s->x < LANES) {
-        zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
-        order_words(s, flip, base, work);
-        pack_blocks(s, work, axes, &o.packer);
-    } else {
-        struct fuse f = {.s = s, .rows = rows, .work = work, .flip = flip, .base = base};
-        fuse_ordered(&f, axes, &o.packer);
-    }
+    struct fuse f = {.s = s, .rows = rows, .lines = &l, .work = work, .base = base};
+    f.flip = rule->is_float ? SIGN_BIT - 1 : 0;
+    fuse_ordered(&f, axes, &o.packer);
     return output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, NULL);
 }
 

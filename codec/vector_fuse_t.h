@@ -1,11 +1,11 @@
 /*
  * vector_fuse_t.h - template: the rows of a tile to planes in one pass: each vector of words is
- * loaded, made integers, checked, predicted and packed while it is in registers. After
- * vector_quant_t.h.
+ * loaded, made integers, checked, predicted and packed while it is in registers, if no block
+ * crosses the end of a row; else the integers are kept on their way. After vector_quant_t.h.
  *
- * For tiles of rows of at least a vector, without exceptions. What prediction needs of the rows
- * before is kept in two buffers: the integers of the row above, and the differences along y of the
- * plane before. Outside the tile lies the base, instead of zeros behind a subtraction.
+ * For tiles without exceptions. What prediction needs of the rows before is kept in two buffers:
+ * the integers of the row above, and the differences along y of the plane before. Outside the tile
+ * lies the base, instead of zeros behind a subtraction.
  */
 
 enum source { QUANTIZE, WORDS };
@@ -13,13 +13,14 @@ enum source { QUANTIZE, WORDS };
 struct fuse {
     const struct shape *s;
     const struct zmpi_rows *rows;
+    const struct lines *lines; /* the same */
     struct zmpi_chunk_work *work;
     struct quantizer quantizer; /* QUANTIZE */
     U flip;                     /* WORDS: see v_ordered */
     U base;                     /* in terms of the integers here */
 };
 
-/* Per-row state of prediction. Rows are padded to whole vectors. */
+/* Per-row state of prediction. */
 struct neighbours {
     const U *above, *before; /* what is subtracted */
     U *keep_y, *keep_z;      /* what is kept for the rows to come */
@@ -97,93 +98,103 @@ VECTOR void fuse_blocks(struct intake *t, struct neighbours *n, const unsigned c
     }
 }
 
-/* Any row, to residuals. */
-VECTOR void fuse_words(struct intake *t, struct neighbours *n, const unsigned char *x, size_t words,
-                       size_t ahead, unsigned axes, enum source source, U *r)
-{
-    size_t i = 0;
-    for (; i + LANES <= words; i += LANES) {
-        fetch(x + i * WIDTH, ahead);
-        v_store(r + i, predict(n, i, axes,
-                               take(t, v_load((const U *)(const void *)(x + i * WIDTH)), source)));
-    }
-    if (i == words)
-        return;
-    V word = v_load_few(x + i * WIDTH, words - i);
-    v_store(r + i, predict(n, i, axes, take(t, word, source)));
-    if (axes == ZMPI_AXIS_X) { /* goes on in the next row */
-        U last[LANES];
-        v_store(last, n->last);
-        n->last = v_set1(last[words - i - 1]);
-    }
-}
-
-enum { R_WORDS = 2048 };
-
-/* All rows; `axes`, `source` and `aligned` are constants to the compiler. False if there is an
- * exception; the planes are worth nothing then. */
-VECTOR bool fuse_along(const struct fuse *f, unsigned axes, enum source source, bool aligned,
-                       struct packer *packer)
+/* The rows of an aligned tile: no block crosses the end of one. `axes` and `source` are constants
+ * to the compiler. False if there is an exception; the planes are worth nothing then. */
+VECTOR bool fuse_aligned(const struct fuse *f, unsigned axes, enum source source,
+                         struct packer *packer)
 {
     struct packer own = *packer, *const p = &own; /* in registers: bytes stored may be anything */
-    const struct shape *s = f->s;
-    const struct zmpi_rows *rows = f->rows;
+    const struct shape s = *f->s;
+    const struct zmpi_rows rows = *f->rows;
     struct zmpi_chunk_work *work = f->work;
     const U *zeros = (const U *)(const void *)work->integers;
     U *bases = (U *)(void *)work->bases, *keep_y = (U *)(void *)work->sums;
-    U *keep_z = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE),
-      *r = (U *)(void *)work->residuals;
-    const size_t padded = (s->x + LANES - 1) / LANES * LANES;
-    const size_t ahead = fetch_ahead(rows, s);
+    U *keep_z = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
+    const size_t ahead = fetch_ahead(&rows, &s);
     struct intake t = {vector_quantizer_of(&f->quantizer), doubt_none(), v_set1(f->flip)};
     struct neighbours n = {.base = v_set1(f->base), .last = v_set1(f->base)};
-    size_t begin = 0, done = 0; /* r holds the residuals from element `begin` */
     if (axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z))
-        for (size_t i = 0; i < padded; i += LANES)
+        for (size_t i = 0; i < s.x; i += LANES)
             v_store(bases + i, n.base);
-    for (size_t z = 0; z < s->z; z++)
-        for (size_t y = 0; y < s->y; y++) {
-            const unsigned char *x = rows->at + z * rows->plane + y * rows->row;
+    for (size_t z = 0; z < s.z; z++)
+        for (size_t y = 0; y < s.y; y++) {
             n.above = y ? keep_y : bases;
             n.keep_y = keep_y;
-            n.keep_z = keep_z + y * padded;
+            n.keep_z = keep_z + y * s.x;
             n.before = z ? n.keep_z : axes & ZMPI_AXIS_Y ? zeros : bases;
             if (axes != ZMPI_AXIS_X)
                 n.last = v_set1(0);
-            if (aligned) {
-                fuse_blocks(&t, &n, x, s->x, ahead, axes, source, p);
-            } else {
-                size_t at = (z * s->y + y) * s->x;
-                fuse_words(&t, &n, x, s->x, ahead, axes, source, r + (at - begin));
-                /* One row behind: what was just stored is slow to load in another alignment. */
-                done = pack_until(p, r, done, at - begin);
-                if (done >= R_WORDS) { /* keep it small: it shares the cache with the rest */
-                    memmove(r, r + done, (at + s->x - begin - done) * WIDTH);
-                    begin += done;
-                    done = 0;
-                }
-            }
+            fuse_blocks(&t, &n, rows.at + z * rows.plane + y * rows.row, s.x, ahead, axes, source,
+                        p);
             if (source == QUANTIZE && doubt_any(&t.doubt, t.z.limit, t.z.bound))
                 return false;
         }
-    if (!aligned) {
-        for (unsigned k = 0; k < VECTORS; k++) /* what the last block has too much */
-            v_store(r + (s->count - begin) + k * LANES, v_set1(0));
-        pack_until(p, r, done, s->blocks * ZMPI_BLOCK - begin);
+    *packer = own;
+    return true;
+}
+
+/* ---- rows of any length ---- */
+
+/* Words to integers less base, in whole vectors: what the last one has too much is overwritten by
+ * what follows. */
+VECTOR void take_words(struct intake *t, const unsigned char *x, size_t words, size_t ahead, V base,
+                       enum source source, U *q)
+{
+    size_t i = 0;
+    for (; i + LANES <= words; i += LANES) {
+        if (i * WIDTH % 64 == 0)
+            fetch(x + i * WIDTH, ahead);
+        V word = v_load((const U *)(const void *)(x + i * WIDTH));
+        v_store(q + i, v_sub(take(t, word, source), base));
     }
+    if (i < words)
+        v_store(q + i, v_sub(take(t, v_load_few(x + i * WIDTH, words - i), source), base));
+}
+
+/* Words between one look for exceptions and the next, and at least so many integers before blocks
+ * are made of them: what was just stored is slow to load in another alignment. */
+enum { PART = 1024 };
+
+/* Integers, and blocks of them some way behind. */
+VECTOR bool fuse_loose(const struct fuse *f, unsigned axes, enum source source,
+                       struct packer *packer)
+{
+    struct packer own = *packer, *const p = &own;
+    const struct lines l = *f->lines;
+    const size_t ahead = fetch_ahead(f->rows, f->s);
+    const size_t whole = f->s->count / ZMPI_BLOCK;
+    struct intake t = {vector_quantizer_of(&f->quantizer), doubt_none(), v_set1(f->flip)};
+    struct residuals r = residuals_begin(f->s, f->work);
+    const V base = v_set1(f->base);
+    U *q = (U *)(void *)(f->work->integers + ZMPI_CHUNK_BEFORE);
+    size_t at = 0, block = 0;
+    for (size_t z = 0; z < l.z; z++)
+        for (size_t y = 0; y < l.y; y++) {
+            const unsigned char *x = l.at + z * l.plane + y * l.row;
+            for (size_t i = 0, n; i < l.words; i += n, at += n) {
+                n = l.words - i < PART ? l.words - i : PART;
+                take_words(&t, x + i * WIDTH, n, ahead, base, source, q + at);
+                if (source == QUANTIZE && doubt_any(&t.doubt, t.z.limit, t.z.bound))
+                    return false;
+                const size_t end = (at + n) / ZMPI_BLOCK;
+                if (end == whole || end - block >= PART / ZMPI_BLOCK)
+                    block = pack_until(p, &r, axes, block, end);
+            }
+        }
+    if (f->s->count % ZMPI_BLOCK)
+        pack_rest(p, &r, f->s, axes);
     *packer = own;
     return true;
 }
 
 VECTOR bool fuse_rows(const struct fuse *f, unsigned axes, enum source source, struct packer *p)
 {
-    const bool aligned = f->s->x % ZMPI_BLOCK == 0;
-    switch (2 * axes + aligned) {
+    switch (2 * axes + (f->s->x % ZMPI_BLOCK == 0)) {
 #define CASE(a)                                                                                    \
     case 2 * (a):                                                                                  \
-        return fuse_along(f, a, source, false, p);                                                 \
+        return fuse_loose(f, a, source, p);                                                        \
     case 2 * (a) + 1:                                                                              \
-        return fuse_along(f, a, source, true, p);
+        return fuse_aligned(f, a, source, p);
         CASE(0)
         CASE(1)
         CASE(2)

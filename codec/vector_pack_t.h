@@ -4,46 +4,9 @@
  *
  * Written in the operations of avx2_words32.h or its like, which name their V, F, LANES and
  * VECTORS. The integers lie without gaps, less their base, with zeros in front of them: the
- * neighbours of any element are loads at a distance.
+ * neighbours of any element are loads at a distance, and blocks run across the ends of rows. Masks
+ * tell which elements have no neighbour in their row, or no row above.
  */
-
-/* ---- residuals ---- */
-
-/* A row and its neighbours along y and z: rows of zeros where there is none. */
-struct row {
-    const U *here, *above, *before, *both;
-};
-
-static inline struct row row_at(const struct shape *s, const U *q, const U *zeros, size_t z,
-                                size_t y)
-{
-    const U *here = q + z * s->plane + y * s->row;
-    return (struct row){
-        .here = here,
-        .above = y ? here - s->row : zeros,
-        .before = z ? here - s->plane : zeros,
-        .both = y && z ? here - s->plane - s->row : zeros,
-    };
-}
-
-/* Residuals of `n` vectors from element i of a row. *last: the differences along y and z of the
- * vector before, of which the first lane needs one. */
-VECTOR void residuals(const struct row *l, size_t i, unsigned axes, unsigned n, V *last, V *r)
-{
-    for (unsigned k = 0; k < n; k++, i += LANES) {
-        V d = v_load(l->here + i);
-        if (axes & ZMPI_AXIS_Z)
-            d = v_sub(d, v_load(l->before + i));
-        if (axes & ZMPI_AXIS_Y) {
-            V above = v_load(l->above + i);
-            if (axes & ZMPI_AXIS_Z)
-                above = v_sub(above, v_load(l->both + i));
-            d = v_sub(d, above);
-        }
-        r[k] = axes & ZMPI_AXIS_X ? v_sub(d, v_shift_in(*last, d)) : d;
-        *last = d;
-    }
-}
 
 struct packer {
     unsigned char *lengths, *dst;
@@ -69,59 +32,116 @@ VECTOR void pack_next(struct packer *p, const V r[VECTORS])
     p->any |= length;
 }
 
-/* All residuals, for rows of any length. A row's last vector may be too long: the next row writes
- * over that. */
-VECTOR void residual_rows(const struct shape *s, const U *q, const U *zeros, unsigned axes, U *r)
-{
-    for (size_t z = 0; z < s->z; z++)
-        for (size_t y = 0; y < s->y; y++, r += s->row) {
-            const struct row l = row_at(s, q, zeros, z, y);
-            V last = v_set1(0), v;
-            for (size_t i = 0; i < s->row; i += LANES) {
-                residuals(&l, i, axes, 1, &last, &v);
-                v_store(r + i, v);
-            }
-        }
-    for (unsigned k = 0; k < VECTORS; k++) /* what the last block has too much */
-        v_store(r + k * LANES, v_set1(0));
-}
+/* ---- residuals ---- */
 
-/* The same for rows shorter than a vector, which goes on from row to row: all rows of a plane but
- * the first have one above. */
-VECTOR void residual_narrow(const struct shape *s, const U *q, const U *zeros, unsigned axes, U *r)
+/* Clear the bits of elements from..end-1 in a chunk's masks. */
+static inline void clear_bits(uint32_t *mask, size_t from, size_t end)
 {
-    U inside[2 * LANES]; /* all ones where there is a neighbour along x */
-    for (size_t i = 0; i < 2 * LANES; i++)
-        inside[i] = i % s->row ? (U)-1 : 0;
-    for (size_t z = 0; z < s->z; z++)
-        for (size_t y = 0; y < 2 && y < s->y; y++) {
-            const struct row l = row_at(s, q, zeros, z, y);
-            const size_t first = y * s->row, n = y ? s->plane - s->row : s->row;
-            V last = v_set1(0), d, none = last;
-            for (size_t i = 0, x = 0; i < n; i += LANES, x = (x + LANES) % s->row) {
-                residuals(&l, i, axes & ~(unsigned)ZMPI_AXIS_X, 1, &none, &d);
-                V left = v_shift_in(last, d);
-                last = d;
-                if (axes & ZMPI_AXIS_X)
-                    d = v_sub(d, v_and(left, v_load(inside + x)));
-                v_store(r + z * s->plane + first + i, d);
-            }
-        }
-    for (unsigned k = 0; k < VECTORS; k++) /* what the last block has too much */
-        v_store(r + s->count + k * LANES, v_set1(0));
-}
-
-/* Blocks of residuals from element `done`, a multiple of the block, up to at most `end`. Returns
- * where it stopped. */
-VECTOR size_t pack_until(struct packer *p, const U *r, size_t done, size_t end)
-{
-    for (; done + ZMPI_BLOCK <= end; done += ZMPI_BLOCK) {
-        V v[VECTORS];
-        for (unsigned k = 0; k < VECTORS; k++)
-            v[k] = v_load(r + done + k * LANES);
-        pack_next(p, v);
+    while (from < end) {
+        const size_t bit = from % ZMPI_BLOCK, left = ZMPI_BLOCK - bit;
+        const size_t n = end - from < left ? end - from : left;
+        mask[from / ZMPI_BLOCK] &= ~(UINT32_MAX >> (ZMPI_BLOCK - n) << bit);
+        from += n;
     }
-    return done;
+}
+
+/* The masks of a shape. They stay in the work: most chunks of an array have the same. */
+static inline void find_edges(const struct shape *s, struct zmpi_chunk_edges *e)
+{
+    if (e->extent[0] == s->z && e->extent[1] == s->y && e->extent[2] == s->x)
+        return;
+    e->extent[0] = s->z;
+    e->extent[1] = s->y;
+    e->extent[2] = s->x;
+    memset(e->left, 0xFF, s->blocks * sizeof *e->left);
+    memset(e->above, 0xFF, s->blocks * sizeof *e->above);
+    for (size_t i = 0; i < s->count; i += s->row)
+        e->left[i / ZMPI_BLOCK] &= ~(UINT32_C(1) << i % ZMPI_BLOCK);
+    for (size_t i = 0; i < s->count; i += s->plane)
+        clear_bits(e->above, i, i + s->row);
+}
+
+/* Where residuals come from, block by block. */
+struct residuals {
+    const U *q;
+    size_t row, plane;
+    const uint32_t *left, *above;
+    V last; /* differences along y and z of the vector before, of which the first lane needs one */
+};
+
+static inline const U *chunk_integers(const struct zmpi_chunk_work *work)
+{
+    return (const U *)(const void *)(work->integers + ZMPI_CHUNK_BEFORE);
+}
+
+VECTOR struct residuals residuals_begin(const struct shape *s, struct zmpi_chunk_work *work)
+{
+    struct zmpi_chunk_edges *e = &work->edges;
+    find_edges(s, e);
+    return (struct residuals){chunk_integers(work), s->row, s->plane, e->left, e->above, v_set1(0)};
+}
+
+/* Those of block b, which follows the one before. inside: all have neighbours. */
+VECTOR void differences_of(struct residuals *n, size_t b, unsigned axes, bool inside, V r[VECTORS])
+{
+    for (unsigned k = 0; k < VECTORS; k++) {
+        const U *q = n->q + b * ZMPI_BLOCK + k * LANES;
+        V d = v_load(q);
+        if (axes & ZMPI_AXIS_Z)
+            d = v_sub(d, v_load(q - n->plane));
+        if (axes & ZMPI_AXIS_Y) {
+            V above = v_load(q - n->row);
+            if (axes & ZMPI_AXIS_Z)
+                above = v_sub(above, v_load(q - n->row - n->plane));
+            d = inside ? v_sub(d, above) : v_sub_at(d, above, n->above[b], k);
+        }
+        r[k] = d;
+        if (axes & ZMPI_AXIS_X) {
+            V left = v_shift_in(n->last, d);
+            n->last = d;
+            r[k] = inside ? v_sub(d, left) : v_sub_at(d, left, n->left[b], k);
+        }
+    }
+}
+
+VECTOR void residuals_next(struct residuals *n, size_t b, unsigned axes, V r[VECTORS])
+{
+    bool inside = true;
+    if (axes & ZMPI_AXIS_Y)
+        inside = n->above[b] == UINT32_MAX;
+    if (axes & ZMPI_AXIS_X && axes != ZMPI_AXIS_X)
+        inside = inside && n->left[b] == UINT32_MAX;
+    if (inside)
+        differences_of(n, b, axes, true, r);
+    else
+        differences_of(n, b, axes, false, r);
+}
+
+/* Blocks from..end-1; returns end. */
+VECTOR size_t pack_until(struct packer *p, struct residuals *n, unsigned axes, size_t from,
+                         size_t end)
+{
+    for (; from < end; from++) {
+        V r[VECTORS];
+        residuals_next(n, from, axes, r);
+        pack_next(p, r);
+    }
+    return from;
+}
+
+/* The last block of a chunk, which it does not fill: what is beyond is zero. */
+VECTOR void pack_rest(struct packer *p, struct residuals *n, const struct shape *s, unsigned axes)
+{
+    const size_t b = s->blocks - 1, words = block_words(s, b);
+    U few[ZMPI_BLOCK];
+    V r[VECTORS];
+    residuals_next(n, b, axes, r);
+    for (unsigned k = 0; k < VECTORS; k++)
+        v_store(few + k * LANES, r[k]);
+    memset(few + words, 0, (ZMPI_BLOCK - words) * WIDTH);
+    for (unsigned k = 0; k < VECTORS; k++)
+        r[k] = v_load(few + k * LANES);
+    pack_next(p, r);
 }
 
 /* All blocks. `axes` is a constant to the compiler, which makes one loop for each. */
@@ -129,68 +149,29 @@ VECTOR void pack_along(const struct shape *s, struct zmpi_chunk_work *work, unsi
                        struct packer *packer)
 {
     struct packer own = *packer, *const p = &own; /* in registers: bytes stored may be anything */
-    const U *zeros = (const U *)(const void *)work->integers;
-    const U *q = (const U *)(const void *)(work->integers + ZMPI_CHUNK_BEFORE);
-    if (s->row % ZMPI_BLOCK == 0) { /* no block crosses the end of a row */
-        for (size_t z = 0; z < s->z; z++)
-            for (size_t y = 0; y < s->y; y++) {
-                const struct row l = row_at(s, q, zeros, z, y);
-                V last = v_set1(0), r[VECTORS];
-                for (size_t i = 0; i < s->row; i += ZMPI_BLOCK) {
-                    residuals(&l, i, axes, VECTORS, &last, r);
-                    pack_next(p, r);
-                }
-            }
-    } else {
-        U *r = (U *)(void *)work->residuals;
-        if (s->row < LANES)
-            residual_narrow(s, q, zeros, axes, r);
-        else
-            residual_rows(s, q, zeros, axes, r);
-        pack_until(p, r, 0, s->blocks * ZMPI_BLOCK);
-    }
+    struct residuals n = residuals_begin(s, work);
+    pack_until(p, &n, axes, 0, s->count / ZMPI_BLOCK);
+    if (s->count % ZMPI_BLOCK)
+        pack_rest(p, &n, s, axes);
     *packer = own;
 }
 
-/* With at most the x axis, which runs on across the ends of rows, a chunk is one row. */
-static inline struct shape shape_along(const struct shape *s, unsigned axes)
-{
-    struct shape one = *s;
-    if (axes <= ZMPI_AXIS_X) {
-        one.z = one.y = 1;
-        one.x = one.row = one.plane = s->count;
-    }
-    return one;
-}
-
-KERNEL void pack_blocks(const struct shape *tile, struct zmpi_chunk_work *work, unsigned axes,
+KERNEL void pack_blocks(const struct shape *s, struct zmpi_chunk_work *work, unsigned axes,
                         struct packer *p)
 {
-    const struct shape along = shape_along(tile, axes), *s = &along;
     switch (axes) {
-    case 0:
-        pack_along(s, work, 0, p);
+#define CASE(a)                                                                                    \
+    case a:                                                                                        \
+        pack_along(s, work, a, p);                                                                 \
         break;
-    case 1:
-        pack_along(s, work, 1, p);
-        break;
-    case 2:
-        pack_along(s, work, 2, p);
-        break;
-    case 3:
-        pack_along(s, work, 3, p);
-        break;
-    case 4:
-        pack_along(s, work, 4, p);
-        break;
-    case 5:
-        pack_along(s, work, 5, p);
-        break;
-    case 6:
-        pack_along(s, work, 6, p);
-        break;
-    default:
-        pack_along(s, work, 7, p);
-        break;
+        CASE(0)
+        CASE(1)
+        CASE(2)
+        CASE(3)
+        CASE(4)
+        CASE(5)
+        CASE(6)
+        CASE(7)
+#undef CASE
     }
 }

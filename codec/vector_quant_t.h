@@ -8,18 +8,21 @@
 struct lines {
     const unsigned char *at;
     size_t words, y, z, row, plane;
-    size_t ahead; /* distance in bytes to the next tile; modulo 2^64 */
 };
 
-/* Rows too short for vectors, and any tile that lies without gaps in the work's buffer, are one
- * row. */
-static inline struct lines lines_of(const struct shape *s, const struct zmpi_rows *rows,
-                                    const struct zmpi_chunk_work *work)
+/* Rows that lie behind each other without gaps are one. */
+static inline struct lines lines_of(const struct shape *s, const struct zmpi_rows *rows)
 {
-    if (rows->at == work->words)
-        return (struct lines){rows->at, s->count, 1, 1, 0, 0, 0};
-    size_t ahead = rows->next ? (size_t)(rows->next - rows->at) : 0;
-    return (struct lines){rows->at, s->x, s->y, s->z, rows->row, rows->plane, ahead};
+    struct lines l = {rows->at, s->x, s->y, s->z, rows->row, rows->plane};
+    if (l.y == 1 || l.row == l.words * WIDTH) {
+        l.words *= l.y;
+        l.y = 1;
+    }
+    if (l.y == 1 && (l.z == 1 || l.plane == l.words * WIDTH)) {
+        l.words *= l.z;
+        l.z = 1;
+    }
+    return l;
 }
 
 struct vector_quantizer {

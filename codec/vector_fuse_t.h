@@ -147,13 +147,16 @@ VECTOR void take_words(struct intake *t, const unsigned char *x, size_t words, s
         V word = v_load((const U *)(const void *)(x + i * WIDTH));
         v_store(q + i, v_sub(take(t, word, source), base));
     }
-    if (i < words)
+    if (i < words) {
+        fetch(x + i * WIDTH, ahead);
         v_store(q + i, v_sub(take(t, v_load_few(x + i * WIDTH, words - i), source), base));
+    }
 }
 
 /* Words between one look for exceptions and the next, and at least so many integers before blocks
- * are made of them: what was just stored is slow to load in another alignment. */
-enum { PART = 1024 };
+ * are made of them: what was just stored is slow to load in another alignment. Not many more:
+ * while blocks are made nothing is fetched. */
+enum { PART = 256 };
 
 /* Integers, and blocks of them some way behind. */
 VECTOR bool fuse_loose(const struct fuse *f, unsigned axes, enum source source,

@@ -1,11 +1,13 @@
 /*
  * small_reads.c - small reads that follow one another, which are served from what was decoded for
  * those before: few of them read the file, and none gets what was there before a write, a sync, a
- * change of the size or an access in atomic mode.
+ * change of the size or an access in atomic mode. What cannot be read ahead of them is no error.
  *
  * zmpi-test: RANKS 1,2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M
  */
 #include "../mpi/check.h"
+
+#include <errno.h>
 
 #include "shim.h"
 
@@ -271,6 +273,55 @@ static void lossy(void)
     end(file);
 }
 
+/* ---- what lies ahead cannot be read ---- */
+
+static int raised;
+
+static void count_errors(MPI_File *file, int *error, ...)
+{
+    (void)file;
+    (void)error;
+    raised++;
+}
+
+/* One read of the file fails: reads that get what they ask for raise nothing. Returns how many
+ * raised an error. */
+static int read_past_failure(MPI_File file, long at)
+{
+    const struct fault fail = {
+        .file = path, .calls = FAULT_READ, .act = FAULT_ERROR, .error = EIO, .at = at, .times = 1};
+    int is[PIECE], failed = 0;
+    raised = 0;
+    fault_set(&fail);
+    for (int k = 0; k < 8; k++) {
+        int rc = MPI_File_read_at(file, (MPI_Offset)(1500 + k) * BYTES, is, PIECE, MPI_INT,
+                                  MPI_STATUS_IGNORE);
+        failed += rc != MPI_SUCCESS;
+        if (rc == MPI_SUCCESS)
+            CHECK_BYTES(is, model + (size_t)(1500 + k) * PIECE, BYTES);
+    }
+    fault_set(NULL);
+    CHECK(failed > 0 || raised == 0);
+    return failed;
+}
+
+static void unreadable_ahead(void)
+{
+    MPI_Errhandler handler;
+    int failed = 0, times = 0;
+    end(begin(40));
+    OK(MPI_File_create_errhandler(count_errors, &handler));
+    for (long at = 1; at <= 12; at++, times++) {
+        check_say("unreadable ahead, call %ld", at);
+        MPI_File file = open_on(MPI_COMM_WORLD, MPI_MODE_RDONLY);
+        OK(MPI_File_set_errhandler(file, handler));
+        failed += read_past_failure(file, at) > 0;
+        end(file);
+    }
+    CHECK(failed > 0 && failed < times);
+    OK(MPI_Errhandler_free(&handler));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -285,6 +336,7 @@ int main(int argc, char **argv)
     other_communicators(MPI_MODE_RDWR);
     atomic_mode();
     lossy();
+    unreadable_ahead();
     check_remove(path, MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;

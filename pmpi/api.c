@@ -1,6 +1,7 @@
 /* api.c - the calls of zmpi.h. */
 #include <string.h>
 
+#include "floats.h"
 #include "internal.h"
 
 int zmpi_file_set_bound(MPI_File fh, const char *bound)
@@ -11,7 +12,9 @@ int zmpi_file_set_bound(MPI_File fh, const char *bound)
     struct zmpi_bound b;
     int rc = bound && zmpi_bound_parse(bound, &b) == ZMPI_OK ? MPI_SUCCESS : MPI_ERR_ARG;
     if (!rc && !zmpi_option_is_hint(&f->options, "error_bound")) {
+        const struct zmpi_floats program = zmpi_floats_hold();
         rc = zstage_flush(f); /* what is staged keeps the bound it was given under */
+        zmpi_floats_release(program);
         f->options.bound = b;
         f->options.bound_set = true;
     }

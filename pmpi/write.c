@@ -472,7 +472,7 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     bool ratio = !rc && wants_ratio(f, &p), through = f->options.nic_write && !f->through.off;
     int agreed = agree(f, &range, &rounds, &large, &ratio, &through);
     if (!agreed && ratio && (large || f->session.atomic))
-        agreed = plan_survey(f, &p, &range, rounds > 1, f->comm);
+        agreed = plan_survey(f, &p, &range, rounds > 1 || f->session.atomic, f->comm);
     if (agreed) {
         plan_free(&p);
         return agreed;

@@ -140,6 +140,24 @@ static void file(enum way way)
     free(back);
 }
 
+/* In atomic mode nothing is coded twice either. */
+static void atomic(enum kind kind, int n)
+{
+    float *data = check_alloc((size_t)n * 4);
+    MPI_File f;
+    check_say("atomic, %d elements, kind %d", n, (int)kind);
+    for (int i = 0; i < n; i++)
+        data[i] = (float)hard_value(kind, rank, i);
+    check_remove(path, MPI_COMM_WORLD);
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &f));
+    OK(MPI_File_set_atomicity(f, 1));
+    OK(MPI_File_write_at_all(f, (MPI_Offset)rank * n * 4, data, n, MPI_FLOAT, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&f));
+    double raw = 4.0 * n * ranks, got = raw / (double)check_disk_size(path);
+    CHECK_SAY(got > 7.5 && got < 8.44, "ratio %g", got);
+    free(data);
+}
+
 /* A rank with integers, one with nothing, others with floats in one call: all exact or within the
  * floats' bound. */
 static void unlike(void)
@@ -234,6 +252,8 @@ int main(int argc, char **argv)
     ranks = check_ranks(MPI_COMM_WORLD);
     for (int way = 0; way < WAYS; way++)
         file((enum way)way);
+    for (int kind = 0; kind < KINDS; kind++)
+        atomic((enum kind)kind, 80000);
     unlike();
     for (int kind = 0; kind < KINDS && ranks > 1; kind++) {
         gather(0, (enum kind)kind, 20000);

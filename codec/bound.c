@@ -29,10 +29,12 @@ static enum zmpi_status parse_value(const char *text, double *value)
 bool zmpi_threshold_parse(const char *text, double *threshold)
 {
     double v;
-    if (parse_value(text, &v))
-        return false;
-    *threshold = v;
-    return true;
+    const struct zmpi_floats program = zmpi_floats_hold();
+    const bool good = parse_value(text, &v) == ZMPI_OK;
+    zmpi_floats_release(program);
+    if (good)
+        *threshold = v;
+    return good;
 }
 
 static const char *const mode_name[] = {"lossless", "abs", "rel", "psnr", "ratio", "pw_rel"};
@@ -94,6 +96,7 @@ enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound)
 /* The shortest decimal that reads back as the same number; 60 and not 6e+01. */
 static void format_value(double value, char text[32])
 {
+    const struct zmpi_floats floats = zmpi_floats_hold();
     const locale_t program = zmpi_decimal_begin();
     for (int digits = 3; digits <= 17; digits++) {
         snprintf(text, 32, "%.*g", digits, value);
@@ -101,6 +104,7 @@ static void format_value(double value, char text[32])
             break;
     }
     zmpi_decimal_end(program);
+    zmpi_floats_release(floats);
 }
 
 void zmpi_threshold_format(double threshold, char text[32])

@@ -7,6 +7,7 @@
 
 #include "device.h"
 #include "kit.h"
+#include "options.h"
 
 enum { TRAPS = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW };
 
@@ -45,6 +46,26 @@ static struct kit_stream compress(const struct zmpi_array *a, const char *text, 
     cr_assert_eq(zmpi_bound_parse(text, &bound), ZMPI_OK);
     cr_assert_eq(zmpi_compress(a, &bound, NULL, s.data, capacity, src, &s.size), ZMPI_OK);
     return s;
+}
+
+/* Numbers as text are the same, too; what is too large for a number is refused, not a trap. */
+static void same_text(void (*set)(void))
+{
+    static const char *const texts[] = {"abs=0.001", "rel=0.0123", "abs=60", "ratio=7.3"};
+    double threshold;
+    for (size_t i = 0; i < KIT_COUNT(texts); i++) {
+        struct zmpi_bound bound, again;
+        char text[40];
+        cr_assert_eq(zmpi_bound_parse(texts[i], &bound), ZMPI_OK);
+        set();
+        enum zmpi_status status = zmpi_bound_parse(texts[i], &again);
+        zmpi_bound_format(&bound, text);
+        bool large = zmpi_threshold_parse("1e999", &threshold);
+        cr_assert_eq(fesetenv(FE_DFL_ENV), 0);
+        cr_assert(!large && status == ZMPI_OK);
+        cr_assert_float_eq(again.value, bound.value, 0);
+        cr_assert_str_eq(text, texts[i]);
+    }
 }
 
 /* The same stream and the same values as in the settings of a new program. */
@@ -94,6 +115,8 @@ Test(floats, other_rounding)
 {
     same_for_all(round_up);
     same_for_all(round_to_zero);
+    same_text(round_up);
+    same_text(round_to_zero);
 }
 
 static void trap(void)
@@ -110,6 +133,7 @@ Test(floats, traps)
     feclearexcept(FE_ALL_EXCEPT);
     fedisableexcept(FE_ALL_EXCEPT);
     same_for_all(trap);
+    same_text(trap);
 }
 
 #ifdef __x86_64__

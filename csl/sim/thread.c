@@ -105,8 +105,13 @@ static struct dsd operand_dsd(struct pe *pe, const struct dsd_site *site, uint16
     struct dsd d = dsd_unpack((uint64_t)regs[reg]);
     if (d.indexed && site->index == NO_ID)
         csl_trap(pe, site->pos, "a DSD with wavelet_index_offset needs the operation's .index");
-    if (d.indexed && d.kind == DSD_MEM)
-        d.base = (uint16_t)(d.base + 2 * regs[site->index]);
+    if (d.indexed && d.kind == DSD_MEM) {
+        uint32_t at = d.base + 2 * (uint32_t)regs[site->index]; /* words count modulo 2^16 */
+        if (at >> 16 == 1)
+            csl_trap(pe, site->pos, ".index %u leads beyond the memory",
+                     (unsigned)regs[site->index]);
+        d.base = (uint16_t)at;
+    }
     return d;
 }
 

@@ -133,6 +133,8 @@ const struct fn *csl_task_of(struct sema *s, const struct node *n)
     struct value v = csl_known_expr(s, n, NULL);
     if (v.type->kind != T_FN || v.fn->decl == NULL || !(v.fn->decl->flags & NODE_TASK))
         FAIL(s, n, "expected a task");
+    if (csl_signature(s, v.fn)->element->kind != T_VOID)
+        FAIL(s, n, "a task returns nothing");
     return v.fn;
 }
 
@@ -161,7 +163,7 @@ static void bind_data(struct sema *s, const struct node *n)
         FAIL(s, n, "a data task has one argument, or two of 16 bits");
     for (size_t i = 0; i < t->param_count; i++)
         if (!csl_is_scalar(t->params[i]) ||
-            csl_size(t->params[i]) > (t->param_count == 2 ? 2u : 4u))
+            (t->param_count == 2 ? csl_size(t->params[i]) != 2u : csl_size(t->params[i]) > 4u))
             FAIL(s, n, "a wavelet's 32 bits do not hold the arguments of this task");
     for (const struct deferred *d = s->deferred; d != NULL; d = d->next)
         if (d->kind == DEFER_DATA && d->index == (size_t)id)

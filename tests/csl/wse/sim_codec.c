@@ -259,6 +259,27 @@ Test(wse_sim, rows_hidden)
     chip_sim_close(&to);
 }
 
+/* The shortest residuals whose sums, and a base, f32 does not hold. */
+Test(wse_sim, least_wide)
+{
+    enum { LENGTH = 11 };
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 8192);
+    struct chip_sim rows = open_back(1, 1, (struct chip_sim_options){.seed = 1, .pipeline = 1});
+    struct chip_sim pes = open_chip("decompress", 1, 1, (struct chip_sim_options){.seed = 1});
+    struct kit_stream s = check_residuals(NULL, &a, LENGTH, ZMPI_AXIS_X);
+    struct wse_count count = {0, 0};
+    zmpi_store32(s.data + CHECK_HEAD + 8, 1 << 22);
+    for (size_t k = 0; k < 256; k++) /* signs are +, all bits set */
+        memset(check_planes(&s, &a, LENGTH, k) + 4, 0xff, (size_t)4 * LENGTH);
+    check_seal(&s);
+    check_back(&rows.chip, &a, &s, "rows", &count);
+    check_back(&pes.chip, &a, &s, "PEs", &count);
+    cr_assert_eq(count.host, 2);
+    free(s.data);
+    chip_sim_close(&rows);
+    chip_sim_close(&pes);
+}
+
 /* A chip on which the n-th call fails. */
 static int calls_left;
 static struct chip_sim *failing;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "decimal.h"
 #include "log.h"
 
 static atomic_int log_level = ZMPI_LOG_WARN;
@@ -38,9 +39,11 @@ void zmpi_log(enum zmpi_log_level level, const char *format, ...)
     char line[2048];
     size_t n = write_prefix(line, sizeof line);
     va_list args;
+    const locale_t program = zmpi_decimal_begin();
     va_start(args, format);
     int m = vsnprintf(line + n, sizeof line - n - 1, format, args);
     va_end(args);
+    zmpi_decimal_end(program);
     n += m < 0 ? 0 : strlen(line + n);
     line[n++] = '\n';
     // One write: lines of several ranks or threads on the same stream stay whole. Nothing can be

@@ -120,7 +120,7 @@ static void fix_report_path(void)
         return;
     path[folder] = '/';
     memcpy(path + folder + 1, options.report, name + 1);
-    memcpy(options.report, path, sizeof path);
+    memcpy(options.report, path, folder + 1 + name + 1);
 }
 
 static void start(void)

@@ -69,6 +69,14 @@ cr_check(int holds, const char *where, const char *what, const char *format, ...
 #define CR_CHECK(holds, ...)                                                                       \
     cr_check(holds, __FILE__ ":" CR_TEXT(__LINE__), #holds, " " __VA_ARGS__)
 
+/* Ends the test, which is a function. */
+#define CR_SKIP(...)                                                                               \
+    do {                                                                                           \
+        printf(__VA_ARGS__);                                                                       \
+        printf("\n");                                                                              \
+        return;                                                                                    \
+    } while (0)
+
 #define cr_assert(x, ...)                CR_CHECK((x) != 0, __VA_ARGS__)
 #define cr_assert_not(x, ...)            CR_CHECK(!(x), __VA_ARGS__)
 #define cr_assert_eq(a, b, ...)          CR_CHECK((a) == (b), __VA_ARGS__)
@@ -83,6 +91,7 @@ cr_check(int holds, const char *where, const char *what, const char *format, ...
 #define cr_assert_arr_eq(a, b, n, ...)   CR_CHECK(memcmp(a, b, n) == 0, __VA_ARGS__)
 #define cr_assert_float_eq(a, b, e, ...) CR_CHECK(fabs((a) - (b)) <= (e), __VA_ARGS__)
 #define cr_assert_fail(...)              CR_CHECK(0, __VA_ARGS__)
+#define cr_skip_test(...)                CR_SKIP(__VA_ARGS__)
 #define cr_log_info(...)                 ((void)printf(__VA_ARGS__), (void)printf("\n"))
 
 /* ---- the run ---- */

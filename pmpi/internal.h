@@ -448,6 +448,9 @@ void zwindow_free(struct zfile *f);
 int zsettle_collective(struct zfile *f);
 /* Places for rounds of collective calls that have none, until `most` are left. */
 int zsettle_owed(struct zfile *f, uint64_t most);
+/* Places for what ranks have encoded themselves of those rounds: independent calls have none for as
+ * much. */
+int zsettle_here(struct zfile *f);
 /* The second half of it, when the data have been placed already. */
 int zsettle_share(struct zfile *f);
 /* Logical size with what this rank holds back; in atomic mode with what others wrote meanwhile. */

@@ -104,6 +104,16 @@ int zsettle_owed(struct zfile *f, uint64_t most)
     return rc;
 }
 
+int zsettle_here(struct zfile *f)
+{
+    int mine = f->outbox_used > 0, any = 0;
+    int rc = PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, f->comm);
+    if (rc || !any)
+        return rc;
+    zthrough_keep(f, f->through.owed);
+    return zplace_dense(f, true);
+}
+
 int zsettle_collective(struct zfile *f)
 {
     int owed = zsettle_owed(f, 0);

@@ -27,6 +27,7 @@ struct zhanded {
     const struct zmpi_device *device;
     struct zmpi_handed *at;
     struct zmpi_coded coded; /* size 0: not known yet */
+    bool failed;             /* it will not be: to be encoded here */
     uint64_t round;          /* of the collective calls, or the last one before it */
 };
 
@@ -153,21 +154,29 @@ static int encode_here(struct zfile *f, const struct zhanded *h)
 
 /* ---- sizes ---- */
 
-/* Wait for the size of entry i; one that has failed goes to the outbox, and is no entry any more.
- */
+/* Wait for the size, if it is not known. */
+static void ask_size(struct zfile *f, struct zhanded *h)
+{
+    if (h->coded.size || h->failed)
+        return;
+    enum zmpi_status status = h->device->through->coded(h->at, &h->coded);
+    h->failed = status != ZMPI_OK;
+    if (h->failed) {
+        note(f, h, status, problem_of(h));
+        return;
+    }
+    h->record.payload_length = h->coded.size;
+    f->stats.n.records++;
+    f->stats.n.bytes_stored += zmpi_record_size(&h->record);
+}
+
+/* The same of entry i; one that has failed goes to the outbox, and is no entry any more. */
 static int find_size(struct zfile *f, size_t i)
 {
     struct zhanded *h = &f->through.entry[i];
-    if (h->coded.size)
+    ask_size(f, h);
+    if (!h->failed)
         return MPI_SUCCESS;
-    enum zmpi_status status = h->device->through->coded(h->at, &h->coded);
-    if (!status) {
-        h->record.payload_length = h->coded.size;
-        f->stats.n.records++;
-        f->stats.n.bytes_stored += zmpi_record_size(&h->record);
-        return MPI_SUCCESS;
-    }
-    note(f, h, status, problem_of(h));
     int rc = encode_here(f, h);
     take_out(&f->through, i);
     return rc;
@@ -223,6 +232,15 @@ int zthrough_place(struct zfile *f, uint64_t offset)
     return rc;
 }
 
+/* May this rank alone give it a place? What is encoded here goes to a slot. */
+static bool slot_takes(const struct zfile *f, const struct zhanded *h)
+{
+    const uint64_t slot = zplace_slot_size(f);
+    if (h->failed)
+        return zencode_room(h->record.extent.bytes, 0) <= slot;
+    return zmpi_record_size(&h->record) <= slot || f->session.shared || f->session.counted;
+}
+
 int zthrough_slab(struct zfile *f, size_t most)
 {
     struct zthrough *t = &f->through;
@@ -231,12 +249,13 @@ int zthrough_slab(struct zfile *f, size_t most)
         const size_t before = t->count;
         uint64_t base;
         bool alone = false;
+        ask_size(f, &t->entry[t->placed]);
+        if (!slot_takes(f, &t->entry[t->placed]))
+            break; /* of a collective call: the next one places it */
         rc = find_size(f, t->placed);
         if (rc || t->count < before)
             continue;
         const uint64_t size = zmpi_record_size(&t->entry[t->placed].record);
-        if (size > zplace_slot_size(f) && !f->session.shared && !f->session.counted)
-            break; /* of a collective call: the next one places it */
         rc = zplace_reserve(f, size, &base, &alone);
         if (!rc)
             rc = place_next(f, base);

@@ -434,11 +434,14 @@ static int hand_rounds(struct zfile *f, struct plan *p, const struct zmpi_range 
         placed = zsettle_owed(f, k + 1 < MOST_OWED ? k + 1 : MOST_OWED);
         rc = rc ? rc : step ? step : placed;
     }
+    placed = MPI_SUCCESS;
     if (zfile_may_read(f)) {
         int owed = zsettle_owed(f, 1);
         t->owed = 0;
         placed = zplace_dense(f, false);
         placed = owed ? owed : placed;
+    } else {
+        placed = zsettle_here(f);
     }
     int shared = zsettle_share(f);
     return rc ? rc : placed ? placed : shared;

@@ -124,6 +124,9 @@ through) # from rank to file by the daemon
     grep -q 'not below a folder' "$work/log" || fail "nothing said of a file outside"
     if grep -q 'written by the device' "$work/log"; then fail "written outside"; fi
     holds "$work/outside"
+    # Rounds that the process encodes itself, which do not fit where independent calls write.
+    ZMPI_STAGING=1M device=cpu mpi 2 write "$work/in/here"
+    holds "$work/in/here"
     stop
     serve zmpi-nicd --timeout 30 --files "$work/in" --memory 6M --queue 3 # not enough for all
     mpi 2 write "$work/in/narrow"

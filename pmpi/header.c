@@ -35,13 +35,39 @@ int zheader_reset(struct zfile *f)
     return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
 }
 
+/* A new one. */
+static int draw_id(struct zfile *f, unsigned char id[16])
+{
+    unsigned char drawn[16];
+    if (getrandom(drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn)
+        return zfile_raise(f, MPI_ERR_OTHER, "no random numbers for the file's id");
+    memcpy(id, drawn, sizeof drawn);
+    return MPI_SUCCESS;
+}
+
+int zheader_rename(struct zfile *f)
+{
+    struct zmpi_header *h = &f->container.header, old = *h;
+    int rc = MPI_SUCCESS;
+    if (f->rank == 0) {
+        rc = draw_id(f, h->id);
+        rc = rc ? rc : put_header(f, h);
+        if (rc)
+            memcpy(h->id, old.id, sizeof h->id);
+    }
+    int told = PMPI_Bcast(h->id, (int)sizeof h->id, MPI_BYTE, 0, f->comm);
+    rc = rc ? rc : told;
+    return agree(f, rc);
+}
+
 int zheader_create(struct zfile *f)
 {
     struct zmpi_header *h = &f->container.header;
     unsigned char block[ZMPI_HEADER_BYTES] = {0};
     memset(h, 0, sizeof *h);
-    if (getrandom(h->id, sizeof h->id, 0) != (ssize_t)sizeof h->id)
-        return zfile_raise(f, MPI_ERR_OTHER, "no random numbers for the file's id");
+    int rc = draw_id(f, h->id);
+    if (rc)
+        return rc;
     h->generation = 1;
     h->log_end = ZMPI_HEADER_BYTES;
     zmpi_header_encode(h, block + zmpi_header_slot(h->generation));

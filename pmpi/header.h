@@ -8,6 +8,11 @@
  */
 int zheader_reset(struct zfile *f);
 
+/* A new id for a file without records: what was meant for the old one has no place in it.
+ * Collective.
+ */
+int zheader_rename(struct zfile *f);
+
 /* A new file's first header, with a new id. Rank 0 alone. */
 int zheader_create(struct zfile *f);
 

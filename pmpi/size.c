@@ -33,6 +33,15 @@ static int truncate_log(struct zfile *f, int *gone)
     return rc ? rc : asked ? asked : told;
 }
 
+/* Places are about to be given anew: a device that wakes up late must not write there what it was
+ * asked for before. It looks at the id. */
+static int renew_id(struct zfile *f)
+{
+    int mine = f->options.nic_write, any = 0;
+    int rc = PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, f->comm);
+    return rc || !any ? rc : zheader_rename(f);
+}
+
 /* Size 0: nothing written before counts any more, so the log starts anew and its space is given
  * back, unless others know its records. The header goes first: whoever dies in between, or cannot
  * truncate, leaves records that a scan finds. */
@@ -50,7 +59,8 @@ static int restart_log(struct zfile *f)
     f->container.header = header;
     zmpi_entries_free(&f->fresh);
     f->end = ZMPI_HEADER_BYTES;
-    return rc;
+    int renewed = renew_id(f);
+    return rc ? rc : renewed;
 }
 
 static int change_size(struct zfile *f, uint64_t size)

@@ -145,6 +145,12 @@ broken) # daemons that lie, fail and die while they write
         holds "$work/$fault"
         slay
     done
+    serve zmpi-nicd --timeout 1 --files "$work"
+    # shellcheck disable=SC2086 # MPIEXEC may have arguments
+    timeout 60 $MPIEXEC -n 1 env LD_PRELOAD="$ZMPI_TEST_LIB" ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_DEVICE=smartnic ZMPI_NIC_WRITE=on \
+        "$bin/tests/nic_late" "$work/late" "$server" >"$work/log" 2>&1 || fail "nic_late failed"
+    "$bin/zmpi" verify "$work/late" >"$work/said" || fail "a place that came late: $(cat "$work/said")"
+    slay
     (
         ulimit -f 2048 # KiB
         serve zmpi-nicd --timeout 30 --files "$work"

@@ -64,16 +64,24 @@ static bool has_id(int fd, const unsigned char id[NIC_FILE_ID])
            zmpi_header_decode(&header, head) == ZMPI_OK && memcmp(header.id, id, NIC_FILE_ID) == 0;
 }
 
-int nicd_file_open(struct nicd_request *r)
+/* The file, for one record: kept open for all that wait they would be too many. */
+static int open_container(const struct nicd_request *r)
 {
-    char path[NIC_FILE_MAX - NIC_FILE_ID + 1] = "";
+    int fd = open_path(&r->server->set, r->path);
+    if (fd < 0 || has_id(fd, r->file_id))
+        return fd;
+    close(fd);
+    errno = ESTALE;
+    return -1;
+}
+
+int nicd_file_find(struct nicd_request *r)
+{
     const unsigned char *file = r->in->at + r->m.raw.bytes;
     memcpy(r->file_id, file, NIC_FILE_ID);
-    memcpy(path, file + NIC_FILE_ID, r->m.file_bytes - NIC_FILE_ID);
-    r->fd = open_path(&r->server->set, path);
-    if (r->fd < 0)
-        return errno;
-    return has_id(r->fd, r->file_id) ? 0 : ESTALE;
+    r->path = strndup((const char *)file + NIC_FILE_ID, r->m.file_bytes - NIC_FILE_ID);
+    int fd = r->path ? open_container(r) : -1;
+    return fd < 0 || close(fd) != 0 ? errno : 0;
 }
 
 static bool is_record(const struct nicd_request *r)
@@ -120,7 +128,6 @@ static bool is_late(const struct nicd_request *r)
 static int write_record(struct nicd_request *r)
 {
     static unsigned char zeros[8];
-    const struct nicd_settings *set = &r->server->set;
     const size_t pad = (size_t)(zmpi_pad8(r->stream_size) - r->stream_size);
     struct iovec part[3] = {
         {r->at.head, r->at.head_size}, {r->stream, r->stream_size}, {zeros, pad}};
@@ -128,10 +135,13 @@ static int write_record(struct nicd_request *r)
         return EINVAL;
     if (is_late(r))
         return ETIMEDOUT;
-    if (!has_id(r->fd, r->file_id))
-        return ESTALE;
-    int error = write_all(r->fd, part, 3, (off_t)r->at.offset);
-    if (!error && set->sync && fdatasync(r->fd) != 0)
+    int fd = open_container(r);
+    if (fd < 0)
+        return errno;
+    int error = write_all(fd, part, 3, (off_t)r->at.offset);
+    if (!error && r->server->set.sync && fdatasync(fd) != 0)
+        error = errno;
+    if (close(fd) != 0 && !error) /* some file systems tell only now */
         error = errno;
     return error;
 }
@@ -139,9 +149,6 @@ static int write_record(struct nicd_request *r)
 struct nic_reply nicd_file_write(struct nicd_request *r)
 {
     int error = write_record(r);
-    if (close(r->fd) != 0 && !error) /* some file systems tell only now */
-        error = errno;
-    r->fd = -1;
     return error ? (struct nic_reply){.outcome = NIC_NOT_WRITTEN, .size = (uint64_t)error}
                  : (struct nic_reply){.outcome = NIC_WRITTEN};
 }

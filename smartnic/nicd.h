@@ -67,7 +67,7 @@ struct nicd_request {
     struct nic_reply reply;
 
     /* Of one whose stream goes to a file: */
-    int fd; /* -1: not open */
+    char *path; /* malloc */
     unsigned char file_id[NIC_FILE_ID];
     unsigned char *stream; /* malloc */
     size_t stream_size;
@@ -142,9 +142,9 @@ void nicd_requests_tick(struct nicd *s, double now);
 /* files.c */
 /* May the daemon write below this folder from now on? */
 bool nicd_root_add(struct nicd_settings *s, const char *folder);
-/* The file of a request whose data are here: 0 or an errno. */
-int nicd_file_open(struct nicd_request *r);
-/* The held stream to its place; the file is closed. */
+/* Is there the file of a request whose data are here? 0 or an errno. */
+int nicd_file_find(struct nicd_request *r);
+/* The held stream to its place. */
 struct nic_reply nicd_file_write(struct nicd_request *r);
 
 /* workers.c */

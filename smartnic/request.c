@@ -27,7 +27,7 @@ void nicd_request_queue(struct nicd_client *c, uint64_t id, const struct nic_req
     if (!r)
         return; /* the client will not wait for ever */
     *r = (struct nicd_request){
-        .server = s, .client = c, .id = id, .m = *m, .told = nic_seconds(), .fd = -1};
+        .server = s, .client = c, .id = id, .m = *m, .told = nic_seconds()};
     if (large || s->queued >= s->set.queue) {
         tell(r, &(struct nic_reply){.outcome = large ? NIC_TOO_LARGE : NIC_BUSY});
         free(r);
@@ -77,8 +77,7 @@ static void end(struct nicd_request *r)
     else
         give_blocks(r);
     free(r->stream);
-    if (r->fd >= 0)
-        close(r->fd);
+    free(r->path);
     s->served++;
     r->client->served++;
     *r->here = r->later;

@@ -30,7 +30,7 @@ static struct nic_reply compress(const struct nicd *s, struct nicd_request *r, u
     size_t size = 0;
     if (zmpi_hash(r->in->at, r->m.raw.bytes + r->m.file_bytes, 0) != r->m.raw_hash)
         return (struct nic_reply){.outcome = NIC_LOST};
-    const int error = r->m.file_bytes ? nicd_file_open(r) : 0;
+    const int error = r->m.file_bytes ? nicd_file_find(r) : 0;
     if (error)
         return (struct nic_reply){.outcome = NIC_NOT_WRITTEN, .size = (uint64_t)error};
     job.threads = (int)threads;

@@ -19,6 +19,7 @@
  *     ZMPI_TEST_NICD=slow       engine: takes two seconds
  *     ZMPI_TEST_NICD=nap        engine: takes 10 ms
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,8 +120,9 @@ struct nic_reply __wrap_nicd_file_write(struct nicd_request *r)
         return lie;
     if (fault("half") || (fault("cut:") && now == fault_number())) {
         const off_t at = (off_t)(r->at.offset + r->at.head_size);
-        if (pwrite(r->fd, r->at.head, r->at.head_size, (off_t)r->at.offset) < 0 ||
-            pwrite(r->fd, r->stream, r->stream_size / 2, at) < 0)
+        const int fd = open(r->path, O_WRONLY | O_CLOEXEC);
+        if (pwrite(fd, r->at.head, r->at.head_size, (off_t)r->at.offset) < 0 ||
+            pwrite(fd, r->stream, r->stream_size / 2, at) < 0 || close(fd) != 0)
             abort();
         if (fault("cut:"))
             raise(SIGKILL);

@@ -145,6 +145,14 @@ static int write_dense(struct zfile *f, uint64_t base, bool more)
     return rc ? rc : handed;
 }
 
+/* What has failed at a place and could not go there: to others. */
+static int place_left(struct zfile *f)
+{
+    int mine = f->outbox_used > 0, any = 0;
+    int rc = PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, f->comm);
+    return rc || !any ? rc : zplace_dense(f, false);
+}
+
 int zplace_dense(struct zfile *f, bool more)
 {
     struct place place = {.epoch = f->epoch};
@@ -180,6 +188,6 @@ int zplace_dense(struct zfile *f, bool more)
     f->slots = f->slot_used = 0;
     zthrough_renumber(f);
     int there = more ? MPI_SUCCESS : zthrough_land(f, SIZE_MAX);
-    int again = more ? MPI_SUCCESS : zplace_slab(f); /* only what failed there */
+    int again = more ? MPI_SUCCESS : f->through.round ? place_left(f) : zplace_slab(f);
     return landed ? landed : sized ? sized : late ? late : rc ? rc : there ? there : again;
 }

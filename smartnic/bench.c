@@ -7,7 +7,6 @@
  */
 #define _GNU_SOURCE
 #include <getopt.h>
-#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "device.h"
 #include "options.h"
 
@@ -42,24 +42,6 @@ static _Noreturn void fail(const char *what, const char *why)
 {
     fprintf(stderr, "bench_nic: %s: %s\n", what, why);
     exit(1);
-}
-
-static double seconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* A field as simulations have them: waves, and a little noise. */
-static void fill(float *data, size_t count)
-{
-    uint32_t state = 1;
-    for (size_t i = 0; i < count; i++) {
-        state = state * 1664525u + 1013904223u;
-        data[i] = (float)(sin(0.004 * (double)(i % 4096)) + 0.3 * sin(1e-5 * (double)i) +
-                          1e-3 * (double)(state >> 8) / (1 << 24));
-    }
 }
 
 /* Until the time is over, at least three times, after one that does not count. */

@@ -6,32 +6,14 @@
  *     bench_write FILE CALLS MILLISECONDS BYTES...      of each rank; so long between the calls
  */
 #define _GNU_SOURCE
-#include <math.h>
 #include <mpi.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-static double seconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* As bench.c. */
-static void fill(float *data, size_t count)
-{
-    uint32_t state = 1;
-    for (size_t i = 0; i < count; i++) {
-        state = state * 1664525u + 1013904223u;
-        data[i] = (float)(sin(0.004 * (double)(i % 4096)) + 0.3 * sin(1e-5 * (double)i) +
-                          1e-3 * (double)(state >> 8) / (1 << 24));
-    }
-}
+#include "bench.h"
 
 static int by_time(const void *a, const void *b)
 {

@@ -138,11 +138,12 @@ broken) # daemons that lie, fail and die while they write
     "$bin/zmpi" cat "$work/cpu.rw" >"$work/must"
     for fault in unwritten half cut:$((RANDOM % 10 + 1)) kill:$((RANDOM % 60 + 2)) stop:$((RANDOM % 60 + 2)); do
         ZMPI_TEST_NICD=$fault serve tests/nicd_faulty --timeout 0.5 --files "$work"
-        mpi 2 write "$work/$fault"
+        file=$work/${fault%:*} # MPICH takes what is before a colon for a file system
+        mpi 2 write "$file"
         grep -q 'writes the file itself' "$work/log" || fail "$fault: nothing said"
         pkill -CONT -P "$daemon" || true # what is late changes nothing
         sleep 0.2
-        holds "$work/$fault"
+        holds "$file"
         slay
     done
     serve zmpi-nicd --timeout 1 --files "$work"
@@ -160,8 +161,11 @@ broken) # daemons that lie, fail and die while they write
     mpi 2 write "$work/full"
     grep -q 'File too large' "$work/log" || fail "nothing said of a file that may not grow"
     holds "$work/full"
-    if (ulimit -f 4096 && mpi 1 write "$work/fuller") 2>"$work/said"; then fail "no error though the file may not grow"; fi
-    grep -q 'nic_through: rank 0: .*: error' "$work/said" || fail "another error: $(cat "$work/said")"
+    # shellcheck disable=SC2086
+    if $MPIEXEC --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then # MPICH's own shared memory is larger than that
+        if (ulimit -f 4096 && mpi 1 write "$work/fuller") 2>"$work/said"; then fail "no error though the file may not grow"; fi
+        grep -q 'nic_through: rank 0: .*: error' "$work/said" || fail "another error: $(cat "$work/said")"
+    fi
     slay
     serve zmpi-nicd --timeout 3 --files "$work"
     sleep 1.2

@@ -193,6 +193,7 @@ struct zstats {
     struct zmpi_file_stats n;
     uint64_t collective_calls, independent_calls;
     double ratio_raw, ratio_coded; /* bytes coded for a ratio, as they were and as streams */
+    uint64_t bytes_exact;          /* written with a bound that is not for their datatype */
 };
 
 struct zfile {

@@ -18,6 +18,7 @@ enum {
     COLLECTIVE,
     INDEPENDENT,
     OFFLOADED,
+    EXACT,  /* bytes that are no floats, though a bound is set */
     BY_FLE, /* bytes */
     BY_HUFFMAN,
     ALL_FLE, /* seconds that all of them would have taken, as estimated */
@@ -85,6 +86,7 @@ void zreport_file(struct zfile *f)
                          [COLLECTIVE] = (double)s->collective_calls,
                          [INDEPENDENT] = (double)s->independent_calls,
                          [OFFLOADED] = (double)f->offload.bytes,
+                         [EXACT] = (double)s->bytes_exact,
                          [BY_FLE] = (double)c->bytes[0],
                          [BY_HUFFMAN] = (double)c->bytes[1],
                          [ALL_FLE] = coded * zcodec_estimate(c, ZMPI_FLE),
@@ -144,6 +146,8 @@ static void print_text(const struct entry *e, size_t n)
                 quotient(s[WRITTEN], s[STORED]), s[COMPRESS] / e[i].ranks,
                 s[WRITE_TIME] / e[i].ranks, s[READ] / 1e6, e[i].bound, found, e[i].device);
         print_codec(&e[i]);
+        if (s[EXACT] > 0)
+            fprintf(stderr, "; %.2f MB exact: not of a float type", s[EXACT] / 1e6);
         fputc('\n', stderr);
     }
 }
@@ -167,8 +171,8 @@ static void print_json_file(FILE *out, const struct entry *e)
     static const char *const name[] = {"bytes_written",   "bytes_stored",     "bytes_read",
                                        "records",         "seconds_compress", "seconds_write",
                                        "seconds_read",    "collective_calls", "independent_calls",
-                                       "bytes_offloaded", "bytes_fle",        "bytes_huffman",
-                                       "estimate_fle",    "estimate_huffman"};
+                                       "bytes_offloaded", "bytes_exact",      "bytes_fle",
+                                       "bytes_huffman",   "estimate_fle",     "estimate_huffman"};
     const int most = strcmp(e->codec, "auto") == 0 ? SUMS : BY_FLE;
     fputs("    {\"path\": ", out);
     print_string(out, e->path);

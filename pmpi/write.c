@@ -316,6 +316,14 @@ static int write_atomic(struct zfile *f, struct plan *p, const struct zmpi_range
     return zsession_atomic_end(f, rc ? rc : placed);
 }
 
+static void count_written(struct zfile *f, const struct plan *p)
+{
+    const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
+    f->stats.n.bytes_written += p->memory.bytes;
+    if (f->options.bound_set && bound.mode != f->options.bound.mode)
+        f->stats.bytes_exact += p->memory.bytes;
+}
+
 int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
     struct plan p;
@@ -337,7 +345,7 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
     }
     if (!rc) {
         *done = p.memory.bytes;
-        f->stats.n.bytes_written += p.memory.bytes;
+        count_written(f, &p);
     }
     plan_free(&p);
     return rc;
@@ -484,7 +492,7 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     rc = rc ? rc : wrote;
     if (!rc) {
         *done = p.memory.bytes;
-        f->stats.n.bytes_written += p.memory.bytes;
+        count_written(f, &p);
     }
     plan_free(&p);
     return rc;

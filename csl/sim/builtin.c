@@ -98,6 +98,8 @@ static struct operand do_constants(struct sema *s, const struct node *n)
 {
     const struct type *t = array_of(s, n->kid[0]);
     struct value v = {.type = t};
+    if (n->count == 1 && !csl_is_number(t->element))
+        FAIL(s, n, "@zeros is for numbers, not %s: @constants", TYPE(s, t->element));
     if (n->count == 1)
         return csl_known(v);
     struct value item = csl_known_expr(s, n->kid[1], t->element);

@@ -114,7 +114,7 @@ static const struct type *element_of_pointer(struct sema *s, const struct node *
     if (t->kind != T_POINTER)
         FAIL(s, n, "a base address is a pointer, not %s", TYPE(s, t));
     const struct type *of = t->element->kind == T_ARRAY ? t->element->element : t->element;
-    if (!csl_is_scalar(of) || (csl_size(of) != 2 && csl_size(of) != 4))
+    if (!csl_is_word(of, 16) && !csl_is_word(of, 32))
         FAIL(s, n, "a DSD has elements of 16 or 32 bits, not %s", TYPE(s, of));
     return of;
 }
@@ -289,7 +289,7 @@ static struct operand allocate_fifo(struct sema *s, const struct node *n)
     }
     const struct type *of = t->element;
     uint32_t size = csl_size(of);
-    if (!csl_is_number(of) || (size != 2 && size != 4))
+    if (!csl_is_word(of, 16) && !csl_is_word(of, 32))
         FAIL(s, n, "a FIFO has numbers of 16 or 32 bits, not %s", TYPE(s, of));
     if (t->count == 0)
         FAIL(s, n, "a FIFO's buffer has elements");
@@ -362,7 +362,7 @@ bool csl_dsd_builtin(struct sema *s, const struct node *n, struct operand *resul
     }
     if (offset) {
         const struct type *t = csl_type_expr(s, n->kid[2]);
-        if (!csl_is_number(t) || !csl_is_scalar(t) || (csl_size(t) != 2 && csl_size(t) != 4))
+        if (!csl_is_word(t, 16) && !csl_is_word(t, 32))
             FAIL(s, n, "the element type must be a number of 16 or 32 bits, not %s", TYPE(s, t));
         size = csl_size(t);
     }

@@ -84,6 +84,7 @@ static void export_name(struct sema *s, const struct node *n)
 {
     csl_arguments(s, n, 2, 3);
     struct export_name *e = csl_alloc(s->arena, sizeof *e);
+    e->node = n;
     e->name = csl_known_expr(s, n->kid[0], &csl_string).s;
     e->type = csl_type_expr(s, n->kid[1]);
     if (e->type->kind != T_FN && n->count != 3)

@@ -57,6 +57,14 @@ static struct dsd_operand source(struct sema *s, const struct node *n, enum csl_
     return (struct dsd_operand){OPERAND_SCALAR, csl_in_reg(s, n, &o), false, 0};
 }
 
+/* Of a DSD that is known; others are looked at when they run. */
+static void check_not_const(struct sema *s, const struct node *n, const struct operand *o)
+{
+    const struct dsd d = dsd_unpack((uint64_t)o->v.i);
+    if (o->known && d.kind == DSD_MEM && s->program->objects[d.object].is_const)
+        FAIL(s, n, "a DSD of what is const cannot be the destination");
+}
+
 static struct dsd_operand destination(struct sema *s, const struct node *n, enum csl_dsd_op op,
                                       unsigned bits)
 {
@@ -71,6 +79,7 @@ static struct dsd_operand destination(struct sema *s, const struct node *n, enum
     if (csl_is_dsd(t)) {
         if (t == &csl_fabin)
             FAIL(s, n, "a fabin_dsd cannot be the destination");
+        check_not_const(s, n, &o);
         return (struct dsd_operand){OPERAND_DSD, csl_in_reg(s, n, &o), t == &csl_fabout, 0};
     }
     bool reduces = op == DSD_fadds || op == DSD_fsubs || op == DSD_fmuls || op == DSD_fmaxs ||
@@ -273,7 +282,7 @@ static void map_length(struct sema *s, const struct node *n, struct map_state *m
 static void element_access(struct sema *s, const struct node *n, enum op op, uint16_t value,
                            uint16_t dsd, uint16_t index, const struct type *t)
 {
-    if (!csl_is_scalar(t) || t->kind == T_BOOL || (csl_size(t) != 2 && csl_size(t) != 4))
+    if (!csl_is_word(t, 16) && !csl_is_word(t, 32))
         FAIL(s, n, "%s cannot be the element of a DSD", TYPE(s, t));
     struct insn *i = csl_emit(s, n, op, op == OP_DSD_GET ? COST_LOAD16 : COST_STORE16);
     i->a = value;

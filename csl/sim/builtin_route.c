@@ -136,6 +136,19 @@ static void set_switches(struct sema *s, const struct node *n, const struct valu
     r->tx = r->tx_of[r->at];
 }
 
+/* What lets nothing pass, and a counter that would have to come back to its limit: what the
+ * machine does then is not said. */
+static void check_filter(struct sema *s, const struct node *n, const struct filter *f)
+{
+    if (f->kind == FILTER_RANGE && f->min_index > f->max_index)
+        FAIL(s, n, "the filter's min_idx %u is beyond its max_idx %u", f->min_index, f->max_index);
+    if (f->kind == FILTER_COUNTER && f->counter > f->limit)
+        FAIL(s, n, "the filter's init_counter %u is beyond its limit1 %u", f->counter, f->limit);
+    if (f->only_control && f->max > f->limit)
+        FAIL(s, n, "the filter's counter never comes to max_counter %u: limit1 is %u", f->max,
+             f->limit);
+}
+
 static void set_filter(struct sema *s, const struct node *n, const struct value *v,
                        struct filter *filter)
 {
@@ -170,6 +183,7 @@ static void set_filter(struct sema *s, const struct node *n, const struct value 
         else
             FAIL(s, n, "a filter of this kind has no '%.*s'", STR_ARG(name));
     }
+    check_filter(s, n, filter);
 }
 
 void csl_set_route(struct sema *s, const struct node *n, size_t at, struct route *routes)

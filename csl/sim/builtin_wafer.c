@@ -160,11 +160,12 @@ static void bind_data(struct sema *s, const struct node *n)
     int64_t id = csl_known_expr(s, n->kid[1], &csl_data_task).i;
     const struct type *t = csl_signature(s, fn);
     if (t->param_count < 1 || t->param_count > 2)
-        FAIL(s, n, "a data task has one argument, or two of 16 bits");
+        FAIL(s, n, "a data task has one argument or two, not %zu", t->param_count);
     for (size_t i = 0; i < t->param_count; i++)
-        if (!csl_is_scalar(t->params[i]) ||
-            (t->param_count == 2 ? csl_size(t->params[i]) != 2u : csl_size(t->params[i]) > 4u))
-            FAIL(s, n, "a wavelet's 32 bits do not hold the arguments of this task");
+        if (!csl_is_word(t->params[i], 16) &&
+            !(t->param_count == 1 && csl_is_word(t->params[i], 32)))
+            FAIL(s, n, "a data task has a number of 16 or 32 bits or two of 16 as arguments, not %s",
+                 TYPE(s, t->params[i]));
     for (const struct deferred *d = s->deferred; d != NULL; d = d->next)
         if (d->kind == DEFER_DATA && d->index == (size_t)id)
             FAIL(s, n, "data task %lld is bound already", (long long)id);
@@ -266,11 +267,13 @@ static void task_state(struct sema *s, const struct node *n)
     enum id_kind kind = id_kind_of(s, n, o.v.type);
     if (s->comptime) {
         only_top(s, n);
-        if (activate)
+        if (activate) {
             s->program->activated |= 1u << o.v.i;
-        else
+            s->activated[o.v.i] = n;
+        } else {
             set_blocked(s, kind, o.v.i, block);
-        s->open_node = n;
+            s->open_node = n;
+        }
         return;
     }
     uint16_t reg = csl_in_reg(s, n, &o);
@@ -316,7 +319,7 @@ static void export_variable(struct sema *s, const struct node *n, const struct e
         of = of->element;
     bool fixed_pointer = p.is_const;
     csl_to_memory(s, n, &p);
-    if (name->is_mutable == fixed_pointer && !is_pointer)
+    if (name->is_mutable == fixed_pointer)
         FAIL(s, n, "'%.*s' was exported as %s", STR_ARG(name->name),
              name->is_mutable ? "mutable" : "immutable");
     e->is_pointer = is_pointer;
@@ -331,11 +334,12 @@ static void export_symbol(struct sema *s, const struct node *n)
     struct str text = n->count == 2 ? csl_known_expr(s, n->kid[1], &csl_string).s : n->kid[0]->text;
     if (n->kid[0]->kind != N_IDENT && n->kid[0]->kind != N_FIELD)
         FAIL(s, n, "a symbol is exported by its name");
-    const struct export_name *name = s->l->exports;
+    struct export_name *name = s->l->exports;
     while (name != NULL && !csl_str_same(name->name, text))
         name = name->next;
     if (name == NULL)
         FAIL(s, n, "the layout does not @export_name '%.*s'", STR_ARG(text));
+    name->used = true;
     struct export e = {.name = csl_format(s->arena, "%.*s", STR_ARG(text))};
     if (name->type->kind == T_FN) {
         struct value v = csl_known_expr(s, n->kid[0], NULL);

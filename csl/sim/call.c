@@ -194,7 +194,11 @@ uint16_t csl_instance(struct sema *s, const struct node *n, const struct fn *fn,
 static struct operand run_comptime(struct sema *s, const struct node *n, const struct fn *fn,
                                    struct scope *scope, bool inlined)
 {
-    struct call call = {.up = s->call, .fn = fn, .comptime = !inlined, .inlined = inlined};
+    struct call call = {.up = s->call,
+                        .fn = fn,
+                        .comptime = !inlined,
+                        .inlined = inlined,
+                        .conditional = s->conditional};
     struct sema before = *s;
     call.result = result_type(s, fn, scope);
     if (++s->depth > CALL_DEPTH)

@@ -152,6 +152,7 @@ struct fifo {
 struct object {
     uint32_t start, end;
     const char *name;
+    bool is_const; /* its elements may be known when compiling: nothing writes it */
 };
 
 #define FIFOS_MAX   8

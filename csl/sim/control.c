@@ -86,9 +86,8 @@ static void bind_control(struct sema *s, const struct node *n)
     const struct type *t = csl_signature(s, fn);
     if (id >= 33 && id <= 37)
         FAIL(s, n, "control_task_id %lld is reserved for <memcpy>", (long long)id);
-    if (t->param_count > 1 ||
-        (t->param_count == 1 && (!csl_is_scalar(t->params[0]) || csl_size(t->params[0]) != 2)))
-        FAIL(s, n, "a control task has no argument, or one of 16 bits");
+    if (t->param_count > 1 || (t->param_count == 1 && !csl_is_word(t->params[0], 16)))
+        FAIL(s, n, "a control task has no argument, or a number of 16 bits");
     if (s->program->control_task[id] != NO_ID)
         FAIL(s, n, "control task %lld is bound already", (long long)id);
     s->program->control_task[id] = 0;

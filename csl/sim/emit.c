@@ -144,7 +144,7 @@ uint32_t csl_allocate(struct sema *s, const struct node *n, const struct type *t
         FAIL(s, n, "'%.*s' of %u bytes does not fit into the 48 KB of a PE", STR_ARG(name), size);
     p->data_end = (start + size + 1) & ~1u;
     struct object *o = &p->objects[++p->object_count];
-    *o = (struct object){start, start + size, csl_format(s->arena, "%.*s", STR_ARG(name))};
+    *o = (struct object){start, start + size, csl_format(s->arena, "%.*s", STR_ARG(name)), false};
     memset(p->object_of + start / 2, (int)p->object_count, (size + 1) / 2);
     if (initial == NULL)
         return start;

@@ -270,8 +270,9 @@ struct operand csl_library_call(struct sema *s, const struct node *n, const stru
     uint16_t to;
     switch (fn->module->library) {
     case LIB_GET_PARAMS:
-        if (!args[0].known || !csl_is_integer(args[0].v.type))
-            FAIL(s, n, "get_params takes a column");
+        if (!args[0].known || !csl_is_integer(args[0].v.type) || args[0].v.i < 0 ||
+            args[0].v.i >= s->l->memcpy_width)
+            FAIL(s, n, "get_params takes a column, 0 to %u", s->l->memcpy_width - 1);
         return csl_known(csl_stream_params(s, n, fn->module));
     case LIB_SIMPRINT:
     case LIB_DEBUG:

@@ -89,8 +89,8 @@ static struct sema view(struct sema *s, struct module *m, enum where where)
     s->call = NULL;
     s->targets = NULL;
     if (++s->depth > CALL_DEPTH)
-        csl_fail(s->arena, CSL_ERR_SOURCE, "%s: modules or constants are nested more than %u deep",
-                 m->file->source->path, CALL_DEPTH);
+        csl_fail_at(s->arena, (struct pos){m->file->source, 1, 1},
+                    "modules or constants are nested more than %u deep", CALL_DEPTH);
     return before;
 }
 
@@ -147,8 +147,7 @@ static void resolve(struct sema *s, struct global *g)
         FAIL(s, n, "the value of '%.*s' must be known when compiling", STR_ARG(n->text));
     g->value = o.v;
     g->type = o.v.type;
-    if ((g->type->kind == T_VOID && n->op != TOK_PARAM) ||
-        (n->op == TOK_VAR && csl_comptime_only(g->type)))
+    if (n->op == TOK_VAR && (g->type->kind == T_VOID || csl_comptime_only(g->type)))
         FAIL(s, n, "'%.*s' would be %s: a variable needs a type of the run time", STR_ARG(n->text),
              TYPE(s, g->type));
 }
@@ -234,7 +233,7 @@ struct value csl_import(struct sema *s, const struct node *n)
              csl_field(params, "height") == NULL))
             FAIL(s, n, "<memcpy/get_params> is for layouts, with .width and .height");
         if (library == LIB_GET_PARAMS)
-            csl_check_streams(s, n, params);
+            csl_memcpy_params(s, n, params);
         if ((library == LIB_COLLECTIVE_PARAMS && !layout) || (library == LIB_COLLECTIVE && layout))
             FAIL(s, n, "%.*s is for %s", STR_ARG(name), layout ? "PE programs" : "layouts");
         if (library == LIB_COLLECTIVE)
@@ -282,19 +281,18 @@ static struct program *new_program(struct loader *l)
     return p;
 }
 
-static void check_program(struct loader *l, const struct sema *s)
+static void check_program(struct loader *l, struct sema *s)
 {
     const struct program *p = s->program;
     uint32_t total = p->data_end + p->code_bytes + STACK_BYTES;
     if (total > PE_MEMORY_BYTES)
-        csl_fail(l->arena, CSL_ERR_SOURCE,
-                 "%s: %u bytes of data, about %u of code and %u of stack do not fit into the 48 KB "
-                 "of a PE",
-                 s->module->file->source->path, p->data_end, p->code_bytes, STACK_BYTES);
+        csl_fail_at(l->arena, (struct pos){s->module->file->source, 1, 1},
+                    "%u bytes of data, about %u of code and %u of stack do not fit into the 48 KB "
+                    "of a PE",
+                    p->data_end, p->code_bytes, STACK_BYTES);
     for (uint32_t id = 0; id < LOCAL_TASKS; id++)
         if ((p->activated >> id & 1) && p->local_task[id] == NO_ID)
-            csl_fail(l->arena, CSL_ERR_SOURCE, "%s: local task %u is activated but not bound",
-                     s->module->file->source->path, id);
+            FAIL(s, s->activated[id], "local task %u is activated but not bound", id);
 }
 
 struct program *csl_compile_tile(struct loader *l, struct tile *tile)
@@ -391,9 +389,15 @@ void csl_load_layout(struct loader *l, const char *path)
         if (l->tiles[i].file == NULL)
             csl_fail_at(l->arena, layout->pos, "PE(%u,%u) has no code: @set_tile_code",
                         i % l->width, i / l->width);
+    if (l->memcpy != NULL && (l->memcpy_width != l->width || l->memcpy_height != l->height))
+        FAIL(&s, l->memcpy, "<memcpy/get_params> is for %u x %u PEs, but @set_rectangle has %u x %u",
+             l->memcpy_width, l->memcpy_height, l->width, l->height);
     run_layout_checks(&s, file);
     for (uint32_t i = 0; i < l->width * l->height; i++) {
         l->tiles[i].program = csl_compile_tile(l, &l->tiles[i]);
         join_routes(l, &l->tiles[i], i);
     }
+    for (const struct export_name *e = l->exports; e != NULL; e = e->next)
+        if (!e->used)
+            FAIL(&s, e->node, "no PE has an @export_symbol of '%.*s'", STR_ARG(e->name));
 }

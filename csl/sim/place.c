@@ -168,8 +168,10 @@ void csl_to_memory(struct sema *s, const struct node *n, struct place *p)
         !(p->type->kind == T_ARRAY || csl_is_scalar(p->type)))
         FAIL(s, n, "this is not in a PE's memory");
     uint32_t none = 0, *home = p->home != NULL ? p->home : &none;
-    if (*home == 0)
+    if (*home == 0) {
         *home = csl_allocate(s, n, p->type, p->box, csl_str("a constant"), 0);
+        s->program->objects[s->program->object_count].is_const = true;
+    }
     *p = fixed(p->type, *home, true);
 }
 
@@ -319,11 +321,13 @@ struct place csl_place(struct sema *s, const struct node *n)
 }
 
 /* What OP_LOAD and OP_STORE look at when they run. */
-static void check_fixed(struct sema *s, const struct node *n, const struct place *p)
+static void check_fixed(struct sema *s, const struct node *n, const struct place *p, bool write)
 {
-    const unsigned o = p->fixed ? csl_object_at(s->program, p->offset) : 0;
-    if (p->fixed && (o == 0 || p->offset + csl_size(p->type) > s->program->objects[o].end))
+    const struct object *o = &s->program->objects[csl_object_at(s->program, p->offset)];
+    if (p->fixed && (o->end == 0 || p->offset + csl_size(p->type) > o->end))
         FAIL(s, n, "address %u is no variable's", p->offset);
+    if (p->fixed && write && o->is_const)
+        FAIL(s, n, "what is const cannot be assigned");
 }
 
 struct operand csl_load_place(struct sema *s, const struct node *n, const struct place *p)
@@ -346,7 +350,7 @@ struct operand csl_load_place(struct sema *s, const struct node *n, const struct
         FAIL(s, n, "the value of a variable is not known when compiling");
     if (p->type->kind == T_ARRAY)
         FAIL(s, n, "an array in memory is used by its elements, by & or by a DSD");
-    check_fixed(s, n, p);
+    check_fixed(s, n, p, false);
     size = csl_size(p->type);
     uint16_t to = csl_new_reg(s, n);
     struct insn *i =
@@ -434,7 +438,7 @@ void csl_store_place(struct sema *s, const struct node *n, const struct place *p
         store_array(s, n, p, o);
         return;
     }
-    check_fixed(s, n, p);
+    check_fixed(s, n, p, true);
     uint16_t from = csl_in_reg(s, n, o);
     struct insn *i = csl_emit(s, n, p->fixed ? OP_STORE_AT : OP_STORE,
                               csl_size(p->type) > 2 ? COST_STORE32 : COST_STORE16);

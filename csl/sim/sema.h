@@ -124,6 +124,7 @@ struct call {
     const struct fn *fn;
     const struct type *result;
     bool comptime, inlined, has_value;
+    unsigned conditional; /* run-time control flow around an inlined call */
     struct operand value; /* of comptime and inlined calls */
     struct patches returns;
 };
@@ -153,9 +154,10 @@ struct tile {
 
 struct export_name {
     struct export_name *next;
+    const struct node *node;
     struct str name;
     const struct type *type;
-    bool is_mutable;
+    bool is_mutable, used; /* by an @export_symbol of a PE */
 };
 
 struct loaded_file {
@@ -184,6 +186,8 @@ struct loader {
     struct export_name *exports;
     uint32_t width, height;
     struct tile *tiles;
+    const struct node *memcpy; /* the import of <memcpy/get_params>, or NULL */
+    uint32_t memcpy_width, memcpy_height;
     uint64_t steps;
     uint8_t stream[COLORS]; /* colors that memcpy has: enum stream_kind */
 };
@@ -221,6 +225,7 @@ struct sema {
     uint32_t color_open;    /* WSE-2: colors that take control wavelets without a data task */
     uint8_t queue_open;
     const struct node *open_node; /* the last @unblock of a comptime block */
+    const struct node *activated[LOCAL_TASKS]; /* @activate in a comptime block */
 };
 
 #define FAIL(s, node, ...) csl_fail_at((s)->arena, (node)->pos, __VA_ARGS__)
@@ -348,7 +353,7 @@ struct operand csl_collective_call(struct sema *s, const struct node *n, const s
 /* stream_params.c: colors that the host streams by */
 struct value csl_stream_params(struct sema *s, const struct node *n, const struct module *m);
 bool csl_is_stream(struct str name);
-void csl_check_streams(struct sema *s, const struct node *n, const struct tuple *params);
+void csl_memcpy_params(struct sema *s, const struct node *n, const struct tuple *params);
 
 /* builtin.c, builtin_layout.c, builtin_wafer.c, builtin_dsd.c, builtin_op.c */
 struct operand csl_builtin(struct sema *s, const struct node *n);

@@ -171,6 +171,7 @@ uint32_t csl_dsd_compute(enum csl_dsd_op op, const uint32_t *v, uint32_t *carry)
 bool csl_start_dsd(struct pe *pe, const struct dsd_site *site, const int64_t *regs, uint64_t start);
 bool csl_step_thread(struct pe *pe, struct thread *t); /* whether it moved anything; ends it too */
 bool csl_step_threads(struct pe *pe);
+void csl_check_writable(struct pe *pe, struct pos pos, unsigned object); /* not const */
 int64_t csl_dsd_element(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i,
                         enum type_code tc);
 void csl_dsd_put(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i, enum type_code tc,

@@ -282,7 +282,7 @@ static void declare(struct sema *s, const struct node *n)
         s->comptime = comptime;
         type = o.v.type;
     }
-    if (type->kind == T_VOID || (type->kind == T_MODULE && !known_now))
+    if ((type->kind == T_VOID && n->op != TOK_CONST) || (type->kind == T_MODULE && !known_now))
         FAIL(s, n, "a variable cannot hold a value of type %s", TYPE(s, type));
     if (known_now || (o.known && n->op == TOK_CONST)) {
         declare_known(s, n, &o, type);
@@ -333,6 +333,16 @@ static struct target *find_target(struct sema *s, const struct node *n)
     return t;
 }
 
+/* Whether what stands here is surely reached: under no condition of the run time, and behind no
+ * break out of a block around it. */
+static bool surely_here(const struct sema *s, unsigned conditional, const struct target *around)
+{
+    for (const struct target *t = s->targets; t != around; t = t->up)
+        if (t->breaks.count > 0)
+            return false;
+    return s->conditional == conditional;
+}
+
 static void break_value(struct sema *s, const struct node *n, struct target *t)
 {
     struct operand o =
@@ -341,7 +351,7 @@ static void break_value(struct sema *s, const struct node *n, struct target *t)
         FAIL(s, n, "a loop has no value");
     bool first = !t->has_value && t->breaks.count == 0;
     t->has_value = true;
-    if (s->comptime || (o.known && first && s->conditional == t->conditional)) {
+    if (s->comptime || (o.known && first && surely_here(s, t->conditional, t))) {
         t->value = o;
         return;
     }
@@ -379,12 +389,13 @@ static enum flow give_back(struct sema *s, const struct node *n)
         o = csl_expr_as(s, n->kid[0], c->result);
     else if (c->result->kind != T_VOID)
         FAIL(s, n, "the function returns a value of type %s", TYPE(s, c->result));
+    bool value = o.v.type->kind != T_VOID, first = c->returns.count == 0;
     c->has_value = true;
-    if (s->comptime) {
+    if (s->comptime ||
+        (c->inlined && value && o.known && first && surely_here(s, c->conditional, NULL))) {
         c->value = o;
         return FLOW_RETURN;
     }
-    bool value = o.v.type->kind != T_VOID;
     if (c->inlined) {
         if (value)
             csl_into(s, n, &o, c->value.reg);

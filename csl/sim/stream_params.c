@@ -22,9 +22,26 @@ static int64_t color_of(struct sema *s, const struct node *n, struct str name,
     return v->i;
 }
 
-void csl_check_streams(struct sema *s, const struct node *n, const struct tuple *params)
+static uint32_t side(struct sema *s, const struct node *n, const struct tuple *params,
+                     const char *name, int64_t most)
+{
+    const struct value *v = csl_field(params, name);
+    if (!csl_is_integer(v->type) || v->i < 1 || v->i > most)
+        FAIL(s, n, ".%s is an integer from 1 to %lld", name, (long long)most);
+    return (uint32_t)v->i;
+}
+
+void csl_memcpy_params(struct sema *s, const struct node *n, const struct tuple *params)
 {
     uint8_t to_host = STREAM_D2H;
+    struct loader *l = s->l;
+    uint32_t width = side(s, n, params, "width", 757), height = side(s, n, params, "height", 996);
+    if (l->memcpy != NULL && (l->memcpy_width != width || l->memcpy_height != height))
+        FAIL(s, n, "<memcpy/get_params> is for %u x %u PEs here, but for %u x %u before", width,
+             height, l->memcpy_width, l->memcpy_height);
+    l->memcpy = n;
+    l->memcpy_width = width;
+    l->memcpy_height = height;
     for (size_t i = 0; i < params->count; i++) {
         struct str name = params->names[i];
         if (csl_str_is(name, "width") || csl_str_is(name, "height"))

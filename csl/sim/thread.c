@@ -42,6 +42,12 @@ static void check_range(struct pe *pe, struct pos pos, const struct dsd *d, uint
                  d->object ? o->name : "?", o->end - o->start);
 }
 
+void csl_check_writable(struct pe *pe, struct pos pos, unsigned object)
+{
+    if (pe->program->objects[object].is_const)
+        csl_trap(pe, pos, "what is const cannot be written");
+}
+
 int64_t csl_dsd_element(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i,
                         enum type_code tc)
 {
@@ -63,6 +69,7 @@ void csl_dsd_put(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i,
     at.base = (uint16_t)(d->base + (int64_t)i * d->stride);
     bool wide = tc == TC_F32 || tc == TC_I32 || tc == TC_U32;
     check_range(pe, pos, &at, 1, wide ? 4 : 2);
+    csl_check_writable(pe, pos, at.object);
     if (pe->busy_threads > 0)
         csl_check_race(pe, pos, at.base, at.size, true);
     memcpy(pe->memory + at.base, &value, at.size);
@@ -130,6 +137,7 @@ static void set_up(struct pe *pe, struct thread *t, const struct dsd_site *site,
         const unsigned o = csl_object_at(pe->program, t->address);
         if (o == 0 || t->address + size > pe->program->objects[o].end)
             csl_trap(pe, site->pos, "the destination, address %u, is no variable's", t->address);
+        csl_check_writable(pe, site->pos, o);
     }
     for (unsigned i = 0; i < site->from_count; i++) {
         if (site->from[i].kind == OPERAND_SCALAR)
@@ -147,8 +155,10 @@ static void set_up(struct pe *pe, struct thread *t, const struct dsd_site *site,
             csl_trap(pe, site->pos, "source %u has %u elements, but %u are needed", i + 1,
                      t->from[i].extent, t->count);
     }
-    if (site->to.kind == OPERAND_DSD && !site->to.fabric)
+    if (site->to.kind == OPERAND_DSD && !site->to.fabric) {
         check_range(pe, site->pos, &t->to, t->count, size);
+        csl_check_writable(pe, site->pos, t->to.object);
+    }
     for (unsigned i = 0; i < site->from_count; i++)
         if (site->from[i].kind == OPERAND_DSD && !site->from[i].fabric) {
             check_range(pe, site->pos, &t->from[i], t->count, size);

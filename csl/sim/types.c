@@ -191,6 +191,11 @@ bool csl_is_number(const struct type *t)
     return csl_is_integer(t) || csl_is_float(t);
 }
 
+bool csl_is_word(const struct type *t, unsigned bits)
+{
+    return csl_is_scalar(t) && csl_is_number(t) && csl_size(t) * 8 == bits;
+}
+
 bool csl_is_scalar(const struct type *t)
 {
     return t->kind == T_INT || t->kind == T_F16 || t->kind == T_F32 || t->kind == T_BOOL ||

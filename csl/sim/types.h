@@ -114,6 +114,8 @@ bool csl_is_handle(const struct type *t);
 bool csl_is_dsd(const struct type *t);
 bool csl_is_dsr(const struct type *t);
 bool csl_is_number(const struct type *t); /* comptime ones too */
+/* A number of the run time of so many bits. */
+bool csl_is_word(const struct type *t, unsigned bits);
 bool csl_is_scalar(const struct type *t); /* fits in a register */
 bool csl_is_integer(const struct type *t);
 bool csl_is_float(const struct type *t);       /* f16, f32, comptime_float */

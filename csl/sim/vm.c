@@ -15,7 +15,7 @@ struct pos csl_main_pos(const struct pe *pe)
 }
 
 /* Where size bytes at address are, all in one variable. */
-static uint8_t *memory(struct pe *pe, int64_t address, unsigned size)
+static const uint8_t *memory(struct pe *pe, int64_t address, unsigned size)
 {
     uint32_t a = (uint32_t)(address & 0xffff);
     unsigned object = csl_object_at(pe->program, a);
@@ -23,6 +23,14 @@ static uint8_t *memory(struct pe *pe, int64_t address, unsigned size)
         a < pe->program->objects[object].start)
         csl_trap(pe, csl_main_pos(pe), "memory at address %u is no variable's", a);
     return pe->memory + a;
+}
+
+/* The same, to write it. */
+static uint8_t *writable(struct pe *pe, int64_t address, unsigned size)
+{
+    const uint8_t *p = memory(pe, address, size);
+    csl_check_writable(pe, csl_main_pos(pe), csl_object_at(pe->program, address & 0xffff));
+    return pe->memory + (p - pe->memory);
 }
 
 static int64_t load(const uint8_t *p, unsigned tc)
@@ -115,13 +123,13 @@ static void system_op(struct pe *pe, const struct insn *i, int64_t *r)
     case OP_TIMER:
         time = pe->timer_on ? pe->wake - pe->timer_start : pe->timer_start;
         if (i->imm == 3) {
-            uint8_t *p = memory(pe, r[i->a], 6);
+            uint8_t *p = writable(pe, r[i->a], 6);
             memcpy(p, &time, 6);
         } else if (i->imm == 2) {
             pe->timer_start = pe->timer_on ? pe->wake : 0;
         } else if (pe->timer_on != (i->imm == 0)) {
             pe->timer_on = i->imm == 0;
-            pe->timer_start = pe->timer_on ? pe->wake - time : time;
+            pe->timer_start = pe->timer_on ? pe->wake : time;
         }
         break;
     case OP_RANDOM:
@@ -239,7 +247,7 @@ static void memory_op(struct pe *pe, const struct insn *i, int64_t *r)
         r[i->a] = load(memory(pe, r[i->b] + i->imm, csl_code_bytes[i->tc]), i->tc);
         break;
     case OP_STORE:
-        memcpy(memory(pe, r[i->b] + i->imm, csl_code_bytes[i->tc]), &r[i->a],
+        memcpy(writable(pe, r[i->b] + i->imm, csl_code_bytes[i->tc]), &r[i->a],
                csl_code_bytes[i->tc]);
         break;
     case OP_LOAD_AT:
@@ -249,11 +257,11 @@ static void memory_op(struct pe *pe, const struct insn *i, int64_t *r)
         memcpy(pe->memory + i->imm, &r[i->a], csl_code_bytes[i->tc]);
         break;
     case OP_COPY:
-        memmove(memory(pe, r[i->a], (unsigned)i->imm), memory(pe, r[i->b], (unsigned)i->imm),
+        memmove(writable(pe, r[i->a], (unsigned)i->imm), memory(pe, r[i->b], (unsigned)i->imm),
                 (size_t)i->imm);
         break;
     default:
-        memset(memory(pe, r[i->a], (unsigned)i->imm), 0, (size_t)i->imm);
+        memset(writable(pe, r[i->a], (unsigned)i->imm), 0, (size_t)i->imm);
         break;
     }
 }

@@ -113,12 +113,15 @@ static struct operand do_constants(struct sema *s, const struct node *n)
 /* The type of an expression, of which no code is kept. */
 static const struct type *type_of(struct sema *s, const struct node *n)
 {
-    if (s->comptime || s->func == NULL)
+    if (s->where != WHERE_CODE || s->func == NULL)
         return csl_place(s, n).type;
     size_t count = s->func->count;
     uint32_t code_bytes = s->program->code_bytes;
     uint16_t mark = s->next_reg;
+    bool comptime = s->comptime;
+    s->comptime = false; /* types are known of values that are not */
     const struct type *t = csl_place(s, n).type;
+    s->comptime = comptime;
     s->func->count = count;
     s->program->code_bytes = code_bytes;
     s->next_reg = mark;

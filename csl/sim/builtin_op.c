@@ -1,4 +1,4 @@
-/* builtin_op.c - DSD operations and @map. */
+/* builtin_op.c - DSD operations. */
 #include "sema.h"
 
 /* What the scalar operands of an operation may be. */
@@ -57,8 +57,7 @@ static struct dsd_operand source(struct sema *s, const struct node *n, enum csl_
     return (struct dsd_operand){OPERAND_SCALAR, csl_in_reg(s, n, &o), false, 0};
 }
 
-/* Of a DSD that is known; others are looked at when they run. */
-static void check_not_const(struct sema *s, const struct node *n, const struct operand *o)
+void csl_not_const(struct sema *s, const struct node *n, const struct operand *o)
 {
     const struct dsd d = dsd_unpack((uint64_t)o->v.i);
     if (o->known && d.kind == DSD_MEM && s->program->objects[d.object].is_const)
@@ -79,7 +78,7 @@ static struct dsd_operand destination(struct sema *s, const struct node *n, enum
     if (csl_is_dsd(t)) {
         if (t == &csl_fabin)
             FAIL(s, n, "a fabin_dsd cannot be the destination");
-        check_not_const(s, n, &o);
+        csl_not_const(s, n, &o);
         return (struct dsd_operand){OPERAND_DSD, csl_in_reg(s, n, &o), t == &csl_fabout, 0};
     }
     bool reduces = op == DSD_fadds || op == DSD_fsubs || op == DSD_fmuls || op == DSD_fmaxs ||
@@ -219,6 +218,15 @@ static void next_dsrs(struct sema *s, const struct node *n, const struct dsd_sit
     }
 }
 
+void csl_emit_dsd(struct sema *s, const struct node *n, const struct dsd_site *site)
+{
+    struct program *p = s->program;
+    p->dsd_sites =
+        csl_grow(s->arena, p->dsd_sites, p->dsd_site_count, &p->dsd_site_capacity, sizeof *site);
+    p->dsd_sites[p->dsd_site_count] = *site;
+    csl_emit(s, n, OP_DSD, COST_DSD_ISSUE)->imm = (int32_t)p->dsd_site_count++;
+}
+
 bool csl_dsd_operation(struct sema *s, const struct node *n)
 {
 #define X(name, bits, sources, wse2, wse3) {#name, bits, sources},
@@ -248,131 +256,7 @@ bool csl_dsd_operation(struct sema *s, const struct node *n)
     if (n->count == all[op].sources + 2)
         settings(s, n->kid[n->count - 1], &site);
     check_operands(s, n, &site);
-    struct program *p = s->program;
-    p->dsd_sites =
-        csl_grow(s->arena, p->dsd_sites, p->dsd_site_count, &p->dsd_site_capacity, sizeof site);
-    p->dsd_sites[p->dsd_site_count] = site;
-    csl_emit(s, n, OP_DSD, COST_DSD_ISSUE)->imm = (int32_t)p->dsd_site_count++;
+    csl_emit_dsd(s, n, &site);
     next_dsrs(s, n, &site);
     return true;
-}
-
-/* ---- @map: a loop that calls ---- */
-
-struct map_state {
-    uint16_t index, length;
-    bool has_length;
-};
-
-static void map_length(struct sema *s, const struct node *n, struct map_state *m, uint16_t dsd)
-{
-    uint16_t mark = s->next_reg, count = csl_new_reg(s, n);
-    csl_emit(s, n, OP_DSD_COUNT, COST_NONE)->a = count;
-    s->func->code[s->func->count - 1].b = dsd;
-    struct insn *i = csl_emit(s, n, OP_MATH, COST_NONE);
-    i->a = m->length;
-    i->b = m->has_length ? m->length : count;
-    i->c = count;
-    i->imm = (int32_t)MATH_MIN;
-    i->tc = TC_U16;
-    m->has_length = true;
-    s->next_reg = mark;
-}
-
-static void element_access(struct sema *s, const struct node *n, enum op op, uint16_t value,
-                           uint16_t dsd, uint16_t index, const struct type *t)
-{
-    if (!csl_is_word(t, 16) && !csl_is_word(t, 32))
-        FAIL(s, n, "%s cannot be the element of a DSD", TYPE(s, t));
-    struct insn *i = csl_emit(s, n, op, op == OP_DSD_GET ? COST_LOAD16 : COST_STORE16);
-    i->a = value;
-    i->b = dsd;
-    i->c = index;
-    i->tc = (uint8_t)csl_code(t);
-}
-
-/* What DSDs give is of the type of the callback's parameter. */
-static const struct type *map_param(struct sema *s, const struct node *n, const struct fn *fn,
-                                    size_t i)
-{
-    if (fn->decl == NULL)
-        return csl_library_type(fn->text); /* of the library's, those with _f32 and _f16 */
-    const struct type *t = csl_signature(s, fn);
-    if (i >= t->param_count)
-        FAIL(s, n, "'%.*s' takes %zu arguments", STR_ARG(fn->decl->text), t->param_count);
-    return t->params[i];
-}
-
-struct operand csl_map(struct sema *s, const struct node *n)
-{
-    struct operand args[16], values[16];
-    struct value callback = csl_known_expr(s, n->kid[0], NULL);
-    if (callback.type->kind != T_FN)
-        FAIL(s, n, "the first argument of @map is a function");
-    if (s->comptime)
-        FAIL(s, n, "@map runs later: not here");
-    const struct fn *fn = callback.fn;
-    bool gives = fn->decl == NULL || csl_signature(s, fn)->element->kind != T_VOID;
-    size_t count = n->count - 1, inputs = count - gives;
-    if (gives && count == 0)
-        FAIL(s, n, "@map of a function with a result needs an output");
-    uint16_t mark = s->next_reg;
-    struct map_state m = {csl_new_reg(s, n), csl_new_reg(s, n), false};
-    for (size_t i = 0; i < count; i++) {
-        args[i] = csl_expr(s, n->kid[i + 1], NULL);
-        if (args[i].v.type == &csl_fabin || args[i].v.type == &csl_fabout)
-            FAIL(s, n, "@map over the fabric is not in the subset");
-        if (args[i].v.type == &csl_mem1d) {
-            args[i] = csl_in(&csl_mem1d, csl_in_reg(s, n, &args[i]));
-            map_length(s, n, &m, args[i].reg);
-        }
-    }
-    if (!m.has_length)
-        FAIL(s, n, "@map needs a DSD");
-    csl_into(s, n, &(struct operand){.v = csl_int_value(&csl_i64, 0), .known = true}, m.index);
-    size_t top = csl_label(s);
-    struct patches end = {0};
-    uint16_t test = csl_new_reg(s, n);
-    struct insn *i = csl_emit(s, n, OP_LT, COST_COMPARE16);
-    i->a = test;
-    i->b = m.index;
-    i->c = m.length;
-    i->tc = TC_I64;
-    csl_jump(s, n, OP_JUMP_UNLESS, test, &end);
-    s->conditional++;
-    for (size_t k = 0; k < inputs; k++) {
-        values[k] = args[k];
-        if (args[k].v.type != &csl_mem1d)
-            continue;
-        const struct type *t = map_param(s, n, fn, k);
-        values[k] = csl_in(t, csl_new_reg(s, n));
-        element_access(s, n, OP_DSD_GET, values[k].reg, args[k].reg, m.index, t);
-    }
-    struct operand result = csl_call_fn(s, n, fn, values, inputs);
-    if (gives && args[inputs].v.type == &csl_mem1d) {
-        uint16_t reg = csl_in_reg(s, n, &result);
-        element_access(s, n, OP_DSD_PUT, reg, args[inputs].reg, m.index, result.v.type);
-    } else if (gives) {
-        const struct type *t = args[inputs].v.type;
-        if (t->kind != T_POINTER || t->is_const || t->many || t->element != result.v.type)
-            FAIL(s, n, "the output of @map is a DSD or a pointer to %s, not %s",
-                 TYPE(s, result.v.type), TYPE(s, t));
-        struct place p = {.kind = PLACE_MEM,
-                          .type = t->element,
-                          .fixed = args[inputs].known,
-                          .offset = args[inputs].known ? (uint32_t)args[inputs].v.i : 0,
-                          .reg = args[inputs].reg};
-        csl_store_place(s, n, &p, &result);
-    }
-    s->conditional--;
-    uint16_t one =
-        csl_in_reg(s, n, &(struct operand){.v = csl_int_value(&csl_i64, 1), .known = true});
-    i = csl_emit(s, n, OP_ADD, COST_ALU16);
-    i->a = i->b = m.index;
-    i->c = one;
-    i->tc = TC_I64;
-    csl_jump_to(s, n, top);
-    csl_patch_here(s, &end);
-    s->next_reg = mark;
-    return csl_known((struct value){.type = &csl_void});
 }

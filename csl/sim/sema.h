@@ -365,7 +365,10 @@ void csl_set_route(struct sema *s, const struct node *n, size_t at, struct route
 bool csl_wafer_builtin(struct sema *s, const struct node *n, struct operand *result);
 bool csl_dsd_builtin(struct sema *s, const struct node *n, struct operand *result);
 bool csl_dsd_operation(struct sema *s, const struct node *n);
-struct operand csl_map(struct sema *s, const struct node *n);
+void csl_emit_dsd(struct sema *s, const struct node *n, const struct dsd_site *site);
+/* Of a DSD that is known; others are looked at when they run. */
+void csl_not_const(struct sema *s, const struct node *n, const struct operand *o);
+struct operand csl_map(struct sema *s, const struct node *n); /* map.c */
 struct value csl_tensor(struct sema *s, const struct node *n);
 void csl_arguments(struct sema *s, const struct node *n, size_t least, size_t most);
 /* Fields of a struct expression, whose values may be known at run time only. */

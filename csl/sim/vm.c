@@ -338,7 +338,10 @@ static bool execute(struct pe *pe, struct frame *f, const struct insn *i)
         return !leave(pe, i, r);
     case OP_ASSERT:
         if (!r[i->a])
-            csl_trap(pe, csl_main_pos(pe), "assertion failed");
+            csl_trap(pe, csl_main_pos(pe),
+                     i->x ? "a fabric DSD of @map is longer than another DSD: how many wavelets "
+                            "are taken is not said"
+                          : "assertion failed");
         break;
     case OP_DSD:
         if (!csl_start_dsd(pe, &pe->program->dsd_sites[i->imm], r, pe->wake - i->cost)) {

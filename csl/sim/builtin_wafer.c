@@ -164,7 +164,8 @@ static void bind_data(struct sema *s, const struct node *n)
     for (size_t i = 0; i < t->param_count; i++)
         if (!csl_is_word(t->params[i], 16) &&
             !(t->param_count == 1 && csl_is_word(t->params[i], 32)))
-            FAIL(s, n, "a data task has a number of 16 or 32 bits or two of 16 as arguments, not %s",
+            FAIL(s, n,
+                 "a data task has a number of 16 or 32 bits or two of 16 as arguments, not %s",
                  TYPE(s, t->params[i]));
     for (const struct deferred *d = s->deferred; d != NULL; d = d->next)
         if (d->kind == DEFER_DATA && d->index == (size_t)id)

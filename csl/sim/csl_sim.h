@@ -44,6 +44,10 @@ enum csl_status {
 
 enum csl_arch { CSL_WSE2 = 2, CSL_WSE3 = 3 };
 
+/* Which of several ready tasks runs first: drawn from the seed, or each when its turn comes (local
+ * tasks by their ids, data tasks by their queues, the host's call). The documents allow any. */
+enum csl_order { CSL_ORDER_RANDOM, CSL_ORDER_TURNS };
+
 enum csl_param_type { CSL_PARAM_INT, CSL_PARAM_FLOAT };
 
 /* A parameter of the layout file (cslc --params=NAME:VALUE). */
@@ -56,7 +60,8 @@ struct csl_param {
 
 struct csl_options {
     enum csl_arch arch;             /* 0 is CSL_WSE2 */
-    uint64_t seed;                  /* which of several ready tasks runs first */
+    uint64_t seed;                  /* of CSL_ORDER_RANDOM */
+    enum csl_order order;           /* of tasks */
     uint64_t max_cycles;            /* per call; 0 is 10^9 */
     size_t max_memory;              /* on the host; 0 is 4 GiB */
     uint64_t max_steps;             /* of comptime evaluation; 0 is 2 * 10^7 */

@@ -390,7 +390,8 @@ void csl_load_layout(struct loader *l, const char *path)
             csl_fail_at(l->arena, layout->pos, "PE(%u,%u) has no code: @set_tile_code",
                         i % l->width, i / l->width);
     if (l->memcpy != NULL && (l->memcpy_width != l->width || l->memcpy_height != l->height))
-        FAIL(&s, l->memcpy, "<memcpy/get_params> is for %u x %u PEs, but @set_rectangle has %u x %u",
+        FAIL(&s, l->memcpy,
+             "<memcpy/get_params> is for %u x %u PEs, but @set_rectangle has %u x %u",
              l->memcpy_width, l->memcpy_height, l->width, l->height);
     run_layout_checks(&s, file);
     for (uint32_t i = 0; i < l->width * l->height; i++) {

@@ -92,6 +92,9 @@ static bool say_pe(struct report *r, const struct pe *pe)
     for (unsigned id = 0; id < LOCAL_TASKS; id++)
         if (pe->active & pe->blocked & 1u << id)
             say(r, " local task %u is active but blocked;", id);
+    if (pe->lost_pos.source != NULL)
+        say(r, " local task %u was activated again before it had run, in line %u;", pe->lost_task,
+            pe->lost_pos.line);
     for (unsigned c = 0; c < COLORS; c++)
         if (pe->router[c].count > 0)
             say(r, " wavelets of color %u cannot leave the router%s;", c,
@@ -124,7 +127,8 @@ _Noreturn void csl_deadlock(struct csl_sim *sim)
         for (uint32_t i = 0; i < sim->width * sim->height; i++) {
             struct pe *pe = &sim->pes[i];
             bool reason = pe->main.busy || pe->busy_threads > 0 || pe->routed > 0 ||
-                          (pe->active & pe->blocked) || csl_stream_waits(pe) ||
+                          (pe->active & pe->blocked) || pe->lost_pos.source != NULL ||
+                          csl_stream_waits(pe) ||
                           (pe->collective[0].called | pe->collective[1].called);
             if (reason != (with_reason == 1))
                 continue;

@@ -224,7 +224,7 @@ struct sema {
     uint32_t color_blocked; /* WSE-2: data tasks blocked at the start, by color */
     uint32_t color_open;    /* WSE-2: colors that take control wavelets without a data task */
     uint8_t queue_open;
-    const struct node *open_node; /* the last @unblock of a comptime block */
+    const struct node *open_node;              /* the last @unblock of a comptime block */
     const struct node *activated[LOCAL_TASKS]; /* @activate in a comptime block */
 };
 

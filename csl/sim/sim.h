@@ -72,7 +72,9 @@ struct pe {
     uint32_t reg_count;
     /* tasks */
     uint32_t active, blocked;
-    uint8_t queue_blocked;
+    uint8_t queue_blocked, last_task;
+    uint8_t lost_task; /* the last that was activated before it had run, if lost_pos has a source */
+    struct pos lost_pos;
     bool cmd_busy, call_pending;
     const struct export *call;
     uint32_t args[15];

@@ -5,6 +5,10 @@ void csl_activate_task(struct pe *pe, uint32_t id, struct pos pos)
 {
     if (id >= LOCAL_TASKS || pe->program->local_task[id] == NO_ID)
         csl_trap(pe, pos, "local task %u is activated, but no task is bound to it", id);
+    if (pe->active >> id & 1) {
+        pe->lost_task = (uint8_t)id;
+        pe->lost_pos = pos;
+    }
     pe->active |= 1u << id;
 }
 
@@ -70,6 +74,17 @@ static void start_call(struct pe *pe)
     csl_call_func(pe, call->func, call->name);
 }
 
+/* The one of the ready tasks, in ascending order, that runs. */
+static unsigned next_of(const struct pe *pe, const uint8_t *ready, unsigned count)
+{
+    unsigned i = 0;
+    if (pe->sim->options.order == CSL_ORDER_RANDOM)
+        return count == 1 ? 0 : (unsigned)(csl_random(pe->sim) % count);
+    while (i < count && ready[i] <= pe->last_task)
+        i++;
+    return i % count;
+}
+
 bool csl_pick_task(struct pe *pe)
 {
     const struct program *p = pe->program;
@@ -89,7 +104,8 @@ bool csl_pick_task(struct pe *pe)
         ready[count++] = LOCAL_TASKS + QUEUES;
     if (count == 0)
         return false;
-    uint8_t which = ready[count == 1 ? 0 : csl_random(pe->sim) % count];
+    uint8_t which = ready[next_of(pe, ready, count)];
+    pe->last_task = which;
     pe->wake = now + TASK_START_CYCLES;
     if (which == LOCAL_TASKS + QUEUES) {
         start_call(pe);

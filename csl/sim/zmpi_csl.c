@@ -4,7 +4,8 @@
  *     zmpi-csl check LAYOUT [OPTION...]    compiles the layout and every PE's program
  *     zmpi-csl run LAYOUT [OPTION...]      and does what the options say, in their order
  *
- *     --arch=wse2|wse3  --params=NAME:VALUE[,NAME:VALUE...]  --seed=N  --max-cycles=N
+ *     --arch=wse2|wse3  --params=NAME:VALUE[,NAME:VALUE...]  --seed=N  --order=random|turns
+ *     --max-cycles=N
  *     --trace=FILE             events from here on, JSON lines
  *     --set=NAME:VALUE,...     the same values to all PEs (with a point or exponent: f32)
  *     --h2d=NAME:X,Y,W,H:COUNT:FILE[:16]  32-bit words of FILE, COUNT for each of W x H PEs in
@@ -31,8 +32,9 @@ static _Noreturn void usage(const char *what)
     fprintf(stderr,
             "zmpi-csl: %s\n"
             "use: zmpi-csl check|run LAYOUT [--arch=wse2|wse3] [--params=NAME:VALUE,...] "
-            "[--seed=N] [--max-cycles=N]\n"
-            "         [--trace=FILE] [--set=NAME:VALUE,...] [--h2d=NAME:X,Y,W,H:COUNT:FILE[:16]] "
+            "[--seed=N] [--order=random|turns]\n"
+            "         [--max-cycles=N] [--trace=FILE] [--set=NAME:VALUE,...] "
+            "[--h2d=NAME:X,Y,W,H:COUNT:FILE[:16]] "
             "[--d2h=...]\n"
             "         [--launch=FUNCTION[:VALUE,...]] [--drain] [--print=NAME:COUNT[:f|u|i|x]] "
             "[--counters=FILE]\n",
@@ -285,6 +287,10 @@ int main(int argc, char **argv)
             options.param_count = parse_params(argv[i] + 9, params, options.param_count);
         } else if ((v = value_of(argv[i], "--seed=")) != NULL) {
             options.seed = strtoull(v, NULL, 0);
+        } else if ((v = value_of(argv[i], "--order=")) != NULL) {
+            options.order = strcmp(v, "turns") == 0 ? CSL_ORDER_TURNS : CSL_ORDER_RANDOM;
+            if (options.order == CSL_ORDER_RANDOM && strcmp(v, "random") != 0)
+                usage("--order=random or --order=turns");
         } else if ((v = value_of(argv[i], "--max-cycles=")) != NULL) {
             options.max_cycles = strtoull(v, NULL, 0);
         } else if (strcmp(argv[1], "run") == 0 && later_count < 256) {

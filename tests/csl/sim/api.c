@@ -32,7 +32,7 @@ static const char program[] =
     "const sys_mod = @import_module(\"<memcpy/memcpy>\", memcpy_params);\n"
     "const coordinates = @import_module(\"<layout>\");\n"
     "var A = @zeros([4]f32); var H = [3]u16 { 1, 2, 3 }; const C = [2]u32 { 7, 8 };\n"
-    "var A_ptr: [*]f32 = &A; var H_ptr: [*]u16 = &H; var C_ptr: [*]const u32 = &C;\n"
+    "var A_ptr: [*]f32 = &A; var H_ptr: [*]u16 = &H; const C_ptr: [*]const u32 = &C;\n"
     "var order: u32 = 0; var left: u16 = 0;\n"
     "fn multiply(by: f32, add: i16) void {\n"
     "  const x: u16 = coordinates.get_x_coord();\n"

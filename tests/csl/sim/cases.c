@@ -4,9 +4,10 @@
  *     csl_sim_cases FILE...
  *
  * "=== NAME" begins a case, whose lines are a PE program behind the prelude; "--- layout" a layout
- * in place of the usual one; "--- only wse2" or "--- only wse3" one architecture; "--- MESSAGE" says what the error must contain
- * (without it the case must run, on both architectures and for several orders of tasks). What is
- * refused when compiling must say where. "# " at a line's start before the first case is a comment.
+ * in place of the usual one; "--- only wse2" or "--- only wse3" one architecture; "--- MESSAGE"
+ * says what the error must contain (without it the case must run, on both architectures and for
+ * several orders of tasks). What is refused when compiling must say where. "# " at a line's start
+ * before the first case is a comment.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,9 +67,8 @@ static const char *read_text(void *context, const char *path, size_t *size)
 static bool has_place(const char *message)
 {
     const char *line = strchr(message, ':'), *column = line != NULL ? strchr(line + 1, ':') : NULL;
-    return strncmp(message, "PE(", 3) == 0 ||
-           (column != NULL && line[1] >= '1' && line[1] <= '9' && column[1] >= '1' &&
-            column[1] <= '9');
+    return strncmp(message, "PE(", 3) == 0 || (column != NULL && line[1] >= '1' && line[1] <= '9' &&
+                                               column[1] >= '1' && column[1] <= '9');
 }
 
 /* Whether it did what it must. */

@@ -11,7 +11,7 @@ fail() {
 cat >layout.csl <<'END'
 param W: u16;
 const memcpy = @import_module("<memcpy/get_params>", .{ .width = W, .height = 1 });
-const c: color = @get_color(0);
+param c: color = @get_color(0);
 layout {
   @set_rectangle(W, 1);
   for (@range(u16, W)) |x| {
@@ -53,6 +53,9 @@ for arch in wse2 wse3; do
     grep -q '^PE(0,0) A: 1.5 2 3 4$' out || fail "the sender's values have changed"
     [ "$(grep -c '"event":"hop","color":0,"to":"E"' trace)" = 4 ] || fail "the trace lacks hops"
 done
+"$csl" run layout.csl --params=W:2,c:5 --trace=trace --launch=run >out
+grep -q '"event":"hop","color":5,"to":"E"' trace || fail "a color from the command line is not taken"
+! "$csl" check layout.csl --params=W:2,c:24 2>error || fail "a number that is no color is taken"
 "$source/scripts/csl_heat.py" counters >heat.svg
 [ "$(grep -c '<rect' heat.svg)" = 8 ] || fail "the picture lacks PEs"
 "$csl" check layout.csl --params=W:2 >out
@@ -121,6 +124,37 @@ done
 grep -q 'color 5 is not a MEMCPYH2D of the layout' error || fail "unexplained: $(cat error)"
 ! "$csl" run layout.csl --h2d=A:0,0,2,2:3:set:16 2>error >log || fail "a file that is too short is taken"
 grep -q 'set: too short' error || fail "unexplained: $(cat error)"
+
+# Tasks by turns: whatever the seed.
+cat >layout.csl <<'END'
+const memcpy = @import_module("<memcpy/get_params>", .{ .width = 1, .height = 1 });
+layout {
+  @set_rectangle(1, 1);
+  @set_tile_code(0, 0, "pe.csl", .{ .memcpy_params = memcpy.get_params(0) });
+  @export_name("run", fn()void);
+}
+END
+cat >pe.csl <<'END'
+param memcpy_params;
+const sys_mod = @import_module("<memcpy/memcpy>", memcpy_params);
+var order: u32 = 0;
+fn turn(by: u32) void { order = 10 * order + by; }
+task one() void { turn(1); @activate(@get_local_task_id(9)); }
+task two() void { turn(2); @activate(@get_local_task_id(8)); }
+task three() void { turn(3); if (order == 123123) { sys_mod.unblock_cmd_stream(); } else { @activate(@get_local_task_id(10)); } }
+fn run() void { @activate(@get_local_task_id(10)); @activate(@get_local_task_id(8)); }
+comptime {
+  @bind_local_task(one, @get_local_task_id(8));
+  @bind_local_task(two, @get_local_task_id(9));
+  @bind_local_task(three, @get_local_task_id(10));
+  @export_symbol(run);
+}
+END
+for seed in 0 1 2 3 4; do
+    "$csl" run layout.csl --order=turns --seed=$seed --max-cycles=1000 --launch=run >out || fail "not by turns with seed $seed"
+done
+! "$csl" run layout.csl --order=fifo 2>error || fail "an order that there is not is taken"
+grep -q -e '--order=random or --order=turns' error || fail "unexplained: $(cat error)"
 
 # What programs say to the trace.
 cat >layout.csl <<'END'

@@ -2,7 +2,7 @@
  * csl.c - fuzz target: any text compiles and runs as CSL, or is refused with a message.
  *
  * The first byte of the input chooses: bit 0: the rest is the layout file, else a PE's program; bit
- * 1: WSE-3.
+ * 1: WSE-3; bit 2: the program exports A; bit 3: tasks by turns.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,20 +11,21 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char layout[] =
-    "const memcpy = @import_module(\"<memcpy/get_params>\", .{ .width = 2, .height = 1, "
-    ".MEMCPYH2D_1 = @get_color(4), .MEMCPYD2H_1 = @get_color(5) });\n"
-    "layout {\n"
-    "  @set_rectangle(2, 1);\n"
-    "  for (@range(i16, 2)) |x| {\n"
-    "    @set_tile_code(x, 0, \"pe.csl\", .{ .memcpy_params = memcpy.get_params(x) });\n"
-    "    @set_color_config(x, 0, @get_color(0), .{ .routes = .{ .rx = .{ if (x == 0) RAMP else "
-    "WEST },"
-    " .tx = .{ if (x == 0) EAST else RAMP } } });\n"
-    "  }\n"
+/* The layout of programs, but for its end. */
+#define LAYOUT                                                                                     \
+    "const memcpy = @import_module(\"<memcpy/get_params>\", .{ .width = 2, .height = 1, "          \
+    ".MEMCPYH2D_1 = @get_color(4), .MEMCPYD2H_1 = @get_color(5) });\n"                             \
+    "layout {\n"                                                                                   \
+    "  @set_rectangle(2, 1);\n"                                                                    \
+    "  for (@range(i16, 2)) |x| {\n"                                                               \
+    "    @set_tile_code(x, 0, \"pe.csl\", .{ .memcpy_params = memcpy.get_params(x) });\n"          \
+    "    @set_color_config(x, 0, @get_color(0), .{ .routes = .{ .rx = .{ if (x == 0) RAMP else "   \
+    "WEST },"                                                                                      \
+    " .tx = .{ if (x == 0) EAST else RAMP } } });\n"                                               \
+    "  }\n"                                                                                        \
     "  @export_name(\"run\", fn()void);\n"
-    "  @export_name(\"A\", [*]f32, true);\n"
-    "}\n";
+static const char layout[] = LAYOUT "}\n";
+static const char layout_with_a[] = LAYOUT "  @export_name(\"A\", [*]f32, true);\n}\n";
 static const char program[] =
     "param memcpy_params;\n"
     "const sys_mod = @import_module(\"<memcpy/memcpy>\", memcpy_params);\n"
@@ -34,7 +35,7 @@ static const char program[] =
 struct input {
     const char *text;
     size_t size;
-    bool is_layout;
+    bool is_layout, exports_a;
 };
 
 static const char *read_input(void *context, const char *path, size_t *size)
@@ -43,7 +44,7 @@ static const char *read_input(void *context, const char *path, size_t *size)
     bool wants_layout = strcmp(path, "layout.csl") == 0;
     if (!wants_layout && strcmp(path, "pe.csl") != 0)
         return NULL;
-    const char *fixed = wants_layout ? layout : program;
+    const char *fixed = !wants_layout ? program : in->exports_a ? layout_with_a : layout;
     *size = wants_layout == in->is_layout ? in->size : strlen(fixed);
     return wants_layout == in->is_layout ? in->text : fixed;
 }
@@ -77,8 +78,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (text == NULL)
         return 0;
     memcpy(text, data + 1, size - 1);
-    struct input in = {text, size - 1, (data[0] & 1) != 0};
+    struct input in = {text, size - 1, (data[0] & 1) != 0, (data[0] & 4) != 0};
     struct csl_options options = {.arch = data[0] & 2 ? CSL_WSE3 : CSL_WSE2,
+                                  .order = data[0] & 8 ? CSL_ORDER_TURNS : CSL_ORDER_RANDOM,
                                   .max_cycles = 20000,
                                   .max_memory = (size_t)64 << 20,
                                   .max_steps = 50000,

@@ -228,9 +228,12 @@ static struct operand fabric_dsd(struct sema *s, const struct node *n, const str
     struct dsd d = {.kind = in ? DSD_FABIN : DSD_FABOUT};
     d.base = (uint16_t)handle_field(s, n, fields, count, in ? "input_queue" : "output_queue",
                                     in ? &csl_input_queue : &csl_output_queue);
+    csl_not_reserved(s, n, in ? &csl_input_queue : &csl_output_queue, d.base);
     d.stride = has_color || (wse2 && !in)
                    ? (int16_t)handle_field(s, n, fields, count, "fabric_color", &csl_color)
                    : -1;
+    if (d.stride >= 0)
+        csl_not_reserved(s, n, &csl_color, d.stride);
     if (in && has_color && wse2) {
         struct program *p = s->program;
         if (p->in_color[d.base] < 0)

@@ -7,7 +7,8 @@ void csl_only(struct sema *s, const struct node *n, enum where where, const char
         FAIL(s, n, "@%.*s stands in a %s", STR_ARG(n->text), place);
 }
 
-/* What the memcpy library takes for itself: colors 21 to 23, tasks 27 to 30, the first queues. */
+/* What the memcpy library takes for itself: colors 21 to 23, tasks 27 to 30, the first queues and
+ * microthread. */
 void csl_not_reserved(struct sema *s, const struct node *n, const struct type *t, int64_t id)
 {
     bool taken = t == &csl_color         ? id >= 21
@@ -80,6 +81,13 @@ static void set_tile_code(struct sema *s, const struct node *n)
     }
 }
 
+/* What has a size and is one value; a DSD's bits are not published. */
+static void check_exported(struct sema *s, const struct node *n, const struct type *t)
+{
+    if (!csl_is_scalar(t) || csl_is_dsd(t))
+        FAIL(s, n, "a symbol of type %s cannot be exported", TYPE(s, t));
+}
+
 static void export_name(struct sema *s, const struct node *n)
 {
     csl_arguments(s, n, 2, 3);
@@ -93,8 +101,10 @@ static void export_name(struct sema *s, const struct node *n)
         FAIL(s, n, "an exported function has up to 15 parameters");
     if (n->count == 3)
         e->is_mutable = csl_known_expr(s, n->kid[2], &csl_bool).i != 0;
-    if (e->type->kind != T_FN && !csl_is_scalar(e->type))
-        FAIL(s, n, "a symbol of type %s cannot be exported", TYPE(s, e->type));
+    if (e->type->kind != T_FN)
+        check_exported(s, n, e->type);
+    for (size_t i = 0; e->type->kind == T_FN && i < e->type->param_count; i++)
+        check_exported(s, n, e->type->params[i]);
     for (const struct export_name *have = s->l->exports; have != NULL; have = have->next)
         if (csl_str_same(have->name, e->name))
             FAIL(s, n, "'%.*s' is exported twice", STR_ARG(e->name));

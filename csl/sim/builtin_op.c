@@ -135,6 +135,7 @@ static void settings(struct sema *s, const struct node *n, struct dsd_site *site
             site->index = csl_in_reg(s, f->node, &o);
         } else if (csl_str_is(f->name, "ut_id") && s->l->arch == CSL_WSE3) {
             site->thread = (uint16_t)csl_known_expr(s, f->node, &csl_ut).i;
+            csl_not_reserved(s, f->node, &csl_ut, site->thread);
         } else {
             FAIL(s, f->node, "the setting '%.*s' is not in the subset", STR_ARG(f->name));
         }

@@ -73,7 +73,7 @@ static unsigned queue_of_color(struct sema *s, const struct node *n, size_t colo
     for (unsigned q = 0; q < QUEUES; q++)
         if (p->in_color[q] == (int)color)
             return q;
-    for (unsigned q = QUEUES; q-- > 0;)
+    for (unsigned q = QUEUES; q-- > 1;) /* the first is memcpy's */
         if (p->in_color[q] < 0) {
             p->in_color[q] = (int8_t)color;
             return q;
@@ -159,6 +159,7 @@ static void bind_data(struct sema *s, const struct node *n)
     const struct fn *fn = csl_task_of(s, n->kid[0]);
     int64_t id = csl_known_expr(s, n->kid[1], &csl_data_task).i;
     const struct type *t = csl_signature(s, fn);
+    csl_not_reserved(s, n, s->l->arch == CSL_WSE2 ? &csl_color : &csl_input_queue, id);
     if (t->param_count < 1 || t->param_count > 2)
         FAIL(s, n, "a data task has one argument or two, not %zu", t->param_count);
     for (size_t i = 0; i < t->param_count; i++)
@@ -196,7 +197,11 @@ static void initialize_queue(struct sema *s, const struct node *n)
     if ((in || !wse2) && color == NULL)
         FAIL(s, n, "the queue needs a .color");
     if (in) {
-        if (p->in_color[queue.i] >= 0 && !(wse2 && p->in_color[queue.i] == color->i))
+        bool same = wse2 && p->in_color[queue.i] == color->i; /* a fabin_dsd has named it */
+        if (s->queue_ready >> queue.i & 1)
+            FAIL(s, n, "input queue %lld is initialized already", (long long)queue.i);
+        s->queue_ready = (uint8_t)(s->queue_ready | 1u << queue.i);
+        if (p->in_color[queue.i] >= 0 && !same)
             FAIL(s, n, "input queue %lld has a color already", (long long)queue.i);
         for (unsigned q = 0; q < QUEUES; q++)
             if (p->in_color[q] == color->i && q != queue.i)

@@ -153,6 +153,9 @@ static void copy_pe(struct csl_sim *sim, const struct copy *c, struct pe *pe, ui
         csl_fail(&sim->arena, CSL_ERR_ARGUMENT,
                  "PE(%u,%u): %u elements of %u bits are more than the %u bytes of '%.*s'", pe->x,
                  pe->y, c->elements, size * 8, there, STR_ARG(name));
+    if (c->to_device && pe->program->objects[object].is_const)
+        csl_fail(&sim->arena, CSL_ERR_ARGUMENT, "PE(%u,%u): '%.*s' points to what is const", pe->x,
+                 pe->y, STR_ARG(name));
     if (csl_code_bytes[e->tc] != size)
         csl_fail(&sim->arena, CSL_ERR_ARGUMENT, "'%.*s' has elements of %u bits, not %u",
                  STR_ARG(name), csl_code_bytes[e->tc] * 8u, size * 8);

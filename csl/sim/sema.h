@@ -221,10 +221,11 @@ struct sema {
     const struct fn *fns;
     const struct fn *local_fn[LOCAL_TASKS]; /* tasks by the id they are bound to */
     struct deferred *deferred;
-    uint32_t color_blocked; /* WSE-2: data tasks blocked at the start, by color */
-    uint32_t color_open;    /* WSE-2: colors that take control wavelets without a data task */
-    uint8_t queue_open;
-    const struct node *open_node;              /* the last @unblock of a comptime block */
+    uint32_t color_blocked;       /* WSE-2: data tasks blocked at the start, by color */
+    uint32_t color_open;          /* WSE-2: colors that take control wavelets without a data task */
+    uint8_t queue_open;           /* input queues: open for control wavelets */
+    uint8_t queue_ready;          /* and those of @initialize_queue */
+    const struct node *open_node; /* the last @unblock of a comptime block */
     const struct node *activated[LOCAL_TASKS]; /* @activate in a comptime block */
 };
 

@@ -24,7 +24,8 @@ static const char layout[] =
     "    @set_tile_code(x, y, \"pe.csl\", .{ .memcpy_params = memcpy.get_params(x), .scale = scale "
     "}); } }\n"
     "  @export_name(\"A\", [*]f32, true); @export_name(\"H\", [*]u16, true);\n"
-    "  @export_name(\"C\", [*]const u32, false); @export_name(\"order\", u32, true);\n"
+    "  @export_name(\"C\", [*]const u32, false); @export_name(\"D\", [*]const u32, true); "
+    "@export_name(\"order\", u32, true);\n"
     "  @export_name(\"multiply\", fn(f32, i16)void); @export_name(\"race\", fn()void);\n"
     "}\n";
 static const char program[] =
@@ -32,7 +33,8 @@ static const char program[] =
     "const sys_mod = @import_module(\"<memcpy/memcpy>\", memcpy_params);\n"
     "const coordinates = @import_module(\"<layout>\");\n"
     "var A = @zeros([4]f32); var H = [3]u16 { 1, 2, 3 }; const C = [2]u32 { 7, 8 };\n"
-    "var A_ptr: [*]f32 = &A; var H_ptr: [*]u16 = &H; const C_ptr: [*]const u32 = &C;\n"
+    "var A_ptr: [*]f32 = &A; var H_ptr: [*]u16 = &H; const C_ptr: [*]const u32 = &C; var D_ptr = "
+    "C_ptr;\n"
     "var order: u32 = 0; var left: u16 = 0;\n"
     "fn multiply(by: f32, add: i16) void {\n"
     "  const x: u16 = coordinates.get_x_coord();\n"
@@ -50,7 +52,8 @@ static const char program[] =
     "fn race() void { left = 3; order = 0; @activate(t8); @activate(t9); @activate(t10); }\n"
     "comptime {\n"
     "  @bind_local_task(one, t8); @bind_local_task(two, t9); @bind_local_task(three, t10);\n"
-    "  @export_symbol(A_ptr, \"A\"); @export_symbol(H_ptr, \"H\"); @export_symbol(C_ptr, \"C\");\n"
+    "  @export_symbol(A_ptr, \"A\"); @export_symbol(H_ptr, \"H\"); @export_symbol(C_ptr, \"C\"); "
+    "@export_symbol(D_ptr, \"D\");\n"
     "  @export_symbol(order); @export_symbol(multiply); @export_symbol(race);\n"
     "}\n";
 
@@ -117,6 +120,9 @@ static void check_refusals(struct csl_sim *s)
     CHECK(csl_memcpy_h2d(s, -1, some, 0, 0, 1, 1, 1, CSL_32BIT) == CSL_ERR_ARGUMENT);
     CHECK(csl_memcpy_h2d(s, c, some, 0, 0, 1, 1, 1, CSL_32BIT) == CSL_ERR_ARGUMENT);
     CHECK(strstr(csl_error(s), "immutable") != NULL);
+    CHECK(csl_memcpy_h2d(s, csl_get_id(s, "D"), some, 0, 0, 1, 1, 1, CSL_32BIT) ==
+          CSL_ERR_ARGUMENT);
+    CHECK(strstr(csl_error(s), "'D' points to what is const") != NULL);
     CHECK(csl_memcpy_d2h(s, some, c, 0, 0, 1, 1, 2, CSL_32BIT) == CSL_OK && some[1] == 8);
     CHECK(csl_launch(s, "multiply", NULL, 0) == CSL_ERR_ARGUMENT);
     CHECK(csl_launch(s, "A", NULL, 0) == CSL_ERR_ARGUMENT);

@@ -47,7 +47,7 @@ static struct operand known_int(struct sema *s, const struct node *n, enum token
         r = a ^ b;
         break;
     }
-    if (over || !csl_fits(t, r))
+    if (over || (!is_u64 && !csl_fits(t, r)))
         FAIL(s, n, "the result of '%s' does not fit in %s", op_text(op), TYPE(s, t));
     return csl_known(csl_int_value(t, r));
 }

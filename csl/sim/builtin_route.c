@@ -3,8 +3,9 @@
 
 #include "sema.h"
 
-/* memcpy has one of the four that a PE has. */
-#define FILTERS_MAX 3
+/* memcpy has one of the six or four that a PE has. */
+#define FILTERS_WSE2 5
+#define FILTERS_WSE3 3
 
 static uint8_t directions(struct sema *s, const struct node *n, const struct value *v)
 {
@@ -204,11 +205,11 @@ void csl_set_route(struct sema *s, const struct node *n, size_t at, struct route
         set_switches(s, n, f, r, color);
     if ((f = csl_field(t, "filter")) != NULL)
         set_filter(s, n, f, &r->filter);
-    unsigned filters = 0;
+    unsigned filters = 0, most = s->l->arch == CSL_WSE2 ? FILTERS_WSE2 : FILTERS_WSE3;
     for (unsigned c = 0; c < COLORS; c++)
         filters += routes[c].filter.kind != FILTER_NONE;
-    if (filters > FILTERS_MAX)
-        FAIL(s, n, "a PE has %d filters that memcpy does not need", FILTERS_MAX);
+    if (filters > most)
+        FAIL(s, n, "a PE has %u filters that memcpy does not need", most);
     for (size_t i = 0; i < t->count; i++)
         if (!csl_str_is(t->names[i], "routes") && !csl_str_is(t->names[i], "switches") &&
             !csl_str_is(t->names[i], "filter"))

@@ -113,7 +113,7 @@ static struct operand do_constants(struct sema *s, const struct node *n)
 /* The type of an expression, of which no code is kept. */
 static const struct type *type_of(struct sema *s, const struct node *n)
 {
-    if (s->where != WHERE_CODE || s->func == NULL)
+    if (s->func == NULL || (s->comptime && !s->in_place))
         return csl_place(s, n).type;
     size_t count = s->func->count;
     uint32_t code_bytes = s->program->code_bytes;

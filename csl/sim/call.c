@@ -106,7 +106,7 @@ static void compile_body(struct sema *s, const struct node *n, struct instance *
     s->func = p->funcs[inst->func];
     s->module = fn->module;
     s->scope = scope;
-    s->comptime = false;
+    s->comptime = s->in_place = false;
     s->where = WHERE_CODE;
     s->conditional = 0;
     s->targets = NULL;
@@ -212,7 +212,9 @@ static struct operand run_comptime(struct sema *s, const struct node *n, const s
     s->scope = scope;
     s->call = &call;
     s->targets = NULL;
+    s->in_place = false;
     enum flow flow = csl_block(s, fn->decl->kid[fn->decl->count - 1]);
+    s->in_place = before.in_place;
     if (flow == FLOW_NEXT && call.result->kind != T_VOID)
         FAIL(s, n, "the end of '%.*s' is reached without a value", STR_ARG(fn->decl->text));
     if (inlined)

@@ -86,10 +86,12 @@ struct operand csl_expr_as(struct sema *s, const struct node *n, const struct ty
 /* With run-time code set aside: for what must be known. */
 struct value csl_known_expr(struct sema *s, const struct node *n, const struct type *want)
 {
-    bool comptime = s->comptime;
+    bool comptime = s->comptime, in_place = s->in_place;
+    s->in_place = in_place || !comptime;
     s->comptime = true;
     struct operand o = want != NULL ? csl_expr_as(s, n, want) : csl_expr(s, n, NULL);
     s->comptime = comptime;
+    s->in_place = in_place;
     if (!o.known)
         FAIL(s, n, "this must be known when compiling");
     return o.v;

@@ -86,6 +86,7 @@ static struct sema view(struct sema *s, struct module *m, enum where where)
     s->scope = NULL;
     s->where = where;
     s->comptime = true;
+    s->in_place = false;
     s->call = NULL;
     s->targets = NULL;
     if (++s->depth > CALL_DEPTH)
@@ -100,6 +101,7 @@ static void view_back(struct sema *s, const struct sema *before)
     s->scope = before->scope;
     s->where = before->where;
     s->comptime = before->comptime;
+    s->in_place = before->in_place;
     s->call = before->call;
     s->targets = before->targets;
     s->depth = before->depth;

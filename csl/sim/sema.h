@@ -213,6 +213,7 @@ struct sema {
     uint16_t next_reg;
     enum where where;
     bool comptime;
+    bool in_place; /* comptime for one value only, in code that runs later */
     unsigned conditional, depth;
     struct target *targets, *jump; /* jump: where a comptime break or continue goes */
     bool jump_continue;

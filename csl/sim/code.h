@@ -56,7 +56,7 @@ enum op {
     OP_JUMP_UNLESS,
     OP_CALL,       /* function imm; arguments at a.., result to b if c */
     OP_RETURN,     /* a if b */
-    OP_ASSERT,     /* traps unless a */
+    OP_ASSERT,     /* traps unless a; x: about a length of @map */
     OP_DSD,        /* program.dsd_sites[imm] */
     OP_DSD_MAKE,   /* a = memory DSD: base b, extent c; stride at register imm, offset at x; element
                       bytes tc */

@@ -221,60 +221,65 @@ class Program:
         else:
             self.lines.append(f"{indent}@assert({n} == {text(t, v)});")
 
+    def branch(self, depth, indent):
+        """The side that is not taken changes nothing."""
+        c, taken, _ = self.expr("bool", 2)
+        before, after = dict(self.vars), None
+        for side in (True, False):
+            self.vars = dict(before)
+            self.lines.append(f"{indent}if ({c}) {{" if side else f"{indent}}} else {{")
+            for _ in range(self.r.randrange(1, 4)):
+                self.statement(depth - 1, indent + "  ")
+            if side == bool(taken):
+                after = self.vars
+        self.vars = after
+        self.lines.append(f"{indent}}}")
+
+    def loop(self, indent):
+        """A sum over a range or an array."""
+        r, n = self.r, self.name()
+        t = r.choice(["u16", "i16", "u32", "i32"])
+        if r.random() < 0.5:
+            start, stop, step = r.randrange(-5, 5), r.randrange(-5, 12), r.choice([-2, -1, 1, 3])
+            items, over = range(start, stop, step), f"@range(i16, {start}, {stop}, {step})"
+        else:
+            items = [wrap("i16", r.getrandbits(16)) for _ in range(r.randrange(1, 6))]
+            over = f"[{len(items)}]i16{{ {', '.join(map(str, items))} }}"
+        self.lines.append(f"{indent}var {n}: {t} = 0;")
+        self.lines.append(f"{indent}for ({over}) |x, i| {{ {n} = {n} * 3 + @as({t}, x) + @as({t}, i); }}")
+        v = 0
+        for i, x in enumerate(items):
+            v = wrap(t, wrap(t, v * 3) + wrap(t, x) + i)
+        self.check(indent, n, t, v)
+
+    def block(self, indent):
+        """A block with a value."""
+        t, n = self.r.choice(list(INTS)), self.name()
+        c, y, _ = self.expr("bool", 1)
+        (a, x, _), (b, z, _) = self.expr(t, 2), self.expr(t, 2)
+        self.lines.append(f"{indent}const {n} = l{n}: {{ if ({c}) {{ break :l{n} {a}; }} break :l{n} {b}; }};")
+        self.check(indent, n, t, x if y else z)
+
+    def call(self, indent):
+        f, t, args = self.r.choice(self.functions)
+        given = [self.expr(a, 2) for a in args]
+        # the first is a variable: a sum that is known must not wrap
+        given[0] = self.r.choice([(n, v) for n, (vt, v) in self.vars.items() if vt == args[0]])
+        self.lines.append(f"{indent}{f}({', '.join(g[0] for g in given)});")
+        self.vars["g" + f] = (t, wrap(t, sum(g[1] for g in given)))
+
     def statement(self, depth, indent="  "):
-        r, kind = self.r, self.r.randrange(7)
-        if kind == 0 and depth > 0:  # a branch: the one that is not taken changes nothing
-            c, taken, _ = self.expr("bool", 2)
-            for which in (True, False):
-                self.lines.append(f"{indent}if ({c}) {{" if which else f"{indent}}} else {{")
-                before = dict(self.vars)
-                for _ in range(r.randrange(1, 4)):
-                    self.statement(depth - 1, indent + "  ")
-                if which != bool(taken):
-                    self.vars = before
-                elif which:
-                    after = self.vars
-                    self.vars = dict(before)
-            self.vars = after if taken else self.vars
-            self.lines.append(f"{indent}}}")
-        elif kind == 1:  # a sum over a range or an array
-            n = self.name()
-            t = r.choice(["u16", "i16", "u32", "i32"])
-            if r.random() < 0.5:
-                start, stop, step = r.randrange(-5, 5), r.randrange(-5, 12), r.choice([-2, -1, 1, 3])
-                items = list(range(start, stop, step))
-                over = f"@range(i16, {start}, {stop}, {step})"
-            else:
-                items = [wrap("i16", r.getrandbits(16)) for _ in range(r.randrange(1, 6))]
-                over = f"[{len(items)}]i16{{ {', '.join(map(str, items))} }}"
-            self.lines.append(f"{indent}var {n}: {t} = 0;")
-            self.lines.append(f"{indent}for ({over}) |x, i| {{ {n} = {n} * 3 + @as({t}, x) + @as({t}, i); }}")
-            v = 0
-            for i, x in enumerate(items):
-                v = wrap(t, wrap(t, v * 3) + wrap(t, x) + i)
-            e, target = n, [m for m, (mt, _) in self.vars.items() if mt == t and m.startswith("v")]
-            if target:
-                m = r.choice(target)
-                self.lines.append(f"{indent}{m} ^= {e};")
-                self.vars[m] = (t, wrap(t, self.vars[m][1] ^ v))
-            else:
-                self.lines.append(f"{indent}@assert({n} == {v});")
-        elif kind == 2:  # a block's value
-            t = r.choice(list(INTS))
-            c, y, _ = self.expr("bool", 1)
-            (a, x, _), (b, z, _) = self.expr(t, 2), self.expr(t, 2)
-            n = self.name()
-            self.lines.append(f"{indent}const {n} = l{n}: {{ if ({c}) {{ break :l{n} {a}; }} break :l{n} {b}; }};")
-            self.check(indent, n, t, x if y else z)
+        kind = self.r.randrange(7)
+        if kind == 0 and depth > 0:
+            self.branch(depth, indent)
+        elif kind == 1:
+            self.loop(indent)
+        elif kind == 2:
+            self.block(indent)
+        elif kind == 3:
+            self.call(indent)
         elif kind == 4 and indent == "  ":  # not in a branch, which would not always run
             self.dsd_operation(indent)
-        elif kind == 3 and self.functions:
-            f, t, args = r.choice(self.functions)
-            given = [self.expr(a, 2) for a in args]
-            first = [(n, v) for n, (vt, v) in self.vars.items() if vt == args[0]]
-            given[0] = r.choice(first)  # a sum that is not known
-            self.lines.append(f"{indent}{f}({', '.join(g[0] for g in given)});")
-            self.vars["g" + f] = (t, wrap(t, sum(g[1] for g in given)))
         else:
             self.assign(3, indent)
 

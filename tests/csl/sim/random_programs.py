@@ -331,8 +331,8 @@ def main():
             program = Program(seed).make()
             with open(os.path.join(folder, "pe.csl"), "w", encoding="utf-8") as f:
                 f.write(program)
-            result = subprocess.run([csl, "run", os.path.join(folder, "layout.csl"), "--launch=run"], check=False,
-                                    capture_output=True, text=True, timeout=60)
+            command = [csl, "run", os.path.join(folder, "layout.csl"), f"--arch=wse{2 + seed % 2}", "--launch=run"]
+            result = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
             if result.returncode != 0:
                 print(program)
                 sys.exit(f"program {seed}: {result.stderr}")

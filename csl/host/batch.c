@@ -11,8 +11,7 @@ struct batch *batch_new(const struct chip *chip)
         return NULL;
     b->chip = chip;
     b->pes = chip_elements(chip);
-    const size_t each = CHIP_JOB + CHIP_ANSWER + 2 * CHIP_BLOCKS + CHIP_VALUES +
-                        (chip->pipeline ? CHIP_ROW : CHIP_CHUNK);
+    const size_t each = CHIP_JOB + CHIP_ANSWER + 2 * CHIP_BLOCKS + CHIP_VALUES + CHIP_CHUNK;
     b->work = zmpi_chunk_work_new();
     b->job = calloc(b->pes * each, sizeof *b->job);
     if (!b->work || !b->job) {

@@ -24,7 +24,6 @@ void batch_clear(struct batch *b);
  * Rows of PEs that decode: chunks at a time; the `taken` ones that decompress.c laid into the
  * batch, their values to b->data as from single PEs. False: chip->problem.
  */
-size_t rows_decompress_places(const struct chip *chip);
 bool rows_decompress(struct chip *chip, struct batch *b, size_t taken);
 
 static inline uint32_t batch_float(float x)

@@ -65,7 +65,7 @@ static void measure_stages(double cycles[7], double back[BACK_STAGES])
     uint32_t block[60] = {0};
     for (int i = 0; i <= 32; i++)
         block[i] = float_bits((i % 2 ? -0.4F : 0.4F) * 0x1p17F * (float)(i % 5 + 1) / 5);
-    if (!c.chip.to(&c.chip, "block", block, 60))
+    if (!c.chip.to(&c.chip, "block", block, 1, 60))
         stop("profile", c.chip.problem);
     const double none = (double)timed(&c, "nothing", 0, 0);
     cycles[STAGE_MULTIPLY] = (double)timed(&c, "multiply", float_bits(1), 1);

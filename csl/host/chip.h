@@ -14,15 +14,13 @@ enum {
     CHIP_BLOCKS =
         CHIP_CHUNK /
         32, /* "lengths", length bytes, and "masks" of exceptions: a word for each block */
-    CHIP_ROW = (256 + 32) * 33, /* "data" where rows of PEs get a chunk: blocks of 33 words */
-    CHIP_ROW_BACK = 256 * 33,   /* the same where they decode: results of a chunk fill it */
-    CHIP_ABOVE = 256,   /* words of a tile's row, and of a plane, if its chunk is predicted */
-    CHIP_BEHIND = 1536, /* along y, and along z: rows of PEs keep them */
-    CHIP_VALUES = 512,  /* "values" of exceptions: as in the chunk, without gaps */
-    CHIP_JOB = 20,      /* "job" */
-    CHIP_ANSWER = 8,    /* "answer" */
-    CHIP_WIDEST = 23,   /* bits of a residual that PEs can code */
-    CHIP_PIPELINE = 8   /* most PEs of a pipeline */
+    CHIP_ROW = 10240,  /* "data" where pipelines get a chunk: blocks and results, and behind them */
+    CHIP_KEPT = 8192,  /* what the tile's last row and plane have left, at most so many words */
+    CHIP_VALUES = 512, /* "values" of exceptions: as in the chunk, without gaps */
+    CHIP_JOB = 20,     /* "job" */
+    CHIP_ANSWER = 8,   /* "answer" */
+    CHIP_WIDEST = 23,  /* bits of a residual that PEs can code */
+    CHIP_PIPELINE = 8  /* most PEs of a pipeline */
 };
 
 /* Words of a job. Without elements a PE does nothing. */
@@ -49,14 +47,15 @@ enum { ANSWER_STATUS, ANSWER_LEVEL, ANSWER_BASE, ANSWER_WORDS, ANSWER_VALUES, AN
 /* Why a chunk is left to the host. */
 enum { CHIP_CODED, CHIP_NOT_QUANTIZED, CHIP_TOO_MANY_VALUES, CHIP_TOO_WIDE };
 
-/* A rectangle of PEs with one program. Every call is for all of them: arrays have `elements` words
- * for each, rows of PEs one behind the other. False: it failed, and is of no more use; problem says
- * why. */
+/* A rectangle of PEs with one program. Every call is for all of them, but `to` for the first
+ * `columns`: arrays have `elements` words for each, rows of PEs one behind the other. False: it
+ * failed, and is of no more use; problem says why. */
 struct chip {
     unsigned width, height;
     unsigned pipeline; /* PEs of a pipeline, if rows of them get a chunk; 0: each PE gets one */
     const char *problem;
-    bool (*to)(struct chip *chip, const char *name, const uint32_t *src, unsigned elements);
+    bool (*to)(struct chip *chip, const char *name, const uint32_t *src, unsigned columns,
+               unsigned elements);
     bool (*from)(struct chip *chip, const char *name, uint32_t *dst, unsigned elements);
     bool (*launch)(struct chip *chip, const char *function);
 };

@@ -59,36 +59,38 @@ static bool receive_ok(struct chip_sdk *c)
     return strcmp(line, "ok") == 0 || fail(c, "the vendor's run time", line);
 }
 
-static size_t bytes_of(const struct chip *chip, unsigned elements)
+static size_t bytes_of(const struct chip *chip, unsigned columns, unsigned elements)
 {
-    return 4 * chip_elements(chip) * elements;
+    return (size_t)4 * columns * chip->height * elements;
 }
 
-static bool ask(struct chip_sdk *c, const char *verb, const char *name, unsigned elements)
+static bool ask(struct chip_sdk *c, const char *verb, const char *name, unsigned columns,
+                unsigned elements)
 {
     char line[96];
-    int n = snprintf(line, sizeof line, "%s %s %u\n", verb, name, elements);
+    int n = snprintf(line, sizeof line, "%s %s %u %u\n", verb, name, columns, elements);
     return send_all(c, line, (size_t)n);
 }
 
-static bool to(struct chip *chip, const char *name, const uint32_t *src, unsigned elements)
+static bool to(struct chip *chip, const char *name, const uint32_t *src, unsigned columns,
+               unsigned elements)
 {
     struct chip_sdk *c = (struct chip_sdk *)chip;
-    return ask(c, "to", name, elements) && send_all(c, src, bytes_of(chip, elements)) &&
-           receive_ok(c);
+    return ask(c, "to", name, columns, elements) &&
+           send_all(c, src, bytes_of(chip, columns, elements)) && receive_ok(c);
 }
 
 static bool from(struct chip *chip, const char *name, uint32_t *dst, unsigned elements)
 {
     struct chip_sdk *c = (struct chip_sdk *)chip;
-    return ask(c, "from", name, elements) && receive_ok(c) &&
-           receive_all(c, dst, bytes_of(chip, elements));
+    return ask(c, "from", name, chip->width, elements) && receive_ok(c) &&
+           receive_all(c, dst, bytes_of(chip, chip->width, elements));
 }
 
 static bool launch(struct chip *chip, const char *function)
 {
     struct chip_sdk *c = (struct chip_sdk *)chip;
-    return ask(c, "launch", function, 0) && receive_ok(c);
+    return ask(c, "launch", function, 0, 0) && receive_ok(c);
 }
 
 /* ---- cslc, and the bridge ---- */
@@ -171,23 +173,14 @@ static bool compile(struct chip_sdk *c, const char *program, const struct chip_r
 
 static bool start_bridge(struct chip_sdk *c, const char *address)
 {
-    char script[sizeof c->folder + 16], out[sizeof c->folder + 8], width[16], height[16];
+    char script[sizeof c->folder + 16], out[sizeof c->folder + 8], height[16];
     int pair[2];
     snprintf(script, sizeof script, "%s/bridge.py", c->folder);
     snprintf(out, sizeof out, "%s/out", c->folder);
-    snprintf(width, sizeof width, "%u", c->chip.width);
     snprintf(height, sizeof height, "%u", c->chip.height);
-    char *argument[] = {"cs_python",
-                        script,
-                        "--name",
-                        out,
-                        "--width",
-                        width,
-                        "--height",
-                        height,
-                        address ? "--cmaddr" : NULL,
-                        (char *)address,
-                        NULL};
+    char *argument[] = {
+        "cs_python",     script, "--name", out, "--height", height, address ? "--cmaddr" : NULL,
+        (char *)address, NULL};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
         return fail(c, "socketpair", strerror(errno));
     c->peer = pair[0];

@@ -30,10 +30,11 @@ static bool done(struct chip_sim *c, enum csl_status status)
     return false;
 }
 
-static bool to(struct chip *chip, const char *name, const uint32_t *src, unsigned elements)
+static bool to(struct chip *chip, const char *name, const uint32_t *src, unsigned columns,
+               unsigned elements)
 {
     struct chip_sim *c = (struct chip_sim *)chip;
-    return done(c, csl_memcpy_h2d(c->sim, csl_get_id(c->sim, name), src, 0, 0, chip->width,
+    return done(c, csl_memcpy_h2d(c->sim, csl_get_id(c->sim, name), src, 0, 0, columns,
                                   chip->height, elements, CSL_32BIT));
 }
 

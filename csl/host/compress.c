@@ -41,11 +41,69 @@ unsigned source_axes(const struct source *s, const size_t extent[3])
                            (extent[0] > 1 ? ZMPI_AXIS_Z : 0U));
 }
 
-/* Chunk k, the i-th of the batch, to b->coded; its size. */
-static size_t chunk(const struct source *s, const struct mapping *m, size_t k, struct batch *b,
-                    size_t i, struct wse_count *count)
+void source_job(const struct source *s, const size_t extent[3], uint32_t *job)
 {
-    size_t extent[3], size = m->assemble(s, b, i);
+    job[JOB_COUNT] = (uint32_t)source_words(extent);
+    job[JOB_Z] = (uint32_t)extent[0];
+    job[JOB_Y] = (uint32_t)extent[1];
+    job[JOB_X] = (uint32_t)extent[2];
+    job[JOB_AXES] = source_axes(s, extent);
+    job[JOB_LEVELS] = (uint32_t)s->rule.levels;
+    job[JOB_BOUND] = batch_float((float)s->rule.abs_bound);
+    for (int i = 0; i < s->rule.levels; i++) {
+        uint32_t *level = job + JOB_LEVEL + 3 * i;
+        level[0] = batch_float((float)s->rule.level[i].step);
+        level[1] = batch_float((float)s->rule.level[i].inverse);
+        level[2] = batch_float((float)s->rule.level[i].limit);
+    }
+}
+
+/* ---- a chunk of what comes back (docs/format.md 1.2) ---- */
+
+static unsigned char *put_words(unsigned char *dst, const uint32_t *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        zmpi_store32(dst + 4 * i, words[i]);
+    return dst + 4 * n;
+}
+
+/* What was made of the i-th of the batch, as a chunk in b->coded; its size, or 0 if there is none
+ * or it is too long. */
+static size_t assemble(const struct source *s, struct batch *b, size_t i)
+{
+    const uint32_t *job = b->job + i * CHIP_JOB, *answer = b->answer + i * CHIP_ANSWER;
+    const size_t count = job[JOB_COUNT], blocks = (count + 31) / 32;
+    const bool exceptions = answer[ANSWER_EXCEPTIONS] > 0;
+    unsigned char *dst = b->coded;
+    if (answer[ANSWER_STATUS] != CHIP_CODED || answer[ANSWER_LEVEL] >= (uint32_t)s->rule.levels)
+        return 0;
+    const bool zero = answer[ANSWER_WORDS] == 0 && !exceptions;
+    dst[0] = ZMPI_MAP_QUANTIZED;
+    dst[1] = (unsigned char)job[JOB_AXES];
+    dst[2] = zero ? ZMPI_CHUNK_ZERO : exceptions ? ZMPI_CHUNK_EXCEPTIONS : 0;
+    dst[3] = 0;
+    zmpi_store32(dst + 4, job[JOB_LEVEL + 3 * answer[ANSWER_LEVEL]]);
+    zmpi_store32(dst + 8, answer[ANSWER_BASE]);
+    dst += 12;
+    for (size_t k = 0; k < (blocks + 3) / 4 * 4 && !zero; k++)
+        *dst++ = k < blocks ? (unsigned char)b->lengths[i * CHIP_BLOCKS + k] : 0;
+    dst = put_words(dst, b->data + i * b->data_words, answer[ANSWER_WORDS]);
+    for (size_t k = 0; k < blocks && exceptions; k++)
+        if (b->masks[i * CHIP_BLOCKS + k])
+            dst = put_words(dst, b->masks + i * CHIP_BLOCKS + k, 1);
+    if (exceptions)
+        dst = put_words(dst, b->values + i * CHIP_VALUES, answer[ANSWER_VALUES]);
+    size_t size = (size_t)(dst - b->coded);
+    return size > 4 + 4 * count ? 0 : size;
+}
+
+/* ---- a stream ---- */
+
+/* Chunk k, the i-th of the batch, to b->coded; its size. */
+static size_t chunk(const struct source *s, size_t k, struct batch *b, size_t i,
+                    struct wse_count *count)
+{
+    size_t extent[3], size = assemble(s, b, i);
     count->chip += size > 0;
     count->host += size == 0;
     if (size == 0) {
@@ -68,7 +126,7 @@ static enum zmpi_status chunks(struct chip *chip, const struct source *s, struct
         if (!m->run(chip, b))
             return ZMPI_ERR_DEVICE;
         for (size_t i = 0; i < n; i++, k++) {
-            size_t size = chunk(s, m, k, b, i, count);
+            size_t size = chunk(s, k, b, i, count);
             if (capacity - at < size)
                 return ZMPI_ERR_SPACE;
             memcpy(dst + at, b->coded, size);

@@ -7,6 +7,7 @@
 #include "batch.h"
 #include "bytes.h"
 #include "hash.h"
+#include "rows_feed.h"
 #include "wse.h"
 
 #define U     uint32_t
@@ -56,10 +57,8 @@ static enum zmpi_status decode_here(struct call *c, size_t k, const unsigned cha
 /* Is this a chunk for PEs? */
 static bool fits(const struct chip *chip, const struct shape *s, const struct parts *p)
 {
-    if (chip->pipeline && !p->zero &&
-        (((p->axes & ZMPI_AXIS_Y) && s->row > CHIP_ABOVE) ||
-         ((p->axes & ZMPI_AXIS_Z) && s->plane > CHIP_BEHIND)))
-        return false;
+    if (chip->pipeline && row_feed_kept(p->axes, s->row, s->plane) > CHIP_KEPT)
+        return false; /* none of zmpi's: there are axes along which the tile has no neighbours */
     const int32_t base = (int32_t)p->base;
     if (p->map != ZMPI_MAP_QUANTIZED || base > 1 << 22 || base < -(1 << 22) ||
         s->count > CHIP_CHUNK || p->step < 0x1p-100F) /* denormal values may be 0 on a machine */
@@ -124,11 +123,11 @@ static bool run(struct call *c)
     for (size_t i = 0; i < c->taken; i++)
         if (b->job[i * CHIP_JOB + JOB_COUNT] > most)
             most = b->job[i * CHIP_JOB + JOB_COUNT];
-    if (!chip->to(chip, "job", b->job, CHIP_JOB) ||
-        !chip->to(chip, "lengths", b->lengths, CHIP_BLOCKS) ||
-        !chip->to(chip, "masks", b->masks, CHIP_BLOCKS) ||
-        !chip->to(chip, "values", b->values, CHIP_VALUES) ||
-        (b->data_words && !chip->to(chip, "data", b->data, (unsigned)b->data_words)) ||
+    if (!chip->to(chip, "job", b->job, chip->width, CHIP_JOB) ||
+        !chip->to(chip, "lengths", b->lengths, chip->width, CHIP_BLOCKS) ||
+        !chip->to(chip, "masks", b->masks, chip->width, CHIP_BLOCKS) ||
+        !chip->to(chip, "values", b->values, chip->width, CHIP_VALUES) ||
+        (b->data_words && !chip->to(chip, "data", b->data, chip->width, (unsigned)b->data_words)) ||
         !chip->launch(chip, "decompress") || !chip->from(chip, "answer", b->answer, CHIP_ANSWER))
         return false;
     b->data_words = most;
@@ -185,7 +184,7 @@ enum zmpi_status wse_decompress(struct chip *chip, const struct zmpi_stream *s,
     struct call c = {.chip = chip, .s = s, .dst = dst, .count = count, .b = batch_new(chip)};
     enum zmpi_status status = ZMPI_OK;
     const unsigned char *src = s->src + s->head;
-    c.places = chip->pipeline ? rows_decompress_places(chip) : chip_elements(chip);
+    c.places = chip->pipeline ? row_feed_places(chip) : chip_elements(chip);
     c.chunk = malloc(c.places * sizeof *c.chunk);
     if (!c.b || !c.chunk)
         status = ZMPI_ERR_MEMORY;

@@ -1,12 +1,13 @@
 /*
- * rows.c - one chunk for each row, streamed through its pipelines (CereSZ 4.2, 4.3). For chunks
- * predicted along x alone and without special values: within a level's limit the bound holds for
- * all others (docs/format.md 4.4), so that no PE looks.
+ * rows.c - one chunk for each pipeline of rows of PEs. Within a level's limit the bound holds for
+ * all elements (docs/format.md 4.4), so that no PE looks. The level, the base and the values of
+ * exceptions, of which PEs return masks, are taken here from what the host has.
  */
 #include <math.h>
 #include <string.h>
 
 #include "bytes.h"
+#include "rows_feed.h"
 #include "source.h"
 
 #define U     uint32_t
@@ -19,100 +20,164 @@
 #define MAGIC 12582912.0F
 #include "quant_t.h"
 
-/* Words of "job" in csl/kernels/rows.csl; of the batch's, more that stay here. */
-enum { ROW_ROUNDS, ROW_INVERSE, ROW_LIMIT, ROW_JOB = 4, ROW_COUNT = 4, ROW_LEVEL, ROW_FIRST };
-/* Words of a block's result, and of a block with the element before it: results take their place.
- */
-enum { SLOT_LENGTH, SLOT_SIGNS, SLOT_PLANES, SLOT = 33 };
+/* Words of "job" in csl/kernels/rows.csl. */
+enum { ROW_INVERSE = 1, ROW_LIMIT, ROW_FIRST, ROW_COUNT = 10, ROW_JOB };
+/* Words of a block's result. */
+enum { SLOT_LENGTH, SLOT_MASK, SLOT_SIGNS, SLOT = 26 };
+/* Of the batch's job, behind the levels: the first element that is no exception. */
+enum { JOB_FIRST = JOB_LEVEL + 3 * ZMPI_STEP_LEVELS };
 
-static size_t places(const struct chip *chip)
-{
-    return chip->height;
-}
+/* ---- to the PEs ---- */
 
-/* The chunk's blocks, each with the element before it, for the row's first PE; residuals behind its
- * end are 0. */
-static void fill_row(const struct source *s, const size_t extent[3], struct batch *b, size_t row)
+/* The level, and the first element that it takes; false: there is none. */
+static bool begin_chunk(const struct source *s, const size_t extent[3], const float *x,
+                        uint32_t *job, uint32_t *answer)
 {
-    const size_t count = source_words(extent), width = b->chip->width;
-    const size_t pipelines = width / b->chip->pipeline, blocks = (count + 31) / 32;
     const struct shape shape = shape_of(extent);
-    const float *x = (const float *)(const void *)b->work->words;
-    uint32_t *job = b->job + row * width * CHIP_JOB, *data = b->data + row * width * CHIP_ROW;
-    int level = choose_level(&shape, x, &s->rule);
-    if (source_axes(s, extent) != ZMPI_AXIS_X || level < 0)
-        return;
-    job[ROW_ROUNDS] = (uint32_t)((blocks + pipelines - 1) / pipelines);
-    job[ROW_INVERSE] = batch_float((float)s->rule.level[level].inverse);
-    job[ROW_LIMIT] = batch_float((float)s->rule.level[level].limit);
-    job[ROW_COUNT] = (uint32_t)count;
-    job[ROW_LEVEL] = (uint32_t)level;
-    job[ROW_FIRST] = bits_of(x[0]);
-    for (size_t k = 0; k < blocks; k++)
-        for (size_t j = 0; j < SLOT; j++) {
-            size_t i = 32 * k + j; /* of the element behind this one */
-            data[k * SLOT + j] = bits_of(x[i == 0 ? 0 : i - 1 < count ? i - 1 : count - 1]);
+    const int level = choose_level(&shape, x, &s->rule);
+    if (level < 0)
+        return false;
+    const struct quantizer z = quantizer_of(&s->rule, level);
+    for (size_t i = 0; i < shape.count; i++)
+        if (fabsf(x[i]) <= z.limit && bits_of(x[i]) != SIGN_BIT) {
+            job[JOB_FIRST] = bits_of(x[i]);
+            answer[ANSWER_LEVEL] = (uint32_t)level;
+            answer[ANSWER_BASE] = quantize(&z, x[i]);
+            return true;
         }
-    for (size_t i = 1; i < width; i++)
-        memcpy(job + i * CHIP_JOB, job, CHIP_JOB * sizeof *job);
+    return false;
 }
 
 static void fill(const struct source *s, size_t k, size_t n, struct batch *b)
 {
     size_t extent[3];
-    memset(b->data, 0, b->pes * CHIP_ROW * sizeof *b->data);
-    for (size_t row = 0; row < n; row++) {
-        struct zmpi_rows rows = source_tile(s, k + row, extent);
+    memset(b->answer, 0, b->pes * CHIP_ANSWER * sizeof *b->answer);
+    for (size_t i = 0; i < n; i++) {
+        struct zmpi_rows rows = source_tile(s, k + i, extent);
+        uint32_t *job = b->job + i * CHIP_JOB, *answer = b->answer + i * CHIP_ANSWER;
         zmpi_rows_gather(&rows, extent, extent[2] * sizeof(float), b->work);
-        fill_row(s, extent, b, row);
+        source_job(s, extent, job);
+        memcpy(b->data + i * CHIP_CHUNK, b->work->words, source_words(extent) * sizeof(float));
+        if (!begin_chunk(s, extent, (const float *)(const void *)b->work->words, job, answer)) {
+            answer[ANSWER_STATUS] = CHIP_NOT_QUANTIZED;
+            memset(job, 0, CHIP_JOB * sizeof *job);
+        }
     }
+}
+
+static void put_jobs(const struct row_feed *f, size_t rounds)
+{
+    for (size_t pe = 0; pe < f->b->pes; pe++) {
+        const size_t chunk = row_feed_chunk(f, pe);
+        const uint32_t *from = f->b->job + chunk * CHIP_JOB;
+        const uint32_t *answer = f->b->answer + chunk * CHIP_ANSWER;
+        const uint32_t *level = from + JOB_LEVEL + 3 * answer[ANSWER_LEVEL];
+        uint32_t *to = f->job + pe * ROW_JOB;
+        row_feed_job(f, chunk, from[JOB_COUNT] ? from[JOB_AXES] : ZMPI_AXIS_X,
+                     (int32_t)answer[ANSWER_BASE], rounds, to);
+        to[ROW_INVERSE] = level[1];
+        to[ROW_LIMIT] = level[2];
+        to[ROW_FIRST] = from[JOB_FIRST];
+        to[ROW_COUNT] = from[JOB_COUNT];
+    }
+}
+
+/* A row's blocks, the furthest pipeline's first; behind a chunk's end zeros, which are no
+ * exceptions. */
+static void put_blocks(const struct row_feed *f, size_t row, size_t rounds, uint32_t *dst)
+{
+    for (size_t k = f->round; k < f->round + rounds; k++)
+        for (size_t number = f->pipelines; number-- > 0; dst += ZMPI_BLOCK) {
+            const size_t chunk = row * f->pipelines + number, at = k * ZMPI_BLOCK;
+            const size_t count = f->b->job[chunk * CHIP_JOB + JOB_COUNT];
+            const size_t n = at >= count ? 0 : count - at < ZMPI_BLOCK ? count - at : ZMPI_BLOCK;
+            memset(dst, 0, ZMPI_BLOCK * sizeof *dst);
+            memcpy(dst, f->b->data + chunk * CHIP_CHUNK + at, n * sizeof *dst);
+        }
+}
+
+/* ---- from the PEs ---- */
+
+/* Values of a block's exceptions, behind those before it. */
+static void keep_values(struct batch *b, size_t chunk, uint32_t mask, const uint32_t *x,
+                        bool uniform)
+{
+    uint32_t *answer = b->answer + chunk * CHIP_ANSWER;
+    answer[ANSWER_EXCEPTIONS] += (uint32_t)__builtin_popcount(mask);
+    for (uint32_t rest = mask; rest; rest = uniform ? 0 : rest & (rest - 1)) {
+        if (answer[ANSWER_VALUES] == CHIP_VALUES) {
+            answer[ANSWER_STATUS] = CHIP_TOO_MANY_VALUES;
+            return;
+        }
+        b->values[chunk * CHIP_VALUES + answer[ANSWER_VALUES]++] = x[__builtin_ctz(rest)];
+    }
+}
+
+static bool all_same(uint32_t mask, const uint32_t *x)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        if (x[__builtin_ctz(rest)] != x[__builtin_ctz(mask)])
+            return false;
+    return true;
+}
+
+/* Block k of a chunk; its planes take the place of elements that have gone. */
+static void collect_block(struct batch *b, size_t chunk, size_t k, const uint32_t *slot)
+{
+    uint32_t *answer = b->answer + chunk * CHIP_ANSWER, *data = b->data + chunk * CHIP_CHUNK;
+    const uint32_t length = slot[SLOT_LENGTH], mask = slot[SLOT_MASK];
+    const uint32_t *x = data + k * ZMPI_BLOCK;
+    const bool uniform = all_same(mask, x);
+    if (length > CHIP_WIDEST)
+        answer[ANSWER_STATUS] = CHIP_TOO_WIDE;
+    if (answer[ANSWER_STATUS] != CHIP_CODED)
+        return;
+    b->masks[chunk * CHIP_BLOCKS + k] = mask;
+    b->lengths[chunk * CHIP_BLOCKS + k] =
+        length | (!mask     ? 0
+                  : uniform ? ZMPI_BLOCK_EXCEPTIONS | ZMPI_BLOCK_UNIFORM
+                            : ZMPI_BLOCK_EXCEPTIONS);
+    keep_values(b, chunk, mask, x, uniform);
+    if (length == 0)
+        return;
+    memcpy(data + answer[ANSWER_WORDS], slot + SLOT_SIGNS, (length + 1) * sizeof *data);
+    answer[ANSWER_WORDS] += length + 1;
+}
+
+/* As many rounds as the memory of a row's first PE has room for. */
+static bool some_rounds(struct chip *chip, struct row_feed *f)
+{
+    const size_t round_words = f->pipelines * ZMPI_BLOCK, fit = f->limit / round_words;
+    const size_t rest = f->rounds - f->round, rounds = rest < fit ? rest : fit;
+    const size_t words = rounds * round_words;
+    put_jobs(f, rounds);
+    for (size_t row = 0; row < f->height; row++)
+        put_blocks(f, row, rounds, f->data + row * words);
+    if (!chip->to(chip, "job", f->job, chip->width, ROW_JOB) ||
+        !chip->to(chip, "data", f->data, 1, (unsigned)words) || !chip->launch(chip, "run") ||
+        !chip->from(chip, "data", f->data, (unsigned)(rounds * SLOT)))
+        return false;
+    for (size_t chunk = 0; chunk < f->taken; chunk++) {
+        const uint32_t *slot = f->data + row_feed_last(f, chunk) * rounds * SLOT;
+        const size_t blocks = row_feed_blocks(f, chunk);
+        for (size_t k = f->round; k < f->round + rounds && k < blocks; k++, slot += SLOT)
+            collect_block(f->b, chunk, k, slot);
+    }
+    f->round += rounds;
+    return true;
 }
 
 static bool run(struct chip *chip, struct batch *b)
 {
-    for (size_t i = 0; i < b->pes; i++)
-        memcpy(b->answer + i * ROW_JOB, b->job + i * CHIP_JOB, ROW_JOB * sizeof *b->answer);
-    return chip->to(chip, "job", b->answer, ROW_JOB) && chip->to(chip, "data", b->data, CHIP_ROW) &&
-           chip->launch(chip, "run") && chip->from(chip, "data", b->data, CHIP_ROW);
+    struct row_feed f;
+    bool done = row_feed_open(&f, chip, b, row_feed_places(chip), ROW_JOB);
+    if (!done)
+        chip->problem = "the host has no memory";
+    while (done && f.round < f.rounds)
+        done = some_rounds(chip, &f);
+    row_feed_close(&f);
+    b->data_words = CHIP_CHUNK;
+    return done;
 }
 
-/* Where block k of the row was coded: in a round, the furthest pipeline has the first. */
-static const uint32_t *slot(const struct batch *b, size_t row, size_t k)
-{
-    const size_t pipelines = b->chip->width / b->chip->pipeline;
-    const size_t number = pipelines - 1 - k % pipelines;
-    const size_t pe = row * b->chip->width + number * b->chip->pipeline + b->chip->pipeline - 1;
-    return b->data + pe * CHIP_ROW + k / pipelines * pipelines * SLOT;
-}
-
-static size_t assemble(const struct source *s, struct batch *b, size_t row)
-{
-    const uint32_t *job = b->job + row * b->chip->width * CHIP_JOB;
-    const size_t count = job[ROW_COUNT], blocks = (count + 31) / 32;
-    unsigned char *lengths = b->coded + 12, *dst = lengths + (blocks + 3) / 4 * 4;
-    uint32_t any = 0;
-    if (job[ROW_ROUNDS] == 0)
-        return 0;
-    memset(lengths, 0, (size_t)(dst - lengths));
-    for (size_t k = 0; k < blocks; k++) {
-        const uint32_t *result = slot(b, row, k);
-        if (result[SLOT_LENGTH] > CHIP_WIDEST)
-            return 0;
-        lengths[k] = (unsigned char)result[SLOT_LENGTH];
-        any |= result[SLOT_LENGTH];
-        for (size_t j = 0; j <= result[SLOT_LENGTH] && result[SLOT_LENGTH]; j++, dst += 4)
-            zmpi_store32(dst, result[SLOT_SIGNS + j]);
-    }
-    const struct zmpi_step *l = &s->rule.level[job[ROW_LEVEL]];
-    struct quantizer z = {(float)l->step, (float)l->inverse, (float)l->limit, 0};
-    memset(b->coded, 0, 12);
-    b->coded[0] = ZMPI_MAP_QUANTIZED;
-    b->coded[1] = ZMPI_AXIS_X;
-    b->coded[2] = any ? 0 : ZMPI_CHUNK_ZERO;
-    zmpi_store32(b->coded + 4, bits_of(z.step));
-    zmpi_store32(b->coded + 8, quantize(&z, value_of(job[ROW_FIRST])));
-    size_t size = any ? (size_t)(dst - b->coded) : 12;
-    return size > 4 + 4 * count ? 0 : size;
-}
-
-const struct mapping mapping_rows = {places, fill, run, assemble};
+const struct mapping mapping_rows = {row_feed_places, fill, run};

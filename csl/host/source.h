@@ -21,19 +21,20 @@ static inline size_t source_words(const size_t extent[3])
     return extent[0] * extent[1] * extent[2];
 }
 
+/* A chunk's job, for compression. */
+void source_job(const struct source *s, const size_t extent[3], uint32_t *job);
+
 /* How chunks come to PEs. */
 struct mapping {
     size_t (*places)(const struct chip *chip); /* chunks at a time */
     /* Chunks k to k + n - 1 into the arrays that go there. */
     void (*fill)(const struct source *s, size_t k, size_t n, struct batch *b);
-    /* There, and back; false: chip->problem. */
+    /* There, and back to the batch's answers, lengths, masks, values and data; false:
+     * chip->problem. */
     bool (*run)(struct chip *chip, struct batch *b);
-    /* What was made of the i-th of them, as a chunk in b->coded; its size, or 0: it is the host's.
-     */
-    size_t (*assemble)(const struct source *s, struct batch *b, size_t i);
 };
 
-/* One chunk for each PE; one for each row. */
+/* One chunk for each PE; one for each pipeline of rows of PEs. */
 extern const struct mapping mapping_pes, mapping_rows;
 
 #endif

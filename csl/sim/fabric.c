@@ -63,6 +63,8 @@ static void arrive(struct pe *pe, struct wavelet w, uint8_t from)
     w.ready = now + 1;
     c->items[(c->head + c->count++) % ROUTER_DEPTH] = w;
     pe->routed++;
+    uint64_t *due = &pe->sim->due[pe->y * pe->sim->width + pe->x];
+    *due = *due < now ? *due : now;
 }
 
 /* A direction that is another switch position's waits until the switch comes to it. */

@@ -54,6 +54,7 @@ static void set_up(struct csl_sim *sim, const char *layout_path)
     sim->width = l->width;
     sim->height = l->height;
     sim->pes = csl_alloc_array(&sim->arena, (size_t)sim->width * sim->height, sizeof *sim->pes);
+    sim->due = csl_alloc_array(&sim->arena, (size_t)sim->width * sim->height, sizeof *sim->due);
     for (uint32_t i = 0; i < sim->width * sim->height; i++)
         set_up_pe(sim, &sim->pes[i], i);
     for (const struct export_name *e = l->exports; e != NULL; e = e->next)

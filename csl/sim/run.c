@@ -163,12 +163,33 @@ static bool step_pe(struct pe *pe)
     return moved;
 }
 
+/* What struct csl_sim's due says of a PE that has been stepped. */
+static uint64_t due(const struct pe *pe)
+{
+    uint64_t next = pe->sim->now + 1;
+    if (pe->routed > 0 || pe->out_count > 0 || pe->busy_threads > 0 || pe->state == MAIN_FABRIC ||
+        (pe->collective[0].called | pe->collective[1].called))
+        return next;
+    if (pe->wake >= next || pe->state == MAIN_RUN)
+        return pe->wake > next ? pe->wake : next;
+    for (unsigned i = 0; i < QUEUES; i++)
+        if (pe->in[i].count > 0)
+            return next;
+    if (pe->active & ~pe->blocked)
+        return next;
+    if (pe->call_pending)
+        return pe->call_cycle > next ? pe->call_cycle : next;
+    return NEVER;
+}
+
 /* The next time at which a processor does something by itself. */
 static uint64_t next_time(const struct csl_sim *sim)
 {
     uint64_t next = NEVER;
     for (uint32_t i = 0; i < sim->width * sim->height; i++) {
         const struct pe *pe = &sim->pes[i];
+        if (sim->due[i] == NEVER)
+            continue;
         if (pe->wake > sim->now && pe->wake < next)
             next = pe->wake;
         for (unsigned axis = 0; axis < 2; axis++)
@@ -185,10 +206,14 @@ void csl_run(struct csl_sim *sim, bool drain)
 {
     uint64_t limit = sim->options.max_cycles != 0 ? sim->options.max_cycles : MAX_CYCLES;
     sim->call_start = sim->last_unblock = sim->now;
+    memset(sim->due, 0, sim->width * sim->height * sizeof *sim->due);
     while (drain || sim->cmd_busy > 0 || sim->stream.left > 0) {
         bool moved = false;
         for (uint32_t i = 0; i < sim->width * sim->height; i++)
-            moved |= step_pe(&sim->pes[i]);
+            if (sim->due[i] <= sim->now || sim->stream.left > 0) {
+                moved |= step_pe(&sim->pes[i]);
+                sim->due[i] = due(&sim->pes[i]);
+            }
         if (moved) {
             sim->now++;
         } else {

@@ -132,6 +132,7 @@ struct csl_sim {
     struct loader loader;
     struct pe *pes;
     uint32_t width, height;
+    uint64_t *due; /* of each PE: the cycle before which it does nothing unless a wavelet comes */
     uint64_t now, call_start, call_cycles, last_unblock, random;
     bool loaded;
     uint32_t cmd_busy; /* PEs whose command stream is blocked */

@@ -63,6 +63,7 @@ static void arrive(struct pe *pe, struct wavelet w, uint8_t from)
     w.ready = now + 1;
     c->items[(c->head + c->count++) % ROUTER_DEPTH] = w;
     pe->routed++;
+    pe->colors |= 1u << w.color;
     uint64_t *due = &pe->sim->due[pe->y * pe->sim->width + pe->x];
     *due = *due < now ? *due : now;
 }
@@ -141,6 +142,8 @@ static void leave(struct pe *pe, struct router_color *c, unsigned color)
     c->head = (uint8_t)((c->head + 1) % ROUTER_DEPTH);
     c->count--;
     pe->routed--;
+    if (c->count == 0)
+        pe->colors &= ~(1u << color);
     for (unsigned d = 0; d < DIR_COUNT; d++) {
         if (!(ways >> d & 1))
             continue;
@@ -161,10 +164,14 @@ bool csl_step_router(struct pe *pe)
 {
     bool moved = pe->out_count > 0 && from_processor(pe);
     uint64_t now = pe->sim->now;
-    for (unsigned i = 0; i < COLORS && pe->routed > 0; i++) {
-        uint8_t color = (uint8_t)((pe->next_color + i) % COLORS);
+    /* from next_color on, and round to those before it */
+    uint32_t before = pe->colors & ((1u << pe->next_color) - 1), after = pe->colors & ~before;
+    while (after | before) {
+        uint32_t *some = after ? &after : &before;
+        uint8_t color = (uint8_t)__builtin_ctz(*some);
         struct router_color *c = &pe->router[color];
-        if (c->count == 0 || c->items[c->head].ready > now)
+        *some &= *some - 1;
+        if (c->items[c->head].ready > now)
             continue;
         if (can_leave(pe, c, color)) {
             leave(pe, c, color);

@@ -104,6 +104,7 @@ struct pe {
     struct queue sink[STREAMS]; /* on the way to the host, by the number of the color */
     uint32_t streamed;          /* elements of the host's copy that have passed */
     unsigned routed;            /* wavelets in the router */
+    uint32_t colors;            /* of which there are any: a bit each */
     uint8_t next_color, next_queue;
     uint64_t link_cycle[DIR_COUNT];
     char line[200]; /* of <simprint> */

@@ -29,3 +29,6 @@ echo "## Shapes"
 echo
 echo "## Fields: cycles per block, one PE"
 "$bench" fields "${fields[@]}"
+echo
+echo "## Mappings: who codes what"
+"$bench" mappings "${fields[@]}"

@@ -3,7 +3,7 @@
  * docs/csl.md. All figures but the paper's are simulated; those for more PEs than were simulated
  * are extrapolated, and say so.
  *
- * usage: bench_wse stages | fields FILE.f32... | rows | pipelines | shapes
+ * usage: bench_wse stages | fields FILE.f32... | mappings FILE.f32... | rows | pipelines | shapes
  */
 #include <errno.h>
 #include <math.h>
@@ -22,8 +22,8 @@
     3.28 /* cycles that CereSZ's scalar code takes, for one that the simulator counts              \
           */
 
-/* RELAY: cycles in which a block passes a link, a wavelet each, with the element before it. */
-enum { ROWS = 512, COLUMNS = 512, RELAY = 33, MOST_ELEMENTS = 4 * 8192 };
+/* RELAY: cycles in which a block passes a link, a wavelet each. */
+enum { ROWS = 512, COLUMNS = 512, RELAY = 32, MOST_ELEMENTS = 4 * 8192 };
 
 static void stop(const char *what, const char *why)
 {
@@ -63,7 +63,7 @@ static void measure_stages(double cycles[7], double back[BACK_STAGES])
 {
     struct chip_sim c = open_or_stop("profile", 1, 1, (struct chip_sim_options){.seed = 1});
     uint32_t block[60] = {0};
-    for (int i = 0; i <= 32; i++)
+    for (int i = 1; i <= 32; i++)
         block[i] = float_bits((i % 2 ? -0.4F : 0.4F) * 0x1p17F * (float)(i % 5 + 1) / 5);
     if (!c.chip.to(&c.chip, "block", block, 1, 60))
         stop("profile", c.chip.problem);
@@ -146,8 +146,15 @@ static void stages(void)
 struct field {
     float *x;
     size_t count;
+    bool box; /* 32 x 32 x 32 elements instead of a row of them */
     char name[40];
 };
+
+static struct zmpi_array array_of(const struct field *f)
+{
+    return f->box ? (struct zmpi_array){ZMPI_F32, {32, 32, 32}}
+                  : (struct zmpi_array){ZMPI_F32, {1, 1, f->count}};
+}
 
 /* MOST_ELEMENTS from the middle of a file. */
 static struct field load(const char *path)
@@ -183,7 +190,7 @@ struct result {
 
 static struct zmpi_job job_of(const struct field *f, double rel)
 {
-    struct zmpi_array a = {ZMPI_F32, {1, 1, f->count}};
+    struct zmpi_array a = array_of(f);
     struct zmpi_bound bound = {ZMPI_REL, rel};
     struct zmpi_range range = ZMPI_RANGE_EMPTY;
     struct zmpi_job job;
@@ -214,7 +221,7 @@ static double slower(struct chip_sim *c, double blocks)
 
 static struct result run(struct variant *v, const struct field *f, double rel)
 {
-    struct zmpi_array a = {ZMPI_F32, {1, 1, f->count}};
+    struct zmpi_array a = array_of(f);
     struct zmpi_stream s;
     struct result r = {0};
     size_t capacity = zmpi_compress_capacity(&a), size = 0;
@@ -298,6 +305,43 @@ static void fields(int count, char **path)
     }
 }
 
+/* ---- mappings: who codes what, four PEs each ---- */
+
+static void mapping(const struct field *f, unsigned pipeline)
+{
+    const struct zmpi_job job = job_of(f, 1e-3);
+    struct chip_sim_options how = {
+        .seed = 1, .pipeline = pipeline, .length = stages_sample_length(&job, f->x)};
+    struct variant v = {.from = open_or_stop(pipeline ? "rows" : "compress", 4, 1, how)};
+    how.decode = pipeline > 0;
+    v.to = open_or_stop(pipeline ? "rows" : "decompress", 4, 1, how);
+    const struct result r = run(&v, f, 1e-3);
+    printf("| %.0f / %.0f | %llu, %llu / %llu, %llu ", r.cycles, r.back,
+           (unsigned long long)r.count[0].chip, (unsigned long long)r.count[0].host,
+           (unsigned long long)r.count[1].chip, (unsigned long long)r.count[1].host);
+    fflush(stdout);
+    chip_sim_close(&v.from);
+    chip_sim_close(&v.to);
+}
+
+static void mappings(int count, char **path)
+{
+    printf("Boxes of 32 x 32 x 32, rel 1e-3. Cycles for a block of 32 with four PEs, coding / "
+           "decoding; chunks that PEs took, and the host, coding / decoding.\n\n| field | a chunk "
+           "for each PE, DSD | PEs, host | four pipelines of one PE, DSD | PEs, host | a pipeline "
+           "of four, scalar | PEs, host |\n| --- | --- | --- | --- | --- | --- | --- |\n");
+    for (int k = 0; k < count; k++) {
+        struct field f = load(path[k]);
+        f.box = f.count == MOST_ELEMENTS;
+        printf("| %s ", f.name);
+        mapping(&f, 0);
+        mapping(&f, 1);
+        mapping(&f, 4);
+        printf("|\n");
+        free(f.x);
+    }
+}
+
 /* ---- rows: Fig. 7, and how fast the simulator is ---- */
 
 static void rows(void)
@@ -338,12 +382,12 @@ static void rows(void)
 
 enum { MOST_PIPELINES = 32, CHUNK_BLOCKS = 256 };
 
-/* Cycles of a row: for a chunk, or back, for one from each pipeline. */
+/* Cycles of a row for a chunk from each pipeline. */
 static double row_cycles_of(struct chip_sim_options how, unsigned width, size_t *blocks)
 {
     static float x[MOST_PIPELINES * 8192], back[MOST_PIPELINES * 8192];
     static unsigned char coded[MOST_PIPELINES * 32800];
-    const size_t chunks = how.decode ? width / how.pipeline : 1;
+    const size_t chunks = width / how.pipeline;
     const struct field f = {.x = x, .count = chunks * 8192, .name = "waves"};
     struct wse_count count = {0, 0};
     struct zmpi_stream s;
@@ -448,6 +492,8 @@ int main(int argc, char **argv)
         stages();
     else if (argc > 2 && strcmp(argv[1], "fields") == 0)
         fields(argc - 2, argv + 2);
+    else if (argc > 2 && strcmp(argv[1], "mappings") == 0)
+        mappings(argc - 2, argv + 2);
     else if (argc == 2 && strcmp(argv[1], "rows") == 0)
         rows();
     else if (argc == 2 && strcmp(argv[1], "pipelines") == 0)
@@ -455,6 +501,7 @@ int main(int argc, char **argv)
     else if (argc == 2 && strcmp(argv[1], "shapes") == 0)
         shapes();
     else
-        stop("usage", "bench_wse stages | fields FILE.f32... | rows | pipelines | shapes");
+        stop("usage", "bench_wse stages | fields FILE.f32... | mappings FILE.f32... | rows | "
+                      "pipelines | shapes");
     return 0;
 }

@@ -105,7 +105,7 @@ quality() {
 sdk_back() {
     PATH=$sdk:$PATH ZMPI_TEST_PARAMS=${2-} ZMPI_WSE_PIPELINE=$1 quality >device.quality || fail "$(cat log)"
     grep -q 'decompress: 1 chunks on PEs (sdk), 0 on the host' log || fail "pipeline '$1': not back by PEs: $(cat log)"
-    ZMPI_DEVICE=cpu ZMPI_WSE_ENGINE= quality >cpu.quality || fail "$(cat log)"
+    ZMPI_DEVICE=cpu ZMPI_WSE_ENGINE=sim quality >cpu.quality || fail "$(cat log)"
     cmp cpu.quality device.quality || fail "pipeline '$1': $(cat cpu.quality device.quality)"
 }
 

@@ -368,9 +368,12 @@ static void *array_of(struct pe *p, const char *name)
                                           : (void *)p->data;
 }
 
-static bool to(struct chip *chip, const char *name, const uint32_t *src, unsigned elements)
+static bool to(struct chip *chip, const char *name, const uint32_t *src, unsigned columns,
+               unsigned elements)
 {
     struct model *m = (struct model *)chip;
+    if (columns != chip->width) /* only rows of PEs are fed by some */
+        return false;
     for (size_t i = 0; i < chip_elements(chip); i++)
         memcpy(array_of(&m->pe[i], name), src + i * elements, 4 * (size_t)elements);
     return true;

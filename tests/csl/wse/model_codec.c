@@ -113,10 +113,11 @@ Test(wse_model, any_residuals)
 static int calls_left;
 static struct chip *failing_model;
 
-static bool fail_to(struct chip *chip, const char *name, const uint32_t *src, unsigned elements)
+static bool fail_to(struct chip *chip, const char *name, const uint32_t *src, unsigned columns,
+                    unsigned elements)
 {
     (void)chip;
-    return calls_left-- > 0 && failing_model->to(failing_model, name, src, elements);
+    return calls_left-- > 0 && failing_model->to(failing_model, name, src, columns, elements);
 }
 
 static bool fail_from(struct chip *chip, const char *name, uint32_t *dst, unsigned elements)

@@ -424,6 +424,18 @@ static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size
     return ZMPI_OK;
 }
 
+enum zmpi_status zmpi_cpu_decode(const struct zmpi_stream *s, const unsigned char *need,
+                                 int threads, void *dst)
+{
+    if (need || s->info.decoded_bytes < LEARN_FROM)
+        return zmpi_stream_decode(s, need, threads, dst, NULL);
+    const double start = seconds();
+    enum zmpi_status status = zmpi_stream_decode(s, need, threads, dst, NULL);
+    if (!status)
+        learn(s->info.decoded_bytes, true, start);
+    return status;
+}
+
 static enum zmpi_status cpu_decompress(void *dst, size_t dst_capacity, const void *src,
                                        size_t src_size, const unsigned char *need, int threads)
 {
@@ -433,11 +445,7 @@ static enum zmpi_status cpu_decompress(void *dst, size_t dst_capacity, const voi
         return status;
     if (dst_capacity < s.info.decoded_bytes)
         return ZMPI_ERR_SPACE;
-    double start = seconds();
-    status = zmpi_stream_decode(&s, need, threads, dst, NULL);
-    if (!status && !need)
-        learn(s.info.decoded_bytes, true, start);
-    return status;
+    return zmpi_cpu_decode(&s, need, threads, dst);
 }
 
 static const char *cpu_probe(void)

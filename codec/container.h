@@ -27,8 +27,8 @@ struct zmpi_reader {
     void *context;
     uint64_t file_size; /* physical; every record that is read must lie below it */
     int threads;        /* that decode what is read; 0 counts as 1 */
-    /* What is read goes to memory of this device, NULL: the host's; and whom to tell if it fails.
-     */
+    /* What is read goes to memory of this device, NULL: the host's; and what is known of devices
+     * that decode it, NULL: the CPU does. */
     const struct zmpi_device *holder;
     struct zmpi_offload *offload;
 };

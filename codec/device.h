@@ -100,7 +100,7 @@ struct zmpi_device {
     size_t size;       /* sizeof(struct zmpi_device): set first, checked first */
     unsigned abi;      /* ZMPI_DEVICE_ABI */
     unsigned memory;   /* mask of enum zmpi_memory that compress and decompress accept */
-    unsigned encoders; /* mask of 1 << enum zmpi_encoder that compress has */
+    unsigned encoders; /* mask of 1 << enum zmpi_encoder that compress and decompress have */
     const char *name;  /* "cpu", "cuda", ... */
     /* NULL if usable now, else a static text saying what is missing. May be slow the first time. */
     const char *(*probe)(void);
@@ -108,7 +108,7 @@ struct zmpi_device {
     double (*cost)(size_t bytes, bool decompress);
     enum zmpi_status (*compress)(const struct zmpi_job *job, void *dst, size_t dst_capacity,
                                  const void *src, size_t *size);
-    /* need: see zmpi_stream_decode; NULL for all. */
+    /* need: see zmpi_stream_decode; NULL for all. What is damaged is an error. */
     enum zmpi_status (*decompress)(void *dst, size_t dst_capacity, const void *src, size_t src_size,
                                    const unsigned char *need, int threads);
     /* Why this thread's last call of the device failed, for the log; a static text or the thread's
@@ -146,9 +146,16 @@ struct zmpi_device {
  * failure) says what is missing. Never unloaded; thread-safe.
  */
 const struct zmpi_device *zmpi_device_find(const char *name, size_t bytes, const char **why);
+/* The same for streams of arrays of `bytes` that are to be decoded to host memory. */
+const struct zmpi_device *zmpi_device_find_decoder(const char *name, size_t bytes,
+                                                   const char **why);
 
 /* The device built in. */
 const struct zmpi_device *zmpi_device_cpu(void);
+/* zmpi_stream_decode, as it does; what it takes counts for its cost. */
+struct zmpi_stream;
+enum zmpi_status zmpi_cpu_decode(const struct zmpi_stream *s, const unsigned char *need,
+                                 int threads, void *dst);
 /* What codes by this encoder: the device, or the CPU for encoders that devices do not have. */
 const struct zmpi_device *zmpi_device_for(const struct zmpi_device *device, int encoder);
 

@@ -11,59 +11,66 @@
 
 /* One line for the first failure. What a device cannot do is none: the CPU does it. */
 static void note_failure(struct zmpi_offload *o, const struct zmpi_device *device,
-                         enum zmpi_status status)
+                         enum zmpi_status status, const char *problem)
 {
-    const char *problem = device->problem ? device->problem() : NULL;
     if (status == ZMPI_ERR_UNSUPPORTED || o->failed)
         return;
     o->failed = true;
+    if (!problem && device->problem)
+        problem = device->problem();
     zmpi_log(ZMPI_LOG_WARN, "%s: device %s: %s; using the CPU from here on", o->what, device->name,
              problem ? problem : zmpi_strerror(status));
 }
 
 /* The device for an array in memory of `holder`; NULL: the CPU. */
 static const struct zmpi_device *choose(const struct zmpi_offload *o,
-                                        const struct zmpi_device *holder, size_t bytes, int encoder)
+                                        const struct zmpi_device *holder, size_t bytes, int encoder,
+                                        bool decompress)
 {
     const char *why;
     const struct zmpi_device *cpu = zmpi_device_cpu(), *found = holder;
     if (o->failed || strcmp(o->name, cpu->name) == 0)
         return NULL;
     if (!holder)
-        found = zmpi_device_find(o->name, bytes, &why);
-    return !found || found == cpu || zmpi_device_for(found, encoder) != found ? NULL : found;
+        found = decompress ? zmpi_device_find_decoder(o->name, bytes, &why)
+                           : zmpi_device_find(o->name, bytes, &why);
+    if (!found || found == cpu || zmpi_device_for(found, encoder) != found)
+        return NULL;
+    return holder || (found->memory & ZMPI_MEMORY_HOST) ? found : NULL;
 }
 
-static void note_expected(struct zmpi_offload *o, const struct zmpi_device *device, size_t bytes)
+static void note_expected(struct zmpi_use *use, const struct zmpi_device *device, size_t bytes,
+                          bool decompress)
 {
     const struct zmpi_device *cpu = zmpi_device_cpu();
-    const double by_cpu = 1e3 * cpu->cost(bytes, false);
+    const double by_cpu = 1e3 * cpu->cost(bytes, decompress);
     const locale_t program = zmpi_decimal_begin();
     if (device == cpu)
-        snprintf(o->why, sizeof o->why, "%zu bytes: %.3g ms expected", bytes, by_cpu);
+        snprintf(use->why, sizeof use->why, "%zu bytes: %.3g ms expected", bytes, by_cpu);
     else
-        snprintf(o->why, sizeof o->why, "%zu bytes: %.3g ms expected, on the CPU %.3g ms", bytes,
-                 1e3 * device->cost(bytes, false), by_cpu);
+        snprintf(use->why, sizeof use->why, "%zu bytes: %.3g ms expected, on the CPU %.3g ms",
+                 bytes, 1e3 * device->cost(bytes, decompress), by_cpu);
     zmpi_decimal_end(program);
 }
 
-static void note_choice(struct zmpi_offload *o, const struct zmpi_device *device, bool held,
-                        size_t bytes)
+static void note_choice(const struct zmpi_offload *o, struct zmpi_use *use,
+                        const struct zmpi_device *device, bool held, size_t bytes)
 {
     const struct zmpi_device *cpu = zmpi_device_cpu();
     if (device != cpu)
-        o->bytes += bytes;
-    if (device == o->last)
+        use->bytes += bytes;
+    if (device == use->last)
         return;
-    o->last = device;
+    use->last = device;
     if (o->failed && device == cpu)
-        snprintf(o->why, sizeof o->why, "another device failed");
+        snprintf(use->why, sizeof use->why, "another device failed");
     else if (held)
-        snprintf(o->why, sizeof o->why, "the data are in its memory");
+        snprintf(use->why, sizeof use->why, "the data are in its memory");
     else if (strcmp(o->name, "auto") != 0)
-        snprintf(o->why, sizeof o->why, "ZMPI_DEVICE=%.32s", o->name);
+        snprintf(use->why, sizeof use->why, "ZMPI_DEVICE=%.32s%s", o->name,
+                 strcmp(o->name, device->name) != 0 ? ", which did not take it" : "");
     else
-        note_expected(o, device, bytes);
+        note_expected(use, device, bytes, use == &o->decoded);
 }
 
 /* By the CPU; data of a device come to the host first. */
@@ -94,21 +101,21 @@ enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi
         return status;
     /* A bound that is to be found is found on the host. */
     const struct zmpi_device *device =
-        holder && zmpi_job_open(job) ? NULL : choose(o, holder, bytes, job->encoder);
+        holder && zmpi_job_open(job) ? NULL : choose(o, holder, bytes, job->encoder, false);
     if (device) {
         status = zmpi_job_compress(device, job, dst, capacity, src, size);
         /* All devices make the same bytes: where there may be no room there is none for the CPU's
          * either. */
         if (!status ||
             (status == ZMPI_ERR_SPACE && capacity < zmpi_compress_capacity(&job->array))) {
-            note_choice(o, device, holder != NULL, bytes);
+            note_choice(o, &o->coded, device, holder != NULL, bytes);
             return status;
         }
-        note_failure(o, device, status);
+        note_failure(o, device, status, NULL);
     }
     status = on_cpu(job, holder, dst, capacity, src, bytes, size);
     if (!status)
-        note_choice(o, zmpi_device_cpu(), false, bytes);
+        note_choice(o, &o->coded, zmpi_device_cpu(), false, bytes);
     return status;
 }
 
@@ -119,40 +126,110 @@ struct zmpi_handed *zmpi_offload_hand(struct zmpi_offload *o, const struct zmpi_
     size_t bytes;
     if (zmpi_array_bytes(&job->array, &bytes) || zmpi_job_open(job))
         return NULL;
-    *device = choose(o, NULL, bytes, job->encoder);
+    *device = choose(o, NULL, bytes, job->encoder, false);
     if (!*device || !(*device)->through)
         return NULL;
     struct zmpi_handed *handed = (*device)->through->hand(job, src, path, id);
     if (handed)
-        note_choice(o, *device, false, bytes);
+        note_choice(o, &o->coded, *device, false, bytes);
     return handed;
+}
+
+/* ---- decoding ---- */
+
+/* One chunk in so many is decoded on the CPU too, and compared. */
+enum { SAMPLED = 64 };
+
+bool zmpi_offload_whole(const struct zmpi_stream *s, const unsigned char *need)
+{
+    size_t n = 0;
+    for (size_t k = 0; need && k < s->info.chunks; k++)
+        n += need[k] != 0;
+    return !need || n >= s->info.chunks - s->info.chunks / 8;
+}
+
+/* All of it. What is damaged is left to the CPU, which says what it is. */
+static enum zmpi_status by_device(const struct zmpi_device *device, const struct zmpi_stream *s,
+                                  int threads, void *dst, const char **problem)
+{
+    if (!zmpi_stream_intact(s))
+        return ZMPI_ERR_UNSUPPORTED;
+    enum zmpi_status status =
+        device->decompress(dst, s->info.decoded_bytes, s->src, s->info.length, NULL, threads);
+    if (status)
+        return status;
+    status = zmpi_stream_compare(s, dst, 1 + s->info.chunks / SAMPLED);
+    if (status == ZMPI_ERR_DEVICE)
+        *problem = "it has decoded something else than the CPU";
+    return status;
+}
+
+enum zmpi_status zmpi_offload_decode(struct zmpi_offload *o, const struct zmpi_stream *s,
+                                     const unsigned char *need, int threads, void *dst)
+{
+    const size_t bytes = s->info.decoded_bytes;
+    const char *problem = NULL;
+    enum zmpi_status there = ZMPI_ERR_UNSUPPORTED;
+    const struct zmpi_device *device = NULL;
+    if (o && bytes > 0 && strcmp(o->name, "cpu") != 0 && zmpi_offload_whole(s, need))
+        device = choose(o, NULL, bytes, s->info.encoder, true);
+    if (device)
+        there = by_device(device, s, threads, dst, &problem);
+    if (!there) {
+        note_choice(o, &o->decoded, device, false, bytes);
+        return ZMPI_OK;
+    }
+    enum zmpi_status status = zmpi_cpu_decode(s, need, threads, dst);
+    if (!status && device)
+        note_failure(o, device, there, problem); /* else the data are damaged */
+    if (!status && o &&
+        (o->failed || o->decoded.bytes == 0)) /* it does parts along with a device */
+        note_choice(o, &o->decoded, zmpi_device_cpu(), false, bytes);
+    return status;
+}
+
+/* To memory of the holder: by itself, or by way of the host. */
+static enum zmpi_status to_holder(struct zmpi_offload *o, const struct zmpi_device *holder,
+                                  void *dst, size_t capacity, const void *src, size_t src_size,
+                                  int threads)
+{
+    const struct zmpi_device *cpu = zmpi_device_cpu();
+    enum zmpi_status status, there = ZMPI_ERR_UNSUPPORTED;
+    if (choose(o, holder, capacity, ZMPI_FLE, true))
+        there = holder->decompress(dst, capacity, src, src_size, NULL, threads);
+    if (!there) {
+        note_choice(o, &o->decoded, holder, true, capacity);
+        return there;
+    }
+    void *copy = malloc(capacity ? capacity : 1);
+    if (!copy)
+        return ZMPI_ERR_MEMORY;
+    status = cpu->decompress(copy, capacity, src, src_size, NULL, threads);
+    if (!status)
+        note_failure(o, holder, there, NULL); /* else the data are damaged */
+    if (!status)
+        status = zmpi_device_move(holder, dst, copy, capacity);
+    if (!status)
+        note_choice(o, &o->decoded, cpu, false, capacity);
+    free(copy);
+    return status;
 }
 
 enum zmpi_status zmpi_offload_decompress(struct zmpi_offload *o, const struct zmpi_device *holder,
                                          void *dst, size_t capacity, const void *src,
                                          size_t src_size, int threads)
 {
-    const struct zmpi_device *cpu = zmpi_device_cpu();
-    if (!holder)
-        return cpu->decompress(dst, capacity, src, src_size, NULL, threads);
-    enum zmpi_status status, there = ZMPI_ERR_UNSUPPORTED;
-    if (choose(o, holder, capacity, ZMPI_FLE))
-        there = holder->decompress(dst, capacity, src, src_size, NULL, threads);
-    if (!there)
-        return there;
-    void *copy = malloc(capacity ? capacity : 1);
-    if (!copy)
-        return ZMPI_ERR_MEMORY;
-    status = cpu->decompress(copy, capacity, src, src_size, NULL, threads);
-    if (!status)
-        note_failure(o, holder, there); /* else the data are damaged, and the device was right */
-    if (!status)
-        status = zmpi_device_move(holder, dst, copy, capacity);
-    free(copy);
-    return status;
+    struct zmpi_stream s;
+    if (holder)
+        return to_holder(o, holder, dst, capacity, src, src_size, threads);
+    enum zmpi_status status = zmpi_stream_parse(&s, src, src_size);
+    if (status)
+        return status;
+    return capacity < s.info.decoded_bytes ? ZMPI_ERR_SPACE
+                                           : zmpi_offload_decode(o, &s, NULL, threads, dst);
 }
 
-const struct zmpi_device *zmpi_offload_device(const struct zmpi_offload *o)
+const struct zmpi_device *zmpi_use_device(const struct zmpi_use *use)
 {
-    return o->last ? o->last : zmpi_device_cpu();
+    return use->last ? use->last : zmpi_device_cpu();
 }

@@ -6,15 +6,21 @@
 #define ZMPI_OFFLOAD_H
 
 #include "device.h"
+#include "stream.h"
+
+/* What was coded, or decoded. */
+struct zmpi_use {
+    const struct zmpi_device *last; /* that did some of it; NULL: none yet */
+    uint64_t bytes;                 /* by others than the CPU */
+    char why[96];                   /* `last` was taken */
+};
 
 /* What is known of the devices for one file, or one communicator. Zeroed, but for the first two. */
 struct zmpi_offload {
-    const char *what;               /* for the log: the file, the communicator */
-    const char *name;               /* of the device, as asked for: "auto", "cpu", ... */
-    bool failed;                    /* a device did: the CPU from here on */
-    const struct zmpi_device *last; /* that compressed something; NULL: none yet */
-    uint64_t bytes;                 /* compressed by others than the CPU */
-    char why[96];                   /* `last` was taken */
+    const char *what; /* for the log: the file, the communicator */
+    const char *name; /* of the device, as asked for: "auto", "cpu", ... */
+    bool failed;      /* a device did: the CPU from here on */
+    struct zmpi_use coded, decoded;
 };
 
 /* src is in the memory of `holder`, of the host if that is NULL. */
@@ -31,7 +37,18 @@ enum zmpi_status zmpi_offload_decompress(struct zmpi_offload *o, const struct zm
                                          void *dst, size_t capacity, const void *src,
                                          size_t src_size, int threads);
 
+/*
+ * zmpi_stream_decode to the host's memory, dst, by a device where that is the best for it and
+ * nearly all chunks are needed; other bytes of the array may then be written, too. That the chunks
+ * are what was written is checked here, whatever the device says, and some of its values are
+ * compared with the CPU's.
+ */
+enum zmpi_status zmpi_offload_decode(struct zmpi_offload *o, const struct zmpi_stream *s,
+                                     const unsigned char *need, int threads, void *dst);
+/* Are so many chunks needed that a device may decode all of them? They must all be there then. */
+bool zmpi_offload_whole(const struct zmpi_stream *s, const unsigned char *need);
+
 /* The device that a report names; never NULL. */
-const struct zmpi_device *zmpi_offload_device(const struct zmpi_offload *o);
+const struct zmpi_device *zmpi_use_device(const struct zmpi_use *use);
 
 #endif

@@ -51,7 +51,7 @@ static const struct zmpi_option table[] = {
      TEXT(codec),
      .per_comm = true},
     {{"device", "name", "auto", "ZMPI_DEVICE", "zmpi_device",
-      "where to compress: auto, cpu or the name of a plug-in"},
+      "where to compress and decode: auto, cpu or the name of a plug-in"},
      "allowed are auto, cpu or the name of a plug-in (a-z, 0-9, _ and -, at most 31)",
      ZMPI_OPTION_DEVICE,
      true,

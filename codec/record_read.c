@@ -134,7 +134,7 @@ static enum zmpi_status fetch_chunks(const struct payload *p, const struct zmpi_
                                      const unsigned char *need)
 {
     size_t begin = s->head;
-    if (need == NULL || missing(p, s, need, begin) > (p->length - p->have) / 2)
+    if (zmpi_offload_whole(s, need) || missing(p, s, need, begin) > (p->length - p->have) / 2)
         return fetch(p, p->have, p->length);
     size_t from = p->have, to = p->have; /* the stretch being gathered */
     for (size_t k = 0; k < s->info.chunks; k++) {
@@ -211,12 +211,14 @@ static enum zmpi_status decode(const struct zmpi_reader *in, const struct zmpi_s
                                unsigned char *dst)
 {
     const int threads = in->threads > 1 ? in->threads : 1;
+    /* What its holder cannot take is not for devices. */
+    struct zmpi_offload *o = in->holder == NULL ? in->offload : NULL;
     enum zmpi_status status = ZMPI_ERR_MEMORY;
     if (n == 1 && copies[0].length == s->info.decoded_bytes && in->holder != NULL)
         return zmpi_offload_decompress(in->offload, in->holder, dst + copies[0].to,
                                        copies[0].length, s->src, s->info.length, threads);
     if (n == 1 && copies[0].length == s->info.decoded_bytes)
-        return zmpi_stream_decode(s, NULL, threads, dst + copies[0].to, NULL);
+        return zmpi_offload_decode(o, s, NULL, threads, dst + copies[0].to);
     if (need == NULL && in->holder != NULL)
         status = decode_there(in, s, copies, n, threads, dst);
     if (status != ZMPI_ERR_MEMORY)
@@ -225,7 +227,7 @@ static enum zmpi_status decode(const struct zmpi_reader *in, const struct zmpi_s
     unsigned char *array = malloc(s->info.decoded_bytes);
     if (array == NULL)
         return ZMPI_ERR_MEMORY;
-    status = zmpi_stream_decode(s, need, threads, array, NULL);
+    status = zmpi_offload_decode(o, s, need, threads, array);
     if (status == ZMPI_OK)
         status = place(in->holder, array, copies, n, dst);
     free(array);

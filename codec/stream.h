@@ -59,4 +59,11 @@ void zmpi_stream_mark(const struct zmpi_stream *s, size_t begin, size_t end, uns
 enum zmpi_status zmpi_stream_decode(const struct zmpi_stream *s, const unsigned char *need,
                                     int threads, void *dst, size_t *bad_chunk);
 
+/* Are all chunks as they were written, by their checksums? */
+bool zmpi_stream_intact(const struct zmpi_stream *s);
+/* Is `array` what the stream decodes to, as far as `samples` of its chunks tell?
+ * ZMPI_ERR_DEVICE: it is not. */
+enum zmpi_status zmpi_stream_compare(const struct zmpi_stream *s, const void *array,
+                                     size_t samples);
+
 #endif

@@ -32,6 +32,12 @@ static struct zmpi_rows tile_rows(const struct zmpi_stream *s, const size_t firs
     };
 }
 
+static bool is_intact(const struct zmpi_stream *s, size_t k, const unsigned char *src)
+{
+    return (uint32_t)zmpi_kernels()->hash(src, zmpi_load32(s->table + 8 * k)) ==
+           zmpi_load32(s->table + 8 * k + 4);
+}
+
 static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
                                      const unsigned char *src, size_t size, unsigned char *dst,
                                      struct zmpi_chunk_work *work,
@@ -39,7 +45,7 @@ static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
 {
     const struct zmpi_kernels *kernels = zmpi_kernels();
     size_t first[3], extent[3];
-    if ((uint32_t)kernels->hash(src, size) != zmpi_load32(s->table + 8 * k + 4))
+    if (!is_intact(s, k, src))
         return ZMPI_ERR_CHECKSUM;
     zmpi_stream_tile(s, k, first, extent);
     bool is_float = s->info.array.type == ZMPI_F32 || s->info.array.type == ZMPI_F64;
@@ -165,6 +171,63 @@ enum zmpi_status zmpi_stream_decode(const struct zmpi_stream *s, const unsigned 
     if (d.status && bad_chunk)
         *bad_chunk = d.bad;
     return d.status;
+}
+
+bool zmpi_stream_intact(const struct zmpi_stream *s)
+{
+    const unsigned char *src = s->src + s->head;
+    for (size_t k = 0; k < s->info.chunks; src += zmpi_load32(s->table + 8 * k++))
+        if (!is_intact(s, k, src))
+            return false;
+    return true;
+}
+
+/* Does chunk k, decoded to the work's buffer, lie in the array? */
+static bool is_there(const struct zmpi_stream *s, size_t k, const unsigned char *array,
+                     const struct zmpi_chunk_work *work)
+{
+    size_t first[3], extent[3];
+    const unsigned char *word = work->words;
+    zmpi_stream_tile(s, k, first, extent);
+    for (size_t z = 0; z < extent[0]; z++)
+        for (size_t y = 0; y < extent[1]; y++) {
+            const size_t row = (first[0] + z) * s->extent[1] + first[1] + y;
+            const size_t at = (row * s->extent[2] + first[2]) * s->width;
+            size_t bytes = extent[2] * s->width;
+            if (bytes > s->info.decoded_bytes - at) /* the array ends within the last word */
+                bytes = s->info.decoded_bytes - at;
+            if (memcmp(array + at, word, bytes) != 0)
+                return false;
+            word += extent[2] * s->width;
+        }
+    return true;
+}
+
+/* Chunks [first, end): one of them, whose number their data decide. */
+static size_t pick(const struct zmpi_stream *s, size_t first, size_t end)
+{
+    return first + zmpi_load32(s->table + 8 * first + 4) % (end - first);
+}
+
+enum zmpi_status zmpi_stream_compare(const struct zmpi_stream *s, const void *array, size_t samples)
+{
+    const size_t chunks = s->info.chunks, n = samples < chunks ? samples : chunks;
+    const unsigned char *src = s->src + s->head;
+    struct zmpi_chunk_work *work = zmpi_chunk_work_new();
+    struct zmpi_huffman_decoder *huffman = zmpi_huffman_decoder_new();
+    enum zmpi_status status = work && huffman ? ZMPI_OK : ZMPI_ERR_MEMORY;
+    for (size_t i = 0, k = 0; i < n && !status; i++) {
+        const size_t next = pick(s, i * chunks / n, (i + 1) * chunks / n);
+        for (; k < next; k++)
+            src += zmpi_load32(s->table + 8 * k);
+        status = decode_chunk(s, k, src, zmpi_load32(s->table + 8 * k), NULL, work,
+                              s->info.encoder == ZMPI_HUFFMAN ? huffman : NULL);
+        if (!status && !is_there(s, k, array, work))
+            status = ZMPI_ERR_DEVICE;
+    }
+    free(huffman);
+    free(work);
+    return status;
 }
 
 enum zmpi_status zmpi_stream_verify(const void *src, size_t src_size, size_t *bad_chunk)

@@ -47,6 +47,8 @@ int zmpi_file_get_stats(MPI_File fh, struct zmpi_file_stats *stats)
     if (!f)
         return MPI_ERR_FILE;
     *stats = f->stats.n;
+    stats->bytes_offloaded = f->offload.coded.bytes;
+    stats->bytes_decoded_offloaded = f->offload.decoded.bytes;
     zfile_done(f);
     return MPI_SUCCESS;
 }

@@ -66,6 +66,7 @@ struct zcomm {
     struct zmpi_options options; /* the same on all ranks */
     uint64_t calls;              /* compressed ones, the same on all ranks */
     struct zmpi_offload offload;
+    uint64_t decoded; /* of its bytes, those that the report knows */
     struct zpending pending;
     struct zmeasured measured[ZOPS][ZCLASSES];
     struct zmpi_comm_stats stats;
@@ -268,8 +269,9 @@ enum zcall_kind { ZCALL_COMPRESSED, ZCALL_RAW_FASTER, ZCALL_RAW_NODE, ZCALL_PASS
 struct zcall_outcome {
     enum zop op;
     enum zcall_kind kind;
-    bool counts; /* this rank counts the call */
-    double raw, sent, seconds;
+    bool counts;               /* this rank counts the call */
+    double raw, sent, decoded; /* bytes; the last by other devices than the CPU */
+    double seconds;
     double saved;       /* seconds, as far as they can be estimated */
     double ratio_bound; /* absolute, that a ratio took; 0: none, or no ratio */
 };

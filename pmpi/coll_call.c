@@ -323,6 +323,8 @@ int zcall_end(struct zcall *c, int rc)
     }
     if (c->kind == ZCALL_COMPRESSED) {
         outcome.ratio_bound = zcall_wants_ratio(c) ? zcall_survey_bound(c) : 0;
+        outcome.decoded = (double)(s->offload.decoded.bytes - s->decoded);
+        s->decoded = s->offload.decoded.bytes;
         s->stats.compressed++;
         s->stats.bytes += (uint64_t)c->raw;
         s->stats.bytes_sent += (uint64_t)c->sent;

@@ -178,5 +178,7 @@ int zmpi_comm_get_stats(MPI_Comm comm, struct zmpi_comm_stats *stats)
     if (!s)
         return MPI_ERR_COMM;
     *stats = s->stats;
+    stats->bytes_offloaded = s->offload.coded.bytes;
+    stats->bytes_decoded_offloaded = s->offload.decoded.bytes;
     return MPI_SUCCESS;
 }

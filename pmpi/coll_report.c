@@ -11,6 +11,7 @@ struct row {
     double calls[ZCALL_KINDS];
     double passed;               /* bytes of calls that were not compressed */
     double raw, sent;            /* of those that were */
+    double decoded;              /* of those, decoded by other devices than the CPU */
     double seconds[ZCALL_KINDS]; /* of those that were measured */
     double saved[ZCALL_KINDS];   /* against the other way, estimated */
 };
@@ -39,6 +40,7 @@ void zreport_collective(const struct zcall_outcome *o)
     if (o->kind == ZCALL_COMPRESSED) {
         r->raw += o->raw;
         r->sent += o->sent;
+        r->decoded += o->decoded;
         bounds[o->op] = fmax(bounds[o->op], o->ratio_bound);
     } else {
         r->passed += o->raw;
@@ -137,6 +139,8 @@ static void print_row(enum zop op, const struct row *r)
                 r->seconds[ZCALL_COMPRESSED]);
     if (bounds[op] > 0)
         fprintf(stderr, ", errors up to %.4g", bounds[op]);
+    if (r->decoded > 0)
+        fprintf(stderr, ", %.2f MB decoded by devices", r->decoded / 1e6);
     if (r->calls[ZCALL_RAW_FASTER] > 0)
         fprintf(stderr, "; %.0f raw, to try or because it is faster", r->calls[ZCALL_RAW_FASTER]);
     if (r->calls[ZCALL_RAW_NODE] > 0)
@@ -172,11 +176,12 @@ static void print_json_row(FILE *out, enum zop op, const struct row *r)
     fprintf(out,
             "    {\"name\": \"%s\", \"calls\": %.0f, \"calls_compressed\": %.0f, "
             "\"calls_raw_faster\": %.0f, \"calls_raw_node\": %.0f, \"calls_passed\": %.0f, "
-            "\"bytes\": %.0f, \"bytes_sent\": %.0f, \"ratio\": %.6g, \"bytes_passed\": %.0f, "
+            "\"bytes\": %.0f, \"bytes_sent\": %.0f, \"bytes_decoded_offloaded\": %.0f, "
+            "\"ratio\": %.6g, \"bytes_passed\": %.0f, "
             "\"seconds\": %.9g, \"seconds_raw\": %.9g, \"seconds_saved\": %.9g, "
             "\"seconds_saved_raw\": %.9g",
             zop_name(op), calls_of(r), r->calls[ZCALL_COMPRESSED], r->calls[ZCALL_RAW_FASTER],
-            r->calls[ZCALL_RAW_NODE], r->calls[ZCALL_PASSED], r->raw, r->sent,
+            r->calls[ZCALL_RAW_NODE], r->calls[ZCALL_PASSED], r->raw, r->sent, r->decoded,
             quotient(r->raw, r->sent), r->passed, r->seconds[ZCALL_COMPRESSED],
             r->seconds[ZCALL_RAW_FASTER], r->saved[ZCALL_COMPRESSED], r->saved[ZCALL_RAW_FASTER]);
     if (bounds[op] > 0)

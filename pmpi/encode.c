@@ -173,7 +173,7 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     job.encoder = piece->survey ? piece->survey->encoder : encoder_of(f);
     f->before.stats = f->stats;
     f->before.choice = f->choice;
-    f->before.offloaded = f->offload.bytes;
+    f->before.offloaded = f->offload.coded.bytes;
     return zencode_job(f, &job, piece);
 }
 
@@ -191,7 +191,7 @@ void zencode_undo(struct zfile *f, struct zmpi_extent *extent)
     f->before.stats.n.seconds_compress = f->stats.n.seconds_compress;
     f->stats = f->before.stats;
     f->choice = f->before.choice;
-    f->offload.bytes = f->before.offloaded;
+    f->offload.coded.bytes = f->before.offloaded;
 }
 
 int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep)

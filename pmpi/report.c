@@ -18,6 +18,7 @@ enum {
     COLLECTIVE,
     INDEPENDENT,
     OFFLOADED,
+    READ_OFFLOADED,
     EXACT,  /* bytes that are no floats, though a bound is set */
     BY_FLE, /* bytes */
     BY_HUFFMAN,
@@ -26,12 +27,15 @@ enum {
     SUMS
 };
 
+struct use {
+    char device[32], why[96];
+};
+
 /* One closed file, summed over its ranks. Plain data: it travels as bytes. */
 struct entry {
     char path[512];
     char bound[40];
-    char device[32]; /* of the first rank, and why */
-    char why[96];
+    struct use by, read_by; /* of the first rank */
     char codec[16];
     double sum[SUMS];
     double ranks;
@@ -71,6 +75,12 @@ static void note_ratio(const struct zfile *f, struct entry *e)
              e->bound, got, e->largest_bound);
 }
 
+static void note_use(struct use *u, const struct zmpi_use *use)
+{
+    snprintf(u->device, sizeof u->device, "%s", zmpi_use_device(use)->name);
+    snprintf(u->why, sizeof u->why, "%s", use->why);
+}
+
 void zreport_file(struct zfile *f)
 {
     const struct zstats *s = &f->stats;
@@ -85,7 +95,8 @@ void zreport_file(struct zfile *f)
                          [READ_TIME] = s->n.seconds_read,
                          [COLLECTIVE] = (double)s->collective_calls,
                          [INDEPENDENT] = (double)s->independent_calls,
-                         [OFFLOADED] = (double)f->offload.bytes,
+                         [OFFLOADED] = (double)f->offload.coded.bytes,
+                         [READ_OFFLOADED] = (double)f->offload.decoded.bytes,
                          [EXACT] = (double)s->bytes_exact,
                          [BY_FLE] = (double)c->bytes[0],
                          [BY_HUFFMAN] = (double)c->bytes[1],
@@ -99,8 +110,8 @@ void zreport_file(struct zfile *f)
         f->rank)
         return;
     snprintf(e.path, sizeof e.path, "%s", f->path);
-    snprintf(e.device, sizeof e.device, "%s", zmpi_offload_device(&f->offload)->name);
-    snprintf(e.why, sizeof e.why, "%s", f->offload.why);
+    note_use(&e.by, &f->offload.coded);
+    note_use(&e.read_by, &f->offload.decoded);
     snprintf(e.codec, sizeof e.codec, "%s", f->options.codec);
     if (f->options.bound_set)
         zmpi_bound_format(&f->options.bound, e.bound);
@@ -144,8 +155,10 @@ static void print_text(const struct entry *e, size_t n)
         fprintf(stderr, "zmpi %-28.60s %10.2f %10.2f %7.2f %10.3f %10.3f %10.2f  %s%s, %s",
                 name ? name + 1 : e[i].path, s[WRITTEN] / 1e6, s[STORED] / 1e6,
                 quotient(s[WRITTEN], s[STORED]), s[COMPRESS] / e[i].ranks,
-                s[WRITE_TIME] / e[i].ranks, s[READ] / 1e6, e[i].bound, found, e[i].device);
+                s[WRITE_TIME] / e[i].ranks, s[READ] / 1e6, e[i].bound, found, e[i].by.device);
         print_codec(&e[i]);
+        if (s[READ_OFFLOADED] > 0)
+            fprintf(stderr, ", %.2f MB decoded by devices", s[READ_OFFLOADED] / 1e6);
         if (s[EXACT] > 0)
             fprintf(stderr, "; %.2f MB exact: not of a float type", s[EXACT] / 1e6);
         fputc('\n', stderr);
@@ -168,18 +181,33 @@ static void print_string(FILE *out, const char *s)
 
 static void print_json_file(FILE *out, const struct entry *e)
 {
-    static const char *const name[] = {"bytes_written",   "bytes_stored",     "bytes_read",
-                                       "records",         "seconds_compress", "seconds_write",
-                                       "seconds_read",    "collective_calls", "independent_calls",
-                                       "bytes_offloaded", "bytes_exact",      "bytes_fle",
-                                       "bytes_huffman",   "estimate_fle",     "estimate_huffman"};
+    static const char *const name[] = {"bytes_written",
+                                       "bytes_stored",
+                                       "bytes_read",
+                                       "records",
+                                       "seconds_compress",
+                                       "seconds_write",
+                                       "seconds_read",
+                                       "collective_calls",
+                                       "independent_calls",
+                                       "bytes_offloaded",
+                                       "bytes_decoded_offloaded",
+                                       "bytes_exact",
+                                       "bytes_fle",
+                                       "bytes_huffman",
+                                       "estimate_fle",
+                                       "estimate_huffman"};
     const int most = strcmp(e->codec, "auto") == 0 ? SUMS : BY_FLE;
     fputs("    {\"path\": ", out);
     print_string(out, e->path);
     fprintf(out, ", \"bound\": \"%s\", \"device\": ", e->bound);
-    print_string(out, e->device);
+    print_string(out, e->by.device);
     fputs(", \"device_why\": ", out);
-    print_string(out, e->why);
+    print_string(out, e->by.why);
+    fputs(", \"read_device\": ", out);
+    print_string(out, e->read_by.device);
+    fputs(", \"read_device_why\": ", out);
+    print_string(out, e->read_by.why);
     fprintf(out, ", \"ranks\": %.0f, \"ratio\": %.6g", e->ranks,
             quotient(e->sum[WRITTEN], e->sum[STORED]));
     fprintf(out, ", \"codec\": \"%s\"", e->codec);

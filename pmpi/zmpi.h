@@ -47,7 +47,10 @@ struct zmpi_file_stats {
     double seconds_read;     /* in the MPI library and in decoding */
     double seconds_decode;   /* of those, in decoding              */
     double ratio_bound;      /* the largest absolute bound that a  */
-};                           /* ratio took; 0: nothing was lost   */
+                             /* ratio took; 0: nothing was lost    */
+    /* By other devices than the CPU: */
+    uint64_t bytes_offloaded, bytes_decoded_offloaded;
+};
 
 ZMPI_API int zmpi_file_get_stats(MPI_File fh, struct zmpi_file_stats *stats);
 
@@ -72,7 +75,10 @@ struct zmpi_comm_stats {
     double seconds_compress; /* and then compressing               */
     double seconds_decode;   /* checking and decoding what arrived */
     double ratio_bound;      /* the largest absolute bound that a  */
-};                           /* ratio took; 0: nothing was lost   */
+                             /* ratio took; 0: nothing was lost    */
+    /* By other devices than the CPU: */
+    uint64_t bytes_offloaded, bytes_decoded_offloaded;
+};
 
 /* MPI_ERR_COMM if there was none yet. */
 ZMPI_API int zmpi_comm_get_stats(MPI_Comm comm, struct zmpi_comm_stats *stats);

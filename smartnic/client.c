@@ -150,7 +150,7 @@ static void on_refused(struct client *c, const struct nic_head *head, const unsi
         return;
     }
     if (m.reason == NIC_OTHER_VERSION)
-        snprintf(why, sizeof why, "it speaks version %u of the protocol, not %d", head->version,
+        snprintf(why, sizeof why, "it speaks protocol version %u, not %d", head->version,
                  NIC_VERSION);
     else
         snprintf(why, sizeof why, "it is of zmpi %u.%u.%u, not %s", m.codec >> 16,

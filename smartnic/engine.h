@@ -1,6 +1,7 @@
 /*
- * engine.h - what compresses inside zmpi-nicd: the CPU's codec on the cores of a SmartNIC, or a
- * model of its hardware. Every engine makes the bytes that the CPU makes (docs/format.md part 4).
+ * engine.h - what compresses and decodes inside zmpi-nicd: the CPU's codec on the cores of a
+ * SmartNIC, or a model of its hardware. Every engine makes the bytes that the CPU makes
+ * (docs/format.md part 4).
  *
  * To add one: its struct here, and its row in engine.c.
  */
@@ -17,6 +18,9 @@ struct nic_engine {
      * it does not do: the client's CPU does them. */
     enum zmpi_status (*compress)(const struct zmpi_job *job, void *dst, size_t dst_capacity,
                                  const void *src, size_t *size);
+    /* All of a stream. */
+    enum zmpi_status (*decompress)(void *dst, size_t dst_capacity, const void *src, size_t src_size,
+                                   int threads);
 };
 
 /* i = 0, 1, ... until NULL. */

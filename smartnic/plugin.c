@@ -93,16 +93,25 @@ static bool is_stream_of(const struct zmpi_job *job, const unsigned char *dst, s
            nic_is_head_of(job, dst, size);
 }
 
+/* Of a stream that cannot be decoded it says why; what it cannot compress is the CPU's. */
+static enum zmpi_status failure(const struct nic_call *call)
+{
+    const enum zmpi_status status = call->reply.status;
+    return status == ZMPI_ERR_SPACE || (call->request.decode && status != ZMPI_ERR_MEMORY)
+               ? status
+               : ZMPI_ERR_UNSUPPORTED;
+}
+
 /* What the reply says is there, to dst. */
-static enum zmpi_status fetch(const struct nic_call *call, const struct zmpi_job *job, void *dst,
-                              size_t *size)
+static enum zmpi_status fetch(const struct nic_call *call, void *dst, size_t *size)
 {
     const struct nic_reply *r = &call->reply;
+    const struct nic_request *m = &call->request;
     if (r->status)
-        return r->status == ZMPI_ERR_SPACE ? ZMPI_ERR_SPACE : ZMPI_ERR_UNSUPPORTED;
-    if (r->size < ZMPI_STREAM_HEADER_BYTES || r->size > call->request.out.bytes ||
+        return failure(call);
+    if (r->size < (m->decode ? m->out.bytes : ZMPI_STREAM_HEADER_BYTES) || r->size > m->out.bytes ||
         copy_and_hash(dst, call->out->at, (size_t)r->size) != r->hash ||
-        !is_stream_of(job, dst, (size_t)r->size)) {
+        !(m->decode || is_stream_of(&m->job, dst, (size_t)r->size))) {
         snprintf(nic_said, sizeof nic_said, "zmpi-nicd sent back something else than it says");
         return ZMPI_ERR_DEVICE;
     }
@@ -125,21 +134,21 @@ static void return_blocks(struct nic_call *call)
 
 /* Data that got lost on their way are worth another try; what the daemon has no room or time for
  * is the CPU's. */
-static enum zmpi_status outcome(struct nic_call *call, const struct zmpi_job *job, void *dst,
-                                size_t *size)
+static enum zmpi_status outcome(struct nic_call *call, void *dst, size_t *size)
 {
     if (call->failed) {
         snprintf(nic_said, sizeof nic_said, "%s", call->problem);
         return ZMPI_ERR_DEVICE;
     }
     if (call->reply.outcome == NIC_DONE)
-        return fetch(call, job, dst, size);
+        return fetch(call, dst, size);
     if (call->reply.outcome != NIC_LOST)
         return ZMPI_ERR_UNSUPPORTED;
     snprintf(nic_said, sizeof nic_said, "zmpi-nicd received something else than was sent");
     return ZMPI_ERR_DEVICE;
 }
 
+/* job NULL: src is a stream, dst has room for exactly what it decodes to. */
 static enum zmpi_status ask(const struct zmpi_job *job, void *dst, size_t room, const void *src,
                             size_t bytes, size_t *size)
 {
@@ -152,7 +161,9 @@ static enum zmpi_status ask(const struct zmpi_job *job, void *dst, size_t room, 
         return_blocks(call);
         return ZMPI_ERR_MEMORY;
     }
-    call->request.job = *job;
+    if (job)
+        call->request.job = *job;
+    call->request.decode = !job;
     call->request.raw.bytes = bytes;
     call->request.out.bytes = room;
     call->request.raw_hash = copy_and_hash(call->raw->at, src, bytes);
@@ -160,14 +171,25 @@ static enum zmpi_status ask(const struct zmpi_job *job, void *dst, size_t room, 
         snprintf(nic_said, sizeof nic_said, NIC_STUCK);
         return ZMPI_ERR_DEVICE; /* the call stays where it is */
     }
-    enum zmpi_status status = outcome(call, job, dst, size);
+    enum zmpi_status status = outcome(call, dst, size);
     return_blocks(call);
+    return status;
+}
+
+static enum zmpi_status ask_twice(const struct zmpi_job *job, void *dst, size_t room,
+                                  const void *src, size_t bytes, size_t *size)
+{
+    enum zmpi_status status = ZMPI_ERR_DEVICE;
+    for (int i = 0; i < TRIES && status == ZMPI_ERR_DEVICE; i++)
+        status = ask(job, dst, room, src, bytes, size);
+    if (status == ZMPI_ERR_DEVICE || atomic_load(&lost) > MOST_LOST)
+        atomic_store(&nic_broken, true);
     return status;
 }
 
 /* ---- the device ---- */
 
-static struct zmpi_rate rate;
+static struct zmpi_rate compress_rate, decompress_rate;
 
 /* To begin with: messages to a process of the same node and back, data over a link of 16 Gbit/s,
  * and a SmartNIC's engine that keeps up with it. */
@@ -178,9 +200,16 @@ static double guess(size_t bytes)
 
 static double cost(size_t bytes, bool decompress)
 {
-    if (atomic_load(&nic_broken) || decompress)
+    if (atomic_load(&nic_broken))
         return HUGE_VAL;
-    return zmpi_rate_expect(&rate, bytes, guess(bytes));
+    return zmpi_rate_expect(decompress ? &decompress_rate : &compress_rate, bytes, guess(bytes));
+}
+
+/* To be refused takes time, too. */
+static void learn(struct zmpi_rate *rate, enum zmpi_status status, size_t bytes, double begin)
+{
+    if (!status || status == ZMPI_ERR_UNSUPPORTED)
+        zmpi_rate_learn(rate, bytes, guess(bytes), nic_seconds() - begin);
 }
 
 static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
@@ -196,23 +225,31 @@ static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t d
     if (dst_capacity < ZMPI_STREAM_HEADER_BYTES)
         return ZMPI_ERR_SPACE;
     const double begin = nic_seconds();
-    for (int i = 0; i < TRIES; i++) {
-        status = ask(job, dst, dst_capacity < most ? dst_capacity : most, src, bytes, size);
-        if (status != ZMPI_ERR_DEVICE)
-            break;
-    }
-    if (status == ZMPI_ERR_DEVICE || atomic_load(&lost) > MOST_LOST)
-        atomic_store(&nic_broken, true);
-    if (!status || status == ZMPI_ERR_UNSUPPORTED) /* to be refused takes time, too */
-        zmpi_rate_learn(&rate, bytes, guess(bytes), nic_seconds() - begin);
+    status = ask_twice(job, dst, dst_capacity < most ? dst_capacity : most, src, bytes, size);
+    learn(&compress_rate, status, bytes, begin);
     return status;
 }
 
-/* Decoding is cheaper than sending what is decoded. */
+/* A part is not worth its way. */
 static enum zmpi_status decompress(void *dst, size_t dst_capacity, const void *src, size_t src_size,
                                    const unsigned char *need, int threads)
 {
-    return zmpi_device_cpu()->decompress(dst, dst_capacity, src, src_size, need, threads);
+    struct zmpi_stream_info info;
+    size_t size;
+    nic_said[0] = 0;
+    if (need)
+        return zmpi_device_cpu()->decompress(dst, dst_capacity, src, src_size, need, threads);
+    enum zmpi_status status = zmpi_stream_info(src, src_size, &info);
+    if (status)
+        return status;
+    if (dst_capacity < info.decoded_bytes)
+        return ZMPI_ERR_SPACE;
+    if (info.decoded_bytes == 0 || atomic_load(&nic_broken))
+        return ZMPI_ERR_UNSUPPORTED;
+    const double begin = nic_seconds();
+    status = ask_twice(NULL, dst, info.decoded_bytes, src, src_size, &size);
+    learn(&decompress_rate, status, info.decoded_bytes, begin);
+    return status;
 }
 
 const struct zmpi_device *zmpi_device_plugin(void)

@@ -122,6 +122,7 @@ size_t nic_request_write(unsigned char *dst, uint64_t session, uint64_t id,
     store_remote(dst + 112, &m->raw);
     store_remote(dst + 136, &m->out);
     zmpi_store64(dst + 160, m->raw_hash);
+    zmpi_store32(dst + 168, m->decode);
     return end(dst, key);
 }
 
@@ -249,10 +250,20 @@ bool nic_job_valid(const struct zmpi_job *job)
                                           : number_valid(type, job->abs_bound);
 }
 
+/* A stream, and room for an array, of no size that overflows. */
+static bool decode_valid(const unsigned char *src, const struct nic_request *m)
+{
+    static const unsigned char no_job[112 - 32];
+    return memcmp(src + 32, no_job, sizeof no_job) == 0 &&
+           m->raw.bytes >= ZMPI_STREAM_HEADER_BYTES && m->raw.bytes <= UINT64_C(1) << 48 &&
+           m->out.bytes > 0 && m->out.bytes <= UINT64_C(1) << 48;
+}
+
 bool nic_request_read(const unsigned char *src, struct nic_request *m)
 {
     size_t bytes;
-    const uint32_t type = zmpi_load32(src + 32), mode = zmpi_load32(src + 64);
+    const uint32_t what = zmpi_load32(src + 168), type = zmpi_load32(src + 32),
+                   mode = zmpi_load32(src + 64);
     memset(m, 0, sizeof *m);
     struct zmpi_job *job = &m->job;
     job->array.type = (enum zmpi_type)type;
@@ -269,7 +280,12 @@ bool nic_request_read(const unsigned char *src, struct nic_request *m)
     m->out = load_remote(src + 136);
     m->raw_hash = zmpi_load64(src + 160);
     m->file_bytes = zmpi_load32(src + 68);
-    return zmpi_load64(src + 168) == 0 && nic_job_valid(job) &&
+    m->decode = what == 1;
+    if (zmpi_load32(src + 172) != 0 || what > 1)
+        return false;
+    if (m->decode)
+        return decode_valid(src, m);
+    return nic_job_valid(job) &&
            (m->file_bytes == 0 || (m->file_bytes > NIC_FILE_ID && m->file_bytes <= NIC_FILE_MAX)) &&
            !zmpi_array_bytes(&job->array, &bytes) && bytes == m->raw.bytes && bytes > 0 &&
            m->out.bytes <= zmpi_compress_capacity(&job->array);

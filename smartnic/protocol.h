@@ -1,6 +1,7 @@
 /*
- * protocol.h - the messages between a process that compresses and zmpi-nicd (docs/smartnic.md part
- * 2). Data go by RMA; these are the small control messages, each with a keyed hash at its end.
+ * protocol.h - the messages between a process that compresses or reads and zmpi-nicd
+ * (docs/smartnic.md part 2). Data go by RMA; these are the small control messages, each with a
+ * keyed hash at its end.
  *
  * A receiver calls nic_head_read, finds the key by what it says, calls nic_message_check, then the
  * message's own nic_*_read.
@@ -11,7 +12,7 @@
 #include "device.h"
 #include "keys.h"
 
-enum { NIC_VERSION = 2 };
+enum { NIC_VERSION = 3 };
 
 /* Sizes of messages are those of docs/smartnic.md; no one is larger than this. */
 enum { NIC_ADDRESS_MAX = 128, NIC_HEAD = 32, NIC_MESSAGE_MAX = 256 };
@@ -20,7 +21,7 @@ enum nic_type {
     NIC_HELLO = 1, /* client: here I am */
     NIC_WELCOME,   /* daemon: this is your session */
     NIC_REFUSED,   /* daemon: there will be no session */
-    NIC_REQUEST,   /* client: compress this */
+    NIC_REQUEST,   /* client: compress this, or decode it */
     NIC_REPLY,     /* daemon: done */
     NIC_WAIT,      /* daemon: not done yet, but alive; client: alive, what you keep is wanted */
     NIC_BYE,       /* client: that was all; daemon: others need your place, come again */
@@ -65,6 +66,7 @@ struct nic_remote {
 enum { NIC_FILE_ID = 16, NIC_FILE_MAX = NIC_FILE_ID + 4095 };
 
 struct nic_request {
+    bool decode;         /* raw is a stream, and out.bytes what it decodes to; job is all 0 */
     struct zmpi_job job; /* threads is the daemon's affair */
     struct nic_remote raw, out;
     uint64_t raw_hash; /* zmpi_hash, seed 0, of what is at raw */
@@ -94,7 +96,7 @@ enum nic_outcome {
 struct nic_reply {
     enum nic_outcome outcome;
     enum zmpi_status status;
-    uint64_t size, hash; /* of the stream, if status is ZMPI_OK */
+    uint64_t size, hash; /* of the stream, or the array, if status is ZMPI_OK */
     unsigned char head[ZMPI_CODED_HEAD], tail[ZMPI_CODED_TAIL]; /* NIC_HELD */
 };
 

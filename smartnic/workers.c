@@ -23,13 +23,29 @@ static void keep_stream(struct nicd_request *r, struct nic_reply *reply)
     reply->outcome = NIC_HELD;
 }
 
+/* The whole array, which is as large as the client has said, or nothing. */
+static struct nic_reply decode(const struct nicd *s, struct nicd_request *r, unsigned threads)
+{
+    struct nic_reply reply = {.outcome = NIC_DONE};
+    struct zmpi_stream_info info;
+    const size_t bytes = (size_t)r->m.out.bytes, size = (size_t)r->m.raw.bytes;
+    reply.status = zmpi_stream_info(r->in->at, size, &info);
+    if (!reply.status && info.decoded_bytes != bytes)
+        reply.status = ZMPI_ERR_CORRUPT;
+    if (!reply.status)
+        reply.status = s->set.engine->decompress(r->out->at, bytes, r->in->at, size, (int)threads);
+    if (!reply.status) {
+        reply.size = bytes;
+        reply.hash = zmpi_hash(r->out->at, bytes, 0);
+    }
+    return reply;
+}
+
 static struct nic_reply compress(const struct nicd *s, struct nicd_request *r, unsigned threads)
 {
     struct nic_reply reply = {.outcome = NIC_DONE};
     struct zmpi_job job = r->m.job;
     size_t size = 0;
-    if (zmpi_hash(r->in->at, r->m.raw.bytes + r->m.file_bytes, 0) != r->m.raw_hash)
-        return (struct nic_reply){.outcome = NIC_LOST};
     const int error = r->m.file_bytes ? nicd_file_find(r) : 0;
     if (error)
         return (struct nic_reply){.outcome = NIC_NOT_WRITTEN, .size = (uint64_t)error};
@@ -45,6 +61,15 @@ static struct nic_reply compress(const struct nicd *s, struct nicd_request *r, u
             keep_stream(r, &reply);
     }
     return reply;
+}
+
+static struct nic_reply work(const struct nicd *s, struct nicd_request *r, unsigned threads)
+{
+    if (r->placed)
+        return nicd_file_write(r);
+    if (zmpi_hash(r->in->at, r->m.raw.bytes + r->m.file_bytes, 0) != r->m.raw_hash)
+        return (struct nic_reply){.outcome = NIC_LOST};
+    return r->m.decode ? decode(s, r, threads) : compress(s, r, threads);
 }
 
 /* The next one, and how many threads it may use: all, if there is nothing else to do. NULL: it is
@@ -74,7 +99,7 @@ static void *run(void *context)
     unsigned threads;
     while ((r = next(s, &threads)) != NULL) {
         const uint64_t one = 1;
-        r->reply = r->placed ? nicd_file_write(r) : compress(s, r, threads);
+        r->reply = work(s, r, threads);
         pthread_mutex_lock(&s->lock);
         s->running--;
         r->next = s->finished;

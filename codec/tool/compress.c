@@ -267,7 +267,7 @@ int tool_compress(int argc, char **argv)
         status = status ? status : closed;
     }
     if (!status && w.verbose && w.container.count)
-        printf("device %s (%s)\n", zmpi_offload_device(&w.offload)->name, w.offload.why);
+        printf("device %s (%s)\n", zmpi_use_device(&w.offload.coded)->name, w.offload.coded.why);
     if (!status && w.container.count)
         say_bound(&w);
     zmpi_container_free(&w.container);

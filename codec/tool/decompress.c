@@ -6,20 +6,49 @@
 
 #include "tool.h"
 
-#define STEP ((size_t)16 << 20)
+/* Read at a time; and where a device decodes, which does whole records. */
+#define STEP         ((size_t)16 << 20)
+#define STEP_RECORDS ((size_t)256 << 20)
+
+/* Does another device than the CPU decode that much? */
+static bool by_device(const struct tool_input *in, size_t bytes)
+{
+    const char *why;
+    const struct zmpi_device *d = zmpi_device_find_decoder(in->offload.name, bytes, &why);
+    return d && d != zmpi_device_cpu();
+}
+
+/* How much of `most` bytes from `at` on ends where a record does, if that is any. */
+static size_t step_of(const struct zmpi_record *record, size_t n, uint64_t at, size_t most)
+{
+    size_t step = 0;
+    for (size_t i = 0; i < n; i++)
+        if (record[i].extent.hi > at && record[i].extent.hi - at <= most &&
+            record[i].extent.hi - at > step)
+            step = (size_t)(record[i].extent.hi - at);
+    return step ? step : most;
+}
 
 static int copy(struct tool_input *in, struct tool_output *out, uint64_t offset, uint64_t length)
 {
-    unsigned char *buffer = malloc(length < STEP ? (size_t)length + 1 : STEP);
+    const size_t most = length > STEP && by_device(in, STEP_RECORDS) ? STEP_RECORDS : STEP;
+    struct zmpi_record *record = NULL;
+    unsigned char *buffer = malloc(length < most ? (size_t)length + 1 : most);
     int status = buffer ? TOOL_OK : tool_fail("out of memory");
+    if (most > STEP && length > most &&
+        zmpi_container_records(&in->container, &in->reader, &record))
+        record = NULL; /* reading tells what is wrong */
     for (uint64_t done = 0; done < length && !status;) {
-        size_t n = length - done < STEP ? (size_t)(length - done) : STEP;
+        size_t n = length - done < most ? (size_t)(length - done) : most;
+        if (record && length - done > most)
+            n = step_of(record, in->container.count, offset + done, n);
         status = tool_input_read(in, offset + done, buffer, n);
         if (!status)
             status = tool_output_write(out, buffer, n);
         done += n;
         tool_progress("decompress", done, length);
     }
+    free(record);
     free(buffer);
     return status;
 }
@@ -27,10 +56,14 @@ static int copy(struct tool_input *in, struct tool_output *out, uint64_t offset,
 static int open_container(struct tool_input *in, const char *path)
 {
     int status = tool_input_open(in, path);
-    if (!status && !in->is_container) {
+    if (status)
+        return status;
+    if (!in->is_container)
         status = tool_fail("%s: is not a zmpi container", in->path);
+    else if (!tool_input_offload(in))
+        status = TOOL_ERROR;
+    if (status)
         tool_input_close(in);
-    }
     return status;
 }
 
@@ -38,8 +71,15 @@ int tool_decompress(int argc, char **argv)
 {
     struct tool_input in;
     struct tool_output out;
-    static const struct option longs[] = {{NULL, 0, NULL, 0}};
-    if (getopt_long(argc, argv, "", longs, NULL) != -1 || argc - optind != 2)
+    bool verbose = false;
+    int c;
+    static const struct option longs[] = {{"verbose", 0, NULL, 'v'}, {NULL, 0, NULL, 0}};
+    while ((c = getopt_long(argc, argv, "v", longs, NULL)) != -1) {
+        if (c == '?')
+            return tool_usage();
+        verbose = true;
+    }
+    if (argc - optind != 2)
         return tool_usage();
     int status = open_container(&in, argv[optind]);
     if (status)
@@ -50,6 +90,9 @@ int tool_decompress(int argc, char **argv)
         int closed = tool_output_close(&out, status == TOOL_OK);
         status = status ? status : closed;
     }
+    if (!status && verbose && in.offload.decoded.last)
+        fprintf(strcmp(argv[optind + 1], "-") == 0 ? stderr : stdout, "device %s (%s)\n",
+                in.offload.decoded.last->name, in.offload.decoded.why);
     if (!status && !zmpi_container_whole(&in.container))
         status = TOOL_DIFFERENT;
     tool_input_close(&in);

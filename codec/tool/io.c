@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cpus.h"
+#include "log.h"
 #include "tool.h"
 
 static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst, size_t size)
@@ -95,6 +96,18 @@ int tool_input_open(struct tool_input *in, const char *path)
         fprintf(stderr, "zmpi: %s: was not closed properly; %llu records found by scanning\n",
                 in->path, (unsigned long long)in->container.scanned);
     return TOOL_OK;
+}
+
+bool tool_input_offload(struct tool_input *in)
+{
+    const char *why, *name = in->options.device;
+    if (!tool_options_load(&in->options))
+        return false;
+    in->offload = (struct zmpi_offload){.what = in->path, .name = name};
+    in->reader.offload = &in->offload;
+    if (!zmpi_device_find_decoder(name, 0, &why))
+        zmpi_log(ZMPI_LOG_WARN, "ZMPI_DEVICE=%s: %s; using the CPU", name, why);
+    return true;
 }
 
 void tool_input_close(struct tool_input *in)

@@ -21,8 +21,8 @@ static const struct command {
      "ratio=R, R times smaller, whatever the bound (it is printed); or lossless.\n"
      "-T V (ZMPI_THRESHOLD): values with |x| >= V are kept exactly and left out of the range.\n"
      "-v says which device compressed, and why."},
-    {"decompress", tool_decompress, "IN OUT",
-     "Write the logical bytes of a compressed file to OUT."},
+    {"decompress", tool_decompress, "[-v] IN OUT",
+     "Write the logical bytes of a compressed file to OUT. -v says which device decoded, and why."},
     {"cat", tool_cat, "FILE [-o OFFSET] [-n LENGTH]",
      "Logical bytes of a compressed file, or a part of them, to standard output."},
     {"info", tool_info, "[--json] [-a] FILE",

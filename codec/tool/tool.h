@@ -45,6 +45,8 @@ struct tool_input {
     uint64_t size;     /* logical bytes         */
     struct zmpi_container container;
     struct zmpi_reader reader;
+    struct zmpi_options options; /* tool_input_offload: what follows is used */
+    struct zmpi_offload offload;
 };
 
 /* Opens and, for a container, reads the index (or scans). */
@@ -52,6 +54,9 @@ int tool_input_open(struct tool_input *in, const char *path);
 /* The same without looking inside. */
 int tool_input_open_raw(struct tool_input *in, const char *path, bool writable);
 void tool_input_close(struct tool_input *in);
+/* Of a container: what is read is decoded by the device that ZMPI_DEVICE names. False: a setting is
+ * wrong, a message says which. */
+bool tool_input_offload(struct tool_input *in);
 /* Logical bytes. On failure prints a message and returns TOOL_DIFFERENT for damage, else
  * TOOL_ERROR. */
 int tool_input_read(struct tool_input *in, uint64_t offset, void *dst, size_t size);

@@ -167,7 +167,7 @@ Test(plugin, failure, .init = find_plugin)
                  ZMPI_OK);
     cr_assert_arr_eq(coded, expected, size);
     cr_assert(o.failed);
-    cr_assert_eq(zmpi_offload_device(&o), zmpi_device_cpu());
+    cr_assert_eq(zmpi_use_device(&o.coded), zmpi_device_cpu());
     cr_assert_eq(zmpi_offload_decompress(&o, cuda, device, sizeof field, coded, size, 1), ZMPI_OK);
     zmpi_emu_set_faults("");
     float is[N], decoded[N];

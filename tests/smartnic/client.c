@@ -185,9 +185,9 @@ static void any(double late)
     for (int i = 0; i < SAMPLES; i++) {
         const struct sample *s = &samples[i];
         struct zmpi_array a = {s->type, {s->extent[0], s->extent[1], s->extent[2]}};
-        const uint64_t before = offload.bytes;
+        const uint64_t before = offload.coded.bytes;
         r[i] = one(&a, s->bound, s->encoder, (unsigned)i, &offload);
-        by_daemon += offload.bytes > before;
+        by_daemon += offload.coded.bytes > before;
     }
     usleep((useconds_t)(1e6 * late));
     for (int i = 0; i < SAMPLES; i++) {
@@ -203,7 +203,8 @@ static void large(size_t bytes)
     struct zmpi_array a = {ZMPI_F32, {1, 1, bytes / 4}};
     struct result r = one(&a, "abs=0.1", 1, 0, &offload);
     drop(&r);
-    printf("%d of 1 by the daemon%s\n", offload.bytes > 0, offload.failed ? ", which failed" : "");
+    printf("%d of 1 by the daemon%s\n", offload.coded.bytes > 0,
+           offload.failed ? ", which failed" : "");
 }
 
 /* The program's signals stay its own. */

@@ -48,7 +48,7 @@ Test(device, missing_is_the_cpus)
     cr_assert_eq(zmpi_job_make(&array, &bound, NULL, &job), ZMPI_OK);
     cr_assert_eq(zmpi_offload_compress(&offload, &job, NULL, dst, sizeof dst, data, &size),
                  ZMPI_OK);
-    cr_assert_eq(offload.last, zmpi_device_cpu());
+    cr_assert_eq(offload.coded.last, zmpi_device_cpu());
     cr_assert_gt(size, 0);
 }
 

@@ -36,7 +36,8 @@ tool() {
             fail "$bound: the device was not used"
     done
     compare cuda -t f32 -e psnr=50 | grep -q '^device cuda' || fail "psnr: the device was not used"
-    ZMPI_DEVICE=cuda "$zmpi" decompress device.z back.f32
+    ZMPI_DEVICE=cuda "$zmpi" decompress -v device.z back.f32 | grep -q '^device cuda (ZMPI_DEVICE=cuda)' || fail "not decoded on the device"
+    ZMPI_DEVICE=cpu "$zmpi" cat device.z | cmp - back.f32 || fail "other values than on the CPU"
     # auto says why, in the log too.
     ZMPI_LOG=info compare auto -t f32 -e abs=0.01 >auto.log
     grep -q '^device cpu (24000 bytes: .* ms expected)' auto.log ||
@@ -44,7 +45,7 @@ tool() {
     grep -q 'device auto: .* for 24000 bytes in host memory' auto.log || fail "auto says nothing: $(cat auto.log)"
 }
 
-# Each call of the runtime fails, the first time and for good: one line, the same bytes.
+# Each call of the runtime fails, the first time and for good: one line, the same bytes, and the same values back.
 faults() {
     local call lines
     field field.f32
@@ -54,6 +55,11 @@ faults() {
             ZMPI_EMU_FAIL=$call:$when compare cuda -t f32 -e rel=1e-3 >log
             lines=$(grep -c '^zmpi' log || true)
             ((lines <= 1)) || fail "$call:$when: $lines lines: $(cat log)"
+            ZMPI_EMU_FAIL=$call:$when ZMPI_DEVICE=cuda "$zmpi" decompress cpu.z is 2>log.back
+            [[ -e must ]] || ZMPI_DEVICE=cpu "$zmpi" decompress cpu.z must
+            cmp is must || fail "$call:$when: other values"
+            (($(wc -l <log.back) <= 1)) || fail "$call:$when: $(cat log.back)"
+            [[ $when != 1+ ]] || grep -q 'cpu.z: device cuda: .*; using the CPU from here on' log.back || fail "$call:$when: $(cat log.back)"
             if [[ $when == 1+ ]]; then
                 grep -q '^device cpu (another device failed)' log || fail "$call:$when: $(cat log)"
                 grep -q 'field.f32: device cuda: .*; using the CPU from here on' log || fail "$call:$when: $(cat log)"

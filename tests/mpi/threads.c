@@ -3,6 +3,7 @@
  * same time.
  *
  * zmpi-test: RANKS 1,2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always
+ * zmpi-test: decoder RANKS 2 ENV ZMPI_PLUGIN_PATH=$<TARGET_FILE_DIR:test_decoder> ZMPI_DEVICE=decoder ZMPI_TEST_DECODER=garbage:9 ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always
  */
 #include "check.h"
 

@@ -1,12 +1,12 @@
 /*
- * client.c - a process that compresses by the SmartNIC's plug-in: arrays of all kinds, each
- * compared with what the CPU makes of it, at once and again at the end.
+ * client.c - a process that compresses and decodes by the SmartNIC's plug-in: arrays of all kinds,
+ * each compared with what the CPU makes of it, at once and again at the end.
  *
  *     nic_client same [ROUNDS [THREADS]]    every array must come from the daemon
  *     nic_client any [SECONDS]              from wherever; then wait so long for what comes late
  *     nic_client large BYTES
  *
- * Prints how many came from the daemon.
+ * Prints how many were compressed by the daemon, and decoded.
  */
 #include <math.h>
 #include <pthread.h>
@@ -104,6 +104,26 @@ static const struct zmpi_device *nic(void)
     return d;
 }
 
+/* A stream back to an array. */
+static void back(const struct zmpi_device *d, const unsigned char *src, size_t size, size_t bytes,
+                 struct zmpi_offload *offload)
+{
+    struct zmpi_stream s;
+    unsigned char *is = malloc(bytes), *must = malloc(bytes);
+    if (!is || !must || zmpi_stream_parse(&s, src, size))
+        FAIL("memory, or the stream");
+    memset(is, 0x77, bytes);
+    enum zmpi_status status = offload ? zmpi_offload_decode(offload, &s, NULL, 1, is)
+                                      : d->decompress(is, bytes, src, size, NULL, 1);
+    if (status)
+        FAIL("%zu bytes back: %s (%s)", bytes, zmpi_strerror(status),
+             d->problem() ? d->problem() : "no reason");
+    if (zmpi_decompress(must, bytes, src, size) || memcmp(is, must, bytes) != 0)
+        FAIL("%zu bytes back: other ones than the CPU's", bytes);
+    free(is);
+    free(must);
+}
+
 /* One array; offload NULL: by the device, or it is an error. */
 static struct result one(const struct zmpi_array *a, const char *bound, int encoder, unsigned seed,
                          struct zmpi_offload *offload)
@@ -133,6 +153,7 @@ static struct result one(const struct zmpi_array *a, const char *bound, int enco
     free(data);
     if (size != must_size || memcmp(r.is, r.must, size) != 0)
         FAIL("%s of %zu bytes: other bytes than the CPU's", bound, bytes);
+    back(d, r.is, size, bytes, offload);
     memcpy(r.must, r.is, r.room);
     return r;
 }
@@ -174,27 +195,29 @@ static void in_threads(int threads)
     }
     for (int i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
-    printf("%d of %d by the daemon\n", threads * rounds * SAMPLES, threads * rounds * SAMPLES);
+    const int all = threads * rounds * SAMPLES;
+    printf("%d of %d by the daemon, %d back\n", all, all, all);
 }
 
 static void any(double late)
 {
     struct zmpi_offload offload = {.what = "test", .name = "smartnic"};
     struct result r[SAMPLES];
-    int by_daemon = 0;
+    int by_daemon = 0, back_by_daemon = 0;
     for (int i = 0; i < SAMPLES; i++) {
         const struct sample *s = &samples[i];
         struct zmpi_array a = {s->type, {s->extent[0], s->extent[1], s->extent[2]}};
-        const uint64_t before = offload.coded.bytes;
+        const uint64_t before = offload.coded.bytes, before_back = offload.decoded.bytes;
         r[i] = one(&a, s->bound, s->encoder, (unsigned)i, &offload);
         by_daemon += offload.coded.bytes > before;
+        back_by_daemon += offload.decoded.bytes > before_back;
     }
     usleep((useconds_t)(1e6 * late));
     for (int i = 0; i < SAMPLES; i++) {
         compare(&r[i]);
         drop(&r[i]);
     }
-    printf("%d of %d by the daemon\n", by_daemon, SAMPLES);
+    printf("%d of %d by the daemon, %d back\n", by_daemon, SAMPLES, back_by_daemon);
 }
 
 static void large(size_t bytes)
@@ -203,7 +226,7 @@ static void large(size_t bytes)
     struct zmpi_array a = {ZMPI_F32, {1, 1, bytes / 4}};
     struct result r = one(&a, "abs=0.1", 1, 0, &offload);
     drop(&r);
-    printf("%d of 1 by the daemon%s\n", offload.coded.bytes > 0,
+    printf("%d of 1 by the daemon, %d back%s\n", offload.coded.bytes > 0, offload.decoded.bytes > 0,
            offload.failed ? ", which failed" : "");
 }
 

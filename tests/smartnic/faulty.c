@@ -16,6 +16,8 @@
  *     ZMPI_TEST_NICD=half       the same, of half a record
  *     ZMPI_TEST_NICD=cut:N      dies in the middle of its Nth write to a file
  *     ZMPI_TEST_NICD=nap:N      takes so many milliseconds for each
+ *     ZMPI_TEST_NICD=garbled    decodes to any bytes, and says that they are right
+ *     ZMPI_TEST_NICD=refused    says that no stream can be decoded
  *     ZMPI_TEST_NICD=slow       engine: takes two seconds
  *     ZMPI_TEST_NICD=nap        engine: takes 10 ms
  */
@@ -78,6 +80,18 @@ static enum zmpi_status bad_compress(const struct zmpi_job *job, void *dst, size
     return status;
 }
 
+static enum zmpi_status bad_decompress(void *dst, size_t dst_capacity, const void *src,
+                                       size_t src_size, int threads)
+{
+    enum zmpi_status status =
+        zmpi_device_cpu()->decompress(dst, dst_capacity, src, src_size, NULL, threads);
+    if (fault("slow"))
+        sleep(2);
+    if (fault("garbled"))
+        memset(dst, 0x5A, dst_capacity);
+    return fault("refused") ? ZMPI_ERR_CORRUPT : status;
+}
+
 const struct nic_engine *__wrap_nic_engine(size_t i);
 
 const struct nic_engine *__wrap_nic_engine(size_t i)
@@ -86,6 +100,7 @@ const struct nic_engine *__wrap_nic_engine(size_t i)
     const struct nic_engine *good = nic_engine_find("cpu");
     bad = *good;
     bad.compress = bad_compress;
+    bad.decompress = bad_decompress;
     return i == 0 ? &bad : NULL;
 }
 

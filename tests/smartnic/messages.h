@@ -27,6 +27,15 @@ static inline struct nic_request test_request(void)
     };
 }
 
+/* A stream to be decoded. */
+static inline struct nic_request test_decode(void)
+{
+    return (struct nic_request){.decode = true,
+                                .raw = {0x1122334455667788, 0x99, 900},
+                                .out = {0xAABB, 0xCC, 4200},
+                                .raw_hash = 0xDEADBEEF};
+}
+
 static inline size_t test_message(enum nic_type type, unsigned char *dst)
 {
     const struct nic_hello hello = {.nonce = "client's nonce",

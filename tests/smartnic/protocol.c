@@ -43,6 +43,14 @@ Test(protocol, back_as_they_were)
     cr_assert_arr_eq(&r.out, &was.out, sizeof r.out);
     cr_assert(r.raw_hash == was.raw_hash && r.file_bytes == was.file_bytes);
 
+    cr_assert_not(r.decode);
+    was = test_decode();
+    nic_request_write(m, 42, 3, &was, test_key);
+    memset(&r, 0xFF, sizeof r);
+    cr_assert(nic_request_read(m, &r) && r.decode && r.file_bytes == 0 && r.raw_hash == 0xDEADBEEF);
+    cr_assert_arr_eq(&r.raw, &was.raw, sizeof r.raw);
+    cr_assert_arr_eq(&r.out, &was.out, sizeof r.out);
+
     struct nic_reply reply;
     test_message(NIC_REPLY, m);
     cr_assert(nic_reply_read(m, &reply));
@@ -97,6 +105,7 @@ Test(protocol, every_bit)
             test_seal(m, size);
             if (accepted(m, size, &head) && test_read(head.type, m, &r) &&
                 head.type == NIC_REQUEST) {
+                cr_assert(!r.decode, "bit %zu", bit);
                 cr_assert(nic_job_valid(&r.job), "bit %zu", bit);
                 cr_assert(zmpi_array_bytes(&r.job.array, &bytes) == ZMPI_OK &&
                           bytes == r.raw.bytes &&
@@ -105,6 +114,23 @@ Test(protocol, every_bit)
             }
             test_message(type, m);
         }
+    }
+}
+
+/* The same of a request to decode: no sizes that overflow, nothing else than a stream. */
+Test(protocol, every_bit_to_decode)
+{
+    unsigned char m[NIC_MESSAGE_MAX];
+    const struct nic_request was = test_decode();
+    struct nic_request r;
+    for (size_t bit = 8 * NIC_HEAD; bit < 8 * 176; bit++) {
+        nic_request_write(m, 42, 3, &was, test_key);
+        m[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        if (!nic_request_read(m, &r))
+            continue;
+        cr_assert(bit / 8 >= 112 && bit / 8 < 168, "bit %zu", bit);
+        cr_assert(r.decode && r.file_bytes == 0 && r.raw.bytes >= 80 && r.out.bytes > 0);
+        cr_assert(r.raw.bytes <= UINT64_C(1) << 48 && r.out.bytes <= UINT64_C(1) << 48);
     }
 }
 

@@ -63,11 +63,11 @@ slay() {
     daemon=
 }
 
-# by_daemon COUNT TOTAL ARGUMENT...: the client's results are right, and so many came from the daemon.
+# by_daemon COUNT TOTAL ARGUMENT...: the client's results are right, and so many came from the daemon, and back.
 by_daemon() {
     local said
     said=$("$client" "${@:3}" 2>"$work/log") || fail "nic_client ${*:3} failed"
-    [[ $said == "$1 of $2 by the daemon"* ]] || fail "nic_client ${*:3}: $said, not $1 of $2"
+    [[ $said == "$1 of $2 by the daemon, $1 back"* ]] || fail "nic_client ${*:3}: $said, not $1 of $2"
 }
 
 # right ARGUMENT...: the client's results are right.
@@ -132,6 +132,26 @@ through) # from rank to file by the daemon
     mpi 2 write "$work/in/narrow"
     holds "$work/in/narrow"
     stop
+    ;;
+reads) # from file to rank by the daemon, which then lies, dies and stops in the middle
+    device=cpu through=off mpi 1 write "$work/file"
+    serve zmpi-nicd --timeout 30
+    export ZMPI_REPORT=$work/report.json through=off
+    mpi 2 read "$work/file"
+    # Nearly all of two files of 40 MB.
+    (($(sed -n 's/.*"bytes_decoded_offloaded": \([0-9]*\).*/\1/p' "$work/report.json" | awk '{ n += $1 } END { print (n > 64e6) }'))) ||
+        fail "not by the daemon: $(cat "$work/report.json")"
+    "$bin/zmpi" cat "$work/file.w" >"$work/must"
+    ZMPI_DEVICE=smartnic "$bin/zmpi" decompress -v "$work/file.w" "$work/is" | grep -q '^device smartnic (ZMPI_DEVICE=smartnic)' ||
+        fail "not decoded by the daemon"
+    cmp "$work/must" "$work/is" || fail "other values than the CPU's"
+    stop
+    for fault in garbled kill:$((RANDOM % 60 + 2)) stop:$((RANDOM % 60 + 2)); do
+        ZMPI_TEST_NICD=$fault serve tests/nicd_faulty --timeout 0.5
+        mpi 2 read "$work/file"
+        grep -q 'using the CPU' "$work/log" || fail "$fault: nothing said"
+        slay
+    done
     ;;
 broken) # daemons that lie, fail and die while they write
     device=cpu through=off mpi 1 write "$work/cpu"
@@ -252,10 +272,14 @@ stopped) # for a while: answers that come late
     for n in 2 4 9; do
         ZMPI_TEST_NICD=stop:$n serve tests/nicd_faulty --timeout 0.3
         (
-            sleep 1.5
-            pkill -CONT -P "$daemon" # the one that serves
+            for ((i = 0; i < 400; i++)); do
+                ! grep -q '^State:.T' "/proc/$server/status" || break
+                sleep 0.05
+            done
+            sleep 2.2 # the client has given up
+            kill -CONT "$server"
         ) &
-        right any 1.5
+        right any 2
         says 'using the CPU'
         wait $!
         slay
@@ -263,16 +287,18 @@ stopped) # for a while: answers that come late
     ;;
 lies)
     declare -A words=([noise]='something else' [other]='something else' [hash]='something else' [lost]='something else'
-        [forged]='silent' [version]='version 3' [codec]='of zmpi')
+        [forged]='silent' [version]='version 4' [codec]='of zmpi' [garbled]='something else than the CPU'
+        [refused]='inconsistent data')
     for lie in "${!words[@]}"; do
         ZMPI_TEST_NICD=$lie serve tests/nicd_faulty --timeout 0.3
         right any
         says "${words[$lie]}"
-        grep -q '^0 of' "$work/said" || fail "$lie: taken: $(cat "$work/said")"
+        grep -q '^[01] of .* 0 back' "$work/said" || fail "$lie: taken: $(cat "$work/said")"
+        [[ $lie == garbled || $lie == refused ]] || grep -q '^0 of' "$work/said" || fail "$lie: taken: $(cat "$work/said")"
         stop
     done
     ZMPI_TEST_NICD=large serve tests/nicd_faulty
-    by_daemon 0 12 any
+    [[ $("$client" any) == '0 of 12 by the daemon, 12 back' ]] || fail "large: not only the engine's mistake"
     stop
     ZMPI_TEST_NICD=slow serve tests/nicd_faulty --timeout 1.5 # signs of life are waited for
     by_daemon 1 1 large 100000

@@ -186,6 +186,13 @@ says "did you mean ZMPI_ERROR_BOUND"
 ZMPI_DEVICE=warpdrive expect 2 $c -t f32 -e lossless f32.raw x.zmpi
 says warpdrive
 ZMPI_DEVICE=cpu expect 0 $c -t f32 -e lossless f32.raw x.zmpi
+# What is there can be read without the device.
+ZMPI_DEVICE=warpdrive expect 0 "$zmpi" decompress x.zmpi back.raw
+says 'ZMPI_DEVICE=warpdrive: there is no such device'
+check one_line
+check cmp back.raw f32.raw
+ZMPI_DEVICE=cpu expect 0 "$zmpi" decompress --verbose x.zmpi back.raw
+check grep -qxF 'device cpu (ZMPI_DEVICE=cpu)' out
 for n in 1 2 7; do
     ZMPI_THREADS=$n expect 0 $c -t f32 -e abs=0.01 -d 20x30x40 f32.raw t$n.zmpi
     expect 0 "$zmpi" cat t$n.zmpi

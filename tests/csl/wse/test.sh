@@ -24,8 +24,16 @@ tool() {
         payload device.z device.bytes
         [[ -s cpu.bytes ]] || fail "no stream found in cpu.z"
         cmp cpu.bytes device.bytes || fail "$arguments: other bytes than on the CPU"
+        ZMPI_DEVICE=cpu "$zmpi" decompress cpu.z cpu.back
+        ZMPI_LOG=info ZMPI_DEVICE=wse "$zmpi" decompress -v cpu.z device.back >back 2>&1
+        grep -q '^device wse (ZMPI_DEVICE=wse)' back || fail "$arguments: the device was not used: $(cat back)"
+        cmp cpu.back device.back || fail "$arguments: other values than on the CPU"
+        ZMPI_DEVICE=wse "$zmpi" cat cpu.z | cmp - cpu.back || fail "$arguments: other values by cat"
         case $arguments in
-        *abs* | *rel* | *ratio*) grep -q 'compress: [1-9][0-9]* chunks on PEs (simulated), 0 on the host' log || fail "not by PEs: $(cat log)" ;;
+        *abs* | *rel* | *ratio*)
+            grep -q ' compress: [1-9][0-9]* chunks on PEs (simulated), 0 on the host' log || fail "not by PEs: $(cat log)"
+            grep -q ' decompress: [1-9][0-9]* chunks on PEs (simulated), 0 on the host' back || fail "not back by PEs: $(cat back)"
+            ;;
         esac
     done
     # auto never takes it.
@@ -115,6 +123,7 @@ mpi() {
     ZMPI_LOG=info ZMPI_DEVICE=wse ZMPI_WSE_PES=2x2 ZMPI_ERROR_BOUND=rel=1e-3 \
         $MPIEXEC -n 2 env LD_PRELOAD="$ZMPI_TEST_LIB" "$ZMPI_TEST_BIN/tests/lossy" >log 2>&1 || fail "lossy: $(tail log)"
     grep -q 'device wse: compress: [1-9][0-9]* chunks on PEs' log || fail "no chunk was coded by PEs: $(tail log)"
+    grep -q 'device wse: decompress: [1-9][0-9]* chunks on PEs' log || fail "no chunk was decoded by PEs: $(tail log)"
     ! grep -q 'using the CPU from here on' log || fail "the device failed: $(tail log)"
 }
 

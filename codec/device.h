@@ -9,7 +9,7 @@
 #include "zmpi_codec.h"
 #include <stdbool.h>
 
-#define ZMPI_DEVICE_ABI 4u
+#define ZMPI_DEVICE_ABI 5u
 
 /* Where a buffer lives. What both may touch (managed memory) is the device's. */
 enum zmpi_memory { ZMPI_MEMORY_HOST = 1, ZMPI_MEMORY_GPU = 2 };
@@ -64,12 +64,14 @@ void zmpi_range_scan(enum zmpi_type type, const void *src, size_t count, double 
 /* An array that a device has taken to compress it and to write the stream to a file: its own. */
 struct zmpi_handed;
 
-/* What came of it, so that it can be told whether it is in the file: first and last bytes. */
+/* What came of it, so that it can be told whether it is in the file: first and last bytes. And what
+ * it took: the time in which the device was at work for this process and at nothing before it. */
 #define ZMPI_CODED_HEAD 80
 #define ZMPI_CODED_TAIL 8
 struct zmpi_coded {
     size_t size;
     unsigned char head[ZMPI_CODED_HEAD], tail[ZMPI_CODED_TAIL];
+    double seconds;
 };
 
 /*
@@ -88,8 +90,8 @@ struct zmpi_through {
     enum zmpi_status (*coded)(struct zmpi_handed *h, struct zmpi_coded *coded);
     /* A record's head, the stream and zeros up to a multiple of 8 go to `offset`; does not wait. */
     void (*write)(struct zmpi_handed *h, uint64_t offset, const void *head, size_t head_size);
-    /* Wait until the device says that they are there. */
-    enum zmpi_status (*written)(struct zmpi_handed *h);
+    /* Wait until the device says that they are there. *seconds: what it took, as above. */
+    enum zmpi_status (*written)(struct zmpi_handed *h, double *seconds);
     /* Would what comes next not wait? */
     bool (*ready)(const struct zmpi_handed *h);
     const void *(*data)(const struct zmpi_handed *h);

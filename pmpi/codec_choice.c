@@ -14,32 +14,47 @@
 #define RAW_MEMORY     ((double)(16 << 20))
 #define WRITTEN_MEMORY ((double)(4 << 20))
 
-static void forget(double most, double *bytes, double *a, double *b)
+static void forget(double most, double *bytes, double *other)
 {
     if (*bytes > most) {
         *bytes /= 2;
-        *a /= 2;
-        *b /= 2;
+        *other /= 2;
     }
 }
 
-void zcodec_coded(struct zcodec_choice *c, int encoder, double raw, double stored, double seconds)
+void zcodec_coded(struct zcodec_choice *c, int encoder, enum zcodec_place by, double raw,
+                  double stored, double seconds)
 {
     const int i = encoder - 1;
     c->raw[i] += raw;
     c->stored[i] += stored;
-    c->seconds[i] += seconds;
+    c->coded[by][i] += raw;
+    c->seconds[by][i] += seconds;
     c->bytes[i] += (uint64_t)raw;
-    forget(RAW_MEMORY, &c->raw[i], &c->stored[i], &c->seconds[i]);
+    c->coder = by;
+    forget(RAW_MEMORY, &c->raw[i], &c->stored[i]);
+    forget(RAW_MEMORY, &c->coded[by][i], &c->seconds[by][i]);
 }
 
-void zcodec_written(struct zcodec_choice *c, double bytes, double seconds, bool behind)
+void zcodec_written(struct zcodec_choice *c, enum zcodec_place by, double bytes, double seconds,
+                    bool behind)
 {
-    double none = 0;
-    c->written += bytes;
-    c->writing += seconds;
+    c->written[by] += bytes;
+    c->writing[by] += seconds;
+    c->writer = by;
     c->behind = behind;
-    forget(WRITTEN_MEMORY, &c->written, &c->writing, &none);
+    forget(WRITTEN_MEMORY, &c->written[by], &c->writing[by]);
+}
+
+/* Seconds for a raw byte, where the last record was coded: there the next one will be. One of the
+ * two was tried there. */
+static double coding_of(const struct zcodec_choice *c, int i)
+{
+    const double *bytes = c->coded[c->coder], *seconds = c->seconds[c->coder];
+    if (bytes[i] > 0)
+        return seconds[i] / bytes[i];
+    const double other = seconds[1 - i] / bytes[1 - i];
+    return i == 0 ? other / SLOWER : other * SLOWER;
 }
 
 double zcodec_estimate(const struct zcodec_choice *c, int encoder)
@@ -47,18 +62,15 @@ double zcodec_estimate(const struct zcodec_choice *c, int encoder)
     const int i = encoder - 1, known = c->raw[i] > 0 ? i : 0;
     if (!(c->raw[known] > 0))
         return 0;
-    double coding = c->seconds[known] / c->raw[known], size = c->stored[known] / c->raw[known];
-    if (known != i) {
-        coding *= SLOWER;
-        size /= SMALLER;
-    }
-    double writing = c->written > 0 ? size * c->writing / c->written : 0;
+    const double coding = coding_of(c, i), written = c->written[c->writer];
+    const double size = c->stored[known] / c->raw[known] / (known == i ? 1 : SMALLER);
+    const double writing = written > 0 ? size * c->writing[c->writer] / written : 0;
     return c->behind ? fmax(coding, writing) : coding + writing;
 }
 
 int zcodec_choose(struct zcodec_choice *c)
 {
-    if (!(c->raw[0] > 0) || !(c->written > 0))
+    if (!(c->raw[0] > 0) || !(c->written[c->writer] > 0))
         return 1; /* nothing is known */
     const double fle = zcodec_estimate(c, 1), huffman = zcodec_estimate(c, 2);
     const int best = huffman < fle ? 2 : 1;

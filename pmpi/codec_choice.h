@@ -10,19 +10,26 @@
 
 enum { ZCODECS = 2 }; /* fle and huffman: encoder - 1 */
 
+/* Who did it: this process, or a device that has both encoders. What one takes tells nothing of the
+ * other. */
+enum zcodec_place { ZCODEC_HERE, ZCODEC_DEVICE, ZCODEC_PLACES };
+
 struct zcodec_choice {
     double raw[ZCODECS], stored[ZCODECS]; /* bytes that each took and made */
-    double seconds[ZCODECS];
-    double written, writing; /* bytes that went to the file, and seconds */
-    bool behind;             /* while others are coded */
+    double coded[ZCODEC_PLACES][ZCODECS], seconds[ZCODEC_PLACES][ZCODECS]; /* in what time, there */
+    double written[ZCODEC_PLACES], writing[ZCODEC_PLACES]; /* bytes to the file, and seconds */
+    enum zcodec_place coder, writer;                       /* of the last record */
+    bool behind;             /* records are written while others are coded */
     uint64_t bytes[ZCODECS]; /* of this file, never forgotten */
     uint64_t turns;          /* records since the worse one was tried */
 };
 
 /* The encoder for what comes next. */
 int zcodec_choose(struct zcodec_choice *c);
-void zcodec_coded(struct zcodec_choice *c, int encoder, double raw, double stored, double seconds);
-void zcodec_written(struct zcodec_choice *c, double bytes, double seconds, bool behind);
+void zcodec_coded(struct zcodec_choice *c, int encoder, enum zcodec_place by, double raw,
+                  double stored, double seconds);
+void zcodec_written(struct zcodec_choice *c, enum zcodec_place by, double bytes, double seconds,
+                    bool behind);
 /* Estimated seconds for a raw byte, coding and writing. */
 double zcodec_estimate(const struct zcodec_choice *c, int encoder);
 

@@ -127,6 +127,13 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     return ZMPI_OK;
 }
 
+enum zcodec_place zencode_place(const struct zmpi_device *device)
+{
+    const unsigned both = 1u << ZMPI_FLE | 1u << ZMPI_HUFFMAN;
+    return device != zmpi_device_cpu() && (device->encoders & both) == both ? ZCODEC_DEVICE
+                                                                            : ZCODEC_HERE;
+}
+
 static int encoder_of(struct zfile *f)
 {
     return strcmp(f->options.codec, "auto") == 0 ? zcodec_choose(&f->choice)
@@ -153,8 +160,9 @@ int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece
     double elapsed = zseconds() - start;
     f->stats.n.seconds_compress += elapsed;
     if (!status)
-        zcodec_coded(&f->choice, job->encoder, (double)piece->extent.bytes,
-                     (double)(f->stats.n.bytes_stored - stored), elapsed);
+        zcodec_coded(&f->choice, job->encoder, zencode_place(zmpi_use_device(&f->offload.coded)),
+                     (double)piece->extent.bytes, (double)(f->stats.n.bytes_stored - stored),
+                     elapsed);
     return status ? zfile_raise_status(f, status, "compressing") : MPI_SUCCESS;
 }
 

@@ -307,6 +307,8 @@ uint64_t zencode_coded(const struct zfile *f);
 int zencode_size(struct zfile *f, uint64_t size);
 /* Room that the record of a piece may need in the outbox. */
 size_t zencode_room(uint64_t bytes, size_t runs);
+/* Whose times of coding these are (codec_choice.h). */
+enum zcodec_place zencode_place(const struct zmpi_device *device);
 /* The bound for elements of a type: the file's, or exact. */
 struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element);
 

@@ -113,7 +113,8 @@ int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size)
     double elapsed = zseconds() - start;
     f->stats.n.seconds_write += elapsed;
     if (!rc)
-        zcodec_written(&f->choice, (double)(p - (const unsigned char *)src), elapsed, false);
+        zcodec_written(&f->choice, ZCODEC_HERE, (double)(p - (const unsigned char *)src), elapsed,
+                       false);
     return rc;
 }
 

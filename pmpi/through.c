@@ -168,6 +168,9 @@ static void ask_size(struct zfile *f, struct zhanded *h)
     h->record.payload_length = h->coded.size;
     f->stats.n.records++;
     f->stats.n.bytes_stored += zmpi_record_size(&h->record);
+    zcodec_coded(&f->choice, h->job.encoder, zencode_place(h->device),
+                 (double)h->record.extent.bytes, (double)zmpi_record_size(&h->record),
+                 h->coded.seconds);
 }
 
 /* The same of entry i; one that has failed goes to the outbox, and is no entry any more. */
@@ -327,6 +330,7 @@ static int rescue(struct zfile *f, const struct zhanded *h)
 {
     f->stats.n.records--; /* counted again */
     f->stats.n.bytes_stored -= zmpi_record_size(&h->record);
+    f->choice.bytes[h->job.encoder - 1] -= h->record.extent.bytes;
     int rc = encode_here(f, h);
     if (!rc && f->waiting[f->waiting_count - 1].payload_length == h->coded.size)
         rc = write_here(f, h);
@@ -337,9 +341,12 @@ static int land_first(struct zfile *f)
 {
     struct zhanded *h = &f->through.entry[0];
     int rc;
-    enum zmpi_status status = h->device->through->written(h->at);
+    double seconds;
+    enum zmpi_status status = h->device->through->written(h->at, &seconds);
     const bool good = !status && is_there(f, h);
     if (good) {
+        zcodec_written(&f->choice, zencode_place(h->device), (double)zmpi_record_size(&h->record),
+                       seconds, false);
         f->through.written += zmpi_record_size(&h->record);
         rc = zplace_keep(f, &h->record, 1, MPI_SUCCESS);
     } else {

@@ -54,6 +54,9 @@ static void finish_with(struct client *c, struct nic_call *call, const struct ni
     c->held += reply->outcome == NIC_HELD;
     c->held -= call->placing;
     call->reply = *reply;
+    const double now = nic_seconds();
+    call->took = now - (call->begun > c->replied ? call->begun : c->replied);
+    c->replied = now;
     finish(c, call);
 }
 

@@ -28,6 +28,7 @@ struct nic_call {
     bool failed; /* `problem` says why; the daemon may still write to `out` */
     char problem[200];
     struct nic_reply reply; /* not failed */
+    double took;            /* since it was begun, or the reply before it came */
 };
 
 /*

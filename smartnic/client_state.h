@@ -29,7 +29,7 @@ struct client {
     fi_addr_t daemon;
     unsigned char nonce[NIC_NONCE], key[NIC_KEY];
     uint64_t session, last_id, most;
-    double greeted;
+    double greeted, replied; /* when it was; when the last reply came */
     struct nic_call *active;
     unsigned held;     /* streams that the daemon keeps for us in this session */
     char failure[200]; /* "" as long as there is none */

@@ -123,6 +123,7 @@ static enum zmpi_status coded(struct zmpi_handed *h, struct zmpi_coded *c)
         return ZMPI_ERR_DEVICE;
     }
     c->size = (size_t)r->size;
+    c->seconds = h->call->took;
     memcpy(c->head, r->head, sizeof c->head);
     memcpy(c->tail, r->tail, sizeof c->tail);
     return ZMPI_OK;
@@ -139,9 +140,11 @@ static void place(struct zmpi_handed *h, uint64_t offset, const void *head, size
     nic_client_start(secure_getenv("ZMPI_NIC"), h->call);
 }
 
-static enum zmpi_status written(struct zmpi_handed *h)
+static enum zmpi_status written(struct zmpi_handed *h, double *seconds)
 {
-    return answer(h, NIC_WRITTEN);
+    enum zmpi_status status = answer(h, NIC_WRITTEN);
+    *seconds = status ? 0 : h->call->took;
+    return status;
 }
 
 static bool ready(const struct zmpi_handed *h)
@@ -157,12 +160,13 @@ static const void *data(const struct zmpi_handed *h)
 static void drop(struct zmpi_handed *h)
 {
     struct zmpi_coded c;
+    double seconds;
     if (h->state == ASKED)
         (void)coded(h, &c);
     if (h->state == HELD)
         place(h, 0, "", 0);
     if (h->state == PLACED)
-        (void)written(h);
+        (void)written(h, &seconds);
     if (h->state != STUCK) /* else the thread may still look at it */
         discard(h);
 }

@@ -6,10 +6,12 @@
  */
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "container.h"
@@ -30,6 +32,7 @@ static const unsigned char id[16] = "the file's id", other_id[16] = "another id"
 static float data[COUNT];
 static struct zmpi_job job;
 static char name[1000];
+static bool have_device; /* only root can make one */
 
 static const char *in(const char *folder, const char *file)
 {
@@ -106,6 +109,7 @@ static void place(const char *path, uint64_t offset, uint64_t head_at, uint64_t 
 {
     unsigned char head[ZMPI_RECORD_HEADER_BYTES];
     struct zmpi_coded c;
+    double seconds;
     struct zmpi_handed *h = hand(path, id);
     enum zmpi_status status = nic->coded(h, &c);
     if (status)
@@ -113,7 +117,7 @@ static void place(const char *path, uint64_t offset, uint64_t head_at, uint64_t 
     const struct zmpi_record r = record_at(head_at, c.size + more);
     zmpi_record_encode(&r, head_id, NULL, head);
     nic->write(h, offset, head, sizeof head);
-    status = nic->written(h);
+    status = nic->written(h, &seconds);
     if (status != expected)
         FAIL("place %llu: %s", (unsigned long long)offset, zmpi_strerror(status));
     nic->drop(h);
@@ -142,13 +146,14 @@ static void place_too_late(const char *path)
 {
     unsigned char head[ZMPI_RECORD_HEADER_BYTES], bytes[1];
     struct zmpi_coded c;
+    double seconds;
     struct zmpi_handed *h = hand(path, id);
     if (nic->coded(h, &c) || truncate(path, 0) != 0)
         FAIL("truncate");
     const struct zmpi_record r = record_at(512, c.size);
     zmpi_record_encode(&r, id, NULL, head);
     nic->write(h, 512, head, sizeof head);
-    if (nic->written(h) != ZMPI_ERR_IO || get(path, bytes, 1) != 0)
+    if (nic->written(h, &seconds) != ZMPI_ERR_IO || get(path, bytes, 1) != 0)
         FAIL("written to a file that was emptied");
     nic->drop(h);
 }
@@ -164,11 +169,24 @@ static void paths(const char *folder, const char *outside)
     refused(in(folder, "linked/victim"), id);
     refused(in(folder, "missing"), id);
     refused(in(folder, "fifo"), id);
+    if (have_device)
+        refused(in(folder, "device"), id);
+    refused(in(folder, "sub"), id);
     refused(in(folder, "plain"), id);
     refused(in(folder, "."), id);
     refused(folder, id);
     refused("victim", id);
     make(in(folder, "good"), id);
+    refused(in(folder, "sub/../good"), id); /* it is there, but nobody says so who means well */
+    refused(in(folder, "./good"), id);
+    refused(in(folder, "/good"), id);
+    refused(in(folder, "good/"), id);
+    refused(in(folder, "good/good"), id);
+    make(in(folder, "protected"), id);
+    if (chmod(name, 0400) != 0)
+        FAIL("chmod");
+    refused(in(folder, "protected"), id);
+    untouched(in(folder, "protected"));
     refused(in(folder, "good"), other_id);
     untouched(in(folder, "good"));
     untouched(in(outside, "victim"));
@@ -204,14 +222,19 @@ int main(int argc, char **argv)
         data[i] = (float)sin(0.01 * i);
     if (zmpi_job_make(&a, &bound, NULL, &job))
         FAIL("job");
-    int fd = open(in(folder, "plain"), O_WRONLY | O_CREAT, 0600);
+    int fd = open(in(folder, "plain"), O_WRONLY | O_CREAT, 0600), pipe;
     char outside_victim[1000];
     snprintf(outside_victim, sizeof outside_victim, "%s/victim", outside);
     if (fd < 0 || symlink(outside_victim, in(folder, "link")) != 0 ||
-        symlink(outside, in(folder, "linked")) != 0 || mkfifo(in(folder, "fifo"), 0600) != 0)
+        symlink(outside, in(folder, "linked")) != 0 || mkfifo(in(folder, "fifo"), 0600) != 0 ||
+        (pipe = open(name, O_RDONLY | O_NONBLOCK)) < 0 || mkdir(in(folder, "sub"), 0700) != 0)
         FAIL("cannot make what is to be refused");
     close(fd);
+    have_device = mknod(in(folder, "device"), S_IFCHR | 0600, makedev(1, 3)) == 0; /* null */
     paths(folder, outside);
+    if (poll(&(struct pollfd){.fd = pipe, .events = POLLIN}, 1, 0) != 0)
+        FAIL("the pipe was opened");
+    close(pipe);
     places(folder);
     return 0;
 }

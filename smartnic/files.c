@@ -2,18 +2,17 @@
  * files.c - what zmpi-nicd writes to files: records, to containers below the folders that it was
  * given.
  *
- * A client says where. It is not believed: the path must lead there without links, the file must
- * have the id that it says, and the head must be that of a record for this place with this stream,
- * by its own checksum.
+ * A client says where. It is not believed: the path must lead there without links, to a file that
+ * may be written and has the id that it says, and the head must be that of a record for this place
+ * with this stream, by its own checksum.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -38,18 +37,66 @@ static const char *below(const struct nicd_root *root, const char *path)
     return strncmp(path, root->path, n) == 0 && path[n] == '/' ? path + n + 1 : NULL;
 }
 
-/* A descriptor, or -1 with errno set. */
-static int open_path(const struct nicd_settings *s, const char *path)
+/* The folder or file of this name in a folder, to look at or to walk on from: nothing is opened. */
+static int step(int folder, const char *name, int flags)
 {
-    struct open_how how = {.flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    if (*name == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        errno = EXDEV; /* a client has no reason to say that */
+        return -1;
+    }
+    return openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | flags);
+}
+
+/* What `path` is, below a folder, -1 with errno set if a part of it is a link or leads back. */
+static int walk(int folder, char *path)
+{
+    int at = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    char *name;
+    while (at >= 0 && (name = strsep(&path, "/"))) {
+        const int next = step(at, name, path ? O_DIRECTORY : 0), error = errno;
+        close(at);
+        errno = error;
+        at = next;
+    }
+    return at;
+}
+
+static int find(const struct nicd_settings *s, const char *path)
+{
     int fd = -1;
     errno = EXDEV; /* as for a path that leads out */
     for (unsigned i = 0; i < s->root_count && fd < 0; i++) {
         const char *rest = below(&s->root[i], path);
-        if (rest)
-            fd = (int)syscall(SYS_openat2, s->root[i].fd, rest, &how, sizeof how);
+        char *parts = rest ? strdup(rest) : NULL;
+        if (parts)
+            fd = walk(s->root[i].fd, parts);
+        free(parts);
     }
+    return fd;
+}
+
+/* A file that may be written, by whoever may: a daemon of root's could write any. */
+static bool is_writable_file(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return false;
+    errno = S_ISREG(st.st_mode) ? EACCES : S_ISLNK(st.st_mode) ? ELOOP : ESTALE;
+    return S_ISREG(st.st_mode) && (st.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) != 0;
+}
+
+/* A descriptor, or -1 with errno set. It is opened when it is known to be a file: to open a device
+ * or a pipe may do something. */
+static int open_path(const struct nicd_settings *s, const char *path)
+{
+    char self[40];
+    const int found = find(s, path);
+    if (found < 0)
+        return -1;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", found);
+    const int fd = is_writable_file(found) ? open(self, O_RDWR | O_CLOEXEC) : -1, error = errno;
+    close(found);
+    errno = error;
     return fd;
 }
 
@@ -58,9 +105,7 @@ static bool has_id(int fd, const unsigned char id[NIC_FILE_ID])
 {
     unsigned char head[ZMPI_HEADER_BYTES];
     struct zmpi_header header;
-    struct stat st;
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-           pread(fd, head, sizeof head, 0) == sizeof head &&
+    return pread(fd, head, sizeof head, 0) == sizeof head &&
            zmpi_header_decode(&header, head) == ZMPI_OK && memcmp(header.id, id, NIC_FILE_ID) == 0;
 }
 

@@ -1,32 +1,33 @@
 #!/bin/bash
-# bench_nic.sh [-p PROVIDER] [-q] [-w] [OPTION...]: what zmpi-nicd takes off the host: throughput, latency and the host's processor time,
-# beside compressing in the process itself. -q: few sizes. -w: of an MPI program's write calls. Other options go to zmpi-nicd. Where the daemon shares the cores
-# of its clients, as here, its work competes with theirs; run it on the SmartNIC or DPU for figures of one (ZMPI_NIC=FILE: of a
-# daemon that runs already).
+# bench_nic.sh [-a] [-p PROVIDER] [-w] [-- OPTION...]: what zmpi-nicd takes off the host: throughput, latency and the host's processor time, beside
+# compressing in the process itself, in turns, without files and with (where the daemon writes them). Without -a a few seconds of it, to see that it works;
+# -a: 1 to 16 clients of 1 KiB to 256 MiB, about ten minutes. -w: of an MPI program's write calls. Other options go to zmpi-nicd. Where the daemon shares
+# the cores of its clients, as here, its work competes with theirs; run it on the SmartNIC or DPU for figures of one (ZMPI_NIC=FILE: of a daemon that runs
+# already, with --files /tmp if it is to write). ZMPI_BUILD: the build folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 
 providers=("tcp;ofi_rxm" shm)
-sizes=(1K 4K 16K 64K 256K 1M 4M 16M 64M 256M)
-clients=(1 2 4 8 16)
-seconds=1
+sizes=(1K 64K 1M)
+clients=(1 2)
+turns=(-t 0.02 -r 1)
 writes=
-while getopts p:qw option; do
+while getopts ap:w option; do
     case $option in
+    a) sizes=(1K 4K 16K 64K 256K 1M 4M 16M 64M 256M) clients=(1 2 4 8 16) turns=(-t 0.1 -r 3) ;;
     p) providers=("$OPTARG") ;;
-    q) sizes=(1K 4K 16K 64K 1M 16M 256M) clients=(1 4 16) seconds=0.3 ;;
     w) writes=1 ;;
-    *) die "usage: bench_nic.sh [-p PROVIDER] [-q] [-w] [-- OPTION of zmpi-nicd...]" ;;
+    *) die "usage: bench_nic.sh [-a] [-p PROVIDER] [-w] [-- OPTION of zmpi-nicd...]" ;;
     esac
 done
 shift $((OPTIND - 1))
 
 build=${ZMPI_BUILD:-build}
 [[ -d $build ]] || cmake --preset release -B "$build" --log-level=WARNING
-cmake --build "$build" --target bench_nic bench_write lib/libzmpi.so zmpi-nicd zmpi_smartnic >/dev/null
-export ZMPI_PLUGIN_PATH=$build/lib/zmpi
+cmake --build "$build" --target bench_nic zmpi-nicd zmpi_smartnic ${writes:+bench_write lib/libzmpi.so} >/dev/null
+export ZMPI_PLUGIN_PATH=${ZMPI_PLUGIN_PATH:-$build/lib/zmpi}
 
 daemon=
 work=$(mktemp -d)
@@ -44,7 +45,7 @@ measure_writes() {
     done
 }
 
-# measure TITLE: all sizes by one client, two of them by several.
+# measure TITLE: all sizes, by so many clients at once.
 measure() {
     local n codec
     if [[ -n $writes ]]; then
@@ -53,14 +54,13 @@ measure() {
     fi
     for codec in fle huffman; do
         echo "== $1, $codec"
-        "$build/bin/bench_nic" -t "$seconds" -c "$codec" "${sizes[@]}"
-        for n in "${clients[@]:1}"; do
-            "$build/bin/bench_nic" -t "$seconds" -c "$codec" -n "$n" 64K 4M | tail -n +2
+        for n in "${clients[@]}"; do
+            "$build/bin/bench_nic" "${turns[@]}" -c "$codec" -n "$n" -f "$work" "${sizes[@]}"
         done
     done
 }
 
-echo "== $(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(uname -sr)"
+echo "== $(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(uname -sr), load $(cut -d' ' -f1 /proc/loadavg)"
 if [[ -n ${ZMPI_NIC:-} ]]; then
     measure "daemon of $ZMPI_NIC"
     exit

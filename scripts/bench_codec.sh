@@ -9,6 +9,7 @@
 #   FILE...     raw fields NAME_NZxNYxNX.f32 or .f64, beside a generated smooth one
 #
 # Writes results.json (everything), table.md, throughput.png, rate_distortion.png, slice.png. Installs what is missing, builds.
+# SZ3=PATH: the command line tool sz3 of SZ3, which no Debian package has, as one more to compare with: sz3.md.
 set -euo pipefail
 
 usage() {
@@ -81,6 +82,13 @@ for file in "" "${fields[@]}"; do
         bench "quality-$((n += 1))" -e "rel=$bound" --size 16M --repetitions 1 --threads 1 --peers ${file:+"$file"}
     done
 done
+
+if [[ -z ${SZ3:-} ]]; then
+    echo "== no SZ3: the variable SZ3 does not name its command line tool" >&2
+elif ((${#fields[@]} > 0)); then
+    echo "== SZ3" >&2
+    python3 scripts/bench_sz3.py -e "$bounds" -r "$repetitions" "$zmpi" "${fields[@]}" >"$out/sz3.md"
+fi
 
 echo "== pictures" >&2
 # What others ran meanwhile belongs to the figures: load is this process's one to nproc threads and theirs.

@@ -3,8 +3,9 @@
 
     SZ3=/path/to/sz3 bench_sz3.py [-e BOUNDS] [-r N] ZMPI FIELD...      FIELD: NAME_NZxNYxNX.f32 or .f64
 
-Each field as it is (repeated, it would repeat in SZ3's last stage, which finds that), all with the same absolute bound: that which zmpi makes
-of BOUNDS. SZ3's times are those that it prints, the least of N; zmpi's are medians of N; one thread each. That SZ3 keeps the bound is checked.
+Each field as it is (repeated, it would repeat in SZ3's last stage, which finds that), all with the same absolute bound:
+that which zmpi makes of BOUNDS. SZ3's times are those that it prints, the least of N; zmpi's are medians of N; one thread
+each. That SZ3 keeps the bound is checked.
 """
 
 import argparse
@@ -19,8 +20,8 @@ import tempfile
 
 
 def zmpi_bench(zmpi, field, bound, codec, repetitions):
-    run = [zmpi, "bench", "--json", "-e", bound, "--codec", codec, "--threads", "1", "--size", str(os.path.getsize(field)),
-           "--repetitions", str(repetitions), field]
+    run = [zmpi, "bench", "--json", "-e", bound, "--codec", codec, "--threads", "1",
+           "--size", str(os.path.getsize(field)), "--repetitions", str(repetitions), field]
     result = json.loads(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
     return result["results"][0] if "results" in result else result
 
@@ -57,7 +58,8 @@ def sz3_bench(sz3, field, kind, extents, bound, repetitions):
         packed, back = os.path.join(folder, "packed"), os.path.join(folder, "back")
         times = []
         for _ in range(repetitions):
-            texts = [subprocess.run([sz3, kind_option, *files, *shape, *more], check=True, capture_output=True, text=True).stdout
+            texts = [subprocess.run([sz3, kind_option, *files, *shape, *more],
+                                    check=True, capture_output=True, text=True).stdout
                      for files, more in ((["-i", field, "-z", packed], ["-M", "ABS", repr(bound)]),
                                          (["-z", packed, "-o", back], []))]
             times.append((printed(texts[0], "compression time"), printed(texts[1], "decompression time")))

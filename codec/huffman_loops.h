@@ -13,10 +13,11 @@ struct zmpi_segment {
     size_t words;      /* of the chunk */
 };
 
+/* The last segments may have none. */
 static inline size_t zmpi_segment_words(const struct zmpi_segment *g)
 {
-    size_t end = g->end * ZMPI_BLOCK;
-    return (end < g->words ? end : g->words) - g->begin * ZMPI_BLOCK;
+    const size_t begin = g->begin * ZMPI_BLOCK, end = g->end * ZMPI_BLOCK;
+    return g->end > g->begin ? (end < g->words ? end : g->words) - begin : 0;
 }
 
 /* Decoder: the bits of one stream, and where its residuals go; `end` is that of its elements.

@@ -46,6 +46,7 @@ const struct zmpi_kernels zmpi_kernels_avx2 = {
     .range32 = zmpi_avx2_range32,
     .range64 = zmpi_avx2_range64,
     .hash = zmpi_avx2_hash,
+    .huffman_encode = &zmpi_huffman_encode_bmi2,
     .huffman = &zmpi_huffman_loops_bmi2,
 };
 #endif

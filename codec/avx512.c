@@ -15,7 +15,7 @@ static bool available(void)
 {
     return zmpi_kernels_avx2.available() && __builtin_cpu_supports("avx512f") &&
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
 }
 
 static bool vbmi_available(void)
@@ -44,6 +44,7 @@ const struct zmpi_kernels zmpi_kernels_avx512 = {
     .range32 = zmpi_avx512_range32,
     .range64 = zmpi_avx512_range64,
     .hash = zmpi_avx512_hash,
+    .huffman_encode = &zmpi_huffman_encode_avx512,
     .huffman = &zmpi_huffman_loops_bmi2,
 };
 
@@ -61,6 +62,7 @@ const struct zmpi_kernels zmpi_kernels_avx512vbmi = {
     .range32 = zmpi_avx512_range32,
     .range64 = zmpi_avx512_range64,
     .hash = zmpi_avx512_hash,
+    .huffman_encode = &zmpi_huffman_encode_avx512,
     .huffman = &zmpi_huffman_loops_bmi2,
 };
 #endif

@@ -63,8 +63,8 @@ struct zmpi_huffman_encoder {
     const struct zmpi_book *book; /* whose tables these are */
     bool short_runs;              /* has codes for runs below 16 */
     /* Tokens: bits, and in the lowest 6 how many; 63 if there is none. */
-    uint64_t direct[ZMPI_HUFFMAN_DIRECT]; /* of small residuals, the middle one 0 */
-    uint64_t run[32];                     /* zeros before a residual */
+    uint32_t direct[ZMPI_HUFFMAN_DIRECT + 1]; /* of small residuals, the middle one 0; NONE */
+    uint64_t run[32];                         /* zeros before a residual */
     uint32_t symbol[ZMPI_HUFFMAN_SYMBOLS];
 };
 

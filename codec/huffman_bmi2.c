@@ -20,11 +20,14 @@
 #define NAME(x) x##64
 #include "huffman_loops_t.h"
 
-const struct zmpi_huffman_loops zmpi_huffman_loops_bmi2 = {
+const struct zmpi_huffman_encode_loops zmpi_huffman_encode_bmi2 = {
     .put32 = put_segment32,
     .put64 = put_segment64,
     .count32 = count_segment32,
     .count64 = count_segment64,
+};
+
+const struct zmpi_huffman_loops zmpi_huffman_loops_bmi2 = {
     .four32 = four32,
     .four64 = four64,
     .one32 = one32,

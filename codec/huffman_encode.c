@@ -16,20 +16,9 @@ enum {
 
 /* ---- bits ---- */
 
-/* Up to 56 bits; stores 8 bytes. */
-static void put(struct zmpi_bits *b, uint64_t value, unsigned n)
-{
-    b->acc |= value << b->n;
-    b->n += n;
-    zmpi_store64(b->dst, b->acc);
-    b->dst += b->n >> 3;
-    b->acc >>= b->n & 56;
-    b->n &= 7;
-}
-
 static void put_token(struct zmpi_bits *b, uint32_t token)
 {
-    put(b, token >> 6, token & 63);
+    zmpi_put(b, token >> 6, token & 63);
 }
 
 void zmpi_put_run(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, size_t run)
@@ -56,9 +45,9 @@ void zmpi_put_residual(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b
         rest = (uint64_t)r;
     }
     put_token(b, e->symbol[symbol]);
-    put(b, rest & UINT32_MAX, extra < 32 ? extra : 32);
+    zmpi_put(b, rest & UINT32_MAX, extra < 32 ? extra : 32);
     if (extra > 32)
-        put(b, rest >> 32, extra - 32);
+        zmpi_put(b, rest >> 32, extra - 32);
 }
 
 /* ---- the parts of a chunk ---- */
@@ -103,7 +92,7 @@ static struct zmpi_segment segment_of(const struct fle *f, size_t words, size_t 
 void zmpi_huffman_count(size_t width, size_t words, const unsigned char *chunk, size_t size,
                         const struct zmpi_chunk_work *work, uint32_t count[ZMPI_HUFFMAN_SYMBOLS])
 {
-    const struct zmpi_huffman_loops *loops = zmpi_kernels()->huffman;
+    const struct zmpi_huffman_encode_loops *loops = zmpi_kernels()->huffman_encode;
     const struct fle f = fle_of(width, words, chunk);
     const size_t streams = streams_of(size);
     for (size_t k = 0; f.coded && k < streams; k++) {
@@ -135,6 +124,7 @@ void zmpi_huffman_encoder_set(struct zmpi_huffman_encoder *e, const struct zmpi_
         uint32_t rest = (i - DIRECT / 2) & ((1U << extra) - 1);
         e->direct[i] = length ? token_of(code[symbol] | rest << length, length + extra) : NONE;
     }
+    e->direct[DIRECT] = NONE;
     for (unsigned run = 0; run < 32; run++) {
         unsigned char room[64] = {0};
         struct zmpi_bits b = {0, 0, room};
@@ -197,7 +187,7 @@ size_t zmpi_huffman_chunk(const struct zmpi_huffman_encoder *e, unsigned number,
                           size_t words, unsigned char *chunk, size_t size,
                           struct zmpi_chunk_work *work)
 {
-    const struct zmpi_huffman_loops *loops = zmpi_kernels()->huffman;
+    const struct zmpi_huffman_encode_loops *loops = zmpi_kernels()->huffman_encode;
     const struct fle f = fle_of(width, words, chunk);
     const size_t streams = streams_of(size);
     unsigned char *part[STREAMS];

@@ -5,6 +5,7 @@
 #ifndef ZMPI_HUFFMAN_LOOPS_H
 #define ZMPI_HUFFMAN_LOOPS_H
 
+#include "bytes.h"
 #include "huffman.h"
 
 /* Blocks of a chunk that have a stream of bits in common. */
@@ -18,6 +19,14 @@ static inline size_t zmpi_segment_words(const struct zmpi_segment *g)
 {
     const size_t begin = g->begin * ZMPI_BLOCK, end = g->end * ZMPI_BLOCK;
     return g->end > g->begin ? (end < g->words ? end : g->words) - begin : 0;
+}
+
+/* Which residuals of block b are not zero, of those that the chunk has. */
+static inline uint32_t zmpi_nonzero_of(const uint32_t *nonzero, const struct zmpi_segment *g,
+                                       size_t b)
+{
+    const size_t left = g->words - b * ZMPI_BLOCK;
+    return left < ZMPI_BLOCK ? nonzero[b] & ~(UINT32_MAX << left) : nonzero[b];
 }
 
 /* Decoder: the bits of one stream, and where its residuals go; `end` is that of its elements.
@@ -37,14 +46,19 @@ typedef void zmpi_huffman_count_fn(const void *r, const uint32_t *nonzero, struc
 typedef void zmpi_huffman_take_fn(const struct zmpi_huffman_decoder *d, const unsigned char *src,
                                   size_t limit, struct zmpi_lane *lane, void *out);
 
-struct zmpi_huffman_loops {
+struct zmpi_huffman_encode_loops {
     zmpi_huffman_put_fn *put32, *put64;
     zmpi_huffman_count_fn *count32, *count64;
+};
+
+struct zmpi_huffman_loops {
     zmpi_huffman_take_fn *four32, *four64, *one32, *one64; /* one: all of one stream */
 };
 
+extern const struct zmpi_huffman_encode_loops zmpi_huffman_encode_any;
 extern const struct zmpi_huffman_loops zmpi_huffman_loops_any;
 #ifdef __x86_64__
+extern const struct zmpi_huffman_encode_loops zmpi_huffman_encode_bmi2, zmpi_huffman_encode_avx512;
 extern const struct zmpi_huffman_loops zmpi_huffman_loops_bmi2;
 #endif
 
@@ -95,6 +109,18 @@ struct zmpi_bits {
     unsigned n;
     unsigned char *dst;
 };
+
+/* Up to 56 bits; stores 8 bytes. */
+__attribute__((always_inline)) static inline void zmpi_put(struct zmpi_bits *b, uint64_t value,
+                                                           unsigned n)
+{
+    b->acc |= value << b->n;
+    b->n += n;
+    zmpi_store64(b->dst, b->acc);
+    b->dst += b->n >> 3;
+    b->acc >>= b->n & 56;
+    b->n &= 7;
+}
 
 /* The longest symbols that fit and have a code, again and again. */
 void zmpi_put_run(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, size_t run);

@@ -8,17 +8,6 @@
 
 /* ---- encoding ---- */
 
-/* Up to 56 bits; stores 8 bytes. */
-INLINE void NAME(put)(struct zmpi_bits *b, uint64_t value, unsigned n)
-{
-    b->acc |= value << b->n;
-    b->n += n;
-    zmpi_store64(b->dst, b->acc);
-    b->dst += b->n >> 3;
-    b->acc >>= b->n & 56;
-    b->n &= 7;
-}
-
 /* What tokens cannot tell: zeros, then a residual. By value, so that the bits stay in registers. */
 TARGET static __attribute__((noinline)) struct zmpi_bits
 NAME(put_slowly)(const struct zmpi_huffman_encoder *e, struct zmpi_bits b, size_t zeros, U r)
@@ -34,7 +23,7 @@ INLINE bool NAME(put_two)(struct zmpi_bits *b, uint64_t first, uint64_t second)
     const unsigned n = first & 63, both = n + (second & 63);
     if (__builtin_expect(both > 56, 0))
         return false;
-    NAME(put)(b, first >> 6 | second >> 6 << n, both);
+    zmpi_put(b, first >> 6 | second >> 6 << n, both);
     return true;
 }
 
@@ -92,13 +81,6 @@ INLINE void NAME(put_some)(const struct zmpi_huffman_encoder *e, struct zmpi_bit
     *run = ZMPI_BLOCK - next;
 }
 
-/* Which residuals of block b are not zero, of those that the chunk has. */
-INLINE uint32_t NAME(nonzero_of)(const uint32_t *nonzero, const struct zmpi_segment *g, size_t b)
-{
-    const size_t left = g->words - b * ZMPI_BLOCK;
-    return left < ZMPI_BLOCK ? nonzero[b] & ~(UINT32_MAX << left) : nonzero[b];
-}
-
 TARGET static unsigned char *NAME(put_segment)(const struct zmpi_huffman_encoder *e,
                                                const void *src, const uint32_t *nonzero,
                                                struct zmpi_segment g, unsigned char *dst)
@@ -107,7 +89,7 @@ TARGET static unsigned char *NAME(put_segment)(const struct zmpi_huffman_encoder
     struct zmpi_bits b = {0, 0, dst};
     size_t run = 0;
     for (size_t k = g.begin; k < g.end; k++) {
-        const uint32_t some = NAME(nonzero_of)(nonzero, &g, k);
+        const uint32_t some = zmpi_nonzero_of(nonzero, &g, k);
         if (!run && some == UINT32_MAX)
             NAME(put_each)(e, &b, r + k * ZMPI_BLOCK, ZMPI_BLOCK);
         else if (!e->short_runs && NAME(put_singly)(e, &b, r + k * ZMPI_BLOCK, some, &run))
@@ -129,7 +111,7 @@ TARGET static void NAME(count_segment)(const void *src, const uint32_t *nonzero,
     unsigned extra;
     size_t next = g.begin * ZMPI_BLOCK;
     for (size_t k = g.begin; k < g.end; k++) {
-        uint32_t some = NAME(nonzero_of)(nonzero, &g, k);
+        uint32_t some = zmpi_nonzero_of(nonzero, &g, k);
         for (; some; some &= some - 1) {
             const size_t i = k * ZMPI_BLOCK + (size_t)__builtin_ctz(some), zeros = i - next;
             next = i + 1;

@@ -32,6 +32,7 @@ const struct zmpi_kernels zmpi_kernels_scalar = {
     .range32 = range32,
     .range64 = range64,
     .hash = hash,
+    .huffman_encode = &zmpi_huffman_encode_any,
     .huffman = &zmpi_huffman_loops_any,
 };
 

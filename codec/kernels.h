@@ -21,6 +21,7 @@ struct zmpi_kernels {
     zmpi_chunk_cost_fn *cost32, *cost64;
     zmpi_range_fn *range32, *range64;
     zmpi_hash_fn *hash;
+    const struct zmpi_huffman_encode_loops *huffman_encode;
     const struct zmpi_huffman_loops *huffman;
 };
 

@@ -28,6 +28,7 @@ const struct zmpi_kernels zmpi_kernels_neon = {
     .range32 = zmpi_neon_range32,
     .range64 = zmpi_neon_range64,
     .hash = hash,
+    .huffman_encode = &zmpi_huffman_encode_any,
     .huffman = &zmpi_huffman_loops_any,
 };
 #endif

@@ -1,9 +1,9 @@
 /*
  * huffman_avx512.c - the encoder's loops of encoder 2 with AVX-512.
  *
- * Residuals that are not zero are put together, so that the work is that of these alone, 16 at a
- * time: each has a token of the zeros before it and of itself; neighbours' tokens are joined until
- * there are two or four pieces, which are appended one after the other.
+ * Residuals that are not zero are put together, so that the work is that of these alone. 16 at a
+ * time they get tokens, of the zeros before and of themselves; four neighbours' tokens are joined;
+ * and what that makes is appended piece by piece.
  */
 #ifdef __x86_64__
 #include "avx512.h"
@@ -300,20 +300,22 @@ COUNTER __m512i symbols_of(__m512i r)
     return _mm512_mask_add_epi32(symbol, classes, symbol, within);
 }
 
-/* The first n from i on, but for words of 64 bits that are none of 32. */
+/* The first n from i on. */
 COUNTER void count_few(struct counts *c, const struct source *s, bool wide, const struct list *l,
                        size_t i, unsigned n, uint32_t *count)
 {
     _Alignas(64) uint32_t symbol[LANES], zeros[LANES];
     const __mmask16 live = (__mmask16)(0xFFFF >> (LANES - n));
-    const __m512i z = zeros_before(l, i);
+    const __m512i r = _mm512_loadu_si512(l->r + i), z = zeros_before(l, i);
     const __mmask16 run = _mm512_mask_test_epi32_mask(live, z, z);
-    _mm512_store_si512(symbol, symbols_of(_mm512_loadu_si512(l->r + i)));
-    for (unsigned k = 0; k < n; k++) {
-        unsigned extra;
-        if (wide && (l->r[i + k] == INT32_MIN || l->r[i + k] == INT32_MAX))
-            count[zmpi_residual_symbol(load_one(s, wide, l->at[1 + i + k]), &extra)]++;
-        else
+    _mm512_store_si512(symbol, symbols_of(r));
+    const __mmask16 far = _mm512_mask_cmpeq_epi32_mask(live, r, _mm512_set1_epi32(INT32_MIN)) |
+                          _mm512_mask_cmpeq_epi32_mask(live, r, _mm512_set1_epi32(INT32_MAX));
+    if (wide && __builtin_expect(far, 0)) { /* perhaps words that do not fit 32 bits */
+        for (unsigned k = 0, extra; k < n; k++)
+            count[zmpi_residual_symbol(load_one(s, true, l->at[1 + i + k]), &extra)]++;
+    } else {
+        for (unsigned k = 0; k < n; k++)
             c->symbol[k % TABLES][symbol[k]]++;
     }
     _mm512_store_si512(zeros, _mm512_maskz_compress_epi32(run, z));

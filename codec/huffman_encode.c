@@ -58,17 +58,19 @@ struct fle {
     const unsigned char *lengths;
     size_t exceptions; /* where masks and values begin, in the chunk */
     bool coded;        /* has residuals */
+    bool marked;       /* and exceptions */
 };
 
-static struct fle fle_of(size_t width, size_t words, const unsigned char *chunk)
+static struct fle fle_of(size_t width, size_t words, const unsigned char *chunk, size_t size)
 {
     struct fle f = {.head = HEAD + (chunk[0] == ZMPI_MAP_QUANTIZED ? 2 : 1) * width,
                     .blocks = (words + ZMPI_BLOCK - 1) / ZMPI_BLOCK};
     f.coded = chunk[0] != ZMPI_MAP_STORED && !(chunk[2] & ZMPI_CHUNK_ZERO);
     f.padded = (f.blocks + 3) & ~(size_t)3;
     f.lengths = chunk + f.head;
-    f.exceptions = f.head + f.padded;
-    for (size_t b = 0; f.coded && b < f.blocks; b++) {
+    f.marked = f.coded && chunk[2] & ZMPI_CHUNK_EXCEPTIONS;
+    f.exceptions = f.marked ? f.head + f.padded : size;
+    for (size_t b = 0; f.marked && b < f.blocks; b++) {
         size_t length = f.lengths[b] & ZMPI_BLOCK_EXCEPTIONS ? f.lengths[b] & 0x3F : f.lengths[b];
         f.exceptions += length ? 4 * (length + 1) : 0;
     }
@@ -93,7 +95,7 @@ void zmpi_huffman_count(size_t width, size_t words, const unsigned char *chunk, 
                         const struct zmpi_chunk_work *work, uint32_t count[ZMPI_HUFFMAN_SYMBOLS])
 {
     const struct zmpi_huffman_encode_loops *loops = zmpi_kernels()->huffman_encode;
-    const struct fle f = fle_of(width, words, chunk);
+    const struct fle f = fle_of(width, words, chunk, size);
     const size_t streams = streams_of(size);
     for (size_t k = 0; f.coded && k < streams; k++) {
         const struct zmpi_segment g = segment_of(&f, words, streams, k);
@@ -145,8 +147,8 @@ struct marks {
 
 static struct marks marks_of(const struct fle *f)
 {
-    struct marks m = {.words = (f->blocks + 31) / 32};
-    for (size_t b = 0; b < f->blocks; b++) {
+    struct marks m = {.words = f->marked ? (f->blocks + 31) / 32 : 0};
+    for (size_t b = 0; f->marked && b < f->blocks; b++) {
         bool any = f->lengths[b] & ZMPI_BLOCK_EXCEPTIONS;
         m.any[b / 32] |= (uint32_t)any << b % 32;
         m.uniform[b / 32] |= (uint32_t)(any && f->lengths[b] & ZMPI_BLOCK_UNIFORM) << b % 32;
@@ -161,20 +163,19 @@ static void assemble(const struct fle *f, unsigned number, size_t streams,
 {
     unsigned char *dst = chunk + f->head;
     const struct marks m = marks_of(f);
-    const size_t marked = chunk[2] & ZMPI_CHUNK_EXCEPTIONS ? m.words : 0;
     unsigned char *sizes = dst, *end = chunk + size;
     dst += streams > 1 ? 8 : 4;
-    memmove(dst + 8 * marked, chunk + f->exceptions, fle_size - f->exceptions);
+    memmove(dst + 8 * m.words, chunk + f->exceptions, fle_size - f->exceptions);
     memset(sizes, 0, (size_t)(dst - sizes));
     sizes[0] = (unsigned char)number;
     sizes[1] = (unsigned char)streams;
     for (size_t k = 0; k + 1 < streams; k++)
         zmpi_store16(sizes + 2 + 2 * k, (uint16_t)bytes[k]);
-    for (size_t i = 0; i < marked; i++) {
+    for (size_t i = 0; i < m.words; i++) {
         zmpi_store32(dst + 4 * i, m.any[i]);
-        zmpi_store32(dst + 4 * (marked + i), m.uniform[i]);
+        zmpi_store32(dst + 4 * (m.words + i), m.uniform[i]);
     }
-    dst += 8 * marked + (fle_size - f->exceptions);
+    dst += 8 * m.words + (fle_size - f->exceptions);
     for (size_t k = 0; k < streams; k++) {
         memcpy(dst, part[k], bytes[k]);
         dst += bytes[k];
@@ -188,14 +189,14 @@ size_t zmpi_huffman_chunk(const struct zmpi_huffman_encoder *e, unsigned number,
                           struct zmpi_chunk_work *work)
 {
     const struct zmpi_huffman_encode_loops *loops = zmpi_kernels()->huffman_encode;
-    const struct fle f = fle_of(width, words, chunk);
+    const struct fle f = fle_of(width, words, chunk, size);
     const size_t streams = streams_of(size);
     unsigned char *part[STREAMS];
     size_t bytes[STREAMS];
     if (!f.coded)
         return size;
     size_t coded = f.head + (streams > 1 ? 8 : 4) + (size - f.exceptions);
-    if (chunk[2] & ZMPI_CHUNK_EXCEPTIONS)
+    if (f.marked)
         coded += 8 * ((f.blocks + 31) / 32);
     for (size_t k = 0; k < streams; k++) {
         const struct zmpi_segment g = segment_of(&f, words, streams, k);

@@ -146,8 +146,11 @@ static inline void hold_exceptions(const struct shape *s, U base, U *q, const ui
             last = block[n - 1];
             continue;
         }
-        for (size_t j = 0; j < n; j++) /* no branch: such masks are hard to predict */
-            block[j] = last = (exception[b] >> j) & 1 ? last : block[j];
+        const uint32_t mask = exception[b];
+        for (size_t j = 0; j < n; j++) { /* no branch: such masks are hard to predict */
+            const U held = (U)0 - (mask >> j & 1);
+            block[j] = last = (last & held) | (block[j] & ~held);
+        }
     }
 }
 

@@ -174,15 +174,20 @@ VECTOR void put_pieces(struct zmpi_bits *b, struct pieces *p)
 }
 
 /* A residual and the zeros before it. */
-VECTOR void put_one(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, size_t zeros,
-                    int64_t r, size_t width)
+VECTOR struct zmpi_bits put_one(const struct zmpi_huffman_encoder *e, struct zmpi_bits b,
+                                size_t zeros, int64_t r, size_t width)
 {
     const uint64_t u = (uint64_t)r + DIRECT / 2;
-    zmpi_put_run(e, b, zeros);
+    if (zeros) {
+        struct zmpi_bits run = b; /* b is in registers */
+        zmpi_put_run(e, &run, zeros);
+        b = run;
+    }
     if (u < DIRECT && e->direct[u] != NONE)
-        zmpi_put(b, e->direct[u] >> 6, e->direct[u] & 63);
+        zmpi_put(&b, e->direct[u] >> 6, e->direct[u] & 63);
     else
-        zmpi_put_residual(e, b, r, width);
+        zmpi_put_residual(e, &b, r, width);
+    return b;
 }
 
 /* 32 residuals from i on, in fours and, where these are too long, one by one. */
@@ -206,9 +211,8 @@ KERNEL struct zmpi_bits put_slowly(const struct zmpi_huffman_encoder *e, struct 
         } else if (n[k] <= MOST_TOKEN) {
             zmpi_put(&b, bits[k], n[k]);
         } else {
-            struct zmpi_bits slow = b; /* b is in registers */
-            put_one(e, &slow, at - l->at[i + k] - 1, load_one(s, wide, at), wide ? 8 : 4);
-            b = slow;
+            const uint32_t zeros = at - l->at[i + k] - 1;
+            b = put_one(e, b, zeros, load_one(s, wide, at), wide ? 8 : 4);
         }
     }
     return b;

@@ -34,22 +34,6 @@ void zmpi_put_run(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, siz
     }
 }
 
-void zmpi_put_residual(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, int64_t r,
-                       size_t width)
-{
-    unsigned extra, symbol = zmpi_residual_symbol(r, &extra);
-    uint64_t rest = (uint64_t)r & (((uint64_t)1 << extra) - 1);
-    if (!e->symbol[symbol]) {
-        symbol = ZMPI_HUFFMAN_ESCAPE;
-        extra = (unsigned)(8 * width);
-        rest = (uint64_t)r;
-    }
-    put_token(b, e->symbol[symbol]);
-    zmpi_put(b, rest & UINT32_MAX, extra < 32 ? extra : 32);
-    if (extra > 32)
-        zmpi_put(b, rest >> 32, extra - 32);
-}
-
 /* ---- the parts of a chunk ---- */
 
 /* An fle chunk, which is trusted. */

@@ -125,8 +125,23 @@ __attribute__((always_inline)) static inline void zmpi_put(struct zmpi_bits *b, 
 /* The longest symbols that fit and have a code, again and again. */
 void zmpi_put_run(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, size_t run);
 /* A residual of any kind; width: of a word in bytes. */
-void zmpi_put_residual(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, int64_t r,
-                       size_t width);
+__attribute__((always_inline)) static inline void
+zmpi_put_residual(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, int64_t r,
+                  size_t width)
+{
+    unsigned extra, symbol = zmpi_residual_symbol(r, &extra);
+    uint64_t rest = (uint64_t)r & (((uint64_t)1 << extra) - 1);
+    if (!e->symbol[symbol]) {
+        symbol = ZMPI_HUFFMAN_ESCAPE;
+        extra = (unsigned)(8 * width);
+        rest = width == 4 ? (uint32_t)r : (uint64_t)r;
+    }
+    const uint32_t token = e->symbol[symbol];
+    const unsigned n = token & 63, low = extra < 32 ? extra : 32;
+    zmpi_put(b, token >> 6 | (rest & UINT32_MAX) << n, n + low);
+    if (extra > 32)
+        zmpi_put(b, rest >> 32, extra - 32);
+}
 
 /* ---- entries of a decoder's table ----
  *

@@ -9,10 +9,14 @@
 /* ---- encoding ---- */
 
 /* What tokens cannot tell: zeros, then a residual. By value, so that the bits stay in registers. */
-TARGET static __attribute__((noinline)) struct zmpi_bits
-NAME(put_slowly)(const struct zmpi_huffman_encoder *e, struct zmpi_bits b, size_t zeros, U r)
+INLINE struct zmpi_bits NAME(put_slowly)(const struct zmpi_huffman_encoder *e, struct zmpi_bits b,
+                                         size_t zeros, U r)
 {
-    zmpi_put_run(e, &b, zeros);
+    if (zeros) {
+        struct zmpi_bits run = b; /* b is in registers */
+        zmpi_put_run(e, &run, zeros);
+        b = run;
+    }
     zmpi_put_residual(e, &b, (S)r, sizeof(U));
     return b;
 }

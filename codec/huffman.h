@@ -83,13 +83,45 @@ size_t zmpi_huffman_chunk(const struct zmpi_huffman_encoder *e, unsigned number,
 void zmpi_huffman_count(size_t width, size_t words, const unsigned char *chunk, size_t size,
                         const struct zmpi_chunk_work *work, uint32_t count[ZMPI_HUFFMAN_SYMBOLS]);
 
+/*
+ * What a decoder finds for the bits ahead: how many they are, extra ones included, or 64 if this
+ * needs more care; how many of them are codes; the first value, to which the extra bits are added.
+ */
+struct zmpi_entry {
+    uint8_t bits, code;
+    int16_t first;
+};
+struct zmpi_wide_entry {
+    uint8_t bits, code;
+    int32_t first;
+};
+/* Up to four residuals, or a run; only a single residual has extra bits. */
+struct zmpi_long_entry {
+    struct zmpi_entry of;
+    int8_t rest[4]; /* the second to fourth; in front of them how many there are in all */
+};
+
+/* Which entries a table has, by what most looks into it find: one residual, a wide one, or several
+ * or a run. */
+enum zmpi_entry_kind { ZMPI_ENTRY_SINGLE, ZMPI_ENTRY_WIDE, ZMPI_ENTRY_LONG };
+
+#define ZMPI_HUFFMAN_TABLE (1 << ZMPI_HUFFMAN_LONGEST)
+
 /* What decodes by one book; one per thread. */
 struct zmpi_huffman_decoder {
     int number; /* of the book in the stream; -1: none yet */
+    enum zmpi_entry_kind kind;
+    unsigned looks; /* for bits loaded at once */
     unsigned char length[ZMPI_HUFFMAN_SYMBOLS];
-    uint64_t entry[1 << ZMPI_HUFFMAN_LONGEST];  /* huffman_loops.h */
-    uint16_t symbol[1 << ZMPI_HUFFMAN_LONGEST]; /* whose code bits begin with */
+    uint16_t symbol[ZMPI_HUFFMAN_TABLE]; /* whose code bits begin with */
+    union {
+        struct zmpi_entry single[ZMPI_HUFFMAN_TABLE];
+        struct zmpi_wide_entry wide[ZMPI_HUFFMAN_TABLE];
+        struct zmpi_long_entry several[ZMPI_HUFFMAN_TABLE];
+    };
 };
+
+void zmpi_huffman_decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_book *book);
 
 /* free() it. NULL: no memory. */
 struct zmpi_huffman_decoder *zmpi_huffman_decoder_new(void);

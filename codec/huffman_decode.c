@@ -7,48 +7,7 @@
 #include "huffman_loops.h"
 #include "kernels.h"
 
-enum { HEAD = 4, STREAMS = ZMPI_HUFFMAN_STREAMS, TABLE = 1 << ZMPI_HUFFMAN_LONGEST };
-
-/* ---- the table ---- */
-
-static uint64_t entry_of(unsigned symbol, unsigned length)
-{
-    const unsigned extra = zmpi_symbol_extra(symbol, 8), all = length + extra;
-    const bool run = symbol >= ZMPI_HUFFMAN_RUNS && symbol != ZMPI_HUFFMAN_ESCAPE;
-    const unsigned elements = run ? zmpi_symbol_run(symbol) : 1;
-    if (all > ZMPI_FAST_BITS || elements > ZMPI_FAST_RUN)
-        return ZMPI_ENTRY_SLOW;
-    const int32_t first = run ? 0 : zmpi_symbol_first(symbol) * (1 << extra);
-    return all | length << 8 | elements << 24 | (uint64_t)(uint32_t)first << 32;
-}
-
-/* A residual that has no extra bits, alone. */
-static bool is_plain(uint64_t t)
-{
-    return (t & 0xFF) == (t >> 8 & 0xFF) && (t >> 24 & 0xFF) == 1;
-}
-
-static void decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_book *book)
-{
-    uint16_t code[ZMPI_HUFFMAN_SYMBOLS];
-    zmpi_book_codes(book, code);
-    memcpy(d->length, book->length, sizeof d->length);
-    for (unsigned s = 0; s < ZMPI_HUFFMAN_SYMBOLS; s++)
-        for (uint32_t i = code[s]; book->length[s] && i < TABLE; i += 1U << book->length[s]) {
-            d->symbol[i] = (uint16_t)s;
-            d->entry[i] = entry_of(s, book->length[s]);
-        }
-    /* From the top down: what is looked up lies below, and is not a pair yet. */
-    for (uint32_t i = TABLE; i-- > 0;) {
-        const uint64_t t = d->entry[i], length = t & 0xFF;
-        if (!is_plain(t))
-            continue;
-        const uint64_t u = d->entry[i >> length], both = length + (u & 0xFF);
-        if (is_plain(u) && both <= ZMPI_HUFFMAN_LONGEST)
-            d->entry[i] = both | both << 8 | (u >> 32 & 0xFF) << 16 | 2 << 24 |
-                          (t & (uint64_t)UINT32_MAX << 32);
-    }
-}
+enum { HEAD = 4, STREAMS = ZMPI_HUFFMAN_STREAMS };
 
 /* ---- streams of bits ---- */
 
@@ -197,7 +156,7 @@ static enum zmpi_status use_book(struct zmpi_huffman_decoder *d, const struct zm
         book = *zmpi_book_offline(number);
     else if (!zmpi_stream_book(s, number - ZMPI_HUFFMAN_OFFLINE, &book))
         return ZMPI_ERR_CORRUPT;
-    decoder_set(d, &book);
+    zmpi_huffman_decoder_set(d, &book);
     d->number = (int)number;
     return ZMPI_OK;
 }

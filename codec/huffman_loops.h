@@ -143,18 +143,25 @@ zmpi_put_residual(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, int
         zmpi_put(b, rest >> 32, extra - 32);
 }
 
-/* ---- entries of a decoder's table ----
- *
- * What bits that begin like the index decode to. Bits 0 to 7: bits of all, extra ones included; 8
- * to 13: of the codes; 14: one look is not enough; 16 to 23: the second of two values, 0 if there
- * is none; 24 to 31: elements; 32 to 63: the first value, to which the extra bits are added.
- */
+/* ---- a decoder's table ---- */
+
 enum {
-    ZMPI_FAST_BITS = 28,                               /* of an entry: one load has two */
-    ZMPI_FAST_RUN = 64,                                /* zeros of an entry */
-    ZMPI_ENTRY_MASK = (1 << ZMPI_HUFFMAN_LONGEST) - 1, /* of the bits that are the index */
-    ZMPI_ENTRY_SLOW = 1 << 14
+    ZMPI_ENTRY_CARE = 64, /* bits of an entry that needs care */
+    ZMPI_FAST_RUN = 64,   /* zeros of a long entry */
+    /* Looks for the 56 bits that are loaded at once. */
+    ZMPI_MANY_LOOKS = 5,
+    ZMPI_SOME_LOOKS = 3,
+    ZMPI_WIDE_LOOKS = 2,
+    ZMPI_LONG_LOOKS = 4
 };
+
+static inline bool zmpi_needs_care(const struct zmpi_huffman_decoder *d, size_t index)
+{
+    const unsigned bits = d->kind == ZMPI_ENTRY_SINGLE ? d->single[index].bits
+                          : d->kind == ZMPI_ENTRY_WIDE ? d->wide[index].bits
+                                                       : d->several[index].of.bits;
+    return bits == ZMPI_ENTRY_CARE;
+}
 
 /* Of a residual but its extra bits: -16..15. */
 static inline int zmpi_symbol_first(unsigned symbol)

@@ -1,5 +1,5 @@
 /*
- * huffman_loops_t.h - template: residuals to bits and back.
+ * huffman_loops_t.h - template: residuals to bits.
  *
  * Parameters: U the unsigned word, S its signed form, NAME(x), and TARGET, what it is compiled for.
  */
@@ -136,114 +136,6 @@ TARGET static void NAME(count_segment)(const void *src, const uint32_t *nonzero,
     for (unsigned i = 0; i < ZMPI_HUFFMAN_DIRECT; i++)
         if (direct[i])
             count[zmpi_residual_symbol((int64_t)i - ZMPI_HUFFMAN_DIRECT / 2, &extra)] += direct[i];
-}
-
-/* ---- decoding ---- */
-
-/* The extra bits of a wide class or an escape. */
-TARGET static __attribute__((noinline)) uint64_t NAME(wide)(const unsigned char *src, size_t limit,
-                                                            struct zmpi_lane *l, unsigned extra)
-{
-    const size_t at = l->at;
-    l->at += extra;
-    if (l->at > limit) {
-        l->end = 0;
-        return 0;
-    }
-    const unsigned char *p = src + (at >> 3);
-    uint64_t low = zmpi_load64(p) >> (at & 7), high = (uint64_t)p[8] << 1 << (63 - (at & 7));
-    return extra < 64 ? (low | high) & (((uint64_t)1 << extra) - 1) : low | high;
-}
-
-/* The next symbol, of any kind. */
-TARGET static __attribute__((noinline)) void NAME(step_slowly)(const struct zmpi_huffman_decoder *d,
-                                                               const unsigned char *src,
-                                                               size_t limit, struct zmpi_lane *l,
-                                                               void *out)
-{
-    const uint64_t w = zmpi_load64(src + (l->at >> 3)) >> (l->at & 7);
-    const unsigned symbol = d->symbol[w & ZMPI_ENTRY_MASK];
-    l->at += d->length[symbol];
-    if (symbol >= ZMPI_HUFFMAN_RUNS && symbol != ZMPI_HUFFMAN_ESCAPE) {
-        l->element += zmpi_symbol_run(symbol);
-        return;
-    }
-    const unsigned extra = zmpi_symbol_extra(symbol, sizeof(U));
-    const U first = symbol == ZMPI_HUFFMAN_ESCAPE ? 0 : (U)zmpi_symbol_first(symbol);
-    const U rest = extra ? (U)NAME(wide)(src, limit, l, extra) : 0;
-    ((U *)out)[l->element++] = (extra < 8 * sizeof(U) ? (U)(first << extra) : 0) + rest;
-}
-
-/* The elements of entry t from bits w; writes at least two. */
-INLINE void NAME(take)(struct zmpi_lane *l, U *out, uint64_t w, uint64_t t)
-{
-    const unsigned all = t & 0xFF;
-    out[l->element] = (U)((int64_t)t >> 32) + (U)(LOW_BITS(w, t) >> (t >> 8 & 63));
-    out[l->element + 1] = (U)(int8_t)(t >> 16);
-    l->at += all;
-    l->element += t >> 24 & 0xFF;
-}
-
-/* Take a slow symbol with *l in memory, so that it may stay in registers elsewhere. */
-INLINE void NAME(take_slowly)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
-                              size_t limit, struct zmpi_lane *l, U *out)
-{
-    struct zmpi_lane slow = *l;
-    NAME(step_slowly)(d, src, limit, &slow, out);
-    *l = slow;
-}
-
-/* One look into the table, or two from the same load. */
-INLINE void NAME(step)(const struct zmpi_huffman_decoder *d, const unsigned char *src, size_t limit,
-                       struct zmpi_lane *l, U *out, bool two)
-{
-    const uint64_t w = zmpi_load64(src + (l->at >> 3)) >> (l->at & 7);
-    const uint64_t t = d->entry[w & ZMPI_ENTRY_MASK], next = w >> (t & 63);
-    const uint64_t u = two ? d->entry[next & ZMPI_ENTRY_MASK] : 0;
-    if (__builtin_expect((t | u) & ZMPI_ENTRY_SLOW, 0)) {
-        NAME(take_slowly)(d, src, limit, l, out);
-        return;
-    }
-    NAME(take)(l, out, w, t);
-    if (two)
-        NAME(take)(l, out, next, u);
-}
-
-TARGET static void NAME(one)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
-                             size_t limit, struct zmpi_lane *lane, void *out)
-{
-    struct zmpi_lane l = *lane;
-    while (l.element + 1 < l.end)
-        NAME(step)(d, src, limit, &l, out, false);
-    while (l.element < l.end)
-        NAME(step_slowly)(d, src, limit, &l, out);
-    *lane = l;
-}
-
-/* Four streams, as long as all have more than `room` elements left: the waits of one are the work
- * of another. */
-INLINE void NAME(together)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
-                           size_t limit, struct zmpi_lane *lane, U *out, size_t room, bool two)
-{
-    struct zmpi_lane a = lane[0], b = lane[1], c = lane[2], e = lane[3];
-    while (a.element + room < a.end && b.element + room < b.end && c.element + room < c.end &&
-           e.element + room < e.end) {
-        NAME(step)(d, src, limit, &a, out, two);
-        NAME(step)(d, src, limit, &b, out, two);
-        NAME(step)(d, src, limit, &c, out, two);
-        NAME(step)(d, src, limit, &e, out, two);
-    }
-    lane[0] = a;
-    lane[1] = b;
-    lane[2] = c;
-    lane[3] = e;
-}
-
-TARGET static void NAME(four)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
-                              size_t limit, struct zmpi_lane *lane, void *out)
-{
-    NAME(together)(d, src, limit, lane, out, 2 * ZMPI_FAST_RUN + 1, true);
-    NAME(together)(d, src, limit, lane, out, 1, false);
 }
 
 #undef INLINE

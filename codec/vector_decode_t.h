@@ -343,6 +343,19 @@ KERNEL void decode_ordered(const struct job *j, bool aligned)
     decode_rows(j, ORDERED, aligned);
 }
 
+/* Rows that need not be told apart, because they lie without gaps and no sum begins or ends with
+ * one, are one row. */
+static inline struct shape join_rows(const struct shape *s, const struct zmpi_rows *dst,
+                                     unsigned axes)
+{
+    const bool rows = s->y == 1 || dst->row == s->row * WIDTH;
+    const bool planes = s->z == 1 || (rows && dst->plane == s->plane * WIDTH);
+    if (planes && !(axes & ~(unsigned)ZMPI_AXIS_X))
+        return shape_of((const size_t[]){1, 1, s->count});
+    return rows && !(axes & ~(unsigned)ZMPI_AXIS_Z) ? shape_of((const size_t[]){s->z, 1, s->plane})
+                                                    : *s;
+}
+
 /* Every integer is the base: all words are the same. */
 static inline void decode_zero(const struct job *j)
 {
@@ -365,19 +378,25 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
     if (status)
         return status;
     const bool stored = p.map == ZMPI_MAP_STORED, exceptions = !stored && p.masks != p.values;
-    const bool blocks = s.row % ZMPI_BLOCK == 0;
-    const bool lines = (((uintptr_t)dst->at | dst->row | dst->plane) % 64 == 0);
-    const bool direct = !exceptions && !stored && !p.zero && !p.shift && !is_slim(&s, p.axes) &&
-                        (!dst->stream || (blocks && lines));
     const struct zmpi_rows words = {
         .at = work->words, .row = s.row * WIDTH, .plane = s.plane * WIDTH};
-    const struct job j = {&s, &p, direct ? dst : &words, work, is_float ? SIGN_BIT - 1 : 0};
+    const struct shape there = join_rows(&s, dst, p.axes), here = join_rows(&s, &words, p.axes);
+    const bool blocks = there.row % ZMPI_BLOCK == 0, one = there.row == there.count;
+    const bool lines =
+        ((uintptr_t)dst->at | (there.y > 1 ? dst->row : 0) | (there.z > 1 ? dst->plane : 0)) % 64 ==
+        0;
+    const bool direct = !exceptions && !stored && !p.zero && !p.shift && !is_slim(&there, p.axes) &&
+                        (blocks || !(one || dst->stream)) && (lines || !dst->stream);
+    const struct job j = {direct ? &there : &here, &p, direct ? dst : &words, work,
+                          is_float ? SIGN_BIT - 1 : 0};
+    /* The last block of an only row may be written whole, behind the words. */
+    const bool aligned = j.s->row % ZMPI_BLOCK == 0 || (!direct && here.row == here.count);
     if (p.zero)
         decode_zero(&j);
     else if (p.map == ZMPI_MAP_QUANTIZED)
-        decode_quantized(&j, blocks);
+        decode_quantized(&j, aligned);
     else if (!stored)
-        decode_ordered(&j, blocks);
+        decode_ordered(&j, aligned);
     if (p.shift)
         unshift_words(s.count, p.shift, (U *)(void *)work->words);
     if (exceptions)

@@ -84,15 +84,16 @@ void zmpi_huffman_count(size_t width, size_t words, const unsigned char *chunk, 
                         const struct zmpi_chunk_work *work, uint32_t count[ZMPI_HUFFMAN_SYMBOLS]);
 
 /*
- * What a decoder finds for the bits ahead: how many they are, extra ones included, or 64 if this
- * needs more care; how many of them are codes; the first value, to which the extra bits are added.
+ * What a decoder finds for the bits ahead: in the lowest 10 bits of `bits` how many they are, extra
+ * ones included, or 64 if this needs more care; above how many of them are codes; the first value,
+ * to which the extra bits are added.
  */
 struct zmpi_entry {
-    uint8_t bits, code;
+    uint16_t bits;
     int16_t first;
 };
 struct zmpi_wide_entry {
-    uint8_t bits, code;
+    uint16_t bits;
     int32_t first;
 };
 /* Up to four residuals, or a run; only a single residual has extra bits. */

@@ -146,8 +146,9 @@ zmpi_put_residual(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, int
 /* ---- a decoder's table ---- */
 
 enum {
-    ZMPI_ENTRY_CARE = 64, /* bits of an entry that needs care */
-    ZMPI_FAST_RUN = 64,   /* zeros of a long entry */
+    ZMPI_ENTRY_CARE = 64,      /* bits of an entry that needs care */
+    ZMPI_ENTRY_CODE = 1 << 10, /* times how many of the bits are codes */
+    ZMPI_FAST_RUN = 64,        /* zeros of a long entry */
     /* Looks for the 56 bits that are loaded at once. */
     ZMPI_MANY_LOOKS = 5,
     ZMPI_SOME_LOOKS = 3,
@@ -157,10 +158,10 @@ enum {
 
 static inline bool zmpi_needs_care(const struct zmpi_huffman_decoder *d, size_t index)
 {
-    const unsigned bits = d->kind == ZMPI_ENTRY_SINGLE ? d->single[index].bits
-                          : d->kind == ZMPI_ENTRY_WIDE ? d->wide[index].bits
-                                                       : d->several[index].of.bits;
-    return bits == ZMPI_ENTRY_CARE;
+    const void *e = d->kind == ZMPI_ENTRY_SINGLE ? (const void *)&d->single[index]
+                    : d->kind == ZMPI_ENTRY_WIDE ? (const void *)&d->wide[index]
+                                                 : (const void *)&d->several[index];
+    return zmpi_load16(e) == ZMPI_ENTRY_CARE;
 }
 
 /* Of a residual but its extra bits: -16..15. */

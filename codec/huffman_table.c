@@ -1,6 +1,7 @@
 /* huffman_table.c - what a decoder of encoder 2 looks up: the table of a book. */
 #include <string.h>
 
+#include "bytes.h"
 #include "huffman_loops.h"
 
 enum { SYMBOLS = ZMPI_HUFFMAN_SYMBOLS, LONGEST = ZMPI_HUFFMAN_LONGEST, TABLE = ZMPI_HUFFMAN_TABLE };
@@ -23,11 +24,13 @@ static void choose_kind(struct zmpi_huffman_decoder *d)
         const unsigned length = d->length[s], extra = zmpi_symbol_extra(s, 8);
         const uint32_t share = length ? (uint32_t)TABLE >> length : 0;
         bits += share * (length + extra);
+        if (length == LONGEST) /* as rare as that, or nearly never */
+            continue;
         if (is_run(s))
             runs += share;
         else if (!extra)
             plain[length] += share;
-        else if (extra > NARROW_EXTRA && length + extra <= WIDE_BITS)
+        else if (extra > NARROW_EXTRA)
             wide += share;
     }
     for (unsigned i = 1; i <= LONGEST; i++)
@@ -41,60 +44,66 @@ static void choose_kind(struct zmpi_huffman_decoder *d)
 
 /* ---- entries ---- */
 
+/* The loops load them with what follows. */
+static uint16_t bits_of(unsigned bits, unsigned code)
+{
+    uint16_t v;
+    zmpi_store16(&v, (uint16_t)(bits | code * ZMPI_ENTRY_CODE));
+    return v;
+}
+
+/* Does an entry with so many extra bits hold this symbol? */
+static bool fits(unsigned symbol, unsigned length, unsigned most)
+{
+    const unsigned extra = zmpi_symbol_extra(symbol, 8);
+    return !is_run(symbol) && extra <= most && length + extra <= WIDE_BITS;
+}
+
 static struct zmpi_wide_entry wide_entry(unsigned symbol, unsigned length)
 {
-    const unsigned extra = zmpi_symbol_extra(symbol, 8), all = length + extra;
-    if (is_run(symbol) || all > WIDE_BITS)
-        return (struct zmpi_wide_entry){ZMPI_ENTRY_CARE, 0, 0};
-    return (struct zmpi_wide_entry){(uint8_t)all, (uint8_t)length,
+    const unsigned extra = zmpi_symbol_extra(symbol, 8);
+    if (!fits(symbol, length, WIDE_BITS))
+        return (struct zmpi_wide_entry){bits_of(ZMPI_ENTRY_CARE, 0), 0};
+    return (struct zmpi_wide_entry){bits_of(length + extra, length),
                                     zmpi_symbol_first(symbol) * (1 << extra)};
 }
 
 static struct zmpi_entry single_entry(unsigned symbol, unsigned length)
 {
+    if (!fits(symbol, length, NARROW_EXTRA))
+        return (struct zmpi_entry){bits_of(ZMPI_ENTRY_CARE, 0), 0};
     const struct zmpi_wide_entry e = wide_entry(symbol, length);
-    if (e.bits == ZMPI_ENTRY_CARE || zmpi_symbol_extra(symbol, 8) > NARROW_EXTRA)
-        return (struct zmpi_entry){ZMPI_ENTRY_CARE, 0, 0};
-    return (struct zmpi_entry){e.bits, e.code, (int16_t)e.first};
+    return (struct zmpi_entry){e.bits, (int16_t)e.first};
 }
 
 static struct zmpi_long_entry long_entry(unsigned symbol, unsigned length)
 {
-    const uint8_t bits = (uint8_t)length;
     if (is_run(symbol) && zmpi_symbol_run(symbol) <= ZMPI_FAST_RUN)
-        return (struct zmpi_long_entry){{bits, bits, 0}, {(int8_t)zmpi_symbol_run(symbol)}};
-    const struct zmpi_entry e = single_entry(symbol, length);
-    return (struct zmpi_long_entry){e, {e.bits != ZMPI_ENTRY_CARE}};
+        return (struct zmpi_long_entry){{bits_of(length, length), 0},
+                                        {(int8_t)zmpi_symbol_run(symbol)}};
+    return (struct zmpi_long_entry){single_entry(symbol, length),
+                                    {fits(symbol, length, NARROW_EXTRA)}};
 }
 
-/* One residual without extra bits. */
-static bool is_plain(const struct zmpi_long_entry *e)
+/* Residuals without extra bits, as many as the index holds; without branches, which nobody could
+ * predict. */
+static struct zmpi_long_entry plain_entry(const struct zmpi_huffman_decoder *d, uint32_t index)
 {
-    return e->of.bits == e->of.code && e->rest[0] == 1;
-}
-
-/* An entry and what follows. */
-static struct zmpi_long_entry longer(const struct zmpi_huffman_decoder *d, uint32_t index)
-{
-    struct zmpi_long_entry e = d->several[index];
-    unsigned bits = e.of.bits;
-    if (!is_plain(&e))
-        return e;
-    for (int8_t n = 1; n < 4; n++) {
-        const struct zmpi_long_entry *next = &d->several[index >> bits];
-        if (!is_plain(next) || bits + next->of.bits > LONGEST)
-            break;
-        bits += next->of.bits;
-        e.rest[n] = (int8_t)next->of.first;
-        e.rest[0] = (int8_t)(n + 1);
+    unsigned bits = d->length[d->symbol[index]], more = 1;
+    struct zmpi_long_entry e = {{0, (int16_t)(d->symbol[index] - ZMPI_ZERO_SYMBOL)}, {1}};
+    for (unsigned n = 1; n < 4; n++) {
+        const unsigned symbol = d->symbol[index >> bits], length = d->length[symbol];
+        more &= (symbol < ZMPI_HUFFMAN_CLASSES) & (bits + length <= LONGEST);
+        bits += length & (0 - more);
+        e.rest[n] = (int8_t)((symbol - ZMPI_ZERO_SYMBOL) & (0 - more));
+        e.rest[0] = (int8_t)(e.rest[0] + (int)more);
     }
-    e.of.bits = e.of.code = (uint8_t)bits;
+    e.of.bits = bits_of(bits, bits);
     return e;
 }
 
-#define FILL(table, value)                                                                         \
-    for (uint32_t i = codes[s]; i < TABLE; i += 1U << length)                                      \
-    (table)[i] = value
+/* All indexes that begin with the code of symbol s. */
+#define EACH_INDEX(i) (uint32_t i = codes[s]; i < TABLE; i += 1U << length)
 
 void zmpi_huffman_decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_book *book)
 {
@@ -104,21 +113,26 @@ void zmpi_huffman_decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_
     choose_kind(d);
     for (unsigned s = 0; s < SYMBOLS; s++) {
         const unsigned length = book->length[s];
+        const struct zmpi_entry single = single_entry(s, length);
+        const struct zmpi_wide_entry wide = wide_entry(s, length);
+        const struct zmpi_long_entry several = long_entry(s, length);
         if (!length)
             continue;
-        FILL(d->symbol, (uint16_t)s);
-        if (d->kind == ZMPI_ENTRY_SINGLE) {
-            const struct zmpi_entry e = single_entry(s, length);
-            FILL(d->single, e);
-        } else if (d->kind == ZMPI_ENTRY_WIDE) {
-            const struct zmpi_wide_entry e = wide_entry(s, length);
-            FILL(d->wide, e);
-        } else {
-            const struct zmpi_long_entry e = long_entry(s, length);
-            FILL(d->several, e);
-        }
+        for
+            EACH_INDEX(i)
+        d->symbol[i] = (uint16_t)s;
+        if (d->kind == ZMPI_ENTRY_SINGLE)
+            for
+                EACH_INDEX(i)
+        d->single[i] = single;
+        else if (d->kind == ZMPI_ENTRY_WIDE)
+            for EACH_INDEX (i)
+                d->wide[i] = wide;
+        else if (s >= ZMPI_HUFFMAN_CLASSES)
+            for EACH_INDEX (i)
+                d->several[i] = several;
     }
-    /* From the top down: what follows lies below, and is not yet followed by anything. */
-    for (uint32_t i = TABLE; d->kind == ZMPI_ENTRY_LONG && i-- > 0;)
-        d->several[i] = longer(d, i);
+    for (uint32_t i = 0; d->kind == ZMPI_ENTRY_LONG && i < TABLE; i++)
+        if (d->symbol[i] < ZMPI_HUFFMAN_CLASSES)
+            d->several[i] = plain_entry(d, i);
 }

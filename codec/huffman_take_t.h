@@ -76,43 +76,37 @@ INLINE void NAME(refill)(struct NAME(cursor) * c, const unsigned char *src)
 }
 
 /* The value of an entry, whose bits are taken. */
-INLINE U NAME(take)(struct NAME(cursor) * c, unsigned bits, unsigned code, int32_t first)
+INLINE U NAME(take)(struct NAME(cursor) * c, uint32_t t, int32_t first)
 {
-    const U value = (U)first + (U)(LOW_BITS(c->bits, bits) >> (code & 63));
-    c->bits >>= bits & 63;
+    /* A rotation needs no copy of t. */
+    const unsigned code = (t / ZMPI_ENTRY_CODE | t << 22) & 63;
+    const U value = (U)first + (U)(LOW_BITS(c->bits, t) >> code);
+    c->bits >>= t & 63;
     return value;
 }
 
 /* The elements of the next entry, to c->to, or k elements on if there is but one in each. Returns
- * how many bits it took. */
-INLINE unsigned NAME(look)(const struct zmpi_huffman_decoder *d, struct NAME(cursor) * c,
+ * how many bits it took, below something else. */
+INLINE uint32_t NAME(look)(const struct zmpi_huffman_decoder *d, struct NAME(cursor) * c,
                            enum zmpi_entry_kind kind, unsigned k)
 {
     const size_t index = c->bits % ZMPI_HUFFMAN_TABLE;
-    if (kind == ZMPI_ENTRY_WIDE) {
-        const struct zmpi_wide_entry *e = &d->wide[index];
-        const unsigned bits = e->bits;
-        c->to[k] = NAME(take)(c, bits, e->code, e->first);
-        return bits;
-    }
     if (kind == ZMPI_ENTRY_SINGLE) {
         const uint32_t t = zmpi_load32(&d->single[index]);
-        c->to[k] = (U)((int32_t)t >> 16) + (U)(LOW_BITS(c->bits, t) >> (t >> 8 & 63));
-        c->bits >>= t & 63;
-        return (uint8_t)t;
+        c->to[k] = NAME(take)(c, t, d->single[index].first);
+        return t;
     }
-    const struct zmpi_long_entry *more = &d->several[index];
-    const struct zmpi_entry *e = kind == ZMPI_ENTRY_LONG ? &more->of : &d->single[index];
-    const unsigned bits = e->bits;
-    const U value = NAME(take)(c, bits, e->code, e->first);
-    if (kind == ZMPI_ENTRY_LONG) {
-        SPREAD(c->to, more->rest);
-        *c->to = value;
-        c->to += (uint8_t)more->rest[0];
-    } else {
-        c->to[k] = value;
+    if (kind == ZMPI_ENTRY_WIDE) {
+        const uint32_t t = zmpi_load32(&d->wide[index]);
+        c->to[k] = NAME(take)(c, t, d->wide[index].first);
+        return t;
     }
-    return bits;
+    const uint32_t t = zmpi_load32(&d->several[index]);
+    const U value = NAME(take)(c, t, d->several[index].of.first);
+    SPREAD(c->to, d->several[index].rest);
+    *c->to = value;
+    c->to += (uint8_t)d->several[index].rest[0];
+    return t;
 }
 
 /* ---- streams ---- */
@@ -149,12 +143,13 @@ INLINE void NAME(round)(const struct zmpi_huffman_decoder *d, const unsigned cha
                         enum zmpi_entry_kind kind, unsigned looks)
 {
     U *const to = c->to;
-    unsigned bits = 0;
+    uint32_t bits = 0;
     NAME(refill)(c, src);
     for (unsigned k = 0; k < looks; k++)
         bits += NAME(look)(d, c, kind, k);
     if (kind != ZMPI_ENTRY_LONG)
         c->to += looks;
+    bits %= ZMPI_ENTRY_CODE;
     if (__builtin_expect(bits > 56, 0)) {
         U *const behind = c->to + (kind == ZMPI_ENTRY_LONG ? 3 : 0);
         c->to = to;
@@ -164,11 +159,11 @@ INLINE void NAME(round)(const struct zmpi_huffman_decoder *d, const unsigned cha
     c->place -= bits;
 }
 
-/* Four streams, as long as all have more than a round left: the waits of one are the work of
- * another. */
+/* Four streams, the waits of one being the work of another: a round of each as long as all have
+ * that much left, or of those that have, as long as one has. */
 INLINE void NAME(together)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
                            size_t limit, struct zmpi_lane *lane, U *out, enum zmpi_entry_kind kind,
-                           unsigned looks)
+                           unsigned looks, bool all)
 {
     uintptr_t stop[4];
     for (unsigned k = 0; k < 4; k++)
@@ -177,13 +172,19 @@ INLINE void NAME(together)(const struct zmpi_huffman_decoder *d, const unsigned 
     struct NAME(cursor) b = NAME(cursor_at)(src, &lane[1], out);
     struct NAME(cursor) c = NAME(cursor_at)(src, &lane[2], out);
     struct NAME(cursor) e = NAME(cursor_at)(src, &lane[3], out);
-    while ((uintptr_t)a.to <= stop[0] && (uintptr_t)b.to <= stop[1] && (uintptr_t)c.to <= stop[2] &&
-           (uintptr_t)e.to <= stop[3]) {
-        NAME(round)(d, src, limit, &a, out, &stop[0], kind, looks);
-        NAME(round)(d, src, limit, &b, out, &stop[1], kind, looks);
-        NAME(round)(d, src, limit, &c, out, &stop[2], kind, looks);
-        NAME(round)(d, src, limit, &e, out, &stop[3], kind, looks);
+#define GOES(x, k) ((uintptr_t)x.to <= stop[k])
+    while (all ? GOES(a, 0) && GOES(b, 1) && GOES(c, 2) && GOES(e, 3)
+               : GOES(a, 0) || GOES(b, 1) || GOES(c, 2) || GOES(e, 3)) {
+        if (all || GOES(a, 0))
+            NAME(round)(d, src, limit, &a, out, &stop[0], kind, looks);
+        if (all || GOES(b, 1))
+            NAME(round)(d, src, limit, &b, out, &stop[1], kind, looks);
+        if (all || GOES(c, 2))
+            NAME(round)(d, src, limit, &c, out, &stop[2], kind, looks);
+        if (all || GOES(e, 3))
+            NAME(round)(d, src, limit, &e, out, &stop[3], kind, looks);
     }
+#undef GOES
     NAME(cursor_save)(&a, &lane[0], out);
     NAME(cursor_save)(&b, &lane[1], out);
     NAME(cursor_save)(&c, &lane[2], out);
@@ -217,8 +218,9 @@ INLINE void NAME(alone)(const struct zmpi_huffman_decoder *d, const unsigned cha
         take(ZMPI_ENTRY_LONG, 1);                                                                  \
         break;                                                                                     \
     }
-#define TOGETHER(kind, looks) NAME(together)(d, src, limit, lane, out, kind, looks)
-#define ALONE(kind, looks)    NAME(alone)(d, src, limit, lane, out, kind, looks)
+#define TOGETHER(kind, looks)                                                                      \
+    NAME(together)(d, src, limit, lane, out, kind, looks, kind != ZMPI_ENTRY_LONG || looks > 1)
+#define ALONE(kind, looks) NAME(alone)(d, src, limit, lane, out, kind, looks)
 
 TARGET static void NAME(four_streams)(const struct zmpi_huffman_decoder *d,
                                       const unsigned char *src, size_t limit,

@@ -85,21 +85,43 @@ static struct zmpi_long_entry long_entry(unsigned symbol, unsigned length)
                                     {fits(symbol, length, NARROW_EXTRA)}};
 }
 
-/* Residuals without extra bits, as many as the index holds; without branches, which nobody could
- * predict. */
-static struct zmpi_long_entry plain_entry(const struct zmpi_huffman_decoder *d, uint32_t index)
+/* ---- residuals without extra bits, behind one another ---- */
+
+struct plain {
+    struct zmpi_long_entry *table;
+    unsigned count, symbol[ZMPI_HUFFMAN_CLASSES]; /* those with codes, the shortest first */
+    const unsigned char *length;
+    const uint16_t *codes;
+};
+
+static void find_plain(struct plain *p)
 {
-    unsigned bits = d->length[d->symbol[index]], more = 1;
-    struct zmpi_long_entry e = {{0, (int16_t)(d->symbol[index] - ZMPI_ZERO_SYMBOL)}, {1}};
-    for (unsigned n = 1; n < 4; n++) {
-        const unsigned symbol = d->symbol[index >> bits], length = d->length[symbol];
-        more &= (symbol < ZMPI_HUFFMAN_CLASSES) & (bits + length <= LONGEST);
-        bits += length & (0 - more);
-        e.rest[n] = (int8_t)((symbol - ZMPI_ZERO_SYMBOL) & (0 - more));
-        e.rest[0] = (int8_t)(e.rest[0] + (int)more);
-    }
+    p->count = 0;
+    for (unsigned length = 1; length <= LONGEST; length++)
+        for (unsigned s = 0; s < ZMPI_HUFFMAN_CLASSES; s++)
+            if (p->length[s] == length)
+                p->symbol[p->count++] = s;
+}
+
+/* `n` of them are the `bits` lowest bits of the index, and in e. To all such indexes; then those
+ * that go on with one more. */
+static void add_plain(const struct plain *p, uint32_t index, unsigned bits, unsigned n,
+                      struct zmpi_long_entry e)
+{
     e.of.bits = bits_of(bits, bits);
-    return e;
+    e.rest[0] = (int8_t)n;
+    for (uint32_t i = index; n > 0 && i < TABLE; i += 1U << bits)
+        p->table[i] = e;
+    for (unsigned k = 0; n < 4 && k < p->count; k++) {
+        const unsigned s = p->symbol[k], length = p->length[s];
+        if (bits + length > LONGEST)
+            break;
+        if (n == 0)
+            e.of.first = (int16_t)(s - ZMPI_ZERO_SYMBOL);
+        else
+            e.rest[n] = (int8_t)(s - ZMPI_ZERO_SYMBOL);
+        add_plain(p, index | (uint32_t)p->codes[s] << bits, bits + length, n + 1, e);
+    }
 }
 
 /* All indexes that begin with the code of symbol s. */
@@ -113,26 +135,31 @@ void zmpi_huffman_decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_
     choose_kind(d);
     for (unsigned s = 0; s < SYMBOLS; s++) {
         const unsigned length = book->length[s];
-        const struct zmpi_entry single = single_entry(s, length);
-        const struct zmpi_wide_entry wide = wide_entry(s, length);
-        const struct zmpi_long_entry several = long_entry(s, length);
         if (!length)
             continue;
         for
             EACH_INDEX(i)
         d->symbol[i] = (uint16_t)s;
-        if (d->kind == ZMPI_ENTRY_SINGLE)
+        if (d->kind == ZMPI_ENTRY_SINGLE) {
+            const struct zmpi_entry e = single_entry(s, length);
             for
                 EACH_INDEX(i)
-        d->single[i] = single;
-        else if (d->kind == ZMPI_ENTRY_WIDE)
-            for EACH_INDEX (i)
-                d->wide[i] = wide;
-        else if (s >= ZMPI_HUFFMAN_CLASSES)
-            for EACH_INDEX (i)
-                d->several[i] = several;
+            d->single[i] = e;
+        } else if (d->kind == ZMPI_ENTRY_WIDE) {
+            const struct zmpi_wide_entry e = wide_entry(s, length);
+            for
+                EACH_INDEX(i)
+            d->wide[i] = e;
+        } else if (s >= ZMPI_HUFFMAN_CLASSES) {
+            const struct zmpi_long_entry e = long_entry(s, length);
+            for
+                EACH_INDEX(i)
+            d->several[i] = e;
+        }
     }
-    for (uint32_t i = 0; d->kind == ZMPI_ENTRY_LONG && i < TABLE; i++)
-        if (d->symbol[i] < ZMPI_HUFFMAN_CLASSES)
-            d->several[i] = plain_entry(d, i);
+    if (d->kind == ZMPI_ENTRY_LONG) {
+        struct plain p = {.table = d->several, .length = d->length, .codes = codes};
+        find_plain(&p);
+        add_plain(&p, 0, 0, 0, (struct zmpi_long_entry){{0, 0}, {0}});
+    }
 }

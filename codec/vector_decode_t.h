@@ -349,7 +349,7 @@ static inline struct shape join_rows(const struct shape *s, const struct zmpi_ro
                                      unsigned axes)
 {
     const bool rows = s->y == 1 || dst->row == s->row * WIDTH;
-    const bool planes = s->z == 1 || (rows && dst->plane == s->plane * WIDTH);
+    const bool planes = rows && (s->z == 1 || dst->plane == s->plane * WIDTH);
     if (planes && !(axes & ~(unsigned)ZMPI_AXIS_X))
         return shape_of((const size_t[]){1, 1, s->count});
     return rows && !(axes & ~(unsigned)ZMPI_AXIS_Z) ? shape_of((const size_t[]){s->z, 1, s->plane})

@@ -54,7 +54,7 @@ static bool residuals(const struct zmpi_huffman_decoder *d, const unsigned char 
 
 /* What a decoder may read behind src: an element takes at most 56 bits before the end is noticed.
  */
-enum { BEHIND = ZMPI_CHUNK_INPUT_BYTES / 4 * 7 + 16 };
+enum { BEHIND = ZMPI_CHUNK_INPUT_BYTES / 4 * 7 + 32 };
 
 /* Where the parts of a chunk begin. */
 struct places {

@@ -151,6 +151,7 @@ INLINE void NAME(round)(const struct zmpi_huffman_decoder *d, const unsigned cha
         c->to += looks;
     bits %= ZMPI_ENTRY_CODE;
     if (__builtin_expect(bits > 56, 0)) {
+        /* Not behind the stream: not all of so many bits are runs. */
         U *const behind = c->to + (kind == ZMPI_ENTRY_LONG ? 3 : 0);
         c->to = to;
         *c = NAME(again)(d, src, limit, *c, out, behind, looks, stop);
@@ -193,8 +194,9 @@ INLINE void NAME(together)(const struct zmpi_huffman_decoder *d, const unsigned 
 
 INLINE void NAME(alone)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
                         size_t limit, struct zmpi_lane *lane, U *out, enum zmpi_entry_kind kind,
-                        unsigned looks)
+                        unsigned looks, bool all)
 {
+    (void)all;
     uintptr_t stop = NAME(stop)(lane, out, kind, looks);
     struct NAME(cursor) c = NAME(cursor_at)(src, lane, out);
     while ((uintptr_t)c.to <= stop)
@@ -202,39 +204,34 @@ INLINE void NAME(alone)(const struct zmpi_huffman_decoder *d, const unsigned cha
     NAME(cursor_save)(&c, lane, out);
 }
 
-#define EACH_KIND(take)                                                                            \
-    switch (d->kind) {                                                                             \
-    case ZMPI_ENTRY_SINGLE:                                                                        \
-        if (d->looks == ZMPI_MANY_LOOKS)                                                           \
-            take(ZMPI_ENTRY_SINGLE, ZMPI_MANY_LOOKS);                                              \
-        else                                                                                       \
-            take(ZMPI_ENTRY_SINGLE, ZMPI_SOME_LOOKS);                                              \
-        break;                                                                                     \
-    case ZMPI_ENTRY_WIDE:                                                                          \
-        take(ZMPI_ENTRY_WIDE, ZMPI_WIDE_LOOKS);                                                    \
-        break;                                                                                     \
-    case ZMPI_ENTRY_LONG:                                                                          \
-        take(ZMPI_ENTRY_LONG, ZMPI_LONG_LOOKS);                                                    \
-        take(ZMPI_ENTRY_LONG, 1);                                                                  \
-        break;                                                                                     \
-    }
-#define TOGETHER(kind, looks)                                                                      \
-    NAME(together)(d, src, limit, lane, out, kind, looks, kind != ZMPI_ENTRY_LONG || looks > 1)
-#define ALONE(kind, looks) NAME(alone)(d, src, limit, lane, out, kind, looks)
+#define FOR_KIND(take, ...)                                                                        \
+    do {                                                                                           \
+        if (d->kind == ZMPI_ENTRY_LONG) {                                                          \
+            take(__VA_ARGS__, ZMPI_ENTRY_LONG, ZMPI_LONG_LOOKS, true);                             \
+            take(__VA_ARGS__, ZMPI_ENTRY_LONG, 1, false);                                          \
+        } else if (d->kind == ZMPI_ENTRY_WIDE) {                                                   \
+            take(__VA_ARGS__, ZMPI_ENTRY_WIDE, ZMPI_WIDE_LOOKS, true);                             \
+        } else if (d->looks == ZMPI_MANY_LOOKS) {                                                  \
+            take(__VA_ARGS__, ZMPI_ENTRY_SINGLE, ZMPI_MANY_LOOKS, true);                           \
+        } else {                                                                                   \
+            take(__VA_ARGS__, ZMPI_ENTRY_SINGLE, ZMPI_SOME_LOOKS, true);                           \
+        }                                                                                          \
+    } while (0)
 
 TARGET static void NAME(four_streams)(const struct zmpi_huffman_decoder *d,
                                       const unsigned char *src, size_t limit,
-                                      struct zmpi_lane *lane, void *out){EACH_KIND(TOGETHER)}
+                                      struct zmpi_lane *lane, void *out)
+{
+    FOR_KIND(NAME(together), d, src, limit, lane, out);
+}
 
 TARGET static void NAME(one_stream)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
                                     size_t limit, struct zmpi_lane *lane, void *out)
 {
-    EACH_KIND(ALONE)
+    FOR_KIND(NAME(alone), d, src, limit, lane, out);
     while (lane->element < lane->end)
         NAME(step)(d, src, limit, lane, out);
 }
 
-#undef EACH_KIND
-#undef TOGETHER
-#undef ALONE
+#undef FOR_KIND
 #undef INLINE

@@ -33,7 +33,8 @@ static void make_book(size_t i, struct zmpi_book *book)
         const double middle = s < ZMPI_HUFFMAN_RUNS ? (zmpi_symbol_first(s) + 0.5) * width : 0;
         const double share = width / books[i].scale * exp(-fabs(middle) / books[i].scale);
         count[s] = s < ZMPI_HUFFMAN_RUNS ? (uint32_t)(1e5 * share) : books[i].runs;
-        count[s] += s < ZMPI_HUFFMAN_RUNS && width < 8 * books[i].scale; /* now and then */
+        count[s] +=
+            s < ZMPI_HUFFMAN_RUNS && width < fmax(8 * books[i].scale, 4096); /* now and then */
     }
     count[ZMPI_ZERO_SYMBOL] += books[i].zeros;
     zmpi_book_make(count, ZMPI_SORT_EXACT, book);

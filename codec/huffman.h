@@ -102,9 +102,16 @@ struct zmpi_long_entry {
     int8_t rest[4]; /* the second to fourth; in front of them how many there are in all */
 };
 
-/* Which entries a table has, by what most looks into it find: one residual, a wide one, or several
- * or a run. */
-enum zmpi_entry_kind { ZMPI_ENTRY_SINGLE, ZMPI_ENTRY_WIDE, ZMPI_ENTRY_LONG };
+/* Which entries a table has, by what most looks into it find: one residual, a wide one, a very
+ * wide one, whose first value is without room for the extra bits, several or a run; or too often
+ * what has no entry. */
+enum zmpi_entry_kind {
+    ZMPI_ENTRY_SINGLE,
+    ZMPI_ENTRY_WIDE,
+    ZMPI_ENTRY_WIDEST,
+    ZMPI_ENTRY_LONG,
+    ZMPI_ENTRY_NONE
+};
 
 #define ZMPI_HUFFMAN_TABLE (1 << ZMPI_HUFFMAN_LONGEST)
 

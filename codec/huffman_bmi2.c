@@ -1,5 +1,4 @@
 /* huffman_bmi2.c - the loops of encoder 2 for x86-64 with BMI2 (and AVX2). */
- * since. */
 #ifdef __x86_64__
 #include <immintrin.h>
 #include <string.h>

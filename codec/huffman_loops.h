@@ -159,7 +159,7 @@ enum {
 static inline bool zmpi_needs_care(const struct zmpi_huffman_decoder *d, size_t index)
 {
     const void *e = d->kind == ZMPI_ENTRY_SINGLE ? (const void *)&d->single[index]
-                    : d->kind == ZMPI_ENTRY_WIDE ? (const void *)&d->wide[index]
+                    : d->kind != ZMPI_ENTRY_LONG ? (const void *)&d->wide[index]
                                                  : (const void *)&d->several[index];
     return zmpi_load16(e) == ZMPI_ENTRY_CARE;
 }

@@ -6,7 +6,7 @@
 
 enum { SYMBOLS = ZMPI_HUFFMAN_SYMBOLS, LONGEST = ZMPI_HUFFMAN_LONGEST, TABLE = ZMPI_HUFFMAN_TABLE };
 
-enum { NARROW_EXTRA = 11, WIDE_BITS = 56 / ZMPI_WIDE_LOOKS };
+enum { NARROW_EXTRA = 11, WIDE_BITS = 56 / ZMPI_WIDE_LOOKS, WIDEST_BITS = 56 };
 
 static bool is_run(unsigned symbol)
 {
@@ -19,17 +19,22 @@ static bool is_run(unsigned symbol)
  */
 static void choose_kind(struct zmpi_huffman_decoder *d)
 {
-    uint32_t plain[LONGEST + 1] = {0}, runs = 0, wide = 0, several = 0, bits = 0; /* of 4096 */
+    uint32_t plain[LONGEST + 1] = {0}, runs = 0, wide = 0, widest = 0, none = 0, several = 0,
+                             bits = 0;
     for (unsigned s = 0; s < SYMBOLS; s++) {
         const unsigned length = d->length[s], extra = zmpi_symbol_extra(s, 8);
         const uint32_t share = length ? (uint32_t)TABLE >> length : 0;
         bits += share * (length + extra);
-        if (length == LONGEST) /* as rare as that, or nearly never */
+        if (length == LONGEST) /* may be far rarer than that */
             continue;
         if (is_run(s))
             runs += share;
         else if (!extra)
             plain[length] += share;
+        else if (length + extra > WIDEST_BITS)
+            none += share;
+        else if (length + extra > WIDE_BITS)
+            widest += share;
         else if (extra > NARROW_EXTRA)
             wide += share;
     }
@@ -37,6 +42,8 @@ static void choose_kind(struct zmpi_huffman_decoder *d)
         for (unsigned k = 1; i + k <= LONGEST; k++)
             several += plain[i] * plain[k] / TABLE;
     d->kind = several + runs > TABLE / 4 || runs > TABLE / 64 ? ZMPI_ENTRY_LONG
+              : none > TABLE / 4                              ? ZMPI_ENTRY_NONE
+              : widest > TABLE / 16                           ? ZMPI_ENTRY_WIDEST
               : wide > TABLE / 64                             ? ZMPI_ENTRY_WIDE
                                                               : ZMPI_ENTRY_SINGLE;
     d->looks = bits <= TABLE * 17 / 2 ? ZMPI_MANY_LOOKS : ZMPI_SOME_LOOKS;
@@ -52,27 +59,27 @@ static uint16_t bits_of(unsigned bits, unsigned code)
     return v;
 }
 
-/* Does an entry with so many extra bits hold this symbol? */
-static bool fits(unsigned symbol, unsigned length, unsigned most)
+/* Does an entry with so many bits, and so many extra ones, hold this symbol? */
+static bool fits(unsigned symbol, unsigned length, unsigned all, unsigned most)
 {
     const unsigned extra = zmpi_symbol_extra(symbol, 8);
-    return !is_run(symbol) && extra <= most && length + extra <= WIDE_BITS;
+    return !is_run(symbol) && extra <= most && length + extra <= all;
 }
 
-static struct zmpi_wide_entry wide_entry(unsigned symbol, unsigned length)
+static struct zmpi_wide_entry wide_entry(unsigned symbol, unsigned length, bool widest)
 {
     const unsigned extra = zmpi_symbol_extra(symbol, 8);
-    if (!fits(symbol, length, WIDE_BITS))
+    if (!fits(symbol, length, widest ? WIDEST_BITS : WIDE_BITS, WIDEST_BITS))
         return (struct zmpi_wide_entry){bits_of(ZMPI_ENTRY_CARE, 0), 0};
     return (struct zmpi_wide_entry){bits_of(length + extra, length),
-                                    zmpi_symbol_first(symbol) * (1 << extra)};
+                                    zmpi_symbol_first(symbol) * (widest ? 1 : 1 << extra)};
 }
 
 static struct zmpi_entry single_entry(unsigned symbol, unsigned length)
 {
-    if (!fits(symbol, length, NARROW_EXTRA))
+    if (!fits(symbol, length, WIDE_BITS, NARROW_EXTRA))
         return (struct zmpi_entry){bits_of(ZMPI_ENTRY_CARE, 0), 0};
-    const struct zmpi_wide_entry e = wide_entry(symbol, length);
+    const struct zmpi_wide_entry e = wide_entry(symbol, length, false);
     return (struct zmpi_entry){e.bits, (int16_t)e.first};
 }
 
@@ -82,7 +89,7 @@ static struct zmpi_long_entry long_entry(unsigned symbol, unsigned length)
         return (struct zmpi_long_entry){{bits_of(length, length), 0},
                                         {(int8_t)zmpi_symbol_run(symbol)}};
     return (struct zmpi_long_entry){single_entry(symbol, length),
-                                    {fits(symbol, length, NARROW_EXTRA)}};
+                                    {fits(symbol, length, WIDE_BITS, NARROW_EXTRA)}};
 }
 
 /* ---- residuals without extra bits, behind one another ---- */
@@ -145,12 +152,12 @@ void zmpi_huffman_decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_
             for
                 EACH_INDEX(i)
             d->single[i] = e;
-        } else if (d->kind == ZMPI_ENTRY_WIDE) {
-            const struct zmpi_wide_entry e = wide_entry(s, length);
+        } else if (d->kind == ZMPI_ENTRY_WIDE || d->kind == ZMPI_ENTRY_WIDEST) {
+            const struct zmpi_wide_entry e = wide_entry(s, length, d->kind == ZMPI_ENTRY_WIDEST);
             for
                 EACH_INDEX(i)
             d->wide[i] = e;
-        } else if (s >= ZMPI_HUFFMAN_CLASSES) {
+        } else if (d->kind == ZMPI_ENTRY_LONG && s >= ZMPI_HUFFMAN_CLASSES) {
             const struct zmpi_long_entry e = long_entry(s, length);
             for
                 EACH_INDEX(i)

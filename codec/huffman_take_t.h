@@ -101,6 +101,13 @@ INLINE uint32_t NAME(look)(const struct zmpi_huffman_decoder *d, struct NAME(cur
         c->to[k] = NAME(take)(c, t, d->wide[index].first);
         return t;
     }
+    if (kind == ZMPI_ENTRY_WIDEST) {
+        const uint32_t t = zmpi_load32(&d->wide[index]);
+        const unsigned extra = (t & 63) - (t / ZMPI_ENTRY_CODE & 63);
+        const uint64_t first = (uint64_t)(int64_t)d->wide[index].first << (extra & 63);
+        c->to[k] = (U)first + NAME(take)(c, t, 0);
+        return t;
+    }
     const uint32_t t = zmpi_load32(&d->several[index]);
     const U value = NAME(take)(c, t, d->several[index].of.first);
     SPREAD(c->to, d->several[index].rest);
@@ -211,6 +218,8 @@ INLINE void NAME(alone)(const struct zmpi_huffman_decoder *d, const unsigned cha
             take(__VA_ARGS__, ZMPI_ENTRY_LONG, 1, false);                                          \
         } else if (d->kind == ZMPI_ENTRY_WIDE) {                                                   \
             take(__VA_ARGS__, ZMPI_ENTRY_WIDE, ZMPI_WIDE_LOOKS, true);                             \
+        } else if (d->kind == ZMPI_ENTRY_WIDEST) {                                                 \
+            take(__VA_ARGS__, ZMPI_ENTRY_WIDEST, 1, true);                                         \
         } else if (d->looks == ZMPI_MANY_LOOKS) {                                                  \
             take(__VA_ARGS__, ZMPI_ENTRY_SINGLE, ZMPI_MANY_LOOKS, true);                           \
         } else {                                                                                   \
@@ -218,17 +227,32 @@ INLINE void NAME(alone)(const struct zmpi_huffman_decoder *d, const unsigned cha
         }                                                                                          \
     } while (0)
 
+/* Four streams symbol by symbol, as long as all have some left. */
+TARGET static void NAME(step_together)(const struct zmpi_huffman_decoder *d,
+                                       const unsigned char *src, size_t limit,
+                                       struct zmpi_lane *lane, U *out)
+{
+    while (lane[0].element < lane[0].end && lane[1].element < lane[1].end &&
+           lane[2].element < lane[2].end && lane[3].element < lane[3].end)
+        for (unsigned k = 0; k < 4; k++)
+            NAME(step)(d, src, limit, &lane[k], out);
+}
+
 TARGET static void NAME(four_streams)(const struct zmpi_huffman_decoder *d,
                                       const unsigned char *src, size_t limit,
                                       struct zmpi_lane *lane, void *out)
 {
-    FOR_KIND(NAME(together), d, src, limit, lane, out);
+    if (d->kind == ZMPI_ENTRY_NONE)
+        NAME(step_together)(d, src, limit, lane, out);
+    else
+        FOR_KIND(NAME(together), d, src, limit, lane, out);
 }
 
 TARGET static void NAME(one_stream)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
                                     size_t limit, struct zmpi_lane *lane, void *out)
 {
-    FOR_KIND(NAME(alone), d, src, limit, lane, out);
+    if (d->kind != ZMPI_ENTRY_NONE)
+        FOR_KIND(NAME(alone), d, src, limit, lane, out);
     while (lane->element < lane->end)
         NAME(step)(d, src, limit, lane, out);
 }

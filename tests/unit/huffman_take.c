@@ -21,7 +21,9 @@ static const struct {
     {60, 0, 0, ZMPI_ENTRY_SINGLE, ZMPI_MANY_LOOKS},
     {60, 0, 8, ZMPI_ENTRY_SINGLE, ZMPI_MANY_LOOKS},
     {600, 0, 1, ZMPI_ENTRY_SINGLE, ZMPI_SOME_LOOKS},
-    {1e6, 0, 1, ZMPI_ENTRY_WIDE, ZMPI_SOME_LOOKS},
+    {1e5, 0, 1, ZMPI_ENTRY_WIDE, ZMPI_SOME_LOOKS},
+    {1e9, 0, 1, ZMPI_ENTRY_WIDEST, ZMPI_SOME_LOOKS},
+    {1e17, 0, 1, ZMPI_ENTRY_NONE, ZMPI_SOME_LOOKS},
 };
 
 static void make_book(size_t i, struct zmpi_book *book)

@@ -35,8 +35,8 @@ const struct zmpi_huffman_encode_loops zmpi_huffman_encode_any = {
 };
 
 const struct zmpi_huffman_loops zmpi_huffman_loops_any = {
-    .four32 = four_streams32,
-    .four64 = four_streams64,
-    .one32 = one_stream32,
-    .one64 = one_stream64,
+    .four32 = four32,
+    .four64 = four64,
+    .one32 = one32,
+    .one64 = one64,
 };

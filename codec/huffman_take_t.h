@@ -238,9 +238,8 @@ TARGET static void NAME(step_together)(const struct zmpi_huffman_decoder *d,
             NAME(step)(d, src, limit, &lane[k], out);
 }
 
-TARGET static void NAME(four_streams)(const struct zmpi_huffman_decoder *d,
-                                      const unsigned char *src, size_t limit,
-                                      struct zmpi_lane *lane, void *out)
+TARGET static void NAME(four)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
+                              size_t limit, struct zmpi_lane *lane, void *out)
 {
     if (d->kind == ZMPI_ENTRY_NONE)
         NAME(step_together)(d, src, limit, lane, out);
@@ -248,8 +247,8 @@ TARGET static void NAME(four_streams)(const struct zmpi_huffman_decoder *d,
         FOR_KIND(NAME(together), d, src, limit, lane, out);
 }
 
-TARGET static void NAME(one_stream)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
-                                    size_t limit, struct zmpi_lane *lane, void *out)
+TARGET static void NAME(one)(const struct zmpi_huffman_decoder *d, const unsigned char *src,
+                             size_t limit, struct zmpi_lane *lane, void *out)
 {
     if (d->kind != ZMPI_ENTRY_NONE)
         FOR_KIND(NAME(alone), d, src, limit, lane, out);

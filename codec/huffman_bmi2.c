@@ -14,12 +14,12 @@
 
 TARGET __attribute__((always_inline)) static inline void spread32(void *to, const int8_t rest[4])
 {
-    _mm_storeu_si128(to, _mm_cvtepi8_epi32(_mm_loadu_si32(rest)));
+    _mm_storeu_si128(to, _mm_cvtepi8_epi32(_mm_cvtsi32_si128((int)zmpi_load32(rest))));
 }
 
 TARGET __attribute__((always_inline)) static inline void spread64(void *to, const int8_t rest[4])
 {
-    _mm256_storeu_si256(to, _mm256_cvtepi8_epi64(_mm_loadu_si32(rest)));
+    _mm256_storeu_si256(to, _mm256_cvtepi8_epi64(_mm_cvtsi32_si128((int)zmpi_load32(rest))));
 }
 
 #define U       uint32_t

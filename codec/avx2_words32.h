@@ -209,9 +209,9 @@ VECTOR struct doubt doubt_none(void)
     return (struct doubt){v_set1(0), v_set1(0), f_set1(0)};
 }
 
-VECTOR void doubt_add(struct doubt *d, F x, F error, F limit, F bound)
+VECTOR void doubt_add(struct doubt *d, F x, V v, F error, F limit, F bound)
 {
-    (void)limit, (void)bound;
+    (void)v, (void)limit, (void)bound;
     d->x = _mm256_max_epu32(d->x, f_bits(f_abs(x)));
     d->error = f_max(d->error, f_abs(error));
     d->lowest = _mm256_min_epi32(d->lowest, f_bits(error));

@@ -55,6 +55,29 @@ VECTOR __m512i planes_of(__m512i bytes)
     return _mm512_permutexvar_epi8(table(order), transpose(bytes));
 }
 
+/* Signed words to magnitudes with the sign in bit 15; -0x8000 as if it were one more. */
+VECTOR __m512i sign_and_magnitude(__m512i words)
+{
+    const __m512i w = _mm512_max_epi16(words, _mm512_set1_epi16(-0x7FFF));
+    return _mm512_ternarylogic_epi32(_mm512_abs_epi16(w), w, _mm512_set1_epi16(-0x8000),
+                                     0xF0 | (0xCC & 0xAA));
+}
+
+/* planes_of with the last plane first: the signs. */
+VECTOR __m512i signs_and_planes_of(__m512i bytes)
+{
+    static const unsigned char order[64] = {
+        PLANE(15), PLANE(0), PLANE(1), PLANE(2),  PLANE(3),  PLANE(4),  PLANE(5),  PLANE(6),
+        PLANE(7),  PLANE(8), PLANE(9), PLANE(10), PLANE(11), PLANE(12), PLANE(13), PLANE(14)};
+    return _mm512_permutexvar_epi8(table(order), transpose(bytes));
+}
+
+/* Length of a block from these. */
+VECTOR unsigned signed_planes_length(__m512i planes)
+{
+    return 31 - _lzcnt_u32(_mm512_test_epi32_mask(planes, planes) | 1U);
+}
+
 /* The bytes of eight planes that belong to words 8 g to 8 g + 7, last plane first. */
 #define COLUMN(plane, g)                                                                           \
     4 * (plane) + 28 + (g), 4 * (plane) + 24 + (g), 4 * (plane) + 20 + (g),                        \

@@ -203,11 +203,18 @@ VECTOR F f_max(F a, F b)
 
 /* ---- what cannot be quantized ---- */
 
-/* Extremes over all lanes that tell whether there was one: the largest |x|, as bits, so that NaN is
- * largest; the largest error; and the smallest error as a signed integer, which -0 alone makes the
- * smallest there is: x - x' is -0 for x = -0, and for nothing else. */
+/* x - steps * step, rounded once: where x is within the limit the product is exact (format.md 4.4),
+ * so that it makes no difference. */
+VECTOR F f_error(F x, F steps, F step)
+{
+    return _mm512_fnmadd_ps(steps, step, x);
+}
+
+/* Over all lanes, what tells whether there was one: the bits in which some quantized word differs
+ * from MAGIC, as NaN does; the largest error; and the smallest error as a signed integer, which -0
+ * alone makes the smallest there is: x - x' is -0 for x = -0, and for nothing else. */
 struct doubt {
-    V x, lowest;
+    V differ, lowest;
     F error;
 };
 
@@ -216,19 +223,26 @@ VECTOR struct doubt doubt_none(void)
     return (struct doubt){v_set1(0), v_set1(0), f_set1(0)};
 }
 
-VECTOR void doubt_add(struct doubt *d, F x, F error, F limit, F bound)
+VECTOR void doubt_add(struct doubt *d, F x, V v, F error, F limit, F bound)
 {
-    (void)limit, (void)bound;
-    d->x = _mm512_max_epu32(d->x, f_bits(f_abs(x)));
+    (void)x, (void)limit, (void)bound;
+    const V magic = f_bits(f_set1((T)MAGIC));
+    d->differ = _mm512_ternarylogic_epi32(d->differ, v, magic, 0xF0 | (0xCC ^ 0xAA));
     d->error = _mm512_range_ps(d->error, error, 2 << 2 | 3); /* the larger magnitude, as it is + */
     d->lowest = _mm512_min_epi32(d->lowest, f_bits(error));
 }
 
+/* Among words within the limit. */
 VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
 {
-    M m = _mm512_cmpgt_epu32_mask(d->x, f_bits(limit));
-    m = m_or(m, f_not_lt(d->error, bound));
-    return m_or(m, v_equal(d->lowest, v_set1(SIGN_BIT))) != 0;
+    (void)limit;
+    return m_or(f_not_lt(d->error, bound), v_equal(d->lowest, v_set1(SIGN_BIT))) != 0;
+}
+
+/* May there be words beyond the limit? */
+VECTOR bool doubt_wide(const struct doubt *d, U window)
+{
+    return window == 0 || _mm512_test_epi32_mask(d->differ, v_set1(0 - 2 * window)) != 0;
 }
 
 /* ---- blocks ---- */
@@ -239,7 +253,8 @@ VECTOR V words_pack(const V m[VECTORS])
     return _mm512_packus_epi32(m[0], m[1]);
 }
 
-VECTOR V block_planes(V words)
+/* What planes_of wants, from what words_pack makes. */
+VECTOR V block_bytes(V words)
 {
 #ifdef ZMPI_VBMI
     /* Word e of words_pack: quarter l has words 4 l to 4 l + 3 of the first vector, then those of
@@ -250,11 +265,16 @@ VECTOR V block_planes(V words)
     static const unsigned char split[64] = {HALF8(0, 0), HALF8(32, 0), HALF8(8, 0), HALF8(40, 0),
                                             HALF8(0, 1), HALF8(32, 1), HALF8(8, 1), HALF8(40, 1)};
 #undef HALF8
-    return planes_of(_mm512_permutexvar_epi8(table(split), words));
+    return _mm512_permutexvar_epi8(table(split), words);
 #else
     const V order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-    return planes_of(_mm512_permutexvar_epi64(order, words));
+    return _mm512_permutexvar_epi64(order, words);
 #endif
+}
+
+VECTOR V block_planes(V words)
+{
+    return planes_of(block_bytes(words));
 }
 
 /* More than 16 planes. */
@@ -272,9 +292,24 @@ VECTOR unsigned block_pack_long(const V m[VECTORS], unsigned char *dst)
     return 16 + planes_length(planes);
 }
 
-/* Signs and planes to dst; returns the length. Writes up to 60 bytes more than the block has. */
-VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst)
+/* Signs and planes to dst; returns the length. Writes up to 60 bytes more than the block has.
+ * before: a guess at the length. */
+VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst, unsigned before)
 {
+#ifdef ZMPI_VBMI
+    /* All at once, where 15 planes and the signs are enough: what is too large comes out with 15.
+     */
+    if (__builtin_expect(before < 15, 1)) {
+        V w = sign_and_magnitude(_mm512_packs_epi32(r[0], r[1]));
+        V all = signs_and_planes_of(block_bytes(w));
+        _mm512_storeu_si512(dst, all);
+        unsigned length = signed_planes_length(all);
+        if (__builtin_expect(length < 15, 1))
+            return length;
+    }
+#else
+    (void)before;
+#endif
     V m[VECTORS];
     for (unsigned k = 0; k < VECTORS; k++) {
         m[k] = _mm512_abs_epi32(r[k]);

@@ -200,11 +200,15 @@ VECTOR F f_max(F a, F b)
     return _mm512_max_pd(a, b);
 }
 
-/* ---- what cannot be quantized ---- */
+/* ---- what cannot be quantized: see avx512_words32.h ---- */
 
-/* Extremes over all lanes that tell whether there was one: see avx512_words32.h. */
+VECTOR F f_error(F x, F steps, F step)
+{
+    return _mm512_fnmadd_pd(steps, step, x);
+}
+
 struct doubt {
-    V x, lowest;
+    V differ, lowest;
     F error;
 };
 
@@ -213,19 +217,24 @@ VECTOR struct doubt doubt_none(void)
     return (struct doubt){v_set1(0), v_set1(0), f_set1(0)};
 }
 
-VECTOR void doubt_add(struct doubt *d, F x, F error, F limit, F bound)
+VECTOR void doubt_add(struct doubt *d, F x, V v, F error, F limit, F bound)
 {
-    (void)limit, (void)bound;
-    d->x = _mm512_max_epu64(d->x, f_bits(f_abs(x)));
+    (void)x, (void)limit, (void)bound;
+    const V magic = f_bits(f_set1((T)MAGIC));
+    d->differ = _mm512_ternarylogic_epi64(d->differ, v, magic, 0xF0 | (0xCC ^ 0xAA));
     d->error = _mm512_range_pd(d->error, error, 2 << 2 | 3); /* the larger magnitude, as it is + */
     d->lowest = _mm512_min_epi64(d->lowest, f_bits(error));
 }
 
 VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
 {
-    M m = _mm512_cmpgt_epu64_mask(d->x, f_bits(limit));
-    m = m_or(m, f_not_lt(d->error, bound));
-    return m_or(m, v_equal(d->lowest, v_set1(SIGN_BIT))) != 0;
+    (void)limit;
+    return m_or(f_not_lt(d->error, bound), v_equal(d->lowest, v_set1(SIGN_BIT))) != 0;
+}
+
+VECTOR bool doubt_wide(const struct doubt *d, U window)
+{
+    return window == 0 || _mm512_test_epi64_mask(d->differ, v_set1(0 - 2 * window)) != 0;
 }
 
 /* ---- blocks ---- */
@@ -236,7 +245,8 @@ VECTOR V words_pack(const V m[VECTORS])
     return _mm512_packus_epi32(_mm512_packus_epi32(m[0], m[1]), _mm512_packus_epi32(m[2], m[3]));
 }
 
-VECTOR V block_planes(V words)
+/* What planes_of wants, from what words_pack makes. */
+VECTOR V block_bytes(V words)
 {
 #ifdef ZMPI_VBMI
     /* Word e of words_pack: quarter l has words 2 l and 2 l + 1 of each vector. */
@@ -246,10 +256,15 @@ VECTOR V block_planes(V words)
     static const unsigned char split[64] = {EIGHT(0, 0), EIGHT(4, 0), EIGHT(8, 0), EIGHT(12, 0),
                                             EIGHT(0, 1), EIGHT(4, 1), EIGHT(8, 1), EIGHT(12, 1)};
 #undef EIGHT
-    return planes_of(_mm512_permutexvar_epi8(table(split), words));
+    return _mm512_permutexvar_epi8(table(split), words);
 #else
-    return planes_of(transpose_quarters(words));
+    return transpose_quarters(words);
 #endif
+}
+
+VECTOR V block_planes(V words)
+{
+    return planes_of(block_bytes(words));
 }
 
 /* More than 16 planes, 16 at a time. */
@@ -268,9 +283,24 @@ VECTOR unsigned block_pack_long(const V m[VECTORS], V all, unsigned char *dst)
     }
 }
 
-/* Signs and planes to dst; returns the length. Writes up to 60 bytes more than the block has. */
-VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst)
+/* Signs and planes to dst; returns the length. Writes up to 60 bytes more than the block has.
+ * before: a guess at the length. */
+VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst, unsigned before)
 {
+#ifdef ZMPI_VBMI
+    /* All at once: see avx512_words32.h. Halves of a word that are packed saturate to what
+     * saturates. */
+    if (__builtin_expect(before < 15, 1)) {
+        V w = _mm512_packs_epi32(_mm512_packs_epi32(r[0], r[1]), _mm512_packs_epi32(r[2], r[3]));
+        V few = signs_and_planes_of(block_bytes(sign_and_magnitude(w)));
+        _mm512_storeu_si512(dst, few);
+        unsigned length = signed_planes_length(few);
+        if (__builtin_expect(length < 15, 1))
+            return length;
+    }
+#else
+    (void)before;
+#endif
     V m[VECTORS], all = v_set1(0);
     for (unsigned k = 0; k < VECTORS; k++) {
         m[k] = _mm512_abs_epi64(r[k]);

@@ -85,10 +85,10 @@ struct zmpi_chunk_work {
     _Alignas(64) unsigned char ahead[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK]; /* one mask per block */
     struct zmpi_chunk_edges edges;
-    bool first_level; /* the last chunk had the first level: a guess, for speed alone */
-    bool keep;        /* encoders leave the residuals in kept[] too, and in nonzero[] which of each
-                         block are not 0 */
-    bool given;       /* decoders find them in residuals[], and chunks without planes */
+    int level;  /* of the step, of the last chunk, or -1: a guess, for speed alone */
+    bool keep;  /* encoders leave the residuals in kept[] too, and in nonzero[] which of each
+                   block are not 0 */
+    bool given; /* decoders find them in residuals[], and chunks without planes */
     uint32_t nonzero[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
     _Alignas(64) unsigned char kept[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(64) unsigned char coded[ZMPI_CHUNK_ROOM];

@@ -202,8 +202,9 @@ VECTOR struct doubt doubt_none(void)
     return (struct doubt){m_none()};
 }
 
-VECTOR void doubt_add(struct doubt *d, F x, F error, F limit, F bound)
+VECTOR void doubt_add(struct doubt *d, F x, V v, F error, F limit, F bound)
 {
+    (void)v;
     M wide = f_not_le(f_abs(x), limit), wrong = f_not_lt(f_abs(error), bound);
     /* x - x' is -0 for x = -0, and for nothing else. */
     M minus_zero = v_equal(f_bits(error), v_set1(SIGN_BIT));

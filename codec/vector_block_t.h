@@ -1,7 +1,20 @@
 /*
  * vector_block_t.h - template: a block of residuals to its bytes and back, from smaller operations,
- * for instruction sets that have nothing better.
+ * and other functions for instruction sets that have nothing better.
  */
+
+/* x - steps * step, each operation rounded. */
+VECTOR F f_error(F x, F steps, F step)
+{
+    return f_sub(x, f_mul(steps, step));
+}
+
+/* May there be words beyond the limit that doubt_any does not tell of? */
+VECTOR bool doubt_wide(const struct doubt *d, U window)
+{
+    (void)d, (void)window;
+    return false;
+}
 
 /* v_length of each of eight vectors. */
 VECTOR void v_lengths(const V v[8], unsigned length[8])
@@ -10,9 +23,11 @@ VECTOR void v_lengths(const V v[8], unsigned length[8])
         length[i] = v_length(v[i]);
 }
 
-/* Signs and planes to dst; returns the length. May write up to 28 bytes more than the block has. */
-VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst)
+/* Signs and planes to dst; returns the length. May write up to 28 bytes more than the block has.
+ * before: a guess at the length. */
+VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst, unsigned before)
 {
+    (void)before;
     V m[VECTORS];
     V all = m[0] = v_abs(r[0]);
     for (unsigned k = 1; k < VECTORS; k++) {

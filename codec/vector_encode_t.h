@@ -15,7 +15,7 @@ static inline struct output output_begin(const struct shape *s, enum zmpi_map ma
     U *keep = work->keep ? (U *)(void *)work->kept : NULL;
     unsigned char *lengths = out + head_bytes(map), *planes = lengths + length_bytes(s);
     zmpi_store32(planes - 4, 0); /* the padding */
-    return (struct output){out, lengths, {lengths, planes, 0, keep, work->nonzero}};
+    return (struct output){out, lengths, {lengths, planes, 0, 0, keep, work->nonzero}};
 }
 
 /* store_exceptions of layout_t.h. */
@@ -80,11 +80,21 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
                                   struct zmpi_chunk_work *work, unsigned char *out)
 {
     const T first = value_of(load_word(rows->at));
-    const U origin = bits_of((T)MAGIC), base = quantize(z, first);
-    struct fuse f = {s, rows, lines, work, *z, 0, origin + base};
+    const U window = window_of(z), base = quantize(z, first);
+    const U origin = bits_of((T)MAGIC + (T)window);
+    struct fuse f = {s, rows, lines, work, *z, window, false, 0, origin + base};
+    if (!steps_finite(z))
+        return 0;
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
-    if (!fuse_quantized(&f, axes, &o.packer))
+    const struct packer begin = o.packer;
+    enum outcome made = fuse_quantized(&f, axes, &o.packer);
+    if (made == WIDE && lines_within(lines, z->limit)) {
+        f.within = true;
+        o.packer = begin;
+        made = fuse_quantized(&f, axes, &o.packer);
+    }
+    if (made != DONE)
         return 0;
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL);
 }
@@ -109,11 +119,23 @@ TARGET static size_t encode_masked(const struct shape *s, const struct quantizer
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, exceptions ? work : NULL);
 }
 
+/* If all words fit this level, is it the one that the samples would choose? */
+TARGET static bool is_level(const struct shape *s, const struct lines *l,
+                            const struct zmpi_chunk_rule *rule, int level)
+{
+    for (int i = 0; i + 1 < rule->levels; i++)
+        if (rule->level[i].limit > rule->level[i + 1].limit)
+            return false;
+    if (level < 0 || level >= rule->levels)
+        return false;
+    return (level == 0 || many_beyond(s, l, (T)rule->level[level - 1].limit)) &&
+           finest_level(l, rule, level) == level;
+}
+
 /*
  * Size of the chunk by map 0, or 0 if it cannot be coded so.
  *
- * If all words turn out to fit the first level, it is the one that the samples would have chosen:
- * so where the chunk before had it, it is tried first.
+ * The level of the chunk before is tried first: most often nothing else has to be looked at.
  */
 TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                       const size_t extent[3], const struct zmpi_rows *rows,
@@ -121,20 +143,21 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
 {
     const unsigned axes = axes_within(s, rule->axes);
     const struct lines l = encoded_lines(s, extent, rows, work);
-    struct quantizer z = quantizer_of(rule, 0);
-    const bool ordered = rule->level[0].limit <= rule->level[rule->levels - 1].limit;
-    if (ordered && work->first_level && finest_level(&l, rule, 0) == 0) {
+    struct quantizer z;
+    int tried = -1;
+    if (is_level(s, &l, rule, work->level)) {
+        tried = work->level;
+        z = quantizer_of(rule, tried);
         size_t size = encode_fused(s, &z, axes, rows, &l, work, out);
         if (size)
             return size;
     }
     const int level = pick_level(s, &l, rule);
-    const bool tried = ordered && work->first_level && level == 0;
-    work->first_level = level == 0 && !tried;
+    work->level = level == tried ? -1 : level;
     if (level < 0)
         return 0;
     z = quantizer_of(rule, level);
-    size_t size = tried ? 0 : encode_fused(s, &z, axes, rows, &l, work, out);
+    size_t size = level == tried ? 0 : encode_fused(s, &z, axes, rows, &l, work, out);
     if (size)
         return size;
     zmpi_rows_gather(rows, extent, s->x * WIDTH, work);

@@ -16,8 +16,10 @@ struct fuse {
     const struct lines *lines; /* the same */
     struct zmpi_chunk_work *work;
     struct quantizer quantizer; /* QUANTIZE */
-    U flip;                     /* WORDS: see v_ordered */
-    U base;                     /* in terms of the integers here */
+    U window;    /* QUANTIZE: integers from -window to window - 1 are within the limit */
+    bool within; /* QUANTIZE: all words are known to be */
+    U flip;      /* WORDS: see v_ordered */
+    U base;      /* in terms of the integers here */
 };
 
 /* Per-row state of prediction. */
@@ -53,13 +55,31 @@ struct intake {
     V flip;
 };
 
+VECTOR struct intake intake_of(const struct fuse *f)
+{
+    struct intake t = {vector_quantizer_of(&f->quantizer), doubt_none(), v_set1(f->flip)};
+    t.z.magic = f_set1((T)MAGIC + (T)f->window);
+    return t;
+}
+
+/* WIDE: there may be words beyond the limit. */
+enum outcome { DONE, EXCEPTION, WIDE };
+
+VECTOR enum outcome intake_outcome(const struct intake *t, const struct fuse *f)
+{
+    if (doubt_any(&t->doubt, t->z.limit, t->z.bound))
+        return EXCEPTION;
+    return !f->within && doubt_wide(&t->doubt, f->window) ? WIDE : DONE;
+}
+
 /* Words to integers. */
 VECTOR V take(struct intake *t, V word, enum source source)
 {
     if (source == WORDS)
         return v_ordered(word, t->flip);
     F x = f_of_bits(word), v = nearest(&t->z, x);
-    doubt_add(&t->doubt, x, f_sub(x, decoded(&t->z, v)), t->z.limit, t->z.bound);
+    const F steps = f_sub(v, t->z.magic);
+    doubt_add(&t->doubt, x, f_bits(v), f_error(x, steps, t->z.step), t->z.limit, t->z.bound);
     return f_bits(v);
 }
 
@@ -98,10 +118,15 @@ VECTOR void fuse_blocks(struct intake *t, struct neighbours *n, const unsigned c
     }
 }
 
+/* Words between one look for exceptions and the next; and in rows of any length at least so many
+ * integers before blocks are made of them: what was just stored is slow to load in another
+ * alignment. Not many more: while blocks are made nothing is fetched. */
+enum { PART = 256 };
+
 /* The rows of an aligned tile: no block crosses the end of one. `axes` and `source` are constants
- * to the compiler. False if there is an exception; the planes are worth nothing then. */
-VECTOR bool fuse_aligned(const struct fuse *f, unsigned axes, enum source source,
-                         struct packer *packer)
+ * to the compiler. If it is not done, the planes are worth nothing. */
+VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, enum source source,
+                                 struct packer *packer)
 {
     struct packer own = *packer, *const p = &own; /* in registers: bytes stored may be anything */
     const struct shape s = *f->s;
@@ -111,12 +136,12 @@ VECTOR bool fuse_aligned(const struct fuse *f, unsigned axes, enum source source
     U *bases = (U *)(void *)work->bases, *keep_y = (U *)(void *)work->sums;
     U *keep_z = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
     const size_t ahead = fetch_ahead(&rows, &s);
-    struct intake t = {vector_quantizer_of(&f->quantizer), doubt_none(), v_set1(f->flip)};
+    struct intake t = intake_of(f);
     struct neighbours n = {.base = v_set1(f->base), .last = v_set1(f->base)};
     if (axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z))
         for (size_t i = 0; i < s.x; i += LANES)
             v_store(bases + i, n.base);
-    for (size_t z = 0; z < s.z; z++)
+    for (size_t z = 0, unseen = 0; z < s.z; z++)
         for (size_t y = 0; y < s.y; y++) {
             n.above = y ? keep_y : bases;
             n.keep_y = keep_y;
@@ -126,11 +151,15 @@ VECTOR bool fuse_aligned(const struct fuse *f, unsigned axes, enum source source
                 n.last = v_set1(0);
             fuse_blocks(&t, &n, rows.at + z * rows.plane + y * rows.row, s.x, ahead, axes, source,
                         p);
-            if (source == QUANTIZE && doubt_any(&t.doubt, t.z.limit, t.z.bound))
-                return false;
+            if ((unseen += s.x) < PART && (y + 1 < s.y || z + 1 < s.z))
+                continue;
+            unseen = 0;
+            const enum outcome o = source == QUANTIZE ? intake_outcome(&t, f) : DONE;
+            if (o)
+                return o;
         }
     *packer = own;
-    return true;
+    return DONE;
 }
 
 /* ---- rows of any length ---- */
@@ -153,20 +182,15 @@ VECTOR void take_words(struct intake *t, const unsigned char *x, size_t words, s
     }
 }
 
-/* Words between one look for exceptions and the next, and at least so many integers before blocks
- * are made of them: what was just stored is slow to load in another alignment. Not many more:
- * while blocks are made nothing is fetched. */
-enum { PART = 256 };
-
 /* Integers, and blocks of them some way behind. */
-VECTOR bool fuse_loose(const struct fuse *f, unsigned axes, enum source source,
-                       struct packer *packer)
+VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source source,
+                               struct packer *packer)
 {
     struct packer own = *packer, *const p = &own;
     const struct lines l = *f->lines;
     const size_t ahead = fetch_ahead(f->rows, f->s);
     const size_t whole = f->s->count / ZMPI_BLOCK;
-    struct intake t = {vector_quantizer_of(&f->quantizer), doubt_none(), v_set1(f->flip)};
+    struct intake t = intake_of(f);
     struct residuals r = residuals_begin(f->s, f->work);
     const V base = v_set1(f->base);
     U *q = (U *)(void *)(f->work->integers + ZMPI_CHUNK_BEFORE);
@@ -177,8 +201,9 @@ VECTOR bool fuse_loose(const struct fuse *f, unsigned axes, enum source source,
             for (size_t i = 0, n; i < l.words; i += n, at += n) {
                 n = l.words - i < PART ? l.words - i : PART;
                 take_words(&t, x + i * WIDTH, n, ahead, base, source, q + at);
-                if (source == QUANTIZE && doubt_any(&t.doubt, t.z.limit, t.z.bound))
-                    return false;
+                const enum outcome o = source == QUANTIZE ? intake_outcome(&t, f) : DONE;
+                if (o)
+                    return o;
                 const size_t end = (at + n) / ZMPI_BLOCK;
                 if (end == whole || end - block >= PART / ZMPI_BLOCK)
                     block = pack_until(p, &r, axes, block, end);
@@ -187,10 +212,11 @@ VECTOR bool fuse_loose(const struct fuse *f, unsigned axes, enum source source,
     if (f->s->count % ZMPI_BLOCK)
         pack_rest(p, &r, f->s, axes);
     *packer = own;
-    return true;
+    return DONE;
 }
 
-VECTOR bool fuse_rows(const struct fuse *f, unsigned axes, enum source source, struct packer *p)
+VECTOR enum outcome fuse_rows(const struct fuse *f, unsigned axes, enum source source,
+                              struct packer *p)
 {
     switch (2 * axes + (f->s->x % ZMPI_BLOCK == 0)) {
 #define CASE(a)                                                                                    \
@@ -208,15 +234,15 @@ VECTOR bool fuse_rows(const struct fuse *f, unsigned axes, enum source source, s
         CASE(7)
 #undef CASE
     }
-    return false;
+    return EXCEPTION;
 }
 
-KERNEL bool fuse_quantized(const struct fuse *f, unsigned axes, struct packer *p)
+KERNEL enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct packer *p)
 {
     return fuse_rows(f, axes, QUANTIZE, p);
 }
 
-KERNEL bool fuse_ordered(const struct fuse *f, unsigned axes, struct packer *p)
+KERNEL enum outcome fuse_ordered(const struct fuse *f, unsigned axes, struct packer *p)
 {
     return fuse_rows(f, axes, WORDS, p);
 }

@@ -10,8 +10,8 @@
 
 struct packer {
     unsigned char *lengths, *dst;
-    unsigned any;
-    U *keep; /* the residuals go here too; or NULL */
+    unsigned any, last; /* all lengths ORed; that of the block before */
+    U *keep;            /* the residuals go here too; or NULL */
     uint32_t *nonzero;
 };
 
@@ -26,7 +26,7 @@ VECTOR void pack_next(struct packer *p, const V r[VECTORS])
         p->keep += ZMPI_BLOCK;
         *p->nonzero++ = ~zero;
     }
-    unsigned length = block_pack(r, p->dst);
+    unsigned length = p->last = block_pack(r, p->dst, p->last);
     *p->lengths++ = (unsigned char)length;
     p->dst += 4 * (size_t)(length + (length != 0));
     p->any |= length;

@@ -25,6 +25,7 @@ static inline struct lines lines_of(const struct shape *s, const struct zmpi_row
     return l;
 }
 
+/* magic: MAGIC, or more by an even number. */
 struct vector_quantizer {
     F step, inverse, limit, bound, magic;
 };
@@ -49,6 +50,40 @@ VECTOR F nearest(const struct vector_quantizer *z, F x)
 VECTOR F decoded(const struct vector_quantizer *z, F v)
 {
     return f_mul(f_sub(v, z->magic), z->step);
+}
+
+/*
+ * The largest power of two such that all that rounds to integers of at most this magnitude lies
+ * within the limit; 0: none but 1 or less. For x = q s, |x inverse - q| is below 0.64, roundings
+ * included.
+ */
+static inline U window_of(const struct quantizer *z)
+{
+    const T most = z->limit / z->step - 1;
+    return most < 2 ? 0 : (U)value_of(bits_of(most) & ~(NORMAL - 1));
+}
+
+/* Are all products of a step and an integer finite, as far as the limit allows them? */
+static inline bool steps_finite(const struct quantizer *z)
+{
+    return z->limit + z->step < (T)INFINITY;
+}
+
+/* Do all words lie within the limit? */
+KERNEL bool lines_within(const struct lines *l, T most)
+{
+    const F limit = f_set1(most);
+    M beyond = m_none();
+    for (size_t k = 0; k < l->z; k++)
+        for (size_t j = 0; j < l->y; j++) {
+            const unsigned char *row = l->at + k * l->plane + j * l->row;
+            for (size_t i = 0; i < l->words; i += LANES) {
+                if (i + LANES > l->words)
+                    i = l->words - LANES;
+                beyond = m_or(beyond, f_not_le(f_abs(f_load(row + i * WIDTH)), limit));
+            }
+        }
+    return !m_any(beyond);
 }
 
 /* Words without gaps, in blocks, with masks. Returns the number of exceptions. */
@@ -90,7 +125,9 @@ VECTOR const unsigned char *sample_words(const struct shape *s, const struct lin
                                          unsigned char copy[ZMPI_BLOCK * WIDTH])
 {
     size_t first = b * ZMPI_BLOCK, left = block_words(s, b), done = 0;
-    size_t x = first % l->words, line = first / l->words, y = line % l->y, z = line / l->y;
+    const uint32_t words = (uint32_t)l->words, rows = (uint32_t)l->y; /* faster to divide by */
+    size_t line = (uint32_t)first / words, x = first - line * words;
+    size_t z = (uint32_t)line / rows, y = line - z * rows;
     const unsigned char *at = l->at + z * l->plane + y * l->row + x * WIDTH;
     if (l->words - x >= ZMPI_BLOCK)
         return at;
@@ -124,6 +161,25 @@ KERNEL bool samples_fit(const struct shape *s, const struct lines *l, T first_li
             beyond = m_or(beyond, f_not_le(f_abs(f_load(x + k * LANES * WIDTH)), limit));
     }
     return !m_any(beyond);
+}
+
+/* Are more than 1/8 of the sampled words beyond this? False may also mean that it is not known. */
+KERNEL bool many_beyond(const struct shape *s, const struct lines *l, T most)
+{
+    unsigned char copy[ZMPI_BLOCK * WIDTH];
+    const F limit = f_set1(most);
+    size_t beyond = 0, enough = sample_count(s) * ZMPI_BLOCK / 8;
+    for (size_t i = 0; i < sample_count(s) && beyond <= enough; i++) {
+        const size_t b = sample_block(s, i);
+        if (block_words(s, b) < ZMPI_BLOCK)
+            continue;
+        const unsigned char *x = sample_words(s, l, b, copy);
+        for (unsigned k = 0; k < VECTORS; k++) {
+            F a = f_abs(f_load(x + k * LANES * WIDTH));
+            beyond += (size_t)__builtin_popcount(m_bits(f_not_le(a, limit)));
+        }
+    }
+    return beyond > enough;
 }
 
 /* How many sampled words fit each level (level_fits of quant_t.h). */

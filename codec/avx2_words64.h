@@ -51,6 +51,12 @@ VECTOR V v_or(V a, V b)
     return _mm256_or_si256(a, b);
 }
 
+/* a | (b ^ c) */
+VECTOR V v_or_xor(V a, V b, V c)
+{
+    return v_or(a, _mm256_xor_si256(b, c));
+}
+
 /* The sign decides between a and -a: there is no 64-bit absolute value. */
 VECTOR V v_abs(V a)
 {

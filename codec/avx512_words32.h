@@ -52,6 +52,12 @@ VECTOR V v_or(V a, V b)
     return _mm512_or_si512(a, b);
 }
 
+/* a | (b ^ c) */
+VECTOR V v_or_xor(V a, V b, V c)
+{
+    return _mm512_ternarylogic_epi32(a, b, c, 0xF0 | (0xCC ^ 0xAA));
+}
+
 VECTOR V v_abs(V a)
 {
     return _mm512_abs_epi32(a);
@@ -226,8 +232,7 @@ VECTOR struct doubt doubt_none(void)
 VECTOR void doubt_add(struct doubt *d, F x, V v, F error, F limit, F bound)
 {
     (void)x, (void)limit, (void)bound;
-    const V magic = f_bits(f_set1((T)MAGIC));
-    d->differ = _mm512_ternarylogic_epi32(d->differ, v, magic, 0xF0 | (0xCC ^ 0xAA));
+    d->differ = v_or_xor(d->differ, v, f_bits(f_set1((T)MAGIC)));
     d->error = _mm512_range_ps(d->error, error, 2 << 2 | 3); /* the larger magnitude, as it is + */
     d->lowest = _mm512_min_epi32(d->lowest, f_bits(error));
 }

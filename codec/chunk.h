@@ -22,6 +22,9 @@ enum { ZMPI_BLOCK_EXCEPTIONS = 0x80, ZMPI_BLOCK_UNIFORM = 0x40 };
 struct zmpi_step {
     double step, inverse;
     double limit; /* largest magnitude that may be quantized */
+    /* A power of two: what rounds to integers of at most this magnitude lies within the limit,
+     * though there may be more that does; or 0. */
+    double window;
 };
 
 struct zmpi_chunk_rule {

@@ -29,6 +29,17 @@ static double limit_below(enum zmpi_type type, double a, double keep)
     return (double)((double)f < keep ? f : nextafterf(f, 0));
 }
 
+/* With |x inverse - q| <= 0.64, roundings included, |x| is below (|q| + 1) step. */
+static double window_within(const struct zmpi_step *l)
+{
+    int exponent;
+    double most = l->limit / l->step - 1;
+    if (!(most >= 2))
+        return 0;
+    frexp(most, &exponent);
+    return ldexp(1, exponent - 1);
+}
+
 void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, double abs_bound,
                           double keep)
 {
@@ -52,6 +63,7 @@ void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, dou
         l->step = s;
         l->inverse = f32 ? (double)(1.0F / (float)s) : 1.0 / s;
         l->limit = limit_below(type, ldexp(s, precision - bits[i] - 1), keep);
+        l->window = window_within(l);
     }
 }
 

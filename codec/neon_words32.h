@@ -45,6 +45,12 @@ VECTOR V v_or(V a, V b)
     return vorrq_u32(a, b);
 }
 
+/* a | (b ^ c) */
+VECTOR V v_or_xor(V a, V b, V c)
+{
+    return v_or(a, veorq_u32(b, c));
+}
+
 VECTOR V v_abs(V a)
 {
     return vreinterpretq_u32_s32(vabsq_s32(vreinterpretq_s32_u32(a)));

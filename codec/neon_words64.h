@@ -45,6 +45,12 @@ VECTOR V v_or(V a, V b)
     return vorrq_u64(a, b);
 }
 
+/* a | (b ^ c) */
+VECTOR V v_or_xor(V a, V b, V c)
+{
+    return v_or(a, veorq_u64(b, c));
+}
+
 VECTOR V v_abs(V a)
 {
     return vreinterpretq_u64_s64(vabsq_s64(vreinterpretq_s64_u64(a)));

@@ -107,23 +107,44 @@ VECTOR void sample_copy(struct sample *m, const struct shape *s, const struct zm
 struct measure {
     struct vector_quantizer z;
     V flip, base;
-    M wide;
+    V differ; /* the bits in which some quantized word differs from MAGIC */
 };
 
-/* Words to integers less base. */
+/* Words to integers. */
 VECTOR V measured(struct measure *t, V word, enum source source)
 {
     if (source == WORDS)
-        return v_sub(v_ordered(word, t->flip), t->base);
-    F x = f_of_bits(word);
-    t->wide = m_or(t->wide, f_not_le(f_abs(x), t->z.limit));
-    return v_sub(f_bits(nearest(&t->z, x)), t->base);
+        return v_ordered(word, t->flip);
+    V v = f_bits(nearest(&t->z, f_of_bits(word)));
+    t->differ = v_or_xor(t->differ, v, f_bits(f_set1((T)MAGIC)));
+    return v;
+}
+
+/* Is a word beyond the limit? */
+KERNEL bool sample_wide(const struct sample *m, T most)
+{
+    const F limit = f_set1(most);
+    M wide = m_none();
+    for (unsigned k = 0; k < 4; k++) {
+        wide = m_or(wide, f_not_le(f_abs(f_set1(value_of(m->before[k]))), limit));
+        for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES)
+            wide = m_or(wide, f_not_le(f_abs(f_load(m->word[k] + i * WIDTH)), limit));
+    }
+    return m_any(wide);
+}
+
+VECTOR bool measure_fails(const struct measure *t, const struct sample *m,
+                          const struct quantizer *z)
+{
+    const V beyond = v_and(t->differ, v_set1(0 - 2 * (U)z->window));
+    const bool within = m_bits(v_equal(beyond, v_set1(0))) == (uint32_t)((1ULL << LANES) - 1);
+    return !(within && z->window > 0) && sample_wide(m, z->limit);
 }
 
 /* From integers, along nothing (0), y (1), z (2) and both (3). */
-VECTOR void differences(const V q[4], V d[4])
+VECTOR void differences(const V q[4], V base, V d[4])
 {
-    d[0] = q[0];
+    d[0] = v_sub(q[0], base);
     d[1] = v_sub(q[0], q[1]);
     d[2] = v_sub(q[0], q[2]);
     d[3] = v_sub(d[2], v_sub(q[1], q[3]));
@@ -131,13 +152,13 @@ VECTOR void differences(const V q[4], V d[4])
 
 /* `source` and `copied` are constants to the compiler. */
 VECTOR bool add_costs(const struct sample *m, struct measure t, enum source source, bool copied,
-                      size_t cost[8])
+                      const struct quantizer *z, size_t cost[8])
 {
     V q[4], d[4], last[4], all[8];
     unsigned length[8];
     for (unsigned k = 0; k < 4; k++)
         q[k] = measured(&t, v_set1(m->before[k]), source);
-    differences(q, last);
+    differences(q, t.base, last);
     if (m->row_begins) /* with x alone it runs on */
         last[1] = last[2] = last[3] = v_set1(0);
     for (unsigned axes = 0; axes < 8; axes++)
@@ -145,7 +166,7 @@ VECTOR bool add_costs(const struct sample *m, struct measure t, enum source sour
     for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES) {
         for (unsigned k = 0; k < 4; k++)
             q[k] = measured(&t, v_load((const U *)(const void *)(m->word[k] + i * WIDTH)), source);
-        differences(q, d);
+        differences(q, t.base, d);
         for (unsigned yz = 0; yz < 4; yz++) {
             V left = v_shift_in(last[yz], d[yz]);
             last[yz] = d[yz];
@@ -160,7 +181,7 @@ VECTOR bool add_costs(const struct sample *m, struct measure t, enum source sour
             all[2 * yz + 1] = v_or(all[2 * yz + 1], v_abs(along_x));
         }
     }
-    if (m_any(t.wide))
+    if (source == QUANTIZE && measure_fails(&t, m, z))
         return false;
     v_lengths(all, length);
     for (unsigned axes = 0; axes < 8; axes++)
@@ -182,7 +203,7 @@ TARGET bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3],
     const struct shape s = shape_of(extent);
     const size_t b = position * s.blocks >> 16, first = b * ZMPI_BLOCK, n = block_words(&s, b);
     struct sample m;
-    struct measure t = {.wide = m_none()};
+    struct measure t = {.differ = v_set1(0)};
     m.rule = rule;
     m.fails = 0;
     m.outside = measure_origin(rule, load_word(src->at));
@@ -208,11 +229,12 @@ TARGET bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3],
     if (rule->levels == 0) {
         t.flip = v_set1(rule->is_float ? SIGN_BIT - 1 : 0);
         t.base = v_ordered(v_set1(m.outside), t.flip);
-        return copied ? add_costs(&m, t, WORDS, true, cost) : add_costs(&m, t, WORDS, false, cost);
+        return copied ? add_costs(&m, t, WORDS, true, NULL, cost)
+                      : add_costs(&m, t, WORDS, false, NULL, cost);
     }
     const struct quantizer z = quantizer_of(rule, rule->levels - 1);
-    t.z = vector_quantizer_of(&z);
+    t.z = vector_quantizer_within(&z);
     t.base = f_bits(nearest(&t.z, f_set1(value_of(m.outside))));
-    return copied ? add_costs(&m, t, QUANTIZE, true, cost)
-                  : add_costs(&m, t, QUANTIZE, false, cost);
+    return copied ? add_costs(&m, t, QUANTIZE, true, &z, cost)
+                  : add_costs(&m, t, QUANTIZE, false, &z, cost);
 }

@@ -80,9 +80,8 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
                                   struct zmpi_chunk_work *work, unsigned char *out)
 {
     const T first = value_of(load_word(rows->at));
-    const U window = window_of(z), base = quantize(z, first);
-    const U origin = bits_of((T)MAGIC + (T)window);
-    struct fuse f = {s, rows, lines, work, *z, window, false, 0, origin + base};
+    const U origin = bits_of((T)MAGIC + z->window), base = quantize(z, first);
+    struct fuse f = {s, rows, lines, work, *z, false, 0, origin + base};
     if (!steps_finite(z))
         return 0;
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);

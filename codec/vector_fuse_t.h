@@ -16,10 +16,9 @@ struct fuse {
     const struct lines *lines; /* the same */
     struct zmpi_chunk_work *work;
     struct quantizer quantizer; /* QUANTIZE */
-    U window;    /* QUANTIZE: integers from -window to window - 1 are within the limit */
-    bool within; /* QUANTIZE: all words are known to be */
-    U flip;      /* WORDS: see v_ordered */
-    U base;      /* in terms of the integers here */
+    bool within;                /* QUANTIZE: all words are known to be */
+    U flip;                     /* WORDS: see v_ordered */
+    U base;                     /* in terms of the integers here */
 };
 
 /* Per-row state of prediction. */
@@ -57,9 +56,7 @@ struct intake {
 
 VECTOR struct intake intake_of(const struct fuse *f)
 {
-    struct intake t = {vector_quantizer_of(&f->quantizer), doubt_none(), v_set1(f->flip)};
-    t.z.magic = f_set1((T)MAGIC + (T)f->window);
-    return t;
+    return (struct intake){vector_quantizer_within(&f->quantizer), doubt_none(), v_set1(f->flip)};
 }
 
 /* WIDE: there may be words beyond the limit. */
@@ -69,7 +66,7 @@ VECTOR enum outcome intake_outcome(const struct intake *t, const struct fuse *f)
 {
     if (doubt_any(&t->doubt, t->z.limit, t->z.bound))
         return EXCEPTION;
-    return !f->within && doubt_wide(&t->doubt, f->window) ? WIDE : DONE;
+    return !f->within && doubt_wide(&t->doubt, (U)f->quantizer.window) ? WIDE : DONE;
 }
 
 /* Words to integers. */

@@ -25,7 +25,7 @@ static inline struct lines lines_of(const struct shape *s, const struct zmpi_row
     return l;
 }
 
-/* magic: MAGIC, or more by an even number. */
+/* magic: that of the integer 0. MAGIC, or more by an even number. */
 struct vector_quantizer {
     F step, inverse, limit, bound, magic;
 };
@@ -41,6 +41,15 @@ VECTOR struct vector_quantizer vector_quantizer_of(const struct quantizer *z)
     };
 }
 
+/* With the integers from -window to window - 1 at MAGIC to MAGIC + 2 window - 1: those which differ
+ * from it in no other bits than the lowest. */
+VECTOR struct vector_quantizer vector_quantizer_within(const struct quantizer *z)
+{
+    struct vector_quantizer v = vector_quantizer_of(z);
+    v.magic = f_set1((T)MAGIC + z->window);
+    return v;
+}
+
 /* The nearest integers, as floats at a distance of MAGIC, and as integers at that of its bits. */
 VECTOR F nearest(const struct vector_quantizer *z, F x)
 {
@@ -50,17 +59,6 @@ VECTOR F nearest(const struct vector_quantizer *z, F x)
 VECTOR F decoded(const struct vector_quantizer *z, F v)
 {
     return f_mul(f_sub(v, z->magic), z->step);
-}
-
-/*
- * The largest power of two such that all that rounds to integers of at most this magnitude lies
- * within the limit; 0: none but 1 or less. For x = q s, |x inverse - q| is below 0.64, roundings
- * included.
- */
-static inline U window_of(const struct quantizer *z)
-{
-    const T most = z->limit / z->step - 1;
-    return most < 2 ? 0 : (U)value_of(bits_of(most) & ~(NORMAL - 1));
 }
 
 /* Are all products of a step and an integer finite, as far as the limit allows them? */

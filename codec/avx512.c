@@ -14,8 +14,8 @@
 static bool available(void)
 {
     return zmpi_kernels_avx2.available() && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
 static bool vbmi_available(void)

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#define AVX512 "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt"
+#define AVX512 "avx512f,avx512cd,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt"
 #ifdef ZMPI_VBMI
 #define TARGET __attribute__((target(AVX512 ",avx512vbmi,gfni")))
 #else
@@ -24,6 +24,15 @@
 VECTOR __m512i table(const unsigned char bytes[64])
 {
     return _mm512_loadu_si512(bytes);
+}
+
+/* To each of eight costs, planes and signs of a block with these longest magnitudes. */
+VECTOR void add_costs64(__m512i all, size_t cost[8])
+{
+    const __m512i planes = _mm512_sub_epi64(_mm512_set1_epi64(65), _mm512_lzcnt_epi64(all));
+    const __m512i sum = _mm512_loadu_si512(cost);
+    _mm512_storeu_si512(cost,
+                        _mm512_mask_add_epi64(sum, _mm512_test_epi64_mask(all, all), sum, planes));
 }
 
 /* The first n <= 16 planes at src; zeros instead of the others, of which nothing is read. */

@@ -102,11 +102,11 @@ VECTOR V v_ordered(V u, V flip)
     return _mm512_ternarylogic_epi32(u, _mm512_srai_epi32(u, 31), flip, 0xF0 ^ (0xCC & 0xAA));
 }
 
-/* Length of the longest of all lanes, of each of eight vectors. */
-VECTOR void v_lengths(const V v[8], unsigned length[8])
+/* To each of eight costs, that of a block with the magnitudes of all lanes of a vector: its planes
+ * and signs. */
+VECTOR void v_add_costs(const V v[8], size_t cost[8])
 {
     V two[4], four[2];
-    U all[LANES];
     for (unsigned i = 0; i < 4; i++)
         two[i] = v_or(_mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]),
                       _mm512_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
@@ -115,9 +115,9 @@ VECTOR void v_lengths(const V v[8], unsigned length[8])
                        _mm512_unpackhi_epi64(two[2 * i], two[2 * i + 1]));
     V halves = v_or(_mm512_shuffle_i64x2(four[0], four[1], 0x44),
                     _mm512_shuffle_i64x2(four[0], four[1], 0xEE));
-    v_store(all, v_or(halves, _mm512_shuffle_i64x2(halves, halves, 0xB1)));
-    for (unsigned i = 0; i < 8; i++)
-        length[i] = 32 - _lzcnt_u32(all[i / 4 * 8 + i % 4]);
+    V all = v_or(halves, _mm512_shuffle_i64x2(halves, halves, 0xB1));
+    __m256i one = _mm512_castsi512_si256(_mm512_shuffle_i64x2(all, all, 8)); /* of each */
+    add_costs64(_mm512_cvtepu32_epi64(one), cost);
 }
 
 /* ---- floats ---- */

@@ -102,21 +102,20 @@ VECTOR V v_ordered(V u, V flip)
     return _mm512_ternarylogic_epi64(u, _mm512_srai_epi64(u, 63), flip, 0xF0 ^ (0xCC & 0xAA));
 }
 
-/* Length of the longest of all lanes, of each of eight vectors. */
-VECTOR void v_lengths(const V v[8], unsigned length[8])
+/* To each of eight costs, that of a block with the magnitudes of all lanes of a vector: its planes
+ * and signs. */
+VECTOR void v_add_costs(const V v[8], size_t cost[8])
 {
     V two[4], four[2];
-    U all[LANES];
     for (unsigned i = 0; i < 4; i++)
         two[i] = v_or(_mm512_unpacklo_epi64(v[2 * i], v[2 * i + 1]),
                       _mm512_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
     for (unsigned i = 0; i < 2; i++)
         four[i] = v_or(_mm512_shuffle_i64x2(two[2 * i], two[2 * i + 1], 0x44),
                        _mm512_shuffle_i64x2(two[2 * i], two[2 * i + 1], 0xEE));
-    v_store(all, v_or(_mm512_shuffle_i64x2(four[0], four[1], 0x88),
-                      _mm512_shuffle_i64x2(four[0], four[1], 0xDD)));
-    for (unsigned i = 0; i < 8; i++)
-        length[i] = 64 - (unsigned)_lzcnt_u64(all[i]);
+    add_costs64(v_or(_mm512_shuffle_i64x2(four[0], four[1], 0x88),
+                     _mm512_shuffle_i64x2(four[0], four[1], 0xDD)),
+                cost);
 }
 
 /* ---- floats ---- */

@@ -16,11 +16,14 @@ VECTOR bool doubt_wide(const struct doubt *d, U window)
     return false;
 }
 
-/* v_length of each of eight vectors. */
-VECTOR void v_lengths(const V v[8], unsigned length[8])
+/* To each of eight costs, that of a block with the magnitudes of all lanes of a vector: its planes
+ * and signs. */
+VECTOR void v_add_costs(const V v[8], size_t cost[8])
 {
-    for (unsigned i = 0; i < 8; i++)
-        length[i] = v_length(v[i]);
+    for (unsigned i = 0; i < 8; i++) {
+        const unsigned length = v_length(v[i]);
+        cost[i] += length + (length != 0);
+    }
 }
 
 /* Signs and planes to dst; returns the length. May write up to 28 bytes more than the block has.

@@ -155,7 +155,6 @@ VECTOR bool add_costs(const struct sample *m, struct measure t, enum source sour
                       const struct quantizer *z, size_t cost[8])
 {
     V q[4], d[4], last[4], all[8];
-    unsigned length[8];
     for (unsigned k = 0; k < 4; k++)
         q[k] = measured(&t, v_set1(m->before[k]), source);
     differences(q, t.base, last);
@@ -183,9 +182,7 @@ VECTOR bool add_costs(const struct sample *m, struct measure t, enum source sour
     }
     if (source == QUANTIZE && measure_fails(&t, m, z))
         return false;
-    v_lengths(all, length);
-    for (unsigned axes = 0; axes < 8; axes++)
-        cost[axes] += length[axes] + (length[axes] != 0);
+    v_add_costs(all, cost);
     return true;
 }
 

@@ -74,7 +74,8 @@ static void compare_costs(const struct zmpi_kernels *k, const struct tile *t,
     const struct zmpi_rows rows = tile_rows(t, src);
     for (uint32_t position = 0; position < 65536; position += 9362) {
         size_t expected[8] = {0}, got[8] = {0};
-        bool e = (t->width == 4 ? s->cost32 : s->cost64)(rule, t->extent, &rows, position, expected);
+        bool e =
+            (t->width == 4 ? s->cost32 : s->cost64)(rule, t->extent, &rows, position, expected);
         bool g = (t->width == 4 ? k->cost32 : k->cost64)(rule, t->extent, &rows, position, got);
         cr_assert(e == g && memcmp(expected, got, sizeof got) == 0, "%s: costs", what);
     }
@@ -122,8 +123,9 @@ static void compare(const struct zmpi_kernels *k, const struct tile *t,
 /* ---- data ---- */
 
 /* Besides the kinds of kit.h: integers of a given length of residuals, waves in y and z that want
- * other axes, limits. */
-enum data { LENGTHS = KIT_DATA_KINDS, SHEETS, LIMITS, MOSTLY_FILL, DATA_KINDS };
+ * other axes, limits, all up to a limit with one word that may be beyond, small residuals among
+ * some of 15 to 17 bits. */
+enum data { LENGTHS = KIT_DATA_KINDS, SHEETS, LIMITS, MOSTLY_FILL, EDGE, JUMPS, DATA_KINDS };
 
 static double special_value(struct kit_random *r, const struct zmpi_chunk_rule *rule)
 {
@@ -147,6 +149,13 @@ static double special_value(struct kit_random *r, const struct zmpi_chunk_rule *
     }
 }
 
+static int64_t jump(struct kit_random *r)
+{
+    static const int64_t large[] = {16383, 16384, 32767, 32768, 32769, 40000, 65535, 65536, 65537};
+    int64_t d = kit_below(r, 60) ? (int64_t)kit_below(r, 5) : large[kit_below(r, KIT_COUNT(large))];
+    return kit_below(r, 2) ? d : -d;
+}
+
 static void fill(struct kit_random *r, const struct tile *t, int kind,
                  const struct zmpi_chunk_rule *rule, unsigned char *data)
 {
@@ -158,6 +167,9 @@ static void fill(struct kit_random *r, const struct tile *t, int kind,
     }
     const unsigned length = (unsigned)kit_below(r, 8 * t->width + 1);
     const double coarse = rule->levels ? rule->level[0].step : 1;
+    const int level = rule->levels ? (int)kit_below(r, (size_t)rule->levels) : 0;
+    const size_t special = kit_below(r, 2 * n), slow = 1 + kit_below(r, 9);
+    int64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         size_t y = i * t->width / t->row, z = i * t->width / t->plane;
         double v = 0;
@@ -167,7 +179,15 @@ static void fill(struct kit_random *r, const struct tile *t, int kind,
             v = kit_below(r, 20) ? coarse * (double)(i % 100) : special_value(r, rule);
         else if (kind == MOSTLY_FILL)
             v = i / 40 % 7 ? 1e20 : 3;
-        if (kind == LENGTHS) { /* as bits: for integers, and for floats without a bound */
+        else if (kind == EDGE)
+            v = i == special ? special_value(r, rule)
+                             : rule->level[level].limit * ((double)(i / slow % 1001) - 500) / 500;
+        sum += kind == JUMPS ? jump(r) : 0;
+        if (kind == JUMPS && rule->levels)
+            v = coarse * (double)sum;
+        if (kind == JUMPS && !rule->levels) { /* likewise */
+            memcpy(data + i * t->width, &sum, t->width);
+        } else if (kind == LENGTHS) { /* as bits: for integers, and for floats without a bound */
             uint64_t u = length ? kit_next(r) >> (64 - length) : 0;
             u = kit_below(r, 2) ? 0 - u : u;
             memcpy(data + i * t->width, &u, t->width);
@@ -183,7 +203,7 @@ static void fill(struct kit_random *r, const struct tile *t, int kind,
 static struct zmpi_chunk_rule rule_for(struct kit_random *r, enum zmpi_type type)
 {
     static const double relative[] = {1e-3, 1e-2, 1e-5, 0.9, 1e-7};
-    static const double bounds[] = {0, 1e-3, 1e-3, 1e-6, 0.7, 1e3, 1e-40, 1e30};
+    static const double bounds[] = {0, 1e-3, 1e-3, 1e-6, 0.7, 1e3, 1e-40, 1e30, 2e38};
     struct zmpi_chunk_rule rule;
     double bound = bounds[kit_below(r, KIT_COUNT(bounds))];
     if (type == ZMPI_F32)

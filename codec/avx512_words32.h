@@ -304,7 +304,7 @@ VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst, unsigned befo
 #ifdef ZMPI_VBMI
     /* All at once, where 15 planes and the signs are enough: what is too large comes out with 15.
      */
-    if (__builtin_expect(before < 15, 1)) {
+    if (before < 15) {
         V w = sign_and_magnitude(_mm512_packs_epi32(r[0], r[1]));
         V all = signs_and_planes_of(block_bytes(w));
         _mm512_storeu_si512(dst, all);

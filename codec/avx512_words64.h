@@ -294,7 +294,7 @@ VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst, unsigned befo
 #ifdef ZMPI_VBMI
     /* All at once: see avx512_words32.h. Halves of a word that are packed saturate to what
      * saturates. */
-    if (__builtin_expect(before < 15, 1)) {
+    if (before < 15) {
         V w = _mm512_packs_epi32(_mm512_packs_epi32(r[0], r[1]), _mm512_packs_epi32(r[2], r[3]));
         V few = signs_and_planes_of(block_bytes(sign_and_magnitude(w)));
         _mm512_storeu_si512(dst, few);

@@ -89,6 +89,7 @@ struct zmpi_chunk_work {
     uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK]; /* one mask per block */
     struct zmpi_chunk_edges edges;
     int level;  /* of the step, of the last chunk, or -1: a guess, for speed alone */
+    bool wide;  /* another: words reach up to the limit */
     bool keep;  /* encoders leave the residuals in kept[] too, and in nonzero[] which of each
                    block are not 0 */
     bool given; /* decoders find them in residuals[], and chunks without planes */

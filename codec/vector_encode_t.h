@@ -87,7 +87,10 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
     const struct packer begin = o.packer;
-    enum outcome made = fuse_quantized(&f, axes, &o.packer);
+    enum outcome made = WIDE;
+    if (!work->wide)
+        made = fuse_quantized(&f, axes, &o.packer);
+    work->wide = made == WIDE;
     if (made == WIDE && lines_within(lines, z->limit)) {
         f.within = true;
         o.packer = begin;

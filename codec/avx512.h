@@ -2,9 +2,9 @@
  * avx512.h - what the AVX-512 kernels of both word sizes share: attributes, and blocks of 32 words
  * of 16 bits to bit planes and back.
  *
- * Compiled twice: for AVX-512 F, CD, BW, DQ and VL, and, with ZMPI_VBMI, for VBMI and GFNI too, where
- * bytes go anywhere in one instruction and another one transposes 8x8 bits. FMA is used where it
- * cannot round otherwise (f_error), and nowhere else: see -ffp-contract in CMakeLists.txt.
+ * Compiled twice: for AVX-512 F, CD, BW, DQ and VL, and, with ZMPI_VBMI, for VBMI and GFNI too,
+ * where bytes go anywhere in one instruction and another one transposes 8x8 bits. FMA is used where
+ * it cannot round otherwise (f_error), and nowhere else: see -ffp-contract in CMakeLists.txt.
  */
 #ifndef ZMPI_AVX512_H
 #define ZMPI_AVX512_H

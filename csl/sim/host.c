@@ -160,6 +160,7 @@ static void copy_pe(struct csl_sim *sim, const struct copy *c, struct pe *pe, ui
     if (csl_code_bytes[e->tc] != size)
         csl_fail(&sim->arena, CSL_ERR_ARGUMENT, "'%.*s' has elements of %u bits, not %u",
                  STR_ARG(name), csl_code_bytes[e->tc] * 8u, size * 8);
+    csl_check_race(pe, (struct pos){0}, address, c->elements * size, c->to_device);
     uint8_t *device = pe->memory + address;
     for (uint32_t i = 0; i < c->elements; i++, device += size) {
         if (c->to_device) {

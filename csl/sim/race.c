@@ -1,8 +1,9 @@
 /*
  * race.c - memory that an unfinished asynchronous operation uses.
  *
- * What a task reads there, or what the operation reads of a task's writing, depends on when
- * wavelets come. All elements count, also those that are through already in this run.
+ * What a task, another operation or the host reads there, or what the operation reads of their
+ * writing, depends on when wavelets come. All elements count, also those that are through already
+ * in this run.
  */
 #include "sim.h"
 
@@ -35,37 +36,46 @@ static bool in_fifo(const struct pe *pe, const struct dsd_operand *o, int64_t lo
     return f->address < high && f->address + (int64_t)f->capacity * f->size > low;
 }
 
+/* What an operation asks for memory to: a FIFO of two operations is in order. */
+enum use { USE_READ, USE_WRITE, USE_FIFO };
+
 static bool conflicts(const struct pe *pe, const struct thread *t, int64_t low, int64_t high,
-                      bool write)
+                      enum use use)
 {
     const struct dsd_site *site = t->site;
     bool fifo = in_fifo(pe, &site->to, low, high);
     for (unsigned i = 0; i < site->from_count; i++)
         fifo = fifo || in_fifo(pe, &site->from[i], low, high);
-    if (fifo)
+    if (fifo && use != USE_FIFO)
         return true;
     if (site->to.kind == OPERAND_DSD && !site->to.fabric && touches(&t->to, t->count, low, high))
         return true;
-    if (site->to.kind == OPERAND_POINTER && t->address < high && t->address + 4 > low)
+    if (site->to.kind == OPERAND_POINTER && t->address < high &&
+        t->address + csl_dsd_bytes(site->op) > low)
         return true;
-    for (unsigned i = 0; write && i < site->from_count; i++)
+    for (unsigned i = 0; use != USE_READ && i < site->from_count; i++)
         if (site->from[i].kind == OPERAND_DSD && !site->from[i].fabric &&
             touches(&t->from[i], t->count, low, high))
             return true;
     return false;
 }
 
-void csl_check_race(struct pe *pe, struct pos pos, uint32_t address, uint32_t bytes, bool write)
+static void check(struct pe *pe, struct pos pos, uint32_t address, uint32_t bytes, enum use use)
 {
     for (unsigned i = 0; i < QUEUES; i++) {
         const struct thread *t = &pe->threads[i];
-        if (!t->busy || !conflicts(pe, t, address, (int64_t)address + bytes, write))
+        if (!t->busy || !conflicts(pe, t, address, (int64_t)address + bytes, use))
             continue;
         unsigned object = csl_object_at(pe->program, address);
         csl_trap(pe, pos, "race: '%s' is %s while the @%s of line %u still uses it",
-                 pe->program->objects[object].name, write ? "written" : "read",
+                 pe->program->objects[object].name, use != USE_READ ? "written" : "read",
                  csl_dsd_name(t->site->op), t->site->pos.line);
     }
+}
+
+void csl_check_race(struct pe *pe, struct pos pos, uint32_t address, uint32_t bytes, bool write)
+{
+    check(pe, pos, address, bytes, write ? USE_WRITE : USE_READ);
 }
 
 static void check_dsd(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t count,
@@ -76,11 +86,24 @@ static void check_dsd(struct pe *pe, struct pos pos, const struct dsd *d, uint32
         csl_check_race(pe, pos, (uint32_t)(d->base + (int64_t)i * d->stride), d->size, write);
 }
 
+static void check_fifo(struct pe *pe, struct pos pos, const struct dsd_operand *o)
+{
+    if (o->kind != OPERAND_FIFO)
+        return;
+    const struct fifo *f = &pe->program->fifos[o->reg];
+    check(pe, pos, f->address, (uint32_t)f->capacity * f->size, USE_FIFO);
+}
+
 void csl_check_thread_race(struct pe *pe, const struct thread *t)
 {
     const struct dsd_site *site = t->site;
     if (site->to.kind == OPERAND_DSD && !site->to.fabric)
         check_dsd(pe, site->pos, &t->to, t->count, true);
+    if (site->to.kind == OPERAND_POINTER)
+        csl_check_race(pe, site->pos, t->address, csl_dsd_bytes(site->op), true);
+    check_fifo(pe, site->pos, &site->to);
+    for (unsigned i = 0; i < site->from_count; i++)
+        check_fifo(pe, site->pos, &site->from[i]);
     for (unsigned i = 0; i < site->from_count; i++)
         if (site->from[i].kind == OPERAND_DSD && !site->from[i].fabric)
             check_dsd(pe, site->pos, &t->from[i], t->count, false);

@@ -181,6 +181,7 @@ int64_t csl_dsd_element(struct pe *pe, struct pos pos, const struct dsd *d, uint
 void csl_dsd_put(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i, enum type_code tc,
                  int64_t value);
 const char *csl_dsd_name(enum csl_dsd_op op);
+unsigned csl_dsd_bytes(enum csl_dsd_op op); /* of an element */
 
 /* race.c: traps if an unfinished operation uses the memory; t is about to begin */
 void csl_check_race(struct pe *pe, struct pos pos, uint32_t address, uint32_t bytes, bool write);

@@ -21,6 +21,11 @@ const char *csl_dsd_name(enum csl_dsd_op op)
     return ops[op].name;
 }
 
+unsigned csl_dsd_bytes(enum csl_dsd_op op)
+{
+    return ops[op].bits / 8u;
+}
+
 /* ---- elements ---- */
 
 static void check_range(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t count,
@@ -125,7 +130,7 @@ static struct dsd operand_dsd(struct pe *pe, const struct dsd_site *site, uint16
 static void set_up(struct pe *pe, struct thread *t, const struct dsd_site *site,
                    const int64_t *regs)
 {
-    unsigned size = ops[site->op].bits / 8u;
+    unsigned size = csl_dsd_bytes(site->op);
     bool counted = site->to.kind == OPERAND_DSD;
     *t = (struct thread){.busy = true, .site = site};
     if (counted) {
@@ -221,7 +226,7 @@ static uint32_t move_elements(struct pe *pe, struct thread *t, uint32_t most)
 {
     const struct dsd_site *site = t->site;
     uint64_t now = pe->sim->now;
-    unsigned size = ops[site->op].bits / 8u;
+    unsigned size = csl_dsd_bytes(site->op);
     uint32_t done = 0;
     for (; done < most && t->at < t->count; done++, t->at++) {
         uint32_t v[3] = {0, 0, 0};

@@ -124,6 +124,7 @@ static void system_op(struct pe *pe, const struct insn *i, int64_t *r)
         time = pe->timer_on ? pe->wake - pe->timer_start : pe->timer_start;
         if (i->imm == 3) {
             uint8_t *p = writable(pe, r[i->a], 6);
+            csl_check_race(pe, pos, (uint32_t)(r[i->a] & 0xffff), 6, true);
             memcpy(p, &time, 6);
         } else if (i->imm == 2) {
             pe->timer_start = pe->timer_on ? pe->wake : 0;

@@ -26,7 +26,8 @@ static const char layout[] =
     "  @export_name(\"A\", [*]f32, true); @export_name(\"H\", [*]u16, true);\n"
     "  @export_name(\"C\", [*]const u32, false); @export_name(\"D\", [*]const u32, true); "
     "@export_name(\"order\", u32, true);\n"
-    "  @export_name(\"multiply\", fn(f32, i16)void); @export_name(\"race\", fn()void);\n"
+    "  @export_name(\"multiply\", fn(f32, i16)void); @export_name(\"race\", fn()void); "
+    "@export_name(\"listen\", fn()void);\n"
     "}\n";
 static const char program[] =
     "param memcpy_params; param scale: f32;\n"
@@ -50,11 +51,17 @@ static const char program[] =
     "task two() void { note(2); }\n"
     "task three() void { note(3); }\n"
     "fn race() void { left = 3; order = 0; @activate(t8); @activate(t9); @activate(t10); }\n"
+    "const rx = @get_input_queue(2);\n"
+    "const in = @get_dsd(fabin_dsd, .{ .extent = 4, .input_queue = rx });\n"
+    "const all = @get_dsd(mem1d_dsd, .{ .tensor_access = |i|{4} -> A[i] });\n"
+    "fn listen() void { @fmovs(all, in, .{ .async = true }); sys_mod.unblock_cmd_stream(); }\n"
     "comptime {\n"
+    "  @initialize_queue(rx, .{ .color = @get_color(0) });\n"
     "  @bind_local_task(one, t8); @bind_local_task(two, t9); @bind_local_task(three, t10);\n"
     "  @export_symbol(A_ptr, \"A\"); @export_symbol(H_ptr, \"H\"); @export_symbol(C_ptr, \"C\"); "
     "@export_symbol(D_ptr, \"D\");\n"
-    "  @export_symbol(order); @export_symbol(multiply); @export_symbol(race);\n"
+    "  @export_symbol(order); @export_symbol(multiply); @export_symbol(race); "
+    "@export_symbol(listen);\n"
     "}\n";
 
 static const char *read_text(void *context, const char *path, size_t *size)
@@ -129,6 +136,19 @@ static void check_refusals(struct csl_sim *s)
     CHECK(csl_launch(s, "race", NULL, 0) == CSL_OK && csl_drain(s) == CSL_OK);
 }
 
+/* What an operation of a PE still writes is not copied. */
+static void check_unfinished(void)
+{
+    struct csl_sim *s = load(1);
+    float all[24] = {0};
+    uint32_t halves[3];
+    CHECK(csl_launch(s, "listen", NULL, 0) == CSL_OK);
+    CHECK(csl_memcpy_d2h(s, halves, csl_get_id(s, "H"), 2, 1, 1, 1, 3, CSL_16BIT) == CSL_OK);
+    CHECK(csl_memcpy_d2h(s, all, csl_get_id(s, "A"), 1, 0, 1, 1, 4, CSL_32BIT) == CSL_ERR_TRAP);
+    CHECK(strstr(csl_error(s), "PE(1,0): race: 'A' is read while the @fmovs of line") != NULL);
+    csl_stop(s);
+}
+
 static void check_counters(struct csl_sim *s)
 {
     struct csl_counters total, one;
@@ -170,6 +190,7 @@ int main(void)
     check_counters(s);
     csl_stop(s);
     check_seeds();
+    check_unfinished();
     csl_stop(NULL);
     return 0;
 }

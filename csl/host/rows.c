@@ -1,7 +1,7 @@
 /*
  * rows.c - one chunk for each pipeline of rows of PEs. Within a level's limit the bound holds for
- * all elements (docs/format.md 4.4), so that no PE looks. The level, the base and the values of
- * exceptions, of which PEs return masks, are taken here from what the host has.
+ * all elements that do not overflow (docs/format.md 4.4), so that no PE looks. The level, the base
+ * and the values of exceptions, of which PEs return masks, are taken here from what the host has.
  */
 #include <math.h>
 #include <string.h>
@@ -29,7 +29,24 @@ enum { JOB_FIRST = JOB_LEVEL + 3 * ZMPI_STEP_LEVELS };
 
 /* ---- to the PEs ---- */
 
-/* The level, and the first element that it takes; false: there is none. */
+/* Up to where what is decoded does not overflow either. */
+static float limit_of(const struct quantizer *z)
+{
+    uint32_t good = 0, bad = bits_of(z->limit);
+    if (!is_exception(z, z->limit, quantize(z, z->limit)))
+        return z->limit;
+    while (bad - good > 1) {
+        const uint32_t middle = good + (bad - good) / 2;
+        const float x = value_of(middle);
+        if (is_exception(z, x, quantize(z, x)))
+            bad = middle;
+        else
+            good = middle;
+    }
+    return value_of(good);
+}
+
+/* The level, its limit, and the first element that it takes; false: there is none. */
 static bool begin_chunk(const struct source *s, const size_t extent[3], const float *x,
                         uint32_t *job, uint32_t *answer)
 {
@@ -38,8 +55,10 @@ static bool begin_chunk(const struct source *s, const size_t extent[3], const fl
     if (level < 0)
         return false;
     const struct quantizer z = quantizer_of(&s->rule, level);
+    const float limit = limit_of(&z);
+    job[JOB_LEVEL + 3 * level + 2] = bits_of(limit);
     for (size_t i = 0; i < shape.count; i++)
-        if (fabsf(x[i]) <= z.limit && bits_of(x[i]) != SIGN_BIT) {
+        if (fabsf(x[i]) <= limit && bits_of(x[i]) != SIGN_BIT) {
             job[JOB_FIRST] = bits_of(x[i]);
             answer[ANSWER_LEVEL] = (uint32_t)level;
             answer[ANSWER_BASE] = quantize(&z, x[i]);

@@ -2,6 +2,8 @@
  * sim_rows.c - rows of PEs in the simulator: pipelines of all lengths, several in a row, whatever
  * chunks they get. Both ways, and the bytes are the CPU's.
  */
+#include <float.h>
+
 #include "chips.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* slow */
@@ -239,6 +241,28 @@ Test(wse_rows, left)
         free(data);
         close_rows(&w);
     }
+}
+
+/* Steps so large that what is decoded would overflow, though the element is within the limit. */
+Test(wse_rows, overflow)
+{
+    static const double bounds[] = {1e38, 6.6e37, 1e35, 3e34};
+    const struct zmpi_array a = kit_array(ZMPI_F32, 3, 20, 41);
+    struct kit_random r = {14};
+    float *data = kit_make(&r, &a, KIT_SMOOTH);
+    for (int scalar = 0; scalar < 2; scalar++) {
+        struct wafer w = open_rows(
+            1, 1, (struct chip_sim_options){.seed = 1, .pipeline = 1, .scalar = scalar != 0});
+        for (size_t k = 0; k < KIT_COUNT(bounds); k++) {
+            for (size_t i = 0; i < kit_elements(&a); i++)
+                data[i] = i % 50 < 3 ? FLT_MAX * (1 - (float)(i % 50) / 16)
+                                     : (float)kit_unit(&r) * FLT_MAX;
+            check_bytes(&w.from.chip, &w.to.chip, &a, kit_abs(bounds[k]), data, w.count);
+        }
+        cr_assert_eq(w.count[0].chip, KIT_COUNT(bounds));
+        close_rows(&w);
+    }
+    free(data);
 }
 
 /* A chip on which the n-th call fails. */

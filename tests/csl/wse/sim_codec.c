@@ -22,7 +22,7 @@ static uint64_t check_grid(unsigned width, unsigned height, struct chip_sim_opti
 
 Test(wse_sim, grids)
 {
-    static const unsigned grid[][2] = {{1, 1}, {2, 3}, {8, 8}};
+    static const unsigned grid[][2] = {{1, 1}, {2, 3}, {8, 8}, {1, 32}, {32, 32}};
     const struct zmpi_array a = kit_array(ZMPI_F32, 1, 30, 290);
     for (size_t i = 0; i < KIT_COUNT(grid); i++)
         cr_assert_gt(check_grid(grid[i][0], grid[i][1], (struct chip_sim_options){.seed = i + 1},

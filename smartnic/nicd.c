@@ -43,7 +43,7 @@ static int fail(const char *text)
 static void help(void)
 {
     printf("usage: zmpi-nicd [OPTION...] FILE\n"
-           "Compresses for processes that run with ZMPI_NIC=FILE ZMPI_DEVICE=smartnic.\n"
+           "Codes and decodes for processes that run with ZMPI_NIC=FILE ZMPI_DEVICE=smartnic.\n"
            "FILE is made: where to find the daemon, and the secret of those who may.\n\n"
            "  -p, --provider NAME    of libfabric [tcp;ofi_rxm]\n"
            "  -l, --listen WHERE     HOST, HOST:PORT or, for shm, a name; any: wherever the "
@@ -52,7 +52,7 @@ static void help(void)
            "  -m, --memory BYTES     for data and results under way [256M]\n"
            "  -q, --queue N          requests that wait before more are refused [64]\n"
            "  -c, --clients N        processes at once [256]\n"
-           "  -j, --threads N        that compress [one for each CPU]\n"
+           "  -j, --threads N        that work [one for each CPU]\n"
            "  -t, --timeout SECONDS  that clients wait for a sign of life [5]\n"
            "  -e, --engine NAME      what compresses [cpu]\n"
            "  -f, --files FOLDER     where it may write to files (ZMPI_NIC_WRITE); several: again\n"

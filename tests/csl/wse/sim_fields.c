@@ -1,5 +1,5 @@
-/* sim_fields.c - the kernels in the simulator on pieces of the real f32 fields of the folder
- * ZMPI_DATA. */
+/* sim_fields.c - the kernels in the simulator on pieces of the real fields of the folder ZMPI_DATA;
+ * those of f64 become f32. */
 #include <dirent.h>
 #include <stdio.h>
 
@@ -12,21 +12,32 @@ static struct chip_sim from[3], to[3];
 static struct wse_count count[3][2];
 static size_t fields;
 
-/* From the middle of the file: a piece of it as a row, as a plane and as a box, each with another
- * bound; by long pipelines a part of it. */
-static void check_field(const char *folder, const char *name)
+/* From the middle of the file, as floats. */
+static void read_piece(const char *folder, const char *name, float x[COUNT])
 {
-    static float x[COUNT];
+    static double wide[COUNT];
+    const bool is_f64 = strstr(name, ".f64") != NULL;
+    const long width = is_f64 ? 8 : 4;
     char path[512];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *in = fopen(path, "rb");
     cr_assert_not_null(in, "%s", path);
     cr_assert_eq(fseek(in, 0, SEEK_END), 0);
-    long elements = ftell(in) / 4;
+    const long elements = ftell(in) / width;
     cr_assert_geq(elements, COUNT, "%s", path);
-    cr_assert_eq(fseek(in, (elements - COUNT) / 2 * 4, SEEK_SET), 0);
-    cr_assert_eq(fread(x, 4, COUNT, in), COUNT);
+    cr_assert_eq(fseek(in, (elements - COUNT) / 2 * width, SEEK_SET), 0);
+    cr_assert_eq(fread(is_f64 ? (void *)wide : x, (size_t)width, COUNT, in), COUNT);
+    for (size_t i = 0; is_f64 && i < COUNT; i++)
+        x[i] = (float)wide[i];
     fclose(in);
+}
+
+/* A piece as a row, as a plane and as a box, each with another bound; by long pipelines a part of
+ * it. */
+static void check_field(const char *folder, const char *name)
+{
+    static float x[COUNT];
+    read_piece(folder, name, x);
     const struct zmpi_array shape[] = {kit_array(ZMPI_F32, 1, 1, COUNT),
                                        kit_array(ZMPI_F32, 1, Z * Y, X),
                                        kit_array(ZMPI_F32, Z, Y, X)};
@@ -54,7 +65,7 @@ Test(wse_sim, fields)
         to[k] = open_chip(k ? "rows" : "decompress", k ? 3 : 1, 1, how);
     }
     for (struct dirent *e; (e = readdir(dir)) != NULL;)
-        if (strstr(e->d_name, ".f32"))
+        if (strstr(e->d_name, ".f32") || strstr(e->d_name, ".f64"))
             check_field(folder, e->d_name);
     closedir(dir);
     cr_assert_gt(fields, 0);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "decimal.h"
 #include "log.h"
 #include "ratio.h"
@@ -142,10 +143,14 @@ enum { SAMPLED = 64 };
 
 bool zmpi_offload_whole(const struct zmpi_stream *s, const unsigned char *need)
 {
-    size_t n = 0;
-    for (size_t k = 0; need && k < s->info.chunks; k++)
+    size_t n = 0, bytes = 0, all = 0;
+    for (size_t k = 0; need && k < s->info.chunks; k++) {
+        const size_t size = zmpi_load32(s->table + 8 * k);
+        all += size;
         n += need[k] != 0;
-    return !need || n >= s->info.chunks - s->info.chunks / 8;
+        bytes += need[k] ? size : 0;
+    }
+    return !need || (n >= s->info.chunks - s->info.chunks / 8 && bytes >= all - all / 4);
 }
 
 /* All of it. What is damaged is left to the CPU, which says what it is. */

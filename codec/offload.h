@@ -45,7 +45,8 @@ enum zmpi_status zmpi_offload_decompress(struct zmpi_offload *o, const struct zm
  */
 enum zmpi_status zmpi_offload_decode(struct zmpi_offload *o, const struct zmpi_stream *s,
                                      const unsigned char *need, int threads, void *dst);
-/* Are so many chunks needed that a device may decode all of them? They must all be there then. */
+/* Are so many chunks needed that a device may decode all of them? They must all be there then: not
+ * if those few that are not needed are much of the stream's bytes. */
 bool zmpi_offload_whole(const struct zmpi_stream *s, const unsigned char *need);
 
 /* The device that a report names; never NULL. */

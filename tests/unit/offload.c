@@ -110,6 +110,32 @@ Test(offload, parts, .init = begin)
     }
 }
 
+/* A chunk that is most of the stream is not fetched for the others' sake. */
+Test(offload, large_rest, .init = begin)
+{
+    const struct zmpi_array array = {ZMPI_F32, {1, 1, N}};
+    const struct zmpi_bound exact = {ZMPI_LOSSLESS, 0};
+    struct kit_random r = {3};
+    struct zmpi_job job;
+    memset(field, 0, sizeof field);
+    for (int i = N / 8192 * 8192; i < N; i++)
+        field[i] = (float)kit_below(&r, 1 << 20);
+    cr_assert_eq(zmpi_job_make(&array, &exact, NULL, &job), ZMPI_OK);
+    cr_assert_eq(zmpi_device_cpu()->compress(&job, coded, sizeof coded, field, &size), ZMPI_OK);
+    cr_assert_eq(zmpi_stream_parse(&stream, coded, size), ZMPI_OK);
+    unsigned char need[MOST] = {0};
+    cr_assert(stream.info.chunks / 8 == 1);
+    memset(need, 1, stream.info.chunks - 1);
+    cr_assert_not(zmpi_offload_whole(&stream, need));
+    decodes(need);
+    cr_assert_eq(calls(), 0);
+    memset(need, 1, stream.info.chunks);
+    need[0] = 0;
+    cr_assert(zmpi_offload_whole(&stream, need));
+    decodes(need);
+    cr_assert_eq(calls(), 1);
+}
+
 /* What goes wrong is said once, the data are right, and the device is not asked again. */
 Test(offload, failures, .init = begin)
 {

@@ -202,7 +202,7 @@ static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t d
     struct wse_count count = {0, 0};
     enum zmpi_status status = ZMPI_ERR_DEVICE;
     if (!wse_takes_job(job))
-        return zmpi_device_cpu()->compress(job, dst, dst_capacity, src, size);
+        return ZMPI_ERR_UNSUPPORTED;
     pthread_mutex_lock(&lock);
     struct chip *chip = load(&compressor, stages_sample_length(job, src));
     if (chip)
@@ -218,10 +218,11 @@ static enum zmpi_status decompress(void *dst, size_t dst_capacity, const void *s
     struct zmpi_stream s;
     struct wse_count count = {0, 0};
     enum zmpi_status status = zmpi_stream_parse(&s, src, src_size);
+    (void)threads;
     if (status)
         return status;
     if (!wse_takes_stream(&s))
-        return zmpi_device_cpu()->decompress(dst, dst_capacity, src, src_size, need, threads);
+        return ZMPI_ERR_UNSUPPORTED;
     if (dst_capacity < s.info.decoded_bytes)
         return ZMPI_ERR_SPACE;
     pthread_mutex_lock(&lock);

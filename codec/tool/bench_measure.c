@@ -143,6 +143,15 @@ static int run_scan(struct bench_result *r, bool count)
     return TOOL_OK;
 }
 
+static int failed(const struct bench_result *r, enum zmpi_status status)
+{
+    const char *device = zmpi_device_for(r->settings->device, r->job.encoder)->name;
+    if (status != ZMPI_ERR_UNSUPPORTED)
+        return tool_fail_status(r->field->name, status);
+    return tool_fail("%s: device %s does not take such data; ZMPI_DEVICE=cpu does", r->field->name,
+                     device);
+}
+
 static int run_zmpi(struct bench_result *r, struct buffers *b, bool count)
 {
     const struct zmpi_device *device = zmpi_device_for(r->settings->device, r->job.encoder);
@@ -158,7 +167,7 @@ static int run_zmpi(struct bench_result *r, struct buffers *b, bool count)
     if (!status)
         status = zmpi_stream_info(b->coded, r->zmpi.size, &info);
     if (status)
-        return tool_fail_status(r->field->name, status);
+        return failed(r, status);
     r->abs_bound = info.abs_bound;
     if (count) {
         add_time(&r->zmpi.compress, compressed - start);
@@ -260,7 +269,7 @@ static int run_piece(struct bench_result *r, struct buffers *b, bool count)
         add_time(&r->cached.compress, compress / (double)n);
         add_time(&r->cached.decompress, decompress / (double)n);
     }
-    return status ? tool_fail_status(r->field->name, status) : TOOL_OK;
+    return status ? failed(r, status) : TOOL_OK;
 }
 
 /* ---- all ---- */

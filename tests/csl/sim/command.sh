@@ -156,15 +156,7 @@ done
 ! "$csl" run layout.csl --order=fifo 2>error || fail "an order that there is not is taken"
 grep -q -e '--order=random or --order=turns' error || fail "unexplained: $(cat error)"
 
-# What programs say to the trace.
-cat >layout.csl <<'END'
-const memcpy = @import_module("<memcpy/get_params>", .{ .width = 1, .height = 1 });
-layout {
-  @set_rectangle(1, 1);
-  @set_tile_code(0, 0, "pe.csl", .{ .memcpy_params = memcpy.get_params(0) });
-  @export_name("run", fn()void);
-}
-END
+# What programs say to the trace, with the same layout.
 cat >pe.csl <<'END'
 param memcpy_params;
 const sys_mod = @import_module("<memcpy/memcpy>", memcpy_params);

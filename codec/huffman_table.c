@@ -131,8 +131,27 @@ static void add_plain(const struct plain *p, uint32_t index, unsigned bits, unsi
     }
 }
 
-/* All indexes that begin with the code of symbol s. */
-#define EACH_INDEX(i) (uint32_t i = codes[s]; i < TABLE; i += 1U << length)
+/* To all indexes that begin with the code of symbol s. */
+static void add_symbol(struct zmpi_huffman_decoder *d, unsigned s, uint32_t code)
+{
+    const unsigned length = d->length[s];
+    const uint32_t step = 1U << length;
+    for (uint32_t i = code; i < TABLE; i += step)
+        d->symbol[i] = (uint16_t)s;
+    if (d->kind == ZMPI_ENTRY_SINGLE) {
+        const struct zmpi_entry e = single_entry(s, length);
+        for (uint32_t i = code; i < TABLE; i += step)
+            d->single[i] = e;
+    } else if (d->kind == ZMPI_ENTRY_WIDE || d->kind == ZMPI_ENTRY_WIDEST) {
+        const struct zmpi_wide_entry e = wide_entry(s, length, d->kind == ZMPI_ENTRY_WIDEST);
+        for (uint32_t i = code; i < TABLE; i += step)
+            d->wide[i] = e;
+    } else if (d->kind == ZMPI_ENTRY_LONG && s >= ZMPI_HUFFMAN_CLASSES) {
+        const struct zmpi_long_entry e = long_entry(s, length);
+        for (uint32_t i = code; i < TABLE; i += step)
+            d->several[i] = e;
+    }
+}
 
 void zmpi_huffman_decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_book *book)
 {
@@ -140,30 +159,9 @@ void zmpi_huffman_decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_
     zmpi_book_codes(book, codes);
     memcpy(d->length, book->length, sizeof d->length);
     choose_kind(d);
-    for (unsigned s = 0; s < SYMBOLS; s++) {
-        const unsigned length = book->length[s];
-        if (!length)
-            continue;
-        for
-            EACH_INDEX(i)
-        d->symbol[i] = (uint16_t)s;
-        if (d->kind == ZMPI_ENTRY_SINGLE) {
-            const struct zmpi_entry e = single_entry(s, length);
-            for
-                EACH_INDEX(i)
-            d->single[i] = e;
-        } else if (d->kind == ZMPI_ENTRY_WIDE || d->kind == ZMPI_ENTRY_WIDEST) {
-            const struct zmpi_wide_entry e = wide_entry(s, length, d->kind == ZMPI_ENTRY_WIDEST);
-            for
-                EACH_INDEX(i)
-            d->wide[i] = e;
-        } else if (d->kind == ZMPI_ENTRY_LONG && s >= ZMPI_HUFFMAN_CLASSES) {
-            const struct zmpi_long_entry e = long_entry(s, length);
-            for
-                EACH_INDEX(i)
-            d->several[i] = e;
-        }
-    }
+    for (unsigned s = 0; s < SYMBOLS; s++)
+        if (d->length[s])
+            add_symbol(d, s, codes[s]);
     if (d->kind == ZMPI_ENTRY_LONG) {
         struct plain p = {.table = d->several, .length = d->length, .codes = codes};
         find_plain(&p);

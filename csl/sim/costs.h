@@ -4,7 +4,8 @@
  * Widths of DSD operations are published (elements per cycle on WSE-2 and WSE-3; where the table of
  * the SDK has no entry, one per cycle is taken). Costs of scalar operations are not: they are
  * estimates for a 16-bit machine, in which a 32-bit operation is a few instructions and a
- * multiplication or division of 32 bits a call, to be calibrated on published kernels.
+ * multiplication or division of 32 bits a call. They are not fitted to published cycles, whose code
+ * is not known: docs/csl.md has both, and the difference.
  */
 #ifndef CSL_COSTS_H
 #define CSL_COSTS_H

@@ -365,24 +365,25 @@ unsigned zmpi_axes_choose(const struct zmpi_job *job, const void *src)
 }
 
 /* What the CPU device takes, learned from calls that are long enough to be timed. */
-static struct zmpi_rate compress_rate, decompress_rate;
+static struct zmpi_rate rates[ZMPI_ENCODERS][2]; /* coding, decoding */
 enum { LEARN_FROM = 256 << 10 };
 
 /*
  * Rates of the kernels on an ordinary core, good enough to choose between devices before
  * anything was measured.
  */
-static double cpu_guess(size_t bytes, bool decompress)
+static double cpu_guess(const struct zmpi_work *work)
 {
-    if (zmpi_kernels() == &zmpi_kernels_scalar)
-        return (double)bytes / (decompress ? 0.5e9 : 0.4e9);
-    return (double)bytes / (decompress ? 4e9 : 3.5e9);
+    static const double rate[ZMPI_ENCODERS][2][2] = {{{0.4e9, 0.5e9}, {3.5e9, 4e9}},
+                                                     {{0.2e9, 0.3e9}, {1.5e9, 2e9}}};
+    const bool vectors = zmpi_kernels() != &zmpi_kernels_scalar;
+    return (double)work->bytes / rate[work->encoder - ZMPI_FLE][vectors][work->decompress];
 }
 
-static double cpu_cost(size_t bytes, bool decompress)
+static double cpu_cost(const struct zmpi_work *work)
 {
-    return zmpi_rate_expect(decompress ? &decompress_rate : &compress_rate, bytes,
-                            cpu_guess(bytes, decompress));
+    return zmpi_rate_expect(&rates[work->encoder - ZMPI_FLE][work->decompress], work->bytes,
+                            cpu_guess(work));
 }
 
 static double seconds(void)
@@ -392,11 +393,11 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void learn(size_t bytes, bool decompress, double start)
+static void learn(const struct zmpi_work *work, double start)
 {
-    if (bytes >= LEARN_FROM)
-        zmpi_rate_learn(decompress ? &decompress_rate : &compress_rate, bytes,
-                        cpu_guess(bytes, decompress), seconds() - start);
+    if (work->bytes >= LEARN_FROM)
+        zmpi_rate_learn(&rates[work->encoder - ZMPI_FLE][work->decompress], work->bytes,
+                        cpu_guess(work), seconds() - start);
 }
 
 static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
@@ -419,7 +420,7 @@ static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size
     if (status)
         return status;
     zmpi_plan_header(&p, &used, made.books, made.length, dst);
-    learn(p.bytes, false, start);
+    learn(&(struct zmpi_work){p.bytes, job->encoder, false}, start);
     *size = made.length;
     return ZMPI_OK;
 }
@@ -432,7 +433,7 @@ enum zmpi_status zmpi_cpu_decode(const struct zmpi_stream *s, const unsigned cha
     const double start = seconds();
     enum zmpi_status status = zmpi_stream_decode(s, need, threads, dst, NULL);
     if (!status)
-        learn(s->info.decoded_bytes, true, start);
+        learn(&(struct zmpi_work){s->info.decoded_bytes, s->info.encoder, true}, start);
     return status;
 }
 

@@ -221,36 +221,40 @@ static void open_all(void)
 }
 
 /* Said once for each change: calls of like sizes are decided alike. */
-static void say_choice(const struct known *best, size_t bytes, bool decompress, double cost,
+static void say_choice(const struct known *best, const struct zmpi_work *work, double cost,
                        double cpu)
 {
-    static atomic_int said[2][4 * sizeof(size_t)];
+    static atomic_int said[2][2][4 * sizeof(size_t)];
     int size_class = 0, now = (int)(best - known) + 1;
-    for (size_t n = bytes; n > 3; n /= 4)
+    for (size_t n = work->bytes; n > 3; n /= 4)
         size_class++;
-    if (atomic_exchange(&said[decompress][size_class], now) != now && known_count > 1 && bytes > 0)
+    atomic_int *last = &said[work->decompress][work->encoder == ZMPI_HUFFMAN][size_class];
+    if (atomic_exchange(last, now) != now && known_count > 1 && work->bytes > 0)
         zmpi_log(ZMPI_LOG_INFO,
                  "device auto: %s for %zu bytes %s host memory: %.3g ms expected, %.3g ms on the "
                  "CPU",
-                 best->name, bytes, decompress ? "decoded to" : "in", 1e3 * cost, 1e3 * cpu);
+                 best->name, work->bytes, work->decompress ? "decoded to" : "in", 1e3 * cost,
+                 1e3 * cpu);
 }
 
-/* The cheapest by its own estimate that takes host buffers; the CPU if nothing says otherwise. */
-static const struct zmpi_device *best(size_t bytes, bool decompress)
+/* The cheapest by its own estimate of those with the encoder that take host buffers; the CPU if
+ * nothing says otherwise. */
+static const struct zmpi_device *best(const struct zmpi_work *work)
 {
     const struct known *found = &known[0];
-    double cpu = zmpi_device_cpu()->cost(bytes, decompress), least = cpu;
+    double cpu = zmpi_device_cpu()->cost(work), least = cpu;
     for (size_t i = 1; i < known_count; i++) {
         struct known *k = &known[i];
-        if (k->device == NULL || (k->device->memory & ZMPI_MEMORY_HOST) == 0)
+        if (k->device == NULL || (k->device->memory & ZMPI_MEMORY_HOST) == 0 ||
+            zmpi_device_for(k->device, work->encoder) != k->device)
             continue;
-        double cost = k->device->cost(bytes, decompress);
+        double cost = k->device->cost(work);
         if (cost < least && probe(k) == NULL) {
             least = cost;
             found = k;
         }
     }
-    say_choice(found, bytes, decompress, least, cpu);
+    say_choice(found, work, least, cpu);
     return found->device;
 }
 
@@ -277,14 +281,14 @@ const struct zmpi_device *zmpi_device_for(const struct zmpi_device *device, int 
                : zmpi_device_cpu();
 }
 
-static const struct zmpi_device *find_device(const char *name, size_t bytes, bool decompress,
-                                             const char **why)
+const struct zmpi_device *zmpi_device_find(const char *name, const struct zmpi_work *work,
+                                           const char **why)
 {
     if (strcmp(name, "cpu") == 0)
         return zmpi_device_cpu();
     pthread_once(&once, open_all);
     if (strcmp(name, "auto") == 0)
-        return best(bytes, decompress);
+        return work ? best(work) : zmpi_device_cpu();
     struct known *k = find(name);
     if (k == NULL) {
         *why = "there is no such device (no plug-in of this name in lib/zmpi or ZMPI_PLUGIN_PATH)";
@@ -295,16 +299,6 @@ static const struct zmpi_device *find_device(const char *name, size_t bytes, boo
         return k->device;
     *why = missing;
     return NULL;
-}
-
-const struct zmpi_device *zmpi_device_find(const char *name, size_t bytes, const char **why)
-{
-    return find_device(name, bytes, false, why);
-}
-
-const struct zmpi_device *zmpi_device_find_decoder(const char *name, size_t bytes, const char **why)
-{
-    return find_device(name, bytes, true, why);
 }
 
 void zmpi_device_prefer(unsigned number)

@@ -9,7 +9,7 @@
 #include "zmpi_codec.h"
 #include <stdbool.h>
 
-#define ZMPI_DEVICE_ABI 5u
+#define ZMPI_DEVICE_ABI 6u
 
 /* Where a buffer lives. What both may touch (managed memory) is the device's. */
 enum zmpi_memory { ZMPI_MEMORY_HOST = 1, ZMPI_MEMORY_GPU = 2 };
@@ -61,6 +61,13 @@ bool zmpi_bound_needs_range(const struct zmpi_bound *bound);
 void zmpi_range_scan(enum zmpi_type type, const void *src, size_t count, double threshold,
                      int threads, struct zmpi_range *range);
 
+/* What a call is asked to do, as far as it decides who does it: `auto` goes by it. */
+struct zmpi_work {
+    size_t bytes; /* of the array */
+    int encoder;  /* as in the header: 1 fle, 2 huffman */
+    bool decompress;
+};
+
 /* An array that a device has taken to compress it and to write the stream to a file: its own. */
 struct zmpi_handed;
 
@@ -106,8 +113,8 @@ struct zmpi_device {
     const char *name;  /* "cpu", "cuda", ... */
     /* NULL if usable now, else a static text saying what is missing. May be slow the first time. */
     const char *(*probe)(void);
-    /* Estimated seconds to compress (or decompress) `bytes`; used by `auto`, before the probe. */
-    double (*cost)(size_t bytes, bool decompress);
+    /* Estimated seconds, by one of the device's encoders; used by `auto`, before the probe. */
+    double (*cost)(const struct zmpi_work *work);
     enum zmpi_status (*compress)(const struct zmpi_job *job, void *dst, size_t dst_capacity,
                                  const void *src, size_t *size);
     /* need: see zmpi_stream_decode; NULL for all. What is damaged is an error. */
@@ -142,15 +149,14 @@ struct zmpi_device {
 };
 
 /*
- * The device called `name`, or the best one for "auto" (host buffers of `bytes`; ZMPI_LOG=info says
- * why when that changes). Opens plug-ins on first use; for "auto" it starts none that would not be
- * the best. NULL if there is none of that name or it does not work; then *why (never NULL on
- * failure) says what is missing. Never unloaded; thread-safe.
+ * The device called `name`, or for "auto" the best one that has the work's encoder (data or values
+ * in host memory; ZMPI_LOG=info says why when that changes). work: NULL to ask whether there is one
+ * of that name; for "auto" that is the CPU. Opens plug-ins on first use; for "auto" it starts none
+ * that would not be the best. NULL if there is none of that name or it does not work; then *why
+ * (never NULL on failure) says what is missing. Never unloaded; thread-safe.
  */
-const struct zmpi_device *zmpi_device_find(const char *name, size_t bytes, const char **why);
-/* The same for streams of arrays of `bytes` that are to be decoded to host memory. */
-const struct zmpi_device *zmpi_device_find_decoder(const char *name, size_t bytes,
-                                                   const char **why);
+const struct zmpi_device *zmpi_device_find(const char *name, const struct zmpi_work *work,
+                                           const char **why);
 
 /* The device built in. */
 const struct zmpi_device *zmpi_device_cpu(void);

@@ -24,42 +24,41 @@ static void note_failure(struct zmpi_offload *o, const struct zmpi_device *devic
 }
 
 /* The device for an array in memory of `holder`; NULL: the CPU. */
-static const struct zmpi_device *choose(const struct zmpi_offload *o,
-                                        const struct zmpi_device *holder, size_t bytes, int encoder,
-                                        bool decompress)
+static const struct zmpi_device *
+choose(const struct zmpi_offload *o, const struct zmpi_device *holder, const struct zmpi_work *work)
 {
     const char *why;
     const struct zmpi_device *cpu = zmpi_device_cpu(), *found = holder;
     if (o->failed || strcmp(o->name, cpu->name) == 0)
         return NULL;
     if (!holder)
-        found = decompress ? zmpi_device_find_decoder(o->name, bytes, &why)
-                           : zmpi_device_find(o->name, bytes, &why);
-    if (!found || found == cpu || zmpi_device_for(found, encoder) != found)
+        found = zmpi_device_find(o->name, work, &why);
+    if (!found || found == cpu || zmpi_device_for(found, work->encoder) != found)
         return NULL;
     return holder || (found->memory & ZMPI_MEMORY_HOST) ? found : NULL;
 }
 
-static void note_expected(struct zmpi_use *use, const struct zmpi_device *device, size_t bytes,
-                          bool decompress)
+static void note_expected(struct zmpi_use *use, const struct zmpi_device *device,
+                          const struct zmpi_work *work)
 {
     const struct zmpi_device *cpu = zmpi_device_cpu();
-    const double by_cpu = 1e3 * cpu->cost(bytes, decompress);
+    const double by_cpu = 1e3 * cpu->cost(work);
     const locale_t program = zmpi_decimal_begin();
     if (device == cpu)
-        snprintf(use->why, sizeof use->why, "%zu bytes: %.3g ms expected", bytes, by_cpu);
+        snprintf(use->why, sizeof use->why, "%zu bytes: %.3g ms expected", work->bytes, by_cpu);
     else
         snprintf(use->why, sizeof use->why, "%zu bytes: %.3g ms expected, on the CPU %.3g ms",
-                 bytes, 1e3 * device->cost(bytes, decompress), by_cpu);
+                 work->bytes, 1e3 * device->cost(work), by_cpu);
     zmpi_decimal_end(program);
 }
 
-static void note_choice(const struct zmpi_offload *o, struct zmpi_use *use,
-                        const struct zmpi_device *device, bool held, size_t bytes)
+static void note_choice(struct zmpi_offload *o, const struct zmpi_device *device, bool held,
+                        const struct zmpi_work *work)
 {
     const struct zmpi_device *cpu = zmpi_device_cpu();
+    struct zmpi_use *use = work->decompress ? &o->decoded : &o->coded;
     if (device != cpu)
-        use->bytes += bytes;
+        use->bytes += work->bytes;
     if (device == use->last)
         return;
     use->last = device;
@@ -71,7 +70,7 @@ static void note_choice(const struct zmpi_offload *o, struct zmpi_use *use,
         snprintf(use->why, sizeof use->why, "ZMPI_DEVICE=%.32s%s", o->name,
                  strcmp(o->name, device->name) != 0 ? ", which did not take it" : "");
     else
-        note_expected(use, device, bytes, use == &o->decoded);
+        note_expected(use, device, work);
 }
 
 /* By the CPU; data of a device come to the host first. */
@@ -96,27 +95,27 @@ enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi
                                        const struct zmpi_device *holder, void *dst, size_t capacity,
                                        const void *src, size_t *size)
 {
-    size_t bytes;
-    enum zmpi_status status = zmpi_array_bytes(&job->array, &bytes);
+    struct zmpi_work work = {.encoder = job->encoder};
+    enum zmpi_status status = zmpi_array_bytes(&job->array, &work.bytes);
     if (status)
         return status;
     /* A bound that is to be found is found on the host. */
     const struct zmpi_device *device =
-        holder && zmpi_job_open(job) ? NULL : choose(o, holder, bytes, job->encoder, false);
+        holder && zmpi_job_open(job) ? NULL : choose(o, holder, &work);
     if (device) {
         status = zmpi_job_compress(device, job, dst, capacity, src, size);
         /* All devices make the same bytes: where there may be no room there is none for the CPU's
          * either. */
         if (!status ||
             (status == ZMPI_ERR_SPACE && capacity < zmpi_compress_capacity(&job->array))) {
-            note_choice(o, &o->coded, device, holder != NULL, bytes);
+            note_choice(o, device, holder != NULL, &work);
             return status;
         }
         note_failure(o, device, status, NULL);
     }
-    status = on_cpu(job, holder, dst, capacity, src, bytes, size);
+    status = on_cpu(job, holder, dst, capacity, src, work.bytes, size);
     if (!status)
-        note_choice(o, &o->coded, zmpi_device_cpu(), false, bytes);
+        note_choice(o, zmpi_device_cpu(), false, &work);
     return status;
 }
 
@@ -124,15 +123,15 @@ struct zmpi_handed *zmpi_offload_hand(struct zmpi_offload *o, const struct zmpi_
                                       const void *src, const char *path, const unsigned char id[16],
                                       const struct zmpi_device **device)
 {
-    size_t bytes;
-    if (zmpi_array_bytes(&job->array, &bytes) || zmpi_job_open(job))
+    struct zmpi_work work = {.encoder = job->encoder};
+    if (zmpi_array_bytes(&job->array, &work.bytes) || zmpi_job_open(job))
         return NULL;
-    *device = choose(o, NULL, bytes, job->encoder, false);
+    *device = choose(o, NULL, &work);
     if (!*device || !(*device)->through)
         return NULL;
     struct zmpi_handed *handed = (*device)->through->hand(job, src, path, id);
     if (handed)
-        note_choice(o, &o->coded, *device, false, bytes);
+        note_choice(o, *device, false, &work);
     return handed;
 }
 
@@ -153,7 +152,7 @@ bool zmpi_offload_whole(const struct zmpi_stream *s, const unsigned char *need)
     return !need || (n >= s->info.chunks - s->info.chunks / 8 && bytes >= all - all / 4);
 }
 
-/* All of it. What is damaged is left to the CPU, which says what it is. */
+/* All of it. What is damaged, or cannot be compared, is left to the CPU. */
 static enum zmpi_status by_device(const struct zmpi_device *device, const struct zmpi_stream *s,
                                   int threads, void *dst, const char **problem)
 {
@@ -166,30 +165,33 @@ static enum zmpi_status by_device(const struct zmpi_device *device, const struct
     status = zmpi_stream_compare(s, dst, 1 + s->info.chunks / SAMPLED);
     if (status == ZMPI_ERR_DEVICE)
         *problem = "it has decoded something else than the CPU";
-    return status;
+    return status == ZMPI_ERR_MEMORY ? ZMPI_ERR_UNSUPPORTED : status;
 }
 
 enum zmpi_status zmpi_offload_decode(struct zmpi_offload *o, const struct zmpi_stream *s,
                                      const unsigned char *need, int threads, void *dst)
 {
-    const size_t bytes = s->info.decoded_bytes;
+    const struct zmpi_work work = {s->info.decoded_bytes, s->info.encoder, true};
     const char *problem = NULL;
     enum zmpi_status there = ZMPI_ERR_UNSUPPORTED;
     const struct zmpi_device *device = NULL;
-    if (o && bytes > 0 && strcmp(o->name, "cpu") != 0 && zmpi_offload_whole(s, need))
-        device = choose(o, NULL, bytes, s->info.encoder, true);
+    if (o && work.bytes > 0 && strcmp(o->name, "cpu") != 0 && zmpi_offload_whole(s, need))
+        device = choose(o, NULL, &work);
     if (device)
         there = by_device(device, s, threads, dst, &problem);
     if (!there) {
-        note_choice(o, &o->decoded, device, false, bytes);
+        note_choice(o, device, false, &work);
         return ZMPI_OK;
     }
-    enum zmpi_status status = zmpi_cpu_decode(s, need, threads, dst);
+    /* All that the device was asked for: if the CPU cannot either, the data are damaged. */
+    enum zmpi_status status = zmpi_cpu_decode(s, device ? NULL : need, threads, dst);
     if (!status && device)
-        note_failure(o, device, there, problem); /* else the data are damaged */
+        note_failure(o, device, there, problem);
+    if (status && device && need)
+        status = zmpi_cpu_decode(s, need, threads, dst);
     if (!status && o &&
         (o->failed || o->decoded.bytes == 0)) /* it does parts along with a device */
-        note_choice(o, &o->decoded, zmpi_device_cpu(), false, bytes);
+        note_choice(o, zmpi_device_cpu(), false, &work);
     return status;
 }
 
@@ -199,11 +201,12 @@ static enum zmpi_status to_holder(struct zmpi_offload *o, const struct zmpi_devi
                                   int threads)
 {
     const struct zmpi_device *cpu = zmpi_device_cpu();
+    const struct zmpi_work work = {capacity, ZMPI_FLE, true};
     enum zmpi_status status, there = ZMPI_ERR_UNSUPPORTED;
-    if (choose(o, holder, capacity, ZMPI_FLE, true))
+    if (choose(o, holder, &work))
         there = holder->decompress(dst, capacity, src, src_size, NULL, threads);
     if (!there) {
-        note_choice(o, &o->decoded, holder, true, capacity);
+        note_choice(o, holder, true, &work);
         return there;
     }
     void *copy = malloc(capacity ? capacity : 1);
@@ -215,7 +218,7 @@ static enum zmpi_status to_holder(struct zmpi_offload *o, const struct zmpi_devi
     if (!status)
         status = zmpi_device_move(holder, dst, copy, capacity);
     if (!status)
-        note_choice(o, &o->decoded, cpu, false, capacity);
+        note_choice(o, cpu, false, &work);
     free(copy);
     return status;
 }

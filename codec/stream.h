@@ -15,6 +15,7 @@
 #define ZMPI_CHUNK_CODED_MAX (ZMPI_CHUNK_INPUT_BYTES + 4)
 
 enum zmpi_encoder { ZMPI_FLE = 1, ZMPI_HUFFMAN = 2 };
+#define ZMPI_ENCODERS 2
 
 /* Books of codes that a stream may have of its own. */
 #define ZMPI_STREAM_BOOKS 250

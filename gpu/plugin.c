@@ -80,11 +80,12 @@ static double guess(size_t bytes)
     return 60e-6 + (double)bytes / 9e9;
 }
 
-static double cost(size_t bytes, bool decompress)
+static double cost(const struct zmpi_work *work)
 {
     if (gpu_broken())
         return HUGE_VAL;
-    return zmpi_rate_expect(decompress ? &decompress_rate : &compress_rate, bytes, guess(bytes)) +
+    return zmpi_rate_expect(work->decompress ? &decompress_rate : &compress_rate, work->bytes,
+                            guess(work->bytes)) +
            (gpu_in_use() ? 0 : 0.3);
 }
 

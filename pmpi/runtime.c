@@ -105,7 +105,7 @@ static void stop_if_wrong(int rank)
 static void check_device(int rank)
 {
     const char *why = NULL;
-    if (!zmpi_device_find(options.device, 0, &why) && rank == 0)
+    if (!zmpi_device_find(options.device, NULL, &why) && rank == 0)
         zmpi_log(ZMPI_LOG_WARN, "ZMPI_DEVICE=%s: %s; using the CPU", options.device, why);
 }
 

@@ -118,7 +118,7 @@ static _Noreturn void client(const void *src, struct shared *s, struct measured 
 {
     const char *why = "";
     struct bench_client c = {
-        .cpu = zmpi_device_cpu(), .nic = zmpi_device_find("smartnic", 0, &why), .src = src};
+        .cpu = zmpi_device_cpu(), .nic = zmpi_device_find("smartnic", NULL, &why), .src = src};
     if (!c.nic)
         fail("smartnic", why);
     if (set.folder && !bench_file_make(&c, set.folder))

@@ -189,7 +189,7 @@ static enum zmpi_status ask_twice(const struct zmpi_job *job, void *dst, size_t 
 
 /* ---- the device ---- */
 
-static struct zmpi_rate compress_rate, decompress_rate;
+static struct zmpi_rate rates[ZMPI_ENCODERS][2]; /* coding, decoding */
 
 /* To begin with: messages to a process of the same node and back, data over a link of 16 Gbit/s,
  * and a SmartNIC's engine that keeps up with it. */
@@ -198,11 +198,12 @@ static double guess(size_t bytes)
     return 200e-6 + (double)bytes / 2e9;
 }
 
-static double cost(size_t bytes, bool decompress)
+static double cost(const struct zmpi_work *work)
 {
     if (atomic_load(&nic_broken))
         return HUGE_VAL;
-    return zmpi_rate_expect(decompress ? &decompress_rate : &compress_rate, bytes, guess(bytes));
+    return zmpi_rate_expect(&rates[work->encoder - ZMPI_FLE][work->decompress], work->bytes,
+                            guess(work->bytes));
 }
 
 /* To be refused takes time, too. */
@@ -226,7 +227,7 @@ static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t d
         return ZMPI_ERR_SPACE;
     const double begin = nic_seconds();
     status = ask_twice(job, dst, dst_capacity < most ? dst_capacity : most, src, bytes, size);
-    learn(&compress_rate, status, bytes, begin);
+    learn(&rates[job->encoder - ZMPI_FLE][0], status, bytes, begin);
     return status;
 }
 
@@ -248,7 +249,7 @@ static enum zmpi_status decompress(void *dst, size_t dst_capacity, const void *s
         return ZMPI_ERR_UNSUPPORTED;
     const double begin = nic_seconds();
     status = ask_twice(NULL, dst, info.decoded_bytes, src, src_size, &size);
-    learn(&decompress_rate, status, info.decoded_bytes, begin);
+    learn(&rates[info.encoder - ZMPI_FLE][1], status, info.decoded_bytes, begin);
     return status;
 }
 

@@ -82,7 +82,7 @@ static int prepare(int argc, char **argv, struct bench_settings *s)
     if (o.bound_set)
         s->bound = o.bound;
     s->first_threads = s->last_threads = o.threads > 0 ? o.threads : 1;
-    s->device = zmpi_device_find(o.device, 0, &why);
+    s->device = zmpi_device_find(o.device, NULL, &why);
     zmpi_options_free(&o);
     return s->device ? parse(argc, argv, s) : tool_fail("ZMPI_DEVICE=%s: %s", o.device, why);
 }

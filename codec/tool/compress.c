@@ -250,7 +250,7 @@ int tool_compress(int argc, char **argv)
     if (!w.encoder)
         w.encoder = zmpi_options_encoder(&w.options);
     w.offload = (struct zmpi_offload){.what = input, .name = w.options.device};
-    if (!zmpi_device_find(w.options.device, 0, &why))
+    if (!zmpi_device_find(w.options.device, NULL, &why))
         return tool_fail("ZMPI_DEVICE=%s: %s", w.options.device, why);
     if (strcmp(output, "-") == 0)
         return tool_fail("a container is written in two places: give a file, not standard output");

@@ -10,12 +10,17 @@
 #define STEP         ((size_t)16 << 20)
 #define STEP_RECORDS ((size_t)256 << 20)
 
-/* Does another device than the CPU decode that much? */
+/* Does another device than the CPU decode that much, of any encoder? */
 static bool by_device(const struct tool_input *in, size_t bytes)
 {
     const char *why;
-    const struct zmpi_device *d = zmpi_device_find_decoder(in->offload.name, bytes, &why);
-    return d && d != zmpi_device_cpu();
+    for (int encoder = 1; encoder <= ZMPI_ENCODERS; encoder++) {
+        const struct zmpi_work work = {bytes, encoder, true};
+        const struct zmpi_device *d = zmpi_device_find(in->offload.name, &work, &why);
+        if (d && d != zmpi_device_cpu())
+            return true;
+    }
+    return false;
 }
 
 /* How much of `most` bytes from `at` on ends where a record does, if that is any. */

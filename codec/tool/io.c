@@ -105,7 +105,7 @@ bool tool_input_offload(struct tool_input *in)
         return false;
     in->offload = (struct zmpi_offload){.what = in->path, .name = name};
     in->reader.offload = &in->offload;
-    if (!zmpi_device_find_decoder(name, 0, &why))
+    if (!zmpi_device_find(name, NULL, &why))
         zmpi_log(ZMPI_LOG_WARN, "ZMPI_DEVICE=%s: %s; using the CPU", name, why);
     return true;
 }

@@ -175,10 +175,11 @@ Test(plugin, failure, .init = find_plugin)
     cr_assert_eq(cudaMemcpy(is, device, sizeof is, cudaMemcpyDeviceToHost), cudaSuccess);
     cr_assert_arr_eq(is, decoded, sizeof is);
     succeeds(device);
-    cr_assert(isfinite(cuda->cost(1 << 20, false)));
+    cr_assert(isfinite(cuda->cost(&(struct zmpi_work){1 << 20, ZMPI_FLE, false})));
     zmpi_emu_set_faults("kernel:1");
     cr_assert_eq(compress_as_expected(device), ZMPI_ERR_DEVICE);
-    cr_assert(isinf(cuda->cost(1 << 20, false)), "a broken device can be had");
+    cr_assert(isinf(cuda->cost(&(struct zmpi_work){1 << 20, ZMPI_FLE, false})),
+              "a broken device can be had");
     cr_assert_eq(cuda->where(field), ZMPI_MEMORY_HOST);
     cr_assert_eq(cuda->where(device), ZMPI_MEMORY_GPU);
 }

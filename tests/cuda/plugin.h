@@ -38,7 +38,7 @@ static inline void open_plugins(void)
     const char *why;
     zmpi_log_set(ZMPI_LOG_QUIET);
     setenv("ZMPI_PLUGIN_PATH", ZMPI_TEST_PLUGINS, 1);
-    zmpi_device_find("auto", 0, &why);
+    zmpi_device_find("auto", NULL, &why);
     make_field();
 }
 
@@ -46,7 +46,7 @@ static inline void find_plugin(void)
 {
     const char *why = "";
     open_plugins();
-    cuda = zmpi_device_find("cuda", 0, &why);
+    cuda = zmpi_device_find("cuda", NULL, &why);
     cr_assert_not_null(cuda, "%s", why);
 }
 

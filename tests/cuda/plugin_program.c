@@ -3,6 +3,7 @@
  * contexts, errors and streams are as they would be without.
  */
 #include "plugin.h"
+#include "stream.h"
 
 #include <cuda.h>
 #include <pthread.h>
@@ -45,10 +46,13 @@ static void compress_in_another_thread(void)
 Test(plugin_program, driver_sleeps, .init = open_plugins)
 {
     const char *why;
-    cr_assert_eq(zmpi_device_find("auto", sizeof field, &why), zmpi_device_cpu());
+    cr_assert_eq(zmpi_device_find("auto", &(struct zmpi_work){sizeof field, ZMPI_FLE, false}, &why),
+                 zmpi_device_cpu());
     cr_assert_null(zmpi_device_holding(field));
     cr_assert_not(zmpi_emu_started());
-    cr_assert_str_eq(zmpi_device_find("auto", (size_t)1 << 40, &why)->name, "cuda");
+    cr_assert_str_eq(
+        zmpi_device_find("auto", &(struct zmpi_work){(size_t)1 << 40, ZMPI_FLE, false}, &why)->name,
+        "cuda");
     cr_assert(zmpi_emu_started());
     cr_assert_null(zmpi_device_holding(field));
     cr_assert_eq(zmpi_emu_contexts(), 0);
@@ -201,7 +205,7 @@ Test(plugin_program, last_error_stays, .init = open_plugins)
     void *device = on_device(field, sizeof field), *none;
     struct zmpi_range range;
     cr_assert_eq(cudaMalloc(&none, (size_t)1 << 50), cudaErrorMemoryAllocation);
-    cuda = zmpi_device_find("cuda", 0, &why);
+    cuda = zmpi_device_find("cuda", NULL, &why);
     cr_assert_eq(cuda->where(is), ZMPI_MEMORY_HOST);
     succeeds(field);
     succeeds(device);
@@ -218,11 +222,11 @@ Test(plugin_program, broken, .init = find_plugin)
     succeeds(field);
     zmpi_emu_set_faults("cudaStreamSynchronize:1");
     cr_assert_eq(compress_as_expected(field), ZMPI_ERR_DEVICE);
-    cr_assert(isfinite(cuda->cost(1, false)));
+    cr_assert(isfinite(cuda->cost(&(struct zmpi_work){1, ZMPI_FLE, false})));
     succeeds(field);
     zmpi_emu_set_faults("cudaStreamSynchronize:1:716"); /* of a kernel of the program's */
     cr_assert_eq(compress_as_expected(field), ZMPI_ERR_DEVICE);
-    cr_assert(isinf(cuda->cost(1, false)));
+    cr_assert(isinf(cuda->cost(&(struct zmpi_work){1, ZMPI_FLE, false})));
     cr_assert_eq(cudaGetLastError(), cudaSuccess);
 }
 

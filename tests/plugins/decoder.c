@@ -28,11 +28,10 @@ static const char *probe(void)
 }
 
 /* For `auto`: decodes, and does not compress. */
-static double cost(size_t bytes, bool decompress)
+static double cost(const struct zmpi_work *work)
 {
     const char *set = getenv("ZMPI_TEST_DECODER_COST");
-    (void)bytes;
-    return decompress ? atof(set ? set : "0") : 1e9;
+    return work->decompress ? atof(set ? set : "0") : 1e9;
 }
 
 static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,

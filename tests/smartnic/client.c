@@ -98,7 +98,7 @@ static struct zmpi_job job_of(const struct zmpi_array *a, const char *bound, int
 static const struct zmpi_device *nic(void)
 {
     const char *why = "";
-    const struct zmpi_device *d = zmpi_device_find("smartnic", 0, &why);
+    const struct zmpi_device *d = zmpi_device_find("smartnic", NULL, &why);
     if (!d)
         FAIL("%s", why);
     return d;

@@ -214,7 +214,7 @@ int main(int argc, char **argv)
     const char *why = "", *folder = argv[1], *outside = argv[2];
     const struct zmpi_array a = {ZMPI_F32, {1, 1, COUNT}};
     const struct zmpi_bound bound = {ZMPI_ABS, 1e-3};
-    const struct zmpi_device *d = argc == 3 ? zmpi_device_find("smartnic", 0, &why) : NULL;
+    const struct zmpi_device *d = argc == 3 ? zmpi_device_find("smartnic", NULL, &why) : NULL;
     if (!d || !d->through)
         FAIL("two folders, and %s", why);
     nic = d->through;

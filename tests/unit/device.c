@@ -19,20 +19,21 @@
 Test(device, cpu_is_always_there)
 {
     const char *why = NULL;
-    cr_assert_eq(zmpi_device_find("cpu", 0, &why), zmpi_device_cpu());
+    cr_assert_eq(zmpi_device_find("cpu", NULL, &why), zmpi_device_cpu());
     cr_assert_str_eq(zmpi_device_cpu()->name, "cpu");
     cr_assert_eq(zmpi_device_cpu()->abi, ZMPI_DEVICE_ABI);
     cr_assert_null(zmpi_device_cpu()->probe());
-    cr_assert_not_null(zmpi_device_find("auto", 1 << 20, &why));
+    cr_assert_not_null(
+        zmpi_device_find("auto", &(struct zmpi_work){1 << 20, ZMPI_FLE, false}, &why));
 }
 
 Test(device, unknown_name)
 {
     const char *why = NULL;
-    cr_assert_null(zmpi_device_find("warpdrive", 0, &why));
+    cr_assert_null(zmpi_device_find("warpdrive", NULL, &why));
     cr_assert_not_null(why);
-    cr_assert_null(zmpi_device_find("", 0, &why));
-    cr_assert_null(zmpi_device_find("../../etc/passwd", 0, &why));
+    cr_assert_null(zmpi_device_find("", NULL, &why));
+    cr_assert_null(zmpi_device_find("../../etc/passwd", NULL, &why));
 }
 
 /* Nothing is lost for a device that is not there. */
@@ -56,7 +57,7 @@ Test(device, plugin_path_of_nothing)
 {
     const char *why = NULL;
     setenv("ZMPI_PLUGIN_PATH", ":/nonexistent::/dev/null:", 1);
-    cr_assert_eq(zmpi_device_find("auto", 0, &why), zmpi_device_cpu());
+    cr_assert_eq(zmpi_device_find("auto", NULL, &why), zmpi_device_cpu());
 }
 
 #ifdef ZMPI_TEST_PLUGINS
@@ -70,7 +71,7 @@ static void use_plugins(void)
 static void refused(const char *name, const char *reason)
 {
     const char *why = NULL;
-    cr_assert_null(zmpi_device_find(name, 0, &why), "%s was taken", name);
+    cr_assert_null(zmpi_device_find(name, NULL, &why), "%s was taken", name);
     cr_assert_not_null(why);
     cr_assert_not_null(strstr(why, reason), "%s: \"%s\" does not say \"%s\"", name, why, reason);
 }
@@ -78,7 +79,7 @@ static void refused(const char *name, const char *reason)
 Test(device, encoders_that_it_lacks, .init = use_plugins)
 {
     const char *why = NULL;
-    const struct zmpi_device *d = zmpi_device_find("test", 0, &why), *cpu = zmpi_device_cpu();
+    const struct zmpi_device *d = zmpi_device_find("test", NULL, &why), *cpu = zmpi_device_cpu();
     cr_assert_not_null(d, "%s", why);
     cr_assert_eq(zmpi_device_for(d, ZMPI_FLE), d);
     cr_assert_eq(zmpi_device_for(d, ZMPI_HUFFMAN), cpu);
@@ -89,7 +90,7 @@ Test(device, encoders_that_it_lacks, .init = use_plugins)
 Test(device, good_plugin, .init = use_plugins)
 {
     const char *why = NULL;
-    const struct zmpi_device *d = zmpi_device_find("test", 0, &why);
+    const struct zmpi_device *d = zmpi_device_find("test", NULL, &why);
     cr_assert_not_null(d, "%s", why);
     cr_assert_str_eq(d->name, "test");
 
@@ -105,9 +106,38 @@ Test(device, good_plugin, .init = use_plugins)
 Test(device, auto_takes_the_cheapest, .init = use_plugins)
 {
     const char *why = NULL;
-    cr_assert_str_eq(zmpi_device_find("auto", 1 << 20, &why)->name, "test");
-    cr_assert_str_eq(zmpi_device_find("cpu", 1 << 20, &why)->name, "cpu");
-    cr_assert_str_eq(zmpi_device_find("gpuonly", 0, &why)->name, "gpuonly");
+    cr_assert_str_eq(
+        zmpi_device_find("auto", &(struct zmpi_work){1 << 20, ZMPI_FLE, false}, &why)->name,
+        "test");
+    cr_assert_str_eq(
+        zmpi_device_find("cpu", &(struct zmpi_work){1 << 20, ZMPI_FLE, false}, &why)->name, "cpu");
+    cr_assert_str_eq(zmpi_device_find("gpuonly", NULL, &why)->name, "gpuonly");
+}
+
+/* The free one has not every encoder; what one of the CPU's takes says nothing of the other. */
+Test(device, auto_asks_for_the_encoder, .init = use_plugins)
+{
+    static float data[1 << 17];
+    static unsigned char coded[2 * sizeof data];
+    const struct zmpi_device *cpu = zmpi_device_cpu();
+    const struct zmpi_array array = {ZMPI_F32, {1, 1, 1 << 17}};
+    const struct zmpi_bound bound = {ZMPI_ABS, 1e-3};
+    const char *why = NULL;
+    for (int decompress = 0; decompress < 2; decompress++) {
+        const struct zmpi_work fle = {sizeof data, ZMPI_FLE, decompress},
+                               huffman = {sizeof data, ZMPI_HUFFMAN, decompress};
+        cr_assert_str_eq(zmpi_device_find("auto", &fle, &why)->name, "test");
+        cr_assert_eq(zmpi_device_find("auto", &huffman, &why), cpu);
+        const double before[2] = {cpu->cost(&fle), cpu->cost(&huffman)};
+        struct zmpi_job job;
+        size_t size = 0;
+        cr_assert_eq(zmpi_job_make(&array, &bound, NULL, &job), ZMPI_OK);
+        job.encoder = ZMPI_HUFFMAN;
+        cr_assert_eq(cpu->compress(&job, coded, sizeof coded, data, &size), ZMPI_OK);
+        cr_assert_eq(cpu->decompress(data, sizeof data, coded, size, NULL, 1), ZMPI_OK);
+        cr_assert_eq(cpu->cost(&fle), before[0]);
+        cr_assert_neq(cpu->cost(&huffman), before[1]);
+    }
 }
 
 Test(device, refusals_say_why, .init = use_plugins)
@@ -148,14 +178,14 @@ Test(device, wrong_abi_is_logged_once)
     setenv("ZMPI_PLUGIN_PATH", ZMPI_TEST_PLUGINS, 1);
     cr_redirect_stderr();
     for (int i = 0; i < 3; i++)
-        zmpi_device_find("auto", 0, &why);
+        zmpi_device_find("auto", NULL, &why);
     fflush(stderr);
     FILE *log = cr_get_redirected_stderr();
     int lines = 0;
     while (fgets(line, sizeof line, log) != NULL)
         if (strstr(line, "libzmpi_badabi.so") != NULL) {
             cr_assert_not_null(strstr(line, "ABI 77"), "%s", line);
-            cr_assert_not_null(strstr(line, "has 5"), "%s", line);
+            cr_assert_not_null(strstr(line, "has 6"), "%s", line);
             lines++;
         }
     cr_assert_eq(lines, 1, "%d lines", lines);
@@ -169,7 +199,7 @@ Test(device, holder, .init = use_plugins)
     snprintf(own, sizeof own, "%llx %zu", (unsigned long long)(uintptr_t)memory, sizeof memory);
     setenv("ZMPI_TEST_GPU_MEMORY", own, 1);
     cr_assert_null(zmpi_device_holding(memory));
-    const struct zmpi_device *d = zmpi_device_find("gpuonly", 0, &why);
+    const struct zmpi_device *d = zmpi_device_find("gpuonly", NULL, &why);
     cr_assert_not_null(d, "%s", why);
     cr_assert_eq(zmpi_device_holding(memory), d);
     cr_assert_eq(zmpi_device_holding(memory + 63), d);
@@ -186,10 +216,14 @@ Test(device, auto_starts_what_it_takes, .init = use_plugins)
 {
     const char *why = NULL;
     setenv("ZMPI_TEST_NOCARD_COST", "1", 1);
-    cr_assert_str_eq(zmpi_device_find("auto", 1 << 20, &why)->name, "test");
+    cr_assert_str_eq(
+        zmpi_device_find("auto", &(struct zmpi_work){1 << 20, ZMPI_FLE, false}, &why)->name,
+        "test");
     cr_assert_null(getenv("ZMPI_TEST_NOCARD_PROBED"));
     setenv("ZMPI_TEST_NOCARD_COST", "-1", 1);
-    cr_assert_str_eq(zmpi_device_find("auto", 1 << 20, &why)->name, "test");
+    cr_assert_str_eq(
+        zmpi_device_find("auto", &(struct zmpi_work){1 << 20, ZMPI_FLE, false}, &why)->name,
+        "test");
     cr_assert_not_null(getenv("ZMPI_TEST_NOCARD_PROBED"));
 }
 
@@ -198,7 +232,7 @@ Test(device, number, .init = use_plugins)
 {
     const char *why = NULL;
     zmpi_device_prefer(3);
-    zmpi_device_find("auto", 0, &why);
+    zmpi_device_find("auto", NULL, &why);
     cr_assert_str_eq(getenv("ZMPI_TEST_GPU_PREFERRED"), "3");
     zmpi_device_prefer(5);
     cr_assert_str_eq(getenv("ZMPI_TEST_GPU_PREFERRED"), "5");
@@ -208,7 +242,8 @@ Test(device, number, .init = use_plugins)
 static void *ask(void *answer)
 {
     const char *why = NULL;
-    *(const struct zmpi_device **)answer = zmpi_device_find("auto", 4096, &why);
+    *(const struct zmpi_device **)answer =
+        zmpi_device_find("auto", &(struct zmpi_work){4096, ZMPI_FLE, false}, &why);
     return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "hash.h"
 #include "kit.h"
 #include "log.h"
 #include "offload.h"
@@ -194,6 +195,22 @@ Test(offload, damage, .init = begin)
             coded[at] ^= 0x10;
         }
     }
+}
+
+/* A chunk that was wrong when its checksum was made, and is not needed: the device says so, and is
+ * right. */
+Test(offload, damage_that_is_not_needed, .init = begin)
+{
+    unsigned char need[MOST] = {0}, *first = coded + stream.head;
+    memset(need + 1, 1, sizeof need - 1);
+    setenv("ZMPI_TEST_DECODER", "damaged:0", 1);
+    first[0] = 0xff;
+    zmpi_store32(coded + (stream.table - stream.src) + 4,
+                 (uint32_t)zmpi_hash(first, zmpi_load32(stream.table), 0));
+    cr_assert(zmpi_stream_intact(&stream));
+    cr_assert_eq(zmpi_offload_decode(&o, &stream, NULL, 1, is), ZMPI_ERR_CORRUPT);
+    cr_assert_eq(zmpi_offload_decode(&o, &stream, need, 1, is), ZMPI_OK);
+    cr_assert(!o.failed && calls() == 2);
 }
 
 Test(offload, automatic, .init = begin)

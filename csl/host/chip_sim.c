@@ -59,14 +59,16 @@ bool chip_sim_open(struct chip_sim *c, const char *program, unsigned width, unsi
 {
     char layout[64];
     const struct chip_rows rows = {how->pipeline, how->length, how->decode};
-    const struct csl_param params[] = {{"width", CSL_PARAM_INT, (int64_t)width, 0},
-                                       {"height", CSL_PARAM_INT, (int64_t)height, 0},
-                                       {"scalar", CSL_PARAM_INT, how->scalar, 0},
-                                       {"pipeline", CSL_PARAM_INT, how->pipeline, 0},
-                                       {"groups", CSL_PARAM_INT, stages_groups(&rows), 0},
-                                       {"decode", CSL_PARAM_INT, how->decode, 0}};
+    const struct csl_param params[] = {
+        {"width", CSL_PARAM_INT, (int64_t)width, 0},
+        {"height", CSL_PARAM_INT, (int64_t)height, 0},
+        {"scalar", CSL_PARAM_INT, how->scalar, 0},
+        {"pipeline", CSL_PARAM_INT, how->pipeline, 0},
+        {"groups", CSL_PARAM_INT, how->groups ? how->groups : stages_groups(&rows), 0},
+        {"decode", CSL_PARAM_INT, how->decode, 0}};
     const struct csl_options options = {.arch = how->arch,
                                         .seed = how->seed,
+                                        .costs = how->costs,
                                         .params = params,
                                         .param_count = rows.pipeline ? 6 : 3,
                                         .read = chip_sim_source};

@@ -18,6 +18,8 @@ struct chip_sim_options {
     bool scalar;        /* element by element, as CereSZ computes, instead of by DSD operations */
     unsigned pipeline, length; /* as struct chip_rows, for "rows" */
     bool decode;
+    int64_t groups; /* instead of Algorithm 1's, as csl/kernels/rows_layout.csl has it; 0: that */
+    const struct csl_costs *costs; /* NULL: as csl_options */
 };
 
 /* width x height PEs that run "compress", "decompress" or "rows". False: chip.problem says why;

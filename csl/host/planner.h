@@ -43,7 +43,8 @@ struct back_costs {
     double cycles[BACK_STAGES];
 };
 
-/* What the simulator takes for stages.csl: CereSZ does not tell (`bench_wse stages` compares). */
+/* What the simulator takes for stages.csl with fitted costs: CereSZ does not tell (`bench_wse
+ * stages` compares). */
 extern const struct back_costs stages_back_simulated;
 
 size_t stages_back_of(const struct back_costs *costs, unsigned length, double cycles[STAGES_MOST],

@@ -4,60 +4,67 @@
  * Widths of DSD operations are published (elements per cycle on WSE-2 and WSE-3; where the table of
  * the SDK has no entry, one per cycle is taken). Costs of scalar operations are not: they are
  * estimates for a 16-bit machine, in which a 32-bit operation is a few instructions and a
- * multiplication or division of 32 bits a call. They are not fitted to published cycles, whose code
- * is not known: docs/csl.md has both, and the difference.
+ * multiplication or division of 32 bits a call. A second set is fitted to the cycles that CereSZ
+ * publishes, compiled in 2023 from code that is not known: scripts/csl_fit.py makes it, docs/csl.md
+ * says how near it comes.
  */
 #ifndef CSL_COSTS_H
 #define CSL_COSTS_H
 
-/* name, cycles, bytes of code */
-#define CSL_SCALAR_COSTS(X)                                                                        \
-    X(MOVE, 1, 2)                                                                                  \
-    X(CONST16, 0, 2) /* an immediate operand */                                                    \
-    X(CONST32, 1, 6)                                                                               \
-    X(ALU16, 1, 2)                                                                                 \
-    X(ALU32, 2, 4)                                                                                 \
-    X(ALU64, 4, 8)                                                                                 \
-    X(SHIFT16, 1, 2)                                                                               \
-    X(SHIFT32, 6, 12)                                                                              \
-    X(SHIFT64, 16, 24)                                                                             \
-    X(MUL16, 2, 2)                                                                                 \
-    X(MUL32, 8, 12)                                                                                \
-    X(MUL64, 32, 16)                                                                               \
-    X(DIV16, 24, 8)                                                                                \
-    X(DIV32, 60, 8)                                                                                \
-    X(DIV64, 200, 8)                                                                               \
-    X(COMPARE16, 1, 4)                                                                             \
-    X(COMPARE32, 2, 6)                                                                             \
-    X(COMPARE64, 4, 12)                                                                            \
-    X(FADD, 1, 4)                                                                                  \
-    X(FMUL, 1, 4)                                                                                  \
-    X(FDIV, 50, 8)                                                                                 \
-    X(FCOMPARE, 2, 6)                                                                              \
-    X(FTOI, 12, 12)                                                                                \
-    X(ITOF, 12, 12)                                                                                \
-    X(MATH, 60, 8)                                                                                 \
-    X(CONVERT, 1, 2)                                                                               \
-    X(LOAD16, 2, 4)                                                                                \
-    X(LOAD32, 2, 4)                                                                                \
-    X(STORE16, 1, 4)                                                                               \
-    X(STORE32, 1, 4)                                                                               \
-    X(INDEX, 2, 4)                                                                                 \
-    X(COPY, 2, 6) /* and 1 cycle per two words */                                                  \
-    X(JUMP, 1, 2)                                                                                  \
-    X(BRANCH, 2, 4)                                                                                \
-    X(CALL, 4, 4)                                                                                  \
-    X(RETURN, 2, 2)                                                                                \
-    X(DSD_MAKE, 4, 12)                                                                             \
-    X(DSD_CHANGE, 2, 4)                                                                            \
-    X(DSD_ISSUE, 4, 12) /* loads the operands' descriptors; the elements come on top */            \
-    X(TASK_STATE, 1, 4) /* @activate, @block, @unblock */                                          \
-    X(SYSTEM, 8, 8)     /* unblock_cmd_stream, timers */                                           \
-    X(NONE, 0, 0)       /* checks that the hardware does not make */
+#include <stdint.h>
 
-#define X(name, cycles, bytes) COST_##name,
+/* name, cycles estimated and fitted, bytes of code */
+#define CSL_SCALAR_COSTS(X)                                                                        \
+    X(MOVE, 1, 1, 2)                                                                               \
+    X(CONST16, 0, 0, 2) /* an immediate operand */                                                 \
+    X(CONST32, 1, 1, 6)                                                                            \
+    X(ALU16, 1, 1, 2)                                                                              \
+    X(ALU32, 2, 2, 4)                                                                              \
+    X(ALU64, 4, 4, 8)                                                                              \
+    X(SHIFT16, 1, 1, 2)                                                                            \
+    X(SHIFT32, 6, 19, 12)                                                                          \
+    X(SHIFT64, 16, 51, 24)                                                                         \
+    X(MUL16, 2, 2, 2)                                                                              \
+    X(MUL32, 8, 8, 12)                                                                             \
+    X(MUL64, 32, 32, 16)                                                                           \
+    X(DIV16, 24, 24, 8)                                                                            \
+    X(DIV32, 60, 60, 8)                                                                            \
+    X(DIV64, 200, 200, 8)                                                                          \
+    X(COMPARE16, 1, 1, 4)                                                                          \
+    X(COMPARE32, 2, 2, 6)                                                                          \
+    X(COMPARE64, 4, 4, 12)                                                                         \
+    X(FADD, 1, 1, 4)                                                                               \
+    X(FMUL, 1, 134, 4)                                                                             \
+    X(FDIV, 50, 134, 8)                                                                            \
+    X(FCOMPARE, 2, 2, 6)                                                                           \
+    X(FTOI, 12, 12, 12)                                                                            \
+    X(ITOF, 12, 12, 12)                                                                            \
+    X(MATH, 60, 134, 8)                                                                            \
+    X(CONVERT, 1, 1, 2)                                                                            \
+    X(LOAD16, 2, 2, 4)                                                                             \
+    X(LOAD32, 2, 2, 4)                                                                             \
+    X(STORE16, 1, 1, 4)                                                                            \
+    X(STORE32, 1, 1, 4)                                                                            \
+    X(INDEX, 2, 2, 4)                                                                              \
+    X(COPY, 2, 2, 6) /* and 1 cycle per two words */                                               \
+    X(JUMP, 1, 4, 2)                                                                               \
+    X(BRANCH, 2, 7, 4)                                                                             \
+    X(CALL, 4, 15, 4)                                                                              \
+    X(RETURN, 2, 7, 2)                                                                             \
+    X(DSD_MAKE, 4, 4, 12)                                                                          \
+    X(DSD_CHANGE, 2, 2, 4)                                                                         \
+    X(DSD_ISSUE, 4, 4, 12) /* loads the operands' descriptors; the elements come on top */         \
+    X(TASK_STATE, 1, 1, 4) /* @activate, @block, @unblock */                                       \
+    X(SYSTEM, 8, 8, 8)     /* unblock_cmd_stream, timers */                                        \
+    X(NONE, 0, 0, 0)       /* checks that the hardware does not make */
+
+#define X(name, estimated, fitted, bytes) COST_##name,
 enum csl_cost { CSL_SCALAR_COSTS(X) COST_COUNT };
 #undef X
+
+struct csl_costs {
+    uint16_t cycles[COST_COUNT];
+};
 
 #define TASK_START_CYCLES  4  /* the picker, and the jump to the task */
 #define LAUNCH_CYCLES      20 /* the command's wavelets at a PE, before the function runs */

@@ -58,10 +58,16 @@ struct csl_param {
     double f;
 };
 
+/* Cycles of scalar operations (costs.h): estimates, or fitted to CereSZ's sub-stages. Those of the
+ * others are the same. */
+struct csl_costs;
+extern const struct csl_costs csl_costs_estimated, csl_costs_fitted;
+
 struct csl_options {
     enum csl_arch arch;             /* 0 is CSL_WSE2 */
     uint64_t seed;                  /* of CSL_ORDER_RANDOM */
     enum csl_order order;           /* of tasks */
+    const struct csl_costs *costs;  /* NULL is csl_costs_estimated */
     uint64_t max_cycles;            /* per call; 0 is 10^9 */
     size_t max_memory;              /* on the host; 0 is 4 GiB */
     uint64_t max_steps;             /* of comptime evaluation; 0 is 2 * 10^7 */

@@ -76,6 +76,8 @@ enum csl_status csl_load(struct csl_sim **out, const char *layout_path,
     sim->options = *options;
     if (sim->options.arch == 0)
         sim->options.arch = CSL_WSE2;
+    if (sim->options.costs == NULL)
+        sim->options.costs = &csl_costs_estimated;
     sim->random = options->seed;
     sim->arena.limit = options->max_memory != 0 ? options->max_memory : MEMORY_LIMIT;
     if (setjmp(sim->arena.failed) != 0)

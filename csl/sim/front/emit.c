@@ -5,10 +5,8 @@
 
 struct insn *csl_emit(struct sema *s, const struct node *n, enum op op, enum csl_cost cost)
 {
-#define X(name, cycles, bytes) {cycles, bytes},
-    static const struct {
-        uint16_t cycles, bytes;
-    } costs[] = {CSL_SCALAR_COSTS(X)};
+#define X(name, estimated, fitted, bytes) bytes,
+    static const uint16_t bytes[] = {CSL_SCALAR_COSTS(X)};
 #undef X
     struct func *f = s->func;
     if (s->comptime || f == NULL)
@@ -17,8 +15,8 @@ struct insn *csl_emit(struct sema *s, const struct node *n, enum op op, enum csl
     f->places = csl_grow(s->arena, f->places, f->count, &f->place_capacity, sizeof *f->places);
     f->places[f->count] = n->pos;
     struct insn *i = &f->code[f->count++];
-    *i = (struct insn){.op = (uint16_t)op, .cost = costs[cost].cycles};
-    s->program->code_bytes += costs[cost].bytes;
+    *i = (struct insn){.op = (uint16_t)op, .cost = s->l->options->costs->cycles[cost]};
+    s->program->code_bytes += bytes[cost];
     if (s->program->code_bytes > PE_MEMORY_BYTES)
         FAIL(s, n, "the program does not fit into the 48 KB of a PE");
     return i;

@@ -61,6 +61,7 @@ struct collective {
     uint16_t root, count, callback;
     uint32_t send, recv;
     uint64_t called, done; /* cycles; 0: not called. NEVER: others have not yet */
+    struct pos pos;        /* of the call */
 };
 
 struct pe {
@@ -94,6 +95,7 @@ struct pe {
     } dsr[3 * DSRS];
     struct thread main, threads[QUEUES];
     unsigned busy_threads, next_thread;
+    unsigned users;        /* of memory beside tasks: busy threads, collectives */
     uint64_t thread_cycle; /* in which a thread moved last */
     uint64_t wait_since;
     /* the fabric */
@@ -110,7 +112,6 @@ struct pe {
     char line[200]; /* of <simprint> */
     uint16_t line_used;
     struct collective collective[2];
-    struct pos collective_pos;
     /* the rest */
     struct csl_counters counters;
     uint64_t timer_start;
@@ -203,6 +204,9 @@ void csl_print(struct pe *pe, const struct insn *i, const int64_t *r);
 void csl_collective(struct pe *pe, const struct insn *i, const int64_t *r);
 bool csl_step_collectives(struct pe *pe);
 const char *csl_collective_name(const struct collective *c);
+/* Whether the call on this axis has not ended, and has a byte of [low, high) that must not be read,
+ * or written. */
+bool csl_collective_uses(const struct pe *pe, unsigned axis, int64_t low, int64_t high, bool write);
 
 /* stream.c */
 bool csl_step_stream(struct pe *pe);

@@ -15,13 +15,56 @@ static struct pe *on_line(struct pe *pe, unsigned axis, uint32_t place)
     return &sim->pes[axis == 0 ? pe->y * sim->width + place : place * sim->width + pe->x];
 }
 
-/* count words of memory, all in one variable. */
-static uint8_t *words(struct pe *pe, uint32_t address, uint32_t count, const char *what)
+static uint32_t line_size(const struct pe *pe, unsigned axis)
 {
+    return axis == 0 ? pe->sim->width : pe->sim->height;
+}
+
+/* Memory that a call uses in its PE. */
+struct span {
+    uint32_t address, bytes;
+    bool write;
+};
+
+static unsigned spans_of(const struct pe *pe, unsigned axis, struct span span[2])
+{
+    const struct collective *c = &pe->collective[axis];
+    const bool root = (axis == 0 ? pe->x : pe->y) == c->root;
+    const uint32_t one = 4u * c->count, all = one * line_size(pe, axis);
+    switch (c->op) {
+    case COLLECTIVE_BROADCAST:
+        span[0] = (struct span){c->send, one, !root};
+        return 1;
+    case COLLECTIVE_SCATTER:
+        span[0] = (struct span){c->recv, one, true};
+        span[1] = (struct span){c->send, all, false};
+        return root ? 2 : 1;
+    default:
+        span[0] = (struct span){c->send, one, false};
+        span[1] = (struct span){c->recv, c->op == COLLECTIVE_GATHER ? all : one, true};
+        return root ? 2 : 1;
+    }
+}
+
+bool csl_collective_uses(const struct pe *pe, unsigned axis, int64_t low, int64_t high, bool write)
+{
+    struct span span[2];
+    if (pe->collective[axis].called == 0)
+        return false;
+    for (unsigned i = spans_of(pe, axis, span); i-- > 0;)
+        if ((write || span[i].write) && span[i].address < high &&
+            (int64_t)span[i].address + span[i].bytes > low)
+            return true;
+    return false;
+}
+
+/* count words of memory, all in one variable. */
+static uint8_t *words(struct pe *pe, unsigned axis, uint32_t address, uint32_t count)
+{
+    const struct collective *c = &pe->collective[axis];
     unsigned object = csl_object_at(pe->program, address);
     if (object == 0 || address + 4 * count > pe->program->objects[object].end)
-        csl_trap(pe, pe->collective_pos, "%s's %u elements are not in one variable", what, count);
-    csl_check_race(pe, pe->collective_pos, address, 4 * count, true);
+        csl_trap(pe, c->pos, "%s's %u elements are not in one variable", names[c->op], count);
     return pe->memory + address;
 }
 
@@ -40,24 +83,23 @@ static void add(uint8_t *to, const uint8_t *from, uint32_t count)
 static void move(struct pe *pe, struct pe *root, unsigned axis, uint32_t place)
 {
     const struct collective *c = &pe->collective[axis], *r = &root->collective[axis];
-    const char *what = names[c->op];
-    uint32_t n = c->count, all = n * (axis == 0 ? pe->sim->width : pe->sim->height);
+    uint32_t n = c->count, all = n * line_size(pe, axis);
     size_t bytes = (size_t)4 * n;
     switch (c->op) {
     case COLLECTIVE_BROADCAST:
-        memmove(words(pe, c->send, n, what), words(root, r->send, n, what), bytes);
+        memmove(words(pe, axis, c->send, n), words(root, axis, r->send, n), bytes);
         break;
     case COLLECTIVE_SCATTER:
-        memmove(words(pe, c->recv, n, what), words(root, r->send, all, what) + place * bytes,
+        memmove(words(pe, axis, c->recv, n), words(root, axis, r->send, all) + place * bytes,
                 bytes);
         break;
     case COLLECTIVE_GATHER:
-        memmove(words(root, r->recv, all, what) + place * bytes, words(pe, c->send, n, what),
+        memmove(words(root, axis, r->recv, all) + place * bytes, words(pe, axis, c->send, n),
                 bytes);
         break;
     default:
         if (pe != root)
-            add(words(root, r->recv, n, what), words(pe, c->send, n, what), n);
+            add(words(root, axis, r->recv, n), words(pe, axis, c->send, n), n);
         break;
     }
 }
@@ -82,19 +124,19 @@ static void finish(struct pe *pe, unsigned axis, uint32_t size)
         struct pe *other = on_line(pe, axis, i);
         const struct collective *c = &other->collective[axis];
         if (c->op != mine->op || c->root != mine->root || c->count != mine->count)
-            csl_trap(pe, pe->collective_pos,
+            csl_trap(pe, mine->pos,
                      "%s of root %u and %u elements, but PE(%u,%u) calls %s of root %u and %u",
                      names[mine->op], mine->root, mine->count, other->x, other->y, names[c->op],
                      c->root, c->count);
         last = c->called > last ? c->called : last;
     }
     if (mine->root >= size)
-        csl_trap(pe, pe->collective_pos, "root %u is beyond %u PEs", mine->root, size);
+        csl_trap(pe, mine->pos, "root %u is beyond %u PEs", mine->root, size);
     struct pe *root = on_line(pe, axis, mine->root);
     const struct collective *r = &root->collective[axis];
     if (mine->op == COLLECTIVE_REDUCE)
-        memmove(words(root, r->recv, r->count, "reduce_fadds"),
-                words(root, r->send, r->count, "reduce_fadds"), (size_t)4 * r->count);
+        memmove(words(root, axis, r->recv, r->count), words(root, axis, r->send, r->count),
+                (size_t)4 * r->count);
     uint64_t done = last + cycles(mine, size);
     for (uint32_t i = 0; i < size; i++)
         move(on_line(pe, axis, i), root, axis, i);
@@ -106,22 +148,27 @@ void csl_collective(struct pe *pe, const struct insn *i, const int64_t *r)
 {
     unsigned axis = i->b, op = (unsigned)i->imm, with_recv = op > COLLECTIVE_BROADCAST;
     struct collective *c = &pe->collective[axis];
-    uint32_t size = axis == 0 ? pe->sim->width : pe->sim->height;
-    pe->collective_pos = csl_main_pos(pe);
+    uint32_t size = line_size(pe, axis);
+    struct pos pos = csl_main_pos(pe);
+    struct span span[2];
     if (op == COLLECTIVE_INIT) {
         c->ready = true;
         return;
     }
     if (!c->ready || c->called != 0)
-        csl_trap(pe, pe->collective_pos,
-                 c->ready ? "%s before the last call has ended" : "%s before init()", names[op]);
+        csl_trap(pe, pos, c->ready ? "%s before the last call has ended" : "%s before init()",
+                 names[op]);
     c->op = (enum collective_op)op;
     c->root = (uint16_t)r[0];
     c->send = (uint32_t)(r[1] & 0xffff);
     c->recv = (uint32_t)(r[1 + with_recv] & 0xffff);
     c->count = (uint16_t)r[2 + with_recv];
     c->callback = (uint16_t)r[3 + with_recv];
+    c->pos = pos;
+    for (unsigned k = spans_of(pe, axis, span); k-- > 0;)
+        csl_check_race(pe, pos, span[k].address, span[k].bytes, span[k].write);
     c->called = pe->wake;
+    pe->users++;
     c->done = NEVER;
     for (uint32_t k = 0; k < size; k++)
         if (on_line(pe, axis, k)->collective[axis].called == 0)
@@ -138,7 +185,8 @@ bool csl_step_collectives(struct pe *pe)
         if (c->called == 0 || c->done > pe->sim->now)
             continue;
         c->called = 0;
-        csl_activate_task(pe, c->callback, pe->collective_pos);
+        pe->users--;
+        csl_activate_task(pe, c->callback, c->pos);
         moved = true;
     }
     return moved;

@@ -1,10 +1,12 @@
 /*
- * race.c - memory that an unfinished asynchronous operation uses.
+ * race.c - memory that an unfinished asynchronous operation or collective uses.
  *
  * What a task, another operation or the host reads there, or what the operation reads of their
  * writing, depends on when wavelets come. All elements count, also those that are through already
  * in this run.
  */
+#include <stdio.h>
+
 #include "sim.h"
 
 /* Whether one of the elements of d has a byte in [low, high). */
@@ -60,17 +62,29 @@ static bool conflicts(const struct pe *pe, const struct thread *t, int64_t low, 
     return false;
 }
 
+static _Noreturn void race(struct pe *pe, struct pos pos, uint32_t address, enum use use,
+                           const char *what, struct pos user)
+{
+    csl_trap(pe, pos, "race: '%s' is %s while the %s of line %u still uses it",
+             pe->program->objects[csl_object_at(pe->program, address)].name,
+             use != USE_READ ? "written" : "read", what, user.line);
+}
+
 static void check(struct pe *pe, struct pos pos, uint32_t address, uint32_t bytes, enum use use)
 {
+    const int64_t end = (int64_t)address + bytes;
     for (unsigned i = 0; i < QUEUES; i++) {
         const struct thread *t = &pe->threads[i];
-        if (!t->busy || !conflicts(pe, t, address, (int64_t)address + bytes, use))
+        char name[16];
+        if (!t->busy || !conflicts(pe, t, address, end, use))
             continue;
-        unsigned object = csl_object_at(pe->program, address);
-        csl_trap(pe, pos, "race: '%s' is %s while the @%s of line %u still uses it",
-                 pe->program->objects[object].name, use != USE_READ ? "written" : "read",
-                 csl_dsd_name(t->site->op), t->site->pos.line);
+        snprintf(name, sizeof name, "@%s", csl_dsd_name(t->site->op));
+        race(pe, pos, address, use, name, t->site->pos);
     }
+    for (unsigned axis = 0; axis < 2; axis++)
+        if (csl_collective_uses(pe, axis, address, end, use != USE_READ))
+            race(pe, pos, address, use, csl_collective_name(&pe->collective[axis]),
+                 pe->collective[axis].pos);
 }
 
 void csl_check_race(struct pe *pe, struct pos pos, uint32_t address, uint32_t bytes, bool write)

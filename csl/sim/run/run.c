@@ -104,7 +104,7 @@ static bool say_pe(struct report *r, const struct pe *pe)
     for (unsigned axis = 0; axis < 2; axis++)
         if (pe->collective[axis].called != 0)
             say(r, " %s of line %u waits for other PEs;",
-                csl_collective_name(&pe->collective[axis]), pe->collective_pos.line);
+                csl_collective_name(&pe->collective[axis]), pe->collective[axis].pos.line);
     if (csl_stream_waits(pe))
         say(r, " the host's copy %s color %u has %u of %u elements;",
             pe->sim->stream.to_device ? "to" : "from", pe->sim->stream.color, pe->streamed,

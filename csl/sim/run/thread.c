@@ -60,7 +60,7 @@ int64_t csl_dsd_element(struct pe *pe, struct pos pos, const struct dsd *d, uint
     at.base = (uint16_t)(d->base + (int64_t)i * d->stride);
     bool wide = tc == TC_F32 || tc == TC_I32 || tc == TC_U32;
     check_range(pe, pos, &at, 1, wide ? 4 : 2);
-    if (pe->busy_threads > 0)
+    if (pe->users > 0)
         csl_check_race(pe, pos, at.base, at.size, false);
     uint32_t v = 0;
     memcpy(&v, pe->memory + at.base, at.size);
@@ -75,7 +75,7 @@ void csl_dsd_put(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i,
     bool wide = tc == TC_F32 || tc == TC_I32 || tc == TC_U32;
     check_range(pe, pos, &at, 1, wide ? 4 : 2);
     csl_check_writable(pe, pos, at.object);
-    if (pe->busy_threads > 0)
+    if (pe->users > 0)
         csl_check_race(pe, pos, at.base, at.size, true);
     memcpy(pe->memory + at.base, &value, at.size);
 }
@@ -170,7 +170,7 @@ static void set_up(struct pe *pe, struct thread *t, const struct dsd_site *site,
             if (site->to.kind == OPERAND_DSD && !site->to.fabric)
                 check_hazard(pe, t, &t->from[i]);
         }
-    if (pe->busy_threads > 0) {
+    if (pe->users > 0) {
         t->busy = false; /* not with itself */
         csl_check_thread_race(pe, t);
         t->busy = true;
@@ -361,6 +361,7 @@ bool csl_start_dsd(struct pe *pe, const struct dsd_site *site, const int64_t *re
     csl_emit_event(pe, CSL_EVENT_THREAD_START, csl_dsd_name(site->op), 0, 0, 0);
     if (site->async) {
         pe->busy_threads++;
+        pe->users++;
     } else {
         pe->state = MAIN_FABRIC;
         pe->wait_since = pe->wake;
@@ -418,8 +419,10 @@ bool csl_step_threads(struct pe *pe)
             continue;
         pe->next_thread = which + 1;
         pe->counters.thread_cycles++;
-        if (!t->busy)
+        if (!t->busy) {
             pe->busy_threads--;
+            pe->users--;
+        }
         pe->thread_cycle = now;
         pe->wake += shares;
         return true;

@@ -241,7 +241,7 @@ static void check_memory_op(struct pe *pe, const struct insn *i, const int64_t *
 /* Moves and copies of memory. */
 static void memory_op(struct pe *pe, const struct insn *i, int64_t *r)
 {
-    if (pe->busy_threads > 0)
+    if (pe->users > 0)
         check_memory_op(pe, i, r);
     switch (i->op) {
     case OP_LOAD:

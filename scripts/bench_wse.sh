@@ -27,7 +27,10 @@ echo
 echo "## Shapes"
 "$bench" shapes
 echo
-echo "## Fields: cycles per block, one PE"
+echo "## CereSZ's figures"
+"$bench" figures
+echo
+echo "## Fields"
 "$bench" fields "${fields[@]}"
 echo
 echo "## Mappings: who codes what"

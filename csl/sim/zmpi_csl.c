@@ -5,7 +5,7 @@
  *     zmpi-csl run LAYOUT [OPTION...]      and does what the options say, in their order
  *
  *     --arch=wse2|wse3  --params=NAME:VALUE[,NAME:VALUE...]  --seed=N  --order=random|turns
- *     --max-cycles=N
+ *     --max-cycles=N  --costs=estimated|fitted
  *     --trace=FILE             events from here on, JSON lines
  *     --set=NAME:VALUE,...     the same values to all PEs (with a point or exponent: f32)
  *     --h2d=NAME:X,Y,W,H:COUNT:FILE[:16]  32-bit words of FILE, COUNT for each of W x H PEs in
@@ -33,9 +33,9 @@ static _Noreturn void usage(const char *what)
             "zmpi-csl: %s\n"
             "use: zmpi-csl check|run LAYOUT [--arch=wse2|wse3] [--params=NAME:VALUE,...] "
             "[--seed=N] [--order=random|turns]\n"
-            "         [--max-cycles=N] [--trace=FILE] [--set=NAME:VALUE,...] "
-            "[--h2d=NAME:X,Y,W,H:COUNT:FILE[:16]] "
-            "[--d2h=...]\n"
+            "         [--max-cycles=N] [--costs=estimated|fitted] [--trace=FILE] "
+            "[--set=NAME:VALUE,...]\n"
+            "         [--h2d=NAME:X,Y,W,H:COUNT:FILE[:16]] [--d2h=...]\n"
             "         [--launch=FUNCTION[:VALUE,...]] [--drain] [--print=NAME:COUNT[:f|u|i|x]] "
             "[--counters=FILE]\n",
             what);
@@ -291,6 +291,10 @@ int main(int argc, char **argv)
             options.order = strcmp(v, "turns") == 0 ? CSL_ORDER_TURNS : CSL_ORDER_RANDOM;
             if (options.order == CSL_ORDER_RANDOM && strcmp(v, "random") != 0)
                 usage("--order=random or --order=turns");
+        } else if ((v = value_of(argv[i], "--costs=")) != NULL) {
+            options.costs = strcmp(v, "fitted") == 0 ? &csl_costs_fitted : &csl_costs_estimated;
+            if (options.costs == &csl_costs_estimated && strcmp(v, "estimated") != 0)
+                usage("--costs=estimated or --costs=fitted");
         } else if ((v = value_of(argv[i], "--max-cycles=")) != NULL) {
             options.max_cycles = strtoull(v, NULL, 0);
         } else if (strcmp(argv[1], "run") == 0 && later_count < 256) {

@@ -192,3 +192,24 @@ grep -q '"text":"a \\u0022b\\u0022 10 00000ABC 0000000000001010 0.25"' trace || 
 grep '"event":"record"' trace | sed 's/.*"name":"log","text":"\(.*\)"}$/\1/' | head -4 >records
 cmp records <(printf 'start\n-3\n1.5\n1\n') || fail "the records are wrong: $(cat records)"
 [ "$(grep -c '"event":"record"' trace)" = 5 ] || fail "the time is not recorded"
+
+# CereSZ's sub-stages (tables 1 to 3) with fitted costs: none further than 25 % off, launch included, a block of 17 bits not
+# 5 %. With estimated costs, all are below.
+published=(multiply:1.0 5074 add 1040 lorenzo 975 sign 1044 max 1037 get_length 1380 shuffle:3 1976)
+launches=() sum=0
+for ((i = 0; i < ${#published[@]}; i += 2)); do launches+=("--launch=${published[i]}"); done
+block=0 && for ((i = 1; i <= 32; i++)); do block+=,$(((i % 2 ? -1 : 1) * (i % 5 + 1) * 10000)).0; done
+for costs in estimated fitted; do
+    "$csl" run "$source/csl/kernels/profile_layout.csl" --params=width:1,height:1,scalar:0 --costs=$costs \
+        --set=block:"$block" "${launches[@]}" >$costs
+done
+for ((i = 0; i < ${#published[@]}; i += 2)); do
+    name=${published[i]%:*} want=${published[i + 1]}
+    got=$(sed -n "s/^$name: \([0-9]*\) cycles/\1/p" fitted) less=$(sed -n "s/^$name: \([0-9]*\) cycles/\1/p" estimated)
+    ((100 * got >= 75 * want && 100 * got <= 125 * want && less < want)) || fail "$name: $less, fitted $got cycles instead of $want"
+    [ "$name" = shuffle ] && got=$((17 * got))
+    sum=$((sum + got))
+done
+((sum > 44142 * 95 / 100 && sum < 44142 * 105 / 100)) || fail "a block takes $sum fitted cycles instead of 44142"
+! "$csl" check layout.csl --costs=cheap 2>error || fail "costs that there are not are taken"
+grep -q -e '--costs=estimated or --costs=fitted' error || fail "unexplained: $(cat error)"

@@ -7,7 +7,8 @@
 #include "kernel_sources.h"
 #include "planner.h"
 
-const char *chip_sim_source(void *context, const char *path, size_t *size)
+/* csl_options.read: the sources built in, by the last part of their path. */
+static const char *source_text(void *context, const char *path, size_t *size)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     (void)context;
@@ -71,7 +72,7 @@ bool chip_sim_open(struct chip_sim *c, const char *program, unsigned width, unsi
                                         .costs = how->costs,
                                         .params = params,
                                         .param_count = rows.pipeline ? 6 : 3,
-                                        .read = chip_sim_source};
+                                        .read = source_text};
     *c = (struct chip_sim){.chip = {.width = width,
                                     .height = height,
                                     .pipeline = how->pipeline,

@@ -28,7 +28,4 @@ bool chip_sim_open(struct chip_sim *c, const char *program, unsigned width, unsi
                    const struct chip_sim_options *how);
 void chip_sim_close(struct chip_sim *c);
 
-/* csl_options.read: the sources built in, by the last part of their path. */
-const char *chip_sim_source(void *context, const char *path, size_t *size);
-
 #endif

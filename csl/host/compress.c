@@ -35,7 +35,8 @@ struct zmpi_rows source_tile(const struct source *s, size_t k, size_t extent[3])
     };
 }
 
-unsigned source_axes(const struct source *s, const size_t extent[3])
+/* The axes along which this tile has neighbours, of those of the array. */
+static unsigned axes_of(const struct source *s, const size_t extent[3])
 {
     return s->rule.axes & ((extent[2] > 1 ? ZMPI_AXIS_X : 0U) | (extent[1] > 1 ? ZMPI_AXIS_Y : 0U) |
                            (extent[0] > 1 ? ZMPI_AXIS_Z : 0U));
@@ -47,7 +48,7 @@ void source_job(const struct source *s, const size_t extent[3], uint32_t *job)
     job[JOB_Z] = (uint32_t)extent[0];
     job[JOB_Y] = (uint32_t)extent[1];
     job[JOB_X] = (uint32_t)extent[2];
-    job[JOB_AXES] = source_axes(s, extent);
+    job[JOB_AXES] = axes_of(s, extent);
     job[JOB_LEVELS] = (uint32_t)s->rule.levels;
     job[JOB_BOUND] = batch_float((float)s->rule.abs_bound);
     for (int i = 0; i < s->rule.levels; i++) {

@@ -172,7 +172,8 @@ unsigned stages_sample_stream(const struct zmpi_stream *s)
 
 /* ---- rows ---- */
 
-double row_cycles(const struct row_model *m)
+/* Cycles of a round, in which each pipeline of a row takes one block: (2) plus (3). */
+static double row_cycles(const struct row_model *m)
 {
     const double columns = (double)m->columns, pipeline = (double)m->pipeline;
     return columns * m->relay + m->block + (m->pipeline > 1 ? pipeline * m->pass : 0);

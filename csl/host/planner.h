@@ -72,8 +72,6 @@ struct row_model {
     double pass;              /* C2: one block's intermediate data to the next PE of its pipeline */
 };
 
-/* Cycles of a round, in which each pipeline of a row takes one block: (2) plus (3). */
-double row_cycles(const struct row_model *m);
 /* Bytes of f32 input in a second, `rows` of them at 850 MHz. */
 double row_rate(const struct row_model *m, size_t rows);
 

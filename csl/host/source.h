@@ -13,8 +13,6 @@ struct source {
 
 /* Where chunk k lies; its clipped extents. */
 struct zmpi_rows source_tile(const struct source *s, size_t k, size_t extent[3]);
-/* The axes along which this tile has neighbours, of those of the array. */
-unsigned source_axes(const struct source *s, const size_t extent[3]);
 
 static inline size_t source_words(const size_t extent[3])
 {

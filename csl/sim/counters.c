@@ -43,11 +43,6 @@ void csl_reset_counters(struct csl_sim *sim)
     }
 }
 
-uint64_t csl_cycle(const struct csl_sim *sim)
-{
-    return sim->now;
-}
-
 uint64_t csl_call_cycles(const struct csl_sim *sim)
 {
     return sim->call_cycles;

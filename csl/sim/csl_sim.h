@@ -159,7 +159,6 @@ enum csl_status csl_pe_counters(const struct csl_sim *sim, uint32_t x, uint32_t 
 void csl_total_counters(const struct csl_sim *sim, struct csl_counters *counters);
 void csl_reset_counters(struct csl_sim *sim);
 
-uint64_t csl_cycle(const struct csl_sim *sim); /* the wafer's clock, since csl_load */
 uint64_t csl_call_cycles(
     const struct csl_sim *sim); /* the last csl_launch or csl_drain, to the last PE's end */
 

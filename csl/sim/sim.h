@@ -174,7 +174,6 @@ uint32_t csl_dsd_compute(enum csl_dsd_op op, const uint32_t *v, uint32_t *carry)
 /* thread.c */
 /* false: the task is ahead of the wafer's clock, and the operation begins at start */
 bool csl_start_dsd(struct pe *pe, const struct dsd_site *site, const int64_t *regs, uint64_t start);
-bool csl_step_thread(struct pe *pe, struct thread *t); /* whether it moved anything; ends it too */
 bool csl_step_threads(struct pe *pe);
 void csl_check_writable(struct pe *pe, struct pos pos, unsigned object); /* not const */
 int64_t csl_dsd_element(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i,
@@ -214,6 +213,5 @@ bool csl_stream_waits(const struct pe *pe);
 
 /* run.c */
 void csl_run(struct csl_sim *sim, bool drain);
-_Noreturn void csl_deadlock(struct csl_sim *sim);
 
 #endif

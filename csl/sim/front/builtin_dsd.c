@@ -28,7 +28,7 @@ size_t csl_fields(struct sema *s, const struct node *n, struct field *fields, si
     return n->count;
 }
 
-const struct field *csl_get_field(const struct field *fields, size_t count, const char *name)
+static const struct field *get_field(const struct field *fields, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (csl_str_is(fields[i].name, name))
@@ -132,7 +132,7 @@ static struct operand number_field(struct sema *s, const struct node *n, const s
                                    size_t count, const char *name, const struct type *type,
                                    int64_t otherwise)
 {
-    const struct field *f = csl_get_field(fields, count, name);
+    const struct field *f = get_field(fields, count, name);
     if (f == NULL)
         return csl_known(csl_int_value(type, otherwise));
     struct operand o = only_value(f->value);
@@ -145,7 +145,7 @@ static struct operand number_field(struct sema *s, const struct node *n, const s
 static bool bool_field(struct sema *s, const struct node *n, const struct field *fields,
                        size_t count, const char *name)
 {
-    const struct field *f = csl_get_field(fields, count, name);
+    const struct field *f = get_field(fields, count, name);
     if (f != NULL && (!f->value.known || f->value.v.type != &csl_bool))
         FAIL(s, n, ".%s is a bool that is known when compiling", name);
     return f != NULL && f->value.v.i != 0;
@@ -159,10 +159,10 @@ static struct operand memory_dsd(struct sema *s, const struct node *n, const str
         "wavelet_index_offset", NULL};
     struct field inner[8];
     known_names(s, fields, count, names);
-    const struct field *tensor = csl_get_field(fields, count, "tensor_access");
+    const struct field *tensor = get_field(fields, count, "tensor_access");
     bool indexed = bool_field(s, n, fields, count, "wavelet_index_offset");
     if (tensor != NULL) {
-        if (count != 1u + (csl_get_field(fields, count, "wavelet_index_offset") != NULL) ||
+        if (count != 1u + (get_field(fields, count, "wavelet_index_offset") != NULL) ||
             !tensor->value.known || tensor->value.v.type != &csl_struct ||
             tensor->value.v.fields->count > 4 || tensor->value.v.fields->names == NULL)
             FAIL(s, n, "tensor_access stands alone, and is known when compiling");
@@ -172,8 +172,8 @@ static struct operand memory_dsd(struct sema *s, const struct node *n, const str
         known_names(s, inner, count, names);
         fields = inner;
     }
-    const struct field *base = csl_get_field(fields, count, "base_address");
-    if (base == NULL || csl_get_field(fields, count, "extent") == NULL)
+    const struct field *base = get_field(fields, count, "base_address");
+    if (base == NULL || get_field(fields, count, "extent") == NULL)
         FAIL(s, n, "a mem1d_dsd needs tensor_access, or base_address and extent");
     uint32_t size = csl_size(element_of_pointer(s, n, base->value.v.type));
     struct operand extent = number_field(s, n, fields, count, "extent", &csl_u16, 0);
@@ -205,7 +205,7 @@ static struct operand memory_dsd(struct sema *s, const struct node *n, const str
 static int64_t handle_field(struct sema *s, const struct node *n, const struct field *fields,
                             size_t count, const char *name, const struct type *type)
 {
-    const struct field *f = csl_get_field(fields, count, name);
+    const struct field *f = get_field(fields, count, name);
     if (f == NULL)
         FAIL(s, n, "the DSD needs a .%s", name);
     struct operand o = csl_coerce(s, n, f->value, type);
@@ -221,9 +221,9 @@ static struct operand fabric_dsd(struct sema *s, const struct node *n, const str
     static const char *const out_names[] = {"extent",  "output_queue",         "fabric_color",
                                             "control", "wavelet_index_offset", NULL};
     bool wse2 = s->l->arch == CSL_WSE2,
-         has_color = csl_get_field(fields, count, "fabric_color") != NULL;
+         has_color = get_field(fields, count, "fabric_color") != NULL;
     known_names(s, fields, count, in ? in_names : out_names);
-    if (csl_get_field(fields, count, "extent") == NULL)
+    if (get_field(fields, count, "extent") == NULL)
         FAIL(s, n, "the DSD needs an .extent");
     struct dsd d = {.kind = in ? DSD_FABIN : DSD_FABOUT};
     d.base = (uint16_t)handle_field(s, n, fields, count, in ? "input_queue" : "output_queue",

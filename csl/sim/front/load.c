@@ -188,8 +188,8 @@ static void run_top(struct sema *s, struct module *m)
         }
 }
 
-struct module *csl_make_module(struct sema *s, const struct file *file, struct tuple *params,
-                               struct pos pos)
+static struct module *make_module(struct sema *s, const struct file *file, struct tuple *params,
+                                  struct pos pos)
 {
     struct module *m = csl_alloc(s->arena, sizeof *m);
     *m = (struct module){.file = file, .params = params};
@@ -253,7 +253,7 @@ struct value csl_import(struct sema *s, const struct node *n)
         FAIL(s, n, "the module %.*s is not in the subset", STR_ARG(name));
     const struct file *file =
         csl_load_file(s->l, csl_path_beside(s->arena, s->module->file->source, name), n->pos);
-    m = csl_make_module(s, file, params, n->pos);
+    m = make_module(s, file, params, n->pos);
     if (s->program != NULL) {
         if (++s->depth > CALL_DEPTH)
             FAIL(s, n, "modules import each other more than %u deep", CALL_DEPTH);
@@ -297,7 +297,7 @@ static void check_program(struct loader *l, struct sema *s)
             FAIL(s, s->activated[id], "local task %u is activated but not bound", id);
 }
 
-struct program *csl_compile_tile(struct loader *l, struct tile *tile)
+static struct program *compile_tile(struct loader *l, struct tile *tile)
 {
     struct tuple none = {0};
     struct value mine = {.type = &csl_struct,
@@ -308,7 +308,7 @@ struct program *csl_compile_tile(struct loader *l, struct tile *tile)
             return c->program;
     }
     struct sema s = {.l = l, .arena = l->arena, .program = new_program(l)};
-    s.module = csl_make_module(&s, tile->file, tile->params, (struct pos){NULL, 1, 1});
+    s.module = make_module(&s, tile->file, tile->params, (struct pos){NULL, 1, 1});
     run_top(&s, s.module);
     csl_compile_deferred(&s);
     check_program(l, &s);
@@ -374,7 +374,7 @@ void csl_load_layout(struct loader *l, const char *path)
 {
     const struct file *file = csl_load_file(l, path, (struct pos){0});
     struct sema s = {.l = l, .arena = l->arena, .comptime = true, .where = WHERE_LAYOUT};
-    s.module = csl_make_module(&s, file, layout_params(l), (struct pos){NULL, 1, 1});
+    s.module = make_module(&s, file, layout_params(l), (struct pos){NULL, 1, 1});
     const struct node *layout = NULL;
     for (size_t i = 0; i < file->count; i++)
         if (file->decls[i]->kind == N_LAYOUT) {
@@ -397,7 +397,7 @@ void csl_load_layout(struct loader *l, const char *path)
              l->memcpy_width, l->memcpy_height, l->width, l->height);
     run_layout_checks(&s, file);
     for (uint32_t i = 0; i < l->width * l->height; i++) {
-        l->tiles[i].program = csl_compile_tile(l, &l->tiles[i]);
+        l->tiles[i].program = compile_tile(l, &l->tiles[i]);
         join_routes(l, &l->tiles[i], i);
     }
     for (const struct export_name *e = l->exports; e != NULL; e = e->next)

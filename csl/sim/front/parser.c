@@ -83,7 +83,7 @@ static struct node *parse_simple(struct parser *p)
     return csl_with(p, n, 2, kids);
 }
 
-struct node *csl_parse_var(struct parser *p)
+static struct node *parse_var(struct parser *p)
 {
     struct node *n = csl_node(p, N_VAR, p->now.pos);
     if (csl_accept(p, TOK_COMPTIME))
@@ -241,7 +241,7 @@ static struct node *parse_statement(struct parser *p)
     enum token_kind kind = p->now.kind, next = p->next.kind;
     if (kind == TOK_CONST || kind == TOK_VAR ||
         (kind == TOK_COMPTIME && (next == TOK_VAR || next == TOK_CONST)))
-        return csl_parse_var(p);
+        return parse_var(p);
     if (kind == TOK_PARAM || kind == TOK_FN || kind == TOK_TASK)
         csl_fail_at(p->arena, p->now.pos, "'%s' stands at the top level", csl_token_name(kind));
     struct node *n = csl_parse_body(p);
@@ -351,7 +351,7 @@ static struct node *parse_top(struct parser *p)
     case TOK_CONST:
     case TOK_VAR:
     case TOK_PARAM:
-        return csl_parse_var(p);
+        return parse_var(p);
     case TOK_FN:
     case TOK_TASK:
     case TOK_INLINE:
@@ -367,7 +367,7 @@ static struct node *parse_top(struct parser *p)
         csl_advance(p);
         if (p->now.kind != TOK_VAR && p->now.kind != TOK_CONST)
             csl_fail_at(p->arena, t.pos, "'export' is for variables: others are not in the subset");
-        n = csl_parse_var(p);
+        n = parse_var(p);
         n->flags |= NODE_EXPORT;
         return n;
     case TOK_EXTERN:

@@ -33,7 +33,6 @@ struct node *csl_parse_type(struct parser *p); /* no { after it */
 struct node *csl_parse_block(struct parser *p, struct str label);
 struct node *csl_parse_if(struct parser *p, bool statement);
 struct node *csl_parse_switch(struct parser *p, bool statement);
-struct node *csl_parse_var(struct parser *p);
 /* A statement as the body of if, while, for or switch, without a ";" behind an expression. */
 struct node *csl_parse_body(struct parser *p);
 

@@ -234,12 +234,9 @@ struct sema {
 #define TYPE(s, t)         csl_type_name((s)->arena, t)
 
 /* load.c */
-struct program *csl_compile_tile(struct loader *l, struct tile *tile);
 void csl_load_layout(struct loader *l, const char *path);
 struct file *csl_load_file(struct loader *l, const char *path, struct pos pos);
 const char *csl_path_beside(struct arena *arena, const struct source *source, struct str name);
-struct module *csl_make_module(struct sema *s, const struct file *file, struct tuple *params,
-                               struct pos pos);
 struct value csl_import(struct sema *s, const struct node *n);
 struct global *csl_find_global(struct module *m, struct str name);
 void csl_resolve_global(struct sema *s, struct global *g, struct pos pos);
@@ -300,7 +297,6 @@ enum flow csl_block(struct sema *s, const struct node *n);
 struct operand csl_block_value(struct sema *s, const struct node *n, const struct type *want);
 struct operand csl_if_value(struct sema *s, const struct node *n, const struct type *want);
 struct operand csl_switch_value(struct sema *s, const struct node *n, const struct type *want);
-enum flow csl_switch(struct sema *s, const struct node *n);
 /* loop.c */
 enum flow csl_loop(struct sema *s, const struct node *n);
 struct operand csl_range_value(struct sema *s, const struct node *n); /* @range */
@@ -380,7 +376,6 @@ struct field {
     struct operand value;
 };
 size_t csl_fields(struct sema *s, const struct node *n, struct field *fields, size_t most);
-const struct field *csl_get_field(const struct field *fields, size_t count, const char *name);
 void csl_compile_deferred(struct sema *s);
 void csl_defer(struct sema *s, const struct node *n, const struct fn *fn, enum deferred_kind kind,
                size_t index, size_t params);

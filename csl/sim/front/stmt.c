@@ -229,7 +229,7 @@ static enum flow switch_branches(struct sema *s, const struct node *n, const str
     return flow;
 }
 
-enum flow csl_switch(struct sema *s, const struct node *n)
+static enum flow switch_statement(struct sema *s, const struct node *n)
 {
     return switch_branches(s, n, NULL, NULL);
 }
@@ -436,7 +436,7 @@ enum flow csl_statement(struct sema *s, const struct node *n)
         flow = csl_block(s, n);
         break;
     case N_SWITCH:
-        flow = csl_switch(s, n);
+        flow = switch_statement(s, n);
         break;
     case N_WHILE:
     case N_FOR:

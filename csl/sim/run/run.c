@@ -117,7 +117,7 @@ static bool say_pe(struct report *r, const struct pe *pe)
     return false;
 }
 
-_Noreturn void csl_deadlock(struct csl_sim *sim)
+static _Noreturn void deadlock(struct csl_sim *sim)
 {
     struct report r = {.used = 0};
     unsigned said = 0, waiting = 0;
@@ -221,7 +221,7 @@ void csl_run(struct csl_sim *sim, bool drain)
             if (next == NEVER && drain)
                 break;
             if (next == NEVER)
-                csl_deadlock(sim);
+                deadlock(sim);
             sim->now = next;
         }
         if (sim->now - sim->call_start > limit)

@@ -382,7 +382,8 @@ static void end_thread(struct pe *pe, struct thread *t)
         csl_set_blocked(pe, site->unblock_kind, site->unblock, false, site->pos);
 }
 
-bool csl_step_thread(struct pe *pe, struct thread *t)
+/* Whether it moved anything; ends it too. */
+static bool step_thread(struct pe *pe, struct thread *t)
 {
     uint32_t moved = move_elements(pe, t, 1);
     if (t->at < t->count)
@@ -396,7 +397,7 @@ bool csl_step_threads(struct pe *pe)
 {
     uint64_t now = pe->sim->now;
     if (pe->state == MAIN_FABRIC && pe->wake <= now) {
-        if (csl_step_thread(pe, &pe->main)) {
+        if (step_thread(pe, &pe->main)) {
             pe->counters.cycles++;
             pe->counters.dsd_cycles++;
             if (!pe->main.busy) {
@@ -415,7 +416,7 @@ bool csl_step_threads(struct pe *pe)
     for (unsigned i = 0; i < QUEUES && pe->busy_threads > 0; i++) {
         unsigned which = (pe->next_thread + i) % QUEUES;
         struct thread *t = &pe->threads[which];
-        if (!t->busy || !csl_step_thread(pe, t))
+        if (!t->busy || !step_thread(pe, t))
             continue;
         pe->next_thread = which + 1;
         pe->counters.thread_cycles++;

@@ -41,18 +41,27 @@ const char *zop_name(enum zop op);
 
 enum { ZCLASSES = 32 }; /* of sizes: factors of 4 */
 
+/* How a call's data go: raw, or by the encoder of that number. */
+enum { ZRAW, ZWAYS = 1 + ZCODECS };
+
 /* What is known of one operation with blocks of one size class; the same on all ranks. */
 struct zmeasured {
-    double per_byte[2];  /* seconds for a byte of the largest block: raw, compressed; 0: unknown */
-    double raw_estimate; /* from a compressed call whose time went to the network; 0: none */
-    unsigned count[2];   /* measurements */
-    unsigned since[2];   /* calls since the last one */
-    unsigned skip;       /* calls to go raw without asking anybody */
+    double per_byte[ZWAYS]; /* seconds for a byte of the largest block; 0: not measured */
+    double estimate[ZWAYS]; /* the same, from what calls that went another way took; 0: none */
+    unsigned count[ZWAYS];  /* measurements */
+    unsigned since[ZWAYS];  /* calls since the last one */
+    bool strange[ZWAYS];    /* the last one was far from those before */
+    unsigned world;         /* how often that happened twice: something else has changed */
+    unsigned seen[ZWAYS];   /* when it was measured */
+    unsigned skip;          /* calls to go raw without asking anybody */
+    int best;
 };
 
 /* The last call that was measured. Ranks tell each other with the next call's agreement. */
 struct zpending {
-    bool any, compressed;
+    bool any;
+    bool pieces; /* some were coded while others were sent */
+    int way;
     enum zop op;
     int size_class;
     double bytes;                     /* of the largest block */
@@ -69,6 +78,7 @@ struct zcomm {
     uint64_t decoded; /* of its bytes, those that the report knows */
     struct zpending pending;
     struct zmeasured measured[ZOPS][ZCLASSES];
+    struct zcodec_choice codec[ZOPS]; /* what the encoders did in them, for estimates */
     struct zmpi_comm_stats stats;
 };
 
@@ -151,6 +161,7 @@ struct zcall {
     uint64_t sequence;
     bool measuring;
     int kind;              /* enum zcall_kind */
+    int way;               /* if it is compressed: the encoder */
     double start, codec;   /* seconds */
     double scan, compress; /* seconds; the rest of codec is decoding */
     double raw, sent;      /* bytes that this rank sent, as they were and as messages */
@@ -274,9 +285,15 @@ struct zcall_outcome {
     double seconds;
     double saved;       /* seconds, as far as they can be estimated */
     double ratio_bound; /* absolute, that a ratio took; 0: none, or no ratio */
+    int chosen;         /* the encoder that ZMPI_CODEC=auto took; 0: it was not asked */
+    double coding;      /* seconds that encoding and decoding took here */
+    double
+        all[ZCODECS]; /* seconds of the call by each encoder, measured or estimated; 0: unknown */
 };
 
 void zreport_collective(const struct zcall_outcome *outcome);
+/* So many bytes took the network so long. */
+void zreport_link(enum zop op, double bytes, double seconds);
 /* Collective on MPI_COMM_WORLD. True if there is something to say. */
 bool zreport_collectives_sum(void);
 void zreport_collectives_text(bool speak);

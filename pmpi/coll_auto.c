@@ -1,18 +1,27 @@
 /*
- * coll_auto.c - is it faster to compress? Measured per communicator, operation and size class; all
- * numbers here are the same on all ranks, and so are the answers.
+ * coll_auto.c - which way is fastest: raw, or compressed by which encoder? Measured per
+ * communicator, operation and size class; all numbers here are the same on all ranks, and so are
+ * the answers.
  *
- * A compressed call that spent nearly all of its time waiting for the network tells what a raw one
- * would take at least: that waiting, times the ratio. If it did not, or that is not clearly more,
- * two calls go raw to be measured, and then the faster way is taken. The slower one is tried again
- * now and then, as often as costs 2 %.
+ * What counts is what whole calls took, since all ranks have a part in that: some encode, some
+ * decode, and pieces are coded while others are sent. What is not known yet, or was measured when
+ * the best way took another time than now, is estimated from the calls that were measured: by what
+ * the encoders took and made (codec_choice.h), and by what the network took. A compressed call
+ * that spent nearly all of its time waiting tells what a raw one would take at least.
+ *
+ * Ways that may be faster go twice to be measured; the slower ones are tried again now and then, as
+ * often as costs 2 %.
  */
 #include "coll_auto.h"
 
 #include <math.h>
 
-enum { RAW, COMPRESSED };
-enum { TRIES = 2, LEAST_CALLS = 16, MOST_CALLS = 4096 };
+enum { TRIES = 2, LEAST_CALLS = 16, MOST_CALLS = 65536, MOST_RAW = 1024 };
+#define RETRIES 0.02
+/* What is estimated to take more than so many times the best is not tried like the others. */
+#define HOPELESS 1.5
+/* A way takes so many times what it took, or the other way round: something has changed. */
+#define CHANGED 1.5
 
 int zauto_class(uint64_t bytes)
 {
@@ -24,17 +33,70 @@ int zauto_class(uint64_t bytes)
     return k;
 }
 
+/* ---- what is known ---- */
+
+/* Was it measured under other circumstances than now? */
+static bool outdated(const struct zmeasured *m, int way)
+{
+    return m->seen[way] != m->world;
+}
+
+/* Twice far from what it was is no accident. */
+static bool has_changed(struct zmeasured *m, int way, double per_byte)
+{
+    const double known = m->per_byte[way];
+    const bool again = m->strange[way];
+    m->strange[way] = m->count[way] >= TRIES && !outdated(m, way) &&
+                      (per_byte > CHANGED * known || CHANGED * per_byte < known);
+    return again && m->strange[way];
+}
+
 /* The better of the first ones, of which one makes connections and starts threads; then a moving
- * mean. */
+ * mean, unless things have changed. */
 static void take(struct zmeasured *m, int way, double per_byte)
 {
     double *known = &m->per_byte[way];
-    if (m->count[way] >= TRIES)
-        *known = (3 * *known + per_byte) / 4;
-    else if (m->count[way] == 0 || per_byte < *known)
+    const bool changed = has_changed(m, way, per_byte);
+    m->world += changed;
+    if (m->count[way] == 0 || (m->count[way] >= TRIES && outdated(m, way)))
         *known = per_byte;
+    else if (m->count[way] >= TRIES)
+        *known = (3 * *known + per_byte) / 4;
+    else
+        *known = fmin(*known, per_byte);
     m->count[way]++;
     m->since[way] = 0;
+    m->seen[way] = m->world;
+}
+
+/* Coding and sending took turns unless there was more than one piece, and then what took longer
+ * hid the other. */
+double zauto_link(const struct zpending *p)
+{
+    const double waiting = p->elapsed - (p->pieces ? 1 : 2) * p->codec;
+    return p->pieces && waiting > p->elapsed / 2 ? p->elapsed : fmax(waiting, 0);
+}
+
+/* In bytes of the largest block, as the measured times are. */
+static void estimate_encoders(struct zmeasured *m, struct zcodec_choice *c,
+                              const struct zpending *p)
+{
+    const double stored = p->way ? p->bytes * p->sent / p->raw : p->bytes;
+    if (p->way)
+        zcodec_coded(c, p->way, ZCODEC_HERE, p->bytes, stored, (p->pieces ? 1 : 2) * p->codec);
+    c->written[ZCODEC_HERE] = c->writing[ZCODEC_HERE] = 0; /* other sizes have other speeds */
+    zcodec_written(c, ZCODEC_HERE, stored, zauto_link(p), p->pieces);
+    for (int way = 1; way < ZWAYS; way++)
+        if (way != p->way)
+            m->estimate[way] = zcodec_estimate(c, way);
+}
+
+/* 0 if the codec may have been what took the time. */
+static double estimate_raw(const struct zpending *p)
+{
+    /* Sender's and receiver's codec may have taken turns. */
+    const bool network = p->elapsed - 2 * p->codec > 0.6 * p->elapsed;
+    return network ? zauto_link(p) * p->raw / p->sent / p->bytes : 0;
 }
 
 void zauto_learn(struct zcomm *s, const struct zpending *p)
@@ -42,51 +104,106 @@ void zauto_learn(struct zcomm *s, const struct zpending *p)
     if (!p->any || p->bytes <= 0 || p->elapsed <= 0)
         return;
     struct zmeasured *m = &s->measured[p->op][p->size_class];
-    take(m, p->compressed ? COMPRESSED : RAW, p->elapsed / p->bytes);
-    if (!p->compressed)
+    take(m, p->way, p->elapsed / p->bytes);
+    if (p->way && !(p->raw > 0 && p->sent > 0))
         return;
-    /* Sender's and receiver's codec may have taken turns. */
-    double waiting = p->elapsed - 2 * p->codec;
-    bool network = waiting > 0.6 * p->elapsed && p->sent > 0;
-    m->raw_estimate = network ? waiting * p->raw / p->sent / p->bytes : 0;
+    estimate_encoders(m, &s->codec[p->op], p);
+    if (p->way)
+        m->estimate[ZRAW] = estimate_raw(p);
 }
 
-double zauto_raw(const struct zmeasured *m)
+double zauto_expected(const struct zmeasured *m, int way)
 {
-    return m->per_byte[RAW] > 0 ? m->per_byte[RAW] : m->raw_estimate;
+    const bool holds = m->count[way] && !outdated(m, way);
+    return holds || !(m->estimate[way] > 0) ? m->per_byte[way] : m->estimate[way];
 }
 
 double zauto_compressed(const struct zmeasured *m)
 {
-    return m->per_byte[COMPRESSED];
+    double least = 0;
+    for (int way = 1; way < ZWAYS; way++)
+        if (m->count[way] && (!(least > 0) || m->per_byte[way] < least))
+            least = m->per_byte[way];
+    return least;
 }
 
-/* Calls of the faster way after which one of the slower costs 2 %. */
-static unsigned calls_between(double fast, double slow)
+/* ---- the choice ---- */
+
+/* Calls of the faster way after which one of the slower costs this part of their time. */
+static unsigned calls_between(double fast, double slow, double part)
 {
-    double n = ceil((slow - fast) / fast / 0.02);
+    double n = ceil((slow - fast) / fast / part);
     return n < LEAST_CALLS ? LEAST_CALLS : n > MOST_CALLS ? MOST_CALLS : (unsigned)n;
 }
 
-bool zauto_choose(struct zmeasured *m, bool all_know)
+/* For a few percent it is not worth the processor's time. */
+static int find_best(const struct zmeasured *m, const struct zauto_ways *ways)
 {
-    m->since[RAW]++;
-    m->since[COMPRESSED]++;
-    if (m->count[COMPRESSED] < TRIES)
-        return true;
-    double raw = zauto_raw(m), compressed = zauto_compressed(m);
-    if (m->count[RAW] == 0 && raw > 1.5 * compressed)
-        return true;
-    if (m->count[RAW] < TRIES)
-        return false;
-    /* For a few percent it is not worth the processor's time. */
-    int best = compressed < 0.95 * raw ? COMPRESSED : RAW, other = !best;
-    unsigned often = calls_between(fmin(raw, compressed), fmax(raw, compressed));
-    if (m->since[other] >= often)
-        return other == COMPRESSED;
-    if (best == RAW && all_know) { /* nobody needs to be asked until then */
-        m->skip = often - m->since[COMPRESSED];
-        m->since[COMPRESSED] = often;
+    int best = -1;
+    for (int way = 0; way < ZWAYS; way++)
+        if (ways->may[way] && m->count[way] >= TRIES &&
+            (best < 0 || m->per_byte[way] < 0.95 * m->per_byte[best]))
+            best = way;
+    return best;
+}
+
+/* A way that was not measured yet and may be faster; -1: none. */
+static int find_new(const struct zmeasured *m, const struct zauto_ways *ways)
+{
+    for (int way = 0; way < ZWAYS; way++)
+        if (ways->may[way] && m->count[way] < TRIES &&
+            zauto_expected(m, way) <= HOPELESS * m->per_byte[m->best])
+            return way;
+    return -1;
+}
+
+/* What it may take. Of an outdated one without an estimate only a trial tells. */
+static double hoped(const struct zmeasured *m, int way)
+{
+    if (outdated(m, way) && !(m->estimate[way] > 0))
+        return HOPELESS * m->per_byte[m->best];
+    return zauto_expected(m, way);
+}
+
+/* One of the slower, if it is its turn; -1: none is for `wait` calls. */
+static int find_due(const struct zmeasured *m, const struct zauto_ways *ways, unsigned *wait)
+{
+    const double others = ways->may[ZRAW] + ways->may[ZMPI_FLE] + ways->may[ZMPI_HUFFMAN] - 1;
+    const double part = RETRIES / fmax(others, 1);
+    *wait = MOST_CALLS;
+    for (int way = 0; way < ZWAYS; way++) {
+        if (!ways->may[way] || way == m->best)
+            continue;
+        const unsigned often = calls_between(m->per_byte[m->best], hoped(m, way), part);
+        if (m->since[way] >= often)
+            return way;
+        if (often - m->since[way] < *wait)
+            *wait = often - m->since[way];
     }
-    return best == COMPRESSED;
+    return -1;
+}
+
+int zauto_choose(struct zmeasured *m, const struct zauto_ways *ways, bool all_know)
+{
+    const int first = ways->first;
+    unsigned wait;
+    for (int way = 0; way < ZWAYS; way++)
+        m->since[way]++;
+    if (m->count[first] == 0)
+        m->best = first;
+    if (m->count[first] < TRIES)
+        return first;
+    m->best = find_best(m, ways);
+    int way = find_new(m, ways);
+    if (way < 0)
+        way = find_due(m, ways, &wait);
+    if (way >= 0)
+        return way;
+    /* Nobody needs to be asked until then, as long as raw ones take what they did. */
+    if (m->best == ZRAW && all_know && m->since[ZRAW] == 1 && !m->strange[ZRAW]) {
+        m->skip = wait < MOST_RAW ? wait : MOST_RAW;
+        for (int k = 0; k < ZWAYS; k++)
+            m->since[k] += m->skip;
+    }
+    return m->best;
 }

@@ -1,16 +1,25 @@
-/* coll_auto.h - whether compressing makes a collective faster. */
+/* coll_auto.h - how a collective's data go to take the least time: raw, or by which encoder. */
 #ifndef ZMPI_COLL_AUTO_H
 #define ZMPI_COLL_AUTO_H
 
 #include "coll.h"
 
+/* The ways that there are; the first is an encoder. */
+struct zauto_ways {
+    int first;
+    bool may[ZWAYS];
+};
+
 int zauto_class(uint64_t bytes);
 /* A measurement, the largest of all ranks in each of its numbers. */
 void zauto_learn(struct zcomm *s, const struct zpending *p);
-/* Compress the next call? all_know: the following ones may go raw without an agreement. */
-bool zauto_choose(struct zmeasured *m, bool all_know);
-/* Seconds per byte of the largest block; 0: not known. */
-double zauto_raw(const struct zmeasured *m);
+/* Seconds of it that went to the network. */
+double zauto_link(const struct zpending *p);
+/* The next call's way. all_know: the following ones may go raw without an agreement. */
+int zauto_choose(struct zmeasured *m, const struct zauto_ways *ways, bool all_know);
+/* Seconds per byte of the largest block, measured or estimated; 0: not known. */
+double zauto_expected(const struct zmeasured *m, int way);
+/* Of the faster encoder of those measured. */
 double zauto_compressed(const struct zmeasured *m);
 
 #endif

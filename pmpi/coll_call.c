@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "coll_auto.h"
 
@@ -88,25 +89,44 @@ static void learn(struct zcomm *s, const double all[8])
     p.raw = -all[5];
     p.sent = -all[6];
     zauto_learn(s, &p);
+    if (p.any && s->rank == 0)
+        zreport_link(p.op, p.sent, zauto_link(&p));
     s->pending.any = false;
+}
+
+/* Is the encoder chosen here? */
+static bool picks(const struct zmpi_options *o)
+{
+    return strcmp(o->codec, "auto") == 0;
+}
+
+static struct zauto_ways ways_of(const struct zmpi_options *o)
+{
+    struct zauto_ways ways = {.first = zmpi_options_encoder(o)};
+    ways.may[ZRAW] = o->collective_mode != ZMPI_COLLECTIVE_ALWAYS;
+    for (int way = 1; way < ZWAYS; way++)
+        ways.may[way] = picks(o) || way == ways.first;
+    return ways;
 }
 
 static bool choose(struct zcall *c)
 {
     struct zcomm *s = c->state;
     struct zmeasured *m = &s->measured[c->op][zauto_class(c->bytes)];
+    const struct zauto_ways ways = ways_of(&s->options);
     if (c->bytes < s->options.collective_min)
         return false;
     c->measuring = true;
-    bool compressed =
-        s->options.collective_mode == ZMPI_COLLECTIVE_ALWAYS || zauto_choose(m, c->all_know);
+    c->way = zauto_choose(m, &ways, c->all_know);
     if (s->rank == 0)
         zmpi_log(ZMPI_LOG_DEBUG,
-                 "%s on %d ranks, %llu bytes: %s; raw %.3g s/GB, compressed %.3g s/GB (0: unknown)",
+                 "%s on %d ranks, %llu bytes: %s; raw %.3g s/GB, fle %.3g s/GB, huffman %.3g s/GB "
+                 "(0: unknown)",
                  zop_name(c->op), s->ranks, (unsigned long long)c->bytes,
-                 compressed ? "compressed" : "raw", 1e9 * zauto_raw(m), 1e9 * zauto_compressed(m));
-    c->kind = compressed ? ZCALL_COMPRESSED : ZCALL_RAW_FASTER;
-    return compressed;
+                 c->way ? zmpi_encoder_name(c->way) : "raw", 1e9 * zauto_expected(m, ZRAW),
+                 1e9 * zauto_expected(m, ZMPI_FLE), 1e9 * zauto_expected(m, ZMPI_HUFFMAN));
+    c->kind = c->way ? ZCALL_COMPRESSED : ZCALL_RAW_FASTER;
+    return c->way != ZRAW;
 }
 
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
@@ -207,7 +227,7 @@ static struct zmpi_job ratio_job(const struct zcall *c)
     struct zmpi_job job = {.abs_bound = 0};
     zmpi_job_make(&any, &o->bound, &c->range, &job);
     zmpi_job_threshold(&job, o->threshold);
-    job.encoder = zmpi_options_encoder(o);
+    job.encoder = c->way;
     return job;
 }
 
@@ -285,14 +305,27 @@ void zcall_unreadable(struct zcall *c, const struct zblock *b)
 static double saved(const struct zcall *c, double elapsed)
 {
     const struct zmeasured *m = &c->state->measured[c->op][zauto_class(c->bytes)];
-    double other = c->kind == ZCALL_COMPRESSED ? zauto_raw(m) : zauto_compressed(m);
+    double other = c->way ? zauto_expected(m, ZRAW) : zauto_compressed(m);
     return other > 0 ? other * (double)c->bytes - elapsed : 0;
+}
+
+/* What auto chose, and what it takes each encoder to be worth. */
+static void say_choice(const struct zcall *c, double elapsed, struct zcall_outcome *outcome)
+{
+    const struct zmeasured *m = &c->state->measured[c->op][zauto_class(c->bytes)];
+    if (!picks(&c->state->options))
+        return;
+    outcome->chosen = c->way;
+    outcome->coding = c->codec;
+    for (int k = 0; k < ZCODECS; k++)
+        outcome->all[k] = c->way == k + 1 ? elapsed : zauto_expected(m, k + 1) * (double)c->bytes;
 }
 
 static void measured(struct zcall *c, double elapsed)
 {
     c->state->pending = (struct zpending){.any = true,
-                                          .compressed = c->kind == ZCALL_COMPRESSED,
+                                          .pieces = c->bytes > c->state->options.collective_piece,
+                                          .way = c->way,
                                           .op = c->op,
                                           .size_class = zauto_class(c->bytes),
                                           .bytes = (double)c->bytes,
@@ -325,6 +358,7 @@ int zcall_end(struct zcall *c, int rc)
         outcome.ratio_bound = zcall_wants_ratio(c) ? zcall_survey_bound(c) : 0;
         outcome.decoded = (double)(s->offload.decoded.bytes - s->decoded);
         s->decoded = s->offload.decoded.bytes;
+        say_choice(c, outcome.seconds, &outcome);
         s->stats.compressed++;
         s->stats.bytes += (uint64_t)c->raw;
         s->stats.bytes_sent += (uint64_t)c->sent;

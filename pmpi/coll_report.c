@@ -14,6 +14,11 @@ struct row {
     double decoded;              /* of those, decoded by other devices than the CPU */
     double seconds[ZCALL_KINDS]; /* of those that were measured */
     double saved[ZCALL_KINDS];   /* against the other way, estimated */
+    /* Of compressed calls whose encoder auto chose, by encoder: */
+    double calls_by[ZCODECS], raw_by[ZCODECS], sent_by[ZCODECS];
+    double coding_by[ZCODECS], seconds_by[ZCODECS];
+    double all_by[ZCODECS];          /* seconds that all of them would have taken, estimated */
+    double link_bytes, link_seconds; /* what the network took */
 };
 
 /* Functions that are only counted. */
@@ -33,6 +38,28 @@ static double bounds[ZOPS];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void add_choice(struct row *r, const struct zcall_outcome *o)
+{
+    const int by = o->chosen - 1;
+    r->raw_by[by] += o->raw;
+    r->sent_by[by] += o->sent;
+    r->coding_by[by] += o->coding;
+    if (!o->counts)
+        return;
+    r->calls_by[by]++;
+    r->seconds_by[by] += o->seconds;
+    for (int k = 0; k < ZCODECS && o->all[ZMPI_FLE - 1] > 0 && o->all[ZMPI_HUFFMAN - 1] > 0; k++)
+        r->all_by[k] += o->all[k];
+}
+
+void zreport_link(enum zop op, double bytes, double seconds)
+{
+    pthread_mutex_lock(&lock);
+    mine.row[op].link_bytes += bytes;
+    mine.row[op].link_seconds += seconds;
+    pthread_mutex_unlock(&lock);
+}
+
 void zreport_collective(const struct zcall_outcome *o)
 {
     struct row *r = &mine.row[o->op];
@@ -42,6 +69,8 @@ void zreport_collective(const struct zcall_outcome *o)
         r->sent += o->sent;
         r->decoded += o->decoded;
         bounds[o->op] = fmax(bounds[o->op], o->ratio_bound);
+        if (o->chosen)
+            add_choice(r, o);
     } else {
         r->passed += o->raw;
     }
@@ -129,6 +158,17 @@ bool zreport_collectives_sum(void)
     return calls > 0;
 }
 
+/* What ZMPI_CODEC=auto did, and what it takes each encoder to be worth. */
+static void print_choice(const struct row *r)
+{
+    if (r->calls_by[0] + r->calls_by[1] > 0)
+        fprintf(stderr,
+                ", auto: %.0f calls by huffman (all fle %.3f s, all huffman %.3f s; link %.4g "
+                "MB/s)",
+                r->calls_by[ZMPI_HUFFMAN - 1], r->all_by[ZMPI_FLE - 1], r->all_by[ZMPI_HUFFMAN - 1],
+                quotient(r->link_bytes, r->link_seconds) / 1e6);
+}
+
 static void print_row(enum zop op, const struct row *r)
 {
     double saved = r->saved[ZCALL_COMPRESSED] + r->saved[ZCALL_RAW_FASTER];
@@ -141,6 +181,7 @@ static void print_row(enum zop op, const struct row *r)
         fprintf(stderr, ", errors up to %.4g", bounds[op]);
     if (r->decoded > 0)
         fprintf(stderr, ", %.2f MB decoded by devices", r->decoded / 1e6);
+    print_choice(r);
     if (r->calls[ZCALL_RAW_FASTER] > 0)
         fprintf(stderr, "; %.0f raw, to try or because it is faster", r->calls[ZCALL_RAW_FASTER]);
     if (r->calls[ZCALL_RAW_NODE] > 0)
@@ -171,6 +212,22 @@ void zreport_collectives_text(bool speak)
         fprintf(stderr, "zmpi collectives: %.2f MB passed as they are\n", bytes / 1e6);
 }
 
+static void print_json_choice(FILE *out, const struct row *r)
+{
+    if (!(r->calls_by[0] + r->calls_by[1] > 0))
+        return;
+    fprintf(out, ", \"codec\": \"auto\", \"link_bytes_per_second\": %.6g",
+            quotient(r->link_bytes, r->link_seconds));
+    for (int k = 0; k < ZCODECS; k++) {
+        const char *name = zmpi_encoder_name(k + 1);
+        fprintf(out,
+                ", \"calls_%s\": %.0f, \"bytes_%s\": %.0f, \"bytes_sent_%s\": %.0f, "
+                "\"seconds_%s\": %.9g, \"seconds_coding_%s\": %.9g, \"estimate_%s\": %.9g",
+                name, r->calls_by[k], name, r->raw_by[k], name, r->sent_by[k], name,
+                r->seconds_by[k], name, r->coding_by[k], name, r->all_by[k]);
+    }
+}
+
 static void print_json_row(FILE *out, enum zop op, const struct row *r)
 {
     fprintf(out,
@@ -186,6 +243,7 @@ static void print_json_row(FILE *out, enum zop op, const struct row *r)
             r->seconds[ZCALL_RAW_FASTER], r->saved[ZCALL_COMPRESSED], r->saved[ZCALL_RAW_FASTER]);
     if (bounds[op] > 0)
         fprintf(out, ", \"largest_bound\": %.15g", bounds[op]);
+    print_json_choice(out, r);
     fputc('}', out);
 }
 

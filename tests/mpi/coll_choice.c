@@ -1,89 +1,154 @@
 /*
- * coll_choice.c - when `auto` compresses: on measurements that are made up, since the ranks of a
- * test share a machine.
+ * coll_choice.c - when `auto` compresses, and by which encoder: on measurements that are made up,
+ * since the ranks of a test share a machine.
  *
  * zmpi-test: RANKS 1 ANYIO PLAIN
  */
 #define ZMPI_NEXT_MPI_H // a program calls MPI as programs do, not through the library's table
+#include "../../pmpi/codec_choice.c"
 #include "../../pmpi/coll_auto.c"
 #include "check.h"
 
 enum { BYTES = 1 << 20, SIZE_CLASS = 10 };
 
-/* A network of so many bytes per second, a codec of so many, a ratio. */
+/* A network of so many bytes per second; of each encoder speed and ratio. */
 struct model {
-    double network, codec, ratio;
+    double network, codec[ZCODECS], ratio[ZCODECS];
+    bool pieces; /* coded while others are sent */
 };
 
-static double seconds(const struct model *m, bool compressed, double *codec)
+static const struct zauto_ways one = {ZMPI_FLE, {true, true, false}},
+                               encoders = {ZMPI_FLE, {false, true, true}},
+                               all = {ZMPI_FLE, {true, true, true}};
+
+static double seconds(const struct model *m, int way, double *codec)
 {
     double wire = BYTES / m->network;
-    *codec = compressed ? BYTES / m->codec : 0;
-    return compressed ? fmax(wire / m->ratio, *codec) : wire;
+    *codec = 0;
+    if (way == ZRAW)
+        return wire;
+    *codec = BYTES / m->codec[way - 1];
+    wire /= m->ratio[way - 1];
+    return m->pieces ? fmax(wire, *codec) : wire + 2 * *codec;
 }
 
-/* `calls` calls; returns the seconds of all of them and how many were compressed. */
-static double run(struct zcomm *s, const struct model *m, int calls, int *compressed)
+/* `calls` calls; returns the seconds of all of them and how many went each way. */
+static double run(struct zcomm *s, const struct model *m, const struct zauto_ways *ways, int calls,
+                  int went[ZWAYS])
 {
     double sum = 0;
-    *compressed = 0;
+    memset(went, 0, ZWAYS * sizeof *went);
     for (int k = 0; k < calls; k++) {
         struct zmeasured *measured = &s->measured[ZOP_GATHER][SIZE_CLASS];
         double codec;
         if (measured->skip) {
             measured->skip--;
-            sum += seconds(m, false, &codec);
+            went[ZRAW]++;
+            sum += seconds(m, ZRAW, &codec);
             continue;
         }
         zauto_learn(s, &s->pending);
-        bool way = zauto_choose(measured, true);
+        int way = zauto_choose(measured, ways, true);
+        CHECK(way >= 0 && way < ZWAYS && ways->may[way]);
         double elapsed = seconds(m, way, &codec);
         s->pending = (struct zpending){.any = true,
-                                       .compressed = way,
+                                       .pieces = m->pieces,
+                                       .way = way,
                                        .op = ZOP_GATHER,
                                        .size_class = zauto_class(BYTES),
                                        .bytes = BYTES,
                                        .elapsed = elapsed,
                                        .codec = codec,
                                        .raw = BYTES,
-                                       .sent = BYTES / m->ratio};
-        *compressed += way;
+                                       .sent = way ? BYTES / m->ratio[way - 1] : BYTES};
+        went[way]++;
         sum += elapsed;
     }
     return sum;
 }
 
-/* The faster way in all but the first few calls: 2 % for looking at the other. */
-static void settles(struct model m, bool best)
+/* The best way in all but the first few calls: 2 % for looking at the others. From the first call
+ * on that is little, too. */
+static void settles(const struct zauto_ways *ways, struct model m, int best)
 {
-    static struct zcomm s;
-    int compressed;
-    double codec, least = seconds(&m, best, &codec);
-    check_say("network %g, codec %g, ratio %g", m.network, m.codec, m.ratio);
-    memset(&s, 0, sizeof s);
-    CHECK(seconds(&m, best, &codec) <= seconds(&m, !best, &codec));
-    run(&s, &m, 10, &compressed);
-    double sum = run(&s, &m, 5000, &compressed);
-    CHECK_SAY(best ? compressed > 4500 : compressed < 500, "%d of 5000 compressed", compressed);
-    CHECK_SAY(sum <= 5000 * least * 1.03, "%g s, at best %g s", sum, 5000 * least);
+    for (int pieces = 0; pieces < 2; pieces++) {
+        static struct zcomm s;
+        int went[ZWAYS];
+        double codec, least;
+        m.pieces = pieces;
+        least = seconds(&m, best, &codec);
+        check_say("network %g, codec %g %g, ratio %g %g%s", m.network, m.codec[0], m.codec[1],
+                  m.ratio[0], m.ratio[1], pieces ? ", pieces" : "");
+        memset(&s, 0, sizeof s);
+        for (int way = 0; way < ZWAYS; way++)
+            CHECK(!ways->may[way] || least <= seconds(&m, way, &codec));
+        double sum = run(&s, &m, ways, 1000, went);
+        CHECK_SAY(sum <= 1000 * least * 1.2, "first %g s, at best %g s", sum, 1000 * least);
+        sum = run(&s, &m, ways, 5000, went);
+        CHECK_SAY(went[best] > 4500, "%d %d %d of 5000", went[0], went[1], went[2]);
+        CHECK_SAY(sum <= 5000 * least * 1.03, "%g s, at best %g s", sum, 5000 * least);
+    }
 }
 
-/* The network becomes slower, or faster, than it was. */
+/* The network becomes another one: after `patience` calls the choice is the best again. */
+static void becomes(struct zcomm *s, const struct zauto_ways *ways, struct model m, int patience,
+                    int best)
+{
+    int went[ZWAYS];
+    run(s, &m, ways, patience, went);
+    run(s, &m, ways, 500, went);
+    CHECK_SAY(went[best] > 450, "network %g: %d %d %d of 500", m.network, went[0], went[1],
+              went[2]);
+}
+
 static void follows(void)
 {
-    static struct zcomm s;
-    struct model fast = {10e9, 1e9, 8}, slow = {1e8, 1e9, 8};
-    int compressed;
-    check_say("a network that changes");
-    memset(&s, 0, sizeof s);
-    run(&s, &fast, 1000, &compressed);
-    CHECK(compressed < 200);
-    run(&s, &slow, 9000, &compressed);
-    run(&s, &slow, 1000, &compressed);
-    CHECK_SAY(compressed > 900, "%d of 1000 compressed", compressed);
-    run(&s, &fast, 9000, &compressed);
-    run(&s, &fast, 1000, &compressed);
-    CHECK_SAY(compressed < 200, "%d of 1000 compressed", compressed);
+    for (int pieces = 0; pieces < 2; pieces++) {
+        static struct zcomm s;
+        struct model fast = {10e9, {1e9, 2e8}, {8, 12}, pieces}, slow = fast, quick = fast;
+        slow.network = 1e6;
+        quick.network = 1e9;
+        check_say("a network that changes%s", pieces ? ", pieces" : "");
+        memset(&s, 0, sizeof s);
+        for (int k = 0; k < 3; k++) {
+            becomes(&s, &one, fast, 100, ZRAW);
+            becomes(&s, &one, slow, 5000, ZMPI_FLE);
+        }
+        memset(&s, 0, sizeof s);
+        for (int k = 0; k < 3; k++) {
+            becomes(&s, &encoders, quick, 40, ZMPI_FLE);
+            becomes(&s, &encoders, slow, 40, ZMPI_HUFFMAN);
+        }
+        memset(&s, 0, sizeof s);
+        for (int k = 0; k < 3; k++) {
+            becomes(&s, &all, slow, 100, ZMPI_HUFFMAN);
+            becomes(&s, &all, fast, 100, ZRAW);
+            becomes(&s, &all, slow, 9000, ZMPI_HUFFMAN);
+        }
+    }
+}
+
+/* What was not measured since the network became another one is estimated as it is. */
+static void foresees(void)
+{
+    for (int pieces = 0; pieces < 2; pieces++) {
+        static struct zcomm s;
+        struct model m = {1e7, {1e9, 2e8}, {8, 12}, pieces};
+        const double *estimate = s.measured[ZOP_GATHER][SIZE_CLASS].estimate;
+        int went[ZWAYS], next[ZWAYS];
+        double codec;
+        check_say("estimates%s", pieces ? ", pieces" : "");
+        memset(&s, 0, sizeof s);
+        run(&s, &m, &encoders, 100, went);
+        m.network = 1e6;
+        run(&s, &m, &encoders, 1, went);
+        run(&s, &m, &encoders, 1, next); /* learns from the one before */
+        for (int way = 0; way < ZWAYS; way++) {
+            double right = seconds(&m, way, &codec) / BYTES;
+            CHECK_SAY(went[way] || fabs(estimate[way] / right - 1) < 0.05,
+                      "way %d: %g, not %g s per byte", way, estimate[way], right);
+        }
+    }
 }
 
 int main(int argc, char **argv)
@@ -91,13 +156,25 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     CHECK_EQUAL(zauto_class(BYTES), SIZE_CLASS);
     CHECK(zauto_class(0) == 0 && zauto_class(UINT64_MAX) == ZCLASSES - 1);
-    settles((struct model){1e8, 1e9, 8}, true);     /* the network is far slower than the codec */
-    settles((struct model){0.9e9, 1e9, 8}, true);   /* a little slower */
-    settles((struct model){1e9, 1e9, 1}, false);    /* nothing to choose from */
-    settles((struct model){2e9, 1e9, 8}, false);    /* faster */
-    settles((struct model){20e9, 1e9, 8}, false);   /* far faster */
-    settles((struct model){1e8, 1e9, 0.99}, false); /* data that do not compress */
+    /* The network is far slower than the codec; a little; nothing to choose from; it is faster; far
+     * faster; data that do not compress. */
+    settles(&one, (struct model){1e7, {1e9, 1}, {8, 1}, 0}, ZMPI_FLE);
+    settles(&one, (struct model){0.4e9, {1e9, 1}, {8, 1}, 0}, ZMPI_FLE);
+    settles(&one, (struct model){1e9, {1e9, 1}, {1, 1}, 0}, ZRAW);
+    settles(&one, (struct model){2e9, {1e9, 1}, {8, 1}, 0}, ZRAW);
+    settles(&one, (struct model){20e9, {1e9, 1}, {8, 1}, 0}, ZRAW);
+    settles(&one, (struct model){1e8, {1e9, 1}, {0.99, 1}, 0}, ZRAW);
+    /* The same, and huffman: worth its time; not worth it; nothing is; huffman no slower, which is
+     * not expected; far smaller, neither. */
+    settles(&encoders, (struct model){1e6, {1e9, 2e8}, {8, 12}, 0}, ZMPI_HUFFMAN);
+    settles(&encoders, (struct model){1e9, {1e9, 2e8}, {8, 12}, 0}, ZMPI_FLE);
+    settles(&encoders, (struct model){1e8, {1e9, 1e9}, {2, 12}, 0}, ZMPI_HUFFMAN);
+    settles(&all, (struct model){1e6, {1e9, 2e8}, {8, 12}, 0}, ZMPI_HUFFMAN);
+    settles(&all, (struct model){0.4e9, {1e9, 1e8}, {8, 12}, 0}, ZMPI_FLE);
+    settles(&all, (struct model){20e9, {1e9, 2e8}, {8, 12}, 0}, ZRAW);
+    settles(&all, (struct model){1e7, {1e9, 5e8}, {0.99, 40}, 0}, ZMPI_HUFFMAN);
     follows();
+    foresees();
     MPI_Finalize();
     return 0;
 }

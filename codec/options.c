@@ -42,8 +42,7 @@ static const struct zmpi_option table[] = {
      FIELD(threshold),
      .per_comm = true},
     {{"codec", "name", "fle", "ZMPI_CODEC", "zmpi_codec",
-      "encoder of the residuals: fle (fast), huffman (smaller) or, for files, auto (what was "
-      "measured to take "
+      "encoder of the residuals: fle (fast), huffman (smaller) or auto (what was measured to take "
       "less time)"},
      "allowed are fle, huffman or auto",
      ZMPI_OPTION_CODEC,

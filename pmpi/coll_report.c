@@ -164,7 +164,7 @@ static void print_choice(const struct row *r)
     if (r->calls_by[0] + r->calls_by[1] > 0)
         fprintf(stderr,
                 ", auto: %.0f calls by huffman (all fle %.3f s, all huffman %.3f s; link %.4g "
-                "MB/s)",
+                "MB/s a rank)",
                 r->calls_by[ZMPI_HUFFMAN - 1], r->all_by[ZMPI_FLE - 1], r->all_by[ZMPI_HUFFMAN - 1],
                 quotient(r->link_bytes, r->link_seconds) / 1e6);
 }

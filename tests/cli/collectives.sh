@@ -48,4 +48,19 @@ with open("report.json") as f:
 assert abs(g["ratio"] / 8 - 1) < 0.06 and g["largest_bound"] > 0, g
 PYTHON
 grep -q '^zmpi MPI_Gather: .*, errors up to ' out
+# The encoder that auto takes, and what it was measured and estimated to be worth.
+echo '== auto'
+timeout 100 "$MPIEXEC" $flags -n 3 env ZMPI_REPORT=report.json ZMPI_REPORT_TEXT=on LD_PRELOAD="$ZMPI_TEST_LIB" \
+    "$ZMPI_TEST_BIN/zmpi-perf" -o gather --codec auto -s 1M -n 7 -w 1 >out 2>&1 || { cat out; exit 1; }
+python3 - <<'PYTHON' || { cat out report.json; exit 1; }
+import json
+with open("report.json") as f:
+    g = next(e for e in json.load(f)["collectives"] if e["name"] == "MPI_Gather")
+assert g["codec"] == "auto" and g["calls_fle"] >= 2 and g["link_bytes_per_second"] > 0, g
+assert g["calls_fle"] + g["calls_huffman"] == g["calls_compressed"] == 8, g
+assert g["bytes_fle"] + g["bytes_huffman"] == g["bytes"] and g["bytes_sent_fle"] < g["bytes_fle"], g
+assert 0 < g["seconds_coding_fle"] and 0 < g["seconds_fle"] <= g["seconds"], g
+assert g["estimate_fle"] > 0 and g["estimate_huffman"] > 0, g
+PYTHON
+grep -q '^zmpi MPI_Gather: .*, auto: .* by huffman (all fle ' out
 rm -f out report.json

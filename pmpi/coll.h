@@ -50,8 +50,8 @@ struct zmeasured {
     double estimate[ZWAYS]; /* the same, from what calls that went another way took; 0: none */
     unsigned count[ZWAYS];  /* measurements */
     unsigned since[ZWAYS];  /* calls since the last one */
-    bool strange[ZWAYS];    /* the last one was far from those before */
-    unsigned world;         /* how often that happened twice: something else has changed */
+    int strange[ZWAYS];     /* so many in turn were far slower, or (< 0) faster, than before */
+    unsigned world;         /* how often that was no accident: something has changed */
     unsigned seen[ZWAYS];   /* when it was measured */
     unsigned skip;          /* calls to go raw without asking anybody */
     int best;

@@ -4,10 +4,10 @@
  * the answers.
  *
  * What counts is what whole calls took, since all ranks have a part in that: some encode, some
- * decode, and pieces are coded while others are sent. What is not known yet, or was measured when
- * the best way took another time than now, is estimated from the calls that were measured: by what
- * the encoders took and made (codec_choice.h), and by what the network took. A compressed call
- * that spent nearly all of its time waiting tells what a raw one would take at least.
+ * decode, and pieces are coded while others are sent. What is not known yet, or was measured before
+ * things changed, is estimated from the calls that were measured: by what the encoders took and
+ * made (codec_choice.h), and by what the network took. A compressed call that spent nearly all of
+ * its time waiting tells what a raw one would take.
  *
  * Ways that may be faster go twice to be measured; the slower ones are tried again now and then, as
  * often as costs 2 %.
@@ -15,13 +15,21 @@
 #include "coll_auto.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-enum { TRIES = 2, LEAST_CALLS = 16, MOST_CALLS = 65536, MOST_RAW = 1024 };
+enum {
+    TRIES = 2,
+    MEMORY = 15,
+    ACCIDENTS = 4,
+    LEAST_CALLS = 16,
+    MOST_CALLS = 65536,
+    MOST_RAW = 1024
+};
 #define RETRIES 0.02
 /* What is estimated to take more than so many times the best is not tried like the others. */
 #define HOPELESS 1.5
 /* A way takes so many times what it took, or the other way round: something has changed. */
-#define CHANGED 1.5
+#define CHANGED 2.0
 
 int zauto_class(uint64_t bytes)
 {
@@ -41,29 +49,37 @@ static bool outdated(const struct zmeasured *m, int way)
     return m->seen[way] != m->world;
 }
 
-/* Twice far from what it was is no accident. */
+/* So often in turn far from what it was, and always to the same side, is no accident. */
 static bool has_changed(struct zmeasured *m, int way, double per_byte)
 {
     const double known = m->per_byte[way];
-    const bool again = m->strange[way];
-    m->strange[way] = m->count[way] >= TRIES && !outdated(m, way) &&
-                      (per_byte > CHANGED * known || CHANGED * per_byte < known);
-    return again && m->strange[way];
+    const int side = (per_byte > CHANGED * known) - (CHANGED * per_byte < known);
+    if (m->count[way] < TRIES || side == 0 || side * m->strange[way] < 0)
+        m->strange[way] = 0;
+    m->strange[way] += m->count[way] < TRIES ? 0 : side;
+    return abs(m->strange[way]) >= ACCIDENTS;
 }
 
 /* The better of the first ones, of which one makes connections and starts threads; then a moving
- * mean, unless things have changed. */
+ * mean, which forgets slowly, unless things have changed. */
 static void take(struct zmeasured *m, int way, double per_byte)
 {
     double *known = &m->per_byte[way];
-    const bool changed = has_changed(m, way, per_byte);
-    m->world += changed;
-    if (m->count[way] == 0 || (m->count[way] >= TRIES && outdated(m, way)))
+    const unsigned memory = m->count[way] < MEMORY ? m->count[way] : MEMORY;
+    if (has_changed(m, way, per_byte)) {
+        m->world++;
+        m->estimate[ZRAW] = 0;
+    }
+    if (m->count[way] == 0 || (m->count[way] >= TRIES && outdated(m, way))) {
         *known = per_byte;
-    else if (m->count[way] >= TRIES)
-        *known = (3 * *known + per_byte) / 4;
-    else
+        m->count[way] = m->count[way] ? TRIES - 1 : 0;
+        m->strange[way] = 0;
+    } else if (m->count[way] < TRIES) {
         *known = fmin(*known, per_byte);
+    } else {
+        *known +=
+            (fmax(fmin(per_byte, CHANGED * *known), *known / CHANGED) - *known) / (memory + 1);
+    }
     m->count[way]++;
     m->since[way] = 0;
     m->seen[way] = m->world;
@@ -108,8 +124,9 @@ void zauto_learn(struct zcomm *s, const struct zpending *p)
     if (p->way && !(p->raw > 0 && p->sent > 0))
         return;
     estimate_encoders(m, &s->codec[p->op], p);
-    if (p->way)
-        m->estimate[ZRAW] = estimate_raw(p);
+    const double raw = p->way ? estimate_raw(p) : 0;
+    if (raw > 0)
+        m->estimate[ZRAW] = raw;
 }
 
 double zauto_expected(const struct zmeasured *m, int way)

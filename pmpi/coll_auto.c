@@ -66,10 +66,8 @@ static void take(struct zmeasured *m, int way, double per_byte)
 {
     double *known = &m->per_byte[way];
     const unsigned memory = m->count[way] < MEMORY ? m->count[way] : MEMORY;
-    if (has_changed(m, way, per_byte)) {
+    if (has_changed(m, way, per_byte))
         m->world++;
-        m->estimate[ZRAW] = 0;
-    }
     if (m->count[way] == 0 || (m->count[way] >= TRIES && outdated(m, way))) {
         *known = per_byte;
         m->count[way] = m->count[way] ? TRIES - 1 : 0;
@@ -125,7 +123,7 @@ void zauto_learn(struct zcomm *s, const struct zpending *p)
         return;
     estimate_encoders(m, &s->codec[p->op], p);
     const double raw = p->way ? estimate_raw(p) : 0;
-    if (raw > 0)
+    if (raw > 0 || p->way == m->best) /* one that was slow to code tells nothing of the network */
         m->estimate[ZRAW] = raw;
 }
 

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <zmpi.h>
 
-enum { N = 4096, MOST_RANKS = 3, CALLS = 20000 };
+enum { N = 4096, MOST_RANKS = 3, CALLS = 3000 };
 
 static float mine[MOST_RANKS * N], got[MOST_RANKS * N];
 static int rank, ranks, counts[MOST_RANKS], places[MOST_RANKS];

@@ -387,3 +387,34 @@ VECTOR V v_shift_in(V before, V v)
 {
     return _mm512_alignr_epi64(v, before, 7);
 }
+
+/* ---- exceptions ---- */
+
+/* In the lanes whose bits are set what the last one below has whose bit is not, or what `before`
+ * ends with. */
+VECTOR V v_hold(V v, uint32_t bad, V before)
+{
+    /* The bit of that lane is the highest of those up to this one; no bit makes an index of all
+     * ones, the last of the other vector. */
+    static const U below[LANES] = {1, 3, 7, 15, 31, 63, 127, 255};
+    const V fine = _mm512_and_si512(_mm512_broadcastmb_epi64((M)~bad), v_load(below));
+    const V from = _mm512_xor_si512(_mm512_lzcnt_epi64(fine), v_set1(63));
+    return _mm512_permutex2var_epi64(v, from, before);
+}
+
+/* The words of a block whose bits are set to dst, which has room for all. Returns the end. */
+VECTOR U *words_compress(U *dst, const unsigned char *x, uint32_t bits)
+{
+    for (unsigned k = 0; k < VECTORS; k++) {
+        const M m = (M)(bits >> k * LANES);
+        v_store(dst, _mm512_maskz_compress_epi64(m, _mm512_loadu_si512(x + k * LANES * WIDTH)));
+        dst += __builtin_popcount(m);
+    }
+    return dst;
+}
+
+/* The lanes whose bits are set from words at src. */
+VECTOR V v_expand(V v, uint32_t bits, const unsigned char *src)
+{
+    return _mm512_mask_expandloadu_epi64(v, (M)bits, src);
+}

@@ -27,6 +27,7 @@
 #define SCALAR_ENCODE zmpi_chunk32_encode
 #include "vector_pack_t.h"
 #include "vector_quant_t.h"
+#include "vector_exceptions_t.h"
 #include "vector_fuse_t.h"
 #include "vector_encode_t.h"
 

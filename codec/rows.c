@@ -8,7 +8,7 @@ void zmpi_chunk_work_init(struct zmpi_chunk_work *work)
 {
     memset(work->integers, 0, ZMPI_CHUNK_BEFORE);
     work->level = 0;
-    work->wide = false;
+    work->wide = work->masked = false;
     work->edges.extent[0] = 0; /* no chunk's */
     work->keep = work->given = false;
 }

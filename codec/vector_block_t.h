@@ -64,3 +64,41 @@ VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VEC
     for (unsigned k = 1; k < VECTORS; k++)
         r[k] = v_add(v_scan(r[k]), v_last(r[k - 1]));
 }
+
+/* ---- exceptions ---- */
+
+/* In the lanes whose bits are set what the last one below has whose bit is not, or what `before`
+ * ends with. */
+VECTOR V v_hold(V v, uint32_t bad, V before)
+{
+    U lane[LANES];
+    if (!bad)
+        return v;
+    before = v_last(before);
+    if (bad == UINT32_MAX >> (32 - LANES))
+        return before;
+    v_store(lane, before);
+    U last = lane[0];
+    v_store(lane, v);
+    for (unsigned i = 0; i < LANES; i++) /* no branch: such masks are hard to predict */
+        lane[i] = last = bad >> i & 1 ? last : lane[i];
+    return v_load(lane);
+}
+
+/* The words of a block whose bits are set to dst. Returns the end. */
+VECTOR U *words_compress(U *dst, const unsigned char *x, uint32_t bits)
+{
+    for (; bits; bits &= bits - 1)
+        *dst++ = load_word(x + WIDTH * (size_t)__builtin_ctz(bits));
+    return dst;
+}
+
+/* The lanes whose bits are set from words at src. */
+VECTOR V v_expand(V v, uint32_t bits, const unsigned char *src)
+{
+    U lane[LANES];
+    v_store(lane, v);
+    for (; bits; bits &= bits - 1, src += WIDTH)
+        lane[__builtin_ctz(bits)] = load_word(src);
+    return v_load(lane);
+}

@@ -99,8 +99,8 @@ VECTOR V restore(const struct sums *s, size_t i, unsigned axes, enum conversion 
 }
 
 /* A row that begins with a block. Writes whole blocks. */
-VECTOR void restore_blocks(struct sums *s, struct unpacker *u, size_t words, unsigned axes,
-                           enum conversion c, bool stream, unsigned char *dst)
+VECTOR void restore_blocks(struct sums *s, struct unpacker *u, struct replacer *e, size_t words,
+                           unsigned axes, enum conversion c, bool stream, unsigned char *dst)
 {
     for (size_t i = 0; i < words; i += ZMPI_BLOCK) {
         V r[VECTORS];
@@ -110,13 +110,16 @@ VECTOR void restore_blocks(struct sums *s, struct unpacker *u, size_t words, uns
                 r[k] = v_add(r[k], s->carry);
             s->carry = v_last(r[VECTORS - 1]);
         }
+        for (unsigned k = 0; k < VECTORS; k++)
+            r[k] = restore(s, i + k * LANES, axes, c, r[k]);
+        if (e->lengths)
+            replace_next(e, r);
         for (unsigned k = 0; k < VECTORS; k++) {
             const size_t j = i + k * LANES;
-            V word = restore(s, j, axes, c, r[k]);
             if (stream)
-                v_stream(dst + j * WIDTH, word);
+                v_stream(dst + j * WIDTH, r[k]);
             else
-                v_store((U *)(void *)(dst + j * WIDTH), word);
+                v_store((U *)(void *)(dst + j * WIDTH), r[k]);
         }
     }
 }
@@ -204,6 +207,7 @@ struct job {
     const struct zmpi_rows *dst;
     struct zmpi_chunk_work *work;
     U flip;
+    struct replacer exceptions; /* of aligned rows */
 };
 
 VECTOR struct sums sums_begin(const struct job *j, size_t row, unsigned axes)
@@ -230,6 +234,7 @@ VECTOR void decode_aligned(const struct job *j, unsigned axes, enum conversion c
     U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
     unsigned char tail[TAIL];
     struct unpacker u;
+    struct replacer e = j->exceptions;
     struct sums n = sums_begin(j, s->row, axes);
     unpacker_begin(&u, j->p, j->work, tail);
     for (size_t z = 0; z < s->z; z++)
@@ -240,7 +245,7 @@ VECTOR void decode_aligned(const struct job *j, unsigned axes, enum conversion c
             n.before = z ? n.keep_z : bases;
             if (axes != ZMPI_AXIS_X)
                 n.carry = v_set1(0);
-            restore_blocks(&n, &u, s->row, axes, c, j->dst->stream, to);
+            restore_blocks(&n, &u, &e, s->row, axes, c, j->dst->stream, to);
         }
 }
 
@@ -385,12 +390,16 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
     const bool lines =
         ((uintptr_t)dst->at | (there.y > 1 ? dst->row : 0) | (there.z > 1 ? dst->plane : 0)) % 64 ==
         0;
-    const bool direct = !exceptions && !stored && !p.zero && !p.shift && !is_slim(&there, p.axes) &&
-                        (blocks || !(one || dst->stream)) && (lines || !dst->stream);
-    const struct job j = {direct ? &there : &here, &p, direct ? dst : &words, work,
-                          is_float ? SIGN_BIT - 1 : 0};
+    const bool direct = !(exceptions && !blocks) && !stored && !p.zero && !p.shift &&
+                        !is_slim(&there, p.axes) && (blocks || !(one || dst->stream)) &&
+                        (lines || !dst->stream);
+    struct job j = {direct ? &there : &here,     &p, direct ? dst : &words, work,
+                    is_float ? SIGN_BIT - 1 : 0, {0}};
     /* The last block of an only row may be written whole, behind the words. */
     const bool aligned = j.s->row % ZMPI_BLOCK == 0 || (!direct && here.row == here.count);
+    const bool at_once = exceptions && aligned && !p.shift && !is_slim(j.s, p.axes);
+    if (at_once)
+        j.exceptions = replacer_of(&p);
     if (p.zero)
         decode_zero(&j);
     else if (p.map == ZMPI_MAP_QUANTIZED)
@@ -399,8 +408,8 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
         decode_ordered(&j, aligned);
     if (p.shift)
         unshift_words(s.count, p.shift, (U *)(void *)work->words);
-    if (exceptions)
-        load_exceptions(&s, &p, (U *)(void *)work->words);
+    if (exceptions && !at_once)
+        replace_words(&s, &p, (U *)(void *)work->words);
     if (!direct)
         zmpi_rows_scatter(dst, extent, s.x * WIDTH, stored ? p.values : work->words,
                           dst->stream ? stream_bytes : memcpy);

@@ -18,35 +18,10 @@ static inline struct output output_begin(const struct shape *s, enum zmpi_map ma
     return (struct output){out, lengths, {lengths, planes, 0, 0, keep, work->nonzero}};
 }
 
-/* store_exceptions of layout_t.h. */
-KERNEL unsigned char *put_exceptions(const struct shape *s, const U *x, const uint32_t *exception,
-                                     unsigned char *lengths, unsigned char *dst)
-{
-    for (size_t b = 0; b < s->blocks; b++) {
-        zmpi_store32(dst, exception[b]); /* without a branch; overwritten if it is zero */
-        dst += exception[b] ? 4 : 0;
-        lengths[b] |= exception[b] ? ZMPI_BLOCK_EXCEPTIONS : 0;
-    }
-    for (size_t b = 0; b < s->blocks; b++) {
-        uint32_t mask = exception[b], equal = 0;
-        if (!mask)
-            continue;
-        const U *p = x + b * ZMPI_BLOCK, first = p[__builtin_ctz(mask)];
-        for (unsigned k = 0; k < VECTORS; k++) /* the buffer is longer than the chunk */
-            equal |= m_bits(v_equal(v_load(p + k * LANES), v_set1(first))) << (k * LANES);
-        if (!(mask & ~equal)) {
-            lengths[b] |= ZMPI_BLOCK_UNIFORM;
-            mask &= ~mask + 1; /* the lowest alone */
-        }
-        for (; mask; mask &= mask - 1, dst += WIDTH)
-            store_word(dst, p[__builtin_ctz(mask)]);
-    }
-    return dst;
-}
-
-/* exceptions: where masks and words are, if there are any. Returns the size. */
+/* exceptions: their lists, if there are any. Returns the size. */
 TARGET static size_t output_end(const struct shape *s, const struct output *o, enum zmpi_map map,
-                                unsigned axes, U base, const struct zmpi_chunk_work *exceptions)
+                                unsigned axes, U base, const struct exceptions *exceptions,
+                                const struct zmpi_chunk_work *work)
 {
     unsigned char *end = o->packer.dst;
     store_word(o->lengths - WIDTH, base);
@@ -56,8 +31,7 @@ TARGET static size_t output_end(const struct shape *s, const struct output *o, e
     }
     store_head(o->begin, map, axes, exceptions ? ZMPI_CHUNK_EXCEPTIONS : 0);
     if (exceptions)
-        end = put_exceptions(s, (const U *)(const void *)exceptions->words, exceptions->exception,
-                             o->lengths, end);
+        end = exceptions_store(s, exceptions, work, o->lengths, end);
     return (size_t)(end - o->begin);
 }
 
@@ -72,6 +46,24 @@ TARGET static struct lines encoded_lines(const struct shape *s, const size_t ext
     return (struct lines){work->words, s->count, 1, 1, 0, 0};
 }
 
+/* Lines to the work's words, while the next tile is fetched. */
+KERNEL void gather_lines(const struct lines *l, size_t ahead, struct zmpi_chunk_work *work)
+{
+    unsigned char *to = work->words;
+    for (size_t z = 0; z < l->z; z++)
+        for (size_t y = 0; y < l->y; y++, to += l->words * WIDTH) {
+            const unsigned char *x = l->at + z * l->plane + y * l->row;
+            for (size_t i = 0; i < l->words; i += LANES) {
+                if (i * WIDTH % 64 == 0)
+                    fetch(x + i * WIDTH, ahead);
+                if (i + LANES > l->words)
+                    i = l->words - LANES;
+                v_store((U *)(void *)(to + i * WIDTH),
+                        v_load((const U *)(const void *)(x + i * WIDTH)));
+            }
+        }
+}
+
 /* ---- map 0 ---- */
 
 /* In one pass; 0 if there is an exception. */
@@ -81,7 +73,7 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
 {
     const T first = value_of(load_word(rows->at));
     const U origin = bits_of((T)MAGIC + z->window), base = quantize(z, first);
-    struct fuse f = {s, rows, lines, work, *z, false, 0, origin + base};
+    struct fuse f = {s, rows, lines, work, *z, false, 0, origin + base, NULL};
     if (!steps_finite(z))
         return 0;
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
@@ -98,27 +90,30 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
     }
     if (made != DONE)
         return 0;
-    return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL);
+    return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL, work);
 }
 
-/* With exceptions, in several passes; 0 if there is nothing else. */
+/* With exceptions; 0 if there is nothing else. */
 TARGET static size_t encode_masked(const struct shape *s, const struct quantizer *z, unsigned axes,
+                                   const struct zmpi_rows *rows, const struct lines *lines,
                                    struct zmpi_chunk_work *work, unsigned char *out)
 {
-    U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
-    size_t exceptions = quantize_masked(s, work->words, z, q, work->exception);
-    if (exceptions == s->count)
+    struct lines l = *lines;
+    T first;
+    if (!find_quantized(&l, z, &first))
         return 0;
-    U base = q[0];
-    if (exceptions) {
-        base = q[first_quantized(work->exception)];
-        hold_exceptions(s, base, q, work->exception);
+    if (s->x % ZMPI_BLOCK && l.at != work->words) {
+        gather_lines(&l, fetch_ahead(rows, s), work);
+        l = (struct lines){work->words, s->count, 1, 1, 0, 0};
     }
-    subtract_base(s->count, base, q);
+    const U base = quantize(z, first);
+    struct exceptions e = exceptions_begin(work);
+    const struct fuse f = {s, rows, &l, work, *z, false, 0, bits_of((T)MAGIC) + base, &e};
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
-    pack_blocks(s, work, axes, &o.packer);
-    return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, exceptions ? work : NULL);
+    fuse_masked(&f, axes, &o.packer);
+    work->masked = exceptions_any(&e, work);
+    return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, work->masked ? &e : NULL, work);
 }
 
 /* If all words fit this level, is it the one that the samples would choose? */
@@ -137,7 +132,8 @@ TARGET static bool is_level(const struct shape *s, const struct lines *l,
 /*
  * Size of the chunk by map 0, or 0 if it cannot be coded so.
  *
- * The level of the chunk before is tried first: most often nothing else has to be looked at.
+ * The level of the chunk before is tried first: most often nothing else has to be looked at. Nor
+ * are there exceptions, if there were none in the chunk before.
  */
 TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                       const size_t extent[3], const struct zmpi_rows *rows,
@@ -147,7 +143,7 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
     const struct lines l = encoded_lines(s, extent, rows, work);
     struct quantizer z;
     int tried = -1;
-    if (is_level(s, &l, rule, work->level)) {
+    if (!work->masked && is_level(s, &l, rule, work->level)) {
         tried = work->level;
         z = quantizer_of(rule, tried);
         size_t size = encode_fused(s, &z, axes, rows, &l, work, out);
@@ -159,11 +155,10 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
     if (level < 0)
         return 0;
     z = quantizer_of(rule, level);
-    size_t size = level == tried ? 0 : encode_fused(s, &z, axes, rows, &l, work, out);
-    if (size)
-        return size;
-    zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
-    return encode_masked(s, &z, axes, work, out);
+    size_t size = 0;
+    if (level != tried && !work->masked)
+        size = encode_fused(s, &z, axes, rows, &l, work, out);
+    return size ? size : encode_masked(s, &z, axes, rows, &l, work, out);
 }
 
 /* ---- map 1 ---- */
@@ -181,14 +176,16 @@ TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chu
     if (exceptions == s->count)
         return 0;
     U base = q[0];
+    struct exceptions list;
     if (exceptions) {
         base = q[first_quantized(work->exception)];
-        hold_exceptions(s, base, q, work->exception);
+        hold_masked(s, base, q, work->exception);
+        list = list_exceptions(s, work);
     }
     subtract_base(s->count, base, q);
     struct output o = output_begin(s, ZMPI_MAP_INTEGER, work, out);
     pack_blocks(s, work, axes, &o.packer);
-    size_t size = output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, exceptions ? work : NULL);
+    size_t size = output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, exceptions ? &list : NULL, work);
     out[3] = (unsigned char)rule->shift;
     return size;
 }
@@ -204,7 +201,7 @@ TARGET static size_t encode_integer(const struct shape *s, const struct zmpi_chu
     struct fuse f = {.s = s, .rows = rows, .lines = &l, .work = work, .base = base};
     f.flip = rule->is_float ? SIGN_BIT - 1 : 0;
     fuse_ordered(&f, axes, &o.packer);
-    return output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, NULL);
+    return output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, NULL, work);
 }
 
 TARGET size_t ENCODE(const struct zmpi_chunk_rule *rule, const size_t extent[3],

@@ -3,22 +3,24 @@
  * loaded, made integers, checked, predicted and packed while it is in registers, if no block
  * crosses the end of a row; else the integers are kept on their way. After vector_quant_t.h.
  *
- * For tiles without exceptions. What prediction needs of the rows before is kept in two buffers:
+ * What prediction needs of the rows before is kept in two buffers:
  * the integers of the row above, and the differences along y of the plane before. Outside the tile
  * lies the base, instead of zeros behind a subtraction.
  */
 
-enum source { QUANTIZE, WORDS };
+/* MASKED: quantized but for exceptions, which are listed. */
+enum source { QUANTIZE, WORDS, MASKED };
 
 struct fuse {
     const struct shape *s;
     const struct zmpi_rows *rows;
     const struct lines *lines; /* the same */
     struct zmpi_chunk_work *work;
-    struct quantizer quantizer; /* QUANTIZE */
-    bool within;                /* QUANTIZE: all words are known to be */
-    U flip;                     /* WORDS: see v_ordered */
-    U base;                     /* in terms of the integers here */
+    struct quantizer quantizer;    /* QUANTIZE */
+    bool within;                   /* QUANTIZE: all words are known to be */
+    U flip;                        /* WORDS: see v_ordered */
+    U base;                        /* in terms of the integers here */
+    struct exceptions *exceptions; /* MASKED: the lists */
 };
 
 /* Per-row state of prediction. */
@@ -51,12 +53,21 @@ VECTOR V predict(struct neighbours *n, size_t i, unsigned axes, V q)
 struct intake {
     struct vector_quantizer z;
     struct doubt doubt;
-    V flip;
+    V flip, held;
+    struct exceptions exceptions;
 };
 
-VECTOR struct intake intake_of(const struct fuse *f)
+VECTOR struct intake intake_of(const struct fuse *f, enum source source)
 {
-    return (struct intake){vector_quantizer_within(&f->quantizer), doubt_none(), v_set1(f->flip)};
+    struct intake t = {.z = vector_quantizer_within(&f->quantizer),
+                       .doubt = doubt_none(),
+                       .flip = v_set1(f->flip)};
+    if (source == MASKED) {
+        t.z = vector_quantizer_of(&f->quantizer);
+        t.held = v_set1(f->base);
+        t.exceptions = *f->exceptions;
+    }
+    return t;
 }
 
 /* WIDE: there may be words beyond the limit. */
@@ -78,6 +89,14 @@ VECTOR V take(struct intake *t, V word, enum source source)
     const F steps = f_sub(v, t->z.magic);
     doubt_add(&t->doubt, x, f_bits(v), f_error(x, steps, t->z.step), t->z.limit, t->z.bound);
     return f_bits(v);
+}
+
+/* A block, the same with exceptions. */
+VECTOR void take_masked(struct intake *t, const unsigned char *x, size_t words, V q[VECTORS])
+{
+    uint32_t mask;
+    hold_next(&t->z, x, &t->held, q, &mask);
+    exceptions_next(&t->exceptions, x, words < ZMPI_BLOCK ? mask & ~(UINT32_MAX << words) : mask);
 }
 
 /* The hardware's prefetchers stop where a row of the tile ends, so the next tile's rows are asked
@@ -104,12 +123,15 @@ VECTOR void fuse_blocks(struct intake *t, struct neighbours *n, const unsigned c
 {
     for (size_t i = 0; i < words; i += ZMPI_BLOCK) {
         V r[VECTORS];
+        if (source == MASKED)
+            take_masked(t, x + i * WIDTH, ZMPI_BLOCK, r);
         for (unsigned k = 0; k < VECTORS; k++) {
             const size_t j = i + k * LANES;
             if (j * WIDTH % 64 == 0)
                 fetch(x + j * WIDTH, ahead);
-            r[k] = predict(n, j, axes,
-                           take(t, v_load((const U *)(const void *)(x + j * WIDTH)), source));
+            if (source != MASKED)
+                r[k] = take(t, v_load((const U *)(const void *)(x + j * WIDTH)), source);
+            r[k] = predict(n, j, axes, r[k]);
         }
         pack_next(p, r);
     }
@@ -133,7 +155,7 @@ VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, enum sourc
     U *bases = (U *)(void *)work->bases, *keep_y = (U *)(void *)work->sums;
     U *keep_z = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
     const size_t ahead = fetch_ahead(&rows, &s);
-    struct intake t = intake_of(f);
+    struct intake t = intake_of(f, source);
     struct neighbours n = {.base = v_set1(f->base), .last = v_set1(f->base)};
     if (axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z))
         for (size_t i = 0; i < s.x; i += LANES)
@@ -155,6 +177,8 @@ VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, enum sourc
             if (o)
                 return o;
         }
+    if (source == MASKED)
+        *f->exceptions = t.exceptions;
     *packer = own;
     return DONE;
 }
@@ -179,6 +203,17 @@ VECTOR void take_words(struct intake *t, const unsigned char *x, size_t words, s
     }
 }
 
+/* The same with exceptions, from a copy of the whole chunk, in blocks. */
+VECTOR void take_blocks(struct intake *t, const unsigned char *x, size_t words, V base, U *q)
+{
+    for (size_t i = 0; i < words; i += ZMPI_BLOCK) {
+        V v[VECTORS];
+        take_masked(t, x + i * WIDTH, words - i, v);
+        for (unsigned k = 0; k < VECTORS; k++)
+            v_store(q + i + k * LANES, v_sub(v[k], base));
+    }
+}
+
 /* Integers, and blocks of them some way behind. */
 VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source source,
                                struct packer *packer)
@@ -187,7 +222,7 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
     const struct lines l = *f->lines;
     const size_t ahead = fetch_ahead(f->rows, f->s);
     const size_t whole = f->s->count / ZMPI_BLOCK;
-    struct intake t = intake_of(f);
+    struct intake t = intake_of(f, source);
     struct residuals r = residuals_begin(f->s, f->work);
     const V base = v_set1(f->base);
     U *q = (U *)(void *)(f->work->integers + ZMPI_CHUNK_BEFORE);
@@ -197,7 +232,10 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
             const unsigned char *x = l.at + z * l.plane + y * l.row;
             for (size_t i = 0, n; i < l.words; i += n, at += n) {
                 n = l.words - i < PART ? l.words - i : PART;
-                take_words(&t, x + i * WIDTH, n, ahead, base, source, q + at);
+                if (source == MASKED)
+                    take_blocks(&t, x + i * WIDTH, n, base, q + at);
+                else
+                    take_words(&t, x + i * WIDTH, n, ahead, base, source, q + at);
                 const enum outcome o = source == QUANTIZE ? intake_outcome(&t, f) : DONE;
                 if (o)
                     return o;
@@ -208,6 +246,8 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
         }
     if (f->s->count % ZMPI_BLOCK)
         pack_rest(p, &r, f->s, axes);
+    if (source == MASKED)
+        *f->exceptions = t.exceptions;
     *packer = own;
     return DONE;
 }
@@ -242,4 +282,10 @@ KERNEL enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct p
 KERNEL enum outcome fuse_ordered(const struct fuse *f, unsigned axes, struct packer *p)
 {
     return fuse_rows(f, axes, WORDS, p);
+}
+
+/* Rows that blocks do not fit in lie in a copy, as one line. */
+KERNEL void fuse_masked(const struct fuse *f, unsigned axes, struct packer *p)
+{
+    fuse_rows(f, axes, MASKED, p);
 }

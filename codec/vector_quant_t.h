@@ -84,31 +84,6 @@ KERNEL bool lines_within(const struct lines *l, T most)
     return !m_any(beyond);
 }
 
-/* Words without gaps, in blocks, with masks. Returns the number of exceptions. */
-KERNEL size_t quantize_masked(const struct shape *s, const unsigned char *x,
-                              const struct quantizer *quantizer, U *q, uint32_t *exception)
-{
-    const struct vector_quantizer z = vector_quantizer_of(quantizer);
-    const V origin = f_bits(z.magic);
-    size_t exceptions = 0;
-    for (size_t b = 0; b < s->blocks; b++) {
-        size_t n = block_words(s, b);
-        uint32_t mask = 0;
-        for (unsigned k = 0; k < VECTORS; k++) {
-            size_t i = b * ZMPI_BLOCK + k * LANES;
-            F word = f_load(x + i * WIDTH), v = nearest(&z, word);
-            F error = f_sub(word, decoded(&z, v));
-            M bad = m_or(f_not_le(f_abs(word), z.limit), f_not_lt(f_abs(error), z.bound));
-            bad = m_or(bad, v_equal(f_bits(word), v_set1(SIGN_BIT)));
-            v_store(q + i, v_sub(f_bits(v), origin));
-            mask |= m_bits(bad) << (k * LANES);
-        }
-        exception[b] = n < ZMPI_BLOCK ? mask & ~(UINT32_MAX << n) : mask;
-        exceptions += (size_t)__builtin_popcount(exception[b]);
-    }
-    return exceptions;
-}
-
 KERNEL void subtract_base(size_t n, U base, U *q)
 {
     const V b = v_set1(base);

@@ -390,15 +390,23 @@ VECTOR V v_shift_in(V before, V v)
 
 /* ---- exceptions ---- */
 
-/* In the lanes whose bits are set what the last one below has whose bit is not, or what `before`
+/* Where x can be quantized: within the limit, with an error below the bound, and not -0. */
+VECTOR uint32_t f_fine(F x, F error, F limit, F bound)
+{
+    M m = _mm512_cmp_pd_mask(f_abs(x), limit, _CMP_LE_OQ);
+    m = _mm512_mask_cmp_pd_mask(m, f_abs(error), bound, _CMP_LT_OQ);
+    return _mm512_mask_cmpneq_epi64_mask(m, f_bits(x), v_set1(SIGN_BIT));
+}
+
+/* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
  * ends with. */
-VECTOR V v_hold(V v, uint32_t bad, V before)
+VECTOR V v_hold(V v, uint32_t fine, V before)
 {
     /* The bit of that lane is the highest of those up to this one; no bit makes an index of all
      * ones, the last of the other vector. */
     static const U below[LANES] = {1, 3, 7, 15, 31, 63, 127, 255};
-    const V fine = _mm512_and_si512(_mm512_broadcastmb_epi64((M)~bad), v_load(below));
-    const V from = _mm512_xor_si512(_mm512_lzcnt_epi64(fine), v_set1(63));
+    const V bits = _mm512_and_si512(_mm512_broadcastmb_epi64((M)fine), v_load(below));
+    const V from = _mm512_xor_si512(_mm512_lzcnt_epi64(bits), v_set1(63));
     return _mm512_permutex2var_epi64(v, from, before);
 }
 

@@ -126,22 +126,38 @@ static inline enum zmpi_status find_parts(const struct shape *s, bool exceptions
     return ZMPI_OK;
 }
 
+/* How many values the masks ask for. */
+static inline size_t count_values(const struct shape *s, const struct parts *p)
+{
+    const unsigned char *mask_at = p->masks;
+    size_t values = (size_t)(p->values - p->masks) / 4; /* if blocks store one each */
+    uint32_t several = 0;
+    for (size_t b = 0; b < s->blocks; b++) /* without branches, as above */
+        several |=
+            (p->lengths[b] & (ZMPI_BLOCK_EXCEPTIONS | ZMPI_BLOCK_UNIFORM)) == ZMPI_BLOCK_EXCEPTIONS;
+    for (size_t b = 0; several && b < s->blocks; b++) {
+        if (!(p->lengths[b] & ZMPI_BLOCK_EXCEPTIONS))
+            continue;
+        if (!(p->lengths[b] & ZMPI_BLOCK_UNIFORM))
+            values += (size_t)__builtin_popcount(zmpi_load32(mask_at)) - 1;
+        mask_at += 4;
+    }
+    return values;
+}
+
 /* Are the masks sound, and are there exactly the values that they ask for? */
 static inline enum zmpi_status check_exceptions(const struct shape *s, const struct parts *p)
 {
-    const unsigned char *mask_at = p->masks;
-    size_t values = 0;
-    for (size_t b = 0; b < s->blocks; b++) {
-        if (!(p->lengths[b] & ZMPI_BLOCK_EXCEPTIONS))
-            continue;
-        uint32_t mask = zmpi_load32(mask_at);
-        size_t n = block_words(s, b);
-        if (!mask || (n < ZMPI_BLOCK && mask >> n))
-            return ZMPI_ERR_CORRUPT;
-        values += p->lengths[b] & ZMPI_BLOCK_UNIFORM ? 1 : (size_t)__builtin_popcount(mask);
-        mask_at += 4;
-    }
-    return values * WIDTH == (size_t)(p->end - p->values) ? ZMPI_OK : ZMPI_ERR_CORRUPT;
+    const size_t n = block_words(s, s->blocks - 1);
+    uint32_t zero = 0;
+    for (const unsigned char *mask = p->masks; mask < p->values; mask += 4)
+        zero |= zmpi_load32(mask) == 0;
+    if (zero)
+        return ZMPI_ERR_CORRUPT;
+    if (p->lengths[s->blocks - 1] & ZMPI_BLOCK_EXCEPTIONS && n < ZMPI_BLOCK &&
+        zmpi_load32(p->values - 4) >> n)
+        return ZMPI_ERR_CORRUPT;
+    return count_values(s, p) * WIDTH == (size_t)(p->end - p->values) ? ZMPI_OK : ZMPI_ERR_CORRUPT;
 }
 
 /* Check all of a chunk (format.md 1.3). */

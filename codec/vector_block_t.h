@@ -67,21 +67,29 @@ VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VEC
 
 /* ---- exceptions ---- */
 
-/* In the lanes whose bits are set what the last one below has whose bit is not, or what `before`
+/* Where x can be quantized: within the limit, with an error below the bound, and not -0. */
+VECTOR uint32_t f_fine(F x, F error, F limit, F bound)
+{
+    M bad = m_or(f_not_le(f_abs(x), limit), f_not_lt(f_abs(error), bound));
+    bad = m_or(bad, v_equal(f_bits(x), v_set1(SIGN_BIT)));
+    return ~m_bits(bad) & UINT32_MAX >> (32 - LANES);
+}
+
+/* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
  * ends with. */
-VECTOR V v_hold(V v, uint32_t bad, V before)
+VECTOR V v_hold(V v, uint32_t fine, V before)
 {
     U lane[LANES];
-    if (!bad)
+    if (fine == UINT32_MAX >> (32 - LANES))
         return v;
     before = v_last(before);
-    if (bad == UINT32_MAX >> (32 - LANES))
+    if (!fine)
         return before;
     v_store(lane, before);
     U last = lane[0];
     v_store(lane, v);
     for (unsigned i = 0; i < LANES; i++) /* no branch: such masks are hard to predict */
-        lane[i] = last = bad >> i & 1 ? last : lane[i];
+        lane[i] = last = fine >> i & 1 ? lane[i] : last;
     return v_load(lane);
 }
 

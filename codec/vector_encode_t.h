@@ -46,24 +46,6 @@ TARGET static struct lines encoded_lines(const struct shape *s, const size_t ext
     return (struct lines){work->words, s->count, 1, 1, 0, 0};
 }
 
-/* Lines to the work's words, while the next tile is fetched. */
-KERNEL void gather_lines(const struct lines *l, size_t ahead, struct zmpi_chunk_work *work)
-{
-    unsigned char *to = work->words;
-    for (size_t z = 0; z < l->z; z++)
-        for (size_t y = 0; y < l->y; y++, to += l->words * WIDTH) {
-            const unsigned char *x = l->at + z * l->plane + y * l->row;
-            for (size_t i = 0; i < l->words; i += LANES) {
-                if (i * WIDTH % 64 == 0)
-                    fetch(x + i * WIDTH, ahead);
-                if (i + LANES > l->words)
-                    i = l->words - LANES;
-                v_store((U *)(void *)(to + i * WIDTH),
-                        v_load((const U *)(const void *)(x + i * WIDTH)));
-            }
-        }
-}
-
 /* ---- map 0 ---- */
 
 /* In one pass; 0 if there is an exception. */
@@ -98,20 +80,19 @@ TARGET static size_t encode_masked(const struct shape *s, const struct quantizer
                                    const struct zmpi_rows *rows, const struct lines *lines,
                                    struct zmpi_chunk_work *work, unsigned char *out)
 {
-    struct lines l = *lines;
     T first;
-    if (!find_quantized(&l, z, &first))
+    if (!find_quantized(lines, z, &first))
         return 0;
-    if (s->x % ZMPI_BLOCK && l.at != work->words) {
-        gather_lines(&l, fetch_ahead(rows, s), work);
-        l = (struct lines){work->words, s->count, 1, 1, 0, 0};
-    }
     const U base = quantize(z, first);
     struct exceptions e = exceptions_begin(work);
-    const struct fuse f = {s, rows, &l, work, *z, false, 0, bits_of((T)MAGIC) + base, &e};
+    const struct fuse f = {s, rows, lines, work, *z, false, 0, bits_of((T)MAGIC) + base, &e};
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
-    fuse_masked(&f, axes, &o.packer);
+    if (s->x % ZMPI_BLOCK) {
+        fuse_masked_loose(&f, axes, &o.packer);
+    } else {
+        fuse_masked(&f, axes, &o.packer);
+    }
     work->masked = exceptions_any(&e, work);
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, work->masked ? &e : NULL, work);
 }
@@ -158,7 +139,11 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
     size_t size = 0;
     if (level != tried && !work->masked)
         size = encode_fused(s, &z, axes, rows, &l, work, out);
-    return size ? size : encode_masked(s, &z, axes, rows, &l, work, out);
+    if (size)
+        return size;
+    if (!steps_finite(&z)) /* or nearly so: rare */
+        return SCALAR_ENCODE(rule, extent, rows, out, work);
+    return encode_masked(s, &z, axes, rows, &l, work, out);
 }
 
 /* ---- map 1 ---- */
@@ -176,15 +161,16 @@ TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chu
     if (exceptions == s->count)
         return 0;
     U base = q[0];
-    struct exceptions list;
+    struct exceptions list = exceptions_begin(work);
     if (exceptions) {
         base = q[first_quantized(work->exception)];
         hold_masked(s, base, q, work->exception);
-        list = list_exceptions(s, work);
+        list_exceptions(&list, work, 0, s->blocks);
     }
     subtract_base(s->count, base, q);
     struct output o = output_begin(s, ZMPI_MAP_INTEGER, work, out);
-    pack_blocks(s, work, axes, &o.packer);
+    struct residuals r = residuals_begin(s, work);
+    pack_blocks(s, &r, axes, 0, s->blocks, &o.packer);
     size_t size = output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, exceptions ? &list : NULL, work);
     out[3] = (unsigned char)rule->shift;
     return size;

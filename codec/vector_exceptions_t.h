@@ -4,6 +4,8 @@
  * back. After vector_quant_t.h.
  */
 
+static const uint32_t ALL_LANES = UINT32_MAX >> (32 - LANES);
+
 /* ---- encoding ---- */
 
 /* The exceptions of the blocks so far, in the order of the format. */
@@ -61,27 +63,39 @@ static inline unsigned char *exceptions_store(const struct shape *s, const struc
     return dst + masks + values;
 }
 
-/* Where a word cannot be quantized. v: it, as `nearest` makes it. The product is rounded, as what
- * is beyond the limit may need it. */
-VECTOR M not_quantized(const struct vector_quantizer *z, F x, F v)
+/* Which words can be quantized. v: they, as `nearest` makes them. Only if all steps are finite. */
+VECTOR uint32_t quantized(const struct vector_quantizer *z, F x, F v)
 {
-    const F error = f_sub(x, decoded(z, v));
-    const M bad = m_or(f_not_le(f_abs(x), z->limit), f_not_lt(f_abs(error), z->bound));
-    return m_or(bad, v_equal(f_bits(x), v_set1(SIGN_BIT)));
+    return f_fine(x, f_error(x, f_sub(v, z->magic), z->step), z->limit, z->bound);
 }
 
-/* The words of a block to integers above those of z's magic; exceptions are what `held`, the last
- * vector before, ends with, or what the last quantized word before them is. */
-VECTOR void hold_next(const struct vector_quantizer *z, const unsigned char *x, V *held,
-                      V q[VECTORS], uint32_t *mask)
+/* Words to integers above those of z's magic; what is no integer, or not `inside` a row, is what
+ * `held`, the vector before, ends with, or the last integer before it. */
+VECTOR V hold_next(const struct vector_quantizer *z, V word, uint32_t inside, V *held,
+                   uint32_t *exception)
 {
-    *mask = 0;
-    for (unsigned k = 0; k < VECTORS; k++) {
-        const F word = f_load(x + k * LANES * WIDTH), v = nearest(z, word);
-        const uint32_t bad = m_bits(not_quantized(z, word, v));
-        *held = q[k] = v_hold(f_bits(v), bad, *held);
-        *mask |= bad << (k * LANES);
-    }
+    const F x = f_of_bits(word), v = nearest(z, x);
+    const uint32_t fine = quantized(z, x, v);
+    *exception = ~fine & inside;
+    return *held = v_hold(f_bits(v), fine & inside, *held);
+}
+
+/* Masks of all blocks, from those of rows of any length. */
+struct masks {
+    uint64_t bits; /* of a block that is not complete */
+    unsigned n;
+    uint32_t *next;
+};
+
+VECTOR void masks_append(struct masks *m, uint32_t bits, unsigned n)
+{
+    m->bits |= (uint64_t)bits << m->n;
+    m->n += n;
+    *m->next = (uint32_t)m->bits; /* to be written again if it is not complete */
+    const unsigned complete = m->n / ZMPI_BLOCK;
+    m->next += complete;
+    m->bits >>= ZMPI_BLOCK * complete;
+    m->n %= ZMPI_BLOCK;
 }
 
 /* The first word, in the order of the chunk, that can be quantized; false: there is none. */
@@ -95,8 +109,7 @@ KERNEL bool find_quantized(const struct lines *l, const struct quantizer *quanti
                 if (i + LANES > l->words)
                     i = l->words - LANES;
                 const F x = f_load(row + i * WIDTH);
-                const uint32_t bad = m_bits(not_quantized(&z, x, nearest(&z, x)));
-                const uint32_t fine = ~bad & (UINT32_MAX >> (32 - LANES));
+                const uint32_t fine = quantized(&z, x, nearest(&z, x));
                 if (fine) {
                     const size_t at = i + (size_t)__builtin_ctz(fine);
                     *found = value_of(load_word(row + at * WIDTH));
@@ -114,19 +127,21 @@ KERNEL void hold_masked(const struct shape *s, U base, U *q, const uint32_t *exc
     for (size_t b = 0; b < s->blocks; b++)
         for (unsigned k = 0; k < VECTORS; k++) { /* the buffer is longer than the chunk */
             U *at = q + b * ZMPI_BLOCK + k * LANES;
-            const uint32_t bad = exception[b] >> (k * LANES) & (UINT32_MAX >> (32 - LANES));
-            held = v_hold(v_load(at), bad, held);
+            const uint32_t fine = ~exception[b] >> (k * LANES) & ALL_LANES;
+            held = v_hold(v_load(at), fine, held);
             v_store(at, held);
         }
 }
 
-/* The list of those in masks of all blocks, which it takes the place of. */
-KERNEL struct exceptions list_exceptions(const struct shape *s, struct zmpi_chunk_work *work)
+/* The list of those in masks of blocks from..end-1, which it takes the place of; words without
+ * gaps. */
+KERNEL void list_exceptions(struct exceptions *list, const struct zmpi_chunk_work *work,
+                            size_t from, size_t end)
 {
-    struct exceptions e = exceptions_begin(work);
-    for (size_t b = 0; b < s->blocks; b++)
-        exceptions_next(&e, work->words + b * ZMPI_BLOCK * WIDTH, work->exception[b]);
-    return e;
+    struct exceptions e = *list;
+    for (; from < end; from++)
+        exceptions_next(&e, work->words + from * ZMPI_BLOCK * WIDTH, work->exception[from]);
+    *list = e;
 }
 
 /* ---- decoding ---- */
@@ -152,7 +167,7 @@ VECTOR void replace_next(struct replacer *e, V word[VECTORS])
     if (__builtin_expect(
             (byte & (ZMPI_BLOCK_EXCEPTIONS | ZMPI_BLOCK_UNIFORM)) == ZMPI_BLOCK_EXCEPTIONS, 0)) {
         for (unsigned k = 0; k < VECTORS; k++) {
-            const uint32_t bits = mask >> (k * LANES) & (UINT32_MAX >> (32 - LANES));
+            const uint32_t bits = mask >> (k * LANES) & ALL_LANES;
             word[k] = v_expand(word[k], bits, e->value);
             e->value += WIDTH * (size_t)__builtin_popcount(bits);
         }

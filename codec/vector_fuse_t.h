@@ -92,11 +92,15 @@ VECTOR V take(struct intake *t, V word, enum source source)
 }
 
 /* A block, the same with exceptions. */
-VECTOR void take_masked(struct intake *t, const unsigned char *x, size_t words, V q[VECTORS])
+VECTOR void take_block(struct intake *t, const unsigned char *x, V q[VECTORS])
 {
-    uint32_t mask;
-    hold_next(&t->z, x, &t->held, q, &mask);
-    exceptions_next(&t->exceptions, x, words < ZMPI_BLOCK ? mask & ~(UINT32_MAX << words) : mask);
+    uint32_t all = 0, mask;
+    for (unsigned k = 0; k < VECTORS; k++) {
+        const V word = v_load((const U *)(const void *)(x + k * LANES * WIDTH));
+        q[k] = hold_next(&t->z, word, ALL_LANES, &t->held, &mask);
+        all |= mask << (k * LANES);
+    }
+    exceptions_next(&t->exceptions, x, all);
 }
 
 /* The hardware's prefetchers stop where a row of the tile ends, so the next tile's rows are asked
@@ -124,7 +128,7 @@ VECTOR void fuse_blocks(struct intake *t, struct neighbours *n, const unsigned c
     for (size_t i = 0; i < words; i += ZMPI_BLOCK) {
         V r[VECTORS];
         if (source == MASKED)
-            take_masked(t, x + i * WIDTH, ZMPI_BLOCK, r);
+            take_block(t, x + i * WIDTH, r);
         for (unsigned k = 0; k < VECTORS; k++) {
             const size_t j = i + k * LANES;
             if (j * WIDTH % 64 == 0)
@@ -203,17 +207,6 @@ VECTOR void take_words(struct intake *t, const unsigned char *x, size_t words, s
     }
 }
 
-/* The same with exceptions, from a copy of the whole chunk, in blocks. */
-VECTOR void take_blocks(struct intake *t, const unsigned char *x, size_t words, V base, U *q)
-{
-    for (size_t i = 0; i < words; i += ZMPI_BLOCK) {
-        V v[VECTORS];
-        take_masked(t, x + i * WIDTH, words - i, v);
-        for (unsigned k = 0; k < VECTORS; k++)
-            v_store(q + i + k * LANES, v_sub(v[k], base));
-    }
-}
-
 /* Integers, and blocks of them some way behind. */
 VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source source,
                                struct packer *packer)
@@ -232,10 +225,7 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
             const unsigned char *x = l.at + z * l.plane + y * l.row;
             for (size_t i = 0, n; i < l.words; i += n, at += n) {
                 n = l.words - i < PART ? l.words - i : PART;
-                if (source == MASKED)
-                    take_blocks(&t, x + i * WIDTH, n, base, q + at);
-                else
-                    take_words(&t, x + i * WIDTH, n, ahead, base, source, q + at);
+                take_words(&t, x + i * WIDTH, n, ahead, base, source, q + at);
                 const enum outcome o = source == QUANTIZE ? intake_outcome(&t, f) : DONE;
                 if (o)
                     return o;
@@ -246,8 +236,6 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
         }
     if (f->s->count % ZMPI_BLOCK)
         pack_rest(p, &r, f->s, axes);
-    if (source == MASKED)
-        *f->exceptions = t.exceptions;
     *packer = own;
     return DONE;
 }
@@ -284,8 +272,93 @@ KERNEL enum outcome fuse_ordered(const struct fuse *f, unsigned axes, struct pac
     return fuse_rows(f, axes, WORDS, p);
 }
 
-/* Rows that blocks do not fit in lie in a copy, as one line. */
+/* With exceptions, which are listed; blocks fit in the rows. */
 KERNEL void fuse_masked(const struct fuse *f, unsigned axes, struct packer *p)
 {
-    fuse_rows(f, axes, MASKED, p);
+    switch (axes) {
+#define CASE(a)                                                                                    \
+    case a:                                                                                        \
+        fuse_aligned(f, a, MASKED, p);                                                             \
+        break;
+        CASE(0)
+        CASE(1)
+        CASE(2)
+        CASE(3)
+        CASE(4)
+        CASE(5)
+        CASE(6)
+        CASE(7)
+#undef CASE
+    }
+}
+
+/* Words of rows of any length on their way to blocks. */
+struct holder {
+    struct masks masks;
+    U *q, *copy;
+    V held;
+};
+
+/* n of LANES words to integers less base, and to a copy. */
+VECTOR void hold_words(struct holder *h, const struct vector_quantizer *z, V word, size_t n, V base)
+{
+    uint32_t mask;
+    V v = hold_next(z, word, ALL_LANES >> (LANES - n), &h->held, &mask);
+    v_store(h->q, v_sub(v, base));
+    v_store(h->copy, word);
+    h->q += n;
+    h->copy += n;
+    masks_append(&h->masks, mask, (unsigned)n);
+}
+
+/* A row, or a part of one. */
+KERNEL void hold_row(const struct fuse *f, struct holder *holder, const unsigned char *x,
+                     size_t words)
+{
+    const struct vector_quantizer z = vector_quantizer_of(&f->quantizer);
+    const size_t ahead = fetch_ahead(f->rows, f->s);
+    const V base = v_set1(f->base);
+    struct holder h = *holder;
+    size_t i = 0;
+    for (; i + LANES <= words; i += LANES) {
+        if (i * WIDTH % 64 == 0)
+            fetch(x + i * WIDTH, ahead);
+        hold_words(&h, &z, v_load((const U *)(const void *)(x + i * WIDTH)), LANES, base);
+    }
+    if (i < words) {
+        fetch(x + i * WIDTH, ahead);
+        hold_words(&h, &z, v_load_few(x + i * WIDTH, words - i), words - i, base);
+    }
+    *holder = h;
+}
+
+/* The same for rows of any length: words, integers and masks go to the work, and blocks of them
+ * follow some way behind. */
+TARGET static void fuse_masked_loose(const struct fuse *f, unsigned axes, struct packer *p)
+{
+    const struct shape *s = f->s;
+    const struct lines l = *f->lines;
+    struct zmpi_chunk_work *work = f->work;
+    struct residuals r = residuals_begin(s, work);
+    struct holder h = {.masks = {.next = work->exception},
+                       .q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE),
+                       .copy = (U *)(void *)work->words,
+                       .held = v_set1(f->base)};
+    size_t at = 0, block = 0;
+    for (size_t z = 0; z < l.z; z++)
+        for (size_t y = 0; y < l.y; y++) {
+            const unsigned char *x = l.at + z * l.plane + y * l.row;
+            for (size_t i = 0, n; i < l.words; i += n, at += n) {
+                n = l.words - i < PART ? l.words - i : PART;
+                hold_row(f, &h, x + i * WIDTH, n);
+                const size_t end = at + n == s->count ? s->blocks : (at + n) / ZMPI_BLOCK;
+                if (end < s->blocks && end - block < PART / ZMPI_BLOCK)
+                    continue;
+                if (h.masks.n && end == s->blocks)
+                    *h.masks.next = (uint32_t)h.masks.bits;
+                list_exceptions(f->exceptions, work, block, end);
+                pack_blocks(s, &r, axes, block, end, p);
+                block = end;
+            }
+        }
 }

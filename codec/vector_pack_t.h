@@ -144,25 +144,27 @@ VECTOR void pack_rest(struct packer *p, struct residuals *n, const struct shape 
     pack_next(p, r);
 }
 
-/* All blocks. `axes` is a constant to the compiler, which makes one loop for each. */
-VECTOR void pack_along(const struct shape *s, struct zmpi_chunk_work *work, unsigned axes,
-                       struct packer *packer)
+/* Blocks from..end-1. `axes` is a constant to the compiler, which makes one loop for each. */
+VECTOR void pack_along(const struct shape *s, struct residuals *residuals, unsigned axes,
+                       size_t from, size_t end, struct packer *packer)
 {
     struct packer own = *packer, *const p = &own; /* in registers: bytes stored may be anything */
-    struct residuals n = residuals_begin(s, work);
-    pack_until(p, &n, axes, 0, s->count / ZMPI_BLOCK);
-    if (s->count % ZMPI_BLOCK)
+    struct residuals n = *residuals;
+    const size_t whole = s->count / ZMPI_BLOCK;
+    pack_until(p, &n, axes, from, end < whole ? end : whole);
+    if (end > whole)
         pack_rest(p, &n, s, axes);
+    *residuals = n;
     *packer = own;
 }
 
-KERNEL void pack_blocks(const struct shape *s, struct zmpi_chunk_work *work, unsigned axes,
-                        struct packer *p)
+KERNEL void pack_blocks(const struct shape *s, struct residuals *n, unsigned axes, size_t from,
+                        size_t end, struct packer *p)
 {
     switch (axes) {
 #define CASE(a)                                                                                    \
     case a:                                                                                        \
-        pack_along(s, work, a, p);                                                                 \
+        pack_along(s, n, a, from, end, p);                                                         \
         break;
         CASE(0)
         CASE(1)

@@ -124,8 +124,17 @@ static void compare(const struct zmpi_kernels *k, const struct tile *t,
 
 /* Besides the kinds of kit.h: integers of a given length of residuals, waves in y and z that want
  * other axes, limits, all up to a limit with one word that may be beyond, small residuals among
- * some of 15 to 17 bits. */
-enum data { LENGTHS = KIT_DATA_KINDS, SHEETS, LIMITS, MOSTLY_FILL, EDGE, JUMPS, DATA_KINDS };
+ * some of 15 to 17 bits, land of one value between waters. */
+enum data {
+    LENGTHS = KIT_DATA_KINDS,
+    SHEETS,
+    LIMITS,
+    MOSTLY_FILL,
+    EDGE,
+    JUMPS,
+    COASTS,
+    DATA_KINDS
+};
 
 static double special_value(struct kit_random *r, const struct zmpi_chunk_rule *rule)
 {
@@ -170,6 +179,8 @@ static void fill(struct kit_random *r, const struct tile *t, int kind,
     const int level = rule->levels ? (int)kit_below(r, (size_t)rule->levels) : 0;
     const size_t special = kit_below(r, 2 * n), slow = 1 + kit_below(r, 9);
     int64_t sum = 0;
+    size_t shore = 0;
+    double land = 0;
     for (size_t i = 0; i < n; i++) {
         size_t y = i * t->width / t->row, z = i * t->width / t->plane;
         double v = 0;
@@ -182,6 +193,12 @@ static void fill(struct kit_random *r, const struct tile *t, int kind,
         else if (kind == EDGE)
             v = i == special ? special_value(r, rule)
                              : rule->level[level].limit * ((double)(i / slow % 1001) - 500) / 500;
+        if (kind == COASTS && i == shore) {
+            shore += 1 + kit_below(r, 90);
+            land = land != 0 ? 0 : kit_below(r, 2) ? 1e20 : kit_special(r, ZMPI_F64);
+        }
+        if (kind == COASTS)
+            v = land != 0 ? land : 3 + kit_unit(r);
         sum += kind == JUMPS ? jump(r) : 0;
         if (kind == JUMPS && rule->levels)
             v = coarse * (double)sum;

@@ -1,5 +1,6 @@
 #!/bin/bash
 # test.sh [-R REGEX]: install what is missing, build, run every test. Other arguments go to ctest too.
+# ZMPI_TEST_LONG=1: random tests run longer, some of them many times.
 #
 # Four builds, because each sees what the others cannot: release with Open MPI (everything), AddressSanitizer and
 # UndefinedBehaviorSanitizer (the codec, the fuzz targets, a few MPI runs), MPICH (the MPI programs), and the codec for
@@ -16,9 +17,17 @@ need_packages cmake ninja-build gcc gfortran pkg-config python3 libc6-dev \
 (need_packages python3-mpi4py libhdf5-openmpi-dev hdf5-tools libpnetcdf-dev pnetcdf-bin) ||
     echo "== not all tested here: programs of mpi4py, HDF5 and PnetCDF"
 (need_packages iproute2 util-linux libfuse3-dev) || echo "== not all tested here: a cluster on one machine, slow storage"
+(need_packages ccache) || echo "== no ccache: what two builds share is compiled twice"
 (need_packages verilator g++) || echo "== not tested here: the engine in hardware (no verilator)"
 
 jobs=$(nproc)
+
+# MPICH's build has the codec, the simulator and the daemon of Open MPI's, all the same: from a cache, which takes paths below
+# the project for relative ones, and what the compiler says of headers for true.
+if command -v ccache >/dev/null; then
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
+fi
 
 # configure_and_build PRESET FOLDER OPTION...
 configure_and_build() {
@@ -33,7 +42,6 @@ configure_and_build() {
 configure_and_build release build -DMPI_C_COMPILER=mpicc.openmpi -DZMPI_WERROR=ON -DZMPI_CUDA_ARCHITECTURES=90
 configure_and_build asan build-asan -DMPI_C_COMPILER=mpicc.openmpi \
     -DZMPI_TEST_PREFIX=asan. -DZMPI_TEST_GROUPS="unit;fuzz;mpi;differ" -DZMPI_TEST_RANKS=2
-# MPICH's ranks never sleep while they wait: four of them on two cores take most of the time of all tests.
 configure_and_build release build-mpich -DMPI_C_COMPILER=mpicc.mpich -DZMPI_WERROR=ON -DZMPI_CUDA=OFF \
     -DZMPI_TEST_PREFIX=mpich. -DZMPI_TEST_GROUPS="mpi;differ" -DZMPI_TEST_RANKS="1;2;3"
 folders=(build build-asan build-mpich)
@@ -51,5 +59,5 @@ mkdir -p build-all
 for folder in "${folders[@]}"; do
     echo "subdirs(\"$PWD/$folder\")"
 done >build-all/CTestTestfile.cmake
-# One more than there are cores: many tests wait for time-outs, starts of programs, or each other.
-ctest --test-dir build-all --parallel $((jobs + 1)) --output-on-failure --no-tests=error "$@"
+# Two for each core: many tests wait for time-outs, starts of programs, or each other.
+ctest --test-dir build-all --parallel $((jobs * 2)) --output-on-failure --no-tests=error "$@"

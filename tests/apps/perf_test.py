@@ -22,7 +22,7 @@ def launch(ranks, *arguments, program="zmpi-perf", preload=None):
     if preload:
         command += ["env", "LD_PRELOAD=" + preload]
     command += [os.path.join(BIN, program), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
     print(" ".join(command), "->", done.returncode, done.stdout, done.stderr, sep="\n")
     return done
 

@@ -7,8 +7,8 @@
  * Without "disk" the end of the disk is a limit on the size of files. tests/cli/full_disk.sh runs
  * it on a small disk.
  *
- * zmpi-test: collective RANKS 1,3 TIMEOUT 40 ARGS collective ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_STAGING=1M
- * zmpi-test: independent RANKS 1,3 TIMEOUT 40 ARGS independent ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_STAGING=1M
+ * zmpi-test: collective RANKS 1,3 ARGS collective ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_STAGING=1M
+ * zmpi-test: independent RANKS 1,3 ARGS independent ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_STAGING=1M
  */
 #include "check.h"
 

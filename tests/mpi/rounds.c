@@ -2,8 +2,8 @@
  * rounds.c - writes of several pieces, of which one is written while the next is coded: different
  * numbers of pieces on the ranks, and a failure among them, which the call itself must report.
  *
- * zmpi-test: collective RANKS 1,3 TIMEOUT 60 ARGS collective ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet
- * zmpi-test: independent RANKS 1,3 TIMEOUT 60 ARGS independent ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_STAGING=4M
+ * zmpi-test: collective RANKS 1,3 ARGS collective ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet
+ * zmpi-test: independent RANKS 1,3 ARGS independent ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_STAGING=4M
  */
 #include "check.h"
 

@@ -322,7 +322,7 @@ lies)
         [forged]='silent' [version]='version 4' [codec]='of zmpi' [garbled]='something else than the CPU'
         [refused]='inconsistent data')
     for lie in "${!words[@]}"; do
-        ZMPI_TEST_NICD=$lie serve tests/nicd_faulty --timeout 0.3
+        ZMPI_TEST_NICD=$lie serve tests/nicd_faulty --timeout 2
         right any
         says "${words[$lie]}"
         grep -q '^[01] of .* 0 back' "$work/said" || fail "$lie: taken: $(cat "$work/said")"

@@ -288,7 +288,7 @@ static struct many *many_make(struct zmpi_reader *in)
 
 /* One that covers all lies below them, and must not make every look-up long: that would be hours.
  */
-Test(container, a_million_records, .timeout = 100)
+Test(container, a_million_records, .timeout = 300)
 {
     struct zmpi_reader in;
     struct zmpi_container c;
@@ -317,7 +317,7 @@ Test(container, a_million_records, .timeout = 100)
 }
 
 /* A read of a fifth of the records, which cut it in random places. */
-Test(container, a_read_of_many_records, .timeout = 100)
+Test(container, a_read_of_many_records, .timeout = 300)
 {
     struct zmpi_reader in;
     struct zmpi_container c;

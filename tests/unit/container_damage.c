@@ -52,11 +52,11 @@ static void check_truncated(const struct file *f, size_t size, struct op *ops, s
     free(cut.data);
 }
 
-Test(damage, truncated, .timeout = 100)
+Test(damage, truncated, .timeout = 300)
 {
     static struct op ops[OPS_MAX];
     random_state = 11;
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < (test_long() ? 30 : 12); round++) {
         struct file f;
         struct zmpi_header h;
         size_t n = random_file(&f, &h, ops, round % 2 == 0);
@@ -123,11 +123,11 @@ static void check_flipped(struct file *f, struct op *ops, size_t n, bool indexed
     zmpi_container_free(&c);
 }
 
-Test(damage, flipped_bits, .timeout = 100)
+Test(damage, flipped_bits, .timeout = 300)
 {
     static struct op ops[OPS_MAX];
     random_state = 12;
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < (test_long() ? 30 : 12); round++) {
         struct file f;
         struct zmpi_header h;
         bool indexed = round % 2 == 0;
@@ -381,7 +381,7 @@ static void bind_stream(unsigned char *src)
 
 /* Right heads one inside the other, each with a payload of megabytes that is damaged at its end
  * only. */
-Test(damage, nested_damaged_records, .timeout = 60)
+Test(damage, nested_damaged_records, .timeout = 300)
 {
     size_t bytes = 4u << 20, head = ZMPI_RECORD_HEADER_BYTES, stream_head;
     unsigned char *data = malloc(bytes);
@@ -420,7 +420,7 @@ Test(damage, nested_damaged_records, .timeout = 60)
 }
 
 /* A long stretch of nothing, and of almost-magic. */
-Test(damage, long_gaps, .timeout = 60)
+Test(damage, long_gaps, .timeout = 300)
 {
     struct file f;
     struct zmpi_header h;

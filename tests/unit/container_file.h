@@ -11,6 +11,7 @@
 
 #include "bytes.h"
 #include "container_private.h"
+#include "long.h"
 
 #define SPACE   3000 /* logical bytes that the random records stay in */
 #define OPS_MAX 64

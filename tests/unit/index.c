@@ -194,7 +194,7 @@ static void check_many(enum pattern pattern)
     zmpi_container_free(&c);
 }
 
-Test(index, a_million_records_are_small, .timeout = 100)
+Test(index, a_million_records_are_small, .timeout = 300)
 {
     random_state = 23;
     for (enum pattern p = CONTIGUOUS; p < PATTERNS; p++)

@@ -277,7 +277,7 @@ static void check_type(enum zmpi_type type)
     for (size_t i = 0; zmpi_kernels_at(i); i++)
         if (zmpi_kernels_at(i)->available() && zmpi_kernels_at(i) != &zmpi_kernels_scalar)
             for (int kind = 0; kind < DATA_KINDS; kind++)
-                check(zmpi_kernels_at(i), type, kind, 250);
+                check(zmpi_kernels_at(i), type, kind, test_long() ? 250 : 100);
 }
 
 Test(kernels, f32)

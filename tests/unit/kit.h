@@ -15,6 +15,7 @@
 
 #include <criterion/criterion.h>
 
+#include "long.h"
 #include "stream.h"
 
 #define KIT_COUNT(a) (sizeof(a) / sizeof(a)[0])

@@ -52,7 +52,7 @@ static void check_ratio(const struct zmpi_array *a, const void *src, double aske
     free(s.data);
 }
 
-Test(ratio, reached, .timeout = 60)
+Test(ratio, reached, .timeout = 300)
 {
     const struct zmpi_array arrays[] = {
         kit_array(ZMPI_F32, 1, 1, 300000), kit_array(ZMPI_F32, 1, 531, 409),
@@ -70,7 +70,7 @@ Test(ratio, reached, .timeout = 60)
 }
 
 /* More than one try allows for: what is large gets its bound from the survey. */
-Test(ratio, large, .timeout = 60)
+Test(ratio, large, .timeout = 300)
 {
     struct zmpi_array a = kit_array(ZMPI_F32, 40, 200, 256);
     void *src = make_rough(&a, 7);
@@ -80,7 +80,7 @@ Test(ratio, large, .timeout = 60)
 }
 
 /* Whatever the data: a stream that keeps what its header says. */
-Test(ratio, any_data, .timeout = 60)
+Test(ratio, any_data, .timeout = 300)
 {
     const struct zmpi_array arrays[] = {
         kit_array(ZMPI_F32, 1, 1, 20000), kit_array(ZMPI_F64, 13, 17, 41),
@@ -210,7 +210,7 @@ static void same(const struct kit_stream *a, struct kit_stream b, const char *wh
     free(b.data);
 }
 
-Test(ratio, same_bytes, .timeout = 60)
+Test(ratio, same_bytes, .timeout = 300)
 {
     const struct zmpi_array arrays[] = {kit_array(ZMPI_F32, 20, 150, 260),
                                         kit_array(ZMPI_F64, 1, 700, 300)};
@@ -235,7 +235,7 @@ Test(ratio, same_bytes, .timeout = 60)
 
 /* ---- a call of several parts ---- */
 
-Test(ratio, parts_together, .timeout = 60)
+Test(ratio, parts_together, .timeout = 300)
 {
     struct zmpi_array whole = kit_array(ZMPI_F32, 1, 1200, 400), part = whole;
     float *src = make_rough(&whole, 5);
@@ -299,7 +299,7 @@ Test(ratio, corrections)
 }
 
 /* Of much data a part is tried, and that is known to be less than all. */
-Test(ratio, part_of_much, .timeout = 60)
+Test(ratio, part_of_much, .timeout = 300)
 {
     struct zmpi_array a = kit_array(ZMPI_F32, 1, 1500, 1000);
     float *src = make_rough(&a, 7);

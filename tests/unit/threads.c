@@ -64,7 +64,7 @@ static void same_bytes(const struct zmpi_array *a, struct zmpi_bound bound, enum
     free(src);
 }
 
-Test(threads, same_bytes, .timeout = 100)
+Test(threads, same_bytes, .timeout = 300)
 {
     const struct zmpi_array arrays[] = {
         kit_array(ZMPI_F32, 1, 1, 1500000),   kit_array(ZMPI_F64, 30, 101, 257),
@@ -85,7 +85,7 @@ Test(threads, same_bytes, .timeout = 100)
  * Whatever place runs out first, it is an error, nobody waits for ever, and nothing is written
  * behind the buffer.
  */
-Test(threads, too_small, .timeout = 60)
+Test(threads, too_small, .timeout = 300)
 {
     struct kit_random r = {1};
     struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 1000000);
@@ -111,7 +111,7 @@ Test(threads, too_small, .timeout = 60)
     free(src);
 }
 
-Test(threads, first_damaged_chunk, .timeout = 60)
+Test(threads, first_damaged_chunk, .timeout = 300)
 {
     struct kit_random r = {2};
     struct zmpi_array a = kit_array(ZMPI_F64, 1, 1, 500000);
@@ -174,7 +174,7 @@ static void call_at_once(struct caller *c, size_t n)
     }
 }
 
-Test(threads, concurrent_callers, .timeout = 100)
+Test(threads, concurrent_callers, .timeout = 300)
 {
     struct kit_random r = {3};
     struct zmpi_array a = kit_array(ZMPI_F32, 20, 100, 300);
@@ -230,7 +230,7 @@ static const bool fork_amid_calls = true;
 #endif
 
 /* A fork while another thread compresses: the child compresses too, with helpers of its own. */
-Test(threads, fork, .timeout = 100)
+Test(threads, fork, .timeout = 300)
 {
     struct kit_random r = {4};
     struct zmpi_array a = kit_array(ZMPI_F32, 10, 100, 300);
@@ -270,7 +270,7 @@ static void note_thread(int number)
 }
 
 /* The program's signal handlers run on the program's threads. */
-Test(threads, signals, .timeout = 60)
+Test(threads, signals, .timeout = 300)
 {
     int n = 0;
     caller_thread = pthread_self();

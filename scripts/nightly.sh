@@ -29,6 +29,11 @@ kills() {
     )
 }
 
+# Every test, with more of what is random.
+job_long() {
+    ZMPI_TEST_LONG=1 scripts/test.sh
+}
+
 # Processes killed in the middle of writing: 300 of Open MPI (ROMIO and OMPIO in turn), 100 of MPICH.
 job_kills() {
     build build mpicc.openmpi

@@ -295,7 +295,7 @@ killed) # at any moment, for good; and the next daemon works
     if [[ $provider != shm ]]; then stop; fi
     ;;
 stuck) # the thread of the plug-in spins for ever, as in a lock that a dead peer holds
-    serve zmpi-nicd --timeout 0.05
+    serve zmpi-nicd --timeout 1
     ZMPI_TEST_STUCK=5 right any 0.5
     says 'stuck'
     stop

@@ -5,7 +5,7 @@
  * Every bit of a small file with all kinds of records, and random ones of a larger file. Each rank
  * has its own file and takes its share of the bits.
  *
- * zmpi-test: RANKS 1,2 TIMEOUT 300 ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=error ZMPI_REPORT_TEXT=off
+ * zmpi-test: RANKS 1,2 TIMEOUT 600 ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=error ZMPI_REPORT_TEXT=off
  */
 #include "check.h"
 

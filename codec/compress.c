@@ -132,9 +132,10 @@ static void measure_chunk(const struct encoder *e, const size_t extent[3],
                     e->job->keep);
 }
 
-/* Chunk k by fle to dst, which has room for ZMPI_CHUNK_ROOM bytes; returns its size. */
+/* Chunk k by fle to dst, which has room for ZMPI_CHUNK_ROOM bytes; returns its size. next: the
+ * chunk that comes after it, if there is one. */
 static size_t encode_fle(const struct zmpi_plan *p, const struct zmpi_chunk_rule *rule,
-                         const unsigned char *src, size_t k, size_t extent[3],
+                         const unsigned char *src, size_t k, size_t next, size_t extent[3],
                          struct zmpi_rows *rows, struct zmpi_chunk_work *work, unsigned char *dst)
 {
     const struct zmpi_kernels *kernels = zmpi_kernels();
@@ -142,21 +143,21 @@ static size_t encode_fle(const struct zmpi_plan *p, const struct zmpi_chunk_rule
     *rows = tile_rows(p, k, src, extent);
     if (p->bytes % p->width && k == p->chunks - 1)
         *rows = padded_rows(p, rows, src, extent[2], work);
-    else if (k + 1 < p->chunks)
-        rows->next = tile_rows(p, k + 1, src, next_extent).at;
+    else if (next < p->chunks)
+        rows->next = tile_rows(p, next, src, next_extent).at;
     return p->width == 4 ? kernels->encode32(rule, extent, rows, dst, work)
                          : kernels->encode64(rule, extent, rows, dst, work);
 }
 
 /* Chunk k to dst, and its entry to the table; returns its size. What a book saved is added to
  * *saved. */
-static size_t encode_chunk(const struct encoder *e, size_t k, struct workspace *w,
+static size_t encode_chunk(const struct encoder *e, size_t k, size_t next, struct workspace *w,
                            unsigned char *dst, size_t *saved, struct zmpi_errors *errors)
 {
     const struct zmpi_plan *p = e->plan;
     size_t extent[3];
     struct zmpi_rows rows;
-    size_t size = encode_fle(p, e->rule, e->src, k, extent, &rows, &w->chunk, dst);
+    size_t size = encode_fle(p, e->rule, e->src, k, next, extent, &rows, &w->chunk, dst);
     if (e->rmse > 0)
         measure_chunk(e, extent, &rows, dst, size, &w->chunk, errors);
     if (e->books) {
@@ -193,6 +194,16 @@ static bool take_group(struct encoder *e, unsigned char *coded, size_t *first, s
     }
     pthread_mutex_unlock(&e->lock);
     return took;
+}
+
+/* The first chunk that the thread with this group will likely take next, to be fetched before: who
+ * is to place a group before takes another before, too. */
+static size_t likely_next(struct encoder *e, size_t first)
+{
+    pthread_mutex_lock(&e->lock);
+    const size_t next = e->next + (first - e->turn);
+    pthread_mutex_unlock(&e->lock);
+    return next;
 }
 
 /* Even if all that is left were exact, and counted? */
@@ -242,8 +253,10 @@ static void encode_groups(void *context)
     while (take_group(e, work->coded, &first, &end, &dst)) {
         size_t size = 0, saved = 0;
         struct zmpi_errors errors = {0, 0};
-        for (size_t k = first; k < end; k++)
-            size += encode_chunk(e, k, work, dst + size, &saved, &errors);
+        for (size_t k = first; k < end; k++) {
+            const size_t next = k + 1 < end ? k + 1 : likely_next(e, first);
+            size += encode_chunk(e, k, next, work, dst + size, &saved, &errors);
+        }
         place = place_group(e, first, end, size, saved, &errors);
         if (!place)
             break;
@@ -262,7 +275,8 @@ static size_t encode_sample(const void *context, size_t k, struct zmpi_chunk_wor
     const struct encoder *e = context;
     size_t extent[3];
     struct zmpi_rows rows;
-    size_t size = encode_fle(e->plan, e->rule, e->src, k, extent, &rows, work, dst);
+    size_t size =
+        encode_fle(e->plan, e->rule, e->src, k, e->plan->chunks, extent, &rows, work, dst);
     *words = extent[0] * extent[1] * extent[2];
     return size;
 }

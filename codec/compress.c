@@ -310,8 +310,10 @@ static enum zmpi_status encode_books(struct encoder *e, bool own, struct outcome
 {
     struct zmpi_huffman_plan books;
     const size_t head = zmpi_plan_head(e->plan);
+    const enum zmpi_huffman_sort sort =
+        e->job->approximate ? ZMPI_SORT_APPROXIMATE : ZMPI_SORT_EXACT;
     enum zmpi_status status = zmpi_huffman_choose(e->plan->chunks, e->plan->width, e->job->threads,
-                                                  own, encode_sample, e, &books);
+                                                  own, sort, encode_sample, e, &books);
     if (status)
         return status;
     e->books = &books;

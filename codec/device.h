@@ -33,7 +33,8 @@ struct zmpi_job {
                     found  below it (ratio.h). 0: it has been */
     double keep; /* elements with |x| >= keep are kept exactly, +inf: none */
     int encoder; /* as in the header: 1 fle, 2 huffman */
-    int threads; /* >= 1 */
+    bool approximate; /* huffman: its books are made by CEAZ's approximate sort */
+    int threads;      /* >= 1 */
 };
 
 /*

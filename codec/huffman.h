@@ -165,9 +165,11 @@ size_t zmpi_huffman_sample(size_t chunks, size_t i);
 uint64_t zmpi_book_cost(const struct zmpi_book *book, size_t width,
                         const uint32_t count[ZMPI_HUFFMAN_SYMBOLS]);
 /* A book for these symbols, without short runs: below `run` they are single zeros. Others than a
- * sample has may come: of its classes and the next, and runs of any length. */
+ * small sample has may come: of its classes and the next, and runs of any length. Where many were
+ * counted, the rare ones have no codes: there are so many of them that they would take more of all
+ * codes' room than escapes cost. */
 void zmpi_book_train(const uint32_t count[ZMPI_HUFFMAN_SYMBOLS], unsigned run, bool sampled,
-                     struct zmpi_book *book);
+                     enum zmpi_huffman_sort sort, struct zmpi_book *book);
 /* Standard deviation of the residuals, in 2^-22, rounded down; those beyond 512 count as 512:
  * CEAZ's 1024 symbols. In integers: an engine comes to the same. */
 uint32_t zmpi_huffman_spread(const uint32_t count[ZMPI_HUFFMAN_SYMBOLS]);
@@ -187,7 +189,7 @@ struct zmpi_huffman_sums {
     enum zmpi_huffman_change (*change)(void *context);
     void (*take)(void *context); /* changes are from this section on */
     uint64_t (*cost)(void *context, const struct zmpi_book *book); /* bits */
-    /* zmpi_book_train */
+    /* zmpi_book_train, sorted as the job says */
     void (*train)(void *context, unsigned run, bool sampled, struct zmpi_book *book);
 };
 
@@ -196,15 +198,16 @@ enum zmpi_status zmpi_huffman_plan_by(const struct zmpi_huffman_sums *sums,
                                       struct zmpi_huffman_plan *plan, size_t chunks, bool own);
 /* By the CPU, from the symbols in the samples of each section. */
 enum zmpi_status zmpi_huffman_plan_make(struct zmpi_huffman_plan *plan, size_t chunks, size_t width,
-                                        const uint32_t (*count)[ZMPI_HUFFMAN_SYMBOLS], bool own);
+                                        const uint32_t (*count)[ZMPI_HUFFMAN_SYMBOLS], bool own,
+                                        enum zmpi_huffman_sort sort);
 /* Code chunk k by fle, with its residuals in work->kept, to dst, which has room for
  * ZMPI_CHUNK_ROOM bytes; its words and size. */
 typedef size_t zmpi_sample_fn(const void *context, size_t k, struct zmpi_chunk_work *work,
                               unsigned char *dst, size_t *words);
 /* Sample a stream by up to `threads` threads, then zmpi_huffman_plan_make. */
 enum zmpi_status zmpi_huffman_choose(size_t chunks, size_t width, int threads, bool own,
-                                     zmpi_sample_fn *sample, const void *context,
-                                     struct zmpi_huffman_plan *plan);
+                                     enum zmpi_huffman_sort sort, zmpi_sample_fn *sample,
+                                     const void *context, struct zmpi_huffman_plan *plan);
 void zmpi_huffman_plan_free(struct zmpi_huffman_plan *plan);
 /* The book of that number. */
 const struct zmpi_book *zmpi_huffman_plan_book(const struct zmpi_huffman_plan *plan,

@@ -5,7 +5,12 @@
 #include "bytes.h"
 #include "huffman.h"
 
-enum { SYMBOLS = ZMPI_HUFFMAN_SYMBOLS, SECTION = ZMPI_HUFFMAN_SECTION, SECTION_MAX = 65536 };
+enum {
+    SYMBOLS = ZMPI_HUFFMAN_SYMBOLS,
+    SECTION = ZMPI_HUFFMAN_SECTION,
+    SECTION_MAX = 65536,
+    RARE = 65536
+};
 
 /* Where few residuals are zero, short runs of them are better written one by one: a code for a run
  * does not tell that what follows is no zero. */
@@ -68,20 +73,25 @@ uint32_t zmpi_huffman_spread(const uint32_t count[SYMBOLS])
 }
 
 void zmpi_book_train(const uint32_t count[SYMBOLS], unsigned run, bool sampled,
-                     struct zmpi_book *book)
+                     enum zmpi_huffman_sort sort, struct zmpi_book *book)
 {
-    uint32_t expected[SYMBOLS];
+    uint32_t expected[SYMBOLS], symbols = 0;
     unsigned top = ZMPI_HUFFMAN_CLASSES, first = ZMPI_HUFFMAN_RUNS + run - 2;
+    for (unsigned s = 0; s < ZMPI_HUFFMAN_ESCAPE; s++)
+        symbols += count[s];
     for (unsigned s = top; s < ZMPI_HUFFMAN_RUNS; s++)
         top = count[s] ? (s & ~15U) + 16 : top;
     top = top + 16 < ZMPI_HUFFMAN_RUNS ? top + 16 : ZMPI_HUFFMAN_RUNS;
+    const uint32_t rare = symbols / RARE;
+    sampled &= !rare;
     for (unsigned s = 0; s < SYMBOLS; s++)
-        expected[s] = 16 * count[s] + (sampled && (s < top || s >= ZMPI_HUFFMAN_RUNS));
+        expected[s] = (count[s] > rare ? 16 * count[s] : 0) +
+                      (sampled && (s < top || s >= ZMPI_HUFFMAN_RUNS));
     for (unsigned s = ZMPI_HUFFMAN_RUNS; s < first; s++) {
         expected[16] += 16 * count[s] * zmpi_symbol_run(s);
         expected[s] = 0;
     }
-    zmpi_book_make(expected, ZMPI_SORT_EXACT, book);
+    zmpi_book_make(expected, sort, book);
 }
 
 const struct zmpi_book *zmpi_huffman_plan_book(const struct zmpi_huffman_plan *plan,
@@ -97,6 +107,7 @@ struct by_cpu {
     const uint32_t (*sections)[SYMBOLS];
     const uint32_t *count; /* of the section in hand */
     size_t width;
+    enum zmpi_huffman_sort sort;
     bool begun;
     uint32_t spread, taken; /* of that section; of the one that the present book was taken for */
 };
@@ -142,7 +153,7 @@ static uint64_t cost_by_cpu(void *context, const struct zmpi_book *book)
 static void train_by_cpu(void *context, unsigned run, bool sampled, struct zmpi_book *book)
 {
     const struct by_cpu *c = context;
-    zmpi_book_train(c->count, run, sampled, book);
+    zmpi_book_train(c->count, run, sampled, c->sort, book);
 }
 
 /* ---- one section after the other ---- */
@@ -231,9 +242,10 @@ enum zmpi_status zmpi_huffman_plan_by(const struct zmpi_huffman_sums *sums,
 }
 
 enum zmpi_status zmpi_huffman_plan_make(struct zmpi_huffman_plan *plan, size_t chunks, size_t width,
-                                        const uint32_t (*count)[SYMBOLS], bool own)
+                                        const uint32_t (*count)[SYMBOLS], bool own,
+                                        enum zmpi_huffman_sort sort)
 {
-    struct by_cpu cpu = {.sections = count, .width = width};
+    struct by_cpu cpu = {.sections = count, .width = width, .sort = sort};
     const struct zmpi_huffman_sums sums = {.context = &cpu,
                                            .count = count_by_cpu,
                                            .change = change_by_cpu,

@@ -80,8 +80,8 @@ static void count_samples(void *context)
 }
 
 enum zmpi_status zmpi_huffman_choose(size_t chunks, size_t width, int threads, bool own,
-                                     zmpi_sample_fn *sample, const void *context,
-                                     struct zmpi_huffman_plan *plan)
+                                     enum zmpi_huffman_sort sort, zmpi_sample_fn *sample,
+                                     const void *context, struct zmpi_huffman_plan *plan)
 {
     struct sampler s = {.chunks = chunks, .width = width, .encode = sample, .context = context};
     enum zmpi_status status = ZMPI_ERR_MEMORY;
@@ -93,8 +93,8 @@ enum zmpi_status zmpi_huffman_choose(size_t chunks, size_t width, int threads, b
     size_t groups = chunks / GROUP + 1;
     zmpi_pool_run(groups < (size_t)threads ? (int)groups : threads, count_samples, &s);
     if (s.section == s.sections)
-        status =
-            zmpi_huffman_plan_make(plan, chunks, width, (const uint32_t(*)[SYMBOLS])s.count, own);
+        status = zmpi_huffman_plan_make(plan, chunks, width, (const uint32_t(*)[SYMBOLS])s.count,
+                                        own, sort);
     pthread_mutex_destroy(&s.lock);
     free(s.count);
     return status;

@@ -42,9 +42,9 @@ static const struct zmpi_option table[] = {
      FIELD(threshold),
      .per_comm = true},
     {{"codec", "name", "fle", "ZMPI_CODEC", "zmpi_codec",
-      "encoder of the residuals: fle (fast), huffman (smaller) or auto (what was measured to take "
-      "less time)"},
-     "allowed are fle, huffman or auto",
+      "encoder of the residuals: fle (fast), huffman (smaller), huffman:approximate (its codes by "
+      "CEAZ's approximate sort) or auto (what was measured to take less time)"},
+     "allowed are fle, huffman, huffman:approximate or auto",
      ZMPI_OPTION_CODEC,
      true,
      TEXT(codec),

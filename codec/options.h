@@ -28,7 +28,7 @@ struct zmpi_options {
     bool bound_set; /* error_bound given at all: else nothing is converted */
     struct zmpi_bound bound;
     double threshold; /* values with |x| >= threshold are kept exactly; 0: none but fill values */
-    char codec[16];   /* fle, huffman, auto */
+    char codec[24];   /* fle, huffman, huffman:approximate, auto */
     char device[32];  /* auto, cpu, ... */
     char files[1024]; /* comma-separated globs of files that may become containers; "!glob"
                          excludes; last match wins */
@@ -96,12 +96,13 @@ const struct zmpi_option_info *zmpi_option_info(size_t i);
  * is not set. */
 void zmpi_option_get(const struct zmpi_options *o, size_t i, char text[1024]);
 
-/* The encoder of that name, as in a stream's header; 0 if there is none. */
-int zmpi_encoder_parse(const char *name);
-/* The opposite. */
+#define ZMPI_ENCODERS "fle, huffman or huffman:approximate"
+/* The encoder of that name, as in a stream's header, and a job's `approximate`; 0 if there is none.
+ */
+int zmpi_encoder_parse(const char *name, bool *approximate);
 const char *zmpi_encoder_name(int encoder);
-/* That of o->codec; fle where it is auto and nobody measures. */
-int zmpi_options_encoder(const struct zmpi_options *o);
+/* Those of o->codec; fle where it is auto and nobody measures. */
+int zmpi_options_encoder(const struct zmpi_options *o, bool *approximate);
 
 /* "64K", "16M", "1G", "123": bytes, K = 1024. False if it is anything else or too large. */
 bool zmpi_bytes_parse(const char *text, size_t *bytes);

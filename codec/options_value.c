@@ -196,19 +196,22 @@ static bool parse_bytes(const struct zmpi_option *option, const char *text, size
     return true;
 }
 
-static const char *const encoders[] = {"fle", "huffman"};
+static const char *const encoders[] = {"fle", "huffman", "huffman:approximate"};
 
-int zmpi_encoder_parse(const char *name)
+int zmpi_encoder_parse(const char *name, bool *approximate)
 {
-    for (int i = 0; i < 2; i++)
-        if (strcmp(name, encoders[i]) == 0)
-            return i + 1;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(name, encoders[i]) == 0) {
+            *approximate = i == ZMPI_HUFFMAN;
+            return i < ZMPI_HUFFMAN ? i + 1 : ZMPI_HUFFMAN;
+        }
     return 0;
 }
 
-int zmpi_options_encoder(const struct zmpi_options *o)
+int zmpi_options_encoder(const struct zmpi_options *o, bool *approximate)
 {
-    int encoder = zmpi_encoder_parse(o->codec);
+    *approximate = false;
+    int encoder = zmpi_encoder_parse(o->codec, approximate);
     return encoder ? encoder : ZMPI_FLE;
 }
 
@@ -220,13 +223,14 @@ const char *zmpi_encoder_name(int encoder)
 bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o, const char *text)
 {
     void *field = (char *)o + option->offset;
+    bool approximate;
     switch (option->kind) {
     case ZMPI_OPTION_BOUND:
         return parse_bound(text, o);
     case ZMPI_OPTION_THRESHOLD:
         return zmpi_threshold_parse(text, field);
     case ZMPI_OPTION_CODEC:
-        return (zmpi_encoder_parse(text) || strcmp(text, "auto") == 0) &&
+        return (zmpi_encoder_parse(text, &approximate) || strcmp(text, "auto") == 0) &&
                parse_name(text, field, option->capacity);
     case ZMPI_OPTION_DEVICE:
         return parse_name(text, field, option->capacity);

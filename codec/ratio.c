@@ -100,6 +100,7 @@ void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool t
                               .top = job->top,
                               .keep = job->keep,
                               .encoder = job->encoder,
+                              .approximate = job->approximate,
                               .trials = trials,
                               .part = 1,
                               .exact = true};

@@ -41,6 +41,7 @@ struct zmpi_fit {
 struct zmpi_survey {
     double ratio, top, keep;
     int encoder;
+    bool approximate;
     bool trials;
     double part;                   /* trials: of all chunks, how many are coded */
     int round, first, step, rungs; /* rungs first, first + step, ...: 32 of them halve the bound */

@@ -237,6 +237,7 @@ static double factor_of(const struct zmpi_survey *s, const struct zmpi_array *ar
     if (!status)
         status = zmpi_device_cpu()->compress(&job, coded, capacity, src, &fle);
     job.encoder = s->encoder;
+    job.approximate = s->approximate;
     if (!status)
         status = zmpi_device_cpu()->compress(&job, coded, capacity, src, &other);
     free(coded);

@@ -227,6 +227,7 @@ static struct zmpi_job ratio_job(const struct zcall *c)
     struct zmpi_job job = {.abs_bound = 0};
     zmpi_job_make(&any, &o->bound, &c->range, &job);
     zmpi_job_threshold(&job, o->threshold);
+    zmpi_options_encoder(o, &job.approximate);
     job.encoder = c->way;
     return job;
 }

@@ -45,6 +45,7 @@ static size_t compress(struct zcall *c, const struct zblock *b, const struct zpa
     if (zmpi_job_open(&job))
         zmpi_survey_settle(&c->survey, &job);
     job.threads = zruntime_threads(o);
+    zmpi_options_encoder(o, &job.approximate);
     job.encoder = c->way;
     if (zmpi_offload_compress(&c->state->offload, &job, part->holder, dst, bytes, part->data,
                               &size) ||

@@ -134,10 +134,10 @@ enum zcodec_place zencode_place(const struct zmpi_device *device)
                                                                             : ZCODEC_HERE;
 }
 
-static int encoder_of(struct zfile *f)
+static int encoder_of(struct zfile *f, bool *approximate)
 {
     return strcmp(f->options.codec, "auto") == 0 ? zcodec_choose(&f->choice)
-                                                 : zmpi_options_encoder(&f->options);
+                                                 : zmpi_options_encoder(&f->options, approximate);
 }
 
 int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece)
@@ -178,7 +178,12 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     if (zmpi_job_open(&job) && piece->survey)
         zmpi_survey_settle(piece->survey, &job);
     job.threads = zruntime_threads(&f->options);
-    job.encoder = piece->survey ? piece->survey->encoder : encoder_of(f);
+    if (piece->survey) {
+        job.encoder = piece->survey->encoder;
+        job.approximate = piece->survey->approximate;
+    } else {
+        job.encoder = encoder_of(f, &job.approximate);
+    }
     f->before.stats = f->stats;
     f->before.choice = f->choice;
     f->before.offloaded = f->offload.coded.bytes;
@@ -216,7 +221,7 @@ int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bou
         job.keep = keep;
     }
     job.threads = zruntime_threads(&f->options);
-    job.encoder = encoder_of(f);
+    job.encoder = encoder_of(f, &job.approximate);
     return zencode_job(f, &job, piece);
 }
 

@@ -226,7 +226,7 @@ static int plan_survey(struct zfile *f, struct plan *p, const struct zmpi_range 
     double start = zseconds();
     zmpi_job_make(&any, &f->options.bound, range, &job);
     zmpi_job_threshold(&job, f->options.threshold);
-    job.encoder = zmpi_options_encoder(&f->options);
+    job.encoder = zmpi_options_encoder(&f->options, &job.approximate);
     zmpi_survey_begin(&p->survey, &job, trials);
     do {
         if (wants_ratio(f, p) && zmpi_job_open(&job))

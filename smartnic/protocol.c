@@ -8,6 +8,9 @@
 #include "ratio.h"
 #include "stream.h"
 
+/* Of a job's encoder. */
+enum { APPROXIMATE = 0x100 };
+
 static const char magic[4] = {'Z', 'N', 'I', 'C'};
 
 /* Bytes of a message of this type, its keyed hash included; 0: there is none. */
@@ -109,7 +112,7 @@ size_t nic_request_write(unsigned char *dst, uint64_t session, uint64_t id,
     const struct zmpi_job *job = &m->job;
     begin(dst, NIC_REQUEST, session, id);
     zmpi_store32(dst + 32, (uint32_t)job->array.type);
-    zmpi_store32(dst + 36, (uint32_t)job->encoder);
+    zmpi_store32(dst + 36, (uint32_t)job->encoder | (job->approximate ? APPROXIMATE : 0));
     for (int i = 0; i < 3; i++)
         zmpi_store64(dst + 40 + 8 * i, job->array.extent[i]);
     zmpi_store32(dst + 64, (uint32_t)job->bound.mode);
@@ -263,11 +266,12 @@ bool nic_request_read(const unsigned char *src, struct nic_request *m)
 {
     size_t bytes;
     const uint32_t what = zmpi_load32(src + 168), type = zmpi_load32(src + 32),
-                   mode = zmpi_load32(src + 64);
+                   mode = zmpi_load32(src + 64), encoder = zmpi_load32(src + 36);
     memset(m, 0, sizeof *m);
     struct zmpi_job *job = &m->job;
     job->array.type = (enum zmpi_type)type;
-    job->encoder = (int)zmpi_load32(src + 36);
+    job->encoder = (int)(encoder & ~APPROXIMATE);
+    job->approximate = encoder & APPROXIMATE;
     for (int i = 0; i < 3; i++)
         job->array.extent[i] = (size_t)zmpi_load64(src + 40 + 8 * i);
     job->bound = (struct zmpi_bound){(enum zmpi_mode)mode, zmpi_loadf64(src + 72)};

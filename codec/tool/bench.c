@@ -38,8 +38,8 @@ static int parse_one(int c, struct bench_settings *s)
         return tool_fail("-d %s: extents as NZxNYxNX, each at least 1", optarg);
     if (c == 'e' && zmpi_bound_parse(optarg, &s->bound))
         return tool_fail("-e %s: " ZMPI_BOUNDS, optarg);
-    if (c == 'c' && !(s->encoder = zmpi_encoder_parse(optarg)))
-        return tool_fail("--codec %s: fle or huffman", optarg);
+    if (c == 'c' && !(s->encoder = zmpi_encoder_parse(optarg, &s->approximate)))
+        return tool_fail("--codec %s: " ZMPI_ENCODERS, optarg);
     if (c == 'T' && !zmpi_threshold_parse(optarg, &s->threshold))
         return tool_fail("-T %s: a finite number > 0", optarg);
     if (c == 'n' && !parse_threads(optarg, s))
@@ -76,9 +76,9 @@ static int prepare(int argc, char **argv, struct bench_settings *s)
         return TOOL_ERROR;
     *s = (struct bench_settings){.bound = {ZMPI_REL, 1e-3},
                                  .threshold = o.threshold,
-                                 .encoder = zmpi_options_encoder(&o),
                                  .repetitions = 7,
                                  .size = (size_t)256 << 20};
+    s->encoder = zmpi_options_encoder(&o, &s->approximate);
     if (o.bound_set)
         s->bound = o.bound;
     s->first_threads = s->last_threads = o.threads > 0 ? o.threads : 1;

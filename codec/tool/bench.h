@@ -41,6 +41,7 @@ struct bench_settings {
     struct zmpi_bound bound;
     double threshold;
     int encoder;
+    bool approximate;
     int first_threads, last_threads;
     int repetitions;
     size_t size;

@@ -297,6 +297,7 @@ static int make_job(struct bench_result *r, int threads)
     zmpi_job_threshold(&r->job, s->threshold);
     r->job.threads = threads;
     r->job.encoder = s->encoder;
+    r->job.approximate = s->approximate;
     return status ? tool_fail_status(r->field->name, status) : TOOL_OK;
 }
 

@@ -19,7 +19,8 @@ struct work {
     enum zmpi_type type;
     struct zmpi_bound bound;
     bool bound_given, verbose;
-    int encoder;     /* 0: not given */
+    int encoder; /* 0: not given */
+    bool approximate;
     size_t shape[3]; /* 0 0 0: not given */
     struct zmpi_offload offload;
     struct tool_input in;
@@ -46,8 +47,8 @@ static int parse(int argc, char **argv, struct work *w, double *threshold, const
             return tool_fail("-d %s: extents as NZxNYxNX, each at least 1", optarg);
         if (c == 'T' && !zmpi_threshold_parse(optarg, threshold))
             return tool_fail("-T %s: a finite number > 0", optarg);
-        if (c == 'c' && !(w->encoder = zmpi_encoder_parse(optarg)))
-            return tool_fail("--codec %s: fle or huffman", optarg);
+        if (c == 'c' && !(w->encoder = zmpi_encoder_parse(optarg, &w->approximate)))
+            return tool_fail("--codec %s: " ZMPI_ENCODERS, optarg);
         if (c == 'e') {
             if (zmpi_bound_parse(optarg, &w->bound))
                 return tool_fail("-e %s: " ZMPI_BOUNDS, optarg);
@@ -137,6 +138,7 @@ static int write_record(struct work *w, uint64_t at, const struct zmpi_array *ar
         zmpi_job_threshold(&job, w->options.threshold);
         job.threads = tool_threads();
         job.encoder = w->encoder;
+        job.approximate = w->approximate;
     }
     if (!status)
         status =
@@ -248,7 +250,7 @@ int tool_compress(int argc, char **argv)
     if (threshold > 0)
         w.options.threshold = threshold;
     if (!w.encoder)
-        w.encoder = zmpi_options_encoder(&w.options);
+        w.encoder = zmpi_options_encoder(&w.options, &w.approximate);
     w.offload = (struct zmpi_offload){.what = input, .name = w.options.device};
     if (!zmpi_device_find(w.options.device, NULL, &why))
         return tool_fail("ZMPI_DEVICE=%s: %s", w.options.device, why);

@@ -11,7 +11,7 @@ static const struct command {
     const char *help;
 } commands[] = {
     {"compress", tool_compress,
-     "-t f32|f64 -e BOUND [-T THRESHOLD] [--codec fle|huffman] [-d NZxNYxNX] [-v] IN OUT",
+     "-t f32|f64 -e BOUND [-T THRESHOLD] [--codec C] [-d NZxNYxNX] [-v] IN OUT",
      "Compress a raw field. Without -d it is one row; of more than three extents the leading ones "
      "are multiplied.\n"
      "BOUND: abs=V, every |x - x'| <= V; rel=V, V times max - min of the whole file, fill values "
@@ -41,7 +41,7 @@ static const struct command {
      "2-D slices (step 4), elements whose NaN or infinity differs. Exit status 1 if sizes or those "
      "differ."},
     {"bench", tool_bench,
-     "[-t f32|f64] [-d NZxNYxNX] [-e BOUND] [-T THRESHOLD] [--codec fle|huffman] [--threads "
+     "[-t f32|f64] [-d NZxNYxNX] [-e BOUND] [-T THRESHOLD] [--codec C] [--threads "
      "N|A..B] [--size BYTES] "
      "[--repetitions N] [--peers] [--json] [-v] [FILE...]",
      "Speed and quality of the codec on raw fields, or on a generated smooth one, beside memcpy of "

@@ -19,7 +19,8 @@ module ceaz_chi (
     output logic [ 1:0] verdict,  // 0: keep the book, 1: update it online, 2: take another, offline
     output logic [ 5:0] classes,  // in use: 16 symbols each, the first two are none
     output logic [18:0] zeros4,   // in runs of less than 4
-    output logic [18:0] zeros16
+    output logic [18:0] zeros16,
+    output logic [ 2:0] rare      // symbols counted so often, or less, get no codes
 );
   localparam logic [9:0] ESCAPE = 10'd997, RUNS = 10'd976;
   typedef enum logic [2:0] {IDLE, WALK, SQUARE, VARIANCE, ROOT, DIVIDE, JUDGE} state_t;
@@ -34,6 +35,8 @@ module ceaz_chi (
   logic in4, in16;
   logic [18:0] count3, n4;
   logic [27:0] product4;
+  logic [18:0] symbols;
+  assign rare = symbols[18:16];
   logic signed [28:0] sum;
   logic [36:0] squares;
   ceaz_symbol meaning (
@@ -62,6 +65,7 @@ module ceaz_chi (
     in16       <= is_run2 && at2 < RUNS + 10'd14;
     n4         <= 19'({11'b0, count3} * {19'b0, times3});
     product4   <= {9'b0, count3} * {18'b0, magnitude3};
+    if (valid3) symbols <= symbols + count3;
     if (valid3 && in4) zeros4 <= zeros4 + 19'({11'b0, count3} * {19'b0, times3});
     if (valid3 && in16) zeros16 <= zeros16 + 19'({11'b0, count3} * {19'b0, times3});
     if (valid2 && at2[9:5] != 5'd0 && at2 < RUNS && count != 32'd0) classes <= at2[9:4] + 6'd1;
@@ -71,10 +75,10 @@ module ceaz_chi (
       squares <= squares + {9'b0, product4} * {27'b0, magnitude4};
     end
     if (state == IDLE && start) begin
-      {n, zeros4, zeros16} <= '0;
-      sum                  <= '0;
-      squares              <= '0;
-      classes              <= 6'd2;
+      {n, symbols, zeros4, zeros16} <= '0;
+      sum                           <= '0;
+      squares                       <= '0;
+      classes                       <= 6'd2;
     end
     if (rst) {valid1, valid2, valid3, valid4} <= '0;
   end

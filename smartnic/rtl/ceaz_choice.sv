@@ -37,6 +37,7 @@ module ceaz_choice (
   logic [9:0] builder_ask, chi_ask, cost_ask, cost_at, code_at, length_write_at;
   logic [5:0] classes;
   logic [18:0] zeros4, zeros16;
+  logic [2:0] rare;
   logic [31:0] expected;
   logic length_write;
   logic [3:0] length_written, length;
@@ -59,7 +60,8 @@ module ceaz_choice (
       .verdict,
       .classes,
       .zeros4,
-      .zeros16
+      .zeros16,
+      .rare
   );
   ceaz_cost cost_unit (
       .clk,
@@ -79,6 +81,7 @@ module ceaz_choice (
       .classes,
       .zeros4,
       .zeros16,
+      .rare,
       .ask(builder_ask),
       .count,
       .expected

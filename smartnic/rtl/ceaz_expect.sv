@@ -1,5 +1,6 @@
 // ceaz_expect.sv - counts as a book is made for (format.md 4.9): 16 times those that were found, plus one for what else may
-// come; runs that are too short are single zeros. Two cycles behind what is asked for, as the histogram.
+// come, if few were; or without the rare ones, if many were. Runs that are too short are single zeros. Two cycles behind what
+// is asked for, as the histogram.
 module ceaz_expect (
     input  logic        clk,
     input  logic [ 1:0] shortest,  // run with a code: 1: of 2, 2: of 4, 3: of 16; 0: the counts as they are
@@ -7,6 +8,7 @@ module ceaz_expect (
     input  logic [ 5:0] classes,
     input  logic [18:0] zeros4,
     input  logic [18:0] zeros16,
+    input  logic [ 2:0] rare,
     input  logic [ 9:0] ask,
     input  logic [31:0] count,
     output logic [31:0] expected
@@ -15,13 +17,15 @@ module ceaz_expect (
   logic [9:0] at1, at2;
   logic may_come, too_short;
   logic [18:0] zeros;
+  logic [27:0] kept;
   always_ff @(posedge clk) begin
     at1 <= ask;
     at2 <= at1;
   end
-  assign may_come  = sampled && (at2[9:4] <= classes || at2 >= RUNS);
+  assign may_come  = sampled && rare == 3'd0 && (at2[9:4] <= classes || at2 >= RUNS);
   assign too_short = at2 >= RUNS && at2 < (shortest == 2'd3 ? RUNS + 10'd14 : shortest == 2'd2 ? RUNS + 10'd2 : RUNS);
   assign zeros     = at2 != ZERO || shortest == 2'd1 ? 19'd0 : shortest == 2'd2 ? zeros4 : zeros16;
+  assign kept      = count > {29'b0, rare} ? count[27:0] : 28'd0;
   assign expected  = shortest == 2'd0 ? count : too_short ? 32'd0 :
-      {count[27:0], 4'b0} + {9'b0, zeros, 4'b0} + {31'b0, may_come};
+      {kept, 4'b0} + {9'b0, zeros, 4'b0} + {31'b0, may_come};
 endmodule

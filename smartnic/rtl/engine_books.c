@@ -105,11 +105,13 @@ static bool build(struct zmpi_rtl *rtl, uint32_t how, struct zmpi_book *book)
     return true;
 }
 
-bool zmpi_rtl_train(struct zmpi_rtl *rtl, unsigned run, bool sampled, struct zmpi_book *book)
+bool zmpi_rtl_train(struct zmpi_rtl *rtl, unsigned run, bool sampled, bool exact,
+                    struct zmpi_book *book)
 {
     const uint32_t shortest = run == 2 ? 1 : run == 4 ? 2 : 3;
-    return build(rtl, MODEL_EXACT | MODEL_SHORTEST * shortest | (sampled ? MODEL_SAMPLED : 0),
-                 book);
+    return build(
+        rtl, (exact ? MODEL_EXACT : 0) | MODEL_SHORTEST * shortest | (sampled ? MODEL_SAMPLED : 0),
+        book);
 }
 
 bool zmpi_rtl_build(struct zmpi_rtl *rtl, const uint32_t count[SYMBOLS], bool exact,

@@ -26,7 +26,8 @@ bool zmpi_rtl_change(struct zmpi_rtl *rtl, enum zmpi_huffman_change *change, boo
 bool zmpi_rtl_take(struct zmpi_rtl *rtl);
 bool zmpi_rtl_cost(struct zmpi_rtl *rtl, const struct zmpi_book *book, uint64_t *bits);
 /* For them, after zmpi_rtl_change; run: 2, 4 or 16. */
-bool zmpi_rtl_train(struct zmpi_rtl *rtl, unsigned run, bool sampled, struct zmpi_book *book);
+bool zmpi_rtl_train(struct zmpi_rtl *rtl, unsigned run, bool sampled, bool exact,
+                    struct zmpi_book *book);
 /* To be used by chunks that name this bank. */
 bool zmpi_rtl_load_book(struct zmpi_rtl *rtl, const struct zmpi_book *book, unsigned bank);
 

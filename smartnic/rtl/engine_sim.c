@@ -11,6 +11,8 @@
 #include "hash.h"
 #include "plan.h"
 
+enum { LONGEST_ROW = 511 }; /* where differences go along y (docs/rtl.md) */
+
 struct zmpi_rtl *zmpi_rtl_open(unsigned lanes)
 {
     static const struct model_type *const types[] = {
@@ -125,7 +127,7 @@ struct transfer {
     unsigned char *dst;
     size_t capacity, sent, end, received, begin, at;
     unsigned book, bank;
-    bool sampling, too_small;
+    bool sampling, too_small, approximate;
     size_t section; /* the first chunk of the one that samples are from */
     struct zmpi_rtl *rtl;
     enum zmpi_status failed;         /* while books are chosen */
@@ -277,7 +279,7 @@ static void train_book(void *context, unsigned run, bool sampled, struct zmpi_bo
 {
     struct transfer *t = context;
     memset(book, 0, sizeof *book);
-    answered(t, zmpi_rtl_train(t->rtl, run, sampled, book));
+    answered(t, zmpi_rtl_train(t->rtl, run, sampled, !t->approximate, book));
 }
 
 static enum zmpi_status choose_books(struct zmpi_rtl *rtl, struct transfer *t, bool own,
@@ -368,11 +370,16 @@ enum zmpi_status zmpi_rtl_compress(struct zmpi_rtl *rtl, const struct zmpi_job *
         return ZMPI_ERR_MEMORY;
     t->plan = &plan;
     t->rule = &rule;
+    t->approximate = job->approximate;
     t->src = src;
     t->dst = dst;
     t->capacity = dst_capacity;
     zmpi_plan_rule(job, &rule);
     rule.axes = zmpi_axes_choose(job, src);
+    if (rule.axes & ZMPI_AXIS_Y && plan.tile[2] > LONGEST_ROW) {
+        free(t);
+        return ZMPI_ERR_UNSUPPORTED;
+    }
     set_registers(rtl, &rule);
     status = run_job(rtl, job, t);
     if (!status)

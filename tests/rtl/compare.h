@@ -15,9 +15,9 @@ static inline struct zmpi_rtl *open_engine(unsigned n)
 }
 
 /* By the engine and by the CPU; the CPU decodes what the engine made. Returns the stream. */
-static inline struct kit_stream check_encoder(struct zmpi_rtl *rtl, const struct zmpi_array *a,
-                                              struct zmpi_bound bound, int encoder,
-                                              const void *data, const char *what)
+static inline struct kit_stream check_sorted(struct zmpi_rtl *rtl, const struct zmpi_array *a,
+                                             struct zmpi_bound bound, int encoder, bool approximate,
+                                             const void *data, const char *what)
 {
     struct zmpi_range range;
     struct zmpi_job job;
@@ -25,6 +25,7 @@ static inline struct kit_stream check_encoder(struct zmpi_rtl *rtl, const struct
     zmpi_range_of(a->type, data, kit_elements(a), &range);
     cr_assert_eq(zmpi_job_make(a, &bound, &range, &job), ZMPI_OK);
     job.encoder = encoder;
+    job.approximate = approximate;
     struct kit_stream cpu = {malloc(capacity), 0};
     cr_assert_eq(zmpi_device_cpu()->compress(&job, cpu.data, capacity, data, &cpu.size), ZMPI_OK);
     struct kit_guarded out = kit_guard(capacity, true);
@@ -41,6 +42,13 @@ static inline struct kit_stream check_encoder(struct zmpi_rtl *rtl, const struct
     free(back);
     kit_unguard(&out);
     return cpu;
+}
+
+static inline struct kit_stream check_encoder(struct zmpi_rtl *rtl, const struct zmpi_array *a,
+                                              struct zmpi_bound bound, int encoder,
+                                              const void *data, const char *what)
+{
+    return check_sorted(rtl, a, bound, encoder, false, data, what);
 }
 
 #endif

@@ -69,6 +69,27 @@ Test(rtl, arrays)
     }
 }
 
+/* CEAZ's sort: the same books again, though not those of the exact one; small samples and large. */
+Test(rtl, approximate_sort)
+{
+    static const size_t words[] = {20000, 12 * 8192};
+    struct zmpi_rtl *rtl = open_engine(8);
+    for (size_t i = 0; i < KIT_COUNT(words); i++) {
+        struct kit_random r = {12};
+        struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, words[i]);
+        float *data = kit_make(&r, &a, KIT_SMOOTH);
+        for (size_t k = 0; k < words[i]; k++)
+            data[k] += (float)(kit_unit(&r) * kit_unit(&r));
+        struct kit_stream exact = check_encoder(rtl, &a, kit_abs(1e-2), 2, data, "exact sort");
+        struct kit_stream s = check_sorted(rtl, &a, kit_abs(1e-2), 2, true, data, "CEAZ's sort");
+        cr_assert_neq(s.size, exact.size);
+        free(exact.data);
+        free(s.data);
+        free(data);
+    }
+    zmpi_rtl_close(rtl);
+}
+
 Test(rtl, exact_types)
 {
     static const enum zmpi_type type[] = {ZMPI_F32, ZMPI_I32, ZMPI_BYTES};
@@ -173,5 +194,30 @@ Test(rtl, refuses_what_it_has_not)
     cr_assert_eq(zmpi_job_make(&a, &bound, NULL, &job), ZMPI_OK);
     cr_assert_eq(zmpi_rtl_compress(rtl, &job, out, 100, data, &size), ZMPI_ERR_SPACE);
     cr_assert_eq(zmpi_rtl_compress(rtl, &job, out, sizeof out, data, &size), ZMPI_OK);
+    zmpi_rtl_close(rtl);
+}
+
+/* Long rows: refused where differences go along y. */
+Test(rtl, long_rows)
+{
+    enum { ROW = 2000, BYTES = 16 * ROW + 256 };
+    struct zmpi_rtl *rtl = open_engine(8);
+    struct zmpi_array a = kit_array(ZMPI_F32, 1, 3, ROW);
+    struct zmpi_bound bound = kit_abs(1e-2);
+    struct zmpi_job job;
+    struct kit_random r = {2};
+    float *data = malloc(kit_bytes(&a));
+    unsigned char *out = malloc(BYTES);
+    size_t size;
+    for (size_t i = 0; i < 3 * ROW; i++) /* rows that are alike, then rows that are not */
+        data[i] = i < ROW ? (float)kit_unit(&r) : data[i - ROW];
+    cr_assert_eq(zmpi_job_make(&a, &bound, NULL, &job), ZMPI_OK);
+    cr_assert_eq(zmpi_rtl_compress(rtl, &job, out, BYTES, data, &size), ZMPI_ERR_UNSUPPORTED);
+    for (size_t i = 0; i < 3 * ROW; i++)
+        data[i] = (float)(i % ROW) + 1000 * (float)kit_unit(&r) * (float)(i % ROW == 0);
+    struct kit_stream s = check_encoder(rtl, &a, bound, 1, data, "long rows");
+    free(s.data);
+    free(data);
+    free(out);
     zmpi_rtl_close(rtl);
 }

@@ -93,7 +93,7 @@ static void book_make(struct zmpi_book *book, const uint32_t counts[SYMBOLS], st
     if (kind == 0)
         *book = *zmpi_book_offline((unsigned)kit_below(r, ZMPI_HUFFMAN_OFFLINE));
     else
-        zmpi_book_train(some, shortest[kit_below(r, 3)], kind == 1, book);
+        zmpi_book_train(some, shortest[kit_below(r, 3)], kind == 1, ZMPI_SORT_EXACT, book);
 }
 
 static void compare(const struct residuals *x, size_t width, struct zmpi_segment g,

@@ -4,6 +4,7 @@
  */
 #include "kit.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "bytes.h"
@@ -11,6 +12,7 @@
 #include "hash.h"
 #include "huffman.h"
 
+/* threads: below 0 by the approximate sort. */
 static struct kit_stream compress(const struct zmpi_array *a, struct zmpi_bound bound, int encoder,
                                   int threads, const void *src)
 {
@@ -21,7 +23,8 @@ static struct kit_stream compress(const struct zmpi_array *a, struct zmpi_bound 
     zmpi_range_of(a->type, src, kit_elements(a), &range);
     cr_assert_eq(zmpi_job_make(a, &bound, &range, &job), ZMPI_OK);
     job.encoder = encoder;
-    job.threads = threads;
+    job.approximate = threads < 0;
+    job.threads = abs(threads);
     cr_assert_eq(zmpi_device_cpu()->compress(&job, s.data, capacity, src, &s.size), ZMPI_OK);
     return s;
 }
@@ -116,6 +119,92 @@ Test(huffman, wide_residuals_and_long_runs)
         free(src);
         free(s.data);
         free(fle.data);
+    }
+}
+
+/* Differences from a bell as wide as asked, one in 2,000 far outside it. */
+static int32_t *bell_sums(const struct zmpi_array *a, double width, uint32_t count[4096])
+{
+    struct kit_random r = {17};
+    size_t n = kit_elements(a);
+    int32_t *x = malloc(kit_bytes(a)), sum = 0;
+    memset(count, 0, 4096 * sizeof *count);
+    for (size_t i = 0; i < n; i++) {
+        double d = width * (kit_unit(&r) + kit_unit(&r) + kit_unit(&r));
+        int32_t step = (int32_t)lrint(kit_below(&r, 2000) ? d : 20 * d);
+        count[2048 + step]++;
+        x[i] = sum += step;
+    }
+    return x;
+}
+
+/* Heads aside, 2.5 % above the entropy of residuals in no order at most, from 2.5 bits on: below, a
+ * code takes whole bits. Of chunks that are all samples, and of more. */
+Test(huffman, sizes_are_near_the_entropy)
+{
+    static const size_t chunks[] = {20, 100};
+    static uint32_t count[4096];
+    for (size_t c = 0; c < KIT_COUNT(chunks); c++)
+        for (double width = 1.4; width < 60; width *= 1.4) {
+            struct zmpi_array a = kit_array(ZMPI_I32, 1, 1, 8192 * chunks[c]);
+            int32_t *src = bell_sums(&a, width, count);
+            struct kit_stream s = compress(&a, bounds[0], ZMPI_HUFFMAN, 1, src);
+            double bits = 0, all = (double)kit_elements(&a);
+            for (size_t i = 0; i < 4096; i++)
+                bits += count[i] ? count[i] * log2(all / count[i]) : 0;
+            const double heads = 80 + 32 * (double)chunks[c];
+            const double over = ((double)s.size - heads) / (bits / 8) - 1;
+            cr_log_info("%zu chunks, %.2f bits: %.2f %% over the entropy", chunks[c], bits / all,
+                        100 * over);
+            cr_assert_lt(over, 0.025, "%zu chunks, width %g: %.2f %%", chunks[c], width,
+                         100 * over);
+            free(src);
+            free(s.data);
+        }
+}
+
+/* CEAZ's sort: other books, that are read as any, of much the same use. */
+Test(huffman, approximate_sort)
+{
+    static uint32_t count[4096];
+    struct zmpi_array a = kit_array(ZMPI_I32, 1, 1, 100000);
+    int32_t *src = bell_sums(&a, 6, count);
+    struct kit_stream exact = compress(&a, bounds[0], ZMPI_HUFFMAN, 1, src);
+    struct kit_stream s = compress(&a, bounds[0], ZMPI_HUFFMAN, -1, src);
+    void *out = kit_decompress(&s);
+    cr_assert_arr_eq(out, src, kit_bytes(&a));
+    cr_assert(s.size != exact.size && s.size < exact.size / 100 * 103, "%zu, %zu", s.size,
+              exact.size);
+    free(out);
+    free(src);
+    free(s.data);
+    free(exact.data);
+}
+
+/* As many elements as fit a chunk, where rows are few: heads of chunks cost. */
+Test(huffman, few_rows_fill_chunks)
+{
+    static const struct {
+        size_t extent[3], tile[3];
+    } of[] = {{{1, 3, 32768}, {1, 3, 2528}},
+              {{1, 16, 9000}, {1, 16, 512}},
+              {{4, 2, 3000}, {4, 2, 1024}},
+              {{1, 2, 300}, {1, 2, 300}},
+              {{1, 17, 9000}, {1, 17, 250}}};
+    for (size_t i = 0; i < KIT_COUNT(of); i++) {
+        struct zmpi_array a =
+            kit_array(ZMPI_F32, of[i].extent[0], of[i].extent[1], of[i].extent[2]);
+        struct kit_random r = {i};
+        void *src = kit_make(&r, &a, KIT_SMOOTH);
+        struct kit_stream s = compress(&a, kit_rel(1e-3), ZMPI_HUFFMAN, 1, src);
+        struct zmpi_stream_info info;
+        cr_assert_eq(zmpi_stream_info(s.data, s.size, &info), ZMPI_OK);
+        for (int k = 0; k < 3; k++)
+            cr_assert_eq(info.tile[k], of[i].tile[k], "%zu: %u", i, info.tile[k]);
+        free(src);
+        free(s.data);
+        check(&a, kit_rel(1e-3), KIT_SMOOTH);
+        check(&a, kit_rel(1e-5), KIT_PATCHES);
     }
 }
 

@@ -231,7 +231,7 @@ bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o,
         return zmpi_threshold_parse(text, field);
     case ZMPI_OPTION_CODEC:
         return (zmpi_encoder_parse(text, &approximate) || strcmp(text, "auto") == 0) &&
-               parse_name(text, field, option->capacity);
+               parse_path(text, field, option->capacity);
     case ZMPI_OPTION_DEVICE:
         return parse_name(text, field, option->capacity);
     case ZMPI_OPTION_FILES:

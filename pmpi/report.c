@@ -36,7 +36,7 @@ struct entry {
     char path[512];
     char bound[40];
     struct use by, read_by; /* of the first rank */
-    char codec[16];
+    char codec[24];
     double sum[SUMS];
     double ranks;
     double ratio; /* asked; 0: something else was */

@@ -73,6 +73,9 @@ for bound in abs=0.01 rel=1e-3 lossless; do
     expect 0 "$zmpi" decompress odd.zmpi back.raw
     check python3 "$field" within f32 odd.raw back.raw 0.12 # the range is that of 0 to 111
 done
+expect 0 "$zmpi" compress -t f32 -e abs=0.01 -d 20x30x40 --codec huffman:approximate odd.raw odd.zmpi
+expect 0 "$zmpi" decompress odd.zmpi back.raw
+check python3 "$field" within f32 odd.raw back.raw 0.01
 expect 0 "$zmpi" compress --type f32 --codec fle -e lossless f32.raw a.zmpi
 expect 0 "$zmpi" verify a.zmpi
 
@@ -150,7 +153,9 @@ for bound in abs=0 abs=-1 abs=nan rel=0 rel=1 rel=-1 psnr=0 psnr=301 pw_rel=1 pw
     expect 2 $c -t f32 -e "$bound" f32.raw x.zmpi
 done
 expect 2 $c -t f32 f32.raw x.zmpi # no bound anywhere
-expect 2 $c -t f32 -e abs=1 --codec zip f32.raw x.zmpi
+for codec in zip huffman: huffman:exact fle:approximate; do
+    expect 2 $c -t f32 -e abs=1 --codec $codec f32.raw x.zmpi
+done
 for shape in 0 10x -1x2 axb "" 20x30x41 24001 4294967296x4294967296x4294967296; do
     expect 2 $c -t f32 -e abs=1 -d "$shape" f32.raw x.zmpi
 done

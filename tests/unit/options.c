@@ -89,7 +89,8 @@ Test(options, values)
              "1e-3", "ABS=1", "abs=1 ", " abs=1", "abs=1x", "abs=0x1p-3", "abs=1e999", "lossless=1",
              "psnr=0", "psnr=-60", "psnr=301", "psnr=nan", "pw_rel=0", "pw_rel=1", "pw_rel=-1e-3",
              "ratio=1", "ratio=0", "ratio=inf"));
-    all("codec", LIST("fle", "huffman", "auto"), LIST("", "FLE", "zfp", "fle,fle"));
+    all("codec", LIST("fle", "huffman", "huffman:approximate", "auto"),
+        LIST("", "FLE", "zfp", "fle,fle", "huffman:", "huffman:exact", "fle:approximate"));
     all("device", LIST("auto", "cpu", "cuda", "my_dev-2"),
         LIST("", "a b", "../x", "CPU", "abcdefghijklmnopqrstuvwxyzabcdefghij"));
     all("files", LIST("*", "*.bin", "a,b,!c", "/scratch/*", "!a,*"),

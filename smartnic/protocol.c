@@ -270,7 +270,7 @@ bool nic_request_read(const unsigned char *src, struct nic_request *m)
     memset(m, 0, sizeof *m);
     struct zmpi_job *job = &m->job;
     job->array.type = (enum zmpi_type)type;
-    job->encoder = (int)(encoder & ~APPROXIMATE);
+    job->encoder = (int)(encoder & ~(uint32_t)APPROXIMATE);
     job->approximate = encoder & APPROXIMATE;
     for (int i = 0; i < 3; i++)
         job->array.extent[i] = (size_t)zmpi_load64(src + 40 + 8 * i);

@@ -43,7 +43,11 @@ Test(protocol, back_as_they_were)
     cr_assert_arr_eq(&r.out, &was.out, sizeof r.out);
     cr_assert(r.raw_hash == was.raw_hash && r.file_bytes == was.file_bytes);
 
-    cr_assert_not(r.decode);
+    cr_assert_not(r.decode || r.job.approximate);
+    was.job.encoder = 2;
+    was.job.approximate = true;
+    nic_request_write(m, 42, 3, &was, test_key);
+    cr_assert(nic_request_read(m, &r) && r.job.encoder == 2 && r.job.approximate);
     was = test_decode();
     nic_request_write(m, 42, 3, &was, test_key);
     memset(&r, 0xFF, sizeof r);

@@ -102,7 +102,8 @@ static bool picks(const struct zmpi_options *o)
 
 static struct zauto_ways ways_of(const struct zmpi_options *o)
 {
-    struct zauto_ways ways = {.first = zmpi_options_encoder(o)};
+    bool approximate;
+    struct zauto_ways ways = {.first = zmpi_options_encoder(o, &approximate)};
     ways.may[ZRAW] = o->collective_mode != ZMPI_COLLECTIVE_ALWAYS;
     for (int way = 1; way < ZWAYS; way++)
         ways.may[way] = picks(o) || way == ways.first;

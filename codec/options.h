@@ -96,7 +96,7 @@ const struct zmpi_option_info *zmpi_option_info(size_t i);
  * is not set. */
 void zmpi_option_get(const struct zmpi_options *o, size_t i, char text[1024]);
 
-#define ZMPI_ENCODERS "fle, huffman or huffman:approximate"
+#define ZMPI_ENCODER_NAMES "fle, huffman or huffman:approximate"
 /* The encoder of that name, as in a stream's header, and a job's `approximate`; 0 if there is none.
  */
 int zmpi_encoder_parse(const char *name, bool *approximate);

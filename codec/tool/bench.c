@@ -39,7 +39,7 @@ static int parse_one(int c, struct bench_settings *s)
     if (c == 'e' && zmpi_bound_parse(optarg, &s->bound))
         return tool_fail("-e %s: " ZMPI_BOUNDS, optarg);
     if (c == 'c' && !(s->encoder = zmpi_encoder_parse(optarg, &s->approximate)))
-        return tool_fail("--codec %s: " ZMPI_ENCODERS, optarg);
+        return tool_fail("--codec %s: " ZMPI_ENCODER_NAMES, optarg);
     if (c == 'T' && !zmpi_threshold_parse(optarg, &s->threshold))
         return tool_fail("-T %s: a finite number > 0", optarg);
     if (c == 'n' && !parse_threads(optarg, s))

@@ -48,7 +48,7 @@ static int parse(int argc, char **argv, struct work *w, double *threshold, const
         if (c == 'T' && !zmpi_threshold_parse(optarg, threshold))
             return tool_fail("-T %s: a finite number > 0", optarg);
         if (c == 'c' && !(w->encoder = zmpi_encoder_parse(optarg, &w->approximate)))
-            return tool_fail("--codec %s: " ZMPI_ENCODERS, optarg);
+            return tool_fail("--codec %s: " ZMPI_ENCODER_NAMES, optarg);
         if (c == 'e') {
             if (zmpi_bound_parse(optarg, &w->bound))
                 return tool_fail("-e %s: " ZMPI_BOUNDS, optarg);

@@ -20,7 +20,7 @@ static const struct command {
      "found is printed);\n"
      "ratio=R, R times smaller, whatever the bound (it is printed); or lossless.\n"
      "-T V (ZMPI_THRESHOLD): values with |x| >= V are kept exactly and left out of the range.\n"
-     "--codec C (ZMPI_CODEC): " ZMPI_ENCODERS ".\n"
+     "--codec C (ZMPI_CODEC): " ZMPI_ENCODER_NAMES ".\n"
      "-v says which device compressed, and why."},
     {"decompress", tool_decompress, "[-v] IN OUT",
      "Write the logical bytes of a compressed file to OUT. -v says which device decoded, and why."},

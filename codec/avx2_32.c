@@ -33,6 +33,8 @@
 
 #define DECODE        zmpi_avx2_decode32
 #define SCALAR_DECODE zmpi_chunk32_decode
+#include "vector_seam_t.h"
+#include "vector_narrow_t.h"
 #include "vector_decode_t.h"
 
 #define COST zmpi_avx2_cost32

@@ -311,6 +311,14 @@ VECTOR V v_last(V v)
     return _mm256_permutevar8x32_epi32(v, v_set1(7));
 }
 
+/* The lanes that `take` counts, over those of a and then b. */
+VECTOR V v_pick(V a, V b, V take)
+{
+    const F from_a = f_of_bits(_mm256_permutevar8x32_epi32(a, take));
+    const F from_b = f_of_bits(_mm256_permutevar8x32_epi32(b, take));
+    return f_bits(_mm256_blendv_ps(from_a, from_b, f_of_bits(_mm256_slli_epi32(take, 28))));
+}
+
 /* The lanes one up, and in the first the last of `before`. */
 VECTOR V v_shift_in(V before, V v)
 {

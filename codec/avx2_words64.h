@@ -344,6 +344,17 @@ VECTOR V v_last(V v)
     return _mm256_permute4x64_epi64(v, 0xFF);
 }
 
+/* The lanes that `take` counts, over those of a and then b. */
+VECTOR V v_pick(V a, V b, V take)
+{
+    /* In halves of words: 2 take, 2 take + 1. */
+    const V twice = _mm256_slli_epi64(take, 1);
+    const V halves = v_add(v_or(twice, _mm256_slli_epi64(twice, 32)), v_set1((U)1 << 32));
+    const F from_a = f_of_bits(_mm256_permutevar8x32_epi32(a, halves));
+    const F from_b = f_of_bits(_mm256_permutevar8x32_epi32(b, halves));
+    return f_bits(_mm256_blendv_pd(from_a, from_b, f_of_bits(_mm256_slli_epi64(take, 61))));
+}
+
 /* The lanes one up, and in the first the last of `before`. */
 VECTOR V v_shift_in(V before, V v)
 {

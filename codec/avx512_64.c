@@ -32,6 +32,8 @@
 
 #define DECODE        zmpi_avx512_decode64
 #define SCALAR_DECODE zmpi_chunk64_decode
+#include "vector_seam_t.h"
+#include "vector_narrow_t.h"
 #include "vector_decode_t.h"
 
 #define COST zmpi_avx512_cost64

@@ -391,6 +391,12 @@ VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VEC
     widen(scan_words(signed_words(words_of(load_planes(src + 4, length)), zmpi_load32(src))), r);
 }
 
+/* The lanes that `take` counts, over those of a and then b. */
+VECTOR V v_pick(V a, V b, V take)
+{
+    return _mm512_permutex2var_epi32(a, take, b);
+}
+
 /* The lanes one up, and in the first the last of `before`. */
 VECTOR V v_shift_in(V before, V v)
 {

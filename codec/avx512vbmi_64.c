@@ -33,5 +33,7 @@
 
 #define DECODE        zmpi_avx512vbmi_decode64
 #define SCALAR_DECODE zmpi_chunk64_decode
+#include "vector_seam_t.h"
+#include "vector_narrow_t.h"
 #include "vector_decode_t.h"
 #endif

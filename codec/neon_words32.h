@@ -278,6 +278,14 @@ VECTOR V v_last(V v)
     return vdupq_laneq_u32(v, 3);
 }
 
+/* The lanes that `take` counts, over those of a and then b. */
+VECTOR V v_pick(V a, V b, V take)
+{
+    const uint8x16x2_t from = {{vreinterpretq_u8_u32(a), vreinterpretq_u8_u32(b)}};
+    const V bytes = vmlaq_u32(v_set1(0x03020100), take, v_set1(0x04040404));
+    return vreinterpretq_u32_u8(vqtbl2q_u8(from, vreinterpretq_u8_u32(bytes)));
+}
+
 /* The lanes one up, and in the first the last of `before`. */
 VECTOR V v_shift_in(V before, V v)
 {

@@ -311,6 +311,16 @@ VECTOR V v_last(V v)
     return vdupq_laneq_u64(v, 1);
 }
 
+/* The lanes that `take` counts, over those of a and then b. */
+VECTOR V v_pick(V a, V b, V take)
+{
+    const U from[2 * LANES] = {vgetq_lane_u64(a, 0), vgetq_lane_u64(a, 1), vgetq_lane_u64(b, 0),
+                               vgetq_lane_u64(b, 1)};
+    const V both = {from[vgetq_lane_u64(take, 0) % (2 * LANES)],
+                    from[vgetq_lane_u64(take, 1) % (2 * LANES)]};
+    return both;
+}
+
 /* The lanes one up, and in the first the last of `before`. */
 VECTOR V v_shift_in(V before, V v)
 {

@@ -98,9 +98,13 @@ VECTOR V restore(const struct sums *s, size_t i, unsigned axes, enum conversion 
     return c == QUANTIZED ? f_bits(f_mul(f_of_integers(v), s->step)) : v_ordered(v, s->flip);
 }
 
+/* How words are stored: into the caches; past them in whole lines, or in what a seam makes. */
+enum way { PLAIN, LINES, SEAM };
+
 /* A row that begins with a block. Writes whole blocks. */
 VECTOR void restore_blocks(struct sums *s, struct unpacker *u, struct replacer *e, size_t words,
-                           unsigned axes, enum conversion c, bool stream, unsigned char *dst)
+                           unsigned axes, enum conversion c, enum way way, struct seam *m,
+                           unsigned char *dst)
 {
     for (size_t i = 0; i < words; i += ZMPI_BLOCK) {
         V r[VECTORS];
@@ -116,7 +120,9 @@ VECTOR void restore_blocks(struct sums *s, struct unpacker *u, struct replacer *
             replace_next(e, r);
         for (unsigned k = 0; k < VECTORS; k++) {
             const size_t j = i + k * LANES;
-            if (stream)
+            if (way == SEAM)
+                seam_put(m, r[k]);
+            else if (way == LINES)
                 v_stream(dst + j * WIDTH, r[k]);
             else
                 v_store((U *)(void *)(dst + j * WIDTH), r[k]);
@@ -132,7 +138,7 @@ VECTOR V restore_at(const struct sums *s, const U *x, V off, size_t i, unsigned 
     return restore(s, i, axes, c, axes & ZMPI_AXIS_X && axes != ZMPI_AXIS_X ? v_sub(v, off) : v);
 }
 
-/* A row of any length. exact: nothing may be written behind it. */
+/* A row of at least a vector. exact: nothing may be written behind it. */
 VECTOR void restore_row(struct sums *s, const U *x, V off, size_t words, unsigned axes,
                         enum conversion c, unsigned char *dst, bool exact)
 {
@@ -146,6 +152,17 @@ VECTOR void restore_row(struct sums *s, const U *x, V off, size_t words, unsigne
         v_store_few(dst + i * WIDTH, v, words - i);
     else
         v_store((U *)(void *)(dst + i * WIDTH), v);
+}
+
+/* The same to a seam. */
+VECTOR void restore_row_seam(struct sums *s, const U *x, V off, size_t words, unsigned axes,
+                             enum conversion c, struct seam *m)
+{
+    size_t i = 0;
+    for (; i + LANES <= words; i += LANES)
+        seam_put(m, restore_at(s, x, off, i, axes, c));
+    if (i < words)
+        seam_put_few(m, restore_at(s, x, off, i, axes, c), words - i);
 }
 
 /* Residuals, or with the x axis their sums along the whole chunk, some way ahead of the rows. */
@@ -182,23 +199,6 @@ VECTOR void supply_until(struct supply *p, size_t at, size_t end, size_t count, 
     }
 }
 
-/* ---- rows to where they belong ---- */
-
-/* memcpy past the caches, in whole lines of 64 bytes; the ends as usual. */
-KERNEL void *stream_bytes(void *to, const void *from, size_t size)
-{
-    const unsigned char *src = from;
-    unsigned char *dst = to;
-    size_t i = (0 - (uintptr_t)dst) % 64;
-    i = i < size ? i : size;
-    memcpy(dst, src, i);
-    for (; i + 64 <= size; i += 64)
-        for (unsigned k = 0; k < 64; k += sizeof(V))
-            v_stream(dst + i + k, v_load((const U *)(const void *)(src + i + k)));
-    memcpy(dst + i, src + i, size - i);
-    return to;
-}
-
 /* ---- a chunk ---- */
 
 struct job {
@@ -206,9 +206,16 @@ struct job {
     const struct parts *p;
     const struct zmpi_rows *dst;
     struct zmpi_chunk_work *work;
+    enum way way;
+    size_t run, step; /* SEAM: bytes without gaps, and from one such run to the next */
     U flip;
     struct replacer exceptions; /* of aligned rows */
 };
+
+VECTOR struct seam job_seam(const struct job *j)
+{
+    return j->way == SEAM ? seam_begin(j->dst->at, j->run, j->step) : (struct seam){0};
+}
 
 VECTOR struct sums sums_begin(const struct job *j, size_t row, unsigned axes)
 {
@@ -224,8 +231,7 @@ VECTOR struct sums sums_begin(const struct job *j, size_t row, unsigned axes)
     return n;
 }
 
-/* All rows; no block crosses the end of one, and they may be stored in whole vectors where they
- * belong. `axes` and c are constants to the compiler. */
+/* All rows; no block crosses the end of one. `axes` and c are constants to the compiler. */
 VECTOR void decode_aligned(const struct job *j, unsigned axes, enum conversion c)
 {
     const struct shape *s = j->s;
@@ -235,6 +241,7 @@ VECTOR void decode_aligned(const struct job *j, unsigned axes, enum conversion c
     unsigned char tail[TAIL];
     struct unpacker u;
     struct replacer e = j->exceptions;
+    struct seam m = job_seam(j);
     struct sums n = sums_begin(j, s->row, axes);
     unpacker_begin(&u, j->p, j->work, tail);
     for (size_t z = 0; z < s->z; z++)
@@ -245,12 +252,15 @@ VECTOR void decode_aligned(const struct job *j, unsigned axes, enum conversion c
             n.before = z ? n.keep_z : bases;
             if (axes != ZMPI_AXIS_X)
                 n.carry = v_set1(0);
-            restore_blocks(&n, &u, &e, s->row, axes, c, j->dst->stream, to);
+            if (j->way == SEAM)
+                seam_at(&m, to);
+            restore_blocks(&n, &u, &e, s->row, axes, c, j->way, &m, to);
         }
+    seam_end(&m);
 }
 
-/* Rows of any length. Sums along x run on across their ends, in blocks, into a buffer; from there
- * the rows take them, less what the sum was where they begin. */
+/* Rows of at least a vector. Sums along x run on across their ends, in blocks, into a buffer; from
+ * there the rows take them, less what the sum was where they begin. */
 VECTOR void decode_loose(const struct job *j, unsigned axes, enum conversion c)
 {
     const struct shape *s = j->s;
@@ -258,15 +268,13 @@ VECTOR void decode_loose(const struct job *j, unsigned axes, enum conversion c)
     const U *zeros = (const U *)(const void *)j->work->integers;
     const U *bases = (const U *)(const void *)j->work->bases;
     U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
-    /* What is kept of a plane: rows in whole vectors. Those shorter than one lie without gaps, and
-     * each spoils what follows: planes take turns. One plane is never looked at again. */
-    const bool narrow = s->row < LANES;
+    /* What is kept of a plane: rows in whole vectors. One plane is never looked at again. */
     const size_t padded = (s->row + LANES - 1) / LANES * LANES;
-    const size_t step = s->z == 1 ? 0 : narrow ? s->row : padded;
-    const size_t turn = narrow ? s->plane + LANES : 0;
+    const size_t step = s->z == 1 ? 0 : padded;
     unsigned char tail[TAIL];
     struct sums n = sums_begin(j, s->row, axes);
     struct supply p = {.x = (U *)(void *)j->work->ahead, .carry = v_set1(0)};
+    struct seam m = job_seam(j);
     V off = v_set1(0);
     if (axes == ZMPI_AXIS_X)
         p.carry = n.base;
@@ -278,53 +286,85 @@ VECTOR void decode_loose(const struct job *j, unsigned axes, enum conversion c)
             if (p.have < at + s->row)
                 supply_until(&p, at, at + s->row, s->count, axes);
             n.above = y ? n.keep_y : axes & ZMPI_AXIS_Z ? zeros : bases;
-            n.keep_z = q + (z & 1) * turn + y * step;
-            n.before = z ? q + (~z & 1) * turn + y * step : bases;
+            n.keep_z = q + y * step;
+            n.before = z ? n.keep_z : bases;
             const U *x = p.x + (at - p.begin);
-            restore_row(&n, x, off, s->row, axes, c, dst->at + z * dst->plane + y * dst->row,
-                        exact);
+            unsigned char *to = dst->at + z * dst->plane + y * dst->row;
+            if (j->way == SEAM) {
+                seam_at(&m, to);
+                restore_row_seam(&n, x, off, s->row, axes, c, &m);
+            } else {
+                restore_row(&n, x, off, s->row, axes, c, to, exact);
+            }
             off = v_set1(x[s->row - 1]);
         }
+    seam_end(&m);
 }
 
-/* So short that one by one is faster. */
-static inline bool is_slim(const struct shape *s, unsigned axes)
-{
-    return s->row < LANES / 2 && axes > ZMPI_AXIS_X;
-}
+/* Words that are unpacked before they are summed. */
+enum { PIECE = 8 * ZMPI_BLOCK };
 
-/* Rows that are slim, to the work's buffer. */
-VECTOR void decode_slim(const struct job *j, enum conversion c)
+/* Rows without gaps in a plane that are shorter than a vector, or with which no sum begins or ends.
+ */
+VECTOR void decode_narrow(const struct job *j, unsigned axes, enum conversion c)
 {
-    U *word = (U *)(void *)j->work->words;
-    const struct sums n = {.base = v_set1(0), .step = f_set1(j->p->step), .flip = v_set1(j->flip)};
+    const struct shape *s = j->s;
+    U *kept = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
+    struct supply p = {.x = (U *)(void *)j->work->ahead, .carry = v_set1(0)};
+    struct sums n = sums_begin(j, 0, 0);
+    struct seam m = job_seam(j);
+    struct narrow rows;
     unsigned char tail[TAIL];
-    struct unpacker u;
-    unpacker_begin(&u, j->p, j->work, tail);
-    for (size_t b = 0; b < j->s->blocks; b++) {
-        V r[VECTORS];
-        unpack_next(&u, 0, r);
-        for (unsigned k = 0; k < VECTORS; k++)
-            v_store(word + b * ZMPI_BLOCK + k * LANES, r[k]);
+    V off = v_set1(0);
+    narrow_begin(&rows, s->row);
+    unpacker_begin(&p.u, j->p, j->work, tail);
+    for (size_t z = 0, at = 0; z < s->z; z++) {
+        unsigned char *to = j->dst->at + z * j->dst->plane;
+        const U *before = z ? kept : (const U *)(const void *)j->work->integers;
+        struct narrow_sums sums = {0, off, v_set1(0)};
+        if (j->way == SEAM)
+            seam_at(&m, to);
+        for (size_t from = 0, words; from < s->plane; from += words, at += words) {
+            words = s->plane - from < PIECE ? s->plane - from : PIECE;
+            if (p.have < at + words)
+                supply_until(&p, at, at + words + PIECE, s->count, axes);
+            const U *x = p.x + (at - p.begin);
+            for (size_t i = 0; i < words; i += LANES) {
+                V v = narrow_sum(&rows, &sums, axes, v_load(x + i));
+                if (axes & ZMPI_AXIS_Z) {
+                    v = v_add(v, v_load(before + from + i));
+                    v_store(kept + from + i, v);
+                }
+                v = restore(&n, 0, 0, c, v);
+                if (j->way == SEAM && i + LANES <= words)
+                    seam_put(&m, v);
+                else if (j->way == SEAM)
+                    seam_put_few(&m, v, words - i);
+                else if (i + LANES <= words)
+                    v_store((U *)(void *)(to + (from + i) * WIDTH), v);
+                else
+                    v_store_few(to + (from + i) * WIDTH, v, words - i);
+            }
+            off = v_set1(x[words - 1]);
+        }
     }
-    integers_of(j->s, word, j->p->base, j->p->axes);
-    for (size_t i = 0; i < j->s->count; i += LANES)
-        v_store(word + i, restore(&n, i, 0, c, v_load(word + i)));
+    seam_end(&m);
 }
 
-VECTOR void decode_rows(const struct job *j, enum conversion c, bool aligned)
+enum rows { LOOSE, ALIGNED, NARROW };
+
+VECTOR void decode_rows(const struct job *j, enum conversion c, enum rows rows)
 {
-    if (is_slim(j->s, j->p->axes)) {
-        decode_slim(j, c);
-        return;
-    }
-    switch (2 * j->p->axes + aligned) {
+    switch (3 * j->p->axes + rows) {
 #define CASE(axes)                                                                                 \
-    case 2 * (axes):                                                                               \
+    case 3 * (axes) + LOOSE:                                                                       \
         decode_loose(j, axes, c);                                                                  \
         break;                                                                                     \
-    case 2 * (axes) + 1:                                                                           \
+    case 3 * (axes) + ALIGNED:                                                                     \
         decode_aligned(j, axes, c);                                                                \
+        break;                                                                                     \
+    case 3 * (axes) + NARROW:                                                                      \
+        decode_narrow(j, axes, c);                                                                 \
         break;
         CASE(0)
         CASE(1)
@@ -338,14 +378,14 @@ VECTOR void decode_rows(const struct job *j, enum conversion c, bool aligned)
     }
 }
 
-KERNEL void decode_quantized(const struct job *j, bool aligned)
+KERNEL void decode_quantized(const struct job *j, enum rows rows)
 {
-    decode_rows(j, QUANTIZED, aligned);
+    decode_rows(j, QUANTIZED, rows);
 }
 
-KERNEL void decode_ordered(const struct job *j, bool aligned)
+KERNEL void decode_ordered(const struct job *j, enum rows rows)
 {
-    decode_rows(j, ORDERED, aligned);
+    decode_rows(j, ORDERED, rows);
 }
 
 /* Rows that need not be told apart, because they lie without gaps and no sum begins or ends with
@@ -387,25 +427,35 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
         .at = work->words, .row = s.row * WIDTH, .plane = s.plane * WIDTH};
     const struct shape there = join_rows(&s, dst, p.axes), here = join_rows(&s, &words, p.axes);
     const bool blocks = there.row % ZMPI_BLOCK == 0, one = there.row == there.count;
-    const bool lines =
-        ((uintptr_t)dst->at | (there.y > 1 ? dst->row : 0) | (there.z > 1 ? dst->plane : 0)) % 64 ==
-        0;
-    const bool direct = !(exceptions && !blocks) && !stored && !p.zero && !p.shift &&
-                        !is_slim(&there, p.axes) && (blocks || !(one || dst->stream)) &&
-                        (lines || !dst->stream);
-    struct job j = {direct ? &there : &here,     &p, direct ? dst : &words, work,
-                    is_float ? SIGN_BIT - 1 : 0, {0}};
+    const struct shape runs = join_rows(&s, dst, 0);
+    const size_t where =
+        (uintptr_t)dst->at | (there.y > 1 ? dst->row : 0) | (there.z > 1 ? dst->plane : 0);
+    const bool gaps = there.row < LANES && there.y > 1 && dst->row != s.row * WIDTH;
+    const bool direct = !(exceptions && !blocks) && !stored && !p.zero && !p.shift && !gaps &&
+                        (dst->stream ? where % WIDTH == 0 : blocks || !one);
+    struct job j = {.s = direct ? &there : &here,
+                    .p = &p,
+                    .dst = direct ? dst : &words,
+                    .work = work,
+                    .way = !direct || !dst->stream     ? PLAIN
+                           : blocks && where % 64 == 0 ? LINES
+                                                       : SEAM,
+                    .run = runs.row * WIDTH,
+                    .step = runs.y > 1 ? dst->row : dst->plane,
+                    .flip = is_float ? SIGN_BIT - 1 : 0};
     /* The last block of an only row may be written whole, behind the words. */
     const bool aligned = j.s->row % ZMPI_BLOCK == 0 || (!direct && here.row == here.count);
-    const bool at_once = exceptions && aligned && !p.shift && !is_slim(j.s, p.axes);
+    const bool at_once = exceptions && aligned && !p.shift;
     if (at_once)
         j.exceptions = replacer_of(&p);
+    const bool narrow = j.s->row < LANES || (j.s->row == j.s->count && p.axes <= ZMPI_AXIS_X);
+    const enum rows rows = aligned ? ALIGNED : narrow ? NARROW : LOOSE;
     if (p.zero)
         decode_zero(&j);
     else if (p.map == ZMPI_MAP_QUANTIZED)
-        decode_quantized(&j, aligned);
+        decode_quantized(&j, rows);
     else if (!stored)
-        decode_ordered(&j, aligned);
+        decode_ordered(&j, rows);
     if (p.shift)
         unshift_words(s.count, p.shift, (U *)(void *)work->words);
     if (exceptions && !at_once)

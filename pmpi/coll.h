@@ -287,8 +287,8 @@ struct zcall_outcome {
     double ratio_bound; /* absolute, that a ratio took; 0: none, or no ratio */
     int chosen;         /* the encoder that ZMPI_CODEC=auto took; 0: it was not asked */
     double coding;      /* seconds that encoding and decoding took here */
-    double
-        all[ZCODECS]; /* seconds of the call by each encoder, measured or estimated; 0: unknown */
+    /* Seconds of the call by each encoder, measured or estimated; 0: unknown. */
+    double all[ZCODECS];
 };
 
 void zreport_collective(const struct zcall_outcome *outcome);

@@ -52,7 +52,7 @@ bool csl_collective_uses(const struct pe *pe, unsigned axis, int64_t low, int64_
     if (pe->collective[axis].called == 0)
         return false;
     for (unsigned i = spans_of(pe, axis, span); i-- > 0;)
-        if ((write || span[i].write) && span[i].address < high &&
+        if ((write || span[i].write) && span[i].bytes > 0 && span[i].address < high &&
             (int64_t)span[i].address + span[i].bytes > low)
             return true;
     return false;
@@ -176,10 +176,13 @@ void csl_collective(struct pe *pe, const struct insn *i, const int64_t *r)
     finish(pe, axis, size);
 }
 
-/* The callbacks whose time has come. */
+/* The callbacks whose time has come. A task that runs knows nothing of them: until its end, the
+ * collective uses its arrays. */
 bool csl_step_collectives(struct pe *pe)
 {
     bool moved = false;
+    if (pe->state != MAIN_IDLE)
+        return false;
     for (unsigned axis = 0; axis < 2; axis++) {
         struct collective *c = &pe->collective[axis];
         if (c->called == 0 || c->done > pe->sim->now)

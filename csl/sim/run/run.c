@@ -102,7 +102,7 @@ static bool say_pe(struct report *r, const struct pe *pe)
                     ? " (no input queue has the color)"
                     : "");
     for (unsigned axis = 0; axis < 2; axis++)
-        if (pe->collective[axis].called != 0)
+        if (pe->collective[axis].called != 0 && pe->collective[axis].done == NEVER)
             say(r, " %s of line %u waits for other PEs;",
                 csl_collective_name(&pe->collective[axis]), pe->collective[axis].pos.line);
     if (csl_stream_waits(pe))
@@ -150,14 +150,14 @@ static bool step_pe(struct pe *pe)
         moved = csl_step_stream(pe);
     if (pe->routed > 0 || pe->out_count > 0)
         moved |= csl_step_router(pe);
-    if (pe->collective[0].called | pe->collective[1].called)
-        moved |= csl_step_collectives(pe);
     if (pe->busy_threads > 0 || pe->state == MAIN_FABRIC)
         moved |= csl_step_threads(pe);
     if (pe->state == MAIN_RUN && pe->wake <= now) {
         csl_run_main(pe);
         moved = true;
     }
+    if (pe->collective[0].called | pe->collective[1].called)
+        moved |= csl_step_collectives(pe);
     if (pe->state == MAIN_IDLE && pe->wake <= now)
         moved |= csl_pick_task(pe);
     return moved;

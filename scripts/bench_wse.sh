@@ -18,6 +18,9 @@ done
 echo "## Sub-stages"
 "$bench" stages
 echo
+echo "## Fit"
+python3 scripts/csl_fit.py "$bench"
+echo
 echo "## Rows"
 "$bench" rows
 echo

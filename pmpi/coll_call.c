@@ -80,10 +80,12 @@ bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all
     return !goes_raw(c);
 }
 
-/* The last measurement on this communicator, as all ranks saw it, comes with the agreement. */
+/* The last measurement on this communicator, as all ranks saw it, comes with the agreement. There
+ * is none if the call failed on one of them. */
 static void learn(struct zcomm *s, const double all[8])
 {
     struct zpending p = s->pending;
+    p.any = all[7] > 0;
     p.elapsed = -all[3];
     p.codec = -all[4];
     p.raw = -all[5];
@@ -135,7 +137,7 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
     struct zcomm *s = c->state;
     const struct zpending *p = &s->pending;
     double all[8], mine[8] = {ready ? 1 : 0, -(double)bytes, -(double)steps, -p->elapsed,
-                              -p->codec,     -p->raw,        -p->sent,       0};
+                              -p->codec,     -p->raw,        -p->sent,       p->any ? 1 : 0};
     c->error = PMPI_Allreduce(mine, all, 8, MPI_DOUBLE, MPI_MIN, s->comm);
     if (c->error)
         return false;

@@ -91,8 +91,10 @@ static void learn(struct zcomm *s, const double all[8])
     p.raw = -all[5];
     p.sent = -all[6];
     zauto_learn(s, &p);
-    if (p.any && s->rank == 0)
-        zreport_link(p.op, p.sent, zauto_link(&p));
+    const double link = zauto_link(&p);
+    /* What MPI sends in raw ones is its own affair. */
+    if (p.any && p.way && link > 0 && s->rank == 0)
+        zreport_link(p.op, p.sent, link);
     s->pending.any = false;
 }
 

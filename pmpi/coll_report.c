@@ -48,8 +48,9 @@ static void add_choice(struct row *r, const struct zcall_outcome *o)
         return;
     r->calls_by[by]++;
     r->seconds_by[by] += o->seconds;
-    for (int k = 0; k < ZCODECS && o->all[ZMPI_FLE - 1] > 0 && o->all[ZMPI_HUFFMAN - 1] > 0; k++)
-        r->all_by[k] += o->all[k];
+    const bool known = o->all[ZMPI_FLE - 1] > 0 && o->all[ZMPI_HUFFMAN - 1] > 0;
+    for (int k = 0; k < ZCODECS; k++) /* a first call: as if the encoder made no difference */
+        r->all_by[k] += known ? o->all[k] : o->seconds;
 }
 
 void zreport_link(enum zop op, double bytes, double seconds)

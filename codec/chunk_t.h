@@ -17,7 +17,7 @@ static void keep_residuals(const struct shape *s, const U *r, struct zmpi_chunk_
 }
 
 /* Lengths, planes and exceptions of work->integers to `out`, behind a head. x: the float words if
- * there are exceptions, else NULL. */
+ * there are exceptions, else NULL. 0: it cannot be coded so. */
 static size_t store_integers(const struct shape *s, struct zmpi_chunk_work *work, U base,
                              enum zmpi_map map, unsigned axes, const T *x, unsigned char *out)
 {
@@ -42,6 +42,8 @@ static size_t store_integers(const struct shape *s, struct zmpi_chunk_work *work
         store_head(out, map, axes, ZMPI_CHUNK_ZERO);
         return head;
     }
+    if (x && !can_be_marked(any))
+        return 0;
     store_head(out, map, axes, x ? ZMPI_CHUNK_EXCEPTIONS : 0);
     if (x)
         dst = store_exceptions(s, x, work->exception, lengths, dst);
@@ -71,7 +73,7 @@ static size_t encode_quantized(const struct shape *s, const struct zmpi_chunk_ru
                           exceptions ? x : NULL, out);
 }
 
-/* Size of the chunk by map 1 with a shift, or 0 if no element can be coded so. */
+/* Size of the chunk by map 1 with a shift, or 0 if it cannot be coded so. */
 static size_t encode_shifted(const struct shape *s, const struct zmpi_chunk_rule *rule,
                              struct zmpi_chunk_work *work, unsigned char *out)
 {

@@ -52,6 +52,12 @@ static inline size_t store_words(const struct shape *s, const unsigned char *wor
     return stored_bytes(s);
 }
 
+/* Length bytes that are marked have six bits for the length: none is 64. any: all lengths, ORed. */
+static inline bool can_be_marked(unsigned any)
+{
+    return !(any & ZMPI_BLOCK_UNIFORM);
+}
+
 /* Masks, then values; marks the length bytes. Returns the end. */
 static inline unsigned char *store_exceptions(const struct shape *s, const T *x,
                                               const uint32_t *exception, unsigned char *lengths,

@@ -18,7 +18,7 @@ static inline struct output output_begin(const struct shape *s, enum zmpi_map ma
     return (struct output){out, lengths, {lengths, planes, 0, 0, keep, work->nonzero}};
 }
 
-/* exceptions: their lists, if there are any. Returns the size. */
+/* exceptions: their lists, if there are any. Returns the size; 0 if it cannot be coded so. */
 TARGET static size_t output_end(const struct shape *s, const struct output *o, enum zmpi_map map,
                                 unsigned axes, U base, const struct exceptions *exceptions,
                                 const struct zmpi_chunk_work *work)
@@ -29,6 +29,8 @@ TARGET static size_t output_end(const struct shape *s, const struct output *o, e
         store_head(o->begin, map, axes, ZMPI_CHUNK_ZERO);
         return head_bytes(map);
     }
+    if (exceptions && !can_be_marked(o->packer.any))
+        return 0;
     store_head(o->begin, map, axes, exceptions ? ZMPI_CHUNK_EXCEPTIONS : 0);
     if (exceptions)
         end = exceptions_store(s, exceptions, work, o->lengths, end);
@@ -148,7 +150,7 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
 
 /* ---- map 1 ---- */
 
-/* With a shift, in several passes; 0 if there is nothing but exceptions. */
+/* With a shift, in several passes; 0 if it cannot be coded so. */
 TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                     const size_t extent[3], const struct zmpi_rows *rows,
                                     struct zmpi_chunk_work *work, unsigned char *out)

@@ -112,6 +112,8 @@ ZD_FN void F(measure)(const struct F(compress_args) *a, struct F(encoder) *s, co
     t->size = F(head_bytes)(t->map);
     if (t->planes + t->masks > 0)
         t->size += (s->tile.blocks + 3) / 4 * 4 + 4 * (t->planes + t->masks) + values * WIDTH;
+    if (WIDTH == 8 && t->exceptions && zd_sync_or(l->byte == 64)) /* there is no room for marks */
+        t->size = UINT32_MAX;
 }
 
 /* ---- bytes ---- */

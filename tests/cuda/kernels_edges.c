@@ -193,6 +193,27 @@ Test(kernels_edges, lengths)
     }
 }
 
+/* A residual of -2^63 beside an exception: no length byte tells of both. */
+Test(kernels_edges, longest_residual_beside_exception)
+{
+    enum { N = 64 };
+    struct zmpi_array a = kit_array(ZMPI_F64, 1, N, N);
+    const double below = 2 - 0x1p-51;
+    struct kit_random r = {8};
+    double row[N], column[N], *data = malloc(kit_bytes(&a));
+    for (size_t i = 0; i < N; i++) {
+        row[i] = (double)kit_below(&r, 100000);
+        column[i] = (double)kit_below(&r, 100000);
+    }
+    for (size_t i = 0; i < N * N; i++) /* differences go along x and y */
+        data[i] = 1 + (row[i / N] + column[i % N]) * 0x1p-45;
+    data[30 * N + 10] = data[31 * N + 11] = 2;
+    data[30 * N + 11] = data[31 * N + 10] = -below;
+    data[31 * N + 14] = (double)NAN;
+    check(&a, (struct zmpi_bound){ZMPI_PW_REL, 3e-16}, data, "longest residual");
+    free(data);
+}
+
 /* Errors that are all as large as they may be: the first bound does not do, nor the second. */
 Test(kernels_edges, psnr)
 {

@@ -300,6 +300,38 @@ Test(kernels, i64)
     check_type(ZMPI_I64);
 }
 
+/* Residuals of -2^63, 64 bits long, in a block with an exception: its length byte has six for the
+ * length. Along two axes they come of four integers of 2^61, along three of eight of 2^60. */
+static void check_longest(const struct zmpi_kernels *k, unsigned axes, unsigned shift)
+{
+    const struct tile t = tile_make(ZMPI_F64, (const size_t[]){2, 20, 32}, 0, 0);
+    const double below = 2 - ldexp(1, (int)shift - 52);
+    static unsigned char coded[ZMPI_CHUNK_ROOM];
+    static double data[2 * 20 * 32], out[2 * 20 * 32];
+    struct zmpi_chunk_rule rule;
+    zmpi_chunk_rule_relative(&rule, ZMPI_F64, ldexp(1.5, (int)shift - 53), (double)INFINITY);
+    const size_t special = 640 + 32 + 5;
+    cr_assert_eq(rule.shift, shift);
+    rule.axes = axes;
+    for (size_t i = 0; i < KIT_COUNT(data); i++)
+        data[i] = i / 32 % 20 > 1 ? 1.5 : (i % 32 + i / 32 % 20 + i / 640) % 2 ? -below : 2;
+    data[special] = (double)NAN;
+    compare(k, &t, &rule, (const unsigned char *)data, "longest residuals");
+    const size_t size = encode(k, &t, &rule, (unsigned char *)data, coded);
+    cr_assert_eq(decode(k, &t, coded, size, (unsigned char *)out, false), ZMPI_OK);
+    for (size_t i = 0; i < KIT_COUNT(data); i++)
+        cr_assert(i == special ? isnan(out[i]) : fabs(out[i] / data[i] - 1) <= 1e-15, "%zu", i);
+}
+
+Test(kernels, longest_residuals_beside_exceptions)
+{
+    for (size_t i = 0; zmpi_kernels_at(i); i++)
+        if (zmpi_kernels_at(i)->available()) {
+            check_longest(zmpi_kernels_at(i), 3, 1);
+            check_longest(zmpi_kernels_at(i), 7, 2);
+        }
+}
+
 /* ---- range and hash ---- */
 
 static void check_range(const struct zmpi_kernels *k, enum zmpi_type type, int kind)

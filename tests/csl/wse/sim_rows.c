@@ -187,8 +187,8 @@ Test(wse_rows, lengths)
 /* Rows and planes of tiles that begin within blocks, and the largest ones. */
 Test(wse_rows, tiles)
 {
-    static const size_t extent[][3] = {{7, 20, 21}, {1, 30, 290}, {5, 3, 2},
-                                       {9, 1, 100}, {1, 300, 7},  {2, 40, 90}};
+    static const size_t extent[][3] = {{7, 20, 21}, {1, 30, 290}, {5, 3, 2},    {9, 1, 100},
+                                       {1, 300, 7}, {2, 40, 90},  {1, 3, 3000}, {2, 2, 700}};
     struct kit_random r = {12};
     for (size_t i = 0; i < KIT_COUNT(extent); i++) {
         struct wafer w = open_rows(

@@ -35,6 +35,9 @@ static inline size_t stored_bytes(const struct shape *s)
 
 /* ---- encoding ---- */
 
+/* A case for each set of axes, whose code is then made for it. */
+#define EACH_AXES(CASE) CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
+
 static inline void store_head(unsigned char *dst, enum zmpi_map map, unsigned axes, unsigned flags)
 {
     dst[0] = (unsigned char)map;

@@ -366,14 +366,7 @@ VECTOR void decode_rows(const struct job *j, enum conversion c, enum rows rows)
     case 3 * (axes) + NARROW:                                                                      \
         decode_narrow(j, axes, c);                                                                 \
         break;
-        CASE(0)
-        CASE(1)
-        CASE(2)
-        CASE(3)
-        CASE(4)
-        CASE(5)
-        CASE(6)
-        CASE(7)
+        EACH_AXES(CASE)
 #undef CASE
     }
 }

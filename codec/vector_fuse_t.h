@@ -249,14 +249,7 @@ VECTOR enum outcome fuse_rows(const struct fuse *f, unsigned axes, enum source s
         return fuse_loose(f, a, source, p);                                                        \
     case 2 * (a) + 1:                                                                              \
         return fuse_aligned(f, a, source, p);
-        CASE(0)
-        CASE(1)
-        CASE(2)
-        CASE(3)
-        CASE(4)
-        CASE(5)
-        CASE(6)
-        CASE(7)
+        EACH_AXES(CASE)
 #undef CASE
     }
     return EXCEPTION;
@@ -280,14 +273,7 @@ KERNEL void fuse_masked(const struct fuse *f, unsigned axes, struct packer *p)
     case a:                                                                                        \
         fuse_aligned(f, a, MASKED, p);                                                             \
         break;
-        CASE(0)
-        CASE(1)
-        CASE(2)
-        CASE(3)
-        CASE(4)
-        CASE(5)
-        CASE(6)
-        CASE(7)
+        EACH_AXES(CASE)
 #undef CASE
     }
 }

@@ -166,14 +166,7 @@ KERNEL void pack_blocks(const struct shape *s, struct residuals *n, unsigned axe
     case a:                                                                                        \
         pack_along(s, n, a, from, end, p);                                                         \
         break;
-        CASE(0)
-        CASE(1)
-        CASE(2)
-        CASE(3)
-        CASE(4)
-        CASE(5)
-        CASE(6)
-        CASE(7)
+        EACH_AXES(CASE)
 #undef CASE
     }
 }

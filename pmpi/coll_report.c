@@ -162,12 +162,13 @@ bool zreport_collectives_sum(void)
 /* What ZMPI_CODEC=auto did, and what it takes each encoder to be worth. */
 static void print_choice(const struct row *r)
 {
-    if (r->calls_by[0] + r->calls_by[1] > 0)
-        fprintf(stderr,
-                ", auto: %.0f calls by huffman (all fle %.3f s, all huffman %.3f s; link %.4g "
-                "MB/s a rank)",
-                r->calls_by[ZMPI_HUFFMAN - 1], r->all_by[ZMPI_FLE - 1], r->all_by[ZMPI_HUFFMAN - 1],
-                quotient(r->link_bytes, r->link_seconds) / 1e6);
+    if (r->calls_by[0] + r->calls_by[1] == 0)
+        return;
+    fprintf(stderr, ", auto: %.0f calls by huffman (all fle %.3f s, all huffman %.3f s",
+            r->calls_by[ZMPI_HUFFMAN - 1], r->all_by[ZMPI_FLE - 1], r->all_by[ZMPI_HUFFMAN - 1]);
+    if (r->link_seconds > 0) /* else no call has told it */
+        fprintf(stderr, "; link %.4g MB/s a rank", r->link_bytes / r->link_seconds / 1e6);
+    fprintf(stderr, ")");
 }
 
 static void print_row(enum zop op, const struct row *r)

@@ -13,7 +13,14 @@
 
 enum zmpi_map { ZMPI_MAP_QUANTIZED = 0, ZMPI_MAP_INTEGER = 1, ZMPI_MAP_STORED = 2 };
 enum zmpi_axis { ZMPI_AXIS_X = 1, ZMPI_AXIS_Y = 2, ZMPI_AXIS_Z = 4 };
-enum zmpi_chunk_flag { ZMPI_CHUNK_ZERO = 1, ZMPI_CHUNK_EXCEPTIONS = 2, ZMPI_CHUNK_HUFFMAN = 4 };
+enum zmpi_chunk_flag {
+    ZMPI_CHUNK_ZERO = 1,
+    ZMPI_CHUNK_EXCEPTIONS = 2,
+    /* Of encoder 2 (format.md 1.4): codes; one value for all exceptions; a base of 4 bytes. */
+    ZMPI_CHUNK_HUFFMAN = 4,
+    ZMPI_CHUNK_ONCE = 8,
+    ZMPI_CHUNK_NARROW = 16
+};
 /* Bits of a length byte. */
 enum { ZMPI_BLOCK_EXCEPTIONS = 0x80, ZMPI_BLOCK_UNIFORM = 0x40 };
 
@@ -25,6 +32,7 @@ struct zmpi_step {
     /* A power of two: what rounds to integers of at most this magnitude lies within the limit,
      * though there may be more that does; or 0. */
     double window;
+    int bits; /* of the step: what the level is called in a stream */
 };
 
 struct zmpi_chunk_rule {

@@ -61,6 +61,7 @@ void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, dou
             return;
         struct zmpi_step *l = &rule->level[rule->levels++];
         l->step = s;
+        l->bits = bits[i];
         l->inverse = f32 ? (double)(1.0F / (float)s) : 1.0 / s;
         l->limit = limit_below(type, ldexp(s, precision - bits[i] - 1), keep);
         l->window = window_within(l);

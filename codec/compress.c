@@ -106,7 +106,7 @@ struct encoder {
     size_t turn;          /* first chunk that has no place */
     size_t at;            /* its place */
     enum zmpi_status status;
-    size_t saved;              /* bytes that the books saved in what is placed */
+    size_t saved;              /* bytes, against fle, in what is placed */
     struct zmpi_errors errors; /* of what is placed */
     bool too_far;              /* errors are over rmse whatever comes */
 };
@@ -149,8 +149,8 @@ static size_t encode_fle(const struct zmpi_plan *p, const struct zmpi_chunk_rule
                          : kernels->encode64(rule, extent, rows, dst, work);
 }
 
-/* Chunk k to dst, and its entry to the table; returns its size. What a book saved is added to
- * *saved. */
+/* Chunk k to dst, and its entry to the table; returns its size. What that is less than fle's is
+ * added to *saved. */
 static size_t encode_chunk(const struct encoder *e, size_t k, size_t next, struct workspace *w,
                            unsigned char *dst, size_t *saved, struct zmpi_errors *errors)
 {
@@ -250,6 +250,7 @@ static void encode_groups(void *context)
     zmpi_chunk_work_init(&work->chunk);
     work->chunk.keep = e->books;
     work->huffman.book = NULL;
+    work->huffman.rule = e->rule;
     while (take_group(e, work->coded, &first, &end, &dst)) {
         size_t size = 0, saved = 0;
         struct zmpi_errors errors = {0, 0};

@@ -56,12 +56,28 @@ const char *zmpi_book_offline_name(unsigned i);
 /* Book i of a stream's own; false if there is none. */
 bool zmpi_stream_book(const struct zmpi_stream *s, unsigned i, struct zmpi_book *book);
 
+/* ---- heads of chunks (huffman_head.c) ---- */
+
+#define ZMPI_HEAD_MAX 20
+
+/* Of an fle chunk. */
+size_t zmpi_head_bytes(size_t width, const unsigned char *chunk);
+/* The head of a trusted fle chunk, as short as the rule's steps make it, to dst, which has room for
+ * ZMPI_HEAD_MAX bytes; its size. */
+size_t zmpi_head_shorten(const struct zmpi_chunk_rule *rule, size_t width,
+                         const unsigned char *chunk, unsigned char *dst);
+/* The opposite, for a chunk of map 0 with `shift`: to dst all of an fle chunk's head; returns the
+ * bytes that it takes of the `size` at `chunk`, or 0 if these are none. */
+size_t zmpi_head_lengthen(const struct zmpi_chunk_rule *rule, size_t width,
+                          const unsigned char *chunk, size_t size, unsigned char *dst);
+
 /* ---- chunks ---- */
 
 /* What encodes by one book; one per thread. */
 struct zmpi_huffman_encoder {
-    const struct zmpi_book *book; /* whose tables these are */
-    bool short_runs;              /* has codes for runs below 16 */
+    const struct zmpi_book *book;       /* whose tables these are */
+    const struct zmpi_chunk_rule *rule; /* whose steps need not be stored; set by the caller */
+    bool short_runs;                    /* has codes for runs below 16 */
     /* Tokens: bits, and in the lowest 6 how many; 63 if there is none. */
     uint32_t direct[ZMPI_HUFFMAN_DIRECT + 1]; /* of small residuals, the middle one 0; NONE */
     uint64_t run[32];                         /* zeros before a residual */
@@ -71,9 +87,9 @@ struct zmpi_huffman_encoder {
 void zmpi_huffman_encoder_set(struct zmpi_huffman_encoder *e, const struct zmpi_book *book);
 
 /*
- * Code again the fle chunk of `size` bytes at `chunk`, whose residuals are in work->kept; returns
- * the size, or the one given if that would not be smaller: the chunk is as it was then. `number`:
- * that of the book in the stream.
+ * Code again the fle chunk of `size` bytes at `chunk`, whose residuals are in work->kept, or but
+ * its head if that is not larger; returns the size, at most the one given. `number`: that of the
+ * book in the stream.
  */
 size_t zmpi_huffman_chunk(const struct zmpi_huffman_encoder *e, unsigned number, size_t width,
                           size_t count, unsigned char *chunk, size_t size,
@@ -117,7 +133,8 @@ enum zmpi_entry_kind {
 
 /* What decodes by one book; one per thread. */
 struct zmpi_huffman_decoder {
-    int number; /* of the book in the stream; -1: none yet */
+    struct zmpi_chunk_rule rule; /* steps of the stream's bound */
+    int number;                  /* of the book in the stream; -1: none yet */
     enum zmpi_entry_kind kind;
     unsigned looks; /* for bits loaded at once */
     unsigned char length[ZMPI_HUFFMAN_SYMBOLS];
@@ -131,8 +148,8 @@ struct zmpi_huffman_decoder {
 
 void zmpi_huffman_decoder_set(struct zmpi_huffman_decoder *d, const struct zmpi_book *book);
 
-/* free() it. NULL: no memory. */
-struct zmpi_huffman_decoder *zmpi_huffman_decoder_new(void);
+/* For chunks of this stream; free() it. NULL: no memory. */
+struct zmpi_huffman_decoder *zmpi_huffman_decoder_new(const struct zmpi_stream *s);
 
 /*
  * The residuals of a chunk of encoder 2 to work->residuals, and all else to a chunk as kernels take

@@ -1,13 +1,15 @@
 /* huffman_decode.c - a chunk of encoder 2 to residuals and an fle chunk without planes (format.md
  * 1.4). src is untrusted. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bytes.h"
+#include "floats.h"
 #include "huffman_loops.h"
 #include "kernels.h"
 
-enum { HEAD = 4, STREAMS = ZMPI_HUFFMAN_STREAMS };
+enum { STREAMS = ZMPI_HUFFMAN_STREAMS };
 
 /* ---- streams of bits ---- */
 
@@ -60,6 +62,7 @@ enum { BEHIND = ZMPI_CHUNK_INPUT_BYTES / 4 * 7 + 32 };
 struct places {
     size_t sizes, marks, masks, values, bits;
     size_t streams, from[STREAMS + 1]; /* in the bits, bytes */
+    bool once;                         /* one value for all exceptions */
 };
 
 static size_t bit_count(const unsigned char *src, size_t bytes)
@@ -68,6 +71,21 @@ static size_t bit_count(const unsigned char *src, size_t bytes)
     for (size_t i = 0; i < bytes; i += 4)
         n += (size_t)__builtin_popcount(zmpi_load32(src + i));
     return n;
+}
+
+/* Of masks that are there. */
+static size_t count_values(const struct places *p, size_t blocks, const unsigned char *src)
+{
+    const unsigned char *any = src + p->marks, *uniform = any + (blocks + 31) / 32 * 4;
+    const unsigned char *mask = src + p->masks;
+    size_t values = 0;
+    for (size_t b = 0; b < blocks; b++) {
+        if (!(any[b / 8] >> b % 8 & 1))
+            continue;
+        values += uniform[b / 8] >> b % 8 & 1 ? 1 : bit_count(mask, 4);
+        mask += 4;
+    }
+    return values;
 }
 
 /* Masks and values behind `marks`; false if they do not fit. Whether the masks are sound is for the
@@ -85,25 +103,23 @@ static bool find_exceptions(struct places *p, size_t width, size_t blocks, const
     if (blocks % 32 && zmpi_load32(any + bytes - 4) >> blocks % 32)
         return false;
     p->masks = p->marks + 2 * bytes;
-    if (size - p->masks < 4 * bit_count(any, bytes))
+    const size_t masks = bit_count(any, bytes) - (p->once ? bit_count(uniform, bytes) : 0);
+    if (size - p->masks < 4 * masks)
         return false;
-    size_t values = 0;
-    p->values = p->masks;
-    for (size_t b = 0; b < blocks; b++) {
-        if (!(any[b / 8] >> b % 8 & 1))
-            continue;
-        values += uniform[b / 8] >> b % 8 & 1 ? 1 : bit_count(src + p->values, 4);
-        p->values += 4;
-    }
-    p->bits = p->values + values * width;
+    p->values = p->masks + 4 * masks;
+    p->bits = p->values + width * (p->once ? 1 : count_values(p, blocks, src));
     return p->bits <= size;
 }
 
+/* Of the `size` bytes at src, of which the head takes `head`. */
 static bool find_places(struct places *p, size_t width, size_t blocks, const unsigned char *src,
-                        size_t size)
+                        size_t size, size_t head)
 {
-    p->sizes = HEAD + (src[0] == ZMPI_MAP_QUANTIZED ? 2 : 1) * width;
-    if (src[0] >= ZMPI_MAP_STORED || src[2] & ZMPI_CHUNK_ZERO || size < p->sizes + 8)
+    const unsigned flags = src[2];
+    p->sizes = head;
+    p->once = flags & ZMPI_CHUNK_ONCE;
+    if (src[0] >= ZMPI_MAP_STORED || flags & ZMPI_CHUNK_ZERO ||
+        (p->once && !(flags & ZMPI_CHUNK_EXCEPTIONS)) || size < p->sizes + 8)
         return false;
     p->streams = src[p->sizes + 1];
     if (p->streams != 1 && p->streams != STREAMS)
@@ -111,7 +127,7 @@ static bool find_places(struct places *p, size_t width, size_t blocks, const uns
     p->marks = p->masks = p->values = p->bits = p->sizes + (p->streams > 1 ? 8 : 4);
     if (p->streams == 1 && zmpi_load16(src + p->sizes + 2))
         return false;
-    if (src[2] & ZMPI_CHUNK_EXCEPTIONS && !find_exceptions(p, width, blocks, src, size))
+    if (flags & ZMPI_CHUNK_EXCEPTIONS && !find_exceptions(p, width, blocks, src, size))
         return false;
     p->from[0] = 0;
     for (size_t k = 0; k + 1 < p->streams; k++)
@@ -120,29 +136,61 @@ static bool find_places(struct places *p, size_t width, size_t blocks, const uns
     return p->from[p->streams - 1] <= p->from[p->streams];
 }
 
-/* A chunk as the kernels take it, at dst; returns its size. */
-static size_t without_planes(const struct places *p, size_t blocks, const unsigned char *src,
-                             unsigned char *dst)
+/* Masks of all blocks with exceptions, and the value for each. */
+static unsigned char *repeat_once(const struct places *p, size_t width, size_t words,
+                                  const unsigned char *src, unsigned char *dst)
 {
-    const size_t padded = (blocks + 3) & ~(size_t)3, bytes = (blocks + 31) / 32 * 4;
-    unsigned char *lengths = dst + p->sizes;
-    memcpy(dst, src, p->sizes);
-    dst[2] &= (unsigned char)~ZMPI_CHUNK_HUFFMAN;
-    memset(lengths, 0, padded);
-    for (size_t b = 0; b < blocks && p->masks > p->marks; b++) {
-        unsigned any = src[p->marks + b / 8] >> b % 8 & 1;
-        unsigned uniform = src[p->marks + bytes + b / 8] >> b % 8 & 1;
-        lengths[b] = (unsigned char)(any << 7 | uniform << 6);
+    const size_t blocks = (words + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
+    const unsigned char *any = src + p->marks, *full = any + (blocks + 31) / 32 * 4;
+    const unsigned char *mask = src + p->masks;
+    size_t marked = 0;
+    for (size_t b = 0; b < blocks; b++) {
+        const size_t left = words - b * ZMPI_BLOCK;
+        if (!(any[b / 8] >> b % 8 & 1))
+            continue;
+        uint32_t all = UINT32_MAX >> (left < ZMPI_BLOCK ? ZMPI_BLOCK - left : 0);
+        if (!(full[b / 8] >> b % 8 & 1)) {
+            all = zmpi_load32(mask);
+            mask += 4;
+        }
+        zmpi_store32(dst, all);
+        dst += 4;
+        marked++;
     }
-    memcpy(lengths + padded, src + p->masks, p->bits - p->masks);
-    return p->sizes + padded + (p->bits - p->masks);
+    for (; marked; marked--, dst += width)
+        memcpy(dst, src + p->values, width);
+    return dst;
 }
 
-struct zmpi_huffman_decoder *zmpi_huffman_decoder_new(void)
+/* A chunk as the kernels take it behind its head of `head` bytes at dst; returns its size. */
+static size_t without_planes(const struct places *p, size_t width, size_t words,
+                             const unsigned char *src, unsigned char *dst, size_t head)
+{
+    const size_t blocks = (words + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
+    const size_t padded = (blocks + 3) & ~(size_t)3, bytes = (blocks + 31) / 32 * 4;
+    unsigned char *lengths = dst + head, *behind = lengths + padded;
+    dst[2] &= (unsigned char)~(ZMPI_CHUNK_HUFFMAN | ZMPI_CHUNK_ONCE);
+    memset(lengths, 0, padded);
+    for (size_t b = 0; b < blocks && p->values > p->marks; b++) {
+        unsigned any = src[p->marks + b / 8] >> b % 8 & 1;
+        unsigned uniform = p->once ? any : src[p->marks + bytes + b / 8] >> b % 8 & 1;
+        lengths[b] = (unsigned char)(any << 7 | uniform << 6);
+    }
+    if (p->once)
+        return (size_t)(repeat_once(p, width, words, src, behind) - dst);
+    memcpy(behind, src + p->masks, p->bits - p->masks);
+    return head + padded + (p->bits - p->masks);
+}
+
+struct zmpi_huffman_decoder *zmpi_huffman_decoder_new(const struct zmpi_stream *s)
 {
     struct zmpi_huffman_decoder *d = malloc(sizeof *d);
-    if (d)
-        d->number = -1;
+    if (!d)
+        return NULL;
+    const struct zmpi_floats program = zmpi_floats_hold();
+    zmpi_chunk_rule_make(&d->rule, s->info.array.type, s->info.abs_bound, (double)INFINITY);
+    zmpi_floats_release(program);
+    d->number = -1;
     return d;
 }
 
@@ -161,28 +209,54 @@ static enum zmpi_status use_book(struct zmpi_huffman_decoder *d, const struct zm
     return ZMPI_OK;
 }
 
+/* All of the head that src has to dst; returns its size, 0 if that cannot be. *taken: of src. */
+static size_t load_head(const struct zmpi_huffman_decoder *d, size_t width,
+                        const unsigned char *src, size_t size, unsigned char *dst, size_t *taken)
+{
+    const size_t head = zmpi_head_bytes(width, src);
+    *taken = head;
+    if (src[0] == ZMPI_MAP_QUANTIZED && src[3])
+        *taken = zmpi_head_lengthen(&d->rule, width, src, size, dst);
+    else if (size >= head)
+        memcpy(dst, src, head);
+    return *taken && size >= *taken ? head : 0;
+}
+
 enum zmpi_status zmpi_huffman_unpack(struct zmpi_huffman_decoder *d, const struct zmpi_stream *s,
-                                     size_t count, const unsigned char *src, size_t src_size,
+                                     size_t words, const unsigned char *src, size_t src_size,
                                      struct zmpi_chunk_work *work, const unsigned char **chunk,
                                      size_t *size)
 {
-    const size_t blocks = (count + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
+    const size_t blocks = (words + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
+    unsigned char full[ZMPI_HEAD_MAX];
+    size_t taken;
     struct places p;
-    work->given = src_size >= HEAD && src[2] & ZMPI_CHUNK_HUFFMAN;
+    work->given = src[2] & ZMPI_CHUNK_HUFFMAN;
     *chunk = src;
     *size = src_size;
-    if (!work->given)
+    if (!work->given && !(src[0] == ZMPI_MAP_QUANTIZED && src[3]))
         return ZMPI_OK;
-    if (!find_places(&p, s->width, blocks, src, src_size))
+    const size_t head = load_head(d, s->width, src, src_size, full, &taken);
+    if (!head)
+        return ZMPI_ERR_CORRUPT;
+    if (!work->given) {
+        memcpy(work->coded, full, head);
+        memcpy(work->coded + head, src + taken, src_size - taken);
+        *chunk = work->coded;
+        *size = head + (src_size - taken);
+        return ZMPI_OK;
+    }
+    if (!find_places(&p, s->width, blocks, src, src_size, taken))
         return ZMPI_ERR_CORRUPT;
     enum zmpi_status status = use_book(d, s, src[p.sizes]);
     if (status)
         return status;
     const size_t bytes = p.from[p.streams], behind = (bytes + BEHIND + 63) / 64 * 64;
     memcpy(work->coded, src + p.bits, bytes);
-    if (!residuals(d, work->coded, p.from, p.streams, count, s->width, work->residuals))
+    if (!residuals(d, work->coded, p.from, p.streams, words, s->width, work->residuals))
         return ZMPI_ERR_CORRUPT;
+    memcpy(work->coded + behind, full, head);
     *chunk = work->coded + behind;
-    *size = without_planes(&p, blocks, src, work->coded + behind);
+    *size = without_planes(&p, s->width, words, src, work->coded + behind, head);
     return ZMPI_OK;
 }

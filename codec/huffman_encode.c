@@ -6,13 +6,7 @@
 #include "kernels.h"
 
 /* NONE: the token that there is none. RUN_BITS: a run and a direct residual fit 56 bits. */
-enum {
-    HEAD = 4,
-    STREAMS = ZMPI_HUFFMAN_STREAMS,
-    NONE = 63,
-    RUN_BITS = 36,
-    DIRECT = ZMPI_HUFFMAN_DIRECT
-};
+enum { STREAMS = ZMPI_HUFFMAN_STREAMS, NONE = 63, RUN_BITS = 36, DIRECT = ZMPI_HUFFMAN_DIRECT };
 
 /* ---- bits ---- */
 
@@ -47,7 +41,7 @@ struct fle {
 
 static struct fle fle_of(size_t width, size_t words, const unsigned char *chunk, size_t size)
 {
-    struct fle f = {.head = HEAD + (chunk[0] == ZMPI_MAP_QUANTIZED ? 2 : 1) * width,
+    struct fle f = {.head = zmpi_head_bytes(width, chunk),
                     .blocks = (words + ZMPI_BLOCK - 1) / ZMPI_BLOCK};
     f.coded = chunk[0] != ZMPI_MAP_STORED && !(chunk[2] & ZMPI_CHUNK_ZERO);
     f.padded = (f.blocks + 3) & ~(size_t)3;
@@ -120,79 +114,161 @@ void zmpi_huffman_encoder_set(struct zmpi_huffman_encoder *e, const struct zmpi_
     }
 }
 
-/* ---- a chunk ---- */
+/* ---- exceptions ---- */
 
-/* Which blocks have exceptions, and which of those only one value. */
-struct marks {
-    uint32_t any[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK / 32],
-        uniform[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK / 32];
-    size_t words;
+enum { BLOCKS = ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK };
+
+/* The exceptions of a chunk as they are to be stored. */
+struct exceptions {
+    uint32_t mark[2][BLOCKS / 32];
+    size_t words; /* of each */
+    bool once;    /* mask[] and one value, in place of what the fle chunk has */
+    uint32_t mask[BLOCKS];
+    size_t masks, bytes; /* of masks and values */
 };
 
-static struct marks marks_of(const struct fle *f)
+static bool is_once(const struct fle *f, const struct exceptions *x, size_t width, size_t marked,
+                    const unsigned char *chunk, size_t size)
 {
-    struct marks m = {.words = f->marked ? (f->blocks + 31) / 32 : 0};
-    for (size_t b = 0; f->marked && b < f->blocks; b++) {
-        bool any = f->lengths[b] & ZMPI_BLOCK_EXCEPTIONS;
-        m.any[b / 32] |= (uint32_t)any << b % 32;
-        m.uniform[b / 32] |= (uint32_t)(any && f->lengths[b] & ZMPI_BLOCK_UNIFORM) << b % 32;
-    }
-    return m;
+    const unsigned char *value = chunk + f->exceptions + 4 * marked;
+    return memcmp(x->mark[0], x->mark[1], sizeof x->mark[0]) == 0 &&
+           memcmp(value, value + width, (size_t)(chunk + size - value) - width) == 0;
 }
 
-/* In place: every part moves down, or is written over what was read already. */
-static void assemble(const struct fle *f, unsigned number, size_t streams,
-                     unsigned char *const part[STREAMS], const size_t bytes[STREAMS],
-                     unsigned char *chunk, size_t fle_size, size_t size)
+/* Blocks that are exceptions to the last element need no mask. */
+static void store_once(const struct fle *f, struct exceptions *x, size_t words,
+                       const unsigned char *mask)
 {
-    unsigned char *dst = chunk + f->head;
-    const struct marks m = marks_of(f);
-    unsigned char *sizes = dst, *end = chunk + size;
-    dst += streams > 1 ? 8 : 4;
-    memmove(dst + 8 * m.words, chunk + f->exceptions, fle_size - f->exceptions);
-    memset(sizes, 0, (size_t)(dst - sizes));
-    sizes[0] = (unsigned char)number;
-    sizes[1] = (unsigned char)streams;
-    for (size_t k = 0; k + 1 < streams; k++)
-        zmpi_store16(sizes + 2 + 2 * k, (uint16_t)bytes[k]);
-    for (size_t i = 0; i < m.words; i++) {
-        zmpi_store32(dst + 4 * i, m.any[i]);
-        zmpi_store32(dst + 4 * (m.words + i), m.uniform[i]);
+    memset(x->mark[1], 0, sizeof x->mark[1]);
+    for (size_t b = 0; b < f->blocks; b++) {
+        const size_t left = words - b * ZMPI_BLOCK;
+        if (!(f->lengths[b] & ZMPI_BLOCK_EXCEPTIONS))
+            continue;
+        x->mask[x->masks] = zmpi_load32(mask);
+        if (x->mask[x->masks] == UINT32_MAX >> (left < ZMPI_BLOCK ? ZMPI_BLOCK - left : 0))
+            x->mark[1][b / 32] |= 1U << b % 32;
+        else
+            x->masks++;
+        mask += 4;
     }
-    dst += 8 * m.words + (fle_size - f->exceptions);
-    for (size_t k = 0; k < streams; k++) {
-        memcpy(dst, part[k], bytes[k]);
-        dst += bytes[k];
+}
+
+static void exceptions_of(const struct fle *f, size_t width, size_t words,
+                          const unsigned char *chunk, size_t size, struct exceptions *x)
+{
+    size_t marked = 0;
+    x->words = f->marked ? (f->blocks + 31) / 32 : 0;
+    x->bytes = size - f->exceptions;
+    x->once = false;
+    if (!f->marked)
+        return;
+    memset(x->mark, 0, sizeof x->mark);
+    for (size_t b = 0; b < f->blocks; b++) {
+        const bool any = f->lengths[b] & ZMPI_BLOCK_EXCEPTIONS;
+        marked += any;
+        x->mark[0][b / 32] |= (uint32_t)any << b % 32;
+        x->mark[1][b / 32] |= (uint32_t)(any && f->lengths[b] & ZMPI_BLOCK_UNIFORM) << b % 32;
     }
-    memset(dst, 0, (size_t)(end - dst));
-    chunk[2] |= ZMPI_CHUNK_HUFFMAN;
+    x->once = is_once(f, x, width, marked, chunk, size);
+    x->masks = 0;
+    if (x->once) {
+        store_once(f, x, words, chunk + f->exceptions);
+        x->bytes = 4 * x->masks + width;
+    }
+}
+
+/* ---- a chunk ---- */
+
+/* Codes of a chunk's residuals. */
+struct codes {
+    unsigned number; /* of the book */
+    size_t streams, bytes[STREAMS];
+    unsigned char *part[STREAMS];
+    size_t size; /* of all of the chunk behind its head */
+};
+
+static struct codes codes_of(const struct zmpi_huffman_encoder *e, const struct fle *f,
+                             size_t width, size_t words, size_t size, const struct exceptions *x,
+                             struct zmpi_chunk_work *work)
+{
+    const struct zmpi_huffman_encode_loops *loops = zmpi_kernels()->huffman_encode;
+    struct codes c = {.streams = streams_of(size)};
+    c.size = (c.streams > 1 ? 8 : 4) + 8 * x->words + x->bytes;
+    for (size_t k = 0; k < c.streams; k++) {
+        const struct zmpi_segment g = segment_of(f, words, c.streams, k);
+        c.part[k] = work->coded + k * (ZMPI_CHUNK_ROOM / STREAMS);
+        const unsigned char *end =
+            (width == 4 ? loops->put32 : loops->put64)(e, work->kept, work->nonzero, g, c.part[k]);
+        c.bytes[k] = (size_t)(end - c.part[k]);
+        c.size += c.bytes[k];
+    }
+    c.size = (c.size + 3) & ~(size_t)3;
+    return c;
+}
+
+/* To dst; returns the end. `from`: as fle stored them, perhaps overlapping. */
+static unsigned char *put_exceptions(const struct exceptions *x, size_t width,
+                                     const unsigned char *from, size_t from_size,
+                                     unsigned char *dst)
+{
+    unsigned char value[8], *to = dst + 8 * x->words;
+    memcpy(value, from + from_size - width, x->once ? width : 0);
+    if (!x->once)
+        memmove(to, from, from_size);
+    for (size_t i = 0; i < x->words; i++) {
+        zmpi_store32(dst + 4 * i, x->mark[0][i]);
+        zmpi_store32(dst + 4 * (x->words + i), x->mark[1][i]);
+    }
+    for (size_t i = 0; x->once && i < x->masks; i++)
+        zmpi_store32(to + 4 * i, x->mask[i]);
+    if (x->once)
+        memcpy(to + 4 * x->masks, value, width);
+    return to + x->bytes;
+}
+
+/* In place behind the head, whose room is `head` bytes: every part moves down, or is written over
+ * what was read already. */
+static void assemble(const struct fle *f, const struct codes *c, const struct exceptions *x,
+                     size_t width, unsigned char *chunk, size_t fle_size, size_t head)
+{
+    unsigned char *dst = chunk + head, *end = dst + c->size;
+    unsigned char sizes[8] = {(unsigned char)c->number, (unsigned char)c->streams};
+    for (size_t k = 0; k + 1 < c->streams; k++)
+        zmpi_store16(sizes + 2 + 2 * k, (uint16_t)c->bytes[k]);
+    const size_t sized = c->streams > 1 ? 8 : 4;
+    unsigned char *at =
+        put_exceptions(x, width, chunk + f->exceptions, fle_size - f->exceptions, dst + sized);
+    memcpy(dst, sizes, sized);
+    for (size_t k = 0; k < c->streams; k++) {
+        memcpy(at, c->part[k], c->bytes[k]);
+        at += c->bytes[k];
+    }
+    memset(at, 0, (size_t)(end - at));
 }
 
 size_t zmpi_huffman_chunk(const struct zmpi_huffman_encoder *e, unsigned number, size_t width,
                           size_t words, unsigned char *chunk, size_t size,
                           struct zmpi_chunk_work *work)
 {
-    const struct zmpi_huffman_encode_loops *loops = zmpi_kernels()->huffman_encode;
+    unsigned char head[ZMPI_HEAD_MAX];
+    const size_t full = zmpi_head_bytes(width, chunk);
+    const size_t head_size = zmpi_head_shorten(e->rule, width, chunk, head);
     const struct fle f = fle_of(width, words, chunk, size);
-    const size_t streams = streams_of(size);
-    unsigned char *part[STREAMS];
-    size_t bytes[STREAMS];
-    if (!f.coded)
-        return size;
-    size_t coded = f.head + (streams > 1 ? 8 : 4) + (size - f.exceptions);
-    if (f.marked)
-        coded += 8 * ((f.blocks + 31) / 32);
-    for (size_t k = 0; k < streams; k++) {
-        const struct zmpi_segment g = segment_of(&f, words, streams, k);
-        part[k] = work->coded + k * (ZMPI_CHUNK_ROOM / STREAMS);
-        const unsigned char *end =
-            (width == 4 ? loops->put32 : loops->put64)(e, work->kept, work->nonzero, g, part[k]);
-        bytes[k] = (size_t)(end - part[k]);
-        coded += bytes[k];
+    size_t rest = size - full;
+    struct exceptions x;
+    struct codes c = {.size = rest};
+    if (f.coded) {
+        exceptions_of(&f, width, words, chunk, size, &x);
+        c = codes_of(e, &f, width, words, size, &x, work);
+        c.number = number;
     }
-    coded = (coded + 3) & ~(size_t)3;
-    if (coded >= size)
-        return size;
-    assemble(&f, number, streams, part, bytes, chunk, size, coded);
-    return coded;
+    if (c.size < rest) {
+        assemble(&f, &c, &x, width, chunk, size, head_size);
+        head[2] |= ZMPI_CHUNK_HUFFMAN | (x.once ? ZMPI_CHUNK_ONCE : 0);
+        rest = c.size;
+    } else if (head_size < full) {
+        memmove(chunk + head_size, chunk + full, rest);
+    }
+    memcpy(chunk, head, head_size);
+    return head_size + rest;
 }

@@ -127,7 +127,7 @@ static void decode_taken(void *context)
     struct zmpi_chunk_work *work = zmpi_chunk_work_new();
     struct zmpi_huffman_decoder *huffman = NULL;
     if (work && d->s->info.encoder == ZMPI_HUFFMAN)
-        huffman = zmpi_huffman_decoder_new();
+        huffman = zmpi_huffman_decoder_new(d->s);
     if (!work || (!huffman && d->s->info.encoder == ZMPI_HUFFMAN)) {
         free(work);
         return; /* the others may have more luck */
@@ -214,7 +214,7 @@ enum zmpi_status zmpi_stream_compare(const struct zmpi_stream *s, const void *ar
     const size_t chunks = s->info.chunks, n = samples < chunks ? samples : chunks;
     const unsigned char *src = s->src + s->head;
     struct zmpi_chunk_work *work = zmpi_chunk_work_new();
-    struct zmpi_huffman_decoder *huffman = zmpi_huffman_decoder_new();
+    struct zmpi_huffman_decoder *huffman = zmpi_huffman_decoder_new(s);
     enum zmpi_status status = work && huffman ? ZMPI_OK : ZMPI_ERR_MEMORY;
     for (size_t i = 0, k = 0; i < n && !status; i++) {
         const size_t next = pick(s, i * chunks / n, (i + 1) * chunks / n);

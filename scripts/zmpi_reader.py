@@ -281,10 +281,11 @@ def read_books(data):
 
 
 class Books:
-    """Those that every reader has, then those of a stream."""
+    """Those that every reader has, then those of a stream; and its bound, which tells steps."""
 
-    def __init__(self, own):
+    def __init__(self, own, abs_bound):
         self.own = own
+        self.abs_bound = abs_bound
 
     def __getitem__(self, number):
         if number < len(OFFLINE):
@@ -317,7 +318,7 @@ def read_bits(bits, book, count, width):
 
 QUANTIZED, INTEGER, STORED = 0, 1, 2
 AXIS_X, AXIS_Y, AXIS_Z = 1, 2, 4
-FLAG_ZERO, FLAG_EXCEPTIONS, FLAG_HUFFMAN = 1, 2, 4
+FLAG_ZERO, FLAG_EXCEPTIONS, FLAG_HUFFMAN, FLAG_ONCE, FLAG_NARROW = 1, 2, 4, 8, 16
 BLOCK_EXCEPTIONS, BLOCK_UNIFORM = 0x80, 0x40
 UNSIGNED = {4: "I", 8: "Q"}
 FLOATING = {4: "f", 8: "d"}
@@ -352,10 +353,17 @@ def decode_chunk(data, width, is_float, extent, books=None):
     count = math.prod(extent)
     reader = Reader(data)
     kind, axes, flags, shift = reader.take(4)
-    huffman = books is not None and bool(flags & FLAG_HUFFMAN)
-    flags -= FLAG_HUFFMAN if huffman else 0
+    known = step = None
+    huffman = once = narrow = False
+    if books is not None:
+        huffman, once, narrow = (bool(flags & bit) for bit in (FLAG_HUFFMAN, FLAG_ONCE, FLAG_NARROW))
+        flags &= ~(FLAG_HUFFMAN | FLAG_ONCE | FLAG_NARROW)
+        if kind == QUANTIZED and is_float and shift:
+            known, shift = level_step(books.abs_bound, width, shift), 0
     require(kind <= STORED and axes <= 7 and flags <= 2, "chunk: header")
     require(not huffman or (kind != STORED and not flags & FLAG_ZERO), "chunk: flags")
+    require(not once or (huffman and flags & FLAG_EXCEPTIONS), "chunk: exceptions once")
+    require(not narrow or (known is not None and width == 8), "chunk: base of 4 bytes")
     require(shift == 0 or (kind == INTEGER and is_float and shift < 8 * width), "chunk: shift")
     if kind == STORED:
         require(axes == 0 and flags == 0, "chunk: axes or flags of a stored chunk")
@@ -364,15 +372,16 @@ def decode_chunk(data, width, is_float, extent, books=None):
         return values
     require(kind == INTEGER or is_float, "chunk: quantized integers")
     require(kind == QUANTIZED or shift or not flags & FLAG_EXCEPTIONS, "chunk: exceptions in map 1")
-    step = read_step(reader, width) if kind == QUANTIZED else None
-    base = int.from_bytes(reader.take(width), "little", signed=True)
+    if kind == QUANTIZED:
+        step = read_step(reader, width) if known is None else known
+    base = int.from_bytes(reader.take(4 if narrow else width), "little", signed=True)
     if huffman:
-        head = read_huffman_head(reader, flags, count)
+        head = read_huffman_head(reader, flags, count, once)
         exceptional, masks = head[2:]
     else:
         residuals, exceptional = read_residuals(reader, width, flags, count)
         masks = words_of(reader.take(4 * len(exceptional)), "I")
-    values = read_exception_values(reader, width, exceptional, masks, count)
+    values = read_exception_values(reader, width, exceptional, masks, count, once)
     if huffman:
         residuals = read_huffman(reader, books, head, count, width)
     integers = integrate(residuals, axes, extent)
@@ -381,6 +390,18 @@ def decode_chunk(data, width, is_float, extent, books=None):
         words[element] = value
     reader.done()
     return bytes_of(words)
+
+
+def level_step(eb, width, b):
+    """The step of level b for this absolute bound (4.4)."""
+    require(b in ((10, 6, 2) if width == 4 else (22, 10, 2)), "chunk: level")
+    smallest, largest = (-100, 126) if width == 4 else (-900, 1020)
+    step = math.ldexp(1, largest)
+    if eb < step:
+        fraction, exponent = math.frexp(2 * (1 - math.ldexp(1, 1 - b)) * eb)
+        step = min(step, math.ldexp(math.floor(math.ldexp(fraction, b)), exponent - b))
+    require(step >= math.ldexp(1, smallest), "chunk: level")
+    return step
 
 
 def read_step(reader, width):
@@ -456,18 +477,20 @@ def to_values(integers, base, step, width, is_float, shift):
     return array.array(UNSIGNED[width], words)
 
 
-def read_exception_values(reader, width, exceptional, masks, count):
-    """(element, its word) of all exceptions."""
+def read_exception_values(reader, width, exceptional, masks, count, once):
+    """(element, its word) of all exceptions; once: they have one value."""
     values = []
+    stored = words_of(reader.take(width), UNSIGNED[width]) if once else None
     for (block, uniform), mask in zip(exceptional, masks):
         elements = [32 * block + j for j in range(32) if mask >> j & 1]
         require(elements and elements[-1] < count, "chunk: exception mask")
-        stored = words_of(reader.take(width * (1 if uniform else len(elements))), UNSIGNED[width])
+        if not once:
+            stored = words_of(reader.take(width * (1 if uniform else len(elements))), UNSIGNED[width])
         values += [(element, stored[0 if uniform else i]) for i, element in enumerate(elements)]
     return values
 
 
-def read_huffman_head(reader, flags, count):
+def read_huffman_head(reader, flags, count, once):
     """Book, sizes of the streams of bits but the last, blocks with exceptions, their masks (1.4)."""
     number, streams, size = struct.unpack("<2BH", reader.take(4))
     require(streams in (1, 4), "chunk: streams of bits")
@@ -478,8 +501,11 @@ def read_huffman_head(reader, flags, count):
     blocks = (count + 31) // 32
     marks = [int.from_bytes(reader.take((blocks + 31) // 32 * 4), "little") for _ in range(2)]
     require(marks[0] and not marks[0] >> blocks and not marks[1] & ~marks[0], "chunk: marks")
-    exceptional = [(b, bool(marks[1] >> b & 1)) for b in range(blocks) if marks[0] >> b & 1]
-    return number, sizes, exceptional, words_of(reader.take(4 * len(exceptional)), "I")
+    exceptional = [(b, once or bool(marks[1] >> b & 1)) for b in range(blocks) if marks[0] >> b & 1]
+    # Blocks whose elements are all exceptions, as far as the chunk goes, have no mask.
+    whole = marks[1] if once else 0
+    masks = [M32 >> max(32 * b + 32 - count, 0) if whole >> b & 1 else u32(reader.take(4), 0) for b, _ in exceptional]
+    return number, sizes, exceptional, masks
 
 
 def read_huffman(reader, books, head, count, width):
@@ -558,7 +584,7 @@ class Stream:
         require(self.starts[-1] == self.length, "stream: chunks do not fill it")
         self.books = None
         if self.encoder == 2:
-            self.books = Books(read_books(bytes(self.data[end:first])))
+            self.books = Books(read_books(bytes(self.data[end:first])), self.abs_bound)
 
     def chunk(self, k):
         data = self.data[self.starts[k]:self.starts[k + 1]]

@@ -153,9 +153,12 @@ static void check(const struct zmpi_huffman_decoder *d, struct streams *s, size_
     free(expected);
 }
 
+/* Of no bound. */
+static const struct zmpi_stream none;
+
 Test(huffman_take, every_kind_of_entry)
 {
-    struct zmpi_huffman_decoder *d = zmpi_huffman_decoder_new();
+    struct zmpi_huffman_decoder *d = zmpi_huffman_decoder_new(&none);
     struct streams *s = malloc(sizeof *s);
     struct zmpi_book book;
     uint16_t codes[SYMBOLS];
@@ -181,7 +184,7 @@ Test(huffman_take, every_kind_of_entry)
 /* Any bits: all sets come to the same, or agree that it is wrong; between guard pages. */
 Test(huffman_take, any_bits)
 {
-    struct zmpi_huffman_decoder *d = zmpi_huffman_decoder_new();
+    struct zmpi_huffman_decoder *d = zmpi_huffman_decoder_new(&none);
     struct streams *s = malloc(sizeof *s);
     struct zmpi_book book;
     size_t right = 0;

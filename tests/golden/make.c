@@ -49,6 +49,8 @@ int main(int argc, char **argv)
         return 2;
     }
     for (size_t i = 0; i < GOLDEN_COUNT; i++) {
+        if (golden_cases[i].make == NULL)
+            continue;
         golden_cases[i].make(&g);
         write_file(argv[1], golden_cases[i].name, &g);
         print_row(golden_cases[i].name, &g);

@@ -41,6 +41,8 @@ Test(golden, encoder_makes_the_same_bytes)
 {
     for (size_t i = 0; i < GOLDEN_COUNT; i++) {
         size_t size;
+        if (golden_cases[i].make == NULL)
+            continue;
         unsigned char *expected = golden_load(golden_cases[i].name, &size);
         golden_cases[i].make(&made);
         cr_assert_eq(size, made.size, "%s: %zu bytes made, not %zu", golden_cases[i].name,

@@ -140,24 +140,20 @@ static bool find_places(struct places *p, size_t width, size_t blocks, const uns
 static unsigned char *repeat_once(const struct places *p, size_t width, size_t words,
                                   const unsigned char *src, unsigned char *dst)
 {
-    const size_t blocks = (words + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
-    const unsigned char *any = src + p->marks, *full = any + (blocks + 31) / 32 * 4;
-    const unsigned char *mask = src + p->masks;
+    const size_t blocks = (words + ZMPI_BLOCK - 1) / ZMPI_BLOCK, bytes = (blocks + 31) / 32 * 4;
+    const unsigned char *any = src + p->marks, *full = any + bytes, *mask = src + p->masks;
     size_t marked = 0;
-    for (size_t b = 0; b < blocks; b++) {
-        const size_t left = words - b * ZMPI_BLOCK;
-        if (!(any[b / 8] >> b % 8 & 1))
-            continue;
-        uint32_t all = UINT32_MAX >> (left < ZMPI_BLOCK ? ZMPI_BLOCK - left : 0);
-        if (!(full[b / 8] >> b % 8 & 1)) {
-            all = zmpi_load32(mask);
-            mask += 4;
+    for (size_t i = 0; i < bytes; i += 4) {
+        uint32_t left = zmpi_load32(any + i), whole = zmpi_load32(full + i);
+        for (; left; left &= left - 1, marked++) {
+            const bool stored = !(whole & left & (~left + 1));
+            zmpi_store32(dst + 4 * marked, stored ? zmpi_load32(mask) : UINT32_MAX);
+            mask += stored ? 4 : 0;
         }
-        zmpi_store32(dst, all);
-        dst += 4;
-        marked++;
     }
-    for (; marked; marked--, dst += width)
+    if (zmpi_load32(full + bytes - 4) >> (blocks - 1) % 32) /* the last block may be shorter */
+        zmpi_store32(dst + 4 * (marked - 1), UINT32_MAX >> (ZMPI_BLOCK * blocks - words));
+    for (dst += 4 * marked; marked; marked--, dst += width)
         memcpy(dst, src + p->values, width);
     return dst;
 }
@@ -168,13 +164,15 @@ static size_t without_planes(const struct places *p, size_t width, size_t words,
 {
     const size_t blocks = (words + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
     const size_t padded = (blocks + 3) & ~(size_t)3, bytes = (blocks + 31) / 32 * 4;
+    const unsigned char *marks = src + p->marks;
     unsigned char *lengths = dst + head, *behind = lengths + padded;
     dst[2] &= (unsigned char)~(ZMPI_CHUNK_HUFFMAN | ZMPI_CHUNK_ONCE);
     memset(lengths, 0, padded);
-    for (size_t b = 0; b < blocks && p->values > p->marks; b++) {
-        unsigned any = src[p->marks + b / 8] >> b % 8 & 1;
-        unsigned uniform = p->once ? any : src[p->marks + bytes + b / 8] >> b % 8 & 1;
-        lengths[b] = (unsigned char)(any << 7 | uniform << 6);
+    for (size_t i = 0; i < bytes && p->values > p->marks; i += 4) {
+        const uint32_t any = zmpi_load32(marks + i);
+        const uint32_t uniform = p->once ? any : zmpi_load32(marks + bytes + i);
+        for (unsigned b = 0; b < 32 && any; b++) /* zeros behind the last block */
+            lengths[8 * i + b] = (unsigned char)((any >> b & 1) << 7 | (uniform >> b & 1) << 6);
     }
     if (p->once)
         return (size_t)(repeat_once(p, width, words, src, behind) - dst);

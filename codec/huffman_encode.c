@@ -127,11 +127,12 @@ struct exceptions {
     size_t masks, bytes; /* of masks and values */
 };
 
-static bool is_once(const struct fle *f, const struct exceptions *x, size_t width, size_t marked,
+/* Blocks with several values are left out at once. */
+static bool is_once(const struct fle *f, const struct exceptions *x, size_t width,
                     const unsigned char *chunk, size_t size)
 {
-    const unsigned char *value = chunk + f->exceptions + 4 * marked;
-    return memcmp(x->mark[0], x->mark[1], sizeof x->mark[0]) == 0 &&
+    const unsigned char *value = chunk + f->exceptions + 4 * x->masks;
+    return memcmp(x->mark[0], x->mark[1], 4 * x->words) == 0 &&
            memcmp(value, value + width, (size_t)(chunk + size - value) - width) == 0;
 }
 
@@ -139,38 +140,48 @@ static bool is_once(const struct fle *f, const struct exceptions *x, size_t widt
 static void store_once(const struct fle *f, struct exceptions *x, size_t words,
                        const unsigned char *mask)
 {
-    memset(x->mark[1], 0, sizeof x->mark[1]);
-    for (size_t b = 0; b < f->blocks; b++) {
-        const size_t left = words - b * ZMPI_BLOCK;
-        if (!(f->lengths[b] & ZMPI_BLOCK_EXCEPTIONS))
-            continue;
-        x->mask[x->masks] = zmpi_load32(mask);
-        if (x->mask[x->masks] == UINT32_MAX >> (left < ZMPI_BLOCK ? ZMPI_BLOCK - left : 0))
-            x->mark[1][b / 32] |= 1U << b % 32;
-        else
-            x->masks++;
-        mask += 4;
+    const uint32_t last = 1U << (f->blocks - 1) % 32,
+                   cut = (uint32_t)(ZMPI_BLOCK * f->blocks - words);
+    x->masks = 0;
+    for (size_t i = 0; i < x->words; i++) {
+        x->mark[1][i] = 0;
+        for (uint32_t left = x->mark[0][i]; left; left &= left - 1, mask += 4) {
+            const bool full = zmpi_load32(mask) == UINT32_MAX;
+            x->mask[x->masks] = zmpi_load32(mask);
+            x->masks += !full;
+            x->mark[1][i] |= full ? left & (~left + 1) : 0;
+        }
+    }
+    if (cut > 0 && x->mark[0][x->words - 1] & last && x->mask[x->masks - 1] == UINT32_MAX >> cut) {
+        x->masks--;
+        x->mark[1][x->words - 1] |= last;
+    }
+}
+
+static void mark_blocks(const struct fle *f, struct exceptions *x)
+{
+    for (size_t i = 0; i < x->words; i++) {
+        const size_t left = f->blocks - 32 * i, n = left < 32 ? left : 32;
+        uint32_t any = 0, uniform = 0;
+        for (size_t b = 0; b < n; b++) {
+            const uint32_t length = f->lengths[32 * i + b];
+            any |= (length >> 7) << b;
+            uniform |= (length >> 7 & length >> 6) << b;
+        }
+        x->mark[0][i] = any;
+        x->mark[1][i] = uniform;
+        x->masks += (size_t)__builtin_popcount(any);
     }
 }
 
 static void exceptions_of(const struct fle *f, size_t width, size_t words,
                           const unsigned char *chunk, size_t size, struct exceptions *x)
 {
-    size_t marked = 0;
     x->words = f->marked ? (f->blocks + 31) / 32 : 0;
     x->bytes = size - f->exceptions;
-    x->once = false;
-    if (!f->marked)
-        return;
-    memset(x->mark, 0, sizeof x->mark);
-    for (size_t b = 0; b < f->blocks; b++) {
-        const bool any = f->lengths[b] & ZMPI_BLOCK_EXCEPTIONS;
-        marked += any;
-        x->mark[0][b / 32] |= (uint32_t)any << b % 32;
-        x->mark[1][b / 32] |= (uint32_t)(any && f->lengths[b] & ZMPI_BLOCK_UNIFORM) << b % 32;
-    }
-    x->once = is_once(f, x, width, marked, chunk, size);
     x->masks = 0;
+    mark_blocks(f, x);
+    x->once = f->marked && is_once(f, x, width, chunk, size);
     if (x->once) {
         store_once(f, x, words, chunk + f->exceptions);
         x->bytes = 4 * x->masks + width;

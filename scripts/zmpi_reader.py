@@ -356,7 +356,8 @@ def decode_chunk(data, width, is_float, extent, books=None):
     known = step = None
     huffman = once = narrow = False
     if books is not None:
-        huffman, once, narrow = (bool(flags & bit) for bit in (FLAG_HUFFMAN, FLAG_ONCE, FLAG_NARROW))
+        huffman, once, narrow = (bool(flags & bit)
+                                 for bit in (FLAG_HUFFMAN, FLAG_ONCE, FLAG_NARROW))
         flags &= ~(FLAG_HUFFMAN | FLAG_ONCE | FLAG_NARROW)
         if kind == QUANTIZED and is_float and shift:
             known, shift = level_step(books.abs_bound, width, shift), 0
@@ -504,7 +505,8 @@ def read_huffman_head(reader, flags, count, once):
     exceptional = [(b, once or bool(marks[1] >> b & 1)) for b in range(blocks) if marks[0] >> b & 1]
     # Blocks whose elements are all exceptions, as far as the chunk goes, have no mask.
     whole = marks[1] if once else 0
-    masks = [M32 >> max(32 * b + 32 - count, 0) if whole >> b & 1 else u32(reader.take(4), 0) for b, _ in exceptional]
+    masks = [M32 >> max(32 * b + 32 - count, 0) if whole >> b & 1 else u32(reader.take(4), 0)
+             for b, _ in exceptional]
     return number, sizes, exceptional, masks
 
 

@@ -25,6 +25,7 @@ module ceaz_csr #(
     output logic        is_float,
     output logic [ 2:0] axes,
     output logic [ 1:0] levels,
+    output logic [11:0] shift,
     output logic [95:0] step,
     output logic [95:0] inverse,
     output logic [92:0] limit,
@@ -66,7 +67,7 @@ module ceaz_csr #(
     input  logic        chunk_out
 );
   localparam logic [31:0] MAGIC = 32'h5A41_4543;  // CEAZ
-  localparam logic [31:0] VERSION = 32'd2;
+  localparam logic [31:0] VERSION = 32'd3;
 
   logic failed;
   logic [31:0] beats_in, beats_out, chunks, cycles, saved;
@@ -100,7 +101,7 @@ module ceaz_csr #(
           cycles    <= 32'd0;
           saved     <= 32'd0;
         end
-        14'h014: {counting, huffman, levels, is_float, axes} <= wdata[7:0];
+        14'h014: {shift, counting, huffman, levels, is_float, axes} <= wdata[19:0];
         14'h064: begin
           {forget, take, cost, chi, assign_codes, build, clear} <= wdata[6:0];
           {sampled, shortest, exact, book_bank}                 <= wdata[12:8];
@@ -157,7 +158,7 @@ module ceaz_csr #(
         14'h008: rdata <= 32'(N);
         14'h00C: rdata <= 32'(H);
         14'h010: rdata <= {29'b0, choosing, failed, busy};
-        14'h014: rdata <= {24'b0, counting, huffman, levels, is_float, axes};
+        14'h014: rdata <= {12'b0, shift, counting, huffman, levels, is_float, axes};
         14'h050: rdata <= beats_in;
         14'h054: rdata <= beats_out;
         14'h058: rdata <= chunks;

@@ -1,6 +1,7 @@
 // ceaz_drain.sv - the parts of a chunk of encoder 1, or its words as they are (map 2), to beats: head, length bytes,
 // planes, masks, values (format.md 1.2), or the streams of encoder 2 (1.4). An item a cycle: a block of planes (by 64
-// lanes two of them), 32 lengths or masks, the values of a beat and a block, as many bits of a stream as half a beat has.
+// lanes two of them), 32 lengths or masks, the values of a beat and a block, as many bits of a stream as half a beat has;
+// where one value stands for all exceptions, the masks one by one, as some are left out.
 //
 // Three stages: an item's address; what the memories have there, and the address of an exception's words; the words.
 module ceaz_drain #(
@@ -22,6 +23,7 @@ module ceaz_drain #(
     input  logic [      2:0] axes,
     input  logic             zero,
     input  logic [     31:0] step,
+    input  logic [      3:0] shift,          // stands for the step, if not 0 (1.4)
     input  logic [     31:0] base,
     input  logic [      8:0] marked,
     // By encoder 2.
@@ -29,6 +31,7 @@ module ceaz_drain #(
     input  logic             four,
     input  logic [      7:0] book,
     input  logic [     55:0] bytes,
+    input  logic             equal,          // all exceptions
     input  logic [    511:0] marks,
     output logic             done,
     // Its words, and its parts.
@@ -44,7 +47,7 @@ module ceaz_drain #(
     output logic [    S+2:0] mask_at,
     input  logic [   1023:0] mask_row,
     output logic [    S+7:0] outlier_at,
-    input  logic [     40:0] outlier,
+    input  logic [     41:0] outlier,
     output logic [      1:0] bits_stream,
     output logic [   KA-1:0] bits_at,
     input  logic [ 64*K-1:0] bits_words,
@@ -72,7 +75,8 @@ module ceaz_drain #(
   logic [13:0] at;   // item of the part
   logic [GA-1:0] beat, beat1;  // of a block's values
   logic [13:0] nb;
-  logic item_last, beat_last, part_last, chunk_last;
+  logic item_last, beat_last, part_last, chunk_last, once;
+  assign once = huffman && equal;
   assign nb = (count + 14'd31) >> 5;
   assign beat_last = part != VALUES || beat == GA'(G - 1);
   always_comb begin
@@ -80,8 +84,8 @@ module ceaz_drain #(
       HEAD: part_last = 1'b1;
       LENGTHS: part_last = at == ((nb - 14'd1) >> 5);
       PLANES: part_last = at == (nb - 14'd1) >> LB;
-      MASKS: part_last = at == {5'b0, (marked - 9'd1) >> 5};
-      VALUES: part_last = at == {5'b0, marked - 9'd1} && beat_last;
+      MASKS: part_last = at == {5'b0, once ? marked - 9'd1 : (marked - 9'd1) >> 5};
+      VALUES: part_last = (once || at == {5'b0, marked - 9'd1}) && beat_last;
       CODES, MARKS: part_last = 1'b1;
       BITS: part_last = stream_last && stream == (four ? 2'd3 : 2'd0);
       default: part_last = at == ((count - 14'd1) >> LOG);
@@ -160,19 +164,17 @@ module ceaz_drain #(
   logic [7:0] nb_left;
   assign picked  = outlier[32] ? outlier[31:0] & -outlier[31:0] : outlier[31:0];
   assign read    = step_on;
-  assign read_at = part1 == VALUES ? RA'({outlier[40:33], 5'b0} >> LOG) + RA'(beat1) : at1[RA-1:0];
+  assign read_at = part1 == VALUES ? RA'({outlier[41:34], 5'b0} >> LOG) + RA'(beat1) : at1[RA-1:0];
   assign nb_left = at1 == ((nb - 14'd1) >> 5) ? 8'(nb - {at1[8:0], 5'b0}) : 8'd32;
   always_comb begin
     item1  = '0;
     count1 = planes_count1;
     case (part1)
       HEAD: begin
-        item1[95:0] = map == 2'd2 ? 96'd2 : {base, step, 13'b0, huffman, marked != 9'd0, zero, 5'b0, axes, 6'b0, map};
-        count1 = map == 2'd2 ? 7'd1 : 7'd3;
-        if (map == 2'd1) begin
-          item1[63:32] = base;
-          count1 = 7'd2;
-        end
+        item1[31:0] = map == 2'd2 ? 32'd2 :
+            {4'b0, map == 2'd0 ? shift : 4'd0, 4'b0, once, huffman, marked != 9'd0, zero, 5'b0, axes, 6'b0, map};
+        item1[95:32] = with_step ? {base, step} : {32'b0, base};
+        count1 = map == 2'd2 ? 7'd1 : with_step ? 7'd3 : 7'd2;
       end
       LENGTHS: begin
         item1[255:0] = length_row;
@@ -181,6 +183,10 @@ module ceaz_drain #(
       MASKS: begin
         item1[1023:0] = mask_row;
         count1 = at1[3:0] == marked[8:5] ? {2'b0, marked[4:0]} : 7'd32;
+        if (once) begin
+          item1[31:0] = outlier[31:0];
+          count1 = {6'b0, !outlier[33]};
+        end
       end
       CODES: begin
         item1[15:0] = {5'b0, four, 1'b0, !four, book};
@@ -199,6 +205,8 @@ module ceaz_drain #(
   end
   logic [3:0] mark_words;
   assign mark_words = 4'((nb + 14'd31) >> 5);
+  logic with_step;
+  assign with_step = map == 2'd0 && shift == 4'd0;
 
   generate
     if (B == 1) begin : one
@@ -232,7 +240,7 @@ module ceaz_drain #(
       count2  <= part1 == BITS ? bits_left1 : {1'b0, count1};  // bytes of a stream, else words
       picked2 <= picked;
       beat2   <= beat1;
-      block2  <= BL'({outlier[40:33], 5'b0} & 13'(N - 1));
+      block2  <= BL'({outlier[41:34], 5'b0} & 13'(N - 1));
       left2   <= count - 14'(at1 << LOG);
     end
     if (rst) begin

@@ -15,8 +15,8 @@ module ceaz_encode #(
     // The job, and the chunk to be encoded next, if `start`.
     input  logic              is_float,
     input  logic [       2:0] axes,
-    input  logic [      95:0] step,
     input  logic [      95:0] inverse,
+    input  logic [      11:0] shift,     // of map 0, by level; 0: the step is stored
     input  logic [      92:0] reach,
     input  logic              start,
     input  logic [     S-1:0] slot,      // where its parts go
@@ -34,12 +34,14 @@ module ceaz_encode #(
     output logic [       1:0] map,
     output logic [       2:0] used_axes,
     output logic              zero,      // flag bit 0
-    output logic [      31:0] used_step,
     output logic [      31:0] base,
     output logic [       8:0] marked,    // blocks with exceptions
-    output logic [      13:0] values,    // of exceptions
-    output logic [     511:0] marks,     // which blocks have any; of which only one value is stored
-    output logic [      13:0] size,      // words
+    output logic              equal,     // there are exceptions, and all have one bit pattern
+    // Which blocks have any; which have nothing else, or if not `equal`, of which only one value is stored.
+    output logic [     511:0] marks,
+    output logic [      13:0] size,      // words by encoder 1
+    output logic              less,      // one of them is the step, which is not stored
+    output logic [      13:0] beside,    // words of encoder 2's head, base and exceptions, no step
     // Residuals as they come, behind r_start.
     output logic              r_start,
     output logic              r_valid,
@@ -54,7 +56,7 @@ module ceaz_encode #(
     input  logic [     S+2:0] mask_at,
     output logic [    1023:0] mask_row,
     input  logic [     S+7:0] outlier_at,
-    output logic [      40:0] outlier    // block, uniform, mask
+    output logic [      41:0] outlier    // block, full, uniform, mask
 );
   localparam int C = N / B;  // lanes of a block
   localparam int LB = $clog2(B);
@@ -74,11 +76,14 @@ module ceaz_encode #(
   assign r_start    = shape;
 
   // ---- what the blocks took ----
-  logic [13:0] planes, exceptions;
-  logic any, flag_exceptions;
+  logic [13:0] planes, exceptions, values;
+  logic [8:0] partly;  // marked blocks that have other elements
+  logic any, flag_exceptions, differ;
   logic [13:0] nb, coded;
   assign nb              = (count + 14'd31) >> 5;
   assign flag_exceptions = marked != 9'd0;
+  assign equal           = flag_exceptions && !differ;
+  assign less            = quantized && shift[4*level+:4] != 4'd0;
   assign coded = (quantized ? 14'd3 : 14'd2) + (!any && !flag_exceptions ? 14'd0 :
       ((nb + 14'd3) >> 2) + planes + {5'b0, marked} + values);
   assign again = state == DECIDE && quantized && (exceptions == count || coded > count + 14'd1);
@@ -110,6 +115,8 @@ module ceaz_encode #(
         if (coded > count + 14'd1) map <= 2'd2;
         size  <= coded > count + 14'd1 ? count + 14'd1 : coded;
         zero  <= !any && !flag_exceptions;
+        beside <= 14'd2 + (!flag_exceptions ? 14'd0 :
+            ((nb + 14'd31) >> 5 << 1) + (equal ? {5'b0, partly} + 14'd1 : {5'b0, marked} + values));
         done  <= 1'b1;
         state <= IDLE;
       end
@@ -120,7 +127,6 @@ module ceaz_encode #(
     end
   end
   assign used_axes = {axes[2] && count > plane, axes[1] && plane > row, axes[0] && row > 14'd1};
-  assign used_step = step[32*level+:32];
 
   // ---- quantization, or the ordered view of the bits: four stages from the address ----
   logic [3:0] valid, first, last;
@@ -165,8 +171,8 @@ module ceaz_encode #(
   endgenerate
 
   // ---- exceptions: what the blocks of a beat have lies in as many memories, in turn ----
-  logic [B-1:0] outlier_valid, outlier_uniform, put_outlier;
-  logic [32*B-1:0] outlier_mask;
+  logic [B-1:0] outlier_valid, outlier_uniform, outlier_full, put_outlier;
+  logic [32*B-1:0] outlier_mask, outlier_pattern;
   logic [6*B-1:0] outlier_values;
   logic [8*B-1:0] outlier_number;  // among the marked ones
   generate
@@ -179,24 +185,35 @@ module ceaz_encode #(
           .valid(valid[3] && left_now > 14'(32 * j)),
           .last(last[3]),
           .x(x4[32*C*j+:32*C]),
+          .is_in(is_in[C*j+:C]),
           .exception(exception[C*j+:C]),
           .m_valid(outlier_valid[j]),
           .m_mask(outlier_mask[32*j+:32]),
           .m_uniform(outlier_uniform[j]),
+          .m_full(outlier_full[j]),
+          .m_pattern(outlier_pattern[32*j+:32]),
           .m_values(outlier_values[6*j+:6])
       );
       assign put_outlier[j] = outlier_valid[j] && outlier_mask[32*j+:32] != 32'b0;
     end
   endgenerate
-  logic [8:0] outlier_block, marked_behind;
+  logic [8:0] outlier_block, marked_behind, partly_behind;
   logic [13:0] values_behind, exceptions_behind;
+  logic [31:0] pattern, pattern_behind;
+  logic differ_behind;
   always_comb begin
     marked_behind     = marked;
     values_behind     = values;
     exceptions_behind = exceptions;
+    partly_behind     = partly;
+    pattern_behind    = pattern;
+    differ_behind     = differ;
     for (int j = 0; j < B; j++) begin
       outlier_number[8*j+:8] = marked_behind[7:0];
       if (put_outlier[j]) begin
+        if (marked_behind == 9'd0) pattern_behind = outlier_pattern[32*j+:32];
+        if (!outlier_uniform[j] || outlier_pattern[32*j+:32] != pattern_behind) differ_behind = 1'b1;
+        partly_behind += {8'b0, !outlier_full[j]};
         marked_behind += 9'd1;
         values_behind += {8'b0, outlier_values[6*j+:6]};
       end
@@ -209,6 +226,8 @@ module ceaz_encode #(
       marked        <= 9'd0;
       values        <= 14'd0;
       exceptions    <= 14'd0;
+      partly        <= 9'd0;
+      differ        <= 1'b0;
       outlier_block <= 9'd0;
       marks         <= 512'b0;
     end else if (outlier_valid[0]) begin
@@ -216,36 +235,43 @@ module ceaz_encode #(
       marked        <= marked_behind;
       values        <= values_behind;
       exceptions    <= exceptions_behind;
+      partly        <= partly_behind;
+      pattern       <= pattern_behind;
+      differ        <= differ_behind;
+      // As long as they were all equal, all blocks were such of one value.
+      if (differ_behind && !differ) marks[511:256] <= marks[255:0];
       for (int j = 0; j < B; j++)
         if (put_outlier[j]) begin
           marks[{1'b0, outlier_block[7:0]+8'(j)}] <= 1'b1;
-          marks[{1'b1, outlier_block[7:0]+8'(j)}] <= outlier_uniform[j];
+          marks[{1'b1, outlier_block[7:0]+8'(j)}] <= differ_behind ? outlier_uniform[j] : outlier_full[j];
         end
     end
   end
-  logic [41*B-1:0] outlier_out;
+  logic [42*B-1:0] outlier_out;
   generate
     for (genvar p = 0; p < B; p++) begin : exceptions_in
       logic put;
       logic [7:LB] number;  // in this memory
-      logic [40:0] entry;
+      logic [41:0] entry;
       logic [1024/B-1:0] masks, masks_now, out;
       always_comb begin
         put    = 1'b0;
         number = outlier_number[7:LB];
-        entry  = {outlier_block[7:0], outlier_uniform[0], outlier_mask[31:0]};
+        entry  = {outlier_block[7:0], outlier_full[0], outlier_uniform[0], outlier_mask[31:0]};
         for (int j = 0; j < B; j++)
           if (put_outlier[j] && 32'(outlier_number[8*j+:8]) % B == p) begin
             put    = 1'b1;
             number = outlier_number[8*j+LB+:8-LB];
-            entry  = {outlier_block[7:0] + 8'(j), outlier_uniform[j], outlier_mask[32*j+:32]};
+            entry  = {
+              outlier_block[7:0] + 8'(j), outlier_full[j], outlier_uniform[j], outlier_mask[32*j+:32]
+            };
           end
         masks_now = number[4:LB] == '0 ? '0 : masks;
         masks_now[32*number[4:LB]+:32] = entry[31:0];
       end
       always_ff @(posedge clk) if (put) masks <= masks_now;
       ceaz_memory #(
-          .W(41),
+          .W(42),
           .DEPTH((256 / B) * SLOTS),
           .A(S + 8 - LB)
       ) outlier_memory (
@@ -255,7 +281,7 @@ module ceaz_encode #(
           .write_data(entry),
           .read(part_read),
           .read_at(outlier_at[S+7:LB]),
-          .read_data(outlier_out[41*p+:41])
+          .read_data(outlier_out[42*p+:42])
       );
       ceaz_memory #(
           .W(1024 / B),
@@ -279,7 +305,7 @@ module ceaz_encode #(
     end else begin : two
       logic odd;
       always_ff @(posedge clk) if (part_read) odd <= outlier_at[0];
-      assign outlier = odd ? outlier_out[81:41] : outlier_out[40:0];
+      assign outlier = odd ? outlier_out[83:42] : outlier_out[41:0];
     end
   endgenerate
 

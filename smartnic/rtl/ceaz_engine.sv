@@ -61,6 +61,7 @@ module ceaz_engine #(
   logic [2:0] axes;
   logic [1:0] levels;
   logic [95:0] step, inverse;
+  logic [11:0] shift;
   logic [92:0] limit, reach;
   logic huffman, counting;
   logic clear, clearing, build, assign_codes, chi, cost, take, forget, book_bank, exact, sampled, chooses;
@@ -95,6 +96,7 @@ module ceaz_engine #(
       .is_float,
       .axes,
       .levels,
+      .shift,
       .step,
       .inverse,
       .limit,
@@ -255,8 +257,9 @@ module ceaz_engine #(
   logic [1:0] map;
   logic [2:0] used_axes;
   logic zero;
-  logic [31:0] used_step, base;
+  logic [31:0] base;
   logic [8:0] marked;
+  logic equal;
   logic part_read;
   logic [S+2:0] length_at, mask_at;
   logic [S+7-$clog2(B):0] block_at;
@@ -265,12 +268,12 @@ module ceaz_engine #(
   logic [1023:0] mask_row;
   logic [33*32*B-1:0] block_words;
   logic [6*B-1:0] block_length;
-  logic [40:0] outlier;
+  logic [41:0] outlier;
   logic r_start, r_valid;
-  logic [13:0] values;
   logic [511:0] marks;
   logic [32*N-1:0] r_words;
-  logic [13:0] size;
+  logic [13:0] size, beside;
+  logic less;
   ceaz_encode #(
       .N(N),
       .SLOTS(SLOTS)
@@ -279,8 +282,8 @@ module ceaz_engine #(
       .rst,
       .is_float,
       .axes,
-      .step,
       .inverse,
+      .shift,
       .reach,
       // A slot for its parts, and one for its residuals.
       .start(loaded != '0 && encoded < CA'(SLOTS) && stage_room),
@@ -297,12 +300,13 @@ module ceaz_engine #(
       .map,
       .used_axes,
       .zero,
-      .used_step,
       .base,
       .marked,
-      .values,
+      .equal,
       .marks,
       .size,
+      .less,
+      .beside,
       .r_start,
       .r_valid,
       .r_words,
@@ -319,11 +323,11 @@ module ceaz_engine #(
   );
 
   // What is to be known of each slot.
-  localparam int HEAD = 79 + 512;
+  localparam int HEAD = 50 + 512;
   logic [HEAD-1:0] head[SLOTS];
   logic [HEAD-1:0] drain_head;
   always_ff @(posedge clk)
-    if (encode_done) head[to_slot] <= {marks, map, used_axes, zero, used_step, base, marked};
+    if (encode_done) head[to_slot] <= {marks, equal, map, used_axes, zero, judged[encoding][1:0], base, marked};
   assign drain_head = head[from_slot];
 
   // ---- code again; books from what was counted ----
@@ -352,11 +356,10 @@ module ceaz_engine #(
       .slot(to_slot),
       .book(encode_shape[49:42]),
       .bank(encode_shape[50]),
-      .marked,
-      .values,
       .size,
+      .less,
+      .beside,
       .coded(map != 2'd2 && !zero),
-      .quantized(map == 2'd0),
       .from_slot,
       .ready(coded),
       .streams(drain_streams),
@@ -415,11 +418,12 @@ module ceaz_engine #(
   logic out_last, out_valid, out_ready;
   logic [1:0] drain_map;
   logic [2:0] drain_axes;
-  logic drain_zero;
-  logic [31:0] drain_step, drain_base;
+  logic drain_zero, drain_equal;
+  logic [1:0] drain_level;
+  logic [31:0] drain_base;
   logic [8:0] drain_marked;
   logic [511:0] drain_marks;
-  assign {drain_marks, drain_map, drain_axes, drain_zero, drain_step, drain_base, drain_marked} = drain_head;
+  assign {drain_marks, drain_equal, drain_map, drain_axes, drain_zero, drain_level, drain_base, drain_marked} = drain_head;
   ceaz_drain #(
       .N(N),
       .S(S)
@@ -432,13 +436,15 @@ module ceaz_engine #(
       .map(drain_map),
       .axes(drain_axes),
       .zero(drain_zero),
-      .step(drain_step),
+      .step(step[32*drain_level+:32]),
+      .shift(shift[4*drain_level+:4]),
       .base(drain_base),
       .marked(drain_marked),
       .huffman(drain_streams[65]),
       .four(drain_streams[64]),
       .book(drain_streams[63:56]),
       .bytes(drain_streams[55:0]),
+      .equal(drain_equal),
       .marks(drain_marks),
       .done(drain_done),
       .read(drain_read),

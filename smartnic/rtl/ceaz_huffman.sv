@@ -25,6 +25,7 @@ module ceaz_huffman #(
     input  logic            four,       // streams
     input  logic [    13:0] fixed,      // words beside the streams
     input  logic [    13:0] size,       // words by encoder 1
+    input  logic            less,       // one of these is not stored, in any case
     input  logic            all_runs,   // for counting, whatever the book has
     output logic            done,
     output logic            shorter,
@@ -99,16 +100,18 @@ module ceaz_huffman #(
   logic [3:0] stream_done, overflow;
   logic [15:0] sum;
   logic [13:0] span, words_coded;
+  logic is_shorter;
   assign begins = state == IDLE && start && !done;
   assign span = span_of(count);
   assign words_coded = fixed + sum[15:2] + {13'b0, |sum[1:0]};
+  assign is_shorter  = words_coded < size - {13'b0, less} && overflow == 4'b0;
   always_ff @(posedge clk) begin
     done <= 1'b0;
     case (state)
       IDLE:
       if (begins) begin
         shorter <= 1'b0;
-        saved   <= 14'd0;
+        saved   <= {13'b0, less};
         if (coded) state <= RUN;
         else done <= 1'b1;
       end
@@ -118,8 +121,8 @@ module ceaz_huffman #(
         state <= JUDGE;
       end
       default: begin
-        shorter <= words_coded < size && overflow == 4'b0;
-        saved   <= words_coded < size && overflow == 4'b0 ? size - words_coded : 14'd0;
+        shorter <= is_shorter;
+        saved   <= is_shorter ? size - words_coded : {13'b0, less};
         done    <= 1'b1;
         state   <= IDLE;
       end

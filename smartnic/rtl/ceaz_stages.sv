@@ -24,11 +24,10 @@ module ceaz_stages #(
     input  logic [   S-1:0] slot,
     input  logic [     7:0] book,
     input  logic            bank,
-    input  logic [     8:0] marked,
-    input  logic [    13:0] values,
-    input  logic [    13:0] size,
+    input  logic [    13:0] size,        // words by encoder 1
+    input  logic            less,        // one of these is not stored
+    input  logic [    13:0] beside,      // by encoder 2, beside the book's number, sizes and streams
     input  logic            coded,       // there are residuals
-    input  logic            quantized,
     // The chunk that goes out next: whether all is known of it, and what.
     input  logic [   S-1:0] from_slot,
     output logic            ready,
@@ -78,7 +77,7 @@ module ceaz_stages #(
   end
 
   // ---- stages ----
-  localparam int INFO = S + 14 + 8 + 1 + 9 + 14 + 14 + 2;
+  localparam int INFO = S + 14 + 8 + 1 + 14 + 1 + 14 + 1;
   logic [32*H-1:0] counts;
   logic [H-1:0] clears;
   logic [14*H-1:0] saved;
@@ -88,20 +87,19 @@ module ceaz_stages #(
   generate
     for (genvar h = 0; h < H; h++) begin : stage
       logic [1:0] pending, kept;  // chunks to be coded, and coded ones that are not out
-      logic half, code_bank, to_code, four, is_quantized, shorter, coding_done;
+      logic half, code_bank, to_code, four, less_kept, shorter, coding_done;
       logic encoded_here, drained_here;
       logic [INFO-1:0] info[2];
       logic [S-1:0] to_slot;
       logic [7:0] code_book;
-      logic [8:0] code_marked;
-      logic [13:0] code_count, code_values, code_size, blocks, fixed, words_saved;
+      logic [13:0] code_count, code_size, code_beside, words_saved;
       logic [55:0] bytes;
       assign encoded_here = encoded && in_stage == HA'(h);
       assign drained_here = drained && out_stage == HA'(h);
       assign has_room[h]  = pending < 2'd2;
       assign done[h]      = coding_done;
       always_ff @(posedge clk) begin
-        if (encoded_here) info[in_half] <= {slot, count, book, bank, marked, values, size, coded, quantized};
+        if (encoded_here) info[in_half] <= {slot, count, book, bank, size, less, beside, coded};
         if (coding_done) half <= !half;
         pending <= pending + {1'b0, encoded_here} - {1'b0, coding_done};
         kept    <= kept + {1'b0, coding_done} - {1'b0, drained_here};
@@ -111,12 +109,8 @@ module ceaz_stages #(
           kept    <= 2'd0;
         end
       end
-      assign {to_slot, code_count, code_book, code_bank, code_marked, code_values, code_size, to_code, is_quantized} =
-          info[half];
+      assign {to_slot, code_count, code_book, code_bank, code_size, less_kept, code_beside, to_code} = info[half];
       assign four = code_size >= 14'd128;
-      assign blocks = (code_count + 14'd31) >> 5;
-      assign fixed = (is_quantized ? 14'd3 : 14'd2) + (four ? 14'd2 : 14'd1) + {5'b0, code_marked} + code_values +
-          (code_marked != 9'd0 ? ((blocks + 14'd31) >> 5) << 1 : 14'd0);
       assign done_slot[S*h+:S] = to_slot;
       assign results[66*h+:66] = {shorter && !counting, four, code_book, bytes};
       assign saved[14*h+:14] = coding_done && !counting ? words_saved : 14'd0;
@@ -155,8 +149,9 @@ module ceaz_stages #(
           .count(code_count),
           .coded(to_code && huffman),
           .four,
-          .fixed,
+          .fixed(code_beside + (four ? 14'd2 : 14'd1)),
           .size(code_size),
+          .less(less_kept),
           .all_runs(counting),
           .done(coding_done),
           .shorter,

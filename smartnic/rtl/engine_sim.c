@@ -96,13 +96,33 @@ static uint32_t reach_of(const struct zmpi_step *l)
     return least;
 }
 
-enum { JOB_FLOAT = 1 << 3, JOB_LEVELS = 1 << 4, JOB_HUFFMAN = 1 << 6, JOB_COUNT = 1 << 7 };
+enum {
+    JOB_FLOAT = 1 << 3,
+    JOB_LEVELS = 1 << 4,
+    JOB_HUFFMAN = 1 << 6,
+    JOB_COUNT = 1 << 7,
+    JOB_SHIFT = 1 << 8
+};
 
 static void set_job(struct zmpi_rtl *rtl, const struct zmpi_chunk_rule *rule, uint32_t also)
 {
     rtl->type->write(rtl->model, MODEL_JOB,
                      rule->axes | (rule->is_float ? JOB_FLOAT : 0u) |
                          JOB_LEVELS * (uint32_t)rule->levels | also);
+}
+
+/* What stands for the steps of encoder 2's chunks (1.4): their levels' bits, of equal steps the
+ * most. */
+static uint32_t shifts_of(const struct zmpi_chunk_rule *rule)
+{
+    uint32_t shifts = 0;
+    for (int i = 0; i < rule->levels; i++) {
+        int first = 0;
+        while (rule->level[first].step != rule->level[i].step)
+            first++;
+        shifts |= (uint32_t)rule->level[first].bits << 4 * i;
+    }
+    return shifts * JOB_SHIFT;
 }
 
 static void set_registers(struct zmpi_rtl *rtl, const struct zmpi_chunk_rule *rule)
@@ -299,7 +319,7 @@ static enum zmpi_status choose_books(struct zmpi_rtl *rtl, struct transfer *t, b
     const enum zmpi_status status = zmpi_huffman_plan_by(&sums, books, t->plan->chunks, own);
     if (!status && t->failed)
         zmpi_huffman_plan_free(books);
-    set_job(rtl, t->rule, JOB_HUFFMAN);
+    set_job(rtl, t->rule, JOB_HUFFMAN | shifts_of(t->rule));
     return status ? status : t->failed;
 }
 

@@ -22,8 +22,9 @@ enum {
     MODEL_STAGES = 0x00C, /* of encoder 2 */
     MODEL_STATUS = 0x010, /* bit 0: busy, bit 1: a packet was not as long as it said,
                              bit 2: a command is under way */
-    MODEL_JOB = 0x014,  /* bits 0 to 2: axes, 3: floats, 4 and 5: levels, 6: encoder 2, 7: count */
-    MODEL_STEP = 0x020, /* three of each */
+    MODEL_JOB = 0x014,    /* bits 0 to 2: axes, 3: floats, 4 and 5: levels, 6: encoder 2, 7: count,
+                             8 to 19: what stands for the step of each level */
+    MODEL_STEP = 0x020,   /* three of each */
     MODEL_INVERSE = 0x030,
     MODEL_LIMIT = 0x040,
     MODEL_BEATS_IN = 0x050,

@@ -191,13 +191,17 @@ Test(rtl_units, exceptions)
 {
     struct kit_random r = {5};
     struct units *u = begin(UNIT_OUTLIERS, 0, 0, 0);
-    size_t uniform = 0, several = 0;
+    size_t uniform = 0, several = 0, full = 0, full_end = 0;
     for (int chunk = 0; chunk < 100; chunk++) {
         size_t count, beats = make_blocks(&r, &count), blocks = (count + 31) / 32;
         const size_t rare = 1 + kit_below(&r, 40);
+        for (size_t i = 0; i < beats; i++)
+            in[i][N + 1] = 0;
         for (size_t i = 0; i < count; i++) {
+            const bool filled = chunk % 3 == 0 && i / 32 % 2 == 0;
             in[i / N][i % N] = chunk % 2 ? (uint32_t)kit_below(&r, 2) : (uint32_t)(i / 32);
-            in[i / N][N] |= (uint32_t)(kit_below(&r, rare) == 0) << i % N;
+            in[i / N][N] |= (uint32_t)(filled || kit_below(&r, rare) == 0) << i % N;
+            in[i / N][N + 1] |= 1u << i % N;
         }
         in[beats - 1][N] |= 1u << N;
         cr_assert_eq(units_run(u, in, beats, out, ITEMS), blocks);
@@ -216,11 +220,16 @@ Test(rtl_units, exceptions)
             same &= mask != 0;
             uniform += same;
             several += mask && !same;
+            const size_t elements = b + 1 < blocks ? 32 : count - b * 32;
+            const bool all = values == elements;
+            full += all;
+            full_end += all && elements < 32;
             cr_assert_eq(out[b][0], mask, "chunk %d, block %zu", chunk, b);
-            cr_assert_eq(out[b][1], (uint32_t)same << 6 | (same ? 1 : values));
+            cr_assert_eq(out[b][1], (uint32_t)all << 7 | (uint32_t)same << 6 | (same ? 1 : values));
+            cr_assert(!mask || out[b][2] == first, "chunk %d, block %zu", chunk, b);
         }
     }
-    cr_assert(uniform && several);
+    cr_assert(uniform && several && full_end && full > full_end);
     units_close(u);
 }
 

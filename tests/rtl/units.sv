@@ -96,8 +96,8 @@ module units #(
       .m_length(block_length)
   );
 
-  logic outlier_valid, uniform;
-  logic [31:0] mask;
+  logic outlier_valid, uniform, full;
+  logic [31:0] mask, pattern;
   logic [5:0] values;
   ceaz_outliers #(
       .N(N)
@@ -107,10 +107,13 @@ module units #(
       .valid(valid[5]),
       .last(in[D+N]),
       .x(in[D-1:0]),
+      .is_in(in[D+32+:N]),
       .exception(in[D+:N]),
       .m_valid(outlier_valid),
       .m_mask(mask),
       .m_uniform(uniform),
+      .m_full(full),
+      .m_pattern(pattern),
       .m_values(values)
   );
 
@@ -220,6 +223,8 @@ module units #(
         out[31:0]  = mask;
         out[37:32] = values;
         out[38]    = uniform;
+        out[39]    = full;
+        out[95:64] = pattern;
       end
       4'd6: begin
         in_ready                   = symbols_ready;

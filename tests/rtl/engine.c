@@ -109,7 +109,7 @@ static void count_streams(const struct kit_stream *s, size_t number[5])
     const unsigned char *entry = s->data + ZMPI_STREAM_HEADER_BYTES,
                         *chunk = entry + 8 * stream.info.chunks + stream.books_size;
     for (size_t k = 0; k < stream.info.chunks; k++, chunk += zmpi_load32(entry), entry += 8)
-        number[chunk[2] & 4 ? chunk[(chunk[0] ? 8 : 12) + 1] : 0]++;
+        number[chunk[2] & ZMPI_CHUNK_HUFFMAN ? chunk[8 + 1] : 0]++; /* no head has a step */
 }
 
 /* The comparisons see chunks of every kind: small ones, large ones, those better left alone. */

@@ -5,7 +5,7 @@
 #include "bytes.h"
 #include "compare.h"
 
-enum { CHUNK = 8192 };
+enum { CHUNK = 8192, LAYOUTS = 6, VALUES = 5 };
 
 static float of_bits(uint32_t bits)
 {
@@ -27,8 +27,10 @@ static bool is_exception(struct kit_random *r, size_t layout, size_t i, size_t c
                (i / 32 % 4 == 2 && i % 32 == 7);
     case 3: /* all but a few */
         return i % 700 != 699;
-    default:
+    case 4:
         return kit_below(r, 40) == 0;
+    default:
+        return false;
     }
 }
 
@@ -51,7 +53,7 @@ static float exception(size_t values, size_t k, size_t b, size_t blocks)
 
 static void fill(struct kit_random *r, float *data, size_t count, size_t layout, size_t values)
 {
-    const float amount = kit_below(r, 3) ? 10 : 0;
+    const float amount = layout < LAYOUTS - 1 && count > 100 && kit_below(r, 3) ? 10 : 0;
     for (size_t i = 0; i < count; i += CHUNK) {
         const size_t n = count - i < CHUNK ? count - i : CHUNK;
         size_t k = 0;
@@ -97,14 +99,14 @@ static void count_kinds(const struct kit_stream *s, size_t number[KINDS])
     }
 }
 
-static void check(struct zmpi_rtl *rtl, unsigned lanes, size_t number[KINDS])
+static void check(struct zmpi_rtl *rtl, unsigned lanes, size_t every, size_t number[KINDS])
 {
     static const size_t shape[][3] = {
         {1, 1, CHUNK + 1500}, {1, 1, 45}, {1, 90, 91}, {9, 30, 33}, {1, 1, CHUNK}};
     struct kit_random r = {lanes};
-    for (size_t values = 0; values < 5; values++)
-        for (size_t layout = 0; layout < 5; layout++) {
-            const size_t i = (5 * values + layout + values) % KIT_COUNT(shape);
+    for (size_t values = 0; values < VALUES; values++)
+        for (size_t layout = values % every; layout < LAYOUTS; layout += every) {
+            const size_t i = (values + layout) / every % KIT_COUNT(shape);
             struct zmpi_array a = kit_array(ZMPI_F32, shape[i][0], shape[i][1], shape[i][2]);
             float *data = malloc(kit_bytes(&a));
             char what[80];
@@ -126,7 +128,7 @@ Test(rtl, exceptions_of_encoder_2)
     for (size_t l = 0; l < KIT_COUNT(lanes); l++) {
         struct zmpi_rtl *rtl = open_engine(lanes[l]);
         size_t number[KINDS] = {0};
-        check(rtl, lanes[l], number);
+        check(rtl, lanes[l], 1 + 2 * l, number); /* those of 64 are slow to simulate */
         cr_log_info("%zu chunks with exceptions: %zu with one value, of these %zu with full blocks,"
                     " %zu with several, %zu by encoder 1; %zu constant",
                     number[HAVE_EXCEPTIONS], number[ONCE], number[WITH_FULL_BLOCKS],

@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "compare.h"
+#include "engine_books.h"
 
 enum { CHUNK = 8192, LAYOUTS = 6, VALUES = 5 };
 
@@ -64,7 +65,7 @@ static void fill(struct kit_random *r, float *data, size_t count, size_t layout,
     }
 }
 
-enum { HAVE_EXCEPTIONS, ONCE, WITH_FULL_BLOCKS, SEVERAL, BY_ENCODER_1, CONSTANT, KINDS };
+enum { HAVE_EXCEPTIONS, ONCE, WITH_FULL_BLOCKS, SEVERAL, BY_ENCODER_1, CONSTANT, SAVED, KINDS };
 
 /* Are any of its second marks set? */
 static bool has_full_blocks(const unsigned char *chunk, size_t words)
@@ -99,6 +100,22 @@ static void count_kinds(const struct kit_stream *s, size_t number[KINDS])
     }
 }
 
+/* What the engine says that its chunks are shorter than encoder 1's. Books of its own: the stream
+ * was not coded a second time. */
+static void check_saved(struct zmpi_rtl *rtl, const struct zmpi_array *a, const float *data,
+                        const struct kit_stream *s, size_t number[KINDS])
+{
+    struct zmpi_stream stream;
+    const size_t saved = rtl->type->read(rtl->model, MODEL_SAVED);
+    cr_assert_eq(zmpi_stream_parse(&stream, s->data, s->size), ZMPI_OK);
+    struct kit_stream fle = kit_compress(a, kit_abs(1e-2), data);
+    if (stream.books_size) {
+        cr_assert_eq(4 * saved, fle.size + stream.books_size - s->size);
+        number[SAVED]++;
+    }
+    free(fle.data);
+}
+
 static void check(struct zmpi_rtl *rtl, unsigned lanes, size_t every, size_t number[KINDS])
 {
     static const size_t shape[][3] = {
@@ -115,8 +132,10 @@ static void check(struct zmpi_rtl *rtl, unsigned lanes, size_t every, size_t num
             snprintf(what, sizeof what, "%u lanes, layout %zu, values %zu, shape %zu", lanes,
                      layout, values, i);
             zmpi_rtl_stall(rtl, i % 2 ? 100 : 0, i % 3 ? 90 : 0, (unsigned)i + 1);
+            zmpi_rtl_count(rtl);
             struct kit_stream s = check_encoder(rtl, &a, kit_abs(1e-2), 2, data, what);
             count_kinds(&s, number);
+            check_saved(rtl, &a, data, &s, number);
             free(s.data);
             free(data);
         }
@@ -130,9 +149,9 @@ Test(rtl, exceptions_of_encoder_2)
         size_t number[KINDS] = {0};
         check(rtl, lanes[l], 1 + 2 * l, number); /* those of 64 are slow to simulate */
         cr_log_info("%zu chunks with exceptions: %zu with one value, of these %zu with full blocks,"
-                    " %zu with several, %zu by encoder 1; %zu constant",
+                    " %zu with several, %zu by encoder 1; %zu constant; %zu streams with books",
                     number[HAVE_EXCEPTIONS], number[ONCE], number[WITH_FULL_BLOCKS],
-                    number[SEVERAL], number[BY_ENCODER_1], number[CONSTANT]);
+                    number[SEVERAL], number[BY_ENCODER_1], number[CONSTANT], number[SAVED]);
         for (size_t k = 0; k < KINDS; k++)
             cr_assert(number[k], "%u lanes: kind %zu", lanes[l], k);
         zmpi_rtl_close(rtl);

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* What is taken for huffman before it was tried: rarely right, and corrected by the first trial,
- * which it must not be too dear for. */
+/* What is taken for huffman before it was tried, or a sample taken: rarely right, and corrected by
+ * the first trial, which it must not be too dear for. */
 #define SLOWER  5.0
 #define SMALLER 1.5
 /* The other one is tried again after so many records, and so much more seldom as it seemed slower:
@@ -54,7 +54,8 @@ static double coding_of(const struct zcodec_choice *c, int i)
     if (bytes[i] > 0)
         return seconds[i] / bytes[i];
     const double other = seconds[1 - i] / bytes[1 - i];
-    return i == 0 ? other / SLOWER : other * SLOWER;
+    const double slower = c->slower > 0 ? c->slower : SLOWER;
+    return i == 0 ? other / slower : other * slower;
 }
 
 double zcodec_estimate(const struct zcodec_choice *c, int encoder)
@@ -63,7 +64,8 @@ double zcodec_estimate(const struct zcodec_choice *c, int encoder)
     if (!(c->raw[known] > 0))
         return 0;
     const double coding = coding_of(c, i), written = c->written[c->writer];
-    const double size = c->stored[known] / c->raw[known] / (known == i ? 1 : SMALLER);
+    const double smaller = c->smaller > 0 ? c->smaller : SMALLER;
+    const double size = c->stored[known] / c->raw[known] / (known == i ? 1 : smaller);
     const double writing = written > 0 ? size * c->writing[c->writer] / written : 0;
     return c->behind ? fmax(coding, writing) : coding + writing;
 }

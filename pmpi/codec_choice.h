@@ -19,6 +19,7 @@ struct zcodec_choice {
     double coded[ZCODEC_PLACES][ZCODECS], seconds[ZCODEC_PLACES][ZCODECS]; /* in what time, there */
     double written[ZCODEC_PLACES], writing[ZCODEC_PLACES]; /* bytes to the file, and seconds */
     enum zcodec_place coder, writer;                       /* of the last record */
+    double slower, smaller;  /* the second one, by a sample of the data; 0: none was taken */
     bool behind;             /* records are written while others are coded */
     uint64_t bytes[ZCODECS]; /* of this file, never forgotten */
     uint64_t turns;          /* records since the worse one was tried */

@@ -53,19 +53,33 @@ struct zmeasured {
     int strange[ZWAYS];     /* so many in turn were far slower, or (< 0) faster, than before */
     unsigned world;         /* how often that was no accident: something has changed */
     unsigned seen[ZWAYS];   /* when it was measured */
+    unsigned estimated;     /* when estimate[ZRAW] was made */
     unsigned skip;          /* calls to go raw without asking anybody */
     int best;
+};
+
+/* Seconds in which ranks wake up and messages come, which are none of the network's rate. */
+#define ZLATENCY 5e-4
+
+/* A part of a call's data by each encoder. */
+struct zsample {
+    double seconds[ZCODECS]; /* 0: not taken */
+    double smaller;          /* so many times is the second one's stream */
 };
 
 /* The last call that was measured. Ranks tell each other with the next call's agreement. */
 struct zpending {
     bool any;
-    bool pieces; /* some were coded while others were sent */
     int way;
     enum zop op;
     int size_class;
-    double bytes;                     /* of the largest block */
-    double elapsed, codec, raw, sent; /* on this rank: seconds; bytes that it sent */
+    double bytes;  /* of the largest block */
+    double pieces; /* of it, each coded while others are sent */
+    /* On this rank: seconds, */
+    double elapsed, scan, compress, decode, codec; /* the last: of both together */
+    double transfer;                               /* by the first messages; 0: not known */
+    double raw, sent;                              /* bytes that it sent */
+    struct zsample sample;
 };
 
 struct zcomm {
@@ -103,6 +117,8 @@ struct zblock {
 
 void zblock_make(struct zblock *b, const void *buf, MPI_Count count, const struct ztype *type,
                  const struct zmpi_options *o);
+/* Bytes of whole planes or rows, where they fit into `most`. */
+uint64_t zblock_whole(const struct zblock *b, uint64_t most);
 uint64_t zblock_pieces(const struct zblock *b);
 /* Bytes of the piece that begins at `at`. */
 uint64_t zblock_piece(const struct zblock *b, uint64_t at);
@@ -164,7 +180,10 @@ struct zcall {
     int way;               /* if it is compressed: the encoder */
     double start, codec;   /* seconds */
     double scan, compress; /* seconds; the rest of codec is decoding */
-    double raw, sent;      /* bytes that this rank sent, as they were and as messages */
+    double began;          /* the exchange, on all ranks about the same time; 0: not yet */
+    double transfer;       /* seconds, as struct zpending has them */
+    struct zsample sample;
+    double raw, sent; /* bytes that this rank sent, as they were and as messages */
     int error;
 };
 
@@ -175,6 +194,8 @@ struct zcall {
  */
 bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all_know,
                  uint64_t bytes, uint64_t given);
+/* Is the encoder to be chosen? */
+bool zcall_picks(const struct zcall *c);
 /* Same answer on all ranks: are all ready, and is it to be compressed? bytes, steps: this rank's
  * largest. */
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps);
@@ -191,6 +212,8 @@ void zcall_survey_begin(struct zcall *c);
 void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 bool zcall_survey_share(struct zcall *c, int *rc);
 double zcall_survey_bound(const struct zcall *c); /* 0: without loss */
+/* coll_sample.c: try both encoders on a part of the block, before they are chosen from. */
+void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 /* Log and remember an error; it is raised by zcall_end. */
 void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -203,6 +226,9 @@ int zcall_end(struct zcall *c, int rc);
 
 enum { ZPIECE_HEAD = 64 };
 
+/* What compresses the first bytes of a block, or as many of it; false: nothing can. */
+bool zpiece_job(const struct zcall *c, const struct zblock *b, size_t bytes, int encoder,
+                struct zmpi_job *job);
 /* Room for the message of any piece of a block of so many bytes, and for the piece itself. */
 size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes);
 /* The piece of b that begins at `at`, this rank's or one it sends, to dst; returns the size. */
@@ -211,6 +237,9 @@ int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned
 
 /* Bytes that a message, not yet checked, says it stands for: to be counted, not to be trusted. */
 uint64_t zpiece_raw(const struct zcall *c, const unsigned char *message, int size);
+
+/* Seconds that it was on its way, as it says: to be taken for what it is. */
+double zpiece_age(const struct zcall *c, const unsigned char *message, int size);
 
 struct zpiece_head {
     uint64_t at, raw;

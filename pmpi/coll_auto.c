@@ -21,6 +21,7 @@ enum {
     TRIES = 2,
     MEMORY = 15,
     ACCIDENTS = 4,
+    ALIKE = 2, /* size classes */
     LEAST_CALLS = 16,
     MOST_CALLS = 65536,
     MOST_RAW = 1024
@@ -28,6 +29,10 @@ enum {
 #define RETRIES 0.02
 /* What is estimated to take more than so many times the best is not tried like the others. */
 #define HOPELESS 1.5
+/* What is estimated to take less than this part of the best is tried first. */
+#define PROMISING 0.8
+/* What took so many times longer was not hidden by the other. */
+#define LONGER 1.25
 /* A way takes so many times what it took, or the other way round: something has changed. */
 #define CHANGED 2.0
 
@@ -83,12 +88,13 @@ static void take(struct zmeasured *m, int way, double per_byte)
     m->seen[way] = m->world;
 }
 
-/* Coding and sending took turns unless there was more than one piece, and then what took longer
- * hid the other. */
+/* Compressing, sending and decoding took turns at most, in several pieces only at the beginning and
+ * the end. 0: all may have been the codec. */
 double zauto_link(const struct zpending *p)
 {
-    const double waiting = p->elapsed - (p->pieces ? 1 : 2) * p->codec;
-    return p->pieces && waiting > p->elapsed / 2 ? p->elapsed : fmax(waiting, 0);
+    const double rest = p->elapsed - p->scan - ZLATENCY, codec = p->compress + p->decode;
+    const double overlapped = rest - codec / p->pieces;
+    return overlapped > LONGER * p->codec ? overlapped : fmax(rest - codec, 0);
 }
 
 /* In bytes of the largest block, as the measured times are. */
@@ -96,21 +102,34 @@ static void estimate_encoders(struct zmeasured *m, struct zcodec_choice *c,
                               const struct zpending *p)
 {
     const double stored = p->way ? p->bytes * p->sent / p->raw : p->bytes;
+    const bool overlap = p->pieces > 1;
+    if (p->sample.smaller > 0) {
+        c->slower = p->sample.seconds[1] / p->sample.seconds[0];
+        c->smaller = p->sample.smaller;
+    }
     if (p->way)
-        zcodec_coded(c, p->way, ZCODEC_HERE, p->bytes, stored, (p->pieces ? 1 : 2) * p->codec);
+        zcodec_coded(c, p->way, ZCODEC_HERE, p->bytes, stored,
+                     overlap ? p->codec : p->compress + p->decode);
     c->written[ZCODEC_HERE] = c->writing[ZCODEC_HERE] = 0; /* other sizes have other speeds */
-    zcodec_written(c, ZCODEC_HERE, stored, zauto_link(p), p->pieces);
+    zcodec_written(c, ZCODEC_HERE, stored, zauto_link(p), overlap);
     for (int way = 1; way < ZWAYS; way++)
         if (way != p->way)
             m->estimate[way] = zcodec_estimate(c, way);
 }
 
-/* 0 if the codec may have been what took the time. */
-static double estimate_raw(const struct zpending *p)
+/* Where the codec may have hidden the network, the first messages tell, if they took longer than
+ * messages may. All else that is known is between which limits it is. */
+static void estimate_raw(struct zmeasured *m, const struct zpending *p)
 {
-    /* Sender's and receiver's codec may have taken turns. */
-    const bool network = p->elapsed - 2 * p->codec > 0.6 * p->elapsed;
-    return network ? zauto_link(p) * p->raw / p->sent / p->bytes : 0;
+    const double scale = p->raw / p->sent / p->bytes, known = m->estimate[ZRAW];
+    double least = zauto_link(p), most = p->elapsed;
+    if (p->transfer > 0) {
+        least = fmax(least, p->transfer);
+        most = p->transfer + ZLATENCY * p->pieces;
+    }
+    m->estimate[ZRAW] = fmax(fmin(m->estimated == m->world ? known : 0, most * scale),
+                             fmin(least, p->elapsed) * scale);
+    m->estimated = m->world;
 }
 
 void zauto_learn(struct zcomm *s, const struct zpending *p)
@@ -122,9 +141,8 @@ void zauto_learn(struct zcomm *s, const struct zpending *p)
     if (p->way && !(p->raw > 0 && p->sent > 0))
         return;
     estimate_encoders(m, &s->codec[p->op], p);
-    const double raw = p->way ? estimate_raw(p) : 0;
-    if (raw > 0 || p->way == m->best) /* one that was slow to code tells nothing of the network */
-        m->estimate[ZRAW] = raw;
+    if (p->way)
+        estimate_raw(m, p);
 }
 
 double zauto_expected(const struct zmeasured *m, int way)
@@ -142,6 +160,28 @@ double zauto_compressed(const struct zmeasured *m)
     return least;
 }
 
+static bool was_measured(const struct zmeasured *m)
+{
+    unsigned n = 0;
+    for (int way = 0; way < ZWAYS; way++)
+        n += m->count[way];
+    return n > 0;
+}
+
+void zauto_begin(struct zmeasured of_class[ZCLASSES], int size_class)
+{
+    struct zmeasured *m = &of_class[size_class];
+    const struct zmeasured *like = NULL;
+    if (was_measured(m))
+        return;
+    for (int k = 0; k < ZCLASSES; k++)
+        if (was_measured(&of_class[k]) && abs(k - size_class) <= ALIKE &&
+            (!like || abs(k - size_class) <= abs((int)(like - of_class) - size_class)))
+            like = &of_class[k];
+    for (int way = 0; like && way < ZWAYS; way++)
+        m->estimate[way] = zauto_expected(like, way);
+}
+
 /* ---- the choice ---- */
 
 /* Calls of the faster way after which one of the slower costs this part of their time. */
@@ -156,18 +196,23 @@ static int find_best(const struct zmeasured *m, const struct zauto_ways *ways)
 {
     int best = -1;
     for (int way = 0; way < ZWAYS; way++)
-        if (ways->may[way] && m->count[way] >= TRIES &&
+        if (ways->may[way] && m->count[way] &&
             (best < 0 || m->per_byte[way] < 0.95 * m->per_byte[best]))
             best = way;
     return best;
 }
 
-/* A way that was not measured yet and may be faster; -1: none. */
+/* A way that was not measured often enough yet and may be faster; -1: none. */
 static int find_new(const struct zmeasured *m, const struct zauto_ways *ways)
 {
+    const double best = m->per_byte[m->best];
     for (int way = 0; way < ZWAYS; way++)
-        if (ways->may[way] && m->count[way] < TRIES &&
-            zauto_expected(m, way) <= HOPELESS * m->per_byte[m->best])
+        if (ways->may[way] && m->count[way] == 0 && zauto_expected(m, way) < PROMISING * best)
+            return way;
+    if (m->count[m->best] < TRIES)
+        return m->best;
+    for (int way = 0; way < ZWAYS; way++)
+        if (ways->may[way] && m->count[way] < TRIES && zauto_expected(m, way) <= HOPELESS * best)
             return way;
     return -1;
 }
@@ -198,17 +243,25 @@ static int find_due(const struct zmeasured *m, const struct zauto_ways *ways, un
     return -1;
 }
 
+/* The first call of this size class: the first of all, unless other classes have shown a better. */
+static int foreseen(const struct zmeasured *m, const struct zauto_ways *ways)
+{
+    int best = ways->first;
+    for (int way = 0; way < ZWAYS; way++)
+        if (ways->may[way] && m->estimate[way] > 0 &&
+            m->estimate[way] < PROMISING * m->estimate[best])
+            best = way;
+    return best;
+}
+
 int zauto_choose(struct zmeasured *m, const struct zauto_ways *ways, bool all_know)
 {
-    const int first = ways->first;
     unsigned wait;
     for (int way = 0; way < ZWAYS; way++)
         m->since[way]++;
-    if (m->count[first] == 0)
-        m->best = first;
-    if (m->count[first] < TRIES)
-        return first;
     m->best = find_best(m, ways);
+    if (m->best < 0)
+        return m->best = foreseen(m, ways);
     int way = find_new(m, ways);
     if (way < 0)
         way = find_due(m, ways, &wait);

@@ -11,6 +11,8 @@ struct zauto_ways {
 };
 
 int zauto_class(uint64_t bytes);
+/* What other size classes of the operation tell of one in which nothing was measured yet. */
+void zauto_begin(struct zmeasured of_class[ZCLASSES], int size_class);
 /* A measurement, the largest of all ranks in each of its numbers. */
 void zauto_learn(struct zcomm *s, const struct zpending *p);
 /* Seconds of it that went to the network. */

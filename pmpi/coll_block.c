@@ -27,7 +27,12 @@ void zblock_make(struct zblock *b, const void *buf, MPI_Count count, const struc
     zshape_prepend(b->shape, (size_t)count);
     if (said.extent[2] && !zmpi_array_count(&said, &elements) && elements == b->bytes / width)
         memcpy(b->shape, said.extent, sizeof b->shape);
-    b->piece = piece_of(b->shape, width, o->collective_piece);
+    b->piece = zblock_whole(b, o->collective_piece);
+}
+
+uint64_t zblock_whole(const struct zblock *b, uint64_t most)
+{
+    return piece_of(b->shape, zmpi_type_size(b->type->element), most);
 }
 
 uint64_t zblock_pieces(const struct zblock *b)

@@ -80,16 +80,66 @@ bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all
     return !goes_raw(c);
 }
 
+/* What ranks tell each other in an agreement: the least of the first numbers counts, the largest of
+ * the others. */
+enum {
+    READY,
+    MEASURED,
+    SAMPLED,
+    SMALLER = SAMPLED + ZCODECS,
+    BYTES,
+    STEPS,
+    ELAPSED,
+    SCAN,
+    COMPRESS,
+    DECODE,
+    CODEC,
+    TRANSFER,
+    RAW,
+    SENT,
+    TOLD
+};
+
+static int tell(const struct zcomm *s, double all[TOLD])
+{
+    const struct zpending *p = &s->pending;
+    all[MEASURED] = p->any;
+    for (int k = 0; k < ZCODECS; k++)
+        all[SAMPLED + k] = p->sample.smaller > 0 ? p->sample.seconds[k] : INFINITY;
+    all[SMALLER] = p->sample.smaller > 0 ? p->sample.smaller : INFINITY;
+    all[ELAPSED] = p->elapsed;
+    all[SCAN] = p->scan;
+    all[COMPRESS] = p->compress;
+    all[DECODE] = p->decode;
+    all[CODEC] = p->codec;
+    all[TRANSFER] = p->transfer;
+    all[RAW] = p->raw;
+    all[SENT] = p->sent;
+    for (int k = BYTES; k < TOLD; k++)
+        all[k] = -all[k];
+    int rc = PMPI_Allreduce(MPI_IN_PLACE, all, TOLD, MPI_DOUBLE, MPI_MIN, s->comm);
+    for (int k = BYTES; k < TOLD; k++)
+        all[k] = -all[k];
+    return rc;
+}
+
 /* The last measurement on this communicator, as all ranks saw it, comes with the agreement. There
  * is none if the call failed on one of them. */
-static void learn(struct zcomm *s, const double all[8])
+static void learn(struct zcomm *s, const double all[TOLD])
 {
     struct zpending p = s->pending;
-    p.any = all[7] > 0;
-    p.elapsed = -all[3];
-    p.codec = -all[4];
-    p.raw = -all[5];
-    p.sent = -all[6];
+    p.any = all[MEASURED] > 0;
+    for (int k = 0; k < ZCODECS; k++)
+        p.sample.seconds[k] = all[SAMPLED + k];
+    p.sample.smaller = isfinite(all[SMALLER]) ? all[SMALLER] : 0;
+    p.elapsed = all[ELAPSED];
+    p.scan = all[SCAN];
+    p.compress = all[COMPRESS];
+    p.decode = all[DECODE];
+    p.codec = all[CODEC];
+    p.transfer = all[TRANSFER];
+    p.raw = all[RAW];
+    p.sent = all[SENT];
     zauto_learn(s, &p);
     const double link = zauto_link(&p);
     /* What MPI sends in raw ones is its own affair. */
@@ -98,19 +148,19 @@ static void learn(struct zcomm *s, const double all[8])
     s->pending.any = false;
 }
 
-/* Is the encoder chosen here? */
-static bool picks(const struct zmpi_options *o)
+bool zcall_picks(const struct zcall *c)
 {
-    return strcmp(o->codec, "auto") == 0;
+    return strcmp(c->state->options.codec, "auto") == 0;
 }
 
-static struct zauto_ways ways_of(const struct zmpi_options *o)
+static struct zauto_ways ways_of(const struct zcall *c)
 {
+    const struct zmpi_options *o = &c->state->options;
     bool approximate;
     struct zauto_ways ways = {.first = zmpi_options_encoder(o, &approximate)};
     ways.may[ZRAW] = o->collective_mode != ZMPI_COLLECTIVE_ALWAYS;
     for (int way = 1; way < ZWAYS; way++)
-        ways.may[way] = picks(o) || way == ways.first;
+        ways.may[way] = zcall_picks(c) || way == ways.first;
     return ways;
 }
 
@@ -118,10 +168,11 @@ static bool choose(struct zcall *c)
 {
     struct zcomm *s = c->state;
     struct zmeasured *m = &s->measured[c->op][zauto_class(c->bytes)];
-    const struct zauto_ways ways = ways_of(&s->options);
+    const struct zauto_ways ways = ways_of(c);
     if (c->bytes < s->options.collective_min)
         return false;
     c->measuring = true;
+    zauto_begin(s->measured[c->op], zauto_class(c->bytes));
     c->way = zauto_choose(m, &ways, c->all_know);
     if (s->rank == 0)
         zmpi_log(ZMPI_LOG_DEBUG,
@@ -137,19 +188,17 @@ static bool choose(struct zcall *c)
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
 {
     struct zcomm *s = c->state;
-    const struct zpending *p = &s->pending;
-    double all[8], mine[8] = {ready ? 1 : 0, -(double)bytes, -(double)steps, -p->elapsed,
-                              -p->codec,     -p->raw,        -p->sent,       p->any ? 1 : 0};
-    c->error = PMPI_Allreduce(mine, all, 8, MPI_DOUBLE, MPI_MIN, s->comm);
+    double all[TOLD] = {[READY] = ready, [BYTES] = (double)bytes, [STEPS] = (double)steps};
+    c->error = tell(s, all);
     if (c->error)
         return false;
     learn(s, all);
-    c->bytes = (uint64_t)-all[1];
-    c->steps = (uint64_t)-all[2];
+    c->bytes = (uint64_t)all[BYTES];
+    c->steps = (uint64_t)all[STEPS];
     if (!ready)
         zmpi_log(ZMPI_LOG_INFO, "%s: no memory, or a datatype that cannot be taken apart: sent raw",
                  zop_name(c->op));
-    bool compressed = all[0] > 0 && choose(c);
+    bool compressed = all[READY] > 0 && choose(c);
     c->start = zseconds();
     if (!compressed)
         return false;
@@ -319,7 +368,7 @@ static double saved(const struct zcall *c, double elapsed)
 static void say_choice(const struct zcall *c, double elapsed, struct zcall_outcome *outcome)
 {
     const struct zmeasured *m = &c->state->measured[c->op][zauto_class(c->bytes)];
-    if (!picks(&c->state->options))
+    if (!zcall_picks(c))
         return;
     outcome->chosen = c->way;
     outcome->coding = c->codec;
@@ -329,16 +378,23 @@ static void say_choice(const struct zcall *c, double elapsed, struct zcall_outco
 
 static void measured(struct zcall *c, double elapsed)
 {
-    c->state->pending = (struct zpending){.any = true,
-                                          .pieces = c->bytes > c->state->options.collective_piece,
-                                          .way = c->way,
-                                          .op = c->op,
-                                          .size_class = zauto_class(c->bytes),
-                                          .bytes = (double)c->bytes,
-                                          .elapsed = elapsed,
-                                          .codec = c->codec,
-                                          .raw = c->raw,
-                                          .sent = c->sent};
+    const double bytes = (double)c->bytes;
+    c->state->pending =
+        (struct zpending){.any = true,
+                          .way = c->way,
+                          .op = c->op,
+                          .size_class = zauto_class(c->bytes),
+                          .bytes = bytes,
+                          .pieces = ceil(bytes / (double)c->state->options.collective_piece),
+                          .elapsed = elapsed,
+                          .scan = c->scan,
+                          .compress = c->compress,
+                          .decode = c->codec - c->compress,
+                          .codec = c->codec,
+                          .transfer = c->transfer,
+                          .raw = c->raw,
+                          .sent = c->sent,
+                          .sample = c->sample};
 }
 
 static int ranks_of(const struct zcall *c)

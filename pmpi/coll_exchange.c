@@ -6,6 +6,7 @@
  * waits for one that does not come, whatever is in the message. A damaged piece is not placed; all
  * others are received as ever, so that nobody waits for this rank.
  */
+#include <math.h>
 #include <sched.h>
 
 #include "coll.h"
@@ -32,6 +33,7 @@ struct work {
     size_t next;                  /* lane to become active */
     struct slot out[ZSLOTS], in[ZSLOTS];
     MPI_Request request[2 * ZSLOTS]; /* of out and in */
+    double first, first_bytes;       /* seconds that first messages took, and their data's bytes */
 };
 
 /* ---- lanes ---- */
@@ -125,6 +127,26 @@ static int post(struct work *w)
     return MPI_SUCCESS;
 }
 
+/* The first messages of the first lanes, which nothing was in the way of but each other, and this
+ * rank's codec. */
+static void time_first(struct work *w, const struct slot *s)
+{
+    if (s->index > 0 || s->lane >= w->x->lane + ZLANES)
+        return;
+    w->first = fmax(w->first, zpiece_age(w->call, s->message, s->size) - w->call->codec);
+    w->first_bytes += (double)zpiece_raw(w->call, s->message, s->size);
+}
+
+/* All that comes to this rank, if it takes as long. */
+static void estimate_transfer(struct work *w)
+{
+    double bytes = 0;
+    for (size_t k = 0; k < w->x->lanes; k++)
+        bytes += (double)w->x->lane[k].in.bytes;
+    if (w->first_bytes > 0)
+        w->call->transfer = fmax(w->first - ZLATENCY, ZLATENCY / 1000) * bytes / w->first_bytes;
+}
+
 static void note_arrival(struct slot *s, MPI_Status *status, bool good)
 {
     struct zlane *l = s->lane;
@@ -196,6 +218,7 @@ static int progress(struct work *w, bool *did)
         bool good = !each || status[i].MPI_ERROR == MPI_SUCCESS;
         if (index[i] >= ZSLOTS) {
             note_arrival(&w->in[index[i] - ZSLOTS], &status[i], good);
+            time_first(w, &w->in[index[i] - ZSLOTS]);
         } else {
             w->out[index[i]].state = FREE;
             w->out[index[i]].lane->flying--;
@@ -242,8 +265,10 @@ int zexchange_run(struct zcall *c, const struct zexchange *x)
         w.out[k].message = at;
     for (size_t k = 0; k < x->in_slots; k++, at += x->in_room)
         w.in[k].message = at;
+    c->began = zseconds();
     while (!rc && refresh_lanes(&w))
         rc = step(&w);
+    estimate_transfer(&w);
     if (!rc)
         check_complete(c, x);
     return rc;

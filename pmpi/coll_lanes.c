@@ -162,6 +162,16 @@ static int survey_of_all(struct zcall *c, const struct plan *p)
     return rc;
 }
 
+/* Of those that this rank sends, or keeps. */
+static const struct zblock *largest_block(const struct plan *p)
+{
+    const struct zblock *b = &p->own;
+    for (size_t k = 0; k < p->x.lanes; k++)
+        if (p->x.lane[k].out.bytes > b->bytes)
+            b = &p->x.lane[k].out;
+    return b;
+}
+
 bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv)
 {
     struct plan p = {0};
@@ -169,6 +179,8 @@ bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv)
     int rc = done && zcall_wants_range(c) ? range_of_all(c, &p) : MPI_SUCCESS;
     if (done && !rc && zcall_wants_ratio(c))
         rc = survey_of_all(c, &p);
+    if (done && !rc)
+        zcall_sample(c, largest_block(&p), p.x.scratch);
     if (done && !rc)
         rc = zexchange_run(c, &p.x);
     if (done && !rc && p.own.buf != p.own_place.buf &&

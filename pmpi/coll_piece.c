@@ -5,8 +5,11 @@
  *     0  4  "ZPCE"            16  8  first byte of the piece in the block     40  8  hash of bytes
  *     4  4  1: a stream,      24  8  bytes of the piece                              0..40
  * and 64.., 0: as they are    32  8  bytes behind the head                           seed: the rank
- *     8  8  number of the call on the communicator                            48 16  0   it is from
+ *     8  8  number of the call on the communicator                                   it is from
+ *                                                                             48  8  us since began
+ *                                                                             56  8  0
  */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +18,7 @@
 #include "coll.h"
 #include "hash.h"
 
-enum { MAGIC = 0x4543505A, HASHED = 40 };
+enum { MAGIC = 0x4543505A, HASHED = 40, SENT = 48 };
 
 size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes)
 {
@@ -30,24 +33,31 @@ static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element)
     return c->state->options.bound;
 }
 
-/* A stream that is smaller than its data, or 0. */
-static size_t compress(struct zcall *c, const struct zblock *b, const struct zpart *part,
-                       size_t bytes, unsigned char *dst)
+bool zpiece_job(const struct zcall *c, const struct zblock *b, size_t bytes, int encoder,
+                struct zmpi_job *job)
 {
     const struct zmpi_options *o = &c->state->options;
     struct zmpi_array a = zblock_array(b, bytes);
     struct zmpi_bound bound = bound_of(c, a.type);
+    if (zmpi_job_make(&a, &bound, &c->range, job))
+        return false;
+    zmpi_job_threshold(job, o->threshold);
+    if (zmpi_job_open(job))
+        zmpi_survey_settle(&c->survey, job);
+    job->threads = zruntime_threads(o);
+    zmpi_options_encoder(o, &job->approximate);
+    job->encoder = encoder;
+    return true;
+}
+
+/* A stream that is smaller than its data, or 0. */
+static size_t compress(struct zcall *c, const struct zblock *b, const struct zpart *part,
+                       size_t bytes, unsigned char *dst)
+{
     struct zmpi_job job;
     size_t size;
-    if (zmpi_job_make(&a, &bound, &c->range, &job))
-        return 0;
-    zmpi_job_threshold(&job, o->threshold);
-    if (zmpi_job_open(&job))
-        zmpi_survey_settle(&c->survey, &job);
-    job.threads = zruntime_threads(o);
-    zmpi_options_encoder(o, &job.approximate);
-    job.encoder = c->way;
-    if (zmpi_offload_compress(&c->state->offload, &job, part->holder, dst, bytes, part->data,
+    if (!zpiece_job(c, b, bytes, c->way, &job) ||
+        zmpi_offload_compress(&c->state->offload, &job, part->holder, dst, bytes, part->data,
                               &size) ||
         size >= bytes)
         return 0;
@@ -84,10 +94,17 @@ int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned
     zmpi_store64(dst + 24, bytes);
     zmpi_store64(dst + 32, size);
     zmpi_store64(dst + HASHED, hash_of(dst, size, c->state->rank));
-    double elapsed = zseconds() - start;
-    c->codec += elapsed;
-    c->compress += elapsed;
+    double now = zseconds();
+    c->codec += now - start;
+    c->compress += now - start;
+    zmpi_store64(dst + SENT, (uint64_t)(1e6 * (now - c->began)));
     return (int)(ZPIECE_HEAD + size);
+}
+
+double zpiece_age(const struct zcall *c, const unsigned char *message, int size)
+{
+    const double sent = size < ZPIECE_HEAD ? 0 : 1e-6 * (double)zmpi_load64(message + SENT);
+    return fmax(zseconds() - c->began - sent, 0);
 }
 
 uint64_t zpiece_raw(const struct zcall *c, const unsigned char *message, int size)

@@ -259,6 +259,8 @@ bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready)
         rc = zcall_wants_range(c) ? range_of_all(c, r, w.scratch) : MPI_SUCCESS;
         if (!rc && zcall_wants_ratio(c))
             rc = survey_of_all(c, r, w.scratch);
+        if (!rc && r->own)
+            zcall_sample(c, r->own, w.scratch);
         if (!rc)
             rc = all_rounds(&w);
         if (rc)

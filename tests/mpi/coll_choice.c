@@ -9,7 +9,7 @@
 #include "../../pmpi/coll_auto.c"
 #include "check.h"
 
-enum { BYTES = 1 << 20, SIZE_CLASS = 10 };
+enum { BYTES = 1 << 20, SIZE_CLASS = 10, PIECES = 16 };
 
 /* A network of so many bytes per second; of each encoder speed and ratio. */
 struct model {
@@ -56,12 +56,14 @@ static double run(struct zcomm *s, const struct model *m, const struct zauto_way
         double noise = pow(spread, 2 * check_unit(1, (uint64_t)k) - 1);
         double elapsed = noise * seconds(m, way, &codec);
         s->pending = (struct zpending){.any = true,
-                                       .pieces = m->pieces,
+                                       .pieces = m->pieces ? PIECES : 1,
                                        .way = way,
                                        .op = ZOP_GATHER,
                                        .size_class = zauto_class(BYTES),
                                        .bytes = BYTES,
                                        .elapsed = elapsed,
+                                       .compress = noise * codec,
+                                       .decode = noise * codec,
                                        .codec = noise * codec,
                                        .raw = BYTES,
                                        .sent = way ? BYTES / m->ratio[way - 1] : BYTES};

@@ -56,22 +56,22 @@ python3 - <<'PYTHON' || { cat out report.json; exit 1; }
 import json
 with open("report.json") as f:
     g = next(e for e in json.load(f)["collectives"] if e["name"] == "MPI_Gather")
-assert g["codec"] == "auto" and g["calls_fle"] >= 2 and g["link_bytes_per_second"] > 0, g
+assert g["codec"] == "auto" and g["calls_fle"] >= 1 and g["link_bytes_per_second"] > 0, g
 assert g["calls_fle"] + g["calls_huffman"] == g["calls_compressed"] == 8, g
 assert g["bytes_fle"] + g["bytes_huffman"] == g["bytes"] and g["bytes_sent_fle"] < g["bytes_fle"], g
 assert 0 < g["seconds_coding_fle"] and 0 < g["seconds_fle"] <= g["seconds"], g
 assert g["estimate_fle"] > 0 and g["estimate_huffman"] > 0, g
 PYTHON
 grep -q '^zmpi MPI_Gather: .*, auto: .* by huffman (all fle ' out
-# Two calls, both by fle, of which the first tells nothing of huffman.
+# Two calls, the first by fle, which counts as if the encoder made no difference.
 timeout 100 "$MPIEXEC" $flags -n 2 env ZMPI_REPORT=report.json LD_PRELOAD="$ZMPI_TEST_LIB" \
     "$ZMPI_TEST_BIN/zmpi-perf" -o gather --codec auto -s 1M -n 1 -w 1 >out 2>&1 || { cat out; exit 1; }
 python3 - <<'PYTHON' || { cat out report.json; exit 1; }
 import json
 with open("report.json") as f:
     g = next(e for e in json.load(f)["collectives"] if e["name"] == "MPI_Gather")
-assert g["calls_fle"] == 2 and g["calls_huffman"] == 0, g
-assert abs(g["estimate_fle"] / g["seconds_fle"] - 1) < 1e-6 and g["estimate_huffman"] > 0, g
+assert g["calls_fle"] >= 1 and g["calls_fle"] + g["calls_huffman"] == 2 and g["estimate_huffman"] > 0, g
+assert g["calls_huffman"] or abs(g["estimate_fle"] / g["seconds_fle"] - 1) < 1e-6, g
 PYTHON
 # Among nodes nearly all calls may go raw; what the network does is that of the compressed ones, which wait less than they take.
 nodes=$(dirname "$ZMPI_TEST_LIB")/libdamage_nodes.so
@@ -83,7 +83,7 @@ if [ -e "$nodes" ]; then
 import json
 with open("report.json") as f:
     g = next(e for e in json.load(f)["collectives"] if e["name"] == "MPI_Alltoallv")
-assert g["codec"] == "auto" and g["calls_fle"] >= 2 and g["calls_raw_faster"] >= 2, g
+assert g["codec"] == "auto" and g["calls_fle"] >= 1 and g["calls_raw_faster"] >= 2, g
 took = g["seconds_fle"] + g["seconds_huffman"]
 link = g["link_bytes_per_second"]
 assert link == 0 or link > g["bytes_sent"] / 3 / took / 3, g

@@ -87,6 +87,8 @@ struct zcomm {
     int rank, ranks;
     bool one_node;               /* all ranks share memory */
     struct zmpi_options options; /* the same on all ranks */
+    double settings;             /* a hash of them, of 53 bits */
+    bool differed;               /* it was said that they are not the same */
     uint64_t calls;              /* compressed ones, the same on all ranks */
     struct zmpi_offload offload;
     uint64_t decoded; /* of its bytes, those that the report knows */

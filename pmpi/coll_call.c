@@ -84,10 +84,12 @@ bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all
  * the others. */
 enum {
     READY,
+    SETTINGS,
     MEASURED,
     SAMPLED,
     SMALLER = SAMPLED + ZCODECS,
     BYTES,
+    SETTINGS_TOO,
     STEPS,
     ELAPSED,
     SCAN,
@@ -103,6 +105,7 @@ enum {
 static int tell(const struct zcomm *s, double all[TOLD])
 {
     const struct zpending *p = &s->pending;
+    all[SETTINGS] = all[SETTINGS_TOO] = s->settings;
     all[MEASURED] = p->any;
     for (int k = 0; k < ZCODECS; k++)
         all[SAMPLED + k] = p->sample.smaller > 0 ? p->sample.seconds[k] : INFINITY;
@@ -185,6 +188,21 @@ static bool choose(struct zcall *c)
     return c->way != ZRAW;
 }
 
+/* What one rank alone was told can be seen here, if it did not keep that rank from asking. */
+static bool settings_agree(struct zcall *c, const double all[TOLD])
+{
+    struct zcomm *s = c->state;
+    const bool same = all[SETTINGS] == all[SETTINGS_TOO];
+    if (!same && !s->differed && s->rank == 0)
+        zmpi_log(
+            ZMPI_LOG_ERROR,
+            "%s on %d ranks: sent raw, and so are all until zmpi_comm_set has been called with "
+            "the same arguments on all ranks of the communicator",
+            zop_name(c->op), s->ranks);
+    s->differed = !same;
+    return same;
+}
+
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
 {
     struct zcomm *s = c->state;
@@ -198,7 +216,7 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
     if (!ready)
         zmpi_log(ZMPI_LOG_INFO, "%s: no memory, or a datatype that cannot be taken apart: sent raw",
                  zop_name(c->op));
-    bool compressed = all[READY] > 0 && choose(c);
+    bool compressed = settings_agree(c, all) && all[READY] > 0 && choose(c);
     c->start = zseconds();
     if (!compressed)
         return false;

@@ -5,8 +5,10 @@
  */
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "coll.h"
+#include "hash.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int keyval = MPI_KEYVAL_INVALID;
@@ -95,6 +97,20 @@ static bool on_one_node(const struct zcomm *s)
     return ranks == s->ranks;
 }
 
+/* As text: the struct has bytes that mean nothing. */
+static void note_settings(struct zcomm *s)
+{
+    const struct zmpi_option_info *info;
+    char text[1024];
+    uint64_t hash = 0;
+    for (size_t i = 0; (info = zmpi_option_info(i)) != NULL; i++)
+        if (zmpi_option_concerns_comms(info->name)) {
+            zmpi_option_get(&s->options, i, text);
+            hash = zmpi_hash(text, strlen(text), hash);
+        }
+    s->settings = (double)(hash >> 11);
+}
+
 /* Rank 0's settings, with the rules for the communicator's name, are everybody's. */
 static int share_settings(struct zcomm *s, MPI_Comm program)
 {
@@ -107,6 +123,7 @@ static int share_settings(struct zcomm *s, MPI_Comm program)
         zmpi_log(ZMPI_LOG_WARN, "%s", message);
     int rc = PMPI_Bcast(&s->options, (int)sizeof s->options, MPI_BYTE, 0, s->comm);
     s->options.rules = rules;
+    note_settings(s);
     s->offload = (struct zmpi_offload){.what = "collectives", .name = s->options.device};
     return rc;
 }
@@ -169,6 +186,7 @@ int zmpi_comm_set(MPI_Comm comm, const char *option, const char *value)
     if (!s)
         return MPI_ERR_COMM;
     zmpi_option_set(&s->options, option, value, "zmpi_comm_set", message);
+    note_settings(s);
     return MPI_SUCCESS;
 }
 

@@ -6,11 +6,11 @@
  * What counts is what whole calls took, since all ranks have a part in that: some encode, some
  * decode, and pieces are coded while others are sent. What is not known yet, or was measured before
  * things changed, is estimated from the calls that were measured: by what the encoders took and
- * made (codec_choice.h), and by what the network took. A compressed call that spent nearly all of
- * its time waiting tells what a raw one would take.
+ * made, or both of a sample (codec_choice.h), and by what the network took: all of a call's time
+ * that was not the codec's, and what its first messages took.
  *
- * Ways that may be faster go twice to be measured; the slower ones are tried again now and then, as
- * often as costs 2 %.
+ * A way that may be faster goes once to be measured, and twice if it is not far behind; the slower
+ * ones are tried again now and then, as often as costs 2 %.
  */
 #include "coll_auto.h"
 

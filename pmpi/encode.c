@@ -15,11 +15,12 @@ bool zfile_may_write(const struct zfile *f)
     return (f->amode & MPI_MODE_RDONLY) == 0;
 }
 
-/* Only floats are ever lossy; a container that is written without a bound in force stays exact. */
+/* Only floats are ever lossy, in this machine's byte order; a container that is written without a
+ * bound in force stays exact. */
 struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element)
 {
     bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
-    if (!f->options.bound_set || !is_float)
+    if (!f->options.bound_set || !is_float || f->turned)
         return (struct zmpi_bound){ZMPI_LOSSLESS, 0};
     return f->options.bound;
 }
@@ -216,7 +217,7 @@ int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bou
     if (status)
         return zfile_raise_status(f, status, "compressing");
     if (abs_bound > 0 && (array.type == ZMPI_F32 || array.type == ZMPI_F64)) {
-        job.bound = zfile_bound(f, array.type);
+        job.bound = f->options.bound;
         job.abs_bound = abs_bound;
         job.keep = keep;
     }

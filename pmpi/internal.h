@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "byte_order.h"
 #include "codec_choice.h"
 #include "container.h"
 #include "entries.h"
@@ -194,6 +195,8 @@ struct zstats {
     uint64_t collective_calls, independent_calls;
     double ratio_raw, ratio_coded; /* bytes coded for a ratio, as they were and as streams */
     uint64_t bytes_exact;          /* written with a bound that is not for their datatype */
+    uint64_t
+        bytes_turned; /* of floats in the other byte order, with a bound that is not for them */
 };
 
 struct zfile {
@@ -207,6 +210,8 @@ struct zfile {
     struct zsession session;
 
     struct zmpi_options options;
+    struct zmpi_order order; /* of the floats written last, if they were few */
+    bool turned;             /* it holds floats in the other byte order: all of it is exact */
     struct zmpi_offload offload;
     struct zview view;
     uint64_t position;     /* individual file pointer, in data bytes of the view */

@@ -20,6 +20,7 @@ enum {
     OFFLOADED,
     READ_OFFLOADED,
     EXACT,  /* bytes that are no floats, though a bound is set */
+    TURNED, /* bytes of floats in the other byte order, though a bound is set */
     BY_FLE, /* bytes */
     BY_HUFFMAN,
     ALL_FLE, /* seconds that all of them would have taken, as estimated */
@@ -98,6 +99,7 @@ void zreport_file(struct zfile *f)
                          [OFFLOADED] = (double)f->offload.coded.bytes,
                          [READ_OFFLOADED] = (double)f->offload.decoded.bytes,
                          [EXACT] = (double)s->bytes_exact,
+                         [TURNED] = (double)s->bytes_turned,
                          [BY_FLE] = (double)c->bytes[0],
                          [BY_HUFFMAN] = (double)c->bytes[1],
                          [ALL_FLE] = coded * zcodec_estimate(c, ZMPI_FLE),
@@ -119,6 +121,10 @@ void zreport_file(struct zfile *f)
         snprintf(e.bound, sizeof e.bound, "lossless");
     if (f->options.bound_set && f->options.bound.mode == ZMPI_RATIO)
         note_ratio(f, &e);
+    if (e.sum[TURNED] > 0)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: its floats are in the other byte order: stored exactly, whatever the bound",
+                 f->path);
     keep(&e);
 }
 
@@ -161,6 +167,8 @@ static void print_text(const struct entry *e, size_t n)
             fprintf(stderr, ", %.2f MB decoded by devices", s[READ_OFFLOADED] / 1e6);
         if (s[EXACT] > 0)
             fprintf(stderr, "; %.2f MB exact: not of a float type", s[EXACT] / 1e6);
+        if (s[TURNED] > 0)
+            fprintf(stderr, "; %.2f MB exact: in the other byte order", s[TURNED] / 1e6);
         fputc('\n', stderr);
     }
 }
@@ -193,6 +201,7 @@ static void print_json_file(FILE *out, const struct entry *e)
                                        "bytes_offloaded",
                                        "bytes_decoded_offloaded",
                                        "bytes_exact",
+                                       "bytes_other_byte_order",
                                        "bytes_fle",
                                        "bytes_huffman",
                                        "estimate_fle",

@@ -110,6 +110,18 @@ static enum zmpi_status plan_runs(const struct zfile *f, struct plan *p)
     return status;
 }
 
+/* Are the floats in the other byte order? Few values are judged together with those before. */
+static void plan_order(struct zfile *f, const struct plan *p)
+{
+    const struct zmemory *m = &p->memory;
+    if (m->holder || zfile_bound(f, m->element).mode == ZMPI_LOSSLESS)
+        return;
+    if (f->order.values >= ZMPI_ORDER_ENOUGH)
+        f->order = (struct zmpi_order){0};
+    zmpi_order_look(&f->order, m->element, m->data, m->bytes / zmpi_type_size(m->element));
+    f->turned = zmpi_order_is_other(&f->order);
+}
+
 /* Checks the arguments too. On failure everything is freed, the error is raised, and the plan
  * covers nothing. */
 static int plan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct plan *p)
@@ -134,6 +146,7 @@ static int plan_make(struct zfile *f, const struct zrequest *r, uint64_t most, s
                                  "writing: the view's pieces overlap or lie outside the file")
                    : zfile_raise_status(f, status, "writing");
     }
+    plan_order(f, p);
     find_shape(f, p);
     find_piece(p, most);
     return MPI_SUCCESS;
@@ -320,7 +333,11 @@ static void count_written(struct zfile *f, const struct plan *p)
 {
     const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
     f->stats.n.bytes_written += p->memory.bytes;
-    if (f->options.bound_set && bound.mode != f->options.bound.mode)
+    if (!f->options.bound_set || bound.mode == f->options.bound.mode)
+        return;
+    if (p->memory.element == ZMPI_F32 || p->memory.element == ZMPI_F64)
+        f->stats.bytes_turned += p->memory.bytes;
+    else
         f->stats.bytes_exact += p->memory.bytes;
 }
 
@@ -353,19 +370,20 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
 
 /* What all ranks must know before a collective write: the range of all data, the number of rounds,
  * and whether what any of them has is too much to be staged, or wants a ratio; whether any hands it
- * over to be written. */
+ * over to be written; whether any has floats in the other byte order. */
 static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds, bool *large,
                  bool *ratio, bool *through)
 {
-    double mine[7] = {range->min,      -range->max,     range->fill,      -(double)*rounds,
-                      *large ? -1 : 0, *ratio ? -1 : 0, *through ? -1 : 0};
-    double all[7];
-    int rc = PMPI_Allreduce(mine, all, 7, MPI_DOUBLE, MPI_MIN, f->comm);
+    double mine[8] = {range->min,      -range->max,     range->fill,       -(double)*rounds,
+                      *large ? -1 : 0, *ratio ? -1 : 0, *through ? -1 : 0, f->turned ? -1 : 0};
+    double all[8];
+    int rc = PMPI_Allreduce(mine, all, 8, MPI_DOUBLE, MPI_MIN, f->comm);
     if (!rc) {
         *range = (struct zmpi_range){all[0], -all[1], all[2]};
         *rounds = (uint64_t)-all[3];
         *large = all[4] < 0;
-        *ratio = all[5] < 0;
+        f->turned = all[7] < 0;
+        *ratio = all[5] < 0 && !f->turned;
         *through = all[6] < 0;
     }
     return rc;

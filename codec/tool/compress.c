@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "byte_order.h"
 #include "offload.h"
 #include "ratio.h"
 #include "tool.h"
@@ -109,6 +110,18 @@ static int find_range(struct work *w)
     return status;
 }
 
+/* Numbers of which every byte matters are not for a bound. */
+static int check_order(const struct work *w, const unsigned char *input, size_t bytes)
+{
+    struct zmpi_order order = {0};
+    zmpi_order_look(&order, w->type, input, bytes / zmpi_type_size(w->type));
+    if (w->bound.mode == ZMPI_LOSSLESS || !zmpi_order_is_other(&order))
+        return TOOL_OK;
+    return tool_fail("%s: its numbers are in the other byte order: turn them around first, or keep "
+                     "them exactly with -e lossless",
+                     w->in.path);
+}
+
 static void note_bound(struct work *w, const unsigned char *stream, size_t size)
 {
     struct zmpi_stream_info info;
@@ -129,6 +142,7 @@ static int write_record(struct work *w, uint64_t at, const struct zmpi_array *ar
     size_t bytes, size;
     zmpi_array_bytes(array, &bytes);
     int failed = tool_input_read(&w->in, at, input, bytes);
+    failed = failed ? failed : check_order(w, input, bytes);
     if (failed)
         return failed;
     r.extent = (struct zmpi_extent){.lo = at, .hi = at + bytes, .bytes = bytes, .run = bytes};

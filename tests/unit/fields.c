@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <stdio.h>
 
+#include "byte_order.h"
 #include "kit.h"
 
 #ifndef ZMPI_DATA_DEFAULT
@@ -123,6 +124,36 @@ static void check_abs(const struct field *f)
 static void check_lossless(const struct field *f)
 {
     check_bound(f, (struct zmpi_bound){ZMPI_LOSSLESS, 0});
+}
+
+static bool is_turned(const struct zmpi_array *a, const unsigned char *data, size_t count)
+{
+    struct zmpi_order order = {0};
+    zmpi_order_look(&order, a->type, data, count);
+    return zmpi_order_is_other(&order);
+}
+
+/* As it is, no part is taken for turned around, however small; turned around, the whole is. */
+static void check_order(const struct field *f)
+{
+    const size_t width = zmpi_type_size(f->array.type), count = kit_elements(&f->array);
+    unsigned char *data = f->data;
+    for (size_t n = 8; n <= count; n *= 8)
+        for (size_t at = 0; at + n <= count; at += n)
+            cr_assert_not(is_turned(&f->array, data + at * width, n), "%s: %zu at %zu", f->path, n,
+                          at);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < width / 2; k++) {
+            unsigned char *element = data + i * width, byte = element[k];
+            element[k] = element[width - 1 - k];
+            element[width - 1 - k] = byte;
+        }
+    cr_assert(is_turned(&f->array, data, count), "%s", f->path);
+}
+
+Test(fields, byte_order)
+{
+    each_field(check_order);
 }
 
 Test(fields, rel, .timeout = 300)

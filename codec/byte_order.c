@@ -1,0 +1,102 @@
+/* byte_order.c - see byte_order.h. */
+#include "byte_order.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels.h"
+
+/* In each of so many equal parts of an array, the first values that tell something are looked at:
+ * no zeros, marks for missing data, or what is as the value before. */
+enum { PARTS = 64, OF_PART = 4 };
+
+/* What a denormal counts: data have none, but for a few at the edge of zero. */
+#define DENORMAL 1000
+
+/* One of the two ways to take the words of an array. */
+struct way {
+    unsigned width;
+    int before; /* exponent of the last value; -1: none */
+    double sum;
+};
+
+static uint64_t load(const unsigned char *src, size_t width, bool turned)
+{
+    uint32_t half;
+    uint64_t word;
+    if (width == 4) {
+        memcpy(&half, src, sizeof half);
+        return turned ? __builtin_bswap32(half) : half;
+    }
+    memcpy(&word, src, sizeof word);
+    return turned ? __builtin_bswap64(word) : word;
+}
+
+/* Neither zero, nor a mark for missing data. */
+static bool is_datum(uint64_t word, size_t width)
+{
+    const uint32_t half = (uint32_t)word;
+    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    float f;
+    double x;
+    memcpy(&f, &half, sizeof f);
+    memcpy(&x, &word, sizeof x);
+    x = width == 4 ? (double)f : x;
+    if ((word << (width == 4 ? 33 : 1)) == 0)
+        return false;
+    zmpi_range_take(&range, x);
+    return range.min <= range.max;
+}
+
+/* Distances of exponents: from that of the value before, and (a quarter) from 1's. Those of f32
+ * count eight times, as if its exponents had the range of f64's. */
+static void add(struct way *w, uint64_t word)
+{
+    const int mantissa = w->width == 4 ? 23 : 52, most = w->width == 4 ? 255 : 2047;
+    const int exponent = (int)(word >> mantissa) & most, scale = w->width == 4 ? 8 : 1;
+    if (exponent == 0) {
+        w->sum += DENORMAL;
+        return;
+    }
+    if (w->before >= 0)
+        w->sum += scale * abs(exponent - w->before);
+    w->sum += scale * abs(exponent - most / 2) / 4.0;
+    w->before = exponent;
+}
+
+void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src, size_t count)
+{
+    if (type != ZMPI_F32 && type != ZMPI_F64)
+        return;
+    const unsigned char *at = src;
+    const unsigned width = (unsigned)zmpi_type_size(type);
+    struct way here = {width, -1, 0}, other = {width, -1, 0};
+    const size_t parts = count < PARTS ? count : PARTS;
+    for (size_t i = 0; i < parts; i++) {
+        const size_t end = count / parts * (i + 1) + (i + 1 == parts ? count % parts : 0);
+        unsigned taken = 0;
+        uint64_t last = 0;
+        for (size_t k = count / parts * i; k < end && taken < OF_PART; k++) {
+            const uint64_t word = load(at + k * width, width, false);
+            const uint64_t turned = load(at + k * width, width, true);
+            if (word == last)
+                continue;
+            last = word;
+            if (!is_datum(word, width) || !is_datum(turned, width))
+                continue;
+            add(&here, word);
+            add(&other, turned);
+            taken++;
+        }
+        o->values += taken;
+    }
+    o->here += here.sum;
+    o->other += other.sum;
+}
+
+/* Few values must differ more: one or two of any size are likely enough. */
+bool zmpi_order_is_other(const struct zmpi_order *o)
+{
+    return o->here > 2 * o->other + 32 * o->values + 512;
+}

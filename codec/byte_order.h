@@ -1,0 +1,30 @@
+/*
+ * byte_order.h - are floats in this machine's byte order?
+ *
+ * Libraries with big-endian formats (PETSc's binary files) turn the bytes of an array around and
+ * write it as MPI_DOUBLE. Taken for numbers of this machine, bounded errors would destroy them.
+ * They are told by their exponents: those of real data are near one another and not far from 1;
+ * turned around, they are the last bits of mantissas, which are noise or zero.
+ */
+#ifndef ZMPI_BYTE_ORDER_H
+#define ZMPI_BYTE_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "zmpi_codec.h"
+
+/* How unlikely the values seen so far are as they are, and turned around; zero: none seen. */
+struct zmpi_order {
+    double here, other;
+    unsigned values;
+};
+
+/* Values from which a verdict is sound by itself. */
+#define ZMPI_ORDER_ENOUGH 16
+
+/* Look at samples of an array; other types than floats tell nothing. */
+void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src, size_t count);
+bool zmpi_order_is_other(const struct zmpi_order *o);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * byte_order.c - a program that writes numbers in the other byte order as MPI_DOUBLE, as PETSc
+ * does, gets them back bit for bit, however they are written, and its user is told; other files of
+ * the same run are compressed.
+ *
+ * zmpi-test: RANKS 1,3 ENV ZMPI_ERROR_BOUND=abs=1e-2 ZMPI_REPORT=byte_order.json ZMPI_REPORT_TEXT=off
+ */
+#include <math.h>
+
+#include "check.h"
+
+enum { N = 20000, FEW = 5 };
+
+static int rank, ranks;
+static double data[N], back[N];
+
+static void fill(bool turned)
+{
+    for (int i = 0; i < N; i++) {
+        unsigned char *bytes = (unsigned char *)&data[i];
+        data[i] = sin((rank * N + i) * 1e-3) + 2;
+        for (size_t k = 0; turned && k < sizeof(double) / 2; k++) {
+            unsigned char byte = bytes[k];
+            bytes[k] = bytes[sizeof(double) - 1 - k];
+            bytes[sizeof(double) - 1 - k] = byte;
+        }
+    }
+}
+
+enum how { TOGETHER, ALONE, FEW_AT_A_TIME, ONE_RANK, HOWS };
+
+static void write_file(MPI_File file, enum how how)
+{
+    const MPI_Offset mine = rank * (MPI_Offset)sizeof data;
+    if (how == TOGETHER)
+        OK(MPI_File_write_at_all(file, mine, data, N, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    if (how == ALONE)
+        OK(MPI_File_write_at(file, mine, data, N, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    for (int i = 0; how == FEW_AT_A_TIME && i < N; i += FEW)
+        OK(MPI_File_write_at(file, mine + i * (MPI_Offset)sizeof *data, data + i, FEW, MPI_DOUBLE,
+                             MPI_STATUS_IGNORE));
+    if (how == ONE_RANK) { /* what the others write tells nothing */
+        const int n = rank == 0 ? N : 1;
+        OK(MPI_File_write_at_all(file, mine, data, n, MPI_DOUBLE, MPI_STATUS_IGNORE));
+        OK(MPI_File_write_at_all(file, mine + n * (MPI_Offset)sizeof *data, data + n, N - n,
+                                 MPI_DOUBLE, MPI_STATUS_IGNORE));
+    }
+}
+
+static void round_trip(const char *path, enum how how, int mode, bool exact)
+{
+    MPI_File file;
+    check_say("%s, way %d", path, how);
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | mode, MPI_INFO_NULL, &file));
+    write_file(file, how);
+    OK(MPI_File_close(&file));
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    OK(MPI_File_read_at_all(file, rank * (MPI_Offset)sizeof data, back, N, MPI_DOUBLE,
+                            MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&file));
+    CHECK((memcmp(data, back, sizeof data) == 0) == exact);
+}
+
+/* Of all files together. After MPI_Finalize. */
+static double reported(const char *path)
+{
+    static char text[20000];
+    const char key[] = "\"bytes_other_byte_order\": ";
+    double sum = 0;
+    FILE *in = fopen(path, "r");
+    if (!in)
+        return -1;
+    text[fread(text, 1, sizeof text - 1, in)] = 0;
+    fclose(in);
+    for (const char *at = text; (at = strstr(at, key)) != NULL;)
+        sum += strtod(at += sizeof key - 1, NULL);
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    OK(MPI_Init(&argc, &argv));
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    fill(false);
+    round_trip("byte_order_here.z", TOGETHER, MPI_MODE_WRONLY, false);
+    fill(true);
+    for (int how = 0; how < HOWS; how++) {
+        round_trip("byte_order_w.z", (enum how)how, MPI_MODE_WRONLY, true);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0)
+            OK(MPI_File_delete("byte_order_w.z", MPI_INFO_NULL));
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    round_trip("byte_order_rw.z", TOGETHER, MPI_MODE_RDWR, true);
+    OK(MPI_Finalize());
+    const double should = (HOWS + 1.0) * ranks * sizeof data;
+    if (rank || reported("byte_order.json") == should)
+        return 0;
+    fprintf(stderr, "reported: %g bytes of %g\n", reported("byte_order.json"), should);
+    return 1;
+}

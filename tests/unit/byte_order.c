@@ -1,0 +1,96 @@
+/* byte_order.c - floats in the other byte order are told by their exponents (codec/byte_order.h).
+ */
+#include "byte_order.h"
+#include "kit.h"
+
+enum { N = 1000 };
+
+static double data[N];
+
+/* The data, as f32 or f64, as they are or turned around. */
+static bool is_other(enum zmpi_type type, size_t count, bool turned)
+{
+    struct zmpi_order order = {0};
+    unsigned char bytes[sizeof data];
+    const size_t width = zmpi_type_size(type);
+    for (size_t i = 0; i < count; i++) {
+        const float narrow = (float)data[i];
+        const unsigned char *value = (const unsigned char *)&narrow;
+        if (type == ZMPI_F64)
+            value = (const unsigned char *)&data[i];
+        for (size_t k = 0; k < width; k++)
+            bytes[i * width + k] = value[turned ? width - 1 - k : k];
+    }
+    zmpi_order_look(&order, type, bytes, count);
+    return zmpi_order_is_other(&order);
+}
+
+static void expect(const char *what, size_t count, bool told)
+{
+    for (int i = 0; i < 2; i++) {
+        const enum zmpi_type type = i ? ZMPI_F64 : ZMPI_F32;
+        cr_assert_not(is_other(type, count, false), "%s, f%d", what, i ? 64 : 32);
+        cr_assert_eq(is_other(type, count, true), told, "%s, f%d, turned", what, i ? 64 : 32);
+    }
+}
+
+Test(byte_order, told)
+{
+    struct kit_random random = {1};
+    for (int i = 0; i < N; i++)
+        data[i] = i;
+    expect("whole numbers", N, true);
+    for (int i = 0; i < N; i++)
+        data[i] = sin(i * 0.01) + 2;
+    expect("a wave", N, true);
+    for (int i = 0; i < N; i++)
+        data[i] = ldexp((double)kit_below(&random, 1 << 20), (int)kit_below(&random, 40) - 40);
+    expect("many sizes", N, true);
+    for (int i = 0; i < N; i++)
+        data[i] = i / 100 % 2 ? 1e35F : sqrt(i);
+    expect("marks for missing data", N, true);
+    for (int i = 0; i < N; i++)
+        data[i] = i % 3 ? NAN : 273.15 + i;
+    expect("NaN", N, true);
+    for (int i = 0; i < N; i++)
+        data[i] = i == 700 || i == 702 ? 1 : 0;
+    expect("hardly any", N, true);
+    data[0] = 1.5;
+    expect("one value", 1, true);
+}
+
+/* What no order can be seen in stays as it is. */
+Test(byte_order, not_told)
+{
+    struct kit_random random = {2};
+    memset(data, 0, sizeof data);
+    expect("zeros", N, false);
+    expect("nothing", 0, false);
+    data[0] = 0.1;
+    expect("one value", 1, false);
+    for (int i = 0; i < N; i++) {
+        const uint64_t word = kit_next(&random);
+        memcpy(&data[i], &word, sizeof word);
+    }
+    cr_assert_not(is_other(ZMPI_F64, N, false), "noise");
+    for (int i = 0; i < N; i++) /* a tail that fades below the normal numbers of f32 */
+        data[i] = sin(i) * exp(-i * 0.1);
+    cr_assert_not(is_other(ZMPI_F32, N, false), "a tail");
+}
+
+/* A few values at a time tell it together; bytes and integers never do. */
+Test(byte_order, together)
+{
+    struct zmpi_order order = {0};
+    for (int i = 0; i < ZMPI_ORDER_ENOUGH && !zmpi_order_is_other(&order); i++) {
+        double x = 0.1 * i + 0.3, turned;
+        for (size_t k = 0; k < sizeof x; k++)
+            ((unsigned char *)&turned)[k] = ((unsigned char *)&x)[sizeof x - 1 - k];
+        zmpi_order_look(&order, ZMPI_F64, &turned, 1);
+    }
+    cr_assert(zmpi_order_is_other(&order));
+    order = (struct zmpi_order){0};
+    zmpi_order_look(&order, ZMPI_BYTES, data, sizeof data);
+    zmpi_order_look(&order, ZMPI_I32, data, 2 * N);
+    cr_assert_eq(order.values, 0);
+}

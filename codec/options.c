@@ -9,10 +9,11 @@
 
 #include "options_value.h"
 
-/* Formats whose own libraries must be able to open the files are left alone. */
+/* Formats whose own libraries must be able to open the files are left alone, and WRF's files, which
+ * are netCDF without saying so. */
 #define DEFAULT_FILES                                                                              \
     "*,!*.h5,!*.hdf5,!*.he5,!*.nc,!*.nc4,!*.cdf,!*.bp,!*.adios,!*.silo,!*.cgns,!*.exo,!*.e,!*."    \
-    "zarr"
+    "zarr,!wrf*_d0*,!auxhist*_d0*"
 
 #define FIELD(name) .offset = offsetof(struct zmpi_options, name)
 #define TEXT(name)  FIELD(name), .capacity = sizeof((struct zmpi_options *)0)->name

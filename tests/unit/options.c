@@ -224,6 +224,7 @@ Test(options, files)
         cr_assert(!matches(NULL, path), "%s", path);
         cr_assert(matches("*", path), "%s", path); // a user's value replaces the default
     }
+    cr_assert(!matches(NULL, "/run/wrfout_d01_2000-01-24_12:00:00") && matches(NULL, "wrf_mean"));
     cr_assert(matches("snap*", "/x/snap1") && !matches("snap*", "/snap/x"));
     cr_assert(matches("/scratch/*", "/scratch/a/b") && !matches("/scratch/*", "/home/b"));
     cr_assert(matches("*,!*.log,keep.log", "keep.log") && !matches("*,!*.log,keep.log", "x.log"));

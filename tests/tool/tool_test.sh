@@ -162,6 +162,9 @@ done
 head -c 1001 f32.raw >uneven.raw
 expect 2 $c -t f32 -e abs=1 uneven.raw x.zmpi
 says "uneven.raw"
+python3 -c 'import array, sys; a = array.array("f", open("f32.raw", "rb").read()); a.byteswap(); sys.stdout.buffer.write(a)' >turned.raw
+expect 2 $c -t f32 -e abs=1 turned.raw x.zmpi
+says "turned.raw: its numbers are in the other byte order"
 expect 2 $c -t f32 -e abs=1 missing.raw x.zmpi
 says "zmpi compress: missing.raw: No such file or directory"
 expect 2 $c -t f32 -e abs=1 . x.zmpi

@@ -78,6 +78,7 @@ struct sums {
     V base, carry;
     F step;
     V flip;
+    struct patch patch;
 };
 
 enum conversion { QUANTIZED, ORDERED };
@@ -130,39 +131,47 @@ VECTOR void restore_blocks(struct sums *s, struct unpacker *u, struct replacer *
     }
 }
 
-/* The same for a row of sums along x, which begin behind `off`. */
-VECTOR V restore_at(const struct sums *s, const U *x, V off, size_t i, unsigned axes,
+/* A row of sums along x, which begin behind `off`; its first word is number `at` of the chunk. */
+struct row {
+    const U *x;
+    V off;
+    size_t at, words;
+};
+
+/* The same for vector i of such a row. */
+VECTOR V restore_at(const struct sums *s, const struct row *r, size_t i, unsigned axes,
                     enum conversion c)
 {
-    V v = v_load(x + i);
-    return restore(s, i, axes, c, axes & ZMPI_AXIS_X && axes != ZMPI_AXIS_X ? v_sub(v, off) : v);
+    V v = v_load(r->x + i);
+    v = restore(s, i, axes, c, axes & ZMPI_AXIS_X && axes != ZMPI_AXIS_X ? v_sub(v, r->off) : v);
+    return s->patch.masks ? patch_at(&s->patch, r->at + i, v) : v;
 }
 
 /* A row of at least a vector. exact: nothing may be written behind it. */
-VECTOR void restore_row(struct sums *s, const U *x, V off, size_t words, unsigned axes,
-                        enum conversion c, unsigned char *dst, bool exact)
+VECTOR void restore_row(struct sums *s, const struct row *r, unsigned axes, enum conversion c,
+                        unsigned char *dst, bool exact)
 {
     size_t i = 0;
-    for (; i + LANES <= words; i += LANES)
-        v_store((U *)(void *)(dst + i * WIDTH), restore_at(s, x, off, i, axes, c));
-    if (i == words)
+    for (; i + LANES <= r->words; i += LANES)
+        v_store((U *)(void *)(dst + i * WIDTH), restore_at(s, r, i, axes, c));
+    if (i == r->words)
         return;
-    V v = restore_at(s, x, off, i, axes, c);
+    V v = restore_at(s, r, i, axes, c);
     if (exact)
-        v_store_few(dst + i * WIDTH, v, words - i);
+        v_store_few(dst + i * WIDTH, v, r->words - i);
     else
         v_store((U *)(void *)(dst + i * WIDTH), v);
 }
 
 /* The same to a seam. */
-VECTOR void restore_row_seam(struct sums *s, const U *x, V off, size_t words, unsigned axes,
-                             enum conversion c, struct seam *m)
+VECTOR void restore_row_seam(struct sums *s, const struct row *r, unsigned axes, enum conversion c,
+                             struct seam *m)
 {
     size_t i = 0;
-    for (; i + LANES <= words; i += LANES)
-        seam_put(m, restore_at(s, x, off, i, axes, c));
-    if (i < words)
-        seam_put_few(m, restore_at(s, x, off, i, axes, c), words - i);
+    for (; i + LANES <= r->words; i += LANES)
+        seam_put(m, restore_at(s, r, i, axes, c));
+    if (i < r->words)
+        seam_put_few(m, restore_at(s, r, i, axes, c), r->words - i);
 }
 
 /* Residuals, or with the x axis their sums along the whole chunk, some way ahead of the rows. */
@@ -210,6 +219,7 @@ struct job {
     size_t run, step; /* SEAM: bytes without gaps, and from one such run to the next */
     U flip;
     struct replacer exceptions; /* of aligned rows */
+    struct patch patch;         /* of others */
 };
 
 VECTOR struct seam job_seam(const struct job *j)
@@ -222,7 +232,8 @@ VECTOR struct sums sums_begin(const struct job *j, size_t row, unsigned axes)
     struct sums n = {.base = v_set1(j->p->base),
                      .carry = v_set1(j->p->base),
                      .step = f_set1(j->p->step),
-                     .flip = v_set1(j->flip)};
+                     .flip = v_set1(j->flip),
+                     .patch = j->patch};
     U *bases = (U *)(void *)j->work->bases;
     if (axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z))
         for (size_t i = 0; i < row; i += LANES)
@@ -288,15 +299,15 @@ VECTOR void decode_loose(const struct job *j, unsigned axes, enum conversion c)
             n.above = y ? n.keep_y : axes & ZMPI_AXIS_Z ? zeros : bases;
             n.keep_z = q + y * step;
             n.before = z ? n.keep_z : bases;
-            const U *x = p.x + (at - p.begin);
+            const struct row r = {p.x + (at - p.begin), off, at, s->row};
             unsigned char *to = dst->at + z * dst->plane + y * dst->row;
             if (j->way == SEAM) {
                 seam_at(&m, to);
-                restore_row_seam(&n, x, off, s->row, axes, c, &m);
+                restore_row_seam(&n, &r, axes, c, &m);
             } else {
-                restore_row(&n, x, off, s->row, axes, c, to, exact);
+                restore_row(&n, &r, axes, c, to, exact);
             }
-            off = v_set1(x[s->row - 1]);
+            off = v_set1(r.x[s->row - 1]);
         }
     seam_end(&m);
 }
@@ -336,6 +347,8 @@ VECTOR void decode_narrow(const struct job *j, unsigned axes, enum conversion c)
                     v_store(kept + from + i, v);
                 }
                 v = restore(&n, 0, 0, c, v);
+                if (n.patch.masks)
+                    v = patch_at(&n.patch, at + i, v);
                 if (j->way == SEAM && i + LANES <= words)
                     seam_put(&m, v);
                 else if (j->way == SEAM)
@@ -424,7 +437,7 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
     const size_t where =
         (uintptr_t)dst->at | (there.y > 1 ? dst->row : 0) | (there.z > 1 ? dst->plane : 0);
     const bool gaps = there.row < LANES && there.y > 1 && dst->row != s.row * WIDTH;
-    const bool direct = !(exceptions && !blocks) && !stored && !p.zero && !p.shift && !gaps &&
+    const bool direct = !stored && !p.zero && !p.shift && !gaps &&
                         (dst->stream ? where % WIDTH == 0 : blocks || !one);
     struct job j = {.s = direct ? &there : &here,
                     .p = &p,
@@ -438,9 +451,10 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
                     .flip = is_float ? SIGN_BIT - 1 : 0};
     /* The last block of an only row may be written whole, behind the words. */
     const bool aligned = j.s->row % ZMPI_BLOCK == 0 || (!direct && here.row == here.count);
-    const bool at_once = exceptions && aligned && !p.shift;
-    if (at_once)
+    if (exceptions && !p.shift && aligned)
         j.exceptions = replacer_of(&p);
+    else if (exceptions && !p.shift)
+        j.patch = patch_of(&s, &p, work);
     const bool narrow = j.s->row < LANES || (j.s->row == j.s->count && p.axes <= ZMPI_AXIS_X);
     const enum rows rows = aligned ? ALIGNED : narrow ? NARROW : LOOSE;
     if (p.zero)
@@ -451,7 +465,7 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
         decode_ordered(&j, rows);
     if (p.shift)
         unshift_words(s.count, p.shift, (U *)(void *)work->words);
-    if (exceptions && !at_once)
+    if (exceptions && p.shift)
         replace_words(&s, &p, (U *)(void *)work->words);
     if (!direct)
         zmpi_rows_scatter(dst, extent, s.x * WIDTH, stored ? p.values : work->words,

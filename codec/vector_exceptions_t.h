@@ -158,8 +158,9 @@ static inline struct replacer replacer_of(const struct parts *p)
     return (struct replacer){p->lengths, p->masks, p->values, p->end - WIDTH};
 }
 
-/* Into the next block. A mask is loaded where there is none, too: there is a value behind it. */
-VECTOR void replace_next(struct replacer *e, V word[VECTORS])
+/* Into the next block; returns its mask. One is loaded where there is none, too: there is a value
+ * behind it. */
+VECTOR uint32_t replace_next(struct replacer *e, V word[VECTORS])
 {
     const unsigned byte = *e->lengths++;
     const uint32_t marked = byte >> 7, mask = zmpi_load32(e->mask) & (0 - marked);
@@ -171,12 +172,13 @@ VECTOR void replace_next(struct replacer *e, V word[VECTORS])
             word[k] = v_expand(word[k], bits, e->value);
             e->value += WIDTH * (size_t)__builtin_popcount(bits);
         }
-        return;
+        return mask;
     }
     const V value = v_set1(load_word(e->value < e->last ? e->value : e->last));
     e->value += WIDTH * marked;
     for (unsigned k = 0; k < VECTORS; k++)
         word[k] = v_sub_at(word[k], v_sub(word[k], value), mask, k);
+    return mask;
 }
 
 /* Into a chunk without gaps. */
@@ -191,4 +193,34 @@ KERNEL void replace_words(const struct shape *s, const struct parts *p, U *word)
         for (unsigned k = 0; k < VECTORS; k++)
             v_store(word + b * ZMPI_BLOCK + k * LANES, v[k]);
     }
+}
+
+/* What rows of any length put back as they are made: masks of all blocks, and words that count
+ * where these have bits. */
+struct patch {
+    const unsigned char *masks; /* NULL: nothing */
+    const U *words;
+};
+
+KERNEL struct patch patch_of(const struct shape *s, const struct parts *p,
+                             struct zmpi_chunk_work *work)
+{
+    struct replacer e = replacer_of(p);
+    U *to = (U *)(void *)work->kept;
+    for (size_t b = 0; b < s->blocks; b++, to += ZMPI_BLOCK) {
+        V v[VECTORS];
+        for (unsigned k = 0; k < VECTORS; k++)
+            v[k] = v_set1(0);
+        work->exception[b] = replace_next(&e, v);
+        for (unsigned k = 0; k < VECTORS; k++)
+            v_store(to + k * LANES, v[k]);
+    }
+    return (struct patch){(const unsigned char *)work->exception, (const U *)(void *)work->kept};
+}
+
+/* Into a vector of words that begins anywhere. */
+VECTOR V patch_at(const struct patch *p, size_t at, V word)
+{
+    const uint32_t mask = zmpi_load32(p->masks + at / 8) >> at % 8;
+    return v_sub_at(word, v_sub(word, v_load(p->words + at)), mask, 0);
 }

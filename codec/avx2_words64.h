@@ -126,11 +126,13 @@ VECTOR V v_load_few(const unsigned char *p, size_t n)
     return _mm256_maskload_epi64((const long long *)(const void *)p, v_load(present + LANES - n));
 }
 
-/* The first n < LANES of them. */
-VECTOR void v_store_few(unsigned char *p, V v, size_t n)
+/* Lanes from..end-1, to where they would go with the others. */
+VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
 {
     static const U present[2 * LANES] = {(U)-1, (U)-1, (U)-1, (U)-1};
-    _mm256_maskstore_epi64((long long *)(void *)p, v_load(present + LANES - n), v);
+    const V mask =
+        _mm256_andnot_si256(v_load(present + LANES - from), v_load(present + LANES - end));
+    _mm256_maskstore_epi64((long long *)(void *)p, mask, v);
 }
 
 VECTOR F f_set1(T x)

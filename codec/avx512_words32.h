@@ -133,10 +133,10 @@ VECTOR V v_load_few(const unsigned char *p, size_t n)
     return _mm512_maskz_loadu_epi32((M)_bzhi_u32(0xFFFF, (unsigned)n), p);
 }
 
-/* The first n < LANES of them. */
-VECTOR void v_store_few(unsigned char *p, V v, size_t n)
+/* Lanes from..end-1, to where they would go with the others. */
+VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
 {
-    _mm512_mask_storeu_epi32(p, (M)_bzhi_u32(0xFFFF, (unsigned)n), v);
+    _mm512_mask_storeu_epi32(p, (M)(_bzhi_u32(0xFFFF, (unsigned)end) & UINT32_MAX << from), v);
 }
 
 VECTOR F f_set1(T x)

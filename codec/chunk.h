@@ -94,8 +94,8 @@ struct zmpi_chunk_work {
     _Alignas(64) unsigned char bases[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     /* Decoders: residuals that rows have not taken yet. Encoders: values of exceptions. */
     _Alignas(64) unsigned char ahead[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
-    uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK + 1]; /* one mask per block, or of
-                                                                        those that have some */
+    /* One mask per block, or of those that have some; may be read behind the last. */
+    uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK + 1];
     unsigned char marks[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
     struct zmpi_chunk_edges edges;
     int level;   /* of the step, of the last chunk, or -1: a guess, for speed alone */
@@ -105,8 +105,8 @@ struct zmpi_chunk_work {
                     block are not 0 */
     bool given;  /* decoders find them in residuals[], and chunks without planes */
     uint32_t nonzero[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
-    _Alignas(64) unsigned char kept[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND]; /* decoders:
-                                                                       exceptions in their places */
+    /* Decoders: exceptions in their places. */
+    _Alignas(64) unsigned char kept[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(64) unsigned char coded[ZMPI_CHUNK_ROOM];
 };
 

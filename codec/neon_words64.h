@@ -123,12 +123,12 @@ VECTOR V v_load_few(const unsigned char *p, size_t n)
     return v_load(few);
 }
 
-/* The first n < LANES of them. */
-VECTOR void v_store_few(unsigned char *p, V v, size_t n)
+/* Lanes from..end-1, to where they would go with the others. */
+VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
 {
     U few[LANES];
     v_store(few, v);
-    memcpy(p, few, n * WIDTH);
+    memcpy(p + from * WIDTH, few + from, (end - from) * WIDTH);
 }
 
 VECTOR F f_set1(T x)

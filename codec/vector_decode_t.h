@@ -158,7 +158,7 @@ VECTOR void restore_row(struct sums *s, const struct row *r, unsigned axes, enum
         return;
     V v = restore_at(s, r, i, axes, c);
     if (exact)
-        v_store_few(dst + i * WIDTH, v, r->words - i);
+        v_store_lanes(dst + i * WIDTH, v, 0, r->words - i);
     else
         v_store((U *)(void *)(dst + i * WIDTH), v);
 }
@@ -356,7 +356,7 @@ VECTOR void decode_narrow(const struct job *j, unsigned axes, enum conversion c)
                 else if (i + LANES <= words)
                     v_store((U *)(void *)(to + (from + i) * WIDTH), v);
                 else
-                    v_store_few(to + (from + i) * WIDTH, v, words - i);
+                    v_store_lanes(to + (from + i) * WIDTH, v, 0, words - i);
             }
             off = v_set1(x[words - 1]);
         }

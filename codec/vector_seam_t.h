@@ -18,7 +18,13 @@ struct seam {
     /* From here to the end of a run some way on: the line there is another tile's too, and to be
      * read before it is written. */
     size_t ahead;
+    size_t bytes; /* of a run */
+    /* Whole lines of it. A part of another must not go past the caches beside one that did not. */
+    uintptr_t lines;
+    size_t whole;
 };
+
+enum { LINE = 64 };
 
 static inline void fetch_end(const unsigned char *run, size_t ahead)
 {
@@ -32,16 +38,17 @@ VECTOR struct seam seam_begin(const unsigned char *at, size_t bytes, size_t step
     const size_t runs = 1 + FAR / bytes;
     for (size_t i = 0; i < runs; i++)
         fetch_end(at, i * step + bytes - 1);
-    return (struct seam){
-        .held = v_set1(0), .join = v_lanes(LANES), .ahead = runs * step + bytes - 1};
+    return (struct seam){.held = v_set1(0),
+                         .join = v_lanes(LANES),
+                         .ahead = runs * step + bytes - 1,
+                         .bytes = bytes};
 }
 
 /* What waits is written. */
 VECTOR void seam_end(struct seam *m)
 {
-    const size_t n = m->waiting - m->before;
-    if (n)
-        v_store_few(m->to + m->before * WIDTH, v_pick(m->held, m->held, v_lanes(LANES - n)), n);
+    if (m->waiting > m->before)
+        v_store_lanes(m->to, v_pick(m->held, m->held, m->join), m->before, m->waiting);
 }
 
 /* Go on at `at`, which is a multiple of WIDTH. */
@@ -55,17 +62,23 @@ VECTOR void seam_at(struct seam *m, unsigned char *at)
     m->to = at - over;
     m->waiting = m->before = over / WIDTH;
     m->join = v_lanes(LANES - m->waiting);
+    const uintptr_t begin = (uintptr_t)at, end = (begin + m->bytes) / LINE * LINE;
+    m->lines = (begin + LINE - 1) / LINE * LINE;
+    m->whole = end > m->lines ? end - m->lines : 0;
 }
 
 VECTOR void seam_full(struct seam *m, V v)
 {
     const V all = v_pick(m->held, v, m->join);
     if (__builtin_expect(m->before > 0, 0)) {
-        const size_t n = LANES - m->before;
-        v_store_few(m->to + m->before * WIDTH, v_pick(all, all, v_lanes(m->before)), n);
+        /* Not from its own first word on: the next line, which goes past the caches, would be asked
+         * for too, masked or not. */
+        v_store_lanes(m->to, all, m->before, LANES);
         m->before = 0;
-    } else {
+    } else if (sizeof(V) == LINE || (uintptr_t)m->to - m->lines < m->whole) {
         v_stream(m->to, all);
+    } else {
+        v_store((U *)(void *)m->to, all);
     }
     m->to += sizeof(V);
 }

@@ -319,9 +319,6 @@ VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst, unsigned befo
     return planes_length(planes);
 }
 
-/* Bytes that unpacking a block without planes may read. */
-enum { BLOCK_READ = 4 };
-
 VECTOR void widen(V words, V r[VECTORS])
 {
     r[0] = _mm512_cvtepi16_epi64(_mm512_castsi512_si128(words));
@@ -330,7 +327,23 @@ VECTOR void widen(V words, V r[VECTORS])
     r[3] = _mm512_cvtepi16_epi64(_mm512_extracti32x4_epi32(words, 3));
 }
 
-VECTOR void block_unpack_long(const unsigned char *src, unsigned length, V r[VECTORS])
+/* Running sums of the lanes. */
+VECTOR V v_scan(V v)
+{
+    v = v_add(v, _mm512_bslli_epi128(v, 8));
+    return scan_quarters64(v, _mm512_shuffle_epi32(v, _MM_PERM_DCDC));
+}
+
+#ifdef ZMPI_VBMI
+#include "avx512_long64.h"
+
+/* Bytes that unpacking a block may read. */
+enum { BLOCK_READ = 4 + 4 * 8 * WIDTH };
+#else
+/* Bytes that unpacking a block without planes may read. */
+enum { BLOCK_READ = 4 };
+
+VECTOR void block_unpack_all(const unsigned char *src, unsigned length, V r[VECTORS])
 {
     const uint32_t signs = zmpi_load32(src);
     V m[VECTORS] = {v_set1(0), v_set1(0), v_set1(0), v_set1(0)}, part[VECTORS];
@@ -345,22 +358,16 @@ VECTOR void block_unpack_long(const unsigned char *src, unsigned length, V r[VEC
     for (unsigned k = 0; k < VECTORS; k++)
         r[k] = _mm512_mask_sub_epi64(m[k], (M)(signs >> 8 * k), v_set1(0), m[k]);
 }
+#endif
 
 /* Residuals from signs and planes. */
 VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS])
 {
     if (__builtin_expect(length > 15, 0)) {
-        block_unpack_long(src, length, r);
+        block_unpack_all(src, length, r);
         return;
     }
     widen(signed_words(words_of(load_planes(src + 4, length)), zmpi_load32(src)), r);
-}
-
-/* Running sums of the lanes. */
-VECTOR V v_scan(V v)
-{
-    v = v_add(v, _mm512_bslli_epi128(v, 8));
-    return scan_quarters64(v, _mm512_shuffle_epi32(v, _MM_PERM_DCDC));
 }
 
 /* The last lane in all lanes. */
@@ -372,6 +379,12 @@ VECTOR V v_last(V v)
 /* Running sums over a block. */
 VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VECTORS])
 {
+#ifdef ZMPI_VBMI
+    if (__builtin_expect(length > 15, 0)) {
+        block_unpack_sums(src, length, r);
+        return;
+    }
+#endif
     if (__builtin_expect(length > 10, 0)) {
         block_unpack(src, length, r);
         r[0] = v_scan(r[0]);

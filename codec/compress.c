@@ -9,7 +9,7 @@
 #include "floats.h"
 #include "huffman.h"
 #include "kernels.h"
-#include "plan.h"
+#include "plan_rows.h"
 #include "pool.h"
 #include "rate.h"
 #include "ratio.h"
@@ -18,19 +18,9 @@
 static struct zmpi_rows tile_rows(const struct zmpi_plan *p, size_t k, const unsigned char *src,
                                   size_t extent[3])
 {
-    size_t at[3] = {k / p->grid[2] / p->grid[1], k / p->grid[2] % p->grid[1], k % p->grid[2]};
-    size_t first[3];
-    for (int i = 0; i < 3; i++) {
-        first[i] = at[i] * p->tile[i];
-        size_t left = p->words[i] - first[i];
-        extent[i] = left < p->tile[i] ? left : p->tile[i];
-    }
-    size_t word = (first[0] * p->words[1] + first[1]) * p->words[2] + first[2];
-    return (struct zmpi_rows){
-        .at = (unsigned char *)src + word * p->width, /* only read */
-        .row = p->words[2] * p->width,
-        .plane = p->words[1] * p->words[2] * p->width,
-    };
+    size_t at[3];
+    zmpi_plan_place(p, k, at);
+    return zmpi_plan_rows(p, at, src, extent);
 }
 
 /* The last chunk of a byte string whose last word is cut: a copy, padded with zeros. */
@@ -42,27 +32,6 @@ static struct zmpi_rows padded_rows(const struct zmpi_plan *p, const struct zmpi
     memcpy(work->words, rows->at, bytes);
     memset(work->words + bytes, 0, words * p->width - bytes);
     return (struct zmpi_rows){.at = work->words};
-}
-
-/* ---- the axes of differences, once for the whole array (format.md 4.6) ---- */
-
-static unsigned choose_axes(const struct zmpi_plan *p, const struct zmpi_chunk_rule *rule,
-                            const unsigned char *src)
-{
-    const struct zmpi_kernels *kernels = zmpi_kernels();
-    zmpi_chunk_cost_fn *cost_of = p->width == 4 ? kernels->cost32 : kernels->cost64;
-    size_t cost[8] = {0}, counted = 0, extent[3], chunks;
-    const size_t n = zmpi_plan_samples(p, &chunks);
-    for (size_t i = 0; i < n && chunks > 0; i++) {
-        struct zmpi_rows rows = tile_rows(p, (2 * i + 1) * chunks / (2 * n), src, extent);
-        /* Steps of the golden ratio: no two samples at the same place of their tiles. */
-        counted += cost_of(rule, extent, &rows, i * 40503 & 0xFFFF, cost);
-    }
-    unsigned best = counted ? 0 : ZMPI_AXIS_X;
-    for (unsigned axes = 1; axes < 8; axes++)
-        if (cost[axes] < cost[best])
-            best = axes;
-    return best;
 }
 
 /* ---- the chunks, by any number of threads ---- */
@@ -334,7 +303,7 @@ static enum zmpi_status compress_chunks(const struct zmpi_plan *p, const struct 
     struct zmpi_chunk_rule rule;
     bool worth = true;
     zmpi_plan_rule(job, &rule);
-    rule.axes = choose_axes(p, &rule, src);
+    rule.axes = zmpi_plan_axes(p, &rule, src);
     struct encoder e = {
         .plan = p, .job = job, .rule = &rule, .src = src, .dst = dst, .capacity = capacity};
     if (rule.levels && job->abs_bound > job->finer[1])
@@ -369,16 +338,6 @@ static enum zmpi_status compress_within(const struct zmpi_plan *p, struct zmpi_j
         status = compress_chunks(p, job, dst, capacity, src, o);
     }
     return status;
-}
-
-unsigned zmpi_axes_choose(const struct zmpi_job *job, const void *src)
-{
-    struct zmpi_plan p;
-    struct zmpi_chunk_rule rule;
-    if (zmpi_plan_make(&job->array, &p))
-        return 0;
-    zmpi_plan_rule(job, &rule);
-    return choose_axes(&p, &rule, src);
 }
 
 /* What the CPU device takes, learned from calls that are long enough to be timed. */

@@ -28,6 +28,9 @@ size_t zmpi_plan_head(const struct zmpi_plan *plan);
 size_t zmpi_plan_samples(const struct zmpi_plan *plan, size_t *chunks);
 /* What the job's bound allows a chunk; without axes. */
 void zmpi_plan_rule(const struct zmpi_job *job, struct zmpi_chunk_rule *rule);
+/* The axes of differences for the array at src (4.6). */
+unsigned zmpi_plan_axes(const struct zmpi_plan *plan, const struct zmpi_chunk_rule *rule,
+                        const unsigned char *src);
 /* Write the header in front of the chunk table; `books` bytes of books (1.4) lie behind that. */
 void zmpi_plan_header(const struct zmpi_plan *plan, const struct zmpi_job *job, size_t books,
                       size_t length, unsigned char *dst);

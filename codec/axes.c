@@ -1,0 +1,65 @@
+/* axes.c - the axes of differences, chosen once for the whole array (format.md 4.6). */
+#include "kernels.h"
+#include "plan_rows.h"
+
+/*
+ * The sampled chunks, floor((2i + 1) chunks / 2n) for i = 0..n-1, one after the other. By
+ * additions: the divisions took a fifth of the choice.
+ */
+struct walk {
+    size_t at[3], step[3]; /* in the grid */
+    size_t rest, over, n;  /* over: what the rest of (2i + 1) chunks / 2n grows by */
+};
+
+static struct walk walk_begin(const struct zmpi_plan *p, size_t chunks, size_t n)
+{
+    struct walk w = {.rest = chunks % (2 * n), .over = 2 * (chunks % n), .n = n};
+    zmpi_plan_place(p, chunks / (2 * n), w.at);
+    zmpi_plan_place(p, chunks / n, w.step);
+    return w;
+}
+
+static inline void walk_on(struct walk *w, const struct zmpi_plan *p)
+{
+    const bool more = w->rest + w->over >= 2 * w->n;
+    w->rest += w->over - (more ? 2 * w->n : 0);
+    const size_t x = w->at[2] + w->step[2] + more;
+    const bool line = x >= p->grid[2];
+    w->at[2] = x - (line ? p->grid[2] : 0);
+    const size_t y = w->at[1] + w->step[1] + line;
+    const bool plane = y >= p->grid[1];
+    w->at[1] = y - (plane ? p->grid[1] : 0);
+    w->at[0] += w->step[0] + plane;
+}
+
+unsigned zmpi_plan_axes(const struct zmpi_plan *p, const struct zmpi_chunk_rule *rule,
+                        const unsigned char *src)
+{
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    zmpi_chunk_cost_fn *cost_of = p->width == 4 ? kernels->cost32 : kernels->cost64;
+    size_t cost[8] = {0}, counted = 0, extent[3], chunks;
+    const size_t n = zmpi_plan_samples(p, &chunks);
+    if (chunks == 0)
+        return ZMPI_AXIS_X;
+    struct walk w = walk_begin(p, chunks, n);
+    for (size_t i = 0; i < n; i++, walk_on(&w, p)) {
+        struct zmpi_rows rows = zmpi_plan_rows(p, w.at, src, extent);
+        /* Steps of the golden ratio: no two samples at the same place of their tiles. */
+        counted += cost_of(rule, extent, &rows, i * 40503 & 0xFFFF, cost);
+    }
+    unsigned best = counted ? 0 : ZMPI_AXIS_X;
+    for (unsigned axes = 1; axes < 8; axes++)
+        if (cost[axes] < cost[best])
+            best = axes;
+    return best;
+}
+
+unsigned zmpi_axes_choose(const struct zmpi_job *job, const void *src)
+{
+    struct zmpi_plan p;
+    struct zmpi_chunk_rule rule;
+    if (zmpi_plan_make(&job->array, &p))
+        return 0;
+    zmpi_plan_rule(job, &rule);
+    return zmpi_plan_axes(&p, &rule, src);
+}

@@ -11,6 +11,7 @@ struct unpacker {
     const unsigned char *lengths, *src, *end;
     const unsigned char *safe; /* a block may be read from here, but not beyond */
     size_t block;
+    size_t ahead;        /* to the same place of the next chunk, or nearly so */
     unsigned char *tail; /* TAIL bytes for the last blocks, and zeros behind them */
     const U *given;      /* the residuals, if they are here; or NULL */
 };
@@ -27,6 +28,7 @@ static inline void unpacker_begin(struct unpacker *u, const struct parts *p,
     u->end = p->end;
     u->safe = p->end - p->planes >= BLOCK_READ ? p->end - BLOCK_READ : p->planes - 1;
     u->block = 0;
+    u->ahead = (size_t)(p->end - p->lengths);
 }
 
 /* So close to the end of src, go on in a copy. All that is left fits in half of it. */
@@ -50,6 +52,16 @@ VECTOR void unpack_given(struct unpacker *u, unsigned axes, V r[VECTORS])
     }
 }
 
+/* Ask for what lies here in the next chunk: the hash that reads it first does nothing else, so it
+ * would wait for memory, and decoding would not begin meanwhile. */
+VECTOR void fetch_planes(const struct unpacker *u, unsigned length)
+{
+    v_prefetch(u->src, u->ahead);
+    if (length > 15)
+        for (size_t i = 64; i < 32 * WIDTH; i += 64)
+            v_prefetch(u->src, u->ahead + i);
+}
+
 /* Residuals of the next block, or with the x axis their running sums. */
 VECTOR void unpack_next(struct unpacker *u, unsigned axes, V r[VECTORS])
 {
@@ -60,6 +72,7 @@ VECTOR void unpack_next(struct unpacker *u, unsigned axes, V r[VECTORS])
     if (__builtin_expect(u->src > u->safe, 0))
         unpacker_tail(u);
     unsigned length = block_length(u->lengths[u->block++]);
+    fetch_planes(u, length);
     if (axes & ZMPI_AXIS_X)
         block_unpack_scan(u->src, length, r);
     else

@@ -5,57 +5,20 @@ typedef V M; /* all ones in a lane, or none */
 typedef __m256 F;
 enum { LANES = 8, VECTORS = ZMPI_BLOCK / LANES };
 
-VECTOR V v_load(const U *p)
-{
-    return _mm256_loadu_si256((const __m256i *)(const void *)p);
-}
-
-VECTOR void v_store(U *p, V v)
-{
-    _mm256_storeu_si256((__m256i *)(void *)p, v);
-}
-
-VECTOR void v_stream(void *p, V v)
-{
-    _mm256_stream_si256((__m256i *)p, v);
-}
-
-/* Address arithmetic on integers: what is fetched need not be of the same array, nor exist. */
-VECTOR void v_prefetch(const void *p, size_t ahead)
-{
-    _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T1);
-}
+#define U_OP(op) _mm256_##op##_epi32
+#define F_OP(op) _mm256_##op##_ps
 
 VECTOR V v_set1(U u)
 {
     return _mm256_set1_epi32((int)u);
 }
 
-VECTOR V v_add(V a, V b)
+VECTOR V f_bits(F x)
 {
-    return _mm256_add_epi32(a, b);
+    return _mm256_castps_si256(x);
 }
 
-VECTOR V v_sub(V a, V b)
-{
-    return _mm256_sub_epi32(a, b);
-}
-
-VECTOR V v_and(V a, V b)
-{
-    return _mm256_and_si256(a, b);
-}
-
-VECTOR V v_or(V a, V b)
-{
-    return _mm256_or_si256(a, b);
-}
-
-/* a | (b ^ c) */
-VECTOR V v_or_xor(V a, V b, V c)
-{
-    return v_or(a, _mm256_xor_si256(b, c));
-}
+#include "avx2_words_t.h"
 
 VECTOR V v_abs(V a)
 {
@@ -68,31 +31,6 @@ VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
     const V lane = _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24);
     V up = _mm256_sllv_epi32(v_set1(bits), v_sub(lane, v_set1(LANES * k)));
     return v_sub(a, v_and(b, _mm256_srai_epi32(up, 31)));
-}
-
-VECTOR M v_equal(V a, V b)
-{
-    return _mm256_cmpeq_epi32(a, b);
-}
-
-VECTOR M m_none(void)
-{
-    return _mm256_setzero_si256();
-}
-
-VECTOR M m_or(M a, M b)
-{
-    return v_or(a, b);
-}
-
-VECTOR bool m_any(M m)
-{
-    return !_mm256_testz_si256(m, m);
-}
-
-VECTOR uint32_t m_bits(M m)
-{
-    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(m));
 }
 
 /* Sign and magnitude to two's complement order and back; `flip`: the bits that a sign turns over.
@@ -111,13 +49,6 @@ VECTOR unsigned v_length(V v)
     return avx2_bit_length((uint32_t)(u | u >> 32));
 }
 
-/* ---- floats ---- */
-
-VECTOR F f_load(const unsigned char *p)
-{
-    return _mm256_loadu_ps((const float *)(const void *)p);
-}
-
 /* The first n < LANES of them, and zeros. */
 VECTOR V v_load_few(const unsigned char *p, size_t n)
 {
@@ -134,75 +65,11 @@ VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
     _mm256_maskstore_epi32((int *)(void *)p, mask, v);
 }
 
-VECTOR F f_set1(T x)
-{
-    return _mm256_set1_ps(x);
-}
-
-VECTOR F f_add(F a, F b)
-{
-    return _mm256_add_ps(a, b);
-}
-
-VECTOR F f_sub(F a, F b)
-{
-    return _mm256_sub_ps(a, b);
-}
-
-VECTOR F f_mul(F a, F b)
-{
-    return _mm256_mul_ps(a, b);
-}
-
-VECTOR F f_abs(F a)
-{
-    return _mm256_andnot_ps(f_set1(-0.0F), a);
-}
-
-/* !(a <= b), true for NaN; !(a < b) likewise. */
-VECTOR M f_not_le(F a, F b)
-{
-    return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_NLE_UQ));
-}
-
-VECTOR M f_not_lt(F a, F b)
-{
-    return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_NLT_UQ));
-}
-
-VECTOR V f_bits(F x)
-{
-    return _mm256_castps_si256(x);
-}
-
-VECTOR F f_of_bits(V v)
-{
-    return _mm256_castsi256_ps(v);
-}
-
-/* NaN in these lanes. */
-VECTOR F f_nan_where(M m, F x)
-{
-    return f_of_bits(v_or(m, f_bits(x)));
-}
-
 /* Signed integers to floats, to nearest even. */
 VECTOR F f_of_integers(V q)
 {
     return _mm256_cvtepi32_ps(q);
 }
-
-VECTOR F f_min(F a, F b)
-{
-    return _mm256_min_ps(a, b);
-}
-
-VECTOR F f_max(F a, F b)
-{
-    return _mm256_max_ps(a, b);
-}
-
-/* ---- what cannot be quantized ---- */
 
 /* Extremes over all lanes that tell whether there was one: the largest |x|, as bits, so that NaN is
  * largest; the largest |error|; and the smallest error as a signed integer, which -0 alone makes

@@ -5,57 +5,20 @@ typedef V M; /* all ones in a lane, or none */
 typedef __m256d F;
 enum { LANES = 4, VECTORS = ZMPI_BLOCK / LANES };
 
-VECTOR V v_load(const U *p)
-{
-    return _mm256_loadu_si256((const __m256i *)(const void *)p);
-}
-
-VECTOR void v_store(U *p, V v)
-{
-    _mm256_storeu_si256((__m256i *)(void *)p, v);
-}
-
-VECTOR void v_stream(void *p, V v)
-{
-    _mm256_stream_si256((__m256i *)p, v);
-}
-
-/* Address arithmetic on integers: what is fetched need not be of the same array, nor exist. */
-VECTOR void v_prefetch(const void *p, size_t ahead)
-{
-    _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T1);
-}
+#define U_OP(op) _mm256_##op##_epi64
+#define F_OP(op) _mm256_##op##_pd
 
 VECTOR V v_set1(U u)
 {
     return _mm256_set1_epi64x((long long)u);
 }
 
-VECTOR V v_add(V a, V b)
+VECTOR V f_bits(F x)
 {
-    return _mm256_add_epi64(a, b);
+    return _mm256_castpd_si256(x);
 }
 
-VECTOR V v_sub(V a, V b)
-{
-    return _mm256_sub_epi64(a, b);
-}
-
-VECTOR V v_and(V a, V b)
-{
-    return _mm256_and_si256(a, b);
-}
-
-VECTOR V v_or(V a, V b)
-{
-    return _mm256_or_si256(a, b);
-}
-
-/* a | (b ^ c) */
-VECTOR V v_or_xor(V a, V b, V c)
-{
-    return v_or(a, _mm256_xor_si256(b, c));
-}
+#include "avx2_words_t.h"
 
 /* The sign decides between a and -a: there is no 64-bit absolute value. */
 VECTOR V v_abs(V a)
@@ -65,36 +28,11 @@ VECTOR V v_abs(V a)
     return _mm256_castpd_si256(_mm256_blendv_pd(same, negative, same));
 }
 
-VECTOR M v_equal(V a, V b)
-{
-    return _mm256_cmpeq_epi64(a, b);
-}
-
 /* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
 VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
 {
     const V lane = _mm256_slli_epi64(_mm256_setr_epi64x(1, 2, 4, 8), (int)(LANES * k));
     return v_sub(a, v_and(b, v_equal(v_and(v_set1(bits), lane), lane)));
-}
-
-VECTOR M m_none(void)
-{
-    return _mm256_setzero_si256();
-}
-
-VECTOR M m_or(M a, M b)
-{
-    return v_or(a, b);
-}
-
-VECTOR bool m_any(M m)
-{
-    return !_mm256_testz_si256(m, m);
-}
-
-VECTOR uint32_t m_bits(M m)
-{
-    return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(m));
 }
 
 /* Sign and magnitude to two's complement order and back; `flip`: the bits that a sign turns over.
@@ -110,13 +48,6 @@ VECTOR unsigned v_length(V v)
 {
     __m128i h = _mm_or_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
     return avx2_bit_length((uint64_t)_mm_cvtsi128_si64(_mm_or_si128(h, _mm_unpackhi_epi64(h, h))));
-}
-
-/* ---- floats ---- */
-
-VECTOR F f_load(const unsigned char *p)
-{
-    return _mm256_loadu_pd((const double *)(const void *)p);
 }
 
 /* The first n < LANES of them, and zeros. */
@@ -135,58 +66,6 @@ VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
     _mm256_maskstore_epi64((long long *)(void *)p, mask, v);
 }
 
-VECTOR F f_set1(T x)
-{
-    return _mm256_set1_pd(x);
-}
-
-VECTOR F f_add(F a, F b)
-{
-    return _mm256_add_pd(a, b);
-}
-
-VECTOR F f_sub(F a, F b)
-{
-    return _mm256_sub_pd(a, b);
-}
-
-VECTOR F f_mul(F a, F b)
-{
-    return _mm256_mul_pd(a, b);
-}
-
-VECTOR F f_abs(F a)
-{
-    return _mm256_andnot_pd(f_set1(-0.0), a);
-}
-
-/* !(a <= b), true for NaN; !(a < b) likewise. */
-VECTOR M f_not_le(F a, F b)
-{
-    return _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_NLE_UQ));
-}
-
-VECTOR M f_not_lt(F a, F b)
-{
-    return _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_NLT_UQ));
-}
-
-VECTOR V f_bits(F x)
-{
-    return _mm256_castpd_si256(x);
-}
-
-VECTOR F f_of_bits(V v)
-{
-    return _mm256_castsi256_pd(v);
-}
-
-/* NaN in these lanes. */
-VECTOR F f_nan_where(M m, F x)
-{
-    return f_of_bits(v_or(m, f_bits(x)));
-}
-
 /* Signed integers to floats, to nearest even. */
 /*
  * There is no such instruction: the halves are put into the significands of 2^84 + ... and 2^52,
@@ -201,18 +80,6 @@ VECTOR F f_of_integers(V q)
     F f = f_sub(_mm256_castsi256_pd(high), f_set1(0x3p67 + 0x1p52));
     return f_add(f, _mm256_castsi256_pd(low));
 }
-
-VECTOR F f_min(F a, F b)
-{
-    return _mm256_min_pd(a, b);
-}
-
-VECTOR F f_max(F a, F b)
-{
-    return _mm256_max_pd(a, b);
-}
-
-/* ---- what cannot be quantized ---- */
 
 /* The lanes that held such a word. */
 struct doubt {

@@ -1,73 +1,14 @@
 /* neon_words64.h - the operations that vector_*_t.h is written in, for 8-byte words and NEON. */
 
 typedef uint64x2_t V;
+typedef int64x2_t SIGNED_V;
 typedef V M; /* all ones in a lane, or none */
 typedef float64x2_t F;
 enum { LANES = 2, VECTORS = ZMPI_BLOCK / LANES };
 
-VECTOR V v_load(const U *p)
-{
-    return vreinterpretq_u64_u8(vld1q_u8((const unsigned char *)p));
-}
-
-VECTOR void v_store(U *p, V v)
-{
-    vst1q_u8((unsigned char *)p, vreinterpretq_u8_u64(v));
-}
-
-VECTOR void v_stream(void *p, V v)
-{
-    vst1q_u8(p, vreinterpretq_u8_u64(v));
-}
-
-VECTOR V v_set1(U u)
-{
-    return vdupq_n_u64(u);
-}
-
-VECTOR V v_add(V a, V b)
-{
-    return vaddq_u64(a, b);
-}
-
-VECTOR V v_sub(V a, V b)
-{
-    return vsubq_u64(a, b);
-}
-
-VECTOR V v_and(V a, V b)
-{
-    return vandq_u64(a, b);
-}
-
-VECTOR V v_or(V a, V b)
-{
-    return vorrq_u64(a, b);
-}
-
-/* a | (b ^ c) */
-VECTOR V v_or_xor(V a, V b, V c)
-{
-    return v_or(a, veorq_u64(b, c));
-}
-
-VECTOR V v_abs(V a)
-{
-    return vreinterpretq_u64_s64(vabsq_s64(vreinterpretq_s64_u64(a)));
-}
-
-/* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
-VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
-{
-    const V lane = {1, 2};
-    V there = vtstq_u64(v_set1(bits), vshlq_u64(lane, vdupq_n_s64((int)(LANES * k))));
-    return v_sub(a, v_and(b, there));
-}
-
-VECTOR M v_equal(V a, V b)
-{
-    return vceqq_u64(a, b);
-}
+#define U_OP(op) op##_u64
+#define S_OP(op) op##_s64
+#define F_OP(op) op##_f64
 
 VECTOR U or_lanes(V v)
 {
@@ -79,27 +20,19 @@ VECTOR bool m_any(M m)
     return or_lanes(m) != 0;
 }
 
-VECTOR M m_none(void)
-{
-    return v_set1(0);
-}
+#include "neon_words_t.h"
 
-VECTOR M m_or(M a, M b)
+/* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
+VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
 {
-    return v_or(a, b);
+    const V lane = {1, 2};
+    V there = vtstq_u64(v_set1(bits), vshlq_u64(lane, vdupq_n_s64((int)(LANES * k))));
+    return v_sub(a, v_and(b, there));
 }
 
 VECTOR uint32_t m_bits(M m)
 {
     return (uint32_t)(vgetq_lane_u64(m, 0) >> 63 | vgetq_lane_u64(m, 1) >> 63 << 1);
-}
-
-/* Sign and magnitude to two's complement order and back; `flip`: the bits that a sign turns over.
- */
-VECTOR V v_ordered(V u, V flip)
-{
-    V negative = vreinterpretq_u64_s64(vshrq_n_s64(vreinterpretq_s64_u64(u), 63));
-    return veorq_u64(u, v_and(negative, flip));
 }
 
 /* Length of the longest of all lanes. */
@@ -108,123 +41,10 @@ VECTOR unsigned v_length(V v)
     return bit_length(or_lanes(v));
 }
 
-/* ---- floats ---- */
-
-VECTOR F f_load(const unsigned char *p)
-{
-    return vreinterpretq_f64_u8(vld1q_u8(p));
-}
-
-/* The first n < LANES of them, and zeros. */
-VECTOR V v_load_few(const unsigned char *p, size_t n)
-{
-    U few[LANES] = {0};
-    memcpy(few, p, n * WIDTH);
-    return v_load(few);
-}
-
-/* Lanes from..end-1, to where they would go with the others. */
-VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
-{
-    U few[LANES];
-    v_store(few, v);
-    memcpy(p + from * WIDTH, few + from, (end - from) * WIDTH);
-}
-
-VECTOR F f_set1(T x)
-{
-    return vdupq_n_f64(x);
-}
-
-VECTOR F f_add(F a, F b)
-{
-    return vaddq_f64(a, b);
-}
-
-VECTOR F f_sub(F a, F b)
-{
-    return vsubq_f64(a, b);
-}
-
-VECTOR F f_mul(F a, F b)
-{
-    return vmulq_f64(a, b);
-}
-
-VECTOR F f_abs(F a)
-{
-    return vabsq_f64(a);
-}
-
-/* !(a <= b), true for NaN; !(a < b) likewise. */
-VECTOR M f_not_le(F a, F b)
-{
-    return veorq_u64(vcleq_f64(a, b), v_set1(UINT64_MAX));
-}
-
-VECTOR M f_not_lt(F a, F b)
-{
-    return veorq_u64(vcltq_f64(a, b), v_set1(UINT64_MAX));
-}
-
-VECTOR V f_bits(F x)
-{
-    return vreinterpretq_u64_f64(x);
-}
-
-VECTOR F f_of_bits(V v)
-{
-    return vreinterpretq_f64_u64(v);
-}
-
-/* NaN in these lanes. */
-VECTOR F f_nan_where(M m, F x)
-{
-    return f_of_bits(v_or(m, f_bits(x)));
-}
-
 /* Signed integers to floats, to nearest even. */
 VECTOR F f_of_integers(V q)
 {
     return vcvtq_f64_s64(vreinterpretq_s64_u64(q));
-}
-
-/* The second if one is NaN, which vminq_f64 would return. */
-VECTOR F f_min(F a, F b)
-{
-    return vbslq_f64(vcltq_f64(a, b), a, b);
-}
-
-VECTOR F f_max(F a, F b)
-{
-    return vbslq_f64(vcgtq_f64(a, b), a, b);
-}
-
-/* ---- what cannot be quantized ---- */
-
-/* The lanes that held such a word. */
-struct doubt {
-    M lanes;
-};
-
-VECTOR struct doubt doubt_none(void)
-{
-    return (struct doubt){m_none()};
-}
-
-VECTOR void doubt_add(struct doubt *d, F x, V v, F error, F limit, F bound)
-{
-    (void)v;
-    M wide = f_not_le(f_abs(x), limit), wrong = f_not_lt(f_abs(error), bound);
-    /* x - x' is -0 for x = -0, and for nothing else. */
-    M minus_zero = v_equal(f_bits(error), v_set1(SIGN_BIT));
-    d->lanes = m_or(m_or(d->lanes, wide), m_or(wrong, minus_zero));
-}
-
-VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
-{
-    (void)limit, (void)bound;
-    return m_any(d->lanes);
 }
 
 /* ---- blocks ---- */

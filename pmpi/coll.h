@@ -54,6 +54,7 @@ struct zmeasured {
     unsigned world;         /* how often that was no accident: something has changed */
     unsigned seen[ZWAYS];   /* when it was measured */
     unsigned estimated;     /* when estimate[ZRAW] was made */
+    bool like;              /* from messages of like size */
     unsigned skip;          /* calls to go raw without asking anybody */
     int best;
 };
@@ -314,7 +315,6 @@ struct zcall_outcome {
     bool counts;               /* this rank counts the call */
     double raw, sent, decoded; /* bytes; the last by other devices than the CPU */
     double seconds;
-    double saved;       /* seconds, as far as they can be estimated */
     double ratio_bound; /* absolute, that a ratio took; 0: none, or no ratio */
     int chosen;         /* the encoder that ZMPI_CODEC=auto took; 0: it was not asked */
     double coding;      /* seconds that encoding and decoding took here */
@@ -323,6 +323,8 @@ struct zcall_outcome {
 };
 
 void zreport_collective(const struct zcall_outcome *outcome);
+/* Against the other way a call of all ranks saved so many seconds. */
+void zreport_saved(enum zop op, enum zcall_kind kind, double seconds);
 /* So many bytes took the network so long. */
 void zreport_link(enum zop op, double bytes, double seconds);
 /* Collective on MPI_COMM_WORLD. True if there is something to say. */

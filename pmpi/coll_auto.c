@@ -21,7 +21,8 @@ enum {
     TRIES = 2,
     MEMORY = 15,
     ACCIDENTS = 4,
-    ALIKE = 2, /* size classes */
+    ALIKE = 2,    /* size classes */
+    LARGE = 4096, /* bytes; what takes longer than the network does is little in it */
     LEAST_CALLS = 16,
     MOST_CALLS = 65536,
     MOST_RAW = 1024
@@ -117,6 +118,13 @@ static void estimate_encoders(struct zmeasured *m, struct zcodec_choice *c,
             m->estimate[way] = zcodec_estimate(c, way);
 }
 
+/* Do messages of the one size tell what the other takes? */
+static bool is_like(double raw, double stored)
+{
+    return abs(zauto_class((uint64_t)raw) - zauto_class((uint64_t)stored)) <= ALIKE &&
+           stored >= LARGE;
+}
+
 /* Where the codec may have hidden the network, the first messages tell, if they took longer than
  * messages may. All else that is known is between which limits it is. */
 static void estimate_raw(struct zmeasured *m, const struct zpending *p)
@@ -130,6 +138,7 @@ static void estimate_raw(struct zmeasured *m, const struct zpending *p)
     m->estimate[ZRAW] = fmax(fmin(m->estimated == m->world ? known : 0, most * scale),
                              fmin(least, p->elapsed) * scale);
     m->estimated = m->world;
+    m->like = is_like(p->bytes, p->bytes * p->sent / p->raw);
 }
 
 void zauto_learn(struct zcomm *s, const struct zpending *p)
@@ -151,13 +160,25 @@ double zauto_expected(const struct zmeasured *m, int way)
     return holds || !(m->estimate[way] > 0) ? m->per_byte[way] : m->estimate[way];
 }
 
-double zauto_compressed(const struct zmeasured *m)
+/* Of the faster encoder of those measured. */
+static double expected_compressed(const struct zmeasured *m)
 {
     double least = 0;
     for (int way = 1; way < ZWAYS; way++)
         if (m->count[way] && (!(least > 0) || m->per_byte[way] < least))
             least = m->per_byte[way];
     return least;
+}
+
+/* Where raw is never tried, no estimate of it is ever corrected. */
+double zauto_saved(const struct zcomm *s, const struct zpending *p)
+{
+    const struct zmeasured *m = &s->measured[p->op][p->size_class];
+    const bool estimated = m->like && s->options.collective_mode == ZMPI_COLLECTIVE_AUTO;
+    double other = estimated ? zauto_expected(m, ZRAW) : m->per_byte[ZRAW];
+    if (p->way == ZRAW)
+        other = expected_compressed(m);
+    return other > 0 ? other * p->bytes - p->elapsed : 0;
 }
 
 static bool was_measured(const struct zmeasured *m)

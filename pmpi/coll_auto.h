@@ -21,7 +21,8 @@ double zauto_link(const struct zpending *p);
 int zauto_choose(struct zmeasured *m, const struct zauto_ways *ways, bool all_know);
 /* Seconds per byte of the largest block, measured or estimated; 0: not known. */
 double zauto_expected(const struct zmeasured *m, int way);
-/* Of the faster encoder of those measured. */
-double zauto_compressed(const struct zmeasured *m);
+/* Seconds that a call that was learned from took less than the other way would have: what that was
+ * measured to take, or estimated from messages of like size. 0: not known. */
+double zauto_saved(const struct zcomm *s, const struct zpending *p);
 
 #endif

@@ -148,6 +148,8 @@ static void learn(struct zcomm *s, const double all[TOLD])
     /* What MPI sends in raw ones is its own affair. */
     if (p.any && p.way && link > 0 && s->rank == 0)
         zreport_link(p.op, p.sent, link);
+    if (p.any && s->rank == 0)
+        zreport_saved(p.op, p.way ? ZCALL_COMPRESSED : ZCALL_RAW_FASTER, zauto_saved(s, &p));
     s->pending.any = false;
 }
 
@@ -374,14 +376,6 @@ void zcall_unreadable(struct zcall *c, const struct zblock *b)
                    problem ? problem : zmpi_strerror(ZMPI_ERR_DEVICE));
 }
 
-/* Seconds that were saved against the other way, as far as it has been measured. */
-static double saved(const struct zcall *c, double elapsed)
-{
-    const struct zmeasured *m = &c->state->measured[c->op][zauto_class(c->bytes)];
-    double other = c->way ? zauto_expected(m, ZRAW) : zauto_compressed(m);
-    return other > 0 ? other * (double)c->bytes - elapsed : 0;
-}
-
 /* What auto chose, and what it takes each encoder to be worth. */
 static void say_choice(const struct zcall *c, double elapsed, struct zcall_outcome *outcome)
 {
@@ -432,7 +426,6 @@ int zcall_end(struct zcall *c, int rc)
     if (c->measuring) {
         outcome.seconds = zseconds() - c->start;
         measured(c, outcome.seconds);
-        outcome.saved = saved(c, outcome.seconds);
     }
     if (c->kind == ZCALL_COMPRESSED) {
         outcome.ratio_bound = zcall_wants_ratio(c) ? zcall_survey_bound(c) : 0;

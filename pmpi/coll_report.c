@@ -13,7 +13,7 @@ struct row {
     double raw, sent;            /* of those that were */
     double decoded;              /* of those, decoded by other devices than the CPU */
     double seconds[ZCALL_KINDS]; /* of those that were measured */
-    double saved[ZCALL_KINDS];   /* against the other way, estimated */
+    double saved[ZCALL_KINDS];   /* against the other way, as far as that is known */
     /* Of compressed calls whose encoder auto chose, by encoder: */
     double calls_by[ZCODECS], raw_by[ZCODECS], sent_by[ZCODECS];
     double coding_by[ZCODECS], seconds_by[ZCODECS];
@@ -53,6 +53,13 @@ static void add_choice(struct row *r, const struct zcall_outcome *o)
         r->all_by[k] += known ? o->all[k] : o->seconds;
 }
 
+void zreport_saved(enum zop op, enum zcall_kind kind, double seconds)
+{
+    pthread_mutex_lock(&lock);
+    mine.row[op].saved[kind] += seconds;
+    pthread_mutex_unlock(&lock);
+}
+
 void zreport_link(enum zop op, double bytes, double seconds)
 {
     pthread_mutex_lock(&lock);
@@ -78,7 +85,6 @@ void zreport_collective(const struct zcall_outcome *o)
     if (o->counts) {
         r->calls[o->kind]++;
         r->seconds[o->kind] += o->seconds;
-        r->saved[o->kind] += o->saved;
     }
     pthread_mutex_unlock(&lock);
 }

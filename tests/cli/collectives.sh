@@ -60,6 +60,7 @@ assert g["codec"] == "auto" and g["calls_fle"] >= 1 and g["link_bytes_per_second
 assert g["calls_fle"] + g["calls_huffman"] == g["calls_compressed"] == 8, g
 assert g["bytes_fle"] + g["bytes_huffman"] == g["bytes"] and g["bytes_sent_fle"] < g["bytes_fle"], g
 assert 0 < g["seconds_coding_fle"] and 0 < g["seconds_fle"] <= g["seconds"], g
+assert g["seconds_saved"] == 0, g # raw is never tried
 assert g["estimate_fle"] > 0 and g["estimate_huffman"] > 0, g
 PYTHON
 grep -q '^zmpi MPI_Gather: .*, auto: .* by huffman (all fle ' out

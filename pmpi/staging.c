@@ -208,9 +208,10 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
     } else {
         piece.data = data;
         batch_shape(b, &piece);
-        rc = !b->exact && f->options.bound.mode == ZMPI_RATIO
+        const bool exact = b->exact || f->turned; /* which was seen after the first values */
+        rc = !exact && f->options.bound.mode == ZMPI_RATIO
                  ? encode_open(f, &piece)
-                 : zencode_resolved(f, &piece, b->exact ? 0 : b->abs_bound, b->keep);
+                 : zencode_resolved(f, &piece, exact ? 0 : b->abs_bound, b->keep);
     }
     if (data != b->data)
         free(data);

@@ -1,7 +1,6 @@
 /* byte_order.c - see byte_order.h. */
 #include "byte_order.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +94,8 @@ void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src,
                 continue;
             add(&here, word);
             add(&other, turned);
+            o->first = o->values + taken ? o->first : word;
+            o->varied |= word != o->first || width == 8;
             taken++;
         }
         o->values += taken;
@@ -107,4 +108,9 @@ void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src,
 bool zmpi_order_is_other(const struct zmpi_order *o)
 {
     return o->here > 2 * o->other + 32 * o->values + 512;
+}
+
+bool zmpi_order_is_sure(const struct zmpi_order *o)
+{
+    return zmpi_order_is_other(o) && (o->varied || o->here > 0.5 * DENORMAL * o->values);
 }

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "zmpi_codec.h"
 
@@ -18,6 +19,8 @@
 struct zmpi_order {
     double here, other;
     unsigned values;
+    uint64_t first; /* of them */
+    bool varied;    /* not all are the same number, or they have the range of f64 */
 };
 
 /* Values from which a verdict is sound by itself. */
@@ -26,5 +29,7 @@ struct zmpi_order {
 /* Look at samples of an array; other types than floats tell nothing. */
 void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src, size_t count);
 bool zmpi_order_is_other(const struct zmpi_order *o);
+/* One f32 number alone, far from 1 but for denormals, may be like that by chance. */
+bool zmpi_order_is_sure(const struct zmpi_order *o);
 
 #endif

@@ -114,12 +114,16 @@ static enum zmpi_status plan_runs(const struct zfile *f, struct plan *p)
 static void plan_order(struct zfile *f, const struct plan *p)
 {
     const struct zmemory *m = &p->memory;
+    if (f->stays_turned)
+        return;
+    f->turned = false;
     if (m->holder || zfile_bound(f, m->element).mode == ZMPI_LOSSLESS)
         return;
     if (f->order.values >= ZMPI_ORDER_ENOUGH)
         f->order = (struct zmpi_order){0};
     zmpi_order_look(&f->order, m->element, m->data, m->bytes / zmpi_type_size(m->element));
     f->turned = zmpi_order_is_other(&f->order);
+    f->stays_turned = zmpi_order_is_sure(&f->order);
 }
 
 /* Checks the arguments too. On failure everything is freed, the error is raised, and the plan
@@ -374,8 +378,9 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
 static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds, bool *large,
                  bool *ratio, bool *through)
 {
+    const double turned = f->stays_turned ? -2 : f->turned ? -1 : 0;
     double mine[8] = {range->min,      -range->max,     range->fill,       -(double)*rounds,
-                      *large ? -1 : 0, *ratio ? -1 : 0, *through ? -1 : 0, f->turned ? -1 : 0};
+                      *large ? -1 : 0, *ratio ? -1 : 0, *through ? -1 : 0, turned};
     double all[8];
     int rc = PMPI_Allreduce(mine, all, 8, MPI_DOUBLE, MPI_MIN, f->comm);
     if (!rc) {
@@ -383,6 +388,7 @@ static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds, bo
         *rounds = (uint64_t)-all[3];
         *large = all[4] < 0;
         f->turned = all[7] < 0;
+        f->stays_turned = all[7] < -1;
         *ratio = all[5] < 0 && !f->turned;
         *through = all[6] < 0;
     }

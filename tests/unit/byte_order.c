@@ -78,6 +78,24 @@ Test(byte_order, not_told)
     cr_assert_not(is_other(ZMPI_F32, N, false), "a tail");
 }
 
+/* One number alone is a verdict for the array, but not for all that is in its file. */
+Test(byte_order, sure)
+{
+    static const uint32_t mass = 0x71C8C8BF, one = 0x803F, others[2] = {0xCDCC8C3F, 0x9A99993F};
+    uint32_t words[3][N];
+    for (int i = 0; i < N; i++) {
+        words[0][i] = mass; /* of the sun, in kg */
+        words[1][i] = one;  /* turned around, as 1.1 and 1.2 */
+        words[2][i] = others[i % 2];
+    }
+    for (int k = 0; k < 3; k++) {
+        struct zmpi_order order = {0};
+        zmpi_order_look(&order, ZMPI_F32, words[k], N);
+        cr_assert(zmpi_order_is_other(&order), "%d", k);
+        cr_assert_eq(zmpi_order_is_sure(&order), k > 0, "%d", k);
+    }
+}
+
 /* A few values at a time tell it together; bytes and integers never do. */
 Test(byte_order, together)
 {

@@ -105,8 +105,10 @@ struct zmpi_chunk_work {
                     block are not 0 */
     bool given;  /* decoders find them in residuals[], and chunks without planes */
     uint32_t nonzero[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
-    /* Decoders: exceptions in their places. */
     _Alignas(64) unsigned char kept[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
+    /* Decoders: exceptions in their places. Not in kept[]: an encoder may decode before it codes
+     * what is there. */
+    _Alignas(64) unsigned char patches[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     _Alignas(64) unsigned char coded[ZMPI_CHUNK_ROOM];
 };
 

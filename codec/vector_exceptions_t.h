@@ -206,7 +206,7 @@ KERNEL struct patch patch_of(const struct shape *s, const struct parts *p,
                              struct zmpi_chunk_work *work)
 {
     struct replacer e = replacer_of(p);
-    U *to = (U *)(void *)work->kept;
+    U *to = (U *)(void *)work->patches;
     for (size_t b = 0; b < s->blocks; b++, to += ZMPI_BLOCK) {
         V v[VECTORS];
         for (unsigned k = 0; k < VECTORS; k++)
@@ -215,7 +215,7 @@ KERNEL struct patch patch_of(const struct shape *s, const struct parts *p,
         for (unsigned k = 0; k < VECTORS; k++)
             v_store(to + k * LANES, v[k]);
     }
-    return (struct patch){(const unsigned char *)work->exception, (const U *)(void *)work->kept};
+    return (struct patch){(const unsigned char *)work->exception, (const U *)(void *)work->patches};
 }
 
 /* Into a vector of words that begins anywhere. */

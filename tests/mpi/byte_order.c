@@ -119,7 +119,8 @@ int main(int argc, char **argv)
     round_trip("byte_order_rw.z", TOGETHER, MPI_MODE_RDWR, true);
     masses();
     OK(MPI_Finalize());
-    const double should = (HOWS + 1.0) * ranks * sizeof data + ranks * N * sizeof(float);
+    const double should =
+        (HOWS + 1.0) * ranks * (double)sizeof data + (double)ranks * N * (double)sizeof(float);
     const double told = reported("byte_order.json"); /* of one value at a time not the first ones */
     if (rank || (told > 0.999 * should && told <= should))
         return 0;

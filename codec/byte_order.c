@@ -16,6 +16,9 @@ enum { PARTS = 64, PART_LEAST = 16, OF_PART = 4, OF_FEW = 16 };
 /* What a denormal counts: data have none, but for a few at the edge of zero. */
 #define DENORMAL 1000
 
+/* What a value of real data counts at the most, in the mean. */
+#define LIKELY 192
+
 /* One of the two ways to take the words of an array. */
 struct way {
     unsigned width;
@@ -104,13 +107,17 @@ void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src,
     o->other += other.sum;
 }
 
-/* Few values must differ more: one or two of any size are likely enough. */
+/* Few values must differ more: one or two of any size are likely enough. And turned around they
+ * must look like data: where waves fade, values are denormals of few bits, which are nothing either
+ * way.
+ */
 bool zmpi_order_is_other(const struct zmpi_order *o)
 {
-    return o->here > 2 * o->other + 32 * o->values + 512;
+    return o->here > 2 * o->other + 32 * o->values + 512 && o->other < LIKELY * o->values;
 }
 
 bool zmpi_order_is_sure(const struct zmpi_order *o)
 {
-    return zmpi_order_is_other(o) && (o->varied || o->here > 0.5 * DENORMAL * o->values);
+    return zmpi_order_is_other(o) && o->values >= ZMPI_ORDER_ENOUGH &&
+           (o->varied || o->here > 0.5 * DENORMAL * o->values);
 }

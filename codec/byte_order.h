@@ -29,7 +29,7 @@ struct zmpi_order {
 /* Look at samples of an array; other types than floats tell nothing. */
 void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src, size_t count);
 bool zmpi_order_is_other(const struct zmpi_order *o);
-/* One f32 number alone, far from 1 but for denormals, may be like that by chance. */
+/* Few values, or one f32 number alone far from 1, may be like that by chance. */
 bool zmpi_order_is_sure(const struct zmpi_order *o);
 
 #endif

@@ -76,6 +76,9 @@ Test(byte_order, not_told)
     for (int i = 0; i < N; i++) /* a tail that fades below the normal numbers of f32 */
         data[i] = sin(i) * exp(-i * 0.1);
     cr_assert_not(is_other(ZMPI_F32, N, false), "a tail");
+    for (int i = 0; i < N; i++) /* where a wave has just come */
+        data[i] = i % 8 < 5 ? 0 : ldexp(i % 8 - 4, -149);
+    cr_assert_not(is_other(ZMPI_F32, N, false), "the edge of a wave");
 }
 
 /* One number alone is a verdict for the array, but not for all that is in its file. */

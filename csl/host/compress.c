@@ -6,6 +6,7 @@
 
 #include "bytes.h"
 #include "hash.h"
+#include "plan_rows.h"
 #include "source.h"
 #include "wse.h"
 
@@ -19,20 +20,9 @@ bool wse_takes_job(const struct zmpi_job *job)
 
 struct zmpi_rows source_tile(const struct source *s, size_t k, size_t extent[3])
 {
-    const struct zmpi_plan *p = &s->plan;
-    size_t at[3] = {k / p->grid[2] / p->grid[1], k / p->grid[2] % p->grid[1], k % p->grid[2]};
-    size_t first[3];
-    for (int i = 0; i < 3; i++) {
-        first[i] = at[i] * p->tile[i];
-        size_t left = p->words[i] - first[i];
-        extent[i] = left < p->tile[i] ? left : p->tile[i];
-    }
-    size_t word = (first[0] * p->words[1] + first[1]) * p->words[2] + first[2];
-    return (struct zmpi_rows){
-        .at = (unsigned char *)s->src + word * p->width, /* only read */
-        .row = p->words[2] * p->width,
-        .plane = p->words[1] * p->words[2] * p->width,
-    };
+    size_t at[3];
+    zmpi_plan_place(&s->plan, k, at);
+    return zmpi_plan_rows(&s->plan, at, s->src, extent);
 }
 
 /* The axes along which this tile has neighbours, of those of the array. */

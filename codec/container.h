@@ -46,6 +46,10 @@ struct zmpi_header {
 /* Is this the beginning of a container? `size` bytes are at hand; ZMPI_HEADER_BYTES decide. True if
  * either slot has the magic. */
 bool zmpi_is_container(const void *src, size_t size);
+/* Was this a container before something else than us wrote over its first bytes? Told by what
+ * follows the header (8 bytes of that in `head`) and by the last bytes of the file. */
+bool zmpi_was_container(const unsigned char *head, size_t head_size, const unsigned char *tail,
+                        size_t tail_size);
 
 /* Encode into one 128-byte slot. The slot's place is zmpi_header_slot(generation): 0 or 256 (odd
  * generations at 0). */

@@ -24,6 +24,38 @@ bool zmpi_is_container(const void *src, size_t size)
            (size >= SECOND_SLOT + sizeof magic && has_magic(p + SECOND_SLOT));
 }
 
+/* A record's head. */
+static bool is_record(const unsigned char *p)
+{
+    const unsigned kind = zmpi_load16(p + 4), levels = zmpi_load16(p + 6);
+    return zmpi_load32(p) == ZMPI_RECORD_MAGIC &&
+           (kind == ZMPI_RECORD_DATA || kind == ZMPI_RECORD_SIZE) &&
+           (levels <= ZMPI_EXTENT_LEVELS || levels == UINT16_MAX);
+}
+
+static bool ends_with_directory(const unsigned char *end, size_t size)
+{
+    for (size_t n = 1;; n++) {
+        const size_t entries = n * ZMPI_DIRECTORY_ENTRY_BYTES;
+        if (ZMPI_SEGMENT_HEADER_BYTES + entries > size)
+            return false;
+        const unsigned char *frame = end - entries - ZMPI_SEGMENT_HEADER_BYTES;
+        if (zmpi_load32(frame) == ZMPI_DIRECTORY_MAGIC && zmpi_load32(frame + 4) == n &&
+            zmpi_load64(frame + 8) == entries)
+            return true;
+    }
+}
+
+bool zmpi_was_container(const unsigned char *head, size_t head_size, const unsigned char *tail,
+                        size_t tail_size)
+{
+    if (head_size < SECOND_SLOT + sizeof magic || has_magic(head))
+        return false;
+    return has_magic(head + SECOND_SLOT) ||
+           (head_size >= ZMPI_HEADER_BYTES + 8 && is_record(head + ZMPI_HEADER_BYTES)) ||
+           ends_with_directory(tail + tail_size, tail_size);
+}
+
 uint64_t zmpi_header_slot(uint64_t generation)
 {
     return generation % 2 != 0 ? 0 : SECOND_SLOT;

@@ -478,6 +478,13 @@ void zshared_remove(const struct zfile *f);
 int zshared_reset(struct zfile *f, bool changed);
 int zshared_position(struct zfile *f, uint64_t *position);
 
+/* ---- elsewhere.c ---- */
+
+/* Has this process the empty file at `path` open for writing, by other means than MPI-IO? To be
+ * asked between opening(true) and opening(false). */
+bool zelsewhere_written(const char *path);
+void zelsewhere_opening(bool begins);
+
 /* ---- policy.c ---- */
 
 int zpolicy_hints(struct zmpi_options *o, MPI_Info info, char message[256]);

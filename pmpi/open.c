@@ -14,8 +14,11 @@
 #include "wrappers.h"
 
 /* What rank 0 finds at the path before the file is opened. FAILED: it may be a container, but
- * cannot be read. */
-enum found { FOUND_OTHER, FOUND_EMPTY, FOUND_CONTAINER, FOUND_FAILED };
+ * cannot be read; OVERWRITTEN: it was one. */
+enum found { FOUND_OTHER, FOUND_EMPTY, FOUND_CONTAINER, FOUND_FAILED, FOUND_OVERWRITTEN };
+
+/* Bytes at the beginning and the end of a file that tell what it is. */
+enum { HEAD = ZMPI_HEADER_BYTES + 8, TAIL = 4096 };
 
 /* A file name may carry the MPI library's own prefix, as in "ufs:/scratch/x": letters, then a
  * colon. */
@@ -27,21 +30,32 @@ static const char *plain_path(const char *name)
     return *p == ':' && p - name > 1 ? p + 1 : name;
 }
 
+/* As many of `want` bytes as the file has from `offset` on, or -1. */
+static ssize_t read_part(int fd, void *dst, off_t offset, off_t want, off_t file_size)
+{
+    const off_t least = file_size - offset < want ? file_size - offset : want;
+    const ssize_t got = zfd_read(fd, dst, (size_t)want, offset);
+    return got < least ? -1 : got;
+}
+
 static enum found inspect(const char *path)
 {
-    unsigned char head[ZMPI_HEADER_BYTES];
+    unsigned char head[HEAD], tail[TAIL];
     struct stat s;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return errno == ENOENT ? FOUND_EMPTY : FOUND_OTHER; /* the MPI library will say why */
     enum found found = FOUND_OTHER;
     if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode)) {
-        ssize_t got = zfd_read(fd, head, sizeof head, 0);
-        ssize_t least = s.st_size < (off_t)sizeof head ? (ssize_t)s.st_size : (ssize_t)sizeof head;
-        if (got < least)
+        const off_t last = s.st_size > TAIL ? s.st_size - TAIL : 0;
+        const ssize_t got = read_part(fd, head, 0, HEAD, s.st_size);
+        const ssize_t end = got > 0 ? read_part(fd, tail, last, TAIL, s.st_size) : 0;
+        if (got < 0 || end < 0)
             found = FOUND_FAILED;
         else if (got == 0)
             found = FOUND_EMPTY;
+        else if (zmpi_was_container(head, (size_t)got, tail, (size_t)end))
+            found = FOUND_OVERWRITTEN;
         else if (zmpi_is_container(head, (size_t)got))
             found = FOUND_CONTAINER;
     }
@@ -50,22 +64,28 @@ static enum found inspect(const char *path)
 }
 
 /* Rank 0 decides for all; a wrong setting of one rank is everybody's, so that no rank is left
- * alone. */
+ * alone, and so is what one rank has open by other means. */
 static int decide(MPI_Comm comm, const char *path, const struct zmpi_options *o, int *found,
                   int *wrong)
 {
-    int rank, mine[2] = {FOUND_OTHER, *wrong}, all[2];
+    /* A bound that cannot be read is no wish for none. */
+    const bool wanted = (o->bound_set || *wrong) && zmpi_options_file_matches(o, path);
+    int rank, mine[3] = {FOUND_OTHER, *wrong, wanted && zelsewhere_written(path)}, all[3];
     int rc = PMPI_Comm_rank(comm, &rank);
     if (!rc && rank == 0) {
         mine[0] = (int)inspect(path);
-        bool bound = o->bound_set || *wrong; /* a bound that cannot be read is no wish for none */
         /* Who only reads is one of us too: others may be about to write. */
-        if (mine[0] == FOUND_EMPTY && !(bound && zmpi_options_file_matches(o, path)))
+        if (mine[0] == FOUND_EMPTY && !wanted)
             mine[0] = FOUND_OTHER;
     }
     if (!rc)
-        rc = PMPI_Allreduce(mine, all, 2, MPI_INT, MPI_MAX, comm);
-    *found = rc ? FOUND_OTHER : all[0];
+        rc = PMPI_Allreduce(mine, all, 3, MPI_INT, MPI_MAX, comm);
+    const bool ours = !rc && !(all[0] == FOUND_EMPTY && all[2]);
+    if (!rc && !ours && rank == 0)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: not compressed: the program has it open by other means than MPI-IO too",
+                 path);
+    *found = ours ? all[0] : FOUND_OTHER;
     *wrong = rc ? rc : all[1];
     return rc;
 }
@@ -82,6 +102,22 @@ static int physical_mode(int amode)
     return mode;
 }
 
+/* Records that nobody has indexed, and what is none. */
+static void tell_of_the_end(const struct zfile *f, uint64_t file_size)
+{
+    const struct zmpi_container *c = &f->container;
+    if (c->scanned)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: was not closed properly; %llu records found by scanning (zmpi fsck --repair "
+                 "writes the index)",
+                 f->path, (unsigned long long)c->scanned);
+    else if (c->indexed && file_size > c->header.log_end)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: the last %llu bytes are not seen: appended by other means than MPI-IO, or "
+                 "never finished",
+                 f->path, (unsigned long long)(file_size - c->header.log_end));
+}
+
 /* Rank 0: the directory of the index, or what a scan of the log finds. */
 static int load(struct zfile *f)
 {
@@ -96,11 +132,8 @@ static int load(struct zfile *f)
         return zfile_raise_status(f, status, "opening");
     if (!zmpi_container_whole(&f->container))
         return zindex_not_whole(f);
-    if (f->container.scanned && !zsession_others(f))
-        zmpi_log(ZMPI_LOG_WARN,
-                 "%s: was not closed properly; %llu records found by scanning (zmpi fsck --repair "
-                 "writes the index)",
-                 f->path, (unsigned long long)f->container.scanned);
+    if (!zsession_others(f))
+        tell_of_the_end(f, reader.file_size);
     f->end = zmpi_pad8(reader.file_size);
     return MPI_SUCCESS;
 }
@@ -211,7 +244,7 @@ static int open_container(MPI_Comm comm, const char *name, const char *path, int
     return rc;
 }
 
-int zw_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+static int open_any(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
     const char *path = plain_path(filename);
     struct zmpi_options o = *zruntime_options();
@@ -227,11 +260,24 @@ int zw_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, 
                               "%s: reading its first bytes failed, and it may be compressed: see "
                               "the system log",
                               path);
+    if (found == FOUND_OVERWRITTEN)
+        return zraise_no_file(MPI_ERR_IO,
+                              "%s: is compressed, and its first bytes were written over by other "
+                              "means than MPI-IO: delete it, or see docs/limits.md",
+                              path);
     if (wrong && found != FOUND_OTHER)
         return zraise_no_file(wrong, "%s: %s", path, message);
     if (found == FOUND_OTHER)
         return PMPI_File_open(comm, filename, amode, info, fh);
     return open_container(comm, filename, path, amode, info, &o, (enum found)found, fh);
+}
+
+int zw_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+{
+    zelsewhere_opening(true);
+    int rc = open_any(comm, filename, amode, info, fh);
+    zelsewhere_opening(false);
+    return rc;
 }
 
 int zw_file_delete(const char *filename, MPI_Info info)

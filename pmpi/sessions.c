@@ -101,7 +101,9 @@ static int check_counters(struct zfile *f, const struct counters *c)
 {
     if (c->end >= ZMPI_HEADER_BYTES)
         return MPI_SUCCESS;
-    return zfile_raise(f, MPI_ERR_IO, "the header's counters are damaged (format.md 2.6)");
+    return zfile_raise(f, MPI_ERR_IO,
+                       "the header's counters are damaged (format.md 2.6): was the file written or "
+                       "cut by other means than MPI-IO?");
 }
 
 static int write_counters(struct zfile *f, const struct counters *c)

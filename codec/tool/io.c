@@ -73,16 +73,30 @@ int tool_input_open_raw(struct tool_input *in, const char *path, bool writable)
     return TOOL_OK;
 }
 
+enum zmpi_status tool_input_look(struct tool_input *in, bool *is_container)
+{
+    unsigned char head[ZMPI_HEADER_BYTES + 8] = {0}, tail[4096];
+    const size_t size = in->physical < sizeof head ? (size_t)in->physical : sizeof head;
+    const size_t end = in->physical < sizeof tail ? (size_t)in->physical : sizeof tail;
+    enum zmpi_status status = read_callback(in, 0, head, size);
+    if (!status)
+        status = read_callback(in, in->physical - end, tail, end);
+    if (!status && zmpi_was_container(head, size, tail, end))
+        fprintf(stderr,
+                "zmpi: %s: was a zmpi container before its first bytes were written over: %s\n",
+                in->path,
+                zmpi_is_container(head, size) ? "these are lost" : "nothing can be read any more");
+    *is_container = !status && zmpi_is_container(head, size);
+    return status;
+}
+
 int tool_input_open(struct tool_input *in, const char *path)
 {
-    unsigned char head[ZMPI_HEADER_BYTES] = {0};
     int status = tool_input_open_raw(in, path, false);
     if (status)
         return status;
-    size_t size = in->physical < sizeof head ? (size_t)in->physical : sizeof head;
-    enum zmpi_status read = read_callback(in, 0, head, size);
-    if (!read && zmpi_is_container(head, size)) {
-        in->is_container = true;
+    enum zmpi_status read = tool_input_look(in, &in->is_container);
+    if (in->is_container) {
         read = zmpi_container_open(&in->container, &in->reader);
         in->size = in->container.logical_size;
     }

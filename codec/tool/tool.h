@@ -53,6 +53,8 @@ struct tool_input {
 int tool_input_open(struct tool_input *in, const char *path);
 /* The same without looking inside. */
 int tool_input_open_raw(struct tool_input *in, const char *path, bool writable);
+/* Is it a container? Says so if it was one. */
+enum zmpi_status tool_input_look(struct tool_input *in, bool *is_container);
 void tool_input_close(struct tool_input *in);
 /* Of a container: what is read is decoded by the device that ZMPI_DEVICE names. False: a setting is
  * wrong, a message says which. */

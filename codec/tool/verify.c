@@ -44,16 +44,13 @@ static enum zmpi_status check_record(struct tool_input *in, const struct zmpi_re
 
 static int open_container(struct tool_input *in, const char *path, bool writable)
 {
-    unsigned char head[ZMPI_HEADER_BYTES] = {0};
     int status = tool_input_open_raw(in, path, writable);
     if (status)
         return status;
-    size_t size = in->physical < sizeof head ? (size_t)in->physical : sizeof head;
-    if (in->reader.read(in->reader.context, 0, head, size) || !zmpi_is_container(head, size)) {
+    if (tool_input_look(in, &in->is_container) || !in->is_container) {
         tool_input_close(in);
         return tool_fail("%s: is not a zmpi container", in->path);
     }
-    in->is_container = true;
     return TOOL_OK;
 }
 

@@ -19,6 +19,12 @@ enum { PARTS = 64, PART_LEAST = 16, OF_PART = 4, OF_FEW = 16 };
 /* What a value of real data counts at the most, in the mean. */
 #define LIKELY 192
 
+/* f64 from 2^-128 on: nothing that fades comes down from there to denormals in one step. */
+#define ORDINARY (1023 - 128)
+
+/* Integers that must have been seen among floats. */
+#define BESIDE 4
+
 /* One of the two ways to take the words of an array. */
 struct way {
     unsigned width;
@@ -70,6 +76,16 @@ static void add(struct way *w, uint64_t word)
     w->before = exponent;
 }
 
+/* Of a word that is not zero, and the exponent of the number before it (-1: none). */
+static void note_denormal(struct zmpi_order *o, uint64_t word, size_t width, int before)
+{
+    if ((width == 4 ? word >> 23 & 255 : word >> 52 & 2047) != 0)
+        return;
+    o->positive += word >> (8 * width - 1) == 0;
+    o->tiny += word > INT32_MAX;
+    o->beside += word <= INT32_MAX && width == 8 && before >= ORDINARY;
+}
+
 void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src, size_t count)
 {
     if (type != ZMPI_F32 && type != ZMPI_F64)
@@ -95,6 +111,7 @@ void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src,
             const uint64_t turned = load(at + k * width, width, true);
             if (!is_datum(word, width) || !is_datum(turned, width))
                 continue;
+            note_denormal(o, word, width, here.before);
             add(&here, word);
             add(&other, turned);
             o->first = o->values + taken ? o->first : word;
@@ -120,4 +137,10 @@ bool zmpi_order_is_sure(const struct zmpi_order *o)
 {
     return zmpi_order_is_other(o) && o->values >= ZMPI_ORDER_ENOUGH &&
            (o->varied || o->here > 0.5 * DENORMAL * o->values);
+}
+
+bool zmpi_order_has_integers(const struct zmpi_order *o)
+{
+    return (o->values >= ZMPI_ORDER_ENOUGH && o->positive == o->values) ||
+           (o->beside >= BESIDE && o->tiny == 0);
 }

@@ -211,7 +211,7 @@ struct zfile {
 
     struct zmpi_options options;
     struct zmpi_order order; /* of the floats written last, if they were few */
-    bool turned;             /* floats are in the other byte order: what is written is exact */
+    bool turned;             /* floats are in the other byte order, or integers: kept exactly */
     bool stays_turned;       /* and so is all that comes; one value alone may look like that */
     struct zmpi_offload offload;
     struct zview view;

@@ -20,7 +20,7 @@ enum {
     OFFLOADED,
     READ_OFFLOADED,
     EXACT,  /* bytes that are no floats, though a bound is set */
-    TURNED, /* bytes of floats in the other byte order, though a bound is set */
+    TURNED, /* bytes of floats in the other byte order, or integers, though a bound is set */
     BY_FLE, /* bytes */
     BY_HUFFMAN,
     ALL_FLE, /* seconds that all of them would have taken, as estimated */
@@ -123,7 +123,8 @@ void zreport_file(struct zfile *f)
         note_ratio(f, &e);
     if (e.sum[TURNED] > 0)
         zmpi_log(ZMPI_LOG_WARN,
-                 "%s: its floats are in the other byte order: stored exactly, whatever the bound",
+                 "%s: its floats are in the other byte order, or integers: stored exactly, "
+                 "whatever the bound",
                  f->path);
     keep(&e);
 }
@@ -168,7 +169,8 @@ static void print_text(const struct entry *e, size_t n)
         if (s[EXACT] > 0)
             fprintf(stderr, "; %.2f MB exact: not of a float type", s[EXACT] / 1e6);
         if (s[TURNED] > 0)
-            fprintf(stderr, "; %.2f MB exact: in the other byte order", s[TURNED] / 1e6);
+            fprintf(stderr, "; %.2f MB exact: in the other byte order, or integers",
+                    s[TURNED] / 1e6);
         fputc('\n', stderr);
     }
 }

@@ -110,7 +110,8 @@ static enum zmpi_status plan_runs(const struct zfile *f, struct plan *p)
     return status;
 }
 
-/* Are the floats in the other byte order? Few values are judged together with those before. */
+/* Are the floats in the other byte order, or integers? Few values are judged together with those
+ * before. */
 static void plan_order(struct zfile *f, const struct plan *p)
 {
     const struct zmemory *m = &p->memory;
@@ -122,7 +123,7 @@ static void plan_order(struct zfile *f, const struct plan *p)
     if (f->order.values >= ZMPI_ORDER_ENOUGH)
         f->order = (struct zmpi_order){0};
     zmpi_order_look(&f->order, m->element, m->data, m->bytes / zmpi_type_size(m->element));
-    f->turned = zmpi_order_is_other(&f->order);
+    f->turned = zmpi_order_is_other(&f->order) || zmpi_order_has_integers(&f->order);
     f->stays_turned = zmpi_order_is_sure(&f->order);
 }
 
@@ -374,7 +375,7 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
 
 /* What all ranks must know before a collective write: the range of all data, the number of rounds,
  * and whether what any of them has is too much to be staged, or wants a ratio; whether any hands it
- * over to be written; whether any has floats in the other byte order. */
+ * over to be written; whether any has floats that are not (byte_order.h). */
 static int agree(struct zfile *f, struct zmpi_range *range, uint64_t *rounds, bool *large,
                  bool *ratio, bool *through)
 {

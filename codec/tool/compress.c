@@ -115,7 +115,13 @@ static int check_order(const struct work *w, const unsigned char *input, size_t 
 {
     struct zmpi_order order = {0};
     zmpi_order_look(&order, w->type, input, bytes / zmpi_type_size(w->type));
-    if (w->bound.mode == ZMPI_LOSSLESS || !zmpi_order_is_other(&order))
+    if (w->bound.mode == ZMPI_LOSSLESS)
+        return TOOL_OK;
+    if (zmpi_order_has_integers(&order))
+        return tool_fail(
+            "%s: has integers where -t says floats: keep them exactly with -e lossless",
+            w->in.path);
+    if (!zmpi_order_is_other(&order))
         return TOOL_OK;
     return tool_fail("%s: its numbers are in the other byte order: turn them around first, or keep "
                      "them exactly with -e lossless",

@@ -1,4 +1,5 @@
-/* byte_order.c - floats in the other byte order are told by their exponents (codec/byte_order.h).
+/* byte_order.c - floats in the other byte order are told by their exponents , and integers from
+ * floats (codec/byte_order.h).
  */
 #include "byte_order.h"
 #include "kit.h"
@@ -114,4 +115,49 @@ Test(byte_order, together)
     zmpi_order_look(&order, ZMPI_BYTES, data, sizeof data);
     zmpi_order_look(&order, ZMPI_I32, data, 2 * N);
     cr_assert_eq(order.values, 0);
+}
+
+static bool has_integers(enum zmpi_type type, const void *src, size_t count)
+{
+    struct zmpi_order order = {0};
+    zmpi_order_look(&order, type, src, count);
+    return zmpi_order_has_integers(&order);
+}
+
+Test(byte_order, integers)
+{
+    int32_t narrow[N];
+    int64_t wide[N];
+    for (int i = 0; i < N; i++) {
+        narrow[i] = i * 100;
+        wide[i] = ((int64_t)i << 36) + i;
+    }
+    cr_assert(has_integers(ZMPI_F32, narrow, N));
+    cr_assert(has_integers(ZMPI_F64, narrow, N / 2), "pairs");
+    cr_assert(has_integers(ZMPI_F64, wide, N), "pointers");
+    for (int i = 0; i < N; i++) {
+        wide[i] = i / 4;
+        data[i] = sin(i * 0.01) + 2;
+        if (i % 4 == 3)
+            memcpy(&data[i], &wide[i], sizeof wide[i]);
+    }
+    cr_assert(has_integers(ZMPI_F64, data, N), "particles");
+}
+
+Test(byte_order, no_integers)
+{
+    float narrow[N];
+    for (int i = 0; i < N; i++) {
+        data[i] = exp(-i);
+        narrow[i] = (float)data[i];
+    }
+    cr_assert_not(has_integers(ZMPI_F64, data, N), "a tail");
+    cr_assert_not(has_integers(ZMPI_F64, data + 700, N - 700), "its end");
+    cr_assert_not(has_integers(ZMPI_F32, narrow, N), "a tail, f32");
+    for (int i = 0; i < N; i++)
+        narrow[i] = (float)(i % 8 < 5 ? 0 : ldexp(i % 8 - 6.5, -149 + i % 5));
+    cr_assert_not(has_integers(ZMPI_F32, narrow, N), "the edge of a wave");
+    for (int i = 0; i < N; i++)
+        data[i] = i % 7 == 0 ? 1e-312 : i;
+    cr_assert_not(has_integers(ZMPI_F64, data, N), "what is left of something");
 }

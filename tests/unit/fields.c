@@ -130,10 +130,10 @@ static bool is_turned(const struct zmpi_array *a, const unsigned char *data, siz
 {
     struct zmpi_order order = {0};
     zmpi_order_look(&order, a->type, data, count);
-    return zmpi_order_is_other(&order);
+    return zmpi_order_is_other(&order) || zmpi_order_has_integers(&order);
 }
 
-/* As it is, no part is taken for turned around; turned around, the whole is. */
+/* As it is, no part is taken for turned around, or integers; turned around, the whole is. */
 static void check_order(const struct field *f)
 {
     const size_t width = zmpi_type_size(f->array.type), count = kit_elements(&f->array);

@@ -1,0 +1,111 @@
+/*
+ * elsewhere.c - programs that write a file by MPI-IO and by other means: what they have open while
+ * they open it through MPI-IO stays plain, and nobody reads numbers from a container of which the
+ * first bytes were written over.
+ *
+ * zmpi-test: RANKS 1,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_REPORT_TEXT=off
+ */
+#include "check.h"
+
+enum { N = 5000 };
+
+static int rank, ranks;
+static float data[N], back[N];
+
+static MPI_File open_file(const char *path, int mode)
+{
+    MPI_File file;
+    OK(MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &file));
+    return file;
+}
+
+static MPI_Offset place(size_t head)
+{
+    return (MPI_Offset)head + rank * (MPI_Offset)sizeof data;
+}
+
+static void write_body(const char *path, size_t head)
+{
+    MPI_File file = open_file(path, MPI_MODE_CREATE | MPI_MODE_WRONLY);
+    OK(MPI_File_write_at_all(file, place(head), data, N, MPI_FLOAT, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&file));
+}
+
+static void check_body(const char *path, size_t head)
+{
+    MPI_File file = open_file(path, MPI_MODE_RDONLY);
+    OK(MPI_File_read_at_all(file, place(head), back, N, MPI_FLOAT, MPI_STATUS_IGNORE));
+    CHECK_BYTES(back, data, sizeof data);
+    OK(MPI_File_close(&file));
+}
+
+/* The last rank's header is in its buffer until it closes the file. */
+static void header_first(const char *mode, bool container)
+{
+    static const char path[] = "elsewhere.out", header[24] = "header of a Fortran file";
+    char got[sizeof header];
+    FILE *file = NULL;
+    check_say("%s", mode);
+    if (rank == ranks - 1) {
+        fclose(fopen(path, "w"));
+        file = fopen(path, mode);
+        CHECK(file != NULL);
+        if (!container)
+            CHECK(fwrite(header, 1, sizeof header, file) == sizeof header);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    write_body(path, sizeof header);
+    if (file)
+        CHECK(fclose(file) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(check_is_container(path) == container);
+    check_body(path, sizeof header);
+    if (file && !container) {
+        file = fopen(path, "r");
+        CHECK(file && fread(got, 1, sizeof got, file) == sizeof got);
+        CHECK_BYTES(got, header, sizeof got);
+        fclose(file);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        OK(MPI_File_delete(path, MPI_INFO_NULL));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* A header of `size` bytes that is written over a container. */
+static void header_last(size_t size)
+{
+    static const char path[] = "elsewhere.z", header[2000] = "header";
+    check_say("%zu bytes", size);
+    write_body(path, size);
+    check_body(path, size);
+    if (rank == 0) {
+        FILE *file = fopen(path, "r+");
+        CHECK(file && fwrite(header, 1, size, file) == size && fclose(file) == 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int write = 0; write < 2; write++) {
+        MPI_File file;
+        CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, path, write ? MPI_MODE_RDWR : MPI_MODE_RDONLY,
+                                  MPI_INFO_NULL, &file),
+                    MPI_ERR_IO);
+    }
+    if (rank == 0)
+        OK(MPI_File_delete(path, MPI_INFO_NULL));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+    OK(MPI_Init(&argc, &argv));
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 0; i < N; i++)
+        data[i] = (float)(rank * N + i);
+    header_first("r+", false);
+    header_first("r", true);
+    header_last(100);
+    header_last(400);
+    header_last(2000);
+    OK(MPI_Finalize());
+}

@@ -229,9 +229,10 @@ int zcall_end(struct zcall *c, int rc);
 
 enum { ZPIECE_HEAD = 64 };
 
-/* What compresses the first bytes of a block, or as many of it; false: nothing can. */
-bool zpiece_job(const struct zcall *c, const struct zblock *b, size_t bytes, int encoder,
-                struct zmpi_job *job);
+/* What compresses `data` of a block, or as many of its first bytes; false: nothing can. Floats that
+ * are not (byte_order.h) are kept exactly; NULL: they cannot be looked at. */
+bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
+                int encoder, struct zmpi_job *job);
 /* Room for the message of any piece of a block of so many bytes, and for the piece itself. */
 size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes);
 /* The piece of b that begins at `at`, this rank's or one it sends, to dst; returns the size. */

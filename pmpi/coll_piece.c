@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "byte_order.h"
 #include "bytes.h"
 #include "coll.h"
 #include "hash.h"
@@ -25,20 +26,27 @@ size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes)
     return ZPIECE_HEAD + (o->collective_piece < bytes ? o->collective_piece : bytes);
 }
 
-static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element)
+/* Who sends a piece alone decides: it says itself what it is. */
+static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element, const void *data,
+                                  size_t bytes)
 {
+    const struct zmpi_bound lossless = {ZMPI_LOSSLESS, 0};
+    struct zmpi_order order = {0};
     bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
-    if (c->exact || !is_float)
-        return (struct zmpi_bound){ZMPI_LOSSLESS, 0};
-    return c->state->options.bound;
+    if (c->exact || !is_float || c->state->options.bound.mode == ZMPI_LOSSLESS)
+        return lossless;
+    if (data)
+        zmpi_order_look(&order, element, data, bytes / zmpi_type_size(element));
+    return zmpi_order_is_other(&order) || zmpi_order_has_integers(&order) ? lossless
+                                                                          : c->state->options.bound;
 }
 
-bool zpiece_job(const struct zcall *c, const struct zblock *b, size_t bytes, int encoder,
-                struct zmpi_job *job)
+bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
+                int encoder, struct zmpi_job *job)
 {
     const struct zmpi_options *o = &c->state->options;
     struct zmpi_array a = zblock_array(b, bytes);
-    struct zmpi_bound bound = bound_of(c, a.type);
+    struct zmpi_bound bound = bound_of(c, a.type, data, bytes);
     if (zmpi_job_make(&a, &bound, &c->range, job))
         return false;
     zmpi_job_threshold(job, o->threshold);
@@ -56,7 +64,7 @@ static size_t compress(struct zcall *c, const struct zblock *b, const struct zpa
 {
     struct zmpi_job job;
     size_t size;
-    if (!zpiece_job(c, b, bytes, c->way, &job) ||
+    if (!zpiece_job(c, b, part->holder ? NULL : part->data, bytes, c->way, &job) ||
         zmpi_offload_compress(&c->state->offload, &job, part->holder, dst, bytes, part->data,
                               &size) ||
         size >= bytes)

@@ -35,7 +35,7 @@ static void take(struct zcall *c, const struct zblock *b, const unsigned char *d
     size_t size[ZCODECS];
     for (int k = 0; k < ZCODECS; k++) {
         struct zmpi_job job;
-        if (!zpiece_job(c, b, bytes, k + 1, &job) || !code(&job, data, &seconds[k], &size[k]))
+        if (!zpiece_job(c, b, data, bytes, k + 1, &job) || !code(&job, data, &seconds[k], &size[k]))
             return;
     }
     if (seconds[0] > 0)

@@ -3,7 +3,7 @@
  * does, or integers among its doubles, gets them back bit for bit, however they are written, and
  * its user is told; other files of the same run are compressed.
  *
- * zmpi-test: RANKS 1,3 ENV ZMPI_ERROR_BOUND=abs=1e-2 ZMPI_REPORT=byte_order.json ZMPI_REPORT_TEXT=off
+ * zmpi-test: RANKS 1,3 ENV ZMPI_ERROR_BOUND=abs=1e-2 ZMPI_COLLECTIVE_MODE=always ZMPI_REPORT=byte_order.json ZMPI_REPORT_TEXT=off
  */
 #include <math.h>
 
@@ -14,16 +14,22 @@ enum { N = 20000, FEW = 1 };
 static int rank, ranks;
 static double data[N], back[N];
 
-static void fill(bool turned)
+/* PARTICLES: as programs pack them, with an integer in every eighth place. */
+enum kind { FLOATS, TURNED, PARTICLES };
+
+/* What rank `of` has. */
+static void fill(enum kind kind, int of)
 {
-    for (int i = 0; i < N; i++) {
+    for (int64_t i = 0; i < N; i++) {
         unsigned char *bytes = (unsigned char *)&data[i];
-        data[i] = sin((rank * N + i) * 1e-3) + 2;
-        for (size_t k = 0; turned && k < sizeof(double) / 2; k++) {
+        data[i] = sin((double)(of * N + i) * 1e-3) + 2;
+        for (size_t k = 0; kind == TURNED && k < sizeof(double) / 2; k++) {
             unsigned char byte = bytes[k];
             bytes[k] = bytes[sizeof(double) - 1 - k];
             bytes[sizeof(double) - 1 - k] = byte;
         }
+        if (kind == PARTICLES && i % 8 == 0)
+            memcpy(bytes, &i, sizeof i);
     }
 }
 
@@ -101,15 +107,18 @@ static void masses(void)
     OK(MPI_File_close(&file));
 }
 
-/* As programs pack particles: an integer in every eighth place. */
-static void particles(void)
+/* Each message is judged by itself. */
+static void gather(enum kind kind)
 {
-    fill(false);
-    for (int64_t i = 0; i < N; i += 8)
-        memcpy(&data[i], &i, sizeof i);
-    round_trip("byte_order_particles.z", TOGETHER, MPI_MODE_WRONLY, true);
-    fill(false);
-    round_trip("byte_order_floats.z", TOGETHER, MPI_MODE_WRONLY, false);
+    double *all = check_alloc((size_t)ranks * sizeof data);
+    check_say("gather, kind %d", kind);
+    fill(kind, rank);
+    OK(MPI_Gather(data, N, MPI_DOUBLE, all, N, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+    if (rank == 0 && ranks > 1) {
+        fill(kind, ranks - 1);
+        CHECK((memcmp(all + (size_t)(ranks - 1) * N, data, sizeof data) == 0) == (kind != FLOATS));
+    }
+    free(all);
 }
 
 int main(int argc, char **argv)
@@ -117,9 +126,11 @@ int main(int argc, char **argv)
     OK(MPI_Init(&argc, &argv));
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    fill(false);
+    fill(FLOATS, rank);
     round_trip("byte_order_here.z", TOGETHER, MPI_MODE_WRONLY, false);
-    fill(true);
+    fill(PARTICLES, rank);
+    round_trip("byte_order_particles.z", TOGETHER, MPI_MODE_WRONLY, true);
+    fill(TURNED, rank);
     for (int how = 0; how < HOWS; how++) {
         round_trip("byte_order_w.z", (enum how)how, MPI_MODE_WRONLY, true);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -128,8 +139,10 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
     }
     round_trip("byte_order_rw.z", TOGETHER, MPI_MODE_RDWR, true);
-    particles();
     masses();
+    gather(FLOATS);
+    gather(TURNED);
+    gather(PARTICLES);
     OK(MPI_Finalize());
     const double should =
         (HOWS + 2.0) * ranks * (double)sizeof data + (double)ranks * N * (double)sizeof(float);

@@ -124,6 +124,10 @@ expect 0 "$zmpi" compress -t f32 -e abs=1 empty empty.zmpi
 expect 0 "$zmpi" info empty.zmpi
 expect 0 "$zmpi" info --json empty.zmpi
 check json "d['logical_size'] == 0 and d['records'] == []"
+cp a.zmpi over.zmpi
+printf 'a header of something else' | dd of=over.zmpi conv=notrunc status=none
+expect 2 "$zmpi" verify over.zmpi
+says "over.zmpi: was a zmpi container before its first bytes were written over"
 expect 0 "$zmpi" verify empty.zmpi
 expect 0 "$zmpi" fsck empty.zmpi
 expect 0 "$zmpi" cat empty.zmpi
@@ -165,6 +169,9 @@ says "uneven.raw"
 python3 -c 'import array, sys; a = array.array("f", open("f32.raw", "rb").read()); a.byteswap(); sys.stdout.buffer.write(a)' >turned.raw
 expect 2 $c -t f32 -e abs=1 turned.raw x.zmpi
 says "turned.raw: its numbers are in the other byte order"
+python3 -c 'import array, sys; sys.stdout.buffer.write(array.array("i", range(1000)).tobytes())' >integers.raw
+expect 2 $c -t f32 -e abs=1 integers.raw x.zmpi
+says "integers.raw: has integers"
 expect 2 $c -t f32 -e abs=1 missing.raw x.zmpi
 says "zmpi compress: missing.raw: No such file or directory"
 expect 2 $c -t f32 -e abs=1 . x.zmpi

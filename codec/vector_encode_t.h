@@ -37,12 +37,12 @@ TARGET static size_t output_end(const struct shape *s, const struct output *o, e
     return (size_t)(end - o->begin);
 }
 
-/* Lines of at least a vector: those of the tile or, if these are shorter, of a copy. */
+/* Lines of at least a block: those of the tile or, if these are shorter, of a copy. */
 TARGET static struct lines encoded_lines(const struct shape *s, const size_t extent[3],
                                          const struct zmpi_rows *rows, struct zmpi_chunk_work *work)
 {
     const struct lines l = lines_of(s, rows);
-    if (l.words >= LANES)
+    if (l.words >= ZMPI_BLOCK)
         return l;
     zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
     return (struct lines){work->words, s->count, 1, 1, 0, 0};

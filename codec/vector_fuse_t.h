@@ -141,9 +141,9 @@ VECTOR void fuse_blocks(struct intake *t, struct neighbours *n, const unsigned c
     }
 }
 
-/* Words between one look for exceptions and the next; and in rows of any length at least so many
- * integers before blocks are made of them: what was just stored is slow to load in another
- * alignment. Not many more: while blocks are made nothing is fetched. */
+/* Words between one look for exceptions and the next; and in rows of any length so many integers,
+ * in turns with blocks made of as many that lie as far behind: what was just stored is slow to load
+ * in another alignment. Not many more: while blocks are made nothing is fetched. */
 enum { PART = 256 };
 
 /* The rows of an aligned tile: no block crosses the end of one. `axes` and `source` are constants
@@ -189,52 +189,82 @@ VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, enum sourc
 
 /* ---- rows of any length ---- */
 
-/* Words to integers less base, in whole vectors: what the last one has too much is overwritten by
- * what follows. */
-VECTOR void take_words(struct intake *t, const unsigned char *x, size_t words, size_t ahead, V base,
+/* A block of words to integers less base. */
+VECTOR void take_words(struct intake *t, const unsigned char *x, size_t ahead, V base,
                        enum source source, U *q)
 {
-    size_t i = 0;
-    for (; i + LANES <= words; i += LANES) {
+    for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES) {
         if (i * WIDTH % 64 == 0)
             fetch(x + i * WIDTH, ahead);
-        V word = v_load((const U *)(const void *)(x + i * WIDTH));
+        const V word = v_load((const U *)(const void *)(x + i * WIDTH));
         v_store(q + i, v_sub(take(t, word, source), base));
     }
-    if (i < words) {
-        fetch(x + i * WIDTH, ahead);
-        v_store(q + i, v_sub(take(t, v_load_few(x + i * WIDTH, words - i), source), base));
+}
+
+/* The words that come next, line by line. */
+struct walk {
+    struct lines l;
+    const unsigned char *x; /* in line y of plane z */
+    size_t left, y, z;      /* words of the line from there */
+};
+
+VECTOR void walk_on(struct walk *w)
+{
+    if (++w->y == w->l.y) {
+        w->y = 0;
+        w->z++;
     }
+    w->x = w->l.at + w->z * w->l.plane + w->y * w->l.row;
+    w->left = w->l.words;
+}
+
+/* The words of a block. Where it crosses the end of a line, the last ones of this line again and
+ * the first ones of the next, a block of each: only addresses depend on where it does. */
+VECTOR void take_next(struct intake *t, struct walk *w, size_t ahead, V base, enum source source,
+                      U *q)
+{
+    size_t n = ZMPI_BLOCK;
+    if (w->left < ZMPI_BLOCK) {
+        q += w->left;
+        n -= w->left;
+        take_words(t, w->x + w->left * WIDTH - ZMPI_BLOCK * WIDTH, ahead, base, source,
+                   q - ZMPI_BLOCK);
+        walk_on(w);
+    }
+    take_words(t, w->x, ahead, base, source, q);
+    w->x += n * WIDTH;
+    w->left -= n;
 }
 
 /* Integers, and blocks of them some way behind. */
 VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source source,
                                struct packer *packer)
 {
+    enum { STEP = PART / ZMPI_BLOCK };
     struct packer own = *packer, *const p = &own;
-    const struct lines l = *f->lines;
     const size_t ahead = fetch_ahead(f->rows, f->s);
-    const size_t whole = f->s->count / ZMPI_BLOCK;
+    const size_t whole = f->s->count / ZMPI_BLOCK, rest = f->s->count % ZMPI_BLOCK;
     struct intake t = intake_of(f, source);
     struct residuals r = residuals_begin(f->s, f->work);
+    struct walk w = {*f->lines, f->lines->at, f->lines->words, 0, 0};
     const V base = v_set1(f->base);
     U *q = (U *)(void *)(f->work->integers + ZMPI_CHUNK_BEFORE);
-    size_t at = 0, block = 0;
-    for (size_t z = 0; z < l.z; z++)
-        for (size_t y = 0; y < l.y; y++) {
-            const unsigned char *x = l.at + z * l.plane + y * l.row;
-            for (size_t i = 0, n; i < l.words; i += n, at += n) {
-                n = l.words - i < PART ? l.words - i : PART;
-                take_words(&t, x + i * WIDTH, n, ahead, base, source, q + at);
-                const enum outcome o = source == QUANTIZE ? intake_outcome(&t, f) : DONE;
-                if (o)
-                    return o;
-                const size_t end = (at + n) / ZMPI_BLOCK;
-                if (end == whole || end - block >= PART / ZMPI_BLOCK)
-                    block = pack_until(p, &r, axes, block, end);
-            }
-        }
-    if (f->s->count % ZMPI_BLOCK)
+    size_t taken = 0, made = 0;
+    while (taken < whole) {
+        const size_t end = whole - taken < STEP ? whole : taken + STEP;
+        for (; taken < end; taken++, q += ZMPI_BLOCK)
+            take_next(&t, &w, ahead, base, source, q);
+        if (taken == whole && rest)
+            take_words(&t, w.x + rest * WIDTH - ZMPI_BLOCK * WIDTH, ahead, base, source,
+                       q + rest - ZMPI_BLOCK);
+        const enum outcome o = source == QUANTIZE ? intake_outcome(&t, f) : DONE;
+        if (o)
+            return o;
+        if (taken > STEP)
+            made = pack_until(p, &r, axes, made, taken - STEP);
+    }
+    pack_until(p, &r, axes, made, whole);
+    if (rest)
         pack_rest(p, &r, f->s, axes);
     *packer = own;
     return DONE;

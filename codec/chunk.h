@@ -112,10 +112,13 @@ struct zmpi_chunk_work {
     _Alignas(64) unsigned char coded[ZMPI_CHUNK_ROOM];
 };
 
-/* Make fresh memory usable. */
-void zmpi_chunk_work_init(struct zmpi_chunk_work *work);
+/* Make fresh memory usable. Small arrays do not wait for zeros that nothing reads: in front, where
+ * the plane before the first is looked for, as many bytes as planes have; right before the integers
+ * as many as encoders look back, a row and a plane, where there are several planes. */
+void zmpi_chunk_work_init(struct zmpi_chunk_work *work, size_t plane, size_t before);
 /* free() it. NULL: no memory. */
-struct zmpi_chunk_work *zmpi_chunk_work_new(void);
+struct zmpi_chunk_work *zmpi_chunk_work_for(size_t plane, size_t before);
+struct zmpi_chunk_work *zmpi_chunk_work_new(void); /* for any tile */
 
 /*
  * Encode the tile `src` of extent[] words to dst, which has room for ZMPI_CHUNK_ROOM bytes; returns

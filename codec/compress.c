@@ -216,7 +216,9 @@ static void encode_groups(void *context)
     struct workspace *work = aligned_alloc(64, sizeof *work);
     if (!work)
         return; /* the others may have more luck */
-    zmpi_chunk_work_init(&work->chunk);
+    const size_t *tile = e->plan->tile, row = tile[2] * e->plan->width;
+    const size_t plane = tile[0] > 1 ? tile[1] * row : 0;
+    zmpi_chunk_work_init(&work->chunk, plane, plane ? row + plane : 0);
     work->chunk.keep = e->books;
     work->huffman.book = NULL;
     work->huffman.rule = e->rule;
@@ -371,9 +373,8 @@ static double seconds(void)
 
 static void learn(const struct zmpi_work *work, double start)
 {
-    if (work->bytes >= LEARN_FROM)
-        zmpi_rate_learn(&rates[work->encoder - ZMPI_FLE][work->decompress], work->bytes,
-                        cpu_guess(work), seconds() - start);
+    zmpi_rate_learn(&rates[work->encoder - ZMPI_FLE][work->decompress], work->bytes,
+                    cpu_guess(work), seconds() - start);
 }
 
 static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
@@ -391,12 +392,14 @@ static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size
         return ZMPI_ERR_UNSUPPORTED;
     if (dst_capacity < zmpi_plan_head(&p))
         return ZMPI_ERR_SPACE;
-    double start = seconds();
+    const bool timed = p.bytes >= LEARN_FROM;
+    const double start = timed ? seconds() : 0;
     status = compress_within(&p, &used, dst, dst_capacity, src, &made);
     if (status)
         return status;
     zmpi_plan_header(&p, &used, made.books, made.length, dst);
-    learn(&(struct zmpi_work){p.bytes, job->encoder, false}, start);
+    if (timed)
+        learn(&(struct zmpi_work){p.bytes, job->encoder, false}, start);
     *size = made.length;
     return ZMPI_OK;
 }

@@ -65,7 +65,7 @@ static void count_samples(void *context)
     struct workspace *w = aligned_alloc(64, sizeof *w);
     if (!w)
         return; /* the others may have more luck */
-    zmpi_chunk_work_init(&w->chunk);
+    zmpi_chunk_work_init(&w->chunk, ZMPI_CHUNK_INPUT_BYTES, ZMPI_CHUNK_BEFORE);
     w->chunk.keep = true;
     while (take(s, &section, &sample, &end)) {
         memset(count, 0, sizeof count);

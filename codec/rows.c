@@ -4,21 +4,32 @@
 
 #include "chunk.h"
 
-void zmpi_chunk_work_init(struct zmpi_chunk_work *work)
+void zmpi_chunk_work_init(struct zmpi_chunk_work *work, size_t plane, size_t before)
 {
-    memset(work->integers, 0, ZMPI_CHUNK_BEFORE);
+    const size_t front = plane + ZMPI_CHUNK_BEHIND;
+    if (front + before < ZMPI_CHUNK_BEFORE) {
+        memset(work->integers, 0, front);
+        memset(work->integers + (ZMPI_CHUNK_BEFORE - before), 0, before);
+    } else {
+        memset(work->integers, 0, ZMPI_CHUNK_BEFORE);
+    }
     work->level = 0;
     work->wide = work->masked = false;
     work->edges.extent[0] = 0; /* no chunk's */
     work->keep = work->given = false;
 }
 
-struct zmpi_chunk_work *zmpi_chunk_work_new(void)
+struct zmpi_chunk_work *zmpi_chunk_work_for(size_t plane, size_t before)
 {
     struct zmpi_chunk_work *work = aligned_alloc(64, sizeof *work);
     if (work)
-        zmpi_chunk_work_init(work);
+        zmpi_chunk_work_init(work, plane, before);
     return work;
+}
+
+struct zmpi_chunk_work *zmpi_chunk_work_new(void)
+{
+    return zmpi_chunk_work_for(ZMPI_CHUNK_INPUT_BYTES, ZMPI_CHUNK_BEFORE);
 }
 
 /* Rows that lie behind each other, without gaps, are copied as one. */

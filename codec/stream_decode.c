@@ -124,7 +124,8 @@ static void decode_taken(void *context)
 {
     struct decoder *d = context;
     struct taken t;
-    struct zmpi_chunk_work *work = zmpi_chunk_work_new();
+    const uint32_t *tile = d->s->info.tile;
+    struct zmpi_chunk_work *work = zmpi_chunk_work_for((size_t)tile[1] * tile[2] * d->s->width, 0);
     struct zmpi_huffman_decoder *huffman = NULL;
     if (work && d->s->info.encoder == ZMPI_HUFFMAN)
         huffman = zmpi_huffman_decoder_new(d->s);

@@ -44,12 +44,6 @@ VECTOR V v_or(V a, V b)
     return _mm256_or_si256(a, b);
 }
 
-/* a | (b ^ c) */
-VECTOR V v_or_xor(V a, V b, V c)
-{
-    return v_or(a, _mm256_xor_si256(b, c));
-}
-
 VECTOR M v_equal(V a, V b)
 {
     return U_OP(cmpeq)(a, b);

@@ -18,9 +18,8 @@ VECTOR V f_bits(F x)
 
 #include "avx512_words_t.h"
 
-/* To each of eight costs, that of a block with the magnitudes of all lanes of a vector: its planes
- * and signs. */
-VECTOR void v_add_costs(const V v[8], size_t cost[8])
+/* Of the magnitudes in all lanes of each of eight vectors. */
+VECTOR struct longest v_longest(const V v[8])
 {
     V two[4], four[2];
     for (unsigned i = 0; i < 4; i++)
@@ -33,7 +32,7 @@ VECTOR void v_add_costs(const V v[8], size_t cost[8])
                     _mm512_shuffle_i64x2(four[0], four[1], 0xEE));
     V all = v_or(halves, _mm512_shuffle_i64x2(halves, halves, 0xB1));
     __m256i one = _mm512_castsi512_si256(_mm512_shuffle_i64x2(all, all, 8)); /* of each */
-    add_costs64(_mm512_cvtepu32_epi64(one), cost);
+    return (struct longest){_mm512_cvtepu32_epi64(one)};
 }
 
 /* Signed integers to floats, to nearest even. */

@@ -18,9 +18,8 @@ VECTOR V f_bits(F x)
 
 #include "avx512_words_t.h"
 
-/* To each of eight costs, that of a block with the magnitudes of all lanes of a vector: its planes
- * and signs. */
-VECTOR void v_add_costs(const V v[8], size_t cost[8])
+/* Of the magnitudes in all lanes of each of eight vectors. */
+VECTOR struct longest v_longest(const V v[8])
 {
     V two[4], four[2];
     for (unsigned i = 0; i < 4; i++)
@@ -29,9 +28,8 @@ VECTOR void v_add_costs(const V v[8], size_t cost[8])
     for (unsigned i = 0; i < 2; i++)
         four[i] = v_or(_mm512_shuffle_i64x2(two[2 * i], two[2 * i + 1], 0x44),
                        _mm512_shuffle_i64x2(two[2 * i], two[2 * i + 1], 0xEE));
-    add_costs64(v_or(_mm512_shuffle_i64x2(four[0], four[1], 0x88),
-                     _mm512_shuffle_i64x2(four[0], four[1], 0xDD)),
-                cost);
+    return (struct longest){v_or(_mm512_shuffle_i64x2(four[0], four[1], 0x88),
+                                 _mm512_shuffle_i64x2(four[0], four[1], 0xDD))};
 }
 
 /* Signed integers to floats, to nearest even. */

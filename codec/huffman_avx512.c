@@ -6,6 +6,8 @@
  * and what that makes is appended piece by piece.
  */
 #ifdef __x86_64__
+#include <stdbool.h>
+
 #include "avx512.h"
 
 #include "bytes.h"

@@ -44,12 +44,6 @@ VECTOR V v_or(V a, V b)
     return U_OP(vorrq)(a, b);
 }
 
-/* a | (b ^ c) */
-VECTOR V v_or_xor(V a, V b, V c)
-{
-    return v_or(a, U_OP(veorq)(b, c));
-}
-
 VECTOR V v_abs(V a)
 {
     return (V)S_OP(vabsq)((SIGNED_V)a);

@@ -16,14 +16,33 @@ VECTOR bool doubt_wide(const struct doubt *d, U window)
     return false;
 }
 
-/* To each of eight costs, that of a block with the magnitudes of all lanes of a vector: its planes
- * and signs. */
-VECTOR void v_add_costs(const V v[8], size_t cost[8])
+/* The bits that eight times all magnitudes of a block take. */
+struct longest {
+    unsigned bits[8], most;
+};
+
+/* Of the magnitudes in all lanes of each of eight vectors. */
+VECTOR struct longest v_longest(const V v[8])
 {
+    struct longest l = {.most = 0};
     for (unsigned i = 0; i < 8; i++) {
-        const unsigned length = v_length(v[i]);
-        cost[i] += length + (length != 0);
+        l.bits[i] = v_length(v[i]);
+        l.most = l.most < l.bits[i] ? l.bits[i] : l.most;
     }
+    return l;
+}
+
+/* Are all less than 2^n? */
+VECTOR bool longest_below(struct longest l, unsigned n)
+{
+    return l.most <= n;
+}
+
+/* To each of eight costs, planes and signs of the block. */
+VECTOR void longest_cost(struct longest l, size_t cost[8])
+{
+    for (unsigned i = 0; i < 8; i++)
+        cost[i] += l.bits[i] + (l.bits[i] != 0);
 }
 
 /* Signs and planes to dst; returns the length. May write up to 28 bytes more than the block has.

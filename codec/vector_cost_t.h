@@ -107,17 +107,13 @@ VECTOR void sample_copy(struct sample *m, const struct shape *s, const struct zm
 struct measure {
     struct vector_quantizer z;
     V flip, base;
-    V differ; /* the bits in which some quantized word differs from MAGIC */
+    int near; /* residuals below 2^near tell that all words are within the limit; or negative */
 };
 
 /* Words to integers. */
-VECTOR V measured(struct measure *t, V word, enum source source)
+VECTOR V measured(const struct measure *t, V word, enum source source)
 {
-    if (source == WORDS)
-        return v_ordered(word, t->flip);
-    V v = f_bits(nearest(&t->z, f_of_bits(word)));
-    t->differ = v_or_xor(t->differ, v, f_bits(f_set1((T)MAGIC)));
-    return v;
+    return source == WORDS ? v_ordered(word, t->flip) : f_bits(nearest(&t->z, f_of_bits(word)));
 }
 
 /* Is a word beyond the limit? */
@@ -133,12 +129,26 @@ KERNEL bool sample_wide(const struct sample *m, T most)
     return m_any(wide);
 }
 
-VECTOR bool measure_fails(const struct measure *t, const struct sample *m,
-                          const struct quantizer *z)
+/*
+ * If all residuals are less than N, along any axes, the integers of a block are less than N from
+ * the base, those of their neighbours along y or z 2 N, along both 4 N; the words before the block
+ * differ from its first ones as the residuals tell, so theirs are less than 2 N, 4 N and 12 N
+ * away. All of this holds modulo 2^32 (2^64), and so for the bits that rounding has left, whatever
+ * they were made from: with N = window / 16, and a base of at most window / 4, they are those of
+ * integers within the window. For words before a row, residuals tell of the first one alone.
+ */
+static inline int near_of(const struct quantizer *z, U base)
 {
-    const V beyond = v_and(t->differ, v_set1(0 - 2 * (U)z->window));
-    const bool within = m_bits(v_equal(beyond, v_set1(0))) == (uint32_t)((1ULL << LANES) - 1);
-    return !(within && z->window > 0) && sample_wide(m, z->limit);
+    const U window = (U)z->window, lowest = bits_of((T)MAGIC + z->window) - window / 4;
+    return window >= 16 && base - lowest <= window / 2 ? __builtin_ctzll(window) - 4 : -1;
+}
+
+VECTOR bool all_near(const struct measure *t, struct longest residuals, V before)
+{
+    if (t->near < 0 || !longest_below(residuals, (unsigned)t->near))
+        return false;
+    const V far = v_and(before, v_set1(0 - ((U)1 << t->near)));
+    return m_bits(v_equal(far, v_set1(0))) == (uint32_t)((1ULL << LANES) - 1);
 }
 
 /* From integers, along nothing (0), y (1), z (2) and both (3). */
@@ -154,12 +164,14 @@ VECTOR void differences(const V q[4], V base, V d[4])
 VECTOR bool add_costs(const struct sample *m, struct measure t, enum source source, bool copied,
                       const struct quantizer *z, size_t cost[8])
 {
-    V q[4], d[4], last[4], all[8];
+    V q[4], d[4], last[4], all[8], before = v_set1(0);
     for (unsigned k = 0; k < 4; k++)
         q[k] = measured(&t, v_set1(m->before[k]), source);
     differences(q, t.base, last);
-    if (m->row_begins) /* with x alone it runs on */
+    if (m->row_begins) { /* with x alone it runs on */
+        before = v_or(v_abs(last[1]), v_or(v_abs(last[2]), v_abs(last[3])));
         last[1] = last[2] = last[3] = v_set1(0);
+    }
     for (unsigned axes = 0; axes < 8; axes++)
         all[axes] = v_set1(0);
     for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES) {
@@ -180,9 +192,10 @@ VECTOR bool add_costs(const struct sample *m, struct measure t, enum source sour
             all[2 * yz + 1] = v_or(all[2 * yz + 1], v_abs(along_x));
         }
     }
-    if (source == QUANTIZE && measure_fails(&t, m, z))
+    const struct longest longest = v_longest(all);
+    if (source == QUANTIZE && !all_near(&t, longest, before) && sample_wide(m, z->limit))
         return false;
-    v_add_costs(all, cost);
+    longest_cost(longest, cost);
     return true;
 }
 
@@ -200,7 +213,7 @@ TARGET bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3],
     const struct shape s = shape_of(extent);
     const size_t b = position * s.blocks >> 16, first = b * ZMPI_BLOCK, n = block_words(&s, b);
     struct sample m;
-    struct measure t = {.differ = v_set1(0)};
+    struct measure t;
     m.rule = rule;
     m.fails = 0;
     m.outside = measure_origin(rule, load_word(src->at));
@@ -231,7 +244,9 @@ TARGET bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3],
     }
     const struct quantizer z = quantizer_of(rule, rule->levels - 1);
     t.z = vector_quantizer_within(&z);
-    t.base = f_bits(nearest(&t.z, f_set1(value_of(m.outside))));
+    const U base = bits_of(value_of(m.outside) * z.inverse + ((T)MAGIC + z.window));
+    t.base = v_set1(base);
+    t.near = near_of(&z, base);
     return copied ? add_costs(&m, t, QUANTIZE, true, &z, cost)
                   : add_costs(&m, t, QUANTIZE, false, &z, cost);
 }

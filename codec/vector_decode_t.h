@@ -1,86 +1,11 @@
 /*
  * vector_decode_t.h - template: one chunk from bytes to words: blocks are unpacked, summed along
- * the axes, converted and stored where they belong while they are in registers. After layout_t.h;
- * SCALAR_DECODE is the reference, for chunks shorter than a block.
+ * the axes, converted and stored where they belong while they are in registers. After
+ * vector_unpack_t.h and vector_narrow_t.h; SCALAR_DECODE is the reference, for chunks shorter than
+ * a block.
  *
- * parse_chunk has checked everything before this begins. What is left to watch is that loads of
- * several planes at once stay inside src.
+ * parse_chunk has checked everything before this begins.
  */
-
-struct unpacker {
-    const unsigned char *lengths, *src, *end;
-    const unsigned char *safe; /* a block may be read from here, but not beyond */
-    size_t block;
-    size_t ahead;        /* to the same place of the next chunk, or nearly so */
-    unsigned char *tail; /* TAIL bytes for the last blocks, and zeros behind them */
-    const U *given;      /* the residuals, if they are here; or NULL */
-};
-
-enum { TAIL = 2 * BLOCK_READ };
-
-static inline void unpacker_begin(struct unpacker *u, const struct parts *p,
-                                  const struct zmpi_chunk_work *work, unsigned char *tail)
-{
-    u->given = work->given ? (const U *)(const void *)work->residuals : NULL;
-    u->tail = tail;
-    u->lengths = p->lengths;
-    u->src = p->planes;
-    u->end = p->end;
-    u->safe = p->end - p->planes >= BLOCK_READ ? p->end - BLOCK_READ : p->planes - 1;
-    u->block = 0;
-    u->ahead = (size_t)(p->end - p->lengths);
-}
-
-/* So close to the end of src, go on in a copy. All that is left fits in half of it. */
-static inline void unpacker_tail(struct unpacker *u)
-{
-    size_t left = (size_t)(u->end - u->src);
-    memcpy(u->tail, u->src, left);
-    memset(u->tail + left, 0, TAIL - left);
-    u->src = u->tail;
-    u->safe = u->tail + BLOCK_READ;
-}
-
-/* unpack_next where the residuals are given. */
-VECTOR void unpack_given(struct unpacker *u, unsigned axes, V r[VECTORS])
-{
-    const U *from = u->given + u->block++ * ZMPI_BLOCK;
-    for (unsigned k = 0; k < VECTORS; k++) {
-        r[k] = v_load(from + k * LANES);
-        if (axes & ZMPI_AXIS_X)
-            r[k] = k ? v_add(v_scan(r[k]), v_last(r[k - 1])) : v_scan(r[k]);
-    }
-}
-
-/* Ask for what lies here in the next chunk: the hash that reads it first does nothing else, so it
- * would wait for memory, and decoding would not begin meanwhile. */
-VECTOR void fetch_planes(const struct unpacker *u, unsigned length)
-{
-    v_prefetch(u->src, u->ahead);
-    if (length > 15)
-        for (size_t i = 64; i < 32 * WIDTH; i += 64)
-            v_prefetch(u->src, u->ahead + i);
-}
-
-/* Residuals of the next block, or with the x axis their running sums. */
-VECTOR void unpack_next(struct unpacker *u, unsigned axes, V r[VECTORS])
-{
-    if (u->given) {
-        unpack_given(u, axes, r);
-        return;
-    }
-    if (__builtin_expect(u->src > u->safe, 0))
-        unpacker_tail(u);
-    unsigned length = block_length(u->lengths[u->block++]);
-    fetch_planes(u, length);
-    if (axes & ZMPI_AXIS_X)
-        block_unpack_scan(u->src, length, r);
-    else
-        block_unpack(u->src, length, r);
-    u->src += 4 * (size_t)(length + (length != 0));
-}
-
-/* ---- residuals to words ---- */
 
 /* What is added to the sums along x: those of the row above, in its plane, and the integers of the
  * row one plane before; and what is kept for the rows to come. The base is in the first of these
@@ -96,6 +21,11 @@ struct sums {
 
 enum conversion { QUANTIZED, ORDERED };
 
+VECTOR V convert(const struct sums *s, enum conversion c, V v)
+{
+    return c == QUANTIZED ? f_bits(f_mul(f_of_integers(v), s->step)) : v_ordered(v, s->flip);
+}
+
 /* Vector i of a row: from sums along x to words. */
 VECTOR V restore(const struct sums *s, size_t i, unsigned axes, enum conversion c, V v)
 {
@@ -109,11 +39,33 @@ VECTOR V restore(const struct sums *s, size_t i, unsigned axes, enum conversion 
     }
     if (!axes)
         v = v_add(v, s->base);
-    return c == QUANTIZED ? f_bits(f_mul(f_of_integers(v), s->step)) : v_ordered(v, s->flip);
+    return convert(s, c, v);
 }
 
 /* How words are stored: into the caches; past them in whole lines, or in what a seam makes. */
 enum way { PLAIN, LINES, SEAM };
+
+/* A block. */
+VECTOR void put_block(const V r[VECTORS], enum way way, struct seam *m, unsigned char *dst)
+{
+    for (unsigned k = 0; k < VECTORS; k++) {
+        unsigned char *to = dst + k * LANES * WIDTH;
+        if (way == SEAM)
+            seam_put(m, r[k]);
+        else if (way == LINES)
+            v_stream(to, r[k]);
+        else
+            v_store((U *)(void *)to, r[k]);
+    }
+}
+
+/* Sums along x go on from block to block. */
+VECTOR void carry_on(struct sums *s, V r[VECTORS])
+{
+    for (unsigned k = 0; k < VECTORS; k++)
+        r[k] = v_add(r[k], s->carry);
+    s->carry = v_last(r[VECTORS - 1]);
+}
 
 /* A row that begins with a block. Writes whole blocks. */
 VECTOR void restore_blocks(struct sums *s, struct unpacker *u, struct replacer *e, size_t words,
@@ -123,24 +75,13 @@ VECTOR void restore_blocks(struct sums *s, struct unpacker *u, struct replacer *
     for (size_t i = 0; i < words; i += ZMPI_BLOCK) {
         V r[VECTORS];
         unpack_next(u, axes, r);
-        if (axes & ZMPI_AXIS_X) {
-            for (unsigned k = 0; k < VECTORS; k++)
-                r[k] = v_add(r[k], s->carry);
-            s->carry = v_last(r[VECTORS - 1]);
-        }
+        if (axes & ZMPI_AXIS_X)
+            carry_on(s, r);
         for (unsigned k = 0; k < VECTORS; k++)
             r[k] = restore(s, i + k * LANES, axes, c, r[k]);
         if (e->lengths)
             replace_next(e, r);
-        for (unsigned k = 0; k < VECTORS; k++) {
-            const size_t j = i + k * LANES;
-            if (way == SEAM)
-                seam_put(m, r[k]);
-            else if (way == LINES)
-                v_stream(dst + j * WIDTH, r[k]);
-            else
-                v_store((U *)(void *)(dst + j * WIDTH), r[k]);
-        }
+        put_block(r, way, m, dst + i * WIDTH);
     }
 }
 
@@ -325,41 +266,104 @@ VECTOR void decode_loose(const struct job *j, unsigned axes, enum conversion c)
     seam_end(&m);
 }
 
-/* Words that are unpacked before they are summed. */
-enum { PIECE = 8 * ZMPI_BLOCK };
+/* The first `words` of a block. */
+VECTOR void put_words(const V r[VECTORS], size_t words, enum way way, struct seam *m,
+                      unsigned char *dst)
+{
+    for (unsigned k = 0; k < VECTORS && words > k * LANES; k++) {
+        const size_t left = words - k * LANES, n = left < LANES ? left : LANES;
+        if (way == SEAM)
+            seam_put_few(m, r[k], n);
+        else
+            v_store_lanes(dst + k * LANES * WIDTH, r[k], 0, n);
+    }
+}
 
-/* Rows without gaps in a plane that are shorter than a vector, or with which no sum begins or ends.
- */
+/* Blocks that are unpacked before they are summed: both at once want too many registers. */
+enum { PIECE = 8 };
+
+VECTOR void unpack_piece(struct unpacker *u, V *carry, unsigned axes, size_t blocks, U *to)
+{
+    for (size_t b = 0; b < blocks && b < PIECE; b++, to += ZMPI_BLOCK) {
+        V r[VECTORS];
+        unpack_next(u, axes, r);
+        for (unsigned k = 0; k < VECTORS; k++)
+            v_store(to + k * LANES, axes & ZMPI_AXIS_X ? v_add(r[k], *carry) : r[k]);
+        if (axes & ZMPI_AXIS_X)
+            *carry = v_add(v_last(r[VECTORS - 1]), *carry);
+    }
+}
+
+/* A chunk without gaps, of rows that are shorter than a vector, or of which no sum along x or y
+ * begins or ends with one. */
 VECTOR void decode_narrow(const struct job *j, unsigned axes, enum conversion c)
 {
     const struct shape *s = j->s;
+    U *ahead = (U *)(void *)j->work->ahead;
+    unsigned char *to = j->dst->at, tail[TAIL];
+    struct unpacker u;
+    struct replacer e = j->exceptions;
+    struct seam m = job_seam(j);
+    struct sums n = sums_begin(j, 0, 0);
+    struct places places;
+    places_of(s, &places);
+    struct narrow rows = narrow_begin(s, axes, n.base, &places,
+                                      (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE));
+    unpacker_begin(&u, j->p, j->work, tail);
+    if (axes != ZMPI_AXIS_X)
+        n.carry = v_set1(0);
+    if (j->way == SEAM)
+        seam_at(&m, to);
+    for (size_t b = 0; b < s->blocks; b++, to += ZMPI_BLOCK * WIDTH) {
+        V r[VECTORS];
+        const U *x = ahead + b % PIECE * ZMPI_BLOCK;
+        if (b % PIECE == 0)
+            unpack_piece(&u, &n.carry, axes, s->blocks - b, ahead);
+        for (unsigned k = 0; k < VECTORS; k++)
+            r[k] = convert(&n, c, narrow_sum_planes(&rows, axes, v_load(x + k * LANES)));
+        if (e.lengths)
+            replace_next(&e, r);
+        if ((b + 1) * ZMPI_BLOCK <= s->count)
+            put_block(r, j->way, &m, to);
+        else
+            put_words(r, s->count - b * ZMPI_BLOCK, j->way, &m, to);
+    }
+    seam_end(&m);
+}
+
+/* Rows that are shorter than a vector and have no gaps, in planes with gaps between them: each
+ * begins with a vector. */
+VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
+{
+    const struct shape *s = j->s;
     U *kept = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
+    const U *none = (const U *)(const void *)j->work->integers;
     struct supply p = {.x = (U *)(void *)j->work->ahead, .carry = v_set1(0)};
     struct sums n = sums_begin(j, 0, 0);
     struct seam m = job_seam(j);
-    struct narrow rows;
+    struct places places;
     unsigned char tail[TAIL];
     V off = v_set1(0);
-    narrow_begin(&rows, s->row);
+    places_of(s, &places);
+    struct narrow rows = narrow_begin(s, axes & ~(unsigned)ZMPI_AXIS_Z, v_set1(0), &places, NULL);
     unpacker_begin(&p.u, j->p, j->work, tail);
     for (size_t z = 0, at = 0; z < s->z; z++) {
         unsigned char *to = j->dst->at + z * j->dst->plane;
-        const U *before = z ? kept : (const U *)(const void *)j->work->integers;
-        struct narrow_sums sums = {0, off, v_set1(0)};
+        narrow_again(&rows, off);
         if (j->way == SEAM)
             seam_at(&m, to);
         for (size_t from = 0, words; from < s->plane; from += words, at += words) {
-            words = s->plane - from < PIECE ? s->plane - from : PIECE;
+            words = s->plane - from < PIECE * ZMPI_BLOCK ? s->plane - from : PIECE * ZMPI_BLOCK;
             if (p.have < at + words)
-                supply_until(&p, at, at + words + PIECE, s->count, axes);
+                supply_until(&p, at, at + words + PIECE * ZMPI_BLOCK, s->count, axes);
             const U *x = p.x + (at - p.begin);
             for (size_t i = 0; i < words; i += LANES) {
-                V v = narrow_sum(&rows, &sums, axes, v_load(x + i));
+                V v = narrow_sum(&rows, axes, v_load(x + i));
                 if (axes & ZMPI_AXIS_Z) {
-                    v = v_add(v, v_load(before + from + i));
+                    v = v_add(v, v_load((z ? kept : none) + from + i));
                     v_store(kept + from + i, v);
                 }
-                v = restore(&n, 0, 0, c, v);
+                v = convert(&n, c, v_add(v, n.base));
                 if (n.patch.masks)
                     v = patch_at(&n.patch, at + i, v);
                 if (j->way == SEAM && i + LANES <= words)
@@ -377,20 +381,23 @@ VECTOR void decode_narrow(const struct job *j, unsigned axes, enum conversion c)
     seam_end(&m);
 }
 
-enum rows { LOOSE, ALIGNED, NARROW };
+enum rows { LOOSE, ALIGNED, NARROW, PLANES };
 
 VECTOR void decode_rows(const struct job *j, enum conversion c, enum rows rows)
 {
-    switch (3 * j->p->axes + rows) {
+    switch (4 * j->p->axes + rows) {
 #define CASE(axes)                                                                                 \
-    case 3 * (axes) + LOOSE:                                                                       \
+    case 4 * (axes) + LOOSE:                                                                       \
         decode_loose(j, axes, c);                                                                  \
         break;                                                                                     \
-    case 3 * (axes) + ALIGNED:                                                                     \
+    case 4 * (axes) + ALIGNED:                                                                     \
         decode_aligned(j, axes, c);                                                                \
         break;                                                                                     \
-    case 3 * (axes) + NARROW:                                                                      \
+    case 4 * (axes) + NARROW:                                                                      \
         decode_narrow(j, axes, c);                                                                 \
+        break;                                                                                     \
+    case 4 * (axes) + PLANES:                                                                      \
+        decode_planes(j, axes, c);                                                                 \
         break;
         EACH_AXES(CASE)
 #undef CASE
@@ -418,6 +425,16 @@ static inline struct shape join_rows(const struct shape *s, const struct zmpi_ro
         return shape_of((const size_t[]){1, 1, s->count});
     return rows && !(axes & ~(unsigned)ZMPI_AXIS_Z) ? shape_of((const size_t[]){s->z, 1, s->plane})
                                                     : *s;
+}
+
+/* whole: there are no gaps. */
+static inline enum rows rows_of(const struct shape *s, unsigned axes, bool aligned, bool whole)
+{
+    if (aligned)
+        return ALIGNED;
+    if (whole && (s->row < LANES || axes <= ZMPI_AXIS_X || axes == ZMPI_AXIS_Z))
+        return NARROW;
+    return s->row < LANES ? PLANES : LOOSE;
 }
 
 /* Every integer is the base: all words are the same. */
@@ -464,12 +481,11 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
                     .flip = is_float ? SIGN_BIT - 1 : 0};
     /* The last block of an only row may be written whole, behind the words. */
     const bool aligned = j.s->row % ZMPI_BLOCK == 0 || (!direct && here.row == here.count);
-    if (exceptions && !p.shift && aligned)
+    const enum rows rows = rows_of(j.s, p.axes, aligned, !direct || runs.row == runs.count);
+    if (exceptions && !p.shift && (rows == ALIGNED || rows == NARROW))
         j.exceptions = replacer_of(&p);
     else if (exceptions && !p.shift)
         j.patch = patch_of(&s, &p, work);
-    const bool narrow = j.s->row < LANES || (j.s->row == j.s->count && p.axes <= ZMPI_AXIS_X);
-    const enum rows rows = aligned ? ALIGNED : narrow ? NARROW : LOOSE;
     if (p.zero)
         decode_zero(&j);
     else if (p.map == ZMPI_MAP_QUANTIZED)

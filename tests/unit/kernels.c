@@ -304,6 +304,42 @@ Test(kernels, i64)
     check_type(ZMPI_I64);
 }
 
+/* Rows of each length up to more than a block, of chunks of one, two and three dimensions;
+ * planes of a few words, too; along all axes. */
+static void check_rows(const struct zmpi_kernels *k, enum zmpi_type type)
+{
+    static const int kinds[] = {KIT_SMOOTH, COASTS, LENGTHS, JUMPS};
+    struct kit_random r = {7};
+    for (size_t i = 0; i < 40 * 3 * 8; i++) {
+        const size_t row = 1 + i / 24, dimensions = 1 + i / 8 % 3;
+        const size_t y = dimensions < 2   ? 1
+                         : dimensions < 3 ? 40 + kit_below(&r, 40)
+                                          : 1 + kit_below(&r, kit_below(&r, 2) ? 4 : 12);
+        const size_t z = dimensions < 3 ? 1 : 2 + kit_below(&r, 4096 / (row * y) - 1);
+        const bool gaps = kit_below(&r, 4) == 0;
+        const struct tile t = tile_make(type, (const size_t[]){z, y, row},
+                                        gaps ? kit_below(&r, 20) : 0, gaps ? 1 : 0);
+        struct zmpi_chunk_rule rule = rule_for(&r, type);
+        rule.axes = (unsigned)(i % 8);
+        unsigned char *data = malloc(t.bytes);
+        char what[80];
+        fill(&r, &t, kinds[kit_below(&r, KIT_COUNT(kinds))], &rule, data);
+        snprintf(what, sizeof what, "%s type %d: %zux%zux%zu axes %u", k->name, type, z, y, row,
+                 rule.axes);
+        compare(k, &t, &rule, data, what);
+        free(data);
+    }
+}
+
+Test(kernels, rows)
+{
+    for (size_t i = 0; zmpi_kernels_at(i); i++)
+        if (zmpi_kernels_at(i)->available() && zmpi_kernels_at(i) != &zmpi_kernels_scalar) {
+            check_rows(zmpi_kernels_at(i), ZMPI_F32);
+            check_rows(zmpi_kernels_at(i), ZMPI_F64);
+        }
+}
+
 /* Residuals of -2^63, 64 bits long, in a block with an exception: its length byte has six for the
  * length. Along two axes they come of four integers of 2^61, along three of eight of 2^60. */
 static void check_longest(const struct zmpi_kernels *k, unsigned axes, unsigned shift)

@@ -12,15 +12,12 @@ struct stride {
     V sum;  /* of the vector before */
 };
 
-VECTOR struct stride stride_of(size_t apart, V begin)
+/* last: as in struct stride. */
+VECTOR struct stride stride_of(size_t apart, V begin, const U *last)
 {
-    U last[LANES];
-    struct stride t = {.sum = begin};
+    struct stride t = {.last = v_load(last), .sum = begin};
     for (size_t d = apart; d < LANES; d *= 2)
         t.step[t.steps++] = v_lanes(LANES - d);
-    for (size_t i = 0, at = 0; i < LANES; i++, at = at + 1 < apart ? at + 1 : 0)
-        last[i] = (U)(LANES - apart + at);
-    t.last = v_load(last);
     return t;
 }
 
@@ -66,6 +63,7 @@ struct places {
     /* From a vector before the first word of a plane on: how far the last row of the plane before
      * is; and whether there is one. */
     U back[2 * LANES], begun[2 * LANES];
+    U last_y[LANES], last_z[LANES]; /* of strides */
 };
 
 struct narrow {
@@ -78,7 +76,7 @@ struct narrow {
     struct ring far_z;
 };
 
-VECTOR void places_of(const struct shape *s, struct places *p)
+KERNEL void places_of(const struct shape *s, struct places *p)
 {
     U in_row[2 * LANES];
     for (size_t i = 0, at = 0; i < 2 * LANES; i++, at = at + 1 < s->row ? at + 1 : 0)
@@ -90,6 +88,8 @@ VECTOR void places_of(const struct shape *s, struct places *p)
         p->back[i] = p->begun[i] = 0;
         p->back[LANES + i] = (U)(s->row + at - in_row[at]);
         p->begun[LANES + i] = (U)-1;
+        p->last_y[i] = (U)(LANES - s->row + in_row[i]);
+        p->last_z[i] = (U)(LANES - s->plane + at);
     }
 }
 
@@ -107,9 +107,9 @@ VECTOR struct narrow narrow_begin(const struct shape *s, unsigned axes, V base,
                        .base = axes & ZMPI_AXIS_Z ? v_set1(0) : base,
                        .x = v_set1(0)};
     if (axes & ZMPI_AXIS_Y)
-        n.y = stride_of(s->row, n.base);
+        n.y = stride_of(s->row, n.base, places->last_y);
     if (axes & ZMPI_AXIS_Z) {
-        n.z = stride_of(s->plane < LANES ? s->plane : LANES, base);
+        n.z = stride_of(s->plane < LANES ? s->plane : LANES, base, places->last_z);
         n.far_z = ring_of(s->plane, base, kept);
     }
     return n;

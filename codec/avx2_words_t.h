@@ -49,6 +49,17 @@ VECTOR M v_equal(V a, V b)
     return U_OP(cmpeq)(a, b);
 }
 
+VECTOR M v_differ(V a, V b)
+{
+    return _mm256_xor_si256(v_equal(a, b), _mm256_set1_epi32(-1));
+}
+
+/* v in these lanes, 0 elsewhere. */
+VECTOR V v_where(M m, V v)
+{
+    return v_and(m, v);
+}
+
 VECTOR M m_none(void)
 {
     return _mm256_setzero_si256();

@@ -72,6 +72,17 @@ VECTOR M v_equal(V a, V b)
     return U_MASK_OP(cmpeq)(a, b);
 }
 
+VECTOR M v_differ(V a, V b)
+{
+    return U_MASK_OP(cmpneq)(a, b);
+}
+
+/* v in these lanes, 0 elsewhere. */
+VECTOR V v_where(M m, V v)
+{
+    return U_OP(maskz_mov)(m, v);
+}
+
 VECTOR M m_none(void)
 {
     return 0;

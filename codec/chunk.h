@@ -101,6 +101,8 @@ struct zmpi_chunk_work {
     int level;   /* of the step, of the last chunk, or -1: a guess, for speed alone */
     bool wide;   /* another: words reach up to the limit */
     bool masked; /* another: there are exceptions */
+    bool filled; /* another: if so, all are this word */
+    uint64_t fill;
     bool keep;   /* encoders leave the residuals in kept[] too, and in nonzero[] which of each
                     block are not 0 */
     bool given;  /* decoders find them in residuals[], and chunks without planes */

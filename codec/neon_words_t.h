@@ -54,6 +54,17 @@ VECTOR M v_equal(V a, V b)
     return U_OP(vceqq)(a, b);
 }
 
+VECTOR M v_differ(V a, V b)
+{
+    return ~v_equal(a, b);
+}
+
+/* v in these lanes, 0 elsewhere. */
+VECTOR V v_where(M m, V v)
+{
+    return v_and(m, v);
+}
+
 VECTOR M m_none(void)
 {
     return v_set1(0);

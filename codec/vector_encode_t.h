@@ -57,7 +57,7 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
 {
     const T first = value_of(load_word(rows->at));
     const U origin = bits_of((T)MAGIC + z->window), base = quantize(z, first);
-    struct fuse f = {s, rows, lines, work, *z, false, 0, origin + base, NULL};
+    struct fuse f = {s, rows, lines, work, *z, false, work->level > 0, 0, 0, origin + base};
     if (!steps_finite(z))
         return 0;
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
@@ -77,46 +77,75 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL, work);
 }
 
-/* With exceptions; 0 if there is nothing else. */
-TARGET static size_t encode_masked(const struct shape *s, const struct quantizer *z, unsigned axes,
-                                   const struct zmpi_rows *rows, const struct lines *lines,
+/* The same but for words that are the fill value; 0 if there are other exceptions. first: the first
+ * word that is none. */
+TARGET static size_t encode_filled(const struct shape *s, const struct quantizer *z, unsigned axes,
+                                   const struct zmpi_rows *rows, const struct lines *lines, T first,
                                    struct zmpi_chunk_work *work, unsigned char *out)
 {
-    T first;
-    if (!find_quantized(lines, z, &first))
+    const U fill = (U)work->fill;
+    work->filled = false; /* not to be tried again if it fails */
+    if (!steps_finite(z) || !is_exception(z, value_of(fill), quantize(z, value_of(fill))))
         return 0;
-    const U base = quantize(z, first);
-    struct exceptions e = exceptions_begin(work);
-    const struct fuse f = {s, rows, lines, work, *z, false, 0, bits_of((T)MAGIC) + base, &e};
+    const U origin = bits_of((T)MAGIC + z->window), base = quantize(z, first);
+    const struct fuse f = {s, rows, lines, work, *z, false, true, 0, fill, origin + base};
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
-    if (s->x % ZMPI_BLOCK) {
-        fuse_masked_loose(&f, axes, &o.packer);
-    } else {
-        fuse_masked(&f, axes, &o.packer);
-    }
+    if (fuse_filled(&f, axes, &o.packer) != DONE)
+        return 0;
+    struct exceptions e = exceptions_begin(work);
+    list_filled(&e, s, fill);
+    work->filled = true;
     work->masked = exceptions_any(&e, work);
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, work->masked ? &e : NULL, work);
 }
 
-/* If all words fit this level, is it the one that the samples would choose? */
-TARGET static bool is_level(const struct shape *s, const struct lines *l,
-                            const struct zmpi_chunk_rule *rule, int level)
+/* With any exceptions. */
+TARGET static size_t encode_masked(const struct shape *s, const struct quantizer *z, unsigned axes,
+                                   const struct zmpi_rows *rows, const struct lines *lines, T first,
+                                   struct zmpi_chunk_work *work, unsigned char *out)
 {
-    for (int i = 0; i + 1 < rule->levels; i++)
+    const U base = quantize(z, first);
+    const struct fuse f = {s, rows, lines, work, *z, false, true, 0, 0, bits_of((T)MAGIC) + base};
+    struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
+    store_word(out + HEAD, bits_of(z->step));
+    fuse_masked(&f, axes, &o.packer);
+    struct exceptions e = exceptions_begin(work);
+    list_exceptions(&e, s, lines, work);
+    work->masked = exceptions_any(&e, work);
+    work->filled = exceptions_equal(&e, work);
+    work->fill = load_word(work->ahead);
+    return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, work->masked ? &e : NULL, work);
+}
+
+/* If all words fit this level, is it the one that the samples would choose? filled: all but one
+ * value, which is an exception. */
+TARGET static bool is_level(const struct shape *s, const struct lines *l,
+                            const struct zmpi_chunk_rule *rule, int level, bool filled, T fill)
+{
+    const int last = rule->levels - 1;
+    for (int i = 0; i < last; i++)
         if (rule->level[i].limit > rule->level[i + 1].limit)
             return false;
-    if (level < 0 || level >= rule->levels)
+    if (level < 0 || level > last)
         return false;
-    return (level == 0 || many_beyond(s, l, (T)rule->level[level - 1].limit)) &&
-           finest_level(l, rule, level) == level;
+    /* It fits all levels or none. */
+    if (filled && !(FABS(fill) <= (T)rule->level[0].limit) &&
+        FABS(fill) <= (T)rule->level[last].limit)
+        return false;
+    const T below = level ? (T)rule->level[level - 1].limit : -1;
+    const size_t enough = level ? sample_count(s) * ZMPI_BLOCK / 8 : 0;
+    if ((level || filled) && !more_between(s, l, below, (T)rule->level[level].limit, enough))
+        return false;
+    return finest_level(l, rule, level) == level;
 }
 
 /*
  * Size of the chunk by map 0, or 0 if it cannot be coded so.
  *
  * The level of the chunk before is tried first: most often nothing else has to be looked at. Nor
- * are there exceptions, if there were none in the chunk before.
+ * are there exceptions, if there were none in the chunk before; and if there were, all of one
+ * value, there are none of others.
  */
 TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                       const size_t extent[3], const struct zmpi_rows *rows,
@@ -126,15 +155,26 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
     const struct lines l = encoded_lines(s, extent, rows, work);
     struct quantizer z;
     int tried = -1;
-    if (!work->masked && is_level(s, &l, rule, work->level)) {
+    if (!work->masked && is_level(s, &l, rule, work->level, false, 0)) {
         tried = work->level;
         z = quantizer_of(rule, tried);
         size_t size = encode_fused(s, &z, axes, rows, &l, work, out);
         if (size)
             return size;
     }
+    T first;
+    if ((work->masked || tried >= 0) && work->filled &&
+        is_level(s, &l, rule, work->level, true, value_of((U)work->fill))) {
+        z = quantizer_of(rule, work->level);
+        size_t size = find_quantized(&l, &z, &first)
+                          ? encode_filled(s, &z, axes, rows, &l, first, work, out)
+                          : 0;
+        if (size)
+            return size;
+    }
     const int level = pick_level(s, &l, rule);
-    work->level = level == tried ? -1 : level;
+    if (level >= 0 || !work->masked)
+        work->level = level == tried ? -1 : level;
     if (level < 0)
         return 0;
     z = quantizer_of(rule, level);
@@ -145,7 +185,11 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
         return size;
     if (!steps_finite(&z)) /* or nearly so: rare */
         return SCALAR_ENCODE(rule, extent, rows, out, work);
-    return encode_masked(s, &z, axes, rows, &l, work, out);
+    if (!find_quantized(&l, &z, &first))
+        return 0;
+    if (work->filled)
+        size = encode_filled(s, &z, axes, rows, &l, first, work, out);
+    return size ? size : encode_masked(s, &z, axes, rows, &l, first, work, out);
 }
 
 /* ---- map 1 ---- */
@@ -159,6 +203,7 @@ TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chu
     U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
     zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
     const U *word = (const U *)(const void *)work->words;
+    const struct lines words = {work->words, s->count, 1, 1, 0, 0};
     size_t exceptions = shift_blocks(s, rule, word, q, work->exception);
     if (exceptions == s->count)
         return 0;
@@ -167,7 +212,7 @@ TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chu
     if (exceptions) {
         base = q[first_quantized(work->exception)];
         hold_masked(s, base, q, work->exception);
-        list_exceptions(&list, work, 0, s->blocks);
+        list_exceptions(&list, s, &words, work);
     }
     subtract_base(s->count, base, q);
     struct output o = output_begin(s, ZMPI_MAP_INTEGER, work, out);

@@ -4,8 +4,6 @@
  * back. After vector_quant_t.h.
  */
 
-static const uint32_t ALL_LANES = UINT32_MAX >> (32 - LANES);
-
 /* ---- encoding ---- */
 
 /* The exceptions of the blocks so far, in the order of the format. */
@@ -69,35 +67,6 @@ VECTOR uint32_t quantized(const struct vector_quantizer *z, F x, F v)
     return f_fine(x, f_error(x, f_sub(v, z->magic), z->step), z->limit, z->bound);
 }
 
-/* Words to integers above those of z's magic; what is no integer, or not `inside` a row, is what
- * `held`, the vector before, ends with, or the last integer before it. */
-VECTOR V hold_next(const struct vector_quantizer *z, V word, uint32_t inside, V *held,
-                   uint32_t *exception)
-{
-    const F x = f_of_bits(word), v = nearest(z, x);
-    const uint32_t fine = quantized(z, x, v);
-    *exception = ~fine & inside;
-    return *held = v_hold(f_bits(v), fine & inside, *held);
-}
-
-/* Masks of all blocks, from those of rows of any length. */
-struct masks {
-    uint64_t bits; /* of a block that is not complete */
-    unsigned n;
-    uint32_t *next;
-};
-
-VECTOR void masks_append(struct masks *m, uint32_t bits, unsigned n)
-{
-    m->bits |= (uint64_t)bits << m->n;
-    m->n += n;
-    *m->next = (uint32_t)m->bits; /* to be written again if it is not complete */
-    const unsigned complete = m->n / ZMPI_BLOCK;
-    m->next += complete;
-    m->bits >>= ZMPI_BLOCK * complete;
-    m->n %= ZMPI_BLOCK;
-}
-
 /* The first word, in the order of the chunk, that can be quantized; false: there is none. */
 KERNEL bool find_quantized(const struct lines *l, const struct quantizer *quantizer, T *found)
 {
@@ -133,15 +102,43 @@ KERNEL void hold_masked(const struct shape *s, U base, U *q, const uint32_t *exc
         }
 }
 
-/* The list of those in masks of blocks from..end-1, which it takes the place of; words without
- * gaps. */
-KERNEL void list_exceptions(struct exceptions *list, const struct zmpi_chunk_work *work,
-                            size_t from, size_t end)
+/* The list of those of all blocks, whose masks are in the work. */
+KERNEL void list_exceptions(struct exceptions *list, const struct shape *s, const struct lines *l,
+                            const struct zmpi_chunk_work *work)
+{
+    unsigned char copy[ZMPI_BLOCK * WIDTH];
+    struct exceptions e = *list;
+    for (size_t b = 0; b < s->blocks; b++) {
+        const uint32_t mask = work->exception[b];
+        exceptions_next(&e, sample_words(s, l, b, copy), mask);
+    }
+    *list = e;
+}
+
+/* The same where all exceptions are this word. */
+KERNEL void list_filled(struct exceptions *list, const struct shape *s, U fill)
 {
     struct exceptions e = *list;
-    for (; from < end; from++)
-        exceptions_next(&e, work->words + from * ZMPI_BLOCK * WIDTH, work->exception[from]);
+    const uint32_t *mask = e.mask;
+    for (size_t b = 0; b < s->blocks; b++) {
+        const bool any = mask[b] != 0;
+        *e.mask = mask[b];
+        e.mask += any;
+        *e.mark++ = any ? ZMPI_BLOCK_EXCEPTIONS | ZMPI_BLOCK_UNIFORM : 0;
+        *e.value = fill;
+        e.value += any;
+    }
     *list = e;
+}
+
+/* Are all exceptions the same word? */
+KERNEL bool exceptions_equal(const struct exceptions *e, const struct zmpi_chunk_work *work)
+{
+    const U *value = (const U *)(const void *)work->ahead;
+    for (const U *v = value; v < e->value; v++)
+        if (*v != *value)
+            return false;
+    return true;
 }
 
 /* ---- decoding ---- */
@@ -199,14 +196,43 @@ KERNEL void replace_words(const struct shape *s, const struct parts *p, U *word)
  * where these have bits. */
 struct patch {
     const unsigned char *masks; /* NULL: nothing */
-    const U *words;
+    const U *words;             /* NULL: only one, the fill value */
+    V fill;
 };
+
+/* Does every block with exceptions store one value, the same in all? */
+KERNEL bool values_equal(const struct parts *p)
+{
+    const size_t masks = (size_t)(p->values - p->masks) / 4;
+    if ((size_t)(p->end - p->values) != masks * WIDTH)
+        return false;
+    for (const unsigned char *v = p->values; v < p->end; v += WIDTH)
+        if (load_word(v) != load_word(p->values))
+            return false;
+    return true;
+}
+
+/* The masks of all blocks, where one of none is zero. */
+KERNEL void spread_masks(const struct shape *s, const struct parts *p, uint32_t *mask)
+{
+    const unsigned char *from = p->masks;
+    for (size_t b = 0; b < s->blocks; b++) {
+        const uint32_t marked = p->lengths[b] >> 7;
+        mask[b] = zmpi_load32(from) & (0 - marked); /* there are values behind the last */
+        from += 4 * marked;
+    }
+}
 
 KERNEL struct patch patch_of(const struct shape *s, const struct parts *p,
                              struct zmpi_chunk_work *work)
 {
     struct replacer e = replacer_of(p);
     U *to = (U *)(void *)work->patches;
+    const unsigned char *masks = (const unsigned char *)work->exception;
+    if (values_equal(p)) {
+        spread_masks(s, p, work->exception);
+        return (struct patch){masks, NULL, v_set1(load_word(p->values))};
+    }
     for (size_t b = 0; b < s->blocks; b++, to += ZMPI_BLOCK) {
         V v[VECTORS];
         for (unsigned k = 0; k < VECTORS; k++)
@@ -215,12 +241,13 @@ KERNEL struct patch patch_of(const struct shape *s, const struct parts *p,
         for (unsigned k = 0; k < VECTORS; k++)
             v_store(to + k * LANES, v[k]);
     }
-    return (struct patch){(const unsigned char *)work->exception, (const U *)(void *)work->patches};
+    return (struct patch){masks, (const U *)(void *)work->patches, v_set1(0)};
 }
 
 /* Into a vector of words that begins anywhere. */
 VECTOR V patch_at(const struct patch *p, size_t at, V word)
 {
     const uint32_t mask = zmpi_load32(p->masks + at / 8) >> at % 8;
-    return v_sub_at(word, v_sub(word, v_load(p->words + at)), mask, 0);
+    const V there = p->words ? v_load(p->words + at) : p->fill;
+    return v_sub_at(word, v_sub(word, there), mask, 0);
 }

@@ -8,19 +8,21 @@
  * lies the base, instead of zeros behind a subtraction.
  */
 
-/* MASKED: quantized but for exceptions, which are listed. */
-enum source { QUANTIZE, WORDS, MASKED };
+/* Quantized; words as they are; quantized but for exceptions, of which FILLED knows only one word,
+ * MASKED any: masks of these are left in the work. */
+enum source { QUANTIZE, WORDS, FILLED, MASKED };
 
 struct fuse {
     const struct shape *s;
     const struct zmpi_rows *rows;
     const struct lines *lines; /* the same */
     struct zmpi_chunk_work *work;
-    struct quantizer quantizer;    /* QUANTIZE */
-    bool within;                   /* QUANTIZE: all words are known to be */
-    U flip;                        /* WORDS: see v_ordered */
-    U base;                        /* in terms of the integers here */
-    struct exceptions *exceptions; /* MASKED: the lists */
+    struct quantizer quantizer; /* but for WORDS */
+    bool within;                /* QUANTIZE: all words are known to be */
+    bool sampled;               /* a tile is looked at in places before it is coded */
+    U flip;                     /* WORDS: see v_ordered */
+    U fill;                     /* FILLED */
+    U base;                     /* in terms of the integers here */
 };
 
 /* Per-row state of prediction. */
@@ -53,71 +55,114 @@ VECTOR V predict(struct neighbours *n, size_t i, unsigned axes, V q)
 struct intake {
     struct vector_quantizer z;
     struct doubt doubt;
-    V flip, held;
-    struct exceptions exceptions;
+    V flip, fill, held;
+    uint32_t *masks; /* FILLED, MASKED: the next block's */
 };
 
 VECTOR struct intake intake_of(const struct fuse *f, enum source source)
 {
     struct intake t = {.z = vector_quantizer_within(&f->quantizer),
                        .doubt = doubt_none(),
-                       .flip = v_set1(f->flip)};
-    if (source == MASKED) {
+                       .flip = v_set1(f->flip),
+                       .fill = v_set1(f->fill),
+                       .held = v_set1(f->base),
+                       .masks = f->work->exception};
+    if (source == MASKED)
         t.z = vector_quantizer_of(&f->quantizer);
-        t.held = v_set1(f->base);
-        t.exceptions = *f->exceptions;
-    }
     return t;
 }
 
 /* WIDE: there may be words beyond the limit. */
 enum outcome { DONE, EXCEPTION, WIDE };
 
-VECTOR enum outcome intake_outcome(const struct intake *t, const struct fuse *f)
+VECTOR enum outcome intake_outcome(const struct intake *t, const struct fuse *f, enum source source)
 {
+    if (source == WORDS || source == MASKED)
+        return DONE;
     if (doubt_any(&t->doubt, t->z.limit, t->z.bound))
         return EXCEPTION;
     return !f->within && doubt_wide(&t->doubt, (U)f->quantizer.window) ? WIDE : DONE;
 }
 
-/* Words to integers. */
-VECTOR V take(struct intake *t, V word, enum source source)
+VECTOR V take_quantized(struct intake *t, V word)
 {
-    if (source == WORDS)
-        return v_ordered(word, t->flip);
     F x = f_of_bits(word), v = nearest(&t->z, x);
     const F steps = f_sub(v, t->z.magic);
     doubt_add(&t->doubt, x, f_bits(v), f_error(x, steps, t->z.step), t->z.limit, t->z.bound);
     return f_bits(v);
 }
 
-/* A block, the same with exceptions. */
-VECTOR void take_block(struct intake *t, const unsigned char *x, V q[VECTORS])
+/* Words to integers. In the places of exceptions, which get bits in mask, the last one before them
+ * is held. */
+VECTOR V take(struct intake *t, V word, enum source source, uint32_t *mask)
 {
-    uint32_t all = 0, mask;
-    for (unsigned k = 0; k < VECTORS; k++) {
-        const V word = v_load((const U *)(const void *)(x + k * LANES * WIDTH));
-        q[k] = hold_next(&t->z, word, ALL_LANES, &t->held, &mask);
-        all |= mask << (k * LANES);
+    uint32_t fine;
+    V q;
+    *mask = 0;
+    if (source == WORDS)
+        return v_ordered(word, t->flip);
+    if (source == QUANTIZE)
+        return take_quantized(t, word);
+    if (source == FILLED) {
+        const M differ = v_differ(word, t->fill);
+        q = take_quantized(t, v_where(differ, word));
+        fine = m_bits(differ);
+    } else {
+        const F x = f_of_bits(word), v = nearest(&t->z, x);
+        q = f_bits(v);
+        fine = quantized(&t->z, x, v);
     }
-    exceptions_next(&t->exceptions, x, all);
+    *mask = ~fine & ALL_LANES;
+    return t->held = v_hold(q, fine, t->held);
 }
 
-/* The hardware's prefetchers stop where a row of the tile ends, so the next tile's rows are asked
- * for here, into the second-level cache. From there to the first they do not follow short rows
- * either: what is needed three lines on is asked for again (4 % of the whole). */
+/*
+ * The hardware's prefetchers stop where a line of the tile ends, so that lines are asked for here,
+ * NEAR bytes or more before they are coded, into the second-level cache: those of this tile, and at
+ * its end the next one's. (With the next tile's lines 32 KiB ahead it was 5 % slower; but they are
+ * there where it is looked at in places first.) From there to the first level the prefetchers do
+ * not follow short rows either: what is needed three lines of cache on is asked for again (4 % of
+ * the whole).
+ */
+enum { NEAR = 6144 };
+
+struct coming {
+    struct lines l;
+    const unsigned char *next; /* the tile's; or this one's again */
+    size_t y, z;
+};
+
+VECTOR struct coming coming_of(const struct fuse *f, const struct lines *l)
+{
+    const size_t line = l->words * WIDTH, lines = (NEAR + line - 1) / line;
+    struct coming c = {*l, f->rows->next ? f->rows->next : l->at, lines % l->y, lines / l->y};
+    if (f->sampled)
+        return (struct coming){{c.next, l->words, l->y, l->z, l->row, l->plane}, c.next, 0, 0};
+    if (l->y * l->z == 1 && c.next == l->at + line)
+        return (struct coming){.l.at = l->at + NEAR};
+    for (; c.z >= l->z; c.z -= l->z)
+        c.l.at = c.next;
+    return c;
+}
+
+/* How far from x, where the next line begins, the one lies that is asked for meanwhile. */
+VECTOR size_t coming_ahead(struct coming *c, const unsigned char *x)
+{
+    const unsigned char *line = c->l.at + c->z * c->l.plane + c->y * c->l.row;
+    if (++c->y == c->l.y) {
+        c->y = 0;
+        if (++c->z == c->l.z) {
+            c->z = 0;
+            c->l.at = c->next;
+        }
+    }
+    return (size_t)((uintptr_t)line - (uintptr_t)x);
+}
+
 VECTOR void fetch(const unsigned char *x, size_t ahead)
 {
     v_prefetch(x, ahead);
     __builtin_prefetch((const void *)((uintptr_t)x + 192));
-}
-
-/* Where the next tile's words lie from this one's; where they just follow, less far is enough. */
-static inline size_t fetch_ahead(const struct zmpi_rows *rows, const struct shape *s)
-{
-    enum { NEAR = 8192 };
-    const size_t ahead = rows->next ? (size_t)(rows->next - rows->at) : 0;
-    return ahead == s->count * WIDTH && s->x == s->count && ahead > NEAR ? NEAR : ahead;
 }
 
 /* A row that blocks fit in. */
@@ -127,16 +172,17 @@ VECTOR void fuse_blocks(struct intake *t, struct neighbours *n, const unsigned c
 {
     for (size_t i = 0; i < words; i += ZMPI_BLOCK) {
         V r[VECTORS];
-        if (source == MASKED)
-            take_block(t, x + i * WIDTH, r);
+        uint32_t masks = 0, mask;
         for (unsigned k = 0; k < VECTORS; k++) {
             const size_t j = i + k * LANES;
             if (j * WIDTH % 64 == 0)
                 fetch(x + j * WIDTH, ahead);
-            if (source != MASKED)
-                r[k] = take(t, v_load((const U *)(const void *)(x + j * WIDTH)), source);
-            r[k] = predict(n, j, axes, r[k]);
+            const V word = v_load((const U *)(const void *)(x + j * WIDTH));
+            r[k] = predict(n, j, axes, take(t, word, source, &mask));
+            masks |= mask << (k * LANES);
         }
+        if (source >= FILLED)
+            *t->masks++ = masks;
         pack_next(p, r);
     }
 }
@@ -158,7 +204,8 @@ VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, enum sourc
     const U *zeros = (const U *)(const void *)work->integers;
     U *bases = (U *)(void *)work->bases, *keep_y = (U *)(void *)work->sums;
     U *keep_z = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
-    const size_t ahead = fetch_ahead(&rows, &s);
+    const struct lines l = {rows.at, s.x, s.y, s.z, rows.row, rows.plane};
+    struct coming coming = coming_of(f, &l);
     struct intake t = intake_of(f, source);
     struct neighbours n = {.base = v_set1(f->base), .last = v_set1(f->base)};
     if (axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z))
@@ -172,33 +219,34 @@ VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, enum sourc
             n.before = z ? n.keep_z : axes & ZMPI_AXIS_Y ? zeros : bases;
             if (axes != ZMPI_AXIS_X)
                 n.last = v_set1(0);
-            fuse_blocks(&t, &n, rows.at + z * rows.plane + y * rows.row, s.x, ahead, axes, source,
-                        p);
+            const unsigned char *x = rows.at + z * rows.plane + y * rows.row;
+            fuse_blocks(&t, &n, x, s.x, coming_ahead(&coming, x), axes, source, p);
             if ((unseen += s.x) < PART && (y + 1 < s.y || z + 1 < s.z))
                 continue;
             unseen = 0;
-            const enum outcome o = source == QUANTIZE ? intake_outcome(&t, f) : DONE;
+            const enum outcome o = intake_outcome(&t, f, source);
             if (o)
                 return o;
         }
-    if (source == MASKED)
-        *f->exceptions = t.exceptions;
     *packer = own;
     return DONE;
 }
 
 /* ---- rows of any length ---- */
 
-/* A block of words to integers less base. */
-VECTOR void take_words(struct intake *t, const unsigned char *x, size_t ahead, V base,
-                       enum source source, U *q)
+/* A block of words to integers less base; returns the mask of exceptions. */
+VECTOR uint32_t take_words(struct intake *t, const unsigned char *x, size_t ahead, V base,
+                           enum source source, U *q)
 {
+    uint32_t masks = 0, mask;
     for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES) {
         if (i * WIDTH % 64 == 0)
             fetch(x + i * WIDTH, ahead);
         const V word = v_load((const U *)(const void *)(x + i * WIDTH));
-        v_store(q + i, v_sub(take(t, word, source), base));
+        v_store(q + i, v_sub(take(t, word, source, &mask), base));
+        masks |= mask << i;
     }
+    return masks;
 }
 
 /* The words that come next, line by line. */
@@ -206,7 +254,23 @@ struct walk {
     struct lines l;
     const unsigned char *x; /* in line y of plane z */
     size_t left, y, z;      /* words of the line from there */
+    struct coming coming;
+    size_t ahead;
 };
+
+VECTOR void walk_line(struct walk *w)
+{
+    w->x = w->l.at + w->z * w->l.plane + w->y * w->l.row;
+    w->left = w->l.words;
+    w->ahead = coming_ahead(&w->coming, w->x);
+}
+
+VECTOR struct walk walk_begin(const struct fuse *f)
+{
+    struct walk w = {.l = *f->lines, .coming = coming_of(f, f->lines)};
+    walk_line(&w);
+    return w;
+}
 
 VECTOR void walk_on(struct walk *w)
 {
@@ -214,26 +278,61 @@ VECTOR void walk_on(struct walk *w)
         w->y = 0;
         w->z++;
     }
-    w->x = w->l.at + w->z * w->l.plane + w->y * w->l.row;
-    w->left = w->l.words;
+    walk_line(w);
+}
+
+/* The block that ends at `end`, and the one at x: a copy of what lies around the end of a line. */
+VECTOR void copy_around(const unsigned char *end, const unsigned char *x, U copy[2 * ZMPI_BLOCK])
+{
+    const unsigned char *last = end - ZMPI_BLOCK * WIDTH;
+    for (size_t i = 0; i < ZMPI_BLOCK; i += LANES) {
+        v_store(copy + i, v_load((const U *)(const void *)(last + i * WIDTH)));
+        v_store(copy + ZMPI_BLOCK + i, v_load((const U *)(const void *)(x + i * WIDTH)));
+    }
 }
 
 /* The words of a block. Where it crosses the end of a line, the last ones of this line again and
- * the first ones of the next, a block of each: only addresses depend on where it does. */
-VECTOR void take_next(struct intake *t, struct walk *w, size_t ahead, V base, enum source source,
-                      U *q)
+ * the first ones of the next, a block of each: only addresses depend on where it does. With
+ * exceptions, whose integers depend on what was before them, a copy. */
+VECTOR void take_next(struct intake *t, struct walk *w, V base, enum source source, U *q)
 {
+    U copy[2 * ZMPI_BLOCK];
+    const unsigned char *x = w->x;
     size_t n = ZMPI_BLOCK;
     if (w->left < ZMPI_BLOCK) {
-        q += w->left;
-        n -= w->left;
-        take_words(t, w->x + w->left * WIDTH - ZMPI_BLOCK * WIDTH, ahead, base, source,
-                   q - ZMPI_BLOCK);
+        const size_t left = w->left;
+        const unsigned char *end = x + left * WIDTH;
+        n -= left;
         walk_on(w);
+        x = w->x;
+        if (source >= FILLED) {
+            copy_around(end, x, copy);
+            x = (const unsigned char *)(copy + n);
+        } else {
+            take_words(t, end - ZMPI_BLOCK * WIDTH, w->ahead, base, source, q + left - ZMPI_BLOCK);
+            q += left;
+        }
     }
-    take_words(t, w->x, ahead, base, source, q);
+    const uint32_t mask = take_words(t, x, w->ahead, base, source, q);
+    if (source >= FILLED)
+        *t->masks++ = mask;
     w->x += n * WIDTH;
     w->left -= n;
+}
+
+/* The last ones, fewer than a block. */
+VECTOR void take_rest(struct intake *t, const struct walk *w, V base, enum source source, U *q)
+{
+    U copy[2 * ZMPI_BLOCK];
+    const size_t left = w->left, again = ZMPI_BLOCK - left;
+    const unsigned char *end = w->x + left * WIDTH;
+    if (source < FILLED) {
+        take_words(t, end - ZMPI_BLOCK * WIDTH, w->ahead, base, source, q - again);
+        return;
+    }
+    copy_around(end, end - ZMPI_BLOCK * WIDTH, copy);
+    const unsigned char *x = (const unsigned char *)(copy + again);
+    *t->masks++ = take_words(t, x, w->ahead, base, source, q) & (UINT32_MAX >> again);
 }
 
 /* Integers, and blocks of them some way behind. */
@@ -242,22 +341,20 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
 {
     enum { STEP = PART / ZMPI_BLOCK };
     struct packer own = *packer, *const p = &own;
-    const size_t ahead = fetch_ahead(f->rows, f->s);
     const size_t whole = f->s->count / ZMPI_BLOCK, rest = f->s->count % ZMPI_BLOCK;
     struct intake t = intake_of(f, source);
     struct residuals r = residuals_begin(f->s, f->work);
-    struct walk w = {*f->lines, f->lines->at, f->lines->words, 0, 0};
+    struct walk w = walk_begin(f);
     const V base = v_set1(f->base);
     U *q = (U *)(void *)(f->work->integers + ZMPI_CHUNK_BEFORE);
     size_t taken = 0, made = 0;
     while (taken < whole) {
         const size_t end = whole - taken < STEP ? whole : taken + STEP;
         for (; taken < end; taken++, q += ZMPI_BLOCK)
-            take_next(&t, &w, ahead, base, source, q);
+            take_next(&t, &w, base, source, q);
         if (taken == whole && rest)
-            take_words(&t, w.x + rest * WIDTH - ZMPI_BLOCK * WIDTH, ahead, base, source,
-                       q + rest - ZMPI_BLOCK);
-        const enum outcome o = source == QUANTIZE ? intake_outcome(&t, f) : DONE;
+            take_rest(&t, &w, base, source, q);
+        const enum outcome o = intake_outcome(&t, f, source);
         if (o)
             return o;
         if (taken > STEP)
@@ -290,91 +387,17 @@ KERNEL enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct p
     return fuse_rows(f, axes, QUANTIZE, p);
 }
 
+KERNEL enum outcome fuse_filled(const struct fuse *f, unsigned axes, struct packer *p)
+{
+    return fuse_rows(f, axes, FILLED, p);
+}
+
+KERNEL enum outcome fuse_masked(const struct fuse *f, unsigned axes, struct packer *p)
+{
+    return fuse_rows(f, axes, MASKED, p);
+}
+
 KERNEL enum outcome fuse_ordered(const struct fuse *f, unsigned axes, struct packer *p)
 {
     return fuse_rows(f, axes, WORDS, p);
-}
-
-/* With exceptions, which are listed; blocks fit in the rows. */
-KERNEL void fuse_masked(const struct fuse *f, unsigned axes, struct packer *p)
-{
-    switch (axes) {
-#define CASE(a)                                                                                    \
-    case a:                                                                                        \
-        fuse_aligned(f, a, MASKED, p);                                                             \
-        break;
-        EACH_AXES(CASE)
-#undef CASE
-    }
-}
-
-/* Words of rows of any length on their way to blocks. */
-struct holder {
-    struct masks masks;
-    U *q, *copy;
-    V held;
-};
-
-/* n of LANES words to integers less base, and to a copy. */
-VECTOR void hold_words(struct holder *h, const struct vector_quantizer *z, V word, size_t n, V base)
-{
-    uint32_t mask;
-    V v = hold_next(z, word, ALL_LANES >> (LANES - n), &h->held, &mask);
-    v_store(h->q, v_sub(v, base));
-    v_store(h->copy, word);
-    h->q += n;
-    h->copy += n;
-    masks_append(&h->masks, mask, (unsigned)n);
-}
-
-/* A row, or a part of one. */
-KERNEL void hold_row(const struct fuse *f, struct holder *holder, const unsigned char *x,
-                     size_t words)
-{
-    const struct vector_quantizer z = vector_quantizer_of(&f->quantizer);
-    const size_t ahead = fetch_ahead(f->rows, f->s);
-    const V base = v_set1(f->base);
-    struct holder h = *holder;
-    size_t i = 0;
-    for (; i + LANES <= words; i += LANES) {
-        if (i * WIDTH % 64 == 0)
-            fetch(x + i * WIDTH, ahead);
-        hold_words(&h, &z, v_load((const U *)(const void *)(x + i * WIDTH)), LANES, base);
-    }
-    if (i < words) {
-        fetch(x + i * WIDTH, ahead);
-        hold_words(&h, &z, v_load_few(x + i * WIDTH, words - i), words - i, base);
-    }
-    *holder = h;
-}
-
-/* The same for rows of any length: words, integers and masks go to the work, and blocks of them
- * follow some way behind. */
-TARGET static void fuse_masked_loose(const struct fuse *f, unsigned axes, struct packer *p)
-{
-    const struct shape *s = f->s;
-    const struct lines l = *f->lines;
-    struct zmpi_chunk_work *work = f->work;
-    struct residuals r = residuals_begin(s, work);
-    struct holder h = {.masks = {.next = work->exception},
-                       .q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE),
-                       .copy = (U *)(void *)work->words,
-                       .held = v_set1(f->base)};
-    size_t at = 0, block = 0;
-    for (size_t z = 0; z < l.z; z++)
-        for (size_t y = 0; y < l.y; y++) {
-            const unsigned char *x = l.at + z * l.plane + y * l.row;
-            for (size_t i = 0, n; i < l.words; i += n, at += n) {
-                n = l.words - i < PART ? l.words - i : PART;
-                hold_row(f, &h, x + i * WIDTH, n);
-                const size_t end = at + n == s->count ? s->blocks : (at + n) / ZMPI_BLOCK;
-                if (end < s->blocks && end - block < PART / ZMPI_BLOCK)
-                    continue;
-                if (h.masks.n && end == s->blocks)
-                    *h.masks.next = (uint32_t)h.masks.bits;
-                list_exceptions(f->exceptions, work, block, end);
-                pack_blocks(s, &r, axes, block, end, p);
-                block = end;
-            }
-        }
 }

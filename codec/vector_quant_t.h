@@ -3,6 +3,8 @@
  * vector_pack_t.h.
  */
 
+static const uint32_t ALL_LANES = UINT32_MAX >> (32 - LANES);
+
 /* Equally long rows of words, at least LANES long so that the last vector of a row may begin before
  * its end. */
 struct lines {
@@ -136,23 +138,25 @@ KERNEL bool samples_fit(const struct shape *s, const struct lines *l, T first_li
     return !m_any(beyond);
 }
 
-/* Are more than 1/8 of the sampled words beyond this? False may also mean that it is not known. */
-KERNEL bool many_beyond(const struct shape *s, const struct lines *l, T most)
+/* Are more than `enough` of the sampled words beyond `low`, but not beyond `high`? False may also
+ * mean that it is not known. */
+KERNEL bool more_between(const struct shape *s, const struct lines *l, T low, T high, size_t enough)
 {
     unsigned char copy[ZMPI_BLOCK * WIDTH];
-    const F limit = f_set1(most);
-    size_t beyond = 0, enough = sample_count(s) * ZMPI_BLOCK / 8;
-    for (size_t i = 0; i < sample_count(s) && beyond <= enough; i++) {
+    const F from = f_set1(low), most = f_set1(high);
+    size_t between = 0;
+    for (size_t i = 0; i < sample_count(s) && between <= enough; i++) {
         const size_t b = sample_block(s, i);
         if (block_words(s, b) < ZMPI_BLOCK)
             continue;
         const unsigned char *x = sample_words(s, l, b, copy);
         for (unsigned k = 0; k < VECTORS; k++) {
             F a = f_abs(f_load(x + k * LANES * WIDTH));
-            beyond += (size_t)__builtin_popcount(m_bits(f_not_le(a, limit)));
+            const uint32_t beyond = m_bits(f_not_le(a, from)) & ~m_bits(f_not_le(a, most));
+            between += (size_t)__builtin_popcount(beyond);
         }
     }
-    return beyond > enough;
+    return between > enough;
 }
 
 /* How many sampled words fit each level (level_fits of quant_t.h). */

@@ -372,6 +372,74 @@ Test(kernels, longest_residuals_beside_exceptions)
         }
 }
 
+/* Fill value number i: among them such as fit a coarser level, and -0. */
+static double fill_value(const struct zmpi_chunk_rule *rule, size_t i)
+{
+    const double values[] = {
+        1e20, (double)NAN, -0.0, (double)INFINITY, -1e30, 1.5 * rule->level[0].limit};
+    return values[i % KIT_COUNT(values)];
+}
+
+/* A word of the chunk: a fill value, or a NaN of another payload. */
+static void put_fill(const struct tile *t, unsigned char *data, size_t i, double fill, bool payload)
+{
+    kit_put(t->type, data, i, fill);
+    if (payload)
+        data[i * t->width + 1] ^= 0x10;
+}
+
+/* Chunks with the fill value of the one before: in the first and last words of rows and of the
+ * chunk, in coasts, everywhere; and then with a word of another value, or words up to the limit. */
+static void check_fills(const struct zmpi_kernels *k, const struct tile *t, struct kit_random *r)
+{
+    struct zmpi_chunk_rule rule;
+    unsigned char *data = malloc(t->bytes);
+    const size_t n = t->bytes / t->width, row = t->row / t->width;
+    zmpi_chunk_rule_make(&rule, t->type, (double)1e-3F, (double)INFINITY);
+    rule.axes = (unsigned)kit_below(r, 8);
+    size_t value = kit_below(r, 6);
+    for (int chunk = 0; chunk < 12; chunk++) {
+        const int how = (int)kit_below(r, 8);
+        const double fill = fill_value(&rule, value);
+        const double most =
+            kit_below(r, 6) ? 3 : rule.level[kit_below(r, 3) % (size_t)rule.levels].limit / 2;
+        size_t shore = 0;
+        bool land = false;
+        for (size_t i = 0; i < n; i++) {
+            if (i == shore) {
+                shore += 1 + kit_below(r, 70);
+                land = !land;
+            }
+            kit_put(t->type, data, i, most + kit_unit(r));
+            if (how == 0 || (land && how < 6) || (how == 6 && (i % row == 0 || i % row == row - 1)))
+                put_fill(t, data, i, fill, false);
+        }
+        if (how == 1)
+            put_fill(t, data, kit_below(r, n), fill_value(&rule, value + 1), false);
+        if (how == 2)
+            put_fill(t, data, kit_below(r, n), (double)NAN, true);
+        put_fill(t, data, kit_below(r, 2) ? 0 : n - 1, fill, false);
+        compare(k, t, &rule, data, "fill values");
+        value += kit_below(r, 6) == 0;
+    }
+    free(data);
+}
+
+Test(kernels, fill_values)
+{
+    static const size_t shapes[][3] = {{3, 5, 64}, {2, 7, 45}, {1, 1, 1000}, {1, 4, 231}, {9, 9, 3},
+                                       {4, 4, 32}, {6, 7, 90}, {5, 6, 33},   {1, 1, 37}};
+    struct kit_random r = {12};
+    for (size_t i = 0; zmpi_kernels_at(i); i++)
+        for (size_t j = 0; j < 3 * KIT_COUNT(shapes) && zmpi_kernels_at(i)->available(); j++) {
+            const size_t *extent = shapes[j % KIT_COUNT(shapes)];
+            for (int type = ZMPI_F32; type <= ZMPI_F64; type++) {
+                const struct tile t = tile_make(type, extent, j % 2 * 3, 0);
+                check_fills(zmpi_kernels_at(i), &t, &r);
+            }
+        }
+}
+
 /* ---- range and hash ---- */
 
 static void check_range(const struct zmpi_kernels *k, enum zmpi_type type, int kind)

@@ -76,14 +76,47 @@ static void add(struct way *w, uint64_t word)
     w->before = exponent;
 }
 
-/* Of a word that is not zero, and the exponent of the number before it (-1: none). */
-static void note_denormal(struct zmpi_order *o, uint64_t word, size_t width, int before)
+static int exponent_of(uint64_t word, size_t width)
 {
-    if ((width == 4 ? word >> 23 & 255 : word >> 52 & 2047) != 0)
+    return width == 4 ? (int)(word >> 23 & 255) : (int)(word >> 52 & 2047);
+}
+
+/* What came before in a part: the exponent of the last number (-1: none), and integers that came
+ * before any. */
+struct near {
+    int before;
+    unsigned first;
+};
+
+/* Of a word that is not zero. */
+static void note(struct zmpi_order *o, struct near *n, uint64_t word, size_t width)
+{
+    const int exponent = exponent_of(word, width);
+    const bool is_integer = word <= INT32_MAX && width == 8;
+    if (exponent != 0) {
+        o->beside += exponent >= ORDINARY ? n->first : 0;
+        *n = (struct near){exponent, 0};
         return;
+    }
     o->positive += word >> (8 * width - 1) == 0;
     o->tiny += word > INT32_MAX;
-    o->beside += word <= INT32_MAX && width == 8 && before >= ORDINARY;
+    o->beside += is_integer && n->before >= ORDINARY;
+    n->first += is_integer && n->before < 0;
+}
+
+/* Where waves begin that are nowhere below zero, the first values of all parts are positive
+ * denormals: of integers, most others are, too. */
+static bool most_are_positive_denormals(const unsigned char *at, size_t width, size_t count)
+{
+    const int special = width == 4 ? 255 : 2047;
+    size_t positive = 0, numbers = 0;
+    for (size_t k = 0; k < count; k++) {
+        const uint64_t word = load(at + k * width, width, false);
+        const int exponent = exponent_of(word, width);
+        numbers += (word << (width == 4 ? 33 : 1)) != 0 && exponent != special;
+        positive += word != 0 && word >> (width == 4 ? 23 : 52) == 0;
+    }
+    return 2 * positive >= numbers;
 }
 
 void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src, size_t count)
@@ -99,6 +132,7 @@ void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src,
         const size_t end = count / parts * (i + 1) + (i + 1 == parts ? count % parts : 0);
         unsigned taken = 0;
         uint64_t last = 0;
+        struct near near = {-1, 0};
         for (size_t k = count / parts * i; k < end && taken < most; k++) {
             const uint64_t word = load(at + k * width, width, false);
             if (word == last) {
@@ -111,7 +145,7 @@ void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src,
             const uint64_t turned = load(at + k * width, width, true);
             if (!is_datum(word, width) || !is_datum(turned, width))
                 continue;
-            note_denormal(o, word, width, here.before);
+            note(o, &near, word, width);
             add(&here, word);
             add(&other, turned);
             o->first = o->values + taken ? o->first : word;
@@ -122,6 +156,8 @@ void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src,
     }
     o->here += here.sum;
     o->other += other.sum;
+    if (o->positive && o->positive == o->values && !most_are_positive_denormals(at, width, count))
+        o->positive = 0;
 }
 
 /* Few values must differ more: one or two of any size are likely enough. And turned around they

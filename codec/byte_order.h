@@ -25,8 +25,8 @@ struct zmpi_order {
     unsigned values;
     uint64_t first; /* of them */
     bool varied;    /* not all are the same number, or they have the range of f64 */
-    /* Denormals above zero, those of them that are integers of 31 bits and come after a number of
-     * ordinary size, and denormals that are no such integers. */
+    /* Denormals above zero (0 where others turned out to be many), those of them that are integers
+     * of 31 bits and next to a number of ordinary size, and denormals that are no such integers. */
     unsigned positive, beside, tiny;
 };
 

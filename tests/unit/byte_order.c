@@ -1,4 +1,4 @@
-/* byte_order.c - floats in the other byte order are told by their exponents , and integers from
+/* byte_order.c - floats in the other byte order are told by their exponents, and integers from
  * floats (codec/byte_order.h).
  */
 #include "byte_order.h"
@@ -160,4 +160,28 @@ Test(byte_order, no_integers)
     for (int i = 0; i < N; i++)
         data[i] = i % 7 == 0 ? 1e-312 : i;
     cr_assert_not(has_integers(ZMPI_F64, data, N), "what is left of something");
+}
+
+/* Each of the parts that are looked at begins with the row's zeros and denormals. */
+Test(byte_order, wave_in_rows)
+{
+    enum { ROW = 512, ROWS = 128 };
+    static double wave[ROW * ROWS];
+    static float narrow[ROW * ROWS];
+    for (int i = 0; i < ROW * ROWS; i++) {
+        const double x = (i % ROW) / (double)ROW - 0.5;
+        wave[i] = exp(-x * x * 4000);
+        narrow[i] = (float)wave[i];
+    }
+    cr_assert_not(has_integers(ZMPI_F64, wave, ROW * ROWS));
+    cr_assert_not(has_integers(ZMPI_F32, narrow, ROW * ROWS), "f32");
+}
+
+/* A number, zeros, and rows that begin with denormals: these are not beside that. */
+Test(byte_order, wave_after_numbers)
+{
+    static double wave[64 * 100];
+    for (int i = 0; i < 64 * 100; i++)
+        wave[i] = i < 50 ? sin(i) : i % 100 < 50 ? 0 : ldexp(1, (i % 100 - 50) * 8 - 1074);
+    cr_assert_not(has_integers(ZMPI_F64, wave, 64 * 100));
 }

@@ -30,31 +30,31 @@ static const char *plain_path(const char *name)
     return *p == ':' && p - name > 1 ? p + 1 : name;
 }
 
-/* As many of `want` bytes as the file has from `offset` on, or -1. */
-static ssize_t read_part(int fd, void *dst, off_t offset, off_t want, off_t file_size)
+/* The end is not looked at where the beginning tells: others may be cutting the file. */
+static bool is_overwritten(int fd, const unsigned char *head, size_t size, off_t file_size)
 {
-    const off_t least = file_size - offset < want ? file_size - offset : want;
-    const ssize_t got = zfd_read(fd, dst, (size_t)want, offset);
-    return got < least ? -1 : got;
+    unsigned char tail[TAIL];
+    ssize_t end = 0;
+    if (!zmpi_is_container(head, size))
+        end = zfd_read(fd, tail, TAIL, file_size > TAIL ? file_size - TAIL : 0);
+    return zmpi_was_container(head, size, tail, end > 0 ? (size_t)end : 0);
 }
 
 static enum found inspect(const char *path)
 {
-    unsigned char head[HEAD], tail[TAIL];
+    unsigned char head[HEAD];
     struct stat s;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return errno == ENOENT ? FOUND_EMPTY : FOUND_OTHER; /* the MPI library will say why */
     enum found found = FOUND_OTHER;
     if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode)) {
-        const off_t last = s.st_size > TAIL ? s.st_size - TAIL : 0;
-        const ssize_t got = read_part(fd, head, 0, HEAD, s.st_size);
-        const ssize_t end = got > 0 ? read_part(fd, tail, last, TAIL, s.st_size) : 0;
-        if (got < 0 || end < 0)
+        const ssize_t got = zfd_read(fd, head, HEAD, 0);
+        if (got < (s.st_size < ZMPI_HEADER_BYTES ? s.st_size : ZMPI_HEADER_BYTES))
             found = FOUND_FAILED;
         else if (got == 0)
             found = FOUND_EMPTY;
-        else if (zmpi_was_container(head, (size_t)got, tail, (size_t)end))
+        else if (is_overwritten(fd, head, (size_t)got, s.st_size))
             found = FOUND_OVERWRITTEN;
         else if (zmpi_is_container(head, (size_t)got))
             found = FOUND_CONTAINER;

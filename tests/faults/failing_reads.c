@@ -137,6 +137,27 @@ static bool fail_at(const struct fault *like, const char *name, long at, int vic
     return facts[0];
 }
 
+/* The end of a file that is no container is looked at, but need not be readable, nor be there any
+ * more when others cut it. */
+static void plain(enum fault_act act)
+{
+    const struct fault fault = {"failing.z", FAULT_READ, act, EIO, 2, 1};
+    MPI_File file;
+    check_say("plain");
+    check_remove(fault.file, MPI_COMM_WORLD);
+    if (rank == 0) {
+        FILE *made = fopen(fault.file, "w");
+        CHECK(made && ftruncate(fileno(made), 10000) == 0 && fclose(made) == 0);
+        fault_set(&fault);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_File_open(MPI_COMM_WORLD, fault.file, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    if (rank == 0)
+        CHECK_EQUAL(fault_count(), 2);
+    fault_set(NULL);
+    OK(MPI_File_close(&file));
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -159,6 +180,8 @@ int main(int argc, char **argv)
                 for (long at = 1; fail_at(&kinds[k].fault, kinds[k].name, at, victim); at++)
                     total++;
     }
+    plain(FAULT_ERROR);
+    plain(FAULT_END);
     check_say("no case");
     CHECK_SAY(total > 50, "only %ld faults", total);
     if (rank == 0)

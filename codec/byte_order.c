@@ -7,8 +7,9 @@
 #include "kernels.h"
 
 /* In each of so many equal parts of an array, the first values that tell something are looked at:
- * no zeros, marks for missing data, or what is as the value before. */
-enum { PARTS = 64, PART_LEAST = 16, OF_PART = 4, OF_FEW = 16 };
+ * no zeros, marks for missing data, or what is as the value before. Each begins elsewhere in the
+ * first PART_LEAST: of records that make up the parts, all members are to be seen. */
+enum { PARTS = 64, PART_LEAST = 16, SHIFT = 5, OF_PART = 4, OF_FEW = 16 };
 
 /* Elements compared at a time while all are the same. */
 #define RUN 64
@@ -135,10 +136,11 @@ void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src,
     const unsigned most = parts * OF_PART < OF_FEW ? OF_FEW : OF_PART;
     for (size_t i = 0; i < parts; i++) {
         const size_t end = count / parts * (i + 1) + (i + 1 == parts ? count % parts : 0);
+        const size_t begin = count / parts * i + (parts < PARTS ? 0 : i * SHIFT % PART_LEAST);
         unsigned taken = 0;
         uint64_t last = 0;
         struct near near = {-1, 0};
-        for (size_t k = count / parts * i; k < end && taken < most; k++) {
+        for (size_t k = begin; k < end && taken < most; k++) {
             const uint64_t word = load(at + k * width, width, false);
             if (word == last) {
                 while (k + RUN < end &&

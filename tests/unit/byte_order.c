@@ -162,6 +162,24 @@ Test(byte_order, no_integers)
     cr_assert_not(has_integers(ZMPI_F64, data, N), "what is left of something");
 }
 
+/* Wherever in a particle, and though all parts that are looked at may begin at the same place of
+ * one. */
+Test(byte_order, integers_in_particles)
+{
+    enum { PARTICLES = 1024, MOST = 16 };
+    static double packed[PARTICLES * MOST];
+    for (int size = 2; size <= MOST; size++)
+        for (int place = 0; place < size; place++) {
+            for (int64_t i = 0; i < PARTICLES * size; i++) {
+                packed[i] = sin((double)i * 0.01) + 2;
+                if (i % size == place)
+                    memcpy(&packed[i], &(int64_t){i + 1}, sizeof packed[i]);
+            }
+            cr_assert(has_integers(ZMPI_F64, packed, (size_t)(PARTICLES * size)), "%d of %d", place,
+                      size);
+        }
+}
+
 /* Each of the parts that are looked at begins with the row's zeros and denormals. */
 Test(byte_order, wave_in_rows)
 {

@@ -229,6 +229,8 @@ int zcall_end(struct zcall *c, int rc);
 
 enum { ZPIECE_HEAD = 64 };
 
+/* Are floats numbers of this machine, or kept exactly (byte_order.h)? */
+bool zpiece_has_numbers(enum zmpi_type element, const void *data, size_t bytes);
 /* What compresses `data` of a block, or as many of its first bytes; false: nothing can. Floats that
  * are not (byte_order.h) are kept exactly; NULL: they cannot be looked at. */
 bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,

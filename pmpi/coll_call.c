@@ -234,7 +234,8 @@ bool zcall_wants_range(const struct zcall *c)
     return !c->exact && zmpi_bound_needs_range(&c->state->options.bound);
 }
 
-/* By the device that holds the data, or by the CPU. */
+/* By the device that holds the data, or by the CPU. What is kept exactly has no part in it: turned
+ * around, a small number may be 1e300. */
 static bool scan(const struct zblock *b, const struct zpart *part, uint64_t bytes,
                  const struct zmpi_options *o, unsigned char *scratch, struct zmpi_range *range)
 {
@@ -248,7 +249,8 @@ static bool scan(const struct zblock *b, const struct zpart *part, uint64_t byte
             return false;
         data = scratch;
     }
-    zmpi_range_scan(element, data, count, o->threshold, zruntime_threads(o), range);
+    if (part->holder || zpiece_has_numbers(element, data, bytes))
+        zmpi_range_scan(element, data, count, o->threshold, zruntime_threads(o), range);
     return true;
 }
 
@@ -262,7 +264,7 @@ void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
     if (element != ZMPI_F32 && element != ZMPI_F64)
         return;
     for (uint64_t at = 0; at < b->bytes && good; at += n) {
-        struct zmpi_range range;
+        struct zmpi_range range = ZMPI_RANGE_EMPTY;
         struct zpart part;
         n = zblock_piece(b, at);
         good = zblock_read(b, at, n, scratch, &part);

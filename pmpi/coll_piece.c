@@ -26,19 +26,22 @@ size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes)
     return ZPIECE_HEAD + (o->collective_piece < bytes ? o->collective_piece : bytes);
 }
 
+bool zpiece_has_numbers(enum zmpi_type element, const void *data, size_t bytes)
+{
+    struct zmpi_order order = {0};
+    zmpi_order_look(&order, element, data, bytes / zmpi_type_size(element));
+    return !zmpi_order_is_other(&order) && !zmpi_order_has_integers(&order);
+}
+
 /* Who sends a piece alone decides: it says itself what it is. */
 static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element, const void *data,
                                   size_t bytes)
 {
     const struct zmpi_bound lossless = {ZMPI_LOSSLESS, 0};
-    struct zmpi_order order = {0};
     bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
     if (c->exact || !is_float || c->state->options.bound.mode == ZMPI_LOSSLESS)
         return lossless;
-    if (data)
-        zmpi_order_look(&order, element, data, bytes / zmpi_type_size(element));
-    return zmpi_order_is_other(&order) || zmpi_order_has_integers(&order) ? lossless
-                                                                          : c->state->options.bound;
+    return data && !zpiece_has_numbers(element, data, bytes) ? lossless : c->state->options.bound;
 }
 
 bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,

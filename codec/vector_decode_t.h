@@ -307,8 +307,9 @@ VECTOR void decode_narrow(const struct job *j, unsigned axes, enum conversion c)
     struct sums n = sums_begin(j, 0, 0);
     struct places places;
     places_of(s, &places);
-    struct narrow rows = narrow_begin(s, axes, n.base, &places,
-                                      (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE));
+    struct narrow rows;
+    narrow_begin(&rows, s, axes, n.base, &places,
+                 (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE));
     unpacker_begin(&u, j->p, j->work, tail);
     if (axes != ZMPI_AXIS_X)
         n.carry = v_set1(0);
@@ -345,7 +346,8 @@ VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
     unsigned char tail[TAIL];
     V off = v_set1(0);
     places_of(s, &places);
-    struct narrow rows = narrow_begin(s, axes & ~(unsigned)ZMPI_AXIS_Z, v_set1(0), &places, NULL);
+    struct narrow rows;
+    narrow_begin(&rows, s, axes & ~(unsigned)ZMPI_AXIS_Z, v_set1(0), &places, NULL);
     unpacker_begin(&p.u, j->p, j->work, tail);
     for (size_t z = 0, at = 0; z < s->z; z++) {
         unsigned char *to = j->dst->at + z * j->dst->plane;

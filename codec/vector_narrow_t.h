@@ -13,12 +13,13 @@ struct stride {
 };
 
 /* last: as in struct stride. */
-VECTOR struct stride stride_of(size_t apart, V begin, const U *last)
+VECTOR void stride_begin(struct stride *t, size_t apart, V begin, const U *last)
 {
-    struct stride t = {.last = v_load(last), .sum = begin};
+    t->last = v_load(last);
+    t->sum = begin;
+    t->steps = 0;
     for (size_t d = apart; d < LANES; d *= 2)
-        t.step[t.steps++] = v_lanes(LANES - d);
-    return t;
+        t->step[t->steps++] = v_lanes(LANES - d);
 }
 
 VECTOR V stride_sum(const struct stride *t, V v)
@@ -94,47 +95,45 @@ KERNEL void places_of(const struct shape *s, struct places *p)
 }
 
 /* Integers begin with `base`. */
-VECTOR struct narrow narrow_begin(const struct shape *s, unsigned axes, V base,
-                                  const struct places *places, U *kept)
+VECTOR void narrow_begin(struct narrow *n, const struct shape *s, unsigned axes, V base,
+                         const struct places *places, U *kept)
 {
-    struct narrow n = {.places = places,
-                       .before = places->before,
-                       .before_end = places->before + (s->row < LANES ? s->row : 1) * LANES,
-                       .plane = s->plane,
-                       .to_plane = s->plane,
-                       .plane_turn = s->plane - 1 - (LANES - 1) % s->plane,
-                       .lanes = v_lanes(LANES),
-                       .base = axes & ZMPI_AXIS_Z ? v_set1(0) : base,
-                       .x = v_set1(0)};
+    n->places = places;
+    n->before = places->before;
+    n->before_end = places->before + (s->row < LANES ? s->row : 1) * LANES;
+    n->plane = n->to_plane = s->plane;
+    n->plane_turn = s->plane - 1 - (LANES - 1) % s->plane;
+    n->lanes = v_lanes(LANES);
+    n->base = axes & ZMPI_AXIS_Z ? v_set1(0) : base;
+    n->x = v_set1(0);
     if (axes & ZMPI_AXIS_Y)
-        n.y = stride_of(s->row, n.base, places->last_y);
+        stride_begin(&n->y, s->row, n->base, places->last_y);
     if (axes & ZMPI_AXIS_Z) {
-        n.z = stride_of(s->plane < LANES ? s->plane : LANES, base, places->last_z);
-        n.far_z = ring_of(s->plane, base, kept);
+        stride_begin(&n->z, s->plane < LANES ? s->plane : LANES, base, places->last_z);
+        n->far_z = ring_of(s->plane, base, kept);
     }
-    return n;
 }
 
-/* A plane begins with a vector, and will not end in one. before: sums along x before it. */
+/* A plane begins with a vector. before: sums along x before it. */
 VECTOR void narrow_again(struct narrow *n, V before)
 {
     n->before = n->places->before;
-    n->to_plane = 2 * n->plane + LANES;
     n->x = before;
     n->y.sum = v_set1(0);
 }
 
-/* Sums along y, from what they are if planes are one: less what there was before the plane. */
-VECTOR V from_plane(struct narrow *n, unsigned axes, V v)
+/* Sums along y, from what they are if planes are one: less what there was before the plane.
+ * before: those of the vector before. */
+VECTOR V from_plane(struct narrow *n, unsigned axes, V before, V v)
 {
     if (__builtin_expect(n->to_plane >= LANES, 1)) {
         n->to_plane -= LANES;
-        return n->y.sum = v;
+        return v;
     }
     const bool based = !(axes & ZMPI_AXIS_Z);
     const U *begun = n->places->begun;
     const size_t at = LANES - n->to_plane;
-    V last = v_pick(n->y.sum, v, v_sub(n->lanes, v_load(n->places->back + at)));
+    V last = v_pick(before, v, v_sub(n->lanes, v_load(n->places->back + at)));
     if (based)
         last = v_sub(last, n->base);
     v = v_sub(v, v_and(last, v_load(begun + at)));
@@ -157,14 +156,17 @@ VECTOR V narrow_sum(struct narrow *n, unsigned axes, V v)
         v = v_sub(v, off);
     }
     if (axes & ZMPI_AXIS_Y)
-        v = from_plane(n, axes, stride_sum(&n->y, v));
+        v = n->y.sum = stride_sum(&n->y, v);
     return axes ? v : v_add(v, n->base);
 }
 
 /* The same of all planes. */
 VECTOR V narrow_sum_planes(struct narrow *n, unsigned axes, V v)
 {
+    const V before = axes & ZMPI_AXIS_Y ? n->y.sum : v;
     v = narrow_sum(n, axes, v);
+    if (axes & ZMPI_AXIS_Y)
+        v = from_plane(n, axes, before, v);
     if (axes & ZMPI_AXIS_Z && n->plane < LANES)
         v = n->z.sum = stride_sum(&n->z, v);
     else if (axes & ZMPI_AXIS_Z)

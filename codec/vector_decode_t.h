@@ -332,6 +332,19 @@ VECTOR void decode_narrow(const struct job *j, unsigned axes, enum conversion c)
     seam_end(&m);
 }
 
+/* The next vector of a plane, to words. before, keep: integers, of the plane before and this one.
+ */
+VECTOR V restore_plane(const struct sums *s, struct narrow *rows, unsigned axes, enum conversion c,
+                       const U *before, U *keep, V v)
+{
+    v = narrow_sum(rows, axes, v);
+    if (axes & ZMPI_AXIS_Z) {
+        v = v_add(v, v_load(before));
+        v_store(keep, v);
+    }
+    return convert(s, c, v_add(v, s->base));
+}
+
 /* Rows that are shorter than a vector and have no gaps, in planes with gaps between them: each
  * begins with a vector. */
 VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
@@ -359,13 +372,15 @@ VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
             if (p.have < at + words)
                 supply_until(&p, at, at + words + PIECE * ZMPI_BLOCK, s->count, axes);
             const U *x = p.x + (at - p.begin);
-            for (size_t i = 0; i < words; i += LANES) {
-                V v = narrow_sum(&rows, axes, v_load(x + i));
-                if (axes & ZMPI_AXIS_Z) {
-                    v = v_add(v, v_load((z ? kept : none) + from + i));
-                    v_store(kept + from + i, v);
-                }
-                v = convert(&n, c, v_add(v, n.base));
+            const U *before = (z ? kept : none) + from;
+            U *keep = kept + from;
+            size_t i = 0;
+            if (j->way == SEAM && !n.patch.masks)
+                for (; i + LANES <= words; i += LANES)
+                    seam_put(
+                        &m, restore_plane(&n, &rows, axes, c, before + i, keep + i, v_load(x + i)));
+            for (; i < words; i += LANES) {
+                V v = restore_plane(&n, &rows, axes, c, before + i, keep + i, v_load(x + i));
                 if (n.patch.masks)
                     v = patch_at(&n.patch, at + i, v);
                 if (j->way == SEAM && i + LANES <= words)

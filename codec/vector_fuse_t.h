@@ -335,13 +335,24 @@ VECTOR void take_rest(struct intake *t, const struct walk *w, V base, enum sourc
     *t->masks++ = take_words(t, x, w->ahead, base, source, q) & (UINT32_MAX >> again);
 }
 
+/* Blocks from..end-1 of integers. Where there are exceptions, by a function for all sources, which
+ * is a little slower: the code of each set of axes is long. */
+VECTOR void make_blocks(const struct fuse *f, struct residuals *r, unsigned axes, size_t from,
+                        size_t end, enum source source, struct packer *p)
+{
+    if (source >= FILLED)
+        pack_blocks(f->s, r, axes, from, end, p);
+    else
+        pack_range(f->s, r, axes, from, end, p);
+}
+
 /* Integers, and blocks of them some way behind. */
 VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source source,
                                struct packer *packer)
 {
     enum { STEP = PART / ZMPI_BLOCK };
-    struct packer own = *packer, *const p = &own;
-    const size_t whole = f->s->count / ZMPI_BLOCK, rest = f->s->count % ZMPI_BLOCK;
+    struct packer own = *packer, *const p = source < FILLED ? &own : packer;
+    const size_t whole = f->s->count / ZMPI_BLOCK;
     struct intake t = intake_of(f, source);
     struct residuals r = residuals_begin(f->s, f->work);
     struct walk w = walk_begin(f);
@@ -352,30 +363,32 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
         const size_t end = whole - taken < STEP ? whole : taken + STEP;
         for (; taken < end; taken++, q += ZMPI_BLOCK)
             take_next(&t, &w, base, source, q);
-        if (taken == whole && rest)
+        if (taken == whole && f->s->count % ZMPI_BLOCK)
             take_rest(&t, &w, base, source, q);
         const enum outcome o = intake_outcome(&t, f, source);
         if (o)
             return o;
-        if (taken > STEP)
-            made = pack_until(p, &r, axes, made, taken - STEP);
+        if (taken > STEP) {
+            make_blocks(f, &r, axes, made, taken - STEP, source, p);
+            made = taken - STEP;
+        }
     }
-    pack_until(p, &r, axes, made, whole);
-    if (rest)
-        pack_rest(p, &r, f->s, axes);
-    *packer = own;
+    make_blocks(f, &r, axes, made, f->s->blocks, source, p);
+    if (source < FILLED)
+        *packer = own;
     return DONE;
 }
 
 VECTOR enum outcome fuse_rows(const struct fuse *f, unsigned axes, enum source source,
                               struct packer *p)
 {
-    switch (2 * axes + (f->s->x % ZMPI_BLOCK == 0)) {
+    const bool loose = f->s->x % ZMPI_BLOCK;
+    if (loose && source >= FILLED)
+        return fuse_loose(f, axes, source, p);
+    switch (axes) {
 #define CASE(a)                                                                                    \
-    case 2 * (a):                                                                                  \
-        return fuse_loose(f, a, source, p);                                                        \
-    case 2 * (a) + 1:                                                                              \
-        return fuse_aligned(f, a, source, p);
+    case a:                                                                                        \
+        return loose ? fuse_loose(f, a, source, p) : fuse_aligned(f, a, source, p);
         EACH_AXES(CASE)
 #undef CASE
     }

@@ -117,18 +117,6 @@ VECTOR void residuals_next(struct residuals *n, size_t b, unsigned axes, V r[VEC
         differences_of(n, b, axes, false, r);
 }
 
-/* Blocks from..end-1; returns end. */
-VECTOR size_t pack_until(struct packer *p, struct residuals *n, unsigned axes, size_t from,
-                         size_t end)
-{
-    for (; from < end; from++) {
-        V r[VECTORS];
-        residuals_next(n, from, axes, r);
-        pack_next(p, r);
-    }
-    return from;
-}
-
 /* The last block of a chunk, which it does not fill: what is beyond is zero. */
 VECTOR void pack_rest(struct packer *p, struct residuals *n, const struct shape *s, unsigned axes)
 {
@@ -145,15 +133,26 @@ VECTOR void pack_rest(struct packer *p, struct residuals *n, const struct shape 
 }
 
 /* Blocks from..end-1. `axes` is a constant to the compiler, which makes one loop for each. */
+VECTOR void pack_range(const struct shape *s, struct residuals *n, unsigned axes, size_t from,
+                       size_t end, struct packer *p)
+{
+    const size_t whole = s->count / ZMPI_BLOCK;
+    for (; from < end && from < whole; from++) {
+        V r[VECTORS];
+        residuals_next(n, from, axes, r);
+        pack_next(p, r);
+    }
+    if (end > whole)
+        pack_rest(p, n, s, axes);
+}
+
+/* The same, with all in registers: bytes stored may be anything. */
 VECTOR void pack_along(const struct shape *s, struct residuals *residuals, unsigned axes,
                        size_t from, size_t end, struct packer *packer)
 {
-    struct packer own = *packer, *const p = &own; /* in registers: bytes stored may be anything */
+    struct packer own = *packer;
     struct residuals n = *residuals;
-    const size_t whole = s->count / ZMPI_BLOCK;
-    pack_until(p, &n, axes, from, end < whole ? end : whole);
-    if (end > whole)
-        pack_rest(p, &n, s, axes);
+    pack_range(s, &n, axes, from, end, &own);
     *residuals = n;
     *packer = own;
 }

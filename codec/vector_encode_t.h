@@ -57,7 +57,8 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
 {
     const T first = value_of(load_word(rows->at));
     const U origin = bits_of((T)MAGIC + z->window), base = quantize(z, first);
-    struct fuse f = {s, rows, lines, work, *z, false, work->level > 0, 0, 0, origin + base};
+    const bool sampled = work->level > 0 || work->wide;
+    struct fuse f = {s, rows, lines, work, *z, false, sampled, 0, 0, origin + base};
     if (!steps_finite(z))
         return 0;
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);

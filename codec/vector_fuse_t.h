@@ -19,7 +19,7 @@ struct fuse {
     struct zmpi_chunk_work *work;
     struct quantizer quantizer; /* but for WORDS */
     bool within;                /* QUANTIZE: all words are known to be */
-    bool sampled;               /* a tile is looked at in places before it is coded */
+    bool sampled;               /* a tile is looked at before it is coded */
     U flip;                     /* WORDS: see v_ordered */
     U fill;                     /* FILLED */
     U base;                     /* in terms of the integers here */
@@ -120,7 +120,7 @@ VECTOR V take(struct intake *t, V word, enum source source, uint32_t *mask)
  * The hardware's prefetchers stop where a line of the tile ends, so that lines are asked for here,
  * NEAR bytes or more before they are coded, into the second-level cache: those of this tile, and at
  * its end the next one's. (With the next tile's lines 32 KiB ahead it was 5 % slower; but they are
- * there where it is looked at in places first.) From there to the first level the prefetchers do
+ * there where a tile is looked at first.) From there to the first level the prefetchers do
  * not follow short rows either: what is needed three lines of cache on is asked for again (4 % of
  * the whole).
  */

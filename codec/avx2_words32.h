@@ -180,6 +180,8 @@ VECTOR V v_last(V v)
     return _mm256_permutevar8x32_epi32(v, v_set1(7));
 }
 
+#include "vector_order_t.h"
+
 /* The lanes that `take` counts, over those of a and then b. */
 VECTOR V v_pick(V a, V b, V take)
 {

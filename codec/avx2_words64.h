@@ -190,6 +190,8 @@ VECTOR V v_last(V v)
     return _mm256_permute4x64_epi64(v, 0xFF);
 }
 
+#include "vector_order_t.h"
+
 /* The lanes that `take` counts, over those of a and then b. */
 VECTOR V v_pick(V a, V b, V take)
 {

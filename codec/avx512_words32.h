@@ -170,6 +170,8 @@ VECTOR V v_last(V v)
     return _mm512_permutexvar_epi32(v_set1(15), v);
 }
 
+#include "vector_order_t.h"
+
 /* Running sums over a block. */
 VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VECTORS])
 {

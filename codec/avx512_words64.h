@@ -173,6 +173,8 @@ VECTOR V v_last(V v)
     return _mm512_permutexvar_epi64(v_set1(7), v);
 }
 
+#include "vector_order_t.h"
+
 /* Running sums over a block. */
 VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VECTORS])
 {

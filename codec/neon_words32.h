@@ -98,6 +98,8 @@ VECTOR V v_last(V v)
     return vdupq_laneq_u32(v, 3);
 }
 
+#include "vector_order_t.h"
+
 /* The lanes that `take` counts, over those of a and then b. */
 VECTOR V v_pick(V a, V b, V take)
 {

@@ -79,6 +79,7 @@ VECTOR void restore_blocks(struct sums *s, struct unpacker *u, struct replacer *
             carry_on(s, r);
         for (unsigned k = 0; k < VECTORS; k++)
             r[k] = restore(s, i + k * LANES, axes, c, r[k]);
+        block_order(r);
         if (e->lengths)
             replace_next(e, r);
         put_block(r, way, m, dst + i * WIDTH);
@@ -152,6 +153,7 @@ VECTOR void supply_until(struct supply *p, size_t at, size_t end, size_t count, 
     for (end = end + AHEAD < count ? end + AHEAD : count; p->have < end; p->have += ZMPI_BLOCK) {
         V r[VECTORS];
         unpack_next(&p->u, axes, r);
+        block_order(r);
         for (unsigned k = 0; k < VECTORS; k++) {
             if (axes & ZMPI_AXIS_X)
                 r[k] = v_add(r[k], p->carry);
@@ -287,6 +289,7 @@ VECTOR void unpack_piece(struct unpacker *u, V *carry, unsigned axes, size_t blo
     for (size_t b = 0; b < blocks && b < PIECE; b++, to += ZMPI_BLOCK) {
         V r[VECTORS];
         unpack_next(u, axes, r);
+        block_order(r);
         for (unsigned k = 0; k < VECTORS; k++)
             v_store(to + k * LANES, axes & ZMPI_AXIS_X ? v_add(r[k], *carry) : r[k]);
         if (axes & ZMPI_AXIS_X)

@@ -40,17 +40,6 @@ static inline void unpacker_tail(struct unpacker *u)
     u->safe = u->tail + BLOCK_READ;
 }
 
-/* unpack_next where the residuals are given. */
-VECTOR void unpack_given(struct unpacker *u, unsigned axes, V r[VECTORS])
-{
-    const U *from = u->given + u->block++ * ZMPI_BLOCK;
-    for (unsigned k = 0; k < VECTORS; k++) {
-        r[k] = v_load(from + k * LANES);
-        if (axes & ZMPI_AXIS_X)
-            r[k] = k ? v_add(v_scan(r[k]), v_last(r[k - 1])) : v_scan(r[k]);
-    }
-}
-
 /* Ask for what lies here in the next chunk: the hash that reads it first does nothing else, so it
  * would wait for memory, and decoding would not begin meanwhile. */
 VECTOR void fetch_planes(const struct unpacker *u, unsigned length)
@@ -61,11 +50,12 @@ VECTOR void fetch_planes(const struct unpacker *u, unsigned length)
             v_prefetch(u->src, u->ahead + i);
 }
 
-/* Residuals of the next block, or with the x axis their running sums. */
+/* Residuals of the next block, or with the x axis their running sums; not in the order of words
+ * (block_order). */
 VECTOR void unpack_next(struct unpacker *u, unsigned axes, V r[VECTORS])
 {
     if (u->given) {
-        unpack_given(u, axes, r);
+        block_take(u->given + u->block++ * ZMPI_BLOCK, axes & ZMPI_AXIS_X, r);
         return;
     }
     if (__builtin_expect(u->src > u->safe, 0))

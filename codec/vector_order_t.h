@@ -1,0 +1,21 @@
+/*
+ * vector_order_t.h - template: blocks whose words lie in vectors in their own order. Where they do
+ * not (avx2_words32.h), these functions are others.
+ */
+
+/* From the order in which blocks are unpacked and summed to that of words, and back; the last word
+ * is last in both. */
+VECTOR void block_order(V r[VECTORS])
+{
+    (void)r;
+}
+
+/* A block of words to the order of blocks; sums: their running sums. */
+VECTOR void block_take(const U *from, bool sums, V r[VECTORS])
+{
+    for (unsigned k = 0; k < VECTORS; k++) {
+        r[k] = v_load(from + k * LANES);
+        if (sums)
+            r[k] = k ? v_add(v_scan(r[k]), v_last(r[k - 1])) : v_scan(r[k]);
+    }
+}

@@ -22,6 +22,7 @@
 #include "avx2.h"
 #include "avx2_words32.h"
 #include "vector_block_t.h"
+#include "vector_plain_t.h"
 
 #define ENCODE        zmpi_avx2_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode

@@ -22,6 +22,7 @@
 #include "neon.h"
 #include "neon_words32.h"
 #include "vector_block_t.h"
+#include "vector_plain_t.h"
 
 #define ENCODE        zmpi_neon_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode

@@ -21,7 +21,7 @@
 
 #include "avx2.h"
 #include "avx2_words32.h"
-#include "vector_block_t.h"
+#include "avx2_block32.h"
 #include "vector_plain_t.h"
 
 #define ENCODE        zmpi_avx2_encode32

@@ -100,71 +100,6 @@ VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
     return m_any(m_or(m_or(wide, wrong), v_equal(d->lowest, v_set1(SIGN_BIT))));
 }
 
-/* ---- blocks ---- */
-
-/* The low bytes of 32 words, in order. Each word is at most 255 (or negative if all are to saturate
- * as signs). */
-VECTOR __m256i low_bytes(const V d[4])
-{
-    V p = _mm256_packus_epi16(_mm256_packus_epi32(d[0], d[1]), _mm256_packus_epi32(d[2], d[3]));
-    return _mm256_permutevar8x32_epi32(p, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-}
-
-VECTOR uint32_t block_signs(const V r[VECTORS])
-{
-    V p = _mm256_packs_epi16(_mm256_packs_epi32(r[0], r[1]), _mm256_packs_epi32(r[2], r[3]));
-    p = _mm256_permutevar8x32_epi32(p, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-    return (uint32_t)_mm256_movemask_epi8(p);
-}
-
-/* Planes of magnitudes m of that length; eight at a time, so up to seven more are written. */
-VECTOR void block_store(const V m[VECTORS], unsigned length, unsigned char *dst)
-{
-    const V byte = v_set1(0xFF);
-    V d[4];
-    if (__builtin_expect(length <= 8, 1)) {
-        avx2_store_planes(low_bytes(m), dst);
-        return;
-    }
-    for (unsigned g = 0; g < length; g += 8) {
-        __m128i count = _mm_cvtsi32_si128((int)g);
-        for (unsigned i = 0; i < 4; i++)
-            d[i] = v_and(_mm256_srl_epi32(m[i], count), byte);
-        avx2_store_planes(low_bytes(d), dst + 4 * (size_t)g);
-    }
-}
-
-VECTOR void spread_bytes(__m256i bytes, V d[4])
-{
-    __m128i low = _mm256_castsi256_si128(bytes), high = _mm256_extracti128_si256(bytes, 1);
-    d[0] = _mm256_cvtepu8_epi32(low);
-    d[1] = _mm256_cvtepu8_epi32(_mm_srli_si128(low, 8));
-    d[2] = _mm256_cvtepu8_epi32(high);
-    d[3] = _mm256_cvtepu8_epi32(_mm_srli_si128(high, 8));
-}
-
-/* Magnitudes from planes; reads 32 bytes for each eight planes begun. */
-VECTOR void block_load(const unsigned char *src, unsigned length, V m[VECTORS])
-{
-    spread_bytes(avx2_load_planes(src, length < 8 ? length : 8), m);
-    for (unsigned g = 8; __builtin_expect(g < length, 0); g += 8) {
-        __m128i count = _mm_cvtsi32_si128((int)g);
-        V d[4];
-        unsigned n = length - g;
-        spread_bytes(avx2_load_planes(src + 4 * (size_t)g, n < 8 ? n : 8), d);
-        for (unsigned i = 0; i < 4; i++)
-            m[i] = v_or(m[i], _mm256_sll_epi32(d[i], count));
-    }
-}
-
-/* Vector k of a block: magnitudes to residuals. signs: the block's sign word in every lane. */
-VECTOR V v_signed(V m, V signs, unsigned k)
-{
-    const V lane = _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24);
-    V up = _mm256_sllv_epi32(signs, v_sub(lane, v_set1(LANES * k)));
-    return _mm256_sign_epi32(m, v_or(up, v_set1(1)));
-}
-
 /* Running sums of the lanes. */
 VECTOR V v_scan(V v)
 {
@@ -177,10 +112,8 @@ VECTOR V v_scan(V v)
 /* The last lane in all lanes. */
 VECTOR V v_last(V v)
 {
-    return _mm256_permutevar8x32_epi32(v, v_set1(7));
+    return _mm256_shuffle_epi32(_mm256_permute2x128_si256(v, v, 0x11), 0xFF);
 }
-
-#include "vector_order_t.h"
 
 /* The lanes that `take` counts, over those of a and then b. */
 VECTOR V v_pick(V a, V b, V take)

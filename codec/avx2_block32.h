@@ -1,0 +1,246 @@
+/*
+ * avx2_block32.h - blocks of 4-byte words to signs and planes and back. After avx2_words32.h.
+ *
+ * Signs are one plane more than the magnitudes have, and most blocks have few: then all is done in
+ * bytes, or in words of 16 bits, which saturate, so that the highest plane tells whether all words
+ * fit.
+ *
+ * Blocks are unpacked in an order in which running sums are mostly of lanes that lie above each
+ * other: lane m of the lower half of vector k is word 8 m + k, of the upper half 8 m + 4 + k.
+ */
+
+VECTOR V halves_of(V both)
+{
+    return _mm256_permute2x128_si256(both, both, 0x01);
+}
+
+/* ---- to planes ---- */
+
+/* Sign words to halved bytes of their lowest bits. */
+VECTOR V low_bytes(const V d[VECTORS])
+{
+    return _mm256_packus_epi16(_mm256_packus_epi32(d[0], d[1]), _mm256_packus_epi32(d[2], d[3]));
+}
+
+/* Any residuals. */
+VECTOR unsigned block_pack_long(const V r[VECTORS], unsigned char *dst)
+{
+    const V byte = v_set1(0xFF);
+    V m[VECTORS], signs[VECTORS], all = v_set1(0);
+    for (unsigned k = 0; k < VECTORS; k++) {
+        m[k] = v_abs(r[k]);
+        all = v_or(all, m[k]);
+        signs[k] = _mm256_srli_epi32(r[k], 31);
+    }
+    const unsigned length = v_length(all);
+    v_store((U *)(void *)dst, avx2_planes_of(low_bytes(signs)));
+    for (unsigned g = 0; g < length; g += 8) {
+        const __m128i count = _mm_cvtsi32_si128((int)g);
+        V d[VECTORS];
+        for (unsigned k = 0; k < VECTORS; k++)
+            d[k] = v_and(_mm256_srl_epi32(m[k], count), byte);
+        v_store((U *)(void *)(dst + 4 + 4 * (size_t)g), avx2_planes_of(low_bytes(d)));
+    }
+    return length;
+}
+
+/* The sign word lies behind the highest plane of `planes` there can be: put it in front. */
+VECTOR void store_signed(V low, V high, unsigned char *dst)
+{
+    v_store((U *)(void *)(dst + 4), low);
+    v_store((U *)(void *)(dst + 36), high);
+    zmpi_store32(dst, zmpi_load32(dst + 64));
+}
+
+/* Up to 14 planes in words of 16 bits. */
+VECTOR unsigned block_pack_words(const V r[VECTORS], unsigned char *dst)
+{
+    const V byte = _mm256_set1_epi16(0xFF), sign = _mm256_set1_epi16(INT16_MIN);
+    const V least = _mm256_set1_epi16(-INT16_MAX);
+    V low[2], high[2];
+    for (unsigned i = 0; i < 2; i++) {
+        const V w = _mm256_max_epi16(_mm256_packs_epi32(r[2 * i], r[2 * i + 1]), least);
+        const V m = v_or(_mm256_abs_epi16(w), v_and(w, sign));
+        low[i] = v_and(m, byte);
+        high[i] = _mm256_srli_epi16(m, 8);
+    }
+    const V first = avx2_planes_of(_mm256_packus_epi16(low[0], low[1]));
+    const V second = avx2_planes_of(_mm256_packus_epi16(high[0], high[1]));
+    const uint32_t used = avx2_planes_used(first) | (avx2_planes_used(second) & 0x7F) << 8;
+    if (__builtin_expect(used >> 14, 0))
+        return block_pack_long(r, dst);
+    store_signed(first, second, dst);
+    return avx2_bit_length(used);
+}
+
+/* Signs and planes to dst; returns the length. Writes up to 68 bytes more than the block has.
+ * before: a guess at the length. */
+VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst, unsigned before)
+{
+    if (__builtin_expect(before > 6, 0))
+        return block_pack_words(r, dst);
+    const V b = _mm256_max_epi8(
+        _mm256_packs_epi16(_mm256_packs_epi32(r[0], r[1]), _mm256_packs_epi32(r[2], r[3])),
+        _mm256_set1_epi8(-INT8_MAX));
+    const V planes = avx2_planes_of(v_or(_mm256_abs_epi8(b), v_and(b, _mm256_set1_epi8(INT8_MIN))));
+    const uint32_t used = avx2_planes_used(planes) & 0x7F;
+    if (__builtin_expect(used >> 6, 0))
+        return block_pack_words(r, dst);
+    v_store((U *)(void *)(dst + 4), planes);
+    zmpi_store32(dst, zmpi_load32(dst + 32));
+    return avx2_bit_length(used);
+}
+
+/* ---- from planes ---- */
+
+/* Bytes that unpacking a block may read. */
+enum { BLOCK_READ = 4 + 4 * 8 * WIDTH };
+
+/* The sign word as the last of eight planes. */
+VECTOR V with_signs(V planes, const unsigned char *src)
+{
+    return _mm256_blend_epi32(planes, v_set1(zmpi_load32(src)), 0x80);
+}
+
+/* Residuals of up to 7 planes, as halved bytes. */
+VECTOR V residual_bytes(const unsigned char *src, unsigned length)
+{
+    const V b = avx2_bytes_of(with_signs(avx2_first_planes(src + 4, length), src));
+    return _mm256_sign_epi8(v_and(b, _mm256_set1_epi8(INT8_MAX)), b);
+}
+
+/* Residuals of 8 to 15 planes, two dwords for each dword of halved bytes. */
+VECTOR void residual_words(const unsigned char *src, unsigned length, V w[2])
+{
+    const V low = avx2_bytes_of(v_load((const U *)(const void *)(src + 4)));
+    const V high = avx2_bytes_of(with_signs(avx2_first_planes(src + 36, length - 8), src));
+    const V magnitude = _mm256_set1_epi16(INT16_MAX);
+    w[0] = _mm256_unpacklo_epi8(low, high);
+    w[1] = _mm256_unpackhi_epi8(low, high);
+    for (unsigned i = 0; i < 2; i++)
+        w[i] = _mm256_sign_epi16(v_and(w[i], magnitude), w[i]);
+}
+
+/* The dwords of two vectors that lie at even or odd places. */
+VECTOR V even_lanes(V a, V b)
+{
+    return f_bits(_mm256_shuffle_ps(f_of_bits(a), f_of_bits(b), 0x88));
+}
+
+VECTOR V odd_lanes(V a, V b)
+{
+    return f_bits(_mm256_shuffle_ps(f_of_bits(a), f_of_bits(b), 0xDD));
+}
+
+/* Residuals of any length. */
+VECTOR void block_unpack_long(const unsigned char *src, unsigned length, V r[VECTORS])
+{
+    const V byte = v_set1(0xFF), signs = v_set1(zmpi_load32(src));
+    const V last = _mm256_setr_epi32(31, 23, 15, 7, 27, 19, 11, 3);
+    for (unsigned k = 0; k < VECTORS; k++)
+        r[k] = v_set1(0);
+    for (unsigned g = 0; g < length; g += 8) {
+        const __m128i count = _mm_cvtsi32_si128((int)g);
+        const unsigned n = length - g;
+        const V b = avx2_bytes_of(avx2_first_planes(src + 4 + 4 * (size_t)g, n < 8 ? n : 8));
+        for (unsigned k = 0; k < VECTORS; k++)
+            r[k] = v_or(r[k],
+                        _mm256_sll_epi32(v_and(_mm256_srli_epi32(b, (int)(8 * k)), byte), count));
+    }
+    for (unsigned k = 0; k < VECTORS; k++) {
+        const V up = _mm256_sllv_epi32(signs, v_sub(last, v_set1(k)));
+        r[k] = _mm256_sign_epi32(r[k], v_or(up, v_set1(1)));
+    }
+}
+
+/* Residuals from signs and planes, not in the order of words. */
+VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS])
+{
+    if (__builtin_expect(length < 8, 1)) {
+        const V b = residual_bytes(src, length);
+        r[0] = _mm256_srai_epi32(_mm256_slli_epi32(b, 24), 24);
+        r[1] = _mm256_srai_epi32(_mm256_slli_epi32(b, 16), 24);
+        r[2] = _mm256_srai_epi32(_mm256_slli_epi32(b, 8), 24);
+        r[3] = _mm256_srai_epi32(b, 24);
+    } else if (__builtin_expect(length < 16, 1)) {
+        const V first = v_set1(1);
+        V w[2];
+        residual_words(src, length, w);
+        const V even[2] = {_mm256_madd_epi16(w[0], first), _mm256_madd_epi16(w[1], first)};
+        const V odd[2] = {_mm256_srai_epi32(w[0], 16), _mm256_srai_epi32(w[1], 16)};
+        r[0] = even_lanes(even[0], even[1]);
+        r[1] = even_lanes(odd[0], odd[1]);
+        r[2] = odd_lanes(even[0], even[1]);
+        r[3] = odd_lanes(odd[0], odd[1]);
+    } else {
+        block_unpack_long(src, length, r);
+    }
+}
+
+/* Sums of the first one to four words of each lane: to those of the block. */
+VECTOR void sum_lanes(V s[VECTORS])
+{
+    const V here = s[VECTORS - 1];
+    V both = v_add(here, halves_of(here)); /* eight words in a row */
+    const V pair = both;
+    both = v_add(both, _mm256_slli_si256(both, 4));
+    both = v_add(both, _mm256_slli_si256(both, 8));
+    /* What lies before: without these eight, or without the last four. */
+    const V before = v_sub(both, _mm256_blend_epi32(pair, here, 0xF0));
+    for (unsigned k = 0; k < VECTORS; k++)
+        s[k] = v_add(s[k], before);
+}
+
+/* Running sums of residuals, not in the order of words. */
+VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VECTORS])
+{
+    if (__builtin_expect(length < 8, 1)) {
+        const V b = residual_bytes(src, length), first = v_set1(1);
+        const V pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), b);
+        const V evens = _mm256_maddubs_epi16(_mm256_set1_epi16(1), b);
+        r[0] = _mm256_madd_epi16(evens, first);
+        r[1] = _mm256_madd_epi16(pairs, first);
+        r[2] = v_add(r[1], _mm256_srai_epi32(evens, 16));
+        r[3] = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+    } else if (__builtin_expect(length < 16, 1)) {
+        const V first = v_set1(1), both = _mm256_set1_epi16(1);
+        V w[2];
+        residual_words(src, length, w);
+        const V evens[2] = {_mm256_madd_epi16(w[0], first), _mm256_madd_epi16(w[1], first)};
+        const V pairs[2] = {_mm256_madd_epi16(w[0], both), _mm256_madd_epi16(w[1], both)};
+        r[0] = even_lanes(evens[0], evens[1]);
+        r[1] = even_lanes(pairs[0], pairs[1]);
+        r[2] = v_add(r[1], odd_lanes(evens[0], evens[1]));
+        r[3] = v_add(r[1], odd_lanes(pairs[0], pairs[1]));
+    } else {
+        block_unpack_long(src, length, r);
+        for (unsigned k = 1; k < VECTORS; k++)
+            r[k] = v_add(r[k], r[k - 1]);
+    }
+    sum_lanes(r);
+}
+
+/* From the order in which blocks are unpacked and summed to that of words, and back; the last word
+ * is last in both. */
+VECTOR void block_order(V r[VECTORS])
+{
+    const V a = _mm256_unpacklo_epi32(r[0], r[1]), b = _mm256_unpackhi_epi32(r[0], r[1]);
+    const V c = _mm256_unpacklo_epi32(r[2], r[3]), d = _mm256_unpackhi_epi32(r[2], r[3]);
+    r[0] = _mm256_unpacklo_epi64(a, c);
+    r[1] = _mm256_unpackhi_epi64(a, c);
+    r[2] = _mm256_unpacklo_epi64(b, d);
+    r[3] = _mm256_unpackhi_epi64(b, d);
+}
+
+/* A block of words to the order of blocks; sums: their running sums. */
+VECTOR void block_take(const U *from, bool sums, V r[VECTORS])
+{
+    for (unsigned k = 0; k < VECTORS; k++)
+        r[k] = v_load(from + k * LANES);
+    block_order(r);
+    if (!sums)
+        return;
+    for (unsigned k = 1; k < VECTORS; k++)
+        r[k] = v_add(r[k], r[k - 1]);
+    sum_lanes(r);
+}

@@ -26,6 +26,7 @@
 
 #define ENCODE        zmpi_avx2_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode
+#include "avx2_packer32.h"
 #include "vector_pack_t.h"
 #include "vector_quant_t.h"
 #include "vector_exceptions_t.h"

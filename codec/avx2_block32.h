@@ -22,7 +22,8 @@ VECTOR V low_bytes(const V d[VECTORS])
     return _mm256_packus_epi16(_mm256_packus_epi32(d[0], d[1]), _mm256_packus_epi32(d[2], d[3]));
 }
 
-/* Any residuals. */
+/* Any residuals, to signs and planes at dst; returns the length. Writes up to 68 bytes more than
+ * the block has, as the following do. */
 VECTOR unsigned block_pack_long(const V r[VECTORS], unsigned char *dst)
 {
     const V byte = v_set1(0xFF);
@@ -73,22 +74,27 @@ VECTOR unsigned block_pack_words(const V r[VECTORS], unsigned char *dst)
     return avx2_bit_length(used);
 }
 
-/* Signs and planes to dst; returns the length. Writes up to 68 bytes more than the block has.
- * before: a guess at the length. */
-VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst, unsigned before)
+/* Residuals as signs and magnitudes in halved bytes, in which 127 may also be more. */
+VECTOR V block_bytes(const V r[VECTORS])
 {
-    if (__builtin_expect(before > 6, 0))
-        return block_pack_words(r, dst);
-    const V b = _mm256_max_epi8(
-        _mm256_packs_epi16(_mm256_packs_epi32(r[0], r[1]), _mm256_packs_epi32(r[2], r[3])),
-        _mm256_set1_epi8(-INT8_MAX));
-    const V planes = avx2_planes_of(v_or(_mm256_abs_epi8(b), v_and(b, _mm256_set1_epi8(INT8_MIN))));
-    const uint32_t used = avx2_planes_used(planes) & 0x7F;
-    if (__builtin_expect(used >> 6, 0))
-        return block_pack_words(r, dst);
+    const V w = _mm256_packs_epi16(_mm256_packs_epi32(r[0], r[1]), _mm256_packs_epi32(r[2], r[3]));
+    const V b = _mm256_max_epi8(w, _mm256_set1_epi8(-INT8_MAX));
+    return v_or(_mm256_abs_epi8(b), v_and(b, _mm256_set1_epi8(INT8_MIN)));
+}
+
+/* Are all magnitudes below 64? */
+VECTOR bool bytes_fit(V bytes)
+{
+    return _mm256_testz_si256(bytes, _mm256_set1_epi8(64));
+}
+
+/* If so, to dst. */
+VECTOR unsigned block_pack_bytes(V bytes, unsigned char *dst)
+{
+    const V planes = avx2_planes_of(bytes);
     v_store((U *)(void *)(dst + 4), planes);
     zmpi_store32(dst, zmpi_load32(dst + 32));
-    return avx2_bit_length(used);
+    return avx2_bit_length(avx2_planes_used(planes) & 0x3F);
 }
 
 /* ---- from planes ---- */

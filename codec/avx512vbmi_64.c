@@ -25,6 +25,7 @@
 
 #define ENCODE        zmpi_avx512vbmi_encode64
 #define SCALAR_ENCODE zmpi_chunk64_encode
+#include "vector_packer_t.h"
 #include "vector_pack_t.h"
 #include "vector_quant_t.h"
 #include "vector_exceptions_t.h"

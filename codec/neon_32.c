@@ -26,6 +26,7 @@
 
 #define ENCODE        zmpi_neon_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode
+#include "vector_packer_t.h"
 #include "vector_pack_t.h"
 #include "vector_quant_t.h"
 #include "vector_exceptions_t.h"

@@ -228,6 +228,7 @@ VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, enum sourc
             if (o)
                 return o;
         }
+    pack_flush(p);
     *packer = own;
     return DONE;
 }
@@ -374,6 +375,7 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
         }
     }
     make_blocks(f, &r, axes, made, f->s->blocks, source, p);
+    pack_flush(p);
     if (source < FILLED)
         *packer = own;
     return DONE;

@@ -8,30 +8,6 @@
  * tell which elements have no neighbour in their row, or no row above.
  */
 
-struct packer {
-    unsigned char *lengths, *dst;
-    unsigned any, last; /* all lengths ORed; that of the block before */
-    U *keep;            /* the residuals go here too; or NULL */
-    uint32_t *nonzero;
-};
-
-VECTOR void pack_next(struct packer *p, const V r[VECTORS])
-{
-    if (p->keep) {
-        uint32_t zero = 0;
-        for (unsigned k = 0; k < VECTORS; k++) {
-            v_store(p->keep + k * LANES, r[k]);
-            zero |= m_bits(v_equal(r[k], v_set1(0))) << (k * LANES);
-        }
-        p->keep += ZMPI_BLOCK;
-        *p->nonzero++ = ~zero;
-    }
-    unsigned length = p->last = block_pack(r, p->dst, p->last);
-    *p->lengths++ = (unsigned char)length;
-    p->dst += 4 * (size_t)(length + (length != 0));
-    p->any |= length;
-}
-
 /* ---- residuals ---- */
 
 /* Clear the bits of elements from..end-1 in a chunk's masks. */
@@ -153,6 +129,7 @@ VECTOR void pack_along(const struct shape *s, struct residuals *residuals, unsig
     struct packer own = *packer;
     struct residuals n = *residuals;
     pack_range(s, &n, axes, from, end, &own);
+    pack_flush(&own);
     *residuals = n;
     *packer = own;
 }

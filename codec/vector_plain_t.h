@@ -2,12 +2,6 @@
  * vector_plain_t.h - template: operations for instruction sets that have nothing better for them.
  */
 
-/* x - steps * step, each operation rounded. */
-VECTOR F f_error(F x, F steps, F step)
-{
-    return f_sub(x, f_mul(steps, step));
-}
-
 /* May there be words beyond the limit that doubt_any does not tell of? */
 VECTOR bool doubt_wide(const struct doubt *d, U window)
 {

@@ -37,6 +37,7 @@
 #define SCALAR_DECODE zmpi_chunk32_decode
 #include "vector_seam_t.h"
 #include "vector_narrow_t.h"
+#include "vector_coded_t.h"
 #include "vector_unpack_t.h"
 #include "vector_decode_t.h"
 

@@ -1,0 +1,51 @@
+/*
+ * vector_coded_t.h - template: the blocks of a chunk as they lie in memory, one after another.
+ * After layout_t.h.
+ *
+ * parse_chunk has checked everything before this begins. What is left to watch is that loads of
+ * several planes at once stay inside src.
+ */
+
+struct coded {
+    const unsigned char *lengths, *src, *end;
+    const unsigned char *safe; /* a block may be read from here, but not beyond */
+    size_t block;
+    size_t ahead;        /* to the same place of the next chunk, or nearly so */
+    unsigned char *tail; /* TAIL bytes for the last blocks, and zeros behind them */
+    const U *given;      /* the residuals, if they are here; or NULL */
+};
+
+enum { TAIL = 2 * BLOCK_READ };
+
+static inline void coded_begin(struct coded *c, const struct parts *p,
+                               const struct zmpi_chunk_work *work, unsigned char *tail)
+{
+    c->given = work->given ? (const U *)(const void *)work->residuals : NULL;
+    c->tail = tail;
+    c->lengths = p->lengths;
+    c->src = p->planes;
+    c->end = p->end;
+    c->safe = p->end - p->planes >= BLOCK_READ ? p->end - BLOCK_READ : p->planes - 1;
+    c->block = 0;
+    c->ahead = (size_t)(p->end - p->lengths);
+}
+
+/* So close to the end of src, go on in a copy. All that is left fits in half of it. */
+static inline void coded_tail(struct coded *c)
+{
+    size_t left = (size_t)(c->end - c->src);
+    memcpy(c->tail, c->src, left);
+    memset(c->tail + left, 0, TAIL - left);
+    c->src = c->tail;
+    c->safe = c->tail + BLOCK_READ;
+}
+
+/* Ask for what lies here in the next chunk: the hash that reads it first does nothing else, so it
+ * would wait for memory, and decoding would not begin meanwhile. */
+VECTOR void fetch_planes(const struct coded *c, unsigned length)
+{
+    v_prefetch(c->src, c->ahead);
+    if (length > 15)
+        for (size_t i = 64; i < 32 * WIDTH; i += 64)
+            v_prefetch(c->src, c->ahead + i);
+}

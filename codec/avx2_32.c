@@ -38,7 +38,7 @@
 #include "vector_seam_t.h"
 #include "vector_narrow_t.h"
 #include "vector_coded_t.h"
-#include "vector_unpack_t.h"
+#include "avx2_unpack32.h"
 #include "vector_decode_t.h"
 
 #define COST zmpi_avx2_cost32

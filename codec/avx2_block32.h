@@ -102,24 +102,29 @@ VECTOR unsigned block_pack_bytes(V bytes, unsigned char *dst)
 /* Bytes that unpacking a block may read. */
 enum { BLOCK_READ = 4 + 4 * 8 * WIDTH };
 
-/* The sign word as the last of eight planes. */
-VECTOR V with_signs(V planes, const unsigned char *src)
+/* The first eight planes of a block as halved bytes; of up to 7 planes with signs above them. */
+VECTOR V block_bytes_of(const unsigned char *src, unsigned length)
 {
-    return _mm256_blend_epi32(planes, v_set1(zmpi_load32(src)), 0x80);
+    static const uint32_t last[16] = {[7] = UINT32_MAX};
+    const unsigned n = length < 8 ? length : 8;
+    const V at_end = v_load(last + (length < 8 ? 0 : 8));
+    const V signs = v_and(v_set1(zmpi_load32(src)), at_end);
+    return avx2_bytes_of(v_or(avx2_first_planes(src + 4, n), signs));
 }
 
-/* Residuals of up to 7 planes, as halved bytes. */
-VECTOR V residual_bytes(const unsigned char *src, unsigned length)
+/* The same as residuals, of up to 7 planes. */
+VECTOR V residual_bytes(V bytes)
 {
-    const V b = avx2_bytes_of(with_signs(avx2_first_planes(src + 4, length), src));
-    return _mm256_sign_epi8(v_and(b, _mm256_set1_epi8(INT8_MAX)), b);
+    return _mm256_sign_epi8(v_and(bytes, _mm256_set1_epi8(INT8_MAX)), bytes);
 }
 
-/* Residuals of 8 to 15 planes, two dwords for each dword of halved bytes. */
-VECTOR void residual_words(const unsigned char *src, unsigned length, V w[2])
+/* Residuals of 8 to 15 planes, two dwords for each dword of halved bytes; low: those of the first
+ * eight planes. */
+VECTOR void residual_words(const unsigned char *src, unsigned length, V low, V w[2])
 {
-    const V low = avx2_bytes_of(v_load((const U *)(const void *)(src + 4)));
-    const V high = avx2_bytes_of(with_signs(avx2_first_planes(src + 36, length - 8), src));
+    const V signs = v_set1(zmpi_load32(src));
+    const V high =
+        avx2_bytes_of(_mm256_blend_epi32(avx2_first_planes(src + 36, length - 8), signs, 0x80));
     const V magnitude = _mm256_set1_epi16(INT16_MAX);
     w[0] = _mm256_unpacklo_epi8(low, high);
     w[1] = _mm256_unpackhi_epi8(low, high);
@@ -159,11 +164,11 @@ VECTOR void block_unpack_long(const unsigned char *src, unsigned length, V r[VEC
     }
 }
 
-/* Residuals from signs and planes, not in the order of words. */
-VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS])
+/* Residuals from signs and planes, not in the order of words. bytes: of the first eight planes. */
+VECTOR void block_residuals(const unsigned char *src, unsigned length, V bytes, V r[VECTORS])
 {
     if (__builtin_expect(length < 8, 1)) {
-        const V b = residual_bytes(src, length);
+        const V b = residual_bytes(bytes);
         r[0] = _mm256_srai_epi32(_mm256_slli_epi32(b, 24), 24);
         r[1] = _mm256_srai_epi32(_mm256_slli_epi32(b, 16), 24);
         r[2] = _mm256_srai_epi32(_mm256_slli_epi32(b, 8), 24);
@@ -171,7 +176,7 @@ VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS]
     } else if (__builtin_expect(length < 16, 1)) {
         const V first = v_set1(1);
         V w[2];
-        residual_words(src, length, w);
+        residual_words(src, length, bytes, w);
         const V even[2] = {_mm256_madd_epi16(w[0], first), _mm256_madd_epi16(w[1], first)};
         const V odd[2] = {_mm256_srai_epi32(w[0], 16), _mm256_srai_epi32(w[1], 16)};
         r[0] = even_lanes(even[0], even[1]);
@@ -197,11 +202,11 @@ VECTOR void sum_lanes(V s[VECTORS])
         s[k] = v_add(s[k], before);
 }
 
-/* Running sums of residuals, not in the order of words. */
-VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VECTORS])
+/* Running sums of the same. */
+VECTOR void block_sums(const unsigned char *src, unsigned length, V bytes, V r[VECTORS])
 {
     if (__builtin_expect(length < 8, 1)) {
-        const V b = residual_bytes(src, length), first = v_set1(1);
+        const V b = residual_bytes(bytes), first = v_set1(1);
         const V pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), b);
         const V evens = _mm256_maddubs_epi16(_mm256_set1_epi16(1), b);
         r[0] = _mm256_madd_epi16(evens, first);
@@ -211,7 +216,7 @@ VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VEC
     } else if (__builtin_expect(length < 16, 1)) {
         const V first = v_set1(1), both = _mm256_set1_epi16(1);
         V w[2];
-        residual_words(src, length, w);
+        residual_words(src, length, bytes, w);
         const V evens[2] = {_mm256_madd_epi16(w[0], first), _mm256_madd_epi16(w[1], first)};
         const V pairs[2] = {_mm256_madd_epi16(w[0], both), _mm256_madd_epi16(w[1], both)};
         r[0] = even_lanes(evens[0], evens[1]);

@@ -105,7 +105,7 @@ write nobound.bin ZMPI_LOG=error
 ! said || fail "said although only errors were asked for"
 
 echo "== which files"
-for name in field.h5 field.nc field.bp; do
+for name in field.h5 field.nc field.bp field.vtu field.cube; do
     write "$name" ZMPI_ERROR_BOUND=rel=1e-3
     plain "$name"
 done
@@ -171,4 +171,4 @@ assert entry["bytes_stored"] < disk < entry["bytes_stored"] + 4096 + 1000 * entr
 assert abs(entry["ratio"] * entry["bytes_stored"] - raw) < 1e-3 * raw, entry
 assert isinstance(report["collectives"], list)
 PYTHON
-rm -f ./*.bin ./*.raw ./*.ini ./*.json ./*.h5 ./*.nc ./*.bp one.sh out
+rm -f ./*.bin ./*.raw ./*.ini ./*.json ./*.h5 ./*.nc ./*.bp ./*.vtu ./*.cube one.sh out

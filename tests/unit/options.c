@@ -216,8 +216,11 @@ Test(options, files)
 {
     cr_assert(matches(NULL, "out.bin") && matches(NULL, "/a/b.h5/out.bin") &&
               matches(NULL, "noextension"));
-    static const char *const own[] = {"h5",    "hdf5", "he5",  "nc",  "nc4", "cdf", "bp",
-                                      "adios", "silo", "cgns", "exo", "e",   "zarr"};
+    static const char *const own[] = {"h5",  "hdf5", "he5", "hdf",   "h5m",  "h5part", "nc",
+                                      "nc4", "cdf",  "bp",  "adios", "silo", "cgns",   "exo",
+                                      "e",   "zarr", "med", "rmed",  "vtk",  "vtkhdf", "vtu",
+                                      "vti", "vtr",  "vts", "vtp",   "pvtu", "pvd",    "cube",
+                                      "csv", "xyz",  "xml", "json",  "txt",  "log"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         char path[64];
         snprintf(path, sizeof path, "/scratch/run/out.%s", own[i]);
@@ -225,6 +228,7 @@ Test(options, files)
         cr_assert(matches("*", path), "%s", path); // a user's value replaces the default
     }
     cr_assert(!matches(NULL, "/run/wrfout_d01_2000-01-24_12:00:00") && matches(NULL, "wrf_mean"));
+    cr_assert(matches(NULL, "cube") && matches(NULL, "vtu") && matches(NULL, "a.cube.bin"));
     cr_assert(matches("snap*", "/x/snap1") && !matches("snap*", "/snap/x"));
     cr_assert(matches("/scratch/*", "/scratch/a/b") && !matches("/scratch/*", "/home/b"));
     cr_assert(matches("*,!*.log,keep.log", "keep.log") && !matches("*,!*.log,keep.log", "x.log"));

@@ -167,11 +167,13 @@ static void rescue_open_files(void)
 {
     struct zfile *f;
     while ((f = zfile_any())) {
-        zmpi_log(ZMPI_LOG_WARN,
-                 "%s: not closed before MPI_Finalize; zmpi fsck --repair writes its index",
-                 f->path);
-        if (zfile_may_write(f) && !zstage_flush(f))
-            zplace_own(f);
+        if (zfile_may_write(f)) {
+            zmpi_log(ZMPI_LOG_WARN,
+                     "%s: not closed before MPI_Finalize; zmpi fsck --repair writes its index",
+                     f->path);
+            if (!zstage_flush(f))
+                zplace_own(f);
+        }
         zthrough_free(f);
         zbackground_free(f);
         zfile_remove(f);

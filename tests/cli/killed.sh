@@ -1,6 +1,6 @@
 #!/bin/sh
 # killed.sh: processes are killed between two writes; whatever was complete is there when the file is opened again, before and
-# after zmpi fsck --repair (tests/mpi/killed.c).
+# after zmpi fsck --repair; so is all of a file that was never closed (tests/mpi/killed.c).
 set -eu
 program=$ZMPI_TEST_BIN/tests/killed
 zmpi=$ZMPI_TEST_BIN/zmpi
@@ -50,6 +50,27 @@ case_of() {
     return 0
 }
 
+# left_open KIND RANKS: as EPW leaves the files that it reads, and other programs those that they write
+left_open() {
+    echo "== $1, $2 ranks, not closed"
+    rm -f killed.z
+    run "$2" left "$1" "$2" killed.z >left.out 2>&1 || fail "the program failed"
+    grep -q 'killed.z: not closed' left.out || fail "nothing said of a file that has no index"
+    run 1 check collective "$2" killed.z >check.out 2>&1 || { # all of it
+        cat check.out
+        fail "reading what was not closed"
+    }
+    "$zmpi" fsck --repair killed.z >fsck.out 2>&1 || fail "fsck --repair"
+    run 2 peek collective "$2" killed.z >check.out 2>&1 || {
+        cat check.out
+        fail "reading without closing"
+    }
+    ! grep 'not closed' check.out || fail "a file that was only read is said to need repair"
+    "$zmpi" fsck killed.z || fail "fsck after reading"
+}
+
+left_open collective 3
+left_open independent 2
 case_of collective 1 -1 1
 case_of collective 3 -1 2
 case_of collective 3 1 1

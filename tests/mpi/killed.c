@@ -1,9 +1,11 @@
 /*
- * killed.c - processes that are killed between two writes, for tests/cli/killed.sh; by itself it
- * is not killed.
+ * killed.c - processes that are killed between two writes, or that end without closing their file,
+ * for tests/cli/killed.sh; by itself it is not killed.
  *
  *     killed write  collective|independent|slab VICTIM FILE    VICTIM: a rank, or -1 for all
+ *     killed left   collective|independent|slab RANKS  FILE    the file stays open
  *     killed check  collective|independent|slab RANKS  FILE    what RANKS ranks wrote
+ *     killed peek   collective|independent|slab RANKS  FILE    the same, and the file stays open
  *
  * zmpi-test: RANKS 1,3 ARGS both collective ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M
  */
@@ -28,8 +30,11 @@ static MPI_Offset place(int owner, int ranks, int step, int n)
     return ((MPI_Offset)step * ranks + owner) * n * (MPI_Offset)sizeof(double);
 }
 
-/* STEPS steps; then the victims die, without closing the file. */
-static void write_steps(const char *kind, int victim, const char *path, bool die)
+enum end { CLOSED, LEFT, KILLED };
+
+/* STEPS steps; unless the end is CLOSED the file stays open, and if it is KILLED the victims die.
+ */
+static void write_steps(const char *kind, int victim, const char *path, enum end end)
 {
     int rank = check_rank(MPI_COMM_WORLD), ranks = check_ranks(MPI_COMM_WORLD), n = count_of(kind);
     double *data = check_alloc((size_t)n * sizeof *data);
@@ -48,13 +53,14 @@ static void write_steps(const char *kind, int victim, const char *path, bool die
             OK(MPI_File_sync(file));
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    if (die && (victim == rank || victim < 0))
+    if (end == KILLED && (victim == rank || victim < 0))
         raise(SIGKILL);
-    if (die) { /* the others are still there, and will be stopped */
+    if (end == KILLED) { /* the others are still there, and will be stopped */
         sleep(1);
         abort();
     }
-    OK(MPI_File_close(&file));
+    if (end == CLOSED)
+        OK(MPI_File_close(&file));
     free(data);
 }
 
@@ -62,7 +68,7 @@ static void write_steps(const char *kind, int victim, const char *path, bool die
  * All steps that were placed (collective) or synchronised (else: all but the last) are there, all
  * else is either what was written or zeros.
  */
-static void check_steps(const char *kind, int writers, const char *path)
+static void check_steps(const char *kind, int writers, const char *path, enum end end)
 {
     int n = count_of(kind), got;
     double *is = check_alloc((size_t)n * sizeof *is);
@@ -82,20 +88,24 @@ static void check_steps(const char *kind, int writers, const char *path)
             for (int i = 0; i < got; i++)
                 CHECK(is[i] == value(r, step, i) || (step >= sure && is[i] == 0));
         }
-    OK(MPI_File_close(&file));
+    if (end == CLOSED)
+        OK(MPI_File_close(&file));
     free(is);
 }
 
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    if (argc == 5 && strcmp(argv[1], "write") == 0) {
-        write_steps(argv[2], atoi(argv[3]), argv[4], true);
+    const char *how = argc == 5 ? argv[1] : "";
+    if (strcmp(how, "write") == 0) {
+        write_steps(argv[2], atoi(argv[3]), argv[4], KILLED);
+    } else if (strcmp(how, "left") == 0) {
+        write_steps(argv[2], -1, argv[4], LEFT);
     } else if (argc == 5) {
-        check_steps(argv[2], atoi(argv[3]), argv[4]);
+        check_steps(argv[2], atoi(argv[3]), argv[4], strcmp(how, "peek") == 0 ? LEFT : CLOSED);
     } else {
-        write_steps("collective", -1, "killed.z", false);
-        check_steps("collective", check_ranks(MPI_COMM_WORLD), "killed.z");
+        write_steps("collective", -1, "killed.z", CLOSED);
+        check_steps("collective", check_ranks(MPI_COMM_WORLD), "killed.z", CLOSED);
         check_remove("killed.z", MPI_COMM_WORLD);
     }
     MPI_Finalize();

@@ -35,10 +35,13 @@
 
 #define DECODE        zmpi_avx2_decode64
 #define SCALAR_DECODE zmpi_chunk64_decode
-#include "vector_seam_t.h"
-#include "vector_narrow_t.h"
+#include "vector_stream_t.h"
+#include "vector_turn_t.h"
 #include "vector_coded_t.h"
 #include "vector_unpack_t.h"
+#include "vector_supply_calls_t.h"
+#include "vector_rows_t.h"
+#include "vector_short_t.h"
 #include "vector_decode_t.h"
 
 #define COST zmpi_avx2_cost64

@@ -30,7 +30,7 @@ VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
 {
     const V lane = _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24);
     V up = _mm256_sllv_epi32(v_set1(bits), v_sub(lane, v_set1(LANES * k)));
-    return v_sub(a, v_and(b, _mm256_srai_epi32(up, 31)));
+    return f_bits(_mm256_blendv_ps(f_of_bits(a), f_of_bits(v_sub(a, b)), f_of_bits(up)));
 }
 
 /* Sign and magnitude to two's complement order and back; `flip`: the bits that a sign turns over.
@@ -54,15 +54,6 @@ VECTOR V v_load_few(const unsigned char *p, size_t n)
 {
     static const U present[2 * LANES] = {(U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1};
     return _mm256_maskload_epi32((const int *)(const void *)p, v_load(present + LANES - n));
-}
-
-/* Lanes from..end-1, to where they would go with the others. */
-VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
-{
-    static const U present[2 * LANES] = {(U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1};
-    const V mask =
-        _mm256_andnot_si256(v_load(present + LANES - from), v_load(present + LANES - end));
-    _mm256_maskstore_epi32((int *)(void *)p, mask, v);
 }
 
 /* Signed integers to floats, to nearest even. */
@@ -115,13 +106,25 @@ VECTOR V v_last(V v)
     return _mm256_shuffle_epi32(_mm256_permute2x128_si256(v, v, 0x11), 0xFF);
 }
 
-/* The lanes that `take` counts, over those of a and then b. */
-VECTOR V v_pick(V a, V b, V take)
+/* What v_take takes: for each lane, the number of one of v. */
+VECTOR V v_indices(V lanes)
 {
-    const F from_a = f_of_bits(_mm256_permutevar8x32_epi32(a, take));
-    const F from_b = f_of_bits(_mm256_permutevar8x32_epi32(b, take));
-    return f_bits(_mm256_blendv_ps(from_a, from_b, f_of_bits(_mm256_slli_epi32(take, 28))));
+    return lanes;
 }
+
+VECTOR V v_take(V v, V indices)
+{
+    return _mm256_permutevar8x32_epi32(v, indices);
+}
+
+/* v_take: the lanes from number `first` on, then those before it. */
+VECTOR V v_turn(size_t first)
+{
+    static const U lanes[] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
+    return v_indices(v_load(lanes + first));
+}
+
+#include "avx2_store_t.h"
 
 /* The lanes one up, and in the first the last of `before`. */
 VECTOR V v_shift_in(V before, V v)

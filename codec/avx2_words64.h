@@ -31,8 +31,9 @@ VECTOR V v_abs(V a)
 /* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
 VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
 {
-    const V lane = _mm256_slli_epi64(_mm256_setr_epi64x(1, 2, 4, 8), (int)(LANES * k));
-    return v_sub(a, v_and(b, v_equal(v_and(v_set1(bits), lane), lane)));
+    const V lane = _mm256_setr_epi64x(63, 62, 61, 60);
+    const V up = _mm256_sllv_epi64(v_set1(bits), v_sub(lane, v_set1(LANES * k)));
+    return f_bits(_mm256_blendv_pd(f_of_bits(a), f_of_bits(v_sub(a, b)), f_of_bits(up)));
 }
 
 /* Sign and magnitude to two's complement order and back; `flip`: the bits that a sign turns over.
@@ -55,15 +56,6 @@ VECTOR V v_load_few(const unsigned char *p, size_t n)
 {
     static const U present[2 * LANES] = {(U)-1, (U)-1, (U)-1, (U)-1};
     return _mm256_maskload_epi64((const long long *)(const void *)p, v_load(present + LANES - n));
-}
-
-/* Lanes from..end-1, to where they would go with the others. */
-VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
-{
-    static const U present[2 * LANES] = {(U)-1, (U)-1, (U)-1, (U)-1};
-    const V mask =
-        _mm256_andnot_si256(v_load(present + LANES - from), v_load(present + LANES - end));
-    _mm256_maskstore_epi64((long long *)(void *)p, mask, v);
 }
 
 /* Signed integers to floats, to nearest even. */
@@ -192,16 +184,26 @@ VECTOR V v_last(V v)
 
 #include "vector_order_t.h"
 
-/* The lanes that `take` counts, over those of a and then b. */
-VECTOR V v_pick(V a, V b, V take)
+/* What v_take takes: for each lane, the number of one of v. Made those of its halves. */
+VECTOR V v_indices(V lanes)
 {
-    /* In halves of words: 2 take, 2 take + 1. */
-    const V twice = _mm256_slli_epi64(take, 1);
-    const V halves = v_add(v_or(twice, _mm256_slli_epi64(twice, 32)), v_set1((U)1 << 32));
-    const F from_a = f_of_bits(_mm256_permutevar8x32_epi32(a, halves));
-    const F from_b = f_of_bits(_mm256_permutevar8x32_epi32(b, halves));
-    return f_bits(_mm256_blendv_pd(from_a, from_b, f_of_bits(_mm256_slli_epi64(take, 61))));
+    const V twice = _mm256_slli_epi64(lanes, 1);
+    return v_add(v_or(twice, _mm256_slli_epi64(twice, 32)), v_set1((U)1 << 32));
 }
+
+VECTOR V v_take(V v, V indices)
+{
+    return _mm256_permutevar8x32_epi32(v, indices);
+}
+
+/* v_take: the lanes from number `first` on, then those before it. */
+VECTOR V v_turn(size_t first)
+{
+    static const U lanes[] = {0, 1, 2, 3, 0, 1, 2, 3};
+    return v_indices(v_load(lanes + first));
+}
+
+#include "avx2_store_t.h"
 
 /* The lanes one up, and in the first the last of `before`. */
 VECTOR V v_shift_in(V before, V v)

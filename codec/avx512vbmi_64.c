@@ -34,9 +34,13 @@
 
 #define DECODE        zmpi_avx512vbmi_decode64
 #define SCALAR_DECODE zmpi_chunk64_decode
+#include "vector_stream_t.h"
 #include "vector_seam_t.h"
 #include "vector_narrow_t.h"
 #include "vector_coded_t.h"
 #include "vector_unpack_t.h"
+#include "vector_supply_t.h"
+#include "vector_rows_t.h"
+#include "vector_planes_t.h"
 #include "vector_decode_t.h"
 #endif

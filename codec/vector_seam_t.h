@@ -1,6 +1,6 @@
 /*
  * vector_seam_t.h - template: vectors of words, as rows end with them, to rows that lie anywhere,
- * past the caches: in whole vectors where these begin in memory. Before vector_decode_t.h.
+ * past the caches: in whole vectors where these begin in memory. After vector_stream_t.h.
  */
 
 /* 0, 1, ...: with n added, what v_pick takes to leave out the first n of two vectors' lanes. */
@@ -23,13 +23,6 @@ struct seam {
     uintptr_t lines;
     size_t whole;
 };
-
-enum { LINE = 64 };
-
-static inline void fetch_end(const unsigned char *run, size_t ahead)
-{
-    __builtin_prefetch((const void *)((uintptr_t)run + ahead), 1);
-}
 
 /* For runs of `bytes` bytes, the first at `at`, a step apart. */
 VECTOR struct seam seam_begin(const unsigned char *at, size_t bytes, size_t step)
@@ -99,19 +92,4 @@ VECTOR void seam_put_few(struct seam *m, V v, size_t n)
     }
     m->join = v_lanes(LANES - m->waiting);
     m->held = v_pick(m->held, v, v_lanes(n));
-}
-
-/* memcpy past the caches, in whole lines of 64 bytes; the ends as usual. */
-KERNEL void *stream_bytes(void *to, const void *from, size_t size)
-{
-    const unsigned char *src = from;
-    unsigned char *dst = to;
-    size_t i = (0 - (uintptr_t)dst) % 64;
-    i = i < size ? i : size;
-    memcpy(dst, src, i);
-    for (; i + 64 <= size; i += 64)
-        for (unsigned k = 0; k < 64; k += sizeof(V))
-            v_stream(dst + i + k, v_load((const U *)(const void *)(src + i + k)));
-    memcpy(dst + i, src + i, size - i);
-    return to;
 }

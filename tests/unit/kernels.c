@@ -331,6 +331,39 @@ static void check_rows(const struct zmpi_kernels *k, enum zmpi_type type)
     }
 }
 
+/* Rows shorter than a vector, so many of them in a plane that these are decoded in parts; without
+ * gaps, with gaps between planes alone, and everywhere. */
+static void check_short_rows(const struct zmpi_kernels *k, enum zmpi_type type)
+{
+    static const int kinds[] = {KIT_SMOOTH, COASTS, LENGTHS, JUMPS};
+    struct kit_random r = {11};
+    for (size_t i = 0; i < 14 * 8 * 3; i++) {
+        const size_t row = 2 + i / 24, y = 60 + kit_below(&r, 90), gaps = i / 8 % 3;
+        const size_t z = 2 + kit_below(&r, 4096 / (row * y) + 2);
+        const struct tile t = tile_make(type, (const size_t[]){z, y, row}, gaps == 2, gaps != 0);
+        struct zmpi_chunk_rule rule = rule_for(&r, type);
+        rule.axes = (unsigned)(i % 8);
+        if (z * y * row * t.width > ZMPI_CHUNK_INPUT_BYTES)
+            continue;
+        unsigned char *data = malloc(t.bytes);
+        char what[80];
+        fill(&r, &t, kinds[kit_below(&r, KIT_COUNT(kinds))], &rule, data);
+        snprintf(what, sizeof what, "%s type %d: %zux%zux%zu axes %u gaps %zu", k->name, type, z, y,
+                 row, rule.axes, gaps);
+        compare(k, &t, &rule, data, what);
+        free(data);
+    }
+}
+
+Test(kernels, short_rows)
+{
+    for (size_t i = 0; zmpi_kernels_at(i); i++)
+        if (zmpi_kernels_at(i)->available() && zmpi_kernels_at(i) != &zmpi_kernels_scalar) {
+            check_short_rows(zmpi_kernels_at(i), ZMPI_F32);
+            check_short_rows(zmpi_kernels_at(i), ZMPI_F64);
+        }
+}
+
 Test(kernels, rows)
 {
     for (size_t i = 0; zmpi_kernels_at(i); i++)

@@ -1,0 +1,270 @@
+/*
+ * vector_short_t.h - template: what vector_planes_t.h does, for instruction sets that have no cheap
+ * way to join two vectors anywhere: of rows that are shorter than a vector, as many as fit are one,
+ * loaded and stored where they lie. After vector_rows_t.h.
+ */
+
+/* Whole rows in a vector. */
+struct group {
+    size_t row, rows, words;
+    V begin;       /* v_take: of words that lie one further down, those before the rows */
+    V last;        /* v_take: the last row, over and over */
+    V from[LANES]; /* lanes that have n rows before them in the vector */
+};
+
+VECTOR struct group group_of(size_t row)
+{
+    struct group g = {.row = row, .rows = LANES / row, .words = LANES / row * row};
+    U begin[LANES], last[LANES];
+    for (size_t i = 0; i < LANES; i++) {
+        begin[i] = (U)(i / row * row);
+        last[i] = (U)(g.words - row + i % row);
+    }
+    g.begin = v_indices(v_load(begin));
+    g.last = v_indices(v_load(last));
+    for (size_t n = 0; n < g.rows; n++) {
+        U from[LANES];
+        for (size_t i = 0; i < LANES; i++)
+            from[i] = i < n * row ? 0 : (U)-1;
+        g.from[n] = v_load(from);
+    }
+    return g;
+}
+
+/* Sums along x of the rows at x, from those along the whole chunk. rows: as in g; mostly
+ * a constant. */
+VECTOR V group_load(const struct group *g, size_t rows, const U *x, unsigned axes)
+{
+    const V v = v_load(x);
+    if (!(axes & ZMPI_AXIS_X) || axes == ZMPI_AXIS_X)
+        return v;
+    return v_sub(v, rows == 1 ? v_set1(x[-1]) : v_take(v_load(x - 1), g->begin));
+}
+
+/* With the rows above them in the vector, and `sum`, which becomes what comes to the next ones. */
+VECTOR V group_sum(const struct group *g, size_t rows, const U *x, unsigned axes, V *sum)
+{
+    V v = group_load(g, rows, x, axes);
+    if (!(axes & ZMPI_AXIS_Y))
+        return v;
+    for (size_t n = 1; n < rows; n++)
+        v = v_add(v, v_and(group_load(g, rows, x - n * g->row, axes), g->from[n]));
+    const V before = *sum;
+    *sum = v_add(before, rows == 1 ? v : v_take(v, g->last));
+    return v_add(v, before);
+}
+
+/* A part of a plane of such rows. */
+struct part {
+    const U *x;
+    const U *before; /* integers of the plane before, group by group, a vector each */
+    U *keep;
+    size_t step;      /* from group to group there; 0: no plane comes behind */
+    size_t at, words; /* in the chunk */
+    size_t room;      /* so many words may be written */
+    V sum;            /* along y */
+};
+
+VECTOR V restore_group(const struct sums *s, const struct group *g, size_t rows, struct part *p,
+                       size_t i, size_t k, unsigned axes, enum conversion c)
+{
+    V v = group_sum(g, rows, p->x + i, axes, &p->sum);
+    if (!axes)
+        v = v_add(v, s->base);
+    if (axes & ZMPI_AXIS_Z) {
+        v = v_add(v, v_load(p->before + k));
+        v_store(p->keep + k, v);
+    }
+    v = convert(s, c, v);
+    return s->patch.masks ? patch_at(&s->patch, p->at + i, v) : v;
+}
+
+/* Returns the sums along y behind it. */
+VECTOR V restore_part(const struct sums *s, const struct group *of, size_t rows,
+                      const struct part *part, unsigned axes, enum conversion c, unsigned char *to)
+{
+    const struct group g = *of;
+    struct part p = *part;
+    const size_t whole = p.room < LANES ? 0 : p.room + 1 - LANES;
+    const size_t end = p.words < whole ? p.words : whole;
+    size_t i = 0, k = 0;
+    for (; i < end; i += g.words, k += p.step)
+        v_store((U *)(void *)(to + i * WIDTH), restore_group(s, &g, rows, &p, i, k, axes, c));
+    for (; i < p.words; i += g.words, k += p.step) {
+        const size_t left = p.words - i;
+        v_store_few(to + i * WIDTH, restore_group(s, &g, rows, &p, i, k, axes, c),
+                    left < g.words ? left : g.words);
+    }
+    return p.sum;
+}
+
+VECTOR V restore_some(const struct sums *s, const struct group *g, const struct part *p,
+                      unsigned axes, enum conversion c, unsigned char *to)
+{
+    if (g->rows == 1)
+        return restore_part(s, g, 1, p, axes, c, to);
+    if (g->rows == 2)
+        return restore_part(s, g, 2, p, axes, c, to);
+    return restore_part(s, g, g->rows, p, axes, c, to);
+}
+
+/* Parts on their way to a seam: what was just stored is slow to load in another alignment. */
+struct stage {
+    U *room;       /* two of them */
+    size_t before; /* words in the other */
+    unsigned now;
+};
+
+enum { STAGE = 64 * LANES };
+
+VECTOR void stage_move(struct stage *t, struct seam *m)
+{
+    const U *from = t->room + (t->now ^ 1) * STAGE;
+    size_t i = 0;
+    for (; i + LANES <= t->before; i += LANES)
+        seam_put(m, v_load(from + i));
+    if (i < t->before)
+        seam_put_few(m, v_load(from + i), t->before - i);
+}
+
+VECTOR unsigned char *stage_room(const struct stage *t)
+{
+    return (unsigned char *)(t->room + t->now * STAGE);
+}
+
+VECTOR void stage_made(struct stage *t, struct seam *m, size_t words)
+{
+    stage_move(t, m);
+    t->before = words;
+    t->now ^= 1;
+}
+
+/* Planes of rows that are shorter than a vector and have no gaps. */
+VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
+{
+    /* At a time; words that are loaded before a vector. */
+    enum { GROUPS = 32, MARGIN = ZMPI_BLOCK };
+    const struct shape *s = j->s;
+    /* Where sums do not begin with rows, these need not be told apart. */
+    const struct group g = group_of(axes > ZMPI_AXIS_X ? s->row : LANES);
+    const bool gaps = s->z > 1 && j->dst->plane != s->plane * WIDTH;
+    const size_t part = GROUPS * g.words, step = s->z > 1 ? LANES : 0;
+    const U *bases = (const U *)(const void *)j->work->bases;
+    U *kept = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
+    struct supply p = {.x = (U *)(void *)j->work->ahead + MARGIN, .carry = v_set1(0)};
+    struct sums n = sums_begin(j, s->z > 1 ? (s->plane / g.words + 1) * LANES : LANES, axes);
+    struct seam m = job_seam(j);
+    struct stage stage = {.room = (U *)(void *)j->work->words};
+    unsigned char tail[TAIL];
+    memset(j->work->ahead, 0, MARGIN * WIDTH);
+    if (axes == ZMPI_AXIS_X)
+        p.carry = n.base;
+    unpacker_begin(&p.u, j->p, j->work, tail);
+    for (size_t z = 0, at = 0; z < s->z; z++) {
+        V sum = axes & ZMPI_AXIS_Z ? v_set1(0) : n.base;
+        unsigned char *to = j->dst->at + z * j->dst->plane;
+        if (j->way == SEAM) {
+            stage_made(&stage, &m, 0);
+            seam_at(&m, to);
+        }
+        for (size_t from = 0, k = 0, words; from < s->plane; from += words, at += words) {
+            words = s->plane - from < part ? s->plane - from : part;
+            if (p.have < at + words)
+                supply_until(&p, at < MARGIN ? 0 : at - MARGIN, at + words, s->count, axes);
+            const size_t room = gaps ? s->plane - from : s->count - at;
+            const struct part q = {.x = p.x + (at - p.begin),
+                                   .before = (z ? kept : bases) + k,
+                                   .keep = kept + k,
+                                   .step = step,
+                                   .at = at,
+                                   .words = words,
+                                   .room = j->way == SEAM ? SIZE_MAX : room,
+                                   .sum = sum};
+            sum = restore_some(&n, &g, &q, axes, c,
+                               j->way == SEAM ? stage_room(&stage) : to + from * WIDTH);
+            if (j->way == SEAM)
+                stage_made(&stage, &m, words);
+            k += step * GROUPS;
+        }
+    }
+    if (j->way == SEAM)
+        stage_made(&stage, &m, 0);
+    seam_end(&m);
+}
+
+/* One row, of whole blocks but for the last. */
+VECTOR void decode_row(const struct job *j, unsigned axes, enum conversion c)
+{
+    const struct shape *s = j->s;
+    unsigned char *to = j->dst->at, tail[TAIL];
+    struct unpacker u;
+    struct replacer e = j->exceptions;
+    struct seam m = job_seam(j);
+    struct sums n = sums_begin(j, 0, axes);
+    unpacker_begin(&u, j->p, j->work, tail);
+    if (j->way == SEAM)
+        seam_at(&m, to);
+    for (size_t b = 0; b < s->blocks; b++, to += ZMPI_BLOCK * WIDTH) {
+        V r[VECTORS];
+        unpack_next(&u, axes, r);
+        if (axes & ZMPI_AXIS_X)
+            carry_on(&n, r);
+        for (unsigned k = 0; k < VECTORS; k++)
+            r[k] = restore(&n, 0, axes, c, r[k]);
+        block_order(r);
+        if (e.lengths)
+            replace_next(&e, r);
+        if ((b + 1) * ZMPI_BLOCK <= s->count)
+            put_block(r, j->way, &m, to);
+        else
+            put_words(r, s->count - b * ZMPI_BLOCK, j->way, &m, to);
+    }
+    seam_end(&m);
+}
+
+/* A function for each set of axes and conversion: compilers keep what a loop needs in registers in
+ * functions of few loops. */
+VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, enum rows rows)
+{
+    if (rows == LOOSE)
+        decode_loose(j, axes, c);
+    else if (rows == ALIGNED)
+        decode_aligned(j, axes, c);
+    else if (rows == PLANES)
+        decode_planes(j, axes, c);
+    else if (axes <= ZMPI_AXIS_X)
+        decode_row(j, axes, c);
+}
+
+#define ALONG(axes)                                                                                \
+    KERNEL void decode_quantized_along_##axes(const struct job *j, enum rows rows)                 \
+    {                                                                                              \
+        decode_along(j, axes, QUANTIZED, rows);                                                    \
+    }                                                                                              \
+    KERNEL void decode_ordered_along_##axes(const struct job *j, enum rows rows)                   \
+    {                                                                                              \
+        decode_along(j, axes, ORDERED, rows);                                                      \
+    }
+EACH_AXES(ALONG)
+#undef ALONG
+
+VECTOR void decode_rows(const struct job *job, enum conversion c, enum rows rows)
+{
+    struct job j = *job;
+    if (rows == NARROW && j.p->axes > ZMPI_AXIS_X) {
+        rows = j.s->row < LANES ? PLANES : LOOSE;
+        if (j.exceptions.lengths)
+            j.patch = patch_of(j.s, j.p, j.work);
+    }
+    switch (j.p->axes) {
+#define CASE(axes)                                                                                 \
+    case axes:                                                                                     \
+        if (c == QUANTIZED)                                                                        \
+            decode_quantized_along_##axes(&j, rows);                                               \
+        else                                                                                       \
+            decode_ordered_along_##axes(&j, rows);                                                 \
+        break;
+        EACH_AXES(CASE)
+#undef CASE
+    }
+}

@@ -222,6 +222,15 @@ VECTOR void decode_row(const struct job *j, unsigned axes, enum conversion c)
     seam_end(&m);
 }
 
+/* Blocks have an order of their own: in the last one of an only row that it does not fill, what is
+ * added behind the row counts too. */
+VECTOR void extend_bases(const struct job *j)
+{
+    U *bases = (U *)(void *)j->work->bases;
+    for (size_t i = j->s->row / ZMPI_BLOCK * ZMPI_BLOCK; i < j->s->blocks * ZMPI_BLOCK; i += LANES)
+        v_store(bases + i, v_set1(j->p->base));
+}
+
 /* A function for each set of axes and conversion: compilers keep what a loop needs in registers in
  * functions of few loops. */
 VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, enum rows rows)
@@ -256,6 +265,8 @@ VECTOR void decode_rows(const struct job *job, enum conversion c, enum rows rows
         if (j.exceptions.lengths)
             j.patch = patch_of(j.s, j.p, j.work);
     }
+    if (rows == ALIGNED && j.s->row == j.s->count)
+        extend_bases(&j);
     switch (j.p->axes) {
 #define CASE(axes)                                                                                 \
     case axes:                                                                                     \

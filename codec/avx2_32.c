@@ -23,6 +23,7 @@
 #include "avx2_words32.h"
 #include "avx2_block32.h"
 #include "vector_plain_t.h"
+#include "vector_none_t.h"
 
 #define ENCODE        zmpi_avx2_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode
@@ -41,6 +42,7 @@
 #include "avx2_unpack32.h"
 #include "vector_supply_calls_t.h"
 #include "vector_rows_t.h"
+#include "vector_near_t.h"
 #include "vector_short_t.h"
 #include "vector_decode_t.h"
 

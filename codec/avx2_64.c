@@ -19,14 +19,15 @@
 #include "shift_t.h"
 #include "layout_t.h"
 
+#define AXES_APART
 #include "avx2.h"
 #include "avx2_words64.h"
-#include "vector_block_t.h"
+#include "avx2_blocks64.h"
 #include "vector_plain_t.h"
 
 #define ENCODE        zmpi_avx2_encode64
 #define SCALAR_ENCODE zmpi_chunk64_encode
-#include "vector_packer_t.h"
+#include "avx2_packer64.h"
 #include "vector_pack_t.h"
 #include "vector_quant_t.h"
 #include "vector_exceptions_t.h"
@@ -41,6 +42,7 @@
 #include "vector_unpack_t.h"
 #include "vector_supply_calls_t.h"
 #include "vector_rows_t.h"
+#include "vector_near_t.h"
 #include "vector_short_t.h"
 #include "vector_decode_t.h"
 

@@ -73,116 +73,68 @@ VECTOR F f_of_integers(V q)
     return f_add(f, _mm256_castsi256_pd(low));
 }
 
-#include "vector_doubt_t.h"
+/* What tells over all lanes whether there was one: the bits in which any v differs from MAGIC, the
+ * largest |error|, and the smallest upper half of an error as a signed integer, which -0 makes the
+ * smallest there is: x - x' is -0 for x = -0, and for nothing else. (The smallest errors below 0 of
+ * all have such a half too: then it is said of words that are none.) */
+struct doubt {
+    V differ, lowest;
+    F error;
+};
 
-/* ---- blocks ---- */
-
-/* The low or high halves of the 32 words of a block, two words of four in each 16-byte half of d[]:
- * in_order() puts right what is made of them. */
-VECTOR void low_halves(const V v[VECTORS], __m256i d[4])
+VECTOR struct doubt doubt_none(void)
 {
-    for (unsigned i = 0; i < 4; i++)
-        d[i] = _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(v[2 * i]),
-                                                     _mm256_castsi256_ps(v[2 * i + 1]), 0x88));
+    return (struct doubt){v_set1(0), v_set1(0), f_set1(0)};
 }
 
-VECTOR void high_halves(const V v[VECTORS], __m256i d[4])
+VECTOR void doubt_add(struct doubt *d, F x, V v, F error, F limit, F bound)
 {
-    for (unsigned i = 0; i < 4; i++)
-        d[i] = _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(v[2 * i]),
-                                                     _mm256_castsi256_ps(v[2 * i + 1]), 0xDD));
+    (void)x, (void)limit, (void)bound;
+    d->differ = v_or(d->differ, _mm256_xor_si256(v, f_bits(f_set1((T)MAGIC))));
+    d->error = f_max(d->error, f_of_bits(v_and(f_bits(error), v_set1(~(U)0 >> 1))));
+    d->lowest = _mm256_min_epi32(d->lowest, f_bits(error));
 }
 
-VECTOR __m256i in_order(__m256i bytes)
+/* Among words within the limit. */
+VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
 {
-    const __m256i pairs = _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15, 0,
-                                           1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
-    return _mm256_shuffle_epi8(_mm256_permute4x64_epi64(bytes, 0xD8), pairs);
+    (void)limit;
+    const M wrong = f_not_lt(d->error, bound);
+    const M minus_zero = _mm256_cmpeq_epi32(d->lowest, _mm256_set1_epi32(INT32_MIN));
+    return m_bits(m_or(wrong, minus_zero)) != 0; /* of the upper halves */
 }
 
-VECTOR uint32_t block_signs(const V r[VECTORS])
+/* May there be words beyond the limit? */
+VECTOR bool doubt_wide(const struct doubt *d, U window)
 {
-    __m256i d[4];
-    high_halves(r, d);
-    __m256i p = _mm256_packs_epi16(_mm256_packs_epi32(d[0], d[1]), _mm256_packs_epi32(d[2], d[3]));
-    return (uint32_t)_mm256_movemask_epi8(in_order(p));
-}
-
-/* Bits g to g + 7 of the 32-bit words in d. */
-VECTOR __m256i bytes_at(const __m256i d[4], unsigned g)
-{
-    const __m256i byte = _mm256_set1_epi32(0xFF);
-    const __m128i count = _mm_cvtsi32_si128((int)g);
-    __m256i e[4];
-    for (unsigned i = 0; i < 4; i++)
-        e[i] = _mm256_and_si256(_mm256_srl_epi32(d[i], count), byte);
-    return in_order(
-        _mm256_packus_epi16(_mm256_packus_epi32(e[0], e[1]), _mm256_packus_epi32(e[2], e[3])));
-}
-
-/* Planes of magnitudes m of that length; eight at a time, so up to seven more are written. */
-VECTOR void block_store(const V m[VECTORS], unsigned length, unsigned char *dst)
-{
-    __m256i d[4];
-    low_halves(m, d);
-    avx2_store_planes(bytes_at(d, 0), dst);
-    for (unsigned g = 8; __builtin_expect(g < length, 0); g += 8) {
-        if (g == 32)
-            high_halves(m, d);
-        avx2_store_planes(bytes_at(d, g % 32), dst + 4 * (size_t)g);
-    }
-}
-
-VECTOR void spread_bytes(__m256i bytes, V d[VECTORS])
-{
-    __m128i low = _mm256_castsi256_si128(bytes), high = _mm256_extracti128_si256(bytes, 1);
-    d[0] = _mm256_cvtepu8_epi64(low);
-    d[1] = _mm256_cvtepu8_epi64(_mm_srli_si128(low, 4));
-    d[2] = _mm256_cvtepu8_epi64(_mm_srli_si128(low, 8));
-    d[3] = _mm256_cvtepu8_epi64(_mm_srli_si128(low, 12));
-    d[4] = _mm256_cvtepu8_epi64(high);
-    d[5] = _mm256_cvtepu8_epi64(_mm_srli_si128(high, 4));
-    d[6] = _mm256_cvtepu8_epi64(_mm_srli_si128(high, 8));
-    d[7] = _mm256_cvtepu8_epi64(_mm_srli_si128(high, 12));
-}
-
-/* Magnitudes from planes; reads 32 bytes for each eight planes begun. */
-VECTOR void block_load(const unsigned char *src, unsigned length, V m[VECTORS])
-{
-    spread_bytes(avx2_load_planes(src, length < 8 ? length : 8), m);
-    for (unsigned g = 8; __builtin_expect(g < length, 0); g += 8) {
-        __m128i count = _mm_cvtsi32_si128((int)g);
-        V d[VECTORS];
-        unsigned n = length - g;
-        spread_bytes(avx2_load_planes(src + 4 * (size_t)g, n < 8 ? n : 8), d);
-        for (unsigned i = 0; i < VECTORS; i++)
-            m[i] = v_or(m[i], _mm256_sll_epi64(d[i], count));
-    }
-}
-
-/* Vector k of a block: magnitudes to residuals. signs: the block's sign word in every lane. */
-VECTOR V v_signed(V m, V signs, unsigned k)
-{
-    const V lane = _mm256_slli_epi64(_mm256_setr_epi64x(1, 2, 4, 8), (int)(LANES * k));
-    V s = v_equal(v_and(signs, lane), lane);
-    return v_sub(_mm256_xor_si256(m, s), s);
+    return window == 0 || m_any(v_and(d->differ, v_set1(0 - 2 * window)));
 }
 
 /* Running sums of the lanes. */
 VECTOR V v_scan(V v)
 {
     v = v_add(v, _mm256_slli_si256(v, 8));
-    V low = _mm256_permute4x64_epi64(v, 0x55); /* lane 1 */
-    return v_add(v, _mm256_blend_epi32(_mm256_setzero_si256(), low, 0xF0));
+    V low = _mm256_permute2x128_si256(v, v, 0x08);
+    return v_add(v, _mm256_unpackhi_epi64(low, low));
 }
 
 /* The last lane in all lanes. */
 VECTOR V v_last(V v)
 {
-    return _mm256_permute4x64_epi64(v, 0xFF);
+    V high = _mm256_permute2x128_si256(v, v, 0x11);
+    return _mm256_unpackhi_epi64(high, high);
 }
 
 #include "vector_order_t.h"
+
+enum { VECTOR_BY_VECTOR = 1 };
+
+/* A block of residuals is half of the registers: without this all else is moved to memory and
+ * back. */
+VECTOR void v_settle(V *r)
+{
+    __asm__("" : "+m"(*r));
+}
 
 /* What v_take takes: for each lane, the number of one of v. Made those of its halves. */
 VECTOR V v_indices(V lanes)

@@ -21,6 +21,7 @@
 
 #include "avx512.h"
 #include "avx512_words32.h"
+#include "vector_none_t.h"
 
 #define ENCODE        zmpi_avx512_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode

@@ -21,6 +21,7 @@
 
 #include "avx512.h"
 #include "avx512_words64.h"
+#include "vector_none_t.h"
 
 #define ENCODE        zmpi_avx512_encode64
 #define SCALAR_ENCODE zmpi_chunk64_encode

@@ -27,3 +27,10 @@ VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
     (void)limit, (void)bound;
     return m_any(d->lanes);
 }
+
+/* May there be words beyond the limit that doubt_any does not tell of? */
+VECTOR bool doubt_wide(const struct doubt *d, U window)
+{
+    (void)d, (void)window;
+    return false;
+}

@@ -179,6 +179,7 @@ VECTOR void fuse_blocks(struct intake *t, struct neighbours *n, const unsigned c
                 fetch(x + j * WIDTH, ahead);
             const V word = v_load((const U *)(const void *)(x + j * WIDTH));
             r[k] = predict(n, j, axes, take(t, word, source, &mask));
+            v_settle(&r[k]);
             masks |= mask << (k * LANES);
         }
         if (source >= FILLED)
@@ -381,6 +382,52 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
     return DONE;
 }
 
+#ifdef AXES_APART
+/* See vector_short_t.h. */
+VECTOR enum outcome fuse_axes(const struct fuse *f, unsigned axes, enum source source,
+                              struct packer *p)
+{
+    return f->s->x % ZMPI_BLOCK ? fuse_loose(f, axes, source, p) : fuse_aligned(f, axes, source, p);
+}
+
+#define CASE(a)                                                                                    \
+    KERNEL enum outcome quantized_of_##a(const struct fuse *f, struct packer *p)                   \
+    {                                                                                              \
+        return fuse_axes(f, a, QUANTIZE, p);                                                       \
+    }                                                                                              \
+    KERNEL enum outcome filled_of_##a(const struct fuse *f, struct packer *p)                      \
+    {                                                                                              \
+        return fuse_aligned(f, a, FILLED, p);                                                      \
+    }                                                                                              \
+    KERNEL enum outcome masked_of_##a(const struct fuse *f, struct packer *p)                      \
+    {                                                                                              \
+        return fuse_aligned(f, a, MASKED, p);                                                      \
+    }                                                                                              \
+    KERNEL enum outcome ordered_of_##a(const struct fuse *f, struct packer *p)                     \
+    {                                                                                              \
+        return fuse_axes(f, a, WORDS, p);                                                          \
+    }
+EACH_AXES(CASE)
+#undef CASE
+
+VECTOR enum outcome fuse_rows(const struct fuse *f, unsigned axes, enum source source,
+                              struct packer *p)
+{
+    if (f->s->x % ZMPI_BLOCK && source >= FILLED)
+        return fuse_loose(f, axes, source, p);
+    switch (axes) {
+#define CASE(a)                                                                                    \
+    case a:                                                                                        \
+        return (source == QUANTIZE ? quantized_of_##a                                              \
+                : source == FILLED ? filled_of_##a                                                 \
+                : source == MASKED ? masked_of_##a                                                 \
+                                   : ordered_of_##a)(f, p);
+        EACH_AXES(CASE)
+#undef CASE
+    }
+    return EXCEPTION;
+}
+#else
 VECTOR enum outcome fuse_rows(const struct fuse *f, unsigned axes, enum source source,
                               struct packer *p)
 {
@@ -396,6 +443,7 @@ VECTOR enum outcome fuse_rows(const struct fuse *f, unsigned axes, enum source s
     }
     return EXCEPTION;
 }
+#endif
 
 KERNEL enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct packer *p)
 {

@@ -2,13 +2,6 @@
  * vector_plain_t.h - template: operations for instruction sets that have nothing better for them.
  */
 
-/* May there be words beyond the limit that doubt_any does not tell of? */
-VECTOR bool doubt_wide(const struct doubt *d, U window)
-{
-    (void)d, (void)window;
-    return false;
-}
-
 /* The bits that eight times all magnitudes of a block take. */
 struct longest {
     unsigned bits[8], most;

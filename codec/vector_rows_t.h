@@ -18,10 +18,13 @@ struct sums {
     struct patch patch;
 };
 
-enum conversion { QUANTIZED, ORDERED };
+/* NEAR_MAGIC: quantized, and at the distance of MAGIC's bits. */
+enum conversion { QUANTIZED, NEAR_MAGIC, ORDERED };
 
 VECTOR V convert(const struct sums *s, enum conversion c, V v)
 {
+    if (c == NEAR_MAGIC)
+        return f_bits(f_mul(f_sub(f_of_bits(v), f_set1((T)MAGIC)), s->step));
     return c == QUANTIZED ? f_bits(f_mul(f_of_integers(v), s->step)) : v_ordered(v, s->flip);
 }
 
@@ -58,6 +61,23 @@ VECTOR void put_block(const V r[VECTORS], enum way way, struct seam *m, unsigned
     }
 }
 
+/* A block of sums along x, its words in order, to words, which are stored one vector after another:
+ * all of them want too many registers. */
+VECTOR void restore_block(const struct sums *s, size_t i, unsigned axes, enum conversion c,
+                          const V r[VECTORS], enum way way, struct seam *m, unsigned char *dst)
+{
+    if (way == PLAIN)
+        for (unsigned k = 0; k < VECTORS; k++)
+            v_store((U *)(void *)(dst + k * LANES * WIDTH),
+                    restore(s, i + k * LANES, axes, c, r[k]));
+    else if (way == LINES)
+        for (unsigned k = 0; k < VECTORS; k++)
+            v_stream(dst + k * LANES * WIDTH, restore(s, i + k * LANES, axes, c, r[k]));
+    else
+        for (unsigned k = 0; k < VECTORS; k++)
+            seam_put(m, restore(s, i + k * LANES, axes, c, r[k]));
+}
+
 /* The first `words` of a block. */
 VECTOR void put_words(const V r[VECTORS], size_t words, enum way way, struct seam *m,
                       unsigned char *dst)
@@ -89,6 +109,10 @@ VECTOR void restore_blocks(struct sums *s, struct unpacker *u, struct replacer *
         unpack_next(u, axes, r);
         if (axes & ZMPI_AXIS_X)
             carry_on(s, r);
+        if (VECTOR_BY_VECTOR && !e->lengths) {
+            restore_block(s, i, axes, c, r, way, m, dst + i * WIDTH);
+            continue;
+        }
         for (unsigned k = 0; k < VECTORS; k++)
             r[k] = restore(s, i + k * LANES, axes, c, r[k]);
         block_order(r);

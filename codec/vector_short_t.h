@@ -250,6 +250,10 @@ VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, 
     {                                                                                              \
         decode_along(j, axes, QUANTIZED, rows);                                                    \
     }                                                                                              \
+    KERNEL void decode_near_along_##axes(const struct job *j, enum rows rows)                      \
+    {                                                                                              \
+        decode_along(j, axes, NEAR_MAGIC, rows);                                                   \
+    }                                                                                              \
     KERNEL void decode_ordered_along_##axes(const struct job *j, enum rows rows)                   \
     {                                                                                              \
         decode_along(j, axes, ORDERED, rows);                                                      \
@@ -260,6 +264,12 @@ EACH_AXES(ALONG)
 VECTOR void decode_rows(const struct job *job, enum conversion c, enum rows rows)
 {
     struct job j = *job;
+    struct parts p = *j.p;
+    if (c == QUANTIZED && integers_near(&j)) {
+        c = NEAR_MAGIC;
+        p.base += bits_of((T)MAGIC);
+        j.p = &p;
+    }
     if (rows == NARROW && j.p->axes > ZMPI_AXIS_X) {
         rows = j.s->row < LANES ? PLANES : LOOSE;
         if (j.exceptions.lengths)
@@ -272,6 +282,8 @@ VECTOR void decode_rows(const struct job *job, enum conversion c, enum rows rows
     case axes:                                                                                     \
         if (c == QUANTIZED)                                                                        \
             decode_quantized_along_##axes(&j, rows);                                               \
+        else if (c == NEAR_MAGIC)                                                                  \
+            decode_near_along_##axes(&j, rows);                                                    \
         else                                                                                       \
             decode_ordered_along_##axes(&j, rows);                                                 \
         break;

@@ -40,7 +40,7 @@
 #include "vector_turn_t.h"
 #include "vector_coded_t.h"
 #include "avx2_unpack32.h"
-#include "vector_supply_calls_t.h"
+#include "vector_supply_t.h"
 #include "vector_rows_t.h"
 #include "vector_near_t.h"
 #include "vector_short_t.h"

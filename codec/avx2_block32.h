@@ -82,10 +82,12 @@ VECTOR V block_bytes(const V r[VECTORS])
     return v_or(_mm256_abs_epi8(b), v_and(b, _mm256_set1_epi8(INT8_MIN)));
 }
 
-/* Are all magnitudes below 64? */
+/* Are all magnitudes below 127? */
 VECTOR bool bytes_fit(V bytes)
 {
-    return _mm256_testz_si256(bytes, _mm256_set1_epi8(64));
+    const V magnitudes = v_and(bytes, _mm256_set1_epi8(INT8_MAX));
+    return _mm256_testz_si256(_mm256_add_epi8(magnitudes, _mm256_set1_epi8(1)),
+                              _mm256_set1_epi8(INT8_MIN));
 }
 
 /* If so, to dst. */
@@ -94,7 +96,7 @@ VECTOR unsigned block_pack_bytes(V bytes, unsigned char *dst)
     const V planes = avx2_planes_of(bytes);
     v_store((U *)(void *)(dst + 4), planes);
     zmpi_store32(dst, zmpi_load32(dst + 32));
-    return avx2_bit_length(avx2_planes_used(planes) & 0x3F);
+    return avx2_bit_length(avx2_planes_used(planes) & 0x7F);
 }
 
 /* ---- from planes ---- */
@@ -102,34 +104,25 @@ VECTOR unsigned block_pack_bytes(V bytes, unsigned char *dst)
 /* Bytes that unpacking a block may read. */
 enum { BLOCK_READ = 4 + 4 * 8 * WIDTH };
 
-/* The first eight planes of a block as halved bytes; of up to 7 planes with signs above them. */
-VECTOR V block_bytes_of(const unsigned char *src, unsigned length)
-{
-    static const uint32_t last[16] = {[7] = UINT32_MAX};
-    const unsigned n = length < 8 ? length : 8;
-    const V at_end = v_load(last + (length < 8 ? 0 : 8));
-    const V signs = v_and(v_set1(zmpi_load32(src)), at_end);
-    return avx2_bytes_of(v_or(avx2_first_planes(src + 4, n), signs));
-}
-
-/* The same as residuals, of up to 7 planes. */
-VECTOR V residual_bytes(V bytes)
-{
-    return _mm256_sign_epi8(v_and(bytes, _mm256_set1_epi8(INT8_MAX)), bytes);
-}
-
-/* Residuals of 8 to 15 planes, two dwords for each dword of halved bytes; low: those of the first
- * eight planes. */
-VECTOR void residual_words(const unsigned char *src, unsigned length, V low, V w[2])
+/* A block of up to 7 planes as halved bytes, with signs above the magnitudes. */
+VECTOR V short_bytes(const unsigned char *src, unsigned length)
 {
     const V signs = v_set1(zmpi_load32(src));
-    const V high =
-        avx2_bytes_of(_mm256_blend_epi32(avx2_first_planes(src + 36, length - 8), signs, 0x80));
-    const V magnitude = _mm256_set1_epi16(INT16_MAX);
-    w[0] = _mm256_unpacklo_epi8(low, high);
-    w[1] = _mm256_unpackhi_epi8(low, high);
-    for (unsigned i = 0; i < 2; i++)
-        w[i] = _mm256_sign_epi16(v_and(w[i], magnitude), w[i]);
+    return avx2_bytes_of(_mm256_blend_epi32(avx2_first_planes(src + 4, length), signs, 0x80));
+}
+
+/* The same of up to 15 planes, which take two bytes: the lower ones... */
+VECTOR V low_bytes_of(const unsigned char *src, unsigned length)
+{
+    return avx2_bytes_of(avx2_first_planes(src + 4, length < 8 ? length : 8));
+}
+
+/* ... and the upper ones. */
+VECTOR V high_bytes_of(const unsigned char *src, unsigned length)
+{
+    const V signs = v_set1(zmpi_load32(src)),
+            planes = avx2_first_planes(src + 36, length < 8 ? 0 : length - 8);
+    return avx2_bytes_of(_mm256_blend_epi32(planes, signs, 0x80));
 }
 
 /* The dwords of two vectors that lie at even or odd places. */
@@ -143,8 +136,48 @@ VECTOR V odd_lanes(V a, V b)
     return f_bits(_mm256_shuffle_ps(f_of_bits(a), f_of_bits(b), 0xDD));
 }
 
-/* Residuals of any length. */
-VECTOR void block_unpack_long(const unsigned char *src, unsigned length, V r[VECTORS])
+/* Bytes of short_bytes to residuals, not in the order of words; sums: to those of the first one to
+ * four words of each lane. */
+VECTOR void unpack_short(V bytes, bool sums, V r[VECTORS])
+{
+    const V b = _mm256_sign_epi8(v_and(bytes, _mm256_set1_epi8(INT8_MAX)), bytes);
+    if (sums) {
+        const V pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), b);
+        const V evens = _mm256_maddubs_epi16(_mm256_set1_epi16(1), b);
+        r[0] = _mm256_madd_epi16(evens, v_set1(1));
+        r[1] = _mm256_madd_epi16(pairs, v_set1(1));
+        r[2] = v_add(r[1], _mm256_srai_epi32(evens, 16));
+        r[3] = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+    } else {
+        r[0] = _mm256_srai_epi32(_mm256_slli_epi32(b, 24), 24);
+        r[1] = _mm256_srai_epi32(_mm256_slli_epi32(b, 16), 24);
+        r[2] = _mm256_srai_epi32(_mm256_slli_epi32(b, 8), 24);
+        r[3] = _mm256_srai_epi32(b, 24);
+    }
+}
+
+/* The same from bytes of up to 15 planes. */
+VECTOR void unpack_middle(V low, V high, bool sums, V r[VECTORS])
+{
+    const V first = v_set1(1), both = _mm256_set1_epi16(1);
+    V w[2] = {_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high)}, even[2], odd[2];
+    for (unsigned i = 0; i < 2; i++) {
+        w[i] = _mm256_sign_epi16(v_and(w[i], _mm256_set1_epi16(INT16_MAX)), w[i]);
+        even[i] = _mm256_madd_epi16(w[i], first);
+        odd[i] = sums ? _mm256_madd_epi16(w[i], both) : _mm256_srai_epi32(w[i], 16);
+    }
+    r[0] = even_lanes(even[0], even[1]);
+    r[1] = even_lanes(odd[0], odd[1]);
+    r[2] = odd_lanes(even[0], even[1]);
+    r[3] = odd_lanes(odd[0], odd[1]);
+    if (sums) {
+        r[2] = v_add(r[2], r[1]);
+        r[3] = v_add(r[3], r[1]);
+    }
+}
+
+/* The same from planes, of any length. */
+VECTOR void unpack_long(const unsigned char *src, unsigned length, bool sums, V r[VECTORS])
 {
     const V byte = v_set1(0xFF), signs = v_set1(zmpi_load32(src));
     const V last = _mm256_setr_epi32(31, 23, 15, 7, 27, 19, 11, 3);
@@ -161,30 +194,8 @@ VECTOR void block_unpack_long(const unsigned char *src, unsigned length, V r[VEC
     for (unsigned k = 0; k < VECTORS; k++) {
         const V up = _mm256_sllv_epi32(signs, v_sub(last, v_set1(k)));
         r[k] = _mm256_sign_epi32(r[k], v_or(up, v_set1(1)));
-    }
-}
-
-/* Residuals from signs and planes, not in the order of words. bytes: of the first eight planes. */
-VECTOR void block_residuals(const unsigned char *src, unsigned length, V bytes, V r[VECTORS])
-{
-    if (__builtin_expect(length < 8, 1)) {
-        const V b = residual_bytes(bytes);
-        r[0] = _mm256_srai_epi32(_mm256_slli_epi32(b, 24), 24);
-        r[1] = _mm256_srai_epi32(_mm256_slli_epi32(b, 16), 24);
-        r[2] = _mm256_srai_epi32(_mm256_slli_epi32(b, 8), 24);
-        r[3] = _mm256_srai_epi32(b, 24);
-    } else if (__builtin_expect(length < 16, 1)) {
-        const V first = v_set1(1);
-        V w[2];
-        residual_words(src, length, bytes, w);
-        const V even[2] = {_mm256_madd_epi16(w[0], first), _mm256_madd_epi16(w[1], first)};
-        const V odd[2] = {_mm256_srai_epi32(w[0], 16), _mm256_srai_epi32(w[1], 16)};
-        r[0] = even_lanes(even[0], even[1]);
-        r[1] = even_lanes(odd[0], odd[1]);
-        r[2] = odd_lanes(even[0], even[1]);
-        r[3] = odd_lanes(odd[0], odd[1]);
-    } else {
-        block_unpack_long(src, length, r);
+        if (sums && k)
+            r[k] = v_add(r[k], r[k - 1]);
     }
 }
 
@@ -200,35 +211,6 @@ VECTOR void sum_lanes(V s[VECTORS])
     const V before = v_sub(both, _mm256_blend_epi32(pair, here, 0xF0));
     for (unsigned k = 0; k < VECTORS; k++)
         s[k] = v_add(s[k], before);
-}
-
-/* Running sums of the same. */
-VECTOR void block_sums(const unsigned char *src, unsigned length, V bytes, V r[VECTORS])
-{
-    if (__builtin_expect(length < 8, 1)) {
-        const V b = residual_bytes(bytes), first = v_set1(1);
-        const V pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), b);
-        const V evens = _mm256_maddubs_epi16(_mm256_set1_epi16(1), b);
-        r[0] = _mm256_madd_epi16(evens, first);
-        r[1] = _mm256_madd_epi16(pairs, first);
-        r[2] = v_add(r[1], _mm256_srai_epi32(evens, 16));
-        r[3] = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-    } else if (__builtin_expect(length < 16, 1)) {
-        const V first = v_set1(1), both = _mm256_set1_epi16(1);
-        V w[2];
-        residual_words(src, length, bytes, w);
-        const V evens[2] = {_mm256_madd_epi16(w[0], first), _mm256_madd_epi16(w[1], first)};
-        const V pairs[2] = {_mm256_madd_epi16(w[0], both), _mm256_madd_epi16(w[1], both)};
-        r[0] = even_lanes(evens[0], evens[1]);
-        r[1] = even_lanes(pairs[0], pairs[1]);
-        r[2] = v_add(r[1], odd_lanes(evens[0], evens[1]));
-        r[3] = v_add(r[1], odd_lanes(pairs[0], pairs[1]));
-    } else {
-        block_unpack_long(src, length, r);
-        for (unsigned k = 1; k < VECTORS; k++)
-            r[k] = v_add(r[k], r[k - 1]);
-    }
-    sum_lanes(r);
 }
 
 /* From the order in which blocks are unpacked and summed to that of words, and back; the last word

@@ -8,7 +8,7 @@
 
 struct packer {
     unsigned char *lengths, *dst;
-    unsigned any, last; /* all lengths ORed; how many blocks are still to be taken for long */
+    unsigned any, last; /* all lengths ORed; how many blocks are taken for long */
     U *keep;            /* the residuals go here too; or NULL */
     uint32_t *nonzero;
     V bytes; /* of the block before */
@@ -32,15 +32,20 @@ VECTOR void pack_flush(struct packer *p)
     p->waits = false;
 }
 
+/* Behind a block that does not fit in bytes more are likely: branches on each would be hard to
+ * predict. */
+enum { LONG_RUN = 16 };
+
 VECTOR void pack_next(struct packer *p, const V r[VECTORS])
 {
     keep_residuals(p, r);
     const V bytes = block_bytes(r);
     pack_flush(p);
-    if (__builtin_expect(!bytes_fit(bytes), 0)) {
-        pack_length(p, block_pack_words(r, p->dst));
+    if (__builtin_expect(p->last == 0 && bytes_fit(bytes), 1)) {
+        p->bytes = bytes;
+        p->waits = true;
         return;
     }
-    p->bytes = bytes;
-    p->waits = true;
+    p->last = p->last ? p->last - 1 : LONG_RUN;
+    pack_length(p, block_pack_words(r, p->dst));
 }

@@ -22,21 +22,6 @@ VECTOR unsigned avx2_bit_length(uint64_t m)
     return 64 - (unsigned)_lzcnt_u64(m);
 }
 
-/* Transpose the 8x8 bit matrices in the four words of 64 bits: bit j of byte i becomes bit i of
- * byte j. */
-VECTOR __m256i avx2_transpose(__m256i m)
-{
-    const __m256i c7 = _mm256_set1_epi64x(0x00AA00AA00AA00AA);
-    const __m256i c14 = _mm256_set1_epi64x(0x0000CCCC0000CCCC);
-    const __m256i c28 = _mm256_set1_epi64x(0x00000000F0F0F0F0);
-    __m256i t = _mm256_and_si256(_mm256_xor_si256(m, _mm256_srli_epi64(m, 7)), c7);
-    m = _mm256_xor_si256(m, _mm256_xor_si256(t, _mm256_slli_epi64(t, 7)));
-    t = _mm256_and_si256(_mm256_xor_si256(m, _mm256_srli_epi64(m, 14)), c14);
-    m = _mm256_xor_si256(m, _mm256_xor_si256(t, _mm256_slli_epi64(t, 14)));
-    t = _mm256_and_si256(_mm256_xor_si256(m, _mm256_srli_epi64(m, 28)), c28);
-    return _mm256_xor_si256(m, _mm256_xor_si256(t, _mm256_slli_epi64(t, 28)));
-}
-
 /*
  * What packs make of four vectors of eight words: byte i of dword m is of word 8 m + i in the lower
  * half and of word 8 m + 4 + i in the upper one. Here they are called halved bytes. They become
@@ -100,34 +85,6 @@ VECTOR uint32_t avx2_planes_used(__m256i planes)
 {
     const __m256i zero = _mm256_cmpeq_epi32(planes, _mm256_setzero_si256());
     return ~(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(zero)) & 0xFF;
-}
-
-/* 32 bytes, in order, to eight planes of 32 bits. */
-VECTOR void avx2_store_planes(__m256i bytes, unsigned char *dst)
-{
-    /* After this, byte k of word e is plane k of elements 8 e to 8 e + 7. */
-    __m256i t = avx2_transpose(bytes);
-    const __m256i pairs = _mm256_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0,
-                                           8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
-    t = _mm256_shuffle_epi8(t, pairs);
-    __m128i low = _mm256_castsi256_si128(t), high = _mm256_extracti128_si256(t, 1);
-    _mm_storeu_si128((__m128i *)(void *)dst, _mm_unpacklo_epi16(low, high));
-    _mm_storeu_si128((__m128i *)(void *)(dst + 16), _mm_unpackhi_epi16(low, high));
-}
-
-/* The opposite, of the first n planes (n <= 8): reads 32 bytes at src, and ignores those behind the
- * planes. */
-VECTOR __m256i avx2_load_planes(const unsigned char *src, unsigned n)
-{
-    static const uint32_t present[16] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
-                                         UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-    const __m256i quads = _mm256_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 0,
-                                           4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    __m256i mask = _mm256_loadu_si256((const __m256i *)(const void *)(present + 8 - n));
-    __m256i p = _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(const void *)src), mask);
-    p = _mm256_shuffle_epi8(p, quads);
-    p = _mm256_permutevar8x32_epi32(p, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-    return avx2_transpose(p);
 }
 
 #endif

@@ -22,7 +22,7 @@
 #define AXES_APART
 #include "avx2.h"
 #include "avx2_words64.h"
-#include "avx2_blocks64.h"
+#include "avx2_block64.h"
 #include "vector_plain_t.h"
 
 #define ENCODE        zmpi_avx2_encode64

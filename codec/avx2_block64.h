@@ -1,5 +1,5 @@
 /*
- * avx2_blocks64.h - blocks of residuals to their bytes and back, for 8-byte words and AVX2.
+ * avx2_block64.h - blocks of residuals to their bytes and back, for 8-byte words and AVX2.
  *
  * Words become bytes, one for each eight planes, in the order that packs of vectors leave and
  * unpacks undo, so that nothing but the last step of the transposition, which is between the

@@ -16,7 +16,7 @@ VECTOR V halves_of(V both)
 
 /* ---- to planes ---- */
 
-/* Sign words to halved bytes of their lowest bits. */
+/* Words of at most 255 as halved bytes. */
 VECTOR V low_bytes(const V d[VECTORS])
 {
     return _mm256_packus_epi16(_mm256_packus_epi32(d[0], d[1]), _mm256_packus_epi32(d[2], d[3]));
@@ -45,7 +45,7 @@ VECTOR unsigned block_pack_long(const V r[VECTORS], unsigned char *dst)
     return length;
 }
 
-/* The sign word lies behind the highest plane of `planes` there can be: put it in front. */
+/* Sixteen planes, of which the last is the sign word: that is put in front. */
 VECTOR void store_signed(V low, V high, unsigned char *dst)
 {
     v_store((U *)(void *)(dst + 4), low);

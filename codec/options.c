@@ -67,6 +67,13 @@ static const struct zmpi_option table[] = {
      ZMPI_OPTION_FILES,
      false,
      TEXT(files)},
+    {{"least_ratio", "number", "1.1", "ZMPI_LEAST_RATIO", "zmpi_least_ratio",
+      "files that compression made less than so many times smaller are plain again once they are "
+      "closed; 0: none"},
+     "allowed is a finite number >= 0",
+     ZMPI_OPTION_RATIO,
+     true,
+     FIELD(least_ratio)},
     {{"threads", "number", "0", "ZMPI_THREADS", "zmpi_threads",
       "threads of one process that compress; 0: automatic"},
      "allowed are 0 (automatic) to 1024",

@@ -18,7 +18,7 @@ enum zmpi_option_source {
     ZMPI_FROM_HINT  /* MPI_Info: zmpi_option_set */
 };
 
-#define ZMPI_OPTION_COUNT 20
+#define ZMPI_OPTION_COUNT 21
 
 struct zmpi_rules; /* the parsed rules file */
 
@@ -27,12 +27,13 @@ enum zmpi_collective_mode { ZMPI_COLLECTIVE_AUTO, ZMPI_COLLECTIVE_ALWAYS, ZMPI_C
 struct zmpi_options {
     bool bound_set; /* error_bound given at all: else nothing is converted */
     struct zmpi_bound bound;
-    double threshold; /* values with |x| >= threshold are kept exactly; 0: none but fill values */
-    char codec[24];   /* fle, huffman, huffman:approximate, auto */
-    char device[32];  /* auto, cpu, ... */
-    char files[1024]; /* comma-separated globs of files that may become containers; "!glob"
-                         excludes; last match wins */
-    int threads;      /* 0: automatic */
+    double threshold;   /* values with |x| >= threshold are kept exactly; 0: none but fill values */
+    char codec[24];     /* fle, huffman, huffman:approximate, auto */
+    char device[32];    /* auto, cpu, ... */
+    char files[1024];   /* comma-separated globs of files that may become containers; "!glob"
+                           excludes; last match wins */
+    double least_ratio; /* files that became less than this smaller are plain after close */
+    int threads;        /* 0: automatic */
     char collectives[256];   /* comma-separated: gather, scatter, ..., or none */
     int collective_mode;     /* enum zmpi_collective_mode */
     size_t collective_min;   /* bytes from one rank to another below which they are sent raw */

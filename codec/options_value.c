@@ -196,6 +196,15 @@ static bool parse_bytes(const struct zmpi_option *option, const char *text, size
     return true;
 }
 
+/* 0 too. */
+static bool parse_ratio(const char *text, double *value)
+{
+    if (strcmp(text, "0") != 0)
+        return zmpi_threshold_parse(text, value);
+    *value = 0;
+    return true;
+}
+
 static const char *const encoders[] = {"fle", "huffman", "huffman:approximate"};
 
 int zmpi_encoder_parse(const char *name, bool *approximate)
@@ -229,6 +238,8 @@ bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o,
         return parse_bound(text, o);
     case ZMPI_OPTION_THRESHOLD:
         return zmpi_threshold_parse(text, field);
+    case ZMPI_OPTION_RATIO:
+        return parse_ratio(text, field);
     case ZMPI_OPTION_CODEC:
         return (zmpi_encoder_parse(text, &approximate) || strcmp(text, "auto") == 0) &&
                parse_path(text, field, option->capacity);
@@ -293,6 +304,11 @@ void zmpi_option_format(const struct zmpi_option *option, const struct zmpi_opti
         break;
     case ZMPI_OPTION_THRESHOLD:
         zmpi_threshold_format(*(const double *)field, text);
+        break;
+    case ZMPI_OPTION_RATIO:
+        zmpi_threshold_format(*(const double *)field, text);
+        if (!*text)
+            snprintf(text, 1024, "0");
         break;
     case ZMPI_OPTION_INT:
         snprintf(text, 1024, "%d", *(const int *)field);

@@ -225,8 +225,11 @@ struct zfile {
     struct zmpi_container container; /* all records this rank knows */
     struct zmpi_entries fresh;       /* its own that the other ranks do not know yet */
     uint64_t first_epoch;            /* of this open */
-    bool dirty;   /* records were written since open: the index must be renewed */
-    int reported; /* class of the last failure of the system that was told of */
+    bool dirty;      /* records were written since open: the index must be renewed */
+    bool durable;    /* a sync was completed: what follows must not take that back */
+    bool plain;      /* given back at close (plain.c) */
+    bool unreported; /* opened by zmpi itself */
+    int reported;    /* class of the last failure of the system that was told of */
 
     uint64_t end; /* physical end of the file's log, the same on all ranks, as of the last
                      collective call */
@@ -405,6 +408,9 @@ int zsession_set_atomic(struct zfile *f, bool atomic); /* collective */
 int zsession_leave(struct zfile *f, bool empty);
 /* A descriptor of the file that can write, or -1. */
 int zsession_descriptor(struct zfile *f);
+/* Rank 0 of a writer: nobody else writes to the file, and no writer comes until keep_out_end. */
+bool zsession_keep_out(struct zfile *f);
+void zsession_keep_out_end(struct zfile *f);
 void zsession_free(struct zfile *f);
 
 /* ---- staging.c ---- */
@@ -484,6 +490,14 @@ int zshared_position(struct zfile *f, uint64_t *position);
  * asked between opening(true) and opening(false). */
 bool zelsewhere_written(const char *path);
 void zelsewhere_opening(bool begins);
+
+/* ---- plain.c ---- */
+
+/* Collective, at the end of a writer's session, all of it being in the file and indexed: the file
+ * becomes plain if it gained too little. failed: not all of it is. */
+void zplain_give_back(struct zfile *f, int failed);
+/* Has a file of such a name, but for digits, gained too little in this process? */
+bool zplain_is_known(const char *path);
 
 /* ---- policy.c ---- */
 

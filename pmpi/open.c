@@ -75,7 +75,7 @@ static int decide(MPI_Comm comm, const char *path, const struct zmpi_options *o,
     if (!rc && rank == 0) {
         mine[0] = (int)inspect(path);
         /* Who only reads is one of us too: others may be about to write. */
-        if (mine[0] == FOUND_EMPTY && !wanted)
+        if (mine[0] == FOUND_EMPTY && (!wanted || zplain_is_known(path)))
             mine[0] = FOUND_OTHER;
     }
     if (!rc)
@@ -148,7 +148,10 @@ static int create_or_load(struct zfile *f, enum found found)
     f->end = ZMPI_HEADER_BYTES;
     if (size == 0)
         return zheader_create(f);
-    if (found == FOUND_CONTAINER || inspect(f->path) == FOUND_CONTAINER)
+    /* A container may have become plain while we waited for the lock (plain.c): then what we have
+     * open has no name any more. */
+    const enum found now = inspect(f->path);
+    if (now == FOUND_CONTAINER || (found == FOUND_CONTAINER && now != FOUND_OTHER))
         return load(f);
     return zfile_raise(f, MPI_ERR_FILE_IN_USE, "somebody wrote to it while it was being opened");
 }
@@ -301,6 +304,7 @@ static int finish(struct zfile *f)
     if (any && !empty && !f->session.shared) {
         int indexed = zindex_write(f);
         rc = rc ? rc : indexed;
+        zplain_give_back(f, rc);
     }
     int left = zsession_leave(f, empty);
     return rc ? rc : left;

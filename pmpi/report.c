@@ -41,6 +41,7 @@ struct entry {
     double sum[SUMS];
     double ranks;
     double ratio; /* asked; 0: something else was */
+    double plain; /* 1: given back as a plain file */
     double coded[2], largest_bound;
 };
 
@@ -82,13 +83,23 @@ static void note_use(struct use *u, const struct zmpi_use *use)
     snprintf(u->why, sizeof u->why, "%s", use->why);
 }
 
+/* What a rank's data took. */
+static double stored(const struct zfile *f)
+{
+    if (f->plain)
+        return f->rank == 0 ? (double)f->container.logical_size : 0;
+    return (double)f->stats.n.bytes_stored;
+}
+
 void zreport_file(struct zfile *f)
 {
     const struct zstats *s = &f->stats;
+    if (f->unreported)
+        return;
     const struct zcodec_choice *c = &f->choice;
     const double coded = (double)(c->bytes[0] + c->bytes[1]);
     double mine[SUMS] = {[WRITTEN] = (double)s->n.bytes_written,
-                         [STORED] = (double)s->n.bytes_stored,
+                         [STORED] = stored(f),
                          [READ] = (double)s->n.bytes_read,
                          [RECORDS] = (double)s->n.records,
                          [COMPRESS] = s->n.seconds_compress,
@@ -104,7 +115,7 @@ void zreport_file(struct zfile *f)
                          [BY_HUFFMAN] = (double)c->bytes[1],
                          [ALL_FLE] = coded * zcodec_estimate(c, ZMPI_FLE),
                          [ALL_HUFFMAN] = coded * zcodec_estimate(c, ZMPI_HUFFMAN)};
-    struct entry e = {.ranks = f->ranks};
+    struct entry e = {.ranks = f->ranks, .plain = f->plain};
     if (PMPI_Reduce(mine, e.sum, SUMS, MPI_DOUBLE, MPI_SUM, 0, f->comm) ||
         PMPI_Reduce((double[]){s->ratio_raw, s->ratio_coded}, e.coded, 2, MPI_DOUBLE, MPI_SUM, 0,
                     f->comm) ||
@@ -171,6 +182,8 @@ static void print_text(const struct entry *e, size_t n)
         if (s[TURNED] > 0)
             fprintf(stderr, "; %.2f MB exact: in the other byte order, or integers",
                     s[TURNED] / 1e6);
+        if (e[i].plain > 0)
+            fputs("; plain again", stderr);
         fputc('\n', stderr);
     }
 }
@@ -224,6 +237,8 @@ static void print_json_file(FILE *out, const struct entry *e)
     fprintf(out, ", \"codec\": \"%s\"", e->codec);
     for (int i = 0; i < most; i++)
         fprintf(out, ", \"%s\": %.15g", name[i], e->sum[i]);
+    if (e->plain > 0)
+        fputs(", \"plain_again\": true", out);
     if (e->ratio > 0)
         fprintf(out, ", \"largest_bound\": %.15g", e->largest_bound);
     fputc('}', out);

@@ -358,6 +358,21 @@ int zsession_leave(struct zfile *f, bool empty)
     return told ? told : worst;
 }
 
+bool zsession_keep_out(struct zfile *f)
+{
+    struct counters c;
+    lock_log(f, F_WRLCK);
+    if (!f->session.no_locks && !zsession_others(f) && !read_counters(f, &c) && !c.shared)
+        return true;
+    unlock_log(f);
+    return false;
+}
+
+void zsession_keep_out_end(struct zfile *f)
+{
+    unlock_log(f);
+}
+
 int zsession_descriptor(struct zfile *f)
 {
     open_lock_file(f);

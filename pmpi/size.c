@@ -132,5 +132,6 @@ int zf_file_sync(struct zfile *f)
     rc = PMPI_File_sync(f->fh);
     if (rc && errno == 0) /* the MPI library refused, as OMPIO does while requests are under way */
         return rc;
+    f->durable = f->durable || !rc;
     return rc ? zphysical_failed(f, rc, errno, "MPI_File_sync") : learned;
 }

@@ -1,8 +1,10 @@
 #!/bin/sh
-# full_disk.sh: a disk of two megabytes gets full, in collective and independent writes (tests/mpi/full.c).
+# full_disk.sh: a disk gets full: one of two megabytes in collective and independent writes (tests/mpi/full.c), one of
+# nine when a file of five becomes plain again (tests/mpi/plain.c).
 set -eu
 program=$ZMPI_TEST_BIN/tests/full
-[ -x "$program" ] || exit 77
+plain=$ZMPI_TEST_BIN/tests/plain
+[ -x "$program" ] && [ -x "$plain" ] || exit 77
 work=$(mktemp -d)
 mount -t tmpfs -o size=2m zmpi_test "$work" 2>/dev/null || {
     rmdir "$work"
@@ -30,4 +32,11 @@ for io in $components; do
             rm -f "$work/full.z"
         done
     done
+    mount -o remount,size=9m "$work"
+    for ranks in 1 3; do
+        echo "== plain again, $ranks ranks, $io"
+        # shellcheck disable=SC2086 # none or several words
+        (cd "$work" && timeout 60 "$MPIEXEC" $flags -n "$ranks" env LD_PRELOAD="$ZMPI_TEST_LIB" "$plain" full)
+    done
+    mount -o remount,size=2m "$work"
 done

@@ -95,6 +95,8 @@ Test(options, values)
         LIST("", "a b", "../x", "CPU", "abcdefghijklmnopqrstuvwxyzabcdefghij"));
     all("files", LIST("*", "*.bin", "a,b,!c", "/scratch/*", "!a,*"),
         LIST("", ",", "a,", ",a", "!", "!a", "!a,!b", "a,,b"));
+    all("least_ratio", LIST("0", "1", "1.1", "2", "1e9"),
+        LIST("", "-1", "nan", "inf", "1.1x", "off"));
     all("threads", LIST("0", "1", "1024"),
         LIST("", "-1", "1025", "2x", " 2", "+2", "1.5", "99999999999999999999"));
     all("collectives",
@@ -320,8 +322,8 @@ Test(options, hidden_rules_are_checked)
 Test(options, bad_rules)
 {
     rules_fail("[*]\nerror_bound = rel=2\n", ":2: error_bound=rel=2: allowed are abs=V");
-    rules_fail("\n\n[a]\nthreads = 4\n",
-               ":4: threads: allowed in a rule are error_bound, threshold, codec, device, shape");
+    rules_fail("\n\n[a]\nthreads = 4\n", ":4: threads: allowed in a rule are error_bound, "
+                                         "threshold, codec, device, least_ratio, shape");
     rules_fail("[comm:a]\nstaging = 2M\n",
                ":2: staging: allowed in a rule are error_bound, threshold, codec, device, "
                "collectives, collective_mode, collective_min, collective_piece, shape");

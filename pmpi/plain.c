@@ -1,0 +1,275 @@
+/*
+ * plain.c - a file that compression made hardly smaller is a plain one again once it is closed:
+ * whoever opens it by other means than MPI-IO then finds what the program wrote.
+ *
+ * Its bytes are written to a new file beside it, which takes its name at the end. Until then, and
+ * if anything fails, the container is there.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "hash.h"
+#include "internal.h"
+#include "physical.h"
+#include "wrappers.h"
+
+/* A header that is written first, by a communicator of its own, must not decide for what follows.
+ */
+#define LEAST ((uint64_t)16 << 10)
+/* For each rank: of larger files the copy would be felt. */
+#define MOST ((uint64_t)256 << 20)
+/* What is copied at a time; ranks' shares begin at multiples of it. */
+#define PIECE ((uint64_t)4 << 20)
+
+/* ---- names ---- */
+
+/* Names under which a file gained too little, but for their digits: those of other steps of the
+ * same data. */
+static struct {
+    pthread_mutex_t lock;
+    uint64_t hash[256];
+    size_t count;
+} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t hash_of_kind(const char *path)
+{
+    char kind[PATH_MAX];
+    size_t n = 0;
+    for (const char *p = path; *p && n < sizeof kind; p++) {
+        const bool digit = isdigit((unsigned char)*p);
+        if (!digit || n == 0 || kind[n - 1] != '0')
+            kind[n++] = digit ? '0' : *p;
+    }
+    return zmpi_hash(kind, n, 0);
+}
+
+static bool find_kind(uint64_t hash)
+{
+    for (size_t i = 0; i < sizeof known.hash / sizeof *known.hash && i < known.count; i++)
+        if (known.hash[i] == hash)
+            return true;
+    return false;
+}
+
+bool zplain_is_known(const char *path)
+{
+    pthread_mutex_lock(&known.lock);
+    const bool found = known.count && find_kind(hash_of_kind(path));
+    pthread_mutex_unlock(&known.lock);
+    return found;
+}
+
+static void remember(const char *path)
+{
+    const uint64_t hash = hash_of_kind(path);
+    pthread_mutex_lock(&known.lock);
+    if (!find_kind(hash))
+        known.hash[known.count++ % (sizeof known.hash / sizeof *known.hash)] = hash;
+    pthread_mutex_unlock(&known.lock);
+}
+
+/* ---- does it pay? ---- */
+
+enum { FAILED, WRITTEN, STORED, RATIO, LOGICAL, LOG_END, SUMS };
+
+/* Summed over the ranks; what is the same everywhere, or known to rank 0 alone, is its. */
+static int sum_up(const struct zfile *f, int failed, double all[SUMS])
+{
+    double mine[SUMS] = {[FAILED] = failed != 0 || f->session.shared,
+                         [WRITTEN] = (double)f->stats.n.bytes_written,
+                         [STORED] = (double)f->stats.n.bytes_stored};
+    if (f->rank == 0) {
+        const bool asked = f->options.bound_set && f->options.bound.mode == ZMPI_RATIO;
+        mine[RATIO] = asked || f->amode & MPI_MODE_DELETE_ON_CLOSE ? 0 : f->options.least_ratio;
+        mine[LOGICAL] = (double)f->container.logical_size;
+        mine[LOG_END] = (double)f->container.header.log_end;
+    }
+    return PMPI_Allreduce(mine, all, SUMS, MPI_DOUBLE, MPI_SUM, f->comm);
+}
+
+/* Neither what was written this time nor the file as a whole became smaller. */
+static bool gained_little(const double all[SUMS])
+{
+    return all[FAILED] == 0 && all[WRITTEN] >= (double)LEAST &&
+           all[WRITTEN] < all[RATIO] * all[STORED] && all[LOGICAL] < all[RATIO] * all[LOG_END];
+}
+
+/* ---- the new file ---- */
+
+struct copy {
+    struct zfile *from; /* the container, opened anew to be read: a writer may not know all of it */
+    MPI_File handle;
+    int fd;
+    bool sole;            /* rank 0: others are kept out */
+    char name[PATH_MAX];  /* "": there is none */
+    char final[PATH_MAX]; /* rank 0: the container's, without links */
+};
+
+/* Would a new file differ from this one in who may use it? */
+static bool has_attributes(const char *path)
+{
+    char names[4096];
+    const ssize_t n = listxattr(path, names, sizeof names);
+    if (n < 0)
+        return errno != ENOTSUP;
+    for (const char *p = names; p < names + n; p += strlen(p) + 1)
+        if (strncmp(p, "user.", 5) == 0 || strncmp(p, "system.posix_acl", 16) == 0)
+            return true;
+    return false;
+}
+
+/* Rank 0: the empty file, with the container's owner and mode. */
+static bool create(struct zfile *f, struct copy *c)
+{
+    struct stat s;
+    const unsigned char *id = f->container.header.id;
+    if (!realpath(f->path, c->final) || stat(c->final, &s) || s.st_nlink != 1 ||
+        has_attributes(c->final))
+        return false;
+    const int n = snprintf(c->name, sizeof c->name, "%s.plain-%02x%02x%02x%02x", c->final, id[0],
+                           id[1], id[2], id[3]);
+    const int fd = n < (int)sizeof c->name
+                       ? open(c->name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR)
+                       : -1;
+    if (fd < 0) {
+        c->name[0] = 0;
+        return false;
+    }
+    struct stat made;
+    bool ok = fstat(fd, &made) == 0 && made.st_uid == s.st_uid &&
+              (made.st_gid == s.st_gid || fchown(fd, (uid_t)-1, s.st_gid) == 0) &&
+              fchmod(fd, s.st_mode & 07777) == 0;
+    if (close(fd) != 0)
+        ok = false;
+    return ok;
+}
+
+/* Do all ranks say yes? */
+static bool all_of(struct zfile *f, bool mine)
+{
+    int no = !mine, any = 1;
+    return !PMPI_Allreduce(&no, &any, 1, MPI_INT, MPI_MAX, f->comm) && !any;
+}
+
+static bool begin(struct zfile *f, struct copy *c)
+{
+    bool ok = true;
+    if (f->rank == 0) {
+        c->sole = zsession_keep_out(f);
+        ok = c->sole && create(f, c);
+    }
+    if (PMPI_Bcast(c->name, (int)sizeof c->name, MPI_CHAR, 0, f->comm) || !all_of(f, ok))
+        return false;
+    c->fd = open(c->name, O_WRONLY | O_CLOEXEC);
+    /* Collective. Its view is of bytes. */
+    if (!zw_file_open(f->comm, f->path, MPI_MODE_RDONLY, MPI_INFO_NULL, &c->handle)) {
+        PMPI_File_set_errhandler(c->handle, MPI_ERRORS_RETURN);
+        c->from = zfile_find(c->handle);
+    }
+    return all_of(f, c->fd >= 0 && c->from);
+}
+
+/* This rank's share. */
+static bool copy_share(const struct zfile *f, struct copy *c, bool durable)
+{
+    const uint64_t size = c->from->container.logical_size;
+    const uint64_t pieces = (size + PIECE - 1) / PIECE;
+    const uint64_t share = (pieces + (uint64_t)f->ranks - 1) / (uint64_t)f->ranks * PIECE;
+    const uint64_t begin = share * (uint64_t)f->rank;
+    const uint64_t end = begin + share < size ? begin + share : size;
+    unsigned char *buffer = begin < end ? malloc(PIECE) : NULL;
+    bool ok = begin >= end || buffer;
+    for (uint64_t at = begin; ok && at < end; at += PIECE) {
+        const struct zmpi_run run = {at, end - at < PIECE ? end - at : PIECE};
+        uint64_t bad;
+        ok = !zread_stored(c->from, &run, 1, NULL, buffer, &bad) &&
+             zfd_write(c->fd, buffer, run.length, (off_t)at) == 0;
+    }
+    free(buffer);
+    return ok && (!durable || fsync(c->fd) == 0);
+}
+
+/* Its name is in the directory for good. */
+static void sync_folder(const char *path)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[1] = 0;
+    const int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+}
+
+/* Collective, whatever begin() came to. */
+static bool end(struct zfile *f, struct copy *c, bool ok)
+{
+    if (c->from) {
+        c->from->unreported = true;
+        ok = !zf_file_close(c->from, &c->handle) && ok;
+        zfile_done(c->from);
+    }
+    if (c->fd >= 0 && close(c->fd) != 0)
+        ok = false;
+    ok = all_of(f, ok);
+    if (f->rank == 0 && ok) {
+        ok = rename(c->name, c->final) == 0;
+        if (ok && f->durable)
+            sync_folder(c->final);
+    }
+    if (f->rank == 0 && !ok && c->name[0])
+        (void)unlink(c->name);
+    if (c->sole)
+        zsession_keep_out_end(f);
+    return all_of(f, ok);
+}
+
+static bool give_back(struct zfile *f)
+{
+    struct copy *c = calloc(1, sizeof *c);
+    bool ok = all_of(f, c);
+    if (ok) {
+        c->fd = -1;
+        ok = begin(f, c) && copy_share(f, c, f->durable);
+        ok = end(f, c, ok);
+    }
+    free(c);
+    return ok;
+}
+
+/* Not for each rank's file of its own: the report says it too. */
+static void tell(const struct zfile *f, double ratio, const char *what)
+{
+    if (f->rank == 0)
+        zmpi_log(f->ranks > 1 ? ZMPI_LOG_WARN : ZMPI_LOG_INFO,
+                 "%s: %s, as compression made it %.2f times smaller (ZMPI_LEAST_RATIO=%.3g); new "
+                 "files of such a name stay plain",
+                 f->path, what, ratio, f->options.least_ratio);
+}
+
+void zplain_give_back(struct zfile *f, int failed)
+{
+    double all[SUMS];
+    if (sum_up(f, failed, all) || !gained_little(all))
+        return;
+    const double ratio = all[WRITTEN] / all[STORED];
+    remember(f->path);
+    if (all[LOGICAL] > (double)MOST * f->ranks) {
+        tell(f, ratio, "stays compressed");
+        return;
+    }
+    f->plain = give_back(f);
+    tell(f, ratio, f->plain ? "is plain again" : "stays compressed");
+}

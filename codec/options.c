@@ -68,8 +68,8 @@ static const struct zmpi_option table[] = {
      false,
      TEXT(files)},
     {{"least_ratio", "number", "1.1", "ZMPI_LEAST_RATIO", "zmpi_least_ratio",
-      "files that compression made less than so many times smaller are plain again once they are "
-      "closed; 0: none"},
+      "files that compression made less than so many times smaller, and those that hold nothing "
+      "but bytes, are plain again once they are closed; 0: none"},
      "allowed is a finite number >= 0",
      ZMPI_OPTION_RATIO,
      true,

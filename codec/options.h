@@ -32,7 +32,7 @@ struct zmpi_options {
     char device[32];    /* auto, cpu, ... */
     char files[1024];   /* comma-separated globs of files that may become containers; "!glob"
                            excludes; last match wins */
-    double least_ratio; /* files that became less than this smaller are plain after close */
+    double least_ratio; /* of files that stay compressed after close; 0: any */
     int threads;        /* 0: automatic */
     char collectives[256];   /* comma-separated: gather, scatter, ..., or none */
     int collective_mode;     /* enum zmpi_collective_mode */

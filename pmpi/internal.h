@@ -194,6 +194,7 @@ struct zstats {
     struct zmpi_file_stats n;
     uint64_t collective_calls, independent_calls;
     double ratio_raw, ratio_coded; /* bytes coded for a ratio, as they were and as streams */
+    uint64_t bytes_typed;          /* of a known type, in our byte order */
     uint64_t bytes_exact;          /* written with a bound that is not for their datatype */
     uint64_t
         bytes_turned; /* of floats in the other byte order, with a bound that is not for them */
@@ -225,11 +226,12 @@ struct zfile {
     struct zmpi_container container; /* all records this rank knows */
     struct zmpi_entries fresh;       /* its own that the other ranks do not know yet */
     uint64_t first_epoch;            /* of this open */
-    bool dirty;      /* records were written since open: the index must be renewed */
-    bool durable;    /* a sync was completed: what follows must not take that back */
-    bool plain;      /* given back at close (plain.c) */
-    bool unreported; /* opened by zmpi itself */
-    int reported;    /* class of the last failure of the system that was told of */
+    bool dirty;           /* records were written since open: the index must be renewed */
+    uint64_t size_before; /* logical size at open */
+    bool durable;         /* a sync was completed: what follows must not take that back */
+    bool plain;           /* given back at close (plain.c) */
+    bool unreported;      /* opened by zmpi itself */
+    int reported;         /* class of the last failure of the system that was told of */
 
     uint64_t end; /* physical end of the file's log, the same on all ranks, as of the last
                      collective call */

@@ -214,6 +214,7 @@ static int prepare(struct zfile *f, MPI_Comm comm, enum found found)
     rc = zindex_share(f);
     if (!rc && zfile_may_write(f))
         rc = zsession_find_nodes(f);
+    f->size_before = f->container.logical_size;
     if (f->amode & MPI_MODE_APPEND)
         f->position = f->shared_start = f->container.logical_size;
     return rc;

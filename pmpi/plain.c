@@ -1,6 +1,8 @@
 /*
- * plain.c - a file that compression made hardly smaller is a plain one again once it is closed:
- * whoever opens it by other means than MPI-IO then finds what the program wrote.
+ * plain.c - a file that compression made hardly smaller, or that holds nothing but bytes, is a
+ * plain one again once it is closed: whoever opens it by other means than MPI-IO then finds what
+ * the program wrote. (Who writes bytes has a format of its own, and mostly such means of reading
+ * it.)
  *
  * Its bytes are written to a new file beside it, which takes its name at the end. Until then, and
  * if anything fails, the container is there.
@@ -22,11 +24,16 @@
 #include "physical.h"
 #include "wrappers.h"
 
-/* A header that is written first, by a communicator of its own, must not decide for what follows.
- */
+/* A header that one rank writes first, by itself, must not decide for what follows. */
 #define LEAST ((uint64_t)16 << 10)
-/* For each rank: of larger files the copy would be felt. */
+/* From this size on a file decides for others of its kind; smaller ones are copied each time. */
+#define COSTS ((uint64_t)1 << 20)
+/* For each rank: of larger files that gained too little the copy would be felt. */
 #define MOST ((uint64_t)256 << 20)
+/* A file of more holes than this many times what was written stays as it is. */
+#define HOLES 4
+/* One part of so many may be of known types, such as a header of integers, in a file of bytes. */
+#define PARTS 16
 /* What is copied at a time; ranks' shares begin at multiples of it. */
 #define PIECE ((uint64_t)4 << 20)
 
@@ -79,28 +86,36 @@ static void remember(const char *path)
 
 /* ---- does it pay? ---- */
 
-enum { FAILED, WRITTEN, STORED, RATIO, LOGICAL, LOG_END, SUMS };
+enum { FAILED, WRITTEN, TYPED, STORED, RATIO, LOGICAL, LOG_END, SUMS };
 
 /* Summed over the ranks; what is the same everywhere, or known to rank 0 alone, is its. */
 static int sum_up(const struct zfile *f, int failed, double all[SUMS])
 {
     double mine[SUMS] = {[FAILED] = failed != 0 || f->session.shared,
                          [WRITTEN] = (double)f->stats.n.bytes_written,
+                         [TYPED] = (double)f->stats.bytes_typed,
                          [STORED] = (double)f->stats.n.bytes_stored};
     if (f->rank == 0) {
         const bool asked = f->options.bound_set && f->options.bound.mode == ZMPI_RATIO;
         mine[RATIO] = asked || f->amode & MPI_MODE_DELETE_ON_CLOSE ? 0 : f->options.least_ratio;
         mine[LOGICAL] = (double)f->container.logical_size;
         mine[LOG_END] = (double)f->container.header.log_end;
+        mine[TYPED] += (double)f->size_before; /* of what type it is nobody knows */
     }
     return PMPI_Allreduce(mine, all, SUMS, MPI_DOUBLE, MPI_SUM, f->comm);
+}
+
+static bool is_of_bytes(const struct zfile *f, const double all[SUMS])
+{
+    return all[TYPED] * PARTS <= all[WRITTEN] && all[LOGICAL] <= HOLES * all[WRITTEN] &&
+           (f->ranks > 1 || all[LOGICAL] >= (double)LEAST);
 }
 
 /* Neither what was written this time nor the file as a whole became smaller. */
 static bool gained_little(const double all[SUMS])
 {
-    return all[FAILED] == 0 && all[WRITTEN] >= (double)LEAST &&
-           all[WRITTEN] < all[RATIO] * all[STORED] && all[LOGICAL] < all[RATIO] * all[LOG_END];
+    return all[WRITTEN] >= (double)LEAST && all[WRITTEN] < all[RATIO] * all[STORED] &&
+           all[LOGICAL] < all[RATIO] * all[LOG_END];
 }
 
 /* ---- the new file ---- */
@@ -147,7 +162,8 @@ static bool create(struct zfile *f, struct copy *c)
     struct stat made;
     bool ok = fstat(fd, &made) == 0 && made.st_uid == s.st_uid &&
               (made.st_gid == s.st_gid || fchown(fd, (uid_t)-1, s.st_gid) == 0) &&
-              fchmod(fd, s.st_mode & 07777) == 0;
+              fchmod(fd, s.st_mode & 07777) == 0 &&
+              ftruncate(fd, (off_t)f->container.logical_size) == 0;
     if (close(fd) != 0)
         ok = false;
     return ok;
@@ -178,6 +194,13 @@ static bool begin(struct zfile *f, struct copy *c)
     return all_of(f, c->fd >= 0 && c->from);
 }
 
+/* What is nothing but zeros stays a hole. */
+static bool write_piece(int fd, const unsigned char *data, size_t size, uint64_t at)
+{
+    const bool zeros = data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
+    return zeros || zfd_write(fd, data, size, (off_t)at) == 0;
+}
+
 /* This rank's share. */
 static bool copy_share(const struct zfile *f, struct copy *c, bool durable)
 {
@@ -192,7 +215,7 @@ static bool copy_share(const struct zfile *f, struct copy *c, bool durable)
         const struct zmpi_run run = {at, end - at < PIECE ? end - at : PIECE};
         uint64_t bad;
         ok = !zread_stored(c->from, &run, 1, NULL, buffer, &bad) &&
-             zfd_write(c->fd, buffer, run.length, (off_t)at) == 0;
+             write_piece(c->fd, buffer, run.length, at);
     }
     free(buffer);
     return ok && (!durable || fsync(c->fd) == 0);
@@ -249,27 +272,30 @@ static bool give_back(struct zfile *f)
     return ok;
 }
 
-/* Not for each rank's file of its own: the report says it too. */
-static void tell(const struct zfile *f, double ratio, const char *what)
+/* Of small files, of which there may be many, the report alone tells. */
+static void tell(const struct zfile *f, const double all[SUMS])
 {
     if (f->rank == 0)
-        zmpi_log(f->ranks > 1 ? ZMPI_LOG_WARN : ZMPI_LOG_INFO,
-                 "%s: %s, as compression made it %.2f times smaller (ZMPI_LEAST_RATIO=%.3g); new "
-                 "files of such a name stay plain",
-                 f->path, what, ratio, f->options.least_ratio);
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: %s: %s, %.3g times smaller by compression (ZMPI_LEAST_RATIO=%.3g); new files "
+                 "of such a name stay plain",
+                 f->path, f->plain ? "plain again" : "stays compressed",
+                 is_of_bytes(f, all) ? "nothing but bytes" : "gained little",
+                 all[WRITTEN] / all[STORED], f->options.least_ratio);
 }
 
 void zplain_give_back(struct zfile *f, int failed)
 {
     double all[SUMS];
-    if (sum_up(f, failed, all) || !gained_little(all))
+    if (sum_up(f, failed, all) || all[FAILED] > 0 || !(all[RATIO] > 0) || !(all[WRITTEN] > 0))
         return;
-    const double ratio = all[WRITTEN] / all[STORED];
-    remember(f->path);
-    if (all[LOGICAL] > (double)MOST * f->ranks) {
-        tell(f, ratio, "stays compressed");
+    const bool bytes = is_of_bytes(f, all);
+    if (!bytes && !gained_little(all))
         return;
+    if (bytes || all[LOGICAL] <= (double)MOST * f->ranks)
+        f->plain = give_back(f);
+    if (all[LOGICAL] >= (double)COSTS) {
+        remember(f->path);
+        tell(f, all);
     }
-    f->plain = give_back(f);
-    tell(f, ratio, f->plain ? "is plain again" : "stays compressed");
 }

@@ -337,13 +337,14 @@ static int write_atomic(struct zfile *f, struct plan *p, const struct zmpi_range
 static void count_written(struct zfile *f, const struct plan *p)
 {
     const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
-    f->stats.n.bytes_written += p->memory.bytes;
-    if (!f->options.bound_set || bound.mode == f->options.bound.mode)
-        return;
-    if (p->memory.element == ZMPI_F32 || p->memory.element == ZMPI_F64)
-        f->stats.bytes_turned += p->memory.bytes;
-    else
-        f->stats.bytes_exact += p->memory.bytes;
+    const uint64_t bytes = p->memory.bytes;
+    const enum zmpi_type element = p->memory.element;
+    const bool exact = f->options.bound_set && bound.mode != f->options.bound.mode;
+    const bool turned = exact && (element == ZMPI_F32 || element == ZMPI_F64);
+    f->stats.n.bytes_written += bytes;
+    f->stats.bytes_exact += exact && !turned ? bytes : 0;
+    f->stats.bytes_turned += turned ? bytes : 0;
+    f->stats.bytes_typed += turned || element == ZMPI_BYTES ? 0 : bytes;
 }
 
 int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)

@@ -3,7 +3,7 @@
  * does, or integers among its doubles, gets them back bit for bit, however they are written, and
  * its user is told; other files of the same run are compressed.
  *
- * zmpi-test: RANKS 1,3 ENV ZMPI_LEAST_RATIO=0 ZMPI_ERROR_BOUND=abs=1e-2 ZMPI_COLLECTIVE_MODE=always ZMPI_REPORT=byte_order.json ZMPI_REPORT_TEXT=off
+ * zmpi-test: RANKS 1,3 ENV ZMPI_ERROR_BOUND=abs=1e-2 ZMPI_COLLECTIVE_MODE=always ZMPI_REPORT=byte_order.json ZMPI_REPORT_TEXT=off
  */
 #include <math.h>
 

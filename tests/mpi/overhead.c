@@ -2,7 +2,7 @@
  * overhead.c - exact files of noise are hardly larger than plain ones, however they are written: at
  * most 1 % and 64 KiB.
  *
- * zmpi-test: RANKS 1,2,4 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_LEAST_RATIO=0
+ * zmpi-test: RANKS 1,2,4 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M
  */
 #include "check.h"
 

@@ -228,10 +228,11 @@ struct zfile {
     uint64_t first_epoch;            /* of this open */
     bool dirty;           /* records were written since open: the index must be renewed */
     uint64_t size_before; /* logical size at open */
-    bool durable;         /* a sync was completed: what follows must not take that back */
-    bool plain;           /* given back at close (plain.c) */
-    bool unreported;      /* opened by zmpi itself */
-    int reported;         /* class of the last failure of the system that was told of */
+    bool durable;    /* what it holds may be on the disk, by a sync or since an earlier open: what
+                        follows must not take that back */
+    bool plain;      /* given back at close (plain.c) */
+    bool unreported; /* opened by zmpi itself */
+    int reported;    /* class of the last failure of the system that was told of */
 
     uint64_t end; /* physical end of the file's log, the same on all ranks, as of the last
                      collective call */
@@ -384,6 +385,10 @@ void zbackground_free(struct zfile *f);
 /* Rank 0 of a writer, around the creation of the header or the reading of all records. */
 void zsession_enter(struct zfile *f);
 int zsession_started(struct zfile *f);
+/* Instead: it is none, and nothing is written to what there is. */
+void zsession_refused(struct zfile *f);
+/* Rank 0 of one that only reads: the file that has the name keeps it until this one is closed. */
+void zsession_reads(struct zfile *f);
 /* Is somebody writing to the file in another communicator? Rank 0. */
 bool zsession_others(struct zfile *f);
 /* Do locks order all ranks' accesses to the counters? Collective. */
@@ -410,9 +415,13 @@ int zsession_set_atomic(struct zfile *f, bool atomic); /* collective */
 int zsession_leave(struct zfile *f, bool empty);
 /* A descriptor of the file that can write, or -1. */
 int zsession_descriptor(struct zfile *f);
-/* Rank 0 of a writer: nobody else writes to the file, and no writer comes until keep_out_end. */
+/* Rank 0 of a writer: nobody else has the file open, and no writer comes until keep_out_end. */
 bool zsession_keep_out(struct zfile *f);
+/* After that: nor does a reader. */
+bool zsession_keep_out_readers(struct zfile *f);
 void zsession_keep_out_end(struct zfile *f);
+/* Is this still the name of the file? */
+bool zsession_is_at(const struct zfile *f, const char *path);
 void zsession_free(struct zfile *f);
 
 /* ---- staging.c ---- */
@@ -498,8 +507,9 @@ void zelsewhere_opening(bool begins);
 /* Collective, at the end of a writer's session, all of it being in the file and indexed: the file
  * becomes plain if it gained too little. failed: not all of it is. */
 void zplain_give_back(struct zfile *f, int failed);
-/* Has a file of such a name, but for digits, gained too little in this process? */
-bool zplain_is_known(const char *path);
+/* Has a file of such a name, but for digits, gained too little in this run, and may a new one be
+ * plain for that? All processes say the same. */
+bool zplain_is_known(const char *path, const struct zmpi_options *o);
 
 /* ---- policy.c ---- */
 

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,6 +46,8 @@ static enum found inspect(const char *path)
     unsigned char head[HEAD];
     struct stat s;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) /* MPI may have one more */
+        return FOUND_FAILED;
     if (fd < 0)
         return errno == ENOENT ? FOUND_EMPTY : FOUND_OTHER; /* the MPI library will say why */
     enum found found = FOUND_OTHER;
@@ -75,7 +78,7 @@ static int decide(MPI_Comm comm, const char *path, const struct zmpi_options *o,
     if (!rc && rank == 0) {
         mine[0] = (int)inspect(path);
         /* Who only reads is one of us too: others may be about to write. */
-        if (mine[0] == FOUND_EMPTY && (!wanted || zplain_is_known(path)))
+        if (mine[0] == FOUND_EMPTY && (!wanted || zplain_is_known(path, o)))
             mine[0] = FOUND_OTHER;
     }
     if (!rc)
@@ -138,6 +141,16 @@ static int load(struct zfile *f)
     return MPI_SUCCESS;
 }
 
+/* The file was found to be ours, and is a plain one by now: the last writer gave it back (plain.c),
+ * or somebody wrote to it when it was new. All begins anew; no MPI error class. */
+enum { BECAME_PLAIN = INT_MAX };
+
+/* Closing it, to open it again, would do something to it. */
+static bool may_begin_anew(const struct zfile *f)
+{
+    return !(f->amode & (MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE));
+}
+
 /* A writer's session begins under its lock: of two that come together, one makes the header. */
 static int create_or_load(struct zfile *f, enum found found)
 {
@@ -148,22 +161,32 @@ static int create_or_load(struct zfile *f, enum found found)
     f->end = ZMPI_HEADER_BYTES;
     if (size == 0)
         return zheader_create(f);
-    /* A container may have become plain while we waited for the lock (plain.c): then what we have
-     * open has no name any more. */
     const enum found now = inspect(f->path);
+    if (now == FOUND_OTHER && may_begin_anew(f))
+        return BECAME_PLAIN;
     if (now == FOUND_CONTAINER || (found == FOUND_CONTAINER && now != FOUND_OTHER))
         return load(f);
     return zfile_raise(f, MPI_ERR_FILE_IN_USE, "somebody wrote to it while it was being opened");
 }
 
+static int prepare_reader(struct zfile *f)
+{
+    zsession_reads(f);
+    if (inspect(f->path) == FOUND_OTHER && may_begin_anew(f))
+        return BECAME_PLAIN;
+    return load(f);
+}
+
 static int prepare_root(struct zfile *f, enum found found)
 {
     if (!zfile_may_write(f))
-        return load(f);
+        return prepare_reader(f);
     zsession_enter(f);
     int rc = create_or_load(f, found);
-    int started = zsession_started(f);
-    return rc ? rc : started;
+    if (!rc)
+        return zsession_started(f);
+    zsession_refused(f);
+    return rc;
 }
 
 static struct zfile *new_file(const char *path, int amode, const struct zmpi_options *o)
@@ -209,9 +232,13 @@ static int prepare(struct zfile *f, MPI_Comm comm, enum found found)
         local = prepare_root(f, found);
     int worst = MPI_SUCCESS;
     rc = PMPI_Allreduce(&local, &worst, 1, MPI_INT, MPI_MAX, f->comm);
+    if (worst == BECAME_PLAIN)
+        return worst;
     if (local || rc || worst)
         return local ? local : rc ? rc : worst;
     rc = zindex_share(f);
+    /* A container that was there already. */
+    f->durable = f->end > ZMPI_HEADER_BYTES;
     if (!rc && zfile_may_write(f))
         rc = zsession_find_nodes(f);
     f->size_before = f->container.logical_size;
@@ -238,6 +265,8 @@ static int open_container(MPI_Comm comm, const char *name, const char *path, int
         rc = zstatus_class(zfile_add(f));
     if (rc) {
         PMPI_File_close(fh);
+        if (rc == BECAME_PLAIN)
+            PMPI_Comm_free(&f->comm);
         if (f) {
             zsession_free(f);
             f->references = 1;
@@ -248,7 +277,8 @@ static int open_container(MPI_Comm comm, const char *name, const char *path, int
     return rc;
 }
 
-static int open_any(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
+                         MPI_File *fh)
 {
     const char *path = plain_path(filename);
     struct zmpi_options o = *zruntime_options();
@@ -274,6 +304,16 @@ static int open_any(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
     if (found == FOUND_OTHER)
         return PMPI_File_open(comm, filename, amode, info, fh);
     return open_container(comm, filename, path, amode, info, &o, (enum found)found, fh);
+}
+
+static int open_any(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+{
+    for (int tries = 0; tries < 10; tries++) {
+        int rc = open_as_found(comm, filename, amode, info, fh);
+        if (rc != BECAME_PLAIN)
+            return rc;
+    }
+    return zraise_no_file(MPI_ERR_FILE_IN_USE, "%s: becomes another file all the time", filename);
 }
 
 int zw_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)

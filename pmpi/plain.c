@@ -67,21 +67,36 @@ static bool find_kind(uint64_t hash)
     return false;
 }
 
-bool zplain_is_known(const char *path)
+/* How much smaller a file must be; 0: it may be of any size. */
+static double least_ratio(const struct zmpi_options *o)
 {
+    return o->bound_set && o->bound.mode == ZMPI_RATIO ? 0 : o->least_ratio;
+}
+
+bool zplain_is_known(const char *path, const struct zmpi_options *o)
+{
+    if (least_ratio(o) == 0)
+        return false;
     pthread_mutex_lock(&known.lock);
     const bool found = known.count && find_kind(hash_of_kind(path));
     pthread_mutex_unlock(&known.lock);
     return found;
 }
 
-static void remember(const char *path)
+/* Is it news? Only what all processes know: one file may be opened by each of them alone, and must
+ * not be plain to some and a container to others. */
+static bool remember(const char *path, int ranks)
 {
+    int all = 0;
+    if (PMPI_Comm_size(MPI_COMM_WORLD, &all) || ranks != all)
+        return false;
     const uint64_t hash = hash_of_kind(path);
     pthread_mutex_lock(&known.lock);
-    if (!find_kind(hash))
+    const bool news = !find_kind(hash);
+    if (news)
         known.hash[known.count++ % (sizeof known.hash / sizeof *known.hash)] = hash;
     pthread_mutex_unlock(&known.lock);
+    return news;
 }
 
 /* ---- does it pay? ---- */
@@ -96,8 +111,7 @@ static int sum_up(const struct zfile *f, int failed, double all[SUMS])
                          [TYPED] = (double)f->stats.bytes_typed,
                          [STORED] = (double)f->stats.n.bytes_stored};
     if (f->rank == 0) {
-        const bool asked = f->options.bound_set && f->options.bound.mode == ZMPI_RATIO;
-        mine[RATIO] = asked || f->amode & MPI_MODE_DELETE_ON_CLOSE ? 0 : f->options.least_ratio;
+        mine[RATIO] = f->amode & MPI_MODE_DELETE_ON_CLOSE ? 0 : least_ratio(&f->options);
         mine[LOGICAL] = (double)f->container.logical_size;
         mine[LOG_END] = (double)f->container.header.log_end;
         mine[TYPED] += (double)f->size_before; /* of what type it is nobody knows */
@@ -114,7 +128,7 @@ static bool is_of_bytes(const struct zfile *f, const double all[SUMS])
 /* Neither what was written this time nor the file as a whole became smaller. */
 static bool gained_little(const double all[SUMS])
 {
-    return all[WRITTEN] >= (double)LEAST && all[WRITTEN] < all[RATIO] * all[STORED] &&
+    return all[LOGICAL] >= (double)LEAST && all[WRITTEN] < all[RATIO] * all[STORED] &&
            all[LOGICAL] < all[RATIO] * all[LOG_END];
 }
 
@@ -124,9 +138,11 @@ struct copy {
     struct zfile *from; /* the container, opened anew to be read: a writer may not know all of it */
     MPI_File handle;
     int fd;
-    bool sole;            /* rank 0: others are kept out */
-    char name[PATH_MAX];  /* "": there is none */
-    char final[PATH_MAX]; /* rank 0: the container's, without links */
+    bool sole; /* rank 0: others are kept out */
+    struct names {
+        char copy[PATH_MAX];  /* "": there is none */
+        char final[PATH_MAX]; /* the container's, without links */
+    } name;
 };
 
 /* Would a new file differ from this one in who may use it? */
@@ -142,24 +158,33 @@ static bool has_attributes(const char *path)
     return false;
 }
 
-/* Rank 0: the empty file, with the container's owner and mode. */
-static bool create(struct zfile *f, struct copy *c)
+/* Nobody else makes a file of this name while others are kept out: one that is there was left by a
+ * process that died. */
+static int make(const char *name)
 {
-    struct stat s;
+    const int flags = O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode = S_IRUSR | S_IWUSR;
+    const int fd = open(name, flags, mode);
+    if (fd >= 0 || errno != EEXIST || unlink(name) != 0)
+        return fd;
+    return open(name, flags, mode);
+}
+
+/* Rank 0: the empty file, with the container's owner and mode. */
+static bool create(struct zfile *f, struct names *name)
+{
+    struct stat s, made;
     const unsigned char *id = f->container.header.id;
-    if (!realpath(f->path, c->final) || stat(c->final, &s) || s.st_nlink != 1 ||
-        has_attributes(c->final))
+    /* The name may be another file's by now. */
+    if (!realpath(f->path, name->final) || !zsession_is_at(f, name->final) ||
+        stat(name->final, &s) || s.st_nlink != 1 || has_attributes(name->final))
         return false;
-    const int n = snprintf(c->name, sizeof c->name, "%s.plain-%02x%02x%02x%02x", c->final, id[0],
-                           id[1], id[2], id[3]);
-    const int fd = n < (int)sizeof c->name
-                       ? open(c->name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR)
-                       : -1;
+    const int n = snprintf(name->copy, sizeof name->copy, "%s.plain-%02x%02x%02x%02x", name->final,
+                           id[0], id[1], id[2], id[3]);
+    const int fd = n < (int)sizeof name->copy ? make(name->copy) : -1;
     if (fd < 0) {
-        c->name[0] = 0;
+        name->copy[0] = 0;
         return false;
     }
-    struct stat made;
     bool ok = fstat(fd, &made) == 0 && made.st_uid == s.st_uid &&
               (made.st_gid == s.st_gid || fchown(fd, (uid_t)-1, s.st_gid) == 0) &&
               fchmod(fd, s.st_mode & 07777) == 0 &&
@@ -176,22 +201,47 @@ static bool all_of(struct zfile *f, bool mine)
     return !PMPI_Allreduce(&no, &any, 1, MPI_INT, MPI_MAX, f->comm) && !any;
 }
 
+/* The container itself, to be read. Collective. It costs nothing if that fails: no handler that
+ * ends the program is to hear of it. */
+static void open_again(struct zfile *f, struct copy *c)
+{
+    MPI_Errhandler handler;
+    const bool set = !PMPI_File_get_errhandler(MPI_FILE_NULL, &handler);
+    PMPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    const int rc = zw_file_open(f->comm, c->name.final, MPI_MODE_RDONLY, MPI_INFO_NULL, &c->handle);
+    if (set) {
+        PMPI_File_set_errhandler(MPI_FILE_NULL, handler);
+        PMPI_Errhandler_free(&handler);
+    }
+    if (rc)
+        return;
+    PMPI_File_set_errhandler(c->handle, MPI_ERRORS_RETURN);
+    c->from = zfile_find(c->handle); /* its view is of bytes */
+    if (!c->from)
+        PMPI_File_close(&c->handle);
+}
+
+static bool is_same(const struct zfile *f, const struct zfile *again)
+{
+    return again && again->container.logical_size == f->container.logical_size &&
+           memcmp(again->container.header.id, f->container.header.id, 16) == 0;
+}
+
 static bool begin(struct zfile *f, struct copy *c)
 {
     bool ok = true;
     if (f->rank == 0) {
         c->sole = zsession_keep_out(f);
-        ok = c->sole && create(f, c);
+        ok = c->sole && create(f, &c->name);
     }
-    if (PMPI_Bcast(c->name, (int)sizeof c->name, MPI_CHAR, 0, f->comm) || !all_of(f, ok))
+    if (PMPI_Bcast(&c->name, (int)sizeof c->name, MPI_CHAR, 0, f->comm) || !all_of(f, ok))
         return false;
-    c->fd = open(c->name, O_WRONLY | O_CLOEXEC);
-    /* Collective. Its view is of bytes. */
-    if (!zw_file_open(f->comm, f->path, MPI_MODE_RDONLY, MPI_INFO_NULL, &c->handle)) {
-        PMPI_File_set_errhandler(c->handle, MPI_ERRORS_RETURN);
-        c->from = zfile_find(c->handle);
-    }
-    return all_of(f, c->fd >= 0 && c->from);
+    /* A node may see other files. */
+    c->fd = open(c->name.copy, O_WRONLY | O_CLOEXEC);
+    if (!all_of(f, c->fd >= 0 && access(c->name.final, R_OK) == 0))
+        return false;
+    open_again(f, c);
+    return all_of(f, is_same(f, c->from));
 }
 
 /* What is nothing but zeros stays a hole. */
@@ -248,12 +298,13 @@ static bool end(struct zfile *f, struct copy *c, bool ok)
         ok = false;
     ok = all_of(f, ok);
     if (f->rank == 0 && ok) {
-        ok = rename(c->name, c->final) == 0;
+        ok = zsession_keep_out_readers(f) && zsession_is_at(f, c->name.final) &&
+             rename(c->name.copy, c->name.final) == 0;
         if (ok && f->durable)
-            sync_folder(c->final);
+            sync_folder(c->name.final);
     }
-    if (f->rank == 0 && !ok && c->name[0])
-        (void)unlink(c->name);
+    if (f->rank == 0 && !ok && c->name.copy[0])
+        (void)unlink(c->name.copy);
     if (c->sole)
         zsession_keep_out_end(f);
     return all_of(f, ok);
@@ -272,16 +323,16 @@ static bool give_back(struct zfile *f)
     return ok;
 }
 
-/* Of small files, of which there may be many, the report alone tells. */
-static void tell(const struct zfile *f, const double all[SUMS])
+/* Once for each kind, and not for each rank's file of its own: the report says it too. */
+static void tell(const struct zfile *f, const double all[SUMS], bool news)
 {
     if (f->rank == 0)
-        zmpi_log(ZMPI_LOG_WARN,
-                 "%s: %s: %s, %.3g times smaller by compression (ZMPI_LEAST_RATIO=%.3g); new files "
-                 "of such a name stay plain",
-                 f->path, f->plain ? "plain again" : "stays compressed",
+        zmpi_log(news && f->ranks > 1 ? ZMPI_LOG_WARN : ZMPI_LOG_INFO,
+                 "%s: %s: %s, %.3g times smaller by compression (ZMPI_LEAST_RATIO=%.3g)%s", f->path,
+                 f->plain ? "plain again" : "stays compressed",
                  is_of_bytes(f, all) ? "nothing but bytes" : "gained little",
-                 all[WRITTEN] / all[STORED], f->options.least_ratio);
+                 all[WRITTEN] / all[STORED], f->options.least_ratio,
+                 news ? "; new files of such a name stay plain" : "");
 }
 
 void zplain_give_back(struct zfile *f, int failed)
@@ -292,10 +343,7 @@ void zplain_give_back(struct zfile *f, int failed)
     const bool bytes = is_of_bytes(f, all);
     if (!bytes && !gained_little(all))
         return;
-    if (bytes || all[LOGICAL] <= (double)MOST * f->ranks)
-        f->plain = give_back(f);
-    if (all[LOGICAL] >= (double)COSTS) {
-        remember(f->path);
-        tell(f, all);
-    }
+    const bool news = all[LOGICAL] >= (double)COSTS && remember(f->path, f->ranks);
+    f->plain = (bytes || all[LOGICAL] <= (double)MOST * f->ranks) && give_back(f);
+    tell(f, all, news);
 }

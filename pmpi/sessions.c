@@ -23,7 +23,8 @@
 
 enum { COUNTERS_AT = 384, COUNTERS_BYTES = 32 };
 
-static const off_t LOG_LOCK = INT64_MAX - 1, WRITERS_LOCK = INT64_MAX - 2;
+static const off_t LOG_LOCK = INT64_MAX - 1, WRITERS_LOCK = INT64_MAX - 2,
+                   READERS_LOCK = INT64_MAX - 3;
 
 struct counters {
     uint64_t shared, end, epoch;
@@ -72,11 +73,17 @@ static void set_presence(struct zfile *f, short type)
         (void)fcntl(f->session.fd, F_OFD_SETLK, &l);
 }
 
-bool zsession_others(struct zfile *f)
+/* Does somebody else hold this lock? */
+static bool is_held(struct zfile *f, off_t byte)
 {
-    struct flock l = lock_at(WRITERS_LOCK, F_WRLCK);
+    struct flock l = lock_at(byte, F_WRLCK);
     open_lock_file(f);
     return f->session.fd >= 0 && fcntl(f->session.fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
+}
+
+bool zsession_others(struct zfile *f)
+{
+    return is_held(f, WRITERS_LOCK);
 }
 
 /* ---- counters ---- */
@@ -153,6 +160,20 @@ int zsession_started(struct zfile *f)
     set_presence(f, F_RDLCK);
     unlock_log(f);
     return rc;
+}
+
+void zsession_refused(struct zfile *f)
+{
+    unlock_log(f);
+}
+
+void zsession_reads(struct zfile *f)
+{
+    struct flock l = lock_at(READERS_LOCK, F_RDLCK);
+    open_lock_file(f);
+    while (f->session.fd >= 0 && fcntl(f->session.fd, F_OFD_SETLKW, &l) != 0)
+        if (errno != EINTR)
+            return;
 }
 
 /* A hash of what tells running kernels from each other. */
@@ -339,6 +360,12 @@ int zsession_set_atomic(struct zfile *f, bool atomic)
 
 /* ---- a session's end ---- */
 
+/* By its name only if there is no other way: that may be another file's by now. */
+static int cut_to_nothing(const struct zfile *f)
+{
+    return f->session.fd >= 0 ? ftruncate(f->session.fd, 0) : truncate(f->path, 0);
+}
+
 int zsession_leave(struct zfile *f, bool empty)
 {
     int rc = MPI_SUCCESS;
@@ -349,7 +376,7 @@ int zsession_leave(struct zfile *f, bool empty)
         rc = read_counters(f, &c);
         if (!rc && last && c.shared)
             rc = zindex_write_all(f);
-        else if (!rc && last && empty && truncate(f->path, 0) != 0)
+        else if (!rc && last && empty && cut_to_nothing(f) != 0)
             rc = zphysical_failed(f, MPI_SUCCESS, errno, "emptying at close");
         set_presence(f, F_UNLCK);
         unlock_log(f);
@@ -362,15 +389,31 @@ bool zsession_keep_out(struct zfile *f)
 {
     struct counters c;
     lock_log(f, F_WRLCK);
-    if (!f->session.no_locks && !zsession_others(f) && !read_counters(f, &c) && !c.shared)
+    if (!f->session.no_locks && !zsession_others(f) && !is_held(f, READERS_LOCK) &&
+        !read_counters(f, &c) && !c.shared)
         return true;
     unlock_log(f);
     return false;
 }
 
+bool zsession_keep_out_readers(struct zfile *f)
+{
+    struct flock l = lock_at(READERS_LOCK, F_WRLCK);
+    return fcntl(f->session.fd, F_OFD_SETLK, &l) == 0;
+}
+
 void zsession_keep_out_end(struct zfile *f)
 {
+    struct flock l = lock_at(READERS_LOCK, F_UNLCK);
+    (void)fcntl(f->session.fd, F_OFD_SETLK, &l);
     unlock_log(f);
+}
+
+bool zsession_is_at(const struct zfile *f, const char *path)
+{
+    struct stat open, named;
+    return fstat(f->session.fd, &open) == 0 && stat(path, &named) == 0 &&
+           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
 int zsession_descriptor(struct zfile *f)

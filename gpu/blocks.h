@@ -97,10 +97,10 @@ ZD_FN void tile_of(const struct zmpi_cuda_tiles *t, uint32_t k, const void *arra
     const int whole =
         (c->x == t->words[2] || (c->y == 1 && c->z == 1)) && (c->y == t->words[1] || c->z == 1);
     c->by_run = divisor_of(whole ? c->count : c->x);
-    const uint32_t quad = 16 / t->width;
-    const int cut = t->bytes % t->width != 0 && k + 1 == t->chunks;
+    const uint32_t odd = t->width == 8 ? 1 : 3; /* words that are not 16 bytes */
+    const int cut = (t->bytes & (t->width - 1)) != 0 && k + 1 == t->chunks;
     c->vector = ((uintptr_t)array + c->at * t->width) % 16 == 0 && !cut &&
-                (whole || (c->x % quad == 0 && t->words[2] % quad == 0));
+                (whole || ((c->x | (uint32_t)t->words[2]) & odd) == 0);
 }
 
 /* Where element e of the tile is in the array. */
@@ -180,7 +180,8 @@ ZD_FN uint32_t block_mask(uint32_t count, uint32_t block)
 }
 
 /* 32 x 32 bits, a row per lane, and the way to transpose them: bits, or bytes, of lanes `s` apart
- * change places, for s = 16, 8, 4, 2, 1. Thirteen instructions, whatever the number of planes. */
+ * change places, for s = 16, 8, 4, 2, 1. Thirteen instructions, whatever the number of planes: so
+ * blocks of few planes share one (encode_t.h, decode_t.h). */
 struct transposer {
     uint32_t pick[2];          /* bytes of the own row (0 to 3) and of the other (4 to 7) */
     uint32_t turn[3], keep[3]; /* how far the other's bits are turned; which of the own stay */
@@ -197,7 +198,11 @@ ZD_FN struct transposer transposer_make(void)
         const uint32_t s = 4u >> i, upper = lane & s;
         t.turn[i] = upper ? 32 - s : s;
         t.keep[i] = upper ? ~low[i] : low[i];
+        ZD_KEEP(t.turn[i]);
+        ZD_KEEP(t.keep[i]);
     }
+    ZD_KEEP(t.pick[0]);
+    ZD_KEEP(t.pick[1]);
     return t;
 }
 

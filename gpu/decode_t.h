@@ -124,23 +124,69 @@ ZD_FN int F(parse_exceptions)(struct F(decoder) *s, const uint32_t *coded,
 
 /* ---- residuals ---- */
 
+/* A plane of `each` per block, of blocks from block `first` of the warp on, as lane k has it when
+ * they are transposed together. */
+ZD_FN uint32_t F(get_plane)(const uint32_t *planes, const struct F(coded_block) *b, uint32_t first,
+                            uint32_t each, uint32_t from)
+{
+    const uint32_t plane = from + zd_lane() % each, block = first + zd_lane() / each;
+    const uint32_t length = zd_shfl_u32(b->length, block), words = zd_shfl_u32(b->words, block);
+    return plane < length ? planes[words + 1 + plane] : 0;
+}
+
+/* To shared memory, with the sign that bit 0 says. */
+ZD_FN void F(put_residual)(U *word, U m, uint32_t sign)
+{
+    *word = sign & 1 ? (U)0 - m : m;
+}
+
+/* Of four blocks that have more than 8 planes. */
+ZD_FN void F(get_longer)(const struct transposer *t, const uint32_t *planes,
+                         const struct F(coded_block) *b, uint32_t first, uint32_t over16,
+                         uint32_t signs, U *word)
+{
+    ZD_UNROLL
+    for (uint32_t j = first; j < first + 4; j += 2) {
+        if (!(over16 >> j & 3)) {
+            const uint32_t m = transpose(t, F(get_plane)(planes, b, j, 16, 0));
+            F(put_residual)(word + 32 * j, m & 0xFFFF, signs >> j);
+            F(put_residual)(word + 32 * (j + 1), m >> 16, signs >> (j + 1));
+            continue;
+        }
+        ZD_UNROLL
+        for (uint32_t k = j; k < j + 2; k++) {
+            U m = transpose(t, F(get_plane)(planes, b, k, 32, 0));
+            if (WIDTH == 8 && zd_shfl_u32(b->length, k) > 32)
+                m |= (U)((uint64_t)transpose(t, F(get_plane)(planes, b, k, 32, 32)) << 32);
+            F(put_residual)(word + 32 * k, m, signs >> k);
+        }
+    }
+}
+
 /* Those of the warp's blocks. */
 ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) *b, U *word)
 {
     const uint32_t lane = zd_lane();
+    const uint32_t over8 = zd_ballot(lane < VALUES && b->length > 8);
+    const uint32_t over16 = zd_ballot(lane < VALUES && b->length > 16);
     const struct transposer t = transposer_make();
+    uint32_t row[VALUES / 4];
     word += zd_warp() * VALUES * 32 + lane;
+    uint32_t signs = lane < VALUES && b->length > 0 ? planes[b->words] : 0;
     ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i++) {
-        const uint32_t length = zd_shfl_u32(b->length, i);
-        const uint32_t *from = planes + zd_shfl_u32(b->words, i);
-        const uint32_t signs = length > 0 ? from[0] : 0;
-        U m = lane < length ? from[1 + lane] : 0;
-        if (WIDTH == 8 && length > 32)
-            m |= (U)((uint64_t)transpose(&t, lane + 32 < length ? from[33 + lane] : 0) << 32);
-        if (length > 0)
-            m = (m & ~(U)0xFFFFFFFFu) | transpose(&t, (uint32_t)m);
-        word[32 * i] = signs >> lane & 1 ? (U)0 - m : m;
+    for (uint32_t i = 0; i < VALUES / 4; i++)
+        row[i] = F(get_plane)(planes, b, 4 * i, 8, 0);
+    signs = transpose(&t, signs);
+    ZD_UNROLL
+    for (uint32_t i = 0; i < VALUES / 4; i++) {
+        if (over8 >> 4 * i & 15) {
+            F(get_longer)(&t, planes, b, 4 * i, over16, signs, word);
+            continue;
+        }
+        const uint32_t m = transpose(&t, row[i]);
+        ZD_UNROLL
+        for (uint32_t j = 0; j < 4; j++)
+            F(put_residual)(word + 32 * (4 * i + j), m >> 8 * j & 255, signs >> (4 * i + j));
     }
 }
 

@@ -47,6 +47,7 @@
  *   ZD_FN                                in front of a function kernels call: static, inlined
  *   ZD_CONST                             in front of a file-level table kernels read
  *   ZD_RESTRICT, ZD_UNROLL               restrict; unroll the loop that follows
+ *   ZD_KEEP(v)                           keep the uint32_t v in a register, do not make it anew
  *   ZD_SHARED(type, p)                   type *p: one object of the block, not initialised
  *   ZD_SHARED_DYNAMIC(type, p)           type *p: the launch's shared_bytes, aligned to 16
  * Host side, each of type cudaError_t

@@ -16,6 +16,7 @@
 #define ZD_CONST    static __device__ const
 #define ZD_RESTRICT __restrict__
 #define ZD_UNROLL   _Pragma("unroll")
+#define ZD_KEEP(v)  asm volatile("" : "+r"(v))
 #define ZD_SHARED(type, p)                                                                         \
     __shared__ type p##_storage;                                                                   \
     type *const p = &p##_storage

@@ -40,11 +40,13 @@ ZD_FN uint32_t F(stored_bytes)(const struct F(encoder) *s)
 ZD_FN void F(measure_blocks)(const U r[VALUES], struct F(lengths) *l)
 {
     const uint32_t lane = zd_lane();
+    U mine = 0;
     ZD_UNROLL
     for (uint32_t i = 0; i < VALUES; i++) {
-        const uint32_t length = F(bit_length)(F(warp_or)(F(magnitude)(r[i])));
-        l->byte = lane == i ? length : l->byte;
+        const U all = F(warp_or)(F(magnitude)(r[i]));
+        mine = lane == i ? all : mine;
     }
+    l->byte = F(bit_length)(mine);
 }
 
 /* The word of the array that became element e of the tile. */
@@ -101,7 +103,6 @@ ZD_FN void F(measure)(const struct F(compress_args) *a, struct F(encoder) *s, co
                       struct F(attempt) *t, struct F(lengths) *l)
 {
     uint32_t values = 0;
-    l->byte = 0;
     F(measure_blocks)(r, l);
     l->words = block_sum_begin(s->total[0], l->byte ? l->byte + 1 : 0);
     ZD_SYNC(); /* and all residuals are made: the integers are not needed any more */
@@ -134,27 +135,73 @@ ZD_FN void F(put_head)(const struct F(attempt) *t, uint32_t *coded)
     F(put_word)(coded + F(head_bytes)(t->map) / 4 - WIDTH / 4, t->base);
 }
 
+/* The planes of `blocks` blocks from block `first` of the warp on, 4, 2 or 1, by one transposition:
+ * they have at most 8, 16 or 32 planes each, of which lane k has one. */
+ZD_FN void F(put_together)(const struct transposer *t, const U *r, const struct F(lengths) *l,
+                           uint32_t first, uint32_t blocks, uint32_t *planes)
+{
+    const uint32_t each = 32 / blocks, plane = zd_lane() % each;
+    const uint32_t block = first + zd_lane() / each;
+    const uint32_t length = zd_shfl_u32(l->byte, block), words = zd_shfl_u32(l->words, block);
+    uint32_t row = 0;
+    ZD_UNROLL
+    for (uint32_t i = 0; i < blocks; i++)
+        row |= (uint32_t)F(magnitude)(r[first + i]) << i * each % 32;
+    row = transpose(t, row);
+    if (plane < length)
+        planes[words + 1 + plane] = row;
+}
+
+/* The upper planes of a block that has more than 32. */
+ZD_FN void F(put_upper)(const struct transposer *t, U r, const struct F(lengths) *l, uint32_t block,
+                        uint32_t *planes)
+{
+    const uint32_t length = zd_shfl_u32(l->byte, block), words = zd_shfl_u32(l->words, block);
+    if (length <= 32)
+        return;
+    const uint32_t high = transpose(t, (uint32_t)((uint64_t)F(magnitude)(r) >> 32));
+    if (zd_lane() + 32 < length)
+        planes[words + 33 + zd_lane()] = high;
+}
+
+/* The sign words of the warp's blocks, each by the lane of its number. */
+ZD_FN void F(put_signs)(const struct transposer *t, const U r[VALUES], const struct F(lengths) *l,
+                        uint32_t *planes)
+{
+    uint32_t signs = 0;
+    ZD_UNROLL
+    for (uint32_t i = VALUES; i-- > 0;)
+        signs = zd_funnel_l((uint32_t)(r[i] >> (8 * WIDTH - 32)), signs, 1);
+    signs = transpose(t, signs);
+    if (zd_lane() < VALUES && l->byte > 0)
+        planes[l->words] = signs;
+}
+
 /* Signs and planes of the warp's blocks. */
 ZD_FN void F(put_planes)(const U r[VALUES], const struct F(lengths) *l, uint32_t *planes)
 {
-    const uint32_t lane = zd_lane();
     const struct transposer t = transposer_make();
+    const uint32_t over8 = zd_ballot(zd_lane() < VALUES && l->byte > 8);
+    const uint32_t over16 = zd_ballot(zd_lane() < VALUES && l->byte > 16);
+    F(put_signs)(&t, r, l, planes);
     ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i++) {
-        const uint32_t length = zd_shfl_u32(l->byte, i);
-        uint32_t *to = planes + zd_shfl_u32(l->words, i);
-        if (length == 0)
+    for (uint32_t i = 0; i < VALUES; i += 4) {
+        if (!(over8 >> i & 15)) {
+            F(put_together)(&t, r, l, i, 4, planes);
             continue;
-        const U m = F(magnitude)(r[i]);
-        const uint32_t signs = zd_ballot((S)r[i] < 0 ? 1u : 0u), low = transpose(&t, (uint32_t)m);
-        if (lane == 0)
-            to[0] = signs;
-        if (lane < length)
-            to[1 + lane] = low;
-        if (WIDTH == 8 && length > 32) {
-            const uint32_t high = transpose(&t, (uint32_t)((uint64_t)m >> 32));
-            if (lane + 32 < length)
-                to[33 + lane] = high;
+        }
+        ZD_UNROLL
+        for (uint32_t j = i; j < i + 4; j += 2) {
+            if (!(over16 >> j & 3)) {
+                F(put_together)(&t, r, l, j, 2, planes);
+                continue;
+            }
+            ZD_UNROLL
+            for (uint32_t k = j; k < j + 2; k++) {
+                F(put_together)(&t, r, l, k, 1, planes);
+                if (WIDTH == 8)
+                    F(put_upper)(&t, r[k], l, k, planes);
+            }
         }
     }
 }

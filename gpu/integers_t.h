@@ -64,7 +64,9 @@ ZD_FN int F(choose_level)(const struct F(rule) *rule, struct F(encoder) *s)
     if (all == 0)
         return -1;
     for (int finer = rule->levels - 1; finer > level; finer--) {
-        int differs = (int)(s->differs >> finer & 1); /* mostly so */
+        int differs = 0;
+        if (s->differs >> finer & 1) /* mostly so */
+            continue;
         for (uint32_t e = zd_tid(); !differs && e < s->tile.count; e += THREADS)
             differs = F(differs)(&rule->level[finer], F(value)(s->w.word[e]));
         if (!zd_sync_or(differs))
@@ -84,46 +86,62 @@ ZD_FN uint32_t F(squared_error)(T difference, T scale)
     return (uint32_t)(int32_t)(units * units);
 }
 
-/* Are there exceptions? Their masks. *squares: of this thread's elements. */
+/* fails: bit i, element of this lane in block i of the warp. Are there exceptions? Their masks. */
+ZD_FN uint32_t F(mark_exceptions)(struct F(encoder) *s, uint32_t fails)
+{
+    if (!zd_sync_or(fails))
+        return 0;
+    ZD_UNROLL
+    for (uint32_t i = 0; i < VALUES; i++) {
+        const uint32_t mask = zd_ballot(fails >> i & 1);
+        if (zd_lane() == 0)
+            s->exception[zd_warp() * VALUES + i] = mask;
+    }
+    ZD_SYNC();
+    return 1;
+}
+
+/* *squares: of this thread's elements, if `errors`, a constant. */
+ZD_FN uint32_t F(quantize_any)(const struct F(compress_args) *a, const struct F(level) *level,
+                               struct F(encoder) *s, int errors, uint64_t *squares)
+{
+    U *word = s->w.word + zd_warp() * VALUES * 32 + zd_lane();
+    uint32_t fails = 0;
+    ZD_UNROLL
+    for (uint32_t i = 0; i < VALUES; i++) {
+        const T x = F(value)(word[32 * i]);
+        const struct F(quantized) v = F(quantize)(level, x);
+        const int fail =
+            !(FABS(x) <= level->limit) || !(FABS(x - v.x) < a->rule.bound) || F(bits)(x) == SIGN;
+        word[32 * i] = v.q;
+        fails |= fail ? 1u << i : 0;
+        if (errors && !fail && FABS(x) < a->errors_below)
+            *squares += F(squared_error)(x - v.x, a->errors_scale);
+    }
+    return F(mark_exceptions)(s, fails);
+}
+
+/* Are there exceptions? */
 ZD_FN uint32_t F(quantize_tile)(const struct F(compress_args) *a, const struct F(level) *level,
                                 struct F(encoder) *s, uint64_t *squares)
 {
-    const uint32_t first = zd_warp() * VALUES * 32 + zd_lane(), count = s->tile.count;
-    uint32_t any = 0;
-    ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i++) {
-        const uint32_t e = first + 32 * i;
-        const T x = e < count ? F(value)(s->w.word[e]) : 0;
-        const struct F(quantized) v = F(quantize)(level, x);
-        const int fails =
-            !(FABS(x) <= level->limit) || !(FABS(x - v.x) < a->rule.bound) || F(bits)(x) == SIGN;
-        const uint32_t mask = zd_ballot(fails);
-        s->w.word[e] = v.q;
-        if (zd_lane() == 0)
-            s->exception[e / 32] = mask;
-        any |= mask;
-        if (a->errors_scale > 0 && !fails && FABS(x) < a->errors_below)
-            *squares += F(squared_error)(x - v.x, a->errors_scale);
-    }
-    return zd_sync_or(any != 0);
+    const struct F(level) l = *level;
+    return a->errors_scale > 0 ? F(quantize_any)(a, &l, s, 1, squares)
+                               : F(quantize_any)(a, &l, s, 0, squares);
 }
 
 /* The same for magnitudes without their lowest bits. */
 ZD_FN uint32_t F(shift_tile)(const struct F(rule) *rule, struct F(encoder) *s)
 {
-    const uint32_t first = zd_warp() * VALUES * 32 + zd_lane(), count = s->tile.count;
-    uint32_t any = 0;
+    U *word = s->w.word + zd_warp() * VALUES * 32 + zd_lane();
+    uint32_t fails = 0;
     ZD_UNROLL
     for (uint32_t i = 0; i < VALUES; i++) {
-        const uint32_t e = first + 32 * i;
-        const U u = e < count ? s->w.word[e] : 0;
-        const uint32_t mask = zd_ballot(F(shift_fails)(u, rule->rounded));
-        s->w.word[e] = F(integer_of)(rule, rule->shift, u);
-        if (zd_lane() == 0)
-            s->exception[e / 32] = mask;
-        any |= mask;
+        const U u = word[32 * i];
+        word[32 * i] = F(integer_of)(rule, rule->shift, u);
+        fails |= F(shift_fails)(u, rule->rounded) ? 1u << i : 0;
     }
-    return zd_sync_or(any != 0);
+    return F(mark_exceptions)(s, fails);
 }
 
 ZD_FN void F(exact_tile)(const struct F(rule) *rule, struct F(encoder) *s)

@@ -54,7 +54,7 @@ ZD_FN void F(store_word)(const struct zmpi_cuda_tiles *t, void *dst, uint64_t at
         zd_st_u8(p + i, (uint8_t)(u >> 8 * i));
 }
 
-/* The tile's elements, in order. A barrier must follow. */
+/* The tile's elements, in order, and zeros behind them. A barrier must follow. */
 ZD_FN void F(load_tile)(const struct zmpi_cuda_tiles *t, const struct tile *c, const void *src,
                         union F(words) *w)
 {
@@ -75,4 +75,6 @@ ZD_FN void F(load_tile)(const struct zmpi_cuda_tiles *t, const struct tile *c, c
     }
     for (uint32_t e = quads * IN_QUAD + tid; e < c->count; e += THREADS)
         w->word[e] = F(load_word)(t, src, word_at(t, c, e));
+    for (uint32_t e = c->count + tid; e < BLOCKS * 32; e += THREADS)
+        w->word[e] = 0;
 }

@@ -23,6 +23,7 @@
 #include "avx2_words32.h"
 #include "avx2_block32.h"
 #include "vector_plain_t.h"
+#include "avx2_hold_t.h"
 #include "vector_none_t.h"
 
 #define ENCODE        zmpi_avx2_encode32

@@ -24,6 +24,7 @@
 #include "avx2_words64.h"
 #include "avx2_block64.h"
 #include "vector_plain_t.h"
+#include "avx2_hold_t.h"
 
 #define ENCODE        zmpi_avx2_encode64
 #define SCALAR_ENCODE zmpi_chunk64_encode

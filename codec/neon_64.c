@@ -23,6 +23,7 @@
 #include "neon_words64.h"
 #include "vector_block_t.h"
 #include "vector_plain_t.h"
+#include "vector_hold_t.h"
 #include "vector_none_t.h"
 
 #define ENCODE        zmpi_neon_encode64

@@ -41,24 +41,6 @@ VECTOR uint32_t f_fine(F x, F error, F limit, F bound)
     return ~m_bits(bad) & UINT32_MAX >> (32 - LANES);
 }
 
-/* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
- * ends with. */
-VECTOR V v_hold(V v, uint32_t fine, V before)
-{
-    U lane[LANES];
-    if (fine == UINT32_MAX >> (32 - LANES))
-        return v;
-    before = v_last(before);
-    if (!fine)
-        return before;
-    v_store(lane, before);
-    U last = lane[0];
-    v_store(lane, v);
-    for (unsigned i = 0; i < LANES; i++) /* no branch: such masks are hard to predict */
-        lane[i] = last = fine >> i & 1 ? lane[i] : last;
-    return v_load(lane);
-}
-
 /* The words of a block whose bits are set to dst. Returns the end. */
 VECTOR U *words_compress(U *dst, const unsigned char *x, uint32_t bits)
 {

@@ -43,6 +43,8 @@
 #include "avx2_unpack32.h"
 #include "vector_supply_t.h"
 #include "vector_rows_t.h"
+#include "vector_stage_t.h"
+#include "vector_placed_t.h"
 #include "vector_near_t.h"
 #include "vector_short_t.h"
 #include "vector_decode_t.h"

@@ -1,7 +1,7 @@
 /*
  * vector_short_t.h - template: what vector_planes_t.h does, for instruction sets that have no cheap
  * way to join two vectors anywhere: of rows that are shorter than a vector, as many as fit are one,
- * loaded and stored where they lie. After vector_rows_t.h.
+ * loaded and stored where they lie. After vector_placed_t.h.
  */
 
 /* Whole rows in a vector. */
@@ -108,37 +108,6 @@ VECTOR V restore_some(const struct sums *s, const struct group *g, const struct 
     return restore_part(s, g, g->rows, p, axes, c, to);
 }
 
-/* Parts on their way to a seam: what was just stored is slow to load in another alignment. */
-struct stage {
-    U *room;       /* two of them */
-    size_t before; /* words in the other */
-    unsigned now;
-};
-
-enum { STAGE = 64 * LANES };
-
-VECTOR void stage_move(struct stage *t, struct seam *m)
-{
-    const U *from = t->room + (t->now ^ 1) * STAGE;
-    size_t i = 0;
-    for (; i + LANES <= t->before; i += LANES)
-        seam_put(m, v_load(from + i));
-    if (i < t->before)
-        seam_put_few(m, v_load(from + i), t->before - i);
-}
-
-VECTOR unsigned char *stage_room(const struct stage *t)
-{
-    return (unsigned char *)(t->room + t->now * STAGE);
-}
-
-VECTOR void stage_made(struct stage *t, struct seam *m, size_t words)
-{
-    stage_move(t, m);
-    t->before = words;
-    t->now ^= 1;
-}
-
 /* Planes of rows that are shorter than a vector and have no gaps. */
 VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
 {
@@ -154,7 +123,7 @@ VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
     struct supply p = {.x = (U *)(void *)j->work->ahead + MARGIN, .carry = v_set1(0)};
     struct sums n = sums_begin(j, s->z > 1 ? (s->plane / g.words + 1) * LANES : LANES, axes);
     struct seam m = job_seam(j);
-    struct stage stage = {.room = (U *)(void *)j->work->words};
+    struct stage stage = stage_of(j);
     unsigned char tail[TAIL];
     memset(j->work->ahead, 0, MARGIN * WIDTH);
     if (axes == ZMPI_AXIS_X)
@@ -235,8 +204,10 @@ VECTOR void extend_bases(const struct job *j)
  * functions of few loops. */
 VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, enum rows rows)
 {
-    if (rows == LOOSE)
-        decode_loose(j, axes, c);
+    if (rows == LOOSE && j->way == SEAM && j->s->row >= PLACED)
+        decode_placed(j, axes, c);
+    else if (rows == LOOSE)
+        decode_staged(j, axes, c);
     else if (rows == ALIGNED)
         decode_aligned(j, axes, c);
     else if (rows == PLANES)

@@ -37,12 +37,18 @@ VECTOR void seam_end(struct seam *m)
 }
 
 /* After a change of how many wait. */
-VECTOR void seam_turn(struct seam *m)
+VECTOR void seam_behind(struct seam *m)
 {
     static const U behind[] = {0,     0,     0,     0,     0,     0,     0,     0,
                                (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1};
-    m->turn = v_turn(LANES - m->waiting);
     m->behind = v_load(behind + 8 - m->waiting);
+}
+
+/* The same before vectors that are to be turned. */
+VECTOR void seam_turn(struct seam *m)
+{
+    m->turn = v_turn(LANES - m->waiting);
+    seam_behind(m);
 }
 
 /* Go on at `at`, which is a multiple of WIDTH. */
@@ -95,4 +101,42 @@ VECTOR void seam_put_few(struct seam *m, V v, size_t n)
         m->held = turned;
     }
     seam_turn(m);
+}
+
+/* ---- words that are loaded where memory's vectors begin: nothing is turned ---- */
+
+/* What waits, and behind it the lanes of v. */
+VECTOR V seam_join(const struct seam *m, V v)
+{
+    return v_blend(m->held, v, m->behind);
+}
+
+/* v is the vector of which the first n < LANES lanes are to wait. */
+VECTOR void seam_hold(struct seam *m, V v, size_t n)
+{
+    m->held = v;
+    m->waiting = n;
+    seam_behind(m);
+}
+
+/* n words; as many as wait may be read before them, and a vector behind. */
+VECTOR void seam_words(struct seam *m, const U *words, size_t n)
+{
+    const U *from = words - m->waiting;
+    const size_t all = m->waiting + n, whole = all / LANES * LANES;
+    const V first = seam_join(m, v_load(from));
+    if (!whole) {
+        seam_hold(m, first, all);
+        return;
+    }
+    seam_full(m, first);
+    const uintptr_t lines = m->lines, past = m->whole;
+    unsigned char *to = m->to;
+    for (size_t i = LANES; i < whole; i += LANES, to += sizeof(V))
+        if ((uintptr_t)to - lines < past)
+            v_stream(to, v_load(from + i));
+        else
+            v_store((U *)(void *)to, v_load(from + i));
+    m->to = to;
+    seam_hold(m, v_load(from + whole), all - whole);
 }

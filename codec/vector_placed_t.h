@@ -1,0 +1,152 @@
+/*
+ * vector_placed_t.h - template: rows of at least a vector past the caches, for instruction sets
+ * that have no cheap way to join two vectors anywhere: they are summed in vectors which begin where
+ * those of memory do. So the first vector of a row begins before it; there, and behind its end,
+ * lie words that do not count. After vector_rows_t.h and vector_turn_t.h.
+ */
+
+/* patch_at for the first vector of a row, which has `over` words before it. */
+VECTOR V patch_first(const struct patch *p, size_t at, size_t over, V word)
+{
+    const uint32_t mask = zmpi_load32(p->masks + at / 8) >> at % 8 << over;
+    const V there =
+        p->words ? v_take(v_load(p->words + at), v_turn((LANES - over) % LANES)) : p->fill;
+    return v_sub_at(word, v_sub(word, there), mask, 0);
+}
+
+/* Vectors from..whole-1 of a row. */
+VECTOR void restore_inside(const struct sums *s, const struct row *r, size_t from, size_t whole,
+                           unsigned axes, enum conversion c, struct seam *m)
+{
+    const uintptr_t lines = m->lines, past = m->whole;
+    unsigned char *to = m->to;
+    for (size_t i = from; i < whole; i += LANES, to += sizeof(V)) {
+        const V v = restore_at(s, r, i, axes, c);
+        if ((uintptr_t)to - lines < past)
+            v_stream(to, v);
+        else
+            v_store((U *)(void *)to, v);
+    }
+    m->to = to;
+}
+
+VECTOR void restore_row_placed(const struct sums *sums, const struct row *row, unsigned axes,
+                               enum conversion c, struct seam *m)
+{
+    const size_t over = m->waiting, words = over + row->words, whole = words / LANES * LANES;
+    const struct row r = {row->x - over, row->off, row->at - over, words};
+    struct sums s = *sums, first;
+    s.above -= over;
+    s.before -= over;
+    s.keep_y -= over;
+    s.keep_z -= over;
+    first = s;
+    first.patch.masks = NULL;
+    V v = restore_at(&first, &r, 0, axes, c);
+    if (s.patch.masks)
+        v = patch_first(&s.patch, row->at, over, v);
+    seam_full(m, seam_join(m, v));
+    restore_inside(&s, &r, LANES, whole, axes, c, m);
+    seam_hold(m, whole < words ? restore_at(&s, &r, whole, axes, c) : v, words - whole);
+}
+
+/* Rows that go to a seam. */
+VECTOR void decode_placed(const struct job *j, unsigned axes, enum conversion c)
+{
+    const struct shape *s = j->s;
+    const struct zmpi_rows *dst = j->dst;
+    const U *zeros = (const U *)(const void *)j->work->integers + LANES;
+    const U *bases = (const U *)(const void *)j->work->bases + LANES;
+    U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE) + LANES;
+    /* What is kept of a plane: rows, and what does not count between them. */
+    const size_t step = s->z == 1 ? 0 : s->row + LANES;
+    unsigned char tail[TAIL];
+    struct sums n = sums_begin(j, LANES + s->row, axes);
+    struct supply p = {.x = (U *)(void *)j->work->ahead + LANES, .carry = v_set1(0)};
+    struct seam m = job_seam(j);
+    V off = v_set1(0);
+    if (axes == ZMPI_AXIS_X)
+        p.carry = n.base;
+    n.keep_y += LANES;
+    unpacker_begin(&p.u, j->p, j->work, tail);
+    for (size_t z = 0, at = 0; z < s->z; z++)
+        for (size_t y = 0; y < s->y; y++, at += s->row) {
+            if (p.have < at + s->row)
+                supply_until(&p, at, at + s->row, s->count, axes);
+            n.above = y ? n.keep_y : axes & ZMPI_AXIS_Z ? zeros : bases;
+            n.keep_z = q + y * step;
+            n.before = z ? n.keep_z : bases;
+            const struct row r = {p.x + (at - p.begin), off, at, s->row};
+            seam_at(&m, dst->at + z * dst->plane + y * dst->row);
+            restore_row_placed(&n, &r, axes, c, &m);
+            off = v_set1(r.x[s->row - 1]);
+        }
+    seam_end(&m);
+}
+
+/* ---- shorter rows ---- */
+
+/* Rows as long are placed; of others the one above was just stored. */
+enum { PLACED = 16 * LANES };
+
+/* Rows that go on at `to`: is there room for one more? next: where the last one ended. */
+VECTOR unsigned char *stage_row(struct stage *t, struct seam *m, size_t *staged,
+                                const unsigned char *next, unsigned char *to)
+{
+    enum { ENOUGH = STAGE / 2 };
+    if (to != next || *staged >= ENOUGH) {
+        stage_made(t, m, *staged);
+        *staged = 0;
+    }
+    if (to != next) {
+        stage_made(t, m, 0);
+        seam_at(m, to);
+    }
+    return stage_room(t) + *staged * WIDTH;
+}
+
+/* decode_loose of vector_rows_t.h. */
+VECTOR void decode_staged(const struct job *j, unsigned axes, enum conversion c)
+{
+    const struct shape *s = j->s;
+    const struct zmpi_rows *dst = j->dst;
+    const U *zeros = (const U *)(const void *)j->work->integers;
+    const U *bases = (const U *)(const void *)j->work->bases;
+    U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
+    const size_t padded = (s->row + LANES - 1) / LANES * LANES;
+    const size_t step = s->z == 1 ? 0 : padded;
+    const unsigned char *next = NULL;
+    unsigned char tail[TAIL];
+    struct sums n = sums_begin(j, s->row, axes);
+    struct supply p = {.x = (U *)(void *)j->work->ahead, .carry = v_set1(0)};
+    struct seam m = job_seam(j);
+    struct stage stage = stage_of(j);
+    size_t staged = 0;
+    V off = v_set1(0);
+    if (axes == ZMPI_AXIS_X)
+        p.carry = n.base;
+    unpacker_begin(&p.u, j->p, j->work, tail);
+    for (size_t z = 0, at = 0; z < s->z; z++)
+        for (size_t y = 0; y < s->y; y++, at += s->row) {
+            unsigned char *to = dst->at + z * dst->plane + y * dst->row;
+            /* Behind a row lie others that are yet to come, or what is not the tile's. */
+            const bool exact = dst->row != s->row * WIDTH || (s->y - y) * s->row < padded;
+            if (p.have < at + s->row)
+                supply_until(&p, at, at + s->row, s->count, axes);
+            n.above = y ? n.keep_y : axes & ZMPI_AXIS_Z ? zeros : bases;
+            n.keep_z = q + y * step;
+            n.before = z ? n.keep_z : bases;
+            const struct row r = {p.x + (at - p.begin), off, at, s->row};
+            if (j->way == SEAM) {
+                unsigned char *room = stage_row(&stage, &m, &staged, next, to);
+                next = to + s->row * WIDTH;
+                to = room;
+                staged += s->row;
+            }
+            restore_row(&n, &r, axes, c, to, exact && j->way != SEAM);
+            off = v_set1(r.x[s->row - 1]);
+        }
+    stage_made(&stage, &m, staged);
+    stage_made(&stage, &m, 0);
+    seam_end(&m);
+}

@@ -19,6 +19,7 @@
 #include "shift_t.h"
 #include "layout_t.h"
 
+#define FILLED_APART
 #include "avx2.h"
 #include "avx2_words32.h"
 #include "avx2_block32.h"

@@ -164,17 +164,25 @@ VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
 /* One row, of whole blocks but for the last. */
 VECTOR void decode_row(const struct job *j, unsigned axes, enum conversion c)
 {
+    enum { PIECE = STAGE / 2 };
     const struct shape *s = j->s;
     unsigned char *to = j->dst->at, tail[TAIL];
     struct unpacker u;
     struct replacer e = j->exceptions;
     struct seam m = job_seam(j);
+    struct stage stage = stage_of(j);
     struct sums n = sums_begin(j, 0, axes);
     unpacker_begin(&u, j->p, j->work, tail);
-    if (j->way == SEAM)
+    if (j->way == SEAM) {
         seam_at(&m, to);
-    for (size_t b = 0; b < s->blocks; b++, to += ZMPI_BLOCK * WIDTH) {
+        to = stage_room(&stage);
+    }
+    for (size_t at = 0; at < s->count; at += ZMPI_BLOCK, to += ZMPI_BLOCK * WIDTH) {
         V r[VECTORS];
+        if (j->way == SEAM && at && at % PIECE == 0) {
+            stage_made(&stage, &m, PIECE);
+            to = stage_room(&stage);
+        }
         unpack_next(&u, axes, r);
         if (axes & ZMPI_AXIS_X)
             carry_on(&n, r);
@@ -183,10 +191,14 @@ VECTOR void decode_row(const struct job *j, unsigned axes, enum conversion c)
         block_order(r);
         if (e.lengths)
             replace_next(&e, r);
-        if ((b + 1) * ZMPI_BLOCK <= s->count)
-            put_block(r, j->way, &m, to);
+        if (at + ZMPI_BLOCK <= s->count || j->way == SEAM)
+            put_block(r, PLAIN, &m, to);
         else
-            put_words(r, s->count - b * ZMPI_BLOCK, j->way, &m, to);
+            put_words(r, s->count - at, PLAIN, &m, to);
+    }
+    if (j->way == SEAM) {
+        stage_made(&stage, &m, (s->count - 1) % PIECE + 1);
+        stage_made(&stage, &m, 0);
     }
     seam_end(&m);
 }

@@ -304,11 +304,26 @@ Test(kernels, i64)
     check_type(ZMPI_I64);
 }
 
+/* Some kind of data along these axes. */
+static void check_tile(const struct zmpi_kernels *k, const struct tile *t, unsigned axes,
+                       struct kit_random *r)
+{
+    static const int kinds[] = {KIT_SMOOTH, COASTS, LENGTHS, JUMPS};
+    struct zmpi_chunk_rule rule = rule_for(r, t->type);
+    rule.axes = axes;
+    unsigned char *data = malloc(t->bytes);
+    char what[120];
+    fill(r, t, kinds[kit_below(r, KIT_COUNT(kinds))], &rule, data);
+    snprintf(what, sizeof what, "%s type %d: %zux%zux%zu axes %u, rows %zu, planes %zu bytes apart",
+             k->name, t->type, t->extent[0], t->extent[1], t->extent[2], axes, t->row, t->plane);
+    compare(k, t, &rule, data, what);
+    free(data);
+}
+
 /* Rows of each length up to more than a block, of chunks of one, two and three dimensions;
  * planes of a few words, too; along all axes. */
 static void check_rows(const struct zmpi_kernels *k, enum zmpi_type type)
 {
-    static const int kinds[] = {KIT_SMOOTH, COASTS, LENGTHS, JUMPS};
     struct kit_random r = {7};
     for (size_t i = 0; i < 40 * 3 * 8; i++) {
         const size_t row = 1 + i / 24, dimensions = 1 + i / 8 % 3;
@@ -319,15 +334,22 @@ static void check_rows(const struct zmpi_kernels *k, enum zmpi_type type)
         const bool gaps = kit_below(&r, 4) == 0;
         const struct tile t = tile_make(type, (const size_t[]){z, y, row},
                                         gaps ? kit_below(&r, 20) : 0, gaps ? 1 : 0);
-        struct zmpi_chunk_rule rule = rule_for(&r, type);
-        rule.axes = (unsigned)(i % 8);
-        unsigned char *data = malloc(t.bytes);
-        char what[80];
-        fill(&r, &t, kinds[kit_below(&r, KIT_COUNT(kinds))], &rule, data);
-        snprintf(what, sizeof what, "%s type %d: %zux%zux%zu axes %u", k->name, type, z, y, row,
-                 rule.axes);
-        compare(k, &t, &rule, data, what);
-        free(data);
+        check_tile(k, &t, (unsigned)(i % 8), &r);
+    }
+}
+
+/* Rows of several blocks: with AVX2, those of 64 (f64) or 128 words and more go past the caches in
+ * another way than shorter ones. */
+static void check_long_rows(const struct zmpi_kernels *k, enum zmpi_type type)
+{
+    static const size_t rows[] = {63, 64, 65, 67, 91, 127, 128, 129, 130, 251, 300};
+    struct kit_random r = {13};
+    for (size_t i = 0; i < 400; i++) {
+        const size_t row = rows[kit_below(&r, KIT_COUNT(rows))];
+        const size_t z = 1 + kit_below(&r, 3), y = 1 + kit_below(&r, 8);
+        const size_t gap = kit_below(&r, 3) ? 0 : kit_below(&r, 20);
+        const struct tile t = tile_make(type, (const size_t[]){z, y, row}, gap, kit_below(&r, 2));
+        check_tile(k, &t, (unsigned)(i % 8), &r);
     }
 }
 
@@ -335,23 +357,13 @@ static void check_rows(const struct zmpi_kernels *k, enum zmpi_type type)
  * gaps, with gaps between planes alone, and everywhere. */
 static void check_short_rows(const struct zmpi_kernels *k, enum zmpi_type type)
 {
-    static const int kinds[] = {KIT_SMOOTH, COASTS, LENGTHS, JUMPS};
     struct kit_random r = {11};
     for (size_t i = 0; i < 14 * 8 * 3; i++) {
         const size_t row = 2 + i / 24, y = 60 + kit_below(&r, 90), gaps = i / 8 % 3;
         const size_t z = 2 + kit_below(&r, 4096 / (row * y) + 2);
         const struct tile t = tile_make(type, (const size_t[]){z, y, row}, gaps == 2, gaps != 0);
-        struct zmpi_chunk_rule rule = rule_for(&r, type);
-        rule.axes = (unsigned)(i % 8);
-        if (z * y * row * t.width > ZMPI_CHUNK_INPUT_BYTES)
-            continue;
-        unsigned char *data = malloc(t.bytes);
-        char what[80];
-        fill(&r, &t, kinds[kit_below(&r, KIT_COUNT(kinds))], &rule, data);
-        snprintf(what, sizeof what, "%s type %d: %zux%zux%zu axes %u gaps %zu", k->name, type, z, y,
-                 row, rule.axes, gaps);
-        compare(k, &t, &rule, data, what);
-        free(data);
+        if (z * y * row * t.width <= ZMPI_CHUNK_INPUT_BYTES)
+            check_tile(k, &t, (unsigned)(i % 8), &r);
     }
 }
 
@@ -370,6 +382,8 @@ Test(kernels, rows)
         if (zmpi_kernels_at(i)->available() && zmpi_kernels_at(i) != &zmpi_kernels_scalar) {
             check_rows(zmpi_kernels_at(i), ZMPI_F32);
             check_rows(zmpi_kernels_at(i), ZMPI_F64);
+            check_long_rows(zmpi_kernels_at(i), ZMPI_F32);
+            check_long_rows(zmpi_kernels_at(i), ZMPI_F64);
         }
 }
 

@@ -91,11 +91,11 @@ int zf_file_read_at(struct zfile *f, MPI_Offset offset, void *buf, MPI_Count cou
     return zaccess_at(f, offset, &r, zread_request, false);
 }
 
-/* Reading needs no other rank: the collective forms are the independent ones. */
 int zf_file_read_at_all(struct zfile *f, MPI_Offset offset, void *buf, MPI_Count count,
                         MPI_Datatype datatype, MPI_Status *status)
 {
-    return zf_file_read_at(f, offset, buf, count, datatype, status);
+    struct zrequest r = zrequest_make(buf, count, datatype, status);
+    return zaccess_at(f, offset, &r, zread_collective, true);
 }
 
 int zf_file_read(struct zfile *f, void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -108,5 +108,6 @@ int zf_file_read(struct zfile *f, void *buf, MPI_Count count, MPI_Datatype datat
 int zf_file_read_all(struct zfile *f, void *buf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Status *status)
 {
-    return zf_file_read(f, buf, count, datatype, status);
+    struct zrequest r = zrequest_make(buf, count, datatype, status);
+    return zaccess_pointer(f, &r, zread_collective);
 }

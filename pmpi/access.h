@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-/* zwrite_independent, zwrite_collective or zread_request. */
+/* zwrite_independent, zwrite_collective, zread_request or zread_collective. */
 typedef int ztransfer(struct zfile *f, const struct zrequest *r, uint64_t *done);
 
 struct zrequest zrequest_make(const void *buf, MPI_Count count, MPI_Datatype datatype,

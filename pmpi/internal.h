@@ -227,6 +227,7 @@ struct zfile {
     struct zmpi_entries fresh;       /* its own that the other ranks do not know yet */
     uint64_t first_epoch;            /* of this open */
     bool dirty;           /* records were written since open: the index must be renewed */
+    bool untold;          /* this rank has written by itself since the last collective point */
     uint64_t size_before; /* logical size at open */
     bool durable;    /* what it holds may be on the disk, by a sync or since an earlier open: what
                         follows must not take that back */
@@ -454,6 +455,7 @@ struct zrequest {
 int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done);
 int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done);
 int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done);
+int zread_collective(struct zfile *f, const struct zrequest *r, uint64_t *done);
 
 /* Increasing runs of the file's records to dst, one behind the other, in the holder's memory or the
  * host's; *bad (may be NULL): the record that is damaged. */
@@ -472,6 +474,10 @@ void zwindow_free(struct zfile *f);
 /* Collective: staged data placed, records known to all ranks that may read, logical size known to
  * all. */
 int zsettle_collective(struct zfile *f);
+/* Collective: the same, if the file may be read and any rank has written by itself since the last
+ * time. In collective calls that MPI does not say make writes visible, but every MPI library does.
+ */
+int zsettle_told(struct zfile *f);
 /* Places for rounds of collective calls that have none, until `most` are left. */
 int zsettle_owed(struct zfile *f, uint64_t most);
 /* Places for what ranks have encoded themselves of those rounds: independent calls have none for as

@@ -50,10 +50,10 @@ static int change_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI
 int zf_file_set_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                      const char *datarep, MPI_Info info)
 {
-    int rc = change_view(f, disp, etype, filetype, datarep);
+    int told = zsettle_told(f), rc = change_view(f, disp, etype, filetype, datarep);
     int reset = zshared_reset(f, rc == MPI_SUCCESS); /* collective, whatever happened here */
     int hinted = apply_hints(f, info);
-    return rc ? rc : reset ? reset : hinted;
+    return rc ? rc : told ? told : reset ? reset : hinted;
 }
 
 /* The caller frees what it gets, unless it is predefined. */

@@ -82,6 +82,7 @@ static int exchange(struct zfile *f)
 
 int zsettle_share(struct zfile *f)
 {
+    f->untold = false;
     if (f->session.atomic) { /* each finds them in the file */
         zmpi_entries_free(&f->fresh);
         return PMPI_Barrier(f->comm);
@@ -112,6 +113,15 @@ int zsettle_here(struct zfile *f)
         return rc;
     zthrough_keep(f, f->through.owed);
     return zplace_dense(f, true);
+}
+
+int zsettle_told(struct zfile *f)
+{
+    int mine = f->untold, any = 0;
+    if (!zfile_may_read(f) || !zfile_may_write(f) || f->session.atomic)
+        return MPI_SUCCESS;
+    int rc = PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, f->comm);
+    return rc || !any ? rc : zsettle_collective(f);
 }
 
 int zsettle_collective(struct zfile *f)

@@ -44,7 +44,7 @@ static int begin_at(struct zfile *f, const char *name, MPI_Offset offset, const 
     int rc = check_begin(f, name);
     if (rc)
         return rc;
-    rc = zaccess_at(f, offset, &r, go, go == zwrite_collective);
+    rc = zaccess_at(f, offset, &r, go, true);
     remember(f, name, rc, r.done);
     return rc;
 }
@@ -87,7 +87,7 @@ int zf_file_write_all_end(struct zfile *f, const void *buf, MPI_Status *status)
 
 int zf_file_read_all_begin(struct zfile *f, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-    return begin_pointer(f, read_all, buf, count, datatype, zread_request);
+    return begin_pointer(f, read_all, buf, count, datatype, zread_collective);
 }
 
 int zf_file_read_all_end(struct zfile *f, void *buf, MPI_Status *status)
@@ -111,7 +111,7 @@ int zf_file_write_at_all_end(struct zfile *f, const void *buf, MPI_Status *statu
 int zf_file_read_at_all_begin(struct zfile *f, MPI_Offset offset, void *buf, MPI_Count count,
                               MPI_Datatype datatype)
 {
-    return begin_at(f, read_at_all, offset, buf, count, datatype, zread_request);
+    return begin_at(f, read_at_all, offset, buf, count, datatype, zread_collective);
 }
 
 int zf_file_read_at_all_end(struct zfile *f, void *buf, MPI_Status *status)

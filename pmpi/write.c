@@ -355,6 +355,7 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
     int rc = plan_make(f, r, zplace_slot_size(f) / 4, &p);
     if (rc || p.memory.bytes == 0)
         return rc;
+    f->untold = true;
     p.most_runs = zstage_most_runs(f);
     if (!f->session.atomic && p.memory.bytes <= zstage_limit(f) && p.runs <= p.most_runs) {
         rc = plan_failed(f, &p, zmemory_to_host(&p.memory), "writing");

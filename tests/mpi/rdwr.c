@@ -1,6 +1,7 @@
 /*
  * rdwr.c - what a read sees: a rank's own writes at once, those of others after sync-barrier-sync
- * or close, the last of several writes to the same bytes, on any number of ranks.
+ * or close, or with no more than a barrier in the next collective call, the last of several writes
+ * to the same bytes, on any number of ranks.
  *
  * zmpi-test: RANKS 1,2,3,4 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M
  * zmpi-test: large-staging RANKS 2 ENV ZMPI_ERROR_BOUND=lossless
@@ -222,6 +223,87 @@ static void several_files(int rank, int ranks)
     }
 }
 
+/* ---- others' writes, without a sync ---- */
+
+enum { WAYS = 9, STRIPE = 3000 };
+
+/* In the way `way`; at is in doubles. */
+static void read_stripe(MPI_File file, int way, MPI_Offset at, double *is)
+{
+    MPI_Status status;
+    int got;
+    if (way == 1 || way == 4)
+        OK(MPI_File_seek(file, at, MPI_SEEK_SET));
+    if (way >= 5 && way <= 7)
+        OK(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
+    switch (way) {
+    case 0:
+        OK(MPI_File_read_at_all(file, at, is, STRIPE, MPI_DOUBLE, &status));
+        break;
+    case 1:
+        OK(MPI_File_read_all(file, is, STRIPE, MPI_DOUBLE, &status));
+        break;
+    case 2:
+        OK(MPI_File_set_view(file, 0, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL));
+        OK(MPI_File_read_at(file, at, is, STRIPE, MPI_DOUBLE, &status));
+        break;
+    case 3:
+        OK(MPI_File_read_at_all_begin(file, at, is, STRIPE, MPI_DOUBLE));
+        OK(MPI_File_read_at_all_end(file, is, &status));
+        break;
+    case 4:
+        OK(MPI_File_read_all_begin(file, is, STRIPE, MPI_DOUBLE));
+        OK(MPI_File_read_all_end(file, is, &status));
+        break;
+    case 5:
+        OK(MPI_File_read_shared(file, is, STRIPE, MPI_DOUBLE, &status));
+        break;
+    case 6:
+        OK(MPI_File_read_ordered(file, is, STRIPE, MPI_DOUBLE, &status));
+        break;
+    case 7:
+        OK(MPI_File_read_ordered_begin(file, is, STRIPE, MPI_DOUBLE));
+        OK(MPI_File_read_ordered_end(file, is, &status));
+        break;
+    default: /* a rank that reads nothing takes part */
+        OK(MPI_File_read_at_all(file, at, is, at ? STRIPE : 0, MPI_DOUBLE, &status));
+        if (!at)
+            return;
+    }
+    MPI_Get_count(&status, MPI_DOUBLE, &got);
+    CHECK_EQUAL(got, STRIPE);
+}
+
+/* Each rank writes a stripe, and reads one of another rank (by the shared pointer: any) behind a
+ * barrier. Programs do so, ROMIO's shared_fp among them: it is right with every MPI library on one
+ * machine. */
+static void without_sync(int rank, int ranks)
+{
+    double data[STRIPE], is[STRIPE];
+    MPI_File file;
+    check_remove(path, MPI_COMM_WORLD);
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
+    OK(MPI_File_set_view(file, 0, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL));
+    for (int way = 0; way < WAYS; way++) {
+        const int other = (rank + 1) % ranks;
+        for (int i = 0; i < STRIPE; i++)
+            data[i] = way * 1e6 + rank * 1e5 + i;
+        OK(MPI_File_write_at(file, (MPI_Offset)rank * STRIPE, data, STRIPE, MPI_DOUBLE,
+                             MPI_STATUS_IGNORE));
+        MPI_Barrier(MPI_COMM_WORLD);
+        check_say("without a sync, way %d", way);
+        memset(is, 0, sizeof is);
+        read_stripe(file, way, (MPI_Offset)other * STRIPE, is);
+        int from = way >= 5 && way <= 7 ? (int)(is[0] - way * 1e6) / 100000 : other;
+        CHECK(from >= 0 && from < ranks);
+        for (int i = 0; i < STRIPE && !(way == WAYS - 1 && other == 0); i++)
+            CHECK_EQUAL(is[i], way * 1e6 + from * 1e5 + i);
+        MPI_Barrier(MPI_COMM_WORLD); /* nobody reads what comes next */
+    }
+    OK(MPI_File_close(&file));
+    check_remove(path, MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     MPI_File file;
@@ -244,6 +326,7 @@ int main(int argc, char **argv)
     check_remove(path, MPI_COMM_WORLD);
 
     several_files(rank, ranks);
+    without_sync(rank, ranks);
     MPI_Finalize();
     return 0;
 }

@@ -15,6 +15,11 @@
 #define ZMPI_RECORD_HEADER_BYTES 64
 #define ZMPI_SIZE_MAX            ((uint64_t)INT64_MAX)
 
+/* Bytes far behind any data, for open file description locks (format.md 2.6). */
+#define ZMPI_LOCK_LOG     (INT64_MAX - 1) /* who writes takes a place */
+#define ZMPI_LOCK_WRITERS (INT64_MAX - 2) /* held for reading by whoever writes, */
+#define ZMPI_LOCK_READERS (INT64_MAX - 3) /* and by whoever reads */
+
 static inline uint64_t zmpi_pad8(uint64_t n)
 {
     return (n + 7) & ~(uint64_t)7;
@@ -25,6 +30,9 @@ static inline uint64_t zmpi_pad8(uint64_t n)
 struct zmpi_reader {
     enum zmpi_status (*read)(void *context, uint64_t offset, void *dst, size_t size);
     void *context;
+    /* From where on the file has data at or behind `offset`; what is before is zero, and need not
+     * be read by a scan. May be NULL. */
+    uint64_t (*data_at)(void *context, uint64_t offset);
     uint64_t file_size; /* physical; every record that is read must lie below it */
     int threads;        /* that decode what is read; 0 counts as 1 */
     /* What is read goes to memory of this device, NULL: the host's; and what is known of devices
@@ -58,6 +66,8 @@ uint64_t zmpi_header_slot(uint64_t generation);
 /* The valid slot with the higher generation of the header. */
 enum zmpi_status zmpi_header_decode(struct zmpi_header *h,
                                     const unsigned char src[ZMPI_HEADER_BYTES]);
+/* Has the slot that does not count been written, and is it damaged? */
+bool zmpi_header_torn(const struct zmpi_header *h, const unsigned char src[ZMPI_HEADER_BYTES]);
 
 /* ---- records ---- */
 enum zmpi_record_kind { ZMPI_RECORD_DATA = 1, ZMPI_RECORD_SIZE = 2 };
@@ -203,6 +213,24 @@ enum zmpi_status zmpi_container_seal(struct zmpi_container *c, const struct zmpi
 /* All records in the order in which they win, the last one last; the caller frees them. */
 enum zmpi_status zmpi_container_records(struct zmpi_container *c, const struct zmpi_reader *in,
                                         struct zmpi_record **record);
+
+/*
+ * Without the records that no read can see any more: size records and the newest of those that
+ * cover a byte are kept. `budget` bounds the runs of records that are looked at; what it leaves out
+ * is kept. kept has c's header, and all of its records are in memory.
+ */
+struct zmpi_sifted {
+    struct zmpi_container kept;
+    uint64_t live, dead; /* bytes of the records that are kept, of the others */
+    size_t dropped;      /* number of these */
+};
+enum zmpi_status zmpi_container_sift(struct zmpi_container *c, const struct zmpi_reader *in,
+                                     uint64_t budget, struct zmpi_sifted *out);
+/* The room in front of physical offset `end` that no record of c has, by place, of `least` bytes or
+ * more. *gap is malloc'ed. */
+enum zmpi_status zmpi_container_gaps(struct zmpi_container *c, const struct zmpi_reader *in,
+                                     uint64_t end, uint64_t least, struct zmpi_run **gap,
+                                     size_t *n);
 
 /*
  * Read the logical bytes of n increasing, non-overlapping runs into dst, one behind the other.

@@ -127,3 +127,13 @@ enum zmpi_status zmpi_header_decode(struct zmpi_header *h,
     /* Neither: of two reasons, the one that says more. */
     return status != ZMPI_ERR_FORMAT ? status : other;
 }
+
+bool zmpi_header_torn(const struct zmpi_header *h, const unsigned char src[ZMPI_HEADER_BYTES])
+{
+    struct zmpi_header other;
+    const unsigned char *slot = src + zmpi_header_slot(h->generation + 1);
+    unsigned any = h->generation > 1; /* the first session leaves one */
+    for (size_t i = 0; i < SLOT_BYTES; i++)
+        any |= slot[i];
+    return any != 0 && slot_decode(&other, slot) != ZMPI_OK;
+}

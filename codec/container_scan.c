@@ -255,13 +255,25 @@ static enum zmpi_status try_segment(struct scan *s)
     return ZMPI_OK;
 }
 
+/* Room that was given back is not read. */
+static void skip_hole(struct scan *s)
+{
+    const struct zmpi_reader *in = s->w.in;
+    if (in->data_at == NULL || s->at < s->w.begin + s->w.size)
+        return;
+    uint64_t next = in->data_at(in->context, s->at) & ~(uint64_t)7;
+    if (next > s->at)
+        s->at = next < in->file_size ? next : in->file_size;
+}
+
 /* To the next multiple of 8 with one of the magic numbers, or to the end of what is at hand. */
 static enum zmpi_status advance(struct scan *s, uint32_t *magic)
 {
     const unsigned char *data;
     size_t size, i = 0;
-    enum zmpi_status status = look(&s->w, s->at, 8, &data, &size);
     *magic = 0;
+    skip_hole(s);
+    enum zmpi_status status = look(&s->w, s->at, 8, &data, &size);
     if (status != ZMPI_OK)
         return status;
     for (; size - i >= 8; i += 8) {

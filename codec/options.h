@@ -46,6 +46,7 @@ struct zmpi_options {
     enum zmpi_log_level log;
     char plugin_path[1024]; /* directories searched for plug-ins first, separated by ':' */
     char nic[1024];         /* of the SmartNIC's daemon; its plug-in reads the environment itself */
+    bool trim;              /* room of overwritten data is given back at close */
     bool nic_write;         /* that daemon writes what it has compressed */
     char disable[64];       /* instruction sets not to be used; zmpi_kernels() reads the environment
                                itself */

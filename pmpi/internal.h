@@ -171,6 +171,13 @@ struct zwindows {
     uint64_t reach;                /* how far a stream's next read may be */
 };
 
+/* ---- trim.c: how far the log had come when it was last looked through ---- */
+
+struct ztrim {
+    uint64_t end;  /* of the log then */
+    uint64_t live; /* bytes of the records that were kept */
+};
+
 /* ---- through.c: records that a device compresses and writes itself ---- */
 
 struct zhanded;
@@ -209,6 +216,7 @@ struct zfile {
     int references;       /* guarded by the table's lock */
     pthread_mutex_t lock; /* held by every operation on the file */
     struct zsession session;
+    struct ztrim trim; /* rank 0 of a writer */
 
     struct zmpi_options options;
     struct zmpi_order order; /* of the floats written last, if they were few */
@@ -371,6 +379,8 @@ void zthrough_free(struct zfile *f);
 int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size);
 /* What the codec reads the container through. */
 struct zmpi_reader zfile_reader(struct zfile *f);
+/* Its data_at, where nobody else may have written what this kernel has not heard of. */
+uint64_t zfile_data_at(void *context, uint64_t offset);
 
 /* ---- background.c ---- */
 
@@ -388,7 +398,8 @@ void zsession_enter(struct zfile *f);
 int zsession_started(struct zfile *f);
 /* Instead: it is none, and nothing is written to what there is. */
 void zsession_refused(struct zfile *f);
-/* Rank 0 of one that only reads: the file that has the name keeps it until this one is closed. */
+/* Rank 0 of one that only reads, before it looks at the file: until this one is closed the file
+ * keeps its name, and what it holds now keeps its room. */
 void zsession_reads(struct zfile *f);
 /* Is somebody writing to the file in another communicator? Rank 0. */
 bool zsession_others(struct zfile *f);
@@ -414,13 +425,14 @@ int zsession_set_atomic(struct zfile *f, bool atomic); /* collective */
 /* The end of a writer, all records being in the file: the index, if others wrote too and are gone.
  * empty: nothing was ever written. Collective. */
 int zsession_leave(struct zfile *f, bool empty);
+/* Rank 0 of a writer: is the file nobody else's, to write or to read? If so no writer comes, and
+ * nobody takes a place, until the end. */
+bool zsession_only_begin(struct zfile *f);
+/* After that: nor does a reader. */
+bool zsession_no_readers(struct zfile *f);
+void zsession_only_end(struct zfile *f);
 /* A descriptor of the file that can write, or -1. */
 int zsession_descriptor(struct zfile *f);
-/* Rank 0 of a writer: nobody else has the file open, and no writer comes until keep_out_end. */
-bool zsession_keep_out(struct zfile *f);
-/* After that: nor does a reader. */
-bool zsession_keep_out_readers(struct zfile *f);
-void zsession_keep_out_end(struct zfile *f);
 /* Is this still the name of the file? */
 bool zsession_is_at(const struct zfile *f, const char *path);
 void zsession_free(struct zfile *f);

@@ -12,6 +12,7 @@
 #include "header.h"
 #include "internal.h"
 #include "physical.h"
+#include "trim.h"
 #include "wrappers.h"
 
 /* What rank 0 finds at the path before the file is opened. FAILED: it may be a container, but
@@ -128,6 +129,9 @@ static int load(struct zfile *f)
     f->end = ZMPI_HEADER_BYTES;
     if (reader.file_size == 0) /* until somebody writes, and we synchronise */
         return MPI_SUCCESS;
+    const bool others = zsession_others(f);
+    if (!others) /* whose data this kernel need not know of yet */
+        reader.data_at = zfile_data_at;
     enum zmpi_status status = zmpi_container_open_lazily(&f->container, &reader);
     if (!status && zfile_may_read(f))
         status = zindex_read_small(&f->container, &reader);
@@ -135,7 +139,7 @@ static int load(struct zfile *f)
         return zfile_raise_status(f, status, "opening");
     if (!zmpi_container_whole(&f->container))
         return zindex_not_whole(f);
-    if (!zsession_others(f))
+    if (!others)
         tell_of_the_end(f, reader.file_size);
     f->end = zmpi_pad8(reader.file_size);
     return MPI_SUCCESS;
@@ -183,10 +187,12 @@ static int prepare_root(struct zfile *f, enum found found)
         return prepare_reader(f);
     zsession_enter(f);
     int rc = create_or_load(f, found);
-    if (!rc)
-        return zsession_started(f);
-    zsession_refused(f);
-    return rc;
+    if (rc) {
+        zsession_refused(f);
+        return rc;
+    }
+    ztrim_begin(f);
+    return zsession_started(f);
 }
 
 static struct zfile *new_file(const char *path, int amode, const struct zmpi_options *o)
@@ -338,14 +344,18 @@ static bool still_empty(const struct zfile *f)
 static int finish(struct zfile *f)
 {
     int rc = zsettle_collective(f), dirty = f->dirty, any = 0;
-    uint64_t mine = f->container.count, all = 0;
+    uint64_t mine[3] = {f->container.count, f->stats.n.bytes_written, 0}, all[3] = {0};
+    if (f->rank == 0)
+        mine[2] = ztrim_wanted(f);
     PMPI_Allreduce(&dirty, &any, 1, MPI_INT, MPI_MAX, f->comm);
-    PMPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, f->comm);
-    const bool empty = all == 0 && still_empty(f);
+    PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_SUM, f->comm);
+    const bool empty = all[0] == 0 && still_empty(f);
     if (any && !empty && !f->session.shared) {
         int indexed = zindex_write(f);
         rc = rc ? rc : indexed;
         zplain_give_back(f, rc);
+        if (!f->plain && all[1] >= all[2])
+            ztrim(f, indexed == MPI_SUCCESS);
     }
     int left = zsession_leave(f, empty);
     return rc ? rc : left;

@@ -6,6 +6,7 @@
  * write MPI_ERR_IO, OMPIO reports success and fewer bytes. errno, which they leave as it was,
  * tells.
  */
+#define _GNU_SOURCE // SEEK_DATA
 #include "physical.h"
 
 #include <errno.h>
@@ -136,6 +137,15 @@ static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst,
         size -= (size_t)got;
     }
     return ZMPI_OK;
+}
+
+uint64_t zfile_data_at(void *context, uint64_t offset)
+{
+    const struct zfile *f = context;
+    const off_t data = f->session.fd < 0 ? -1 : lseek(f->session.fd, (off_t)offset, SEEK_DATA);
+    if (data >= 0)
+        return (uint64_t)data;
+    return f->session.fd >= 0 && errno == ENXIO ? UINT64_MAX : offset;
 }
 
 struct zmpi_reader zfile_reader(struct zfile *f)

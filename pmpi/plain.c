@@ -231,7 +231,7 @@ static bool begin(struct zfile *f, struct copy *c)
 {
     bool ok = true;
     if (f->rank == 0) {
-        c->sole = zsession_keep_out(f);
+        c->sole = zsession_only_begin(f);
         ok = c->sole && create(f, &c->name);
     }
     if (PMPI_Bcast(&c->name, (int)sizeof c->name, MPI_CHAR, 0, f->comm) || !all_of(f, ok))
@@ -298,7 +298,7 @@ static bool end(struct zfile *f, struct copy *c, bool ok)
         ok = false;
     ok = all_of(f, ok);
     if (f->rank == 0 && ok) {
-        ok = zsession_keep_out_readers(f) && zsession_is_at(f, c->name.final) &&
+        ok = zsession_no_readers(f) && zsession_is_at(f, c->name.final) &&
              rename(c->name.copy, c->name.final) == 0;
         if (ok && f->durable)
             sync_folder(c->name.final);
@@ -306,7 +306,7 @@ static bool end(struct zfile *f, struct copy *c, bool ok)
     if (f->rank == 0 && !ok && c->name.copy[0])
         (void)unlink(c->name.copy);
     if (c->sole)
-        zsession_keep_out_end(f);
+        zsession_only_end(f);
     return all_of(f, ok);
 }
 

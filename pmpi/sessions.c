@@ -23,9 +23,6 @@
 
 enum { COUNTERS_AT = 384, COUNTERS_BYTES = 32 };
 
-static const off_t LOG_LOCK = INT64_MAX - 1, WRITERS_LOCK = INT64_MAX - 2,
-                   READERS_LOCK = INT64_MAX - 3;
-
 struct counters {
     uint64_t shared, end, epoch;
 };
@@ -50,7 +47,7 @@ static void open_lock_file(struct zfile *f)
 static void lock_log(struct zfile *f, short type)
 {
     struct zsession *s = &f->session;
-    struct flock l = lock_at(LOG_LOCK, type);
+    struct flock l = lock_at(ZMPI_LOCK_LOG, type);
     if (s->held++ > 0)
         return;
     open_lock_file(f);
@@ -61,14 +58,14 @@ static void lock_log(struct zfile *f, short type)
 static void unlock_log(struct zfile *f)
 {
     struct zsession *s = &f->session;
-    struct flock l = lock_at(LOG_LOCK, F_UNLCK);
+    struct flock l = lock_at(ZMPI_LOCK_LOG, F_UNLCK);
     if (--s->held == 0 && s->fd >= 0)
         (void)fcntl(s->fd, F_OFD_SETLK, &l);
 }
 
-static void set_presence(struct zfile *f, short type)
+static void set_presence(struct zfile *f, off_t byte, short type)
 {
-    struct flock l = lock_at(WRITERS_LOCK, type);
+    struct flock l = lock_at(byte, type);
     if (f->session.fd >= 0)
         (void)fcntl(f->session.fd, F_OFD_SETLK, &l);
 }
@@ -83,7 +80,7 @@ static bool is_held(struct zfile *f, off_t byte)
 
 bool zsession_others(struct zfile *f)
 {
-    return is_held(f, WRITERS_LOCK);
+    return is_held(f, ZMPI_LOCK_WRITERS);
 }
 
 /* ---- counters ---- */
@@ -157,7 +154,7 @@ int zsession_started(struct zfile *f)
         c = (struct counters){.end = f->end};
     }
     rc = rc ? rc : write_counters(f, &c);
-    set_presence(f, F_RDLCK);
+    set_presence(f, ZMPI_LOCK_WRITERS, F_RDLCK);
     unlock_log(f);
     return rc;
 }
@@ -169,7 +166,7 @@ void zsession_refused(struct zfile *f)
 
 void zsession_reads(struct zfile *f)
 {
-    struct flock l = lock_at(READERS_LOCK, F_RDLCK);
+    struct flock l = lock_at(ZMPI_LOCK_READERS, F_RDLCK);
     open_lock_file(f);
     while (f->session.fd >= 0 && fcntl(f->session.fd, F_OFD_SETLKW, &l) != 0)
         if (errno != EINTR)
@@ -378,33 +375,33 @@ int zsession_leave(struct zfile *f, bool empty)
             rc = zindex_write_all(f);
         else if (!rc && last && empty && cut_to_nothing(f) != 0)
             rc = zphysical_failed(f, MPI_SUCCESS, errno, "emptying at close");
-        set_presence(f, F_UNLCK);
+        set_presence(f, ZMPI_LOCK_WRITERS, F_UNLCK);
         unlock_log(f);
     }
     int worst = rc, told = PMPI_Bcast(&worst, 1, MPI_INT, 0, f->comm);
     return told ? told : worst;
 }
 
-bool zsession_keep_out(struct zfile *f)
+bool zsession_only_begin(struct zfile *f)
 {
     struct counters c;
     lock_log(f, F_WRLCK);
-    if (!f->session.no_locks && !zsession_others(f) && !is_held(f, READERS_LOCK) &&
+    if (!f->session.no_locks && !zsession_others(f) && !is_held(f, ZMPI_LOCK_READERS) &&
         !read_counters(f, &c) && !c.shared)
         return true;
     unlock_log(f);
     return false;
 }
 
-bool zsession_keep_out_readers(struct zfile *f)
+bool zsession_no_readers(struct zfile *f)
 {
-    struct flock l = lock_at(READERS_LOCK, F_WRLCK);
+    struct flock l = lock_at(ZMPI_LOCK_READERS, F_WRLCK);
     return fcntl(f->session.fd, F_OFD_SETLK, &l) == 0;
 }
 
-void zsession_keep_out_end(struct zfile *f)
+void zsession_only_end(struct zfile *f)
 {
-    struct flock l = lock_at(READERS_LOCK, F_UNLCK);
+    struct flock l = lock_at(ZMPI_LOCK_READERS, F_UNLCK);
     (void)fcntl(f->session.fd, F_OFD_SETLK, &l);
     unlock_log(f);
 }

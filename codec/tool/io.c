@@ -30,6 +30,21 @@ static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst,
     return ZMPI_OK;
 }
 
+static uint64_t data_at(void *context, uint64_t offset)
+{
+    const struct tool_input *in = context;
+    const off_t data = lseek(in->fd, (off_t)offset, SEEK_DATA);
+    return data >= 0 ? (uint64_t)data : errno == ENXIO ? UINT64_MAX : offset;
+}
+
+/* What is found in the file is not given back while we read (format.md 2.6). */
+static void hold_room(int fd)
+{
+    struct flock l = {
+        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = ZMPI_LOCK_READERS, .l_len = 1};
+    (void)fcntl(fd, F_OFD_SETLK, &l);
+}
+
 /* Standard input may be a pipe: then it goes to a file without a name first. */
 static int spool(struct tool_input *in)
 {
@@ -67,9 +82,13 @@ int tool_input_open_raw(struct tool_input *in, const char *path, bool writable)
         close(in->fd);
         return tool_fail("%s: is not a regular file", in->path);
     }
+    hold_room(in->fd);
     in->physical = in->size = (uint64_t)s.st_size;
-    in->reader = (struct zmpi_reader){
-        .read = read_callback, .context = in, .file_size = in->physical, .threads = tool_threads()};
+    in->reader = (struct zmpi_reader){.read = read_callback,
+                                      .data_at = data_at,
+                                      .context = in,
+                                      .file_size = in->physical,
+                                      .threads = tool_threads()};
     return TOOL_OK;
 }
 
@@ -172,7 +191,7 @@ int tool_output_open(struct tool_output *out, const char *path, const struct too
         out->path = "standard output";
         return TOOL_OK;
     }
-    if (is_same_file(from, path))
+    if (from && is_same_file(from, path))
         return tool_fail("%s: is the input too", path);
     if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) { /* a device or a pipe: nothing to rename to */
         out->fd = open(path, O_WRONLY | O_CLOEXEC);

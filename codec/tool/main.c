@@ -32,9 +32,14 @@ static const struct command {
     {"verify", tool_verify, "FILE",
      "Check every checksum and decode every chunk. Exit status 1 if anything is damaged."},
     {"fsck", tool_fsck, "[--repair] FILE",
-     "Scan the file for records and compare with its index. --repair writes a new index. Exit "
+     "Scan the file for records and compare with its index. --repair writes a new index and "
+     "header. Exit "
      "status 1 if something was\n"
      "wrong and is not repaired."},
+    {"trim", tool_trim, "FILE",
+     "Write the file anew, without what newer data have overwritten, and put it in the place of "
+     "the "
+     "old one."},
     {"compare", tool_compare, "-t f32|f64 [-d NZxNYxNX] [--json] A B",
      "Differences of B from A, raw or compressed each: largest error, also of |x|, PSNR (of A's "
      "range), mean "

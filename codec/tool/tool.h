@@ -21,6 +21,7 @@ int tool_cat(int argc, char **argv);
 int tool_info(int argc, char **argv);
 int tool_verify(int argc, char **argv);
 int tool_fsck(int argc, char **argv);
+int tool_trim(int argc, char **argv);
 int tool_compare(int argc, char **argv);
 int tool_bench(int argc, char **argv);
 int tool_check(int argc, char **argv);
@@ -63,6 +64,11 @@ bool tool_input_offload(struct tool_input *in);
  * TOOL_ERROR. */
 int tool_input_read(struct tool_input *in, uint64_t offset, void *dst, size_t size);
 
+/* A record as it is in the file, checked and decoded once; *bytes is malloc'ed. On failure *chunk
+ * is the damaged one if there is one. (verify.c) */
+enum zmpi_status tool_record_read(struct tool_input *in, const struct zmpi_record *r,
+                                  unsigned char **bytes, size_t *chunk);
+
 /* A file that appears under its name only when it is complete. "-" is standard output. */
 struct tool_output {
     const char *path;
@@ -70,6 +76,7 @@ struct tool_output {
     int fd;
 };
 
+/* from: what it is made from, and may not replace; NULL: it may replace anything. */
 int tool_output_open(struct tool_output *out, const char *path, const struct tool_input *from);
 int tool_output_write(struct tool_output *out, const void *src, size_t size);
 int tool_output_write_at(struct tool_output *out, const void *src, size_t size, uint64_t offset);

@@ -17,9 +17,8 @@ static enum zmpi_status check_stream(const unsigned char *src, size_t size, int 
     return status ? status : zmpi_stream_decode(&s, NULL, threads, NULL, chunk);
 }
 
-/* A record's head and payload; *chunk is the damaged one if there is one. */
-static enum zmpi_status check_record(struct tool_input *in, const struct zmpi_record *r,
-                                     size_t *chunk)
+enum zmpi_status tool_record_read(struct tool_input *in, const struct zmpi_record *r,
+                                  unsigned char **copy, size_t *chunk)
 {
     uint64_t size = zmpi_record_size(r);
     struct zmpi_record found;
@@ -38,7 +37,21 @@ static enum zmpi_status check_record(struct tool_input *in, const struct zmpi_re
     if (!status && r->kind == ZMPI_RECORD_DATA)
         status = check_stream(bytes + zmpi_record_head_size(r), (size_t)r->payload_length,
                               in->reader.threads, chunk);
-    free(bytes);
+    if (status)
+        free(bytes);
+    else
+        *copy = bytes;
+    return status;
+}
+
+/* A record's head and payload; *chunk is the damaged one if there is one. */
+static enum zmpi_status check_record(struct tool_input *in, const struct zmpi_record *r,
+                                     size_t *chunk)
+{
+    unsigned char *bytes;
+    enum zmpi_status status = tool_record_read(in, r, &bytes, chunk);
+    if (!status)
+        free(bytes);
     return status;
 }
 
@@ -125,11 +138,26 @@ static int write_bytes(struct tool_input *in, const unsigned char *src, size_t s
     return TOOL_OK;
 }
 
+static int sync_file(struct tool_input *in)
+{
+    return fsync(in->fd) ? tool_fail("%s: %s", in->path, strerror(errno)) : TOOL_OK;
+}
+
+/* To the slot that does not count. */
+static int write_header(struct tool_input *in, struct zmpi_header *h)
+{
+    unsigned char slot[128];
+    h->generation++;
+    zmpi_header_encode(h, slot);
+    int failed = write_bytes(in, slot, sizeof slot, zmpi_header_slot(h->generation));
+    return failed ? failed : sync_file(in);
+}
+
 /* An index of c's records behind everything, then, when that is safe on the disk, the header that
  * points to it. */
 static int repair(struct tool_input *in, struct zmpi_container *c)
 {
-    unsigned char *index = NULL, slot[128];
+    unsigned char *index = NULL;
     size_t size = 0;
     uint64_t end = zmpi_pad8(in->physical > ZMPI_HEADER_BYTES ? in->physical : ZMPI_HEADER_BYTES);
     enum zmpi_status status = zmpi_index_make(c, &in->reader, end, &index, &size);
@@ -137,15 +165,18 @@ static int repair(struct tool_input *in, struct zmpi_container *c)
         return tool_fail_status(in->path, status);
     int failed = write_bytes(in, index, size, end);
     free(index);
-    if (!failed && fsync(in->fd))
-        failed = tool_fail("%s: %s", in->path, strerror(errno));
-    c->header.generation++;
-    zmpi_header_encode(&c->header, slot);
     if (!failed)
-        failed = write_bytes(in, slot, sizeof slot, zmpi_header_slot(c->header.generation));
-    if (!failed && fsync(in->fd))
-        failed = tool_fail("%s: %s", in->path, strerror(errno));
-    return failed;
+        failed = sync_file(in);
+    return failed ? failed : write_header(in, &c->header);
+}
+
+/* Is one of the two headers damaged, the other being good? */
+static bool is_torn(struct tool_input *in, const struct zmpi_header *h)
+{
+    unsigned char head[ZMPI_HEADER_BYTES] = {0};
+    size_t size = in->physical < sizeof head ? (size_t)in->physical : sizeof head;
+    return in->reader.read(in->reader.context, 0, head, size) == ZMPI_OK &&
+           zmpi_header_torn(h, head);
 }
 
 static int by_offset(const void *a, const void *b)
@@ -172,10 +203,19 @@ static enum zmpi_status count_missing(struct zmpi_container *a, struct zmpi_cont
     return status;
 }
 
-static int report(const struct tool_input *in, const struct zmpi_container *indexed, size_t lost)
+/* What the file was found to be. */
+struct findings {
+    size_t lost;    /* records of the index that are not there */
+    size_t dropped; /* records that are there, overwritten, and left the index */
+    bool torn;
+};
+
+static int report(const struct tool_input *in, const struct zmpi_container *indexed,
+                  const struct findings *found)
 {
     const struct zmpi_container *scanned = &in->container;
-    bool clean = !lost && !indexed->scanned && !indexed->index_damaged;
+    const size_t lost = found->lost;
+    bool clean = !lost && !indexed->scanned && !indexed->index_damaged && !found->torn;
     printf("%s: %zu records found, logical size %llu\n", in->path, scanned->count,
            (unsigned long long)scanned->logical_size);
     if (indexed->index_damaged)
@@ -183,6 +223,11 @@ static int report(const struct tool_input *in, const struct zmpi_container *inde
                (unsigned long long)scanned->header.logical_size);
     else if (indexed->scanned)
         printf("  %llu records are not in the index\n", (unsigned long long)indexed->scanned);
+    if (found->dropped && !indexed->index_damaged)
+        printf("  %zu of them are overwritten and no longer in the index (zmpi trim)\n",
+               found->dropped);
+    if (found->torn)
+        printf("  one of the two headers is damaged\n");
     if (lost)
         printf("  %zu records of the index are damaged or gone: reading their bytes will fail\n",
                lost);
@@ -199,24 +244,29 @@ static int report(const struct tool_input *in, const struct zmpi_container *inde
 static int examine(struct tool_input *in, bool mend)
 {
     struct zmpi_container indexed;
-    size_t lost = 0;
+    struct findings found = {0};
     zmpi_container_init(&indexed);
     enum zmpi_status status = zmpi_container_open(&indexed, &in->reader);
     if (!status)
         status = zmpi_container_scan(&in->container, &in->reader);
     if (!status)
-        status = count_missing(&indexed, &in->container, &in->reader, &lost);
+        status = count_missing(&indexed, &in->container, &in->reader, &found.lost);
+    if (!status)
+        status = count_missing(&in->container, &indexed, &in->reader, &found.dropped);
     if (status) {
         zmpi_container_free(&indexed);
         return tool_fail("%s: cannot be recovered: %s", in->path, zmpi_strerror(status));
     }
-    int result = report(in, &indexed, lost);
+    found.torn = is_torn(in, &indexed.header);
+    int result = report(in, &indexed, &found);
     bool index_wrong = indexed.index_damaged || indexed.scanned;
     if (index_wrong && !mend)
         printf("  zmpi fsck --repair writes an index of what was found\n");
-    if (index_wrong && mend) {
-        bool known_loss = lost || !zmpi_container_whole(&indexed);
-        int failed = repair(in, &indexed);
+    else if (found.torn && !mend)
+        printf("  zmpi fsck --repair writes it anew\n");
+    if ((index_wrong || found.torn) && mend) {
+        bool known_loss = found.lost || !zmpi_container_whole(&indexed);
+        int failed = index_wrong ? repair(in, &indexed) : write_header(in, &indexed.header);
         if (!failed)
             printf("  repaired%s\n", known_loss ? ", but data are lost" : "");
         result = failed ? failed : known_loss ? TOOL_DIFFERENT : TOOL_OK;

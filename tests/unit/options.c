@@ -122,6 +122,7 @@ Test(options, values)
     all("config", LIST("", "r.ini"), LIST(text));
     all("plugin_path", LIST("", "/a:/b"), LIST(text));
     all("nic", LIST("", "/run/nic"), LIST(text));
+    all("trim", LIST("on", "off"), LIST("", "1", "ON"));
     all("nic_write", LIST("on", "off"), LIST("", "1", "ON"));
 }
 

@@ -1,0 +1,186 @@
+/* trim.c - zmpi trim: the file again, without what newer data have overwritten. */
+#define _GNU_SOURCE // F_OFD_GETLK
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+struct trim {
+    struct tool_input in;
+    struct zmpi_sifted sifted;
+    struct zmpi_container fresh; /* the new file's */
+    struct tool_output out;
+    uint64_t end; /* of what has been written */
+};
+
+static bool is_written(int fd)
+{
+    struct flock l = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = ZMPI_LOCK_WRITERS, .l_len = 1};
+    return fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
+}
+
+/* Only what is whole: a copy hides what is missing. */
+static int open_whole(struct trim *t, const char *path)
+{
+    bool is_container;
+    int status = tool_input_open_raw(&t->in, path, false);
+    if (status)
+        return status;
+    if (tool_input_look(&t->in, &is_container) || !is_container)
+        status = tool_fail("%s: is not a zmpi container", path);
+    else if (is_written(t->in.fd))
+        status = tool_fail("%s: a program has it open for writing", path);
+    enum zmpi_status opened =
+        status ? ZMPI_OK : zmpi_container_open(&t->in.container, &t->in.reader);
+    const struct zmpi_container *c = &t->in.container;
+    if (opened)
+        status = tool_fail_status(path, opened);
+    else if (!status && (c->index_damaged || c->damaged || !zmpi_container_whole(c)))
+        status = tool_fail("%s: is damaged: see zmpi fsck", path);
+    if (status)
+        tool_input_close(&t->in);
+    return status;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct zmpi_record *x = a, *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* A record, bound to the new file and its place there. */
+static int copy_record(struct trim *t, struct zmpi_record r)
+{
+    unsigned char *bytes;
+    size_t chunk;
+    enum zmpi_status status = tool_record_read(&t->in, &r, &bytes, &chunk);
+    if (status)
+        return tool_fail("%s: record at offset %llu: %s", t->in.path, (unsigned long long)r.offset,
+                         zmpi_strerror(status));
+    const size_t size = (size_t)zmpi_record_size(&r);
+    r.offset = t->end;
+    zmpi_record_rebind(bytes, t->fresh.header.id, r.offset);
+    int failed = tool_output_write_at(&t->out, bytes, size, r.offset);
+    t->end += size;
+    free(bytes);
+    if (!failed && zmpi_container_add(&t->fresh, &r))
+        failed = tool_fail("out of memory");
+    return failed;
+}
+
+static int copy_records(struct trim *t)
+{
+    struct zmpi_record *record;
+    struct zmpi_container *kept = &t->sifted.kept;
+    enum zmpi_status status = zmpi_container_records(kept, &t->in.reader, &record);
+    if (status)
+        return tool_fail_status(t->in.path, status);
+    if (kept->count)
+        qsort(record, kept->count, sizeof *record, by_place);
+    int failed = TOOL_OK;
+    for (size_t i = 0; i < kept->count && !failed; i++) {
+        failed = copy_record(t, record[i]);
+        tool_progress("trim", t->end, t->sifted.live);
+    }
+    free(record);
+    return failed;
+}
+
+/* The index, and the header in front of everything. */
+static int finish(struct trim *t)
+{
+    unsigned char *index, head[ZMPI_HEADER_BYTES] = {0};
+    size_t size;
+    enum zmpi_status status = zmpi_container_seal(&t->fresh, &t->in.reader);
+    if (!status && t->fresh.logical_size != t->in.container.logical_size)
+        status = ZMPI_ERR_CORRUPT;
+    if (!status)
+        status = zmpi_index_make(&t->fresh, &t->in.reader, t->end, &index, &size);
+    if (status)
+        return tool_fail_status(t->in.path, status);
+    int failed = tool_output_write_at(&t->out, index, size, t->end);
+    free(index);
+    t->end += size;
+    zmpi_header_encode(&t->fresh.header, head + zmpi_header_slot(t->fresh.header.generation));
+    if (!failed)
+        failed = tool_output_write_at(&t->out, head, sizeof head, 0);
+    if (!failed && fsync(t->out.fd))
+        failed = tool_fail("%s: %s", t->out.path, strerror(errno));
+    return failed;
+}
+
+/* The copy is whose the file was, as far as we may give it away. */
+static void hand_over(const struct trim *t)
+{
+    struct stat s;
+    if (fstat(t->in.fd, &s) == 0) {
+        (void)!fchown(t->out.fd, s.st_uid, s.st_gid);
+        (void)!fchmod(t->out.fd, s.st_mode & 07777);
+    }
+}
+
+static int copy(struct trim *t, const char *path)
+{
+    int failed = tool_output_open(&t->out, path, NULL);
+    if (failed)
+        return failed;
+    t->fresh.header = t->in.container.header;
+    t->fresh.header.generation = 1;
+    t->end = ZMPI_HEADER_BYTES;
+    unsigned char *id = t->fresh.header.id;
+    if (getrandom(id, sizeof t->fresh.header.id, 0) != (ssize_t)sizeof t->fresh.header.id)
+        failed = tool_fail("no random numbers for the file's id");
+    if (!failed)
+        failed = copy_records(t);
+    if (!failed)
+        failed = finish(t);
+    if (!failed)
+        hand_over(t);
+    if (!failed && is_written(t->in.fd))
+        failed = tool_fail("%s: a program has opened it for writing", path);
+    const int closed = tool_output_close(&t->out, !failed);
+    return failed ? failed : closed;
+}
+
+static int trim(struct trim *t)
+{
+    enum zmpi_status status =
+        zmpi_container_sift(&t->in.container, &t->in.reader, UINT64_MAX, &t->sifted);
+    if (status)
+        return tool_fail_status(t->in.path, status);
+    char *path = realpath(t->in.path, NULL); /* not the link to it */
+    int failed = path ? copy(t, path) : tool_fail("%s: %s", t->in.path, strerror(errno));
+    free(path);
+    if (!failed)
+        printf("%s: %llu bytes, were %llu; %zu of %zu records were overwritten\n", t->in.path,
+               (unsigned long long)t->end, (unsigned long long)t->in.physical, t->sifted.dropped,
+               t->in.container.count);
+    return failed;
+}
+
+int tool_trim(int argc, char **argv)
+{
+    struct trim t = {0};
+    static const struct option longs[] = {{NULL, 0, NULL, 0}};
+    if (getopt_long(argc, argv, "", longs, NULL) != -1 || argc - optind != 1)
+        return tool_usage();
+    if (strcmp(argv[optind], "-") == 0)
+        return tool_fail("standard input cannot be replaced");
+    zmpi_container_init(&t.fresh);
+    zmpi_container_init(&t.sifted.kept);
+    int status = open_whole(&t, argv[optind]);
+    if (status)
+        return status;
+    status = trim(&t);
+    zmpi_container_free(&t.sifted.kept);
+    zmpi_container_free(&t.fresh);
+    tool_input_close(&t.in);
+    return status;
+}

@@ -1,13 +1,15 @@
 /* info.c - zmpi info: what a container holds. */
+#define _GNU_SOURCE // SEEK_HOLE
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "stream.h"
 #include "tool.h"
 
-enum { LISTED = 20, TYPES = 6 };
+enum { LISTED = 20, TYPES = 6, RUNS_MOST = 1 << 22 };
 
 /* Sums over the data records of one element type. */
 struct total {
@@ -144,18 +146,57 @@ static void bound_text(const struct total *t, char text[40])
         snprintf(text, 40, "several bounds");
 }
 
-static double ratio_of(const struct tool_input *in)
+/* Room of the file that nothing is read from; of it, what the file system has back. */
+struct room {
+    uint64_t unused, holes;
+};
+
+static uint64_t holes_of(const struct tool_input *in)
 {
-    return in->physical ? (double)in->size / (double)in->physical : 0;
+    uint64_t holes = 0;
+    off_t end = (off_t)in->physical, hole = 0, data;
+    while (hole < end && (hole = lseek(in->fd, hole, SEEK_HOLE)) >= 0 && hole < end) {
+        data = lseek(in->fd, hole, SEEK_DATA);
+        data = data < 0 || data > end ? end : data;
+        holes += (uint64_t)(data - hole);
+        hole = data;
+    }
+    return holes;
 }
 
-static void print_head(const struct tool_input *in)
+static enum zmpi_status measure(struct tool_input *in, struct room *room)
+{
+    struct zmpi_container *c = &in->container;
+    struct zmpi_sifted s;
+    enum zmpi_status status = zmpi_container_sift(c, &in->reader, RUNS_MOST, &s);
+    if (status)
+        return status;
+    const uint64_t used = ZMPI_HEADER_BYTES + s.live +
+                          zmpi_index_segments_size(c->all.segment, c->indexed) +
+                          c->header.index_length;
+    room->holes = holes_of(in);
+    room->unused = in->physical > used ? in->physical - used : 0;
+    zmpi_container_free(&s.kept);
+    return ZMPI_OK;
+}
+
+static double ratio_of(const struct tool_input *in, const struct room *room)
+{
+    const uint64_t stored = in->physical - room->holes;
+    return stored ? (double)in->size / (double)stored : 0;
+}
+
+static void print_head(const struct tool_input *in, const struct room *room)
 {
     const struct zmpi_header *h = &in->container.header;
     printf("file           %s\n", in->path);
     printf("logical size   %llu bytes\n", (unsigned long long)in->size);
-    printf("on disk        %llu bytes, ratio %.2f\n", (unsigned long long)in->physical,
-           ratio_of(in));
+    printf("on disk        %llu bytes, ratio %.2f\n",
+           (unsigned long long)(in->physical - room->holes), ratio_of(in, room));
+    if (room->holes || room->unused >= in->physical / 16)
+        printf("unused         %llu bytes of %llu, of which %llu are holes (zmpi trim)\n",
+               (unsigned long long)room->unused, (unsigned long long)in->physical,
+               (unsigned long long)room->holes);
     printf("records        %zu%s\n", in->container.count,
            in->container.scanned ? " (not all in the index: zmpi fsck --repair)" : "");
     printf("generation     %llu, id ", (unsigned long long)h->generation);
@@ -227,6 +268,7 @@ int tool_info(int argc, char **argv)
 {
     struct tool_input in;
     struct total total[TYPES] = {0};
+    struct room room = {0};
     bool json = false, all = false;
     static const struct option longs[] = {
         {"json", 0, NULL, 'j'}, {"all", 0, NULL, 'a'}, {NULL, 0, NULL, 0}};
@@ -242,20 +284,24 @@ int tool_info(int argc, char **argv)
     int status = tool_input_open(&in, argv[optind]);
     if (status)
         return status;
+    if (in.is_container)
+        (void)measure(&in, &room); /* of a damaged file nothing is known */
     if (!in.is_container) {
         status = tool_fail("%s: is not a zmpi container", in.path);
     } else if (json) {
         printf("{\"path\": ");
         tool_json_string(in.path);
-        printf(", \"version\": 1, \"logical_size\": %llu, \"physical_size\": %llu, \"ratio\": "
-               "%.6g, \"generation\": %llu, \"scanned\": %llu, \"records\": [",
-               (unsigned long long)in.size, (unsigned long long)in.physical, ratio_of(&in),
-               (unsigned long long)in.container.header.generation,
+        printf(", \"version\": 1, \"logical_size\": %llu, \"physical_size\": %llu, "
+               "\"unused\": %llu, \"holes\": %llu, \"ratio\": %.6g, "
+               "\"generation\": %llu, \"scanned\": %llu, \"records\": [",
+               (unsigned long long)in.size, (unsigned long long)in.physical,
+               (unsigned long long)room.unused, (unsigned long long)room.holes,
+               ratio_of(&in, &room), (unsigned long long)in.container.header.generation,
                (unsigned long long)in.container.scanned);
         status = go_through(&in, true, true, total);
         print_json_totals(total);
     } else {
-        print_head(&in);
+        print_head(&in, &room);
         status = go_through(&in, false, all, total);
         print_totals(total);
     }

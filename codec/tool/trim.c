@@ -159,9 +159,8 @@ static int trim(struct trim *t)
     int failed = path ? copy(t, path) : tool_fail("%s: %s", t->in.path, strerror(errno));
     free(path);
     if (!failed)
-        printf("%s: %llu bytes, were %llu; %zu of %zu records were overwritten\n", t->in.path,
-               (unsigned long long)t->end, (unsigned long long)t->in.physical, t->sifted.dropped,
-               t->in.container.count);
+        printf("%s: %llu bytes, were %llu\n", t->in.path, (unsigned long long)t->end,
+               (unsigned long long)t->in.physical);
     return failed;
 }
 

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -190,6 +191,19 @@ int fsync(int fd)
 {
     bool last;
     return refused(FAULT_SYNC, fd, &last) ? -1 : (int)done(last, NEXT(fsync)(fd));
+}
+
+int fdatasync(int fd)
+{
+    bool last;
+    return refused(FAULT_SYNC, fd, &last) ? -1 : (int)done(last, NEXT(fdatasync)(fd));
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t size)
+{
+    bool last;
+    ssize_t most = allowed(FAULT_PUNCH, fd, (size_t)size, &last);
+    return most < 0 ? -1 : (int)done(last, NEXT(fallocate)(fd, mode, offset, most));
 }
 
 int ftruncate(int fd, off_t size)

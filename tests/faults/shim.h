@@ -7,7 +7,13 @@
 #ifndef ZMPI_TESTS_SHIM_H
 #define ZMPI_TESTS_SHIM_H
 
-enum fault_call { FAULT_WRITE = 1, FAULT_READ = 2, FAULT_SYNC = 4, FAULT_RESIZE = 8 };
+enum fault_call {
+    FAULT_WRITE = 1,
+    FAULT_READ = 2,
+    FAULT_SYNC = 4,
+    FAULT_RESIZE = 8,
+    FAULT_PUNCH = 16
+};
 
 enum fault_act {
     FAULT_NONE,  /* calls are only counted */

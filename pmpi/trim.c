@@ -47,9 +47,11 @@ void ztrim_begin(struct zfile *f)
 {
     const uint64_t end = f->container.header.log_end;
     unsigned char b[NOTE_BYTES];
-    f->trim = (struct ztrim){.end = end, .live = end - ZMPI_HEADER_BYTES};
-    if (f->session.fd < 0 || end <= ZMPI_HEADER_BYTES ||
-        zfd_read(f->session.fd, b, sizeof b, NOTE_AT) != (ssize_t)sizeof b)
+    f->trim = (struct ztrim){.end = end};
+    if (f->session.fd < 0 || end <= ZMPI_HEADER_BYTES)
+        return;
+    f->trim.live = end - ZMPI_HEADER_BYTES;
+    if (zfd_read(f->session.fd, b, sizeof b, NOTE_AT) != (ssize_t)sizeof b)
         return;
     if (zmpi_load64(b + 16) == zmpi_hash(b, 16, 0) && zmpi_load64(b) <= end)
         f->trim = (struct ztrim){.end = zmpi_load64(b), .live = zmpi_load64(b + 8)};
@@ -71,7 +73,7 @@ uint64_t ztrim_wanted(struct zfile *f)
     const uint64_t growth = end > f->trim.end ? end - f->trim.end : 0;
     const bool first = f->trim.live == 0;
     if (!f->options.trim || growth < GROWTH_LEAST || growth / 9 < f->trim.live / 10 ||
-        f->session.shared || f->session.no_locks || !is_possible(f->session.fd, end))
+        f->session.shared || f->session.no_locks)
         return never;
     /* Who writes a file for the first time writes it once, or tells otherwise. */
     return first ? f->container.logical_size / 10 * 19 : 0;
@@ -122,7 +124,7 @@ static bool put_index(struct zfile *f, struct zmpi_container *kept, uint64_t *pl
 static bool renew_index(struct zfile *f, struct zmpi_sifted *s, uint64_t *place)
 {
     bool renewed = false;
-    if (!zsession_only_begin(f))
+    if (!is_possible(f->session.fd, f->end) || !zsession_only_begin(f))
         return false;
     if (sift(f, s)) {
         if (s->dead >= DEAD_LEAST && s->dead >= s->live / 4)

@@ -3,7 +3,7 @@
  * always has what was written last: as read by any number of ranks, and as a scan finds it when the
  * index is damaged.
  *
- *     zmpi-test: RANKS 1,2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off
+ *     zmpi-test: RANKS 1,2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off ZMPI_LOG=error
  */
 #define _GNU_SOURCE // fallocate
 #include "check.h"

@@ -140,7 +140,7 @@ group="wrong arguments"
 expect 2 "$zmpi"
 expect 2 "$zmpi" nonsense
 says nonsense
-for command in compress decompress cat info verify fsck compare; do
+for command in compress decompress cat info verify fsck trim compare; do
     expect 2 "$zmpi" $command
     expect 2 "$zmpi" $command --no-such-option f32.raw f32.raw
     expect 2 "$zmpi" $command a b c d
@@ -178,7 +178,7 @@ expect 2 $c -t f32 -e abs=1 . x.zmpi
 expect 2 $c -t f32 -e abs=1 f32.raw nowhere/x.zmpi
 says "No such file or directory"
 check absent x.zmpi
-for command in info verify fsck "decompress f32.raw"; do
+for command in info verify fsck trim "decompress f32.raw"; do
     expect 2 "$zmpi" $command f32.raw
 done
 # A lossy file in the place of its original: that mistake costs the data.
@@ -400,11 +400,47 @@ expect 0 "$zmpi" verify cut.zmpi
 expect 0 "$zmpi" cat cut.zmpi
 check cmp out back.raw
 expect 0 "$zmpi" fsck --repair cut.zmpi # again: nothing to do
+# One of the two headers is gone, the other counts.
+for slot in 0 2; do
+    cp cut.zmpi head.zmpi
+    dd if=/dev/urandom of=head.zmpi bs=128 count=1 seek=$slot conv=notrunc 2>/dev/null
+    before=$(md5sum <head.zmpi)
+    expect 1 "$zmpi" fsck head.zmpi
+    check test "$before" = "$(md5sum <head.zmpi)"
+    expect 0 "$zmpi" fsck --repair head.zmpi
+    expect 0 "$zmpi" fsck head.zmpi
+    check test "$(head -c 4 head.zmpi | tail -c 3)" = ZMP
+    expect 0 "$zmpi" verify head.zmpi
+    check test ! -s err
+    expect 0 "$zmpi" cat head.zmpi
+    check cmp out back.raw
+done
 # Rubbish behind the end is no record.
 cp a.zmpi tail.zmpi
 head -c 10000 /dev/urandom >>tail.zmpi
 expect 0 "$zmpi" cat tail.zmpi
 check cmp out back.raw
+expect 0 "$zmpi" info tail.zmpi
+check grep -q '^unused  *10000 bytes' out
+# A file without it, and nothing of one that is not whole.
+chmod 640 tail.zmpi
+ln -s tail.zmpi link.zmpi
+expect 0 "$zmpi" trim link.zmpi
+check test -h link.zmpi
+check test "$(stat -c '%s %a' tail.zmpi)" = "$(stat -c %s a.zmpi) 640"
+expect 0 "$zmpi" fsck tail.zmpi
+expect 0 "$zmpi" verify tail.zmpi
+expect 0 "$zmpi" cat tail.zmpi
+check cmp out back.raw
+cp a.zmpi bad.zmpi
+python3 "$field" flip bad.zmpi $((offset + stored - 20))
+before=$(md5sum <bad.zmpi)
+expect 2 "$zmpi" trim bad.zmpi
+check test "$before" = "$(md5sum <bad.zmpi)"
+check test -z "$(find . -name 'bad.zmpi.*')"
+head -c $((offset + stored - 8)) a.zmpi >cut.zmpi
+expect 2 "$zmpi" trim cut.zmpi
+says fsck
 # Both header slots lost: not recoverable, and said so.
 cp a.zmpi lost.zmpi
 dd if=/dev/zero of=lost.zmpi bs=512 count=1 conv=notrunc 2>/dev/null

@@ -3,15 +3,16 @@
  * function.
  *
  * In groups: branch-free minimum and maximum (which compilers vectorise) as long as every value of
- * the group is ordinary, one by one where not.
+ * the group is ordinary, one by one where not. The array may begin anywhere.
  */
 static void RANGE_NAME(const void *src, size_t n, struct zmpi_range *r)
 {
-    const T *x = src;
     enum { GROUP = 256 };
+    typedef T __attribute__((aligned(1), may_alias)) unaligned;
+    const unaligned *x = src;
     for (size_t i = 0; i < n; i += GROUP) {
         size_t m = n - i < GROUP ? n - i : GROUP;
-        const T *g = x + i;
+        const unaligned *g = x + i;
         T lo = g[0], hi = g[0];
         int odd = 0;
         for (size_t j = 0; j < m; j++) {

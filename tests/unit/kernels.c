@@ -494,14 +494,18 @@ static void check_range(const struct zmpi_kernels *k, enum zmpi_type type, int k
     struct kit_random r = {77 + (uint64_t)kind};
     for (int i = 0; i < 60; i++) {
         struct zmpi_array a = kit_array(type, 1, 1, kit_below(&r, 700));
-        void *data = kit_make(&r, &a, (enum kit_data)kind);
+        const size_t bytes = kit_bytes(&a), odd = (size_t)i % zmpi_type_size(type);
+        unsigned char *made = kit_make(&r, &a, (enum kit_data)kind);
+        struct kit_guarded array = kit_guard(bytes + odd, false); /* it begins anywhere */
+        const unsigned char *data = memcpy(array.data + odd, made, bytes);
         struct zmpi_range e = ZMPI_RANGE_EMPTY, g = ZMPI_RANGE_EMPTY;
         bool f32 = type == ZMPI_F32;
         (f32 ? zmpi_kernels_scalar.range32 : zmpi_kernels_scalar.range64)(data, a.extent[2], &e);
         (f32 ? k->range32 : k->range64)(data, a.extent[2], &g);
         cr_assert(e.min == g.min && e.max == g.max && e.fill == g.fill, "%s data %d case %d",
                   k->name, kind, i);
-        free(data);
+        free(made);
+        kit_unguard(&array);
     }
 }
 

@@ -2,10 +2,7 @@
  * kernels.c - the kernels for both widths of words, and how they are started. CUDA when nvcc
  * compiles it (kernels.cu), else for the emulator.
  *
- * What should bound them, on paper: per element of f32 at rel=1e-3 about 60 instructions to
- * compress and 50 to decompress, against some 115 that an H100 or H200 can issue while its memory
- * moves 4 bytes in and one out; so memory, if occupancy (two or three blocks of 512 threads) hides
- * the barriers.
+ * What should bound them: the issue of instructions (docs/performance.md, "GPU", has counts).
  */
 #include "kernels.h"
 

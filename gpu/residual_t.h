@@ -1,12 +1,13 @@
 /* residual_t.h - template: differences of a chunk's integers in shared memory, 16 (or 8) blocks of
  * 32 per warp, one element of each block per lane. After quant_t.h. */
 
-/* Element e less what comes before it along y, and in a deep tile that less the same of the plane
- * before. What is not there is `base`. */
-ZD_FN U F(difference_yz)(const struct tile *c, const U *q, U base, int deep, uint32_t e, int has_y)
+/* Element e less what comes before it along y, and along z, if `axes` has it, that less the same of
+ * the plane before. What is not there is `base`. */
+ZD_FN U F(difference_yz)(const struct tile *c, const U *q, U base, uint32_t axes, uint32_t e,
+                         int has_y)
 {
     const U d = q[e] - (has_y ? q[e - c->x] : base);
-    if (!deep || e < c->plane)
+    if (!(axes & ZMPI_CUDA_Z) || e < c->plane)
         return d;
     const uint32_t f = e - c->plane;
     return d - (q[f] - (has_y ? q[f - c->x] : base));
@@ -23,9 +24,10 @@ ZD_FN void F(residuals_x)(const struct tile *c, const U *q, U base, U r[VALUES])
     }
 }
 
-/* Along x and y of a tile of one plane, or, if it is `deep`, a constant, along x, y and z. Every
- * lane keeps where its element is. */
-ZD_FN void F(residuals_tile)(const struct tile *c, const U *q, U base, int deep, U r[VALUES])
+/* Along x and y, or x, y and z, as `axes`, a constant, says; `deep`, another: the tile may have
+ * several planes. Every lane keeps where its element is. */
+ZD_FN void F(residuals_tile)(const struct tile *c, const U *q, U base, uint32_t axes, int deep,
+                             U r[VALUES])
 {
     const uint32_t lane = zd_lane(), start = zd_warp() * VALUES * 32, first = start + lane;
     const uint32_t row = divide(first, c->by_x), step_row = divide(32, c->by_x);
@@ -36,13 +38,13 @@ ZD_FN void F(residuals_tile)(const struct tile *c, const U *q, U base, int deep,
     if (start > 0 && start < c->count) {
         const uint32_t before = divide(start - 1, c->by_x);
         const uint32_t in_plane = before - divide(before, c->by_y) * c->y;
-        last = F(difference_yz)(c, q, base, deep, start - 1, in_plane > 0);
+        last = F(difference_yz)(c, q, base, axes, start - 1, in_plane > 0);
     }
     ZD_UNROLL
     for (uint32_t i = 0; i < VALUES; i++) {
         const uint32_t e = first + 32 * i;
         const int in = e < c->count, has_y = deep ? y > 0 : e >= c->x;
-        const U d = in ? F(difference_yz)(c, q, base, deep, e, has_y) : 0;
+        const U d = in ? F(difference_yz)(c, q, base, axes, e, has_y) : 0;
         const U below = F(zd_shfl_up)(d, 1), left = lane > 0 ? below : last;
         last = F(zd_shfl)(d, 31);
         r[i] = d - (in && x > 0 ? left : 0);
@@ -88,9 +90,11 @@ ZD_FN void F(residuals)(const struct tile *c, U *q, U base, uint32_t axes, U r[V
     if (axes == ZMPI_CUDA_X)
         F(residuals_x)(c, q, base, r);
     else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y) && c->z == 1)
-        F(residuals_tile)(c, q, base, 0, r);
+        F(residuals_tile)(c, q, base, ZMPI_CUDA_X | ZMPI_CUDA_Y, 0, r);
+    else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y)) /* smooth arrays of three dimensions too */
+        F(residuals_tile)(c, q, base, ZMPI_CUDA_X | ZMPI_CUDA_Y, 1, r);
     else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y | ZMPI_CUDA_Z))
-        F(residuals_tile)(c, q, base, 1, r);
+        F(residuals_tile)(c, q, base, ZMPI_CUDA_X | ZMPI_CUDA_Y | ZMPI_CUDA_Z, 1, r);
     else
         F(residuals_slowly)(c, q, base, axes, r);
 }

@@ -2,7 +2,7 @@
 # bench_gpu.sh [--json FILE] [--folder FOLDER] [--seconds S] [FIELD.f32:NZxNYxNX...]: for a machine with an NVIDIA GPU. Builds
 # the CUDA device and a benchmark in build-gpu/ (with nvcc, a C compiler and xxhash.h; no MPI, no CMake, no network), compares it
 # with the CPU on fields from formulas and the given ones, measures kernels beside a copy from device to device, whole calls and
-# files in FOLDER (.), then runs the tools of compute-sanitizer, if there is one, in what is left of S seconds (570). Prints
+# files in FOLDER (.), then runs the tools of compute-sanitizer, if there is one, in what is left of S seconds (470). Prints
 # tables; FILE (gpu.json) gets the same. Exit status: 0 if all is right, 1 if not, a tool complains or had no time.
 #
 # XXHASH_INCLUDE: the folder of xxhash.h, where the compiler does not find it; those of conda, /opt, /usr and HOME are searched.
@@ -12,7 +12,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=scripts/lib.sh
 . "$top/scripts/lib.sh"
 
-emulated='' json=gpu.json folder=. seconds=570 fields=()
+emulated='' json=gpu.json folder=. seconds=470 fields=()
 while (($#)); do
     case $1 in
     --emulated | --json | --folder | --seconds)
@@ -126,9 +126,9 @@ else
 fi
 
 # A kernel that waits for ever is stopped, and the benchmark says at what.
-timeout -k 10 200 "$program" --check "${check[@]}" "${fields[@]}"
+timeout -k 10 150 "$program" --check "${check[@]}" "${fields[@]}"
 echo "== measuring"
-timeout -k 10 200 "$program" --measure "${measure[@]}" --json "$json" --folder "$folder" "${fields[@]}"
+timeout -k 10 150 "$program" --measure "${measure[@]}" --json "$json" --folder "$folder" "${fields[@]}"
 echo "== a reset of the device"
 timeout -k 10 30 "$program" --reset || failed+=("a reset of the device")
 if [[ $sanitizer ]]; then

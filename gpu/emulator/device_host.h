@@ -27,7 +27,7 @@
 #define ZD_CONST    ZD_UNUSED static const
 #define ZD_RESTRICT __restrict__
 #define ZD_UNROLL
-#define ZD_KEEP(v)  (void)(v)
+#define ZD_KEEP(v) (void)(v)
 #define ZD_SHARED(type, p)                                                                         \
     static const char p##_key = 0;                                                                 \
     type *const p = (type *)zmpi_emu_shared(&p##_key, sizeof(type))

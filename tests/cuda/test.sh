@@ -8,6 +8,11 @@ fail() {
     exit 1
 }
 
+# seen OPTION... PATTERN: grep that reads all: what writes to one that has gone is ended by a signal.
+seen() {
+    grep "$@" >/dev/null
+}
+
 # shellcheck source=tests/device_lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../device_lib.sh"
 rm -f cpu.bytes
@@ -32,11 +37,11 @@ tool() {
     local bound
     field field.f32
     for bound in abs=0.01 rel=1e-4 lossless; do
-        compare cuda -t f32 -e "$bound" -d 10x20x30 | grep -q '^device cuda (ZMPI_DEVICE=cuda)' ||
+        compare cuda -t f32 -e "$bound" -d 10x20x30 | seen '^device cuda (ZMPI_DEVICE=cuda)' ||
             fail "$bound: the device was not used"
     done
-    compare cuda -t f32 -e psnr=50 | grep -q '^device cuda' || fail "psnr: the device was not used"
-    ZMPI_DEVICE=cuda "$zmpi" decompress -v device.z back.f32 | grep -q '^device cuda (ZMPI_DEVICE=cuda)' || fail "not decoded on the device"
+    compare cuda -t f32 -e psnr=50 | seen '^device cuda' || fail "psnr: the device was not used"
+    ZMPI_DEVICE=cuda "$zmpi" decompress -v device.z back.f32 | seen '^device cuda (ZMPI_DEVICE=cuda)' || fail "not decoded on the device"
     ZMPI_DEVICE=cpu "$zmpi" cat device.z | cmp - back.f32 || fail "other values than on the CPU"
     # auto says why, in the log too.
     ZMPI_LOG=info compare auto -t f32 -e abs=0.01 >auto.log
@@ -59,7 +64,7 @@ faults() {
             [[ -e must ]] || ZMPI_DEVICE=cpu "$zmpi" decompress cpu.z must
             cmp is must || fail "$call:$when: other values"
             (($(wc -l <log.back) <= 1)) || fail "$call:$when: $(cat log.back)"
-            [[ $when != 1+ ]] || grep -q 'cpu.z: device cuda: .*; using the CPU from here on' log.back || fail "$call:$when: $(cat log.back)"
+            [[ $when != 1+ ]] || seen 'cpu.z: device cuda: .*; using the CPU from here on' log.back || fail "$call:$when: $(cat log.back)"
             if [[ $when == 1+ ]]; then
                 grep -q '^device cpu (another device failed)' log || fail "$call:$when: $(cat log)"
                 grep -q 'field.f32: device cuda: .*; using the CPU from here on' log || fail "$call:$when: $(cat log)"
@@ -73,9 +78,9 @@ faults() {
 
 # What is missing is said in a few words.
 probe() {
-    ZMPI_EMU_DEVICES=0 "$zmpi" options | grep -qx '  cuda       no NVIDIA GPU is visible to this process' || fail "no GPU"
-    ZMPI_EMU_DEVICES=-1 "$zmpi" options | grep -qE '  cuda       .*driver is too old' || fail "an old driver"
-    "$zmpi" options | grep -qx '  cuda       ready' || fail "not ready"
+    ZMPI_EMU_DEVICES=0 "$zmpi" options | seen -x '  cuda       no NVIDIA GPU is visible to this process' || fail "no GPU"
+    ZMPI_EMU_DEVICES=-1 "$zmpi" options | seen -E '  cuda       .*driver is too old' || fail "an old driver"
+    "$zmpi" options | seen -x '  cuda       ready' || fail "not ready"
     field field.f32
     if ZMPI_EMU_DEVICES=0 ZMPI_DEVICE=cuda "$zmpi" compress -t f32 -e abs=1 field.f32 x.z 2>log; then
         fail "ZMPI_DEVICE=cuda without a GPU"

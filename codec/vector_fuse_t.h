@@ -337,22 +337,19 @@ VECTOR void take_rest(struct intake *t, const struct walk *w, V base, enum sourc
     *t->masks++ = take_words(t, x, w->ahead, base, source, q) & (UINT32_MAX >> again);
 }
 
-/* Where there are exceptions blocks are made by a function for all sources and axes, which is a
- * little slower: the code of each set of axes is long. With FILLED_APART only for MASKED. */
-VECTOR bool made_by_call(enum source source)
-{
+/* From this source on, blocks are made by a function for all sources and axes, which is a little
+ * slower: the code of each set of axes is long. */
 #ifdef FILLED_APART
-    return source > FILLED;
+#define BY_CALL MASKED
 #else
-    return source >= FILLED;
+#define BY_CALL FILLED
 #endif
-}
 
 /* Blocks from..end-1 of integers. */
 VECTOR void make_blocks(const struct fuse *f, struct residuals *r, unsigned axes, size_t from,
                         size_t end, enum source source, struct packer *p)
 {
-    if (made_by_call(source))
+    if (source >= BY_CALL)
         pack_blocks(f->s, r, axes, from, end, p);
     else
         pack_range(f->s, r, axes, from, end, p);
@@ -363,7 +360,7 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
                                struct packer *packer)
 {
     enum { STEP = PART / ZMPI_BLOCK };
-    struct packer own = *packer, *const p = made_by_call(source) ? packer : &own;
+    struct packer own = *packer, *const p = source < BY_CALL ? &own : packer;
     const size_t whole = f->s->count / ZMPI_BLOCK;
     struct intake t = intake_of(f, source);
     struct residuals r = residuals_begin(f->s, f->work);
@@ -387,7 +384,7 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
     }
     make_blocks(f, &r, axes, made, f->s->blocks, source, p);
     pack_flush(p);
-    if (!made_by_call(source))
+    if (source < BY_CALL)
         *packer = own;
     return DONE;
 }
@@ -442,7 +439,7 @@ VECTOR enum outcome fuse_rows(const struct fuse *f, unsigned axes, enum source s
                               struct packer *p)
 {
     const bool loose = f->s->x % ZMPI_BLOCK;
-    if (loose && made_by_call(source))
+    if (loose && source >= BY_CALL)
         return fuse_loose(f, axes, source, p);
     switch (axes) {
 #define CASE(a)                                                                                    \

@@ -345,8 +345,9 @@ static void check_long_rows(const struct zmpi_kernels *k, enum zmpi_type type)
     static const size_t rows[] = {63, 64, 65, 67, 91, 127, 128, 129, 130, 251, 300};
     struct kit_random r = {13};
     for (size_t i = 0; i < 400; i++) {
-        const size_t row = rows[kit_below(&r, KIT_COUNT(rows))];
-        const size_t z = 1 + kit_below(&r, 3), y = 1 + kit_below(&r, 8);
+        const size_t row = rows[kit_below(&r, KIT_COUNT(rows))], z = 1 + kit_below(&r, 3);
+        const size_t most = ZMPI_CHUNK_INPUT_BYTES / zmpi_type_size(type) / (row * z);
+        const size_t y = 1 + kit_below(&r, most < 8 ? most : 8);
         const size_t gap = kit_below(&r, 3) ? 0 : kit_below(&r, 20);
         const struct tile t = tile_make(type, (const size_t[]){z, y, row}, gap, kit_below(&r, 2));
         check_tile(k, &t, (unsigned)(i % 8), &r);

@@ -25,9 +25,9 @@ enum { NOTE_AT = 416, NOTE_BYTES = 24 };
 #define GROWTH_LEAST ((uint64_t)64 << 10)
 #define ROOM_LEAST   ((uint64_t)8 << 10)
 #define DEAD_LEAST   ((uint64_t)32 << 10)
-/* What may be looked at: 180 bytes of memory each; runs, 0.1 us each. */
+/* What may be looked at: records, 180 bytes of memory each; runs, up to 48 bytes each. */
 #define RECORDS_MOST ((size_t)1 << 19)
-#define RUNS_MOST    ((uint64_t)4 << 20)
+#define RUNS_MOST    ((uint64_t)1 << 20)
 /* Stretches that are given back at a time. */
 #define ROOMS_MOST ((size_t)1 << 16)
 
@@ -72,8 +72,8 @@ uint64_t ztrim_wanted(struct zfile *f)
     const uint64_t never = UINT64_MAX >> 16, end = f->end;
     const uint64_t growth = end > f->trim.end ? end - f->trim.end : 0;
     const bool first = f->trim.live == 0;
-    if (!f->options.trim || growth < GROWTH_LEAST || growth / 9 < f->trim.live / 10 ||
-        f->session.shared || f->session.no_locks)
+    if (!f->options.trim || f->amode & MPI_MODE_DELETE_ON_CLOSE || growth < GROWTH_LEAST ||
+        growth / 9 < f->trim.live / 10 || f->session.shared || f->session.no_locks)
         return never;
     /* Who writes a file for the first time writes it once, or tells otherwise. */
     return first ? f->container.logical_size / 10 * 19 : 0;

@@ -47,7 +47,7 @@ static enum found inspect(const char *path)
     unsigned char head[HEAD];
     struct stat s;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) /* MPI may have one more */
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) /* the MPI library may yet get one */
         return FOUND_FAILED;
     if (fd < 0)
         return errno == ENOENT ? FOUND_EMPTY : FOUND_OTHER; /* the MPI library will say why */

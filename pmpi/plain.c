@@ -323,11 +323,11 @@ static bool give_back(struct zfile *f)
     return ok;
 }
 
-/* Once for each kind, and not for each rank's file of its own: the report says it too. */
+/* Of small files, of which there may be many, the report alone tells. news: of this kind. */
 static void tell(const struct zfile *f, const double all[SUMS], bool news)
 {
     if (f->rank == 0)
-        zmpi_log(news && f->ranks > 1 ? ZMPI_LOG_WARN : ZMPI_LOG_INFO,
+        zmpi_log(news ? ZMPI_LOG_WARN : ZMPI_LOG_INFO,
                  "%s: %s: %s, %.3g times smaller by compression (ZMPI_LEAST_RATIO=%.3g)%s", f->path,
                  f->plain ? "plain again" : "stays compressed",
                  is_of_bytes(f, all) ? "nothing but bytes" : "gained little",
@@ -343,7 +343,10 @@ void zplain_give_back(struct zfile *f, int failed)
     const bool bytes = is_of_bytes(f, all);
     if (!bytes && !gained_little(all))
         return;
-    const bool news = all[LOGICAL] >= (double)COSTS && remember(f->path, f->ranks);
-    f->plain = (bytes || all[LOGICAL] <= (double)MOST * f->ranks) && give_back(f);
-    tell(f, all, news);
+    if (bytes || all[LOGICAL] <= (double)MOST * f->ranks)
+        f->plain = give_back(f);
+    if (all[LOGICAL] >= (double)COSTS) {
+        const bool news = remember(f->path, f->ranks);
+        tell(f, all, news);
+    }
 }

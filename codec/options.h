@@ -18,7 +18,7 @@ enum zmpi_option_source {
     ZMPI_FROM_HINT  /* MPI_Info: zmpi_option_set */
 };
 
-#define ZMPI_OPTION_COUNT 21
+#define ZMPI_OPTION_COUNT 22
 
 struct zmpi_rules; /* the parsed rules file */
 

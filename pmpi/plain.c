@@ -328,7 +328,7 @@ static void tell(const struct zfile *f, const double all[SUMS], bool news)
 {
     if (f->rank == 0)
         zmpi_log(news ? ZMPI_LOG_WARN : ZMPI_LOG_INFO,
-                 "%s: %s: %s, %.3g times smaller by compression (ZMPI_LEAST_RATIO=%.3g)%s", f->path,
+                 "%s: %s: %s, compressed %.2f to 1 (ZMPI_LEAST_RATIO=%.3g)%s", f->path,
                  f->plain ? "plain again" : "stays compressed",
                  is_of_bytes(f, all) ? "nothing but bytes" : "gained little",
                  all[WRITTEN] / all[STORED], f->options.least_ratio,

@@ -84,6 +84,8 @@ struct zmpi_record {
 
 /* Physical size of a record, padding included. */
 uint64_t zmpi_record_size(const struct zmpi_record *r);
+/* For qsort and bsearch: records by their physical offset. */
+int zmpi_record_by_place(const void *a, const void *b);
 /* Physical offset of the payload. */
 uint64_t zmpi_record_payload(const struct zmpi_record *r);
 

@@ -179,12 +179,6 @@ enum zmpi_status zmpi_container_sift(struct zmpi_container *c, const struct zmpi
 
 /* ---- room between records ---- */
 
-static int by_place(const void *a, const void *b)
-{
-    const struct zmpi_record *x = a, *y = b;
-    return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
 enum zmpi_status zmpi_container_gaps(struct zmpi_container *c, const struct zmpi_reader *in,
                                      uint64_t end, uint64_t least, struct zmpi_run **gap, size_t *n)
 {
@@ -199,7 +193,7 @@ enum zmpi_status zmpi_container_gaps(struct zmpi_container *c, const struct zmpi
         return ZMPI_ERR_MEMORY;
     }
     if (c->count > 0)
-        qsort(record, c->count, sizeof *record, by_place);
+        qsort(record, c->count, sizeof *record, zmpi_record_by_place);
     uint64_t at = ZMPI_HEADER_BYTES;
     for (size_t i = 0; i <= c->count; i++) {
         uint64_t next = i < c->count ? record[i].offset : end;

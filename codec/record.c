@@ -13,6 +13,12 @@ uint64_t zmpi_record_size(const struct zmpi_record *r)
     return zmpi_record_head_size(r) + zmpi_pad8(r->payload_length);
 }
 
+int zmpi_record_by_place(const void *a, const void *b)
+{
+    const struct zmpi_record *x = a, *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
 size_t zmpi_record_head_size(const struct zmpi_record *r)
 {
     return ZMPI_RECORD_HEADER_BYTES + zmpi_pad8(r->extents_length);

@@ -88,7 +88,7 @@ bool zplain_is_known(const char *path, const struct zmpi_options *o)
 static bool remember(const char *path, int ranks)
 {
     int all = 0;
-    if (PMPI_Comm_size(MPI_COMM_WORLD, &all) || ranks != all)
+    if (!zruntime_agreed() || PMPI_Comm_size(MPI_COMM_WORLD, &all) || ranks != all)
         return false;
     const uint64_t hash = hash_of_kind(path);
     pthread_mutex_lock(&known.lock);
@@ -227,7 +227,7 @@ static bool is_same(const struct zfile *f, const struct zfile *again)
            memcmp(again->container.header.id, f->container.header.id, 16) == 0;
 }
 
-static bool begin(struct zfile *f, struct copy *c)
+static bool copy_begin(struct zfile *f, struct copy *c)
 {
     bool ok = true;
     if (f->rank == 0) {
@@ -286,8 +286,8 @@ static void sync_folder(const char *path)
     }
 }
 
-/* Collective, whatever begin() came to. */
-static bool end(struct zfile *f, struct copy *c, bool ok)
+/* Collective, whatever copy_begin came to. */
+static bool copy_end(struct zfile *f, struct copy *c, bool ok)
 {
     if (c->from) {
         c->from->unreported = true;
@@ -316,8 +316,8 @@ static bool give_back(struct zfile *f)
     bool ok = all_of(f, c);
     if (ok) {
         c->fd = -1;
-        ok = begin(f, c) && copy_share(f, c, f->durable);
-        ok = end(f, c, ok);
+        ok = copy_begin(f, c) && copy_share(f, c, f->durable);
+        ok = copy_end(f, c, ok);
     }
     free(c);
     return ok;

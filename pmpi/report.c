@@ -41,7 +41,7 @@ struct entry {
     double sum[SUMS];
     double ranks;
     double ratio; /* asked; 0: something else was */
-    double plain; /* 1: given back as a plain file */
+    bool plain;   /* given back as a plain file */
     double coded[2], largest_bound;
 };
 
@@ -182,7 +182,7 @@ static void print_text(const struct entry *e, size_t n)
         if (s[TURNED] > 0)
             fprintf(stderr, "; %.2f MB exact: in the other byte order, or integers",
                     s[TURNED] / 1e6);
-        if (e[i].plain > 0)
+        if (e[i].plain)
             fputs("; plain again", stderr);
         fputc('\n', stderr);
     }
@@ -237,7 +237,7 @@ static void print_json_file(FILE *out, const struct entry *e)
     fprintf(out, ", \"codec\": \"%s\"", e->codec);
     for (int i = 0; i < most; i++)
         fprintf(out, ", \"%s\": %.15g", name[i], e->sum[i]);
-    if (e->plain > 0)
+    if (e->plain)
         fputs(", \"plain_again\": true", out);
     if (e->ratio > 0)
         fprintf(out, ", \"largest_bound\": %.15g", e->largest_bound);

@@ -49,12 +49,6 @@ static int open_whole(struct trim *t, const char *path)
     return status;
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct zmpi_record *x = a, *y = b;
-    return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
 /* A record, bound to the new file and its place there. */
 static int copy_record(struct trim *t, struct zmpi_record r)
 {
@@ -83,7 +77,7 @@ static int copy_records(struct trim *t)
     if (status)
         return tool_fail_status(t->in.path, status);
     if (kept->count)
-        qsort(record, kept->count, sizeof *record, by_place);
+        qsort(record, kept->count, sizeof *record, zmpi_record_by_place);
     int failed = TOOL_OK;
     for (size_t i = 0; i < kept->count && !failed; i++) {
         failed = copy_record(t, record[i]);

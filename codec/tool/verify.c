@@ -179,12 +179,6 @@ static bool is_torn(struct tool_input *in, const struct zmpi_header *h)
            zmpi_header_torn(h, head);
 }
 
-static int by_offset(const void *a, const void *b)
-{
-    const struct zmpi_record *x = a, *y = b;
-    return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
 /* Records of a that b does not have, by place. */
 static enum zmpi_status count_missing(struct zmpi_container *a, struct zmpi_container *b,
                                       const struct zmpi_reader *in, size_t *missing)
@@ -195,9 +189,9 @@ static enum zmpi_status count_missing(struct zmpi_container *a, struct zmpi_cont
         status = zmpi_container_records(b, in, &y);
     *missing = 0;
     if (!status)
-        qsort(y, b->count, sizeof *y, by_offset);
+        qsort(y, b->count, sizeof *y, zmpi_record_by_place);
     for (size_t i = 0; !status && i < a->count; i++)
-        *missing += bsearch(&x[i], y, b->count, sizeof *y, by_offset) == NULL;
+        *missing += bsearch(&x[i], y, b->count, sizeof *y, zmpi_record_by_place) == NULL;
     free(x);
     free(y);
     return status;

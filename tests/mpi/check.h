@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -181,6 +182,18 @@ static inline void check_remove(const char *path, MPI_Comm comm)
     if (check_rank(comm) == 0)
         unlink(path);
     MPI_Barrier(comm);
+}
+
+/* Files with this in their names, which a run that failed has left here, are gone. Collective. */
+static inline void check_clear(const char *part)
+{
+    DIR *here = check_rank(MPI_COMM_WORLD) == 0 ? opendir(".") : NULL;
+    for (struct dirent *d; here && (d = readdir(here));)
+        if (strstr(d->d_name, part))
+            unlink(d->d_name);
+    if (here)
+        closedir(here);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 #endif

@@ -9,8 +9,6 @@
  */
 #include "check.h"
 
-#include <dirent.h>
-
 enum { N = 5 << 20, FLOATS = 40000, HEADER = 100 };
 
 static int rank, ranks;
@@ -283,6 +281,8 @@ int main(int argc, char **argv)
     OK(MPI_Init(&argc, &argv));
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    check_clear(".out");
+    check_clear(".x");
     uint32_t x = 1;
     for (int i = 0; i < N; i++) {
         if (i == HEADER)

@@ -8,7 +8,6 @@
 #define _GNU_SOURCE // RTLD_NEXT
 #include "check.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 
 enum { N = 1100000, FLOATS = 40000, STEP = 10000, STEPS = 5 };
@@ -323,6 +322,12 @@ int main(int argc, char **argv)
     OK(MPI_Init(&argc, &argv));
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (rank == 0) {
+        unlink("folder/moved.out");
+        unlink("folder/empty.out");
+        rmdir("folder");
+    }
+    check_clear(".out");
     for (int i = 0; i < N; i++)
         noise[i] = (unsigned char)check_mix(1, (uint64_t)i);
     for (int i = 0; i < FLOATS; i++)

@@ -19,6 +19,7 @@ unseen=()
     unseen+=("some programs of mpi4py, HDF5 and PnetCDF")
 (need_packages iproute2 util-linux libfuse3-dev) || unseen+=("some of a cluster on one machine, and slow storage")
 (need_packages verilator g++) || unseen+=("the engine in hardware (no verilator)")
+(need_packages libsimde-dev) || unseen+=("AVX-512 kernels, if this machine lacks it (no libsimde-dev)")
 (need_packages ccache) || echo "== no ccache: what two builds share is compiled twice"
 
 jobs=$(nproc)

@@ -150,3 +150,45 @@ VECTOR void decode_staged(const struct job *j, unsigned axes, enum conversion c)
     stage_made(&stage, &m, 0);
     seam_end(&m);
 }
+
+/* ---- rows of whole blocks ---- */
+
+/* decode_aligned of vector_rows_t.h for rows that go to a seam. */
+VECTOR void decode_whole(const struct job *j, unsigned axes, enum conversion c)
+{
+    enum { PIECE = STAGE / 2 };
+    const struct shape *s = j->s;
+    const U *zeros = (const U *)(const void *)j->work->integers;
+    const U *bases = (const U *)(const void *)j->work->bases;
+    U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
+    U *kept = (U *)(void *)j->work->sums;
+    const unsigned char *next = NULL;
+    unsigned char tail[TAIL];
+    struct unpacker u;
+    struct replacer e = j->exceptions;
+    struct seam m = job_seam(j);
+    struct stage stage = stage_of(j);
+    struct sums n = sums_begin(j, s->row, axes);
+    size_t staged = 0;
+    unpacker_begin(&u, j->p, j->work, tail);
+    for (size_t z = 0; z < s->z; z++)
+        for (size_t y = 0; y < s->y; y++) {
+            unsigned char *to = j->dst->at + z * j->dst->plane + y * j->dst->row;
+            if (axes != ZMPI_AXIS_X)
+                n.carry = v_set1(0);
+            for (size_t i = 0, words; i < s->row; i += words) {
+                words = s->row - i < PIECE ? s->row - i : PIECE;
+                n.above = i + (y ? kept : axes & ZMPI_AXIS_Z ? zeros : bases);
+                n.keep_y = kept + i;
+                n.keep_z = q + y * s->row + i;
+                n.before = z ? n.keep_z : bases + i;
+                unsigned char *room = stage_row(&stage, &m, &staged, next, to + i * WIDTH);
+                restore_blocks(&n, &u, &e, words, axes, c, PLAIN, &m, room);
+                next = to + (i + words) * WIDTH;
+                staged += words;
+            }
+        }
+    stage_made(&stage, &m, staged);
+    stage_made(&stage, &m, 0);
+    seam_end(&m);
+}

@@ -220,6 +220,8 @@ VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, 
         decode_placed(j, axes, c);
     else if (rows == LOOSE)
         decode_staged(j, axes, c);
+    else if (rows == ALIGNED && j->way == SEAM)
+        decode_whole(j, axes, c);
     else if (rows == ALIGNED)
         decode_aligned(j, axes, c);
     else if (rows == PLANES)

@@ -339,12 +339,14 @@ static void check_rows(const struct zmpi_kernels *k, enum zmpi_type type)
 }
 
 /* Rows of several blocks: with AVX2, those of 64 (f64) or 128 words and more go past the caches in
- * another way than shorter ones. */
+ * another way than shorter ones; and whole blocks in another again, 128 (f64) or 256 words at a
+ * time. */
 static void check_long_rows(const struct zmpi_kernels *k, enum zmpi_type type)
 {
-    static const size_t rows[] = {63, 64, 65, 67, 91, 127, 128, 129, 130, 251, 300};
+    static const size_t rows[] = {32,  63,  64,  65,  67,  91,  127, 128, 129,
+                                  130, 160, 251, 256, 288, 300, 384, 544};
     struct kit_random r = {13};
-    for (size_t i = 0; i < 400; i++) {
+    for (size_t i = 0; i < 600; i++) {
         const size_t row = rows[kit_below(&r, KIT_COUNT(rows))], z = 1 + kit_below(&r, 3);
         const size_t most = ZMPI_CHUNK_INPUT_BYTES / zmpi_type_size(type) / (row * z);
         const size_t y = 1 + kit_below(&r, most < 8 ? most : 8);

@@ -142,6 +142,7 @@ enum { ZBATCHES = 4 };
 
 struct zsession {
     int fd;            /* carries this rank's locks; -1: not opened */
+    bool before;       /* since before the MPI library opened the file; rank 0 */
     bool no_locks;     /* the file system has none: nobody else is known of */
     bool shared;       /* others write, or did: places and epochs come from the file's counters */
     bool counted;      /* all ranks are on one node: places come from there too */
@@ -393,6 +394,11 @@ void zbackground_free(struct zfile *f);
 
 /* ---- sessions.c ---- */
 
+/* Rank 0, before the MPI library opens the file, if it is there: to know it again. */
+void zsession_before(struct zfile *f);
+/* Has the name another file since then? What the MPI library has opened may be either. To be asked
+ * with a lock in force that keeps others from replacing it. */
+bool zsession_replaced(const struct zfile *f);
 /* Rank 0 of a writer, around the creation of the header or the reading of all records. */
 void zsession_enter(struct zfile *f);
 int zsession_started(struct zfile *f);

@@ -146,13 +146,19 @@ static int load(struct zfile *f)
 }
 
 /* The file was found to be ours, and is a plain one by now: the last writer gave it back (plain.c),
- * or somebody wrote to it when it was new. All begins anew; no MPI error class. */
-enum { BECAME_PLAIN = INT_MAX };
+ * or somebody wrote to it when it was new; or another container has its name (zmpi trim). All
+ * begins anew; no MPI error class. */
+enum { BECAME_ANOTHER = INT_MAX };
 
 /* Closing it, to open it again, would do something to it. */
 static bool may_begin_anew(const struct zfile *f)
 {
     return !(f->amode & (MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE));
+}
+
+static int raise_in_use(struct zfile *f)
+{
+    return zfile_raise(f, MPI_ERR_FILE_IN_USE, "somebody wrote to it while it was being opened");
 }
 
 /* A writer's session begins under its lock: of two that come together, one makes the header. */
@@ -163,21 +169,23 @@ static int create_or_load(struct zfile *f, enum found found)
     if (rc)
         return rc;
     f->end = ZMPI_HEADER_BYTES;
+    if (zsession_replaced(f))
+        return may_begin_anew(f) ? BECAME_ANOTHER : raise_in_use(f);
     if (size == 0)
         return zheader_create(f);
     const enum found now = inspect(f->path);
     if (now == FOUND_OTHER && may_begin_anew(f))
-        return BECAME_PLAIN;
+        return BECAME_ANOTHER;
     if (now == FOUND_CONTAINER || (found == FOUND_CONTAINER && now != FOUND_OTHER))
         return load(f);
-    return zfile_raise(f, MPI_ERR_FILE_IN_USE, "somebody wrote to it while it was being opened");
+    return raise_in_use(f);
 }
 
 static int prepare_reader(struct zfile *f)
 {
     zsession_reads(f);
-    if (inspect(f->path) == FOUND_OTHER && may_begin_anew(f))
-        return BECAME_PLAIN;
+    if (may_begin_anew(f) && (zsession_replaced(f) || inspect(f->path) == FOUND_OTHER))
+        return BECAME_ANOTHER;
     return load(f);
 }
 
@@ -238,7 +246,7 @@ static int prepare(struct zfile *f, MPI_Comm comm, enum found found)
         local = prepare_root(f, found);
     int worst = MPI_SUCCESS;
     rc = PMPI_Allreduce(&local, &worst, 1, MPI_INT, MPI_MAX, f->comm);
-    if (worst == BECAME_PLAIN)
+    if (worst == BECAME_ANOTHER)
         return worst;
     if (local || rc || worst)
         return local ? local : rc ? rc : worst;
@@ -257,11 +265,13 @@ static int open_container(MPI_Comm comm, const char *name, const char *path, int
                           MPI_Info info, const struct zmpi_options *o, enum found found,
                           MPI_File *fh)
 {
-    int rc = PMPI_File_open(comm, name, physical_mode(amode), info, fh);
-    if (rc)
-        return rc;
     struct zfile *f = new_file(path, amode, o);
-    if (!f)
+    int rank = 0;
+    if (f && !PMPI_Comm_rank(comm, &rank) && rank == 0)
+        zsession_before(f);
+    int rc = PMPI_File_open(comm, name, physical_mode(amode), info, fh);
+    const bool opened = !rc;
+    if (opened && !f)
         rc = MPI_ERR_NO_MEM;
     if (!rc) {
         f->fh = *fh;
@@ -269,14 +279,13 @@ static int open_container(MPI_Comm comm, const char *name, const char *path, int
     }
     if (!rc)
         rc = zstatus_class(zfile_add(f));
-    if (rc) {
+    if (rc && opened)
         PMPI_File_close(fh);
-        if (rc == BECAME_PLAIN)
-            PMPI_Comm_free(&f->comm);
-        if (f) {
-            zsession_free(f);
-            f->references = 1;
-        }
+    if (rc == BECAME_ANOTHER)
+        PMPI_Comm_free(&f->comm);
+    if (rc && f) {
+        zsession_free(f);
+        f->references = 1;
     }
     if (f)
         zfile_done(f);
@@ -316,7 +325,7 @@ static int open_any(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 {
     for (int tries = 0; tries < 10; tries++) {
         int rc = open_as_found(comm, filename, amode, info, fh);
-        if (rc != BECAME_PLAIN)
+        if (rc != BECAME_ANOTHER)
             return rc;
     }
     return zraise_no_file(MPI_ERR_FILE_IN_USE, "%s: becomes another file all the time", filename);

@@ -34,12 +34,17 @@ static struct flock lock_at(off_t byte, short type)
     return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
 }
 
+static int open_again(const struct zfile *f)
+{
+    return open(f->path, (zfile_may_write(f) ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+}
+
 static void open_lock_file(struct zfile *f)
 {
     struct zsession *s = &f->session;
     if (s->fd >= 0 || s->no_locks)
         return;
-    s->fd = open(f->path, (zfile_may_write(f) ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    s->fd = open_again(f);
     s->no_locks = s->fd < 0;
 }
 
@@ -134,6 +139,17 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 /* ---- a session's beginning ---- */
+
+void zsession_before(struct zfile *f)
+{
+    f->session.fd = open_again(f);
+    f->session.before = f->session.fd >= 0;
+}
+
+bool zsession_replaced(const struct zfile *f)
+{
+    return f->session.before && !zsession_is_at(f, f->path);
+}
 
 void zsession_enter(struct zfile *f)
 {

@@ -45,6 +45,24 @@ static void hold_room(int fd)
     (void)fcntl(fd, F_OFD_SETLK, &l);
 }
 
+bool tool_input_is_written(const struct tool_input *in)
+{
+    struct flock l = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = ZMPI_LOCK_WRITERS, .l_len = 1};
+    return fcntl(in->fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
+}
+
+bool tool_input_claim(const struct tool_input *in)
+{
+    struct flock l = {
+        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = ZMPI_LOCK_LOG, .l_len = 1};
+    struct stat s;
+    while (fcntl(in->fd, F_OFD_SETLKW, &l) != 0 && errno == EINTR)
+        ;
+    return !tool_input_is_written(in) && fstat(in->fd, &s) == 0 &&
+           (uint64_t)s.st_size == in->physical;
+}
+
 /* Standard input may be a pipe: then it goes to a file without a name first. */
 static int spool(struct tool_input *in)
 {
@@ -175,8 +193,7 @@ static void allow_usual(int fd)
     (void)!fchmod(fd, 0666 & ~mask);
 }
 
-/* The result would take the place of what it was made from. */
-static bool is_same_file(const struct tool_input *in, const char *path)
+bool tool_input_is_at(const struct tool_input *in, const char *path)
 {
     struct stat a, b;
     return fstat(in->fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
@@ -191,7 +208,7 @@ int tool_output_open(struct tool_output *out, const char *path, const struct too
         out->path = "standard output";
         return TOOL_OK;
     }
-    if (from && is_same_file(from, path))
+    if (from && tool_input_is_at(from, path))
         return tool_fail("%s: is the input too", path);
     if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) { /* a device or a pipe: nothing to rename to */
         out->fd = open(path, O_WRONLY | O_CLOEXEC);

@@ -57,6 +57,13 @@ int tool_input_open_raw(struct tool_input *in, const char *path, bool writable);
 /* Is it a container? Says so if it was one. */
 enum zmpi_status tool_input_look(struct tool_input *in, bool *is_container);
 void tool_input_close(struct tool_input *in);
+/* Has a program this container open for writing? */
+bool tool_input_is_written(const struct tool_input *in);
+/* True if none has, or has made it longer since it was opened here. None will open it for writing
+ * before tool_input_close, if the file system has locks. */
+bool tool_input_claim(const struct tool_input *in);
+/* Is this a name of the file? */
+bool tool_input_is_at(const struct tool_input *in, const char *path);
 /* Of a container: what is read is decoded by the device that ZMPI_DEVICE names. False: a setting is
  * wrong, a message says which. */
 bool tool_input_offload(struct tool_input *in);

@@ -285,7 +285,11 @@ int tool_fsck(int argc, char **argv)
     int status = open_container(&in, argv[optind], mend);
     if (status)
         return status;
-    status = examine(&in, mend);
+    /* Where we write, a program would put its next records. */
+    if (mend && !tool_input_claim(&in))
+        status = tool_fail("%s: a program is writing to it", in.path);
+    else
+        status = examine(&in, mend);
     tool_input_close(&in);
     return status;
 }

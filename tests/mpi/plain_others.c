@@ -19,6 +19,7 @@ static float wave[FLOATS];
 /* ---- system calls of all that runs in this process ---- */
 
 static const char *becoming_plain; /* once it was looked at, "plain.x" takes its name */
+static int looks;                  /* after so many more */
 static int syncs;
 
 int open(const char *path, int flags, ...)
@@ -28,11 +29,26 @@ int open(const char *path, int flags, ...)
     const mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
     /* The first look of all is the only one that would not wait. */
-    if (becoming_plain && !(flags & O_NONBLOCK) && strcmp(path, becoming_plain) == 0) {
+    if (becoming_plain && !(flags & O_NONBLOCK) && strcmp(path, becoming_plain) == 0 &&
+        looks-- == 0) {
         becoming_plain = NULL;
         CHECK(rename("plain.x", path) == 0);
     }
     return ((__typeof__(&open))dlsym(RTLD_NEXT, "open"))(path, flags, mode);
+}
+
+/* The first lock comes after the last look. */
+int fcntl(int fd, int command, ...)
+{
+    va_list arguments;
+    va_start(arguments, command);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    if (becoming_plain && command == F_OFD_SETLKW) {
+        CHECK(rename("plain.x", becoming_plain) == 0);
+        becoming_plain = NULL;
+    }
+    return ((__typeof__(&fcntl))dlsym(RTLD_NEXT, "fcntl"))(fd, command, argument);
 }
 
 int fsync(int fd)
@@ -96,6 +112,7 @@ static void opened_meanwhile(int mode)
         CHECK(check_is_container(path) && !check_is_container("plain.x"));
         MPI_File file;
         becoming_plain = path;
+        looks = 0;
         OK(MPI_File_open(MPI_COMM_SELF, path, mode, MPI_INFO_NULL, &file));
         CHECK(!becoming_plain);
         if (!(mode & MPI_MODE_WRONLY)) {
@@ -104,6 +121,37 @@ static void opened_meanwhile(int mode)
         }
         OK(MPI_File_close(&file));
         check_noise(path, N);
+    }
+    check_remove(path, MPI_COMM_WORLD);
+}
+
+/* The same, but another container, which zmpi trim has made; all looks are at one of the two. */
+static void trimmed_meanwhile(int mode, int after)
+{
+    static const char path[] = "trimmed.out";
+    check_say("trimmed meanwhile, mode %d, after %d looks", mode, after);
+    if (rank == 0) {
+        MPI_File file = open_hinted(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, "0");
+        for (int i = 0; i < 3; i++)
+            OK(MPI_File_write_at(file, 0, noise, N, MPI_BYTE, MPI_STATUS_IGNORE));
+        OK(MPI_File_close(&file));
+        write_file(MPI_COMM_SELF, "plain.x", "0");
+        becoming_plain = path;
+        looks = after;
+        file = open_hinted(MPI_COMM_SELF, path, mode, "0");
+        becoming_plain = NULL;
+        if (mode & (MPI_MODE_RDWR | MPI_MODE_WRONLY))
+            OK(MPI_File_write_at(file, N, noise, N, MPI_BYTE, MPI_STATUS_IGNORE));
+        OK(MPI_File_close(&file));
+        file = open_hinted(MPI_COMM_SELF, path, MPI_MODE_RDONLY, "0");
+        for (int part = 0; part < (mode & MPI_MODE_RDONLY ? 1 : 2); part++) {
+            memset(back, 0, N);
+            OK(MPI_File_read_at(file, part * N, back, N, MPI_BYTE, MPI_STATUS_IGNORE));
+            CHECK_BYTES(back, noise, N);
+        }
+        OK(MPI_File_close(&file));
+        CHECK(check_is_container(path));
+        unlink("plain.x");
     }
     check_remove(path, MPI_COMM_WORLD);
 }
@@ -342,6 +390,11 @@ int main(int argc, char **argv)
         opened_meanwhile(MPI_MODE_RDONLY);
         opened_meanwhile(MPI_MODE_RDWR);
         opened_meanwhile(MPI_MODE_WRONLY);
+        for (int after = 0; after < 4; after++) {
+            trimmed_meanwhile(MPI_MODE_RDONLY, after);
+            trimmed_meanwhile(MPI_MODE_RDWR, after);
+            trimmed_meanwhile(MPI_MODE_WRONLY, after);
+        }
     }
     OK(MPI_Finalize());
 }

@@ -441,6 +441,10 @@ check test -z "$(find . -name 'bad.zmpi.*')"
 head -c $((offset + stored - 8)) a.zmpi >cut.zmpi
 expect 2 "$zmpi" trim cut.zmpi
 says fsck
+# Not while a program writes to it.
+cp a.zmpi torn.zmpi
+dd if=/dev/urandom of=torn.zmpi bs=128 count=1 seek=2 conv=notrunc 2>/dev/null
+check python3 "${field%/*}/others.py" "$zmpi" torn.zmpi
 # Both header slots lost: not recoverable, and said so.
 cp a.zmpi lost.zmpi
 dd if=/dev/zero of=lost.zmpi bs=512 count=1 conv=notrunc 2>/dev/null

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "tool.h"
@@ -31,6 +32,13 @@ static bool is_unchanged(struct trim *t, const char *path)
            memcmp(now, t->header, sizeof now) == 0;
 }
 
+/* They would keep the old file. */
+static bool has_other_names(const struct trim *t)
+{
+    struct stat s;
+    return fstat(t->in.fd, &s) == 0 && s.st_nlink > 1;
+}
+
 /* Only what is whole: a copy hides what is missing. */
 static int open_whole(struct trim *t, const char *path)
 {
@@ -42,6 +50,8 @@ static int open_whole(struct trim *t, const char *path)
         status = tool_fail("%s: is not a zmpi container", path);
     else if (tool_input_is_written(&t->in))
         status = tool_fail("%s: a program has it open for writing", path);
+    else if (has_other_names(t))
+        status = tool_fail("%s: has other names (hard links)", path);
     else if (t->in.physical < HEADERS || t->in.reader.read(&t->in, 0, t->header, HEADERS))
         status = tool_fail("%s: is damaged: see zmpi fsck", path);
     enum zmpi_status opened =
@@ -117,14 +127,38 @@ static int finish(struct trim *t)
     return failed;
 }
 
-/* The copy is whose the file was, as far as we may give it away. */
-static void hand_over(const struct trim *t)
+/* What who made the file, or its folder, has said of it. */
+static bool copy_attributes(int from, int to)
 {
-    struct stat s;
-    if (fstat(t->in.fd, &s) == 0) {
-        (void)!fchown(t->out.fd, s.st_uid, s.st_gid);
-        (void)!fchmod(t->out.fd, s.st_mode & 07777);
+    static char names[65536], value[65536];
+    (void)fremovexattr(to, "system.posix_acl_access"); /* the folder's default */
+    const ssize_t n = flistxattr(from, names, sizeof names);
+    if (n < 0)
+        return errno == ENOTSUP;
+    for (const char *p = names; p < names + n; p += strlen(p) + 1) {
+        if (strncmp(p, "user.", 5) != 0 && strcmp(p, "system.posix_acl_access") != 0)
+            continue;
+        const ssize_t size = fgetxattr(from, p, value, sizeof value);
+        if (size < 0 || fsetxattr(to, p, value, (size_t)size, 0) != 0)
+            return false;
     }
+    return true;
+}
+
+/* The copy may be used by whom the file could be. Its owner is only told by who may. */
+static int hand_over(const struct trim *t)
+{
+    struct stat s, made;
+    const int in = t->in.fd, out = t->out.fd;
+    if (fstat(in, &s) || fstat(out, &made))
+        return tool_fail("%s: %s", t->in.path, strerror(errno));
+    if (made.st_uid != s.st_uid)
+        (void)!fchown(out, s.st_uid, (gid_t)-1);
+    if ((made.st_gid != s.st_gid && fchown(out, (uid_t)-1, s.st_gid)) ||
+        !copy_attributes(in, out) || fchmod(out, s.st_mode & 07777))
+        return tool_fail("%s: a new file cannot have its group, mode and attributes: %s",
+                         t->in.path, strerror(errno));
+    return TOOL_OK;
 }
 
 static int copy(struct trim *t, const char *path)
@@ -143,7 +177,7 @@ static int copy(struct trim *t, const char *path)
     if (!failed)
         failed = finish(t);
     if (!failed)
-        hand_over(t);
+        failed = hand_over(t);
     if (!failed && !is_unchanged(t, path))
         failed = tool_fail("%s: a program is writing to it, or has written meanwhile", path);
     const int closed = tool_output_close(&t->out, !failed);

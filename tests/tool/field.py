@@ -5,11 +5,14 @@
     field.py within f32|f64 A B ABS              is every finite element of B within ABS of A, all others bit-equal?
     field.py range f32|f64 FILE                  max - min
     field.py flip FILE OFFSET                    change the byte at OFFSET
+    field.py list FILE|FOLDER NAME               give it an access control list of this name
+    field.py attributes FILE                     the list and the user's attributes that it has
     field.py json FILE EXPRESSION                is FILE valid JSON, and EXPRESSION about it, called d, true?
 """
 import array
 import json
 import math
+import os
 import struct
 import sys
 
@@ -53,6 +56,13 @@ def main(command, *args):
     elif command == "range":
         values = [v for v in read(*args) if math.isfinite(v)]
         print(repr(max(values) - min(values)))
+    elif command == "list":
+        entries = (1, 6, -1), (2, 4, 12345), (4, 4, -1), (16, 6, -1), (32, 0, -1)  # tag, permissions, id
+        os.setxattr(args[0], args[1], struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *e) for e in entries))
+        if os.path.isfile(args[0]):
+            os.setxattr(args[0], "user.origin", b"run 7")
+    elif command == "attributes":
+        print([(name, os.getxattr(args[0], name)) for name in sorted(os.listxattr(args[0]))])
     elif command == "flip":
         with open(args[0], "r+b") as f:
             f.seek(int(args[1]))

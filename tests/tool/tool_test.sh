@@ -432,6 +432,25 @@ expect 0 "$zmpi" fsck tail.zmpi
 expect 0 "$zmpi" verify tail.zmpi
 expect 0 "$zmpi" cat tail.zmpi
 check cmp out back.raw
+# Whoever could use the file can use the new one, and nobody else.
+mkdir listed
+cp a.zmpi listed/set.zmpi
+if python3 "$field" list listed/set.zmpi system.posix_acl_access 2>/dev/null; then
+    cp a.zmpi listed/none.zmpi
+    chmod 640 listed/none.zmpi
+    python3 "$field" list listed system.posix_acl_default
+    for file in set none; do
+        stat -c '%a %u %g' listed/$file.zmpi >before
+        python3 "$field" attributes listed/$file.zmpi >>before
+        expect 0 "$zmpi" trim listed/$file.zmpi
+        stat -c '%a %u %g' listed/$file.zmpi >out
+        python3 "$field" attributes listed/$file.zmpi >>out
+        check cmp before out
+    done
+fi
+ln tail.zmpi hard.zmpi
+expect 2 "$zmpi" trim hard.zmpi
+says links
 cp a.zmpi bad.zmpi
 python3 "$field" flip bad.zmpi $((offset + stored - 20))
 before=$(md5sum <bad.zmpi)

@@ -42,6 +42,10 @@ enum zmpi_status zindex_read_small(struct zmpi_container *c, const struct zmpi_r
  * Collective. */
 int zindex_share(struct zfile *f);
 
+/* Where all records are that are in the file now, to all ranks, also to those that may only write;
+ * c is empty. Collective. */
+int zindex_read_all(struct zfile *f, struct zmpi_container *c);
+
 /* The records that are in the file now to all ranks, instead of those they know. Collective. */
 int zindex_reload(struct zfile *f);
 

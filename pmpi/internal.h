@@ -238,11 +238,10 @@ struct zfile {
     bool dirty;           /* records were written since open: the index must be renewed */
     bool untold;          /* this rank has written by itself since the last collective point */
     uint64_t size_before; /* logical size at open */
-    bool durable;    /* what it holds may be on the disk, by a sync or since an earlier open: what
-                        follows must not take that back */
-    bool plain;      /* given back at close (plain.c) */
-    bool unreported; /* opened by zmpi itself */
-    int reported;    /* class of the last failure of the system that was told of */
+    bool durable; /* what it holds may be on the disk, by a sync or since an earlier open: what
+                     follows must not take that back */
+    bool plain;   /* given back at close (plain.c) */
+    int reported; /* class of the last failure of the system that was told of */
 
     uint64_t end; /* physical end of the file's log, the same on all ranks, as of the last
                      collective call */

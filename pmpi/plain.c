@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 #include "hash.h"
+#include "header.h"
 #include "internal.h"
 #include "physical.h"
-#include "wrappers.h"
 
 /* A header that one rank writes first, by itself, must not decide for what follows. */
 #define LEAST ((uint64_t)16 << 10)
@@ -135,8 +135,7 @@ static bool gained_little(const double all[SUMS])
 /* ---- the new file ---- */
 
 struct copy {
-    struct zfile *from; /* the container, opened anew to be read: a writer may not know all of it */
-    MPI_File handle;
+    struct zmpi_container from; /* read anew: a writer may not know all of it */
     int fd;
     bool sole; /* rank 0: others are kept out */
     struct names {
@@ -144,6 +143,8 @@ struct copy {
         char final[PATH_MAX]; /* the container's, without links */
     } name;
 };
+
+#define ACCESS_LIST "system.posix_acl_access"
 
 /* Would a new file differ from this one in who may use it? */
 static bool has_attributes(const char *path)
@@ -153,7 +154,7 @@ static bool has_attributes(const char *path)
     if (n < 0)
         return errno != ENOTSUP;
     for (const char *p = names; p < names + n; p += strlen(p) + 1)
-        if (strncmp(p, "user.", 5) == 0 || strncmp(p, "system.posix_acl", 16) == 0)
+        if (strncmp(p, "user.", 5) == 0 || strcmp(p, ACCESS_LIST) == 0)
             return true;
     return false;
 }
@@ -185,9 +186,10 @@ static bool create(struct zfile *f, struct names *name)
         name->copy[0] = 0;
         return false;
     }
+    (void)fremovexattr(fd, ACCESS_LIST); /* the folder's default */
     bool ok = fstat(fd, &made) == 0 && made.st_uid == s.st_uid &&
               (made.st_gid == s.st_gid || fchown(fd, (uid_t)-1, s.st_gid) == 0) &&
-              fchmod(fd, s.st_mode & 07777) == 0 &&
+              fchmod(fd, s.st_mode & 07777) == 0 && !has_attributes(name->copy) &&
               ftruncate(fd, (off_t)f->container.logical_size) == 0;
     if (close(fd) != 0)
         ok = false;
@@ -201,30 +203,10 @@ static bool all_of(struct zfile *f, bool mine)
     return !PMPI_Allreduce(&no, &any, 1, MPI_INT, MPI_MAX, f->comm) && !any;
 }
 
-/* The container itself, to be read. Collective. It costs nothing if that fails: no handler that
- * ends the program is to hear of it. */
-static void open_again(struct zfile *f, struct copy *c)
+static bool is_same(const struct zfile *f, const struct zmpi_container *again)
 {
-    MPI_Errhandler handler;
-    const bool set = !PMPI_File_get_errhandler(MPI_FILE_NULL, &handler);
-    PMPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
-    const int rc = zw_file_open(f->comm, c->name.final, MPI_MODE_RDONLY, MPI_INFO_NULL, &c->handle);
-    if (set) {
-        PMPI_File_set_errhandler(MPI_FILE_NULL, handler);
-        PMPI_Errhandler_free(&handler);
-    }
-    if (rc)
-        return;
-    PMPI_File_set_errhandler(c->handle, MPI_ERRORS_RETURN);
-    c->from = zfile_find(c->handle); /* its view is of bytes */
-    if (!c->from)
-        PMPI_File_close(&c->handle);
-}
-
-static bool is_same(const struct zfile *f, const struct zfile *again)
-{
-    return again && again->container.logical_size == f->container.logical_size &&
-           memcmp(again->container.header.id, f->container.header.id, 16) == 0;
+    return zmpi_container_whole(again) && again->logical_size == f->container.logical_size &&
+           memcmp(again->header.id, f->container.header.id, 16) == 0;
 }
 
 static bool copy_begin(struct zfile *f, struct copy *c)
@@ -238,10 +220,12 @@ static bool copy_begin(struct zfile *f, struct copy *c)
         return false;
     /* A node may see other files. */
     c->fd = open(c->name.copy, O_WRONLY | O_CLOEXEC);
-    if (!all_of(f, c->fd >= 0 && access(c->name.final, R_OK) == 0))
+    if (!all_of(f, c->fd >= 0))
         return false;
-    open_again(f, c);
-    return all_of(f, is_same(f, c->from));
+    /* Not opened again: ROMIO of Open MPI 4.1.4 crashes where two threads open files at the same
+     * time, as they may close them (tests/mpi/threads.c). */
+    const int rc = zindex_read_all(f, &c->from);
+    return all_of(f, !rc && is_same(f, &c->from));
 }
 
 /* What is nothing but zeros stays a hole. */
@@ -252,23 +236,26 @@ static bool write_piece(int fd, const unsigned char *data, size_t size, uint64_t
 }
 
 /* This rank's share. */
-static bool copy_share(const struct zfile *f, struct copy *c, bool durable)
+static bool copy_share(struct zfile *f, struct copy *c)
 {
-    const uint64_t size = c->from->container.logical_size;
+    const uint64_t size = c->from.logical_size;
     const uint64_t pieces = (size + PIECE - 1) / PIECE;
     const uint64_t share = (pieces + (uint64_t)f->ranks - 1) / (uint64_t)f->ranks * PIECE;
     const uint64_t begin = share * (uint64_t)f->rank;
     const uint64_t end = begin + share < size ? begin + share : size;
+    struct zmpi_offload offload = {.what = f->path, .name = f->options.device};
+    struct zmpi_reader reader = zfile_reader(f);
+    reader.offload = &offload;
     unsigned char *buffer = begin < end ? malloc(PIECE) : NULL;
     bool ok = begin >= end || buffer;
     for (uint64_t at = begin; ok && at < end; at += PIECE) {
         const struct zmpi_run run = {at, end - at < PIECE ? end - at : PIECE};
         uint64_t bad;
-        ok = !zread_stored(c->from, &run, 1, NULL, buffer, &bad) &&
+        ok = !zmpi_container_read(&c->from, &reader, &run, 1, buffer, &bad) &&
              write_piece(c->fd, buffer, run.length, at);
     }
     free(buffer);
-    return ok && (!durable || fsync(c->fd) == 0);
+    return ok && (!f->durable || fsync(c->fd) == 0);
 }
 
 /* Its name is in the directory for good. */
@@ -289,11 +276,7 @@ static void sync_folder(const char *path)
 /* Collective, whatever copy_begin came to. */
 static bool copy_end(struct zfile *f, struct copy *c, bool ok)
 {
-    if (c->from) {
-        c->from->unreported = true;
-        ok = !zf_file_close(c->from, &c->handle) && ok;
-        zfile_done(c->from);
-    }
+    zmpi_container_free(&c->from);
     if (c->fd >= 0 && close(c->fd) != 0)
         ok = false;
     ok = all_of(f, ok);
@@ -316,10 +299,25 @@ static bool give_back(struct zfile *f)
     bool ok = all_of(f, c);
     if (ok) {
         c->fd = -1;
-        ok = copy_begin(f, c) && copy_share(f, c, f->durable);
+        zmpi_container_init(&c->from);
+        ok = copy_begin(f, c) && copy_share(f, c);
         ok = copy_end(f, c, ok);
     }
     free(c);
+    return ok;
+}
+
+/* What goes wrong costs nothing: no handler that ends the program is to hear of it. */
+static bool give_back_quietly(struct zfile *f)
+{
+    MPI_Errhandler handler;
+    const bool set = !PMPI_File_get_errhandler(f->fh, &handler);
+    PMPI_File_set_errhandler(f->fh, MPI_ERRORS_RETURN);
+    const bool ok = give_back(f);
+    if (set) {
+        PMPI_File_set_errhandler(f->fh, handler);
+        PMPI_Errhandler_free(&handler);
+    }
     return ok;
 }
 
@@ -344,7 +342,7 @@ void zplain_give_back(struct zfile *f, int failed)
     if (!bytes && !gained_little(all))
         return;
     if (bytes || all[LOGICAL] <= (double)MOST * f->ranks)
-        f->plain = give_back(f);
+        f->plain = give_back_quietly(f);
     if (all[LOGICAL] >= (double)COSTS) {
         const bool news = remember(f->path, f->ranks);
         tell(f, all, news);

@@ -94,8 +94,6 @@ static double stored(const struct zfile *f)
 void zreport_file(struct zfile *f)
 {
     const struct zstats *s = &f->stats;
-    if (f->unreported)
-        return;
     const struct zcodec_choice *c = &f->choice;
     const double coded = (double)(c->bytes[0] + c->bytes[1]);
     double mine[SUMS] = {[WRITTEN] = (double)s->n.bytes_written,

@@ -199,28 +199,41 @@ static enum zmpi_status read_again(struct zfile *f, struct zmpi_container *c)
     return status ? status : zindex_read_small(c, &reader);
 }
 
-int zindex_reload(struct zfile *f)
+/* records: where they are, too, not the size alone. */
+static int share_again(struct zfile *f, struct zmpi_container *c, bool records)
 {
-    struct zmpi_container fresh;
     struct facts facts = {0};
     uint64_t status = ZMPI_OK;
-    zmpi_container_init(&fresh);
     if (f->rank == 0) {
-        status = read_again(f, &fresh);
-        facts.header = fresh.header;
-        facts.logical_size = fresh.logical_size;
+        status = read_again(f, c);
+        facts.header = c->header;
+        facts.logical_size = c->logical_size;
     }
     int rc = PMPI_Bcast(&status, 1, MPI_UINT64_T, 0, f->comm);
     if (!rc && status)
         rc = zfile_raise_status(f, (enum zmpi_status)status, "reading what others wrote");
     if (!rc)
         rc = PMPI_Bcast(&facts, (int)sizeof facts, MPI_BYTE, 0, f->comm);
-    fresh.header = facts.header;
-    if (!rc && zfile_may_read(f))
-        rc = share_records(f, &fresh);
-    else if (!rc)
-        f->container.logical_size = facts.logical_size;
+    c->header = facts.header;
+    if (!rc && records)
+        return share_records(f, c);
+    c->logical_size = facts.logical_size;
+    return rc;
+}
+
+int zindex_read_all(struct zfile *f, struct zmpi_container *c)
+{
+    return share_again(f, c, true);
+}
+
+int zindex_reload(struct zfile *f)
+{
+    struct zmpi_container fresh;
+    zmpi_container_init(&fresh);
+    int rc = share_again(f, &fresh, zfile_may_read(f));
     if (rc || !zfile_may_read(f)) {
+        if (!rc)
+            f->container.logical_size = fresh.logical_size;
         zmpi_container_free(&fresh);
         return rc;
     }

@@ -15,6 +15,7 @@
  *   ZMPI_EMU_DEVICES=n      GPUs, 1 by default; 0: none; -1: a driver too old
  *   ZMPI_EMU_MEMORY=bytes   memory of each, 1 GiB by default
  *   ZMPI_EMU_POOLS=0        no cudaMallocAsync
+ *   ZMPI_EMU_EARLY=seed     not all of a stream's work happens as late as it may (emulator.h)
  *   ZMPI_EMU_FAIL=what      calls that fail: NAME[:n[+]][:error], separated by commas. The n-th
  * call (1 by default) of that name fails, with + all later ones too, with the number of a
  * cudaError. NAME is a function here, cudaLaunchKernel for ZD_LAUNCH, or "kernel" or "copy" for one

@@ -51,6 +51,21 @@ void zmpi_emu_take_counts(struct zmpi_emu_counts *counts);
  * that says nothing. */
 int zmpi_emu_set_faults(const char *what);
 
+/* seed not 0: what is queued in streams does not happen as late as it may, but some of it at any
+ * call, in one of the orders that the streams and events allow; ZMPI_EMU_EARLY. */
+void zmpi_emu_set_early(uint64_t seed);
+
+/* Since the last call: kernels that the runtime ran, and how many of them while a copy to the
+ * device, or one to the host, was queued in another stream and waited for nothing: so that the
+ * device could make both at the same time. */
+struct zmpi_emu_overlaps {
+    uint64_t kernels, up, down;
+};
+void zmpi_emu_take_overlaps(struct zmpi_emu_overlaps *overlaps);
+
+/* How much is queued in streams and has not been done. */
+unsigned zmpi_emu_queued(void);
+
 /* ZD_LAUNCH, ZD_ALLOW_SHARED and ZD_OCCUPANCY, in runtime_*.c: each returns a cudaError_t. The
  * launch is queued in its stream; args are copied. */
 struct zmpi_emu_stream;

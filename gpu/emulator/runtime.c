@@ -95,7 +95,7 @@ int zmpi_emu_set_faults(const char *what)
 static void begin(void)
 {
     const char *devices = getenv("ZMPI_EMU_DEVICES"), *memory = getenv("ZMPI_EMU_MEMORY"),
-               *pools = getenv("ZMPI_EMU_POOLS");
+               *pools = getenv("ZMPI_EMU_POOLS"), *early = getenv("ZMPI_EMU_EARLY");
     rt.devices = devices == NULL ? 1 : atoi(devices);
     rt.pools = pools == NULL ? 1 : atoi(pools);
     rt.memory = memory == NULL ? (size_t)1 << 30 : (size_t)strtoull(memory, NULL, 0);
@@ -104,6 +104,8 @@ static void begin(void)
                 getenv("ZMPI_EMU_FAIL"));
         abort();
     }
+    if (early != NULL)
+        zmpi_emu_set_early(strtoull(early, NULL, 0));
     rt.begun |= 1;
 }
 
@@ -177,9 +179,12 @@ cudaError_t zmpi_rt_enter_without_context(const char *function)
 
 cudaError_t zmpi_rt_enter(const char *function)
 {
-    const cudaError_t error = zmpi_rt_enter_without_context(function);
-    if (error == cudaSuccess)
+    cudaError_t error = zmpi_rt_enter_without_context(function);
+    if (error == cudaSuccess) {
         zmpi_rt_context();
+        zmpi_rt_pass_time();
+        error = zmpi_rt_stuck();
+    }
     return error;
 }
 

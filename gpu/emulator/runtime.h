@@ -54,6 +54,7 @@ struct allocation {
     struct zmpi_emu_context *context;
     unsigned long long id; /* no other has had it; 0: registered */
     int pooled;            /* of cudaMallocAsync: the device's, not the context's */
+    int there;             /* cudaMallocAsync's stream has come to it */
     int cut_off;           /* its context was reset since: kernels may find it or not */
     char *map;             /* with a guard page; NULL: registered, the caller's own */
     size_t map_size;
@@ -78,17 +79,31 @@ struct work {
     uint64_t number; /* the order in which all work was queued */
     void (*run)(struct work *work);
     void (*destroy)(struct work *work);
+    int kernel;                                     /* it is one */
+    enum { COPIES_NOT, COPY_UP, COPY_DOWN } copies; /* between host and device */
     /* What must have been done before: of this stream, up to this number. */
     struct zmpi_emu_stream *after;
     uint64_t after_number;
 };
 
+struct zmpi_emu_stream {
+    struct zmpi_emu_stream *next;
+    const struct zmpi_emu_context *context; /* NULL: any, the legacy stream's */
+    int live;
+    unsigned flags;
+    struct work *first, **last; /* last: where the next one goes */
+};
+
 /* NULL: not a stream. */
 struct zmpi_emu_stream *zmpi_rt_stream(cudaStream_t stream);
+/* The stream of a call, which must be one. */
+cudaError_t zmpi_rt_known_stream(cudaStream_t handle, struct zmpi_emu_stream **stream);
 void zmpi_rt_queue(struct zmpi_emu_stream *stream, struct work *work);
 /* Waits for all that was queued. */
 cudaError_t zmpi_rt_wait(struct zmpi_emu_stream *stream);
 cudaError_t zmpi_rt_wait_all(void);
+/* Between two calls: see zmpi_emu_set_early. */
+void zmpi_rt_pass_time(void);
 /* No stream or event of the context is one any more. */
 void zmpi_rt_end_streams(const struct zmpi_emu_context *context);
 

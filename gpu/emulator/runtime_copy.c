@@ -2,6 +2,7 @@
  * it they are there at return; all else happens when the stream comes to it. */
 #include "runtime.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,8 @@ struct copy {
     struct work work;
     struct side dst, src;
     size_t width, height, depth;
-    int value;    /* of a fill, whose src.p is NULL */
+    int value; /* of a fill, whose src.p is NULL */
+    int to_device, from_device;
     char *staged; /* what was taken of pageable memory; freed with the work */
 };
 
@@ -32,15 +34,28 @@ static void copy_rows(const struct copy *c)
     }
 }
 
+/* Has memory of a pool come, and not gone again? */
+static int is_there(const struct side *side, int device)
+{
+    const struct allocation *a = zmpi_rt_find(side->p);
+    return a == NULL ? !device : a->there;
+}
+
 static void run_copy(struct work *work)
 {
-    const cudaError_t e = zmpi_rt_fault("copy");
+    const struct copy *c = (struct copy *)work;
+    cudaError_t e = zmpi_rt_fault("copy");
+    if (e == cudaSuccess && (!is_there(&c->dst, c->to_device) ||
+                             (c->src.p != NULL && !is_there(&c->src, c->from_device)))) {
+        fprintf(stderr, "zmpi emulator: a copy from or to memory that is not there\n");
+        e = cudaErrorIllegalAddress;
+    }
     if (e != cudaSuccess) {
         zmpi_rt_stick(e);
         return;
     }
     zmpi_rt_open(1);
-    copy_rows((struct copy *)work);
+    copy_rows(c);
     zmpi_rt_close();
 }
 
@@ -101,6 +116,12 @@ static int stage(struct copy *c)
     return 1;
 }
 
+static int is_device(const void *p)
+{
+    const struct allocation *a = zmpi_rt_find(p);
+    return a != NULL && a->type == cudaMemoryTypeDevice;
+}
+
 static cudaError_t queue_copy(const struct copy *what, cudaStream_t handle, int wait)
 {
     struct zmpi_emu_stream *stream = zmpi_rt_stream(handle);
@@ -110,7 +131,11 @@ static cudaError_t queue_copy(const struct copy *what, cudaStream_t handle, int 
     if (c == NULL)
         return cudaErrorMemoryAllocation;
     *c = *what;
+    c->to_device = is_device(c->dst.p);
+    c->from_device = c->src.p != NULL && is_device(c->src.p);
     c->work = (struct work){.run = run_copy, .destroy = destroy_copy};
+    if (c->src.p != NULL && c->to_device != c->from_device)
+        c->work.copies = c->to_device ? COPY_UP : COPY_DOWN;
     const int to_pageable = zmpi_rt_find(c->dst.p) == NULL;
     const int from_pageable = c->src.p != NULL && zmpi_rt_find(c->src.p) == NULL;
     if (from_pageable && !to_pageable && !stage(c)) {

@@ -114,7 +114,8 @@ static cudaError_t allocate(enum cudaMemoryType type, void **p, size_t size, int
                            .device = zmpi_rt_device(),
                            .context = zmpi_rt_context(),
                            .id = ++memory.ids,
-                           .pooled = pooled};
+                           .pooled = pooled,
+                           .there = !pooled};
     if (!map(&a))
         return cudaErrorMemoryAllocation;
     const cudaError_t e = add(a);
@@ -180,14 +181,40 @@ cudaError_t cudaMalloc(void **p, size_t size)
     return zmpi_rt_leave(e);
 }
 
-/* It is there at once; a real one would be when the stream comes to it. */
-cudaError_t cudaMallocAsync(void **p, size_t size, cudaStream_t stream)
+struct come_work {
+    struct work work;
+    unsigned long long id;
+};
+
+static void run_come(struct work *work)
+{
+    for (size_t i = 0; i < memory.count; i++)
+        memory.list[i].there |= memory.list[i].id == ((struct come_work *)work)->id;
+}
+
+static void destroy_work(struct work *work)
+{
+    free(work);
+}
+
+/* It has its address at once, and may be used by what comes after it in the stream. */
+cudaError_t cudaMallocAsync(void **p, size_t size, cudaStream_t handle)
 {
     cudaError_t e = zmpi_rt_enter(__func__);
-    if (e == cudaSuccess && zmpi_rt_stream(stream) == NULL)
+    struct zmpi_emu_stream *stream = zmpi_rt_stream(handle);
+    struct come_work *work = e == cudaSuccess ? calloc(1, sizeof *work) : NULL;
+    if (e == cudaSuccess && stream == NULL)
         e = cudaErrorInvalidResourceHandle;
+    if (e == cudaSuccess && work == NULL)
+        e = cudaErrorMemoryAllocation;
     if (e == cudaSuccess)
         e = size == 0 ? cudaErrorInvalidValue : allocate(cudaMemoryTypeDevice, p, size, 1);
+    if (e == cudaSuccess) {
+        *work = (struct come_work){{.run = run_come, .destroy = destroy_work}, memory.ids};
+        zmpi_rt_queue(stream, &work->work);
+    } else {
+        free(work);
+    }
     return zmpi_rt_leave(e);
 }
 
@@ -253,11 +280,6 @@ static void run_free(struct work *work)
     zmpi_rt_free(((struct free_work *)work)->p, cudaMemoryTypeDevice);
 }
 
-static void destroy_free(struct work *work)
-{
-    free(work);
-}
-
 cudaError_t cudaFreeAsync(void *p, cudaStream_t handle)
 {
     cudaError_t e = zmpi_rt_enter(__func__);
@@ -272,7 +294,7 @@ cudaError_t cudaFreeAsync(void *p, cudaStream_t handle)
         if (work == NULL) {
             e = cudaErrorMemoryAllocation;
         } else {
-            *work = (struct free_work){{.run = run_free, .destroy = destroy_free}, p};
+            *work = (struct free_work){{.run = run_free, .destroy = destroy_work}, p};
             zmpi_rt_queue(stream, &work->work);
         }
     }
@@ -295,6 +317,7 @@ cudaError_t cudaHostRegister(void *p, size_t size, unsigned flags)
                                     .type = cudaMemoryTypeHost,
                                     .device = zmpi_rt_device(),
                                     .context = zmpi_rt_context(),
+                                    .there = 1,
                                     .writable = p});
     return zmpi_rt_leave(e);
 }

@@ -1,20 +1,13 @@
-/* The fake CUDA runtime: streams, events, launches. Nothing runs by itself: who waits runs what is
- * waited for, on its own thread. Streams and events are never freed, since others may refer to
- * them; a destroyed one is refused. */
+/* The fake CUDA runtime: streams and events. Nothing runs by itself: who waits runs what is waited
+ * for, on its own thread; so work is done as late as it may. Or, when that is asked for, some of it
+ * any time before, in whatever order the streams allow. Streams and events are never freed, since
+ * others may refer to them; a destroyed one is refused. */
 #include "runtime.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-struct zmpi_emu_stream {
-    struct zmpi_emu_stream *next;
-    const struct zmpi_emu_context *context; /* NULL: any */
-    int live;
-    unsigned flags;
-    struct work *first, **last; /* last: where the next one goes */
-};
 
 struct zmpi_emu_event {
     struct zmpi_emu_event *next;
@@ -31,6 +24,8 @@ static struct zmpi_emu_stream legacy = {.live = 1, .last = &legacy.first};
 static struct zmpi_emu_stream *streams = &legacy; /* all */
 static struct zmpi_emu_event *events;
 static uint64_t queued; /* work so far */
+static uint64_t early;  /* 0: as late as it may; else what decides when */
+static struct zmpi_emu_overlaps overlaps;
 
 struct zmpi_emu_stream *zmpi_rt_stream(cudaStream_t stream)
 {
@@ -67,10 +62,48 @@ static void run_what_comes_before(struct zmpi_emu_stream *stream, const struct w
             run_until(s, before);
 }
 
+/* Does a copy of that stream wait for nothing that has not been done? */
+static int copy_is_free(const struct zmpi_emu_stream *stream)
+{
+    for (const struct work *w = stream->first; w != NULL; w = w->next) {
+        if (w->copies)
+            return 1;
+        if (w->kernel || (w->after != NULL && w->after->first != NULL &&
+                          w->after->first->number <= w->after_number))
+            return 0;
+    }
+    return 0;
+}
+
+/* A kernel is about to run: which copies of other streams might the device make meanwhile? */
+static void note_overlaps(const struct zmpi_emu_stream *stream)
+{
+    int up = 0, down = 0;
+    for (const struct zmpi_emu_stream *s = streams; s != NULL; s = s->next)
+        if (s != stream && s != &legacy && copy_is_free(s)) {
+            const struct work *w = s->first;
+            while (!w->copies)
+                w = w->next;
+            up |= w->copies == COPY_UP;
+            down |= w->copies == COPY_DOWN;
+        }
+    overlaps.kernels++;
+    overlaps.up += (unsigned)up;
+    overlaps.down += (unsigned)down;
+}
+
+void zmpi_emu_take_overlaps(struct zmpi_emu_overlaps *taken)
+{
+    *taken = overlaps;
+    overlaps = (struct zmpi_emu_overlaps){0};
+}
+
 static void run_first(struct zmpi_emu_stream *stream)
 {
     struct work *work = stream->first;
     run_what_comes_before(stream, work);
+    if (work->kernel)
+        note_overlaps(stream);
     stream->first = work->next;
     if (stream->first == NULL)
         stream->last = &stream->first;
@@ -83,6 +116,45 @@ static void run_until(struct zmpi_emu_stream *stream, uint64_t number)
 {
     while (stream->first != NULL && stream->first->number <= number)
         run_first(stream);
+}
+
+unsigned zmpi_emu_queued(void)
+{
+    unsigned count = 0;
+    for (const struct zmpi_emu_stream *s = streams; s != NULL; s = s->next)
+        for (const struct work *w = s->first; w != NULL; w = w->next)
+            count++;
+    return count;
+}
+
+/* ---- time ---- */
+
+void zmpi_emu_set_early(uint64_t seed)
+{
+    early = seed * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint64_t next_early(uint64_t n)
+{
+    early = early * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (early >> 33) % n;
+}
+
+/* Up to three pieces of work, each of any stream. */
+void zmpi_rt_pass_time(void)
+{
+    uint64_t count = 0;
+    if (early == 0)
+        return;
+    for (const struct zmpi_emu_stream *s = streams; s != NULL; s = s->next)
+        count++;
+    for (uint64_t turns = next_early(4); turns > 0; turns--) {
+        struct zmpi_emu_stream *s = streams;
+        for (uint64_t i = next_early(count); i > 0; i--)
+            s = s->next;
+        if (s->first != NULL)
+            run_first(s);
+    }
 }
 
 cudaError_t zmpi_rt_wait(struct zmpi_emu_stream *stream)
@@ -140,8 +212,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     return zmpi_rt_leave(e);
 }
 
-/* The stream of a call, which must be one. */
-static cudaError_t known_stream(cudaStream_t handle, struct zmpi_emu_stream **stream)
+cudaError_t zmpi_rt_known_stream(cudaStream_t handle, struct zmpi_emu_stream **stream)
 {
     *stream = zmpi_rt_stream(handle);
     return *stream == NULL ? cudaErrorInvalidResourceHandle : cudaSuccess;
@@ -152,7 +223,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle)
     struct zmpi_emu_stream *stream;
     cudaError_t e = zmpi_rt_enter(__func__);
     if (e == cudaSuccess)
-        e = known_stream(handle, &stream);
+        e = zmpi_rt_known_stream(handle, &stream);
     if (e == cudaSuccess && stream == &legacy)
         e = cudaErrorInvalidResourceHandle;
     if (e == cudaSuccess) {
@@ -167,7 +238,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle)
     struct zmpi_emu_stream *stream;
     cudaError_t e = zmpi_rt_enter(__func__);
     if (e == cudaSuccess)
-        e = known_stream(handle, &stream);
+        e = zmpi_rt_known_stream(handle, &stream);
     if (e == cudaSuccess)
         e = zmpi_rt_wait(stream);
     return zmpi_rt_leave(e);
@@ -179,7 +250,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle)
     struct zmpi_emu_stream *stream;
     cudaError_t e = zmpi_rt_enter(__func__);
     if (e == cudaSuccess)
-        e = known_stream(handle, &stream);
+        e = zmpi_rt_known_stream(handle, &stream);
     if (e == cudaSuccess && stream->first != NULL) {
         run_first(stream);
         e = zmpi_rt_stuck() != cudaSuccess ? zmpi_rt_stuck() : cudaErrorNotReady;
@@ -271,7 +342,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle)
     if (e == cudaSuccess)
         e = known_event(event);
     if (e == cudaSuccess)
-        e = known_stream(handle, &stream);
+        e = zmpi_rt_known_stream(handle, &stream);
     if (e == cudaSuccess && stream != &legacy && stream->context != event->context)
         e = cudaErrorInvalidResourceHandle;
     struct work *work = e == cudaSuccess ? new_event_work(event) : NULL;
@@ -293,7 +364,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
     if (e == cudaSuccess)
         e = known_event(event);
     if (e == cudaSuccess)
-        e = known_stream(handle, &stream);
+        e = zmpi_rt_known_stream(handle, &stream);
     if (e == cudaSuccess && flags != 0)
         e = cudaErrorInvalidValue;
     if (e == cudaSuccess && event->number != 0 && !event->done) {
@@ -350,136 +421,4 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
         *milliseconds = (float)(1e3 * (double)(stop->time.tv_sec - start->time.tv_sec) +
                                 1e-6 * (double)(stop->time.tv_nsec - start->time.tv_nsec));
     return zmpi_rt_leave(e);
-}
-
-/* ---- launches ---- */
-
-struct launch {
-    struct work work;
-    const struct zmpi_emu_context *context;
-    int device;
-    struct zmpi_emu_grid grid;
-    _Alignas(16) char args[];
-};
-
-/* Kernels that may have more dynamic shared memory than all may. */
-#define MAX_ALLOWED 64
-static struct {
-    zmpi_emu_kernel *kernel;
-    size_t bytes;
-} allowed[MAX_ALLOWED];
-
-static const struct launch *running;
-
-/* What a kernel stores, it stores by way of the second mapping. */
-static const char *find_access(void **p, size_t size)
-{
-    const struct allocation *a = zmpi_rt_find(*p);
-    if (a == NULL)
-        return "not memory of CUDA's";
-    if (a->cut_off)
-        return "of a pool, and its context was reset";
-    if (a->type == cudaMemoryTypeDevice &&
-        (a->pooled ? a->device != running->device : a->context != running->context))
-        return "memory of another context";
-    const size_t offset = (size_t)((char *)*p - a->p);
-    if (size > a->size - offset)
-        return "over the end of an allocation";
-    *p = a->writable + offset;
-    return NULL;
-}
-
-static void run_launch(struct work *work)
-{
-    const struct launch *launch = (struct launch *)work;
-    struct zmpi_emu_config config;
-    const cudaError_t e = zmpi_rt_fault("kernel");
-    if (e != cudaSuccess) {
-        zmpi_rt_stick(e);
-        return;
-    }
-    zmpi_emu_defaults(&config);
-    config.find = find_access;
-    running = launch;
-    zmpi_rt_open(0);
-    if (zmpi_emu_run(&config, &launch->grid) != 0) {
-        fprintf(stderr, "zmpi emulator: %s\n", zmpi_emu_message());
-        zmpi_rt_stick(cudaErrorLaunchFailure);
-    }
-    zmpi_rt_close();
-}
-
-static void destroy_launch(struct work *work)
-{
-    free(work);
-}
-
-static size_t shared_limit(zmpi_emu_kernel *kernel)
-{
-    for (unsigned i = 0; i < MAX_ALLOWED; i++)
-        if (allowed[i].kernel == kernel)
-            return allowed[i].bytes;
-    return SHARED_DEFAULT;
-}
-
-static cudaError_t launch(const struct zmpi_emu_grid *grid, struct zmpi_emu_stream *stream)
-{
-    if (grid->grid == 0 || grid->grid > 0x7fffffff || grid->block == 0 || grid->block > 1024)
-        return cudaErrorInvalidConfiguration;
-    if (stream != &legacy && stream->context != zmpi_rt_context())
-        return cudaErrorInvalidResourceHandle;
-    if (grid->shared_bytes > shared_limit(grid->kernel))
-        return cudaErrorInvalidValue;
-    struct launch *work = malloc(sizeof *work + grid->args_size);
-    if (work == NULL)
-        return cudaErrorMemoryAllocation;
-    work->work = (struct work){.run = run_launch, .destroy = destroy_launch};
-    work->context = zmpi_rt_context();
-    work->device = zmpi_rt_device();
-    work->grid = *grid;
-    memcpy(work->args, grid->args, grid->args_size);
-    work->grid.args = work->args;
-    zmpi_rt_queue(stream, &work->work);
-    return cudaSuccess;
-}
-
-int zmpi_emu_launch(const struct zmpi_emu_grid *grid, struct zmpi_emu_stream *handle)
-{
-    struct zmpi_emu_stream *stream;
-    cudaError_t e = zmpi_rt_enter("cudaLaunchKernel");
-    if (e == cudaSuccess)
-        e = known_stream(handle, &stream);
-    if (e == cudaSuccess)
-        e = launch(grid, stream);
-    return (int)zmpi_rt_leave(e);
-}
-
-int zmpi_emu_allow_shared(zmpi_emu_kernel *kernel, size_t shared_bytes)
-{
-    cudaError_t e = zmpi_rt_enter("cudaFuncSetAttribute");
-    unsigned i = 0;
-    while (i < MAX_ALLOWED && allowed[i].kernel != NULL && allowed[i].kernel != kernel)
-        i++;
-    if (e == cudaSuccess && (i == MAX_ALLOWED || shared_bytes > SHARED_MOST))
-        e = cudaErrorInvalidValue;
-    if (e == cudaSuccess) {
-        allowed[i].kernel = kernel;
-        allowed[i].bytes = shared_bytes;
-    }
-    return (int)zmpi_rt_leave(e);
-}
-
-int zmpi_emu_occupancy(int *blocks, zmpi_emu_kernel *kernel, unsigned block, size_t shared_bytes)
-{
-    cudaError_t e = zmpi_rt_enter("cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-    if (e == cudaSuccess && (block == 0 || block > 1024))
-        e = cudaErrorInvalidValue;
-    if (e == cudaSuccess) {
-        const size_t by_threads = THREADS_EACH / block;
-        const size_t by_shared = SHARED_MOST / (shared_bytes + 1024);
-        *blocks = shared_bytes > shared_limit(kernel) ? 0
-                  : by_threads < by_shared            ? (int)by_threads
-                                                      : (int)by_shared;
-    }
-    return (int)zmpi_rt_leave(e);
 }

@@ -1,5 +1,5 @@
 /* axes.c - the axes of differences, chosen once for the whole array (format.md 4.6). */
-#include "kernels.h"
+#include "axes.h"
 #include "plan_rows.h"
 
 /*
@@ -32,11 +32,9 @@ static inline void walk_on(struct walk *w, const struct zmpi_plan *p)
     w->at[0] += w->step[0] + plane;
 }
 
-unsigned zmpi_plan_axes(const struct zmpi_plan *p, const struct zmpi_chunk_rule *rule,
-                        const unsigned char *src)
+unsigned zmpi_plan_axes_by(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *p,
+                           const struct zmpi_chunk_rule *rule, const unsigned char *src)
 {
-    const struct zmpi_kernels *kernels = zmpi_kernels();
-    zmpi_chunk_cost_fn *cost_of = p->width == 4 ? kernels->cost32 : kernels->cost64;
     size_t cost[8] = {0}, counted = 0, extent[3], chunks;
     const size_t n = zmpi_plan_samples(p, &chunks);
     if (chunks == 0)
@@ -52,14 +50,4 @@ unsigned zmpi_plan_axes(const struct zmpi_plan *p, const struct zmpi_chunk_rule 
         if (cost[axes] < cost[best])
             best = axes;
     return best;
-}
-
-unsigned zmpi_axes_choose(const struct zmpi_job *job, const void *src)
-{
-    struct zmpi_plan p;
-    struct zmpi_chunk_rule rule;
-    if (zmpi_plan_make(&job->array, &p))
-        return 0;
-    zmpi_plan_rule(job, &rule);
-    return zmpi_plan_axes(&p, &rule, src);
 }

@@ -58,20 +58,6 @@ KERNEL(clear, struct clear_args, a)
 
 enum { TICKET_AT = 64, STATE_AT = 128 };
 
-static struct zmpi_cuda_tiles tiles_of(const struct zmpi_plan *layout)
-{
-    struct zmpi_cuda_tiles t;
-    for (int i = 0; i < 3; i++) {
-        t.words[i] = layout->words[i];
-        t.grid[i] = layout->grid[i];
-        t.tile[i] = (uint32_t)layout->tile[i];
-    }
-    t.width = (uint32_t)layout->width;
-    t.bytes = layout->bytes;
-    t.chunks = layout->chunks;
-    return t;
-}
-
 /* Blocks of threads to clear so many words. */
 static unsigned clear_blocks(uint64_t words)
 {
@@ -187,12 +173,44 @@ size_t zmpi_cuda_compress_workspace(const struct zmpi_cuda_plan *plan)
     return STATE_AT + 8 * plan->layout.chunks;
 }
 
+size_t zmpi_cuda_end_at(size_t chunks)
+{
+    return STATE_AT + 8 * (chunks - 1);
+}
+
+uint64_t zmpi_cuda_end(const struct zmpi_cuda_plan *plan, uint64_t word)
+{
+    return zmpi_plan_head(&plan->layout) + (word & (((uint64_t)1 << 62) - 1));
+}
+
+zmpi_cuda_error zmpi_cuda_compress_begin(const struct zmpi_cuda_plan *plan, const void *src,
+                                         int axes, void *workspace, zmpi_cuda_stream stream)
+{
+    return plan->layout.width == 4
+               ? start_sample32(plan, src, axes, workspace, (cudaStream_t)stream)
+               : start_sample64(plan, src, axes, workspace, (cudaStream_t)stream);
+}
+
+zmpi_cuda_error zmpi_cuda_compress_some(const struct zmpi_cuda_plan *plan, const void *src,
+                                        void *dst, size_t capacity, size_t chunks, void *workspace,
+                                        zmpi_cuda_stream stream)
+{
+    if (chunks == 0)
+        return 0;
+    return plan->layout.width == 4
+               ? start_compress32(plan, src, dst, capacity, chunks, workspace, (cudaStream_t)stream)
+               : start_compress64(plan, src, dst, capacity, chunks, workspace,
+                                  (cudaStream_t)stream);
+}
+
 zmpi_cuda_error zmpi_cuda_compress(const struct zmpi_cuda_plan *plan, const void *src, void *dst,
                                    size_t capacity, void *workspace, zmpi_cuda_stream stream)
 {
-    return plan->layout.width == 4
-               ? start_compress32(plan, src, dst, capacity, workspace, (cudaStream_t)stream)
-               : start_compress64(plan, src, dst, capacity, workspace, (cudaStream_t)stream);
+    const zmpi_cuda_error error =
+        zmpi_cuda_compress_begin(plan, src, ZMPI_CUDA_CHOOSE, workspace, stream);
+    return error ? error
+                 : zmpi_cuda_compress_some(plan, src, dst, capacity, plan->layout.chunks, workspace,
+                                           stream);
 }
 
 size_t zmpi_cuda_decompress_workspace(const struct zmpi_cuda_decode_plan *plan)
@@ -200,15 +218,29 @@ size_t zmpi_cuda_decompress_workspace(const struct zmpi_cuda_decode_plan *plan)
     return STATE_AT + 8 * plan->tiles.chunks;
 }
 
+zmpi_cuda_error zmpi_cuda_decompress_begin(const struct zmpi_cuda_decode_plan *plan,
+                                           void *workspace, zmpi_cuda_stream stream)
+{
+    return clear_words(workspace, zmpi_cuda_decompress_workspace(plan) / 8, (cudaStream_t)stream);
+}
+
+zmpi_cuda_error zmpi_cuda_decompress_some(const struct zmpi_cuda_decode_plan *plan, const void *src,
+                                          const unsigned char *need, void *dst, size_t chunks,
+                                          void *workspace, zmpi_cuda_stream stream)
+{
+    if (chunks == 0)
+        return 0;
+    return plan->tiles.width == 4
+               ? start_decompress32(plan, src, need, dst, chunks, workspace, (cudaStream_t)stream)
+               : start_decompress64(plan, src, need, dst, chunks, workspace, (cudaStream_t)stream);
+}
+
 zmpi_cuda_error zmpi_cuda_decompress(const struct zmpi_cuda_decode_plan *plan, const void *src,
                                      const unsigned char *need, void *dst, void *workspace,
                                      zmpi_cuda_stream stream)
 {
-    const zmpi_cuda_error error =
-        clear_words(workspace, zmpi_cuda_decompress_workspace(plan) / 8, (cudaStream_t)stream);
-    if (error || plan->tiles.chunks == 0)
-        return error;
-    return plan->tiles.width == 4
-               ? start_decompress32(plan, src, need, dst, workspace, (cudaStream_t)stream)
-               : start_decompress64(plan, src, need, dst, workspace, (cudaStream_t)stream);
+    const zmpi_cuda_error error = zmpi_cuda_decompress_begin(plan, workspace, stream);
+    return error ? error
+                 : zmpi_cuda_decompress_some(plan, src, need, dst, plan->tiles.chunks, workspace,
+                                             stream);
 }

@@ -37,6 +37,19 @@ typedef void *zmpi_cuda_stream;
 /* A cudaError_t; 0: started. */
 typedef int zmpi_cuda_error;
 
+/* ---- the layout ---- */
+
+/* An array cut into tiles, in words of `width` bytes: z, y, x. */
+struct zmpi_cuda_tiles {
+    uint64_t words[3], grid[3];
+    uint32_t tile[3];
+    uint32_t width;
+    uint64_t bytes; /* of the array */
+    uint64_t chunks;
+};
+
+struct zmpi_cuda_tiles zmpi_cuda_tiles_of(const struct zmpi_plan *layout);
+
 /* ---- the range ---- */
 
 #define ZMPI_CUDA_RANGE_WORKSPACE 256
@@ -82,6 +95,23 @@ size_t zmpi_cuda_compress_workspace(const struct zmpi_cuda_plan *plan);
  * bytes; with zmpi_compress_capacity bytes dst is never too small. src need not be aligned. */
 zmpi_cuda_error zmpi_cuda_compress(const struct zmpi_cuda_plan *plan, const void *src, void *dst,
                                    size_t capacity, void *workspace, zmpi_cuda_stream stream);
+
+/* The same by parts, one after the other on one stream: each starts as soon as what it reads is
+ * there. A beginning, which chooses the axes from all of src, or is told them and reads nothing;
+ * then some chunks at a time, in order, until there are no more. */
+#define ZMPI_CUDA_CHOOSE (-1)
+zmpi_cuda_error zmpi_cuda_compress_begin(const struct zmpi_cuda_plan *plan, const void *src,
+                                         int axes, void *workspace, zmpi_cuda_stream stream);
+zmpi_cuda_error zmpi_cuda_compress_some(const struct zmpi_cuda_plan *plan, const void *src,
+                                        void *dst, size_t capacity, size_t chunks, void *workspace,
+                                        zmpi_cuda_stream stream);
+/* The axes for the array at src in host memory. */
+int zmpi_cuda_axes(const struct zmpi_cuda_plan *plan, const void *src);
+/* When the first `chunks` > 0 chunks are done: where in the workspace is the uint64_t that says
+ * where they end in dst, which zmpi_cuda_end reads. */
+size_t zmpi_cuda_end_at(size_t chunks);
+uint64_t zmpi_cuda_end(const struct zmpi_cuda_plan *plan, uint64_t word);
+
 /* ZMPI_ERR_SPACE if dst was too small. *again: the errors are too large for a psnr bound; the plan
  * has a finer one now: compress once more. */
 enum zmpi_status zmpi_cuda_judge(struct zmpi_cuda_plan *plan, const struct zmpi_cuda_result *result,
@@ -91,15 +121,6 @@ enum zmpi_status zmpi_cuda_judge(struct zmpi_cuda_plan *plan, const struct zmpi_
 void zmpi_cuda_header(const struct zmpi_cuda_plan *plan, uint64_t length, void *head);
 
 /* ---- decompression ---- */
-
-/* An array cut into tiles, in words of `width` bytes: z, y, x. */
-struct zmpi_cuda_tiles {
-    uint64_t words[3], grid[3];
-    uint32_t tile[3];
-    uint32_t width;
-    uint64_t bytes; /* of the array */
-    uint64_t chunks;
-};
 
 struct zmpi_cuda_decode_plan {
     struct zmpi_cuda_tiles tiles;
@@ -117,6 +138,12 @@ size_t zmpi_cuda_decompress_workspace(const struct zmpi_cuda_decode_plan *plan);
 zmpi_cuda_error zmpi_cuda_decompress(const struct zmpi_cuda_decode_plan *plan, const void *src,
                                      const unsigned char *need, void *dst, void *workspace,
                                      zmpi_cuda_stream stream);
+/* The same by parts, as above: some chunks need header and table, and their own bytes. */
+zmpi_cuda_error zmpi_cuda_decompress_begin(const struct zmpi_cuda_decode_plan *plan,
+                                           void *workspace, zmpi_cuda_stream stream);
+zmpi_cuda_error zmpi_cuda_decompress_some(const struct zmpi_cuda_decode_plan *plan, const void *src,
+                                          const unsigned char *need, void *dst, size_t chunks,
+                                          void *workspace, zmpi_cuda_stream stream);
 /* *bad_chunk (may be NULL): the first damaged chunk. */
 enum zmpi_status zmpi_cuda_verdict(uint64_t answer, size_t *bad_chunk);
 

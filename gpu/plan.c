@@ -1,6 +1,7 @@
 /* plan.c - what the kernels must know of a job or a stream, and what their answers mean. */
 #include <string.h>
 
+#include "axes.h"
 #include "bytes.h"
 #include "chunk.h"
 #include "errors.h"
@@ -36,6 +37,26 @@ enum zmpi_status zmpi_cuda_plan_make(const struct zmpi_job *job, struct zmpi_cud
         return ZMPI_ERR_UNSUPPORTED;
     set_rule(p);
     return ZMPI_OK;
+}
+
+struct zmpi_cuda_tiles zmpi_cuda_tiles_of(const struct zmpi_plan *layout)
+{
+    struct zmpi_cuda_tiles t = {
+        .width = (uint32_t)layout->width, .bytes = layout->bytes, .chunks = layout->chunks};
+    for (int i = 0; i < 3; i++) {
+        t.words[i] = layout->words[i];
+        t.grid[i] = layout->grid[i];
+        t.tile[i] = (uint32_t)layout->tile[i];
+    }
+    return t;
+}
+
+int zmpi_cuda_axes(const struct zmpi_cuda_plan *p, const void *src)
+{
+    struct zmpi_chunk_rule rule;
+    zmpi_plan_rule(&p->job, &rule);
+    return (int)zmpi_plan_axes_by(p->layout.width == 4 ? zmpi_chunk32_cost : zmpi_chunk64_cost,
+                                  &p->layout, &rule, src);
 }
 
 enum zmpi_status zmpi_cuda_judge(struct zmpi_cuda_plan *p, const struct zmpi_cuda_result *result,

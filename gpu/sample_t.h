@@ -1,7 +1,7 @@
 /*
  * sample_t.h - template: the kernel before the compression: it prepares the workspace, and its
- * first block of threads chooses the axes from sampled blocks of 32 elements (format.md 4.6). After
- * quant_t.h.
+ * first block of threads chooses the axes from sampled blocks of 32 elements (format.md 4.6), if
+ * the host has not. After quant_t.h.
  */
 
 struct F(sample_args) {
@@ -12,6 +12,7 @@ struct F(sample_args) {
     uint64_t *state;
     uint64_t chunks; /* that may be looked at */
     uint32_t samples;
+    uint32_t chosen; /* not 0: the axes are those of its lowest bits, and nothing is looked at */
     struct F(rule) rule;
 };
 
@@ -128,7 +129,7 @@ KERNEL(F(sample), struct F(sample_args), a)
             zd_st_u64(a.state + k, 0);
         return;
     }
-    const uint32_t axes = F(sample_axes)(&a, s);
+    const uint32_t axes = a.chosen ? a.chosen & 7 : F(sample_axes)(&a, s);
     if (zd_tid() != 0)
         return;
     zd_st_u32(a.ticket, 0);

@@ -35,44 +35,46 @@ static zmpi_cuda_error F(start_range)(const T *src, uint64_t count, double thres
     return LAUNCH(F(range), (unsigned)(blocks < 2048 ? blocks : 2048), THREADS, 0, stream, a);
 }
 
-static zmpi_cuda_error F(start_compress)(const struct zmpi_cuda_plan *plan, const void *src,
-                                         void *dst, size_t capacity, void *workspace,
-                                         cudaStream_t stream)
+/* axes: as zmpi_cuda_compress_begin. */
+static zmpi_cuda_error F(start_sample)(const struct zmpi_cuda_plan *plan, const void *src, int axes,
+                                       void *workspace, cudaStream_t stream)
 {
-    const struct zmpi_cuda_tiles tiles = tiles_of(&plan->layout);
-    const struct F(rule) rule = F(rule_of)(&plan->rule);
     size_t chunks;
     struct F(sample_args) s;
-    s.tiles = tiles;
+    s.tiles = zmpi_cuda_tiles_of(&plan->layout);
     s.src = src;
     s.result = (struct zmpi_cuda_result *)workspace;
     s.ticket = (uint32_t *)workspace + TICKET_AT / 4;
     s.state = (uint64_t *)workspace + STATE_AT / 8;
     s.samples = (uint32_t)zmpi_plan_samples(&plan->layout, &chunks);
     s.chunks = chunks;
-    s.rule = rule;
-    const zmpi_cuda_error error =
-        LAUNCH(F(sample), 1 + clear_blocks(tiles.chunks), THREADS, 0, stream, s);
-    if (error || tiles.chunks == 0)
-        return error;
+    s.chosen = axes < 0 ? 0 : 8 | (uint32_t)axes;
+    s.rule = F(rule_of)(&plan->rule);
+    return LAUNCH(F(sample), 1 + clear_blocks(s.tiles.chunks), THREADS, 0, stream, s);
+}
+
+static zmpi_cuda_error F(start_compress)(const struct zmpi_cuda_plan *plan, const void *src,
+                                         void *dst, size_t capacity, size_t chunks, void *workspace,
+                                         cudaStream_t stream)
+{
     struct F(compress_args) a;
-    a.tiles = tiles;
+    a.tiles = zmpi_cuda_tiles_of(&plan->layout);
     a.src = src;
     a.dst = (uint32_t *)dst;
     a.capacity = capacity;
     a.head = zmpi_plan_head(&plan->layout);
-    a.result = s.result;
-    a.ticket = s.ticket;
-    a.state = s.state;
+    a.result = (struct zmpi_cuda_result *)workspace;
+    a.ticket = (uint32_t *)workspace + TICKET_AT / 4;
+    a.state = (uint64_t *)workspace + STATE_AT / 8;
     a.errors_scale = plan->rmse > 0 ? (T)(2048.0 / plan->job.abs_bound) : 0;
     a.errors_below = F(not_below)(plan->job.keep);
-    a.rule = rule;
-    return LAUNCH(F(compress), (unsigned)tiles.chunks, THREADS, 0, stream, a);
+    a.rule = F(rule_of)(&plan->rule);
+    return LAUNCH(F(compress), (unsigned)chunks, THREADS, 0, stream, a);
 }
 
 static zmpi_cuda_error F(start_decompress)(const struct zmpi_cuda_decode_plan *plan,
                                            const void *src, const unsigned char *need, void *dst,
-                                           void *workspace, cudaStream_t stream)
+                                           size_t chunks, void *workspace, cudaStream_t stream)
 {
     struct F(decompress_args) a;
     a.tiles = plan->tiles;
@@ -85,5 +87,5 @@ static zmpi_cuda_error F(start_decompress)(const struct zmpi_cuda_decode_plan *p
     a.answer = (uint64_t *)workspace;
     a.ticket = (uint32_t *)workspace + TICKET_AT / 4;
     a.state = (uint64_t *)workspace + STATE_AT / 8;
-    return LAUNCH(F(decompress), (unsigned)plan->tiles.chunks, THREADS, 0, stream, a);
+    return LAUNCH(F(decompress), (unsigned)chunks, THREADS, 0, stream, a);
 }

@@ -1,6 +1,14 @@
-/* call_compress.c - one array: to the device if it is not there, the kernels, the payload back. */
+/*
+ * call_compress.c - one array: to the device if it is not there, the kernels, the payload back.
+ *
+ * A large one goes in slices: while one is brought to the device, another is compressed and the
+ * payload of a third goes back. A slice's payload ends where the look-back says; header and table
+ * are last.
+ */
+#include "bytes.h"
 #include "calls.h"
 #include "kernels.h"
+#include "slices.h"
 #include "stream.h"
 
 enum { HEADER = ZMPI_STREAM_HEADER_BYTES };
@@ -8,86 +16,208 @@ enum { HEADER = ZMPI_STREAM_HEADER_BYTES };
 /* What one call works with. */
 struct work {
     struct gpu_lane *lane;
+    struct gpu_way *up, *down;
     struct zmpi_cuda_plan plan;
+    struct gpu_slices slices;
     size_t capacity; /* of `coded` */
-    void *input, *coded, *workspace;
-    const void *src; /* on the device */
+    unsigned char *input, *coded, *workspace;
+    const unsigned char *host; /* where the array comes from; NULL: it is on the device */
+    const void *src;           /* on the device */
+    bool pinned;               /* its beginning */
+    unsigned char *dst;
+    size_t dst_capacity;
+    size_t fetched; /* of the stream, from the end of the table on; 0: nothing */
     struct zmpi_cuda_result result;
 };
 
-static bool take_memory(struct work *w, size_t bytes, bool on_host)
+static bool take_memory(struct work *w)
 {
     w->coded = gpu_block_take(w->lane, w->capacity);
     if (w->coded)
         w->workspace = gpu_block_take(w->lane, zmpi_cuda_compress_workspace(&w->plan));
-    if (w->workspace && on_host)
-        w->input = gpu_block_take(w->lane, bytes);
-    return w->workspace && (!on_host || w->input);
+    if (w->workspace && w->host)
+        w->src = w->input = gpu_block_take(w->lane, w->plan.layout.bytes);
+    return w->workspace && (!w->host || w->input);
 }
 
-/* Once by the plan, as often as a psnr bound makes it finer. */
-static enum zmpi_status run(struct work *w)
+/* Where the answers for slices are that are not the last one. */
+static unsigned char *end_of_slice(const struct work *w, size_t i)
 {
-    enum zmpi_status status = ZMPI_OK;
-    bool again = true;
-    while (!status && again) {
-        cudaStream_t stream = w->lane->stream;
-        struct zmpi_cuda_result *answer = (void *)w->lane->answer;
-        if (!STARTED(zmpi_cuda_compress(&w->plan, w->src, w->coded, w->capacity, w->workspace,
-                                        stream)) ||
-            !GPU_OK(cudaMemcpyAsync(answer, w->workspace, sizeof *answer, cudaMemcpyDeviceToHost,
-                                    stream)) ||
-            !gpu_wait(w->lane))
-            return ZMPI_ERR_DEVICE;
-        w->result = *answer;
-        status = zmpi_cuda_judge(&w->plan, &w->result, &again);
+    return w->lane->answer + GPU_ANSWER / 2 + 8 * (i % GPU_AHEAD);
+}
+
+/* What the kernels say of slice i comes to the host. */
+static bool ask(struct work *w, size_t i)
+{
+    const struct gpu_slice s = gpu_slice(&w->slices, i);
+    const bool last = i + 1 == w->slices.count;
+    cudaStream_t stream = w->lane->stream;
+    if (last)
+        return GPU_OK(cudaMemcpyAsync(w->lane->answer, w->workspace, sizeof w->result,
+                                      cudaMemcpyDeviceToHost, stream));
+    return GPU_OK(cudaMemcpyAsync(end_of_slice(w, i),
+                                  w->workspace + zmpi_cuda_end_at(s.first + s.chunks), 8,
+                                  cudaMemcpyDeviceToHost, stream)) &&
+           GPU_OK(cudaEventRecord(w->lane->done[i % GPU_AHEAD], stream));
+}
+
+/* The axes are chosen on the device if all of the array is there. */
+static bool begin(struct work *w)
+{
+    const bool there = !w->host || w->slices.count == 1;
+    return STARTED(zmpi_cuda_compress_begin(
+        &w->plan, w->src, there ? ZMPI_CUDA_CHOOSE : zmpi_cuda_axes(&w->plan, w->host),
+        w->workspace, w->lane->stream));
+}
+
+static bool start_slice(struct work *w, size_t i)
+{
+    const struct gpu_slice s = gpu_slice(&w->slices, i);
+    if (w->host) {
+        const unsigned char *from = w->host + s.begin;
+        if (!gpu_upload(w->up, w->input + s.begin, from, s.end - s.begin,
+                        i > 0 ? gpu_place_of(from).pinned : w->pinned) ||
+            !gpu_lane_follow(w->lane, w->up))
+            return false;
     }
+    return (i > 0 || begin(w)) &&
+           STARTED(zmpi_cuda_compress_some(&w->plan, w->src, w->coded, w->capacity, s.chunks,
+                                           w->workspace, w->lane->stream)) &&
+           ask(w, i);
+}
+
+/* The coded bytes [from, to). */
+static enum zmpi_status fetch(struct work *w, size_t from, size_t to)
+{
+    if (to > w->capacity || from > to)
+        return ZMPI_ERR_DEVICE; /* a kernel has gone wild */
+    if (to > w->dst_capacity)
+        return ZMPI_ERR_SPACE;
+    return gpu_fetch(w->down, w->dst + from, w->coded + from, to - from,
+                     gpu_place_of(w->dst + from).pinned)
+               ? ZMPI_OK
+               : ZMPI_ERR_DEVICE;
+}
+
+/* The payload of a slice that is done and not the last one. psnr: nothing goes back before it is
+ * known to be good enough. */
+static enum zmpi_status finish_slice(struct work *w, size_t i)
+{
+    if (w->plan.rmse > 0)
+        return ZMPI_OK;
+    if (!GPU_OK(cudaEventSynchronize(w->lane->done[i % GPU_AHEAD])))
+        return ZMPI_ERR_DEVICE;
+    const size_t from = i > 0 ? w->fetched : zmpi_plan_head(&w->plan.layout);
+    const size_t end = (size_t)zmpi_cuda_end(&w->plan, zmpi_load64(end_of_slice(w, i)));
+    enum zmpi_status status = fetch(w, from, end);
+    w->fetched = end;
     return status;
 }
 
-static enum zmpi_status compress(struct work *w, void *dst, size_t dst_capacity, const void *src,
-                                 size_t bytes, const struct gpu_place *from, size_t *size)
+/* Does slice i not have to be waited for? */
+static bool is_done(struct work *w, size_t i)
 {
-    bool on_host = from->memory == ZMPI_MEMORY_HOST;
-    if (!take_memory(w, bytes, on_host))
+    const cudaError_t error = cudaEventQuery(w->lane->done[i % GPU_AHEAD]);
+    if (error != cudaSuccess)
+        cudaGetLastError();
+    return error != cudaErrorNotReady; /* who waits for it will say what is wrong */
+}
+
+static enum zmpi_status run_slices(struct work *w)
+{
+    enum zmpi_status status = ZMPI_OK;
+    size_t finished = 0;
+    for (size_t i = 0; i < w->slices.count && !status; i++) {
+        if (!start_slice(w, i))
+            return ZMPI_ERR_DEVICE;
+        while (finished < i && !status && (finished + GPU_AHEAD == i + 1 || is_done(w, finished)))
+            status = finish_slice(w, finished++);
+    }
+    while (finished + 1 < w->slices.count && !status)
+        status = finish_slice(w, finished++);
+    return status;
+}
+
+/* The verdict on what was compressed by the plan; as often again as a psnr bound makes it finer. */
+static enum zmpi_status judge(struct work *w)
+{
+    bool again;
+    cudaStream_t stream = w->lane->stream;
+    struct zmpi_cuda_result *answer = (void *)w->lane->answer;
+    for (;;) {
+        if (!gpu_wait(w->lane))
+            return ZMPI_ERR_DEVICE;
+        w->result = *answer;
+        enum zmpi_status status = zmpi_cuda_judge(&w->plan, &w->result, &again);
+        if (status || !again)
+            return status;
+        if (!STARTED(zmpi_cuda_compress(&w->plan, w->src, w->coded, w->capacity, w->workspace,
+                                        stream)) ||
+            !GPU_OK(cudaMemcpyAsync(answer, w->workspace, sizeof *answer, cudaMemcpyDeviceToHost,
+                                    stream)))
+            return ZMPI_ERR_DEVICE;
+    }
+}
+
+/* All that has not been fetched yet but what the host writes. */
+static enum zmpi_status fetch_rest(struct work *w)
+{
+    const size_t table = zmpi_plan_head(&w->plan.layout);
+    enum zmpi_status status = fetch(w, w->fetched ? w->fetched : HEADER, w->result.length);
+    if (!status && w->fetched)
+        status = fetch(w, HEADER, table);
+    return !status && !gpu_drain(w->down) ? ZMPI_ERR_DEVICE : status;
+}
+
+static enum zmpi_status compress(struct work *w, size_t *size)
+{
+    if (!take_memory(w))
         return ZMPI_ERR_MEMORY;
-    w->src = on_host ? w->input : src;
-    if (on_host && !gpu_upload(w->lane, w->input, src, bytes, from->pinned))
+    const bool split = w->slices.count > 1;
+    if (split && !gpu_lane_split(w->lane))
         return ZMPI_ERR_DEVICE;
-    enum zmpi_status status = run(w);
+    w->up = split ? &w->lane->up : &w->lane->way;
+    w->down = split ? &w->lane->down : &w->lane->way;
+    enum zmpi_status status = run_slices(w);
+    if (!status)
+        status = judge(w);
+    if (!status)
+        status = fetch_rest(w);
     if (status)
         return status;
-    if (w->result.length > w->capacity || w->result.length < HEADER)
-        return ZMPI_ERR_DEVICE; /* a kernel has gone wild */
-    if (w->result.length > dst_capacity)
-        return ZMPI_ERR_SPACE;
-    /* All but what the host writes. */
-    unsigned char *behind = (unsigned char *)dst + HEADER;
-    if (!gpu_download(w->lane, behind, (const unsigned char *)w->coded + HEADER,
-                      w->result.length - HEADER, gpu_place_of(behind).pinned))
-        return ZMPI_ERR_DEVICE;
-    zmpi_cuda_header(&w->plan, w->result.length, dst);
+    zmpi_cuda_header(&w->plan, w->result.length, w->dst);
     *size = w->result.length;
     return ZMPI_OK;
+}
+
+/* What may have to be done again from the device's memory, and waits for a verdict, gains nothing
+ * by slices. */
+static struct gpu_slices cut(const struct work *w)
+{
+    const struct zmpi_cuda_tiles tiles = zmpi_cuda_tiles_of(&w->plan.layout);
+    struct gpu_slices all = {.count = 1, .chunks = tiles.chunks, .bytes = tiles.bytes};
+    return w->plan.rmse > 0 && !w->host ? all : gpu_slices_of(&tiles, w->host != NULL);
 }
 
 enum zmpi_status gpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
                               const void *src, size_t *size, bool *typical)
 {
-    struct work w = {.capacity = zmpi_compress_capacity(&job->array)};
-    size_t bytes;
+    struct work w = {
+        .capacity = zmpi_compress_capacity(&job->array), .dst = dst, .dst_capacity = dst_capacity};
     gpu_problem_clear();
-    enum zmpi_status status = zmpi_array_bytes(&job->array, &bytes);
-    if (!status)
-        status = zmpi_cuda_plan_make(job, &w.plan);
+    enum zmpi_status status = zmpi_cuda_plan_make(job, &w.plan);
     if (status)
         return status;
     struct gpu_place from = gpu_place_of(src);
     w.lane = gpu_lane_borrow(&from);
     if (!w.lane)
         return ZMPI_ERR_DEVICE;
-    status = compress(&w, dst, dst_capacity, src, bytes, &from, size);
-    *typical = from.memory == ZMPI_MEMORY_HOST && !w.lane->fresh;
+    w.host = from.memory == ZMPI_MEMORY_HOST ? src : NULL;
+    w.pinned = from.pinned;
+    w.src = w.host ? NULL : src;
+    w.slices = cut(&w);
+    status = compress(&w, size);
+    *typical = w.host && !w.lane->fresh;
     gpu_lane_return(w.lane);
     gpu_block_give(w.input);
     gpu_block_give(w.coded);

@@ -78,7 +78,27 @@ void gpu_context_pop(void);
 
 /* ---- lanes.c ---- */
 
+#ifdef ZMPI_GPU_PIECE /* tests make it small */
+enum { GPU_PIECE = ZMPI_GPU_PIECE };
+#else
 enum { GPU_PIECE = 4 << 20 }; /* bytes of a pinned buffer */
+#endif
+enum { GPU_AHEAD = 3 }; /* slices that are under way at a time */
+enum { GPU_ANSWER = 256 };
+
+/* A stream that copies, and two buffers for memory that is not pinned. */
+struct gpu_way {
+    cudaStream_t stream;
+    struct gpu_buffer {
+        unsigned char *pinned;
+        cudaEvent_t copied; /* the last copy from or to it is done */
+        bool busy;          /* which must be asked */
+        void *to;           /* where what comes from the device is wanted */
+        size_t bytes;       /* of that; 0: nothing */
+    } buffer[2];
+    unsigned next; /* buffer */
+    bool direct;   /* the device may still write the program's memory */
+};
 
 struct gpu_lane {
     struct gpu_lane *next;
@@ -87,14 +107,23 @@ struct gpu_lane {
     bool pools; /* cudaMallocAsync works */
     bool fresh; /* it was made for this call, or memory was: the time says nothing */
     cudaStream_t stream;
-    cudaEvent_t event[2]; /* the last copy from or to pinned[i] is done */
-    unsigned char *pinned[2];
+    struct gpu_way way;        /* of the same stream */
     unsigned char *answer;     /* pinned; kernels' results */
     unsigned long long number; /* of that memory */
+
+    /* Beside the stream, made when a call asks for them by gpu_lane_split. */
+    bool split;
+    struct gpu_way up, down; /* up has the buffers of `way` */
+    cudaEvent_t arrived, done[GPU_AHEAD];
 };
 
 /* A lane for what is at `place`, whose context becomes the thread's; NULL: the problem says why. */
 struct gpu_lane *gpu_lane_borrow(const struct gpu_place *place);
+/* From now on the call copies by `up`, after what the lane's stream does so far (memory of a pool
+ * is had by that), and by `down`, after what it waits for. */
+bool gpu_lane_split(struct gpu_lane *lane);
+/* What is started on the lane's stream from now on comes after what the way does so far. */
+bool gpu_lane_follow(struct gpu_lane *lane, const struct gpu_way *way);
 /* After all that was started on it is done, or given up. */
 void gpu_lane_return(struct gpu_lane *lane);
 
@@ -107,11 +136,15 @@ void gpu_blocks_free(void);       /* those that nobody has */
 
 /* ---- transfer.c: copies between host and device, on a lane ---- */
 
-/* Started in order, like other work of the lane's stream; src is not needed any more on return,
- * unless it is pinned: then until gpu_wait. */
-bool gpu_upload(struct gpu_lane *lane, void *device, const void *host, size_t bytes, bool pinned);
-/* Done on return. */
-bool gpu_download(struct gpu_lane *lane, void *host, const void *device, size_t bytes, bool pinned);
+/* Started in order, like other work of the way's stream; src is not needed any more on return,
+ * unless it is pinned: then until the lane is returned. */
+bool gpu_upload(struct gpu_way *way, void *device, const void *host, size_t bytes, bool pinned);
+/* Started in order; there after gpu_drain. */
+bool gpu_fetch(struct gpu_way *way, void *host, const void *device, size_t bytes, bool pinned);
+bool gpu_drain(struct gpu_way *way);
+/* Both. */
+bool gpu_download(struct gpu_way *way, void *host, const void *device, size_t bytes, bool pinned);
+/* All that was started on the lane's stream is done. */
 bool gpu_wait(struct gpu_lane *lane);
 enum zmpi_status gpu_copy(void *dst, const void *src, const struct zmpi_box *box);
 

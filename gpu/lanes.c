@@ -3,8 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-
-enum { ANSWER = 256 };
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gpu_lane *idle;
@@ -29,19 +28,33 @@ static struct gpu_lane *find_idle(void *context)
     return found;
 }
 
-static void destroy(struct gpu_lane *lane)
+static void destroy_buffers(struct gpu_way *way)
 {
     for (int i = 0; i < 2; i++) {
-        if (lane->event[i])
-            cudaEventDestroy(lane->event[i]);
-        if (lane->pinned[i])
-            cudaFreeHost(lane->pinned[i]);
+        if (way->buffer[i].copied)
+            cudaEventDestroy(way->buffer[i].copied);
+        if (way->buffer[i].pinned)
+            cudaFreeHost(way->buffer[i].pinned);
     }
+}
+
+static void destroy(struct gpu_lane *lane)
+{
+    destroy_buffers(&lane->way);
     if (lane->answer)
         cudaFreeHost(lane->answer);
     if (lane->stream)
         cudaStreamDestroy(lane->stream);
     free(lane);
+}
+
+static bool make_buffers(struct gpu_way *way)
+{
+    bool made = true;
+    for (int i = 0; i < 2 && made; i++)
+        made = GPU_OK(cudaEventCreateWithFlags(&way->buffer[i].copied, cudaEventDisableTiming)) &&
+               GPU_OK(cudaMallocHost((void **)&way->buffer[i].pinned, GPU_PIECE));
+    return made;
 }
 
 /* The stream waits for the default stream, as programs expect that do not synchronize before MPI.
@@ -51,17 +64,15 @@ static bool make(struct gpu_lane *lane)
     int pools = 0;
     bool made =
         GPU_OK(cudaStreamCreate(&lane->stream)) &&
-        GPU_OK(cudaMallocHost((void **)&lane->answer, ANSWER)) &&
+        GPU_OK(cudaMallocHost((void **)&lane->answer, GPU_ANSWER)) &&
         GPU_OK(cudaGetDevice(&lane->device)) &&
         GPU_OK(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, lane->device));
     if (made) {
         lane->number = gpu_number(lane->answer);
         lane->pools = pools;
+        lane->way.stream = lane->stream;
     }
-    for (int i = 0; i < 2 && made; i++)
-        made = GPU_OK(cudaEventCreateWithFlags(&lane->event[i], cudaEventDisableTiming)) &&
-               GPU_OK(cudaMallocHost((void **)&lane->pinned[i], GPU_PIECE));
-    return made;
+    return made && make_buffers(&lane->way);
 }
 
 static struct gpu_lane *create(void *context)
@@ -75,6 +86,60 @@ static struct gpu_lane *create(void *context)
     destroy(lane);
     return NULL;
 }
+
+/* ---- two streams more, for copies both ways ---- */
+
+static void destroy_ways(struct gpu_lane *lane)
+{
+    destroy_buffers(&lane->down);
+    for (int i = 0; i < GPU_AHEAD; i++)
+        if (lane->done[i])
+            cudaEventDestroy(lane->done[i]);
+    if (lane->arrived)
+        cudaEventDestroy(lane->arrived);
+    if (lane->up.stream)
+        cudaStreamDestroy(lane->up.stream);
+    if (lane->down.stream)
+        cudaStreamDestroy(lane->down.stream);
+    memset(lane->done, 0, sizeof lane->done);
+    lane->arrived = NULL;
+    lane->up = lane->down = (struct gpu_way){.stream = NULL};
+}
+
+/* All of it or nothing. The streams wait for the default stream, like the lane's. */
+static bool make_ways(struct gpu_lane *lane)
+{
+    lane->up = lane->way;
+    lane->up.stream = NULL;
+    lane->fresh = true;
+    bool made = GPU_OK(cudaStreamCreate(&lane->up.stream)) &&
+                GPU_OK(cudaStreamCreate(&lane->down.stream)) &&
+                GPU_OK(cudaEventCreateWithFlags(&lane->arrived, cudaEventDisableTiming)) &&
+                make_buffers(&lane->down);
+    for (int i = 0; i < GPU_AHEAD && made; i++)
+        made = GPU_OK(cudaEventCreateWithFlags(&lane->done[i], cudaEventDisableTiming));
+    if (!made)
+        destroy_ways(lane);
+    return made;
+}
+
+bool gpu_lane_split(struct gpu_lane *lane)
+{
+    if (!lane->up.stream && !make_ways(lane))
+        return false;
+    lane->split = true;
+    return GPU_OK(cudaEventRecord(lane->arrived, lane->stream)) &&
+           GPU_OK(cudaStreamWaitEvent(lane->up.stream, lane->arrived, 0));
+}
+
+bool gpu_lane_follow(struct gpu_lane *lane, const struct gpu_way *way)
+{
+    return way->stream == lane->stream ||
+           (GPU_OK(cudaEventRecord(lane->arrived, way->stream)) &&
+            GPU_OK(cudaStreamWaitEvent(lane->stream, lane->arrived, 0)));
+}
+
+/* ---- a call's ---- */
 
 struct gpu_lane *gpu_lane_borrow(const struct gpu_place *place)
 {
@@ -92,10 +157,33 @@ struct gpu_lane *gpu_lane_borrow(const struct gpu_place *place)
     return lane;
 }
 
+static void forget_copies(struct gpu_way *way)
+{
+    for (int i = 0; i < 2; i++) {
+        way->buffer[i].bytes = 0;
+        way->buffer[i].busy = false;
+    }
+    way->direct = false;
+}
+
+/* Whatever became of the call, nothing is under way any more, unless this is false. */
+static bool settle(struct gpu_lane *lane)
+{
+    cudaStream_t stream[] = {lane->stream, lane->up.stream, lane->down.stream};
+    struct gpu_way *way[] = {&lane->way, &lane->up, &lane->down};
+    bool done = true;
+    for (int i = 0; i < (lane->split ? 3 : 1); i++) {
+        done &= cudaStreamSynchronize(stream[i]) == cudaSuccess;
+        forget_copies(way[i]);
+    }
+    lane->split = false;
+    return done;
+}
+
 void gpu_lane_return(struct gpu_lane *lane)
 {
     /* After a failure work may be under way that uses memory which is about to be given back. */
-    bool done = cudaStreamSynchronize(lane->stream) == cudaSuccess;
+    bool done = settle(lane);
     if (!done)
         cudaGetLastError();
     gpu_context_pop();

@@ -1,6 +1,7 @@
 /*
  * transfer.c - copies between host and device, by pieces through two pinned buffers: while the
- * device copies one, the CPU fills or empties the other. Pinned memory of the program needs none,
+ * device copies one, the CPU fills or empties the other (what has come is taken out of a buffer
+ * when that is needed again, or at the end). Pinned memory of the program needs none,
  * if all of the buffer is: CUDA refuses to copy over the end of what was registered.
  */
 #include "gpu.h"
@@ -21,7 +22,7 @@ bool gpu_wait(struct gpu_lane *lane)
 
 /* Is a copy from or to memory whose beginning the program has pinned started? *mixed: not all of it
  * is pinned, neither its end nor, as CUDA finds, what lies between. */
-static bool copy_pinned(struct gpu_lane *lane, void *dst, const void *src, size_t bytes,
+static bool copy_pinned(struct gpu_way *way, void *dst, const void *src, size_t bytes,
                         enum cudaMemcpyKind kind, bool *mixed)
 {
     const unsigned char *host = kind == cudaMemcpyHostToDevice ? src : dst;
@@ -29,61 +30,89 @@ static bool copy_pinned(struct gpu_lane *lane, void *dst, const void *src, size_
     *mixed = bytes == 0 || !gpu_query(host + bytes - 1, &end) || !end.known;
     if (*mixed)
         return false;
-    cudaError_t error = cudaMemcpyAsync(dst, src, bytes, kind, lane->stream);
+    cudaError_t error = cudaMemcpyAsync(dst, src, bytes, kind, way->stream);
     *mixed = error == cudaErrorInvalidValue;
     return gpu_ok(error, "cudaMemcpyAsync");
 }
 
-bool gpu_upload(struct gpu_lane *lane, void *device, const void *host, size_t bytes, bool pinned)
+/* The buffer that was used longest ago, with nothing in it. */
+static struct gpu_buffer *empty_buffer(struct gpu_way *way)
+{
+    struct gpu_buffer *b = &way->buffer[way->next];
+    if (b->busy && !GPU_OK(cudaEventSynchronize(b->copied)))
+        return NULL;
+    b->busy = false;
+    if (b->bytes)
+        memcpy(b->to, b->pinned, b->bytes);
+    b->bytes = 0;
+    way->next ^= 1;
+    return b;
+}
+
+bool gpu_upload(struct gpu_way *way, void *device, const void *host, size_t bytes, bool pinned)
 {
     unsigned char *dst = device;
     const unsigned char *src = host;
     if (pinned) {
-        bool mixed, started = copy_pinned(lane, dst, src, bytes, cudaMemcpyHostToDevice, &mixed);
+        bool mixed, started = copy_pinned(way, dst, src, bytes, cudaMemcpyHostToDevice, &mixed);
         if (!mixed)
             return started;
     }
-    for (size_t at = 0, k = 0; at < bytes; at += GPU_PIECE, k ^= 1) {
-        size_t n = piece_of(bytes - at);
-        if (!GPU_OK(cudaEventSynchronize(lane->event[k])))
+    for (size_t at = 0; at < bytes; at += GPU_PIECE) {
+        const size_t n = piece_of(bytes - at);
+        struct gpu_buffer *b = empty_buffer(way);
+        if (!b)
             return false;
-        memcpy(lane->pinned[k], src + at, n);
-        if (!GPU_OK(cudaMemcpyAsync(dst + at, lane->pinned[k], n, cudaMemcpyHostToDevice,
-                                    lane->stream)) ||
-            !GPU_OK(cudaEventRecord(lane->event[k], lane->stream)))
+        memcpy(b->pinned, src + at, n);
+        if (!GPU_OK(cudaMemcpyAsync(dst + at, b->pinned, n, cudaMemcpyHostToDevice, way->stream)) ||
+            !GPU_OK(cudaEventRecord(b->copied, way->stream)))
             return false;
+        b->busy = true;
     }
     return true;
 }
 
-/* Piece k to its pinned buffer. */
-static bool fetch(struct gpu_lane *lane, const unsigned char *src, size_t at, size_t bytes)
-{
-    size_t k = at / GPU_PIECE % 2;
-    return GPU_OK(cudaMemcpyAsync(lane->pinned[k], src + at, piece_of(bytes - at),
-                                  cudaMemcpyDeviceToHost, lane->stream)) &&
-           GPU_OK(cudaEventRecord(lane->event[k], lane->stream));
-}
-
-bool gpu_download(struct gpu_lane *lane, void *host, const void *device, size_t bytes, bool pinned)
+bool gpu_fetch(struct gpu_way *way, void *host, const void *device, size_t bytes, bool pinned)
 {
     unsigned char *dst = host;
+    const unsigned char *src = device;
     if (pinned) {
-        bool mixed, started = copy_pinned(lane, dst, device, bytes, cudaMemcpyDeviceToHost, &mixed);
+        bool mixed, started = copy_pinned(way, dst, src, bytes, cudaMemcpyDeviceToHost, &mixed);
+        way->direct |= started;
         if (!mixed)
-            return started && gpu_wait(lane);
+            return started;
     }
-    if (bytes && !fetch(lane, device, 0, bytes))
-        return false;
     for (size_t at = 0; at < bytes; at += GPU_PIECE) {
-        size_t k = at / GPU_PIECE % 2;
-        if (bytes - at > GPU_PIECE && !fetch(lane, device, at + GPU_PIECE, bytes))
+        const size_t n = piece_of(bytes - at);
+        struct gpu_buffer *b = empty_buffer(way);
+        if (!b ||
+            !GPU_OK(cudaMemcpyAsync(b->pinned, src + at, n, cudaMemcpyDeviceToHost, way->stream)) ||
+            !GPU_OK(cudaEventRecord(b->copied, way->stream)))
             return false;
-        if (!GPU_OK(cudaEventSynchronize(lane->event[k])))
-            return false;
-        memcpy(dst + at, lane->pinned[k], piece_of(bytes - at));
+        b->busy = true;
+        b->to = dst + at;
+        b->bytes = n;
     }
     return true;
+}
+
+bool gpu_drain(struct gpu_way *way)
+{
+    bool good = true;
+    for (int i = 0; i < 2 && good; i++)
+        if (way->buffer[way->next].bytes)
+            good = empty_buffer(way) != NULL;
+        else
+            way->next ^= 1;
+    if (good && way->direct)
+        good = GPU_OK(cudaStreamSynchronize(way->stream));
+    way->direct = false;
+    return good;
+}
+
+bool gpu_download(struct gpu_way *way, void *host, const void *device, size_t bytes, bool pinned)
+{
+    return gpu_fetch(way, host, device, bytes, pinned) && gpu_drain(way);
 }
 
 /* ---- boxes ---- */
@@ -133,9 +162,9 @@ static bool copy_box(struct gpu_lane *lane, void *dst, const struct gpu_place *t
 {
     bool flat = box->rows == 1 && box->planes == 1;
     if (flat && to->memory == ZMPI_MEMORY_GPU && from->memory == ZMPI_MEMORY_HOST)
-        return gpu_upload(lane, dst, src, box->bytes, from->pinned) && gpu_wait(lane);
+        return gpu_upload(&lane->way, dst, src, box->bytes, from->pinned) && gpu_wait(lane);
     if (flat && to->memory == ZMPI_MEMORY_HOST && from->memory == ZMPI_MEMORY_GPU)
-        return gpu_download(lane, dst, src, box->bytes, to->pinned);
+        return gpu_download(&lane->way, dst, src, box->bytes, to->pinned);
     return copy_planes(lane, dst, src, box) && gpu_wait(lane);
 }
 

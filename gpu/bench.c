@@ -100,11 +100,13 @@ int main(int argc, char **argv)
     printf("to start the driver %.3f s, to make a context %.3f s\n", started - start,
            context - started);
     if (s.check) {
-        const size_t fields = check_all(&s), cases = check_cases(&s);
-        printf("%zu cases: the same bytes and values as on the CPU\n", fields + cases);
+        const size_t fields = check_all(&s), cases = check_cases(&s), slices = check_slices(&s);
+        printf("%zu cases: the same bytes and values as on the CPU\n", fields + cases + slices);
     }
-    if (s.measure)
+    if (s.measure) {
         measure_all(&s, json);
+        measure_slices(&s, json);
+    }
     if (s.reset)
         check_resets();
     if (json && (fputs("\n}\n", json) < 0 || fclose(json)))

@@ -59,4 +59,11 @@ void check_resets(void);
 /* Prints a table, and JSON members to `json` (may be NULL). */
 void measure_all(const struct settings *s, FILE *json);
 
+/* ---- bench_slices.c ---- */
+
+/* check_cases, with arrays in slices, for which they are too small otherwise. */
+size_t check_slices(const struct settings *s);
+/* As measure_all. */
+void measure_slices(const struct settings *s, FILE *json);
+
 #endif

@@ -101,7 +101,8 @@ struct zcomm {
 
 /* What is cached on the communicator, or NULL if it is unknown or not one of ours. */
 struct zcomm *zcomm_find(MPI_Comm comm);
-/* The same, made if it is not there. Collective. */
+/* The same, made if it is not there; also NULL, on all ranks, while one of them is making another
+ * one in another thread. Collective. */
 struct zcomm *zcomm_make(MPI_Comm comm);
 /* From MPI_Finalize on, communicators are left to the MPI library. */
 void zcomm_finalize(void);

@@ -3,6 +3,7 @@
  * was measured. It is made at the first collective that may be compressed, which all ranks enter,
  * and cached as an attribute, which goes with the communicator.
  */
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,14 +164,43 @@ static struct zcomm *make(MPI_Comm program)
     return s;
 }
 
+/* MPI libraries let one communicator be made after the other, and each process may choose another
+ * one first: threads that make several at once, with different ranks, can wait for each other for
+ * ever, as the program's collectives cannot (Open MPI 4.1). So a process makes one at a time, and
+ * where one of the ranks is making another just then, all of them leave it to a later call. */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+static struct zcomm *make_alone(MPI_Comm comm)
+{
+    struct zcomm *s = NULL;
+    const bool alone = pthread_mutex_trylock(&making) == 0;
+    int mine = alone, all = 0;
+    const int rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
+    if (rc || all) {
+        s = rc ? NULL : make(comm);
+        PMPI_Comm_set_attr(comm, keyval, s ? s : &foreign);
+    }
+    if (alone)
+        pthread_mutex_unlock(&making);
+    return s;
+}
+
 struct zcomm *zcomm_make(MPI_Comm comm)
 {
     struct zcomm *s;
     if (look_up(comm, &s) || comm == MPI_COMM_NULL || keyval == MPI_KEYVAL_INVALID)
         return s;
-    s = is_ours(comm) ? make(comm) : NULL;
-    PMPI_Comm_set_attr(comm, keyval, s ? s : &foreign);
-    return s;
+    if (is_ours(comm))
+        return make_alone(comm);
+    PMPI_Comm_set_attr(comm, keyval, &foreign);
+    return NULL;
+}
+
+/* To a later call? */
+static bool is_left(MPI_Comm comm)
+{
+    struct zcomm *s;
+    return comm != MPI_COMM_NULL && keyval != MPI_KEYVAL_INVALID && !look_up(comm, &s);
 }
 
 /* ---- zmpi.h ---- */
@@ -183,6 +213,10 @@ int zmpi_comm_set(MPI_Comm comm, const char *option, const char *value)
         zmpi_option_set(&checked, option, value, "zmpi_comm_set", message))
         return MPI_ERR_ARG;
     struct zcomm *s = zcomm_make(comm);
+    while (!s && is_left(comm)) {
+        sched_yield();
+        s = zcomm_make(comm);
+    }
     if (!s)
         return MPI_ERR_COMM;
     zmpi_option_set(&s->options, option, value, "zmpi_comm_set", message);

@@ -50,7 +50,9 @@ void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratc
     if (b->bytes < LEAST || b->holder || !zcall_picks(c) || zcall_wants_ratio(c) ||
         c->state->codec[c->op].smaller > 0)
         return;
-    const uint64_t bytes = zblock_whole(b, SAMPLE), at = b->bytes / 2 / bytes * bytes;
+    /* The scratch holds a piece, which the program may have made smaller. */
+    const uint64_t bytes = zblock_whole(b, b->piece < SAMPLE ? b->piece : SAMPLE);
+    const uint64_t at = b->bytes / 2 / bytes * bytes;
     if (zblock_read(b, at, bytes, scratch, &part)) {
         take(c, b, part.data, bytes);
         zpart_free(&part);

@@ -24,8 +24,8 @@ enum {
     HANDLES = 3,
     TYPES = 96,
     ARGUMENTS = 40,
-    FILE_BYTES = 1 << 20,   /* no access lies behind this */
-    ACCESS_BYTES = 1 << 18, /* of one rank in one call */
+    FILE_BYTES = 4 << 20,   /* no access lies behind this */
+    ACCESS_BYTES = 1 << 20, /* of one rank in one call */
     FLIGHTS = 8             /* requests of one rank under way */
 };
 
@@ -135,6 +135,7 @@ enum { BLOCK, CYCLIC, NONE };
 struct part {
     int64_t offset;
     int32_t size;
+    bool is_number; /* MPI_FLOAT or MPI_DOUBLE, by its size */
 };
 
 struct type {
@@ -218,6 +219,7 @@ struct file {
 struct model {
     int ranks;
     bool shared_opens; /* a file may be open twice */
+    bool numbers;      /* what is written as numbers is some, which a bound does not change */
     struct types types;
     struct file file[FILES];
     struct handle handle[HANDLES];
@@ -279,7 +281,7 @@ enum wrong {
 /* ---- generate.c ---- */
 
 struct wishes {
-    bool shared_opens, atomic;
+    bool shared_opens, atomic, large;
 };
 
 void generate(struct program *p, struct model *m, const struct wishes *w, uint64_t seed);
@@ -295,7 +297,7 @@ int64_t generate_etype(struct program *p, struct model *m, struct chance *c);
 struct totals {
     int64_t programs, lines, skipped, accesses;
     int64_t deviations; /* the plain file was not as the standard says, the compressed one was */
-    int64_t containers;
+    int64_t containers, plain_again;
 };
 
 struct session {

@@ -17,6 +17,7 @@ LAUNCHER starts as many processes as the number put behind its arguments.
   --shrink-seconds T    give up shrinking then (240)
   --expect LINES        succeed only if a failure is found and shrinks to at most so many lines
   --replay FILE         run, and shrink, this program
+  --bound BOUND         of the compressed file (lossless); abs=0.125 with --option=--numbers
   --option ARGUMENT     for PROGRAM, as in --option=--atomic; may be repeated
 """
 import argparse
@@ -43,9 +44,11 @@ class Job:
 
     def __init__(self, options):
         self.options = options
-        self.environment = dict(os.environ, ZMPI_ERROR_BOUND="lossless", ZMPI_FILES="*,!*.plain",
+        self.environment = dict(os.environ, ZMPI_ERROR_BOUND=options.bound, ZMPI_FILES="*,!*.plain",
                                 ZMPI_REPORT_TEXT="off")
         self.environment.setdefault("ZMPI_LOG", "quiet")
+        # Who uses memory that was never written does it every time.
+        self.environment.setdefault("MALLOC_PERTURB_", "165")
         # In memory, if that can be had: every MPI_File_sync waits for a disk.
         memory = "/dev/shm"
         self.folder = tempfile.mkdtemp(prefix="differ-",
@@ -311,6 +314,7 @@ def main():
     parser.add_argument("--shrink-seconds", type=float, default=240)
     parser.add_argument("--expect", type=int)
     parser.add_argument("--replay")
+    parser.add_argument("--bound", default="lossless")
     parser.add_argument("--option", action="append", default=[])
     parser.add_argument("program")
     parser.add_argument("ranks", type=int)

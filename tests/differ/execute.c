@@ -120,6 +120,34 @@ static void act(struct session *s, struct model *m, const struct line *l, const 
     actions[l->what](&x);
 }
 
+static bool is_container(const char *path)
+{
+    static const unsigned char magic[4] = {0x89, 'Z', 'M', 'P'};
+    unsigned char head[4] = {0};
+    FILE *f = fopen(path, "rb");
+    bool is = f && fread(head, 1, sizeof head, f) == sizeof head && memcmp(head, magic, 4) == 0;
+    if (f)
+        fclose(f);
+    return is;
+}
+
+/* A file that was made through the library may have become plain when it was closed
+ * (ZMPI_LEAST_RATIO). From now on both files are at the MPI library's mercy. */
+static void look_at_file(struct session *s, struct model *m, const struct line *l)
+{
+    struct file *f = &m->file[line_arg(l, 0)];
+    struct handle *h = &m->handle[line_arg(l, 1)];
+    int plain = 0;
+    const bool may_change = f->size == 0 && h->amode & MPI_MODE_RDONLY;
+    if (!h->open || compare_plain || may_change)
+        return;
+    if (s->rank == 0)
+        plain = !is_container(path_of(s, line_arg(l, 0), 0));
+    MPI_Bcast(&plain, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    s->totals.plain_again += plain && !f->raw;
+    h->raw = f->raw = plain;
+}
+
 static void run_line(struct session *s, struct model *m, const struct line *l, int number)
 {
     struct move move[RANKS] = {{0}};
@@ -140,6 +168,8 @@ static void run_line(struct session *s, struct model *m, const struct line *l, i
         model_apply(m, l, move);
     else
         s->totals.skipped++;
+    if (runs && l->what == LINE_OPEN)
+        look_at_file(s, m, l);
     moves_free(move);
 }
 
@@ -158,17 +188,6 @@ static void finish_handles(struct session *s, struct model *m, int number)
         l.what = LINE_CLOSE;
         run_line(s, m, &l, number);
     }
-}
-
-static bool is_container(const char *path)
-{
-    static const unsigned char magic[4] = {0x89, 'Z', 'M', 'P'};
-    unsigned char head[4] = {0};
-    FILE *f = fopen(path, "rb");
-    bool is = f && fread(head, 1, sizeof head, f) == sizeof head && memcmp(head, magic, 4) == 0;
-    if (f)
-        fclose(f);
-    return is;
 }
 
 /* The whole file, as another program finds it; -1 if there is none. */

@@ -17,6 +17,7 @@ struct maker {
     struct model *m;
     const struct wishes *w;
     struct chance c;
+    int64_t times; /* larger than most programs, which are quick */
 };
 
 /* Appended if it is allowed. */
@@ -104,7 +105,8 @@ static bool make_file_line(struct maker *k)
 {
     struct line l = {LINE_DELETE, 1, {below(k, FILES)}};
     if (of(k, 50))
-        l = (struct line){LINE_RAW, 3, {below(k, FILES), 1 + below(k, REGION), below(k, 1000)}};
+        l = (struct line){
+            LINE_RAW, 3, {below(k, FILES), 1 + below(k, REGION * k->times), below(k, 1000)}};
     return try(k, &l);
 }
 
@@ -125,7 +127,7 @@ static bool make_view(struct maker *k, int handle)
         int64_t *a = &l.a[1 + 3 * r], e = type_get(&k->m->types, etype)->extent;
         int64_t id = generate_filetype(k->p, k->m, &k->c, etype, same ? 0 : place,
                                        same ? 1 : members, alike ? pattern : chance_next(&k->c));
-        a[0] = base + (apart && !same ? r * REGION : shifted && !same ? place * e : 0);
+        a[0] = base + (apart && !same ? r * REGION * k->times : shifted && !same ? place * e : 0);
         a[1] = etype;
         a[2] = same && r ? l.a[3] : id;
         if (h->amode & MPI_MODE_SEQUENTIAL)
@@ -142,8 +144,8 @@ static int64_t some_etypes(struct maker *k, int64_t size)
     if (of(k, 8))
         return 0;
     if (of(k, 3))
-        return below(k, 100000 / size + 1);
-    return 1 + below(k, of(k, 70) ? 20 : 1500 / size + 1);
+        return below(k, k->times * 100000 / size + 1);
+    return 1 + below(k, of(k, 70) ? 20 * k->times : k->times * 1500 / size + 1);
 }
 
 /* Count and memory type of one rank that make whole etypes. */
@@ -168,9 +170,9 @@ static int64_t some_offset(struct maker *k, const struct handle *h, int rank)
 {
     const struct view *v = &h->view[rank];
     const struct type *t = type_get(&k->m->types, v->filetype);
-    int64_t etype = view_etype(k->m, v), room = REGION / etype;
+    int64_t etype = view_etype(k->m, v), room = REGION * k->times / etype;
     if (t && t->size && t->extent > t->size)
-        room = REGION * t->size / t->extent / etype;
+        room = REGION * k->times * t->size / t->extent / etype;
     return below(k, 5) * room / 4 * (of(k, 30) ? 0 : 1) + below(k, room / 4 + 1);
 }
 
@@ -240,7 +242,7 @@ static bool make_resize(struct maker *k, int handle)
 {
     const int64_t size = k->m->file[k->m->handle[handle].file].size;
     struct line l = {
-        of(k, 75) ? LINE_SET_SIZE : LINE_PREALLOCATE, 2, {handle, below(k, 2 * REGION)}};
+        of(k, 75) ? LINE_SET_SIZE : LINE_PREALLOCATE, 2, {handle, below(k, 2 * REGION * k->times)}};
     if (of(k, 50))
         l.a[1] = of(k, 20) ? 0 : below(k, size + 1);
     return try(k, &l);
@@ -299,8 +301,10 @@ static bool make_line(struct maker *k)
 
 void generate(struct program *p, struct model *m, const struct wishes *w, uint64_t seed)
 {
-    struct maker k = {.p = p, .m = m, .w = w, .c = {seed}};
+    struct maker k = {.p = p, .m = m, .w = w, .c = {seed}, .times = 1};
     chance_next(&k.c);
+    if (w->large && of(&k, 70))
+        k.times = 1LL << chance_below(&k.c, 7);
     program_free(p);
     p->ranks = m->ranks;
     m->shared_opens = w->shared_opens;

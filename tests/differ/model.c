@@ -1,6 +1,7 @@
 /* model.c - files and views as the standard has them: bytes, sizes, positions. */
 #include "differ.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,42 @@ void fill(unsigned char *data, int64_t n, int64_t seed, int style)
     }
 }
 
+/* Multiples of 0.25, which a bound of an eighth keeps as they are, and what every bound does. */
+static double number(struct chance *c, int64_t seed, int64_t i, int style)
+{
+    static const double special[] = {NAN, INFINITY, -INFINITY, -0.0, 1e20};
+    const double base = 100.0 + (double)(seed % 50);
+    switch (style) {
+    case 0:
+        return 0.25 * (double)(1 + chance_below(c, 20000));
+    case 1:
+        return base + 0.25 * (double)(i % 7 + chance_below(c, 3));
+    case 2:
+        return base;
+    case 3:
+        return base - 2.5 * (double)i;
+    case 4:
+        return chance_of(c, 90) ? base + 0.25 * (double)i : 0;
+    default:
+        return chance_of(c, 90) ? base + 0.25 * (double)i : special[chance_below(c, 5)];
+    }
+}
+
+/* The numbers among the elements; the rest stays as it is. */
+static void fill_numbers(const struct type *t, unsigned char *data, int64_t n, int64_t seed,
+                         int style)
+{
+    struct chance c = {(uint64_t)seed * 977 + 6};
+    for (int64_t i = 0, k = 0; k < n; k += t->part[i++ % t->parts].size) {
+        const struct part *part = &t->part[i % t->parts];
+        if (!part->is_number)
+            continue;
+        const double d = number(&c, seed, i, style);
+        const float f = (float)d;
+        memcpy(data + k, part->size == 4 ? (const void *)&f : (const void *)&d, (size_t)part->size);
+    }
+}
+
 /* The same bytes of memory may be written from twice. */
 void move_data(const struct model *m, const struct line *l, const struct move *v, int rank,
                unsigned char *data)
@@ -127,7 +164,10 @@ void move_data(const struct model *m, const struct line *l, const struct move *v
     int64_t low, high;
     type_span(t, v->count, &low, &high);
     unsigned char *memory = need(malloc((size_t)(high - low) + 1));
-    fill(data, v->bytes, line_arg(l, 3) * RANKS + rank, (int)line_arg(l, 4));
+    const int64_t seed = line_arg(l, 3) * RANKS + rank;
+    fill(data, v->bytes, seed, (int)line_arg(l, 4));
+    if (m->numbers)
+        fill_numbers(t, data, v->bytes, seed, (int)line_arg(l, 4));
     type_scatter(t, v->count, memory - low, data, v->bytes);
     type_gather(t, v->count, memory - low, data);
     free(memory);

@@ -14,13 +14,14 @@ static const struct basic {
     int size;       /* of the first part */
     int second, at; /* pairs: size and offset of the second part */
     int extent;
+    bool is_number; /* the first part */
 } basics[BASICS] = {
-    {"MPI_BYTE", 1, 0, 0, 1},      {"MPI_CHAR", 1, 0, 0, 1},
-    {"MPI_SHORT", 2, 0, 0, 2},     {"MPI_INT", 4, 0, 0, 4},
-    {"MPI_INT64_T", 8, 0, 0, 8},   {"MPI_FLOAT", 4, 0, 0, 4},
-    {"MPI_DOUBLE", 8, 0, 0, 8},    {"MPI_LONG_DOUBLE", 16, 0, 0, 16},
-    {"MPI_UNSIGNED", 4, 0, 0, 4},  {"MPI_DOUBLE_INT", 8, 4, 8, 16},
-    {"MPI_SHORT_INT", 2, 4, 4, 8}, {"MPI_2INT", 4, 4, 4, 8},
+    {"MPI_BYTE", 1, 0, 0, 1, false},      {"MPI_CHAR", 1, 0, 0, 1, false},
+    {"MPI_SHORT", 2, 0, 0, 2, false},     {"MPI_INT", 4, 0, 0, 4, false},
+    {"MPI_INT64_T", 8, 0, 0, 8, false},   {"MPI_FLOAT", 4, 0, 0, 4, true},
+    {"MPI_DOUBLE", 8, 0, 0, 8, true},     {"MPI_LONG_DOUBLE", 16, 0, 0, 16, false},
+    {"MPI_UNSIGNED", 4, 0, 0, 4, false},  {"MPI_DOUBLE_INT", 8, 4, 8, 16, true},
+    {"MPI_SHORT_INT", 2, 4, 4, 8, false}, {"MPI_2INT", 4, 4, 4, 8, false},
 };
 
 const char *basic_name(int which)
@@ -43,14 +44,14 @@ static MPI_Datatype basic_mpi(int which)
 
 /* ---- the type map ---- */
 
-static void add_part(struct type *t, int64_t offset, int32_t size)
+static void add_part(struct type *t, struct part part)
 {
     if (t->parts == t->room) {
         t->room = t->room ? 2 * t->room : 16;
         t->part = need(realloc(t->part, (size_t)t->room * sizeof *t->part));
     }
-    t->part[t->parts++] = (struct part){offset, size};
-    t->size += size;
+    t->part[t->parts++] = part;
+    t->size += part.size;
 }
 
 /* `length` children one behind the other; *any: does the type have bounds yet? */
@@ -70,7 +71,8 @@ static bool add_block(struct type *t, const struct type *child, int64_t displace
         *any = true;
         t->counts_twice = t->counts_twice || child->counts_twice;
         for (int i = 0; i < child->parts; i++)
-            add_part(t, at + child->part[i].offset, child->part[i].size);
+            add_part(t, (struct part){at + child->part[i].offset, child->part[i].size,
+                                      child->part[i].is_number});
     }
     return true;
 }
@@ -210,9 +212,9 @@ static bool define(struct types *all, struct type *t, const struct line *l)
     if (combiner == T_BASIC) {
         if (which < 0 || which >= BASICS)
             return false;
-        add_part(t, 0, basics[which].size);
+        add_part(t, (struct part){0, basics[which].size, basics[which].is_number});
         if (basics[which].second)
-            add_part(t, basics[which].at, basics[which].second);
+            add_part(t, (struct part){basics[which].at, basics[which].second, false});
         t->extent = basics[which].extent;
         t->odd = t->extent != t->size;
         t->counts_twice = basics[which].second != 0;

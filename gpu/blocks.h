@@ -71,6 +71,8 @@ struct tile {
     struct divisor by_x, by_y;
     struct divisor by_run; /* words that lie behind each other in the array: a row, or all */
     uint32_t vector;       /* may 16 bytes be accessed at a time? */
+    /* Bytes of the array from the end of a run to the next, and of a plane; if `vector`. */
+    uint32_t skip_run, skip_plane;
 };
 
 ZD_FN uint32_t clip(uint64_t words, uint32_t tile, uint64_t at)
@@ -99,8 +101,22 @@ ZD_FN void tile_of(const struct zmpi_cuda_tiles *t, uint32_t k, const void *arra
     c->by_run = divisor_of(whole ? c->count : c->x);
     const uint32_t odd = t->width == 8 ? 1 : 3; /* words that are not 16 bytes */
     const int cut = (t->bytes & (t->width - 1)) != 0 && k + 1 == t->chunks;
+    const uint64_t run = whole ? 0 : (t->words[2] - c->x) * t->width;
+    const uint64_t plane = whole || c->z == 1 ? 0 : (t->words[1] - c->y) * t->words[2] * t->width;
+    c->skip_run = (uint32_t)run;
+    c->skip_plane = (uint32_t)plane;
     c->vector = ((uintptr_t)array + c->at * t->width) % 16 == 0 && !cut &&
-                (whole || ((c->x | (uint32_t)t->words[2]) & odd) == 0);
+                (run | plane) >> 32 == 0 && (whole || ((c->x | (uint32_t)t->words[2]) & odd) == 0);
+}
+
+/* Bytes of the array from the tile's first element to element e, where 16 bytes may be accessed.
+ * whole: the tile is one run. */
+ZD_FN uint64_t bytes_to(const struct tile *c, uint32_t width, uint32_t e, int whole)
+{
+    if (whole)
+        return e * width;
+    const uint32_t run = zd_mulhi32(e, c->by_run.by);
+    return (uint64_t)run * c->skip_run + (uint64_t)divide(run, c->by_y) * c->skip_plane + e * width;
 }
 
 /* Where element e of the tile is in the array. */
@@ -112,10 +128,11 @@ ZD_FN uint64_t word_at(const struct zmpi_cuda_tiles *t, const struct tile *c, ui
 
 /* ---- sums ---- */
 
-/* Of the lanes below this one and this one. */
-ZD_FN uint32_t warp_sum_up(uint32_t v)
+/* Of the lanes below this one and this one, of every `each`th. */
+ZD_FN uint32_t warp_sum_up(uint32_t v, uint32_t each)
 {
-    for (uint32_t d = 1; d < 32; d *= 2) {
+    ZD_UNROLL
+    for (uint32_t d = each; d < 32; d *= 2) {
         const uint32_t below = zd_shfl_up_u32(v, d);
         v += zd_lane() >= d ? below : 0;
     }
@@ -124,25 +141,16 @@ ZD_FN uint32_t warp_sum_up(uint32_t v)
 
 ZD_FN uint32_t warp_or32(uint32_t v)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    return __reduce_or_sync(ZD_FULL, v);
-#else
     for (uint32_t d = 16; d > 0; d /= 2)
         v |= zd_shfl_xor_u32(v, d);
     return v;
-#endif
 }
 
 ZD_FN uint64_t warp_or64(uint64_t v)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    return __reduce_or_sync(ZD_FULL, (uint32_t)v) |
-           (uint64_t)__reduce_or_sync(ZD_FULL, (uint32_t)(v >> 32)) << 32;
-#else
     for (uint32_t d = 16; d > 0; d /= 2)
         v |= zd_shfl_xor_u64(v, d);
     return v;
-#endif
 }
 
 ZD_FN uint64_t warp_sum_u64(uint64_t v)
@@ -153,10 +161,10 @@ ZD_FN uint64_t warp_sum_u64(uint64_t v)
 }
 
 /* Of what all threads before this one have; *all: of all threads. A barrier stands between the two
- * halves. */
-ZD_FN uint32_t block_sum_begin(uint32_t total[WARPS], uint32_t v)
+ * halves. each: so many lanes behind each other have the same, which counts once. */
+ZD_FN uint32_t block_sum_begin(uint32_t total[WARPS], uint32_t v, uint32_t each)
 {
-    const uint32_t up = warp_sum_up(v);
+    const uint32_t up = warp_sum_up(v, each);
     if (zd_lane() == 31)
         total[zd_warp()] = up;
     return up - v;
@@ -165,7 +173,7 @@ ZD_FN uint32_t block_sum_begin(uint32_t total[WARPS], uint32_t v)
 ZD_FN uint32_t block_sum_end(const uint32_t total[WARPS], uint32_t before, uint32_t *all)
 {
     const uint32_t lane = zd_lane();
-    const uint32_t up = warp_sum_up(lane < WARPS ? total[lane] : 0);
+    const uint32_t up = warp_sum_up(lane < WARPS ? total[lane] : 0, 1);
     *all = zd_shfl_u32(up, 31);
     return before + zd_shfl_u32(up, zd_warp()) - total[zd_warp()];
 }
@@ -217,6 +225,36 @@ ZD_FN uint32_t transpose(const struct transposer *t, uint32_t row)
         row = (row & t->keep[i]) | (zd_funnel_l(other, other, t->turn[i]) & ~t->keep[i]);
     }
     return row;
+}
+
+/* The same for what four registers of a lane have, and less: bit 0 of a register's number and bit 0
+ * of a bit's place in it change places, and bits 1. */
+ZD_FN void swap_within(uint32_t row[4])
+{
+    ZD_UNROLL
+    for (uint32_t i = 0; i < 4; i += 2) {
+        const uint32_t a = row[i], b = row[i + 1], m = 0x55555555u;
+        row[i] = (a & m) | (b << 1 & ~m);
+        row[i + 1] = (a >> 1 & m) | (b & ~m);
+    }
+    ZD_UNROLL
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t a = row[i], b = row[i + 2], m = 0x33333333u;
+        row[i] = (a & m) | (b << 2 & ~m);
+        row[i + 2] = (a >> 2 & m) | (b & ~m);
+    }
+}
+
+/* Selectors of bytes for lanes that take the parts of a block in turn (words_t.h): byte i is byte
+ * i ^ turn, of one word, or of two that have two each in their lower half. */
+ZD_FN uint32_t turned_bytes(uint32_t turn)
+{
+    return 0x3210 ^ 0x1111 * turn;
+}
+
+ZD_FN uint32_t turned_pairs(uint32_t turn)
+{
+    return 0x5410 ^ 0x1111 * (turn + (turn & 2));
 }
 
 /* What of a block's exceptions is stored, packed: their rare path is to cost no registers. */

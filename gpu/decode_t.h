@@ -111,7 +111,7 @@ ZD_FN int F(parse_exceptions)(struct F(decoder) *s, const uint32_t *coded,
     const uint32_t mask = b->marks ? coded[masks + b->masks] : 0;
     const int bad = b->marks && (mask == 0 || mask & ~block_mask(s->tile.count, block));
     const uint32_t stored = b->marks & 0x40 ? 1 : zd_popc32(mask);
-    uint32_t all, before = block_sum_begin(s->total[1], stored);
+    uint32_t all, before = block_sum_begin(s->total[1], stored, 1);
     if (zd_sync_or(bad))
         return 0;
     before = block_sum_end(s->total[1], before, &all);
@@ -372,8 +372,9 @@ ZD_FN uint32_t F(parse)(const struct F(decompress_args) *a, struct F(decoder) *s
     b.length = b.marks = 0;
     if (planes)
         good = (uint32_t)F(parse_length)(coded, &s->tile, p->lengths, &b);
-    uint32_t all, before = block_sum_begin(s->total[0], (b.length ? b.length + 1 : 0) |
-                                                            (b.marks != 0 ? 1u << 16 : 0));
+    uint32_t all,
+        before = block_sum_begin(s->total[0],
+                                 (b.length ? b.length + 1 : 0) | (b.marks != 0 ? 1u << 16 : 0), 1);
     good = zd_sync_and(good);
     if (zd_warp() == 0) {
         const uint64_t hash = xxh_end(coded, s->size, s->sum);

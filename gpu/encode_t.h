@@ -8,10 +8,11 @@
  * the coded bytes leaves the multiprocessor.
  */
 
-/* What a warp's blocks are coded to; lane i tells of block i of the warp. */
+/* What the block of this lane is coded to. */
 struct F(lengths) {
     uint32_t byte;  /* length byte, without the marks of exceptions */
     uint32_t words; /* of planes before the block, in the chunk */
+    uint32_t signs;
 };
 
 /* A way to code the chunk; the same in all threads. */
@@ -36,17 +37,26 @@ ZD_FN uint32_t F(stored_bytes)(const struct F(encoder) *s)
 
 /* ---- sizes ---- */
 
-/* Lengths of the warp's blocks from their residuals. */
-ZD_FN void F(measure_blocks)(const U r[VALUES], struct F(lengths) *l)
+/* The block's length and signs from its residuals, which become magnitudes. */
+ZD_FN void F(measure_block)(U r[VALUES], struct F(lengths) *l)
 {
-    const uint32_t lane = zd_lane();
-    U mine = 0;
+    uint32_t signs = 0;
+    U all = 0;
     ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i++) {
-        const U all = F(warp_or)(F(magnitude)(r[i]));
-        mine = lane == i ? all : mine;
+    for (uint32_t i = PARTS; i-- > 0;) {
+        signs <<= (EACH - 1) * PART;
+        ZD_UNROLL
+        for (uint32_t j = PART; j-- > 0;) {
+            U *const v = &r[i * PART + j];
+            signs = zd_funnel_l((uint32_t)(*v >> (8 * WIDTH - 32)), signs, 1);
+            all |= *v = F(magnitude)(*v);
+        }
     }
-    l->byte = F(bit_length)(mine);
+    ZD_UNROLL
+    for (uint32_t d = 1; d < EACH; d *= 2)
+        all |= F(zd_shfl_xor)(all, d);
+    l->byte = F(bit_length)(all);
+    l->signs = F(block_bits)(signs);
 }
 
 /* The word of the array that became element e of the tile. */
@@ -62,7 +72,7 @@ ZD_FN int F(uniform)(uint32_t mask, U word)
     return !zd_any((mask >> zd_lane() & 1) && word != first);
 }
 
-/* Lane i: how many values block i of the warp stores. */
+/* How many values the block of this lane stores. */
 ZD_FN uint32_t F(count_values)(const struct F(compress_args) *a, const struct F(encoder) *s)
 {
     const uint32_t block = zd_warp() * VALUES;
@@ -72,7 +82,7 @@ ZD_FN uint32_t F(count_values)(const struct F(compress_args) *a, const struct F(
         if (mask == 0)
             continue;
         const int same = F(uniform)(mask, F(original)(a, s, (block + i) * 32 + zd_lane()));
-        if (zd_lane() == i)
+        if (zd_lane() / EACH == i)
             values = same ? 1 : zd_popc32(mask);
     }
     return values;
@@ -82,29 +92,28 @@ ZD_FN uint32_t F(count_values)(const struct F(compress_args) *a, const struct F(
 ZD_FN uint32_t F(measure_exceptions)(const struct F(compress_args) *a, struct F(encoder) *s,
                                      uint32_t *masks)
 {
-    const uint32_t block = zd_warp() * VALUES + zd_lane();
-    const uint32_t mask = zd_lane() < VALUES ? s->exception[block] : 0;
+    const uint32_t block = F(own_block)(), mask = s->exception[block];
     struct stored v;
     uint32_t values;
     v.values = F(count_values)(a, s);
-    v.masks_before = block_sum_begin(s->total[1], mask != 0);
-    v.values_before = block_sum_begin(s->total[2], v.values);
+    v.masks_before = block_sum_begin(s->total[1], mask != 0, EACH);
+    v.values_before = block_sum_begin(s->total[2], v.values, EACH);
     ZD_SYNC();
     v.masks_before = block_sum_end(s->total[1], v.masks_before, masks);
     v.values_before = block_sum_end(s->total[2], v.values_before, &values);
-    if (mask)
+    if (mask && zd_lane() % EACH == 0)
         s->held[block] = stored_pack(v);
     ZD_SYNC();
     return values;
 }
 
 /* From residuals to places in the chunk and its size. */
-ZD_FN void F(measure)(const struct F(compress_args) *a, struct F(encoder) *s, const U r[VALUES],
+ZD_FN void F(measure)(const struct F(compress_args) *a, struct F(encoder) *s, U r[VALUES],
                       struct F(attempt) *t, struct F(lengths) *l)
 {
     uint32_t values = 0;
-    F(measure_blocks)(r, l);
-    l->words = block_sum_begin(s->total[0], l->byte ? l->byte + 1 : 0);
+    F(measure_block)(r, l);
+    l->words = block_sum_begin(s->total[0], l->byte ? l->byte + 1 : 0, EACH);
     ZD_SYNC(); /* and all residuals are made: the integers are not needed any more */
     l->words = block_sum_end(s->total[0], l->words, &t->planes);
     t->masks = 0;
@@ -132,78 +141,79 @@ ZD_FN void F(put_head)(const struct F(attempt) *t, uint32_t *coded)
     coded[0] = t->map | t->axes << 8 | flags << 16 | t->shift << 24;
     if (t->map == ZMPI_CUDA_QUANTIZED)
         F(put_word)(coded + 1, F(bits)(t->step));
-    F(put_word)(coded + F(head_bytes)(t->map) / 4 - WIDTH / 4, t->base);
+    F(put_word)(coded + F(head_bytes)(t->map) / 4 - WIDTH / 4,
+                t->base - (t->map == ZMPI_CUDA_QUANTIZED ? F(bits)(MAGIC) : 0));
 }
 
-/* The planes of `blocks` blocks from block `first` of the warp on, 4, 2 or 1, by one transposition:
- * they have at most 8, 16 or 32 planes each, of which lane k has one. */
-ZD_FN void F(put_together)(const struct transposer *t, const U *r, const struct F(lengths) *l,
-                           uint32_t first, uint32_t blocks, uint32_t *planes)
+/* Planes that a pass makes of each block: four of each lane. */
+#define PASS (EACH * PART)
+
+/* Constants of a lane, for the passes. */
+struct F(passes) {
+    uint32_t pick;       /* bytes of two pairs of parts (4-byte words), or of the own and the
+                            other row (8-byte words) */
+    uint32_t turn, keep; /* how far the other's bits are turned; which of the own stay */
+};
+
+ZD_FN struct F(passes) F(passes_make)(void)
 {
-    const uint32_t each = 32 / blocks, plane = zd_lane() % each;
-    const uint32_t block = first + zd_lane() / each;
-    const uint32_t length = zd_shfl_u32(l->byte, block), words = zd_shfl_u32(l->words, block);
-    uint32_t row = 0;
+    const uint32_t lane = zd_lane();
+    struct F(passes) t;
+    t.pick = WIDTH == 4 ? turned_pairs(F(turn)()) : lane & 2 ? 0x3715 : 0x6240;
+    t.turn = lane & 1 ? 28 : 4;
+    t.keep = lane & 1 ? 0xF0F0F0F0u : 0x0F0F0F0Fu;
+    ZD_KEEP(t.pick);
+    ZD_KEEP(t.turn);
+    ZD_KEEP(t.keep);
+    return t;
+}
+
+/* Pass k's bits of element j of all parts, those of a part together. */
+ZD_FN uint32_t F(pass_bits)(const struct F(passes) *t, const U m[VALUES], uint32_t j, uint32_t k)
+{
+    if (WIDTH == 4) {
+        const uint32_t pick = k | (4 + k) << 4;
+        return zd_byte_perm(zd_byte_perm((uint32_t)m[j], (uint32_t)m[PART + j], pick),
+                            zd_byte_perm((uint32_t)m[2 * PART % VALUES + j],
+                                         (uint32_t)m[3 * PART % VALUES + j], pick),
+                            t->pick);
+    }
+    return zd_byte_perm((uint32_t)((uint64_t)m[j] >> k / 2 * 32),
+                        (uint32_t)((uint64_t)m[PART + j] >> k / 2 * 32), k % 2 ? 0x7632 : 0x5410);
+}
+
+/* Planes PASS * k and so on of the warp's blocks, by one transposition: of bits with registers,
+ * then with lanes of the same block. */
+ZD_FN void F(put_pass)(const struct F(passes) *t, const U m[VALUES], const struct F(lengths) *l,
+                       uint32_t k, uint32_t *planes)
+{
+    const uint32_t first = k * PASS + zd_lane() % EACH * PART;
+    uint32_t row[PART];
     ZD_UNROLL
-    for (uint32_t i = 0; i < blocks; i++)
-        row |= (uint32_t)F(magnitude)(r[first + i]) << i * each % 32;
-    row = transpose(t, row);
-    if (plane < length)
-        planes[words + 1 + plane] = row;
-}
-
-/* The upper planes of a block that has more than 32. */
-ZD_FN void F(put_upper)(const struct transposer *t, U r, const struct F(lengths) *l, uint32_t block,
-                        uint32_t *planes)
-{
-    const uint32_t length = zd_shfl_u32(l->byte, block), words = zd_shfl_u32(l->words, block);
-    if (length <= 32)
-        return;
-    const uint32_t high = transpose(t, (uint32_t)((uint64_t)F(magnitude)(r) >> 32));
-    if (zd_lane() + 32 < length)
-        planes[words + 33 + zd_lane()] = high;
-}
-
-/* The sign words of the warp's blocks, each by the lane of its number. */
-ZD_FN void F(put_signs)(const struct transposer *t, const U r[VALUES], const struct F(lengths) *l,
-                        uint32_t *planes)
-{
-    uint32_t signs = 0;
+    for (uint32_t j = 0; j < PART; j++)
+        row[j] = F(pass_bits)(t, m, j, k);
+    swap_within(row);
     ZD_UNROLL
-    for (uint32_t i = VALUES; i-- > 0;)
-        signs = zd_funnel_l((uint32_t)(r[i] >> (8 * WIDTH - 32)), signs, 1);
-    signs = transpose(t, signs);
-    if (zd_lane() < VALUES && l->byte > 0)
-        planes[l->words] = signs;
+    for (uint32_t j = 0; j < PART; j++) {
+        if (WIDTH == 8)
+            row[j] = zd_byte_perm(row[j], zd_shfl_xor_u32(row[j], 2), t->pick);
+        const uint32_t other = zd_shfl_xor_u32(row[j], 1);
+        row[j] = (row[j] & t->keep) | (zd_funnel_l(other, other, t->turn) & ~t->keep);
+        if (first + j < l->byte)
+            planes[l->words + 1 + first + j] = row[j];
+    }
 }
 
 /* Signs and planes of the warp's blocks. */
-ZD_FN void F(put_planes)(const U r[VALUES], const struct F(lengths) *l, uint32_t *planes)
+ZD_FN void F(put_planes)(const U m[VALUES], const struct F(lengths) *l, uint32_t *planes)
 {
-    const struct transposer t = transposer_make();
-    const uint32_t over8 = zd_ballot(zd_lane() < VALUES && l->byte > 8);
-    const uint32_t over16 = zd_ballot(zd_lane() < VALUES && l->byte > 16);
-    F(put_signs)(&t, r, l, planes);
+    const struct F(passes) t = F(passes_make)();
+    if (zd_lane() % EACH == 0 && l->byte > 0)
+        planes[l->words] = l->signs;
     ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i += 4) {
-        if (!(over8 >> i & 15)) {
-            F(put_together)(&t, r, l, i, 4, planes);
-            continue;
-        }
-        ZD_UNROLL
-        for (uint32_t j = i; j < i + 4; j += 2) {
-            if (!(over16 >> j & 3)) {
-                F(put_together)(&t, r, l, j, 2, planes);
-                continue;
-            }
-            ZD_UNROLL
-            for (uint32_t k = j; k < j + 2; k++) {
-                F(put_together)(&t, r, l, k, 1, planes);
-                if (WIDTH == 8)
-                    F(put_upper)(&t, r[k], l, k, planes);
-            }
-        }
-    }
+    for (uint32_t k = 0; k < 8 * WIDTH / PASS; k++)
+        if (zd_any(l->byte > k * PASS))
+            F(put_pass)(&t, m, l, k, planes);
 }
 
 /* Masks and values. */
@@ -232,12 +242,12 @@ ZD_FN void F(put_chunk)(const struct F(compress_args) *a, struct F(encoder) *s,
 {
     uint32_t *coded = s->w.coded;
     const uint32_t head = F(head_bytes)(t->map), lengths = (s->tile.blocks + 3) / 4 * 4;
-    const uint32_t block = zd_warp() * VALUES + zd_lane();
+    const uint32_t block = F(own_block)();
     if (zd_tid() == 0)
         F(put_head)(t, coded);
     if (t->planes + t->masks == 0)
         return;
-    if (zd_lane() < VALUES && block < lengths) {
+    if (zd_lane() % EACH == 0 && block < lengths) {
         uint32_t byte = l->byte;
         if (t->exceptions && s->exception[block])
             byte |= stored_unpack(s->held[block]).values == 1 ? 0xC0u : 0x80u;
@@ -341,7 +351,7 @@ ZD_FN uint32_t F(encode)(const struct F(compress_args) *a, struct F(encoder) *s,
         else
             some = F(approximate)(a, s, &t, squares);
         if (some) {
-            F(residuals)(&s->tile, s->w.word, t.base, t.axes, r);
+            F(residuals)(&s->tile, &s->w, t.base, t.axes, r);
             F(measure)(a, s, r, &t, &l);
             fits = t.size <= F(stored_bytes)(s);
         }

@@ -40,11 +40,12 @@ ZD_FN void F(sample_levels)(const struct F(rule) *rule, struct F(encoder) *s)
     const uint32_t nb = s->tile.blocks, warp = zd_warp();
     const uint32_t block = nb <= WARPS ? warp : warp * nb / WARPS, e = block * 32 + zd_lane();
     const int in = block < nb && e < s->tile.count;
-    const T x = in ? F(value)(s->w.word[e]) : 0;
+    const T x = in ? F(value)(s->w.word[e]) : (T)INFINITY; /* which no level fits */
     uint32_t fits = 0, differs = 0;
-    for (int i = 0; i < rule->levels; i++) {
-        fits |= zd_popc32(zd_ballot(in && FABS(x) <= rule->level[i].limit)) << 10 * i;
-        differs |= (uint32_t)zd_any(in && F(differs)(&rule->level[i], x)) << i;
+    ZD_UNROLL
+    for (int i = 0; i < LEVELS; i++) {
+        fits |= zd_popc32(zd_ballot(FABS(x) <= rule->level[i].limit)) << 10 * i;
+        differs |= (uint32_t)zd_any(F(differs)(&rule->level[i], x)) << i;
     }
     if (zd_lane() == 0) {
         zd_atomic_add_u32(&s->fits, fits);
@@ -57,19 +58,20 @@ ZD_FN int F(choose_level)(const struct F(rule) *rule, struct F(encoder) *s)
 {
     F(sample_levels)(rule, s);
     ZD_SYNC();
-    const uint32_t all = s->fits >> 10 * (rule->levels - 1) & 1023;
+    const uint32_t fits = s->fits, all = fits >> 10 * (rule->levels - 1) & 1023;
     int level = 0;
-    while (level < rule->levels && 8 * (s->fits >> 10 * level & 1023) < 7 * all)
+    while (level < rule->levels && 8 * (fits >> 10 * level & 1023) < 7 * all)
         level++;
     if (all == 0)
         return -1;
+    const uint32_t differs = s->differs;
     for (int finer = rule->levels - 1; finer > level; finer--) {
-        int differs = 0;
-        if (s->differs >> finer & 1) /* mostly so */
+        int some = 0;
+        if (differs >> finer & 1) /* mostly so */
             continue;
-        for (uint32_t e = zd_tid(); !differs && e < s->tile.count; e += THREADS)
-            differs = F(differs)(&rule->level[finer], F(value)(s->w.word[e]));
-        if (!zd_sync_or(differs))
+        for (uint32_t e = zd_tid(); !some && e < s->tile.count; e += THREADS)
+            some = F(differs)(&rule->level[finer], F(value)(s->w.word[e]));
+        if (!zd_sync_or(some))
             return finer;
     }
     return level;
@@ -86,37 +88,56 @@ ZD_FN uint32_t F(squared_error)(T difference, T scale)
     return (uint32_t)(int32_t)(units * units);
 }
 
-/* fails: bit i, element of this lane in block i of the warp. Are there exceptions? Their masks. */
+/* fails: of this thread's elements, as F(block_bits) has them. Are there exceptions? Their masks.
+ */
 ZD_FN uint32_t F(mark_exceptions)(struct F(encoder) *s, uint32_t fails)
 {
     if (!zd_sync_or(fails))
         return 0;
-    ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i++) {
-        const uint32_t mask = zd_ballot(fails >> i & 1);
-        if (zd_lane() == 0)
-            s->exception[zd_warp() * VALUES + i] = mask;
-    }
+    const uint32_t mask = F(block_bits)(fails);
+    if (zd_lane() % EACH == 0)
+        s->exception[F(own_block)()] = mask;
     ZD_SYNC();
     return 1;
 }
 
-/* *squares: of this thread's elements, if `errors`, a constant. */
+/* Is x beyond what may be quantized, or v too far from it? -0 is, too. */
+ZD_FN int F(is_exception)(const struct F(compress_args) *a, const struct F(level) *level, T x, T v)
+{
+    return !(FABS(x) <= level->limit && FABS(x - v) < a->rule.bound && F(bits)(x) != SIGN);
+}
+
+/* Integers are MAGIC's bits more than what they stand for: differences do not show it. *squares: of
+ * this thread's elements, if `errors`, a constant. */
 ZD_FN uint32_t F(quantize_any)(const struct F(compress_args) *a, const struct F(level) *level,
                                struct F(encoder) *s, int errors, uint64_t *squares)
 {
-    U *word = s->w.word + zd_warp() * VALUES * 32 + zd_lane();
     uint32_t fails = 0;
     ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i++) {
-        const T x = F(value)(word[32 * i]);
-        const struct F(quantized) v = F(quantize)(level, x);
-        const int fail =
-            !(FABS(x) <= level->limit) || !(FABS(x - v.x) < a->rule.bound) || F(bits)(x) == SIGN;
-        word[32 * i] = v.q;
-        fails |= fail ? 1u << i : 0;
-        if (errors && !fail && FABS(x) < a->errors_below)
-            *squares += F(squared_error)(x - v.x, a->errors_scale);
+    for (uint32_t i = 0; i < PARTS; i++) {
+        const uint32_t e = F(part_at)(i);
+        union F(part) p = F(load_part)(&s->w, e);
+        T x[PART], v[PART];
+        int fail = 0;
+        ZD_UNROLL
+        for (uint32_t j = 0; j < PART; j++) {
+            const struct F(quantized) to = F(quantize)(level, x[j] = F(value)(p.word[j]));
+            v[j] = to.x;
+            p.word[j] = to.q;
+            fail |= F(is_exception)(a, level, x[j], v[j]);
+        }
+        F(store_part)(&s->w, e, p);
+        if (i == 0 && zd_tid() == 0)
+            F(set_origin)(&s->w, p.word[0]);
+        if (fail) {
+            ZD_UNROLL
+            for (uint32_t j = 0; j < PART; j++)
+                fails |= (uint32_t)F(is_exception)(a, level, x[j], v[j]) << (i * EACH * PART + j);
+        }
+        ZD_UNROLL
+        for (uint32_t j = 0; errors && j < PART; j++)
+            if (FABS(x[j]) < a->errors_below && !(fails >> (i * EACH * PART + j) & 1))
+                *squares += F(squared_error)(x[j] - v[j], a->errors_scale);
     }
     return F(mark_exceptions)(s, fails);
 }
@@ -133,13 +154,20 @@ ZD_FN uint32_t F(quantize_tile)(const struct F(compress_args) *a, const struct F
 /* The same for magnitudes without their lowest bits. */
 ZD_FN uint32_t F(shift_tile)(const struct F(rule) *rule, struct F(encoder) *s)
 {
-    U *word = s->w.word + zd_warp() * VALUES * 32 + zd_lane();
     uint32_t fails = 0;
     ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i++) {
-        const U u = word[32 * i];
-        word[32 * i] = F(integer_of)(rule, rule->shift, u);
-        fails |= F(shift_fails)(u, rule->rounded) ? 1u << i : 0;
+    for (uint32_t i = 0; i < PARTS; i++) {
+        const uint32_t e = F(part_at)(i);
+        union F(part) p = F(load_part)(&s->w, e);
+        ZD_UNROLL
+        for (uint32_t j = 0; j < PART; j++) {
+            const uint32_t fail = (uint32_t)F(shift_fails)(p.word[j], rule->rounded);
+            fails |= fail << (i * EACH * PART + j);
+            p.word[j] = F(integer_of)(rule, rule->shift, p.word[j]);
+        }
+        F(store_part)(&s->w, e, p);
+        if (i == 0 && zd_tid() == 0)
+            F(set_origin)(&s->w, p.word[0]);
     }
     return F(mark_exceptions)(s, fails);
 }
@@ -148,6 +176,8 @@ ZD_FN void F(exact_tile)(const struct F(rule) *rule, struct F(encoder) *s)
 {
     for (uint32_t e = zd_tid(); e < s->tile.count; e += THREADS)
         s->w.word[e] = F(integer_of)(rule, 0, s->w.word[e]);
+    if (zd_tid() == 0)
+        F(set_origin)(&s->w, s->w.word[0]);
     ZD_SYNC();
 }
 
@@ -203,6 +233,8 @@ ZD_FN int F(hold_exceptions)(struct F(encoder) *s, U *base)
         if (s->exception[block] >> j & 1)
             s->w.word[e] = from > 0 ? s->w.word[from - 1] : *base;
     }
+    if (zd_tid() == 0)
+        F(set_origin)(&s->w, *base);
     ZD_SYNC();
     return 1;
 }

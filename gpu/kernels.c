@@ -94,6 +94,7 @@ static zmpi_cuda_error clear_words(void *at, uint64_t words, cudaStream_t stream
 #define zd_st32         zd_st_u32
 #define zd_shfl32       zd_shfl_u32
 #define zd_shfl_up32    zd_shfl_up_u32
+#define zd_shfl_xor32   zd_shfl_xor_u32
 #define zd_shfl_float32 zd_shfl_xor_f32
 
 #include "words_t.h"
@@ -119,6 +120,12 @@ static zmpi_cuda_error clear_words(void *at, uint64_t words, cudaStream_t stream
 #undef VALUES
 #undef BLOCKS
 #undef IN_QUAD
+#undef LEVELS
+#undef EACH
+#undef PART
+#undef PARTS
+#undef ORIGIN
+#undef PASS
 #undef SIGN
 #undef NORMAL
 #undef SAME
@@ -141,6 +148,7 @@ static zmpi_cuda_error clear_words(void *at, uint64_t words, cudaStream_t stream
 #define zd_st64         zd_st_u64
 #define zd_shfl64       zd_shfl_u64
 #define zd_shfl_up64    zd_shfl_up_u64
+#define zd_shfl_xor64   zd_shfl_xor_u64
 #define zd_shfl_float64 zd_shfl_xor_f64
 
 #include "words_t.h"

@@ -11,7 +11,7 @@ struct F(rule) {
     T bound;
     uint32_t shift;
     U rounded; /* so many magnitudes from the smallest normal number on may lose bits */
-    struct F(level) level[3];
+    struct F(level) level[LEVELS];
 };
 
 #define SIGN   ((U)1 << (8 * WIDTH - 1))
@@ -50,7 +50,8 @@ ZD_FN int F(shift_fails)(U u, U rounded)
 }
 
 /* A float quantized: its integer and what that stands for. Adding MAGIC rounds to the nearest even
- * integer, which is then in the low bits; subtracting it gives the integer as a float. */
+ * integer, which is then in the low bits, those of MAGIC more than it is; subtracting it gives the
+ * integer as a float. */
 struct F(quantized) {
     U q;
     T x;
@@ -60,7 +61,7 @@ ZD_FN struct F(quantized) F(quantize)(const struct F(level) *l, T x)
 {
     const T sum = x * l->inverse + MAGIC;
     struct F(quantized) v;
-    v.q = F(bits)(sum) - F(bits)(MAGIC);
+    v.q = F(bits)(sum);
     v.x = (sum - MAGIC) * l->step;
     return v;
 }

@@ -1,68 +1,73 @@
-/* residual_t.h - template: differences of a chunk's integers in shared memory, 16 (or 8) blocks of
- * 32 per warp, one element of each block per lane. After quant_t.h. */
+/* residual_t.h - template: differences of a chunk's integers in shared memory, in parts of a thread
+ * (words_t.h). After quant_t.h. */
 
-/* Element e less what comes before it along y, and along z, if `axes` has it, that less the same of
- * the plane before. What is not there is `base`. */
-ZD_FN U F(difference_yz)(const struct tile *c, const U *q, U base, uint32_t axes, uint32_t e,
-                         int has_y)
+/* Along x alone, across the ends of rows; whole parts. */
+ZD_FN void F(residuals_x)(const struct tile *c, const union F(words) *w, U r[VALUES])
 {
-    const U d = q[e] - (has_y ? q[e - c->x] : base);
-    if (!(axes & ZMPI_CUDA_Z) || e < c->plane)
-        return d;
-    const uint32_t f = e - c->plane;
-    return d - (q[f] - (has_y ? q[f - c->x] : base));
-}
-
-/* Along x alone, across the ends of rows. */
-ZD_FN void F(residuals_x)(const struct tile *c, const U *q, U base, U r[VALUES])
-{
-    const uint32_t first = zd_warp() * VALUES * 32 + zd_lane();
     ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i++) {
-        const uint32_t e = first + 32 * i;
-        r[i] = e < c->count ? q[e] - (e > 0 ? q[e - 1] : base) : 0;
+    for (uint32_t i = 0; i < PARTS; i++) {
+        const uint32_t e = F(part_at)(i), at = e < c->count ? e : ORIGIN;
+        const union F(part) p = F(load_part)(w, at);
+        const U left = w->word[(e > 0 ? at : ORIGIN) - 1];
+        ZD_UNROLL
+        for (uint32_t j = 0; j < PART; j++)
+            r[i * PART + j] = p.word[j] - (j > 0 ? p.word[j - 1] : left);
     }
 }
 
-/* Along x and y, or x, y and z, as `axes`, a constant, says; `deep`, another: the tile may have
- * several planes. Every lane keeps where its element is. */
-ZD_FN void F(residuals_tile)(const struct tile *c, const U *q, U base, uint32_t axes, int deep,
+/* A part, and the integer before it. */
+struct F(run) {
+    U left, word[PART];
+};
+
+/* Those at `at` less those at `other`; left: 0 if a row starts here. */
+ZD_FN struct F(run) F(run_less)(const union F(words) *w, uint32_t at, uint32_t other, int starts)
+{
+    const union F(part) p = F(load_part)(w, at), o = F(load_part)(w, other);
+    struct F(run) run;
+    run.left = w->word[(starts ? ORIGIN : at) - 1] - w->word[(starts ? ORIGIN : other) - 1];
+    ZD_UNROLL
+    for (uint32_t j = 0; j < PART; j++)
+        run.word[j] = p.word[j] - o.word[j];
+    return run;
+}
+
+/* Along x and y, and z if `along_z`, a constant, says so, of rows that are whole parts. `deep`,
+ * another: the tile may have several planes. */
+ZD_FN void F(residuals_tile)(const struct tile *c, const union F(words) *w, int along_z, int deep,
                              U r[VALUES])
 {
-    const uint32_t lane = zd_lane(), start = zd_warp() * VALUES * 32, first = start + lane;
-    const uint32_t row = divide(first, c->by_x), step_row = divide(32, c->by_x);
-    const uint32_t step_x = 32 - step_row * c->x;
-    const uint32_t step_y = step_row - divide(step_row, c->by_y) * c->y;
-    uint32_t x = first - row * c->x, y = row - divide(row, c->by_y) * c->y;
-    U last = 0; /* the difference of the element before the block; not used where a row begins */
-    if (start > 0 && start < c->count) {
-        const uint32_t before = divide(start - 1, c->by_x);
-        const uint32_t in_plane = before - divide(before, c->by_y) * c->y;
-        last = F(difference_yz)(c, q, base, axes, start - 1, in_plane > 0);
-    }
     ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i++) {
-        const uint32_t e = first + 32 * i;
-        const int in = e < c->count, has_y = deep ? y > 0 : e >= c->x;
-        const U d = in ? F(difference_yz)(c, q, base, axes, e, has_y) : 0;
-        const U below = F(zd_shfl_up)(d, 1), left = lane > 0 ? below : last;
-        last = F(zd_shfl)(d, 31);
-        r[i] = d - (in && x > 0 ? left : 0);
-        x += step_x;
-        y += step_y + (x >= c->x);
-        x -= x >= c->x ? c->x : 0;
-        y -= y >= c->y ? c->y : 0;
+    for (uint32_t i = 0; i < PARTS; i++) {
+        const uint32_t e = F(part_at)(i), row = zd_mulhi32(e, c->by_x.by);
+        const int in = e < c->count, starts = row * c->x == e;
+        const int has_y = in && (deep ? row != zd_mulhi32(row, c->by_y.by) * c->y : e >= c->x);
+        struct F(run) run = F(run_less)(w, in ? e : ORIGIN, has_y ? e - c->x : ORIGIN, starts);
+        if (along_z) {
+            const int has_z = in && e >= c->plane;
+            const uint32_t before = e - c->plane;
+            const struct F(run) d = F(run_less)(w, has_z ? before : ORIGIN,
+                                                has_z && has_y ? before - c->x : ORIGIN, starts);
+            run.left -= d.left;
+            ZD_UNROLL
+            for (uint32_t j = 0; j < PART; j++)
+                run.word[j] -= d.word[j];
+        }
+        ZD_UNROLL
+        for (uint32_t j = 0; j < PART; j++)
+            r[i * PART + j] = run.word[j] - (j > 0 ? run.word[j - 1] : run.left);
     }
 }
 
-/* Along any axes, one after the other, in shared memory: for sets of axes that are rare, with few
- * registers. Barriers inside. */
+/* Along any axes, one after the other, in shared memory: for sets of axes that are rare, and rows
+ * that are not whole parts. Barriers inside. */
 ZD_FN void F(residuals_slowly)(const struct tile *c, U *q, U base, uint32_t axes, U r[VALUES])
 {
-    const uint32_t first = zd_warp() * VALUES * 32 + zd_lane();
     ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES; i++)
-        r[i] = first + 32 * i < c->count ? q[first + 32 * i] - base : 0;
+    for (uint32_t i = 0; i < VALUES; i++) {
+        const uint32_t e = F(part_at)(i / PART) + i % PART;
+        r[i] = e < c->count ? q[e] - base : 0;
+    }
     ONE_BY_ONE
     for (uint32_t axis = ZMPI_CUDA_X; axis <= ZMPI_CUDA_Z; axis *= 2) {
         const uint32_t back = axis == ZMPI_CUDA_X ? 1 : axis == ZMPI_CUDA_Y ? c->x : c->plane;
@@ -71,12 +76,12 @@ ZD_FN void F(residuals_slowly)(const struct tile *c, U *q, U base, uint32_t axes
         ZD_SYNC();
         ZD_UNROLL
         for (uint32_t i = 0; i < VALUES; i++)
-            q[first + 32 * i] = r[i];
+            q[F(part_at)(i / PART) + i % PART] = r[i];
         ZD_SYNC();
         ZD_UNROLL
         for (uint32_t i = 0; i < VALUES; i++) {
-            const uint32_t e = first + 32 * i, row = divide(e, c->by_x);
-            const uint32_t at = axis == ZMPI_CUDA_X   ? e - row * c->x
+            const uint32_t e = F(part_at)(i / PART) + i % PART, row = divide(e, c->by_x);
+            const uint32_t at = axis == ZMPI_CUDA_X   ? (axes == axis ? e : e - row * c->x)
                                 : axis == ZMPI_CUDA_Y ? row - divide(row, c->by_y) * c->y
                                                       : e >= c->plane;
             r[i] -= at > 0 && e < c->count ? q[e - back] : 0;
@@ -85,16 +90,18 @@ ZD_FN void F(residuals_slowly)(const struct tile *c, U *q, U base, uint32_t axes
 }
 
 /* A loop for each usual set of axes. */
-ZD_FN void F(residuals)(const struct tile *c, U *q, U base, uint32_t axes, U r[VALUES])
+ZD_FN void F(residuals)(const struct tile *c, union F(words) *w, U base, uint32_t axes, U r[VALUES])
 {
-    if (axes == ZMPI_CUDA_X)
-        F(residuals_x)(c, q, base, r);
-    else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y) && c->z == 1)
-        F(residuals_tile)(c, q, base, ZMPI_CUDA_X | ZMPI_CUDA_Y, 0, r);
-    else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y)) /* smooth arrays of three dimensions too */
-        F(residuals_tile)(c, q, base, ZMPI_CUDA_X | ZMPI_CUDA_Y, 1, r);
-    else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y | ZMPI_CUDA_Z))
-        F(residuals_tile)(c, q, base, ZMPI_CUDA_X | ZMPI_CUDA_Y | ZMPI_CUDA_Z, 1, r);
+    const int whole = (axes == ZMPI_CUDA_X ? c->count : c->x) % PART == 0;
+    if (axes == ZMPI_CUDA_X && whole)
+        F(residuals_x)(c, w, r);
+    else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y) && whole && c->z == 1)
+        F(residuals_tile)(c, w, 0, 0, r);
+    else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y) &&
+             whole) /* smooth arrays of three dimensions too */
+        F(residuals_tile)(c, w, 0, 1, r);
+    else if (axes == (ZMPI_CUDA_X | ZMPI_CUDA_Y | ZMPI_CUDA_Z) && whole)
+        F(residuals_tile)(c, w, 1, 1, r);
     else
-        F(residuals_slowly)(c, q, base, axes, r);
+        F(residuals_slowly)(c, w->word, base, axes, r);
 }

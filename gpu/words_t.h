@@ -10,11 +10,21 @@
 #define VALUES  (CHUNK_BYTES / WIDTH / THREADS)
 #define BLOCKS  (CHUNK_BYTES / WIDTH / 32)
 #define IN_QUAD (16 / WIDTH)
+#define LEVELS  3
+
+/* Lanes that share a block. Each has PARTS parts of it, of PART elements behind each other. */
+#define EACH  (32 / VALUES)
+#define PART  4
+#define PARTS (VALUES / PART)
+
+/* Where the chunk's first integer stands several times, for elements that have no neighbour; and
+ * one word before that too. */
+#define ORIGIN (BLOCKS * 32 + PART)
 
 /* One chunk in shared memory: its elements, its integers, or what it is coded to. */
 union F(words) {
-    U word[CHUNK_BYTES / WIDTH];
-    QUAD quad[CHUNK_BYTES / 16];
+    U word[CHUNK_BYTES / WIDTH + 2 * PART];
+    QUAD quad[CHUNK_BYTES / 16 + 2 * PART / IN_QUAD];
     uint32_t coded[CODED_BYTES / 4];
 };
 
@@ -28,6 +38,69 @@ union F(lane_words) {
     QUAD quad[VALUES / IN_QUAD];
     U word[VALUES];
 };
+
+/* A part of a block. */
+union F(part) {
+    QUAD quad[PART / IN_QUAD];
+    U word[PART];
+};
+
+/* The block of this lane. */
+ZD_FN uint32_t F(own_block)(void)
+{
+    return zd_warp() * VALUES + zd_lane() / EACH;
+}
+
+/* Lanes of blocks that would wait for each other, since these begin in the same bank of shared
+ * memory, take their parts in another order: part i is the block's part i ^ F(turn)(). */
+ZD_FN uint32_t F(turn)(void)
+{
+    return WIDTH == 4 ? zd_lane() / EACH % PARTS : 0;
+}
+
+/* The first element of this thread's part i. */
+ZD_FN uint32_t F(part_at)(uint32_t i)
+{
+    const uint32_t first = (zd_lane() % EACH + F(turn)() * EACH) * PART;
+    return (F(own_block)() * 32 + first) ^ (i * EACH * PART);
+}
+
+ZD_FN union F(part) F(load_part)(const union F(words) *w, uint32_t e)
+{
+    union F(part) p;
+    ZD_UNROLL
+    for (uint32_t g = 0; g < PART / IN_QUAD; g++)
+        p.quad[g] = w->quad[e / IN_QUAD + g];
+    return p;
+}
+
+ZD_FN void F(store_part)(union F(words) *w, uint32_t e, union F(part) p)
+{
+    ZD_UNROLL
+    for (uint32_t g = 0; g < PART / IN_QUAD; g++)
+        w->quad[e / IN_QUAD + g] = p.quad[g];
+}
+
+/* One bit for each element of a block: from bits of the own parts, bit PART * EACH * i + j for
+ * element j of part i. On all lanes of the block. */
+ZD_FN uint32_t F(block_bits)(uint32_t bits)
+{
+    if (WIDTH == 4)
+        bits = zd_byte_perm(bits, 0, turned_bytes(F(turn)()));
+    bits <<= zd_lane() % EACH * PART;
+    ZD_UNROLL
+    for (uint32_t d = 1; d < EACH; d *= 2)
+        bits |= zd_shfl_xor_u32(bits, d);
+    return bits;
+}
+
+/* Elements without a neighbour differ from `base`: one thread's doing, before a barrier. */
+ZD_FN void F(set_origin)(union F(words) *w, U base)
+{
+    ZD_UNROLL
+    for (uint32_t i = 0; i < 2 * PART; i++)
+        w->word[BLOCKS * 32 + i] = base;
+}
 
 /* Of an array that is only read, at any address; what lies behind its end is zero. */
 ZD_FN U F(load_word)(const struct zmpi_cuda_tiles *t, const void *src, uint64_t at)
@@ -54,27 +127,35 @@ ZD_FN void F(store_word)(const struct zmpi_cuda_tiles *t, void *dst, uint64_t at
         zd_st_u8(p + i, (uint8_t)(u >> 8 * i));
 }
 
+/* whole: a constant. */
+ZD_FN void F(load_quads)(const struct tile *c, const void *src, union F(words) *w, int whole)
+{
+    const uint32_t quads = c->count / IN_QUAD;
+    const unsigned char *from = (const unsigned char *)src + c->at * WIDTH;
+    QUAD v[VALUES / IN_QUAD];
+    ZD_UNROLL
+    for (uint32_t g = 0; g < VALUES / IN_QUAD; g++) {
+        const uint32_t i = g * THREADS + zd_tid(), in = i < quads ? i : 0;
+        v[g] =
+            LOAD_QUAD((const QUAD *)(const void *)(from + bytes_to(c, WIDTH, in * IN_QUAD, whole)));
+    }
+    ZD_UNROLL
+    for (uint32_t g = 0; g < VALUES / IN_QUAD; g++)
+        if (g * THREADS + zd_tid() < quads)
+            w->quad[g * THREADS + zd_tid()] = v[g];
+}
+
 /* The tile's elements, in order, and zeros behind them. A barrier must follow. */
 ZD_FN void F(load_tile)(const struct zmpi_cuda_tiles *t, const struct tile *c, const void *src,
                         union F(words) *w)
 {
-    const uint32_t tid = zd_tid(), quads = c->vector ? c->count / IN_QUAD : 0;
-    if (quads > 0) {
-        QUAD v[VALUES / IN_QUAD];
-        ZD_UNROLL
-        for (uint32_t g = 0; g < VALUES / IN_QUAD; g++) {
-            const uint32_t i = g * THREADS + tid;
-            if (i < quads)
-                v[g] = LOAD_QUAD(
-                    (const QUAD *)(const void *)((const U *)src + word_at(t, c, i * IN_QUAD)));
-        }
-        ZD_UNROLL
-        for (uint32_t g = 0; g < VALUES / IN_QUAD; g++)
-            if (g * THREADS + tid < quads)
-                w->quad[g * THREADS + tid] = v[g];
-    }
-    for (uint32_t e = quads * IN_QUAD + tid; e < c->count; e += THREADS)
+    const uint32_t quads = c->vector ? c->count / IN_QUAD : 0;
+    if (quads > 0 && c->by_run.d == c->count)
+        F(load_quads)(c, src, w, 1);
+    else if (quads > 0)
+        F(load_quads)(c, src, w, 0);
+    for (uint32_t e = quads * IN_QUAD + zd_tid(); e < c->count; e += THREADS)
         w->word[e] = F(load_word)(t, src, word_at(t, c, e));
-    for (uint32_t e = c->count + tid; e < BLOCKS * 32; e += THREADS)
+    for (uint32_t e = c->count + zd_tid(); e < BLOCKS * 32; e += THREADS)
         w->word[e] = 0;
 }

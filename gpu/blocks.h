@@ -22,13 +22,9 @@
 #define ONE_BY_ONE
 #endif
 
-/* Blocks per multiprocessor that registers are shared by. Turing has 1024 threads. */
+/* Blocks per multiprocessor that registers are shared by. */
 #define ENCODERS 2
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define DECODERS 2
-#else
-#define DECODERS 3
-#endif
+#define DECODERS (ZD_RESIDENT < 3 * 512 ? 2 : 3)
 
 /* A block of 512 threads works on a chunk of up to 32 KiB; each warp on up to 16 of its blocks of
  * 32 elements, one element per lane. */
@@ -141,6 +137,8 @@ ZD_FN uint32_t warp_sum_up(uint32_t v, uint32_t each)
 
 ZD_FN uint32_t warp_or32(uint32_t v)
 {
+    if (ZD_REDUX)
+        return zd_redux_or_u32(v);
     for (uint32_t d = 16; d > 0; d /= 2)
         v |= zd_shfl_xor_u32(v, d);
     return v;
@@ -148,8 +146,15 @@ ZD_FN uint32_t warp_or32(uint32_t v)
 
 ZD_FN uint64_t warp_or64(uint64_t v)
 {
+    return warp_or32((uint32_t)v) | (uint64_t)warp_or32((uint32_t)(v >> 32)) << 32;
+}
+
+ZD_FN uint32_t warp_sum_u32(uint32_t v)
+{
+    if (ZD_REDUX)
+        return zd_redux_add_u32(v);
     for (uint32_t d = 16; d > 0; d /= 2)
-        v |= zd_shfl_xor_u64(v, d);
+        v += zd_shfl_xor_u32(v, d);
     return v;
 }
 
@@ -172,10 +177,9 @@ ZD_FN uint32_t block_sum_begin(uint32_t total[WARPS], uint32_t v, uint32_t each)
 
 ZD_FN uint32_t block_sum_end(const uint32_t total[WARPS], uint32_t before, uint32_t *all)
 {
-    const uint32_t lane = zd_lane();
-    const uint32_t up = warp_sum_up(lane < WARPS ? total[lane] : 0, 1);
-    *all = zd_shfl_u32(up, 31);
-    return before + zd_shfl_u32(up, zd_warp()) - total[zd_warp()];
+    const uint32_t mine = zd_lane() < WARPS ? total[zd_lane()] : 0;
+    *all = warp_sum_u32(mine);
+    return before + warp_sum_u32(zd_lane() < zd_warp() ? mine : 0);
 }
 
 /* ---- blocks of 32 elements ---- */

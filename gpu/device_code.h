@@ -47,6 +47,7 @@
  *   ZD_FN                                in front of a function kernels call: static, inlined
  *   ZD_CONST                             in front of a file-level table kernels read
  *   ZD_RESTRICT, ZD_UNROLL               restrict; unroll the loop that follows
+ *   ZD_RESIDENT                          threads that a multiprocessor may have at least; constant
  *   ZD_KEEP(v)                           keep the uint32_t v in a register, do not make it anew
  *   ZD_SHARED(type, p)                   type *p: one object of the block, not initialised
  *   ZD_SHARED_DYNAMIC(type, p)           type *p: the launch's shared_bytes, aligned to 16
@@ -62,6 +63,7 @@
  * Warp operations, all lanes; T: u32 u64 f32 f64
  *   zd_shfl_T(v, lane) zd_shfl_up_T(v, n) zd_shfl_down_T(v, n) zd_shfl_xor_T(v, mask)
  *   zd_ballot(pred) zd_any(pred) zd_all(pred) zd_syncwarp()
+ *   zd_redux_or_u32(v) zd_redux_add_u32(v)    of all lanes; where ZD_REDUX, else without a meaning
  * Global memory; T: u8 u16 u32 u64 f32 f64 u32x4 u64x2 (the last two aligned to 16 bytes)
  *   zd_ld_T(p) zd_st_T(p, v)             plain
  *   zd_ld_stream_T(p)                    read once; never what the kernel writes

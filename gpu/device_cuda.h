@@ -7,6 +7,13 @@
 
 #define ZD_FULL 0xffffffffu
 
+/* Turing has 1024. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define ZD_RESIDENT 1024
+#else
+#define ZD_RESIDENT 1536
+#endif
+
 /* ---- declarations ---- */
 
 #define ZD_KERNEL(name, type, a) static __global__ void name(const __grid_constant__ type a)
@@ -84,6 +91,16 @@ ZD_SHUFFLES(f64, double, double)
 #define zd_any(pred)    (__any_sync(ZD_FULL, (pred)) != 0)
 #define zd_all(pred)    (__all_sync(ZD_FULL, (pred)) != 0)
 #define zd_syncwarp()   __syncwarp()
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define ZD_REDUX            1
+#define zd_redux_or_u32(v)  ((uint32_t)__reduce_or_sync(ZD_FULL, (v)))
+#define zd_redux_add_u32(v) ((uint32_t)__reduce_add_sync(ZD_FULL, (v)))
+#else
+#define ZD_REDUX            0
+#define zd_redux_or_u32(v)  (v)
+#define zd_redux_add_u32(v) (v)
+#endif
 
 /* ---- global memory ---- */
 

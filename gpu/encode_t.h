@@ -211,9 +211,11 @@ ZD_FN void F(put_planes)(const U m[VALUES], const struct F(lengths) *l, uint32_t
     if (zd_lane() % EACH == 0 && l->byte > 0)
         planes[l->words] = l->signs;
     ZD_UNROLL
-    for (uint32_t k = 0; k < 8 * WIDTH / PASS; k++)
-        if (zd_any(l->byte > k * PASS))
-            F(put_pass)(&t, m, l, k, planes);
+    for (uint32_t k = 0; k < 8 * WIDTH / PASS; k++) {
+        if (!zd_any(l->byte > k * PASS))
+            break;
+        F(put_pass)(&t, m, l, k, planes);
+    }
 }
 
 /* Masks and values. */
@@ -403,8 +405,11 @@ ZD_FN void F(finish)(const struct F(compress_args) *a, struct F(encoder) *s, uin
     xxh_sums(s->w.coded, size, s->sum);
     ZD_SYNC();
     const uint64_t place = s->place, end = place + size;
-    for (uint32_t i = zd_tid(); end <= a->capacity && i < size / 4; i += THREADS)
-        zd_st_u32(a->dst + place / 4 + i, s->w.coded[i]);
+    uint32_t *const to = a->dst + place / 4;
+    const uint32_t words = end <= a->capacity ? size / 4 : 0;
+    ONE_BY_ONE
+    for (uint32_t i = zd_tid(); i < words; i += THREADS)
+        zd_st_u32(to + i, s->w.coded[i]);
     if (zd_warp() != WARPS - 1)
         return;
     const uint64_t hash = xxh_end(s->w.coded, size, s->sum);

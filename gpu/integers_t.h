@@ -101,10 +101,10 @@ ZD_FN uint32_t F(mark_exceptions)(struct F(encoder) *s, uint32_t fails)
     return 1;
 }
 
-/* Is x beyond what may be quantized, or v too far from it? -0 is, too. */
-ZD_FN int F(is_exception)(const struct F(compress_args) *a, const struct F(level) *level, T x, T v)
+/* May x be quantized, and is v near enough? Not if x is -0. */
+ZD_FN bool F(is_ordinary)(const struct F(compress_args) *a, const struct F(level) *level, T x, T v)
 {
-    return !(FABS(x) <= level->limit && FABS(x - v) < a->rule.bound && F(bits)(x) != SIGN);
+    return (FABS(x) <= level->limit) & (FABS(x - v) < a->rule.bound) & (F(bits)(x) != SIGN);
 }
 
 /* Integers are MAGIC's bits more than what they stand for: differences do not show it. *squares: of
@@ -118,21 +118,21 @@ ZD_FN uint32_t F(quantize_any)(const struct F(compress_args) *a, const struct F(
         const uint32_t e = F(part_at)(i);
         union F(part) p = F(load_part)(&s->w, e);
         T x[PART], v[PART];
-        int fail = 0;
+        bool good = true;
         ZD_UNROLL
         for (uint32_t j = 0; j < PART; j++) {
             const struct F(quantized) to = F(quantize)(level, x[j] = F(value)(p.word[j]));
             v[j] = to.x;
             p.word[j] = to.q;
-            fail |= F(is_exception)(a, level, x[j], v[j]);
+            good &= F(is_ordinary)(a, level, x[j], v[j]);
         }
         F(store_part)(&s->w, e, p);
-        if (i == 0 && zd_tid() == 0)
+        if (i == 0)
             F(set_origin)(&s->w, p.word[0]);
-        if (fail) {
+        if (zd_any(!good)) {
             ZD_UNROLL
             for (uint32_t j = 0; j < PART; j++)
-                fails |= (uint32_t)F(is_exception)(a, level, x[j], v[j]) << (i * EACH * PART + j);
+                fails |= (uint32_t)!F(is_ordinary)(a, level, x[j], v[j]) << (i * EACH * PART + j);
         }
         ZD_UNROLL
         for (uint32_t j = 0; errors && j < PART; j++)
@@ -166,7 +166,7 @@ ZD_FN uint32_t F(shift_tile)(const struct F(rule) *rule, struct F(encoder) *s)
             p.word[j] = F(integer_of)(rule, rule->shift, p.word[j]);
         }
         F(store_part)(&s->w, e, p);
-        if (i == 0 && zd_tid() == 0)
+        if (i == 0)
             F(set_origin)(&s->w, p.word[0]);
     }
     return F(mark_exceptions)(s, fails);
@@ -176,8 +176,7 @@ ZD_FN void F(exact_tile)(const struct F(rule) *rule, struct F(encoder) *s)
 {
     for (uint32_t e = zd_tid(); e < s->tile.count; e += THREADS)
         s->w.word[e] = F(integer_of)(rule, 0, s->w.word[e]);
-    if (zd_tid() == 0)
-        F(set_origin)(&s->w, s->w.word[0]);
+    F(set_origin)(&s->w, zd_tid() == 0 ? s->w.word[0] : 0);
     ZD_SYNC();
 }
 
@@ -233,8 +232,7 @@ ZD_FN int F(hold_exceptions)(struct F(encoder) *s, U *base)
         if (s->exception[block] >> j & 1)
             s->w.word[e] = from > 0 ? s->w.word[from - 1] : *base;
     }
-    if (zd_tid() == 0)
-        F(set_origin)(&s->w, *base);
+    F(set_origin)(&s->w, *base);
     ZD_SYNC();
     return 1;
 }

@@ -94,12 +94,13 @@ ZD_FN uint32_t F(block_bits)(uint32_t bits)
     return bits;
 }
 
-/* Elements without a neighbour differ from `base`: one thread's doing, before a barrier. */
-ZD_FN void F(set_origin)(union F(words) *w, U base)
+/* Elements without a neighbour differ from `first` of the first thread. All threads; a barrier must
+ * follow. */
+ZD_FN void F(set_origin)(union F(words) *w, U first)
 {
-    ZD_UNROLL
-    for (uint32_t i = 0; i < 2 * PART; i++)
-        w->word[BLOCKS * 32 + i] = base;
+    const U base = F(zd_shfl)(first, 0);
+    if (zd_tid() < 2 * PART)
+        w->word[BLOCKS * 32 + zd_tid()] = base;
 }
 
 /* Of an array that is only read, at any address; what lies behind its end is zero. */

@@ -15,6 +15,7 @@ static const char *name_of(enum zmpi_emu_collective kind)
         [ZMPI_EMU_SHFL_UP] = "zd_shfl_up",   [ZMPI_EMU_SHFL_DOWN] = "zd_shfl_down",
         [ZMPI_EMU_SHFL_XOR] = "zd_shfl_xor", [ZMPI_EMU_BALLOT] = "zd_ballot",
         [ZMPI_EMU_ANY] = "zd_any",           [ZMPI_EMU_ALL] = "zd_all",
+        [ZMPI_EMU_REDUX_OR] = "zd_redux_or", [ZMPI_EMU_REDUX_ADD] = "zd_redux_add",
     };
     return names[kind];
 }
@@ -69,6 +70,15 @@ static unsigned source_lane(enum zmpi_emu_collective kind, unsigned i, uint32_t 
     }
 }
 
+/* Of all lanes: their bits, or their sum. */
+static uint64_t reduced(const struct warp *warp, enum zmpi_emu_collective kind)
+{
+    uint64_t all = 0;
+    for (unsigned i = 0; i < WARP; i++)
+        all = kind == ZMPI_EMU_REDUX_OR ? all | warp->value[i] : all + warp->value[i];
+    return all;
+}
+
 static uint64_t result_of(const struct warp *warp, enum zmpi_emu_collective kind, unsigned i,
                           uint32_t mask)
 {
@@ -79,6 +89,9 @@ static uint64_t result_of(const struct warp *warp, enum zmpi_emu_collective kind
         return mask != 0;
     case ZMPI_EMU_ALL:
         return mask == 0xffffffffu;
+    case ZMPI_EMU_REDUX_OR:
+    case ZMPI_EMU_REDUX_ADD:
+        return reduced(warp, kind);
     default:
         return warp->value[source_lane(kind, i, warp->lane[i])];
     }

@@ -10,7 +10,8 @@
 
 /* ---- declarations ---- */
 
-#define ZD_UNUSED __attribute__((unused))
+#define ZD_UNUSED   __attribute__((unused))
+#define ZD_RESIDENT 1536
 
 #define ZD_KERNEL(name, type, a) ZD_KERNEL_BOUNDED(name, type, a, 1024, 1)
 #define ZD_KERNEL_BOUNDED(name, type, a, threads, blocks)                                          \
@@ -103,6 +104,11 @@ ZD_FN uint32_t zd_low(uint64_t v)
 #define zd_any(pred)    zd_low(zmpi_emu_warp(ZD_HERE, ZMPI_EMU_ANY, (pred) != 0, 0))
 #define zd_all(pred)    zd_low(zmpi_emu_warp(ZD_HERE, ZMPI_EMU_ALL, (pred) != 0, 0))
 #define zd_syncwarp()   ((void)zmpi_emu_warp(ZD_HERE, ZMPI_EMU_SYNCWARP, 0, 0))
+
+/* Warps in turn, so that tests run both forms of what depends on it. */
+#define ZD_REDUX            (zd_warp() % 2 == 0)
+#define zd_redux_or_u32(v)  zd_low(zmpi_emu_warp(ZD_HERE, ZMPI_EMU_REDUX_OR, (uint32_t)(v), 0))
+#define zd_redux_add_u32(v) zd_low(zmpi_emu_warp(ZD_HERE, ZMPI_EMU_REDUX_ADD, (uint32_t)(v), 0))
 
 /* ---- global memory ---- */
 

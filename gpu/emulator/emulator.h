@@ -97,6 +97,8 @@ enum zmpi_emu_collective {
     ZMPI_EMU_BALLOT,
     ZMPI_EMU_ANY,
     ZMPI_EMU_ALL,
+    ZMPI_EMU_REDUX_OR,
+    ZMPI_EMU_REDUX_ADD,
 };
 
 enum zmpi_emu_order { ZMPI_EMU_RELAXED, ZMPI_EMU_ACQUIRE, ZMPI_EMU_RELEASE };

@@ -56,8 +56,10 @@ static void random_input(void)
 static void check_warp(size_t i)
 {
     const size_t warp = i / 32 * 32, lane = i % 32, n = in[2 * i + 1] % 32;
-    uint32_t odd = 0, full = 0;
+    uint32_t odd = 0, full = 0, bits = 0, sum = 0;
     for (unsigned k = 0; k < 32; k++) {
+        bits |= (uint32_t)in[2 * (warp + k)] & 0x0f0f0f0f;
+        sum += (uint32_t)in[2 * (warp + k)];
         odd |= (uint32_t)(in[2 * (warp + k)] & 1) << k;
         full += in[2 * (warp + k)] % 32 == 31;
     }
@@ -77,6 +79,8 @@ static void check_warp(size_t i)
     SAME(i, 12, full == 0);
     SAME(i, 13, lane);
     SAME(i, 14, i % THREADS / 32);
+    SAME(i, 15, bits);
+    SAME(i, 16, sum);
 }
 
 Test(words, warp)

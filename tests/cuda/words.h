@@ -37,6 +37,8 @@ ZD_KERNEL(words_warp, struct words_args, a)
     put(&a, 12, zd_all((v & 31) != 31));
     put(&a, 13, zd_lane());
     put(&a, 14, zd_warp());
+    put(&a, 15, zd_redux_or_u32((uint32_t)v & 0x0f0f0f0f));
+    put(&a, 16, zd_redux_add_u32((uint32_t)v));
     zd_syncwarp();
 }
 

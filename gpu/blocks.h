@@ -191,48 +191,8 @@ ZD_FN uint32_t block_mask(uint32_t count, uint32_t block)
     return left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1;
 }
 
-/* 32 x 32 bits, a row per lane, and the way to transpose them: bits, or bytes, of lanes `s` apart
- * change places, for s = 16, 8, 4, 2, 1. Thirteen instructions, whatever the number of planes: so
- * blocks of few planes share one (encode_t.h, decode_t.h). */
-struct transposer {
-    uint32_t pick[2];          /* bytes of the own row (0 to 3) and of the other (4 to 7) */
-    uint32_t turn[3], keep[3]; /* how far the other's bits are turned; which of the own stay */
-};
-
-ZD_FN struct transposer transposer_make(void)
-{
-    const uint32_t low[3] = {0x0F0F0F0Fu, 0x33333333u, 0x55555555u}, lane = zd_lane();
-    struct transposer t;
-    t.pick[0] = lane & 16 ? 0x3276 : 0x5410;
-    t.pick[1] = lane & 8 ? 0x3715 : 0x6240;
-    ZD_UNROLL
-    for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t s = 4u >> i, upper = lane & s;
-        t.turn[i] = upper ? 32 - s : s;
-        t.keep[i] = upper ? ~low[i] : low[i];
-        ZD_KEEP(t.turn[i]);
-        ZD_KEEP(t.keep[i]);
-    }
-    ZD_KEEP(t.pick[0]);
-    ZD_KEEP(t.pick[1]);
-    return t;
-}
-
-ZD_FN uint32_t transpose(const struct transposer *t, uint32_t row)
-{
-    ZD_UNROLL
-    for (uint32_t i = 0; i < 2; i++)
-        row = zd_byte_perm(row, zd_shfl_xor_u32(row, 16u >> i), t->pick[i]);
-    ZD_UNROLL
-    for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t other = zd_shfl_xor_u32(row, 4u >> i);
-        row = (row & t->keep[i]) | (zd_funnel_l(other, other, t->turn[i]) & ~t->keep[i]);
-    }
-    return row;
-}
-
-/* The same for what four registers of a lane have, and less: bit 0 of a register's number and bit 0
- * of a bit's place in it change places, and bits 1. */
+/* What four registers of a lane have: bit 0 of a register's number and bit 0 of a bit's place in it
+ * change places, and bits 1. */
 ZD_FN void swap_within(uint32_t row[4])
 {
     ZD_UNROLL

@@ -34,12 +34,12 @@ struct F(decoder) {
     uint64_t place;
     U carry[WARPS];
     struct tile tile;
-    struct F(parts) parts; /* once they are found right */
+    struct F(parts) parts;
     uint32_t mask[BLOCKS]; /* exceptions */
     uint32_t
         value[BLOCKS]; /* where the first value is, in words of the chunk; SAME: there is one */
     uint32_t total[2][WARPS], restarts[WARPS];
-    uint32_t chunk, size, hash, needed, bad, checksum;
+    uint32_t chunk, size, hash, needed, bad, good, checksum; /* good: parts */
 };
 
 #define SAME 0x80000000u
@@ -82,7 +82,7 @@ ZD_FN int F(parse_head)(const uint32_t *coded, uint32_t size, const struct tile 
     return p->zero ? size == p->lengths : size - p->lengths >= (c->blocks + 3) / 4 * 4;
 }
 
-/* Lane i's block of the warp. */
+/* The block of this lane. */
 struct F(coded_block) {
     uint32_t length, marks; /* of planes; bits 7 and 6 of the length byte */
     uint32_t words;         /* planes before it */
@@ -93,9 +93,9 @@ struct F(coded_block) {
 ZD_FN int F(parse_length)(const uint32_t *coded, const struct tile *c, uint32_t lengths,
                           struct F(coded_block) *b)
 {
-    const uint32_t block = zd_warp() * VALUES + zd_lane();
+    const uint32_t block = F(own_block)();
     uint32_t byte = 0;
-    if (zd_lane() < VALUES && block < (c->blocks + 3) / 4 * 4)
+    if (block < (c->blocks + 3) / 4 * 4)
         byte = coded[(lengths + block) / 4] >> (lengths + block) % 4 * 8 & 255;
     b->marks = byte >> 7 ? byte & 0xC0u : 0;
     b->length = byte >> 7 ? byte & 0x3Fu : byte;
@@ -107,15 +107,15 @@ ZD_FN int F(parse_length)(const uint32_t *coded, const struct tile *c, uint32_t 
 ZD_FN int F(parse_exceptions)(struct F(decoder) *s, const uint32_t *coded,
                               const struct F(coded_block) *b, uint32_t masks, uint32_t count)
 {
-    const uint32_t block = zd_warp() * VALUES + zd_lane();
+    const uint32_t block = F(own_block)();
     const uint32_t mask = b->marks ? coded[masks + b->masks] : 0;
     const int bad = b->marks && (mask == 0 || mask & ~block_mask(s->tile.count, block));
     const uint32_t stored = b->marks & 0x40 ? 1 : zd_popc32(mask);
-    uint32_t all, before = block_sum_begin(s->total[1], stored, 1);
+    uint32_t all, before = block_sum_begin(s->total[1], stored, EACH);
     if (zd_sync_or(bad))
         return 0;
     before = block_sum_end(s->total[1], before, &all);
-    if (zd_lane() < VALUES) {
+    if (zd_lane() % EACH == 0) {
         s->mask[block] = mask;
         s->value[block] = (masks + count + before * (WIDTH / 4)) | (b->marks & 0x40 ? SAME : 0);
     }
@@ -124,69 +124,41 @@ ZD_FN int F(parse_exceptions)(struct F(decoder) *s, const uint32_t *coded,
 
 /* ---- residuals ---- */
 
-/* A plane of `each` per block, of blocks from block `first` of the warp on, as lane k has it when
- * they are transposed together. */
-ZD_FN uint32_t F(get_plane)(const uint32_t *planes, const struct F(coded_block) *b, uint32_t first,
-                            uint32_t each, uint32_t from)
+/* Those of the warp's blocks, to shared memory. */
+ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) *b,
+                            union F(words) *w)
 {
-    const uint32_t plane = from + zd_lane() % each, block = first + zd_lane() / each;
-    const uint32_t length = zd_shfl_u32(b->length, block), words = zd_shfl_u32(b->words, block);
-    return plane < length ? planes[words + 1 + plane] : 0;
-}
-
-/* To shared memory, with the sign that bit 0 says. */
-ZD_FN void F(put_residual)(U *word, U m, uint32_t sign)
-{
-    *word = sign & 1 ? (U)0 - m : m;
-}
-
-/* Of four blocks that have more than 8 planes. */
-ZD_FN void F(get_longer)(const struct transposer *t, const uint32_t *planes,
-                         const struct F(coded_block) *b, uint32_t first, uint32_t over16,
-                         uint32_t signs, U *word)
-{
+    const struct F(passes) t = F(passes_make)();
+    const uint32_t from = zd_lane() % EACH * PART;
+    uint32_t signs = b->length > 0 ? planes[b->words] : 0;
+    const uint32_t *own = planes + b->words + 1 + from; /* what of it is read, `length` says */
+    U m[VALUES] = {0};
     ZD_UNROLL
-    for (uint32_t j = first; j < first + 4; j += 2) {
-        if (!(over16 >> j & 3)) {
-            const uint32_t m = transpose(t, F(get_plane)(planes, b, j, 16, 0));
-            F(put_residual)(word + 32 * j, m & 0xFFFF, signs >> j);
-            F(put_residual)(word + 32 * (j + 1), m >> 16, signs >> (j + 1));
-            continue;
-        }
+    for (uint32_t k = 0; k < 8 * WIDTH / PASS; k++) {
+        uint32_t row[PART];
+        if (!zd_any(b->length > k * PASS))
+            break;
         ZD_UNROLL
-        for (uint32_t k = j; k < j + 2; k++) {
-            U m = transpose(t, F(get_plane)(planes, b, k, 32, 0));
-            if (WIDTH == 8 && zd_shfl_u32(b->length, k) > 32)
-                m |= (U)((uint64_t)transpose(t, F(get_plane)(planes, b, k, 32, 32)) << 32);
-            F(put_residual)(word + 32 * k, m, signs >> k);
+        for (uint32_t j = 0; j < PART; j++) {
+            row[j] = from + k * PASS + j < b->length ? own[k * PASS + j] : 0;
         }
+        F(exchange)(&t, row);
+        ZD_UNROLL
+        for (uint32_t j = 0; j < PART; j++)
+            F(take_bits)(m, j, k, row[j]);
     }
-}
-
-/* Those of the warp's blocks. */
-ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) *b, U *word)
-{
-    const uint32_t lane = zd_lane();
-    const uint32_t over8 = zd_ballot(lane < VALUES && b->length > 8);
-    const uint32_t over16 = zd_ballot(lane < VALUES && b->length > 16);
-    const struct transposer t = transposer_make();
-    uint32_t row[VALUES / 4];
-    word += zd_warp() * VALUES * 32 + lane;
-    uint32_t signs = lane < VALUES && b->length > 0 ? planes[b->words] : 0;
+    signs >>= from;
+    if (WIDTH == 4)
+        signs = zd_byte_perm(signs, 0, turned_bytes(F(turn)()));
     ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES / 4; i++)
-        row[i] = F(get_plane)(planes, b, 4 * i, 8, 0);
-    signs = transpose(&t, signs);
-    ZD_UNROLL
-    for (uint32_t i = 0; i < VALUES / 4; i++) {
-        if (over8 >> 4 * i & 15) {
-            F(get_longer)(&t, planes, b, 4 * i, over16, signs, word);
-            continue;
-        }
-        const uint32_t m = transpose(&t, row[i]);
+    for (uint32_t i = 0; i < PARTS; i++) {
+        union F(part) p;
         ZD_UNROLL
-        for (uint32_t j = 0; j < 4; j++)
-            F(put_residual)(word + 32 * (4 * i + j), m >> 8 * j & 255, signs >> (4 * i + j));
+        for (uint32_t j = 0; j < PART; j++) {
+            const U v = m[i * PART + j];
+            p.word[j] = signs >> (i * PASS + j) & 1 ? (U)0 - v : v;
+        }
+        F(store_part)(w, F(part_at)(i), p);
     }
 }
 
@@ -354,6 +326,9 @@ ZD_FN int F(find)(const struct F(decompress_args) *a, struct F(decoder) *s)
         if (zd_lane() == 0) {
             s->place = a->head + before;
             s->bad |= s->place + s->size > a->length;
+            s->good =
+                !s->bad && s->needed &&
+                F(parse_head)(a->src + s->place / 4, s->size, &s->tile, a->is_float, &s->parts);
         }
     }
     ZD_SYNC();
@@ -363,18 +338,18 @@ ZD_FN int F(find)(const struct F(decompress_args) *a, struct F(decoder) *s)
 /* ZMPI_OK, and residuals (or words) in s->w; or what is wrong. Barriers inside. */
 ZD_FN uint32_t F(parse)(const struct F(decompress_args) *a, struct F(decoder) *s)
 {
-    struct F(parts) parts, *const p = &parts;
+    const struct F(parts) *const p = &s->parts;
     const uint32_t *coded = a->src + s->place / 4;
     struct F(coded_block) b;
     xxh_sums(coded, s->size, s->sum);
-    uint32_t good = (uint32_t)F(parse_head)(coded, s->size, &s->tile, a->is_float, p);
+    uint32_t good = s->good;
     const int planes = good && p->map != ZMPI_CUDA_STORED && !p->zero;
     b.length = b.marks = 0;
     if (planes)
         good = (uint32_t)F(parse_length)(coded, &s->tile, p->lengths, &b);
     uint32_t all,
-        before = block_sum_begin(s->total[0],
-                                 (b.length ? b.length + 1 : 0) | (b.marks != 0 ? 1u << 16 : 0), 1);
+        before = block_sum_begin(
+            s->total[0], (b.length ? b.length + 1 : 0) | (b.marks != 0 ? 1u << 16 : 0), EACH);
     good = zd_sync_and(good);
     if (zd_warp() == 0) {
         const uint64_t hash = xxh_end(coded, s->size, s->sum);
@@ -392,13 +367,11 @@ ZD_FN uint32_t F(parse)(const struct F(decompress_args) *a, struct F(decoder) *s
     if (planes && good && p->exceptions)
         good = (uint32_t)F(parse_exceptions)(s, coded, &b, masks, all >> 16);
     if (planes && good)
-        F(get_residuals)(coded + first, &b, s->w.word);
+        F(get_residuals)(coded + first, &b, &s->w);
     for (uint32_t e = zd_tid(); !planes && good && e < BLOCKS * 32; e += THREADS)
         s->w.word[e] = p->map == ZMPI_CUDA_STORED && e < s->tile.count
                            ? F(get_word)(coded + 1 + e * (WIDTH / 4))
                            : 0;
-    if (zd_tid() == 0)
-        s->parts = *p;
     ZD_SYNC(); /* only now must the checksum be there, which one warp has made meanwhile */
     return !s->checksum ? ZMPI_ERR_CHECKSUM : good ? ZMPI_OK : ZMPI_ERR_CORRUPT;
 }

@@ -145,43 +145,6 @@ ZD_FN void F(put_head)(const struct F(attempt) *t, uint32_t *coded)
                 t->base - (t->map == ZMPI_CUDA_QUANTIZED ? F(bits)(MAGIC) : 0));
 }
 
-/* Planes that a pass makes of each block: four of each lane. */
-#define PASS (EACH * PART)
-
-/* Constants of a lane, for the passes. */
-struct F(passes) {
-    uint32_t pick;       /* bytes of two pairs of parts (4-byte words), or of the own and the
-                            other row (8-byte words) */
-    uint32_t turn, keep; /* how far the other's bits are turned; which of the own stay */
-};
-
-ZD_FN struct F(passes) F(passes_make)(void)
-{
-    const uint32_t lane = zd_lane();
-    struct F(passes) t;
-    t.pick = WIDTH == 4 ? turned_pairs(F(turn)()) : lane & 2 ? 0x3715 : 0x6240;
-    t.turn = lane & 1 ? 28 : 4;
-    t.keep = lane & 1 ? 0xF0F0F0F0u : 0x0F0F0F0Fu;
-    ZD_KEEP(t.pick);
-    ZD_KEEP(t.turn);
-    ZD_KEEP(t.keep);
-    return t;
-}
-
-/* Pass k's bits of element j of all parts, those of a part together. */
-ZD_FN uint32_t F(pass_bits)(const struct F(passes) *t, const U m[VALUES], uint32_t j, uint32_t k)
-{
-    if (WIDTH == 4) {
-        const uint32_t pick = k | (4 + k) << 4;
-        return zd_byte_perm(zd_byte_perm((uint32_t)m[j], (uint32_t)m[PART + j], pick),
-                            zd_byte_perm((uint32_t)m[2 * PART % VALUES + j],
-                                         (uint32_t)m[3 * PART % VALUES + j], pick),
-                            t->pick);
-    }
-    return zd_byte_perm((uint32_t)((uint64_t)m[j] >> k / 2 * 32),
-                        (uint32_t)((uint64_t)m[PART + j] >> k / 2 * 32), k % 2 ? 0x7632 : 0x5410);
-}
-
 /* Planes PASS * k and so on of the warp's blocks, by one transposition: of bits with registers,
  * then with lanes of the same block. */
 ZD_FN void F(put_pass)(const struct F(passes) *t, const U m[VALUES], const struct F(lengths) *l,
@@ -192,16 +155,11 @@ ZD_FN void F(put_pass)(const struct F(passes) *t, const U m[VALUES], const struc
     ZD_UNROLL
     for (uint32_t j = 0; j < PART; j++)
         row[j] = F(pass_bits)(t, m, j, k);
-    swap_within(row);
+    F(exchange)(t, row);
     ZD_UNROLL
-    for (uint32_t j = 0; j < PART; j++) {
-        if (WIDTH == 8)
-            row[j] = zd_byte_perm(row[j], zd_shfl_xor_u32(row[j], 2), t->pick);
-        const uint32_t other = zd_shfl_xor_u32(row[j], 1);
-        row[j] = (row[j] & t->keep) | (zd_funnel_l(other, other, t->turn) & ~t->keep);
+    for (uint32_t j = 0; j < PART; j++)
         if (first + j < l->byte)
             planes[l->words + 1 + first + j] = row[j];
-    }
 }
 
 /* Signs and planes of the warp's blocks. */

@@ -98,6 +98,7 @@ static zmpi_cuda_error clear_words(void *at, uint64_t words, cudaStream_t stream
 #define zd_shfl_float32 zd_shfl_xor_f32
 
 #include "words_t.h"
+#include "passes_t.h"
 #include "quant_t.h"
 #include "residual_t.h"
 #include "integers_t.h"
@@ -152,6 +153,7 @@ static zmpi_cuda_error clear_words(void *at, uint64_t words, cudaStream_t stream
 #define zd_shfl_float64 zd_shfl_xor_f64
 
 #include "words_t.h"
+#include "passes_t.h"
 #include "quant_t.h"
 #include "residual_t.h"
 #include "integers_t.h"

@@ -165,8 +165,9 @@ ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) 
 /* ---- sums ---- */
 
 /* Along x, by all threads, each of which has some elements behind each other; sums begin anew every
- * `period` elements if it `restarts`, a constant. Barriers before and after. */
-ZD_FN void F(sum_x)(struct F(decoder) *s, struct divisor period, int restarts)
+ * `period` elements if `restarts`, a constant, is not 0; the period is a multiple of that. Barriers
+ * before and after. */
+ZD_FN void F(sum_x)(struct F(decoder) *s, struct divisor period, uint32_t restarts)
 {
     const uint32_t lane = zd_lane(), first = zd_tid() * VALUES;
     const uint32_t start = restarts ? first - divide(first, period) * period.d : first;
@@ -181,9 +182,11 @@ ZD_FN void F(sum_x)(struct F(decoder) *s, struct divisor period, int restarts)
     uint32_t x = start;
     ZD_UNROLL
     for (uint32_t j = 0; j < VALUES; j++) {
-        acc = (restarts && x == 0 ? 0 : acc) + v.word[j];
-        v.word[j] = acc;
-        x = x + 1 == period.d ? 0 : x + 1;
+        if (restarts && j % restarts == 0) {
+            acc = x == 0 ? 0 : acc;
+            x = x + restarts == period.d ? 0 : x + restarts;
+        }
+        v.word[j] = acc += v.word[j];
     }
     const uint32_t heads = zd_ballot(whole < VALUES), upto = heads & (0xFFFFFFFFu >> (31 - lane));
     const uint32_t head = upto ? 31 - zd_clz32(upto) : 0;
@@ -203,8 +206,11 @@ ZD_FN void F(sum_x)(struct F(decoder) *s, struct divisor period, int restarts)
         before = (s->restarts[w] ? 0 : before) + s->carry[w];
     carry += heads & ((1u << lane) - 1) ? 0 : before;
     ZD_UNROLL
-    for (uint32_t j = 0; j < VALUES; j++)
-        v.word[j] += j < whole ? carry : 0;
+    for (uint32_t j = 0; j < VALUES; j++) {
+        if (restarts && j % restarts == 0)
+            carry = j < whole ? carry : 0;
+        v.word[j] += carry;
+    }
     ZD_UNROLL
     for (uint32_t g = 0; g < VALUES / IN_QUAD; g++)
         s->w.quad[zd_tid() * (VALUES / IN_QUAD) + g] = v.quad[g];
@@ -232,6 +238,8 @@ ZD_FN void F(sum_axes)(struct F(decoder) *s, uint32_t axes)
     const struct tile *c = &s->tile;
     if (axes == ZMPI_CUDA_X)
         F(sum_x)(s, c->by_x, 0);
+    else if ((axes & ZMPI_CUDA_X) && c->x % PART == 0)
+        F(sum_x)(s, c->by_x, PART);
     else if (axes & ZMPI_CUDA_X)
         F(sum_x)(s, c->by_x, 1);
     for (uint32_t i = zd_tid(); axes & ZMPI_CUDA_Y && i < c->z * c->x; i += THREADS) {
@@ -273,21 +281,38 @@ ZD_FN U F(finished)(const struct F(decompress_args) *a, const struct F(decoder) 
     return p->shift ? F(shift_up)(F(ordered_view)(q), p->shift) : F(ordered_view)(q);
 }
 
-/* usual: a constant, true if the chunk is of map 0 without exceptions. */
-ZD_FN void F(store_any)(const struct F(decompress_args) *a, const struct F(decoder) *s,
-                        const struct F(parts) *p, int usual)
+/* Whole 16 bytes. whole: a constant, true if the tile is one run. */
+ZD_FN void F(store_quads)(const struct F(decompress_args) *a, const struct F(decoder) *s,
+                          const struct F(parts) *p, int usual, int whole)
 {
     const struct tile *c = &s->tile;
-    const uint32_t quads = c->vector ? c->count / IN_QUAD : 0;
-    for (uint32_t i = zd_tid(); i < quads; i += THREADS) {
+    const uint32_t quads = c->count / IN_QUAD;
+    unsigned char *const to = (unsigned char *)a->dst + c->at * WIDTH;
+    ZD_UNROLL
+    for (uint32_t g = 0; g < VALUES / IN_QUAD; g++) {
+        const uint32_t i = g * THREADS + zd_tid();
+        if (i >= quads)
+            break;
         union F(quad_words) v;
         v.quad = s->w.quad[i];
         ZD_UNROLL
         for (uint32_t j = 0; j < IN_QUAD; j++)
             v.word[j] = usual ? F(dequantized)(p, v.word[j])
                               : F(finished)(a, s, p, i * IN_QUAD + j, v.word[j]);
-        STORE_QUAD((QUAD *)(void *)((U *)a->dst + word_at(&a->tiles, c, i * IN_QUAD)), v.quad);
+        STORE_QUAD((QUAD *)(void *)(to + bytes_to(c, WIDTH, i * IN_QUAD, whole)), v.quad);
     }
+}
+
+/* usual: a constant, true if the chunk is of map 0 without exceptions. */
+ZD_FN void F(store_any)(const struct F(decompress_args) *a, const struct F(decoder) *s,
+                        const struct F(parts) *p, int usual)
+{
+    const struct tile *c = &s->tile;
+    const uint32_t quads = c->vector ? c->count / IN_QUAD : 0;
+    if (quads > 0 && c->by_run.d == c->count)
+        F(store_quads)(a, s, p, usual, 1);
+    else if (quads > 0)
+        F(store_quads)(a, s, p, usual, 0);
     for (uint32_t e = quads * IN_QUAD + zd_tid(); e < c->count; e += THREADS)
         F(store_word)
     (&a->tiles, a->dst, word_at(&a->tiles, c, e),
@@ -296,11 +321,11 @@ ZD_FN void F(store_any)(const struct F(decompress_args) *a, const struct F(decod
 
 ZD_FN void F(store_tile)(const struct F(decompress_args) *a, const struct F(decoder) *s)
 {
-    const struct F(parts) *p = &s->parts;
-    if (p->map == ZMPI_CUDA_QUANTIZED && !p->exceptions)
-        F(store_any)(a, s, p, 1);
+    const struct F(parts) p = s->parts;
+    if (p.map == ZMPI_CUDA_QUANTIZED && !p.exceptions)
+        F(store_any)(a, s, &p, 1);
     else
-        F(store_any)(a, s, p, 0);
+        F(store_any)(a, s, &p, 0);
 }
 
 /* ---- a chunk ---- */

@@ -9,6 +9,8 @@
 #include "errors.h"
 #include "kernel_kit.h"
 
+#include "../../gpu/blocks.h"
+
 static void check(const struct zmpi_array *a, struct zmpi_bound bound, const void *data,
                   const char *what)
 {
@@ -190,6 +192,31 @@ Test(kernels_edges, lengths)
         }
         check(&a, kit_abs(1), data, "lengths");
         free(data);
+    }
+}
+
+/* Rows, or planes, so far apart that 32 bits do not tell how far: their words go one by one. */
+Test(kernels_edges, far_apart)
+{
+    static const struct {
+        uint64_t words[3];
+        uint32_t vector;
+    } of[] = {{{1, 64, UINT64_C(1) << 30}, 1},
+              {{1, 64, (UINT64_C(1) << 30) + 256}, 0},
+              {{16, UINT64_C(1) << 20, 1024}, 1},
+              {{16, (UINT64_C(1) << 20) + 16, 1024}, 0},
+              {{1, (UINT64_C(1) << 20) + 16, 1024}, 1}};
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        const uint64_t *w = of[i].words, tiles = w[1] / 16 * (w[2] / 256);
+        const struct zmpi_cuda_tiles t = {.words = {w[0], w[1], w[2]},
+                                          .grid = {1, w[1] / 16, w[2] / 256},
+                                          .tile = {2, 16, 256},
+                                          .width = 4,
+                                          .bytes = 4 * w[0] * w[1] * w[2],
+                                          .chunks = tiles};
+        struct tile c;
+        tile_of(&t, 0, NULL, &c);
+        cr_assert_eq(c.vector, of[i].vector, "%zu", i);
     }
 }
 

@@ -27,7 +27,7 @@
 #define DECODERS (ZD_RESIDENT < 3 * 512 ? 2 : 3)
 
 /* A block of 512 threads works on a chunk of up to 32 KiB; each warp on up to 16 of its blocks of
- * 32 elements, one element per lane. */
+ * 32 elements, two lanes (or more, words_t.h) on a block. */
 enum {
     ZMPI_CUDA_X = 1,
     ZMPI_CUDA_Y = 2,

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -203,6 +204,13 @@ static bool all_of(struct zfile *f, bool mine)
     return !PMPI_Allreduce(&no, &any, 1, MPI_INT, MPI_MAX, f->comm) && !any;
 }
 
+/* A larger file than the process may make is not an error alone: a signal ends the program. */
+static bool may_be_long(uint64_t size)
+{
+    struct rlimit most;
+    return getrlimit(RLIMIT_FSIZE, &most) != 0 || size <= most.rlim_cur;
+}
+
 static bool is_same(const struct zfile *f, const struct zmpi_container *again)
 {
     return zmpi_container_whole(again) && again->logical_size == f->container.logical_size &&
@@ -211,9 +219,9 @@ static bool is_same(const struct zfile *f, const struct zmpi_container *again)
 
 static bool copy_begin(struct zfile *f, struct copy *c)
 {
-    bool ok = true;
+    bool ok = may_be_long(f->container.logical_size);
     if (f->rank == 0) {
-        c->sole = zsession_only_begin(f);
+        c->sole = ok && zsession_only_begin(f);
         ok = c->sole && create(f, &c->name);
     }
     if (PMPI_Bcast(&c->name, (int)sizeof c->name, MPI_CHAR, 0, f->comm) || !all_of(f, ok))
@@ -225,7 +233,7 @@ static bool copy_begin(struct zfile *f, struct copy *c)
     /* Not opened again: ROMIO of Open MPI 4.1.4 crashes where two threads open files at the same
      * time, as they may close them (tests/mpi/threads.c). */
     const int rc = zindex_read_all(f, &c->from);
-    return all_of(f, !rc && is_same(f, &c->from));
+    return all_of(f, !rc && is_same(f, &c->from) && may_be_long(c->from.logical_size));
 }
 
 /* What is nothing but zeros stays a hole. */

@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <sys/resource.h>
 #include <sys/xattr.h>
 
 enum { N = 1100000, FLOATS = 40000, STEP = 10000, STEPS = 5 };
@@ -402,6 +403,25 @@ static void folder_with_list(void)
         CHECK(rmdir(folder) == 0);
 }
 
+/* Plain it would be larger than the process may make files, which ends it by a signal. */
+static void limited(void)
+{
+    static const char path[] = "limited.out";
+    struct rlimit before;
+    check_say("file sizes are limited");
+    CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    const struct rlimit most = {N / 2, before.rlim_max};
+    MPI_File file = open_hinted(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, NULL);
+    CHECK(setrlimit(RLIMIT_FSIZE, &most) == 0);
+    memset(back, 7, N);
+    if (rank == 0)
+        OK(MPI_File_write_at(file, 0, back, N, MPI_BYTE, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&file));
+    CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    CHECK(check_is_container(path));
+    check_remove(path, MPI_COMM_WORLD);
+}
+
 /* A file that grows by less than 16 KiB each time it is open. */
 static void grows_slowly(void)
 {
@@ -438,11 +458,12 @@ int main(int argc, char **argv)
         wave[i] = (float)i * 0.001f + (float)rank;
     static void (*const cases[])(void) = {
         kinds_of_one,  read_all_the_time, another_of_the_name, other_folder,     left_by_the_dead,
-        of_older_data, grows_slowly,      opens_nothing,       folder_with_list, kinds_and_hints};
-    for (int i = 0; i < 10; i++)
+        of_older_data, grows_slowly,      opens_nothing,       folder_with_list, kinds_and_hints,
+        limited};
+    for (int i = 0; i < 11; i++)
         if (argc < 2 || atoi(argv[1]) == i)
             cases[i]();
-    if (argc < 2 || atoi(argv[1]) > 9) {
+    if (argc < 2 || atoi(argv[1]) > 10) {
         opened_meanwhile(MPI_MODE_RDONLY);
         opened_meanwhile(MPI_MODE_RDWR);
         opened_meanwhile(MPI_MODE_WRONLY);

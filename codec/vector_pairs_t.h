@@ -1,16 +1,16 @@
 /*
- * vector_pairs_t.h - template: rows that take one vector or two and fill more than half of them, as
- * the numbers of a particle: what is added along y stays in registers, and several rows are looked
- * after together. After vector_placed_t.h. `vectors`, of a row, is a constant to the compiler.
+ * vector_pairs_t.h - template: rows that take two vectors, as the numbers of a particle may: what
+ * is added along y stays in registers, and several rows are looked after together. After
+ * vector_placed_t.h. (Rows of one vector are faster several in a vector: vector_short_t.h.)
  */
 
 /* A row; `sum`: those above it, and then its own. exact: nothing may be written behind it. */
-VECTOR void restore_pair(const struct sums *s, const struct row *r, unsigned vectors, V sum[2],
-                         unsigned axes, enum conversion c, unsigned char *to, bool exact)
+VECTOR void restore_pair(const struct sums *s, const struct row *r, V sum[2], unsigned axes,
+                         enum conversion c, unsigned char *to, bool exact)
 {
     /* What restore is left with; the base is in the sums. */
     const unsigned others = axes & ZMPI_AXIS_Y ? (axes & ZMPI_AXIS_Z) | ZMPI_AXIS_X : axes;
-    for (unsigned k = 0; k < vectors; k++) {
+    for (unsigned k = 0; k < 2; k++) {
         const size_t i = k * LANES;
         V v = v_load(r->x + i);
         if (axes & ZMPI_AXIS_X && axes != ZMPI_AXIS_X)
@@ -20,7 +20,7 @@ VECTOR void restore_pair(const struct sums *s, const struct row *r, unsigned vec
         v = restore(s, i, others, c, v);
         if (s->patch.masks)
             v = patch_at(&s->patch, r->at + i, v);
-        if (k + 1 == vectors && exact)
+        if (k == 1 && exact)
             v_store_few(to + i * WIDTH, v, r->words - i);
         else
             v_store((U *)(void *)(to + i * WIDTH), v);
@@ -29,14 +29,14 @@ VECTOR void restore_pair(const struct sums *s, const struct row *r, unsigned vec
 
 /* n rows, r the first; returns what the next one is. What is kept of them is `step` words apart,
  * of the plane before `from`. */
-VECTOR struct row restore_pairs(const struct sums *sums, struct row r, unsigned vectors, size_t n,
-                                V sum[2], size_t step, size_t from, unsigned axes,
-                                enum conversion c, unsigned char *to, bool exact)
+VECTOR struct row restore_pairs(const struct sums *sums, struct row r, size_t n, V sum[2],
+                                size_t step, size_t from, unsigned axes, enum conversion c,
+                                unsigned char *to, bool exact)
 {
     struct sums s = *sums;
     V both[2] = {sum[0], sum[1]};
     for (; n; n--, to += r.words * WIDTH) {
-        restore_pair(&s, &r, vectors, both, axes, c, to, exact && n == 1);
+        restore_pair(&s, &r, both, axes, c, to, exact && n == 1);
         r.off = v_set1(r.x[r.words - 1]);
         r.x += r.words;
         r.at += r.words;
@@ -48,14 +48,14 @@ VECTOR struct row restore_pairs(const struct sums *sums, struct row r, unsigned 
     return r;
 }
 
-VECTOR void decode_pairs(const struct job *j, unsigned vectors, unsigned axes, enum conversion c)
+VECTOR void decode_pairs(const struct job *j, unsigned axes, enum conversion c)
 {
     enum { BATCH = 8 };
     const struct shape *s = j->s;
     const U *bases = (const U *)(const void *)j->work->bases;
     U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
     /* What is kept of a plane. One plane is never looked at again. */
-    const size_t step = s->z == 1 ? 0 : vectors * LANES;
+    const size_t step = s->z == 1 ? 0 : 2 * LANES;
     const size_t batch = s->y > 1 && j->dst->row != s->row * WIDTH ? 1 : BATCH;
     const unsigned char *next = NULL;
     unsigned char tail[TAIL];
@@ -87,7 +87,7 @@ VECTOR void decode_pairs(const struct job *j, unsigned vectors, unsigned axes, e
                 to = room;
                 staged += words;
             }
-            r = restore_pairs(&n, r, vectors, rows, sum, step, z ? step : 0, axes, c, to,
+            r = restore_pairs(&n, r, rows, sum, step, z ? step : 0, axes, c, to,
                               exact && j->way != SEAM);
         }
     }

@@ -217,9 +217,7 @@ VECTOR void extend_bases(const struct job *j)
 VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, enum rows rows)
 {
     if (rows == LOOSE && j->s->row > LANES && j->s->row <= 2 * LANES)
-        decode_pairs(j, 2, axes, c);
-    else if (rows == PLANES && axes > ZMPI_AXIS_X && j->s->row > LANES / 2)
-        decode_pairs(j, 1, axes, c);
+        decode_pairs(j, axes, c);
     else if (rows == LOOSE && j->way == SEAM && j->s->row >= PLACED)
         decode_placed(j, axes, c);
     else if (rows == LOOSE)

@@ -89,6 +89,16 @@ static int check(struct work *w)
     return TOOL_OK;
 }
 
+/* Its bytes are no numbers: a bound would destroy it. */
+static int refuse_container(struct work *w)
+{
+    bool is_container;
+    const enum zmpi_status status = tool_input_look(&w->in, &is_container);
+    if (status)
+        return tool_fail_status(w->in.path, status);
+    return is_container ? tool_fail("%s: is compressed already", w->in.path) : TOOL_OK;
+}
+
 static int find_range(struct work *w)
 {
     size_t width = zmpi_type_size(w->type);
@@ -278,7 +288,9 @@ int tool_compress(int argc, char **argv)
         return tool_fail("a container is written in two places: give a file, not standard output");
     if (tool_input_open_raw(&w.in, input, false))
         return TOOL_ERROR;
-    status = check(&w);
+    status = refuse_container(&w);
+    if (!status)
+        status = check(&w);
     if (!status && zmpi_bound_needs_range(&w.bound))
         status = find_range(&w);
     if (!status)

@@ -49,7 +49,7 @@ static int copy(struct tool_input *in, struct tool_output *out, uint64_t offset,
             n = step_of(record, in->container.count, offset + done, n);
         status = tool_input_read(in, offset + done, buffer, n);
         if (!status)
-            status = tool_output_write(out, buffer, n);
+            status = tool_output_write_sparse(out, buffer, n);
         done += n;
         tool_progress("decompress", done, length);
     }

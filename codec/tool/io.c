@@ -241,6 +241,37 @@ int tool_output_write(struct tool_output *out, const void *src, size_t size)
     return TOOL_OK;
 }
 
+/* Zeros are looked for in pieces of this size: blocks of most file systems divide it. */
+#define HOLE ((size_t)64 << 10)
+
+static bool is_zero(const char *p, size_t n)
+{
+    return n != 0 && *p == 0 && memcmp(p, p + 1, n - 1) == 0;
+}
+
+int tool_output_write_sparse(struct tool_output *out, const void *src, size_t size)
+{
+    const char *p = src;
+    if (!out->temporary)
+        return tool_output_write(out, src, size);
+    for (size_t done = 0, n; done < size; done += n) {
+        n = size - done < HOLE ? size - done : HOLE;
+        out->ends_with_hole = is_zero(p + done, n);
+        if (out->ends_with_hole && lseek(out->fd, (off_t)n, SEEK_CUR) < 0)
+            return tool_fail("%s: %s", out->path, strerror(errno));
+        if (!out->ends_with_hole && tool_output_write(out, p + done, n))
+            return TOOL_ERROR;
+    }
+    return TOOL_OK;
+}
+
+/* A hole at the end is nothing but a size. */
+static bool end_here(const struct tool_output *out)
+{
+    const off_t end = lseek(out->fd, 0, SEEK_CUR);
+    return end >= 0 && ftruncate(out->fd, end) == 0;
+}
+
 int tool_output_write_at(struct tool_output *out, const void *src, size_t size, uint64_t offset)
 {
     const char *p = src;
@@ -262,7 +293,9 @@ int tool_output_close(struct tool_output *out, bool keep)
     int status = TOOL_OK;
     if (out->fd == STDOUT_FILENO)
         return TOOL_OK;
-    if (close(out->fd) && keep)
+    if (out->ends_with_hole && keep && !end_here(out))
+        status = tool_fail("%s: %s", out->path, strerror(errno));
+    if (close(out->fd) && keep && !status)
         status = tool_fail("%s: %s", out->path, strerror(errno));
     if (!out->temporary)
         return status;

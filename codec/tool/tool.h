@@ -81,11 +81,14 @@ struct tool_output {
     const char *path;
     char *temporary;
     int fd;
+    bool ends_with_hole; /* so far */
 };
 
 /* from: what it is made from, and may not replace; NULL: it may replace anything. */
 int tool_output_open(struct tool_output *out, const char *path, const struct tool_input *from);
 int tool_output_write(struct tool_output *out, const void *src, size_t size);
+/* The same, but zeros become holes where the file can have them. */
+int tool_output_write_sparse(struct tool_output *out, const void *src, size_t size);
 int tool_output_write_at(struct tool_output *out, const void *src, size_t size, uint64_t offset);
 /* Give it its name, or (keep false) remove it. */
 int tool_output_close(struct tool_output *out, bool keep);

@@ -317,6 +317,19 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=16k tmpfs small 2>/dev/null; t
     check test "$(ls -A small)" = out
 fi
 
+group="what is compressed already, and holes"
+expect 0 $c -t f32 -e abs=0.01 f32.raw a.zmpi
+expect 2 $c -t f32 -e abs=0.01 a.zmpi b.zmpi
+says "a.zmpi: is compressed already"
+check absent b.zmpi
+python3 -c 'import os; f = open("holes.raw", "wb"); f.write(b"ab\0c" * 4096); f.truncate(9 << 20); f.seek(5 << 20); f.write(b"x" * 5)
+f.truncate((9 << 20) + 4)'
+expect 0 $c -t f32 -e lossless holes.raw holes.zmpi
+expect 0 "$zmpi" decompress holes.zmpi holes.back
+check cmp holes.raw holes.back
+[ "$(du -k holes.raw | cut -f1)" -gt 1024 ] || check test "$(du -k holes.back | cut -f1)" -lt 1024
+rm -f holes.*
+
 group="output appears when it is complete"
 echo precious >kept
 expect 2 "$zmpi" decompress f32.raw kept

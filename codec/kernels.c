@@ -78,6 +78,8 @@ static bool switched_off(const struct zmpi_kernels *k, const char *list)
 
 bool zmpi_kernels_list_ok(const char *text)
 {
+    if (strcmp(text, "none") == 0)
+        return true;
     while (*text) {
         size_t n = strcspn(text, ",");
         bool known = false;

@@ -39,7 +39,7 @@ static const struct zmpi_option table[] = {
       "values of this magnitude and above are kept exactly and left out of the range; unset: only "
       "the usual "
       "fill values (1e20, 9.96921e36, ...)"},
-     "allowed is a finite number > 0",
+     "allowed is a finite number > 0, or none",
      ZMPI_OPTION_THRESHOLD,
      true,
      FIELD(threshold),
@@ -62,7 +62,7 @@ static const struct zmpi_option table[] = {
     {{"files", "globs", DEFAULT_FILES, "ZMPI_FILES", NULL,
       "files that may be compressed: globs separated by commas, on the base name or, with a '/', "
       "on "
-      "the path; !glob excludes; the last match wins"},
+      "the path as the program gives it; !glob excludes; the last match wins"},
      "allowed are globs separated by commas, at least one without '!' (at most 1023 characters)",
      ZMPI_OPTION_FILES,
      false,
@@ -180,7 +180,7 @@ static const struct zmpi_option table[] = {
      FIELD(trim)},
     {{"disable", "list", "", "ZMPI_DISABLE", NULL,
       "instruction sets that the CPU codec must not use, separated by ','"},
-     "allowed are avx2, avx512, avx512vbmi and neon, or nothing",
+     "allowed are avx2, avx512, avx512vbmi and neon, or none",
      ZMPI_OPTION_KERNELS,
      false,
      TEXT(disable)},
@@ -241,7 +241,7 @@ enum zmpi_status zmpi_option_set(struct zmpi_options *o, const char *name, const
     size_t i;
     if (zmpi_option_row(name, &i) == NULL) {
         char hint[64];
-        zmpi_option_suggest(name, false, hint);
+        zmpi_option_suggest(name, ZMPI_NAME_OPTION, hint);
         snprintf(message, 256, "%.80s=%.40s: there is no option %.40s%s", source, value, name,
                  hint);
         make_one_line(message);
@@ -289,7 +289,7 @@ static enum zmpi_status check_environment(char message[256])
         if (known)
             continue;
         char hint[64];
-        zmpi_option_suggest(name, true, hint);
+        zmpi_option_suggest(name, ZMPI_NAME_ENVIRONMENT, hint);
         snprintf(message, 256, "%s: there is no such setting%s", name, hint);
         return ZMPI_ERR_ARG;
     }
@@ -411,13 +411,27 @@ static size_t distance(const char *a, const char *b)
     return row[m];
 }
 
-void zmpi_option_suggest(const char *name, bool environment, char text[64])
+/* Of an option, in the form that `name` has: ZMPI_X, zmpi_x or x. NULL: it has none. */
+static const char *known_as(const struct zmpi_option_info *info, enum zmpi_name_form form)
+{
+    return form == ZMPI_NAME_ENVIRONMENT ? info->environment
+           : form == ZMPI_NAME_HINT      ? info->info_key
+                                         : info->name;
+}
+
+void zmpi_option_suggest(const char *name, enum zmpi_name_form form, char text[64])
 {
     const char *nearest = "";
-    size_t least = strlen(name) / 2; // farther than half of it is another word
+    const size_t prefix = form == ZMPI_NAME_OPTION || strlen(name) < 5 ? 0 : 5; // what all have
+    const char *word = name + prefix;
+    size_t least = (strlen(word) + 1) / 2; // farther than half of it is another word
     for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++) {
-        const char *known = environment ? table[i].info.environment : table[i].info.name;
-        size_t d = distance(name, known);
+        const char *known = known_as(&table[i].info, form);
+        if (known == NULL)
+            continue;
+        // A part of a name is as good as one letter that is wrong.
+        const bool part = strlen(word) > 3 && strstr(known + prefix, word) != NULL;
+        const size_t d = part ? 1 : distance(word, known + prefix);
         if (d < least) {
             least = d;
             nearest = known;
@@ -426,4 +440,18 @@ void zmpi_option_suggest(const char *name, bool environment, char text[64])
     text[0] = 0;
     if (*nearest != 0)
         snprintf(text, 64, "; did you mean %s?", nearest);
+}
+
+bool zmpi_hint_is_known(const char *key, char message[256])
+{
+    char suggestion[64];
+    if (strncmp(key, "zmpi_", 5) != 0)
+        return true;
+    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++)
+        if (table[i].info.info_key != NULL && strcmp(table[i].info.info_key, key) == 0)
+            return true;
+    zmpi_option_suggest(key, ZMPI_NAME_HINT, suggestion);
+    snprintf(message, 256, "hint %.80s: there is no such hint%s", key, suggestion);
+    make_one_line(message);
+    return false;
 }

@@ -62,6 +62,9 @@ struct zmpi_options {
  */
 enum zmpi_status zmpi_option_set(struct zmpi_options *o, const char *name, const char *value,
                                  const char *source, char message[256]);
+/* False, with a message and perhaps what was meant, for a key that begins like a hint of ours and
+ * is none. */
+bool zmpi_hint_is_known(const char *key, char message[256]);
 /* May a call change this option, or did a hint, which is stronger, set it? */
 bool zmpi_option_is_hint(const struct zmpi_options *o, const char *name);
 void zmpi_options_default(struct zmpi_options *o);
@@ -77,6 +80,8 @@ enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256]);
 enum zmpi_status zmpi_options_for_file(struct zmpi_options *o, const char *path, char message[256]);
 /* The same for a communicator: the rules of sections [comm:GLOB] whose glob matches its name. */
 enum zmpi_status zmpi_options_for_comm(struct zmpi_options *o, const char *name, char message[256]);
+/* Does a rule set this option, for whatever file? */
+bool zmpi_rules_set(const struct zmpi_options *o, const char *name);
 /* May this option be set for a single communicator? */
 bool zmpi_option_concerns_comms(const char *name);
 /* Is `name` in o->collectives? */

@@ -225,6 +225,17 @@ enum zmpi_status zmpi_rules_apply_comm(struct zmpi_options *o, const char *name,
     return s;
 }
 
+bool zmpi_rules_set(const struct zmpi_options *o, const char *name)
+{
+    size_t option;
+    if (o->rules == NULL || zmpi_option_row(name, &option) == NULL)
+        return false;
+    for (size_t k = 0; k < o->rules->count; k++)
+        if (o->rules->rule[k].option == option)
+            return true;
+    return false;
+}
+
 void zmpi_rules_free(struct zmpi_rules *rules)
 {
     if (rules == NULL)

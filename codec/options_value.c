@@ -196,6 +196,14 @@ static bool parse_bytes(const struct zmpi_option *option, const char *text, size
     return true;
 }
 
+static bool parse_threshold(const char *text, double *value)
+{
+    if (strcmp(text, "none") != 0)
+        return zmpi_threshold_parse(text, value);
+    *value = 0;
+    return true;
+}
+
 /* 0 too. */
 static bool parse_ratio(const char *text, double *value)
 {
@@ -237,7 +245,7 @@ bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o,
     case ZMPI_OPTION_BOUND:
         return parse_bound(text, o);
     case ZMPI_OPTION_THRESHOLD:
-        return zmpi_threshold_parse(text, field);
+        return parse_threshold(text, field);
     case ZMPI_OPTION_RATIO:
         return parse_ratio(text, field);
     case ZMPI_OPTION_CODEC:

@@ -51,8 +51,10 @@ enum zmpi_status zmpi_option_assign(struct zmpi_options *o, size_t i, const char
                                     enum zmpi_option_source source, const char *label,
                                     char message[256]);
 
-/* ", did you mean NAME?" for the nearest of the table's names (or environment variables), or "". */
-void zmpi_option_suggest(const char *name, bool environment, char text[64]);
+enum zmpi_name_form { ZMPI_NAME_OPTION, ZMPI_NAME_ENVIRONMENT, ZMPI_NAME_HINT };
+
+/* "; did you mean NAME?" for the nearest of the table's names of this form, or "". */
+void zmpi_option_suggest(const char *name, enum zmpi_name_form form, char text[64]);
 
 /* Read o->config into o->rules; message with file and line on failure. */
 enum zmpi_status zmpi_rules_load(struct zmpi_options *o, char message[256]);

@@ -8,6 +8,8 @@ int zmpi_file_set_bound(MPI_File fh, const char *bound)
 {
     struct zfile *f = zfile_find(fh);
     if (!f)
+        zruntime_unseen("zmpi_file_set_bound");
+    if (!f)
         return MPI_ERR_FILE;
     struct zmpi_bound b;
     int rc = bound && zmpi_bound_parse(bound, &b) == ZMPI_OK ? MPI_SUCCESS : MPI_ERR_ARG;

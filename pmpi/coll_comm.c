@@ -10,6 +10,7 @@
 
 #include "coll.h"
 #include "hash.h"
+#include "next.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int keyval = MPI_KEYVAL_INVALID;
@@ -207,6 +208,8 @@ static bool is_left(MPI_Comm comm)
 
 int zmpi_comm_set(MPI_Comm comm, const char *option, const char *value)
 {
+    znext_find(); /* where the MPI library is in front of us this is the first call */
+    zruntime_unseen("zmpi_comm_set");
     struct zmpi_options checked = *zruntime_options();
     char message[256];
     if (!option || !value || !zmpi_option_concerns_comms(option) ||
@@ -226,6 +229,7 @@ int zmpi_comm_set(MPI_Comm comm, const char *option, const char *value)
 
 int zmpi_comm_get_stats(MPI_Comm comm, struct zmpi_comm_stats *stats)
 {
+    znext_find();
     struct zcomm *s = zcomm_find(comm);
     if (!s)
         return MPI_ERR_COMM;

@@ -537,11 +537,17 @@ bool zplain_is_known(const char *path, const struct zmpi_options *o);
 /* ---- policy.c ---- */
 
 int zpolicy_hints(struct zmpi_options *o, MPI_Info info, char message[256]);
+/* Says so of the first hint in this process that there is not. */
+void zpolicy_look_for_misspelt(MPI_Info info);
 
 /* ---- runtime.c ---- */
 
 const struct zmpi_options *zruntime_options(void);
 bool zruntime_agreed(void); /* do all ranks of MPI_COMM_WORLD have the same settings? */
+/* For calls of zmpi.h that do nothing because the MPI library is in front of us: says so once. */
+void zruntime_unseen(const char *call);
+/* Says so once if a hint or a rule names a device that is not there. */
+void zruntime_check_device(const struct zmpi_options *o, const char *path);
 /* Threads that this process may compress with: as set, else its share of the node's cores. At
  * least 1. */
 int zruntime_threads(const struct zmpi_options *o);
@@ -549,6 +555,9 @@ double zseconds(void); /* monotonic */
 
 /* ---- report.c ---- */
 
+/* A new file that stays as it is, counted by the first of its ranks. selected: only a bound is
+ * missing. */
+void zreport_left_alone(const char *path, bool selected);
 void zreport_file(struct zfile *f); /* collective on the file's communicator, at close */
 /* A call of a function that is only counted: data that this rank gives (or gets of a scatter). */
 void zpassed(int function, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,

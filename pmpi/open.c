@@ -69,16 +69,19 @@ static enum found inspect(const char *path)
 
 /* Rank 0 decides for all; a wrong setting of one rank is everybody's, so that no rank is left
  * alone, and so is what one rank has open by other means. */
-static int decide(MPI_Comm comm, const char *path, const struct zmpi_options *o, int *found,
-                  int *wrong)
+static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o,
+                  int *found, int *wrong)
 {
     /* A bound that cannot be read is no wish for none. */
-    const bool wanted = (o->bound_set || *wrong) && zmpi_options_file_matches(o, path);
+    const bool selected = zmpi_options_file_matches(o, path);
+    const bool wanted = (o->bound_set || *wrong) && selected;
     int rank, mine[3] = {FOUND_OTHER, *wrong, wanted && zelsewhere_written(path)}, all[3];
     int rc = PMPI_Comm_rank(comm, &rank);
     if (!rc && rank == 0) {
         mine[0] = (int)inspect(path);
         /* Who only reads is one of us too: others may be about to write. */
+        if (mine[0] == FOUND_EMPTY && !wanted && amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR))
+            zreport_left_alone(path, selected);
         if (mine[0] == FOUND_EMPTY && (!wanted || zplain_is_known(path, o)))
             mine[0] = FOUND_OTHER;
     }
@@ -301,9 +304,14 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
     int found, wrong = zmpi_options_for_file(&o, path, message) ? MPI_ERR_INFO_VALUE : MPI_SUCCESS;
     if (!wrong)
         wrong = zpolicy_hints(&o, info, message);
-    int rc = decide(comm, path, &o, &found, &wrong);
+    int rank = 0, rc = decide(comm, path, amode, &o, &found, &wrong);
     if (rc)
         return rc;
+    if (!PMPI_Comm_rank(comm, &rank) && rank == 0) {
+        zpolicy_look_for_misspelt(info);
+        if (found != FOUND_OTHER && !wrong)
+            zruntime_check_device(&o, path);
+    }
     if (found == FOUND_FAILED)
         return zraise_no_file(MPI_ERR_IO,
                               "%s: reading its first bytes failed, and it may be compressed: see "

@@ -1,4 +1,5 @@
 /* policy.c - what MPI_Info hints say (zmpi_*: see `zmpi options`). */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,20 @@ static int take_hint(struct zmpi_options *o, MPI_Info info, const struct zmpi_op
         rc = MPI_ERR_INFO_VALUE;
     free(value);
     return rc;
+}
+
+/* MPI lets keys pass that nobody knows; a misspelt hint would silently do nothing. */
+void zpolicy_look_for_misspelt(MPI_Info info)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    char key[MPI_MAX_INFO_KEY + 1], message[256];
+    int keys = 0;
+    if (info == MPI_INFO_NULL || PMPI_Info_get_nkeys(info, &keys))
+        return;
+    for (int i = 0; i < keys; i++)
+        if (!PMPI_Info_get_nthkey(info, i, key) && !zmpi_hint_is_known(key, message) &&
+            !atomic_flag_test_and_set(&said))
+            zmpi_log(ZMPI_LOG_WARN, "%s", message);
 }
 
 int zpolicy_hints(struct zmpi_options *o, MPI_Info info, char message[256])

@@ -14,6 +14,8 @@ static int apply_hints(struct zfile *f, MPI_Info info)
     int rc = zstage_flush(f); /* what is staged keeps the bound it was given under */
     if (zpolicy_hints(&f->options, info, message))
         return zfile_raise(f, MPI_ERR_INFO_VALUE, "%s", message);
+    if (f->rank == 0)
+        zpolicy_look_for_misspelt(info);
     return rc;
 }
 

@@ -65,6 +65,22 @@ static void keep(const struct entry *e)
     pthread_mutex_unlock(&lock);
 }
 
+/* New files that stayed as they are: not selected by ZMPI_FILES, or without a bound. */
+static struct {
+    double count[2];
+    char first[2][128];
+} left_alone;
+
+void zreport_left_alone(const char *path, bool selected)
+{
+    zmpi_log(ZMPI_LOG_INFO, "%s: left alone: %s", path,
+             selected ? "no bound is set for it" : "ZMPI_FILES does not select it");
+    pthread_mutex_lock(&lock);
+    if (left_alone.count[selected]++ <= 0)
+        snprintf(left_alone.first[selected], sizeof *left_alone.first, "%s", path);
+    pthread_mutex_unlock(&lock);
+}
+
 /* Says so if it is less than was asked, or more at the cost of errors. */
 static void note_ratio(const struct zfile *f, struct entry *e)
 {
@@ -168,11 +184,18 @@ static void print_text(const struct entry *e, size_t n)
             snprintf(found, sizeof found, " (without loss)");
         else if (e[i].ratio > 0)
             snprintf(found, sizeof found, " (abs=%.4g)", e[i].largest_bound);
-        fprintf(stderr, "zmpi %-28.60s %10.2f %10.2f %7.2f %10.3f %10.3f %10.2f  %s%s, %s",
-                name ? name + 1 : e[i].path, s[WRITTEN] / 1e6, s[STORED] / 1e6,
-                quotient(s[WRITTEN], s[STORED]), s[COMPRESS] / e[i].ranks,
-                s[WRITE_TIME] / e[i].ranks, s[READ] / 1e6, e[i].bound, found, e[i].by.device);
-        print_codec(&e[i]);
+        char ratio[32] = "-"; /* of a file that was only read; its bound is in the file */
+        if (s[WRITTEN] > 0)
+            snprintf(ratio, sizeof ratio, "%.2f", quotient(s[WRITTEN], s[STORED]));
+        fprintf(stderr, "zmpi %-28.60s %10.2f %10.2f %7s %10.3f %10.3f %10.2f  ",
+                name ? name + 1 : e[i].path, s[WRITTEN] / 1e6, s[STORED] / 1e6, ratio,
+                s[COMPRESS] / e[i].ranks, s[WRITE_TIME] / e[i].ranks, s[READ] / 1e6);
+        if (s[WRITTEN] > 0) {
+            fprintf(stderr, "%s%s, %s", e[i].bound, found, e[i].by.device);
+            print_codec(&e[i]);
+        } else {
+            fputs("nothing written", stderr);
+        }
         if (s[READ_OFFLOADED] > 0)
             fprintf(stderr, ", %.2f MB decoded by devices", s[READ_OFFLOADED] / 1e6);
         if (s[EXACT] > 0)
@@ -242,8 +265,24 @@ static void print_json_file(FILE *out, const struct entry *e)
     fputc('}', out);
 }
 
+/* What ZMPI_FILES does not select is mostly meant so, and mostly one line; a wrong glob looks the
+ * same. Without any bound MPI_Init has said so. */
+static void print_left_alone(const double count[2])
+{
+    static const char *const why[] = {"not selected by ZMPI_FILES", "without a bound"};
+    for (int i = 0; i < 2; i++) {
+        if (count[i] <= 0)
+            continue;
+        fprintf(stderr, "zmpi %.0f new %s left alone: %s", count[i],
+                count[i] > 1 ? "files" : "file", why[i]);
+        if (*left_alone.first[i])
+            fprintf(stderr, " (%s%.60s)", count[i] > 1 ? "the first is " : "", left_alone.first[i]);
+        fputc('\n', stderr);
+    }
+}
+
 /* Seconds are sums over ranks; times of one rank are these divided by "ranks". */
-static void print_json(const char *path, const struct entry *e, size_t n)
+static void print_json(const char *path, const struct entry *e, size_t n, const double left[2])
 {
     FILE *out = fopen(path, "w");
     if (!out) {
@@ -255,7 +294,9 @@ static void print_json(const char *path, const struct entry *e, size_t n)
         print_json_file(out, &e[i]);
         fputs(i + 1 < n ? ",\n" : "\n", out);
     }
-    fprintf(out, "  ],\n");
+    fprintf(out,
+            "  ],\n  \"new_files_not_selected\": %.0f,\n  \"new_files_without_bound\": %.0f,\n",
+            left[0], left[1]);
     zreport_collectives_json(out);
     fprintf(out, "}\n");
     if (fclose(out))
@@ -286,24 +327,29 @@ static size_t collect(int rank, int ranks, struct entry **all)
 void zreport_finalize(void)
 {
     const struct zmpi_options *o = zruntime_options();
-    double any, mine = (double)entries_count;
+    const bool bounds = o->bound_set || zmpi_rules_set(o, "error_bound");
+    double any[3], mine[3] = {(double)entries_count, left_alone.count[0], left_alone.count[1]};
     int rank, ranks;
     struct entry *all;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     bool collectives = zreport_collectives_sum();
-    if (PMPI_Allreduce(&mine, &any, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) ||
-        (any <= 0 && !collectives))
+    if (PMPI_Allreduce(mine, any, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
+        return;
+    const bool left = bounds && any[1] + any[2] > 0;
+    if (any[0] <= 0 && !collectives && !left && !o->report[0])
         return;
     size_t n = collect(rank, ranks, &all);
     const locale_t program = zmpi_decimal_begin();
     if (rank == 0 && all) {
         if (o->report_text) {
             print_text(all, n);
+            if (left)
+                print_left_alone(any + 1);
             zreport_collectives_text(n > 0);
         }
         if (o->report[0])
-            print_json(o->report, all, n);
+            print_json(o->report, all, n, any + 1);
     }
     zmpi_decimal_end(program);
     free(all);

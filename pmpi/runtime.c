@@ -1,4 +1,5 @@
 /* runtime.c - from MPI_Init to MPI_Finalize: settings, agreed by all ranks. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -109,6 +110,25 @@ static void check_device(int rank)
         zmpi_log(ZMPI_LOG_WARN, "ZMPI_DEVICE=%s: %s; using the CPU", options.device, why);
 }
 
+void zruntime_check_device(const struct zmpi_options *o, const char *path)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const char *why = NULL;
+    if (strcmp(o->device, options.device) != 0 && !zmpi_device_find(o->device, NULL, &why) &&
+        !atomic_flag_test_and_set(&said))
+        zmpi_log(ZMPI_LOG_WARN, "%s: device %s: %s; using the CPU", path, o->device, why);
+}
+
+void zruntime_unseen(const char *call)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!agreed && !atomic_flag_test_and_set(&said))
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: libzmpi.so did not see MPI_Init: link the program to it before the MPI "
+                 "library, or preload it",
+                 call);
+}
+
 /* A path is meant from where the program was started, wherever it goes before it ends. */
 static void fix_report_path(void)
 {
@@ -139,10 +159,11 @@ static void start(void)
     check_device(rank);
     share_node(rank);
     agreed = true;
-    if (!options.bound_set && rank == 0)
+    if (!options.bound_set && rank == 0 && !zmpi_rules_set(&options, "error_bound"))
         zmpi_log(ZMPI_LOG_WARN,
                  "no error bound is set (ZMPI_ERROR_BOUND=abs=V, rel=V, pw_rel=V, "
-                 "psnr=dB, ratio=R or lossless): new files and collectives pass unchanged");
+                 "psnr=dB, ratio=R or lossless): new files and collectives pass unchanged, unless "
+                 "a hint or the program sets one");
 }
 
 int zw_init(int *argc, char ***argv)

@@ -108,6 +108,7 @@ echo "== which files"
 for name in field.h5 field.nc field.bp field.vtu field.cube; do
     write "$name" ZMPI_ERROR_BOUND=rel=1e-3
     plain "$name"
+    grep -qx "zmpi 1 new file left alone: not selected by ZMPI_FILES ($name)" out || fail "$name: left alone without a word"
 done
 write field.bin ZMPI_ERROR_BOUND=rel=1e-3
 compressed field.bin
@@ -120,6 +121,8 @@ echo "== a container is read whatever the settings say now"
 write field.bin ZMPI_ERROR_BOUND=lossless
 field_io 2 'ZMPI_FILES=nothing' -- read -t f32 -d 16x32x32 field.bin back.raw || fail "reading"
 plain back.raw
+grep -qE 'field.bin .* - .*nothing written$' out || fail "a file that was only read has a ratio and a bound"
+! grep -q 'left alone' out || fail "a file that was only read is called new"
 
 echo "== rules"
 cat >rules.ini <<'RULES'
@@ -140,6 +143,15 @@ printf '[*]\nerror_bound = sometimes\n' >broken.ini
 field_io 3 ZMPI_CONFIG=broken.ini -- write -t f32 -d 16x32x32 in.raw wrong.z && fail "broken rules were accepted"
 said | grep -q 'broken.ini:2.*sometimes' || fail "broken rules: file and line are not named"
 wrong ZMPI_CONFIG missing.ini missing.ini
+printf '[other.bin]\nerror_bound = rel=1e-2\ndevice = nowhere\n' >rules.ini
+write field.bin ZMPI_CONFIG=rules.ini ZMPI_REPORT=report.json
+plain field.bin
+! said || fail "rules for other files: said that no bound is set"
+grep -qx 'zmpi 1 new file left alone: without a bound (field.bin)' out || fail "left alone without a word"
+python3 -c 'import json; r = json.load(open("report.json")); assert r["files"] == [] and r["new_files_without_bound"] == 1, r' ||
+    fail "a report of nothing compressed"
+write other.bin ZMPI_CONFIG=rules.ini
+said | grep -q 'other.bin: device nowhere: there is no such device' || fail "a rule's device that is not there"
 
 echo "== a ratio"
 write field.bin ZMPI_ERROR_BOUND=ratio=4 ZMPI_REPORT=report.json

@@ -29,3 +29,10 @@ libdir=$(pkg-config --variable=libdir zmpi)
 # shellcheck disable=SC2046 # several words are meant
 "$mpicc" -o "$work/consumer" "$here/consumer/consumer.c" $(pkg-config --cflags --libs zmpi) -Wl,-rpath,"$libdir"
 check "$work/consumer"
+
+# Behind MPI it is of no use, and says so where the program asks it for something.
+# shellcheck disable=SC2046
+"$mpicc" -o "$work/behind" "$here/consumer/consumer.c" -lmpi $(pkg-config --cflags --libs zmpi) -Wl,-rpath,"$libdir"
+"$mpiexec" -n 1 "$work/behind" 2>&1 | tee "$work/out"
+grep -q 'did not see MPI_Init' "$work/out"
+grep -q '^rank 0' "$work/out"

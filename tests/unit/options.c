@@ -111,6 +111,8 @@ Test(options, values)
     all("shape", LIST("10", "10x20", "1x2x3", "2x3x4x5", "5X6"),
         LIST("", "0", "10x", "x10", "0x1x1", "-1x2", "1 x 2", "1,2",
              "4294967296x4294967296x4294967296"));
+    all("threshold", LIST("1e15", "none"), LIST("", "0", "-1", "nan", "None"));
+    all("disable", LIST("", "none", "avx2", "avx512,avx2"), LIST("sse", "none,avx2", "avx2,"));
     all("report_text", LIST("on", "off"), LIST("", "1", "yes", "ON"));
     all("log", LIST("quiet", "error", "warn", "info", "debug"), LIST("", "verbose", "3"));
     char text[2048];
@@ -199,11 +201,29 @@ Test(options, unknown_variables)
     load_fails("ZMPI_EROR_BOUND");
     load_fails("did you mean ZMPI_ERROR_BOUND?");
     unsetenv("ZMPI_EROR_BOUND");
+    setenv("ZMPI_BOUND", "abs=1", 1);
+    load_fails("did you mean ZMPI_ERROR_BOUND?");
+    unsetenv("ZMPI_BOUND");
+    setenv("ZMPI_FOO", "1", 1); // as long as ZMPI_LOG, and like it in nothing else
+    load_fails("ZMPI_FOO");
+    cr_assert_null(strstr(message, "did you mean"), "%s", message);
+    unsetenv("ZMPI_FOO");
     setenv("ZMPI_COMPLETELY_DIFFERENT_WORDS_OF_GREAT_LENGTH_THAT_EXCEED_ANY_BUFFER_THERE_MAY_BE",
            "1", 1);
     load_fails("ZMPI_COMPLETELY");
     unsetenv("ZMPI_COMPLETELY_DIFFERENT_WORDS_OF_GREAT_LENGTH_THAT_EXCEED_ANY_BUFFER_THERE_MAY_BE");
     load();
+}
+
+Test(options, unknown_hints)
+{
+    cr_assert(zmpi_hint_is_known("zmpi_error_bound", message));
+    cr_assert(zmpi_hint_is_known("cb_nodes", message));
+    cr_assert_not(zmpi_hint_is_known("zmpi_bound", message));
+    cr_assert_str_eq(message,
+                     "hint zmpi_bound: there is no such hint; did you mean zmpi_error_bound?");
+    cr_assert_not(zmpi_hint_is_known("zmpi_files", message)); // an option that no file has alone
+    cr_assert_not(zmpi_hint_is_known("zmpi_", message));
 }
 
 static bool matches(const char *files, const char *path)

@@ -41,16 +41,24 @@ static int compare_marks(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+static enum zmpi_status reserve_cut(struct zmpi_container *c)
+{
+    if (c->cuts < c->cut_room)
+        return ZMPI_OK;
+    size_t room = 2 * c->cut_room + 16;
+    struct zmpi_mark *grown = realloc(c->cut, room * sizeof *grown);
+    if (grown == NULL)
+        return ZMPI_ERR_MEMORY;
+    c->cut = grown;
+    c->cut_room = room;
+    return ZMPI_OK;
+}
+
 static enum zmpi_status add_cut(struct zmpi_container *c, const struct zmpi_mark *mark)
 {
-    if (c->cuts == c->cut_room) {
-        size_t room = 2 * c->cut_room + 16;
-        struct zmpi_mark *grown = realloc(c->cut, room * sizeof *grown);
-        if (grown == NULL)
-            return ZMPI_ERR_MEMORY;
-        c->cut = grown;
-        c->cut_room = room;
-    }
+    enum zmpi_status status = reserve_cut(c);
+    if (status != ZMPI_OK)
+        return status;
     c->cut[c->cuts++] = *mark;
     c->sealed = false;
     return ZMPI_OK;
@@ -111,8 +119,11 @@ enum zmpi_status zmpi_container_push(struct zmpi_container *c, const struct zmpi
 enum zmpi_status zmpi_container_add(struct zmpi_container *c, const struct zmpi_record *r)
 {
     struct zmpi_mark mark = mark_of(r);
-    enum zmpi_status status = zmpi_container_push(c, r);
-    if (status == ZMPI_OK && r->kind == ZMPI_RECORD_SIZE)
+    const bool size = r->kind == ZMPI_RECORD_SIZE;
+    enum zmpi_status status = size ? reserve_cut(c) : ZMPI_OK;
+    if (status == ZMPI_OK)
+        status = zmpi_container_push(c, r);
+    if (status == ZMPI_OK && size)
         status = add_cut(c, &mark);
     if (status == ZMPI_OK) {
         follow_size(c, r);

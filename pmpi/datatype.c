@@ -314,7 +314,8 @@ int ztype_make(MPI_Datatype datatype, struct ztype *t)
         rc = MPI_ERR_NO_MEM;
     if (!rc && before != t->size) /* a constructor this code does not know */
         rc = MPI_ERR_TYPE;
-    settle_shape(t);
+    if (!rc)
+        settle_shape(t);
     t->dense = t->count <= 1 && lb == 0 && (uint64_t)extent == t->size &&
                (t->count == 0 || t->segment[0].offset == 0);
     if (rc)

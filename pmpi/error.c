@@ -50,6 +50,12 @@ int zfile_raise_status(struct zfile *f, enum zmpi_status status, const char *wha
     return zfile_raise(f, zstatus_class(status), "%s: %s", what, zmpi_strerror(status));
 }
 
+int zfile_worst(const struct zfile *f, int rc)
+{
+    int worst = rc, told = PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
+    return rc ? rc : told ? told : worst;
+}
+
 int zfile_unsupported(struct zfile *f, const char *function)
 {
     return zfile_raise(

@@ -7,14 +7,11 @@
 #define BUCKETS 64
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct entry {
-    struct zfile *file;
-    struct entry *next;
-} * table[BUCKETS];
+static struct zfile *table[BUCKETS];
 /* Read without the lock, so that programs without containers pay one load per call. */
 static atomic_int containers;
 
-static struct entry **bucket_of(MPI_File fh)
+static struct zfile **bucket_of(MPI_File fh)
 {
     uintptr_t key = (uintptr_t)fh;
     return &table[(key >> 4 ^ key >> 10) % BUCKETS];
@@ -25,10 +22,9 @@ struct zfile *zfile_find(MPI_File fh)
     if (atomic_load_explicit(&containers, memory_order_acquire) == 0)
         return NULL;
     pthread_mutex_lock(&table_lock);
-    struct entry *e = *bucket_of(fh);
-    while (e && e->file->fh != fh)
-        e = e->next;
-    struct zfile *f = e ? e->file : NULL;
+    struct zfile *f = *bucket_of(fh);
+    while (f && f->fh != fh)
+        f = f->next;
     if (f)
         f->references++;
     pthread_mutex_unlock(&table_lock);
@@ -42,8 +38,7 @@ struct zfile *zfile_any(void)
     struct zfile *f = NULL;
     pthread_mutex_lock(&table_lock);
     for (size_t i = 0; i < BUCKETS && !f; i++)
-        if (table[i])
-            f = table[i]->file;
+        f = table[i];
     if (f)
         f->references++;
     pthread_mutex_unlock(&table_lock);
@@ -61,6 +56,9 @@ static void destroy(struct zfile *f)
     zmpi_entries_free(&f->fresh);
     free(f->outbox);
     free(f->waiting);
+    free(f->news.sizes);
+    free(f->news.places);
+    free(f->news.bytes);
     free(f->shared_path);
     free(f->path);
     pthread_mutex_destroy(&f->lock);
@@ -77,30 +75,24 @@ void zfile_done(struct zfile *f)
         destroy(f);
 }
 
-enum zmpi_status zfile_add(struct zfile *f)
+void zfile_add(struct zfile *f)
 {
-    struct entry *e = malloc(sizeof *e);
-    if (!e)
-        return ZMPI_ERR_MEMORY;
     pthread_mutex_lock(&table_lock);
-    struct entry **head = bucket_of(f->fh);
-    *e = (struct entry){f, *head};
-    *head = e;
+    struct zfile **head = bucket_of(f->fh);
+    f->next = *head;
+    *head = f;
     pthread_mutex_unlock(&table_lock);
     atomic_fetch_add_explicit(&containers, 1, memory_order_release);
-    return ZMPI_OK;
 }
 
 void zfile_remove(struct zfile *f)
 {
     pthread_mutex_lock(&table_lock);
-    struct entry **at = bucket_of(f->fh), *e;
-    while ((*at)->file != f)
+    struct zfile **at = bucket_of(f->fh);
+    while (*at != f)
         at = &(*at)->next;
-    e = *at;
-    *at = e->next;
+    *at = f->next;
     f->references--; /* the table's own; the caller still holds one */
     pthread_mutex_unlock(&table_lock);
     atomic_fetch_sub_explicit(&containers, 1, memory_order_release);
-    free(e);
 }

@@ -127,10 +127,8 @@ static int gather_segments(struct zfile *f, const struct zmpi_segments *s, size_
                            struct zmpi_segment *all)
 {
     int mine = (int)(s->count * sizeof *all), total = 0;
-    int *sizes = calloc((size_t)f->ranks, sizeof *sizes);
-    int *places = calloc((size_t)f->ranks, sizeof *places);
-    int rc = sizes && places ? PMPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, f->comm)
-                             : zfile_raise_status(f, ZMPI_ERR_MEMORY, "writing the index");
+    int *sizes = f->news.sizes, *places = f->news.places;
+    int rc = PMPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, f->comm);
     for (int r = 0; f->rank == 0 && !rc && r < f->ranks; r++) {
         places[r] = total;
         total += sizes[r];
@@ -138,8 +136,6 @@ static int gather_segments(struct zfile *f, const struct zmpi_segments *s, size_
     if (!rc)
         rc = PMPI_Gatherv(s->segment, mine, MPI_BYTE, all ? all + before : NULL, sizes, places,
                           MPI_BYTE, 0, f->comm);
-    free(sizes);
-    free(places);
     return rc;
 }
 
@@ -185,15 +181,13 @@ static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64
 static int make_part(struct zfile *f, struct zmpi_segments *mine)
 {
     struct zmpi_reader reader = zfile_reader(f);
-    enum zmpi_status status =
-        zmpi_index_collect(&f->container, &reader, f->rank == 0, is_mine, f, mine);
-    int rc = status ? zfile_raise_status(f, status, "writing the index") : MPI_SUCCESS, worst = rc;
-    int told = PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
-    if (told || worst)
-        return rc ? rc : told ? told : worst;
-    rc = worst = zindex_sort(f, mine);
-    told = PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
-    return rc ? rc : told ? told : worst;
+    /* Of what is not known here the size is not known either. */
+    enum zmpi_status status = f->news.lost ? ZMPI_ERR_MEMORY : zsettle_take(f);
+    if (!status)
+        status = zmpi_index_collect(&f->container, &reader, f->rank == 0, is_mine, f, mine);
+    int rc = status ? zfile_raise_status(f, status, "writing the index") : MPI_SUCCESS;
+    rc = zfile_worst(f, rc);
+    return rc ? rc : zfile_worst(f, zindex_sort(f, mine));
 }
 
 int zindex_write(struct zfile *f)

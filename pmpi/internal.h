@@ -208,9 +208,19 @@ struct zstats {
         bytes_turned; /* of floats in the other byte order, with a bound that is not for them */
 };
 
+/* What the ranks tell each other at collective points; settle.c. */
+struct znews {
+    int *sizes, *places;  /* of each rank's part */
+    unsigned char *bytes; /* entries of all ranks' records */
+    size_t room;          /* of bytes, the same on all ranks */
+    int next;             /* the first rank whose part was not taken for want of memory */
+    bool lost;            /* and some never will be: the index is not whole here */
+};
+
 struct zfile {
     MPI_File fh;
-    MPI_Comm comm; /* a duplicate of the program's, for our own messages */
+    struct zfile *next; /* of those with the same place in the table */
+    MPI_Comm comm;      /* a duplicate of the program's, for our own messages */
     int rank, ranks;
     int amode; /* as the program asked */
     char *path;
@@ -234,7 +244,8 @@ struct zfile {
 
     struct zmpi_container container; /* all records this rank knows */
     struct zmpi_entries fresh;       /* its own that the other ranks do not know yet */
-    uint64_t first_epoch;            /* of this open */
+    struct znews news;
+    uint64_t first_epoch; /* of this open */
     bool dirty;           /* records were written since open: the index must be renewed */
     bool untold;          /* this rank has written by itself since the last collective point */
     uint64_t size_before; /* logical size at open */
@@ -280,8 +291,8 @@ struct zfile {
  * both back. */
 struct zfile *zfile_find(MPI_File fh);
 void zfile_done(struct zfile *f);
-enum zmpi_status zfile_add(struct zfile *f); /* takes over the caller's reference */
-void zfile_remove(struct zfile *f);          /* f lives until the last zfile_done */
+void zfile_add(struct zfile *f);    /* takes over the caller's reference */
+void zfile_remove(struct zfile *f); /* f lives until the last zfile_done */
 /* Any container still open, with a reference and its lock, or NULL. */
 struct zfile *zfile_any(void);
 
@@ -293,6 +304,8 @@ int zfile_raise(struct zfile *f, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for a status; what: "reading", "writing", ... */
 int zfile_raise_status(struct zfile *f, enum zmpi_status status, const char *what);
+/* Collective: rc, or if that is none the error of another rank. */
+int zfile_worst(const struct zfile *f, int rc);
 int zfile_unsupported(struct zfile *f, const char *function);
 int zraise_no_file(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -502,6 +515,14 @@ int zsettle_owed(struct zfile *f, uint64_t most);
 int zsettle_here(struct zfile *f);
 /* The second half of it, when the data have been placed already. */
 int zsettle_share(struct zfile *f);
+/* What others wrote and this rank could not take for want of memory. zsettle_known raises the
+ * error.
+ */
+enum zmpi_status zsettle_take(struct zfile *f);
+int zsettle_known(struct zfile *f);
+bool znews_make(struct znews *n, int ranks);
+/* All records were read anew, or are gone. */
+void znews_forget(struct znews *n);
 /* Logical size with what this rank holds back; in atomic mode with what others wrote meanwhile. */
 uint64_t zfile_size(struct zfile *f);
 bool zfile_may_read(const struct zfile *f);
@@ -511,8 +532,10 @@ int zfile_sequential(struct zfile *f, const char *what);
 
 /* ---- shared.c ---- */
 
+/* Bytes that the name of its file has more than the container's. */
+#define ZSHARED_NAME 64
 /* `token` is the same on all ranks and on no other open of the file. */
-enum zmpi_status zshared_name(struct zfile *f, uint64_t token);
+void zshared_name(struct zfile *f, uint64_t token);
 void zshared_remove(const struct zfile *f);
 /* Collective: a new view begins at 0; one that was refused changes nothing. */
 int zshared_reset(struct zfile *f, bool changed);

@@ -70,12 +70,12 @@ static enum found inspect(const char *path)
 /* Rank 0 decides for all; a wrong setting of one rank is everybody's, so that no rank is left
  * alone, and so is what one rank has open by other means. */
 static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o,
-                  int *found, int *wrong)
+                  int *found, int *wrong, bool *memory)
 {
     /* A bound that cannot be read is no wish for none. */
     const bool selected = zmpi_options_file_matches(o, path);
     const bool wanted = (o->bound_set || *wrong) && selected;
-    int rank, mine[3] = {FOUND_OTHER, *wrong, wanted && zelsewhere_written(path)}, all[3];
+    int rank, mine[4] = {FOUND_OTHER, *wrong, wanted && zelsewhere_written(path), !*memory}, all[4];
     int rc = PMPI_Comm_rank(comm, &rank);
     if (!rc && rank == 0) {
         mine[0] = (int)inspect(path);
@@ -86,7 +86,7 @@ static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
             mine[0] = FOUND_OTHER;
     }
     if (!rc)
-        rc = PMPI_Allreduce(mine, all, 3, MPI_INT, MPI_MAX, comm);
+        rc = PMPI_Allreduce(mine, all, 4, MPI_INT, MPI_MAX, comm);
     const bool ours = !rc && !(all[0] == FOUND_EMPTY && all[2]);
     if (!rc && !ours && rank == 0)
         zmpi_log(ZMPI_LOG_WARN,
@@ -94,6 +94,7 @@ static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
                  path);
     *found = ours ? all[0] : FOUND_OTHER;
     *wrong = rc ? rc : all[1];
+    *memory = !rc && !all[3];
     return rc;
 }
 
@@ -206,7 +207,16 @@ static int prepare_root(struct zfile *f, enum found found)
     return zsession_started(f);
 }
 
-static struct zfile *new_file(const char *path, int amode, const struct zmpi_options *o)
+/* It is in nobody's hands yet. */
+static void drop_file(struct zfile *f)
+{
+    zsession_free(f);
+    f->references = 1;
+    zfile_done(f);
+}
+
+/* With all that every rank must have before it goes on with others. NULL: no memory. */
+static struct zfile *new_file(const char *path, int amode, const struct zmpi_options *o, int ranks)
 {
     struct zfile *f = calloc(1, sizeof *f);
     if (!f)
@@ -217,6 +227,9 @@ static struct zfile *new_file(const char *path, int amode, const struct zmpi_opt
     f->session.fd = -1;
     f->references = 2; /* the table's and ours */
     f->path = strdup(path);
+    f->shared_path = malloc(strlen(path) + ZSHARED_NAME);
+    const bool made = znews_make(&f->news, ranks) && f->path && f->shared_path;
+    f->comm = MPI_COMM_NULL;
     f->offload = (struct zmpi_offload){.what = f->path, .name = f->options.device};
     f->view = (struct zview){.etype = MPI_DATATYPE_NULL, .filetype = MPI_DATATYPE_NULL};
     zmpi_container_init(&f->container);
@@ -226,29 +239,35 @@ static struct zfile *new_file(const char *path, int amode, const struct zmpi_opt
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     int locked = pthread_mutex_init(&f->lock, &recursive);
     pthread_mutexattr_destroy(&recursive);
-    if (!f->path || locked) {
-        free(f->path);
-        free(f);
-        return NULL;
-    }
-    pthread_mutex_lock(&f->lock);
-    return f;
+    if (!locked)
+        pthread_mutex_lock(&f->lock);
+    if (made && !locked)
+        return f;
+    drop_file(f);
+    return NULL;
 }
 
-/* Collective: everything after the MPI library opened the file. */
+/* What a rank has to itself. */
+static int prepare_here(struct zfile *f, MPI_Comm comm, enum found found)
+{
+    PMPI_Comm_rank(comm, &f->rank);
+    PMPI_Comm_size(comm, &f->ranks);
+    int rc = PMPI_Comm_dup(comm, &f->comm);
+    if (rc) {
+        f->comm = MPI_COMM_NULL;
+        return rc;
+    }
+    PMPI_Comm_set_errhandler(f->comm, MPI_ERRORS_RETURN);
+    rc = zview_default(&f->view);
+    return !rc && f->rank == 0 ? prepare_root(f, found) : rc;
+}
+
+/* Collective: everything after the MPI library opened the file. It fails on all ranks or on none.
+ */
 static int prepare(struct zfile *f, MPI_Comm comm, enum found found)
 {
-    int rc = PMPI_Comm_dup(comm, &f->comm);
-    if (rc)
-        return rc;
-    PMPI_Comm_set_errhandler(f->comm, MPI_ERRORS_RETURN);
-    PMPI_Comm_rank(f->comm, &f->rank);
-    PMPI_Comm_size(f->comm, &f->ranks);
-    int local = zview_default(&f->view);
-    if (!local && f->rank == 0)
-        local = prepare_root(f, found);
-    int worst = MPI_SUCCESS;
-    rc = PMPI_Allreduce(&local, &worst, 1, MPI_INT, MPI_MAX, f->comm);
+    int local = prepare_here(f, comm, found), worst = MPI_SUCCESS;
+    int rc = PMPI_Allreduce(&local, &worst, 1, MPI_INT, MPI_MAX, comm);
     if (worst == BECAME_ANOTHER)
         return worst;
     if (local || rc || worst)
@@ -264,34 +283,29 @@ static int prepare(struct zfile *f, MPI_Comm comm, enum found found)
     return rc;
 }
 
-static int open_container(MPI_Comm comm, const char *name, const char *path, int amode,
-                          MPI_Info info, const struct zmpi_options *o, enum found found,
-                          MPI_File *fh)
+/* f: taken over. */
+static int open_container(struct zfile *f, MPI_Comm comm, const char *name, MPI_Info info,
+                          enum found found, MPI_File *fh)
 {
-    struct zfile *f = new_file(path, amode, o);
     int rank = 0;
-    if (f && !PMPI_Comm_rank(comm, &rank) && rank == 0)
+    if (!PMPI_Comm_rank(comm, &rank) && rank == 0)
         zsession_before(f);
-    int rc = PMPI_File_open(comm, name, physical_mode(amode), info, fh);
+    int rc = PMPI_File_open(comm, name, physical_mode(f->amode), info, fh);
     const bool opened = !rc;
-    if (opened && !f)
-        rc = MPI_ERR_NO_MEM;
     if (!rc) {
         f->fh = *fh;
         rc = prepare(f, comm, found);
     }
-    if (!rc)
-        rc = zstatus_class(zfile_add(f));
-    if (rc && opened)
-        PMPI_File_close(fh);
-    if (rc == BECAME_ANOTHER)
-        PMPI_Comm_free(&f->comm);
-    if (rc && f) {
-        zsession_free(f);
-        f->references = 1;
-    }
-    if (f)
+    if (rc) {
+        if (opened)
+            PMPI_File_close(fh);
+        if (f->comm != MPI_COMM_NULL)
+            PMPI_Comm_free(&f->comm);
+        drop_file(f);
+    } else {
+        zfile_add(f);
         zfile_done(f);
+    }
     return rc;
 }
 
@@ -301,17 +315,25 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
     const char *path = plain_path(filename);
     struct zmpi_options o = *zruntime_options();
     char message[256] = "a setting of another rank is wrong";
-    int found, wrong = zmpi_options_for_file(&o, path, message) ? MPI_ERR_INFO_VALUE : MPI_SUCCESS;
+    int found, ranks = 1,
+               wrong = zmpi_options_for_file(&o, path, message) ? MPI_ERR_INFO_VALUE : MPI_SUCCESS;
     if (!wrong)
         wrong = zpolicy_hints(&o, info, message);
-    int rank = 0, rc = decide(comm, path, amode, &o, &found, &wrong);
-    if (rc)
-        return rc;
-    if (!PMPI_Comm_rank(comm, &rank) && rank == 0) {
+    PMPI_Comm_size(comm, &ranks);
+    struct zfile *f = new_file(path, amode, &o, ranks);
+    bool memory = f != NULL;
+    int rank = 0, rc = decide(comm, path, amode, &o, &found, &wrong, &memory);
+    if (!rc && !PMPI_Comm_rank(comm, &rank) && rank == 0) {
         zpolicy_look_for_misspelt(info);
         if (found != FOUND_OTHER && !wrong)
             zruntime_check_device(&o, path);
     }
+    if (!rc && memory && !wrong && (found == FOUND_CONTAINER || found == FOUND_EMPTY))
+        return open_container(f, comm, filename, info, (enum found)found, fh);
+    if (f)
+        drop_file(f);
+    if (rc)
+        return rc;
     if (found == FOUND_FAILED)
         return zraise_no_file(MPI_ERR_IO,
                               "%s: reading its first bytes failed, and it may be compressed: see "
@@ -326,7 +348,7 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
         return zraise_no_file(wrong, "%s: %s", path, message);
     if (found == FOUND_OTHER)
         return PMPI_File_open(comm, filename, amode, info, fh);
-    return open_container(comm, filename, path, amode, info, &o, (enum found)found, fh);
+    return zraise_no_file(MPI_ERR_NO_MEM, "%s: no memory on some rank to open it", path);
 }
 
 static int open_any(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)

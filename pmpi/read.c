@@ -125,7 +125,8 @@ static int read_available(struct zfile *f, const struct zrequest *r, const struc
         rc = zsession_atomic_begin(f, false);
     if (rc)
         return rc;
-    *bytes = available(f, r->position, *bytes);
+    rc = zsettle_known(f);
+    *bytes = rc ? 0 : available(f, r->position, *bytes);
     if (*bytes)
         rc = read_to_buffer(f, r, t, *bytes);
     return zsession_atomic_end(f, rc);

@@ -303,25 +303,31 @@ static void print_json(const char *path, const struct entry *e, size_t n, const 
         zmpi_log(ZMPI_LOG_WARN, "ZMPI_REPORT=%s: cannot be written", path);
 }
 
-/* All ranks' entries on rank 0; the caller frees *all. */
-static size_t collect(int rank, int ranks, struct entry **all)
+/* All ranks' entries on rank 0, `total` of them; the caller frees them. NULL: elsewhere, or no
+ * memory for a report. */
+static struct entry *collect(int rank, int ranks, size_t total)
 {
-    int mine = (int)(entries_count * sizeof *entries);
-    int *sizes = calloc((size_t)ranks, sizeof *sizes),
-        *places = calloc((size_t)ranks, sizeof *places);
-    size_t total = 0;
-    *all = NULL;
-    if (sizes && places && !PMPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, MPI_COMM_WORLD)) {
-        for (int i = 0; rank == 0 && i < ranks; i++) {
-            places[i] = (int)total;
-            total += (size_t)sizes[i];
-        }
-        *all = malloc(total + 1);
-        PMPI_Gatherv(entries, mine, MPI_BYTE, *all, sizes, places, MPI_BYTE, 0, MPI_COMM_WORLD);
+    int mine = (int)(entries_count * sizeof *entries), at = 0, ready = 1;
+    int *sizes = NULL, *places = NULL;
+    struct entry *all = NULL;
+    if (rank == 0) {
+        sizes = calloc((size_t)ranks, sizeof *sizes);
+        places = calloc((size_t)ranks, sizeof *places);
+        all = malloc(total * sizeof *all + 1);
+        ready = sizes && places && all;
+    }
+    if (!PMPI_Bcast(&ready, 1, MPI_INT, 0, MPI_COMM_WORLD) && ready &&
+        !PMPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, MPI_COMM_WORLD)) {
+        for (int i = 0; rank == 0 && i < ranks; at += sizes[i++])
+            places[i] = at;
+        PMPI_Gatherv(entries, mine, MPI_BYTE, all, sizes, places, MPI_BYTE, 0, MPI_COMM_WORLD);
     }
     free(sizes);
     free(places);
-    return total / sizeof **all;
+    if (ready)
+        return all;
+    free(all);
+    return NULL;
 }
 
 void zreport_finalize(void)
@@ -330,7 +336,6 @@ void zreport_finalize(void)
     const bool bounds = o->bound_set || zmpi_rules_set(o, "error_bound");
     double any[3], mine[3] = {(double)entries_count, left_alone.count[0], left_alone.count[1]};
     int rank, ranks;
-    struct entry *all;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     bool collectives = zreport_collectives_sum();
@@ -339,7 +344,8 @@ void zreport_finalize(void)
     const bool left = bounds && any[1] + any[2] > 0;
     if (any[0] <= 0 && !collectives && !left && !o->report[0])
         return;
-    size_t n = collect(rank, ranks, &all);
+    const size_t n = (size_t)any[0];
+    struct entry *all = collect(rank, ranks, n);
     const locale_t program = zmpi_decimal_begin();
     if (rank == 0 && all) {
         if (o->report_text) {

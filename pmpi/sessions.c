@@ -361,13 +361,13 @@ int zsession_set_atomic(struct zfile *f, bool atomic)
         told[1] = f->session.known;
     }
     int sent = PMPI_Bcast(told, 2, MPI_UINT64_T, 0, f->comm);
-    rc = rc ? rc : sent ? sent : (int)told[0];
+    rc = zfile_worst(f, rc ? rc : sent ? sent : (int)told[0]);
     if (rc)
         return rc;
     f->session.shared = f->session.shared || atomic;
     f->session.known = told[1];
-    rc = zsession_reload(f);
-    f->session.atomic = atomic;
+    rc = zfile_worst(f, zsession_reload(f));
+    f->session.atomic = rc ? f->session.atomic : atomic;
     return rc;
 }
 

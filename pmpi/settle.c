@@ -28,55 +28,105 @@ uint64_t zfile_size(struct zfile *f)
     if (!zsession_atomic_begin(f, false))
         zsession_atomic_end(f, MPI_SUCCESS);
     f->late = zbackground_wait(f); /* for the next one to whom it matters */
+    (void)zsettle_take(f);
     return held_size(f);
 }
 
-/* Entries of all other ranks, from a gathered buffer, to the container. */
-static enum zmpi_status take_entries(struct zfile *f, const unsigned char *all, const int *sizes,
-                                     const int *places)
+/* A larger buffer of all ranks' entries is not kept. */
+#define KEPT ((size_t)1 << 20)
+
+enum { NO_NEWS = INT_MAX };
+
+void znews_forget(struct znews *n)
 {
+    n->next = NO_NEWS;
+    n->lost = false;
+}
+
+bool znews_make(struct znews *n, int ranks)
+{
+    n->sizes = calloc((size_t)ranks, sizeof *n->sizes);
+    n->places = calloc((size_t)ranks, sizeof *n->places);
+    n->next = NO_NEWS;
+    return n->sizes && n->places;
+}
+
+enum zmpi_status zsettle_take(struct zfile *f)
+{
+    struct znews *n = &f->news;
     enum zmpi_status status = ZMPI_OK;
-    for (int r = 0; r < f->ranks && !status; r++)
-        if (r != f->rank && sizes[r])
-            status = zmpi_container_add_entries(&f->container, all + places[r], (size_t)sizes[r]);
+    if (n->next == NO_NEWS)
+        return ZMPI_OK;
+    for (; n->next < f->ranks && !status; n->next += !status)
+        if (n->next != f->rank && n->sizes[n->next])
+            status = zmpi_container_add_entries(&f->container, n->bytes + n->places[n->next],
+                                                (size_t)n->sizes[n->next]);
     if (!status && f->container.size_unknown) {
         struct zmpi_reader reader = zfile_reader(f);
         status = zmpi_container_seal(&f->container, &reader);
     }
+    if (!status)
+        n->next = NO_NEWS;
     return status;
 }
 
-/* Tell all ranks of the records written since the last time. */
+int zsettle_known(struct zfile *f)
+{
+    const enum zmpi_status status = f->news.lost ? ZMPI_ERR_MEMORY : zsettle_take(f);
+    return status ? zfile_raise_status(f, status, "learning what other ranks wrote") : MPI_SUCCESS;
+}
+
+/* Room for all ranks' entries, on all ranks or on none. */
+static int make_room(struct zfile *f, size_t size)
+{
+    struct znews *n = &f->news;
+    if (size <= n->room)
+        return MPI_SUCCESS;
+    const size_t room = size + size / 2;
+    unsigned char *grown = realloc(n->bytes, room);
+    int bad = grown == NULL, any = 0;
+    if (grown)
+        n->bytes = grown;
+    int rc = PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, f->comm);
+    if (!rc && any)
+        rc = zfile_raise_status(f, ZMPI_ERR_MEMORY, "sharing the index");
+    if (!rc)
+        n->room = room;
+    return rc;
+}
+
+/* Tell all ranks of the records written since the last time. Without memory for that on one of them
+ * it is left to the next time. */
 static int exchange(struct zfile *f)
 {
+    struct znews *n = &f->news;
     size_t total = 0;
-    int mine = (int)f->fresh.size, rc;
-    int *sizes = calloc((size_t)f->ranks, sizeof *sizes);
-    int *places = calloc((size_t)f->ranks, sizeof *places);
-    unsigned char *all = NULL;
-    if (!sizes || !places)
-        rc = zfile_raise_status(f, ZMPI_ERR_MEMORY, "sharing the index");
-    else
-        rc = PMPI_Allgather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, f->comm);
+    int mine = (int)f->fresh.size;
+    n->lost = n->lost || zsettle_take(f); /* the last chance: what came last goes */
+    n->next = NO_NEWS;
+    int rc = PMPI_Allgather(&mine, 1, MPI_INT, n->sizes, 1, MPI_INT, f->comm);
     for (int r = 0; r < f->ranks && !rc; r++) {
-        places[r] = (int)total;
-        total += (size_t)sizes[r];
+        n->places[r] = (int)total;
+        total += (size_t)n->sizes[r];
     }
     if (!rc && total > INT_MAX)
         rc = zfile_raise(f, MPI_ERR_OTHER, "more than 2 GiB of new index entries at once");
+    else if (!rc && total && (rc = make_room(f, total)))
+        return rc;
     if (!rc && total) {
-        all = malloc(total);
-        rc = all ? PMPI_Allgatherv(f->fresh.data, mine, MPI_BYTE, all, sizes, places, MPI_BYTE,
-                                   f->comm)
-                 : zfile_raise_status(f, ZMPI_ERR_MEMORY, "sharing the index");
-        enum zmpi_status status = rc ? ZMPI_OK : take_entries(f, all, sizes, places);
-        if (status)
-            rc = zfile_raise_status(f, status, "sharing the index");
+        rc = PMPI_Allgatherv(f->fresh.data, mine, MPI_BYTE, n->bytes, n->sizes, n->places, MPI_BYTE,
+                             f->comm);
+        n->next = rc ? NO_NEWS : 0;
     }
     zmpi_entries_free(&f->fresh);
-    free(sizes);
-    free(places);
-    free(all);
+    rc = rc ? rc : zsettle_known(f);
+    if (n->room > KEPT) {
+        if (n->next == NO_NEWS) {
+            free(n->bytes);
+            n->bytes = NULL;
+        }
+        n->room = 0;
+    }
     return rc;
 }
 

@@ -90,25 +90,45 @@ static enum zmpi_status unpack(struct zmpi_container *c, const struct parcel *p,
     return status ? status : zmpi_container_add_entries(c, at, p->others);
 }
 
-/* Rank 0's records to the others' c, which is empty but for the header. */
+/* Collective: *status becomes the worst of all ranks. */
+static int agree(struct zfile *f, uint64_t *status)
+{
+    uint64_t mine = *status;
+    return PMPI_Allreduce(&mine, status, 1, MPI_UINT64_T, MPI_MAX, f->comm);
+}
+
+/* What was packed on rank 0, into `bytes` of the others. */
+static int send_bytes(struct zfile *f, unsigned char *bytes, size_t size)
+{
+    int rc = MPI_SUCCESS;
+    for (size_t at = 0; at < size && !rc; at += INT_MAX) {
+        size_t left = size - at;
+        rc = PMPI_Bcast(bytes + at, left < INT_MAX ? (int)left : INT_MAX, MPI_BYTE, 0, f->comm);
+    }
+    return rc;
+}
+
+/* Rank 0's records to the others' c, which is empty but for the header. It fails on all ranks or on
+ * none. */
 static int send_records(struct zfile *f, struct zmpi_container *c, struct parcel *p)
 {
     unsigned char *bytes = f->rank == 0 ? pack(c, p) : NULL;
     int rc = PMPI_Bcast(p, sizeof *p, MPI_BYTE, 0, f->comm);
-    if (f->rank && !rc && !p->status)
-        bytes = malloc(parcel_size(p) + 1);
-    enum zmpi_status status = (enum zmpi_status)p->status;
-    if (!rc && !status && !bytes)
-        status = ZMPI_ERR_MEMORY;
-    size_t size = parcel_size(p);
-    for (size_t at = 0; at < size && !rc && !status; at += INT_MAX) {
-        size_t left = size - at;
-        rc = PMPI_Bcast(bytes + at, left < INT_MAX ? (int)left : INT_MAX, MPI_BYTE, 0, f->comm);
+    uint64_t status = p->status;
+    if (!rc && !status && parcel_size(p)) {
+        if (f->rank)
+            bytes = malloc(parcel_size(p));
+        status = bytes ? ZMPI_OK : ZMPI_ERR_MEMORY;
+        rc = agree(f, &status);
+        if (!rc && !status)
+            rc = send_bytes(f, bytes, parcel_size(p));
+        if (!rc && !status) {
+            status = f->rank ? unpack(c, p, bytes) : ZMPI_OK;
+            rc = agree(f, &status);
+        }
     }
-    if (f->rank && !rc && !status)
-        status = unpack(c, p, bytes);
     free(bytes);
-    return status ? zfile_raise_status(f, status, "opening") : rc;
+    return status ? zfile_raise_status(f, (enum zmpi_status)status, "opening") : rc;
 }
 
 /* Each rank reads and checks its part of the index. *damaged, on all ranks, if a part is. */
@@ -177,8 +197,7 @@ int zindex_share(struct zfile *f)
     f->end = facts.end;
     f->session.shared = facts.shared;
     f->epoch = f->first_epoch = facts.header.next_epoch + 1;
-    if (zshared_name(f, facts.token))
-        return zfile_raise_status(f, ZMPI_ERR_MEMORY, "opening");
+    zshared_name(f, facts.token);
     if (zfile_may_read(f))
         rc = share_records(f, c);
     else
@@ -240,5 +259,6 @@ int zindex_reload(struct zfile *f)
     zmpi_container_free(&f->container);
     zwindow_forget(f);
     f->container = fresh;
+    znews_forget(&f->news);
     return MPI_SUCCESS;
 }

@@ -17,22 +17,17 @@
 #include "physical.h"
 #include "wrappers.h"
 
-enum zmpi_status zshared_name(struct zfile *f, uint64_t token)
+void zshared_name(struct zfile *f, uint64_t token)
 {
     const char *slash = strrchr(f->path, '/');
     int folder = slash ? (int)(slash - f->path) + 1 : 0;
-    size_t size = strlen(f->path) + 64;
-    f->shared_path = malloc(size);
-    if (!f->shared_path)
-        return ZMPI_ERR_MEMORY;
-    snprintf(f->shared_path, size, "%.*s.%s.zmpi-shared-%016llx", folder, f->path, f->path + folder,
-             (unsigned long long)token);
-    return ZMPI_OK;
+    snprintf(f->shared_path, strlen(f->path) + ZSHARED_NAME, "%.*s.%s.zmpi-shared-%016llx", folder,
+             f->path, f->path + folder, (unsigned long long)token);
 }
 
 void zshared_remove(const struct zfile *f)
 {
-    if (f->shared_path && f->rank == 0)
+    if (f->rank == 0)
         unlink(f->shared_path);
 }
 

@@ -57,6 +57,7 @@ static int restart_log(struct zfile *f)
     zmpi_container_free(&f->container);
     zwindow_forget(f);
     f->container.header = header;
+    znews_forget(&f->news);
     zmpi_entries_free(&f->fresh);
     f->end = ZMPI_HEADER_BYTES;
     int renewed = renew_id(f);
@@ -84,7 +85,9 @@ static int resize(struct zfile *f, uint64_t size, bool only_larger)
     int rc = zsettle_collective(f);
     uint64_t now = f->rank == 0 ? zfile_size(f) : 0;
     int told = PMPI_Bcast(&now, 1, MPI_UINT64_T, 0, f->comm);
-    if (told || now == size || (only_larger && now > size))
+    /* Records that nobody knows, of a write that failed late, are to go too. */
+    const bool remains = size == 0 && !f->session.shared && f->end > ZMPI_HEADER_BYTES;
+    if (told || (now == size && !remains) || (only_larger && now >= size))
         return rc ? rc : told;
     int changed = change_size(f, size);
     return rc ? rc : changed;
@@ -121,12 +124,11 @@ static int learn(struct zfile *f)
 
 int zf_file_sync(struct zfile *f)
 {
-    int rc = zfile_may_write(f) ? zsettle_collective(f) : MPI_SUCCESS, worst = rc;
-    int told = PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
     /* After a failed write some MPI libraries return early from their sync, where others wait: all
      * call it or none. */
-    if (told || worst)
-        return rc ? rc : told ? told : worst;
+    int rc = zfile_worst(f, zfile_may_write(f) ? zsettle_collective(f) : MPI_SUCCESS);
+    if (rc)
+        return rc;
     int learned = learn(f);
     errno = 0;
     rc = PMPI_File_sync(f->fh);

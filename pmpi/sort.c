@@ -142,13 +142,6 @@ static enum zmpi_status merge(const struct parcels *in, int ranks, struct zmpi_s
     return status;
 }
 
-/* worst: of all ranks, with rc. */
-static int all_well(struct zfile *f, int rc)
-{
-    int worst = rc, told = PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
-    return rc ? rc : told ? told : worst;
-}
-
 static int exchange(struct zfile *f, const struct parcels *out, struct parcels *in)
 {
     size_t total = 0;
@@ -158,7 +151,7 @@ static int exchange(struct zfile *f, const struct parcels *out, struct parcels *
         total += (size_t)in->sizes[r];
     }
     in->data = malloc(total + 1);
-    rc = all_well(f, rc ? rc : in->data ? MPI_SUCCESS : MPI_ERR_NO_MEM);
+    rc = zfile_worst(f, rc ? rc : in->data ? MPI_SUCCESS : MPI_ERR_NO_MEM);
     return rc ? rc
               : PMPI_Alltoallv(out->data, out->sizes, out->places, MPI_BYTE, in->data, in->sizes,
                                in->places, MPI_BYTE, f->comm);
@@ -177,11 +170,11 @@ int zindex_sort(struct zfile *f, struct zmpi_segments *mine)
     uint64_t *sample = malloc((size_t)f->ranks * SAMPLES * sizeof *sample);
     bool made = parcels_make(&out, f->ranks);
     made = parcels_make(&in, f->ranks) && made;
-    rc = all_well(f, made && sample ? MPI_SUCCESS : MPI_ERR_NO_MEM);
+    rc = zfile_worst(f, made && sample ? MPI_SUCCESS : MPI_ERR_NO_MEM);
     if (!rc)
         rc = take_samples(f, mine, sample, &n);
     if (!rc)
-        rc = all_well(f, zstatus_class(split(mine, sample, n, parts, &out)));
+        rc = zfile_worst(f, zstatus_class(split(mine, sample, n, parts, &out)));
     if (!rc)
         rc = exchange(f, &out, &in);
     if (!rc)

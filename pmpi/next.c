@@ -206,6 +206,8 @@ static void search(void)
     bool failed = false;
     dl_iterate_phdr(add_object, &failed);
     void *init = failed ? NULL : find_mpi(), *mpi = init ? library_of(init) : NULL;
+    if (failed)
+        stop("no memory to find out where the MPI library is");
     if (!mpi)
         stop("an MPI function was called, but no MPI library is loaded");
     check_kind(mpi);

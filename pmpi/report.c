@@ -358,5 +358,7 @@ void zreport_finalize(void)
             print_json(o->report, all, n, any + 1);
     }
     zmpi_decimal_end(program);
+    if (rank == 0 && !all)
+        zmpi_log(ZMPI_LOG_WARN, "no memory for the report");
     free(all);
 }

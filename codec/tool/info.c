@@ -30,9 +30,11 @@ static enum zmpi_status stream_of(struct tool_input *in, const struct zmpi_recor
         status = zmpi_stream_head_size(head, sizeof head, &size);
     if (status)
         return status;
-    unsigned char *table = size <= r->payload_length ? malloc(size) : NULL;
-    if (!table)
+    if (size > r->payload_length)
         return ZMPI_ERR_CORRUPT;
+    unsigned char *table = malloc(size);
+    if (!table)
+        return ZMPI_ERR_MEMORY;
     status = in->reader.read(in->reader.context, zmpi_record_payload(r), table, size);
     /* The parser wants to know that the stream is whole; only head and table are looked at. */
     if (!status)
@@ -245,10 +247,12 @@ static int go_through(struct tool_input *in, bool json, bool all, struct total *
     enum zmpi_status listed = zmpi_container_records(c, &in->reader, &record);
     if (listed)
         return tool_fail_status(in->path, listed);
+    bool memory = true;
     for (size_t i = 0; i < c->count; i++) {
         const struct zmpi_record *r = &record[i];
         struct zmpi_stream_info info = {0};
         enum zmpi_status status = r->kind == ZMPI_RECORD_DATA ? stream_of(in, r, &info) : ZMPI_OK;
+        memory = memory && status != ZMPI_ERR_MEMORY;
         if (r->kind == ZMPI_RECORD_DATA && !status)
             add(&total[info.array.type], r, &info);
         if (json)
@@ -261,7 +265,7 @@ static int go_through(struct tool_input *in, bool json, bool all, struct total *
             printf("  ... %zu more (-a lists all)\n", c->count - LISTED);
     }
     free(record);
-    return TOOL_OK;
+    return memory ? TOOL_OK : tool_fail_status(in->path, ZMPI_ERR_MEMORY);
 }
 
 int tool_info(int argc, char **argv)
@@ -284,9 +288,12 @@ int tool_info(int argc, char **argv)
     int status = tool_input_open(&in, argv[optind]);
     if (status)
         return status;
+    enum zmpi_status measured = ZMPI_OK;
     if (in.is_container)
-        (void)measure(&in, &room); /* of a damaged file nothing is known */
-    if (!in.is_container) {
+        measured = measure(&in, &room); /* of a damaged file nothing is known */
+    if (measured == ZMPI_ERR_MEMORY) {
+        status = tool_fail_status(in.path, measured);
+    } else if (!in.is_container) {
         status = tool_fail("%s: is not a zmpi container", in.path);
     } else if (json) {
         printf("{\"path\": ");

@@ -79,6 +79,10 @@ static enum zmpi_status check_all(struct tool_input *in, size_t *bad)
     for (size_t i = 0; i < in->container.count; i++) {
         const struct zmpi_record *r = &record[i];
         enum zmpi_status status = check_record(in, r, &chunk);
+        if (status == ZMPI_ERR_MEMORY) { /* of the file that says nothing */
+            free(record);
+            return status;
+        }
         if (status) {
             ++*bad;
             printf("%s: record at offset %llu, chunk %zu (logical bytes %llu to %llu): %s\n",
@@ -104,7 +108,9 @@ int tool_verify(int argc, char **argv)
     enum zmpi_status opened = zmpi_container_open(&in.container, &in.reader);
     if (!opened)
         opened = check_all(&in, &bad);
-    if (opened) {
+    if (opened == ZMPI_ERR_MEMORY) {
+        status = tool_fail_status(in.path, opened);
+    } else if (opened) {
         printf("%s: %s\n", in.path, zmpi_strerror(opened));
         status = TOOL_DIFFERENT;
     } else {

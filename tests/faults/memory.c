@@ -51,7 +51,7 @@ static int find(struct dl_phdr_info *info, size_t size, void *wanted)
 
 static void look(void)
 {
-    const char *of = getenv("ZMPI_LACK_OF");
+    const char *of = getenv("LACK_OF");
     end = 0;
     dl_iterate_phdr(find, (void *)(uintptr_t)(of ? of : "libzmpi.so"));
 }
@@ -104,7 +104,7 @@ __attribute__((constructor)) static void begin(void)
 {
     struct lack lack = {.what = LACK_MEMORY | LACK_THREAD | LACK_MPI};
     int rank = -1;
-    const char *text = getenv("ZMPI_LACK");
+    const char *text = getenv("LACK");
     if (text && sscanf(text, "%ld:%ld:%d", &lack.at, &lack.times, &rank) > 0 &&
         (rank < 0 || rank == launched_as()))
         lack_set(&lack);
@@ -112,7 +112,7 @@ __attribute__((constructor)) static void begin(void)
 
 __attribute__((destructor)) static void tell(void)
 {
-    const char *path = getenv("ZMPI_LACK_COUNT");
+    const char *path = getenv("LACK_COUNT");
     char text[32];
     const int n = snprintf(text, sizeof text, "%ld\n", lack_count());
     const int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;

@@ -9,9 +9,9 @@
  * Without a call of lack_set, for programs that fail before they could call it or do not know of
  * it:
  *
- *     ZMPI_LACK=AT[:TIMES[:RANK]]    from the start on, in the process that the launcher calls rank
- * RANK (default all) ZMPI_LACK_OF=NAME              what asks: the library whose path has NAME in
- * it [libzmpi.so]; program: the program ZMPI_LACK_COUNT=FILE           how many calls there were is
+ *     LACK=AT[:TIMES[:RANK]]    from the start on, in the process that the launcher calls rank
+ * RANK (default all) LACK_OF=NAME              what asks: the library whose path has NAME in
+ * it [libzmpi.so]; program: the program LACK_COUNT=FILE           how many calls there were is
  * appended to this file at the end
  */
 #ifndef ZMPI_TESTS_MEMORY_H

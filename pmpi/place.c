@@ -86,7 +86,7 @@ int zplace_slab(struct zfile *f)
                                            "%zu bytes of records do not fit a slot of %llu",
                                            f->outbox_used, (unsigned long long)slot));
     uint64_t base;
-    bool alone;
+    bool alone = false;
     int rc = zplace_reserve(f, f->outbox_used, &base, &alone);
     bool background = false;
     if (!rc) {

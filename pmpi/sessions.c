@@ -48,16 +48,23 @@ static void open_lock_file(struct zfile *f)
     s->no_locks = s->fd < 0;
 }
 
-/* type: F_RDLCK or F_WRLCK. A file system without locks is used as if nobody else were there. */
-static void lock_log(struct zfile *f, short type)
+/* type: F_RDLCK or F_WRLCK. A file system without locks is used as if nobody else were there. Where
+ * others rely on them, one that cannot be had is an error; then nothing is locked. */
+static int lock_log(struct zfile *f, short type)
 {
     struct zsession *s = &f->session;
     struct flock l = lock_at(ZMPI_LOCK_LOG, type);
     if (s->held++ > 0)
-        return;
+        return MPI_SUCCESS;
     open_lock_file(f);
-    while (!s->no_locks && fcntl(s->fd, F_OFD_SETLKW, &l) != 0)
+    while (!s->no_locks && fcntl(s->fd, F_OFD_SETLKW, &l) != 0) {
+        if (errno != EINTR && (s->counted || s->shared)) {
+            s->held--;
+            return zphysical_failed(f, MPI_SUCCESS, errno, "locking");
+        }
         s->no_locks = errno != EINTR;
+    }
+    return MPI_SUCCESS;
 }
 
 static void unlock_log(struct zfile *f)
@@ -81,6 +88,13 @@ static bool is_held(struct zfile *f, off_t byte)
     struct flock l = lock_at(byte, F_WRLCK);
     open_lock_file(f);
     return f->session.fd >= 0 && fcntl(f->session.fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
+}
+
+/* Does nobody else, for sure? */
+static bool is_free(struct zfile *f, off_t byte)
+{
+    struct flock l = lock_at(byte, F_WRLCK);
+    return f->session.fd >= 0 && fcntl(f->session.fd, F_OFD_GETLK, &l) == 0 && l.l_type == F_UNLCK;
 }
 
 bool zsession_others(struct zfile *f)
@@ -153,7 +167,7 @@ bool zsession_replaced(const struct zfile *f)
 
 void zsession_enter(struct zfile *f)
 {
-    lock_log(f, F_WRLCK);
+    (void)lock_log(f, F_WRLCK); /* nobody relies on it yet */
     f->session.shared = zsession_others(f);
 }
 
@@ -223,8 +237,10 @@ int zsession_restarted(struct zfile *f)
 int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *epoch)
 {
     struct counters c;
-    lock_log(f, F_WRLCK);
-    int rc = read_counters(f, &c);
+    int rc = lock_log(f, F_WRLCK);
+    if (rc)
+        return rc;
+    rc = read_counters(f, &c);
     f->session.shared = f->session.shared || c.shared;
     const bool asked = f->session.shared || f->session.counted;
     if (asked)
@@ -246,8 +262,10 @@ int zsession_alone(struct zfile *f, bool *alone)
     *alone = false;
     if (f->session.shared || f->session.counted)
         return MPI_SUCCESS;
-    lock_log(f, F_RDLCK);
-    int rc = read_counters(f, &c);
+    int rc = lock_log(f, F_RDLCK);
+    if (rc)
+        return rc;
+    rc = read_counters(f, &c);
     f->session.shared = c.shared;
     *alone = !rc && !c.shared;
     if (!*alone)
@@ -302,9 +320,11 @@ int zsession_atomic_begin(struct zfile *f, bool write)
 {
     if (!f->session.atomic)
         return MPI_SUCCESS;
-    lock_log(f, write ? F_WRLCK : F_RDLCK);
     struct counters c;
-    int rc = read_counters(f, &c);
+    int rc = lock_log(f, write ? F_WRLCK : F_RDLCK);
+    if (rc)
+        return rc;
+    rc = read_counters(f, &c);
     if (!rc)
         rc = check_counters(f, &c);
     if (!rc)
@@ -334,8 +354,9 @@ int zsession_atomic_end(struct zfile *f, int rc)
 /* From here on all places are asked for. Rank 0. */
 static int share_log(struct zfile *f)
 {
-    lock_log(f, F_WRLCK);
-    int rc = MPI_SUCCESS;
+    int rc = lock_log(f, F_WRLCK);
+    if (rc)
+        return rc;
     if (f->session.no_locks) {
         rc = zfile_raise(f, MPI_ERR_UNSUPPORTED_OPERATION,
                          "atomic mode needs file locks, which this file system does not have");
@@ -383,16 +404,17 @@ int zsession_leave(struct zfile *f, bool empty)
 {
     int rc = MPI_SUCCESS;
     if (f->rank == 0) {
-        lock_log(f, F_WRLCK);
-        bool last = !zsession_others(f);
+        rc = lock_log(f, F_WRLCK);
+        const bool locked = !rc, last = locked && !zsession_others(f);
         struct counters c;
-        rc = read_counters(f, &c);
+        rc = rc ? rc : read_counters(f, &c);
         if (!rc && last && c.shared)
             rc = zindex_write_all(f);
         else if (!rc && last && empty && cut_to_nothing(f) != 0)
             rc = zphysical_failed(f, MPI_SUCCESS, errno, "emptying at close");
         set_presence(f, ZMPI_LOCK_WRITERS, F_UNLCK);
-        unlock_log(f);
+        if (locked)
+            unlock_log(f);
     }
     int worst = rc, told = PMPI_Bcast(&worst, 1, MPI_INT, 0, f->comm);
     return told ? told : worst;
@@ -401,8 +423,9 @@ int zsession_leave(struct zfile *f, bool empty)
 bool zsession_only_begin(struct zfile *f)
 {
     struct counters c;
-    lock_log(f, F_WRLCK);
-    if (!f->session.no_locks && !zsession_others(f) && !is_held(f, ZMPI_LOCK_READERS) &&
+    if (lock_log(f, F_WRLCK))
+        return false;
+    if (!f->session.no_locks && is_free(f, ZMPI_LOCK_WRITERS) && is_free(f, ZMPI_LOCK_READERS) &&
         !read_counters(f, &c) && !c.shared)
         return true;
     unlock_log(f);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -204,6 +205,21 @@ int fallocate(int fd, int mode, off_t offset, off_t size)
     bool last;
     ssize_t most = allowed(FAULT_PUNCH, fd, (size_t)size, &last);
     return most < 0 ? -1 : (int)done(last, NEXT(fallocate)(fd, mode, offset, most));
+}
+
+/* All commands take a number or a pointer: as a pointer it comes through either way. */
+int fcntl(int fd, int command, ...)
+{
+    bool last;
+    va_list arguments;
+    va_start(arguments, command);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    const bool sets = command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_SETLK ||
+                      command == F_SETLKW;
+    if (sets && ((struct flock *)argument)->l_type != F_UNLCK && refused(FAULT_LOCK, fd, &last))
+        return -1;
+    return NEXT(fcntl)(fd, command, argument);
 }
 
 int ftruncate(int fd, off_t size)

@@ -12,7 +12,8 @@ enum fault_call {
     FAULT_READ = 2,
     FAULT_SYNC = 4,
     FAULT_RESIZE = 8,
-    FAULT_PUNCH = 16
+    FAULT_PUNCH = 16,
+    FAULT_LOCK = 32 /* a lock is set, not given up */
 };
 
 enum fault_act {

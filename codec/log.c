@@ -1,10 +1,12 @@
 /* log.c - one line on stderr at a time. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "decimal.h"
@@ -31,11 +33,24 @@ static size_t write_prefix(char *line, size_t size)
     return n < 0 ? 0 : (size_t)n;
 }
 
+bool zmpi_log_is_possible(void)
+{
+    struct stat s;
+    const int flags = fcntl(STDERR_FILENO, F_GETFL);
+    // Shells and launchers open files for writing alone.
+    return flags >= 0 && ((flags & O_ACCMODE) != O_RDWR || flags & O_APPEND ||
+                          fstat(STDERR_FILENO, &s) != 0 || !S_ISREG(s.st_mode));
+}
+
 void zmpi_log(enum zmpi_log_level level, const char *format, ...)
 {
     if (level == ZMPI_LOG_QUIET || (int)level > atomic_load(&log_level))
         return;
     int saved = errno; // a log line must not change what the caller is about to report
+    if (!zmpi_log_is_possible()) {
+        errno = saved;
+        return;
+    }
     char line[2048];
     size_t n = write_prefix(line, sizeof line);
     va_list args;

@@ -3,6 +3,8 @@
 #ifndef ZMPI_LOG_H
 #define ZMPI_LOG_H
 
+#include <stdbool.h>
+
 enum zmpi_log_level {
     ZMPI_LOG_QUIET,
     ZMPI_LOG_ERROR,
@@ -17,5 +19,7 @@ void zmpi_log_set(enum zmpi_log_level level);
 void zmpi_log(enum zmpi_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void zmpi_log_rank(int rank);
+/* False: the program has closed stderr, and what has its number now may be a file of data. */
+bool zmpi_log_is_possible(void);
 
 #endif

@@ -348,7 +348,7 @@ void zreport_finalize(void)
     struct entry *all = collect(rank, ranks, n);
     const locale_t program = zmpi_decimal_begin();
     if (rank == 0 && all) {
-        if (o->report_text) {
+        if (o->report_text && zmpi_log_is_possible()) {
             print_text(all, n);
             if (left)
                 print_left_alone(any + 1);

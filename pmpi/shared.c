@@ -21,8 +21,9 @@ void zshared_name(struct zfile *f, uint64_t token)
 {
     const char *slash = strrchr(f->path, '/');
     int folder = slash ? (int)(slash - f->path) + 1 : 0;
-    snprintf(f->shared_path, strlen(f->path) + ZSHARED_NAME, "%.*s.%s.zmpi-shared-%016llx", folder,
-             f->path, f->path + folder, (unsigned long long)token);
+    /* A name may be as long as the file system allows: the token tells it from others. */
+    snprintf(f->shared_path, strlen(f->path) + ZSHARED_NAME, "%.*s.%.200s.zmpi-shared-%016llx",
+             folder, f->path, f->path + folder, (unsigned long long)token);
 }
 
 void zshared_remove(const struct zfile *f)

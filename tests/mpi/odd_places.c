@@ -19,6 +19,8 @@ static void round_trip(const char *path)
     check_remove(path, MPI_COMM_WORLD);
     OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
     OK(MPI_File_write_at_all(file, at, data, COUNT, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    /* About which a line is written. */
+    CHECK_CLASS(MPI_File_read_at(file, 0, is, -1, MPI_DOUBLE, MPI_STATUS_IGNORE), MPI_ERR_COUNT);
     OK(MPI_File_seek_shared(file, ranks * (MPI_Offset)sizeof data, MPI_SEEK_SET));
     OK(MPI_File_write_shared(file, data, COUNT, MPI_DOUBLE, MPI_STATUS_IGNORE));
     OK(MPI_File_close(&file));

@@ -61,6 +61,7 @@ static void destroy(struct zfile *f)
     free(f->news.bytes);
     free(f->shared_path);
     free(f->path);
+    free(f->place);
     pthread_mutex_destroy(&f->lock);
     free(f);
 }

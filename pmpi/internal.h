@@ -222,8 +222,9 @@ struct zfile {
     struct zfile *next; /* of those with the same place in the table */
     MPI_Comm comm;      /* a duplicate of the program's, for our own messages */
     int rank, ranks;
-    int amode; /* as the program asked */
-    char *path;
+    int amode;            /* as the program asked */
+    char *path;           /* as the program says it */
+    char *place;          /* from the root: the program may change its folder */
     int references;       /* guarded by the table's lock */
     pthread_mutex_t lock; /* held by every operation on the file */
     struct zsession session;

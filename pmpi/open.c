@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -177,7 +178,7 @@ static int create_or_load(struct zfile *f, enum found found)
         return may_begin_anew(f) ? BECAME_ANOTHER : raise_in_use(f);
     if (size == 0)
         return zheader_create(f);
-    const enum found now = inspect(f->path);
+    const enum found now = inspect(f->place);
     if (now == FOUND_OTHER && may_begin_anew(f))
         return BECAME_ANOTHER;
     if (now == FOUND_CONTAINER || (found == FOUND_CONTAINER && now != FOUND_OTHER))
@@ -188,7 +189,7 @@ static int create_or_load(struct zfile *f, enum found found)
 static int prepare_reader(struct zfile *f)
 {
     zsession_reads(f);
-    if (may_begin_anew(f) && (zsession_replaced(f) || inspect(f->path) == FOUND_OTHER))
+    if (may_begin_anew(f) && (zsession_replaced(f) || inspect(f->place) == FOUND_OTHER))
         return BECAME_ANOTHER;
     return load(f);
 }
@@ -215,6 +216,18 @@ static void drop_file(struct zfile *f)
     zfile_done(f);
 }
 
+static char *from_root(const char *path)
+{
+    char folder[PATH_MAX];
+    if (path[0] == '/' || !getcwd(folder, sizeof folder))
+        return strdup(path);
+    const size_t size = strlen(folder) + strlen(path) + 2;
+    char *whole = malloc(size);
+    if (whole)
+        snprintf(whole, size, "%s/%s", folder, path);
+    return whole;
+}
+
 /* With all that every rank must have before it goes on with others. NULL: no memory. */
 static struct zfile *new_file(const char *path, int amode, const struct zmpi_options *o, int ranks)
 {
@@ -227,7 +240,8 @@ static struct zfile *new_file(const char *path, int amode, const struct zmpi_opt
     f->session.fd = -1;
     f->references = 2; /* the table's and ours */
     f->path = strdup(path);
-    f->shared_path = malloc(strlen(path) + ZSHARED_NAME);
+    f->place = from_root(path);
+    f->shared_path = f->place ? malloc(strlen(f->place) + ZSHARED_NAME) : NULL;
     const bool made = znews_make(&f->news, ranks) && f->path && f->shared_path;
     f->comm = MPI_COMM_NULL;
     f->offload = (struct zmpi_offload){.what = f->path, .name = f->options.device};

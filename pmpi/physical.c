@@ -55,7 +55,7 @@ static bool is_vague(int error_class)
 static bool disk_is_full(const struct zfile *f)
 {
     struct statvfs s;
-    return statvfs(f->path, &s) == 0 && s.f_bavail == 0;
+    return statvfs(f->place, &s) == 0 && s.f_bavail == 0;
 }
 
 /* A disk that is full fails every write: it is said once. */

@@ -177,7 +177,7 @@ static bool create(struct zfile *f, struct names *name)
     struct stat s, made;
     const unsigned char *id = f->container.header.id;
     /* The name may be another file's by now. */
-    if (!realpath(f->path, name->final) || !zsession_is_at(f, name->final) ||
+    if (!realpath(f->place, name->final) || !zsession_is_at(f, name->final) ||
         stat(name->final, &s) || s.st_nlink != 1 || has_attributes(name->final))
         return false;
     const int n = snprintf(name->copy, sizeof name->copy, "%s.plain-%02x%02x%02x%02x", name->final,

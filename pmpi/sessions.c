@@ -36,7 +36,7 @@ static struct flock lock_at(off_t byte, short type)
 
 static int open_again(const struct zfile *f)
 {
-    return open(f->path, (zfile_may_write(f) ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    return open(f->place, (zfile_may_write(f) ? O_RDWR : O_RDONLY) | O_CLOEXEC);
 }
 
 static void open_lock_file(struct zfile *f)
@@ -162,7 +162,7 @@ void zsession_before(struct zfile *f)
 
 bool zsession_replaced(const struct zfile *f)
 {
-    return f->session.before && !zsession_is_at(f, f->path);
+    return f->session.before && !zsession_is_at(f, f->place);
 }
 
 void zsession_enter(struct zfile *f)
@@ -397,7 +397,7 @@ int zsession_set_atomic(struct zfile *f, bool atomic)
 /* By its name only if there is no other way: that may be another file's by now. */
 static int cut_to_nothing(const struct zfile *f)
 {
-    return f->session.fd >= 0 ? ftruncate(f->session.fd, 0) : truncate(f->path, 0);
+    return f->session.fd >= 0 ? ftruncate(f->session.fd, 0) : truncate(f->place, 0);
 }
 
 int zsession_leave(struct zfile *f, bool empty)

@@ -1,14 +1,33 @@
 /*
- * odd_places.c - containers whose names are as long as names can be, and ones that the system gives
+ * odd_places.c - containers whose names are as long as names can be or mean another file while they
+ * are open, because the program has gone to another folder, and ones that the system gives
  * the number of stderr, which the program has closed: what libzmpi.so says does not go into them.
  *
- * zmpi-test: RANKS 1,2 ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=debug ZMPI_REPORT_TEXT=on
+ * zmpi-test: RANKS 1,2 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_LOG=debug ZMPI_REPORT_TEXT=on
  */
 #include "check.h"
 
-enum { COUNT = 5000 };
+#include <errno.h>
+
+enum { COUNT = 12000 }; /* more than is staged */
 
 static double data[COUNT], is[COUNT];
+
+/* All blocks are there: twice as many as ranks. */
+static void read_all(const char *path)
+{
+    MPI_File file;
+    const int ranks = check_ranks(MPI_COMM_WORLD);
+    CHECK(check_is_container(path));
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    for (int k = 0; k < 2 * ranks; k++) {
+        const MPI_Offset from = (MPI_Offset)k * (MPI_Offset)sizeof data;
+        OK(MPI_File_read_at(file, from, is, COUNT, MPI_DOUBLE, MPI_STATUS_IGNORE));
+        CHECK_BYTES(is, data, sizeof data);
+    }
+    OK(MPI_File_close(&file));
+    check_remove(path, MPI_COMM_WORLD);
+}
 
 /* By the shared file pointer too, which has a file of its own. */
 static void round_trip(const char *path)
@@ -24,15 +43,34 @@ static void round_trip(const char *path)
     OK(MPI_File_seek_shared(file, ranks * (MPI_Offset)sizeof data, MPI_SEEK_SET));
     OK(MPI_File_write_shared(file, data, COUNT, MPI_DOUBLE, MPI_STATUS_IGNORE));
     OK(MPI_File_close(&file));
-    CHECK(check_is_container(path));
-    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
-    for (int k = 0; k < 2 * ranks; k++) {
-        const MPI_Offset from = (MPI_Offset)k * (MPI_Offset)sizeof data;
-        OK(MPI_File_read_at(file, from, is, COUNT, MPI_DOUBLE, MPI_STATUS_IGNORE));
-        CHECK_BYTES(is, data, sizeof data);
-    }
-    OK(MPI_File_close(&file));
+    read_all(path);
+}
+
+/* The program leaves the folder while the file is open; another of that name is in the next one. */
+static void round_trip_leaving(const char *path)
+{
+    MPI_File file;
+    const int rank = check_rank(MPI_COMM_WORLD), ranks = check_ranks(MPI_COMM_WORLD);
+    const MPI_Offset at = (MPI_Offset)rank * (MPI_Offset)sizeof data;
+    char next[64], other[80];
+    check_say("leaving the folder");
     check_remove(path, MPI_COMM_WORLD);
+    snprintf(next, sizeof next, "next-%d", rank);
+    CHECK(mkdir(next, 0700) == 0 || errno == EEXIST);
+    snprintf(other, sizeof other, "%s/%s", next, path);
+    unlink(other);
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    CHECK(chdir(next) == 0);
+    int fd = open(path, O_CREAT | O_RDWR, 0600);
+    CHECK(fd >= 0 && write(fd, "mine", 4) == 4 && close(fd) == 0);
+    OK(MPI_File_write_at(file, at, data, COUNT, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    OK(MPI_File_read_at(file, at, is, COUNT, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    OK(MPI_File_seek_shared(file, ranks * (MPI_Offset)sizeof data, MPI_SEEK_SET));
+    OK(MPI_File_write_shared(file, data, COUNT, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&file));
+    CHECK_EQUAL(check_disk_size(path), 4);
+    CHECK(unlink(path) == 0 && chdir("..") == 0 && rmdir(next) == 0);
+    read_all(path);
 }
 
 int main(int argc, char **argv)
@@ -49,6 +87,7 @@ int main(int argc, char **argv)
         round_trip(name);
     round_trip("a name with 'quotes', \"more\", \\ and \n in it");
     check_say("stderr is closed");
+    round_trip_leaving("left.z");
     close(STDIN_FILENO);
     close(STDERR_FILENO);
     round_trip("instead_of_stderr.z");

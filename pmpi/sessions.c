@@ -124,6 +124,11 @@ static int check_counters(struct zfile *f, const struct counters *c)
 {
     if (c->end >= ZMPI_HEADER_BYTES)
         return MPI_SUCCESS;
+    if (f->session.fd < 0)
+        return zfile_raise(
+            f, MPI_ERR_IO,
+            "it cannot be opened once more on this rank, to lock it: see the limit on "
+            "open files (ulimit -n)");
     return zfile_raise(f, MPI_ERR_IO,
                        "the header's counters are damaged (format.md 2.6): was the file written or "
                        "cut by other means than MPI-IO?");

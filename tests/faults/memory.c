@@ -58,6 +58,8 @@ static void look(void)
 
 static bool fails(enum lack_what kind, const void *caller)
 {
+    if (end == 0 && atomic_load(&what)) /* a plug-in, maybe, which is loaded late */
+        look();
     if (atomic_load(&paused) || (atomic_load(&what) & (int)kind) == 0 ||
         (uintptr_t)caller < start || (uintptr_t)caller >= end)
         return false;

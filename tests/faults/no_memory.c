@@ -375,13 +375,13 @@ static bool fail_at(int what, long at, long times, int victim)
     return true;
 }
 
-/* With several ranks every third allocation, others for each sequence and victim, unless there is
+/* With several ranks every fifth allocation, others for each sequence and victim, unless there is
  * time. */
 static long fail_everywhere(int what, long times)
 {
     static int turn;
     const bool whole = ranks == 1 || getenv("ZMPI_TEST_LONG");
-    const long step = whole || what != LACK_MEMORY ? 1 : 3;
+    const long step = whole || what != LACK_MEMORY ? 1 : 5;
     long total = 0;
     for (int victim = ranks > 1 ? -1 : 0; victim < ranks; victim++)
         if (victim < 1 || victim == ranks - 1)

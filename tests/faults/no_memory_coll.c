@@ -174,11 +174,11 @@ static long fail_everywhere(const struct op *o, int form, int root, int victim, 
     MPI_Comm_dup(MPI_COMM_WORLD, &known);
     MPI_Comm_set_errhandler(known, MPI_ERRORS_RETURN);
     OK(run(o, known, form, root));
-    for (long at = 1; fail_at(o, form, root, known, at, times, victim); at += ratio ? 17 : 1)
+    for (long at = 1; fail_at(o, form, root, known, at, times, victim); at += ratio ? 41 : 1)
         total++;
     MPI_Comm_free(&known);
     bool more = form == PLAIN;
-    for (long at = 1; more; at += ratio ? 17 : 1, total += more) {
+    for (long at = 1; more; at += ratio ? 41 : 1, total += more) {
         MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
         MPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN);
         more = fail_at(o, form, root, fresh, at, times, victim);

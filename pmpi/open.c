@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -221,10 +220,15 @@ static char *from_root(const char *path)
     char folder[PATH_MAX];
     if (path[0] == '/' || !getcwd(folder, sizeof folder))
         return strdup(path);
-    const size_t size = strlen(folder) + strlen(path) + 2;
+    const size_t before = strlen(folder), size = before + 1 + strlen(path) + 1;
+    if (size > PATH_MAX) /* the system would refuse it */
+        return strdup(path);
     char *whole = malloc(size);
-    if (whole)
-        snprintf(whole, size, "%s/%s", folder, path);
+    if (whole) {
+        memcpy(whole, folder, before);
+        whole[before] = '/';
+        memcpy(whole + before + 1, path, size - before - 1);
+    }
     return whole;
 }
 

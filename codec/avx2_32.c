@@ -19,7 +19,6 @@
 #include "shift_t.h"
 #include "layout_t.h"
 
-#define FILLED_APART
 #include "avx2.h"
 #include "avx2_words32.h"
 #include "avx2_block32.h"
@@ -29,11 +28,12 @@
 
 #define ENCODE        zmpi_avx2_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode
-#include "avx2_packer32.h"
-#include "vector_pack_t.h"
+#include "vector_residuals_t.h"
+#include "avx2_packer_t.h"
+#include "avx2_pack_t.h"
 #include "vector_quant_t.h"
 #include "vector_exceptions_t.h"
-#include "vector_fuse_t.h"
+#include "avx2_fuse_t.h"
 #include "vector_encode_t.h"
 
 #define DECODE        zmpi_avx2_decode32
@@ -55,5 +55,5 @@
 #include "vector_cost_t.h"
 
 #define RANGE zmpi_avx2_range32
-#include "vector_range_t.h"
+#include "avx2_range_t.h"
 #endif

@@ -19,7 +19,6 @@
 #include "shift_t.h"
 #include "layout_t.h"
 
-#define AXES_APART
 #include "avx2.h"
 #include "avx2_words64.h"
 #include "avx2_block64.h"
@@ -28,11 +27,12 @@
 
 #define ENCODE        zmpi_avx2_encode64
 #define SCALAR_ENCODE zmpi_chunk64_encode
-#include "avx2_packer64.h"
-#include "vector_pack_t.h"
+#include "vector_residuals_t.h"
+#include "avx2_packer_t.h"
+#include "avx2_pack_t.h"
 #include "vector_quant_t.h"
 #include "vector_exceptions_t.h"
-#include "vector_fuse_t.h"
+#include "avx2_fuse_t.h"
 #include "vector_encode_t.h"
 
 #define DECODE        zmpi_avx2_decode64
@@ -54,5 +54,5 @@
 #include "vector_cost_t.h"
 
 #define RANGE zmpi_avx2_range64
-#include "vector_range_t.h"
+#include "avx2_range_t.h"
 #endif

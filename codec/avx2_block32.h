@@ -22,9 +22,22 @@ VECTOR V low_bytes(const V d[VECTORS])
     return _mm256_packus_epi16(_mm256_packus_epi32(d[0], d[1]), _mm256_packus_epi32(d[2], d[3]));
 }
 
-/* Any residuals, to signs and planes at dst; returns the length. Writes up to 68 bytes more than
- * the block has, as the following do. */
-VECTOR unsigned block_pack_long(const V r[VECTORS], unsigned char *dst)
+/* Residuals to words of 16 bits, which saturate if they do not fit. */
+VECTOR void saturate(const V r[VECTORS], __m256i w[2])
+{
+    for (unsigned i = 0; i < 2; i++)
+        w[i] = _mm256_packs_epi32(r[2 * i], r[2 * i + 1]);
+}
+
+/* A byte of each word, as saturated ones are packed, to eight planes. */
+VECTOR __m256i planes_of(__m256i bytes)
+{
+    return avx2_planes_of(bytes);
+}
+
+/* Any residuals, to signs and planes at dst; returns the length. Writes up to 32 bytes more than
+ * the block has. */
+VECTOR unsigned pack_long(const V r[VECTORS], unsigned char *dst)
 {
     const V byte = v_set1(0xFF);
     V m[VECTORS], signs[VECTORS], all = v_set1(0);
@@ -43,60 +56,6 @@ VECTOR unsigned block_pack_long(const V r[VECTORS], unsigned char *dst)
         v_store((U *)(void *)(dst + 4 + 4 * (size_t)g), avx2_planes_of(low_bytes(d)));
     }
     return length;
-}
-
-/* Sixteen planes, of which the last is the sign word: that is put in front. */
-VECTOR void store_signed(V low, V high, unsigned char *dst)
-{
-    v_store((U *)(void *)(dst + 4), low);
-    v_store((U *)(void *)(dst + 36), high);
-    zmpi_store32(dst, zmpi_load32(dst + 64));
-}
-
-/* Up to 14 planes in words of 16 bits. */
-VECTOR unsigned block_pack_words(const V r[VECTORS], unsigned char *dst)
-{
-    const V byte = _mm256_set1_epi16(0xFF), sign = _mm256_set1_epi16(INT16_MIN);
-    const V least = _mm256_set1_epi16(-INT16_MAX);
-    V low[2], high[2];
-    for (unsigned i = 0; i < 2; i++) {
-        const V w = _mm256_max_epi16(_mm256_packs_epi32(r[2 * i], r[2 * i + 1]), least);
-        const V m = v_or(_mm256_abs_epi16(w), v_and(w, sign));
-        low[i] = v_and(m, byte);
-        high[i] = _mm256_srli_epi16(m, 8);
-    }
-    const V first = avx2_planes_of(_mm256_packus_epi16(low[0], low[1]));
-    const V second = avx2_planes_of(_mm256_packus_epi16(high[0], high[1]));
-    const uint32_t used = avx2_planes_used(first) | (avx2_planes_used(second) & 0x7F) << 8;
-    if (__builtin_expect(used >> 14, 0))
-        return block_pack_long(r, dst);
-    store_signed(first, second, dst);
-    return avx2_bit_length(used);
-}
-
-/* Residuals as signs and magnitudes in halved bytes, in which 127 may also be more. */
-VECTOR V block_bytes(const V r[VECTORS])
-{
-    const V w = _mm256_packs_epi16(_mm256_packs_epi32(r[0], r[1]), _mm256_packs_epi32(r[2], r[3]));
-    const V b = _mm256_max_epi8(w, _mm256_set1_epi8(-INT8_MAX));
-    return v_or(_mm256_abs_epi8(b), v_and(b, _mm256_set1_epi8(INT8_MIN)));
-}
-
-/* Are all magnitudes below 127? */
-VECTOR bool bytes_fit(V bytes)
-{
-    const V magnitudes = v_and(bytes, _mm256_set1_epi8(INT8_MAX));
-    return _mm256_testz_si256(_mm256_add_epi8(magnitudes, _mm256_set1_epi8(1)),
-                              _mm256_set1_epi8(INT8_MIN));
-}
-
-/* If so, to dst. */
-VECTOR unsigned block_pack_bytes(V bytes, unsigned char *dst)
-{
-    const V planes = avx2_planes_of(bytes);
-    v_store((U *)(void *)(dst + 4), planes);
-    zmpi_store32(dst, zmpi_load32(dst + 32));
-    return avx2_bit_length(avx2_planes_used(planes) & 0x7F);
 }
 
 /* ---- from planes ---- */

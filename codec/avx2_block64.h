@@ -72,20 +72,6 @@ VECTOR __m256i bytes_of(__m128i first, __m128i second)
 
 /* ---- to bytes ---- */
 
-/* A bit for each plane that is not zero. */
-VECTOR unsigned planes_some(__m256i planes)
-{
-    const __m256i zero = _mm256_cmpeq_epi32(planes, _mm256_setzero_si256());
-    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(zero)) ^ 0xFF;
-}
-
-/* some: of signs and planes. The number of planes without those that are zero above; none if all
- * are, though there are signs. */
-VECTOR unsigned signed_length(unsigned some)
-{
-    return 31 - (unsigned)_lzcnt_u32(some >> 1 << 1 | 1);
-}
-
 VECTOR void store_planes(unsigned char *dst, __m256i planes)
 {
     _mm256_storeu_si256((__m256i *)(void *)dst, planes);
@@ -97,41 +83,6 @@ VECTOR void saturate(const V r[VECTORS], __m256i w[2])
 {
     w[0] = _mm256_packs_epi32(_mm256_packs_epi32(r[0], r[1]), _mm256_packs_epi32(r[2], r[3]));
     w[1] = _mm256_packs_epi32(_mm256_packs_epi32(r[4], r[5]), _mm256_packs_epi32(r[6], r[7]));
-}
-
-/* Of a length of up to 7, if none saturates: see bytes_fit. */
-VECTOR unsigned pack_bytes(__m256i b, unsigned char *dst)
-{
-    const __m256i a = _mm256_abs_epi8(b), zero = _mm256_setzero_si256();
-    const __m256i planes =
-        planes_of(_mm256_add_epi8(a, _mm256_sub_epi8(a, _mm256_cmpgt_epi8(zero, b))));
-    store_planes(dst, planes);
-    return signed_length(planes_some(planes));
-}
-
-/* From -64 to 63? */
-VECTOR bool bytes_fit(__m256i b)
-{
-    return _mm256_movemask_epi8(_mm256_add_epi8(b, _mm256_set1_epi8(64))) == 0;
-}
-
-/* A length of up to 14: 15 says that it may be more. */
-VECTOR unsigned pack_pairs(const __m256i w[2], unsigned char *dst)
-{
-    const __m256i split = _mm256_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15, 0,
-                                           2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
-    __m256i s[2];
-    for (unsigned i = 0; i < 2; i++) {
-        const __m256i a = _mm256_abs_epi16(w[i]);
-        const __m256i negative = _mm256_srai_epi16(w[i], 15);
-        s[i] = _mm256_adds_epu16(a, _mm256_sub_epi16(a, negative));
-        s[i] = _mm256_shuffle_epi8(s[i], split);
-    }
-    const __m256i low = planes_of(_mm256_unpacklo_epi64(s[0], s[1]));
-    const __m256i high = planes_of(_mm256_unpackhi_epi64(s[0], s[1]));
-    store_planes(dst, low);
-    store_planes(dst + 32, high);
-    return signed_length(planes_some(low) | planes_some(high) << 8);
 }
 
 /* The low (0x88) or high (0xDD) halves of words. */

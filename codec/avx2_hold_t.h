@@ -25,12 +25,44 @@
 #define FROM_ALL FROM16(0)
 #endif
 
-/* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
- * ends with. */
-VECTOR V v_hold(V v, uint32_t fine, V before)
+/* The last lane whose bit is set, in all lanes: a number for each of its dwords, or negative ones.
+ */
+#if WIDTH == 4
+#define LAST_OF(n) ((n) ? (U)LAST(n, 7) : (U)-1)
+#else
+#define LAST_OF(n) ((n) ? (U)(2 * LAST(n, 3) + 1) << 32 | (U)(2 * LAST(n, 3)) : (U)-1)
+#endif
+#define LAST4(n)  LAST_OF(n), LAST_OF((n) + 1), LAST_OF((n) + 2), LAST_OF((n) + 3)
+#define LAST16(n) LAST4(n), LAST4((n) + 4), LAST4((n) + 8), LAST4((n) + 12)
+#if WIDTH == 4
+#define LAST64(n) LAST16(n), LAST16((n) + 16), LAST16((n) + 32), LAST16((n) + 48)
+#define LAST_ALL  LAST64(0), LAST64(64), LAST64(128), LAST64(192)
+#else
+#define LAST_ALL LAST16(0)
+#endif
+
+VECTOR V v_lanes_from(V v, V from, V before)
+{
+    const V inside = _mm256_permutevar8x32_epi32(v, from);
+    return f_bits(F_OP(blendv)(f_of_bits(inside), f_of_bits(before), f_of_bits(from)));
+}
+
+/* In the lanes whose bits are not set what the last one below has whose bit is, or what all lanes
+ * of `before` have, which becomes what the next ones need: not by way of what is returned, as that
+ * takes longer. */
+VECTOR V v_hold_on(V v, uint32_t fine, V *before)
 {
     static const int8_t last_of[1 << LANES][8] = {FROM_ALL};
+    static const U last[1 << LANES] = {LAST_ALL};
     const V from = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)last_of[fine]));
-    const V held = v_last(before), inside = _mm256_permutevar8x32_epi32(v, from);
-    return f_bits(F_OP(blendv)(f_of_bits(inside), f_of_bits(held), f_of_bits(from)));
+    const V held = v_lanes_from(v, from, *before);
+    *before = v_lanes_from(v, v_set1(last[fine]), *before);
+    return held;
+}
+
+/* The same behind a vector of which only the last lane counts. */
+VECTOR V v_hold(V v, uint32_t fine, V before)
+{
+    V last = v_last(before);
+    return v_hold_on(v, fine, &last);
 }

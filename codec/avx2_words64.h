@@ -129,13 +129,6 @@ VECTOR V v_last(V v)
 
 enum { VECTOR_BY_VECTOR = 1 };
 
-/* A block of residuals is half of the registers: without this all else is moved to memory and
- * back. */
-VECTOR void v_settle(V *r)
-{
-    __asm__("" : "+m"(*r));
-}
-
 /* What v_take takes: for each lane, the number of one of v. Made those of its halves. */
 VECTOR V v_indices(V lanes)
 {

@@ -5,9 +5,3 @@
 
 /* Are the words of a block to be stored one vector after another, as they are made? */
 enum { VECTOR_BY_VECTOR = 0 };
-
-/* A residual is made. */
-VECTOR void v_settle(V *r)
-{
-    (void)r;
-}

@@ -1,0 +1,228 @@
+/*
+ * avx2_packer_t.h - template: blocks of a chunk to lengths and planes, in loops for all axes and
+ * sources: what takes words has the registers for itself, and what a block's planes take, a long
+ * chain of instructions each of which waits for the one before, is done for several at a time.
+ * After vector_residuals_t.h and `saturate`, `planes_of` and `pack_long`.
+ */
+
+struct packer {
+    unsigned char *lengths, *dst;
+    unsigned any, last; /* all lengths ORed; how many blocks to come are taken for long */
+    unsigned run;       /* of how many */
+    U *keep;            /* the residuals go here too; or NULL */
+    uint32_t *nonzero;
+};
+
+#include "vector_keep_t.h"
+
+/* Numbers that become residuals, block by block. */
+struct differences {
+    const U *d;
+    size_t step;          /* from block to block */
+    const uint32_t *left; /* see struct zmpi_chunk_edges; or NULL: all */
+};
+
+/* What they are: residuals; or words less their neighbours along x, which is in front of them,
+ * except for the first of a row. */
+enum rest { NOTHING, LEFT, LEFT_IN_ROWS };
+
+/* The residuals of block b. */
+VECTOR void made_of(const struct differences *n, size_t b, enum rest rest, V r[VECTORS])
+{
+    const U *d = n->d + b * n->step;
+    const bool edge = rest == LEFT_IN_ROWS && n->left[b] != UINT32_MAX;
+    for (unsigned k = 0; k < VECTORS; k++) {
+        r[k] = v_load(d + k * LANES);
+        if (rest == NOTHING)
+            continue;
+        const V left = v_load(d + k * LANES - 1);
+        r[k] = edge ? v_sub_at(r[k], left, n->left[b], k) : v_sub(r[k], left);
+    }
+}
+
+/* What of the packer is in registers: bytes stored may be anything. */
+struct lengths {
+    unsigned char *lengths, *dst;
+    unsigned any;
+};
+
+VECTOR struct lengths lengths_begin(const struct packer *p)
+{
+    return (struct lengths){p->lengths, p->dst, p->any};
+}
+
+VECTOR void lengths_end(const struct lengths *l, struct packer *p)
+{
+    p->lengths = l->lengths;
+    p->dst = l->dst;
+    p->any = l->any;
+}
+
+VECTOR void pack_length(struct lengths *p, unsigned length)
+{
+    *p->lengths++ = (unsigned char)length;
+    p->dst += 4 * (size_t)(length + (length != 0));
+    p->any |= length;
+}
+
+/* Eight planes to dst, the first one of signs. Returns a bit for each that is zero. */
+VECTOR unsigned store_eight(unsigned char *dst, __m256i planes)
+{
+    const __m256i zero = _mm256_cmpeq_epi32(planes, _mm256_setzero_si256());
+    _mm256_storeu_si256((__m256i *)(void *)dst, planes);
+    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(zero));
+}
+
+/* Signs below magnitudes of bytes, whose magnitudes are a. */
+VECTOR __m256i signed_bytes(__m256i b, __m256i a)
+{
+    const __m256i negative = _mm256_cmpgt_epi8(_mm256_setzero_si256(), b);
+    return _mm256_add_epi8(a, _mm256_sub_epi8(a, negative));
+}
+
+/* What store_eight returns to a length. */
+#define USED(m)   (31 - __builtin_clz((0xFFU - (m)) | 1U))
+#define USED4(m)  USED(m), USED((m) + 1), USED((m) + 2), USED((m) + 3)
+#define USED16(m) USED4(m), USED4((m) + 4), USED4((m) + 8), USED4((m) + 12)
+#define USED64(m) USED16(m), USED16((m) + 16), USED16((m) + 32), USED16((m) + 48)
+static const uint8_t length_of_zeros[256] = {USED64(0), USED64(64), USED64(128), USED64(192)};
+
+/* Blocks from `b` on while residuals are below 127; returns where that ends. */
+VECTOR size_t pack_bytes(struct packer *packer, const struct differences *differences, size_t b,
+                         size_t end, enum rest rest)
+{
+    struct lengths p = lengths_begin(packer);
+    const struct differences n = *differences;
+    for (; b < end; b++) {
+        V r[VECTORS];
+        __m256i w[2];
+        made_of(&n, b, rest, r);
+        saturate(r, w);
+        const __m256i bytes = _mm256_packs_epi16(w[0], w[1]), a = _mm256_abs_epi8(bytes);
+        if (__builtin_expect(_mm256_movemask_epi8(_mm256_add_epi8(a, _mm256_set1_epi8(1))), 0))
+            break;
+        pack_length(&p, length_of_zeros[store_eight(p.dst, planes_of(signed_bytes(bytes, a)))]);
+    }
+    lengths_end(&p, packer);
+    return b;
+}
+
+/* A length of up to 14: 15 says that it may be more. */
+VECTOR unsigned store_pairs(const __m256i w[2], unsigned char *dst)
+{
+    const __m256i split = _mm256_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15, 0,
+                                           2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
+    __m256i s[2];
+    for (unsigned i = 0; i < 2; i++) {
+        const __m256i a = _mm256_abs_epi16(w[i]);
+        const __m256i negative = _mm256_srai_epi16(w[i], 15);
+        s[i] = _mm256_adds_epu16(a, _mm256_sub_epi16(a, negative));
+        s[i] = _mm256_shuffle_epi8(s[i], split);
+    }
+    const __m256i low = planes_of(_mm256_unpacklo_epi64(s[0], s[1]));
+    const __m256i high = planes_of(_mm256_unpackhi_epi64(s[0], s[1]));
+    const unsigned zero = store_eight(dst, low) | store_eight(dst + 32, high) << 8;
+    return 31 - (unsigned)_lzcnt_u32((~zero & 0xFFFF) | 1);
+}
+
+/* The same, while lengths are below 15. */
+VECTOR size_t pack_pairs(struct packer *packer, const struct differences *differences, size_t b,
+                         size_t end, enum rest rest)
+{
+    struct lengths p = lengths_begin(packer);
+    const struct differences n = *differences;
+    for (; b < end; b++) {
+        V r[VECTORS];
+        __m256i w[2];
+        made_of(&n, b, rest, r);
+        saturate(r, w);
+        const unsigned length = store_pairs(w, p.dst);
+        if (__builtin_expect(length == 15, 0))
+            break;
+        pack_length(&p, length);
+    }
+    lengths_end(&p, packer);
+    return b;
+}
+
+/* All. */
+VECTOR size_t pack_any(struct packer *packer, const struct differences *differences, size_t b,
+                       size_t end, enum rest rest)
+{
+    struct lengths p = lengths_begin(packer);
+    const struct differences n = *differences;
+    for (; b < end; b++) {
+        V r[VECTORS];
+        made_of(&n, b, rest, r);
+        pack_length(&p, pack_long(r, p.dst));
+    }
+    lengths_end(&p, packer);
+    return b;
+}
+
+#define CASE(how, rest)                                                                            \
+    KERNEL size_t pack_##how##_##rest(struct packer *p, const struct differences *n, size_t b,     \
+                                      size_t end)                                                  \
+    {                                                                                              \
+        return pack_##how(p, n, b, end, rest);                                                     \
+    }
+#define CASES(how) CASE(how, NOTHING) CASE(how, LEFT) CASE(how, LEFT_IN_ROWS)
+CASES(bytes)
+CASES(pairs)
+CASES(any)
+#undef CASES
+#undef CASE
+
+typedef size_t pack_fn(struct packer *p, const struct differences *n, size_t b, size_t end);
+
+KERNEL void keep_blocks(struct packer *p, struct differences *n, size_t blocks, enum rest rest)
+{
+    const U *kept = p->keep;
+    for (size_t b = 0; b < blocks; b++) {
+        V r[VECTORS];
+        if (rest == NOTHING)
+            made_of(n, b, NOTHING, r);
+        else if (rest == LEFT)
+            made_of(n, b, LEFT, r);
+        else
+            made_of(n, b, LEFT_IN_ROWS, r);
+        keep_residuals(p, r);
+    }
+    n->d = kept;
+    n->step = ZMPI_BLOCK;
+}
+
+/* Behind a block that does not fit in bytes more are likely: branches on each would be hard to
+ * predict. If the first one behind them does not fit either, there are more. */
+enum { LONG_RUN = 16, LONGEST_RUN = 64 };
+
+TARGET static void pack_differences(struct packer *p, struct differences n, size_t blocks,
+                                    enum rest rest)
+{
+    static pack_fn *const bytes[] = {pack_bytes_NOTHING, pack_bytes_LEFT, pack_bytes_LEFT_IN_ROWS};
+    static pack_fn *const pairs[] = {pack_pairs_NOTHING, pack_pairs_LEFT, pack_pairs_LEFT_IN_ROWS};
+    static pack_fn *const any[] = {pack_any_NOTHING, pack_any_LEFT, pack_any_LEFT_IN_ROWS};
+    if (p->keep) {
+        keep_blocks(p, &n, blocks, rest);
+        rest = NOTHING;
+    }
+    size_t b = 0;
+    for (;;) {
+        if (p->last == 0) {
+            const size_t first = b;
+            b = bytes[rest](p, &n, b, blocks);
+            if (b == blocks)
+                return;
+            p->run = b > first || !p->run ? LONG_RUN : LONGEST_RUN;
+            p->last = p->run;
+        }
+        const size_t end = blocks - b < p->last ? blocks : b + p->last;
+        size_t next = pairs[rest](p, &n, b, end);
+        if (next < end)
+            next = any[rest](p, &n, next, end);
+        p->last -= (unsigned)(next - b);
+        b = next;
+        if (b == blocks)
+            return;
+    }
+}

@@ -32,7 +32,8 @@ struct zmpi_step {
     /* A power of two: what rounds to integers of at most this magnitude lies within the limit,
      * though there may be more that does; or 0. */
     double window;
-    int bits; /* of the step: what the level is called in a stream */
+    double room; /* even: the middle of as many integers may be so far from 0 */
+    int bits;    /* of the step: what the level is called in a stream */
 };
 
 struct zmpi_chunk_rule {
@@ -98,14 +99,15 @@ struct zmpi_chunk_work {
     uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK + 1];
     unsigned char marks[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
     struct zmpi_chunk_edges edges;
-    int level;   /* of the step, of the last chunk, or -1: a guess, for speed alone */
-    bool wide;   /* another: words reach up to the limit */
-    bool masked; /* another: there are exceptions */
-    bool filled; /* another: if so, all are this word */
+    int level;     /* of the step, of the last chunk, or -1: a guess, for speed alone */
+    double middle; /* another: words lie around this one */
+    bool wide;     /* another: but farther from it than windows reach */
+    bool masked;   /* another: there are exceptions */
+    bool filled;   /* another: if so, all are this word */
     uint64_t fill;
-    bool keep;   /* encoders leave the residuals in kept[] too, and in nonzero[] which of each
-                    block are not 0 */
-    bool given;  /* decoders find them in residuals[], and chunks without planes */
+    bool keep;  /* encoders leave the residuals in kept[] too, and in nonzero[] which of each
+                   block are not 0 */
+    bool given; /* decoders find them in residuals[], and chunks without planes */
     uint32_t nonzero[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
     _Alignas(64) unsigned char kept[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     /* Decoders: exceptions in their places. Not in kept[]: an encoder may decode before it codes

@@ -29,7 +29,7 @@ static double limit_below(enum zmpi_type type, double a, double keep)
     return (double)((double)f < keep ? f : nextafterf(f, 0));
 }
 
-/* With |x inverse - q| <= 0.64, roundings included, |x| is below (|q| + 1) step. */
+/* With |x inverse - q| <= 0.76, roundings included, |x| is below (|q| + 1) step. */
 static double window_within(const struct zmpi_step *l)
 {
     int exponent;
@@ -38,6 +38,12 @@ static double window_within(const struct zmpi_step *l)
         return 0;
     frexp(most, &exponent);
     return ldexp(1, exponent - 1);
+}
+
+/* How far from 0 the middle of as many integers may be. */
+static double room_within(const struct zmpi_step *l)
+{
+    return l->window > 0 ? 2 * floor((l->limit / l->step - 1 - l->window) / 2) : 0;
 }
 
 void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, double abs_bound,
@@ -65,6 +71,7 @@ void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, dou
         l->inverse = f32 ? (double)(1.0F / (float)s) : 1.0 / s;
         l->limit = limit_below(type, ldexp(s, precision - bits[i] - 1), keep);
         l->window = window_within(l);
+        l->room = room_within(l);
     }
 }
 

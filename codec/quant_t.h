@@ -31,14 +31,14 @@ static inline U ordered_view(U u)
 
 /* One step's numbers in the element type. */
 struct quantizer {
-    T step, inverse, limit, bound, window;
+    T step, inverse, limit, bound, window, room;
 };
 
 static inline struct quantizer quantizer_of(const struct zmpi_chunk_rule *rule, int level)
 {
     const struct zmpi_step *l = &rule->level[level];
-    return (struct quantizer){(T)l->step, (T)l->inverse, (T)l->limit, (T)rule->abs_bound,
-                              (T)l->window};
+    return (struct quantizer){(T)l->step,         (T)l->inverse, (T)l->limit,
+                              (T)rule->abs_bound, (T)l->window,  (T)l->room};
 }
 
 /* q as a U. Elements beyond the limit count as 0: the caller makes them exceptions. */

@@ -243,7 +243,7 @@ TARGET bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3],
                       : add_costs(&m, t, WORDS, false, NULL, cost);
     }
     const struct quantizer z = quantizer_of(rule, rule->levels - 1);
-    t.z = vector_quantizer_within(&z);
+    t.z = vector_quantizer_within(&z, (T)MAGIC + z.window);
     const U base = bits_of(value_of(m.outside) * z.inverse + ((T)MAGIC + z.window));
     t.base = v_set1(base);
     t.near = near_of(&z, base);

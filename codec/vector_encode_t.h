@@ -63,9 +63,10 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
                                   struct zmpi_chunk_work *work, unsigned char *out)
 {
     const T first = value_of(load_word(rows->at));
-    const U origin = bits_of((T)MAGIC + z->window), base = quantize(z, first);
+    const U base = quantize(z, first);
+    const T magic = window_magic(z, (T)work->middle);
     const bool sampled = work->level > 0 || work->wide;
-    struct fuse f = {s, rows, lines, work, *z, false, sampled, 0, 0, origin + base};
+    struct fuse f = {s, rows, lines, work, *z, false, sampled, 0, 0, magic, bits_of(magic) + base};
     if (!steps_finite(z))
         return 0;
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
@@ -74,8 +75,10 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
     enum outcome made = WIDE;
     if (!work->wide)
         made = fuse_quantized(&f, axes, &o.packer);
-    work->wide = made == WIDE;
-    if (made == WIDE && lines_within(lines, z->limit)) {
+    if (!work->wide && made == WIDE)
+        work->middle = (double)lines_middle(lines, z->limit);
+    work->wide = made == WIDE && lines_within(lines, z->limit);
+    if (work->wide) {
         f.within = true;
         o.packer = begin;
         made = fuse_quantized(&f, axes, &o.packer);
@@ -95,11 +98,16 @@ TARGET static size_t encode_filled(const struct shape *s, const struct quantizer
     work->filled = false; /* not to be tried again if it fails */
     if (!steps_finite(z) || !is_exception(z, value_of(fill), quantize(z, value_of(fill))))
         return 0;
-    const U origin = bits_of((T)MAGIC + z->window), base = quantize(z, first);
-    const struct fuse f = {s, rows, lines, work, *z, false, true, 0, fill, origin + base};
+    const U base = quantize(z, first);
+    const T magic = window_magic(z, (T)work->middle);
+    const struct fuse f = {
+        s, rows, lines, work, *z, false, true, 0, fill, magic, bits_of(magic) + base};
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
-    if (fuse_filled(&f, axes, &o.packer) != DONE)
+    const enum outcome made = fuse_filled(&f, axes, &o.packer);
+    if (made == WIDE)
+        work->middle = (double)lines_middle(lines, z->limit);
+    if (made != DONE)
         return 0;
     struct exceptions e = exceptions_begin(work);
     list_filled(&e, s, fill);
@@ -114,7 +122,8 @@ TARGET static size_t encode_masked(const struct shape *s, const struct quantizer
                                    struct zmpi_chunk_work *work, unsigned char *out)
 {
     const U base = quantize(z, first);
-    const struct fuse f = {s, rows, lines, work, *z, false, true, 0, 0, bits_of((T)MAGIC) + base};
+    const U origin = bits_of((T)MAGIC);
+    const struct fuse f = {s, rows, lines, work, *z, false, true, 0, 0, (T)MAGIC, origin + base};
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
     fuse_masked(&f, axes, &o.packer);

@@ -32,6 +32,15 @@ struct vector_quantizer {
     F step, inverse, limit, bound, magic;
 };
 
+/* That of the window with a word in its middle, or as near as the limit allows: integers far from
+ * 0, or none below it, fit one. */
+static inline T window_magic(const struct quantizer *z, T word)
+{
+    const T near = (T)(S)(quantize(z, word) & ~(U)1);
+    const T middle = near < -z->room ? -z->room : near > z->room ? z->room : near;
+    return (T)MAGIC + (z->window - middle);
+}
+
 VECTOR struct vector_quantizer vector_quantizer_of(const struct quantizer *z)
 {
     return (struct vector_quantizer){
@@ -43,12 +52,12 @@ VECTOR struct vector_quantizer vector_quantizer_of(const struct quantizer *z)
     };
 }
 
-/* With the integers from -window to window - 1 at MAGIC to MAGIC + 2 window - 1: those which differ
- * from it in no other bits than the lowest. */
-VECTOR struct vector_quantizer vector_quantizer_within(const struct quantizer *z)
+/* With the integers of a window at MAGIC to MAGIC + 2 window - 1: those which differ from it in no
+ * other bits than the lowest. */
+VECTOR struct vector_quantizer vector_quantizer_within(const struct quantizer *z, T magic)
 {
     struct vector_quantizer v = vector_quantizer_of(z);
-    v.magic = f_set1((T)MAGIC + z->window);
+    v.magic = f_set1(magic);
     return v;
 }
 
@@ -84,6 +93,33 @@ KERNEL bool lines_within(const struct lines *l, T most)
             }
         }
     return !m_any(beyond);
+}
+
+/* The middle between the least and the greatest word within the limit; any, if there is none. */
+KERNEL T lines_middle(const struct lines *l, T most)
+{
+    const F limit = f_set1(most);
+    F low = limit, high = f_set1(-most);
+    T lows[LANES], highs[LANES];
+    for (size_t k = 0; k < l->z; k++)
+        for (size_t j = 0; j < l->y; j++) {
+            const unsigned char *row = l->at + k * l->plane + j * l->row;
+            for (size_t i = 0; i < l->words; i += LANES) {
+                if (i + LANES > l->words)
+                    i = l->words - LANES;
+                const F x = f_load(row + i * WIDTH);
+                const F or_nan = f_nan_where(f_not_le(f_abs(x), limit), x);
+                low = f_min(or_nan, low); /* the second if one is NaN */
+                high = f_max(or_nan, high);
+            }
+        }
+    v_store((U *)(void *)lows, f_bits(low));
+    v_store((U *)(void *)highs, f_bits(high));
+    for (unsigned k = 1; k < LANES; k++) {
+        lows[0] = lows[0] < lows[k] ? lows[0] : lows[k];
+        highs[0] = highs[0] > highs[k] ? highs[0] : highs[k];
+    }
+    return lows[0] + (highs[0] - lows[0]) / 2;
 }
 
 KERNEL void subtract_base(size_t n, U base, U *q)

@@ -21,6 +21,7 @@ struct fuse {
     bool sampled;               /* a tile is looked at before it is coded */
     U flip;                     /* WORDS: see v_ordered */
     U fill;                     /* FILLED */
+    T magic;                    /* QUANTIZE, FILLED: window_magic */
     U base;                     /* in terms of the integers here */
 };
 
@@ -60,7 +61,7 @@ struct intake {
 
 VECTOR struct intake intake_of(const struct fuse *f, enum source source)
 {
-    struct intake t = {.z = vector_quantizer_within(&f->quantizer),
+    struct intake t = {.z = vector_quantizer_within(&f->quantizer, f->magic),
                        .doubt = doubt_none(),
                        .flip = v_set1(f->flip),
                        .fill = v_set1(f->fill),
@@ -80,7 +81,10 @@ VECTOR enum outcome intake_outcome(const struct intake *t, const struct fuse *f,
         return DONE;
     if (doubt_any(&t->doubt, t->z.limit, t->z.bound))
         return EXCEPTION;
-    return !f->within && doubt_wide(&t->doubt, (U)f->quantizer.window) ? WIDE : DONE;
+    const bool wide = doubt_wide(&t->doubt, (U)f->quantizer.window);
+    if (f->within)
+        f->work->wide = wide; /* else the next tile need not be looked at before */
+    return wide && !f->within ? WIDE : DONE;
 }
 
 VECTOR V take_quantized(struct intake *t, V word)

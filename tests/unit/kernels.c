@@ -490,17 +490,60 @@ static void check_fills(const struct zmpi_kernels *k, const struct tile *t, stru
 
 Test(kernels, fill_values)
 {
-    static const size_t shapes[][3] = {{3, 5, 64}, {2, 7, 45}, {1, 1, 1000}, {1, 4, 231}, {9, 9, 3},
-                                       {4, 4, 32}, {6, 7, 90}, {5, 6, 33},   {1, 1, 37}};
+    static const size_t shapes[][3] = {{3, 5, 64}, {2, 7, 45},  {1, 1, 1000}, {1, 4, 231},
+                                       {9, 9, 3},  {4, 4, 32},  {6, 7, 90},   {5, 6, 33},
+                                       {1, 1, 37}, {4, 8, 256}, {2, 25, 163}};
     struct kit_random r = {12};
     for (size_t i = 0; zmpi_kernels_at(i); i++)
         for (size_t j = 0; j < 3 * KIT_COUNT(shapes) && zmpi_kernels_at(i)->available(); j++) {
             const size_t *extent = shapes[j % KIT_COUNT(shapes)];
             for (int type = ZMPI_F32; type <= ZMPI_F64; type++) {
                 const struct tile t = tile_make(type, extent, j % 2 * 3, 0);
-                check_fills(zmpi_kernels_at(i), &t, &r);
+                if (extent[0] * extent[1] * extent[2] * t.width <= ZMPI_CHUNK_INPUT_BYTES)
+                    check_fills(zmpi_kernels_at(i), &t, &r);
             }
         }
+}
+
+/* Chunks in some part of what a level holds, up to its limit, with a word that may be beyond and
+ * fill values or none. Encoders guess from the chunk before which part it is. */
+static void check_windows(const struct zmpi_kernels *k, const struct tile *t, struct kit_random *r)
+{
+    struct zmpi_chunk_rule rule;
+    unsigned char *data = malloc(t->bytes);
+    const size_t n = t->bytes / t->width;
+    zmpi_chunk_rule_make(&rule, t->type, (double)1e-3F,
+                         kit_below(r, 3) ? (double)INFINITY : 6.5 + kit_unit(r));
+    rule.axes = (unsigned)kit_below(r, 8);
+    const double limit = rule.level[kit_below(r, 3) % (size_t)rule.levels].limit;
+    double from = 0, to = 1;
+    for (int chunk = 0; chunk < 12; chunk++) {
+        const size_t special = kit_below(r, 2 * n), land = kit_below(r, 4) ? n : kit_below(r, n);
+        if (kit_below(r, 2)) {
+            from = 2 * kit_unit(r) - 1;
+            to = kit_below(r, 2) ? 1 : 2 * kit_unit(r) - 1;
+        }
+        for (size_t i = 0; i < n; i++) {
+            const double v = limit * (from + (to - from) * kit_unit(r));
+            kit_put(t->type, data, i, i == special ? special_value(r, &rule) : v);
+            if (i >= land && i % 50 < 20)
+                kit_put(t->type, data, i, 1e20);
+        }
+        compare(k, t, &rule, data, "windows");
+    }
+    free(data);
+}
+
+Test(kernels, windows)
+{
+    static const size_t shapes[][3] = {{3, 5, 64}, {2, 7, 45}, {1, 1, 1000}, {9, 9, 3}};
+    struct kit_random r = {14};
+    for (size_t i = 0; zmpi_kernels_at(i); i++)
+        for (size_t j = 0; j < 16 * KIT_COUNT(shapes) && zmpi_kernels_at(i)->available(); j++)
+            for (int type = ZMPI_F32; type <= ZMPI_F64; type++) {
+                const struct tile t = tile_make(type, shapes[j % KIT_COUNT(shapes)], j % 8 / 4, 0);
+                check_windows(zmpi_kernels_at(i), &t, &r);
+            }
 }
 
 /* ---- range and hash ---- */

@@ -18,6 +18,10 @@
 #else
 #define TARGET __attribute__((target(AVX512)))
 #endif
+
+/* There are loads, products and stores of some lanes: vector_take_t.h, vector_walk_t.h. */
+#define LANE_MASKS
+
 #define KERNEL TARGET static __attribute__((noinline))
 #define VECTOR TARGET __attribute__((always_inline)) static inline
 

@@ -29,6 +29,7 @@
 #include "vector_pack_t.h"
 #include "vector_quant_t.h"
 #include "vector_exceptions_t.h"
+#include "avx512_filled_t.h"
 #include "vector_fuse_t.h"
 #include "vector_encode_t.h"
 

@@ -196,14 +196,19 @@ VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VEC
 
 /* ---- exceptions ---- */
 
-/* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
- * ends with. */
-VECTOR V v_hold(V v, uint32_t fine, V before)
+/* In the lanes whose bits, which are in all lanes of `fine`, are not set what the last one below
+ * has whose bit is, or what `before` ends with. */
+VECTOR V v_hold_by(V v, V fine, V before)
 {
     /* The bit of that lane is the highest of those up to this one; no bit makes an index of all
      * ones, the last of the other vector. */
     static const U below[LANES] = {1, 3, 7, 15, 31, 63, 127, 255};
-    const V bits = _mm512_and_si512(_mm512_broadcastmb_epi64((M)fine), v_load(below));
+    const V bits = _mm512_and_si512(fine, v_load(below));
     const V from = _mm512_xor_si512(_mm512_lzcnt_epi64(bits), v_set1(63));
     return _mm512_permutex2var_epi64(v, from, before);
+}
+
+VECTOR V v_hold(V v, uint32_t fine, V before)
+{
+    return v_hold_by(v, _mm512_broadcastmb_epi64((M)fine), before);
 }

@@ -25,6 +25,12 @@ VECTOR void v_prefetch(const void *p, size_t ahead)
     _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T1);
 }
 
+/* The lanes whose bits are set from b, the others from a. Nothing else is read. */
+VECTOR V v_load_joined(const unsigned char *a, const unsigned char *b, uint32_t from_b)
+{
+    return U_OP(mask_loadu)(U_OP(maskz_loadu)((M)~from_b, a), (M)from_b, b);
+}
+
 VECTOR V v_set1(U u)
 {
     return U_OP(set1)((S)u);
@@ -197,6 +203,17 @@ VECTOR F f_error(F x, F steps, F step)
     return F_OP(fnmadd)(steps, step, x);
 }
 
+/* The same, and the product before it, where the bits are set; 0 elsewhere. */
+VECTOR F f_error_where(M m, F x, F steps, F step)
+{
+    return F_OP(maskz_fnmadd)(m, steps, step, x);
+}
+
+VECTOR F f_mul_where(M m, F a, F b)
+{
+    return F_OP(maskz_mul)(m, a, b);
+}
+
 /* Over all lanes, what tells whether there was one: the bits in which some quantized word differs
  * from MAGIC, as NaN does; the largest error; and the smallest error as a signed integer, which -0
  * alone makes the smallest there is: x - x' is -0 for x = -0, and for nothing else. */
@@ -251,6 +268,17 @@ VECTOR uint32_t f_fine(F x, F error, F limit, F bound)
     M m = F_MASK_OP(cmp)(f_abs(x), limit, _CMP_LE_OQ);
     m = F_MASK_OP(mask_cmp)(m, f_abs(error), bound, _CMP_LT_OQ);
     return U_MASK_OP(mask_cmpneq)(m, f_bits(x), v_set1(SIGN_BIT));
+}
+
+/* The bits of a mask to memory, with zeros behind them up to WIDTH bytes; in all lanes. They come
+ * from memory again: the ports that move lanes have enough to do. */
+VECTOR V m_store_bits(M m, unsigned char *at)
+{
+    U bits = m;
+    memcpy(at, &bits, sizeof bits);
+    __asm__ volatile("" : "+m"(*(unsigned char(*)[WIDTH])at));
+    memcpy(&bits, at, sizeof bits);
+    return v_set1(bits);
 }
 
 /* The words of a block whose bits are set to dst, which has room for all. Returns the end. */

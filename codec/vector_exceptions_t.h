@@ -115,6 +115,7 @@ KERNEL void list_exceptions(struct exceptions *list, const struct shape *s, cons
     *list = e;
 }
 
+#ifndef LANE_MASKS
 /* The same where all exceptions are this word. */
 KERNEL void list_filled(struct exceptions *list, const struct shape *s, U fill)
 {
@@ -130,6 +131,7 @@ KERNEL void list_filled(struct exceptions *list, const struct shape *s, U fill)
     }
     *list = e;
 }
+#endif
 
 /* Are all exceptions the same word? */
 KERNEL bool exceptions_equal(const struct exceptions *e, const struct zmpi_chunk_work *work)

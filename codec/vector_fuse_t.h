@@ -22,7 +22,7 @@ VECTOR void fuse_blocks(struct intake *t, struct neighbours *n, const unsigned c
             r[k] = predict(n, j, axes, take(t, word, source, &mask));
             masks |= mask << (k * LANES);
         }
-        if (source >= FILLED)
+        if (source >= LISTED)
             *t->masks++ = masks;
         pack_next(p, r);
     }
@@ -78,12 +78,11 @@ VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, enum sourc
 
 #include "vector_walk_t.h"
 
-/* Blocks from..end-1 of integers; with masks by a function for all sources and axes, which is a
- * little slower: the code of each set of axes is long. */
+/* Blocks from..end-1 of integers. */
 VECTOR void make_blocks(const struct fuse *f, struct residuals *r, unsigned axes, size_t from,
                         size_t end, enum source source, struct packer *p)
 {
-    if (source >= FILLED)
+    if (source >= LISTED)
         pack_blocks(f->s, r, axes, from, end, p);
     else
         pack_range(f->s, r, axes, from, end, p);
@@ -94,7 +93,7 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
                                struct packer *packer)
 {
     enum { STEP = PART / ZMPI_BLOCK };
-    struct packer own = *packer, *const p = source < FILLED ? &own : packer;
+    struct packer own = *packer, *const p = source < LISTED ? &own : packer;
     const size_t whole = f->s->count / ZMPI_BLOCK;
     struct intake t = intake_of(f, source);
     struct residuals r = residuals_begin(f->s, f->work);
@@ -118,7 +117,7 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
     }
     make_blocks(f, &r, axes, made, f->s->blocks, source, p);
     pack_flush(p);
-    if (source < FILLED)
+    if (source < LISTED)
         *packer = own;
     return DONE;
 }
@@ -127,7 +126,7 @@ VECTOR enum outcome fuse_rows(const struct fuse *f, unsigned axes, enum source s
                               struct packer *p)
 {
     const bool loose = f->s->x % ZMPI_BLOCK;
-    if (loose && source >= FILLED)
+    if (loose && source >= LISTED)
         return fuse_loose(f, axes, source, p);
     switch (axes) {
 #define CASE(a)                                                                                    \

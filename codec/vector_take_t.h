@@ -56,7 +56,8 @@ struct intake {
     struct vector_quantizer z;
     struct doubt doubt;
     V flip, fill, held;
-    uint32_t *masks; /* FILLED, MASKED: the next block's */
+    uint32_t *masks;     /* FILLED, MASKED: the next block's */
+    unsigned char *fine; /* FILLED with LANE_MASKS: the next vector's, of those that are none */
 };
 
 VECTOR struct intake intake_of(const struct fuse *f, enum source source)
@@ -66,7 +67,8 @@ VECTOR struct intake intake_of(const struct fuse *f, enum source source)
                        .flip = v_set1(f->flip),
                        .fill = v_set1(f->fill),
                        .held = v_set1(f->base),
-                       .masks = f->work->exception};
+                       .masks = f->work->exception,
+                       .fine = (unsigned char *)f->work->exception};
     if (source == MASKED)
         t.z = vector_quantizer_of(&f->quantizer);
     return t;
@@ -95,6 +97,28 @@ VECTOR V take_quantized(struct intake *t, V word)
     return f_bits(v);
 }
 
+/* From this source on the masks of blocks are kept as blocks are taken, and blocks are made by a
+ * function for all sources and axes, which is a little slower: the code of each set of axes is
+ * long. */
+#ifdef LANE_MASKS
+#define LISTED MASKED
+
+/* With words that are the fill value, and get no bit in masks. */
+VECTOR V take_filled(struct intake *t, V word)
+{
+    const M fine = v_differ(word, t->fill);
+    const F x = f_of_bits(word);
+    const F v = f_add(f_mul_where(fine, x, t->z.inverse), t->z.magic);
+    const F error = f_error_where(fine, x, f_sub(v, t->z.magic), t->z.step);
+    doubt_add(&t->doubt, x, f_bits(v), error, t->z.limit, t->z.bound);
+    t->held = v_hold_by(f_bits(v), m_store_bits(fine, t->fine), t->held);
+    t->fine += LANES / 8;
+    return t->held;
+}
+#else
+#define LISTED FILLED
+#endif
+
 /* Words to integers. In the places of exceptions, which get bits in mask, the last one before them
  * is held. */
 VECTOR V take(struct intake *t, V word, enum source source, uint32_t *mask)
@@ -106,6 +130,10 @@ VECTOR V take(struct intake *t, V word, enum source source, uint32_t *mask)
         return v_ordered(word, t->flip);
     if (source == QUANTIZE)
         return take_quantized(t, word);
+#ifdef LANE_MASKS
+    if (source == FILLED)
+        return take_filled(t, word);
+#endif
     if (source == FILLED) {
         const M differ = v_differ(word, t->fill);
         q = take_quantized(t, v_where(differ, word));

@@ -60,6 +60,45 @@ VECTOR void copy_around(const unsigned char *end, const unsigned char *x, U copy
     }
 }
 
+#ifdef LANE_MASKS
+/* A block across the end of a line: `left` words at x, the others at `next`. */
+VECTOR uint32_t take_joined(struct intake *t, const unsigned char *x, size_t left,
+                            const unsigned char *next, size_t ahead, V base, enum source source,
+                            U *q)
+{
+    const unsigned char *before = (const unsigned char *)((uintptr_t)next - left * WIDTH);
+    const uint32_t from_next = UINT32_MAX << left;
+    uint32_t masks = 0, mask;
+    for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES) {
+        if (i * WIDTH % 64 == 0)
+            fetch(next + i * WIDTH, ahead);
+        const V word = v_load_joined(x + i * WIDTH, before + i * WIDTH, from_next >> i);
+        v_store(q + i, v_sub(take(t, word, source, &mask), base));
+        masks |= mask << i;
+    }
+    return masks;
+}
+
+/* The words of a block. */
+VECTOR void take_next(struct intake *t, struct walk *w, V base, enum source source, U *q)
+{
+    const unsigned char *x = w->x;
+    const size_t left = w->left;
+    size_t n = ZMPI_BLOCK;
+    uint32_t mask;
+    if (left < ZMPI_BLOCK) {
+        n -= left;
+        walk_on(w);
+        mask = take_joined(t, x, left, w->x, w->ahead, base, source, q);
+    } else {
+        mask = take_words(t, x, w->ahead, base, source, q);
+    }
+    if (source >= LISTED)
+        *t->masks++ = mask;
+    w->x += n * WIDTH;
+    w->left -= n;
+}
+#else
 /* The words of a block. Where it crosses the end of a line, the last ones of this line again and
  * the first ones of the next, a block of each: only addresses depend on where it does. With
  * exceptions, whose integers depend on what was before them, a copy. */
@@ -83,11 +122,12 @@ VECTOR void take_next(struct intake *t, struct walk *w, V base, enum source sour
         }
     }
     const uint32_t mask = take_words(t, x, w->ahead, base, source, q);
-    if (source >= FILLED)
+    if (source >= LISTED)
         *t->masks++ = mask;
     w->x += n * WIDTH;
     w->left -= n;
 }
+#endif
 
 /* The last ones, fewer than a block. */
 VECTOR void take_rest(struct intake *t, const struct walk *w, V base, enum source source, U *q)
@@ -101,5 +141,7 @@ VECTOR void take_rest(struct intake *t, const struct walk *w, V base, enum sourc
     }
     copy_around(end, end - ZMPI_BLOCK * WIDTH, copy);
     const unsigned char *x = (const unsigned char *)(copy + again);
-    *t->masks++ = take_words(t, x, w->ahead, base, source, q) & (UINT32_MAX >> again);
+    const uint32_t mask = take_words(t, x, w->ahead, base, source, q) & (UINT32_MAX >> again);
+    if (source >= LISTED)
+        *t->masks++ = mask;
 }

@@ -169,6 +169,10 @@ EMULATED __m512d emulated_cvtepi64_pd(emulated a)
 #define _mm512_cvtepi32_ps(a) emulated_cvtepi32_ps((emulated){a})
 #define _mm512_cvtepi64_pd(a) emulated_cvtepi64_pd((emulated){a})
 
+/* Zero where the mask is. */
+#define _mm512_maskz_fnmadd_ps(m, a, b, c) simde_mm512_maskz_mov_ps(m, _mm512_fnmadd_ps(a, b, c))
+#define _mm512_maskz_fnmadd_pd(m, a, b, c) simde_mm512_maskz_mov_pd(m, _mm512_fnmadd_pd(a, b, c))
+
 /* ---- comparisons ---- */
 
 BITS_ARE(cmpgt_epu64_mask, (emulated a, emulated b), 8, a.u64[i] > b.u64[i])
@@ -190,6 +194,10 @@ STORE_IS(mask_storeu_epi32, uint32_t, u32, 16)
 STORE_IS(mask_storeu_epi64, uint64_t, u64, 8)
 EXPAND_IS(mask_expandloadu_epi32, uint32_t, u32, 16)
 EXPAND_IS(mask_expandloadu_epi64, uint64_t, u64, 8)
+#define _mm512_mask_loadu_epi32(a, m, from)                                                        \
+    simde_mm512_mask_mov_epi32(a, m, _mm512_maskz_loadu_epi32(m, from))
+#define _mm512_mask_loadu_epi64(a, m, from)                                                        \
+    simde_mm512_mask_mov_epi64(a, m, _mm512_maskz_loadu_epi64(m, from))
 #define _mm512_maskz_loadu_epi32(m, from)  emulated_maskz_loadu_epi32(m, from)
 #define _mm512_maskz_loadu_epi64(m, from)  emulated_maskz_loadu_epi64(m, from)
 #define _mm512_mask_storeu_epi32(to, m, a) emulated_mask_storeu_epi32(to, m, (emulated){a})

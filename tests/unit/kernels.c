@@ -520,11 +520,11 @@ static void check_windows(const struct zmpi_kernels *k, const struct tile *t, st
     for (int chunk = 0; chunk < 12; chunk++) {
         const size_t special = kit_below(r, 2 * n), land = kit_below(r, 4) ? n : kit_below(r, n);
         if (kit_below(r, 2)) {
-            from = 2 * kit_unit(r) - 1;
-            to = kit_below(r, 2) ? 1 : 2 * kit_unit(r) - 1;
+            from = kit_unit(r);
+            to = kit_below(r, 2) ? 1 : kit_unit(r);
         }
         for (size_t i = 0; i < n; i++) {
-            const double v = limit * (from + (to - from) * kit_unit(r));
+            const double v = limit * (from + (to - from) * fabs(kit_unit(r)));
             kit_put(t->type, data, i, i == special ? special_value(r, &rule) : v);
             if (i >= land && i % 50 < 20)
                 kit_put(t->type, data, i, 1e20);
@@ -544,6 +544,39 @@ Test(kernels, windows)
                 const struct tile t = tile_make(type, shapes[j % KIT_COUNT(shapes)], j % 8 / 4, 0);
                 check_windows(zmpi_kernels_at(i), &t, &r);
             }
+}
+
+/* Words of one sign or far from 0: the first chunk may have to be looked at twice, not those behind
+ * it. */
+static void check_far(const struct zmpi_kernels *k, enum zmpi_type type, double from, double to)
+{
+    static unsigned char coded[ZMPI_CHUNK_ROOM];
+    const struct tile t = tile_make(type, (const size_t[]){4, 8, 33}, 0, 0);
+    struct zmpi_chunk_rule rule;
+    struct kit_random r = {15};
+    unsigned char *data = malloc(t.bytes);
+    zmpi_chunk_rule_make(&rule, type, (double)1e-3F, (double)INFINITY);
+    rule.axes = 7;
+    zmpi_chunk_work_init(work, ZMPI_CHUNK_INPUT_BYTES, ZMPI_CHUNK_BEFORE);
+    for (int chunk = 0; chunk < 4; chunk++) {
+        for (size_t i = 0; i < t.bytes / t.width; i++)
+            kit_put(type, data, i, rule.level[0].limit * (from + (to - from) * fabs(kit_unit(&r))));
+        encode(k, &t, &rule, data, coded);
+        cr_assert(chunk < 2 || !work->wide, "%s: chunk %d of words from %g to %g limits", k->name,
+                  chunk, from, to);
+    }
+    free(data);
+}
+
+Test(kernels, far_from_0)
+{
+    for (size_t i = 0; zmpi_kernels_at(i); i++)
+        for (int type = ZMPI_F32; type <= ZMPI_F64 && zmpi_kernels_at(i)->available(); type++) {
+            check_far(zmpi_kernels_at(i), type, 0.6, 0.9);
+            check_far(zmpi_kernels_at(i), type, -0.95, -0.6);
+            check_far(zmpi_kernels_at(i), type, 0, 0.95);
+            check_far(zmpi_kernels_at(i), type, -0.3, 0.6);
+        }
 }
 
 /* ---- range and hash ---- */

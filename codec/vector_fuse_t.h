@@ -88,9 +88,9 @@ VECTOR void make_blocks(const struct fuse *f, struct residuals *r, unsigned axes
         pack_range(f->s, r, axes, from, end, p);
 }
 
-/* Integers, and blocks of them some way behind. */
-VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source source,
-                               struct packer *packer)
+/* Integers less base, and blocks of them some way behind. */
+VECTOR enum outcome fuse_from(const struct fuse *f, unsigned axes, enum source source, V base,
+                              struct packer *packer)
 {
     enum { STEP = PART / ZMPI_BLOCK };
     struct packer own = *packer, *const p = source < LISTED ? &own : packer;
@@ -98,7 +98,6 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
     struct intake t = intake_of(f, source);
     struct residuals r = residuals_begin(f->s, f->work);
     struct walk w = walk_begin(f);
-    const V base = v_set1(f->base);
     U *q = (U *)(void *)(f->work->integers + ZMPI_CHUNK_BEFORE);
     size_t taken = 0, made = 0;
     while (taken < whole) {
@@ -120,6 +119,26 @@ VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source 
     if (source < LISTED)
         *packer = own;
     return DONE;
+}
+
+/* The plane before the first of the integers. */
+VECTOR void fill_before(const struct fuse *f, V v)
+{
+    U *q = (U *)(void *)(f->work->integers + ZMPI_CHUNK_BEFORE);
+    for (size_t i = LANES; i < f->s->plane + LANES; i += LANES)
+        v_store(q - i, v);
+}
+
+/* Differences along z need no base but in the first plane, where it may as well lie before. */
+VECTOR enum outcome fuse_loose(const struct fuse *f, unsigned axes, enum source source,
+                               struct packer *p)
+{
+    if (source >= LISTED || !(axes & ZMPI_AXIS_Z))
+        return fuse_from(f, axes, source, v_set1(f->base), p);
+    fill_before(f, v_set1(f->base));
+    const enum outcome o = fuse_from(f, axes, source, v_set1(0), p);
+    fill_before(f, v_set1(0)); /* as others want it */
+    return o;
 }
 
 VECTOR enum outcome fuse_rows(const struct fuse *f, unsigned axes, enum source source,

@@ -1,4 +1,5 @@
 /* runtime.c - from MPI_Init to MPI_Finalize: settings, agreed by all ranks. */
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,20 @@ static void fix_report_path(void)
     memcpy(options.report, path, folder + 1 + name + 1);
 }
 
+/* Better said now than after the hours that it would tell of. */
+static void check_report_folder(void)
+{
+    char folder[sizeof options.report];
+    memcpy(folder, options.report, sizeof folder);
+    char *base = strrchr(folder, '/');
+    if (!base)
+        return;
+    base[base == folder] = 0; /* the root keeps its slash */
+    if (access(folder, W_OK) != 0)
+        zmpi_log(ZMPI_LOG_WARN, "ZMPI_REPORT=%s: its folder cannot be written to: %s",
+                 options.report, strerror(errno));
+}
+
 static void start(void)
 {
     int rank;
@@ -156,6 +171,8 @@ static void start(void)
     options.rules = rules;
     zmpi_log_set(options.log);
     zmpi_log_rank(rank);
+    if (rank == 0)
+        check_report_folder();
     check_device(rank);
     share_node(rank);
     agreed = true;

@@ -183,4 +183,6 @@ assert entry["bytes_stored"] < disk < entry["bytes_stored"] + 4096 + 1000 * entr
 assert abs(entry["ratio"] * entry["bytes_stored"] - raw) < 1e-3 * raw, entry
 assert isinstance(report["collectives"], list)
 PYTHON
+field_io 2 ZMPI_REPORT=nowhere/r.json -- read -t f32 -d 16x32x32 report.bin back.raw || fail "reading"
+said | grep -q 'ZMPI_REPORT=.*nowhere/r.json: its folder cannot be written to: No such file' || fail "a report that cannot be written"
 rm -f ./*.bin ./*.raw ./*.ini ./*.json ./*.h5 ./*.nc ./*.bp ./*.vtu ./*.cube one.sh out

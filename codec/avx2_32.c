@@ -42,12 +42,11 @@
 #include "vector_turn_t.h"
 #include "vector_coded_t.h"
 #include "avx2_unpack32.h"
-#include "vector_supply_t.h"
+#include "vector_supply_calls_t.h"
 #include "vector_rows_t.h"
 #include "vector_stage_t.h"
 #include "vector_placed_t.h"
 #include "vector_pairs_t.h"
-#include "vector_near_t.h"
 #include "vector_short_t.h"
 #include "vector_decode_t.h"
 

@@ -23,6 +23,7 @@
 #include "avx2_words64.h"
 #include "avx2_block64.h"
 #include "vector_plain_t.h"
+#include "vector_near_t.h"
 #include "avx2_hold_t.h"
 
 #define ENCODE        zmpi_avx2_encode64
@@ -41,12 +42,12 @@
 #include "vector_turn_t.h"
 #include "vector_coded_t.h"
 #include "vector_unpack_t.h"
+#include "avx2_unpack64.h"
 #include "vector_supply_calls_t.h"
 #include "vector_rows_t.h"
 #include "vector_stage_t.h"
 #include "vector_placed_t.h"
 #include "vector_pairs_t.h"
-#include "vector_near_t.h"
 #include "vector_short_t.h"
 #include "vector_decode_t.h"
 

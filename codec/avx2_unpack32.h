@@ -49,7 +49,7 @@ VECTOR unsigned unpack_places(struct unpacker *u, size_t n)
     return any;
 }
 
-VECTOR void unpack_ahead(struct unpacker *u)
+KERNEL void unpack_ahead(struct unpacker *u)
 {
     const size_t left = u->blocks - u->coded.block, n = left < BLOCKS_AHEAD ? left : BLOCKS_AHEAD;
     const unsigned any = unpack_places(u, n);
@@ -60,6 +60,20 @@ VECTOR void unpack_ahead(struct unpacker *u)
         v_store((U *)(void *)u->low[i], low_bytes_of(u->src[i], u->length[i]));
         v_store((U *)(void *)u->high[i], high_bytes_of(u->src[i], u->length[i]));
     }
+}
+
+/* Block i of those to residuals, or with the x axis their sums. */
+VECTOR void unpack_made(const struct unpacker *u, enum kind kind, size_t i, bool sums, V r[VECTORS])
+{
+    const V low = v_load((const U *)(const void *)u->low[i]);
+    if (kind == SHORT)
+        unpack_short(low, sums, r);
+    else if (kind == MIDDLE)
+        unpack_middle(low, v_load((const U *)(const void *)u->high[i]), sums, r);
+    else
+        unpack_long(u->src[i], u->length[i], sums, r);
+    if (sums)
+        sum_lanes(r);
 }
 
 /* Residuals of the next block, or with the x axis their running sums; not in the order of words
@@ -76,13 +90,68 @@ VECTOR void unpack_next(struct unpacker *u, unsigned axes, V r[VECTORS])
     if (i == 0)
         unpack_ahead(u);
     c->block++;
-    const V low = v_load((const U *)(const void *)u->low[i]);
     if (__builtin_expect(u->kind == SHORT, 1))
-        unpack_short(low, sums, r);
+        unpack_made(u, SHORT, i, sums, r);
     else if (__builtin_expect(u->kind == MIDDLE, 1))
-        unpack_middle(low, v_load((const U *)(const void *)u->high[i]), sums, r);
+        unpack_made(u, MIDDLE, i, sums, r);
     else
-        unpack_long(u->src[i], u->length[i], sums, r);
+        unpack_made(u, LONG, i, sums, r);
+}
+
+/* Words of a block, with what lies before them, to memory. */
+VECTOR void store_block(V r[VECTORS], bool sums, V *before, U *to)
+{
+    block_order(r);
+    for (unsigned k = 0; k < VECTORS; k++)
+        v_store(to + k * LANES, sums ? v_add(r[k], *before) : r[k]);
     if (sums)
-        sum_lanes(r);
+        *before = v_add(v_last(r[VECTORS - 1]), *before);
+}
+
+/* Blocks from..end-1 of those. */
+VECTOR V store_made(const struct unpacker *u, enum kind kind, size_t from, size_t end, bool sums,
+                    V before, U *to)
+{
+    for (size_t i = from; i < end; i++, to += ZMPI_BLOCK) {
+        V r[VECTORS];
+        unpack_made(u, kind, i, sums, r);
+        store_block(r, sums, &before, to);
+    }
+    return before;
+}
+
+VECTOR V store_given(const U *from, size_t n, bool sums, V before, U *to)
+{
+    for (size_t i = 0; i < n * ZMPI_BLOCK; i += ZMPI_BLOCK) {
+        V r[VECTORS];
+        block_take(from + i, sums, r);
+        store_block(r, sums, &before, to + i);
+    }
+    return before;
+}
+
+/* The next n blocks in the order of words, or with the x axis their sums, which go on behind
+ * `before`; returns it for the blocks to come. */
+VECTOR V unpack_blocks(struct unpacker *u, size_t n, unsigned axes, V before, U *to)
+{
+    const bool sums = axes & ZMPI_AXIS_X;
+    for (size_t some; n; n -= some, to += some * ZMPI_BLOCK) {
+        const size_t from = u->coded.block % BLOCKS_AHEAD, left = BLOCKS_AHEAD - from;
+        some = n < left ? n : left;
+        if (u->coded.given) {
+            before =
+                store_given(u->coded.given + u->coded.block * ZMPI_BLOCK, some, sums, before, to);
+        } else {
+            if (from == 0)
+                unpack_ahead(u);
+            if (u->kind == SHORT)
+                before = store_made(u, SHORT, from, from + some, sums, before, to);
+            else if (u->kind == MIDDLE)
+                before = store_made(u, MIDDLE, from, from + some, sums, before, to);
+            else
+                before = store_made(u, LONG, from, from + some, sums, before, to);
+        }
+        u->coded.block += some;
+    }
+    return before;
 }

@@ -57,6 +57,7 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
     enum zmpi_status status = parse_chunk(&s, is_float, src, size, &p);
     if (status)
         return status;
+    integers_shift(&s, &p, work);
     const bool stored = p.map == ZMPI_MAP_STORED, exceptions = !stored && p.masks != p.values;
     const struct zmpi_rows words = {
         .at = work->words, .row = s.row * WIDTH, .plane = s.plane * WIDTH};
@@ -92,7 +93,7 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
     else if (!stored)
         decode_ordered(&j, rows);
     if (p.shift)
-        unshift_words(s.count, p.shift, (U *)(void *)work->words);
+        words_unshift(&s, &p, (U *)(void *)work->words);
     if (exceptions && p.shift)
         replace_words(&s, &p, (U *)(void *)work->words);
     if (!direct)

@@ -235,11 +235,7 @@ VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, 
 #define ALONG(axes)                                                                                \
     KERNEL void decode_quantized_along_##axes(const struct job *j, enum rows rows)                 \
     {                                                                                              \
-        decode_along(j, axes, QUANTIZED, rows);                                                    \
-    }                                                                                              \
-    KERNEL void decode_near_along_##axes(const struct job *j, enum rows rows)                      \
-    {                                                                                              \
-        decode_along(j, axes, NEAR_MAGIC, rows);                                                   \
+        decode_along(j, axes, QUANTIZED_FAST, rows);                                               \
     }                                                                                              \
     KERNEL void decode_ordered_along_##axes(const struct job *j, enum rows rows)                   \
     {                                                                                              \
@@ -252,8 +248,7 @@ VECTOR void decode_rows(const struct job *job, enum conversion c, enum rows rows
 {
     struct job j = *job;
     struct parts p = *j.p;
-    if (c == QUANTIZED && integers_near(&j)) {
-        c = NEAR_MAGIC;
+    if (c == QUANTIZED && QUANTIZED_FAST == NEAR_MAGIC) {
         p.base += bits_of((T)MAGIC);
         j.p = &p;
     }
@@ -269,8 +264,6 @@ VECTOR void decode_rows(const struct job *job, enum conversion c, enum rows rows
     case axes:                                                                                     \
         if (c == QUANTIZED)                                                                        \
             decode_quantized_along_##axes(&j, rows);                                               \
-        else if (c == NEAR_MAGIC)                                                                  \
-            decode_near_along_##axes(&j, rows);                                                    \
         else                                                                                       \
             decode_ordered_along_##axes(&j, rows);                                                 \
         break;

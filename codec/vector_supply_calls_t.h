@@ -1,6 +1,6 @@
 /*
  * vector_supply_calls_t.h - template: what vector_supply_t.h does, in functions of their own, for
- * instruction sets whose blocks take most registers. After vector_unpack_t.h.
+ * instruction sets whose blocks take most registers. After unpack_blocks.
  */
 
 /* Residuals, or with the x axis their sums along the whole chunk, some way ahead of the rows. */
@@ -15,7 +15,7 @@ struct supply {
 /* AHEAD: what was stored so lately that it is not in the cache yet, behind words that go past it,
  * is slow to load in another alignment. AT_A_TIME: enough for a call. KEPT: it shares the
  * first-level cache with the rest. */
-enum { AHEAD = 1024 / WIDTH, AT_A_TIME = 1024 / WIDTH, KEPT = 2048 };
+enum { AHEAD = WIDTH == 4 ? 64 : 128, AT_A_TIME = 1024 / WIDTH, KEPT = 16384 / WIDTH };
 
 /* What lies before element `at` goes. */
 KERNEL void supply_drop(struct supply *p, size_t at)
@@ -28,20 +28,9 @@ KERNEL void supply_drop(struct supply *p, size_t at)
 
 VECTOR void supply_blocks(struct supply *p, size_t end, unsigned axes)
 {
-    struct unpacker u = p->u;
-    V carry = p->carry;
-    U *to = p->x + (p->made - p->begin);
-    for (; p->made < end; p->made += ZMPI_BLOCK, to += ZMPI_BLOCK) {
-        V r[VECTORS];
-        unpack_next(&u, axes, r);
-        block_order(r);
-        for (unsigned k = 0; k < VECTORS; k++)
-            v_store(to + k * LANES, axes & ZMPI_AXIS_X ? v_add(r[k], carry) : r[k]);
-        if (axes & ZMPI_AXIS_X)
-            carry = v_add(v_last(r[VECTORS - 1]), carry);
-    }
-    p->carry = carry;
-    p->u = u;
+    const size_t n = (end - p->made + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
+    p->carry = unpack_blocks(&p->u, n, axes, p->carry, p->x + (p->made - p->begin));
+    p->made += n * ZMPI_BLOCK;
 }
 
 KERNEL void supply_residuals(struct supply *p, size_t end)
@@ -60,6 +49,8 @@ VECTOR void supply_until(struct supply *p, size_t at, size_t end, size_t count, 
     if (p->made - p->begin >= KEPT)
         supply_drop(p, at);
     end += AHEAD + AT_A_TIME;
+    if (WIDTH == 4) /* as many blocks at a time as become bytes together */
+        end = end / AT_A_TIME * AT_A_TIME;
     end = end < count ? end : count;
     if (axes & ZMPI_AXIS_X)
         supply_sums(p, end);

@@ -122,10 +122,11 @@ KERNEL void list_filled(struct exceptions *list, const struct shape *s, U fill)
     struct exceptions e = *list;
     const uint32_t *mask = e.mask;
     for (size_t b = 0; b < s->blocks; b++) {
-        const bool any = mask[b] != 0;
+        const unsigned any = mask[b] != 0;
         *e.mask = mask[b];
         e.mask += any;
-        *e.mark++ = any ? ZMPI_BLOCK_EXCEPTIONS | ZMPI_BLOCK_UNIFORM : 0;
+        /* A choice would become a branch. */
+        *e.mark++ = (0U - any) & (ZMPI_BLOCK_EXCEPTIONS | ZMPI_BLOCK_UNIFORM);
         *e.value = fill;
         e.value += any;
     }

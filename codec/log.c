@@ -37,9 +37,10 @@ bool zmpi_log_is_possible(void)
 {
     struct stat s;
     const int flags = fcntl(STDERR_FILENO, F_GETFL);
-    // Shells and launchers open files for writing alone.
+    // Shells and launchers open files for writing alone; who catches stderr in a file to read it
+    // back has mostly unlinked that.
     return flags >= 0 && ((flags & O_ACCMODE) != O_RDWR || flags & O_APPEND ||
-                          fstat(STDERR_FILENO, &s) != 0 || !S_ISREG(s.st_mode));
+                          fstat(STDERR_FILENO, &s) != 0 || !S_ISREG(s.st_mode) || s.st_nlink == 0);
 }
 
 void zmpi_log(enum zmpi_log_level level, const char *format, ...)

@@ -95,7 +95,7 @@ static int read_all(const char *path)
 /* Standard error goes to a file, and comes back. */
 static int hush(void)
 {
-    int kept = dup(STDERR_FILENO), said = open("said", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    int kept = dup(STDERR_FILENO), said = open("said", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     CHECK(kept >= 0 && said >= 0 && dup2(said, STDERR_FILENO) == STDERR_FILENO);
     close(said);
     return kept;

@@ -384,7 +384,7 @@ def go_on(runner, seed, folder, data, ranks):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=20, help="seeds to run [20]")
+    parser.add_argument("--count", type=int, default=12, help="seeds to run [12]")
     parser.add_argument("--first", type=int, default=1, help="the first of them [1]")
     parser.add_argument("--ranks", type=int, help="instead of 1 to 3")
     parser.add_argument("--keep", action="store_true", help="keep every folder")

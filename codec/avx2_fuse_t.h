@@ -26,14 +26,19 @@ VECTOR V subtract(struct neighbours *n, size_t i, unsigned yz, V q)
     return d;
 }
 
+VECTOR V load_words(const unsigned char *x, size_t i)
+{
+    return v_load((const U *)(const void *)(x + i * WIDTH));
+}
+
 /* Words but for one, of which a mask tells, to integers; where it is stands the last one before it.
- */
-VECTOR V take_filled(struct intake *t, V word, uint32_t *mask)
+ * Only lanes that are `valid` count. */
+VECTOR V take_filled(struct intake *t, V word, uint32_t valid, uint32_t *mask)
 {
     const M fill = v_equal(word, t->fill);
     const V q = take_quantized(t, _mm256_andnot_si256(fill, word));
-    *mask = m_bits(fill);
-    return v_hold_on(q, *mask ^ ALL_LANES, &t->held);
+    *mask = m_bits(fill) & valid;
+    return v_hold_on(q, *mask ^ valid, &t->held);
 }
 
 /* Words i..end-1 of a row at x: whole blocks. */
@@ -48,9 +53,9 @@ VECTOR void take_blocks(struct intake *t, struct neighbours *n, const unsigned c
             const size_t j = i + k * LANES;
             if (k * LANES * WIDTH % 64 == 0)
                 fetch(x + j * WIDTH, ahead);
-            const V word = v_load((const U *)(const void *)(x + j * WIDTH));
-            const V q =
-                source == FILLED ? take_filled(t, word, &mask) : take(t, word, source, &mask);
+            const V word = load_words(x, j);
+            const V q = source == FILLED ? take_filled(t, word, ALL_LANES, &mask)
+                                         : take(t, word, source, &mask);
             d = subtract(n, j, yz, q);
             v_store(to + LANES + k * LANES, d);
             masks |= mask << (k * LANES);
@@ -112,49 +117,68 @@ VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, unsigned y
 
 /* ---- rows of any length ---- */
 
-/* What lies before the words of a row, in integers less their base. */
-struct behind {
-    const U *above, *before, *both;
+/* Masks of vectors and of fewer words, one behind the other. */
+struct bits {
+    unsigned char *to;
+    uint32_t open; /* bits of *to */
+    unsigned have; /* how many, below 8 */
 };
 
-/* A vector at x, element i of the row, to integers less the base, and these less their neighbours
- * along y and z. */
-VECTOR void take_vector(struct intake *t, const struct behind *n, const unsigned char *x, size_t i,
-                        V base, unsigned yz, enum source source, U *q, U *d)
+VECTOR void put_bits(struct bits *b, uint32_t mask, unsigned n)
 {
-    uint32_t mask;
-    const V word = v_load((const U *)(const void *)(x + i * WIDTH));
-    const V v = v_sub(take(t, word, source, &mask), base);
-    v_store(q + i, v);
-    if (!yz)
-        return;
-    V e = v;
-    if (yz & ZMPI_AXIS_Y)
-        e = v_sub(e, v_load(n->above + i));
-    if (yz & ZMPI_AXIS_Z)
-        e = v_sub(e, v_load(n->before + i));
-    if (yz == (ZMPI_AXIS_Y | ZMPI_AXIS_Z))
-        e = v_add(e, v_load(n->both + i));
-    v_store(d + i, e);
+    b->open |= mask << b->have;
+    zmpi_store32(b->to, b->open);
+    b->have += n;
+    b->to += b->have / 8;
+    b->open >>= b->have & ~7U;
+    b->have %= 8;
 }
 
-/* Words i..end-1 of a row at x. The last vector ends where they do, whatever it has in common with
- * the one before. */
-VECTOR void take_row(struct intake *taking, const struct behind *n, const unsigned char *x,
-                     size_t i, size_t end, size_t ahead, V base, unsigned yz, enum source source,
-                     U *q, U *d)
+/* What takes words in rows of any length: registers of a row. */
+struct taking {
+    struct intake t;
+    struct bits bits;
+};
+
+/* A vector of words, element i of the row, the first `words` of which count, to integers less their
+ * neighbours along y and z. */
+VECTOR V take_vector(struct taking *t, struct neighbours *n, size_t i, V word, unsigned words,
+                     unsigned yz, enum source source, uint32_t *mask)
 {
-    struct intake t = *taking;
+    if (source == FILLED)
+        return subtract(n, i, yz, take_filled(&t->t, word, ALL_LANES >> (LANES - words), mask));
+    return subtract(n, i, yz, take(&t->t, word, source, mask));
+}
+
+/* Words i..end-1 of a row at x, i of them whole vectors. The last vector has words of this row
+ * again behind its end: what they are made is overwritten by the next row, or in no row. */
+VECTOR void take_row(struct taking *taking, struct neighbours *n, const unsigned char *x, size_t i,
+                     size_t end, size_t ahead, unsigned yz, enum source source, U *d)
+{
+    struct taking t = *taking;
+    uint32_t mask, mask1;
     for (; i + 2 * LANES <= end; i += 2 * LANES) {
         fetch(x + i * WIDTH, ahead);
-        take_vector(&t, n, x, i, base, yz, source, q, d);
-        take_vector(&t, n, x, i + LANES, base, yz, source, q, d);
+        v_store(d + i, take_vector(&t, n, i, load_words(x, i), LANES, yz, source, &mask));
+        const size_t j = i + LANES;
+        v_store(d + j, take_vector(&t, n, j, load_words(x, j), LANES, yz, source, &mask1));
+        if (source == FILLED)
+            put_bits(&t.bits, mask | mask1 << LANES, 2 * LANES);
+    }
+    if (i < end)
+        fetch(x + i * WIDTH, ahead);
+    if (i + LANES <= end) {
+        v_store(d + i, take_vector(&t, n, i, load_words(x, i), LANES, yz, source, &mask));
+        if (source == FILLED)
+            put_bits(&t.bits, mask, LANES);
+        i += LANES;
     }
     if (i < end) {
-        fetch(x + i * WIDTH, ahead);
-        if (i + LANES < end)
-            take_vector(&t, n, x, i, base, yz, source, q, d);
-        take_vector(&t, n, x, end - LANES, base, yz, source, q, d);
+        const unsigned words = (unsigned)(end - i);
+        const V last = v_take(load_words(x, end - LANES), v_turn(LANES - words));
+        v_store(d + i, take_vector(&t, n, i, last, words, yz, source, &mask));
+        if (source == FILLED)
+            put_bits(&t.bits, mask, words);
     }
     *taking = t;
 }
@@ -170,41 +194,49 @@ VECTOR void pack_taken(const struct fuse *f, struct residuals *r, unsigned axes,
         pack_blocks(f->s, r, axes, from, end, p);
 }
 
-/* Without masks. yz: the axes along which neighbours are subtracted as words are taken. */
+/* yz: the axes along which neighbours are subtracted as words are taken; what is
+ * kept for that are rows in whole vectors: where rows are not, loads and stores across lines of the
+ * cache cost a sixth of the whole. */
 VECTOR enum outcome fuse_in_rows(const struct fuse *f, unsigned axes, unsigned yz,
                                  enum source source, struct packer *p)
 {
     enum { STEP = PART / ZMPI_BLOCK };
     const struct shape s = *f->s;
     const struct zmpi_rows rows = *f->rows;
+    struct zmpi_chunk_work *work = f->work;
     const struct lines tile = {rows.at, s.x, s.y, s.z, rows.row, rows.plane};
     const struct lines l = yz ? tile : *f->lines;
+    const size_t padded = s.z == 1 ? 0 : (s.x + LANES - 1) / LANES * LANES;
+    const U *zeros = (const U *)(const void *)work->integers;
+    U *bases = (U *)(void *)work->bases, *keep_y = (U *)(void *)work->residuals;
+    U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
+    U *d = yz ? (U *)(void *)work->sums : q;
     struct coming coming = coming_of(f, &l);
-    struct intake t = intake_of(f, source);
-    struct residuals r = residuals_begin(&s, f->work);
-    const V base = v_set1(f->base);
-    U *zeros = (U *)(void *)f->work->bases;
-    U *q = (U *)(void *)(f->work->integers + ZMPI_CHUNK_BEFORE), *d = (U *)(void *)f->work->sums;
+    struct taking t = {intake_of(f, source), {(unsigned char *)work->exception, 0, 0}};
+    struct residuals r = residuals_begin(&s, work);
+    struct neighbours n = {.base = v_set1(f->base)};
     size_t taken = 0, made = 0, unseen = 0;
     if (yz)
-        memset(zeros, 0, s.row * WIDTH);
+        for (size_t i = 0; i < s.x; i += LANES)
+            v_store(bases + i, n.base);
     for (size_t z = 0; z < l.z; z++)
         for (size_t y = 0; y < l.y; y++) {
             const unsigned char *x = l.at + z * l.plane + y * l.row;
             const size_t ahead = coming_ahead(&coming, x);
-            const U *above = q + taken - s.row, *before = q + taken - s.plane;
-            const struct behind n = {y ? above : zeros, z ? before : zeros,
-                                     y && z ? before - s.row : zeros};
+            n.above = y ? keep_y : bases;
+            n.keep_y = keep_y;
+            n.keep_z = q + y * padded;
+            n.before = z ? n.keep_z : yz & ZMPI_AXIS_Y ? zeros : bases;
             for (size_t i = 0, end; i < l.words; i = end) {
-                end = l.words - i < PART - unseen ? l.words : i + PART - unseen;
-                if (end - i < LANES)
-                    end = i + LANES < l.words ? i + LANES : l.words;
-                take_row(&t, &n, x, i, end, ahead, base, yz, source, q + taken, d + taken);
+                end = i + (PART - unseen + LANES - 1) / LANES * LANES;
+                if (end > l.words)
+                    end = l.words;
+                take_row(&t, &n, x, i, end, ahead, yz, source, d + taken);
                 unseen += end - i;
                 if (unseen < PART && (end < l.words || y + 1 < l.y || z + 1 < l.z))
                     continue;
                 unseen = 0;
-                const enum outcome o = intake_outcome(&t, f, source);
+                const enum outcome o = intake_outcome(&t.t, f, source);
                 if (o)
                     return o;
                 const size_t now = (taken + end) / ZMPI_BLOCK;
@@ -216,16 +248,17 @@ VECTOR enum outcome fuse_in_rows(const struct fuse *f, unsigned axes, unsigned y
             taken += l.words;
         }
     pack_taken(f, &r, axes, yz, d, made, s.blocks, p);
+    if (source == FILLED)
+        put_bits(&t.bits, 0, 0); /* none behind the last */
     return DONE;
 }
 
-/* With masks: block by block. */
-VECTOR enum outcome fuse_masks(const struct fuse *f, unsigned axes, enum source source,
-                               struct packer *p)
+/* With any exceptions: block by block. */
+KERNEL enum outcome fuse_masked(const struct fuse *f, unsigned axes, struct packer *p)
 {
     enum { STEP = PART / ZMPI_BLOCK };
     const size_t whole = f->s->count / ZMPI_BLOCK;
-    struct intake t = intake_of(f, source);
+    struct intake t = intake_of(f, MASKED);
     struct residuals r = residuals_begin(f->s, f->work);
     struct walk w = walk_begin(f);
     const V base = v_set1(f->base);
@@ -234,12 +267,9 @@ VECTOR enum outcome fuse_masks(const struct fuse *f, unsigned axes, enum source 
     while (taken < whole) {
         const size_t end = whole - taken < STEP ? whole : taken + STEP;
         for (; taken < end; taken++, q += ZMPI_BLOCK)
-            take_next(&t, &w, base, source, q);
+            take_next(&t, &w, base, MASKED, q);
         if (taken == whole && f->s->count % ZMPI_BLOCK)
-            take_rest(&t, &w, base, source, q);
-        const enum outcome o = intake_outcome(&t, f, source);
-        if (o)
-            return o;
+            take_rest(&t, &w, base, MASKED, q);
         if (taken > STEP) {
             pack_blocks(f->s, &r, axes, made, taken - STEP, p);
             made = taken - STEP;
@@ -262,6 +292,7 @@ VECTOR enum outcome fuse_masks(const struct fuse *f, unsigned axes, enum source 
 CASES(aligned, QUANTIZE)
 CASES(aligned, FILLED)
 CASES(in_rows, QUANTIZE)
+CASES(in_rows, FILLED)
 CASE(in_rows, WORDS, 0)
 #undef CASES
 #undef CASE
@@ -284,14 +315,10 @@ KERNEL enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct p
 KERNEL enum outcome fuse_filled(const struct fuse *f, unsigned axes, struct packer *p)
 {
     static fuse_fn *const aligned[] = EACH_YZ(fuse_FILLED_aligned);
+    static fuse_fn *const in_rows[] = EACH_YZ(fuse_FILLED_in_rows);
     if (f->s->x % ZMPI_BLOCK == 0)
         return aligned[axes / 2](f, axes, p);
-    return fuse_masks(f, axes, FILLED, p);
-}
-
-KERNEL enum outcome fuse_masked(const struct fuse *f, unsigned axes, struct packer *p)
-{
-    return fuse_masks(f, axes, MASKED, p);
+    return in_rows[f->s->x < ZMPI_BLOCK ? 0 : axes / 2](f, axes, p);
 }
 
 KERNEL enum outcome fuse_ordered(const struct fuse *f, unsigned axes, struct packer *p)

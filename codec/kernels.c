@@ -37,8 +37,10 @@ const struct zmpi_kernels zmpi_kernels_scalar = {
 };
 
 static const struct zmpi_kernels *const sets[] = {
-#ifdef __x86_64__
+#if defined __x86_64__ && !defined ZMPI_NO_AVX512
     &zmpi_kernels_avx512vbmi, &zmpi_kernels_avx512,
+#endif
+#ifdef __x86_64__
     &zmpi_kernels_avx2,
 #endif
 #ifdef __AARCH64EL__

@@ -111,8 +111,9 @@ VECTOR V restore_some(const struct sums *s, const struct group *g, const struct 
 /* Planes of rows that are shorter than a vector and have no gaps. */
 VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
 {
-    /* At a time; words that are loaded before a vector. */
-    enum { GROUPS = 32, MARGIN = ZMPI_BLOCK };
+    /* At a time, so that a stage that is nearly half full has room for them; words that are loaded
+     * before a vector. */
+    enum { GROUPS = 24, MARGIN = ZMPI_BLOCK };
     const struct shape *s = j->s;
     /* Where sums do not begin with rows, these need not be told apart. */
     const struct group g = group_of(axes > ZMPI_AXIS_X ? s->row : LANES);
@@ -120,10 +121,12 @@ VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
     const size_t part = GROUPS * g.words, step = s->z > 1 ? LANES : 0;
     const U *bases = (const U *)(const void *)j->work->bases;
     U *kept = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
+    const unsigned char *next = NULL;
     struct supply p = {.x = (U *)(void *)j->work->ahead + MARGIN, .carry = v_set1(0)};
     struct sums n = sums_begin(j, s->z > 1 ? (s->plane / g.words + 1) * LANES : LANES, axes);
     struct seam m = job_seam(j);
     struct stage stage = stage_of(j);
+    size_t staged = 0;
     unsigned char tail[TAIL];
     memset(j->work->ahead, 0, MARGIN * WIDTH);
     if (axes == ZMPI_AXIS_X)
@@ -131,11 +134,6 @@ VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
     unpacker_begin(&p.u, j->p, j->work, tail);
     for (size_t z = 0, at = 0; z < s->z; z++) {
         V sum = axes & ZMPI_AXIS_Z ? v_set1(0) : n.base;
-        unsigned char *to = j->dst->at + z * j->dst->plane;
-        if (j->way == SEAM) {
-            stage_made(&stage, &m, 0);
-            seam_at(&m, to);
-        }
         for (size_t from = 0, k = 0, words; from < s->plane; from += words, at += words) {
             words = s->plane - from < part ? s->plane - from : part;
             if (p.have < at + words)
@@ -149,15 +147,19 @@ VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
                                    .words = words,
                                    .room = j->way == SEAM ? SIZE_MAX : room,
                                    .sum = sum};
-            sum = restore_some(&n, &g, &q, axes, c,
-                               j->way == SEAM ? stage_room(&stage) : to + from * WIDTH);
-            if (j->way == SEAM)
-                stage_made(&stage, &m, words);
+            unsigned char *to = j->dst->at + z * j->dst->plane + from * WIDTH;
+            if (j->way == SEAM) {
+                unsigned char *staging = stage_row(&stage, &m, &staged, next, to);
+                next = to + words * WIDTH;
+                to = staging;
+                staged += words;
+            }
+            sum = restore_some(&n, &g, &q, axes, c, to);
             k += step * GROUPS;
         }
     }
-    if (j->way == SEAM)
-        stage_made(&stage, &m, 0);
+    stage_made(&stage, &m, staged);
+    stage_made(&stage, &m, 0);
     seam_end(&m);
 }
 

@@ -59,21 +59,23 @@ struct part {
     const U *x;
     const U *before; /* integers of the plane before, group by group, a vector each */
     U *keep;
-    size_t step;      /* from group to group there; 0: no plane comes behind */
-    size_t at, words; /* in the chunk */
-    size_t room;      /* so many words may be written */
-    V sum;            /* along y */
+    size_t from, step; /* from group to group there; 0: the same for all; no plane comes behind */
+    size_t at, words;  /* in the chunk */
+    size_t room;       /* so many words may be written */
+    V sum;             /* along y */
 };
 
 VECTOR V restore_group(const struct sums *s, const struct group *g, size_t rows, struct part *p,
-                       size_t i, size_t k, unsigned axes, enum conversion c)
+                       size_t i, unsigned axes, enum conversion c)
 {
     V v = group_sum(g, rows, p->x + i, axes, &p->sum);
     if (!axes)
         v = v_add(v, s->base);
     if (axes & ZMPI_AXIS_Z) {
-        v = v_add(v, v_load(p->before + k));
-        v_store(p->keep + k, v);
+        v = v_add(v, v_load(p->before));
+        v_store(p->keep, v);
+        p->before += p->from;
+        p->keep += p->step;
     }
     v = convert(s, c, v);
     return s->patch.masks ? patch_at(&s->patch, p->at + i, v) : v;
@@ -87,12 +89,12 @@ VECTOR V restore_part(const struct sums *s, const struct group *of, size_t rows,
     struct part p = *part;
     const size_t whole = p.room < LANES ? 0 : p.room + 1 - LANES;
     const size_t end = p.words < whole ? p.words : whole;
-    size_t i = 0, k = 0;
-    for (; i < end; i += g.words, k += p.step)
-        v_store((U *)(void *)(to + i * WIDTH), restore_group(s, &g, rows, &p, i, k, axes, c));
-    for (; i < p.words; i += g.words, k += p.step) {
+    size_t i = 0;
+    for (; i < end; i += g.words)
+        v_store((U *)(void *)(to + i * WIDTH), restore_group(s, &g, rows, &p, i, axes, c));
+    for (; i < p.words; i += g.words) {
         const size_t left = p.words - i;
-        v_store_few(to + i * WIDTH, restore_group(s, &g, rows, &p, i, k, axes, c),
+        v_store_few(to + i * WIDTH, restore_group(s, &g, rows, &p, i, axes, c),
                     left < g.words ? left : g.words);
     }
     return p.sum;
@@ -123,7 +125,7 @@ VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
     U *kept = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
     const unsigned char *next = NULL;
     struct supply p = {.x = (U *)(void *)j->work->ahead + MARGIN, .carry = v_set1(0)};
-    struct sums n = sums_begin(j, s->z > 1 ? (s->plane / g.words + 1) * LANES : LANES, axes);
+    struct sums n = sums_begin(j, LANES, axes);
     struct seam m = job_seam(j);
     struct stage stage = stage_of(j);
     size_t staged = 0;
@@ -140,8 +142,9 @@ VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
                 supply_until(&p, at < MARGIN ? 0 : at - MARGIN, at + words, s->count, axes);
             const size_t room = gaps ? s->plane - from : s->count - at;
             const struct part q = {.x = p.x + (at - p.begin),
-                                   .before = (z ? kept : bases) + k,
+                                   .before = z ? kept + k : bases,
                                    .keep = kept + k,
+                                   .from = z ? step : 0,
                                    .step = step,
                                    .at = at,
                                    .words = words,

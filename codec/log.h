@@ -4,6 +4,7 @@
 #define ZMPI_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum zmpi_log_level {
     ZMPI_LOG_QUIET,
@@ -14,11 +15,13 @@ enum zmpi_log_level {
 };
 
 void zmpi_log_set(enum zmpi_log_level level);
-/* One line "zmpi: ..." (rank is prefixed once known: "zmpi[3]: "); a newline is added. Written by
- * one write(2). */
+/* One line "zmpi: ..." (rank is prefixed once known: "zmpi[3]: "), whatever bytes names have in it;
+ * a newline is added. Written by one write(2). */
 void zmpi_log(enum zmpi_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void zmpi_log_rank(int rank);
+/* Lines as they are, to stderr, if that is possible; no SIGPIPE if nobody reads them. */
+void zmpi_log_text(const char *text, size_t n);
 /* False: the program has closed stderr, and what has its number now may be a file of data. */
 bool zmpi_log_is_possible(void);
 

@@ -333,7 +333,7 @@ void zreport_saved(enum zop op, enum zcall_kind kind, double seconds);
 void zreport_link(enum zop op, double bytes, double seconds);
 /* Collective on MPI_COMM_WORLD. True if there is something to say. */
 bool zreport_collectives_sum(void);
-void zreport_collectives_text(bool speak);
+void zreport_collectives_text(FILE *out, bool speak);
 void zreport_collectives_json(FILE *out);
 
 #endif

@@ -166,58 +166,57 @@ bool zreport_collectives_sum(void)
 }
 
 /* What ZMPI_CODEC=auto did, and what it takes each encoder to be worth. */
-static void print_choice(const struct row *r)
+static void print_choice(FILE *out, const struct row *r)
 {
     if (r->calls_by[0] + r->calls_by[1] == 0)
         return;
-    fprintf(stderr, ", auto: %.0f calls by huffman (all fle %.3f s, all huffman %.3f s",
+    fprintf(out, ", auto: %.0f calls by huffman (all fle %.3f s, all huffman %.3f s",
             r->calls_by[ZMPI_HUFFMAN - 1], r->all_by[ZMPI_FLE - 1], r->all_by[ZMPI_HUFFMAN - 1]);
     if (r->link_seconds > 0) /* else no call has told it */
-        fprintf(stderr, "; link %.4g MB/s a rank", r->link_bytes / r->link_seconds / 1e6);
-    fprintf(stderr, ")");
+        fprintf(out, "; link %.4g MB/s a rank", r->link_bytes / r->link_seconds / 1e6);
+    fprintf(out, ")");
 }
 
-static void print_row(enum zop op, const struct row *r)
+static void print_row(FILE *out, enum zop op, const struct row *r)
 {
     double saved = r->saved[ZCALL_COMPRESSED] + r->saved[ZCALL_RAW_FASTER];
-    fprintf(stderr, "zmpi %s: %.0f calls", zop_name(op), calls_of(r));
+    fprintf(out, "zmpi %s: %.0f calls", zop_name(op), calls_of(r));
     if (r->calls[ZCALL_COMPRESSED] > 0)
-        fprintf(stderr, "; %.0f compressed: %.2f MB sent as %.2f MB, ratio %.2f, %.3f s",
+        fprintf(out, "; %.0f compressed: %.2f MB sent as %.2f MB, ratio %.2f, %.3f s",
                 r->calls[ZCALL_COMPRESSED], r->raw / 1e6, r->sent / 1e6, quotient(r->raw, r->sent),
                 r->seconds[ZCALL_COMPRESSED]);
     if (bounds[op] > 0)
-        fprintf(stderr, ", errors up to %.4g", bounds[op]);
+        fprintf(out, ", errors up to %.4g", bounds[op]);
     if (r->decoded > 0)
-        fprintf(stderr, ", %.2f MB decoded by devices", r->decoded / 1e6);
-    print_choice(r);
+        fprintf(out, ", %.2f MB decoded by devices", r->decoded / 1e6);
+    print_choice(out, r);
     if (r->calls[ZCALL_RAW_FASTER] > 0)
-        fprintf(stderr, "; %.0f raw, to try or because it is faster", r->calls[ZCALL_RAW_FASTER]);
+        fprintf(out, "; %.0f raw, to try or because it is faster", r->calls[ZCALL_RAW_FASTER]);
     if (r->calls[ZCALL_RAW_NODE] > 0)
-        fprintf(stderr, "; %.0f raw, inside one node", r->calls[ZCALL_RAW_NODE]);
+        fprintf(out, "; %.0f raw, inside one node", r->calls[ZCALL_RAW_NODE]);
     if (r->calls[ZCALL_PASSED] > 0)
-        fprintf(stderr, "; %.0f not to be compressed", r->calls[ZCALL_PASSED]);
+        fprintf(out, "; %.0f not to be compressed", r->calls[ZCALL_PASSED]);
     if (saved < 0 || saved > 0)
-        fprintf(stderr, "; about %.3f s %s", saved < 0 ? -saved : saved,
-                saved < 0 ? "lost" : "saved");
-    fputc('\n', stderr);
+        fprintf(out, "; about %.3f s %s", saved < 0 ? -saved : saved, saved < 0 ? "lost" : "saved");
+    fputc('\n', out);
 }
 
 /* A program that wrote nothing compressed, and sent nothing that might have been, hears nothing. */
-void zreport_collectives_text(bool speak)
+void zreport_collectives_text(FILE *out, bool speak)
 {
     double bytes = 0;
     for (int i = 0; i < ZOPS; i++) {
         const struct row *r = &all.row[i];
         bytes += r->passed;
         if (calls_of(r) > r->calls[ZCALL_PASSED]) {
-            print_row((enum zop)i, r);
+            print_row(out, (enum zop)i, r);
             speak = true;
         }
     }
     for (int i = 0; i < ZPASSED; i++)
         bytes += all.passed[i].bytes;
     if (bytes > 0 && speak)
-        fprintf(stderr, "zmpi collectives: %.2f MB passed as they are\n", bytes / 1e6);
+        fprintf(out, "zmpi collectives: %.2f MB passed as they are\n", bytes / 1e6);
 }
 
 static void print_json_choice(FILE *out, const struct row *r)

@@ -1,4 +1,5 @@
 /* report.c - what was done, at MPI_Finalize: a table on standard error, or JSON. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 
 #include "coll.h"
 #include "decimal.h"
+#include "text.h"
 
 enum {
     WRITTEN,
@@ -159,26 +161,34 @@ static double quotient(double a, double b)
     return b > 0 ? a / b : 0;
 }
 
+/* A plain file is as large as it would be without us, however little of it was written. */
+static double ratio_of(const struct entry *e)
+{
+    return e->plain ? 1 : quotient(e->sum[WRITTEN], e->sum[STORED]);
+}
+
 /* What auto did, and what it takes each encoder to be worth. */
-static void print_codec(const struct entry *e)
+static void print_codec(FILE *out, const struct entry *e)
 {
     const double *s = e->sum, all = s[BY_FLE] + s[BY_HUFFMAN];
     if (strcmp(e->codec, "fle") != 0)
-        fprintf(stderr, ", %s", e->codec);
+        fprintf(out, ", %s", e->codec);
     if (strcmp(e->codec, "auto") == 0 && all > 0)
-        fprintf(stderr, ": %.0f %% huffman (all fle %.3f s, all huffman %.3f s)",
+        fprintf(out, ": %.0f %% huffman (all fle %.3f s, all huffman %.3f s)",
                 100 * s[BY_HUFFMAN] / all, s[ALL_FLE] / e->ranks, s[ALL_HUFFMAN] / e->ranks);
 }
 
-static void print_text(const struct entry *e, size_t n)
+static void print_text(FILE *out, const struct entry *e, size_t n)
 {
     if (n == 0)
         return;
-    fprintf(stderr, "zmpi %-28s %10s %10s %7s %10s %10s %10s  %s\n", "file", "MB written",
-            "MB stored", "ratio", "compress s", "write s", "MB read", "bound, device");
+    fprintf(out, "zmpi %-28s %10s %10s %7s %10s %10s %10s  %s\n", "file", "MB written", "MB stored",
+            "ratio", "compress s", "write s", "MB read", "bound, device");
     for (size_t i = 0; i < n; i++) {
-        const char *name = strrchr(e[i].path, '/');
+        const char *base = strrchr(e[i].path, '/');
         const double *s = e[i].sum;
+        char name[61];
+        zmpi_text_line(name, sizeof name, base ? base + 1 : e[i].path);
         char found[40] = "";
         if (e[i].ratio > 0 && !(e[i].largest_bound > 0))
             snprintf(found, sizeof found, " (without loss)");
@@ -186,41 +196,26 @@ static void print_text(const struct entry *e, size_t n)
             snprintf(found, sizeof found, " (abs=%.4g)", e[i].largest_bound);
         char ratio[32] = "-"; /* of a file that was only read; its bound is in the file */
         if (s[WRITTEN] > 0)
-            snprintf(ratio, sizeof ratio, "%.2f", quotient(s[WRITTEN], s[STORED]));
-        fprintf(stderr, "zmpi %-28.60s %10.2f %10.2f %7s %10.3f %10.3f %10.2f  ",
-                name ? name + 1 : e[i].path, s[WRITTEN] / 1e6, s[STORED] / 1e6, ratio,
-                s[COMPRESS] / e[i].ranks, s[WRITE_TIME] / e[i].ranks, s[READ] / 1e6);
+            snprintf(ratio, sizeof ratio, "%.2f", ratio_of(&e[i]));
+        fprintf(out, "zmpi %-28s %10.2f %10.2f %7s %10.3f %10.3f %10.2f  ", name, s[WRITTEN] / 1e6,
+                s[STORED] / 1e6, ratio, s[COMPRESS] / e[i].ranks, s[WRITE_TIME] / e[i].ranks,
+                s[READ] / 1e6);
         if (s[WRITTEN] > 0) {
-            fprintf(stderr, "%s%s, %s", e[i].bound, found, e[i].by.device);
-            print_codec(&e[i]);
+            fprintf(out, "%s%s, %s", e[i].bound, found, e[i].by.device);
+            print_codec(out, &e[i]);
         } else {
-            fputs("nothing written", stderr);
+            fputs("nothing written", out);
         }
         if (s[READ_OFFLOADED] > 0)
-            fprintf(stderr, ", %.2f MB decoded by devices", s[READ_OFFLOADED] / 1e6);
+            fprintf(out, ", %.2f MB decoded by devices", s[READ_OFFLOADED] / 1e6);
         if (s[EXACT] > 0)
-            fprintf(stderr, "; %.2f MB exact: not of a float type", s[EXACT] / 1e6);
+            fprintf(out, "; %.2f MB exact: not of a float type", s[EXACT] / 1e6);
         if (s[TURNED] > 0)
-            fprintf(stderr, "; %.2f MB exact: in the other byte order, or integers",
-                    s[TURNED] / 1e6);
+            fprintf(out, "; %.2f MB exact: in the other byte order, or integers", s[TURNED] / 1e6);
         if (e[i].plain)
-            fputs("; plain again", stderr);
-        fputc('\n', stderr);
+            fputs("; plain again", out);
+        fputc('\n', out);
     }
-}
-
-static void print_string(FILE *out, const char *s)
-{
-    fputc('"', out);
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            fprintf(out, "\\%c", *s);
-        else if ((unsigned char)*s < 0x20)
-            fprintf(out, "\\u%04x", (unsigned)*s);
-        else
-            fputc(*s, out);
-    }
-    fputc('"', out);
 }
 
 static void print_json_file(FILE *out, const struct entry *e)
@@ -244,17 +239,16 @@ static void print_json_file(FILE *out, const struct entry *e)
                                        "estimate_huffman"};
     const int most = strcmp(e->codec, "auto") == 0 ? SUMS : BY_FLE;
     fputs("    {\"path\": ", out);
-    print_string(out, e->path);
+    zmpi_text_json(out, e->path);
     fprintf(out, ", \"bound\": \"%s\", \"device\": ", e->bound);
-    print_string(out, e->by.device);
+    zmpi_text_json(out, e->by.device);
     fputs(", \"device_why\": ", out);
-    print_string(out, e->by.why);
+    zmpi_text_json(out, e->by.why);
     fputs(", \"read_device\": ", out);
-    print_string(out, e->read_by.device);
+    zmpi_text_json(out, e->read_by.device);
     fputs(", \"read_device_why\": ", out);
-    print_string(out, e->read_by.why);
-    fprintf(out, ", \"ranks\": %.0f, \"ratio\": %.6g", e->ranks,
-            quotient(e->sum[WRITTEN], e->sum[STORED]));
+    zmpi_text_json(out, e->read_by.why);
+    fprintf(out, ", \"ranks\": %.0f, \"ratio\": %.6g", e->ranks, ratio_of(e));
     fprintf(out, ", \"codec\": \"%s\"", e->codec);
     for (int i = 0; i < most; i++)
         fprintf(out, ", \"%s\": %.15g", name[i], e->sum[i]);
@@ -267,26 +261,27 @@ static void print_json_file(FILE *out, const struct entry *e)
 
 /* What ZMPI_FILES does not select is mostly meant so, and mostly one line; a wrong glob looks the
  * same. Without any bound MPI_Init has said so. */
-static void print_left_alone(const double count[2])
+static void print_left_alone(FILE *out, const double count[2])
 {
     static const char *const why[] = {"not selected by ZMPI_FILES", "without a bound"};
     for (int i = 0; i < 2; i++) {
         if (count[i] <= 0)
             continue;
-        fprintf(stderr, "zmpi %.0f new %s left alone: %s", count[i],
-                count[i] > 1 ? "files" : "file", why[i]);
-        if (*left_alone.first[i])
-            fprintf(stderr, " (%s%.60s)", count[i] > 1 ? "the first is " : "", left_alone.first[i]);
-        fputc('\n', stderr);
+        fprintf(out, "zmpi %.0f new %s left alone: %s", count[i], count[i] > 1 ? "files" : "file",
+                why[i]);
+        char first[61];
+        if (zmpi_text_line(first, sizeof first, left_alone.first[i]) > 0)
+            fprintf(out, " (%s%s)", count[i] > 1 ? "the first is " : "", first);
+        fputc('\n', out);
     }
 }
 
 /* Seconds are sums over ranks; times of one rank are these divided by "ranks". */
 static void print_json(const char *path, const struct entry *e, size_t n, const double left[2])
 {
-    FILE *out = fopen(path, "w");
+    FILE *out = fopen(path, "we");
     if (!out) {
-        zmpi_log(ZMPI_LOG_WARN, "ZMPI_REPORT=%s: cannot be written", path);
+        zmpi_log(ZMPI_LOG_WARN, "ZMPI_REPORT=%s: cannot be written: %s", path, strerror(errno));
         return;
     }
     fprintf(out, "{\n  \"zmpi\": \"%s\",\n  \"files\": [\n", zmpi_version());
@@ -299,8 +294,28 @@ static void print_json(const char *path, const struct entry *e, size_t n, const 
             left[0], left[1]);
     zreport_collectives_json(out);
     fprintf(out, "}\n");
-    if (fclose(out))
-        zmpi_log(ZMPI_LOG_WARN, "ZMPI_REPORT=%s: cannot be written", path);
+    const bool failed = ferror(out);
+    if (fclose(out) || failed)
+        zmpi_log(ZMPI_LOG_WARN, "ZMPI_REPORT=%s: cannot be written: %s", path, strerror(errno));
+}
+
+/* At once, so that nothing of other ranks comes in between. */
+static bool say(const struct entry *e, size_t n, const double left[2])
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return false;
+    print_text(out, e, n);
+    if (left)
+        print_left_alone(out, left);
+    zreport_collectives_text(out, n > 0);
+    const bool failed = ferror(out), made = fclose(out) == 0 && !failed;
+    if (made)
+        zmpi_log_text(text, size);
+    free(text);
+    return made;
 }
 
 /* All ranks' entries on rank 0, `total` of them; the caller frees them. NULL: elsewhere, or no
@@ -346,19 +361,16 @@ void zreport_finalize(void)
         return;
     const size_t n = (size_t)any[0];
     struct entry *all = collect(rank, ranks, n);
+    bool said = all;
     const locale_t program = zmpi_decimal_begin();
     if (rank == 0 && all) {
-        if (o->report_text && zmpi_log_is_possible()) {
-            print_text(all, n);
-            if (left)
-                print_left_alone(any + 1);
-            zreport_collectives_text(n > 0);
-        }
+        if (o->report_text)
+            said = say(all, n, left ? any + 1 : NULL);
         if (o->report[0])
             print_json(o->report, all, n, any + 1);
     }
     zmpi_decimal_end(program);
-    if (rank == 0 && !all)
+    if (rank == 0 && !said)
         zmpi_log(ZMPI_LOG_WARN, "no memory for the report");
     free(all);
 }

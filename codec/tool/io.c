@@ -11,6 +11,7 @@
 
 #include "cpus.h"
 #include "log.h"
+#include "text.h"
 #include "tool.h"
 
 static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst, size_t size)
@@ -353,16 +354,7 @@ const char *tool_type_name(enum zmpi_type type)
 
 void tool_json_string(const char *text)
 {
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            printf("\\%c", *text);
-        else if ((unsigned char)*text < 0x20)
-            printf("\\u%04x", (unsigned)*text);
-        else
-            putchar(*text);
-    }
-    putchar('"');
+    zmpi_text_json(stdout, text);
 }
 
 void tool_json_number(double value)

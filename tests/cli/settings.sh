@@ -183,6 +183,16 @@ assert entry["bytes_stored"] < disk < entry["bytes_stored"] + 4096 + 1000 * entr
 assert abs(entry["ratio"] * entry["bytes_stored"] - raw) < 1e-3 * raw, entry
 assert isinstance(report["collectives"], list)
 PYTHON
+# A name in another character set, with a line's end in it.
+name=$(printf 'r\351sum\351 \303\251\n.bin')
+write "$name" ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_REPORT=report.json
+LC_ALL=C grep -aq 'sum.* .*\\n\.bin .*rel=0\.001' out || fail "a row of the report is no single line"
+python3 - "$name" <<'PYTHON' || fail "a name that is not UTF-8, in the JSON"
+import json, os, sys
+with open("report.json", encoding="utf-8", errors="strict") as f:
+    names = [os.fsencode(e["path"]) for e in json.load(f)["files"]]
+assert names == [os.fsencode(sys.argv[1])], names
+PYTHON
 field_io 2 ZMPI_REPORT=nowhere/r.json -- read -t f32 -d 16x32x32 report.bin back.raw || fail "reading"
 said | grep -q 'ZMPI_REPORT=.*nowhere/r.json: its folder cannot be written to: No such file' || fail "a report that cannot be written"
 rm -f ./*.bin ./*.raw ./*.ini ./*.json ./*.h5 ./*.nc ./*.bp ./*.vtu ./*.cube one.sh out

@@ -2,12 +2,14 @@
  * odd_places.c - containers whose names are as long as names can be or mean another file while they
  * are open, because the program has gone to another folder, and ones that the system gives
  * the number of stderr, which the program has closed: what libzmpi.so says does not go into them.
+ * What it says of any of them is one line, and ends no program whose stderr nobody reads.
  *
  * zmpi-test: RANKS 1,2 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_LOG=debug ZMPI_REPORT_TEXT=on
  */
 #include "check.h"
 
 #include <errno.h>
+#include <signal.h>
 
 enum { COUNT = 12000 }; /* more than is staged */
 
@@ -73,6 +75,29 @@ static void round_trip_leaving(const char *path)
     read_all(path);
 }
 
+/* Every line that is said begins as ours do, whatever the name has in it. */
+static void round_trip_heard(const char *path)
+{
+    char name[40], line[4096];
+    int lines = 0;
+    snprintf(name, sizeof name, "said-%d.txt", check_rank(MPI_COMM_WORLD));
+    const int before = dup(STDERR_FILENO),
+              said = open(name, O_CREAT | O_TRUNC | O_WRONLY | O_APPEND, 0600);
+    CHECK(before >= 0 && said >= 0 && dup2(said, STDERR_FILENO) == STDERR_FILENO);
+    round_trip(path);
+    CHECK(dup2(before, STDERR_FILENO) == STDERR_FILENO);
+    close(before);
+    close(said);
+    FILE *in = fopen(name, "r");
+    for (; in && fgets(line, sizeof line, in); lines++) {
+        CHECK_SAY(strncmp(line, "zmpi", 4) == 0, "a line of its own: %.200s", line);
+        CHECK_SAY(!strchr(line, '\033'), "an escape character: %.200s", line);
+    }
+    CHECK(in && lines > 0);
+    fclose(in);
+    unlink(name);
+}
+
 int main(int argc, char **argv)
 {
     char name[256];
@@ -85,12 +110,18 @@ int main(int argc, char **argv)
     /* OMPIO makes a file beside it for its own shared pointer. */
     if (!getenv("OMPI_MCA_io") || strcmp(getenv("OMPI_MCA_io"), "ompio") != 0)
         round_trip(name);
-    round_trip("a name with 'quotes', \"more\", \\ and \n in it");
+    check_say("what is said of odd names");
+    round_trip_heard("a name with 'quotes', \"more\", \\, \033[1m and \n in it");
     check_say("stderr is closed");
     round_trip_leaving("left.z");
     close(STDIN_FILENO);
     close(STDERR_FILENO);
     round_trip("instead_of_stderr.z");
+    int nobody[2];
+    signal(SIGPIPE, SIG_DFL); /* an MPI library may ignore it */
+    CHECK(pipe(nobody) == 0 && dup2(nobody[1], STDERR_FILENO) == STDERR_FILENO);
+    close(nobody[0]);
+    round_trip("unheard.z"); /* and the report, which is written last */
     MPI_Finalize();
     return 0;
 }

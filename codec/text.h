@@ -1,0 +1,17 @@
+/* text.h - names of files, which may have any bytes but 0, in lines and in JSON. */
+#ifndef ZMPI_TEXT_H
+#define ZMPI_TEXT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* As much of `text` as there is room for, with bytes that would end a line or do something to a
+ * terminal as C writes them: "\n", "\033". What is no such byte stays, UTF-8 too. Returns the
+ * length. */
+size_t zmpi_text_line(char *out, size_t room, const char *text);
+
+/* With quotes. What is not UTF-8 is written as Python's surrogateescape has it: os.fsencode of what
+ * json.load returns is the name. */
+void zmpi_text_json(FILE *out, const char *text);
+
+#endif

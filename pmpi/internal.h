@@ -542,6 +542,11 @@ void zshared_remove(const struct zfile *f);
 int zshared_reset(struct zfile *f, bool changed);
 int zshared_position(struct zfile *f, uint64_t *position);
 
+/* ---- reopen.c ---- */
+
+/* A new descriptor of the file, whatever has its name by now, or -1. */
+int zreopen(const struct zfile *f);
+
 /* ---- elsewhere.c ---- */
 
 /* Has this process the empty file at `path` open for writing, by other means than MPI-IO? To be

@@ -176,9 +176,12 @@ static bool create(struct zfile *f, struct names *name)
 {
     struct stat s, made;
     const unsigned char *id = f->container.header.id;
-    /* The name may be another file's by now. */
-    if (!realpath(f->place, name->final) || !zsession_is_at(f, name->final) ||
-        stat(name->final, &s) || s.st_nlink != 1 || has_attributes(name->final))
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", f->session.fd);
+    /* By the name that it has now; without /proc that may be another file's. */
+    if (!(realpath(link, name->final) || realpath(f->place, name->final)) ||
+        !zsession_is_at(f, name->final) || stat(name->final, &s) || s.st_nlink != 1 ||
+        has_attributes(name->final))
         return false;
     const int n = snprintf(name->copy, sizeof name->copy, "%s.plain-%02x%02x%02x%02x", name->final,
                            id[0], id[1], id[2], id[3]);

@@ -34,17 +34,12 @@ static struct flock lock_at(off_t byte, short type)
     return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
 }
 
-static int open_again(const struct zfile *f)
-{
-    return open(f->place, (zfile_may_write(f) ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-}
-
 static void open_lock_file(struct zfile *f)
 {
     struct zsession *s = &f->session;
     if (s->fd >= 0 || s->no_locks)
         return;
-    s->fd = open_again(f);
+    s->fd = zreopen(f);
     s->no_locks = s->fd < 0;
 }
 
@@ -161,7 +156,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 void zsession_before(struct zfile *f)
 {
-    f->session.fd = open_again(f);
+    f->session.fd = zreopen(f);
     f->session.before = f->session.fd >= 0;
 }
 
@@ -465,7 +460,11 @@ int zsession_descriptor(struct zfile *f)
 
 void zsession_free(struct zfile *f)
 {
-    if (f->session.fd >= 0)
+    struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    if (f->session.fd >= 0) {
+        /* A child that the program forked meanwhile has the locks too as long as it lives. */
+        (void)fcntl(f->session.fd, F_OFD_SETLK, &all);
         close(f->session.fd);
+    }
     f->session.fd = -1;
 }

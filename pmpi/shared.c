@@ -74,8 +74,11 @@ static int step(struct zfile *f, enum step how, uint64_t *amount, uint64_t limit
     value = how == STEP_SET ? *amount : value + *amount;
     if (!error && pwrite(fd, &value, sizeof value, 0) != (ssize_t)sizeof value)
         error = errno ? errno : ENOSPC;
-    if (fd >= 0)
+    if (fd >= 0) {
+        /* A child that another thread forks just now would keep the lock. */
+        (void)fcntl(fd, F_OFD_SETLK, &(struct flock){.l_type = F_UNLCK, .l_whence = SEEK_SET});
         close(fd);
+    }
     return error ? raise(f, error) : MPI_SUCCESS;
 }
 

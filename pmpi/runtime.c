@@ -8,6 +8,7 @@
 
 #include "coll.h"
 #include "cpus.h"
+#include "next.h"
 #include "pool.h"
 #include "wrappers.h"
 
@@ -123,7 +124,11 @@ void zruntime_check_device(const struct zmpi_options *o, const char *path)
 void zruntime_unseen(const char *call)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (!agreed && !atomic_flag_test_and_set(&said))
+    int initialized = 0; /* not in MPI-4 sessions alone */
+    if (agreed)
+        return;
+    znext_find(); /* where the MPI library is in front of us this may be the first call */
+    if (!PMPI_Initialized(&initialized) && initialized && !atomic_flag_test_and_set(&said))
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: libzmpi.so did not see MPI_Init: link the program to it before the MPI "
                  "library, or preload it",

@@ -96,20 +96,21 @@ static size_t sort_approximate(const uint32_t *count, struct item *items)
 static void count_lengths(const struct item *items, size_t n, size_t lengths[SYMBOLS])
 {
     uint64_t weight[SYMBOLS];
-    size_t up[2 * SYMBOLS], depth[2 * SYMBOLS]; /* symbols, then nodes */
+    /* Symbols, then nodes. The caller's stack may be a small one. */
+    uint16_t up[2 * SYMBOLS], depth[2 * SYMBOLS];
     size_t symbol = 0, node = 0;
     for (size_t made = 0; made < n - 1; made++) {
         weight[made] = 0;
         for (int k = 0; k < 2; k++) {
             bool leaf = node == made || (symbol < n && items[symbol].count <= weight[node]);
             weight[made] += leaf ? items[symbol].count : weight[node];
-            up[leaf ? symbol++ : n + node++] = n + made;
+            up[leaf ? symbol++ : n + node++] = (uint16_t)(n + made);
         }
     }
     memset(lengths, 0, SYMBOLS * sizeof *lengths);
     depth[2 * n - 2] = 0;
     for (size_t i = 2 * n - 2; i-- > 0;) {
-        depth[i] = depth[up[i]] + 1;
+        depth[i] = (uint16_t)(depth[up[i]] + 1);
         if (i < n)
             lengths[depth[i]]++;
     }

@@ -5,6 +5,7 @@
 #include "kit.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include "bytes.h"
@@ -400,4 +401,38 @@ Test(huffman, ratios_above_32)
     free(src);
     free(fle.data);
     free(s.data);
+}
+
+/* As threads of task runtimes have. (Sanitizers take more.) */
+enum { STACK = 64 << 10 };
+
+static struct zmpi_array small_stack_array = {ZMPI_F32, {8, 64, 512}};
+
+static void *both_ways(void *src)
+{
+    const struct zmpi_bound bound = {ZMPI_REL, 1e-4};
+    for (int threads = -1; threads <= 1; threads += 2) {
+        struct kit_stream s = compress(&small_stack_array, bound, ZMPI_HUFFMAN, threads, src);
+        free(kit_decompress(&s));
+        free(s.data);
+    }
+    return src;
+}
+
+Test(huffman, small_stacks)
+{
+#ifdef __SANITIZE_ADDRESS__
+    cr_skip("its frames are larger");
+#endif
+    struct kit_random r = {3};
+    void *src = kit_make(&r, &small_stack_array, KIT_SMOOTH), *back = NULL;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    cr_assert_eq(pthread_attr_setstacksize(&attributes, STACK), 0);
+    cr_assert_eq(pthread_create(&thread, &attributes, both_ways, src), 0);
+    cr_assert_eq(pthread_join(thread, &back), 0);
+    cr_assert_eq(back, src);
+    pthread_attr_destroy(&attributes);
+    free(src);
 }

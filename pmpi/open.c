@@ -355,7 +355,7 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
     if (found == FOUND_FAILED)
         return zraise_no_file(MPI_ERR_IO,
                               "%s: reading its first bytes failed, and it may be compressed: see "
-                              "the system log",
+                              "the limit on open files (ulimit -n) and the system log",
                               path);
     if (found == FOUND_OVERWRITTEN)
         return zraise_no_file(MPI_ERR_IO,

@@ -47,14 +47,31 @@ struct entry {
     double coded[2], largest_bound;
 };
 
+/* A program may close files a million times. Of more than these only sums are known: rows that a
+ * process keeps, that rank 0 gets from all, that are printed as text. */
+enum { KEPT_MOST = 4096, ROWS_MOST = 16384, TEXT_MOST = 200 };
+
+/* Plain doubles: they are summed over all processes. */
+struct more {
+    double files, sum[SUMS];
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries; /* of the files whose first rank this process was */
 static size_t entries_count, entries_room;
+static struct more others;
+
+static void add(struct more *m, const struct entry *e)
+{
+    m->files++;
+    for (int i = 0; i < SUMS; i++)
+        m->sum[i] += e->sum[i];
+}
 
 static void keep(const struct entry *e)
 {
     pthread_mutex_lock(&lock);
-    if (entries_count == entries_room) {
+    if (entries_count == entries_room && entries_room < KEPT_MOST) {
         size_t room = entries_room ? 2 * entries_room : 16;
         struct entry *grown = realloc(entries, room * sizeof *grown);
         if (grown) {
@@ -64,6 +81,8 @@ static void keep(const struct entry *e)
     }
     if (entries_count < entries_room)
         entries[entries_count++] = *e;
+    else
+        add(&others, e);
     pthread_mutex_unlock(&lock);
 }
 
@@ -178,9 +197,21 @@ static void print_codec(FILE *out, const struct entry *e)
                 100 * s[BY_HUFFMAN] / all, s[ALL_FLE] / e->ranks, s[ALL_HUFFMAN] / e->ranks);
 }
 
+static void print_more(FILE *out, const struct more *m)
+{
+    char name[40];
+    snprintf(name, sizeof name, "%.0f more", m->files);
+    fprintf(out, "zmpi %-28s %10.2f %10.2f %7.2f %10s %10s %10.2f\n", name, m->sum[WRITTEN] / 1e6,
+            m->sum[STORED] / 1e6, quotient(m->sum[WRITTEN], m->sum[STORED]), "-", "-",
+            m->sum[READ] / 1e6);
+}
+
 static void print_text(FILE *out, const struct entry *e, size_t n)
 {
-    if (n == 0)
+    struct more rest = others;
+    for (; n > TEXT_MOST; n--)
+        add(&rest, &e[n - 1]);
+    if (n == 0 && rest.files <= 0)
         return;
     fprintf(out, "zmpi %-28s %10s %10s %7s %10s %10s %10s  %s\n", "file", "MB written", "MB stored",
             "ratio", "compress s", "write s", "MB read", "bound, device");
@@ -216,11 +247,11 @@ static void print_text(FILE *out, const struct entry *e, size_t n)
             fputs("; plain again", out);
         fputc('\n', out);
     }
+    if (rest.files > 0)
+        print_more(out, &rest);
 }
 
-static void print_json_file(FILE *out, const struct entry *e)
-{
-    static const char *const name[] = {"bytes_written",
+static const char *const sum_name[] = {"bytes_written",
                                        "bytes_stored",
                                        "bytes_read",
                                        "records",
@@ -237,6 +268,9 @@ static void print_json_file(FILE *out, const struct entry *e)
                                        "bytes_huffman",
                                        "estimate_fle",
                                        "estimate_huffman"};
+
+static void print_json_file(FILE *out, const struct entry *e)
+{
     const int most = strcmp(e->codec, "auto") == 0 ? SUMS : BY_FLE;
     fputs("    {\"path\": ", out);
     zmpi_text_json(out, e->path);
@@ -251,12 +285,22 @@ static void print_json_file(FILE *out, const struct entry *e)
     fprintf(out, ", \"ranks\": %.0f, \"ratio\": %.6g", e->ranks, ratio_of(e));
     fprintf(out, ", \"codec\": \"%s\"", e->codec);
     for (int i = 0; i < most; i++)
-        fprintf(out, ", \"%s\": %.15g", name[i], e->sum[i]);
+        fprintf(out, ", \"%s\": %.15g", sum_name[i], e->sum[i]);
     if (e->plain)
         fputs(", \"plain_again\": true", out);
     if (e->ratio > 0)
         fprintf(out, ", \"largest_bound\": %.15g", e->largest_bound);
     fputc('}', out);
+}
+
+static void print_json_more(FILE *out, const struct more *m)
+{
+    if (m->files <= 0)
+        return;
+    fprintf(out, "  \"more_files\": {\"files\": %.0f", m->files);
+    for (int i = 0; i < BY_FLE; i++)
+        fprintf(out, ", \"%s\": %.15g", sum_name[i], m->sum[i]);
+    fputs("},\n", out);
 }
 
 /* What ZMPI_FILES does not select is mostly meant so, and mostly one line; a wrong glob looks the
@@ -289,8 +333,9 @@ static void print_json(const char *path, const struct entry *e, size_t n, const 
         print_json_file(out, &e[i]);
         fputs(i + 1 < n ? ",\n" : "\n", out);
     }
-    fprintf(out,
-            "  ],\n  \"new_files_not_selected\": %.0f,\n  \"new_files_without_bound\": %.0f,\n",
+    fputs("  ],\n", out);
+    print_json_more(out, &others);
+    fprintf(out, "  \"new_files_not_selected\": %.0f,\n  \"new_files_without_bound\": %.0f,\n",
             left[0], left[1]);
     zreport_collectives_json(out);
     fprintf(out, "}\n");
@@ -310,12 +355,26 @@ static bool say(const struct entry *e, size_t n, const double left[2])
     print_text(out, e, n);
     if (left)
         print_left_alone(out, left);
-    zreport_collectives_text(out, n > 0);
+    zreport_collectives_text(out, n > 0 || others.files > 0);
     const bool failed = ferror(out), made = fclose(out) == 0 && !failed;
     if (made)
         zmpi_log_text(text, size);
     free(text);
     return made;
+}
+
+/* So many that rank 0 has room for those of all processes. Collective. */
+static int cut_entries(void)
+{
+    double mine[2] = {(double)entries_count, entries_count > 0}, all[2];
+    int rc = PMPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (!rc && all[0] > ROWS_MOST)
+        while ((double)entries_count > floor(ROWS_MOST / all[1]))
+            add(&others, &entries[--entries_count]);
+    return rc ? rc
+              : PMPI_Allreduce(MPI_IN_PLACE, (double *)&others,
+                               (int)(sizeof others / sizeof(double)), MPI_DOUBLE, MPI_SUM,
+                               MPI_COMM_WORLD);
 }
 
 /* All ranks' entries on rank 0, `total` of them; the caller frees them. NULL: elsewhere, or no
@@ -349,6 +408,8 @@ void zreport_finalize(void)
 {
     const struct zmpi_options *o = zruntime_options();
     const bool bounds = o->bound_set || zmpi_rules_set(o, "error_bound");
+    if (cut_entries())
+        return;
     double any[3], mine[3] = {(double)entries_count, left_alone.count[0], left_alone.count[1]};
     int rank, ranks;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -357,7 +418,7 @@ void zreport_finalize(void)
     if (PMPI_Allreduce(mine, any, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
         return;
     const bool left = bounds && any[1] + any[2] > 0;
-    if (any[0] <= 0 && !collectives && !left && !o->report[0])
+    if (any[0] <= 0 && others.files <= 0 && !collectives && !left && !o->report[0])
         return;
     const size_t n = (size_t)any[0];
     struct entry *all = collect(rank, ranks, n);

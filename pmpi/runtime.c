@@ -16,8 +16,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zmpi_options options;
 static enum zmpi_status options_status;
 static char options_message[256];
-static bool agreed; /* all ranks of MPI_COMM_WORLD have rank 0's settings */
-static int share;   /* of the node's cores, in threads; 0: not known yet */
+static bool agreed;        /* all ranks of MPI_COMM_WORLD have rank 0's settings */
+static int share;          /* of the node's cores, in threads; 0: not known yet */
+static bool finishes_last; /* after what the program does inside MPI_Finalize */
 
 double zseconds(void)
 {
@@ -163,6 +164,56 @@ static void check_report_folder(void)
                  options.report, strerror(errno));
 }
 
+/* A program that forgot MPI_File_close: what it wrote goes to its slots, where a scan of the log
+ * finds it. */
+static void rescue_open_files(void)
+{
+    struct zfile *f;
+    while ((f = zfile_any())) {
+        if (zfile_may_write(f)) {
+            zmpi_log(ZMPI_LOG_WARN,
+                     "%s: not closed before MPI_Finalize; zmpi fsck --repair writes its index",
+                     f->path);
+            if (!zstage_flush(f))
+                zplace_own(f);
+        }
+        zthrough_free(f);
+        zbackground_free(f);
+        zfile_remove(f);
+        zfile_done(f);
+    }
+}
+
+static void finish(void)
+{
+    rescue_open_files();
+    zcomm_finalize();
+    zreport_finalize();
+    zmpi_pool_stop();
+    zmpi_device_give_all();
+}
+
+static int on_finish(MPI_Comm comm, int key, void *attribute, void *extra)
+{
+    (void)comm, (void)key, (void)attribute, (void)extra;
+    finish();
+    return MPI_SUCCESS;
+}
+
+/*
+ * MPI_Finalize begins by deleting the attributes of MPI_COMM_SELF, the last one first (MPI 3.1,
+ * 8.7.1). Programs and libraries close their files there, HDF5 for one: what ends with us is an
+ * attribute too, and older than theirs.
+ */
+static void finish_last(void)
+{
+    int key;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finish, &key, NULL))
+        return;
+    finishes_last = !PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    PMPI_Comm_free_keyval(&key); /* it stays as long as the attribute does */
+}
+
 static void start(void)
 {
     int rank;
@@ -180,6 +231,7 @@ static void start(void)
         check_report_folder();
     check_device(rank);
     share_node(rank);
+    finish_last();
     agreed = true;
     if (!options.bound_set && rank == 0 && !zmpi_rules_set(&options, "error_bound"))
         zmpi_log(ZMPI_LOG_WARN,
@@ -204,32 +256,9 @@ int zw_init_thread(int *argc, char ***argv, int required, int *provided)
     return rc;
 }
 
-/* A program that forgot MPI_File_close: what it wrote goes to its slots, where a scan of the log
- * finds it. */
-static void rescue_open_files(void)
-{
-    struct zfile *f;
-    while ((f = zfile_any())) {
-        if (zfile_may_write(f)) {
-            zmpi_log(ZMPI_LOG_WARN,
-                     "%s: not closed before MPI_Finalize; zmpi fsck --repair writes its index",
-                     f->path);
-            if (!zstage_flush(f))
-                zplace_own(f);
-        }
-        zthrough_free(f);
-        zbackground_free(f);
-        zfile_remove(f);
-        zfile_done(f);
-    }
-}
-
 int zw_finalize(void)
 {
-    rescue_open_files();
-    zcomm_finalize();
-    zreport_finalize();
-    zmpi_pool_stop();
-    zmpi_device_give_all();
+    if (!finishes_last)
+        finish();
     return PMPI_Finalize();
 }

@@ -10,12 +10,13 @@
 #include "options_value.h"
 
 /* Formats whose own libraries must be able to open the files are left alone: HDF5, netCDF and ADIOS
- * under their usual names, WRF's files, which are netCDF without saying so, and what ParaView, VMD
- * and spreadsheets open: text, or arrays written as bytes, of which nothing would be lossy. */
+ * under their usual names (and numbered ones: x.nc.0), WRF's files, which are netCDF without saying
+ * so, and what ParaView, VMD and spreadsheets open: text, or arrays written as bytes, of which
+ * nothing would be lossy. */
 #define DEFAULT_FILES                                                                              \
     "*,!*.h5,!*.hdf5,!*.he5,!*.nc,!*.nc4,!*.cdf,!*.bp,!*.adios,!*.silo,!*.cgns,!*.exo,!*.e,!*."    \
     "zarr,!wrf*_d0*,!auxhist*_d0*,!*.hdf,!*.h5m,!*.h5part,!*.med,!*.rmed,!*.vtk,!*.vtkhdf,!*.vt?," \
-    "!*.pvt?,!*.pvd,!*.cube,!*.csv,!*.xyz,!*.xml,!*.json,!*.txt,!*.log"
+    "!*.pvt?,!*.pvd,!*.cube,!*.csv,!*.xyz,!*.xml,!*.json,!*.txt,!*.log,!*.nc.[0-9]*,!*.h5.[0-9]*"
 
 #define FIELD(name) .offset = offsetof(struct zmpi_options, name)
 #define TEXT(name)  FIELD(name), .capacity = sizeof((struct zmpi_options *)0)->name

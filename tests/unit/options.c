@@ -251,6 +251,8 @@ Test(options, files)
         cr_assert(matches("*", path), "%s", path); // a user's value replaces the default
     }
     cr_assert(!matches(NULL, "/run/wrfout_d01_2000-01-24_12:00:00") && matches(NULL, "wrf_mean"));
+    cr_assert(!matches(NULL, "/run/x.nc.0") && !matches(NULL, "x.h5.12") &&
+              matches(NULL, "x.nc.raw"));
     cr_assert(matches(NULL, "cube") && matches(NULL, "vtu") && matches(NULL, "a.cube.bin"));
     cr_assert(matches("snap*", "/x/snap1") && !matches("snap*", "/snap/x"));
     cr_assert(matches("/scratch/*", "/scratch/a/b") && !matches("/scratch/*", "/home/b"));

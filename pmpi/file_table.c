@@ -33,11 +33,11 @@ struct zfile *zfile_find(MPI_File fh)
     return f;
 }
 
-struct zfile *zfile_any(void)
+struct zfile *zfile_behind(const struct zfile *last)
 {
-    struct zfile *f = NULL;
     pthread_mutex_lock(&table_lock);
-    for (size_t i = 0; i < BUCKETS && !f; i++)
+    struct zfile *f = last ? last->next : NULL;
+    for (size_t i = last ? (size_t)(bucket_of(last->fh) - table) + 1 : 0; i < BUCKETS && !f; i++)
         f = table[i];
     if (f)
         f->references++;

@@ -294,8 +294,9 @@ struct zfile *zfile_find(MPI_File fh);
 void zfile_done(struct zfile *f);
 void zfile_add(struct zfile *f);    /* takes over the caller's reference */
 void zfile_remove(struct zfile *f); /* f lives until the last zfile_done */
-/* Any container still open, with a reference and its lock, or NULL. */
-struct zfile *zfile_any(void);
+/* The container behind `last` in the table, which is there still, or the first one: with a
+ * reference and its lock; or NULL. */
+struct zfile *zfile_behind(const struct zfile *last);
 
 /* ---- error.c ---- */
 

@@ -166,17 +166,31 @@ static void check_report_folder(void)
 
 /* A program that forgot MPI_File_close: what it wrote goes to its slots, where a scan of the log
  * finds it. */
+static void rescue(struct zfile *f)
+{
+    if (zfile_may_write(f) && !zstage_flush(f))
+        zplace_own(f);
+}
+
+/* While the MPI library's files are whole: ROMIO ends by an attribute too, before ours. */
+static void rescue_before(void)
+{
+    struct zfile *last = NULL;
+    for (struct zfile *f; (f = zfile_behind(last)); last = f) {
+        rescue(f);
+        zfile_done(f); /* it stays in the table */
+    }
+}
+
 static void rescue_open_files(void)
 {
     struct zfile *f;
-    while ((f = zfile_any())) {
-        if (zfile_may_write(f)) {
+    while ((f = zfile_behind(NULL))) {
+        if (zfile_may_write(f))
             zmpi_log(ZMPI_LOG_WARN,
                      "%s: not closed before MPI_Finalize; zmpi fsck --repair writes its index",
                      f->path);
-            if (!zstage_flush(f))
-                zplace_own(f);
-        }
+        rescue(f);
         zthrough_free(f);
         zbackground_free(f);
         zfile_remove(f);
@@ -258,7 +272,9 @@ int zw_init_thread(int *argc, char ***argv, int required, int *provided)
 
 int zw_finalize(void)
 {
-    if (!finishes_last)
+    if (finishes_last)
+        rescue_before();
+    else
         finish();
     return PMPI_Finalize();
 }

@@ -10,20 +10,10 @@
  * zero where a row begins. */
 enum { ROOM = ZMPI_BLOCK + LANES };
 
-/* Less their neighbours along y and z, element i of the row. */
+/* A vector less its neighbours along these axes; without any, less the base. */
 VECTOR V subtract(struct neighbours *n, size_t i, unsigned yz, V q)
 {
-    V d = yz ? q : v_sub(q, n->base);
-    if (yz & ZMPI_AXIS_Y) {
-        d = v_sub(d, v_load(n->above + i));
-        v_store(n->keep_y + i, q);
-    }
-    if (yz & ZMPI_AXIS_Z) {
-        const V e = d;
-        d = v_sub(d, v_load(n->before + i));
-        v_store(n->keep_z + i, e);
-    }
-    return d;
+    return subtract_rows(n, i, yz, yz ? q : v_sub(q, n->base));
 }
 
 VECTOR V load_words(const unsigned char *x, size_t i)
@@ -134,7 +124,7 @@ VECTOR void put_bits(struct bits *b, uint32_t mask, unsigned n)
     b->have %= 8;
 }
 
-/* What takes words in rows of any length: registers of a row. */
+/* What takes words in rows of any length. */
 struct taking {
     struct intake t;
     struct bits bits;
@@ -194,9 +184,9 @@ VECTOR void pack_taken(const struct fuse *f, struct residuals *r, unsigned axes,
         pack_blocks(f->s, r, axes, from, end, p);
 }
 
-/* yz: the axes along which neighbours are subtracted as words are taken; what is
- * kept for that are rows in whole vectors: where rows are not, loads and stores across lines of the
- * cache cost a sixth of the whole. */
+/* yz: the axes along which neighbours are subtracted as words are taken; what is kept for that are
+ * rows in whole vectors: where rows are not, loads and stores across lines of the cache cost a
+ * sixth of the whole. */
 VECTOR enum outcome fuse_in_rows(const struct fuse *f, unsigned axes, unsigned yz,
                                  enum source source, struct packer *p)
 {

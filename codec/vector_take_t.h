@@ -32,19 +32,26 @@ struct neighbours {
     V base, last;
 };
 
-/* Residuals of a vector of integers, element i of the row. */
-VECTOR V predict(struct neighbours *n, size_t i, unsigned axes, V q)
+/* A vector, element i of the row, less its neighbours along y and z. */
+VECTOR V subtract_rows(struct neighbours *n, size_t i, unsigned axes, V q)
 {
-    V d = axes ? q : v_sub(q, n->base);
+    V d = q;
     if (axes & ZMPI_AXIS_Y) {
         d = v_sub(d, v_load(n->above + i));
         v_store(n->keep_y + i, q);
     }
     if (axes & ZMPI_AXIS_Z) {
-        V e = d;
+        const V e = d;
         d = v_sub(d, v_load(n->before + i));
         v_store(n->keep_z + i, e);
     }
+    return d;
+}
+
+/* Residuals of a vector of integers, element i of the row. */
+VECTOR V predict(struct neighbours *n, size_t i, unsigned axes, V q)
+{
+    const V d = subtract_rows(n, i, axes, axes ? q : v_sub(q, n->base));
     if (!(axes & ZMPI_AXIS_X))
         return d;
     V r = v_sub(d, v_shift_in(n->last, d));

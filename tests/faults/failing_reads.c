@@ -8,7 +8,7 @@
  *
  * zmpi-test: RANKS 1,2 TIMEOUT 300 ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=error ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off
  */
-#include "../mpi/check.h"
+#include "outcome.h"
 
 #include <errno.h>
 
@@ -49,13 +49,6 @@ static void make(const char *path, bool indexed)
     check_remove("copy.z", MPI_COMM_WORLD);
     CHECK(check_has_index(path) == indexed);
     free(data);
-}
-
-static bool any_failed(int rc)
-{
-    int mine = rc != MPI_SUCCESS, any;
-    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return any;
 }
 
 /* Returns the class of the first error. */

@@ -14,7 +14,7 @@
  * zmpi-test: once RANKS 1,2 TIMEOUT 300 ARGS once ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off
  * zmpi-test: always RANKS 1,2 TIMEOUT 300 ARGS always ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off
  */
-#include "../mpi/check.h"
+#include "outcome.h"
 
 #include <errno.h>
 
@@ -38,22 +38,6 @@ struct outcome {
     bool opened;
     int state[STEPS];
 };
-
-static int class_of(int rc)
-{
-    int class = MPI_SUCCESS;
-    if (rc)
-        MPI_Error_class(rc, &class);
-    return class;
-}
-
-/* All ranks come here: that is half of the test. Has any of them an error? */
-static bool any_failed(int rc)
-{
-    int mine = rc != MPI_SUCCESS, any;
-    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return any;
-}
 
 static int elements(int step)
 {

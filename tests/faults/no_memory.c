@@ -11,9 +11,8 @@
  * zmpi-test: once RANKS 1,2,3 PRELOAD zmpi_test_memory TIMEOUT 300 ARGS once ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_REPORT_TEXT=off
  * zmpi-test: always RANKS 1,2,3 PRELOAD zmpi_test_memory TIMEOUT 300 ARGS always ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_REPORT_TEXT=off
  */
-#include "../mpi/check.h"
+#include "outcome.h"
 
-#include <signal.h>
 
 #include "memory.h"
 
@@ -42,21 +41,6 @@ struct outcome {
     bool opened;
     int state[STEPS_MAX];
 };
-
-static int class_of(int rc)
-{
-    int class = MPI_SUCCESS;
-    if (rc)
-        MPI_Error_class(rc, &class);
-    return class;
-}
-
-static bool any_failed(int rc)
-{
-    int mine = rc != MPI_SUCCESS, any;
-    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return any;
-}
 
 static bool writes(int step)
 {
@@ -388,14 +372,6 @@ static long fail_everywhere(int what, long times)
             for (long at = 1 + turn++ % step; fail_at(what, at, times, victim); at += step)
                 total++;
     return total;
-}
-
-static void died(int number)
-{
-    fprintf(stderr, "FAIL: rank %d: %s: %s\n", rank, check_case,
-            number == SIGALRM ? "hangs" : "crashed");
-    signal(number, SIG_DFL);
-    raise(number);
 }
 
 int main(int argc, char **argv)

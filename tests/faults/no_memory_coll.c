@@ -8,10 +8,9 @@
  * zmpi-test: always RANKS 2,3 ANYIO PRELOAD zmpi_test_memory ARGS always ENV ZMPI_ERROR_BOUND=abs=0.25 ZMPI_LOG=quiet ZMPI_REPORT_TEXT=off ZMPI_COLLECTIVES=gather,scatter,alltoall,allgather,bcast ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_PIECE=8K
  * zmpi-test: ratio RANKS 2 ANYIO PRELOAD zmpi_test_memory ARGS once ENV ZMPI_ERROR_BOUND=ratio=2 ZMPI_LOG=quiet ZMPI_REPORT_TEXT=off ZMPI_CODEC=huffman ZMPI_COLLECTIVES=gather,scatter,alltoall,allgather,bcast_lossy ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_PIECE=8K
  */
-#include "../mpi/check.h"
+#include "outcome.h"
 
 #include <math.h>
-#include <signal.h>
 
 #include "memory.h"
 
@@ -185,14 +184,6 @@ static long fail_everywhere(const struct op *o, int form, int root, int victim, 
         MPI_Comm_free(&fresh);
     }
     return total;
-}
-
-static void died(int number)
-{
-    fprintf(stderr, "FAIL: rank %d: %s: %s\n", rank, check_case,
-            number == SIGALRM ? "hangs" : "crashed");
-    signal(number, SIG_DFL);
-    raise(number);
 }
 
 int main(int argc, char **argv)

@@ -62,33 +62,32 @@ VECTOR F f_of_integers(V q)
     return _mm256_cvtepi32_ps(q);
 }
 
-/* Extremes over all lanes that tell whether there was one: the largest |x|, as bits, so that NaN is
- * largest; the largest |error|; and the smallest error as a signed integer, which -0 alone makes
- * the smallest there is: x - x' is -0 for x = -0, and for nothing else. */
+/* Extremes over all lanes, as integers, that tell whether there was one: signed, the greatest is
+ * the greatest x and the least is -0, if there is one; unsigned, the greatest is the least x below
+ * 0. NaN lies beyond all others of its sign. */
 struct doubt {
-    V x, lowest;
-    F error;
+    V most, least, below;
 };
 
 VECTOR struct doubt doubt_none(void)
 {
-    return (struct doubt){v_set1(0), v_set1(0), f_set1(0)};
+    return (struct doubt){v_set1(0), v_set1(0), v_set1(SIGN_BIT)};
 }
 
-VECTOR void doubt_add(struct doubt *d, F x, V v, F error, F limit, F bound)
+VECTOR void doubt_add(struct doubt *d, V x, V v, F limit)
 {
-    (void)v, (void)limit, (void)bound;
-    d->x = _mm256_max_epu32(d->x, f_bits(f_abs(x)));
-    d->error = f_max(d->error, f_abs(error));
-    d->lowest = _mm256_min_epi32(d->lowest, f_bits(error));
+    (void)v, (void)limit;
+    d->most = _mm256_max_epi32(d->most, x);
+    d->least = _mm256_min_epi32(d->least, x);
+    d->below = _mm256_max_epu32(d->below, x);
 }
 
-VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
+VECTOR bool doubt_any(const struct doubt *d, F limit)
 {
-    /* As integers: there are no larger ones than the sign bit's. */
-    M wide = _mm256_cmpgt_epi32(d->x, f_bits(limit));
-    M wrong = f_not_lt(d->error, bound);
-    return m_any(m_or(m_or(wide, wrong), v_equal(d->lowest, v_set1(SIGN_BIT))));
+    const V low = _mm256_xor_si256(d->below, v_set1(SIGN_BIT)), sign = v_set1(SIGN_BIT);
+    const M wide =
+        m_or(_mm256_cmpgt_epi32(d->most, f_bits(limit)), _mm256_cmpgt_epi32(low, f_bits(limit)));
+    return m_any(m_or(wide, v_equal(d->least, sign)));
 }
 
 /* May there be words beyond the limit that doubt_any does not tell of? */

@@ -73,35 +73,31 @@ VECTOR F f_of_integers(V q)
     return f_add(f, _mm256_castsi256_pd(low));
 }
 
-/* What tells over all lanes whether there was one: the bits in which any v differs from MAGIC, the
- * largest |error|, and the smallest upper half of an error as a signed integer, which -0 makes the
- * smallest there is: x - x' is -0 for x = -0, and for nothing else. (The smallest errors below 0 of
- * all have such a half too: then it is said of words that are none.) */
+/* What tells over all lanes whether there was one: the bits in which any v differs from MAGIC, and
+ * the smallest upper half of x as a signed integer, which -0 makes the smallest there is. (The
+ * smallest numbers below 0 of all have such a half too: then it is said of words that are none.) */
 struct doubt {
-    V differ, lowest;
-    F error;
+    V differ, least;
 };
 
 VECTOR struct doubt doubt_none(void)
 {
-    return (struct doubt){v_set1(0), v_set1(0), f_set1(0)};
+    return (struct doubt){v_set1(0), v_set1(0)};
 }
 
-VECTOR void doubt_add(struct doubt *d, F x, V v, F error, F limit, F bound)
+VECTOR void doubt_add(struct doubt *d, V x, V v, F limit)
 {
-    (void)x, (void)limit, (void)bound;
+    (void)limit;
     d->differ = v_or(d->differ, _mm256_xor_si256(v, f_bits(f_set1((T)MAGIC))));
-    d->error = f_max(d->error, f_of_bits(v_and(f_bits(error), v_set1(~(U)0 >> 1))));
-    d->lowest = _mm256_min_epi32(d->lowest, f_bits(error));
+    d->least = _mm256_min_epi32(d->least, x);
 }
 
 /* Among words within the limit. */
-VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
+VECTOR bool doubt_any(const struct doubt *d, F limit)
 {
     (void)limit;
-    const M wrong = f_not_lt(d->error, bound);
-    const M minus_zero = _mm256_cmpeq_epi32(d->lowest, _mm256_set1_epi32(INT32_MIN));
-    return m_bits(m_or(wrong, minus_zero)) != 0; /* of the upper halves */
+    return m_bits(_mm256_cmpeq_epi32(d->least, _mm256_set1_epi32(INT32_MIN))) !=
+           0; /* the halves' */
 }
 
 /* May there be words beyond the limit? */

@@ -149,10 +149,3 @@ VECTOR F f_max(F a, F b)
 {
     return F_OP(max)(a, b);
 }
-
-/* x - steps * step, rounded once: where x is within the limit the product is exact (format.md 4.4),
- * so that it makes no difference. */
-VECTOR F f_error(F x, F steps, F step)
-{
-    return F_OP(fnmadd)(steps, step, x);
-}

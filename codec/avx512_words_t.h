@@ -196,50 +196,42 @@ VECTOR F f_max(F a, F b)
 
 /* ---- what cannot be quantized ---- */
 
-/* x - steps * step, rounded once: where x is within the limit the product is exact (format.md 4.4),
- * so that it makes no difference. */
-VECTOR F f_error(F x, F steps, F step)
-{
-    return F_OP(fnmadd)(steps, step, x);
-}
-
-/* The same, and the product before it, where the bits are set; 0 elsewhere. */
-VECTOR F f_error_where(M m, F x, F steps, F step)
-{
-    return F_OP(maskz_fnmadd)(m, steps, step, x);
-}
-
+/* Where the bits are set; 0 elsewhere. */
 VECTOR F f_mul_where(M m, F a, F b)
 {
     return F_OP(maskz_mul)(m, a, b);
 }
 
 /* Over all lanes, what tells whether there was one: the bits in which some quantized word differs
- * from MAGIC, as NaN does; the largest error; and the smallest error as a signed integer, which -0
- * alone makes the smallest there is: x - x' is -0 for x = -0, and for nothing else. */
+ * from MAGIC, as NaN does; and the least word as a signed integer, which is -0, if there is one. */
 struct doubt {
-    V differ, lowest;
-    F error;
+    V differ, least;
 };
 
 VECTOR struct doubt doubt_none(void)
 {
-    return (struct doubt){v_set1(0), v_set1(0), f_set1(0)};
+    return (struct doubt){v_set1(0), v_set1(0)};
 }
 
-VECTOR void doubt_add(struct doubt *d, F x, V v, F error, F limit, F bound)
+VECTOR void doubt_add(struct doubt *d, V x, V v, F limit)
 {
-    (void)x, (void)limit, (void)bound;
+    (void)limit;
     d->differ = v_or_xor(d->differ, v, f_bits(f_set1((T)MAGIC)));
-    d->error = F_OP(range)(d->error, error, 2 << 2 | 3); /* the larger magnitude, as it is + */
-    d->lowest = U_OP(min)(d->lowest, f_bits(error));
+    d->least = U_OP(min)(d->least, x);
+}
+
+/* The same of the words whose bits are set; v is that of 0 elsewhere. */
+VECTOR void doubt_add_where(struct doubt *d, M m, V x, V v)
+{
+    d->differ = v_or_xor(d->differ, v, f_bits(f_set1((T)MAGIC)));
+    d->least = U_OP(mask_min)(d->least, m, d->least, x);
 }
 
 /* Among words within the limit. */
-VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
+VECTOR bool doubt_any(const struct doubt *d, F limit)
 {
     (void)limit;
-    return m_or(f_not_lt(d->error, bound), v_equal(d->lowest, v_set1(SIGN_BIT))) != 0;
+    return v_equal(d->least, v_set1(SIGN_BIT)) != 0;
 }
 
 /* May there be words beyond the limit? */
@@ -262,11 +254,10 @@ VECTOR V v_shift_in(V before, V v)
 
 /* ---- exceptions ---- */
 
-/* Where x can be quantized: within the limit, with an error below the bound, and not -0. */
-VECTOR uint32_t f_fine(F x, F error, F limit, F bound)
+/* Where x can be quantized: within the limit, and not -0. */
+VECTOR uint32_t f_fine(F x, F limit)
 {
-    M m = F_MASK_OP(cmp)(f_abs(x), limit, _CMP_LE_OQ);
-    m = F_MASK_OP(mask_cmp)(m, f_abs(error), bound, _CMP_LT_OQ);
+    const M m = F_MASK_OP(cmp)(f_abs(x), limit, _CMP_LE_OQ);
     return U_MASK_OP(mask_cmpneq)(m, f_bits(x), v_set1(SIGN_BIT));
 }
 

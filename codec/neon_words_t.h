@@ -169,11 +169,4 @@ VECTOR F f_max(F a, F b)
     return F_OP(vbslq)(F_OP(vcgtq)(a, b), a, b);
 }
 
-/* x - steps * step, rounded once: where x is within the limit the product is exact (format.md 4.4),
- * so that it makes no difference. */
-VECTOR F f_error(F x, F steps, F step)
-{
-    return F_OP(vfmsq)(x, steps, step);
-}
-
 #include "vector_doubt_t.h"

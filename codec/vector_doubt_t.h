@@ -13,18 +13,16 @@ VECTOR struct doubt doubt_none(void)
     return (struct doubt){m_none()};
 }
 
-VECTOR void doubt_add(struct doubt *d, F x, V v, F error, F limit, F bound)
+VECTOR void doubt_add(struct doubt *d, V x, V v, F limit)
 {
     (void)v;
-    M wide = f_not_le(f_abs(x), limit), wrong = f_not_lt(f_abs(error), bound);
-    /* x - x' is -0 for x = -0, and for nothing else. */
-    M minus_zero = v_equal(f_bits(error), v_set1(SIGN_BIT));
-    d->lanes = m_or(m_or(d->lanes, wide), m_or(wrong, minus_zero));
+    const M wide = f_not_le(f_abs(f_of_bits(x)), limit), minus_zero = v_equal(x, v_set1(SIGN_BIT));
+    d->lanes = m_or(d->lanes, m_or(wide, minus_zero));
 }
 
-VECTOR bool doubt_any(const struct doubt *d, F limit, F bound)
+VECTOR bool doubt_any(const struct doubt *d, F limit)
 {
-    (void)limit, (void)bound;
+    (void)limit;
     return m_any(d->lanes);
 }
 

@@ -183,7 +183,7 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
     if ((work->masked || tried >= 0) && work->filled &&
         is_level(s, &l, rule, work->level, true, value_of((U)work->fill))) {
         z = quantizer_of(rule, work->level);
-        size_t size = find_quantized(&l, &z, &first)
+        size_t size = find_quantized(&l, z.limit, &first)
                           ? encode_filled(s, &z, axes, rows, &l, first, work, out)
                           : 0;
         if (size)
@@ -202,7 +202,7 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
         return size;
     if (!steps_finite(&z)) /* or nearly so: rare */
         return SCALAR_ENCODE(rule, extent, rows, out, work);
-    if (!find_quantized(&l, &z, &first))
+    if (!find_quantized(&l, z.limit, &first))
         return 0;
     if (work->filled)
         size = encode_filled(s, &z, axes, rows, &l, first, work, out);

@@ -61,24 +61,17 @@ static inline unsigned char *exceptions_store(const struct shape *s, const struc
     return dst + masks + values;
 }
 
-/* Which words can be quantized. v: they, as `nearest` makes them. Only if all steps are finite. */
-VECTOR uint32_t quantized(const struct vector_quantizer *z, F x, F v)
-{
-    return f_fine(x, f_error(x, f_sub(v, z->magic), z->step), z->limit, z->bound);
-}
-
 /* The first word, in the order of the chunk, that can be quantized; false: there is none. */
-KERNEL bool find_quantized(const struct lines *l, const struct quantizer *quantizer, T *found)
+KERNEL bool find_quantized(const struct lines *l, T most, T *found)
 {
-    const struct vector_quantizer z = vector_quantizer_of(quantizer);
+    const F limit = f_set1(most);
     for (size_t k = 0; k < l->z; k++)
         for (size_t j = 0; j < l->y; j++) {
             const unsigned char *row = l->at + k * l->plane + j * l->row;
             for (size_t i = 0; i < l->words; i += LANES) {
                 if (i + LANES > l->words)
                     i = l->words - LANES;
-                const F x = f_load(row + i * WIDTH);
-                const uint32_t fine = quantized(&z, x, nearest(&z, x));
+                const uint32_t fine = f_fine(f_load(row + i * WIDTH), limit);
                 if (fine) {
                     const size_t at = i + (size_t)__builtin_ctz(fine);
                     *found = value_of(load_word(row + at * WIDTH));

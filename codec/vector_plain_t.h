@@ -33,11 +33,10 @@ VECTOR void longest_cost(struct longest l, size_t cost[8])
 
 /* ---- exceptions ---- */
 
-/* Where x can be quantized: within the limit, with an error below the bound, and not -0. */
-VECTOR uint32_t f_fine(F x, F error, F limit, F bound)
+/* Where x can be quantized: within the limit, and not -0. */
+VECTOR uint32_t f_fine(F x, F limit)
 {
-    M bad = m_or(f_not_le(f_abs(x), limit), f_not_lt(f_abs(error), bound));
-    bad = m_or(bad, v_equal(f_bits(x), v_set1(SIGN_BIT)));
+    const M bad = m_or(f_not_le(f_abs(x), limit), v_equal(f_bits(x), v_set1(SIGN_BIT)));
     return ~m_bits(bad) & UINT32_MAX >> (32 - LANES);
 }
 

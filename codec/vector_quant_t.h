@@ -29,7 +29,7 @@ static inline struct lines lines_of(const struct shape *s, const struct zmpi_row
 
 /* magic: that of the integer 0. MAGIC, or more by an even number. */
 struct vector_quantizer {
-    F step, inverse, limit, bound, magic;
+    F step, inverse, limit, magic;
 };
 
 /* That of the window with a word in its middle, or as near as the limit allows: integers far from
@@ -47,7 +47,6 @@ VECTOR struct vector_quantizer vector_quantizer_of(const struct quantizer *z)
         .step = f_set1(z->step),
         .inverse = f_set1(z->inverse),
         .limit = f_set1(z->limit),
-        .bound = f_set1(z->bound),
         .magic = f_set1((T)MAGIC),
     };
 }

@@ -88,7 +88,7 @@ VECTOR enum outcome intake_outcome(const struct intake *t, const struct fuse *f,
 {
     if (source == WORDS || source == MASKED)
         return DONE;
-    if (doubt_any(&t->doubt, t->z.limit, t->z.bound))
+    if (doubt_any(&t->doubt, t->z.limit))
         return EXCEPTION;
     const bool wide = doubt_wide(&t->doubt, (U)f->quantizer.window);
     if (f->within)
@@ -98,10 +98,9 @@ VECTOR enum outcome intake_outcome(const struct intake *t, const struct fuse *f,
 
 VECTOR V take_quantized(struct intake *t, V word)
 {
-    F x = f_of_bits(word), v = nearest(&t->z, x);
-    const F steps = f_sub(v, t->z.magic);
-    doubt_add(&t->doubt, x, f_bits(v), f_error(x, steps, t->z.step), t->z.limit, t->z.bound);
-    return f_bits(v);
+    const V v = f_bits(nearest(&t->z, f_of_bits(word)));
+    doubt_add(&t->doubt, word, v, t->z.limit);
+    return v;
 }
 
 /* From this source on the masks of blocks are kept as blocks are taken, and blocks are made by a
@@ -115,10 +114,9 @@ VECTOR V take_filled(struct intake *t, V word)
 {
     const M fine = v_differ(word, t->fill);
     const F x = f_of_bits(word);
-    const F v = f_add(f_mul_where(fine, x, t->z.inverse), t->z.magic);
-    const F error = f_error_where(fine, x, f_sub(v, t->z.magic), t->z.step);
-    doubt_add(&t->doubt, x, f_bits(v), error, t->z.limit, t->z.bound);
-    t->held = v_hold_by(f_bits(v), m_store_bits(fine, t->fine), t->held);
+    const V v = f_bits(f_add(f_mul_where(fine, x, t->z.inverse), t->z.magic));
+    doubt_add_where(&t->doubt, fine, word, v);
+    t->held = v_hold_by(v, m_store_bits(fine, t->fine), t->held);
     t->fine += LANES / 8;
     return t->held;
 }
@@ -146,9 +144,9 @@ VECTOR V take(struct intake *t, V word, enum source source, uint32_t *mask)
         q = take_quantized(t, v_where(differ, word));
         fine = m_bits(differ);
     } else {
-        const F x = f_of_bits(word), v = nearest(&t->z, x);
-        q = f_bits(v);
-        fine = quantized(&t->z, x, v);
+        const F x = f_of_bits(word);
+        q = f_bits(nearest(&t->z, x));
+        fine = f_fine(x, t->z.limit);
     }
     *mask = ~fine & ALL_LANES;
     return t->held = v_hold(q, fine, t->held);

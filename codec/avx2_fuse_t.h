@@ -140,48 +140,66 @@ VECTOR V take_vector(struct taking *t, struct neighbours *n, size_t i, V word, u
     return subtract(n, i, yz, take(&t->t, word, source, mask));
 }
 
-/* Words i..end-1 of a row at x, i of them whole vectors. The last vector has words of this row
- * again behind its end: what they are made is overwritten by the next row, or in no row. */
+/* Words i..end-1 of a row at x, i of them whole vectors, to d. The last vector has words of this
+ * row again behind its end: what they are made is overwritten by the next row, or in no row. */
 VECTOR void take_row(struct taking *taking, struct neighbours *n, const unsigned char *x, size_t i,
                      size_t end, size_t ahead, unsigned yz, enum source source, U *d)
 {
     struct taking t = *taking;
     uint32_t mask, mask1;
-    for (; i + 2 * LANES <= end; i += 2 * LANES) {
+    for (; i + 2 * LANES <= end; i += 2 * LANES, d += 2 * LANES) {
         fetch(x + i * WIDTH, ahead);
-        v_store(d + i, take_vector(&t, n, i, load_words(x, i), LANES, yz, source, &mask));
+        v_store(d, take_vector(&t, n, i, load_words(x, i), LANES, yz, source, &mask));
         const size_t j = i + LANES;
-        v_store(d + j, take_vector(&t, n, j, load_words(x, j), LANES, yz, source, &mask1));
+        v_store(d + LANES, take_vector(&t, n, j, load_words(x, j), LANES, yz, source, &mask1));
         if (source == FILLED)
             put_bits(&t.bits, mask | mask1 << LANES, 2 * LANES);
     }
     if (i < end)
         fetch(x + i * WIDTH, ahead);
     if (i + LANES <= end) {
-        v_store(d + i, take_vector(&t, n, i, load_words(x, i), LANES, yz, source, &mask));
+        v_store(d, take_vector(&t, n, i, load_words(x, i), LANES, yz, source, &mask));
         if (source == FILLED)
             put_bits(&t.bits, mask, LANES);
         i += LANES;
+        d += LANES;
     }
     if (i < end) {
         const unsigned words = (unsigned)(end - i);
         const V last = v_take(load_words(x, end - LANES), v_turn(LANES - words));
-        v_store(d + i, take_vector(&t, n, i, last, words, yz, source, &mask));
+        v_store(d, take_vector(&t, n, i, last, words, yz, source, &mask));
         if (source == FILLED)
             put_bits(&t.bits, mask, words);
     }
     *taking = t;
 }
 
-/* A part of a chunk that has been taken is packed some way behind. */
+/* Words that have been taken and are in no block yet. */
+struct taken {
+    U *at;
+    size_t blocks, words; /* blocks before them */
+    bool whole;           /* the chunk stays where it is: rows are subtracted later */
+};
+
+/* Blocks of these. What is left moves to the beginning of `room`, and a vector before it: a room as
+ * long as the chunk would be a third slower, all of the first-level cache. */
 VECTOR void pack_taken(const struct fuse *f, struct residuals *r, unsigned axes, unsigned yz,
-                       const U *d, size_t from, size_t end, struct packer *p)
+                       struct taken *t, U *room, struct packer *p)
 {
-    if (yz)
-        pack_part(f->s, p, d + from * ZMPI_BLOCK, r->left, from, end,
-                  axes & ZMPI_AXIS_X ? LEFT_IN_ROWS : NOTHING);
-    else
+    const bool all = t->blocks * ZMPI_BLOCK + t->words == f->s->count;
+    const size_t from = t->blocks, made = t->words / ZMPI_BLOCK;
+    const size_t end = all ? f->s->blocks : from + made;
+    const enum rest rest = !(axes & ZMPI_AXIS_X) ? NOTHING : yz ? LEFT_IN_ROWS : LEFT;
+    t->blocks += made;
+    t->words %= ZMPI_BLOCK;
+    if (t->whole) {
         pack_blocks(f->s, r, axes, from, end, p);
+        t->at += made * ZMPI_BLOCK;
+        return;
+    }
+    pack_part(f->s, p, t->at, r->left, from, end, rest);
+    for (size_t i = 0; i < LANES + ZMPI_BLOCK; i += LANES)
+        v_store(room - LANES + i, v_load(room - LANES + made * ZMPI_BLOCK + i));
 }
 
 /* yz: the axes along which neighbours are subtracted as words are taken; what is kept for that are
@@ -190,7 +208,6 @@ VECTOR void pack_taken(const struct fuse *f, struct residuals *r, unsigned axes,
 VECTOR enum outcome fuse_in_rows(const struct fuse *f, unsigned axes, unsigned yz,
                                  enum source source, struct packer *p)
 {
-    enum { STEP = PART / ZMPI_BLOCK };
     const struct shape s = *f->s;
     const struct zmpi_rows rows = *f->rows;
     struct zmpi_chunk_work *work = f->work;
@@ -200,12 +217,14 @@ VECTOR enum outcome fuse_in_rows(const struct fuse *f, unsigned axes, unsigned y
     const U *zeros = (const U *)(const void *)work->integers;
     U *bases = (U *)(void *)work->bases, *keep_y = (U *)(void *)work->residuals;
     U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
-    U *d = yz ? (U *)(void *)work->sums : q;
+    U *const room = (U *)(void *)work->sums + LANES;
     struct coming coming = coming_of(f, &l);
     struct taking t = {intake_of(f, source), {(unsigned char *)work->exception, 0, 0}};
     struct residuals r = residuals_begin(&s, work);
     struct neighbours n = {.base = v_set1(f->base)};
-    size_t taken = 0, made = 0, unseen = 0;
+    const bool whole = !yz && axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z);
+    struct taken taken = {whole ? q : room, 0, 0, whole};
+    v_store(room - LANES, v_set1(0));
     if (yz)
         for (size_t i = 0; i < s.x; i += LANES)
             v_store(bases + i, n.base);
@@ -218,26 +237,19 @@ VECTOR enum outcome fuse_in_rows(const struct fuse *f, unsigned axes, unsigned y
             n.keep_z = q + y * padded;
             n.before = z ? n.keep_z : yz & ZMPI_AXIS_Y ? zeros : bases;
             for (size_t i = 0, end; i < l.words; i = end) {
-                end = i + (PART - unseen + LANES - 1) / LANES * LANES;
+                end = i + (PART - taken.words + LANES - 1) / LANES * LANES;
                 if (end > l.words)
                     end = l.words;
-                take_row(&t, &n, x, i, end, ahead, yz, source, d + taken);
-                unseen += end - i;
-                if (unseen < PART && (end < l.words || y + 1 < l.y || z + 1 < l.z))
+                take_row(&t, &n, x, i, end, ahead, yz, source, taken.at + taken.words);
+                taken.words += end - i;
+                if (taken.words < PART && (end < l.words || y + 1 < l.y || z + 1 < l.z))
                     continue;
-                unseen = 0;
                 const enum outcome o = intake_outcome(&t.t, f, source);
                 if (o)
                     return o;
-                const size_t now = (taken + end) / ZMPI_BLOCK;
-                if (now <= made + STEP)
-                    continue;
-                pack_taken(f, &r, axes, yz, d, made, now - STEP, p);
-                made = now - STEP;
+                pack_taken(f, &r, axes, yz, &taken, room, p);
             }
-            taken += l.words;
         }
-    pack_taken(f, &r, axes, yz, d, made, s.blocks, p);
     if (source == FILLED)
         put_bits(&t.bits, 0, 0); /* none behind the last */
     return DONE;

@@ -22,9 +22,8 @@ static bool has_lzcnt(void)
 
 static bool available(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("popcnt") && has_lzcnt();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && has_lzcnt();
 }
 
 TARGET uint64_t zmpi_avx2_hash(const void *src, size_t size)

@@ -3,8 +3,7 @@
  * bit planes and back.
  *
  * The instruction set is asked for function by function, so that the rest of the library runs on
- * any x86-64. FMA is used where it cannot round otherwise (f_error), and nowhere else: see
- * -ffp-contract in CMakeLists.txt.
+ * any x86-64. Without FMA, which rounds otherwise: see -ffp-contract in CMakeLists.txt.
  */
 #ifndef ZMPI_AVX2_H
 #define ZMPI_AVX2_H
@@ -12,7 +11,7 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#define TARGET __attribute__((target("avx2,fma,bmi,bmi2,lzcnt,popcnt")))
+#define TARGET __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
 #define KERNEL TARGET static __attribute__((noinline))
 #define VECTOR TARGET __attribute__((always_inline)) static inline
 

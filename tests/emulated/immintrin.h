@@ -1,8 +1,7 @@
 /*
  * immintrin.h - AVX-512 in C, in front of the compiler's header of this name: the kernels' own
  * source is tested with it on machines that lack AVX-512. Most is SIMDe's (libsimde-dev); what that
- * lacks is here. Memory that a mask leaves out is not touched. The machine must have AVX2, BMI and
- * FMA.
+ * lacks is here. Memory that a mask leaves out is not touched. The machine must have AVX2 and BMI.
  */
 #ifndef ZMPI_EMULATED_H
 #define ZMPI_EMULATED_H
@@ -28,8 +27,8 @@
 /* What the kernels ask the compiler and the machine for. All of it inlined takes minutes to
  * compile. */
 #define always_inline             unused
-#define target(list)              target("avx2,fma,bmi,bmi2,lzcnt,popcnt")
-#define __builtin_cpu_supports(x) (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+#define target(list)              target("avx2,bmi,bmi2,lzcnt,popcnt")
+#define __builtin_cpu_supports(x) __builtin_cpu_supports("avx2")
 
 typedef union {
     __m512i v;
@@ -170,8 +169,6 @@ EMULATED __m512d emulated_cvtepi64_pd(emulated a)
 #define _mm512_cvtepi64_pd(a) emulated_cvtepi64_pd((emulated){a})
 
 /* Zero where the mask is. */
-#define _mm512_maskz_fnmadd_ps(m, a, b, c) simde_mm512_maskz_mov_ps(m, _mm512_fnmadd_ps(a, b, c))
-#define _mm512_maskz_fnmadd_pd(m, a, b, c) simde_mm512_maskz_mov_pd(m, _mm512_fnmadd_pd(a, b, c))
 
 /* ---- comparisons ---- */
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "bytes.h"
+#include "chunk.h"
 #include "kit.h"
 
 static const double abs_bounds[] = {
@@ -83,6 +84,60 @@ Test(promise, halfway_values)
         free(kit_round_trip(&d, kit_abs(bounds[b]), g, "f64 halfway"));
         free(f);
         free(g);
+    }
+}
+
+/* Encoders only compare with the limit of a level: whatever lies within it keeps the bound
+ * (format.md 4.4), and nearest to it integers and products are rounded worst. Such words, half a
+ * step from two integers or a few numbers more or less. */
+static void make_near_limit(struct kit_random *r, enum zmpi_type type, const struct zmpi_step *l,
+                            size_t n, void *words)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double steps =
+            floor(l->limit / l->step * (1 - fabs(kit_unit(r) * kit_unit(r)))) - 0.5;
+        double x = (i % 2 != 0 ? 1 : -1) * steps * l->step;
+        for (size_t k = kit_below(r, 4); k > 0; k--)
+            x = type == ZMPI_F64 ? nextafter(x, (double)INFINITY * (i % 3 != 0 ? 1 : -1))
+                                 : (double)nextafterf((float)x, i % 3 != 0 ? INFINITY : -INFINITY);
+        if (type == ZMPI_F64)
+            ((double *)words)[i] = fabs(x) <= l->limit ? x : l->limit;
+        else
+            ((float *)words)[i] = (float)(fabs(x) <= l->limit ? x : l->limit);
+    }
+}
+
+static void check_near_limit(enum zmpi_type type, const struct zmpi_step *l, double abs_bound,
+                             const void *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float f = type == ZMPI_F64 ? 0 : ((const float *)words)[i];
+        const double d = type == ZMPI_F64 ? ((const double *)words)[i] : 0;
+        const float of = rintf(f * (float)l->inverse) * (float)l->step;
+        const double od = rint(d * l->inverse) * l->step;
+        const long double error =
+            type == ZMPI_F64 ? (long double)d - (long double)od : (long double)f - (long double)of;
+        cr_assert(fabsl(error) < (long double)abs_bound, "type %d abs=%a: %a", type, abs_bound,
+                  type == ZMPI_F64 ? d : (double)f);
+    }
+}
+
+Test(promise, within_the_limit)
+{
+    enum { N = 512, BOUNDS = 1000 };
+    static double words[N];
+    struct kit_random r = {44};
+    for (int i = 0; i < BOUNDS; i++) {
+        const enum zmpi_type type = i % 2 != 0 ? ZMPI_F32 : ZMPI_F64;
+        const double value = pow(10, (type == ZMPI_F32 ? 25 : 250) * kit_unit(&r));
+        struct zmpi_array a = kit_array(type, 1, 1, N);
+        struct zmpi_chunk_rule rule;
+        zmpi_chunk_rule_make(&rule, type, value, INFINITY);
+        for (int level = 0; level < rule.levels; level++) {
+            make_near_limit(&r, type, &rule.level[level], N, words);
+            check_near_limit(type, &rule.level[level], value, words, N);
+            free(kit_round_trip(&a, kit_abs(value), words, "near the limit"));
+        }
     }
 }
 

@@ -8,7 +8,9 @@ for byte; likewise for the golden files, the smallest real fields of the folder 
 CONTAINER given, or named in ZMPI_READER_CONTAINERS: those that MPI programs wrote.
 """
 import array
+import contextlib
 import importlib.util
+import io
 import math
 import os
 import pathlib
@@ -70,6 +72,16 @@ def load_reader(path):
 
 def run(*command):
     return subprocess.run([str(c) for c in command], capture_output=True, check=True).stdout
+
+
+def read(*arguments):
+    """What the reader prints. In this process: to start another takes longer than to read most containers."""
+    printed = io.TextIOWrapper(io.BytesIO(), write_through=True)
+    with contextlib.redirect_stdout(printed):
+        status = MODULE.main([str(a) for a in arguments])
+    if status != 0:
+        raise AssertionError(f"the reader's status is {status}: {arguments}")
+    return printed.buffer.getvalue()
 
 
 # ---- data: element i of n ----
@@ -139,16 +151,16 @@ class ReaderTest(unittest.TestCase):
     def check(self, container):
         """Whole and in part, both readers see the same."""
         expected = run(ZMPI, "cat", container)
-        got = run(sys.executable, READER, "cat", container)
+        got = read("cat", container)
         self.assertEqual(len(got), len(expected), container)
         # Not assertEqual: its message would be megabytes long.
         self.assertTrue(got == expected, f"{container}: other bytes")
         offset, length = len(expected) // 3, len(expected) // 2
-        part = run(sys.executable, READER, "cat", container, offset, length)
+        part = read("cat", container, offset, length)
         self.assertTrue(part == expected[offset:offset + length], f"{container}: a part")
         self.assertTrue(part == run(ZMPI, "cat", container, "-o", offset, "-n", length),
                         f"{container}: a part by zmpi")
-        self.assertIn(b"container", run(sys.executable, READER, "info", container))
+        self.assertIn(b"container", read("info", container))
         return expected
 
     def compress(self, source, element, bound, shape):
@@ -158,8 +170,7 @@ class ReaderTest(unittest.TestCase):
         self.container.unlink(missing_ok=True)
         run(ZMPI, "compress", "--codec", codec, "-t", element, "-e", bound, "-d", dims, source,
             self.container)
-        self.assertRegex(run(sys.executable, READER, "info", self.container),
-                         rb" (\d+) records, \1 in the index")
+        self.assertRegex(read("info", self.container), rb" (\d+) records, \1 in the index")
         return self.check(self.container)
 
     def check_data(self, data, element, shape):
@@ -201,6 +212,16 @@ class ReaderTest(unittest.TestCase):
         for path in files:
             with self.subTest(file=path.name):
                 self.check(path)
+
+    def test_program(self):
+        """As a user starts it."""
+        path = GOLDEN / "f32_pw_rel.zmpi"
+        for arguments in (("cat", path), ("cat", path, 40, 100), ("info", path)):
+            self.assertEqual(run(sys.executable, READER, *arguments), read(*arguments))
+        for wrong, status in ((("cat", READER), 1), (("dog", path), 2), ((), 2)):
+            done = subprocess.run([sys.executable, READER, *wrong], capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (status, b""))
+            self.assertIn(b"zmpi_reader.py", done.stderr)
 
     def test_given_containers(self):
         for path in CONTAINERS:

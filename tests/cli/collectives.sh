@@ -76,7 +76,7 @@ assert g["calls_huffman"] or abs(g["estimate_fle"] / g["seconds_fle"] - 1) < 1e-
 PYTHON
 # Among nodes nearly all calls may go raw; what the network does is that of the compressed ones, which wait less than they take.
 # (On a busy machine raw may not be the faster: that is no fault, only nothing that this could be seen by.)
-nodes=$(dirname "$ZMPI_TEST_LIB")/libdamage_nodes.so
+nodes=$(dirname "${ZMPI_TEST_LIB%%:*}")/libdamage_nodes.so
 try=0
 while [ -e "$nodes" ] && [ $try -lt 4 ]; do
     try=$((try + 1))

@@ -13,7 +13,7 @@ import sys
 
 BIN, LIB = os.environ["ZMPI_TEST_BIN"], os.environ["ZMPI_TEST_LIB"]
 ZMPI = os.path.join(BIN, "zmpi")
-SHIM = os.path.join(os.path.dirname(LIB), "libzmpi_test_memory.so")
+SHIM = os.path.join(os.path.dirname(LIB.split(":")[0]), "libzmpi_test_memory.so")
 SECONDS = 60
 faults = 0
 

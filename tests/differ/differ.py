@@ -47,8 +47,6 @@ class Job:
         self.environment = dict(os.environ, ZMPI_ERROR_BOUND=options.bound, ZMPI_FILES="*,!*.plain",
                                 ZMPI_REPORT_TEXT="off")
         self.environment.setdefault("ZMPI_LOG", "quiet")
-        # Who uses memory that was never written does it every time.
-        self.environment.setdefault("MALLOC_PERTURB_", "165")
         # In memory, if that can be had: every MPI_File_sync waits for a disk.
         memory = "/dev/shm"
         self.folder = tempfile.mkdtemp(prefix="differ-",
@@ -56,9 +54,10 @@ class Job:
 
     def run(self, ranks, arguments, seconds=PROGRAM_SECONDS, programs=1, plain=False):
         """Exit status (None: it hung) and output."""
-        command = self.options.launcher + [str(ranks)]
+        # Who uses memory that was never written does it every time.
+        command = self.options.launcher + [str(ranks), "env", "MALLOC_PERTURB_=165"]
         if self.options.preload and not plain:
-            command += ["env", "LD_PRELOAD=" + self.options.preload]
+            command.append("LD_PRELOAD=" + self.options.preload)
         command += [self.options.program, "--folder", self.folder, "--watchdog", str(seconds)]
         command += self.options.option + arguments + ["--plain"] * plain
         job = subprocess.Popen(command, env=self.environment, text=True, errors="replace",

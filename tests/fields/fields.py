@@ -19,6 +19,7 @@ import argparse
 import array
 import concurrent.futures
 import fractions
+import functools
 import itertools
 import math
 import operator
@@ -77,10 +78,15 @@ class Field:
         extents = [int(x) for x in self.dims.split("x")]
         self.planes = math.prod(extents[:-2])
         self.rows = math.prod(extents[:-1])
-        self.values = self.load(path.read_bytes())
-        if len(self.values) != math.prod(extents):
-            raise ValueError(f"{path}: holds {len(self.values)} elements, its name says {self.dims}")
-        self.find_range()
+        self.elements = math.prod(extents)
+
+    # Read where it is needed: each mode has some of the fields.
+    @functools.cached_property
+    def values(self):
+        values = self.load(self.path.read_bytes())
+        if len(values) != self.elements:
+            raise ValueError(f"{self.path}: holds {len(values)} elements, its name says {self.dims}")
+        return values
 
     def load(self, data):
         values = array.array("f" if self.type == "f32" else "d")
@@ -89,13 +95,19 @@ class Field:
             values.byteswap()
         return values
 
-    def find_range(self):
-        """Positions of special elements, and max - min over all others."""
-        values, self.special = self.values, []
+    @functools.cached_property
+    def special(self):
+        """Positions of special elements."""
+        values = self.values
         if not math.isfinite(sum(values)) or max(values) >= 9.9e19 or min(values) <= -9.9e19:
-            self.special = [i for i, x in enumerate(values) if not math.isfinite(x) or is_fill(x)]
-            values = self.plain(values)
-        self.range = max(values) - min(values) if len(values) else 0.0
+            return [i for i, x in enumerate(values) if not math.isfinite(x) or is_fill(x)]
+        return []
+
+    @functools.cached_property
+    def range(self):
+        """max - min over all others."""
+        values = self.plain(self.values) if self.special else self.values
+        return max(values) - min(values) if len(values) else 0.0
 
     def plain(self, values):
         """All elements but the special ones."""

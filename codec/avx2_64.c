@@ -47,7 +47,7 @@
 #include "vector_rows_t.h"
 #include "vector_stage_t.h"
 #include "vector_placed_t.h"
-#include "vector_pairs_t.h"
+#include "vector_batch_t.h"
 #include "vector_short_t.h"
 #include "vector_decode_t.h"
 

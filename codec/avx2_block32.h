@@ -158,8 +158,9 @@ VECTOR void unpack_long(const unsigned char *src, unsigned length, bool sums, V 
     }
 }
 
-/* Sums of the first one to four words of each lane: to those of the block. */
-VECTOR void sum_lanes(V s[VECTORS])
+/* Sums of the first one to four words of each lane: to those of the block and what lies before it;
+ * `carry` becomes the last of them. */
+VECTOR void sum_lanes(V s[VECTORS], V *carry)
 {
     const V here = s[VECTORS - 1];
     V both = v_add(here, halves_of(here)); /* eight words in a row */
@@ -167,9 +168,10 @@ VECTOR void sum_lanes(V s[VECTORS])
     both = v_add(both, _mm256_slli_si256(both, 4));
     both = v_add(both, _mm256_slli_si256(both, 8));
     /* What lies before: without these eight, or without the last four. */
-    const V before = v_sub(both, _mm256_blend_epi32(pair, here, 0xF0));
+    const V before = v_add(v_sub(both, _mm256_blend_epi32(pair, here, 0xF0)), *carry);
     for (unsigned k = 0; k < VECTORS; k++)
         s[k] = v_add(s[k], before);
+    *carry = v_add(*carry, _mm256_shuffle_epi32(both, 0xFF));
 }
 
 /* From the order in which blocks are unpacked and summed to that of words, and back; the last word
@@ -184,8 +186,8 @@ VECTOR void block_order(V r[VECTORS])
     r[3] = _mm256_unpackhi_epi64(b, d);
 }
 
-/* A block of words to the order of blocks; sums: their running sums. */
-VECTOR void block_take(const U *from, bool sums, V r[VECTORS])
+/* A block of words to the order of blocks; sums: their running sums, behind `carry`. */
+VECTOR void block_take(const U *from, bool sums, V *carry, V r[VECTORS])
 {
     for (unsigned k = 0; k < VECTORS; k++)
         r[k] = v_load(from + k * LANES);
@@ -194,5 +196,5 @@ VECTOR void block_take(const U *from, bool sums, V r[VECTORS])
         return;
     for (unsigned k = 1; k < VECTORS; k++)
         r[k] = v_add(r[k], r[k - 1]);
-    sum_lanes(r);
+    sum_lanes(r, carry);
 }

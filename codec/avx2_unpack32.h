@@ -29,41 +29,62 @@ VECTOR void unpacker_begin(struct unpacker *u, const struct parts *p,
     u->blocks = (size_t)(p->planes - p->lengths); /* and padding */
 }
 
-/* Where the next n blocks lie; returns their lengths, ORed. */
-VECTOR unsigned unpack_places(struct unpacker *u, size_t n)
+/* The lengths of the next n blocks; returns what the longest of them needs. */
+VECTOR enum kind unpack_lengths(struct unpacker *u, size_t n)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t bytes = 0;
+    memcpy(&bytes, u->coded.lengths + u->coded.block, n);
+    const uint64_t marked = bytes & 0x80 * ones;
+    bytes &= ~(marked | marked >> 1); /* block_length */
+    memcpy(u->length, &bytes, sizeof bytes);
+    return bytes & 0xF0 * ones ? LONG : bytes & 0xF8 * ones ? MIDDLE : SHORT;
+}
+
+/* Those n. end: they may be the last ones of the chunk. */
+VECTOR void unpack_some(struct unpacker *u, size_t n, enum kind kind, bool end)
 {
     struct coded c = u->coded;
-    unsigned any = 0;
     for (size_t i = 0; i < n; i++) {
-        if (__builtin_expect(c.src > c.safe, 0))
+        if (end && __builtin_expect(c.src > c.safe, 0))
             coded_tail(&c);
-        const unsigned length = block_length(c.lengths[c.block + i]);
-        fetch_planes(&c, length);
-        u->length[i] = (unsigned char)length;
-        u->src[i] = c.src;
-        any |= length;
+        const unsigned length = u->length[i];
+        fetch_planes(&c, kind == LONG ? length : 0);
+        if (kind == LONG) {
+            u->src[i] = c.src;
+        } else if (kind == MIDDLE) {
+            v_store((U *)(void *)u->low[i], low_bytes_of(c.src, length));
+            v_store((U *)(void *)u->high[i], high_bytes_of(c.src, length));
+        } else {
+            v_store((U *)(void *)u->low[i], short_bytes(c.src, length));
+        }
         c.src += 4 * (size_t)(length + (length != 0));
     }
     u->coded.src = c.src;
     u->coded.safe = c.safe;
-    return any;
 }
 
 KERNEL void unpack_ahead(struct unpacker *u)
 {
+    enum { MOST = (BLOCKS_AHEAD - 1) * 4 * (15 + 1) }; /* bytes of all but the last, unless LONG */
     const size_t left = u->blocks - u->coded.block, n = left < BLOCKS_AHEAD ? left : BLOCKS_AHEAD;
-    const unsigned any = unpack_places(u, n);
-    u->kind = any < 8 ? SHORT : any < 16 ? MIDDLE : LONG;
-    for (size_t i = 0; i < n && u->kind == SHORT; i++)
-        v_store((U *)(void *)u->low[i], short_bytes(u->src[i], u->length[i]));
-    for (size_t i = 0; i < n && u->kind == MIDDLE; i++) {
-        v_store((U *)(void *)u->low[i], low_bytes_of(u->src[i], u->length[i]));
-        v_store((U *)(void *)u->high[i], high_bytes_of(u->src[i], u->length[i]));
-    }
+    const bool end = n < BLOCKS_AHEAD || u->coded.safe - u->coded.src < MOST;
+    u->kind = end ? unpack_lengths(u, n) : unpack_lengths(u, BLOCKS_AHEAD);
+    if (u->kind == LONG)
+        unpack_some(u, n, LONG, true);
+    else if (u->kind == MIDDLE && end)
+        unpack_some(u, n, MIDDLE, true);
+    else if (u->kind == MIDDLE)
+        unpack_some(u, BLOCKS_AHEAD, MIDDLE, false);
+    else if (end)
+        unpack_some(u, n, SHORT, true);
+    else
+        unpack_some(u, BLOCKS_AHEAD, SHORT, false);
 }
 
-/* Block i of those to residuals, or with the x axis their sums. */
-VECTOR void unpack_made(const struct unpacker *u, enum kind kind, size_t i, bool sums, V r[VECTORS])
+/* Block i of those to residuals, or with the x axis to sums that go on behind `carry`. */
+VECTOR void unpack_made(const struct unpacker *u, enum kind kind, size_t i, bool sums, V *carry,
+                        V r[VECTORS])
 {
     const V low = v_load((const U *)(const void *)u->low[i]);
     if (kind == SHORT)
@@ -73,7 +94,7 @@ VECTOR void unpack_made(const struct unpacker *u, enum kind kind, size_t i, bool
     else
         unpack_long(u->src[i], u->length[i], sums, r);
     if (sums)
-        sum_lanes(r);
+        sum_lanes(r, carry);
 }
 
 /* Residuals of the next block, or with the x axis their running sums; not in the order of words
@@ -82,8 +103,9 @@ VECTOR void unpack_next(struct unpacker *u, unsigned axes, V r[VECTORS])
 {
     struct coded *c = &u->coded;
     const bool sums = axes & ZMPI_AXIS_X;
+    V carry = v_set1(0);
     if (c->given) {
-        block_take(c->given + c->block++ * ZMPI_BLOCK, sums, r);
+        block_take(c->given + c->block++ * ZMPI_BLOCK, sums, &carry, r);
         return;
     }
     const size_t i = c->block % BLOCKS_AHEAD;
@@ -91,21 +113,19 @@ VECTOR void unpack_next(struct unpacker *u, unsigned axes, V r[VECTORS])
         unpack_ahead(u);
     c->block++;
     if (__builtin_expect(u->kind == SHORT, 1))
-        unpack_made(u, SHORT, i, sums, r);
+        unpack_made(u, SHORT, i, sums, &carry, r);
     else if (__builtin_expect(u->kind == MIDDLE, 1))
-        unpack_made(u, MIDDLE, i, sums, r);
+        unpack_made(u, MIDDLE, i, sums, &carry, r);
     else
-        unpack_made(u, LONG, i, sums, r);
+        unpack_made(u, LONG, i, sums, &carry, r);
 }
 
-/* Words of a block, with what lies before them, to memory. */
-VECTOR void store_block(V r[VECTORS], bool sums, V *before, U *to)
+/* Words of a block to memory. */
+VECTOR void store_block(V r[VECTORS], U *to)
 {
     block_order(r);
     for (unsigned k = 0; k < VECTORS; k++)
-        v_store(to + k * LANES, sums ? v_add(r[k], *before) : r[k]);
-    if (sums)
-        *before = v_add(v_last(r[VECTORS - 1]), *before);
+        v_store(to + k * LANES, r[k]);
 }
 
 /* Blocks from..end-1 of those. */
@@ -114,8 +134,8 @@ VECTOR V store_made(const struct unpacker *u, enum kind kind, size_t from, size_
 {
     for (size_t i = from; i < end; i++, to += ZMPI_BLOCK) {
         V r[VECTORS];
-        unpack_made(u, kind, i, sums, r);
-        store_block(r, sums, &before, to);
+        unpack_made(u, kind, i, sums, &before, r);
+        store_block(r, to);
     }
     return before;
 }
@@ -124,8 +144,8 @@ VECTOR V store_given(const U *from, size_t n, bool sums, V before, U *to)
 {
     for (size_t i = 0; i < n * ZMPI_BLOCK; i += ZMPI_BLOCK) {
         V r[VECTORS];
-        block_take(from + i, sums, r);
-        store_block(r, sums, &before, to + i);
+        block_take(from + i, sums, &before, r);
+        store_block(r, to + i);
     }
     return before;
 }

@@ -14,19 +14,50 @@ VECTOR V patch_first(const struct patch *p, size_t at, size_t over, V word)
     return v_sub_at(word, v_sub(word, there), mask, 0);
 }
 
-/* Vectors from..whole-1 of a row. */
+/* patch_at for vector i of a row: where vectors are whole bytes of masks, all begin at the same
+ * bit. */
+VECTOR V patch_row(const struct patch *p, size_t at, size_t i, V word)
+{
+    if (LANES % 8)
+        return patch_at(p, at + i, word);
+    const size_t byte = (at + LANES) / 8 + i / 8 - LANES / 8; /* at may be some before 0 */
+    const V there = p->words ? v_load(p->words + at + i) : p->fill;
+    return v_sub_from(word, v_sub(word, there), zmpi_load32(p->masks + byte), (unsigned)(at % 8));
+}
+
+/* Vectors from..end-1 of a row, of which the first would go to `to`. */
+VECTOR void restore_run(const struct sums *s, const struct row *r, size_t from, size_t end,
+                        unsigned axes, enum conversion c, bool past, unsigned char *to)
+{
+    struct sums plain = *s;
+    plain.patch.masks = NULL;
+    for (size_t i = from; i < end; i += LANES) {
+        V v = restore_at(&plain, r, i, axes, c);
+        if (s->patch.masks)
+            v = patch_row(&s->patch, r->at, i, v);
+        if (past)
+            v_stream(to + i * WIDTH, v);
+        else
+            v_store((U *)(void *)(to + i * WIDTH), v);
+    }
+}
+
+static inline uintptr_t within(uintptr_t x, uintptr_t least, uintptr_t most)
+{
+    return x < least ? least : x < most ? x : most;
+}
+
+/* Vectors from..whole-1 of a row: what lies before whole lines, these, and what lies behind. */
 VECTOR void restore_inside(const struct sums *s, const struct row *r, size_t from, size_t whole,
                            unsigned axes, enum conversion c, struct seam *m)
 {
-    const uintptr_t lines = m->lines, past = m->whole;
-    unsigned char *to = m->to;
-    for (size_t i = from; i < whole; i += LANES, to += sizeof(V)) {
-        const V v = restore_at(s, r, i, axes, c);
-        if ((uintptr_t)to - lines < past)
-            v_stream(to, v);
-        else
-            v_store((U *)(void *)to, v);
-    }
+    unsigned char *const row = m->to - from * WIDTH, *const to = row + whole * WIDTH;
+    const uintptr_t lines = within(m->lines, (uintptr_t)m->to, (uintptr_t)to);
+    const uintptr_t past = within(m->lines + m->whole, lines, (uintptr_t)to);
+    const size_t begin = (lines - (uintptr_t)row) / WIDTH, end = (past - (uintptr_t)row) / WIDTH;
+    restore_run(s, r, from, begin, axes, c, false, row);
+    restore_run(s, r, begin, end, axes, c, true, row);
+    restore_run(s, r, end, whole, axes, c, false, row);
     m->to = to;
 }
 
@@ -89,12 +120,11 @@ VECTOR void decode_placed(const struct job *j, unsigned axes, enum conversion c)
 /* Rows as long are placed; of others the one above was just stored. */
 enum { PLACED = 16 * LANES };
 
-/* Rows that go on at `to`: is there room for one more? next: where the last one ended. */
+/* Where rows of `words` words are staged, which go to `to`. next: where the last ones ended. */
 VECTOR unsigned char *stage_row(struct stage *t, struct seam *m, size_t *staged,
-                                const unsigned char *next, unsigned char *to)
+                                const unsigned char *next, unsigned char *to, size_t words)
 {
-    enum { ENOUGH = STAGE / 2 };
-    if (to != next || *staged >= ENOUGH) {
+    if (to != next || *staged + words > STAGE) {
         stage_made(t, m, *staged);
         *staged = 0;
     }
@@ -103,52 +133,6 @@ VECTOR unsigned char *stage_row(struct stage *t, struct seam *m, size_t *staged,
         seam_at(m, to);
     }
     return stage_room(t) + *staged * WIDTH;
-}
-
-/* decode_loose of vector_rows_t.h. */
-VECTOR void decode_staged(const struct job *j, unsigned axes, enum conversion c)
-{
-    const struct shape *s = j->s;
-    const struct zmpi_rows *dst = j->dst;
-    const U *zeros = (const U *)(const void *)j->work->integers;
-    const U *bases = (const U *)(const void *)j->work->bases;
-    U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
-    const size_t padded = (s->row + LANES - 1) / LANES * LANES;
-    const size_t step = s->z == 1 ? 0 : padded;
-    const unsigned char *next = NULL;
-    unsigned char tail[TAIL];
-    struct sums n = sums_begin(j, s->row, axes);
-    struct supply p = {.x = (U *)(void *)j->work->ahead, .carry = v_set1(0)};
-    struct seam m = job_seam(j);
-    struct stage stage = stage_of(j);
-    size_t staged = 0;
-    V off = v_set1(0);
-    if (axes == ZMPI_AXIS_X)
-        p.carry = n.base;
-    unpacker_begin(&p.u, j->p, j->work, tail);
-    for (size_t z = 0, at = 0; z < s->z; z++)
-        for (size_t y = 0; y < s->y; y++, at += s->row) {
-            unsigned char *to = dst->at + z * dst->plane + y * dst->row;
-            /* Behind a row lie others that are yet to come, or what is not the tile's. */
-            const bool exact = dst->row != s->row * WIDTH || (s->y - y) * s->row < padded;
-            if (p.have < at + s->row)
-                supply_until(&p, at, at + s->row, s->count, axes);
-            n.above = y ? n.keep_y : axes & ZMPI_AXIS_Z ? zeros : bases;
-            n.keep_z = q + y * step;
-            n.before = z ? n.keep_z : bases;
-            const struct row r = {p.x + (at - p.begin), off, at, s->row};
-            if (j->way == SEAM) {
-                unsigned char *room = stage_row(&stage, &m, &staged, next, to);
-                next = to + s->row * WIDTH;
-                to = room;
-                staged += s->row;
-            }
-            restore_row(&n, &r, axes, c, to, exact && j->way != SEAM);
-            off = v_set1(r.x[s->row - 1]);
-        }
-    stage_made(&stage, &m, staged);
-    stage_made(&stage, &m, 0);
-    seam_end(&m);
 }
 
 /* ---- rows of whole blocks ---- */
@@ -182,7 +166,7 @@ VECTOR void decode_whole(const struct job *j, unsigned axes, enum conversion c)
                 n.keep_y = kept + i;
                 n.keep_z = q + y * s->row + i;
                 n.before = z ? n.keep_z : bases + i;
-                unsigned char *room = stage_row(&stage, &m, &staged, next, to + i * WIDTH);
+                unsigned char *room = stage_row(&stage, &m, &staged, next, to + i * WIDTH, words);
                 restore_blocks(&n, &u, &e, words, axes, c, PLAIN, &m, room);
                 next = to + (i + words) * WIDTH;
                 staged += words;

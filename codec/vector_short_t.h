@@ -54,111 +54,129 @@ VECTOR V group_sum(const struct group *g, size_t rows, const U *x, unsigned axes
     return v_add(v, before);
 }
 
-/* A part of a plane of such rows. */
+/* A part of a plane of such rows, or some planes. */
 struct part {
+    struct sums s;
+    const struct group *g;
+    size_t planes;
     const U *x;
     const U *before; /* integers of the plane before, group by group, a vector each */
     U *keep;
     size_t from, step; /* from group to group there; 0: the same for all; no plane comes behind */
-    size_t at, words;  /* in the chunk */
+    size_t at, words;  /* in the chunk; words of a plane, if there are several */
     size_t room;       /* so many words may be written */
-    V sum;             /* along y */
+    unsigned char *to;
+    V first, sum; /* along y: where a plane begins; behind the last one */
 };
 
-VECTOR V restore_group(const struct sums *s, const struct group *g, size_t rows, struct part *p,
-                       size_t i, unsigned axes, enum conversion c)
+/* before, keep: of the plane before, and of this one. */
+VECTOR V restore_group(const struct sums *s, const struct group *g, size_t rows, const U *x,
+                       size_t at, const U *before, U *keep, V *sum, unsigned axes,
+                       enum conversion c)
 {
-    V v = group_sum(g, rows, p->x + i, axes, &p->sum);
+    V v = group_sum(g, rows, x, axes, sum);
     if (!axes)
         v = v_add(v, s->base);
     if (axes & ZMPI_AXIS_Z) {
-        v = v_add(v, v_load(p->before));
-        v_store(p->keep, v);
-        p->before += p->from;
-        p->keep += p->step;
+        v = v_add(v, v_load(before));
+        v_store(keep, v);
     }
     v = convert(s, c, v);
-    return s->patch.masks ? patch_at(&s->patch, p->at + i, v) : v;
+    return s->patch.masks ? patch_at(&s->patch, at, v) : v;
 }
 
-/* Returns the sums along y behind it. */
-VECTOR V restore_part(const struct sums *s, const struct group *of, size_t rows,
-                      const struct part *part, unsigned axes, enum conversion c, unsigned char *to)
+VECTOR void restore_planes(struct part *p, size_t rows, unsigned axes, enum conversion c)
 {
-    const struct group g = *of;
-    struct part p = *part;
-    const size_t whole = p.room < LANES ? 0 : p.room + 1 - LANES;
-    const size_t end = p.words < whole ? p.words : whole;
-    size_t i = 0;
-    for (; i < end; i += g.words)
-        v_store((U *)(void *)(to + i * WIDTH), restore_group(s, &g, rows, &p, i, axes, c));
-    for (; i < p.words; i += g.words) {
-        const size_t left = p.words - i;
-        v_store_few(to + i * WIDTH, restore_group(s, &g, rows, &p, i, axes, c),
-                    left < g.words ? left : g.words);
+    const struct sums s = p->s;
+    const struct group g = *p->g;
+    const size_t words = p->words, from = p->from, step = p->step;
+    const U *x = p->x;
+    unsigned char *to = p->to;
+    size_t at = p->at, room = p->room;
+    V sum = p->sum;
+    for (size_t n = p->planes;; sum = p->first) {
+        const size_t whole = room < LANES ? 0 : room + 1 - LANES;
+        const size_t end = words < whole ? words : whole;
+        const U *before = p->before;
+        U *keep = p->keep;
+        size_t i = 0;
+        for (; i < end; i += g.words, before += from, keep += step)
+            v_store((U *)(void *)(to + i * WIDTH),
+                    restore_group(&s, &g, rows, x + i, at + i, before, keep, &sum, axes, c));
+        for (; i < words; i += g.words, before += from, keep += step)
+            v_store_few(to + i * WIDTH,
+                        restore_group(&s, &g, rows, x + i, at + i, before, keep, &sum, axes, c),
+                        words - i < g.words ? words - i : g.words);
+        if (!--n)
+            break;
+        x += words;
+        at += words;
+        room -= words;
+        to += words * WIDTH;
     }
-    return p.sum;
+    p->sum = sum;
 }
 
-VECTOR V restore_some(const struct sums *s, const struct group *g, const struct part *p,
-                      unsigned axes, enum conversion c, unsigned char *to)
+VECTOR void restore_short(struct part *p, unsigned axes, enum conversion c)
 {
-    if (g->rows == 1)
-        return restore_part(s, g, 1, p, axes, c, to);
-    if (g->rows == 2)
-        return restore_part(s, g, 2, p, axes, c, to);
-    return restore_part(s, g, g->rows, p, axes, c, to);
+    if (p->g->rows == 1)
+        restore_planes(p, 1, axes, c);
+    else if (p->g->rows == 2)
+        restore_planes(p, 2, axes, c);
+    else
+        restore_planes(p, p->g->rows, axes, c);
 }
+
+typedef void restore_short_fn(struct part *p);
 
 /* Planes of rows that are shorter than a vector and have no gaps. */
-VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
+VECTOR void decode_planes(const struct job *j, unsigned axes, restore_short_fn *restore_these)
 {
-    /* At a time, so that a stage that is nearly half full has room for them; words that are loaded
-     * before a vector. */
-    enum { GROUPS = 24, MARGIN = ZMPI_BLOCK };
+    enum { MARGIN = ZMPI_BLOCK }; /* words that are loaded before a vector */
     const struct shape *s = j->s;
     /* Where sums do not begin with rows, these need not be told apart. */
     const struct group g = group_of(axes > ZMPI_AXIS_X ? s->row : LANES);
     const bool gaps = s->z > 1 && j->dst->plane != s->plane * WIDTH;
-    const size_t part = GROUPS * g.words, step = s->z > 1 ? LANES : 0;
-    const U *bases = (const U *)(const void *)j->work->bases;
+    const size_t groups = STAGE / g.words, most = groups * g.words;
+    const size_t some = gaps ? 1 : most / s->plane;
     U *kept = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
     const unsigned char *next = NULL;
     struct supply p = {.x = (U *)(void *)j->work->ahead + MARGIN, .carry = v_set1(0)};
-    struct sums n = sums_begin(j, LANES, axes);
+    struct part q = {.s = sums_begin(j, LANES, axes), .g = &g, .step = s->z > 1 ? LANES : 0};
     struct seam m = job_seam(j);
     struct stage stage = stage_of(j);
     size_t staged = 0;
     unsigned char tail[TAIL];
     memset(j->work->ahead, 0, MARGIN * WIDTH);
     if (axes == ZMPI_AXIS_X)
-        p.carry = n.base;
+        p.carry = q.s.base;
+    q.first = axes & ZMPI_AXIS_Z ? v_set1(0) : q.s.base;
     unpacker_begin(&p.u, j->p, j->work, tail);
-    for (size_t z = 0, at = 0; z < s->z; z++) {
-        V sum = axes & ZMPI_AXIS_Z ? v_set1(0) : n.base;
-        for (size_t from = 0, k = 0, words; from < s->plane; from += words, at += words) {
-            words = s->plane - from < part ? s->plane - from : part;
-            if (p.have < at + words)
-                supply_until(&p, at < MARGIN ? 0 : at - MARGIN, at + words, s->count, axes);
-            const size_t room = gaps ? s->plane - from : s->count - at;
-            const struct part q = {.x = p.x + (at - p.begin),
-                                   .before = z ? kept + k : bases,
-                                   .keep = kept + k,
-                                   .from = z ? step : 0,
-                                   .step = step,
-                                   .at = at,
-                                   .words = words,
-                                   .room = j->way == SEAM ? SIZE_MAX : room,
-                                   .sum = sum};
-            unsigned char *to = j->dst->at + z * j->dst->plane + from * WIDTH;
+    for (size_t z = 0; z < s->z; z += q.planes) {
+        /* The first by itself: others take what is kept of it. */
+        q.planes = z == 0 || some < 2 ? 1 : some < s->z - z ? some : s->z - z;
+        q.keep = kept;
+        q.before = z ? kept : (const U *)(const void *)j->work->bases;
+        q.from = z ? q.step : 0;
+        q.sum = q.first;
+        for (size_t from = 0; from < s->plane; from += q.words) {
+            q.words = s->plane - from < most ? s->plane - from : most;
+            const size_t words = q.planes * q.words;
+            if (p.have < q.at + words)
+                supply_until(&p, q.at < MARGIN ? 0 : q.at - MARGIN, q.at + words, s->count, axes);
+            q.x = p.x + (q.at - p.begin);
+            q.room = j->way == SEAM ? SIZE_MAX : gaps ? s->plane - from : s->count - q.at;
+            q.to = j->dst->at + z * j->dst->plane + from * WIDTH;
             if (j->way == SEAM) {
-                unsigned char *staging = stage_row(&stage, &m, &staged, next, to);
-                next = to + words * WIDTH;
-                to = staging;
+                unsigned char *staging = stage_row(&stage, &m, &staged, next, q.to, words);
+                next = q.to + words * WIDTH;
+                q.to = staging;
                 staged += words;
             }
-            sum = restore_some(&n, &g, &q, axes, c, to);
-            k += step * GROUPS;
+            restore_these(&q);
+            q.at += words;
+            q.keep += q.step * groups;
+            q.before += q.from * groups;
         }
     }
     stage_made(&stage, &m, staged);
@@ -219,34 +237,40 @@ VECTOR void extend_bases(const struct job *j)
 
 /* A function for each set of axes and conversion: compilers keep what a loop needs in registers in
  * functions of few loops. */
-VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, enum rows rows)
+VECTOR void decode_along(const struct job *j, unsigned axes, enum conversion c, enum rows rows,
+                         restore_batch_fn *restore_these, restore_short_fn *restore_those)
 {
-    if (rows == LOOSE && j->s->row > LANES && j->s->row <= 2 * LANES)
-        decode_pairs(j, axes, c);
-    else if (rows == LOOSE && j->way == SEAM && j->s->row >= PLACED)
+    if (rows == LOOSE && j->way == SEAM && j->s->row >= PLACED)
         decode_placed(j, axes, c);
     else if (rows == LOOSE)
-        decode_staged(j, axes, c);
+        decode_batches(j, axes, restore_these);
     else if (rows == ALIGNED && j->way == SEAM)
         decode_whole(j, axes, c);
     else if (rows == ALIGNED)
         decode_aligned(j, axes, c);
     else if (rows == PLANES)
-        decode_planes(j, axes, c);
+        decode_planes(j, axes, restore_those);
     else if (axes <= ZMPI_AXIS_X)
         decode_row(j, axes, c);
 }
 
-#define ALONG(axes)                                                                                \
-    KERNEL void decode_quantized_along_##axes(const struct job *j, enum rows rows)                 \
+#define ALONG(axes, name, c)                                                                       \
+    KERNEL void restore_##name##_along_##axes(struct batch *b)                                     \
     {                                                                                              \
-        decode_along(j, axes, QUANTIZED_FAST, rows);                                               \
+        restore_batch(b, axes, c);                                                                 \
     }                                                                                              \
-    KERNEL void decode_ordered_along_##axes(const struct job *j, enum rows rows)                   \
+    KERNEL void restore_short_##name##_along_##axes(struct part *p)                                \
     {                                                                                              \
-        decode_along(j, axes, ORDERED, rows);                                                      \
+        restore_short(p, axes, c);                                                                 \
+    }                                                                                              \
+    KERNEL void decode_##name##_along_##axes(const struct job *j, enum rows rows)                  \
+    {                                                                                              \
+        decode_along(j, axes, c, rows, restore_##name##_along_##axes,                              \
+                     restore_short_##name##_along_##axes);                                         \
     }
-EACH_AXES(ALONG)
+#define BOTH(axes) ALONG(axes, quantized, QUANTIZED_FAST) ALONG(axes, ordered, ORDERED)
+EACH_AXES(BOTH)
+#undef BOTH
 #undef ALONG
 
 VECTOR void decode_rows(const struct job *job, enum conversion c, enum rows rows)

@@ -10,7 +10,8 @@ struct stage {
     unsigned now;
 };
 
-enum { STAGE = 64 * LANES };
+/* A vector may begin with the last word. */
+enum { STAGE = 64 * LANES, STAGED = STAGE + LANES };
 
 /* A vector before them is read too. */
 VECTOR struct stage stage_of(const struct job *j)
@@ -21,12 +22,12 @@ VECTOR struct stage stage_of(const struct job *j)
 VECTOR void stage_move(struct stage *t, struct seam *m)
 {
     if (t->before)
-        seam_words(m, t->room + (t->now ^ 1) * STAGE, t->before);
+        seam_words(m, t->room + (t->now ^ 1) * STAGED, t->before);
 }
 
 VECTOR unsigned char *stage_room(const struct stage *t)
 {
-    return (unsigned char *)(t->room + t->now * STAGE);
+    return (unsigned char *)(t->room + t->now * STAGED);
 }
 
 VECTOR void stage_made(struct stage *t, struct seam *m, size_t words)

@@ -119,6 +119,26 @@ VECTOR void seam_hold(struct seam *m, V v, size_t n)
     seam_behind(m);
 }
 
+/* n words, which are whole vectors. */
+VECTOR void seam_move(struct seam *m, const U *words, size_t n)
+{
+    enum { SOME = 4 };
+    const uintptr_t lines = m->lines, past = m->whole, last = lines + past;
+    unsigned char *to = m->to, *const end = to + n * WIDTH;
+    const uintptr_t stop = (uintptr_t)end < last ? (uintptr_t)end : last;
+    for (; to < end; to += sizeof(V), words += LANES) {
+        if ((uintptr_t)to - lines >= past) {
+            v_store((U *)(void *)to, v_load(words));
+            continue;
+        }
+        for (; stop - (uintptr_t)to > SOME * sizeof(V); to += SOME * sizeof(V))
+            for (unsigned k = 0; k < SOME; k++, words += LANES)
+                v_stream(to + k * sizeof(V), v_load(words));
+        v_stream(to, v_load(words));
+    }
+    m->to = to;
+}
+
 /* n words; as many as wait may be read before them, and a vector behind. */
 VECTOR void seam_words(struct seam *m, const U *words, size_t n)
 {
@@ -130,13 +150,6 @@ VECTOR void seam_words(struct seam *m, const U *words, size_t n)
         return;
     }
     seam_full(m, first);
-    const uintptr_t lines = m->lines, past = m->whole;
-    unsigned char *to = m->to;
-    for (size_t i = LANES; i < whole; i += LANES, to += sizeof(V))
-        if ((uintptr_t)to - lines < past)
-            v_stream(to, v_load(from + i));
-        else
-            v_store((U *)(void *)to, v_load(from + i));
-    m->to = to;
+    seam_move(m, from + LANES, whole - LANES);
     seam_hold(m, v_load(from + whole), all - whole);
 }

@@ -5,6 +5,7 @@
  *
  * zmpi-test: RANKS 1,2,3,4 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M
  * zmpi-test: large-staging RANKS 2 ENV ZMPI_ERROR_BOUND=lossless
+ * zmpi-test: nodes RANKS 3 PRELOAD damage_kernels ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M
  */
 #include "check.h"
 

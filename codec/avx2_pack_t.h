@@ -4,10 +4,8 @@
  */
 
 /* Words that are made residuals, and then planes, together; and after so many it is looked for
- * exceptions. In rows of any length so many integers, in turns with blocks made of as many that lie
- * as far behind: what was just stored is slow to load in another alignment. Not many more: while
- * blocks are made nothing is fetched. */
-enum { PART = 4096 / WIDTH };
+ * exceptions. Not many more: while blocks are made nothing is fetched. */
+enum { PART = 2048 / WIDTH };
 
 /* Blocks from..end-1 less their neighbours along y and z; what is made of the next ones goes
  * behind, and what is before them lies in front. Along z alone it is as if all had rows above. */

@@ -168,8 +168,6 @@ EMULATED __m512d emulated_cvtepi64_pd(emulated a)
 #define _mm512_cvtepi32_ps(a) emulated_cvtepi32_ps((emulated){a})
 #define _mm512_cvtepi64_pd(a) emulated_cvtepi64_pd((emulated){a})
 
-/* Zero where the mask is. */
-
 /* ---- comparisons ---- */
 
 BITS_ARE(cmpgt_epu64_mask, (emulated a, emulated b), 8, a.u64[i] > b.u64[i])

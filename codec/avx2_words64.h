@@ -102,8 +102,8 @@ VECTOR void doubt_add(struct doubt *d, V x, V v, F limit)
 VECTOR bool doubt_any(const struct doubt *d, F limit)
 {
     (void)limit;
-    return m_bits(_mm256_cmpeq_epi32(d->least, _mm256_set1_epi32(INT32_MIN))) !=
-           0; /* the halves' */
+    const M minus_zero = _mm256_cmpeq_epi32(d->least, _mm256_set1_epi32(INT32_MIN));
+    return m_bits(minus_zero) != 0; /* of the upper halves */
 }
 
 /* May there be words beyond the limit? */

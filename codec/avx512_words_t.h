@@ -254,7 +254,8 @@ VECTOR V v_shift_in(V before, V v)
 
 /* ---- exceptions ---- */
 
-/* Where x can be quantized: within the limit, and not -0. */
+/* Where x can be quantized: within the limit, which keeps the bound where all steps are finite
+ * (format.md 4.4), and not -0. */
 VECTOR uint32_t f_fine(F x, F limit)
 {
     const M m = F_MASK_OP(cmp)(f_abs(x), limit, _CMP_LE_OQ);

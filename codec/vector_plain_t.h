@@ -33,7 +33,8 @@ VECTOR void longest_cost(struct longest l, size_t cost[8])
 
 /* ---- exceptions ---- */
 
-/* Where x can be quantized: within the limit, and not -0. */
+/* Where x can be quantized: within the limit, which keeps the bound where all steps are finite
+ * (format.md 4.4), and not -0. */
 VECTOR uint32_t f_fine(F x, F limit)
 {
     const M bad = m_or(f_not_le(f_abs(x), limit), v_equal(f_bits(x), v_set1(SIGN_BIT)));

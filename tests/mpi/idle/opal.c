@@ -4,13 +4,13 @@
  * as they can get, otherwise.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "find.h"
 
 typedef void progress_fn(void);
 
@@ -20,23 +20,11 @@ __attribute__((visibility("default"))) int sched_yield(void);
 static _Thread_local bool inside; /* of opal_progress: what others yield for is not known */
 static _Thread_local unsigned idle;
 
-/* Open MPI's own, also where MPI was loaded out of sight of the rest of the process. */
-static progress_fn *find_progress(void)
-{
-    void *f = dlsym(RTLD_NEXT, "opal_progress");
-    if (f == NULL) {
-        void *opal = dlopen("libopen-pal.so.40", RTLD_LAZY | RTLD_NOLOAD);
-        if (opal == NULL || (f = dlsym(opal, "opal_progress")) == NULL)
-            abort();
-    }
-    return (progress_fn *)f;
-}
-
 void opal_progress(void)
 {
     static progress_fn *_Atomic progress;
     if (progress == NULL)
-        progress = find_progress();
+        progress = (progress_fn *)find_behind("opal_progress", "libopen-pal.so.40");
     unsigned before = idle;
     inside = true;
     progress();

@@ -55,6 +55,13 @@ TARGET static struct lines encoded_lines(const struct shape *s, const size_t ext
     return (struct lines){work->words, s->count, 1, 1, 0, 0};
 }
 
+/* Nothing but one word, so that there are no residuals to make, nor any to keep. */
+TARGET static bool is_constant(const struct lines *l, const struct zmpi_rows *rows,
+                               const struct zmpi_chunk_work *work)
+{
+    return !work->keep && lines_equal(l, load_word(rows->at));
+}
+
 /* ---- map 0 ---- */
 
 /* In one pass; 0 if there is an exception. */
@@ -71,6 +78,8 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
         return 0;
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
+    if (is_constant(lines, rows, work) && !is_exception(z, first, base))
+        return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL, work);
     const struct packer begin = o.packer;
     enum outcome made = WIDE;
     if (!work->wide)
@@ -250,7 +259,8 @@ TARGET static size_t encode_integer(const struct shape *s, const struct zmpi_chu
     struct output o = output_begin(s, ZMPI_MAP_INTEGER, work, out);
     struct fuse f = {.s = s, .rows = rows, .lines = &l, .work = work, .base = base};
     f.flip = rule->is_float ? SIGN_BIT - 1 : 0;
-    fuse_ordered(&f, axes, &o.packer);
+    if (!is_constant(&l, rows, work))
+        fuse_ordered(&f, axes, &o.packer);
     return output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, NULL, work);
 }
 

@@ -94,6 +94,29 @@ KERNEL bool lines_within(const struct lines *l, T most)
     return !m_any(beyond);
 }
 
+/* Are all words this one? Most often the first ones tell that they are not. Lines of at least a
+ * block. */
+KERNEL bool lines_equal(const struct lines *l, U word)
+{
+    const V all = v_set1(word);
+    for (size_t k = 0; k < l->z; k++)
+        for (size_t j = 0; j < l->y; j++) {
+            const unsigned char *row = l->at + k * l->plane + j * l->row;
+            for (size_t i = 0; i < l->words; i += ZMPI_BLOCK) {
+                if (i + ZMPI_BLOCK > l->words)
+                    i = l->words - ZMPI_BLOCK;
+                V unlike = v_set1(0);
+                for (unsigned v = 0; v < VECTORS; v++) {
+                    const unsigned char *x = row + (i + v * LANES) * WIDTH;
+                    unlike = v_or(unlike, v_sub(v_load((const U *)(const void *)x), all));
+                }
+                if (m_any(v_differ(unlike, v_set1(0))))
+                    return false;
+            }
+        }
+    return true;
+}
+
 /* The middle between the least and the greatest word within the limit; any, if there is none. */
 KERNEL T lines_middle(const struct lines *l, T most)
 {

@@ -159,6 +159,19 @@ struct zside {
     bool made;
 };
 
+/* As MPI's arguments say it: one block for each rank, all alike, or of the v forms. */
+static inline struct zside zside_of(const void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return (struct zside){.buf = (void *)(uintptr_t)buf, .count = count, .datatype = datatype};
+}
+
+static inline struct zside zside_of_v(const void *buf, const int counts[], const int places[],
+                                      MPI_Datatype datatype)
+{
+    return (struct zside){
+        .buf = (void *)(uintptr_t)buf, .datatype = datatype, .counts = counts, .places = places};
+}
+
 bool zside_make(struct zside *s);
 void zside_free(struct zside *s);
 void zside_block(const struct zside *s, int i, const struct zmpi_options *o, struct zblock *b);

@@ -45,9 +45,8 @@ int zw_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 {
     struct zcall c;
     bool in_place = sendbuf == MPI_IN_PLACE;
-    struct zside send = {
-        .buf = (void *)(uintptr_t)sendbuf, .count = sendcount, .datatype = sendtype};
-    struct zside recv = {.buf = recvbuf, .count = recvcount, .datatype = recvtype};
+    struct zside send = zside_of(sendbuf, sendcount, sendtype);
+    struct zside recv = zside_of(recvbuf, recvcount, recvtype);
     uint64_t bytes = zside_bytes(recvcount, recvtype);
     if (zcall_begin(&c, ZOP_ALLGATHER, 0, comm, true, bytes, bytes) &&
         allgather(&c, in_place ? NULL : &send, &recv))
@@ -73,10 +72,8 @@ int zw_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 {
     struct zcall c;
     bool in_place = sendbuf == MPI_IN_PLACE;
-    struct zside send = {
-        .buf = (void *)(uintptr_t)sendbuf, .count = sendcount, .datatype = sendtype};
-    struct zside recv = {
-        .buf = recvbuf, .datatype = recvtype, .counts = recvcounts, .places = displs};
+    struct zside send = zside_of(sendbuf, sendcount, sendtype);
+    struct zside recv = zside_of_v(recvbuf, recvcounts, displs, recvtype);
     uint64_t given = in_place ? 0 : zside_bytes(sendcount, sendtype);
     if (zcall_begin(&c, ZOP_ALLGATHERV, 0, comm, true, largest(recvcounts, recvtype, comm),
                     given) &&

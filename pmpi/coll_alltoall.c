@@ -8,9 +8,8 @@ int zw_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
 {
     struct zcall c;
     bool in_place = sendbuf == MPI_IN_PLACE;
-    struct zside send = {
-        .buf = (void *)(uintptr_t)sendbuf, .count = sendcount, .datatype = sendtype};
-    struct zside recv = {.buf = recvbuf, .count = recvcount, .datatype = recvtype};
+    struct zside send = zside_of(sendbuf, sendcount, sendtype);
+    struct zside recv = zside_of(recvbuf, recvcount, recvtype);
     uint64_t bytes = in_place ? zside_bytes(recvcount, recvtype) : zside_bytes(sendcount, sendtype);
     if (zcall_begin(&c, ZOP_ALLTOALL, 0, comm, true, bytes, bytes) &&
         zlanes_run(&c, in_place ? NULL : &send, &recv))
@@ -25,12 +24,8 @@ int zw_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[
 {
     struct zcall c;
     bool in_place = sendbuf == MPI_IN_PLACE;
-    struct zside send = {.buf = (void *)(uintptr_t)sendbuf,
-                         .datatype = sendtype,
-                         .counts = sendcounts,
-                         .places = sdispls};
-    struct zside recv = {
-        .buf = recvbuf, .datatype = recvtype, .counts = recvcounts, .places = rdispls};
+    struct zside send = zside_of_v(sendbuf, sendcounts, sdispls, sendtype);
+    struct zside recv = zside_of_v(recvbuf, recvcounts, rdispls, recvtype);
     if (zcall_begin(&c, ZOP_ALLTOALLV, 0, comm, false, 0, 0) &&
         zlanes_run(&c, in_place ? NULL : &send, &recv))
         return zcall_end(&c, MPI_SUCCESS);

@@ -47,7 +47,7 @@ static bool bcast(struct zcall *c, struct zside *side)
 int zw_bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     struct zcall c;
-    struct zside side = {.buf = buffer, .count = count, .datatype = datatype};
+    struct zside side = zside_of(buffer, count, datatype);
     uint64_t bytes = zside_bytes(count, datatype);
     if (zcall_begin(&c, ZOP_BCAST, root, comm, true, bytes, bytes) && bcast(&c, &side))
         return zcall_end(&c, MPI_SUCCESS);

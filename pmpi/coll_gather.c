@@ -12,9 +12,8 @@ int zw_gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *r
 {
     struct zcall c;
     bool in_place = sendbuf == MPI_IN_PLACE;
-    struct zside send = {
-        .buf = (void *)(uintptr_t)sendbuf, .count = sendcount, .datatype = sendtype};
-    struct zside recv = {.buf = recvbuf, .count = recvcount, .datatype = recvtype};
+    struct zside send = zside_of(sendbuf, sendcount, sendtype);
+    struct zside recv = zside_of(recvbuf, recvcount, recvtype);
     uint64_t bytes = in_place ? zside_bytes(recvcount, recvtype) : zside_bytes(sendcount, sendtype);
     if (zcall_begin(&c, ZOP_GATHER, root, comm, true, bytes, bytes) &&
         zlanes_run(&c, in_place ? NULL : &send, c.state->rank == root ? &recv : NULL))
@@ -29,10 +28,8 @@ int zw_gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
 {
     struct zcall c;
     bool in_place = sendbuf == MPI_IN_PLACE;
-    struct zside send = {
-        .buf = (void *)(uintptr_t)sendbuf, .count = sendcount, .datatype = sendtype};
-    struct zside recv = {
-        .buf = recvbuf, .datatype = recvtype, .counts = recvcounts, .places = displs};
+    struct zside send = zside_of(sendbuf, sendcount, sendtype);
+    struct zside recv = zside_of_v(recvbuf, recvcounts, displs, recvtype);
     uint64_t given = in_place ? 0 : zside_bytes(sendcount, sendtype);
     if (zcall_begin(&c, ZOP_GATHERV, root, comm, false, 0, given) &&
         zlanes_run(&c, in_place ? NULL : &send, c.state->rank == root ? &recv : NULL))

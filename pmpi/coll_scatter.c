@@ -10,9 +10,8 @@ int zw_scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
 {
     struct zcall c;
     bool in_place = recvbuf == MPI_IN_PLACE;
-    struct zside send = {
-        .buf = (void *)(uintptr_t)sendbuf, .count = sendcount, .datatype = sendtype};
-    struct zside recv = {.buf = recvbuf, .count = recvcount, .datatype = recvtype};
+    struct zside send = zside_of(sendbuf, sendcount, sendtype);
+    struct zside recv = zside_of(recvbuf, recvcount, recvtype);
     uint64_t bytes = in_place ? zside_bytes(sendcount, sendtype) : zside_bytes(recvcount, recvtype);
     if (zcall_begin(&c, ZOP_SCATTER, root, comm, true, bytes, bytes) &&
         zlanes_run(&c, c.state->rank == root ? &send : NULL, in_place ? NULL : &recv))
@@ -27,11 +26,8 @@ int zw_scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
 {
     struct zcall c;
     bool in_place = recvbuf == MPI_IN_PLACE;
-    struct zside send = {.buf = (void *)(uintptr_t)sendbuf,
-                         .datatype = sendtype,
-                         .counts = sendcounts,
-                         .places = displs};
-    struct zside recv = {.buf = recvbuf, .count = recvcount, .datatype = recvtype};
+    struct zside send = zside_of_v(sendbuf, sendcounts, displs, sendtype);
+    struct zside recv = zside_of(recvbuf, recvcount, recvtype);
     uint64_t given = in_place ? 0 : zside_bytes(recvcount, recvtype);
     if (zcall_begin(&c, ZOP_SCATTERV, root, comm, false, 0, given) &&
         zlanes_run(&c, c.state->rank == root ? &send : NULL, in_place ? NULL : &recv))

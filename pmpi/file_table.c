@@ -17,14 +17,9 @@ static struct zfile **bucket_of(MPI_File fh)
     return &table[(key >> 4 ^ key >> 10) % BUCKETS];
 }
 
-struct zfile *zfile_find(MPI_File fh)
+/* With the table's lock, which it gives back; then with the file's. */
+static struct zfile *hold(struct zfile *f)
 {
-    if (atomic_load_explicit(&containers, memory_order_acquire) == 0)
-        return NULL;
-    pthread_mutex_lock(&table_lock);
-    struct zfile *f = *bucket_of(fh);
-    while (f && f->fh != fh)
-        f = f->next;
     if (f)
         f->references++;
     pthread_mutex_unlock(&table_lock);
@@ -33,18 +28,24 @@ struct zfile *zfile_find(MPI_File fh)
     return f;
 }
 
+struct zfile *zfile_find(MPI_File fh)
+{
+    if (atomic_load_explicit(&containers, memory_order_acquire) == 0)
+        return NULL;
+    pthread_mutex_lock(&table_lock);
+    struct zfile *f = *bucket_of(fh);
+    while (f && f->fh != fh)
+        f = f->next;
+    return hold(f);
+}
+
 struct zfile *zfile_behind(const struct zfile *last)
 {
     pthread_mutex_lock(&table_lock);
     struct zfile *f = last ? last->next : NULL;
     for (size_t i = last ? (size_t)(bucket_of(last->fh) - table) + 1 : 0; i < BUCKETS && !f; i++)
         f = table[i];
-    if (f)
-        f->references++;
-    pthread_mutex_unlock(&table_lock);
-    if (f)
-        pthread_mutex_lock(&f->lock);
-    return f;
+    return hold(f);
 }
 
 static void destroy(struct zfile *f)

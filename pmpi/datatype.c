@@ -323,6 +323,19 @@ int ztype_make(MPI_Datatype datatype, struct ztype *t)
     return rc;
 }
 
+size_t ztype_segment(const struct ztype *t, uint64_t at)
+{
+    size_t low = 0, high = t->count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (t->segment[middle].before <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void ztype_free(struct ztype *t)
 {
     free(t->segment);

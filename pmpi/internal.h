@@ -45,6 +45,8 @@ struct ztype {
 };
 
 int ztype_make(MPI_Datatype datatype, struct ztype *t);
+/* Number of the segment that holds data byte `at`, which is below the type's size. */
+size_t ztype_segment(const struct ztype *t, uint64_t at);
 /* n times an array of this shape, one behind the other: one more dimension, as far as there is room
  * for it. */
 void zshape_prepend(size_t shape[3], size_t n);

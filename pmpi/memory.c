@@ -18,20 +18,6 @@ unsigned char *zmemory_stretch(const struct ztype *t, const void *buf, MPI_Count
     return NULL;
 }
 
-/* The segment that holds packed byte `at` of one element. */
-static size_t segment_of(const struct ztype *t, uint64_t at)
-{
-    size_t low = 0, high = t->count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (t->segment[middle].before <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 void *zmemory_first(const struct ztype *t, const void *buf)
 {
     return at_offset(buf, t->count ? t->segment[0].offset : 0);
@@ -49,7 +35,7 @@ enum zmpi_status zmemory_copy(const struct ztype *t, const struct zmpi_device *h
     if (bytes == 0)
         return ZMPI_OK;
     uint64_t element = at / t->size, skip = at % t->size;
-    size_t k = segment_of(t, skip);
+    size_t k = ztype_segment(t, skip);
     for (skip -= t->segment[k].before; bytes; k = 0, element++)
         for (; k < t->count && bytes; k++, skip = 0) {
             unsigned char *place =

@@ -77,27 +77,13 @@ void zview_free(struct zview *v)
     ztype_free(&v->file);
 }
 
-/* The segment that holds data byte r of a tile. */
-static size_t segment_of(const struct ztype *t, uint64_t r)
-{
-    size_t lo = 0, hi = t->count;
-    while (hi - lo > 1) {
-        size_t middle = lo + (hi - lo) / 2;
-        if (t->segment[middle].before <= r)
-            lo = middle;
-        else
-            hi = middle;
-    }
-    return lo;
-}
-
 uint64_t zview_offset(const struct zview *v, uint64_t position)
 {
     const struct ztype *t = &v->file;
     if (t->size == 0)
         return (uint64_t)v->displacement;
     uint64_t tile = position / t->size, r = position % t->size;
-    const struct zsegment *s = &t->segment[segment_of(t, r)];
+    const struct zsegment *s = &t->segment[ztype_segment(t, r)];
     return (uint64_t)(v->displacement + (int64_t)tile * t->extent + s->offset) + (r - s->before);
 }
 
@@ -181,7 +167,7 @@ enum zmpi_status zview_runs(const struct zview *v, uint64_t position, uint64_t b
         bytes = 0;
     }
     uint64_t tile = position / t->size, inside = position % t->size;
-    size_t i = segment_of(t, inside);
+    size_t i = ztype_segment(t, inside);
     while (bytes) {
         const struct zsegment *s = &t->segment[i];
         uint64_t skip = inside - s->before, length = s->length - skip;

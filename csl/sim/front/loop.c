@@ -155,6 +155,48 @@ struct counted {
     const struct type *type;
 };
 
+/* What the body calls the element, if it has a name. */
+static void name_element(struct sema *s, const struct node *n, const struct counted *c,
+                         const struct place *array)
+{
+    if (csl_str_is(n->names[0], "_"))
+        return;
+    const struct type *type = array != NULL ? array->type->element : c->type;
+    struct symbol *element = csl_declare(s, n, n->names[0], SYMBOL_REG, type, true);
+    struct operand value = csl_in(c->type, c->reg);
+    if (array != NULL) {
+        uint16_t pointer = csl_in_reg(s, n,
+                                      &(struct operand){.v = csl_int_value(&csl_i64, array->offset),
+                                                        .known = array->fixed,
+                                                        .reg = array->reg});
+        uint16_t at = csl_new_reg(s, n);
+        struct insn *i = csl_emit(s, n, OP_INDEX, COST_INDEX);
+        i->a = at;
+        i->b = c->reg;
+        i->c = pointer;
+        i->imm = (int32_t)csl_size(type);
+        value = csl_load_place(s, n, &(struct place){.kind = PLACE_MEM, .type = type, .reg = at});
+    }
+    s->barrier = s->func->count;
+    if (element->kind == SYMBOL_MEM)
+        csl_store_place(s, n,
+                        &(struct place){.kind = PLACE_MEM,
+                                        .type = element->type,
+                                        .fixed = true,
+                                        .offset = element->address},
+                        &value);
+    else
+        csl_into(s, n, &value, element->reg);
+}
+
+static void name_index(struct sema *s, const struct node *n, const struct counted *c)
+{
+    struct symbol *index = csl_declare(s, n, n->names[1], SYMBOL_REG, &csl_u16, true);
+    if (index->kind != SYMBOL_REG)
+        FAIL(s, n, "the index of a loop has no address");
+    csl_into(s, n, &(struct operand){.v = {.type = &csl_u16}, .reg = c->index}, index->reg);
+}
+
 static void emit_counted(struct sema *s, const struct node *n, struct target *t,
                          const struct counted *c, const struct place *array)
 {
@@ -170,44 +212,9 @@ static void emit_counted(struct sema *s, const struct node *n, struct target *t,
     csl_jump(s, n, OP_JUMP_UNLESS, test, &end);
     s->next_reg = mark;
     csl_push(s, &scope);
-    struct symbol *element = NULL;
-    if (!csl_str_is(n->names[0], "_"))
-        element = csl_declare(s, n, n->names[0], SYMBOL_REG,
-                              array != NULL ? array->type->element : c->type, true);
-    if (element != NULL) {
-        struct operand value = csl_in(c->type, c->reg);
-        if (array != NULL) {
-            uint16_t pointer =
-                csl_in_reg(s, n,
-                           &(struct operand){.v = csl_int_value(&csl_i64, array->offset),
-                                             .known = array->fixed,
-                                             .reg = array->reg});
-            uint16_t at = csl_new_reg(s, n);
-            i = csl_emit(s, n, OP_INDEX, COST_INDEX);
-            i->a = at;
-            i->b = c->reg;
-            i->c = pointer;
-            i->imm = (int32_t)csl_size(array->type->element);
-            value = csl_load_place(
-                s, n, &(struct place){.kind = PLACE_MEM, .type = array->type->element, .reg = at});
-        }
-        s->barrier = s->func->count;
-        if (element->kind == SYMBOL_MEM)
-            csl_store_place(s, n,
-                            &(struct place){.kind = PLACE_MEM,
-                                            .type = element->type,
-                                            .fixed = true,
-                                            .offset = element->address},
-                            &value);
-        else
-            csl_into(s, n, &value, element->reg);
-    }
-    if (n->name_count == 2) {
-        struct symbol *index = csl_declare(s, n, n->names[1], SYMBOL_REG, &csl_u16, true);
-        if (index->kind != SYMBOL_REG)
-            FAIL(s, n, "the index of a loop has no address");
-        csl_into(s, n, &(struct operand){.v = {.type = &csl_u16}, .reg = c->index}, index->reg);
-    }
+    name_element(s, n, c, array);
+    if (n->name_count == 2)
+        name_index(s, n, c);
     s->barrier = s->func->count;
     csl_statement(s, n->kid[1]);
     csl_pop(s, &scope);

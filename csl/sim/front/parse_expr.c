@@ -132,6 +132,17 @@ static struct node *parse_label(struct parser *p)
     return csl_parse_block(p, label);
 }
 
+/* A node of this one token. */
+static struct node *leaf(struct parser *p, enum node_kind kind)
+{
+    struct node *n = csl_node(p, kind, p->now.pos);
+    n->text = p->now.text;
+    n->i = p->now.i;
+    n->f = p->now.f;
+    csl_advance(p);
+    return n;
+}
+
 static struct node *parse_primary(struct parser *p, bool type_only)
 {
     struct token t = p->now;
@@ -139,37 +150,22 @@ static struct node *parse_primary(struct parser *p, bool type_only)
     struct list list = {0};
     switch (t.kind) {
     case TOK_INT:
-        csl_advance(p);
-        n = csl_node(p, N_INT, t.pos);
-        n->i = t.i;
-        return n;
+        return leaf(p, N_INT);
     case TOK_FLOAT:
-        csl_advance(p);
-        n = csl_node(p, N_FLOAT, t.pos);
-        n->f = t.f;
-        return n;
+        return leaf(p, N_FLOAT);
     case TOK_STRING:
-        csl_advance(p);
-        n = csl_node(p, N_STRING, t.pos);
-        n->text = t.text;
-        return n;
+        return leaf(p, N_STRING);
     case TOK_TRUE:
     case TOK_FALSE:
-        csl_advance(p);
-        n = csl_node(p, N_BOOL, t.pos);
+        n = leaf(p, N_BOOL);
         n->i = t.kind == TOK_TRUE;
         return n;
     case TOK_IDENT:
         if (p->next.kind == TOK_COLON && !type_only)
             return parse_label(p);
-        csl_advance(p);
-        n = csl_node(p, N_IDENT, t.pos);
-        n->text = t.text;
-        return n;
+        return leaf(p, N_IDENT);
     case TOK_BUILTIN:
-        csl_advance(p);
-        n = csl_node(p, N_BUILTIN, t.pos);
-        n->text = t.text;
+        n = leaf(p, N_BUILTIN);
         csl_expect(p, TOK_LPAREN);
         return parse_values(p, n, &list, TOK_RPAREN);
     case TOK_LPAREN:

@@ -38,65 +38,66 @@ struct settings {
     const char *save, *replay, *emit;
 };
 
+/* The switch of an option without a value; NULL: it is none of these. */
+static bool *switch_of(const char *option, struct settings *o)
+{
+    const struct {
+        const char *name;
+        bool *on;
+    } all[] = {
+        {"--shared-opens", &o->wishes.shared_opens},
+        {"--atomic", &o->wishes.atomic},
+        {"--large", &o->wishes.large},
+        {"--numbers", &o->numbers},
+        {"--verbose", &compare_verbose},
+        {"--trace", &compare_trace},
+        {"--plain", &compare_plain},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(option, all[i].name) == 0)
+            return all[i].on;
+    return NULL;
+}
+
+static bool take_value(const char *option, const char *value, struct settings *o, struct session *s)
+{
+    if (strcmp(option, "--seed") == 0)
+        o->seed = strtoull(value, NULL, 10);
+    else if (strcmp(option, "--first") == 0)
+        o->first = strtoll(value, NULL, 10);
+    else if (strcmp(option, "--count") == 0)
+        o->count = strtoll(value, NULL, 10);
+    else if (strcmp(option, "--time") == 0)
+        o->time = strtod(value, NULL);
+    else if (strcmp(option, "--watchdog") == 0)
+        o->watchdog = (unsigned)strtoul(value, NULL, 10);
+    else if (strcmp(option, "--lines") == 0)
+        s->lines = compare_strict_line = strtoll(value, NULL, 10);
+    else if (strcmp(option, "--folder") == 0)
+        s->folder = value;
+    else if (strcmp(option, "--sabotage") == 0)
+        s->sabotage = value;
+    else if (strcmp(option, "--save") == 0)
+        o->save = value;
+    else if (strcmp(option, "--replay") == 0)
+        o->replay = value;
+    else if (strcmp(option, "--emit") == 0)
+        o->emit = value;
+    else
+        return false;
+    return true;
+}
+
 static bool parse_arguments(int argc, char **argv, struct settings *o, struct session *s)
 {
     for (int i = 1; i < argc; i++) {
-        const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (strcmp(a, "--shared-opens") == 0) {
-            o->wishes.shared_opens = true;
-            continue;
-        }
-        if (strcmp(a, "--atomic") == 0) {
-            o->wishes.atomic = true;
-            continue;
-        }
-        if (strcmp(a, "--large") == 0) {
-            o->wishes.large = true;
-            continue;
-        }
-        if (strcmp(a, "--numbers") == 0) {
-            o->numbers = true;
-            continue;
-        }
-        if (strcmp(a, "--verbose") == 0) {
-            compare_verbose = true;
-            continue;
-        }
-        if (strcmp(a, "--trace") == 0) {
-            compare_trace = true;
-            continue;
-        }
-        if (strcmp(a, "--plain") == 0) {
-            compare_plain = true;
-            continue;
-        }
-        if (!value)
+        bool *on = switch_of(argv[i], o);
+        if (on)
+            *on = true;
+        else if (i + 1 == argc || !take_value(argv[i], argv[i + 1], o, s))
             return false;
-        i++;
-        if (strcmp(a, "--seed") == 0)
-            o->seed = strtoull(value, NULL, 10);
-        else if (strcmp(a, "--first") == 0)
-            o->first = strtoll(value, NULL, 10);
-        else if (strcmp(a, "--count") == 0)
-            o->count = strtoll(value, NULL, 10);
-        else if (strcmp(a, "--time") == 0)
-            o->time = strtod(value, NULL);
-        else if (strcmp(a, "--watchdog") == 0)
-            o->watchdog = (unsigned)strtoul(value, NULL, 10);
-        else if (strcmp(a, "--lines") == 0)
-            s->lines = compare_strict_line = strtoll(value, NULL, 10);
-        else if (strcmp(a, "--folder") == 0)
-            s->folder = value;
-        else if (strcmp(a, "--sabotage") == 0)
-            s->sabotage = value;
-        else if (strcmp(a, "--save") == 0)
-            o->save = value;
-        else if (strcmp(a, "--replay") == 0)
-            o->replay = value;
-        else if (strcmp(a, "--emit") == 0)
-            o->emit = value;
         else
-            return false;
+            i++;
     }
     return true;
 }

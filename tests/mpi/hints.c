@@ -126,26 +126,30 @@ static void check_codecs(int rank)
     }
 }
 
-int main(int argc, char **argv)
+static MPI_File open_with(MPI_Info info)
 {
     MPI_File file;
-    MPI_Init(&argc, &argv);
-    int rank = check_rank(MPI_COMM_WORLD);
-    const bool unset = argc > 1;
-    check_remove(path, MPI_COMM_WORLD);
-    check_remove("wrong.z", MPI_COMM_WORLD);
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, info, &file));
+    if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
+    return file;
+}
 
+/* unset: there is no bound in the environment. */
+static void without_hint(int rank, bool unset)
+{
     check_say("without a hint");
-    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
+    MPI_File file = open_with(MPI_INFO_NULL);
     CHECK(error_of_write(file, rank) == 0);
     OK(MPI_File_close(&file));
     CHECK(check_is_container(path) == !unset);
     check_remove(path, MPI_COMM_WORLD);
+}
 
+static void one_after_another(int rank)
+{
     check_say("hint at open");
-    MPI_Info info = hint("zmpi_error_bound", "abs=0.125");
-    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, info, &file));
-    MPI_Info_free(&info);
+    MPI_File file = open_with(hint("zmpi_error_bound", "abs=0.125"));
     CHECK(check_is_container(path));
     check_bound(file, "abs=0.125");
     double error = error_of_write(file, rank);
@@ -154,7 +158,7 @@ int main(int argc, char **argv)
     wrong_value(file, rank, 0.125);
 
     check_say("hint at set_view");
-    info = hint("zmpi_error_bound", "abs=1e-3");
+    MPI_Info info = hint("zmpi_error_bound", "abs=1e-3");
     OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", info));
     MPI_Info_free(&info);
     check_bound(file, "abs=0.001");
@@ -174,20 +178,32 @@ int main(int argc, char **argv)
     MPI_Info_free(&info);
     check_bound(file, "lossless");
     OK(MPI_File_close(&file));
+}
 
+static void opened_again(int rank)
+{
     check_say("an existing file, opened with another bound");
-    info = hint("zmpi_error_bound", "rel=0.01");
-    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, info, &file));
-    MPI_Info_free(&info);
+    MPI_File file = open_with(hint("zmpi_error_bound", "rel=0.01"));
     check_bound(file, "rel=0.01");
-    error = error_of_write(file, rank);
+    double error = error_of_write(file, rank);
     CHECK(error <= 0.1 && error > 0.01);
     OK(MPI_File_close(&file));
 
-    /* A file that was not given a bound this time is still a container, and exact from here on. */
-    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    check_say("opened without a bound: still a container, and exact from here on");
+    file = open_with(MPI_INFO_NULL);
     CHECK(error_of_write(file, rank) == 0);
     OK(MPI_File_close(&file));
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    int rank = check_rank(MPI_COMM_WORLD);
+    check_remove(path, MPI_COMM_WORLD);
+    check_remove("wrong.z", MPI_COMM_WORLD);
+    without_hint(rank, argc > 1);
+    one_after_another(rank);
+    opened_again(rank);
     check_codecs(rank);
     check_staged("abs=1e-6", "ratio=20", 1e-6);
     check_staged("ratio=4", "abs=1e-6", 1);

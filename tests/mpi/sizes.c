@@ -83,9 +83,9 @@ static void reopen_and_extend(int rank, int ranks)
     free(all);
 }
 
-static void set_size(int rank, int ranks)
+static void shrink(int rank, int ranks)
 {
-    int all[4 * N] = {0}, minus[N];
+    int all[N], minus[N];
     for (int i = 0; i < N; i++) {
         all[i] = i + 1;
         minus[i] = -1 - i;
@@ -124,9 +124,18 @@ static void set_size(int rank, int ranks)
     OK(MPI_File_close(&file));
     memset((unsigned char *)all + 41, 0, 7);
     check_content(all, 12);
+}
+
+/* What is there before does not matter. */
+static void make_empty(int rank, int ranks)
+{
+    const int all[4 * N] = {0}, mine = -1 - rank;
+    int *ones = check_alloc((size_t)ranks * sizeof *ones);
+    for (int i = 0; i < ranks; i++)
+        ones[i] = -1 - i;
 
     check_say("emptied while open, then used");
-    file = open_file(MPI_MODE_RDWR);
+    MPI_File file = open_file(MPI_MODE_RDWR);
     OK(MPI_File_set_size(file, 0));
     CHECK_EQUAL(size_of(file), 0);
     int back, got;
@@ -134,10 +143,9 @@ static void set_size(int rank, int ranks)
     OK(MPI_File_read_at(file, 0, &back, 1, MPI_INT, &status));
     MPI_Get_count(&status, MPI_INT, &got);
     CHECK_EQUAL(got, 0);
-    OK(MPI_File_write_at_all(file, rank * (MPI_Offset)4, minus + rank, 1, MPI_INT,
-                             MPI_STATUS_IGNORE));
+    OK(MPI_File_write_at_all(file, rank * (MPI_Offset)4, &mine, 1, MPI_INT, MPI_STATUS_IGNORE));
     OK(MPI_File_close(&file));
-    check_content(minus, ranks);
+    check_content(ones, ranks);
 
     check_say("emptied");
     file = open_file(MPI_MODE_RDWR);
@@ -149,8 +157,8 @@ static void set_size(int rank, int ranks)
     file = open_file(MPI_MODE_RDWR);
     OK(MPI_File_set_size(file, 4 * N * 4));
     OK(MPI_File_close(&file));
-    memset(all, 0, sizeof all);
     check_content(all, 4 * N);
+    free(ones);
 }
 
 static void preallocate(int rank)
@@ -262,7 +270,8 @@ int main(int argc, char **argv)
     append(rank, ranks);
     CHECK(check_is_container(path));
     reopen_and_extend(rank, ranks);
-    set_size(rank, ranks);
+    shrink(rank, ranks);
+    make_empty(rank, ranks);
     preallocate(rank);
     holes(rank, ranks);
     end_of_file(rank, ranks);

@@ -12,9 +12,11 @@
  *     enum zmpi_status s = zmpi_compress(&a, &b, NULL, out, cap, field, &size);
  *
  * Conventions: functions return ZMPI_OK or an error; outputs are written only on ZMPI_OK unless
- * said otherwise. No function prints, exits or keeps a pointer it was given. All are safe to call
- * from any thread at once. Sizes are in bytes, extents in elements, order z, y, x with x fastest;
- * unused leading extents are 1.
+ * said otherwise. No function prints, exits or keeps a pointer it was given; buffers are the
+ * caller's, may begin at any address, and may not overlap. No pointer may be NULL unless said
+ * otherwise. All are safe to call from any thread at once; each works in its caller's thread alone.
+ * Sizes are in bytes, extents in elements, order z, y, x with x fastest; unused leading extents are
+ * 1.
  */
 #ifndef ZMPI_CODEC_H
 #define ZMPI_CODEC_H
@@ -88,7 +90,7 @@ enum zmpi_mode {
     ZMPI_PW_REL = 5 /* every |x - x'| <= value * |x| */
 };
 
-/* What the user asks. max, min and rmse are those of struct zmpi_range's values. */
+/* What the user asks. max, min and rmse are of the values that struct zmpi_range is of. */
 struct zmpi_bound {
     enum zmpi_mode mode;
     double value; /* finite, > 0; below 1 for rel and pw_rel, at most 300 for psnr, over 1 for
@@ -102,12 +104,14 @@ ZMPI_API enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *
 /* Writes what zmpi_bound_parse reads, at most 40 bytes with the terminating zero. */
 ZMPI_API void zmpi_bound_format(const struct zmpi_bound *bound, char text[40]);
 
+/* The elements lie one behind the other, without gaps. Any extent may be 0: no elements. */
 struct zmpi_array {
     enum zmpi_type type;
     size_t extent[3]; /* z, y, x */
 };
 
-/* Elements, or bytes; ZMPI_ERR_SIZE if the product does not fit. */
+/* Elements, or bytes: ZMPI_ERR_SIZE if that is 2^63 or more, ZMPI_ERR_ARG if the type is unknown
+ * (bytes alone). */
 ZMPI_API enum zmpi_status zmpi_array_count(const struct zmpi_array *array, size_t *count);
 ZMPI_API enum zmpi_status zmpi_array_bytes(const struct zmpi_array *array, size_t *bytes);
 
@@ -124,8 +128,10 @@ struct zmpi_range {
 
 #define ZMPI_RANGE_EMPTY ((struct zmpi_range){__builtin_inf(), -__builtin_inf(), __builtin_inf()})
 
+/* Of `count` elements; ZMPI_RANGE_EMPTY for types that are not floats. */
 ZMPI_API void zmpi_range_of(enum zmpi_type type, const void *src, size_t count,
                             struct zmpi_range *range);
+/* *range becomes that of both. */
 ZMPI_API void zmpi_range_merge(struct zmpi_range *range, const struct zmpi_range *other);
 
 /* Upper limit of the size of the stream of an array; 0 if the array is too large. */
@@ -134,8 +140,11 @@ ZMPI_API size_t zmpi_compress_capacity(const struct zmpi_array *array);
 /*
  * Compress `src` (array->extent elements) into dst. `range` is that of the whole distributed array,
  * or NULL: then it is that of src (one more pass over the data, for all bounds but abs and
- * lossless). Integer types are always coded exactly. On success *size is the length of the stream.
- * For a ratio, what is tried first may need more room than the stream in the end.
+ * lossless). Integer types are always coded exactly. On success *size is the length of the stream;
+ * otherwise what is in dst is undefined. A capacity of zmpi_compress_capacity is always enough; for
+ * a ratio, what is tried first may need more room than the stream in the end.
+ *
+ * ZMPI_ERR_ARG, ZMPI_ERR_BOUND, ZMPI_ERR_SIZE (the array), ZMPI_ERR_SPACE (dst), ZMPI_ERR_MEMORY.
  */
 ZMPI_API enum zmpi_status zmpi_compress(const struct zmpi_array *array,
                                         const struct zmpi_bound *bound,
@@ -148,23 +157,24 @@ struct zmpi_stream_info {
     struct zmpi_bound bound; /* as asked */
     double abs_bound;        /* of every finite element; 0: exact, +inf: none (pw_rel) */
     int encoder;             /* 1: fle, 2: huffman */
-    uint32_t tile[3];
+    uint32_t tile[3]; /* extents of a chunk, z, y, x; those at the array's ends may be smaller */
     size_t chunks;
     size_t length;        /* of the stream */
     size_t decoded_bytes; /* of the array  */
 };
 
 /* Parse and check header and chunk table of the stream at src. src_size may be larger than the
- * stream. */
+ * stream, here and below. ZMPI_ERR_FORMAT, _VERSION, _TRUNCATED, _CHECKSUM, _CORRUPT or _SIZE. */
 ZMPI_API enum zmpi_status zmpi_stream_info(const void *src, size_t src_size,
                                            struct zmpi_stream_info *info);
 
-/* Decode a whole stream. dst_capacity >= decoded_bytes. dst is undefined on error. */
+/* Decode a whole stream. ZMPI_ERR_SPACE if dst_capacity < decoded_bytes, ZMPI_ERR_MEMORY, and those
+ * of zmpi_stream_info. On error what is in dst is undefined. */
 ZMPI_API enum zmpi_status zmpi_decompress(void *dst, size_t dst_capacity, const void *src,
                                           size_t src_size);
 
-/* Check every checksum and decode every chunk to nowhere. *bad_chunk (may be NULL): the first
- * damaged chunk. */
+/* Check every checksum and decode every chunk to nowhere. Errors are those of zmpi_decompress; then
+ * *bad_chunk (may be NULL) is the number of the first damaged chunk, 0 if it is the header. */
 ZMPI_API enum zmpi_status zmpi_stream_verify(const void *src, size_t src_size, size_t *bad_chunk);
 
 #ifdef __cplusplus

@@ -4,8 +4,13 @@
  *
  * Nothing here is needed for compression to happen: the environment (ZMPI_ERROR_BOUND, ...; see
  * `zmpi options`) and MPI_Info hints (zmpi_error_bound, ...) say the same. Precedence: hint > these
- * calls > environment > rules file. Functions return an MPI error class and do not call error
- * handlers. Thread-safe for different files.
+ * calls > environment > rules file; what a stronger one has set stays as it is, which is no error.
+ *
+ * Functions return MPI_SUCCESS or an MPI error class unless said otherwise, and write their outputs
+ * only on success. No pointer that they are given is kept; none may be NULL unless said otherwise.
+ * Any thread may call them at any time after MPI_Init, for a file that no thread is closing and a
+ * communicator that none is freeing. Sizes are in bytes, times in seconds of wall clock, both those
+ * of this rank alone.
  */
 #ifndef ZMPI_H
 #define ZMPI_H
@@ -21,18 +26,22 @@ extern "C" {
 /*
  * The bound of what this file is given from now on: "abs=V", "rel=V", "pw_rel=V", "psnr=dB",
  * "ratio=R", "lossless". Collective by convention: all ranks of the file's communicator should say
- * the same. MPI_ERR_FILE if fh is not a zmpi container, MPI_ERR_ARG if the text is wrong.
+ * the same; nothing is waited for. Data that were given before keep their bound: those that are
+ * still held back are compressed now, and if that fails its error is returned, after the file's
+ * error handler was called. MPI_ERR_FILE if fh is not a zmpi container, MPI_ERR_ARG if the text is
+ * wrong or NULL.
  */
 ZMPI_API int zmpi_file_set_bound(MPI_File fh, const char *bound);
 
 /*
- * The shape of the arrays this rank writes from now on, where datatypes do not tell it: extents z,
- * y, x of one call's elements. A call whose number of elements is different ignores it. (1, 1, 0)
- * forgets it. Local.
+ * The shape of the arrays this rank writes from now on: extents z, y, x, in elements, of what one
+ * call writes; leading ones are 1. A call whose number of elements is different ignores it, and
+ * takes the shape from its datatypes as without it. (1, 1, 0) forgets it. Local. MPI_ERR_FILE if fh
+ * is not a zmpi container.
  */
 ZMPI_API int zmpi_file_set_shape(MPI_File fh, const size_t extent[3]);
 
-/* Is this file a container? */
+/* 1 if this file is a container, 0 if it is not, or no open file. Local. */
 ZMPI_API int zmpi_file_is_container(MPI_File fh);
 
 /* What this rank did with an open container so far. */
@@ -52,6 +61,7 @@ struct zmpi_file_stats {
     uint64_t bytes_offloaded, bytes_decoded_offloaded;
 };
 
+/* Local. MPI_ERR_FILE if fh is not a zmpi container. */
 ZMPI_API int zmpi_file_get_stats(MPI_File fh, struct zmpi_file_stats *stats);
 
 /*
@@ -84,7 +94,7 @@ struct zmpi_comm_stats {
     uint64_t bytes_offloaded, bytes_decoded_offloaded;
 };
 
-/* MPI_ERR_COMM if there was none yet. */
+/* Local. MPI_ERR_COMM if there was none yet. */
 ZMPI_API int zmpi_comm_get_stats(MPI_Comm comm, struct zmpi_comm_stats *stats);
 
 #ifdef __cplusplus

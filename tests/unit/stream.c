@@ -39,6 +39,40 @@ Test(stream, shapes)
         }
 }
 
+Test(stream, any_address)
+{
+    struct kit_random r = {21};
+    for (size_t t = 0; t < KIT_COUNT(types); t++)
+        for (size_t odd = 1; odd < 8; odd++) {
+            const struct zmpi_array a = kit_array(types[t], 3, 40, 57 + odd);
+            const struct zmpi_bound bounds[] = {{ZMPI_LOSSLESS, 0}, kit_abs(1e-3),
+                                                kit_rel(1e-3),      {ZMPI_PW_REL, 1e-3},
+                                                {ZMPI_PSNR, 60},    {ZMPI_RATIO, 5}};
+            const size_t bytes = kit_bytes(&a), capacity = zmpi_compress_capacity(&a);
+            unsigned char *src = malloc(bytes + odd), *out = malloc(bytes + odd);
+            unsigned char *coded = malloc(capacity + odd);
+            void *even = kit_make(&r, &a, KIT_SPECIAL);
+            memcpy(src + odd, even, bytes);
+            for (size_t b = 0; b < KIT_COUNT(bounds); b++) {
+                struct kit_stream should = kit_compress(&a, bounds[b], even);
+                void *back = kit_decompress(&should);
+                size_t size;
+                cr_assert_eq(
+                    zmpi_compress(&a, &bounds[b], NULL, coded + odd, capacity, src + odd, &size),
+                    ZMPI_OK);
+                cr_assert(size == should.size && memcmp(coded + odd, should.data, size) == 0);
+                cr_assert_eq(zmpi_decompress(out + odd, bytes, coded + odd, size), ZMPI_OK);
+                cr_assert(memcmp(out + odd, back, bytes) == 0);
+                free(back);
+                free(should.data);
+            }
+            free(even);
+            free(coded);
+            free(out);
+            free(src);
+        }
+}
+
 Test(stream, awkward_shapes)
 {
     static const size_t shapes[][3] = {

@@ -37,7 +37,8 @@ static size_t write_prefix(char *line, size_t size)
     return n < 0 ? 0 : (size_t)n;
 }
 
-bool zmpi_log_is_possible(void)
+/* False: the program has closed stderr, and what has its number now may be a file of data. */
+static bool is_possible(void)
 {
     struct stat s;
     const int flags = fcntl(STDERR_FILENO, F_GETFL);
@@ -76,7 +77,7 @@ void zmpi_log_text(const char *text, size_t n)
     const int saved = errno; /* what is said must not change what the caller is about to report */
     sigset_t before;
     ssize_t written = 0;
-    if (zmpi_log_is_possible()) {
+    if (is_possible()) {
         const bool held = hold_sigpipe(&before);
         do { /* nothing can be done if it fails */
             written = write(STDERR_FILENO, text, n);

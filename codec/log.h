@@ -22,7 +22,5 @@ void zmpi_log(enum zmpi_log_level level, const char *format, ...)
 void zmpi_log_rank(int rank);
 /* Lines as they are, to stderr, if that is possible; no SIGPIPE if nobody reads them. */
 void zmpi_log_text(const char *text, size_t n);
-/* False: the program has closed stderr, and what has its number now may be a file of data. */
-bool zmpi_log_is_possible(void);
 
 #endif

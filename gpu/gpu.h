@@ -142,8 +142,6 @@ bool gpu_upload(struct gpu_way *way, void *device, const void *host, size_t byte
 /* Started in order; there after gpu_drain. */
 bool gpu_fetch(struct gpu_way *way, void *host, const void *device, size_t bytes, bool pinned);
 bool gpu_drain(struct gpu_way *way);
-/* Both. */
-bool gpu_download(struct gpu_way *way, void *host, const void *device, size_t bytes, bool pinned);
 /* All that was started on the lane's stream is done. */
 bool gpu_wait(struct gpu_lane *lane);
 enum zmpi_status gpu_copy(void *dst, const void *src, const struct zmpi_box *box);

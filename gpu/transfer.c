@@ -110,7 +110,7 @@ bool gpu_drain(struct gpu_way *way)
     return good;
 }
 
-bool gpu_download(struct gpu_way *way, void *host, const void *device, size_t bytes, bool pinned)
+static bool download(struct gpu_way *way, void *host, const void *device, size_t bytes, bool pinned)
 {
     return gpu_fetch(way, host, device, bytes, pinned) && gpu_drain(way);
 }
@@ -164,7 +164,7 @@ static bool copy_box(struct gpu_lane *lane, void *dst, const struct gpu_place *t
     if (flat && to->memory == ZMPI_MEMORY_GPU && from->memory == ZMPI_MEMORY_HOST)
         return gpu_upload(&lane->way, dst, src, box->bytes, from->pinned) && gpu_wait(lane);
     if (flat && to->memory == ZMPI_MEMORY_HOST && from->memory == ZMPI_MEMORY_GPU)
-        return gpu_download(&lane->way, dst, src, box->bytes, to->pinned);
+        return download(&lane->way, dst, src, box->bytes, to->pinned);
     return copy_planes(lane, dst, src, box) && gpu_wait(lane);
 }
 

@@ -119,8 +119,6 @@ struct zblock {
     uint64_t piece; /* bytes that one message takes of it: whole planes or rows where they fit */
 };
 
-void zblock_make(struct zblock *b, const void *buf, MPI_Count count, const struct ztype *type,
-                 const struct zmpi_options *o);
 /* Bytes of whole planes or rows, where they fit into `most`. */
 uint64_t zblock_whole(const struct zblock *b, uint64_t most);
 uint64_t zblock_pieces(const struct zblock *b);
@@ -144,8 +142,7 @@ void zblock_room(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned c
                  struct zpart *part);
 bool zblock_place(const struct zblock *b, uint64_t at, uint64_t bytes, const struct zpart *part);
 void zpart_free(struct zpart *part);
-/* From, or to, the host's memory. */
-bool zblock_get(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *dst);
+/* From the host's memory. */
 bool zblock_put(const struct zblock *b, uint64_t at, uint64_t bytes, const unsigned char *src);
 bool zblock_copy(const struct zblock *to, const struct zblock *from, unsigned char *scratch);
 
@@ -228,7 +225,6 @@ bool zcall_wants_ratio(const struct zcall *c);
 void zcall_survey_begin(struct zcall *c);
 void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 bool zcall_survey_share(struct zcall *c, int *rc);
-double zcall_survey_bound(const struct zcall *c); /* 0: without loss */
 /* coll_sample.c: try both encoders on a part of the block, before they are chosen from. */
 void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 /* Log and remember an error; it is raised by zcall_end. */

@@ -14,8 +14,8 @@ static uint64_t piece_of(const size_t shape[3], uint64_t width, uint64_t most)
     return most & ~(uint64_t)63;
 }
 
-void zblock_make(struct zblock *b, const void *buf, MPI_Count count, const struct ztype *type,
-                 const struct zmpi_options *o)
+static void block_make(struct zblock *b, const void *buf, MPI_Count count, const struct ztype *type,
+                       const struct zmpi_options *o)
 {
     struct zmpi_array said = {type->element, {o->shape[0], o->shape[1], o->shape[2]}};
     size_t elements, width = zmpi_type_size(type->element);
@@ -60,7 +60,8 @@ struct zmpi_array zblock_array(const struct zblock *b, uint64_t bytes)
     return a;
 }
 
-bool zblock_get(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *dst)
+/* To the host's memory. */
+static bool block_get(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *dst)
 {
     if (b->direct)
         return !zmpi_device_move(b->holder, dst, b->direct + at, bytes);
@@ -117,7 +118,7 @@ bool zblock_copy(const struct zblock *to, const struct zblock *from, unsigned ch
     for (uint64_t at = 0; at < from->bytes && at < to->bytes && copied; at += n) {
         n = zblock_piece(from, at);
         n = n < to->bytes - at ? n : to->bytes - at;
-        copied = zblock_get(from, at, n, scratch) && zblock_put(to, at, n, scratch);
+        copied = block_get(from, at, n, scratch) && zblock_put(to, at, n, scratch);
     }
     return copied;
 }
@@ -141,7 +142,7 @@ void zside_block(const struct zside *s, int i, const struct zmpi_options *o, str
     MPI_Count count = s->counts ? s->counts[i] : s->count;
     int64_t place = s->counts ? s->places[i] : i * s->count;
     uintptr_t buf = (uintptr_t)s->buf + (uintptr_t)(place * s->type.extent);
-    zblock_make(b, (const void *)buf, count, &s->type, o);
+    block_make(b, (const void *)buf, count, &s->type, o);
 }
 
 uint64_t zside_bytes(MPI_Count count, MPI_Datatype datatype)

@@ -347,7 +347,8 @@ bool zcall_survey_share(struct zcall *c, int *rc)
     return !*rc && zmpi_survey_next(&c->survey);
 }
 
-double zcall_survey_bound(const struct zcall *c)
+/* 0: without loss */
+static double survey_bound(const struct zcall *c)
 {
     struct zmpi_job job = ratio_job(c);
     if (zmpi_job_open(&job))
@@ -430,7 +431,7 @@ int zcall_end(struct zcall *c, int rc)
         measured(c, outcome.seconds);
     }
     if (c->kind == ZCALL_COMPRESSED) {
-        outcome.ratio_bound = zcall_wants_ratio(c) ? zcall_survey_bound(c) : 0;
+        outcome.ratio_bound = zcall_wants_ratio(c) ? survey_bound(c) : 0;
         outcome.decoded = (double)(s->offload.decoded.bytes - s->decoded);
         s->decoded = s->offload.decoded.bytes;
         say_choice(c, outcome.seconds, &outcome);

@@ -1,4 +1,4 @@
-/* datatype.h - inside view of the flattening, shared by datatype.c and datatype_nested.c. */
+/* datatype.h - inside view of the flattening, shared by datatype.c and datatype_array.c. */
 #ifndef ZMPI_DATATYPE_H
 #define ZMPI_DATATYPE_H
 

@@ -80,7 +80,6 @@ int bench_measure(struct bench_result *r, const struct bench_field *f,
 double bench_median(const struct bench_times *t);
 /* (slowest - fastest) / median */
 double bench_spread(const struct bench_times *t);
-double bench_now(void);
 
 /*
  * bench_peers.c: other compressors, those that the tool was built with, by one thread. `best` is

@@ -23,7 +23,7 @@ struct buffers {
     size_t capacity;
 };
 
-double bench_now(void)
+static double now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -114,11 +114,11 @@ static uint64_t read_all(const void *src, size_t bytes)
 static int run_memory(struct bench_result *r, struct buffers *b, bool count)
 {
     static volatile uint64_t sink; /* or the compiler would see that nobody looks at the sum */
-    double start = bench_now();
+    double start = now();
     memcpy(b->decoded, r->field->data, r->field->bytes);
-    double copied = bench_now();
+    double copied = now();
     sink = read_all(r->field->data, r->field->bytes);
-    double read = bench_now();
+    double read = now();
     (void)sink;
     if (count) {
         add_time(&r->copy, copied - start);
@@ -130,16 +130,16 @@ static int run_memory(struct bench_result *r, struct buffers *b, bool count)
 static int run_scan(struct bench_result *r, bool count)
 {
     struct zmpi_range range;
-    double start = bench_now();
+    double start = now();
     zmpi_range_scan(r->field->array.type, r->field->data,
                     r->field->bytes / zmpi_type_size(r->field->array.type), r->settings->threshold,
                     r->job.threads, &range);
     if (count)
-        add_time(&r->scan, bench_now() - start);
-    start = bench_now();
+        add_time(&r->scan, now() - start);
+    start = now();
     r->axes = zmpi_axes_choose(&r->job, r->field->data);
     if (count)
-        add_time(&r->choice, bench_now() - start);
+        add_time(&r->choice, now() - start);
     return TOOL_OK;
 }
 
@@ -155,14 +155,14 @@ static int failed(const struct bench_result *r, enum zmpi_status status)
 static int run_zmpi(struct bench_result *r, struct buffers *b, bool count)
 {
     const struct zmpi_device *device = zmpi_device_for(r->settings->device, r->job.encoder);
-    double start = bench_now();
+    double start = now();
     enum zmpi_status status =
         zmpi_job_compress(device, &r->job, b->coded, b->capacity, r->field->data, &r->zmpi.size);
-    double compressed = bench_now();
+    double compressed = now();
     if (!status)
         status = device->decompress(b->decoded, r->field->bytes, b->coded, r->zmpi.size, NULL,
                                     r->job.threads);
-    double end = bench_now();
+    double end = now();
     struct zmpi_stream_info info;
     if (!status)
         status = zmpi_stream_info(b->coded, r->zmpi.size, &info);
@@ -182,12 +182,12 @@ static int run_peer(struct bench_result *r, struct buffers *b, const struct benc
                     struct bench_codec *c, bool count)
 {
     const struct zmpi_array *a = &r->field->array;
-    double bound = r->abs_bound, start = bench_now();
+    double bound = r->abs_bound, start = now();
     c->size = peer->compress(a, bound, b->coded, b->capacity, r->field->data);
-    double compressed = bench_now();
+    double compressed = now();
     if (c->size == 0 || !peer->decompress(a, bound, b->decoded, b->coded, c->size))
         return tool_fail("%s: %s fails", r->field->name, peer->name);
-    double end = bench_now();
+    double end = now();
     if (count) {
         add_time(&c->compress, compressed - start);
         add_time(&c->decompress, end - compressed);
@@ -247,16 +247,16 @@ static int run_piece(struct bench_result *r, struct buffers *b, bool count)
     size_t n = 0;
     job.array = r->piece;
     while (!status && (copy < SAMPLE_SECONDS || n < 3) && n < 1U << 20) {
-        double t0 = bench_now();
+        double t0 = now();
         memcpy(b->decoded, r->field->data, r->piece_bytes);
-        double t1 = bench_now();
+        double t1 = now();
         status =
             zmpi_job_compress(device, &job, b->coded, b->capacity, r->field->data, &r->cached.size);
-        double t2 = bench_now();
+        double t2 = now();
         if (!status)
             status =
                 device->decompress(b->decoded, r->piece_bytes, b->coded, r->cached.size, NULL, 1);
-        double t3 = bench_now();
+        double t3 = now();
         copy += t1 - t0;
         compress += t2 - t1;
         decompress += t3 - t2;

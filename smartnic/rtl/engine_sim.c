@@ -61,7 +61,7 @@ struct zmpi_rtl_counts zmpi_rtl_count(struct zmpi_rtl *rtl)
     return c;
 }
 
-bool zmpi_rtl_supports(const struct zmpi_job *job)
+static bool supports(const struct zmpi_job *job)
 {
     const bool words =
         job->array.type == ZMPI_F32 || job->array.type == ZMPI_I32 || job->array.type == ZMPI_BYTES;
@@ -378,7 +378,7 @@ enum zmpi_status zmpi_rtl_compress(struct zmpi_rtl *rtl, const struct zmpi_job *
 {
     struct zmpi_plan plan;
     struct zmpi_chunk_rule rule;
-    if (!zmpi_rtl_supports(job))
+    if (!supports(job))
         return ZMPI_ERR_UNSUPPORTED;
     enum zmpi_status status = zmpi_plan_make(&job->array, &plan);
     if (status)

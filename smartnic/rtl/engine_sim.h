@@ -25,11 +25,8 @@ void zmpi_rtl_close(struct zmpi_rtl *rtl);
 /* Let source and sink be not ready so often, in 256, at random from a seed: for tests. */
 void zmpi_rtl_stall(struct zmpi_rtl *rtl, unsigned in, unsigned out, unsigned seed);
 
-/* Can the engine do this job: words of 4 bytes, no pointwise relative bound, no bound
- * to be found or tried? */
-bool zmpi_rtl_supports(const struct zmpi_job *job);
-
-/* As a device's compress (device.h); ZMPI_ERR_UNSUPPORTED if it does not support the job. */
+/* As a device's compress (device.h). ZMPI_ERR_UNSUPPORTED for words of 8 bytes, a pointwise
+ * relative bound, and bounds that are to be found or tried (ratio, psnr). */
 enum zmpi_status zmpi_rtl_compress(struct zmpi_rtl *rtl, const struct zmpi_job *job, void *dst,
                                    size_t dst_capacity, const void *src, size_t *size);
 

@@ -14,9 +14,8 @@
 # built in BENCH_BUILD (build). Everything else that runs here meanwhile makes compression look slower.
 set -euo pipefail
 
-usage() {
-    sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
-}
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 out=cluster-results size=64M repetitions=5 links='1gbit 2.5gbit 5gbit' rates='200M 500M'
 while getopts o:s:n:l:r:h option; do
@@ -40,8 +39,6 @@ shift $((OPTIND - 1))
 out=$(realpath -m "$out")
 field=${1:+$(realpath -e "$1")}
 cd "$(dirname "$0")/.."
-# shellcheck source=scripts/lib.sh
-. scripts/lib.sh
 
 build=$(realpath "${BENCH_BUILD:-build}")
 perf=$build/bin/zmpi-perf

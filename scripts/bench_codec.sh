@@ -12,9 +12,8 @@
 # SZ3=PATH: the command line tool sz3 of SZ3, which no Debian package has, as one more to compare with: sz3.md.
 set -euo pipefail
 
-usage() {
-    sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
-}
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 out=bench-results size=256M bounds='rel=1e-3 rel=1e-4 lossless' repetitions=7 docs=
 while getopts o:s:e:r:Dh option; do
@@ -43,8 +42,6 @@ for file in "$@"; do
     fields+=("$(realpath -e "$file")")
 done
 cd "$(dirname "$0")/.."
-# shellcheck source=scripts/lib.sh
-. scripts/lib.sh
 
 need_packages cmake ninja-build gcc pkg-config python3 libc6-dev libopenmpi-dev openmpi-bin libxxhash-dev libinih-dev \
     libzfp-dev liblz4-dev libzstd-dev gnuplot-nox fonts-dejavu-core

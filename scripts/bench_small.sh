@@ -12,6 +12,9 @@
 # of a rank. Builds what it needs in build.
 set -euo pipefail
 
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
+
 pieces=1000000 bytes=1024 ranks='1 2 4 8 16' folder='' only_calls=''
 while getopts n:b:r:d:ch option; do
     case $option in
@@ -20,15 +23,17 @@ while getopts n:b:r:d:ch option; do
     r) ranks=$OPTARG ;;
     d) folder=$OPTARG ;;
     c) only_calls=yes ;;
+    h)
+        usage
+        exit 0
+        ;;
     *)
-        sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2
+        usage >&2
         exit 2
         ;;
     esac
 done
 cd "$(dirname "$0")/.."
-# shellcheck source=scripts/lib.sh
-. scripts/lib.sh
 build=${BENCH_BUILD:-build}
 [[ -f $build/CMakeCache.txt ]] || cmake --preset release -B "$build" --log-level=WARNING -DMPI_C_COMPILER=mpicc.openmpi
 cmake --build "$build" --target zmpi zmpi_tool small_io --parallel "$(nproc)" >/dev/null

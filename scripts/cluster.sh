@@ -23,10 +23,6 @@
 # says that this machine lacks something, and the message what. docs/cluster.md has the rest.
 set -euo pipefail
 
-usage() {
-    sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
-}
-
 scripts=$(realpath "$(dirname "$0")")
 # shellcheck source=scripts/lib.sh
 . "$scripts/lib.sh"

@@ -8,17 +8,14 @@
 # BOUND is rel=V (of the value range, as in rel=1e-3, the default), abs=V or lossless. DEMO_RANKS=N takes N ranks.
 set -euo pipefail
 
-usage() {
-    sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
-}
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 # Paths on the command line are the caller's; everything else is relative to the project.
 field=${1-}
 [[ $field != -h && $field != --help ]] || { usage; exit 0; }
 [[ -z $field || $field == /* ]] || field=$PWD/$field
 cd "$(dirname "$0")/.."
-# shellcheck source=scripts/lib.sh
-. scripts/lib.sh
 
 ranks=${DEMO_RANKS:-4}
 bound=${3:-rel=1e-3}

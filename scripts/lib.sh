@@ -1,6 +1,13 @@
 # shellcheck shell=bash
 # What the scripts share. Sourced, never run; the caller has set -euo pipefail.
 
+zmpi_script=$(realpath "$0") # whatever folder the script goes to
+
+# usage: the comment that the script begins with.
+usage() {
+    sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$zmpi_script"
+}
+
 # die MESSAGE...: end the script with one line on stderr.
 die() {
     printf '%s: %s\n' "${0##*/}" "$*" >&2

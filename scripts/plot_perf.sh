@@ -7,10 +7,6 @@
 # time goes). The notes link=... and storage=... of the runs (zmpi-perf --note) tell series apart. Needs gnuplot.
 set -euo pipefail
 
-usage() {
-    sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
-}
-
 scripts=$(realpath "$(dirname "$0")")
 # shellcheck source=scripts/lib.sh
 . "$scripts/lib.sh"

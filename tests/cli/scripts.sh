@@ -1,0 +1,22 @@
+#!/bin/bash
+# Scripts say how they are used: with -h, and, as an error, with arguments that they do not know, whatever folder they are
+# called from and by whatever path.
+set -euo pipefail
+
+scripts=${ZMPI_TEST_SOURCE:?}/scripts
+
+fail() {
+    echo "scripts.sh: $*" >&2
+    exit 1
+}
+
+for script in demo bench_codec bench_small bench_cluster plot_perf cluster; do
+    text=$("$scripts/$script.sh" -h) || fail "$script.sh -h failed"
+    [[ $text == "$script.sh"* || $text == *"$script.sh: "* ]] || fail "$script.sh -h says '$text'"
+    for option in -h --nonsense; do
+        status=0
+        said=$(cd "$scripts" && "./$script.sh" $option 2>&1) || status=$?
+        [[ $option == -h && $status == 0 || $option != -h && $status == 2 ]] || fail "$script.sh $option: status $status"
+        [[ $said == *"$text" ]] || fail "$script.sh $option in its folder says '$said'"
+    done
+done

@@ -36,7 +36,7 @@ static const struct type *array_of(struct sema *s, const struct node *n)
     return t;
 }
 
-static struct operand do_as(struct sema *s, const struct node *n)
+static struct operand builtin_as(struct sema *s, const struct node *n)
 {
     const struct type *t = csl_type_expr(s, n->kid[0]);
     return csl_convert(s, n, csl_expr(s, n->kid[1], NULL), t);
@@ -48,7 +48,7 @@ static enum type_code bits_code(const struct type *t)
     return t->kind == T_F16 ? TC_U16 : t->kind == T_F32 ? TC_U32 : csl_code(t);
 }
 
-static struct operand do_bitcast(struct sema *s, const struct node *n)
+static struct operand builtin_bitcast(struct sema *s, const struct node *n)
 {
     const struct type *to = csl_type_expr(s, n->kid[0]);
     struct operand o = csl_expr(s, n->kid[1], NULL);
@@ -81,7 +81,7 @@ static struct operand do_bitcast(struct sema *s, const struct node *n)
     return csl_in(to, reg);
 }
 
-static struct operand do_ptrcast(struct sema *s, const struct node *n)
+static struct operand builtin_ptrcast(struct sema *s, const struct node *n)
 {
     const struct type *to = csl_type_expr(s, n->kid[0]);
     struct operand o = csl_expr(s, n->kid[1], NULL);
@@ -94,7 +94,7 @@ static struct operand do_ptrcast(struct sema *s, const struct node *n)
     return o;
 }
 
-static struct operand do_constants(struct sema *s, const struct node *n)
+static struct operand builtin_constants(struct sema *s, const struct node *n)
 {
     const struct type *t = array_of(s, n->kid[0]);
     struct value v = {.type = t};
@@ -128,7 +128,7 @@ static const struct type *type_of(struct sema *s, const struct node *n)
     return t;
 }
 
-static struct operand do_assert(struct sema *s, const struct node *n)
+static struct operand builtin_assert(struct sema *s, const struct node *n)
 {
     bool comptime = csl_str_is(n->text, "comptime_assert");
     struct operand o = csl_condition(s, n->kid[0]);
@@ -147,7 +147,7 @@ static struct operand do_assert(struct sema *s, const struct node *n)
     return void_result();
 }
 
-static struct operand do_field(struct sema *s, const struct node *n, bool has)
+static struct operand builtin_field(struct sema *s, const struct node *n, bool has)
 {
     struct value v = csl_known_expr(s, n->kid[0], NULL);
     struct str name = string_of(s, n->kid[1]);
@@ -161,7 +161,7 @@ static struct operand do_field(struct sema *s, const struct node *n, bool has)
     return bool_result(false);
 }
 
-static struct operand do_strcat(struct sema *s, const struct node *n)
+static struct operand builtin_strcat(struct sema *s, const struct node *n)
 {
     struct str all = {"", 0};
     for (size_t i = 0; i < n->count; i++) {
@@ -178,7 +178,7 @@ static struct operand do_strcat(struct sema *s, const struct node *n)
 }
 
 /* SDK 2.10 has taken it away; the programs of SDK 1 use it. */
-static struct operand do_concat(struct sema *s, const struct node *n)
+static struct operand builtin_concat(struct sema *s, const struct node *n)
 {
     const struct tuple *a = csl_known_expr(s, n->kid[0], &csl_struct).fields;
     const struct tuple *b = csl_known_expr(s, n->kid[1], &csl_struct).fields;
@@ -201,7 +201,7 @@ static struct operand do_concat(struct sema *s, const struct node *n)
     return csl_known(csl_tuple_value(s, n, count, named ? names : NULL, values));
 }
 
-static struct operand do_dimensions(struct sema *s, const struct node *n)
+static struct operand builtin_dimensions(struct sema *s, const struct node *n)
 {
     const struct type *t = array_of(s, n->kid[0]);
     uint32_t rank = t->rank;
@@ -221,7 +221,7 @@ static struct operand do_get_int(struct sema *s, const struct node *n)
     return o;
 }
 
-static struct operand do_random(struct sema *s, const struct node *n)
+static struct operand builtin_random(struct sema *s, const struct node *n)
 {
     uint16_t to = csl_new_reg(s, n);
     csl_emit(s, n, OP_RANDOM, COST_ALU16)->a = to;
@@ -241,7 +241,7 @@ static struct operand do_is_same_type(struct sema *s, const struct node *n)
     return bool_result(csl_type_expr(s, n->kid[0]) == csl_type_expr(s, n->kid[1]));
 }
 
-static struct operand do_print(struct sema *s, const struct node *n)
+static struct operand builtin_print(struct sema *s, const struct node *n)
 {
     for (size_t i = 0; i < n->count; i++)
         csl_known_expr(s, n->kid[i], NULL);
@@ -256,9 +256,9 @@ static struct operand plain(struct sema *s, const struct node *n)
                    ? csl_known(csl_type_value(array_of(s, n->kid[0])->element))
                    : csl_known(csl_int_value(&csl_u32, array_of(s, n->kid[0])->count));
     case 'h':
-        return do_field(s, n, true);
+        return builtin_field(s, n, true);
     case 'f':
-        return do_field(s, n, false);
+        return builtin_field(s, n, false);
     case 't':
         return csl_known(csl_type_value(type_of(s, n->kid[0])));
     case 'i':
@@ -270,7 +270,7 @@ static struct operand plain(struct sema *s, const struct node *n)
     }
 }
 
-static struct operand do_import(struct sema *s, const struct node *n)
+static struct operand builtin_import(struct sema *s, const struct node *n)
 {
     return csl_known(csl_import(s, n));
 }
@@ -282,14 +282,14 @@ struct operand csl_builtin(struct sema *s, const struct node *n)
         size_t least, most;
         struct operand (*run)(struct sema *s, const struct node *n);
     } all[] = {
-        {"as", 2, 2, do_as},
-        {"bitcast", 2, 2, do_bitcast},
-        {"ptrcast", 2, 2, do_ptrcast},
-        {"zeros", 1, 1, do_constants},
-        {"constants", 2, 2, do_constants},
-        {"assert", 1, 1, do_assert},
-        {"comptime_assert", 1, 2, do_assert},
-        {"comptime_print", 0, 100, do_print},
+        {"as", 2, 2, builtin_as},
+        {"bitcast", 2, 2, builtin_bitcast},
+        {"ptrcast", 2, 2, builtin_ptrcast},
+        {"zeros", 1, 1, builtin_constants},
+        {"constants", 2, 2, builtin_constants},
+        {"assert", 1, 1, builtin_assert},
+        {"comptime_assert", 1, 2, builtin_assert},
+        {"comptime_print", 0, 100, builtin_print},
         {"is_arch", 1, 1, do_is_arch},
         {"is_same_type", 2, 2, do_is_same_type},
         {"is_comptime", 0, 0, plain},
@@ -297,16 +297,16 @@ struct operand csl_builtin(struct sema *s, const struct node *n)
         {"element_type", 1, 1, plain},
         {"element_count", 1, 1, plain},
         {"rank", 1, 1, plain},
-        {"dimensions", 1, 1, do_dimensions},
+        {"dimensions", 1, 1, builtin_dimensions},
         {"has_field", 2, 2, plain},
         {"field", 2, 2, plain},
         {"strlen", 1, 1, plain},
-        {"strcat", 0, 100, do_strcat},
-        {"concat_structs", 2, 2, do_concat},
+        {"strcat", 0, 100, builtin_strcat},
+        {"concat_structs", 2, 2, builtin_concat},
         {"get_int", 1, 1, do_get_int},
-        {"random16", 0, 0, do_random},
+        {"random16", 0, 0, builtin_random},
         {"range", 2, 4, csl_range_value},
-        {"import_module", 1, 2, do_import},
+        {"import_module", 1, 2, builtin_import},
         {"map", 2, 16, csl_map},
     };
     for (size_t i = 0; i < COUNT(all); i++)

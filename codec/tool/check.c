@@ -1,10 +1,10 @@
 /* check.c - zmpi check: which MPI calls of a program libzmpi.so covers, passes on, or cannot see.
  */
 #include <ctype.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "elf_file.h"
 #include "mpi_calls.h"
@@ -371,18 +371,9 @@ static size_t print_text(const struct report *r, bool all)
 
 int tool_check(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"json", 0, NULL, 'j'}, {"all", 0, NULL, 'a'}, {NULL, 0, NULL, 0}};
     struct report r = {0};
-    bool json = false, all = false;
-    int c;
-    while ((c = getopt_long(argc, argv, "a", longs, NULL)) != -1) {
-        if (c == '?')
-            return tool_usage();
-        json = json || c == 'j';
-        all = all || c == 'a';
-    }
-    if (argc - optind != 1)
+    bool json, all;
+    if (!tool_listing(argc, argv, &json, &all))
         return tool_usage();
     int status = report_make(&r, argv[optind]);
     if (!status && (json ? print_json(&r) : print_text(&r, all)) == 0)

@@ -1,6 +1,5 @@
 /* info.c - zmpi info: what a container holds. */
 #define _GNU_SOURCE // SEEK_HOLE
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,22 +267,27 @@ static int go_through(struct tool_input *in, bool json, bool all, struct total *
     return memory ? TOOL_OK : tool_fail_status(in->path, ZMPI_ERR_MEMORY);
 }
 
+/* All in front of the records. */
+static void print_json_head(const struct tool_input *in, const struct room *room)
+{
+    printf("{\"path\": ");
+    tool_json_string(in->path);
+    printf(", \"version\": 1, \"logical_size\": %llu, \"physical_size\": %llu, "
+           "\"unused\": %llu, \"holes\": %llu, \"ratio\": %.6g, "
+           "\"generation\": %llu, \"scanned\": %llu, \"records\": [",
+           (unsigned long long)in->size, (unsigned long long)in->physical,
+           (unsigned long long)room->unused, (unsigned long long)room->holes, ratio_of(in, room),
+           (unsigned long long)in->container.header.generation,
+           (unsigned long long)in->container.scanned);
+}
+
 int tool_info(int argc, char **argv)
 {
     struct tool_input in;
     struct total total[TYPES] = {0};
     struct room room = {0};
-    bool json = false, all = false;
-    static const struct option longs[] = {
-        {"json", 0, NULL, 'j'}, {"all", 0, NULL, 'a'}, {NULL, 0, NULL, 0}};
-    int c;
-    while ((c = getopt_long(argc, argv, "a", longs, NULL)) != -1) {
-        if (c == '?')
-            return tool_usage();
-        json = json || c == 'j';
-        all = all || c == 'a';
-    }
-    if (argc - optind != 1)
+    bool json, all;
+    if (!tool_listing(argc, argv, &json, &all))
         return tool_usage();
     int status = tool_input_open(&in, argv[optind]);
     if (status)
@@ -296,15 +300,7 @@ int tool_info(int argc, char **argv)
     } else if (!in.is_container) {
         status = tool_fail("%s: is not a zmpi container", in.path);
     } else if (json) {
-        printf("{\"path\": ");
-        tool_json_string(in.path);
-        printf(", \"version\": 1, \"logical_size\": %llu, \"physical_size\": %llu, "
-               "\"unused\": %llu, \"holes\": %llu, \"ratio\": %.6g, "
-               "\"generation\": %llu, \"scanned\": %llu, \"records\": [",
-               (unsigned long long)in.size, (unsigned long long)in.physical,
-               (unsigned long long)room.unused, (unsigned long long)room.holes,
-               ratio_of(&in, &room), (unsigned long long)in.container.header.generation,
-               (unsigned long long)in.container.scanned);
+        print_json_head(&in, &room);
         status = go_through(&in, true, true, total);
         print_json_totals(total);
     } else {

@@ -1,4 +1,5 @@
 /* main.c - zmpi: look at, restore and make compressed files, without MPI. */
+#include <getopt.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -92,6 +93,21 @@ int tool_fail_status(const char *path, enum zmpi_status status)
 int tool_usage(void)
 {
     return tool_fail("usage: zmpi %s %s", current->name, current->arguments);
+}
+
+bool tool_listing(int argc, char **argv, bool *json, bool *all)
+{
+    static const struct option longs[] = {
+        {"json", 0, NULL, 'j'}, {"all", 0, NULL, 'a'}, {NULL, 0, NULL, 0}};
+    int c;
+    *json = *all = false;
+    while ((c = getopt_long(argc, argv, "a", longs, NULL)) != -1) {
+        if (c == '?')
+            return false;
+        *json = *json || c == 'j';
+        *all = *all || c == 'a';
+    }
+    return argc - optind == 1;
 }
 
 static void print_help(FILE *out)

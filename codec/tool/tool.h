@@ -30,8 +30,12 @@ int tool_options(int argc, char **argv);
 /* Print a message and return TOOL_ERROR. */
 int tool_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int tool_fail_status(const char *path, enum zmpi_status status);
-/* "see zmpi COMMAND --help" */
+/* The arguments are wrong: prints the command's and returns TOOL_ERROR. */
 int tool_usage(void);
+
+/* The options of commands that list what one file, argv[optind], has: --json, and -a or --all.
+ * False: there are others, or not one file. */
+bool tool_listing(int argc, char **argv, bool *json, bool *all);
 
 /* The environment's settings, or an error message and false. */
 bool tool_options_load(struct zmpi_options *o);

@@ -91,7 +91,7 @@ uint64_t chance_next(struct chance *c);
 int64_t chance_below(struct chance *c, int64_t n);
 bool chance_of(struct chance *c, int percent);
 
-/* ---- calls.c: the data access calls ---- */
+/* ---- program.c: the data access calls ---- */
 
 enum where { AT, POINTER, SHARED };
 enum how { BLOCKING, COLLECTIVE, NONBLOCKING, NONBLOCKING_ALL, SPLIT };

@@ -74,7 +74,7 @@ Test(container, random_records)
 {
     static struct op ops[OPS_MAX];
     struct zmpi_record record[OPS_MAX];
-    random_state = 1;
+    random_numbers.state = 1;
     for (int round = 0; round < 400 / LESS; round++) {
         size_t n = random_below(OPS_MAX), indexed = random_below(n + 1);
         struct file f;
@@ -200,7 +200,7 @@ Test(container, partial_reads_are_partial)
     struct zmpi_header h;
     struct zmpi_container c;
     cr_assert_not_null(data);
-    random_state = 5;
+    random_numbers.state = 5;
     for (size_t i = 0; i < bytes; i += 8)
         zmpi_store64(data + i, random_next());
     struct zmpi_record r = {.kind = ZMPI_RECORD_DATA,
@@ -292,7 +292,7 @@ Test(container, a_million_records, .timeout = 300)
 {
     struct zmpi_reader in;
     struct zmpi_container c;
-    random_state = 6;
+    random_numbers.state = 6;
     struct many *many = many_make(&in);
     zmpi_container_init(&c);
     memcpy(c.header.id, test_id, 16);
@@ -321,7 +321,7 @@ Test(container, a_read_of_many_records, .timeout = 300)
 {
     struct zmpi_reader in;
     struct zmpi_container c;
-    random_state = 7;
+    random_numbers.state = 7;
     struct many *many = many_make(&in);
     size_t size = MANY_SPACE / 5;
     unsigned char *got = malloc(size);

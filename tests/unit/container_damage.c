@@ -55,7 +55,7 @@ static void check_truncated(const struct file *f, size_t size, struct op *ops, s
 Test(damage, truncated, .timeout = 300)
 {
     static struct op ops[OPS_MAX];
-    random_state = 11;
+    random_numbers.state = 11;
     for (int round = 0; round < (test_long() ? 30 : 12); round++) {
         struct file f;
         struct zmpi_header h;
@@ -126,7 +126,7 @@ static void check_flipped(struct file *f, struct op *ops, size_t n, bool indexed
 Test(damage, flipped_bits, .timeout = 300)
 {
     static struct op ops[OPS_MAX];
-    random_state = 12;
+    random_numbers.state = 12;
     for (int round = 0; round < (test_long() ? 30 : 12); round++) {
         struct file f;
         struct zmpi_header h;
@@ -227,7 +227,7 @@ Test(damage, foreign_records)
 {
     static struct op ops[OPS_MAX];
     static const unsigned char other_id[16] = {9};
-    random_state = 13;
+    random_numbers.state = 13;
     for (int round = 0; round < 40; round++) {
         struct file foreign, f;
         struct zmpi_header h;
@@ -391,7 +391,7 @@ Test(damage, nested_damaged_records, .timeout = 300)
     struct zmpi_record r = {.kind = ZMPI_RECORD_DATA,
                             .extent = {.hi = bytes, .bytes = bytes, .run = bytes}};
     cr_assert_not_null(data);
-    random_state = 14;
+    random_numbers.state = 14;
     for (size_t i = 0; i < bytes; i += 8)
         zmpi_store64(data + i, random_next());
     file_create(&f, &h, test_id);

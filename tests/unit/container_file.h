@@ -11,27 +11,23 @@
 
 #include "bytes.h"
 #include "container_private.h"
-#include "long.h"
+#include "kit.h"
 
 #define SPACE   3000 /* logical bytes that the random records stay in */
 #define OPS_MAX 64
 
-/* ---- random numbers (splitmix64) ---- */
+/* ---- random numbers ---- */
 
-static uint64_t random_state;
+static struct kit_random random_numbers;
 
 static inline uint64_t random_next(void)
 {
-    random_state += UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t z = random_state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
+    return kit_next(&random_numbers);
 }
 
 static inline uint64_t random_below(uint64_t n)
 {
-    return random_next() % n;
+    return kit_below(&random_numbers, n);
 }
 
 /* ---- a file in memory ---- */

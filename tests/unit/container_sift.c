@@ -101,7 +101,7 @@ Test(container_sift, random_records)
     static struct op ops[OPS_MAX];
     struct zmpi_record record[OPS_MAX];
     size_t dropped = 0;
-    random_state = 11;
+    random_numbers.state = 11;
     for (int round = 0; round < 1000; round++) {
         size_t n = 1 + random_below(OPS_MAX - 1);
         bool all = random_below(4) != 0;

@@ -5,24 +5,21 @@
 
 #include "bytes.h"
 #include "extents.h"
+#include "kit.h"
 
 #define SPACE    4096 /* logical bytes that the random extents stay in */
 #define RUNS_MAX SPACE
 
-static uint64_t random_state;
+static struct kit_random random_numbers;
 
-static uint64_t random_next(void)
+static inline uint64_t random_next(void)
 {
-    random_state += UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t z = random_state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
+    return kit_next(&random_numbers);
 }
 
-static uint64_t random_below(uint64_t n)
+static inline uint64_t random_below(uint64_t n)
 {
-    return random_next() % n;
+    return kit_below(&random_numbers, n);
 }
 
 /* Every byte of e, looked up through runs and seek, is a byte of the map, in order. */
@@ -106,7 +103,7 @@ Test(extents, nests_are_found)
 {
     static struct zmpi_run runs[RUNS_MAX];
     unsigned char map[SPACE];
-    random_state = 1;
+    random_numbers.state = 1;
     for (int round = 0; round < 3000; round++) {
         struct zmpi_extent e;
         size_t n = random_nest(runs, (unsigned)(round % 5));
@@ -123,7 +120,7 @@ Test(extents, lists)
 {
     static struct zmpi_run runs[RUNS_MAX];
     unsigned char map[SPACE];
-    random_state = 2;
+    random_numbers.state = 2;
     for (int round = 0; round < 3000; round++) {
         size_t n = 0, limit = 1 + random_below(200);
         uint64_t end = random_below(50), gap_max = 1 + random_below(40);
@@ -234,7 +231,7 @@ static void check_sound(const struct zmpi_extent *e)
 Test(extents, damaged_nests)
 {
     static struct zmpi_run runs[RUNS_MAX];
-    random_state = 3;
+    random_numbers.state = 3;
     for (int round = 0; round < 20000; round++) {
         struct zmpi_extent e;
         size_t n = random_nest(runs, 1 + (unsigned)(round % 4));

@@ -30,7 +30,7 @@ static struct zmpi_record random_record(void)
 
 Test(index, entries_come_back)
 {
-    random_state = 21;
+    random_numbers.state = 21;
     for (int round = 0; round < 300; round++) {
         struct zmpi_record record[50];
         struct zmpi_entries e = {0};
@@ -55,7 +55,7 @@ Test(index, entries_come_back)
  */
 Test(index, entries_that_are_damaged)
 {
-    random_state = 22;
+    random_numbers.state = 22;
     for (int round = 0; round < 20000; round++) {
         struct zmpi_record record[2] = {random_record(), random_record()};
         struct zmpi_entries e = {0};
@@ -196,7 +196,7 @@ static void check_many(enum pattern pattern)
 
 Test(index, a_million_records_are_small, .timeout = 300)
 {
-    random_state = 23;
+    random_numbers.state = 23;
     for (enum pattern p = CONTIGUOUS; p < PATTERNS; p++)
         check_many(p);
 }

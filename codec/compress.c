@@ -2,9 +2,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bytes.h"
+#include "clock.h"
 #include "errors.h"
 #include "floats.h"
 #include "huffman.h"
@@ -364,17 +364,10 @@ static double cpu_cost(const struct zmpi_work *work)
                             cpu_guess(work));
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void learn(const struct zmpi_work *work, double start)
 {
     zmpi_rate_learn(&rates[work->encoder - ZMPI_FLE][work->decompress], work->bytes,
-                    cpu_guess(work), seconds() - start);
+                    cpu_guess(work), zmpi_seconds() - start);
 }
 
 static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
@@ -393,7 +386,7 @@ static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size
     if (dst_capacity < zmpi_plan_head(&p))
         return ZMPI_ERR_SPACE;
     const bool timed = p.bytes >= LEARN_FROM;
-    const double start = timed ? seconds() : 0;
+    const double start = timed ? zmpi_seconds() : 0;
     status = compress_within(&p, &used, dst, dst_capacity, src, &made);
     if (status)
         return status;
@@ -409,7 +402,7 @@ enum zmpi_status zmpi_cpu_decode(const struct zmpi_stream *s, const unsigned cha
 {
     if (need || s->info.decoded_bytes < LEARN_FROM)
         return zmpi_stream_decode(s, need, threads, dst, NULL);
-    const double start = seconds();
+    const double start = zmpi_seconds();
     enum zmpi_status status = zmpi_stream_decode(s, need, threads, dst, NULL);
     if (!status)
         learn(&(struct zmpi_work){s->info.decoded_bytes, s->info.encoder, true}, start);

@@ -7,9 +7,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "calls.h"
+#include "clock.h"
 #include "rate.h"
 #include "stream.h"
 
@@ -89,36 +89,29 @@ static double cost(const struct zmpi_work *work)
            (gpu_in_use() ? 0 : 0.3);
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
                                  const void *src, size_t *size)
 {
-    double start = seconds();
+    double start = zmpi_seconds();
     bool typical = true;
     size_t bytes = 0;
     enum zmpi_status status = gpu_compress(job, dst, dst_capacity, src, size, &typical);
     if (!status && typical && !zmpi_array_bytes(&job->array, &bytes))
-        zmpi_rate_learn(&compress_rate, bytes, guess(bytes), seconds() - start);
+        zmpi_rate_learn(&compress_rate, bytes, guess(bytes), zmpi_seconds() - start);
     return status;
 }
 
 static enum zmpi_status decompress(void *dst, size_t dst_capacity, const void *src, size_t src_size,
                                    const unsigned char *need, int threads)
 {
-    double start = seconds();
+    double start = zmpi_seconds();
     bool typical = need == NULL;
     size_t bytes = 0;
     (void)threads;
     enum zmpi_status status =
         gpu_decompress(dst, dst_capacity, src, src_size, need, &bytes, &typical);
     if (!status && typical)
-        zmpi_rate_learn(&decompress_rate, bytes, guess(bytes), seconds() - start);
+        zmpi_rate_learn(&decompress_rate, bytes, guess(bytes), zmpi_seconds() - start);
     return status;
 }
 

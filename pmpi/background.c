@@ -65,10 +65,10 @@ static void *run(void *argument)
         }
         pthread_mutex_unlock(&b->lock);
         /* It stays where it is until it is done. */
-        double start = zseconds();
+        double start = zmpi_seconds();
         int failed = zfd_write(b->fd, j->data, j->size, (off_t)j->offset), error = errno;
         pthread_mutex_lock(&b->lock);
-        j->seconds = zseconds() - start;
+        j->seconds = zmpi_seconds() - start;
         j->error = failed ? error : 0;
         j->done = true;
         pthread_cond_signal(&b->done);

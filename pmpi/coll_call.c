@@ -219,7 +219,7 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
         zmpi_log(ZMPI_LOG_INFO, "%s: no memory, or a datatype that cannot be taken apart: sent raw",
                  zop_name(c->op));
     bool compressed = settings_agree(c, all) && all[READY] > 0 && choose(c);
-    c->start = zseconds();
+    c->start = zmpi_seconds();
     if (!compressed)
         return false;
     c->sequence = ++s->calls;
@@ -260,7 +260,7 @@ void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
     const struct zmpi_options *o = &c->state->options;
     bool good = true;
     uint64_t n;
-    double start = zseconds();
+    double start = zmpi_seconds();
     if (element != ZMPI_F32 && element != ZMPI_F64)
         return;
     for (uint64_t at = 0; at < b->bytes && good; at += n) {
@@ -277,7 +277,7 @@ void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
     }
     if (!good)
         zcall_unreadable(c, b);
-    c->scan += zseconds() - start;
+    c->scan += zmpi_seconds() - start;
 }
 
 int zcall_share_range(struct zcall *c)
@@ -319,7 +319,7 @@ void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *sc
     enum zmpi_type element = b->type->element;
     bool good = true;
     uint64_t n;
-    double start = zseconds();
+    double start = zmpi_seconds();
     if ((element != ZMPI_F32 && element != ZMPI_F64) || !(c->survey.top > 0))
         return;
     for (uint64_t at = 0; at < b->bytes && good; at += n) {
@@ -337,7 +337,7 @@ void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *sc
     }
     if (!good)
         zcall_unreadable(c, b);
-    c->scan += zseconds() - start;
+    c->scan += zmpi_seconds() - start;
 }
 
 bool zcall_survey_share(struct zcall *c, int *rc)
@@ -427,7 +427,7 @@ int zcall_end(struct zcall *c, int rc)
     if (rc || !zruntime_agreed() || (!s && !zruntime_options()->bound_set))
         return rc;
     if (c->measuring) {
-        outcome.seconds = zseconds() - c->start;
+        outcome.seconds = zmpi_seconds() - c->start;
         measured(c, outcome.seconds);
     }
     if (c->kind == ZCALL_COMPRESSED) {

@@ -265,7 +265,7 @@ int zexchange_run(struct zcall *c, const struct zexchange *x)
         w.out[k].message = at;
     for (size_t k = 0; k < x->in_slots; k++, at += x->in_room)
         w.in[k].message = at;
-    c->began = zseconds();
+    c->began = zmpi_seconds();
     while (!rc && refresh_lanes(&w))
         rc = step(&w);
     estimate_transfer(&w);

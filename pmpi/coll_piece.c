@@ -83,7 +83,7 @@ static uint64_t hash_of(const unsigned char *message, size_t size, int origin)
 int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned char *dst,
                   unsigned char *scratch)
 {
-    double start = zseconds();
+    double start = zmpi_seconds();
     size_t bytes = zblock_piece(b, at), size = 0;
     struct zpart part;
     bool good = zblock_read(b, at, bytes, scratch, &part);
@@ -105,7 +105,7 @@ int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned
     zmpi_store64(dst + 24, bytes);
     zmpi_store64(dst + 32, size);
     zmpi_store64(dst + HASHED, hash_of(dst, size, c->state->rank));
-    double now = zseconds();
+    double now = zmpi_seconds();
     c->codec += now - start;
     c->compress += now - start;
     zmpi_store64(dst + SENT, (uint64_t)(1e6 * (now - c->began)));
@@ -115,7 +115,7 @@ int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned
 double zpiece_age(const struct zcall *c, const unsigned char *message, int size)
 {
     const double sent = size < ZPIECE_HEAD ? 0 : 1e-6 * (double)zmpi_load64(message + SENT);
-    return fmax(zseconds() - c->began - sent, 0);
+    return fmax(zmpi_seconds() - c->began - sent, 0);
 }
 
 uint64_t zpiece_raw(const struct zcall *c, const unsigned char *message, int size)
@@ -136,9 +136,9 @@ static const char *wrong(const struct zcall *c, int origin, const unsigned char 
 bool zpiece_check(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
                   int size, struct zpiece_head *h)
 {
-    double start = zseconds();
+    double start = zmpi_seconds();
     const char *why = wrong(c, origin, message, (size_t)size);
-    c->codec += zseconds() - start;
+    c->codec += zmpi_seconds() - start;
     if (why) {
         zcall_fail(c, MPI_ERR_OTHER,
                    "a message of %d bytes from rank %d to rank %d, for a block of %llu bytes, is "
@@ -181,7 +181,7 @@ static enum zmpi_status place_stream(struct zcall *c, const struct zblock *b,
 bool zpiece_place(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
                   int size, const struct zpiece_head *h, unsigned char *scratch)
 {
-    double start = zseconds();
+    double start = zmpi_seconds();
     const unsigned char *data = message + ZPIECE_HEAD;
     size_t n = (size_t)size - ZPIECE_HEAD;
     enum zmpi_status status = ZMPI_OK;
@@ -189,7 +189,7 @@ bool zpiece_place(struct zcall *c, const struct zblock *b, int origin, const uns
         status = place_stream(c, b, h, data, n, scratch);
     else if (!zblock_put(b, h->at, n, data))
         status = ZMPI_ERR_DEVICE;
-    c->codec += zseconds() - start;
+    c->codec += zmpi_seconds() - start;
     if (status)
         zcall_fail(c, MPI_ERR_OTHER, "%llu bytes from rank %d cannot be decoded on rank %d: %s",
                    (unsigned long long)h->raw, origin, c->state->rank, zmpi_strerror(status));

@@ -21,9 +21,9 @@ static bool code(const struct zmpi_job *job, const unsigned char *data, double *
     bool done = dst != NULL;
     *seconds = INFINITY;
     for (int k = 0; k < 2 && done; k++) {
-        const double start = zseconds();
+        const double start = zmpi_seconds();
         done = !zmpi_job_compress(zmpi_device_cpu(), job, dst, room, data, size);
-        *seconds = fmin(*seconds, zseconds() - start);
+        *seconds = fmin(*seconds, zmpi_seconds() - start);
     }
     free(dst);
     return done;
@@ -45,7 +45,7 @@ static void take(struct zcall *c, const struct zblock *b, const unsigned char *d
 
 void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratch)
 {
-    const double start = zseconds();
+    const double start = zmpi_seconds();
     struct zpart part;
     if (b->bytes < LEAST || b->holder || !zcall_picks(c) || zcall_wants_ratio(c) ||
         c->state->codec[c->op].smaller > 0)
@@ -57,5 +57,5 @@ void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratc
         take(c, b, part.data, bytes);
         zpart_free(&part);
     }
-    c->scan += zseconds() - start;
+    c->scan += zmpi_seconds() - start;
 }

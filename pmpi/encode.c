@@ -145,12 +145,12 @@ int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece
 {
     unsigned char *list = NULL;
     size_t list_size = 0;
-    double start = zseconds();
+    double start = zmpi_seconds();
     uint64_t stored = f->stats.n.bytes_stored;
     enum zmpi_status status = ZMPI_OK;
     int rc;
     if (zthrough_take(f, job, piece, &rc)) {
-        f->stats.n.seconds_compress += zseconds() - start;
+        f->stats.n.seconds_compress += zmpi_seconds() - start;
         return rc;
     }
     if (piece->extent.levels == ZMPI_EXTENT_LIST)
@@ -158,7 +158,7 @@ int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece
     if (!status)
         status = put_record(f, job, piece, list, list_size);
     free(list);
-    double elapsed = zseconds() - start;
+    double elapsed = zmpi_seconds() - start;
     f->stats.n.seconds_compress += elapsed;
     if (!status)
         zcodec_coded(&f->choice, job->encoder, zencode_place(zmpi_use_device(&f->offload.coded)),

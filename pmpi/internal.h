@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "byte_order.h"
+#include "clock.h"
 #include "codec_choice.h"
 #include "container.h"
 #include "entries.h"
@@ -583,7 +584,6 @@ void zruntime_check_device(const struct zmpi_options *o, const char *path);
 /* Threads that this process may compress with: as set, else its share of the node's cores. At
  * least 1. */
 int zruntime_threads(const struct zmpi_options *o);
-double zseconds(void); /* monotonic */
 
 /* ---- report.c ---- */
 

@@ -102,7 +102,7 @@ static int write_some(struct zfile *f, uint64_t offset, const void *src, size_t 
 int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size)
 {
     const unsigned char *p = src;
-    double start = zseconds();
+    double start = zmpi_seconds();
     int rc = MPI_SUCCESS;
     while (size && !rc) {
         size_t done;
@@ -111,7 +111,7 @@ int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size)
         p += done;
         size -= done;
     }
-    double elapsed = zseconds() - start;
+    double elapsed = zmpi_seconds() - start;
     f->stats.n.seconds_write += elapsed;
     if (!rc)
         zcodec_written(&f->choice, ZCODEC_HERE, (double)(p - (const unsigned char *)src), elapsed,

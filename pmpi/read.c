@@ -12,9 +12,9 @@ struct timed {
 static enum zmpi_status timed_read(void *context, uint64_t offset, void *dst, size_t size)
 {
     struct timed *t = context;
-    double start = zseconds();
+    double start = zmpi_seconds();
     enum zmpi_status status = t->file.read(t->file.context, offset, dst, size);
-    t->seconds += zseconds() - start;
+    t->seconds += zmpi_seconds() - start;
     return status;
 }
 
@@ -23,13 +23,13 @@ enum zmpi_status zread_stored(struct zfile *f, const struct zmpi_run *run, size_
 {
     struct timed t = {zfile_reader(f), 0};
     struct zmpi_reader reader = t.file;
-    double start = zseconds();
+    double start = zmpi_seconds();
     reader.read = timed_read;
     reader.context = &t;
     reader.holder = holder;
     reader.offload = &f->offload;
     enum zmpi_status status = zmpi_container_read(&f->container, &reader, run, runs, dst, bad);
-    f->stats.n.seconds_decode += zseconds() - start - t.seconds;
+    f->stats.n.seconds_decode += zmpi_seconds() - start - t.seconds;
     return status;
 }
 
@@ -136,7 +136,7 @@ int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
     MPI_Count size;
     uint64_t bytes;
-    double start = zseconds();
+    double start = zmpi_seconds();
     *done = 0;
     if (!zfile_may_read(f))
         return zfile_raise(f, MPI_ERR_ACCESS, "reading: the file was opened with MPI_MODE_WRONLY");
@@ -156,7 +156,7 @@ int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done)
         *done = bytes;
         f->stats.n.bytes_read += bytes;
     }
-    f->stats.n.seconds_read += zseconds() - start;
+    f->stats.n.seconds_read += zmpi_seconds() - start;
     return rc;
 }
 

@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "coll.h"
@@ -19,13 +18,6 @@ static char options_message[256];
 static bool agreed;        /* all ranks of MPI_COMM_WORLD have rank 0's settings */
 static int share;          /* of the node's cores, in threads; 0: not known yet */
 static bool finishes_last; /* after what the program does inside MPI_Finalize */
-
-double zseconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void load_options(void)
 {

@@ -361,12 +361,12 @@ static int land_first(struct zfile *f)
 int zthrough_land(struct zfile *f, size_t most)
 {
     int rc = MPI_SUCCESS;
-    double start = zseconds();
+    double start = zmpi_seconds();
     for (; most > 0 && f->through.placed > 0; most--) {
         int one = land_first(f);
         rc = rc ? rc : one;
     }
-    f->stats.n.seconds_write += zseconds() - start;
+    f->stats.n.seconds_write += zmpi_seconds() - start;
     return rc;
 }
 

@@ -168,7 +168,7 @@ int zplan_failed(struct zfile *f, struct zplan *p, enum zmpi_status status, cons
 
 int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range)
 {
-    double start = zseconds();
+    double start = zmpi_seconds();
     struct zmpi_bound bound = zfile_bound(f, p->memory.element);
     enum zmpi_status status = ZMPI_OK;
     *range = ZMPI_RANGE_EMPTY;
@@ -177,7 +177,7 @@ int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range)
     if (!status && zmpi_bound_needs_range(&bound) && p->memory.bytes)
         status =
             zmemory_range(&p->memory, f->options.threshold, zruntime_threads(&f->options), range);
-    f->stats.n.seconds_scan += zseconds() - start;
+    f->stats.n.seconds_scan += zmpi_seconds() - start;
     return zplan_failed(f, p, status, "looking for the value range");
 }
 
@@ -216,7 +216,7 @@ int zplan_survey(struct zfile *f, struct zplan *p, const struct zmpi_range *rang
     const struct zmpi_array any = {ZMPI_F64, {1, 1, 1}};
     struct zmpi_job job;
     int rc = MPI_SUCCESS;
-    double start = zseconds();
+    double start = zmpi_seconds();
     zmpi_job_make(&any, &f->options.bound, range, &job);
     zmpi_job_threshold(&job, f->options.threshold);
     job.encoder = zmpi_options_encoder(&f->options, &job.approximate);
@@ -229,7 +229,7 @@ int zplan_survey(struct zfile *f, struct zplan *p, const struct zmpi_range *rang
                                 MPI_SUM, comm);
     } while (!rc && zmpi_survey_next(&p->survey));
     p->surveyed = true;
-    f->stats.n.seconds_scan += zseconds() - start;
+    f->stats.n.seconds_scan += zmpi_seconds() - start;
     return rc;
 }
 

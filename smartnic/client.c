@@ -54,7 +54,7 @@ static void finish_with(struct client *c, struct nic_call *call, const struct ni
     c->held += reply->outcome == NIC_HELD;
     c->held -= call->placing;
     call->reply = *reply;
-    const double now = nic_seconds();
+    const double now = zmpi_seconds();
     call->took = now - (call->begun > c->replied ? call->begun : c->replied);
     c->replied = now;
     finish(c, call);
@@ -169,7 +169,7 @@ static void on_reply(struct client *c, const struct nic_head *head, const unsign
         call = call->next;
     if (!call)
         return; /* a late one */
-    call->heard = nic_seconds();
+    call->heard = zmpi_seconds();
     if (head->type == NIC_REPLY && nic_reply_read(src, &reply))
         finish_with(c, call, &reply);
 }
@@ -228,7 +228,7 @@ static void greet(struct client *c)
         return;
     }
     memcpy(hello.nonce, c->nonce, NIC_NONCE);
-    c->greeted = nic_seconds();
+    c->greeted = zmpi_seconds();
     send_message(c, message, nic_hello_write(message, &hello, c->place.secret));
 }
 
@@ -288,21 +288,21 @@ static void send_call(struct client *c, struct nic_call *call)
     call->session = c->session;
     call->sent = true;
     call->unsent = false;
-    call->heard = nic_seconds();
+    call->heard = zmpi_seconds();
     send_message(c, message, nic_request_write(message, c->session, call->id, m, c->key));
 }
 
 static void send_place(struct client *c, struct nic_call *call)
 {
     unsigned char message[NIC_MESSAGE_MAX];
-    call->heard = nic_seconds();
+    call->heard = zmpi_seconds();
     call->unsent = !send_message(
         c, message, nic_place_at_write(message, c->session, call->id, &call->at, c->key));
 }
 
 static void look_at_clock(struct client *c)
 {
-    const double now = nic_seconds(), timeout = c->place.timeout;
+    const double now = zmpi_seconds(), timeout = c->place.timeout;
     if (c->state == GREETED && now - c->greeted > timeout)
         fail(c, "no answer", "");
     for (struct nic_call *call = c->active; call; call = call->next)
@@ -329,7 +329,7 @@ static void take_fresh(struct client *c)
             continue;
         }
         call->next = c->active;
-        call->begun = nic_seconds();
+        call->begun = zmpi_seconds();
         call->unsent = true;
         c->active = call;
     }
@@ -362,10 +362,10 @@ static void work(struct client *c, unsigned *idle)
 static void say(struct client *c, enum nic_type what)
 {
     unsigned char message[NIC_MESSAGE_MAX];
-    const double until = nic_seconds() + 0.2;
+    const double until = zmpi_seconds() + 0.2;
     if (c->state == WELCOMED &&
         send_message(c, message, nic_empty_write(message, what, c->session, 0, c->key)))
-        while (nic_progress(&c->fabric) == 0 && nic_seconds() < until)
+        while (nic_progress(&c->fabric) == 0 && zmpi_seconds() < until)
             nic_wait(&c->fabric, -1, 0, 10);
 }
 

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 /* All messages have one tag: endpoints tell clients and daemons apart. */
@@ -19,13 +18,6 @@
 #define API      FI_VERSION(1, 11)
 #define BATCH    16 /* completions taken at a time */
 #define PATIENCE 10 /* seconds that a provider may say "later" */
-
-double nic_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- opening ---- */
 
@@ -245,7 +237,7 @@ static void wait_longer(struct nic_fabric *f, struct nic_op *op)
 
 void nic_post(struct nic_fabric *f, struct nic_op *op)
 {
-    op->since = nic_seconds();
+    op->since = zmpi_seconds();
     wait_longer(f, op);
 }
 
@@ -259,7 +251,7 @@ static int start_waiting(struct nic_fabric *f)
     for (; op; op = next) {
         next = op->next;
         ssize_t error = start(f, op);
-        if (error == -FI_EAGAIN && nic_seconds() - op->since < PATIENCE) {
+        if (error == -FI_EAGAIN && zmpi_seconds() - op->since < PATIENCE) {
             wait_longer(f, op);
         } else if (error) {
             op->done(op, (int)-error, 0);

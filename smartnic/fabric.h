@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clock.h"
 #include "place.h"
 
 /* NULL if libfabric is there, else what is missing. To be asked before anything else. */
@@ -98,8 +99,5 @@ int nic_progress(struct nic_fabric *f);
  * `milliseconds`. idle: calls since something was done; where the provider cannot wake us up, the
  * more of them the longer the sleep. */
 void nic_wait(struct nic_fabric *f, int event, unsigned idle, int milliseconds);
-
-/* CLOCK_MONOTONIC */
-double nic_seconds(void);
 
 #endif

@@ -166,7 +166,7 @@ static int write_all(int fd, struct iovec *part, int n, off_t offset)
  * after: it stays undone. */
 static bool is_late(const struct nicd_request *r)
 {
-    const double now = nic_seconds(), timeout = r->server->set.timeout;
+    const double now = zmpi_seconds(), timeout = r->server->set.timeout;
     return r->late || now - r->told > timeout || now - r->placed_at > NICD_PATIENCE * timeout;
 }
 

@@ -192,7 +192,7 @@ static bool supervise(const char *path, int *status)
     struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
     const pid_t parent = getpid();
     for (;;) {
-        const double begin = nic_seconds();
+        const double begin = zmpi_seconds();
         child = fork();
         if (child == 0) {
             signal(SIGTERM, SIG_DFL);
@@ -206,7 +206,7 @@ static bool supervise(const char *path, int *status)
         const bool ended = child > 0 && waitpid(child, &how, 0) == child;
         if (ended && WIFSIGNALED(how))
             clean_up_after(child);
-        if (ended && crashed(how) && nic_seconds() - begin > 1) {
+        if (ended && crashed(how) && zmpi_seconds() - begin > 1) {
             zmpi_log(ZMPI_LOG_WARN, "%s: zmpi-nicd ended by signal %d; starting it again", path,
                      WTERMSIG(how));
             continue;

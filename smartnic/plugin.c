@@ -210,7 +210,7 @@ static double cost(const struct zmpi_work *work)
 static void learn(struct zmpi_rate *rate, enum zmpi_status status, size_t bytes, double begin)
 {
     if (!status || status == ZMPI_ERR_UNSUPPORTED)
-        zmpi_rate_learn(rate, bytes, guess(bytes), nic_seconds() - begin);
+        zmpi_rate_learn(rate, bytes, guess(bytes), zmpi_seconds() - begin);
 }
 
 static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
@@ -225,7 +225,7 @@ static enum zmpi_status compress(const struct zmpi_job *job, void *dst, size_t d
         return ZMPI_ERR_UNSUPPORTED;
     if (dst_capacity < ZMPI_STREAM_HEADER_BYTES)
         return ZMPI_ERR_SPACE;
-    const double begin = nic_seconds();
+    const double begin = zmpi_seconds();
     status = ask_twice(job, dst, dst_capacity < most ? dst_capacity : most, src, bytes, size);
     learn(&rates[job->encoder - ZMPI_FLE][0], status, bytes, begin);
     return status;
@@ -247,7 +247,7 @@ static enum zmpi_status decompress(void *dst, size_t dst_capacity, const void *s
         return ZMPI_ERR_SPACE;
     if (info.decoded_bytes == 0 || atomic_load(&nic_broken))
         return ZMPI_ERR_UNSUPPORTED;
-    const double begin = nic_seconds();
+    const double begin = zmpi_seconds();
     status = ask_twice(NULL, dst, info.decoded_bytes, src, src_size, &size);
     learn(&rates[info.encoder - ZMPI_FLE][1], status, info.decoded_bytes, begin);
     return status;

@@ -26,8 +26,7 @@ void nicd_request_queue(struct nicd_client *c, uint64_t id, const struct nic_req
     struct nicd_request *r = calloc(1, sizeof *r);
     if (!r)
         return; /* the client will not wait for ever */
-    *r = (struct nicd_request){
-        .server = s, .client = c, .id = id, .m = *m, .told = nic_seconds()};
+    *r = (struct nicd_request){.server = s, .client = c, .id = id, .m = *m, .told = zmpi_seconds()};
     if (large || s->queued >= s->set.queue) {
         tell(r, &(struct nic_reply){.outcome = large ? NIC_TOO_LARGE : NIC_BUSY});
         free(r);
@@ -137,7 +136,7 @@ void nicd_request_place(struct nicd_client *c, uint64_t id, const struct nic_pla
     } else {
         r->at = *at;
         r->placed = true;
-        r->placed_at = r->told = nic_seconds();
+        r->placed_at = r->told = zmpi_seconds();
         nicd_work(c->server, r);
     }
 }
@@ -173,7 +172,7 @@ static bool ask(struct nicd_request *r, struct nic_op *op, enum nic_kind kind)
 static void transfer(struct nicd_request *r, enum nic_kind kind)
 {
     r->asked = 0;
-    r->moved = nic_seconds();
+    r->moved = zmpi_seconds();
     for (int i = 0; i < 2; i++)
         ask(r, &r->op[i], kind);
 }
@@ -184,7 +183,7 @@ static void piece_done(struct nic_op *op, int error, size_t got)
     const enum nic_kind kind = op->kind;
     (void)got;
     r->flying--;
-    r->moved = nic_seconds();
+    r->moved = zmpi_seconds();
     if (error)
         r->error = error;
     if (!r->error && !r->client->gone && ask(r, op, kind))

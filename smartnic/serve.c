@@ -109,7 +109,7 @@ static struct nicd_client *add_client(struct nicd *s, const struct nic_hello *he
         return NULL;
     c->server = s;
     c->last = &c->first;
-    c->heard = nic_seconds();
+    c->heard = zmpi_seconds();
     c->served_before = s->served;
     if (!nic_random(&c->session, sizeof c->session) ||
         nic_peer_add(&s->fabric, hello->address, &c->peer)) {
@@ -189,7 +189,7 @@ static void on_message(struct nicd *s, const unsigned char *src, size_t size)
     struct nicd_client *c = find_client(s, head.session);
     if (!c || head.version != NIC_VERSION || !nic_message_check(src, size, c->key))
         return;
-    c->heard = nic_seconds();
+    c->heard = zmpi_seconds();
     if (head.type == NIC_BYE) {
         dismiss(c, "bye");
     } else if (head.type == NIC_REQUEST && head.id > c->last_id) {
@@ -267,7 +267,7 @@ bool nicd_serve(struct nicd *s, const atomic_bool *stop)
             return false;
         done += nicd_requests_finish(s);
         nicd_requests_admit(s);
-        const double now = nic_seconds();
+        const double now = zmpi_seconds();
         if (now - s->ticked > beat) {
             s->ticked = now;
             nicd_requests_tick(s, now);

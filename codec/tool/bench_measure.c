@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "clock.h"
 
 /*
  * One sample of an operation on a small array takes at least this long: the clock and the first
@@ -22,13 +22,6 @@ struct buffers {
     unsigned char *coded, *decoded;
     size_t capacity;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void add_time(struct bench_times *t, double seconds)
 {
@@ -114,11 +107,11 @@ static uint64_t read_all(const void *src, size_t bytes)
 static int run_memory(struct bench_result *r, struct buffers *b, bool count)
 {
     static volatile uint64_t sink; /* or the compiler would see that nobody looks at the sum */
-    double start = now();
+    double start = zmpi_seconds();
     memcpy(b->decoded, r->field->data, r->field->bytes);
-    double copied = now();
+    double copied = zmpi_seconds();
     sink = read_all(r->field->data, r->field->bytes);
-    double read = now();
+    double read = zmpi_seconds();
     (void)sink;
     if (count) {
         add_time(&r->copy, copied - start);
@@ -130,16 +123,16 @@ static int run_memory(struct bench_result *r, struct buffers *b, bool count)
 static int run_scan(struct bench_result *r, bool count)
 {
     struct zmpi_range range;
-    double start = now();
+    double start = zmpi_seconds();
     zmpi_range_scan(r->field->array.type, r->field->data,
                     r->field->bytes / zmpi_type_size(r->field->array.type), r->settings->threshold,
                     r->job.threads, &range);
     if (count)
-        add_time(&r->scan, now() - start);
-    start = now();
+        add_time(&r->scan, zmpi_seconds() - start);
+    start = zmpi_seconds();
     r->axes = zmpi_axes_choose(&r->job, r->field->data);
     if (count)
-        add_time(&r->choice, now() - start);
+        add_time(&r->choice, zmpi_seconds() - start);
     return TOOL_OK;
 }
 
@@ -155,14 +148,14 @@ static int failed(const struct bench_result *r, enum zmpi_status status)
 static int run_zmpi(struct bench_result *r, struct buffers *b, bool count)
 {
     const struct zmpi_device *device = zmpi_device_for(r->settings->device, r->job.encoder);
-    double start = now();
+    double start = zmpi_seconds();
     enum zmpi_status status =
         zmpi_job_compress(device, &r->job, b->coded, b->capacity, r->field->data, &r->zmpi.size);
-    double compressed = now();
+    double compressed = zmpi_seconds();
     if (!status)
         status = device->decompress(b->decoded, r->field->bytes, b->coded, r->zmpi.size, NULL,
                                     r->job.threads);
-    double end = now();
+    double end = zmpi_seconds();
     struct zmpi_stream_info info;
     if (!status)
         status = zmpi_stream_info(b->coded, r->zmpi.size, &info);
@@ -182,12 +175,12 @@ static int run_peer(struct bench_result *r, struct buffers *b, const struct benc
                     struct bench_codec *c, bool count)
 {
     const struct zmpi_array *a = &r->field->array;
-    double bound = r->abs_bound, start = now();
+    double bound = r->abs_bound, start = zmpi_seconds();
     c->size = peer->compress(a, bound, b->coded, b->capacity, r->field->data);
-    double compressed = now();
+    double compressed = zmpi_seconds();
     if (c->size == 0 || !peer->decompress(a, bound, b->decoded, b->coded, c->size))
         return tool_fail("%s: %s fails", r->field->name, peer->name);
-    double end = now();
+    double end = zmpi_seconds();
     if (count) {
         add_time(&c->compress, compressed - start);
         add_time(&c->decompress, end - compressed);
@@ -247,16 +240,16 @@ static int run_piece(struct bench_result *r, struct buffers *b, bool count)
     size_t n = 0;
     job.array = r->piece;
     while (!status && (copy < SAMPLE_SECONDS || n < 3) && n < 1U << 20) {
-        double t0 = now();
+        double t0 = zmpi_seconds();
         memcpy(b->decoded, r->field->data, r->piece_bytes);
-        double t1 = now();
+        double t1 = zmpi_seconds();
         status =
             zmpi_job_compress(device, &job, b->coded, b->capacity, r->field->data, &r->cached.size);
-        double t2 = now();
+        double t2 = zmpi_seconds();
         if (!status)
             status =
                 device->decompress(b->decoded, r->piece_bytes, b->coded, r->cached.size, NULL, 1);
-        double t3 = now();
+        double t3 = zmpi_seconds();
         copy += t1 - t0;
         compress += t2 - t1;
         decompress += t3 - t2;

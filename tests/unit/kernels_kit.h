@@ -165,6 +165,7 @@ enum data {
     EDGE,                     /* up to a level's limit, with one word that may be beyond */
     JUMPS,                    /* small residuals among some of 15 to 17 bits             */
     COASTS,                   /* land of one value between waters                        */
+    ALIKE,                    /* one special_value(), but for a word that may be another */
     DATA_KINDS
 };
 
@@ -204,7 +205,8 @@ struct pattern {
     unsigned length; /* of residuals */
     double coarse;   /* a step */
     double limit;
-    size_t special, slow; /* EDGE: the word that may be beyond; words that are alike */
+    double all;           /* ALIKE */
+    size_t special, slow; /* EDGE, ALIKE: the word that may be another; words that are alike */
     int64_t sum;          /* JUMPS */
     size_t shore;         /* COASTS: where it changes next between land and water */
     double land;          /* its value; 0: water */
@@ -219,6 +221,7 @@ static inline struct pattern pattern_make(struct kit_random *r, const struct til
     p.limit = rule->level[rule->levels ? kit_below(r, (size_t)rule->levels) : 0].limit;
     p.special = kit_below(r, 2 * (t->bytes / t->width));
     p.slow = 1 + kit_below(r, 9);
+    p.all = special_value(r, rule);
     return p;
 }
 
@@ -244,6 +247,8 @@ static inline double next_value(struct kit_random *r, struct pattern *p, int kin
     case EDGE:
         return i == p->special ? special_value(r, p->rule)
                                : p->limit * ((double)(i / p->slow % 1001) - 500) / 500;
+    case ALIKE:
+        return i == p->special ? special_value(r, p->rule) : p->all;
     case JUMPS:
         return p->coarse * (double)(p->sum += jump(r));
     default:

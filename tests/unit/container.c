@@ -52,6 +52,15 @@ static void check_in_memory(struct op *ops, size_t n, struct file *f, const stru
     zmpi_entries_free(&e);
 }
 
+/* The next epoch is behind all that were found. */
+static void check_epoch(struct zmpi_container *c, const struct zmpi_reader *in)
+{
+    struct zmpi_record *record;
+    cr_assert_eq(zmpi_container_records(c, in, &record), ZMPI_OK);
+    cr_assert_eq(c->header.next_epoch, c->count == 0 ? 0 : (record[c->count - 1].order >> 32) + 1);
+    free(record);
+}
+
 static void check_file(struct file *f, size_t n, uint64_t scanned, const struct model *m)
 {
     struct zmpi_reader in = file_reader(f);
@@ -61,11 +70,13 @@ static void check_file(struct file *f, size_t n, uint64_t scanned, const struct 
     cr_assert_eq(c.count, n);
     cr_assert_eq(c.scanned, scanned);
     cr_assert(!c.index_damaged);
+    check_epoch(&c, &in);
     check_reads(&c, &in, m);
     zmpi_container_free(&c);
     cr_assert_eq(zmpi_container_scan(&c, &in), ZMPI_OK);
     cr_assert_eq(c.count, n);
     cr_assert_eq(c.scanned, n);
+    check_epoch(&c, &in);
     check_reads(&c, &in, m);
     zmpi_container_free(&c);
 }

@@ -217,6 +217,50 @@ Test(damage, torn_headers)
     cr_assert_eq(zmpi_header_decode(&back, src), ZMPI_ERR_VERSION);
 }
 
+/* Something else wrote over the first bytes: what is left tells what the file was. */
+Test(damage, overwritten_header)
+{
+    struct file f;
+    struct zmpi_header h;
+    const unsigned char data[4] = {0};
+    struct zmpi_record r[2] = {
+        {.kind = ZMPI_RECORD_DATA, .extent = {.hi = 4, .bytes = 4, .run = 4}},
+        {.kind = ZMPI_RECORD_SIZE, .order = 1, .extent = {.lo = 4, .hi = 4}}};
+    file_create(&f, &h, test_id);
+    file_record(&f, &r[0], ZMPI_HEADER_BYTES, test_id, data);
+    file_record(&f, &r[1], zmpi_pad8(f.size), test_id, NULL);
+    file_index(&f, &h, r, 2, 2);
+    const size_t most = ZMPI_HEADER_BYTES + 8, directory = zmpi_index_directory_size(2);
+    unsigned char *const head = f.data, *const end = f.data + f.size;
+    unsigned char *const record = f.data + ZMPI_HEADER_BYTES;
+    cr_assert(!zmpi_was_container(head, most, end, 0));
+    head[0] = 0;
+    cr_assert(zmpi_was_container(head, 256 + 8, end, 0));
+    cr_assert(!zmpi_was_container(head, 256 + 7, end, 0));
+    head[256] = 0;
+    cr_assert(zmpi_was_container(head, most, end, 0));
+    cr_assert(!zmpi_was_container(head, most - 1, end, 0));
+    for (unsigned kind = 0; kind < 4; kind++) {
+        zmpi_store16(record + 4, (uint16_t)kind);
+        cr_assert_eq(zmpi_was_container(head, most, end, 0), kind == 1 || kind == 2);
+    }
+    zmpi_store16(record + 4, ZMPI_RECORD_SIZE);
+    for (unsigned levels = 0; levels <= UINT16_MAX; levels++) {
+        zmpi_store16(record + 6, (uint16_t)levels);
+        cr_assert_eq(zmpi_was_container(head, most, end, 0), levels <= 4 || levels == UINT16_MAX);
+    }
+    record[0] ^= 1;
+    cr_assert(!zmpi_was_container(head, most, end, 0));
+    for (size_t tail = 0; tail < f.size - most; tail += 4) /* the end of the file is at hand */
+        cr_assert_eq(zmpi_was_container(head, most, end - tail, tail), tail >= directory);
+    for (size_t at = 0; at < 16; at += 4) { /* magic, count, size */
+        end[at - directory] ^= 1;
+        cr_assert(!zmpi_was_container(head, most, end - directory, directory));
+        end[at - directory] ^= 1;
+    }
+    file_free(&f);
+}
+
 /* ---- foreign records ---- */
 
 /*
@@ -340,7 +384,8 @@ Test(damage, index_outside_the_file)
     file_record(&f, &r, ZMPI_HEADER_BYTES, test_id, data);
     file_index(&f, &h, &r, 1, 1);
     struct zmpi_header good = h;
-    static const uint64_t wrong[] = {1, 8, 4096, 1 << 20, UINT64_MAX, UINT64_MAX - 7, 1ull << 63};
+    static const uint64_t wrong[] = {0,         1, 8, 4096, 1 << 20, UINT64_MAX, UINT64_MAX - 7,
+                                     1ull << 63};
     zmpi_container_init(&c);
     for (size_t i = 0; i < 3 * (sizeof wrong / sizeof *wrong); i++) {
         uint64_t value = wrong[i / 3];
@@ -352,11 +397,69 @@ Test(damage, index_outside_the_file)
         bool same;
         memcpy(m.byte, data, SPACE);
         cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+        cr_assert(c.index_damaged && zmpi_container_whole(&c));
         cr_assert_eq(read_all(&c, &in, &m, &same), ZMPI_OK);
         cr_assert(same);
         zmpi_container_free(&c);
     }
+    /* Without an index, a record that is missing at the end shows in the size alone. */
+    h = good;
+    h.index_offset = 0;
+    h.logical_size = SPACE + 1;
+    file_header(&f, &h);
+    struct zmpi_reader in = file_reader(&f);
+    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+    cr_assert(!zmpi_container_whole(&c));
+    zmpi_container_free(&c);
     file_free(&f);
+}
+
+/* ---- a reader that fails ---- */
+
+struct failing {
+    struct file *file;
+    int left; /* reads that succeed */
+};
+
+static enum zmpi_status failing_read(void *context, uint64_t offset, void *dst, size_t size)
+{
+    struct failing *f = context;
+    return f->left-- <= 0 ? ZMPI_ERR_IO : file_read(f->file, offset, dst, size);
+}
+
+/* Whichever read fails, that is the error: never damage, and never fewer records. */
+Test(damage, failing_reads)
+{
+    static struct op ops[OPS_MAX];
+    random_numbers.state = 15;
+    for (int round = 0; round < 12; round++) {
+        struct file f;
+        struct zmpi_header h;
+        struct zmpi_container c;
+        struct model m;
+        size_t n = random_file(&f, &h, ops, round % 2 == 0);
+        struct failing failing = {.file = &f};
+        struct zmpi_reader in = {.read = failing_read, .context = &failing, .file_size = f.size};
+        enum zmpi_status status = ZMPI_ERR_IO;
+        bool same;
+        model_make(&m, ops, n);
+        zmpi_container_init(&c);
+        for (int reads = 0; status != ZMPI_OK; reads++) {
+            failing.left = reads;
+            status = round % 3 == 0 ? zmpi_container_scan(&c, &in) : zmpi_container_open(&c, &in);
+            cr_assert(status == ZMPI_OK || (status == ZMPI_ERR_IO && c.count == 0 && !c.tail));
+        }
+        cr_assert_eq(c.count, n);
+        status = ZMPI_ERR_IO;
+        for (int reads = 0; status != ZMPI_OK; reads++) {
+            failing.left = reads;
+            status = read_all(&c, &in, &m, &same);
+            cr_assert(status == ZMPI_OK ? same : status == ZMPI_ERR_IO);
+        }
+        zmpi_container_free(&c);
+        file_free(&f);
+        ops_free(ops, n);
+    }
 }
 
 /* ---- files made to keep readers busy ---- */

@@ -254,6 +254,33 @@ Test(extents, damaged_nests)
     }
 }
 
+/* Nests that add up, but are none by format.md 2.2. */
+Test(extents, wrong_nests)
+{
+    static const struct zmpi_extent wrong[] = {
+        {.lo = 9, .hi = 19, .bytes = 10, .levels = 1, .run = 10, .count = {1}, .stride = {10}},
+        {.lo = 9, .hi = 9, .bytes = 0, .levels = 1, .run = 0, .count = {2}},
+        {.lo = 9, .hi = 27, .bytes = 30, .levels = 1, .run = 10, .count = {3}, .stride = {4}},
+        /* runs of one byte at 0, 10, 5, 15, 10 and 20 */
+        {.hi = 21, .bytes = 6, .levels = 2, .run = 1, .count = {2, 3}, .stride = {10, 5}},
+        /* 2^64 bytes more than it says */
+        {.hi = INT64_MAX,
+         .bytes = 8,
+         .levels = 2,
+         .run = 8,
+         .count = {2, (UINT64_C(1) << 60) + 1},
+         .stride = {8, 16}},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct zmpi_extent e = wrong[i], back = wrong[i];
+        unsigned char nest[8 + 16 * ZMPI_EXTENT_LEVELS];
+        zmpi_extent_nest_encode(&e, nest);
+        cr_assert_eq(zmpi_extent_nest_decode(&back, nest, zmpi_extent_nest_size(e.levels)),
+                     ZMPI_ERR_CORRUPT, "case %zu", i);
+        cr_assert_eq(zmpi_extent_close(&e), ZMPI_ERR_CORRUPT, "case %zu", i);
+    }
+}
+
 /* A list that is a right stream of wrong numbers is refused. */
 Test(extents, wrong_lists)
 {
@@ -265,8 +292,10 @@ Test(extents, wrong_lists)
         {0, 5, 5, 10, 10, 11},        /* too far */
         {0, 5, 4, 10, 10, 10},        /* too short */
         {0, 5, INT64_MAX, 10, 10, 1}, /* overflow */
+        {0, -5, 15, 10, 10, 10},      /* overlap that adds up */
         {0, 5, 5, 10, 10, INT64_MAX},
     };
+    static const int64_t back_again[6] = {0, 10, -10, 5, 30, 5};
     struct zmpi_array array = {ZMPI_I64, {1, 2, 3}};
     struct zmpi_bound lossless = {ZMPI_LOSSLESS, 0};
     unsigned char stream[1024];
@@ -288,6 +317,15 @@ Test(extents, wrong_lists)
         cr_assert_eq(zmpi_extent_list_decode(&e, stream, size), ZMPI_ERR_CORRUPT, "case %zu", i);
         cr_assert_null(e.list);
     }
+    e.bytes = 40;
+    cr_assert_eq(zmpi_compress(&array, &lossless, NULL, stream, sizeof stream, back_again, &size),
+                 ZMPI_OK);
+    cr_assert_eq(zmpi_extent_list_decode(&e, stream, size), ZMPI_ERR_CORRUPT);
+    e.bytes = 30;
+    array.type = ZMPI_F64;
+    cr_assert_eq(zmpi_compress(&array, &lossless, NULL, stream, sizeof stream, right, &size), 0);
+    cr_assert_eq(zmpi_extent_list_decode(&e, stream, size), ZMPI_ERR_CORRUPT);
+    array.type = ZMPI_I64;
     array.extent[1] = 3;
     array.extent[2] = 2;
     cr_assert_eq(zmpi_compress(&array, &lossless, NULL, stream, sizeof stream, right, &size), 0);

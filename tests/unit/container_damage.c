@@ -3,7 +3,6 @@
 #include "container_file.h"
 
 #include "hash.h"
-#include "stream.h"
 
 /* Random ops in a file; indexed or not. */
 static size_t random_file(struct file *f, struct zmpi_header *h, struct op *ops, bool indexed)
@@ -460,92 +459,4 @@ Test(damage, failing_reads)
         file_free(&f);
         ops_free(ops, n);
     }
-}
-
-/* ---- files made to keep readers busy ---- */
-
-/* Make the stream at src right for the bytes that follow its table, but for the last chunk. */
-static void bind_stream(unsigned char *src)
-{
-    struct zmpi_stream s;
-    size_t head;
-    cr_assert_eq(zmpi_stream_head_size(src, ZMPI_STREAM_HEADER_BYTES, &head), ZMPI_OK);
-    unsigned char *chunk = src + head, *end = src + head;
-    for (unsigned char *entry = src + ZMPI_STREAM_HEADER_BYTES; entry < end; entry += 8) {
-        uint32_t size = zmpi_load32(entry);
-        uint32_t hash = (uint32_t)zmpi_hash(chunk, size, 0);
-        zmpi_store32(entry + 4, entry + 8 == end ? ~hash : hash);
-        chunk += size;
-    }
-    zmpi_store64(src + 72, zmpi_hash2(src, 72, src + ZMPI_STREAM_HEADER_BYTES,
-                                      head - ZMPI_STREAM_HEADER_BYTES, 0));
-    cr_assert_eq(zmpi_stream_parse(&s, src, zmpi_load64(src + 64)), ZMPI_OK);
-}
-
-/* Right heads one inside the other, each with a payload of megabytes that is damaged at its end
- * only. */
-Test(damage, nested_damaged_records, .timeout = 300)
-{
-    size_t bytes = 4u << 20, head = ZMPI_RECORD_HEADER_BYTES, stream_head;
-    unsigned char *data = malloc(bytes);
-    struct file f;
-    struct zmpi_header h;
-    struct zmpi_container c;
-    struct zmpi_record r = {.kind = ZMPI_RECORD_DATA,
-                            .extent = {.hi = bytes, .bytes = bytes, .run = bytes}};
-    cr_assert_not_null(data);
-    random_numbers.state = 14;
-    for (size_t i = 0; i < bytes; i += 8)
-        zmpi_store64(data + i, random_next());
-    file_create(&f, &h, test_id);
-    file_record(&f, &r, ZMPI_HEADER_BYTES, test_id, data);
-    unsigned char *stream = malloc(r.payload_length);
-    cr_assert_not_null(stream);
-    memcpy(stream, f.data + zmpi_record_payload(&r), r.payload_length);
-    cr_assert_eq(zmpi_stream_head_size(stream, r.payload_length, &stream_head), ZMPI_OK);
-    size_t fakes = 500, step = head + zmpi_pad8(stream_head);
-    file_put(&f, f.size + fakes * step, "", 1);
-    for (size_t k = fakes; k-- > 0;) {
-        struct zmpi_record fake = r;
-        fake.offset = ZMPI_HEADER_BYTES + k * step;
-        zmpi_record_encode(&fake, test_id, NULL, f.data + fake.offset);
-        memcpy(f.data + fake.offset + head, stream, stream_head);
-        bind_stream(f.data + fake.offset + head);
-    }
-    struct zmpi_reader in = file_reader(&f);
-    zmpi_container_init(&c);
-    cr_assert_eq(zmpi_container_scan(&c, &in), ZMPI_ERR_CORRUPT);
-    cr_assert(f.read_bytes < 100 * f.size);
-    zmpi_container_free(&c);
-    file_free(&f);
-    free(stream);
-    free(data);
-}
-
-/* A long stretch of nothing, and of almost-magic. */
-Test(damage, long_gaps, .timeout = 300)
-{
-    struct file f;
-    struct zmpi_header h;
-    struct zmpi_container c;
-    size_t gap = 64u << 20;
-    unsigned char data[100] = {5};
-    struct zmpi_record r[2] = {
-        {.kind = ZMPI_RECORD_DATA, .extent = {.hi = 100, .bytes = 100, .run = 100}},
-        {.kind = ZMPI_RECORD_DATA, .order = 1, .extent = {.hi = 100, .bytes = 100, .run = 100}}};
-    file_create(&f, &h, test_id);
-    file_put(&f, ZMPI_HEADER_BYTES + gap, "", 1);
-    file_record(&f, &r[0], zmpi_pad8(f.size), test_id, data);
-    size_t second = zmpi_pad8(f.size);
-    file_put(&f, second + gap, "", 1);
-    for (size_t at = second; at < second + gap; at += 8)
-        memcpy(f.data + at, at % 16 ? "ZREC\1\0\0" : "ZIDX\1\0\0", 8);
-    file_record(&f, &r[1], zmpi_pad8(f.size), test_id, data);
-    struct zmpi_reader in = file_reader(&f);
-    zmpi_container_init(&c);
-    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
-    cr_assert_eq(c.count, 2);
-    cr_assert(f.read_bytes < 2 * f.size);
-    zmpi_container_free(&c);
-    file_free(&f);
 }

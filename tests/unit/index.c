@@ -51,6 +51,44 @@ Test(index, entries_come_back)
     }
 }
 
+/* As format.md 2.3 has them: a first entry, one of another epoch, one as expected, nests that
+ * differ in a stride alone, a size record. */
+Test(index, bytes_of_entries)
+{
+    static const unsigned char want[] = {65, 0, 16, 200, 1, 14, 32, 2,  10, 0, 1,   1,
+                                         4,  3, 8,  1,   1, 4,  3,  10, 65, 6, 199, 1};
+    const uint64_t epoch = UINT64_C(1) << 32;
+    struct zmpi_record record[6] = {
+        {.extent = {.run = 16}, .offset = 512},
+        {.extent = {.lo = 16, .run = 16}, .offset = 680, .order = epoch | 5},
+        {.extent = {.lo = 32, .run = 16}, .offset = 848, .order = epoch | 6},
+        {.extent = {.lo = 48, .run = 4, .levels = 1, .count = {3}, .stride = {8}},
+         .offset = 1016,
+         .order = epoch | 7},
+        {.extent = {.lo = 64, .run = 4, .levels = 1, .count = {3}, .stride = {10}},
+         .offset = 1208,
+         .order = epoch | 8},
+        {.extent = {.lo = 80}, .offset = 1400, .order = epoch | 9}};
+    struct zmpi_entries e = {0};
+    struct zmpi_chain chain = {0};
+    for (int i = 0; i < 6; i++) {
+        struct zmpi_record *r = &record[i];
+        r->kind = i < 5 ? ZMPI_RECORD_DATA : ZMPI_RECORD_SIZE;
+        r->payload_length = i < 5 ? 100 : 0;
+        r->extents_length = (uint32_t)zmpi_extent_nest_size(r->extent.levels);
+        cr_assert_eq(zmpi_extent_close(&r->extent), ZMPI_OK);
+        cr_assert_eq(zmpi_entries_add(&e, r), ZMPI_OK);
+    }
+    cr_assert_eq(e.size, sizeof want);
+    cr_assert_eq(memcmp(e.data, want, e.size), 0);
+    const unsigned char *at = e.data;
+    for (int i = 0; i < 6; i++) {
+        cr_assert_eq(zmpi_entry_decode(&chain, &at, e.data + e.size), ZMPI_OK);
+        cr_assert(zmpi_record_same(&chain.last, &record[i]));
+    }
+    zmpi_entries_free(&e);
+}
+
 /* What is cut off, or of which a bit is flipped, is refused or is something that obeys the rules.
  */
 Test(index, entries_that_are_damaged)

@@ -1,6 +1,8 @@
 /* index.c - entries, segments and directories: back as they were, small, and read in parts. */
 #include "container_file.h"
 
+#include "hash.h"
+
 /* ---- entries ---- */
 
 static struct zmpi_record random_record(void)
@@ -87,6 +89,19 @@ Test(index, bytes_of_entries)
         cr_assert(zmpi_record_same(&chain.last, &record[i]));
     }
     zmpi_entries_free(&e);
+    /* In a file, zeros follow up to a multiple of 8. */
+    struct zmpi_builder b = {0};
+    unsigned char segment[48], zeros[5] = {0};
+    memset(segment, 0xEE, sizeof segment);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(zmpi_builder_add(&b, &record[i]), ZMPI_OK);
+    cr_assert_eq(zmpi_builder_finish(&b), ZMPI_OK);
+    cr_assert_eq(zmpi_index_segments_size(b.out.segment, b.out.count), 40);
+    zmpi_index_put_segments(b.out.segment, b.out.count, test_id, 4096, segment);
+    cr_assert_eq(memcmp(segment + 24, want, 10), 0);
+    cr_assert_eq(memcmp(segment + 35, zeros, 5), 0);
+    cr_assert_eq(segment[40], 0xEE);
+    zmpi_builder_free(&b);
 }
 
 /* What is cut off, or of which a bit is flipped, is refused or is something that obeys the rules.
@@ -164,6 +179,11 @@ Test(index, records_that_lie)
     lie = r, lie.payload_length = UINT64_C(1) << 62;
     cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
     lie = r, lie.payload_length = 8;
+    cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
+    const uint64_t most = (200 - 80) / 12 * 32768; /* of a stream of 200 bytes: format.md 1.3 */
+    lie = r, lie.extent.hi = lie.extent.bytes = lie.extent.run = most + 1;
+    cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
+    lie = r, lie.extent.levels = ZMPI_EXTENT_LIST, lie.extents_length = 80, lie.extent.bytes++;
     cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
     lie = r, lie.extent.hi = UINT64_MAX;
     cr_assert_eq(zmpi_entries_add(&e, &lie), ZMPI_ERR_ARG);
@@ -361,6 +381,23 @@ Test(index, lying_directory)
         cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
         cr_assert(c.index_damaged && c.count == n && c.scanned == n, "lie %d", lie);
         zmpi_container_free(&c);
+    }
+    /* All is true, but there is more than entries. */
+    zmpi_index_put_directory(good, 3, test_id, h.index_offset, f.data + h.index_offset);
+    file_put(&f, f.size + 7, "", 1);
+    in = file_reader(&f);
+    unsigned char *frame = f.data + h.index_offset;
+    size_t longer = 3 * ZMPI_DIRECTORY_ENTRY_BYTES + 8;
+    for (int lie = 0; lie < 2; lie++) {
+        cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+        cr_assert_eq(c.index_damaged, lie == 1);
+        zmpi_container_free(&c);
+        h.index_length += 8;
+        h.log_end += 8;
+        file_header(&f, &h);
+        zmpi_store64(frame + 8, longer);
+        zmpi_store64(frame + 16, zmpi_hash2(frame, 16, frame + ZMPI_SEGMENT_HEADER_BYTES, longer,
+                                            zmpi_seed(test_id, h.index_offset)));
     }
     file_free(&f);
 }

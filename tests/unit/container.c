@@ -182,6 +182,68 @@ Test(container, moved_head)
         cr_assert_eq(zmpi_record_decode(&back, test_id, 8192, head, size), ZMPI_ERR_TRUNCATED);
 }
 
+/* All pieces, in order, are the map's bytes; bytes begin in the destination where they did. */
+static void check_remains(const struct zmpi_remains *s, const unsigned char *map,
+                          const uint64_t *position)
+{
+    struct zmpi_piece piece;
+    uint64_t at = 0, end;
+    for (; zmpi_remains_find(s, at, &piece); at = end) {
+        end = piece.offset + piece.length;
+        cr_assert(piece.offset >= at && piece.length > 0 && end <= SPACE);
+        for (; at < piece.offset; at++)
+            cr_assert_eq(map[at], 0);
+        cr_assert_eq(piece.position, position[at]);
+        for (; at < end; at++)
+            cr_assert_eq(map[at], 1);
+    }
+    for (; at < SPACE; at++)
+        cr_assert_eq(map[at], 0);
+}
+
+/* What remains of a request, in many buckets that are split and go away, until nothing does. */
+Test(container, what_remains)
+{
+    struct zmpi_run run[501] = {{0, SPACE / 2}};
+    unsigned char map[SPACE] = {0};
+    uint64_t position[SPACE], bytes = 0;
+    struct zmpi_remains s;
+    size_t steps = 0;
+    random_numbers.state = 3;
+    for (size_t i = 0; i < 501; i++) {
+        if (i > 0)
+            run[i] = (struct zmpi_run){SPACE / 2 + 3 * (i - 1), random_below(4)};
+        for (uint64_t at = run[i].offset; at < run[i].offset + run[i].length; at++) {
+            map[at] = 1;
+            position[at] = bytes++;
+        }
+    }
+    cr_assert_eq(zmpi_remains_init(&s, run, 501), ZMPI_OK);
+    for (; s.count > 0; steps++) {
+        struct zmpi_piece piece;
+        uint64_t begin, end;
+        if (steps % 64 == 0)
+            check_remains(&s, map, position);
+        zmpi_remains_range(&s, &begin, &end);
+        uint64_t at = begin + random_below(end - begin);
+        cr_assert(map[begin] == 1 && map[end - 1] == 1 && zmpi_remains_find(&s, at, &piece));
+        at = piece.offset > at ? piece.offset : at;
+        end = piece.offset + piece.length;
+        end = random_below(4) == 0 ? end : at + 1;
+        cr_assert_eq(zmpi_remains_cut(&s, at, end), ZMPI_OK);
+        memset(map + at, 0, end - at);
+    }
+    check_remains(&s, map, position);
+    cr_assert_eq(zmpi_remains_cut(&s, 0, 1), ZMPI_ERR_ARG);
+    zmpi_remains_free(&s);
+    struct zmpi_run odd[2] = {{10, 5}, {14, 1}};
+    cr_assert_eq(zmpi_remains_init(&s, odd, 2), ZMPI_ERR_ARG);
+    odd[1] = (struct zmpi_run){ZMPI_SIZE_MAX, 1};
+    cr_assert_eq(zmpi_remains_init(&s, odd, 2), ZMPI_ERR_SIZE);
+    odd[1] = (struct zmpi_run){UINT64_MAX, 2};
+    cr_assert_eq(zmpi_remains_init(&s, odd, 2), ZMPI_ERR_SIZE);
+}
+
 Test(container, bad_requests)
 {
     unsigned char got[100];

@@ -272,6 +272,32 @@ static void one_contributes(void)
     }
 }
 
+/* An independent call with too much to be staged, and one in atomic mode: its own range counts. */
+static void by_itself(void)
+{
+    static double data[N], back[N];
+    int rank = check_rank(MPI_COMM_WORLD);
+    MPI_Offset at = rank * (MPI_Offset)sizeof data;
+    struct promise p = nothing;
+    make(data, true, rank, true);
+    add_range(&p, data, true, true, 0, N);
+    for (int atomic = 0; atomic < 2; atomic++) {
+        MPI_File file;
+        MPI_Info info;
+        check_say("one independent call, %s", atomic ? "atomic" : "large");
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "zmpi_staging", "1M");
+        check_remove(path, MPI_COMM_WORLD);
+        OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, info, &file));
+        MPI_Info_free(&info);
+        OK(MPI_File_set_atomicity(file, atomic));
+        OK(MPI_File_write_at(file, at, data, N, MPI_DOUBLE, MPI_STATUS_IGNORE));
+        OK(MPI_File_read_at(file, at, back, N, MPI_DOUBLE, MPI_STATUS_IGNORE));
+        CHECK(compare(back, data, true, true, allowed("rel=1e-3", &p)) > N / 2);
+        OK(MPI_File_close(&file));
+    }
+}
+
 /* What was read and is written again must not drift. */
 static void again(void)
 {
@@ -304,6 +330,7 @@ int main(int argc, char **argv)
     exact();
     wrapped_floats();
     one_contributes();
+    by_itself();
     again();
     check_remove(path, MPI_COMM_WORLD);
     MPI_Finalize();

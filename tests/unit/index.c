@@ -402,6 +402,38 @@ Test(index, lying_directory)
     file_free(&f);
 }
 
+/* A segment and the directory agree on a number of records that are not there. */
+Test(index, lying_segment)
+{
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_container c;
+    struct zmpi_record *record;
+    size_t n = 2 * ZMPI_SEGMENT_RECORDS;
+    wide_file(&f, &h, n);
+    struct zmpi_reader in = file_reader(&f);
+    zmpi_container_init(&c);
+    for (uint32_t wrong = 0; wrong < 2; wrong++) {
+        struct zmpi_segment s[2];
+        cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+        cr_assert(!c.index_damaged);
+        memcpy(s, c.all.segment, sizeof s);
+        s[1].count = wrong == 0 ? ZMPI_SEGMENT_RECORDS - 1 : ZMPI_SEGMENT_RECORDS + 1;
+        zmpi_index_put_segments(&s[1], 1, test_id, s[1].offset, f.data + s[1].offset);
+        zmpi_index_put_directory(s, 2, test_id, h.index_offset, f.data + h.index_offset);
+        zmpi_container_free(&c);
+        cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+        cr_assert(c.index_damaged && c.count == n && c.scanned == n);
+        cr_assert_eq(zmpi_container_records(&c, &in, &record), ZMPI_OK);
+        free(record);
+        zmpi_container_free(&c);
+        file_free(&f);
+        wide_file(&f, &h, n);
+        in = file_reader(&f);
+    }
+    file_free(&f);
+}
+
 /* ---- one session after the other ---- */
 
 /* Many short sessions leave few segments, and every record once. */

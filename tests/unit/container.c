@@ -244,6 +244,40 @@ Test(container, what_remains)
     cr_assert_eq(zmpi_remains_init(&s, odd, 2), ZMPI_ERR_SIZE);
 }
 
+/* Lists are read once, until there are too many. */
+Test(container, lists_are_kept)
+{
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_container c;
+    unsigned char data[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, got[4];
+    struct zmpi_record r[3] = {{.order = 0}, {.order = 1}, {.order = 2}};
+    file_create(&f, &h, test_id);
+    for (uint64_t i = 0; i < 3; i++) {
+        struct zmpi_run runs[3] = {{100 * i, 1}, {100 * i + 3, 3}, {100 * i + 7, 5}};
+        r[i].kind = ZMPI_RECORD_DATA;
+        cr_assert_eq(zmpi_extent_from_runs(&r[i].extent, runs, 3), ZMPI_OK);
+        file_record(&f, &r[i], zmpi_pad8(f.size), test_id, data);
+        zmpi_extent_free(&r[i].extent);
+    }
+    struct zmpi_reader in = file_reader(&f);
+    zmpi_container_init(&c);
+    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+    for (uint64_t k = 0; k < 6; k++) { /* records 0, 1, 0, 1, 2, 0 */
+        const uint64_t i = k == 4 ? 2 : k == 5 ? 0 : k % 2;
+        const struct zmpi_run middle = {100 * i + 2, 4};
+        if (k == 4)
+            c.list_runs = UINT64_C(1) << 40;
+        f.reads = 0;
+        cr_assert_eq(zmpi_container_read(&c, &in, &middle, 1, got, NULL), ZMPI_OK);
+        cr_assert_eq(memcmp(got, "\0\2\3\4", 4), 0);
+        cr_assert_eq(f.reads, k == 2 || k == 3 ? 1 : 2, "read %d", (int)k);
+        cr_assert_eq(c.list_runs, k == 0 || k == 4 ? 3 : 6);
+    }
+    zmpi_container_free(&c);
+    file_free(&f);
+}
+
 Test(container, bad_requests)
 {
     unsigned char got[100];

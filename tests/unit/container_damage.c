@@ -182,6 +182,30 @@ Test(damage, only_what_is_damaged_is_refused)
     file_free(&f);
 }
 
+/* Nor between its runs. */
+Test(damage, what_lies_between_is_not_refused)
+{
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_container c;
+    unsigned char data[30] = {0}, got[10];
+    struct zmpi_run runs[3] = {{0, 10}, {20, 10}, {40, 10}}, between = {10, 10};
+    struct zmpi_record r = {.kind = ZMPI_RECORD_DATA};
+    cr_assert_eq(zmpi_extent_from_runs(&r.extent, runs, 3), ZMPI_OK);
+    file_create(&f, &h, test_id);
+    file_record(&f, &r, zmpi_pad8(f.size), test_id, data);
+    file_index(&f, &h, &r, 1, 1);
+    f.data[zmpi_record_payload(&r) + 70] ^= 1;
+    struct zmpi_reader in = file_reader(&f);
+    zmpi_container_init(&c);
+    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+    cr_assert_eq(zmpi_container_read(&c, &in, &between, 1, got, NULL), ZMPI_OK);
+    cr_assert_eq(memcmp(got, data, 10), 0);
+    cr_assert_neq(zmpi_container_read(&c, &in, runs, 1, got, NULL), ZMPI_OK);
+    zmpi_container_free(&c);
+    file_free(&f);
+}
+
 /* ---- headers ---- */
 
 Test(damage, torn_headers)

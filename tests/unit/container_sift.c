@@ -144,6 +144,35 @@ Test(container_sift, random_records)
     cr_assert_gt(dropped, 1000);
 }
 
+/* What was written again in the same places goes without a look at any runs. */
+Test(container_sift, repeated)
+{
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_container c;
+    struct zmpi_sifted s;
+    const unsigned char data[30] = {0};
+    struct zmpi_run runs[3] = {{0, 10}, {20, 10}, {40, 10}},
+                    other[3] = {{0, 10}, {22, 10}, {44, 6}};
+    struct zmpi_record r[4] = {{.order = 1}, {.order = 2}, {.order = 3}, {.order = 4}};
+    file_create(&f, &h, test_id);
+    for (int i = 0; i < 4; i++) {
+        r[i].kind = ZMPI_RECORD_DATA;
+        cr_assert_eq(zmpi_extent_from_runs(&r[i].extent, i == 1 ? other : runs, 3), ZMPI_OK);
+        file_record(&f, &r[i], zmpi_pad8(f.size), test_id, data);
+    }
+    struct zmpi_reader in = file_reader(&f);
+    zmpi_container_init(&c);
+    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+    cr_assert_eq(zmpi_container_sift(&c, &in, 0, &s), ZMPI_OK);
+    cr_assert(s.dropped == 2 && s.kept.count == 2);
+    cr_assert_eq(s.dead, zmpi_record_size(&r[0]) + zmpi_record_size(&r[2]));
+    zmpi_container_free(&s.kept);
+    zmpi_container_free(&c);
+    zmpi_extent_free(&r[1].extent);
+    file_free(&f);
+}
+
 /* A record of no bytes tells of the size. */
 Test(container_sift, no_bytes)
 {

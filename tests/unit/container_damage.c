@@ -238,6 +238,13 @@ Test(damage, torn_headers)
     zmpi_store16(src + 256 + 8, 2);
     zmpi_store64(src + 256 + 120, zmpi_hash(src + 256, 120, 0));
     cr_assert_eq(zmpi_header_decode(&back, src), ZMPI_ERR_VERSION);
+    zmpi_header_encode(&h, src + 256);
+    for (size_t at = 10; at < 120; at = at == 15 ? 80 : at + 1) { /* what is reserved */
+        src[256 + at] = 1;
+        zmpi_store64(src + 256 + 120, zmpi_hash(src + 256, 120, 0));
+        cr_assert_eq(zmpi_header_decode(&back, src), ZMPI_ERR_CORRUPT);
+        src[256 + at] = 0;
+    }
 }
 
 /* Something else wrote over the first bytes: what is left tells what the file was. */
@@ -441,13 +448,13 @@ Test(damage, index_outside_the_file)
 
 struct failing {
     struct file *file;
-    int left; /* reads that succeed */
+    int left; /* reads before the one that fails */
 };
 
 static enum zmpi_status failing_read(void *context, uint64_t offset, void *dst, size_t size)
 {
     struct failing *f = context;
-    return f->left-- <= 0 ? ZMPI_ERR_IO : file_read(f->file, offset, dst, size);
+    return f->left-- == 0 ? ZMPI_ERR_IO : file_read(f->file, offset, dst, size);
 }
 
 /* Whichever read fails, that is the error: never damage, and never fewer records. */

@@ -75,6 +75,18 @@ static inline struct zmpi_reader file_reader(struct file *f)
     return (struct zmpi_reader){.read = file_read, .context = f, .file_size = f->size};
 }
 
+/* A reader of which one read fails. */
+struct failing {
+    struct file *file;
+    int left; /* reads before the one that fails */
+};
+
+static inline enum zmpi_status failing_read(void *context, uint64_t offset, void *dst, size_t size)
+{
+    struct failing *f = context;
+    return f->left-- == 0 ? ZMPI_ERR_IO : file_read(f->file, offset, dst, size);
+}
+
 /* ---- writing ---- */
 
 static const unsigned char test_id[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};

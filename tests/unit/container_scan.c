@@ -85,6 +85,37 @@ Test(scan, segments_are_passed)
     file_free(&f);
 }
 
+/* A record larger than what is read at once: whichever read fails, that is the error. */
+Test(scan, failing_reads)
+{
+    const size_t bytes = 5u << 19;
+    unsigned char *data = malloc(bytes);
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_container c;
+    struct zmpi_record r = {.kind = ZMPI_RECORD_DATA,
+                            .extent = {.hi = bytes, .bytes = bytes, .run = bytes}};
+    struct failing failing = {.file = &f};
+    struct zmpi_reader in = {.read = failing_read, .context = &failing};
+    enum zmpi_status status = ZMPI_ERR_IO;
+    cr_assert_not_null(data);
+    random_numbers.state = 16;
+    for (size_t i = 0; i < bytes; i += 8)
+        zmpi_store64(data + i, random_next());
+    file_create(&f, &h, test_id);
+    file_record(&f, &r, ZMPI_HEADER_BYTES, test_id, data);
+    in.file_size = f.size;
+    zmpi_container_init(&c);
+    for (int reads = 0; status != ZMPI_OK; reads++) {
+        failing.left = reads;
+        status = zmpi_container_scan(&c, &in);
+        cr_assert(status == ZMPI_OK ? reads > 3 && c.count == 1 : status == ZMPI_ERR_IO);
+    }
+    zmpi_container_free(&c);
+    file_free(&f);
+    free(data);
+}
+
 /* ---- files made to keep readers busy ---- */
 
 /* Make the stream at src right for the bytes that follow its table, but for the last chunk. */

@@ -245,6 +245,55 @@ Test(damage, huge_extents_are_refused)
     free(src);
 }
 
+/* Each field of the header by itself, before any checksum is looked at. */
+Test(damage, wrong_headers)
+{
+    static const struct {
+        size_t at, size;
+        uint64_t value;
+        enum zmpi_status status;
+    } wrong[] = {
+        {5, 1, ZMPI_F32 - 1, ZMPI_ERR_CORRUPT},
+        {5, 1, ZMPI_BYTES + 1, ZMPI_ERR_CORRUPT},
+        {6, 1, 0, ZMPI_ERR_CORRUPT},
+        {6, 1, 4, ZMPI_ERR_CORRUPT},
+        {7, 1, ZMPI_PW_REL + 1, ZMPI_ERR_CORRUPT},
+        {8, 4, 0, ZMPI_ERR_UNSUPPORTED},
+        {8, 4, ZMPI_HUFFMAN + 1, ZMPI_ERR_UNSUPPORTED},
+        {8, 4, ZMPI_FLE | 1 << 8, ZMPI_ERR_CORRUPT},
+        {8, 4, ZMPI_HUFFMAN | 16385 << 8, ZMPI_ERR_CORRUPT},
+        {12, 4, 0, ZMPI_ERR_CORRUPT},
+        {16, 4, 32769, ZMPI_ERR_CORRUPT},
+        {20, 4, 0, ZMPI_ERR_CORRUPT},
+        {24, 8, UINT64_C(1) << 63, ZMPI_ERR_SIZE},
+        {48, 8, UINT64_C(0xBFF0000000000000), ZMPI_ERR_CORRUPT}, /* -1 */
+        {48, 8, UINT64_C(0x7FF8000000000000), ZMPI_ERR_CORRUPT}, /* NaN */
+        {56, 8, UINT64_C(0xBFF0000000000000), ZMPI_ERR_CORRUPT},
+        {56, 8, UINT64_C(0x7FF8000000000000), ZMPI_ERR_CORRUPT},
+        {64, 8, 79, ZMPI_ERR_CORRUPT},
+        {64, 8, UINT64_C(1) << 63, ZMPI_ERR_CORRUPT},
+    };
+    struct kit_random r = {4};
+    struct zmpi_array a = kit_array(ZMPI_F32, 3, 4, 5);
+    float src[60];
+    size_t head;
+    kit_fill(&r, &a, KIT_SMOOTH, src);
+    struct kit_stream s = kit_compress(&a, kit_abs(1e-3), src);
+    for (size_t i = 0; i < KIT_COUNT(wrong); i++) {
+        unsigned char header[80], value[8];
+        memcpy(header, s.data, sizeof header);
+        zmpi_store64(value, wrong[i].value);
+        memcpy(header + wrong[i].at, value, wrong[i].size);
+        cr_assert_eq(zmpi_stream_head_size(header, 80, &head), wrong[i].status, "case %zu", i);
+    }
+    /* Tiles of 2^64 words. */
+    zmpi_store32(s.data + 12, 1u << 31);
+    zmpi_store32(s.data + 16, 1u << 31);
+    zmpi_store32(s.data + 20, 4);
+    cr_assert_eq(zmpi_stream_head_size(s.data, s.size, &head), ZMPI_ERR_CORRUPT);
+    free(s.data);
+}
+
 /* Dimensions that the header does not count must be 1: format.md 1.1. */
 Test(damage, unused_dimensions)
 {

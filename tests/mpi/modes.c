@@ -130,6 +130,7 @@ static void wrong_arguments(int rank, int ranks)
     CHECK_CLASS(MPI_File_set_size(file, -1), MPI_ERR_ARG);
     CHECK_CLASS(MPI_File_set_view(file, 0, MPI_FLOAT, MPI_FLOAT, "external32", MPI_INFO_NULL),
                 MPI_ERR_UNSUPPORTED_DATAREP);
+    OK(MPI_File_set_view(file, 0, MPI_FLOAT, MPI_FLOAT, "internal", MPI_INFO_NULL));
     MPI_Type_contiguous(2, MPI_FLOAT, &pair);
     MPI_Type_commit(&pair);
     CHECK_CLASS(MPI_File_set_view(file, 0, pair, MPI_FLOAT, "native", MPI_INFO_NULL), MPI_ERR_ARG);

@@ -384,6 +384,35 @@ Test(huffman, forged_streams_do_not_crash)
     free(s.data);
 }
 
+/* Behind the books lie at most 3 bytes, which are zero. */
+Test(huffman, padding_of_books)
+{
+    struct zmpi_array a;
+    struct kit_stream s = victim(&a);
+    struct zmpi_stream parsed;
+    struct zmpi_book book;
+    unsigned char *longer = calloc(1, s.size + 4);
+    cr_assert_eq(zmpi_stream_parse(&parsed, s.data, s.size), ZMPI_OK);
+    size_t used = 1 + zmpi_book_load(&book, parsed.books + 1, parsed.books_size - 1);
+    cr_assert_lt(used, parsed.books_size);
+    memcpy(longer, s.data, parsed.head);
+    longer[parsed.head - 1] = 1;
+    memcpy(longer + parsed.head, s.data + parsed.head, s.size - parsed.head);
+    fix_checksums(longer, &parsed);
+    cr_assert_eq(zmpi_stream_parse(&parsed, longer, s.size), ZMPI_ERR_CORRUPT);
+    cr_assert_eq(zmpi_stream_parse(&parsed, s.data, s.size), ZMPI_OK);
+    memcpy(longer, s.data, parsed.head);
+    memset(longer + parsed.head, 0, 4);
+    memcpy(longer + parsed.head + 4, s.data + parsed.head, s.size - parsed.head);
+    zmpi_store32(longer + 8, zmpi_load32(longer + 8) + (1u << 8));
+    zmpi_store64(longer + 64, s.size + 4);
+    parsed.head += 4;
+    fix_checksums(longer, &parsed);
+    cr_assert_eq(zmpi_stream_parse(&parsed, longer, s.size + 4), ZMPI_ERR_CORRUPT);
+    free(longer);
+    free(s.data);
+}
+
 /* ---- ratios ---- */
 
 /* Residuals that are nearly all zero, but for one in a hundred: far below a bit each. */

@@ -219,6 +219,13 @@ Test(container, what_remains)
         }
     }
     cr_assert_eq(zmpi_remains_init(&s, run, 501), ZMPI_OK);
+    for (uint64_t k = 0; k < SPACE / 4; k++) { /* into single bytes */
+        const uint64_t at = 2 * (k * 331 % (SPACE / 4)) + 1;
+        cr_assert_eq(zmpi_remains_cut(&s, at, at + 1), ZMPI_OK);
+        map[at] = 0;
+        if (k % 64 == 0)
+            check_remains(&s, map, position);
+    }
     for (; s.count > 0; steps++) {
         struct zmpi_piece piece;
         uint64_t begin, end;

@@ -322,6 +322,7 @@ Test(options, rules_for_communicators)
     cr_assert_eq(zmpi_options_for_comm(&o, "world.bin", message), ZMPI_OK);
     cr_assert_str_eq(o.device, "auto");
     cr_assert(zmpi_options_collective(&o, "gather") && !zmpi_options_collective(&o, "bcast"));
+    cr_assert(zmpi_options_collective(&o, "scatter")); // the last one
     cr_assert_eq(zmpi_options_for_comm(&o, "halo 4", message), ZMPI_OK);
     cr_assert_str_eq(o.device, "b");
     cr_assert(!zmpi_options_collective(&o, "gather") && o.collective_mode == ZMPI_COLLECTIVE_AUTO);

@@ -434,6 +434,30 @@ Test(index, lying_segment)
     file_free(&f);
 }
 
+/* There is room for more segments than the index has. */
+Test(index, many_records_behind_an_index)
+{
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_container c;
+    size_t n = 2 * ZMPI_SEGMENT_RECORDS, more = 10000;
+    wide_file(&f, &h, n);
+    struct zmpi_reader in = file_reader(&f);
+    uint64_t offset = zmpi_pad8(f.size);
+    zmpi_container_init(&c);
+    cr_assert_eq(zmpi_container_open_lazily(&c, &in), ZMPI_OK);
+    for (uint64_t k = 0; k < more; k++) {
+        struct zmpi_record r = many_record(CONTIGUOUS, k);
+        r.offset = offset;
+        offset += zmpi_record_size(&r);
+        cr_assert_eq(zmpi_container_add(&c, &r), ZMPI_OK);
+    }
+    cr_assert(c.count == n + more && c.indexed == 2);
+    cr_assert(c.all.count > 20 && c.all.count <= c.all.room);
+    zmpi_container_free(&c);
+    file_free(&f);
+}
+
 /* ---- one session after the other ---- */
 
 /* Many short sessions leave few segments, and every record once. */

@@ -131,34 +131,36 @@ struct taking {
 };
 
 /* A vector of words, element i of the row, the first `words` of which count, to integers less their
- * neighbours along y and z. */
+ * neighbours along y and z; with the x axis, more by what the row before ends with. */
 VECTOR V take_vector(struct taking *t, struct neighbours *n, size_t i, V word, unsigned words,
-                     unsigned yz, enum source source, uint32_t *mask)
+                     unsigned axes, enum source source, uint32_t *mask)
 {
-    if (source == FILLED)
-        return subtract(n, i, yz, take_filled(&t->t, word, ALL_LANES >> (LANES - words), mask));
-    return subtract(n, i, yz, take(&t->t, word, source, mask));
+    const unsigned yz = axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z);
+    const V q = source == FILLED ? take_filled(&t->t, word, ALL_LANES >> (LANES - words), mask)
+                                 : take(&t->t, word, source, mask);
+    const V d = subtract(n, i, yz, q);
+    return axes & ZMPI_AXIS_X ? v_add(d, n->last) : d;
 }
 
 /* Words i..end-1 of a row at x, i of them whole vectors, to d. The last vector has words of this
  * row again behind its end: what they are made is overwritten by the next row, or in no row. */
 VECTOR void take_row(struct taking *taking, struct neighbours *n, const unsigned char *x, size_t i,
-                     size_t end, size_t ahead, unsigned yz, enum source source, U *d)
+                     size_t end, size_t ahead, unsigned axes, enum source source, U *d)
 {
     struct taking t = *taking;
     uint32_t mask, mask1;
     for (; i + 2 * LANES <= end; i += 2 * LANES, d += 2 * LANES) {
         fetch(x + i * WIDTH, ahead);
-        v_store(d, take_vector(&t, n, i, load_words(x, i), LANES, yz, source, &mask));
+        v_store(d, take_vector(&t, n, i, load_words(x, i), LANES, axes, source, &mask));
         const size_t j = i + LANES;
-        v_store(d + LANES, take_vector(&t, n, j, load_words(x, j), LANES, yz, source, &mask1));
+        v_store(d + LANES, take_vector(&t, n, j, load_words(x, j), LANES, axes, source, &mask1));
         if (source == FILLED)
             put_bits(&t.bits, mask | mask1 << LANES, 2 * LANES);
     }
     if (i < end)
         fetch(x + i * WIDTH, ahead);
     if (i + LANES <= end) {
-        v_store(d, take_vector(&t, n, i, load_words(x, i), LANES, yz, source, &mask));
+        v_store(d, take_vector(&t, n, i, load_words(x, i), LANES, axes, source, &mask));
         if (source == FILLED)
             put_bits(&t.bits, mask, LANES);
         i += LANES;
@@ -167,7 +169,7 @@ VECTOR void take_row(struct taking *taking, struct neighbours *n, const unsigned
     if (i < end) {
         const unsigned words = (unsigned)(end - i);
         const V last = v_take(load_words(x, end - LANES), v_turn(LANES - words));
-        v_store(d, take_vector(&t, n, i, last, words, yz, source, &mask));
+        v_store(d, take_vector(&t, n, i, last, words, axes, source, &mask));
         if (source == FILLED)
             put_bits(&t.bits, mask, words);
     }
@@ -183,13 +185,13 @@ struct taken {
 
 /* Blocks of these. What is left moves to the beginning of `room`, and a vector before it: a room as
  * long as the chunk would be a third slower, all of the first-level cache. */
-VECTOR void pack_taken(const struct fuse *f, struct residuals *r, unsigned axes, unsigned yz,
-                       struct taken *t, U *room, struct packer *p)
+VECTOR void pack_taken(const struct fuse *f, struct residuals *r, unsigned axes, struct taken *t,
+                       U *room, struct packer *p)
 {
     const bool all = t->blocks * ZMPI_BLOCK + t->words == f->s->count;
     const size_t from = t->blocks, made = t->words / ZMPI_BLOCK;
     const size_t end = all ? f->s->blocks : from + made;
-    const enum rest rest = !(axes & ZMPI_AXIS_X) ? NOTHING : yz ? LEFT_IN_ROWS : LEFT;
+    const enum rest rest = axes & ZMPI_AXIS_X ? LEFT : NOTHING;
     t->blocks += made;
     t->words %= ZMPI_BLOCK;
     if (t->whole) {
@@ -202,12 +204,14 @@ VECTOR void pack_taken(const struct fuse *f, struct residuals *r, unsigned axes,
         v_store(room - LANES + i, v_load(room - LANES + made * ZMPI_BLOCK + i));
 }
 
-/* yz: the axes along which neighbours are subtracted as words are taken; what is kept for that are
- * rows in whole vectors: where rows are not, loads and stores across lines of the cache cost a
- * sixth of the whole. */
-VECTOR enum outcome fuse_in_rows(const struct fuse *f, unsigned axes, unsigned yz,
+/* in_rows: the axes, if neighbours are subtracted as words are taken; or 0. What is kept for that
+ * are rows in whole vectors: where rows are not, loads and stores across lines of the cache cost a
+ * sixth of the whole. Along x a row goes on from what the one before ends with: so its first
+ * residual needs no mask. */
+VECTOR enum outcome fuse_in_rows(const struct fuse *f, unsigned axes, unsigned in_rows,
                                  enum source source, struct packer *p)
 {
+    const unsigned yz = in_rows & (ZMPI_AXIS_Y | ZMPI_AXIS_Z);
     const struct shape s = *f->s;
     const struct zmpi_rows rows = *f->rows;
     struct zmpi_chunk_work *work = f->work;
@@ -221,7 +225,7 @@ VECTOR enum outcome fuse_in_rows(const struct fuse *f, unsigned axes, unsigned y
     struct coming coming = coming_of(f, &l);
     struct taking t = {intake_of(f, source), {(unsigned char *)work->exception, 0, 0}};
     struct residuals r = residuals_begin(&s, work);
-    struct neighbours n = {.base = v_set1(f->base)};
+    struct neighbours n = {.base = v_set1(f->base), .last = v_set1(0)};
     const bool whole = !yz && axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z);
     struct taken taken = {whole ? q : room, 0, 0, whole};
     v_store(room - LANES, v_set1(0));
@@ -240,14 +244,16 @@ VECTOR enum outcome fuse_in_rows(const struct fuse *f, unsigned axes, unsigned y
                 end = i + (PART - taken.words + LANES - 1) / LANES * LANES;
                 if (end > l.words)
                     end = l.words;
-                take_row(&t, &n, x, i, end, ahead, yz, source, taken.at + taken.words);
+                take_row(&t, &n, x, i, end, ahead, in_rows, source, taken.at + taken.words);
                 taken.words += end - i;
+                if (in_rows & ZMPI_AXIS_X && end == l.words)
+                    n.last = v_set1(taken.at[taken.words - 1]);
                 if (taken.words < PART && (end < l.words || y + 1 < l.y || z + 1 < l.z))
                     continue;
                 const enum outcome o = intake_outcome(&t.t, f, source);
                 if (o)
                     return o;
-                pack_taken(f, &r, axes, yz, &taken, room, p);
+                pack_taken(f, &r, axes, &taken, room, p);
             }
         }
     if (source == FILLED)
@@ -283,44 +289,52 @@ KERNEL enum outcome fuse_masked(const struct fuse *f, unsigned axes, struct pack
 
 /* ---- */
 
-#define CASE(how, source, yz)                                                                      \
-    KERNEL enum outcome fuse_##source##_##how##_##yz(const struct fuse *f, unsigned axes,          \
-                                                     struct packer *p)                             \
+#define CASE(how, source, along)                                                                   \
+    KERNEL enum outcome fuse_##source##_##how##_##along(const struct fuse *f, unsigned axes,       \
+                                                        struct packer *p)                          \
     {                                                                                              \
-        return fuse_##how(f, axes, yz, source, p);                                                 \
+        return fuse_##how(f, axes, along, source, p);                                              \
     }
 #define CASES(how, source)                                                                         \
     CASE(how, source, 0) CASE(how, source, 2) CASE(how, source, 4) CASE(how, source, 6)
+#define WITH_X(how, source) CASE(how, source, 3) CASE(how, source, 5) CASE(how, source, 7)
 CASES(aligned, QUANTIZE)
 CASES(aligned, FILLED)
 CASES(in_rows, QUANTIZE)
+WITH_X(in_rows, QUANTIZE)
 CASES(in_rows, FILLED)
+WITH_X(in_rows, FILLED)
 CASE(in_rows, WORDS, 0)
+#undef WITH_X
 #undef CASES
 #undef CASE
 
 typedef enum outcome fuse_fn(const struct fuse *f, unsigned axes, struct packer *p);
 #define EACH_YZ(name)                                                                              \
     {                                                                                              \
-        name##_0, name##_2, name##_4, name##_6                                                     \
+        name##_0, name##_0, name##_2, name##_2, name##_4, name##_4, name##_6, name##_6             \
+    }
+#define EACH_OF(name)                                                                              \
+    {                                                                                              \
+        name##_0, name##_0, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7             \
     }
 
 KERNEL enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct packer *p)
 {
     static fuse_fn *const aligned[] = EACH_YZ(fuse_QUANTIZE_aligned);
-    static fuse_fn *const in_rows[] = EACH_YZ(fuse_QUANTIZE_in_rows);
+    static fuse_fn *const in_rows[] = EACH_OF(fuse_QUANTIZE_in_rows);
     if (f->s->x % ZMPI_BLOCK == 0)
-        return aligned[axes / 2](f, axes, p);
-    return in_rows[f->s->x < ZMPI_BLOCK ? 0 : axes / 2](f, axes, p);
+        return aligned[axes](f, axes, p);
+    return in_rows[f->s->x < ZMPI_BLOCK ? 0 : axes](f, axes, p);
 }
 
 KERNEL enum outcome fuse_filled(const struct fuse *f, unsigned axes, struct packer *p)
 {
     static fuse_fn *const aligned[] = EACH_YZ(fuse_FILLED_aligned);
-    static fuse_fn *const in_rows[] = EACH_YZ(fuse_FILLED_in_rows);
+    static fuse_fn *const in_rows[] = EACH_OF(fuse_FILLED_in_rows);
     if (f->s->x % ZMPI_BLOCK == 0)
-        return aligned[axes / 2](f, axes, p);
-    return in_rows[f->s->x < ZMPI_BLOCK ? 0 : axes / 2](f, axes, p);
+        return aligned[axes](f, axes, p);
+    return in_rows[f->s->x < ZMPI_BLOCK ? 0 : axes](f, axes, p);
 }
 
 KERNEL enum outcome fuse_ordered(const struct fuse *f, unsigned axes, struct packer *p)

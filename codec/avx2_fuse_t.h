@@ -319,8 +319,12 @@ typedef enum outcome fuse_fn(const struct fuse *f, unsigned axes, struct packer 
         name##_0, name##_0, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7             \
     }
 
+#include "avx2_bunch_t.h"
+
 KERNEL enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct packer *p)
 {
+    if (rows_short(f, axes))
+        return fuse_short_along[axes](f, p);
     static fuse_fn *const aligned[] = EACH_YZ(fuse_QUANTIZE_aligned);
     static fuse_fn *const in_rows[] = EACH_OF(fuse_QUANTIZE_in_rows);
     if (f->s->x % ZMPI_BLOCK == 0)

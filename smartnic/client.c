@@ -232,7 +232,8 @@ static void greet(struct client *c)
     send_message(c, message, nic_hello_write(message, &hello, c->place.secret));
 }
 
-/* The file is read anew each time: another daemon may have made it since. */
+/* The file is read anew each time: another daemon may have made it since. One that is being started
+ * again is waited for, as long as for one that says "wait". */
 static void open_session(struct client *c)
 {
     char message[256];
@@ -244,6 +245,8 @@ static void open_session(struct client *c)
     pthread_mutex_lock(&c->lock);
     c->timeout = c->place.timeout;
     pthread_mutex_unlock(&c->lock);
+    if (c->place.starting)
+        return;
     int error =
         nic_fabric_open(&c->fabric, c->place.provider, NULL, &c->place, RECEIVES + SENDS, &what);
     if (error) {
@@ -345,7 +348,7 @@ static void work(struct client *c, unsigned *idle)
         if (call->unsent && !c->failure[0])
             (call->placing ? send_place : send_call)(c, call);
     }
-    int done = c->failure[0] ? 0 : nic_progress(&c->fabric);
+    int done = c->failure[0] || c->state == CLOSED ? 0 : nic_progress(&c->fabric);
     if (done < 0)
         fail(c, "the fabric does not work any more", "");
     look_at_clock(c);

@@ -310,7 +310,8 @@ static void drain(int event)
 
 void nic_wait(struct nic_fabric *f, int event, unsigned idle, int milliseconds)
 {
-    struct pollfd fd[2] = {{.fd = event, .events = POLLIN}, {.fd = f->wait_fd, .events = POLLIN}};
+    struct pollfd fd[2] = {{.fd = event, .events = POLLIN},
+                           {.fd = f->cq ? f->wait_fd : -1, .events = POLLIN}};
     struct timespec t = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
     struct fid *queue = f->cq ? &f->cq->fid : NULL;
     /* What the provider did not take is tried again soon. */

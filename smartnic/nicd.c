@@ -153,12 +153,34 @@ static int parse(int argc, char **argv, struct nicd_settings *s)
     return optind == argc - 1 ? -1 : fail("one FILE must be named; see zmpi-nicd --help");
 }
 
-/* The file, unless another daemon has taken its place. */
-static void remove_file(const char *path, const struct stat *made)
+/* ---- the file ---- */
+
+static struct stat *made; /* by us; in memory of parent and child */
+
+/* Or has another daemon taken its place? */
+static bool is_ours(const char *path)
 {
     struct stat now;
-    if (stat(path, &now) == 0 && now.st_ino == made->st_ino && now.st_dev == made->st_dev)
+    return stat(path, &now) == 0 && now.st_ino == made->st_ino && now.st_dev == made->st_dev;
+}
+
+static void remove_file(const char *path)
+{
+    if (is_ours(path))
         unlink(path);
+    made->st_ino = 0;
+}
+
+/* So that clients wait for the next daemon, and not for the dead one. */
+static void say_starting(const char *path)
+{
+    char message[256];
+    struct nic_place place;
+    if (!is_ours(path) || !nic_place_read(path, &place, message))
+        return;
+    place.starting = true;
+    if (nic_place_write(path, &place, message))
+        stat(path, made);
 }
 
 /* ---- one that starts it again ---- */
@@ -191,6 +213,11 @@ static bool supervise(const char *path, int *status)
 {
     struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
     const pid_t parent = getpid();
+    made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (made == MAP_FAILED) {
+        *status = fail("no memory");
+        return false;
+    }
     for (;;) {
         const double begin = zmpi_seconds();
         child = fork();
@@ -209,8 +236,10 @@ static bool supervise(const char *path, int *status)
         if (ended && crashed(how) && zmpi_seconds() - begin > 1) {
             zmpi_log(ZMPI_LOG_WARN, "%s: zmpi-nicd ended by signal %d; starting it again", path,
                      WTERMSIG(how));
+            say_starting(path);
             continue;
         }
+        remove_file(path);
         *status = !ended ? fail("cannot start a process") : WIFEXITED(how) ? WEXITSTATUS(how) : 1;
         return false;
     }
@@ -219,7 +248,6 @@ static bool supervise(const char *path, int *status)
 static int serve(struct nicd *s, const char *path)
 {
     char message[256];
-    struct stat made = {0};
     struct sigaction action = {.sa_handler = on_signal};
     if (!nicd_listen(s, message))
         return fail(message);
@@ -227,12 +255,12 @@ static int serve(struct nicd *s, const char *path)
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is its client's affair */
-    if (!nic_place_write(path, &s->place, message) || stat(path, &made) != 0)
+    if (!nic_place_write(path, &s->place, message) || stat(path, made) != 0)
         return fail(message);
     zmpi_log(ZMPI_LOG_INFO, "%s: %s, engine %s, %u threads, %zu MiB", path, s->set.provider,
              s->set.engine->name, s->thread_count, s->set.memory >> 20);
     const bool good = nicd_serve(s, &stopped);
-    remove_file(path, &made);
+    remove_file(path);
     nicd_close(s);
     return good ? 0 : fail("the fabric does not work any more");
 }

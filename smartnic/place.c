@@ -83,6 +83,8 @@ static bool parse(char *text, struct nic_place *p)
             secret = from_hex(value, p->secret, NIC_KEY) == NIC_KEY;
         else if (strcmp(line, "timeout") == 0)
             p->timeout = seconds(value);
+        else if (strcmp(line, "starting") == 0)
+            p->starting = true;
         else
             return false;
     }
@@ -138,8 +140,9 @@ bool nic_place_write(const char *path, const struct nic_place *place, char messa
     int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     bool good =
         fd >= 0 &&
-        dprintf(fd, FIRST_LINE "provider %s\nformat %u\naddress %s\nsecret %s\ntimeout %g\n",
-                place->provider, place->format, address, secret, place->timeout) > 0;
+        dprintf(fd, FIRST_LINE "provider %s\nformat %u\naddress %s\nsecret %s\ntimeout %g\n%s",
+                place->provider, place->format, address, secret, place->timeout,
+                place->starting ? "starting again\n" : "") > 0;
     if (fd >= 0)
         good = close(fd) == 0 && good;
     good = good && rename(beside, path) == 0;

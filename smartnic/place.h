@@ -14,6 +14,7 @@ struct nic_place {
     size_t address_size;
     unsigned char secret[NIC_KEY];
     double timeout; /* seconds without a sign of life */
+    bool starting;  /* it crashed, and the next one will make the file anew */
 };
 
 /* Both: false, and why not in message. */

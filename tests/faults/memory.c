@@ -1,4 +1,5 @@
-/* memory.c - see memory.h. glibc's own names for its functions, which need no search for them. */
+/* memory.c - see memory.h. glibc's own names for its functions, or AddressSanitizer's, which need
+ * no search for them. */
 #define _GNU_SOURCE // dl_iterate_phdr
 #include "memory.h"
 
@@ -17,10 +18,16 @@
 #include <string.h>
 #include <unistd.h>
 
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t n, size_t size);
-extern void *__libc_realloc(void *p, size_t size);
-extern void *__libc_memalign(size_t alignment, size_t size);
+#ifdef ZMPI_TEST_ASAN
+#define REAL(name) __interceptor_##name
+#else
+#define REAL(name) __libc_##name
+#endif
+
+extern void *REAL(malloc)(size_t size);
+extern void *REAL(calloc)(size_t n, size_t size);
+extern void *REAL(realloc)(void *p, size_t size);
+extern void *REAL(memalign)(size_t alignment, size_t size);
 
 static atomic_int what; /* 0: nothing fails and nothing is counted */
 static atomic_bool paused;
@@ -134,36 +141,36 @@ static void *no_memory(void)
 
 void *malloc(size_t size)
 {
-    return FAILS(LACK_MEMORY) ? no_memory() : __libc_malloc(size);
+    return FAILS(LACK_MEMORY) ? no_memory() : REAL(malloc)(size);
 }
 
 void *calloc(size_t n, size_t size)
 {
-    return FAILS(LACK_MEMORY) ? no_memory() : __libc_calloc(n, size);
+    return FAILS(LACK_MEMORY) ? no_memory() : REAL(calloc)(n, size);
 }
 
 void *realloc(void *p, size_t size)
 {
-    return FAILS(LACK_MEMORY) ? no_memory() : __libc_realloc(p, size);
+    return FAILS(LACK_MEMORY) ? no_memory() : REAL(realloc)(p, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return FAILS(LACK_MEMORY) ? no_memory() : __libc_memalign(alignment, size);
+    return FAILS(LACK_MEMORY) ? no_memory() : REAL(memalign)(alignment, size);
 }
 
 int posix_memalign(void **p, size_t alignment, size_t size)
 {
     if (FAILS(LACK_MEMORY))
         return ENOMEM;
-    *p = __libc_memalign(alignment, size);
+    *p = REAL(memalign)(alignment, size);
     return *p ? 0 : ENOMEM;
 }
 
 char *strdup(const char *s)
 {
     const size_t size = strlen(s) + 1;
-    char *copy = FAILS(LACK_MEMORY) ? no_memory() : __libc_malloc(size);
+    char *copy = FAILS(LACK_MEMORY) ? no_memory() : REAL(malloc)(size);
     return copy ? memcpy(copy, s, size) : NULL;
 }
 

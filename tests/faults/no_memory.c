@@ -8,11 +8,10 @@
  *
  *     no_memory once|always [SEQUENCE AT VICTIM [KIND]]       all, or one case
  *
- * zmpi-test: once RANKS 1,2,3 PRELOAD zmpi_test_memory TIMEOUT 300 ARGS once ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_REPORT_TEXT=off
- * zmpi-test: always RANKS 1,2,3 PRELOAD zmpi_test_memory TIMEOUT 300 ARGS always ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_REPORT_TEXT=off
+ * zmpi-test: once RANKS 1,2,3 PRELOAD zmpi_test_memory TIMEOUT 1200 ARGS once ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_REPORT_TEXT=off
+ * zmpi-test: always RANKS 1,2,3 PRELOAD zmpi_test_memory TIMEOUT 1200 ARGS always ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_REPORT_TEXT=off
  */
 #include "outcome.h"
-
 
 #include "memory.h"
 
@@ -203,7 +202,8 @@ static int do_step(MPI_File file, int step, uint64_t *data, const bool *good)
     case 'A':
         return read_back(file, step, good, steps[step] == 'A');
     case 'Z':
-        return MPI_File_set_size(file, place(0, STEPS_MAX + 1));
+        return MPI_File_set_size(file,
+                                 (MPI_Offset)sizeof(uint64_t) * (STEPS_MAX + 1) * ranks * LARGE);
     case 'E':
         return MPI_File_set_size(file, 0);
     case 'P':
@@ -377,6 +377,7 @@ static long fail_everywhere(int what, long times)
 int main(int argc, char **argv)
 {
     long total = 0;
+    skip_unless_long();
     MPI_Init(&argc, &argv);
     signal(SIGALRM, died);
     signal(SIGSEGV, died);

@@ -211,7 +211,7 @@ static struct operand builtin_dimensions(struct sema *s, const struct node *n)
         (struct value){.type = csl_array_type(&s->l->types, &csl_u32, 1, &rank), .bytes = bytes});
 }
 
-static struct operand do_get_int(struct sema *s, const struct node *n)
+static struct operand builtin_get_int(struct sema *s, const struct node *n)
 {
     struct operand o = csl_expr(s, n->kid[0], NULL);
     if (csl_is_handle(o.v.type))
@@ -228,7 +228,7 @@ static struct operand builtin_random(struct sema *s, const struct node *n)
     return csl_in(&csl_u16, to);
 }
 
-static struct operand do_is_arch(struct sema *s, const struct node *n)
+static struct operand builtin_is_arch(struct sema *s, const struct node *n)
 {
     struct str name = string_of(s, n->kid[0]);
     if (!csl_str_is(name, "wse2") && !csl_str_is(name, "wse3"))
@@ -236,7 +236,7 @@ static struct operand do_is_arch(struct sema *s, const struct node *n)
     return bool_result(csl_str_is(name, s->l->arch == CSL_WSE2 ? "wse2" : "wse3"));
 }
 
-static struct operand do_is_same_type(struct sema *s, const struct node *n)
+static struct operand builtin_is_same_type(struct sema *s, const struct node *n)
 {
     return bool_result(csl_type_expr(s, n->kid[0]) == csl_type_expr(s, n->kid[1]));
 }
@@ -290,8 +290,8 @@ struct operand csl_builtin(struct sema *s, const struct node *n)
         {"assert", 1, 1, builtin_assert},
         {"comptime_assert", 1, 2, builtin_assert},
         {"comptime_print", 0, 100, builtin_print},
-        {"is_arch", 1, 1, do_is_arch},
-        {"is_same_type", 2, 2, do_is_same_type},
+        {"is_arch", 1, 1, builtin_is_arch},
+        {"is_same_type", 2, 2, builtin_is_same_type},
         {"is_comptime", 0, 0, plain},
         {"type_of", 1, 1, plain},
         {"element_type", 1, 1, plain},
@@ -303,7 +303,7 @@ struct operand csl_builtin(struct sema *s, const struct node *n)
         {"strlen", 1, 1, plain},
         {"strcat", 0, 100, builtin_strcat},
         {"concat_structs", 2, 2, builtin_concat},
-        {"get_int", 1, 1, do_get_int},
+        {"get_int", 1, 1, builtin_get_int},
         {"random16", 0, 0, builtin_random},
         {"range", 2, 4, csl_range_value},
         {"import_module", 1, 2, builtin_import},

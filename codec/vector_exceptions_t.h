@@ -65,18 +65,14 @@ static inline unsigned char *exceptions_store(const struct shape *s, const struc
 KERNEL bool find_quantized(const struct lines *l, T most, T *found)
 {
     const F limit = f_set1(most);
-    for (size_t k = 0; k < l->z; k++)
-        for (size_t j = 0; j < l->y; j++) {
-            const unsigned char *row = l->at + k * l->plane + j * l->row;
-            for (size_t i = 0; i < l->words; i += LANES) {
-                if (i + LANES > l->words)
-                    i = l->words - LANES;
-                const uint32_t fine = f_fine(f_load(row + i * WIDTH), limit);
-                if (fine) {
-                    const size_t at = i + (size_t)__builtin_ctz(fine);
-                    *found = value_of(load_word(row + at * WIDTH));
-                    return true;
-                }
+    struct line next = {0};
+    for (const unsigned char *line; (line = next_line(l, &next)) != NULL;)
+        for (size_t i = 0; i < l->words; i += LANES) {
+            const unsigned char *x = words_at(l, line, i, LANES);
+            const uint32_t fine = f_fine(f_load(x), limit);
+            if (fine) {
+                *found = value_of(load_word(x + (size_t)__builtin_ctz(fine) * WIDTH));
+                return true;
             }
         }
     return false;

@@ -77,19 +77,41 @@ static inline bool steps_finite(const struct quantizer *z)
     return z->limit + z->step < (T)INFINITY;
 }
 
+/* Which one comes next; at first all 0. */
+struct line {
+    size_t y, z;
+};
+
+/* The next one; NULL: there is none. */
+static inline const unsigned char *next_line(const struct lines *l, struct line *next)
+{
+    if (next->z == l->z)
+        return NULL;
+    const unsigned char *line = l->at + next->z * l->plane + next->y * l->row;
+    if (++next->y == l->y) {
+        next->y = 0;
+        next->z++;
+    }
+    return line;
+}
+
+/* Word i of a line; or before it, where n words are left. */
+static inline const unsigned char *words_at(const struct lines *l, const unsigned char *line,
+                                            size_t i, size_t n)
+{
+    return line + (i + n <= l->words ? i : l->words - n) * WIDTH;
+}
+
 /* Do all words lie within the limit? */
 KERNEL bool lines_within(const struct lines *l, T most)
 {
     const F limit = f_set1(most);
     M beyond = m_none();
-    for (size_t k = 0; k < l->z; k++)
-        for (size_t j = 0; j < l->y; j++) {
-            const unsigned char *row = l->at + k * l->plane + j * l->row;
-            for (size_t i = 0; i < l->words; i += LANES) {
-                if (i + LANES > l->words)
-                    i = l->words - LANES;
-                beyond = m_or(beyond, f_not_le(f_abs(f_load(row + i * WIDTH)), limit));
-            }
+    struct line next = {0};
+    for (const unsigned char *line; (line = next_line(l, &next)) != NULL;)
+        for (size_t i = 0; i < l->words; i += LANES) {
+            const F x = f_load(words_at(l, line, i, LANES));
+            beyond = m_or(beyond, f_not_le(f_abs(x), limit));
         }
     return !m_any(beyond);
 }
@@ -99,20 +121,15 @@ KERNEL bool lines_within(const struct lines *l, T most)
 KERNEL bool lines_equal(const struct lines *l, U word)
 {
     const V all = v_set1(word);
-    for (size_t k = 0; k < l->z; k++)
-        for (size_t j = 0; j < l->y; j++) {
-            const unsigned char *row = l->at + k * l->plane + j * l->row;
-            for (size_t i = 0; i < l->words; i += ZMPI_BLOCK) {
-                if (i + ZMPI_BLOCK > l->words)
-                    i = l->words - ZMPI_BLOCK;
-                V unlike = v_set1(0);
-                for (unsigned v = 0; v < VECTORS; v++) {
-                    const unsigned char *x = row + (i + v * LANES) * WIDTH;
-                    unlike = v_or(unlike, v_sub(v_load((const U *)(const void *)x), all));
-                }
-                if (m_any(v_differ(unlike, v_set1(0))))
-                    return false;
-            }
+    struct line next = {0};
+    for (const unsigned char *line; (line = next_line(l, &next)) != NULL;)
+        for (size_t i = 0; i < l->words; i += ZMPI_BLOCK) {
+            const U *x = (const U *)(const void *)words_at(l, line, i, ZMPI_BLOCK);
+            V unlike = v_set1(0);
+            for (unsigned k = 0; k < VECTORS; k++)
+                unlike = v_or(unlike, v_sub(v_load(x + k * LANES), all));
+            if (m_any(v_differ(unlike, v_set1(0))))
+                return false;
         }
     return true;
 }
@@ -123,17 +140,13 @@ KERNEL T lines_middle(const struct lines *l, T most)
     const F limit = f_set1(most);
     F low = limit, high = f_set1(-most);
     T lows[LANES], highs[LANES];
-    for (size_t k = 0; k < l->z; k++)
-        for (size_t j = 0; j < l->y; j++) {
-            const unsigned char *row = l->at + k * l->plane + j * l->row;
-            for (size_t i = 0; i < l->words; i += LANES) {
-                if (i + LANES > l->words)
-                    i = l->words - LANES;
-                const F x = f_load(row + i * WIDTH);
-                const F or_nan = f_nan_where(f_not_le(f_abs(x), limit), x);
-                low = f_min(or_nan, low); /* the second if one is NaN */
-                high = f_max(or_nan, high);
-            }
+    struct line next = {0};
+    for (const unsigned char *line; (line = next_line(l, &next)) != NULL;)
+        for (size_t i = 0; i < l->words; i += LANES) {
+            const F x = f_load(words_at(l, line, i, LANES));
+            const F or_nan = f_nan_where(f_not_le(f_abs(x), limit), x);
+            low = f_min(or_nan, low); /* the second if one is NaN */
+            high = f_max(or_nan, high);
         }
     v_store((U *)(void *)lows, f_bits(low));
     v_store((U *)(void *)highs, f_bits(high));
@@ -243,19 +256,15 @@ KERNEL void count_fits(const struct shape *s, const struct lines *l,
 KERNEL bool lines_reproduced(const struct lines *l, const struct quantizer *quantizer)
 {
     const struct vector_quantizer z = vector_quantizer_of(quantizer);
-    for (size_t k = 0; k < l->z; k++)
-        for (size_t j = 0; j < l->y; j++) {
-            const unsigned char *row = l->at + k * l->plane + j * l->row;
-            for (size_t i = 0; i < l->words; i += LANES) {
-                if (i + LANES > l->words)
-                    i = l->words - LANES;
-                F x = f_load(row + i * WIDTH);
-                V same = f_bits(decoded(&z, nearest(&z, x)));
-                M fine = m_or(v_equal(same, f_bits(x)), f_not_le(f_abs(x), z.limit));
-                fine = m_or(fine, v_equal(f_bits(x), v_set1(SIGN_BIT)));
-                if (m_bits(fine) != (1U << LANES) - 1)
-                    return false;
-            }
+    struct line next = {0};
+    for (const unsigned char *line; (line = next_line(l, &next)) != NULL;)
+        for (size_t i = 0; i < l->words; i += LANES) {
+            const F x = f_load(words_at(l, line, i, LANES));
+            const V same = f_bits(decoded(&z, nearest(&z, x)));
+            M fine = m_or(v_equal(same, f_bits(x)), f_not_le(f_abs(x), z.limit));
+            fine = m_or(fine, v_equal(f_bits(x), v_set1(SIGN_BIT)));
+            if (m_bits(fine) != (1U << LANES) - 1)
+                return false;
         }
     return true;
 }

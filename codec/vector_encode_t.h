@@ -78,8 +78,6 @@ TARGET static size_t encode_fused(const struct shape *s, const struct quantizer 
         return 0;
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
-    if (is_constant(lines, rows, work) && !is_exception(z, first, base))
-        return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL, work);
     const struct packer begin = o.packer;
     enum outcome made = WIDE;
     if (!work->wide)
@@ -144,6 +142,26 @@ TARGET static size_t encode_masked(const struct shape *s, const struct quantizer
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, work->masked ? &e : NULL, work);
 }
 
+/* Nothing but one word: a block of them tells the level. 0 if they are exceptions. */
+TARGET static size_t encode_constant(const struct shape *s, const struct zmpi_chunk_rule *rule,
+                                     unsigned axes, const struct lines *l,
+                                     struct zmpi_chunk_work *work, unsigned char *out)
+{
+    const struct shape block = shape_of((const size_t[]){1, 1, ZMPI_BLOCK});
+    const struct lines words = {l->at, ZMPI_BLOCK, 1, 1, 0, 0};
+    const T word = value_of(load_word(l->at));
+    const int level = pick_level(&block, &words, rule);
+    if (level < 0)
+        return 0;
+    const struct quantizer z = quantizer_of(rule, level);
+    const U base = quantize(&z, word);
+    if (is_exception(&z, word, base))
+        return 0;
+    const struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
+    store_word(out + HEAD, bits_of(z.step));
+    return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL, work);
+}
+
 /* If all words fit this level, is it the one that the samples would choose? filled: all but one
  * value, which is an exception. */
 TARGET static bool is_level(const struct shape *s, const struct lines *l,
@@ -181,6 +199,11 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
     const struct lines l = encoded_lines(s, extent, rows, work);
     struct quantizer z;
     int tried = -1;
+    if (is_constant(&l, rows, work)) {
+        size_t size = encode_constant(s, rule, axes, &l, work, out);
+        if (size)
+            return size;
+    }
     if (!work->masked && is_level(s, &l, rule, work->level, false, 0)) {
         tried = work->level;
         z = quantizer_of(rule, tried);

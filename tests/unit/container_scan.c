@@ -85,11 +85,21 @@ Test(scan, segments_are_passed)
     file_free(&f);
 }
 
+static unsigned char *noise(size_t bytes, uint64_t seed)
+{
+    unsigned char *data = malloc(bytes);
+    cr_assert_not_null(data);
+    random_numbers.state = seed;
+    for (size_t i = 0; i < bytes; i += 8)
+        zmpi_store64(data + i, random_next());
+    return data;
+}
+
 /* A record larger than what is read at once: whichever read fails, that is the error. */
 Test(scan, failing_reads)
 {
     const size_t bytes = 5u << 19;
-    unsigned char *data = malloc(bytes);
+    unsigned char *data = noise(bytes, 16);
     struct file f;
     struct zmpi_header h;
     struct zmpi_container c;
@@ -98,10 +108,6 @@ Test(scan, failing_reads)
     struct failing failing = {.file = &f};
     struct zmpi_reader in = {.read = failing_read, .context = &failing};
     enum zmpi_status status = ZMPI_ERR_IO;
-    cr_assert_not_null(data);
-    random_numbers.state = 16;
-    for (size_t i = 0; i < bytes; i += 8)
-        zmpi_store64(data + i, random_next());
     file_create(&f, &h, test_id);
     file_record(&f, &r, ZMPI_HEADER_BYTES, test_id, data);
     in.file_size = f.size;
@@ -141,16 +147,12 @@ static void bind_stream(unsigned char *src)
 Test(scan, nested_damaged_records, .timeout = 300)
 {
     size_t bytes = 4u << 20, head = ZMPI_RECORD_HEADER_BYTES, stream_head;
-    unsigned char *data = malloc(bytes);
+    unsigned char *data = noise(bytes, 14);
     struct file f;
     struct zmpi_header h;
     struct zmpi_container c;
     struct zmpi_record r = {.kind = ZMPI_RECORD_DATA,
                             .extent = {.hi = bytes, .bytes = bytes, .run = bytes}};
-    cr_assert_not_null(data);
-    random_numbers.state = 14;
-    for (size_t i = 0; i < bytes; i += 8)
-        zmpi_store64(data + i, random_next());
     file_create(&f, &h, test_id);
     file_record(&f, &r, ZMPI_HEADER_BYTES, test_id, data);
     unsigned char *stream = malloc(r.payload_length);

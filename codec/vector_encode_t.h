@@ -56,10 +56,9 @@ TARGET static struct lines encoded_lines(const struct shape *s, const size_t ext
 }
 
 /* Nothing but one word, so that there are no residuals to make, nor any to keep. */
-TARGET static bool is_constant(const struct lines *l, const struct zmpi_rows *rows,
-                               const struct zmpi_chunk_work *work)
+TARGET static bool is_constant(const struct lines *l, const struct zmpi_chunk_work *work)
 {
-    return !work->keep && lines_equal(l, load_word(rows->at));
+    return !work->keep && lines_equal(l, load_word(l->at));
 }
 
 /* ---- map 0 ---- */
@@ -142,7 +141,7 @@ TARGET static size_t encode_masked(const struct shape *s, const struct quantizer
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, work->masked ? &e : NULL, work);
 }
 
-/* Nothing but one word: a block of them tells the level. 0 if they are exceptions. */
+/* A chunk that is_constant(); its first block tells the level. 0 if all are exceptions. */
 TARGET static size_t encode_constant(const struct shape *s, const struct zmpi_chunk_rule *rule,
                                      unsigned axes, const struct lines *l,
                                      struct zmpi_chunk_work *work, unsigned char *out)
@@ -199,7 +198,7 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
     const struct lines l = encoded_lines(s, extent, rows, work);
     struct quantizer z;
     int tried = -1;
-    if (is_constant(&l, rows, work)) {
+    if (is_constant(&l, work)) {
         size_t size = encode_constant(s, rule, axes, &l, work, out);
         if (size)
             return size;
@@ -282,7 +281,7 @@ TARGET static size_t encode_integer(const struct shape *s, const struct zmpi_chu
     struct output o = output_begin(s, ZMPI_MAP_INTEGER, work, out);
     struct fuse f = {.s = s, .rows = rows, .lines = &l, .work = work, .base = base};
     f.flip = rule->is_float ? SIGN_BIT - 1 : 0;
-    if (!is_constant(&l, rows, work))
+    if (!is_constant(&l, work))
         fuse_ordered(&f, axes, &o.packer);
     return output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, NULL, work);
 }

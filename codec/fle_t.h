@@ -46,9 +46,10 @@ static inline size_t sample_count(const struct shape *s)
     return s->blocks < 16 ? s->blocks : 16;
 }
 
-static inline size_t sample_block(const struct shape *s, size_t k)
+/* Block k of so many: sample_count(), or all. */
+static inline size_t sample_block(const struct shape *s, size_t k, size_t samples)
 {
-    return s->blocks <= 16 ? k : k * s->blocks / 16;
+    return samples == s->blocks ? k : k * s->blocks / 16;
 }
 
 /* The axes of `axes` along which this tile has neighbours. */

@@ -56,44 +56,51 @@ static inline T dequantize(T step, U q)
 
 /* ---- the level of the step ---- */
 
-/*
- * Do at least 7/8 of the sampled elements that can be quantized at all lie within the limit? Fill
- * values and NaN do not count: they are exceptions at every level.
- */
-static inline bool level_fits(const struct shape *s, const T *x, T limit, T widest)
+/* How many elements of so many sampled blocks lie within the limit? */
+static inline size_t count_within(const struct shape *s, const T *x, T limit, size_t samples)
 {
-    size_t all = 0, fit = 0;
-    for (size_t k = 0; k < sample_count(s); k++) {
-        size_t b = sample_block(s, k), n = block_words(s, b);
-        const T *p = x + b * ZMPI_BLOCK;
-        for (size_t j = 0; j < n; j++) {
-            fit += FABS(p[j]) <= limit;
-            all += FABS(p[j]) <= widest;
-        }
+    size_t within = 0;
+    for (size_t k = 0; k < samples; k++) {
+        size_t b = sample_block(s, k, samples), n = block_words(s, b);
+        for (size_t j = 0; j < n; j++)
+            within += FABS(x[b * ZMPI_BLOCK + j]) <= limit;
     }
-    return all > 0 && 8 * fit >= 7 * all;
+    return within;
 }
 
-/* Are all elements already what this step would decode to? Usually answered by the first ones. */
+/* Is this element already what the step would decode to, or not to be quantized? */
+static inline bool is_reproduced(const struct quantizer *z, T x)
+{
+    return !(FABS(x) <= z->limit) || bits_of(x) == SIGN_BIT ||
+           bits_of(dequantize(z->step, quantize(z, x))) == bits_of(x);
+}
+
+/* Are all? Usually answered by the first ones. */
 static inline bool level_reproduces(const struct shape *s, const T *x, const struct quantizer *z)
 {
     for (size_t i = 0; i < s->count; i++)
-        if (FABS(x[i]) <= z->limit && bits_of(x[i]) != SIGN_BIT &&
-            bits_of(dequantize(z->step, quantize(z, x[i]))) != bits_of(x[i]))
+        if (!is_reproduced(z, x[i]))
             return false;
     return true;
 }
 
-/* The level to use, or -1. */
+/*
+ * The level to use, or -1: the first that 7/8 of those sampled elements fit which can be quantized
+ * at all. Fill values and NaN do not count: they are exceptions at every level. Where there is
+ * nothing else in the samples, all is looked at: beside them a coast is not to be coded exactly.
+ */
 static inline int choose_level(const struct shape *s, const T *x,
                                const struct zmpi_chunk_rule *rule)
 {
-    int level = 0;
-    T widest = (T)rule->level[rule->levels - 1].limit;
-    while (level < rule->levels && !level_fits(s, x, (T)rule->level[level].limit, widest))
-        level++;
-    if (level == rule->levels)
+    const T widest = (T)rule->level[rule->levels - 1].limit;
+    size_t samples = sample_count(s), all = count_within(s, x, widest, samples);
+    if (all == 0)
+        all = count_within(s, x, widest, samples = s->blocks);
+    if (all == 0)
         return -1;
+    int level = 0;
+    while (8 * count_within(s, x, (T)rule->level[level].limit, samples) < 7 * all)
+        level++;
     for (int finer = rule->levels - 1; finer > level; finer--) {
         struct quantizer z = quantizer_of(rule, finer);
         if (level_reproduces(s, x, &z))

@@ -161,26 +161,34 @@ TARGET static size_t encode_constant(const struct shape *s, const struct zmpi_ch
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL, work);
 }
 
-/* If all words fit this level, is it the one that the samples would choose? filled: all but one
- * value, which is an exception. */
+/* If all words fit this level, but for one value that no level fits, is it the one that would be
+ * chosen? word: one that fits. */
 TARGET static bool is_level(const struct shape *s, const struct lines *l,
-                            const struct zmpi_chunk_rule *rule, int level, bool filled, T fill)
+                            const struct zmpi_chunk_rule *rule, int level, T word)
 {
-    const int last = rule->levels - 1;
-    for (int i = 0; i < last; i++)
-        if (rule->level[i].limit > rule->level[i + 1].limit)
+    for (int i = 1; i < rule->levels; i++)
+        if (rule->level[i - 1].limit > rule->level[i].limit)
             return false;
-    if (level < 0 || level > last)
+    if (level && !more_between(s, l, (T)rule->level[level - 1].limit, (T)rule->level[level].limit,
+                               sample_count(s) * ZMPI_BLOCK / 8))
         return false;
-    /* It fits all levels or none. */
-    if (filled && !(FABS(fill) <= (T)rule->level[0].limit) &&
-        FABS(fill) <= (T)rule->level[last].limit)
-        return false;
-    const T below = level ? (T)rule->level[level - 1].limit : -1;
-    const size_t enough = level ? sample_count(s) * ZMPI_BLOCK / 8 : 0;
-    if ((level || filled) && !more_between(s, l, below, (T)rule->level[level].limit, enough))
-        return false;
-    return finest_level(l, rule, level) == level;
+    return finest_level(l, rule, level, word) == level;
+}
+
+/* With this level, and this value as the only exception; 0 if it is not so. */
+TARGET static size_t encode_filled_again(const struct shape *s, const struct zmpi_chunk_rule *rule,
+                                         int level, T fill, unsigned axes,
+                                         const struct zmpi_rows *rows, const struct lines *l,
+                                         struct zmpi_chunk_work *work, unsigned char *out)
+{
+    const struct quantizer z = quantizer_of(rule, level);
+    T first;
+    if (!(FABS(fill) <= (T)rule->level[0].limit) &&
+        FABS(fill) <= (T)rule->level[rule->levels - 1].limit) /* some levels fit it */
+        return 0;
+    if (!find_quantized(l, z.limit, &first) || !is_level(s, l, rule, level, first))
+        return 0;
+    return encode_filled(s, &z, axes, rows, l, first, work, out);
 }
 
 /*
@@ -196,43 +204,38 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
 {
     const unsigned axes = axes_within(s, rule->axes);
     const struct lines l = encoded_lines(s, extent, rows, work);
+    const int before = work->level < rule->levels ? work->level : -1;
+    const T word = value_of(load_word(l.at));
     struct quantizer z;
+    size_t size = 0;
     int tried = -1;
-    if (is_constant(&l, work)) {
-        size_t size = encode_constant(s, rule, axes, &l, work, out);
-        if (size)
-            return size;
-    }
-    if (!work->masked && is_level(s, &l, rule, work->level, false, 0)) {
-        tried = work->level;
+    if (is_constant(&l, work))
+        return encode_constant(s, rule, axes, &l, work, out);
+    if (!work->masked && before >= 0 && is_level(s, &l, rule, before, word)) {
+        tried = before;
         z = quantizer_of(rule, tried);
-        size_t size = encode_fused(s, &z, axes, rows, &l, work, out);
+        size = encode_fused(s, &z, axes, rows, &l, work, out);
         if (size)
             return size;
     }
-    T first;
-    if ((work->masked || tried >= 0) && work->filled &&
-        is_level(s, &l, rule, work->level, true, value_of((U)work->fill))) {
-        z = quantizer_of(rule, work->level);
-        size_t size = find_quantized(&l, z.limit, &first)
-                          ? encode_filled(s, &z, axes, rows, &l, first, work, out)
-                          : 0;
-        if (size)
-            return size;
-    }
+    if ((work->masked ? before : tried) >= 0 && work->filled)
+        size = encode_filled_again(s, rule, before, value_of((U)work->fill), axes, rows, &l, work,
+                                   out);
+    if (size)
+        return size;
     const int level = pick_level(s, &l, rule);
     if (level >= 0 || !work->masked)
         work->level = level == tried ? -1 : level;
     if (level < 0)
         return 0;
     z = quantizer_of(rule, level);
-    size_t size = 0;
     if (level != tried && !work->masked)
         size = encode_fused(s, &z, axes, rows, &l, work, out);
     if (size)
         return size;
     if (!steps_finite(&z)) /* or nearly so: rare */
         return SCALAR_ENCODE(rule, extent, rows, out, work);
+    T first;
     if (!find_quantized(&l, z.limit, &first))
         return 0;
     if (work->filled)

@@ -202,7 +202,7 @@ KERNEL bool samples_fit(const struct shape *s, const struct lines *l, T first_li
     if (s->count % ZMPI_BLOCK)
         return false;
     for (size_t i = 0; i < sample_count(s); i++) {
-        const unsigned char *x = sample_words(s, l, sample_block(s, i), copy);
+        const unsigned char *x = sample_words(s, l, sample_block(s, i, sample_count(s)), copy);
         for (unsigned k = 0; k < VECTORS; k++)
             beyond = m_or(beyond, f_not_le(f_abs(f_load(x + k * LANES * WIDTH)), limit));
     }
@@ -217,7 +217,7 @@ KERNEL bool more_between(const struct shape *s, const struct lines *l, T low, T 
     const F from = f_set1(low), most = f_set1(high);
     size_t between = 0;
     for (size_t i = 0; i < sample_count(s) && between <= enough; i++) {
-        const size_t b = sample_block(s, i);
+        const size_t b = sample_block(s, i, sample_count(s));
         if (block_words(s, b) < ZMPI_BLOCK)
             continue;
         const unsigned char *x = sample_words(s, l, b, copy);
@@ -230,14 +230,15 @@ KERNEL bool more_between(const struct shape *s, const struct lines *l, T low, T 
     return between > enough;
 }
 
-/* How many sampled words fit each level (level_fits of quant_t.h). */
+/* How many words of so many sampled blocks fit each level. */
 KERNEL void count_fits(const struct shape *s, const struct lines *l,
-                       const struct zmpi_chunk_rule *rule, size_t fit[ZMPI_STEP_LEVELS])
+                       const struct zmpi_chunk_rule *rule, size_t samples,
+                       size_t fit[ZMPI_STEP_LEVELS])
 {
     unsigned char copy[ZMPI_BLOCK * WIDTH];
     memset(fit, 0, ZMPI_STEP_LEVELS * sizeof *fit);
-    for (size_t i = 0; i < sample_count(s); i++) {
-        size_t b = sample_block(s, i), n = block_words(s, b);
+    for (size_t i = 0; i < samples; i++) {
+        size_t b = sample_block(s, i, samples), n = block_words(s, b);
         const unsigned char *x = sample_words(s, l, b, copy);
         memset(copy + n * WIDTH, 0xFF, (ZMPI_BLOCK - n) * WIDTH); /* NaN does not fit */
         for (int level = 0; level < rule->levels; level++) {
@@ -269,12 +270,14 @@ KERNEL bool lines_reproduced(const struct lines *l, const struct quantizer *quan
     return true;
 }
 
-/* The smallest step that reproduces all words, if it is smaller than that of `level`. */
-TARGET static int finest_level(const struct lines *l, const struct zmpi_chunk_rule *rule, int level)
+/* The smallest step that reproduces all words, if it is smaller than that of `level`. word: one of
+ * them, which most often tells that it does not. */
+TARGET static int finest_level(const struct lines *l, const struct zmpi_chunk_rule *rule, int level,
+                               T word)
 {
     for (int finer = rule->levels - 1; finer > level; finer--) {
         struct quantizer z = quantizer_of(rule, finer);
-        if (lines_reproduced(l, &z))
+        if (is_reproduced(&z, word) && lines_reproduced(l, &z))
             return finer;
     }
     return level;
@@ -289,11 +292,13 @@ TARGET static int pick_level(const struct shape *s, const struct lines *l,
     if (rule->level[0].limit > rule->level[last].limit ||
         !samples_fit(s, l, (T)rule->level[0].limit)) {
         size_t fit[ZMPI_STEP_LEVELS];
-        count_fits(s, l, rule, fit);
+        count_fits(s, l, rule, sample_count(s), fit);
+        if (fit[last] == 0)
+            count_fits(s, l, rule, s->blocks, fit);
         if (fit[last] == 0)
             return -1;
         while (8 * fit[level] < 7 * fit[last])
             level++;
     }
-    return finest_level(l, rule, level);
+    return finest_level(l, rule, level, value_of(load_word(l->at)));
 }

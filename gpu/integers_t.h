@@ -53,14 +53,46 @@ ZD_FN void F(sample_levels)(const struct F(rule) *rule, struct F(encoder) *s)
     }
 }
 
+/* How many elements of the tile, not only of its samples, fit each level. */
+ZD_FN void F(count_levels)(const struct F(rule) *rule, struct F(encoder) *s, uint32_t fit[LEVELS])
+{
+    ZD_UNROLL
+    for (int i = 0; i < LEVELS; i++)
+        fit[i] = 0;
+    for (uint32_t e = zd_tid(); e < s->tile.blocks * 32; e += THREADS) {
+        const T x = e < s->tile.count ? F(value)(s->w.word[e]) : (T)INFINITY;
+        ZD_UNROLL
+        for (int i = 0; i < LEVELS; i++)
+            fit[i] += zd_popc32(zd_ballot(FABS(x) <= rule->level[i].limit));
+    }
+    ZD_UNROLL
+    for (int i = 0; i < LEVELS; i++) {
+        if (zd_lane() == 0)
+            s->total[i][zd_warp()] = fit[i];
+        fit[i] = 0;
+    }
+    ZD_SYNC();
+    ZD_UNROLL
+    for (int i = 0; i < LEVELS; i++)
+        for (int w = 0; w < WARPS; w++)
+            fit[i] += s->total[i][w];
+    ZD_SYNC();
+}
+
 /* The level to use, or -1. */
 ZD_FN int F(choose_level)(const struct F(rule) *rule, struct F(encoder) *s)
 {
+    uint32_t fit[LEVELS];
     F(sample_levels)(rule, s);
     ZD_SYNC();
-    const uint32_t fits = s->fits, all = fits >> 10 * (rule->levels - 1) & 1023;
+    ZD_UNROLL
+    for (int i = 0; i < LEVELS; i++)
+        fit[i] = s->fits >> 10 * i & 1023;
+    if (fit[rule->levels - 1] == 0) /* as in a tile that is nearly all fill values */
+        F(count_levels)(rule, s, fit);
+    const uint32_t all = fit[rule->levels - 1];
     int level = 0;
-    while (level < rule->levels && 8 * (fits >> 10 * level & 1023) < 7 * all)
+    while (level < rule->levels && 8 * fit[level] < 7 * all)
         level++;
     if (all == 0)
         return -1;

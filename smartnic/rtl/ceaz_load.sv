@@ -1,8 +1,9 @@
 // ceaz_load.sv - a chunk's beats into a buffer, and what must be known of all of it before it is coded: the level of the
 // step, or that there is none (format.md 4.4). One beat a cycle, with no gap between chunks.
 //
-// Whether an element fits is counted for the sampled blocks floor(k nb / 16), in order; whether a finer step would
-// reproduce the chunk is asked for all elements, by levels 1 and 2 at once.
+// Whether an element fits is counted for the sampled blocks floor(k nb / 16), in order, and for all blocks, which count
+// where no element of the samples fits; whether a finer step would reproduce the chunk is asked for all elements, by
+// levels 1 and 2 at once.
 module ceaz_load #(
     parameter int N = 4,  // lanes: 1, 2, 4, .. 64
     parameter int ROWS = 8192 / N,
@@ -126,13 +127,16 @@ module ceaz_load #(
 
   // ---- counts, as late as the answers of ceaz_level ----
   logic [S-1:0] valid, first_at, last_at;
-  logic [21*S-1:0] counts;
+  logic [42*S-1:0] counts;  // of 7 bits: by levels 0 to 2 in samples, then in all blocks
   always_ff @(posedge clk) begin
     valid    <= {valid[S-2:0], write};
     first_at <= {first_at[S-2:0], first};
     last_at  <= {last_at[S-2:0], s_last};
     counts   <= {
-      counts[21*(S-1)-1:0],
+      counts[42*(S-1)-1:0],
+      ones(fits2),
+      ones(fits1),
+      ones(fits0),
       ones(fits2 & in_sample),
       ones(fits1 & in_sample),
       ones(fits0 & in_sample)
@@ -140,37 +144,40 @@ module ceaz_load #(
     if (rst) valid <= '0;
   end
 
-  logic [9:0] fit0, fit1, fit2, sum0, sum1, sum2;
+  // Of 14 bits: counts of the chunk so far, this beat's included; and those that decide.
+  logic [83:0] fit, sum;
+  logic [41:0] of;
+  logic [13:0] all;
   logic bad1, bad2, now1, now2;
-  logic [9:0] all;
-  function automatic logic most(input logic [9:0] fit, input logic [9:0] of);
-    most = of != 10'b0 && {1'b0, fit, 3'b0} >= {1'b0, of, 3'b0} - {4'b0, of};
+  function automatic logic [13:0] widest(input logic [41:0] counted);
+    case (levels)
+      2'd1: widest = counted[13:0];
+      2'd2: widest = counted[27:14];
+      default: widest = counted[41:28];
+    endcase
+  endfunction
+  function automatic logic most(input logic [13:0] fitting);
+    most = all != 14'b0 && {fitting, 3'b0} >= {all, 3'b0} - {3'b0, all};
   endfunction
   always_comb begin
-    sum0 = (first_at[S-1] ? 10'b0 : fit0) + {3'b0, counts[21*(S-1)+:7]};
-    sum1 = (first_at[S-1] ? 10'b0 : fit1) + {3'b0, counts[21*(S-1)+7+:7]};
-    sum2 = (first_at[S-1] ? 10'b0 : fit2) + {3'b0, counts[21*(S-1)+14+:7]};
+    for (int i = 0; i < 6; i++)
+      sum[14*i+:14] = (first_at[S-1] ? 14'b0 : fit[14*i+:14]) + {7'b0, counts[42*(S-1)+7*i+:7]};
     now1 = (!first_at[S-1] && bad1) || |differs1;
     now2 = (!first_at[S-1] && bad2) || |differs2;
-    case (levels)
-      2'd1: all = sum0;
-      2'd2: all = sum1;
-      default: all = sum2;
-    endcase
+    of   = widest(sum[41:0]) == 14'b0 ? sum[83:42] : sum[41:0];
+    all  = widest(of);
   end
   always_ff @(posedge clk) begin
     done <= valid[S-1] && last_at[S-1] && !rst;
     if (valid[S-1]) begin
-      fit0   <= sum0;
-      fit1   <= sum1;
-      fit2   <= sum2;
+      fit    <= sum;
       bad1   <= now1;
       bad2   <= now2;
-      coarse <= is_float && levels != 2'd0 && all != 10'b0;
+      coarse <= is_float && levels != 2'd0 && all != 14'b0;
       // The last level fits whatever fits at all.
-      if (levels == 2'd1 || (most(sum0, all) && (now1 || levels < 2'd2) && (now2 || levels < 2'd3)))
+      if (levels == 2'd1 || (most(of[13:0]) && (now1 || levels < 2'd2) && (now2 || levels < 2'd3)))
         level <= 2'd0;
-      else if (levels == 2'd2 || (now2 && (most(sum0, all) || most(sum1, all))))
+      else if (levels == 2'd2 || (now2 && (most(of[13:0]) || most(of[27:14]))))
         level <= 2'd1;
       else level <= 2'd2;
     end

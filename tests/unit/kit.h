@@ -129,6 +129,7 @@ enum kit_data {
     KIT_SPECIAL,  /* smooth with NaN, Inf, -0, denormals, fills    */
     KIT_CONSTANT, /* one value                                     */
     KIT_PATCHES,  /* zero, smooth, noise and fill in long stretches */
+    KIT_ISLANDS,  /* fill, and smooth where no chunk in a row is sampled */
     KIT_DATA_KINDS
 };
 
@@ -159,6 +160,8 @@ static inline double kit_value(struct kit_random *r, enum zmpi_type type, enum k
         return -273.15;
     case KIT_PATCHES:
         return (double[]){0, wave, 100 * kit_unit(r), 1e20}[i / 777 % 4];
+    case KIT_ISLANDS:
+        return i % 4096 - 300 < 200 ? wave : 1e20; /* each eighth or 16th block is sampled */
     default:
         return wave;
     }

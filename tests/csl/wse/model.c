@@ -52,12 +52,16 @@ static void take_level(struct pe *p, uint32_t level)
     p->limit = p->job[JOB_LEVEL + 3 * level + 2];
 }
 
-static uint32_t count_within(const struct pe *p, uint32_t most)
+static uint32_t blocks_of(const struct pe *p)
 {
-    const uint32_t blocks = (p->count + BLOCK - 1) / BLOCK;
+    return (p->count + BLOCK - 1) / BLOCK;
+}
+
+static uint32_t count_within(const struct pe *p, uint32_t most, uint32_t samples)
+{
     uint32_t n = 0;
-    for (uint32_t k = 0; k < least(blocks, 16); k++) {
-        uint32_t block = blocks > 16 ? k * blocks >> 4 : k;
+    for (uint32_t k = 0; k < samples; k++) {
+        uint32_t block = blocks_of(p) > samples ? k * blocks_of(p) >> 4 : k;
         for (uint32_t i = block * BLOCK; i < least(block * BLOCK + BLOCK, p->count); i++)
             n += (bits_of(p->data[i]) & ~SIGN) <= most;
     }
@@ -84,12 +88,14 @@ static bool reproduces(const struct pe *p)
 
 static bool choose_level(struct pe *p)
 {
-    const uint32_t levels = p->job[JOB_LEVELS];
-    const uint32_t all = count_within(p, p->job[JOB_LEVEL + 3 * levels - 1]);
+    const uint32_t levels = p->job[JOB_LEVELS], widest = p->job[JOB_LEVEL + 3 * levels - 1];
+    uint32_t samples = least(blocks_of(p), 16), all = count_within(p, widest, samples);
     uint32_t level = 0;
     if (all == 0)
+        all = count_within(p, widest, samples = blocks_of(p));
+    if (all == 0)
         return false;
-    while (8 * count_within(p, p->job[JOB_LEVEL + 3 * level + 2]) < 7 * all)
+    while (8 * count_within(p, p->job[JOB_LEVEL + 3 * level + 2], samples) < 7 * all)
         level++;
     for (uint32_t finer = levels - 1; finer > level; finer--) {
         take_level(p, finer);

@@ -60,21 +60,21 @@ Test(wse_sim, lengths)
     chip_sim_close(&to);
 }
 
-/* Chunks without residuals are the PEs', too. */
-Test(wse_sim, constant)
+/* The PEs code them all: chunks without residuals, and those whose samples are all exceptions. */
+Test(wse_sim, all_on_the_chip)
 {
     struct chip_sim from = open_chip("compress", 2, 1, (struct chip_sim_options){.seed = 5});
     struct chip_sim to = open_chip("decompress", 2, 1, (struct chip_sim_options){.seed = 5});
     struct wse_count count[2] = {{0, 0}, {0, 0}};
+    struct kit_random r = {5};
     const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 20000);
-    float *data = malloc(20000 * sizeof *data);
-    cr_assert_not_null(data);
-    for (size_t i = 0; i < 20000; i++)
-        data[i] = 7.25F;
-    check_bytes(&from.chip, &to.chip, &a, kit_abs(1e-2), data, count);
+    for (int i = 0; i < 2; i++) {
+        float *data = kit_make(&r, &a, i ? KIT_ISLANDS : KIT_CONSTANT);
+        check_bytes(&from.chip, &to.chip, &a, kit_abs(1e-2), data, count);
+        free(data);
+    }
     cr_assert_eq(count[0].host, 0);
     cr_assert_eq(count[1].host, 0);
-    free(data);
     chip_sim_close(&from);
     chip_sim_close(&to);
 }

@@ -84,10 +84,17 @@ static inline bool level_reproduces(const struct shape *s, const T *x, const str
     return true;
 }
 
+/* May so many of `all` elements be exceptions because the step is that of this level? The first
+ * level's is hardly larger than the second's; the last one's is half of it. */
+static inline bool level_holds(int level, size_t fit, size_t all)
+{
+    return fit >= all - (all >> (level == 0 ? 9 : 3));
+}
+
 /*
- * The level to use, or -1: the first that 7/8 of those sampled elements fit which can be quantized
- * at all. Fill values and NaN do not count: they are exceptions at every level. Where there is
- * nothing else in the samples, all is looked at: beside them a coast is not to be coded exactly.
+ * The level to use, or -1: the first that holds those sampled elements which can be quantized at
+ * all. Fill values and NaN do not count: they are exceptions at every level. Where there is nothing
+ * else in the samples, all is looked at: beside them a coast is not to be coded exactly.
  */
 static inline int choose_level(const struct shape *s, const T *x,
                                const struct zmpi_chunk_rule *rule)
@@ -99,7 +106,7 @@ static inline int choose_level(const struct shape *s, const T *x,
     if (all == 0)
         return -1;
     int level = 0;
-    while (8 * count_within(s, x, (T)rule->level[level].limit, samples) < 7 * all)
+    while (!level_holds(level, count_within(s, x, (T)rule->level[level].limit, samples), all))
         level++;
     for (int finer = rule->levels - 1; finer > level; finer--) {
         struct quantizer z = quantizer_of(rule, finer);

@@ -169,8 +169,9 @@ TARGET static bool is_level(const struct shape *s, const struct lines *l,
     for (int i = 1; i < rule->levels; i++)
         if (rule->level[i - 1].limit > rule->level[i].limit)
             return false;
+    const size_t all = sample_count(s) * ZMPI_BLOCK; /* or fewer */
     if (level && !more_between(s, l, (T)rule->level[level - 1].limit, (T)rule->level[level].limit,
-                               sample_count(s) * ZMPI_BLOCK / 8))
+                               all >> (level == 1 ? 9 : 3)))
         return false;
     return finest_level(l, rule, level, word) == level;
 }

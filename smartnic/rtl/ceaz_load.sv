@@ -148,7 +148,7 @@ module ceaz_load #(
   logic [83:0] fit, sum;
   logic [41:0] of;
   logic [13:0] all;
-  logic bad1, bad2, now1, now2;
+  logic holds0, holds1, bad1, bad2, now1, now2;
   function automatic logic [13:0] widest(input logic [41:0] counted);
     case (levels)
       2'd1: widest = counted[13:0];
@@ -156,16 +156,15 @@ module ceaz_load #(
       default: widest = counted[41:28];
     endcase
   endfunction
-  function automatic logic most(input logic [13:0] fitting);
-    most = all != 14'b0 && {fitting, 3'b0} >= {all, 3'b0} - {3'b0, all};
-  endfunction
   always_comb begin
     for (int i = 0; i < 6; i++)
       sum[14*i+:14] = (first_at[S-1] ? 14'b0 : fit[14*i+:14]) + {7'b0, counts[42*(S-1)+7*i+:7]};
-    now1 = (!first_at[S-1] && bad1) || |differs1;
-    now2 = (!first_at[S-1] && bad2) || |differs2;
-    of   = widest(sum[41:0]) == 14'b0 ? sum[83:42] : sum[41:0];
-    all  = widest(of);
+    now1   = (!first_at[S-1] && bad1) || |differs1;
+    now2   = (!first_at[S-1] && bad2) || |differs2;
+    of     = widest(sum[41:0]) == 14'b0 ? sum[83:42] : sum[41:0];
+    all    = widest(of);
+    holds0 = of[13:0] >= all - {9'b0, all[13:9]};
+    holds1 = of[27:14] >= all - {3'b0, all[13:3]};
   end
   always_ff @(posedge clk) begin
     done <= valid[S-1] && last_at[S-1] && !rst;
@@ -175,9 +174,9 @@ module ceaz_load #(
       bad2   <= now2;
       coarse <= is_float && levels != 2'd0 && all != 14'b0;
       // The last level fits whatever fits at all.
-      if (levels == 2'd1 || (most(of[13:0]) && (now1 || levels < 2'd2) && (now2 || levels < 2'd3)))
+      if (levels == 2'd1 || (holds0 && (now1 || levels < 2'd2) && (now2 || levels < 2'd3)))
         level <= 2'd0;
-      else if (levels == 2'd2 || (now2 && (most(of[13:0]) || most(of[27:14]))))
+      else if (levels == 2'd2 || (now2 && (holds0 || holds1)))
         level <= 2'd1;
       else level <= 2'd2;
     end

@@ -95,7 +95,8 @@ static bool choose_level(struct pe *p)
         all = count_within(p, widest, samples = blocks_of(p));
     if (all == 0)
         return false;
-    while (8 * count_within(p, p->job[JOB_LEVEL + 3 * level + 2], samples) < 7 * all)
+    while (count_within(p, p->job[JOB_LEVEL + 3 * level + 2], samples) <
+           all - (all >> (level == 0 ? 9 : 3)))
         level++;
     for (uint32_t finer = levels - 1; finer > level; finer--) {
         take_level(p, finer);

@@ -2,7 +2,7 @@
  * failing_locks.c - one rank's locks cannot be had any more: it gets an error for what it writes by
  * itself, and nothing that was written without one is lost. Places that two ranks take by turns
  * must not be taken by one that does not know whether it is its turn. A lock that is interrupted is
- * tried again.
+ * tried again. Atomic mode without locks is refused.
  *
  * zmpi-test: RANKS 2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off
  */
@@ -66,6 +66,9 @@ static void run(const char *path, int error, bool expected)
         failed += rc != MPI_SUCCESS;
     }
     fault_set(NULL);
+    /* Every time that what is held back is to go to the file. */
+    if (expected && rank == ranks - 1)
+        CHECK_SAY(failed > 2, "%d writes failed", failed);
     failed += MPI_File_close(&file) != MPI_SUCCESS;
     MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     CHECK_EQUAL(any > 0, expected);
@@ -77,6 +80,25 @@ static void run(const char *path, int error, bool expected)
     }
 }
 
+/* All ranks are told, and go on without. */
+static void atomic_mode(const char *path)
+{
+    const struct fault fault = {path, FAULT_LOCK, FAULT_ERROR, ENOLCK, 1, 0};
+    MPI_File file;
+    int atomic = -1, value = rank;
+    check_say("atomic mode");
+    check_remove(path, MPI_COMM_WORLD);
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
+    if (rank == 0)
+        fault_set(&fault);
+    CHECK(MPI_File_set_atomicity(file, 1) != MPI_SUCCESS);
+    fault_set(NULL);
+    OK(MPI_File_get_atomicity(file, &atomic));
+    CHECK_EQUAL(atomic, 0);
+    OK(MPI_File_write_at_all(file, rank * 4, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&file));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -85,6 +107,7 @@ int main(int argc, char **argv)
     run("locks.z", EINTR, false);
     run("locks.z", ENOLCK, true);
     run("locks.z", EIO, true);
+    atomic_mode("locks.z");
     check_remove("locks.z", MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;

@@ -3,7 +3,9 @@
  *
  * zmpi-test: RANKS 1,2,3,4 ENV ZMPI_ERROR_BOUND=lossless
  */
+#define _GNU_SOURCE // F_OFD_SETLK
 #include "check.h"
+#include "container.h"
 
 enum { N = 20000, ROUNDS = 40, LARGE = 3 << 20 };
 
@@ -178,6 +180,74 @@ static void resize(void)
     OK(MPI_File_close(&file));
 }
 
+/* ---- the log's lock ---- */
+
+enum act { READS, WRITES, CLOSES, OPENS };
+
+static void act_on(MPI_File *file, enum act act)
+{
+    int value = 7;
+    if (act == READS)
+        OK(MPI_File_read_at(*file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    else if (act == WRITES)
+        OK(MPI_File_write_at(*file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    else if (act == CLOSES)
+        OK(MPI_File_close(file));
+    else
+        OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, MPI_INFO_NULL, file));
+}
+
+/* Rank 1 has the lock, and rank 0 does something: must it wait? Who waits is given a while in which
+ * it does not come. */
+static void meet_lock(MPI_File *file, short type, enum act act, bool waits)
+{
+    struct flock lock = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = ZMPI_LOCK_LOG, .l_len = 1};
+    int fd = -1, came = 0;
+    check_say("lock of type %d, act %d", (int)type, (int)act);
+    if (rank == 1) {
+        fd = open(path, O_RDWR);
+        CHECK(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        act_on(file, act);
+        MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        for (int k = 0; waits && k < 20; k++) {
+            MPI_Iprobe(0, 0, MPI_COMM_WORLD, &came, MPI_STATUS_IGNORE);
+            CHECK(!came);
+            usleep(1000);
+        }
+        if (waits)
+            close(fd);
+        MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (!waits)
+            close(fd);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void locks(void)
+{
+    MPI_File file = MPI_FILE_NULL;
+    check_remove(path, MPI_COMM_WORLD);
+    if (rank == 0) {
+        OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL,
+                         &file));
+        OK(MPI_File_set_atomicity(file, 1));
+        act_on(&file, WRITES);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    meet_lock(&file, F_RDLCK, READS, false);
+    meet_lock(&file, F_WRLCK, READS, true);
+    meet_lock(&file, F_RDLCK, WRITES, true);
+    meet_lock(&file, F_RDLCK, CLOSES, true);
+    meet_lock(&file, F_RDLCK, OPENS, true);
+    meet_lock(&file, F_RDLCK, WRITES, false); /* into its memory */
+    meet_lock(&file, F_RDLCK, CLOSES, true);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -190,6 +260,8 @@ int main(int argc, char **argv)
     relay();
     shared_pointer();
     resize();
+    if (ranks == 2)
+        locks();
     check_remove(path, MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;

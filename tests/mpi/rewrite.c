@@ -245,6 +245,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     rank = check_rank(MPI_COMM_WORLD);
     ranks = check_ranks(MPI_COMM_WORLD);
+    close(STDIN_FILENO); /* a file's descriptor may be 0 */
     check_remove(path, MPI_COMM_WORLD);
     for (int way = 0; way < WAYS; way++) {
         again_and_again((enum way)way, "lossless");

@@ -240,19 +240,34 @@ static void early_reader(void)
     check_closed(1);
 }
 
+/* Files that this process has open. */
+static int count_open(void)
+{
+    int n = 0;
+    DIR *fds = opendir("/proc/self/fd");
+    while (fds && readdir(fds))
+        n++;
+    CHECK(fds && closedir(fds) == 0);
+    return n;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     rank = check_rank(MPI_COMM_WORLD);
     ranks = check_ranks(MPI_COMM_WORLD);
+    close(STDIN_FILENO); /* a file's descriptor may be 0 */
     check_remove(path, MPI_COMM_WORLD);
     alone_together(false);
+    const int before = count_open();
     alone_together(true);
     turns();
     both_ways();
     halves();
     reader();
     early_reader();
+    check_say("at the end");
+    CHECK_SAY(count_open() < before + 4, "%d files are open, not %d", count_open(), before);
     MPI_Finalize();
     return 0;
 }

@@ -44,13 +44,26 @@ static bool lane_done(const struct zlane *l)
     return in && l->sent == l->out.bytes && l->flying == 0;
 }
 
+/* A peer that sent less than was asked for has left receives behind. */
+static void withdraw(struct work *w, size_t k)
+{
+    for (size_t i = 2 * k; i < 2 * k + 2; i++)
+        if (w->in[i].state == FLYING) {
+            PMPI_Cancel(&w->request[ZSLOTS + i]);
+            PMPI_Wait(&w->request[ZSLOTS + i], MPI_STATUS_IGNORE);
+            w->in[i].state = FREE;
+        }
+}
+
 /* Give the place of a lane that is done to the next one. False: there is none at work. */
 static bool refresh_lanes(struct work *w)
 {
     bool any = false;
     for (size_t k = 0; k < ZLANES; k++) {
-        if (w->active[k] && lane_done(w->active[k]))
+        if (w->active[k] && lane_done(w->active[k])) {
+            withdraw(w, k);
             w->active[k] = NULL;
+        }
         if (!w->active[k] && w->next < w->x->lanes) {
             struct zlane *l = w->active[k] = &w->x->lane[w->next++];
             uint64_t most = w->call->state->options.collective_piece;
@@ -114,7 +127,7 @@ static int post(struct work *w)
     for (size_t k = 0; k < w->x->in_slots; k++) {
         struct zlane *l = w->active[k / 2];
         struct slot *s = &w->in[k];
-        if (s->state != FREE || !l || l->in.bytes == 0 || l->posted == l->known)
+        if (s->state != FREE || !l || l->in.bytes == 0 || l->posted >= l->known)
             continue;
         s->lane = l;
         s->index = l->posted++;
@@ -155,7 +168,7 @@ static void note_arrival(struct slot *s, MPI_Status *status, bool good)
     PMPI_Get_count(status, MPI_BYTE, &s->size);
     s->good = good;
     s->state = ARRIVED;
-    l->known = known > l->known ? known : l->known;
+    l->known = (has_tag && left < MOST_LEFT) || known > l->known ? known : l->known;
     l->all_known |= left < MOST_LEFT;
 }
 

@@ -3,7 +3,7 @@
  * rank and many short-lived ones, data that are not floats or do not compress, some ranks with
  * nothing, nonblocking forms and reductions beside them, and errors that MPI itself must find.
  *
- * zmpi-test: RANKS 1,2,3,4 ANYIO ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1 ZMPI_COLLECTIVE_PIECE=4K
+ * zmpi-test: RANKS 1,2,3,4 ANYIO ARGS sizes ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_MIN=1 ZMPI_COLLECTIVE_PIECE=4K
  * zmpi-test: auto RANKS 2,3 ANYIO ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast,alltoall
  */
 #include "check.h"
@@ -225,6 +225,59 @@ static void wrong_arguments(void)
     free(all);
 }
 
+/* ---- one rank sends more, or less, than is asked for ---- */
+
+static int class_of(int rc)
+{
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(rc, &error_class);
+    return error_class;
+}
+
+/* The last rank gives `sent` where rank 0 wants `wanted` floats: an error there, and nothing behind
+ * what it wanted; what the others give is right. */
+static void unlike_sizes(MPI_Comm comm, int sent, int wanted)
+{
+    enum { GAP = -77 };
+    float *mine = check_alloc(2 * N * sizeof *mine),
+          *all = check_alloc((size_t)(2 * N * ranks) * 4);
+    int counts[64], places[64];
+    check_say("%d floats for %d", sent, wanted);
+    for (int i = 0; i < 2 * N; i++)
+        mine[i] = value(rank, i);
+    for (int i = 0; i < 2 * N * ranks; i++)
+        all[i] = GAP;
+    for (int r = 0; r < ranks; r++) {
+        counts[r] = r == ranks - 1 ? wanted : N;
+        places[r] = r * 2 * N;
+    }
+    int rc = MPI_Gatherv(mine, rank == ranks - 1 ? sent : N, MPI_FLOAT, all, counts, places,
+                         MPI_FLOAT, 0, comm);
+    CHECK_EQUAL(class_of(rc), rank            ? MPI_SUCCESS
+                              : sent > wanted ? MPI_ERR_TRUNCATE
+                                              : MPI_ERR_OTHER);
+    for (int i = 0; rank == 0 && i < 2 * N * ranks; i++) {
+        const int r = i / (2 * N), k = i % (2 * N);
+        const bool right = fabsf(all[i] - value(r, k)) <= 1e-3F;
+        CHECK(k < counts[r] ? right || (r == ranks - 1 && all[i] == GAP) : all[i] == GAP);
+    }
+    free(mine);
+    free(all);
+}
+
+static void all_unlike_sizes(void)
+{
+    MPI_Comm comm;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    unlike_sizes(comm, N + 1, N);
+    unlike_sizes(comm, 2 * N, N);
+    unlike_sizes(comm, 2 * N, 10);
+    unlike_sizes(comm, N - 1, N);
+    unlike_sizes(comm, 10, N);
+    OK(MPI_Comm_free(&comm));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -239,6 +292,8 @@ int main(int argc, char **argv)
     attributes();
     beside_others();
     wrong_arguments();
+    if (ranks > 1 && argc > 1)
+        all_unlike_sizes();
     MPI_Finalize();
     return 0;
 }

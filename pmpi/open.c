@@ -1,11 +1,11 @@
 /* open.c - MPI_File_open: which files are containers, which become one, which are none of our
  * business. */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,14 +22,20 @@ enum found { FOUND_OTHER, FOUND_EMPTY, FOUND_CONTAINER, FOUND_FAILED, FOUND_OVER
 /* Bytes at the beginning and the end of a file that tell what it is. */
 enum { HEAD = ZMPI_HEADER_BYTES + 8, TAIL = 4096 };
 
-/* A file name may carry the MPI library's own prefix, as in "ufs:/scratch/x": letters, then a
- * colon. */
+/* ROMIO's names may say what file system they are on, as in "ufs:/scratch/x". To OMPIO that is a
+ * part of the name, as any other word with a colon is to both. */
 static const char *plain_path(const char *name)
 {
-    const char *p = name;
-    while (isalpha((unsigned char)*p))
-        p++;
-    return *p == ':' && p - name > 1 ? p + 1 : name;
+    static const char *const systems[] = {"ufs",   "nfs",  "xfs",  "gpfs", "lustre", "panfs",
+                                          "pvfs2", "pvfs", "daos", "ime",  "quobyte"};
+    const char *colon = strchr(name, ':');
+    if (!colon || access(name, F_OK) == 0)
+        return name;
+    for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
+        if (strlen(systems[i]) == (size_t)(colon - name) &&
+            strncasecmp(name, systems[i], (size_t)(colon - name)) == 0)
+            return colon + 1;
+    return name;
 }
 
 /* The end is not looked at where the beginning tells: others may be cutting the file. */

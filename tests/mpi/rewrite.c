@@ -1,7 +1,7 @@
 /*
  * rewrite.c - a file that is written over and over under one name takes no more and more room, and
  * always has what was written last: as read by any number of ranks, and as a scan finds it when the
- * index is damaged.
+ * index is damaged. What a scan does not find is an error.
  *
  *     zmpi-test: RANKS 1,2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off ZMPI_LOG=error
  */
@@ -106,8 +106,8 @@ static void read_by(MPI_Comm comm, const char *name)
     OK(MPI_File_close(&file));
 }
 
-/* Rank 0: the file without its holes, and with a directory that is damaged. */
-static void copy_damaged(void)
+/* Rank 0: the file without its holes, with a directory that is damaged, and the byte at `also`. */
+static void copy_damaged(size_t also)
 {
     uint64_t slot[2][16];
     struct stat s;
@@ -120,6 +120,7 @@ static void copy_damaged(void)
     const uint64_t *newer = slot[slot[1][4] > slot[0][4]];
     CHECK(newer[6] != 0);
     bytes[newer[6] + 30] ^= 0x55;
+    bytes[also] ^= 0x55;
     CHECK_EQUAL(pwrite(out, bytes, (size_t)s.st_size, 0), s.st_size);
     free(bytes);
     close(in);
@@ -136,10 +137,25 @@ static void read_back(void)
     read_by(half, path);
     OK(MPI_Comm_free(&half));
     if (rank == 0)
-        copy_damaged();
+        copy_damaged(200); /* nobody's */
     MPI_Barrier(MPI_COMM_WORLD);
     read_by(MPI_COMM_WORLD, copy);
     check_remove(copy, MPI_COMM_WORLD);
+}
+
+/* Where a scan does not find all that there was, that is an error, and no zeros. */
+static void read_incomplete(void)
+{
+    MPI_File file;
+    write_session(COLLECTIVE, 0, "lossless", "on");
+    if (rank == 0)
+        copy_damaged(512 + 200); /* in the first record */
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_say("index and record are damaged");
+    CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, copy, MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+                MPI_ERR_IO);
+    check_remove(copy, MPI_COMM_WORLD);
+    check_remove(path, MPI_COMM_WORLD);
 }
 
 static long long room(void)
@@ -251,6 +267,7 @@ int main(int argc, char **argv)
         again_and_again((enum way)way, "lossless");
         again_and_again((enum way)way, "rel=1e-3");
     }
+    read_incomplete();
     read_meanwhile();
     one_session();
     MPI_Finalize();

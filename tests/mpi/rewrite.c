@@ -229,6 +229,26 @@ static void read_meanwhile(void)
     check_remove(path, MPI_COMM_WORLD);
 }
 
+/* What is still read lies between what is not. */
+static void between(void)
+{
+    static const int thirds[] = {0, 1, 2, 3, 5, 6, 8, 9, 11};
+    const int n = sizeof thirds / sizeof *thirds;
+    long long once = 0;
+    tolerance = 0;
+    for (int i = 0; i < ELEMENTS; i++)
+        model[i] = 0;
+    for (int k = 0; k < n; k++) {
+        write_session(THIRD, thirds[k], "lossless", k < n - 1 ? "off" : "on");
+        MPI_Barrier(MPI_COMM_WORLD);
+        once = k == 2 ? room() : once;
+    }
+    if (gives_back())
+        CHECK_SAY(room() < 3 * once / 2, "%lld bytes of room, %lld at first", room(), once);
+    read_back();
+    check_remove(path, MPI_COMM_WORLD);
+}
+
 /* All in one session, and sizes that are set on the way. */
 static void one_session(void)
 {
@@ -269,6 +289,7 @@ int main(int argc, char **argv)
     }
     read_incomplete();
     read_meanwhile();
+    between();
     one_session();
     MPI_Finalize();
     return 0;

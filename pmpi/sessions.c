@@ -363,7 +363,7 @@ static int share_log(struct zfile *f)
     } else {
         struct counters c;
         rc = read_counters(f, &c);
-        c.end = larger(c.shared || f->session.counted ? c.end : f->end, physical_size(f));
+        c.end = larger(larger(c.end, f->end), physical_size(f));
         c.epoch = larger(c.epoch, f->epoch);
         c.shared = 1;
         f->session.known = c.end;

@@ -272,7 +272,9 @@ static void all_unlike_sizes(void)
     OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     unlike_sizes(comm, N + 1, N);
     unlike_sizes(comm, 2 * N, N);
+#ifndef MPICH_VERSION /* which ends a program whose message is longer than the room for it */
     unlike_sizes(comm, 2 * N, 10);
+#endif
     unlike_sizes(comm, N - 1, N);
     unlike_sizes(comm, 10, N);
     OK(MPI_Comm_free(&comm));

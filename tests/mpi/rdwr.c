@@ -224,6 +224,39 @@ static void several_files(int rank, int ranks)
     }
 }
 
+/* Several slots of each rank (architecture.md, 5), filled to unlike parts by writes that are not
+ * held back. */
+static void slots(int rank, int ranks)
+{
+    enum {
+        LARGE = 256 << 10,
+        PIECES = 15,
+        SMALL = 70000,
+        SMALL_PIECES = 40,
+        ROOM = PIECES * LARGE
+    };
+    unsigned char *data = check_alloc(LARGE);
+    MPI_File file;
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
+    for (int k = 0; k < (rank % 2 ? SMALL_PIECES : PIECES); k++) {
+        const int bytes = rank % 2 ? SMALL : LARGE;
+        operation_data(200 + (uint64_t)rank, 2 * k + 1, data, (size_t)bytes);
+        OK(MPI_File_write_at(file, (MPI_Offset)rank * ROOM + k * bytes, data, bytes, MPI_BYTE,
+                             MPI_STATUS_IGNORE));
+    }
+    check_sync(file, MPI_COMM_WORLD);
+    for (int r = 0; r < ranks; r++)
+        for (int k = 0; k < (r % 2 ? SMALL_PIECES : PIECES); k++) {
+            const size_t bytes = r % 2 ? SMALL : LARGE;
+            check_say("slots of rank %d, piece %d", r, k);
+            operation_data(200 + (uint64_t)r, 2 * k + 1, data, bytes);
+            read_compare(file, (size_t)r * ROOM + (size_t)k * bytes, data, bytes);
+        }
+    OK(MPI_File_close(&file));
+    check_remove(path, MPI_COMM_WORLD);
+    free(data);
+}
+
 /* ---- others' writes, without a sync ---- */
 
 enum { WAYS = 9, STRIPE = 3000 };
@@ -326,6 +359,7 @@ int main(int argc, char **argv)
     OK(MPI_File_close(&file));
     check_remove(path, MPI_COMM_WORLD);
 
+    slots(rank, ranks);
     several_files(rank, ranks);
     without_sync(rank, ranks);
     MPI_Finalize();

@@ -168,6 +168,17 @@ static inline bool check_has_index(const char *path)
     return read_both && newer[6] != 0 && (long long)newer[8] == check_disk_size(path);
 }
 
+/* How many files this process has open. */
+static inline int check_open_files(void)
+{
+    int n = 0;
+    DIR *fds = opendir("/proc/self/fd");
+    while (fds && readdir(fds))
+        n++;
+    CHECK(fds && closedir(fds) == 0);
+    return n;
+}
+
 /* MPI 3.1, 13.6.1: what one rank wrote before is what all see after. */
 static inline void check_sync(MPI_File file, MPI_Comm comm)
 {

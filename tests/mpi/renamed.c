@@ -189,8 +189,12 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     rank = check_rank(MPI_COMM_WORLD);
     ranks = check_ranks(MPI_COMM_WORLD);
+    run(DELETED);
+    const int open_files = check_open_files();
     for (int what = DELETED; what <= REPLACED_BY_CONTAINER; what++)
         run((enum what)what);
+    check_say("at the end");
+    CHECK_EQUAL(check_open_files(), open_files);
     bytes_moved();
     child_lives();
     MPI_Finalize();

@@ -240,17 +240,6 @@ static void early_reader(void)
     check_closed(1);
 }
 
-/* Files that this process has open. */
-static int count_open(void)
-{
-    int n = 0;
-    DIR *fds = opendir("/proc/self/fd");
-    while (fds && readdir(fds))
-        n++;
-    CHECK(fds && closedir(fds) == 0);
-    return n;
-}
-
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -259,7 +248,7 @@ int main(int argc, char **argv)
     close(STDIN_FILENO); /* a file's descriptor may be 0 */
     check_remove(path, MPI_COMM_WORLD);
     alone_together(false);
-    const int before = count_open();
+    const int before = check_open_files();
     alone_together(true);
     turns();
     both_ways();
@@ -267,7 +256,8 @@ int main(int argc, char **argv)
     reader();
     early_reader();
     check_say("at the end");
-    CHECK_SAY(count_open() < before + 4, "%d files are open, not %d", count_open(), before);
+    CHECK_SAY(check_open_files() < before + 4, "%d files are open, not %d", check_open_files(),
+              before);
     MPI_Finalize();
     return 0;
 }

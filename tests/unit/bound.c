@@ -1,11 +1,14 @@
 /*
  * bound.c - error bounds as text, and back.
  */
+#include <fenv.h>
 #include <float.h>
 #include <stdio.h>
 
 #include "../comma.h"
+#include "device.h"
 #include "kit.h"
+#include "options.h"
 
 static enum zmpi_status parse(const char *text, struct zmpi_bound *bound)
 {
@@ -35,6 +38,31 @@ Test(bound, good)
     cr_assert(b.mode == ZMPI_RATIO && b.value == 10.5);
     cr_assert_eq(parse("pw_rel=1e-3", &b), ZMPI_OK);
     cr_assert(b.mode == ZMPI_PW_REL && b.value == 1e-3);
+}
+
+/* The program's rounding is its own again. */
+Test(bound, rounding)
+{
+    struct zmpi_bound b;
+    double threshold = 0;
+    cr_assert_eq(fesetround(FE_UPWARD), 0);
+    const bool good = zmpi_threshold_parse("1e20", &threshold);
+    const int behind_threshold = fegetround();
+    const enum zmpi_status status = parse("abs=0.1", &b);
+    const int behind_bound = fegetround();
+    fesetround(FE_TONEAREST);
+    cr_assert(good && threshold == 1e20 && behind_threshold == FE_UPWARD);
+    cr_assert(status == ZMPI_OK && b.value == 0.1 && behind_bound == FE_UPWARD);
+}
+
+/* Of no use, and in no header. */
+Test(bound, value_of_lossless)
+{
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 10);
+    const struct zmpi_bound b = {ZMPI_LOSSLESS, 3};
+    struct zmpi_job job;
+    cr_assert_eq(zmpi_job_make(&a, &b, NULL, &job), ZMPI_OK);
+    cr_assert(job.bound.value == 0);
 }
 
 Test(bound, bad)

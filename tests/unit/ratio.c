@@ -1,7 +1,7 @@
 /*
- * ratio.c - the bound that gives a ratio: that it does, on data of all kinds and shapes; what
- * cannot be had; the promise all the same; the same bytes for any number of threads and
- * instruction set. Real fields are in fields.c.
+ * ratio.c - the bound that gives a ratio: that it does, on data of all kinds and shapes, and is
+ * found by estimates that are about right; what cannot be had; the promise all the same; the same
+ * bytes for any number of threads and instruction set. Real fields are in fields.c.
  */
 #include <stdio.h>
 #include <sys/wait.h>
@@ -94,6 +94,59 @@ Test(ratio, any_data, .timeout = 300)
                 snprintf(what, sizeof what, "array %zu data %d ratio=%g", i, kind, asked);
                 free(kit_round_trip(&arrays[i], ratio(asked), src, what));
             }
+            free(src);
+        }
+}
+
+/* What a survey says that each bound takes, beside what it does. */
+static void check_estimates(const struct zmpi_array *a, const void *src, const char *what)
+{
+    const struct zmpi_bound asked = ratio(8);
+    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    struct zmpi_survey s = {0};
+    struct zmpi_job job;
+    double off = 0;
+    int n = 0;
+    const size_t room = zmpi_compress_capacity(a);
+    unsigned char *dst = malloc(room);
+    cr_assert_not_null(dst);
+    zmpi_range_scan(a->type, src, kit_elements(a), 0, 1, &range);
+    cr_assert_eq(zmpi_job_make(a, &asked, &range, &job), ZMPI_OK);
+    zmpi_survey_begin(&s, &job, false);
+    do {
+        zmpi_survey_add(&s, a, src);
+        for (int k = 0; k < s.rungs; k++) {
+            size_t size;
+            job.abs_bound = zmpi_survey_bound(&s, a->type, k);
+            job.keep = s.keep;
+            cr_assert_eq(zmpi_device_cpu()->compress(&job, dst, room, src, &size), ZMPI_OK);
+            const double is = (double)s.sum.coded[k], should = (double)size - 80;
+            cr_assert_float_eq(is / should, 1, 0.4, "%s, round %d, rung %d: %g bytes, not %g", what,
+                               s.round, k, is, should);
+            off += fabs(log(is / should));
+            n++;
+        }
+    } while (zmpi_survey_next(&s));
+    cr_assert(off / n < 0.1, "%s: %g", what, off / n);
+    free(dst);
+}
+
+/* Of arrays with and without fill values. */
+Test(ratio, estimates)
+{
+    const struct zmpi_array arrays[] = {
+        kit_array(ZMPI_F32, 1, 531, 409), kit_array(ZMPI_F32, 40, 71, 83),
+        kit_array(ZMPI_F32, 1, 1, 300000), kit_array(ZMPI_F32, 3000, 9, 11),
+        kit_array(ZMPI_F64, 25, 70, 64)};
+    for (size_t i = 0; i < KIT_COUNT(arrays); i++)
+        for (int fill = 0; fill < 2; fill++) {
+            char what[60];
+            void *src = make_rough(&arrays[i], i);
+            snprintf(what, sizeof what, "array %zu, fill values %d", i, fill);
+            for (size_t k = 0; k < kit_elements(&arrays[i]); k++)
+                if (fill && k % 97 < 5)
+                    kit_put(arrays[i].type, src, k, k % 97 == 3 ? (double)NAN : 1e20);
+            check_estimates(&arrays[i], src, what);
             free(src);
         }
 }

@@ -309,7 +309,7 @@ static int read_past_failure(MPI_File file, long at)
 
 static void unreadable_ahead(void)
 {
-    MPI_Errhandler handler;
+    MPI_Errhandler handler, still;
     int failed = 0, times = 0;
     end(begin(40));
     OK(MPI_File_create_errhandler(count_errors, &handler));
@@ -318,6 +318,9 @@ static void unreadable_ahead(void)
         MPI_File file = open_on(MPI_COMM_WORLD, MPI_MODE_RDONLY);
         OK(MPI_File_set_errhandler(file, handler));
         failed += read_past_failure(file, at) > 0;
+        OK(MPI_File_get_errhandler(file, &still));
+        CHECK(still == handler);
+        OK(MPI_Errhandler_free(&still));
         end(file);
     }
     CHECK(failed > 0 && failed < times);

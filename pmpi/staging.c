@@ -94,6 +94,8 @@ static bool batch_cut(struct zbatch *b, uint64_t begin, uint64_t end)
     }
     memmove(b->patch + k, b->patch + last, (b->count - last) * sizeof *p);
     b->count -= last - k;
+    if (b->count == 0) /* else a place that is written again and again fills the batch */
+        b->used = 0;
     return true;
 }
 

@@ -197,6 +197,27 @@ static void again_and_again(enum way way, const char *bound)
     check_remove(path, MPI_COMM_WORLD);
 }
 
+/* One place, while what was written there before is still held back: as a header is, with the
+ * number of the last step. */
+static void one_place(void)
+{
+    enum { COUNT = 8000, TIMES = 200 };
+    double is[COUNT];
+    MPI_File file;
+    const MPI_Offset at = rank * (MPI_Offset)sizeof is;
+    check_say("one place %d times", TIMES);
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    for (int k = 0; k < TIMES; k++) {
+        for (int i = 0; i < COUNT; i++)
+            mine[i] = value(k, i);
+        OK(MPI_File_write_at(file, at, mine, COUNT, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    }
+    OK(MPI_File_read_at(file, at, is, COUNT, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    CHECK_BYTES(is, mine, sizeof is);
+    OK(MPI_File_close(&file));
+    check_remove(path, MPI_COMM_WORLD);
+}
+
 /* Somebody has the file open: what was there stays readable, and is given back later. */
 static void read_meanwhile(void)
 {
@@ -291,6 +312,7 @@ int main(int argc, char **argv)
     read_meanwhile();
     between();
     one_session();
+    one_place();
     MPI_Finalize();
     return 0;
 }

@@ -108,7 +108,7 @@ static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
  * What may not be is left to the MPI library to refuse. */
 static int physical_mode(int amode)
 {
-    if (amode & MPI_MODE_RDWR && amode & MPI_MODE_SEQUENTIAL)
+    if (amode & MPI_MODE_RDWR && amode & (MPI_MODE_SEQUENTIAL | MPI_MODE_WRONLY))
         return amode;
     int mode = amode & ~(MPI_MODE_APPEND | MPI_MODE_SEQUENTIAL);
     if (mode & MPI_MODE_WRONLY)
@@ -387,6 +387,8 @@ static int open_any(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 
 int zw_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
+    if (comm == MPI_COMM_NULL) /* MPI says so, by the handler of files */
+        return PMPI_File_open(comm, filename, amode, info, fh);
     zelsewhere_opening(true);
     int rc = open_any(comm, filename, amode, info, fh);
     zelsewhere_opening(false);

@@ -141,6 +141,23 @@ static void wrong_arguments(int rank, int ranks)
     check_file(rank);
 }
 
+/* As MPI alone refuses them. Open MPI calls MPI_COMM_WORLD's handler for a communicator that is
+ * none. */
+static void refused(void)
+{
+    MPI_File file;
+    check_say("what MPI_File_open refuses");
+    CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, "refused.z",
+                              MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_WRONLY, MPI_INFO_NULL,
+                              &file),
+                MPI_ERR_AMODE);
+#ifndef OPEN_MPI
+    CHECK_CLASS(MPI_File_open(MPI_COMM_NULL, "refused.z", MPI_MODE_CREATE | MPI_MODE_RDWR,
+                              MPI_INFO_NULL, &file),
+                MPI_ERR_COMM);
+#endif
+}
+
 /* A type may be freed as soon as the view is set; group and info are the file's. */
 static void queries(int ranks)
 {
@@ -230,6 +247,7 @@ int main(int argc, char **argv)
     read_only(rank);
     sequential();
     wrong_arguments(rank, ranks);
+    refused();
     queries(ranks);
     delete (rank);
     alone(rank);

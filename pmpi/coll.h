@@ -177,6 +177,8 @@ uint64_t zside_bytes(MPI_Count count, MPI_Datatype datatype);
 
 /* ---- coll_call.c: one call on this rank ---- */
 
+enum zcall_kind { ZCALL_COMPRESSED, ZCALL_RAW_FASTER, ZCALL_RAW_NODE, ZCALL_PASSED, ZCALL_KINDS };
+
 struct zcall {
     struct zcomm *state;
     MPI_Comm comm; /* the program's */
@@ -190,7 +192,7 @@ struct zcall {
     struct zmpi_survey survey; /* ratio: of all data of the call */
     uint64_t sequence;
     bool measuring;
-    int kind;              /* enum zcall_kind */
+    enum zcall_kind kind;
     int way;               /* if it is compressed: the encoder */
     double start, codec;   /* seconds */
     double scan, compress; /* seconds; the rest of codec is decoding */
@@ -319,8 +321,6 @@ struct zrelay {
 bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready);
 
 /* ---- coll_report.c ---- */
-
-enum zcall_kind { ZCALL_COMPRESSED, ZCALL_RAW_FASTER, ZCALL_RAW_NODE, ZCALL_PASSED, ZCALL_KINDS };
 
 struct zcall_outcome {
     enum zop op;

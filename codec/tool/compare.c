@@ -39,8 +39,10 @@ static int parse(int argc, char **argv, struct compare *c, bool *json)
         if (o == '?')
             return tool_usage();
     }
-    if (argc - optind != 2 || !c->type)
+    if (argc - optind != 2)
         return tool_usage();
+    if (!c->type)
+        return tool_fail("no type: give -t f32 or f64");
     c->width = zmpi_type_size(c->type);
     return TOOL_OK;
 }

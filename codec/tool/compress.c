@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "byte_order.h"
 #include "offload.h"
@@ -60,8 +61,10 @@ static int parse(int argc, char **argv, struct work *w, double *threshold, const
         if (c == '?')
             return tool_usage();
     }
-    if (argc - optind != 2 || !w->type)
+    if (argc - optind != 2)
         return tool_usage();
+    if (!w->type)
+        return tool_fail("no type: give -t f32 or f64");
     *input = argv[optind];
     *output = argv[optind + 1];
     return TOOL_OK;
@@ -269,6 +272,12 @@ static void say_bound(const struct work *w)
         printf(", absolute bound %.9g\n", w->most_bound);
 }
 
+static int fail_in_order(void)
+{
+    return tool_fail("a container is written in two places: give a file, not standard output or a "
+                     "pipe");
+}
+
 int tool_compress(int argc, char **argv)
 {
     struct work w = {.least_bound = (double)INFINITY};
@@ -285,7 +294,7 @@ int tool_compress(int argc, char **argv)
     if (!zmpi_device_find(w.options.device, NULL, &why))
         return tool_fail("ZMPI_DEVICE=%s: %s", w.options.device, why);
     if (strcmp(output, "-") == 0)
-        return tool_fail("a container is written in two places: give a file, not standard output");
+        return fail_in_order();
     if (tool_input_open_raw(&w.in, input, false))
         return TOOL_ERROR;
     status = refuse_container(&w);
@@ -296,7 +305,7 @@ int tool_compress(int argc, char **argv)
     if (!status)
         status = tool_output_open(&w.out, output, &w.in);
     if (!status) {
-        status = write_container(&w);
+        status = lseek(w.out.fd, 0, SEEK_CUR) < 0 ? fail_in_order() : write_container(&w);
         int closed = tool_output_close(&w.out, status == TOOL_OK);
         status = status ? status : closed;
     }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -201,6 +202,57 @@ bool tool_input_is_at(const struct tool_input *in, const char *path)
            a.st_ino == b.st_ino;
 }
 
+/* What is not complete goes with a process that is told to end. */
+static const char *volatile incomplete;
+
+static void remove_incomplete(int number)
+{
+    const char *name = incomplete;
+    if (name)
+        unlink(name);
+    signal(number, SIG_DFL);
+    raise(number); /* once this function is over */
+}
+
+/* name: NULL for none. Signals that are ignored stay so. */
+static void set_incomplete(const char *name)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction remove = {.sa_handler = remove_incomplete};
+    struct sigaction before;
+    incomplete = name;
+    for (size_t i = 0; name && i < sizeof ends / sizeof *ends; i++)
+        if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(ends[i], &remove, NULL);
+}
+
+/* A new file beside the one that it is to replace: `path`, without links. */
+static int open_beside(struct tool_output *out, const char *path, bool is_there, mode_t mode)
+{
+    if (is_there && access(path, W_OK) != 0) /* a new file could have its name all the same */
+        return tool_fail("%s: %s", out->path, strerror(errno));
+    out->final = strdup(path);
+    if (!out->final || asprintf(&out->temporary, "%s.XXXXXX", path) < 0) {
+        free(out->final);
+        out->temporary = NULL;
+        return tool_fail("out of memory");
+    }
+    set_incomplete(out->temporary);
+    out->fd = mkstemp(out->temporary);
+    if (out->fd < 0) {
+        int status = tool_fail("%s: %s", out->path, strerror(errno));
+        set_incomplete(NULL);
+        free(out->temporary);
+        free(out->final);
+        return status;
+    }
+    if (is_there)
+        (void)!fchmod(out->fd, mode);
+    else
+        allow_usual(out->fd);
+    return TOOL_OK;
+}
+
 int tool_output_open(struct tool_output *out, const char *path, const struct tool_input *from)
 {
     struct stat s;
@@ -211,20 +263,15 @@ int tool_output_open(struct tool_output *out, const char *path, const struct too
     }
     if (from && tool_input_is_at(from, path))
         return tool_fail("%s: is the input too", path);
-    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) { /* a device or a pipe: nothing to rename to */
+    const bool is_there = stat(path, &s) == 0;
+    if (is_there && !S_ISREG(s.st_mode)) { /* a device or a pipe: nothing to rename to */
         out->fd = open(path, O_WRONLY | O_CLOEXEC);
         return out->fd < 0 ? tool_fail("%s: %s", path, strerror(errno)) : TOOL_OK;
     }
-    if (asprintf(&out->temporary, "%s.XXXXXX", path) < 0)
-        return tool_fail("out of memory");
-    out->fd = mkstemp(out->temporary);
-    if (out->fd < 0) {
-        int status = tool_fail("%s: %s", path, strerror(errno));
-        free(out->temporary);
-        return status;
-    }
-    allow_usual(out->fd);
-    return TOOL_OK;
+    char *real = is_there ? realpath(path, NULL) : NULL;
+    int status = open_beside(out, real ? real : path, is_there, s.st_mode & 0777);
+    free(real);
+    return status;
 }
 
 int tool_output_write(struct tool_output *out, const void *src, size_t size)
@@ -300,11 +347,13 @@ int tool_output_close(struct tool_output *out, bool keep)
         status = tool_fail("%s: %s", out->path, strerror(errno));
     if (!out->temporary)
         return status;
-    if (keep && !status && rename(out->temporary, out->path))
+    if (keep && !status && rename(out->temporary, out->final))
         status = tool_fail("%s: %s", out->path, strerror(errno));
     if (!keep || status)
         unlink(out->temporary);
+    set_incomplete(NULL);
     free(out->temporary);
+    free(out->final);
     return status;
 }
 

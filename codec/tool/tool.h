@@ -82,8 +82,8 @@ enum zmpi_status tool_record_read(struct tool_input *in, const struct zmpi_recor
 
 /* A file that appears under its name only when it is complete. "-" is standard output. */
 struct tool_output {
-    const char *path;
-    char *temporary;
+    const char *path;        /* as the command line has it */
+    char *temporary, *final; /* names; NULL: it is written where it stays */
     int fd;
     bool ends_with_hole; /* so far */
 };

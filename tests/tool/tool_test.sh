@@ -339,6 +339,30 @@ umask 027
 expect 0 "$zmpi" decompress a.zmpi mode.raw
 check test "$(stat -c %a mode.raw)" = 640
 umask 022
+chmod 600 mode.raw # others' rights, and links, are those that were there
+ln -s mode.raw link.raw
+expect 0 "$zmpi" decompress a.zmpi link.raw
+check test -L link.raw
+check test "$(stat -c %a mode.raw)" = 600
+check cmp mode.raw back.raw
+mkdir ours && cp a.zmpi kept ours && chmod 444 ours/kept && chmod 777 ours
+if [ "$(id -u)" -eq 0 ]; then # to root nothing is read-only
+    chmod 755 . && chown -R 65534 ours
+    other() { setpriv --reuid=65534 --clear-groups -- "$@"; }
+else
+    other() { "$@"; }
+fi
+if other test -r ours/a.zmpi && other test -x "$zmpi"; then
+    expect 2 other "$zmpi" decompress ours/a.zmpi ours/kept
+    says "ours/kept: Permission denied"
+    check cmp kept ours/kept
+fi
+# A signal leaves what was there, and nothing else: at any time.
+python3 -c 'import os; open("noise.raw", "wb").write(os.urandom(1 << 20) * 64)'
+for delay in 0.01 0.03 0.1; do
+    timeout --preserve-status -s TERM $delay "$zmpi" compress -t f32 -e lossless noise.raw signal.zmpi
+done
+rm -f noise.raw
 check no_leftovers
 
 group="damage"

@@ -136,7 +136,8 @@ void nicd_request_place(struct nicd_client *c, uint64_t id, const struct nic_pla
     } else {
         r->at = *at;
         r->placed = true;
-        r->placed_at = r->told = zmpi_seconds();
+        r->placed_at = zmpi_seconds();
+        r->told = r->placed_at;
         nicd_work(c->server, r);
     }
 }

@@ -47,12 +47,25 @@ def codec_seconds(result, parameters, cores):
     return max([seconds(*one) for one in busiest] + ([seconds(*together) / min(cores, ranks)] if cores else []))
 
 
+def load(path):
+    """What zmpi-perf --json wrote."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            data = json.load(f)
+    except OSError as e:
+        raise SystemExit(f"{path}: {e.strerror}") from None
+    except ValueError:
+        data = None
+    if not isinstance(data, dict) or data.get("program") != "zmpi-perf":
+        raise SystemExit(f"{path}: not written by zmpi-perf --json")
+    return data
+
+
 def compare(paths):
     """Markdown rows of predicted and measured, and the results they are of."""
     rows, used = [], []
     for path in paths:
-        with open(path, encoding="utf-8") as f:
-            data = json.load(f)
+        data = load(path)
         parameters, notes = data["parameters"], data["notes"]
         cores = int(notes.get("shared_cores", 0))
         plain = {r["operation"]: r for r in data["results"] if not r["bound"]}

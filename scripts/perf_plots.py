@@ -2,8 +2,9 @@
 """Turn the JSON files of zmpi-perf into gnuplot scripts; called by plot_perf.sh."""
 
 import argparse
-import json
 import os
+
+import perf_model
 
 STYLE = """set terminal pngcairo size {width},{height} font 'DejaVu Sans,11' noenhanced
 set output '{name}.png'
@@ -24,10 +25,7 @@ def load(paths):
     """All results, each with what it needs of its file."""
     results = []
     for path in paths:
-        with open(path, encoding="utf-8") as f:
-            data = json.load(f)
-        if data.get("program") != "zmpi-perf":
-            raise SystemExit(f"{path}: not written by zmpi-perf --json")
+        data = perf_model.load(path)
         notes = data["notes"]
         for r in data["results"]:
             is_file = r["operation"].startswith(("read", "write"))

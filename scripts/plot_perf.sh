@@ -30,11 +30,11 @@ shift $((OPTIND - 1))
     usage >&2
     exit 2
 }
-command -v gnuplot >/dev/null || need_packages gnuplot-nox fonts-dejavu-core
-mkdir -p "$out"
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 python3 "$scripts/perf_plots.py" "$temporary" "$@"
+command -v gnuplot >/dev/null || need_packages gnuplot-nox fonts-dejavu-core
+mkdir -p "$out"
 for picture in throughput speedup breakdown; do
     (cd "$temporary" && gnuplot "$picture.gp")
     mv "$temporary/$picture.png" "$out"

@@ -20,3 +20,16 @@ for script in demo bench_codec bench_small bench_cluster plot_perf cluster; do
         [[ $said == *"$text" ]] || fail "$script.sh $option in its folder says '$said'"
     done
 done
+
+# A wrong file is said in one line, and nothing is installed or made for it.
+printf '{"program": "another"}' >other.json
+head -c 100 /dev/urandom >noise.json
+echo '[1]' >list.json
+for file in nowhere.json noise.json list.json other.json .; do
+    for script in perf_model.py "plot_perf.sh -o pictures"; do
+        status=0
+        # shellcheck disable=SC2086 # several words are meant
+        said=$("$scripts/"$script "$file" 2>&1) || status=$?
+        [[ $status == 1 && $said == "$file: "* && $said != *$'\n'* && ! -e pictures ]] || fail "$script $file says '$said'"
+    done
+done

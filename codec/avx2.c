@@ -26,7 +26,7 @@ static bool available(void)
            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && has_lzcnt();
 }
 
-TARGET uint64_t zmpi_avx2_hash(const void *src, size_t size)
+TARGET static uint64_t hash(const void *src, size_t size)
 {
     if (size <= XXH3_MIDSIZE_MAX)
         return zmpi_hash(src, size, 0);
@@ -45,7 +45,7 @@ const struct zmpi_kernels zmpi_kernels_avx2 = {
     .cost64 = zmpi_avx2_cost64,
     .range32 = zmpi_avx2_range32,
     .range64 = zmpi_avx2_range64,
-    .hash = zmpi_avx2_hash,
+    .hash = hash,
     .huffman_encode = &zmpi_huffman_encode_bmi2,
     .huffman = &zmpi_huffman_loops_bmi2,
 };

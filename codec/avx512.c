@@ -23,7 +23,7 @@ static bool vbmi_available(void)
     return available() && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni");
 }
 
-XXH_TARGET_AVX512 uint64_t zmpi_avx512_hash(const void *src, size_t size)
+XXH_TARGET_AVX512 static uint64_t hash(const void *src, size_t size)
 {
     if (size <= XXH3_MIDSIZE_MAX)
         return zmpi_hash(src, size, 0);
@@ -43,7 +43,7 @@ const struct zmpi_kernels zmpi_kernels_avx512 = {
     .cost64 = zmpi_avx512_cost64,
     .range32 = zmpi_avx512_range32,
     .range64 = zmpi_avx512_range64,
-    .hash = zmpi_avx512_hash,
+    .hash = hash,
     .huffman_encode = &zmpi_huffman_encode_avx512,
     .huffman = &zmpi_huffman_loops_bmi2,
 };
@@ -61,7 +61,7 @@ const struct zmpi_kernels zmpi_kernels_avx512vbmi = {
     .cost64 = zmpi_avx512_cost64,
     .range32 = zmpi_avx512_range32,
     .range64 = zmpi_avx512_range64,
-    .hash = zmpi_avx512_hash,
+    .hash = hash,
     .huffman_encode = &zmpi_huffman_encode_avx512,
     .huffman = &zmpi_huffman_loops_bmi2,
 };

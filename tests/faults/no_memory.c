@@ -377,7 +377,6 @@ static long fail_everywhere(int what, long times)
 int main(int argc, char **argv)
 {
     long total = 0;
-    skip_unless_long();
     MPI_Init(&argc, &argv);
     signal(SIGALRM, died);
     signal(SIGSEGV, died);

@@ -189,7 +189,6 @@ static long fail_everywhere(const struct op *o, int form, int root, int victim, 
 int main(int argc, char **argv)
 {
     long total = 0;
-    skip_unless_long();
     MPI_Init(&argc, &argv);
     signal(SIGALRM, died);
     signal(SIGSEGV, died);

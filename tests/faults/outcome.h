@@ -6,15 +6,6 @@
 
 #include <signal.h>
 
-/* With AddressSanitizer some take minutes. */
-static inline void skip_unless_long(void)
-{
-#ifdef __SANITIZE_ADDRESS__
-    if (!getenv("ZMPI_TEST_LONG"))
-        exit(77);
-#endif
-}
-
 static inline int class_of(int rc)
 {
     int class = MPI_SUCCESS;

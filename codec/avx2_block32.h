@@ -5,8 +5,9 @@
  * bytes, or in words of 16 bits, which saturate, so that the highest plane tells whether all words
  * fit.
  *
- * Blocks are unpacked in an order in which running sums are mostly of lanes that lie above each
- * other: lane m of the lower half of vector k is word 8 m + k, of the upper half 8 m + 4 + k.
+ * Blocks are unpacked in the order of words, or for running sums in one in which these are mostly
+ * of lanes that lie above each other: lane m of the lower half of vector k is word 8 m + k, of the
+ * upper half 8 m + 4 + k.
  */
 
 VECTOR V halves_of(V both)
@@ -95,8 +96,18 @@ VECTOR V odd_lanes(V a, V b)
     return f_bits(_mm256_shuffle_ps(f_of_bits(a), f_of_bits(b), 0xDD));
 }
 
-/* Bytes of short_bytes to residuals, not in the order of words; sums: to those of the first one to
- * four words of each lane. */
+/* Words of 16 bits, or 32 with what they are in the upper ones, to residuals in the order of words.
+ */
+VECTOR void widen(const V w[2], unsigned bits, V r[VECTORS])
+{
+    for (unsigned i = 0; i < 2; i++) {
+        r[2 * i] = _mm256_srai_epi32(_mm256_unpacklo_epi16(w[i], w[i]), (int)bits);
+        r[2 * i + 1] = _mm256_srai_epi32(_mm256_unpackhi_epi16(w[i], w[i]), (int)bits);
+    }
+}
+
+/* Bytes of short_bytes to residuals; sums: to those of the first one to four words of each lane,
+ * which is not the order of words. */
 VECTOR void unpack_short(V bytes, bool sums, V r[VECTORS])
 {
     const V b = _mm256_sign_epi8(v_and(bytes, _mm256_set1_epi8(INT8_MAX)), bytes);
@@ -108,10 +119,8 @@ VECTOR void unpack_short(V bytes, bool sums, V r[VECTORS])
         r[2] = v_add(r[1], _mm256_srai_epi32(evens, 16));
         r[3] = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
     } else {
-        r[0] = _mm256_srai_epi32(_mm256_slli_epi32(b, 24), 24);
-        r[1] = _mm256_srai_epi32(_mm256_slli_epi32(b, 16), 24);
-        r[2] = _mm256_srai_epi32(_mm256_slli_epi32(b, 8), 24);
-        r[3] = _mm256_srai_epi32(b, 24);
+        const V w[2] = {_mm256_unpacklo_epi8(b, b), _mm256_unpackhi_epi8(b, b)};
+        widen(w, 24, r);
     }
 }
 
@@ -120,19 +129,34 @@ VECTOR void unpack_middle(V low, V high, bool sums, V r[VECTORS])
 {
     const V first = v_set1(1), both = _mm256_set1_epi16(1);
     V w[2] = {_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high)}, even[2], odd[2];
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2; i++)
         w[i] = _mm256_sign_epi16(v_and(w[i], _mm256_set1_epi16(INT16_MAX)), w[i]);
+    if (!sums) {
+        widen(w, 16, r);
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++) {
         even[i] = _mm256_madd_epi16(w[i], first);
-        odd[i] = sums ? _mm256_madd_epi16(w[i], both) : _mm256_srai_epi32(w[i], 16);
+        odd[i] = _mm256_madd_epi16(w[i], both);
     }
     r[0] = even_lanes(even[0], even[1]);
     r[1] = even_lanes(odd[0], odd[1]);
     r[2] = odd_lanes(even[0], even[1]);
     r[3] = odd_lanes(odd[0], odd[1]);
-    if (sums) {
-        r[2] = v_add(r[2], r[1]);
-        r[3] = v_add(r[3], r[1]);
-    }
+    r[2] = v_add(r[2], r[1]);
+    r[3] = v_add(r[3], r[1]);
+}
+
+/* From the order in which blocks are summed to that of words, and back; the last word is last in
+ * both. */
+VECTOR void block_order(V r[VECTORS])
+{
+    const V a = _mm256_unpacklo_epi32(r[0], r[1]), b = _mm256_unpackhi_epi32(r[0], r[1]);
+    const V c = _mm256_unpacklo_epi32(r[2], r[3]), d = _mm256_unpackhi_epi32(r[2], r[3]);
+    r[0] = _mm256_unpacklo_epi64(a, c);
+    r[1] = _mm256_unpackhi_epi64(a, c);
+    r[2] = _mm256_unpacklo_epi64(b, d);
+    r[3] = _mm256_unpackhi_epi64(b, d);
 }
 
 /* The same from planes, of any length. */
@@ -156,6 +180,8 @@ VECTOR void unpack_long(const unsigned char *src, unsigned length, bool sums, V 
         if (sums && k)
             r[k] = v_add(r[k], r[k - 1]);
     }
+    if (!sums)
+        block_order(r);
 }
 
 /* Sums of the first one to four words of each lane: to those of the block and what lies before it;
@@ -174,26 +200,14 @@ VECTOR void sum_lanes(V s[VECTORS], V *carry)
     *carry = v_add(*carry, _mm256_shuffle_epi32(both, 0xFF));
 }
 
-/* From the order in which blocks are unpacked and summed to that of words, and back; the last word
- * is last in both. */
-VECTOR void block_order(V r[VECTORS])
-{
-    const V a = _mm256_unpacklo_epi32(r[0], r[1]), b = _mm256_unpackhi_epi32(r[0], r[1]);
-    const V c = _mm256_unpacklo_epi32(r[2], r[3]), d = _mm256_unpackhi_epi32(r[2], r[3]);
-    r[0] = _mm256_unpacklo_epi64(a, c);
-    r[1] = _mm256_unpackhi_epi64(a, c);
-    r[2] = _mm256_unpacklo_epi64(b, d);
-    r[3] = _mm256_unpackhi_epi64(b, d);
-}
-
-/* A block of words to the order of blocks; sums: their running sums, behind `carry`. */
+/* A block of words as they are; sums: to running sums behind `carry`, in the order of these. */
 VECTOR void block_take(const U *from, bool sums, V *carry, V r[VECTORS])
 {
     for (unsigned k = 0; k < VECTORS; k++)
         r[k] = v_load(from + k * LANES);
-    block_order(r);
     if (!sums)
         return;
+    block_order(r);
     for (unsigned k = 1; k < VECTORS; k++)
         r[k] = v_add(r[k], r[k - 1]);
     sum_lanes(r, carry);

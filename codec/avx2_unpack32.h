@@ -97,8 +97,8 @@ VECTOR void unpack_made(const struct unpacker *u, enum kind kind, size_t i, bool
         sum_lanes(r, carry);
 }
 
-/* Residuals of the next block, or with the x axis their running sums; not in the order of words
- * (block_order). */
+/* Residuals of the next block, or with the x axis their running sums, which are not in the order of
+ * words (block_order). */
 VECTOR void unpack_next(struct unpacker *u, unsigned axes, V r[VECTORS])
 {
     struct coded *c = &u->coded;
@@ -121,9 +121,10 @@ VECTOR void unpack_next(struct unpacker *u, unsigned axes, V r[VECTORS])
 }
 
 /* Words of a block to memory. */
-VECTOR void store_block(V r[VECTORS], U *to)
+VECTOR void store_block(V r[VECTORS], bool sums, U *to)
 {
-    block_order(r);
+    if (sums)
+        block_order(r);
     for (unsigned k = 0; k < VECTORS; k++)
         v_store(to + k * LANES, r[k]);
 }
@@ -135,7 +136,7 @@ VECTOR V store_made(const struct unpacker *u, enum kind kind, size_t from, size_
     for (size_t i = from; i < end; i++, to += ZMPI_BLOCK) {
         V r[VECTORS];
         unpack_made(u, kind, i, sums, &before, r);
-        store_block(r, to);
+        store_block(r, sums, to);
     }
     return before;
 }
@@ -145,7 +146,7 @@ VECTOR V store_given(const U *from, size_t n, bool sums, V before, U *to)
     for (size_t i = 0; i < n * ZMPI_BLOCK; i += ZMPI_BLOCK) {
         V r[VECTORS];
         block_take(from + i, sums, &before, r);
-        store_block(r, to + i);
+        store_block(r, sums, to + i);
     }
     return before;
 }

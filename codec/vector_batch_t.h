@@ -161,7 +161,6 @@ VECTOR void decode_batches(const struct job *j, unsigned axes, restore_batch_fn 
     const bool gaps = s->y > 1 && j->dst->row != s->row * WIDTH;
     const size_t some = STAGE / s->row,
                  most = (gaps && j->way == SEAM) || some < 2 ? 1 : some / 2 * 2;
-    const unsigned char *next = NULL;
     unsigned char tail[TAIL];
     struct batch b = {.s = sums_begin(j, s->row, axes),
                       .r = {.off = v_set1(0), .words = s->row},
@@ -171,8 +170,8 @@ VECTOR void decode_batches(const struct job *j, unsigned axes, restore_batch_fn 
     struct supply p = {.x = (U *)(void *)j->work->ahead,
                        .carry = axes == ZMPI_AXIS_X ? b.s.base : v_set1(0)};
     struct seam m = job_seam(j);
-    struct stage stage = stage_of(j);
-    size_t staged = 0;
+    struct stage stage;
+    stage_begin(&stage, j);
     unpacker_begin(&p.u, j->p, j->work, tail);
     for (size_t z = 0; z < s->z; z++) {
         b.sum[0] = b.sum[1] = axes & ZMPI_AXIS_Z ? v_set1(0) : b.s.base;
@@ -187,19 +186,13 @@ VECTOR void decode_batches(const struct job *j, unsigned axes, restore_batch_fn 
             b.s.keep_z = q + y * step;
             b.s.before = z ? b.s.keep_z : bases;
             b.to = j->dst->at + z * j->dst->plane + y * j->dst->row;
-            if (j->way == SEAM) {
-                unsigned char *room = stage_row(&stage, &m, &staged, next, b.to, words);
-                next = b.to + words * WIDTH;
-                b.to = room;
-                staged += words;
-            }
+            if (j->way == SEAM)
+                b.to = stage_row(&stage, &m, b.to, words);
             b.exact = j->way != SEAM && y + b.rows == s->y;
             restore_these(&b);
             b.r.at += words;
             b.r.off = v_set1(b.r.x[words - 1]);
         }
     }
-    stage_made(&stage, &m, staged);
-    stage_made(&stage, &m, 0);
-    seam_end(&m);
+    stage_end(&stage, &m);
 }

@@ -120,21 +120,6 @@ VECTOR void decode_placed(const struct job *j, unsigned axes, enum conversion c)
 /* Rows as long are placed; of others the one above was just stored. */
 enum { PLACED = 16 * LANES };
 
-/* Where rows of `words` words are staged, which go to `to`. next: where the last ones ended. */
-VECTOR unsigned char *stage_row(struct stage *t, struct seam *m, size_t *staged,
-                                const unsigned char *next, unsigned char *to, size_t words)
-{
-    if (to != next || *staged + words > STAGE) {
-        stage_made(t, m, *staged);
-        *staged = 0;
-    }
-    if (to != next) {
-        stage_made(t, m, 0);
-        seam_at(m, to);
-    }
-    return stage_room(t) + *staged * WIDTH;
-}
-
 /* ---- rows of whole blocks ---- */
 
 /* decode_aligned of vector_rows_t.h for rows that go to a seam. */
@@ -146,14 +131,13 @@ VECTOR void decode_whole(const struct job *j, unsigned axes, enum conversion c)
     const U *bases = (const U *)(const void *)j->work->bases;
     U *q = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
     U *kept = (U *)(void *)j->work->sums;
-    const unsigned char *next = NULL;
     unsigned char tail[TAIL];
     struct unpacker u;
     struct replacer e = j->exceptions;
     struct seam m = job_seam(j);
-    struct stage stage = stage_of(j);
+    struct stage stage;
     struct sums n = sums_begin(j, s->row, axes);
-    size_t staged = 0;
+    stage_begin(&stage, j);
     unpacker_begin(&u, j->p, j->work, tail);
     for (size_t z = 0; z < s->z; z++)
         for (size_t y = 0; y < s->y; y++) {
@@ -166,13 +150,9 @@ VECTOR void decode_whole(const struct job *j, unsigned axes, enum conversion c)
                 n.keep_y = kept + i;
                 n.keep_z = q + y * s->row + i;
                 n.before = z ? n.keep_z : bases + i;
-                unsigned char *room = stage_row(&stage, &m, &staged, next, to + i * WIDTH, words);
+                unsigned char *room = stage_row(&stage, &m, to + i * WIDTH, words);
                 restore_blocks(&n, &u, &e, words, axes, c, PLAIN, &m, room);
-                next = to + (i + words) * WIDTH;
-                staged += words;
             }
         }
-    stage_made(&stage, &m, staged);
-    stage_made(&stage, &m, 0);
-    seam_end(&m);
+    stage_end(&stage, &m);
 }

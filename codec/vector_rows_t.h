@@ -115,7 +115,8 @@ VECTOR void restore_blocks(struct sums *s, struct unpacker *u, struct replacer *
         }
         for (unsigned k = 0; k < VECTORS; k++)
             r[k] = restore(s, i + k * LANES, axes, c, r[k]);
-        block_order(r);
+        if (axes & ZMPI_AXIS_X)
+            block_order(r);
         if (e->lengths)
             replace_next(e, r);
         put_block(r, way, m, dst + i * WIDTH);

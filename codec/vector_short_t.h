@@ -49,8 +49,10 @@ VECTOR V group_sum(const struct group *g, size_t rows, const U *x, unsigned axes
         return v;
     for (size_t n = 1; n < rows; n++)
         v = v_add(v, v_and(group_load(g, rows, x - n * g->row, axes), g->from[n]));
+    if (rows == 1)
+        return *sum = v_add(v, *sum);
     const V before = *sum;
-    *sum = v_add(before, rows == 1 ? v : v_take(v, g->last));
+    *sum = v_add(before, v_take(v, g->last));
     return v_add(v, before);
 }
 
@@ -60,25 +62,22 @@ struct part {
     const struct group *g;
     size_t planes;
     const U *x;
-    const U *before; /* integers of the plane before, group by group, a vector each */
-    U *keep;
-    size_t from, step; /* from group to group there; 0: the same for all; no plane comes behind */
-    size_t at, words;  /* in the chunk; words of a plane, if there are several */
-    size_t room;       /* so many words may be written */
+    U *keep;          /* integers of the plane before, group by group, a vector each */
+    size_t at, words; /* in the chunk; words of a plane, if there are several */
+    size_t room;      /* so many words may be written */
     unsigned char *to;
     V first, sum; /* along y: where a plane begins; behind the last one */
 };
 
-/* before, keep: of the plane before, and of this one. */
+/* keep: of the plane before, then of this one. */
 VECTOR V restore_group(const struct sums *s, const struct group *g, size_t rows, const U *x,
-                       size_t at, const U *before, U *keep, V *sum, unsigned axes,
-                       enum conversion c)
+                       size_t at, U *keep, V *sum, unsigned axes, enum conversion c)
 {
     V v = group_sum(g, rows, x, axes, sum);
     if (!axes)
         v = v_add(v, s->base);
     if (axes & ZMPI_AXIS_Z) {
-        v = v_add(v, v_load(before));
+        v = v_add(v, v_load(keep));
         v_store(keep, v);
     }
     v = convert(s, c, v);
@@ -89,32 +88,23 @@ VECTOR void restore_planes(struct part *p, size_t rows, unsigned axes, enum conv
 {
     const struct sums s = p->s;
     const struct group g = *p->g;
-    const size_t words = p->words, from = p->from, step = p->step;
+    const size_t at = p->at, words = p->words, all = p->planes * words;
+    const size_t whole = p->room < LANES ? 0 : p->room + 1 - LANES;
     const U *x = p->x;
     unsigned char *to = p->to;
-    size_t at = p->at, room = p->room;
     V sum = p->sum;
-    for (size_t n = p->planes;; sum = p->first) {
-        const size_t whole = room < LANES ? 0 : room + 1 - LANES;
-        const size_t end = words < whole ? words : whole;
-        const U *before = p->before;
+    for (size_t i = 0, next = words; i < all; i = next, next += words, sum = p->first) {
+        const size_t end = next < whole ? next : whole;
         U *keep = p->keep;
-        size_t i = 0;
-        for (; i < end; i += g.words, before += from, keep += step)
+        for (; i < end; i += g.words, keep += LANES)
             v_store((U *)(void *)(to + i * WIDTH),
-                    restore_group(&s, &g, rows, x + i, at + i, before, keep, &sum, axes, c));
-        for (; i < words; i += g.words, before += from, keep += step)
+                    restore_group(&s, &g, rows, x + i, at + i, keep, &sum, axes, c));
+        for (; i < next; i += g.words, keep += LANES)
             v_store_few(to + i * WIDTH,
-                        restore_group(&s, &g, rows, x + i, at + i, before, keep, &sum, axes, c),
-                        words - i < g.words ? words - i : g.words);
-        if (!--n)
-            break;
-        x += words;
-        at += words;
-        room -= words;
-        to += words * WIDTH;
+                        restore_group(&s, &g, rows, x + i, at + i, keep, &sum, axes, c),
+                        next - i < g.words ? next - i : g.words);
+        p->sum = sum;
     }
-    p->sum = sum;
 }
 
 VECTOR void restore_short(struct part *p, unsigned axes, enum conversion c)
@@ -138,26 +128,23 @@ VECTOR void decode_planes(const struct job *j, unsigned axes, restore_short_fn *
     const struct group g = group_of(axes > ZMPI_AXIS_X ? s->row : LANES);
     const bool gaps = s->z > 1 && j->dst->plane != s->plane * WIDTH;
     const size_t groups = STAGE / g.words, most = groups * g.words;
-    const size_t some = gaps ? 1 : most / s->plane;
+    const size_t fit = gaps && j->way != SEAM ? 1 : most / s->plane;
+    const size_t some = gaps && fit > RUNS ? RUNS : fit;
     U *kept = (U *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE);
-    const unsigned char *next = NULL;
     struct supply p = {.x = (U *)(void *)j->work->ahead + MARGIN, .carry = v_set1(0)};
-    struct part q = {.s = sums_begin(j, LANES, axes), .g = &g, .step = s->z > 1 ? LANES : 0};
+    struct part q = {.s = sums_begin(j, LANES, axes), .g = &g};
     struct seam m = job_seam(j);
-    struct stage stage = stage_of(j);
-    size_t staged = 0;
+    struct stage stage;
     unsigned char tail[TAIL];
+    stage_begin(&stage, j);
     memset(j->work->ahead, 0, MARGIN * WIDTH);
     if (axes == ZMPI_AXIS_X)
         p.carry = q.s.base;
     q.first = axes & ZMPI_AXIS_Z ? v_set1(0) : q.s.base;
     unpacker_begin(&p.u, j->p, j->work, tail);
     for (size_t z = 0; z < s->z; z += q.planes) {
-        /* The first by itself: others take what is kept of it. */
-        q.planes = z == 0 || some < 2 ? 1 : some < s->z - z ? some : s->z - z;
+        q.planes = some < 2 ? 1 : some < s->z - z ? some : s->z - z;
         q.keep = kept;
-        q.before = z ? kept : (const U *)(const void *)j->work->bases;
-        q.from = z ? q.step : 0;
         q.sum = q.first;
         for (size_t from = 0; from < s->plane; from += q.words) {
             q.words = s->plane - from < most ? s->plane - from : most;
@@ -167,21 +154,19 @@ VECTOR void decode_planes(const struct job *j, unsigned axes, restore_short_fn *
             q.x = p.x + (q.at - p.begin);
             q.room = j->way == SEAM ? SIZE_MAX : gaps ? s->plane - from : s->count - q.at;
             q.to = j->dst->at + z * j->dst->plane + from * WIDTH;
-            if (j->way == SEAM) {
-                unsigned char *staging = stage_row(&stage, &m, &staged, next, q.to, words);
-                next = q.to + words * WIDTH;
-                q.to = staging;
-                staged += words;
-            }
+            if (j->way == SEAM)
+                q.to = stage_runs(&stage, &m, q.to, gaps ? q.words : words, gaps ? q.planes : 1,
+                                  j->dst->plane);
+            if (axes & ZMPI_AXIS_Z && z == 0) /* what lies before the first plane */
+                for (size_t i = 0, n = 0; n < q.words; i += LANES, n += g.words)
+                    v_store(q.keep + i, q.s.base);
             restore_these(&q);
             q.at += words;
-            q.keep += q.step * groups;
-            q.before += q.from * groups;
+            if (s->z > 1)
+                q.keep += groups * LANES;
         }
     }
-    stage_made(&stage, &m, staged);
-    stage_made(&stage, &m, 0);
-    seam_end(&m);
+    stage_end(&stage, &m);
 }
 
 /* One row, of whole blocks but for the last. */
@@ -193,25 +178,22 @@ VECTOR void decode_row(const struct job *j, unsigned axes, enum conversion c)
     struct unpacker u;
     struct replacer e = j->exceptions;
     struct seam m = job_seam(j);
-    struct stage stage = stage_of(j);
+    struct stage stage;
     struct sums n = sums_begin(j, 0, axes);
+    stage_begin(&stage, j);
     unpacker_begin(&u, j->p, j->work, tail);
-    if (j->way == SEAM) {
-        seam_at(&m, to);
-        to = stage_room(&stage);
-    }
     for (size_t at = 0; at < s->count; at += ZMPI_BLOCK, to += ZMPI_BLOCK * WIDTH) {
         V r[VECTORS];
-        if (j->way == SEAM && at && at % PIECE == 0) {
-            stage_made(&stage, &m, PIECE);
-            to = stage_room(&stage);
-        }
+        if (j->way == SEAM && at % PIECE == 0)
+            to = stage_row(&stage, &m, j->dst->at + at * WIDTH,
+                           s->count - at < PIECE ? s->count - at : PIECE);
         unpack_next(&u, axes, r);
         if (axes & ZMPI_AXIS_X)
             carry_on(&n, r);
         for (unsigned k = 0; k < VECTORS; k++)
             r[k] = restore(&n, 0, axes, c, r[k]);
-        block_order(r);
+        if (axes & ZMPI_AXIS_X)
+            block_order(r);
         if (e.lengths)
             replace_next(&e, r);
         if (at + ZMPI_BLOCK <= s->count || j->way == SEAM)
@@ -219,11 +201,7 @@ VECTOR void decode_row(const struct job *j, unsigned axes, enum conversion c)
         else
             put_words(r, s->count - at, PLAIN, &m, to);
     }
-    if (j->way == SEAM) {
-        stage_made(&stage, &m, (s->count - 1) % PIECE + 1);
-        stage_made(&stage, &m, 0);
-    }
-    seam_end(&m);
+    stage_end(&stage, &m);
 }
 
 /* Blocks have an order of their own: in the last one of an only row that it does not fill, what is

@@ -122,20 +122,19 @@ VECTOR void seam_hold(struct seam *m, V v, size_t n)
 /* n words, which are whole vectors. */
 VECTOR void seam_move(struct seam *m, const U *words, size_t n)
 {
-    enum { SOME = 4 };
+    enum { SOME = 8 };
     const uintptr_t lines = m->lines, past = m->whole, last = lines + past;
     unsigned char *to = m->to, *const end = to + n * WIDTH;
     const uintptr_t stop = (uintptr_t)end < last ? (uintptr_t)end : last;
-    for (; to < end; to += sizeof(V), words += LANES) {
-        if ((uintptr_t)to - lines >= past) {
-            v_store((U *)(void *)to, v_load(words));
-            continue;
-        }
-        for (; stop - (uintptr_t)to > SOME * sizeof(V); to += SOME * sizeof(V))
-            for (unsigned k = 0; k < SOME; k++, words += LANES)
-                v_stream(to + k * sizeof(V), v_load(words));
+    for (; to < end && (uintptr_t)to - lines >= past; to += sizeof(V), words += LANES)
+        v_store((U *)(void *)to, v_load(words));
+    for (; (uintptr_t)to + SOME * sizeof(V) <= stop; to += SOME * sizeof(V), words += SOME * LANES)
+        for (unsigned k = 0; k < SOME; k++)
+            v_stream(to + k * sizeof(V), v_load(words + k * LANES));
+    for (; (uintptr_t)to < stop; to += sizeof(V), words += LANES)
         v_stream(to, v_load(words));
-    }
+    for (; to < end; to += sizeof(V), words += LANES)
+        v_store((U *)(void *)to, v_load(words));
     m->to = to;
 }
 

@@ -142,13 +142,14 @@ static void check_long_rows(const struct zmpi_kernels *k, enum zmpi_type type)
     }
 }
 
-/* Rows shorter than a vector, so many of them in a plane that these are decoded in parts; without
- * gaps, with gaps between planes alone, and everywhere. */
+/* Rows shorter than a vector, so many of them in a plane that these are decoded in parts, or few in
+ * many planes; without gaps, with gaps between planes alone, and everywhere. */
 static void check_short_rows(const struct zmpi_kernels *k, enum zmpi_type type)
 {
     struct kit_random r = {11};
     for (size_t i = 0; i < 14 * 8 * 3; i++) {
-        const size_t row = 2 + i / 24, y = 60 + kit_below(&r, 90), gaps = i / 8 % 3;
+        const size_t row = 2 + i / 24, gaps = i / 8 % 3;
+        const size_t y = kit_below(&r, 3) ? 60 + kit_below(&r, 90) : 1 + kit_below(&r, 6);
         const size_t z = 2 + kit_below(&r, 4096 / (row * y) + 2);
         const struct tile t = tile_make(type, (const size_t[]){z, y, row}, gaps == 2, gaps != 0);
         if (z * y * row * t.width <= ZMPI_CHUNK_INPUT_BYTES)

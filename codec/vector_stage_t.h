@@ -5,8 +5,8 @@
  * vector_turn_t.h.
  */
 
-/* A vector may begin with the last word. */
-enum { STAGE = 128 * LANES, STAGED = STAGE + LANES, RUNS = 16 };
+/* Words of a room of 4 KiB; a vector may begin with the last one. */
+enum { STAGE = 4096 / WIDTH, STAGED = STAGE + LANES, RUNS = 16 };
 
 struct stage {
     U *room; /* two of them, which take turns */

@@ -5,6 +5,7 @@
  * A sample of all ranks' records gives the borders between parts; each record goes to the rank of
  * its part. There are no more parts than make full segments.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,9 +86,15 @@ static void parcels_free(struct parcels *p)
     free(p->places);
 }
 
+/* What MPI cannot count, as 10^8 records of a rank, is taken as too much for the memory. */
+static bool fits_int(size_t bytes)
+{
+    return bytes <= INT_MAX;
+}
+
 static bool append(struct parcels *p, size_t *used, int part, struct zmpi_entries *e)
 {
-    unsigned char *grown = realloc(p->data, *used + e->size + 1);
+    unsigned char *grown = fits_int(*used + e->size) ? realloc(p->data, *used + e->size + 1) : NULL;
     if (!grown)
         return false;
     p->data = grown;
@@ -150,7 +157,7 @@ static int exchange(struct zfile *f, const struct parcels *out, struct parcels *
         in->places[r] = (int)total;
         total += (size_t)in->sizes[r];
     }
-    in->data = malloc(total + 1);
+    in->data = fits_int(total) ? malloc(total + 1) : NULL;
     rc = zfile_worst(f, rc ? rc : in->data ? MPI_SUCCESS : MPI_ERR_NO_MEM);
     return rc ? rc
               : PMPI_Alltoallv(out->data, out->sizes, out->places, MPI_BYTE, in->data, in->sizes,

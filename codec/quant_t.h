@@ -88,7 +88,7 @@ static inline bool level_reproduces(const struct shape *s, const T *x, const str
  * level's is hardly larger than the second's; the last one's is half of it. */
 static inline bool level_holds(int level, size_t fit, size_t all)
 {
-    return fit >= all - (all >> (level == 0 ? 9 : 3));
+    return fit >= all - (all >> (level == 0 ? 9 : 5));
 }
 
 /*

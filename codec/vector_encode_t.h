@@ -171,7 +171,7 @@ TARGET static bool is_level(const struct shape *s, const struct lines *l,
             return false;
     const size_t all = sample_count(s) * ZMPI_BLOCK; /* or fewer */
     if (level && !more_between(s, l, (T)rule->level[level - 1].limit, (T)rule->level[level].limit,
-                               all >> (level == 1 ? 9 : 3)))
+                               all >> (level == 1 ? 9 : 5)))
         return false;
     return finest_level(l, rule, level, word) == level;
 }

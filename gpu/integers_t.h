@@ -92,7 +92,7 @@ ZD_FN int F(choose_level)(const struct F(rule) *rule, struct F(encoder) *s)
         F(count_levels)(rule, s, fit);
     const uint32_t all = fit[rule->levels - 1];
     int level = 0;
-    while (level < rule->levels && fit[level] < all - (all >> (level == 0 ? 9 : 3)))
+    while (level < rule->levels && fit[level] < all - (all >> (level == 0 ? 9 : 5)))
         level++;
     if (all == 0)
         return -1;

@@ -164,7 +164,7 @@ module ceaz_load #(
     of     = widest(sum[41:0]) == 14'b0 ? sum[83:42] : sum[41:0];
     all    = widest(of);
     holds0 = of[13:0] >= all - {9'b0, all[13:9]};
-    holds1 = of[27:14] >= all - {3'b0, all[13:3]};
+    holds1 = of[27:14] >= all - {5'b0, all[13:5]};
   end
   always_ff @(posedge clk) begin
     done <= valid[S-1] && last_at[S-1] && !rst;

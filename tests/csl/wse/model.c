@@ -96,7 +96,7 @@ static bool choose_level(struct pe *p)
     if (all == 0)
         return false;
     while (count_within(p, p->job[JOB_LEVEL + 3 * level + 2], samples) <
-           all - (all >> (level == 0 ? 9 : 3)))
+           all - (all >> (level == 0 ? 9 : 5)))
         level++;
     for (uint32_t finer = levels - 1; finer > level; finer--) {
         take_level(p, finer);

@@ -30,7 +30,7 @@
 #define SCALAR_ENCODE zmpi_chunk64_encode
 #include "vector_residuals_t.h"
 #include "avx2_packer_t.h"
-#include "avx2_pack_t.h"
+#include "vector_parts_t.h"
 #include "vector_quant_t.h"
 #include "vector_exceptions_t.h"
 #include "avx2_fuse_t.h"

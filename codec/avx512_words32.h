@@ -18,6 +18,19 @@ VECTOR V f_bits(F x)
 
 #include "avx512_words_t.h"
 
+/* The lanes of v with these numbers. */
+VECTOR V v_take(V v, V numbers)
+{
+    return _mm512_permutexvar_epi32(numbers, v);
+}
+
+/* v_take: the lanes from number `first` on, then those before it. */
+VECTOR V v_turn(size_t first)
+{
+    static const U lanes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return v_load(lanes + first);
+}
+
 /* Of the magnitudes in all lanes of each of eight vectors. */
 VECTOR struct longest v_longest(const V v[8])
 {

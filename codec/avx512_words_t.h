@@ -89,6 +89,18 @@ VECTOR V v_where(M m, V v)
     return U_OP(maskz_mov)(m, v);
 }
 
+/* What v_take takes, from numbers of lanes. */
+VECTOR V v_indices(V lanes)
+{
+    return lanes;
+}
+
+/* b where the bits of m are set, a elsewhere. */
+VECTOR V v_blend(V a, V b, V m)
+{
+    return U_OP(ternarylogic)(m, b, a, 0xCA);
+}
+
 VECTOR M m_none(void)
 {
     return 0;

@@ -110,7 +110,7 @@ VECTOR V take_quantized(struct intake *t, V word)
 #define LISTED MASKED
 
 /* With words that are the fill value, and get no bit in masks. */
-VECTOR V take_filled(struct intake *t, V word)
+VECTOR V take_filled_vector(struct intake *t, V word)
 {
     const M fine = v_differ(word, t->fill);
     const F x = f_of_bits(word);
@@ -137,7 +137,7 @@ VECTOR V take(struct intake *t, V word, enum source source, uint32_t *mask)
         return take_quantized(t, word);
 #ifdef LANE_MASKS
     if (source == FILLED)
-        return take_filled(t, word);
+        return take_filled_vector(t, word);
 #endif
     if (source == FILLED) {
         const M differ = v_differ(word, t->fill);
@@ -153,36 +153,34 @@ VECTOR V take(struct intake *t, V word, enum source source, uint32_t *mask)
 }
 
 /*
- * The hardware's prefetchers stop where a line of the tile ends, so that lines are asked for here,
- * NEAR bytes or more before they are coded, into the second-level cache: those of this tile, and at
- * its end the next one's. (With the next tile's lines 32 KiB ahead it was 5 % slower; but they are
- * there where a tile is looked at first.) From there to the first level the prefetchers do
- * not follow short rows either: what is needed three lines of cache on is asked for again (4 % of
- * the whole).
+ * The hardware's prefetchers stop where a line of the tile ends, and follow short ones not even
+ * from the second-level cache to the first, so that lines are asked for here, in the tile's own
+ * order and at its end the next one's: AHEAD_FAR bytes or more before they are coded into the
+ * second-level cache, AHEAD_NEAR bytes into the first. (With the next tile's lines 32 KiB ahead it was
+ * 5 % slower; but they are there where a tile is looked at first.)
  */
-enum { NEAR = 6144 };
+enum { AHEAD_FAR = 6144, AHEAD_NEAR = 2560 };
 
-struct coming {
+/* The line that comes next of those that are asked for. */
+struct cursor {
     struct lines l;
     const unsigned char *next; /* the tile's; or this one's again */
     size_t y, z;
 };
 
-VECTOR struct coming coming_of(const struct fuse *f, const struct lines *l)
+VECTOR struct cursor cursor_at(const struct fuse *f, const struct lines *l, size_t bytes)
 {
-    const size_t line = l->words * WIDTH, lines = (NEAR + line - 1) / line;
-    struct coming c = {*l, f->rows->next ? f->rows->next : l->at, lines % l->y, lines / l->y};
-    if (f->sampled)
-        return (struct coming){{c.next, l->words, l->y, l->z, l->row, l->plane}, c.next, 0, 0};
+    const size_t line = l->words * WIDTH, lines = (bytes + line - 1) / line;
+    struct cursor c = {*l, f->rows->next ? f->rows->next : l->at, lines % l->y, lines / l->y};
     if (l->y * l->z == 1 && c.next == l->at + line)
-        return (struct coming){.l.at = l->at + NEAR};
+        return (struct cursor){.l.at = l->at + bytes};
     for (; c.z >= l->z; c.z -= l->z)
         c.l.at = c.next;
     return c;
 }
 
-/* How far from x, where the next line begins, the one lies that is asked for meanwhile. */
-VECTOR size_t coming_ahead(struct coming *c, const unsigned char *x)
+/* How far it is from x. */
+VECTOR size_t cursor_ahead(struct cursor *c, const unsigned char *x)
 {
     const unsigned char *line = c->l.at + c->z * c->l.plane + c->y * c->l.row;
     if (++c->y == c->l.y) {
@@ -195,8 +193,32 @@ VECTOR size_t coming_ahead(struct coming *c, const unsigned char *x)
     return (size_t)((uintptr_t)line - (uintptr_t)x);
 }
 
-VECTOR void fetch(const unsigned char *x, size_t ahead)
+struct coming {
+    struct cursor far, near;
+};
+
+VECTOR struct coming coming_of(const struct fuse *f, const struct lines *l)
 {
-    v_prefetch(x, ahead);
-    __builtin_prefetch((const void *)((uintptr_t)x + 192));
+    struct coming c = {cursor_at(f, l, AHEAD_FAR), cursor_at(f, l, AHEAD_NEAR)};
+    if (f->sampled) {
+        const unsigned char *next = f->rows->next ? f->rows->next : l->at;
+        c.far = (struct cursor){{next, l->words, l->y, l->z, l->row, l->plane}, next, 0, 0};
+    }
+    return c;
+}
+
+/* How far from x, where a line begins, the lines lie that are asked for meanwhile. */
+struct ahead {
+    size_t far, near;
+};
+
+VECTOR struct ahead coming_ahead(struct coming *c, const unsigned char *x)
+{
+    return (struct ahead){cursor_ahead(&c->far, x), cursor_ahead(&c->near, x)};
+}
+
+VECTOR void fetch(const unsigned char *x, struct ahead ahead)
+{
+    v_prefetch(x, ahead.far);
+    __builtin_prefetch((const void *)((uintptr_t)x + ahead.near));
 }

@@ -4,7 +4,7 @@
  */
 
 /* A block of words to integers less base; returns the mask of exceptions. */
-VECTOR uint32_t take_words(struct intake *t, const unsigned char *x, size_t ahead, V base,
+VECTOR uint32_t take_words(struct intake *t, const unsigned char *x, struct ahead ahead, V base,
                            enum source source, U *q)
 {
     uint32_t masks = 0, mask;
@@ -24,7 +24,7 @@ struct walk {
     const unsigned char *x; /* in line y of plane z */
     size_t left, y, z;      /* words of the line from there */
     struct coming coming;
-    size_t ahead;
+    struct ahead ahead;
 };
 
 VECTOR void walk_line(struct walk *w)
@@ -63,7 +63,7 @@ VECTOR void copy_around(const unsigned char *end, const unsigned char *x, U copy
 #ifdef LANE_MASKS
 /* A block across the end of a line: `left` words at x, the others at `next`. */
 VECTOR uint32_t take_joined(struct intake *t, const unsigned char *x, size_t left,
-                            const unsigned char *next, size_t ahead, V base, enum source source,
+                            const unsigned char *next, struct ahead ahead, V base, enum source source,
                             U *q)
 {
     const unsigned char *before = (const unsigned char *)((uintptr_t)next - left * WIDTH);

@@ -1,6 +1,6 @@
 /*
- * avx2_pack_t.h - template: integers of a chunk, which lie as vector_residuals_t.h has them, to
- * planes. After avx2_packer_t.h.
+ * vector_parts_t.h - template: integers of a chunk, which lie as vector_residuals_t.h has them, to
+ * planes, some at a time. After pack_differences.
  */
 
 /* Words that are made residuals, and then planes, together; and after so many it is looked for
@@ -57,7 +57,7 @@ TARGET static void pack_part(const struct shape *s, struct packer *p, const U *d
 TARGET static void pack_blocks(const struct shape *s, struct residuals *n, unsigned axes,
                                size_t from, size_t end, struct packer *p)
 {
-    _Alignas(32) U room[LANES + PART];
+    _Alignas(LANES * WIDTH) U room[LANES + PART];
     U *const to = room + LANES;
     const unsigned yz = axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z);
     if (!yz) {

@@ -1,5 +1,5 @@
 /*
- * avx2_bunch_t.h - template: words in rows no longer than a vector to residuals, which become
+ * vector_bunch_t.h - template: words in rows no longer than a vector to residuals, which become
  * planes: what is subtracted along x and y is found in registers. Along x, as many whole rows as
  * fit are a vector. After pack_taken.
  */
@@ -53,7 +53,7 @@ VECTOR V take_bunch(struct intake *t, struct neighbours *n, const struct bunch *
 struct stretch {
     const unsigned char *x, *end;
     size_t vectors, rest; /* the last one has so many words */
-    size_t ahead;
+    struct ahead ahead;
 };
 
 /* Some of them; returns where they end. A vector is stored whole: what is behind its words is
@@ -67,6 +67,8 @@ VECTOR U *take_stretch(struct intake *t, struct neighbours *n, const struct bunc
     size_t left = some;
     for (; left > 2; left -= 2, x += 2 * words * WIDTH, d += 2 * words) {
         fetch(x, s->ahead);
+        if (LANES * WIDTH == 64)
+            fetch(x + words * WIDTH, s->ahead);
         v_store(d, take_bunch(t, n, b, one, axes, load_words(x, 0)));
         v_store(d + words, take_bunch(t, n, b, one, axes, load_words(x, words)));
     }
@@ -75,6 +77,8 @@ VECTOR U *take_stretch(struct intake *t, struct neighbours *n, const struct bunc
         v_store(d, take_bunch(t, n, b, one, axes, load_words(x, 0)));
         x += words * WIDTH;
         d += words;
+        if (LANES * WIDTH == 64)
+            fetch(x, s->ahead);
     }
     s->vectors -= some;
     const size_t last = s->vectors ? words : s->rest;

@@ -12,6 +12,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#include "bytes.h"
+
 #define AVX512 "avx512f,avx512cd,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt"
 #ifdef ZMPI_VBMI
 #define TARGET __attribute__((target(AVX512 ",avx512vbmi,gfni")))
@@ -24,6 +26,9 @@
 
 #define KERNEL TARGET static __attribute__((noinline))
 #define VECTOR TARGET __attribute__((always_inline)) static inline
+
+/* Vectors that take turns. */
+#define EACH(n) for (unsigned i = 0; i < (n); i++)
 
 VECTOR __m512i table(const unsigned char bytes[64])
 {
@@ -50,7 +55,8 @@ VECTOR void longest_cost(struct longest l, size_t cost[8])
         cost, _mm512_mask_add_epi64(sum, _mm512_test_epi64_mask(l.all, l.all), sum, planes));
 }
 
-/* The first n <= 16 planes at src; zeros instead of the others, of which nothing is read. */
+/* The first n <= 16 planes at src; zeros instead of the others, of which nothing is read. Only the
+ * low byte of n counts. */
 VECTOR __m512i load_planes(const unsigned char *src, unsigned n)
 {
     return _mm512_maskz_loadu_epi32((__mmask16)_bzhi_u32(0xFFFF, n), src);
@@ -110,16 +116,17 @@ VECTOR unsigned signed_planes_length(__m512i planes)
 #define PAIR(e)  (e), (e) + 32
 #define PAIRS(e) PAIR(e), PAIR((e) + 1), PAIR((e) + 2), PAIR((e) + 3)
 
-/* The 32 words in order. */
-VECTOR __m512i words_of(__m512i planes)
+/* The 32 words of each in order. */
+VECTOR void words_of(__m512i planes[], unsigned n)
 {
     static const unsigned char columns[64] = {COLUMN(0, 0), COLUMN(0, 1), COLUMN(0, 2),
                                               COLUMN(0, 3), COLUMN(8, 0), COLUMN(8, 1),
                                               COLUMN(8, 2), COLUMN(8, 3)};
     static const unsigned char pairs[64] = {PAIRS(0),  PAIRS(4),  PAIRS(8),  PAIRS(12),
                                             PAIRS(16), PAIRS(20), PAIRS(24), PAIRS(28)};
-    __m512i bytes = transpose(_mm512_permutexvar_epi8(table(columns), planes));
-    return _mm512_permutexvar_epi8(table(pairs), bytes);
+    EACH(n) planes[i] = _mm512_permutexvar_epi8(table(columns), planes[i]);
+    EACH(n) planes[i] = transpose(planes[i]);
+    EACH(n) planes[i] = _mm512_permutexvar_epi8(table(pairs), planes[i]);
 }
 
 #else
@@ -163,15 +170,22 @@ VECTOR __m512i planes_of(__m512i words)
     return transpose_bytes(transpose_quarters(t));
 }
 
-VECTOR __m512i words_of(__m512i planes)
+VECTOR void words_of(__m512i planes[], unsigned n)
 {
     const __m512i pairs =
         _mm512_broadcast_i32x4(_mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15));
-    __m512i t = transpose(transpose_quarters(transpose_bytes(planes)));
-    return _mm512_shuffle_epi8(t, pairs);
+    EACH(n) planes[i] = transpose_quarters(transpose_bytes(planes[i]));
+    EACH(n) planes[i] = transpose(planes[i]);
+    EACH(n) planes[i] = _mm512_shuffle_epi8(planes[i], pairs);
 }
 
 #endif
+
+VECTOR __m512i words_of_one(__m512i planes)
+{
+    words_of(&planes, 1);
+    return planes;
+}
 
 /* Length of a block from its last 16 planes. */
 VECTOR unsigned planes_length(__m512i planes)
@@ -219,17 +233,23 @@ VECTOR __m512i scan_quarters64(__m512i inside, __m512i last)
         __VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__                                         \
     }
 
-/* Running sums of 32 words of 16 bits, each less than 2^10 in magnitude. */
-VECTOR __m512i scan_words(__m512i w)
+/* Running sums of 32 words of 16 bits in each of n, all of them less than 2^10 in magnitude. */
+VECTOR void scan_words(__m512i w[], unsigned n)
 {
     static const unsigned char pairs[64] = FOUR_TIMES(ZERO4, 2, 3, 2, 3, ZERO4, 10, 11, 10, 11);
     static const unsigned char fours[64] = FOUR_TIMES(ZERO8, 6, 7, 6, 7, 6, 7, 6, 7);
     static const unsigned char last[64] =
         FOUR_TIMES(14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15);
-    w = _mm512_add_epi16(w, _mm512_slli_epi32(w, 16));
-    w = _mm512_add_epi16(w, _mm512_shuffle_epi8(w, table(pairs)));
-    w = _mm512_add_epi16(w, _mm512_shuffle_epi8(w, table(fours)));
-    return scan_quarters16(w, _mm512_shuffle_epi8(w, table(last)));
+    EACH(n) w[i] = _mm512_add_epi16(w[i], _mm512_slli_epi32(w[i], 16));
+    EACH(n) w[i] = _mm512_add_epi16(w[i], _mm512_shuffle_epi8(w[i], table(pairs)));
+    EACH(n) w[i] = _mm512_add_epi16(w[i], _mm512_shuffle_epi8(w[i], table(fours)));
+    EACH(n) w[i] = scan_quarters16(w[i], _mm512_shuffle_epi8(w[i], table(last)));
+}
+
+/* A block of at most 15 planes to signed words of 16 bits. */
+VECTOR __m512i few_planes(const unsigned char *src, unsigned length)
+{
+    return signed_words(words_of_one(load_planes(src + 4, length)), zmpi_load32(src));
 }
 
 #endif

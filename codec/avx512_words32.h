@@ -147,11 +147,11 @@ VECTOR void block_unpack_long(const unsigned char *src, unsigned length, V r[VEC
 {
     const uint32_t signs = zmpi_load32(src);
     V high[VECTORS] = {v_set1(0), v_set1(0)}, low[VECTORS];
-    V words = words_of(load_planes(src + 4, length < 16 ? length : 16));
+    V words = words_of_one(load_planes(src + 4, length < 16 ? length : 16));
     low[0] = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(words));
     low[1] = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(words, 1));
     if (length > 16)
-        widen(words_of(load_planes(src + 68, length - 16)), high);
+        widen(words_of_one(load_planes(src + 68, length - 16)), high);
     for (unsigned k = 0; k < VECTORS; k++) {
         V m = _mm512_or_si512(low[k], _mm512_slli_epi32(high[k], 16));
         r[k] = _mm512_mask_sub_epi32(m, (M)(signs >> 16 * k), v_set1(0), m);
@@ -165,7 +165,7 @@ VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS]
         block_unpack_long(src, length, r);
         return;
     }
-    widen(signed_words(words_of(load_planes(src + 4, length)), zmpi_load32(src)), r);
+    widen(few_planes(src, length), r);
 }
 
 /* Running sums of the lanes. */
@@ -190,11 +190,12 @@ VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VEC
 {
     if (__builtin_expect(length > 10, 0)) {
         block_unpack(src, length, r);
-        r[0] = v_scan(r[0]);
-        r[1] = v_add(v_scan(r[1]), v_last(r[0]));
+        block_sums(r);
         return;
     }
-    widen(scan_words(signed_words(words_of(load_planes(src + 4, length)), zmpi_load32(src))), r);
+    V words = few_planes(src, length);
+    scan_words(&words, 1);
+    widen(words, r);
 }
 
 /* ---- exceptions ---- */

@@ -159,7 +159,7 @@ VECTOR void block_unpack_all(const unsigned char *src, unsigned length, V r[VECT
     V m[VECTORS] = {v_set1(0), v_set1(0), v_set1(0), v_set1(0)}, part[VECTORS];
     for (unsigned g = 0; g < length; g += 16) {
         unsigned n = length - g;
-        widen(words_of(load_planes(src + 4 + 4 * (size_t)g, n < 16 ? n : 16)), part);
+        widen(words_of_one(load_planes(src + 4 + 4 * (size_t)g, n < 16 ? n : 16)), part);
         for (unsigned k = 0; k < VECTORS; k++) {
             part[k] = _mm512_and_si512(part[k], v_set1(0xFFFF));
             m[k] = _mm512_or_si512(m[k], _mm512_sll_epi64(part[k], _mm_cvtsi32_si128((int)g)));
@@ -177,7 +177,7 @@ VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS]
         block_unpack_all(src, length, r);
         return;
     }
-    widen(signed_words(words_of(load_planes(src + 4, length)), zmpi_load32(src)), r);
+    widen(few_planes(src, length), r);
 }
 
 /* The last lane in all lanes. */
@@ -199,12 +199,12 @@ VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VEC
 #endif
     if (__builtin_expect(length > 10, 0)) {
         block_unpack(src, length, r);
-        r[0] = v_scan(r[0]);
-        for (unsigned k = 1; k < VECTORS; k++)
-            r[k] = v_add(v_scan(r[k]), v_last(r[k - 1]));
+        block_sums(r);
         return;
     }
-    widen(scan_words(signed_words(words_of(load_planes(src + 4, length)), zmpi_load32(src))), r);
+    V words = few_planes(src, length);
+    scan_words(&words, 1);
+    widen(words, r);
 }
 
 /* ---- exceptions ---- */

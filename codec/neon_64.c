@@ -42,6 +42,7 @@
 #include "vector_narrow_t.h"
 #include "vector_coded_t.h"
 #include "vector_unpack_t.h"
+#include "vector_pieces_t.h"
 #include "vector_supply_t.h"
 #include "vector_rows_t.h"
 #include "vector_planes_t.h"

@@ -3,22 +3,6 @@
  * begins or ends with a row. After vector_narrow_t.h and vector_rows_t.h.
  */
 
-/* Blocks that are unpacked before they are summed: both at once want too many registers. */
-enum { PIECE = 8 };
-
-VECTOR void unpack_piece(struct unpacker *u, V *carry, unsigned axes, size_t blocks, U *to)
-{
-    for (size_t b = 0; b < blocks && b < PIECE; b++, to += ZMPI_BLOCK) {
-        V r[VECTORS];
-        unpack_next(u, axes, r);
-        block_order(r);
-        for (unsigned k = 0; k < VECTORS; k++)
-            v_store(to + k * LANES, axes & ZMPI_AXIS_X ? v_add(r[k], *carry) : r[k]);
-        if (axes & ZMPI_AXIS_X)
-            *carry = v_add(v_last(r[VECTORS - 1]), *carry);
-    }
-}
-
 /* A chunk without gaps, of rows that are shorter than a vector, or of which no sum along x or y
  * begins or ends with one. */
 VECTOR void decode_narrow(const struct job *j, unsigned axes, enum conversion c)

@@ -1,6 +1,6 @@
 /*
  * vector_supply_t.h - template: residuals for rows that do not begin with blocks, or their sums.
- * After vector_unpack_t.h.
+ * After vector_pieces_t.h.
  */
 
 /* Residuals, or with the x axis their sums along the whole chunk, some way ahead of the rows. */
@@ -13,7 +13,7 @@ struct supply {
 
 /* AHEAD: what was just stored is slow to load in another alignment; but rows are to be summed while
  * blocks are unpacked. KEPT: it shares the cache with the rest. */
-enum { AHEAD = 2 * ZMPI_BLOCK, KEPT = 2048 };
+enum { AHEAD = 8 * ZMPI_BLOCK, KEPT = 2048 };
 
 /* Elements from `at` to end-1, and some more. */
 VECTOR void supply_until(struct supply *p, size_t at, size_t end, size_t count, unsigned axes)
@@ -24,16 +24,9 @@ VECTOR void supply_until(struct supply *p, size_t at, size_t end, size_t count, 
             v_store(p->x + (i - begin), v_load(p->x + (i - p->begin)));
         p->begin = begin;
     }
-    for (end = end + AHEAD < count ? end + AHEAD : count; p->have < end; p->have += ZMPI_BLOCK) {
-        V r[VECTORS];
-        unpack_next(&p->u, axes, r);
-        block_order(r);
-        for (unsigned k = 0; k < VECTORS; k++) {
-            if (axes & ZMPI_AXIS_X)
-                r[k] = v_add(r[k], p->carry);
-            v_store(p->x + (p->have - p->begin) + k * LANES, r[k]);
-        }
-        if (axes & ZMPI_AXIS_X)
-            p->carry = v_last(r[VECTORS - 1]);
-    }
+    const size_t blocks = (count + ZMPI_BLOCK - 1) / ZMPI_BLOCK;
+    for (end = end + AHEAD < count ? end + AHEAD : count; p->have < end;
+         p->have += PIECE * ZMPI_BLOCK)
+        unpack_piece(&p->u, &p->carry, axes, blocks - p->have / ZMPI_BLOCK,
+                     p->x + (p->have - p->begin));
 }

@@ -1,0 +1,64 @@
+/*
+ * avx512_group_t.h - template: eight blocks of few planes to words at a time. After
+ * vector_coded_t.h.
+ *
+ * Each instruction that unpacks a block waits for the one before, and so few of them are looked at
+ * at a time (64 on Zen 4) that one block after another is waited for. So eight take turns.
+ */
+
+#define UNPACKS_GROUPS
+enum { GROUP = 8 };
+
+/* A block to `to`, with the x axis its sums, which go on from carry. */
+VECTOR void group_put(const V r[VECTORS], V *carry, bool sums, U *to)
+{
+    for (unsigned k = 0; k < VECTORS; k++)
+        v_store(to + k * LANES, sums ? v_add(r[k], *carry) : r[k]);
+    if (sums)
+        *carry = v_add(v_last(r[VECTORS - 1]), *carry);
+}
+
+/* The next eight blocks; false, and nothing is done, if one has more than 15 planes, or if they are
+ * the last ones of the chunk's bytes. There are eight more length bytes. */
+VECTOR bool unpack_group(struct coded *c, V *carry, bool sums, U *to)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t bytes = c->given ? ~UINT64_C(0) : zmpi_load64(c->lengths + c->block);
+    const uint64_t marked = bytes & 0x80 * ones;
+    bytes &= ~(marked | marked >> 1); /* block_length */
+    /* Of 4 bytes: of each block, and from the first one to where the next begins. */
+    const uint64_t size = bytes + ((bytes + 0x7F * ones) >> 7 & ones), end = size * ones;
+    const unsigned char *const src = c->src;
+    if (__builtin_expect((bytes & 0xF0 * ones) != 0, 0) ||
+        __builtin_expect(src + 4 * (end >> 48 & 0xFF) > c->safe, 0))
+        return false;
+    c->block += GROUP;
+    c->src += 4 * (end >> 56);
+    V w[GROUP], r[VECTORS];
+    EACH(GROUP)
+    {
+        const unsigned char *const at = src + 4 * (end << 8 >> 8 * i & 0xFF);
+        v_prefetch(at, c->ahead);
+        w[i] = load_planes(at + 4, (uint32_t)(bytes >> 8 * i));
+    }
+    words_of(w, GROUP);
+    EACH(GROUP)
+    w[i] = signed_words(w[i], zmpi_load32(src + 4 * (end << 8 >> 8 * i & 0xFF)));
+    if (sums && __builtin_expect(((bytes + (0x7F - 10) * ones) & 0x80 * ones) != 0, 0)) {
+        EACH(GROUP)
+        {
+            widen(w[i], r);
+            block_sums(r);
+            group_put(r, carry, sums, to + i * ZMPI_BLOCK);
+        }
+        return true;
+    }
+    if (sums)
+        scan_words(w, GROUP);
+    EACH(GROUP)
+    {
+        widen(w[i], r);
+        group_put(r, carry, sums, to + i * ZMPI_BLOCK);
+    }
+    return true;
+}

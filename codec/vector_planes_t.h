@@ -29,6 +29,13 @@ VECTOR void decode_narrow(const struct job *j, unsigned axes, enum conversion c)
         const U *x = ahead + b % PIECE * ZMPI_BLOCK;
         if (b % PIECE == 0)
             unpack_piece(&u, &n.carry, axes, s->blocks - b, ahead);
+        /* Each vector to its place at once: several want too many registers. */
+        if (!e.lengths && (b + 1) * ZMPI_BLOCK <= s->count) {
+            for (unsigned k = 0; k < VECTORS; k++)
+                put_vector(convert(&n, c, narrow_sum_planes(&rows, axes, v_load(x + k * LANES))),
+                           j->way, &m, to + k * LANES * WIDTH);
+            continue;
+        }
         for (unsigned k = 0; k < VECTORS; k++)
             r[k] = convert(&n, c, narrow_sum_planes(&rows, axes, v_load(x + k * LANES)));
         if (e.lengths)

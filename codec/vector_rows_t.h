@@ -47,18 +47,21 @@ VECTOR V restore(const struct sums *s, size_t i, unsigned axes, enum conversion 
 /* How words are stored: into the caches; past them in whole lines, or in what a seam makes. */
 enum way { PLAIN, LINES, SEAM };
 
+VECTOR void put_vector(V v, enum way way, struct seam *m, unsigned char *to)
+{
+    if (way == SEAM)
+        seam_put(m, v);
+    else if (way == LINES)
+        v_stream(to, v);
+    else
+        v_store((U *)(void *)to, v);
+}
+
 /* A block. */
 VECTOR void put_block(const V r[VECTORS], enum way way, struct seam *m, unsigned char *dst)
 {
-    for (unsigned k = 0; k < VECTORS; k++) {
-        unsigned char *to = dst + k * LANES * WIDTH;
-        if (way == SEAM)
-            seam_put(m, r[k]);
-        else if (way == LINES)
-            v_stream(to, r[k]);
-        else
-            v_store((U *)(void *)to, r[k]);
-    }
+    for (unsigned k = 0; k < VECTORS; k++)
+        put_vector(r[k], way, m, dst + k * LANES * WIDTH);
 }
 
 /* A block of sums along x, its words in order, to words, which are stored one vector after another:

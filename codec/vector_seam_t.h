@@ -27,7 +27,7 @@ struct seam {
 /* For runs of `bytes` bytes, the first at `at`, a step apart. */
 VECTOR struct seam seam_begin(const unsigned char *at, size_t bytes, size_t step)
 {
-    enum { FAR = 4096 };
+    enum { FAR = 8192 };
     const size_t runs = 1 + FAR / bytes;
     for (size_t i = 0; i < runs; i++)
         fetch_end(at, i * step + bytes - 1);

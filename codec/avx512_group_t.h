@@ -38,7 +38,7 @@ VECTOR bool unpack_group(struct coded *c, V *carry, bool sums, U *to)
     EACH(GROUP)
     {
         const unsigned char *const at = src + 4 * (end << 8 >> 8 * i & 0xFF);
-        v_prefetch(at, c->ahead);
+        fetch_coded(at, c->ahead);
         w[i] = load_planes(at + 4, (uint32_t)(bytes >> 8 * i));
     }
     words_of(w, GROUP);

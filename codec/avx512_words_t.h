@@ -22,7 +22,7 @@ VECTOR void v_stream(void *p, V v)
 /* Address arithmetic on integers: what is fetched need not be of the same array, nor exist. */
 VECTOR void v_prefetch(const void *p, size_t ahead)
 {
-    _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T0);
+    _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T1);
 }
 
 /* The lanes whose bits are set from b, the others from a. Nothing else is read. */

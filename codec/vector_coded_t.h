@@ -40,12 +40,17 @@ static inline void coded_tail(struct coded *c)
     c->safe = c->tail + BLOCK_READ;
 }
 
+VECTOR void fetch_coded(const unsigned char *src, size_t ahead)
+{
+    __builtin_prefetch((const void *)((uintptr_t)src + ahead));
+}
+
 /* Ask for what lies here in the next chunk: the hash that reads it first does nothing else, so it
  * would wait for memory, and decoding would not begin meanwhile. */
 VECTOR void fetch_planes(const struct coded *c, unsigned length)
 {
-    v_prefetch(c->src, c->ahead);
+    fetch_coded(c->src, c->ahead);
     if (length > 15)
         for (size_t i = 64; i < 32 * WIDTH; i += 64)
-            v_prefetch(c->src, c->ahead + i);
+            fetch_coded(c->src, c->ahead + i);
 }

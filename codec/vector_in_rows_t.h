@@ -32,6 +32,17 @@ VECTOR void put_bits(struct bits *b, uint32_t mask, unsigned n)
     b->have %= 8;
 }
 
+/* Those of two vectors. */
+VECTOR void put_two(struct bits *b, uint32_t mask, uint32_t next)
+{
+    if (2 * LANES <= 16) { /* and 7 before them */
+        put_bits(b, mask | next << LANES, 2 * LANES);
+        return;
+    }
+    put_bits(b, mask, LANES);
+    put_bits(b, next, LANES);
+}
+
 /* What takes words in rows of any length. */
 struct taking {
     struct intake t;
@@ -65,7 +76,7 @@ VECTOR void take_row(struct taking *taking, struct neighbours *n, const unsigned
         const size_t j = i + LANES;
         v_store(d + LANES, take_vector(&t, n, j, load_words(x, j), LANES, axes, source, &mask1));
         if (source == FILLED)
-            put_bits(&t.bits, mask | mask1 << LANES, 2 * LANES);
+            put_two(&t.bits, mask, mask1);
     }
     if (i < end)
         fetch(x + i * WIDTH, ahead);

@@ -55,5 +55,5 @@
 #include "vector_cost_t.h"
 
 #define RANGE zmpi_avx2_range64
-#include "avx2_range_t.h"
+#include "vector_range_t.h"
 #endif

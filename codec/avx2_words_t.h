@@ -66,6 +66,12 @@ VECTOR V v_where(M m, V v)
     return v_and(m, v);
 }
 
+/* Those lanes of m in which a and b differ. */
+VECTOR M m_differ(M m, V a, V b)
+{
+    return _mm256_andnot_si256(v_equal(a, b), m);
+}
+
 VECTOR M m_none(void)
 {
     return _mm256_setzero_si256();

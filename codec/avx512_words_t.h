@@ -101,6 +101,12 @@ VECTOR V v_blend(V a, V b, V m)
     return U_OP(ternarylogic)(m, b, a, 0xCA);
 }
 
+/* Those lanes of m in which a and b differ. */
+VECTOR M m_differ(M m, V a, V b)
+{
+    return U_MASK_OP(mask_cmpneq)(m, a, b);
+}
+
 VECTOR M m_none(void)
 {
     return 0;

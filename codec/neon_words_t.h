@@ -65,6 +65,12 @@ VECTOR V v_where(M m, V v)
     return v_and(m, v);
 }
 
+/* Those lanes of m in which a and b differ. */
+VECTOR M m_differ(M m, V a, V b)
+{
+    return m & ~v_equal(a, b);
+}
+
 VECTOR M m_none(void)
 {
     return v_set1(0);

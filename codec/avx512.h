@@ -3,8 +3,8 @@
  * of 16 bits to bit planes and back.
  *
  * Compiled twice: for AVX-512 F, CD, BW, DQ and VL, and, with ZMPI_VBMI, for VBMI and GFNI too,
- * where bytes go anywhere in one instruction and another one transposes 8x8 bits. Without FMA, which
- * rounds otherwise: see -ffp-contract in CMakeLists.txt.
+ * where bytes go anywhere in one instruction and another one transposes 8x8 bits. Without FMA,
+ * which rounds otherwise: see -ffp-contract in CMakeLists.txt.
  */
 #ifndef ZMPI_AVX512_H
 #define ZMPI_AVX512_H

@@ -27,7 +27,8 @@ VECTOR V v_take(V v, V numbers)
 /* v_take: the lanes from number `first` on, then those before it. */
 VECTOR V v_turn(size_t first)
 {
-    static const U lanes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    static const U lanes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+                              0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     return v_load(lanes + first);
 }
 

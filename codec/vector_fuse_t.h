@@ -6,12 +6,12 @@
 
 #include "vector_take_t.h"
 
-#include "vector_aligned_t.h"
-
 /* Words between one look for exceptions and the next; and in rows of any length so many integers,
  * in turns with blocks made of as many that lie as far behind: what was just stored is slow to load
  * in another alignment. Not many more: while blocks are made nothing is fetched. */
 enum { PART = 256 };
+
+#include "vector_aligned_t.h"
 
 /* ---- rows of any length ---- */
 

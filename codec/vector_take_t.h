@@ -156,8 +156,8 @@ VECTOR V take(struct intake *t, V word, enum source source, uint32_t *mask)
  * The hardware's prefetchers stop where a line of the tile ends, and follow short ones not even
  * from the second-level cache to the first, so that lines are asked for here, in the tile's own
  * order and at its end the next one's: AHEAD_FAR bytes or more before they are coded into the
- * second-level cache, AHEAD_NEAR bytes into the first. (With the next tile's lines 32 KiB ahead it was
- * 5 % slower; but they are there where a tile is looked at first.)
+ * second-level cache, AHEAD_NEAR bytes into the first. (With the next tile's lines 32 KiB ahead it
+ * was 5 % slower; but they are there where a tile is looked at first.)
  */
 enum { AHEAD_FAR = 6144, AHEAD_NEAR = 2560 };
 

@@ -63,8 +63,8 @@ VECTOR void copy_around(const unsigned char *end, const unsigned char *x, U copy
 #ifdef LANE_MASKS
 /* A block across the end of a line: `left` words at x, the others at `next`. */
 VECTOR uint32_t take_joined(struct intake *t, const unsigned char *x, size_t left,
-                            const unsigned char *next, struct ahead ahead, V base, enum source source,
-                            U *q)
+                            const unsigned char *next, struct ahead ahead, V base,
+                            enum source source, U *q)
 {
     const unsigned char *before = (const unsigned char *)((uintptr_t)next - left * WIDTH);
     const uint32_t from_next = UINT32_MAX << left;

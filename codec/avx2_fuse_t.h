@@ -150,6 +150,11 @@ KERNEL enum outcome fuse_filled(const struct fuse *f, unsigned axes, struct pack
     return in_rows[f->s->x < ZMPI_BLOCK ? 0 : axes](f, axes, p);
 }
 
+TARGET static enum outcome fuse_masked(const struct fuse *f, unsigned axes, struct packer *p)
+{
+    return fuse_by_blocks(f, axes, p);
+}
+
 KERNEL enum outcome fuse_ordered(const struct fuse *f, unsigned axes, struct packer *p)
 {
     return fuse_WORDS_in_rows_0(f, axes, p);

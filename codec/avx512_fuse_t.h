@@ -62,7 +62,14 @@ VECTOR enum outcome fuse_whole_blocks(const struct fuse *f, unsigned axes, enum 
                                                 struct packer *p)                                  \
     {                                                                                              \
         return fuse_whole_blocks(f, axes, source, p);                                              \
-    }                                                                                              \
+    }
+CASE(QUANTIZE)
+CASE(FILLED)
+CASE(WORDS)
+CASE(MASKED)
+#undef CASE
+
+#define CASE(source)                                                                               \
     TARGET static enum outcome fuse_##source(const struct fuse *f, unsigned axes,                  \
                                              struct packer *p)                                     \
     {                                                                                              \
@@ -84,6 +91,11 @@ TARGET static enum outcome fuse_quantized(const struct fuse *f, unsigned axes, s
 TARGET static enum outcome fuse_filled(const struct fuse *f, unsigned axes, struct packer *p)
 {
     return fuse_FILLED(f, axes, p);
+}
+
+TARGET static enum outcome fuse_masked(const struct fuse *f, unsigned axes, struct packer *p)
+{
+    return f->s->x % ZMPI_BLOCK ? fuse_by_blocks(f, axes, p) : fuse_MASKED_aligned(f, axes, p);
 }
 
 TARGET static enum outcome fuse_ordered(const struct fuse *f, unsigned axes, struct packer *p)

@@ -185,7 +185,7 @@ VECTOR enum outcome fuse_in_rows(const struct fuse *f, unsigned axes, unsigned i
 }
 
 /* With any exceptions: block by block. */
-KERNEL enum outcome fuse_masked(const struct fuse *f, unsigned axes, struct packer *p)
+KERNEL enum outcome fuse_by_blocks(const struct fuse *f, unsigned axes, struct packer *p)
 {
     enum { STEP = PART / ZMPI_BLOCK };
     const size_t whole = f->s->count / ZMPI_BLOCK;

@@ -12,7 +12,8 @@ VECTOR void unpack_blocks(struct unpacker *u, V *carry, unsigned axes, size_t bl
     for (size_t b = 0; b < blocks; b++, to += ZMPI_BLOCK) {
         V r[VECTORS];
 #ifdef UNPACKS_GROUPS
-        if (blocks - b >= GROUP && unpack_group(&u->coded, carry, axes & ZMPI_AXIS_X, to)) {
+        if (b % GROUP == 0 && blocks - b >= GROUP &&
+            unpack_group(&u->coded, carry, axes & ZMPI_AXIS_X, to)) {
             b += GROUP - 1;
             to += (GROUP - 1) * ZMPI_BLOCK;
             continue;

@@ -29,6 +29,18 @@ VECTOR V stride_sum(const struct stride *t, V v)
     return v_add(v, v_pick(t->sum, t->sum, t->last));
 }
 
+/* The same of two vectors, in turns. */
+VECTOR void stride_sum_two(struct stride *t, V v[2])
+{
+    for (unsigned k = 0; k < t->steps; k++) {
+        const V a = v_pick(v_set1(0), v[0], t->step[k]), b = v_pick(v_set1(0), v[1], t->step[k]);
+        v[0] = v_add(v[0], a);
+        v[1] = v_add(v[1], b);
+    }
+    v[0] = v_add(v[0], v_pick(t->sum, t->sum, t->last));
+    v[1] = t->sum = v_add(v[1], v_pick(v[0], v[0], t->last));
+}
+
 /* The same for at least a vector, from what was kept: vectors from `slot` to `end`, the oldest at
  * `at`. */
 struct ring {
@@ -145,16 +157,22 @@ VECTOR V from_plane(struct narrow *n, unsigned axes, V before, V v)
     return v;
 }
 
+/* From sums along x of the whole chunk to those of rows, if there is another axis. */
+VECTOR V narrow_rows(struct narrow *n, unsigned axes, V v)
+{
+    if (!(axes & ZMPI_AXIS_X) || axes == ZMPI_AXIS_X)
+        return v;
+    const V off = v_pick(n->x, v, v_load(n->before));
+    n->x = v;
+    n->before += LANES;
+    n->before = n->before == n->before_end ? n->places->before : n->before;
+    return v_sub(v, off);
+}
+
 /* The next vector of a plane, from sums along x of the whole chunk, or along no axis. */
 VECTOR V narrow_sum(struct narrow *n, unsigned axes, V v)
 {
-    if (axes & ZMPI_AXIS_X && axes != ZMPI_AXIS_X) {
-        const V off = v_pick(n->x, v, v_load(n->before));
-        n->x = v;
-        n->before += LANES;
-        n->before = n->before == n->before_end ? n->places->before : n->before;
-        v = v_sub(v, off);
-    }
+    v = narrow_rows(n, axes, v);
     if (axes & ZMPI_AXIS_Y)
         v = n->y.sum = stride_sum(&n->y, v);
     return axes ? v : v_add(v, n->base);

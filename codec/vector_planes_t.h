@@ -48,17 +48,24 @@ VECTOR void decode_narrow(const struct job *j, unsigned axes, enum conversion c)
     seam_end(&m);
 }
 
-/* The next vector of a plane, to words. before, keep: integers, of the plane before and this one.
+/* A vector of sums along x and y to words. before, keep: integers, of the plane before and this
+ * one.
  */
-VECTOR V restore_plane(const struct sums *s, struct narrow *rows, unsigned axes, enum conversion c,
-                       const U *before, U *keep, V v)
+VECTOR V restore_summed(const struct sums *s, unsigned axes, enum conversion c, const U *before,
+                        U *keep, V v)
 {
-    v = narrow_sum(rows, axes, v);
     if (axes & ZMPI_AXIS_Z) {
         v = v_add(v, v_load(before));
         v_store(keep, v);
     }
     return convert(s, c, v_add(v, s->base));
+}
+
+/* The next vector of a plane, to words. */
+VECTOR V restore_plane(const struct sums *s, struct narrow *rows, unsigned axes, enum conversion c,
+                       const U *before, U *keep, V v)
+{
+    return restore_summed(s, axes, c, before, keep, narrow_sum(rows, axes, v));
 }
 
 /* Rows that are shorter than a vector and have no gaps, in planes with gaps between them: each
@@ -91,10 +98,23 @@ VECTOR void decode_planes(const struct job *j, unsigned axes, enum conversion c)
             const U *before = (z ? kept : none) + from;
             U *keep = kept + from;
             size_t i = 0;
-            if (j->way == SEAM && !n.patch.masks)
+            if (j->way == SEAM && !n.patch.masks) {
+                for (; i + 2 * LANES <= words; i += 2 * LANES) {
+                    V v[2];
+                    for (unsigned k = 0; k < 2; k++)
+                        v[k] = narrow_rows(&rows, axes, v_load(x + i + k * LANES));
+                    if (axes & ZMPI_AXIS_Y)
+                        stride_sum_two(&rows.y, v);
+                    for (unsigned k = 0; k < 2; k++)
+                        v[k] = restore_summed(&n, axes, c, before + i + k * LANES,
+                                              keep + i + k * LANES, v[k]);
+                    seam_put(&m, v[0]);
+                    seam_put(&m, v[1]);
+                }
                 for (; i + LANES <= words; i += LANES)
                     seam_put(
                         &m, restore_plane(&n, &rows, axes, c, before + i, keep + i, v_load(x + i)));
+            }
             for (; i < words; i += LANES) {
                 V v = restore_plane(&n, &rows, axes, c, before + i, keep + i, v_load(x + i));
                 if (n.patch.masks)

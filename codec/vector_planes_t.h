@@ -48,9 +48,8 @@ VECTOR void decode_narrow(const struct job *j, unsigned axes, enum conversion c)
     seam_end(&m);
 }
 
-/* A vector of sums along x and y to words. before, keep: integers, of the plane before and this
- * one.
- */
+/* A vector of sums along x and y to words. before, keep: integers, of the plane before and of this
+ * one. */
 VECTOR V restore_summed(const struct sums *s, unsigned axes, enum conversion c, const U *before,
                         U *keep, V v)
 {

@@ -212,13 +212,17 @@ struct ahead {
     size_t far, near;
 };
 
-VECTOR struct ahead coming_ahead(struct coming *c, const unsigned char *x)
-{
-    return (struct ahead){cursor_ahead(&c->far, x), cursor_ahead(&c->near, x)};
-}
-
 VECTOR void fetch(const unsigned char *x, struct ahead ahead)
 {
     v_prefetch(x, ahead.far);
     __builtin_prefetch((const void *)((uintptr_t)x + ahead.near));
+}
+
+/* The last byte of a line may lie in a line of the cache that no other step of 64 bytes comes to.
+ */
+VECTOR struct ahead coming_ahead(struct coming *c, const unsigned char *x)
+{
+    const struct ahead ahead = {cursor_ahead(&c->far, x), cursor_ahead(&c->near, x)};
+    fetch(x + c->near.l.words * WIDTH - 1, ahead);
+    return ahead;
 }

@@ -129,9 +129,19 @@ typedef enum outcome fuse_fn(const struct fuse *f, unsigned axes, struct packer 
     }
 
 #include "vector_bunch_t.h"
+#if WIDTH == 4
+#include "avx2_halves_t.h"
+#include "vector_halves_t.h"
+#endif
 
 KERNEL enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct packer *p)
 {
+#if WIDTH == 4
+    static halve_fn *const halved[] = EACH_HALVED(QUANTIZE);
+    const enum outcome made = fuse_halved(f, rows_halved(f, axes) ? halved[axes] : NULL, p);
+    if (made != WIDE)
+        return made;
+#endif
     if (rows_short(f, axes))
         return fuse_short_along[axes](f, p);
     static fuse_fn *const aligned[] = EACH_YZ(fuse_QUANTIZE_aligned);
@@ -143,6 +153,12 @@ KERNEL enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct p
 
 KERNEL enum outcome fuse_filled(const struct fuse *f, unsigned axes, struct packer *p)
 {
+#if WIDTH == 4
+    static halve_fn *const halved[] = EACH_HALVED(FILLED);
+    const enum outcome made = fuse_halved(f, rows_halved(f, axes) ? halved[axes] : NULL, p);
+    if (made != WIDE)
+        return made;
+#endif
     static fuse_fn *const aligned[] = EACH_YZ(fuse_FILLED_aligned);
     static fuse_fn *const in_rows[] = EACH_OF(fuse_FILLED_in_rows);
     if (f->s->x % ZMPI_BLOCK == 0)

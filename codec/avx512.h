@@ -102,12 +102,6 @@ VECTOR __m512i signs_and_planes_of(__m512i bytes)
     return _mm512_permutexvar_epi8(table(order), transpose(bytes));
 }
 
-/* Length of a block from these. */
-VECTOR unsigned signed_planes_length(__m512i planes)
-{
-    return 31 - _lzcnt_u32(_mm512_test_epi32_mask(planes, planes) | 1U);
-}
-
 /* The bytes of eight planes that belong to words 8 g to 8 g + 7, last plane first. */
 #define COLUMN(plane, g)                                                                           \
     4 * (plane) + 28 + (g), 4 * (plane) + 24 + (g), 4 * (plane) + 20 + (g),                        \
@@ -191,6 +185,12 @@ VECTOR __m512i words_of_one(__m512i planes)
 VECTOR unsigned planes_length(__m512i planes)
 {
     return 32 - _lzcnt_u32(_mm512_test_epi32_mask(planes, planes));
+}
+
+/* From sixteen planes, the first one of signs. */
+VECTOR unsigned signed_planes_length(__m512i planes)
+{
+    return 31 - _lzcnt_u32(_mm512_test_epi32_mask(planes, planes) | 1U);
 }
 
 /* Residuals of at most 15 bits, their signs put to them. */

@@ -20,6 +20,9 @@ VECTOR V take_filled(struct intake *t, V word, uint32_t valid, uint32_t *mask)
 
 #include "vector_in_rows_t.h"
 #include "vector_bunch_t.h"
+#include "avx512_halves_t.h"
+#include "vector_halves_t.h"
+#include "vector_half_bunch_t.h"
 
 #define CASE(source, along)                                                                        \
     KERNEL enum outcome fuse_##source##_in_rows_##along(const struct fuse *f, unsigned axes,       \
@@ -85,11 +88,23 @@ CASE(WORDS)
 
 TARGET static enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct packer *p)
 {
+    static halve_fn *const halved[] = EACH_HALVED(QUANTIZE);
+    const enum outcome made = fuse_halved(f,
+                                          can_be_bunched(f, axes) ? halve_short_along[axes]
+                                          : rows_halved(f, axes)  ? halved[axes]
+                                                                  : NULL,
+                                          p);
+    if (made != WIDE)
+        return made;
     return rows_short(f, axes) ? fuse_short_along[axes](f, p) : fuse_QUANTIZE(f, axes, p);
 }
 
 TARGET static enum outcome fuse_filled(const struct fuse *f, unsigned axes, struct packer *p)
 {
+    static halve_fn *const halved[] = EACH_HALVED(FILLED);
+    const enum outcome made = fuse_halved(f, rows_halved(f, axes) ? halved[axes] : NULL, p);
+    if (made != WIDE)
+        return made;
     return fuse_FILLED(f, axes, p);
 }
 

@@ -5,12 +5,12 @@
 
 #include "vector_differences_t.h"
 
-#ifdef ZMPI_VBMI
 /* Each instruction that packs a block waits for the one before, and so few of them are looked at
- * at a time (64 on Zen 4) that one block after another is waited for. So four take turns, while
- * they are all of less than 15 planes: returns how many blocks were. */
+ * at a time (64 on Zen 4) that one block after another is waited for. So four take turns. */
 enum { TOGETHER = 4 };
 
+#ifdef ZMPI_VBMI
+/* While they are all of less than 15 planes: returns how many blocks were. */
 VECTOR size_t pack_together(struct packer *p, const struct differences *n, size_t blocks,
                             enum rest rest)
 {

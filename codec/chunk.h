@@ -104,10 +104,14 @@ struct zmpi_chunk_work {
     bool wide;     /* another: but farther from it than windows reach */
     bool masked;   /* another: there are exceptions */
     bool filled;   /* another: if so, all are this word */
+    /* Another: in so many chunks to come integers are too far from each other for 16 bits; and how
+     * many that were. */
+    unsigned char apart, apart_run;
     uint64_t fill;
-    bool keep;  /* encoders leave the residuals in kept[] too, and in nonzero[] which of each
-                   block are not 0 */
-    bool given; /* decoders find them in residuals[], and chunks without planes */
+    bool keep;         /* encoders leave the residuals in kept[] too, and in nonzero[] which of each
+                          block are not 0 */
+    bool given;        /* decoders find them in residuals[], and chunks without planes */
+    unsigned char far; /* decoders, a guess: integers of so many chunks are far from the base */
     uint32_t nonzero[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
     _Alignas(64) unsigned char kept[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     /* Decoders: exceptions in their places. Not in kept[]: an encoder may decode before it codes

@@ -105,6 +105,8 @@ typedef union {
 
 LANES_ARE(alignr_epi32, (emulated a, emulated b, int n), u32, 16,
           i + n < 16 ? b.u32[i + n] : a.u32[i + n - 16])
+LANES_ARE(alignr_epi8, (emulated a, emulated b, int n), u8, 64,
+          i % 16 + n < 16 ? b.u8[i + n] : a.u8[i + n - 16])
 LANES_ARE(alignr_epi64, (emulated a, emulated b, int n), u64, 8,
           i + n < 8 ? b.u64[i + n] : a.u64[i + n - 8])
 LANES_ARE(bslli_epi128, (emulated a, int n), u8, 64, i % 16 < n ? 0 : a.u8[i - n])
@@ -114,6 +116,8 @@ LANES_ARE(broadcastmb_epi64, (uint8_t m), u64, 8, m)
 LANES_ARE(broadcastmw_epi32, (uint16_t m), u32, 16, m)
 LANES_ARE(i32gather_epi32, (emulated at, const void *base, int scale), u32, 16,
           *(const uint32_t *)((const char *)base + (int64_t)at.i32[i] * scale))
+#undef _mm512_alignr_epi8
+#define _mm512_alignr_epi8(a, b, n)    emulated_alignr_epi8((emulated){a}, (emulated){b}, n)
 #define _mm512_alignr_epi32(a, b, n)   emulated_alignr_epi32((emulated){a}, (emulated){b}, n)
 #define _mm512_alignr_epi64(a, b, n)   emulated_alignr_epi64((emulated){a}, (emulated){b}, n)
 #define _mm512_bslli_epi128(a, n)      emulated_bslli_epi128((emulated){a}, n)
@@ -165,7 +169,25 @@ EMULATED __m512d emulated_cvtepi64_pd(emulated a)
         ((double *)&r)[i] = (double)a.i64[i];
     return r.pd;
 }
+
+EMULATED __m512i emulated_cvtps_epi32(__m512 a)
+{
+    emulated r = {.ps = a};
+    for (int i = 0; i < 16; i++)
+        r.i32[i] = _mm_cvtss_si32(_mm_set_ss(((const float *)&a)[i]));
+    return r.v;
+}
+
+EMULATED __m256i emulated_cvtpd_epi32(__m512d a)
+{
+    emulated_short r;
+    for (int i = 0; i < 8; i++)
+        r.u32[i] = (uint32_t)_mm_cvtsd_si32(_mm_set_sd(((const double *)&a)[i]));
+    return r.v;
+}
 #define _mm512_cvtepi32_ps(a) emulated_cvtepi32_ps((emulated){a})
+#define _mm512_cvtps_epi32(a) emulated_cvtps_epi32(a)
+#define _mm512_cvtpd_epi32(a) emulated_cvtpd_epi32(a)
 #define _mm512_cvtepi64_pd(a) emulated_cvtepi64_pd((emulated){a})
 
 /* ---- comparisons ---- */
@@ -193,6 +215,18 @@ EXPAND_IS(mask_expandloadu_epi64, uint64_t, u64, 8)
     simde_mm512_mask_mov_epi32(a, m, _mm512_maskz_loadu_epi32(m, from))
 #define _mm512_mask_loadu_epi64(a, m, from)                                                        \
     simde_mm512_mask_mov_epi64(a, m, _mm512_maskz_loadu_epi64(m, from))
+
+EMULATED __m512i emulated_maskz_loadu_epi8(uint64_t m, const void *from)
+{
+    emulated r = {_mm512_setzero_si512()};
+    for (int i = 0; i < 64; i++)
+        if (m >> i & 1)
+            r.u8[i] = ((const uint8_t *)from)[i];
+    return r.v;
+}
+
+#undef _mm512_maskz_loadu_epi8
+#define _mm512_maskz_loadu_epi8(m, p)      emulated_maskz_loadu_epi8(m, p)
 #define _mm512_maskz_loadu_epi32(m, from)  emulated_maskz_loadu_epi32(m, from)
 #define _mm512_maskz_loadu_epi64(m, from)  emulated_maskz_loadu_epi64(m, from)
 #define _mm512_mask_storeu_epi32(to, m, a) emulated_mask_storeu_epi32(to, m, (emulated){a})

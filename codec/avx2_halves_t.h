@@ -1,0 +1,141 @@
+/*
+ * avx2_halves_t.h - template: operations on integers of 16 bits, half a block of them in a vector,
+ * for words of 4 bytes; words to such integers; and their residuals to planes. After
+ * avx2_packer_t.h and take_filled.
+ */
+
+typedef __m256i H;
+enum { HALVES = 2 * LANES };
+
+VECTOR H h_load(const uint16_t *p)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+VECTOR void h_store(uint16_t *p, H h)
+{
+    _mm256_storeu_si256((__m256i *)(void *)p, h);
+}
+
+VECTOR H h_set1(U u)
+{
+    return _mm256_set1_epi16((short)u);
+}
+
+VECTOR H h_sub(H a, H b)
+{
+    return _mm256_sub_epi16(a, b);
+}
+
+/* The nearest even integers, in order, which saturate. */
+VECTOR H h_nearest(const F x[HALVES / LANES])
+{
+    const V v[] = {_mm256_cvtps_epi32(x[0]), _mm256_cvtps_epi32(x[1])};
+    return _mm256_permute4x64_epi64(_mm256_packs_epi32(v[0], v[1]), 0xD8);
+}
+
+/* The lanes one up, and in the first the last of `before`. */
+VECTOR H h_shift_in(H before, H h)
+{
+    return _mm256_alignr_epi8(h, _mm256_permute2x128_si256(before, h, 0x21), 14);
+}
+
+/* Lane i in all lanes. */
+VECTOR H h_lane(H h, size_t i)
+{
+    uint16_t lane[HALVES];
+    h_store(lane, h);
+    return h_set1(lane[i]);
+}
+
+VECTOR H h_least(H a, H b)
+{
+    return _mm256_min_epi16(a, b);
+}
+
+VECTOR H h_most(H a, H b)
+{
+    return _mm256_max_epi16(a, b);
+}
+
+/* The least of all lanes. */
+VECTOR int h_least_lane(H h)
+{
+    const __m128i sign = _mm_set1_epi16(INT16_MIN);
+    const __m128i least = _mm_min_epi16(_mm256_castsi256_si128(h), _mm256_extracti128_si256(h, 1));
+    return (int16_t)(_mm_extract_epi16(_mm_minpos_epu16(_mm_xor_si128(least, sign)), 0) ^ 0x8000);
+}
+
+VECTOR V v_least(V a, V b)
+{
+    return _mm256_min_epi32(a, b);
+}
+
+/* Words but for one, in whose place the last one before it is held, to what is rounded. Only lanes
+ * that are `valid` count in the mask, of those that are the fill value. */
+VECTOR F half_filled(V word, uint32_t valid, V fill, F inverse, V *least, V *held, uint32_t *mask)
+{
+    const V is_fill = v_equal(word, fill);
+    word = _mm256_andnot_si256(is_fill, word);
+    *least = v_least(*least, word);
+    *mask = m_bits(is_fill) & valid;
+    return f_of_bits(v_hold_on(f_bits(f_mul(f_of_bits(word), inverse)), *mask ^ valid, held));
+}
+
+/* ---- to planes ---- */
+
+/* Bytes of a block in order, as packs leave them, to the order of planes_of. */
+VECTOR __m256i halved_bytes(__m256i bytes)
+{
+    return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7));
+}
+
+/* Blocks one behind the other at r, up to `end`, while residuals are below 127; returns where that
+ * ends. */
+KERNEL const uint16_t *pack_half_bytes(struct packer *packer, const uint16_t *r,
+                                       const uint16_t *end)
+{
+    struct lengths p = lengths_begin(packer);
+    for (; r < end; r += ZMPI_BLOCK) {
+        const __m256i bytes = halved_bytes(_mm256_packs_epi16(h_load(r), h_load(r + HALVES)));
+        const __m256i a = _mm256_abs_epi8(bytes);
+        if (__builtin_expect(_mm256_movemask_epi8(_mm256_add_epi8(a, _mm256_set1_epi8(1))), 0))
+            break;
+        pack_length(&p, length_of_zeros[store_eight(p.dst, planes_of(signed_bytes(bytes, a)))]);
+    }
+    lengths_end(&p, packer);
+    return r;
+}
+
+/* The same of less than 2^15. */
+KERNEL const uint16_t *pack_half_pairs(struct packer *packer, const uint16_t *r,
+                                       const uint16_t *end)
+{
+    struct lengths p = lengths_begin(packer);
+    for (; r < end; r += ZMPI_BLOCK) {
+        const __m256i w[2] = {_mm256_permute4x64_epi64(h_load(r), 0xD8),
+                              _mm256_permute4x64_epi64(h_load(r + HALVES), 0xD8)};
+        pack_length(&p, store_pairs(w, p.dst));
+    }
+    lengths_end(&p, packer);
+    return r;
+}
+
+/* So many blocks one behind the other, of less than 2^15 in magnitude; see pack_differences. */
+TARGET static void pack_halves(struct packer *p, const uint16_t *r, size_t blocks)
+{
+    const uint16_t *const end = r + blocks * ZMPI_BLOCK;
+    while (r < end) {
+        if (p->last == 0) {
+            const uint16_t *const first = r;
+            r = pack_half_bytes(p, r, end);
+            if (r == end)
+                return;
+            p->run = r > first || !p->run ? LONG_RUN : LONGEST_RUN;
+            p->last = p->run;
+        }
+        const size_t left = (size_t)(end - r) / ZMPI_BLOCK, n = left < p->last ? left : p->last;
+        r = pack_half_pairs(p, r, r + n * ZMPI_BLOCK);
+        p->last -= (unsigned)n;
+    }
+}

@@ -1,0 +1,158 @@
+/*
+ * avx512_halves_t.h - template: operations on integers of 16 bits, a block of them in a vector, for
+ * words of 4 bytes; and their residuals to planes. After struct packer.
+ */
+
+typedef __m512i H;
+enum { HALVES = ZMPI_BLOCK };
+
+VECTOR H h_load(const uint16_t *p)
+{
+    return _mm512_loadu_si512(p);
+}
+
+VECTOR void h_store(uint16_t *p, H h)
+{
+    _mm512_storeu_si512(p, h);
+}
+
+VECTOR H h_set1(U u)
+{
+    return _mm512_set1_epi16((short)u);
+}
+
+VECTOR H h_sub(H a, H b)
+{
+    return _mm512_sub_epi16(a, b);
+}
+
+/* The nearest even integers, in order, which saturate. */
+VECTOR H h_nearest(const F x[VECTORS])
+{
+    const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    __m512i v[2];
+    for (unsigned i = 0; i < 2; i++)
+#if WIDTH == 4
+        v[i] = _mm512_cvtps_epi32(x[i]);
+#else
+        v[i] = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtpd_epi32(x[2 * i])),
+                                  _mm512_cvtpd_epi32(x[2 * i + 1]), 1);
+#endif
+    return _mm512_permutexvar_epi64(order, _mm512_packs_epi32(v[0], v[1]));
+}
+
+/* The lanes one up, and in the first the last of `before`. */
+VECTOR H h_shift_in(H before, H h)
+{
+    return _mm512_alignr_epi8(h, _mm512_alignr_epi64(h, before, 6), 14);
+}
+
+/* The lanes of h with these numbers. */
+VECTOR H h_take(H h, H numbers)
+{
+    return _mm512_permutexvar_epi16(numbers, h);
+}
+
+/* Lane i in all lanes. */
+VECTOR H h_lane(H h, size_t i)
+{
+    return h_take(h, h_set1((U)i));
+}
+
+VECTOR H h_least(H a, H b)
+{
+    return _mm512_min_epi16(a, b);
+}
+
+VECTOR H h_most(H a, H b)
+{
+    return _mm512_max_epi16(a, b);
+}
+
+/* The least of all lanes. */
+VECTOR int h_least_lane(H h)
+{
+    const __m128i sign = _mm_set1_epi16(INT16_MIN);
+    const __m256i half =
+        _mm256_min_epi16(_mm512_castsi512_si256(h), _mm512_extracti64x4_epi64(h, 1));
+    const __m128i least =
+        _mm_min_epi16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    return (int16_t)(_mm_extract_epi16(_mm_minpos_epu16(_mm_xor_si128(least, sign)), 0) ^ 0x8000);
+}
+
+VECTOR V v_least(V a, V b)
+{
+    return U_OP(min)(a, b);
+}
+
+/* Words but for one, in whose place the last one before it is held, to what is rounded. Only lanes
+ * that are `valid` count. The mask is of the others, as list_filled wants it. */
+VECTOR F half_filled(V word, uint32_t valid, V fill, F inverse, V *least, V *held, uint32_t *mask)
+{
+    const M fine = (M)(v_differ(word, fill) & valid);
+    const F x = f_mul_where(fine, f_of_bits(word), inverse);
+    *least = U_OP(mask_min)(*least, fine, *least, word);
+    *mask = fine;
+    *held = v_hold(f_bits(x), fine, *held);
+    return f_of_bits(*held);
+}
+
+/* ---- to planes ---- */
+
+/* Sixteen planes of words in order, the last one first: the signs. */
+#ifdef ZMPI_VBMI
+VECTOR V half_bytes(V words)
+{
+#define HALF8(at, half)                                                                            \
+    (at) + 14 + (half), (at) + 12 + (half), (at) + 10 + (half), (at) + 8 + (half),                 \
+        (at) + 6 + (half), (at) + 4 + (half), (at) + 2 + (half), (at) + (half)
+    static const unsigned char split[64] = {HALF8(0, 0), HALF8(16, 0), HALF8(32, 0), HALF8(48, 0),
+                                            HALF8(0, 1), HALF8(16, 1), HALF8(32, 1), HALF8(48, 1)};
+#undef HALF8
+    return _mm512_permutexvar_epi8(table(split), words);
+}
+
+VECTOR void half_planes(V w[], unsigned n)
+{
+    EACH(n) w[i] = sign_and_magnitude(w[i]);
+    EACH(n) w[i] = half_bytes(w[i]);
+    EACH(n) w[i] = signs_and_planes_of(w[i]);
+}
+#else
+VECTOR void half_planes(V w[], unsigned n)
+{
+    const V sign = h_set1(0x8000);
+    enum { WITH_SIGN = 0xF0 | (0xCC & 0xAA) };
+    EACH(n) w[i] = _mm512_ternarylogic_epi32(_mm512_abs_epi16(w[i]), w[i], sign, WITH_SIGN);
+    EACH(n) w[i] = planes_of(w[i]);
+    EACH(n) w[i] = _mm512_alignr_epi32(w[i], w[i], 15);
+}
+#endif
+
+/* So many blocks one behind the other, of less than 2^15 in magnitude. n: at most TOGETHER. */
+VECTOR void pack_halves_of(struct packer *p, const uint16_t *r, unsigned n)
+{
+    V planes[TOGETHER];
+    unsigned length[TOGETHER];
+    EACH(n) planes[i] = h_load(r + i * ZMPI_BLOCK);
+    half_planes(planes, n);
+    EACH(n) length[i] = signed_planes_length(planes[i]);
+    EACH(n)
+    {
+        _mm512_storeu_si512(p->dst, planes[i]);
+        p->lengths[i] = (unsigned char)length[i];
+        p->dst += 4 * (size_t)(length[i] + (length[i] != 0));
+        p->any |= length[i];
+    }
+    p->lengths += n;
+}
+
+KERNEL void pack_halves(struct packer *packer, const uint16_t *r, size_t blocks)
+{
+    struct packer own = *packer; /* in registers: bytes stored may be anything */
+    for (; blocks >= TOGETHER; blocks -= TOGETHER, r += TOGETHER * ZMPI_BLOCK)
+        pack_halves_of(&own, r, TOGETHER);
+    for (; blocks; blocks--, r += ZMPI_BLOCK)
+        pack_halves_of(&own, r, 1);
+    *packer = own;
+}

@@ -18,9 +18,10 @@ VECTOR void group_put(const V r[VECTORS], V *carry, bool sums, U *to)
         *carry = v_add(v_last(r[VECTORS - 1]), *carry);
 }
 
-/* The next eight blocks; false, and nothing is done, if one has more than 15 planes, or if they are
- * the last ones of the chunk's bytes. There are eight more length bytes. */
-VECTOR bool unpack_group(struct coded *c, V *carry, bool sums, U *to)
+/* The words of the next eight blocks, and their lengths; false, and nothing is done, if one has
+ * more than 15 planes, or if they are the last ones of the chunk's bytes. There are eight more
+ * length bytes. */
+VECTOR bool take_group(struct coded *c, V w[GROUP], uint64_t *lengths)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t bytes = c->given ? ~UINT64_C(0) : zmpi_load64(c->lengths + c->block);
@@ -34,7 +35,6 @@ VECTOR bool unpack_group(struct coded *c, V *carry, bool sums, U *to)
         return false;
     c->block += GROUP;
     c->src += 4 * (end >> 56);
-    V w[GROUP], r[VECTORS];
     EACH(GROUP)
     {
         const unsigned char *const at = src + 4 * (end << 8 >> 8 * i & 0xFF);
@@ -44,6 +44,18 @@ VECTOR bool unpack_group(struct coded *c, V *carry, bool sums, U *to)
     words_of(w, GROUP);
     EACH(GROUP)
     w[i] = signed_words(w[i], zmpi_load32(src + 4 * (end << 8 >> 8 * i & 0xFF)));
+    *lengths = bytes;
+    return true;
+}
+
+/* The next eight blocks; false as above. */
+VECTOR bool unpack_group(struct coded *c, V *carry, bool sums, U *to)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t bytes;
+    V w[GROUP], r[VECTORS];
+    if (!take_group(c, w, &bytes))
+        return false;
     if (sums && __builtin_expect(((bytes + (0x7F - 10) * ones) & 0x80 * ones) != 0, 0)) {
         EACH(GROUP)
         {

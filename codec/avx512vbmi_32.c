@@ -48,5 +48,9 @@
 #include "vector_supply_t.h"
 #include "vector_rows_t.h"
 #include "vector_planes_t.h"
+#include "avx512_halved_t.h"
+#include "vector_outlet_t.h"
+#include "vector_halved_t.h"
+#include "vector_halved_short_t.h"
 #include "vector_decode_t.h"
 #endif

@@ -19,6 +19,7 @@ void zmpi_chunk_work_init(struct zmpi_chunk_work *work, size_t plane, size_t bef
     work->apart = work->apart_run = 0;
     work->edges.extent[0] = 0; /* no chunk's */
     work->keep = work->given = false;
+    work->far = 0;
 }
 
 struct zmpi_chunk_work *zmpi_chunk_work_for(size_t plane, size_t before)

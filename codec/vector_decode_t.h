@@ -36,14 +36,17 @@ static inline enum rows rows_of(const struct shape *s, unsigned axes, bool align
     return s->row < LANES ? PLANES : LOOSE;
 }
 
-/* Every integer is the base: all words are the same. */
-static inline void decode_zero(const struct job *j)
+/* Every integer is the base: all words are the same. The last ones may lie behind the chunk's. */
+KERNEL void decode_zero(const struct job *j)
 {
-    U word = j->p->map == ZMPI_MAP_QUANTIZED ? bits_of(dequantize(j->p->step, j->p->base))
-             : j->flip                       ? ordered_view(j->p->base)
-                                             : j->p->base;
-    for (size_t i = 0; i < j->s->count; i++)
-        store_word(j->work->words + i * WIDTH, word);
+    const U word = j->p->map == ZMPI_MAP_QUANTIZED ? bits_of(dequantize(j->p->step, j->p->base))
+                   : j->flip                       ? ordered_view(j->p->base)
+                                                   : j->p->base;
+    U *const words = (U *)(void *)j->work->words;
+    const size_t count = j->s->count;
+    const V v = v_set1(word);
+    for (size_t i = 0; i < count; i += LANES)
+        v_store(words + i, v);
 }
 
 TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsigned char *src,
@@ -82,6 +85,19 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
     /* The last block of an only row may be written whole, behind the words. */
     const bool aligned = j.s->row % ZMPI_BLOCK == 0 || (!direct && here.row == here.count);
     const enum rows rows = rows_of(j.s, p.axes, aligned, !direct || runs.row == runs.count);
+#ifdef DECODE_HALVED
+    if (p.map == ZMPI_MAP_QUANTIZED && !p.zero) {
+        if (exceptions)
+            j.patch = patch_of(&s, &p, work);
+        if (DECODE_HALVED(&j)) {
+            if (!direct)
+                zmpi_rows_scatter(dst, extent, s.x * WIDTH, work->words,
+                                  dst->stream ? stream_bytes : memcpy);
+            return ZMPI_OK;
+        }
+        j.patch.masks = NULL;
+    }
+#endif
     if (exceptions && !p.shift && (rows == ALIGNED || rows == NARROW))
         j.exceptions = replacer_of(&p);
     else if (exceptions && !p.shift)

@@ -101,7 +101,7 @@ void zmpi_huffman_count(size_t width, size_t words, const unsigned char *chunk, 
 
 /*
  * What a decoder finds for the bits ahead: in the lowest 10 bits of `bits` how many they are, extra
- * ones included, or 64 if this needs more care; above how many of them are codes; the first value,
+ * ones included, or 63 if this needs more care; above how many of them are codes; the first value,
  * to which the extra bits are added.
  */
 struct zmpi_entry {

@@ -146,7 +146,7 @@ zmpi_put_residual(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, int
 /* ---- a decoder's table ---- */
 
 enum {
-    ZMPI_ENTRY_CARE = 64,      /* bits of an entry that needs care */
+    ZMPI_ENTRY_CARE = 63,      /* bits of an entry that needs care */
     ZMPI_ENTRY_CODE = 1 << 10, /* times how many of the bits are codes */
     ZMPI_FAST_RUN = 64,        /* zeros of a long entry */
     /* Looks for the 56 bits that are loaded at once. */

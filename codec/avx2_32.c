@@ -48,6 +48,10 @@
 #include "vector_placed_t.h"
 #include "vector_batch_t.h"
 #include "vector_short_t.h"
+#include "avx2_halved_t.h"
+#include "vector_outlet_t.h"
+#include "vector_halved_t.h"
+#include "vector_halved_try_t.h"
 #include "vector_decode_t.h"
 
 #define COST zmpi_avx2_cost32

@@ -25,18 +25,29 @@ VECTOR V v_abs(V a)
     return _mm256_abs_epi32(a);
 }
 
-/* a - b in the lanes whose bits are set, of which the first is number `from`; elsewhere a. */
-VECTOR V v_sub_from(V a, V b, uint32_t bits, unsigned from)
+/* b in the lanes whose bits are set, of which the first is number `from`; elsewhere a. */
+VECTOR V v_choose_from(V a, V b, uint32_t bits, unsigned from)
 {
     const V lane = _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24);
     const V up = _mm256_sllv_epi32(v_set1(bits), v_sub(lane, v_set1(from)));
-    return f_bits(_mm256_blendv_ps(f_of_bits(a), f_of_bits(v_sub(a, b)), f_of_bits(up)));
+    return f_bits(_mm256_blendv_ps(f_of_bits(a), f_of_bits(b), f_of_bits(up)));
+}
+
+/* a - b in these lanes. */
+VECTOR V v_sub_from(V a, V b, uint32_t bits, unsigned from)
+{
+    return v_choose_from(a, v_sub(a, b), bits, from);
 }
 
 /* The bits are those of a block, the lanes of its vector k. */
 VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
 {
     return v_sub_from(a, b, bits, LANES * k);
+}
+
+VECTOR V v_choose_at(V a, V b, uint32_t bits, unsigned k)
+{
+    return v_choose_from(a, b, bits, LANES * k);
 }
 
 /* Sign and magnitude to two's complement order and back; `flip`: the bits that a sign turns over.

@@ -68,6 +68,19 @@ VECTOR V h_widen(const uint16_t *p)
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)p));
 }
 
+/* The first n of them, and zeros. */
+VECTOR V h_widen_few(const uint16_t *p, size_t n)
+{
+    return v_where((M)_bzhi_u32(ALL_LANES, (unsigned)n), h_widen(p));
+}
+
+/* The first n lanes; `from` words lie before `to` in its vector of memory. A store that reached
+ * into the next one would have it read, whatever its mask is. */
+VECTOR void v_store_part(unsigned char *to, V v, size_t from, size_t n)
+{
+    v_store_lanes(to - from * WIDTH, v_pick(v, v, v_lanes(LANES - from)), from, from + n);
+}
+
 /* Have all these blocks at most so many planes? */
 VECTOR bool lengths_within(const unsigned char *lengths, size_t blocks, unsigned most)
 {
@@ -123,12 +136,12 @@ VECTOR void unpack_halves(struct coded *coded, H *carry_on, bool sums, size_t bl
     *carry_on = carry;
 }
 
-KERNEL void unpack_half_words(struct coded *c, H *carry, size_t blocks, uint16_t *to)
+KERNEL void unpack_half_words(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
 {
-    unpack_halves(c, carry, false, blocks, to);
+    unpack_halves(&u->coded, carry, false, blocks, to);
 }
 
-KERNEL void unpack_half_sums(struct coded *c, H *carry, size_t blocks, uint16_t *to)
+KERNEL void unpack_half_sums(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
 {
-    unpack_halves(c, carry, true, blocks, to);
+    unpack_halves(&u->coded, carry, true, blocks, to);
 }

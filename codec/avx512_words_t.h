@@ -73,6 +73,17 @@ VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
     return U_OP(mask_sub)(a, (M)(bits >> LANES * k), a, b);
 }
 
+/* b in the lanes whose bits are set, of which the first is number `from`; elsewhere a. */
+VECTOR V v_choose_from(V a, V b, uint32_t bits, unsigned from)
+{
+    return U_OP(mask_mov)(a, (M)(bits >> from), b);
+}
+
+VECTOR V v_choose_at(V a, V b, uint32_t bits, unsigned k)
+{
+    return v_choose_from(a, b, bits, LANES * k);
+}
+
 VECTOR M v_equal(V a, V b)
 {
     return U_MASK_OP(cmpeq)(a, b);

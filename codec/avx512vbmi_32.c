@@ -52,5 +52,6 @@
 #include "vector_outlet_t.h"
 #include "vector_halved_t.h"
 #include "vector_halved_short_t.h"
+#include "vector_halved_try_t.h"
 #include "vector_decode_t.h"
 #endif

@@ -25,6 +25,14 @@ VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
     return v_sub(a, v_and(b, there));
 }
 
+/* b in the lanes whose bits are set, elsewhere a. */
+VECTOR V v_choose_at(V a, V b, uint32_t bits, unsigned k)
+{
+    const V lane = {1, 2, 4, 8};
+    V there = vtstq_u32(v_set1(bits), vshlq_u32(lane, vdupq_n_s32((int)(LANES * k))));
+    return vbslq_u32(there, b, a);
+}
+
 VECTOR uint32_t m_bits(M m)
 {
     const int32x4_t lane = {0, 1, 2, 3};

@@ -30,6 +30,14 @@ VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
     return v_sub(a, v_and(b, there));
 }
 
+/* b in the lanes whose bits are set, elsewhere a. */
+VECTOR V v_choose_at(V a, V b, uint32_t bits, unsigned k)
+{
+    const V lane = {1, 2};
+    V there = vtstq_u64(v_set1(bits), vshlq_u64(lane, vdupq_n_s64((int)(LANES * k))));
+    return vbslq_u64(there, b, a);
+}
+
 VECTOR uint32_t m_bits(M m)
 {
     return (uint32_t)(vgetq_lane_u64(m, 0) >> 63 | vgetq_lane_u64(m, 1) >> 63 << 1);

@@ -166,7 +166,7 @@ VECTOR uint32_t replace_next(struct replacer *e, V word[VECTORS])
     const V value = v_set1(load_word(e->value < e->last ? e->value : e->last));
     e->value += WIDTH * marked;
     for (unsigned k = 0; k < VECTORS; k++)
-        word[k] = v_sub_at(word[k], v_sub(word[k], value), mask, k);
+        word[k] = v_choose_at(word[k], value, mask, k);
     return mask;
 }
 
@@ -241,5 +241,5 @@ VECTOR V patch_at(const struct patch *p, size_t at, V word)
 {
     const uint32_t mask = zmpi_load32(p->masks + at / 8) >> at % 8;
     const V there = p->words ? v_load(p->words + at) : p->fill;
-    return v_sub_at(word, v_sub(word, there), mask, 0);
+    return v_choose_at(word, there, mask, 0);
 }

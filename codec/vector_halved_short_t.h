@@ -83,31 +83,8 @@ CASE(6)
 CASE(7)
 #undef CASE
 
-/* So many chunks behind one whose integers are too far from the base are not tried. */
-enum { FAR_FOR = 4 };
-
-/* The whole chunk, if it can be; false: it is to be done otherwise. */
-TARGET static bool decode_halved(const struct job *j)
-{
-    typedef bool halved_fn(const struct job *j, unsigned width);
-    static halved_fn *const rows[] = {halved_0, halved_1, halved_2, halved_3,
-                                      halved_4, halved_5, halved_6, halved_7};
-    static halved_fn *const short_rows[] = {halved_0,       halved_1,      halved_short_2,
-                                            halved_short_3, halved_4,      halved_short_5,
-                                            halved_short_6, halved_short_7};
-    const unsigned axes = j->p->axes, width = 15 - (unsigned)__builtin_popcount(axes);
-    const bool fits = axes <= ZMPI_AXIS_X || j->s->plane >= HALVES;
-    unsigned char *const far = &j->work->far;
-    if (!fits || j->work->given || !lengths_within(j->p->lengths, j->s->blocks, 15))
-        return false;
-    if (*far) {
-        --*far;
-        return false;
+#define SHORT_HALVED                                                                               \
+    {                                                                                              \
+        halved_0, halved_1, halved_short_2, halved_short_3, halved_4, halved_short_5,              \
+            halved_short_6, halved_short_7                                                         \
     }
-    if ((j->s->row < HALVES ? short_rows : rows)[axes](j, width))
-        return true;
-    *far = FAR_FOR;
-    return false;
-}
-
-#define DECODE_HALVED decode_halved

@@ -17,19 +17,20 @@
 enum { BAND = 512, BAND_BLOCKS = BAND / ZMPI_BLOCK };
 
 /* The next blocks, or those that are left. */
-VECTOR void half_piece(struct coded *c, H *carry, const struct shape *s, bool sums, uint16_t *to)
+VECTOR void half_piece(struct unpacker *u, H *carry, const struct shape *s, bool sums, uint16_t *to)
 {
-    const size_t left = s->blocks - c->block, blocks = left < BAND_BLOCKS ? left : BAND_BLOCKS;
+    const size_t left = s->blocks - u->coded.block,
+                 blocks = left < BAND_BLOCKS ? left : BAND_BLOCKS;
     if (sums)
-        unpack_half_sums(c, carry, blocks, to);
+        unpack_half_sums(u, carry, blocks, to);
     else
-        unpack_half_words(c, carry, blocks, to);
+        unpack_half_words(u, carry, blocks, to);
 }
 
 /* Residuals, or with the x axis their sums along the whole chunk: all of them, or, for bands, where
  * `turn` is less, some, which share the cache with the rest. */
 struct half_supply {
-    struct coded coded;
+    struct unpacker u;
     H carry;
     uint16_t *x;
     size_t turn, have;
@@ -38,10 +39,12 @@ struct half_supply {
 /* For bands of whole rows. */
 VECTOR struct half_supply half_supply_of(const struct job *j, size_t row, unsigned char *tail)
 {
-    struct half_supply p = {.carry = h_set1(0),
-                            .x = (uint16_t *)(void *)j->work->ahead + HALVES,
-                            .turn = row <= BAND ? 4 * BAND : 16 * BAND};
-    coded_begin(&p.coded, j->p, j->work, tail);
+    struct half_supply p;
+    p.carry = h_set1(0);
+    p.x = (uint16_t *)(void *)j->work->ahead + HALVES;
+    p.turn = row <= BAND ? 4 * BAND : 16 * BAND;
+    p.have = 0;
+    unpacker_begin(&p.u, j->p, j->work, tail);
     p.x[-1] = 0;
     return p;
 }
@@ -52,7 +55,7 @@ VECTOR void half_supply_until(struct half_supply *p, size_t end, const struct sh
 {
     for (end = end < s->count ? end : s->count; p->have < end; p->have += BAND) {
         const size_t at = p->have & (p->turn - 1);
-        half_piece(&p->coded, &p->carry, s, sums, p->x + at);
+        half_piece(&p->u, &p->carry, s, sums, p->x + at);
         if (at == 0 && p->have)
             for (size_t i = 0; i < BAND; i += HALVES)
                 h_store(p->x + p->turn + i, h_load(p->x + i));
@@ -140,13 +143,13 @@ VECTOR bool halved_flat(const struct job *j, unsigned axes, unsigned width)
     const U bias = UINT32_C(1) << width;
     struct half_room r = room_of(j, BAND);
     unsigned char tail[TAIL];
-    struct coded c;
+    struct unpacker u;
     struct outlet o = outlet_of(j, r.to, bias);
     H carry = h_set1(bias);
-    coded_begin(&c, j->p, j->work, tail);
+    unpacker_begin(&u, j->p, j->work, tail);
     for (size_t at = 0; at < j->s->count; at += BAND) {
         room_turn(&r);
-        half_piece(&c, &carry, j->s, axes & ZMPI_AXIS_X, r.to);
+        half_piece(&u, &carry, j->s, axes & ZMPI_AXIS_X, r.to);
         room_put(&r, BAND, &o, at);
     }
     outlet_until(&o, j->s->count);

@@ -41,82 +41,108 @@ VECTOR struct outlet outlet_of(const struct job *j, const uint16_t *q, U bias)
                            .patch = j->patch};
 }
 
-/* Integers to words, the first one number `at` of the chunk. */
-VECTOR V outlet_words(V q, V base, F step, const struct patch *patch, size_t at)
+/* Integers to words, the first one number at + i of the chunk; i of them are whole vectors. */
+VECTOR V outlet_words(V q, V base, F step, const struct patch *patch, size_t at, size_t i, V *seen)
 {
+    *seen = v_or(*seen, q);
     const V v = f_bits(f_mul(f_of_integers(v_add(q, base)), step));
-    return patch ? patch_at(patch, at, v) : v;
+    if (!patch)
+        return v;
+    /* All of them begin at the same bit of a byte. */
+    const uint32_t mask = zmpi_load32(patch->masks + at / 8 + i / 8);
+    const V there = patch->words ? v_load(patch->words + at + i) : patch->fill;
+    return v_choose_from(v, there, mask, (unsigned)(at % 8));
 }
 
-/* Words up to number `end` of the chunk, but for those that share a vector of memory with others
- * that are yet to come. */
+/* What comes next; n: words that may go out now, of those that are left of the run. */
+struct flow {
+    const uint16_t *q;
+    unsigned char *to;
+    size_t done, left, n;
+};
+
+VECTOR void flow_on(struct flow *f, size_t words)
+{
+    f->q += words;
+    f->to += words * WIDTH;
+    f->done += words;
+    f->left -= words;
+    f->n -= words;
+}
+
+#define UNROLL _Pragma("GCC unroll 2")
+
+/* Words up to number `end` of the chunk, but for those that share a line of memory with others that
+ * are yet to come. Past the caches go whole lines: a part of another one must not, beside one that
+ * did not. */
 VECTOR void outlet_run(struct outlet *o, size_t end, bool stream, bool patched)
 {
-    const uint16_t *q = o->q;
+    enum { LINE_WORDS = LINE / WIDTH };
     const V base = o->base;
     const F step = o->step;
     const struct patch fill = {o->patch.masks, o->patch.words, o->patch.fill};
     const struct patch *const patch = patched ? &fill : NULL;
     const size_t run = o->run, gap = o->gap, far = o->far, ahead = o->ahead;
-    unsigned char *to = o->to;
-    size_t done = o->done, left = o->left, turn = o->turn;
+    struct flow f = {.q = o->q, .to = o->to, .done = o->done, .left = o->left};
+    size_t turn = o->turn;
     V seen = o->seen;
     for (;;) {
-        size_t n = end - done < left ? end - done : left;
-        const size_t from = (uintptr_t)to % WIDTH ? 0 : (uintptr_t)to % sizeof(V) / WIDTH;
+        f.n = end - f.done < f.left ? end - f.done : f.left;
+        const size_t from = (uintptr_t)f.to % WIDTH ? 0 : (uintptr_t)f.to % sizeof(V) / WIDTH;
         if (from) {
-            const size_t room = LANES - from, few = n < room ? n : room;
-            if (few < room && few < left)
+            const size_t room = LANES - from, few = f.n < room ? f.n : room;
+            if (few < room && few < f.left)
                 break;
-            const V v = v_where((M)_bzhi_u32(ALL_LANES, (unsigned)few), h_widen(q));
-            seen = v_or(seen, v);
-            const V w = outlet_words(v, base, step, patch, done);
-            v_store_lanes(to - from * WIDTH, v_pick(w, w, v_lanes(LANES - from)), from, from + few);
-            to += few * WIDTH;
-            q += few;
-            done += few;
-            left -= few;
-            n -= few;
+            const V v = h_widen_few(f.q, few);
+            v_store_part(f.to, outlet_words(v, base, step, patch, f.done, 0, &seen), from, few);
+            flow_on(&f, few);
         }
-        left -= n / LANES * LANES;
-        for (; n >= LANES; n -= LANES, q += LANES, done += LANES, to += LANES * WIDTH) {
-            const V v = h_widen(q);
-            seen = v_or(seen, v);
-            const V w = outlet_words(v, base, step, patch, done);
+        if (sizeof(V) < LINE && stream && (uintptr_t)f.to % LINE && f.n >= LANES) {
+            v_store((U *)(void *)f.to,
+                    outlet_words(h_widen(f.q), base, step, patch, f.done, 0, &seen));
+            flow_on(&f, LANES);
+        }
+        const size_t whole = f.n - f.n % (stream ? LINE_WORDS : LANES);
+        UNROLL
+        for (size_t i = 0; i < whole; i += LANES) {
+            const V w = outlet_words(h_widen(f.q + i), base, step, patch, f.done, i, &seen);
             if (stream)
-                v_stream(to, w);
+                v_stream(f.to + i * WIDTH, w);
             else
-                v_store((U *)(void *)to, w);
+                v_store((U *)(void *)(f.to + i * WIDTH), w);
         }
-        if (n < left)
+        flow_on(&f, whole);
+        if (f.n < f.left)
             break;
-        if (n) {
-            const V v = v_where((M)_bzhi_u32(ALL_LANES, (unsigned)n), h_widen(q));
-            seen = v_or(seen, v);
-            v_store_lanes(to, outlet_words(v, base, step, patch, done), 0, n);
-            to += n * WIDTH;
-            q += n;
-            done += n;
+        if (sizeof(V) < LINE && f.n >= LANES) {
+            v_store((U *)(void *)f.to,
+                    outlet_words(h_widen(f.q), base, step, patch, f.done, 0, &seen));
+            flow_on(&f, LANES);
+        }
+        if (f.n) {
+            const V v = h_widen_few(f.q, f.n);
+            v_store_lanes(f.to, outlet_words(v, base, step, patch, f.done, 0, &seen), 0, f.n);
+            flow_on(&f, f.n);
         }
         turn--;
-        to += turn ? gap : far;
+        f.to += turn ? gap : far;
         turn = turn ? turn : o->runs;
-        left = run;
+        f.left = run;
         if (stream && ahead) {
             const size_t two = 2 * (run * WIDTH + gap);
-            fetch_end(to, ahead);
+            fetch_end(f.to, ahead);
             /* The line where a run begins is the tile's before this one, and no longer as near as
              * it was. Not one that is written whole. */
-            if ((uintptr_t)(to + two) % LINE)
-                fetch_end(to, two);
+            if ((uintptr_t)(f.to + two) % LINE)
+                fetch_end(f.to, two);
         }
-        if (done >= end)
+        if (f.done >= end)
             break;
     }
-    o->q = q;
-    o->to = to;
-    o->done = done;
-    o->left = left;
+    o->q = f.q;
+    o->to = f.to;
+    o->done = f.done;
+    o->left = f.left;
     o->turn = turn;
     o->seen = seen;
 }
@@ -158,5 +184,7 @@ VECTOR void outlet_until(struct outlet *o, size_t end)
 /* Was one of them not less than this power of two? */
 VECTOR bool outlet_beyond(const struct outlet *o, U limit)
 {
-    return v_differ(v_and(o->seen, v_set1(0 - limit)), v_set1(0)) != 0;
+    return m_any(v_differ(v_and(o->seen, v_set1(0 - limit)), v_set1(0)));
 }
+
+#undef UNROLL

@@ -11,7 +11,7 @@ VECTOR V patch_first(const struct patch *p, size_t at, size_t over, V word)
     const uint32_t mask = zmpi_load32(p->masks + at / 8) >> at % 8 << over;
     const V there =
         p->words ? v_take(v_load(p->words + at), v_turn((LANES - over) % LANES)) : p->fill;
-    return v_sub_at(word, v_sub(word, there), mask, 0);
+    return v_choose_at(word, there, mask, 0);
 }
 
 /* patch_at for vector i of a row: where vectors are whole bytes of masks, all begin at the same
@@ -22,7 +22,7 @@ VECTOR V patch_row(const struct patch *p, size_t at, size_t i, V word)
         return patch_at(p, at + i, word);
     const size_t byte = (at + LANES) / 8 + i / 8 - LANES / 8; /* at may be some before 0 */
     const V there = p->words ? v_load(p->words + at + i) : p->fill;
-    return v_sub_from(word, v_sub(word, there), zmpi_load32(p->masks + byte), (unsigned)(at % 8));
+    return v_choose_from(word, there, zmpi_load32(p->masks + byte), (unsigned)(at % 8));
 }
 
 /* Vectors from..end-1 of a row, of which the first would go to `to`. */

@@ -1,0 +1,151 @@
+/*
+ * avx2_halved_t.h - template: blocks to residuals of 16 bits, half a block in a vector, and those
+ * to words of 4 bytes. After avx2_halves_t.h and avx2_unpack32.h.
+ */
+
+VECTOR H h_add(H a, H b)
+{
+    return _mm256_add_epi16(a, b);
+}
+
+/* What memory has here in all lanes. */
+VECTOR H h_all(const uint16_t *p)
+{
+    return h_set1(*p);
+}
+
+/* The next words, without signs. */
+VECTOR V h_widen(const uint16_t *p)
+{
+    return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+/* The first n of them, and zeros. */
+VECTOR V h_widen_few(const uint16_t *p, size_t n)
+{
+    static const U present[2 * LANES] = {(U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1};
+    return v_and(h_widen(p), v_load(present + LANES - n));
+}
+
+/* The first n lanes; `from` words lie before `to` in its vector of memory. */
+VECTOR void v_store_part(unsigned char *to, V v, size_t from, size_t n)
+{
+    (void)from;
+    v_store_few(to, v, n);
+}
+
+/* Have all these blocks at most so many planes? */
+VECTOR bool lengths_within(const unsigned char *lengths, size_t blocks, unsigned most)
+{
+    enum { SOME = sizeof(V) };
+    const V limit = _mm256_set1_epi8((char)most), bits = _mm256_set1_epi8(0x3F);
+    V beyond = v_set1(0);
+    if (blocks < SOME) {
+        for (size_t b = 0; b < blocks; b++)
+            if (block_length(lengths[b]) > most)
+                return false;
+        return true;
+    }
+    for (size_t b = 0; b < blocks; b += SOME) {
+        const size_t from = b + SOME <= blocks ? b : blocks - SOME;
+        const V n = v_load((const U *)(const void *)(lengths + from)); /* block_length: below 64 */
+        beyond = v_or(beyond, _mm256_subs_epu8(v_and(n, bits), limit));
+    }
+    return !m_any(beyond);
+}
+
+/* Halved bytes of up to 7 planes and signs to residuals; so that, in two vectors, bytes are in the
+ * order of words. */
+VECTOR V short_residuals(V bytes)
+{
+    const V b = _mm256_sign_epi8(v_and(bytes, _mm256_set1_epi8(INT8_MAX)), bytes);
+    return _mm256_permutevar8x32_epi32(b, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+/* Those of up to 15 planes. */
+VECTOR void middle_residuals(V low, V high, H w[2])
+{
+    const V magnitude = _mm256_set1_epi16(INT16_MAX);
+    w[0] = _mm256_unpacklo_epi8(low, high);
+    w[1] = _mm256_unpackhi_epi8(low, high);
+    for (unsigned i = 0; i < 2; i++)
+        w[i] = _mm256_permute4x64_epi64(_mm256_sign_epi16(v_and(w[i], magnitude), w[i]), 0xD8);
+}
+
+/* Running sums of the lanes of each half. */
+VECTOR H h_scan_halves(H h)
+{
+    h = h_add(h, _mm256_slli_si256(h, 2));
+    h = h_add(h, _mm256_slli_si256(h, 4));
+    return h_add(h, _mm256_slli_si256(h, 8));
+}
+
+/* Such sums to those of all lanes, behind carry; and this goes on. */
+VECTOR H h_join_halves(H h, H *carry)
+{
+    const H last = _mm256_shuffle_epi8(h, _mm256_set1_epi16(0x0F0E));
+    h = h_add(h_add(h, _mm256_permute2x128_si256(last, last, 0x08)), *carry);
+    *carry = h_add(h_add(*carry, last), halves_of(last));
+    return h;
+}
+
+/* A block to `to`; with the x axis its sums, which go on from carry, and else carry added. */
+VECTOR void put_short(V bytes, H *carry, bool sums, uint16_t *to)
+{
+    const V b = short_residuals(bytes);
+    if (!sums) {
+        h_store(to, h_add(_mm256_cvtepi8_epi16(_mm256_castsi256_si128(b)), *carry));
+        h_store(to + HALVES, h_add(_mm256_cvtepi8_epi16(_mm256_extracti128_si256(b, 1)), *carry));
+        return;
+    }
+    /* Of two words each: half as many to sum up. */
+    const H odd = h_join_halves(h_scan_halves(_mm256_maddubs_epi16(_mm256_set1_epi8(1), b)), carry);
+    const H even = h_sub(odd, _mm256_srai_epi16(b, 8));
+    const H a = _mm256_unpacklo_epi16(even, odd), c = _mm256_unpackhi_epi16(even, odd);
+    h_store(to, _mm256_permute2x128_si256(a, c, 0x20));
+    h_store(to + HALVES, _mm256_permute2x128_si256(a, c, 0x31));
+}
+
+VECTOR void put_middle(V low, V high, H *carry, bool sums, uint16_t *to)
+{
+    H w[2];
+    middle_residuals(low, high, w);
+    for (unsigned i = 0; i < 2; i++)
+        h_store(to + i * HALVES,
+                sums ? h_join_halves(h_scan_halves(w[i]), carry) : h_add(w[i], *carry));
+}
+
+/* The next blocks, all of them of at most 15 planes; those that become bytes together. */
+VECTOR void unpack_halves(struct unpacker *u, H *carry_on, bool sums, size_t blocks, uint16_t *to)
+{
+    H carry = *carry_on;
+    for (size_t b = 0, n; b < blocks; b += n) {
+        n = blocks - b < BLOCKS_AHEAD ? blocks - b : BLOCKS_AHEAD;
+        unpack_ahead(u);
+        for (size_t i = 0; i < n; i++, to += ZMPI_BLOCK) {
+            const V low = v_load((const U *)(const void *)u->low[i]);
+            if (u->kind == SHORT)
+                put_short(low, &carry, sums, to);
+            else
+                put_middle(low, v_load((const U *)(const void *)u->high[i]), &carry, sums, to);
+        }
+        u->coded.block += n;
+    }
+    *carry_on = carry;
+}
+
+KERNEL void unpack_half_words(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
+{
+    unpack_halves(u, carry, false, blocks, to);
+}
+
+KERNEL void unpack_half_sums(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
+{
+    unpack_halves(u, carry, true, blocks, to);
+}
+
+/* Short rows of a plane would have to be told apart in lanes of 16 bits, which AVX2 cannot move. */
+#define SHORT_HALVED                                                                               \
+    {                                                                                              \
+        halved_0, halved_1, NULL, NULL, halved_4, NULL, NULL, NULL                                 \
+    }

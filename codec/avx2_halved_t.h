@@ -3,6 +3,10 @@
  * to words of 4 bytes. After avx2_halves_t.h and avx2_unpack32.h.
  */
 
+/* Words that are unpacked, and summed, together. What was stored since words went past the caches
+ * is slow to load in another alignment: they are waited for. */
+enum { BAND = 1024 };
+
 VECTOR H h_add(H a, H b)
 {
     return _mm256_add_epi16(a, b);

@@ -3,6 +3,10 @@
  * words of 4 bytes. After avx512_halves_t.h and avx512_group_t.h.
  */
 
+/* Words that are unpacked, and summed, together. What was stored since words went past the caches
+ * is slow to load in another alignment: they are waited for. */
+enum { BAND = 512 };
+
 VECTOR H h_add(H a, H b)
 {
     return _mm512_add_epi16(a, b);

@@ -12,9 +12,7 @@
  * less than 2^(k+1).
  */
 
-/* Words that are unpacked, and summed, together. What was stored since words went past the caches
- * is slow to load in another alignment: they are waited for. */
-enum { BAND = 512, BAND_BLOCKS = BAND / ZMPI_BLOCK };
+enum { BAND_BLOCKS = BAND / ZMPI_BLOCK, CHUNK_WORDS = ZMPI_CHUNK_INPUT_BYTES / WIDTH };
 
 /* The next blocks, or those that are left. */
 VECTOR void half_piece(struct unpacker *u, H *carry, const struct shape *s, bool sums, uint16_t *to)
@@ -42,7 +40,7 @@ VECTOR struct half_supply half_supply_of(const struct job *j, size_t row, unsign
     struct half_supply p;
     p.carry = h_set1(0);
     p.x = (uint16_t *)(void *)j->work->ahead + HALVES;
-    p.turn = row <= BAND ? 4 * BAND : 16 * BAND;
+    p.turn = row <= BAND ? 4 * BAND : CHUNK_WORDS;
     p.have = 0;
     unpacker_begin(&p.u, j->p, j->work, tail);
     p.x[-1] = 0;

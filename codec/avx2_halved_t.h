@@ -3,9 +3,7 @@
  * to words of 4 bytes. After avx2_halves_t.h and avx2_unpack32.h.
  */
 
-/* Words that are unpacked, and summed, together. What was stored since words went past the caches
- * is slow to load in another alignment: they are waited for. */
-enum { BAND = 1024 };
+enum { BAND = 1024 }; /* of vector_halved_t.h */
 
 VECTOR H h_add(H a, H b)
 {

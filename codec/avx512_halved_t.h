@@ -3,9 +3,7 @@
  * words of 4 bytes. After avx512_halves_t.h and avx512_group_t.h.
  */
 
-/* Words that are unpacked, and summed, together. What was stored since words went past the caches
- * is slow to load in another alignment: they are waited for. */
-enum { BAND = 512 };
+enum { BAND = 512 }; /* of vector_halved_t.h */
 
 VECTOR H h_add(H a, H b)
 {

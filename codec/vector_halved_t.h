@@ -10,6 +10,9 @@
  * way. By induction all are right if all lie within the limits. So the chunk is summed as if they
  * did, and then it is looked whether they do. Integers have 2^k added, so that they are those of
  * less than 2^(k+1).
+ *
+ * BAND: words that are unpacked, and summed, together. What was stored since words went past the
+ * caches is slow to load in another alignment: they are waited for.
  */
 
 enum { BAND_BLOCKS = BAND / ZMPI_BLOCK, CHUNK_WORDS = ZMPI_CHUNK_INPUT_BYTES / WIDTH };

@@ -89,7 +89,9 @@ VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, unsigned y
                 const enum outcome o = intake_outcome(&t, f, source);
                 if (o)
                     return o;
+                const unsigned char *const begin = p->dst;
                 pack_differences(p, made, blocks, axes & ZMPI_AXIS_X ? LEFT : NOTHING);
+                room_ahead(begin, p->dst);
                 blocks = 0;
             }
         }

@@ -14,6 +14,7 @@ struct packer {
 };
 
 #include "vector_keep_t.h"
+#include "vector_room_t.h"
 
 #include "vector_differences_t.h"
 

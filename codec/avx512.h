@@ -14,7 +14,7 @@
 
 #include "bytes.h"
 
-#define AVX512 "avx512f,avx512cd,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt"
+#define AVX512 "avx512f,avx512cd,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt,prfchw"
 #ifdef ZMPI_VBMI
 #define TARGET __attribute__((target(AVX512 ",avx512vbmi,gfni")))
 #else

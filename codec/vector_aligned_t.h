@@ -45,6 +45,7 @@ VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, enum sourc
     if (axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z))
         for (size_t i = 0; i < s.x; i += LANES)
             v_store(bases + i, n.base);
+    const unsigned char *begin = p->dst;
     for (size_t z = 0, unseen = 0; z < s.z; z++)
         for (size_t y = 0; y < s.y; y++) {
             n.above = y ? keep_y : bases;
@@ -58,6 +59,8 @@ VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, enum sourc
             if ((unseen += s.x) < PART && (y + 1 < s.y || z + 1 < s.z))
                 continue;
             unseen = 0;
+            room_ahead(begin, p->dst);
+            begin = p->dst;
             const enum outcome o = intake_outcome(&t, f, source);
             if (o)
                 return o;

@@ -21,10 +21,12 @@ enum { PART = 256 };
 VECTOR void make_blocks(const struct fuse *f, struct residuals *r, unsigned axes, size_t from,
                         size_t end, enum source source, struct packer *p)
 {
+    const unsigned char *const begin = p->dst;
     if (source >= LISTED)
         pack_blocks(f->s, r, axes, from, end, p);
     else
         pack_range(f->s, r, axes, from, end, p);
+    room_ahead(begin, p->dst);
 }
 
 /* Integers less base, and blocks of them some way behind. */

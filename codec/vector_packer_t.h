@@ -11,6 +11,7 @@ struct packer {
 };
 
 #include "vector_keep_t.h"
+#include "vector_room_t.h"
 
 VECTOR void pack_next(struct packer *p, const V r[VECTORS])
 {

@@ -45,7 +45,9 @@ TARGET static void pack_part(const struct shape *s, struct packer *p, const U *d
 {
     const size_t whole = s->count / ZMPI_BLOCK < end ? s->count / ZMPI_BLOCK - from : end - from;
     struct differences n = {d, ZMPI_BLOCK, left + from};
+    const unsigned char *const begin = p->dst;
     pack_differences(p, n, whole, rest);
+    room_ahead(begin, p->dst);
     if (from + whole == end)
         return;
     n.d += whole * ZMPI_BLOCK;

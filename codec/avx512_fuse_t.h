@@ -88,12 +88,7 @@ CASE(WORDS)
 
 TARGET static enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct packer *p)
 {
-    static halve_fn *const halved[] = EACH_HALVED(QUANTIZE);
-    const enum outcome made = fuse_halved(f,
-                                          can_be_bunched(f, axes) ? halve_short_along[axes]
-                                          : rows_halved(f, axes)  ? halved[axes]
-                                                                  : NULL,
-                                          p);
+    const enum outcome made = fuse_halved(f, halved_in(f, axes, QUANTIZE), p);
     if (made != WIDE)
         return made;
     return rows_short(f, axes) ? fuse_short_along[axes](f, p) : fuse_QUANTIZE(f, axes, p);
@@ -101,8 +96,7 @@ TARGET static enum outcome fuse_quantized(const struct fuse *f, unsigned axes, s
 
 TARGET static enum outcome fuse_filled(const struct fuse *f, unsigned axes, struct packer *p)
 {
-    static halve_fn *const halved[] = EACH_HALVED(FILLED);
-    const enum outcome made = fuse_halved(f, rows_halved(f, axes) ? halved[axes] : NULL, p);
+    const enum outcome made = fuse_halved(f, halved_in(f, axes, FILLED), p);
     if (made != WIDE)
         return made;
     return fuse_FILLED(f, axes, p);

@@ -53,6 +53,18 @@ VECTOR H h_take(H h, H numbers)
     return _mm512_permutexvar_epi16(numbers, h);
 }
 
+/* Of two vectors behind each other. */
+VECTOR H h_take_two(H a, H numbers, H b)
+{
+    return _mm512_permutex2var_epi16(a, numbers, b);
+}
+
+/* a, less b in the lanes whose bits are set. */
+VECTOR H h_sub_where(H a, H b, uint32_t mask)
+{
+    return _mm512_mask_sub_epi16(a, mask, a, b);
+}
+
 /* Lane i in all lanes. */
 VECTOR H h_lane(H h, size_t i)
 {

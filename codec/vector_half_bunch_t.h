@@ -1,49 +1,59 @@
 /*
- * vector_half_bunch_t.h - template: what vector_bunch_t.h does, in integers of 16 bits: rows no
- * longer than a vector of these. After vector_halves_t.h; only where any lanes go anywhere.
+ * vector_half_bunch_t.h - template: words in rows without gaps between them to integers of 16 bits,
+ * and these to residuals, wherever rows end: what is subtracted along x and y is found in
+ * registers. After vector_halves_t.h; only where any lanes go anywhere.
  */
 
+/* Of a vector of such rows: no longer than it, or longer. */
+enum bunching { SHORT, LONG };
+
 struct half_bunch {
-    size_t words; /* that count in a vector */
-    H left;       /* h_take: the integers before these, */
-    H inside;     /* of those that have one in their row */
-    H above;      /* h_take: those of the row above; of the first one, the last one's */
-    H last;       /* lanes of the last row */
+    /* The row above begins in a vector so many before this one, and lies there and in the next one,
+     * by h_take_two. */
+    size_t back;
+    H above;
 };
 
-KERNEL struct half_bunch half_bunch_of(size_t row, unsigned axes)
+VECTOR struct half_bunch half_bunch_of(size_t row)
 {
-    struct half_bunch b = {.words = axes & ZMPI_AXIS_X ? HALVES / row * row : HALVES};
-    uint16_t left[HALVES], inside[HALVES], above[HALVES], last[HALVES];
-    for (size_t i = 0; i < HALVES; i++) {
-        left[i] = (uint16_t)(i ? i - 1 : 0);
-        inside[i] = i % row ? UINT16_MAX : 0;
-        above[i] = (uint16_t)(i < row ? b.words - row + i : i - row);
-        last[i] = i < b.words - row ? 0 : UINT16_MAX;
-    }
-    b.left = h_load(left);
-    b.inside = h_load(inside);
+    struct half_bunch b = {.back = (row + HALVES - 1) / HALVES};
+    uint16_t above[HALVES];
+    for (size_t i = 0; i < HALVES; i++)
+        above[i] = (uint16_t)(b.back * HALVES - row + i);
     b.above = h_load(above);
-    b.last = h_load(last);
     return b;
 }
 
-/* A vector of integers to residuals. n: the vector before; and along z, what was kept of each
- * vector of the plane before. one: of one row. */
-VECTOR H predict_bunch(struct nearby *n, const struct half_bunch *b, bool one, unsigned axes, H q)
+/* A vector of integers less the row above. n: the vector that this begins in; LONG: what is kept of
+ * those before. */
+VECTOR H less_above(struct nearby *n, const struct half_bunch *b, enum bunching bunching, H q)
 {
-    H d = q;
-    if (axes & ZMPI_AXIS_Y) {
-        d = h_sub(q, one ? n->last : h_take(v_blend(q, n->last, b->last), b->above));
-        n->last = q;
+    const H first = n->last;
+    n->last = q;
+    if (bunching == LONG) {
+        h_store(n->keep_y, q);
+        n->last = h_load(n->keep_y - (b->back - 1) * HALVES);
+        n->keep_y += HALVES;
     }
+    return h_sub(q, h_take_two(first, b->above, n->last));
+}
+
+/* These to residuals. n: along z, what was kept of each vector of the plane before. */
+VECTOR H predict_bunch(struct nearby *n, const struct half_bunch *b, enum bunching bunching,
+                       unsigned axes, H q)
+{
+    H d = axes & ZMPI_AXIS_Y ? less_above(n, b, bunching, q) : q;
     if (axes & ZMPI_AXIS_Z) {
         const H e = d;
         d = h_sub(d, h_load(n->keep_z));
         h_store(n->keep_z, e);
         n->keep_z += HALVES;
     }
-    return axes & ZMPI_AXIS_X ? h_sub(d, v_and(h_take(d, b->left), b->inside)) : d;
+    if (!(axes & ZMPI_AXIS_X))
+        return d;
+    const H left = h_shift_in(n->left, d);
+    n->left = d;
+    return h_sub_where(d, left, *n->inside++);
 }
 
 /* Words of a plane from x on, in so many vectors; a vector may be loaded up to `end`. */
@@ -56,57 +66,116 @@ struct half_stretch {
 /* Vectors that are made in one go. */
 enum { MOST_HALVES = 16 };
 
-/* The words at x, if not whole, of so many that are there; in other lanes there may be others. */
-VECTOR H take_halves(struct halving *t, const unsigned char *x, size_t end, bool whole,
+/* A vector of words at x. */
+VECTOR H take_halves(struct halving *t, const unsigned char *x, enum source source,
                      struct ahead ahead)
 {
-    F q[HALVES / LANES];
-    for (unsigned k = 0; k < HALVES / LANES; k++) {
+    enum { JOINED = HALVES / LANES };
+    uint32_t mask[JOINED];
+    F q[JOINED];
+    for (unsigned k = 0; k < JOINED; k++) {
         const size_t i = k * LANES;
         fetch(x + i * WIDTH, ahead);
-        q[k] = half_scaled(t, whole ? load_words(x, i) : load_before(x, i, end));
+        q[k] = half_taken(t, load_words(x, i), ALL_LANES, source, mask + k);
+    }
+    if (source == FILLED)
+        for (unsigned k = 0; k < JOINED; k += 2)
+            put_two(&t->bits, mask[k], mask[k + 1]);
+    return half_joined(t, q);
+}
+
+/* The last vector of a plane, of which so many words count. What lies behind the tile is not looked
+ * at: nobody asked for it before. */
+VECTOR H take_last(struct halving *t, const struct half_stretch *s, const unsigned char *x,
+                   size_t words, enum source source)
+{
+    enum { JOINED = HALVES / LANES };
+    const size_t there = (size_t)(s->end - x) / WIDTH;
+    uint32_t mask;
+    F q[JOINED];
+    if (source != FILLED && there >= HALVES)
+        return take_halves(t, x, source, s->ahead);
+    for (unsigned k = 0; k < JOINED; k++) {
+        const size_t i = k * LANES;
+        const unsigned count = lanes_before(i, words);
+        fetch(x + i * WIDTH, s->ahead);
+        q[k] = half_taken(t, load_before(x, i, there), ALL_LANES >> (LANES - count), source, &mask);
+        if (source == FILLED)
+            put_bits(&t->bits, mask, count);
     }
     return half_joined(t, q);
 }
 
 /* Some of them; returns where they end. A vector is stored whole: what is behind its words is
  * overwritten by the next one, or in no row. */
-VECTOR uint16_t *halve_stretch(struct halving *t, struct nearby *n, const struct half_bunch *b,
-                               bool one, unsigned axes, struct half_stretch *s, uint16_t *r)
+VECTOR uint16_t *halve_stretch(struct halving *halving, struct nearby *nearby,
+                               const struct half_bunch *b, enum bunching bunching, unsigned axes,
+                               enum source source, struct half_stretch *s, uint16_t *r)
 {
-    const size_t some = s->vectors < MOST_HALVES ? s->vectors : MOST_HALVES, words = b->words;
+    const size_t some = s->vectors < MOST_HALVES ? s->vectors : MOST_HALVES;
+    const size_t last = s->vectors > some ? HALVES : s->rest;
     const unsigned char *x = s->x;
-    for (size_t left = some; left > 1; left--, x += words * WIDTH, r += words) {
-        const H q = take_halves(t, x, 0, true, s->ahead);
-        h_store(r, predict_bunch(n, b, one, axes, q));
+    struct halving t = *halving; /* in registers */
+    struct nearby n = *nearby;
+    for (size_t left = some; left > (last < HALVES); left--, x += HALVES * WIDTH, r += HALVES) {
+        const H q = take_halves(&t, x, source, s->ahead);
+        h_store(r, predict_bunch(&n, b, bunching, axes, q));
     }
+    if (last < HALVES) {
+        const H q = take_last(&t, s, x, last, source);
+        h_store(r, predict_bunch(&n, b, bunching, axes, q));
+        x += last * WIDTH;
+        r += last;
+    }
+    *halving = t;
+    *nearby = n;
     s->vectors -= some;
-    const size_t last = s->vectors ? words : s->rest, there = (size_t)(s->end - x) / WIDTH;
-    const H q = take_halves(t, x, there, false, s->ahead);
-    h_store(r, predict_bunch(n, b, one, axes, q));
-    s->x = x + last * WIDTH;
-    return r + last;
+    s->x = x;
+    return r;
 }
 
-/* lines: without gaps between rows. */
-VECTOR enum outcome halve_short(const struct fuse *f, unsigned axes, bool one, struct packer *p)
+/* Which words of a plane of such rows, vector by vector, are not the first ones of theirs. */
+static inline void mark_inside(const struct shape *s, uint32_t inside[])
+{
+    const size_t step = s->x - 1 - (HALVES - 1) % s->x; /* so many less, of rows */
+    uint64_t starts = 0;
+    for (size_t i = 0; i < HALVES; i += s->x)
+        starts |= UINT64_C(1) << i;
+    for (size_t i = 0, first = 0; i < s->plane; i += HALVES) {
+        inside[i / HALVES] = first < HALVES ? ~(uint32_t)(starts << first) : UINT32_MAX;
+        first += step;
+        first -= first < s->x ? 0 : s->x;
+    }
+}
+
+/* lines: without gaps between rows. `axes`, `bunching` and `source` are constants to the compiler.
+ */
+VECTOR enum outcome halve_bunch(const struct fuse *f, unsigned axes, enum bunching bunching,
+                                enum source source, struct packer *p)
 {
     _Alignas(64) uint16_t room[PART_HALVES + (MOST_HALVES + 1) * HALVES];
+    uint32_t inside[ZMPI_CHUNK_INPUT_BYTES / WIDTH / HALVES + 1];
     const struct lines l = *f->lines;
-    const size_t plane = f->s->plane;
+    const size_t plane = f->s->plane, vectors = (plane + HALVES - 1) / HALVES;
     struct coming coming = coming_of(f, &l);
     struct halving t = halving_of(f);
-    const struct half_bunch b = half_bunch_of(f->s->x, axes);
-    const size_t vectors = (plane + b.words - 1) / b.words;
+    const struct half_bunch b = half_bunch_of(f->s->x);
+    uint16_t *const above = (uint16_t *)(void *)f->work->sums;
     uint16_t *const kept = (uint16_t *)(void *)(f->work->integers + ZMPI_CHUNK_BEFORE);
     const H base = h_set1(half_base(f)), first = axes & ZMPI_AXIS_Y ? h_set1(0) : base;
-    struct nearby n = {.keep_z = kept};
+    struct nearby n = {.base = base, .left = base};
     size_t words = 0;
     if (axes & ZMPI_AXIS_Z)
         for (size_t i = 0; i < vectors; i++)
             h_store(kept + i * HALVES, first);
+    if (bunching == LONG && axes & ZMPI_AXIS_Y)
+        for (size_t i = 0; i < b.back; i++)
+            h_store(above + i * HALVES, base);
+    if (axes & ZMPI_AXIS_X)
+        mark_inside(f->s, inside);
     for (size_t z = 0; z < l.z; z++) {
-        struct half_stretch s = {.x = l.at + z * l.plane, .rest = plane - (vectors - 1) * b.words};
+        struct half_stretch s = {.x = l.at + z * l.plane,
+                                 .rest = plane - (vectors - 1) * HALVES};
         s.end = s.x + l.words * WIDTH;
         s.ahead = coming_ahead(&coming, s.x);
         while (s.x < s.end) {
@@ -114,8 +183,12 @@ VECTOR enum outcome halve_short(const struct fuse *f, unsigned axes, bool one, s
                 s.vectors = vectors;
                 n.last = base;
                 n.keep_z = kept;
+                n.keep_y = above + b.back * HALVES;
+                n.inside = inside;
             }
-            words = (size_t)(halve_stretch(&t, &n, &b, one, axes, &s, room + words) - room);
+            uint16_t *const to =
+                halve_stretch(&t, &n, &b, bunching, axes, source, &s, room + words);
+            words = (size_t)(to - room);
             const bool all = s.x == s.end && z + 1 == l.z;
             if (words < PART_HALVES && !all)
                 continue;
@@ -125,15 +198,23 @@ VECTOR enum outcome halve_short(const struct fuse *f, unsigned axes, bool one, s
             words = pack_room(p, room, words, all);
         }
     }
+    if (source == FILLED)
+        put_bits(&t.bits, 0, 0); /* none behind the last */
     return DONE;
 }
 
 #define CASE(axes)                                                                                 \
-    KERNEL enum outcome halve_short_##axes(const struct fuse *f, struct packer *p)                 \
+    KERNEL enum outcome halve_bunch_##axes(const struct fuse *f, struct packer *p)                 \
     {                                                                                              \
-        if (axes & ZMPI_AXIS_X && 2 * f->s->x > HALVES)                                            \
-            return halve_short(f, axes, true, p);                                                  \
-        return halve_short(f, axes, false, p);                                                     \
+        if (f->s->x <= HALVES)                                                                     \
+            return halve_bunch(f, axes, SHORT, QUANTIZE, p);                                       \
+        return halve_bunch(f, axes, LONG, QUANTIZE, p);                                            \
+    }                                                                                              \
+    KERNEL enum outcome halve_bunch_filled_##axes(const struct fuse *f, struct packer *p)          \
+    {                                                                                              \
+        if (f->s->x <= HALVES)                                                                     \
+            return halve_bunch(f, axes, SHORT, FILLED, p);                                         \
+        return halve_bunch(f, axes, LONG, FILLED, p);                                              \
     }
 CASE(2)
 CASE(3)
@@ -143,13 +224,19 @@ CASE(6)
 CASE(7)
 #undef CASE
 
-static halve_fn *const halve_short_along[] = {NULL,          NULL,          halve_short_2,
-                                              halve_short_3, halve_short_4, halve_short_5,
-                                              halve_short_6, halve_short_7};
+#define EACH_BUNCHED(how)                                                                          \
+    {                                                                                              \
+        NULL, NULL, how##_2, how##_3, how##_4, how##_5, how##_6, how##_7                           \
+    }
 
-/* Can they be taken so? */
-static inline bool can_be_bunched(const struct fuse *f, unsigned axes)
+/* How: rows of whole vectors one by one. Or NULL. */
+static inline halve_fn *halved_in(const struct fuse *f, unsigned axes, enum source source)
 {
-    return f->s->x < ZMPI_BLOCK && f->s->plane >= ZMPI_BLOCK && f->lines->y == 1 &&
-           axes > ZMPI_AXIS_X;
+    static halve_fn *const bunched[][8] = {EACH_BUNCHED(halve_bunch),
+                                           EACH_BUNCHED(halve_bunch_filled)};
+    static halve_fn *const rows[][8] = {EACH_HALVED(QUANTIZE), EACH_HALVED(FILLED)};
+    const bool no_gaps = f->lines->y == 1 && f->s->plane >= ZMPI_BLOCK;
+    if (f->s->x % HALVES && no_gaps && axes > ZMPI_AXIS_X)
+        return bunched[source == FILLED][axes];
+    return rows_halved(f, axes) ? rows[source == FILLED][axes] : NULL;
 }

@@ -27,10 +27,18 @@ VECTOR H h_sub(H a, H b)
     return _mm256_sub_epi16(a, b);
 }
 
-/* The nearest even integers, in order, which saturate. */
-VECTOR H h_nearest(const F x[HALVES / LANES])
+/* An integer in all lanes of 32 bits. */
+VECTOR H h_base(int32_t base)
 {
-    const V v[] = {_mm256_cvtps_epi32(x[0]), _mm256_cvtps_epi32(x[1])};
+    return _mm256_set1_epi32(base);
+}
+
+/* The nearest even integers less base, in order, which saturate; what is none, or beyond 31 bits,
+ * does. */
+VECTOR H h_nearest(const F x[HALVES / LANES], H base)
+{
+    const V v[] = {_mm256_sub_epi32(_mm256_cvtps_epi32(x[0]), base),
+                   _mm256_sub_epi32(_mm256_cvtps_epi32(x[1]), base)};
     return _mm256_permute4x64_epi64(_mm256_packs_epi32(v[0], v[1]), 0xD8);
 }
 

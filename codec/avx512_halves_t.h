@@ -26,18 +26,27 @@ VECTOR H h_sub(H a, H b)
     return _mm512_sub_epi16(a, b);
 }
 
-/* The nearest even integers, in order, which saturate. */
-VECTOR H h_nearest(const F x[VECTORS])
+/* An integer in all lanes of 32 bits. */
+VECTOR H h_base(int32_t base)
+{
+    return _mm512_set1_epi32(base);
+}
+
+/* The nearest even integers less base, in order, which saturate; what is none, or beyond 31 bits,
+ * does. */
+VECTOR H h_nearest(const F x[VECTORS], H base)
 {
     const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
     __m512i v[2];
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 2; i++) {
 #if WIDTH == 4
         v[i] = _mm512_cvtps_epi32(x[i]);
 #else
         v[i] = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtpd_epi32(x[2 * i])),
                                   _mm512_cvtpd_epi32(x[2 * i + 1]), 1);
 #endif
+        v[i] = _mm512_sub_epi32(v[i], base);
+    }
     return _mm512_permutexvar_epi64(order, _mm512_packs_epi32(v[0], v[1]));
 }
 

@@ -66,39 +66,20 @@ struct half_stretch {
 /* Vectors that are made in one go. */
 enum { MOST_HALVES = 16 };
 
-/* A vector of words at x. */
-VECTOR H take_halves(struct halving *t, const unsigned char *x, enum source source,
-                     struct ahead ahead)
+/* The last vector of a plane, of which so many words count, and may be loaded up to `there`: what
+ * lies behind that nobody asked for before. */
+VECTOR H take_last(struct halving *t, const unsigned char *x, size_t words, size_t there,
+                   enum source source, struct ahead ahead)
 {
-    enum { JOINED = HALVES / LANES };
-    uint32_t mask[JOINED];
-    F q[JOINED];
-    for (unsigned k = 0; k < JOINED; k++) {
-        const size_t i = k * LANES;
-        fetch(x + i * WIDTH, ahead);
-        q[k] = half_taken(t, load_words(x, i), ALL_LANES, source, mask + k);
-    }
-    if (source == FILLED)
-        for (unsigned k = 0; k < JOINED; k += 2)
-            put_two(&t->bits, mask[k], mask[k + 1]);
-    return half_joined(t, q);
-}
-
-/* The last vector of a plane, of which so many words count. What lies behind the tile is not looked
- * at: nobody asked for it before. */
-VECTOR H take_last(struct halving *t, const struct half_stretch *s, const unsigned char *x,
-                   size_t words, enum source source)
-{
-    enum { JOINED = HALVES / LANES };
-    const size_t there = (size_t)(s->end - x) / WIDTH;
-    uint32_t mask;
+    uint32_t mask, none[JOINED];
     F q[JOINED];
     if (source != FILLED && there >= HALVES)
-        return take_halves(t, x, source, s->ahead);
+        return take_halves(t, x, source, ahead, none);
     for (unsigned k = 0; k < JOINED; k++) {
         const size_t i = k * LANES;
         const unsigned count = lanes_before(i, words);
-        fetch(x + i * WIDTH, s->ahead);
+        if (count && i * WIDTH % 64 == 0)
+            fetch(x + i * WIDTH, ahead);
         q[k] = half_taken(t, load_before(x, i, there), ALL_LANES >> (LANES - count), source, &mask);
         if (source == FILLED)
             put_bits(&t->bits, mask, count);
@@ -117,12 +98,16 @@ VECTOR uint16_t *halve_stretch(struct halving *halving, struct nearby *nearby,
     const unsigned char *x = s->x;
     struct halving t = *halving; /* in registers */
     struct nearby n = *nearby;
+    uint32_t mask[JOINED];
     for (size_t left = some; left > (last < HALVES); left--, x += HALVES * WIDTH, r += HALVES) {
-        const H q = take_halves(&t, x, source, s->ahead);
+        const H q = take_halves(&t, x, source, s->ahead, mask);
         h_store(r, predict_bunch(&n, b, bunching, axes, q));
+        if (source == FILLED)
+            put_masks(&t, mask);
     }
     if (last < HALVES) {
-        const H q = take_last(&t, s, x, last, source);
+        const size_t there = (size_t)(s->end - x) / WIDTH;
+        const H q = take_last(&t, x, last, there, source, s->ahead);
         h_store(r, predict_bunch(&n, b, bunching, axes, q));
         x += last * WIDTH;
         r += last;
@@ -162,26 +147,25 @@ VECTOR enum outcome halve_bunch(const struct fuse *f, unsigned axes, enum bunchi
     const struct half_bunch b = half_bunch_of(f->s->x);
     uint16_t *const above = (uint16_t *)(void *)f->work->sums;
     uint16_t *const kept = (uint16_t *)(void *)(f->work->integers + ZMPI_CHUNK_BEFORE);
-    const H base = h_set1(half_base(f)), first = axes & ZMPI_AXIS_Y ? h_set1(0) : base;
-    struct nearby n = {.base = base, .left = base};
+    const H zero = h_set1(0);
+    struct nearby n = {.left = zero};
     size_t words = 0;
     if (axes & ZMPI_AXIS_Z)
         for (size_t i = 0; i < vectors; i++)
-            h_store(kept + i * HALVES, first);
+            h_store(kept + i * HALVES, zero);
     if (bunching == LONG && axes & ZMPI_AXIS_Y)
         for (size_t i = 0; i < b.back; i++)
-            h_store(above + i * HALVES, base);
+            h_store(above + i * HALVES, zero);
     if (axes & ZMPI_AXIS_X)
         mark_inside(f->s, inside);
     for (size_t z = 0; z < l.z; z++) {
-        struct half_stretch s = {.x = l.at + z * l.plane,
-                                 .rest = plane - (vectors - 1) * HALVES};
+        struct half_stretch s = {.x = l.at + z * l.plane, .rest = plane - (vectors - 1) * HALVES};
         s.end = s.x + l.words * WIDTH;
         s.ahead = coming_ahead(&coming, s.x);
         while (s.x < s.end) {
             if (!s.vectors) {
                 s.vectors = vectors;
-                n.last = base;
+                n.last = zero;
                 n.keep_z = kept;
                 n.keep_y = above + b.back * HALVES;
                 n.inside = inside;
@@ -192,7 +176,7 @@ VECTOR enum outcome halve_bunch(const struct fuse *f, unsigned axes, enum bunchi
             const bool all = s.x == s.end && z + 1 == l.z;
             if (words < PART_HALVES && !all)
                 continue;
-            const enum outcome o = half_outcome(&t, &f->quantizer);
+            const enum outcome o = half_outcome(&t, f);
             if (o)
                 return o;
             words = pack_room(p, room, words, all);

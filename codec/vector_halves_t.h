@@ -14,15 +14,15 @@ enum { HALF_WINDOW = 1 << 12 };
 struct nearby {
     const uint16_t *above, *before; /* what is subtracted */
     uint16_t *keep_y, *keep_z;      /* what is kept for the rows to come */
-    H base, last;
+    H last;
     const uint32_t *inside; /* vector_half_bunch_t.h: lanes that have a neighbour in their row */
     H left;                 /* there: what is left of these */
 };
 
-/* Residuals of a vector of integers, element i of the row. */
+/* Residuals of a vector of integers less base, element i of the row. */
 VECTOR H predict_halves(struct nearby *n, size_t i, unsigned axes, H q)
 {
-    H d = axes ? q : h_sub(q, n->base);
+    H d = q;
     if (axes & ZMPI_AXIS_Y) {
         d = h_sub(d, h_load(n->above + i));
         h_store(n->keep_y + i, q);
@@ -40,7 +40,7 @@ VECTOR H predict_halves(struct nearby *n, size_t i, unsigned axes, H q)
 }
 
 /*
- * What words are taken by. Integers are as they are, not in a window: that they lie near each
+ * What words are taken by. Integers are less the base, not in a window: that they lie near each
  * other, and words within the limit, is seen from the extremes of what saturates, an instruction
  * for twice as many words as in a comparison of these.
  */
@@ -48,24 +48,28 @@ struct halving {
     struct vector_quantizer z;
     struct bits bits; /* FILLED: masks */
     V fill, held, least_word;
-    H least, most;
+    H base, least, most;
 };
 
-static inline U half_base(const struct fuse *f)
+/* In 32 bits nothing within the limit less this overflows, or what is far from it comes near. */
+enum { BASE_MOST = 1 << 30 };
+
+static inline int64_t half_base(const struct fuse *f)
 {
-    return f->base - bits_of(f->magic);
+    return (S)(f->base - bits_of(f->magic));
 }
 
 VECTOR struct halving halving_of(const struct fuse *f)
 {
-    const U base = half_base(f);
+    const int64_t base = half_base(f);
     return (struct halving){.z = vector_quantizer_of(&f->quantizer),
                             .bits = {(unsigned char *)f->work->exception, 0, 0},
                             .fill = v_set1(f->fill),
-                            .held = f_bits(f_set1((T)(S)base)),
+                            .held = f_bits(f_set1((T)base)),
                             .least_word = v_set1(0),
-                            .least = h_set1(base),
-                            .most = h_set1(base)};
+                            .base = h_base((int32_t)base),
+                            .least = h_set1(0),
+                            .most = h_set1(0)};
 }
 
 /* Words to what is rounded to integers. */
@@ -83,26 +87,56 @@ VECTOR F half_taken(struct halving *t, V word, uint32_t valid, enum source sourc
     return half_scaled(t, word);
 }
 
+/* Vectors of words to a vector of integers. */
+enum { JOINED = HALVES / LANES };
+
 /* These; what is not finite or large becomes the least integer or the greatest. */
-VECTOR H half_joined(struct halving *t, const F x[HALVES / LANES])
+VECTOR H half_joined(struct halving *t, const F x[JOINED])
 {
-    const H h = h_nearest(x);
+    const H h = h_nearest(x, t->base);
     t->least = h_least(t->least, h);
     t->most = h_most(t->most, h);
     return h;
 }
 
-/* WIDE: there may be words beyond the limit, or integers too far from each other. */
-VECTOR enum outcome half_outcome(const struct halving *t, const struct quantizer *z)
+/* JOINED vectors of words, some of them the fill value. Where none is the last one is held: that is
+ * worth the branch with masks of lanes, though coasts are hard to foresee. */
+VECTOR void half_coast(struct halving *t, const V word[JOINED], F q[JOINED], uint32_t mask[JOINED])
 {
-    const int least = h_least_lane(t->least), most = ~h_least_lane(~t->most);
-    const int64_t window = (int64_t)z->window, all = window + (int64_t)z->room;
-    const int64_t within = all < INT16_MAX ? all : INT16_MAX - 1; /* what saturates is not */
-    if (m_any(v_equal(t->least_word, v_set1(SIGN_BIT))))
-        return EXCEPTION;
-    if (least < -2 * window - 1 || most > 2 * window + 1) /* surely beyond: see window_within */
-        return EXCEPTION;
-    return most - least < 2 * HALF_WINDOW && most <= within && least >= -within ? DONE : WIDE;
+#ifdef LANE_MASKS
+    uint32_t fine = ALL_LANES;
+    for (unsigned k = 0; k < JOINED; k++)
+        fine &= mask[k] = m_bits(v_differ(word[k], t->fill));
+    if (fine == ALL_LANES) {
+        for (unsigned k = 0; k < JOINED; k++)
+            q[k] = half_scaled(t, word[k]);
+        t->held = f_bits(q[JOINED - 1]);
+        return;
+    }
+#endif
+    for (unsigned k = 0; k < JOINED; k++)
+        q[k] = half_taken(t, word[k], ALL_LANES, FILLED, mask + k);
+}
+
+/* A vector of words at x; FILLED: and masks. */
+VECTOR H take_halves(struct halving *t, const unsigned char *x, enum source source,
+                     struct ahead ahead, uint32_t mask[JOINED])
+{
+    V word[JOINED];
+    F q[JOINED];
+    for (unsigned k = 0; k < JOINED; k++) {
+        const size_t i = k * LANES;
+        if (i * WIDTH % 64 == 0)
+            fetch(x + i * WIDTH, ahead);
+        word[k] = load_words(x, i);
+    }
+    if (source == FILLED) {
+        half_coast(t, word, q, mask);
+    } else {
+        for (unsigned k = 0; k < JOINED; k++)
+            q[k] = half_scaled(t, word[k]);
+    }
+    return half_joined(t, q);
 }
 
 /* How many of the words of a vector from i on lie before `end`. */
@@ -121,29 +155,42 @@ VECTOR V load_before(const unsigned char *x, size_t i, size_t end)
     return v_take(load_words(x, end - LANES), v_turn(words ? LANES - words : 0));
 }
 
+VECTOR void put_masks(struct halving *t, const uint32_t mask[JOINED])
+{
+    for (unsigned k = 0; k < JOINED; k += 2)
+        put_two(&t->bits, mask[k], mask[k + 1]);
+}
+
+/* WIDE: there may be words beyond the limit, or integers too far from each other, as what saturates
+ * is from the base. */
+VECTOR enum outcome half_outcome(const struct halving *t, const struct fuse *f)
+{
+    const int64_t base = half_base(f), window = (int64_t)f->quantizer.window;
+    const int64_t within = window + (int64_t)f->quantizer.room;
+    const int64_t least = base + h_least_lane(t->least), most = base + ~h_least_lane(~t->most);
+    if (m_any(v_equal(t->least_word, v_set1(SIGN_BIT))))
+        return EXCEPTION;
+    if (least < -2 * window - 1 || most > 2 * window + 1) /* surely beyond: see window_within */
+        return EXCEPTION;
+    return most - least < 2 * HALF_WINDOW && most <= within && least >= -within ? DONE : WIDE;
+}
+
 /* Words i..end-1 of a row at x, i of them whole vectors, to r; what is stored behind them is
  * overwritten by the next row, or in no row. */
 VECTOR void halve_row(struct halving *halving, struct nearby *n, const unsigned char *x, size_t i,
                       size_t end, struct ahead ahead, unsigned axes, enum source source,
                       uint16_t *r)
 {
-    enum { JOINED = HALVES / LANES };
     struct halving t = *halving;
     uint32_t mask[JOINED];
-    F q[JOINED];
     for (; i + HALVES <= end; i += HALVES, r += HALVES) {
-        for (unsigned k = 0; k < JOINED; k++) {
-            const size_t j = i + k * LANES;
-            if (k * LANES * WIDTH % 64 == 0)
-                fetch(x + j * WIDTH, ahead);
-            q[k] = half_taken(&t, load_words(x, j), ALL_LANES, source, mask + k);
-        }
-        h_store(r, predict_halves(n, i, axes, half_joined(&t, q)));
+        const H q = take_halves(&t, x + i * WIDTH, source, ahead, mask);
+        h_store(r, predict_halves(n, i, axes, q));
         if (source == FILLED)
-            for (unsigned k = 0; k < JOINED; k += 2)
-                put_two(&t.bits, mask[k], mask[k + 1]);
+            put_masks(&t, mask);
     }
     if (i < end) {
+        F q[JOINED];
         for (unsigned k = 0; k < JOINED; k++) {
             const size_t j = i + k * LANES;
             const unsigned words = lanes_before(j, end);
@@ -190,24 +237,23 @@ VECTOR enum outcome fuse_halves(const struct fuse *f, unsigned axes, enum source
     const struct lines tile = {rows.at, s.x, s.y, s.z, rows.row, rows.plane};
     const struct lines l = yz ? tile : *f->lines;
     const size_t padded = (s.x + HALVES - 1) / HALVES * HALVES;
-    const uint16_t *zeros = (const uint16_t *)(const void *)work->integers;
-    uint16_t *bases = (uint16_t *)(void *)work->bases, *keep_y = (uint16_t *)(void *)work->sums;
+    uint16_t *zeros = (uint16_t *)(void *)work->bases;
+    uint16_t *keep_y = (uint16_t *)(void *)work->sums;
     uint16_t *keep_z = (uint16_t *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
     struct coming coming = coming_of(f, &l);
     struct halving t = halving_of(f);
-    struct nearby n = {.base = h_set1(half_base(f)), .keep_y = keep_y};
-    n.last = axes == ZMPI_AXIS_X ? n.base : h_set1(0);
+    struct nearby n = {.keep_y = keep_y, .last = h_set1(0)};
     if (yz)
         for (size_t i = 0; i < s.x; i += HALVES)
-            h_store(bases + i, n.base);
+            h_store(zeros + i, n.last);
     size_t words = 0;
     for (size_t z = 0; z < l.z; z++)
         for (size_t y = 0; y < l.y; y++) {
             const unsigned char *x = l.at + z * l.plane + y * l.row;
             const struct ahead ahead = coming_ahead(&coming, x);
-            n.above = y ? keep_y : bases;
+            n.above = y ? keep_y : zeros;
             n.keep_z = keep_z + y * padded;
-            n.before = z ? n.keep_z : axes & ZMPI_AXIS_Y ? zeros : bases;
+            n.before = z ? n.keep_z : zeros;
             if (yz)
                 n.last = h_set1(0);
             for (size_t i = 0, end; i < l.words; i = end) {
@@ -219,7 +265,7 @@ VECTOR enum outcome fuse_halves(const struct fuse *f, unsigned axes, enum source
                 const bool all = end == l.words && y + 1 == l.y && z + 1 == l.z;
                 if (words < PART_HALVES && !all)
                     continue;
-                const enum outcome o = half_outcome(&t, &f->quantizer);
+                const enum outcome o = half_outcome(&t, f);
                 if (o)
                     return o;
                 words = pack_room(p, room, words, all);
@@ -265,7 +311,8 @@ TARGET static enum outcome fuse_halved(const struct fuse *f, halve_fn *halve, st
     enum { LONGEST = 31 };
     const struct packer begin = *p;
     struct zmpi_chunk_work *work = f->work;
-    if (f->quantizer.window == 0 || p->keep || !halve)
+    const int64_t base = half_base(f);
+    if (f->quantizer.window == 0 || base < -BASE_MOST || base > BASE_MOST || p->keep || !halve)
         return WIDE;
     if (work->apart) {
         work->apart--;

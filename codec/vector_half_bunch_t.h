@@ -64,7 +64,7 @@ struct half_stretch {
 };
 
 /* Vectors that are made in one go. */
-enum { MOST_HALVES = 16 };
+enum { MOST_HALVES = 8 };
 
 /* The last vector of a plane, of which so many words count, and may be loaded up to `there`: what
  * lies behind that nobody asked for before. */
@@ -213,14 +213,15 @@ CASE(7)
         NULL, NULL, how##_2, how##_3, how##_4, how##_5, how##_6, how##_7                           \
     }
 
-/* How: rows of whole vectors one by one. Or NULL. */
+/* How, or NULL. Long rows of whole vectors are faster one by one. */
 static inline halve_fn *halved_in(const struct fuse *f, unsigned axes, enum source source)
 {
     static halve_fn *const bunched[][8] = {EACH_BUNCHED(halve_bunch),
                                            EACH_BUNCHED(halve_bunch_filled)};
     static halve_fn *const rows[][8] = {EACH_HALVED(QUANTIZE), EACH_HALVED(FILLED)};
     const bool no_gaps = f->lines->y == 1 && f->s->plane >= ZMPI_BLOCK;
-    if (f->s->x % HALVES && no_gaps && axes > ZMPI_AXIS_X)
+    const bool one_by_one = f->s->x > 2 * HALVES && f->s->x % HALVES == 0;
+    if (no_gaps && !one_by_one && axes > ZMPI_AXIS_X)
         return bunched[source == FILLED][axes];
     return rows_halved(f, axes) ? rows[source == FILLED][axes] : NULL;
 }

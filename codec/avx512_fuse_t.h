@@ -19,10 +19,9 @@ VECTOR V take_filled(struct intake *t, V word, uint32_t valid, uint32_t *mask)
 }
 
 #include "vector_in_rows_t.h"
-#include "vector_bunch_t.h"
 #include "avx512_halves_t.h"
 #include "vector_halves_t.h"
-#include "vector_half_bunch_t.h"
+#include "avx512_across_t.h"
 
 #define CASE(source, along)                                                                        \
     KERNEL enum outcome fuse_##source##_in_rows_##along(const struct fuse *f, unsigned axes,       \
@@ -77,6 +76,9 @@ CASE(MASKED)
                                              struct packer *p)                                     \
     {                                                                                              \
         static fuse_fn *const in_rows[] = EACH_OF(fuse_##source##_in_rows);                        \
+        static halve_fn *const across[] = EACH_ACROSS(word, source);                               \
+        if (rows_across(f, axes, ZMPI_BLOCK))                                                      \
+            return across[axes](f, p);                                                             \
         if (f->s->x % ZMPI_BLOCK == 0)                                                             \
             return fuse_##source##_aligned(f, axes, p);                                            \
         return in_rows[f->s->x < ZMPI_BLOCK ? 0 : axes](f, axes, p);                               \
@@ -91,7 +93,7 @@ TARGET static enum outcome fuse_quantized(const struct fuse *f, unsigned axes, s
     const enum outcome made = fuse_halved(f, halved_in(f, axes, QUANTIZE), p);
     if (made != WIDE)
         return made;
-    return rows_short(f, axes) ? fuse_short_along[axes](f, p) : fuse_QUANTIZE(f, axes, p);
+    return fuse_QUANTIZE(f, axes, p);
 }
 
 TARGET static enum outcome fuse_filled(const struct fuse *f, unsigned axes, struct packer *p)

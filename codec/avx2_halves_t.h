@@ -79,9 +79,15 @@ VECTOR V v_least(V a, V b)
     return _mm256_min_epi32(a, b);
 }
 
+/* What is held before the first word, whose integer is the base. */
+VECTOR V held_before(T base)
+{
+    return f_bits(f_set1(base));
+}
+
 /* Words but for one, in whose place the last one before it is held, to what is rounded. Only lanes
  * that are `valid` count in the mask, of those that are the fill value. */
-VECTOR F half_filled(V word, uint32_t valid, V fill, F inverse, V *least, V *held, uint32_t *mask)
+VECTOR F half_held(V word, uint32_t valid, V fill, F inverse, V *least, V *held, uint32_t *mask)
 {
     const V is_fill = v_equal(word, fill);
     word = _mm256_andnot_si256(is_fill, word);

@@ -9,7 +9,7 @@ enum across { SHORT, LONG };
 static inline bool rows_across(const struct fuse *f, unsigned axes, size_t lanes)
 {
     const bool no_gaps = f->lines->y == 1 && f->s->plane >= ZMPI_BLOCK;
-    const bool one_by_one = f->s->x > 2 * lanes && f->s->x % lanes == 0;
+    const bool one_by_one = f->s->x > 4 * lanes && f->s->x % lanes == 0;
     return no_gaps && !one_by_one && axes > ZMPI_AXIS_X;
 }
 
@@ -58,7 +58,7 @@ VECTOR V word_across_take(struct word_taking *t, V word, size_t words, enum sour
 }
 
 VECTOR V word_across_take_whole(struct word_taking *t, const unsigned char *x, enum source source,
-                                struct ahead ahead, uint32_t mask[1])
+                                struct ahead ahead, uint32_t *mask)
 {
     fetch(x, ahead);
     return word_across_take(t, load_words(x, 0), LANES, source, mask);
@@ -67,19 +67,10 @@ VECTOR V word_across_take_whole(struct word_taking *t, const unsigned char *x, e
 /* The last vector of a plane, of which so many words count, and may be loaded up to `there`: what
  * lies behind that nobody asked for before. */
 VECTOR V word_across_take_last(struct word_taking *t, const unsigned char *x, size_t words,
-                               size_t there, enum source source, struct ahead ahead)
+                               size_t there, enum source source, struct ahead ahead, uint32_t *mask)
 {
-    uint32_t mask;
     fetch(x, ahead);
-    const V q = word_across_take(t, load_before(x, 0, there), words, source, &mask);
-    if (source == FILLED)
-        put_bits(&t->bits, mask, (unsigned)words);
-    return q;
-}
-
-VECTOR void word_across_put_masks(struct word_taking *t, const uint32_t mask[1])
-{
-    put_bits(&t->bits, mask[0], LANES);
+    return word_across_take(t, load_before(x, 0, there), words, source, mask);
 }
 
 VECTOR enum outcome word_across_outcome(const struct word_taking *t, const struct fuse *f,
@@ -138,33 +129,17 @@ VECTOR H half_across_base(const struct fuse *f)
 }
 
 VECTOR H half_across_take_whole(struct halving *t, const unsigned char *x, enum source source,
-                                struct ahead ahead, uint32_t mask[JOINED])
+                                struct ahead ahead, uint32_t *mask)
 {
     return take_halves(t, x, source, ahead, mask);
 }
 
 VECTOR H half_across_take_last(struct halving *t, const unsigned char *x, size_t words,
-                               size_t there, enum source source, struct ahead ahead)
+                               size_t there, enum source source, struct ahead ahead, uint32_t *mask)
 {
-    uint32_t mask, none[JOINED];
-    F q[JOINED];
     if (source != FILLED && there >= HALVES)
-        return take_halves(t, x, source, ahead, none);
-    for (unsigned k = 0; k < JOINED; k++) {
-        const size_t i = k * LANES;
-        const unsigned count = lanes_before(i, words);
-        if (count && i * WIDTH % 64 == 0)
-            fetch(x + i * WIDTH, ahead);
-        q[k] = half_taken(t, load_before(x, i, there), ALL_LANES >> (LANES - count), source, &mask);
-        if (source == FILLED)
-            put_bits(&t->bits, mask, count);
-    }
-    return half_joined(t, q);
-}
-
-VECTOR void half_across_put_masks(struct halving *t, const uint32_t mask[JOINED])
-{
-    put_masks(t, mask);
+        return take_halves(t, x, source, ahead, mask);
+    return take_last(t, x, 0, words, there, source, ahead, mask);
 }
 
 VECTOR enum outcome half_across_outcome(const struct halving *t, const struct fuse *f,

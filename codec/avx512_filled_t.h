@@ -1,6 +1,6 @@
 /*
- * avx512_filled_t.h - template: the list of exceptions that are all one word, from the masks of the
- * words that are none. After vector_exceptions_t.h.
+ * avx512_filled_t.h - template: exceptions that are all one word: their list, from the masks of the
+ * words that are none; and masks from such a list. After vector_exceptions_t.h.
  */
 
 /* Sixteen blocks at a time; what is stored behind the last one is room. */
@@ -28,4 +28,19 @@ KERNEL void list_filled(struct exceptions *list, const struct shape *s, U fill)
     e.value = end;
     e.mark = list->mark + s->blocks;
     *list = e;
+}
+
+/* Sixteen blocks at a time; what is stored behind the last one is room. */
+KERNEL void spread_masks(const struct shape *s, const struct parts *p, uint32_t *mask)
+{
+    const unsigned char *from = p->masks;
+    for (size_t b = 0; b < s->blocks; b += 16) {
+        const size_t left = s->blocks - b < 16 ? s->blocks - b : 16;
+        const __m512i lengths = _mm512_maskz_loadu_epi8(0xFFFFU >> (16 - left), p->lengths + b);
+        const __mmask16 any = (__mmask16)_mm_movemask_epi8(_mm512_castsi512_si128(lengths));
+        const unsigned n = (unsigned)__builtin_popcount(any);
+        const __m512i masks = _mm512_maskz_loadu_epi32((__mmask16)_bzhi_u32(0xFFFF, n), from);
+        _mm512_storeu_si512(mask + b, _mm512_maskz_expand_epi32(any, masks));
+        from += 4 * n;
+    }
 }

@@ -106,16 +106,37 @@ VECTOR V v_least(V a, V b)
     return U_OP(min)(a, b);
 }
 
-/* Words but for one, in whose place the last one before it is held, to what is rounded. Only lanes
- * that are `valid` count. The mask is of the others, as list_filled wants it. */
-VECTOR F half_filled(V word, uint32_t valid, V fill, F inverse, V *least, V *held, uint32_t *mask)
+/* The lesser in the lanes that are `fine`, `least` elsewhere. */
+VECTOR V v_least_where(M fine, V least, V word)
 {
-    const M fine = (M)(v_differ(word, fill) & valid);
-    const F x = f_mul_where(fine, f_of_bits(word), inverse);
-    *least = U_OP(mask_min)(*least, fine, *least, word);
-    *mask = fine;
-    *held = v_hold(f_bits(x), fine, *held);
-    return f_of_bits(*held);
+    return U_OP(mask_min)(least, fine, least, word);
+}
+
+/* What is held before the first word, whose integer is the base. */
+VECTOR H held_before(T base)
+{
+    (void)base;
+    return h_set1(0);
+}
+
+/* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
+ * ends with. */
+VECTOR H h_hold(H q, uint32_t fine, H before)
+{
+    /* The bit of that lane is the highest of those up to this one; no bit makes an index of all
+     * ones, the last of the other vector. Of lanes in the order in which packs leaves them. */
+#define BELOW(i)  (UINT32_MAX >> (31 - (i)))
+#define BELOW4(i) BELOW(i), BELOW((i) + 1), BELOW((i) + 2), BELOW((i) + 3)
+    static const uint32_t below[2][16] = {{BELOW4(0), BELOW4(8), BELOW4(16), BELOW4(24)},
+                                          {BELOW4(4), BELOW4(12), BELOW4(20), BELOW4(28)}};
+#undef BELOW4
+#undef BELOW
+    const __m512i bits = _mm512_set1_epi32((int)fine);
+    __m512i above[2];
+    for (unsigned i = 0; i < 2; i++)
+        above[i] = _mm512_lzcnt_epi32(_mm512_and_si512(bits, _mm512_loadu_si512(below[i])));
+    const H from = _mm512_xor_si512(_mm512_packs_epi32(above[0], above[1]), h_set1(31));
+    return _mm512_permutex2var_epi16(q, from, before);
 }
 
 /* ---- to planes ---- */

@@ -7,8 +7,8 @@
  *   X, X_(name)   its vectors and their operations, of X_LANES lanes of type W
  *   X_PART        residuals that are made planes together
  *   X_MOST        vectors that are made in one go
- *   TAKING        what words are taken by, and taking_of, take_whole, take_last, put_masks,
- *                 outcome, pack_room; base: what lies outside the tile
+ *   TAKING        what words are taken by, with bits for masks, and taking_of, take_whole,
+ * take_last, outcome, pack_room; base: what lies outside the tile
  */
 
 /* Of a row and a vector: no longer than it, or longer. */
@@ -87,16 +87,19 @@ VECTOR W *A(take_stretch)(struct TAKING *taking, struct A(around) * around,
     const unsigned char *x = s->x;
     struct TAKING t = *taking; /* in registers */
     struct A(around) n = *around;
-    uint32_t mask[X_LANES / LANES];
+    uint32_t mask;
     for (size_t left = some; left > (last < X_LANES); left--, x += X_LANES * WIDTH, r += X_LANES) {
-        const X q = A(take_whole)(&t, x, source, s->ahead, mask);
+        const X q = A(take_whole)(&t, x, source, s->ahead, &mask);
         X_(store)(r, A(predict)(&n, a, across, axes, q));
         if (source == FILLED)
-            A(put_masks)(&t, mask);
+            put_bits(&t.bits, mask, X_LANES);
     }
     if (last < X_LANES) {
-        const X q = A(take_last)(&t, x, last, (size_t)(s->end - x) / WIDTH, source, s->ahead);
+        const size_t there = (size_t)(s->end - x) / WIDTH;
+        const X q = A(take_last)(&t, x, last, there, source, s->ahead, &mask);
         X_(store)(r, A(predict)(&n, a, across, axes, q));
+        if (source == FILLED)
+            put_bits(&t.bits, mask, last);
         x += last * WIDTH;
         r += last;
     }

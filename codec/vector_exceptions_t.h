@@ -54,10 +54,14 @@ static inline unsigned char *exceptions_store(const struct shape *s, const struc
     const size_t masks = (size_t)((const unsigned char *)e->mask -
                                   (const unsigned char *)work->exception),
                  values = (size_t)((const unsigned char *)e->value - work->ahead);
-    for (size_t b = 0; b < s->blocks; b++)
-        lengths[b] |= work->marks[b];
+    const size_t whole = s->blocks / 8 * 8;
     memcpy(dst, work->exception, masks);
     memcpy(dst + masks, work->ahead, values);
+    /* In words: bytes one by one would take a twentieth of the chunk's time. */
+    for (size_t b = 0; b < whole; b += 8)
+        zmpi_store64(lengths + b, zmpi_load64(lengths + b) | zmpi_load64(work->marks + b));
+    for (size_t b = whole; b < s->blocks; b++)
+        lengths[b] |= work->marks[b];
     return dst + masks + values;
 }
 
@@ -196,15 +200,22 @@ struct patch {
 KERNEL bool values_equal(const struct parts *p)
 {
     const size_t masks = (size_t)(p->values - p->masks) / 4;
+    const U first = load_word(p->values);
+    const unsigned char *v = p->values;
+    M differ = m_none();
     if ((size_t)(p->end - p->values) != masks * WIDTH)
         return false;
-    for (const unsigned char *v = p->values; v < p->end; v += WIDTH)
-        if (load_word(v) != load_word(p->values))
+    for (; p->end - v >= LANES * WIDTH; v += LANES * WIDTH)
+        differ = m_or(differ, v_differ(v_load((const U *)(const void *)v), v_set1(first)));
+    for (; v < p->end; v += WIDTH)
+        if (load_word(v) != first)
             return false;
-    return true;
+    return !m_any(differ);
 }
 
 /* The masks of all blocks, where one of none is zero. */
+KERNEL void spread_masks(const struct shape *s, const struct parts *p, uint32_t *mask);
+#ifndef LANE_MASKS
 KERNEL void spread_masks(const struct shape *s, const struct parts *p, uint32_t *mask)
 {
     const unsigned char *from = p->masks;
@@ -214,6 +225,7 @@ KERNEL void spread_masks(const struct shape *s, const struct parts *p, uint32_t 
         from += 4 * marked;
     }
 }
+#endif
 
 KERNEL struct patch patch_of(const struct shape *s, const struct parts *p,
                              struct zmpi_chunk_work *work)

@@ -65,78 +65,23 @@ VECTOR struct halving halving_of(const struct fuse *f)
     return (struct halving){.z = vector_quantizer_of(&f->quantizer),
                             .bits = {(unsigned char *)f->work->exception, 0, 0},
                             .fill = v_set1(f->fill),
-                            .held = f_bits(f_set1((T)base)),
+                            .held = held_before((T)base),
                             .least_word = v_set1(0),
                             .base = h_base((int32_t)base),
                             .least = h_set1(0),
                             .most = h_set1(0)};
 }
 
-/* Words to what is rounded to integers. */
-VECTOR F half_scaled(struct halving *t, V word)
-{
-    t->least_word = v_least(t->least_word, word);
-    return f_mul(f_of_bits(word), t->z.inverse);
-}
-
-/* Lanes that are not `valid` may be anything. */
-VECTOR F half_taken(struct halving *t, V word, uint32_t valid, enum source source, uint32_t *mask)
-{
-    if (source == FILLED)
-        return half_filled(word, valid, t->fill, t->z.inverse, &t->least_word, &t->held, mask);
-    return half_scaled(t, word);
-}
-
 /* Vectors of words to a vector of integers. */
 enum { JOINED = HALVES / LANES };
 
-/* These; what is not finite or large becomes the least integer or the greatest. */
-VECTOR H half_joined(struct halving *t, const F x[JOINED])
+/* Integers that are to lie near each other; what is not finite or large became the least or the
+ * greatest. */
+VECTOR H half_seen(struct halving *t, H h)
 {
-    const H h = h_nearest(x, t->base);
     t->least = h_least(t->least, h);
     t->most = h_most(t->most, h);
     return h;
-}
-
-/* JOINED vectors of words, some of them the fill value. Where none is the last one is held: that is
- * worth the branch with masks of lanes, though coasts are hard to foresee. */
-VECTOR void half_coast(struct halving *t, const V word[JOINED], F q[JOINED], uint32_t mask[JOINED])
-{
-#ifdef LANE_MASKS
-    uint32_t fine = ALL_LANES;
-    for (unsigned k = 0; k < JOINED; k++)
-        fine &= mask[k] = m_bits(v_differ(word[k], t->fill));
-    if (fine == ALL_LANES) {
-        for (unsigned k = 0; k < JOINED; k++)
-            q[k] = half_scaled(t, word[k]);
-        t->held = f_bits(q[JOINED - 1]);
-        return;
-    }
-#endif
-    for (unsigned k = 0; k < JOINED; k++)
-        q[k] = half_taken(t, word[k], ALL_LANES, FILLED, mask + k);
-}
-
-/* A vector of words at x; FILLED: and masks. */
-VECTOR H take_halves(struct halving *t, const unsigned char *x, enum source source,
-                     struct ahead ahead, uint32_t mask[JOINED])
-{
-    V word[JOINED];
-    F q[JOINED];
-    for (unsigned k = 0; k < JOINED; k++) {
-        const size_t i = k * LANES;
-        if (i * WIDTH % 64 == 0)
-            fetch(x + i * WIDTH, ahead);
-        word[k] = load_words(x, i);
-    }
-    if (source == FILLED) {
-        half_coast(t, word, q, mask);
-    } else {
-        for (unsigned k = 0; k < JOINED; k++)
-            q[k] = half_scaled(t, word[k]);
-    }
-    return half_joined(t, q);
 }
 
 /* How many of the words of a vector from i on lie before `end`. */
@@ -145,8 +90,8 @@ static inline unsigned lanes_before(size_t i, size_t end)
     return i + LANES <= end ? LANES : i < end ? (unsigned)(end - i) : 0;
 }
 
-/* Those; and in the lanes behind them others before `end`, of which there are as many as lanes. A
- * load that is masked would wait on Zen 4. */
+/* Those at x; and in the lanes behind them others before `end`, of which there are as many as
+ * lanes. A load that is masked would wait on Zen 4. */
 VECTOR V load_before(const unsigned char *x, size_t i, size_t end)
 {
     const unsigned words = lanes_before(i, end);
@@ -155,10 +100,73 @@ VECTOR V load_before(const unsigned char *x, size_t i, size_t end)
     return v_take(load_words(x, end - LANES), v_turn(words ? LANES - words : 0));
 }
 
-VECTOR void put_masks(struct halving *t, const uint32_t mask[JOINED])
+/* Some words are the fill value: the last one before is held in their place. Only the first `words`
+ * count. The mask is as list_filled wants it. */
+VECTOR H half_filled(struct halving *t, const V word[JOINED], size_t words, uint32_t *mask)
 {
-    for (unsigned k = 0; k < JOINED; k += 2)
-        put_two(&t->bits, mask[k], mask[k + 1]);
+    F q[JOINED];
+    *mask = 0;
+    for (unsigned k = 0; k < JOINED; k++) {
+        const uint32_t valid = ALL_LANES >> (LANES - lanes_before(k * LANES, words));
+        uint32_t bits;
+#ifdef LANE_MASKS
+        bits = m_bits(v_differ(word[k], t->fill)) & valid;
+        t->least_word = v_least_where((M)bits, t->least_word, word[k]);
+        q[k] = f_mul(f_of_bits(word[k]), t->z.inverse);
+#else
+        q[k] = half_held(word[k], valid, t->fill, t->z.inverse, &t->least_word, &t->held, &bits);
+#endif
+        *mask |= bits << k * LANES;
+    }
+    H h = h_nearest(q, t->base);
+#ifdef LANE_MASKS
+    if (*mask != UINT32_MAX) /* worth a branch, though coasts are hard to foresee */
+        h = h_hold(h, *mask, t->held);
+    t->held = h;
+#endif
+    return half_seen(t, h);
+}
+
+VECTOR H half_taken(struct halving *t, const V word[JOINED], size_t words, enum source source,
+                    uint32_t *mask)
+{
+    F q[JOINED];
+    if (source == FILLED)
+        return half_filled(t, word, words, mask);
+    for (unsigned k = 0; k < JOINED; k++) {
+        t->least_word = v_least(t->least_word, word[k]);
+        q[k] = f_mul(f_of_bits(word[k]), t->z.inverse);
+    }
+    return half_seen(t, h_nearest(q, t->base));
+}
+
+/* A vector of words at x; FILLED: and its mask. */
+VECTOR H take_halves(struct halving *t, const unsigned char *x, enum source source,
+                     struct ahead ahead, uint32_t *mask)
+{
+    V word[JOINED];
+    for (unsigned k = 0; k < JOINED; k++) {
+        const size_t i = k * LANES;
+        if (i * WIDTH % 64 == 0)
+            fetch(x + i * WIDTH, ahead);
+        word[k] = load_words(x, i);
+    }
+    return half_taken(t, word, HALVES, source, mask);
+}
+
+/* The same from element i of a row at x on, of which so many words count, and may be loaded up to
+ * `end`: what lies behind that nobody asked for before. */
+VECTOR H take_last(struct halving *t, const unsigned char *x, size_t i, size_t words, size_t end,
+                   enum source source, struct ahead ahead, uint32_t *mask)
+{
+    V word[JOINED];
+    for (unsigned k = 0; k < JOINED; k++) {
+        const size_t j = i + k * LANES;
+        if (k * LANES < words && k * LANES * WIDTH % 64 == 0)
+            fetch(x + j * WIDTH, ahead);
+        word[k] = load_before(x, j, end);
+    }
+    return half_taken(t, word, words, source, mask);
 }
 
 /* WIDE: there may be words beyond the limit, or integers too far from each other, as what saturates
@@ -182,26 +190,18 @@ VECTOR void halve_row(struct halving *halving, struct nearby *n, const unsigned 
                       uint16_t *r)
 {
     struct halving t = *halving;
-    uint32_t mask[JOINED];
+    uint32_t mask;
     for (; i + HALVES <= end; i += HALVES, r += HALVES) {
-        const H q = take_halves(&t, x + i * WIDTH, source, ahead, mask);
+        const H q = take_halves(&t, x + i * WIDTH, source, ahead, &mask);
         h_store(r, predict_halves(n, i, axes, q));
         if (source == FILLED)
-            put_masks(&t, mask);
+            put_bits(&t.bits, mask, HALVES);
     }
     if (i < end) {
-        F q[JOINED];
-        for (unsigned k = 0; k < JOINED; k++) {
-            const size_t j = i + k * LANES;
-            const unsigned words = lanes_before(j, end);
-            const V word = load_before(x, j, end);
-            if (words && k * LANES * WIDTH % 64 == 0)
-                fetch(x + j * WIDTH, ahead);
-            q[k] = half_taken(&t, word, ALL_LANES >> (LANES - words), source, mask + k);
-            if (source == FILLED)
-                put_bits(&t.bits, mask[k], words);
-        }
-        h_store(r, predict_halves(n, i, axes, half_joined(&t, q)));
+        const H q = take_last(&t, x, i, end - i, end, source, ahead, &mask);
+        h_store(r, predict_halves(n, i, axes, q));
+        if (source == FILLED)
+            put_bits(&t.bits, mask, end - i);
         if (axes == ZMPI_AXIS_X)
             n->last = h_lane(n->last, end - i - 1);
     }

@@ -18,29 +18,18 @@ VECTOR V load_words(const unsigned char *x, size_t i)
 /* Masks of vectors and of fewer words, one behind the other. */
 struct bits {
     unsigned char *to;
-    uint32_t open; /* bits of *to */
+    uint64_t open; /* bits of *to */
     unsigned have; /* how many, below 8 */
 };
 
-VECTOR void put_bits(struct bits *b, uint32_t mask, unsigned n)
+VECTOR void put_bits(struct bits *b, uint32_t mask, size_t n)
 {
-    b->open |= mask << b->have;
-    zmpi_store32(b->to, b->open);
-    b->have += n;
+    b->open |= (uint64_t)mask << b->have;
+    zmpi_store64(b->to, b->open);
+    b->have += (unsigned)n;
     b->to += b->have / 8;
     b->open >>= b->have & ~7U;
     b->have %= 8;
-}
-
-/* Those of two vectors. */
-VECTOR void put_two(struct bits *b, uint32_t mask, uint32_t next)
-{
-    if (2 * LANES <= 16) { /* and 7 before them */
-        put_bits(b, mask | next << LANES, 2 * LANES);
-        return;
-    }
-    put_bits(b, mask, LANES);
-    put_bits(b, next, LANES);
 }
 
 /* What takes words in rows of any length. */
@@ -76,7 +65,7 @@ VECTOR void take_row(struct taking *taking, struct neighbours *n, const unsigned
         const size_t j = i + LANES;
         v_store(d + LANES, take_vector(&t, n, j, load_words(x, j), LANES, axes, source, &mask1));
         if (source == FILLED)
-            put_two(&t.bits, mask, mask1);
+            put_bits(&t.bits, mask | mask1 << LANES, 2 * LANES);
     }
     if (i < end)
         fetch(x + i * WIDTH, ahead);

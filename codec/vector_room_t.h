@@ -1,5 +1,6 @@
 /*
- * vector_room_t.h - template: memory that planes are about to be written to. After v_prefetch_write.
+ * vector_room_t.h - template: memory that planes are about to be written to. After
+ * v_prefetch_write.
  */
 
 /* From planes that were written to the lines that will be, which as many bytes are asked for:

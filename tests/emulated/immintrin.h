@@ -211,6 +211,13 @@ STORE_IS(mask_storeu_epi32, uint32_t, u32, 16)
 STORE_IS(mask_storeu_epi64, uint64_t, u64, 8)
 EXPAND_IS(mask_expandloadu_epi32, uint32_t, u32, 16)
 EXPAND_IS(mask_expandloadu_epi64, uint64_t, u64, 8)
+
+EMULATED __m512i emulated_maskz_expand_epi32(uint32_t m, emulated a)
+{
+    return emulated_mask_expandloadu_epi32((emulated){_mm512_setzero_si512()}, m, a.u32);
+}
+
+#define _mm512_maskz_expand_epi32(m, a) emulated_maskz_expand_epi32(m, (emulated){a})
 #define _mm512_mask_loadu_epi32(a, m, from)                                                        \
     simde_mm512_mask_mov_epi32(a, m, _mm512_maskz_loadu_epi32(m, from))
 #define _mm512_mask_loadu_epi64(a, m, from)                                                        \

@@ -161,7 +161,7 @@ VECTOR size_t half_across_pack_room(const struct fuse *f, struct halving *t, uin
 #define X_(name) h_##name
 #define X_LANES  HALVES
 #define X_PART   PART_HALVES
-#define X_MOST   8
+#define X_MOST   16
 #define W        uint16_t
 #define TAKING   halving
 #include "vector_across_t.h"

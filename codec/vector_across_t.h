@@ -142,6 +142,7 @@ VECTOR enum outcome A(fuse)(const struct fuse *f, unsigned axes, enum across acr
     const X base = A(base)(f), first = axes & ZMPI_AXIS_Y ? X_(set1)(0) : base;
     struct A(around) n = {.left = base};
     size_t words = 0;
+    bool looked = false; /* for exceptions: behind the first part, and at the end */
     if (axes & ZMPI_AXIS_Z)
         for (size_t i = 0; i < vectors; i++)
             X_(store)(kept + i * X_LANES, first);
@@ -167,9 +168,10 @@ VECTOR enum outcome A(fuse)(const struct fuse *f, unsigned axes, enum across acr
             const bool all = s.x == s.end && z + 1 == l.z;
             if (words < X_PART && !all)
                 continue;
-            const enum outcome o = A(outcome)(&t, f, source);
+            const enum outcome o = looked && !all ? DONE : A(outcome)(&t, f, source);
             if (o)
                 return o;
+            looked = true;
             words = A(pack_room)(f, &t, room, words, all, p);
         }
     }

@@ -4,7 +4,7 @@
  * three axes fit. After vector_in_rows_t.h.
  */
 
-/* Residuals that are made planes together; and after so many it is looked for exceptions. */
+/* Residuals that are made planes together. */
 enum { PART_HALVES = 4096 / WIDTH };
 
 /* Of 2 HALF_WINDOW integers no four less four others are 2^15 or more. */
@@ -247,6 +247,7 @@ VECTOR enum outcome fuse_halves(const struct fuse *f, unsigned axes, enum source
         for (size_t i = 0; i < s.x; i += HALVES)
             h_store(zeros + i, n.last);
     size_t words = 0;
+    bool looked = false; /* for exceptions: behind the first part, and at the end */
     for (size_t z = 0; z < l.z; z++)
         for (size_t y = 0; y < l.y; y++) {
             const unsigned char *x = l.at + z * l.plane + y * l.row;
@@ -265,9 +266,10 @@ VECTOR enum outcome fuse_halves(const struct fuse *f, unsigned axes, enum source
                 const bool all = end == l.words && y + 1 == l.y && z + 1 == l.z;
                 if (words < PART_HALVES && !all)
                     continue;
-                const enum outcome o = half_outcome(&t, f);
+                const enum outcome o = looked && !all ? DONE : half_outcome(&t, f);
                 if (o)
                     return o;
+                looked = true;
                 words = pack_room(p, room, words, all);
             }
         }

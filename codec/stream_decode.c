@@ -9,7 +9,7 @@
 #include "pool.h"
 
 /* Arrays that no cache holds are written past the caches. */
-#define STREAM_BYTES ((size_t)16 << 20)
+#define STREAM_BYTES ((size_t)8 << 20)
 
 /* Where a chunk goes in the array; in the work's buffer, without gaps, if only checking or if the
  * array ends within the last word. */

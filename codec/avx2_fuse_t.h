@@ -91,7 +91,7 @@ VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, unsigned y
                     return o;
                 const unsigned char *const begin = p->dst;
                 pack_differences(p, made, blocks, axes & ZMPI_AXIS_X ? LEFT : NOTHING);
-                room_ahead(begin, p->dst);
+                room_ahead(begin, p->dst, ROOM_AHEAD);
                 blocks = 0;
             }
         }

@@ -59,7 +59,7 @@ VECTOR enum outcome fuse_aligned(const struct fuse *f, unsigned axes, enum sourc
             if ((unseen += s.x) < PART && (y + 1 < s.y || z + 1 < s.z))
                 continue;
             unseen = 0;
-            room_ahead(begin, p->dst);
+            room_ahead(begin, p->dst, ROOM_AHEAD);
             begin = p->dst;
             const enum outcome o = intake_outcome(&t, f, source);
             if (o)

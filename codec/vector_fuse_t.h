@@ -26,7 +26,7 @@ VECTOR void make_blocks(const struct fuse *f, struct residuals *r, unsigned axes
         pack_blocks(f->s, r, axes, from, end, p);
     else
         pack_range(f->s, r, axes, from, end, p);
-    room_ahead(begin, p->dst);
+    room_ahead(begin, p->dst, ROOM_AHEAD);
 }
 
 /* Integers less base, and blocks of them some way behind. */

@@ -47,7 +47,7 @@ TARGET static void pack_part(const struct shape *s, struct packer *p, const U *d
     struct differences n = {d, ZMPI_BLOCK, left + from};
     const unsigned char *const begin = p->dst;
     pack_differences(p, n, whole, rest);
-    room_ahead(begin, p->dst);
+    room_ahead(begin, p->dst, ROOM_AHEAD);
     if (from + whole == end)
         return;
     n.d += whole * ZMPI_BLOCK;

@@ -3,12 +3,15 @@
  * v_prefetch_write.
  */
 
-/* From planes that were written to the lines that will be, which as many bytes are asked for:
- * a store to a line that must come from memory keeps those behind it waiting, and soon all else. */
-enum { ROOM_AHEAD = 4096 };
+/*
+ * Planes were written from..to: so many lines are asked for that will be, `ahead` bytes further on.
+ * A store to a line that must come from memory keeps those behind it waiting, and soon all else.
+ * What is made of a part of the words may have as many bytes as these, of 16 bits half of it.
+ */
+enum { ROOM_AHEAD = 8192, ROOM_AHEAD_HALVES = 4096 };
 
-VECTOR void room_ahead(const unsigned char *from, const unsigned char *to)
+VECTOR void room_ahead(const unsigned char *from, const unsigned char *to, size_t ahead)
 {
     for (; from < to; from += 64)
-        v_prefetch_write(from, ROOM_AHEAD);
+        v_prefetch_write(from, ahead);
 }

@@ -30,19 +30,25 @@ static void fill_near(const struct near *n, const struct tile *t, struct kit_ran
 }
 
 /* Of f32's first level, where 2^13 successive ones fit, around 0 or up to the limit; or of its
- * second one, or f64's, up to 2^15. */
+ * second one, around 2^15; or f64's, also where less the base they would overflow 32 bits. */
 static struct near near_of(const struct zmpi_chunk_rule *rule, const struct tile *t,
                            struct kit_random *r)
 {
     enum { FIT = 1 << 13, HALF = 1 << 15 };
     static const int64_t spreads[] = {FIT - 2, FIT - 1, FIT, FIT + 1, FIT + 7};
     static const int64_t most[] = {FIT / 2 - 1, FIT / 2, FIT - 2, FIT - 1, FIT};
-    static const int64_t far[] = {HALF - 2, HALF - 1, HALF, HALF + 1, 2 * HALF};
+    static const int64_t far[] = {HALF - 2,         HALF - 1,         HALF,      HALF + 1,
+                                  2 * HALF,         (1LL << 30) - 90, 1LL << 30, (1LL << 30) + 1,
+                                  (1LL << 31) - 90, 1LL << 31,        1LL << 32, 1LL << 40};
     const bool second = kit_below(r, 3) == 0;
     const int64_t spread = kit_below(r, 4) ? spreads[kit_below(r, KIT_COUNT(spreads))] : 90;
-    const size_t i = kit_below(r, KIT_COUNT(most));
-    struct near n = {.step = rule->level[second].step,
-                     .most = second || t->type == ZMPI_F64 ? far[i] : most[i]};
+    struct near n = {.step = rule->level[second].step};
+    if (t->type == ZMPI_F64)
+        n.most = far[kit_below(r, KIT_COUNT(far))];
+    else if (second)
+        n.most = far[kit_below(r, 5)];
+    else
+        n.most = most[kit_below(r, KIT_COUNT(most))];
     n.least = n.most - spread;
     if (kit_below(r, 2)) {
         n.least = -n.most;
@@ -85,7 +91,9 @@ Test(kernels_halves, near)
 {
     static const size_t shapes[][3] = {{3, 4, 64},   {3, 4, 33},   {2, 5, 45},   {4, 5, 100},
                                        {6, 7, 7},    {5, 9, 16},   {9, 8, 3},    {4, 6, 24},
-                                       {2, 2, 1100}, {1, 1, 4000}, {2, 3, 1031}, {1, 3, 2080}};
+                                       {2, 2, 1100}, {1, 1, 4000}, {2, 3, 1031}, {1, 3, 2080},
+                                       {3, 9, 38},   {1, 60, 17},  {1, 300, 3},  {4, 5, 128},
+                                       {3, 7, 32},   {2, 9, 227},  {5, 2, 31}};
     struct kit_random r = {16};
     const struct zmpi_kernels *k;
     for (size_t i = 0; (k = next_kernels(&i)) != NULL;)

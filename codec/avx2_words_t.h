@@ -24,12 +24,6 @@ VECTOR void v_prefetch(const void *p, size_t ahead)
     _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T1);
 }
 
-/* To be written; where a processor does not know the instruction it does nothing. */
-VECTOR void v_prefetch_write(const void *p, size_t ahead)
-{
-    __builtin_prefetch((const void *)((uintptr_t)p + ahead), 1);
-}
-
 VECTOR V v_add(V a, V b)
 {
     return U_OP(add)(a, b);

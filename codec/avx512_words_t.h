@@ -25,12 +25,6 @@ VECTOR void v_prefetch(const void *p, size_t ahead)
     _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T1);
 }
 
-/* To be written; where a processor does not know the instruction it does nothing. */
-VECTOR void v_prefetch_write(const void *p, size_t ahead)
-{
-    __builtin_prefetch((const void *)((uintptr_t)p + ahead), 1);
-}
-
 /* The lanes whose bits are set from b, the others from a. Nothing else is read. */
 VECTOR V v_load_joined(const unsigned char *a, const unsigned char *b, uint32_t from_b)
 {

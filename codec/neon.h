@@ -21,11 +21,6 @@ VECTOR void v_prefetch(const void *p, size_t ahead)
     __builtin_prefetch((const void *)((uintptr_t)p + ahead), 0, 2);
 }
 
-VECTOR void v_prefetch_write(const void *p, size_t ahead)
-{
-    __builtin_prefetch((const void *)((uintptr_t)p + ahead), 1);
-}
-
 /* Transpose the 8x8 bit matrices in both words of 64 bits: bit j of byte i becomes bit i of byte j.
  */
 VECTOR uint64x2_t neon_transpose(uint64x2_t m)

@@ -15,8 +15,6 @@ struct nearby {
     const uint16_t *above, *before; /* what is subtracted */
     uint16_t *keep_y, *keep_z;      /* what is kept for the rows to come */
     H last;
-    const uint32_t *inside; /* vector_half_bunch_t.h: lanes that have a neighbour in their row */
-    H left;                 /* there: what is left of these */
 };
 
 /* Residuals of a vector of integers less base, element i of the row. */

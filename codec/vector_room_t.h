@@ -1,17 +1,17 @@
 /*
- * vector_room_t.h - template: memory that planes are about to be written to. After
- * v_prefetch_write.
+ * vector_room_t.h - template: memory that planes are about to be written to.
  */
 
 /*
  * Planes were written from..to: so many lines are asked for that will be, `ahead` bytes further on.
  * A store to a line that must come from memory keeps those behind it waiting, and soon all else.
  * What is made of a part of the words may have as many bytes as these, of 16 bits half of it.
+ * (PREFETCHW does nothing where a processor does not know it.)
  */
 enum { ROOM_AHEAD = 8192, ROOM_AHEAD_HALVES = 4096 };
 
 VECTOR void room_ahead(const unsigned char *from, const unsigned char *to, size_t ahead)
 {
     for (; from < to; from += 64)
-        v_prefetch_write(from, ahead);
+        __builtin_prefetch((const void *)((uintptr_t)from + ahead), 1);
 }

@@ -95,9 +95,8 @@ struct zmpi_chunk_work {
     _Alignas(64) unsigned char bases[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
     /* Decoders: residuals that rows have not taken yet. Encoders: values of exceptions. */
     _Alignas(64) unsigned char ahead[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
-    /* One mask per block, or of those that have some; two behind the last may be read or written.
-     */
-    uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK + 2];
+    /* One mask per block, or of those that have some; may be read behind the last. */
+    uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK + 1];
     unsigned char marks[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
     struct zmpi_chunk_edges edges;
     int level;     /* of the step, of the last chunk, or -1: a guess, for speed alone */

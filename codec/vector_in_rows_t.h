@@ -18,14 +18,14 @@ VECTOR V load_words(const unsigned char *x, size_t i)
 /* Masks of vectors and of fewer words, one behind the other. */
 struct bits {
     unsigned char *to;
-    uint64_t open; /* bits of *to */
+    uint64_t open; /* bits of *to; what is beyond 32 of them the next call stores */
     unsigned have; /* how many, below 8 */
 };
 
 VECTOR void put_bits(struct bits *b, uint32_t mask, size_t n)
 {
     b->open |= (uint64_t)mask << b->have;
-    zmpi_store64(b->to, b->open);
+    zmpi_store32(b->to, (uint32_t)b->open);
     b->have += (unsigned)n;
     b->to += b->have / 8;
     b->open >>= b->have & ~7U;

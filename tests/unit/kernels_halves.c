@@ -37,9 +37,9 @@ static struct near near_of(const struct zmpi_chunk_rule *rule, const struct tile
     enum { FIT = 1 << 13, HALF = 1 << 15 };
     static const int64_t spreads[] = {FIT - 2, FIT - 1, FIT, FIT + 1, FIT + 7};
     static const int64_t most[] = {FIT / 2 - 1, FIT / 2, FIT - 2, FIT - 1, FIT};
-    static const int64_t far[] = {HALF - 2,         HALF - 1,         HALF,      HALF + 1,
-                                  2 * HALF,         (1LL << 30) - 90, 1LL << 30, (1LL << 30) + 1,
-                                  (1LL << 31) - 90, 1LL << 31,        1LL << 32, 1LL << 40};
+    static const int64_t far[] = {
+        HALF - 2,  HALF - 1,        HALF,      HALF + 1,         2 * HALF,
+        1LL << 30, (1LL << 30) + 1, 1LL << 31, (1LL << 31) + 45, 1LL << 40};
     const bool second = kit_below(r, 3) == 0;
     const int64_t spread = kit_below(r, 4) ? spreads[kit_below(r, KIT_COUNT(spreads))] : 90;
     struct near n = {.step = rule->level[second].step};

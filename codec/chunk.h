@@ -156,9 +156,10 @@ zmpi_chunk_cost_fn zmpi_chunk32_cost, zmpi_chunk64_cost;
 zmpi_chunk_encode_fn zmpi_chunk32_encode, zmpi_chunk64_encode; /* the scalar reference */
 zmpi_chunk_decode_fn zmpi_chunk32_decode, zmpi_chunk64_decode;
 
-/* Copy a tile with rows of `bytes` bytes to work->words, where it lies without gaps. */
+/* Copy a tile with rows of `bytes` bytes to words, where it lies without gaps; or it does already.
+ */
 void zmpi_rows_gather(const struct zmpi_rows *src, const size_t extent[3], size_t bytes,
-                      struct zmpi_chunk_work *work);
+                      unsigned char *words);
 /* The opposite, with memcpy or its like. */
 typedef void *zmpi_copy_fn(void *dst, const void *src, size_t size);
 void zmpi_rows_scatter(const struct zmpi_rows *dst, const size_t extent[3], size_t bytes,

@@ -109,7 +109,7 @@ size_t ENCODE(const struct zmpi_chunk_rule *rule, const size_t extent[3],
 {
     struct shape s = shape_of(extent);
     size_t size = 0;
-    zmpi_rows_gather(src, extent, s.x * WIDTH, work);
+    zmpi_rows_gather(src, extent, s.x * WIDTH, work->words);
     if (rule->levels)
         size = encode_quantized(&s, rule, work, dst);
     else if (rule->shift)

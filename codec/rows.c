@@ -55,15 +55,14 @@ static struct runs runs_of(const struct zmpi_rows *rows, const size_t extent[3],
 }
 
 void zmpi_rows_gather(const struct zmpi_rows *src, const size_t extent[3], size_t bytes,
-                      struct zmpi_chunk_work *work)
+                      unsigned char *words)
 {
     const struct runs r = runs_of(src, extent, bytes);
-    unsigned char *word = work->words;
-    if (src->at == word)
+    if (src->at == words)
         return;
     for (size_t z = 0; z < r.planes; z++)
-        for (size_t y = 0; y < r.rows; y++, word += r.bytes)
-            memcpy(word, src->at + z * src->plane + y * src->row, r.bytes);
+        for (size_t y = 0; y < r.rows; y++, words += r.bytes)
+            memcpy(words, src->at + z * src->plane + y * src->row, r.bytes);
 }
 
 void zmpi_rows_scatter(const struct zmpi_rows *dst, const size_t extent[3], size_t bytes,

@@ -51,7 +51,7 @@ TARGET static struct lines encoded_lines(const struct shape *s, const size_t ext
     const struct lines l = lines_of(s, rows);
     if (l.words >= ZMPI_BLOCK)
         return l;
-    zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
+    zmpi_rows_gather(rows, extent, s->x * WIDTH, work->words);
     return (struct lines){work->words, s->count, 1, 1, 0, 0};
 }
 
@@ -253,7 +253,7 @@ TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chu
 {
     const unsigned axes = axes_within(s, rule->axes);
     U *q = (U *)(void *)(work->integers + ZMPI_CHUNK_BEFORE);
-    zmpi_rows_gather(rows, extent, s->x * WIDTH, work);
+    zmpi_rows_gather(rows, extent, s->x * WIDTH, work->words);
     const U *word = (const U *)(const void *)work->words;
     const struct lines words = {work->words, s->count, 1, 1, 0, 0};
     size_t exceptions = shift_blocks(s, rule, word, q, work->exception);
@@ -305,6 +305,7 @@ TARGET size_t ENCODE(const struct zmpi_chunk_rule *rule, const size_t extent[3],
         size = encode_integer(&s, rule, extent, src, work, dst);
     if (size <= stored_bytes(&s))
         return size;
-    zmpi_rows_gather(src, extent, s.x * WIDTH, work);
-    return store_words(&s, work->words, dst);
+    store_head(dst, ZMPI_MAP_STORED, 0, 0);
+    zmpi_rows_gather(src, extent, s.x * WIDTH, dst + HEAD);
+    return stored_bytes(&s);
 }

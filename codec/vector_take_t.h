@@ -159,7 +159,7 @@ VECTOR V take(struct intake *t, V word, enum source source, uint32_t *mask)
  * second-level cache, AHEAD_NEAR bytes into the first. (With the next tile's lines 32 KiB ahead it
  * was 5 % slower; but they are there where a tile is looked at first.)
  */
-enum { AHEAD_FAR = 12288, AHEAD_NEAR = 4096 };
+enum { AHEAD_FAR = 10240, AHEAD_NEAR = 4096 };
 
 /* The line that comes next of those that are asked for. */
 struct cursor {

@@ -18,7 +18,7 @@ static void fill(const struct source *s, size_t k, size_t n, struct batch *b)
     for (size_t i = 0; i < n; i++) {
         struct zmpi_rows rows = source_tile(s, k + i, extent);
         source_job(s, extent, b->job + i * CHIP_JOB);
-        zmpi_rows_gather(&rows, extent, extent[2] * sizeof(float), b->work);
+        zmpi_rows_gather(&rows, extent, extent[2] * sizeof(float), b->work->words);
         memcpy(b->data + i * b->data_words, b->work->words, source_words(extent) * sizeof(float));
     }
 }

@@ -74,7 +74,7 @@ static void fill(const struct source *s, size_t k, size_t n, struct batch *b)
     for (size_t i = 0; i < n; i++) {
         struct zmpi_rows rows = source_tile(s, k + i, extent);
         uint32_t *job = b->job + i * CHIP_JOB, *answer = b->answer + i * CHIP_ANSWER;
-        zmpi_rows_gather(&rows, extent, extent[2] * sizeof(float), b->work);
+        zmpi_rows_gather(&rows, extent, extent[2] * sizeof(float), b->work->words);
         source_job(s, extent, job);
         memcpy(b->data + i * CHIP_CHUNK, b->work->words, source_words(extent) * sizeof(float));
         if (!begin_chunk(s, extent, (const float *)(const void *)b->work->words, job, answer)) {

@@ -253,13 +253,13 @@ KERNEL void count_fits(const struct shape *s, const struct lines *l,
     }
 }
 
-/* level_reproduces of quant_t.h. */
-KERNEL bool lines_reproduced(const struct lines *l, const struct quantizer *quantizer)
+/* level_reproduces of quant_t.h, of a vector in so many words. */
+KERNEL bool lines_reproduced(const struct lines *l, const struct quantizer *quantizer, size_t step)
 {
     const struct vector_quantizer z = vector_quantizer_of(quantizer);
     struct line next = {0};
     for (const unsigned char *line; (line = next_line(l, &next)) != NULL;)
-        for (size_t i = 0; i < l->words; i += LANES) {
+        for (size_t i = 0; i < l->words; i += step) {
             const F x = f_load(words_at(l, line, i, LANES));
             const V same = f_bits(decoded(&z, nearest(&z, x)));
             M fine = m_or(v_equal(same, f_bits(x)), f_not_le(f_abs(x), z.limit));
@@ -271,13 +271,14 @@ KERNEL bool lines_reproduced(const struct lines *l, const struct quantizer *quan
 }
 
 /* The smallest step that reproduces all words, if it is smaller than that of `level`. word: one of
- * them, which most often tells that it does not. */
+ * them, which most often tells that it does not; where many are 0, others here and there do. */
 TARGET static int finest_level(const struct lines *l, const struct zmpi_chunk_rule *rule, int level,
                                T word)
 {
     for (int finer = rule->levels - 1; finer > level; finer--) {
         struct quantizer z = quantizer_of(rule, finer);
-        if (is_reproduced(&z, word) && lines_reproduced(l, &z))
+        if (is_reproduced(&z, word) && lines_reproduced(l, &z, 16 * LANES) &&
+            lines_reproduced(l, &z, LANES))
             return finer;
     }
     return level;

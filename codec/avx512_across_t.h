@@ -5,12 +5,9 @@
 
 enum across { SHORT, LONG };
 
-/* Not where rows of whole vectors are long: one by one is faster. */
-static inline bool rows_across(const struct fuse *f, unsigned axes, size_t lanes)
+static inline bool rows_across(const struct fuse *f, unsigned axes)
 {
-    const bool no_gaps = f->lines->y == 1 && f->s->plane >= ZMPI_BLOCK;
-    const bool one_by_one = f->s->x > 4 * lanes && f->s->x % lanes == 0;
-    return no_gaps && !one_by_one && axes > ZMPI_AXIS_X;
+    return f->lines->y == 1 && f->s->plane >= ZMPI_BLOCK && axes > ZMPI_AXIS_X;
 }
 
 #define ACROSS(axes, name, source)                                                                 \
@@ -169,12 +166,13 @@ VECTOR size_t half_across_pack_room(const struct fuse *f, struct halving *t, uin
 ACROSS_EACH(half, QUANTIZE)
 ACROSS_EACH(half, FILLED)
 
-/* How, or NULL. */
+/* How, or NULL. Long rows of whole vectors are faster one by one. */
 static inline halve_fn *halved_in(const struct fuse *f, unsigned axes, enum source source)
 {
     static halve_fn *const across[][8] = {EACH_ACROSS(half, QUANTIZE), EACH_ACROSS(half, FILLED)};
     static halve_fn *const rows[][8] = {EACH_HALVED(QUANTIZE), EACH_HALVED(FILLED)};
-    if (rows_across(f, axes, HALVES))
+    const bool one_by_one = f->s->x > 4 * HALVES && f->s->x % HALVES == 0;
+    if (rows_across(f, axes) && !one_by_one)
         return across[source == FILLED][axes];
     return rows_halved(f, axes) ? rows[source == FILLED][axes] : NULL;
 }

@@ -77,10 +77,10 @@ CASE(MASKED)
     {                                                                                              \
         static fuse_fn *const in_rows[] = EACH_OF(fuse_##source##_in_rows);                        \
         static halve_fn *const across[] = EACH_ACROSS(word, source);                               \
-        if (rows_across(f, axes, ZMPI_BLOCK))                                                      \
-            return across[axes](f, p);                                                             \
         if (f->s->x % ZMPI_BLOCK == 0)                                                             \
             return fuse_##source##_aligned(f, axes, p);                                            \
+        if (rows_across(f, axes))                                                                  \
+            return across[axes](f, p);                                                             \
         return in_rows[f->s->x < ZMPI_BLOCK ? 0 : axes](f, axes, p);                               \
     }
 CASE(QUANTIZE)

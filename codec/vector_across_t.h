@@ -7,8 +7,10 @@
  *   X, X_(name)   its vectors and their operations, of X_LANES lanes of type W
  *   X_PART        residuals that are made planes together
  *   X_MOST        vectors that are made in one go
- *   TAKING        what words are taken by, with bits for masks, and taking_of, take_whole,
- * take_last, outcome, pack_room; base: what lies outside the tile
+ *   TAKING        what words are taken by, and bits for masks
+ *
+ * and, by such names, taking_of, take_whole, take_last, outcome and pack_room; base: what lies
+ * outside the tile.
  */
 
 /* Of a row and a vector: no longer than it, or longer. */

@@ -100,18 +100,6 @@ VECTOR V v_where(M m, V v)
     return U_OP(maskz_mov)(m, v);
 }
 
-/* What v_take takes, from numbers of lanes. */
-VECTOR V v_indices(V lanes)
-{
-    return lanes;
-}
-
-/* b where the bits of m are set, a elsewhere. */
-VECTOR V v_blend(V a, V b, V m)
-{
-    return U_OP(ternarylogic)(m, b, a, 0xCA);
-}
-
 /* Those lanes of m in which a and b differ. */
 VECTOR M m_differ(M m, V a, V b)
 {

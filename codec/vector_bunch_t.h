@@ -67,8 +67,6 @@ VECTOR U *take_stretch(struct intake *t, struct neighbours *n, const struct bunc
     size_t left = some;
     for (; left > 2; left -= 2, x += 2 * words * WIDTH, d += 2 * words) {
         fetch(x, s->ahead);
-        if (LANES * WIDTH == 64)
-            fetch(x + words * WIDTH, s->ahead);
         v_store(d, take_bunch(t, n, b, one, axes, load_words(x, 0)));
         v_store(d + words, take_bunch(t, n, b, one, axes, load_words(x, words)));
     }
@@ -77,8 +75,6 @@ VECTOR U *take_stretch(struct intake *t, struct neighbours *n, const struct bunc
         v_store(d, take_bunch(t, n, b, one, axes, load_words(x, 0)));
         x += words * WIDTH;
         d += words;
-        if (LANES * WIDTH == 64)
-            fetch(x, s->ahead);
     }
     s->vectors -= some;
     const size_t last = s->vectors ? words : s->rest;

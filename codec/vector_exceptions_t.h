@@ -200,11 +200,11 @@ struct patch {
 KERNEL bool values_equal(const struct parts *p)
 {
     const size_t masks = (size_t)(p->values - p->masks) / 4;
-    const U first = load_word(p->values);
     const unsigned char *v = p->values;
     M differ = m_none();
     if ((size_t)(p->end - p->values) != masks * WIDTH)
         return false;
+    const U first = load_word(v);
     for (; p->end - v >= LANES * WIDTH; v += LANES * WIDTH)
         differ = m_or(differ, v_differ(v_load((const U *)(const void *)v), v_set1(first)));
     for (; v < p->end; v += WIDTH)

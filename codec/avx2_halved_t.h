@@ -3,7 +3,7 @@
  * to words of 4 bytes. After avx2_halves_t.h and avx2_unpack32.h.
  */
 
-enum { BAND = 1024 }; /* of vector_halved_t.h */
+enum { BAND_PAST = 1024, BAND_PLAIN = 1024 }; /* of vector_halved_t.h */
 
 VECTOR H h_add(H a, H b)
 {

@@ -5,7 +5,7 @@
  */
 
 typedef __m256i H;
-enum { HALVES = 2 * LANES };
+enum { HALVES = 2 * LANES, PART_ALONG = 4096 / WIDTH };
 
 VECTOR H h_load(const uint16_t *p)
 {

@@ -3,7 +3,7 @@
  * words of 4 bytes. After avx512_halves_t.h and avx512_group_t.h.
  */
 
-enum { BAND = 512 }; /* of vector_halved_t.h */
+enum { BAND_PAST = 512, BAND_PLAIN = 2048 }; /* of vector_halved_t.h */
 
 VECTOR H h_add(H a, H b)
 {

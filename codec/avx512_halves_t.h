@@ -4,7 +4,7 @@
  */
 
 typedef __m512i H;
-enum { HALVES = ZMPI_BLOCK };
+enum { HALVES = ZMPI_BLOCK, PART_ALONG = 1536 / WIDTH };
 
 VECTOR H h_load(const uint16_t *p)
 {

@@ -48,7 +48,7 @@ VECTOR bool halved_planes(const struct job *j, unsigned axes, unsigned width)
     const struct shape s = *j->s;
     const U bias = UINT32_C(1) << width;
     const H begin = h_set1(bias), y_begin = axes & ZMPI_AXIS_Z ? h_set1(0) : begin;
-    const size_t most = s.plane < BAND ? BAND / s.plane : 1;
+    const size_t band = band_words(j), most = s.plane < band ? band / s.plane : 1;
     uint16_t *kept = (uint16_t *)(void *)j->work->sums;
     struct half_room r = room_of(j, most * s.plane);
     unsigned char tail[TAIL];
@@ -58,7 +58,7 @@ VECTOR bool halved_planes(const struct job *j, unsigned axes, unsigned width)
     half_places_of(s.row, &places);
     for (size_t z = 0, at = 0, n; z < s.z; z += n) {
         n = s.z - z < most ? s.z - z : most;
-        half_supply_until(&p, at + n * s.plane + BAND, &s, axes & ZMPI_AXIS_X);
+        half_supply_until(&p, at + n * s.plane + band, &s, axes & ZMPI_AXIS_X);
         room_turn(&r);
         const uint16_t *x = half_supplied(&p, at);
         for (size_t i = 0; i < n; i++)

@@ -11,17 +11,24 @@
  * did, and then it is looked whether they do. Integers have 2^k added, so that they are those of
  * less than 2^(k+1).
  *
- * BAND: words that are unpacked, and summed, together. What was stored since words went past the
- * caches is slow to load in another alignment: they are waited for.
+ * Words are unpacked, and summed, in bands: of BAND_PAST words where they go past the caches, so
+ * that memory gets them one after another, else of BAND_PLAIN. What was stored since words went
+ * past the caches is slow to load in another alignment: they are waited for.
  */
 
-enum { BAND_BLOCKS = BAND / ZMPI_BLOCK, CHUNK_WORDS = ZMPI_CHUNK_INPUT_BYTES / WIDTH };
+enum { CHUNK_WORDS = ZMPI_CHUNK_INPUT_BYTES / WIDTH };
 
-/* The next blocks, or those that are left. */
-VECTOR void half_piece(struct unpacker *u, H *carry, const struct shape *s, bool sums, uint16_t *to)
+static inline size_t band_words(const struct job *j)
 {
-    const size_t left = s->blocks - u->coded.block,
-                 blocks = left < BAND_BLOCKS ? left : BAND_BLOCKS;
+    return j->way == PLAIN ? BAND_PLAIN : BAND_PAST;
+}
+
+/* The next blocks of a band, or those that are left. */
+VECTOR void half_piece(struct unpacker *u, H *carry, const struct shape *s, bool sums, size_t band,
+                       uint16_t *to)
+{
+    const size_t left = s->blocks - u->coded.block, most = band / ZMPI_BLOCK,
+                 blocks = left < most ? left : most;
     if (sums)
         unpack_half_sums(u, carry, blocks, to);
     else
@@ -34,7 +41,7 @@ struct half_supply {
     struct unpacker u;
     H carry;
     uint16_t *x;
-    size_t turn, have;
+    size_t band, turn, have;
 };
 
 /* For bands of whole rows. */
@@ -43,7 +50,8 @@ VECTOR struct half_supply half_supply_of(const struct job *j, size_t row, unsign
     struct half_supply p;
     p.carry = h_set1(0);
     p.x = (uint16_t *)(void *)j->work->ahead + HALVES;
-    p.turn = row <= BAND ? 4 * BAND : CHUNK_WORDS;
+    p.band = band_words(j);
+    p.turn = row <= p.band ? 4 * p.band : CHUNK_WORDS;
     p.have = 0;
     unpacker_begin(&p.u, j->p, j->work, tail);
     p.x[-1] = 0;
@@ -54,11 +62,11 @@ VECTOR struct half_supply half_supply_of(const struct job *j, size_t row, unsign
  * too: bands go on there. */
 VECTOR void half_supply_until(struct half_supply *p, size_t end, const struct shape *s, bool sums)
 {
-    for (end = end < s->count ? end : s->count; p->have < end; p->have += BAND) {
+    for (end = end < s->count ? end : s->count; p->have < end; p->have += p->band) {
         const size_t at = p->have & (p->turn - 1);
-        half_piece(&p->u, &p->carry, s, sums, p->x + at);
+        half_piece(&p->u, &p->carry, s, sums, p->band, p->x + at);
         if (at == 0 && p->have)
-            for (size_t i = 0; i < BAND; i += HALVES)
+            for (size_t i = 0; i < p->band; i += HALVES)
                 h_store(p->x + p->turn + i, h_load(p->x + i));
     }
 }
@@ -134,7 +142,8 @@ VECTOR void sum_band(const struct band *b, unsigned axes)
 VECTOR struct half_room room_of(const struct job *j, size_t most)
 {
     uint16_t *const q = (uint16_t *)(void *)(j->work->integers + ZMPI_CHUNK_BEFORE) + HALVES;
-    return (struct half_room){q, q, 2 * (most < BAND ? BAND : most) + 4 * HALVES, 0};
+    const size_t band = band_words(j);
+    return (struct half_room){q, q, 2 * (most < band ? band : most) + 4 * HALVES, 0};
 }
 
 /* The whole chunk, where no sum begins or ends with a row. width: k. false: it was not so, and what
@@ -142,16 +151,17 @@ VECTOR struct half_room room_of(const struct job *j, size_t most)
 VECTOR bool halved_flat(const struct job *j, unsigned axes, unsigned width)
 {
     const U bias = UINT32_C(1) << width;
-    struct half_room r = room_of(j, BAND);
+    const size_t band = band_words(j);
+    struct half_room r = room_of(j, band);
     unsigned char tail[TAIL];
     struct unpacker u;
     struct outlet o = outlet_of(j, r.to, bias);
     H carry = h_set1(bias);
     unpacker_begin(&u, j->p, j->work, tail);
-    for (size_t at = 0; at < j->s->count; at += BAND) {
+    for (size_t at = 0; at < j->s->count; at += band) {
         room_turn(&r);
-        half_piece(&u, &carry, j->s, axes & ZMPI_AXIS_X, r.to);
-        room_put(&r, BAND, &o, at);
+        half_piece(&u, &carry, j->s, axes & ZMPI_AXIS_X, band, r.to);
+        room_put(&r, band, &o, at);
     }
     outlet_until(&o, j->s->count);
     return !outlet_beyond(&o, 2 * bias);
@@ -161,7 +171,8 @@ VECTOR bool halved_flat(const struct job *j, unsigned axes, unsigned width)
 VECTOR bool halved_rows(const struct job *j, const struct shape *s, unsigned axes, unsigned width)
 {
     const U bias = UINT32_C(1) << width;
-    const size_t row = s->row, most = row < BAND ? BAND / row : 1;
+    const size_t band = band_words(j);
+    const size_t row = s->row, most = row < band ? band / row : 1;
     uint16_t *const bases = (uint16_t *)(void *)j->work->bases;
     struct half_room r = room_of(j, axes & ZMPI_AXIS_Z ? s->plane : most * row);
     unsigned char tail[TAIL];
@@ -179,7 +190,7 @@ VECTOR bool halved_rows(const struct job *j, const struct shape *s, unsigned axe
         for (size_t y = 0, words; y < s->y; y += b.rows, at += words) {
             b.rows = s->y - y < most ? s->y - y : most;
             words = b.rows * row;
-            half_supply_until(&p, at + words + BAND, s, axes & ZMPI_AXIS_X);
+            half_supply_until(&p, at + words + band, s, axes & ZMPI_AXIS_X);
             if (y == 0 || !(axes & ZMPI_AXIS_Z))
                 room_turn(&r);
             b.x = half_supplied(&p, at);

@@ -4,7 +4,8 @@
  * three axes fit. After vector_in_rows_t.h.
  */
 
-/* Residuals that are made planes together. */
+/* Residuals that are made planes together; along x alone they are PART_ALONG, for such are made so
+ * fast that memory is asked for more than it can take at a time, and then for nothing. */
 enum { PART_HALVES = 4096 / WIDTH };
 
 /* Of 2 HALF_WINDOW integers no four less four others are 2^15 or more. */
@@ -244,6 +245,7 @@ VECTOR enum outcome fuse_halves(const struct fuse *f, unsigned axes, enum source
     if (yz)
         for (size_t i = 0; i < s.x; i += HALVES)
             h_store(zeros + i, n.last);
+    const size_t part = axes <= ZMPI_AXIS_X ? PART_ALONG : PART_HALVES;
     size_t words = 0;
     bool looked = false; /* for exceptions: behind the first part, and at the end */
     for (size_t z = 0; z < l.z; z++)
@@ -256,13 +258,13 @@ VECTOR enum outcome fuse_halves(const struct fuse *f, unsigned axes, enum source
             if (yz)
                 n.last = h_set1(0);
             for (size_t i = 0, end; i < l.words; i = end) {
-                end = i + (PART_HALVES - words + HALVES - 1) / HALVES * HALVES;
+                end = i + (part - words + HALVES - 1) / HALVES * HALVES;
                 if (end > l.words)
                     end = l.words;
                 halve_row(&t, &n, x, i, end, ahead, axes, source, room + words);
                 words += end - i;
                 const bool all = end == l.words && y + 1 == l.y && z + 1 == l.z;
-                if (words < PART_HALVES && !all)
+                if (words < part && !all)
                     continue;
                 const enum outcome o = looked && !all ? DONE : half_outcome(&t, f);
                 if (o)

@@ -13,7 +13,7 @@ struct outlet {
     size_t turn;  /* runs before that */
     size_t ahead; /* of vector_seam_t.h */
     enum way way;
-    V base, seen; /* seen: all integers, ORed */
+    V base, seen; /* seen: all integers, ORed, in lanes of 16 bits */
     F step;
     struct patch patch;
 };
@@ -41,10 +41,12 @@ VECTOR struct outlet outlet_of(const struct job *j, const uint16_t *q, U bias)
                            .patch = j->patch};
 }
 
-/* Integers to words, the first one number at + i of the chunk; i of them are whole vectors. */
+/* Integers to words, the first one number at + i of the chunk; i of them are whole vectors. seen:
+ * or NULL. */
 VECTOR V outlet_words(V q, V base, F step, const struct patch *patch, size_t at, size_t i, V *seen)
 {
-    *seen = v_or(*seen, q);
+    if (seen)
+        *seen = v_or(*seen, q);
     const V v = f_bits(f_mul(f_of_integers(v_add(q, base)), step));
     if (!patch)
         return v;
@@ -103,8 +105,17 @@ VECTOR void outlet_run(struct outlet *o, size_t end, bool stream, bool patched)
             flow_on(&f, LANES);
         }
         const size_t whole = f.n - f.n % (stream ? LINE_WORDS : LANES);
+        size_t i = 0;
+        /* Each would wait for the one before: two are seen as one. What goes past the caches waits
+         * for memory, and runs of an odd number of vectors are slower so. */
+        for (; !stream && i + 2 * LANES <= whole; i += 2 * LANES) {
+            seen = v_or(seen, v_load((const U *)(const void *)(f.q + i)));
+            for (size_t k = i; k < i + 2 * LANES; k += LANES)
+                v_store((U *)(void *)(f.to + k * WIDTH),
+                        outlet_words(h_widen(f.q + k), base, step, patch, f.done, k, NULL));
+        }
         UNROLL
-        for (size_t i = 0; i < whole; i += LANES) {
+        for (; i < whole; i += LANES) {
             const V w = outlet_words(h_widen(f.q + i), base, step, patch, f.done, i, &seen);
             if (stream)
                 v_stream(f.to + i * WIDTH, w);
@@ -184,7 +195,8 @@ VECTOR void outlet_until(struct outlet *o, size_t end)
 /* Was one of them not less than this power of two? */
 VECTOR bool outlet_beyond(const struct outlet *o, U limit)
 {
-    return m_any(v_differ(v_and(o->seen, v_set1(0 - limit)), v_set1(0)));
+    const U beyond = (0 - limit) & UINT16_MAX;
+    return m_any(v_differ(v_and(o->seen, v_set1(beyond << 16 | beyond)), v_set1(0)));
 }
 
 #undef UNROLL

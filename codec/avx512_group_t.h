@@ -27,23 +27,21 @@ VECTOR bool take_group(struct coded *c, V w[GROUP], uint64_t *lengths)
     uint64_t bytes = c->given ? ~UINT64_C(0) : zmpi_load64(c->lengths + c->block);
     const uint64_t marked = bytes & 0x80 * ones;
     bytes &= ~(marked | marked >> 1); /* block_length */
-    /* Of 4 bytes: of each block, and from the first one to where the next begins. */
-    const uint64_t size = bytes + ((bytes + 0x7F * ones) >> 7 & ones), end = size * ones;
+    const struct eight e = eight_of(bytes);
     const unsigned char *const src = c->src;
     if (__builtin_expect((bytes & 0xF0 * ones) != 0, 0) ||
-        __builtin_expect(src + 4 * (end >> 48 & 0xFF) > c->safe, 0))
+        __builtin_expect(src + eight_place(e, GROUP - 1) > c->safe, 0))
         return false;
     c->block += GROUP;
-    c->src += 4 * (end >> 56);
+    c->src += eight_bytes(e);
     EACH(GROUP)
     {
-        const unsigned char *const at = src + 4 * (end << 8 >> 8 * i & 0xFF);
+        const unsigned char *const at = src + eight_place(e, i);
         fetch_coded(at, c->ahead);
         w[i] = load_planes(at + 4, (uint32_t)(bytes >> 8 * i));
     }
     words_of(w, GROUP);
-    EACH(GROUP)
-    w[i] = signed_words(w[i], zmpi_load32(src + 4 * (end << 8 >> 8 * i & 0xFF)));
+    EACH(GROUP) w[i] = signed_words(w[i], zmpi_load32(src + eight_place(e, i)));
     *lengths = bytes;
     return true;
 }

@@ -154,47 +154,43 @@ VECTOR V half_bytes(V words)
     return _mm512_permutexvar_epi8(table(split), words);
 }
 
-VECTOR void half_planes(V w[], unsigned n)
+VECTOR void half_planes(V w[8])
 {
-    EACH(n) w[i] = sign_and_magnitude(w[i]);
-    EACH(n) w[i] = half_bytes(w[i]);
-    EACH(n) w[i] = signs_and_planes_of(w[i]);
+    EACH(8) w[i] = half_bytes(w[i]);
+    EACH(8) w[i] = signs_and_planes_of(w[i]);
 }
 #else
-VECTOR void half_planes(V w[], unsigned n)
+VECTOR void half_planes(V w[8])
 {
-    const V sign = h_set1(0x8000);
-    enum { WITH_SIGN = 0xF0 | (0xCC & 0xAA) };
-    EACH(n) w[i] = _mm512_ternarylogic_epi32(_mm512_abs_epi16(w[i]), w[i], sign, WITH_SIGN);
-    EACH(n) w[i] = planes_of(w[i]);
-    EACH(n) w[i] = _mm512_alignr_epi32(w[i], w[i], 15);
+    EACH(8) w[i] = planes_of(w[i]);
+    EACH(8) w[i] = _mm512_alignr_epi32(w[i], w[i], 15);
 }
 #endif
 
-/* So many blocks one behind the other, of less than 2^15 in magnitude. n: at most TOGETHER. */
-VECTOR void pack_halves_of(struct packer *p, const uint16_t *r, unsigned n)
+/* Eight blocks one behind the other, or the first n, of less than 2^15 in magnitude. */
+VECTOR void pack_eight(struct packer *p, uint64_t *any, const uint16_t *r, unsigned n)
 {
-    V planes[TOGETHER];
-    unsigned length[TOGETHER];
-    EACH(n) planes[i] = h_load(r + i * ZMPI_BLOCK);
-    half_planes(planes, n);
-    EACH(n) length[i] = signed_planes_length(planes[i]);
-    EACH(n)
-    {
-        _mm512_storeu_si512(p->dst, planes[i]);
-        p->lengths[i] = (unsigned char)length[i];
-        p->dst += 4 * (size_t)(length[i] + (length[i] != 0));
-        p->any |= length[i];
-    }
+    V w[8], magnitude[8];
+    EACH(8) w[i] = h_load(r + (i < n ? i : 0) * ZMPI_BLOCK);
+    EACH(8) magnitude[i] = _mm512_abs_epi16(w[i]);
+    const struct eight e = eight_of(_bzhi_u64(eight_lengths(magnitude), 8 * n));
+    EACH(8) w[i] = signs_to(magnitude[i], w[i]);
+    half_planes(w);
+    EACH(n) _mm512_storeu_si512(p->dst + eight_place(e, i), w[i]);
+    eight_store(p->lengths, e.lengths, n);
+    p->dst += eight_bytes(e);
     p->lengths += n;
+    *any |= e.lengths;
 }
 
 KERNEL void pack_halves(struct packer *packer, const uint16_t *r, size_t blocks)
 {
     struct packer own = *packer; /* in registers: bytes stored may be anything */
-    for (; blocks >= TOGETHER; blocks -= TOGETHER, r += TOGETHER * ZMPI_BLOCK)
-        pack_halves_of(&own, r, TOGETHER);
-    for (; blocks; blocks--, r += ZMPI_BLOCK)
-        pack_halves_of(&own, r, 1);
+    uint64_t any = 0;
+    for (; blocks >= 8; blocks -= 8, r += 8 * ZMPI_BLOCK)
+        pack_eight(&own, &any, r, 8);
+    if (blocks)
+        pack_eight(&own, &any, r, (unsigned)blocks);
+    own.any |= eight_any(any);
     *packer = own;
 }

@@ -62,10 +62,14 @@ struct zmpi_rows {
     size_t row, plane;
     /* Encoder: the next tile, to be fetched into the cache meanwhile; or NULL. */
     const unsigned char *next;
-    /* Decoder: store past the caches. The caller puts such stores in order before another thread
-     * reads: a fence for each chunk would wait for memory each time. */
+    /* Of an array that no cache holds. Decoder: store past the caches. The caller puts such stores
+     * in order before another thread reads: a fence for each chunk would wait for memory each time.
+     */
     bool stream;
 };
+
+/* Those of so many bytes and more. */
+#define ZMPI_STREAM_BYTES ((size_t)8 << 20)
 
 /* Bytes that hold zeros before the integers: what lies before the first row and plane. And bytes
  * that vector loads may touch behind. */

@@ -29,6 +29,7 @@ static inline struct zmpi_rows zmpi_plan_rows(const struct zmpi_plan *p, const s
         .at = (unsigned char *)src + word * p->width, /* only read */
         .row = p->words[2] * p->width,
         .plane = p->words[1] * p->words[2] * p->width,
+        .stream = p->bytes >= ZMPI_STREAM_BYTES,
     };
 }
 

@@ -8,9 +8,6 @@
 #include "kernels.h"
 #include "pool.h"
 
-/* Arrays that no cache holds are written past the caches. */
-#define STREAM_BYTES ((size_t)8 << 20)
-
 /* Where a chunk goes in the array; in the work's buffer, without gaps, if only checking or if the
  * array ends within the last word. */
 static struct zmpi_rows tile_rows(const struct zmpi_stream *s, const size_t first[3],
@@ -28,7 +25,7 @@ static struct zmpi_rows tile_rows(const struct zmpi_stream *s, const size_t firs
         .at = dst + at * s->width,
         .row = s->extent[2] * s->width,
         .plane = s->extent[1] * s->extent[2] * s->width,
-        .stream = s->info.decoded_bytes >= STREAM_BYTES,
+        .stream = s->info.decoded_bytes >= ZMPI_STREAM_BYTES,
     };
 }
 

@@ -4,8 +4,9 @@
  * three axes fit. After vector_in_rows_t.h.
  */
 
-/* Residuals that are made planes together; along x alone they are PART_ALONG, for such are made so
- * fast that memory is asked for more than it can take at a time, and then for nothing. */
+/* Residuals that are made planes together. Along x alone they are made so fast that memory would be
+ * asked for more than it can take at a time, and then for nothing: PART_ALONG of what lies there.
+ */
 enum { PART_HALVES = 4096 / WIDTH };
 
 /* Of 2 HALF_WINDOW integers no four less four others are 2^15 or more. */
@@ -245,7 +246,7 @@ VECTOR enum outcome fuse_halves(const struct fuse *f, unsigned axes, enum source
     if (yz)
         for (size_t i = 0; i < s.x; i += HALVES)
             h_store(zeros + i, n.last);
-    const size_t part = axes <= ZMPI_AXIS_X ? PART_ALONG : PART_HALVES;
+    const size_t part = axes <= ZMPI_AXIS_X && rows.stream ? PART_ALONG : PART_HALVES;
     size_t words = 0;
     bool looked = false; /* for exceptions: behind the first part, and at the end */
     for (size_t z = 0; z < l.z; z++)

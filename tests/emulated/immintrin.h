@@ -142,6 +142,17 @@ LANES_ARE(lzcnt_epi32, (emulated a), u32, 16, a.u32[i] ? (uint32_t)__builtin_clz
 LANES_ARE(lzcnt_epi64, (emulated a), u64, 8, a.u64[i] ? (uint64_t)__builtin_clzll(a.u64[i]) : 64)
 LANES_ARE(mask_sub_epi16, (emulated s, uint32_t m, emulated a, emulated b), i16, 32,
           (int16_t)(m >> i & 1 ? a.i16[i] - b.i16[i] : s.i16[i]))
+/* The lowest byte of each lane. */
+EMULATED __m128i emulated_cvtepi32_epi8(emulated a)
+{
+    emulated r = {_mm512_setzero_si512()};
+    for (int i = 0; i < 16; i++)
+        r.u8[i] = (uint8_t)a.u32[i];
+    return _mm512_castsi512_si128(r.v);
+}
+
+#undef _mm512_cvtepi32_epi8
+#define _mm512_cvtepi32_epi8(a)  emulated_cvtepi32_epi8((emulated){a})
 #define _mm512_cvtepi16_epi32(a) emulated_cvtepi16_epi32((emulated_short){a})
 #define _mm512_cvtepi16_epi64(a) emulated_cvtepi16_epi64((emulated_short){.half = (a)})
 #define _mm512_cvtepu16_epi32(a) emulated_cvtepu16_epi32((emulated_short){a})
@@ -207,6 +218,7 @@ BITS_ARE(cmpneq_epi64_mask, (emulated a, emulated b), 8, a.u64[i] != b.u64[i])
 
 LOAD_IS(maskz_loadu_epi32, uint32_t, u32, 16)
 LOAD_IS(maskz_loadu_epi64, uint64_t, u64, 8)
+STORE_IS(mask_storeu_epi8, uint8_t, u8, 32) /* more are not asked for */
 STORE_IS(mask_storeu_epi32, uint32_t, u32, 16)
 STORE_IS(mask_storeu_epi64, uint64_t, u64, 8)
 EXPAND_IS(mask_expandloadu_epi32, uint32_t, u32, 16)
@@ -236,6 +248,8 @@ EMULATED __m512i emulated_maskz_loadu_epi8(uint64_t m, const void *from)
 #define _mm512_maskz_loadu_epi8(m, p)      emulated_maskz_loadu_epi8(m, p)
 #define _mm512_maskz_loadu_epi32(m, from)  emulated_maskz_loadu_epi32(m, from)
 #define _mm512_maskz_loadu_epi64(m, from)  emulated_maskz_loadu_epi64(m, from)
+#undef _mm512_mask_storeu_epi8
+#define _mm512_mask_storeu_epi8(to, m, a)  emulated_mask_storeu_epi8(to, (uint32_t)(m), (emulated){a})
 #define _mm512_mask_storeu_epi32(to, m, a) emulated_mask_storeu_epi32(to, m, (emulated){a})
 #define _mm512_mask_storeu_epi64(to, m, a) emulated_mask_storeu_epi64(to, m, (emulated){a})
 #define _mm512_mask_expandloadu_epi32(r, m, from)                                                  \

@@ -167,8 +167,8 @@ VECTOR void half_planes(V w[8])
 }
 #endif
 
-/* Eight blocks one behind the other, or the first n, of less than 2^15 in magnitude. */
-VECTOR void pack_eight(struct packer *p, uint64_t *any, const uint16_t *r, unsigned n)
+/* Eight blocks, or the first n, of less than 2^15 in magnitude. Returns their lengths. */
+VECTOR uint64_t pack_halves_of(struct packer *p, const uint16_t *r, unsigned n)
 {
     V w[8], magnitude[8];
     EACH(8) w[i] = h_load(r + (i < n ? i : 0) * ZMPI_BLOCK);
@@ -176,11 +176,8 @@ VECTOR void pack_eight(struct packer *p, uint64_t *any, const uint16_t *r, unsig
     const struct eight e = eight_of(_bzhi_u64(eight_lengths(magnitude), 8 * n));
     EACH(8) w[i] = signs_to(magnitude[i], w[i]);
     half_planes(w);
-    EACH(n) _mm512_storeu_si512(p->dst + eight_place(e, i), w[i]);
-    eight_store(p->lengths, e.lengths, n);
-    p->dst += eight_bytes(e);
-    p->lengths += n;
-    *any |= e.lengths;
+    pack_eight(p, e, w, n);
+    return e.lengths;
 }
 
 KERNEL void pack_halves(struct packer *packer, const uint16_t *r, size_t blocks)
@@ -188,9 +185,9 @@ KERNEL void pack_halves(struct packer *packer, const uint16_t *r, size_t blocks)
     struct packer own = *packer; /* in registers: bytes stored may be anything */
     uint64_t any = 0;
     for (; blocks >= 8; blocks -= 8, r += 8 * ZMPI_BLOCK)
-        pack_eight(&own, &any, r, 8);
+        any |= pack_halves_of(&own, r, 8);
     if (blocks)
-        pack_eight(&own, &any, r, (unsigned)blocks);
+        any |= pack_halves_of(&own, r, (unsigned)blocks);
     own.any |= eight_any(any);
     *packer = own;
 }

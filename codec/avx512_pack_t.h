@@ -5,44 +5,42 @@
 
 #include "vector_differences_t.h"
 
-/* Each instruction that packs a block waits for the one before, and so few of them are looked at
- * at a time (64 on Zen 4) that one block after another is waited for. So four take turns. */
-enum { TOGETHER = 4 };
+/* Planes of eight blocks, or of the first n, one behind the other. */
+VECTOR void pack_eight(struct packer *p, struct eight e, const V planes[8], unsigned n)
+{
+    EACH(n) _mm512_storeu_si512(p->dst + eight_place(e, i), planes[i]);
+    eight_store(p->lengths, e.lengths, n);
+    p->dst += eight_bytes(e);
+    p->lengths += n;
+}
 
 #ifdef ZMPI_VBMI
-/* While they are all of less than 15 planes: returns how many blocks were. */
+/* Eight at a time, while they are all of less than 15 planes: returns how many blocks were. */
 VECTOR size_t pack_together(struct packer *p, const struct differences *n, size_t blocks,
                             enum rest rest)
 {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t any = 0;
     size_t b = 0;
-    for (; b + TOGETHER <= blocks; b += TOGETHER) {
-        V planes[TOGETHER];
-        unsigned length[TOGETHER], all = 0;
-        for (unsigned i = 0; i < TOGETHER; i++) {
+    for (; b + 8 <= blocks; b += 8) {
+        V w[8], magnitude[8];
+        EACH(8)
+        {
             V r[VECTORS];
             made_of(n, b + i, rest, r);
-            planes[i] = words_signed(r);
+            w[i] = words_signed(r);
         }
-        for (unsigned i = 0; i < TOGETHER; i++)
-            planes[i] = sign_and_magnitude(planes[i]);
-        for (unsigned i = 0; i < TOGETHER; i++)
-            planes[i] = block_bytes(planes[i]);
-        for (unsigned i = 0; i < TOGETHER; i++)
-            planes[i] = signs_and_planes_of(planes[i]);
-        for (unsigned i = 0; i < TOGETHER; i++)
-            length[i] = signed_planes_length(planes[i]);
-        for (unsigned i = 0; i < TOGETHER; i++)
-            all |= length[i] + 1;
-        if (__builtin_expect((all & 16) != 0, 0))
+        EACH(8) magnitude[i] = _mm512_abs_epi16(w[i]);
+        const struct eight e = eight_of(eight_lengths(magnitude));
+        if (__builtin_expect(((e.lengths + ones) & 0x10 * ones) != 0, 0))
             break;
-        for (unsigned i = 0; i < TOGETHER; i++) {
-            _mm512_storeu_si512(p->dst, planes[i]);
-            p->lengths[i] = (unsigned char)length[i];
-            p->dst += 4 * (size_t)(length[i] + (length[i] != 0));
-            p->any |= length[i];
-        }
-        p->lengths += TOGETHER;
+        EACH(8) w[i] = signs_to(magnitude[i], w[i]);
+        EACH(8) w[i] = block_bytes(w[i]);
+        EACH(8) w[i] = signs_and_planes_of(w[i]);
+        pack_eight(p, e, w, 8);
+        any |= e.lengths;
     }
+    p->any |= eight_any(any);
     return b;
 }
 #endif

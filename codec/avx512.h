@@ -211,8 +211,8 @@ VECTOR size_t eight_bytes(struct eight e)
     return 4 * (size_t)(e.ends >> 56);
 }
 
-/* Lengths of eight blocks from their magnitudes; what is beyond 15 bits counts as 15. All together:
- * to count the planes of each, and go on from there, takes as long as to make them. */
+/* Lengths of eight blocks from their magnitudes. All together: to count the planes of each, and go
+ * on from there, takes as long as to make them. */
 VECTOR uint64_t eight_lengths(const __m512i magnitudes[8])
 {
     __m512i two[4], four[2];
@@ -228,8 +228,7 @@ VECTOR uint64_t eight_lengths(const __m512i magnitudes[8])
         _mm256_or_si256(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
     const __m128i each =
         _mm_or_si128(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-    const __m512i words = _mm512_cvtepu16_epi32(
-        _mm256_castsi128_si256(_mm_min_epu16(each, _mm_set1_epi16(INT16_MAX)))); /* and others */
+    const __m512i words = _mm512_cvtepu16_epi32(_mm256_castsi128_si256(each)); /* and others */
     const __m512i length = _mm512_sub_epi32(_mm512_set1_epi32(32), _mm512_lzcnt_epi32(words));
     return (uint64_t)_mm_cvtsi128_si64(_mm512_cvtepi32_epi8(length));
 }

@@ -42,7 +42,8 @@ def table(results, machine):
     sizes = sorted({f"{r['bytes'] / 2**20:.0f} MiB" for r in results})
     lines = [
         f"Measured on: {machine}. Arrays of {' to '.join({sizes[0]: 0, sizes[-1]: 0})}; medians of "
-        f"{results[0]['repetitions']} repetitions. GB/s are 1e9 uncompressed bytes a second.",
+        f"{results[0]['repetitions']} repetitions.",
+        "GB/s are 1e9 uncompressed bytes a second.",
         "",
         "| field | type | bound | threads | memcpy | read | range | compress | / memcpy | with range | decompress "
         "| / memcpy | in L2: compress | decompress | ratio | PSNR dB | error / bound |",

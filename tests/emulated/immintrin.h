@@ -245,11 +245,12 @@ EMULATED __m512i emulated_maskz_loadu_epi8(uint64_t m, const void *from)
 }
 
 #undef _mm512_maskz_loadu_epi8
-#define _mm512_maskz_loadu_epi8(m, p)      emulated_maskz_loadu_epi8(m, p)
-#define _mm512_maskz_loadu_epi32(m, from)  emulated_maskz_loadu_epi32(m, from)
-#define _mm512_maskz_loadu_epi64(m, from)  emulated_maskz_loadu_epi64(m, from)
+#define _mm512_maskz_loadu_epi8(m, p)     emulated_maskz_loadu_epi8(m, p)
+#define _mm512_maskz_loadu_epi32(m, from) emulated_maskz_loadu_epi32(m, from)
+#define _mm512_maskz_loadu_epi64(m, from) emulated_maskz_loadu_epi64(m, from)
 #undef _mm512_mask_storeu_epi8
-#define _mm512_mask_storeu_epi8(to, m, a)  emulated_mask_storeu_epi8(to, (uint32_t)(m), (emulated){a})
+#define _mm512_mask_storeu_epi8(to, m, a)                                                          \
+    emulated_mask_storeu_epi8(to, (uint32_t)(m), (emulated){a})
 #define _mm512_mask_storeu_epi32(to, m, a) emulated_mask_storeu_epi32(to, m, (emulated){a})
 #define _mm512_mask_storeu_epi64(to, m, a) emulated_mask_storeu_epi64(to, m, (emulated){a})
 #define _mm512_mask_expandloadu_epi32(r, m, from)                                                  \

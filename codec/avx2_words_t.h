@@ -8,6 +8,13 @@ VECTOR V v_load(const U *p)
     return _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
 
+/* In a register, whatever is made of it. */
+VECTOR V v_loaded(V v)
+{
+    __asm__("" : "+x"(v));
+    return v;
+}
+
 VECTOR void v_store(U *p, V v)
 {
     _mm256_storeu_si256((__m256i *)(void *)p, v);

@@ -9,6 +9,13 @@ VECTOR V v_load(const U *p)
     return _mm512_loadu_si512(p);
 }
 
+/* In a register, whatever is made of it. */
+VECTOR V v_loaded(V v)
+{
+    __asm__("" : "+v"(v));
+    return v;
+}
+
 VECTOR void v_store(U *p, V v)
 {
     _mm512_storeu_si512(p, v);

@@ -9,6 +9,12 @@ VECTOR V v_load(const U *p)
     return (V)vld1q_u8((const unsigned char *)p);
 }
 
+/* Instructions take no memory. */
+VECTOR V v_loaded(V v)
+{
+    return v;
+}
+
 VECTOR void v_store(U *p, V v)
 {
     vst1q_u8((unsigned char *)p, (uint8x16_t)v);

@@ -16,7 +16,7 @@ VECTOR void fuse_blocks(struct intake *t, struct neighbours *n, const unsigned c
             const size_t j = i + k * LANES;
             if (j * WIDTH % 64 == 0)
                 fetch(x + j * WIDTH, ahead);
-            const V word = v_load((const U *)(const void *)(x + j * WIDTH));
+            const V word = load_words(x, j);
             r[k] = predict(n, j, axes, take(t, word, source, &mask));
             masks |= mask << (k * LANES);
         }

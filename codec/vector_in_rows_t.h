@@ -10,13 +10,6 @@ VECTOR V subtract(struct neighbours *n, size_t i, unsigned yz, V q)
     return subtract_rows(n, i, yz, yz ? q : v_sub(q, n->base));
 }
 
-/* Words of any rows may lie in two lines of the cache, which are two loads: not again for each
- * instruction that takes them. */
-VECTOR V load_words(const unsigned char *x, size_t i)
-{
-    return v_loaded(v_load((const U *)(const void *)(x + i * WIDTH)));
-}
-
 /* Masks of vectors and of fewer words, one behind the other. */
 struct bits {
     unsigned char *to;

@@ -59,6 +59,13 @@ VECTOR V predict(struct neighbours *n, size_t i, unsigned axes, V q)
     return r;
 }
 
+/* Words i.. of a row at x. Those of many lie in two lines of the cache, which are two loads: not
+ * again for each instruction that takes them. */
+VECTOR V load_words(const unsigned char *x, size_t i)
+{
+    return v_loaded(v_load((const U *)(const void *)(x + i * WIDTH)));
+}
+
 struct intake {
     struct vector_quantizer z;
     struct doubt doubt;

@@ -11,7 +11,7 @@ VECTOR uint32_t take_words(struct intake *t, const unsigned char *x, struct ahea
     for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES) {
         if (i * WIDTH % 64 == 0)
             fetch(x + i * WIDTH, ahead);
-        const V word = v_load((const U *)(const void *)(x + i * WIDTH));
+        const V word = load_words(x, i);
         v_store(q + i, v_sub(take(t, word, source, &mask), base));
         masks |= mask << i;
     }

@@ -23,13 +23,12 @@ VECTOR void group_put(const V r[VECTORS], V *carry, bool sums, U *to)
  * length bytes. */
 VECTOR bool take_group(struct coded *c, V w[GROUP], uint64_t *lengths)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t bytes = c->given ? ~UINT64_C(0) : zmpi_load64(c->lengths + c->block);
-    const uint64_t marked = bytes & 0x80 * ones;
+    const uint64_t marked = bytes & EIGHT_TIMES(0x80);
     bytes &= ~(marked | marked >> 1); /* block_length */
     const struct eight e = eight_of(bytes);
     const unsigned char *const src = c->src;
-    if (__builtin_expect((bytes & 0xF0 * ones) != 0, 0) ||
+    if (__builtin_expect((bytes & EIGHT_TIMES(0xF0)) != 0, 0) ||
         __builtin_expect(src + eight_place(e, GROUP - 1) > c->safe, 0))
         return false;
     c->block += GROUP;
@@ -49,12 +48,11 @@ VECTOR bool take_group(struct coded *c, V w[GROUP], uint64_t *lengths)
 /* The next eight blocks; false as above. */
 VECTOR bool unpack_group(struct coded *c, V *carry, bool sums, U *to)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t bytes;
     V w[GROUP], r[VECTORS];
     if (!take_group(c, w, &bytes))
         return false;
-    if (sums && __builtin_expect(((bytes + (0x7F - 10) * ones) & 0x80 * ones) != 0, 0)) {
+    if (sums && __builtin_expect(((bytes + EIGHT_TIMES(0x7F - 10)) & EIGHT_TIMES(0x80)) != 0, 0)) {
         EACH(GROUP)
         {
             widen(w[i], r);

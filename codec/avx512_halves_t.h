@@ -167,8 +167,9 @@ VECTOR void half_planes(V w[8])
 }
 #endif
 
-/* Eight blocks, or the first n, of less than 2^15 in magnitude. Returns their lengths. */
-VECTOR uint64_t pack_halves_of(struct packer *p, const uint16_t *r, unsigned n)
+/* Eight blocks, or the first n, of less than 2^15 in magnitude. (-2^15, which counts as 16 planes,
+ * there is only in chunks that turn out not to be for 16 bits.) */
+VECTOR void pack_halves_of(struct packer *p, const uint16_t *r, unsigned n)
 {
     V w[8], magnitude[8];
     EACH(8) w[i] = h_load(r + (i < n ? i : 0) * ZMPI_BLOCK);
@@ -177,17 +178,14 @@ VECTOR uint64_t pack_halves_of(struct packer *p, const uint16_t *r, unsigned n)
     EACH(8) w[i] = signs_to(magnitude[i], w[i]);
     half_planes(w);
     pack_eight(p, e, w, n);
-    return e.lengths;
 }
 
 KERNEL void pack_halves(struct packer *packer, const uint16_t *r, size_t blocks)
 {
     struct packer own = *packer; /* in registers: bytes stored may be anything */
-    uint64_t any = 0;
     for (; blocks >= 8; blocks -= 8, r += 8 * ZMPI_BLOCK)
-        any |= pack_halves_of(&own, r, 8);
+        pack_halves_of(&own, r, 8);
     if (blocks)
-        any |= pack_halves_of(&own, r, (unsigned)blocks);
-    own.any |= eight_any(any);
+        pack_halves_of(&own, r, (unsigned)blocks);
     *packer = own;
 }

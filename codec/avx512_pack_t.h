@@ -3,14 +3,14 @@
  * struct packer and vector_residuals_t.h.
  */
 
+#include "avx512_eight.h"
 #include "vector_differences_t.h"
 
 /* Planes of eight blocks, or of the first n, one behind the other. It is stores that limit this:
  * nearly all of 64 bytes lie in two lines of the cache, of 32 bytes less than half do. */
 VECTOR void pack_eight(struct packer *p, struct eight e, const V planes[8], unsigned n)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    if (e.lengths & 0xF8 * ones) {
+    if (e.lengths & EIGHT_TIMES(0xF8)) {
         EACH(n) _mm512_storeu_si512(p->dst + eight_place(e, i), planes[i]);
     } else {
         EACH(n)
@@ -20,6 +20,7 @@ VECTOR void pack_eight(struct packer *p, struct eight e, const V planes[8], unsi
     eight_store(p->lengths, e.lengths, n);
     p->dst += eight_bytes(e);
     p->lengths += n;
+    p->any |= eight_any(e.lengths);
 }
 
 #ifdef ZMPI_VBMI
@@ -27,8 +28,6 @@ VECTOR void pack_eight(struct packer *p, struct eight e, const V planes[8], unsi
 VECTOR size_t pack_together(struct packer *p, const struct differences *n, size_t blocks,
                             enum rest rest)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    uint64_t any = 0;
     size_t b = 0;
     for (; b + 8 <= blocks; b += 8) {
         V w[8], magnitude[8];
@@ -40,15 +39,13 @@ VECTOR size_t pack_together(struct packer *p, const struct differences *n, size_
         }
         EACH(8) magnitude[i] = _mm512_abs_epi16(w[i]);
         const struct eight e = eight_of(eight_lengths(magnitude));
-        if (__builtin_expect(((e.lengths + ones) & 0x10 * ones) != 0, 0))
+        if (__builtin_expect(((e.lengths + EIGHT_TIMES(1)) & EIGHT_TIMES(0x10)) != 0, 0))
             break;
         EACH(8) w[i] = signs_to(magnitude[i], w[i]);
         EACH(8) w[i] = block_bytes(w[i]);
         EACH(8) w[i] = signs_and_planes_of(w[i]);
         pack_eight(p, e, w, 8);
-        any |= e.lengths;
     }
-    p->any |= eight_any(any);
     return b;
 }
 #endif

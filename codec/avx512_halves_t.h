@@ -53,7 +53,12 @@ VECTOR H h_nearest(const F x[VECTORS], H base)
 /* The lanes one up, and in the first the last of `before`. */
 VECTOR H h_shift_in(H before, H h)
 {
-    return _mm512_alignr_epi8(h, _mm512_alignr_epi64(h, before, 6), 14);
+#define FOUR(i) (i), (i) + 1, (i) + 2, (i) + 3
+    static const uint16_t below[HALVES] = {
+        2 * HALVES - 1, FOUR(0),  FOUR(4), FOUR(8), FOUR(12), FOUR(16),
+        FOUR(20),       FOUR(24), 28,      29,      30};
+#undef FOUR
+    return _mm512_permutex2var_epi16(h, h_load(below), before);
 }
 
 /* The lanes of h with these numbers. */

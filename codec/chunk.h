@@ -70,6 +70,8 @@ struct zmpi_rows {
 
 /* Those of so many bytes and more. */
 #define ZMPI_STREAM_BYTES ((size_t)8 << 20)
+/* What was just read and has no more bytes lies in a core's second-level cache, or nearly. */
+#define ZMPI_CACHED_BYTES ((size_t)1 << 20)
 
 /* Bytes that hold zeros before the integers: what lies before the first row and plane. And bytes
  * that vector loads may touch behind. */
@@ -112,6 +114,7 @@ struct zmpi_chunk_work {
      * many that were. */
     unsigned char apart, apart_run;
     uint64_t fill;
+    bool cached;       /* another: encoders' words lie in the second-level cache */
     bool keep;         /* encoders leave the residuals in kept[] too, and in nonzero[] which of each
                           block are not 0 */
     bool given;        /* decoders find them in residuals[], and chunks without planes */

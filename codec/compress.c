@@ -220,6 +220,9 @@ static void encode_groups(void *context)
     const size_t plane = tile[0] > 1 ? tile[1] * row : 0;
     zmpi_chunk_work_init(&work->chunk, plane, plane ? row + plane : 0);
     work->chunk.keep = e->books;
+    /* Who looked for the range has just read all. */
+    work->chunk.cached =
+        e->plan->bytes <= ZMPI_CACHED_BYTES && zmpi_bound_needs_range(&e->job->bound);
     work->huffman.book = NULL;
     work->huffman.rule = e->rule;
     while (take_group(e, work->coded, &first, &end, &dst)) {

@@ -18,7 +18,7 @@ void zmpi_chunk_work_init(struct zmpi_chunk_work *work, size_t plane, size_t bef
     work->wide = work->masked = work->filled = false;
     work->apart = work->apart_run = 0;
     work->edges.extent[0] = 0; /* no chunk's */
-    work->keep = work->given = false;
+    work->cached = work->keep = work->given = false;
     work->far = 0;
 }
 

@@ -31,12 +31,13 @@ VECTOR struct A(across) A(across_of)(size_t row)
     return a;
 }
 
-/* The vector in which the row above begins; what is kept of rows and planes; lanes that have a
- * neighbour in their row, and what is left of these. */
+/* The vector in which the row above begins; what is kept of rows and planes; which lanes have a
+ * neighbour in their row, a bit each (blocks of a plane begin as those of the chunk do), and what
+ * is left of these. */
 struct A(around) {
     X last;
     W *keep_y, *keep_z;
-    const uint32_t *inside;
+    const unsigned char *inside;
     X left;
 };
 
@@ -68,7 +69,9 @@ VECTOR X A(predict)(struct A(around) * n, const struct A(across) * a, enum acros
         return d;
     const X left = X_(shift_in)(n->left, d);
     n->left = d;
-    return X_(sub_where)(d, left, *n->inside++);
+    const uint32_t inside = zmpi_load32(n->inside);
+    n->inside += X_LANES / 8;
+    return X_(sub_where)(d, left, inside);
 }
 
 /* Words of a plane from x on, in so many vectors; a vector may be loaded up to `end`. */
@@ -80,9 +83,9 @@ struct A(stretch) {
 
 /* Some of them; returns where they end. A vector is stored whole: what is behind its words is
  * overwritten by the next one, or in no row. */
-VECTOR W *A(take_stretch)(struct TAKING *taking, struct A(around) * around,
-                          const struct A(across) * a, enum across across, unsigned axes,
-                          enum source source, struct A(stretch) * s, W *r)
+VECTOR W *A(take_some)(struct TAKING *taking, struct A(around) * around, const struct A(across) * a,
+                       enum across across, unsigned axes, enum source source, struct ahead ahead,
+                       struct A(stretch) * s, W *r)
 {
     const size_t some = s->vectors < X_MOST ? s->vectors : X_MOST;
     const size_t last = s->vectors > some ? X_LANES : s->rest;
@@ -91,14 +94,14 @@ VECTOR W *A(take_stretch)(struct TAKING *taking, struct A(around) * around,
     struct A(around) n = *around;
     uint32_t mask;
     for (size_t left = some; left > (last < X_LANES); left--, x += X_LANES * WIDTH, r += X_LANES) {
-        const X q = A(take_whole)(&t, x, source, s->ahead, &mask);
+        const X q = A(take_whole)(&t, x, source, ahead, &mask);
         X_(store)(r, A(predict)(&n, a, across, axes, q));
         if (source == FILLED)
             put_bits(&t.bits, mask, X_LANES);
     }
     if (last < X_LANES) {
         const size_t there = (size_t)(s->end - x) / WIDTH;
-        const X q = A(take_last)(&t, x, last, there, source, s->ahead, &mask);
+        const X q = A(take_last)(&t, x, last, there, source, ahead, &mask);
         X_(store)(r, A(predict)(&n, a, across, axes, q));
         if (source == FILLED)
             put_bits(&t.bits, mask, last);
@@ -112,18 +115,14 @@ VECTOR W *A(take_stretch)(struct TAKING *taking, struct A(around) * around,
     return r;
 }
 
-/* Which words of a plane of such rows, vector by vector, are not the first ones of theirs. */
-static inline void A(mark_inside)(const struct shape *s, uint32_t inside[])
+/* By loops of their own where words are asked for twice, and once. */
+VECTOR W *A(take_stretch)(struct TAKING *t, struct A(around) * n, const struct A(across) * a,
+                          enum across across, unsigned axes, enum source source,
+                          struct A(stretch) * s, W *r)
 {
-    const size_t step = s->x - 1 - (X_LANES - 1) % s->x; /* so many less, of rows */
-    uint64_t starts = 0;
-    for (size_t i = 0; i < X_LANES; i += s->x)
-        starts |= UINT64_C(1) << i;
-    for (size_t i = 0, first = 0; i < s->plane; i += X_LANES) {
-        inside[i / X_LANES] = first < X_LANES ? ~(uint32_t)(starts << first) : UINT32_MAX;
-        first += step;
-        first -= first < s->x ? 0 : s->x;
-    }
+    if (s->ahead.far)
+        return A(take_some)(t, n, a, across, axes, source, s->ahead, s, r);
+    return A(take_some)(t, n, a, across, axes, source, (struct ahead){0, s->ahead.near}, s, r);
 }
 
 /* lines: without gaps between rows. `axes`, of which y or z is one, `across` and `source` are
@@ -133,7 +132,6 @@ VECTOR enum outcome A(fuse)(const struct fuse *f, unsigned axes, enum across acr
 {
     _Alignas(64) W before[X_LANES + X_PART + X_MOST * X_LANES + ZMPI_BLOCK];
     W *const room = before + X_LANES;
-    uint32_t inside[ZMPI_CHUNK_INPUT_BYTES / WIDTH / X_LANES + 1];
     const struct lines l = *f->lines;
     const size_t plane = f->s->plane, vectors = (plane + X_LANES - 1) / X_LANES;
     struct coming coming = coming_of(f, &l);
@@ -152,7 +150,7 @@ VECTOR enum outcome A(fuse)(const struct fuse *f, unsigned axes, enum across acr
         for (size_t i = 0; i < a.back; i++)
             X_(store)(above + i * X_LANES, base);
     if (axes & ZMPI_AXIS_X)
-        A(mark_inside)(f->s, inside);
+        find_edges(f->s, &f->work->edges);
     for (size_t z = 0; z < l.z; z++) {
         struct A(stretch) s = {.x = l.at + z * l.plane, .rest = plane - (vectors - 1) * X_LANES};
         s.end = s.x + l.words * WIDTH;
@@ -163,7 +161,7 @@ VECTOR enum outcome A(fuse)(const struct fuse *f, unsigned axes, enum across acr
                 n.last = base;
                 n.keep_z = kept;
                 n.keep_y = above + a.back * X_LANES;
-                n.inside = inside;
+                n.inside = (const unsigned char *)f->work->edges.left;
             }
             W *const to = A(take_stretch)(&t, &n, &a, across, axes, source, &s, room + words);
             words = (size_t)(to - room);

@@ -185,9 +185,9 @@ VECTOR enum outcome half_outcome(const struct halving *t, const struct fuse *f)
 
 /* Words i..end-1 of a row at x, i of them whole vectors, to r; what is stored behind them is
  * overwritten by the next row, or in no row. */
-VECTOR void halve_row(struct halving *halving, struct nearby *n, const unsigned char *x, size_t i,
-                      size_t end, struct ahead ahead, unsigned axes, enum source source,
-                      uint16_t *r)
+VECTOR void halve_words(struct halving *halving, struct nearby *n, const unsigned char *x, size_t i,
+                        size_t end, struct ahead ahead, unsigned axes, enum source source,
+                        uint16_t *r)
 {
     struct halving t = *halving;
     uint32_t mask;
@@ -206,6 +206,17 @@ VECTOR void halve_row(struct halving *halving, struct nearby *n, const unsigned 
             n->last = h_lane(n->last, end - i - 1);
     }
     *halving = t;
+}
+
+/* By loops of their own where words are asked for twice, and once. */
+VECTOR void halve_row(struct halving *t, struct nearby *n, const unsigned char *x, size_t i,
+                      size_t end, struct ahead ahead, unsigned axes, enum source source,
+                      uint16_t *r)
+{
+    if (ahead.far)
+        halve_words(t, n, x, i, end, ahead, axes, source, r);
+    else
+        halve_words(t, n, x, i, end, (struct ahead){0, ahead.near}, axes, source, r);
 }
 
 /* Blocks of what is in the room; the rest moves to its beginning. Returns how many words. */

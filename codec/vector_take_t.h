@@ -202,11 +202,12 @@ VECTOR size_t cursor_ahead(struct cursor *c, const unsigned char *x)
 
 struct coming {
     struct cursor far, near;
+    bool cached;
 };
 
 VECTOR struct coming coming_of(const struct fuse *f, const struct lines *l)
 {
-    struct coming c = {cursor_at(f, l, AHEAD_FAR), cursor_at(f, l, AHEAD_NEAR)};
+    struct coming c = {cursor_at(f, l, AHEAD_FAR), cursor_at(f, l, AHEAD_NEAR), f->work->cached};
     if (f->sampled) {
         const unsigned char *next = f->rows->next ? f->rows->next : l->at;
         c.far = (struct cursor){{next, l->words, l->y, l->z, l->row, l->plane}, next, 0, 0};
@@ -214,14 +215,16 @@ VECTOR struct coming coming_of(const struct fuse *f, const struct lines *l)
     return c;
 }
 
-/* How far from x, where a line begins, the lines lie that are asked for meanwhile. */
+/* How far from x, where a line begins, the lines lie that are asked for meanwhile. far: 0 in an
+ * array that the second-level cache has. */
 struct ahead {
     size_t far, near;
 };
 
 VECTOR void fetch(const unsigned char *x, struct ahead ahead)
 {
-    v_prefetch(x, ahead.far);
+    if (ahead.far)
+        v_prefetch(x, ahead.far);
     __builtin_prefetch((const void *)((uintptr_t)x + ahead.near));
 }
 
@@ -229,7 +232,8 @@ VECTOR void fetch(const unsigned char *x, struct ahead ahead)
  */
 VECTOR struct ahead coming_ahead(struct coming *c, const unsigned char *x)
 {
-    const struct ahead ahead = {cursor_ahead(&c->far, x), cursor_ahead(&c->near, x)};
+    const struct ahead ahead = {c->cached ? 0 : cursor_ahead(&c->far, x),
+                                cursor_ahead(&c->near, x)};
     fetch(x + c->near.l.words * WIDTH - 1, ahead);
     return ahead;
 }

@@ -136,7 +136,7 @@ KERNEL const uint16_t *pack_half_pairs(struct packer *packer, const uint16_t *r,
 }
 
 /* So many blocks one behind the other, of less than 2^15 in magnitude; see pack_differences. */
-TARGET static void pack_halves(struct packer *p, const uint16_t *r, size_t blocks)
+TARGET static void pack_half_blocks(struct packer *p, const uint16_t *r, size_t blocks)
 {
     const uint16_t *const end = r + blocks * ZMPI_BLOCK;
     while (r < end) {
@@ -152,4 +152,11 @@ TARGET static void pack_halves(struct packer *p, const uint16_t *r, size_t block
         r = pack_half_pairs(p, r, r + n * ZMPI_BLOCK);
         p->last -= (unsigned)n;
     }
+}
+
+TARGET static void pack_halves(struct packer *p, const uint16_t *r, size_t blocks)
+{
+    const unsigned char *const begin = p->dst;
+    pack_half_blocks(p, r, blocks);
+    room_ahead(begin, p->dst, ROOM_AHEAD_HALVES);
 }

@@ -182,7 +182,9 @@ VECTOR void pack_halves_of(struct packer *p, const uint16_t *r, unsigned n)
     const struct eight e = eight_of(_bzhi_u64(eight_lengths(magnitude), 8 * n));
     EACH(8) w[i] = signs_to(magnitude[i], w[i]);
     half_planes(w);
+    const unsigned char *const begin = p->dst;
     pack_eight(p, e, w, n);
+    room_ahead_eight(begin, p->dst, ROOM_AHEAD_HALVES);
 }
 
 KERNEL void pack_halves(struct packer *packer, const uint16_t *r, size_t blocks)

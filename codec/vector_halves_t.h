@@ -223,9 +223,7 @@ VECTOR void halve_row(struct halving *t, struct nearby *n, const unsigned char *
 VECTOR size_t pack_room(struct packer *p, uint16_t *room, size_t words, bool all)
 {
     const size_t blocks = words / ZMPI_BLOCK, rest = words % ZMPI_BLOCK;
-    const unsigned char *const begin = p->dst;
     pack_halves(p, room, blocks);
-    room_ahead(begin, p->dst, ROOM_AHEAD_HALVES);
     uint16_t *const left = room + blocks * ZMPI_BLOCK;
     if (all && rest) {
         memset(left + rest, 0, (ZMPI_BLOCK - rest) * sizeof *left);

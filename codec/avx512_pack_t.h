@@ -7,10 +7,12 @@
 #include "vector_differences_t.h"
 
 /* Planes of eight blocks, or of the first n, one behind the other. It is stores that limit this:
- * nearly all of 64 bytes lie in two lines of the cache, of 32 bytes less than half do. */
+ * nearly all of 64 bytes lie in two lines of the cache, of 32 bytes less than half do. These serve
+ * until the chunk has a block of more than 7 planes: what the next eight have cannot be foreseen.
+ */
 VECTOR void pack_eight(struct packer *p, struct eight e, const V planes[8], unsigned n)
 {
-    if (e.lengths & EIGHT_TIMES(0xF8)) {
+    if ((e.lengths | p->any) & EIGHT_TIMES(0xF8)) {
         EACH(n) _mm512_storeu_si512(p->dst + eight_place(e, i), planes[i]);
     } else {
         EACH(n)

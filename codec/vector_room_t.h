@@ -16,14 +16,13 @@ VECTOR void room_ahead(const unsigned char *from, const unsigned char *to, size_
         __builtin_prefetch((const void *)((uintptr_t)from + ahead), 1);
 }
 
-/* The same for eight blocks. Most take up to four lines: those need no loop, whose end could not be
+/* The same for eight blocks. Most take up to five lines: for those, no loop, whose end could not be
  * foreseen. */
 VECTOR void room_ahead_eight(const unsigned char *from, const unsigned char *to, size_t ahead)
 {
-    const size_t bytes = (size_t)(to - from);
-    if (bytes > 256)
-        room_ahead(from, to, ahead);
-    else
-        for (unsigned i = 0; i < 4; i++)
-            __builtin_prefetch((const void *)((uintptr_t)from + ahead + i * bytes / 4), 1);
+    enum { FEW = 5 };
+    for (unsigned i = 0; i < FEW; i++)
+        __builtin_prefetch((const void *)((uintptr_t)from + ahead + i * 64), 1);
+    if (to - from > FEW * 64)
+        room_ahead(from + FEW * 64, to, ahead);
 }

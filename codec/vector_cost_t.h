@@ -2,9 +2,12 @@
  * vector_cost_t.h - template: what one block of a tile would cost under each set of axes, as
  * cost_t.h tells. After vector_quant_t.h. Parameter: COST, the name of the function.
  *
- * A block inside a row is read where it lies; one that crosses the end of a row or of the tile is
- * copied first. Where there is no neighbour lies a word that stands for the base.
+ * A block inside a row is read where it lies, and so is one across rows of a plane that touch, if
+ * all of it has a row above; others that cross the end of a row or of the tile are copied first.
+ * Where there is no neighbour lies a word that stands for the base.
  */
+
+enum crossing { NO_ROW, ROWS_IN_PLACE, ROWS_COPIED };
 
 struct place {
     size_t z, y, x;
@@ -77,18 +80,30 @@ VECTOR void copy_words(struct sample *m, unsigned k, size_t j, const unsigned ch
     }
 }
 
+/* Which words of a block from p on are the first ones of a row? */
+static inline void mark_left(struct sample *m, const struct shape *s, struct place p)
+{
+    memset(m->left, 0xFF, sizeof m->left);
+    for (size_t j = p.x ? s->row - p.x : 0; j < ZMPI_BLOCK; j += s->row)
+        m->left[j] = 0;
+}
+
+/* May a whole block from p on, across rows, be read where it lies? */
+static inline bool in_place(const struct shape *s, const struct zmpi_rows *rows, struct place p)
+{
+    const bool touch = rows->row == s->row * WIDTH;
+    return touch && p.y > 0 && p.y * s->row + p.x + ZMPI_BLOCK <= s->plane;
+}
+
 /* The block's n words, and their neighbours, row by row. */
 VECTOR void sample_copy(struct sample *m, const struct shape *s, const struct zmpi_rows *rows,
                         struct place p, size_t n)
 {
-    for (size_t j = 0; j < ZMPI_BLOCK; j++) {
+    mark_left(m, s, p);
+    for (size_t j = 0; j < ZMPI_BLOCK; j++)
         m->exists[j] = j < n ? (U)-1 : 0;
-        m->left[j] = (U)-1;
-    }
     for (size_t j = 0; j < n; p.x = 0) { /* as much as lies in one row */
         const size_t left = s->row - p.x, part = left < n - j ? left : n - j;
-        if (p.x == 0)
-            m->left[j] = 0;
         for (unsigned k = 0; k < 4; k++)
             copy_words(m, k, j, neighbour(rows, &p, k), part);
         j += part;
@@ -160,9 +175,9 @@ VECTOR void differences(const V q[4], V base, V d[4])
     d[3] = v_sub(d[2], v_sub(q[1], q[3]));
 }
 
-/* `source` and `copied` are constants to the compiler. */
-VECTOR bool add_costs(const struct sample *m, struct measure t, enum source source, bool copied,
-                      const struct quantizer *z, size_t cost[8])
+/* `source` and `crossing` are constants to the compiler. */
+VECTOR bool add_costs(const struct sample *m, struct measure t, enum source source,
+                      enum crossing crossing, const struct quantizer *z, size_t cost[8])
 {
     V q[4], d[4], last[4], all[8], before = v_set1(0);
     for (unsigned k = 0; k < 4; k++)
@@ -181,10 +196,10 @@ VECTOR bool add_costs(const struct sample *m, struct measure t, enum source sour
         for (unsigned yz = 0; yz < 4; yz++) {
             V left = v_shift_in(last[yz], d[yz]);
             last[yz] = d[yz];
-            if (copied && yz)
+            if (crossing != NO_ROW && yz)
                 left = v_and(left, v_load(m->left + i));
             V along_x = v_sub(d[yz], left);
-            if (copied) {
+            if (crossing == ROWS_COPIED) {
                 d[yz] = v_and(d[yz], v_load(m->exists + i));
                 along_x = v_and(along_x, v_load(m->exists + i));
             }
@@ -207,46 +222,60 @@ static inline U measure_origin(const struct zmpi_chunk_rule *rule, U word)
     return FABS(value_of(word)) <= (T)rule->level[rule->levels - 1].limit ? word : 0;
 }
 
+/* `crossing` is a constant to the compiler. */
+VECTOR bool sample_cost(const struct sample *m, enum crossing crossing, size_t cost[8])
+{
+    const struct zmpi_chunk_rule *rule = m->rule;
+    struct measure t;
+    if (rule->levels == 0) {
+        t.flip = v_set1(rule->is_float ? SIGN_BIT - 1 : 0);
+        t.base = v_ordered(v_set1(m->outside), t.flip);
+        return add_costs(m, t, WORDS, crossing, NULL, cost);
+    }
+    const struct quantizer z = quantizer_of(rule, rule->levels - 1);
+    t.z = vector_quantizer_within(&z, (T)MAGIC + z.window);
+    const U base = bits_of(value_of(m->outside) * z.inverse + ((T)MAGIC + z.window));
+    t.base = v_set1(base);
+    t.near = near_of(&z, base);
+    return add_costs(m, t, QUANTIZE, crossing, &z, cost);
+}
+
+#define CASE(how, crossing)                                                                        \
+    KERNEL bool sample_cost_##how(const struct sample *m, size_t cost[8])                          \
+    {                                                                                              \
+        return sample_cost(m, crossing, cost);                                                     \
+    }
+CASE(inside, NO_ROW)
+CASE(in_place, ROWS_IN_PLACE)
+CASE(copied, ROWS_COPIED)
+#undef CASE
+
 TARGET bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3],
                  const struct zmpi_rows *src, uint32_t position, size_t cost[8])
 {
     const struct shape s = shape_of(extent);
     const size_t b = position * s.blocks >> 16, first = b * ZMPI_BLOCK, n = block_words(&s, b);
+    const struct place p = place_of(&s, first), before = place_before(&s, p);
+    const bool inside = n == ZMPI_BLOCK && s.row - p.x >= ZMPI_BLOCK;
     struct sample m;
-    struct measure t;
     m.rule = rule;
     m.fails = 0;
     m.outside = measure_origin(rule, load_word(src->at));
-    const struct place p = place_of(&s, first);
-    const struct place before = place_before(&s, p);
     m.row_begins = p.x == 0;
     for (unsigned k = 0; k < 4; k++)
         m.before[k] = sample_word(&m, first ? neighbour(src, &before, k) : NULL);
-    const bool copied = rule->shift || n < ZMPI_BLOCK || s.row - p.x < ZMPI_BLOCK;
-    U outside[ZMPI_BLOCK];
-    if (copied) {
+    if (rule->shift || !(inside || (n == ZMPI_BLOCK && in_place(&s, src, p)))) {
         sample_copy(&m, &s, src, p, n);
-    } else {
-        for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES)
-            v_store(outside + i, v_set1(m.outside));
-        for (unsigned k = 0; k < 4; k++) {
-            const unsigned char *at = neighbour(src, &p, k);
-            m.word[k] = at ? at : (const unsigned char *)outside;
-        }
+        return !m.fails && sample_cost_copied(&m, cost);
     }
-    if (m.fails)
-        return false;
-    if (rule->levels == 0) {
-        t.flip = v_set1(rule->is_float ? SIGN_BIT - 1 : 0);
-        t.base = v_ordered(v_set1(m.outside), t.flip);
-        return copied ? add_costs(&m, t, WORDS, true, NULL, cost)
-                      : add_costs(&m, t, WORDS, false, NULL, cost);
+    for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES)
+        v_store(m.copy[0] + i, v_set1(m.outside));
+    for (unsigned k = 0; k < 4; k++) {
+        const unsigned char *at = neighbour(src, &p, k);
+        m.word[k] = at ? at : (const unsigned char *)m.copy[0];
     }
-    const struct quantizer z = quantizer_of(rule, rule->levels - 1);
-    t.z = vector_quantizer_within(&z, (T)MAGIC + z.window);
-    const U base = bits_of(value_of(m.outside) * z.inverse + ((T)MAGIC + z.window));
-    t.base = v_set1(base);
-    t.near = near_of(&z, base);
-    return copied ? add_costs(&m, t, QUANTIZE, true, &z, cost)
-                  : add_costs(&m, t, QUANTIZE, false, &z, cost);
+    if (inside)
+        return sample_cost_inside(&m, cost);
+    mark_left(&m, &s, p);
+    return sample_cost_in_place(&m, cost);
 }

@@ -103,6 +103,7 @@ VECTOR V v_sub_where(V a, V b, uint32_t mask)
 #define X_LANES  LANES
 #define X_PART   PART
 #define X_MOST   16
+#define X_ONCE   false
 #define W        U
 #define TAKING   word_taking
 #include "vector_across_t.h"
@@ -159,6 +160,7 @@ VECTOR size_t half_across_pack_room(const struct fuse *f, struct halving *t, uin
 #define X_LANES  HALVES
 #define X_PART   PART_HALVES
 #define X_MOST   16
+#define X_ONCE   true
 #define W        uint16_t
 #define TAKING   halving
 #include "vector_across_t.h"

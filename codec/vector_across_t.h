@@ -7,6 +7,7 @@
  *   X, X_(name)   its vectors and their operations, of X_LANES lanes of type W
  *   X_PART        residuals that are made planes together
  *   X_MOST        vectors that are made in one go
+ *   X_ONCE        is there a loop that asks for words once? (fetch_by)
  *   TAKING        what words are taken by, and bits for masks
  *
  * and, by such names, taking_of, take_whole, take_last, outcome and pack_room; base: what lies
@@ -115,14 +116,14 @@ VECTOR W *A(take_some)(struct TAKING *taking, struct A(around) * around, const s
     return r;
 }
 
-/* By loops of their own where words are asked for twice, and once. */
 VECTOR W *A(take_stretch)(struct TAKING *t, struct A(around) * n, const struct A(across) * a,
                           enum across across, unsigned axes, enum source source,
                           struct A(stretch) * s, W *r)
 {
-    if (s->ahead.far)
-        return A(take_some)(t, n, a, across, axes, source, s->ahead, s, r);
-    return A(take_some)(t, n, a, across, axes, source, (struct ahead){0, s->ahead.near}, s, r);
+    const struct ahead once = {0, s->ahead.near};
+    if (X_ONCE && !s->ahead.far)
+        return A(take_some)(t, n, a, across, axes, source, once, s, r);
+    return A(take_some)(t, n, a, across, axes, source, s->ahead, s, r);
 }
 
 /* lines: without gaps between rows. `axes`, of which y or z is one, `across` and `source` are
@@ -195,5 +196,6 @@ VECTOR enum outcome A(fuse_any)(const struct fuse *f, unsigned axes, enum source
 #undef X_LANES
 #undef X_PART
 #undef X_MOST
+#undef X_ONCE
 #undef W
 #undef TAKING

@@ -148,7 +148,7 @@ VECTOR H take_halves(struct halving *t, const unsigned char *x, enum source sour
     for (unsigned k = 0; k < JOINED; k++) {
         const size_t i = k * LANES;
         if (i * WIDTH % 64 == 0)
-            fetch(x + i * WIDTH, ahead);
+            fetch_by(x + i * WIDTH, ahead);
         word[k] = load_words(x, i);
     }
     return half_taken(t, word, HALVES, source, mask);
@@ -163,7 +163,7 @@ VECTOR H take_last(struct halving *t, const unsigned char *x, size_t i, size_t w
     for (unsigned k = 0; k < JOINED; k++) {
         const size_t j = i + k * LANES;
         if (k * LANES < words && k * LANES * WIDTH % 64 == 0)
-            fetch(x + j * WIDTH, ahead);
+            fetch_by(x + j * WIDTH, ahead);
         word[k] = load_before(x, j, end);
     }
     return half_taken(t, word, words, source, mask);
@@ -208,7 +208,6 @@ VECTOR void halve_words(struct halving *halving, struct nearby *n, const unsigne
     *halving = t;
 }
 
-/* By loops of their own where words are asked for twice, and once. */
 VECTOR void halve_row(struct halving *t, struct nearby *n, const unsigned char *x, size_t i,
                       size_t end, struct ahead ahead, unsigned axes, enum source source,
                       uint16_t *r)

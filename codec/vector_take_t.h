@@ -223,6 +223,13 @@ struct ahead {
 
 VECTOR void fetch(const unsigned char *x, struct ahead ahead)
 {
+    v_prefetch(x, ahead.far);
+    __builtin_prefetch((const void *)((uintptr_t)x + ahead.near));
+}
+
+/* The same in loops of their own where words are asked for twice, and once. */
+VECTOR void fetch_by(const unsigned char *x, struct ahead ahead)
+{
     if (ahead.far)
         v_prefetch(x, ahead.far);
     __builtin_prefetch((const void *)((uintptr_t)x + ahead.near));

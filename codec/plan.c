@@ -49,10 +49,12 @@ size_t zmpi_compress_capacity(const struct zmpi_array *array)
 
 size_t zmpi_plan_samples(const struct zmpi_plan *p, size_t *chunks)
 {
-    /* Few enough to take less than 2 % of the time. */
-    size_t n = p->bytes / p->width / ZMPI_BLOCK / 4096;
+    /* Few enough to take less than 2 % of the time of a long array, and of a short one not most. */
+    enum { SHORT = 16384, WORDS_FOR_EACH = 4096 * ZMPI_BLOCK };
+    const size_t words = p->bytes / p->width, n = words / WORDS_FOR_EACH;
+    const size_t least = words <= SHORT ? 16 : 32;
     *chunks = p->chunks - (p->bytes % p->width != 0); /* whole words only */
-    return n < 32 ? 32 : n > 128 ? 128 : n;
+    return n < least ? least : n > 128 ? 128 : n;
 }
 
 void zmpi_plan_rule(const struct zmpi_job *job, struct zmpi_chunk_rule *rule)

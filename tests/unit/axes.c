@@ -107,7 +107,8 @@ static bool add_costs(const struct model *m, size_t block, size_t cost[8])
 static unsigned expected_axes(struct model *m)
 {
     size_t n = m->whole / 131072, cost[8] = {0}, counted = 0;
-    n = n < 32 ? 32 : n > 128 ? 128 : n;
+    const size_t least = m->whole <= 16384 ? 16 : 32;
+    n = n < least ? least : n > 128 ? 128 : n;
     for (size_t i = 0; i < n && m->chunks; i++) {
         load_tile(m, (2 * i + 1) * m->chunks / (2 * n));
         size_t blocks = (m->extent[0] * m->extent[1] * m->extent[2] + 31) / 32;

@@ -80,11 +80,11 @@ VECTOR void copy_words(struct sample *m, unsigned k, size_t j, const unsigned ch
     }
 }
 
-/* Which words of a block from p on are the first ones of a row? */
+/* Which words of a block from p on, behind its first one, are the first ones of a row? */
 static inline void mark_left(struct sample *m, const struct shape *s, struct place p)
 {
     memset(m->left, 0xFF, sizeof m->left);
-    for (size_t j = p.x ? s->row - p.x : 0; j < ZMPI_BLOCK; j += s->row)
+    for (size_t j = s->row - p.x; j < ZMPI_BLOCK; j += s->row)
         m->left[j] = 0;
 }
 

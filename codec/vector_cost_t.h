@@ -2,12 +2,13 @@
  * vector_cost_t.h - template: what one block of a tile would cost under each set of axes, as
  * cost_t.h tells. After vector_quant_t.h. Parameter: COST, the name of the function.
  *
- * A block inside a row is read where it lies, and so is one across rows of a plane that touch, if
- * all of it has a row above; others that cross the end of a row or of the tile are copied first.
- * Where there is no neighbour lies a word that stands for the base.
+ * A block inside a row is read where it lies, and so is one across rows that touch: of a plane, if
+ * all of it has a row above, or of planes that touch, if as much lies before it. Others that cross
+ * the end of a row or of the tile are copied first. Where there is no neighbour lies a word that
+ * stands for the base.
  */
 
-enum crossing { NO_ROW, ROWS_IN_PLACE, ROWS_COPIED };
+enum crossing { NO_ROW, ROWS_IN_PLACE, PLANES_IN_PLACE, COPIED };
 
 struct place {
     size_t z, y, x;
@@ -47,8 +48,10 @@ struct sample {
     U before[4];                  /* the words before the block's */
     const unsigned char *word[4]; /* the block's */
     bool row_begins;              /* with the block */
-    U exists[ZMPI_BLOCK],
-        left[ZMPI_BLOCK]; /* all ones, or zero. left: is there a word in the row? */
+    /* All ones, or zero. left: is there a word in the row? above: a row in the plane? */
+    U exists[ZMPI_BLOCK], left[ZMPI_BLOCK], above[ZMPI_BLOCK];
+    U instead[ZMPI_BLOCK]; /* of words above that are none */
+    bool planes;           /* are these two to be looked at? */
     U copy[4][ZMPI_BLOCK + LANES];
 };
 
@@ -88,11 +91,35 @@ static inline void mark_left(struct sample *m, const struct shape *s, struct pla
         m->left[j] = 0;
 }
 
-/* May a whole block from p on, across rows, be read where it lies? */
-static inline bool in_place(const struct shape *s, const struct zmpi_rows *rows, struct place p)
+static inline void mark_row(struct sample *m, size_t from, size_t end)
 {
-    const bool touch = rows->row == s->row * WIDTH;
-    return touch && p.y > 0 && p.y * s->row + p.x + ZMPI_BLOCK <= s->plane;
+    for (size_t j = from; j < end && j < ZMPI_BLOCK; j++) {
+        m->above[j] = 0;
+        m->instead[j] = m->outside;
+    }
+}
+
+/* And which have no row above, in any of the planes? */
+static inline void mark_above(struct sample *m, const struct shape *s, struct place p)
+{
+    memset(m->above, 0xFF, sizeof m->above);
+    memset(m->instead, 0, sizeof m->instead);
+    const size_t at = p.y * s->row + p.x;
+    mark_row(m, 0, s->row > at ? s->row - at : 0);
+    for (size_t j = s->plane - at; j < ZMPI_BLOCK; j += s->plane)
+        mark_row(m, j, j + s->row);
+}
+
+/* How a whole block is read that begins with word `first`, at p, and crosses the end of a row. */
+static inline enum crossing crossing_of(const struct shape *s, const struct zmpi_rows *rows,
+                                        struct place p, size_t first)
+{
+    if (rows->row != s->row * WIDTH)
+        return COPIED;
+    if (p.y > 0 && p.y * s->row + p.x + ZMPI_BLOCK <= s->plane)
+        return ROWS_IN_PLACE;
+    const bool touch = rows->plane == s->plane * WIDTH;
+    return touch && first >= s->plane + s->row ? PLANES_IN_PLACE : COPIED;
 }
 
 /* The block's n words, and their neighbours, row by row. */
@@ -131,6 +158,13 @@ VECTOR V measured(const struct measure *t, V word, enum source source)
     return source == WORDS ? v_ordered(word, t->flip) : f_bits(nearest(&t->z, f_of_bits(word)));
 }
 
+/* From element i on. */
+VECTOR V sample_load(const struct sample *m, unsigned k, size_t i, bool planes)
+{
+    const V word = v_load((const U *)(const void *)(m->word[k] + i * WIDTH));
+    return planes && k & 1 ? v_or(v_and(word, v_load(m->above + i)), v_load(m->instead + i)) : word;
+}
+
 /* Is a word beyond the limit? */
 KERNEL bool sample_wide(const struct sample *m, T most)
 {
@@ -139,7 +173,7 @@ KERNEL bool sample_wide(const struct sample *m, T most)
     for (unsigned k = 0; k < 4; k++) {
         wide = m_or(wide, f_not_le(f_abs(f_set1(value_of(m->before[k]))), limit));
         for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES)
-            wide = m_or(wide, f_not_le(f_abs(f_load(m->word[k] + i * WIDTH)), limit));
+            wide = m_or(wide, f_not_le(f_abs(f_of_bits(sample_load(m, k, i, m->planes))), limit));
     }
     return m_any(wide);
 }
@@ -191,7 +225,7 @@ VECTOR bool add_costs(const struct sample *m, struct measure t, enum source sour
         all[axes] = v_set1(0);
     for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES) {
         for (unsigned k = 0; k < 4; k++)
-            q[k] = measured(&t, v_load((const U *)(const void *)(m->word[k] + i * WIDTH)), source);
+            q[k] = measured(&t, sample_load(m, k, i, crossing == PLANES_IN_PLACE), source);
         differences(q, t.base, d);
         for (unsigned yz = 0; yz < 4; yz++) {
             V left = v_shift_in(last[yz], d[yz]);
@@ -199,7 +233,7 @@ VECTOR bool add_costs(const struct sample *m, struct measure t, enum source sour
             if (crossing != NO_ROW && yz)
                 left = v_and(left, v_load(m->left + i));
             V along_x = v_sub(d[yz], left);
-            if (crossing == ROWS_COPIED) {
+            if (crossing == COPIED) {
                 d[yz] = v_and(d[yz], v_load(m->exists + i));
                 along_x = v_and(along_x, v_load(m->exists + i));
             }
@@ -246,8 +280,9 @@ VECTOR bool sample_cost(const struct sample *m, enum crossing crossing, size_t c
         return sample_cost(m, crossing, cost);                                                     \
     }
 CASE(inside, NO_ROW)
-CASE(in_place, ROWS_IN_PLACE)
-CASE(copied, ROWS_COPIED)
+CASE(rows, ROWS_IN_PLACE)
+CASE(planes, PLANES_IN_PLACE)
+CASE(copied, COPIED)
 #undef CASE
 
 TARGET bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3],
@@ -256,7 +291,6 @@ TARGET bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3],
     const struct shape s = shape_of(extent);
     const size_t b = position * s.blocks >> 16, first = b * ZMPI_BLOCK, n = block_words(&s, b);
     const struct place p = place_of(&s, first), before = place_before(&s, p);
-    const bool inside = n == ZMPI_BLOCK && s.row - p.x >= ZMPI_BLOCK;
     struct sample m;
     m.rule = rule;
     m.fails = 0;
@@ -264,18 +298,29 @@ TARGET bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3],
     m.row_begins = p.x == 0;
     for (unsigned k = 0; k < 4; k++)
         m.before[k] = sample_word(&m, first ? neighbour(src, &before, k) : NULL);
-    if (rule->shift || !(inside || (n == ZMPI_BLOCK && in_place(&s, src, p)))) {
+    enum crossing crossing = NO_ROW;
+    if (rule->shift || n < ZMPI_BLOCK)
+        crossing = COPIED;
+    else if (s.row - p.x < ZMPI_BLOCK)
+        crossing = crossing_of(&s, src, p, first);
+    m.planes = crossing == PLANES_IN_PLACE;
+    if (crossing == COPIED) {
         sample_copy(&m, &s, src, p, n);
         return !m.fails && sample_cost_copied(&m, cost);
     }
     for (unsigned i = 0; i < ZMPI_BLOCK; i += LANES)
         v_store(m.copy[0] + i, v_set1(m.outside));
     for (unsigned k = 0; k < 4; k++) {
-        const unsigned char *at = neighbour(src, &p, k);
+        const unsigned char *at =
+            m.planes ? src->at + (first - (k >> 1) * s.plane - (k & 1) * s.row) * WIDTH
+                     : neighbour(src, &p, k);
         m.word[k] = at ? at : (const unsigned char *)m.copy[0];
     }
-    if (inside)
+    if (crossing == NO_ROW)
         return sample_cost_inside(&m, cost);
     mark_left(&m, &s, p);
-    return sample_cost_in_place(&m, cost);
+    if (crossing == ROWS_IN_PLACE)
+        return sample_cost_rows(&m, cost);
+    mark_above(&m, &s, p);
+    return sample_cost_planes(&m, cost);
 }

@@ -70,8 +70,6 @@ struct zmpi_rows {
 
 /* Those of so many bytes and more. */
 #define ZMPI_STREAM_BYTES ((size_t)8 << 20)
-/* What was just read and has no more bytes lies in a core's second-level cache, or nearly. */
-#define ZMPI_CACHED_BYTES ((size_t)1 << 20)
 
 /* Bytes that hold zeros before the integers: what lies before the first row and plane. And bytes
  * that vector loads may touch behind. */

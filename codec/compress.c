@@ -220,9 +220,7 @@ static void encode_groups(void *context)
     const size_t plane = tile[0] > 1 ? tile[1] * row : 0;
     zmpi_chunk_work_init(&work->chunk, plane, plane ? row + plane : 0);
     work->chunk.keep = e->books;
-    /* Who looked for the range has just read all. */
-    work->chunk.cached =
-        e->plan->bytes <= ZMPI_CACHED_BYTES && zmpi_bound_needs_range(&e->job->bound);
+    work->chunk.cached = e->job->cached;
     work->huffman.book = NULL;
     work->huffman.rule = e->rule;
     while (take_group(e, work->coded, &first, &end, &dst)) {
@@ -474,6 +472,8 @@ enum zmpi_status zmpi_compress(const struct zmpi_array *array, const struct zmpi
     if (!range && zmpi_bound_needs_range(bound))
         zmpi_range_of(array->type, src, count, &own);
     status = zmpi_job_make(array, bound, range ? range : &own, &job);
+    job.cached = !range && zmpi_bound_needs_range(bound) &&
+                 count * zmpi_type_size(array->type) <= ZMPI_CACHED_BYTES;
     if (!status)
         status = zmpi_job_compress(zmpi_device_cpu(), &job, dst, dst_capacity, src, size);
     zmpi_floats_release(program);

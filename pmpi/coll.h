@@ -195,6 +195,7 @@ struct zcall {
     enum zcall_kind kind;
     int way;               /* if it is compressed: the encoder */
     double start, codec;   /* seconds */
+    uint64_t scanned;      /* bytes, to find the range */
     double scan, compress; /* seconds; the rest of codec is decoding */
     double began;          /* the exchange, on all ranks about the same time; 0: not yet */
     double transfer;       /* seconds, as struct zpending has them */

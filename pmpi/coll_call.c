@@ -267,6 +267,7 @@ void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
         struct zmpi_range range = ZMPI_RANGE_EMPTY;
         struct zpart part;
         n = zblock_piece(b, at);
+        c->scanned += n;
         good = zblock_read(b, at, n, scratch, &part);
         if (good) {
             good = scan(b, &part, n, o, scratch, &range);

@@ -154,6 +154,7 @@ TARGET static void pack_half_blocks(struct packer *p, const uint16_t *r, size_t 
     }
 }
 
+/* And room for the next ones is asked for. */
 TARGET static void pack_halves(struct packer *p, const uint16_t *r, size_t blocks)
 {
     const unsigned char *const begin = p->dst;

@@ -42,6 +42,9 @@ static struct zmpi_rows padded_rows(const struct zmpi_plan *p, const struct zmpi
  */
 enum { GROUP = 8 };
 
+/* So much lies in a core's second-level cache once it was read. */
+#define CACHED_BYTES ((uint64_t)1 << 20)
+
 /* Room to code a group: the encoder wants more than a chunk has in the end. */
 #define GROUP_ROOM (GROUP * ZMPI_CHUNK_CODED_MAX + ZMPI_CHUNK_ROOM)
 
@@ -220,7 +223,7 @@ static void encode_groups(void *context)
     const size_t plane = tile[0] > 1 ? tile[1] * row : 0;
     zmpi_chunk_work_init(&work->chunk, plane, plane ? row + plane : 0);
     work->chunk.keep = e->books;
-    work->chunk.cached = e->job->cached;
+    work->chunk.cached = e->job->read > 0 && e->job->read <= CACHED_BYTES;
     work->huffman.book = NULL;
     work->huffman.rule = e->rule;
     while (take_group(e, work->coded, &first, &end, &dst)) {
@@ -472,8 +475,8 @@ enum zmpi_status zmpi_compress(const struct zmpi_array *array, const struct zmpi
     if (!range && zmpi_bound_needs_range(bound))
         zmpi_range_of(array->type, src, count, &own);
     status = zmpi_job_make(array, bound, range ? range : &own, &job);
-    job.cached = !range && zmpi_bound_needs_range(bound) &&
-                 count * zmpi_type_size(array->type) <= ZMPI_CACHED_BYTES;
+    if (!range && zmpi_bound_needs_range(bound))
+        job.read = count * zmpi_type_size(array->type);
     if (!status)
         status = zmpi_job_compress(zmpi_device_cpu(), &job, dst, dst_capacity, src, size);
     zmpi_floats_release(program);

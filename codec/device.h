@@ -35,12 +35,8 @@ struct zmpi_job {
     int encoder; /* as in the header: 1 fle, 2 huffman */
     bool approximate; /* huffman: its books are made by CEAZ's approximate sort */
     int threads;      /* >= 1 */
-    /* For speed alone: the data were just read, and not more than ZMPI_CACHED_BYTES since, so that
-     * they lie in a core's second-level cache. */
-    bool cached;
+    uint64_t read;    /* for speed alone: bytes that were just read, the data among them; or 0 */
 };
-
-#define ZMPI_CACHED_BYTES ((size_t)1 << 20)
 
 /*
  * Resolve a bound into a job (format.md 4.1, 4.2), encoder fle, one thread. range: of the whole

@@ -116,6 +116,7 @@ VECTOR W *A(take_some)(struct TAKING *taking, struct A(around) * around, const s
     return r;
 }
 
+/* Words are asked for twice, or once (fetch_by). */
 VECTOR W *A(take_stretch)(struct TAKING *t, struct A(around) * n, const struct A(across) * a,
                           enum across across, unsigned axes, enum source source,
                           struct A(stretch) * s, W *r)

@@ -208,6 +208,7 @@ VECTOR void halve_words(struct halving *halving, struct nearby *n, const unsigne
     *halving = t;
 }
 
+/* Words are asked for twice, or once (fetch_by). */
 VECTOR void halve_row(struct halving *t, struct nearby *n, const unsigned char *x, size_t i,
                       size_t end, struct ahead ahead, unsigned axes, enum source source,
                       uint16_t *r)

@@ -55,7 +55,7 @@ bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data,
     zmpi_job_threshold(job, o->threshold);
     if (zmpi_job_open(job))
         zmpi_survey_settle(&c->survey, job);
-    job->cached = c->scanned > 0 && c->scanned <= ZMPI_CACHED_BYTES;
+    job->read = c->scanned;
     job->threads = zruntime_threads(o);
     zmpi_options_encoder(o, &job->approximate);
     job->encoder = encoder;

@@ -178,7 +178,7 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     zmpi_job_threshold(&job, f->options.threshold);
     if (zmpi_job_open(&job) && piece->survey)
         zmpi_survey_settle(piece->survey, &job);
-    job.cached = piece->cached;
+    job.read = piece->read;
     job.threads = zruntime_threads(&f->options);
     if (piece->survey) {
         job.encoder = piece->survey->encoder;

@@ -235,7 +235,7 @@ struct zpiece {
     const struct zmpi_range *range;   /* of the whole call, if its bound needs one */
     const struct zmpi_survey *survey; /* the same for a ratio; NULL: the piece is by itself */
     const uint64_t *order;            /* that its record has already; NULL: the next */
-    bool cached;                      /* as in struct zmpi_job */
+    uint64_t read;                    /* as in struct zmpi_job */
 };
 
 /* The array that a piece is: whole planes or rows of the known shape, else one row. */

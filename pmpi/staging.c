@@ -191,7 +191,7 @@ static int encode_open(struct zfile *f, struct zpiece *piece)
                     piece->extent.bytes / zmpi_type_size(piece->element), f->options.threshold,
                     zruntime_threads(&f->options), &range);
     piece->range = &range;
-    piece->cached = piece->extent.bytes <= ZMPI_CACHED_BYTES;
+    piece->read = piece->extent.bytes;
     return zencode_piece(f, piece);
 }
 

@@ -263,7 +263,7 @@ int zplan_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin,
     struct zpiece piece = piece_at(p, *begin);
     piece.range = range;
     const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
-    piece.cached = zmpi_bound_needs_range(&bound) && p->memory.bytes <= ZMPI_CACHED_BYTES;
+    piece.read = zmpi_bound_needs_range(&bound) ? p->memory.bytes : 0;
     enum zmpi_status status = piece_extent(f, p, *begin, &bytes, &piece.extent);
     *begin += bytes;
     return status ? zfile_raise_status(f, status, "writing") : zencode_piece(f, &piece);

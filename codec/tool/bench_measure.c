@@ -256,7 +256,7 @@ static int run_piece(struct bench_result *r, struct buffers *b, bool count)
     struct zmpi_job job = r->job;
     enum zmpi_status status = ZMPI_OK;
     job.array = r->piece;
-    job.cached = true;
+    job.read = r->piece_bytes;
     for (int task = COPY; task <= DECOMPRESS && !status; task++) {
         size_t n = 0;
         double seconds = 0, start = 0;

@@ -5,12 +5,25 @@
 
 #include "chunk.h"
 
-/* Cut x > 0 toward zero to `bits` significant bits. */
+/* Each call makes rules: the library's frexp and ldexp took most of the time for them. */
+
+/* Cut x > 0, which is normal or below all steps, toward zero to `bits` significant bits. */
 static double truncate_bits(double x, int bits)
 {
-    int exponent;
-    double m = frexp(x, &exponent); /* 0.5 <= m < 1 */
-    return ldexp(floor(ldexp(m, bits)), exponent - bits);
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    u &= UINT64_MAX << (DBL_MANT_DIG - bits);
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+/* 2^e, where that is a normal number. */
+static double power(int e)
+{
+    const uint64_t u = (uint64_t)(DBL_MAX_EXP - 1 + e) << (DBL_MANT_DIG - 1);
+    double x;
+    memcpy(&x, &u, sizeof x);
+    return x;
 }
 
 /* Largest f32 or f64 that is not above a and below keep. */
@@ -32,12 +45,8 @@ static double limit_below(enum zmpi_type type, double a, double keep)
 /* With |x inverse - q| <= 0.76, roundings included, |x| is below (|q| + 1) step. */
 static double window_within(const struct zmpi_step *l)
 {
-    int exponent;
     double most = l->limit / l->step - 1;
-    if (!(most >= 2))
-        return 0;
-    frexp(most, &exponent);
-    return ldexp(1, exponent - 1);
+    return most >= 2 ? truncate_bits(most, 1) : 0;
 }
 
 /* How far from 0 the middle of as many integers may be. */
@@ -52,13 +61,13 @@ void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, dou
     const bool f32 = type == ZMPI_F32;
     const int precision = f32 ? 24 : 53;
     const int bits[ZMPI_STEP_LEVELS] = {f32 ? 10 : 22, f32 ? 6 : 10, 2};
-    const double largest = ldexp(1, f32 ? 126 : 1020), smallest = ldexp(1, f32 ? -100 : -900);
+    const double largest = power(f32 ? 126 : 1020), smallest = power(f32 ? -100 : -900);
 
     *rule = (struct zmpi_chunk_rule){.is_float = f32 || type == ZMPI_F64, .abs_bound = abs_bound};
     if (!rule->is_float || !(abs_bound > 0))
         return;
     for (int i = 0; i < ZMPI_STEP_LEVELS; i++) {
-        double shrink = 1 - ldexp(1, 1 - bits[i]);
+        double shrink = 1 - power(1 - bits[i]);
         /* The order of factors keeps the product finite for any bound. */
         double s = abs_bound < largest ? truncate_bits(2 * shrink * abs_bound, bits[i]) : largest;
         if (s > largest)
@@ -69,7 +78,7 @@ void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, dou
         l->step = s;
         l->bits = bits[i];
         l->inverse = f32 ? (double)(1.0F / (float)s) : 1.0 / s;
-        l->limit = limit_below(type, ldexp(s, precision - bits[i] - 1), keep);
+        l->limit = limit_below(type, s * power(precision - bits[i] - 1), keep);
         l->window = window_within(l);
         l->room = room_within(l);
     }

@@ -10,4 +10,10 @@
 unsigned zmpi_plan_axes_by(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *plan,
                            const struct zmpi_chunk_rule *rule, const unsigned char *src);
 
+/* Is one of the sets in `mask` (bit 1 << axes) good here, too, as a few blocks see it? *axes: the
+ * best of them. */
+bool zmpi_plan_axes_among(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *plan,
+                          const struct zmpi_chunk_rule *rule, const unsigned char *src,
+                          unsigned mask, unsigned *axes);
+
 #endif

@@ -14,6 +14,8 @@ unsigned zmpi_axes_choose(const struct zmpi_job *job, const void *src)
 {
     struct zmpi_plan p;
     struct zmpi_chunk_rule rule;
+    if (job->axes)
+        return job->axes & 7;
     if (zmpi_plan_make(&job->array, &p))
         return 0;
     zmpi_plan_rule(job, &rule);

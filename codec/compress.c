@@ -309,7 +309,7 @@ static enum zmpi_status compress_chunks(const struct zmpi_plan *p, const struct 
     struct zmpi_chunk_rule rule;
     bool worth = true;
     zmpi_plan_rule(job, &rule);
-    rule.axes = zmpi_plan_axes(p, &rule, src);
+    rule.axes = job->axes ? job->axes & 7 : zmpi_plan_axes(p, &rule, src);
     struct encoder e = {
         .plan = p, .job = job, .rule = &rule, .src = src, .dst = dst, .capacity = capacity};
     if (rule.levels && job->abs_bound > job->finer[1])

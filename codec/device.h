@@ -9,7 +9,7 @@
 #include "zmpi_codec.h"
 #include <stdbool.h>
 
-#define ZMPI_DEVICE_ABI 7u
+#define ZMPI_DEVICE_ABI 8u
 
 /* Where a buffer lives. What both may touch (managed memory) is the device's. */
 enum zmpi_memory { ZMPI_MEMORY_HOST = 1, ZMPI_MEMORY_GPU = 2 };
@@ -20,6 +20,8 @@ struct zmpi_box {
     size_t bytes, rows, planes;
     size_t dst_row, dst_plane, src_row, src_plane;
 };
+
+enum { ZMPI_AXES_GIVEN = 8 };
 
 /* One piece of work. Parameters are resolved: every device sees the same numbers. */
 struct zmpi_job {
@@ -35,6 +37,7 @@ struct zmpi_job {
     int encoder; /* as in the header: 1 fle, 2 huffman */
     bool approximate; /* huffman: its books are made by CEAZ's approximate sort */
     int threads;      /* >= 1 */
+    unsigned axes;    /* ZMPI_AXES_GIVEN and those along which to predict; 0: to be chosen (4.6) */
     uint64_t read;    /* for speed alone: bytes that were just read, the data among them; or 0 */
 };
 
@@ -177,8 +180,8 @@ const struct zmpi_device *zmpi_device_holding(const void *address);
 enum zmpi_status zmpi_device_move(const struct zmpi_device *holder, void *dst, const void *src,
                                   size_t bytes);
 
-/* The axes along which the array will be predicted (docs/format.md 4.6), as in a chunk's head; part
- * of compression, by itself for those who measure. */
+/* The axes along which the array will be predicted (docs/format.md 4.6), as in a chunk's head: the
+ * job's, or else chosen from the data, in the host's memory. */
 unsigned zmpi_axes_choose(const struct zmpi_job *job, const void *src);
 
 /* The number of this process among those of its machine, for devices that work for one each. Before

@@ -61,13 +61,13 @@ static bool ask(struct work *w, size_t i)
            GPU_OK(cudaEventRecord(w->lane->done[i % GPU_AHEAD], stream));
 }
 
-/* The axes are chosen on the device if all of the array is there. */
+/* The axes, where the job has none, are chosen on the device if all of the array is there. */
 static bool begin(struct work *w)
 {
-    const bool there = !w->host || w->slices.count == 1;
-    return STARTED(zmpi_cuda_compress_begin(
-        &w->plan, w->src, there ? ZMPI_CUDA_CHOOSE : zmpi_cuda_axes(&w->plan, w->host),
-        w->workspace, w->lane->stream));
+    int axes = zmpi_cuda_axes_given(&w->plan);
+    if (axes == ZMPI_CUDA_CHOOSE && w->host && w->slices.count > 1)
+        axes = zmpi_cuda_axes(&w->plan, w->host);
+    return STARTED(zmpi_cuda_compress_begin(&w->plan, w->src, axes, w->workspace, w->lane->stream));
 }
 
 static bool start_slice(struct work *w, size_t i)

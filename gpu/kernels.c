@@ -217,7 +217,7 @@ zmpi_cuda_error zmpi_cuda_compress(const struct zmpi_cuda_plan *plan, const void
                                    size_t capacity, void *workspace, zmpi_cuda_stream stream)
 {
     const zmpi_cuda_error error =
-        zmpi_cuda_compress_begin(plan, src, ZMPI_CUDA_CHOOSE, workspace, stream);
+        zmpi_cuda_compress_begin(plan, src, zmpi_cuda_axes_given(plan), workspace, stream);
     return error ? error
                  : zmpi_cuda_compress_some(plan, src, dst, capacity, plan->layout.chunks, workspace,
                                            stream);

@@ -105,6 +105,8 @@ zmpi_cuda_error zmpi_cuda_compress_begin(const struct zmpi_cuda_plan *plan, cons
 zmpi_cuda_error zmpi_cuda_compress_some(const struct zmpi_cuda_plan *plan, const void *src,
                                         void *dst, size_t capacity, size_t chunks, void *workspace,
                                         zmpi_cuda_stream stream);
+/* Those of the job, or ZMPI_CUDA_CHOOSE. */
+int zmpi_cuda_axes_given(const struct zmpi_cuda_plan *plan);
 /* The axes for the array at src in host memory. */
 int zmpi_cuda_axes(const struct zmpi_cuda_plan *plan, const void *src);
 /* When the first `chunks` > 0 chunks are done: where in the workspace is the uint64_t that says

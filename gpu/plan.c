@@ -51,6 +51,11 @@ struct zmpi_cuda_tiles zmpi_cuda_tiles_of(const struct zmpi_plan *layout)
     return t;
 }
 
+int zmpi_cuda_axes_given(const struct zmpi_cuda_plan *p)
+{
+    return p->job.axes ? (int)(p->job.axes & 7) : ZMPI_CUDA_CHOOSE;
+}
+
 int zmpi_cuda_axes(const struct zmpi_cuda_plan *p, const void *src)
 {
     struct zmpi_chunk_rule rule;

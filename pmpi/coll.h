@@ -96,6 +96,7 @@ struct zcomm {
     struct zpending pending;
     struct zmeasured measured[ZOPS][ZCLASSES];
     struct zcodec_choice codec[ZOPS]; /* what the encoders did in them, for estimates */
+    struct zmpi_axes_known axes;      /* of what was coded before */
     struct zmpi_comm_stats stats;
 };
 

@@ -68,8 +68,12 @@ static size_t compress(struct zcall *c, const struct zblock *b, const struct zpa
 {
     struct zmpi_job job;
     size_t size;
-    if (!zpiece_job(c, b, part->holder ? NULL : part->data, bytes, c->way, &job) ||
-        zmpi_offload_compress(&c->state->offload, &job, part->holder, dst, bytes, part->data,
+    const unsigned char *here = part->holder ? NULL : part->data;
+    if (!zpiece_job(c, b, here, bytes, c->way, &job))
+        return 0;
+    if (here)
+        zmpi_axes_recall(&c->state->axes, &job, here);
+    if (zmpi_offload_compress(&c->state->offload, &job, part->holder, dst, bytes, part->data,
                               &size) ||
         size >= bytes)
         return 0;

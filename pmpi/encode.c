@@ -141,27 +141,30 @@ static int encoder_of(struct zfile *f, bool *approximate)
                                                  : zmpi_options_encoder(&f->options, approximate);
 }
 
-int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece)
+int zencode_job(struct zfile *f, const struct zmpi_job *asked, const struct zpiece *piece)
 {
+    struct zmpi_job job = *asked;
     unsigned char *list = NULL;
     size_t list_size = 0;
     double start = zmpi_seconds();
     uint64_t stored = f->stats.n.bytes_stored;
     enum zmpi_status status = ZMPI_OK;
     int rc;
-    if (zthrough_take(f, job, piece, &rc)) {
+    if (!piece->holder)
+        zmpi_axes_recall(&f->axes, &job, piece->data);
+    if (zthrough_take(f, &job, piece, &rc)) {
         f->stats.n.seconds_compress += zmpi_seconds() - start;
         return rc;
     }
     if (piece->extent.levels == ZMPI_EXTENT_LIST)
         status = zmpi_extent_list_encode(&piece->extent, &list, &list_size);
     if (!status)
-        status = put_record(f, job, piece, list, list_size);
+        status = put_record(f, &job, piece, list, list_size);
     free(list);
     double elapsed = zmpi_seconds() - start;
     f->stats.n.seconds_compress += elapsed;
     if (!status)
-        zcodec_coded(&f->choice, job->encoder, zencode_place(zmpi_use_device(&f->offload.coded)),
+        zcodec_coded(&f->choice, job.encoder, zencode_place(zmpi_use_device(&f->offload.coded)),
                      (double)piece->extent.bytes, (double)(f->stats.n.bytes_stored - stored),
                      elapsed);
     return status ? zfile_raise_status(f, status, "compressing") : MPI_SUCCESS;

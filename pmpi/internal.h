@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "axes_known.h"
 #include "buffer.h"
 #include "byte_order.h"
 #include "clock.h"
@@ -196,6 +197,7 @@ struct zfile {
         uint64_t offloaded;
     } before;
     struct zcodec_choice choice;
+    struct zmpi_axes_known axes; /* of what was coded before */
 };
 
 /* ---- file_table.c ---- */

@@ -8,8 +8,8 @@
 #include "ratio.h"
 #include "stream.h"
 
-/* Of a job's encoder. */
-enum { APPROXIMATE = 0x100 };
+/* In one word with a job's encoder. */
+enum { ENCODER = 0xFF, APPROXIMATE = 0x100, AXES_AT = 16 };
 
 static const char magic[4] = {'Z', 'N', 'I', 'C'};
 
@@ -112,7 +112,8 @@ size_t nic_request_write(unsigned char *dst, uint64_t session, uint64_t id,
     const struct zmpi_job *job = &m->job;
     begin(dst, NIC_REQUEST, session, id);
     zmpi_store32(dst + 32, (uint32_t)job->array.type);
-    zmpi_store32(dst + 36, (uint32_t)job->encoder | (job->approximate ? APPROXIMATE : 0));
+    zmpi_store32(dst + 36, (uint32_t)job->encoder | (job->approximate ? APPROXIMATE : 0) |
+                               (uint32_t)job->axes << AXES_AT);
     for (int i = 0; i < 3; i++)
         zmpi_store64(dst + 40 + 8 * i, job->array.extent[i]);
     zmpi_store32(dst + 64, (uint32_t)job->bound.mode);
@@ -244,6 +245,8 @@ bool nic_job_valid(const struct zmpi_job *job)
         return false;
     if (job->encoder != ZMPI_FLE && job->encoder != ZMPI_HUFFMAN)
         return false;
+    if (job->axes != 0 && job->axes >> 3 != 1) /* ZMPI_AXES_GIVEN and no more than three axes */
+        return false;
     if (!(job->keep > 0) || !number_valid(type, job->finer[0]) ||
         !number_valid(type, job->finer[1]))
         return false;
@@ -270,8 +273,9 @@ bool nic_request_read(const unsigned char *src, struct nic_request *m)
     memset(m, 0, sizeof *m);
     struct zmpi_job *job = &m->job;
     job->array.type = (enum zmpi_type)type;
-    job->encoder = (int)(encoder & ~(uint32_t)APPROXIMATE);
+    job->encoder = (int)(encoder & ENCODER);
     job->approximate = encoder & APPROXIMATE;
+    job->axes = encoder >> AXES_AT;
     for (int i = 0; i < 3; i++)
         job->array.extent[i] = (size_t)zmpi_load64(src + 40 + 8 * i);
     job->bound = (struct zmpi_bound){(enum zmpi_mode)mode, zmpi_loadf64(src + 72)};
@@ -285,7 +289,8 @@ bool nic_request_read(const unsigned char *src, struct nic_request *m)
     m->raw_hash = zmpi_load64(src + 160);
     m->file_bytes = zmpi_load32(src + 68);
     m->decode = what == 1;
-    if (zmpi_load32(src + 172) != 0 || what > 1)
+    if (zmpi_load32(src + 172) != 0 || what > 1 ||
+        encoder & 0xFFFF & ~(uint32_t)(ENCODER | APPROXIMATE))
         return false;
     if (m->decode)
         return decode_valid(src, m);

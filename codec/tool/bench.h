@@ -2,6 +2,7 @@
 #ifndef ZMPI_BENCH_H
 #define ZMPI_BENCH_H
 
+#include "axes_known.h"
 #include "ratio.h"
 #include "stream.h"
 #include "tool.h"
@@ -57,12 +58,13 @@ struct bench_result {
     struct zmpi_range range;
     struct bench_times copy, read, scan; /* memcpy; reading alone; finding the range */
     struct bench_times choice;           /* of the axes: a part of compression */
+    struct zmpi_axes_known known;        /* each time is like a step of a simulation to a file */
     unsigned axes;
     struct bench_codec zmpi;
     double abs_bound;        /* as the stream says */
     struct zmpi_array piece; /* fits the second-level cache */
     size_t piece_bytes;      /* 0: not measured */
-    struct bench_times piece_copy;
+    struct bench_times piece_copy, piece_recall;
     struct bench_codec cached; /* zmpi on the piece */
     int peers;
     struct bench_codec peer[BENCH_MOST_PEERS];

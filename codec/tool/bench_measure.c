@@ -130,7 +130,7 @@ static int run_scan(struct bench_result *r, bool count)
     if (count)
         add_time(&r->scan, zmpi_seconds() - start);
     start = zmpi_seconds();
-    r->axes = zmpi_axes_choose(&r->job, r->field->data);
+    zmpi_axes_choose(&r->job, r->field->data);
     if (count)
         add_time(&r->choice, zmpi_seconds() - start);
     return TOOL_OK;
@@ -148,9 +148,11 @@ static int failed(const struct bench_result *r, enum zmpi_status status)
 static int run_zmpi(struct bench_result *r, struct buffers *b, bool count)
 {
     const struct zmpi_device *device = zmpi_device_for(r->settings->device, r->job.encoder);
+    struct zmpi_job job = r->job;
     double start = zmpi_seconds();
+    zmpi_axes_recall(&r->known, &job, r->field->data);
     enum zmpi_status status =
-        zmpi_job_compress(device, &r->job, b->coded, b->capacity, r->field->data, &r->zmpi.size);
+        zmpi_job_compress(device, &job, b->coded, b->capacity, r->field->data, &r->zmpi.size);
     double compressed = zmpi_seconds();
     if (!status)
         status = device->decompress(b->decoded, r->field->bytes, b->coded, r->zmpi.size, NULL,
@@ -162,6 +164,7 @@ static int run_zmpi(struct bench_result *r, struct buffers *b, bool count)
     if (status)
         return failed(r, status);
     r->abs_bound = info.abs_bound;
+    r->axes = zmpi_axes_choose(&job, r->field->data);
     if (count) {
         add_time(&r->zmpi.compress, compressed - start);
         add_time(&r->zmpi.decompress, end - compressed);
@@ -233,25 +236,29 @@ static void choose_piece(struct bench_result *r)
 
 /* What is done with the piece, each by itself again and again: one after another they would put
  * each other's arrays out of the cache. */
-enum piece_task { COPY, COMPRESS, DECOMPRESS };
+enum piece_task { COPY, RECALL, COMPRESS, DECOMPRESS };
 
 static enum zmpi_status run_task(struct bench_result *r, struct buffers *b,
                                  const struct zmpi_device *device, const struct zmpi_job *job,
                                  enum piece_task task)
 {
+    struct zmpi_job step = *job;
+    if (task == RECALL || task == COMPRESS)
+        zmpi_axes_recall(&r->known, &step, r->field->data);
     if (task == COMPRESS)
-        return zmpi_job_compress(device, job, b->coded, b->capacity, r->field->data,
+        return zmpi_job_compress(device, &step, b->coded, b->capacity, r->field->data,
                                  &r->cached.size);
     if (task == DECOMPRESS)
         return device->decompress(b->decoded, r->piece_bytes, b->coded, r->cached.size, NULL, 1);
-    memcpy(b->decoded, r->field->data, r->piece_bytes);
+    if (task == COPY)
+        memcpy(b->decoded, r->field->data, r->piece_bytes);
     return ZMPI_OK;
 }
 
 static int run_piece(struct bench_result *r, struct buffers *b, bool count)
 {
     const struct zmpi_device *device = zmpi_device_for(r->settings->device, r->job.encoder);
-    struct bench_times *const times[] = {&r->piece_copy, &r->cached.compress,
+    struct bench_times *const times[] = {&r->piece_copy, &r->piece_recall, &r->cached.compress,
                                          &r->cached.decompress};
     struct zmpi_job job = r->job;
     enum zmpi_status status = ZMPI_OK;

@@ -62,14 +62,25 @@ static void axes_name(unsigned axes, char text[5])
     strcpy(p, p == text ? "none" : "");
 }
 
+/* Per cent of compression. */
+static double share(const struct bench_times *part, const struct bench_codec *c)
+{
+    return 100 * bench_median(part) / bench_median(&c->compress);
+}
+
 static void print_verbose(const struct bench_result *r)
 {
     char axes[5];
     axes_name(r->axes, axes);
     printf("  kernels %s; differences along %s, chosen from samples in %.0f us: %.2f%% of "
-           "compression\n",
-           zmpi_kernels()->name, axes, 1e6 * bench_median(&r->choice),
-           100 * bench_median(&r->choice) / bench_median(&r->zmpi.compress));
+           "compression",
+           zmpi_kernels()->name, axes, 1e6 * bench_median(&r->choice), share(&r->choice, &r->zmpi));
+    if (r->piece_bytes)
+        printf("\n  of %zu KiB in the cache, where axes are known from the step before, %.2f us: "
+               "%.2f%%",
+               r->piece_bytes / 1024, 1e6 * bench_median(&r->piece_recall),
+               share(&r->piece_recall, &r->cached));
+    printf("\n");
     printf("  absolute bound %.9g, range %.9g to %.9g, values kept exactly from %.9g\n",
            r->abs_bound, r->range.min, r->range.max, r->job.keep);
     printf("  %d repetitions after one to warm up; %zu copies of the file; %zu bytes compressed\n",
@@ -147,6 +158,7 @@ static void json_cached(const struct bench_result *r)
     number("memcpy_gbps", rate(r->piece_bytes, &r->piece_copy));
     number("compress_gbps", rate(r->piece_bytes, &r->cached.compress));
     number("decompress_gbps", rate(r->piece_bytes, &r->cached.decompress));
+    number("tuning_share", bench_median(&r->piece_recall) / bench_median(&r->cached.compress));
     printf("\"bytes\": %zu}", r->piece_bytes);
 }
 

@@ -396,6 +396,8 @@ enum zmpi_status zmpi_rtl_compress(struct zmpi_rtl *rtl, const struct zmpi_job *
     t->capacity = dst_capacity;
     zmpi_plan_rule(job, &rule);
     rule.axes = zmpi_axes_choose(job, src);
+    for (int i = 0; i < 3; i++) /* a caller's may be more than there are */
+        rule.axes &= plan.tile[i] > 1 ? ~0U : ~((unsigned)ZMPI_AXIS_Z >> i);
     if (rule.axes & ZMPI_AXIS_Y && plan.tile[2] > LONGEST_ROW) {
         free(t);
         return ZMPI_ERR_UNSUPPORTED;

@@ -36,7 +36,9 @@ Test(rtl, every_kind_of_data)
                 zmpi_rtl_stall(rtl, s % 2 ? 100 : 0, s % 3 ? 90 : 0, (unsigned)s + 1);
                 /* By encoder 2, which is slow to simulate, only now and then. */
                 const int encoder = ((size_t)kind + s) % (lanes[l] > 8 ? 9 : 3) ? 1 : 2;
-                struct kit_stream made = check_encoder(rtl, &a, kit_abs(b), encoder, data, what);
+                struct zmpi_job job = make_job(&a, kit_abs(b), encoder, data);
+                job.axes = kind % 2 ? ZMPI_AXES_GIVEN | (unsigned)kit_below(&r, 8) : 0;
+                struct kit_stream made = check_job(rtl, &job, data, what);
                 free(made.data);
                 free(data);
             }
@@ -78,7 +80,9 @@ Test(rtl, approximate_sort)
     float *data = kit_make(&r, &a, KIT_SMOOTH);
     for (size_t k = 0; k < kit_elements(&a); k++)
         data[k] += (float)(kit_unit(&r) * kit_unit(&r));
-    struct kit_stream s = check_sorted(rtl, &a, kit_abs(1e-2), 2, true, data, "CEAZ's sort");
+    struct zmpi_job job = make_job(&a, kit_abs(1e-2), 2, data);
+    job.approximate = true;
+    struct kit_stream s = check_job(rtl, &job, data, "CEAZ's sort");
     free(s.data);
     free(data);
     zmpi_rtl_close(rtl);

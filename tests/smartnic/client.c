@@ -92,6 +92,7 @@ static struct zmpi_job job_of(const struct zmpi_array *a, const char *bound, int
     if (zmpi_job_make(a, &b, &range, &job))
         FAIL("job");
     job.encoder = encoder;
+    job.axes = a->extent[2] % 2 ? ZMPI_AXES_GIVEN | (unsigned)a->extent[2] / 2 % 8 : 0;
     return job;
 }
 

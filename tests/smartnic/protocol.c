@@ -39,6 +39,7 @@ Test(protocol, back_as_they_were)
     cr_assert(r.job.abs_bound == was.job.abs_bound && r.job.keep == was.job.keep);
     cr_assert(r.job.finer[0] == was.job.finer[0] && r.job.finer[1] == was.job.finer[1]);
     cr_assert(r.job.encoder == 1 && r.job.top == 0 && r.job.threads == 1);
+    cr_assert_eq(r.job.axes, was.job.axes);
     cr_assert_arr_eq(&r.raw, &was.raw, sizeof r.raw);
     cr_assert_arr_eq(&r.out, &was.out, sizeof r.out);
     cr_assert(r.raw_hash == was.raw_hash && r.file_bytes == was.file_bytes);
@@ -46,8 +47,10 @@ Test(protocol, back_as_they_were)
     cr_assert_not(r.decode || r.job.approximate);
     was.job.encoder = 2;
     was.job.approximate = true;
+    was.job.axes = 0;
     nic_request_write(m, 42, 3, &was, test_key);
     cr_assert(nic_request_read(m, &r) && r.job.encoder == 2 && r.job.approximate);
+    cr_assert_eq(r.job.axes, 0);
     was = test_decode();
     nic_request_write(m, 42, 3, &was, test_key);
     memset(&r, 0xFF, sizeof r);
@@ -218,6 +221,8 @@ Test(protocol, jobs_that_make_no_sense)
     REFUSED(j.top = 1);
     REFUSED(j.encoder = 0);
     REFUSED(j.encoder = 3);
+    REFUSED(j.axes = 7);
+    REFUSED(j.axes = 16);
 #undef REFUSED
 }
 

@@ -6,6 +6,7 @@
 #include "bytes.h"
 #include "chunk.h"
 #include "hash.h"
+#include "ratio.h"
 #include "wse.h"
 
 /* Decompresses a stream on `to`, as the CPU does. */
@@ -28,21 +29,26 @@ static inline void check_back(struct chip *to, const struct zmpi_array *a,
     free(right);
 }
 
-/* Compresses the data on `from` and decompresses them on `to`; the bytes must be the CPU's. count:
- * of chunks coded, and decoded. */
-static inline void check_bytes(struct chip *from, struct chip *to, const struct zmpi_array *a,
-                               struct zmpi_bound bound, const void *data, struct wse_count count[2])
+/* Compresses the data on `from` and decompresses them on `to`; the bytes must be the CPU's. axes:
+ * as in a job. count: of chunks coded, and decoded. */
+static inline void check_along(struct chip *from, struct chip *to, const struct zmpi_array *a,
+                               struct zmpi_bound bound, unsigned axes, const void *data,
+                               struct wse_count count[2])
 {
-    struct kit_stream expected = kit_compress(a, bound, data);
     struct zmpi_range range = ZMPI_RANGE_EMPTY;
     struct zmpi_job job;
     size_t capacity = zmpi_compress_capacity(a), size = 0;
+    struct kit_stream expected = {malloc(capacity), 0};
     unsigned char *coded = malloc(capacity);
     char text[40];
     cr_assert_not_null(coded);
     zmpi_bound_format(&bound, text);
     zmpi_range_of(a->type, data, kit_elements(a), &range);
     cr_assert_eq(zmpi_job_make(a, &bound, &range, &job), ZMPI_OK);
+    job.axes = axes;
+    cr_assert_eq(
+        zmpi_job_compress(zmpi_device_cpu(), &job, expected.data, capacity, data, &expected.size),
+        ZMPI_OK);
     if (wse_takes_job(&job)) {
         enum zmpi_status status = wse_compress(from, &job, coded, capacity, data, &size, &count[0]);
         cr_assert_eq(status, ZMPI_OK, "%s: %s", zmpi_strerror(status),
@@ -54,6 +60,12 @@ static inline void check_bytes(struct chip *from, struct chip *to, const struct 
     check_back(to, a, &expected, text, &count[1]);
     free(coded);
     free(expected.data);
+}
+
+static inline void check_bytes(struct chip *from, struct chip *to, const struct zmpi_array *a,
+                               struct zmpi_bound bound, const void *data, struct wse_count count[2])
+{
+    check_along(from, to, a, bound, 0, data, count);
 }
 
 enum { CHECK_HEAD = 88 }; /* of a stream of one chunk */

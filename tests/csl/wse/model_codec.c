@@ -15,6 +15,8 @@ static void all_kinds(const struct zmpi_array *a, struct zmpi_bound bound, uint6
     for (int kind = 0; kind < KIT_DATA_KINDS; kind++) {
         float *data = kit_make(&r, a, (enum kit_data)kind);
         check_bytes(chip, chip, a, bound, data, count);
+        const unsigned axes = ZMPI_AXES_GIVEN | (unsigned)kit_below(&r, 8);
+        check_along(chip, chip, a, bound, axes, data, count);
         free(data);
     }
     wse_model_free(chip);

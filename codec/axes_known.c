@@ -1,0 +1,59 @@
+/* axes_known.c - axes chosen for arrays before, and whether they fit this one. */
+#include "axes_known.h"
+
+#include <string.h>
+
+#include "axes.h"
+#include "kernels.h"
+#include "ratio.h"
+
+/* Uses after which axes are chosen from all blocks again. */
+enum { TRUSTED = 16 };
+
+/* Two ranges of one variable, or of two? Within an eighth they are one's. */
+static bool alike(double a, double b)
+{
+    const double larger = a > b ? a : b, smaller = a > b ? b : a;
+    return a == b || smaller >= 0.875 * larger;
+}
+
+static bool is_for(const struct zmpi_axes_entry *e, const struct zmpi_job *job)
+{
+    const size_t *a = e->array.extent, *b = job->array.extent;
+    return e->uses > 0 && e->array.type == job->array.type && a[0] == b[0] && a[1] == b[1] &&
+           a[2] == b[2] && e->bound.mode == job->bound.mode && e->bound.value == job->bound.value &&
+           alike(e->abs_bound, job->abs_bound);
+}
+
+static struct zmpi_axes_entry *entry_for(struct zmpi_axes_known *known, const struct zmpi_job *job)
+{
+    for (unsigned i = 0; i < ZMPI_AXES_ARRAYS; i++)
+        if (is_for(&known->entry[i], job))
+            return &known->entry[i];
+    struct zmpi_axes_entry *e = &known->entry[known->next];
+    known->next = (known->next + 1) % ZMPI_AXES_ARRAYS;
+    *e = (struct zmpi_axes_entry){.array = job->array, .bound = job->bound};
+    return e;
+}
+
+void zmpi_axes_recall(struct zmpi_axes_known *known, struct zmpi_job *job, const void *src)
+{
+    struct zmpi_plan p;
+    struct zmpi_chunk_rule rule;
+    unsigned axes;
+    if (job->axes || zmpi_job_open(job) || zmpi_plan_make(&job->array, &p) ||
+        p.bytes >= ZMPI_AXES_KNOWN_BELOW)
+        return;
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    zmpi_chunk_cost_fn *const cost_of = p.width == 4 ? kernels->cost32 : kernels->cost64;
+    struct zmpi_axes_entry *e = entry_for(known, job);
+    e->abs_bound = job->abs_bound;
+    zmpi_plan_rule(job, &rule);
+    if (e->uses++ % TRUSTED == 0)
+        e->sets = 0;
+    if (!zmpi_plan_axes_among(cost_of, &p, &rule, src, e->sets, &axes)) {
+        axes = zmpi_plan_axes_by(cost_of, &p, &rule, src);
+        e->sets |= 1U << axes;
+    }
+    job->axes = ZMPI_AXES_GIVEN | axes;
+}

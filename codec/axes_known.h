@@ -1,0 +1,35 @@
+/*
+ * axes_known.h - the axes that were chosen for arrays before: what fits one step of a simulation
+ * fits the next ones (vecSZ III-E). Arrays are known by type, extents and bound, and told apart by
+ * the absolute one, which most often has a range in it; a look at a few blocks sees whether axes
+ * still do, and each 16th time they are chosen anew.
+ *
+ * Coded bytes so depend on what was coded before, but not on the device: the job has the axes.
+ */
+#ifndef ZMPI_AXES_KNOWN_H
+#define ZMPI_AXES_KNOWN_H
+
+#include "device.h"
+
+/* Of this size and more arrays choose for themselves: that is less than 1 % of coding them. */
+#define ZMPI_AXES_KNOWN_BELOW ((size_t)4 << 20)
+enum { ZMPI_AXES_ARRAYS = 16 };
+
+/* All 0: nothing is known. The caller's, who has one where data come again: a file, a
+ * communicator. Not for two threads at once. */
+struct zmpi_axes_known {
+    struct zmpi_axes_entry {
+        struct zmpi_array array;
+        struct zmpi_bound bound; /* as asked */
+        double abs_bound;        /* of the last one */
+        unsigned sets;           /* mask of 1 << axes that were chosen */
+        unsigned uses;
+    } entry[ZMPI_AXES_ARRAYS];
+    unsigned next; /* the entry that was made first */
+};
+
+/* Give the job its axes, unless it has some, its bound is still to be found (zmpi_job_open), or its
+ * array is as large as that; src in the host's memory. */
+void zmpi_axes_recall(struct zmpi_axes_known *known, struct zmpi_job *job, const void *src);
+
+#endif

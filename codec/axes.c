@@ -2,13 +2,6 @@
 #include "axes.h"
 #include "plan_rows.h"
 
-/* All sets of axes, as a mask. */
-enum { ALL = 0xFF };
-
-/* To take axes that were right before, a sixth of the blocks must do, at least 5. They must be
- * within a 16th of the cheapest, and not empty nearly everywhere: two bits each tell something. */
-enum { FEWER = 6, LEAST = 5, NEAR = 16, TELLING = 2 };
-
 /*
  * The sampled chunks, floor((2i + 1) chunks / 2n) for i = 0..n-1, one after the other. By
  * additions: the divisions took a fifth of the choice.
@@ -39,50 +32,36 @@ static inline void walk_on(struct walk *w, const struct zmpi_plan *p)
     w->at[0] += w->step[0] + plane;
 }
 
-/* What n sampled blocks cost by each set of axes; returns how many of them were counted. */
-static size_t costs_of(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *p,
-                       const struct zmpi_chunk_rule *rule, const unsigned char *src, size_t chunks,
-                       size_t n, size_t cost[8])
+void zmpi_axes_look_at(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *p,
+                       const struct zmpi_chunk_rule *rule, const unsigned char *src, size_t most,
+                       struct zmpi_axes_look *look)
 {
-    size_t counted = 0, extent[3];
+    size_t extent[3], chunks;
+    const size_t all = zmpi_plan_samples(p, &chunks), n = all < most ? all : most;
+    *look = (struct zmpi_axes_look){.blocks = n};
+    if (chunks == 0)
+        return;
     struct walk w = walk_begin(p, chunks, n);
     for (size_t i = 0; i < n; i++, walk_on(&w, p)) {
         struct zmpi_rows rows = zmpi_plan_rows(p, w.at, src, extent);
         /* Steps of the golden ratio: no two samples at the same place of their tiles. */
-        counted += cost_of(rule, extent, &rows, i * 40503 & 0xFFFF, cost);
+        look->counted += cost_of(rule, extent, &rows, i * 40503 & 0xFFFF, look->cost);
     }
-    return counted;
 }
 
-/* The cheapest of the sets in `mask`, one bit each; the first of equals. */
-static unsigned cheapest(const size_t cost[8], unsigned mask)
+unsigned zmpi_axes_cheapest(const struct zmpi_axes_look *look, unsigned sets)
 {
     unsigned best = 8;
     for (unsigned axes = 0; axes < 8; axes++)
-        if (mask & 1U << axes && (best == 8 || cost[axes] < cost[best]))
+        if (sets & 1U << axes && (best == 8 || look->cost[axes] < look->cost[best]))
             best = axes;
-    return best;
+    return look->counted || sets != ZMPI_AXES_ALL ? best : ZMPI_AXIS_X;
 }
 
 unsigned zmpi_plan_axes_by(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *p,
                            const struct zmpi_chunk_rule *rule, const unsigned char *src)
 {
-    size_t cost[8] = {0}, chunks;
-    const size_t n = zmpi_plan_samples(p, &chunks);
-    if (chunks == 0 || costs_of(cost_of, p, rule, src, chunks, n, cost) == 0)
-        return ZMPI_AXIS_X;
-    return cheapest(cost, ALL);
-}
-
-bool zmpi_plan_axes_among(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *p,
-                          const struct zmpi_chunk_rule *rule, const unsigned char *src,
-                          unsigned mask, unsigned *axes)
-{
-    size_t cost[8] = {0}, chunks;
-    const size_t all = zmpi_plan_samples(p, &chunks), n = all / FEWER < LEAST ? LEAST : all / FEWER;
-    if (mask == 0 || chunks == 0 || costs_of(cost_of, p, rule, src, chunks, n, cost) == 0)
-        return false;
-    *axes = cheapest(cost, mask);
-    const size_t least = cost[cheapest(cost, ALL)];
-    return least >= TELLING * n && cost[*axes] - least <= least / NEAR;
+    struct zmpi_axes_look look;
+    zmpi_axes_look_at(cost_of, p, rule, src, SIZE_MAX, &look);
+    return zmpi_axes_cheapest(&look, ZMPI_AXES_ALL);
 }

@@ -10,10 +10,21 @@
 unsigned zmpi_plan_axes_by(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *plan,
                            const struct zmpi_chunk_rule *rule, const unsigned char *src);
 
-/* Is one of the sets in `mask` (bit 1 << axes) good here, too, as a few blocks see it? *axes: the
- * best of them. */
-bool zmpi_plan_axes_among(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *plan,
-                          const struct zmpi_chunk_rule *rule, const unsigned char *src,
-                          unsigned mask, unsigned *axes);
+/* What sampled blocks would cost under each set of axes. */
+struct zmpi_axes_look {
+    size_t blocks, counted; /* looked at; those that tell something */
+    size_t cost[8];
+};
+
+/* At all blocks that choose, or at `most` in their place. */
+void zmpi_axes_look_at(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *plan,
+                       const struct zmpi_chunk_rule *rule, const unsigned char *src, size_t most,
+                       struct zmpi_axes_look *look);
+
+/* A set of axes is a bit, 1 << axes. */
+enum { ZMPI_AXES_ALL = 0xFF };
+
+/* The cheapest of these sets, the first of equals; of all, if nothing was counted, x. */
+unsigned zmpi_axes_cheapest(const struct zmpi_axes_look *look, unsigned sets);
 
 #endif

@@ -7,8 +7,13 @@
 #include "kernels.h"
 #include "ratio.h"
 
-/* Uses after which axes are chosen from all blocks again. */
-enum { TRUSTED = 16 };
+/* Uses after which axes are chosen from all blocks again; how many are looked at until then; as
+ * what part of the cheapest's cost another set is good, too. */
+enum { TRUSTED = 32, FEW = 5, NEAR = 16 };
+
+/* Bits a block at least, or the blocks are too empty to tell; where all of them were so as often
+ * one after the other, a few may be. */
+enum { TELLING = 2, EMPTY = 8 };
 
 /* Two ranges of one variable, or of two? Within an eighth they are one's. */
 static bool alike(double a, double b)
@@ -36,10 +41,24 @@ static struct zmpi_axes_entry *entry_for(struct zmpi_axes_known *known, const st
     return e;
 }
 
+static bool tells(const struct zmpi_axes_look *look)
+{
+    return look->cost[zmpi_axes_cheapest(look, ZMPI_AXES_ALL)] >= TELLING * look->blocks;
+}
+
+/* Do axes that were chosen before suit these data, too? */
+static bool suits(const struct zmpi_axes_entry *e, const struct zmpi_axes_look *few, unsigned *axes)
+{
+    const size_t least = few->cost[zmpi_axes_cheapest(few, ZMPI_AXES_ALL)];
+    *axes = zmpi_axes_cheapest(few, e->sets);
+    return (tells(few) || e->empty >= EMPTY) && few->cost[*axes] - least <= least / NEAR;
+}
+
 void zmpi_axes_recall(struct zmpi_axes_known *known, struct zmpi_job *job, const void *src)
 {
     struct zmpi_plan p;
     struct zmpi_chunk_rule rule;
+    struct zmpi_axes_look look;
     unsigned axes;
     if (job->axes || zmpi_job_open(job) || zmpi_plan_make(&job->array, &p) ||
         p.bytes >= ZMPI_AXES_KNOWN_BELOW)
@@ -51,9 +70,13 @@ void zmpi_axes_recall(struct zmpi_axes_known *known, struct zmpi_job *job, const
     zmpi_plan_rule(job, &rule);
     if (e->uses++ % TRUSTED == 0)
         e->sets = 0;
-    if (!zmpi_plan_axes_among(cost_of, &p, &rule, src, e->sets, &axes)) {
-        axes = zmpi_plan_axes_by(cost_of, &p, &rule, src);
+    else
+        zmpi_axes_look_at(cost_of, &p, &rule, src, FEW, &look);
+    if (!e->sets || !suits(e, &look, &axes)) {
+        zmpi_axes_look_at(cost_of, &p, &rule, src, SIZE_MAX, &look);
+        axes = zmpi_axes_cheapest(&look, ZMPI_AXES_ALL);
         e->sets |= 1U << axes;
+        e->empty = tells(&look) ? 0 : e->empty + 1;
     }
     job->axes = ZMPI_AXES_GIVEN | axes;
 }

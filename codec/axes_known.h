@@ -2,7 +2,7 @@
  * axes_known.h - the axes that were chosen for arrays before: what fits one step of a simulation
  * fits the next ones (vecSZ III-E). Arrays are known by type, extents and bound, and told apart by
  * the absolute one, which most often has a range in it; a look at a few blocks sees whether axes
- * still do, and each 16th time they are chosen anew.
+ * still do, and each 32nd time they are chosen anew.
  *
  * Coded bytes so depend on what was coded before, but not on the device: the job has the axes.
  */
@@ -22,7 +22,8 @@ struct zmpi_axes_known {
         struct zmpi_array array;
         struct zmpi_bound bound; /* as asked */
         double abs_bound;        /* of the last one */
-        unsigned sets;           /* mask of 1 << axes that were chosen */
+        unsigned sets;           /* that were chosen (axes.h) */
+        unsigned empty;          /* choices one after the other by blocks that told nothing */
         unsigned uses;
     } entry[ZMPI_AXES_ARRAYS];
     unsigned next; /* the entry that was made first */

@@ -138,18 +138,26 @@ static unsigned expected_axes(struct model *m)
     return costs(m, samples(m), cost) ? least_of(cost, 255) : ZMPI_AXIS_X;
 }
 
-/* What is made of sets that were chosen before. */
-static unsigned expected_again(struct model *m, unsigned *sets)
+/* What is known of arrays, by the page. */
+struct knowledge {
+    unsigned sets, empty, uses;
+};
+
+static unsigned expected_again(struct model *m, struct knowledge *k)
 {
     size_t cost[8];
-    const size_t n = samples(m) / 6 < 5 ? 5 : samples(m) / 6, counted = costs(m, n, cost);
-    if (*sets && counted && cost[least_of(cost, 255)] >= 2 * n) {
-        const unsigned best = least_of(cost, *sets);
-        if ((double)cost[best] <= 17.0 / 16 * (double)cost[least_of(cost, 255)])
+    const bool anew = k->uses++ % 32 == 0;
+    costs(m, 5, cost);
+    const size_t least = cost[least_of(cost, 255)];
+    if (!anew && (least >= 2 * 5 || k->empty >= 8)) {
+        const unsigned best = least_of(cost, k->sets);
+        if ((double)cost[best] <= 17.0 / 16 * (double)least)
             return best;
     }
-    const unsigned axes = expected_axes(m);
-    *sets |= 1U << axes;
+    const size_t n = samples(m);
+    const unsigned axes = costs(m, n, cost) ? least_of(cost, 255) : ZMPI_AXIS_X;
+    k->empty = cost[least_of(cost, 255)] >= 2 * n ? 0 : k->empty + 1;
+    k->sets = (anew ? 0 : k->sets) | 1U << axes;
     return axes;
 }
 
@@ -283,20 +291,18 @@ static void check_steps(enum zmpi_type type, size_t most, unsigned *looks, unsig
             kit_array(type, 1 + kit_below(&r, 12), 1 + kit_below(&r, 40), 1 + kit_below(&r, most));
         const struct zmpi_job job = job_of(&a, pow(2, -(double)kit_below(&r, 12)));
         struct zmpi_axes_known known;
-        unsigned sets = 0;
+        struct knowledge model = {0, 0, 0};
         memset(&known, 0, sizeof known);
-        for (unsigned step = 0; step < 36; step++) {
+        for (unsigned step = 0; step < 70; step++) {
             /* Two variables in turn, now and then a third. */
             const unsigned kind = step % 11 == 10 ? 2 : step % 2;
             unsigned char *data = kit_make(&r, &a, (enum kit_data)kind);
             struct model m = model_new(&job, data, kit_bytes(&a));
-            const unsigned before = step % 16 ? sets : 0, is = recall(&known, &job, data);
-            sets = before;
-            const unsigned should = expected_again(&m, &sets);
+            const unsigned is = recall(&known, &job, data), should = expected_again(&m, &model);
             cr_assert_eq(is, 8 | should, "type %d, %zux%zux%zu, step %u: axes %u, not %u", type,
                          a.extent[0], a.extent[1], a.extent[2], step, is & 7, should);
-            *looks += before != 0;
-            *taken += before != 0 && should != expected_axes(&m);
+            *looks += step > 0;
+            *taken += should != expected_axes(&m);
             model_free(&m);
             free(data);
         }
@@ -341,9 +347,9 @@ Test(axes, known_is_known_by)
     cr_assert_eq(recall(&known, &job, walk), along_x, "not near");
     memset(&known, 0, sizeof known);
     cr_assert_eq(recall(&known, &job, walk), along_x);
-    for (int i = 1; i < 16; i++)
+    for (int i = 1; i < 32; i++)
         cr_assert_eq(recall(&known, &job, noise), along_x, "use %d: near enough", i);
-    cr_assert_eq(recall(&known, &job, noise), none, "after 16 uses");
+    cr_assert_eq(recall(&known, &job, noise), none, "after 32 uses");
 
     /* Arrays that differ by one thing, and what was known is still known. */
     memset(&known, 0, sizeof known);
@@ -402,6 +408,30 @@ Test(axes, known_are_few)
     cr_assert_eq(recall(&known, &job, noise), ZMPI_AXES_GIVEN | ZMPI_AXIS_X);
     job.array.extent[1] = ROWS;
     cr_assert_eq(recall(&known, &job, noise), ZMPI_AXES_GIVEN, "gone");
+}
+
+/* Where blocks tell nothing all are looked at, the first eight times. */
+Test(axes, known_of_empty_arrays)
+{
+    struct zmpi_axes_known known;
+    const struct zmpi_array a = {ZMPI_I32, {1, 1, 1 << 16}};
+    const struct zmpi_job job = {.array = a, .bound = {ZMPI_LOSSLESS, 0}, .threads = 1};
+    int32_t *x = calloc(1 << 16, sizeof *x);
+    memset(&known, 0, sizeof known);
+    for (int i = 0; i < 8; i++)
+        cr_assert_eq(recall(&known, &job, x), ZMPI_AXES_GIVEN);
+    /* A ramp at the end, that all blocks see and a few do not. */
+    struct zmpi_axes_known few = known;
+    for (int i = 0; i < 4096; i++)
+        x[(1 << 16) - 4096 + i] = 16 * i;
+    cr_assert_eq(recall(&few, &job, x), ZMPI_AXES_GIVEN, "it is taken to be empty");
+    few = known;
+    few.entry[0].empty = 7;
+    cr_assert_eq(recall(&few, &job, x), ZMPI_AXES_GIVEN | ZMPI_AXIS_X, "all are looked at");
+    for (int i = 0; i < 1 << 16; i++)
+        x[i] = 16 * i;
+    cr_assert_eq(recall(&known, &job, x), ZMPI_AXES_GIVEN | ZMPI_AXIS_X, "a few see it");
+    free(x);
 }
 
 /* No axes for bounds that are to be found, and for large arrays; given ones stay. */

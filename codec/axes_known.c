@@ -1,6 +1,7 @@
 /* axes_known.c - axes chosen for arrays before, and whether they fit this one. */
 #include "axes_known.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "axes.h"
@@ -9,7 +10,9 @@
 
 /* Uses after which axes are chosen from all blocks again; how many are looked at until then; as
  * what part of the cheapest's cost another set is good, too. */
-enum { TRUSTED = 32, FEW = 5, NEAR = 16 };
+enum { TRUSTED = 32, FEW = 5 };
+#define NEAR       (17.0 / 16)
+#define MOST_TIMES 1.5
 
 /* Bits a block at least, or the blocks are too empty to tell; where all of them were so as often
  * one after the other, a few may be. */
@@ -46,20 +49,25 @@ static bool tells(const struct zmpi_axes_look *look)
     return look->cost[zmpi_axes_cheapest(look, ZMPI_AXES_ALL)] >= TELLING * look->blocks;
 }
 
-/* Do axes that were chosen before suit these data, too? */
-static bool suits(const struct zmpi_axes_entry *e, const struct zmpi_axes_look *few, unsigned *axes)
+/* What the best of these sets costs of what the cheapest one does, at least as much. */
+static double times_least(const struct zmpi_axes_look *look, unsigned sets)
 {
-    const size_t least = few->cost[zmpi_axes_cheapest(few, ZMPI_AXES_ALL)];
-    *axes = zmpi_axes_cheapest(few, e->sets);
-    return (tells(few) || e->empty >= EMPTY) && few->cost[*axes] - least <= least / NEAR;
+    const size_t least = look->cost[zmpi_axes_cheapest(look, ZMPI_AXES_ALL)];
+    const size_t cost = look->cost[zmpi_axes_cheapest(look, sets)];
+    return cost == least ? 1 : (double)cost / (double)least;
+}
+
+/* Do axes that were chosen before suit these data, too? */
+static bool suits(const struct zmpi_axes_entry *e, const struct zmpi_axes_look *few)
+{
+    return (tells(few) || e->empty >= EMPTY) && times_least(few, e->sets) <= NEAR * e->times;
 }
 
 void zmpi_axes_recall(struct zmpi_axes_known *known, struct zmpi_job *job, const void *src)
 {
     struct zmpi_plan p;
     struct zmpi_chunk_rule rule;
-    struct zmpi_axes_look look;
-    unsigned axes;
+    struct zmpi_axes_look few = {0}, all;
     if (job->axes || zmpi_job_open(job) || zmpi_plan_make(&job->array, &p) ||
         p.bytes >= ZMPI_AXES_KNOWN_BELOW)
         return;
@@ -68,15 +76,21 @@ void zmpi_axes_recall(struct zmpi_axes_known *known, struct zmpi_job *job, const
     struct zmpi_axes_entry *e = entry_for(known, job);
     e->abs_bound = job->abs_bound;
     zmpi_plan_rule(job, &rule);
-    if (e->uses++ % TRUSTED == 0)
+    if (e->uses++ % TRUSTED == 0) {
         e->sets = 0;
-    else
-        zmpi_axes_look_at(cost_of, &p, &rule, src, FEW, &look);
-    if (!e->sets || !suits(e, &look, &axes)) {
-        zmpi_axes_look_at(cost_of, &p, &rule, src, SIZE_MAX, &look);
-        axes = zmpi_axes_cheapest(&look, ZMPI_AXES_ALL);
+        e->times = 1;
+    } else {
+        zmpi_axes_look_at(cost_of, &p, &rule, src, FEW, &few);
+    }
+    unsigned axes = zmpi_axes_cheapest(&few, e->sets);
+    if (!e->sets || !suits(e, &few)) {
+        zmpi_axes_look_at(cost_of, &p, &rule, src, SIZE_MAX, &all);
+        const unsigned chosen = zmpi_axes_cheapest(&all, ZMPI_AXES_ALL);
+        if (chosen == axes && tells(&few)) /* the few do not see it as all do */
+            e->times = fmin(times_least(&few, e->sets), MOST_TIMES);
+        axes = chosen;
         e->sets |= 1U << axes;
-        e->empty = tells(&look) ? 0 : e->empty + 1;
+        e->empty = tells(&all) ? 0 : e->empty + 1;
     }
     job->axes = ZMPI_AXES_GIVEN | axes;
 }

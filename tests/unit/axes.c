@@ -141,6 +141,7 @@ static unsigned expected_axes(struct model *m)
 /* What is known of arrays, by the page. */
 struct knowledge {
     unsigned sets, empty, uses;
+    double times;
 };
 
 static unsigned expected_again(struct model *m, struct knowledge *k)
@@ -149,13 +150,15 @@ static unsigned expected_again(struct model *m, struct knowledge *k)
     const bool anew = k->uses++ % 32 == 0;
     costs(m, 5, cost);
     const size_t least = cost[least_of(cost, 255)];
-    if (!anew && (least >= 2 * 5 || k->empty >= 8)) {
-        const unsigned best = least_of(cost, k->sets);
-        if ((double)cost[best] <= 17.0 / 16 * (double)least)
-            return best;
-    }
+    const unsigned best = anew ? 8 : least_of(cost, k->sets);
+    double times = anew || cost[best] == least ? 1 : (double)cost[best] / (double)least;
+    k->times = anew ? 1 : k->times;
+    if (!anew && (least >= 2 * 5 || k->empty >= 8) && times <= 17.0 / 16 * k->times)
+        return best;
     const size_t n = samples(m);
     const unsigned axes = costs(m, n, cost) ? least_of(cost, 255) : ZMPI_AXIS_X;
+    if (axes == best && least >= 2 * 5)
+        k->times = times < 1.5 ? times : 1.5;
     k->empty = cost[least_of(cost, 255)] >= 2 * n ? 0 : k->empty + 1;
     k->sets = (anew ? 0 : k->sets) | 1U << axes;
     return axes;
@@ -291,7 +294,7 @@ static void check_steps(enum zmpi_type type, size_t most, unsigned *looks, unsig
             kit_array(type, 1 + kit_below(&r, 12), 1 + kit_below(&r, 40), 1 + kit_below(&r, most));
         const struct zmpi_job job = job_of(&a, pow(2, -(double)kit_below(&r, 12)));
         struct zmpi_axes_known known;
-        struct knowledge model = {0, 0, 0};
+        struct knowledge model = {0, 0, 0, 0};
         memset(&known, 0, sizeof known);
         for (unsigned step = 0; step < 70; step++) {
             /* Two variables in turn, now and then a third. */

@@ -262,6 +262,23 @@ Test(plugin_slices, axes, .init = find_plugin)
     there_and_back(PLAIN);
 }
 
+/* Those that a job has: from the host, where they are chosen before all is there, and as a whole.
+ */
+Test(plugin_slices, given_axes, .init = find_plugin)
+{
+    for (unsigned axes = 0; axes < 8; axes += 3) {
+        make(ZMPI_F32, 21, 40, 57, absolute);
+        cpu.job.axes = ZMPI_AXES_GIVEN | axes;
+        code();
+        there_and_back(PLAIN);
+        there_and_back(DEVICE);
+        make(ZMPI_F32, 3, 20, 57, absolute); /* one slice */
+        cpu.job.axes = ZMPI_AXES_GIVEN | axes;
+        code();
+        there_and_back(PLAIN);
+    }
+}
+
 /* Compressed more than once. */
 Test(plugin_slices, psnr, .init = find_plugin)
 {

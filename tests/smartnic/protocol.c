@@ -51,6 +51,8 @@ Test(protocol, back_as_they_were)
     nic_request_write(m, 42, 3, &was, test_key);
     cr_assert(nic_request_read(m, &r) && r.job.encoder == 2 && r.job.approximate);
     cr_assert_eq(r.job.axes, 0);
+    m[37] |= 2; /* a bit beside the encoder's */
+    cr_assert_not(nic_request_read(m, &r));
     was = test_decode();
     nic_request_write(m, 42, 3, &was, test_key);
     memset(&r, 0xFF, sizeof r);

@@ -55,7 +55,12 @@ unsigned zmpi_axes_cheapest(const struct zmpi_axes_look *look, unsigned sets)
     for (unsigned axes = 0; axes < 8; axes++)
         if (sets & 1U << axes && (best == 8 || look->cost[axes] < look->cost[best]))
             best = axes;
-    return look->counted || sets != ZMPI_AXES_ALL ? best : ZMPI_AXIS_X;
+    return best;
+}
+
+unsigned zmpi_axes_choice(const struct zmpi_axes_look *look)
+{
+    return look->counted ? zmpi_axes_cheapest(look, ZMPI_AXES_ALL) : ZMPI_AXIS_X;
 }
 
 unsigned zmpi_plan_axes_by(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *p,
@@ -63,5 +68,5 @@ unsigned zmpi_plan_axes_by(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *
 {
     struct zmpi_axes_look look;
     zmpi_axes_look_at(cost_of, p, rule, src, SIZE_MAX, &look);
-    return zmpi_axes_cheapest(&look, ZMPI_AXES_ALL);
+    return zmpi_axes_choice(&look);
 }

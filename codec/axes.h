@@ -24,7 +24,9 @@ void zmpi_axes_look_at(zmpi_chunk_cost_fn *cost_of, const struct zmpi_plan *plan
 /* A set of axes is a bit, 1 << axes. */
 enum { ZMPI_AXES_ALL = 0xFF };
 
-/* The cheapest of these sets, the first of equals; of all, if nothing was counted, x. */
+/* The cheapest of these sets, the first of equals. */
 unsigned zmpi_axes_cheapest(const struct zmpi_axes_look *look, unsigned sets);
+/* What a look at all blocks chooses. */
+unsigned zmpi_axes_choice(const struct zmpi_axes_look *look);
 
 #endif

@@ -2,20 +2,21 @@
 #include "axes_known.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "axes.h"
 #include "kernels.h"
 #include "ratio.h"
 
-/* Uses after which axes are chosen from all blocks again; how many are looked at until then; as
- * what part of the cheapest's cost another set is good, too. */
+/* Uses after which axes are chosen from all blocks again; how many are looked at until then. */
 enum { TRUSTED = 32, FEW = 5 };
+
+/* A set is good, too, that costs so many times what the cheapest one does; and how wrong few blocks
+ * may be about that. */
 #define NEAR       (17.0 / 16)
 #define MOST_TIMES 1.5
 
-/* Bits a block at least, or the blocks are too empty to tell; where all of them were so as often
- * one after the other, a few may be. */
+/* Bits a block at least, or blocks are too empty to tell; choices one after the other for which all
+ * were too empty, until few may be. */
 enum { TELLING = 2, EMPTY = 8 };
 
 /* Two ranges of one variable, or of two? Within an eighth they are one's. */
@@ -44,17 +45,21 @@ static struct zmpi_axes_entry *entry_for(struct zmpi_axes_known *known, const st
     return e;
 }
 
-static bool tells(const struct zmpi_axes_look *look)
+static size_t least_of(const struct zmpi_axes_look *look, unsigned sets)
 {
-    return look->cost[zmpi_axes_cheapest(look, ZMPI_AXES_ALL)] >= TELLING * look->blocks;
+    return look->cost[zmpi_axes_cheapest(look, sets)];
 }
 
-/* What the best of these sets costs of what the cheapest one does, at least as much. */
+static bool tells(const struct zmpi_axes_look *look)
+{
+    return least_of(look, ZMPI_AXES_ALL) >= TELLING * look->blocks;
+}
+
+/* How many times as much the best of these sets costs as the best of all. */
 static double times_least(const struct zmpi_axes_look *look, unsigned sets)
 {
-    const size_t least = look->cost[zmpi_axes_cheapest(look, ZMPI_AXES_ALL)];
-    const size_t cost = look->cost[zmpi_axes_cheapest(look, sets)];
-    return cost == least ? 1 : (double)cost / (double)least;
+    const size_t least = least_of(look, ZMPI_AXES_ALL), cost = least_of(look, sets);
+    return cost == least ? 1 : (double)cost / (double)least; /* 0 of 0 is as much */
 }
 
 /* Do axes that were chosen before suit these data, too? */
@@ -85,7 +90,7 @@ void zmpi_axes_recall(struct zmpi_axes_known *known, struct zmpi_job *job, const
     unsigned axes = zmpi_axes_cheapest(&few, e->sets);
     if (!e->sets || !suits(e, &few)) {
         zmpi_axes_look_at(cost_of, &p, &rule, src, SIZE_MAX, &all);
-        const unsigned chosen = zmpi_axes_cheapest(&all, ZMPI_AXES_ALL);
+        const unsigned chosen = zmpi_axes_choice(&all);
         if (chosen == axes && tells(&few)) /* the few do not see it as all do */
             e->times = fmin(times_least(&few, e->sets), MOST_TIMES);
         axes = chosen;

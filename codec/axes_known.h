@@ -24,7 +24,7 @@ struct zmpi_axes_known {
         double abs_bound;        /* of the last one */
         unsigned sets;           /* that were chosen (axes.h) */
         unsigned empty;          /* choices one after the other by blocks that told nothing */
-        double times;            /* what few blocks see a set cost of the least that is the best */
+        double times;            /* the least, that the best set cost in few blocks; or 1 */
         unsigned uses;
     } entry[ZMPI_AXES_ARRAYS];
     unsigned next; /* the entry that was made first */

@@ -31,6 +31,7 @@ static unsigned expected_again(struct model *m, struct knowledge *k)
     k->sets = (anew ? 0 : k->sets) | 1U << axes;
     return axes;
 }
+
 /* A job that asks for an absolute bound. */
 static struct zmpi_job job_of(const struct zmpi_array *a, double bound)
 {
@@ -49,7 +50,7 @@ static unsigned recall(struct zmpi_axes_known *known, const struct zmpi_job *ask
     return job.axes;
 }
 
-/* Steps of data of all kinds, one array's shape: as a model that is told when all is forgotten. */
+/* Steps of one array's shape, of changing data, against the model. */
 static void check_steps(enum zmpi_type type, size_t most, unsigned *looks, unsigned *taken)
 {
     struct kit_random r = {(uint64_t)type + 100};
@@ -98,18 +99,22 @@ static void make_noise(struct kit_random *r, size_t n, bool walk, int32_t *x)
 
 enum { ROWS = 64 };
 static const struct zmpi_array square = {ZMPI_I32, {1, ROWS, ROWS}};
+static const unsigned none = ZMPI_AXES_GIVEN, along_x = ZMPI_AXES_GIVEN | ZMPI_AXIS_X;
+static int32_t walk[ROWS * ROWS], noise[ROWS * ROWS];
+static struct zmpi_axes_known known;
+static struct zmpi_job job;
 
-Test(axes_known, by_what)
+static void make_square(void)
 {
     struct kit_random r = {1};
-    static int32_t walk[ROWS * ROWS], noise[ROWS * ROWS];
-    struct zmpi_axes_known known;
     make_noise(&r, ROWS * ROWS, true, walk);
     make_noise(&r, ROWS * ROWS, false, noise);
-    struct zmpi_job job = {.array = square, .bound = {ZMPI_LOSSLESS, 0}, .threads = 1};
-    const unsigned none = ZMPI_AXES_GIVEN, along_x = none | ZMPI_AXIS_X;
-
+    job = (struct zmpi_job){.array = square, .bound = {ZMPI_LOSSLESS, 0}, .threads = 1};
     memset(&known, 0, sizeof known);
+}
+
+Test(axes_known, by_what, .init = make_square)
+{
     cr_assert_eq(recall(&known, &job, noise), none);
     cr_assert_eq(recall(&known, &job, walk), along_x, "not near");
     memset(&known, 0, sizeof known);
@@ -123,7 +128,6 @@ Test(axes_known, by_what)
     recall(&known, &job, walk);
     struct zmpi_job other = job;
     other.array.type = ZMPI_F32;
-    other.axes = 0;
     cr_assert_eq(recall(&known, &other, noise), ZMPI_AXES_GIVEN | zmpi_axes_choose(&other, noise),
                  "type");
     cr_assert_neq(zmpi_axes_choose(&other, noise), ZMPI_AXIS_X);
@@ -158,66 +162,62 @@ Test(axes_known, by_what)
 }
 
 /* What is used last is not what goes, but what came first. */
-Test(axes_known, are_few)
+Test(axes_known, are_few, .init = make_square)
 {
-    struct kit_random r = {1};
-    static int32_t walk[ROWS * ROWS], noise[ROWS * ROWS];
-    struct zmpi_axes_known known;
-    make_noise(&r, ROWS * ROWS, true, walk);
-    make_noise(&r, ROWS * ROWS, false, noise);
-    memset(&known, 0, sizeof known);
-    struct zmpi_job job = {.array = square, .bound = {ZMPI_LOSSLESS, 0}, .threads = 1};
     for (size_t i = 0; i < ZMPI_AXES_ARRAYS; i++) {
         job.array.extent[1] = ROWS - i;
         recall(&known, &job, walk);
     }
     for (size_t i = 0; i < ZMPI_AXES_ARRAYS; i++) {
         job.array.extent[1] = ROWS - i;
-        cr_assert_eq(recall(&known, &job, noise), ZMPI_AXES_GIVEN | ZMPI_AXIS_X, "%zu", i);
+        cr_assert_eq(recall(&known, &job, noise), along_x, "%zu", i);
     }
     job.array.extent[1] = 1;
     recall(&known, &job, walk);
     job.array.extent[1] = ROWS - 1;
-    cr_assert_eq(recall(&known, &job, noise), ZMPI_AXES_GIVEN | ZMPI_AXIS_X);
+    cr_assert_eq(recall(&known, &job, noise), along_x);
     job.array.extent[1] = ROWS;
-    cr_assert_eq(recall(&known, &job, noise), ZMPI_AXES_GIVEN, "gone");
-}
-
-/* Where blocks tell nothing all are looked at, the first eight times. */
-Test(axes_known, of_empty_arrays)
-{
-    struct zmpi_axes_known known;
-    const struct zmpi_array a = {ZMPI_I32, {1, 1, 1 << 16}};
-    const struct zmpi_job job = {.array = a, .bound = {ZMPI_LOSSLESS, 0}, .threads = 1};
-    int32_t *x = calloc(1 << 16, sizeof *x);
-    memset(&known, 0, sizeof known);
-    for (int i = 0; i < 8; i++)
-        cr_assert_eq(recall(&known, &job, x), ZMPI_AXES_GIVEN);
-    /* A ramp at the end, that all blocks see and a few do not. */
-    struct zmpi_axes_known few = known;
-    for (int i = 0; i < 4096; i++)
-        x[(1 << 16) - 4096 + i] = 16 * i;
-    cr_assert_eq(recall(&few, &job, x), ZMPI_AXES_GIVEN, "it is taken to be empty");
-    few = known;
-    few.entry[0].empty = 7;
-    cr_assert_eq(recall(&few, &job, x), ZMPI_AXES_GIVEN | ZMPI_AXIS_X, "all are looked at");
-    for (int i = 0; i < 1 << 16; i++)
-        x[i] = 16 * i;
-    cr_assert_eq(recall(&known, &job, x), ZMPI_AXES_GIVEN | ZMPI_AXIS_X, "a few see it");
-    cr_assert_eq(known.entry[0].empty, 0);
-    free(x);
+    cr_assert_eq(recall(&known, &job, noise), none, "gone");
 }
 
 enum { LONG = 1 << 16 };
+static int32_t ramp[LONG];
+
+static void make_long(void)
+{
+    const struct zmpi_array a = {ZMPI_I32, {1, 1, LONG}};
+    job = (struct zmpi_job){.array = a, .bound = {ZMPI_LOSSLESS, 0}, .threads = 1};
+    memset(&known, 0, sizeof known);
+    for (int i = 0; i < LONG; i++)
+        ramp[i] = 16 * i;
+}
+
+/* Where blocks tell nothing all are looked at, the first eight times. */
+Test(axes_known, of_empty_arrays, .init = make_long)
+{
+    int32_t *x = calloc(LONG, sizeof *x);
+    for (int i = 0; i < 8; i++)
+        cr_assert_eq(recall(&known, &job, x), none);
+    /* A ramp at the end, that all blocks see and a few do not. */
+    struct zmpi_axes_known few = known;
+    for (int i = 0; i < 4096; i++)
+        x[LONG - 4096 + i] = 16 * i;
+    cr_assert_eq(recall(&few, &job, x), none, "it is taken to be empty");
+    few = known;
+    few.entry[0].empty = 7;
+    cr_assert_eq(recall(&few, &job, x), along_x, "all are looked at");
+    cr_assert_eq(recall(&known, &job, ramp), along_x, "a few see it");
+    cr_assert_eq(known.entry[0].empty, 0);
+    free(x);
+}
 
 /* A row of data, but in the five blocks that few looks see: there they go up by `slope`, from 0 in
  * the first block and from `from` in the others; or are 0, but in one, if it is a lone one. Tiles
  * begin with 0, which is their base. */
 static void make_row(const int32_t *all, bool lone, int32_t from, int32_t slope, int32_t *x)
 {
-    const struct zmpi_array a = {ZMPI_I32, {1, 1, LONG}};
     size_t tile[3];
-    zmpi_tile_choose(a.extent, 4, tile);
+    zmpi_tile_choose(job.array.extent, 4, tile);
     const size_t chunks = LONG / tile[2];
     memcpy(x, all, LONG * sizeof *x);
     for (size_t k = 0; k < chunks; k++)
@@ -233,47 +233,37 @@ static void make_row(const int32_t *all, bool lone, int32_t from, int32_t slope,
 
 /* Where few blocks reject what all choose they may be as wrong again, but by no more than half, and
  * not because of blocks that told nothing. */
-Test(axes_known, few_that_mislead)
+Test(axes_known, few_that_mislead, .init = make_long)
 {
-    const struct zmpi_array a = {ZMPI_I32, {1, 1, LONG}};
-    const struct zmpi_job job = {.array = a, .bound = {ZMPI_LOSSLESS, 0}, .threads = 1};
-    const unsigned none = ZMPI_AXES_GIVEN, along_x = none | ZMPI_AXIS_X;
-    static int32_t noise[LONG], ramp[LONG], x[LONG];
-    struct zmpi_axes_known known;
+    static int32_t much[LONG], x[LONG]; /* much: noise */
     struct kit_random r = {1};
-    make_noise(&r, LONG, false, noise);
-    for (int i = 0; i < LONG; i++)
-        ramp[i] = 16 * i;
-    memset(&known, 0, sizeof known);
-    cr_assert_eq(recall(&known, &job, noise), none);
-    make_row(noise, false, 0, 511, x); /* 15 bits for 10 */
+    make_noise(&r, LONG, false, much);
+    cr_assert_eq(recall(&known, &job, much), none);
+    make_row(much, false, 0, 511, x); /* 15 bits for 10 */
     cr_assert_eq(recall(&known, &job, x), none, "all choose it");
     make_row(ramp, false, 0, 511, x);
     cr_assert_eq(recall(&known, &job, x), none, "few see what they saw");
 
     memset(&known, 0, sizeof known);
-    recall(&known, &job, noise);
-    make_row(noise, false, 4096, 1, x); /* 14 bits for 2 */
+    recall(&known, &job, much);
+    make_row(much, false, 4096, 1, x); /* 14 bits for 2 */
     cr_assert_eq(recall(&known, &job, x), none, "all choose it");
     make_row(ramp, false, 4096, 1, x);
     cr_assert_eq(recall(&known, &job, x), along_x, "that wrong few may not be");
 
     memset(&known, 0, sizeof known);
-    recall(&known, &job, noise);
-    make_row(noise, true, 4096, 1, x);
+    recall(&known, &job, much);
+    make_row(much, true, 4096, 1, x);
     cr_assert_eq(recall(&known, &job, x), none, "all choose it");
     make_row(ramp, false, 0, 511, x);
     cr_assert_eq(recall(&known, &job, x), along_x, "few had told nothing");
 }
 
 /* No axes for bounds that are to be found, and for large arrays; given ones stay. */
-Test(axes_known, not_for_these)
+Test(axes_known, not_for_these, .init = make_square)
 {
-    struct zmpi_axes_known known, nothing;
-    memset(&known, 0, sizeof known);
-    memset(&nothing, 0, sizeof nothing);
+    const struct zmpi_axes_known nothing = known;
     int32_t *x = calloc(1, ZMPI_AXES_KNOWN_BELOW);
-    struct zmpi_job job = {.array = square, .bound = {ZMPI_LOSSLESS, 0}, .threads = 1};
     job.axes = ZMPI_AXES_GIVEN | 5;
     cr_assert_eq(recall(&known, &job, x), job.axes);
     job.axes = 0;
@@ -289,6 +279,6 @@ Test(axes_known, not_for_these)
     job.bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
     job.top = 0;
     job.array.extent[1] = 0;
-    cr_assert_eq(recall(&known, &job, x), ZMPI_AXES_GIVEN | ZMPI_AXIS_X, "empty");
+    cr_assert_eq(recall(&known, &job, x), along_x, "empty");
     free(x);
 }

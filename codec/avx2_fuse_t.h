@@ -139,8 +139,7 @@ typedef enum outcome fuse_fn(const struct fuse *f, unsigned axes, struct packer 
 KERNEL enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct packer *p)
 {
 #if WIDTH == 4
-    static halve_fn *const halved[] = EACH_HALVED(QUANTIZE);
-    const enum outcome made = fuse_halved(f, rows_halved(f, axes) ? halved[axes] : NULL, p);
+    const enum outcome made = fuse_halved(f, halve_rows(f, axes, QUANTIZE), p);
     if (made != WIDE)
         return made;
 #endif
@@ -156,8 +155,7 @@ KERNEL enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct p
 KERNEL enum outcome fuse_filled(const struct fuse *f, unsigned axes, struct packer *p)
 {
 #if WIDTH == 4
-    static halve_fn *const halved[] = EACH_HALVED(FILLED);
-    const enum outcome made = fuse_halved(f, rows_halved(f, axes) ? halved[axes] : NULL, p);
+    const enum outcome made = fuse_halved(f, halve_rows(f, axes, FILLED), p);
     if (made != WIDE)
         return made;
 #endif

@@ -5,7 +5,7 @@
  */
 
 typedef __m256i H;
-enum { HALVES = 2 * LANES, PART_ALONG = 4096 / WIDTH };
+enum { HALVES = 2 * LANES, PART_ALONG = 4096 / WIDTH, TURNS = 1 };
 
 VECTOR H h_load(const uint16_t *p)
 {
@@ -33,13 +33,15 @@ VECTOR H h_base(int32_t base)
     return _mm256_set1_epi32(base);
 }
 
-/* The nearest even integers less base, in order, which saturate; what is none, or beyond 31 bits,
- * does. */
-VECTOR H h_nearest(const F x[HALVES / LANES], H base)
+/* The nearest even integers less base, in order, of so many vectors of halves, which saturate; what
+ * is none, or beyond 31 bits, does. */
+VECTOR void h_nearest(const F x[], H base, unsigned vectors, H q[])
 {
-    const V v[] = {_mm256_sub_epi32(_mm256_cvtps_epi32(x[0]), base),
-                   _mm256_sub_epi32(_mm256_cvtps_epi32(x[1]), base)};
-    return _mm256_permute4x64_epi64(_mm256_packs_epi32(v[0], v[1]), 0xD8);
+    for (unsigned i = 0; i < vectors; i++, x += 2) {
+        const V v[] = {_mm256_sub_epi32(_mm256_cvtps_epi32(x[0]), base),
+                       _mm256_sub_epi32(_mm256_cvtps_epi32(x[1]), base)};
+        q[i] = _mm256_permute4x64_epi64(_mm256_packs_epi32(v[0], v[1]), 0xD8);
+    }
 }
 
 /* The lanes one up, and in the first the last of `before`. */

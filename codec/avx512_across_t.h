@@ -10,15 +10,18 @@ static inline bool rows_across(const struct fuse *f, unsigned axes)
     return f->lines->y == 1 && f->s->plane >= ZMPI_BLOCK && axes > ZMPI_AXIS_X;
 }
 
-#define ACROSS(axes, name, source)                                                                 \
+#define ACROSS(axes, name, source, near, fuse_any)                                                 \
     KERNEL enum outcome name##_##source##_across_##axes(const struct fuse *f, struct packer *p)    \
     {                                                                                              \
-        return name##_across_fuse_any(f, axes, source, p);                                         \
+        return fuse_any(f, axes, source, near, p);                                                 \
     }
-#define ACROSS_EACH(name, source)                                                                  \
-    ACROSS(2, name, source)                                                                        \
-    ACROSS(3, name, source)                                                                        \
-    ACROSS(4, name, source) ACROSS(5, name, source) ACROSS(6, name, source) ACROSS(7, name, source)
+#define ACROSS_EACH(name, source, near, fuse_any)                                                  \
+    ACROSS(2, name, source, near, fuse_any)                                                        \
+    ACROSS(3, name, source, near, fuse_any)                                                        \
+    ACROSS(4, name, source, near, fuse_any)                                                        \
+    ACROSS(5, name, source, near, fuse_any)                                                        \
+    ACROSS(6, name, source, near, fuse_any)                                                        \
+    ACROSS(7, name, source, near, fuse_any)
 #define EACH_ACROSS(name, source)                                                                  \
     {                                                                                              \
         NULL, NULL, name##_##source##_across_2, name##_##source##_across_3,                        \
@@ -54,11 +57,13 @@ VECTOR V word_across_take(struct word_taking *t, V word, size_t words, enum sour
     return take(&t->t, word, source, mask);
 }
 
-VECTOR V word_across_take_whole(struct word_taking *t, const unsigned char *x, enum source source,
-                                struct ahead ahead, uint32_t *mask)
+/* One vector. */
+VECTOR void word_across_take_whole(struct word_taking *t, const unsigned char *x, unsigned vectors,
+                                   enum source source, struct ahead ahead, uint32_t *mask, V *q)
 {
+    (void)vectors;
     fetch(x, ahead);
-    return word_across_take(t, load_words(x, 0), LANES, source, mask);
+    *q = word_across_take(t, load_words(x, 0), LANES, source, mask);
 }
 
 /* The last vector of a plane, of which so many words count, and may be loaded up to `there`: what
@@ -74,6 +79,13 @@ VECTOR enum outcome word_across_outcome(const struct word_taking *t, const struc
                                         enum source source)
 {
     return intake_outcome(&t->t, f, source);
+}
+
+VECTOR size_t word_across_part(const struct fuse *f, unsigned axes, enum source source, bool near,
+                               bool looked)
+{
+    (void)f, (void)axes, (void)source, (void)near, (void)looked;
+    return PART;
 }
 
 VECTOR size_t word_across_pack_room(const struct fuse *f, struct word_taking *t, U *room,
@@ -103,14 +115,15 @@ VECTOR V v_sub_where(V a, V b, uint32_t mask)
 #define X_LANES  LANES
 #define X_PART   PART
 #define X_MOST   16
-#define X_ONCE   false
+#define X_TURNS  1
+#define X_FLAT   false
 #define W        U
 #define TAKING   word_taking
 #include "vector_across_t.h"
 
-ACROSS_EACH(word, QUANTIZE)
-ACROSS_EACH(word, FILLED)
-ACROSS_EACH(word, WORDS)
+ACROSS_EACH(word, QUANTIZE, false, word_across_fuse_any)
+ACROSS_EACH(word, FILLED, false, word_across_fuse_any)
+ACROSS_EACH(word, WORDS, false, word_across_fuse_any)
 
 /* ---- integers of 16 bits ---- */
 
@@ -126,18 +139,20 @@ VECTOR H half_across_base(const struct fuse *f)
     return h_set1(0); /* they are less the base */
 }
 
-VECTOR H half_across_take_whole(struct halving *t, const unsigned char *x, enum source source,
-                                struct ahead ahead, uint32_t *mask)
+VECTOR void half_across_take_whole(struct halving *t, const unsigned char *x, unsigned vectors,
+                                   enum source source, struct ahead ahead, uint32_t *mask, H q[])
 {
-    return take_halves(t, x, source, ahead, mask);
+    take_halves(t, x, vectors, source, ahead, mask, q);
 }
 
 VECTOR H half_across_take_last(struct halving *t, const unsigned char *x, size_t words,
                                size_t there, enum source source, struct ahead ahead, uint32_t *mask)
 {
-    if (source != FILLED && there >= HALVES)
-        return take_halves(t, x, source, ahead, mask);
-    return take_last(t, x, 0, words, there, source, ahead, mask);
+    if (source == FILLED || there < HALVES)
+        return take_last(t, x, 0, words, there, source, ahead, mask);
+    H q;
+    take_halves(t, x, 1, source, ahead, mask, &q);
+    return q;
 }
 
 VECTOR enum outcome half_across_outcome(const struct halving *t, const struct fuse *f,
@@ -145,6 +160,12 @@ VECTOR enum outcome half_across_outcome(const struct halving *t, const struct fu
 {
     (void)source;
     return half_outcome(t, f);
+}
+
+VECTOR size_t half_across_part(const struct fuse *f, unsigned axes, enum source source, bool near,
+                               bool looked)
+{
+    return half_part(f, axes, source, near, looked);
 }
 
 VECTOR size_t half_across_pack_room(const struct fuse *f, struct halving *t, uint16_t *room,
@@ -160,21 +181,26 @@ VECTOR size_t half_across_pack_room(const struct fuse *f, struct halving *t, uin
 #define X_LANES  HALVES
 #define X_PART   PART_HALVES
 #define X_MOST   16
-#define X_ONCE   true
+#define X_TURNS  TURNS
+#define X_FLAT   true
 #define W        uint16_t
 #define TAKING   halving
 #include "vector_across_t.h"
 
-ACROSS_EACH(half, QUANTIZE)
-ACROSS_EACH(half, FILLED)
+ACROSS_EACH(half, QUANTIZE, false, half_across_fuse_any)
+ACROSS_EACH(half, FILLED, false, half_across_fuse_any)
+ACROSS_EACH(half_near, QUANTIZE, true, half_across_fuse_any)
+ACROSS_EACH(half_near, FILLED, true, half_across_fuse_any)
 
 /* How, or NULL. Long rows of whole vectors are faster one by one. */
 static inline halve_fn *halved_in(const struct fuse *f, unsigned axes, enum source source)
 {
-    static halve_fn *const across[][8] = {EACH_ACROSS(half, QUANTIZE), EACH_ACROSS(half, FILLED)};
-    static halve_fn *const rows[][8] = {EACH_HALVED(QUANTIZE), EACH_HALVED(FILLED)};
+    static halve_fn *const across[][2][8] = {
+        {EACH_ACROSS(half, QUANTIZE), EACH_ACROSS(half_near, QUANTIZE)},
+        {EACH_ACROSS(half, FILLED), EACH_ACROSS(half_near, FILLED)},
+    };
     const bool one_by_one = f->s->x > 4 * HALVES && f->s->x % HALVES == 0;
     if (rows_across(f, axes) && !one_by_one)
-        return across[source == FILLED][axes];
-    return rows_halved(f, axes) ? rows[source == FILLED][axes] : NULL;
+        return across[source == FILLED][f->work->cached][axes];
+    return halve_rows(f, axes, source);
 }

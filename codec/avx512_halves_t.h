@@ -4,7 +4,7 @@
  */
 
 typedef __m512i H;
-enum { HALVES = ZMPI_BLOCK, PART_ALONG = 1536 / WIDTH };
+enum { HALVES = ZMPI_BLOCK, PART_ALONG = 1536 / WIDTH, TURNS = 4 };
 
 VECTOR H h_load(const uint16_t *p)
 {
@@ -32,22 +32,25 @@ VECTOR H h_base(int32_t base)
     return _mm512_set1_epi32(base);
 }
 
-/* The nearest even integers less base, in order, which saturate; what is none, or beyond 31 bits,
- * does. */
-VECTOR H h_nearest(const F x[VECTORS], H base)
+/* The nearest even integers less base, in order, of so many vectors of halves, which saturate; what
+ * is none, or beyond 31 bits, does. */
+VECTOR void h_nearest(const F x[], H base, unsigned vectors, H q[])
 {
     const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-    __m512i v[2];
-    for (unsigned i = 0; i < 2; i++) {
+    __m512i v[2 * TURNS];
+    for (unsigned i = 0; i < 2 * vectors; i++)
 #if WIDTH == 4
         v[i] = _mm512_cvtps_epi32(x[i]);
 #else
         v[i] = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtpd_epi32(x[2 * i])),
                                   _mm512_cvtpd_epi32(x[2 * i + 1]), 1);
 #endif
+    for (unsigned i = 0; i < 2 * vectors; i++)
         v[i] = _mm512_sub_epi32(v[i], base);
-    }
-    return _mm512_permutexvar_epi64(order, _mm512_packs_epi32(v[0], v[1]));
+    for (unsigned i = 0; i < vectors; i++)
+        q[i] = _mm512_packs_epi32(v[2 * i], v[2 * i + 1]);
+    for (unsigned i = 0; i < vectors; i++)
+        q[i] = _mm512_permutexvar_epi64(order, q[i]);
 }
 
 /* The lanes one up, and in the first the last of `before`. */

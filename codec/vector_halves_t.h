@@ -4,10 +4,21 @@
  * three axes fit. After vector_in_rows_t.h.
  */
 
-/* Residuals that are made planes together. Along x alone they are made so fast that memory would be
- * asked for more than it can take at a time, and then for nothing: PART_ALONG of what lies there.
- */
-enum { PART_HALVES = 4096 / WIDTH };
+/* Residuals that are made planes together. Where words are near, as many as the first-level cache
+ * has room for. On their way from memory nothing is asked for meanwhile; and along x alone they are
+ * made so fast that memory would be asked for more than it can take at a time, and then for
+ * nothing: PART_ALONG of what lies there. */
+enum { PART_HALVES = 4096 / WIDTH, PART_NEAR = 4096 };
+
+/* looked: for exceptions, which is done behind the first part. (Among fill values nothing is gained
+ * by more.) */
+VECTOR size_t half_part(const struct fuse *f, unsigned axes, enum source source, bool near,
+                        bool looked)
+{
+    if (source == QUANTIZE && near && looked)
+        return PART_NEAR;
+    return axes <= ZMPI_AXIS_X && f->rows->stream ? PART_ALONG : PART_HALVES;
+}
 
 /* Of 2 HALF_WINDOW integers no four less four others are 2^15 or more. */
 enum { HALF_WINDOW = 1 << 12 };
@@ -19,24 +30,33 @@ struct nearby {
     H last;
 };
 
-/* Residuals of a vector of integers less base, element i of the row. */
-VECTOR H predict_halves(struct nearby *n, size_t i, unsigned axes, H q)
+/* So many vectors of integers less base to residuals, from element i of the row on. */
+VECTOR void predict_halves(struct nearby *n, size_t i, unsigned vectors, unsigned axes, H q[])
 {
-    H d = q;
+    H d[TURNS];
     if (axes & ZMPI_AXIS_Y) {
-        d = h_sub(d, h_load(n->above + i));
-        h_store(n->keep_y + i, q);
+        for (unsigned k = 0; k < vectors; k++)
+            d[k] = h_sub(q[k], h_load(n->above + i + k * HALVES));
+        for (unsigned k = 0; k < vectors; k++) {
+            h_store(n->keep_y + i + k * HALVES, q[k]);
+            q[k] = d[k];
+        }
     }
     if (axes & ZMPI_AXIS_Z) {
-        const H e = d;
-        d = h_sub(d, h_load(n->before + i));
-        h_store(n->keep_z + i, e);
+        for (unsigned k = 0; k < vectors; k++)
+            d[k] = h_sub(q[k], h_load(n->before + i + k * HALVES));
+        for (unsigned k = 0; k < vectors; k++) {
+            h_store(n->keep_z + i + k * HALVES, q[k]);
+            q[k] = d[k];
+        }
     }
-    if (!(axes & ZMPI_AXIS_X))
-        return d;
-    const H r = h_sub(d, h_shift_in(n->last, d));
-    n->last = d;
-    return r;
+    if (axes & ZMPI_AXIS_X) {
+        for (unsigned k = 0; k < vectors; k++)
+            d[k] = h_shift_in(k ? q[k - 1] : n->last, q[k]);
+        n->last = q[vectors - 1];
+        for (unsigned k = 0; k < vectors; k++)
+            q[k] = h_sub(q[k], d[k]);
+    }
 }
 
 /*
@@ -77,11 +97,10 @@ enum { JOINED = HALVES / LANES };
 
 /* Integers that are to lie near each other; what is not finite or large became the least or the
  * greatest. */
-VECTOR H half_seen(struct halving *t, H h)
+VECTOR void half_seen(struct halving *t, H h)
 {
     t->least = h_least(t->least, h);
     t->most = h_most(t->most, h);
-    return h;
 }
 
 /* How many of the words of a vector from i on lie before `end`. */
@@ -118,40 +137,45 @@ VECTOR H half_filled(struct halving *t, const V word[JOINED], size_t words, uint
 #endif
         *mask |= bits << k * LANES;
     }
-    H h = h_nearest(q, t->base);
+    H h;
+    h_nearest(q, t->base, 1, &h);
 #ifdef LANE_MASKS
     if (*mask != UINT32_MAX) /* worth a branch, though coasts are hard to foresee */
         h = h_hold(h, *mask, t->held);
     t->held = h;
 #endif
-    return half_seen(t, h);
+    half_seen(t, h);
+    return h;
 }
 
-VECTOR H half_taken(struct halving *t, const V word[JOINED], size_t words, enum source source,
-                    uint32_t *mask)
+/* So many vectors of words. */
+VECTOR void half_taken(struct halving *t, const V word[], unsigned vectors, H q[])
 {
-    F q[JOINED];
-    if (source == FILLED)
-        return half_filled(t, word, words, mask);
-    for (unsigned k = 0; k < JOINED; k++) {
+    F x[TURNS * JOINED];
+    for (unsigned k = 0; k < vectors * JOINED; k++)
+        x[k] = f_mul(f_of_bits(word[k]), t->z.inverse);
+    for (unsigned k = 0; k < vectors * JOINED; k++)
         t->least_word = v_least(t->least_word, word[k]);
-        q[k] = f_mul(f_of_bits(word[k]), t->z.inverse);
-    }
-    return half_seen(t, h_nearest(q, t->base));
+    h_nearest(x, t->base, vectors, q);
+    for (unsigned k = 0; k < vectors; k++)
+        half_seen(t, q[k]);
 }
 
-/* A vector of words at x; FILLED: and its mask. */
-VECTOR H take_halves(struct halving *t, const unsigned char *x, enum source source,
-                     struct ahead ahead, uint32_t *mask)
+/* So many vectors of words at x; FILLED: one, and its mask. */
+VECTOR void take_halves(struct halving *t, const unsigned char *x, unsigned vectors,
+                        enum source source, struct ahead ahead, uint32_t *mask, H q[])
 {
-    V word[JOINED];
-    for (unsigned k = 0; k < JOINED; k++) {
+    V word[TURNS * JOINED];
+    for (unsigned k = 0; k < vectors * JOINED; k++) {
         const size_t i = k * LANES;
         if (i * WIDTH % 64 == 0)
             fetch_by(x + i * WIDTH, ahead);
         word[k] = load_words(x, i);
     }
-    return half_taken(t, word, HALVES, source, mask);
+    if (source == FILLED)
+        q[0] = half_filled(t, word, HALVES, mask);
+    else
+        half_taken(t, word, vectors, q);
 }
 
 /* The same from element i of a row at x on, of which so many words count, and may be loaded up to
@@ -166,7 +190,11 @@ VECTOR H take_last(struct halving *t, const unsigned char *x, size_t i, size_t w
             fetch_by(x + j * WIDTH, ahead);
         word[k] = load_before(x, j, end);
     }
-    return half_taken(t, word, words, source, mask);
+    if (source == FILLED)
+        return half_filled(t, word, words, mask);
+    H q;
+    half_taken(t, word, 1, &q);
+    return q;
 }
 
 /* WIDE: there may be words beyond the limit, or integers too far from each other, as what saturates
@@ -183,40 +211,62 @@ VECTOR enum outcome half_outcome(const struct halving *t, const struct fuse *f)
     return most - least < 2 * HALF_WINDOW && most <= within && least >= -within ? DONE : WIDE;
 }
 
-/* Words i..end-1 of a row at x, i of them whole vectors, to r; what is stored behind them is
+/* Words of a row, from number i on, to r. */
+struct halved_row {
+    const unsigned char *x; /* the row */
+    size_t i;
+    struct ahead ahead;
+    uint16_t *r;
+};
+
+/* Whole vectors of them, so many in turns, while there are before `end`. */
+VECTOR void halve_whole(struct halving *t, struct nearby *n, struct halved_row *w, size_t end,
+                        unsigned vectors, unsigned axes, enum source source)
+{
+    const size_t words = vectors * HALVES;
+    for (; w->i + words <= end; w->i += words, w->r += words) {
+        uint32_t mask;
+        H q[TURNS];
+        take_halves(t, w->x + w->i * WIDTH, vectors, source, w->ahead, &mask, q);
+        predict_halves(n, w->i, vectors, axes, q);
+        for (unsigned k = 0; k < vectors; k++)
+            h_store(w->r + k * HALVES, q[k]);
+        if (source == FILLED)
+            put_bits(&t->bits, mask, HALVES);
+    }
+}
+
+/* Words up to end-1, the first one's number a multiple of a vector; what is stored behind them is
  * overwritten by the next row, or in no row. */
-VECTOR void halve_words(struct halving *halving, struct nearby *n, const unsigned char *x, size_t i,
-                        size_t end, struct ahead ahead, unsigned axes, enum source source,
-                        uint16_t *r)
+VECTOR void halve_words(struct halving *halving, struct nearby *n, struct halved_row w, size_t end,
+                        unsigned turns, unsigned axes, enum source source)
 {
     struct halving t = *halving;
-    uint32_t mask;
-    for (; i + HALVES <= end; i += HALVES, r += HALVES) {
-        const H q = take_halves(&t, x + i * WIDTH, source, ahead, &mask);
-        h_store(r, predict_halves(n, i, axes, q));
+    if (turns > 1)
+        halve_whole(&t, n, &w, end, turns, axes, source);
+    halve_whole(&t, n, &w, end, 1, axes, source);
+    if (w.i < end) {
+        const size_t left = end - w.i;
+        uint32_t mask;
+        H q = take_last(&t, w.x, w.i, left, end, source, w.ahead, &mask);
+        predict_halves(n, w.i, 1, axes, &q);
+        h_store(w.r, q);
         if (source == FILLED)
-            put_bits(&t.bits, mask, HALVES);
-    }
-    if (i < end) {
-        const H q = take_last(&t, x, i, end - i, end, source, ahead, &mask);
-        h_store(r, predict_halves(n, i, axes, q));
-        if (source == FILLED)
-            put_bits(&t.bits, mask, end - i);
+            put_bits(&t.bits, mask, left);
         if (axes == ZMPI_AXIS_X)
-            n->last = h_lane(n->last, end - i - 1);
+            n->last = h_lane(n->last, left - 1);
     }
     *halving = t;
 }
 
-/* Words are asked for twice, or once (fetch_by). */
-VECTOR void halve_row(struct halving *t, struct nearby *n, const unsigned char *x, size_t i,
-                      size_t end, struct ahead ahead, unsigned axes, enum source source,
-                      uint16_t *r)
+/* near: words are asked for once (fetch_by), and vectors take turns, so that none waits for what is
+ * made of the one before. On their way from memory these wait for others. */
+VECTOR void halve_row(struct halving *t, struct nearby *n, struct halved_row w, size_t end,
+                      unsigned axes, enum source source, bool near)
 {
-    if (ahead.far)
-        halve_words(t, n, x, i, end, ahead, axes, source, r);
-    else
-        halve_words(t, n, x, i, end, (struct ahead){0, ahead.near}, axes, source, r);
+    if (near)
+        w.ahead.far = 0;
+    halve_words(t, n, w, end, near && source == QUANTIZE ? TURNS : 1, axes, source);
 }
 
 /* Blocks of what is in the room; the rest moves to its beginning. Returns how many words. */
@@ -234,14 +284,15 @@ VECTOR size_t pack_room(struct packer *p, uint16_t *room, size_t words, bool all
     return rest;
 }
 
-/* In rows of at least a block. `axes` and `source` are constants to the compiler. */
-VECTOR enum outcome fuse_halves(const struct fuse *f, unsigned axes, enum source source,
+/* In rows of at least a block. `axes`, `source` and `near` are constants to the compiler. */
+VECTOR enum outcome fuse_halves(const struct fuse *f, unsigned axes, enum source source, bool near,
                                 struct packer *p)
 {
-    _Alignas(64) uint16_t room[PART_HALVES + 2 * ZMPI_BLOCK];
+    _Alignas(64) uint16_t few[PART_HALVES + 2 * ZMPI_BLOCK];
     const struct shape s = *f->s;
     const struct zmpi_rows rows = *f->rows;
     struct zmpi_chunk_work *work = f->work;
+    uint16_t *const room = near ? (uint16_t *)(void *)work->residuals : few;
     const unsigned yz = axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z);
     const struct lines tile = {rows.at, s.x, s.y, s.z, rows.row, rows.plane};
     const struct lines l = yz ? tile : *f->lines;
@@ -255,8 +306,7 @@ VECTOR enum outcome fuse_halves(const struct fuse *f, unsigned axes, enum source
     if (yz)
         for (size_t i = 0; i < s.x; i += HALVES)
             h_store(zeros + i, n.last);
-    const size_t part = axes <= ZMPI_AXIS_X && rows.stream ? PART_ALONG : PART_HALVES;
-    size_t words = 0;
+    size_t part = half_part(f, axes, source, near, false), words = 0;
     bool looked = false; /* for exceptions: behind the first part, and at the end */
     for (size_t z = 0; z < l.z; z++)
         for (size_t y = 0; y < l.y; y++) {
@@ -271,7 +321,8 @@ VECTOR enum outcome fuse_halves(const struct fuse *f, unsigned axes, enum source
                 end = i + (part - words + HALVES - 1) / HALVES * HALVES;
                 if (end > l.words)
                     end = l.words;
-                halve_row(&t, &n, x, i, end, ahead, axes, source, room + words);
+                halve_row(&t, &n, (struct halved_row){x, i, ahead, room + words}, end, axes, source,
+                          near);
                 words += end - i;
                 const bool all = end == l.words && y + 1 == l.y && z + 1 == l.z;
                 if (words < part && !all)
@@ -280,6 +331,7 @@ VECTOR enum outcome fuse_halves(const struct fuse *f, unsigned axes, enum source
                 if (o)
                     return o;
                 looked = true;
+                part = half_part(f, axes, source, near, true);
                 words = pack_room(p, room, words, all);
             }
         }
@@ -291,7 +343,11 @@ VECTOR enum outcome fuse_halves(const struct fuse *f, unsigned axes, enum source
 #define CASE(source, along)                                                                        \
     KERNEL enum outcome halve_##source##_##along(const struct fuse *f, struct packer *p)           \
     {                                                                                              \
-        return fuse_halves(f, along, source, p);                                                   \
+        return fuse_halves(f, along, source, false, p);                                            \
+    }                                                                                              \
+    KERNEL enum outcome halve_near_##source##_##along(const struct fuse *f, struct packer *p)      \
+    {                                                                                              \
+        return fuse_halves(f, along, source, true, p);                                             \
     }
 #define CASES(source)                                                                              \
     CASE(source, 0)                                                                                \
@@ -310,10 +366,16 @@ typedef enum outcome halve_fn(const struct fuse *f, struct packer *p);
             halve_##source##_4, halve_##source##_5, halve_##source##_6, halve_##source##_7         \
     }
 
-/* Rows of at least a block; those without neighbours along y and z are one. */
-static inline bool rows_halved(const struct fuse *f, unsigned axes)
+/* How in rows of at least a block, or NULL; those without neighbours along y and z are one. */
+static inline halve_fn *halve_rows(const struct fuse *f, unsigned axes, enum source source)
 {
-    return f->s->x >= ZMPI_BLOCK || !(axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z));
+    static halve_fn *const rows[][2][8] = {
+        {EACH_HALVED(QUANTIZE), EACH_HALVED(near_QUANTIZE)},
+        {EACH_HALVED(FILLED), EACH_HALVED(near_FILLED)},
+    };
+    if (f->s->x < ZMPI_BLOCK && axes & (ZMPI_AXIS_Y | ZMPI_AXIS_Z))
+        return NULL;
+    return rows[source == FILLED][f->work->cached][axes];
 }
 
 /* In integers of 16 bits, if these are near each other; halve: how, or NULL. Where they were not,

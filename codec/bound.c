@@ -145,10 +145,11 @@ static double rel_bound(double value, const struct zmpi_range *range)
     return isfinite(eb) ? eb : value * range->max - value * range->min;
 }
 
-/* Fill values that stand apart from the others (format.md 4.2). */
+/* Fill values that stand apart from the others, if there are others (format.md 4.2). */
 static double keep_fill(const struct zmpi_range *range)
 {
-    bool apart = range->fill > fmax(fabs(range->min), fabs(range->max));
+    const bool others = range->min <= range->max;
+    const bool apart = !others || range->fill > fmax(fabs(range->min), fabs(range->max));
     return apart ? range->fill : (double)INFINITY;
 }
 

@@ -213,6 +213,14 @@ Test(modes, relative_fill)
     for (size_t i = 0; i < kit_elements(&a); i += 3)
         cr_assert(src[i] == out[i]);
     free(out);
+    /* And where there is nothing else, or only what is no number. */
+    for (size_t nan = 0; nan < 2; nan++) {
+        for (size_t i = 0; i < kit_elements(&a); i++)
+            src[i] = nan && i % 5 == 1 ? NAN : i % 3 ? 1e30F : -1e20F;
+        out = kit_round_trip(&a, pw_rel(0.1), src, "only fill");
+        cr_assert_eq(memcmp(src, out, kit_elements(&a) * sizeof *src), 0);
+        free(out);
+    }
     free(src);
 }
 

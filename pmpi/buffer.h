@@ -30,6 +30,9 @@ struct ztype {
 };
 
 int ztype_make(MPI_Datatype datatype, struct ztype *t);
+/* PMPI_Type_size_x, which for a type that is none asks the handler of MPI_COMM_WORLD; here nobody
+ * is asked. */
+int ztype_size(MPI_Datatype datatype, MPI_Count *size);
 /* Number of the segment that holds data byte `at`, which is below the type's size. */
 size_t ztype_segment(const struct ztype *t, uint64_t at);
 /* n times an array of this shape, one behind the other: one more dimension, as far as there is room

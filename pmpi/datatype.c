@@ -280,14 +280,17 @@ static int flatten_derived(MPI_Datatype datatype, struct ztype *t, struct zsegme
     return rc;
 }
 
+int ztype_size(MPI_Datatype datatype, MPI_Count *size)
+{
+    return datatype == MPI_DATATYPE_NULL ? MPI_ERR_TYPE : PMPI_Type_size_x(datatype, size);
+}
+
 int ztype_make(MPI_Datatype datatype, struct ztype *t)
 {
     struct zsegments s = {0};
     MPI_Count size, lb, extent;
     memset(t, 0, sizeof *t);
-    if (datatype == MPI_DATATYPE_NULL)
-        return MPI_ERR_TYPE;
-    int rc = PMPI_Type_size_x(datatype, &size);
+    int rc = ztype_size(datatype, &size);
     if (!rc)
         rc = PMPI_Type_get_extent_x(datatype, &lb, &extent);
     if (rc)

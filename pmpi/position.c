@@ -23,6 +23,8 @@ static int change_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI
                        const char *datarep)
 {
     struct zview view;
+    if (!datarep)
+        return zfile_raise(f, MPI_ERR_UNSUPPORTED_DATAREP, "set_view: no data representation");
     if (strcasecmp(datarep, "native") != 0 && strcasecmp(datarep, "internal") != 0)
         return zfile_raise(f, MPI_ERR_UNSUPPORTED_DATAREP,
                            "data representation %s: compressed files have native and internal",
@@ -128,7 +130,8 @@ int zf_file_get_byte_offset(struct zfile *f, MPI_Offset offset, MPI_Offset *disp
 int zf_file_get_type_extent(struct zfile *f, MPI_Datatype datatype, MPI_Aint *extent)
 {
     MPI_Aint lb;
-    int rc = PMPI_Type_get_extent(datatype, &lb, extent);
+    int rc =
+        datatype == MPI_DATATYPE_NULL ? MPI_ERR_TYPE : PMPI_Type_get_extent(datatype, &lb, extent);
     return rc ? zfile_raise(f, rc, "get_type_extent") : MPI_SUCCESS;
 }
 

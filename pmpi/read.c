@@ -142,7 +142,7 @@ int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done)
         return zfile_raise(f, MPI_ERR_ACCESS, "reading: the file was opened with MPI_MODE_WRONLY");
     if (r->count < 0)
         return zfile_raise(f, MPI_ERR_COUNT, "reading: negative count");
-    int rc = PMPI_Type_size_x(r->datatype, &size);
+    int rc = ztype_size(r->datatype, &size);
     if (rc || __builtin_mul_overflow((uint64_t)size, (uint64_t)r->count, &bytes))
         return zfile_raise(f, rc ? rc : MPI_ERR_COUNT, "reading: datatype or count");
     struct ztarget target = {.direct = r->buf};

@@ -87,9 +87,9 @@ static int request_bytes(struct zfile *f, const struct zrequest *r, uint64_t *by
 {
     MPI_Count size = 0;
     *bytes = 0;
-    int rc = PMPI_Type_size_x(r->datatype, &size);
+    int rc = ztype_size(r->datatype, &size);
     if (rc)
-        return rc;
+        return zfile_raise(f, rc, "shared file pointer: datatype");
     if (r->count < 0 || __builtin_mul_overflow((uint64_t)size, (uint64_t)r->count, bytes))
         return zfile_raise(f, MPI_ERR_COUNT, "shared file pointer: count");
     return MPI_SUCCESS;

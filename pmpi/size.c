@@ -11,6 +11,8 @@
 
 int zf_file_get_size(struct zfile *f, MPI_Offset *size)
 {
+    if (!size)
+        return zfile_raise(f, MPI_ERR_ARG, "get_size: nowhere to put it");
     *size = (MPI_Offset)zfile_size(f);
     return MPI_SUCCESS;
 }

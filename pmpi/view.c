@@ -50,7 +50,7 @@ int zview_make(struct zview *v, MPI_Offset displacement, MPI_Datatype etype, MPI
         .displacement = displacement, .etype = MPI_DATATYPE_NULL, .filetype = MPI_DATATYPE_NULL};
     int rc = ztype_make(filetype, &w.file);
     if (!rc)
-        rc = PMPI_Type_size_x(etype, &etype_size);
+        rc = ztype_size(etype, &etype_size);
     if (!rc)
         rc = keep_type(etype, &w.etype);
     if (!rc)

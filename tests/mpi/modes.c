@@ -109,6 +109,29 @@ static void sequential(void)
     OK(MPI_File_close(&file));
 }
 
+/* The file's handler is asked, not that of MPI_COMM_WORLD, which would end the job. */
+static void no_types(MPI_File file)
+{
+    const MPI_Datatype none = MPI_DATATYPE_NULL;
+    float data[1] = {0};
+    MPI_Aint extent;
+    MPI_Request request;
+    check_say("no datatype, and nowhere to put what is asked for");
+    CHECK_CLASS(MPI_File_get_type_extent(file, none, &extent), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_File_read_at(file, 0, data, 1, none, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_File_write_at(file, 0, data, 1, none, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_File_read_shared(file, data, 1, none, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_File_write_shared(file, data, 1, none, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_File_write_ordered(file, data, 1, none, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_File_read_ordered_begin(file, data, 1, none), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_File_iread_at_all(file, 0, data, 1, none, &request), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_File_set_view(file, 0, none, MPI_FLOAT, "native", MPI_INFO_NULL), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_File_set_view(file, 0, MPI_FLOAT, none, "native", MPI_INFO_NULL), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_File_set_view(file, 0, MPI_FLOAT, MPI_FLOAT, NULL, MPI_INFO_NULL),
+                MPI_ERR_UNSUPPORTED_DATAREP);
+    CHECK_CLASS(MPI_File_get_size(file, NULL), MPI_ERR_ARG);
+}
+
 /* Wrong on one rank only: the others must come back too. */
 static void wrong_arguments(int rank, int ranks)
 {
@@ -137,6 +160,7 @@ static void wrong_arguments(int rank, int ranks)
     CHECK_CLASS(MPI_File_set_view(file, -1, MPI_FLOAT, MPI_FLOAT, "native", MPI_INFO_NULL),
                 MPI_ERR_ARG);
     MPI_Type_free(&pair);
+    no_types(file);
     OK(MPI_File_close(&file));
     check_file(rank);
 }

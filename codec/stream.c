@@ -46,9 +46,12 @@ static enum zmpi_status count_chunks(struct zmpi_stream *s)
     for (int i = 0; i < 3; i++) {
         size_t t = s->info.tile[i];
         s->grid[i] = s->extent[i] / t + (s->extent[i] % t != 0);
+    }
+    if (s->info.decoded_bytes == 0) /* whatever the other extents are */
+        n = 0;
+    for (int i = 0; i < 3 && n != 0; i++)
         if (__builtin_mul_overflow(n, s->grid[i], &n))
             return ZMPI_ERR_SIZE;
-    }
     size_t left = s->info.length - ZMPI_STREAM_HEADER_BYTES;
     s->info.chunks = n;
     if (s->books_size > left || n > (left - s->books_size) / (TABLE_ENTRY + SMALLEST_CHUNK))

@@ -104,7 +104,8 @@ ZMPI_API enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *
 /* Writes what zmpi_bound_parse reads, at most 40 bytes with the terminating zero. */
 ZMPI_API void zmpi_bound_format(const struct zmpi_bound *bound, char text[40]);
 
-/* The elements lie one behind the other, without gaps. Any extent may be 0: no elements. */
+/* The elements lie one behind the other, without gaps. Any extent may be 0: no elements.
+ * None may be beyond INT64_MAX. */
 struct zmpi_array {
     enum zmpi_type type;
     size_t extent[3]; /* z, y, x */

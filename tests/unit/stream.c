@@ -261,12 +261,31 @@ Test(stream, bad_bounds)
                      ZMPI_ERR_BOUND);
 }
 
+/* No elements, whatever the other extents are. */
+Test(stream, nothing_of_much)
+{
+    static const size_t most = INT64_MAX;
+    const size_t extents[][3] = {{0, most, most}, {most, 0, most}, {most, most, 0}};
+    for (size_t i = 0; i < KIT_COUNT(extents); i++) {
+        struct zmpi_array a = {ZMPI_F32, {extents[i][0], extents[i][1], extents[i][2]}};
+        struct zmpi_bound bound = {ZMPI_ABS, 1};
+        struct zmpi_stream_info info;
+        unsigned char dst[256], none;
+        size_t size;
+        cr_assert_eq(zmpi_compress(&a, &bound, NULL, dst, sizeof dst, &none, &size), ZMPI_OK);
+        cr_assert_eq(zmpi_stream_info(dst, size, &info), ZMPI_OK);
+        cr_assert(info.chunks == 0 && info.decoded_bytes == 0);
+        cr_assert_eq(zmpi_decompress(&none, 0, dst, size), ZMPI_OK);
+    }
+}
+
 Test(stream, bad_arrays)
 {
     static const struct zmpi_array bad[] = {
         {ZMPI_F32, {SIZE_MAX, SIZE_MAX, SIZE_MAX}},
         {ZMPI_F64, {1, 1, SIZE_MAX / 8 + 1}},
         {ZMPI_I32, {1, (size_t)1 << 33, (size_t)1 << 33}},
+        {ZMPI_F32, {0, (size_t)INT64_MAX + 1, 1}},
         {(enum zmpi_type)0, {1, 1, 1}},
         {(enum zmpi_type)6, {1, 1, 1}},
     };

@@ -65,6 +65,10 @@ static char *next_line(char *dst, int size, void *stream)
         return NULL;
     p->line++;
     size_t n = strlen(dst);
+    if (n == 0) { /* so do devices that give zeros for ever */
+        fail(p, ZMPI_ERR_ARG, "the line begins with a zero byte: not a text file");
+        return NULL;
+    }
     if (n + 1 >= (size_t)size && dst[n - 1] != '\n') {
         fail(p, ZMPI_ERR_ARG, "line too long (at most 198 characters)");
         return NULL;

@@ -11,6 +11,7 @@
 
 #include "bench.h"
 #include "clock.h"
+#include "value.h"
 
 /*
  * One sample of an operation on a small array takes at least this long: the clock and the first
@@ -56,11 +57,6 @@ double bench_spread(const struct bench_times *t)
 
 /* ---- what comes back ---- */
 
-static double value_at(enum zmpi_type type, const void *data, size_t i)
-{
-    return type == ZMPI_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
-}
-
 /* Values that are not finite must be the same; one that is not counts as an infinite error. */
 static struct bench_quality compare(const struct bench_result *r, const void *decoded)
 {
@@ -69,7 +65,7 @@ static struct bench_quality compare(const struct bench_result *r, const void *de
     size_t n = r->field->bytes / zmpi_type_size(type), finite = 0;
     double squares = 0;
     for (size_t i = 0; i < n; i++) {
-        double x = value_at(type, r->field->data, i), y = value_at(type, decoded, i);
+        double x = tool_value(type, r->field->data, i), y = tool_value(type, decoded, i);
         double error = fabs(x - y);
         if (!isfinite(x)) {
             if (memcmp(&x, &y, sizeof x) != 0)

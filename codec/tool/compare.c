@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "tool.h"
+#include "value.h"
 
 /* Elements held of each file at a time where there are no slices. */
 #define SEGMENT ((size_t)1 << 20)
@@ -73,11 +74,8 @@ static int load(struct compare *c, struct tool_input *in, uint64_t first, size_t
 {
     int status = tool_input_read(in, first * c->width,
                                  c->type == ZMPI_F64 ? (unsigned char *)dst : c->raw, n * c->width);
-    for (size_t i = 0; i < n && !status && c->type == ZMPI_F32; i++) {
-        float f;
-        memcpy(&f, c->raw + 4 * i, 4);
-        dst[i] = (double)f;
-    }
+    for (size_t i = 0; i < n && !status && c->type == ZMPI_F32; i++)
+        dst[i] = tool_value(ZMPI_F32, c->raw, i);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -102,6 +103,10 @@ int tool_input_open_raw(struct tool_input *in, const char *path, bool writable)
         close(in->fd);
         return tool_fail("%s: is not a regular file", in->path);
     }
+    if (s.st_size == 0 && pread(in->fd, &(char){0}, 1, 0) > 0) { /* as in /proc */
+        close(in->fd);
+        return tool_fail("%s: does not say how long it is: pipe it in (\"-\")", in->path);
+    }
     hold_room(in->fd);
     in->physical = in->size = (uint64_t)s.st_size;
     in->reader = (struct zmpi_reader){.read = read_callback,
@@ -129,6 +134,17 @@ enum zmpi_status tool_input_look(struct tool_input *in, bool *is_container)
     return status;
 }
 
+static void tell_of_scan(const struct tool_input *in)
+{
+    const unsigned long long found = in->container.scanned, damaged = in->container.damaged;
+    if (found || damaged)
+        fprintf(stderr, "zmpi: %s: was not closed properly; %llu records found by scanning\n",
+                in->path, found);
+    if (damaged)
+        fprintf(stderr, "zmpi: %s: %llu bytes look like records and are not: left out\n", in->path,
+                damaged);
+}
+
 int tool_input_open(struct tool_input *in, const char *path)
 {
     int status = tool_input_open_raw(in, path, false);
@@ -144,10 +160,10 @@ int tool_input_open(struct tool_input *in, const char *path)
         return tool_fail_status(in->path, read);
     }
     if (!zmpi_container_whole(&in->container))
-        fprintf(stderr, "zmpi: %s: damaged or cut off: data are missing (zmpi fsck)\n", in->path);
-    else if (in->container.scanned)
-        fprintf(stderr, "zmpi: %s: was not closed properly; %llu records found by scanning\n",
-                in->path, (unsigned long long)in->container.scanned);
+        fprintf(stderr, "zmpi: %s: damaged or cut off: data may be missing (zmpi fsck)\n",
+                in->path);
+    else
+        tell_of_scan(in);
     return TOOL_OK;
 }
 
@@ -231,8 +247,10 @@ static int open_beside(struct tool_output *out, const char *path, bool is_there,
 {
     if (is_there && access(path, W_OK) != 0) /* a new file could have its name all the same */
         return tool_fail("%s: %s", out->path, strerror(errno));
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     out->final = strdup(path);
-    if (!out->final || asprintf(&out->temporary, "%s.XXXXXX", path) < 0) {
+    if (!out->final || asprintf(&out->temporary, "%.*s%.*s.XXXXXX", (int)(name - path), path,
+                                NAME_MAX - 7, name) < 0) {
         free(out->final);
         out->temporary = NULL;
         return tool_fail("out of memory");
@@ -264,6 +282,8 @@ int tool_output_open(struct tool_output *out, const char *path, const struct too
     if (from && tool_input_is_at(from, path))
         return tool_fail("%s: is the input too", path);
     const bool is_there = stat(path, &s) == 0;
+    if (!is_there && lstat(path, &s) == 0)
+        return tool_fail("%s: is a link to what is not there", path);
     if (is_there && !S_ISREG(s.st_mode)) { /* a device or a pipe: nothing to rename to */
         out->fd = open(path, O_WRONLY | O_CLOEXEC);
         return out->fd < 0 ? tool_fail("%s: %s", path, strerror(errno)) : TOOL_OK;

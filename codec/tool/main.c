@@ -1,7 +1,10 @@
 /* main.c - zmpi: look at, restore and make compressed files, without MPI. */
+#include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tool.h"
 
@@ -156,8 +159,19 @@ static int run(int argc, char **argv)
     return TOOL_ERROR;
 }
 
+/* A standard stream that is closed must not be the number of the next file. Reading what is open
+ * here, or writing to it, fails. */
+static void hold_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
+    hold_standard_streams();
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not be so long is an error like others */
     int status = run(argc, argv);
     if (fflush(stdout) || ferror(stdout))
         return tool_fail("standard output: cannot be written");

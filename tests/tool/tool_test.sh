@@ -225,6 +225,9 @@ done
 ZMPI_LOG=loud expect 2 "$zmpi" options
 says "ZMPI_LOG=loud"
 
+expect 2 env ZMPI_CONFIG=/dev/zero timeout 20 "$zmpi" options
+says "/dev/zero:1: the line begins with a zero byte"
+
 group="cat"
 expect 0 $c -t f32 -e abs=0.01 -d 20x30x40 f32.raw a.zmpi
 expect 0 "$zmpi" decompress a.zmpi back.raw
@@ -278,6 +281,12 @@ open("off.raw", "wb").write(a.tobytes())
 END
 expect 0 "$zmpi" compare -t f32 --json f32.raw off.raw
 check json "abs(d['max_error'] - 4) < 1e-4 and d['max_error_at'] == 12345 and d['differing'] == 1"
+
+# Bits of NaN count.
+printf '\001\000\200\177' >signalling.raw
+printf '\001\000\300\177' >quiet.raw
+expect 0 "$zmpi" compare -t f32 signalling.raw signalling.raw
+expect 1 "$zmpi" compare -t f32 signalling.raw quiet.raw
 
 group="streams"
 expect 0 bash -c "cat f32.raw | '$zmpi' compress -t f32 -e abs=0.01 -d 20x30x40 - piped.zmpi"
@@ -363,6 +372,31 @@ for delay in 0.01 0.03 0.1; do
     timeout --preserve-status -s TERM $delay "$zmpi" compress -t f32 -e lossless noise.raw signal.zmpi
 done
 rm -f noise.raw
+check no_leftovers
+
+group="where output goes"
+closed() { "$@" <&- >&-; } # standard input and output
+silent() { "$@" >&-; }
+short() { (ulimit -f 8 && "$@"); }
+expect 0 closed "$zmpi" compress -t f32 -e abs=1e-3 f32.raw closed.zmpi
+expect 0 closed "$zmpi" decompress closed.zmpi closed.raw
+check python3 "$field" within f32 f32.raw closed.raw 0.001
+expect 2 silent "$zmpi" cat closed.zmpi
+says "standard output"
+expect 2 short "$zmpi" decompress closed.zmpi short.raw
+says "File too large"
+check absent short.raw
+long=$(printf 'x%.0s' $(seq 250)).zmpi
+expect 0 "$zmpi" compress -t f32 -e abs=1e-3 f32.raw "$long"
+check cmp closed.raw <("$zmpi" cat "$long")
+rm "$long"
+ln -s nowhere dangling.zmpi
+expect 2 "$zmpi" compress -t f32 -e abs=1e-3 f32.raw dangling.zmpi
+says "dangling.zmpi: is a link to what is not there"
+if [ -r /proc/self/maps ]; then
+    expect 2 "$zmpi" compress -t f32 -e abs=1 /proc/self/maps maps.zmpi
+    says "does not say how long it is"
+fi
 check no_leftovers
 
 group="damage"

@@ -49,7 +49,10 @@ struct zmpi_header {
     uint64_t index_offset, index_length;
     uint64_t log_end;
     uint64_t next_epoch;
+    uint64_t records; /* in the index; or ZMPI_RECORDS_UNKNOWN */
 };
+#define ZMPI_RECORDS_UNKNOWN UINT64_MAX
+#define ZMPI_TALLY_BYTES     24
 
 /* Is this the beginning of a container? `size` bytes are at hand; ZMPI_HEADER_BYTES decide. True if
  * either slot has the magic. */
@@ -63,6 +66,11 @@ bool zmpi_was_container(const unsigned char *head, size_t head_size, const unsig
  * generations at 0). */
 void zmpi_header_encode(const struct zmpi_header *h, unsigned char dst[128]);
 uint64_t zmpi_header_slot(uint64_t generation);
+/* How many records the index has, which belongs to a slot and lies elsewhere; returns where.
+ * Written before the slot. */
+uint64_t zmpi_header_tally(const struct zmpi_header *h, unsigned char dst[ZMPI_TALLY_BYTES]);
+/* Both to where they lie in a whole header. */
+void zmpi_header_put(const struct zmpi_header *h, unsigned char dst[ZMPI_HEADER_BYTES]);
 /* The valid slot with the higher generation of the header. */
 enum zmpi_status zmpi_header_decode(struct zmpi_header *h,
                                     const unsigned char src[ZMPI_HEADER_BYTES]);
@@ -139,6 +147,7 @@ struct zmpi_container {
     uint64_t logical_size;    /* final after seal */
     uint64_t scanned;         /* records found by scanning, not in the index (after open) */
     uint64_t damaged;         /* bytes skipped that looked like records but failed */
+    uint64_t recovered;       /* of those scanned, records in front of the index's directory */
     bool index_damaged;       /* open: there is an index but it is unusable; all was scanned */
     struct zmpi_segments all; /* those of the index first, */
     size_t indexed;           /* so many; then, sorted by lo in themselves, */
@@ -184,8 +193,9 @@ enum zmpi_status zmpi_container_take(struct zmpi_container *c, size_t k, const u
 enum zmpi_status zmpi_container_read_index(struct zmpi_container *c, const struct zmpi_reader *in);
 /*
  * After open: is everything there that the header promises? Without a usable index that is so if a
- * scan found records up to the logical size and nothing damaged; else data are missing, and nobody
- * can tell which.
+ * scan found as many records as the index had, up to the logical size, and nothing damaged. Else
+ * data may be missing, and nobody can tell which. (More are found where some had been overwritten
+ * and left the index.)
  */
 bool zmpi_container_whole(const struct zmpi_container *c);
 /* Forget the index and scan the whole log: what fsck does. Otherwise as open. */
@@ -263,13 +273,15 @@ enum zmpi_status zmpi_index_collect(struct zmpi_container *c, const struct zmpi_
 /* Bytes of n segments in the file, and of the directory of n segments. */
 size_t zmpi_index_segments_size(const struct zmpi_segment *segment, size_t n);
 size_t zmpi_index_directory_size(size_t n);
+/* How many records they have. */
+uint64_t zmpi_index_records(const struct zmpi_segment *segment, size_t n);
 /* n segments one behind the other for physical offset `offset`, which they remember. */
 void zmpi_index_put_segments(struct zmpi_segment *segment, size_t n, const unsigned char id[16],
                              uint64_t offset, unsigned char *dst);
 /* The directory of n segments in increasing order of their places, for `offset`. */
 void zmpi_index_put_directory(const struct zmpi_segment *segment, size_t n,
                               const unsigned char id[16], uint64_t offset, unsigned char *dst);
-/* An index of all records of c for physical offset `offset`; header.index_*, log_end and
+/* An index of all records of c for physical offset `offset`; header.index_*, log_end, records and
  * logical_size are set. *out is malloc'ed, *size may be 0. */
 enum zmpi_status zmpi_index_make(struct zmpi_container *c, const struct zmpi_reader *in,
                                  uint64_t offset, unsigned char **out, size_t *size);

@@ -9,6 +9,7 @@
 #define SLOT_BYTES   128
 #define SLOT_CHECKED 120
 #define SECOND_SLOT  256
+#define TALLIES      128 /* one behind the other, in the slots' order */
 
 static const unsigned char magic[8] = {0x89, 'Z', 'M', 'P', 'I', '\r', '\n', 0x1a};
 
@@ -76,6 +77,38 @@ void zmpi_header_encode(const struct zmpi_header *h, unsigned char dst[128])
     zmpi_store64(dst + 120, zmpi_hash(dst, SLOT_CHECKED, 0));
 }
 
+static uint64_t tally_place(uint64_t generation)
+{
+    return TALLIES + (zmpi_header_slot(generation) ? ZMPI_TALLY_BYTES : 0);
+}
+
+uint64_t zmpi_header_tally(const struct zmpi_header *h, unsigned char dst[ZMPI_TALLY_BYTES])
+{
+    memset(dst, 0, ZMPI_TALLY_BYTES);
+    if (h->records != ZMPI_RECORDS_UNKNOWN) {
+        zmpi_store64(dst, h->generation);
+        zmpi_store64(dst + 8, h->records);
+        zmpi_store64(dst + 16, zmpi_hash(dst, 16, 0));
+    }
+    return tally_place(h->generation);
+}
+
+void zmpi_header_put(const struct zmpi_header *h, unsigned char dst[ZMPI_HEADER_BYTES])
+{
+    unsigned char tally[ZMPI_TALLY_BYTES];
+    memcpy(dst + zmpi_header_tally(h, tally), tally, sizeof tally);
+    zmpi_header_encode(h, dst + zmpi_header_slot(h->generation));
+}
+
+/* h: all else of it. */
+static void tally_decode(struct zmpi_header *h, const unsigned char *src)
+{
+    const unsigned char *tally = src + tally_place(h->generation);
+    const bool right =
+        zmpi_load64(tally + 16) == zmpi_hash(tally, 16, 0) && zmpi_load64(tally) == h->generation;
+    h->records = right ? zmpi_load64(tally + 8) : ZMPI_RECORDS_UNKNOWN;
+}
+
 static bool reserved_is_zero(const unsigned char *slot)
 {
     unsigned any = 0;
@@ -112,20 +145,13 @@ enum zmpi_status zmpi_header_decode(struct zmpi_header *h,
     struct zmpi_header first, second;
     enum zmpi_status status = slot_decode(&first, src);
     enum zmpi_status other = slot_decode(&second, src + SECOND_SLOT);
-    if (status == ZMPI_OK && other == ZMPI_OK) {
-        *h = second.generation > first.generation ? second : first;
-        return ZMPI_OK;
-    }
-    if (status == ZMPI_OK) {
-        *h = first;
-        return ZMPI_OK;
-    }
-    if (other == ZMPI_OK) {
-        *h = second;
-        return ZMPI_OK;
-    }
-    /* Neither: of two reasons, the one that says more. */
-    return status != ZMPI_ERR_FORMAT ? status : other;
+    if (status != ZMPI_OK && other != ZMPI_OK) /* of two reasons, the one that says more */
+        return status != ZMPI_ERR_FORMAT ? status : other;
+    const bool is_second =
+        other == ZMPI_OK && (status != ZMPI_OK || second.generation > first.generation);
+    *h = is_second ? second : first;
+    tally_decode(h, src);
+    return ZMPI_OK;
 }
 
 bool zmpi_header_torn(const struct zmpi_header *h, const unsigned char src[ZMPI_HEADER_BYTES])

@@ -176,5 +176,8 @@ enum zmpi_status zmpi_container_follow(struct zmpi_container *c, const struct zm
 
 bool zmpi_container_whole(const struct zmpi_container *c)
 {
-    return !c->index_damaged || (c->damaged == 0 && c->logical_size >= c->header.logical_size);
+    const struct zmpi_header *h = &c->header;
+    return !c->index_damaged ||
+           (c->damaged == 0 && c->logical_size >= h->logical_size &&
+            (h->records == ZMPI_RECORDS_UNKNOWN || h->records == c->recovered));
 }

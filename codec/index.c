@@ -78,6 +78,14 @@ size_t zmpi_index_directory_size(size_t n)
     return FRAME + n * ZMPI_DIRECTORY_ENTRY_BYTES;
 }
 
+uint64_t zmpi_index_records(const struct zmpi_segment *segment, size_t n)
+{
+    uint64_t records = 0;
+    for (size_t i = 0; i < n; i++)
+        records += segment[i].count;
+    return records;
+}
+
 void zmpi_index_put_directory(const struct zmpi_segment *segment, size_t n,
                               const unsigned char id[16], uint64_t offset, unsigned char *dst)
 {
@@ -229,6 +237,8 @@ enum zmpi_status zmpi_index_make(struct zmpi_container *c, const struct zmpi_rea
     enum zmpi_status status = zmpi_index_collect(c, in, true, NULL, NULL, &fresh);
     if (status != ZMPI_OK)
         return status;
+    const uint64_t records = zmpi_index_records(c->all.segment, c->indexed) +
+                             zmpi_index_records(fresh.segment, fresh.count);
     size_t n = c->indexed + fresh.count, directory = zmpi_index_directory_size(n);
     *size = n == 0 ? 0 : zmpi_index_segments_size(fresh.segment, fresh.count) + directory;
     *out = malloc(*size + 1);
@@ -246,5 +256,6 @@ enum zmpi_status zmpi_index_make(struct zmpi_container *c, const struct zmpi_rea
     h->index_offset = n == 0 ? 0 : offset + *size - directory;
     h->index_length = n == 0 ? 0 : directory;
     h->log_end = n == 0 ? ZMPI_HEADER_BYTES : offset + *size;
+    h->records = records;
     return ZMPI_OK;
 }

@@ -16,10 +16,12 @@ static int agree(struct zfile *f, int rc)
 /* Rank 0: the slot that does not count. */
 static int put_header(struct zfile *f, struct zmpi_header *h)
 {
-    unsigned char slot[128];
+    unsigned char slot[128], tally[ZMPI_TALLY_BYTES];
     h->generation++;
+    const uint64_t place = zmpi_header_tally(h, tally);
+    int rc = zwrite_at(f, place, tally, sizeof tally);
     zmpi_header_encode(h, slot);
-    int rc = zwrite_at(f, zmpi_header_slot(h->generation), slot, sizeof slot);
+    rc = rc ? rc : zwrite_at(f, zmpi_header_slot(h->generation), slot, sizeof slot);
     if (rc) /* maybe torn: the other one still counts, and must not be the next to be written */
         h->generation--;
     return rc;
@@ -29,7 +31,7 @@ int zheader_reset(struct zfile *f)
 {
     struct zmpi_header *h = &f->container.header;
     h->logical_size = 0;
-    h->index_offset = h->index_length = 0;
+    h->index_offset = h->index_length = h->records = 0;
     h->log_end = ZMPI_HEADER_BYTES;
     h->next_epoch = f->epoch + 1;
     return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
@@ -70,7 +72,7 @@ int zheader_create(struct zfile *f)
         return rc;
     h->generation = 1;
     h->log_end = ZMPI_HEADER_BYTES;
-    zmpi_header_encode(h, block + zmpi_header_slot(h->generation));
+    zmpi_header_put(h, block);
     return zwrite_at(f, 0, block, sizeof block);
 }
 
@@ -171,6 +173,7 @@ static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64
         h->index_offset = offset + all[0];
         h->index_length = total - all[0];
         h->log_end = f->end = offset + total;
+        h->records = segment ? zmpi_index_records(segment, all[1]) : 0;
         worst = worst ? worst : put_header(f, h);
     }
     free(segment);
@@ -207,7 +210,7 @@ int zindex_write(struct zfile *f)
     h->logical_size = f->container.logical_size;
     h->next_epoch = f->epoch + 1;
     if (all[1] == 0) {
-        h->index_offset = h->index_length = 0;
+        h->index_offset = h->index_length = h->records = 0;
         h->log_end = ZMPI_HEADER_BYTES;
         return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
     }

@@ -17,7 +17,7 @@
 int zindex_not_whole(struct zfile *f)
 {
     return zfile_raise(f, MPI_ERR_IO,
-                       "damaged or cut off, data are missing: zmpi fsck tells what is left, "
+                       "damaged or cut off, data may be missing: zmpi fsck tells what is left, "
                        "--repair keeps that");
 }
 

@@ -221,7 +221,7 @@ static int write_records(struct work *w)
 static int write_header(struct work *w, bool in_place)
 {
     unsigned char block[ZMPI_HEADER_BYTES] = {0};
-    zmpi_header_encode(&w->header, block + zmpi_header_slot(w->header.generation));
+    zmpi_header_put(&w->header, block);
     return in_place ? tool_output_write_at(&w->out, block, sizeof block, 0)
                     : tool_output_write(&w->out, block, sizeof block);
 }

@@ -119,7 +119,7 @@ static int finish(struct trim *t)
     int failed = tool_output_write_at(&t->out, index, size, t->end);
     free(index);
     t->end += size;
-    zmpi_header_encode(&t->fresh.header, head + zmpi_header_slot(t->fresh.header.generation));
+    zmpi_header_put(&t->fresh.header, head);
     if (!failed)
         failed = tool_output_write_at(&t->out, head, sizeof head, 0);
     if (!failed && fsync(t->out.fd))

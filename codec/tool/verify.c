@@ -152,10 +152,13 @@ static int sync_file(struct tool_input *in)
 /* To the slot that does not count. */
 static int write_header(struct tool_input *in, struct zmpi_header *h)
 {
-    unsigned char slot[128];
+    unsigned char slot[128], tally[ZMPI_TALLY_BYTES];
     h->generation++;
+    const uint64_t place = zmpi_header_tally(h, tally);
+    int failed = write_bytes(in, tally, sizeof tally, place);
     zmpi_header_encode(h, slot);
-    int failed = write_bytes(in, slot, sizeof slot, zmpi_header_slot(h->generation));
+    if (!failed)
+        failed = write_bytes(in, slot, sizeof slot, zmpi_header_slot(h->generation));
     return failed ? failed : sync_file(in);
 }
 
@@ -265,11 +268,13 @@ static int examine(struct tool_input *in, bool mend)
     else if (found.torn && !mend)
         printf("  zmpi fsck --repair writes it anew\n");
     if ((index_wrong || found.torn) && mend) {
-        bool known_loss = found.lost || !zmpi_container_whole(&indexed);
+        const bool whole = !found.lost && zmpi_container_whole(&indexed);
         int failed = index_wrong ? repair(in, &indexed) : write_header(in, &indexed.header);
         if (!failed)
-            printf("  repaired%s\n", known_loss ? ", but data are lost" : "");
-        result = failed ? failed : known_loss ? TOOL_DIFFERENT : TOOL_OK;
+            printf("  repaired%s\n", whole        ? ""
+                                     : found.lost ? ", but data are lost"
+                                                  : ", but data may be lost");
+        result = failed ? failed : whole ? TOOL_OK : TOOL_DIFFERENT;
     }
     zmpi_container_free(&indexed);
     return result;

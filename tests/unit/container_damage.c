@@ -443,7 +443,8 @@ Test(damage, index_outside_the_file)
         bool same;
         memcpy(m.byte, data, SPACE);
         cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
-        cr_assert(c.index_damaged && zmpi_container_whole(&c));
+        cr_assert(c.index_damaged &&
+                  (zmpi_container_whole(&c) || h.index_offset != good.index_offset));
         cr_assert_eq(read_all(&c, &in, &m, &same), ZMPI_OK);
         cr_assert(same);
         zmpi_container_free(&c);
@@ -457,6 +458,81 @@ Test(damage, index_outside_the_file)
     cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
     cr_assert(!zmpi_container_whole(&c));
     zmpi_container_free(&c);
+    file_free(&f);
+}
+
+/* What is found where the index cannot be read, and whether that is all there was. */
+static bool found_whole(struct file *f, size_t records)
+{
+    struct zmpi_container c;
+    struct zmpi_reader in = file_reader(f);
+    zmpi_container_init(&c);
+    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+    cr_assert(c.index_damaged && c.count == records, "%zu records", c.count);
+    const bool whole = zmpi_container_whole(&c);
+    zmpi_container_free(&c);
+    return whole;
+}
+
+/* Records that never reached the disk, with the index that knew them: the header tells how many
+ * there were, though older ones reach as far. */
+Test(damage, lost_with_the_index)
+{
+    struct file f;
+    struct zmpi_header h;
+    unsigned char data[SPACE] = {1, 2, 3}, tally[ZMPI_TALLY_BYTES];
+    struct zmpi_record r[3];
+    file_create(&f, &h, test_id);
+    for (size_t i = 0; i < 3; i++) {
+        r[i] = (struct zmpi_record){.kind = ZMPI_RECORD_DATA,
+                                    .order = i,
+                                    .extent = {.hi = SPACE, .bytes = SPACE, .run = SPACE}};
+        file_record(&f, &r[i], f.size, test_id, data);
+    }
+    file_index(&f, &h, r, 3, 1);
+    const size_t size = f.size, last = r[2].offset, index = last + zmpi_record_size(&r[2]);
+    unsigned char *was = malloc(size);
+    cr_assert_not_null(was);
+    memcpy(was, f.data, size);
+    f.size = index; /* the index alone is cut off */
+    cr_assert(found_whole(&f, 3));
+    for (f.size = last; f.size < index; f.size += 8)
+        cr_assert(!found_whole(&f, 2));
+    f.size = size;
+    memset(f.data + index, 0, size - index); /* the same of what never came */
+    cr_assert(found_whole(&f, 3));
+    memset(f.data + last, 0, size - last);
+    cr_assert(!found_whole(&f, 2));
+    memset(f.data + r[0].offset, 0, last - r[0].offset);
+    memcpy(f.data + last, was + last, index - last);
+    cr_assert(!found_whole(&f, 1));
+    /* Records behind the index are not those. */
+    memcpy(f.data, was, index);
+    memset(f.data + last, 0, index - last);
+    file_record(&f, &r[2], size, test_id, data);
+    cr_assert(!found_whole(&f, 3));
+    /* One that left the index makes one more: whether one of the others is gone, nobody knows. */
+    memcpy(f.data, was, index);
+    f.size = index;
+    h.records = 2;
+    file_header(&f, &h);
+    cr_assert(!found_whole(&f, 3));
+    /* Where nothing tells, as in older files, the size must do. */
+    h.records = ZMPI_RECORDS_UNKNOWN;
+    file_header(&f, &h);
+    cr_assert(found_whole(&f, 3));
+    h.records = 2;
+    file_put(&f, zmpi_header_tally(&h, tally), tally, sizeof tally);
+    cr_assert(!found_whole(&f, 3));
+    for (size_t at = 0; at < ZMPI_TALLY_BYTES; at++) {
+        f.data[zmpi_header_tally(&h, tally) + at] ^= 1;
+        cr_assert(found_whole(&f, 3));
+        f.data[zmpi_header_tally(&h, tally) + at] ^= 1;
+    }
+    h.generation += 2; /* another slot's */
+    file_put(&f, zmpi_header_tally(&h, tally), tally, sizeof tally);
+    cr_assert(found_whole(&f, 3));
+    free(was);
     file_free(&f);
 }
 

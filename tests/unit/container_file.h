@@ -93,8 +93,9 @@ static const unsigned char test_id[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 
 static inline void file_header(struct file *f, const struct zmpi_header *h)
 {
-    unsigned char slot[128];
+    unsigned char slot[128], tally[ZMPI_TALLY_BYTES];
     zmpi_header_encode(h, slot);
+    file_put(f, zmpi_header_tally(h, tally), tally, sizeof tally);
     file_put(f, zmpi_header_slot(h->generation), slot, sizeof slot);
 }
 
@@ -185,6 +186,7 @@ static inline void file_index(struct file *f, struct zmpi_header *h,
     h->index_offset = n > 0 ? begin + size : 0;
     h->index_length = n > 0 ? directory : 0;
     h->log_end = n > 0 ? begin + size + directory : ZMPI_HEADER_BYTES;
+    h->records = n;
     h->generation++;
     file_header(f, h);
     free(index);

@@ -30,26 +30,26 @@ struct nearby {
     H last;
 };
 
+/* So many vectors less those of a row before; they are kept. */
+VECTOR void less_before(const uint16_t *before, uint16_t *keep, unsigned vectors, H q[])
+{
+    H d[TURNS];
+    for (unsigned k = 0; k < vectors; k++)
+        d[k] = h_sub(q[k], h_load(before + k * HALVES));
+    for (unsigned k = 0; k < vectors; k++) {
+        h_store(keep + k * HALVES, q[k]);
+        q[k] = d[k];
+    }
+}
+
 /* So many vectors of integers less base to residuals, from element i of the row on. */
 VECTOR void predict_halves(struct nearby *n, size_t i, unsigned vectors, unsigned axes, H q[])
 {
     H d[TURNS];
-    if (axes & ZMPI_AXIS_Y) {
-        for (unsigned k = 0; k < vectors; k++)
-            d[k] = h_sub(q[k], h_load(n->above + i + k * HALVES));
-        for (unsigned k = 0; k < vectors; k++) {
-            h_store(n->keep_y + i + k * HALVES, q[k]);
-            q[k] = d[k];
-        }
-    }
-    if (axes & ZMPI_AXIS_Z) {
-        for (unsigned k = 0; k < vectors; k++)
-            d[k] = h_sub(q[k], h_load(n->before + i + k * HALVES));
-        for (unsigned k = 0; k < vectors; k++) {
-            h_store(n->keep_z + i + k * HALVES, q[k]);
-            q[k] = d[k];
-        }
-    }
+    if (axes & ZMPI_AXIS_Y)
+        less_before(n->above + i, n->keep_y + i, vectors, q);
+    if (axes & ZMPI_AXIS_Z)
+        less_before(n->before + i, n->keep_z + i, vectors, q);
     if (axes & ZMPI_AXIS_X) {
         for (unsigned k = 0; k < vectors; k++)
             d[k] = h_shift_in(k ? q[k - 1] : n->last, q[k]);

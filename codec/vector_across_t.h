@@ -116,7 +116,7 @@ struct A(made) {
     size_t left; /* vectors */
 };
 
-/* Whole vectors of them, so many in turns, while more than `least` are left. */
+/* Whole vectors of them, so many in turns, as long as `least` are left behind these. */
 VECTOR void A(take_turns)(struct TAKING *t, struct A(around) * n, const struct A(across) * a,
                           enum across across, unsigned vectors, unsigned axes, enum source source,
                           struct ahead ahead, size_t least, struct A(made) * m)

@@ -191,6 +191,35 @@ static void damage(long count, int slice)
     unlink(path);
 }
 
+/* The last record and the index never reached the disk. An older record reaches as far, but the
+ * header tells that there was another. */
+static void lost_with_the_index(void)
+{
+    unsigned char head[64];
+    uint64_t payload;
+    uint32_t extents;
+    check_say("lost with the index");
+    MPI_File file = open_mine(MPI_MODE_RDWR | MPI_MODE_CREATE);
+    write_at(file, 0, 60, 1);
+    write_at(file, 0, 60, 2);
+    OK(MPI_File_close(&file));
+    const off_t size = (off_t)check_disk_size(path);
+    int fd = open(path, O_RDWR);
+    CHECK(fd >= 0 && check_is_container(path) && pread(fd, head, sizeof head, 512) == 64);
+    memcpy(&payload, head + 40, 8);
+    memcpy(&extents, head + 48, 4);
+    const off_t second = 512 + 64 + (off_t)((extents + 7) / 8 * 8 + (payload + 7) / 8 * 8);
+    CHECK(second + 64 < size && !ftruncate(fd, second) && !ftruncate(fd, size));
+    close(fd);
+    int class = MPI_SUCCESS;
+    hush();
+    int rc = loud(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    MPI_Error_class(rc, &class);
+    CHECK_EQUAL(class, MPI_ERR_IO);
+    check_line("data may be missing");
+    unlink(path);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -203,6 +232,7 @@ int main(int argc, char **argv)
     said = open(name, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
     CHECK(kept >= 0 && said >= 0);
     unlink(path);
+    lost_with_the_index();
     make_small();
     damage(0, 1000);
     make_large();

@@ -4,7 +4,8 @@ overwritten, a header, or gives room back (tests/faults/rewriting.c).
 
 Each call of the close is the last one once: in the middle of it, or before it. Whatever was left:
   - zmpi decompress reads what was written last, as zmpi fsck and zmpi verify find it, and so it does after zmpi fsck --repair;
-  - it does so by a scan, when the index is damaged too;
+  - it does so by a scan, when the index is damaged too, though what was overwritten is found again, so that zmpi cannot tell
+    whether something else is missing (status 1);
   - the next program writes it anew, and what was overwritten is given back.
 ZMPI_TEST_BIN, ZMPI_TEST_LIB and MPIEXEC as in all cli tests.
 """
@@ -50,10 +51,10 @@ def tool(status, *arguments):
         fail(f"zmpi {' '.join(arguments)}: status {done.returncode}: {done.stdout}{done.stderr}")
 
 
-def expect(session, path, what):
+def expect(session, path, what, status=(0,)):
     if os.path.exists("back.raw"):
         os.remove("back.raw")
-    tool((0,), "decompress", path, "back.raw")
+    tool(status, "decompress", path, "back.raw")
     should = array.array("Q", ((session << 32 | i) * 0x9E3779B97F4A7C15 & MASK for i in range(ELEMENTS)))
     with open("back.raw", "rb") as f:
         if f.read() != should.tobytes():
@@ -76,7 +77,7 @@ def examine(ranks, what):
     expect(2, "killed.z", what)
     shutil.copyfile("killed.z", "scanned.z")
     damage_index("scanned.z")
-    expect(2, "scanned.z", what + ", scanned")
+    expect(2, "scanned.z", what + ", scanned", (0, 1))
     shutil.copyfile("killed.z", "next.z")
     tool((0, 1), "fsck", "killed.z")
     tool((0,), "fsck", "--repair", "killed.z")

@@ -247,6 +247,7 @@ static int open_beside(struct tool_output *out, const char *path, bool is_there,
 {
     if (is_there && access(path, W_OK) != 0) /* a new file could have its name all the same */
         return tool_fail("%s: %s", out->path, strerror(errno));
+    /* As much of the name as leaves room for what makes it another. */
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     out->final = strdup(path);
     if (!out->final || asprintf(&out->temporary, "%.*s%.*s.XXXXXX", (int)(name - path), path,

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static const char *program = "app";
 
@@ -14,37 +15,42 @@ void app_set_name(const char *name)
     program = name;
 }
 
-static _Noreturn void fail(int rank, const char *format, va_list arguments)
+static void say(int rank, const char *format, va_list arguments)
 {
     /* One fprintf per message: mpirun may interleave the pieces of several ranks. */
     char message[1024];
     vsnprintf(message, sizeof message, format, arguments);
     fprintf(stderr, "%s: rank %d: %s\n", program, rank, message);
     fflush(stderr);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);
 }
 
 _Noreturn void app_fail(const char *format, ...)
 {
+    const struct timespec moment = {.tv_nsec = 50 * 1000 * 1000};
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     va_list arguments;
     va_start(arguments, format);
-    fail(rank, format, arguments);
+    say(rank, format, arguments);
+    va_end(arguments);
+    /* MPICH's launcher drops what it has not read by then. */
+    nanosleep(&moment, NULL);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
 }
 
 _Noreturn void app_fail_together(const char *format, ...)
 {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank != 0) {
-        /* Rank 0 never joins: it ends the job. */
-        MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        va_list arguments;
+        va_start(arguments, format);
+        say(rank, format, arguments);
+        va_end(arguments);
     }
-    va_list arguments;
-    va_start(arguments, format);
-    fail(rank, format, arguments);
+    MPI_Finalize();
+    exit(1);
 }
 
 void app_check_io(int rc, const char *call, const char *path)

@@ -17,7 +17,8 @@ struct app_range {
 /* Prints "PROGRAM: rank R: MESSAGE" and aborts the job with exit status 1. */
 _Noreturn void app_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* For a fault that every rank of the job sees: only rank 0 prints it. Called by all ranks. */
+/* For a fault that every rank of the job sees: rank 0 prints it and all end, with status 1. Called
+ * by all ranks. */
 _Noreturn void app_fail_together(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Name printed in front of every message; "app" until set. */

@@ -42,6 +42,7 @@ check_fail(const char *file, int line, const char *format, ...)
     fprintf(stderr, "FAIL: rank %d: %s:%d: %s%s%s\n", rank, file, line, check_case,
             check_case[0] ? ": " : "", text);
     fflush(stderr);
+    usleep(50 * 1000); /* MPICH's launcher drops what it has not read by then */
     MPI_Abort(MPI_COMM_WORLD, 1);
     exit(1);
 }

@@ -17,6 +17,7 @@ import sys
 
 M32 = 0xFFFFFFFF
 M64 = 0xFFFFFFFFFFFFFFFF
+MISSING = "the index is damaged, and not all that it had was found: data may be missing"
 
 
 class FormatError(Exception):
@@ -638,9 +639,9 @@ def pad8(n):
 
 
 class Slot:
-    """One of the two header slots (2.1)."""
+    """One of the two header slots (2.1) and what belongs to it (2.6)."""
 
-    def __init__(self, data):
+    def __init__(self, data, tally):
         require(len(data) == 128 and data[:8] == b"\x89ZMPI\r\n\x1a", "header: magic")
         require(int.from_bytes(data[8:10], "little") == 1, "header: version")
         require(xxh3(data[:120]) == u64(data, 120), "header: checksum")
@@ -648,6 +649,8 @@ class Slot:
         self.id = data[16:32]
         (self.generation, self.size, self.index, self.index_length, self.log_end,
          self.epoch) = struct.unpack("<6Q", data[32:80])
+        known = xxh3(tally[:16]) == u64(tally, 16) and u64(tally, 0) == self.generation
+        self.records = u64(tally, 8) if known else None
 
 
 class Record:
@@ -820,15 +823,16 @@ class Container:
         self.scan(self.slot.log_end if indexed else HEADER)
         self.records.sort(key=Record.key)
         self.size = self.final_size()
+        self.whole = indexed or self.slot.index == 0 or self.all_found()
 
     def seed(self, offset):
         return self.binding ^ offset
 
     def read_slots(self):
         slots = []
-        for at in (0, 256):
+        for at, tally in ((0, 128), (256, 152)):
             try:
-                slots.append(Slot(self.data[at:at + 128]))
+                slots.append(Slot(self.data[at:at + 128], self.data[tally:tally + 24]))
             except FormatError:
                 pass
         require(slots, "not a zmpi container")
@@ -933,6 +937,11 @@ class Container:
                 pass
             at += 8
 
+    def all_found(self):
+        """What was scanned is all that the index had (2.6), as far as the header tells."""
+        count = sum(r.offset < self.slot.index for r in self.records)
+        return self.size >= self.slot.size and self.slot.records in (None, count)
+
     # ---- reading ----
 
     def stream(self, record):
@@ -984,10 +993,13 @@ def cat(path, offset=None, length=None):
     count = min(int(length), rest) if length is not None else rest
     require(start >= 0 and count >= 0, "OFFSET and LENGTH must not be negative")
     sys.stdout.buffer.write(container.read(start, count))
+    require(container.whole, MISSING)
 
 
 def info(path):
-    print(open_container(path).describe())
+    container = open_container(path)
+    print(container.describe())
+    require(container.whole, MISSING)
 
 
 def open_container(path):

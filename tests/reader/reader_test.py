@@ -16,6 +16,7 @@ import os
 import pathlib
 import random
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -249,6 +250,35 @@ class DamageTest(unittest.TestCase):
                 self.assertTrue(self.read(bytes(damaged)) == expected, f"byte {at}")
             except MODULE.FormatError:
                 pass
+
+    def test_lost_with_the_index(self):
+        """Where the index is damaged the header tells whether a record is missing."""
+        data = bytearray((GOLDEN / "indexed.zmpi").read_bytes())
+        container = MODULE.Container(bytes(data))
+        slot = container.slot
+        data[slot.index] ^= 1
+        for tally, told in ((struct.pack("<2Q", slot.generation, len(container.records)), True),
+                            (struct.pack("<2Q", slot.generation + 2, 1), False)):
+            place = 128 if slot.generation % 2 else 152
+            data[place:place + 24] = tally + struct.pack("<Q", MODULE.xxh3(tally))
+            self.assertTrue(MODULE.Container(bytes(data)).whole)
+            for record in container.records:
+                damaged = bytearray(data)
+                damaged[record.offset:record.end()] = bytes(record.end() - record.offset)
+                fewer = MODULE.Container(bytes(damaged))
+                self.assertEqual(fewer.whole, not told and fewer.size >= slot.size)
+                self.check_program(damaged, fewer)
+
+    def check_program(self, data, container):
+        """What is there is written, and the status tells whether that is all."""
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(data)
+            file.flush()
+            done = subprocess.run([sys.executable, READER, "cat", file.name], capture_output=True,
+                                  check=False)
+        self.assertEqual(done.returncode, 0 if container.whole else 1)
+        self.assertEqual(b"may be missing" in done.stderr, not container.whole)
+        self.assertEqual(done.stdout, container.read(0, container.size))
 
     def test_not_a_container(self):
         for data in (b"", b"text", bytes(5000), HASHED):

@@ -69,7 +69,14 @@ uint64_t zmpi_header_slot(uint64_t generation);
 /* How many records the index has, which belongs to a slot and lies elsewhere; returns where.
  * Written before the slot. */
 uint64_t zmpi_header_tally(const struct zmpi_header *h, unsigned char dst[ZMPI_TALLY_BYTES]);
-/* Both to where they lie in a whole header. */
+/* What a writer of a header's next generation puts where, in this order. */
+struct zmpi_header_part {
+    uint64_t offset;
+    size_t size;
+    unsigned char bytes[128];
+};
+void zmpi_header_parts(const struct zmpi_header *h, struct zmpi_header_part part[2]);
+/* All of it to where it lies in a whole header. */
 void zmpi_header_put(const struct zmpi_header *h, unsigned char dst[ZMPI_HEADER_BYTES]);
 /* The valid slot with the higher generation of the header. */
 enum zmpi_status zmpi_header_decode(struct zmpi_header *h,

@@ -93,11 +93,21 @@ uint64_t zmpi_header_tally(const struct zmpi_header *h, unsigned char dst[ZMPI_T
     return tally_place(h->generation);
 }
 
+void zmpi_header_parts(const struct zmpi_header *h, struct zmpi_header_part part[2])
+{
+    part[0].size = ZMPI_TALLY_BYTES;
+    part[0].offset = zmpi_header_tally(h, part[0].bytes);
+    part[1].size = SLOT_BYTES;
+    part[1].offset = zmpi_header_slot(h->generation);
+    zmpi_header_encode(h, part[1].bytes);
+}
+
 void zmpi_header_put(const struct zmpi_header *h, unsigned char dst[ZMPI_HEADER_BYTES])
 {
-    unsigned char tally[ZMPI_TALLY_BYTES];
-    memcpy(dst + zmpi_header_tally(h, tally), tally, sizeof tally);
-    zmpi_header_encode(h, dst + zmpi_header_slot(h->generation));
+    struct zmpi_header_part part[2];
+    zmpi_header_parts(h, part);
+    for (int i = 0; i < 2; i++)
+        memcpy(dst + part[i].offset, part[i].bytes, part[i].size);
 }
 
 /* h: all else of it. */

@@ -16,12 +16,12 @@ static int agree(struct zfile *f, int rc)
 /* Rank 0: the slot that does not count. */
 static int put_header(struct zfile *f, struct zmpi_header *h)
 {
-    unsigned char slot[128], tally[ZMPI_TALLY_BYTES];
+    struct zmpi_header_part part[2];
+    int rc = MPI_SUCCESS;
     h->generation++;
-    const uint64_t place = zmpi_header_tally(h, tally);
-    int rc = zwrite_at(f, place, tally, sizeof tally);
-    zmpi_header_encode(h, slot);
-    rc = rc ? rc : zwrite_at(f, zmpi_header_slot(h->generation), slot, sizeof slot);
+    zmpi_header_parts(h, part);
+    for (int i = 0; i < 2 && !rc; i++)
+        rc = zwrite_at(f, part[i].offset, part[i].bytes, part[i].size);
     if (rc) /* maybe torn: the other one still counts, and must not be the next to be written */
         h->generation--;
     return rc;

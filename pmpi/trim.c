@@ -100,7 +100,8 @@ static bool put_index(struct zfile *f, struct zmpi_container *kept, uint64_t *pl
 {
     struct zmpi_reader reader = zfile_reader(f);
     const int fd = f->session.fd;
-    unsigned char *index, slot[128], tally[ZMPI_TALLY_BYTES];
+    struct zmpi_header_part part[2];
+    unsigned char *index;
     uint64_t offset = f->container.header.log_end;
     size_t size;
     if (zsession_reserve(f, 0, &offset, NULL) ||
@@ -116,10 +117,10 @@ static bool put_index(struct zfile *f, struct zmpi_container *kept, uint64_t *pl
     if (!written)
         return false;
     kept->header.generation++;
-    const uint64_t tally_at = zmpi_header_tally(&kept->header, tally);
-    zmpi_header_encode(&kept->header, slot);
-    return zfd_write(fd, tally, sizeof tally, (off_t)tally_at) == 0 &&
-           zfd_write(fd, slot, sizeof slot, (off_t)zmpi_header_slot(kept->header.generation)) == 0;
+    zmpi_header_parts(&kept->header, part);
+    for (int i = 0; i < 2 && written; i++)
+        written = !zfd_write(fd, part[i].bytes, part[i].size, (off_t)part[i].offset);
+    return written;
 }
 
 /* Rank 0: is there room to be given back when this index, at `place`, is safe on the disk? */

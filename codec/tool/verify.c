@@ -152,13 +152,12 @@ static int sync_file(struct tool_input *in)
 /* To the slot that does not count. */
 static int write_header(struct tool_input *in, struct zmpi_header *h)
 {
-    unsigned char slot[128], tally[ZMPI_TALLY_BYTES];
+    struct zmpi_header_part part[2];
+    int failed = TOOL_OK;
     h->generation++;
-    const uint64_t place = zmpi_header_tally(h, tally);
-    int failed = write_bytes(in, tally, sizeof tally, place);
-    zmpi_header_encode(h, slot);
-    if (!failed)
-        failed = write_bytes(in, slot, sizeof slot, zmpi_header_slot(h->generation));
+    zmpi_header_parts(h, part);
+    for (int i = 0; i < 2 && !failed; i++)
+        failed = write_bytes(in, part[i].bytes, part[i].size, part[i].offset);
     return failed ? failed : sync_file(in);
 }
 

@@ -93,10 +93,10 @@ static const unsigned char test_id[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 
 static inline void file_header(struct file *f, const struct zmpi_header *h)
 {
-    unsigned char slot[128], tally[ZMPI_TALLY_BYTES];
-    zmpi_header_encode(h, slot);
-    file_put(f, zmpi_header_tally(h, tally), tally, sizeof tally);
-    file_put(f, zmpi_header_slot(h->generation), slot, sizeof slot);
+    struct zmpi_header_part part[2];
+    zmpi_header_parts(h, part);
+    for (int i = 0; i < 2; i++)
+        file_put(f, part[i].offset, part[i].bytes, part[i].size);
 }
 
 /* A new file without records; *h is its header. */

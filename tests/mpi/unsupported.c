@@ -23,9 +23,9 @@ static void handler(MPI_File *file, int *code, ...)
 #define REFUSED(call)                                                                              \
     do {                                                                                           \
         const int before = calls;                                                                  \
-        CHECK_CLASS(call, MPI_ERR_UNSUPPORTED_DATAREP);                                          \
+        CHECK_CLASS(call, MPI_ERR_UNSUPPORTED_DATAREP);                                            \
         CHECK_EQUAL(calls, before + 1);                                                            \
-        CHECK_EQUAL(last, MPI_ERR_UNSUPPORTED_DATAREP);                                          \
+        CHECK_EQUAL(last, MPI_ERR_UNSUPPORTED_DATAREP);                                            \
     } while (0)
 
 static void refused(MPI_File file)

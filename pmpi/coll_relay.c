@@ -151,21 +151,31 @@ static void place_one(struct work *w, bool *did)
 
 /* ---- progress ---- */
 
+/* Of what was too long an empty message goes on, so that nobody waits for it. */
+static void note_arrival(struct work *w, struct slot *s, const MPI_Status *status, bool good)
+{
+    s->here = true;
+    s->size = 0;
+    if (good)
+        PMPI_Get_count(status, MPI_BYTE, &s->size);
+    else
+        zcall_fail(w->call, MPI_ERR_TRUNCATE, "rank %d passed on more than rank %d asked for",
+                   w->relay->from, w->call->state->rank);
+}
+
 static int progress(struct work *w, bool *did)
 {
     int done, index[SLOTS * REQUESTS];
     MPI_Status status[SLOTS * REQUESTS];
     int rc = PMPI_Testsome(SLOTS * REQUESTS, w->request, &done, index, status);
-    if (rc || done == MPI_UNDEFINED)
+    const bool each = rc == MPI_ERR_IN_STATUS;
+    if ((rc && !each) || done == MPI_UNDEFINED)
         return rc;
     *did |= done > 0;
-    for (int i = 0; i < done; i++) {
-        struct slot *s = &w->slot[index[i] / REQUESTS];
-        if (index[i] % REQUESTS == 0) {
-            s->here = true;
-            PMPI_Get_count(&status[i], MPI_BYTE, &s->size);
-        }
-    }
+    for (int i = 0; i < done; i++)
+        if (index[i] % REQUESTS == 0)
+            note_arrival(w, &w->slot[index[i] / REQUESTS], &status[i],
+                         !each || status[i].MPI_ERROR == MPI_SUCCESS);
     return MPI_SUCCESS;
 }
 

@@ -265,6 +265,30 @@ static void unlike_sizes(MPI_Comm comm, int sent, int wanted)
     free(all);
 }
 
+/* The root has more than the others want: an error on all of these, whoever passes it on. */
+static void too_much(MPI_Comm comm, bool all_send)
+{
+    float mine[20], *all = check_alloc((size_t)ranks * sizeof mine);
+    const int wanted = rank ? 10 : 20;
+    check_say("%s of too much", all_send ? "allgather" : "broadcast");
+    for (int i = 0; i < 20; i++)
+        mine[i] = rank ? -1 : value(0, i);
+    for (int i = 0; i < 20 * ranks; i++)
+        all[i] = -1;
+    if (all_send) {
+        const int rc = MPI_Allgather(mine, wanted, MPI_FLOAT, all, wanted, MPI_FLOAT, comm);
+        CHECK(class_of(rc) == MPI_ERR_TRUNCATE || class_of(rc) == MPI_ERR_OTHER);
+        for (int i = wanted * ranks; i < 20 * ranks; i++)
+            CHECK(all[i] == -1);
+    } else {
+        const int rc = MPI_Bcast(mine, wanted, MPI_FLOAT, 0, comm);
+        CHECK(rank ? class_of(rc) == MPI_ERR_TRUNCATE || class_of(rc) == MPI_ERR_OTHER : !rc);
+        for (int i = 10; i < 20; i++)
+            CHECK(mine[i] == (rank ? -1 : value(0, i)));
+    }
+    free(all);
+}
+
 static void all_unlike_sizes(void)
 {
     MPI_Comm comm;
@@ -274,6 +298,8 @@ static void all_unlike_sizes(void)
     unlike_sizes(comm, 2 * N, N);
 #ifndef MPICH_VERSION /* which ends a program whose message is longer than the room for it */
     unlike_sizes(comm, 2 * N, 10);
+    too_much(comm, false);
+    too_much(comm, true);
 #endif
     unlike_sizes(comm, N - 1, N);
     unlike_sizes(comm, 10, N);

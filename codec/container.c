@@ -172,6 +172,8 @@ enum zmpi_status zmpi_container_add_index(struct zmpi_container *c,
         return ZMPI_ERR_MEMORY;
     c->all.room = n + 1;
     c->all.count = c->indexed = n;
+    c->tally = c->header.tally;
+    c->tallied = c->header.tallied;
     for (size_t k = 0; k < n; k++) {
         c->all.segment[k] = segment[k];
         c->all.segment[k].entries = NULL;

@@ -49,10 +49,10 @@ struct zmpi_header {
     uint64_t index_offset, index_length;
     uint64_t log_end;
     uint64_t next_epoch;
-    uint64_t records; /* in the index; or ZMPI_RECORDS_UNKNOWN */
+    uint64_t tally; /* of the index's records: the sum of zmpi_record_tally of each, */
+    bool tallied;   /* if it is known */
 };
-#define ZMPI_RECORDS_UNKNOWN UINT64_MAX
-#define ZMPI_TALLY_BYTES     24
+#define ZMPI_TALLY_BYTES 24
 
 /* Is this the beginning of a container? `size` bytes are at hand; ZMPI_HEADER_BYTES decide. True if
  * either slot has the magic. */
@@ -66,8 +66,8 @@ bool zmpi_was_container(const unsigned char *head, size_t head_size, const unsig
  * generations at 0). */
 void zmpi_header_encode(const struct zmpi_header *h, unsigned char dst[128]);
 uint64_t zmpi_header_slot(uint64_t generation);
-/* How many records the index has, which belongs to a slot and lies elsewhere; returns where.
- * Written before the slot. */
+/* Which records the index has, which belongs to a slot and lies elsewhere; returns where. Written
+ * before the slot. */
 uint64_t zmpi_header_tally(const struct zmpi_header *h, unsigned char dst[ZMPI_TALLY_BYTES]);
 /* What a writer of a header's next generation puts where, in this order. */
 struct zmpi_header_part {
@@ -99,6 +99,8 @@ struct zmpi_record {
 
 /* Physical size of a record, padding included. */
 uint64_t zmpi_record_size(const struct zmpi_record *r);
+/* What tells a record from all others of its file. */
+uint64_t zmpi_record_tally(const struct zmpi_record *r);
 /* For qsort and bsearch: records by their physical offset. */
 int zmpi_record_by_place(const void *a, const void *b);
 /* Physical offset of the payload. */
@@ -134,6 +136,7 @@ struct zmpi_segment {
 struct zmpi_segments {
     struct zmpi_segment *segment;
     size_t count, room;
+    uint64_t tally; /* of what zmpi_index_collect has put there */
 };
 
 void zmpi_segments_free(struct zmpi_segments *s);
@@ -154,10 +157,12 @@ struct zmpi_container {
     uint64_t logical_size;    /* final after seal */
     uint64_t scanned;         /* records found by scanning, not in the index (after open) */
     uint64_t damaged;         /* bytes skipped that looked like records but failed */
-    uint64_t recovered;       /* of those scanned, records in front of the index's directory */
+    uint64_t recovered;       /* tally of those scanned in front of the index's directory */
     bool index_damaged;       /* open: there is an index but it is unusable; all was scanned */
     struct zmpi_segments all; /* those of the index first, */
-    size_t indexed;           /* so many; then, sorted by lo in themselves, */
+    size_t indexed;           /* so many, */
+    uint64_t tally;           /* of these, */
+    bool tallied;             /* if it is known; then, sorted by lo in themselves, */
     struct {
         size_t first;   /* segment behind the indexed ones */
         unsigned level; /* how often it was merged         */
@@ -200,9 +205,9 @@ enum zmpi_status zmpi_container_take(struct zmpi_container *c, size_t k, const u
 enum zmpi_status zmpi_container_read_index(struct zmpi_container *c, const struct zmpi_reader *in);
 /*
  * After open: is everything there that the header promises? Without a usable index that is so if a
- * scan found as many records as the index had, up to the logical size, and nothing damaged. Else
- * data may be missing, and nobody can tell which. (More are found where some had been overwritten
- * and left the index.)
+ * scan found the records that the index had; where the header does not tell which these were,
+ * nothing damaged, and all up to the logical size. Else data may be missing, and nobody can tell
+ * which. (More are found where some had been overwritten and left the index.)
  */
 bool zmpi_container_whole(const struct zmpi_container *c);
 /* Forget the index and scan the whole log: what fsck does. Otherwise as open. */
@@ -245,11 +250,9 @@ struct zmpi_sifted {
 };
 enum zmpi_status zmpi_container_sift(struct zmpi_container *c, const struct zmpi_reader *in,
                                      uint64_t budget, struct zmpi_sifted *out);
-/* The room in front of physical offset `end` that no record of c has, by place, of `least` bytes or
- * more. *gap is malloc'ed. */
+/* What no record of c has in front of physical offset `end`, by place. *gap is malloc'ed. */
 enum zmpi_status zmpi_container_gaps(struct zmpi_container *c, const struct zmpi_reader *in,
-                                     uint64_t end, uint64_t least, struct zmpi_run **gap,
-                                     size_t *n);
+                                     uint64_t end, struct zmpi_run **gap, size_t *n);
 
 /*
  * Read the logical bytes of n increasing, non-overlapping runs into dst, one behind the other.
@@ -280,15 +283,15 @@ enum zmpi_status zmpi_index_collect(struct zmpi_container *c, const struct zmpi_
 /* Bytes of n segments in the file, and of the directory of n segments. */
 size_t zmpi_index_segments_size(const struct zmpi_segment *segment, size_t n);
 size_t zmpi_index_directory_size(size_t n);
-/* How many records they have. */
-uint64_t zmpi_index_records(const struct zmpi_segment *segment, size_t n);
+/* Into h: the tally of an index of c's segments that were in one, and of `fresh` ones. */
+void zmpi_index_tally(const struct zmpi_container *c, uint64_t fresh, struct zmpi_header *h);
 /* n segments one behind the other for physical offset `offset`, which they remember. */
 void zmpi_index_put_segments(struct zmpi_segment *segment, size_t n, const unsigned char id[16],
                              uint64_t offset, unsigned char *dst);
 /* The directory of n segments in increasing order of their places, for `offset`. */
 void zmpi_index_put_directory(const struct zmpi_segment *segment, size_t n,
                               const unsigned char id[16], uint64_t offset, unsigned char *dst);
-/* An index of all records of c for physical offset `offset`; header.index_*, log_end, records and
+/* An index of all records of c for physical offset `offset`; header.index_*, log_end, tally and
  * logical_size are set. *out is malloc'ed, *size may be 0. */
 enum zmpi_status zmpi_index_make(struct zmpi_container *c, const struct zmpi_reader *in,
                                  uint64_t offset, unsigned char **out, size_t *size);

@@ -85,9 +85,9 @@ static uint64_t tally_place(uint64_t generation)
 uint64_t zmpi_header_tally(const struct zmpi_header *h, unsigned char dst[ZMPI_TALLY_BYTES])
 {
     memset(dst, 0, ZMPI_TALLY_BYTES);
-    if (h->records != ZMPI_RECORDS_UNKNOWN) {
+    if (h->tallied) {
         zmpi_store64(dst, h->generation);
-        zmpi_store64(dst + 8, h->records);
+        zmpi_store64(dst + 8, h->tally);
         zmpi_store64(dst + 16, zmpi_hash(dst, 16, 0));
     }
     return tally_place(h->generation);
@@ -114,9 +114,9 @@ void zmpi_header_put(const struct zmpi_header *h, unsigned char dst[ZMPI_HEADER_
 static void tally_decode(struct zmpi_header *h, const unsigned char *src)
 {
     const unsigned char *tally = src + tally_place(h->generation);
-    const bool right =
+    h->tallied =
         zmpi_load64(tally + 16) == zmpi_hash(tally, 16, 0) && zmpi_load64(tally) == h->generation;
-    h->records = right ? zmpi_load64(tally + 8) : ZMPI_RECORDS_UNKNOWN;
+    h->tally = h->tallied ? zmpi_load64(tally + 8) : 0;
 }
 
 static bool reserved_is_zero(const unsigned char *slot)

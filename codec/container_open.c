@@ -177,7 +177,8 @@ enum zmpi_status zmpi_container_follow(struct zmpi_container *c, const struct zm
 bool zmpi_container_whole(const struct zmpi_container *c)
 {
     const struct zmpi_header *h = &c->header;
-    return !c->index_damaged ||
-           (c->damaged == 0 && c->logical_size >= h->logical_size &&
-            (h->records == ZMPI_RECORDS_UNKNOWN || h->records == c->recovered));
+    if (!c->index_damaged)
+        return true;
+    return h->tallied ? h->tally == c->recovered
+                      : c->damaged == 0 && c->logical_size >= h->logical_size;
 }

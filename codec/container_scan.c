@@ -225,7 +225,8 @@ static enum zmpi_status try_record(struct scan *s)
         if (status != ZMPI_OK)
             return reject(s, total, total);
     }
-    s->c->recovered += s->at < s->c->header.index_offset;
+    if (s->at < s->c->header.index_offset)
+        s->c->recovered += zmpi_record_tally(&r);
     s->at += total;
     s->c->scanned++;
     return zmpi_container_add(s->c, &r);

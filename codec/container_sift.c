@@ -180,7 +180,7 @@ enum zmpi_status zmpi_container_sift(struct zmpi_container *c, const struct zmpi
 /* ---- room between records ---- */
 
 enum zmpi_status zmpi_container_gaps(struct zmpi_container *c, const struct zmpi_reader *in,
-                                     uint64_t end, uint64_t least, struct zmpi_run **gap, size_t *n)
+                                     uint64_t end, struct zmpi_run **gap, size_t *n)
 {
     struct zmpi_record *record;
     enum zmpi_status status = zmpi_container_records(c, in, &record);
@@ -197,7 +197,7 @@ enum zmpi_status zmpi_container_gaps(struct zmpi_container *c, const struct zmpi
     uint64_t at = ZMPI_HEADER_BYTES;
     for (size_t i = 0; i <= c->count; i++) {
         uint64_t next = i < c->count ? record[i].offset : end;
-        if (next > at && next - at >= least)
+        if (next > at)
             (*gap)[(*n)++] = (struct zmpi_run){at, next - at};
         if (i < c->count && next + zmpi_record_size(&record[i]) > at)
             at = next + zmpi_record_size(&record[i]);

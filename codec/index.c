@@ -78,12 +78,10 @@ size_t zmpi_index_directory_size(size_t n)
     return FRAME + n * ZMPI_DIRECTORY_ENTRY_BYTES;
 }
 
-uint64_t zmpi_index_records(const struct zmpi_segment *segment, size_t n)
+void zmpi_index_tally(const struct zmpi_container *c, uint64_t fresh, struct zmpi_header *h)
 {
-    uint64_t records = 0;
-    for (size_t i = 0; i < n; i++)
-        records += segment[i].count;
-    return records;
+    h->tallied = c->indexed == 0 || c->tallied;
+    h->tally = c->indexed == 0 ? fresh : c->tally + fresh;
 }
 
 void zmpi_index_put_directory(const struct zmpi_segment *segment, size_t n,
@@ -159,8 +157,10 @@ static enum zmpi_status dissolve(struct zmpi_container *c, size_t k)
     c->indexed--;
     c->sealed = false;
     enum zmpi_status status = ZMPI_OK;
-    while (status == ZMPI_OK && (r = zmpi_walk_next(&walk)) != NULL)
+    while (status == ZMPI_OK && (r = zmpi_walk_next(&walk)) != NULL) {
         status = zmpi_container_push(c, r);
+        c->tally -= zmpi_record_tally(r);
+    }
     free(old.entries);
     return status;
 }
@@ -193,18 +193,22 @@ enum zmpi_status zmpi_index_collect(struct zmpi_container *c, const struct zmpi_
                                     struct zmpi_segments *out)
 {
     struct zmpi_builder b = {0};
+    uint64_t tally = 0;
     enum zmpi_status status = merge ? merge_small(c, in) : ZMPI_OK;
     if (status == ZMPI_OK)
         status = zmpi_runs_merge_all(c);
     struct zmpi_walk walk = {.segment = c->all.segment, .next = c->indexed, .end = c->all.count};
     const struct zmpi_record *r;
     while (status == ZMPI_OK && (r = zmpi_walk_next(&walk)) != NULL)
-        if (wanted == NULL || wanted(context, r))
+        if (wanted == NULL || wanted(context, r)) {
             status = zmpi_builder_add(&b, r);
+            tally += zmpi_record_tally(r);
+        }
     if (status == ZMPI_OK)
         status = zmpi_builder_finish(&b);
     if (status == ZMPI_OK) {
         *out = b.out;
+        out->tally = tally;
         memset(&b.out, 0, sizeof b.out);
     }
     zmpi_builder_free(&b);
@@ -237,8 +241,7 @@ enum zmpi_status zmpi_index_make(struct zmpi_container *c, const struct zmpi_rea
     enum zmpi_status status = zmpi_index_collect(c, in, true, NULL, NULL, &fresh);
     if (status != ZMPI_OK)
         return status;
-    const uint64_t records = zmpi_index_records(c->all.segment, c->indexed) +
-                             zmpi_index_records(fresh.segment, fresh.count);
+    const uint64_t tally = fresh.tally;
     size_t n = c->indexed + fresh.count, directory = zmpi_index_directory_size(n);
     *size = n == 0 ? 0 : zmpi_index_segments_size(fresh.segment, fresh.count) + directory;
     *out = malloc(*size + 1);
@@ -256,6 +259,6 @@ enum zmpi_status zmpi_index_make(struct zmpi_container *c, const struct zmpi_rea
     h->index_offset = n == 0 ? 0 : offset + *size - directory;
     h->index_length = n == 0 ? 0 : directory;
     h->log_end = n == 0 ? ZMPI_HEADER_BYTES : offset + *size;
-    h->records = records;
+    zmpi_index_tally(c, tally, h);
     return ZMPI_OK;
 }

@@ -13,6 +13,14 @@ uint64_t zmpi_record_size(const struct zmpi_record *r)
     return zmpi_record_head_size(r) + zmpi_pad8(r->payload_length);
 }
 
+uint64_t zmpi_record_tally(const struct zmpi_record *r)
+{
+    unsigned char b[16];
+    zmpi_store64(b, r->offset);
+    zmpi_store64(b + 8, r->order);
+    return zmpi_hash(b, sizeof b, 0);
+}
+
 int zmpi_record_by_place(const void *a, const void *b)
 {
     const struct zmpi_record *x = a, *y = b;

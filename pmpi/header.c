@@ -31,7 +31,8 @@ int zheader_reset(struct zfile *f)
 {
     struct zmpi_header *h = &f->container.header;
     h->logical_size = 0;
-    h->index_offset = h->index_length = h->records = 0;
+    h->index_offset = h->index_length = 0;
+    h->tallied = false;
     h->log_end = ZMPI_HEADER_BYTES;
     h->next_epoch = f->epoch + 1;
     return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
@@ -142,9 +143,9 @@ static int gather_segments(struct zfile *f, const struct zmpi_segments *s, size_
 }
 
 /* Segments by all, the directory by rank 0, behind the log. counts: bytes and number of segments,
- * of this rank and of all. */
-static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64_t counts[2],
-                       const uint64_t all[2])
+ * and their tally, of this rank and of all. */
+static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64_t counts[3],
+                       const uint64_t all[3])
 {
     struct zmpi_header *h = &f->container.header;
     struct zmpi_segment *segment = NULL;
@@ -173,7 +174,7 @@ static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64
         h->index_offset = offset + all[0];
         h->index_length = total - all[0];
         h->log_end = f->end = offset + total;
-        h->records = segment ? zmpi_index_records(segment, all[1]) : 0;
+        zmpi_index_tally(&f->container, all[2], h);
         worst = worst ? worst : put_header(f, h);
     }
     free(segment);
@@ -198,11 +199,12 @@ int zindex_write(struct zfile *f)
     struct zmpi_header *h = &f->container.header;
     struct zmpi_segments mine = {0};
     int rc = make_part(f, &mine);
-    uint64_t counts[2] = {zmpi_index_segments_size(mine.segment, mine.count), mine.count}, all[2];
+    uint64_t all[3],
+        counts[3] = {zmpi_index_segments_size(mine.segment, mine.count), mine.count, mine.tally};
     if (f->rank == 0)
         counts[1] += f->container.indexed;
     if (!rc)
-        rc = PMPI_Allreduce(counts, all, 2, MPI_UINT64_T, MPI_SUM, f->comm);
+        rc = PMPI_Allreduce(counts, all, 3, MPI_UINT64_T, MPI_SUM, f->comm);
     if (rc) {
         zmpi_segments_free(&mine);
         return rc;
@@ -210,7 +212,8 @@ int zindex_write(struct zfile *f)
     h->logical_size = f->container.logical_size;
     h->next_epoch = f->epoch + 1;
     if (all[1] == 0) {
-        h->index_offset = h->index_length = h->records = 0;
+        h->index_offset = h->index_length = 0;
+        h->tallied = false;
         h->log_end = ZMPI_HEADER_BYTES;
         return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
     }
@@ -247,6 +250,8 @@ int zindex_write_all(struct zfile *f)
     zmpi_container_init(&c);
     enum zmpi_status status = zmpi_container_open_lazily(&c, &reader);
     int rc = status ? zfile_raise_status(f, status, "closing") : MPI_SUCCESS;
+    if (!rc && !zmpi_container_whole(&c))
+        rc = zindex_not_whole(f);
     if (!rc && c.count)
         rc = write_all(f, &c);
     zmpi_container_free(&c);

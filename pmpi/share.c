@@ -215,7 +215,8 @@ static enum zmpi_status read_again(struct zfile *f, struct zmpi_container *c)
     if (reader.file_size == 0) /* the last writer wrote nothing: it left an empty file */
         return ZMPI_OK;
     enum zmpi_status status = zmpi_container_open_lazily(c, &reader);
-    return status ? status : zindex_read_small(c, &reader);
+    status = status ? status : zindex_read_small(c, &reader);
+    return !status && !zmpi_container_whole(c) ? ZMPI_ERR_CORRUPT : status;
 }
 
 /* records: where they are, too, not the size alone. */

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bytes.h"
@@ -21,14 +22,14 @@
 
 enum { NOTE_AT = 416, NOTE_BYTES = 24 };
 
-/* It is not worth the while below these: of growth, of one stretch of room, of all of it. */
+/* It is not worth while below these: of growth, of one stretch of room, of all of it. */
 #define GROWTH_LEAST ((uint64_t)64 << 10)
 #define ROOM_LEAST   ((uint64_t)8 << 10)
 #define DEAD_LEAST   ((uint64_t)32 << 10)
 /* What may be looked at: records, 180 bytes of memory each; runs, up to 48 bytes each. */
 #define RECORDS_MOST ((size_t)1 << 19)
 #define RUNS_MOST    ((uint64_t)1 << 20)
-/* Stretches that are given back at a time. */
+/* Stretches that are cleared at a time. */
 #define ROOMS_MOST ((size_t)1 << 16)
 
 /* ---- what the log had when it was last looked through (format.md 2.6) ---- */
@@ -164,6 +165,21 @@ static bool is_last(struct zfile *f)
            h.log_end == mine->log_end;
 }
 
+/* Holes where that is worth while, zeros else, so that no scan finds a dropped record again. */
+static bool clear(int fd, const struct zmpi_run *room)
+{
+    static const unsigned char zeros[ROOM_LEAST];
+    const off_t at = (off_t)room->offset;
+    unsigned char b[ROOM_LEAST];
+    if (room->length < ROOM_LEAST) {
+        const size_t size = (size_t)room->length;
+        if (zfd_read(fd, b, size, at) == (ssize_t)size && memcmp(b, zeros, size) == 0)
+            return true;
+        return !zfd_write(fd, zeros, size, at);
+    }
+    return !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, (off_t)room->length);
+}
+
 /* What no record has in front of the index. Whole stretches, so that no part of a record is left;
  * what is a hole already stays one. */
 static void give_back(struct zfile *f, struct zmpi_sifted *s, uint64_t index)
@@ -173,11 +189,9 @@ static void give_back(struct zfile *f, struct zmpi_sifted *s, uint64_t index)
     size_t n = 0;
     if (!zsession_only_begin(f))
         return;
-    if (is_last(f) && !zmpi_container_gaps(&s->kept, &reader, index, ROOM_LEAST, &gap, &n)) {
-        for (size_t i = 0; i < n && i < ROOMS_MOST; i++)
-            if (fallocate(f->session.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                          (off_t)gap[i].offset, (off_t)gap[i].length))
-                break;
+    if (is_last(f) && !zmpi_container_gaps(&s->kept, &reader, index, &gap, &n)) {
+        for (size_t i = 0; i < n && i < ROOMS_MOST && clear(f->session.fd, &gap[i]); i++)
+            continue;
         zmpi_log(ZMPI_LOG_INFO, "%s: the room of %zu overwritten records, %llu bytes, given back",
                  f->path, s->dropped, (unsigned long long)s->dead);
     }

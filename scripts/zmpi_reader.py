@@ -650,7 +650,7 @@ class Slot:
         (self.generation, self.size, self.index, self.index_length, self.log_end,
          self.epoch) = struct.unpack("<6Q", data[32:80])
         known = xxh3(tally[:16]) == u64(tally, 16) and u64(tally, 0) == self.generation
-        self.records = u64(tally, 8) if known else None
+        self.tally = u64(tally, 8) if known else None  # which records its index has
 
 
 class Record:
@@ -820,6 +820,7 @@ class Container:
         if not indexed:
             self.records = []
         self.listed = len(self.records)
+        self.damaged = False  # is there what looks like a record and is none?
         self.scan(self.slot.log_end if indexed else HEADER)
         self.records.sort(key=Record.key)
         self.size = self.final_size()
@@ -934,13 +935,16 @@ class Container:
                     at = self.frame_end(at)
                     continue
             except (FormatError, struct.error):
-                pass
+                self.damaged |= magic == b"ZREC"
             at += 8
 
     def all_found(self):
         """What was scanned is all that the index had (2.6), as far as the header tells."""
-        count = sum(r.offset < self.slot.index for r in self.records)
-        return self.size >= self.slot.size and self.slot.records in (None, count)
+        found = [struct.pack("<2Q", r.offset, r.order) for r in self.records
+                 if r.offset < self.slot.index]
+        if self.slot.tally is not None:
+            return sum(map(xxh3, found)) & M64 == self.slot.tally
+        return self.size >= self.slot.size and not self.damaged
 
     # ---- reading ----
 

@@ -26,23 +26,43 @@ static void check_piece(const float *data, long long piece)
                   i, (double)data[i]);
 }
 
+/* Where the directory of the index is (format.md 2.1), and of how many bytes. */
+static off_t find_directory(int fd, size_t *size)
+{
+    uint64_t slot[2][16] = {{0}};
+    CHECK(fd >= 0 && pread(fd, slot[0], sizeof slot[0], 0) == sizeof slot[0] &&
+          pread(fd, slot[1], sizeof slot[1], 256) == sizeof slot[1]);
+    const uint64_t *newer = slot[slot[1][4] > slot[0][4]];
+    *size = newer[7];
+    return (off_t)newer[6];
+}
+
 /* The directory of the index (format.md 2.3): segments of all ranks together tell of each place
  * about once, though every rank wrote everywhere. */
 static void check_narrow(MPI_Offset size)
 {
-    uint64_t slot[2][16] = {{0}}, covered = 0;
-    int fd = open(path, O_RDONLY);
-    CHECK(fd >= 0 && pread(fd, slot[0], sizeof slot[0], 0) == sizeof slot[0] &&
-          pread(fd, slot[1], sizeof slot[1], 256) == sizeof slot[1]);
-    const uint64_t *newer = slot[slot[1][4] > slot[0][4]];
-    uint64_t *directory = check_alloc(newer[7]);
-    CHECK(pread(fd, directory, newer[7], (off_t)newer[6]) == (ssize_t)newer[7]);
+    uint64_t covered = 0;
+    size_t bytes;
+    const int fd = open(path, O_RDONLY);
+    const off_t at = find_directory(fd, &bytes);
+    uint64_t *directory = check_alloc(bytes);
+    CHECK(pread(fd, directory, bytes, at) == (ssize_t)bytes);
     close(fd);
-    for (const uint64_t *entry = directory + 3; entry < directory + newer[7] / 8; entry += 6)
+    for (const uint64_t *entry = directory + 3; entry < directory + bytes / 8; entry += 6)
         covered += entry[2] - entry[1];
     CHECK_SAY(covered < 2 * (uint64_t)size, "%llu of %lld", (unsigned long long)covered,
               (long long)size);
     free(directory);
+}
+
+/* A scan finds all records, as the header's tally of what all ranks wrote, in two sessions, says. */
+static void damage_index(void)
+{
+    size_t bytes;
+    const int fd = open(path, O_RDWR);
+    const off_t at = find_directory(fd, &bytes);
+    CHECK(bytes > 8 && pwrite(fd, "damaged", 8, at + 24) == 8);
+    close(fd);
 }
 
 /* Pieces [first, last), each by one of the ranks, far from the one before. A read after each write
@@ -108,6 +128,11 @@ int main(int argc, char **argv)
     read_by_all_and_one(PIECES);
     check_say("extended");
     write_pieces(PIECES, PIECES + 5000);
+    read_by_all_and_one(PIECES + 5000);
+    check_say("without the index");
+    if (rank == 0)
+        damage_index();
+    MPI_Barrier(MPI_COMM_WORLD);
     read_by_all_and_one(PIECES + 5000);
     check_remove(path, MPI_COMM_WORLD);
     MPI_Finalize();

@@ -13,8 +13,9 @@
 enum { ROWS = 240, COLUMNS = 500, ELEMENTS = ROWS * COLUMNS, SESSIONS = 20 };
 
 /* How a session writes: whole rows of each rank, in one call or several of its own; columns of each
- * rank, by a view; a third of the rows, another one each time; rows here and there. */
-enum way { COLLECTIVE, INDEPENDENT, VIEW, THIRD, LIST, WAYS };
+ * rank, by a view; a third of the rows, another one each time; rows here and there; each second
+ * row by a call of all, which leaves dead records that are too short for holes among others. */
+enum way { COLLECTIVE, INDEPENDENT, VIEW, THIRD, LIST, SECOND, WAYS };
 
 static const char path[] = "rewrite.z", copy[] = "rewrite_copy.z";
 static int rank, ranks;
@@ -35,6 +36,8 @@ static bool is_written(enum way way, int session, int row)
 {
     if (way == THIRD)
         return row / 80 == session % 3;
+    if (way == SECOND)
+        return session == 0 || row % 2;
     return way != LIST || session == 0 || check_mix((uint64_t)session, (uint64_t)row) % 2;
 }
 
@@ -44,6 +47,19 @@ static void write_rows(MPI_File file, enum way way, int session)
         if (is_written(way, session, row))
             OK(MPI_File_write_at(file, (MPI_Offset)row * COLUMNS * 8, model + row * COLUMNS,
                                  COLUMNS, MPI_DOUBLE, MPI_STATUS_IGNORE));
+}
+
+/* The first rows become records by themselves. */
+static void write_rows_together(MPI_File file, enum way way, int session)
+{
+    for (int row = 0; row < ROWS; row++)
+        if (is_written(way, session, row)) {
+            OK(MPI_File_write_at_all(file, (MPI_Offset)row * COLUMNS * 8, model + row * COLUMNS,
+                                     row % ranks == rank ? COLUMNS : 0, MPI_DOUBLE,
+                                     MPI_STATUS_IGNORE));
+            if (row < 40)
+                OK(MPI_File_sync(file));
+        }
 }
 
 /* Every rank has some columns of all rows. */
@@ -82,6 +98,8 @@ static void write_session(enum way way, int session, const char *bound, const ch
                                  MPI_STATUS_IGNORE));
     else if (way == VIEW)
         write_columns(file);
+    else if (way == SECOND)
+        write_rows_together(file, way, session);
     else
         write_rows(file, way, session);
     OK(MPI_File_close(&file));

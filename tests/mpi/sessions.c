@@ -240,6 +240,41 @@ static void early_reader(void)
     check_closed(1);
 }
 
+/* The directory of the index, which the second slot tells of, and the first record. */
+static void damage(void)
+{
+    uint64_t slot[16];
+    const int fd = open(path, O_RDWR);
+    CHECK(fd >= 0 && pread(fd, slot, sizeof slot, 256) == sizeof slot);
+    CHECK(slot[4] == 2 && slot[6] > 512);
+    CHECK(pwrite(fd, "damaged", 8, (off_t)slot[6] + 24) == 8);
+    CHECK(pwrite(fd, "damaged", 8, 512 + 8) == 8);
+    close(fd);
+}
+
+/* The last to leave makes no index of what is left, which would hide that something is missing. */
+static void damaged_meanwhile(void)
+{
+    int data[N], class[2];
+    MPI_File file[2];
+    check_say("damaged meanwhile");
+    if (rank == 0) {
+        fill(data, N, 0, 0);
+        file[0] = open_on(MPI_COMM_SELF, MPI_MODE_CREATE | MPI_MODE_RDWR);
+        OK(MPI_File_write_at(file[0], place(0, 0), data, N, MPI_INT, MPI_STATUS_IGNORE));
+        OK(MPI_File_close(&file[0]));
+        for (int i = 0; i < 2; i++)
+            file[i] = open_on(MPI_COMM_SELF, MPI_MODE_RDWR);
+        damage();
+        for (int i = 0; i < 2; i++)
+            MPI_Error_class(MPI_File_close(&file[i]), &class[i]);
+        CHECK(class[0] == MPI_SUCCESS && class[1] == MPI_ERR_IO);
+        CHECK_CLASS(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file[0]),
+                    MPI_ERR_IO);
+    }
+    check_remove(path, MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -255,6 +290,7 @@ int main(int argc, char **argv)
     halves();
     reader();
     early_reader();
+    damaged_meanwhile();
     check_say("at the end");
     CHECK_SAY(check_open_files() < before + 4, "%d files are open, not %d", check_open_files(),
               before);

@@ -474,8 +474,8 @@ static bool found_whole(struct file *f, size_t records)
     return whole;
 }
 
-/* Records that never reached the disk, with the index that knew them: the header tells how many
- * there were, though older ones reach as far. */
+/* Records that never reached the disk, with the index that knew them: the header tells which there
+ * were, though older ones reach as far. */
 Test(damage, lost_with_the_index)
 {
     struct file f;
@@ -511,17 +511,31 @@ Test(damage, lost_with_the_index)
     memset(f.data + last, 0, index - last);
     file_record(&f, &r[2], size, test_id, data);
     cr_assert(!found_whole(&f, 3));
-    /* One that left the index makes one more: whether one of the others is gone, nobody knows. */
+    /* What looks like a record of a job that was killed was not in the index. */
     memcpy(f.data, was, index);
     f.size = index;
-    h.records = 2;
+    file_put(&f, index, "ZREC....", 8);
+    cr_assert(found_whole(&f, 3));
+    /* One that left the index makes one more: whether one of the others is gone, nobody knows. */
+    f.size = index;
+    h.tally -= zmpi_record_tally(&r[1]);
     file_header(&f, &h);
     cr_assert(!found_whole(&f, 3));
-    /* Where nothing tells, as in older files, the size must do. */
-    h.records = ZMPI_RECORDS_UNKNOWN;
+    /* As many as there were, but not those. */
+    memset(f.data + last, 0, index - last);
+    cr_assert(!found_whole(&f, 2));
+    memcpy(f.data + last, was + last, index - last);
+    memset(f.data + r[1].offset, 0, last - r[1].offset);
+    cr_assert(found_whole(&f, 2));
+    memcpy(f.data + r[1].offset, was + r[1].offset, last - r[1].offset);
+    /* Where nothing tells, as in older files, the size must do, and that nothing is damaged. */
+    h.tallied = false;
     file_header(&f, &h);
     cr_assert(found_whole(&f, 3));
-    h.records = 2;
+    file_put(&f, index, "ZREC....", 8);
+    cr_assert(!found_whole(&f, 3));
+    f.size = index;
+    h.tallied = true;
     file_put(&f, zmpi_header_tally(&h, tally), tally, sizeof tally);
     cr_assert(!found_whole(&f, 3));
     for (size_t at = 0; at < ZMPI_TALLY_BYTES; at++) {

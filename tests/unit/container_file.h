@@ -186,7 +186,10 @@ static inline void file_index(struct file *f, struct zmpi_header *h,
     h->index_offset = n > 0 ? begin + size : 0;
     h->index_length = n > 0 ? directory : 0;
     h->log_end = n > 0 ? begin + size + directory : ZMPI_HEADER_BYTES;
-    h->records = n;
+    h->tallied = true;
+    h->tally = 0;
+    for (size_t i = 0; i < n; i++)
+        h->tally += zmpi_record_tally(&record[i]);
     h->generation++;
     file_header(f, h);
     free(index);

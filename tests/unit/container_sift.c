@@ -77,7 +77,7 @@ static void check_file(struct file *f, struct zmpi_sifted *s, const struct model
     s->kept.header.generation++;
     file_header(f, &s->kept.header);
     in = file_reader(f);
-    cr_assert_eq(zmpi_container_gaps(&s->kept, &in, end, 8, &gap, &n), ZMPI_OK);
+    cr_assert_eq(zmpi_container_gaps(&s->kept, &in, end, &gap, &n), ZMPI_OK);
     for (size_t i = 0; i < n; i++) {
         cr_assert(gap[i].offset >= ZMPI_HEADER_BYTES && gap[i].offset + gap[i].length <= end);
         if (random_below(2))

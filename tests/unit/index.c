@@ -460,11 +460,13 @@ Test(index, many_records_behind_an_index)
 
 /* ---- one session after the other ---- */
 
-/* Many short sessions leave few segments, and every record once. */
-Test(index, short_sessions)
+/* Many short sessions leave few segments, and every record once, also in the header's tally, as long
+ * as all of the sessions have known that. */
+static void short_sessions(size_t unknown)
 {
     struct file f;
     struct zmpi_header h;
+    uint64_t tally = 0;
     unsigned char data[8] = {0}, got[8 * 1000], *index;
     size_t size;
     file_create(&f, &h, test_id);
@@ -474,6 +476,8 @@ Test(index, short_sessions)
         zmpi_container_init(&c);
         cr_assert_eq(zmpi_container_open_lazily(&c, &in), ZMPI_OK);
         cr_assert_eq(c.count, k);
+        cr_assert(k == 0 || c.header.tallied == (k <= unknown));
+        cr_assert(k > unknown || c.header.tally == tally);
         struct zmpi_record r = {.kind = ZMPI_RECORD_DATA,
                                 .order = (uint64_t)k << 32,
                                 .extent = {.lo = 8 * k, .run = 8}};
@@ -485,6 +489,9 @@ Test(index, short_sessions)
         cr_assert_eq(zmpi_index_make(&c, &in, zmpi_pad8(f.size), &index, &size), ZMPI_OK);
         file_put(&f, zmpi_pad8(f.size), index, size);
         free(index);
+        tally += zmpi_record_tally(&r);
+        if (k == unknown) /* a writer from before there were tallies */
+            c.header.tallied = false;
         c.header.generation++;
         file_header(&f, &c.header);
         cr_assert(c.indexed <= k / (ZMPI_SEGMENT_RECORDS / 2) + 1);
@@ -501,4 +508,10 @@ Test(index, short_sessions)
         cr_assert_eq(zmpi_load64(got + 8 * k), k);
     zmpi_container_free(&c);
     file_free(&f);
+}
+
+Test(index, short_sessions)
+{
+    short_sessions(1000);
+    short_sessions(500);
 }

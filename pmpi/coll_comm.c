@@ -130,24 +130,11 @@ static int share_settings(struct zcomm *s, MPI_Comm program)
     return rc;
 }
 
-/* The same ranks. MPI_Comm_dup would call what the program has for copying its own attributes. */
-static int same_ranks(MPI_Comm program, MPI_Comm *comm)
-{
-    MPI_Group group;
-    int rc = PMPI_Comm_group(program, &group);
-    if (rc)
-        return rc;
-    rc = PMPI_Comm_create(program, group, comm);
-    PMPI_Group_free(&group);
-    return rc;
-}
-
 static struct zcomm *make(MPI_Comm program)
 {
     MPI_Comm comm;
-    if (same_ranks(program, &comm))
+    if (zruntime_comm(program, &comm))
         return NULL;
-    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN); /* what goes wrong is raised on `program` */
     struct zcomm *s = calloc(1, sizeof *s);
     int ready = s != NULL, all_ready = 0;
     if (s) {

@@ -496,6 +496,9 @@ void zruntime_check_device(const struct zmpi_options *o, const char *path);
 /* Threads that this process may compress with: as set, else its share of the node's cores. At
  * least 1. */
 int zruntime_threads(const struct zmpi_options *o);
+/* Collective: a communicator of our own with the same ranks, which returns errors. MPI_Comm_dup
+ * would call what the program has for copying its attributes. */
+int zruntime_comm(MPI_Comm program, MPI_Comm *comm);
 
 /* ---- report.c ---- */
 

@@ -276,12 +276,9 @@ static int prepare_here(struct zfile *f, MPI_Comm comm, enum found found)
 {
     PMPI_Comm_rank(comm, &f->rank);
     PMPI_Comm_size(comm, &f->ranks);
-    int rc = PMPI_Comm_dup(comm, &f->comm);
-    if (rc) {
-        f->comm = MPI_COMM_NULL;
+    int rc = zruntime_comm(comm, &f->comm);
+    if (rc)
         return rc;
-    }
-    PMPI_Comm_set_errhandler(f->comm, MPI_ERRORS_RETURN);
     rc = zview_default(&f->view);
     return !rc && f->rank == 0 ? prepare_root(f, found) : rc;
 }

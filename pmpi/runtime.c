@@ -82,6 +82,22 @@ int zruntime_threads(const struct zmpi_options *o)
     return o->threads > 0 ? o->threads : share > 0 ? share : 1;
 }
 
+int zruntime_comm(MPI_Comm program, MPI_Comm *comm)
+{
+    MPI_Group group;
+    *comm = MPI_COMM_NULL;
+    int rc = PMPI_Comm_group(program, &group);
+    if (rc)
+        return rc;
+    rc = PMPI_Comm_create(program, group, comm);
+    PMPI_Group_free(&group);
+    if (rc)
+        *comm = MPI_COMM_NULL;
+    else
+        PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
+    return rc;
+}
+
 /* A wrong setting ends the program here, before it computes for hours and then writes something
  * else than was meant. */
 static void stop_if_wrong(int rank)

@@ -202,6 +202,8 @@ static void print_result(const struct compare *c, bool json)
     if (!json) {
         printf("elements            %llu, %llu differ\n", (unsigned long long)c->elements,
                (unsigned long long)c->differing);
+        if (c->elements == 0)
+            return;
         printf("largest error       %.9g at element %llu", c->max_error,
                (unsigned long long)c->max_at);
         printf(range > 0 ? " (%.4g of the range)\n" : "\n", value[4]);

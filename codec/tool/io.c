@@ -283,8 +283,9 @@ int tool_output_open(struct tool_output *out, const char *path, const struct too
     if (from && tool_input_is_at(from, path))
         return tool_fail("%s: is the input too", path);
     const bool is_there = stat(path, &s) == 0;
+    const int why = errno;
     if (!is_there && lstat(path, &s) == 0)
-        return tool_fail("%s: is a link to what is not there", path);
+        return tool_fail("%s: is a link to what is not there (%s)", path, strerror(why));
     if (is_there && !S_ISREG(s.st_mode)) { /* a device or a pipe: nothing to rename to */
         out->fd = open(path, O_WRONLY | O_CLOEXEC);
         return out->fd < 0 ? tool_fail("%s: %s", path, strerror(errno)) : TOOL_OK;

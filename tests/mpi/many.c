@@ -55,7 +55,7 @@ static void check_narrow(MPI_Offset size)
     free(directory);
 }
 
-/* A scan finds all records, as the header's tally of what all ranks wrote, in two sessions, says. */
+/* A scan finds all records then, as the header's tally of what all ranks wrote tells. */
 static void damage_index(void)
 {
     size_t bytes;

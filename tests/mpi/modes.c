@@ -286,8 +286,7 @@ static void attributes(void)
     OK(MPI_Comm_set_attr(comm, key, &key));
     for (int i = 0; i < 2; i++) {
         copied = 0;
-        OK(MPI_File_open(comm, names[i],
-                         MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE,
+        OK(MPI_File_open(comm, names[i], MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE,
                          MPI_INFO_NULL, &file));
         OK(MPI_File_close(&file));
         times[i] = copied;

@@ -135,6 +135,7 @@ check test ! -s out
 expect 0 "$zmpi" decompress empty.zmpi back.raw
 check cmp empty back.raw
 expect 0 "$zmpi" compare -t f32 empty empty.zmpi
+check cmp out <(echo "elements            0, 0 differ")
 
 group="wrong arguments"
 expect 2 "$zmpi"
@@ -392,7 +393,11 @@ check cmp closed.raw <("$zmpi" cat "$long")
 rm "$long"
 ln -s nowhere dangling.zmpi
 expect 2 "$zmpi" compress -t f32 -e abs=1e-3 f32.raw dangling.zmpi
-says "dangling.zmpi: is a link to what is not there"
+says "dangling.zmpi: is a link to what is not there (No such file or directory)"
+ln -s around around
+expect 2 "$zmpi" compress -t f32 -e abs=1e-3 f32.raw around
+says "Too many levels of symbolic links"
+rm around
 if [ -r /proc/self/maps ]; then
     expect 2 "$zmpi" compress -t f32 -e abs=1 /proc/self/maps maps.zmpi
     says "does not say how long it is"

@@ -245,9 +245,11 @@ enum zmpi_status zmpi_container_records(struct zmpi_container *c, const struct z
  */
 struct zmpi_sifted {
     struct zmpi_container kept;
-    uint64_t live, dead; /* bytes of the records that are kept, of the others */
-    size_t dropped;      /* number of these */
+    uint64_t live, dead;   /* bytes of the records that are kept, of the others */
+    size_t dropped;        /* number of these, and where they are, by place */
+    struct zmpi_run *gone; /* malloc */
 };
+void zmpi_sifted_free(struct zmpi_sifted *s);
 enum zmpi_status zmpi_container_sift(struct zmpi_container *c, const struct zmpi_reader *in,
                                      uint64_t budget, struct zmpi_sifted *out);
 /* What no record of c has in front of physical offset `end`, by place. *gap is malloc'ed. */

@@ -130,23 +130,43 @@ static enum zmpi_status drop_covered(struct sift *s)
     return status;
 }
 
+static int compare_places(const void *a, const void *b)
+{
+    const struct zmpi_run *x = a, *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
 static enum zmpi_status keep(struct sift *s, struct zmpi_sifted *out)
 {
     enum zmpi_status status = ZMPI_OK;
     out->kept.header = s->c->header;
+    out->gone = malloc((s->c->count + 1) * sizeof *out->gone);
+    if (out->gone == NULL)
+        return ZMPI_ERR_MEMORY;
     for (size_t i = 0; i < s->c->count && status == ZMPI_OK; i++) {
-        uint64_t size = zmpi_record_size(&s->record[i]);
-        out->dead += s->dead[i] ? size : 0;
-        out->live += s->dead[i] ? 0 : size;
-        out->dropped += s->dead[i];
-        if (!s->dead[i])
+        const uint64_t size = zmpi_record_size(&s->record[i]);
+        if (s->dead[i]) {
+            out->dead += size;
+            out->gone[out->dropped++] = (struct zmpi_run){s->record[i].offset, size};
+        } else {
+            out->live += size;
             status = zmpi_container_add(&out->kept, &s->record[i]);
+        }
     }
+    if (out->dropped > 0)
+        qsort(out->gone, out->dropped, sizeof *out->gone, compare_places);
     if (status == ZMPI_OK)
         status = zmpi_container_seal(&out->kept, s->in);
     if (status == ZMPI_OK && out->kept.logical_size != s->c->logical_size)
         status = ZMPI_ERR_CORRUPT;
     return status;
+}
+
+void zmpi_sifted_free(struct zmpi_sifted *s)
+{
+    zmpi_container_free(&s->kept);
+    free(s->gone);
+    s->gone = NULL;
 }
 
 enum zmpi_status zmpi_container_sift(struct zmpi_container *c, const struct zmpi_reader *in,
@@ -170,7 +190,7 @@ enum zmpi_status zmpi_container_sift(struct zmpi_container *c, const struct zmpi
     if (status == ZMPI_OK)
         status = keep(&s, out);
     if (status != ZMPI_OK)
-        zmpi_container_free(&out->kept);
+        zmpi_sifted_free(out);
     zmpi_remains_free(&s.remains);
     free(s.dead);
     free(s.record);

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bytes.h"
@@ -29,7 +28,7 @@ enum { NOTE_AT = 416, NOTE_BYTES = 24 };
 /* What may be looked at: records, 180 bytes of memory each; runs, up to 48 bytes each. */
 #define RECORDS_MOST ((size_t)1 << 19)
 #define RUNS_MOST    ((uint64_t)1 << 20)
-/* Stretches that are cleared at a time. */
+/* Stretches that are given back at a time. */
 #define ROOMS_MOST ((size_t)1 << 16)
 
 /* ---- what the log had when it was last looked through (format.md 2.6) ---- */
@@ -165,23 +164,35 @@ static bool is_last(struct zfile *f)
            h.log_end == mine->log_end;
 }
 
-/* Holes where that is worth while, zeros else, so that no scan finds a dropped record again. */
-static bool clear(int fd, const struct zmpi_run *room)
+/* Holes where there is much room. */
+static bool punch(int fd, const struct zmpi_run *gap, size_t n)
 {
-    static const unsigned char zeros[ROOM_LEAST];
-    const off_t at = (off_t)room->offset;
-    unsigned char b[ROOM_LEAST];
-    if (room->length < ROOM_LEAST) {
-        const size_t size = (size_t)room->length;
-        if (zfd_read(fd, b, size, at) == (ssize_t)size && memcmp(b, zeros, size) == 0)
-            return true;
-        return !zfd_write(fd, zeros, size, at);
-    }
-    return !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, (off_t)room->length);
+    bool good = true;
+    for (size_t i = 0, holes = 0; i < n && holes < ROOMS_MOST && good; i++)
+        if (gap[i].length >= ROOM_LEAST) {
+            good = !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)gap[i].offset,
+                              (off_t)gap[i].length);
+            holes++;
+        }
+    return good;
 }
 
-/* What no record has in front of the index. Whole stretches, so that no part of a record is left;
- * what is a hole already stays one. */
+/* Zeros instead of the dropped records in what room is left, so that no scan finds them again. */
+static void clear(int fd, const struct zmpi_run *gap, size_t n, const struct zmpi_sifted *s)
+{
+    static const unsigned char zeros[ROOM_LEAST];
+    for (size_t i = 0, k = 0; k < s->dropped; k++) {
+        const struct zmpi_run *gone = &s->gone[k];
+        while (i < n && gap[i].offset + gap[i].length <= gone->offset)
+            i++;
+        if (i < n && gap[i].length < ROOM_LEAST &&
+            zfd_write(fd, zeros, (size_t)gone->length, (off_t)gone->offset))
+            break;
+    }
+}
+
+/* What no record has in front of the index. Whole records and stretches, so that no part of a
+ * record is left; what is a hole already stays one. */
 static void give_back(struct zfile *f, struct zmpi_sifted *s, uint64_t index)
 {
     struct zmpi_reader reader = zfile_reader(f);
@@ -190,8 +201,8 @@ static void give_back(struct zfile *f, struct zmpi_sifted *s, uint64_t index)
     if (!zsession_only_begin(f))
         return;
     if (is_last(f) && !zmpi_container_gaps(&s->kept, &reader, index, &gap, &n)) {
-        for (size_t i = 0; i < n && i < ROOMS_MOST && clear(f->session.fd, &gap[i]); i++)
-            continue;
+        if (punch(f->session.fd, gap, n))
+            clear(f->session.fd, gap, n, s);
         zmpi_log(ZMPI_LOG_INFO, "%s: the room of %zu overwritten records, %llu bytes, given back",
                  f->path, s->dropped, (unsigned long long)s->dead);
     }
@@ -206,5 +217,5 @@ void ztrim(struct zfile *f, bool indexed)
     int go = f->rank == 0 && indexed && renew_index(f, &s, &index);
     if (!PMPI_Bcast(&go, 1, MPI_INT, 0, f->comm) && go && sync_all(f) && f->rank == 0)
         give_back(f, &s, index);
-    zmpi_container_free(&s.kept);
+    zmpi_sifted_free(&s);
 }

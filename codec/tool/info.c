@@ -177,7 +177,7 @@ static enum zmpi_status measure(struct tool_input *in, struct room *room)
                           c->header.index_length;
     room->holes = holes_of(in);
     room->unused = in->physical > used ? in->physical - used : 0;
-    zmpi_container_free(&s.kept);
+    zmpi_sifted_free(&s);
     return ZMPI_OK;
 }
 

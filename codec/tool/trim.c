@@ -213,7 +213,7 @@ int tool_trim(int argc, char **argv)
     if (status)
         return status;
     status = trim(&t);
-    zmpi_container_free(&t.sifted.kept);
+    zmpi_sifted_free(&t.sifted);
     zmpi_container_free(&t.fresh);
     tool_input_close(&t.in);
     return status;

@@ -261,17 +261,6 @@ static void alone(int rank)
     unlink(name);
 }
 
-static int copied;
-
-static int copy(MPI_Comm comm, int key, void *extra, void *from, void *to, int *flag)
-{
-    (void)comm, (void)key, (void)extra;
-    *(void **)to = from;
-    *flag = 1;
-    copied++;
-    return MPI_SUCCESS;
-}
-
 /* MPI-IO may copy the communicator with the program's attributes; opening a container does so no
  * more often. */
 static void attributes(void)
@@ -281,15 +270,15 @@ static void attributes(void)
     MPI_Comm comm;
     MPI_File file;
     check_say("attributes");
-    OK(MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, &key, NULL));
+    OK(MPI_Comm_create_keyval(check_copy, MPI_COMM_NULL_DELETE_FN, &key, NULL));
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     OK(MPI_Comm_set_attr(comm, key, &key));
     for (int i = 0; i < 2; i++) {
-        copied = 0;
+        check_copied = 0;
         OK(MPI_File_open(comm, names[i], MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE,
                          MPI_INFO_NULL, &file));
         OK(MPI_File_close(&file));
-        times[i] = copied;
+        times[i] = check_copied;
     }
     CHECK_EQUAL(times[1], times[0]);
     OK(MPI_Comm_free(&comm));

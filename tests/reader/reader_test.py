@@ -292,6 +292,14 @@ class DamageTest(unittest.TestCase):
         self.assertEqual(b"may be missing" in done.stderr, not container.whole)
         self.assertEqual(done.stdout, container.read(0, container.size))
 
+    def test_cut_off(self):
+        data = (GOLDEN / "f32_pw_rel.zmpi").read_bytes()
+        for size in list(range(0, 600, 8)) + list(range(600, len(data), 97)):
+            try:
+                MODULE.Container(data[:size])
+            except MODULE.FormatError:
+                pass
+
     def test_not_a_container(self):
         for data in (b"", b"text", bytes(5000), HASHED):
             self.assertRaises(MODULE.FormatError, MODULE.Container, data)

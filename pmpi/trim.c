@@ -25,7 +25,7 @@ enum { NOTE_AT = 416, NOTE_BYTES = 24 };
 #define GROWTH_LEAST ((uint64_t)64 << 10)
 #define ROOM_LEAST   ((uint64_t)8 << 10)
 #define DEAD_LEAST   ((uint64_t)32 << 10)
-/* What may be looked at: records, 180 bytes of memory each; runs, up to 48 bytes each. */
+/* What may be looked at: records, 200 bytes of memory each; runs, up to 48 bytes each. */
 #define RECORDS_MOST ((size_t)1 << 19)
 #define RUNS_MOST    ((uint64_t)1 << 20)
 /* Stretches that are given back at a time. */

@@ -216,6 +216,13 @@ static void wrong_arguments(void)
 
 /* ---- one rank sends more, or less, than is asked for ---- */
 
+/* MPICH ends a program whose message is longer than the room for it. */
+#ifdef MPICH_VERSION
+static const bool message_too_long_is_fatal = true;
+#else
+static const bool message_too_long_is_fatal = false;
+#endif
+
 static int class_of(int rc)
 {
     int error_class = MPI_SUCCESS;
@@ -285,11 +292,11 @@ static void all_unlike_sizes(void)
     OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     unlike_sizes(comm, N + 1, N);
     unlike_sizes(comm, 2 * N, N);
-#ifndef MPICH_VERSION /* which ends a program whose message is longer than the room for it */
-    unlike_sizes(comm, 2 * N, 10);
-    too_much(comm, false);
-    too_much(comm, true);
-#endif
+    if (!message_too_long_is_fatal) {
+        unlike_sizes(comm, 2 * N, 10);
+        too_much(comm, false);
+        too_much(comm, true);
+    }
     unlike_sizes(comm, N - 1, N);
     unlike_sizes(comm, 10, N);
     OK(MPI_Comm_free(&comm));

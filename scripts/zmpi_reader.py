@@ -649,8 +649,7 @@ class Slot:
         self.id = data[16:32]
         (self.generation, self.size, self.index, self.index_length, self.log_end,
          self.epoch) = struct.unpack("<6Q", data[32:80])
-        known = (len(tally) == 24 and xxh3(tally[:16]) == u64(tally, 16)
-                 and u64(tally, 0) == self.generation)
+        known = xxh3(tally[:16]) == u64(tally, 16) and u64(tally, 0) == self.generation
         self.tally = u64(tally, 8) if known else None  # which records its index has
 
 

@@ -461,6 +461,13 @@ Test(damage, index_outside_the_file)
     file_free(&f);
 }
 
+/* As zmpi_reader.py has it. */
+Test(damage, tally)
+{
+    const struct zmpi_record r = {.offset = 512, .order = (uint64_t)1 << 32 | 7};
+    cr_assert_eq(zmpi_record_tally(&r), UINT64_C(0x73700d0d9cee410));
+}
+
 /* What is found where the index cannot be read, and whether that is all there was. */
 static bool found_whole(struct file *f, size_t records)
 {

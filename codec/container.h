@@ -159,10 +159,10 @@ struct zmpi_container {
     uint64_t damaged;         /* bytes skipped that looked like records but failed */
     uint64_t recovered;       /* tally of those scanned in front of the index's directory */
     bool index_damaged;       /* open: there is an index but it is unusable; all was scanned */
+    uint64_t tally;           /* of the records in the index's segments below, */
+    bool tallied;             /* if it is known */
     struct zmpi_segments all; /* those of the index first, */
-    size_t indexed;           /* so many, */
-    uint64_t tally;           /* of these, */
-    bool tallied;             /* if it is known; then, sorted by lo in themselves, */
+    size_t indexed;           /* so many; then, sorted by lo in themselves, */
     struct {
         size_t first;   /* segment behind the indexed ones */
         unsigned level; /* how often it was merged         */

@@ -27,13 +27,18 @@ static int put_header(struct zfile *f, struct zmpi_header *h)
     return rc;
 }
 
+static void without_index(struct zmpi_header *h)
+{
+    h->index_offset = h->index_length = 0;
+    h->tallied = false;
+    h->log_end = ZMPI_HEADER_BYTES;
+}
+
 int zheader_reset(struct zfile *f)
 {
     struct zmpi_header *h = &f->container.header;
     h->logical_size = 0;
-    h->index_offset = h->index_length = 0;
-    h->tallied = false;
-    h->log_end = ZMPI_HEADER_BYTES;
+    without_index(h);
     h->next_epoch = f->epoch + 1;
     return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
 }
@@ -212,9 +217,7 @@ int zindex_write(struct zfile *f)
     h->logical_size = f->container.logical_size;
     h->next_epoch = f->epoch + 1;
     if (all[1] == 0) {
-        h->index_offset = h->index_length = 0;
-        h->tallied = false;
-        h->log_end = ZMPI_HEADER_BYTES;
+        without_index(h);
         return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
     }
     rc = write_parts(f, &mine, counts, all);

@@ -2,8 +2,9 @@
 # bench_gpu.sh [--json FILE] [--folder FOLDER] [--seconds S] [FIELD.f32:NZxNYxNX...]: for a machine with an NVIDIA GPU. Builds
 # the CUDA device and a benchmark in build-gpu/ (with nvcc, a C compiler and xxhash.h; no MPI, no CMake, no network), compares it
 # with the CPU on fields from formulas and the given ones, measures kernels beside a copy from device to device, whole calls and
-# files in FOLDER (.), then runs the tools of compute-sanitizer, if there is one, in what is left of S seconds (470). Prints
+# files in FOLDER (.), then runs the tools of compute-sanitizer, if there is one, in what is left of S seconds (240). Prints
 # tables; FILE (gpu.json) gets the same. Exit status: 0 if all is right, 1 if not, a tool complains or had no time.
+# bench_gpu.sh --built PROGRAM ...: the same with a benchmark that was built elsewhere (`cmake --build build --target bench_gpu`).
 #
 # XXHASH_INCLUDE: the folder of xxhash.h, where the compiler does not find it; those of conda, /opt, /usr and HOME are searched.
 # bench_gpu.sh --emulated PROGRAM ...: the same with a benchmark that was built for the emulator, on tiny fields.
@@ -12,10 +13,10 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=scripts/lib.sh
 . "$top/scripts/lib.sh"
 
-emulated='' json=gpu.json folder=. seconds=470 fields=()
+emulated='' built='' json=gpu.json folder=. seconds=240 fields=()
 while (($#)); do
     case $1 in
-    --emulated | --json | --folder | --seconds)
+    --emulated | --built | --json | --folder | --seconds)
         (($# > 1)) || die "$1 wants a value"
         declare "${1#--}=$2"
         shift
@@ -54,6 +55,13 @@ find_xxhash() {
     die "xxhash.h is missing: install libxxhash-dev, or set XXHASH_INCLUDE to the folder of that one file"
 }
 
+# find_gpu: ends the script with one line if there is none.
+find_gpu() {
+    command -v nvidia-smi >/dev/null || [[ -e /dev/nvidiactl || -e /dev/dxg ]] ||
+        die "no NVIDIA GPU or driver on this machine (no nvidia-smi, no /dev/nvidiactl)"
+    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || true
+}
+
 # find_tools: nvcc, cuda (its folder), sanitizer (or nothing); ends the script with one line if something is missing.
 find_tools() {
     nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" 2>/dev/null) ||
@@ -64,8 +72,7 @@ find_tools() {
     for headers in "$cuda"/include "$cuda"/targets/*/include; do
         [[ ! -e $headers/cuda_runtime.h ]] || break
     done
-    command -v nvidia-smi >/dev/null || [[ -e /dev/nvidiactl || -e /dev/dxg ]] ||
-        die "no NVIDIA GPU or driver on this machine (no nvidia-smi, no /dev/nvidiactl)"
+    find_gpu
     cc=${CC:-$(command -v cc || command -v gcc || echo cc)}
     command -v "$cc" >/dev/null || die "$cc is missing: install a C compiler"
     include=(-I"$top/codec" -I"$top/gpu")
@@ -119,10 +126,16 @@ if [[ $emulated ]]; then
     # A stand-in for the tools, to be tried.
     sanitizer=${ZMPI_BENCH_SANITIZER:-}
 else
-    find_tools
-    build "$top/build-gpu"
-    program=$top/build-gpu/bench_gpu
-    check=() measure=()
+    if [[ $built ]]; then
+        find_gpu
+        sanitizer=$(command -v compute-sanitizer || true)
+        program=$built
+    else
+        find_tools
+        build "$top/build-gpu"
+        program=$top/build-gpu/bench_gpu
+    fi
+    check=() measure=(--most 1024 --seconds 0.05)
 fi
 
 # A kernel that waits for ever is stopped, and the benchmark says at what.

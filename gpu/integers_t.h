@@ -206,9 +206,13 @@ ZD_FN uint32_t F(shift_tile)(const struct F(rule) *rule, struct F(encoder) *s)
 
 ZD_FN void F(exact_tile)(const struct F(rule) *rule, struct F(encoder) *s)
 {
-    for (uint32_t e = zd_tid(); e < s->tile.count; e += THREADS)
-        s->w.word[e] = F(integer_of)(rule, 0, s->w.word[e]);
-    F(set_origin)(&s->w, zd_tid() == 0 ? s->w.word[0] : 0);
+    U origin = 0; /* of thread 0, and in a register: others must not read the word meanwhile */
+    for (uint32_t e = zd_tid(); e < s->tile.count; e += THREADS) {
+        const U q = F(integer_of)(rule, 0, s->w.word[e]);
+        origin = e == 0 ? q : origin;
+        s->w.word[e] = q;
+    }
+    F(set_origin)(&s->w, origin);
     ZD_SYNC();
 }
 

@@ -1,15 +1,7 @@
-/* avx2.c - the AVX2 kernels' entry in the table, and their hash. */
+/* avx2.c - the AVX2 kernels' entry in the table. */
 #ifdef __x86_64__
-/* Make xxhash compile its AVX2 loop too, with attributes instead of flags, as its own dispatcher
- * does. */
-#define XXH_DISPATCH_AVX2 1
-#define XXH_TARGET_AVX2   __attribute__((target("avx2")))
-#define XXH_ACC_ALIGN     32 /* what these loops load */
 #include <cpuid.h>
-#include <immintrin.h>
 
-#include "avx2.h"
-#include "hash.h"
 #include "huffman_loops.h"
 #include "kernels_avx2.h"
 
@@ -26,14 +18,6 @@ static bool available(void)
            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && has_lzcnt();
 }
 
-TARGET static uint64_t hash(const void *src, size_t size)
-{
-    if (size <= XXH3_MIDSIZE_MAX)
-        return zmpi_hash(src, size, 0);
-    return XXH3_hashLong_64b_internal(src, size, XXH3_kSecret, sizeof XXH3_kSecret,
-                                      XXH3_accumulate_512_avx2, XXH3_scrambleAcc_avx2);
-}
-
 const struct zmpi_kernels zmpi_kernels_avx2 = {
     .name = "avx2",
     .available = available,
@@ -45,7 +29,7 @@ const struct zmpi_kernels zmpi_kernels_avx2 = {
     .cost64 = zmpi_avx2_cost64,
     .range32 = zmpi_avx2_range32,
     .range64 = zmpi_avx2_range64,
-    .hash = hash,
+    .hash = zmpi_avx2_hash,
     .huffman_encode = &zmpi_huffman_encode_bmi2,
     .huffman = &zmpi_huffman_loops_bmi2,
 };

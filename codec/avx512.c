@@ -1,13 +1,7 @@
-/* avx512.c - the AVX-512 kernels' entries in the table, and their hash. */
+/* avx512.c - the AVX-512 kernels' entries in the table. */
 #ifdef __x86_64__
-/* Make xxhash compile its AVX-512 loop too, with attributes instead of flags, as its own dispatcher
- * does. */
-#define XXH_DISPATCH_AVX512 1
-#define XXH_TARGET_AVX512   __attribute__((target("avx512f")))
-#define XXH_ACC_ALIGN       64 /* what these loops load */
-#include <immintrin.h>
+#include <immintrin.h> /* the tests' own, where they emulate AVX-512 */
 
-#include "hash.h"
 #include "huffman_loops.h"
 #include "kernels_avx512.h"
 
@@ -23,14 +17,6 @@ static bool vbmi_available(void)
     return available() && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni");
 }
 
-XXH_TARGET_AVX512 static uint64_t hash(const void *src, size_t size)
-{
-    if (size <= XXH3_MIDSIZE_MAX)
-        return zmpi_hash(src, size, 0);
-    return XXH3_hashLong_64b_internal(src, size, XXH3_kSecret, sizeof XXH3_kSecret,
-                                      XXH3_accumulate_512_avx512, XXH3_scrambleAcc_avx512);
-}
-
 const struct zmpi_kernels zmpi_kernels_avx512 = {
     .name = "avx512",
     .below = &zmpi_kernels_avx2,
@@ -43,7 +29,7 @@ const struct zmpi_kernels zmpi_kernels_avx512 = {
     .cost64 = zmpi_avx512_cost64,
     .range32 = zmpi_avx512_range32,
     .range64 = zmpi_avx512_range64,
-    .hash = hash,
+    .hash = zmpi_avx512_hash,
     .huffman_encode = &zmpi_huffman_encode_avx512,
     .huffman = &zmpi_huffman_loops_bmi2,
 };
@@ -61,7 +47,7 @@ const struct zmpi_kernels zmpi_kernels_avx512vbmi = {
     .cost64 = zmpi_avx512_cost64,
     .range32 = zmpi_avx512_range32,
     .range64 = zmpi_avx512_range64,
-    .hash = hash,
+    .hash = zmpi_avx512_hash,
     .huffman_encode = &zmpi_huffman_encode_avx512,
     .huffman = &zmpi_huffman_loops_bmi2,
 };

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -18,8 +19,7 @@ static inline uint64_t zmpi_hash(const void *src, size_t size, uint64_t seed)
 /* To hash what comes in parts: begin, XXH3_64bits_update for each part, XXH3_64bits_digest. */
 static inline void zmpi_hash_begin(XXH3_state_t *state, uint64_t seed)
 {
-    state->seed = 0; /* the reset reads these two */
-    state->extSecret = NULL;
+    memset(state, 0, sizeof *state); /* the reset reads what was there */
     XXH3_64bits_reset_withSeed(state, seed);
 }
 

@@ -1,4 +1,5 @@
 /* kernels.c - the choice between instruction sets. */
+#define _GNU_SOURCE // secure_getenv
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ const struct zmpi_kernels *zmpi_kernels(void)
     if (k)
         return k;
     /* Threads that come here together find the same. */
-    const char *off = getenv("ZMPI_DISABLE");
+    const char *off = secure_getenv("ZMPI_DISABLE");
     size_t i = 0;
     while (sets[i] != &zmpi_kernels_scalar &&
            (!sets[i]->available() || (off && switched_off(sets[i], off))))

@@ -5,18 +5,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "options_value.h"
 
-/* Formats whose own libraries must be able to open the files are left alone: HDF5, netCDF and ADIOS
- * under their usual names (and numbered ones: x.nc.0), WRF's files, which are netCDF without saying
- * so, and what ParaView, VMD and spreadsheets open: text, or arrays written as bytes, of which
- * nothing would be lossy. */
+/* Formats whose own libraries must be able to open the files are left alone, by the names that they
+ * mostly have (numbered ones too: x.nc.0; WRF's files are netCDF without saying so): what
+ * simulations, visualisation, imaging, seismics, molecular dynamics and Python write, archives and
+ * text. Files with other names are known by their first bytes (magic.h). */
 #define DEFAULT_FILES                                                                              \
-    "*,!*.h5,!*.hdf5,!*.he5,!*.nc,!*.nc4,!*.cdf,!*.bp,!*.adios,!*.silo,!*.cgns,!*.exo,!*.e,!*."    \
-    "zarr,!wrf*_d0*,!auxhist*_d0*,!*.hdf,!*.h5m,!*.h5part,!*.med,!*.rmed,!*.vtk,!*.vtkhdf,!*.vt?," \
-    "!*.pvt?,!*.pvd,!*.cube,!*.csv,!*.xyz,!*.xml,!*.json,!*.txt,!*.log,!*.nc.[0-9]*,!*.h5.[0-9]*"
+    "*,!*.h5,!*.hdf5,!*.he5,!*.hdf,!*.h5m,!*.h5part,!*.nc,!*.nc4,!*.cdf,!*.bp,!*.adios,"           \
+    "!*.silo,!*.cgns,!*.exo,!*.e,!*.zarr,!*.med,!*.rmed,!*.root,!*.grib,!*.grb,!*.grib2,"          \
+    "!*.grb2,!*.vtk,!*.vtkhdf,!*.vt?,!*.pvt?,!*.pvd,!*.xmf,!*.xdmf,!*.case,!*.plt,!*.szplt,"       \
+    "!*.ply,!*.stl,!*.vdb,!*.cube,!*.fits,!*.fit,!*.fts,!*.asdf,!*.dcm,!*.nii,!*.mrc,!*.mrcs,"     \
+    "!*.nrrd,!*.mha,!*.mhd,!*.tif,!*.tiff,!*.png,!*.jpg,!*.exr,!*.jp2,!*.segy,!*.sgy,!*.segd,"     \
+    "!*.su,!*.rsf,!*.las,!*.laz,!*.xtc,!*.trr,!*.tng,!*.dcd,!*.pdb,!*.bam,!*.cram,!*.xyz,"         \
+    "!*.npy,!*.npz,!*.mat,!*.pkl,!*.pt,!*.pth,!*.onnx,!*.safetensors,!*.parquet,!*.arrow,"         \
+    "!*.zip,!*.gz,!*.bz2,!*.xz,!*.zst,!*.tar,!*.db,!*.csv,!*.xml,!*.json,!*.yaml,!*.txt,"          \
+    "!*.log,!wrf*_d0*,!auxhist*_d0*,!*.nc.[0-9]*,!*.h5.[0-9]*"
 
 #define FIELD(name) .offset = offsetof(struct zmpi_options, name)
 #define TEXT(name)  FIELD(name), .capacity = sizeof((struct zmpi_options *)0)->name
@@ -275,33 +282,83 @@ static bool is_ignored(const char *variable)
     return false;
 }
 
+/* Names that module systems, package managers and users set for where zmpi is installed. */
+static bool is_of_the_site(const char *name)
+{
+    static const char *const words[] = {"ROOT", "DIR",    "HOME",    "PATH",    "BASE", "PREFIX",
+                                        "LIB",  "LIBDIR", "LIBRARY", "INCLUDE", "INC",  "BIN"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(name + strlen("ZMPI_"), words[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_setting(const char *variable)
+{
+    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++)
+        if (strcmp(table[i].info.environment, variable) == 0)
+            return true;
+    return false;
+}
+
+/* The next variable from *e on that begins like a setting and is none, as `name`; or false. */
+static bool next_unknown(char ***e, char name[64])
+{
+    for (; *e != NULL && **e != NULL; ++*e) {
+        const size_t n = strcspn(**e, "=");
+        if (strncmp(**e, "ZMPI_", 5) != 0 || is_ignored(**e))
+            continue;
+        snprintf(name, 64, "%.*s", (int)(n < 64 ? n : 63), **e);
+        if (!is_setting(name)) {
+            ++*e;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The setting that an unknown variable is probably a misspelling of, as in zmpi_option_suggest. */
+static void suggest_setting(const char *name, char hint[64])
+{
+    hint[0] = 0;
+    if (!is_of_the_site(name))
+        zmpi_option_suggest(name, ZMPI_NAME_ENVIRONMENT, hint);
+}
+
 /* A misspelt variable would silently do nothing; nothing is what must not happen. */
 static enum zmpi_status check_environment(char message[256])
 {
-    for (char **e = environ; e != NULL && *e != NULL; e++) {
-        if (strncmp(*e, "ZMPI_", 5) != 0 || is_ignored(*e))
+    char name[64], hint[64];
+    for (char **e = environ; next_unknown(&e, name);) {
+        suggest_setting(name, hint);
+        if (hint[0] == 0)
             continue;
-        char name[64];
-        size_t n = strcspn(*e, "=");
-        snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), *e);
-        bool known = false;
-        for (size_t i = 0; i < ZMPI_OPTION_COUNT && !known; i++)
-            known = strcmp(table[i].info.environment, name) == 0;
-        if (known)
-            continue;
-        char hint[64];
-        zmpi_option_suggest(name, ZMPI_NAME_ENVIRONMENT, hint);
         snprintf(message, 256, "%s: there is no such setting%s", name, hint);
         return ZMPI_ERR_ARG;
     }
     return ZMPI_OK;
 }
 
+bool zmpi_options_unknown(char message[256])
+{
+    char name[64], hint[64];
+    for (char **e = environ; next_unknown(&e, name);) {
+        suggest_setting(name, hint);
+        if (hint[0] != 0)
+            continue;
+        snprintf(message, 256, "%s is no setting and changes nothing (zmpi options lists them)",
+                 name);
+        make_one_line(message);
+        return true;
+    }
+    return false;
+}
+
 static enum zmpi_status load_environment(struct zmpi_options *o, char message[256])
 {
     for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++) {
         const char *name = table[i].info.environment;
-        const char *value = getenv(name);
+        const char *value = secure_getenv(name);
         enum zmpi_status s = ZMPI_OK;
         if (value != NULL)
             s = zmpi_option_assign(o, i, value, ZMPI_FROM_ENVIRONMENT, name, message);
@@ -315,7 +372,8 @@ enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256])
 {
     struct zmpi_options t;
     zmpi_options_default(&t);
-    enum zmpi_status s = check_environment(message);
+    // A program that has more rights than its user does not take the user's settings.
+    enum zmpi_status s = getauxval(AT_SECURE) ? ZMPI_OK : check_environment(message);
     if (s == ZMPI_OK)
         s = load_environment(&t, message);
     // The rules come after the environment, which names their file, and stay below it.
@@ -443,15 +501,30 @@ void zmpi_option_suggest(const char *name, enum zmpi_name_form form, char text[6
         snprintf(text, 64, "; did you mean %s?", nearest);
 }
 
+bool zmpi_hint_is_ours(const char *key)
+{
+    return strncmp(key, "zmpi_", 5) == 0 || strncmp(key, "ZMPI_", 5) == 0;
+}
+
 bool zmpi_hint_is_known(const char *key, char message[256])
 {
-    char suggestion[64];
-    if (strncmp(key, "zmpi_", 5) != 0)
+    char name[64], suggestion[64];
+    if (!zmpi_hint_is_ours(key))
         return true;
-    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++)
-        if (table[i].info.info_key != NULL && strcmp(table[i].info.info_key, key) == 0)
+    snprintf(name, sizeof name, "%s", key);
+    for (char *p = name; *p != 0; p++)
+        *p = (char)(*p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
+    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++) {
+        const struct zmpi_option_info *info = &table[i].info;
+        if (strcmp(info->name, name + strlen("zmpi_")) != 0)
+            continue;
+        if (info->info_key != NULL)
             return true;
-    zmpi_option_suggest(key, ZMPI_NAME_HINT, suggestion);
+        snprintf(message, 256, "hint %.80s: is for the whole job: set %s in the environment", key,
+                 info->environment);
+        return false;
+    }
+    zmpi_option_suggest(name, ZMPI_NAME_HINT, suggestion);
     snprintf(message, 256, "hint %.80s: there is no such hint%s", key, suggestion);
     make_one_line(message);
     return false;

@@ -62,19 +62,22 @@ struct zmpi_options {
  */
 enum zmpi_status zmpi_option_set(struct zmpi_options *o, const char *name, const char *value,
                                  const char *source, char message[256]);
-/* False, with a message and perhaps what was meant, for a key that begins like a hint of ours and
- * is none. */
+/* Does a key begin like a hint of zmpi's: zmpi_x, or ZMPI_X, which is the same? */
+bool zmpi_hint_is_ours(const char *key);
+/* False, with a message and perhaps what was meant, for a key that begins so and is no hint. */
 bool zmpi_hint_is_known(const char *key, char message[256]);
 /* May a call change this option, or did a hint, which is stronger, set it? */
 bool zmpi_option_is_hint(const struct zmpi_options *o, const char *name);
 void zmpi_options_default(struct zmpi_options *o);
 /*
  * Defaults, then the rules that apply to all files (section [*]), then ZMPI_* of the environment.
- * An unknown ZMPI_* variable is an error (it may be a misspelt one), except ZMPI_DATA,
- * ZMPI_TEST_* and ZMPI_EMU_*. The whole rules file is checked here. On success the log level is in
- * force.
+ * A ZMPI_* variable whose name is close to a setting's is an error. The whole rules file is checked
+ * here. On success the log level is in force. A setuid program does not read the environment.
  */
 enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256]);
+/* True, with a one-line message, if the environment has another ZMPI_* variable that is no setting
+ * (ZMPI_ROOT of a module system, say). */
+bool zmpi_options_unknown(char message[256]);
 /* Apply the rules whose glob matches `path` to o (a copy of what zmpi_options_load made), below the
  * environment. Cannot fail today: the rules were checked. */
 enum zmpi_status zmpi_options_for_file(struct zmpi_options *o, const char *path, char message[256]);

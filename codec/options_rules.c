@@ -14,11 +14,14 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "options_value.h"
 
@@ -172,16 +175,30 @@ static enum zmpi_status read_rules(struct parse *p)
     return p->status;
 }
 
+/* A pipe would keep every rank waiting, and a device might. */
+static FILE *open_rules(const char *path, char message[256])
+{
+    struct stat s;
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const bool regular = fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
+    FILE *file = regular ? fdopen(fd, "r") : NULL;
+    if (file == NULL) {
+        snprintf(message, 256, "ZMPI_CONFIG=%.160s: %s", path,
+                 fd >= 0 && !regular ? "is not a regular file" : strerror(errno));
+        if (fd >= 0)
+            close(fd);
+    }
+    return file;
+}
+
 enum zmpi_status zmpi_rules_load(struct zmpi_options *o, char message[256])
 {
     if (o->config[0] == 0)
         return ZMPI_OK;
     struct parse p = {.path = o->config, .message = message};
-    p.file = fopen(o->config, "re");
-    if (p.file == NULL) {
-        snprintf(message, 256, "ZMPI_CONFIG=%.160s: %s", o->config, strerror(errno));
+    p.file = open_rules(o->config, message);
+    if (p.file == NULL)
         return ZMPI_ERR_ARG;
-    }
     p.rules = calloc(1, sizeof *p.rules);
     if (p.rules == NULL)
         fail(&p, ZMPI_ERR_MEMORY, zmpi_strerror(ZMPI_ERR_MEMORY));

@@ -37,7 +37,7 @@ static _Thread_local char reason[300];
 /* ZMPI_WSE_PES=WxH; false if it is nonsense. */
 static bool rectangle(unsigned *width, unsigned *height)
 {
-    const char *text = getenv("ZMPI_WSE_PES");
+    const char *text = secure_getenv("ZMPI_WSE_PES");
     int end = 0;
     *width = *height = DEFAULT_PES;
     if (!text || !*text)
@@ -49,7 +49,7 @@ static bool rectangle(unsigned *width, unsigned *height)
 /* ZMPI_WSE_PIPELINE=N, of which the rectangle's width is a multiple; false if it is nonsense. */
 static bool pipeline(unsigned width, unsigned *pes)
 {
-    const char *text = getenv("ZMPI_WSE_PIPELINE");
+    const char *text = secure_getenv("ZMPI_WSE_PIPELINE");
     *pes = 0;
     if (!text || !*text)
         return true;
@@ -60,7 +60,7 @@ static bool pipeline(unsigned width, unsigned *pes)
 /* ZMPI_WSE_SEED=N; false if it is nonsense. */
 static bool seed(uint64_t *value)
 {
-    const char *text = getenv("ZMPI_WSE_SEED");
+    const char *text = secure_getenv("ZMPI_WSE_SEED");
     char *end;
     *value = 1;
     if (!text || !*text)
@@ -72,7 +72,7 @@ static bool seed(uint64_t *value)
 /* ZMPI_WSE_ENGINE: the vendor's tools instead of our simulator? */
 static bool by_sdk(void)
 {
-    const char *text = getenv("ZMPI_WSE_ENGINE");
+    const char *text = secure_getenv("ZMPI_WSE_ENGINE");
     return text && strcmp(text, "sdk") == 0;
 }
 
@@ -97,7 +97,7 @@ static const char *probe(void)
 {
     unsigned width, height, pes;
     uint64_t any;
-    const char *level = getenv("ZMPI_LOG"), *address = getenv("ZMPI_WSE_ADDRESS");
+    const char *level = secure_getenv("ZMPI_LOG"), *address = secure_getenv("ZMPI_WSE_ADDRESS");
     if (level && (strcmp(level, "info") == 0 || strcmp(level, "debug") == 0))
         zmpi_log_set(ZMPI_LOG_INFO);
     if (!all_known())
@@ -138,7 +138,7 @@ static struct chip *load(struct wafer *w, unsigned length)
 {
     unsigned width, height;
     struct chip_sim_options options = {.length = length, .decode = w == &decompressor};
-    const char *address = getenv("ZMPI_WSE_ADDRESS");
+    const char *address = secure_getenv("ZMPI_WSE_ADDRESS");
     bool loaded;
     reason[0] = 0;
     if (w->chip && w->sdk.folder[0] && w->sdk.owner != getpid()) /* a child of who loaded it */

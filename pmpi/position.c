@@ -51,13 +51,26 @@ static int change_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI
     return MPI_SUCCESS;
 }
 
-int zf_file_set_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
-                     const char *datarep, MPI_Info info)
+static int set_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
+                    const char *datarep, MPI_Info info)
 {
     int told = zsettle_told(f), rc = change_view(f, disp, etype, filetype, datarep);
     int reset = zshared_reset(f, rc == MPI_SUCCESS); /* collective, whatever happened here */
     int hinted = apply_hints(f, info);
     return rc ? rc : told ? told : reset ? reset : hinted;
+}
+
+int zw_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
+                     const char *datarep, MPI_Info info)
+{
+    struct zfile *f = zfile_find(fh);
+    if (!f) {
+        zpolicy_passed_over(fh, info);
+        return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
+    }
+    int rc = set_view(f, disp, etype, filetype, datarep, info);
+    zfile_done(f);
+    return rc;
 }
 
 /* The caller frees what it gets, unless it is predefined. */
@@ -146,10 +159,17 @@ int zf_file_get_group(struct zfile *f, MPI_Group *group)
     return PMPI_File_get_group(f->fh, group);
 }
 
-int zf_file_set_info(struct zfile *f, MPI_Info info)
+int zw_file_set_info(MPI_File fh, MPI_Info info)
 {
-    int rc = PMPI_File_set_info(f->fh, info);
-    return rc ? rc : apply_hints(f, info);
+    struct zfile *f = zfile_find(fh);
+    int rc = PMPI_File_set_info(fh, info);
+    if (!f)
+        zpolicy_passed_over(fh, info);
+    if (f && !rc)
+        rc = apply_hints(f, info);
+    if (f)
+        zfile_done(f);
+    return rc;
 }
 
 /* The MPI library's hints and ours that are in force. */

@@ -1,9 +1,11 @@
 /* report.c - what was done, at MPI_Finalize: a table on standard error, or JSON. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coll.h"
 #include "decimal.h"
@@ -320,10 +322,22 @@ static void print_left_alone(FILE *out, const double count[2])
     }
 }
 
+/* A pipe that nobody reads is an error at once, and does not keep the job from its end. */
+static FILE *open_report(const char *path)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return NULL;
+    FILE *out = fdopen(fd, "w");
+    if (!out)
+        close(fd);
+    return out;
+}
+
 /* Seconds are sums over ranks; times of one rank are these divided by "ranks". */
 static void print_json(const char *path, const struct entry *e, size_t n, const double left[2])
 {
-    FILE *out = fopen(path, "we");
+    FILE *out = open_report(path);
     if (!out) {
         zmpi_log(ZMPI_LOG_WARN, "ZMPI_REPORT=%s: cannot be written: %s", path, strerror(errno));
         return;

@@ -144,6 +144,13 @@ void zruntime_unseen(const char *call)
                  call);
 }
 
+static void say_unknown(void)
+{
+    char message[256];
+    if (zmpi_options_unknown(message))
+        zmpi_log(ZMPI_LOG_WARN, "%s", message);
+}
+
 /* A path is meant from where the program was started, wherever it goes before it ends. */
 static void fix_report_path(void)
 {
@@ -249,8 +256,10 @@ static void start(void)
     options.rules = rules;
     zmpi_log_set(options.log);
     zmpi_log_rank(rank);
-    if (rank == 0)
+    if (rank == 0) {
+        say_unknown();
         check_report_folder();
+    }
     check_device(rank);
     share_node(rank);
     finish_last();

@@ -400,7 +400,7 @@ bool tool_options_load(struct zmpi_options *o)
  */
 int tool_threads(void)
 {
-    const char *text = getenv("ZMPI_THREADS");
+    const char *text = secure_getenv("ZMPI_THREADS");
     char *end;
     long n = text ? strtol(text, &end, 10) : 0;
     return n >= 1 && n <= 1024 && !*end ? (int)n : zmpi_cpus_count();

@@ -97,7 +97,7 @@ static bool launch(struct chip *chip, const char *function)
 
 static bool in_path(const char *tool)
 {
-    const char *path = getenv("PATH");
+    const char *path = secure_getenv("PATH");
     char *copy = strdup(path ? path : ""), *rest = copy, *folder, file[4096];
     bool found = false;
     while (copy && !found && (folder = strsep(&rest, ":")) != NULL)
@@ -192,7 +192,7 @@ static bool start_bridge(struct chip_sdk *c, const char *address)
 bool chip_sdk_open(struct chip_sdk *c, const char *program, unsigned width, unsigned height,
                    const struct chip_rows *rows, const char *address)
 {
-    const char *temporary = getenv("TMPDIR");
+    const char *temporary = secure_getenv("TMPDIR");
     *c = (struct chip_sdk){.chip = {.width = width,
                                     .height = height,
                                     .pipeline = rows->pipeline,

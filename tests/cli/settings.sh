@@ -104,6 +104,17 @@ plain nobound.bin
 write nobound.bin ZMPI_LOG=error
 ! said || fail "said although only errors were asked for"
 
+echo "== a variable that is like no setting: one line, and the job runs"
+write field.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_ROOT=/opt/zmpi ZMPI_MODULE=1
+compressed field.bin
+[ "$(said | grep -c 'is no setting')" = 1 ] || fail "not said once"
+
+echo "== a report into a pipe that nobody reads"
+rm -f pipe
+mkfifo pipe
+write field.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_REPORT=pipe
+said | grep -q 'ZMPI_REPORT=.*pipe: cannot be written' || fail "not said"
+
 echo "== which files"
 for name in field.h5 field.nc field.bp field.vtu field.cube; do
     write "$name" ZMPI_ERROR_BOUND=rel=1e-3

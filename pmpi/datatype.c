@@ -115,6 +115,7 @@ static void contents_free(struct zcontents *c)
     free(c->child);
 }
 
+/* The children are still to be made. */
 static int contents_get(MPI_Datatype t, struct zcontents *c)
 {
     int rc =
@@ -131,11 +132,8 @@ static int contents_get(MPI_Datatype t, struct zcontents *c)
     }
     for (int i = 0; i < c->datatypes_n; i++)
         c->datatype[i] = MPI_DATATYPE_NULL;
-    rc = PMPI_Type_get_contents(t, c->integers_n, c->addresses_n, c->datatypes_n, c->integer,
-                                c->address, c->datatype);
-    for (int i = 0; i < c->datatypes_n && !rc; i++)
-        rc = ztype_make(c->datatype[i], &c->child[i]);
-    return rc;
+    return PMPI_Type_get_contents(t, c->integers_n, c->addresses_n, c->datatypes_n, c->integer,
+                                  c->address, c->datatype);
 }
 
 /* `count` blocks of `length` children; block i begins at displacement(i). */
@@ -262,22 +260,16 @@ static enum zmpi_type common_element(const struct zcontents *c)
     return element;
 }
 
-static int flatten_derived(MPI_Datatype datatype, struct ztype *t, struct zsegments *s)
+static int flatten_derived(const struct zcontents *c, struct ztype *t, struct zsegments *s)
 {
-    struct zcontents c = {0};
-    int rc = contents_get(datatype, &c);
-    if (!rc) {
-        t->element = common_element(&c);
-        derived_shape(&c, t);
-        if (c.combiner == MPI_COMBINER_SUBARRAY)
-            rc = ztype_subarray(&c, s);
-        else if (c.combiner == MPI_COMBINER_DARRAY)
-            rc = ztype_darray(&c, s);
-        else
-            derived_segments(&c, s);
-    }
-    contents_free(&c);
-    return rc;
+    t->element = common_element(c);
+    derived_shape(c, t);
+    if (c->combiner == MPI_COMBINER_SUBARRAY)
+        return ztype_subarray(c, s);
+    if (c->combiner == MPI_COMBINER_DARRAY)
+        return ztype_darray(c, s);
+    derived_segments(c, s);
+    return MPI_SUCCESS;
 }
 
 int ztype_size(MPI_Datatype datatype, MPI_Count *size)
@@ -285,9 +277,8 @@ int ztype_size(MPI_Datatype datatype, MPI_Count *size)
     return datatype == MPI_DATATYPE_NULL ? MPI_ERR_TYPE : PMPI_Type_size_x(datatype, size);
 }
 
-int ztype_make(MPI_Datatype datatype, struct ztype *t)
+static int describe(MPI_Datatype datatype, struct ztype *t)
 {
-    struct zsegments s = {0};
     MPI_Count size, lb, extent;
     memset(t, 0, sizeof *t);
     int rc = ztype_size(datatype, &size);
@@ -298,29 +289,95 @@ int ztype_make(MPI_Datatype datatype, struct ztype *t)
     t->size = (uint64_t)size;
     t->lb = lb;
     t->extent = extent;
-    if (is_predefined(datatype)) {
-        t->element = element_of_named(datatype, t->size);
-        t->shape[0] = t->shape[1] = 1;
-        t->shape[2] = t->size / zmpi_type_size(t->element);
-        named_segments(datatype, t->size, &s);
-    } else {
-        rc = flatten_derived(datatype, t, &s);
-    }
-    t->segment = s.segment;
-    t->count = s.count;
+    return MPI_SUCCESS;
+}
+
+/* t takes over the runs. */
+static int take_segments(struct ztype *t, const struct zsegments *s)
+{
     uint64_t before = 0;
+    t->segment = s->segment;
+    t->count = s->count;
     for (size_t i = 0; i < t->count; i++) {
         t->segment[i].before = before;
         before += t->segment[i].length;
     }
-    if (!rc && s.failed)
-        rc = MPI_ERR_NO_MEM;
-    if (!rc && before != t->size) /* a constructor this code does not know */
-        rc = MPI_ERR_TYPE;
-    if (!rc)
-        settle_shape(t);
-    t->dense = t->count <= 1 && lb == 0 && (uint64_t)extent == t->size &&
+    if (s->failed)
+        return MPI_ERR_NO_MEM;
+    if (before != t->size) /* a constructor this code does not know */
+        return MPI_ERR_TYPE;
+    settle_shape(t);
+    t->dense = t->count <= 1 && t->lb == 0 && (uint64_t)t->extent == t->size &&
                (t->count == 0 || t->segment[0].offset == 0);
+    return MPI_SUCCESS;
+}
+
+static int make_named(MPI_Datatype datatype, struct ztype *t)
+{
+    struct zsegments s = {0};
+    t->element = element_of_named(datatype, t->size);
+    t->shape[0] = t->shape[1] = 1;
+    t->shape[2] = t->size / zmpi_type_size(t->element);
+    named_segments(datatype, t->size, &s);
+    return take_segments(t, &s);
+}
+
+/* A derived type whose children are being made. Programs nest types tens of thousands deep, which
+ * the stack would not hold. */
+struct level {
+    struct level *outer;
+    struct zcontents c;
+    struct ztype *t;
+    int next; /* child */
+};
+
+static int enter(struct level **inner, MPI_Datatype datatype, struct ztype *t)
+{
+    int rc = describe(datatype, t);
+    if (rc)
+        return rc;
+    if (is_predefined(datatype))
+        return make_named(datatype, t);
+    struct level *l = calloc(1, sizeof *l);
+    if (!l)
+        return MPI_ERR_NO_MEM;
+    l->outer = *inner;
+    l->t = t;
+    *inner = l;
+    return contents_get(datatype, &l->c);
+}
+
+static void leave(struct level **inner)
+{
+    struct level *l = *inner;
+    *inner = l->outer;
+    contents_free(&l->c);
+    free(l);
+}
+
+static int complete(struct level *l)
+{
+    struct zsegments s = {0};
+    int rc = flatten_derived(&l->c, l->t, &s);
+    int taken = take_segments(l->t, &s);
+    return rc ? rc : taken;
+}
+
+int ztype_make(MPI_Datatype datatype, struct ztype *t)
+{
+    struct level *inner = NULL;
+    int rc = enter(&inner, datatype, t);
+    while (inner && !rc) {
+        if (inner->next < inner->c.datatypes_n) {
+            const int i = inner->next++;
+            rc = enter(&inner, inner->c.datatype[i], &inner->c.child[i]);
+        } else {
+            rc = complete(inner);
+            leave(&inner);
+        }
+    }
+    while (inner)
+        leave(&inner);
     if (rc)
         ztype_free(t);
     return rc;

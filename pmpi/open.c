@@ -17,7 +17,14 @@
 
 /* What rank 0 finds at the path before the file is opened. FAILED: it may be a container, but
  * cannot be read; OVERWRITTEN: it was one. */
-enum found { FOUND_OTHER, FOUND_EMPTY, FOUND_CONTAINER, FOUND_FAILED, FOUND_OVERWRITTEN };
+enum found {
+    FOUND_OTHER,
+    FOUND_NONE,
+    FOUND_EMPTY,
+    FOUND_CONTAINER,
+    FOUND_FAILED,
+    FOUND_OVERWRITTEN
+};
 
 /* Bytes at the beginning and the end of a file that tell what it is. */
 enum { HEAD = ZMPI_HEADER_BYTES + 8, TAIL = 4096 };
@@ -56,7 +63,7 @@ static enum found inspect(const char *path)
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) /* the MPI library may yet get one */
         return FOUND_FAILED;
     if (fd < 0)
-        return errno == ENOENT ? FOUND_EMPTY : FOUND_OTHER; /* the MPI library will say why */
+        return errno == ENOENT ? FOUND_NONE : FOUND_OTHER; /* the MPI library will say why */
     enum found found = FOUND_OTHER;
     if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode)) {
         const ssize_t got = zfd_read(fd, head, HEAD, 0);
@@ -85,6 +92,8 @@ static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
     int rc = PMPI_Comm_rank(comm, &rank);
     if (!rc && rank == 0) {
         mine[0] = (int)inspect(path);
+        if (mine[0] == FOUND_NONE) /* an error of the MPI library, unless it makes one */
+            mine[0] = amode & MPI_MODE_CREATE ? FOUND_EMPTY : FOUND_OTHER;
         /* Who only reads is one of us too: others may be about to write. */
         if (mine[0] == FOUND_EMPTY && !wanted && amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR))
             zreport_left_alone(path, selected);

@@ -1,0 +1,35 @@
+/*
+ * missing.c - a file that is not there, opened without MPI_MODE_CREATE: the error of the MPI
+ * library, by the handler that the program has set for files that are not open.
+ *
+ * zmpi-test: RANKS 1,3 ENV ZMPI_ERROR_BOUND=lossless
+ */
+#include "check.h"
+
+static int called;
+
+static void handler(MPI_File *file, int *error, ...)
+{
+    (void)file, (void)error;
+    called++;
+}
+
+int main(int argc, char **argv)
+{
+    static const int modes[] = {MPI_MODE_RDONLY, MPI_MODE_WRONLY, MPI_MODE_RDWR};
+    MPI_Errhandler own;
+    MPI_File file;
+    OK(MPI_Init(&argc, &argv));
+    OK(MPI_File_create_errhandler(handler, &own));
+    OK(MPI_File_set_errhandler(MPI_FILE_NULL, own));
+    for (int i = 0; i < 3; i++) {
+        check_say("mode %d", modes[i]);
+        called = 0;
+        CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, "missing.out", modes[i], MPI_INFO_NULL, &file),
+                    MPI_ERR_NO_SUCH_FILE);
+        CHECK_EQUAL(called, 1);
+        CHECK_EQUAL(check_disk_size("missing.out"), -1);
+    }
+    OK(MPI_Errhandler_free(&own));
+    OK(MPI_Finalize());
+}

@@ -147,6 +147,8 @@ struct zfile {
     struct zmpi_order order; /* of the floats written last, if they were few */
     bool turned;             /* floats are in the other byte order, or integers: kept exactly */
     bool stays_turned;       /* and so is all that comes; one value alone may look like that */
+    const char *format; /* of another library, as the file's first bytes say; NULL: none is known.
+                           All is exact then, and the file plain when it is closed (plain.c) */
     struct zmpi_offload offload;
     struct zview view;
     uint64_t position;     /* individual file pointer, in data bytes of the view */
@@ -472,11 +474,13 @@ void zelsewhere_opening(bool begins);
 
 /* ---- plain.c ---- */
 
+/* This rank writes `data` at this logical run: the beginning of a file may tell its format. */
+void zplain_look(struct zfile *f, const struct zmpi_run *run, const unsigned char *data);
 /* Collective, at the end of a writer's session, all of it being in the file and indexed: the file
- * becomes plain if it gained too little. failed: not all of it is. */
+ * becomes plain if it gained too little, or has a format of its own. failed: not all of it is. */
 void zplain_give_back(struct zfile *f, int failed);
-/* Has a file of such a name, but for digits, gained too little in this run, and may a new one be
- * plain for that? All processes say the same. */
+/* Has a file of such a name, but for digits, become plain in this run, and may a new one be plain
+ * for that? All processes say the same. */
 bool zplain_is_known(const char *path, const struct zmpi_options *o);
 
 /* ---- policy.c ---- */
@@ -484,6 +488,8 @@ bool zplain_is_known(const char *path, const struct zmpi_options *o);
 int zpolicy_hints(struct zmpi_options *o, MPI_Info info, char message[256]);
 /* Says so of the first hint in this process that there is not. */
 void zpolicy_look_for_misspelt(MPI_Info info);
+/* One that is given to a plain file: says so, once, of the first hint of ours in it. */
+void zpolicy_passed_over(MPI_File fh, MPI_Info info);
 
 /* ---- runtime.c ---- */
 

@@ -1,8 +1,8 @@
 /*
- * plain.c - a file that compression made hardly smaller, or that holds nothing but bytes, is a
- * plain one again once it is closed: whoever opens it by other means than MPI-IO then finds what
- * the program wrote. (Who writes bytes has a format of its own, and mostly such means of reading
- * it.)
+ * plain.c - a file that compression made hardly smaller, that holds nothing but bytes, or that
+ * begins like one of another library's, is a plain one again once it is closed: whoever opens it by
+ * other means than MPI-IO then finds what the program wrote. (Who writes bytes has a format of its
+ * own, and mostly such means of reading it.)
  *
  * Its bytes are written to a new file beside it, which takes its name at the end. Until then, and
  * if anything fails, the container is there.
@@ -23,6 +23,7 @@
 #include "hash.h"
 #include "header.h"
 #include "internal.h"
+#include "magic.h"
 #include "physical.h"
 
 /* A header that one rank writes first, by itself, must not decide for what follows. */
@@ -40,8 +41,8 @@
 
 /* ---- names ---- */
 
-/* Names under which a file gained too little, but for their digits: those of other steps of the
- * same data. */
+/* Names under which a file became plain, but for their digits: those of other steps of the same
+ * data. */
 static struct {
     pthread_mutex_t lock;
     uint64_t hash[256];
@@ -102,7 +103,14 @@ static bool remember(const char *path, int ranks)
 
 /* ---- does it pay? ---- */
 
-enum { FAILED, WRITTEN, TYPED, STORED, RATIO, LOGICAL, LOG_END, SUMS };
+void zplain_look(struct zfile *f, const struct zmpi_run *run, const unsigned char *data)
+{
+    const uint64_t size = run->length < ZMPI_MAGIC_BYTES ? run->length : ZMPI_MAGIC_BYTES;
+    if (!f->format && run->offset == 0 && f->options.least_ratio > 0)
+        f->format = zmpi_magic_find(data, (size_t)size);
+}
+
+enum { FAILED, WRITTEN, TYPED, STORED, RATIO, LOGICAL, LOG_END, FORMAT, SUMS };
 
 /* Summed over the ranks; what is the same everywhere, or known to rank 0 alone, is its. */
 static int sum_up(const struct zfile *f, int failed, double all[SUMS])
@@ -110,7 +118,8 @@ static int sum_up(const struct zfile *f, int failed, double all[SUMS])
     double mine[SUMS] = {[FAILED] = failed != 0 || f->session.shared,
                          [WRITTEN] = (double)f->stats.n.bytes_written,
                          [TYPED] = (double)f->stats.bytes_typed,
-                         [STORED] = (double)f->stats.n.bytes_stored};
+                         [STORED] = (double)f->stats.n.bytes_stored,
+                         [FORMAT] = f->format && !(f->amode & MPI_MODE_DELETE_ON_CLOSE)};
     if (f->rank == 0) {
         mine[RATIO] = f->amode & MPI_MODE_DELETE_ON_CLOSE ? 0 : least_ratio(&f->options);
         mine[LOGICAL] = (double)f->container.logical_size;
@@ -332,14 +341,20 @@ static bool give_back_quietly(struct zfile *f)
     return ok;
 }
 
+static const char *why(const struct zfile *f, const double all[SUMS])
+{
+    if (all[FORMAT] > 0)
+        return f->format ? f->format : "a known format";
+    return is_of_bytes(f, all) ? "nothing but bytes" : "gained little";
+}
+
 /* Of small files, of which there may be many, the report alone tells. news: of this kind. */
 static void tell(const struct zfile *f, const double all[SUMS], bool news)
 {
     if (f->rank == 0)
         zmpi_log(news ? ZMPI_LOG_WARN : ZMPI_LOG_INFO,
                  "%s: %s: %s, compressed %.2f to 1 (ZMPI_LEAST_RATIO=%.3g)%s", f->path,
-                 f->plain ? "plain again" : "stays compressed",
-                 is_of_bytes(f, all) ? "nothing but bytes" : "gained little",
+                 f->plain ? "plain again" : "stays compressed", why(f, all),
                  all[WRITTEN] / all[STORED], f->options.least_ratio,
                  news ? "; new files of such a name stay plain" : "");
 }
@@ -347,14 +362,15 @@ static void tell(const struct zfile *f, const double all[SUMS], bool news)
 void zplain_give_back(struct zfile *f, int failed)
 {
     double all[SUMS];
-    if (sum_up(f, failed, all) || all[FAILED] > 0 || !(all[RATIO] > 0) || !(all[WRITTEN] > 0))
+    if (sum_up(f, failed, all) || all[FAILED] > 0 || !(all[WRITTEN] > 0))
         return;
-    const bool bytes = is_of_bytes(f, all);
-    if (!bytes && !gained_little(all))
+    const bool must = all[FORMAT] > 0, may = all[RATIO] > 0;
+    const bool bytes = must || (may && is_of_bytes(f, all));
+    if (!bytes && !(may && gained_little(all)))
         return;
     if (bytes || all[LOGICAL] <= (double)MOST * f->ranks)
         f->plain = give_back_quietly(f);
-    if (all[LOGICAL] >= (double)COSTS) {
+    if (must || all[LOGICAL] >= (double)COSTS) {
         const bool news = remember(f->path, f->ranks);
         tell(f, all, news);
     }

@@ -58,7 +58,7 @@ static void count_written(struct zfile *f, const struct zplan *p)
     const uint64_t bytes = p->memory.bytes;
     const enum zmpi_type element = p->memory.element;
     const bool exact = f->options.bound_set && bound.mode != f->options.bound.mode;
-    const bool turned = exact && (element == ZMPI_F32 || element == ZMPI_F64);
+    const bool turned = exact && (element == ZMPI_F32 || element == ZMPI_F64) && !f->format;
     f->stats.n.bytes_written += bytes;
     f->stats.bytes_exact += exact && !turned ? bytes : 0;
     f->stats.bytes_turned += turned ? bytes : 0;
@@ -108,7 +108,7 @@ struct together {
  * (byte_order.h). */
 static int agree(struct zfile *f, struct together *t)
 {
-    const double turned = f->stays_turned ? -2 : f->turned ? -1 : 0;
+    const double turned = f->format ? -3 : f->stays_turned ? -2 : f->turned ? -1 : 0;
     double mine[8] = {t->range.min,      -t->range.max,     t->range.fill,       -(double)t->rounds,
                       t->large ? -1 : 0, t->ratio ? -1 : 0, t->through ? -1 : 0, turned};
     double all[8];
@@ -116,6 +116,8 @@ static int agree(struct zfile *f, struct together *t)
     if (!rc) {
         f->turned = all[7] < 0;
         f->stays_turned = all[7] < -1;
+        if (all[7] < -2 && !f->format)
+            f->format = "a known format";
         *t = (struct together){.range = {all[0], -all[1], all[2]},
                                .rounds = (uint64_t)-all[3],
                                .large = all[4] < 0,

@@ -129,6 +129,8 @@ int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct 
                                  "writing: the view's pieces overlap or lie outside the file")
                    : zfile_raise_status(f, status, "writing");
     }
+    if (p->runs && !p->memory.holder)
+        zplain_look(f, p->run, p->memory.data);
     plan_order(f, p);
     find_shape(f, p);
     find_piece(p, most);

@@ -1,7 +1,7 @@
 /*
- * plain.c - files that gained too little by compression, and those of nothing but bytes, are plain
- * again when they are closed, and new ones of such names stay plain; those that gained, or that
- * somebody else uses, stay containers.
+ * plain.c - files that gained too little by compression, those of nothing but bytes, and those that
+ * begin like another library's, are plain again when they are closed, and new ones of such names
+ * stay plain; those that gained, or that somebody else uses, stay containers.
  *
  *     plain [full]      full: in a folder with room for one file of 5 MB, not for two
  *
@@ -191,6 +191,35 @@ static void same_kind(void)
     remove_all("kind_10.out");
 }
 
+/* The signature of HDF5, by one rank or by all, then floats that would be lossy: the file is plain,
+ * and exact where the ranks could know; the next one of the name is plain from the beginning. */
+static void of_format(bool together)
+{
+    static const unsigned char head[HEADER] = "\x89HDF\r\n\x1a\n";
+    const char *path = together ? "format_1.out" : "single_1.out";
+    const char *next = together ? "format_2.out" : "single_2.out";
+    const int n = rank == 0 ? HEADER : 0;
+    const MPI_Offset offset = HEADER + rank * (MPI_Offset)sizeof wave;
+    MPI_File file = create(path);
+    if (together)
+        OK(MPI_File_write_at_all(file, 0, head, n, MPI_BYTE, MPI_STATUS_IGNORE));
+    else if (rank == 0)
+        OK(MPI_File_write_at(file, 0, head, n, MPI_BYTE, MPI_STATUS_IGNORE));
+    OK(MPI_File_write_at_all(file, offset, wave, FLOATS, MPI_FLOAT, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&file));
+    CHECK(!check_is_container(path));
+    check_bytes_at(path, 0, head, HEADER);
+    if (together)
+        check_bytes_at(path, offset, wave, sizeof wave);
+    file = create(next);
+    OK(MPI_File_write_at(file, offset, wave, FLOATS, MPI_FLOAT, MPI_STATUS_IGNORE));
+    OK(MPI_File_sync(file));
+    CHECK(!check_is_container(next));
+    OK(MPI_File_close(&file));
+    remove_all(path);
+    remove_all(next);
+}
+
 static void asked_to_stay(void)
 {
     static const char path[] = "stays.out";
@@ -305,6 +334,8 @@ int main(int argc, char **argv)
     of_type(MPI_FLOAT, "floats.out", false);
     bytes_at_end();
     same_kind();
+    of_format(true);
+    of_format(false);
     asked_to_stay();
     linked(true);
     linked(false);

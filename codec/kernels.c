@@ -1,6 +1,7 @@
 /* kernels.c - the choice between instruction sets. */
 #define _GNU_SOURCE // secure_getenv
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "hash.h"
 #include "huffman_loops.h"
 #include "kernels.h"
+#include "log.h"
 
 static bool always(void)
 {
@@ -95,20 +97,40 @@ bool zmpi_kernels_list_ok(const char *text)
     return true;
 }
 
+const struct zmpi_kernels *zmpi_kernels_choose(const struct zmpi_kernels *const *from,
+                                               const char *off)
+{
+    for (; *from != &zmpi_kernels_scalar; from++) {
+        const struct zmpi_kernels *k = *from;
+        if (!k->available() || (off && switched_off(k, off)))
+            continue;
+        const char *wrong = zmpi_kernels_difference(k);
+        if (!wrong)
+            break;
+        zmpi_log(ZMPI_LOG_WARN,
+                 "the %s kernels are not used: their %s is wrong, as they were compiled or on this "
+                 "CPU; build zmpi with another compiler, or say ZMPI_DISABLE=%s",
+                 k->name, wrong, k->name);
+    }
+    return *from;
+}
+
+static const struct zmpi_kernels *_Atomic chosen;
+
+static void choose(void)
+{
+    atomic_store_explicit(&chosen, zmpi_kernels_choose(sets, secure_getenv("ZMPI_DISABLE")),
+                          memory_order_release);
+}
+
 const struct zmpi_kernels *zmpi_kernels(void)
 {
-    static const struct zmpi_kernels *_Atomic chosen;
-    const struct zmpi_kernels *k = atomic_load_explicit(&chosen, memory_order_relaxed);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const struct zmpi_kernels *k = atomic_load_explicit(&chosen, memory_order_acquire);
     if (k)
         return k;
-    /* Threads that come here together find the same. */
-    const char *off = secure_getenv("ZMPI_DISABLE");
-    size_t i = 0;
-    while (sets[i] != &zmpi_kernels_scalar &&
-           (!sets[i]->available() || (off && switched_off(sets[i], off))))
-        i++;
-    atomic_store_explicit(&chosen, sets[i], memory_order_relaxed);
-    return sets[i];
+    pthread_once(&once, choose);
+    return atomic_load_explicit(&chosen, memory_order_acquire);
 }
 
 /* ---- the range without intrinsics ---- */

@@ -25,13 +25,22 @@ struct zmpi_kernels {
     const struct zmpi_huffman_loops *huffman;
 };
 
-/* The newest set that this machine has and ZMPI_DISABLE does not switch off: by its name, or by
- * that of a set below it. Any thread, any time. */
+/* The newest set that this machine has, that ZMPI_DISABLE does not switch off, by its name or by
+ * that of a set below it, and that gives what the reference gives. Any thread, any time. */
 const struct zmpi_kernels *zmpi_kernels(void);
 
 /* All sets that were compiled, newest first, scalar last; NULL behind the last. For tests and `zmpi
  * options`. */
 const struct zmpi_kernels *zmpi_kernels_at(size_t i);
+
+/* The first one of sets[], which end with the scalar one, for which that holds; off: the list of
+ * those that are switched off, or NULL. One line tells of each that is wrong. */
+const struct zmpi_kernels *zmpi_kernels_choose(const struct zmpi_kernels *const *sets,
+                                               const char *off);
+
+/* What of a set that this machine has is not as the scalar one's, in some short tiles: "hash",
+ * "encoder"...; NULL: nothing. */
+const char *zmpi_kernels_difference(const struct zmpi_kernels *k);
 
 /* Is `text` a list of sets that can be switched off: "avx2,neon", or ""? Sets that exist on other
  * machines only are allowed. */

@@ -2,6 +2,8 @@
  * kernels.c - every set of kernels that this machine can run, against the scalar reference: chunks
  * of random and of awkward shapes, data and bounds; ranges and hashes; which set is chosen.
  */
+#include <unistd.h>
+
 #include "hash.h"
 #include "kernels_kit.h"
 
@@ -222,6 +224,97 @@ Test(kernels, hash)
 }
 
 /* ---- choice ---- */
+
+static bool always(void)
+{
+    return true;
+}
+
+static uint64_t wrong_hash(const void *src, size_t size)
+{
+    return zmpi_hash(src, size, 1);
+}
+
+/* Right for less than 240 bytes, as when xxHash's loop takes other arguments. */
+static uint64_t wrong_loop(const void *src, size_t size)
+{
+    return zmpi_hash(src, size, size > 240);
+}
+
+static size_t wrong_encode(const struct zmpi_chunk_rule *rule, const size_t extent[3],
+                           const struct zmpi_rows *src, unsigned char *dst,
+                           struct zmpi_chunk_work *w)
+{
+    const size_t size = zmpi_chunk64_encode(rule, extent, src, dst, w);
+    dst[size - 1] ^= 1;
+    return size;
+}
+
+static enum zmpi_status wrong_decode(bool is_float, const size_t extent[3],
+                                     const unsigned char *src, size_t size,
+                                     const struct zmpi_rows *dst, struct zmpi_chunk_work *w)
+{
+    const enum zmpi_status status = zmpi_chunk32_decode(is_float, extent, src, size, dst, w);
+    dst->at[(extent[2] - 1) * 4] ^= 1; /* of the first row */
+    return status;
+}
+
+static bool wrong_cost(const struct zmpi_chunk_rule *rule, const size_t extent[3],
+                       const struct zmpi_rows *src, uint32_t position, size_t cost[8])
+{
+    const bool told = zmpi_chunk32_cost(rule, extent, src, position, cost);
+    cost[1]++;
+    return told;
+}
+
+static void wrong_range(const void *src, size_t count, struct zmpi_range *range)
+{
+    zmpi_kernels_scalar.range64(src, count - 1, range);
+}
+
+Test(kernels, right)
+{
+    const struct zmpi_kernels *k;
+    for (size_t i = 0; (k = zmpi_kernels_at(i)); i++)
+        if (k->available())
+            cr_assert_null(zmpi_kernels_difference(k), "%s", k->name);
+}
+
+/* A set that is wrong in one thing is passed over for the next one, and a line says so. */
+Test(kernels, wrong)
+{
+    struct zmpi_kernels good = zmpi_kernels_scalar, bad[6];
+    static const char *const what[] = {"hash", "hash", "encoder", "decoder", "costs", "range"};
+    good.name = "good";
+    for (size_t i = 0; i < 6; i++) {
+        bad[i] = zmpi_kernels_scalar;
+        bad[i].name = "bad";
+        bad[i].available = always;
+    }
+    bad[0].hash = wrong_hash;
+    bad[1].hash = wrong_loop;
+    bad[2].encode64 = wrong_encode;
+    bad[3].decode32 = wrong_decode;
+    bad[4].cost32 = wrong_cost;
+    bad[5].range64 = wrong_range;
+    FILE *log = tmpfile();
+    const int stderr_fd = dup(2);
+    dup2(fileno(log), 2);
+    for (size_t i = 0; i < 6; i++) {
+        const struct zmpi_kernels *sets[] = {&bad[i], &good, &zmpi_kernels_scalar, NULL};
+        cr_assert_str_eq(zmpi_kernels_difference(&bad[i]), what[i]);
+        cr_assert_eq(zmpi_kernels_choose(sets, NULL), &good, "%zu", i);
+        cr_assert_eq(zmpi_kernels_choose(sets, "good"), &zmpi_kernels_scalar, "%zu", i);
+        cr_assert_eq(zmpi_kernels_choose(sets + 1, "bad"), &good);
+    }
+    dup2(stderr_fd, 2);
+    char line[300];
+    size_t lines = 0;
+    for (rewind(log); fgets(line, sizeof line, log); lines++)
+        cr_assert(strstr(line, "bad kernels") && strstr(line, what[lines / 2]), "%s", line);
+    cr_assert_eq(lines, 12);
+    fclose(log);
+}
 
 Test(kernels, lists)
 {

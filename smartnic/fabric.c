@@ -308,6 +308,24 @@ static void drain(int event)
     (void)ignored;
 }
 
+/*
+ * Does the provider wake us all the time for nothing? It does while a connection waits that it
+ * cannot take for want of descriptors.
+ */
+static bool is_woken_for_nothing(struct nic_fabric *f, unsigned idle)
+{
+    const double now = zmpi_seconds();
+    const bool at_once = now - f->waited < 4e-3; /* a nap is shorter */
+    f->waited = now;
+    if (idle <= 1)
+        f->woken = 0;
+    else if (!at_once)
+        f->woken -= f->woken / 4; /* on a crowded machine a nap may take longer */
+    else if (f->woken < 400)
+        f->woken++;
+    return f->woken > 100;
+}
+
 void nic_wait(struct nic_fabric *f, int event, unsigned idle, int milliseconds)
 {
     struct pollfd fd[2] = {{.fd = event, .events = POLLIN},
@@ -315,7 +333,7 @@ void nic_wait(struct nic_fabric *f, int event, unsigned idle, int milliseconds)
     struct timespec t = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
     struct fid *queue = f->cq ? &f->cq->fid : NULL;
     /* What the provider did not take is tried again soon. */
-    bool polled = f->waiting || f->wait_fd < 0;
+    bool polled = f->waiting || f->wait_fd < 0 || is_woken_for_nothing(f, idle);
     if (polled && queue) {
         t = (struct timespec){0, nap(idle) * 1000L};
         if (t.tv_nsec == 0)

@@ -65,6 +65,8 @@ struct nic_fabric {
     struct nic_slot *slots;
     struct nic_slot *free_slots;           /* linked by op.next */
     struct nic_op *waiting, **waiting_end; /* posted, not yet taken by the provider */
+    double waited;                         /* when nic_wait was called last */
+    unsigned woken;                        /* so often in a row for nothing, and at once */
 };
 
 /*

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -265,6 +266,17 @@ static int serve(struct nicd *s, const char *path)
     return good ? 0 : fail("the fabric does not work any more");
 }
 
+/* Each client's connection has a descriptor, and so have those of strangers. */
+static void raise_descriptors(unsigned clients)
+{
+    struct rlimit limit;
+    const rlim_t wanted = 4 * (rlim_t)clients + 256;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char **argv)
 {
     static struct nicd s = {.blocks.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -284,6 +296,7 @@ int main(int argc, char **argv)
     zmpi_log_set(s.set.verbose ? ZMPI_LOG_INFO : ZMPI_LOG_WARN);
     if (!supervise(argv[optind], &status))
         return status;
+    raise_descriptors(s.set.clients);
     const char *missing = nic_libfabric();
     if (!missing)
         missing = s.set.engine->start();

@@ -86,6 +86,7 @@ struct nicd_client {
     unsigned char address[NIC_ADDRESS_MAX];
     fi_addr_t peer;
     double heard;
+    bool proven; /* a message with the session's key has come */
     uint64_t served, served_before;     /* its requests; all that were before it came */
     struct nicd_request *first, **last; /* queued */
     unsigned active;                    /* requests admitted, messages under way */
@@ -98,7 +99,7 @@ struct nicd {
     struct nic_place place;
     struct nic_blocks blocks;
     struct nicd_client *turn; /* of the circle: whose request is next; NULL: no clients */
-    unsigned client_count;
+    unsigned client_count, proven_count;
     unsigned queued, admitted;
     struct nicd_request *all; /* admitted */
     size_t used, parked;      /* bytes of admitted requests; of those that are parked */

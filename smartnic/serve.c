@@ -13,6 +13,10 @@
 /* Messages that may arrive while none is looked at; messages on their way out. */
 enum { RECEIVES = 64, SENDS = 1024 };
 
+/* Sessions that were welcomed and have proven nothing yet. Who has seen a HELLO on the network can
+ * send it again, but cannot use the session: it takes no place from a client. */
+enum { GREETED_MOST = 64 };
+
 /* ---- sending ---- */
 
 static void sent(struct nic_op *op, int error, size_t got)
@@ -50,6 +54,7 @@ static void unlink_client(struct nicd_client *c)
     if (s->turn == c)
         s->turn = c->next == c ? NULL : c->next;
     s->client_count--;
+    s->proven_count -= c->proven;
 }
 
 static void free_client(struct nicd_client *c)
@@ -84,22 +89,58 @@ static void dismiss(struct nicd_client *c, const char *why)
     nicd_client_release(c);
 }
 
-/* The one that was silent for longest makes room. */
-static bool make_room(struct nicd *s)
+/* The one of these that was silent for longest, if nothing is done for it. */
+static struct nicd_client *silent(struct nicd *s, bool proven)
+{
+    struct nicd_client *c = s->turn, *oldest = NULL;
+    for (unsigned i = 0; i < s->client_count; i++, c = c->next)
+        if (c->proven == proven && !c->first && c->active == 0 &&
+            (!oldest || c->heard < oldest->heard))
+            oldest = c;
+    return oldest;
+}
+
+static void send_bye(struct nicd_client *c, const char *why)
 {
     unsigned char message[NIC_MESSAGE_MAX];
-    struct nicd_client *c = s->turn, *oldest = NULL;
-    if (s->client_count < s->set.clients)
+    nicd_send(c, message, nic_empty_write(message, NIC_BYE, c->session, 0, c->key));
+    dismiss(c, why);
+}
+
+static bool is_full(const struct nicd *s)
+{
+    return s->proven_count >= s->set.clients;
+}
+
+/* May one more be greeted? The greeting that is oldest may go; a client only when the new one has
+ * proven itself. */
+static bool may_greet(struct nicd *s)
+{
+    if (is_full(s) && !silent(s, true))
+        return false;
+    if (s->client_count - s->proven_count < GREETED_MOST)
         return true;
-    for (unsigned i = 0; i < s->client_count; i++, c = c->next)
-        if (!c->first && c->active == 0 && (!oldest || c->heard < oldest->heard))
-            oldest = c;
-    if (oldest) {
-        nicd_send(oldest, message,
-                  nic_empty_write(message, NIC_BYE, oldest->session, 0, oldest->key));
-        dismiss(oldest, "silent for longest, another one comes");
-    }
+    struct nicd_client *oldest = silent(s, false);
+    if (oldest)
+        dismiss(oldest, "greeted, and never came");
     return oldest != NULL;
+}
+
+/* The first message by the session's key: from here on it counts. False: there is no place. */
+static bool prove(struct nicd_client *c)
+{
+    struct nicd *s = c->server;
+    if (c->proven)
+        return true;
+    if (is_full(s)) {
+        struct nicd_client *oldest = silent(s, true);
+        if (!oldest)
+            return false;
+        send_bye(oldest, "silent for longest, another one comes");
+    }
+    c->proven = true;
+    s->proven_count++;
+    return true;
 }
 
 static struct nicd_client *add_client(struct nicd *s, const struct nic_hello *hello)
@@ -156,7 +197,7 @@ static void on_hello(struct nicd *s, const struct nic_head *head, const unsigned
     if (!nic_message_check(src, size, s->place.secret) || !nic_hello_read(src, &hello))
         return;
     const bool same = head->version == NIC_VERSION && hello.codec == nic_codec();
-    const bool room = same && make_room(s);
+    const bool room = same && may_greet(s);
     struct nicd_client *c = add_client(s, &hello);
     if (!c)
         return;
@@ -192,6 +233,8 @@ static void on_message(struct nicd *s, const unsigned char *src, size_t size)
     c->heard = zmpi_seconds();
     if (head.type == NIC_BYE) {
         dismiss(c, "bye");
+    } else if (!prove(c)) {
+        send_bye(c, "came when there was no place any more");
     } else if (head.type == NIC_REQUEST && head.id > c->last_id) {
         c->last_id = head.id;
         if (nic_request_read(src, &request))

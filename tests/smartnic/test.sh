@@ -245,6 +245,36 @@ service)
     done
     stop
     ;;
+replay) # greetings that somebody recorded take no place from a client
+    serve zmpi-nicd --timeout 30 --clients 1
+    "$bin/tests/nic_replay" "$ZMPI_NIC" >"$work/log" 2>&1 || fail "nic_replay failed"
+    by_daemon 12 12 any
+    stop
+    ;;
+idle) # connections of strangers take all descriptors: no core is burnt, and a client is served when they go
+    ulimit -n 100
+    serve zmpi-nicd --timeout 30 --clients 4
+    port=$((16#$(sed -n 's/^address ....\(....\).*/\1/p' "$ZMPI_NIC")))
+    python3 -c '
+import socket, sys, time
+held = []
+try:
+    while True:
+        held.append(socket.create_connection(("127.0.0.1", int(sys.argv[1]))))
+except OSError:
+    pass # as many as this process may have, which is more than the daemon can take
+time.sleep(600)' "$port" &
+    strangers=$!
+    sleep 1
+    before=$(cut -d' ' -f14,15 "/proc/$server/stat")
+    sleep 2
+    after=$(cut -d' ' -f14,15 "/proc/$server/stat")
+    kill "$strangers"
+    used=$((${after% *} + ${after#* } - ${before% *} - ${before#* })) # of about 200 ticks
+    ((used < 60)) || fail "the daemon takes $used of 200 ticks for nothing"
+    by_daemon 12 12 any
+    stop
+    ;;
 limits) # what there is no room for is the CPU's, and no failure
     serve zmpi-nicd --timeout 30 --memory 1M --queue 1 --clients 2 --threads 1
     by_daemon 0 1 large 4000000

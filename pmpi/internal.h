@@ -495,6 +495,9 @@ void zpolicy_passed_over(MPI_File fh, MPI_Info info);
 
 const struct zmpi_options *zruntime_options(void);
 bool zruntime_agreed(void); /* do all ranks of MPI_COMM_WORLD have the same settings? */
+/* A new file is written without a bound: says, once, how to set one. Programs that only read are
+ * not told. */
+void zruntime_no_bound(void);
 /* For calls of zmpi.h that do nothing because the MPI library is in front of us: says so once. */
 void zruntime_unseen(const char *call);
 /* Says so once if a hint or a rule names a device that is not there. */

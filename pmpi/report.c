@@ -98,6 +98,8 @@ void zreport_left_alone(const char *path, bool selected)
 {
     zmpi_log(ZMPI_LOG_INFO, "%s: left alone: %s", path,
              selected ? "no bound is set for it" : "ZMPI_FILES does not select it");
+    if (selected)
+        zruntime_no_bound();
     pthread_mutex_lock(&lock);
     if (left_alone.count[selected]++ <= 0)
         snprintf(left_alone.first[selected], sizeof *left_alone.first, "%s", path);

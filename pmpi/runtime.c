@@ -130,6 +130,17 @@ void zruntime_check_device(const struct zmpi_options *o, const char *path)
         zmpi_log(ZMPI_LOG_WARN, "%s: device %s: %s; using the CPU", path, o->device, why);
 }
 
+void zruntime_no_bound(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!options.bound_set && !zmpi_rules_set(&options, "error_bound") &&
+        !atomic_flag_test_and_set(&said))
+        zmpi_log(ZMPI_LOG_WARN,
+                 "no error bound is set (ZMPI_ERROR_BOUND=abs=V, rel=V, pw_rel=V, "
+                 "psnr=dB, ratio=R or lossless): new files and collectives pass unchanged, unless "
+                 "a hint or the program sets one");
+}
+
 void zruntime_unseen(const char *call)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -264,11 +275,6 @@ static void start(void)
     share_node(rank);
     finish_last();
     agreed = true;
-    if (!options.bound_set && rank == 0 && !zmpi_rules_set(&options, "error_bound"))
-        zmpi_log(ZMPI_LOG_WARN,
-                 "no error bound is set (ZMPI_ERROR_BOUND=abs=V, rel=V, pw_rel=V, "
-                 "psnr=dB, ratio=R or lossless): new files and collectives pass unchanged, unless "
-                 "a hint or the program sets one");
 }
 
 int zw_init(int *argc, char ***argv)

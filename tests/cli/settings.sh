@@ -134,6 +134,7 @@ field_io 2 'ZMPI_FILES=nothing' -- read -t f32 -d 16x32x32 field.bin back.raw ||
 plain back.raw
 grep -qE 'field.bin .* - .*nothing written$' out || fail "a file that was only read has a ratio and a bound"
 ! grep -q 'left alone' out || fail "a file that was only read is called new"
+! grep -q 'no error bound' out || fail "a program that only reads is told to set a bound"
 
 echo "== rules"
 cat >rules.ini <<'RULES'

@@ -89,7 +89,7 @@ static const struct zmpi_option table[] = {
      false,
      FIELD(threads),
      .max = 1024},
-    {{"collectives", "list", "gather,scatter", "ZMPI_COLLECTIVES", NULL,
+    {{"collectives", "list", "gather", "ZMPI_COLLECTIVES", NULL,
       "collective operations whose messages are compressed, separated by ',': gather, scatter, "
       "alltoall, allgather, bcast (exact), bcast_lossy, each with its v form; or none"},
      "allowed are gather, scatter, alltoall, allgather, bcast and bcast_lossy, separated by ',', "
@@ -100,9 +100,10 @@ static const struct zmpi_option table[] = {
      TEXT(collectives),
      .per_comm = true},
     {{"collective_mode", "name", "auto", "ZMPI_COLLECTIVE_MODE", NULL,
-      "when those messages are compressed: auto (where it was measured to be faster), always or "
-      "never"},
-     "allowed are auto, always or never",
+      "when those messages are compressed: auto (between nodes, where there is enough to send), "
+      "measured (where that was measured to be faster: lossy values differ from run to run, within "
+      "the bound), always or never"},
+     "allowed are auto, measured, always or never",
      ZMPI_OPTION_COLLECTIVE_MODE,
      false,
      FIELD(collective_mode),

@@ -22,7 +22,12 @@ enum zmpi_option_source {
 
 struct zmpi_rules; /* the parsed rules file */
 
-enum zmpi_collective_mode { ZMPI_COLLECTIVE_AUTO, ZMPI_COLLECTIVE_ALWAYS, ZMPI_COLLECTIVE_NEVER };
+enum zmpi_collective_mode {
+    ZMPI_COLLECTIVE_AUTO,     /* lossy data by a fixed rule, all others as measured */
+    ZMPI_COLLECTIVE_MEASURED, /* lossy data as measured, too */
+    ZMPI_COLLECTIVE_ALWAYS,
+    ZMPI_COLLECTIVE_NEVER
+};
 
 struct zmpi_options {
     bool bound_set; /* error_bound given at all: else nothing is converted */

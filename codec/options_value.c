@@ -12,7 +12,7 @@
 static const char *const level_names[] = {"quiet", "error", "warn", "info", "debug"};
 static const char *const collective_names[] = {"gather",    "scatter", "alltoall",
                                                "allgather", "bcast",   "bcast_lossy"};
-static const char *const mode_names[] = {"auto", "always", "never"};
+static const char *const mode_names[] = {"auto", "measured", "always", "never"};
 
 /* Decimal digits only: strtoull alone would take blanks, signs and "0x". */
 static bool parse_number(const char *text, char **end, size_t *value)

@@ -83,6 +83,12 @@ struct zpending {
     struct zsample sample;
 };
 
+/* What calls that were compressed by the fixed rule took, and saved; the same on all ranks. */
+struct zlosses {
+    double elapsed, saved; /* seconds */
+    bool said;
+};
+
 struct zcomm {
     MPI_Comm comm; /* the ranks of the program's, for our messages */
     int rank, ranks;
@@ -94,16 +100,16 @@ struct zcomm {
     struct zmpi_offload offload;
     uint64_t decoded; /* of its bytes, those that the report knows */
     struct zpending pending;
+    struct zlosses losses;
     struct zmeasured measured[ZOPS][ZCLASSES];
     struct zcodec_choice codec[ZOPS]; /* what the encoders did in them, for estimates */
-    struct zmpi_axes_known axes;      /* of what was coded before */
+    struct zmpi_axes_known axes[2];   /* of what was coded before: lossy; exact */
     struct zmpi_comm_stats stats;
 };
 
 /* What is cached on the communicator, or NULL if it is unknown or not one of ours. */
 struct zcomm *zcomm_find(MPI_Comm comm);
-/* The same, made if it is not there; also NULL, on all ranks, while one of them is making another
- * one in another thread. Collective. */
+/* The same, made if it is not there. Collective. */
 struct zcomm *zcomm_make(MPI_Comm comm);
 /* From MPI_Finalize on, communicators are left to the MPI library. */
 void zcomm_finalize(void);
@@ -187,6 +193,7 @@ struct zcall {
     int root;       /* 0 if there is none; it counts the call for the report */
     bool exact;     /* whatever the bound */
     bool all_know;  /* every rank knew the size before the agreement */
+    bool lossy;     /* values may change: this rank's, after the agreement any rank's */
     uint64_t bytes; /* of the largest block, after the agreement of any rank */
     uint64_t steps; /* pieces of the block that has most of them, of any rank */
     struct zmpi_range range;
@@ -214,6 +221,8 @@ bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all
                  uint64_t bytes, uint64_t given);
 /* Is the encoder to be chosen? */
 bool zcall_picks(const struct zcall *c);
+/* Before the agreement: there are data of this type. */
+void zcall_look(struct zcall *c, enum zmpi_type element);
 /* Same answer on all ranks: are all ready, and is it to be compressed? bytes, steps: this rank's
  * largest. */
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps);
@@ -328,6 +337,7 @@ struct zcall_outcome {
     enum zop op;
     enum zcall_kind kind;
     bool counts;               /* this rank counts the call */
+    bool by_time;              /* measured time decided what became of lossy data */
     double raw, sent, decoded; /* bytes; the last by other devices than the CPU */
     double seconds;
     double ratio_bound; /* absolute, that a ratio took; 0: none, or no ratio */

@@ -36,6 +36,9 @@ enum {
 #define LONGER 1.25
 /* A way takes so many times what it took, or the other way round: something has changed. */
 #define CHANGED 2.0
+/* Seconds that compression has cost, and the part of all that its calls took. */
+#define WORTH_A_LINE 1.0
+#define COSTLY       0.2
 
 int zauto_class(uint64_t bytes)
 {
@@ -174,11 +177,20 @@ static double expected_compressed(const struct zmeasured *m)
 double zauto_saved(const struct zcomm *s, const struct zpending *p)
 {
     const struct zmeasured *m = &s->measured[p->op][p->size_class];
-    const bool estimated = m->like && s->options.collective_mode == ZMPI_COLLECTIVE_AUTO;
+    const bool estimated = m->like && s->options.collective_mode != ZMPI_COLLECTIVE_ALWAYS;
     double other = estimated ? zauto_expected(m, ZRAW) : m->per_byte[ZRAW];
     if (p->way == ZRAW)
         other = expected_compressed(m);
     return other > 0 ? other * p->bytes - p->elapsed : 0;
+}
+
+bool zauto_costs(struct zlosses *l, double elapsed, double saved)
+{
+    l->elapsed += elapsed;
+    l->saved += saved;
+    const bool now = !l->said && -l->saved > WORTH_A_LINE && -l->saved > COSTLY * l->elapsed;
+    l->said |= now;
+    return now;
 }
 
 static bool was_measured(const struct zmeasured *m)

@@ -24,5 +24,8 @@ double zauto_expected(const struct zmeasured *m, int way);
 /* Seconds that a call that was learned from took less than the other way would have: what that was
  * measured to take, or estimated from messages of like size. 0: not known. */
 double zauto_saved(const struct zcomm *s, const struct zpending *p);
+/* A compressed call took so long, and saved so much (< 0: lost). True once: all together have lost
+ * what somebody would want to know of. */
+bool zauto_costs(struct zlosses *l, double elapsed, double saved);
 
 #endif

@@ -1,6 +1,7 @@
 /* coll_call.c - one collective call on this rank, from the first question to the report. */
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,18 +40,47 @@ static struct zcomm *state_of(const struct zcall *c, uint64_t bytes)
     return zcomm_find(c->comm);
 }
 
+/* May measured times, which are others in each run, decide what becomes of any data? */
+static bool by_time(const struct zcall *c)
+{
+    return c->exact || c->state->options.bound.mode == ZMPI_LOSSLESS ||
+           c->state->options.collective_mode == ZMPI_COLLECTIVE_MEASURED;
+}
+
+/*
+ * With `auto` a call that may be lossy, of less than so many times ZMPI_COLLECTIVE_MIN in all, goes
+ * raw: over a fast link the agreement, the range and the messages' beginnings take as long as
+ * compression saves (0.2 ms are 240 KB at 10 Gbit/s).
+ */
+enum { LEAST_IN_ALL = 16 };
+
+static bool is_enough(const struct zcall *c)
+{
+    const struct zmpi_options *o = &c->state->options;
+    const double min = (double)o->collective_min, bytes = (double)c->bytes;
+    const double all = c->op == ZOP_BCAST ? bytes : bytes * (c->state->ranks - 1);
+    const bool ruled = o->collective_mode == ZMPI_COLLECTIVE_AUTO && !by_time(c);
+    return bytes >= min && (!ruled || all >= LEAST_IN_ALL * min);
+}
+
+/* May calls go raw that ask nobody, and so do not know what data the others have? */
+static bool may_skip(const struct zcall *c)
+{
+    return c->all_know && by_time(c);
+}
+
 /* An intra-node communicator, or one that was found faster raw, asks nobody. */
 static bool goes_raw(struct zcall *c)
 {
     struct zcomm *s = c->state;
-    if (s->options.collective_mode != ZMPI_COLLECTIVE_AUTO)
+    if (s->options.collective_mode == ZMPI_COLLECTIVE_ALWAYS)
         return false;
     if (s->one_node) {
         c->kind = ZCALL_RAW_NODE;
         return true;
     }
     struct zmeasured *m = &s->measured[c->op][zauto_class(c->bytes)];
-    if (!c->all_know || !m->skip)
+    if (!may_skip(c) || !m->skip)
         return false;
     m->skip--;
     c->kind = ZCALL_RAW_FASTER;
@@ -71,7 +101,7 @@ bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all
     if (!zruntime_agreed() || (all_know && bytes == 0))
         return false;
     struct zcomm *s = c->state = state_of(c, bytes);
-    if (!s || !selected(&s->options, op) || (all_know && bytes < s->options.collective_min))
+    if (!s || !selected(&s->options, op) || (all_know && !is_enough(c)))
         return false;
     if (root < 0 || root >= s->ranks) /* MPI will say so */
         return false;
@@ -89,6 +119,7 @@ enum {
     SAMPLED,
     SMALLER = SAMPLED + ZCODECS,
     BYTES,
+    LOSSY,
     SETTINGS_TOO,
     STEPS,
     ELAPSED,
@@ -148,8 +179,14 @@ static void learn(struct zcomm *s, const double all[TOLD])
     /* What MPI sends in raw ones is its own affair. */
     if (p.any && p.way && link > 0 && s->rank == 0)
         zreport_link(p.op, p.sent, link);
+    const double saved = p.any ? zauto_saved(s, &p) : 0;
     if (p.any && s->rank == 0)
-        zreport_saved(p.op, p.way ? ZCALL_COMPRESSED : ZCALL_RAW_FASTER, zauto_saved(s, &p));
+        zreport_saved(p.op, p.way ? ZCALL_COMPRESSED : ZCALL_RAW_FASTER, saved);
+    if (p.any && p.way && zauto_costs(&s->losses, p.elapsed, saved) && s->rank == 0)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s on %d ranks: compression has cost about %.2g s of %.2g s so far; "
+                 "ZMPI_COLLECTIVES=none, or a rule for the communicator, ends that",
+                 zop_name(p.op), s->ranks, -s->losses.saved, s->losses.elapsed);
     s->pending.any = false;
 }
 
@@ -158,14 +195,23 @@ bool zcall_picks(const struct zcall *c)
     return strcmp(c->state->options.codec, "auto") == 0;
 }
 
+void zcall_look(struct zcall *c, enum zmpi_type element)
+{
+    const bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
+    c->lossy |= is_float && !c->exact && c->state->options.bound.mode != ZMPI_LOSSLESS;
+}
+
+/* Both encoders give the same values, but for a ratio, whose bound is the encoder's. */
 static struct zauto_ways ways_of(const struct zcall *c)
 {
     const struct zmpi_options *o = &c->state->options;
+    const bool fixed = c->lossy && !by_time(c);
+    const bool picks = zcall_picks(c) && !(fixed && zcall_wants_ratio(c));
     bool approximate;
     struct zauto_ways ways = {.first = zmpi_options_encoder(o, &approximate)};
-    ways.may[ZRAW] = o->collective_mode != ZMPI_COLLECTIVE_ALWAYS;
+    ways.may[ZRAW] = o->collective_mode != ZMPI_COLLECTIVE_ALWAYS && !fixed;
     for (int way = 1; way < ZWAYS; way++)
-        ways.may[way] = zcall_picks(c) || way == ways.first;
+        ways.may[way] = picks || way == ways.first;
     return ways;
 }
 
@@ -174,11 +220,11 @@ static bool choose(struct zcall *c)
     struct zcomm *s = c->state;
     struct zmeasured *m = &s->measured[c->op][zauto_class(c->bytes)];
     const struct zauto_ways ways = ways_of(c);
-    if (c->bytes < s->options.collective_min)
+    if (!is_enough(c))
         return false;
     c->measuring = true;
     zauto_begin(s->measured[c->op], zauto_class(c->bytes));
-    c->way = zauto_choose(m, &ways, c->all_know);
+    c->way = zauto_choose(m, &ways, may_skip(c));
     if (s->rank == 0)
         zmpi_log(ZMPI_LOG_DEBUG,
                  "%s on %d ranks, %llu bytes: %s; raw %.3g s/GB, fle %.3g s/GB, huffman %.3g s/GB "
@@ -205,25 +251,54 @@ static bool settings_agree(struct zcall *c, const double all[TOLD])
     return same;
 }
 
+/* Without memory exact values come instead of others: no other day's run may do so. */
+static void say_not_ready(const struct zcall *c)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const bool first = c->state->options.bound.mode != ZMPI_LOSSLESS && !c->exact &&
+                       !atomic_flag_test_and_set(&said);
+    zmpi_log(first ? ZMPI_LOG_WARN : ZMPI_LOG_INFO,
+             "%s: no memory, or a datatype that cannot be taken apart: sent raw", zop_name(c->op));
+}
+
+/* Once, by the job's first rank: the bound was perhaps meant for files alone. */
+static void say_lossy(const struct zcall *c)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    char name[MPI_MAX_OBJECT_NAME] = "", bound[40];
+    int rank = -1, length;
+    if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) || rank != 0 || atomic_flag_test_and_set(&said))
+        return;
+    PMPI_Comm_get_name(c->comm, name, &length);
+    zmpi_bound_format(&c->state->options.bound, bound);
+    zmpi_log(ZMPI_LOG_WARN,
+             "%s on %s (%d ranks): floats are sent within %s, here and in later calls; "
+             "ZMPI_COLLECTIVES=none sends them exactly",
+             zop_name(c->op), name[0] ? name : "a communicator", c->state->ranks, bound);
+}
+
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
 {
     struct zcomm *s = c->state;
-    double all[TOLD] = {[READY] = ready, [BYTES] = (double)bytes, [STEPS] = (double)steps};
+    double all[TOLD] = {
+        [READY] = ready, [LOSSY] = c->lossy, [BYTES] = (double)bytes, [STEPS] = (double)steps};
     c->error = tell(s, all);
     if (c->error)
         return false;
     learn(s, all);
     c->bytes = (uint64_t)all[BYTES];
     c->steps = (uint64_t)all[STEPS];
+    c->lossy = all[LOSSY] > 0;
     if (!ready)
-        zmpi_log(ZMPI_LOG_INFO, "%s: no memory, or a datatype that cannot be taken apart: sent raw",
-                 zop_name(c->op));
+        say_not_ready(c);
     bool compressed = settings_agree(c, all) && all[READY] > 0 && choose(c);
     c->start = zmpi_seconds();
     if (!compressed)
         return false;
     c->sequence = ++s->calls;
     c->raw = c->sent = 0;
+    if (c->lossy)
+        say_lossy(c);
     return true;
 }
 
@@ -449,6 +524,7 @@ int zcall_end(struct zcall *c, int rc)
         PMPI_Comm_rank(c->comm, &rank);
     if (c->op == ZOP_ALLTOALL && c->kind != ZCALL_COMPRESSED)
         outcome.raw *= ranks_of(c);
+    outcome.by_time = s && c->lossy && by_time(c);
     outcome.counts = s ? s->rank == c->root : rank == 0;
     zreport_collective(&outcome);
     if (c->kind == ZCALL_COMPRESSED && c->error)

@@ -152,24 +152,92 @@ static struct zcomm *make(MPI_Comm program)
     return s;
 }
 
-/* MPI libraries let one communicator be made after the other, and each process may choose another
+/*
+ * MPI libraries let one communicator be made after the other, and each process may choose another
  * one first: threads that make several at once, with different ranks, can wait for each other for
- * ever, as the program's collectives cannot (Open MPI 4.1). So a process makes one at a time, and
- * where one of the ranks is making another just then, all of them leave it to a later call. */
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+ * ever, as the program's collectives cannot (Open MPI 4.1). So a process makes one at a time. Which
+ * one is first all its ranks agree on: those that wait have keys, the same on all ranks, and the
+ * least key in a process may go; the least of all may so everywhere.
+ */
+struct waiting {
+    uint64_t key;
+    struct waiting *next;
+};
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct waiting *first_waiting;
+static uint64_t keys;
+static bool making;
+
+/* Ranks that are here wait for none that is elsewhere: the first one's key, when all are here. */
+static int enter(MPI_Comm comm, struct waiting *w)
+{
+    int rank, world;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world);
+    pthread_mutex_lock(&lock);
+    const uint64_t mine = rank == 0 ? ++keys << 32 | (uint32_t)world : 0;
+    pthread_mutex_unlock(&lock);
+    const int rc = PMPI_Allreduce(&mine, &w->key, 1, MPI_UINT64_T, MPI_MAX, comm);
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&lock);
+    w->next = first_waiting;
+    first_waiting = w;
+    pthread_mutex_unlock(&lock);
+    return MPI_SUCCESS;
+}
+
+static void leave(const struct waiting *w)
+{
+    pthread_mutex_lock(&lock);
+    struct waiting **p = &first_waiting;
+    while (*p != w)
+        p = &(*p)->next;
+    *p = w->next;
+    pthread_mutex_unlock(&lock);
+}
+
+/* True: this process makes no other one until it is given up. */
+static bool claim(const struct waiting *mine)
+{
+    pthread_mutex_lock(&lock);
+    bool may = !making;
+    for (const struct waiting *w = first_waiting; w; w = w->next)
+        may &= w->key >= mine->key;
+    making |= may;
+    pthread_mutex_unlock(&lock);
+    return may;
+}
+
+static void give_up(void)
+{
+    pthread_mutex_lock(&lock);
+    making = false;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Never left to a later call: when that is depends on other threads, and values would. */
 static struct zcomm *make_alone(MPI_Comm comm)
 {
     struct zcomm *s = NULL;
-    const bool alone = pthread_mutex_trylock(&making) == 0;
-    int mine = alone, all = 0;
-    const int rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
-    if (rc || all) {
-        s = rc ? NULL : make(comm);
-        PMPI_Comm_set_attr(comm, keyval, s ? s : &foreign);
+    struct waiting w;
+    int rc = enter(comm, &w), all = rc != MPI_SUCCESS;
+    const bool entered = !rc;
+    while (!all) {
+        const int mine = claim(&w);
+        rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
+        all |= rc != MPI_SUCCESS;
+        if (all && !rc)
+            s = make(comm);
+        if (mine)
+            give_up();
+        if (!all)
+            sched_yield();
     }
-    if (alone)
-        pthread_mutex_unlock(&making);
+    if (entered)
+        leave(&w);
+    PMPI_Comm_set_attr(comm, keyval, s ? s : &foreign);
     return s;
 }
 
@@ -184,13 +252,6 @@ struct zcomm *zcomm_make(MPI_Comm comm)
     return NULL;
 }
 
-/* To a later call? */
-static bool is_left(MPI_Comm comm)
-{
-    struct zcomm *s;
-    return comm != MPI_COMM_NULL && keyval != MPI_KEYVAL_INVALID && !look_up(comm, &s);
-}
-
 /* ---- zmpi.h ---- */
 
 int zmpi_comm_set(MPI_Comm comm, const char *option, const char *value)
@@ -203,10 +264,6 @@ int zmpi_comm_set(MPI_Comm comm, const char *option, const char *value)
         zmpi_option_set(&checked, option, value, "zmpi_comm_set", message))
         return MPI_ERR_ARG;
     struct zcomm *s = zcomm_make(comm);
-    while (!s && is_left(comm)) {
-        sched_yield();
-        s = zcomm_make(comm);
-    }
     if (!s)
         return MPI_ERR_COMM;
     zmpi_option_set(&s->options, option, value, "zmpi_comm_set", message);

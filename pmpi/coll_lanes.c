@@ -175,7 +175,12 @@ static const struct zblock *largest_block(const struct plan *p)
 bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv)
 {
     struct plan p = {0};
-    bool ready = get_ready(&p, c, send, recv), done = zcall_agree(c, ready, p.bytes, 0);
+    bool ready = get_ready(&p, c, send, recv);
+    if (ready && send)
+        zcall_look(c, send->type.element);
+    if (ready && recv)
+        zcall_look(c, recv->type.element);
+    bool done = zcall_agree(c, ready, p.bytes, 0);
     int rc = done && zcall_wants_range(c) ? range_of_all(c, &p) : MPI_SUCCESS;
     if (done && !rc && zcall_wants_ratio(c))
         rc = survey_of_all(c, &p);

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "byte_order.h"
@@ -62,22 +63,70 @@ bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data,
     return true;
 }
 
+/* Are a rank's pieces coded in the same order in every run? To several peers they go as each takes
+ * them. */
+static bool in_order(const struct zcall *c)
+{
+    return c->op == ZOP_GATHER || c->op == ZOP_GATHERV || c->op == ZOP_ALLGATHER ||
+           c->op == ZOP_ALLGATHERV || c->op == ZOP_BCAST;
+}
+
+/* Axes may decide whether a chunk is exact: those of lossy data must not depend on what came when.
+ */
+static void recall_axes(const struct zcall *c, struct zmpi_job *job, const unsigned char *data)
+{
+    const bool exact = job->bound.mode == ZMPI_LOSSLESS;
+    if (exact || in_order(c))
+        zmpi_axes_recall(&c->state->axes[exact], job, data);
+}
+
 /* A stream that is smaller than its data, or 0. */
-static size_t compress(struct zcall *c, const struct zblock *b, const struct zpart *part,
+static size_t compress(struct zcall *c, const struct zpart *part, struct zmpi_job *job,
                        size_t bytes, unsigned char *dst)
 {
-    struct zmpi_job job;
     size_t size;
-    const unsigned char *here = part->holder ? NULL : part->data;
-    if (!zpiece_job(c, b, here, bytes, c->way, &job))
+    if (!part->holder)
+        recall_axes(c, job, part->data);
+    enum zmpi_status status =
+        zmpi_offload_compress(&c->state->offload, job, part->holder, dst, bytes, part->data, &size);
+    return !status && size < bytes ? size : 0;
+}
+
+/*
+ * A piece that did not become smaller goes as it is. Where measured time has chosen the encoder,
+ * the other one might have made it smaller: so it gets the values that both would give it.
+ */
+static enum zmpi_status settle(const struct zmpi_job *job, unsigned char *data, size_t bytes)
+{
+    const struct zmpi_device *cpu = zmpi_device_cpu();
+    struct zmpi_job fle = *job;
+    size_t room = zmpi_compress_capacity(&job->array), size = 0;
+    unsigned char *stream = malloc(room);
+    fle.encoder = ZMPI_FLE;
+    enum zmpi_status status =
+        stream ? zmpi_job_compress(cpu, &fle, stream, room, data, &size) : ZMPI_ERR_MEMORY;
+    if (!status)
+        status = cpu->decompress(data, bytes, stream, size, NULL, job->threads);
+    free(stream);
+    return status;
+}
+
+/* The piece as a stream, or as it is. Returns the bytes, or 0: it cannot be read. */
+static size_t encode(struct zcall *c, const struct zblock *b, const struct zpart *part,
+                     size_t bytes, unsigned char *dst, bool *stream)
+{
+    struct zmpi_job job;
+    const bool made = zpiece_job(c, b, part->holder ? NULL : part->data, bytes, c->way, &job);
+    const size_t size = made ? compress(c, part, &job, bytes, dst) : 0;
+    *stream = size != 0;
+    if (size)
+        return size;
+    if (zmpi_device_move(part->holder, dst, part->data, bytes))
         return 0;
-    if (here)
-        zmpi_axes_recall(&c->state->axes, &job, here);
-    if (zmpi_offload_compress(&c->state->offload, &job, part->holder, dst, bytes, part->data,
-                              &size) ||
-        size >= bytes)
-        return 0;
-    return size;
+    if (made && job.bound.mode != ZMPI_LOSSLESS && zcall_picks(c) && settle(&job, dst, bytes))
+        zmpi_log(ZMPI_LOG_WARN, "%s on %d ranks: no memory on rank %d: some data are sent exactly",
+                 zop_name(c->op), c->state->ranks, c->state->rank);
+    return bytes;
 }
 
 static uint64_t hash_of(const unsigned char *message, size_t size, int origin)
@@ -91,20 +140,18 @@ int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned
     double start = zmpi_seconds();
     size_t bytes = zblock_piece(b, at), size = 0;
     struct zpart part;
-    bool good = zblock_read(b, at, bytes, scratch, &part);
-    if (good) {
-        size = compress(c, b, &part, bytes, dst + ZPIECE_HEAD);
-        good = size || !zmpi_device_move(part.holder, dst + ZPIECE_HEAD, part.data, bytes);
+    bool stream = false;
+    if (zblock_read(b, at, bytes, scratch, &part)) {
+        size = encode(c, b, &part, bytes, dst + ZPIECE_HEAD, &stream);
         zpart_free(&part);
     }
     memset(dst, 0, ZPIECE_HEAD);
-    if (!good) { /* the receiver must not take it for data, nor wait for it */
+    if (!size) { /* the receiver must not take it for data, nor wait for it */
         zcall_unreadable(c, b);
         return ZPIECE_HEAD;
     }
     zmpi_store32(dst, MAGIC);
-    zmpi_store32(dst + 4, size != 0);
-    size = size ? size : bytes;
+    zmpi_store32(dst + 4, stream);
     zmpi_store64(dst + 8, c->sequence);
     zmpi_store64(dst + 16, at);
     zmpi_store64(dst + 24, bytes);

@@ -256,6 +256,8 @@ bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready)
 {
     struct work w = {.call = c, .relay = r, .room = zpiece_room(&c->state->options, r->bytes)};
     unsigned char *memory = malloc((SLOTS + 1) * w.room);
+    if (ready)
+        zcall_look(c, r->block->type->element);
     uint64_t pieces = ready && r->own ? zblock_pieces(r->own) : 0;
     bool done = zcall_agree(c, ready && memory, r->bytes, pieces);
     int rc = MPI_SUCCESS;

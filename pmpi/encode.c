@@ -135,10 +135,14 @@ enum zcodec_place zencode_place(const struct zmpi_device *device)
                                                                             : ZCODEC_HERE;
 }
 
-static int encoder_of(struct zfile *f, bool *approximate)
+/* Both encoders give the same values, but for a ratio, whose bound is the encoder's: that is no
+ * matter of time. */
+static void choose_encoder(struct zfile *f, struct zmpi_job *job)
 {
-    return strcmp(f->options.codec, "auto") == 0 ? zcodec_choose(&f->choice)
-                                                 : zmpi_options_encoder(&f->options, approximate);
+    if (strcmp(f->options.codec, "auto") == 0 && job->bound.mode != ZMPI_RATIO)
+        job->encoder = zcodec_choose(&f->choice);
+    else
+        job->encoder = zmpi_options_encoder(&f->options, &job->approximate);
 }
 
 int zencode_job(struct zfile *f, const struct zmpi_job *asked, const struct zpiece *piece)
@@ -187,7 +191,7 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
         job.encoder = piece->survey->encoder;
         job.approximate = piece->survey->approximate;
     } else {
-        job.encoder = encoder_of(f, &job.approximate);
+        choose_encoder(f, &job);
     }
     f->before.stats = f->stats;
     f->before.choice = f->choice;
@@ -226,7 +230,7 @@ int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bou
         job.keep = keep;
     }
     job.threads = zruntime_threads(&f->options);
-    job.encoder = encoder_of(f, &job.approximate);
+    choose_encoder(f, &job);
     return zencode_job(f, &job, piece);
 }
 

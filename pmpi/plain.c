@@ -359,6 +359,13 @@ static void tell(const struct zfile *f, const double all[SUMS], bool news)
                  news ? "; new files of such a name stay plain" : "");
 }
 
+/* Is how small lossy data become a matter of measured time? Then later files' values must not be.
+ */
+static bool is_by_time(const struct zmpi_options *o)
+{
+    return o->bound_set && o->bound.mode != ZMPI_LOSSLESS && strcmp(o->codec, "auto") == 0;
+}
+
 void zplain_give_back(struct zfile *f, int failed)
 {
     double all[SUMS];
@@ -370,7 +377,7 @@ void zplain_give_back(struct zfile *f, int failed)
         return;
     if (bytes || all[LOGICAL] <= (double)MOST * f->ranks)
         f->plain = give_back_quietly(f);
-    if (must || all[LOGICAL] >= (double)COSTS) {
+    if (must || (all[LOGICAL] >= (double)COSTS && (bytes || !is_by_time(&f->options)))) {
         const bool news = remember(f->path, f->ranks);
         tell(f, all, news);
     }

@@ -8,7 +8,7 @@
 #   -r RATES    of the storage, bytes a second ("200M 500M"), empty: no file is measured
 #   FILE        raw field NAME_DIMS.f32 or .f64 (les_wmag of the folder ZMPI_DATA names, ../shared/data, else generated)
 #
-# For each link collectives at rel=1e-3 on 4 nodes, plain, always compressed and auto, some also on 2 and 3; at the first link
+# For each link collectives at rel=1e-3 on 4 nodes, plain, always compressed and measured, some also on 2 and 3; at the first link
 # also other bounds. For each storage rate, behind links that are not limited, writing and reading. Writes one JSON file per run,
 # table.txt, predicted.md (what min(link, codec) predicts beside the measured) and the pictures of plot_perf.sh. Runs what is
 # built in BENCH_BUILD (build). Everything else that runs here meanwhile makes compression look slower.
@@ -90,8 +90,8 @@ measure() {
 first=
 for link in $links; do
     cluster up --nodes 4 --link "$link"
-    # auto tries both ways, each twice, before it keeps to one.
-    measure "collectives-$link" 4 -w 6 --note "link=$link" -e rel=1e-3 -m always,auto \
+    # measured tries both ways, each twice, before it keeps to one.
+    measure "collectives-$link" 4 -w 6 --note "link=$link" -e rel=1e-3 -m always,measured \
         -o gather,scatter,allgather,alltoall,bcast,bcast_lossy
     for ranks in 2 3; do
         measure "collectives-$link-$ranks" "$ranks" --note "link=$link" -e rel=1e-3 -o gather,scatter,alltoall

@@ -70,7 +70,7 @@ def compare(paths):
         cores = int(notes.get("shared_cores", 0))
         plain = {r["operation"]: r for r in data["results"] if not r["bound"]}
         for r in data["results"]:
-            if not r["bound"] or not r["compressed"] or r["mode"] == "auto":
+            if not r["bound"] or not r["compressed"] or r["mode"] in ("auto", "measured"):
                 continue
             raw = plain[r["operation"]]["median"]
             wire, codec = raw / r["ratio"], codec_seconds(r, parameters, cores)

@@ -31,7 +31,7 @@ def load(paths):
             is_file = r["operation"].startswith(("read", "write"))
             place = notes.get("storage" if is_file else "link")
             r.update(ranks=data["parameters"]["ranks"], place=place or "", field=data["parameters"]["field"],
-                     name=" ".join([r["variant"].split()[0]] + (["auto"] if r["mode"] == "auto" else [])))
+                     name=" ".join([r["variant"].split()[0]] + ([r["mode"]] if r["mode"] in ("auto", "measured") else [])))
             results.append(r)
     return results
 
@@ -125,7 +125,7 @@ def breakdown(results):
     bars = {}
     for r in usual(results):
         key = r["operation"], r["place"]
-        if r["bound"] and r["compressed"] and r["mode"] != "auto" and r["ranks"] >= bars.get(key, r)["ranks"]:
+        if r["bound"] and r["compressed"] and r["mode"] not in ("auto", "measured") and r["ranks"] >= bars.get(key, r)["ranks"]:
             bars[key] = r
     out = [STYLE.format(name="breakdown", width=max(700, 60 * len(bars) + 300), height=620),
            "set title 'Time of the busiest rank, as part of the time without compression'",

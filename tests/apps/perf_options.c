@@ -17,7 +17,7 @@ static const char usage[] =
     "  -t, --type f32|f64       (by the end of its name, else f32)\n"
     "  -s, --size BYTES         of each rank, with K, M or G; the field is repeated (64M)\n"
     "  -e, --bounds LIST        rel=V, abs=V, pw_rel=V, psnr=dB, ratio=R, lossless (rel=1e-3)\n"
-    "  -m, --modes LIST         of collectives: auto, always (always)\n"
+    "  -m, --modes LIST         of collectives: auto, measured, always (always)\n"
     "      --codec LIST         fle, huffman, auto (fle)\n"
     "      --devices LIST       (auto)\n"
     "  -n, --repetitions N      (5)\n"
@@ -160,8 +160,9 @@ static void check(struct perf_options *o)
         }
     }
     for (int i = 0; i < o->modes.count; i++) {
-        if (strcmp(o->modes.word[i], "auto") != 0 && strcmp(o->modes.word[i], "always") != 0) {
-            wrong("mode '%s': must be auto or always", o->modes.word[i]);
+        if (strcmp(o->modes.word[i], "auto") != 0 && strcmp(o->modes.word[i], "measured") != 0 &&
+            strcmp(o->modes.word[i], "always") != 0) {
+            wrong("mode '%s': must be auto, measured or always", o->modes.word[i]);
         }
     }
     if ((o->field == NULL) != (o->dims == NULL)) {

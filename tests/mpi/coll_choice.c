@@ -276,6 +276,40 @@ static void reports(void)
     CHECK_SAY(!(told_saved < 0 || told_saved > 0), "%g s saved, by small messages", told_saved);
 }
 
+/* So many calls, none of them raw: how often somebody hears that this costs time. */
+static int lines(struct model m, int calls, double *lost)
+{
+    static struct zcomm s;
+    const struct zauto_ways fixed = {ZMPI_FLE, {false, true, false}};
+    int said = 0, went[ZWAYS];
+    memset(&s, 0, sizeof s);
+    for (int k = 0; k < calls; k++) {
+        run(&s, &m, &fixed, 1, went);
+        const struct zpending p = s.pending;
+        zauto_learn(&s, &p);
+        said += zauto_costs(&s.losses, p.elapsed, zauto_saved(&s, &p));
+    }
+    *lost = -s.losses.saved;
+    return said;
+}
+
+/* Where lossy data are compressed whatever it takes, one line tells that it took more. */
+static void tells_costs(void)
+{
+    const struct model fast = {20e9, {1e9, 2e8}, {8, 12}, false},
+                       slow = {1e8, {1e9, 1e8}, {8, 12}, false};
+    double lost, codec;
+    const double each = seconds(&fast, ZMPI_FLE, &codec) - seconds(&fast, ZRAW, &codec);
+    check_say("what the fixed rule costs");
+    told = 1;
+    CHECK_EQUAL(lines(slow, 1000, &lost), 0);
+    CHECK(lost < 0);
+    CHECK_EQUAL(lines(fast, (int)(0.5 / each), &lost), 0);
+    CHECK_EQUAL(lines(fast, (int)(3 / each), &lost), 1);
+    CHECK_SAY(fabs(lost / each / (int)(3 / each) - 1) < 0.1, "%g s lost", lost);
+    told = 0;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -305,6 +339,7 @@ int main(int argc, char **argv)
     corrects();
     remembers();
     reports();
+    tells_costs();
     MPI_Finalize();
     return 0;
 }

@@ -24,7 +24,6 @@
 #include "avx2_block32.h"
 #include "vector_plain_t.h"
 #include "avx2_hold_t.h"
-#include "vector_none_t.h"
 
 #define ENCODE        zmpi_avx2_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode
@@ -39,19 +38,11 @@
 #define DECODE        zmpi_avx2_decode32
 #define SCALAR_DECODE zmpi_chunk32_decode
 #include "vector_stream_t.h"
-#include "vector_turn_t.h"
 #include "vector_coded_t.h"
-#include "avx2_unpack32.h"
-#include "vector_supply_calls_t.h"
-#include "vector_rows_t.h"
-#include "vector_stage_t.h"
-#include "vector_placed_t.h"
-#include "vector_batch_t.h"
-#include "vector_short_t.h"
+#include "avx2_unpack_t.h"
+#define UNPACKS_SOME
+#include "vector_blocks_t.h"
 #include "avx2_halved_t.h"
-#include "vector_outlet_t.h"
-#include "vector_halved_t.h"
-#include "vector_halved_try_t.h"
 #include "vector_decode_t.h"
 
 #define COST zmpi_avx2_cost32

@@ -23,7 +23,6 @@
 #include "avx2_words64.h"
 #include "avx2_block64.h"
 #include "vector_plain_t.h"
-#include "vector_near_t.h"
 #include "avx2_hold_t.h"
 
 #define ENCODE        zmpi_avx2_encode64
@@ -39,16 +38,11 @@
 #define DECODE        zmpi_avx2_decode64
 #define SCALAR_DECODE zmpi_chunk64_decode
 #include "vector_stream_t.h"
-#include "vector_turn_t.h"
 #include "vector_coded_t.h"
+#include "avx2_unpack_t.h"
 #include "vector_unpack_t.h"
-#include "avx2_unpack64.h"
-#include "vector_supply_calls_t.h"
-#include "vector_rows_t.h"
-#include "vector_stage_t.h"
-#include "vector_placed_t.h"
-#include "vector_batch_t.h"
-#include "vector_short_t.h"
+#include "vector_blocks_t.h"
+#include "avx2_halved_t.h"
 #include "vector_decode_t.h"
 
 #define COST zmpi_avx2_cost64

@@ -10,11 +10,6 @@
  * upper half 8 m + 4 + k.
  */
 
-VECTOR V halves_of(V both)
-{
-    return _mm256_permute2x128_si256(both, both, 0x01);
-}
-
 /* ---- to planes ---- */
 
 /* Words of at most 255 as halved bytes. */
@@ -63,27 +58,6 @@ VECTOR unsigned pack_long(const V r[VECTORS], unsigned char *dst)
 
 /* Bytes that unpacking a block may read. */
 enum { BLOCK_READ = 4 + 4 * 8 * WIDTH };
-
-/* A block of up to 7 planes as halved bytes, with signs above the magnitudes. */
-VECTOR V short_bytes(const unsigned char *src, unsigned length)
-{
-    const V signs = v_set1(zmpi_load32(src));
-    return avx2_bytes_of(_mm256_blend_epi32(avx2_first_planes(src + 4, length), signs, 0x80));
-}
-
-/* The same of up to 15 planes, which take two bytes: the lower ones... */
-VECTOR V low_bytes_of(const unsigned char *src, unsigned length)
-{
-    return avx2_bytes_of(avx2_first_planes(src + 4, length < 8 ? length : 8));
-}
-
-/* ... and the upper ones. */
-VECTOR V high_bytes_of(const unsigned char *src, unsigned length)
-{
-    const V signs = v_set1(zmpi_load32(src)),
-            planes = avx2_first_planes(src + 36, length < 8 ? 0 : length - 8);
-    return avx2_bytes_of(_mm256_blend_epi32(planes, signs, 0x80));
-}
 
 /* The dwords of two vectors that lie at even or odd places. */
 VECTOR V even_lanes(V a, V b)
@@ -198,17 +172,4 @@ VECTOR void sum_lanes(V s[VECTORS], V *carry)
     for (unsigned k = 0; k < VECTORS; k++)
         s[k] = v_add(s[k], before);
     *carry = v_add(*carry, _mm256_shuffle_epi32(both, 0xFF));
-}
-
-/* A block of words as they are; sums: to running sums behind `carry`, in the order of these. */
-VECTOR void block_take(const U *from, bool sums, V *carry, V r[VECTORS])
-{
-    for (unsigned k = 0; k < VECTORS; k++)
-        r[k] = v_load(from + k * LANES);
-    if (!sums)
-        return;
-    block_order(r);
-    for (unsigned k = 1; k < VECTORS; k++)
-        r[k] = v_add(r[k], r[k - 1]);
-    sum_lanes(r, carry);
 }

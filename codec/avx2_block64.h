@@ -325,18 +325,13 @@ VECTOR __m256i half_up(__m256i v)
     return _mm256_permute2x128_si256(v, v, 0x08);
 }
 
-VECTOR __m256i swap_halves(__m256i v)
-{
-    return _mm256_permute2x128_si256(v, v, 0x01);
-}
-
 /* Running sums of bytes, as 2 bytes. What is between two words of neighbouring numbers, which lie
  * side by side, is added last. */
 VECTOR void scan_bytes(__m256i b, __m256i w[2])
 {
     const __m256i first = _mm256_maddubs_epi16(_mm256_set1_epi16(1), b);
     const __m256i both = _mm256_maddubs_epi16(_mm256_set1_epi8(1), b);
-    const __m256i four = _mm256_add_epi16(both, swap_halves(both));
+    const __m256i four = _mm256_add_epi16(both, halves_of(both));
     __m256i t = _mm256_add_epi16(four, _mm256_slli_si256(four, 2));
     t = _mm256_add_epi16(t, _mm256_slli_si256(t, 4));
     t = _mm256_add_epi16(t, _mm256_slli_si256(t, 8));
@@ -353,7 +348,7 @@ VECTOR void scan_pairs(const __m256i w[2], __m256i d[4])
     for (unsigned i = 0; i < 2; i++) {
         const __m256i first = _mm256_madd_epi16(w[i], _mm256_set1_epi32(1));
         const __m256i both = _mm256_madd_epi16(w[i], _mm256_set1_epi16(1));
-        const __m256i four = _mm256_add_epi32(both, swap_halves(both));
+        const __m256i four = _mm256_add_epi32(both, halves_of(both));
         __m256i t = _mm256_add_epi32(four, _mm256_slli_si256(four, 4));
         t = _mm256_add_epi32(t, _mm256_slli_si256(t, 8));
         const __m256i all = _mm256_shuffle_epi32(t, 0xFF);

@@ -131,18 +131,14 @@ typedef enum outcome fuse_fn(const struct fuse *f, unsigned axes, struct packer 
     }
 
 #include "vector_bunch_t.h"
-#if WIDTH == 4
 #include "avx2_halves_t.h"
 #include "vector_halves_t.h"
-#endif
 
 KERNEL enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct packer *p)
 {
-#if WIDTH == 4
     const enum outcome made = fuse_halved(f, halve_rows(f, axes, QUANTIZE), p);
     if (made != WIDE)
         return made;
-#endif
     if (rows_short(f, axes))
         return fuse_short_along[axes](f, p);
     static fuse_fn *const aligned[] = EACH_YZ(fuse_QUANTIZE_aligned);
@@ -154,11 +150,9 @@ KERNEL enum outcome fuse_quantized(const struct fuse *f, unsigned axes, struct p
 
 KERNEL enum outcome fuse_filled(const struct fuse *f, unsigned axes, struct packer *p)
 {
-#if WIDTH == 4
     const enum outcome made = fuse_halved(f, halve_rows(f, axes, FILLED), p);
     if (made != WIDE)
         return made;
-#endif
     static fuse_fn *const aligned[] = EACH_YZ(fuse_FILLED_aligned);
     static fuse_fn *const in_rows[] = EACH_OF(fuse_FILLED_in_rows);
     if (f->s->x % ZMPI_BLOCK == 0)

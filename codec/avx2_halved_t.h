@@ -3,37 +3,46 @@
  * to words of 4 bytes. After avx2_halves_t.h and avx2_unpack32.h.
  */
 
-enum { BAND_PAST = 1024, BAND_PLAIN = 1024 }; /* of vector_halved_t.h */
+#define SUMS_HALVES
 
 VECTOR H h_add(H a, H b)
 {
     return _mm256_add_epi16(a, b);
 }
 
-/* What memory has here in all lanes. */
-VECTOR H h_all(const uint16_t *p)
+VECTOR H h_and(H a, H b)
 {
-    return h_set1(*p);
+    return _mm256_and_si256(a, b);
 }
 
-/* The next words, without signs. */
-VECTOR V h_widen(const uint16_t *p)
+VECTOR H h_or(H a, H b)
 {
-    return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+    return _mm256_or_si256(a, b);
 }
 
-/* The first n of them, and zeros. */
-VECTOR V h_widen_few(const uint16_t *p, size_t n)
+/* What h_take takes: for each lane, the number of one. Made those of bytes. */
+VECTOR H h_indices(H lanes)
 {
-    static const U present[2 * LANES] = {(U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1, (U)-1};
-    return v_and(h_widen(p), v_load(present + LANES - n));
+    return h_add(_mm256_mullo_epi16(lanes, h_set1(0x0202)), h_set1(0x0100));
 }
 
-/* The first n lanes; `from` words lie before `to` in its vector of memory. */
-VECTOR void v_store_part(unsigned char *to, V v, size_t from, size_t n)
+VECTOR H h_take(H h, H indices)
 {
-    (void)from;
-    v_store_few(to, v, n);
+    const H low = _mm256_permute4x64_epi64(h, 0x44), high = _mm256_permute4x64_epi64(h, 0xEE);
+    return _mm256_blendv_epi8(_mm256_shuffle_epi8(low, indices), _mm256_shuffle_epi8(high, indices),
+                              _mm256_slli_epi16(indices, 3));
+}
+
+/* The next LANES integers, and base, as floats. */
+VECTOR F h_floats(const uint16_t *p, H base)
+{
+#if WIDTH == 4
+    const V q = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+    return _mm256_cvtepi32_ps(_mm256_add_epi32(q, base));
+#else
+    const __m128i q = _mm_cvtepu16_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+    return _mm256_cvtepi32_pd(_mm_add_epi32(q, _mm256_castsi256_si128(base)));
+#endif
 }
 
 /* Have all these blocks at most so many planes? */
@@ -136,18 +145,12 @@ VECTOR void unpack_halves(struct unpacker *u, H *carry_on, bool sums, size_t blo
     *carry_on = carry;
 }
 
-KERNEL void unpack_half_words(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
+KERNEL void half_unpack_words(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
 {
     unpack_halves(u, carry, false, blocks, to);
 }
 
-KERNEL void unpack_half_sums(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
+KERNEL void half_unpack_sums(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
 {
     unpack_halves(u, carry, true, blocks, to);
 }
-
-/* Short rows of a plane would have to be told apart in lanes of 16 bits, which AVX2 cannot move. */
-#define SHORT_HALVED                                                                               \
-    {                                                                                              \
-        halved_0, halved_1, NULL, NULL, halved_4, NULL, NULL, NULL                                 \
-    }

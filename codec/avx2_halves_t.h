@@ -5,7 +5,7 @@
  */
 
 typedef __m256i H;
-enum { HALVES = 2 * LANES, PART_ALONG = 4096 / WIDTH, TURNS = 1 };
+enum { HALVES = 16, PART_ALONG = 4096 / WIDTH, TURNS = 1 };
 
 VECTOR H h_load(const uint16_t *p)
 {
@@ -37,9 +37,15 @@ VECTOR H h_base(int32_t base)
  * is none, or beyond 31 bits, does. */
 VECTOR void h_nearest(const F x[], H base, unsigned vectors, H q[])
 {
-    for (unsigned i = 0; i < vectors; i++, x += 2) {
-        const V v[] = {_mm256_sub_epi32(_mm256_cvtps_epi32(x[0]), base),
-                       _mm256_sub_epi32(_mm256_cvtps_epi32(x[1]), base)};
+    for (unsigned i = 0; i < vectors; i++) {
+        __m256i v[2];
+        for (unsigned k = 0; k < 2; k++, x += 8 / LANES)
+#if WIDTH == 4
+            v[k] = _mm256_sub_epi32(_mm256_cvtps_epi32(x[0]), base);
+#else
+            v[k] = _mm256_sub_epi32(
+                _mm256_set_m128i(_mm256_cvtpd_epi32(x[1]), _mm256_cvtpd_epi32(x[0])), base);
+#endif
         q[i] = _mm256_permute4x64_epi64(_mm256_packs_epi32(v[0], v[1]), 0xD8);
     }
 }
@@ -76,9 +82,16 @@ VECTOR int h_least_lane(H h)
     return (int16_t)(_mm_extract_epi16(_mm_minpos_epu16(_mm_xor_si128(least, sign)), 0) ^ 0x8000);
 }
 
+/* Of the upper halves, where words have 8 bytes. */
 VECTOR V v_least(V a, V b)
 {
     return _mm256_min_epi32(a, b);
+}
+
+/* Was one of them -0? (Or, of 8 bytes, one of the smallest below it.) */
+VECTOR bool least_is_zero(V least)
+{
+    return m_bits(_mm256_cmpeq_epi32(least, _mm256_set1_epi32(INT32_MIN))) != 0;
 }
 
 /* What is held before the first word, whose integer is the base. */
@@ -117,7 +130,8 @@ KERNEL const uint16_t *pack_half_bytes(struct packer *packer, const uint16_t *r,
         const __m256i a = _mm256_abs_epi8(bytes);
         if (__builtin_expect(_mm256_movemask_epi8(_mm256_add_epi8(a, _mm256_set1_epi8(1))), 0))
             break;
-        pack_length(&p, length_of_zeros[store_eight(p.dst, planes_of(signed_bytes(bytes, a)))]);
+        pack_length(&p,
+                    length_of_zeros[store_eight(p.dst, avx2_planes_of(signed_bytes(bytes, a)))]);
     }
     lengths_end(&p, packer);
     return r;
@@ -131,7 +145,7 @@ KERNEL const uint16_t *pack_half_pairs(struct packer *packer, const uint16_t *r,
     for (; r < end; r += ZMPI_BLOCK) {
         const __m256i w[2] = {_mm256_permute4x64_epi64(h_load(r), 0xD8),
                               _mm256_permute4x64_epi64(h_load(r + HALVES), 0xD8)};
-        pack_length(&p, store_pairs(w, p.dst));
+        pack_length(&p, store_pairs(w, p.dst, true));
     }
     lengths_end(&p, packer);
     return r;

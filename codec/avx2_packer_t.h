@@ -85,8 +85,9 @@ VECTOR size_t pack_bytes(struct packer *packer, const struct differences *differ
     return b;
 }
 
-/* A length of up to 14: 15 says that it may be more. */
-VECTOR unsigned store_pairs(const __m256i w[2], unsigned char *dst)
+/* A length of up to 14: 15 says that it may be more. halves: in the order of integers of 16 bits.
+ */
+VECTOR unsigned store_pairs(const __m256i w[2], unsigned char *dst, bool halves)
 {
     const __m256i split = _mm256_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15, 0,
                                            2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
@@ -97,8 +98,9 @@ VECTOR unsigned store_pairs(const __m256i w[2], unsigned char *dst)
         s[i] = _mm256_adds_epu16(a, _mm256_sub_epi16(a, negative));
         s[i] = _mm256_shuffle_epi8(s[i], split);
     }
-    const __m256i low = planes_of(_mm256_unpacklo_epi64(s[0], s[1]));
-    const __m256i high = planes_of(_mm256_unpackhi_epi64(s[0], s[1]));
+    const __m256i bytes[] = {_mm256_unpacklo_epi64(s[0], s[1]), _mm256_unpackhi_epi64(s[0], s[1])};
+    const __m256i low = halves ? avx2_planes_of(bytes[0]) : planes_of(bytes[0]);
+    const __m256i high = halves ? avx2_planes_of(bytes[1]) : planes_of(bytes[1]);
     const unsigned zero = store_eight(dst, low) | store_eight(dst + 32, high) << 8;
     return 31 - (unsigned)_lzcnt_u32((~zero & 0xFFFF) | 1);
 }
@@ -114,7 +116,7 @@ VECTOR size_t pack_pairs(struct packer *packer, const struct differences *differ
         __m256i w[2];
         made_of(&n, b, rest, r);
         saturate(r, w);
-        const unsigned length = store_pairs(w, p.dst);
+        const unsigned length = store_pairs(w, p.dst, false);
         if (__builtin_expect(length == 15, 0))
             break;
         pack_length(&p, length);

@@ -28,3 +28,10 @@ VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
 {
     v_store_few(p + from * WIDTH, from ? v_take(v, v_turn(from)) : v, end - from);
 }
+
+/* The first n lanes; `from` words lie before `to` in its vector of memory. */
+VECTOR void v_store_part(unsigned char *to, V v, size_t from, size_t n)
+{
+    (void)from;
+    v_store_few(to, v, n);
+}

@@ -140,8 +140,6 @@ VECTOR V v_last(V v)
 
 #include "vector_order_t.h"
 
-enum { VECTOR_BY_VECTOR = 1 };
-
 /* What v_take takes: for each lane, the number of one of v. Made those of its halves. */
 VECTOR V v_indices(V lanes)
 {

@@ -99,6 +99,12 @@ VECTOR uint32_t m_bits(M m)
     return (uint32_t)F_OP(movemask)(F_OP(castsi256)(m));
 }
 
+/* The halves exchanged. */
+VECTOR V halves_of(V both)
+{
+    return _mm256_permute2x128_si256(both, both, 0x01);
+}
+
 /* ---- floats ---- */
 
 VECTOR F f_load(const unsigned char *p)

@@ -21,7 +21,6 @@
 
 #include "avx512.h"
 #include "avx512_words32.h"
-#include "vector_none_t.h"
 
 #define ENCODE        zmpi_avx512_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode
@@ -38,15 +37,11 @@
 #define DECODE        zmpi_avx512_decode32
 #define SCALAR_DECODE zmpi_chunk32_decode
 #include "vector_stream_t.h"
-#include "vector_seam_t.h"
-#include "vector_narrow_t.h"
 #include "vector_coded_t.h"
 #include "avx512_group_t.h"
 #include "vector_unpack_t.h"
-#include "vector_pieces_t.h"
-#include "vector_supply_t.h"
-#include "vector_rows_t.h"
-#include "vector_planes_t.h"
+#include "vector_blocks_t.h"
+#include "avx512_halved_t.h"
 #include "vector_decode_t.h"
 
 #define COST zmpi_avx512_cost32

@@ -9,11 +9,11 @@
 #define UNPACKS_GROUPS
 enum { GROUP = 8 };
 
-/* A block to `to`, with the x axis its sums, which go on from carry. */
+/* A block and carry to `to`, with the x axis its sums, which go on. */
 VECTOR void group_put(const V r[VECTORS], V *carry, bool sums, U *to)
 {
     for (unsigned k = 0; k < VECTORS; k++)
-        v_store(to + k * LANES, sums ? v_add(r[k], *carry) : r[k]);
+        v_store(to + k * LANES, v_add(r[k], *carry));
     if (sums)
         *carry = v_add(v_last(r[VECTORS - 1]), *carry);
 }
@@ -23,7 +23,7 @@ VECTOR void group_put(const V r[VECTORS], V *carry, bool sums, U *to)
  * length bytes. */
 VECTOR bool take_group(struct coded *c, V w[GROUP], uint64_t *lengths)
 {
-    uint64_t bytes = c->given ? ~UINT64_C(0) : zmpi_load64(c->lengths + c->block);
+    uint64_t bytes = zmpi_load64(c->lengths + c->block);
     const uint64_t marked = bytes & EIGHT_TIMES(0x80);
     bytes &= ~(marked | marked >> 1); /* block_length */
     const struct eight e = eight_of(bytes);

@@ -3,84 +3,45 @@
  * words of 4 bytes. After avx512_halves_t.h and avx512_group_t.h.
  */
 
-enum { BAND_PAST = 512, BAND_PLAIN = 2048 }; /* of vector_halved_t.h */
+#define SUMS_HALVES
 
 VECTOR H h_add(H a, H b)
 {
     return _mm512_add_epi16(a, b);
 }
 
-/* What memory has here in all lanes. */
-VECTOR H h_all(const uint16_t *p)
+VECTOR H h_and(H a, H b)
 {
-    return h_set1(*p);
+    return _mm512_and_si512(a, b);
+}
+
+VECTOR H h_or(H a, H b)
+{
+    return _mm512_or_si512(a, b);
+}
+
+/* What h_take takes: for each lane, the number of one. */
+VECTOR H h_indices(H lanes)
+{
+    return lanes;
+}
+
+/* The next LANES integers, and base, as floats. */
+VECTOR F h_floats(const uint16_t *p, H base)
+{
+#if WIDTH == 4
+    const __m512i q = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)p));
+    return _mm512_cvtepi32_ps(_mm512_add_epi32(q, base));
+#else
+    const __m256i q = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)p));
+    return _mm512_cvtepi32_pd(_mm256_add_epi32(q, _mm512_castsi512_si256(base)));
+#endif
 }
 
 /* The last lane in all lanes. */
 VECTOR H h_last(H h)
 {
     return h_lane(h, HALVES - 1);
-}
-
-/* n, n + 1, ... */
-VECTOR H h_lanes(U n)
-{
-#define EIGHT(i) (i), (i) + 1, (i) + 2, (i) + 3, (i) + 4, (i) + 5, (i) + 6, (i) + 7
-    static const uint16_t lanes[HALVES] = {EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24)};
-#undef EIGHT
-    return h_add(h_load(lanes), h_set1(n));
-}
-
-/* The lanes that `take` counts, over those of a and then b. */
-VECTOR H h_pick(H a, H b, H take)
-{
-    return _mm512_permutex2var_epi16(a, take, b);
-}
-
-/* Sums of every `apart`th word, which is less than a vector. */
-struct half_stride {
-    H step[5]; /* apart, 2 apart, ... up */
-    __mmask32 there[5];
-    unsigned steps;
-    H last; /* those of the last `apart` in a vector, over and over, in the next */
-};
-
-/* number: of a word among `apart`. */
-VECTOR void half_stride_begin(struct half_stride *t, size_t apart, H number)
-{
-    t->last = h_add(number, h_set1((U)(HALVES - apart)));
-    t->steps = 0;
-    for (size_t d = apart; d < HALVES; d *= 2) {
-        t->step[t->steps] = h_lanes((U)(HALVES - d));
-        t->there[t->steps++] = UINT32_MAX << d;
-    }
-}
-
-/* sum: of the vector before. */
-VECTOR H half_stride_sum(const struct half_stride *t, H sum, H h)
-{
-    for (unsigned k = 0; k < t->steps; k++)
-        h = h_add(h, _mm512_maskz_permutexvar_epi16(t->there[k], t->step[k], h));
-    return h_add(h, _mm512_permutexvar_epi16(t->last, sum));
-}
-
-/* The next words, without signs. */
-VECTOR V h_widen(const uint16_t *p)
-{
-    return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)p));
-}
-
-/* The first n of them, and zeros. */
-VECTOR V h_widen_few(const uint16_t *p, size_t n)
-{
-    return v_where((M)_bzhi_u32(ALL_LANES, (unsigned)n), h_widen(p));
-}
-
-/* The first n lanes; `from` words lie before `to` in its vector of memory. A store that reached
- * into the next one would have it read, whatever its mask is. */
-VECTOR void v_store_part(unsigned char *to, V v, size_t from, size_t n)
-{
-    v_store_lanes(to - from * WIDTH, v_pick(v, v, v_lanes(LANES - from)), from, from + n);
 }
 
 /* Have all these blocks at most so many planes? */
@@ -100,7 +61,7 @@ VECTOR bool lengths_within(const unsigned char *lengths, size_t blocks, unsigned
 }
 
 /* A block to `to`; with the x axis its sums, which go on from carry, and else carry added. */
-VECTOR void half_put(H words, H *carry, bool sums, uint16_t *to)
+VECTOR void put_halves(H words, H *carry, bool sums, uint16_t *to)
 {
     h_store(to, h_add(words, *carry));
     if (sums)
@@ -119,7 +80,7 @@ VECTOR void unpack_halves(struct coded *coded, H *carry_on, bool sums, size_t bl
             if (sums)
                 scan_words(w, GROUP);
             EACH(GROUP)
-            half_put(w[i], &carry, sums, to + (b + i) * ZMPI_BLOCK);
+            put_halves(w[i], &carry, sums, to + (b + i) * ZMPI_BLOCK);
             b += GROUP;
             continue;
         }
@@ -130,7 +91,7 @@ VECTOR void unpack_halves(struct coded *coded, H *carry_on, bool sums, size_t bl
         w[0] = few_planes(c.src, length);
         if (sums)
             scan_words(w, 1);
-        half_put(w[0], &carry, sums, to + b * ZMPI_BLOCK);
+        put_halves(w[0], &carry, sums, to + b * ZMPI_BLOCK);
         c.src += 4 * (size_t)(length + (length != 0));
         b++;
     }
@@ -138,12 +99,12 @@ VECTOR void unpack_halves(struct coded *coded, H *carry_on, bool sums, size_t bl
     *carry_on = carry;
 }
 
-KERNEL void unpack_half_words(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
+KERNEL void half_unpack_words(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
 {
     unpack_halves(&u->coded, carry, false, blocks, to);
 }
 
-KERNEL void unpack_half_sums(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
+KERNEL void half_unpack_sums(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
 {
     unpack_halves(&u->coded, carry, true, blocks, to);
 }

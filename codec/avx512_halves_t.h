@@ -114,6 +114,12 @@ VECTOR V v_least(V a, V b)
     return U_OP(min)(a, b);
 }
 
+/* Was one of them -0? */
+VECTOR bool least_is_zero(V least)
+{
+    return m_any(v_equal(least, v_set1(SIGN_BIT)));
+}
+
 /* The lesser in the lanes that are `fine`, `least` elsewhere. */
 VECTOR V v_least_where(M fine, V least, V word)
 {

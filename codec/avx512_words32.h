@@ -32,6 +32,13 @@ VECTOR V v_turn(size_t first)
     return v_load(lanes + first);
 }
 
+/* The first n lanes; `from` words lie before `to` in its vector of memory. A store that reached
+ * into the next one would have it read, whatever its mask is. */
+VECTOR void v_store_part(unsigned char *to, V v, size_t from, size_t n)
+{
+    v_store_lanes(to - from * WIDTH, v_take(v, v_turn(LANES - from)), from, from + n);
+}
+
 /* Of the magnitudes in all lanes of each of eight vectors. */
 VECTOR struct longest v_longest(const V v[8])
 {

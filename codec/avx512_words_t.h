@@ -161,6 +161,12 @@ VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
     U_OP(mask_storeu)(p, (M)(below & UINT32_MAX << from), v);
 }
 
+/* What v_take takes: for each lane, the number of one. */
+VECTOR V v_indices(V lanes)
+{
+    return lanes;
+}
+
 VECTOR F f_set1(T x)
 {
     return F_OP(set1)(x);
@@ -262,12 +268,6 @@ VECTOR bool doubt_any(const struct doubt *d, F limit)
 VECTOR bool doubt_wide(const struct doubt *d, U window)
 {
     return window == 0 || U_MASK_OP(test)(d->differ, v_set1(0 - 2 * window)) != 0;
-}
-
-/* The lanes that `take` counts, over those of a and then b. */
-VECTOR V v_pick(V a, V b, V take)
-{
-    return U_OP(permutex2var)(a, take, b);
 }
 
 /* The lanes one up, and in the first the last of `before`. */

@@ -22,7 +22,6 @@
 #define ZMPI_VBMI 1
 #include "avx512.h"
 #include "avx512_words64.h"
-#include "vector_none_t.h"
 
 #define ENCODE        zmpi_avx512vbmi_encode64
 #define SCALAR_ENCODE zmpi_chunk64_encode
@@ -39,14 +38,10 @@
 #define DECODE        zmpi_avx512vbmi_decode64
 #define SCALAR_DECODE zmpi_chunk64_decode
 #include "vector_stream_t.h"
-#include "vector_seam_t.h"
-#include "vector_narrow_t.h"
 #include "vector_coded_t.h"
 #include "avx512_group_t.h"
 #include "vector_unpack_t.h"
-#include "vector_pieces_t.h"
-#include "vector_supply_t.h"
-#include "vector_rows_t.h"
-#include "vector_planes_t.h"
+#include "vector_blocks_t.h"
+#include "avx512_halved_t.h"
 #include "vector_decode_t.h"
 #endif

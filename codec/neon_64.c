@@ -24,7 +24,6 @@
 #include "vector_block_t.h"
 #include "vector_plain_t.h"
 #include "vector_hold_t.h"
-#include "vector_none_t.h"
 
 #define ENCODE        zmpi_neon_encode64
 #define SCALAR_ENCODE zmpi_chunk64_encode
@@ -38,14 +37,9 @@
 #define DECODE        zmpi_neon_decode64
 #define SCALAR_DECODE zmpi_chunk64_decode
 #include "vector_stream_t.h"
-#include "vector_seam_t.h"
-#include "vector_narrow_t.h"
 #include "vector_coded_t.h"
 #include "vector_unpack_t.h"
-#include "vector_pieces_t.h"
-#include "vector_supply_t.h"
-#include "vector_rows_t.h"
-#include "vector_planes_t.h"
+#include "vector_blocks_t.h"
 #include "vector_decode_t.h"
 
 #define COST zmpi_neon_cost64

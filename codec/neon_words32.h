@@ -108,12 +108,15 @@ VECTOR V v_last(V v)
 
 #include "vector_order_t.h"
 
-/* The lanes that `take` counts, over those of a and then b. */
-VECTOR V v_pick(V a, V b, V take)
+/* What v_take takes: for each lane, the number of one. Made those of bytes. */
+VECTOR V v_indices(V lanes)
 {
-    const uint8x16x2_t from = {{vreinterpretq_u8_u32(a), vreinterpretq_u8_u32(b)}};
-    const V bytes = vmlaq_u32(v_set1(0x03020100), take, v_set1(0x04040404));
-    return vreinterpretq_u32_u8(vqtbl2q_u8(from, vreinterpretq_u8_u32(bytes)));
+    return vmlaq_u32(v_set1(0x03020100), lanes, v_set1(0x04040404));
+}
+
+VECTOR V v_take(V v, V indices)
+{
+    return vreinterpretq_u32_u8(vqtbl1q_u8(vreinterpretq_u8_u32(v), vreinterpretq_u8_u32(indices)));
 }
 
 /* The lanes one up, and in the first the last of `before`. */

@@ -141,14 +141,16 @@ VECTOR V v_last(V v)
 
 #include "vector_order_t.h"
 
-/* The lanes that `take` counts, over those of a and then b. */
-VECTOR V v_pick(V a, V b, V take)
+/* What v_take takes: for each lane, the number of one. Made those of bytes. */
+VECTOR V v_indices(V lanes)
 {
-    const U from[2 * LANES] = {vgetq_lane_u64(a, 0), vgetq_lane_u64(a, 1), vgetq_lane_u64(b, 0),
-                               vgetq_lane_u64(b, 1)};
-    const V both = {from[vgetq_lane_u64(take, 0) % (2 * LANES)],
-                    from[vgetq_lane_u64(take, 1) % (2 * LANES)]};
-    return both;
+    const V eighths = {0x0706050403020100, 0x0706050403020100};
+    return v_add(eighths, (V)(vshlq_n_u64(lanes, 3) * 0x0101010101010101));
+}
+
+VECTOR V v_take(V v, V indices)
+{
+    return vreinterpretq_u64_u8(vqtbl1q_u8(vreinterpretq_u8_u64(v), vreinterpretq_u8_u64(indices)));
 }
 
 /* The lanes one up, and in the first the last of `before`. */

@@ -118,6 +118,13 @@ VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
     memcpy(p + from * WIDTH, few + from, (end - from) * WIDTH);
 }
 
+/* The first n lanes. */
+VECTOR void v_store_part(unsigned char *p, V v, size_t from, size_t n)
+{
+    (void)from;
+    v_store_lanes(p, v, 0, n);
+}
+
 VECTOR F f_set1(T x)
 {
     return F_OP(vdupq_n)(x);

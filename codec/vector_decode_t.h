@@ -1,52 +1,152 @@
 /*
- * vector_decode_t.h - template: one chunk from bytes to words. After vector_planes_t.h or
- * vector_short_t.h; SCALAR_DECODE is the reference, for chunks shorter than a block.
+ * vector_decode_t.h - template: one chunk from bytes to words. After vector_unpack_t.h and, where
+ * an instruction set sums in 16 bits (SUMS_HALVES), what unpacks these. SCALAR_DECODE is the
+ * reference, for chunks shorter than a block.
  */
 
-KERNEL void decode_quantized(const struct job *j, enum rows rows)
+struct job {
+    const struct shape *s;
+    const struct parts *p;
+    const struct zmpi_rows *dst;
+    struct zmpi_chunk_work *work;
+    bool stream; /* past the caches */
+    struct patch patch;
+};
+
+/* How integers become words. */
+struct conversion {
+    V base, flip;
+    F step;
+    bool ordered;
+};
+
+/* ---- in integers of a word ---- */
+
+VECTOR V word_words(const U *q, const struct conversion *how, bool ordered)
 {
-    decode_rows(j, QUANTIZED, rows);
+    const V v = v_load(q);
+    return ordered ? v_ordered(v, how->flip) : f_bits(f_mul(f_of_integers(v), how->step));
 }
 
-KERNEL void decode_ordered(const struct job *j, enum rows rows)
+VECTOR U word_all_of(const U *q, size_t words)
 {
-    decode_rows(j, ORDERED, rows);
+    (void)q, (void)words;
+    return 0;
 }
 
-/* Rows that need not be told apart, because they lie without gaps and no sum begins or ends with
- * one, are one row. */
-static inline struct shape join_rows(const struct shape *s, const struct zmpi_rows *dst,
-                                     unsigned axes)
+#define A(name)   word_##name
+#define X         V
+#define X_(name)  v_##name
+#define X_LANES   LANES
+#define X_BAND    512
+#define X_ORDERED 1
+#define W         U
+#include "vector_store_t.h"
+#include "vector_sums_t.h"
+
+TARGET static void decode_words(const struct job *j, bool is_float)
 {
-    const bool rows = s->y == 1 || dst->row == s->row * WIDTH;
-    const bool planes = rows && (s->z == 1 || dst->plane == s->plane * WIDTH);
-    if (planes && !(axes & ~(unsigned)ZMPI_AXIS_X))
-        return shape_of((const size_t[]){1, 1, s->count});
-    return rows && !(axes & ~(unsigned)ZMPI_AXIS_Z) ? shape_of((const size_t[]){s->z, 1, s->plane})
-                                                    : *s;
+    const struct conversion how = {.flip = v_set1(is_float ? SIGN_BIT - 1 : 0),
+                                   .step = f_set1(j->p->step),
+                                   .ordered = j->p->map != ZMPI_MAP_QUANTIZED};
+    word_sums(j, j->p->base, how);
 }
 
-/* whole: there are no gaps. */
-static inline enum rows rows_of(const struct shape *s, unsigned axes, bool aligned, bool whole)
+/* ---- in 16 bits ---- */
+
+#ifdef SUMS_HALVES
+/* All of so many, ORed. */
+VECTOR uint16_t half_all_of(const uint16_t *q, size_t words)
 {
-    if (aligned)
-        return ALIGNED;
-    if (whole && (s->row < LANES || axes <= ZMPI_AXIS_X || axes == ZMPI_AXIS_Z))
-        return NARROW;
-    return s->row < LANES ? PLANES : LOOSE;
+    H any = h_set1(0);
+    uint16_t lane[HALVES], all = 0;
+    for (size_t i = 0; i + HALVES <= words; i += HALVES)
+        any = h_or(any, h_load(q + i));
+    if (words >= HALVES)
+        any = h_or(any, h_load(q + words - HALVES));
+    for (size_t i = 0; words < HALVES && i < words; i++)
+        all |= q[i];
+    h_store(lane, any);
+    for (size_t i = 0; i < HALVES; i++)
+        all |= lane[i];
+    return all;
 }
+
+VECTOR V half_words(const uint16_t *q, const struct conversion *how, bool ordered)
+{
+    (void)ordered;
+    return f_bits(f_mul(h_floats(q, how->base), how->step));
+}
+
+#define A(name)   half_##name
+#define X         H
+#define X_(name)  h_##name
+#define X_LANES   HALVES
+#define X_BAND    1024
+#define X_ORDERED 0
+#define W         uint16_t
+#include "vector_store_t.h"
+#include "vector_sums_t.h"
+
+/* So many chunks behind one whose integers are too far from the base are not tried. */
+enum { FAR_FOR = 4 };
+
+/*
+ * With n axes an integer is a residual and those of 2^n - 1 neighbours, added or subtracted;
+ * outside the tile these are 0, all relative to the base. Let residuals have at most 15 planes, and
+ * let k = 15 - n. If the neighbours are none of them less than -2^k or not less than 2^k, the
+ * integer is less than (2^n - 1) 2^k + 2^15 = 2^16 - 2^k in magnitude: so, in 16 bits, it lies
+ * within these limits only if it does so in truth, and then it is right, whatever overflowed on the
+ * way. By induction all are right if all lie within the limits. So the chunk is summed as if they
+ * did, and then it is looked whether they do: false: they do not. Integers have 2^k added, so that
+ * they are those of less than 2^(k+1).
+ */
+TARGET static bool decode_halves(const struct job *j)
+{
+    const uint16_t bias = (uint16_t)(1U << (15 - __builtin_popcount(j->p->axes)));
+    const int64_t base = (S)j->p->base, most = INT32_MAX - UINT16_MAX;
+    unsigned char *const far = &j->work->far;
+    if (j->p->map != ZMPI_MAP_QUANTIZED || j->work->given ||
+        (WIDTH > 4 && (base < -most || base > most)) ||
+        !lengths_within(j->p->lengths, j->s->blocks, 15))
+        return false;
+    if (*far) {
+        --*far;
+        return false;
+    }
+    const struct conversion how = {.base = h_base((int32_t)(uint32_t)(j->p->base - bias)),
+                                   .step = f_set1(j->p->step)};
+    if ((half_sums(j, bias, how) & ~(2U * bias - 1)) == 0)
+        return true;
+    *far = FAR_FOR;
+    return false;
+}
+#else
+TARGET static bool decode_halves(const struct job *j)
+{
+    (void)j;
+    return false;
+}
+#endif
+
+/* ---- a chunk ---- */
 
 /* Every integer is the base: all words are the same. The last ones may lie behind the chunk's. */
-KERNEL void decode_zero(const struct job *j)
+KERNEL void decode_zero(const struct job *j, bool is_float)
 {
     const U word = j->p->map == ZMPI_MAP_QUANTIZED ? bits_of(dequantize(j->p->step, j->p->base))
-                   : j->flip                       ? ordered_view(j->p->base)
+                   : is_float                      ? ordered_view(j->p->base)
                                                    : j->p->base;
-    U *const words = (U *)(void *)j->work->words;
-    const size_t count = j->s->count;
-    const V v = v_set1(word);
-    for (size_t i = 0; i < count; i += LANES)
-        v_store(words + i, v);
+    for (size_t i = 0; i < j->s->count; i += LANES)
+        v_store((U *)(void *)j->work->words + i, v_set1(word));
+}
+
+/* Do all rows begin at multiples of a word? */
+static inline bool words_aligned(const struct shape *s, const struct zmpi_rows *rows)
+{
+    return ((uintptr_t)rows->at | (s->y > 1 ? rows->row : 0) | (s->z > 1 ? rows->plane : 0)) %
+               WIDTH ==
+           0;
 }
 
 TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsigned char *src,
@@ -60,56 +160,23 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
     enum zmpi_status status = parse_chunk(&s, is_float, src, size, &p);
     if (status)
         return status;
-    integers_shift(&s, &p, work);
     const bool stored = p.map == ZMPI_MAP_STORED, exceptions = !stored && p.masks != p.values;
+    const bool direct = !stored && !p.zero && !p.shift && (!dst->stream || words_aligned(&s, dst));
     const struct zmpi_rows words = {
         .at = work->words, .row = s.row * WIDTH, .plane = s.plane * WIDTH};
-    const struct shape there = join_rows(&s, dst, p.axes), here = join_rows(&s, &words, p.axes);
-    const bool blocks = there.row % ZMPI_BLOCK == 0, one = there.row == there.count;
-    const struct shape runs = join_rows(&s, dst, 0);
-    const size_t where =
-        (uintptr_t)dst->at | (there.y > 1 ? dst->row : 0) | (there.z > 1 ? dst->plane : 0);
-    const bool gaps = there.row < LANES && there.y > 1 && dst->row != s.row * WIDTH;
-    const bool direct = !stored && !p.zero && !p.shift && !gaps &&
-                        (dst->stream ? where % WIDTH == 0 : blocks || !one);
-    struct job j = {.s = direct ? &there : &here,
+    struct job j = {.s = &s,
                     .p = &p,
                     .dst = direct ? dst : &words,
                     .work = work,
-                    .way = !direct || !dst->stream     ? PLAIN
-                           : blocks && where % 64 == 0 ? LINES
-                                                       : SEAM,
-                    .run = runs.row * WIDTH,
-                    .step = runs.y > 1 ? dst->row : dst->plane,
-                    .flip = is_float ? SIGN_BIT - 1 : 0};
-    /* The last block of an only row may be written whole, behind the words. */
-    const bool aligned = j.s->row % ZMPI_BLOCK == 0 || (!direct && here.row == here.count);
-    const enum rows rows = rows_of(j.s, p.axes, aligned, !direct || runs.row == runs.count);
-#ifdef DECODE_HALVED
-    if (p.map == ZMPI_MAP_QUANTIZED && !p.zero) {
-        if (exceptions)
-            j.patch = patch_of(&s, &p, work);
-        if (DECODE_HALVED(&j)) {
-            if (!direct)
-                zmpi_rows_scatter(dst, extent, s.x * WIDTH, work->words,
-                                  dst->stream ? stream_bytes : memcpy);
-            return ZMPI_OK;
-        }
-        j.patch.masks = NULL;
-    }
-#endif
-    if (exceptions && !p.shift && (rows == ALIGNED || rows == NARROW))
-        j.exceptions = replacer_of(&p);
-    else if (exceptions && !p.shift)
+                    .stream = direct && dst->stream};
+    if (exceptions && !p.shift)
         j.patch = patch_of(&s, &p, work);
     if (p.zero)
-        decode_zero(&j);
-    else if (p.map == ZMPI_MAP_QUANTIZED)
-        decode_quantized(&j, rows);
-    else if (!stored)
-        decode_ordered(&j, rows);
+        decode_zero(&j, is_float);
+    else if (!stored && !decode_halves(&j))
+        decode_words(&j, is_float);
     if (p.shift)
-        words_unshift(&s, &p, (U *)(void *)work->words);
+        unshift_words(s.count, p.shift, (U *)(void *)work->words);
     if (exceptions && p.shift)
         replace_words(&s, &p, (U *)(void *)work->words);
     if (!direct)

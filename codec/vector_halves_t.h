@@ -204,7 +204,7 @@ VECTOR enum outcome half_outcome(const struct halving *t, const struct fuse *f)
     const int64_t base = half_base(f), window = (int64_t)f->quantizer.window;
     const int64_t within = window + (int64_t)f->quantizer.room;
     const int64_t least = base + h_least_lane(t->least), most = base + ~h_least_lane(~t->most);
-    if (m_any(v_equal(t->least_word, v_set1(SIGN_BIT))))
+    if (least_is_zero(t->least_word))
         return EXCEPTION;
     if (least < -2 * window - 1 || most > 2 * window + 1) /* surely beyond: see window_within */
         return EXCEPTION;

@@ -3,6 +3,7 @@
  * vector_coded_t.h.
  */
 
+#ifndef UNPACKS_AHEAD
 struct unpacker {
     struct coded coded;
 };
@@ -12,21 +13,17 @@ static inline void unpacker_begin(struct unpacker *u, const struct parts *p,
 {
     coded_begin(&u->coded, p, work, tail);
 }
+#endif
 
-/* Residuals of the next block, or with the x axis their running sums; not in the order of words
- * (block_order). */
-VECTOR void unpack_next(struct unpacker *u, unsigned axes, V r[VECTORS])
+/* Residuals of the next block, or their running sums. */
+VECTOR void unpack_next(struct unpacker *u, bool sums, V r[VECTORS])
 {
     struct coded *c = &u->coded;
-    if (c->given) {
-        block_take(c->given + c->block++ * ZMPI_BLOCK, axes & ZMPI_AXIS_X, r);
-        return;
-    }
     if (__builtin_expect(c->src > c->safe, 0))
         coded_tail(c);
     unsigned length = block_length(c->lengths[c->block++]);
     fetch_planes(c, length);
-    if (axes & ZMPI_AXIS_X)
+    if (sums)
         block_unpack_scan(c->src, length, r);
     else
         block_unpack(c->src, length, r);

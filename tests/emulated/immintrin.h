@@ -197,6 +197,14 @@ EMULATED __m256i emulated_cvtpd_epi32(__m512d a)
         r.u32[i] = (uint32_t)_mm_cvtsd_si32(_mm_set_sd(((const double *)&a)[i]));
     return r.v;
 }
+EMULATED __m512d emulated_cvtepi32_pd(emulated_short a)
+{
+    __m512d r;
+    for (int i = 0; i < 8; i++)
+        ((double *)&r)[i] = (double)(int32_t)a.u32[i];
+    return r;
+}
+#define _mm512_cvtepi32_pd(a) emulated_cvtepi32_pd((emulated_short){a})
 #define _mm512_cvtepi32_ps(a) emulated_cvtepi32_ps((emulated){a})
 #define _mm512_cvtps_epi32(a) emulated_cvtps_epi32(a)
 #define _mm512_cvtpd_epi32(a) emulated_cvtpd_epi32(a)

@@ -1,0 +1,173 @@
+/*
+ * vector_store_t.h - template: integers, as they lie one behind the other, to words in memory, in
+ * whole vectors where these begin there. Once for integers of a word and once for those of 16 bits;
+ * parameters as in vector_sums_t.h, and A(words): LANES integers to words.
+ */
+
+struct A(writer) {
+    const W *q;        /* the next one */
+    size_t done, left; /* words: of the chunk, and those to come of the run */
+    unsigned char *to; /* where they go */
+    /* Words without gaps, so many times in a plane; and bytes from there to the next ones, and to
+     * the next plane's. */
+    size_t run, runs, gap, far;
+    size_t turn;  /* runs before that */
+    size_t ahead; /* where a run ends that is to be written some time later */
+    bool stream;
+    struct conversion how;
+    struct patch patch;
+};
+
+VECTOR struct A(writer) A(writer_of)(const struct job *j, const W *q, struct conversion how)
+{
+    enum { FAR = 8192 };
+    const struct lines l = lines_of(j->s, j->dst);
+    const size_t bytes = l.words * WIDTH, far = l.plane - (l.y - 1) * l.row - bytes;
+    const size_t step = l.y > 1 ? l.row : l.plane, some = 1 + FAR / bytes;
+    const bool one = l.y == 1 && l.z == 1;
+    if (j->stream && !one)
+        for (size_t i = 0; i < some; i++)
+            fetch_end(l.at, i * step + bytes - 1);
+    return (struct A(writer)){.q = q,
+                              .left = l.words,
+                              .to = j->dst->at,
+                              .run = l.words,
+                              .runs = l.y,
+                              .gap = l.y > 1 ? l.row - bytes : far,
+                              .far = far,
+                              .turn = l.y,
+                              .ahead = one ? 0 : some * step + bytes - 1,
+                              .stream = j->stream,
+                              .how = how,
+                              .patch = j->patch};
+}
+
+/* What comes next; n: words that may go out now, of those that are left of the run. */
+struct A(flow) {
+    const W *q;
+    unsigned char *to;
+    size_t done, left, n;
+};
+
+VECTOR void A(flow_on)(struct A(flow) * f, size_t words)
+{
+    f->q += words;
+    f->to += words * WIDTH;
+    f->done += words;
+    f->left -= words;
+    f->n -= words;
+}
+
+/* Words from the i-th on. */
+VECTOR V A(at)(const struct A(flow) * f, size_t i, const struct conversion *how, bool ordered,
+               const struct patch *patch)
+{
+    const V v = A(words)(f->q + i, how, ordered);
+    return patch ? patch_at(patch, f->done + i, v) : v;
+}
+
+#define AT(i) A(at)(&f, i, &how, ordered, patch)
+
+/* Words up to number `end` of the chunk, but for those that share a line of memory with others that
+ * are yet to come. Past the caches go whole lines: a part of another one must not, beside one that
+ * did not. `stream`, `patched` and `ordered` are constants to the compiler. */
+VECTOR void A(write_run)(struct A(writer) * o, size_t end, bool stream, bool patched, bool ordered)
+{
+    enum { LINE_WORDS = LINE / WIDTH };
+    const struct conversion how = o->how;
+    const struct patch there = o->patch, *const patch = patched ? &there : NULL;
+    const size_t run = o->run, gap = o->gap, far = o->far, ahead = o->ahead;
+    struct A(flow) f = {.q = o->q, .to = o->to, .done = o->done, .left = o->left};
+    size_t turn = o->turn;
+    for (;;) {
+        f.n = end - f.done < f.left ? end - f.done : f.left;
+        const size_t from = (uintptr_t)f.to % WIDTH ? 0 : (uintptr_t)f.to % sizeof(V) / WIDTH;
+        if (from) {
+            const size_t room = LANES - from, few = f.n < room ? f.n : room;
+            if (few < room && few < f.left)
+                break;
+            v_store_part(f.to, AT(0), from, few);
+            A(flow_on)(&f, few);
+        }
+        while (sizeof(V) < LINE && stream && (uintptr_t)f.to % LINE && f.n >= LANES) {
+            v_store((U *)(void *)f.to, AT(0));
+            A(flow_on)(&f, LANES);
+        }
+        const size_t whole = f.n - f.n % (stream ? LINE_WORDS : LANES);
+#pragma GCC unroll 2
+        for (size_t i = 0; i < whole; i += LANES) {
+            if (stream)
+                v_stream(f.to + i * WIDTH, AT(i));
+            else
+                v_store((U *)(void *)(f.to + i * WIDTH), AT(i));
+        }
+        A(flow_on)(&f, whole);
+        if (f.n < f.left)
+            break;
+        for (; f.n >= LANES; A(flow_on)(&f, LANES))
+            v_store((U *)(void *)f.to, AT(0));
+        if (f.n) {
+            v_store_lanes(f.to, AT(0), 0, f.n);
+            A(flow_on)(&f, f.n);
+        }
+        turn--;
+        f.to += turn ? gap : far;
+        turn = turn ? turn : o->runs;
+        f.left = run;
+        if (stream && ahead) {
+            const size_t two = 2 * (run * WIDTH + gap);
+            fetch_end(f.to, ahead);
+            /* The line where a run begins is the tile's before this one, and no longer as near as
+             * it was. Not one that is written whole. */
+            if ((uintptr_t)(f.to + two) % LINE)
+                fetch_end(f.to, two);
+        }
+        if (f.done >= end)
+            break;
+    }
+    o->q = f.q;
+    o->to = f.to;
+    o->done = f.done;
+    o->left = f.left;
+    o->turn = turn;
+}
+
+#undef AT
+
+#define CASE(name, stream, patched, ordered)                                                       \
+    KERNEL void A(name)(struct A(writer) * o, size_t end)                                          \
+    {                                                                                              \
+        A(write_run)(o, end, stream, patched, ordered);                                            \
+    }
+CASE(write_plain, false, false, false)
+CASE(write_patched, false, true, false)
+CASE(write_past, true, false, false)
+CASE(write_patched_past, true, true, false)
+#if X_ORDERED
+CASE(write_ordered, false, false, true)
+CASE(write_ordered_past, true, false, true)
+#endif
+#undef CASE
+
+VECTOR void A(write_until)(struct A(writer) * o, size_t end)
+{
+    if (o->done >= end)
+        return;
+#if X_ORDERED
+    if (o->how.ordered) {
+        if (o->stream)
+            A(write_ordered_past)(o, end);
+        else
+            A(write_ordered)(o, end);
+        return;
+    }
+#endif
+    if (!o->stream && o->patch.masks)
+        A(write_patched)(o, end);
+    else if (!o->stream)
+        A(write_plain)(o, end);
+    else if (o->patch.masks)
+        A(write_patched_past)(o, end);
+    else
+        A(write_past)(o, end);
+}

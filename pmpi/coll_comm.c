@@ -60,32 +60,12 @@ struct zcomm *zcomm_find(MPI_Comm comm)
     return look_up(comm, &s) ? s : NULL;
 }
 
-/* Processes that came by MPI_Comm_spawn or MPI_Comm_connect may have other settings, or no library
- * in front of their MPI. */
-static bool all_of_our_world(MPI_Comm comm)
-{
-    MPI_Group all, group, others;
-    int n = 1;
-    if (PMPI_Comm_group(comm, &group))
-        return false;
-    if (!PMPI_Comm_group(MPI_COMM_WORLD, &all)) {
-        if (!PMPI_Group_difference(group, all, &others)) {
-            PMPI_Group_size(others, &n);
-            if (others != MPI_GROUP_EMPTY)
-                PMPI_Group_free(&others);
-        }
-        PMPI_Group_free(&all);
-    }
-    PMPI_Group_free(&group);
-    return n == 0;
-}
-
 /* All ranks of the communicator answer the same. */
 static bool is_ours(MPI_Comm comm)
 {
-    int inter, ranks;
-    return zruntime_agreed() && !PMPI_Comm_test_inter(comm, &inter) && !inter &&
-           !PMPI_Comm_size(comm, &ranks) && ranks > 1 && all_of_our_world(comm);
+    int ranks;
+    return zruntime_agreed() && zruntime_all_have_it(comm) && !PMPI_Comm_size(comm, &ranks) &&
+           ranks > 1;
 }
 
 static bool on_one_node(const struct zcomm *s)

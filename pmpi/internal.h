@@ -495,6 +495,9 @@ void zpolicy_passed_over(MPI_File fh, MPI_Info info);
 
 const struct zmpi_options *zruntime_options(void);
 bool zruntime_agreed(void); /* do all ranks of MPI_COMM_WORLD have the same settings? */
+/* Do all processes of a communicator have this library, so that they may be asked something? Those
+ * of another MPI_COMM_WORLD may not. The same answer on all of them; local. */
+bool zruntime_all_have_it(MPI_Comm comm);
 /* A new file is written without a bound: says, once, how to set one. Programs that only read are
  * not told. */
 void zruntime_no_bound(void);

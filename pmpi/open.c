@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -391,12 +392,43 @@ static int open_any(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
     return zraise_no_file(MPI_ERR_FILE_IN_USE, "%s: becomes another file all the time", filename);
 }
 
+/*
+ * Some processes of the communicator may have no such library: nothing may be asked of them. Who
+ * has it gets no compressed bytes for data; the file stays open, since closing it waits for others.
+ */
+static int open_plain(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const char *path = plain_path(filename);
+    const struct zmpi_options *o = zruntime_options();
+    const enum found found = inspect(path);
+    int rank = -1, rc = PMPI_File_open(comm, filename, amode, info, fh);
+    if (rc)
+        return rc;
+    if (found == FOUND_CONTAINER) {
+        *fh = MPI_FILE_NULL;
+        return zraise_no_file(MPI_ERR_UNSUPPORTED_OPERATION,
+                              "%s: is compressed, and libzmpi.so may be missing in processes that "
+                              "open it too (another program of the job, or another MPI_COMM_WORLD)",
+                              path);
+    }
+    const bool wanted = o->bound_set && zmpi_options_file_matches(o, path);
+    if (wanted && (found == FOUND_EMPTY || found == FOUND_NONE) && !PMPI_Comm_rank(comm, &rank) &&
+        rank == 0 && zruntime_agreed() && !atomic_flag_test_and_set(&said))
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: not compressed, as are other files that are opened together with processes "
+                 "of another MPI_COMM_WORLD: they may run without libzmpi.so",
+                 path);
+    return MPI_SUCCESS;
+}
+
 int zw_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
     if (comm == MPI_COMM_NULL) /* MPI says so, by the handler of files */
         return PMPI_File_open(comm, filename, amode, info, fh);
     zelsewhere_opening(true);
-    int rc = open_any(comm, filename, amode, info, fh);
+    int rc = zruntime_all_have_it(comm) ? open_any(comm, filename, amode, info, fh)
+                                        : open_plain(comm, filename, amode, info, fh);
     zelsewhere_opening(false);
     return rc;
 }

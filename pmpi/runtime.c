@@ -9,6 +9,7 @@
 #include "cpus.h"
 #include "next.h"
 #include "pool.h"
+#include "presence.h"
 #include "wrappers.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -16,6 +17,7 @@ static struct zmpi_options options;
 static enum zmpi_status options_status;
 static char options_message[256];
 static bool agreed;        /* all ranks of MPI_COMM_WORLD have rank 0's settings */
+static bool some_lack_it;  /* some ranks of it have no such library */
 static int share;          /* of the node's cores, in threads; 0: not known yet */
 static bool finishes_last; /* after what the program does inside MPI_Finalize */
 
@@ -98,6 +100,33 @@ int zruntime_comm(MPI_Comm program, MPI_Comm *comm)
     return rc;
 }
 
+static bool all_of_our_world(MPI_Comm comm)
+{
+    MPI_Group all, group, others;
+    int n = 1;
+    if (PMPI_Comm_group(comm, &group))
+        return false;
+    if (!PMPI_Comm_group(MPI_COMM_WORLD, &all)) {
+        if (!PMPI_Group_difference(group, all, &others)) {
+            PMPI_Group_size(others, &n);
+            if (others != MPI_GROUP_EMPTY)
+                PMPI_Group_free(&others);
+        }
+        PMPI_Group_free(&all);
+    }
+    PMPI_Group_free(&group);
+    return n == 0;
+}
+
+/* Where MPI_Init was not seen (MPI-4 sessions) nobody has asked. */
+bool zruntime_all_have_it(MPI_Comm comm)
+{
+    int inter = 1, ranks = 0;
+    if (PMPI_Comm_test_inter(comm, &inter) || inter || PMPI_Comm_size(comm, &ranks))
+        return false;
+    return ranks == 1 || (!some_lack_it && (!agreed || all_of_our_world(comm)));
+}
+
 /* A wrong setting ends the program here, before it computes for hours and then writes something
  * else than was meant. */
 static void stop_if_wrong(int rank)
@@ -145,7 +174,7 @@ void zruntime_unseen(const char *call)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     int initialized = 0; /* not in MPI-4 sessions alone */
-    if (agreed)
+    if (agreed || some_lack_it)
         return;
     znext_find(); /* where the MPI library is in front of us this may be the first call */
     if (!PMPI_Initialized(&initialized) && initialized && !atomic_flag_test_and_set(&said))
@@ -228,7 +257,8 @@ static void finish(void)
 {
     rescue_open_files();
     zcomm_finalize();
-    zreport_finalize();
+    if (agreed)
+        zreport_finalize();
     zmpi_pool_stop();
     zmpi_device_give_all();
 }
@@ -254,11 +284,32 @@ static void finish_last(void)
     PMPI_Comm_free_keyval(&key); /* it stays as long as the attribute does */
 }
 
+/* Nothing is sent to anybody from here on. */
+static void stay_out(int rank, int missing)
+{
+    some_lack_it = true;
+    options.files[0] = 0; /* no new files */
+    zmpi_log_set(options.log);
+    zmpi_log_rank(rank);
+    if (zpresence_is_first())
+        zmpi_log(
+            ZMPI_LOG_WARN,
+            "rank %d of MPI_COMM_WORLD runs without libzmpi.so, and perhaps others: nothing is "
+            "compressed; give LD_PRELOAD to every program of the job, or to none",
+            missing);
+}
+
 static void start(void)
 {
     int rank;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     pthread_once(&once, load_options);
+    const int missing = zpresence_missing();
+    finish_last();
+    if (missing >= 0) {
+        stay_out(rank, missing);
+        return;
+    }
     stop_if_wrong(rank);
     fix_report_path();
     /* All ranks must follow the same protocol, whatever their environments say. */
@@ -273,12 +324,12 @@ static void start(void)
     }
     check_device(rank);
     share_node(rank);
-    finish_last();
     agreed = true;
 }
 
 int zw_init(int *argc, char ***argv)
 {
+    zpresence_announce();
     int rc = PMPI_Init(argc, argv);
     if (!rc)
         start();
@@ -287,6 +338,7 @@ int zw_init(int *argc, char ***argv)
 
 int zw_init_thread(int *argc, char ***argv, int required, int *provided)
 {
+    zpresence_announce();
     int rc = PMPI_Init_thread(argc, argv, required, provided);
     if (!rc)
         start();

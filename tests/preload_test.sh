@@ -11,7 +11,8 @@ fail() {
 
 readelf -d "$lib" | grep NEEDED | grep -E 'lib(mpi|mpich|open-)' && fail "linked to an MPI library"
 nm -D --undefined-only "$lib" | grep -iE 'mpi' && fail "refers to symbols of an MPI library"
-nm -D --defined-only "$lib" | grep -vE ' (P?MPI_|zmpi_)[A-Za-z0-9_]*$' && fail "exports that are not MPI_*, PMPI_* or zmpi_*"
+nm -D --defined-only "$lib" | grep -vE ' ((P?MPI_|zmpi_)[A-Za-z0-9_]*|PMIx_(Commit|Fence|Fence_nb))$' &&
+    fail "exports that are not MPI_*, PMPI_*, zmpi_* or PMIx_Commit, _Fence, _Fence_nb"
 
 # same WHAT COMMAND...: same output and status with the library, every symbol bound at start.
 same() {

@@ -50,10 +50,22 @@ int zfile_raise_status(struct zfile *f, enum zmpi_status status, const char *wha
     return zfile_raise(f, zstatus_class(status), "%s: %s", what, zmpi_strerror(status));
 }
 
+/* Codes beyond the classes mean nothing to another process. */
 int zfile_worst(const struct zfile *f, int rc)
 {
-    int worst = rc, told = PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
+    int mine = MPI_SUCCESS, worst = MPI_SUCCESS;
+    if (rc)
+        PMPI_Error_class(rc, &mine);
+    int told = PMPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, f->comm);
     return rc ? rc : told ? told : worst;
+}
+
+int zfile_alike(struct zfile *f, int rc)
+{
+    int worst = zfile_worst(f, rc);
+    if (!rc && worst)
+        PMPI_File_call_errhandler(f->fh, worst);
+    return worst;
 }
 
 int zfile_unsupported(struct zfile *f, const char *function)

@@ -224,6 +224,9 @@ int zfile_raise(struct zfile *f, int error_class, const char *format, ...)
 int zfile_raise_status(struct zfile *f, enum zmpi_status status, const char *what);
 /* Collective: rc, or if that is none the error of another rank. */
 int zfile_worst(const struct zfile *f, int rc);
+/* The same at the end of a call: the file's error handler is called for another rank's error too.
+ */
+int zfile_alike(struct zfile *f, int rc);
 int zfile_unsupported(struct zfile *f, const char *function);
 int zraise_no_file(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

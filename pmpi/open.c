@@ -461,7 +461,7 @@ static int finish(struct zfile *f)
             ztrim(f, indexed == MPI_SUCCESS);
     }
     int left = zsession_leave(f, empty);
-    return rc ? rc : left;
+    return zfile_alike(f, rc ? rc : left);
 }
 
 int zf_file_close(struct zfile *f, MPI_File *fh)
@@ -473,6 +473,8 @@ int zf_file_close(struct zfile *f, MPI_File *fh)
     zshared_remove(f);
     zfile_remove(f);
     int closed = PMPI_File_close(fh);
+    if (zfile_may_write(f))
+        closed = zfile_worst(f, closed);
     zsession_free(f);
     PMPI_Comm_free(&f->comm);
     return rc ? rc : closed;

@@ -90,9 +90,9 @@ static int resize(struct zfile *f, uint64_t size, bool only_larger)
     /* Records that nobody knows, of a write that failed late, are to go too. */
     const bool remains = size == 0 && !f->session.shared && f->end > ZMPI_HEADER_BYTES;
     if (told || (now == size && !remains) || (only_larger && now >= size))
-        return rc ? rc : told;
+        return zfile_alike(f, rc ? rc : told);
     int changed = change_size(f, size);
-    return rc ? rc : changed;
+    return zfile_alike(f, rc ? rc : changed);
 }
 
 int zf_file_set_size(struct zfile *f, MPI_Offset size)
@@ -124,18 +124,27 @@ static int learn(struct zfile *f)
     return news ? zsession_reload(f) : MPI_SUCCESS;
 }
 
+/* This rank's part of it. */
+static int sync_here(struct zfile *f)
+{
+    errno = 0;
+    int rc = PMPI_File_sync(f->fh);
+    if (rc && errno == 0) /* the MPI library refused, as OMPIO does while requests are under way */
+        return rc;
+    return rc ? zphysical_failed(f, rc, errno, "MPI_File_sync") : MPI_SUCCESS;
+}
+
+/* Data of all ranks are on the disk, or all have an error: nobody may rely on what is not there. */
 int zf_file_sync(struct zfile *f)
 {
     /* After a failed write some MPI libraries return early from their sync, where others wait: all
      * call it or none. */
-    int rc = zfile_worst(f, zfile_may_write(f) ? zsettle_collective(f) : MPI_SUCCESS);
+    int rc = zfile_alike(f, zfile_may_write(f) ? zsettle_collective(f) : MPI_SUCCESS);
     if (rc)
         return rc;
     int learned = learn(f);
-    errno = 0;
-    rc = PMPI_File_sync(f->fh);
-    if (rc && errno == 0) /* the MPI library refused, as OMPIO does while requests are under way */
-        return rc;
-    f->durable = f->durable || !rc;
-    return rc ? zphysical_failed(f, rc, errno, "MPI_File_sync") : learned;
+    int synced = sync_here(f);
+    rc = zfile_alike(f, synced ? synced : learned);
+    f->durable = f->durable || !synced;
+    return rc;
 }

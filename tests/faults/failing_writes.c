@@ -217,9 +217,11 @@ static bool fail_at(const struct kind *k, int calls, long at, long times, int vi
     /* A nonblocking write that fails once is done again, blocking. */
     if (facts[1] != MPI_SUCCESS || times != 1 || !strchr(steps, 'N'))
         CHECK_EQUAL(facts[1], k->want);
-    /* What others know of it comes from the MPI library. */
+    /* What others know of it comes from the MPI library, where the call is not collective. */
     CHECK(o.error == MPI_SUCCESS || o.error == k->want ||
           (o.error == MPI_ERR_IO && rank != victim));
+    CHECK_SAY(calls != FAULT_SYNC || facts[1] == MPI_SUCCESS || o.error != MPI_SUCCESS,
+              "success on rank %d from a sync that failed on rank %d", rank, victim);
     MPI_Barrier(MPI_COMM_WORLD);
     if (o.opened)
         check_file(path, &o);

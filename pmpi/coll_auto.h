@@ -10,6 +10,19 @@ struct zauto_ways {
     bool may[ZWAYS];
 };
 
+/* ---- coll_rule.c ---- */
+
+/* May measured times, which are others in each run, decide what becomes of any data? */
+bool zrule_by_time(const struct zcall *c);
+/* Is the call large enough to be compressed? */
+bool zrule_enough(const struct zcall *c);
+/* May calls go raw that ask nobody, and so do not know what data the others have? */
+bool zrule_may_skip(const struct zcall *c);
+/* After the agreement: the ways that time may choose from. */
+struct zauto_ways zrule_ways(const struct zcall *c);
+
+/* ---- coll_auto.c ---- */
+
 int zauto_class(uint64_t bytes);
 /* What other size classes of the operation tell of one in which nothing was measured yet. */
 void zauto_begin(struct zmeasured of_class[ZCLASSES], int size_class);

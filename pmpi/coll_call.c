@@ -40,35 +40,6 @@ static struct zcomm *state_of(const struct zcall *c, uint64_t bytes)
     return zcomm_find(c->comm);
 }
 
-/* May measured times, which are others in each run, decide what becomes of any data? */
-static bool by_time(const struct zcall *c)
-{
-    return c->exact || c->state->options.bound.mode == ZMPI_LOSSLESS ||
-           c->state->options.collective_mode == ZMPI_COLLECTIVE_MEASURED;
-}
-
-/*
- * With `auto` a call that may be lossy, of less than so many times ZMPI_COLLECTIVE_MIN in all, goes
- * raw: over a fast link the agreement, the range and the messages' beginnings take as long as
- * compression saves (0.2 ms are 240 KB at 10 Gbit/s).
- */
-enum { LEAST_IN_ALL = 16 };
-
-static bool is_enough(const struct zcall *c)
-{
-    const struct zmpi_options *o = &c->state->options;
-    const double min = (double)o->collective_min, bytes = (double)c->bytes;
-    const double all = c->op == ZOP_BCAST ? bytes : bytes * (c->state->ranks - 1);
-    const bool ruled = o->collective_mode == ZMPI_COLLECTIVE_AUTO && !by_time(c);
-    return bytes >= min && (!ruled || all >= LEAST_IN_ALL * min);
-}
-
-/* May calls go raw that ask nobody, and so do not know what data the others have? */
-static bool may_skip(const struct zcall *c)
-{
-    return c->all_know && by_time(c);
-}
-
 /* An intra-node communicator, or one that was found faster raw, asks nobody. */
 static bool goes_raw(struct zcall *c)
 {
@@ -80,7 +51,7 @@ static bool goes_raw(struct zcall *c)
         return true;
     }
     struct zmeasured *m = &s->measured[c->op][zauto_class(c->bytes)];
-    if (!may_skip(c) || !m->skip)
+    if (!zrule_may_skip(c) || !m->skip)
         return false;
     m->skip--;
     c->kind = ZCALL_RAW_FASTER;
@@ -101,7 +72,7 @@ bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all
     if (!zruntime_agreed() || (all_know && bytes == 0))
         return false;
     struct zcomm *s = c->state = state_of(c, bytes);
-    if (!s || !selected(&s->options, op) || (all_know && !is_enough(c)))
+    if (!s || !selected(&s->options, op) || (all_know && !zrule_enough(c)))
         return false;
     if (root < 0 || root >= s->ranks) /* MPI will say so */
         return false;
@@ -195,36 +166,16 @@ bool zcall_picks(const struct zcall *c)
     return strcmp(c->state->options.codec, "auto") == 0;
 }
 
-void zcall_look(struct zcall *c, enum zmpi_type element)
-{
-    const bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
-    c->lossy |= is_float && !c->exact && c->state->options.bound.mode != ZMPI_LOSSLESS;
-}
-
-/* Both encoders give the same values, but for a ratio, whose bound is the encoder's. */
-static struct zauto_ways ways_of(const struct zcall *c)
-{
-    const struct zmpi_options *o = &c->state->options;
-    const bool fixed = c->lossy && !by_time(c);
-    const bool picks = zcall_picks(c) && !(fixed && zcall_wants_ratio(c));
-    bool approximate;
-    struct zauto_ways ways = {.first = zmpi_options_encoder(o, &approximate)};
-    ways.may[ZRAW] = o->collective_mode != ZMPI_COLLECTIVE_ALWAYS && !fixed;
-    for (int way = 1; way < ZWAYS; way++)
-        ways.may[way] = picks || way == ways.first;
-    return ways;
-}
-
 static bool choose(struct zcall *c)
 {
     struct zcomm *s = c->state;
     struct zmeasured *m = &s->measured[c->op][zauto_class(c->bytes)];
-    const struct zauto_ways ways = ways_of(c);
-    if (!is_enough(c))
+    const struct zauto_ways ways = zrule_ways(c);
+    if (!zrule_enough(c))
         return false;
     c->measuring = true;
     zauto_begin(s->measured[c->op], zauto_class(c->bytes));
-    c->way = zauto_choose(m, &ways, may_skip(c));
+    c->way = zauto_choose(m, &ways, zrule_may_skip(c));
     if (s->rank == 0)
         zmpi_log(ZMPI_LOG_DEBUG,
                  "%s on %d ranks, %llu bytes: %s; raw %.3g s/GB, fle %.3g s/GB, huffman %.3g s/GB "
@@ -524,7 +475,7 @@ int zcall_end(struct zcall *c, int rc)
         PMPI_Comm_rank(c->comm, &rank);
     if (c->op == ZOP_ALLTOALL && c->kind != ZCALL_COMPRESSED)
         outcome.raw *= ranks_of(c);
-    outcome.by_time = s && c->lossy && by_time(c);
+    outcome.by_time = s && c->lossy && zrule_by_time(c);
     outcome.counts = s ? s->rank == c->root : rank == 0;
     zreport_collective(&outcome);
     if (c->kind == ZCALL_COMPRESSED && c->error)

@@ -226,8 +226,11 @@ done
 ZMPI_LOG=loud expect 2 "$zmpi" options
 says "ZMPI_LOG=loud"
 
+head -c 100 /dev/zero >zeros.ini
+expect 2 env ZMPI_CONFIG=zeros.ini timeout 20 "$zmpi" options
+says "zeros.ini:1: the line begins with a zero byte"
 expect 2 env ZMPI_CONFIG=/dev/zero timeout 20 "$zmpi" options
-says "/dev/zero:1: the line begins with a zero byte"
+says "ZMPI_CONFIG=/dev/zero: is not a regular file"
 
 group="cat"
 expect 0 $c -t f32 -e abs=0.01 -d 20x30x40 f32.raw a.zmpi

@@ -72,17 +72,23 @@ static enum zmpi_status hash_range(struct window *w, XXH3_state_t *state, uint64
 static enum zmpi_status load(struct window *w, uint64_t offset, size_t size, unsigned char **out)
 {
     enum zmpi_status status = ZMPI_OK;
-    unsigned char *data = malloc(size);
-    if (data == NULL)
+    unsigned char *copy = malloc(size);
+    if (copy == NULL)
         return ZMPI_ERR_MEMORY;
-    if (offset >= w->begin && offset - w->begin <= w->size && size <= w->size - (offset - w->begin))
-        memcpy(data, w->data + (offset - w->begin), size);
-    else
-        status = w->in->read(w->in->context, offset, data, size);
+    for (size_t part, done = 0; done < size && status == ZMPI_OK; done += part) {
+        const unsigned char *data;
+        size_t at_hand = 0;
+        status = look(w, offset + done, 1, &data, &at_hand);
+        if (status == ZMPI_OK && at_hand == 0)
+            status = ZMPI_ERR_TRUNCATED;
+        part = at_hand < size - done ? at_hand : size - done;
+        if (status == ZMPI_OK)
+            memcpy(copy + done, data, part);
+    }
     if (status != ZMPI_OK)
-        free(data);
+        free(copy);
     else
-        *out = data;
+        *out = copy;
     return status;
 }
 

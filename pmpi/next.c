@@ -21,10 +21,16 @@
 #include "internal.h"
 #include "next.h"
 
-#ifdef OPEN_MPI
-#define BUILT_FOR "Open MPI"
+/* MPI libraries whose handles, constants and structures are alike, whatever their versions. */
+enum family { MPICH_LIKE, OPEN_MPI_LIKE, STANDARD };
+static const char *const family_name[] = {"MPICH and what keeps its ABI", "Open MPI",
+                                          "the standard ABI of MPI 5"};
+#if defined OPEN_MPI
+#define BUILT_FOR OPEN_MPI_LIKE
+#elif defined MPI_ABI_VERSION
+#define BUILT_FOR STANDARD
 #else
-#define BUILT_FOR "MPICH"
+#define BUILT_FOR MPICH_LIKE
 #endif
 
 void *znext[ZNEXT_COUNT];
@@ -181,23 +187,43 @@ static void *library_of(const void *function)
     return dladdr(function, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
-/* Handles and constants are those of the mpi.h that we were compiled with. */
-static void check_kind(void *mpi)
+/* A library of the standard ABI brings its native one along, which the name tells it from. */
+static enum family family_of(void *mpi, const void *init)
+{
+    Dl_info info;
+    if (dladdr(init, &info) && strstr(info.dli_fname, "libmpi_abi"))
+        return STANDARD;
+    return dlsym(mpi, "ompi_mpi_comm_world") ? OPEN_MPI_LIKE : MPICH_LIKE;
+}
+
+/* What the library calls itself, "MPICH Version: 4.0.2". */
+static void name_of(void *mpi, char *name, size_t size)
 {
     int (*version)(char *, int *);
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "", message[256];
+    char text[8192] = "another one"; /* longer than any MPI's MPI_MAX_LIBRARY_VERSION_STRING */
     int length;
     *(void **)&version = dlsym(mpi, "PMPI_Get_library_version");
-    if (!version || version(text, &length))
-        return;
-    bool open_mpi = strstr(text, "Open MPI") != NULL;
-    if (open_mpi == (strcmp(BUILT_FOR, "Open MPI") == 0))
-        return;
+    if (version)
+        version(text, &length);
     text[strcspn(text, ",\n")] = 0;
+    for (char *p = text; *p; p++)
+        *p = *p == '\t' ? ' ' : *p;
+    snprintf(name, size, "%s", text);
+}
+
+/* Handles and constants are those of the mpi.h that we were compiled with. */
+static void check_family(void *mpi, const void *init)
+{
+    const enum family family = family_of(mpi, init);
+    char name[100], message[300];
+    if (family == BUILT_FOR)
+        return;
+    name_of(mpi, name, sizeof name);
     snprintf(message, sizeof message,
-             "this libzmpi.so was built for " BUILT_FOR ", the program runs %.100s: preload one "
-             "that was built with the program's MPI",
-             text);
+             "this libzmpi.so was built for %s, the program runs %s%s: preload one that was built "
+             "with the program's MPI",
+             family_name[BUILT_FOR], name,
+             family == STANDARD ? " by the standard ABI of MPI 5" : "");
     stop(message);
 }
 
@@ -210,7 +236,7 @@ static void search(void)
         stop("no memory to find out where the MPI library is");
     if (!mpi)
         stop("an MPI function was called, but no MPI library is loaded");
-    check_kind(mpi);
+    check_family(mpi, init);
     for (size_t i = 0; i < ZNEXT_COUNT; i++) {
         const char *name = znext_name[i];
         bool function = strncmp(name, "PMPI", 4) == 0;

@@ -12,6 +12,9 @@ seed=${NIGHTLY_SEED:-$(date +%-j)000}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_vader_single_copy_mechanism=none
 
+ZMPI_TEST_IO=$(ompi_info --parsable | sed -n 's/^mca:io:\([^:]*\):version.*/\1/p' | sort -ru | xargs) # of Open MPI
+export ZMPI_TEST_IO
+
 # build FOLDER MPICC: a release build.
 build() {
     cmake --preset release -B "$1" --log-level=WARNING -DMPI_C_COMPILER="$2"
@@ -59,10 +62,11 @@ random_programs() {
 job_differ() {
     build build mpicc.openmpi
     build build-mpich mpicc.mpich
-    local ranks
+    local ranks io
     for ranks in 1 2 3 4; do
-        OMPI_MCA_io=romio321 random_programs build "$ranks" mpirun.openmpi --oversubscribe
-        OMPI_MCA_io=ompio random_programs build "$ranks" mpirun.openmpi --oversubscribe
+        for io in $ZMPI_TEST_IO; do
+            OMPI_MCA_io=$io random_programs build "$ranks" mpirun.openmpi --oversubscribe
+        done
         random_programs build-mpich "$ranks" mpirun.mpich
     done
 }

@@ -7,7 +7,7 @@ program=$ZMPI_TEST_BIN/tests/places
 components=default
 flags=
 if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
-    components="romio321 ompio"
+    components=${ZMPI_TEST_IO:-ompio}
     flags=--oversubscribe
 fi
 work=$(mktemp -d)

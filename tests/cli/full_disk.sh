@@ -16,7 +16,7 @@ trap 'umount "$work"; rmdir "$work"' EXIT
 components=default
 flags=
 if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then
-    components="romio321 ompio"
+    components=${ZMPI_TEST_IO:-ompio}
     flags=--oversubscribe
 fi
 export ZMPI_ERROR_BOUND=lossless ZMPI_LOG=error ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off

@@ -230,7 +230,7 @@ class Runner:
         version = subprocess.run([self.mpiexec, "--version"], capture_output=True, text=True, check=False)
         open_mpi = re.search("Open MPI|OpenRTE", version.stdout + version.stderr)
         self.flags = ["--oversubscribe"] if open_mpi else []
-        self.components = ["romio321", "ompio"] if open_mpi else [None]
+        self.components = os.environ.get("ZMPI_TEST_IO", "ompio").split() if open_mpi else [None]
         self.options = options
 
     def start(self, ranks, seed, session, folder, name, kill):

@@ -25,6 +25,7 @@ BIN = os.environ["ZMPI_TEST_BIN"]
 PROGRAM = os.path.join(BIN, "tests", "rewriting")
 MPIEXEC = os.environ.get("MPIEXEC", "mpiexec")
 VERSION = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, check=False)
+COMPONENTS = os.environ.get("ZMPI_TEST_IO", "").split() or ["ompio"]  # of Open MPI
 OPEN_MPI = re.search("Open MPI|OpenRTE", VERSION.stdout + VERSION.stderr)
 
 
@@ -36,7 +37,7 @@ def write(ranks, path, session, act=0, calls=0, at=0):
     """True unless somebody was killed."""
     env = dict(os.environ, ZMPI_ERROR_BOUND="lossless", ZMPI_REPORT_TEXT="off")
     if OPEN_MPI:
-        env["OMPI_MCA_io"] = ["romio321", "ompio"][at % 2]
+        env["OMPI_MCA_io"] = COMPONENTS[at % len(COMPONENTS)]
     command = [MPIEXEC, *(["--oversubscribe"] if OPEN_MPI else []), "-n", str(ranks), "env",
                "LD_PRELOAD=" + os.environ["ZMPI_TEST_LIB"], PROGRAM, path, str(session), str(act), str(calls), str(at)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, errors="replace", check=False, timeout=120)

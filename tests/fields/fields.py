@@ -284,8 +284,8 @@ class Runner:
         self.o, self.folder, self.crashes = options, folder, []
         version = subprocess.run([options.mpiexec, "--version"], capture_output=True, text=True).stdout
         self.openmpi = re.search(r"open[- ]mpi|openrte", version, re.IGNORECASE) is not None
-        # Open MPI has two implementations of MPI-IO.
-        self.io = ["romio321", "ompio"] if self.openmpi else [None]
+        # Open MPI has several implementations of MPI-IO.
+        self.io = os.environ.get("ZMPI_TEST_IO", "ompio").split() if self.openmpi else [None]
         self.environment = dict(os.environ)
         for name, value in ENVIRONMENT.items():
             self.environment.setdefault(name, value)

@@ -1,10 +1,14 @@
-/* other.c - as much of an MPI library as it takes to say that it is another one. */
+/* other.c - as much of an MPI library as it takes to be seen to be another one. */
 #include <string.h>
 
 int PMPI_Init(int *argc, char ***argv);
 int PMPI_Get_library_version(char *version, int *length);
 int MPI_Init(int *argc, char ***argv) __attribute__((weak, alias("PMPI_Init")));
 int run(int argc, char **argv);
+#ifdef OPEN_MPI_LIKE
+extern char ompi_mpi_comm_world[512];
+char ompi_mpi_comm_world[512];
+#endif
 
 int PMPI_Init(int *argc, char ***argv)
 {

@@ -352,7 +352,7 @@ static void make_send(struct walk *w, const struct call *c, const struct unit *u
                       int each, uint64_t seed)
 {
     const int blocks = sends_many(c->op) ? w->ranks : 1;
-    int units[RANKS];
+    int units[RANKS] = {0};
     for (int k = 0; k < blocks; k++)
         units[k] = c->units[w->rank][to_of(c, k)];
     make_buffer(w, b, u, blocks, units, each, is_v(c->op) && blocks > 1);
@@ -367,7 +367,7 @@ static void make_recv(struct walk *w, const struct call *c, const struct unit *u
 {
     const bool many = receives_many(c->op);
     const int blocks = many ? w->ranks : 1;
-    int units[RANKS];
+    int units[RANKS] = {0};
     for (int k = 0; k < blocks; k++)
         units[k] = c->units[many ? k : c->root][to_of(c, w->rank)];
     make_buffer(w, b, u, blocks, units, each, is_v(c->op) && many);

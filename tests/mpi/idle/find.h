@@ -1,15 +1,33 @@
 /* find.h - a function of a library that another one of the same name stands in front of. */
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Also where MPI was loaded out of sight of the rest of the process. */
+struct wanted {
+    const char *library, *function;
+    void *found;
+};
+
+static int look_in(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct wanted *w = context;
+    (void)size;
+    if (strstr(info->dlpi_name, w->library) == NULL)
+        return 0;
+    void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    w->found = handle ? dlsym(handle, w->function) : NULL;
+    return w->found != NULL;
+}
+
+/* Also where MPI was loaded out of sight of the rest of the process. library: its name without the
+ * version. */
 static void *find_behind(const char *function, const char *library)
 {
-    void *f = dlsym(RTLD_NEXT, function);
-    if (f == NULL) {
-        void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-        if (handle == NULL || (f = dlsym(handle, function)) == NULL)
-            abort();
-    }
-    return f;
+    struct wanted w = {library, function, dlsym(RTLD_NEXT, function)};
+    if (w.found == NULL)
+        dl_iterate_phdr(look_in, &w);
+    if (w.found == NULL)
+        abort();
+    return w.found;
 }

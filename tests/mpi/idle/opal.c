@@ -24,7 +24,7 @@ void opal_progress(void)
 {
     static progress_fn *_Atomic progress;
     if (progress == NULL)
-        progress = (progress_fn *)find_behind("opal_progress", "libopen-pal.so.40");
+        progress = (progress_fn *)find_behind("opal_progress", "/libopen-pal.so");
     unsigned before = idle;
     inside = true;
     progress();

@@ -17,7 +17,7 @@ unsigned ucp_worker_progress(void *worker)
     static progress_fn *_Atomic progress;
     static _Thread_local unsigned idle;
     if (progress == NULL)
-        progress = (progress_fn *)find_behind("ucp_worker_progress", "libucp.so.0");
+        progress = (progress_fn *)find_behind("ucp_worker_progress", "/libucp.so");
     unsigned done = progress(worker);
     if (done > 0)
         idle = 0;

@@ -37,6 +37,13 @@ job_long() {
     ZMPI_TEST_LONG=1 scripts/test.sh
 }
 
+# Debian of tomorrow: newer compilers, libraries and MPIs.
+job_sid() {
+    local status=0
+    scripts/test_on.sh sid || status=$?
+    ((status == 0 || status == 77))
+}
+
 # Processes killed in the middle of writing: 300 of Open MPI (ROMIO and OMPIO in turn), 100 of MPICH.
 job_kills() {
     build build mpicc.openmpi

@@ -1,6 +1,10 @@
 #!/bin/bash
 # test.sh [-R REGEX]: install what is missing, build, run every test. Other arguments go to ctest too.
-# ZMPI_TEST_LONG=1: random tests run longer, some of them many times.
+# test.sh --packages: install what is missing.
+#
+# ZMPI_TEST_LONG=1: random tests run longer, some of them many times. ZMPI_TEST_BUILDS="build build-mpich": these builds
+# alone. ZMPI_TEST_GROUPS, ZMPI_TEST_RANKS: kinds of tests of the first build, and ranks of all but the sanitized MPI
+# programs, as in tests/CMakeLists.txt.
 #
 # Four builds, because each sees what the others cannot: release with Open MPI (everything), AddressSanitizer and
 # UndefinedBehaviorSanitizer (the codec, the fuzz targets, a few MPI runs), MPICH (the MPI programs), and the codec for
@@ -10,9 +14,15 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 
+builds=${ZMPI_TEST_BUILDS:-build build-asan build-mpich build-arm64}
+# wanted FOLDER: is this build one of them?
+wanted() {
+    [[ " $builds " == *" $1 "* ]]
+}
+
 need_packages cmake ninja-build gcc gfortran pkg-config python3 libc6-dev \
     libopenmpi-dev openmpi-bin libmpich-dev mpich libxxhash-dev libinih-dev libcriterion-dev \
-    libfabric-dev nettle-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+    libfabric-dev nettle-dev
 # Programs of other people's libraries: what cannot be installed is not tested.
 unseen=()
 (need_packages python3-mpi4py libhdf5-openmpi-dev hdf5-tools libpnetcdf-dev pnetcdf-bin) ||
@@ -21,6 +31,8 @@ unseen=()
 (need_packages verilator g++) || unseen+=("the engine in hardware (no verilator)")
 (need_packages libsimde-dev) || unseen+=("AVX-512 kernels, if this machine lacks it (no libsimde-dev)")
 (need_packages ccache) || echo "== no ccache: what two builds share is compiled twice"
+
+[[ ${1-} != --packages ]] || exit 0
 
 jobs=$(nproc)
 
@@ -40,22 +52,35 @@ configure_and_build() {
     cmake --build "$folder" --parallel "$jobs"
 }
 
-# The CUDA plug-in, where nvcc is: once, for one kind of GPU.
-configure_and_build release build -DMPI_C_COMPILER=mpicc.openmpi -DZMPI_WERROR=ON -DZMPI_CUDA_ARCHITECTURES=90
-# The vector kernels are not sanitized: those that cannot run here need not be compiled again.
-avx512=(-DZMPI_AVX512=$(grep -qw avx512f /proc/cpuinfo && echo ON || echo OFF))
-configure_and_build asan build-asan -DMPI_C_COMPILER=mpicc.openmpi "${avx512[@]}" \
-    -DZMPI_TEST_PREFIX=asan. -DZMPI_TEST_GROUPS="unit;fuzz;mpi;differ" -DZMPI_TEST_RANKS=2
-configure_and_build release build-mpich -DMPI_C_COMPILER=mpicc.mpich -DZMPI_WERROR=ON -DZMPI_CUDA=OFF \
-    -DZMPI_TEST_PREFIX=mpich. -DZMPI_TEST_GROUPS="mpi;differ" -DZMPI_TEST_RANKS="1;2;3"
-folders=(build build-asan build-mpich)
-if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
-    # Not -O3: that takes long to compile, of the kernels above all, and all of it runs in an emulator.
-    configure_and_build arm64 build-arm64 -DZMPI_WERROR=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-        -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" -DZMPI_KERNEL_OPTIONS=-O1
-    folders+=(build-arm64)
-else
-    unseen+=("NEON kernels (no aarch64-linux-gnu-gcc or no qemu-aarch64)")
+folders=()
+if wanted build; then
+    # The CUDA plug-in, where nvcc is: once, for one kind of GPU.
+    configure_and_build release build -DMPI_C_COMPILER=mpicc.openmpi -DZMPI_WERROR=ON -DZMPI_CUDA_ARCHITECTURES=90 \
+        ${ZMPI_TEST_GROUPS:+-DZMPI_TEST_GROUPS="$ZMPI_TEST_GROUPS"} ${ZMPI_TEST_RANKS:+-DZMPI_TEST_RANKS="$ZMPI_TEST_RANKS"}
+    folders+=(build)
+fi
+if wanted build-asan; then
+    # The vector kernels are not sanitized: those that cannot run here need not be compiled again.
+    avx512=(-DZMPI_AVX512=$(grep -qw avx512f /proc/cpuinfo && echo ON || echo OFF))
+    configure_and_build asan build-asan -DMPI_C_COMPILER=mpicc.openmpi "${avx512[@]}" \
+        -DZMPI_TEST_PREFIX=asan. -DZMPI_TEST_GROUPS="unit;fuzz;mpi;differ" -DZMPI_TEST_RANKS=2
+    folders+=(build-asan)
+fi
+if wanted build-mpich; then
+    configure_and_build release build-mpich -DMPI_C_COMPILER=mpicc.mpich -DZMPI_WERROR=ON -DZMPI_CUDA=OFF \
+        -DZMPI_TEST_PREFIX=mpich. -DZMPI_TEST_GROUPS="mpi;differ" -DZMPI_TEST_RANKS="${ZMPI_TEST_RANKS:-1;2;3}"
+    folders+=(build-mpich)
+fi
+if wanted build-arm64; then
+    if (need_packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user) &&
+        command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
+        # Not -O3: that takes long to compile, of the kernels above all, and all of it runs in an emulator.
+        configure_and_build arm64 build-arm64 -DZMPI_WERROR=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+            -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" -DZMPI_KERNEL_OPTIONS=-O1
+        folders+=(build-arm64)
+    else
+        unseen+=("NEON kernels (no aarch64-linux-gnu-gcc or no qemu-aarch64)")
+    fi
 fi
 unseen+=("CUDA on a GPU (an emulator runs it), wafer devices, SmartNIC hardware, more than one machine, parallel file systems")
 

@@ -18,7 +18,7 @@ check() {
     "$mpiexec" -n 1 "$1"
 }
 
-"$cmake" -S "$here/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix"
+"$cmake" -G Ninja -S "$here/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix"
 "$cmake" --build "$work/build"
 check "$work/build/consumer"
 

@@ -61,6 +61,10 @@ bool zmpi_is_container(const void *src, size_t size);
  * follows the header (8 bytes of that in `head`) and by the last bytes of the file. */
 bool zmpi_was_container(const unsigned char *head, size_t head_size, const unsigned char *tail,
                         size_t tail_size);
+/* Is this a container whose header is nothing but zeros (`size` bytes are at hand)? Told by a
+ * record in the first 20 MiB that the file has, which are read only where the header is that. A
+ * plain file that begins so is not taken for one. */
+bool zmpi_container_lost(const unsigned char *head, size_t size, const struct zmpi_reader *in);
 
 /* Encode into one 128-byte slot. The slot's place is zmpi_header_slot(generation): 0 or 256 (odd
  * generations at 0). */

@@ -25,15 +25,6 @@ bool zmpi_is_container(const void *src, size_t size)
            (size >= SECOND_SLOT + sizeof magic && has_magic(p + SECOND_SLOT));
 }
 
-/* A record's head. */
-static bool is_record(const unsigned char *p)
-{
-    const unsigned kind = zmpi_load16(p + 4), levels = zmpi_load16(p + 6);
-    return zmpi_load32(p) == ZMPI_RECORD_MAGIC &&
-           (kind == ZMPI_RECORD_DATA || kind == ZMPI_RECORD_SIZE) &&
-           (levels <= ZMPI_EXTENT_LEVELS || levels == UINT16_MAX);
-}
-
 static bool ends_with_directory(const unsigned char *end, size_t size)
 {
     for (size_t n = 1;; n++) {
@@ -53,7 +44,7 @@ bool zmpi_was_container(const unsigned char *head, size_t head_size, const unsig
     if (head_size < SECOND_SLOT + sizeof magic || has_magic(head))
         return false;
     return has_magic(head + SECOND_SLOT) ||
-           (head_size >= ZMPI_HEADER_BYTES + 8 && is_record(head + ZMPI_HEADER_BYTES)) ||
+           (head_size >= ZMPI_HEADER_BYTES + 8 && zmpi_record_likely(head + ZMPI_HEADER_BYTES)) ||
            ends_with_directory(tail + tail_size, tail_size);
 }
 

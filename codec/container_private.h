@@ -35,6 +35,10 @@ static inline bool zmpi_fits(uint64_t offset, uint64_t size, uint64_t file_size)
  */
 enum zmpi_status zmpi_record_check(const struct zmpi_record *r);
 
+/* Does this look like a record's head? Its first 8 bytes tell. */
+#define ZMPI_RECORD_LIKELY 8
+bool zmpi_record_likely(const unsigned char head[ZMPI_RECORD_LIKELY]);
+
 /* Do two records say the same of themselves, their place included? Loaded lists are not compared.
  */
 bool zmpi_record_same(const struct zmpi_record *a, const struct zmpi_record *b);

@@ -1,5 +1,6 @@
 /* open.c - MPI_File_open: which files are containers, which become one, which are none of our
  * business. */
+#define _GNU_SOURCE // SEEK_DATA
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,14 +18,15 @@
 #include "wrappers.h"
 
 /* What rank 0 finds at the path before the file is opened. FAILED: it may be a container, but
- * cannot be read; OVERWRITTEN: it was one. */
+ * cannot be read; OVERWRITTEN: it was one; LOST: its header never reached the disk. */
 enum found {
     FOUND_OTHER,
     FOUND_NONE,
     FOUND_EMPTY,
     FOUND_CONTAINER,
     FOUND_FAILED,
-    FOUND_OVERWRITTEN
+    FOUND_OVERWRITTEN,
+    FOUND_LOST
 };
 
 /* Bytes at the beginning and the end of a file that tell what it is. */
@@ -56,6 +58,25 @@ static bool is_overwritten(int fd, const unsigned char *head, size_t size, off_t
     return zmpi_was_container(head, size, tail, end > 0 ? (size_t)end : 0);
 }
 
+static enum zmpi_status fd_read(void *context, uint64_t offset, void *dst, size_t size)
+{
+    return zfd_read(*(const int *)context, dst, size, (off_t)offset) == (ssize_t)size ? ZMPI_OK
+                                                                                      : ZMPI_ERR_IO;
+}
+
+static uint64_t fd_data_at(void *context, uint64_t offset)
+{
+    const off_t data = lseek(*(const int *)context, (off_t)offset, SEEK_DATA);
+    return data >= 0 ? (uint64_t)data : errno == ENXIO ? UINT64_MAX : offset;
+}
+
+static bool is_lost(int fd, const unsigned char *head, size_t size, off_t file_size)
+{
+    const struct zmpi_reader reader = {
+        .read = fd_read, .data_at = fd_data_at, .context = &fd, .file_size = (uint64_t)file_size};
+    return zmpi_container_lost(head, size, &reader);
+}
+
 static enum found inspect(const char *path)
 {
     unsigned char head[HEAD];
@@ -76,6 +97,8 @@ static enum found inspect(const char *path)
             found = FOUND_OVERWRITTEN;
         else if (zmpi_is_container(head, (size_t)got))
             found = FOUND_CONTAINER;
+        else if (is_lost(fd, head, (size_t)got, s.st_size))
+            found = FOUND_LOST;
     }
     close(fd);
     return found;
@@ -375,6 +398,12 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
                               "%s: is compressed, and its first bytes were written over by other "
                               "means than MPI-IO: delete it, or see docs/limits.md",
                               path);
+    if (found == FOUND_LOST)
+        return zraise_no_file(
+            MPI_ERR_IO,
+            "%s: is compressed, and its first bytes never reached the disk, since "
+            "the machine stopped before they were synchronised: delete it",
+            path);
     if (wrong && found != FOUND_OTHER)
         return zraise_no_file(wrong, "%s: %s", path, message);
     if (found == FOUND_OTHER)

@@ -131,6 +131,13 @@ enum zmpi_status tool_input_look(struct tool_input *in, bool *is_container)
                 in->path,
                 zmpi_is_container(head, size) ? "these are lost" : "nothing can be read any more");
     *is_container = !status && zmpi_is_container(head, size);
+    if (!status && !*is_container && zmpi_container_lost(head, size, &in->reader)) {
+        fprintf(stderr,
+                "zmpi: %s: is a zmpi container whose first bytes never reached the disk, since the "
+                "machine stopped before they were synchronised\n",
+                in->path);
+        return ZMPI_ERR_CORRUPT;
+    }
     return status;
 }
 

@@ -1,7 +1,7 @@
 /*
  * elsewhere.c - programs that write a file by MPI-IO and by other means: what they have open while
  * they open it through MPI-IO stays plain, and nobody reads numbers from a container of which the
- * first bytes were written over.
+ * first bytes were written over, or never reached the disk.
  *
  * zmpi-test: RANKS 1,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_REPORT_TEXT=off
  */
@@ -95,6 +95,39 @@ static void header_last(size_t size)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The machine stopped while the file was written, and its first page never reached the disk. */
+static void page_lost(void)
+{
+    static const char path[] = "elsewhere.z", left[] = "left.z";
+    static float noise[N];
+    check_say("lost page");
+    MPI_File file = open_file(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+    for (uint64_t i = 0; i < N; i++)
+        noise[i] = (float)(check_mix(i, (uint64_t)rank) >> 40);
+    for (int i = 0; i < 3; i++)
+        OK(MPI_File_write_at_all(file, (MPI_Offset)i * ranks * (MPI_Offset)sizeof noise + place(0),
+                                 noise, N, MPI_FLOAT, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        const size_t page = 4096, size = (size_t)check_disk_size(path);
+        unsigned char *bytes = check_alloc(size);
+        FILE *in = fopen(path, "r"), *out = fopen(left, "w");
+        CHECK(in && out && fread(bytes, 1, size, in) == size);
+        memset(bytes, 0, page);
+        CHECK(fwrite(bytes, 1, size, out) == size && fclose(out) == 0);
+        fclose(in);
+        free(bytes);
+    }
+    OK(MPI_File_close(&file));
+    for (int write = 0; write < 2; write++)
+        CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, left, write ? MPI_MODE_RDWR : MPI_MODE_RDONLY,
+                                  MPI_INFO_NULL, &file),
+                    MPI_ERR_IO);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_remove(path, MPI_COMM_WORLD);
+    check_remove(left, MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     OK(MPI_Init(&argc, &argv));
@@ -107,5 +140,6 @@ int main(int argc, char **argv)
     header_last(100);
     header_last(400);
     header_last(2000);
+    page_lost();
     OK(MPI_Finalize());
 }

@@ -557,6 +557,43 @@ Test(damage, lost_with_the_index)
     file_free(&f);
 }
 
+/* ---- a first page that never reached the disk ---- */
+
+static bool is_lost(struct file *f, size_t zeros)
+{
+    struct file copy = {0};
+    file_put(&copy, 0, f->data, f->size);
+    memset(copy.data, 0, zeros < f->size ? zeros : f->size);
+    const struct zmpi_reader in = file_reader(&copy);
+    const bool lost = zmpi_container_lost(copy.data, copy.size, &in);
+    file_free(&copy);
+    return lost;
+}
+
+/* Before the file was closed, and so without an index. */
+Test(damage, lost_header)
+{
+    static struct op ops[OPS_MAX];
+    random_numbers.state = 19;
+    for (int round = 0; round < 40; round++) {
+        struct file f;
+        struct zmpi_header h;
+        size_t n = random_file(&f, &h, ops, false), last = 0;
+        for (size_t i = 0; i < n; i++)
+            if (ops[i].record.kind == ZMPI_RECORD_DATA && ops[i].record.offset > last)
+                last = ops[i].record.offset;
+        cr_assert(!is_lost(&f, 0) && !is_lost(&f, f.size));
+        cr_assert_eq(is_lost(&f, 512), last > 0);
+        cr_assert_eq(is_lost(&f, 4096), last >= 4096);
+        cr_assert(!is_lost(&f, last + 8));
+        /* A tail that is no record: its payload never arrived. */
+        f.size = last + ZMPI_RECORD_HEADER_BYTES;
+        cr_assert(!is_lost(&f, last));
+        file_free(&f);
+        ops_free(ops, n);
+    }
+}
+
 /* ---- a reader that fails ---- */
 
 /* Whichever read fails, that is the error: never damage, and never fewer records. */

@@ -51,6 +51,7 @@ struct zmpi_header {
     uint64_t next_epoch;
     uint64_t tally; /* of the index's records: the sum of zmpi_record_tally of each, */
     bool tallied;   /* if it is known */
+    bool outdated;  /* decode: a newer slot was written, of an index with records, and is damaged */
 };
 #define ZMPI_TALLY_BYTES 24
 
@@ -211,7 +212,8 @@ enum zmpi_status zmpi_container_read_index(struct zmpi_container *c, const struc
  * After open: is everything there that the header promises? Without a usable index that is so if a
  * scan found the records that the index had; where the header does not tell which these were,
  * nothing damaged, and all up to the logical size. Else data may be missing, and nobody can tell
- * which. (More are found where some had been overwritten and left the index.)
+ * which. So it is if nothing is found of an index that only a damaged slot tells of. (More are
+ * found where some had been overwritten and left the index.)
  */
 bool zmpi_container_whole(const struct zmpi_container *c);
 /* Forget the index and scan the whole log: what fsck does. Otherwise as open. */

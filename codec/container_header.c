@@ -101,13 +101,21 @@ void zmpi_header_put(const struct zmpi_header *h, unsigned char dst[ZMPI_HEADER_
         memcpy(dst + part[i].offset, part[i].bytes, part[i].size);
 }
 
-/* h: all else of it. */
+static bool tally_find(const unsigned char *src, uint64_t generation, uint64_t *tally)
+{
+    const unsigned char *at = src + tally_place(generation);
+    *tally = zmpi_load64(at + 8);
+    return zmpi_load64(at + 16) == zmpi_hash(at, 16, 0) && zmpi_load64(at) == generation;
+}
+
+/* h: all else of it. The tally of a slot is written before it, and tells of one that is damaged. */
 static void tally_decode(struct zmpi_header *h, const unsigned char *src)
 {
-    const unsigned char *tally = src + tally_place(h->generation);
-    h->tallied =
-        zmpi_load64(tally + 16) == zmpi_hash(tally, 16, 0) && zmpi_load64(tally) == h->generation;
-    h->tally = h->tallied ? zmpi_load64(tally + 8) : 0;
+    uint64_t newer;
+    h->outdated = tally_find(src, h->generation + 1, &newer) && newer != 0;
+    h->tallied = tally_find(src, h->generation, &h->tally);
+    if (!h->tallied)
+        h->tally = 0;
 }
 
 static bool reserved_is_zero(const unsigned char *slot)

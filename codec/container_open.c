@@ -177,6 +177,8 @@ enum zmpi_status zmpi_container_follow(struct zmpi_container *c, const struct zm
 bool zmpi_container_whole(const struct zmpi_container *c)
 {
     const struct zmpi_header *h = &c->header;
+    if (h->outdated && c->count == 0)
+        return false;
     if (!c->index_damaged)
         return true;
     return h->tallied ? h->tally == c->recovered

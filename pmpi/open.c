@@ -153,6 +153,11 @@ static int physical_mode(int amode)
 static void tell_of_the_end(const struct zfile *f, uint64_t file_size)
 {
     const struct zmpi_container *c = &f->container;
+    if (c->damaged)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: %llu bytes look like records and are not: left out, and older data may be "
+                 "read instead (zmpi fsck)",
+                 f->path, (unsigned long long)c->damaged);
     if (c->scanned)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: was not closed properly; %llu records found by scanning (zmpi fsck --repair "

@@ -557,6 +557,29 @@ Test(damage, lost_with_the_index)
     file_free(&f);
 }
 
+/* 24 bytes get into the header of a file that was closed once: its second slot and all records are
+ * where nobody finds them. */
+Test(damage, moved)
+{
+    static struct op ops[OPS_MAX];
+    struct file f, g = {0};
+    struct zmpi_header h;
+    struct zmpi_container c;
+    random_numbers.state = 20;
+    size_t n = random_file(&f, &h, ops, true);
+    cr_assert_eq(h.generation, 2);
+    file_put(&g, 0, f.data, 177);
+    file_put(&g, 177 + 24, f.data + 177, f.size - 177);
+    const struct zmpi_reader in = file_reader(&g);
+    zmpi_container_init(&c);
+    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+    cr_assert(c.count == 0 && !zmpi_container_whole(&c));
+    zmpi_container_free(&c);
+    file_free(&g);
+    file_free(&f);
+    ops_free(ops, n);
+}
+
 /* ---- a first page that never reached the disk ---- */
 
 static bool is_lost(struct file *f, size_t zeros)

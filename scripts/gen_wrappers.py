@@ -278,7 +278,7 @@ def string_table(name, strings):
 
 def next_header(symbols):
     # The name inside __typeof__ is not expanded again: it is the one mpi.h declares, and refers to nothing.
-    macros = [f"#define {s} (*(__typeof__(&{s}))znext[{i}])\n" for i, s in enumerate(symbols)]
+    macros = [f"#undef {s}\n#define {s} (*(__typeof__(&{s}))znext[{i}])\n" for i, s in enumerate(symbols)]
     return (f"#ifndef ZMPI_NEXT_MPI_H\n#define ZMPI_NEXT_MPI_H\n\n#include <mpi.h>\n\n"
             f"enum {{ ZNEXT_COUNT = {len(symbols)} }};\n"
             f"extern void *znext[ZNEXT_COUNT]; /* pmpi/next.c */\n\n" + "".join(macros) + "\n#endif\n")

@@ -42,7 +42,7 @@ static void check_body(const char *path, size_t head)
 /* The last rank's header is in its buffer until it closes the file. */
 static void header_first(const char *mode, bool container)
 {
-    static const char path[] = "elsewhere.out", header[24] = "header of a Fortran file";
+    static const char path[] = "elsewhere.out", header[] = "header of a Fortran file";
     char got[sizeof header];
     FILE *file = NULL;
     check_say("%s", mode);

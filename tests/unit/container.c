@@ -373,7 +373,8 @@ static struct many *many_make(struct zmpi_reader *in)
 {
     struct many *many = calloc(1, sizeof *many);
     uint32_t *shuffled = malloc(MANY * sizeof *shuffled);
-    unsigned char data[PIECE] = "0123456789abcdef";
+    unsigned char data[PIECE];
+    memcpy(data, "0123456789abcdef", PIECE);
     cr_assert(many != NULL && shuffled != NULL);
     unsigned char *stream = exact_stream(data, PIECE, &many->length);
     cr_assert(many->length <= sizeof many->stream);

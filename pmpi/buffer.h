@@ -53,6 +53,9 @@ struct zview {
 int zview_default(struct zview *v);
 int zview_make(struct zview *v, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype);
 void zview_free(struct zview *v);
+/* Why MPI forbids this view (MPI 3.1, 13.3), of a file that may be written or one that is only
+ * read; NULL: it does not. */
+const char *zview_forbidden(const struct zview *v, bool written);
 /* Logical offset of data byte `position` of the view. */
 uint64_t zview_offset(const struct zview *v, uint64_t position);
 /* How many data bytes of the view lie below logical byte `size` when one starts at position 0. */

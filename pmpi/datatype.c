@@ -55,20 +55,24 @@ static bool is_one_of(MPI_Datatype t, const MPI_Datatype *list, size_t n)
     is_one_of(t, (const MPI_Datatype[]){__VA_ARGS__},                                              \
               sizeof((const MPI_Datatype[]){__VA_ARGS__}) / sizeof(MPI_Datatype))
 
-/* Element kind of a predefined type. Fortran's REAL may be 8 bytes long, by a compiler's option:
- * sizes decide. Complex counts as two. */
-static enum zmpi_type element_of_named(MPI_Datatype t, uint64_t size)
+/* Element kind of a predefined type, or of one that a Fortran program asked for by its digits.
+ * Fortran's REAL may be 8 bytes long, by a compiler's option: sizes decide. Complex counts as two.
+ */
+static enum zmpi_type element_of_named(MPI_Datatype t, int combiner, uint64_t size)
 {
     bool real =
+        combiner == MPI_COMBINER_F90_REAL ||
         IS_ONE_OF(t, MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8);
     if (real && (size == 4 || size == 8))
         return size == 4 ? ZMPI_F32 : ZMPI_F64;
-    bool complex_type = IS_ONE_OF(t, MPI_C_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX,
+    bool complex_type = combiner == MPI_COMBINER_F90_COMPLEX ||
+                        IS_ONE_OF(t, MPI_C_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX,
                                   MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16,
                                   MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX);
     if (complex_type && (size == 8 || size == 16))
         return size == 8 ? ZMPI_F32 : ZMPI_F64;
-    bool integer = IS_ONE_OF(t, MPI_INT, MPI_UNSIGNED, MPI_LONG, MPI_UNSIGNED_LONG, MPI_LONG_LONG,
+    bool integer = combiner == MPI_COMBINER_F90_INTEGER ||
+                   IS_ONE_OF(t, MPI_INT, MPI_UNSIGNED, MPI_LONG, MPI_UNSIGNED_LONG, MPI_LONG_LONG,
                              MPI_UNSIGNED_LONG_LONG, MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T,
                              MPI_UINT64_T, MPI_INTEGER, MPI_INTEGER4, MPI_INTEGER8, MPI_AINT,
                              MPI_OFFSET, MPI_COUNT, MPI_LOGICAL);
@@ -93,10 +97,16 @@ static void named_segments(MPI_Datatype t, uint64_t size, struct zsegments *s)
 
 /* ---- derived types ---- */
 
-static bool is_predefined(MPI_Datatype t)
+static int combiner_of(MPI_Datatype t)
 {
     int i, a, d, combiner;
     PMPI_Type_get_envelope(t, &i, &a, &d, &combiner);
+    return combiner;
+}
+
+static bool is_predefined(MPI_Datatype t)
+{
+    const int combiner = combiner_of(t);
     return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
@@ -315,7 +325,7 @@ static int take_segments(struct ztype *t, const struct zsegments *s)
 static int make_named(MPI_Datatype datatype, struct ztype *t)
 {
     struct zsegments s = {0};
-    t->element = element_of_named(datatype, t->size);
+    t->element = element_of_named(datatype, combiner_of(datatype), t->size);
     t->shape[0] = t->shape[1] = 1;
     t->shape[2] = t->size / zmpi_type_size(t->element);
     named_segments(datatype, t->size, &s);

@@ -45,6 +45,11 @@ static int change_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI
         zview_free(&view);
         return zfile_raise(f, MPI_ERR_ARG, "set_view: the filetype is not made of etypes");
     }
+    const char *forbidden = zview_forbidden(&view, zfile_may_write(f));
+    if (forbidden) {
+        zview_free(&view);
+        return zfile_raise(f, MPI_ERR_ARG, "set_view: the filetype is not allowed: %s", forbidden);
+    }
     zview_free(&f->view);
     f->view = view;
     f->position = 0;

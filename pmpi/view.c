@@ -43,6 +43,19 @@ static bool is_increasing(const struct ztype *t)
     return last->offset + (int64_t)last->length - t->segment[0].offset <= t->extent;
 }
 
+const char *zview_forbidden(const struct zview *v, bool written)
+{
+    const struct ztype *t = &v->file;
+    for (size_t i = 1; i < t->count; i++) {
+        const struct zsegment *before = &t->segment[i - 1], *s = &t->segment[i];
+        if (s->offset < before->offset)
+            return "its displacements decrease: MPI wants them in ascending order";
+        if (written && s->offset < before->offset + (int64_t)before->length)
+            return "parts of it overlap, and the file may be written: MPI forbids that";
+    }
+    return NULL;
+}
+
 int zview_make(struct zview *v, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype)
 {
     MPI_Count etype_size;

@@ -27,6 +27,7 @@ static inline uint64_t zmpi_pad8(uint64_t n)
 
 /* Reads exactly `size` bytes at `offset`: ZMPI_OK, ZMPI_ERR_TRUNCATED at the end of the file,
  * ZMPI_ERR_IO, ... */
+struct zmpi_losses;
 struct zmpi_reader {
     enum zmpi_status (*read)(void *context, uint64_t offset, void *dst, size_t size);
     void *context;
@@ -39,7 +40,35 @@ struct zmpi_reader {
      * that decode it, NULL: the CPU does. */
     const struct zmpi_device *holder;
     struct zmpi_offload *offload;
+    /* NULL: damage is an error. Else what cannot be read is listed here, reads it as zeros and goes
+     * on; a scan then takes damaged records too, if their heads are right. */
+    struct zmpi_losses *losses;
 };
+
+/* ---- what a reader that goes on after damage could not read ---- */
+
+enum zmpi_loss_kind {
+    ZMPI_LOSS_LOST,     /* these bytes are gone */
+    ZMPI_LOSS_DOUBTFUL, /* older data, or none, where newer ones may have been */
+    ZMPI_LOSS_UNKNOWN   /* no record of them, and records are missing */
+};
+
+struct zmpi_loss {
+    uint64_t offset, length; /* logical bytes */
+    uint64_t record;         /* where its record begins in the file */
+    enum zmpi_status why;
+    enum zmpi_loss_kind kind;
+};
+
+struct zmpi_losses {
+    struct zmpi_loss *loss; /* malloc */
+    size_t count, room;
+    bool holes; /* list what no record covers, as ZMPI_LOSS_UNKNOWN */
+};
+
+/* Append, or lengthen the last one. ZMPI_ERR_MEMORY. */
+enum zmpi_status zmpi_losses_add(struct zmpi_losses *l, const struct zmpi_loss *loss);
+void zmpi_losses_free(struct zmpi_losses *l);
 
 /* ---- header ---- */
 struct zmpi_header {
@@ -265,11 +294,19 @@ enum zmpi_status zmpi_container_gaps(struct zmpi_container *c, const struct zmpi
 /*
  * Read the logical bytes of n increasing, non-overlapping runs into dst, one behind the other.
  * Bytes in holes and beyond the logical size become 0. On damage returns ZMPI_ERR_CHECKSUM etc.
- * and, if bad is not NULL, the physical offset of the bad record or segment.
+ * and, if bad is not NULL, the physical offset of the bad record or segment. With in->losses, for
+ * which n is 1, damage is no error.
  */
 enum zmpi_status zmpi_container_read(struct zmpi_container *c, const struct zmpi_reader *in,
                                      const struct zmpi_run *runs, size_t n, void *dst,
                                      uint64_t *bad);
+
+/*
+ * The first logical byte in [at, end) that a record covers: all before it is a hole. `end` if
+ * there is none.
+ */
+enum zmpi_status zmpi_container_next(struct zmpi_container *c, const struct zmpi_reader *in,
+                                     uint64_t at, uint64_t end, uint64_t *next);
 
 /* ---- index ---- */
 

@@ -155,6 +155,14 @@ struct zmpi_copy {
 enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned char id[16],
                                   const struct zmpi_reader *in, const struct zmpi_copy *copies,
                                   size_t n, unsigned char *dst);
+/* Of a record that the end of the file cuts off, so much may be missing: its head may lie. */
+#define ZMPI_SALVAGE_CUT_MOST ((uint64_t)1 << 30)
+
+/* The same of a damaged record, for in->losses: chunks that are right are copied, of the others the
+ * bytes that were asked for become zero and are listed. `base` is the logical byte at dst. */
+enum zmpi_status zmpi_record_salvage(const struct zmpi_record *r, const unsigned char id[16],
+                                     const struct zmpi_reader *in, const struct zmpi_copy *copies,
+                                     size_t n, uint64_t base, unsigned char *dst);
 /* Load the list of a record whose list is not loaded yet. */
 enum zmpi_status zmpi_record_load_list(struct zmpi_record *r, const unsigned char id[16],
                                        const struct zmpi_reader *in);

@@ -89,21 +89,79 @@ static int newest_first(const void *a, const void *b)
     return zmpi_record_compare(&y->record, &x->record);
 }
 
-static enum zmpi_status serve(struct zmpi_container *c, const struct zmpi_reader *in,
-                              struct zmpi_found *f, struct zmpi_remains *remains,
-                              struct copies *copies, unsigned char *dst)
+/* A request, and what it has come to. */
+struct request {
+    struct zmpi_container *c;
+    const struct zmpi_reader *in;
+    const struct zmpi_record *below; /* only what is older than this one; NULL: all */
+    struct zmpi_remains remains;
+    struct copies copies;
+    uint64_t base; /* the logical byte at dst, for in->losses */
+    unsigned char *dst;
+};
+
+static enum zmpi_status read_older(struct request *q, const struct zmpi_record *below,
+                                   const struct zmpi_loss *loss);
+
+/* What remains between lo and hi may have been in a record whose list cannot be read. */
+static enum zmpi_status doubt(struct request *q, const struct zmpi_found *f, enum zmpi_status why)
+{
+    enum zmpi_status status = ZMPI_OK;
+    struct zmpi_piece piece;
+    const uint64_t hi = least(f->cut, f->record.extent.hi, UINT64_MAX);
+    for (uint64_t at = f->record.extent.lo;
+         status == ZMPI_OK && zmpi_remains_find(&q->remains, at, &piece) && piece.offset < hi;
+         at = piece.offset + piece.length) {
+        const uint64_t begin = piece.offset > at ? piece.offset : at;
+        const uint64_t end = least(piece.offset + piece.length, hi, UINT64_MAX);
+        status =
+            zmpi_losses_add(q->in->losses, &(struct zmpi_loss){begin, end - begin, f->record.offset,
+                                                               why, ZMPI_LOSS_DOUBTFUL});
+    }
+    return status;
+}
+
+/* What is right of a damaged record. Where no index promised it, it may never have been complete:
+ * what is lost of it is read from older ones. */
+static enum zmpi_status salvage(struct request *q, const struct zmpi_record *r)
+{
+    struct zmpi_losses lost = {0};
+    struct zmpi_reader in = *q->in;
+    in.losses = &lost;
+    enum zmpi_status status = zmpi_record_salvage(r, q->c->header.id, &in, q->copies.copy,
+                                                  q->copies.count, q->base, q->dst);
+    const bool promised = r->offset < q->c->header.log_end;
+    for (size_t i = 0; i < lost.count && status == ZMPI_OK; i++) {
+        lost.loss[i].kind = promised ? ZMPI_LOSS_LOST : ZMPI_LOSS_DOUBTFUL;
+        status = zmpi_losses_add(q->in->losses, &lost.loss[i]);
+        if (status == ZMPI_OK && !promised)
+            status = read_older(q, r, &lost.loss[i]);
+    }
+    zmpi_losses_free(&lost);
+    return status;
+}
+
+static bool is_damage(enum zmpi_status status)
+{
+    return status != ZMPI_OK && status != ZMPI_ERR_MEMORY && status != ZMPI_ERR_SPACE;
+}
+
+static enum zmpi_status serve(struct request *q, struct zmpi_found *f)
 {
     struct zmpi_record *r = &f->record;
     struct zmpi_piece piece;
-    if (!zmpi_remains_find(remains, r->extent.lo, &piece) || piece.offset >= r->extent.hi)
+    if (!zmpi_remains_find(&q->remains, r->extent.lo, &piece) || piece.offset >= r->extent.hi)
         return ZMPI_OK;
-    enum zmpi_status status = zmpi_container_list(c, in, r);
-    copies->count = 0;
+    enum zmpi_status status = zmpi_container_list(q->c, q->in, r);
+    if (is_damage(status) && q->in->losses != NULL)
+        return doubt(q, f, status);
+    q->copies.count = 0;
     if (status == ZMPI_OK)
-        status = intersect(&r->extent, f->cut, remains, copies);
-    if (status == ZMPI_OK && copies->count > 0)
-        status = zmpi_record_read(r, c->header.id, in, copies->copy, copies->count, dst);
-    return status;
+        status = intersect(&r->extent, f->cut, &q->remains, &q->copies);
+    if (status != ZMPI_OK || q->copies.count == 0)
+        return status;
+    status = zmpi_record_read(r, q->c->header.id, q->in, q->copies.copy, q->copies.count, q->dst);
+    return is_damage(status) && q->in->losses != NULL ? salvage(q, r) : status;
 }
 
 static enum zmpi_status zero(const struct zmpi_device *holder, unsigned char *dst, uint64_t bytes)
@@ -120,42 +178,72 @@ static enum zmpi_status zero(const struct zmpi_device *holder, unsigned char *ds
     return status;
 }
 
-static enum zmpi_status zero_remains(const struct zmpi_remains *remains,
-                                     const struct zmpi_device *holder, unsigned char *dst)
+static enum zmpi_status zero_remains(const struct request *q)
 {
+    const struct zmpi_losses *l = q->in->losses;
     struct zmpi_piece piece;
     enum zmpi_status status = ZMPI_OK;
-    for (uint64_t at = 0; status == ZMPI_OK && zmpi_remains_find(remains, at, &piece);
-         at = piece.offset + piece.length)
-        status = zero(holder, dst + piece.position, piece.length);
+    for (uint64_t at = 0; status == ZMPI_OK && zmpi_remains_find(&q->remains, at, &piece);
+         at = piece.offset + piece.length) {
+        status = zero(q->in->holder, q->dst + piece.position, piece.length);
+        if (status == ZMPI_OK && l != NULL && l->holes)
+            status = zmpi_losses_add(q->in->losses,
+                                     &(struct zmpi_loss){piece.offset, piece.length, 0,
+                                                         ZMPI_ERR_CORRUPT, ZMPI_LOSS_UNKNOWN});
+    }
     return status;
 }
 
 /* More records than `limit`: ZMPI_ERR_SPACE, and nothing is done. */
-static enum zmpi_status read_part(struct zmpi_container *c, const struct zmpi_reader *in,
-                                  const struct zmpi_run *runs, size_t n, size_t limit,
-                                  unsigned char *dst, uint64_t *bad)
+static enum zmpi_status read_request(struct request *q, size_t limit, uint64_t *bad)
 {
-    struct zmpi_remains remains;
     struct zmpi_finds finds = {.limit = limit};
-    struct copies copies = {0};
-    enum zmpi_status status = zmpi_remains_init(&remains, runs, n);
-    if (status != ZMPI_OK)
-        return status;
-    if (remains.count > 0)
-        status = zmpi_container_find(c, in, &remains, &finds, bad);
+    enum zmpi_status status = ZMPI_OK;
+    if (q->remains.count > 0)
+        status = zmpi_container_find(q->c, q->in, &q->remains, &finds, bad);
     if (status == ZMPI_OK && finds.count > 0)
         qsort(finds.found, finds.count, sizeof *finds.found, newest_first);
-    for (size_t k = 0; status == ZMPI_OK && k < finds.count && remains.count > 0; k++) {
-        status = serve(c, in, &finds.found[k], &remains, &copies, dst);
+    for (size_t k = 0; status == ZMPI_OK && k < finds.count && q->remains.count > 0; k++) {
+        if (q->below != NULL && zmpi_record_compare(&finds.found[k].record, q->below) >= 0)
+            continue;
+        status = serve(q, &finds.found[k]);
         if (status != ZMPI_OK && bad != NULL)
             *bad = finds.found[k].record.offset;
     }
     if (status == ZMPI_OK)
-        status = zero_remains(&remains, in->holder, dst);
-    zmpi_remains_free(&remains);
+        status = zero_remains(q);
     free(finds.found);
-    free(copies.copy);
+    free(q->copies.copy);
+    return status;
+}
+
+static enum zmpi_status read_part(struct zmpi_container *c, const struct zmpi_reader *in,
+                                  const struct zmpi_run *runs, size_t n, size_t limit,
+                                  unsigned char *dst, uint64_t *bad)
+{
+    struct request q = {.c = c, .in = in, .base = n > 0 ? runs[0].offset : 0, .dst = dst};
+    enum zmpi_status status = zmpi_remains_init(&q.remains, runs, n);
+    if (status != ZMPI_OK)
+        return status;
+    status = read_request(&q, limit, bad);
+    zmpi_remains_free(&q.remains);
+    return status;
+}
+
+static enum zmpi_status read_older(struct request *q, const struct zmpi_record *below,
+                                   const struct zmpi_loss *loss)
+{
+    const struct zmpi_run run = {loss->offset, loss->length};
+    struct request older = {.c = q->c,
+                            .in = q->in,
+                            .below = below,
+                            .base = loss->offset,
+                            .dst = q->dst + (loss->offset - q->base)};
+    enum zmpi_status status = zmpi_remains_init(&older.remains, &run, 1);
+    if (status != ZMPI_OK)
+        return status;
+    status = read_request(&older, SIZE_MAX, NULL);
+    zmpi_remains_free(&older.remains);
     return status;
 }
 

@@ -222,15 +222,17 @@ static enum zmpi_status try_record(struct scan *s)
                    : reject(s, ZMPI_RECORD_HEADER_BYTES, extents < rest ? extents : 0);
     }
     uint64_t total = zmpi_record_size(&r);
-    if (total > rest)
+    const bool salvage = s->w.in->losses != NULL; /* takes what is right of it */
+    if (total > rest && (!salvage || total - rest > ZMPI_SALVAGE_CUT_MOST))
         return reject(s, total, 0);
-    if (r.kind == ZMPI_RECORD_DATA) {
+    if (r.kind == ZMPI_RECORD_DATA && !salvage) {
         status = check_payload(&s->w, &r);
         if (is_fatal(status))
             return status;
         if (status != ZMPI_OK)
             return reject(s, total, total);
     }
+    total = total < rest ? total : rest;
     if (s->at < s->c->header.index_offset)
         s->c->recovered += zmpi_record_tally(&r);
     s->at += total;

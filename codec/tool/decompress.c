@@ -6,58 +6,6 @@
 
 #include "tool.h"
 
-/* Read at a time; and where a device decodes, which does whole records. */
-#define STEP         ((size_t)16 << 20)
-#define STEP_RECORDS ((size_t)256 << 20)
-
-/* Does another device than the CPU decode that much, of any encoder? */
-static bool by_device(const struct tool_input *in, size_t bytes)
-{
-    const char *why;
-    for (int encoder = 1; encoder <= ZMPI_ENCODERS; encoder++) {
-        const struct zmpi_work work = {bytes, encoder, true};
-        const struct zmpi_device *d = zmpi_device_find(in->offload.name, &work, &why);
-        if (d && d != zmpi_device_cpu())
-            return true;
-    }
-    return false;
-}
-
-/* How much of `most` bytes from `at` on ends where a record does, if that is any. */
-static size_t step_of(const struct zmpi_record *record, size_t n, uint64_t at, size_t most)
-{
-    size_t step = 0;
-    for (size_t i = 0; i < n; i++)
-        if (record[i].extent.hi > at && record[i].extent.hi - at <= most &&
-            record[i].extent.hi - at > step)
-            step = (size_t)(record[i].extent.hi - at);
-    return step ? step : most;
-}
-
-static int copy(struct tool_input *in, struct tool_output *out, uint64_t offset, uint64_t length)
-{
-    const size_t most = length > STEP && by_device(in, STEP_RECORDS) ? STEP_RECORDS : STEP;
-    struct zmpi_record *record = NULL;
-    unsigned char *buffer = malloc(length < most ? (size_t)length + 1 : most);
-    int status = buffer ? TOOL_OK : tool_fail("out of memory");
-    if (most > STEP && length > most &&
-        zmpi_container_records(&in->container, &in->reader, &record))
-        record = NULL; /* reading tells what is wrong */
-    for (uint64_t done = 0; done < length && !status;) {
-        size_t n = length - done < most ? (size_t)(length - done) : most;
-        if (record && length - done > most)
-            n = step_of(record, in->container.count, offset + done, n);
-        status = tool_input_read(in, offset + done, buffer, n);
-        if (!status)
-            status = tool_output_write_sparse(out, buffer, n);
-        done += n;
-        tool_progress("decompress", done, length);
-    }
-    free(record);
-    free(buffer);
-    return status;
-}
-
 static int open_container(struct tool_input *in, const char *path)
 {
     int status = tool_input_open(in, path);
@@ -76,22 +24,26 @@ int tool_decompress(int argc, char **argv)
 {
     struct tool_input in;
     struct tool_output out;
-    bool verbose = false;
+    bool verbose = false, keep_going = false;
     int c;
-    static const struct option longs[] = {{"verbose", 0, NULL, 'v'}, {NULL, 0, NULL, 0}};
-    while ((c = getopt_long(argc, argv, "v", longs, NULL)) != -1) {
+    static const struct option longs[] = {
+        {"verbose", 0, NULL, 'v'}, {"keep-going", 0, NULL, 'k'}, {NULL, 0, NULL, 0}};
+    while ((c = getopt_long(argc, argv, "vk", longs, NULL)) != -1) {
         if (c == '?')
             return tool_usage();
-        verbose = true;
+        verbose = verbose || c == 'v';
+        keep_going = keep_going || c == 'k';
     }
     if (argc - optind != 2)
         return tool_usage();
+    if (keep_going)
+        return tool_keep_going(argv[optind], argv[optind + 1]);
     int status = open_container(&in, argv[optind]);
     if (status)
         return status;
     status = tool_output_open(&out, argv[optind + 1], &in);
     if (!status) {
-        status = copy(&in, &out, 0, in.size);
+        status = tool_copy(&in, &out, 0, in.size, NULL, NULL);
         int closed = tool_output_close(&out, status == TOOL_OK);
         status = status ? status : closed;
     }
@@ -135,7 +87,8 @@ int tool_cat(int argc, char **argv)
     if (!status)
         status = tool_output_open(&out, "-", &in);
     if (!status)
-        status = copy(&in, &out, offset, length < in.size - offset ? length : in.size - offset);
+        status = tool_copy(&in, &out, offset, length < in.size - offset ? length : in.size - offset,
+                           NULL, NULL);
     if (!status && !zmpi_container_whole(&in.container))
         status = TOOL_DIFFERENT;
     tool_input_close(&in);

@@ -342,6 +342,28 @@ int tool_output_write_sparse(struct tool_output *out, const void *src, size_t si
     return TOOL_OK;
 }
 
+bool tool_output_has_holes(const struct tool_output *out)
+{
+    return out->temporary != NULL;
+}
+
+int tool_output_skip(struct tool_output *out, uint64_t n)
+{
+    static const char zeros[HOLE];
+    if (tool_output_has_holes(out)) {
+        out->ends_with_hole = out->ends_with_hole || n != 0;
+        return lseek(out->fd, (off_t)n, SEEK_CUR) < 0
+                   ? tool_fail("%s: %s", out->path, strerror(errno))
+                   : TOOL_OK;
+    }
+    int status = TOOL_OK;
+    for (size_t part; n && !status; n -= part) {
+        part = n < HOLE ? (size_t)n : HOLE;
+        status = tool_output_write(out, zeros, part);
+    }
+    return status;
+}
+
 /* A hole at the end is nothing but a size. */
 static bool end_here(const struct tool_output *out)
 {

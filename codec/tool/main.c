@@ -26,8 +26,15 @@ static const struct command {
      "-T V (ZMPI_THRESHOLD): values with |x| >= V are kept exactly and left out of the range.\n"
      "--codec C (ZMPI_CODEC): " ZMPI_ENCODER_NAMES ".\n"
      "-v says which device compressed, and why."},
-    {"decompress", tool_decompress, "[-v] IN OUT",
-     "Write the logical bytes of a compressed file to OUT. -v says which device decoded, and why."},
+    {"decompress", tool_decompress, "[-v] [-k] IN OUT",
+     "Write the logical bytes of a compressed file to OUT. -v says which device decoded, and why.\n"
+     "-k, --keep-going: as zmpi recover, but only damage is told of, on standard error."},
+    {"recover", tool_recover, "[--fill V [-t f32|f64]] [--json] [-a] FILE OUT",
+     "Write all that can be read of a damaged file to OUT, and list what cannot. Lost bytes become "
+     "zero, or --fill V: a number\n"
+     "of the type -t, without -t a byte. A file whose header is lost is searched for records. "
+     "Exit status 0: nothing is lost,\n"
+     "1: a part is, 2: nothing was written. -a lists all ranges, not only the first 20."},
     {"cat", tool_cat, "FILE [-o OFFSET] [-n LENGTH]",
      "Logical bytes of a compressed file, or a part of them, to standard output."},
     {"info", tool_info, "[--json] [-a] FILE",

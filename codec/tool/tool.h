@@ -17,6 +17,7 @@ enum { TOOL_OK = 0, TOOL_DIFFERENT = 1, TOOL_ERROR = 2 };
 
 int tool_compress(int argc, char **argv);
 int tool_decompress(int argc, char **argv);
+int tool_recover(int argc, char **argv);
 int tool_cat(int argc, char **argv);
 int tool_info(int argc, char **argv);
 int tool_verify(int argc, char **argv);
@@ -75,6 +76,13 @@ bool tool_input_offload(struct tool_input *in);
  * TOOL_ERROR. */
 int tool_input_read(struct tool_input *in, uint64_t offset, void *dst, size_t size);
 
+/* A container whose header is lost: reads of `in` show one, and the records that were found. NULL:
+ * none was, or there is no memory. */
+struct tool_headless *tool_headless_open(struct tool_input *in);
+void tool_headless_close(struct tool_headless *h);
+/* Of a damaged file all that can be read; what cannot is listed on stderr. (recover.c) */
+int tool_keep_going(const char *path, const char *to);
+
 /* A record as it is in the file, checked and decoded once; *bytes is malloc'ed. On failure *chunk
  * is the damaged one if there is one. (verify.c) */
 enum zmpi_status tool_record_read(struct tool_input *in, const struct zmpi_record *r,
@@ -93,9 +101,19 @@ int tool_output_open(struct tool_output *out, const char *path, const struct too
 int tool_output_write(struct tool_output *out, const void *src, size_t size);
 /* The same, but zeros become holes where the file can have them. */
 int tool_output_write_sparse(struct tool_output *out, const void *src, size_t size);
+/* n zeros, as a hole where the file can have one. */
+int tool_output_skip(struct tool_output *out, uint64_t n);
+bool tool_output_has_holes(const struct tool_output *out);
 int tool_output_write_at(struct tool_output *out, const void *src, size_t size, uint64_t offset);
 /* Give it its name, or (keep false) remove it. */
 int tool_output_close(struct tool_output *out, bool keep);
+
+/* What becomes of n bytes at logical byte `at` before they are written; buffer NULL: a hole.
+ * Returns TOOL_OK, or an error that it has printed. */
+typedef int tool_mend(void *context, unsigned char *buffer, uint64_t at, uint64_t n);
+/* Logical bytes of a container; mend may be NULL. (copy.c) */
+int tool_copy(struct tool_input *in, struct tool_output *out, uint64_t offset, uint64_t length,
+              tool_mend *mend, void *context);
 
 /* ZMPI_THREADS, else as many as there are CPUs. */
 int tool_threads(void);

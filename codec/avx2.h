@@ -12,6 +12,9 @@
 #include <stdint.h>
 
 #define TARGET __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt,prfchw")))
+/* There are operations on integers of 16 bits: vector_encode_t.h, vector_decode_t.h. */
+#define HALF_INTEGERS
+
 #define KERNEL TARGET static __attribute__((noinline))
 #define VECTOR TARGET __attribute__((always_inline)) static inline
 
@@ -77,13 +80,6 @@ VECTOR __m256i avx2_first_planes(const unsigned char *src, unsigned n)
                                          UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     const __m256i mask = _mm256_loadu_si256((const __m256i *)(const void *)(present + 8 - n));
     return _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(const void *)src), mask);
-}
-
-/* Which of eight planes are not zero. */
-VECTOR uint32_t avx2_planes_used(__m256i planes)
-{
-    const __m256i zero = _mm256_cmpeq_epi32(planes, _mm256_setzero_si256());
-    return ~(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(zero)) & 0xFF;
 }
 
 #endif

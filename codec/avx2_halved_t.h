@@ -3,8 +3,6 @@
  * to words of 4 bytes. After avx2_halves_t.h and avx2_unpack32.h.
  */
 
-#define SUMS_HALVES
-
 VECTOR H h_add(H a, H b)
 {
     return _mm256_add_epi16(a, b);

@@ -5,7 +5,7 @@
  */
 
 typedef __m256i H;
-enum { HALVES = 16, PART_ALONG = 4096 / WIDTH, TURNS = 1 };
+enum { HALVES = 16 };
 
 VECTOR H h_load(const uint16_t *p)
 {
@@ -33,21 +33,19 @@ VECTOR H h_base(int32_t base)
     return _mm256_set1_epi32(base);
 }
 
-/* The nearest even integers less base, in order, of so many vectors of halves, which saturate; what
- * is none, or beyond 31 bits, does. */
-VECTOR void h_nearest(const F x[], H base, unsigned vectors, H q[])
+/* The nearest even integers less base, in order, which saturate; what is none, or beyond 31 bits,
+ * does. */
+VECTOR H h_nearest(const F x[], H base)
 {
-    for (unsigned i = 0; i < vectors; i++) {
-        __m256i v[2];
-        for (unsigned k = 0; k < 2; k++, x += 8 / LANES)
+    __m256i v[2];
+    for (unsigned i = 0; i < 2; i++)
 #if WIDTH == 4
-            v[k] = _mm256_sub_epi32(_mm256_cvtps_epi32(x[0]), base);
+        v[i] = _mm256_sub_epi32(_mm256_cvtps_epi32(x[i]), base);
 #else
-            v[k] = _mm256_sub_epi32(
-                _mm256_set_m128i(_mm256_cvtpd_epi32(x[1]), _mm256_cvtpd_epi32(x[0])), base);
+        v[i] = _mm256_sub_epi32(
+            _mm256_set_m128i(_mm256_cvtpd_epi32(x[2 * i + 1]), _mm256_cvtpd_epi32(x[2 * i])), base);
 #endif
-        q[i] = _mm256_permute4x64_epi64(_mm256_packs_epi32(v[0], v[1]), 0xD8);
-    }
+    return _mm256_permute4x64_epi64(_mm256_packs_epi32(v[0], v[1]), 0xD8);
 }
 
 /* The lanes one up, and in the first the last of `before`. */
@@ -56,12 +54,13 @@ VECTOR H h_shift_in(H before, H h)
     return _mm256_alignr_epi8(h, _mm256_permute2x128_si256(before, h, 0x21), 14);
 }
 
-/* Lane i in all lanes. */
-VECTOR H h_lane(H h, size_t i)
+/* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
+VECTOR H h_sub_at(H a, H b, uint32_t bits, unsigned k)
 {
-    uint16_t lane[HALVES];
-    h_store(lane, h);
-    return h_set1(lane[i]);
+    const H lane = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192,
+                                     16384, INT16_MIN);
+    const H there = _mm256_cmpeq_epi16(_mm256_and_si256(h_set1(bits >> 16 * k), lane), lane);
+    return h_sub(a, _mm256_and_si256(b, there));
 }
 
 VECTOR H h_least(H a, H b)

@@ -13,10 +13,7 @@ struct packer {
     uint32_t *nonzero;
 };
 
-#include "vector_keep_t.h"
 #include "vector_room_t.h"
-
-#include "vector_differences_t.h"
 
 /* What of the packer is in registers: bytes stored may be anything. */
 struct lengths {
@@ -65,16 +62,21 @@ VECTOR __m256i signed_bytes(__m256i b, __m256i a)
 #define USED64(m) USED16(m), USED16((m) + 16), USED16((m) + 32), USED16((m) + 48)
 static const uint8_t length_of_zeros[256] = {USED64(0), USED64(64), USED64(128), USED64(192)};
 
+/* Block b of those behind each other. */
+VECTOR void load_block(const U *from, size_t b, V r[VECTORS])
+{
+    for (unsigned k = 0; k < VECTORS; k++)
+        r[k] = v_load(from + b * ZMPI_BLOCK + k * LANES);
+}
+
 /* Blocks from `b` on while residuals are below 127; returns where that ends. */
-VECTOR size_t pack_bytes(struct packer *packer, const struct differences *differences, size_t b,
-                         size_t end, enum rest rest)
+KERNEL size_t pack_bytes(struct packer *packer, const U *from, size_t b, size_t end)
 {
     struct lengths p = lengths_begin(packer);
-    const struct differences n = *differences;
     for (; b < end; b++) {
         V r[VECTORS];
         __m256i w[2];
-        made_of(&n, b, rest, r);
+        load_block(from, b, r);
         saturate(r, w);
         const __m256i bytes = _mm256_packs_epi16(w[0], w[1]), a = _mm256_abs_epi8(bytes);
         if (__builtin_expect(_mm256_movemask_epi8(_mm256_add_epi8(a, _mm256_set1_epi8(1))), 0))
@@ -106,15 +108,13 @@ VECTOR unsigned store_pairs(const __m256i w[2], unsigned char *dst, bool halves)
 }
 
 /* The same, while lengths are below 15. */
-VECTOR size_t pack_pairs(struct packer *packer, const struct differences *differences, size_t b,
-                         size_t end, enum rest rest)
+KERNEL size_t pack_pairs(struct packer *packer, const U *from, size_t b, size_t end)
 {
     struct lengths p = lengths_begin(packer);
-    const struct differences n = *differences;
     for (; b < end; b++) {
         V r[VECTORS];
         __m256i w[2];
-        made_of(&n, b, rest, r);
+        load_block(from, b, r);
         saturate(r, w);
         const unsigned length = store_pairs(w, p.dst, false);
         if (__builtin_expect(length == 15, 0))
@@ -126,80 +126,42 @@ VECTOR size_t pack_pairs(struct packer *packer, const struct differences *differ
 }
 
 /* All. */
-VECTOR size_t pack_any(struct packer *packer, const struct differences *differences, size_t b,
-                       size_t end, enum rest rest)
+KERNEL size_t pack_any(struct packer *packer, const U *from, size_t b, size_t end)
 {
     struct lengths p = lengths_begin(packer);
-    const struct differences n = *differences;
     for (; b < end; b++) {
         V r[VECTORS];
-        made_of(&n, b, rest, r);
+        load_block(from, b, r);
         pack_length(&p, pack_long(r, p.dst));
     }
     lengths_end(&p, packer);
     return b;
 }
 
-#define CASE(how, rest)                                                                            \
-    KERNEL size_t pack_##how##_##rest(struct packer *p, const struct differences *n, size_t b,     \
-                                      size_t end)                                                  \
-    {                                                                                              \
-        return pack_##how(p, n, b, end, rest);                                                     \
-    }
-#define CASES(how) CASE(how, NOTHING) CASE(how, LEFT) CASE(how, LEFT_IN_ROWS)
-CASES(bytes)
-CASES(pairs)
-CASES(any)
-#undef CASES
-#undef CASE
-
-typedef size_t pack_fn(struct packer *p, const struct differences *n, size_t b, size_t end);
-
-KERNEL void keep_blocks(struct packer *p, struct differences *n, size_t blocks, enum rest rest)
-{
-    const U *kept = p->keep;
-    for (size_t b = 0; b < blocks; b++) {
-        V r[VECTORS];
-        if (rest == NOTHING)
-            made_of(n, b, NOTHING, r);
-        else if (rest == LEFT)
-            made_of(n, b, LEFT, r);
-        else
-            made_of(n, b, LEFT_IN_ROWS, r);
-        keep_residuals(p, r);
-    }
-    n->d = kept;
-    n->step = ZMPI_BLOCK;
-}
-
 /* Behind a block that does not fit in bytes more are likely: branches on each would be hard to
  * predict. If the first one behind them does not fit either, there are more. */
 enum { LONG_RUN = 16, LONGEST_RUN = 64 };
 
-TARGET static void pack_differences(struct packer *p, struct differences n, size_t blocks,
-                                    enum rest rest)
+TARGET static void pack_words(struct packer *p, const U *r, size_t blocks)
 {
-    static pack_fn *const bytes[] = {pack_bytes_NOTHING, pack_bytes_LEFT, pack_bytes_LEFT_IN_ROWS};
-    static pack_fn *const pairs[] = {pack_pairs_NOTHING, pack_pairs_LEFT, pack_pairs_LEFT_IN_ROWS};
-    static pack_fn *const any[] = {pack_any_NOTHING, pack_any_LEFT, pack_any_LEFT_IN_ROWS};
-    if (p->keep) {
-        keep_blocks(p, &n, blocks, rest);
-        rest = NOTHING;
+    for (size_t b = 0; p->keep && b < blocks; b++) {
+        V v[VECTORS];
+        load_block(r, b, v);
+        keep_residuals(p, v);
     }
-    size_t b = 0;
-    for (;;) {
+    for (size_t b = 0;;) {
         if (p->last == 0) {
             const size_t first = b;
-            b = bytes[rest](p, &n, b, blocks);
+            b = pack_bytes(p, r, b, blocks);
             if (b == blocks)
                 return;
             p->run = b > first || !p->run ? LONG_RUN : LONGEST_RUN;
             p->last = p->run;
         }
         const size_t end = blocks - b < p->last ? blocks : b + p->last;
-        size_t next = pairs[rest](p, &n, b, end);
+        size_t next = pack_pairs(p, r, b, end);
         if (next < end)
-            next = any[rest](p, &n, next, end);
+            next = pack_any(p, r, next, end);
         p->last -= (unsigned)(next - b);
         b = next;
         if (b == blocks)

@@ -79,41 +79,6 @@ VECTOR F f_of_integers(V q)
     return _mm256_cvtepi32_ps(q);
 }
 
-/* Extremes over all lanes, as integers, that tell whether there was one: signed, the greatest is
- * the greatest x and the least is -0, if there is one; unsigned, the greatest is the least x below
- * 0. NaN lies beyond all others of its sign. */
-struct doubt {
-    V most, least, below;
-};
-
-VECTOR struct doubt doubt_none(void)
-{
-    return (struct doubt){v_set1(0), v_set1(0), v_set1(SIGN_BIT)};
-}
-
-VECTOR void doubt_add(struct doubt *d, V x, V v, F limit)
-{
-    (void)v, (void)limit;
-    d->most = _mm256_max_epi32(d->most, x);
-    d->least = _mm256_min_epi32(d->least, x);
-    d->below = _mm256_max_epu32(d->below, x);
-}
-
-VECTOR bool doubt_any(const struct doubt *d, F limit)
-{
-    const V low = _mm256_xor_si256(d->below, v_set1(SIGN_BIT)), sign = v_set1(SIGN_BIT);
-    const M wide =
-        m_or(_mm256_cmpgt_epi32(d->most, f_bits(limit)), _mm256_cmpgt_epi32(low, f_bits(limit)));
-    return m_any(m_or(wide, v_equal(d->least, sign)));
-}
-
-/* May there be words beyond the limit that doubt_any does not tell of? */
-VECTOR bool doubt_wide(const struct doubt *d, U window)
-{
-    (void)d, (void)window;
-    return false;
-}
-
 /* Running sums of the lanes. */
 VECTOR V v_scan(V v)
 {

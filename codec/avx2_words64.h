@@ -90,39 +90,6 @@ VECTOR F f_of_integers(V q)
     return f_add(f, _mm256_castsi256_pd(low));
 }
 
-/* What tells over all lanes whether there was one: the bits in which any v differs from MAGIC, and
- * the smallest upper half of x as a signed integer, which -0 makes the smallest there is. (The
- * smallest numbers below 0 of all have such a half too: then it is said of words that are none.) */
-struct doubt {
-    V differ, least;
-};
-
-VECTOR struct doubt doubt_none(void)
-{
-    return (struct doubt){v_set1(0), v_set1(0)};
-}
-
-VECTOR void doubt_add(struct doubt *d, V x, V v, F limit)
-{
-    (void)limit;
-    d->differ = v_or(d->differ, _mm256_xor_si256(v, f_bits(f_set1((T)MAGIC))));
-    d->least = _mm256_min_epi32(d->least, x);
-}
-
-/* Among words within the limit. */
-VECTOR bool doubt_any(const struct doubt *d, F limit)
-{
-    (void)limit;
-    const M minus_zero = _mm256_cmpeq_epi32(d->least, _mm256_set1_epi32(INT32_MIN));
-    return m_bits(minus_zero) != 0; /* of the upper halves */
-}
-
-/* May there be words beyond the limit? */
-VECTOR bool doubt_wide(const struct doubt *d, U window)
-{
-    return window == 0 || m_any(v_and(d->differ, v_set1(0 - 2 * window)));
-}
-
 /* Running sums of the lanes. */
 VECTOR V v_scan(V v)
 {

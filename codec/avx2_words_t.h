@@ -61,18 +61,6 @@ VECTOR M v_differ(V a, V b)
     return _mm256_xor_si256(v_equal(a, b), _mm256_set1_epi32(-1));
 }
 
-/* b in these lanes, a elsewhere. */
-VECTOR V v_blend(V a, V b, M m)
-{
-    return _mm256_blendv_epi8(a, b, m);
-}
-
-/* v in these lanes, 0 elsewhere. */
-VECTOR V v_where(M m, V v)
-{
-    return v_and(m, v);
-}
-
 /* Those lanes of m in which a and b differ. */
 VECTOR M m_differ(M m, V a, V b)
 {

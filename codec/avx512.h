@@ -21,8 +21,12 @@
 #define TARGET __attribute__((target(AVX512)))
 #endif
 
-/* There are loads, products and stores of some lanes: vector_take_t.h, vector_walk_t.h. */
+/* There are operations on integers of 16 bits: vector_encode_t.h, vector_decode_t.h. */
+#define HALF_INTEGERS
+/* Lanes are told apart by masks, as cheaply as not: vector_halves_t.h, vector_predict_t.h. */
 #define LANE_MASKS
+/* See vector_packer_t.h. */
+#define PACKS_EIGHT
 
 #define KERNEL TARGET static __attribute__((noinline))
 #define VECTOR TARGET __attribute__((always_inline)) static inline

@@ -3,8 +3,6 @@
  * words of 4 bytes. After avx512_halves_t.h and avx512_group_t.h.
  */
 
-#define SUMS_HALVES
-
 VECTOR H h_add(H a, H b)
 {
     return _mm512_add_epi16(a, b);

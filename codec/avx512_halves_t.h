@@ -4,7 +4,7 @@
  */
 
 typedef __m512i H;
-enum { HALVES = ZMPI_BLOCK, PART_ALONG = 1536 / WIDTH, TURNS = 4 };
+enum { HALVES = ZMPI_BLOCK };
 
 VECTOR H h_load(const uint16_t *p)
 {
@@ -32,25 +32,22 @@ VECTOR H h_base(int32_t base)
     return _mm512_set1_epi32(base);
 }
 
-/* The nearest even integers less base, in order, of so many vectors of halves, which saturate; what
- * is none, or beyond 31 bits, does. */
-VECTOR void h_nearest(const F x[], H base, unsigned vectors, H q[])
+/* The nearest even integers less base, in order, which saturate; what is none, or beyond 31 bits,
+ * does. */
+VECTOR H h_nearest(const F x[], H base)
 {
     const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-    __m512i v[2 * TURNS];
-    for (unsigned i = 0; i < 2 * vectors; i++)
+    __m512i v[2];
+    for (unsigned i = 0; i < 2; i++)
 #if WIDTH == 4
-        v[i] = _mm512_cvtps_epi32(x[i]);
+        v[i] = _mm512_sub_epi32(_mm512_cvtps_epi32(x[i]), base);
 #else
-        v[i] = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtpd_epi32(x[2 * i])),
-                                  _mm512_cvtpd_epi32(x[2 * i + 1]), 1);
+        v[i] = _mm512_sub_epi32(
+            _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtpd_epi32(x[2 * i])),
+                               _mm512_cvtpd_epi32(x[2 * i + 1]), 1),
+            base);
 #endif
-    for (unsigned i = 0; i < 2 * vectors; i++)
-        v[i] = _mm512_sub_epi32(v[i], base);
-    for (unsigned i = 0; i < vectors; i++)
-        q[i] = _mm512_packs_epi32(v[2 * i], v[2 * i + 1]);
-    for (unsigned i = 0; i < vectors; i++)
-        q[i] = _mm512_permutexvar_epi64(order, q[i]);
+    return _mm512_permutexvar_epi64(order, _mm512_packs_epi32(v[0], v[1]));
 }
 
 /* The lanes one up, and in the first the last of `before`. */
@@ -70,16 +67,11 @@ VECTOR H h_take(H h, H numbers)
     return _mm512_permutexvar_epi16(numbers, h);
 }
 
-/* Of two vectors behind each other. */
-VECTOR H h_take_two(H a, H numbers, H b)
+/* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
+VECTOR H h_sub_at(H a, H b, uint32_t bits, unsigned k)
 {
-    return _mm512_permutex2var_epi16(a, numbers, b);
-}
-
-/* a, less b in the lanes whose bits are set. */
-VECTOR H h_sub_where(H a, H b, uint32_t mask)
-{
-    return _mm512_mask_sub_epi16(a, mask, a, b);
+    (void)k;
+    return _mm512_mask_sub_epi16(a, bits, a, b);
 }
 
 /* Lane i in all lanes. */
@@ -183,10 +175,9 @@ VECTOR void half_planes(V w[8])
 
 /* Eight blocks, or the first n, of less than 2^15 in magnitude. (-2^15, which counts as 16 planes,
  * there is only in chunks that turn out not to be for 16 bits.) */
-VECTOR void pack_halves_of(struct packer *p, const uint16_t *r, unsigned n)
+VECTOR void pack_halves_of(struct packer *p, H w[8], unsigned n)
 {
-    V w[8], magnitude[8];
-    EACH(8) w[i] = h_load(r + (i < n ? i : 0) * ZMPI_BLOCK);
+    V magnitude[8];
     EACH(8) magnitude[i] = _mm512_abs_epi16(w[i]);
     const struct eight e = eight_of(_bzhi_u64(eight_lengths(magnitude), 8 * n));
     EACH(8) w[i] = signs_to(magnitude[i], w[i]);
@@ -196,12 +187,18 @@ VECTOR void pack_halves_of(struct packer *p, const uint16_t *r, unsigned n)
     room_ahead_eight(begin, p->dst, ROOM_AHEAD_HALVES);
 }
 
-KERNEL void pack_halves(struct packer *packer, const uint16_t *r, size_t blocks)
+VECTOR void half_pack_together(struct packer *p, H w[8])
 {
-    struct packer own = *packer; /* in registers: bytes stored may be anything */
-    for (; blocks >= 8; blocks -= 8, r += 8 * ZMPI_BLOCK)
-        pack_halves_of(&own, r, 8);
-    if (blocks)
-        pack_halves_of(&own, r, (unsigned)blocks);
-    *packer = own;
+    pack_halves_of(p, w, 8);
+}
+
+/* Fewer. */
+KERNEL void pack_halves(struct packer *p, const uint16_t *r, size_t blocks)
+{
+    for (size_t b = 0, n; b < blocks; b += n) {
+        H w[8];
+        n = blocks - b < 8 ? blocks - b : 8;
+        EACH(8) w[i] = h_load(r + (b + (i < n ? i : 0)) * ZMPI_BLOCK);
+        pack_halves_of(p, w, (unsigned)n);
+    }
 }

@@ -1,10 +1,6 @@
-/*
- * avx512_pack_t.h - template: differences to planes, in loops for all axes and sources. After
- * struct packer and vector_residuals_t.h.
- */
+/* avx512_pack_t.h - template: eight blocks of residuals to planes together. After struct packer. */
 
 #include "avx512_eight.h"
-#include "vector_differences_t.h"
 
 /* Planes of eight blocks, or of the first n, one behind the other. It is stores that limit this:
  * nearly all of 64 bytes lie in two lines of the cache, of 32 bytes less than half do. These serve
@@ -26,9 +22,9 @@ VECTOR void pack_eight(struct packer *p, struct eight e, const V planes[8], unsi
 }
 
 #ifdef ZMPI_VBMI
+#define PACKS_TOGETHER
 /* Eight at a time, while they are all of less than 15 planes: returns how many blocks were. */
-VECTOR size_t pack_together(struct packer *p, const struct differences *n, size_t blocks,
-                            enum rest rest)
+VECTOR size_t pack_together(struct packer *p, const U *from, size_t blocks)
 {
     size_t b = 0;
     for (; b + 8 <= blocks; b += 8) {
@@ -36,7 +32,8 @@ VECTOR size_t pack_together(struct packer *p, const struct differences *n, size_
         EACH(8)
         {
             V r[VECTORS];
-            made_of(n, b + i, rest, r);
+            for (unsigned k = 0; k < VECTORS; k++)
+                r[k] = v_load(from + (b + i) * ZMPI_BLOCK + k * LANES);
             w[i] = words_signed(r);
         }
         EACH(8) magnitude[i] = _mm512_abs_epi16(w[i]);
@@ -51,42 +48,3 @@ VECTOR size_t pack_together(struct packer *p, const struct differences *n, size_
     return b;
 }
 #endif
-
-VECTOR void pack_each(struct packer *packer, const struct differences *differences, size_t blocks,
-                      enum rest rest)
-{
-    struct packer own = *packer; /* in registers: bytes stored may be anything */
-    const struct differences n = *differences;
-    size_t b = 0;
-#ifdef ZMPI_VBMI
-    if (own.last < 15 && !own.keep)
-        b = pack_together(&own, &n, blocks, rest);
-#endif
-    for (; b < blocks; b++) {
-        V r[VECTORS];
-        made_of(&n, b, rest, r);
-        pack_next(&own, r);
-    }
-    *packer = own;
-}
-
-#define CASE(rest)                                                                                 \
-    KERNEL void pack_##rest(struct packer *p, const struct differences *n, size_t blocks)          \
-    {                                                                                              \
-        pack_each(p, n, blocks, rest);                                                             \
-    }
-CASE(NOTHING)
-CASE(LEFT)
-CASE(LEFT_IN_ROWS)
-#undef CASE
-
-TARGET static void pack_differences(struct packer *p, struct differences n, size_t blocks,
-                                    enum rest rest)
-{
-    if (rest == NOTHING)
-        pack_NOTHING(p, &n, blocks);
-    else if (rest == LEFT)
-        pack_LEFT(p, &n, blocks);
-    else
-        pack_LEFT_IN_ROWS(p, &n, blocks);
-}

@@ -32,12 +32,6 @@ VECTOR void v_prefetch(const void *p, size_t ahead)
     _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T1);
 }
 
-/* The lanes whose bits are set from b, the others from a. Nothing else is read. */
-VECTOR V v_load_joined(const unsigned char *a, const unsigned char *b, uint32_t from_b)
-{
-    return U_OP(mask_loadu)(U_OP(maskz_loadu)((M)~from_b, a), (M)from_b, b);
-}
-
 VECTOR V v_set1(U u)
 {
     return U_OP(set1)((S)u);
@@ -61,12 +55,6 @@ VECTOR V v_and(V a, V b)
 VECTOR V v_or(V a, V b)
 {
     return _mm512_or_si512(a, b);
-}
-
-/* a | (b ^ c) */
-VECTOR V v_or_xor(V a, V b, V c)
-{
-    return U_OP(ternarylogic)(a, b, c, 0xF0 | (0xCC ^ 0xAA));
 }
 
 VECTOR V v_abs(V a)
@@ -99,12 +87,6 @@ VECTOR M v_equal(V a, V b)
 VECTOR M v_differ(V a, V b)
 {
     return U_MASK_OP(cmpneq)(a, b);
-}
-
-/* v in these lanes, 0 elsewhere. */
-VECTOR V v_where(M m, V v)
-{
-    return U_OP(maskz_mov)(m, v);
 }
 
 /* Those lanes of m in which a and b differ. */
@@ -226,50 +208,6 @@ VECTOR F f_max(F a, F b)
 
 /* ---- what cannot be quantized ---- */
 
-/* Where the bits are set; 0 elsewhere. */
-VECTOR F f_mul_where(M m, F a, F b)
-{
-    return F_OP(maskz_mul)(m, a, b);
-}
-
-/* Over all lanes, what tells whether there was one: the bits in which some quantized word differs
- * from MAGIC, as NaN does; and the least word as a signed integer, which is -0, if there is one. */
-struct doubt {
-    V differ, least;
-};
-
-VECTOR struct doubt doubt_none(void)
-{
-    return (struct doubt){v_set1(0), v_set1(0)};
-}
-
-VECTOR void doubt_add(struct doubt *d, V x, V v, F limit)
-{
-    (void)limit;
-    d->differ = v_or_xor(d->differ, v, f_bits(f_set1((T)MAGIC)));
-    d->least = U_OP(min)(d->least, x);
-}
-
-/* The same of the words whose bits are set; v is that of 0 elsewhere. */
-VECTOR void doubt_add_where(struct doubt *d, M m, V x, V v)
-{
-    d->differ = v_or_xor(d->differ, v, f_bits(f_set1((T)MAGIC)));
-    d->least = U_OP(mask_min)(d->least, m, d->least, x);
-}
-
-/* Among words within the limit. */
-VECTOR bool doubt_any(const struct doubt *d, F limit)
-{
-    (void)limit;
-    return v_equal(d->least, v_set1(SIGN_BIT)) != 0;
-}
-
-/* May there be words beyond the limit? */
-VECTOR bool doubt_wide(const struct doubt *d, U window)
-{
-    return window == 0 || U_MASK_OP(test)(d->differ, v_set1(0 - 2 * window)) != 0;
-}
-
 /* The lanes one up, and in the first the last of `before`. */
 VECTOR V v_shift_in(V before, V v)
 {
@@ -284,17 +222,6 @@ VECTOR uint32_t f_fine(F x, F limit)
 {
     const M m = F_MASK_OP(cmp)(f_abs(x), limit, _CMP_LE_OQ);
     return U_MASK_OP(mask_cmpneq)(m, f_bits(x), v_set1(SIGN_BIT));
-}
-
-/* The bits of a mask to memory, with zeros behind them up to WIDTH bytes; in all lanes. They come
- * from memory again: the ports that move lanes have enough to do. */
-VECTOR V m_store_bits(M m, unsigned char *at)
-{
-    U bits = m;
-    memcpy(at, &bits, sizeof bits);
-    __asm__ volatile("" : "+m"(*(unsigned char(*)[WIDTH])at));
-    memcpy(&bits, at, sizeof bits);
-    return v_set1(bits);
 }
 
 /* The words of a block whose bits are set to dst, which has room for all. Returns the end. */

@@ -25,14 +25,14 @@
 
 #define ENCODE        zmpi_avx512vbmi_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode
-#include "vector_residuals_t.h"
 #include "vector_packer_t.h"
-#include "avx512_pack_t.h"
-#include "vector_parts_t.h"
 #include "vector_quant_t.h"
+#include "vector_words_t.h"
 #include "vector_exceptions_t.h"
 #include "avx512_filled_t.h"
-#include "avx512_fuse_t.h"
+#include "vector_integers_t.h"
+#include "avx512_halves_t.h"
+#include "vector_halves_t.h"
 #include "vector_encode_t.h"
 
 #define DECODE        zmpi_avx512vbmi_decode32

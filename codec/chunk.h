@@ -83,6 +83,7 @@ struct zmpi_rows {
  * above: one mask per block. */
 struct zmpi_chunk_edges {
     size_t extent[3];
+    unsigned axes; /* along which that is known */
     uint32_t left[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
     uint32_t above[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
 };
@@ -103,11 +104,9 @@ struct zmpi_chunk_work {
     uint32_t exception[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK + 1];
     unsigned char marks[ZMPI_CHUNK_INPUT_BYTES / 4 / ZMPI_BLOCK];
     struct zmpi_chunk_edges edges;
-    int level;     /* of the step, of the last chunk, or -1: a guess, for speed alone */
-    double middle; /* another: words lie around this one */
-    bool wide;     /* another: but farther from it than windows reach */
-    bool masked;   /* another: there are exceptions */
-    bool filled;   /* another: if so, all are this word */
+    int level;   /* of the step, of the last chunk, or -1: a guess, for speed alone */
+    bool masked; /* another: there are exceptions */
+    bool filled; /* another: if so, all are this word */
     /* Another: in so many chunks to come integers are too far from each other for 16 bits; and how
      * many that were. */
     unsigned char apart, apart_run;

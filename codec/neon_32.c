@@ -28,10 +28,10 @@
 #define ENCODE        zmpi_neon_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode
 #include "vector_packer_t.h"
-#include "vector_pack_t.h"
 #include "vector_quant_t.h"
+#include "vector_words_t.h"
 #include "vector_exceptions_t.h"
-#include "vector_fuse_t.h"
+#include "vector_integers_t.h"
 #include "vector_encode_t.h"
 
 #define DECODE        zmpi_neon_decode32

@@ -119,6 +119,13 @@ VECTOR V v_take(V v, V indices)
     return vreinterpretq_u32_u8(vqtbl1q_u8(vreinterpretq_u8_u32(v), vreinterpretq_u8_u32(indices)));
 }
 
+/* v_take: the lanes from number `first` on, then those before it. */
+VECTOR V v_turn(size_t first)
+{
+    static const U lanes[] = {0, 1, 2, 3, 0, 1, 2, 3};
+    return v_indices(v_load(lanes + first));
+}
+
 /* The lanes one up, and in the first the last of `before`. */
 VECTOR V v_shift_in(V before, V v)
 {

@@ -65,12 +65,6 @@ VECTOR M v_differ(V a, V b)
     return ~v_equal(a, b);
 }
 
-/* v in these lanes, 0 elsewhere. */
-VECTOR V v_where(M m, V v)
-{
-    return v_and(m, v);
-}
-
 /* Those lanes of m in which a and b differ. */
 VECTOR M m_differ(M m, V a, V b)
 {
@@ -187,5 +181,3 @@ VECTOR F f_max(F a, F b)
 {
     return F_OP(vbslq)(F_OP(vcgtq)(a, b), a, b);
 }
-
-#include "vector_doubt_t.h"

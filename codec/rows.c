@@ -14,8 +14,7 @@ void zmpi_chunk_work_init(struct zmpi_chunk_work *work, size_t plane, size_t bef
         memset(work->integers, 0, ZMPI_CHUNK_BEFORE);
     }
     work->level = 0;
-    work->middle = 0;
-    work->wide = work->masked = work->filled = false;
+    work->masked = work->filled = false;
     work->apart = work->apart_run = 0;
     work->edges.extent[0] = 0; /* no chunk's */
     work->cached = work->keep = work->given = false;

@@ -1,6 +1,6 @@
 /*
  * vector_decode_t.h - template: one chunk from bytes to words. After vector_unpack_t.h and, where
- * an instruction set sums in 16 bits (SUMS_HALVES), what unpacks these. SCALAR_DECODE is the
+ * an instruction set sums in 16 bits (HALF_INTEGERS), what unpacks these. SCALAR_DECODE is the
  * reference, for chunks shorter than a block.
  */
 
@@ -54,7 +54,7 @@ TARGET static void decode_words(const struct job *j, bool is_float)
 
 /* ---- in 16 bits ---- */
 
-#ifdef SUMS_HALVES
+#ifdef HALF_INTEGERS
 /* All of so many, ORed. */
 VECTOR uint16_t half_all_of(const uint16_t *q, size_t words)
 {

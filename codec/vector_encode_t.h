@@ -1,5 +1,6 @@
 /*
- * vector_encode_t.h - template: one chunk from words to bytes. After vector_fuse_t.h;
+ * vector_encode_t.h - template: one chunk from words to bytes. After vector_integers_t.h
+ * and, where an instruction set has them, vector_halves_t.h;
  * SCALAR_ENCODE is the reference, for chunks shorter than a block.
  */
 
@@ -63,63 +64,40 @@ TARGET static bool is_constant(const struct lines *l, const struct zmpi_chunk_wo
 
 /* ---- map 0 ---- */
 
-/* In one pass; 0 if there is an exception. */
-TARGET static size_t encode_fused(const struct shape *s, const struct quantizer *z, unsigned axes,
-                                  const struct zmpi_rows *rows, const struct lines *lines,
-                                  struct zmpi_chunk_work *work, unsigned char *out)
+/* In integers of 16 bits; 0 if it cannot be. first: the first word that has an integer. FILLED:
+ * some words are the fill value, and no others are exceptions. */
+TARGET static size_t encode_near(const struct shape *s, const struct quantizer *z, unsigned axes,
+                                 const struct zmpi_rows *rows, const struct lines *lines, T first,
+                                 enum source source, struct zmpi_chunk_work *work,
+                                 unsigned char *out)
 {
-    const T first = value_of(load_word(rows->at));
-    const U base = quantize(z, first);
-    const T magic = window_magic(z, (T)work->middle);
-    const bool sampled = work->level > 0 || work->wide;
-    struct fuse f = {s, rows, lines, work, *z, false, sampled, 0, 0, magic, bits_of(magic) + base};
+#ifdef HALF_INTEGERS
+    const U base = quantize(z, first), fill = (U)work->fill;
+    const bool sampled = work->level > 0 || source == FILLED;
+    const struct tile f = {s, rows, lines, work, *z, sampled, 0, fill, base};
+    if (source == FILLED) {
+        work->filled = false; /* not to be tried again if it fails */
+        if (!is_exception(z, value_of(fill), quantize(z, value_of(fill))))
+            return 0;
+    }
     if (!steps_finite(z))
         return 0;
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
-    const struct packer begin = o.packer;
-    enum outcome made = WIDE;
-    if (!work->wide)
-        made = fuse_quantized(&f, axes, &o.packer);
-    if (!work->wide && made == WIDE)
-        work->middle = (double)lines_middle(lines, z->limit);
-    work->wide = made == WIDE && lines_within(lines, z->limit);
-    if (work->wide) {
-        f.within = true;
-        o.packer = begin;
-        made = fuse_quantized(&f, axes, &o.packer);
-    }
-    if (made != DONE)
+    if (encode_halves(&f, axes, source, &o.packer) != DONE)
         return 0;
-    return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL, work);
-}
-
-/* The same but for words that are the fill value; 0 if there are other exceptions. first: the first
- * word that is none. */
-TARGET static size_t encode_filled(const struct shape *s, const struct quantizer *z, unsigned axes,
-                                   const struct zmpi_rows *rows, const struct lines *lines, T first,
-                                   struct zmpi_chunk_work *work, unsigned char *out)
-{
-    const U fill = (U)work->fill;
-    work->filled = false; /* not to be tried again if it fails */
-    if (!steps_finite(z) || !is_exception(z, value_of(fill), quantize(z, value_of(fill))))
-        return 0;
-    const U base = quantize(z, first);
-    const T magic = window_magic(z, (T)work->middle);
-    const struct fuse f = {
-        s, rows, lines, work, *z, false, true, 0, fill, magic, bits_of(magic) + base};
-    struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
-    store_word(out + HEAD, bits_of(z->step));
-    const enum outcome made = fuse_filled(&f, axes, &o.packer);
-    if (made == WIDE)
-        work->middle = (double)lines_middle(lines, z->limit);
-    if (made != DONE)
-        return 0;
+    if (source == QUANTIZE)
+        return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL, work);
     struct exceptions e = exceptions_begin(work);
     list_filled(&e, s, fill);
     work->filled = true;
     work->masked = exceptions_any(&e, work);
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, work->masked ? &e : NULL, work);
+#else
+    (void)s, (void)z, (void)axes, (void)rows, (void)lines, (void)first, (void)source, (void)work,
+        (void)out;
+    return 0;
+#endif
 }
 
 /* With any exceptions. */
@@ -128,15 +106,14 @@ TARGET static size_t encode_masked(const struct shape *s, const struct quantizer
                                    struct zmpi_chunk_work *work, unsigned char *out)
 {
     const U base = quantize(z, first);
-    const U origin = bits_of((T)MAGIC);
-    const struct fuse f = {s, rows, lines, work, *z, false, true, 0, 0, (T)MAGIC, origin + base};
+    const struct tile f = {s, rows, lines, work, *z, true, 0, 0, base};
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
-    fuse_masked(&f, axes, &o.packer);
+    word_encode_MASKED(&f, axes, &o.packer);
     struct exceptions e = exceptions_begin(work);
     list_exceptions(&e, s, lines, work);
     work->masked = exceptions_any(&e, work);
-    work->filled = exceptions_equal(&e, work);
+    work->filled = work->masked && exceptions_equal(&e, work);
     work->fill = load_word(work->ahead);
     return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, work->masked ? &e : NULL, work);
 }
@@ -189,7 +166,7 @@ TARGET static size_t encode_filled_again(const struct shape *s, const struct zmp
         return 0;
     if (!find_quantized(l, z.limit, &first) || !is_level(s, l, rule, level, first))
         return 0;
-    return encode_filled(s, &z, axes, rows, l, first, work, out);
+    return encode_near(s, &z, axes, rows, l, first, FILLED, work, out);
 }
 
 /*
@@ -215,7 +192,7 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
     if (!work->masked && before >= 0 && is_level(s, &l, rule, before, word)) {
         tried = before;
         z = quantizer_of(rule, tried);
-        size = encode_fused(s, &z, axes, rows, &l, work, out);
+        size = encode_near(s, &z, axes, rows, &l, word, QUANTIZE, work, out);
         if (size)
             return size;
     }
@@ -231,7 +208,7 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
         return 0;
     z = quantizer_of(rule, level);
     if (level != tried && !work->masked)
-        size = encode_fused(s, &z, axes, rows, &l, work, out);
+        size = encode_near(s, &z, axes, rows, &l, word, QUANTIZE, work, out);
     if (size)
         return size;
     if (!steps_finite(&z)) /* or nearly so: rare */
@@ -240,7 +217,7 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
     if (!find_quantized(&l, z.limit, &first))
         return 0;
     if (work->filled)
-        size = encode_filled(s, &z, axes, rows, &l, first, work, out);
+        size = encode_near(s, &z, axes, rows, &l, first, FILLED, work, out);
     return size ? size : encode_masked(s, &z, axes, rows, &l, first, work, out);
 }
 
@@ -268,8 +245,11 @@ TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chu
     }
     subtract_base(s->count, base, q);
     struct output o = output_begin(s, ZMPI_MAP_INTEGER, work, out);
-    struct residuals r = residuals_begin(s, work);
-    pack_blocks(s, &r, axes, 0, s->blocks, &o.packer);
+    struct word_residuals r = {q, s->row, s->plane, work->edges.left, work->edges.above, v_set1(0)};
+    find_edges(s, axes, &work->edges);
+    struct later none;
+    none.n = none.done = 0;
+    word_encode_blocks(s, &r, axes, 0, s->blocks, &none, &o.packer);
     size_t size = output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, exceptions ? &list : NULL, work);
     out[3] = (unsigned char)rule->shift;
     return size;
@@ -283,10 +263,14 @@ TARGET static size_t encode_integer(const struct shape *s, const struct zmpi_chu
     const U first = load_word(rows->at), base = rule->is_float ? ordered_view(first) : first;
     const struct lines l = encoded_lines(s, extent, rows, work);
     struct output o = output_begin(s, ZMPI_MAP_INTEGER, work, out);
-    struct fuse f = {.s = s, .rows = rows, .lines = &l, .work = work, .base = base};
-    f.flip = rule->is_float ? SIGN_BIT - 1 : 0;
+    const struct tile f = {.s = s,
+                           .rows = rows,
+                           .lines = &l,
+                           .work = work,
+                           .flip = rule->is_float ? SIGN_BIT - 1 : 0,
+                           .base = base};
     if (!is_constant(&l, work))
-        fuse_ordered(&f, axes, &o.packer);
+        word_encode_WORDS(&f, axes, &o.packer);
     return output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, NULL, work);
 }
 

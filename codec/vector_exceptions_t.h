@@ -103,12 +103,16 @@ KERNEL void list_exceptions(struct exceptions *list, const struct shape *s, cons
     struct exceptions e = *list;
     for (size_t b = 0; b < s->blocks; b++) {
         const uint32_t mask = work->exception[b];
+        if (!mask) {
+            *e.mark++ = 0;
+            continue;
+        }
         exceptions_next(&e, sample_words(s, l, b, copy), mask);
     }
     *list = e;
 }
 
-#ifndef LANE_MASKS
+#if defined HALF_INTEGERS && !defined LANE_MASKS
 /* The same where all exceptions are this word. */
 KERNEL void list_filled(struct exceptions *list, const struct shape *s, U fill)
 {

@@ -10,8 +10,10 @@ struct packer {
     uint32_t *nonzero;
 };
 
-#include "vector_keep_t.h"
 #include "vector_room_t.h"
+#ifdef PACKS_EIGHT
+#include "avx512_pack_t.h"
+#endif
 
 VECTOR void pack_next(struct packer *p, const V r[VECTORS])
 {
@@ -22,8 +24,20 @@ VECTOR void pack_next(struct packer *p, const V r[VECTORS])
     p->any |= length;
 }
 
-/* Behind the last block. */
-VECTOR void pack_flush(struct packer *p)
+/* So many blocks, one behind the other. */
+KERNEL void pack_words(struct packer *packer, const U *r, size_t blocks)
 {
-    (void)p;
+    struct packer own = *packer; /* in registers: bytes stored may be anything */
+    size_t b = 0;
+#ifdef PACKS_TOGETHER
+    if (own.last < 15 && !own.keep)
+        b = pack_together(&own, r, blocks);
+#endif
+    for (; b < blocks; b++) {
+        V v[VECTORS];
+        for (unsigned k = 0; k < VECTORS; k++)
+            v[k] = v_load(r + b * ZMPI_BLOCK + k * LANES);
+        pack_next(&own, v);
+    }
+    *packer = own;
 }

@@ -32,15 +32,6 @@ struct vector_quantizer {
     F step, inverse, limit, magic;
 };
 
-/* That of the window with a word in its middle, or as near as the limit allows: integers far from
- * 0, or none below it, fit one. */
-static inline T window_magic(const struct quantizer *z, T word)
-{
-    const T near = (T)(S)(quantize(z, word) & ~(U)1);
-    const T middle = near < -z->room ? -z->room : near > z->room ? z->room : near;
-    return (T)MAGIC + (z->window - middle);
-}
-
 VECTOR struct vector_quantizer vector_quantizer_of(const struct quantizer *z)
 {
     return (struct vector_quantizer){
@@ -102,20 +93,6 @@ static inline const unsigned char *words_at(const struct lines *l, const unsigne
     return line + (i + n <= l->words ? i : l->words - n) * WIDTH;
 }
 
-/* Do all words lie within the limit? */
-KERNEL bool lines_within(const struct lines *l, T most)
-{
-    const F limit = f_set1(most);
-    M beyond = m_none();
-    struct line next = {0};
-    for (const unsigned char *line; (line = next_line(l, &next)) != NULL;)
-        for (size_t i = 0; i < l->words; i += LANES) {
-            const F x = f_load(words_at(l, line, i, LANES));
-            beyond = m_or(beyond, f_not_le(f_abs(x), limit));
-        }
-    return !m_any(beyond);
-}
-
 /* Are all words this one? Most often the first ones tell that they are not. Lines of at least a
  * block. */
 KERNEL bool lines_equal(const struct lines *l, U word)
@@ -132,29 +109,6 @@ KERNEL bool lines_equal(const struct lines *l, U word)
                 return false;
         }
     return true;
-}
-
-/* The middle between the least and the greatest word within the limit; any, if there is none. */
-KERNEL T lines_middle(const struct lines *l, T most)
-{
-    const F limit = f_set1(most);
-    F low = limit, high = f_set1(-most);
-    T lows[LANES], highs[LANES];
-    struct line next = {0};
-    for (const unsigned char *line; (line = next_line(l, &next)) != NULL;)
-        for (size_t i = 0; i < l->words; i += LANES) {
-            const F x = f_load(words_at(l, line, i, LANES));
-            const F or_nan = f_nan_where(f_not_le(f_abs(x), limit), x);
-            low = f_min(or_nan, low); /* the second if one is NaN */
-            high = f_max(or_nan, high);
-        }
-    v_store((U *)(void *)lows, f_bits(low));
-    v_store((U *)(void *)highs, f_bits(high));
-    for (unsigned k = 1; k < LANES; k++) {
-        lows[0] = lows[0] < lows[k] ? lows[0] : lows[k];
-        highs[0] = highs[0] > highs[k] ? highs[0] : highs[k];
-    }
-    return lows[0] + (highs[0] - lows[0]) / 2;
 }
 
 KERNEL void subtract_base(size_t n, U base, U *q)

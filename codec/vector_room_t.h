@@ -1,6 +1,21 @@
 /*
- * vector_room_t.h - template: memory that planes are about to be written to.
+ * vector_room_t.h - template: what packers of blocks share: residuals that are kept for another
+ * encoder, and memory that planes are about to be written to. After struct packer.
  */
+
+/* The residuals of a block, if they are asked for. */
+VECTOR void keep_residuals(struct packer *p, const V r[VECTORS])
+{
+    if (p->keep) {
+        uint32_t zero = 0;
+        for (unsigned k = 0; k < VECTORS; k++) {
+            v_store(p->keep + k * LANES, r[k]);
+            zero |= m_bits(v_equal(r[k], v_set1(0))) << (k * LANES);
+        }
+        p->keep += ZMPI_BLOCK;
+        *p->nonzero++ = ~zero;
+    }
+}
 
 /*
  * Planes were written from..to: so many lines are asked for that will be, `ahead` bytes further on.

@@ -151,37 +151,3 @@ Test(kernels_exceptions, windows)
                 check_windows(k, &t, &r);
             }
 }
-
-/* Words of one sign or far from 0: the first chunk may have to be looked at twice, not those behind
- * it. */
-static void check_far(const struct zmpi_kernels *k, enum zmpi_type type, double from, double to)
-{
-    static unsigned char coded[ZMPI_CHUNK_ROOM];
-    const struct tile t = tile_make(type, (const size_t[]){4, 8, 33}, 0, 0);
-    struct zmpi_chunk_rule rule;
-    struct kit_random r = {15};
-    unsigned char *data = malloc(t.bytes);
-    zmpi_chunk_rule_make(&rule, type, (double)1e-3F, (double)INFINITY);
-    rule.axes = 7;
-    zmpi_chunk_work_init(work, ZMPI_CHUNK_INPUT_BYTES, ZMPI_CHUNK_BEFORE);
-    for (int chunk = 0; chunk < 4; chunk++) {
-        for (size_t i = 0; i < t.bytes / t.width; i++)
-            kit_put(type, data, i, rule.level[0].limit * (from + (to - from) * fabs(kit_unit(&r))));
-        encode(k, &t, &rule, data, coded);
-        cr_assert(chunk < 2 || !work->wide, "%s: chunk %d of words from %g to %g limits", k->name,
-                  chunk, from, to);
-    }
-    free(data);
-}
-
-Test(kernels_exceptions, far_from_0)
-{
-    const struct zmpi_kernels *k;
-    for (size_t i = 0; (k = next_kernels(&i)) != NULL;)
-        for (int type = ZMPI_F32; type <= ZMPI_F64; type++) {
-            check_far(k, type, 0.6, 0.9);
-            check_far(k, type, -0.95, -0.6);
-            check_far(k, type, 0, 0.95);
-            check_far(k, type, -0.3, 0.6);
-        }
-}

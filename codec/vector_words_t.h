@@ -1,0 +1,190 @@
+/*
+ * vector_words_t.h - template: what takes the words of a tile, line by line. After
+ * vector_quant_t.h.
+ */
+
+/* What integers are made of: words as they are; quantized, all of them; quantized but for one word,
+ * or for any that cannot be: masks of these are left in the work. */
+enum source { WORDS, QUANTIZE, FILLED, MASKED };
+
+/* WIDE: integers may be too far from each other; EXCEPTION: there is one. */
+enum outcome { DONE, EXCEPTION, WIDE };
+
+struct tile {
+    const struct shape *s;
+    const struct zmpi_rows *rows;
+    const struct lines *lines; /* the same */
+    struct zmpi_chunk_work *work;
+    struct quantizer quantizer; /* but for WORDS */
+    bool sampled;               /* the tile is looked at before it is coded */
+    U flip;                     /* WORDS: see v_ordered */
+    U fill;                     /* FILLED */
+    U base;                     /* the integer of the first word that has one */
+};
+
+/* Words i.. of a row at x. Those of many lie in two lines of the cache, which are two loads: not
+ * again for each instruction that takes them. */
+VECTOR V load_words(const unsigned char *x, size_t i)
+{
+    return v_loaded(v_load((const U *)(const void *)(x + i * WIDTH)));
+}
+
+/* How many of the words of a vector from i on lie before `end`. */
+static inline unsigned lanes_before(size_t i, size_t end)
+{
+    return i + LANES <= end ? LANES : i < end ? (unsigned)(end - i) : 0;
+}
+
+/* Those at x; and in the lanes behind them others before `end`, of which there are as many as
+ * lanes. A load that is masked would wait on Zen 4. */
+VECTOR V load_before(const unsigned char *x, size_t i, size_t end)
+{
+    const unsigned words = lanes_before(i, end);
+    if (words == LANES)
+        return load_words(x, i);
+    return v_take(load_words(x, end - LANES), v_turn(words ? LANES - words : 0));
+}
+
+/* Clear the bits of elements from..end-1 in a chunk's masks. */
+static inline void clear_bits(uint32_t *mask, size_t from, size_t end)
+{
+    while (from < end) {
+        const size_t bit = from % ZMPI_BLOCK, left = ZMPI_BLOCK - bit;
+        const size_t n = end - from < left ? end - from : left;
+        mask[from / ZMPI_BLOCK] &= ~(UINT32_MAX >> (ZMPI_BLOCK - n) << bit);
+        from += n;
+    }
+}
+
+/* Which elements have neighbours in their row, and a row above. They stay in the work: most chunks
+ * of an array have the same. */
+static inline void find_edges(const struct shape *s, unsigned axes, struct zmpi_chunk_edges *e)
+{
+    if (e->extent[0] != s->z || e->extent[1] != s->y || e->extent[2] != s->x) {
+        e->extent[0] = s->z;
+        e->extent[1] = s->y;
+        e->extent[2] = s->x;
+        e->axes = 0;
+    }
+    const unsigned missing = axes & ~e->axes;
+    e->axes |= axes;
+    if (missing & ZMPI_AXIS_X) {
+        memset(e->left, 0xFF, s->blocks * sizeof *e->left);
+        for (size_t i = 0; i < s->count; i += s->row)
+            e->left[i / ZMPI_BLOCK] &= ~(UINT32_C(1) << i % ZMPI_BLOCK);
+    }
+    if (missing & ZMPI_AXIS_Y) {
+        memset(e->above, 0xFF, s->blocks * sizeof *e->above);
+        for (size_t i = 0; i < s->count; i += s->plane)
+            clear_bits(e->above, i, i + s->row);
+    }
+}
+
+/* Masks of vectors and of fewer words, one behind the other. */
+struct bits {
+    unsigned char *to;
+    uint64_t open; /* bits of *to; what is beyond 32 of them the next call stores */
+    unsigned have; /* how many, below 8 */
+};
+
+VECTOR void put_bits(struct bits *b, uint32_t mask, size_t n)
+{
+    b->open |= (uint64_t)mask << b->have;
+    zmpi_store32(b->to, (uint32_t)b->open);
+    b->have += (unsigned)n;
+    b->to += b->have / 8;
+    b->open >>= b->have & ~7U;
+    b->have %= 8;
+}
+
+/*
+ * The hardware's prefetchers stop where a line of the tile ends, and follow short ones not even
+ * from the second-level cache to the first, so that lines are asked for here, in the tile's own
+ * order and at its end the next one's: AHEAD_FAR bytes or more before they are coded into the
+ * second-level cache, AHEAD_NEAR bytes into the first. (With the next tile's lines 32 KiB ahead it
+ * was 5 % slower; but they are there where a tile is looked at first.)
+ */
+enum { AHEAD_FAR = 16384, AHEAD_NEAR = 4096 };
+
+/* The line that comes next of those that are asked for. */
+struct cursor {
+    struct lines l;
+    const unsigned char *next; /* the tile's; or this one's again */
+    size_t y, z;
+};
+
+VECTOR struct cursor cursor_at(const struct tile *f, const struct lines *l, size_t bytes)
+{
+    const size_t line = l->words * WIDTH, lines = (bytes + line - 1) / line;
+    struct cursor c = {*l, f->rows->next ? f->rows->next : l->at, lines % l->y, lines / l->y};
+    if (l->y * l->z == 1 && c.next == l->at + line)
+        return (struct cursor){.l.at = l->at + bytes};
+    for (; c.z >= l->z; c.z -= l->z)
+        c.l.at = c.next;
+    return c;
+}
+
+/* How far it is from x. */
+VECTOR size_t cursor_ahead(struct cursor *c, const unsigned char *x)
+{
+    const unsigned char *line = c->l.at + c->z * c->l.plane + c->y * c->l.row;
+    if (++c->y == c->l.y) {
+        c->y = 0;
+        if (++c->z == c->l.z) {
+            c->z = 0;
+            c->l.at = c->next;
+        }
+    }
+    return (size_t)((uintptr_t)line - (uintptr_t)x);
+}
+
+struct coming {
+    struct cursor far, near;
+    bool cached;
+};
+
+VECTOR struct coming coming_of(const struct tile *f, const struct lines *l)
+{
+    struct coming c = {cursor_at(f, l, AHEAD_FAR), cursor_at(f, l, AHEAD_NEAR), f->work->cached};
+    if (f->sampled) {
+        const unsigned char *next = f->rows->next ? f->rows->next : l->at;
+        c.far = (struct cursor){{next, l->words, l->y, l->z, l->row, l->plane}, next, 0, 0};
+    }
+    return c;
+}
+
+/* How far from x, where a line begins, the lines lie that are asked for meanwhile. far: 0 in an
+ * array that the second-level cache has. */
+struct ahead {
+    size_t far, near;
+};
+
+/* Lines that are to be asked for while planes are made: all at once they would wait for each other,
+ * and then memory for the next ones. */
+struct later {
+    size_t n, done;
+    uintptr_t at[256];
+};
+
+VECTOR void fetch_later(struct later *l, size_t n)
+{
+    for (n = l->n - l->done < n ? l->n - l->done : n; n > 0; n--)
+        v_prefetch((const void *)l->at[l->done++], 0);
+}
+
+VECTOR void fetch(const unsigned char *x, struct ahead ahead, struct later *l)
+{
+    if (ahead.far)
+        l->at[l->n++ % 256] = (uintptr_t)x + ahead.far;
+    __builtin_prefetch((const void *)((uintptr_t)x + ahead.near));
+}
+
+/* The last byte of a line may lie in a line of the cache that no other step of 64 bytes comes to.
+ */
+VECTOR struct ahead coming_ahead(struct coming *c, const unsigned char *x, struct later *l)
+{
+    const struct ahead ahead = {c->cached ? 0 : cursor_ahead(&c->far, x),
+                                cursor_ahead(&c->near, x)};
+    fetch(x + c->near.l.words * WIDTH - 1, ahead, l);
+    return ahead;
+}

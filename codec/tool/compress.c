@@ -131,9 +131,10 @@ static int check_order(const struct work *w, const unsigned char *input, size_t 
     if (w->bound.mode == ZMPI_LOSSLESS)
         return TOOL_OK;
     if (zmpi_order_has_integers(&order))
-        return tool_fail(
-            "%s: has integers where -t says floats: keep them exactly with -e lossless",
-            w->in.path);
+        return tool_fail("%s: has integers where -t says floats, or floats of less than %s, which "
+                         "look the same: "
+                         "keep them exactly with -e lossless, or scale such floats up first",
+                         w->in.path, w->type == ZMPI_F64 ? "2.2e-308" : "1.2e-38");
     if (!zmpi_order_is_other(&order))
         return TOOL_OK;
     return tool_fail("%s: its numbers are in the other byte order: turn them around first, or keep "

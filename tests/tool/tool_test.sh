@@ -170,6 +170,9 @@ says "uneven.raw"
 python3 -c 'import array, sys; a = array.array("f", open("f32.raw", "rb").read()); a.byteswap(); sys.stdout.buffer.write(a)' >turned.raw
 expect 2 $c -t f32 -e abs=1 turned.raw x.zmpi
 says "turned.raw: its numbers are in the other byte order"
+python3 -c "import array; array.array('I', range(1, 20000, 3)).tofile(open('small.raw', 'wb'))" # denormals as f32
+expect 2 $c -t f32 -e abs=1e-3 small.raw x.zmpi
+says "or scale such floats up first"
 python3 -c 'import array, sys; sys.stdout.buffer.write(array.array("i", range(1000)).tobytes())' >integers.raw
 expect 2 $c -t f32 -e abs=1 integers.raw x.zmpi
 says "integers.raw: has integers"

@@ -1,8 +1,7 @@
 /*
- * avx2_packer_t.h - template: blocks of a chunk to lengths and planes, in loops for all axes and
- * sources: what takes words has the registers for itself, and what a block's planes take, a long
- * chain of instructions each of which waits for the one before, is done for several at a time.
- * After vector_residuals_t.h and `saturate`, `planes_of` and `pack_long`.
+ * avx2_packer_t.h - template: blocks of a chunk to lengths and planes, in loops of their own: what
+ * a block's planes take, a long chain of instructions each of which waits for the one before, is
+ * done for several at a time. After `saturate`, `planes_of` and `pack_long`.
  */
 
 struct packer {

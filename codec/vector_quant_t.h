@@ -1,6 +1,6 @@
 /*
  * vector_quant_t.h - template: the float words of a tile to integers, as quant_t.h does. After
- * vector_pack_t.h.
+ * vector_packer_t.h or its like.
  */
 
 static const uint32_t ALL_LANES = UINT32_MAX >> (32 - LANES);

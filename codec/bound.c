@@ -11,6 +11,7 @@
 #include "floats.h"
 #include "options.h"
 #include "ratio.h"
+#include "steady.h"
 
 /* strtod accepts hexadecimal floats, "inf" and leading blanks: a bound is plain decimal. */
 static enum zmpi_status parse_value(const char *text, double *value)
@@ -137,14 +138,6 @@ double zmpi_bound_round(enum zmpi_type type, double eb)
     return (double)f;
 }
 
-static double rel_bound(double value, const struct zmpi_range *range)
-{
-    if (!(range->max > range->min))
-        return 0;
-    double eb = value * (range->max - range->min);
-    return isfinite(eb) ? eb : value * range->max - value * range->min;
-}
-
 /* Fill values that stand apart from the others, if there are others (format.md 4.2). */
 static double keep_fill(const struct zmpi_range *range)
 {
@@ -155,19 +148,27 @@ static double keep_fill(const struct zmpi_range *range)
 
 /*
  * Errors spread evenly over -eb..eb have the root mean square eb / sqrt 3, and no errors below eb
- * have one over eb: so start with the first, and end with the second.
+ * have one over eb: so start with the first (a little below, for those that chance makes larger),
+ * and end with the second.
  */
 static void set_psnr(struct zmpi_job *j, const struct zmpi_range *range)
 {
-    double rmse = fmin(rel_bound(pow(10, -j->bound.value / 20), range), DBL_MAX);
-    double first =
-        fmin(rmse * 1.725, DBL_MAX); /* a little below, for those that chance makes larger */
+    static const double scale[] = {1, 0.9375, 1 / 1.725};
+    const enum zmpi_type type = j->array.type;
+    double bound = zmpi_steady_bound(type, 1.725 * pow(10, -j->bound.value / 20), scale, 3, range);
     j->keep = keep_fill(range);
-    j->finer[1] = zmpi_bound_round(j->array.type, rmse);
+    j->finer[1] = zmpi_bound_round(type, bound * scale[2]);
     if (!(j->finer[1] > 0))
         return;
-    j->finer[0] = zmpi_bound_round(j->array.type, first * 0.9375);
-    j->abs_bound = zmpi_bound_round(j->array.type, first);
+    j->finer[0] = zmpi_bound_round(type, bound * scale[1]);
+    j->abs_bound = zmpi_bound_round(type, bound);
+}
+
+static double rel_bound(const struct zmpi_job *j, const struct zmpi_range *range)
+{
+    static const double scale[] = {1};
+    return zmpi_bound_round(j->array.type,
+                            zmpi_steady_bound(j->array.type, j->bound.value, scale, 1, range));
 }
 
 enum zmpi_status zmpi_job_make(const struct zmpi_array *array, const struct zmpi_bound *bound,
@@ -195,14 +196,14 @@ enum zmpi_status zmpi_job_make(const struct zmpi_array *array, const struct zmpi
             j.keep = 1e20;
         break;
     case ZMPI_REL:
-        j.abs_bound = zmpi_bound_round(array->type, rel_bound(bound->value, range));
+        j.abs_bound = rel_bound(&j, range);
         j.keep = keep_fill(range);
         break;
     case ZMPI_PSNR:
         set_psnr(&j, range);
         break;
     case ZMPI_RATIO:
-        j.top = zmpi_bound_round(array->type, fmin(rel_bound(1, range), DBL_MAX));
+        j.top = zmpi_bound_round(array->type, fmin(range->max - range->min, DBL_MAX));
         j.keep = keep_fill(range);
         break;
     case ZMPI_PW_REL:

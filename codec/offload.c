@@ -1,5 +1,6 @@
 /* offload.c - arrays to the device that is best for them, and to the CPU if that fails. */
 #include "offload.h"
+#include "steady.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +130,9 @@ struct zmpi_handed *zmpi_offload_hand(struct zmpi_offload *o, const struct zmpi_
     *device = choose(o, NULL, &work);
     if (!*device || !(*device)->through)
         return NULL;
-    struct zmpi_handed *handed = (*device)->through->hand(job, src, path, id);
+    struct zmpi_job used = *job;
+    zmpi_steady_finer(&used, src);
+    struct zmpi_handed *handed = (*device)->through->hand(&used, src, path, id);
     if (handed)
         note_choice(o, *device, false, &work);
     return handed;

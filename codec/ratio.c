@@ -4,9 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Rungs of the ladder: bound 2^(-rung/32) of the top. Only products, so that every machine has the
- * same ones. */
-enum { OCTAVE = 32, LOWEST = 63 * OCTAVE };
+/* Rungs of the ladder: bounds of the grid, from the largest below the range on. */
+enum { OCTAVE = ZMPI_GRID_OCTAVE, LOWEST = 63 * OCTAVE };
 
 /* What a round asks about: the whole ladder, then the part of it where the answer lies. */
 static const struct {
@@ -25,9 +24,10 @@ enum { ROUNDS = sizeof rounds / sizeof *rounds };
 
 /* What is further from its target than this is compressed again; a part of the data is another
  * part's equal within the difference. */
-#define TOLERANCE      0.04
-#define TOLERANCE_PART 0.02
-#define SMALL          ((size_t)4 << 20)
+#define TOLERANCE       0.04
+#define TOLERANCE_PART  0.02
+#define TOLERANCE_KNOWN 0.125
+#define SMALL           ((size_t)4 << 20)
 enum { TRIES = 3, TRIES_SMALL = 8 };
 /* A survey that was so wrong has seen other data. */
 #define FAR 1.25
@@ -35,13 +35,7 @@ enum { TRIES_FAR = 12 };
 
 static double bound_at(enum zmpi_type type, double top, int rung)
 {
-    static const double part[] = {0x1.f50765b6e4540p-1, 0x1.ea4afa2a490dap-1, 0x1.d5818dcfba487p-1,
-                                  0x1.ae89f995ad3adp-1, 0x1.6a09e667f3bcdp-1}; /* 2^(-2^k/32) */
-    double bound = ldexp(top, -(rung / OCTAVE));
-    for (int k = 0; k < 5; k++)
-        if (rung % OCTAVE >> k & 1)
-            bound *= part[k];
-    return zmpi_bound_round(type, bound);
+    return zmpi_bound_round(type, zmpi_grid_at(zmpi_grid_below(top) - rung));
 }
 
 static int on_ladder(double rung)
@@ -103,7 +97,9 @@ void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool t
                               .approximate = job->approximate,
                               .trials = trials,
                               .part = 1,
-                              .exact = true};
+                              .exact = true,
+                              .prime = -1,
+                              .known = -1};
     begin_round(s, 0, 0);
 }
 
@@ -196,6 +192,70 @@ static int next_rung(const struct zmpi_fit *f)
     return next > low && next < high ? next : (low + high) / 2;
 }
 
+/* ---- data that were decoded: the rung by which they were coded changes nothing ---- */
+
+/* The prime that divides all samples: that of rung 0 to 31. */
+static void find_prime(struct zmpi_survey *s)
+{
+    const int last = zmpi_grid_below(s->top);
+    for (int rung = 0; rung < OCTAVE && s->prime < 0; rung++)
+        if (zmpi_steady_all(s->sum.samples, s->sum.multiples[(last - rung) & (OCTAVE - 1)]))
+            s->prime = rung;
+}
+
+/* The first rung of this prime whose steps divide them. */
+static void find_octave(struct zmpi_survey *s)
+{
+    for (int k = 0; s->prime + k * OCTAVE <= LOWEST && s->known < 0; k++)
+        if (zmpi_steady_all(s->sum.samples, s->sum.multiples[k]))
+            s->known = s->prime + k * OCTAVE;
+}
+
+/* Finer levels of the steps are not the primes: look at bounds around the one that was found. */
+static int first_near(const struct zmpi_survey *s)
+{
+    const int first = s->first + s->step * (s->rungs - 1) / 2 - ZMPI_STEADY_SUMS / 2;
+    return first < 0 ? 0 : first;
+}
+
+static void find_near(struct zmpi_survey *s)
+{
+    for (int k = 0; k < ZMPI_STEADY_SUMS && s->known < 0; k++)
+        if (zmpi_steady_all(s->sum.samples, s->sum.multiples[k]))
+            s->known = first_near(s) + k;
+}
+
+void zmpi_survey_sample(struct zmpi_survey *s, const struct zmpi_array *array, const void *src)
+{
+    const int place = zmpi_grid_below(s->top);
+    if (s->round == 0)
+        zmpi_steady_primes(array, src, s->keep, &s->sum.samples, s->sum.multiples);
+    if (s->round == 1 && s->prime >= 0)
+        zmpi_steady_octaves(array, src, s->keep, place - s->prime, &s->sum.samples,
+                            s->sum.multiples);
+    if (s->round == 2 && s->known < 0)
+        zmpi_steady_places(array, src, s->keep, place - first_near(s), &s->sum.samples,
+                           s->sum.multiples);
+}
+
+static void find_known(struct zmpi_survey *s)
+{
+    if (s->round == 0)
+        find_prime(s);
+    if (s->round == 1 && s->prime >= 0)
+        find_octave(s);
+    if (s->round == 2 && s->known < 0)
+        find_near(s);
+}
+
+/* By the known rung the data become `coded` bytes: smaller than asked they may be, since nothing
+ * is lost. */
+static bool known_does(struct zmpi_survey *s, double target, double coded)
+{
+    s->known_misses = coded > target * (1 + TOLERANCE_KNOWN);
+    return !s->known_misses;
+}
+
 bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded)
 {
     struct zmpi_fit *f = &s->fit;
@@ -205,11 +265,19 @@ bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded)
         s->exact = (double)coded <= f->target * (1 + TOLERANCE);
         return !s->exact;
     }
+    if (s->known >= 0 && s->rung == s->known) {
+        if (s->known_misses || known_does(s, f->target, (double)coded))
+            return false;
+        s->rung = s->found;
+        return s->found != s->known;
+    }
     if (f->tries > 0 && s->rung == f->best.rung) /* again, since nothing was better */
         return false;
     note(f, s->rung, (double)coded);
     const int before = s->rung;
     s->rung = next_rung(f);
+    if (s->known_misses && (s->rung == before || s->rung == f->best.rung) && !fits(f))
+        s->rung = s->known;
     return s->rung != before;
 }
 
@@ -221,6 +289,8 @@ bool zmpi_survey_next(struct zmpi_survey *s)
         bool again = zmpi_survey_correct(s, s->sum.raw, s->sum.coded[0]);
         if (again && s->fit.tries > 0 && s->rung == s->fit.best.rung) /* that one was tried */
             again = false;
+        if (s->known_misses && s->rung == s->known) /* that one, too */
+            again = false;
         if (again)
             begin_trial(s);
         return again;
@@ -228,10 +298,14 @@ bool zmpi_survey_next(struct zmpi_survey *s)
     s->rung = find_rung(s, &s->slope);
     if (s->sum.exact)
         s->exact = (double)s->sum.exact * s->ratio <= (double)s->sum.raw;
+    find_known(s);
     if (s->round + 1 < ROUNDS) {
         begin_round(s, s->round + 1, s->rung);
         return true;
     }
+    s->found = s->rung;
+    if (s->known >= 0)
+        s->rung = s->known;
     if (s->trials) {
         s->part = fmin(fmax(TRIED / (double)s->sum.raw, TRIED_PART), 1);
         begin_trial(s);
@@ -256,18 +330,29 @@ static double counted(size_t size)
 }
 
 static enum zmpi_status fit_stream(const struct zmpi_device *device, struct zmpi_job *job,
-                                   const struct zmpi_survey *s, struct zmpi_fit *f, void *dst,
+                                   struct zmpi_survey *s, struct zmpi_fit *f, void *dst,
                                    size_t capacity, const void *src, size_t *size)
 {
-    for (int rung = s->rung, next;; rung = next) {
+    enum zmpi_status status = ZMPI_OK;
+    if (s->known >= 0) {
+        status = compress_by(device, job, bound_at(job->array.type, s->top, s->known), dst,
+                             capacity, src, size);
+        if (status || known_does(s, f->target, counted(*size)))
+            return status;
+    }
+    for (int rung = s->found, next;; rung = next) {
         double bound = bound_at(job->array.type, s->top, rung);
-        enum zmpi_status status = compress_by(device, job, bound, dst, capacity, src, size);
+        status = compress_by(device, job, bound, dst, capacity, src, size);
         if (status)
             return status;
         if (f->tries > 0 && rung == f->best.rung) /* again, since nothing was better */
             return ZMPI_OK;
+        if (s->known_misses && rung == s->known)
+            return ZMPI_OK;
         note(f, rung, counted(*size));
         next = next_rung(f);
+        if (s->known_misses && (next == rung || next == f->best.rung) && !fits(f))
+            next = s->known;
         if (next == rung)
             return ZMPI_OK;
     }
@@ -288,7 +373,7 @@ static enum zmpi_status compress_open(const struct zmpi_device *device, const st
     while (zmpi_survey_next(&s));
     used.top = 0;
     struct zmpi_fit f = fit_of(&s, bytes, zmpi_type_size(job->array.type));
-    if (s.exact || s.rung == LOWEST) {
+    if (s.exact || s.found == LOWEST) {
         status = compress_by(device, &used, 0, dst, capacity, src, size);
         if (status || s.sum.raw == 0 || counted(*size) <= f.target * (1 + TOLERANCE))
             return status;
@@ -301,5 +386,7 @@ enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struc
 {
     if (zmpi_job_open(job))
         return compress_open(device, job, dst, dst_capacity, src, size);
-    return device->compress(job, dst, dst_capacity, src, size);
+    struct zmpi_job used = *job;
+    zmpi_steady_finer(&used, src);
+    return device->compress(&used, dst, dst_capacity, src, size);
 }

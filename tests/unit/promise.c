@@ -358,7 +358,7 @@ Test(promise, merged_range)
     size_t capacity = zmpi_compress_capacity(&a);
     struct kit_stream s = {malloc(capacity), 0};
     cr_assert_eq(zmpi_compress(&a, &bound, &own, s.data, capacity, src, &s.size), ZMPI_OK);
-    cr_assert_float_eq(kit_abs_bound(&s), 0.4, 1e-12);
+    cr_assert(kit_abs_bound(&s) > 0.385 && kit_abs_bound(&s) <= 0.4); // on the grid below it
     double *out = kit_decompress(&s);
     kit_check(&a, src, out, 0.4, "merged range");
     free(s.data);

@@ -121,6 +121,8 @@ static void check_estimates(const struct zmpi_array *a, const void *src, const c
             job.keep = s.keep;
             cr_assert_eq(zmpi_device_cpu()->compress(&job, dst, room, src, &size), ZMPI_OK);
             const double is = (double)s.sum.coded[k], should = (double)size - 80;
+            if (job.abs_bound * 2 > range.max - range.min) // a step that the range has once, or not
+                continue;
             cr_assert_float_eq(is / should, 1, 0.4, "%s, round %d, rung %d: %g bytes, not %g", what,
                                s.round, k, is, should);
             off += fabs(log(is / should));

@@ -11,7 +11,7 @@
 
 #include "chip_sdk.h"
 #include "chip_sim.h"
-#include "log.h"
+#include "base/log.h"
 #include "planner.h"
 #include "wse.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream.h"
+#include "layout/stream.h"
 
 /* A field, its stream and its decoded values by the CPU; room on both sides, with space for odd
  * addresses. */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "kernels.h"
-#include "stream.h"
+#include "layout/stream.h"
 
 /* Device memory for one array. */
 struct bench {

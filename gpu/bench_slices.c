@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "slices.h"
-#include "stream.h"
+#include "layout/stream.h"
 
 size_t check_slices(const struct settings *s)
 {

@@ -5,11 +5,11 @@
  * payload of a third goes back. A slice's payload ends where the look-back says; header and table
  * are last.
  */
-#include "bytes.h"
+#include "base/bytes.h"
 #include "calls.h"
 #include "kernels.h"
 #include "slices.h"
-#include "stream.h"
+#include "layout/stream.h"
 
 enum { HEADER = ZMPI_STREAM_HEADER_BYTES };
 

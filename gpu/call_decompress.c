@@ -5,11 +5,11 @@
  * A large one goes in slices: while the coded chunks of one are brought to the device, another is
  * decoded and the values of a third go back.
  */
-#include "bytes.h"
+#include "base/bytes.h"
 #include "calls.h"
 #include "kernels.h"
 #include "slices.h"
-#include "stream.h"
+#include "layout/stream.h"
 
 #include <string.h>
 

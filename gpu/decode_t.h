@@ -51,7 +51,7 @@ ZD_FN U F(get_word)(const uint32_t *from)
     return WIDTH == 8 ? (U)(from[0] | (uint64_t)from[WIDTH / 4 - 1] << 32) : (U)from[0];
 }
 
-/* As parse_chunk in codec/layout_t.h, up to the length bytes. */
+/* As parse_chunk in codec/kernels/layout_t.h, up to the length bytes. */
 ZD_FN int F(parse_head)(const uint32_t *coded, uint32_t size, const struct tile *c, int is_float,
                         struct F(parts) *p)
 {

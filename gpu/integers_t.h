@@ -111,7 +111,7 @@ ZD_FN int F(choose_level)(const struct F(rule) *rule, struct F(encoder) *s)
 
 /* ---- quantization ---- */
 
-/* The error of a quantized element in units of the psnr bound, squared (codec/errors_t.h). */
+/* The error of a quantized element in units of the psnr bound, squared (codec/bound/errors_t.h). */
 ZD_FN uint32_t F(squared_error)(T difference, T scale)
 {
     T error = FABS(difference) * scale;

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plan.h"
+#include "layout/plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,7 +61,7 @@ zmpi_cuda_error zmpi_cuda_range(enum zmpi_type type, const void *src, size_t cou
 
 /* ---- compression ---- */
 
-/* What a bound allows: codec/chunk.h's rule, of which the kernels see nothing else. */
+/* What a bound allows: codec/layout/chunk.h's rule, of which the kernels see nothing else. */
 struct zmpi_cuda_rule {
     int is_float, levels;
     double abs_bound;

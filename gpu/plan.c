@@ -1,10 +1,10 @@
 /* plan.c - what the kernels must know of a job or a stream, and what their answers mean. */
 #include <string.h>
 
-#include "axes.h"
-#include "bytes.h"
-#include "chunk.h"
-#include "errors.h"
+#include "judge/axes.h"
+#include "base/bytes.h"
+#include "layout/chunk.h"
+#include "bound/errors.h"
 #include "kernels.h"
 
 /* Chunks are counted in 32 bits, by blocks of threads of which a grid has fewer than 2^31. */

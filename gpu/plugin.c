@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 #include "calls.h"
-#include "clock.h"
-#include "rate.h"
-#include "stream.h"
+#include "base/clock.h"
+#include "base/rate.h"
+#include "layout/stream.h"
 
 /* Compute capability of the oldest GPUs that the kernels are built for. */
 enum { LEAST_MAJOR = 7, LEAST_MINOR = 5 };

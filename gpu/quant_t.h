@@ -1,11 +1,11 @@
-/* quant_t.h - template: words to integers and back, as in codec/quant_t.h and shift_t.h. After
+/* quant_t.h - template: words to integers and back, as in codec/kernels/quant_t.h and shift_t.h. After
  * words_t.h. */
 
 struct F(level) {
     T step, inverse, limit;
 };
 
-/* codec/chunk.h's rule in the element type. */
+/* codec/layout/chunk.h's rule in the element type. */
 struct F(rule) {
     int is_float, levels;
     T bound;

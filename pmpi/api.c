@@ -1,8 +1,9 @@
 /* api.c - the calls of zmpi.h. */
 #include <string.h>
 
-#include "floats.h"
-#include "internal.h"
+#include "base/floats.h"
+#include "file/zfile.h"
+#include "mpi/runtime.h"
 
 int zmpi_file_set_bound(MPI_File fh, const char *bound)
 {

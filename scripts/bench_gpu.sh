@@ -88,9 +88,10 @@ build() {
     [[ $architecture != sm_ ]] || architecture=native
     echo "== building in $1 for $architecture"
     "$nvcc" -c -O3 -lineinfo -std=c++17 --fmad=false -arch="$architecture" "${include[@]}" "$top/gpu/kernels.cu" -o "$1/kernels.cu.o" &
-    for source in "$top"/codec/*.c "$top"/gpu/*.c; do
-        object=$(basename "$(dirname "$source")")_$(basename "$source" .c).o
-        [[ $object == codec_options* || $object == gpu_kernels.o ]] || printf '%s\0%s\0' "$1/$object" "$source"
+    find "$top/codec" "$top/gpu" -name '*.c' ! -path '*/tool/*' ! -path '*/options/*' ! -path '*/emulator/*' | while read -r source; do
+        object=${source#"$top/"}
+        object=${object//\//_}.o
+        [[ $object == gpu_kernels.c.o ]] || printf '%s\0%s\0' "$1/$object" "$source"
     done | xargs -0 -n 2 -P "$(nproc)" "$cc" -O2 -std=gnu17 -ffp-contract=off "${include[@]}" -isystem "$headers" -c -o
     wait $!
     "$nvcc" -o "$1/bench_gpu" "$1"/*.o -Xcompiler=-pthread -ldl -lm

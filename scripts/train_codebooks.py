@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Train the offline books of the huffman encoder on real fields (CEAZ 3.2.2).
 
-    train_codebooks.py ZMPI FOLDER > codec/huffman_offline.h
+    train_codebooks.py ZMPI FOLDER > codec/huffman/huffman_offline.h
 
 ZMPI is the zmpi tool, FOLDER holds raw fields NAME_DIMS.f32 or .f64. Each field is compressed with
 the encoder fle at a relative bound of 1e-3; a part of its chunks gives the counts of the symbols

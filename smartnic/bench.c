@@ -23,7 +23,7 @@
 
 #include "bench.h"
 #include "bench_ways.h"
-#include "options.h"
+#include "options/options.h"
 
 enum { CLIENTS_MAX = 64, TIMES_MAX = 512, SIZES_MAX = 16 };
 /* Bytes of all clients' arrays; each needs five times as much, the daemon twice. */

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "container.h"
+#include "container/container.h"
 #include "device.h"
 
 /* One client with one array. */

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "place.h"
 
 /* NULL if libfabric is there, else what is missing. To be asked before anything else. */

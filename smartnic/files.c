@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "container.h"
+#include "container/container.h"
 #include "nicd.h"
 
 bool nicd_root_add(struct nicd_settings *s, const char *folder)

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cpus.h"
-#include "log.h"
-#include "options.h"
+#include "base/cpus.h"
+#include "base/log.h"
+#include "options/options.h"
 
 /* Where a daemon listens by default, on shm. */
 #define SHM_NAME "zmpi-nicd-%ld"

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "decimal.h"
+#include "base/decimal.h"
 
 #define FIRST_LINE "zmpi-nicd 1\n"
 

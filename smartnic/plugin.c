@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
-#include "hash.h"
-#include "plan.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "layout/plan.h"
 #include "plugin.h"
-#include "rate.h"
-#include "stream.h"
+#include "base/rate.h"
+#include "layout/stream.h"
 
 /* Kept between calls. */
 #define KEPT ((size_t)64 << 20)

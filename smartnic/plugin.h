@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "client.h"
-#include "hash.h"
+#include "base/hash.h"
 
 #define NIC_STUCK "the thread that talks to zmpi-nicd is stuck"
 

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "bytes.h"
-#include "ratio.h"
-#include "stream.h"
+#include "base/bytes.h"
+#include "bound/ratio.h"
+#include "layout/stream.h"
 
 /* In one word with a job's encoder. */
 enum { ENCODER = 0xFF, APPROXIMATE = 0x100, AXES_AT = 16 };

@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 
 /* Messages that may arrive while none is looked at; messages on their way out. */
 enum { RECEIVES = 64, SENDS = 1024 };

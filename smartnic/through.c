@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "plugin.h"
-#include "stream.h"
+#include "layout/stream.h"
 
 /* Data of a process that are not known to be in their files. */
 #define MOST_HANDED ((size_t)256 << 20)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hash.h"
+#include "base/hash.h"
 
 /* The block goes on to others, who have more to put into it. */
 static void keep_stream(struct nicd_request *r, struct nic_reply *reply)

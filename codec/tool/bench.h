@@ -2,9 +2,9 @@
 #ifndef ZMPI_BENCH_H
 #define ZMPI_BENCH_H
 
-#include "axes_known.h"
-#include "ratio.h"
-#include "stream.h"
+#include "judge/axes_known.h"
+#include "bound/ratio.h"
+#include "layout/stream.h"
 #include "tool.h"
 
 enum { BENCH_MOST_REPETITIONS = 31, BENCH_MOST_PEERS = 4, BENCH_PEER_REPETITIONS = 3 };

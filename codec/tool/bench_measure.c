@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "clock.h"
+#include "base/clock.h"
 #include "value.h"
 
 /*

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 /* Decimal gigabytes of uncompressed data per second. */
 static double rate(size_t bytes, const struct bench_times *t)

@@ -6,9 +6,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "byte_order.h"
-#include "offload.h"
-#include "ratio.h"
+#include "judge/byte_order.h"
+#include "device/offload.h"
+#include "bound/ratio.h"
 #include "tool.h"
 
 /* Input of one record at most: whole planes of the field. */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
-#include "stream.h"
+#include "base/bytes.h"
+#include "layout/stream.h"
 #include "tool.h"
 
 #define WINDOW   ((size_t)1 << 20)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stream.h"
+#include "layout/stream.h"
 #include "tool.h"
 
 enum { LISTED = 20, TYPES = 6, RUNS_MOST = 1 << 22 };

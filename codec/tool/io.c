@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cpus.h"
-#include "log.h"
-#include "text.h"
+#include "base/cpus.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "tool.h"
 
 static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst, size_t size)

@@ -1,4 +1,5 @@
-/* options.c - zmpi options: the table of settings (codec/options.c), with the values in force here.
+/* options.c - zmpi options: the table of settings (codec/options/options.c), with the values in
+ * force here.
  */
 #include "device.h"
 #include "tool.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "base/text.h"
 #include "tool.h"
 
 enum { LISTED = 20, KINDS = 3 };

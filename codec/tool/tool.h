@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "container.h"
-#include "options.h"
+#include "container/container.h"
+#include "options/options.h"
 
 enum { TOOL_OK = 0, TOOL_DIFFERENT = 1, TOOL_ERROR = 2 };
 

@@ -23,7 +23,7 @@ struct trim {
 };
 
 /* Is nobody writing to it, or has written since `header` was read? Nor will anybody write to what
- * the new file is about to replace: who opens it waits, and finds that (pmpi/open.c). */
+ * the new file is about to replace: who opens it waits, and finds that (pmpi/calls/open.c). */
 static bool is_unchanged(struct trim *t, const char *path)
 {
     unsigned char now[HEADERS];

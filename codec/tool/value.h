@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "zmpi_codec.h"
 
 /* Element i of f32 or f64 data. NaN keeps its bits: a conversion would make it quiet. */

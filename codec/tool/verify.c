@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stream.h"
+#include "layout/stream.h"
 #include "tool.h"
 
 static enum zmpi_status check_stream(const unsigned char *src, size_t size, int threads,

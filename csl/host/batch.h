@@ -3,7 +3,7 @@
 #define ZMPI_CSL_BATCH_H
 
 #include "chip.h"
-#include "chunk.h"
+#include "layout/chunk.h"
 
 struct batch {
     const struct chip *chip;

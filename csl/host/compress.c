@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "bytes.h"
-#include "hash.h"
-#include "plan_rows.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "layout/plan_rows.h"
 #include "source.h"
 #include "wse.h"
 

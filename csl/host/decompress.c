@@ -5,21 +5,21 @@
 #include <string.h>
 
 #include "batch.h"
-#include "bytes.h"
-#include "hash.h"
+#include "base/bytes.h"
+#include "base/hash.h"
 #include "rows_feed.h"
 #include "wse.h"
 
 #define U     uint32_t
 #define S     int32_t
 #define WIDTH 4
-#include "fle_t.h"
+#include "kernels/fle_t.h"
 
 #define T     float
 #define FABS  fabsf
 #define MAGIC 12582912.0F
-#include "quant_t.h"
-#include "layout_t.h"
+#include "kernels/quant_t.h"
+#include "kernels/layout_t.h"
 
 bool wse_takes_stream(const struct zmpi_stream *s)
 {

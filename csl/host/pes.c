@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "source.h"
 
 static void fill(const struct source *s, size_t k, size_t n, struct batch *b)

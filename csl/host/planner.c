@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "chip.h"
-#include "chunk.h"
+#include "layout/chunk.h"
 #include "device.h"
-#include "plan.h"
-#include "stream.h"
+#include "layout/plan.h"
+#include "layout/stream.h"
 
 #define HERTZ       850e6
 #define BLOCK_BYTES 128.0

@@ -6,19 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "rows_feed.h"
 #include "source.h"
 
 #define U     uint32_t
 #define S     int32_t
 #define WIDTH 4
-#include "fle_t.h"
+#include "kernels/fle_t.h"
 
 #define T     float
 #define FABS  fabsf
 #define MAGIC 12582912.0F
-#include "quant_t.h"
+#include "kernels/quant_t.h"
 
 /* Words of "job" in csl/kernels/rows.csl. */
 enum { ROW_INVERSE = 1, ROW_LIMIT, ROW_FIRST, ROW_COUNT = 10, ROW_JOB };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "rows_feed.h"
 
 /* Words of "job" in csl/kernels/rows_decompress.csl, and of a result: whether it is none, values.

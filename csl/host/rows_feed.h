@@ -6,7 +6,7 @@
 #define ZMPI_CSL_ROWS_FEED_H
 
 #include "batch.h"
-#include "stream.h"
+#include "layout/stream.h"
 
 /* Words of "job" in csl/kernels/rows.csl and rows_decompress.csl that both have. */
 enum { ROW_ROUNDS, ROW_BASE = 4, ROW_BEGIN, ROW_AXES, ROW_X, ROW_Y, ROW_KEPT };

@@ -3,7 +3,7 @@
 #define ZMPI_CSL_SOURCE_H
 
 #include "batch.h"
-#include "plan.h"
+#include "layout/plan.h"
 
 struct source {
     struct zmpi_plan plan;

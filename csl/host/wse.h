@@ -7,8 +7,8 @@
 
 #include "chip.h"
 #include "device.h"
-#include "plan.h"
-#include "stream.h"
+#include "layout/plan.h"
+#include "layout/stream.h"
 
 struct wse_count {
     uint64_t chip, host; /* chunks that PEs coded; that the host had to */

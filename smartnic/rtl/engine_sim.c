@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
-#include "chunk.h"
-#include "hash.h"
-#include "plan.h"
+#include "base/bytes.h"
+#include "layout/chunk.h"
+#include "base/hash.h"
+#include "layout/plan.h"
 
 enum { LONGEST_ROW = 511 }; /* where differences go along y (docs/rtl.md) */
 

@@ -7,7 +7,7 @@
 #define ZMPI_RTL_ENGINE_SIM_H
 
 #include "device.h"
-#include "huffman.h"
+#include "huffman/huffman.h"
 
 struct zmpi_rtl;
 

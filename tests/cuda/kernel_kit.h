@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "device.h"
 #include "emulator.h"
 #include "../../gpu/kernels.h"

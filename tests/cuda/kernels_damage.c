@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "kernel_kit.h"
 
 /* Make the checksums right again. */

@@ -6,7 +6,7 @@
 #include <float.h>
 #include <stdio.h>
 
-#include "errors.h"
+#include "bound/errors.h"
 #include "kernel_kit.h"
 
 #include "../../gpu/blocks.h"

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "offload.h"
+#include "device/offload.h"
 
 Test(plugin, bytes_of_all_kinds_of_memory, .init = find_plugin)
 {

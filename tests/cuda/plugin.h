@@ -10,7 +10,7 @@
 
 #include "device.h"
 #include "emulator.h"
-#include "log.h"
+#include "base/log.h"
 
 enum { N = 5003 };
 

@@ -3,7 +3,7 @@
  * contexts, errors and streams are as they would be without.
  */
 #include "plugin.h"
-#include "stream.h"
+#include "layout/stream.h"
 
 #include <cuda.h>
 #include <pthread.h>

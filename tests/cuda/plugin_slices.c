@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "plugin.h"
-#include "stream.h"
+#include "layout/stream.h"
 
 #include "../unit/kit.h"
 

@@ -5,10 +5,10 @@
 #ifndef FIX_CHECKSUMS_H
 #define FIX_CHECKSUMS_H
 
-#include "bytes.h"
-#include "container.h"
-#include "hash.h"
-#include "stream.h"
+#include "base/bytes.h"
+#include "container/container.h"
+#include "base/hash.h"
+#include "layout/stream.h"
 
 /* docs/format.md 1.1. With `length`, the stream's length is set to `size` too. */
 static inline void fix_stream(uint8_t *src, size_t size, int length)

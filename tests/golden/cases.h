@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "container.h"
+#include "container/container.h"
 #include "device.h"
-#include "stream.h"
+#include "layout/stream.h"
 
 #define GOLDEN_RECORDS 16
 #define GOLDEN_MOST    65536 /* bytes of a file while it is made */

@@ -3,7 +3,7 @@
  * cases.h.
  */
 #include "cases.h"
-#include "hash.h"
+#include "base/hash.h"
 
 static enum zmpi_status read_memory(void *context, uint64_t offset, void *dst, size_t size)
 {

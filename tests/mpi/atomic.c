@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE // F_OFD_SETLK
 #include "check.h"
-#include "container.h"
+#include "container/container.h"
 
 enum { N = 20000, ROUNDS = 40, LARGE = 3 << 20 };
 

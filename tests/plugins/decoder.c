@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "device.h"
-#include "stream.h"
+#include "layout/stream.h"
 
 __attribute__((visibility("default"))) const struct zmpi_device *zmpi_device_plugin(void);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "device.h"
-#include "stream.h"
+#include "layout/stream.h"
 
 const struct zmpi_device *zmpi_device_plugin(void);
 

@@ -2,7 +2,7 @@
  * sources and sinks that stall. */
 #include <stdio.h>
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "compare.h"
 #include "engine_books.h"
 

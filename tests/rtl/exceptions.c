@@ -2,7 +2,7 @@
  * the CPU, wherever in a chunk exceptions are and wherever the first one is that differs. */
 #include <stdio.h>
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "compare.h"
 #include "engine_books.h"
 

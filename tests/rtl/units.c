@@ -1,6 +1,6 @@
 /* units.c - modules of the engine one by one, with random gaps in what they get and, where they can
  * wait, in what is taken from them: against the codec's functions, or what format.md says. */
-#include "huffman_loops.h"
+#include "huffman/huffman_loops.h"
 #include "kit.h"
 #include "units.h"
 

@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log.h"
-#include "offload.h"
-#include "ratio.h"
+#include "base/log.h"
+#include "device/offload.h"
+#include "bound/ratio.h"
 
 #define FAIL(...)                                                                                  \
     do {                                                                                           \

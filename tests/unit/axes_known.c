@@ -2,9 +2,9 @@
  * axes_known.c - axes that were chosen for arrays before (format.md 4.6): as the page says, by what
  * arrays are known, and when they are not.
  */
-#include "axes_known.h"
+#include "judge/axes_known.h"
 #include "axes_model.h"
-#include "ratio.h"
+#include "bound/ratio.h"
 
 /* What is known of arrays, by the page. */
 struct knowledge {

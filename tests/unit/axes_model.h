@@ -5,10 +5,10 @@
 #ifndef ZMPI_UNIT_AXES_MODEL_H
 #define ZMPI_UNIT_AXES_MODEL_H
 
-#include "chunk.h"
+#include "layout/chunk.h"
 #include "device.h"
 #include "kit.h"
-#include "tile.h"
+#include "layout/tile.h"
 
 /* An array in words, its tiles, and the integers of one tile. */
 struct model {

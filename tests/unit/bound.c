@@ -8,7 +8,7 @@
 #include "../comma.h"
 #include "device.h"
 #include "kit.h"
-#include "options.h"
+#include "options/options.h"
 
 static enum zmpi_status parse(const char *text, struct zmpi_bound *bound)
 {

@@ -1,7 +1,7 @@
 /* byte_order.c - floats in the other byte order are told by their exponents, and integers from
- * floats (codec/byte_order.h).
+ * floats (codec/judge/byte_order.h).
  */
-#include "byte_order.h"
+#include "judge/byte_order.h"
 #include "kit.h"
 
 enum { N = 1000 };

@@ -2,7 +2,7 @@
  * an error. */
 #include "container_file.h"
 
-#include "hash.h"
+#include "base/hash.h"
 
 /* Random ops in a file; indexed or not. */
 static size_t random_file(struct file *f, struct zmpi_header *h, struct op *ops, bool indexed)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
-#include "container_private.h"
+#include "base/bytes.h"
+#include "container/container_private.h"
 #include "kit.h"
 
 #define SPACE   3000 /* logical bytes that the random records stay in */

@@ -1,8 +1,8 @@
 /* container_scan.c - what a scan of the log takes, passes or refuses, and what that may cost. */
 #include "container_file.h"
 
-#include "hash.h"
-#include "stream.h"
+#include "base/hash.h"
+#include "layout/stream.h"
 
 /* ---- payloads that are no stream of the record's bytes ---- */
 

@@ -2,8 +2,8 @@
  * damage.c - truncated, flipped and forged streams: an error or the right bytes, never a crash,
  * never wrong data.
  */
-#include "bytes.h"
-#include "hash.h"
+#include "base/bytes.h"
+#include "base/hash.h"
 #include "kit.h"
 
 /* A small stream with exceptions, planes and several chunks. */

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "device.h"
-#include "log.h"
-#include "offload.h"
-#include "stream.h"
+#include "base/log.h"
+#include "device/offload.h"
+#include "layout/stream.h"
 
 Test(device, cpu_is_always_there)
 {

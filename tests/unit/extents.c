@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
-#include "extents.h"
+#include "base/bytes.h"
+#include "container/extents.h"
 #include "kit.h"
 
 #define SPACE    4096 /* logical bytes that the random extents stay in */

@@ -2,7 +2,7 @@
  * fields.c - the promise, and the ratio, on real fields: the files NAME_DIMS.f32 and .f64 of the
  * folder ZMPI_DATA.
  */
-#include "byte_order.h"
+#include "judge/byte_order.h"
 #include "field.h"
 
 /* At rel=1e-3, geometric mean over the f32 fields without fill values. */

@@ -7,7 +7,7 @@
 
 #include "device.h"
 #include "kit.h"
-#include "options.h"
+#include "options/options.h"
 
 enum { TRAPS = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW };
 

@@ -6,7 +6,7 @@
 
 #include <criterion/criterion.h>
 
-#include "hash.h"
+#include "base/hash.h"
 
 static struct golden made;
 

@@ -1,7 +1,7 @@
 /* huffman_code.c - lengths, codes and books: complete, short enough, nearly as short as can be. */
 #include "kit.h"
 
-#include "huffman.h"
+#include "huffman/huffman.h"
 
 enum { SYMBOLS = ZMPI_HUFFMAN_SYMBOLS };
 

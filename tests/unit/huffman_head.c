@@ -2,10 +2,10 @@
  * are all the same. It comes back; what no encoder writes is refused. */
 #include "kit.h"
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "device.h"
-#include "hash.h"
-#include "huffman.h"
+#include "base/hash.h"
+#include "huffman/huffman.h"
 
 /* ---- heads ---- */
 

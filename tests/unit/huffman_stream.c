@@ -8,10 +8,10 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "device.h"
-#include "hash.h"
-#include "huffman.h"
+#include "base/hash.h"
+#include "huffman/huffman.h"
 
 /* threads: below 0 by the approximate sort. */
 static struct kit_stream compress(const struct zmpi_array *a, struct zmpi_bound bound, int encoder,

@@ -4,8 +4,8 @@
  */
 #include "kit.h"
 
-#include "huffman_loops.h"
-#include "kernels.h"
+#include "huffman/huffman_loops.h"
+#include "kernels/kernels.h"
 
 enum { SYMBOLS = ZMPI_HUFFMAN_SYMBOLS, STREAMS = ZMPI_HUFFMAN_STREAMS, MOST = 700, SPARE = 64 };
 

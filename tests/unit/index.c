@@ -1,7 +1,7 @@
 /* index.c - entries, segments and directories: back as they were, small, and read in parts. */
 #include "container_file.h"
 
-#include "hash.h"
+#include "base/hash.h"
 
 /* ---- entries ---- */
 
@@ -460,8 +460,8 @@ Test(index, many_records_behind_an_index)
 
 /* ---- one session after the other ---- */
 
-/* Many short sessions leave few segments, and every record once, also in the header's tally, as long
- * as all of the sessions have known that. */
+/* Many short sessions leave few segments, and every record once, also in the header's tally, as
+ * long as all of the sessions have known that. */
 static void short_sessions(size_t unknown)
 {
     struct file f;

@@ -4,7 +4,7 @@
  */
 #include <unistd.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "kernels_kit.h"
 
 TestSuite(kernels, .init = make_work, .fini = free_work);

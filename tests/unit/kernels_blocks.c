@@ -3,7 +3,7 @@
  * blocks of each length, one after another in any order, with residuals at the edges of what a
  * length holds; and quantized integers that are larger than an encoder makes.
  */
-#include "bytes.h"
+#include "base/bytes.h"
 #include "kernels_kit.h"
 
 enum { BLOCKS = 64, WORDS = BLOCKS * ZMPI_BLOCK };

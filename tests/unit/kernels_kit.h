@@ -9,7 +9,7 @@
 #include <float.h>
 #include <stdio.h>
 
-#include "kernels.h"
+#include "kernels/kernels.h"
 #include "kit.h"
 
 static struct zmpi_chunk_work *work;

@@ -3,13 +3,13 @@
  * quantized integers near the base, as far from it as kernels that sum in 16 bits may take for
  * granted, and some beyond.
  */
-#include "bytes.h"
+#include "base/bytes.h"
 #include "kernels_kit.h"
 
 #define U     uint32_t
 #define S     int32_t
 #define WIDTH 4
-#include "fle_t.h"
+#include "kernels/fle_t.h"
 
 enum { WORDS = ZMPI_CHUNK_INPUT_BYTES / 4 };
 

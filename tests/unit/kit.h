@@ -16,7 +16,7 @@
 #include <criterion/criterion.h>
 
 #include "long.h"
-#include "stream.h"
+#include "layout/stream.h"
 
 #define KIT_COUNT(a) (sizeof(a) / sizeof(a)[0])
 

@@ -1,6 +1,6 @@
 // magic.c - formats are known by their first bytes, wherever the bytes end; floats are none of
 // them.
-#include "magic.h"
+#include "base/magic.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

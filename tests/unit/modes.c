@@ -5,9 +5,9 @@
 #include <float.h>
 #include <stdio.h>
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "device.h"
-#include "kernels.h"
+#include "kernels/kernels.h"
 #include "kit.h"
 
 static struct zmpi_bound pw_rel(double value)

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
-#include "hash.h"
+#include "base/bytes.h"
+#include "base/hash.h"
 #include "kit.h"
-#include "log.h"
-#include "offload.h"
+#include "base/log.h"
+#include "device/offload.h"
 
 #ifdef ZMPI_TEST_DECODERS
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "options.h"
+#include "options/options.h"
 
 /* The environment of whoever runs the tests must not count. */
 static void clean(void)
@@ -105,7 +105,8 @@ Test(options, values)
         LIST("", "gatherv", "reduce", "gather,", ",gather", "none,gather", "GATHER"));
     all("collective_min", LIST("0", "1", "64K", "64k", "1M", "2G"),
         LIST("", "-1", "K", "1T", "1KB", "64 K", "1.5M", "18446744073709551615", "9999999999G"));
-    all("collective_mode", LIST("auto", "measured", "always", "never"), LIST("", "on", "Auto", "always,never"));
+    all("collective_mode", LIST("auto", "measured", "always", "never"),
+        LIST("", "on", "Auto", "always,never"));
     all("collective_piece", LIST("4K", "4M", "1G"), LIST("", "0", "4095", "1025M", "4MB"));
     all("staging", LIST("1M", "16M", "1G", "1048576", "1024K"),
         LIST("", "0", "1048575", "1K", "1025M", "2G"));

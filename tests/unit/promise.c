@@ -6,8 +6,8 @@
 #include <float.h>
 #include <stdio.h>
 
-#include "bytes.h"
-#include "chunk.h"
+#include "base/bytes.h"
+#include "layout/chunk.h"
 #include "kit.h"
 
 static const double abs_bounds[] = {

@@ -1,9 +1,9 @@
-/* rate.c - what devices learn of themselves, by which `auto` chooses (codec/rate.h). */
+/* rate.c - what devices learn of themselves, by which `auto` chooses (codec/base/rate.h). */
 #include <criterion/criterion.h>
 #include <math.h>
 
 #include "device.h"
-#include "rate.h"
+#include "base/rate.h"
 
 static bool near(double a, double b)
 {

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "kit.h"
-#include "ratio.h"
+#include "bound/ratio.h"
 
 static struct zmpi_bound ratio(double value)
 {

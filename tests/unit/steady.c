@@ -2,10 +2,10 @@
  * steady.c - what was decoded and is coded again by the same setting does not change (format.md
  * 4.1): real fields, and made ones of all shapes; whole, and in other parts than before.
  */
-#include "steady.h"
+#include "bound/steady.h"
 
 #include "field.h"
-#include "ratio.h"
+#include "bound/ratio.h"
 
 /* Coding depends on data and setting alone: what one cycle leaves as it is, fifty do. */
 enum { CYCLES = 50 };

@@ -8,7 +8,7 @@
 
 #include "device.h"
 #include "kit.h"
-#include "pool.h"
+#include "base/pool.h"
 
 static const int counts[] = {1, 2, 3, 8};
 

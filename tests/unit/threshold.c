@@ -4,7 +4,7 @@
  */
 #include "device.h"
 #include "kit.h"
-#include "options.h"
+#include "options/options.h"
 
 static void check_threshold(enum zmpi_type type, double threshold)
 {

@@ -3,10 +3,10 @@
 #define ZMPI_TEST_WSE_CHECK_H
 
 #include "../../unit/kit.h"
-#include "bytes.h"
-#include "chunk.h"
-#include "hash.h"
-#include "ratio.h"
+#include "base/bytes.h"
+#include "layout/chunk.h"
+#include "base/hash.h"
+#include "bound/ratio.h"
 #include "wse.h"
 
 /* Decompresses a stream on `to`, as the CPU does. */

@@ -4,7 +4,7 @@
  */
 #include "check.h"
 
-#include "ratio.h"
+#include "bound/ratio.h"
 #include "model.h"
 
 static void all_kinds(const struct zmpi_array *a, struct zmpi_bound bound, uint64_t seed,

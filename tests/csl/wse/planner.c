@@ -3,7 +3,7 @@
 
 #include "device.h"
 #include "planner.h"
-#include "stream.h"
+#include "layout/stream.h"
 
 /* Every stage is somewhere, in order, and no PE takes a stage more than Algorithm 1 gives it. */
 static void check_distribution(bool back)

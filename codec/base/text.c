@@ -1,0 +1,65 @@
+/* text.c - names of files in lines and in JSON. */
+#include "base/text.h"
+
+#include <string.h>
+
+static size_t line_byte(char shown[5], unsigned char c)
+{
+    if (c >= 0x20 && c != 0x7F) {
+        shown[0] = (char)c;
+        return 1;
+    }
+    const int n = c == '\n'   ? snprintf(shown, 5, "\\n")
+                  : c == '\t' ? snprintf(shown, 5, "\\t")
+                              : snprintf(shown, 5, "\\%03o", c);
+    return (size_t)n;
+}
+
+size_t zmpi_text_line(char *out, size_t room, const char *text)
+{
+    size_t used = 0;
+    for (; *text; text++) {
+        char shown[5];
+        const size_t n = line_byte(shown, (unsigned char)*text);
+        if (used + n + 1 > room)
+            break;
+        memcpy(out + used, shown, n);
+        used += n;
+    }
+    if (room)
+        out[used] = 0;
+    return used;
+}
+
+/* Bytes of the character of UTF-8 that begins here, 0: none does. */
+static size_t character(const unsigned char *s)
+{
+    size_t n = s[0] < 0x80 ? 1 : 0;
+    if (s[0] >= 0xC2 && s[0] < 0xF5)
+        n = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    /* Not in more bytes than it takes, no surrogate, nothing that is too large. */
+    const unsigned least = s[0] == 0xE0 ? 0xA0 : s[0] == 0xF0 ? 0x90 : 0;
+    const unsigned most = s[0] == 0xED ? 0x9F : s[0] == 0xF4 ? 0x8F : 0xBF;
+    return n > 2 && (s[1] < least || s[1] > most) ? 0 : n;
+}
+
+void zmpi_text_json(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        const size_t n = character(s);
+        if (n == 0)
+            fprintf(out, "\\udc%02x", *s);
+        else if (*s == '"' || *s == '\\')
+            fprintf(out, "\\%c", *s);
+        else if (*s < 0x20)
+            fprintf(out, "\\u%04x", *s);
+        else
+            fwrite(s, 1, n, out);
+        s += n ? n : 1;
+    }
+    fputc('"', out);
+}

@@ -1,0 +1,231 @@
+/* bound.c - the bound a user asks for, as text and as an absolute bound (format.md 4.1, 4.2). */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout/chunk.h"
+#include "base/decimal.h"
+#include "device.h"
+#include "base/floats.h"
+#include "options/options.h"
+#include "bound/ratio.h"
+#include "bound/steady.h"
+
+/* strtod accepts hexadecimal floats, "inf" and leading blanks: a bound is plain decimal. */
+static enum zmpi_status parse_value(const char *text, double *value)
+{
+    if (*text == 0 || strspn(text, "0123456789.eE+-") != strlen(text))
+        return ZMPI_ERR_BOUND;
+    char *end;
+    const locale_t program = zmpi_decimal_begin();
+    *value = strtod(text, &end);
+    zmpi_decimal_end(program);
+    if (*end != 0 || !isfinite(*value) || !(*value > 0))
+        return ZMPI_ERR_BOUND;
+    return ZMPI_OK;
+}
+
+bool zmpi_threshold_parse(const char *text, double *threshold)
+{
+    double v;
+    const struct zmpi_floats program = zmpi_floats_hold();
+    const bool good = parse_value(text, &v) == ZMPI_OK;
+    zmpi_floats_release(program);
+    if (good)
+        *threshold = v;
+    return good;
+}
+
+static const char *const mode_name[] = {"lossless", "abs", "rel", "psnr", "ratio", "pw_rel"};
+
+static bool parse_mode(const char *text, size_t length, enum zmpi_mode *mode)
+{
+    for (int m = ZMPI_ABS; m <= ZMPI_PW_REL; m++)
+        if (strlen(mode_name[m]) == length && memcmp(mode_name[m], text, length) == 0) {
+            *mode = (enum zmpi_mode)m;
+            return true;
+        }
+    return false;
+}
+
+/* Is the value one that its mode can have? */
+static bool in_range(const struct zmpi_bound *b)
+{
+    if (!(b->value > 0))
+        return false;
+    switch (b->mode) {
+    case ZMPI_ABS:
+        return isfinite(b->value);
+    case ZMPI_REL:
+    case ZMPI_PW_REL:
+        return b->value < 1;
+    case ZMPI_PSNR:
+        return b->value <= 300;
+    case ZMPI_RATIO:
+        return b->value > 1 && isfinite(b->value);
+    default:
+        return false;
+    }
+}
+
+bool zmpi_bound_needs_range(const struct zmpi_bound *bound)
+{
+    return bound->mode != ZMPI_LOSSLESS && bound->mode != ZMPI_ABS;
+}
+
+enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound)
+{
+    struct zmpi_bound b = {ZMPI_LOSSLESS, 0};
+    if (strcmp(text, "lossless") == 0) {
+        *bound = b;
+        return ZMPI_OK;
+    }
+    const char *value = strchr(text, '=');
+    if (!value || !parse_mode(text, (size_t)(value - text), &b.mode))
+        return ZMPI_ERR_BOUND;
+    const struct zmpi_floats program = zmpi_floats_hold();
+    const bool good = parse_value(value + 1, &b.value) == ZMPI_OK && in_range(&b);
+    zmpi_floats_release(program);
+    if (!good)
+        return ZMPI_ERR_BOUND;
+    *bound = b;
+    return ZMPI_OK;
+}
+
+/* The shortest decimal that reads back as the same number; 60 and not 6e+01. */
+static void format_value(double value, char text[32])
+{
+    const struct zmpi_floats floats = zmpi_floats_hold();
+    const locale_t program = zmpi_decimal_begin();
+    for (int digits = 3; digits <= 17; digits++) {
+        snprintf(text, 32, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) // NOLINT: exact on purpose
+            break;
+    }
+    zmpi_decimal_end(program);
+    zmpi_floats_release(floats);
+}
+
+void zmpi_threshold_format(double threshold, char text[32])
+{
+    text[0] = 0;
+    if (threshold > 0)
+        format_value(threshold, text);
+}
+
+void zmpi_bound_format(const struct zmpi_bound *bound, char text[40])
+{
+    char value[32];
+    if (bound->mode == ZMPI_LOSSLESS) {
+        snprintf(text, 40, "lossless");
+        return;
+    }
+    format_value(bound->value, value);
+    snprintf(text, 40, "%s=%s", mode_name[bound->mode], value);
+}
+
+double zmpi_bound_round(enum zmpi_type type, double eb)
+{
+    if (type != ZMPI_F32)
+        return eb;
+    if (eb >= (double)FLT_MAX)
+        return (double)FLT_MAX;
+    float f = (float)eb;
+    if ((double)f > eb)
+        f = nextafterf(f, 0);
+    return (double)f;
+}
+
+/* Fill values that stand apart from the others, if there are others (format.md 4.2). */
+static double keep_fill(const struct zmpi_range *range)
+{
+    const bool others = range->min <= range->max;
+    const bool apart = !others || range->fill > fmax(fabs(range->min), fabs(range->max));
+    return apart ? range->fill : (double)INFINITY;
+}
+
+/*
+ * Errors spread evenly over -eb..eb have the root mean square eb / sqrt 3, and no errors below eb
+ * have one over eb: so start with the first (a little below, for those that chance makes larger),
+ * and end with the second.
+ */
+static void set_psnr(struct zmpi_job *j, const struct zmpi_range *range)
+{
+    static const double scale[] = {1, 0.9375, 1 / 1.725};
+    const enum zmpi_type type = j->array.type;
+    double bound = zmpi_steady_bound(type, 1.725 * pow(10, -j->bound.value / 20), scale, 3, range);
+    j->keep = keep_fill(range);
+    j->finer[1] = zmpi_bound_round(type, bound * scale[2]);
+    if (!(j->finer[1] > 0))
+        return;
+    j->finer[0] = zmpi_bound_round(type, bound * scale[1]);
+    j->abs_bound = zmpi_bound_round(type, bound);
+}
+
+static double rel_bound(const struct zmpi_job *j, const struct zmpi_range *range)
+{
+    static const double scale[] = {1};
+    return zmpi_bound_round(j->array.type,
+                            zmpi_steady_bound(j->array.type, j->bound.value, scale, 1, range));
+}
+
+enum zmpi_status zmpi_job_make(const struct zmpi_array *array, const struct zmpi_bound *bound,
+                               const struct zmpi_range *range, struct zmpi_job *job)
+{
+    size_t bytes;
+    enum zmpi_status s = zmpi_array_bytes(array, &bytes);
+    if (s)
+        return s;
+    struct zmpi_job j = {
+        .array = *array, .bound = *bound, .keep = (double)INFINITY, .encoder = 1, .threads = 1};
+    bool is_float = array->type == ZMPI_F32 || array->type == ZMPI_F64;
+    if (!is_float)
+        j.bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
+    if (j.bound.mode == ZMPI_LOSSLESS)
+        j.bound.value = 0;
+    else if (!in_range(&j.bound))
+        return ZMPI_ERR_BOUND;
+    else if (zmpi_bound_needs_range(&j.bound) && !range)
+        return ZMPI_ERR_ARG;
+    switch (j.bound.mode) {
+    case ZMPI_ABS:
+        j.abs_bound = zmpi_bound_round(array->type, bound->value);
+        if (bound->value < 1e10)
+            j.keep = 1e20;
+        break;
+    case ZMPI_REL:
+        j.abs_bound = rel_bound(&j, range);
+        j.keep = keep_fill(range);
+        break;
+    case ZMPI_PSNR:
+        set_psnr(&j, range);
+        break;
+    case ZMPI_RATIO:
+        j.top = zmpi_bound_round(array->type, fmin(range->max - range->min, DBL_MAX));
+        j.keep = keep_fill(range);
+        break;
+    case ZMPI_PW_REL:
+        j.abs_bound = zmpi_shift_of(array->type, bound->value) ? (double)INFINITY : 0;
+        j.keep = keep_fill(range);
+        break;
+    default:
+        break;
+    }
+    *job = j;
+    return ZMPI_OK;
+}
+
+void zmpi_job_threshold(struct zmpi_job *job, double threshold)
+{
+    if ((job->abs_bound > 0 || zmpi_job_open(job)) && threshold > 0)
+        job->keep = fmin(job->keep, threshold);
+}
+
+void zmpi_job_settle(struct zmpi_job *job)
+{
+    if (job->finer[1] > 0)
+        job->abs_bound = job->finer[1];
+    job->finer[0] = job->finer[1] = 0;
+}

@@ -1,0 +1,102 @@
+/*
+ * range_scan.c - the value range of a large array: by several threads, and without what a
+ * threshold leaves out.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "device.h"
+#include "base/pool.h"
+
+/* Bytes that a thread takes at a time. */
+#define PORTION ((size_t)1 << 20)
+/* Elements looked at together when there is a threshold. */
+enum { GROUP = 1024 };
+
+struct scan {
+    enum zmpi_type type;
+    size_t width, count;
+    const unsigned char *src;
+    double threshold;    /* +inf: none */
+    _Atomic size_t next; /* first element that nobody has taken */
+    pthread_mutex_t lock;
+    struct zmpi_range range;
+};
+
+static double magnitude(enum zmpi_type type, const unsigned char *src)
+{
+    double x = 0;
+    float f = 0;
+    if (type == ZMPI_F64) {
+        memcpy(&x, src, sizeof x);
+        return fabs(x);
+    }
+    memcpy(&f, src, sizeof f);
+    return (double)fabsf(f);
+}
+
+/* A group that holds values at or over the threshold: the range of the others. */
+static void scan_rest(const struct scan *s, const unsigned char *src, size_t n,
+                      struct zmpi_range *range)
+{
+    _Alignas(8) unsigned char rest[GROUP * 8];
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++, src += s->width)
+        if (magnitude(s->type, src) < s->threshold) /* false for NaN, which has no range anyway */
+            memcpy(rest + s->width * kept++, src, s->width);
+    zmpi_range_of(s->type, rest, kept, range);
+}
+
+static void scan_below(const struct scan *s, const unsigned char *src, size_t count,
+                       struct zmpi_range *range)
+{
+    *range = ZMPI_RANGE_EMPTY;
+    for (size_t i = 0; i < count; i += GROUP) {
+        size_t n = count - i < GROUP ? count - i : GROUP;
+        struct zmpi_range r;
+        zmpi_range_of(s->type, src + i * s->width, n, &r);
+        double largest = fmax(fabs(r.min), fabs(r.max)); /* inf if there is no element at all */
+        if (largest >= s->threshold || isfinite(r.fill))
+            scan_rest(s, src + i * s->width, n, &r);
+        zmpi_range_merge(range, &r);
+    }
+}
+
+static void scan_portions(void *context)
+{
+    struct scan *s = context;
+    struct zmpi_range range = ZMPI_RANGE_EMPTY, r;
+    size_t portion = PORTION / s->width, first;
+    while ((first = atomic_fetch_add(&s->next, portion)) < s->count) {
+        size_t n = s->count - first < portion ? s->count - first : portion;
+        const unsigned char *src = s->src + first * s->width;
+        if (isfinite(s->threshold))
+            scan_below(s, src, n, &r);
+        else
+            zmpi_range_of(s->type, src, n, &r);
+        zmpi_range_merge(&range, &r);
+    }
+    pthread_mutex_lock(&s->lock);
+    zmpi_range_merge(&s->range, &range);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void zmpi_range_scan(enum zmpi_type type, const void *src, size_t count, double threshold,
+                     int threads, struct zmpi_range *range)
+{
+    struct scan s = {.type = type,
+                     .width = zmpi_type_size(type),
+                     .count = count,
+                     .src = src,
+                     .threshold = threshold > 0 ? threshold : (double)INFINITY,
+                     .range = ZMPI_RANGE_EMPTY};
+    if (type == ZMPI_F32 || type == ZMPI_F64) {
+        size_t portions = (count + PORTION / s.width - 1) / (PORTION / s.width);
+        pthread_mutex_init(&s.lock, NULL);
+        zmpi_pool_run(portions < (size_t)threads ? (int)portions : threads, scan_portions, &s);
+        pthread_mutex_destroy(&s.lock);
+    }
+    *range = s.range;
+}

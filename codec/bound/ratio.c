@@ -1,0 +1,392 @@
+/* ratio.c - the bound that gives a ratio: ladder and search (format.md 4.8). */
+#include "bound/ratio.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rungs of the ladder: bounds of the grid, from the largest below the range on. */
+enum { OCTAVE = ZMPI_GRID_OCTAVE, LOWEST = 63 * OCTAVE };
+
+/* What a round asks about: the whole ladder, then the part of it where the answer lies. */
+static const struct {
+    int step, rungs;
+    size_t least, most; /* samples: one of two chunks, in between */
+} rounds[] = {{21 * OCTAVE / 4, ZMPI_SURVEY_RUNGS, 8, 16},
+              {5 * OCTAVE / 4, 5, 16, 16},
+              {3 * OCTAVE / 4, 2, 32, 512}};
+
+enum { ROUNDS = sizeof rounds / sizeof *rounds };
+
+/* Trials code all of so much data of all ranks, and of more so much, but for a part that is always
+ * done. */
+#define TRIED      ((double)(64 << 20))
+#define TRIED_PART 0.125
+
+/* What is further from its target than this is compressed again; a part of the data is another
+ * part's equal within the difference. */
+#define TOLERANCE       0.04
+#define TOLERANCE_PART  0.02
+#define TOLERANCE_KNOWN 0.125
+#define SMALL           ((size_t)4 << 20)
+enum { TRIES = 3, TRIES_SMALL = 8 };
+/* A survey that was so wrong has seen other data. */
+#define FAR 1.25
+enum { TRIES_FAR = 12 };
+
+static double bound_at(enum zmpi_type type, double top, int rung)
+{
+    return zmpi_bound_round(type, zmpi_grid_at(zmpi_grid_below(top) - rung));
+}
+
+static int on_ladder(double rung)
+{
+    return rung >= LOWEST ? LOWEST : rung > 0 ? (int)(rung + 0.5) : 0;
+}
+
+/* ---- the survey ---- */
+
+bool zmpi_survey_is_trial(const struct zmpi_survey *s)
+{
+    return s->round == ROUNDS;
+}
+
+size_t zmpi_survey_samples(const struct zmpi_survey *s, size_t chunks)
+{
+    if (zmpi_survey_is_trial(s))
+        return (size_t)ceil(s->part * (double)chunks);
+    size_t n = chunks / 2, least = rounds[s->round].least, most = rounds[s->round].most;
+    return n < least ? least : n > most ? most : n;
+}
+
+double zmpi_survey_bound(const struct zmpi_survey *s, enum zmpi_type type, int k)
+{
+    return zmpi_survey_is_trial(s) && s->exact ? 0 : bound_at(type, s->top, s->first + k * s->step);
+}
+
+bool zmpi_job_open(const struct zmpi_job *job)
+{
+    return job->top > 0;
+}
+
+/* Around `middle`. */
+static void begin_round(struct zmpi_survey *s, int round, int middle)
+{
+    s->round = round;
+    s->step = rounds[round].step;
+    s->rungs = rounds[round].rungs;
+    int width = s->step * (s->rungs - 1), first = middle - width / 2;
+    s->first = first < 0 ? 0 : first + width > LOWEST ? LOWEST - width : first;
+    memset(&s->sum, 0, sizeof s->sum);
+}
+
+/* Of what was found. */
+static void begin_trial(struct zmpi_survey *s)
+{
+    s->round = ROUNDS;
+    s->rungs = 1;
+    s->first = s->rung;
+    memset(&s->sum, 0, sizeof s->sum);
+}
+
+void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool trials)
+{
+    *s = (struct zmpi_survey){.ratio = job->bound.value,
+                              .top = job->top,
+                              .keep = job->keep,
+                              .encoder = job->encoder,
+                              .approximate = job->approximate,
+                              .trials = trials,
+                              .part = 1,
+                              .exact = true,
+                              .prime = -1,
+                              .known = -1};
+    begin_round(s, 0, 0);
+}
+
+/* Where the estimates reach the target: on the straight line between two of them, or as the first
+ * or last two go on. */
+static int find_rung(const struct zmpi_survey *s, double *slope)
+{
+    const double target = (double)s->sum.raw / s->ratio;
+    int k = 0;
+    while (k + 2 < s->rungs && (double)s->sum.coded[k + 1] < target)
+        k++;
+    double a = (double)s->sum.coded[k], b = (double)s->sum.coded[k + 1];
+    double rise = (b - a) / s->step;
+    *slope = fmax(rise, 0) / (double)s->sum.raw;
+    if (!(rise > 0))
+        return on_ladder(s->first + (a > target ? k : k + 1) * s->step);
+    double on = fmax(fmin((target - a) / rise, 4 * s->step), -4 * s->step);
+    return on_ladder(s->first + k * s->step + on);
+}
+
+void zmpi_survey_settle(const struct zmpi_survey *s, struct zmpi_job *job)
+{
+    job->abs_bound = s->exact ? 0 : bound_at(job->array.type, s->top, s->rung);
+    job->top = 0;
+}
+
+/* ---- what was compressed, and must be again ---- */
+
+static struct zmpi_fit fit_of(const struct zmpi_survey *s, size_t raw, size_t width)
+{
+    struct zmpi_fit f = {.target = (double)raw / s->ratio,
+                         .tolerance = s->part < 1 ? TOLERANCE_PART : TOLERANCE,
+                         .steepest = (double)raw / (double)(8 * width * OCTAVE),
+                         .too_large = {.rung = -1},
+                         .too_small = {.rung = -1},
+                         .most = raw < SMALL || s->trials ? TRIES_SMALL : TRIES};
+    f.slope = s->slope > 0 ? s->slope * (double)raw : f.steepest;
+    return f;
+}
+
+static bool fits(const struct zmpi_fit *f)
+{
+    return fabs(f->now.bytes - f->target) <= f->tolerance * f->target;
+}
+
+static double factor(double a, double b)
+{
+    return a > b ? a / b : b / a;
+}
+
+static void note(struct zmpi_fit *f, int rung, double bytes)
+{
+    const struct zmpi_try before = f->now, now = {rung, bytes};
+    if (f->tries++ > 0) {
+        double slope = (now.bytes - before.bytes) / (now.rung - before.rung);
+        f->slope = slope > 0 ? slope : f->slope;
+    }
+    if (f->tries == 1 || factor(bytes, f->target) < factor(f->best.bytes, f->target))
+        f->best = now;
+    *(bytes > f->target ? &f->too_large : &f->too_small) = now;
+    f->now = now;
+}
+
+/*
+ * Rungs to go. Bits are a straight line over rungs where no block is empty; where most are, the
+ * logarithm of their number is one (2 (x - 1) / (x + 1), nearly).
+ */
+static double step_of(const struct zmpi_fit *f)
+{
+    const bool far = f->tries == 1 && factor(f->now.bytes, f->target) > FAR;
+    double x = f->target / f->now.bytes, slope = far ? f->steepest : fmin(f->slope, f->steepest);
+    double straight = fmin(slope / f->steepest, 1);
+    double step = (x - 1) * (straight + (1 - straight) * 2 / (x + 1)) * f->now.bytes / slope;
+    return fmax(fmin(step, LOWEST), -LOWEST);
+}
+
+/* The next rung to try; the same one: this is as good as it gets. */
+static int next_rung(const struct zmpi_fit *f)
+{
+    if (fits(f))
+        return f->now.rung;
+    if (f->tries >= (factor(f->best.bytes, f->target) > FAR ? TRIES_FAR : f->most))
+        return f->best.rung;
+    int next = on_ladder(f->now.rung + step_of(f));
+    int low = f->too_small.rung, high = f->too_large.rung;
+    if (low < 0 || high < 0)
+        return next == f->now.rung ? f->best.rung : next;
+    if (high - low < 2)
+        return f->best.rung;
+    return next > low && next < high ? next : (low + high) / 2;
+}
+
+/* ---- data that were decoded: the rung by which they were coded changes nothing ---- */
+
+/* The prime that divides all samples: that of rung 0 to 31. */
+static void find_prime(struct zmpi_survey *s)
+{
+    const int last = zmpi_grid_below(s->top);
+    for (int rung = 0; rung < OCTAVE && s->prime < 0; rung++)
+        if (zmpi_steady_all(s->sum.samples, s->sum.multiples[(last - rung) & (OCTAVE - 1)]))
+            s->prime = rung;
+}
+
+/* The first rung of this prime whose steps divide them. */
+static void find_octave(struct zmpi_survey *s)
+{
+    for (int k = 0; s->prime + k * OCTAVE <= LOWEST && s->known < 0; k++)
+        if (zmpi_steady_all(s->sum.samples, s->sum.multiples[k]))
+            s->known = s->prime + k * OCTAVE;
+}
+
+/* Finer levels of the steps are not the primes: look at bounds around the one that was found. */
+static int first_near(const struct zmpi_survey *s)
+{
+    const int first = s->first + s->step * (s->rungs - 1) / 2 - ZMPI_STEADY_SUMS / 2;
+    return first < 0 ? 0 : first;
+}
+
+static void find_near(struct zmpi_survey *s)
+{
+    for (int k = 0; k < ZMPI_STEADY_SUMS && s->known < 0; k++)
+        if (zmpi_steady_all(s->sum.samples, s->sum.multiples[k]))
+            s->known = first_near(s) + k;
+}
+
+void zmpi_survey_sample(struct zmpi_survey *s, const struct zmpi_array *array, const void *src)
+{
+    const int place = zmpi_grid_below(s->top);
+    if (s->round == 0)
+        zmpi_steady_primes(array, src, s->keep, &s->sum.samples, s->sum.multiples);
+    if (s->round == 1 && s->prime >= 0)
+        zmpi_steady_octaves(array, src, s->keep, place - s->prime, &s->sum.samples,
+                            s->sum.multiples);
+    if (s->round == 2 && s->known < 0)
+        zmpi_steady_places(array, src, s->keep, place - first_near(s), &s->sum.samples,
+                           s->sum.multiples);
+}
+
+static void find_known(struct zmpi_survey *s)
+{
+    if (s->round == 0)
+        find_prime(s);
+    if (s->round == 1 && s->prime >= 0)
+        find_octave(s);
+    if (s->round == 2 && s->known < 0)
+        find_near(s);
+}
+
+/* By the known rung the data become `coded` bytes: smaller than asked they may be, since nothing
+ * is lost. */
+static bool known_does(struct zmpi_survey *s, double target, double coded)
+{
+    s->known_misses = coded > target * (1 + TOLERANCE_KNOWN);
+    return !s->known_misses;
+}
+
+bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded)
+{
+    struct zmpi_fit *f = &s->fit;
+    if (f->tries == 0)
+        *f = fit_of(s, raw, sizeof(float));
+    if (s->exact) {
+        s->exact = (double)coded <= f->target * (1 + TOLERANCE);
+        return !s->exact;
+    }
+    if (s->known >= 0 && s->rung == s->known) {
+        if (s->known_misses || known_does(s, f->target, (double)coded))
+            return false;
+        s->rung = s->found;
+        return s->found != s->known;
+    }
+    if (f->tries > 0 && s->rung == f->best.rung) /* again, since nothing was better */
+        return false;
+    note(f, s->rung, (double)coded);
+    const int before = s->rung;
+    s->rung = next_rung(f);
+    if (s->known_misses && (s->rung == before || s->rung == f->best.rung) && !fits(f))
+        s->rung = s->known;
+    return s->rung != before;
+}
+
+bool zmpi_survey_next(struct zmpi_survey *s)
+{
+    if (s->sum.raw == 0)
+        return false;
+    if (zmpi_survey_is_trial(s)) {
+        bool again = zmpi_survey_correct(s, s->sum.raw, s->sum.coded[0]);
+        if (again && s->fit.tries > 0 && s->rung == s->fit.best.rung) /* that one was tried */
+            again = false;
+        if (s->known_misses && s->rung == s->known) /* that one, too */
+            again = false;
+        if (again)
+            begin_trial(s);
+        return again;
+    }
+    s->rung = find_rung(s, &s->slope);
+    if (s->sum.exact)
+        s->exact = (double)s->sum.exact * s->ratio <= (double)s->sum.raw;
+    find_known(s);
+    if (s->round + 1 < ROUNDS) {
+        begin_round(s, s->round + 1, s->rung);
+        return true;
+    }
+    s->found = s->rung;
+    if (s->known >= 0)
+        s->rung = s->known;
+    if (s->trials) {
+        s->part = fmin(fmax(TRIED / (double)s->sum.raw, TRIED_PART), 1);
+        begin_trial(s);
+    }
+    return s->trials;
+}
+
+/* ---- one stream ---- */
+
+static enum zmpi_status compress_by(const struct zmpi_device *device, struct zmpi_job *job,
+                                    double bound, void *dst, size_t capacity, const void *src,
+                                    size_t *size)
+{
+    job->abs_bound = bound;
+    return device->compress(job, dst, capacity, src, size);
+}
+
+/* The header is not counted: an array of some hundred bytes would be erased to make up for it. */
+static double counted(size_t size)
+{
+    return (double)(size - ZMPI_STREAM_HEADER_BYTES);
+}
+
+static enum zmpi_status fit_stream(const struct zmpi_device *device, struct zmpi_job *job,
+                                   struct zmpi_survey *s, struct zmpi_fit *f, void *dst,
+                                   size_t capacity, const void *src, size_t *size)
+{
+    enum zmpi_status status = ZMPI_OK;
+    if (s->known >= 0) {
+        status = compress_by(device, job, bound_at(job->array.type, s->top, s->known), dst,
+                             capacity, src, size);
+        if (status || known_does(s, f->target, counted(*size)))
+            return status;
+    }
+    for (int rung = s->found, next;; rung = next) {
+        double bound = bound_at(job->array.type, s->top, rung);
+        status = compress_by(device, job, bound, dst, capacity, src, size);
+        if (status)
+            return status;
+        if (f->tries > 0 && rung == f->best.rung) /* again, since nothing was better */
+            return ZMPI_OK;
+        if (s->known_misses && rung == s->known)
+            return ZMPI_OK;
+        note(f, rung, counted(*size));
+        next = next_rung(f);
+        if (s->known_misses && (next == rung || next == f->best.rung) && !fits(f))
+            next = s->known;
+        if (next == rung)
+            return ZMPI_OK;
+    }
+}
+
+static enum zmpi_status compress_open(const struct zmpi_device *device, const struct zmpi_job *job,
+                                      void *dst, size_t capacity, const void *src, size_t *size)
+{
+    struct zmpi_survey s;
+    struct zmpi_job used = *job;
+    size_t bytes;
+    enum zmpi_status status = zmpi_array_bytes(&job->array, &bytes);
+    if (status)
+        return status;
+    zmpi_survey_begin(&s, job, false);
+    do
+        zmpi_survey_add(&s, &job->array, src);
+    while (zmpi_survey_next(&s));
+    used.top = 0;
+    struct zmpi_fit f = fit_of(&s, bytes, zmpi_type_size(job->array.type));
+    if (s.exact || s.found == LOWEST) {
+        status = compress_by(device, &used, 0, dst, capacity, src, size);
+        if (status || s.sum.raw == 0 || counted(*size) <= f.target * (1 + TOLERANCE))
+            return status;
+    }
+    return fit_stream(device, &used, &s, &f, dst, capacity, src, size);
+}
+
+enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struct zmpi_job *job,
+                                   void *dst, size_t dst_capacity, const void *src, size_t *size)
+{
+    if (zmpi_job_open(job))
+        return compress_open(device, job, dst, dst_capacity, src, size);
+    struct zmpi_job used = *job;
+    zmpi_steady_finer(&used, src);
+    return device->compress(&used, dst, dst_capacity, src, size);
+}

@@ -1,0 +1,110 @@
+/*
+ * ratio.h - the bound that gives a ratio (format.md 4.8; CEAZ 3.2.2): a survey estimates from
+ * samples how large streams would be by a ladder of bounds; what misses the target all the same is
+ * compressed again. Data that are compressed only once are tried first: whole chunks of them are
+ * coded, all where these are not many, until the bound is right.
+ *
+ *     struct zmpi_survey s;
+ *     zmpi_survey_begin(&s, &job, trials);
+ *     do {
+ *         zmpi_survey_add(&s, &array, src);    each part of the data; then s.sum of all ranks
+ *     } while (zmpi_survey_next(&s));
+ *     zmpi_survey_settle(&s, &job);
+ */
+#ifndef ZMPI_RATIO_H
+#define ZMPI_RATIO_H
+
+#include "layout/chunk.h"
+#include "device.h"
+#include "bound/steady.h"
+
+/* Bounds that one round of a survey asks about, at most. */
+enum { ZMPI_SURVEY_RUNGS = 13 };
+
+/* What was coded by one rung's bound. */
+struct zmpi_try {
+    int rung;
+    double bytes;
+};
+
+/* The search among what was coded. */
+struct zmpi_fit {
+    double target;    /* bytes */
+    double tolerance; /* as a part of them */
+    double steepest;  /* bytes for a rung: a bit of each element for an octave (CEAZ equation 2) */
+    double slope;     /* the same here, as far as it is known */
+    struct zmpi_try now, best;
+    struct zmpi_try too_large, too_small; /* the nearest ones; rung -1: none */
+    int tries, most;
+};
+
+/* The same on all ranks, but for `sum` before it is added up. */
+struct zmpi_survey {
+    double ratio, top, keep; /* rung 0 is the largest bound of the grid below top */
+    int encoder;
+    bool approximate;
+    bool trials;
+    double part;                   /* trials: of all chunks, how many are coded */
+    int round, first, step, rungs; /* rungs first, first + step, ...: 32 of them halve the bound */
+    struct zmpi_survey_sum {
+        uint64_t raw;                      /* bytes of the data */
+        uint64_t exact;                    /* of streams without loss, but for their headers */
+        uint64_t coded[ZMPI_SURVEY_RUNGS]; /* by each rung's bound */
+        uint64_t samples, multiples[ZMPI_STEADY_SUMS]; /* steady.h */
+    } sum;
+    int prime; /* rungs prime, prime + 32, ... share a prime that divides the data; -1: none */
+    int known; /* the rung by which the data were coded before; -1: none */
+    bool known_misses; /* it does not give the ratio: only what does is better */
+    int found, rung;   /* by the survey; what is to be coded by */
+    double slope;      /* bytes that one rung more costs there, for each byte of data */
+    bool exact;        /* without loss the ratio is reached too */
+    struct zmpi_fit fit;
+};
+
+enum { ZMPI_SURVEY_SUMS = sizeof(struct zmpi_survey_sum) / sizeof(uint64_t) };
+
+/* Does the job, made for a ratio, still lack its bound? */
+bool zmpi_job_open(const struct zmpi_job *job);
+
+/* job: an open one, of any part of the data. trials: see how large whole chunks become, since
+ * nothing will be compressed twice. */
+void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool trials);
+void zmpi_survey_add(struct zmpi_survey *s, const struct zmpi_array *array, const void *src);
+/* Is there another round to be done? */
+bool zmpi_survey_next(struct zmpi_survey *s);
+/* Give the job the bound that was found. */
+void zmpi_survey_settle(const struct zmpi_survey *s, struct zmpi_job *job);
+/* By that bound `raw` bytes, all data, became `coded`, headers of streams left out. True: that is
+ * too far from the ratio, and there is a better bound now, by which they are to be coded again. */
+bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded);
+
+/*
+ * Compress on a device. An open job gets a bound: by a survey of src, and by compressing again as
+ * long as the stream, its header left out, is more than 4 % from what was asked: at most twice, or
+ * seven times what has less than 4 MiB, and more where the survey was quite wrong.
+ */
+enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struct zmpi_job *job,
+                                   void *dst, size_t dst_capacity, const void *src, size_t *size);
+
+/* ---- inside the codec ---- */
+
+/* Largest value of the element type that is not above the bound. */
+double zmpi_bound_round(enum zmpi_type type, double bound);
+/* Add to s->sum what tells whether the data were decoded. */
+void zmpi_survey_sample(struct zmpi_survey *s, const struct zmpi_array *array, const void *src);
+/* The bound of rung `first + k * step`. */
+double zmpi_survey_bound(const struct zmpi_survey *s, enum zmpi_type type, int k);
+/* Is this round a trial? Then whole chunks are samples. */
+bool zmpi_survey_is_trial(const struct zmpi_survey *s);
+/* How many samples to take of an array of so many chunks. */
+size_t zmpi_survey_samples(const struct zmpi_survey *s, size_t chunks);
+/*
+ * Visit a tile for each sample of a float array, from all over it. position: of the sample in the
+ * tile, in 1/65536. Returns how many chunks the array has.
+ */
+typedef void zmpi_tile_visit_fn(void *context, const size_t extent[3], const struct zmpi_rows *rows,
+                                uint32_t position);
+size_t zmpi_tiles_visit(const struct zmpi_array *array, const void *src,
+                        const struct zmpi_survey *s, zmpi_tile_visit_fn *visit, void *context);
+
+#endif

@@ -1,0 +1,318 @@
+/*
+ * container.c - the set of records of a file, in memory (docs/format.md 2.4).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "container/container_private.h"
+
+#define TAIL_RECORDS 4096
+
+void zmpi_container_init(struct zmpi_container *c)
+{
+    memset(c, 0, sizeof *c);
+}
+
+void zmpi_container_free(struct zmpi_container *c)
+{
+    zmpi_segments_free(&c->all);
+    zmpi_container_forget_lists(c);
+    free(c->tail);
+    free(c->cut);
+    free(c->by_lo);
+    free(c->max_hi);
+    zmpi_container_init(c);
+}
+
+/* ---- places in the order ---- */
+
+static struct zmpi_mark mark_of(const struct zmpi_record *r)
+{
+    return (struct zmpi_mark){r->order, r->offset, r->extent.lo, r->rank};
+}
+
+static int compare_marks(const void *a, const void *b)
+{
+    const struct zmpi_mark *x = a, *y = b;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static enum zmpi_status reserve_cut(struct zmpi_container *c)
+{
+    if (c->cuts < c->cut_room)
+        return ZMPI_OK;
+    size_t room = 2 * c->cut_room + 16;
+    struct zmpi_mark *grown = realloc(c->cut, room * sizeof *grown);
+    if (grown == NULL)
+        return ZMPI_ERR_MEMORY;
+    c->cut = grown;
+    c->cut_room = room;
+    return ZMPI_OK;
+}
+
+static enum zmpi_status add_cut(struct zmpi_container *c, const struct zmpi_mark *mark)
+{
+    enum zmpi_status status = reserve_cut(c);
+    if (status != ZMPI_OK)
+        return status;
+    c->cut[c->cuts++] = *mark;
+    c->sealed = false;
+    return ZMPI_OK;
+}
+
+uint64_t zmpi_container_cut(const struct zmpi_container *c, const struct zmpi_record *r)
+{
+    struct zmpi_mark mark = mark_of(r);
+    size_t begin = 0, end = c->cuts; /* the first that is later than the record */
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        if (compare_marks(&c->cut[middle], &mark) > 0)
+            end = middle;
+        else
+            begin = middle + 1;
+    }
+    return begin < c->cuts && c->cut[begin].size < c->logical_size ? c->cut[begin].size
+                                                                   : c->logical_size;
+}
+
+/* ---- adding ---- */
+
+/* Records mostly come in their order; then the size is known all the time. */
+static void follow_size(struct zmpi_container *c, const struct zmpi_record *r)
+{
+    struct zmpi_mark mark = mark_of(r);
+    bool is_last = c->count == 0 || compare_marks(&mark, &c->last) > 0;
+    if (r->kind == ZMPI_RECORD_SIZE && is_last) {
+        c->logical_size = r->extent.lo;
+        c->last_size = mark;
+    } else if (r->kind == ZMPI_RECORD_SIZE || compare_marks(&mark, &c->last_size) < 0) {
+        c->size_unknown = true;
+    } else if (r->extent.hi > c->logical_size) {
+        c->logical_size = r->extent.hi;
+    }
+    if (is_last)
+        c->last = mark;
+}
+
+enum zmpi_status zmpi_container_push(struct zmpi_container *c, const struct zmpi_record *r)
+{
+    enum zmpi_status status = ZMPI_OK;
+    if (c->tail == NULL) {
+        c->tail = malloc(TAIL_RECORDS * sizeof *c->tail);
+        if (c->tail == NULL)
+            return ZMPI_ERR_MEMORY;
+    }
+    if (c->tail_count == TAIL_RECORDS)
+        status = zmpi_runs_flush(c);
+    if (status == ZMPI_OK) {
+        c->tail[c->tail_count] = *r;
+        c->tail[c->tail_count].extent.list = NULL;
+        c->tail[c->tail_count++].extent.list_count = 0;
+    }
+    return status;
+}
+
+enum zmpi_status zmpi_container_add(struct zmpi_container *c, const struct zmpi_record *r)
+{
+    struct zmpi_mark mark = mark_of(r);
+    const bool size = r->kind == ZMPI_RECORD_SIZE;
+    enum zmpi_status status = size ? reserve_cut(c) : ZMPI_OK;
+    if (status == ZMPI_OK)
+        status = zmpi_container_push(c, r);
+    if (status == ZMPI_OK && size)
+        status = add_cut(c, &mark);
+    if (status == ZMPI_OK) {
+        follow_size(c, r);
+        c->count++;
+    }
+    return status;
+}
+
+enum zmpi_status zmpi_container_add_entries(struct zmpi_container *c, const unsigned char *src,
+                                            size_t size)
+{
+    const unsigned char *end = src + size;
+    enum zmpi_status status = ZMPI_OK;
+    struct zmpi_chain chain = {0};
+    for (const unsigned char *at = src; at < end && status == ZMPI_OK;)
+        status = zmpi_entry_decode(&chain, &at, end);
+    memset(&chain, 0, sizeof chain);
+    for (const unsigned char *at = src; at < end && status == ZMPI_OK;) {
+        status = zmpi_entry_decode(&chain, &at, end);
+        if (status == ZMPI_OK)
+            status = zmpi_container_add(c, &chain.last);
+    }
+    return status;
+}
+
+enum zmpi_status zmpi_container_new_entries(const struct zmpi_container *c,
+                                            struct zmpi_entries *out)
+{
+    struct zmpi_walk walk = {.segment = c->all.segment, .next = c->indexed, .end = c->all.count};
+    const struct zmpi_record *r;
+    enum zmpi_status status = ZMPI_OK;
+    while (status == ZMPI_OK && (r = zmpi_walk_next(&walk)) != NULL)
+        status = zmpi_entries_add(out, r);
+    for (size_t i = 0; i < c->tail_count && status == ZMPI_OK; i++)
+        status = zmpi_entries_add(out, &c->tail[i]);
+    return status;
+}
+
+/* ---- the index ---- */
+
+enum zmpi_status zmpi_container_add_index(struct zmpi_container *c,
+                                          const struct zmpi_segment *segment, size_t n)
+{
+    c->all.segment = malloc((n + 1) * sizeof *segment);
+    if (c->all.segment == NULL)
+        return ZMPI_ERR_MEMORY;
+    c->all.room = n + 1;
+    c->all.count = c->indexed = n;
+    c->tally = c->header.tally;
+    c->tallied = c->header.tallied;
+    for (size_t k = 0; k < n; k++) {
+        c->all.segment[k] = segment[k];
+        c->all.segment[k].entries = NULL;
+        c->count += segment[k].count;
+        c->last.order = segment[k].newest > c->last.order ? segment[k].newest : c->last.order;
+    }
+    if (n > 0) { /* what comes next is later than all of the index, else the size is found anew */
+        c->last.rank = UINT32_MAX;
+        c->last.offset = UINT64_MAX;
+        c->last_size = c->last;
+        c->logical_size = c->header.logical_size;
+    }
+    c->sealed = false;
+    return ZMPI_OK;
+}
+
+/* Every record of the index must lie in the log, whose end the header tells; each segment's are
+ * sorted by lo. */
+static enum zmpi_status check_entries(const struct zmpi_container *c, const struct zmpi_segment *s,
+                                      const unsigned char *src)
+{
+    struct zmpi_segment found = {.lo = UINT64_MAX};
+    struct zmpi_chain chain = {0};
+    const struct zmpi_record *r = &chain.last;
+    const unsigned char *end = src + s->size;
+    for (uint64_t lo = 0; src < end; lo = r->extent.lo) {
+        enum zmpi_status status = zmpi_entry_decode(&chain, &src, end);
+        if (status != ZMPI_OK)
+            return status;
+        if (r->extent.lo < lo || !zmpi_fits(r->offset, zmpi_record_size(r), c->header.log_end))
+            return ZMPI_ERR_CORRUPT;
+        found.lo = r->extent.lo < found.lo ? r->extent.lo : found.lo;
+        found.hi = r->extent.hi > found.hi ? r->extent.hi : found.hi;
+        found.newest = r->order > found.newest ? r->order : found.newest;
+        found.sizes += r->kind == ZMPI_RECORD_SIZE;
+        found.count++;
+    }
+    bool same = found.lo == s->lo && found.hi == s->hi && found.newest == s->newest &&
+                found.sizes == s->sizes && found.count == s->count;
+    return same ? ZMPI_OK : ZMPI_ERR_CORRUPT;
+}
+
+enum zmpi_status zmpi_container_take(struct zmpi_container *c, size_t k, const unsigned char *src,
+                                     size_t size)
+{
+    struct zmpi_segment *s = &c->all.segment[k];
+    if (size != s->size)
+        return ZMPI_ERR_TRUNCATED;
+    enum zmpi_status status = check_entries(c, s, src);
+    if (status != ZMPI_OK)
+        return status;
+    unsigned char *entries = malloc(size);
+    if (entries == NULL)
+        return ZMPI_ERR_MEMORY;
+    memcpy(entries, src, size);
+    s->entries = entries;
+    struct zmpi_walk walk = {.segment = s, .end = s->sizes > 0};
+    const struct zmpi_record *r;
+    while (status == ZMPI_OK && (r = zmpi_walk_next(&walk)) != NULL) {
+        struct zmpi_mark mark = mark_of(r);
+        if (r->kind == ZMPI_RECORD_SIZE)
+            status = add_cut(c, &mark);
+    }
+    return status;
+}
+
+/* ---- sealing ---- */
+
+/* Through all records: the last size record, and the data records behind it. */
+static enum zmpi_status find_size(struct zmpi_container *c, const struct zmpi_reader *in)
+{
+    enum zmpi_status status = zmpi_container_load(c, in, 0, c->indexed);
+    if (status != ZMPI_OK)
+        return status;
+    c->last_size = (struct zmpi_mark){0};
+    for (size_t i = 0; i < c->cuts; i++)
+        if (compare_marks(&c->cut[i], &c->last_size) >= 0)
+            c->last_size = c->cut[i];
+    c->logical_size = c->last_size.size;
+    struct zmpi_walk walk = {.segment = c->all.segment, .end = c->all.count};
+    const struct zmpi_record *r;
+    for (size_t i = 0; (r = i < c->tail_count ? &c->tail[i] : zmpi_walk_next(&walk)) != NULL; i++) {
+        struct zmpi_mark mark = mark_of(r);
+        if (compare_marks(&mark, &c->last_size) > 0)
+            c->logical_size = r->extent.hi > c->logical_size ? r->extent.hi : c->logical_size;
+    }
+    c->size_unknown = false;
+    return ZMPI_OK;
+}
+
+static void sort_cuts(struct zmpi_container *c)
+{
+    if (c->cuts == 0)
+        return;
+    qsort(c->cut, c->cuts, sizeof *c->cut, compare_marks);
+    for (size_t i = c->cuts - 1; i-- > 0;)
+        if (c->cut[i + 1].size < c->cut[i].size)
+            c->cut[i].size = c->cut[i + 1].size;
+}
+
+enum zmpi_status zmpi_container_seal(struct zmpi_container *c, const struct zmpi_reader *in)
+{
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t k = 0; k < c->indexed && status == ZMPI_OK; k++)
+        if (c->all.segment[k].sizes > 0)
+            status = zmpi_container_load(c, in, k, k + 1);
+    if (status == ZMPI_OK && c->size_unknown)
+        status = find_size(c, in);
+    if (status != ZMPI_OK || c->sealed)
+        return status;
+    sort_cuts(c);
+    status = zmpi_container_find_build(c);
+    c->sealed = status == ZMPI_OK;
+    return status;
+}
+
+static int compare_records(const void *a, const void *b)
+{
+    return zmpi_record_compare(a, b);
+}
+
+enum zmpi_status zmpi_container_records(struct zmpi_container *c, const struct zmpi_reader *in,
+                                        struct zmpi_record **record)
+{
+    enum zmpi_status status = zmpi_container_load(c, in, 0, c->indexed);
+    if (status != ZMPI_OK)
+        return status;
+    struct zmpi_record *all = malloc((c->count + 1) * sizeof *all);
+    if (all == NULL)
+        return ZMPI_ERR_MEMORY;
+    struct zmpi_walk walk = {.segment = c->all.segment, .end = c->all.count};
+    const struct zmpi_record *r;
+    size_t n = 0;
+    while ((r = zmpi_walk_next(&walk)) != NULL)
+        all[n++] = *r;
+    if (c->tail_count > 0)
+        memcpy(all + n, c->tail, c->tail_count * sizeof *all);
+    if (c->count > 0)
+        qsort(all, c->count, sizeof *all, compare_records);
+    *record = all;
+    return ZMPI_OK;
+}

@@ -1,0 +1,113 @@
+/*
+ * container_next.c - the next logical byte that a record covers: what lies before it is a hole.
+ *
+ * A file may claim 2^60 bytes and hold eight. Who copies it jumps from one covered byte to the
+ * next. Windows that double find it in O(log size) look-ups.
+ */
+#include <stdlib.h>
+
+#include "container/container_private.h"
+
+#define WINDOW_FIRST ((uint64_t)16 << 20)
+#define WINDOW_LEAST ((uint64_t)64 << 10)
+#define RECORDS_MOST 65536
+
+/* The first byte of a record's extent in [at, end); UINT64_MAX: none. */
+static uint64_t first_of(const struct zmpi_extent *e, uint64_t at, uint64_t end)
+{
+    uint64_t i = zmpi_extent_seek(e, at), position;
+    if (i >= zmpi_extent_runs(e))
+        return UINT64_MAX;
+    const struct zmpi_run run = zmpi_extent_run(e, i, &position);
+    const uint64_t first = run.offset > at ? run.offset : at;
+    return first < end ? first : UINT64_MAX;
+}
+
+/* The same of all records that were found. A record whose list cannot be read counts as a whole,
+ * so that a read fails there; a reader that goes on after damage skips it. */
+static enum zmpi_status first_of_all(struct zmpi_container *c, const struct zmpi_reader *in,
+                                     struct zmpi_finds *finds, uint64_t at, uint64_t end,
+                                     uint64_t *first)
+{
+    *first = UINT64_MAX;
+    for (size_t k = 0; k<finds->count && * first> at; k++) {
+        struct zmpi_record *r = &finds->found[k].record;
+        const uint64_t limit = finds->found[k].cut < end ? finds->found[k].cut : end;
+        uint64_t begin = r->extent.lo > at ? r->extent.lo : at;
+        enum zmpi_status status = zmpi_container_list(c, in, r);
+        if (status == ZMPI_ERR_MEMORY)
+            return status;
+        if (status == ZMPI_OK)
+            begin = first_of(&r->extent, at, limit);
+        else if (in->losses != NULL)
+            continue;
+        if (begin < limit && begin < *first)
+            *first = begin;
+    }
+    return ZMPI_OK;
+}
+
+/* Records that cannot be read may have had bytes of [at, end), where nothing else has any. */
+static enum zmpi_status doubt(struct zmpi_container *c, const struct zmpi_reader *in,
+                              struct zmpi_finds *finds, uint64_t at, uint64_t end)
+{
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t k = 0; k < finds->count && status == ZMPI_OK && in->losses != NULL; k++) {
+        struct zmpi_record *r = &finds->found[k].record;
+        const uint64_t begin = r->extent.lo > at ? r->extent.lo : at;
+        uint64_t stop = r->extent.hi < end ? r->extent.hi : end;
+        stop = finds->found[k].cut < stop ? finds->found[k].cut : stop;
+        if (begin >= stop)
+            continue;
+        const enum zmpi_status why = zmpi_container_list(c, in, r);
+        if (why != ZMPI_OK)
+            status = zmpi_losses_add(in->losses, &(struct zmpi_loss){begin, stop - begin, r->offset,
+                                                                     why, ZMPI_LOSS_DOUBTFUL});
+    }
+    return status;
+}
+
+static enum zmpi_status look(struct zmpi_container *c, const struct zmpi_reader *in, uint64_t at,
+                             uint64_t length, uint64_t *first)
+{
+    struct zmpi_remains remains;
+    struct zmpi_finds finds = {.limit = length > WINDOW_LEAST ? RECORDS_MOST : SIZE_MAX};
+    const struct zmpi_run run = {at, length};
+    enum zmpi_status status = zmpi_remains_init(&remains, &run, 1);
+    if (status != ZMPI_OK)
+        return status;
+    status = zmpi_container_find(c, in, &remains, &finds, NULL);
+    if (status == ZMPI_OK)
+        status = first_of_all(c, in, &finds, at, at + length, first);
+    if (status == ZMPI_OK)
+        status = doubt(c, in, &finds, at, *first < at + length ? *first : at + length);
+    zmpi_remains_free(&remains);
+    free(finds.found);
+    return status;
+}
+
+enum zmpi_status zmpi_container_next(struct zmpi_container *c, const struct zmpi_reader *in,
+                                     uint64_t at, uint64_t end, uint64_t *next)
+{
+    enum zmpi_status status = zmpi_container_seal(c, in);
+    uint64_t length = WINDOW_FIRST;
+    *next = end;
+    end = end < c->logical_size ? end : c->logical_size;
+    while (status == ZMPI_OK && at < end) {
+        uint64_t first;
+        length = length < end - at ? length : end - at;
+        status = look(c, in, at, length, &first);
+        if (status == ZMPI_ERR_SPACE) { /* too many records to look at together */
+            length /= 2;
+            status = ZMPI_OK;
+            continue;
+        }
+        if (status == ZMPI_OK && first != UINT64_MAX) {
+            *next = first;
+            break;
+        }
+        at += length;
+        length *= 2;
+    }
+    return status;
+}

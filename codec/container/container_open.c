@@ -1,0 +1,186 @@
+/*
+ * container_open.c - opening a container: header, index, and a scan of what the index does not know
+ * (docs/format.md 2.5).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "container/container_private.h"
+
+static enum zmpi_status read_header(struct zmpi_container *c, const struct zmpi_reader *in)
+{
+    unsigned char header[ZMPI_HEADER_BYTES] = {0};
+    size_t size = in->file_size < sizeof header ? (size_t)in->file_size : sizeof header;
+    enum zmpi_status status = in->read(in->context, 0, header, size);
+    if (status != ZMPI_OK)
+        return status;
+    status = zmpi_header_decode(&c->header, header);
+    /* A header cut short may have lost its other slot. */
+    return status == ZMPI_ERR_CHECKSUM && size < sizeof header ? ZMPI_ERR_TRUNCATED : status;
+}
+
+/* The directory. Only errors of the reader and of memory are returned; an index that is not right
+ * sets index_damaged. */
+static enum zmpi_status read_directory(struct zmpi_container *c, const struct zmpi_reader *in)
+{
+    const struct zmpi_header *h = &c->header;
+    struct zmpi_segment *segment = NULL;
+    size_t n;
+    if (h->index_offset == 0 && h->log_end <= ZMPI_HEADER_BYTES)
+        return ZMPI_OK;
+    c->index_damaged = true;
+    if (h->log_end > in->file_size || h->index_length == 0 ||
+        !zmpi_fits(h->index_offset, h->index_length, h->log_end))
+        return ZMPI_OK;
+    unsigned char *src = malloc(h->index_length);
+    if (src == NULL)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = in->read(in->context, h->index_offset, src, h->index_length);
+    if (status == ZMPI_OK) {
+        status = zmpi_directory_decode(h, src, h->index_length, &segment, &n);
+        c->index_damaged = status != ZMPI_OK;
+        if (status == ZMPI_OK)
+            status = zmpi_container_add_index(c, segment, n);
+        else if (status != ZMPI_ERR_MEMORY)
+            status = ZMPI_OK;
+        free(segment);
+    }
+    free(src);
+    return status;
+}
+
+/* ---- segments ---- */
+
+#define LOADED_AT_ONCE ((uint64_t)1 << 20)
+
+/* Segments [first, last), which lie one behind the other, `size` bytes in all. */
+static enum zmpi_status load_adjacent(struct zmpi_container *c, const struct zmpi_reader *in,
+                                      size_t first, size_t last, size_t size, uint64_t *bad)
+{
+    const struct zmpi_segment *s = c->all.segment;
+    unsigned char *src = malloc(size);
+    if (src == NULL)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = in->read(in->context, s[first].offset, src, size);
+    const unsigned char *at = src;
+    size_t k = first;
+    for (; k < last && status == ZMPI_OK; k++) {
+        status = zmpi_segment_check(&s[k], c->header.id, at);
+        if (status == ZMPI_OK && s[k].entries == NULL)
+            status = zmpi_container_take(c, k, at + ZMPI_SEGMENT_HEADER_BYTES, s[k].size);
+        at += zmpi_segment_extent(&s[k]);
+    }
+    if (status != ZMPI_OK && bad != NULL)
+        *bad = s[k > first ? k - 1 : first].offset;
+    free(src);
+    return status == ZMPI_ERR_FORMAT ? ZMPI_ERR_CHECKSUM : status;
+}
+
+enum zmpi_status zmpi_container_load_some(struct zmpi_container *c, const struct zmpi_reader *in,
+                                          size_t first, size_t last, uint64_t *bad)
+{
+    const struct zmpi_segment *s = c->all.segment;
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t end; first < last && status == ZMPI_OK; first = end) {
+        end = first + 1;
+        if (s[first].entries != NULL)
+            continue;
+        uint64_t size = zmpi_segment_extent(&s[first]);
+        while (end < last && s[end].offset == s[first].offset + size && size < LOADED_AT_ONCE)
+            size += zmpi_segment_extent(&s[end++]);
+        status = load_adjacent(c, in, first, end, size, bad);
+    }
+    return status;
+}
+
+enum zmpi_status zmpi_container_load(struct zmpi_container *c, const struct zmpi_reader *in,
+                                     size_t first, size_t last)
+{
+    return zmpi_container_load_some(c, in, first, last, NULL);
+}
+
+/* ---- opening ---- */
+
+static enum zmpi_status finish(struct zmpi_container *c, const struct zmpi_reader *in)
+{
+    if (c->count > 0 && c->last.order >> 32 >= c->header.next_epoch)
+        c->header.next_epoch = (c->last.order >> 32) + 1;
+    return zmpi_container_seal(c, in);
+}
+
+enum zmpi_status zmpi_container_scan(struct zmpi_container *c, const struct zmpi_reader *in)
+{
+    enum zmpi_status status = read_header(c, in);
+    if (status == ZMPI_OK)
+        status = zmpi_container_scan_from(c, in, ZMPI_HEADER_BYTES);
+    if (status == ZMPI_OK)
+        status = finish(c, in);
+    if (status != ZMPI_OK)
+        zmpi_container_free(c);
+    return status;
+}
+
+/* If the index turned out to be damaged. */
+static enum zmpi_status or_scan(struct zmpi_container *c, const struct zmpi_reader *in,
+                                enum zmpi_status status)
+{
+    bool damaged =
+        status == ZMPI_ERR_CHECKSUM || status == ZMPI_ERR_CORRUPT || status == ZMPI_ERR_TRUNCATED;
+    if (!damaged || c->indexed == 0)
+        return status;
+    zmpi_container_free(c);
+    status = zmpi_container_scan(c, in);
+    c->index_damaged = status == ZMPI_OK;
+    return status;
+}
+
+enum zmpi_status zmpi_container_open_lazily(struct zmpi_container *c, const struct zmpi_reader *in)
+{
+    enum zmpi_status status = read_header(c, in);
+    if (status == ZMPI_OK)
+        status = read_directory(c, in);
+    if (status == ZMPI_OK)
+        status =
+            zmpi_container_scan_from(c, in, c->indexed > 0 ? c->header.log_end : ZMPI_HEADER_BYTES);
+    if (status == ZMPI_OK)
+        status = or_scan(c, in, finish(c, in)); /* which reads the segments of size records */
+    if (status != ZMPI_OK)
+        zmpi_container_free(c);
+    return status;
+}
+
+enum zmpi_status zmpi_container_read_index(struct zmpi_container *c, const struct zmpi_reader *in)
+{
+    return or_scan(c, in, zmpi_container_load(c, in, 0, c->indexed));
+}
+
+enum zmpi_status zmpi_container_open(struct zmpi_container *c, const struct zmpi_reader *in)
+{
+    enum zmpi_status status = zmpi_container_open_lazily(c, in);
+    if (status != ZMPI_OK || c->indexed == 0)
+        return status;
+    status = zmpi_container_read_index(c, in);
+    c->size_unknown = true; /* the header's was right when it was written */
+    if (status == ZMPI_OK)
+        status = zmpi_container_seal(c, in);
+    if (status != ZMPI_OK)
+        zmpi_container_free(c);
+    return status;
+}
+
+enum zmpi_status zmpi_container_follow(struct zmpi_container *c, const struct zmpi_reader *in,
+                                       uint64_t from)
+{
+    return zmpi_container_scan_from(c, in, from);
+}
+
+bool zmpi_container_whole(const struct zmpi_container *c)
+{
+    const struct zmpi_header *h = &c->header;
+    if (h->outdated && c->count == 0)
+        return false;
+    if (!c->index_damaged)
+        return true;
+    return h->tallied ? h->tally == c->recovered
+                      : c->damaged == 0 && c->logical_size >= h->logical_size;
+}

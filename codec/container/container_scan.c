@@ -1,0 +1,324 @@
+/*
+ * container_scan.c - recovery: looking for records in the log (docs/format.md 2.5, step 3).
+ *
+ * Nothing that a record says of its sizes is believed before it was compared with the size of the
+ * file. A record is taken if the checksums of its head and of all its chunks are right; nothing is
+ * decoded here.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "container/container_private.h"
+#include "base/hash.h"
+
+#define WINDOW_BYTES ((size_t)1 << 20)
+/*
+ * Payloads that turn out to be damaged are scanned again from the inside. A log has each byte in at
+ * most one record, so that many times the file's size in failed checks means a file made to keep
+ * readers busy.
+ */
+#define FUTILE_FACTOR 16
+
+/* A buffered view of the file. */
+struct window {
+    const struct zmpi_reader *in;
+    unsigned char *data; /* `capacity` bytes */
+    size_t capacity;     /* WINDOW_BYTES, or all that there is to scan */
+    uint64_t begin;      /* file offset of data[0] */
+    size_t size;
+};
+
+/* All that is at hand from `offset` on, at least `want` (<= WINDOW_BYTES) bytes unless the file
+ * ends before. */
+static enum zmpi_status look(struct window *w, uint64_t offset, size_t want,
+                             const unsigned char **data, size_t *size)
+{
+    uint64_t rest = w->in->file_size - offset;
+    if (want > rest)
+        want = (size_t)rest;
+    if (offset < w->begin || offset - w->begin > w->size || w->size - (offset - w->begin) < want) {
+        w->size = 0;
+        size_t fill = rest < w->capacity ? (size_t)rest : w->capacity;
+        enum zmpi_status status = w->in->read(w->in->context, offset, w->data, fill);
+        if (status != ZMPI_OK)
+            return status;
+        w->begin = offset;
+        w->size = fill;
+    }
+    *data = w->data + (offset - w->begin);
+    *size = w->size - (size_t)(offset - w->begin);
+    return ZMPI_OK;
+}
+
+/* Feed [offset, offset + size) to a hash. */
+static enum zmpi_status hash_range(struct window *w, XXH3_state_t *state, uint64_t offset,
+                                   uint64_t size)
+{
+    while (size > 0) {
+        const unsigned char *data;
+        size_t at_hand;
+        enum zmpi_status status = look(w, offset, 1, &data, &at_hand);
+        if (status != ZMPI_OK)
+            return status;
+        size_t part = at_hand < size ? at_hand : (size_t)size;
+        XXH3_64bits_update(state, data, part);
+        offset += part;
+        size -= part;
+    }
+    return ZMPI_OK;
+}
+
+/* [offset, offset + size) in memory of its own, which the caller frees. */
+static enum zmpi_status load(struct window *w, uint64_t offset, size_t size, unsigned char **out)
+{
+    enum zmpi_status status = ZMPI_OK;
+    unsigned char *copy = malloc(size);
+    if (copy == NULL)
+        return ZMPI_ERR_MEMORY;
+    for (size_t part, done = 0; done < size && status == ZMPI_OK; done += part) {
+        const unsigned char *data;
+        size_t at_hand = 0;
+        status = look(w, offset + done, 1, &data, &at_hand);
+        if (status == ZMPI_OK && at_hand == 0)
+            status = ZMPI_ERR_TRUNCATED;
+        part = at_hand < size - done ? at_hand : size - done;
+        if (status == ZMPI_OK)
+            memcpy(copy + done, data, part);
+    }
+    if (status != ZMPI_OK)
+        free(copy);
+    else
+        *out = copy;
+    return status;
+}
+
+/* Errors of the reader or of memory end a scan; all others only say that something is not a record.
+ */
+static bool is_fatal(enum zmpi_status status)
+{
+    return status != ZMPI_OK && status != ZMPI_ERR_FORMAT && status != ZMPI_ERR_VERSION &&
+           status != ZMPI_ERR_TRUNCATED && status != ZMPI_ERR_CHECKSUM &&
+           status != ZMPI_ERR_CORRUPT && status != ZMPI_ERR_SIZE && status != ZMPI_ERR_UNSUPPORTED;
+}
+
+/* ---- records ---- */
+
+static enum zmpi_status check_chunks(struct window *w, const struct zmpi_stream *s, uint64_t offset)
+{
+    _Static_assert(ZMPI_CHUNK_CODED_MAX <= WINDOW_BYTES, "a chunk fits the window");
+    for (size_t k = 0; k < s->info.chunks; k++) {
+        const unsigned char *data;
+        size_t at_hand, size = zmpi_load32(s->table + 8 * k);
+        enum zmpi_status status = look(w, offset, size, &data, &at_hand);
+        if (status != ZMPI_OK)
+            return status;
+        if (at_hand < size ||
+            (uint32_t)zmpi_hash(data, size, 0) != zmpi_load32(s->table + 8 * k + 4))
+            return ZMPI_ERR_CHECKSUM;
+        offset += size;
+    }
+    return ZMPI_OK;
+}
+
+/* Is the payload a stream of the right size with right checksums? */
+static enum zmpi_status check_payload(struct window *w, const struct zmpi_record *r)
+{
+    const unsigned char *data;
+    size_t at_hand, size;
+    uint64_t offset = zmpi_record_payload(r);
+    enum zmpi_status status = look(w, offset, ZMPI_STREAM_HEADER_BYTES, &data, &at_hand);
+    if (status == ZMPI_OK)
+        status = zmpi_stream_head_size(data, at_hand, &size);
+    if (status != ZMPI_OK)
+        return status;
+    if (size > r->payload_length)
+        return ZMPI_ERR_CORRUPT;
+    unsigned char *head;
+    status = load(w, offset, size, &head);
+    if (status != ZMPI_OK)
+        return status;
+    struct zmpi_stream s;
+    status = zmpi_stream_parse(&s, head, r->payload_length);
+    if (status == ZMPI_OK &&
+        (s.info.length != r->payload_length || s.info.decoded_bytes != r->extent.bytes))
+        status = ZMPI_ERR_CORRUPT;
+    if (status == ZMPI_OK)
+        status = check_chunks(w, &s, offset + size);
+    free(head);
+    return status;
+}
+
+/* The head at `offset`, which begins with the magic; its extents may be longer than the window. */
+static enum zmpi_status read_head(struct window *w, const unsigned char id[16], uint64_t offset,
+                                  struct zmpi_record *r)
+{
+    const unsigned char *data;
+    size_t size;
+    uint64_t rest = w->in->file_size - offset;
+    enum zmpi_status status = look(w, offset, ZMPI_RECORD_HEADER_BYTES, &data, &size);
+    if (status != ZMPI_OK)
+        return status;
+    if (size < ZMPI_RECORD_HEADER_BYTES)
+        return ZMPI_ERR_TRUNCATED;
+    uint64_t head = ZMPI_RECORD_HEADER_BYTES + (uint64_t)zmpi_load32(data + 48);
+    if (head > rest)
+        return ZMPI_ERR_TRUNCATED;
+    if (head <= WINDOW_BYTES) {
+        status = look(w, offset, (size_t)head, &data, &size);
+        return status == ZMPI_OK ? zmpi_record_decode(r, id, offset, data, size) : status;
+    }
+    unsigned char *copy;
+    status = load(w, offset, (size_t)head, &copy);
+    if (status != ZMPI_OK)
+        return status;
+    status = zmpi_record_decode(r, id, offset, copy, (size_t)head);
+    free(copy);
+    return status;
+}
+
+/* ---- the scan ---- */
+
+struct scan {
+    struct zmpi_container *c;
+    struct window w;
+    uint64_t at;         /* where to look next */
+    uint64_t damaged_to; /* bytes before it are counted as damaged already */
+    uint64_t futile;     /* bytes checked in vain */
+};
+
+static void count_damage(struct scan *s, uint64_t size)
+{
+    uint64_t rest = s->w.in->file_size - s->at;
+    uint64_t begin = s->at > s->damaged_to ? s->at : s->damaged_to;
+    uint64_t end = s->at + (size < rest ? size : rest);
+    if (end > begin)
+        s->c->damaged += end - begin;
+    s->damaged_to = end > s->damaged_to ? end : s->damaged_to;
+}
+
+/* A record that is none: go on 8 bytes further. `cost` bytes were looked at for nothing. */
+static enum zmpi_status reject(struct scan *s, uint64_t damage, uint64_t cost)
+{
+    count_damage(s, damage);
+    s->at += 8;
+    s->futile += cost;
+    return s->futile / FUTILE_FACTOR > s->w.in->file_size ? ZMPI_ERR_CORRUPT : ZMPI_OK;
+}
+
+static enum zmpi_status try_record(struct scan *s)
+{
+    struct zmpi_record r;
+    uint64_t rest = s->w.in->file_size - s->at;
+    enum zmpi_status status = read_head(&s->w, s->c->header.id, s->at, &r);
+    if (is_fatal(status))
+        return status;
+    if (status != ZMPI_OK) {
+        const unsigned char *data;
+        size_t size;
+        status = look(&s->w, s->at, ZMPI_RECORD_HEADER_BYTES, &data, &size);
+        uint64_t extents = size < ZMPI_RECORD_HEADER_BYTES ? 0 : zmpi_load32(data + 48);
+        return status != ZMPI_OK
+                   ? status
+                   : reject(s, ZMPI_RECORD_HEADER_BYTES, extents < rest ? extents : 0);
+    }
+    uint64_t total = zmpi_record_size(&r);
+    const bool salvage = s->w.in->losses != NULL; /* takes what is right of it */
+    if (total > rest && (!salvage || total - rest > ZMPI_SALVAGE_CUT_MOST))
+        return reject(s, total, 0);
+    if (r.kind == ZMPI_RECORD_DATA && !salvage) {
+        status = check_payload(&s->w, &r);
+        if (is_fatal(status))
+            return status;
+        if (status != ZMPI_OK)
+            return reject(s, total, total);
+    }
+    total = total < rest ? total : rest;
+    if (s->at < s->c->header.index_offset)
+        s->c->recovered += zmpi_record_tally(&r);
+    s->at += total;
+    s->c->scanned++;
+    return zmpi_container_add(s->c, &r);
+}
+
+/* A segment or directory of an index is skipped if it is whole; its entries are not used. */
+static enum zmpi_status try_segment(struct scan *s)
+{
+    const unsigned char *data;
+    size_t size;
+    uint64_t rest = s->w.in->file_size - s->at;
+    enum zmpi_status status = look(&s->w, s->at, ZMPI_SEGMENT_HEADER_BYTES, &data, &size);
+    if (status != ZMPI_OK)
+        return status;
+    uint64_t length = size < ZMPI_SEGMENT_HEADER_BYTES ? UINT64_MAX : zmpi_load64(data + 8);
+    if (length > rest || ZMPI_SEGMENT_HEADER_BYTES + zmpi_pad8(length) > rest)
+        return reject(s, 0, 0);
+    uint64_t checksum = zmpi_load64(data + 16);
+    XXH3_state_t state;
+    zmpi_hash_begin(&state, zmpi_seed(s->c->header.id, s->at));
+    XXH3_64bits_update(&state, data, 16);
+    status = hash_range(&s->w, &state, s->at + ZMPI_SEGMENT_HEADER_BYTES, length);
+    if (status != ZMPI_OK)
+        return status;
+    if (XXH3_64bits_digest(&state) != checksum)
+        return reject(s, 0, length);
+    s->at += ZMPI_SEGMENT_HEADER_BYTES + zmpi_pad8(length);
+    return ZMPI_OK;
+}
+
+/* Room that was given back is not read. */
+static void skip_hole(struct scan *s)
+{
+    const struct zmpi_reader *in = s->w.in;
+    if (in->data_at == NULL || s->at < s->w.begin + s->w.size)
+        return;
+    uint64_t next = in->data_at(in->context, s->at) & ~(uint64_t)7;
+    if (next > s->at)
+        s->at = next < in->file_size ? next : in->file_size;
+}
+
+/* To the next multiple of 8 with one of the magic numbers, or to the end of what is at hand. */
+static enum zmpi_status advance(struct scan *s, uint32_t *magic)
+{
+    const unsigned char *data;
+    size_t size, i = 0;
+    *magic = 0;
+    skip_hole(s);
+    enum zmpi_status status = look(&s->w, s->at, 8, &data, &size);
+    if (status != ZMPI_OK)
+        return status;
+    for (; size - i >= 8; i += 8) {
+        *magic = zmpi_load32(data + i);
+        if (*magic == ZMPI_RECORD_MAGIC || *magic == ZMPI_SEGMENT_MAGIC ||
+            *magic == ZMPI_DIRECTORY_MAGIC)
+            break;
+        *magic = 0;
+    }
+    s->at += i;
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_container_scan_from(struct zmpi_container *c, const struct zmpi_reader *in,
+                                          uint64_t from)
+{
+    struct scan s = {.c = c, .w = {.in = in}, .at = zmpi_pad8(from)};
+    if (s.at >= in->file_size)
+        return ZMPI_OK;
+    uint64_t rest = in->file_size - s.at;
+    s.w.capacity = rest < WINDOW_BYTES ? (size_t)rest : WINDOW_BYTES;
+    s.w.data = malloc(s.w.capacity);
+    if (s.w.data == NULL)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = ZMPI_OK;
+    while (status == ZMPI_OK && s.at < in->file_size && in->file_size - s.at >= 8) {
+        uint32_t magic;
+        status = advance(&s, &magic);
+        if (status != ZMPI_OK)
+            break;
+        if (magic == ZMPI_RECORD_MAGIC)
+            status = try_record(&s);
+        else if (magic != 0)
+            status = try_segment(&s);
+    }
+    free(s.w.data);
+    return status;
+}

@@ -1,0 +1,227 @@
+/*
+ * container_sift.c - which records no read can see any more: newer ones cover all that size records
+ * have left of them.
+ *
+ * A record is dropped only if what is kept gives every byte, and the file's size, as all records
+ * do, and goes on doing so beside any of those that were dropped: a scan may find some of them
+ * again (docs/format.md 2.7).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "container/container_private.h"
+
+struct sift {
+    struct zmpi_container *c;
+    const struct zmpi_reader *in;
+    struct zmpi_record *record; /* in the order in which they win */
+    bool *dead;
+    struct zmpi_remains remains; /* logical bytes that no newer record has */
+    uint64_t budget;             /* steps that are left */
+};
+
+/* ---- records with the extent of a newer one ---- */
+
+static int compare_words(const uint64_t *a, const uint64_t *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_extents(const struct zmpi_extent *a, const struct zmpi_extent *b)
+{
+    const uint64_t x[4] = {a->lo, a->hi, a->levels, a->run};
+    const uint64_t y[4] = {b->lo, b->hi, b->levels, b->run};
+    int order = compare_words(x, y, 4);
+    size_t levels = a->levels <= ZMPI_EXTENT_LEVELS ? a->levels : 0;
+    if (order == 0)
+        order = compare_words(a->count, b->count, levels);
+    return order != 0 ? order : compare_words(a->stride, b->stride, levels);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct zmpi_record *const *x = a, *const *y = b;
+    int order = compare_extents(&(*x)->extent, &(*y)->extent);
+    return order != 0 ? order : (*x > *y) - (*x < *y);
+}
+
+/* A program that writes the same arrays again does so in the same pieces, however ragged. What
+ * lists have in them is not known here. */
+static enum zmpi_status drop_repeated(struct sift *s)
+{
+    size_t n = 0;
+    const struct zmpi_record **data = malloc((s->c->count + 1) * sizeof *data);
+    if (data == NULL)
+        return ZMPI_ERR_MEMORY;
+    for (size_t i = 0; i < s->c->count; i++)
+        if (s->record[i].kind == ZMPI_RECORD_DATA && s->record[i].extent.levels != ZMPI_EXTENT_LIST)
+            data[n++] = &s->record[i];
+    qsort(data, n, sizeof *data, compare);
+    for (size_t i = 0; i + 1 < n; i++)
+        if (compare_extents(&data[i]->extent, &data[i + 1]->extent) == 0)
+            s->dead[data[i] - s->record] = true;
+    free(data);
+    return ZMPI_OK;
+}
+
+/* ---- records that newer ones cover together ---- */
+
+/* What [begin, end) has of the remains goes out of them. */
+static enum zmpi_status take_run(struct sift *s, uint64_t begin, uint64_t end, bool *any)
+{
+    struct zmpi_piece piece;
+    while (begin < end && zmpi_remains_find(&s->remains, begin, &piece) && piece.offset < end) {
+        uint64_t from = piece.offset > begin ? piece.offset : begin, to = piece.offset;
+        to = piece.length < end - to ? to + piece.length : end;
+        enum zmpi_status status = zmpi_remains_cut(&s->remains, from, to);
+        if (status != ZMPI_OK)
+            return status;
+        *any = true;
+        begin = to;
+        s->budget -= s->budget > 0;
+    }
+    return ZMPI_OK;
+}
+
+/* The runs of a record, up to `hi`; *any: some of it was wanted still, or the budget has ended. */
+static enum zmpi_status take(struct sift *s, struct zmpi_record *r, uint64_t hi, bool *any)
+{
+    struct zmpi_piece piece;
+    uint64_t at = r->extent.lo;
+    enum zmpi_status status = ZMPI_OK;
+    *any = false;
+    if (r->extent.levels == ZMPI_EXTENT_LIST)
+        status = zmpi_container_list(s->c, s->in, r);
+    while (status == ZMPI_OK && zmpi_remains_find(&s->remains, at, &piece) && piece.offset < hi) {
+        uint64_t position;
+        uint64_t k = zmpi_extent_seek(&r->extent, piece.offset > at ? piece.offset : at);
+        if (k == zmpi_extent_runs(&r->extent))
+            break;
+        struct zmpi_run run = zmpi_extent_run(&r->extent, k, &position);
+        if (run.offset >= hi)
+            break;
+        at = run.offset + run.length;
+        status = take_run(s, run.offset, at < hi ? at : hi, any);
+        s->budget -= s->budget > 0;
+        if (s->budget == 0) {
+            *any = true;
+            break;
+        }
+    }
+    return status;
+}
+
+/* From the newest record on. */
+static enum zmpi_status drop_covered(struct sift *s)
+{
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t i = s->c->count; i-- > 0 && status == ZMPI_OK && s->budget > 0;) {
+        struct zmpi_record *r = &s->record[i];
+        bool any = true;
+        if (s->dead[i] || r->kind != ZMPI_RECORD_DATA || r->extent.bytes == 0)
+            continue;
+        uint64_t cut = zmpi_container_cut(s->c, r);
+        status = take(s, r, r->extent.hi < cut ? r->extent.hi : cut, &any);
+        s->dead[i] = !any;
+    }
+    return status;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct zmpi_run *x = a, *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static enum zmpi_status keep(struct sift *s, struct zmpi_sifted *out)
+{
+    enum zmpi_status status = ZMPI_OK;
+    out->kept.header = s->c->header;
+    out->gone = malloc((s->c->count + 1) * sizeof *out->gone);
+    if (out->gone == NULL)
+        return ZMPI_ERR_MEMORY;
+    for (size_t i = 0; i < s->c->count && status == ZMPI_OK; i++) {
+        const uint64_t size = zmpi_record_size(&s->record[i]);
+        if (s->dead[i]) {
+            out->dead += size;
+            out->gone[out->dropped++] = (struct zmpi_run){s->record[i].offset, size};
+        } else {
+            out->live += size;
+            status = zmpi_container_add(&out->kept, &s->record[i]);
+        }
+    }
+    if (out->dropped > 0)
+        qsort(out->gone, out->dropped, sizeof *out->gone, compare_places);
+    if (status == ZMPI_OK)
+        status = zmpi_container_seal(&out->kept, s->in);
+    if (status == ZMPI_OK && out->kept.logical_size != s->c->logical_size)
+        status = ZMPI_ERR_CORRUPT;
+    return status;
+}
+
+void zmpi_sifted_free(struct zmpi_sifted *s)
+{
+    zmpi_container_free(&s->kept);
+    free(s->gone);
+    s->gone = NULL;
+}
+
+enum zmpi_status zmpi_container_sift(struct zmpi_container *c, const struct zmpi_reader *in,
+                                     uint64_t budget, struct zmpi_sifted *out)
+{
+    struct sift s = {.c = c, .in = in, .budget = budget};
+    memset(out, 0, sizeof *out);
+    zmpi_container_init(&out->kept);
+    enum zmpi_status status = zmpi_container_seal(c, in);
+    if (status == ZMPI_OK)
+        status = zmpi_container_records(c, in, &s.record);
+    if (status != ZMPI_OK)
+        return status;
+    s.dead = calloc(c->count + 1, sizeof *s.dead);
+    const struct zmpi_run whole = {0, c->logical_size};
+    status = s.dead == NULL ? ZMPI_ERR_MEMORY : zmpi_remains_init(&s.remains, &whole, 1);
+    if (status == ZMPI_OK)
+        status = drop_repeated(&s);
+    if (status == ZMPI_OK)
+        status = drop_covered(&s);
+    if (status == ZMPI_OK)
+        status = keep(&s, out);
+    if (status != ZMPI_OK)
+        zmpi_sifted_free(out);
+    zmpi_remains_free(&s.remains);
+    free(s.dead);
+    free(s.record);
+    return status;
+}
+
+/* ---- room between records ---- */
+
+enum zmpi_status zmpi_container_gaps(struct zmpi_container *c, const struct zmpi_reader *in,
+                                     uint64_t end, struct zmpi_run **gap, size_t *n)
+{
+    struct zmpi_record *record;
+    enum zmpi_status status = zmpi_container_records(c, in, &record);
+    if (status != ZMPI_OK)
+        return status;
+    *n = 0;
+    *gap = malloc((c->count + 1) * sizeof **gap);
+    if (*gap == NULL) {
+        free(record);
+        return ZMPI_ERR_MEMORY;
+    }
+    if (c->count > 0)
+        qsort(record, c->count, sizeof *record, zmpi_record_by_place);
+    uint64_t at = ZMPI_HEADER_BYTES;
+    for (size_t i = 0; i <= c->count; i++) {
+        uint64_t next = i < c->count ? record[i].offset : end;
+        if (next > at)
+            (*gap)[(*n)++] = (struct zmpi_run){at, next - at};
+        if (i < c->count && next + zmpi_record_size(&record[i]) > at)
+            at = next + zmpi_record_size(&record[i]);
+    }
+    free(record);
+    return ZMPI_OK;
+}

@@ -1,0 +1,264 @@
+/*
+ * index.c - the list of all records in the file: segments, and the directory that tells of them
+ * (docs/format.md 2.3).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "container/container_private.h"
+#include "base/hash.h"
+
+#define FRAME   ZMPI_SEGMENT_HEADER_BYTES
+#define CHECKED 16 /* bytes of it before the checksum */
+
+/* ---- frames: what segments and directory begin with ---- */
+
+static void put_frame(unsigned char *dst, uint32_t magic, uint32_t count, size_t size,
+                      const unsigned char id[16], uint64_t offset)
+{
+    zmpi_store32(dst, magic);
+    zmpi_store32(dst + 4, count);
+    zmpi_store64(dst + 8, size);
+    zmpi_store64(dst + CHECKED, zmpi_hash2(dst, CHECKED, dst + FRAME, size, zmpi_seed(id, offset)));
+}
+
+static enum zmpi_status check_frame(const unsigned char *src, uint32_t magic, uint32_t count,
+                                    size_t size, const unsigned char id[16], uint64_t offset)
+{
+    if (zmpi_load32(src) != magic)
+        return ZMPI_ERR_FORMAT;
+    if (zmpi_load32(src + 4) != count || zmpi_load64(src + 8) != size)
+        return ZMPI_ERR_CORRUPT;
+    return zmpi_load64(src + CHECKED) ==
+                   zmpi_hash2(src, CHECKED, src + FRAME, size, zmpi_seed(id, offset))
+               ? ZMPI_OK
+               : ZMPI_ERR_CHECKSUM;
+}
+
+/* ---- segments ---- */
+
+uint64_t zmpi_segment_extent(const struct zmpi_segment *s)
+{
+    return FRAME + zmpi_pad8(s->size);
+}
+
+enum zmpi_status zmpi_segment_check(const struct zmpi_segment *s, const unsigned char id[16],
+                                    const unsigned char *src)
+{
+    return check_frame(src, ZMPI_SEGMENT_MAGIC, s->count, s->size, id, s->offset);
+}
+
+size_t zmpi_index_segments_size(const struct zmpi_segment *segment, size_t n)
+{
+    size_t size = 0;
+    for (size_t k = 0; k < n; k++)
+        size += zmpi_segment_extent(&segment[k]);
+    return size;
+}
+
+void zmpi_index_put_segments(struct zmpi_segment *segment, size_t n, const unsigned char id[16],
+                             uint64_t offset, unsigned char *dst)
+{
+    for (size_t k = 0; k < n; k++) {
+        struct zmpi_segment *s = &segment[k];
+        size_t extent = zmpi_segment_extent(s);
+        memset(dst + extent - 8, 0, 8);
+        memcpy(dst + FRAME, s->entries, s->size);
+        put_frame(dst, ZMPI_SEGMENT_MAGIC, s->count, s->size, id, offset);
+        s->offset = offset;
+        dst += extent;
+        offset += extent;
+    }
+}
+
+/* ---- the directory ---- */
+
+size_t zmpi_index_directory_size(size_t n)
+{
+    return FRAME + n * ZMPI_DIRECTORY_ENTRY_BYTES;
+}
+
+void zmpi_index_tally(const struct zmpi_container *c, uint64_t fresh, struct zmpi_header *h)
+{
+    h->tallied = c->indexed == 0 || c->tallied;
+    h->tally = c->indexed == 0 ? fresh : c->tally + fresh;
+}
+
+void zmpi_index_put_directory(const struct zmpi_segment *segment, size_t n,
+                              const unsigned char id[16], uint64_t offset, unsigned char *dst)
+{
+    unsigned char *p = dst + FRAME;
+    for (size_t k = 0; k < n; k++, p += ZMPI_DIRECTORY_ENTRY_BYTES) {
+        zmpi_store64(p, segment[k].offset);
+        zmpi_store64(p + 8, segment[k].lo);
+        zmpi_store64(p + 16, segment[k].hi);
+        zmpi_store64(p + 24, segment[k].newest);
+        zmpi_store32(p + 32, segment[k].size);
+        zmpi_store32(p + 36, segment[k].count);
+        zmpi_store32(p + 40, segment[k].sizes);
+        zmpi_store32(p + 44, 0);
+    }
+    put_frame(dst, ZMPI_DIRECTORY_MAGIC, (uint32_t)n, n * ZMPI_DIRECTORY_ENTRY_BYTES, id, offset);
+}
+
+static bool entry_is_right(const struct zmpi_segment *s, uint64_t least, uint64_t log_end)
+{
+    return s->count > 0 && s->count <= ZMPI_SEGMENT_RECORDS_LIMIT && s->sizes <= s->count &&
+           s->size >= s->count && s->size <= s->count * ZMPI_ENTRY_MAX && s->lo <= s->hi &&
+           s->hi <= ZMPI_SIZE_MAX && s->offset >= least &&
+           zmpi_fits(s->offset, zmpi_segment_extent(s), log_end);
+}
+
+enum zmpi_status zmpi_directory_decode(const struct zmpi_header *h, const unsigned char *src,
+                                       size_t size, struct zmpi_segment **segment, size_t *n)
+{
+    *n = size < FRAME ? 0 : (size - FRAME) / ZMPI_DIRECTORY_ENTRY_BYTES;
+    if (*n == 0 || *n > UINT32_MAX || size != zmpi_index_directory_size(*n))
+        return ZMPI_ERR_CORRUPT;
+    enum zmpi_status status =
+        check_frame(src, ZMPI_DIRECTORY_MAGIC, (uint32_t)*n, size - FRAME, h->id, h->index_offset);
+    if (status != ZMPI_OK)
+        return status;
+    struct zmpi_segment *found = calloc(*n, sizeof *found);
+    if (found == NULL)
+        return ZMPI_ERR_MEMORY;
+    uint64_t least = ZMPI_HEADER_BYTES;
+    const unsigned char *p = src + FRAME;
+    for (size_t k = 0; k < *n; k++, p += ZMPI_DIRECTORY_ENTRY_BYTES) {
+        struct zmpi_segment *s = &found[k];
+        s->offset = zmpi_load64(p);
+        s->lo = zmpi_load64(p + 8);
+        s->hi = zmpi_load64(p + 16);
+        s->newest = zmpi_load64(p + 24);
+        s->size = zmpi_load32(p + 32);
+        s->count = zmpi_load32(p + 36);
+        s->sizes = zmpi_load32(p + 40);
+        if (zmpi_load32(p + 44) != 0 || !entry_is_right(s, least, h->log_end)) {
+            free(found);
+            return ZMPI_ERR_CORRUPT;
+        }
+        least = s->offset + zmpi_segment_extent(s);
+    }
+    *segment = found;
+    return ZMPI_OK;
+}
+
+/* ---- making one ---- */
+
+/* Take segment k out of the index, its records being in the tail. */
+static enum zmpi_status dissolve(struct zmpi_container *c, size_t k)
+{
+    struct zmpi_segment old = c->all.segment[k];
+    struct zmpi_walk walk = {.segment = &old, .end = 1};
+    const struct zmpi_record *r;
+    memmove(&c->all.segment[k], &c->all.segment[k + 1],
+            (c->all.count - k - 1) * sizeof *c->all.segment);
+    c->all.count--;
+    c->indexed--;
+    c->sealed = false;
+    enum zmpi_status status = ZMPI_OK;
+    while (status == ZMPI_OK && (r = zmpi_walk_next(&walk)) != NULL) {
+        status = zmpi_container_push(c, r);
+        c->tally -= zmpi_record_tally(r);
+    }
+    free(old.entries);
+    return status;
+}
+
+static bool is_small(const struct zmpi_segment *s)
+{
+    return s->count < ZMPI_SEGMENT_RECORDS / 2;
+}
+
+/* Small segments that cannot be read stay where they are, for a later repair. */
+static enum zmpi_status merge_small(struct zmpi_container *c, const struct zmpi_reader *in)
+{
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t k = 0; k < c->indexed && status == ZMPI_OK;) {
+        size_t end = k;
+        while (end < c->indexed && is_small(&c->all.segment[end]))
+            end++;
+        if (end > k)
+            zmpi_container_load(c, in, k, end);
+        if (end > k && c->all.segment[k].entries != NULL)
+            status = dissolve(c, k);
+        else
+            k++;
+    }
+    return status;
+}
+
+enum zmpi_status zmpi_index_collect(struct zmpi_container *c, const struct zmpi_reader *in,
+                                    bool merge, zmpi_wanted *wanted, const void *context,
+                                    struct zmpi_segments *out)
+{
+    struct zmpi_builder b = {0};
+    uint64_t tally = 0;
+    enum zmpi_status status = merge ? merge_small(c, in) : ZMPI_OK;
+    if (status == ZMPI_OK)
+        status = zmpi_runs_merge_all(c);
+    struct zmpi_walk walk = {.segment = c->all.segment, .next = c->indexed, .end = c->all.count};
+    const struct zmpi_record *r;
+    while (status == ZMPI_OK && (r = zmpi_walk_next(&walk)) != NULL)
+        if (wanted == NULL || wanted(context, r)) {
+            status = zmpi_builder_add(&b, r);
+            tally += zmpi_record_tally(r);
+        }
+    if (status == ZMPI_OK)
+        status = zmpi_builder_finish(&b);
+    if (status == ZMPI_OK) {
+        *out = b.out;
+        out->tally = tally;
+        memset(&b.out, 0, sizeof b.out);
+    }
+    zmpi_builder_free(&b);
+    return status;
+}
+
+/* The directory of the segments of c's index and of `fresh` ones, for the end of dst. */
+static enum zmpi_status put_all(const struct zmpi_container *c, struct zmpi_segments *fresh,
+                                uint64_t offset, size_t size, unsigned char *dst)
+{
+    size_t n = c->indexed + fresh->count;
+    struct zmpi_segment *all = malloc(n * sizeof *all);
+    if (all == NULL)
+        return ZMPI_ERR_MEMORY;
+    zmpi_index_put_segments(fresh->segment, fresh->count, c->header.id, offset, dst);
+    if (c->indexed > 0)
+        memcpy(all, c->all.segment, c->indexed * sizeof *all);
+    if (fresh->count > 0)
+        memcpy(all + c->indexed, fresh->segment, fresh->count * sizeof *all);
+    size_t before = size - zmpi_index_directory_size(n);
+    zmpi_index_put_directory(all, n, c->header.id, offset + before, dst + before);
+    free(all);
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_index_make(struct zmpi_container *c, const struct zmpi_reader *in,
+                                 uint64_t offset, unsigned char **out, size_t *size)
+{
+    struct zmpi_segments fresh = {0};
+    enum zmpi_status status = zmpi_index_collect(c, in, true, NULL, NULL, &fresh);
+    if (status != ZMPI_OK)
+        return status;
+    const uint64_t tally = fresh.tally;
+    size_t n = c->indexed + fresh.count, directory = zmpi_index_directory_size(n);
+    *size = n == 0 ? 0 : zmpi_index_segments_size(fresh.segment, fresh.count) + directory;
+    *out = malloc(*size + 1);
+    if (*out == NULL)
+        status = ZMPI_ERR_MEMORY;
+    else if (n > 0)
+        status = put_all(c, &fresh, offset, *size, *out);
+    zmpi_segments_free(&fresh);
+    if (status != ZMPI_OK) {
+        free(*out);
+        return status;
+    }
+    struct zmpi_header *h = &c->header;
+    h->logical_size = c->logical_size;
+    h->index_offset = n == 0 ? 0 : offset + *size - directory;
+    h->index_length = n == 0 ? 0 : directory;
+    h->log_end = n == 0 ? ZMPI_HEADER_BYTES : offset + *size;
+    zmpi_index_tally(c, tally, h);
+    return ZMPI_OK;
+}

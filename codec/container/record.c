@@ -1,0 +1,160 @@
+/*
+ * record.c - the head of a record: header and extents (docs/format.md 2.2).
+ */
+#include <string.h>
+
+#include "container/container_private.h"
+#include "base/hash.h"
+
+#define CHECKED 56 /* header bytes before the checksum */
+
+uint64_t zmpi_record_size(const struct zmpi_record *r)
+{
+    return zmpi_record_head_size(r) + zmpi_pad8(r->payload_length);
+}
+
+uint64_t zmpi_record_tally(const struct zmpi_record *r)
+{
+    unsigned char b[16];
+    zmpi_store64(b, r->offset);
+    zmpi_store64(b + 8, r->order);
+    return zmpi_hash(b, sizeof b, 0);
+}
+
+int zmpi_record_by_place(const void *a, const void *b)
+{
+    const struct zmpi_record *x = a, *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+size_t zmpi_record_head_size(const struct zmpi_record *r)
+{
+    return ZMPI_RECORD_HEADER_BYTES + zmpi_pad8(r->extents_length);
+}
+
+uint64_t zmpi_record_payload(const struct zmpi_record *r)
+{
+    return r->offset + zmpi_record_head_size(r);
+}
+
+int zmpi_record_compare(const struct zmpi_record *a, const struct zmpi_record *b)
+{
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+bool zmpi_record_same(const struct zmpi_record *a, const struct zmpi_record *b)
+{
+    const struct zmpi_extent *x = &a->extent, *y = &b->extent;
+    bool same = a->kind == b->kind && a->order == b->order && a->rank == b->rank &&
+                a->offset == b->offset && a->payload_length == b->payload_length &&
+                a->extents_length == b->extents_length && x->levels == y->levels &&
+                x->lo == y->lo && x->hi == y->hi && x->bytes == y->bytes;
+    if (!same || x->levels == ZMPI_EXTENT_LIST)
+        return same;
+    for (unsigned k = 0; k < x->levels; k++)
+        same = same && x->count[k] == y->count[k] && x->stride[k] == y->stride[k];
+    return same && x->run == y->run;
+}
+
+static uint64_t checksum(const unsigned char *head, size_t extents_length,
+                         const unsigned char id[16], uint64_t offset)
+{
+    return zmpi_hash2(head, CHECKED, head + ZMPI_RECORD_HEADER_BYTES, extents_length,
+                      zmpi_seed(id, offset));
+}
+
+void zmpi_record_encode(const struct zmpi_record *r, const unsigned char id[16],
+                        const unsigned char *list_stream, unsigned char *dst)
+{
+    unsigned char *extents = dst + ZMPI_RECORD_HEADER_BYTES;
+    zmpi_store32(dst, ZMPI_RECORD_MAGIC);
+    zmpi_store16(dst + 4, (uint16_t)r->kind);
+    zmpi_store16(dst + 6, (uint16_t)r->extent.levels);
+    zmpi_store64(dst + 8, r->order);
+    zmpi_store64(dst + 16, r->extent.lo);
+    zmpi_store64(dst + 24, r->extent.hi);
+    zmpi_store64(dst + 32, r->extent.bytes);
+    zmpi_store64(dst + 40, r->payload_length);
+    zmpi_store32(dst + 48, r->extents_length);
+    zmpi_store32(dst + 52, r->rank);
+    memset(extents, 0, zmpi_pad8(r->extents_length));
+    if (r->extent.levels == ZMPI_EXTENT_LIST)
+        memcpy(extents, list_stream, r->extents_length);
+    else
+        zmpi_extent_nest_encode(&r->extent, extents);
+    zmpi_store64(dst + CHECKED, checksum(dst, r->extents_length, id, r->offset));
+}
+
+void zmpi_record_rebind(unsigned char *head, const unsigned char id[16], uint64_t new_offset)
+{
+    zmpi_store64(head + CHECKED, checksum(head, zmpi_load32(head + 48), id, new_offset));
+}
+
+static bool data_is_right(const struct zmpi_record *r)
+{
+    const struct zmpi_extent *e = &r->extent;
+    if (r->payload_length < ZMPI_STREAM_HEADER_BYTES || r->payload_length > ZMPI_SIZE_MAX / 2)
+        return false;
+    /* A stream decodes to at most 32 KiB for each chunk, and a chunk takes at least 12 bytes:
+     * format.md 1.3. */
+    uint64_t chunks = (r->payload_length - ZMPI_STREAM_HEADER_BYTES) / 12;
+    if (e->bytes > e->hi - e->lo ||
+        e->bytes / ZMPI_CHUNK_INPUT_BYTES + (e->bytes % ZMPI_CHUNK_INPUT_BYTES != 0) > chunks)
+        return false;
+    if (e->levels == ZMPI_EXTENT_LIST)
+        return e->bytes > 0 && r->extents_length >= ZMPI_STREAM_HEADER_BYTES;
+    return r->extents_length == zmpi_extent_nest_size(e->levels);
+}
+
+enum zmpi_status zmpi_record_check(const struct zmpi_record *r)
+{
+    const struct zmpi_extent *e = &r->extent;
+    bool right = e->hi <= ZMPI_SIZE_MAX && e->lo <= e->hi;
+    if (right && r->kind == ZMPI_RECORD_DATA)
+        right = data_is_right(r);
+    else
+        right = right && r->kind == ZMPI_RECORD_SIZE && e->hi == e->lo && e->bytes == 0 &&
+                e->levels == 0 && r->payload_length == 0 && r->extents_length == 0;
+    return right ? ZMPI_OK : ZMPI_ERR_CORRUPT;
+}
+
+enum zmpi_status zmpi_record_decode(struct zmpi_record *r, const unsigned char id[16],
+                                    uint64_t offset, const unsigned char *src, size_t size)
+{
+    if (size < 4)
+        return ZMPI_ERR_TRUNCATED;
+    if (zmpi_load32(src) != ZMPI_RECORD_MAGIC)
+        return ZMPI_ERR_FORMAT;
+    if (size < ZMPI_RECORD_HEADER_BYTES)
+        return ZMPI_ERR_TRUNCATED;
+    uint32_t extents_length = zmpi_load32(src + 48);
+    if (size - ZMPI_RECORD_HEADER_BYTES < extents_length)
+        return ZMPI_ERR_TRUNCATED;
+    if (zmpi_load64(src + CHECKED) != checksum(src, extents_length, id, offset))
+        return ZMPI_ERR_CHECKSUM;
+    struct zmpi_record found = {
+        .kind = (enum zmpi_record_kind)zmpi_load16(src + 4),
+        .order = zmpi_load64(src + 8),
+        .rank = zmpi_load32(src + 52),
+        .offset = offset,
+        .payload_length = zmpi_load64(src + 40),
+        .extents_length = extents_length,
+        .extent = {.levels = zmpi_load16(src + 6),
+                   .lo = zmpi_load64(src + 16),
+                   .hi = zmpi_load64(src + 24),
+                   .bytes = zmpi_load64(src + 32)},
+    };
+    enum zmpi_status status = ZMPI_OK;
+    if (found.extent.levels != ZMPI_EXTENT_LIST)
+        status =
+            zmpi_extent_nest_decode(&found.extent, src + ZMPI_RECORD_HEADER_BYTES, extents_length);
+    if (status == ZMPI_OK)
+        status = zmpi_record_check(&found);
+    if (status == ZMPI_OK)
+        *r = found;
+    return status;
+}

@@ -1,0 +1,278 @@
+/*
+ * record_read.c - the wanted bytes of one record: read and decode no more chunks than hold them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "container/container_private.h"
+
+/* The first read takes head, chunk table and payload up to here; stretches with smaller gaps are
+ * read as one. */
+#define FIRST_BYTES 65536
+#define GAP_BYTES   16384
+
+/* The payload in memory, as far as it was read. */
+struct payload {
+    const struct zmpi_reader *in;
+    uint64_t offset; /* of the payload, as the reader counts */
+    size_t length;
+    unsigned char *data;
+    size_t have; /* leading bytes that are there */
+};
+
+static enum zmpi_status fetch(const struct payload *p, size_t begin, size_t end)
+{
+    if (begin >= end)
+        return ZMPI_OK;
+    return p->in->read(p->in->context, p->offset + begin, p->data + begin, end - begin);
+}
+
+/* The head in the file must be the one that the index promised, else something else was written
+ * there. */
+static enum zmpi_status check_head(const struct zmpi_record *r, const unsigned char id[16],
+                                   const unsigned char *head, size_t size)
+{
+    struct zmpi_record found;
+    enum zmpi_status status = zmpi_record_decode(&found, id, r->offset, head, size);
+    if (status != ZMPI_OK)
+        return status == ZMPI_ERR_CORRUPT ? status : ZMPI_ERR_CHECKSUM;
+    return zmpi_record_same(&found, r) ? ZMPI_OK : ZMPI_ERR_CORRUPT;
+}
+
+enum zmpi_status zmpi_record_load_list(struct zmpi_record *r, const unsigned char id[16],
+                                       const struct zmpi_reader *in)
+{
+    size_t size = zmpi_record_head_size(r);
+    if (!zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
+        return ZMPI_ERR_TRUNCATED;
+    unsigned char *head = malloc(size);
+    if (head == NULL)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = in->read(in->context, r->offset, head, size);
+    if (status == ZMPI_OK)
+        status = check_head(r, id, head, size);
+    if (status == ZMPI_OK)
+        status =
+            zmpi_extent_list_decode(&r->extent, head + ZMPI_RECORD_HEADER_BYTES, r->extents_length);
+    free(head);
+    return status;
+}
+
+/*
+ * First read. A head without a list is read and checked along, for it costs nothing; one with a
+ * list was checked when that was loaded.
+ */
+static enum zmpi_status begin_payload(struct payload *p, const struct zmpi_record *r,
+                                      const unsigned char id[16], unsigned char *buffer)
+{
+    bool with_head = r->extent.levels != ZMPI_EXTENT_LIST;
+    size_t head = zmpi_record_head_size(r);
+    p->offset = zmpi_record_payload(r);
+    p->length = r->payload_length;
+    p->have = p->length < FIRST_BYTES ? p->length : FIRST_BYTES;
+    p->data = with_head ? buffer + head : buffer;
+    if (!with_head)
+        return fetch(p, 0, p->have);
+    enum zmpi_status status = p->in->read(p->in->context, r->offset, buffer, head + p->have);
+    return status == ZMPI_OK ? check_head(r, id, buffer, head) : status;
+}
+
+/* Header and chunk table; the stream must be what the record says it is. */
+static enum zmpi_status parse_payload(struct payload *p, const struct zmpi_record *r,
+                                      struct zmpi_stream *s)
+{
+    size_t head;
+    enum zmpi_status status = zmpi_stream_head_size(p->data, p->length, &head);
+    if (status != ZMPI_OK)
+        return status;
+    if (head > p->length)
+        return ZMPI_ERR_CORRUPT;
+    if (head > p->have) {
+        status = fetch(p, p->have, head);
+        p->have = head;
+    }
+    if (status == ZMPI_OK)
+        status = zmpi_stream_parse(s, p->data, p->length);
+    if (status != ZMPI_OK)
+        return status;
+    return s->info.length == p->length && s->info.decoded_bytes == r->extent.bytes
+               ? ZMPI_OK
+               : ZMPI_ERR_CORRUPT;
+}
+
+static void mark(const struct zmpi_stream *s, const struct zmpi_copy *copies, size_t n,
+                 unsigned char *need)
+{
+    for (size_t i = 0; i < n;) {
+        uint64_t begin = copies[i].from, end = begin + copies[i].length;
+        for (i++; i < n && copies[i].from == end; i++)
+            end += copies[i].length;
+        zmpi_stream_mark(s, begin, end, need);
+    }
+}
+
+static size_t chunk_size(const struct zmpi_stream *s, size_t k)
+{
+    return zmpi_load32(s->table + 8 * k);
+}
+
+/* Bytes of needed chunks that are not there yet. */
+static size_t missing(const struct payload *p, const struct zmpi_stream *s,
+                      const unsigned char *need, size_t begin)
+{
+    size_t bytes = 0;
+    for (size_t k = 0; k < s->info.chunks; k++) {
+        size_t end = begin + chunk_size(s, k);
+        if (need[k] && end > p->have)
+            bytes += end - begin;
+        begin = end;
+    }
+    return bytes;
+}
+
+static enum zmpi_status fetch_chunks(const struct payload *p, const struct zmpi_stream *s,
+                                     const unsigned char *need)
+{
+    size_t begin = s->head;
+    if (zmpi_offload_whole(s, need) || missing(p, s, need, begin) > (p->length - p->have) / 2)
+        return fetch(p, p->have, p->length);
+    size_t from = p->have, to = p->have; /* the stretch being gathered */
+    for (size_t k = 0; k < s->info.chunks; k++) {
+        size_t end = begin + chunk_size(s, k);
+        if (need[k] && end > to) {
+            size_t first = begin > p->have ? begin : p->have;
+            if (first - to > GAP_BYTES || from == to) {
+                enum zmpi_status status = fetch(p, from, to);
+                if (status != ZMPI_OK)
+                    return status;
+                from = first;
+            }
+            to = end;
+        }
+        begin = end;
+    }
+    return fetch(p, from, to);
+}
+
+/* How many of n copies are rows at equal distances on both sides; *box: these. */
+static size_t rows_of(const struct zmpi_copy *c, size_t n, struct zmpi_box *box)
+{
+    size_t rows = 1;
+    *box = (struct zmpi_box){c[0].length, 1, 1, c[0].length, c[0].length, c[0].length, c[0].length};
+    if (n > 1 && c[1].from > c[0].from && c[1].to > c[0].to) {
+        box->src_row = c[1].from - c[0].from;
+        box->dst_row = c[1].to - c[0].to;
+    }
+    while (rows < n && c[rows].length == c[0].length &&
+           c[rows].from == c[0].from + rows * box->src_row &&
+           c[rows].to == c[0].to + rows * box->dst_row)
+        rows++;
+    box->rows = rows;
+    return rows;
+}
+
+/* From a decoded array, in the host's memory or the holder's, to where the bytes are wanted. */
+static enum zmpi_status place(const struct zmpi_device *holder, const unsigned char *array,
+                              const struct zmpi_copy *copies, size_t n, unsigned char *dst)
+{
+    enum zmpi_status status = ZMPI_OK;
+    if (holder == NULL) {
+        for (size_t i = 0; i < n; i++)
+            memcpy(dst + copies[i].to, array + copies[i].from, copies[i].length);
+        return ZMPI_OK;
+    }
+    for (size_t i = 0, rows; i < n && status == ZMPI_OK; i += rows) {
+        struct zmpi_box box;
+        rows = rows_of(copies + i, n - i, &box);
+        status = holder->copy(dst + copies[i].to, array + copies[i].from, &box);
+    }
+    return status;
+}
+
+/* All of the stream to memory of the device, and from there to where it is wanted. ZMPI_ERR_MEMORY:
+ * it has no room, and nothing was done. */
+static enum zmpi_status decode_there(const struct zmpi_reader *in, const struct zmpi_stream *s,
+                                     const struct zmpi_copy *copies, size_t n, int threads,
+                                     unsigned char *dst)
+{
+    unsigned char *array = in->holder->take(dst, s->info.decoded_bytes);
+    if (array == NULL)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = zmpi_offload_decompress(
+        in->offload, in->holder, array, s->info.decoded_bytes, s->src, s->info.length, threads);
+    if (status == ZMPI_OK)
+        status = place(in->holder, array, copies, n, dst);
+    in->holder->give(array);
+    return status;
+}
+
+static enum zmpi_status decode(const struct zmpi_reader *in, const struct zmpi_stream *s,
+                               const unsigned char *need, const struct zmpi_copy *copies, size_t n,
+                               unsigned char *dst)
+{
+    const int threads = in->threads > 1 ? in->threads : 1;
+    /* What its holder cannot take is not for devices. */
+    struct zmpi_offload *o = in->holder == NULL ? in->offload : NULL;
+    enum zmpi_status status = ZMPI_ERR_MEMORY;
+    if (n == 1 && copies[0].length == s->info.decoded_bytes && in->holder != NULL)
+        return zmpi_offload_decompress(in->offload, in->holder, dst + copies[0].to,
+                                       copies[0].length, s->src, s->info.length, threads);
+    if (n == 1 && copies[0].length == s->info.decoded_bytes)
+        return zmpi_offload_decode(o, s, NULL, threads, dst + copies[0].to);
+    if (need == NULL && in->holder != NULL)
+        status = decode_there(in, s, copies, n, threads, dst);
+    if (status != ZMPI_ERR_MEMORY)
+        return status;
+    /* Untouched pages of a large allocation cost nothing, so chunks may go to their own places. */
+    unsigned char *array = malloc(s->info.decoded_bytes);
+    if (array == NULL)
+        return ZMPI_ERR_MEMORY;
+    status = zmpi_offload_decode(o, s, need, threads, array);
+    if (status == ZMPI_OK)
+        status = place(in->holder, array, copies, n, dst);
+    free(array);
+    return status;
+}
+
+static enum zmpi_status read_stream(struct payload *p, const struct zmpi_record *r,
+                                    const struct zmpi_copy *copies, size_t n, unsigned char *dst)
+{
+    struct zmpi_stream s;
+    enum zmpi_status status = parse_payload(p, r, &s);
+    if (status != ZMPI_OK)
+        return status;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += copies[i].length;
+    unsigned char *need = NULL; /* all */
+    if (bytes < s.info.decoded_bytes) {
+        need = calloc(s.info.chunks, 1);
+        if (need == NULL)
+            return ZMPI_ERR_MEMORY;
+        mark(&s, copies, n, need);
+    }
+    status = fetch_chunks(p, &s, need);
+    if (status == ZMPI_OK)
+        status = decode(p->in, &s, need, copies, n, dst);
+    free(need);
+    return status;
+}
+
+enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned char id[16],
+                                  const struct zmpi_reader *in, const struct zmpi_copy *copies,
+                                  size_t n, unsigned char *dst)
+{
+    if (!zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
+        return ZMPI_ERR_TRUNCATED;
+    unsigned char *buffer =
+        malloc(ZMPI_RECORD_HEADER_BYTES + ZMPI_EXTENTS_MAX_NEST + r->payload_length);
+    if (buffer == NULL)
+        return ZMPI_ERR_MEMORY;
+    struct payload p = {.in = in};
+    enum zmpi_status status = begin_payload(&p, r, id, buffer);
+    if (status == ZMPI_OK)
+        status = read_stream(&p, r, copies, n, dst);
+    free(buffer);
+    /* Whatever is wrong here, the file is a container: it is damaged, not foreign. */
+    return status == ZMPI_ERR_FORMAT ? ZMPI_ERR_CORRUPT : status;
+}

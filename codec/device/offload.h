@@ -1,0 +1,55 @@
+/*
+ * offload.h - arrays to the device that is best for them, and to the CPU if that fails: whatever
+ * happens to a device, nothing is lost and one line says so.
+ */
+#ifndef ZMPI_OFFLOAD_H
+#define ZMPI_OFFLOAD_H
+
+#include "device.h"
+#include "layout/stream.h"
+
+/* What was coded, or decoded. */
+struct zmpi_use {
+    const struct zmpi_device *last; /* that did some of it; NULL: none yet */
+    uint64_t bytes;                 /* by others than the CPU */
+    char why[96];                   /* `last` was taken */
+};
+
+/* What is known of the devices for one file, or one communicator. Zeroed, but for the first two. */
+struct zmpi_offload {
+    const char *what; /* for the log: the file, the communicator */
+    const char *name; /* of the device, as asked for: "auto", "cpu", ... */
+    bool failed;      /* a device did: the CPU from here on */
+    struct zmpi_use coded, decoded;
+};
+
+/* src is in the memory of `holder`, of the host if that is NULL. */
+enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi_job *job,
+                                       const struct zmpi_device *holder, void *dst, size_t capacity,
+                                       const void *src, size_t *size);
+/* To the device that is best for it, to be compressed and written to a file (struct zmpi_through);
+ * NULL: that does not do it. *device: who has it. */
+struct zmpi_handed *zmpi_offload_hand(struct zmpi_offload *o, const struct zmpi_job *job,
+                                      const void *src, const char *path, const unsigned char id[16],
+                                      const struct zmpi_device **device);
+/* All of a stream; dst is in the memory of `holder`. */
+enum zmpi_status zmpi_offload_decompress(struct zmpi_offload *o, const struct zmpi_device *holder,
+                                         void *dst, size_t capacity, const void *src,
+                                         size_t src_size, int threads);
+
+/*
+ * zmpi_stream_decode to the host's memory, dst, by a device where that is the best for it and
+ * nearly all chunks are needed; other bytes of the array may then be written, too. That the chunks
+ * are what was written is checked here, whatever the device says, and some of its values are
+ * compared with the CPU's.
+ */
+enum zmpi_status zmpi_offload_decode(struct zmpi_offload *o, const struct zmpi_stream *s,
+                                     const unsigned char *need, int threads, void *dst);
+/* Are so many chunks needed that a device may decode all of them? They must all be there then: not
+ * if those few that are not needed are much of the stream's bytes. */
+bool zmpi_offload_whole(const struct zmpi_stream *s, const unsigned char *need);
+
+/* The device that a report names; never NULL. */
+const struct zmpi_device *zmpi_use_device(const struct zmpi_use *use);
+
+#endif

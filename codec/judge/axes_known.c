@@ -1,0 +1,101 @@
+/* axes_known.c - axes chosen for arrays before, and whether they fit this one. */
+#include "judge/axes_known.h"
+
+#include <math.h>
+
+#include "judge/axes.h"
+#include "kernels/kernels.h"
+#include "bound/ratio.h"
+
+/* Uses after which axes are chosen from all blocks again; how many are looked at until then. */
+enum { TRUSTED = 32, FEW = 5 };
+
+/* A set is good, too, that costs so many times what the cheapest one does; and how wrong few blocks
+ * may be about that. */
+#define NEAR       (17.0 / 16)
+#define MOST_TIMES 1.5
+
+/* Bits a block at least, or blocks are too empty to tell; choices one after the other for which all
+ * were too empty, until few may be. */
+enum { TELLING = 2, EMPTY = 8 };
+
+/* Two ranges of one variable, or of two? Within an eighth they are one's. */
+static bool alike(double a, double b)
+{
+    const double larger = a > b ? a : b, smaller = a > b ? b : a;
+    return a == b || smaller >= 0.875 * larger;
+}
+
+static bool is_for(const struct zmpi_axes_entry *e, const struct zmpi_job *job)
+{
+    const size_t *a = e->array.extent, *b = job->array.extent;
+    return e->uses > 0 && e->array.type == job->array.type && a[0] == b[0] && a[1] == b[1] &&
+           a[2] == b[2] && e->bound.mode == job->bound.mode && e->bound.value == job->bound.value &&
+           alike(e->abs_bound, job->abs_bound);
+}
+
+static struct zmpi_axes_entry *entry_for(struct zmpi_axes_known *known, const struct zmpi_job *job)
+{
+    for (unsigned i = 0; i < ZMPI_AXES_ARRAYS; i++)
+        if (is_for(&known->entry[i], job))
+            return &known->entry[i];
+    struct zmpi_axes_entry *e = &known->entry[known->next];
+    known->next = (known->next + 1) % ZMPI_AXES_ARRAYS;
+    *e = (struct zmpi_axes_entry){.array = job->array, .bound = job->bound};
+    return e;
+}
+
+static size_t least_of(const struct zmpi_axes_look *look, unsigned sets)
+{
+    return look->cost[zmpi_axes_cheapest(look, sets)];
+}
+
+static bool tells(const struct zmpi_axes_look *look)
+{
+    return least_of(look, ZMPI_AXES_ALL) >= TELLING * look->blocks;
+}
+
+/* How many times as much the best of these sets costs as the best of all. */
+static double times_least(const struct zmpi_axes_look *look, unsigned sets)
+{
+    const size_t least = least_of(look, ZMPI_AXES_ALL), cost = least_of(look, sets);
+    return cost == least ? 1 : (double)cost / (double)least; /* 0 of 0 is as much */
+}
+
+/* Do axes that were chosen before suit these data, too? */
+static bool suits(const struct zmpi_axes_entry *e, const struct zmpi_axes_look *few)
+{
+    return (tells(few) || e->empty >= EMPTY) && times_least(few, e->sets) <= NEAR * e->times;
+}
+
+void zmpi_axes_recall(struct zmpi_axes_known *known, struct zmpi_job *job, const void *src)
+{
+    struct zmpi_plan p;
+    struct zmpi_chunk_rule rule;
+    struct zmpi_axes_look few = {0}, all;
+    if (job->axes || zmpi_job_open(job) || zmpi_plan_make(&job->array, &p) ||
+        p.bytes >= ZMPI_AXES_KNOWN_BELOW)
+        return;
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    zmpi_chunk_cost_fn *const cost_of = p.width == 4 ? kernels->cost32 : kernels->cost64;
+    struct zmpi_axes_entry *e = entry_for(known, job);
+    e->abs_bound = job->abs_bound;
+    zmpi_plan_rule(job, &rule);
+    if (e->uses++ % TRUSTED == 0) {
+        e->sets = 0;
+        e->times = 1;
+    } else {
+        zmpi_axes_look_at(cost_of, &p, &rule, src, FEW, &few);
+    }
+    unsigned axes = zmpi_axes_cheapest(&few, e->sets);
+    if (!e->sets || !suits(e, &few)) {
+        zmpi_axes_look_at(cost_of, &p, &rule, src, SIZE_MAX, &all);
+        const unsigned chosen = zmpi_axes_choice(&all);
+        if (chosen == axes && tells(&few)) /* the few do not see it as all do */
+            e->times = fmin(times_least(&few, e->sets), MOST_TIMES);
+        axes = chosen;
+        e->sets |= 1U << axes;
+        e->empty = tells(&all) ? 0 : e->empty + 1;
+    }
+    job->axes = ZMPI_AXES_GIVEN | axes;
+}

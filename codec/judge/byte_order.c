@@ -1,0 +1,189 @@
+/* byte_order.c - see byte_order.h. */
+#include "judge/byte_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+/* In each of so many equal parts of an array, the first values that tell something are looked at:
+ * no zeros, marks for missing data, or what is as the value before. Each begins elsewhere in the
+ * first PART_LEAST: of records that make up the parts, all members are to be seen. */
+enum { PARTS = 64, PART_LEAST = 16, SHIFT = 5, OF_PART = 4, OF_FEW = 16 };
+
+/* Elements compared at a time while all are the same. */
+#define RUN 64
+
+/* What a denormal counts: data have none, but for a few at the edge of zero. */
+#define DENORMAL 1000
+
+/* What a value of real data counts at the most, in the mean. */
+#define LIKELY 192
+
+/* f64 from 2^-128 on: nothing that fades comes down from there to denormals in one step. */
+#define ORDINARY (1023 - 128)
+
+/* Integers that must have been seen among floats. */
+#define BESIDE 4
+
+/* One of the two ways to take the words of an array. */
+struct way {
+    unsigned width;
+    int before; /* exponent of the last value; -1: none */
+    double sum;
+};
+
+static uint64_t load(const unsigned char *src, size_t width, bool turned)
+{
+    uint32_t half;
+    uint64_t word;
+    if (width == 4) {
+        memcpy(&half, src, sizeof half);
+        return turned ? __builtin_bswap32(half) : half;
+    }
+    memcpy(&word, src, sizeof word);
+    return turned ? __builtin_bswap64(word) : word;
+}
+
+/* Neither zero, nor a mark for missing data. */
+static bool is_datum(uint64_t word, size_t width)
+{
+    const uint32_t half = (uint32_t)word;
+    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    float f;
+    double x;
+    memcpy(&f, &half, sizeof f);
+    memcpy(&x, &word, sizeof x);
+    x = width == 4 ? (double)f : x;
+    if ((word << (width == 4 ? 33 : 1)) == 0)
+        return false;
+    zmpi_range_take(&range, x);
+    return range.min <= range.max;
+}
+
+/* Distances of exponents: from that of the value before, and (a quarter) from 1's. Those of f32
+ * count eight times, as if its exponents had the range of f64's. */
+static void add(struct way *w, uint64_t word)
+{
+    const int mantissa = w->width == 4 ? 23 : 52, most = w->width == 4 ? 255 : 2047;
+    const int exponent = (int)(word >> mantissa) & most, scale = w->width == 4 ? 8 : 1;
+    if (exponent == 0) {
+        w->sum += DENORMAL;
+        return;
+    }
+    if (w->before >= 0)
+        w->sum += scale * abs(exponent - w->before);
+    w->sum += scale * abs(exponent - most / 2) / 4.0;
+    w->before = exponent;
+}
+
+static int exponent_of(uint64_t word, size_t width)
+{
+    return width == 4 ? (int)(word >> 23 & 255) : (int)(word >> 52 & 2047);
+}
+
+/* What came before in a part: the exponent of the last number (-1: none), and integers that came
+ * before any. */
+struct near {
+    int before;
+    unsigned first;
+};
+
+/* Of a word that is not zero. */
+static void note(struct zmpi_order *o, struct near *n, uint64_t word, size_t width)
+{
+    const int exponent = exponent_of(word, width);
+    const bool is_integer = word <= INT32_MAX && width == 8;
+    if (exponent != 0) {
+        o->beside += exponent >= ORDINARY ? n->first : 0;
+        *n = (struct near){exponent, 0};
+        return;
+    }
+    o->positive += word >> (8 * width - 1) == 0;
+    o->tiny += word > INT32_MAX;
+    o->beside += is_integer && n->before >= ORDINARY;
+    n->first += is_integer && n->before < 0;
+}
+
+/* Where waves begin that are nowhere below zero, the first values of all parts are positive
+ * denormals: of integers, most others are, too. (Faster with a constant width.) */
+static inline bool most_of(const unsigned char *at, size_t width, size_t count)
+{
+    const int special = width == 4 ? 255 : 2047;
+    size_t positive = 0, numbers = 0;
+    for (size_t k = 0; k < count; k++) {
+        const uint64_t word = load(at + k * width, width, false);
+        const int exponent = exponent_of(word, width);
+        numbers += (word << (width == 4 ? 33 : 1)) != 0 && exponent != special;
+        positive += word != 0 && word >> (width == 4 ? 23 : 52) == 0;
+    }
+    return 2 * positive >= numbers;
+}
+
+static bool most_are_positive_denormals(const unsigned char *at, size_t width, size_t count)
+{
+    return width == 4 ? most_of(at, 4, count) : most_of(at, 8, count);
+}
+
+void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src, size_t count)
+{
+    if (type != ZMPI_F32 && type != ZMPI_F64)
+        return;
+    const unsigned char *at = src;
+    const unsigned width = (unsigned)zmpi_type_size(type);
+    struct way here = {width, -1, 0}, other = {width, -1, 0};
+    const size_t parts = count < PARTS * PART_LEAST ? count / PART_LEAST + 1 : PARTS;
+    const unsigned most = parts * OF_PART < OF_FEW ? OF_FEW : OF_PART;
+    for (size_t i = 0; i < parts; i++) {
+        const size_t end = count / parts * (i + 1) + (i + 1 == parts ? count % parts : 0);
+        const size_t begin = count / parts * i + (parts < PARTS ? 0 : i * SHIFT % PART_LEAST);
+        unsigned taken = 0;
+        uint64_t last = 0;
+        struct near near = {-1, 0};
+        for (size_t k = begin; k < end && taken < most; k++) {
+            const uint64_t word = load(at + k * width, width, false);
+            if (word == last) {
+                while (k + RUN < end &&
+                       memcmp(at + k * width, at + (k + 1) * width, RUN * width) == 0)
+                    k += RUN;
+                continue;
+            }
+            last = word;
+            const uint64_t turned = load(at + k * width, width, true);
+            if (!is_datum(word, width) || !is_datum(turned, width))
+                continue;
+            note(o, &near, word, width);
+            add(&here, word);
+            add(&other, turned);
+            o->first = o->values + taken ? o->first : word;
+            o->varied |= word != o->first || width == 8;
+            taken++;
+        }
+        o->values += taken;
+    }
+    o->here += here.sum;
+    o->other += other.sum;
+    if (o->positive && o->positive == o->values && !most_are_positive_denormals(at, width, count))
+        o->positive = 0;
+}
+
+/* Few values must differ more: one or two of any size are likely enough. And turned around they
+ * must look like data: where waves fade, values are denormals of few bits, which are nothing either
+ * way.
+ */
+bool zmpi_order_is_other(const struct zmpi_order *o)
+{
+    return o->here > 2 * o->other + 32 * o->values + 512 && o->other < LIKELY * o->values;
+}
+
+bool zmpi_order_is_sure(const struct zmpi_order *o)
+{
+    return zmpi_order_is_other(o) && o->values >= ZMPI_ORDER_ENOUGH &&
+           (o->varied || o->here > 0.5 * DENORMAL * o->values);
+}
+
+bool zmpi_order_has_integers(const struct zmpi_order *o)
+{
+    return (o->values >= ZMPI_ORDER_ENOUGH && o->positive == o->values) ||
+           (o->beside >= BESIDE && o->tiny == 0);
+}

@@ -1,0 +1,35 @@
+/* avx2.c - the AVX2 kernels' entry in the table. */
+#ifdef __x86_64__
+#include <cpuid.h>
+
+#include "kernels/kernels_avx2.h"
+
+/* __builtin_cpu_supports does not know it in clang 14. */
+static bool has_lzcnt(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && c & bit_LZCNT;
+}
+
+static bool available(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && has_lzcnt();
+}
+
+const struct zmpi_kernels zmpi_kernels_avx2 = {
+    .name = "avx2",
+    .available = available,
+    .encode32 = zmpi_avx2_encode32,
+    .encode64 = zmpi_avx2_encode64,
+    .decode32 = zmpi_avx2_decode32,
+    .decode64 = zmpi_avx2_decode64,
+    .cost32 = zmpi_avx2_cost32,
+    .cost64 = zmpi_avx2_cost64,
+    .range32 = zmpi_avx2_range32,
+    .range64 = zmpi_avx2_range64,
+    .hash = zmpi_avx2_hash,
+    .huffman_encode = &zmpi_huffman_encode_bmi2,
+    .huffman = &zmpi_huffman_loops_bmi2,
+};
+#endif

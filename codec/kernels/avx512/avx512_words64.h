@@ -1,0 +1,239 @@
+/* avx512_words64.h - the operations that vector_*_t.h is written in, for 8-byte words and AVX-512.
+ */
+
+typedef __m512i V;
+typedef __m512d F;
+typedef __mmask8 M;
+enum { LANES = 8, VECTORS = ZMPI_BLOCK / LANES };
+
+#define U_OP(op)      _mm512_##op##_epi64
+#define U_MASK_OP(op) _mm512_##op##_epi64_mask
+#define F_OP(op)      _mm512_##op##_pd
+#define F_MASK_OP(op) _mm512_##op##_pd_mask
+
+VECTOR V f_bits(F x)
+{
+    return _mm512_castpd_si512(x);
+}
+
+#include "kernels/avx512/avx512_words_t.h"
+
+/* The lanes of v with these numbers. */
+VECTOR V v_take(V v, V numbers)
+{
+    return _mm512_permutexvar_epi64(numbers, v);
+}
+
+/* v_take: the lanes from number `first` on, then those before it. */
+VECTOR V v_turn(size_t first)
+{
+    static const U lanes[] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
+    return v_load(lanes + first);
+}
+
+/* The first n lanes; `from` words lie before `to` in its vector of memory. A store that reached
+ * into the next one would have it read, whatever its mask is. */
+VECTOR void v_store_part(unsigned char *to, V v, size_t from, size_t n)
+{
+    v_store_lanes(to - from * WIDTH, v_take(v, v_turn(LANES - from)), from, from + n);
+}
+
+/* Of the magnitudes in all lanes of each of eight vectors. */
+VECTOR struct longest v_longest(const V v[8])
+{
+    V two[4], four[2];
+    for (unsigned i = 0; i < 4; i++)
+        two[i] = v_or(_mm512_unpacklo_epi64(v[2 * i], v[2 * i + 1]),
+                      _mm512_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
+    for (unsigned i = 0; i < 2; i++)
+        four[i] = v_or(_mm512_shuffle_i64x2(two[2 * i], two[2 * i + 1], 0x44),
+                       _mm512_shuffle_i64x2(two[2 * i], two[2 * i + 1], 0xEE));
+    return (struct longest){v_or(_mm512_shuffle_i64x2(four[0], four[1], 0x88),
+                                 _mm512_shuffle_i64x2(four[0], four[1], 0xDD))};
+}
+
+/* Signed integers to floats, to nearest even. */
+VECTOR F f_of_integers(V q)
+{
+    return _mm512_cvtepi64_pd(q);
+}
+
+/* ---- blocks ---- */
+
+/* 32 words of at most 16 bits; scrambled. */
+VECTOR V words_pack(const V m[VECTORS])
+{
+    return _mm512_packus_epi32(_mm512_packus_epi32(m[0], m[1]), _mm512_packus_epi32(m[2], m[3]));
+}
+
+/* What planes_of wants, from what words_pack makes. */
+VECTOR V block_bytes(V words)
+{
+#ifdef ZMPI_VBMI
+    /* Word e of words_pack: quarter l has words 2 l and 2 l + 1 of each vector. */
+#define EIGHT(at, half)                                                                            \
+    (at) + 50 + (half), (at) + 48 + (half), (at) + 34 + (half), (at) + 32 + (half),                \
+        (at) + 18 + (half), (at) + 16 + (half), (at) + 2 + (half), (at) + (half)
+    static const unsigned char split[64] = {EIGHT(0, 0), EIGHT(4, 0), EIGHT(8, 0), EIGHT(12, 0),
+                                            EIGHT(0, 1), EIGHT(4, 1), EIGHT(8, 1), EIGHT(12, 1)};
+#undef EIGHT
+    return _mm512_permutexvar_epi8(table(split), words);
+#else
+    return transpose_quarters(words);
+#endif
+}
+
+VECTOR V block_planes(V words)
+{
+    return planes_of(block_bytes(words));
+}
+
+/* More than 16 planes, 16 at a time. */
+VECTOR unsigned block_pack_long(const V m[VECTORS], V all, unsigned char *dst)
+{
+    const V word = v_set1(0xFFFF);
+    for (unsigned g = 0;; g += 16) {
+        const __m128i count = _mm_cvtsi32_si128((int)g);
+        V part[VECTORS];
+        for (unsigned k = 0; k < VECTORS; k++)
+            part[k] = _mm512_and_si512(_mm512_srl_epi64(m[k], count), word);
+        V planes = block_planes(words_pack(part));
+        _mm512_storeu_si512(dst + 4 * (size_t)g, planes);
+        if (g == 48 || !_mm512_test_epi64_mask(_mm512_srl_epi64(all, count), v_set1(~(U)0xFFFF)))
+            return g + planes_length(planes);
+    }
+}
+
+/* What signs_and_planes_of wants behind sign_and_magnitude and block_bytes: halves of a word that
+ * are packed saturate to what saturates. */
+VECTOR V words_signed(const V r[VECTORS])
+{
+    return _mm512_packs_epi32(_mm512_packs_epi32(r[0], r[1]), _mm512_packs_epi32(r[2], r[3]));
+}
+
+/* Signs and planes to dst; returns the length. Writes up to 60 bytes more than the block has.
+ * before: a guess at the length. */
+VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst, unsigned before)
+{
+#ifdef ZMPI_VBMI
+    /* All at once: see avx512_words32.h. */
+    if (before < 15) {
+        V few = signs_and_planes_of(block_bytes(sign_and_magnitude(words_signed(r))));
+        _mm512_storeu_si512(dst, few);
+        unsigned length = signed_planes_length(few);
+        if (__builtin_expect(length < 15, 1))
+            return length;
+    }
+#else
+    (void)before;
+#endif
+    V m[VECTORS], all = v_set1(0);
+    for (unsigned k = 0; k < VECTORS; k++) {
+        m[k] = _mm512_abs_epi64(r[k]);
+        all = _mm512_or_si512(all, m[k]);
+        dst[k] = _mm512_movepi64_mask(r[k]);
+    }
+    dst += 4;
+    if (__builtin_expect(_mm512_test_epi64_mask(all, v_set1(~(U)0xFFFF)) != 0, 0))
+        return block_pack_long(m, all, dst);
+    V planes = block_planes(words_pack(m));
+    _mm512_storeu_si512(dst, planes);
+    return planes_length(planes);
+}
+
+VECTOR void widen(V words, V r[VECTORS])
+{
+    r[0] = _mm512_cvtepi16_epi64(_mm512_castsi512_si128(words));
+    r[1] = _mm512_cvtepi16_epi64(_mm512_extracti32x4_epi32(words, 1));
+    r[2] = _mm512_cvtepi16_epi64(_mm512_extracti32x4_epi32(words, 2));
+    r[3] = _mm512_cvtepi16_epi64(_mm512_extracti32x4_epi32(words, 3));
+}
+
+/* Running sums of the lanes. */
+VECTOR V v_scan(V v)
+{
+    v = v_add(v, _mm512_bslli_epi128(v, 8));
+    return scan_quarters64(v, _mm512_shuffle_epi32(v, _MM_PERM_DCDC));
+}
+
+#ifdef ZMPI_VBMI
+#include "kernels/avx512/avx512_long64.h"
+
+/* Bytes that unpacking a block may read. */
+enum { BLOCK_READ = 4 + 4 * 8 * WIDTH };
+#else
+/* Bytes that unpacking a block without planes may read. */
+enum { BLOCK_READ = 4 };
+
+VECTOR void block_unpack_all(const unsigned char *src, unsigned length, V r[VECTORS])
+{
+    const uint32_t signs = zmpi_load32(src);
+    V m[VECTORS] = {v_set1(0), v_set1(0), v_set1(0), v_set1(0)}, part[VECTORS];
+    for (unsigned g = 0; g < length; g += 16) {
+        unsigned n = length - g;
+        widen(words_of_one(load_planes(src + 4 + 4 * (size_t)g, n < 16 ? n : 16)), part);
+        for (unsigned k = 0; k < VECTORS; k++) {
+            part[k] = _mm512_and_si512(part[k], v_set1(0xFFFF));
+            m[k] = _mm512_or_si512(m[k], _mm512_sll_epi64(part[k], _mm_cvtsi32_si128((int)g)));
+        }
+    }
+    for (unsigned k = 0; k < VECTORS; k++)
+        r[k] = _mm512_mask_sub_epi64(m[k], (M)(signs >> 8 * k), v_set1(0), m[k]);
+}
+#endif
+
+/* Residuals from signs and planes. */
+VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS])
+{
+    if (__builtin_expect(length > 15, 0)) {
+        block_unpack_all(src, length, r);
+        return;
+    }
+    widen(few_planes(src, length), r);
+}
+
+/* The last lane in all lanes. */
+VECTOR V v_last(V v)
+{
+    return _mm512_permutexvar_epi64(v_set1(7), v);
+}
+
+#include "kernels/vector/vector_order_t.h"
+
+/* Running sums over a block. */
+VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VECTORS])
+{
+#ifdef ZMPI_VBMI
+    if (__builtin_expect(length > 15, 0)) {
+        block_unpack_sums(src, length, r);
+        return;
+    }
+#endif
+    if (__builtin_expect(length > 10, 0)) {
+        block_unpack(src, length, r);
+        block_sums(r);
+        return;
+    }
+    V words = few_planes(src, length);
+    scan_words(&words, 1);
+    widen(words, r);
+}
+
+/* ---- exceptions ---- */
+
+/* In the lanes whose bits, which are in all lanes of `fine`, are not set what the last one below
+ * has whose bit is, or what `before` ends with. */
+VECTOR V v_hold_by(V v, V fine, V before)
+{
+    /* The bit of that lane is the highest of those up to this one; no bit makes an index of all
+     * ones, the last of the other vector. */
+    static const U below[LANES] = {1, 3, 7, 15, 31, 63, 127, 255};
+    const V bits = _mm512_and_si512(fine, v_load(below));
+    const V from = _mm512_xor_si512(_mm512_lzcnt_epi64(bits), v_set1(63));
+    return _mm512_permutex2var_epi64(v, from, before);
+}
+
+VECTOR V v_hold(V v, uint32_t fine, V before)
+{
+    return v_hold_by(v, _mm512_broadcastmb_epi64((M)fine), before);
+}

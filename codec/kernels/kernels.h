@@ -1,0 +1,69 @@
+/*
+ * kernels.h - the loops that take the time, once per instruction set. All sets write the same
+ * bytes; they are chosen once, at first use.
+ */
+#ifndef ZMPI_KERNELS_H
+#define ZMPI_KERNELS_H
+
+#include "layout/chunk.h"
+
+/* A pass over an array for its range; *range goes in as what is known so far. */
+typedef void zmpi_range_fn(const void *src, size_t count, struct zmpi_range *range);
+/* XXH3 of a chunk, seed 0. */
+typedef uint64_t zmpi_hash_fn(const void *src, size_t size);
+
+struct zmpi_huffman_encode_loops;
+struct zmpi_huffman_loops;
+/* huffman/huffman_loops.h */
+extern const struct zmpi_huffman_encode_loops zmpi_huffman_encode_any, zmpi_huffman_encode_bmi2,
+    zmpi_huffman_encode_avx512;
+extern const struct zmpi_huffman_loops zmpi_huffman_loops_any, zmpi_huffman_loops_bmi2;
+
+struct zmpi_kernels {
+    const char *name;
+    const struct zmpi_kernels *below; /* the set that this one builds on; NULL: none */
+    bool (*available)(void);          /* does this machine have the instructions? */
+    zmpi_chunk_encode_fn *encode32, *encode64;
+    zmpi_chunk_decode_fn *decode32, *decode64;
+    zmpi_chunk_cost_fn *cost32, *cost64;
+    zmpi_range_fn *range32, *range64;
+    zmpi_hash_fn *hash;
+    const struct zmpi_huffman_encode_loops *huffman_encode;
+    const struct zmpi_huffman_loops *huffman;
+};
+
+/* The newest set that this machine has, that ZMPI_DISABLE does not switch off, by its name or by
+ * that of a set below it, and that gives what the reference gives. Any thread, any time. */
+const struct zmpi_kernels *zmpi_kernels(void);
+
+/* All sets that were compiled, newest first, scalar last; NULL behind the last. For tests and `zmpi
+ * options`. */
+const struct zmpi_kernels *zmpi_kernels_at(size_t i);
+
+/* The first one of sets[], which end with the scalar one, for which that holds; off: the list of
+ * those that are switched off, or NULL. One line tells of each that is wrong. */
+const struct zmpi_kernels *zmpi_kernels_choose(const struct zmpi_kernels *const *sets,
+                                               const char *off);
+
+/* What of a set that this machine has is not as the scalar one's, in some short tiles: "hash",
+ * "encoder"...; NULL: nothing. */
+const char *zmpi_kernels_difference(const struct zmpi_kernels *k);
+
+/* Is `text` a list of sets that can be switched off: "avx2,neon", or ""? Sets that exist on other
+ * machines only are allowed. */
+bool zmpi_kernels_list_ok(const char *text);
+
+extern const struct zmpi_kernels zmpi_kernels_scalar;
+#ifdef __x86_64__
+extern const struct zmpi_kernels zmpi_kernels_avx2, zmpi_kernels_avx512, zmpi_kernels_avx512vbmi;
+#endif
+#ifdef __AARCH64EL__
+extern const struct zmpi_kernels zmpi_kernels_neon;
+#endif
+
+/* One value that is not ordinary (range.c): skips NaN and infinities, notes fill values. */
+void zmpi_range_take(struct zmpi_range *r, double x);
+/* Magnitudes below this are never fill values. */
+#define ZMPI_ORDINARY 1e19
+
+#endif

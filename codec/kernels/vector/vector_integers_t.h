@@ -1,0 +1,77 @@
+/*
+ * vector_integers_t.h - template: words of a tile to integers as wide, with any exceptions, and
+ * these to planes. After vector_words_t.h.
+ */
+
+struct word_taking {
+    F inverse, limit;
+    V origin, held; /* MASKED: the bits of 0; the integer before, at that distance */
+    V flip, base;   /* WORDS */
+    struct bits bits;
+};
+
+VECTOR struct word_taking word_taking_of(const struct tile *f)
+{
+    const V origin = v_set1(bits_of((T)MAGIC) + f->base);
+    return (struct word_taking){.inverse = f_set1(f->quantizer.inverse),
+                                .limit = f_set1(f->quantizer.limit),
+                                .origin = origin,
+                                .held = origin,
+                                .flip = v_set1(f->flip),
+                                .base = v_set1(f->base),
+                                .bits = {(unsigned char *)f->work->exception, 0, 0}};
+}
+
+/* The first `words` count; mask: those of them that are exceptions, in whose place the last one
+ * before them is held. */
+VECTOR V word_take(struct word_taking *t, const V word[1], size_t words, enum source source,
+                   uint32_t *mask)
+{
+    *mask = 0;
+    if (source == WORDS)
+        return v_sub(v_ordered(*word, t->flip), t->base);
+    const uint32_t valid = ALL_LANES >> (LANES - words);
+    const F x = f_of_bits(*word);
+    const uint32_t fine = f_fine(x, t->limit) & valid;
+    V v = f_bits(f_add(f_mul(x, t->inverse), f_set1((T)MAGIC)));
+    if (fine != ALL_LANES)
+        v = v_hold(v, fine, t->held);
+    t->held = v;
+    *mask = fine ^ valid;
+    return v_sub(v, t->origin);
+}
+
+VECTOR enum outcome word_outcome(const struct word_taking *t, const struct tile *f)
+{
+    (void)t, (void)f;
+    return DONE;
+}
+
+VECTOR void word_pack(struct packer *p, const U *r, size_t blocks)
+{
+    const unsigned char *const begin = p->dst;
+    pack_words(p, r, blocks);
+    room_ahead(begin, p->dst, ROOM_AHEAD);
+}
+
+#define A(name)  word_##name
+#define X        V
+#define X_(name) v_##name
+#define X_LANES  LANES
+#define X_PART   (2048 / WIDTH)
+#ifdef LANE_MASKS
+#define X_MASKS true
+#else
+#define X_MASKS false
+#endif
+#define W U
+#include "kernels/vector/vector_predict_t.h"
+
+#define CASE(source)                                                                               \
+    KERNEL void word_encode_##source(const struct tile *f, unsigned axes, struct packer *p)        \
+    {                                                                                              \
+        word_encode(f, axes, source, p);                                                           \
+    }
+CASE(MASKED)
+CASE(WORDS)
+#undef CASE

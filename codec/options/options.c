@@ -1,0 +1,532 @@
+/* options.c - the table of all settings, and where their values come from. */
+#define _GNU_SOURCE
+#include <fnmatch.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "options/options_value.h"
+
+/* Formats whose own libraries must be able to open the files are left alone, by the names that they
+ * mostly have (numbered ones too: x.nc.0; WRF's files are netCDF without saying so): what
+ * simulations, visualisation, imaging, seismics, molecular dynamics and Python write, archives and
+ * text. Files with other names are known by their first bytes (magic.h). */
+#define DEFAULT_FILES                                                                              \
+    "*,!*.h5,!*.hdf5,!*.he5,!*.hdf,!*.h5m,!*.h5part,!*.nc,!*.nc4,!*.cdf,!*.bp,!*.adios,"           \
+    "!*.silo,!*.cgns,!*.exo,!*.e,!*.zarr,!*.med,!*.rmed,!*.root,!*.grib,!*.grb,!*.grib2,"          \
+    "!*.grb2,!*.vtk,!*.vtkhdf,!*.vt?,!*.pvt?,!*.pvd,!*.xmf,!*.xdmf,!*.case,!*.plt,!*.szplt,"       \
+    "!*.ply,!*.stl,!*.vdb,!*.cube,!*.fits,!*.fit,!*.fts,!*.asdf,!*.dcm,!*.nii,!*.mrc,!*.mrcs,"     \
+    "!*.nrrd,!*.mha,!*.mhd,!*.tif,!*.tiff,!*.png,!*.jpg,!*.exr,!*.jp2,!*.segy,!*.sgy,!*.segd,"     \
+    "!*.su,!*.rsf,!*.las,!*.laz,!*.xtc,!*.trr,!*.tng,!*.dcd,!*.pdb,!*.bam,!*.cram,!*.xyz,"         \
+    "!*.npy,!*.npz,!*.mat,!*.pkl,!*.pt,!*.pth,!*.onnx,!*.safetensors,!*.parquet,!*.arrow,"         \
+    "!*.zip,!*.gz,!*.bz2,!*.xz,!*.zst,!*.tar,!*.db,!*.csv,!*.xml,!*.json,!*.yaml,!*.txt,"          \
+    "!*.log,!wrf*_d0*,!auxhist*_d0*,!*.nc.[0-9]*,!*.h5.[0-9]*"
+
+#define FIELD(name) .offset = offsetof(struct zmpi_options, name)
+#define TEXT(name)  FIELD(name), .capacity = sizeof((struct zmpi_options *)0)->name
+#define KIB         ((size_t)1 << 10)
+#define MIB         ((size_t)1 << 20)
+#define GIB         ((size_t)1 << 30)
+
+static const struct zmpi_option table[] = {
+    {{"error_bound", "bound", "", "ZMPI_ERROR_BOUND", "zmpi_error_bound",
+      "largest error of a value: abs=V, rel=V (of the value range), pw_rel=V (of the value "
+      "itself), "
+      "psnr=dB (of all values together), ratio=R (as large as it takes) or lossless; unset: "
+      "nothing "
+      "is converted"},
+     "allowed are " ZMPI_BOUNDS,
+     ZMPI_OPTION_BOUND,
+     true,
+     FIELD(bound),
+     .per_comm = true},
+    {{"threshold", "number", "", "ZMPI_THRESHOLD", "zmpi_threshold",
+      "values of this magnitude and above are kept exactly and left out of the range; unset: only "
+      "the usual "
+      "fill values (1e20, 9.96921e36, ...)"},
+     "allowed is a finite number > 0, or none",
+     ZMPI_OPTION_THRESHOLD,
+     true,
+     FIELD(threshold),
+     .per_comm = true},
+    {{"codec", "name", "fle", "ZMPI_CODEC", "zmpi_codec",
+      "encoder of the residuals: fle (fast), huffman (smaller), huffman:approximate (its codes by "
+      "CEAZ's approximate sort) or auto (what was measured to take less time)"},
+     "allowed are fle, huffman, huffman:approximate or auto",
+     ZMPI_OPTION_CODEC,
+     true,
+     TEXT(codec),
+     .per_comm = true},
+    {{"device", "name", "auto", "ZMPI_DEVICE", "zmpi_device",
+      "where to compress and decode: auto, cpu or the name of a plug-in"},
+     "allowed are auto, cpu or the name of a plug-in (a-z, 0-9, _ and -, at most 31)",
+     ZMPI_OPTION_DEVICE,
+     true,
+     TEXT(device),
+     .per_comm = true},
+    {{"files", "globs", DEFAULT_FILES, "ZMPI_FILES", NULL,
+      "files that may be compressed: globs separated by commas, on the base name or, with a '/', "
+      "on "
+      "the path as the program gives it; !glob excludes; the last match wins"},
+     "allowed are globs separated by commas, at least one without '!' (at most 1023 characters)",
+     ZMPI_OPTION_FILES,
+     false,
+     TEXT(files)},
+    {{"least_ratio", "number", "1.1", "ZMPI_LEAST_RATIO", "zmpi_least_ratio",
+      "files that compression made less than so many times smaller, and those that hold nothing "
+      "but bytes, are plain again once they are closed; 0: none"},
+     "allowed is a finite number >= 0",
+     ZMPI_OPTION_RATIO,
+     true,
+     FIELD(least_ratio)},
+    {{"threads", "number", "0", "ZMPI_THREADS", "zmpi_threads",
+      "threads of one process that compress; 0: automatic"},
+     "allowed are 0 (automatic) to 1024",
+     ZMPI_OPTION_INT,
+     false,
+     FIELD(threads),
+     .max = 1024},
+    {{"collectives", "list", "gather", "ZMPI_COLLECTIVES", NULL,
+      "collective operations whose messages are compressed, separated by ',': gather, scatter, "
+      "alltoall, allgather, bcast (exact), bcast_lossy, each with its v form; or none"},
+     "allowed are gather, scatter, alltoall, allgather, bcast and bcast_lossy, separated by ',', "
+     "or "
+     "none",
+     ZMPI_OPTION_COLLECTIVES,
+     false,
+     TEXT(collectives),
+     .per_comm = true},
+    {{"collective_mode", "name", "auto", "ZMPI_COLLECTIVE_MODE", NULL,
+      "when those messages are compressed: auto (between nodes, where there is enough to send), "
+      "measured (where that was measured to be faster: lossy values differ from run to run, within "
+      "the bound), always or never"},
+     "allowed are auto, measured, always or never",
+     ZMPI_OPTION_COLLECTIVE_MODE,
+     false,
+     FIELD(collective_mode),
+     .per_comm = true},
+    {{"collective_min", "bytes", "64K", "ZMPI_COLLECTIVE_MIN", NULL,
+      "smallest block from one process to another in a collective operation that is compressed"},
+     "allowed is a number of bytes, with K, M or G if you like",
+     ZMPI_OPTION_BYTES,
+     false,
+     FIELD(collective_min),
+     .max = SIZE_MAX >> 1,
+     .per_comm = true},
+    {{"collective_piece", "bytes", "4M", "ZMPI_COLLECTIVE_PIECE", NULL,
+      "raw bytes that a collective operation compresses and sends at a time"},
+     "allowed are 4K to 1G",
+     ZMPI_OPTION_BYTES,
+     false,
+     FIELD(collective_piece),
+     .min = 4 * KIB,
+     .max = GIB,
+     .per_comm = true},
+    {{"staging", "bytes", "16M", "ZMPI_STAGING", "zmpi_staging",
+      "compressed bytes of independent writes that a process holds back for each file"},
+     "allowed are 1M to 1G",
+     ZMPI_OPTION_BYTES,
+     false,
+     FIELD(staging),
+     .min = MIB,
+     .max = GIB},
+    {{"shape", "shape", "", "ZMPI_SHAPE", "zmpi_shape",
+      "extents NZxNYxNX of the array in one process's buffer, where the datatype does not tell"},
+     "allowed is NZxNYxNX, each at least 1",
+     ZMPI_OPTION_SHAPE,
+     true,
+     FIELD(shape),
+     .per_comm = true},
+    {{"report", "path", "", "ZMPI_REPORT", NULL,
+      "JSON file for the report at the end; empty: none"},
+     "allowed is a path of at most 1023 characters",
+     ZMPI_OPTION_PATH,
+     false,
+     TEXT(report)},
+    {{"report_text", "switch", "on", "ZMPI_REPORT_TEXT", NULL,
+      "print the report on rank 0's standard error"},
+     "allowed are on or off",
+     ZMPI_OPTION_SWITCH,
+     false,
+     FIELD(report_text)},
+    {{"config", "path", "", "ZMPI_CONFIG", NULL,
+      "file of rules: settings by file or communicator name"},
+     "allowed is a path of at most 1023 characters",
+     ZMPI_OPTION_PATH,
+     false,
+     TEXT(config)},
+    {{"log", "level", "warn", "ZMPI_LOG", NULL, "what is said on standard error"},
+     "allowed are quiet, error, warn, info or debug",
+     ZMPI_OPTION_LEVEL,
+     false,
+     FIELD(log)},
+    {{"plugin_path", "path", "", "ZMPI_PLUGIN_PATH", NULL,
+      "directories searched for device plug-ins first, separated by ':'"},
+     "allowed is a list of directories of at most 1023 characters",
+     ZMPI_OPTION_PATH,
+     false,
+     TEXT(plugin_path)},
+    {{"nic", "path", "", "ZMPI_NIC", NULL,
+      "file that zmpi-nicd has made: where the device smartnic finds it"},
+     "allowed is a path of at most 1023 characters",
+     ZMPI_OPTION_PATH,
+     false,
+     TEXT(nic)},
+    {{"nic_write", "switch", "off", "ZMPI_NIC_WRITE", "zmpi_nic_write",
+      "zmpi-nicd writes what it has compressed to the file; calls return when it has the data"},
+     "allowed are on or off",
+     ZMPI_OPTION_SWITCH,
+     true,
+     FIELD(nic_write)},
+    {{"trim", "switch", "on", "ZMPI_TRIM", "zmpi_trim",
+      "at close, the room of overwritten data goes back to the file system"},
+     "allowed are on or off",
+     ZMPI_OPTION_SWITCH,
+     true,
+     FIELD(trim)},
+    {{"disable", "list", "", "ZMPI_DISABLE", NULL,
+      "instruction sets that the CPU codec must not use, separated by ','"},
+     "allowed are avx2, avx512, avx512vbmi and neon, or none",
+     ZMPI_OPTION_KERNELS,
+     false,
+     TEXT(disable)},
+};
+
+_Static_assert(sizeof table / sizeof *table == ZMPI_OPTION_COUNT, "ZMPI_OPTION_COUNT is wrong");
+
+const struct zmpi_option_info *zmpi_option_info(size_t i)
+{
+    return i < ZMPI_OPTION_COUNT ? &table[i].info : NULL;
+}
+
+void zmpi_option_get(const struct zmpi_options *o, size_t i, char text[1024])
+{
+    zmpi_option_format(&table[i], o, text);
+}
+
+const struct zmpi_option *zmpi_option_row(const char *name, size_t *index)
+{
+    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++) {
+        if (strcmp(table[i].info.name, name) == 0) {
+            if (index != NULL)
+                *index = i;
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+/* A message is one line whatever the value holds. */
+static void make_one_line(char message[256])
+{
+    for (char *p = message; *p != 0; p++)
+        if ((unsigned char)*p < 0x20)
+            *p = '?';
+}
+
+enum zmpi_status zmpi_option_assign(struct zmpi_options *o, size_t i, const char *value,
+                                    enum zmpi_option_source source, const char *label,
+                                    char message[256])
+{
+    struct zmpi_options ignored;
+    // A value that a stronger source hides must still be a valid one.
+    bool hidden = o->source[i] > source;
+    if (!zmpi_option_parse(&table[i], hidden ? &ignored : o, value)) {
+        snprintf(message, 256, "%.80s=%.64s: %s", label, value, table[i].allowed);
+        make_one_line(message);
+        return ZMPI_ERR_ARG;
+    }
+    if (!hidden)
+        o->source[i] = (unsigned char)source;
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_option_set(struct zmpi_options *o, const char *name, const char *value,
+                                 const char *source, char message[256])
+{
+    size_t i;
+    if (zmpi_option_row(name, &i) == NULL) {
+        char hint[64];
+        zmpi_option_suggest(name, ZMPI_NAME_OPTION, hint);
+        snprintf(message, 256, "%.80s=%.40s: there is no option %.40s%s", source, value, name,
+                 hint);
+        make_one_line(message);
+        return ZMPI_ERR_ARG;
+    }
+    return zmpi_option_assign(o, i, value, ZMPI_FROM_HINT, source, message);
+}
+
+bool zmpi_option_is_hint(const struct zmpi_options *o, const char *name)
+{
+    size_t i;
+    return zmpi_option_row(name, &i) != NULL && o->source[i] == ZMPI_FROM_HINT;
+}
+
+void zmpi_options_default(struct zmpi_options *o)
+{
+    memset(o, 0, sizeof *o);
+    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++)
+        if (table[i].info.default_value[0] != 0)
+            zmpi_option_parse(&table[i], o, table[i].info.default_value);
+}
+
+/* Settings of a plug-in alone, which looks at them itself, and of tests. */
+static bool is_ignored(const char *variable)
+{
+    static const char *const begins[] = {"ZMPI_DATA=", "ZMPI_TEST_", "ZMPI_EMU_", "ZMPI_WSE_"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(variable, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Names that module systems, package managers and users set for where zmpi is installed. */
+static bool is_of_the_site(const char *name)
+{
+    static const char *const words[] = {"ROOT", "DIR",    "HOME",    "PATH",    "BASE", "PREFIX",
+                                        "LIB",  "LIBDIR", "LIBRARY", "INCLUDE", "INC",  "BIN"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(name + strlen("ZMPI_"), words[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_setting(const char *variable)
+{
+    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++)
+        if (strcmp(table[i].info.environment, variable) == 0)
+            return true;
+    return false;
+}
+
+/* The next variable from *e on that begins like a setting and is none, as `name`; or false. */
+static bool next_unknown(char ***e, char name[64])
+{
+    for (; *e != NULL && **e != NULL; ++*e) {
+        const size_t n = strcspn(**e, "=");
+        if (strncmp(**e, "ZMPI_", 5) != 0 || is_ignored(**e))
+            continue;
+        snprintf(name, 64, "%.*s", (int)(n < 64 ? n : 63), **e);
+        if (!is_setting(name)) {
+            ++*e;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The setting that an unknown variable is probably a misspelling of, as in zmpi_option_suggest. */
+static void suggest_setting(const char *name, char hint[64])
+{
+    hint[0] = 0;
+    if (!is_of_the_site(name))
+        zmpi_option_suggest(name, ZMPI_NAME_ENVIRONMENT, hint);
+}
+
+/* A misspelt variable would silently do nothing; nothing is what must not happen. */
+static enum zmpi_status check_environment(char message[256])
+{
+    char name[64], hint[64];
+    for (char **e = environ; next_unknown(&e, name);) {
+        suggest_setting(name, hint);
+        if (hint[0] == 0)
+            continue;
+        snprintf(message, 256, "%s: there is no such setting%s", name, hint);
+        return ZMPI_ERR_ARG;
+    }
+    return ZMPI_OK;
+}
+
+bool zmpi_options_unknown(char message[256])
+{
+    char name[64], hint[64];
+    for (char **e = environ; next_unknown(&e, name);) {
+        suggest_setting(name, hint);
+        if (hint[0] != 0)
+            continue;
+        snprintf(message, 256, "%s is no setting and changes nothing (zmpi options lists them)",
+                 name);
+        make_one_line(message);
+        return true;
+    }
+    return false;
+}
+
+static enum zmpi_status load_environment(struct zmpi_options *o, char message[256])
+{
+    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++) {
+        const char *name = table[i].info.environment;
+        const char *value = secure_getenv(name);
+        enum zmpi_status s = ZMPI_OK;
+        if (value != NULL)
+            s = zmpi_option_assign(o, i, value, ZMPI_FROM_ENVIRONMENT, name, message);
+        if (s != ZMPI_OK)
+            return s;
+    }
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256])
+{
+    struct zmpi_options t;
+    zmpi_options_default(&t);
+    // A program that has more rights than its user does not take the user's settings.
+    enum zmpi_status s = getauxval(AT_SECURE) ? ZMPI_OK : check_environment(message);
+    if (s == ZMPI_OK)
+        s = load_environment(&t, message);
+    // The rules come after the environment, which names their file, and stay below it.
+    if (s == ZMPI_OK)
+        s = zmpi_rules_load(&t, message);
+    if (s == ZMPI_OK)
+        s = zmpi_rules_apply(&t, NULL, message);
+    if (s != ZMPI_OK) {
+        zmpi_options_free(&t);
+        return s;
+    }
+    zmpi_log_set(t.log);
+    *o = t;
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_options_for_file(struct zmpi_options *o, const char *path, char message[256])
+{
+    return zmpi_rules_apply(o, path, message);
+}
+
+enum zmpi_status zmpi_options_for_comm(struct zmpi_options *o, const char *name, char message[256])
+{
+    return zmpi_rules_apply_comm(o, name, message);
+}
+
+bool zmpi_option_concerns_comms(const char *name)
+{
+    const struct zmpi_option *row = zmpi_option_row(name, NULL);
+    return row != NULL && row->per_comm;
+}
+
+bool zmpi_options_collective(const struct zmpi_options *o, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = o->collectives; (p = strstr(p, name)) != NULL; p += n)
+        if ((p == o->collectives || p[-1] == ',') && (p[n] == 0 || p[n] == ','))
+            return true;
+    return false;
+}
+
+void zmpi_options_free(struct zmpi_options *o)
+{
+    zmpi_rules_free(o->rules);
+    o->rules = NULL;
+}
+
+bool zmpi_glob_matches(const char *glob, const char *path)
+{
+    const char *base = strrchr(path, '/');
+    const char *subject = strchr(glob, '/') == NULL && base != NULL ? base + 1 : path;
+    return fnmatch(glob, subject, 0) == 0;
+}
+
+bool zmpi_options_file_matches(const struct zmpi_options *o, const char *path)
+{
+    bool match = false;
+    for (const char *p = o->files; *p != 0;) {
+        char glob[sizeof o->files];
+        size_t n = strcspn(p, ",");
+        bool exclude = *p == '!';
+        snprintf(glob, sizeof glob, "%.*s", (int)(n - exclude), p + exclude);
+        if (zmpi_glob_matches(glob, path))
+            match = !exclude;
+        p += n + (p[n] == ',');
+    }
+    return match;
+}
+
+#define SUGGEST_MAX 32
+
+/* Levenshtein distance of two short names; a large number if one is too long. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    size_t row[SUGGEST_MAX + 1];
+    if (n > SUGGEST_MAX || m > SUGGEST_MAX)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (diagonal + 1 < best)
+                best = diagonal + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[m];
+}
+
+/* Of an option, in the form that `name` has: ZMPI_X, zmpi_x or x. NULL: it has none. */
+static const char *known_as(const struct zmpi_option_info *info, enum zmpi_name_form form)
+{
+    return form == ZMPI_NAME_ENVIRONMENT ? info->environment
+           : form == ZMPI_NAME_HINT      ? info->info_key
+                                         : info->name;
+}
+
+void zmpi_option_suggest(const char *name, enum zmpi_name_form form, char text[64])
+{
+    const char *nearest = "";
+    const size_t prefix = form == ZMPI_NAME_OPTION || strlen(name) < 5 ? 0 : 5; // what all have
+    const char *word = name + prefix;
+    size_t least = (strlen(word) + 1) / 2; // farther than half of it is another word
+    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++) {
+        const char *known = known_as(&table[i].info, form);
+        if (known == NULL)
+            continue;
+        // A part of a name is as good as one letter that is wrong.
+        const bool part = strlen(word) > 3 && strstr(known + prefix, word) != NULL;
+        const size_t d = part ? 1 : distance(word, known + prefix);
+        if (d < least) {
+            least = d;
+            nearest = known;
+        }
+    }
+    text[0] = 0;
+    if (*nearest != 0)
+        snprintf(text, 64, "; did you mean %s?", nearest);
+}
+
+bool zmpi_hint_is_ours(const char *key)
+{
+    return strncmp(key, "zmpi_", 5) == 0 || strncmp(key, "ZMPI_", 5) == 0;
+}
+
+bool zmpi_hint_is_known(const char *key, char message[256])
+{
+    char name[64], suggestion[64];
+    if (!zmpi_hint_is_ours(key))
+        return true;
+    snprintf(name, sizeof name, "%s", key);
+    for (char *p = name; *p != 0; p++)
+        *p = (char)(*p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
+    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++) {
+        const struct zmpi_option_info *info = &table[i].info;
+        if (strcmp(info->name, name + strlen("zmpi_")) != 0)
+            continue;
+        if (info->info_key != NULL)
+            return true;
+        snprintf(message, 256, "hint %.80s: is for the whole job: set %s in the environment", key,
+                 info->environment);
+        return false;
+    }
+    zmpi_option_suggest(name, ZMPI_NAME_HINT, suggestion);
+    snprintf(message, 256, "hint %.80s: there is no such hint%s", key, suggestion);
+    make_one_line(message);
+    return false;
+}

@@ -1,0 +1,484 @@
+/* compress.c - an array to a stream on the CPU, chunk by chunk (format.md part 1 and 4). */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "bound/errors.h"
+#include "base/floats.h"
+#include "huffman/huffman.h"
+#include "kernels/kernels.h"
+#include "layout/plan_rows.h"
+#include "base/pool.h"
+#include "base/rate.h"
+#include "bound/ratio.h"
+
+/* Where chunk k lies in the array at src; its clipped extents. */
+static struct zmpi_rows tile_rows(const struct zmpi_plan *p, size_t k, const unsigned char *src,
+                                  size_t extent[3])
+{
+    size_t at[3];
+    zmpi_plan_place(p, k, at);
+    return zmpi_plan_rows(p, at, src, extent);
+}
+
+/* The last chunk of a byte string whose last word is cut: a copy, padded with zeros. */
+static struct zmpi_rows padded_rows(const struct zmpi_plan *p, const struct zmpi_rows *rows,
+                                    const unsigned char *src, size_t words,
+                                    struct zmpi_chunk_work *work)
+{
+    size_t bytes = p->bytes - (size_t)(rows->at - src);
+    memcpy(work->words, rows->at, bytes);
+    memset(work->words + bytes, 0, words * p->width - bytes);
+    return (struct zmpi_rows){.at = work->words};
+}
+
+/* ---- the chunks, by any number of threads ---- */
+
+/*
+ * Chunks that a thread takes at a time: enough to make the lock cheap, few enough for its
+ * workspace to stay in the cache.
+ */
+enum { GROUP = 8 };
+
+/* So much lies in a core's second-level cache once it was read. */
+#define CACHED_BYTES ((uint64_t)1 << 20)
+
+/* Room to code a group: the encoder wants more than a chunk has in the end. */
+#define GROUP_ROOM (GROUP * ZMPI_CHUNK_CODED_MAX + ZMPI_CHUNK_ROOM)
+
+/* What one thread needs. */
+struct workspace {
+    struct zmpi_chunk_work chunk;
+    struct zmpi_huffman_encoder huffman;
+    unsigned char coded[GROUP_ROOM]; /* a group that does not know its place yet */
+};
+
+_Static_assert(sizeof(struct workspace) <= 1 << 20, "workspace of a thread over 1 MiB");
+
+/*
+ * Groups are taken in order, coded in any order, and placed in order: a group's place is known
+ * when all before it have their sizes. So the bytes are the same for any number of threads, and
+ * the memory is one workspace per thread.
+ */
+struct encoder {
+    const struct zmpi_plan *plan;
+    const struct zmpi_job *job;
+    const struct zmpi_chunk_rule *rule;
+    double rmse; /* psnr: the root mean square that errors may have; 0: any */
+    const unsigned char *src;
+    unsigned char *dst;
+    size_t capacity;
+    const struct zmpi_huffman_plan *books; /* NULL: fle */
+
+    pthread_mutex_t lock;
+    pthread_cond_t moved; /* `turn` went on, or status or too_far changed */
+    size_t next;          /* first chunk that nobody has taken */
+    size_t turn;          /* first chunk that has no place */
+    size_t at;            /* its place */
+    enum zmpi_status status;
+    size_t saved;              /* bytes, against fle, in what is placed */
+    struct zmpi_errors errors; /* of what is placed */
+    bool too_far;              /* errors are over rmse whatever comes */
+};
+
+static bool stopped(const struct encoder *e)
+{
+    return e->status || e->too_far;
+}
+
+/* What a decoder will make of the chunk that was just coded. */
+static void measure_chunk(const struct encoder *e, const size_t extent[3],
+                          const struct zmpi_rows *src, const unsigned char *coded, size_t size,
+                          struct zmpi_chunk_work *work, struct zmpi_errors *errors)
+{
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    const size_t row = extent[2] * e->plan->width;
+    struct zmpi_rows out = {.at = work->words, .row = row, .plane = extent[1] * row};
+    if (e->plan->width == 4)
+        kernels->decode32(true, extent, coded, size, &out, work);
+    else
+        kernels->decode64(true, extent, coded, size, &out, work);
+    zmpi_errors_add(errors, e->plan->type, src, extent, work->words, e->job->abs_bound,
+                    e->job->keep);
+}
+
+/* Chunk k by fle to dst, which has room for ZMPI_CHUNK_ROOM bytes; returns its size. next: the
+ * chunk that comes after it, if there is one. */
+static size_t encode_fle(const struct zmpi_plan *p, const struct zmpi_chunk_rule *rule,
+                         const unsigned char *src, size_t k, size_t next, size_t extent[3],
+                         struct zmpi_rows *rows, struct zmpi_chunk_work *work, unsigned char *dst)
+{
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    size_t next_extent[3];
+    *rows = tile_rows(p, k, src, extent);
+    if (p->bytes % p->width && k == p->chunks - 1)
+        *rows = padded_rows(p, rows, src, extent[2], work);
+    else if (next < p->chunks)
+        rows->next = tile_rows(p, next, src, next_extent).at;
+    return p->width == 4 ? kernels->encode32(rule, extent, rows, dst, work)
+                         : kernels->encode64(rule, extent, rows, dst, work);
+}
+
+/* Chunk k to dst, and its entry to the table; returns its size. What that is less than fle's is
+ * added to *saved. */
+static size_t encode_chunk(const struct encoder *e, size_t k, size_t next, struct workspace *w,
+                           unsigned char *dst, size_t *saved, struct zmpi_errors *errors)
+{
+    const struct zmpi_plan *p = e->plan;
+    size_t extent[3];
+    struct zmpi_rows rows;
+    size_t size = encode_fle(p, e->rule, e->src, k, next, extent, &rows, &w->chunk, dst);
+    if (e->rmse > 0)
+        measure_chunk(e, extent, &rows, dst, size, &w->chunk, errors);
+    if (e->books) {
+        const unsigned number = e->books->number[k / ZMPI_HUFFMAN_SECTION];
+        const struct zmpi_book *book = zmpi_huffman_plan_book(e->books, number);
+        if (w->huffman.book != book)
+            zmpi_huffman_encoder_set(&w->huffman, book);
+        size_t coded = zmpi_huffman_chunk(&w->huffman, number, p->width,
+                                          extent[0] * extent[1] * extent[2], dst, size, &w->chunk);
+        *saved += size - coded;
+        size = coded;
+    }
+    unsigned char *entry = e->dst + ZMPI_STREAM_HEADER_BYTES + 8 * k;
+    zmpi_store32(entry, (uint32_t)size);
+    zmpi_store32(entry + 4, (uint32_t)zmpi_kernels()->hash(dst, size));
+    return size;
+}
+
+/*
+ * The next group, or false. *dst: where to code it: at its place if that is known and has room
+ * for the worst, else in `coded`.
+ */
+static bool take_group(struct encoder *e, unsigned char *coded, size_t *first, size_t *end,
+                       unsigned char **dst)
+{
+    pthread_mutex_lock(&e->lock);
+    size_t left = e->plan->chunks - e->next;
+    bool took = left > 0 && !stopped(e);
+    if (took) {
+        *first = e->next;
+        *end = e->next += left < GROUP ? left : GROUP;
+        bool placed = e->turn == *first && e->capacity - e->at >= GROUP_ROOM;
+        *dst = placed ? e->dst + e->at : coded;
+    }
+    pthread_mutex_unlock(&e->lock);
+    return took;
+}
+
+/* The first chunk that the thread with this group will likely take next, to be fetched before: who
+ * is to place a group before takes another before, too. */
+static size_t likely_next(struct encoder *e, size_t first)
+{
+    pthread_mutex_lock(&e->lock);
+    const size_t next = e->next + (first - e->turn);
+    pthread_mutex_unlock(&e->lock);
+    return next;
+}
+
+/* Even if all that is left were exact, and counted? */
+static bool errors_too_far(const struct encoder *e)
+{
+    struct zmpi_errors most = {e->errors.squares, e->plan->bytes / e->plan->width};
+    return e->rmse > 0 && !zmpi_errors_within(&most, e->job->abs_bound, e->rmse);
+}
+
+/* Wait until all before are placed; then the group's place, or NULL if somebody failed. */
+static unsigned char *place_group(struct encoder *e, size_t first, size_t end, size_t size,
+                                  size_t saved, const struct zmpi_errors *errors)
+{
+    unsigned char *place = NULL;
+    pthread_mutex_lock(&e->lock);
+    while (e->turn != first && !stopped(e))
+        pthread_cond_wait(&e->moved, &e->lock);
+    if (!stopped(e) && e->capacity - e->at < size)
+        e->status = ZMPI_ERR_SPACE;
+    if (!stopped(e)) {
+        e->errors.squares += errors->squares;
+        e->errors.count += errors->count;
+        e->too_far = errors_too_far(e);
+    }
+    if (!stopped(e)) {
+        place = e->dst + e->at;
+        e->at += size;
+        e->saved += saved;
+        e->turn = end;
+    }
+    pthread_cond_broadcast(&e->moved);
+    pthread_mutex_unlock(&e->lock);
+    return place;
+}
+
+static void encode_groups(void *context)
+{
+    struct encoder *e = context;
+    size_t first, end;
+    unsigned char *dst, *place;
+    struct workspace *work = aligned_alloc(64, sizeof *work);
+    if (!work)
+        return; /* the others may have more luck */
+    const size_t *tile = e->plan->tile, row = tile[2] * e->plan->width;
+    const size_t plane = tile[0] > 1 ? tile[1] * row : 0;
+    zmpi_chunk_work_init(&work->chunk, plane, plane ? row + plane : 0);
+    work->chunk.keep = e->books;
+    work->chunk.cached = e->job->read > 0 && e->job->read <= CACHED_BYTES;
+    work->huffman.book = NULL;
+    work->huffman.rule = e->rule;
+    while (take_group(e, work->coded, &first, &end, &dst)) {
+        size_t size = 0, saved = 0;
+        struct zmpi_errors errors = {0, 0};
+        for (size_t k = first; k < end; k++) {
+            const size_t next = k + 1 < end ? k + 1 : likely_next(e, first);
+            size += encode_chunk(e, k, next, work, dst + size, &saved, &errors);
+        }
+        place = place_group(e, first, end, size, saved, &errors);
+        if (!place)
+            break;
+        if (place != dst)
+            memcpy(place, dst, size);
+    }
+    free(work);
+}
+
+/* ---- the books of a stream ---- */
+
+/* zmpi_sample_fn */
+static size_t encode_sample(const void *context, size_t k, struct zmpi_chunk_work *work,
+                            unsigned char *dst, size_t *words)
+{
+    const struct encoder *e = context;
+    size_t extent[3];
+    struct zmpi_rows rows;
+    size_t size =
+        encode_fle(e->plan, e->rule, e->src, k, e->plan->chunks, extent, &rows, work, dst);
+    *words = extent[0] * extent[1] * extent[2];
+    return size;
+}
+
+/* What compress_chunks made. */
+struct outcome {
+    size_t length, books; /* bytes: of the stream; of its books */
+    bool within;          /* the errors' root mean square is not over finer[1], if that is asked */
+};
+
+static enum zmpi_status encode_all(struct encoder *e, size_t head)
+{
+    const struct zmpi_plan *p = e->plan;
+    size_t groups = (p->chunks + GROUP - 1) / GROUP;
+    e->at = head;
+    if (e->capacity < head)
+        return ZMPI_ERR_SPACE;
+    pthread_mutex_init(&e->lock, NULL);
+    pthread_cond_init(&e->moved, NULL);
+    zmpi_pool_run(groups < (size_t)e->job->threads ? (int)groups : e->job->threads, encode_groups,
+                  e);
+    pthread_cond_destroy(&e->moved);
+    pthread_mutex_destroy(&e->lock);
+    if (!stopped(e) && e->turn < p->chunks)
+        e->status = ZMPI_ERR_MEMORY;
+    return e->status;
+}
+
+/* *worth: the books saved at least the bytes that they take. */
+static enum zmpi_status encode_books(struct encoder *e, bool own, struct outcome *o, bool *worth)
+{
+    struct zmpi_huffman_plan books;
+    const size_t head = zmpi_plan_head(e->plan);
+    const enum zmpi_huffman_sort sort =
+        e->job->approximate ? ZMPI_SORT_APPROXIMATE : ZMPI_SORT_EXACT;
+    enum zmpi_status status = zmpi_huffman_choose(e->plan->chunks, e->plan->width, e->job->threads,
+                                                  own, sort, encode_sample, e, &books);
+    if (status)
+        return status;
+    e->books = &books;
+    o->books = books.size;
+    status = encode_all(e, head + books.size);
+    *worth = !books.size || (!status && e->saved >= books.size) || e->too_far;
+    if (!status)
+        memcpy(e->dst + head, books.bytes, books.size);
+    zmpi_huffman_plan_free(&books);
+    return status;
+}
+
+static enum zmpi_status compress_chunks(const struct zmpi_plan *p, const struct zmpi_job *job,
+                                        unsigned char *dst, size_t capacity,
+                                        const unsigned char *src, struct outcome *o)
+{
+    struct zmpi_chunk_rule rule;
+    bool worth = true;
+    zmpi_plan_rule(job, &rule);
+    rule.axes = job->axes ? job->axes & 7 : zmpi_plan_axes(p, &rule, src);
+    struct encoder e = {
+        .plan = p, .job = job, .rule = &rule, .src = src, .dst = dst, .capacity = capacity};
+    if (rule.levels && job->abs_bound > job->finer[1])
+        e.rmse = job->finer[1];
+    const struct encoder begin = e;
+    enum zmpi_status status;
+    *o = (struct outcome){0};
+    if (job->encoder == ZMPI_HUFFMAN) {
+        status = encode_books(&e, true, o, &worth);
+        if (!worth) {
+            e = begin;
+            status = encode_books(&e, false, o, &worth);
+        }
+    } else {
+        status = encode_all(&e, zmpi_plan_head(p));
+    }
+    o->within =
+        e.rmse > 0 ? !e.too_far && zmpi_errors_within(&e.errors, job->abs_bound, e.rmse) : true;
+    o->length = e.at;
+    return status;
+}
+
+/* By the job's bound; by finer ones, which then are the job's, where the errors turn out too far.
+ */
+static enum zmpi_status compress_within(const struct zmpi_plan *p, struct zmpi_job *job,
+                                        unsigned char *dst, size_t capacity,
+                                        const unsigned char *src, struct outcome *o)
+{
+    enum zmpi_status status = compress_chunks(p, job, dst, capacity, src, o);
+    for (int i = 0; i < 2 && !status && !o->within; i++) {
+        job->abs_bound = job->finer[i];
+        status = compress_chunks(p, job, dst, capacity, src, o);
+    }
+    return status;
+}
+
+/* What the CPU device takes, learned from calls that are long enough to be timed. */
+static struct zmpi_rate rates[ZMPI_ENCODERS][2]; /* coding, decoding */
+enum { LEARN_FROM = 256 << 10 };
+
+/*
+ * Rates of the kernels on an ordinary core, good enough to choose between devices before
+ * anything was measured.
+ */
+static double cpu_guess(const struct zmpi_work *work)
+{
+    static const double rate[ZMPI_ENCODERS][2][2] = {{{0.4e9, 0.5e9}, {3.5e9, 4e9}},
+                                                     {{0.2e9, 0.3e9}, {1.5e9, 2e9}}};
+    const bool vectors = zmpi_kernels() != &zmpi_kernels_scalar;
+    return (double)work->bytes / rate[work->encoder - ZMPI_FLE][vectors][work->decompress];
+}
+
+static double cpu_cost(const struct zmpi_work *work)
+{
+    return zmpi_rate_expect(&rates[work->encoder - ZMPI_FLE][work->decompress], work->bytes,
+                            cpu_guess(work));
+}
+
+static void learn(const struct zmpi_work *work, double start)
+{
+    zmpi_rate_learn(&rates[work->encoder - ZMPI_FLE][work->decompress], work->bytes,
+                    cpu_guess(work), zmpi_seconds() - start);
+}
+
+static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
+                                     const void *src, size_t *size)
+{
+    struct zmpi_plan p;
+    struct zmpi_job used = *job;
+    struct outcome made;
+    enum zmpi_status status = zmpi_plan_make(&job->array, &p);
+    if (status)
+        return status;
+    if (job->threads < 1)
+        return ZMPI_ERR_ARG;
+    if (job->encoder != ZMPI_FLE && job->encoder != ZMPI_HUFFMAN)
+        return ZMPI_ERR_UNSUPPORTED;
+    if (dst_capacity < zmpi_plan_head(&p))
+        return ZMPI_ERR_SPACE;
+    const bool timed = p.bytes >= LEARN_FROM;
+    const double start = timed ? zmpi_seconds() : 0;
+    status = compress_within(&p, &used, dst, dst_capacity, src, &made);
+    if (status)
+        return status;
+    zmpi_plan_header(&p, &used, made.books, made.length, dst);
+    if (timed)
+        learn(&(struct zmpi_work){p.bytes, job->encoder, false}, start);
+    *size = made.length;
+    return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_cpu_decode(const struct zmpi_stream *s, const unsigned char *need,
+                                 int threads, void *dst)
+{
+    if (need || s->info.decoded_bytes < LEARN_FROM)
+        return zmpi_stream_decode(s, need, threads, dst, NULL);
+    const double start = zmpi_seconds();
+    enum zmpi_status status = zmpi_stream_decode(s, need, threads, dst, NULL);
+    if (!status)
+        learn(&(struct zmpi_work){s->info.decoded_bytes, s->info.encoder, true}, start);
+    return status;
+}
+
+static enum zmpi_status cpu_decompress(void *dst, size_t dst_capacity, const void *src,
+                                       size_t src_size, const unsigned char *need, int threads)
+{
+    struct zmpi_stream s;
+    enum zmpi_status status = zmpi_stream_parse(&s, src, src_size);
+    if (status)
+        return status;
+    if (dst_capacity < s.info.decoded_bytes)
+        return ZMPI_ERR_SPACE;
+    return zmpi_cpu_decode(&s, need, threads, dst);
+}
+
+static const char *cpu_probe(void)
+{
+    return NULL;
+}
+
+const struct zmpi_device *zmpi_device_cpu(void)
+{
+    static const struct zmpi_device cpu = {
+        .size = sizeof cpu,
+        .abi = ZMPI_DEVICE_ABI,
+        .memory = ZMPI_MEMORY_HOST,
+        .encoders = 1u << ZMPI_FLE | 1u << ZMPI_HUFFMAN,
+        .name = "cpu",
+        .probe = cpu_probe,
+        .cost = cpu_cost,
+        .compress = cpu_compress,
+        .decompress = cpu_decompress,
+    };
+    return &cpu;
+}
+
+size_t zmpi_tiles_visit(const struct zmpi_array *array, const void *src,
+                        const struct zmpi_survey *s, zmpi_tile_visit_fn *visit, void *context)
+{
+    struct zmpi_plan p;
+    size_t extent[3];
+    if (zmpi_plan_make(array, &p) || p.chunks == 0)
+        return 0;
+    const size_t n = zmpi_survey_samples(s, p.chunks);
+    for (size_t i = 0; i < n; i++) {
+        struct zmpi_rows rows = tile_rows(&p, (2 * i + 1) * p.chunks / (2 * n), src, extent);
+        visit(context, extent, &rows, i * 40503 & 0xFFFF);
+    }
+    return p.chunks;
+}
+
+enum zmpi_status zmpi_compress(const struct zmpi_array *array, const struct zmpi_bound *bound,
+                               const struct zmpi_range *range, void *dst, size_t dst_capacity,
+                               const void *src, size_t *size)
+{
+    struct zmpi_range own = ZMPI_RANGE_EMPTY;
+    struct zmpi_job job;
+    size_t count;
+    enum zmpi_status status = zmpi_array_count(array, &count);
+    if (status)
+        return status;
+    const struct zmpi_floats program = zmpi_floats_hold();
+    if (!range && zmpi_bound_needs_range(bound))
+        zmpi_range_of(array->type, src, count, &own);
+    status = zmpi_job_make(array, bound, range ? range : &own, &job);
+    if (!range && zmpi_bound_needs_range(bound))
+        job.read = count * zmpi_type_size(array->type);
+    if (!status)
+        status = zmpi_job_compress(zmpi_device_cpu(), &job, dst, dst_capacity, src, size);
+    zmpi_floats_release(program);
+    return status;
+}

@@ -1,0 +1,252 @@
+/* stream_decode.c - chunks of a checked stream to an array. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "huffman/huffman.h"
+#include "kernels/kernels.h"
+#include "base/pool.h"
+
+/* Where a chunk goes in the array; in the work's buffer, without gaps, if only checking or if the
+ * array ends within the last word. */
+static struct zmpi_rows tile_rows(const struct zmpi_stream *s, const size_t first[3],
+                                  const size_t extent[3], bool inside, unsigned char *dst,
+                                  struct zmpi_chunk_work *work)
+{
+    if (!inside)
+        return (struct zmpi_rows){
+            .at = work->words,
+            .row = extent[2] * s->width,
+            .plane = extent[1] * extent[2] * s->width,
+        };
+    size_t at = (first[0] * s->extent[1] + first[1]) * s->extent[2] + first[2];
+    return (struct zmpi_rows){
+        .at = dst + at * s->width,
+        .row = s->extent[2] * s->width,
+        .plane = s->extent[1] * s->extent[2] * s->width,
+        .stream = s->info.decoded_bytes >= ZMPI_STREAM_BYTES,
+    };
+}
+
+static bool is_intact(const struct zmpi_stream *s, size_t k, const unsigned char *src)
+{
+    return (uint32_t)zmpi_kernels()->hash(src, zmpi_load32(s->table + 8 * k)) ==
+           zmpi_load32(s->table + 8 * k + 4);
+}
+
+static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
+                                     const unsigned char *src, size_t size, unsigned char *dst,
+                                     struct zmpi_chunk_work *work,
+                                     struct zmpi_huffman_decoder *huffman)
+{
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    size_t first[3], extent[3];
+    if (!is_intact(s, k, src))
+        return ZMPI_ERR_CHECKSUM;
+    zmpi_stream_tile(s, k, first, extent);
+    bool is_float = s->info.array.type == ZMPI_F32 || s->info.array.type == ZMPI_F64;
+    bool cut = s->info.decoded_bytes % s->width && k == s->info.chunks - 1;
+    struct zmpi_rows rows = tile_rows(s, first, extent, dst && !cut, dst, work);
+    enum zmpi_status status = ZMPI_OK;
+    if (huffman)
+        status = zmpi_huffman_unpack(huffman, s, extent[0] * extent[1] * extent[2], src, size, work,
+                                     &src, &size);
+    if (!status)
+        status = s->width == 4 ? kernels->decode32(is_float, extent, src, size, &rows, work)
+                               : kernels->decode64(is_float, extent, src, size, &rows, work);
+    if (!status && dst && cut)
+        memcpy(dst + first[2] * s->width, work->words, s->info.decoded_bytes - first[2] * s->width);
+    return status;
+}
+
+/* Needed chunks that a thread takes at a time. */
+enum { GROUP = 8 };
+
+/*
+ * Threads take the needed chunks in order, so that every chunk below a damaged one is taken too:
+ * the first damaged one is found whatever the number of threads.
+ */
+struct decoder {
+    const struct zmpi_stream *s;
+    const unsigned char *need;
+    unsigned char *dst; /* NULL: check only */
+
+    pthread_mutex_t lock;
+    size_t next;              /* first chunk that nobody has taken */
+    const unsigned char *src; /* its bytes */
+    enum zmpi_status status;  /* of chunk `bad` */
+    size_t bad;
+};
+
+struct taken {
+    size_t count, chunk[GROUP];
+    const unsigned char *src[GROUP];
+};
+
+static bool take_chunks(struct decoder *d, struct taken *t)
+{
+    t->count = 0;
+    pthread_mutex_lock(&d->lock);
+    for (; d->next < d->s->info.chunks && t->count < GROUP && !d->status; d->next++) {
+        if (!d->need || d->need[d->next]) {
+            t->chunk[t->count] = d->next;
+            t->src[t->count++] = d->src;
+        }
+        d->src += zmpi_load32(d->s->table + 8 * d->next);
+    }
+    pthread_mutex_unlock(&d->lock);
+    return t->count > 0;
+}
+
+static void fail(struct decoder *d, size_t k, enum zmpi_status status)
+{
+    pthread_mutex_lock(&d->lock);
+    if (!d->status || k < d->bad) {
+        d->status = status;
+        d->bad = k;
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* Who learns that this thread is done sees all that it has stored past the caches. */
+static void order_stores(void)
+{
+#ifdef __x86_64__
+    __builtin_ia32_sfence();
+#endif
+}
+
+static void decode_taken(void *context)
+{
+    struct decoder *d = context;
+    struct taken t;
+    const uint32_t *tile = d->s->info.tile;
+    struct zmpi_chunk_work *work = zmpi_chunk_work_for((size_t)tile[1] * tile[2] * d->s->width, 0);
+    struct zmpi_huffman_decoder *huffman = NULL;
+    if (work && d->s->info.encoder == ZMPI_HUFFMAN)
+        huffman = zmpi_huffman_decoder_new(d->s);
+    if (!work || (!huffman && d->s->info.encoder == ZMPI_HUFFMAN)) {
+        free(work);
+        return; /* the others may have more luck */
+    }
+    while (take_chunks(d, &t))
+        for (size_t i = 0; i < t.count; i++) {
+            size_t k = t.chunk[i], size = zmpi_load32(d->s->table + 8 * k);
+            enum zmpi_status status = decode_chunk(d->s, k, t.src[i], size, d->dst, work, huffman);
+            if (status) {
+                fail(d, k, status);
+                break;
+            }
+        }
+    order_stores();
+    free(huffman);
+    free(work);
+}
+
+/* Threads that there is work for. */
+static int useful_threads(const struct zmpi_stream *s, const unsigned char *need, int threads)
+{
+    size_t n = 0, most = (size_t)threads * GROUP;
+    for (size_t k = 0; k < s->info.chunks && n < most; k++)
+        n += !need || need[k];
+    return (int)((n + GROUP - 1) / GROUP);
+}
+
+enum zmpi_status zmpi_stream_decode(const struct zmpi_stream *s, const unsigned char *need,
+                                    int threads, void *dst, size_t *bad_chunk)
+{
+    struct decoder d = {.s = s, .need = need, .dst = dst, .src = s->src + s->head};
+    if (threads < 1)
+        return ZMPI_ERR_ARG;
+    pthread_mutex_init(&d.lock, NULL);
+    zmpi_pool_run(useful_threads(s, need, threads), decode_taken, &d);
+    pthread_mutex_destroy(&d.lock);
+    if (!d.status && d.next < s->info.chunks) {
+        d.status = ZMPI_ERR_MEMORY;
+        d.bad = d.next;
+    }
+    if (d.status && bad_chunk)
+        *bad_chunk = d.bad;
+    return d.status;
+}
+
+bool zmpi_stream_intact(const struct zmpi_stream *s)
+{
+    const unsigned char *src = s->src + s->head;
+    for (size_t k = 0; k < s->info.chunks; src += zmpi_load32(s->table + 8 * k++))
+        if (!is_intact(s, k, src))
+            return false;
+    return true;
+}
+
+/* Does chunk k, decoded to the work's buffer, lie in the array? */
+static bool is_there(const struct zmpi_stream *s, size_t k, const unsigned char *array,
+                     const struct zmpi_chunk_work *work)
+{
+    size_t first[3], extent[3];
+    const unsigned char *word = work->words;
+    zmpi_stream_tile(s, k, first, extent);
+    for (size_t z = 0; z < extent[0]; z++)
+        for (size_t y = 0; y < extent[1]; y++) {
+            const size_t row = (first[0] + z) * s->extent[1] + first[1] + y;
+            const size_t at = (row * s->extent[2] + first[2]) * s->width;
+            size_t bytes = extent[2] * s->width;
+            if (bytes > s->info.decoded_bytes - at) /* the array ends within the last word */
+                bytes = s->info.decoded_bytes - at;
+            if (memcmp(array + at, word, bytes) != 0)
+                return false;
+            word += extent[2] * s->width;
+        }
+    return true;
+}
+
+/* Chunks [first, end): one of them, whose number their data decide. */
+static size_t pick(const struct zmpi_stream *s, size_t first, size_t end)
+{
+    return first + zmpi_load32(s->table + 8 * first + 4) % (end - first);
+}
+
+enum zmpi_status zmpi_stream_compare(const struct zmpi_stream *s, const void *array, size_t samples)
+{
+    const size_t chunks = s->info.chunks, n = samples < chunks ? samples : chunks;
+    const unsigned char *src = s->src + s->head;
+    struct zmpi_chunk_work *work = zmpi_chunk_work_new();
+    struct zmpi_huffman_decoder *huffman = zmpi_huffman_decoder_new(s);
+    enum zmpi_status status = work && huffman ? ZMPI_OK : ZMPI_ERR_MEMORY;
+    for (size_t i = 0, k = 0; i < n && !status; i++) {
+        const size_t next = pick(s, i * chunks / n, (i + 1) * chunks / n);
+        for (; k < next; k++)
+            src += zmpi_load32(s->table + 8 * k);
+        status = decode_chunk(s, k, src, zmpi_load32(s->table + 8 * k), NULL, work,
+                              s->info.encoder == ZMPI_HUFFMAN ? huffman : NULL);
+        if (!status && !is_there(s, k, array, work))
+            status = ZMPI_ERR_DEVICE;
+    }
+    free(huffman);
+    free(work);
+    return status;
+}
+
+enum zmpi_status zmpi_stream_verify(const void *src, size_t src_size, size_t *bad_chunk)
+{
+    struct zmpi_stream s;
+    enum zmpi_status status = zmpi_stream_parse(&s, src, src_size);
+    if (status) {
+        if (bad_chunk)
+            *bad_chunk = 0;
+        return status;
+    }
+    return zmpi_stream_decode(&s, NULL, 1, NULL, bad_chunk);
+}
+
+enum zmpi_status zmpi_decompress(void *dst, size_t dst_capacity, const void *src, size_t src_size)
+{
+    struct zmpi_stream s;
+    enum zmpi_status status = zmpi_stream_parse(&s, src, src_size);
+    if (status)
+        return status;
+    if (dst_capacity < s.info.decoded_bytes)
+        return ZMPI_ERR_SPACE;
+    return zmpi_stream_decode(&s, NULL, 1, dst, NULL);
+}

@@ -1,0 +1,33 @@
+/* access.h - the steps that all data access calls share (access.c), for their nonblocking, split
+ * and shared forms. */
+#ifndef ZMPI_ACCESS_H
+#define ZMPI_ACCESS_H
+
+#include "calls/transfer.h"
+
+/* zwrite_independent, zwrite_collective, zread_request or zread_collective. */
+typedef int ztransfer(struct zfile *f, const struct zrequest *r, uint64_t *done);
+
+struct zrequest zrequest_make(const void *buf, MPI_Count count, MPI_Datatype datatype,
+                              MPI_Status *status);
+
+/* Say in a status how many bytes were moved. */
+void zstatus_set(MPI_Status *status, uint64_t bytes);
+
+/*
+ * By explicit offset, which counts etypes. A collective call goes on even if the offset is wrong:
+ * with a count of 0, so that no other rank waits.
+ */
+int zaccess_at(struct zfile *f, MPI_Offset offset, struct zrequest *r, ztransfer *go,
+               bool collective);
+
+/* By individual file pointer. */
+int zaccess_pointer(struct zfile *f, struct zrequest *r, ztransfer *go);
+
+/* ---- shared.c: by shared file pointer ---- */
+
+int zshared_access(struct zfile *f, struct zrequest *r, ztransfer *go);
+/* Collective: in the order of ranks. */
+int zshared_ordered(struct zfile *f, struct zrequest *r, ztransfer *go);
+
+#endif

@@ -1,0 +1,170 @@
+/* read.c - one read call: the view's runs out of the container, to the program's buffer. */
+#include "file/zfile.h"
+#include "calls/transfer.h"
+
+#include <stdlib.h>
+
+/* The file's reader, timed: the rest of a read is decoding. */
+struct timed {
+    struct zmpi_reader file;
+    double seconds;
+};
+
+static enum zmpi_status timed_read(void *context, uint64_t offset, void *dst, size_t size)
+{
+    struct timed *t = context;
+    double start = zmpi_seconds();
+    enum zmpi_status status = t->file.read(t->file.context, offset, dst, size);
+    t->seconds += zmpi_seconds() - start;
+    return status;
+}
+
+enum zmpi_status zread_stored(struct zfile *f, const struct zmpi_run *run, size_t runs,
+                              const struct zmpi_device *holder, unsigned char *dst, uint64_t *bad)
+{
+    struct timed t = {zfile_reader(f), 0};
+    struct zmpi_reader reader = t.file;
+    double start = zmpi_seconds();
+    reader.read = timed_read;
+    reader.context = &t;
+    reader.holder = holder;
+    reader.offload = &f->offload;
+    enum zmpi_status status = zmpi_container_read(&f->container, &reader, run, runs, dst, bad);
+    f->stats.n.seconds_decode += zmpi_seconds() - start - t.seconds;
+    return status;
+}
+
+/* Views for reading may overlap or go backwards; then run by run. */
+static enum zmpi_status read_runs(struct zfile *f, const struct zmpi_run *run, size_t runs,
+                                  const struct zmpi_device *holder, unsigned char *dst,
+                                  uint64_t *bad)
+{
+    enum zmpi_status status = ZMPI_OK;
+    size_t step = f->view.increasing ? runs : 1;
+    for (size_t i = 0; i < runs && !status; i += step) {
+        if (holder || !zwindow_read(f, run + i, step, dst))
+            status = zread_stored(f, run + i, step, holder, dst, bad);
+        dst += run[i].length;
+    }
+    return status;
+}
+
+static int raise_read(struct zfile *f, enum zmpi_status status, uint64_t bad)
+{
+    /* A damaged stream may look like one that only a later version can read. */
+    return zfile_raise(f, status == ZMPI_ERR_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_IO,
+                       "reading: %s, in the record at offset %llu (zmpi verify tells more)",
+                       zmpi_strerror(status), (unsigned long long)bad);
+}
+
+/* `bytes` data bytes at the request's position to dst, in the holder's memory or the host's. */
+static int read_bytes(struct zfile *f, uint64_t position, uint64_t bytes,
+                      const struct zmpi_device *holder, unsigned char *dst)
+{
+    struct zmpi_run *run;
+    size_t runs;
+    uint64_t bad = 0;
+    enum zmpi_status status = zview_runs(&f->view, position, bytes, &run, &runs);
+    if (status)
+        return zfile_raise_status(f, status, "reading");
+    status = read_runs(f, run, runs, holder, dst, &bad);
+    if (!status && !holder) /* flush_own left nothing for a device */
+        zstage_overlay(f, run, runs, dst);
+    free(run);
+    return status ? raise_read(f, status, bad) : MPI_SUCCESS;
+}
+
+/* Own writes must be seen: they are in the file, or staged and not going to change. */
+static int flush_own(struct zfile *f, bool to_device)
+{
+    int rc = zstage_is_exact(f) && !to_device ? MPI_SUCCESS : zstage_flush(f);
+    int placed = zplace_own(f);
+    return rc ? rc : placed;
+}
+
+/* How much of `bytes` there is from `position` on. */
+static uint64_t available(struct zfile *f, uint64_t position, uint64_t bytes)
+{
+    uint64_t below = zview_bytes_below(&f->view, zfile_size(f));
+    if (position >= below)
+        return 0;
+    return below - position < bytes ? below - position : bytes;
+}
+
+/* A buffer that is not one stretch gets its data by way of one that is, beside it if there is room.
+ */
+static int read_spread(struct zfile *f, const struct zrequest *r, const struct ztarget *t,
+                       uint64_t bytes)
+{
+    unsigned char *there = t->holder ? t->holder->take(t->first, bytes) : NULL;
+    unsigned char *packed = there ? there : malloc(bytes);
+    if (!packed)
+        return zfile_raise_status(f, ZMPI_ERR_MEMORY, "reading");
+    int rc = read_bytes(f, r->position, bytes, there ? t->holder : NULL, packed);
+    if (!rc && zmemory_copy(&t->type, t->holder, r->buf, 0, packed, bytes, false))
+        rc = zfile_raise_status(f, ZMPI_ERR_DEVICE, "reading: copying to the program's buffer");
+    if (there)
+        t->holder->give(there);
+    else
+        free(packed);
+    return rc;
+}
+
+static int read_to_buffer(struct zfile *f, const struct zrequest *r, const struct ztarget *t,
+                          uint64_t bytes)
+{
+    return t->direct ? read_bytes(f, r->position, bytes, t->holder, t->direct)
+                     : read_spread(f, r, t, bytes);
+}
+
+/* *bytes: asked for, then read. */
+static int read_available(struct zfile *f, const struct zrequest *r, const struct ztarget *t,
+                          uint64_t *bytes)
+{
+    int rc = flush_own(f, t->holder != NULL);
+    if (!rc)
+        rc = zsession_atomic_begin(f, false);
+    if (rc)
+        return rc;
+    rc = zsettle_known(f);
+    *bytes = rc ? 0 : available(f, r->position, *bytes);
+    if (*bytes)
+        rc = read_to_buffer(f, r, t, *bytes);
+    return zsession_atomic_end(f, rc);
+}
+
+int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done)
+{
+    MPI_Count size;
+    uint64_t bytes;
+    double start = zmpi_seconds();
+    *done = 0;
+    if (!zfile_may_read(f))
+        return zfile_raise(f, MPI_ERR_ACCESS, "reading: the file was opened with MPI_MODE_WRONLY");
+    if (r->count < 0)
+        return zfile_raise(f, MPI_ERR_COUNT, "reading: negative count");
+    int rc = ztype_size(r->datatype, &size);
+    if (rc || __builtin_mul_overflow((uint64_t)size, (uint64_t)r->count, &bytes))
+        return zfile_raise(f, rc ? rc : MPI_ERR_COUNT, "reading: datatype or count");
+    struct ztarget target = {.direct = r->buf};
+    if (bytes)
+        rc = ztarget_make(&target, r->buf, r->count, r->datatype);
+    if (rc)
+        return zfile_raise(f, rc, "reading: datatype or memory");
+    rc = read_available(f, r, &target, &bytes);
+    ztarget_free(&target);
+    if (!rc) {
+        *done = bytes;
+        f->stats.n.bytes_read += bytes;
+    }
+    f->stats.n.seconds_read += zmpi_seconds() - start;
+    return rc;
+}
+
+/* Each rank reads by itself, but sees what the others wrote before they came here: programs rely on
+ * that without a sync. */
+int zread_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
+{
+    int told = zsettle_told(f), rc = zread_request(f, r, done);
+    return told ? told : rc;
+}

@@ -1,0 +1,139 @@
+/*
+ * window.c - small reads that follow one another: what lies ahead of them is decoded along, and
+ * kept as logical bytes of the file.
+ *
+ * A stream is a sequence of reads of which each begins near the end of the one before. Its first
+ * read is left to itself; at the second a window is filled, at each end of a window one of twice
+ * the size. Nothing is kept beyond a change of the records that this rank knows: MPI lets it see no
+ * other changes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "file/zfile.h"
+#include "calls/transfer.h"
+
+/* Bytes: of the first window of a stream and of the largest, of a read that is small. */
+enum { FIRST = 128 << 10, MOST = 1 << 20, SMALL = 64 << 10 };
+/* How far a read may be from the end of the one before; what windows begin and end at. A chunk has
+ * to be decoded as a whole, but records that are smaller may be left out. */
+#define NEAR ((uint64_t)32 << 10)
+#define UNIT ((uint64_t)32 << 10)
+
+static bool is_near(const struct zwindows *all, uint64_t a, uint64_t b)
+{
+    return (a < b ? b - a : a - b) <= all->reach;
+}
+
+void zwindow_forget(struct zfile *f)
+{
+    for (int i = 0; i < ZWINDOWS; i++) {
+        struct zwindow *w = &f->windows.window[i];
+        w->lo = w->hi = w->used = 0;
+    }
+}
+
+void zwindow_free(struct zfile *f)
+{
+    for (int i = 0; i < ZWINDOWS; i++)
+        free(f->windows.window[i].data);
+}
+
+/* Records are only added, or replaced as a whole by somebody who calls zwindow_forget. */
+static void notice_changes(struct zfile *f)
+{
+    struct zwindows *all = &f->windows;
+    if (all->records == f->container.count && all->size == f->container.logical_size)
+        return;
+    zwindow_forget(f);
+    all->records = f->container.count;
+    all->size = f->container.logical_size;
+    all->reach = all->records ? all->size / all->records : NEAR;
+    all->reach = all->reach < NEAR ? all->reach : NEAR;
+}
+
+/* The window that has all of [lo, hi), else that of the stream which the read continues, else the
+ * one that was not used for longest. */
+static struct zwindow *find(struct zwindows *all, uint64_t lo, uint64_t hi)
+{
+    struct zwindow *near = NULL, *oldest = all->window;
+    for (int i = 0; i < ZWINDOWS; i++) {
+        struct zwindow *w = &all->window[i];
+        if (w->lo <= lo && hi <= w->hi)
+            return w;
+        if (w->used && is_near(all, lo, w->end))
+            near = w;
+        if (w->used < oldest->used)
+            oldest = w;
+    }
+    return near ? near : oldest;
+}
+
+/* What a stream needs that goes on to [lo, hi), in the direction in which it goes. */
+static struct zmpi_run ahead_of(const struct zwindows *all, const struct zwindow *w, uint64_t lo,
+                                uint64_t hi)
+{
+    const bool backwards = lo < w->lo;
+    uint64_t size = 2 * (w->hi - w->lo);
+    if (!is_near(all, lo, backwards ? w->lo : w->hi) || size < FIRST)
+        size = FIRST;
+    size = size < MOST ? size : MOST;
+    uint64_t begin = lo / UNIT * UNIT, end = (hi + UNIT - 1) / UNIT * UNIT;
+    if (backwards)
+        begin = end > size ? end - size : 0;
+    else
+        end = begin + size;
+    uint64_t most = all->size > hi ? all->size : hi; /* there is nothing behind */
+    return (struct zmpi_run){begin, (end < most ? end : most) - begin};
+}
+
+/* The MPI library calls the program's handler where a read fails: not for what nobody asked for. */
+static bool read_quietly(struct zfile *f, const struct zmpi_run *run, unsigned char *dst)
+{
+    MPI_Errhandler handler;
+    if (PMPI_File_get_errhandler(f->fh, &handler))
+        return false;
+    bool good = !PMPI_File_set_errhandler(f->fh, MPI_ERRORS_RETURN) &&
+                !zread_stored(f, run, 1, NULL, dst, NULL);
+    PMPI_File_set_errhandler(f->fh, handler);
+    PMPI_Errhandler_free(&handler);
+    return good;
+}
+
+static bool fill(struct zfile *f, struct zwindow *w, uint64_t lo, uint64_t hi)
+{
+    const struct zmpi_run run = ahead_of(&f->windows, w, lo, hi);
+    w->lo = w->hi = 0;
+    if (w->room < run.length) {
+        free(w->data);
+        w->data = malloc(run.length);
+        w->room = w->data ? run.length : 0;
+    }
+    if (!w->data || !read_quietly(f, &run, w->data))
+        return false;
+    w->lo = run.offset;
+    w->hi = run.offset + run.length;
+    return true;
+}
+
+bool zwindow_read(struct zfile *f, const struct zmpi_run *run, size_t runs, unsigned char *dst)
+{
+    struct zwindows *all = &f->windows;
+    if (runs == 0 || run[runs - 1].offset + run[runs - 1].length - run[0].offset > SMALL)
+        return false;
+    const uint64_t lo = run[0].offset, hi = run[runs - 1].offset + run[runs - 1].length;
+    notice_changes(f);
+    struct zwindow *w = find(all, lo, hi);
+    bool here = w->lo <= lo && hi <= w->hi, begins = !w->used || !is_near(all, lo, w->end);
+    if (!here && begins)
+        w->lo = w->hi = 0;
+    w->used = ++all->clock;
+    w->end = hi;
+    if (!here && !begins && !fill(f, w, lo, hi))
+        w->used = 0; /* what lies ahead is damaged: not at every read again */
+    if (!here && (begins || !w->used))
+        return false;
+    for (size_t i = 0; i < runs; dst += run[i++].length)
+        memcpy(dst, w->data + (run[i].offset - w->lo), run[i].length);
+    return true;
+}

@@ -1,0 +1,252 @@
+/* write.c - one write call: by which way its pieces get into the file (docs/architecture.md). */
+#include "calls/write_plan.h"
+#include "calls/transfer.h"
+
+/* Raw bytes that one record covers at most: of collective calls this, of independent ones a quarter
+ * slot. While a piece is coded those before it go into the file, so that a call takes no longer
+ * than the slower of both, and the first piece. */
+#define COLLECTIVE_PIECE ((uint64_t)16 << 20)
+
+/* Rounds of a call that a device may have without their having a place. */
+#define MOST_OWED 3
+
+/* ---- independent ---- */
+
+/* No room for the next piece; or, in a blocking call, enough to be written while that is coded. A
+ * nonblocking one hands over as much at a time as it can: it does not wait for the file before. */
+static bool outbox_is_full(const struct zfile *f, const struct zplan *p, bool nonblocking)
+{
+    const uint64_t slot = zplace_slot_size(f);
+    return (!nonblocking && f->outbox_used >= slot / 8) ||
+           f->outbox_used + zencode_room(p->piece, p->most_runs) > slot;
+}
+
+/* A large write of one rank: coded at once, piece by piece. */
+static int write_pieces(struct zfile *f, struct zplan *p, const struct zmpi_range *range)
+{
+    const bool nonblocking = f->behind; /* it has the time until it is waited for */
+    int rc = zstage_flush(f);
+    f->behind = true;
+    if (!rc && zplan_wants_ratio(f, p) && !p->surveyed && p->memory.bytes > p->piece)
+        rc = zplan_survey(f, p, range, true, MPI_COMM_NULL);
+    for (uint64_t at = 0; at < p->memory.bytes && !rc;) {
+        if (outbox_is_full(f, p, nonblocking))
+            rc = zplace_slab(f);
+        if (!rc)
+            rc = zplan_encode_next(f, p, &at, range);
+    }
+    if (!rc && nonblocking)
+        rc = zplace_slab(f);
+    f->behind = nonblocking;
+    int late = nonblocking ? MPI_SUCCESS : zbackground_wait(f);
+    return rc ? rc : late;
+}
+
+/* In atomic mode nothing is held back, and nobody writes between two pieces. */
+static int write_atomic(struct zfile *f, struct zplan *p, const struct zmpi_range *range)
+{
+    int rc = zsession_atomic_begin(f, true);
+    if (rc)
+        return rc;
+    rc = write_pieces(f, p, range);
+    int placed = zplace_slab(f);
+    return zsession_atomic_end(f, rc ? rc : placed);
+}
+
+static void count_written(struct zfile *f, const struct zplan *p)
+{
+    const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
+    const uint64_t bytes = p->memory.bytes;
+    const enum zmpi_type element = p->memory.element;
+    const bool exact = f->options.bound_set && bound.mode != f->options.bound.mode;
+    const bool turned = exact && (element == ZMPI_F32 || element == ZMPI_F64) && !f->format;
+    f->stats.n.bytes_written += bytes;
+    f->stats.bytes_exact += exact && !turned ? bytes : 0;
+    f->stats.bytes_turned += turned ? bytes : 0;
+    f->stats.bytes_typed += turned || element == ZMPI_BYTES ? 0 : bytes;
+}
+
+int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
+{
+    struct zplan p;
+    *done = 0;
+    f->stats.independent_calls++;
+    int rc = zplan_make(f, r, zplace_slot_size(f) / 4, &p);
+    if (rc || p.memory.bytes == 0)
+        return rc;
+    f->untold = true;
+    p.most_runs = zstage_most_runs(f);
+    if (!f->session.atomic && p.memory.bytes <= zstage_limit(f) && p.runs <= p.most_runs) {
+        rc = zplan_failed(f, &p, zmemory_to_host(&p.memory), "writing");
+        if (!rc)
+            rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs, NULL);
+    } else {
+        struct zmpi_range range;
+        rc = zplan_range(f, &p, &range);
+        if (!rc)
+            rc = f->session.atomic ? write_atomic(f, &p, &range) : write_pieces(f, &p, &range);
+    }
+    if (!rc) {
+        *done = p.memory.bytes;
+        count_written(f, &p);
+    }
+    zplan_free(&p);
+    return rc;
+}
+
+/* ---- collective ---- */
+
+/* What all ranks must know before a collective write. */
+struct together {
+    struct zmpi_range range; /* of all data */
+    uint64_t rounds;         /* the most pieces that a rank has */
+    bool large;              /* a rank has too much to be staged */
+    bool ratio;              /* a rank wants one */
+    bool through;            /* a rank hands its pieces to a device that writes them */
+};
+
+/* From what each rank knows to what all know; and whether any has floats that are not
+ * (byte_order.h). */
+static int agree(struct zfile *f, struct together *t)
+{
+    const double turned = f->format ? -3 : f->stays_turned ? -2 : f->turned ? -1 : 0;
+    double mine[8] = {t->range.min,      -t->range.max,     t->range.fill,       -(double)t->rounds,
+                      t->large ? -1 : 0, t->ratio ? -1 : 0, t->through ? -1 : 0, turned};
+    double all[8];
+    int rc = PMPI_Allreduce(mine, all, 8, MPI_DOUBLE, MPI_MIN, f->comm);
+    if (!rc) {
+        f->turned = all[7] < 0;
+        f->stays_turned = all[7] < -1;
+        if (all[7] < -2 && !f->format)
+            f->format = "a known format";
+        *t = (struct together){.range = {all[0], -all[1], all[2]},
+                               .rounds = (uint64_t)-all[3],
+                               .large = all[4] < 0,
+                               .ratio = all[5] < 0 && !f->turned,
+                               .through = all[6] < 0};
+    }
+    return rc;
+}
+
+/* Nobody sees the data before the file is closed: many small calls become few records. */
+static int write_staged(struct zfile *f, struct zplan *p, const struct zmpi_range *range)
+{
+    int rc = zplan_failed(f, p, zmemory_to_host(&p->memory), "writing");
+    if (p->memory.bytes)
+        rc = zstage_write(f, &p->memory, p->shape, p->run, p->runs, range);
+    uint64_t mine = zfile_size(f);
+    int told = PMPI_Allreduce(&mine, &f->container.logical_size, 1, MPI_UINT64_T, MPI_MAX, f->comm);
+    return rc ? rc : told;
+}
+
+/* As long as the only round misses the ratio it is coded again, by all ranks alike. */
+static int correct_round(struct zfile *f, struct zplan *p, const struct zmpi_range *range,
+                         bool coded)
+{
+    bool mine = coded && zplan_wants_ratio(f, p);
+    for (int failed = MPI_SUCCESS;;) {
+        uint64_t sizes[2] = {mine ? p->memory.bytes : 0, mine ? zencode_coded(f) : 0};
+        int rc = PMPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPI_UINT64_T, MPI_SUM, f->comm);
+        if (rc || sizes[0] == 0 || !zmpi_survey_correct(&p->survey, sizes[0], sizes[1]))
+            return failed ? failed : rc;
+        if (mine) {
+            struct zmpi_extent extent;
+            uint64_t at = 0;
+            zencode_undo(f, &extent);
+            p->extent = extent;
+            failed = zplan_encode_next(f, p, &at, range);
+            mine = !failed;
+        }
+    }
+}
+
+/* Round by round: each rank codes a piece, all are placed together, and written while the next
+ * round is coded. */
+static int write_rounds(struct zfile *f, struct zplan *p, const struct together *t)
+{
+    uint64_t at = 0;
+    int owed = zsettle_owed(f, 0), rc = zstage_flush(f);
+    rc = owed ? owed : rc;
+    for (uint64_t k = 0; k < t->rounds || k == 0; k++) {
+        int step = at < p->memory.bytes ? zplan_encode_next(f, p, &at, &t->range) : MPI_SUCCESS;
+        if (t->rounds == 1 && p->surveyed) {
+            int corrected = correct_round(f, p, &t->range, at > 0 && !step);
+            step = step ? step : corrected;
+        }
+        int placed = zplace_dense(f, k + 1 < t->rounds);
+        rc = rc ? rc : step ? step : placed;
+    }
+    int shared = zsettle_share(f);
+    return rc ? rc : shared;
+}
+
+/* The same where a device writes: rounds get their places some time after they were handed over,
+ * those of later calls too, so that nobody waits for their sizes. What others may read is in the
+ * file at the end. */
+static int hand_rounds(struct zfile *f, struct zplan *p, const struct together *t)
+{
+    uint64_t at = 0;
+    int rc = MPI_SUCCESS, placed = MPI_SUCCESS;
+    for (uint64_t k = 0; k < t->rounds || k == 0; k++) {
+        f->through.round++;
+        f->through.owed++;
+        int step = k == 0 ? zstage_flush(f) : MPI_SUCCESS;
+        if (at < p->memory.bytes && !step)
+            step = zplan_encode_next(f, p, &at, &t->range);
+        placed = zsettle_owed(f, k + 1 < MOST_OWED ? k + 1 : MOST_OWED);
+        rc = rc ? rc : step ? step : placed;
+    }
+    placed = MPI_SUCCESS;
+    if (zfile_may_read(f)) {
+        int owed = zsettle_owed(f, 1);
+        f->through.owed = 0;
+        placed = zplace_dense(f, false);
+        placed = owed ? owed : placed;
+    } else {
+        placed = zsettle_here(f);
+    }
+    int shared = zsettle_share(f);
+    return rc ? rc : placed ? placed : shared;
+}
+
+static int write_together(struct zfile *f, struct zplan *p, const struct together *t)
+{
+    if (f->session.atomic) {
+        p->most_runs = zstage_most_runs(f);
+        return p->memory.bytes ? write_atomic(f, p, &t->range) : MPI_SUCCESS;
+    }
+    if (!t->large)
+        return write_staged(f, p, &t->range);
+    return t->through && !p->surveyed ? hand_rounds(f, p, t) : write_rounds(f, p, t);
+}
+
+int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
+{
+    struct zplan p;
+    struct together t;
+    *done = 0;
+    f->stats.collective_calls++;
+    const uint64_t most = f->session.atomic ? zplace_slot_size(f) / 4 : COLLECTIVE_PIECE;
+    int rc = zplan_make(f, r, most, &p), ranged = zplan_range(f, &p, &t.range);
+    rc = rc ? rc : ranged;
+    t.rounds = rc ? 0 : zplan_pieces(f, &p);
+    t.large = zfile_may_read(f) || f->session.shared || p.memory.bytes > zstage_limit(f) ||
+              p.runs > zstage_most_runs(f);
+    t.ratio = !rc && zplan_wants_ratio(f, &p);
+    t.through = f->options.nic_write && !f->through.off;
+    int agreed = agree(f, &t);
+    if (!agreed && t.ratio && (t.large || f->session.atomic))
+        agreed = zplan_survey(f, &p, &t.range, t.rounds > 1 || f->session.atomic, f->comm);
+    if (agreed) {
+        zplan_free(&p);
+        return agreed;
+    }
+    int wrote = write_together(f, &p, &t);
+    rc = rc ? rc : wrote;
+    if (!rc) {
+        *done = p.memory.bytes;
+        count_written(f, &p);
+    }
+    zplan_free(&p);
+    return rc;
+}

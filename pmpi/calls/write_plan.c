@@ -1,0 +1,275 @@
+/* write_plan.c - one write call on this rank: from a buffer and a view to pieces. */
+#include "calls/write_plan.h"
+#include "calls/transfer.h"
+#include "close/plain.h"
+#include "mpi/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- shape ---- */
+
+static bool holds(const size_t shape[3], size_t count)
+{
+    struct zmpi_array a = {ZMPI_BYTES, {shape[0], shape[1], shape[2]}};
+    size_t n;
+    return zmpi_array_count(&a, &n) == ZMPI_OK && n == count && shape[2] > 0;
+}
+
+/* The filetype as an array: whole planes of it, or whole rows, behind one another. */
+static bool shape_of_view(const struct zview *v, const struct zplan *p, size_t shape[3])
+{
+    const struct ztype *t = &v->file;
+    uint64_t row = t->shape[2] * zmpi_type_size(t->element), plane = t->shape[1] * row;
+    uint64_t bytes = p->memory.bytes;
+    if (t->element != p->memory.element || t->size == 0 || t->shape[2] == 1)
+        return false;
+    if (p->position % row || bytes % row)
+        return false;
+    bool planes = t->shape[1] > 1 && p->position % plane == 0 && bytes % plane == 0;
+    shape[0] = planes ? bytes / plane : 1;
+    shape[1] = planes ? t->shape[1] : bytes / row;
+    shape[2] = t->shape[2];
+    return shape[1] > 1;
+}
+
+/* A view without types (of MPI_BYTE, say) may still place rows regularly. */
+static bool shape_of_extent(const struct zmpi_extent *e, size_t width, size_t shape[3])
+{
+    if (e->levels < 1 || e->levels > ZMPI_EXTENT_LEVELS || e->run % width)
+        return false;
+    shape[2] = e->run / width;
+    shape[1] = e->count[0];
+    shape[0] = 1;
+    for (unsigned i = 1; i < e->levels; i++)
+        shape[0] *= e->count[i];
+    return true;
+}
+
+/* The program's word, else the view's datatype, else the buffer's, else the runs, else one
+ * dimension. */
+static void find_shape(const struct zfile *f, struct zplan *p)
+{
+    size_t width = zmpi_type_size(p->memory.element), count = p->memory.bytes / width;
+    if (holds(f->options.shape, count)) {
+        memcpy(p->shape, f->options.shape, sizeof p->shape);
+        return;
+    }
+    if (shape_of_view(&f->view, p, p->shape) && holds(p->shape, count))
+        return;
+    memcpy(p->shape, p->memory.shape, sizeof p->shape);
+    if (p->shape[1] > 1 && holds(p->shape, count))
+        return;
+    if (shape_of_extent(&p->extent, width, p->shape) && holds(p->shape, count))
+        return;
+    p->shape[0] = p->shape[1] = 1;
+    p->shape[2] = count;
+}
+
+/* ---- pieces ---- */
+
+static void find_piece(struct zplan *p, uint64_t most)
+{
+    uint64_t width = zmpi_type_size(p->memory.element), row = p->shape[2] * width,
+             plane = p->shape[1] * row;
+    uint64_t unit = plane <= most ? plane : row <= most ? row : width;
+    p->piece = unit ? most / unit * unit : most;
+}
+
+void zplan_free(struct zplan *p)
+{
+    zmemory_free(&p->memory);
+    zmpi_extent_free(&p->extent);
+    free(p->run);
+    memset(p, 0, sizeof *p);
+}
+
+/* Runs, and the extent of the whole if it has one: tiles that interleave are described one by one.
+ */
+static enum zmpi_status plan_runs(const struct zfile *f, struct zplan *p)
+{
+    enum zmpi_status status = zview_runs(&f->view, p->position, p->memory.bytes, &p->run, &p->runs);
+    if (!status && p->runs && f->view.increasing)
+        status = zmpi_extent_from_runs(&p->extent, p->run, p->runs);
+    return status;
+}
+
+/* Are the floats in the other byte order, or integers? Few values are judged together with those
+ * before. */
+static void plan_order(struct zfile *f, const struct zplan *p)
+{
+    const struct zmemory *m = &p->memory;
+    if (f->stays_turned)
+        return;
+    f->turned = false;
+    if (m->holder || zfile_bound(f, m->element).mode == ZMPI_LOSSLESS)
+        return;
+    if (f->order.values >= ZMPI_ORDER_ENOUGH)
+        f->order = (struct zmpi_order){0};
+    zmpi_order_look(&f->order, m->element, m->data, m->bytes / zmpi_type_size(m->element));
+    f->turned = zmpi_order_is_other(&f->order) || zmpi_order_has_integers(&f->order);
+    f->stays_turned = zmpi_order_is_sure(&f->order);
+}
+
+int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct zplan *p)
+{
+    memset(p, 0, sizeof *p);
+    p->position = r->position;
+    p->most_runs = SIZE_MAX;
+    if (!zfile_may_write(f))
+        return zfile_raise(f, MPI_ERR_READ_ONLY,
+                           "writing: the file was opened with MPI_MODE_RDONLY");
+    if (r->count < 0)
+        return zfile_raise(f, MPI_ERR_COUNT, "writing: negative count");
+    int rc = zmemory_pack(&p->memory, r->buf, r->count, r->datatype);
+    if (rc)
+        return zfile_raise(f, rc, "writing: datatype, count or memory");
+    enum zmpi_status status = plan_runs(f, p);
+    if (status) {
+        zplan_free(p);
+        return status == ZMPI_ERR_ARG
+                   ? zfile_raise(f, MPI_ERR_ARG,
+                                 "writing: the view's pieces overlap or lie outside the file")
+                   : zfile_raise_status(f, status, "writing");
+    }
+    if (p->runs && !p->memory.holder)
+        zplain_look(f, p->run, p->memory.data);
+    plan_order(f, p);
+    find_shape(f, p);
+    find_piece(p, most);
+    return MPI_SUCCESS;
+}
+
+/* Bytes of the piece that begins at `begin`, which is below the end. */
+static uint64_t piece_bytes(const struct zfile *f, const struct zplan *p, uint64_t begin)
+{
+    uint64_t left = p->memory.bytes - begin, bytes = left < p->piece ? left : p->piece;
+    if (!f->view.increasing) {
+        uint64_t tile = f->view.file.size, rest = tile - (p->position + begin) % tile;
+        bytes = bytes < rest ? bytes : rest;
+    }
+    return bytes;
+}
+
+uint64_t zplan_pieces(const struct zfile *f, const struct zplan *p)
+{
+    uint64_t n = 0;
+    for (uint64_t at = 0; at < p->memory.bytes; at += piece_bytes(f, p, at))
+        n++;
+    return n;
+}
+
+int zplan_failed(struct zfile *f, struct zplan *p, enum zmpi_status status, const char *what)
+{
+    if (!status)
+        return MPI_SUCCESS;
+    const struct zmpi_device *device = p->memory.holder;
+    const char *problem = device && device->problem ? device->problem() : NULL;
+    zplan_free(p);
+    return problem ? zfile_raise(f, zstatus_class(status), "%s: device %s: %s", what, device->name,
+                                 problem)
+                   : zfile_raise_status(f, status, what);
+}
+
+int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range)
+{
+    double start = zmpi_seconds();
+    struct zmpi_bound bound = zfile_bound(f, p->memory.element);
+    enum zmpi_status status = ZMPI_OK;
+    *range = ZMPI_RANGE_EMPTY;
+    if (bound.mode == ZMPI_RATIO && p->memory.bytes) /* samples are taken on the host */
+        status = zmemory_to_host(&p->memory);
+    if (!status && zmpi_bound_needs_range(&bound) && p->memory.bytes)
+        status =
+            zmemory_range(&p->memory, f->options.threshold, zruntime_threads(&f->options), range);
+    f->stats.n.seconds_scan += zmpi_seconds() - start;
+    return zplan_failed(f, p, status, "looking for the value range");
+}
+
+/* ---- ratio: one bound for a call ---- */
+
+bool zplan_wants_ratio(const struct zfile *f, const struct zplan *p)
+{
+    struct zmpi_bound bound = zfile_bound(f, p->memory.element);
+    return bound.mode == ZMPI_RATIO && p->memory.bytes > 0;
+}
+
+/* The piece that begins there, but for how much it is and where it goes. */
+static struct zpiece piece_at(const struct zplan *p, uint64_t begin)
+{
+    return (struct zpiece){.data = p->memory.data + begin,
+                           .holder = p->memory.holder,
+                           .element = p->memory.element,
+                           .row = p->shape[2],
+                           .rows = p->shape[1],
+                           .survey = p->surveyed ? &p->survey : NULL};
+}
+
+static void survey_pieces(const struct zfile *f, struct zplan *p)
+{
+    for (uint64_t at = 0, bytes; at < p->memory.bytes; at += bytes) {
+        struct zpiece piece = piece_at(p, at);
+        piece.extent.bytes = bytes = piece_bytes(f, p, at);
+        struct zmpi_array array = zencode_array(&piece);
+        zmpi_survey_add(&p->survey, &array, piece.data);
+    }
+}
+
+int zplan_survey(struct zfile *f, struct zplan *p, const struct zmpi_range *range, bool trials,
+                 MPI_Comm comm)
+{
+    const struct zmpi_array any = {ZMPI_F64, {1, 1, 1}};
+    struct zmpi_job job;
+    int rc = MPI_SUCCESS;
+    double start = zmpi_seconds();
+    zmpi_job_make(&any, &f->options.bound, range, &job);
+    zmpi_job_threshold(&job, f->options.threshold);
+    job.encoder = zmpi_options_encoder(&f->options, &job.approximate);
+    zmpi_survey_begin(&p->survey, &job, trials);
+    do {
+        if (zplan_wants_ratio(f, p) && zmpi_job_open(&job))
+            survey_pieces(f, p);
+        if (comm != MPI_COMM_NULL)
+            rc = PMPI_Allreduce(MPI_IN_PLACE, &p->survey.sum, ZMPI_SURVEY_SUMS, MPI_UINT64_T,
+                                MPI_SUM, comm);
+    } while (!rc && zmpi_survey_next(&p->survey));
+    p->surveyed = true;
+    f->stats.n.seconds_scan += zmpi_seconds() - start;
+    return rc;
+}
+
+/* Where the piece at `begin` goes; *bytes is made smaller if it is scattered over too many runs. */
+static enum zmpi_status piece_extent(const struct zfile *f, struct zplan *p, uint64_t begin,
+                                     uint64_t *bytes, struct zmpi_extent *extent)
+{
+    struct zmpi_run *run;
+    size_t runs;
+    if (*bytes == p->memory.bytes && f->view.increasing && p->runs <= p->most_runs) {
+        *extent = p->extent; /* the list, if it is one, goes with it */
+        p->extent = (struct zmpi_extent){0};
+        return ZMPI_OK;
+    }
+    enum zmpi_status status = zview_runs(&f->view, p->position + begin, *bytes, &run, &runs);
+    while (!status && runs > p->most_runs) {
+        free(run);
+        *bytes = (*bytes / 2 + 7) / 8 * 8;
+        status = zview_runs(&f->view, p->position + begin, *bytes, &run, &runs);
+    }
+    if (!status)
+        status = zmpi_extent_from_runs(extent, run, runs);
+    free(run);
+    return status;
+}
+
+int zplan_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin,
+                      const struct zmpi_range *range)
+{
+    uint64_t bytes = piece_bytes(f, p, *begin);
+    struct zpiece piece = piece_at(p, *begin);
+    piece.range = range;
+    const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
+    piece.read = zmpi_bound_needs_range(&bound) ? p->memory.bytes : 0;
+    enum zmpi_status status = piece_extent(f, p, *begin, &bytes, &piece.extent);
+    *begin += bytes;
+    return status ? zfile_raise_status(f, status, "writing") : zencode_piece(f, &piece);
+}

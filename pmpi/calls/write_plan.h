@@ -1,0 +1,49 @@
+/*
+ * write_plan.h - one write call on this rank, in pieces: what it covers, its shape, its range, the
+ * bound that gives a ratio.
+ */
+#ifndef ZMPI_WRITE_PLAN_H
+#define ZMPI_WRITE_PLAN_H
+
+#include "calls/transfer.h"
+
+/* One call on this rank, ready to be cut into pieces. */
+struct zplan {
+    struct zmemory memory;
+    uint64_t position;    /* in the view */
+    struct zmpi_run *run; /* logical runs of the whole call */
+    size_t runs;
+    struct zmpi_extent extent;
+    size_t shape[3];  /* of the call's elements */
+    uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
+    size_t most_runs; /* of a piece, so that its list fits where records go */
+    bool surveyed;
+    struct zmpi_survey survey; /* ratio: of the whole call */
+};
+
+/* Takes the datatype and the view apart and checks the arguments; pieces of at most `most` bytes,
+ * if the shape lets them. On failure the error is raised, and the plan covers nothing. */
+int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct zplan *p);
+void zplan_free(struct zplan *p); /* then it covers nothing */
+
+/* Raises the error that `status` stands for, if it does; then the plan covers nothing. */
+int zplan_failed(struct zfile *f, struct zplan *p, enum zmpi_status status, const char *what);
+
+/* How many pieces there are, if none of them is cut in two for its runs (most_runs). */
+uint64_t zplan_pieces(const struct zfile *f, const struct zplan *p);
+
+/* The range of this rank's values, if the bound needs one; else an empty one. */
+int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range);
+
+bool zplan_wants_ratio(const struct zfile *f, const struct zplan *p);
+
+/* Finds the bound that gives the ratio, once for all pieces. comm: of all ranks that write
+ * together, even those with nothing lossy; MPI_COMM_NULL: none. */
+int zplan_survey(struct zfile *f, struct zplan *p, const struct zmpi_range *range, bool trials,
+                 MPI_Comm comm);
+
+/* Codes the piece at *begin into the outbox and moves on to the next. */
+int zplan_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin,
+                      const struct zmpi_range *range);
+
+#endif

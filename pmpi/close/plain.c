@@ -1,0 +1,386 @@
+/*
+ * plain.c - a file that compression made hardly smaller, that holds nothing but bytes, or that
+ * begins like one of another library's, is a plain one again once it is closed: whoever opens it by
+ * other means than MPI-IO then finds what the program wrote. (Who writes bytes has a format of its
+ * own, and mostly such means of reading it.)
+ *
+ * Its bytes are written to a new file beside it, which takes its name at the end. Until then, and
+ * if anything fails, the container is there.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "file/header.h"
+#include "file/zfile.h"
+#include "base/magic.h"
+#include "file/physical.h"
+#include "close/plain.h"
+#include "mpi/runtime.h"
+
+/* A header that one rank writes first, by itself, must not decide for what follows. */
+#define LEAST ((uint64_t)16 << 10)
+/* From this size on a file decides for others of its kind; smaller ones are copied each time. */
+#define COSTS ((uint64_t)1 << 20)
+/* For each rank: of larger files that gained too little the copy would be felt. */
+#define MOST ((uint64_t)256 << 20)
+/* A file of more holes than this many times what was written stays as it is. */
+#define HOLES 4
+/* One part of so many may be of known types, such as a header of integers, in a file of bytes. */
+#define PARTS 16
+/* What is copied at a time; ranks' shares begin at multiples of it. */
+#define PIECE ((uint64_t)4 << 20)
+
+/* ---- names ---- */
+
+/* Names under which a file became plain, but for their digits: those of other steps of the same
+ * data. */
+static struct {
+    pthread_mutex_t lock;
+    uint64_t hash[256];
+    size_t count;
+} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t hash_of_kind(const char *path)
+{
+    char kind[PATH_MAX];
+    size_t n = 0;
+    for (const char *p = path; *p && n < sizeof kind; p++) {
+        const bool digit = isdigit((unsigned char)*p);
+        if (!digit || n == 0 || kind[n - 1] != '0')
+            kind[n++] = digit ? '0' : *p;
+    }
+    return zmpi_hash(kind, n, 0);
+}
+
+static bool find_kind(uint64_t hash)
+{
+    for (size_t i = 0; i < sizeof known.hash / sizeof *known.hash && i < known.count; i++)
+        if (known.hash[i] == hash)
+            return true;
+    return false;
+}
+
+/* How much smaller a file must be; 0: it may be of any size. */
+static double least_ratio(const struct zmpi_options *o)
+{
+    return o->bound_set && o->bound.mode == ZMPI_RATIO ? 0 : o->least_ratio;
+}
+
+bool zplain_is_known(const char *path, const struct zmpi_options *o)
+{
+    if (least_ratio(o) == 0)
+        return false;
+    pthread_mutex_lock(&known.lock);
+    const bool found = known.count && find_kind(hash_of_kind(path));
+    pthread_mutex_unlock(&known.lock);
+    return found;
+}
+
+/* Is it news? Only what all processes know: one file may be opened by each of them alone, and must
+ * not be plain to some and a container to others. */
+static bool remember(const char *path, int ranks)
+{
+    int all = 0;
+    if (!zruntime_agreed() || PMPI_Comm_size(MPI_COMM_WORLD, &all) || ranks != all)
+        return false;
+    const uint64_t hash = hash_of_kind(path);
+    pthread_mutex_lock(&known.lock);
+    const bool news = !find_kind(hash);
+    if (news)
+        known.hash[known.count++ % (sizeof known.hash / sizeof *known.hash)] = hash;
+    pthread_mutex_unlock(&known.lock);
+    return news;
+}
+
+/* ---- does it pay? ---- */
+
+void zplain_look(struct zfile *f, const struct zmpi_run *run, const unsigned char *data)
+{
+    const uint64_t size = run->length < ZMPI_MAGIC_BYTES ? run->length : ZMPI_MAGIC_BYTES;
+    if (!f->format && run->offset == 0 && f->options.least_ratio > 0)
+        f->format = zmpi_magic_find(data, (size_t)size);
+}
+
+enum { FAILED, WRITTEN, TYPED, STORED, RATIO, LOGICAL, LOG_END, FORMAT, SUMS };
+
+/* Summed over the ranks; what is the same everywhere, or known to rank 0 alone, is its. */
+static int sum_up(const struct zfile *f, int failed, double all[SUMS])
+{
+    double mine[SUMS] = {[FAILED] = failed != 0 || f->session.shared,
+                         [WRITTEN] = (double)f->stats.n.bytes_written,
+                         [TYPED] = (double)f->stats.bytes_typed,
+                         [STORED] = (double)f->stats.n.bytes_stored,
+                         [FORMAT] = f->format && !(f->amode & MPI_MODE_DELETE_ON_CLOSE)};
+    if (f->rank == 0) {
+        mine[RATIO] = f->amode & MPI_MODE_DELETE_ON_CLOSE ? 0 : least_ratio(&f->options);
+        mine[LOGICAL] = (double)f->container.logical_size;
+        mine[LOG_END] = (double)f->container.header.log_end;
+        mine[TYPED] += (double)f->size_before; /* of what type it is nobody knows */
+    }
+    return PMPI_Allreduce(mine, all, SUMS, MPI_DOUBLE, MPI_SUM, f->comm);
+}
+
+static bool is_of_bytes(const struct zfile *f, const double all[SUMS])
+{
+    return all[TYPED] * PARTS <= all[WRITTEN] && all[LOGICAL] <= HOLES * all[WRITTEN] &&
+           (f->ranks > 1 || all[LOGICAL] >= (double)LEAST);
+}
+
+/* Neither what was written this time nor the file as a whole became smaller. */
+static bool gained_little(const double all[SUMS])
+{
+    return all[LOGICAL] >= (double)LEAST && all[WRITTEN] < all[RATIO] * all[STORED] &&
+           all[LOGICAL] < all[RATIO] * all[LOG_END];
+}
+
+/* ---- the new file ---- */
+
+struct copy {
+    struct zmpi_container from; /* read anew: a writer may not know all of it */
+    int fd;
+    bool sole; /* rank 0: others are kept out */
+    struct names {
+        char copy[PATH_MAX];  /* "": there is none */
+        char final[PATH_MAX]; /* the container's, without links */
+    } name;
+};
+
+#define ACCESS_LIST "system.posix_acl_access"
+
+/* Would a new file differ from this one in who may use it? */
+static bool has_attributes(const char *path)
+{
+    char names[4096];
+    const ssize_t n = listxattr(path, names, sizeof names);
+    if (n < 0)
+        return errno != ENOTSUP;
+    for (const char *p = names; p < names + n; p += strlen(p) + 1)
+        if (strncmp(p, "user.", 5) == 0 || strcmp(p, ACCESS_LIST) == 0)
+            return true;
+    return false;
+}
+
+/* Nobody else makes a file of this name while others are kept out: one that is there was left by a
+ * process that died. */
+static int make(const char *name)
+{
+    const int flags = O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode = S_IRUSR | S_IWUSR;
+    const int fd = open(name, flags, mode);
+    if (fd >= 0 || errno != EEXIST || unlink(name) != 0)
+        return fd;
+    return open(name, flags, mode);
+}
+
+/* Rank 0: the empty file, with the container's owner and mode. */
+static bool create(struct zfile *f, struct names *name)
+{
+    struct stat s, made;
+    const unsigned char *id = f->container.header.id;
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", f->session.fd);
+    /* By the name that it has now; without /proc that may be another file's. */
+    if (!(realpath(link, name->final) || realpath(f->place, name->final)) ||
+        !zsession_is_at(f, name->final) || stat(name->final, &s) || s.st_nlink != 1 ||
+        has_attributes(name->final))
+        return false;
+    const int n = snprintf(name->copy, sizeof name->copy, "%s.plain-%02x%02x%02x%02x", name->final,
+                           id[0], id[1], id[2], id[3]);
+    const int fd = n < (int)sizeof name->copy ? make(name->copy) : -1;
+    if (fd < 0) {
+        name->copy[0] = 0;
+        return false;
+    }
+    (void)fremovexattr(fd, ACCESS_LIST); /* the folder's default */
+    bool ok = fstat(fd, &made) == 0 && made.st_uid == s.st_uid &&
+              (made.st_gid == s.st_gid || fchown(fd, (uid_t)-1, s.st_gid) == 0) &&
+              fchmod(fd, s.st_mode & 07777) == 0 && !has_attributes(name->copy) &&
+              ftruncate(fd, (off_t)f->container.logical_size) == 0;
+    if (close(fd) != 0)
+        ok = false;
+    return ok;
+}
+
+/* Do all ranks say yes? */
+static bool all_of(struct zfile *f, bool mine)
+{
+    int no = !mine, any = 1;
+    return !PMPI_Allreduce(&no, &any, 1, MPI_INT, MPI_MAX, f->comm) && !any;
+}
+
+/* A larger file than the process may make is not an error alone: a signal ends the program. */
+static bool may_be_long(uint64_t size)
+{
+    struct rlimit most;
+    return getrlimit(RLIMIT_FSIZE, &most) != 0 || size <= most.rlim_cur;
+}
+
+static bool is_same(const struct zfile *f, const struct zmpi_container *again)
+{
+    return zmpi_container_whole(again) && again->logical_size == f->container.logical_size &&
+           memcmp(again->header.id, f->container.header.id, 16) == 0;
+}
+
+static bool copy_begin(struct zfile *f, struct copy *c)
+{
+    bool ok = may_be_long(f->container.logical_size);
+    if (f->rank == 0) {
+        c->sole = ok && zsession_only_begin(f);
+        ok = c->sole && create(f, &c->name);
+    }
+    if (PMPI_Bcast(&c->name, (int)sizeof c->name, MPI_CHAR, 0, f->comm) || !all_of(f, ok))
+        return false;
+    /* A node may see other files. */
+    c->fd = open(c->name.copy, O_WRONLY | O_CLOEXEC);
+    if (!all_of(f, c->fd >= 0))
+        return false;
+    /* Not opened again: ROMIO of Open MPI 4.1.4 crashes where two threads open files at the same
+     * time, as they may close them (tests/mpi/threads.c). */
+    const int rc = zindex_read_all(f, &c->from);
+    return all_of(f, !rc && is_same(f, &c->from) && may_be_long(c->from.logical_size));
+}
+
+/* What is nothing but zeros stays a hole. */
+static bool write_piece(int fd, const unsigned char *data, size_t size, uint64_t at)
+{
+    const bool zeros = data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
+    return zeros || zfd_write(fd, data, size, (off_t)at) == 0;
+}
+
+/* This rank's share. */
+static bool copy_share(struct zfile *f, struct copy *c)
+{
+    const uint64_t size = c->from.logical_size;
+    const uint64_t pieces = (size + PIECE - 1) / PIECE;
+    const uint64_t share = (pieces + (uint64_t)f->ranks - 1) / (uint64_t)f->ranks * PIECE;
+    const uint64_t begin = share * (uint64_t)f->rank;
+    const uint64_t end = begin + share < size ? begin + share : size;
+    struct zmpi_offload offload = {.what = f->path, .name = f->options.device};
+    struct zmpi_reader reader = zfile_reader(f);
+    reader.offload = &offload;
+    unsigned char *buffer = begin < end ? malloc(PIECE) : NULL;
+    bool ok = begin >= end || buffer;
+    for (uint64_t at = begin; ok && at < end; at += PIECE) {
+        const struct zmpi_run run = {at, end - at < PIECE ? end - at : PIECE};
+        uint64_t bad;
+        ok = !zmpi_container_read(&c->from, &reader, &run, 1, buffer, &bad) &&
+             write_piece(c->fd, buffer, run.length, at);
+    }
+    free(buffer);
+    return ok && (!f->durable || fsync(c->fd) == 0);
+}
+
+/* Its name is in the directory for good. */
+static void sync_folder(const char *path)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[1] = 0;
+    const int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+}
+
+/* Collective, whatever copy_begin came to. */
+static bool copy_end(struct zfile *f, struct copy *c, bool ok)
+{
+    zmpi_container_free(&c->from);
+    if (c->fd >= 0 && close(c->fd) != 0)
+        ok = false;
+    ok = all_of(f, ok);
+    if (f->rank == 0 && ok) {
+        ok = zsession_no_readers(f) && zsession_is_at(f, c->name.final) &&
+             rename(c->name.copy, c->name.final) == 0;
+        if (ok && f->durable)
+            sync_folder(c->name.final);
+    }
+    if (f->rank == 0 && !ok && c->name.copy[0])
+        (void)unlink(c->name.copy);
+    if (c->sole)
+        zsession_only_end(f);
+    return all_of(f, ok);
+}
+
+static bool give_back(struct zfile *f)
+{
+    struct copy *c = calloc(1, sizeof *c);
+    bool ok = all_of(f, c);
+    if (ok) {
+        c->fd = -1;
+        zmpi_container_init(&c->from);
+        ok = copy_begin(f, c) && copy_share(f, c);
+        ok = copy_end(f, c, ok);
+    }
+    free(c);
+    return ok;
+}
+
+/* What goes wrong costs nothing: no handler that ends the program is to hear of it. */
+static bool give_back_quietly(struct zfile *f)
+{
+    MPI_Errhandler handler;
+    const bool set = !PMPI_File_get_errhandler(f->fh, &handler);
+    PMPI_File_set_errhandler(f->fh, MPI_ERRORS_RETURN);
+    const bool ok = give_back(f);
+    if (set) {
+        PMPI_File_set_errhandler(f->fh, handler);
+        PMPI_Errhandler_free(&handler);
+    }
+    return ok;
+}
+
+static const char *why(const struct zfile *f, const double all[SUMS])
+{
+    if (all[FORMAT] > 0)
+        return f->format ? f->format : "a known format";
+    return is_of_bytes(f, all) ? "nothing but bytes" : "gained little";
+}
+
+/* Of small files, of which there may be many, the report alone tells. news: of this kind. */
+static void tell(const struct zfile *f, const double all[SUMS], bool news)
+{
+    if (f->rank == 0)
+        zmpi_log(news ? ZMPI_LOG_WARN : ZMPI_LOG_INFO,
+                 "%s: %s: %s, compressed %.2f to 1 (ZMPI_LEAST_RATIO=%.3g)%s", f->path,
+                 f->plain ? "plain again" : "stays compressed", why(f, all),
+                 all[WRITTEN] / all[STORED], f->options.least_ratio,
+                 news ? "; new files of such a name stay plain" : "");
+}
+
+/* Is how small lossy data become a matter of measured time? Then later files' values must not be.
+ */
+static bool is_by_time(const struct zmpi_options *o)
+{
+    return o->bound_set && o->bound.mode != ZMPI_LOSSLESS && strcmp(o->codec, "auto") == 0;
+}
+
+void zplain_give_back(struct zfile *f, int failed)
+{
+    double all[SUMS];
+    if (sum_up(f, failed, all) || all[FAILED] > 0 || !(all[WRITTEN] > 0))
+        return;
+    const bool must = all[FORMAT] > 0, may = all[RATIO] > 0;
+    const bool bytes = must || (may && is_of_bytes(f, all));
+    if (!bytes && !(may && gained_little(all)))
+        return;
+    if (bytes || all[LOGICAL] <= (double)MOST * f->ranks)
+        f->plain = give_back_quietly(f);
+    if (must || (all[LOGICAL] >= (double)COSTS && (bytes || !is_by_time(&f->options)))) {
+        const bool news = remember(f->path, f->ranks);
+        tell(f, all, news);
+    }
+}

@@ -1,0 +1,221 @@
+/*
+ * trim.c - the end of a writer that has written over much of its file: records that no read can see
+ * any more leave the index, and their room goes back to the file system.
+ *
+ * Nothing that is in use moves, and no place is used twice. The new index and header go first, then
+ * all that is new to the disk, so that no header that could come back after a power failure speaks
+ * of the room; then the room. A scan that finds some of the dropped records again, all of it or
+ * none of it having been given back, finds the newer ones too, which win (format.md 2.7).
+ */
+#define _GNU_SOURCE // fallocate
+#include "close/trim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "file/physical.h"
+
+enum { NOTE_AT = 416, NOTE_BYTES = 24 };
+
+/* It is not worth while below these: of growth, of one stretch of room, of all of it. */
+#define GROWTH_LEAST ((uint64_t)64 << 10)
+#define ROOM_LEAST   ((uint64_t)8 << 10)
+#define DEAD_LEAST   ((uint64_t)32 << 10)
+/* What may be looked at: records, 200 bytes of memory each; runs, up to 48 bytes each. */
+#define RECORDS_MOST ((size_t)1 << 19)
+#define RUNS_MOST    ((uint64_t)1 << 20)
+/* Stretches that are given back at a time. */
+#define ROOMS_MOST ((size_t)1 << 16)
+
+/* ---- what the log had when it was last looked through (format.md 2.6) ---- */
+
+static void put_note(const struct zfile *f, const struct ztrim *t)
+{
+    unsigned char b[NOTE_BYTES];
+    zmpi_store64(b, t->end);
+    zmpi_store64(b + 8, t->live);
+    zmpi_store64(b + 16, zmpi_hash(b, 16, 0));
+    (void)zfd_write(f->session.fd, b, sizeof b, NOTE_AT);
+}
+
+/* The second session of a file counts from the end of the first one. */
+void ztrim_begin(struct zfile *f)
+{
+    const uint64_t end = f->container.header.log_end;
+    unsigned char b[NOTE_BYTES];
+    f->trim = (struct ztrim){.end = end};
+    if (f->session.fd < 0 || end <= ZMPI_HEADER_BYTES)
+        return;
+    f->trim.live = end - ZMPI_HEADER_BYTES;
+    if (zfd_read(f->session.fd, b, sizeof b, NOTE_AT) != (ssize_t)sizeof b)
+        return;
+    if (zmpi_load64(b + 16) == zmpi_hash(b, 16, 0) && zmpi_load64(b) <= end)
+        f->trim = (struct ztrim){.end = zmpi_load64(b), .live = zmpi_load64(b + 8)};
+    else
+        put_note(f, &f->trim);
+}
+
+/* Can the file system take room back? Asked behind the file, where there is none. */
+static bool is_possible(int fd, uint64_t behind)
+{
+    const off_t one = (off_t)1 << 20;
+    return fd >= 0 && fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                ((off_t)behind / one + 2) * one, one) == 0;
+}
+
+uint64_t ztrim_wanted(struct zfile *f)
+{
+    const uint64_t never = UINT64_MAX >> 16, end = f->end;
+    const uint64_t growth = end > f->trim.end ? end - f->trim.end : 0;
+    const bool first = f->trim.live == 0;
+    if (!f->options.trim || f->amode & MPI_MODE_DELETE_ON_CLOSE || growth < GROWTH_LEAST ||
+        growth / 9 < f->trim.live / 10 || f->session.shared || f->session.no_locks)
+        return never;
+    /* Who writes a file for the first time writes it once, or tells otherwise. */
+    return first ? f->container.logical_size / 10 * 19 : 0;
+}
+
+/* ---- the index without dead records ---- */
+
+/* Rank 0. All is in the file, and in its index. */
+static bool sift(struct zfile *f, struct zmpi_sifted *out)
+{
+    struct zmpi_container c;
+    struct zmpi_reader reader = zfile_reader(f);
+    zmpi_container_init(&c);
+    if (zmpi_container_open_lazily(&c, &reader))
+        return false;
+    bool done = c.indexed > 0 && c.scanned == 0 && c.damaged == 0 && c.count <= RECORDS_MOST &&
+                zmpi_container_sift(&c, &reader, RUNS_MOST, out) == ZMPI_OK;
+    zmpi_container_free(&c);
+    return done;
+}
+
+/* What went wrong is no error of the program's: the index that is there is as good. */
+static bool put_index(struct zfile *f, struct zmpi_container *kept, uint64_t *place)
+{
+    struct zmpi_reader reader = zfile_reader(f);
+    const int fd = f->session.fd;
+    struct zmpi_header_part part[2];
+    unsigned char *index;
+    uint64_t offset = f->container.header.log_end;
+    size_t size;
+    if (zsession_reserve(f, 0, &offset, NULL) ||
+        zmpi_index_make(kept, &reader, offset, &index, &size))
+        return false;
+    bool written = size > 0 && !zsession_reserve(f, size, &offset, NULL);
+    if (written && zfd_write(fd, index, size, (off_t)offset)) {
+        (void)!ftruncate(fd, (off_t)f->container.header.log_end);
+        written = false;
+    }
+    free(index);
+    *place = offset;
+    if (!written)
+        return false;
+    kept->header.generation++;
+    zmpi_header_parts(&kept->header, part);
+    for (int i = 0; i < 2 && written; i++)
+        written = !zfd_write(fd, part[i].bytes, part[i].size, (off_t)part[i].offset);
+    return written;
+}
+
+/* Rank 0: is there room to be given back when this index, at `place`, is safe on the disk? */
+static bool renew_index(struct zfile *f, struct zmpi_sifted *s, uint64_t *place)
+{
+    bool renewed = false;
+    if (!is_possible(f->session.fd, f->end) || !zsession_only_begin(f))
+        return false;
+    if (sift(f, s)) {
+        if (s->dead >= DEAD_LEAST && s->dead >= s->live / 4)
+            renewed = put_index(f, &s->kept, place);
+        if (renewed)
+            f->container.header = s->kept.header;
+        put_note(f, &(struct ztrim){f->container.header.log_end, s->live});
+    }
+    zsession_only_end(f);
+    return renewed;
+}
+
+/* ---- room ---- */
+
+/* Collective: to the disk, from every node. */
+static bool sync_all(struct zfile *f)
+{
+    int bad = 0, any = 0;
+    if (f->rank == 0 || !f->session.counted) {
+        const int fd = zsession_descriptor(f);
+        bad = fd < 0 || fdatasync(fd) != 0;
+    }
+    return !PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, f->comm) && !any;
+}
+
+/* Does the file still end with the index that was written? */
+static bool is_last(struct zfile *f)
+{
+    const struct zmpi_header *mine = &f->container.header;
+    unsigned char b[ZMPI_HEADER_BYTES];
+    struct zmpi_header h;
+    return zfd_read(f->session.fd, b, sizeof b, 0) == (ssize_t)sizeof b &&
+           zmpi_header_decode(&h, b) == ZMPI_OK && h.generation == mine->generation &&
+           h.log_end == mine->log_end;
+}
+
+/* Holes where there is much room. */
+static bool punch(int fd, const struct zmpi_run *gap, size_t n)
+{
+    bool good = true;
+    for (size_t i = 0, holes = 0; i < n && holes < ROOMS_MOST && good; i++)
+        if (gap[i].length >= ROOM_LEAST) {
+            good = !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)gap[i].offset,
+                              (off_t)gap[i].length);
+            holes++;
+        }
+    return good;
+}
+
+/* Zeros instead of the dropped records in what room is left, so that no scan finds them again. */
+static void clear(int fd, const struct zmpi_run *gap, size_t n, const struct zmpi_sifted *s)
+{
+    static const unsigned char zeros[ROOM_LEAST];
+    for (size_t i = 0, k = 0; k < s->dropped; k++) {
+        const struct zmpi_run *gone = &s->gone[k];
+        while (i < n && gap[i].offset + gap[i].length <= gone->offset)
+            i++;
+        if (i < n && gap[i].length < ROOM_LEAST &&
+            zfd_write(fd, zeros, (size_t)gone->length, (off_t)gone->offset))
+            break;
+    }
+}
+
+/* What no record has in front of the index. Whole records and stretches, so that no part of a
+ * record is left; what is a hole already stays one. */
+static void give_back(struct zfile *f, struct zmpi_sifted *s, uint64_t index)
+{
+    struct zmpi_reader reader = zfile_reader(f);
+    struct zmpi_run *gap = NULL;
+    size_t n = 0;
+    if (!zsession_only_begin(f))
+        return;
+    if (is_last(f) && !zmpi_container_gaps(&s->kept, &reader, index, &gap, &n)) {
+        if (punch(f->session.fd, gap, n))
+            clear(f->session.fd, gap, n, s);
+        zmpi_log(ZMPI_LOG_INFO, "%s: the room of %zu overwritten records, %llu bytes, given back",
+                 f->path, s->dropped, (unsigned long long)s->dead);
+    }
+    zsession_only_end(f);
+    free(gap);
+}
+
+void ztrim(struct zfile *f, bool indexed)
+{
+    struct zmpi_sifted s = {0};
+    uint64_t index = 0;
+    int go = f->rank == 0 && indexed && renew_index(f, &s, &index);
+    if (!PMPI_Bcast(&go, 1, MPI_INT, 0, f->comm) && go && sync_all(f) && f->rank == 0)
+        give_back(f, &s, index);
+    zmpi_sifted_free(&s);
+}

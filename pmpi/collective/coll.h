@@ -1,0 +1,367 @@
+/*
+ * coll.h - what the files of the collective operations share. docs/architecture.md, section 7,
+ * tells the protocol.
+ *
+ * A collective is wrapped in four steps, the same on all ranks of the communicator:
+ *     zcall_begin    is it one that may be compressed?   decided by what every rank knows
+ *     zcall_agree    one small reduction: can all, and shall we?
+ *     zexchange_run, zrelay_run    the pieces
+ *     zcall_end      errors, measurements, the report
+ */
+#ifndef ZMPI_COLL_H
+#define ZMPI_COLL_H
+
+#include <stdio.h>
+
+#include "file/zfile.h"
+
+/* ---- the operations: number, MPI name, the name in ZMPI_COLLECTIVES ---- */
+
+#define ZOP_LIST(X)                                                                                \
+    X(GATHER, "MPI_Gather", "gather")                                                              \
+    X(GATHERV, "MPI_Gatherv", "gather")                                                            \
+    X(SCATTER, "MPI_Scatter", "scatter")                                                           \
+    X(SCATTERV, "MPI_Scatterv", "scatter")                                                         \
+    X(ALLGATHER, "MPI_Allgather", "allgather")                                                     \
+    X(ALLGATHERV, "MPI_Allgatherv", "allgather")                                                   \
+    X(BCAST, "MPI_Bcast", "bcast")                                                                 \
+    X(ALLTOALL, "MPI_Alltoall", "alltoall")                                                        \
+    X(ALLTOALLV, "MPI_Alltoallv", "alltoall")
+
+enum zop {
+#define X(id, name, option) ZOP_##id,
+    ZOP_LIST(X)
+#undef X
+        ZOPS
+};
+
+const char *zop_name(enum zop op);
+
+/* ---- coll_comm.c: a communicator that was used for a collective ---- */
+
+enum { ZCLASSES = 32 }; /* of sizes: factors of 4 */
+
+/* How a call's data go: raw, or by the encoder of that number. */
+enum { ZRAW, ZWAYS = 1 + ZCODECS };
+
+/* What is known of one operation with blocks of one size class; the same on all ranks. */
+struct zmeasured {
+    double per_byte[ZWAYS]; /* seconds for a byte of the largest block; 0: not measured */
+    double estimate[ZWAYS]; /* the same, from what calls that went another way took; 0: none */
+    unsigned count[ZWAYS];  /* measurements */
+    unsigned since[ZWAYS];  /* calls since the last one */
+    int strange[ZWAYS];     /* so many in turn were far slower, or (< 0) faster, than before */
+    unsigned world;         /* how often that was no accident: something has changed */
+    unsigned seen[ZWAYS];   /* when it was measured */
+    unsigned estimated;     /* when estimate[ZRAW] was made */
+    bool like;              /* from messages of like size */
+    unsigned skip;          /* calls to go raw without asking anybody */
+    int best;
+};
+
+/* Seconds in which ranks wake up and messages come, which are none of the network's rate. */
+#define ZLATENCY 5e-4
+
+/* A part of a call's data by each encoder. */
+struct zsample {
+    double seconds[ZCODECS]; /* 0: not taken */
+    double smaller;          /* so many times is the second one's stream */
+};
+
+/* The last call that was measured. Ranks tell each other with the next call's agreement. */
+struct zpending {
+    bool any;
+    int way;
+    enum zop op;
+    int size_class;
+    double bytes;  /* of the largest block */
+    double pieces; /* of it, each coded while others are sent */
+    /* On this rank: seconds, */
+    double elapsed, scan, compress, decode, codec; /* the last: of both together */
+    double transfer;                               /* by the first messages; 0: not known */
+    double raw, sent;                              /* bytes that it sent */
+    struct zsample sample;
+};
+
+/* What calls that were compressed by the fixed rule took, and saved; the same on all ranks. */
+struct zlosses {
+    double elapsed, saved; /* seconds */
+    bool said;
+};
+
+struct zcomm {
+    MPI_Comm comm; /* the ranks of the program's, for our messages */
+    int rank, ranks;
+    bool one_node;               /* all ranks share memory */
+    struct zmpi_options options; /* the same on all ranks */
+    double settings;             /* a hash of them, of 53 bits */
+    bool differed;               /* it was said that they are not the same */
+    uint64_t calls;              /* compressed ones, the same on all ranks */
+    struct zmpi_offload offload;
+    uint64_t decoded; /* of its bytes, those that the report knows */
+    struct zpending pending;
+    struct zlosses losses;
+    struct zmeasured measured[ZOPS][ZCLASSES];
+    struct zcodec_choice codec[ZOPS]; /* what the encoders did in them, for estimates */
+    struct zmpi_axes_known axes[2];   /* of what was coded before: lossy; exact */
+    struct zmpi_comm_stats stats;
+};
+
+/* What is cached on the communicator, or NULL if it is unknown or not one of ours. */
+struct zcomm *zcomm_find(MPI_Comm comm);
+/* The same, made if it is not there. Collective. */
+struct zcomm *zcomm_make(MPI_Comm comm);
+/* From MPI_Finalize on, communicators are left to the MPI library. */
+void zcomm_finalize(void);
+
+/* ---- coll_block.c: what one rank gives to another ---- */
+
+struct zblock {
+    unsigned char *buf; /* as MPI is given it */
+    const struct ztype *type;
+    uint64_t bytes;
+    const struct zmpi_device *holder; /* of the memory it is in; NULL: the host's */
+    unsigned char *direct;            /* the data, if they are one stretch of memory */
+    size_t shape[3];
+    uint64_t piece; /* bytes that one message takes of it: whole planes or rows where they fit */
+};
+
+/* Bytes of whole planes or rows, where they fit into `most`. */
+uint64_t zblock_whole(const struct zblock *b, uint64_t most);
+uint64_t zblock_pieces(const struct zblock *b);
+/* Bytes of the piece that begins at `at`. */
+uint64_t zblock_piece(const struct zblock *b, uint64_t at);
+struct zmpi_array zblock_array(const struct zblock *b, uint64_t bytes);
+/* Bytes of a block, in one stretch. */
+struct zpart {
+    unsigned char *data;
+    const struct zmpi_device *holder; /* of the memory they are in; NULL: the host's */
+    void *taken;                      /* to be given back to `taker` */
+    const struct zmpi_device *taker;
+};
+
+/* The bytes [at, at + bytes), in place or copied, to scratch if that is in the host's memory.
+ * False: a device's memory cannot be read. */
+bool zblock_read(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
+                 struct zpart *part);
+/* Where bytes for [at, at + bytes) may be put before zblock_place: their place itself, or room. */
+void zblock_room(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
+                 struct zpart *part);
+bool zblock_place(const struct zblock *b, uint64_t at, uint64_t bytes, const struct zpart *part);
+void zpart_free(struct zpart *part);
+/* From the host's memory. */
+bool zblock_put(const struct zblock *b, uint64_t at, uint64_t bytes, const unsigned char *src);
+bool zblock_copy(const struct zblock *to, const struct zblock *from, unsigned char *scratch);
+
+/* One side of a collective's arguments: a block for each rank, or only one. */
+struct zside {
+    void *buf;
+    MPI_Count count; /* of every block */
+    MPI_Datatype datatype;
+    const int *counts, *places; /* the v forms: of each block; NULL otherwise */
+    struct ztype type;          /* flattened, by zside_make */
+    bool made;
+};
+
+/* As MPI's arguments say it: one block for each rank, all alike, or of the v forms. */
+static inline struct zside zside_of(const void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return (struct zside){.buf = (void *)(uintptr_t)buf, .count = count, .datatype = datatype};
+}
+
+static inline struct zside zside_of_v(const void *buf, const int counts[], const int places[],
+                                      MPI_Datatype datatype)
+{
+    return (struct zside){
+        .buf = (void *)(uintptr_t)buf, .datatype = datatype, .counts = counts, .places = places};
+}
+
+bool zside_make(struct zside *s);
+void zside_free(struct zside *s);
+void zside_block(const struct zside *s, int i, const struct zmpi_options *o, struct zblock *b);
+/* Data bytes of `count` elements; 0 if the arguments are wrong, which MPI will say. */
+uint64_t zside_bytes(MPI_Count count, MPI_Datatype datatype);
+
+/* ---- coll_call.c: one call on this rank ---- */
+
+enum zcall_kind { ZCALL_COMPRESSED, ZCALL_RAW_FASTER, ZCALL_RAW_NODE, ZCALL_PASSED, ZCALL_KINDS };
+
+struct zcall {
+    struct zcomm *state;
+    MPI_Comm comm; /* the program's */
+    enum zop op;
+    int root;       /* 0 if there is none; it counts the call for the report */
+    bool exact;     /* whatever the bound */
+    bool all_know;  /* every rank knew the size before the agreement */
+    bool lossy;     /* values may change: this rank's, after the agreement any rank's */
+    uint64_t bytes; /* of the largest block, after the agreement of any rank */
+    uint64_t steps; /* pieces of the block that has most of them, of any rank */
+    struct zmpi_range range;
+    struct zmpi_survey survey; /* ratio: of all data of the call */
+    uint64_t sequence;
+    bool measuring;
+    enum zcall_kind kind;
+    int way;               /* if it is compressed: the encoder */
+    double start, codec;   /* seconds */
+    uint64_t scanned;      /* bytes, to find the range */
+    double scan, compress; /* seconds; the rest of codec is decoding */
+    double began;          /* the exchange, on all ranks about the same time; 0: not yet */
+    double transfer;       /* seconds, as struct zpending has them */
+    struct zsample sample;
+    double raw, sent; /* bytes that this rank sent, as they were and as messages */
+    int error;
+};
+
+/*
+ * May this call be compressed? bytes: of the largest block if every rank knows it, else 0 (v
+ * forms). `given`: what this rank contributes, for the report. False: the call goes to MPI as it
+ * is. Same answer on all ranks.
+ */
+bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all_know,
+                 uint64_t bytes, uint64_t given);
+/* Is the encoder to be chosen? */
+bool zcall_picks(const struct zcall *c);
+/* Before the agreement: there are data of this type. */
+void zcall_look(struct zcall *c, enum zmpi_type element);
+/* Same answer on all ranks: are all ready, and is it to be compressed? bytes, steps: this rank's
+ * largest. */
+bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps);
+bool zcall_wants_range(const struct zcall *c);
+/* Add a block to this rank's value range. */
+void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch);
+int zcall_share_range(struct zcall *c); /* collective */
+/*
+ * For a ratio: one bound for all data, from samples of them. Collective: begin; add all blocks;
+ * share; and again from add on while that says so.
+ */
+bool zcall_wants_ratio(const struct zcall *c);
+void zcall_survey_begin(struct zcall *c);
+void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *scratch);
+bool zcall_survey_share(struct zcall *c, int *rc);
+/* coll_sample.c: try both encoders on a part of the block, before they are chosen from. */
+void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratch);
+/* Log and remember an error; it is raised by zcall_end. */
+void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The block's data are in the memory of a device that has failed: said once for each call. */
+void zcall_unreadable(struct zcall *c, const struct zblock *b);
+/* The end of a call, compressed or raw; rc: what MPI returned. */
+int zcall_end(struct zcall *c, int rc);
+
+/* ---- coll_piece.c: a piece of a block as a message ---- */
+
+enum { ZPIECE_HEAD = 64 };
+
+/* Are floats numbers of this machine, or kept exactly (byte_order.h)? */
+bool zpiece_has_numbers(enum zmpi_type element, const void *data, size_t bytes);
+/* What compresses `data` of a block, or as many of its first bytes; false: nothing can. Floats that
+ * are not (byte_order.h) are kept exactly; NULL: they cannot be looked at. */
+bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
+                int encoder, struct zmpi_job *job);
+/* Room for the message of any piece of a block of so many bytes, and for the piece itself. */
+size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes);
+/* The piece of b that begins at `at`, this rank's or one it sends, to dst; returns the size. */
+int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned char *dst,
+                  unsigned char *scratch);
+
+/* Bytes that a message, not yet checked, says it stands for: to be counted, not to be trusted. */
+uint64_t zpiece_raw(const struct zcall *c, const unsigned char *message, int size);
+
+/* Seconds that it was on its way, as it says: to be taken for what it is. */
+double zpiece_age(const struct zcall *c, const unsigned char *message, int size);
+
+struct zpiece_head {
+    uint64_t at, raw;
+    bool stream; /* else the bytes as they are */
+};
+
+/* Check all of a message of rank `origin` for b. False: it was reported. */
+bool zpiece_check(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
+                  int size, struct zpiece_head *h);
+/* A message that was checked, to its place. */
+bool zpiece_place(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
+                  int size, const struct zpiece_head *h, unsigned char *scratch);
+
+/* ---- coll_lanes.c, coll_exchange.c: every pair of ranks has its own data ---- */
+
+/* Between this rank and a peer. */
+struct zlane {
+    int peer;
+    struct zblock out, in; /* bytes 0: nothing goes that way */
+    bool in_place;         /* both are the same memory */
+    uint64_t sent;         /* bytes of `out` in messages */
+    uint64_t placed;       /* bytes of `in` that arrived well */
+    unsigned flying;       /* messages that may still be on their way out */
+    uint64_t posted, arrived;
+    uint64_t known; /* messages there are at least */
+    bool all_known; /* and no more */
+};
+
+/* What a call works with. The lanes are the same at both ends, and in an order in which the first
+ * that is not done can always go on. */
+struct zexchange {
+    struct zlane *lane;
+    size_t lanes;
+    unsigned char *memory, *scratch; /* malloc'ed; a piece of it */
+    size_t in_slots, out_slots, in_room, out_room;
+};
+
+enum { ZLANES = 4, ZSLOTS = 2 * ZLANES }; /* lanes at work at once; messages each way */
+
+int zexchange_run(struct zcall *c, const struct zexchange *x);
+
+/*
+ * All of a call of the kind: gather, scatter, alltoall. A side that means nothing on this rank, or
+ * is MPI_IN_PLACE, is NULL. False on all ranks: the call is to go to MPI.
+ */
+bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv);
+
+/* ---- coll_relay.c: the same data for all ranks ---- */
+
+struct zrelay {
+    const struct zblock *block; /* where data go, by origin */
+    const struct zblock *own;   /* what this rank brings, NULL: nothing */
+    int origins;                /* ranks that bring data: all, or one */
+    bool keep_own;              /* what it brings stays as it is */
+    uint64_t bytes;             /* of the largest block */
+    int from, to[2], to_count;  /* neighbours */
+};
+
+/* Everything from the agreement on. ready: has this rank all it needs? False on all ranks: the call
+ * is to go to MPI. */
+bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready);
+
+/* ---- coll_report.c ---- */
+
+struct zcall_outcome {
+    enum zop op;
+    enum zcall_kind kind;
+    bool counts;               /* this rank counts the call */
+    bool by_time;              /* measured time decided what became of lossy data */
+    double raw, sent, decoded; /* bytes; the last by other devices than the CPU */
+    double seconds;
+    double ratio_bound; /* absolute, that a ratio took; 0: none, or no ratio */
+    int chosen;         /* the encoder that ZMPI_CODEC=auto took; 0: it was not asked */
+    double coding;      /* seconds that encoding and decoding took here */
+    /* Seconds of the call by each encoder, measured or estimated; 0: unknown. */
+    double all[ZCODECS];
+};
+
+void zreport_collective(const struct zcall_outcome *outcome);
+/* Against the other way a call of all ranks saved so many seconds. */
+void zreport_saved(enum zop op, enum zcall_kind kind, double seconds);
+/* So many bytes took the network so long. */
+void zreport_link(enum zop op, double bytes, double seconds);
+/* Collective on MPI_COMM_WORLD. True if there is something to say. */
+bool zreport_collectives_sum(void);
+void zreport_collectives_text(FILE *out, bool speak);
+void zreport_collectives_json(FILE *out);
+
+/* A call of a function that is only counted: data that this rank gives (or gets of a scatter). */
+void zpassed(int function, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm,
+             bool per_rank);
+/* counts: int or MPI_Count, by their width. */
+void zpassed_each(int function, const void *buf, const void *counts, size_t width,
+                  MPI_Datatype datatype, MPI_Comm comm);
+
+#endif

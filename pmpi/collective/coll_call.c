@@ -1,0 +1,485 @@
+/* coll_call.c - one collective call on this rank, from the first question to the report. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collective/coll_auto.h"
+#include "mpi/runtime.h"
+
+static const char *const names[ZOPS] = {
+#define X(id, name, option) [ZOP_##id] = name,
+    ZOP_LIST(X)
+#undef X
+};
+static const char *const option_names[ZOPS] = {
+#define X(id, name, option) [ZOP_##id] = option,
+    ZOP_LIST(X)
+#undef X
+};
+
+const char *zop_name(enum zop op)
+{
+    return names[op];
+}
+
+static bool selected(const struct zmpi_options *o, enum zop op)
+{
+    if (!o->bound_set || o->collective_mode == ZMPI_COLLECTIVE_NEVER)
+        return false;
+    return zmpi_options_collective(o, option_names[op]) ||
+           (op == ZOP_BCAST && zmpi_options_collective(o, "bcast_lossy"));
+}
+
+static struct zcomm *state_of(const struct zcall *c, uint64_t bytes)
+{
+    const struct zmpi_options *o = zruntime_options();
+    bool large = !c->all_know || bytes >= o->collective_min;
+    if (o->comm_rules || (large && selected(o, c->op)))
+        return zcomm_make(c->comm);
+    return zcomm_find(c->comm);
+}
+
+/* An intra-node communicator, or one that was found faster raw, asks nobody. */
+static bool goes_raw(struct zcall *c)
+{
+    struct zcomm *s = c->state;
+    if (s->options.collective_mode == ZMPI_COLLECTIVE_ALWAYS)
+        return false;
+    if (s->one_node) {
+        c->kind = ZCALL_RAW_NODE;
+        return true;
+    }
+    struct zmeasured *m = &s->measured[c->op][zauto_class(c->bytes)];
+    if (!zrule_may_skip(c) || !m->skip)
+        return false;
+    m->skip--;
+    c->kind = ZCALL_RAW_FASTER;
+    return true;
+}
+
+bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all_know,
+                 uint64_t bytes, uint64_t given)
+{
+    *c = (struct zcall){.comm = comm,
+                        .op = op,
+                        .root = root,
+                        .all_know = all_know,
+                        .bytes = bytes,
+                        .range = ZMPI_RANGE_EMPTY,
+                        .kind = ZCALL_PASSED};
+    c->raw = c->sent = (double)given;
+    if (!zruntime_agreed() || (all_know && bytes == 0))
+        return false;
+    struct zcomm *s = c->state = state_of(c, bytes);
+    if (!s || !selected(&s->options, op) || (all_know && !zrule_enough(c)))
+        return false;
+    if (root < 0 || root >= s->ranks) /* MPI will say so */
+        return false;
+    s->stats.calls++;
+    c->exact = op == ZOP_BCAST && !zmpi_options_collective(&s->options, "bcast_lossy");
+    return !goes_raw(c);
+}
+
+/* What ranks tell each other in an agreement: the least of the first numbers counts, the largest of
+ * the others. */
+enum {
+    READY,
+    SETTINGS,
+    MEASURED,
+    SAMPLED,
+    SMALLER = SAMPLED + ZCODECS,
+    BYTES,
+    LOSSY,
+    SETTINGS_TOO,
+    STEPS,
+    ELAPSED,
+    SCAN,
+    COMPRESS,
+    DECODE,
+    CODEC,
+    TRANSFER,
+    RAW,
+    SENT,
+    TOLD
+};
+
+static int tell(const struct zcomm *s, double all[TOLD])
+{
+    const struct zpending *p = &s->pending;
+    all[SETTINGS] = all[SETTINGS_TOO] = s->settings;
+    all[MEASURED] = p->any;
+    for (int k = 0; k < ZCODECS; k++)
+        all[SAMPLED + k] = p->sample.smaller > 0 ? p->sample.seconds[k] : INFINITY;
+    all[SMALLER] = p->sample.smaller > 0 ? p->sample.smaller : INFINITY;
+    all[ELAPSED] = p->elapsed;
+    all[SCAN] = p->scan;
+    all[COMPRESS] = p->compress;
+    all[DECODE] = p->decode;
+    all[CODEC] = p->codec;
+    all[TRANSFER] = p->transfer;
+    all[RAW] = p->raw;
+    all[SENT] = p->sent;
+    for (int k = BYTES; k < TOLD; k++)
+        all[k] = -all[k];
+    int rc = PMPI_Allreduce(MPI_IN_PLACE, all, TOLD, MPI_DOUBLE, MPI_MIN, s->comm);
+    for (int k = BYTES; k < TOLD; k++)
+        all[k] = -all[k];
+    return rc;
+}
+
+/* The last measurement on this communicator, as all ranks saw it, comes with the agreement. There
+ * is none if the call failed on one of them. */
+static void learn(struct zcomm *s, const double all[TOLD])
+{
+    struct zpending p = s->pending;
+    p.any = all[MEASURED] > 0;
+    for (int k = 0; k < ZCODECS; k++)
+        p.sample.seconds[k] = all[SAMPLED + k];
+    p.sample.smaller = isfinite(all[SMALLER]) ? all[SMALLER] : 0;
+    p.elapsed = all[ELAPSED];
+    p.scan = all[SCAN];
+    p.compress = all[COMPRESS];
+    p.decode = all[DECODE];
+    p.codec = all[CODEC];
+    p.transfer = all[TRANSFER];
+    p.raw = all[RAW];
+    p.sent = all[SENT];
+    zauto_learn(s, &p);
+    const double link = zauto_link(&p);
+    /* What MPI sends in raw ones is its own affair. */
+    if (p.any && p.way && link > 0 && s->rank == 0)
+        zreport_link(p.op, p.sent, link);
+    const double saved = p.any ? zauto_saved(s, &p) : 0;
+    if (p.any && s->rank == 0)
+        zreport_saved(p.op, p.way ? ZCALL_COMPRESSED : ZCALL_RAW_FASTER, saved);
+    if (p.any && p.way && zauto_costs(&s->losses, p.elapsed, saved) && s->rank == 0)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s on %d ranks: compression has cost about %.2g s of %.2g s so far; "
+                 "ZMPI_COLLECTIVES=none, or a rule for the communicator, ends that",
+                 zop_name(p.op), s->ranks, -s->losses.saved, s->losses.elapsed);
+    s->pending.any = false;
+}
+
+bool zcall_picks(const struct zcall *c)
+{
+    return strcmp(c->state->options.codec, "auto") == 0;
+}
+
+static bool choose(struct zcall *c)
+{
+    struct zcomm *s = c->state;
+    struct zmeasured *m = &s->measured[c->op][zauto_class(c->bytes)];
+    const struct zauto_ways ways = zrule_ways(c);
+    if (!zrule_enough(c))
+        return false;
+    c->measuring = true;
+    zauto_begin(s->measured[c->op], zauto_class(c->bytes));
+    c->way = zauto_choose(m, &ways, zrule_may_skip(c));
+    if (s->rank == 0)
+        zmpi_log(ZMPI_LOG_DEBUG,
+                 "%s on %d ranks, %llu bytes: %s; raw %.3g s/GB, fle %.3g s/GB, huffman %.3g s/GB "
+                 "(0: unknown)",
+                 zop_name(c->op), s->ranks, (unsigned long long)c->bytes,
+                 c->way ? zmpi_encoder_name(c->way) : "raw", 1e9 * zauto_expected(m, ZRAW),
+                 1e9 * zauto_expected(m, ZMPI_FLE), 1e9 * zauto_expected(m, ZMPI_HUFFMAN));
+    c->kind = c->way ? ZCALL_COMPRESSED : ZCALL_RAW_FASTER;
+    return c->way != ZRAW;
+}
+
+/* What one rank alone was told can be seen here, if it did not keep that rank from asking. */
+static bool settings_agree(struct zcall *c, const double all[TOLD])
+{
+    struct zcomm *s = c->state;
+    const bool same = all[SETTINGS] == all[SETTINGS_TOO];
+    if (!same && !s->differed && s->rank == 0)
+        zmpi_log(
+            ZMPI_LOG_ERROR,
+            "%s on %d ranks: sent raw, and so are all until zmpi_comm_set has been called with "
+            "the same arguments on all ranks of the communicator",
+            zop_name(c->op), s->ranks);
+    s->differed = !same;
+    return same;
+}
+
+/* Without memory exact values come instead of others: no other day's run may do so. */
+static void say_not_ready(const struct zcall *c)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const bool first = c->state->options.bound.mode != ZMPI_LOSSLESS && !c->exact &&
+                       !atomic_flag_test_and_set(&said);
+    zmpi_log(first ? ZMPI_LOG_WARN : ZMPI_LOG_INFO,
+             "%s: no memory, or a datatype that cannot be taken apart: sent raw", zop_name(c->op));
+}
+
+/* Once, by the job's first rank: the bound was perhaps meant for files alone. */
+static void say_lossy(const struct zcall *c)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    char name[MPI_MAX_OBJECT_NAME] = "", bound[40];
+    int rank = -1, length;
+    if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) || rank != 0 || atomic_flag_test_and_set(&said))
+        return;
+    PMPI_Comm_get_name(c->comm, name, &length);
+    zmpi_bound_format(&c->state->options.bound, bound);
+    zmpi_log(ZMPI_LOG_WARN,
+             "%s on %s (%d ranks): floats are sent within %s, here and in later calls; "
+             "ZMPI_COLLECTIVES=none sends them exactly",
+             zop_name(c->op), name[0] ? name : "a communicator", c->state->ranks, bound);
+}
+
+bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
+{
+    struct zcomm *s = c->state;
+    double all[TOLD] = {
+        [READY] = ready, [LOSSY] = c->lossy, [BYTES] = (double)bytes, [STEPS] = (double)steps};
+    c->error = tell(s, all);
+    if (c->error)
+        return false;
+    learn(s, all);
+    c->bytes = (uint64_t)all[BYTES];
+    c->steps = (uint64_t)all[STEPS];
+    c->lossy = all[LOSSY] > 0;
+    if (!ready)
+        say_not_ready(c);
+    bool compressed = settings_agree(c, all) && all[READY] > 0 && choose(c);
+    c->start = zmpi_seconds();
+    if (!compressed)
+        return false;
+    c->sequence = ++s->calls;
+    c->raw = c->sent = 0;
+    if (c->lossy)
+        say_lossy(c);
+    return true;
+}
+
+/* ---- the value range ---- */
+
+bool zcall_wants_range(const struct zcall *c)
+{
+    return !c->exact && zmpi_bound_needs_range(&c->state->options.bound);
+}
+
+/* By the device that holds the data, or by the CPU. What is kept exactly has no part in it: turned
+ * around, a small number may be 1e300. */
+static bool scan(const struct zblock *b, const struct zpart *part, uint64_t bytes,
+                 const struct zmpi_options *o, unsigned char *scratch, struct zmpi_range *range)
+{
+    const enum zmpi_type element = b->type->element;
+    const size_t count = bytes / zmpi_type_size(element);
+    const unsigned char *data = part->data;
+    if (part->holder) {
+        if (!part->holder->range(element, data, count, o->threshold, range))
+            return true;
+        if (zmpi_device_move(part->holder, scratch, data, bytes))
+            return false;
+        data = scratch;
+    }
+    if (part->holder || zpiece_has_numbers(element, data, bytes))
+        zmpi_range_scan(element, data, count, o->threshold, zruntime_threads(o), range);
+    return true;
+}
+
+void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
+{
+    enum zmpi_type element = b->type->element;
+    const struct zmpi_options *o = &c->state->options;
+    bool good = true;
+    uint64_t n;
+    double start = zmpi_seconds();
+    if (element != ZMPI_F32 && element != ZMPI_F64)
+        return;
+    for (uint64_t at = 0; at < b->bytes && good; at += n) {
+        struct zmpi_range range = ZMPI_RANGE_EMPTY;
+        struct zpart part;
+        n = zblock_piece(b, at);
+        c->scanned += n;
+        good = zblock_read(b, at, n, scratch, &part);
+        if (good) {
+            good = scan(b, &part, n, o, scratch, &range);
+            zpart_free(&part);
+        }
+        if (good)
+            zmpi_range_merge(&c->range, &range);
+    }
+    if (!good)
+        zcall_unreadable(c, b);
+    c->scan += zmpi_seconds() - start;
+}
+
+int zcall_share_range(struct zcall *c)
+{
+    double mine[3] = {c->range.min, -c->range.max, c->range.fill}, all[3];
+    int rc = PMPI_Allreduce(mine, all, 3, MPI_DOUBLE, MPI_MIN, c->state->comm);
+    c->range = (struct zmpi_range){all[0], -all[1], all[2]};
+    return rc;
+}
+
+/* ---- a ratio ---- */
+
+bool zcall_wants_ratio(const struct zcall *c)
+{
+    return !c->exact && c->state->options.bound.mode == ZMPI_RATIO;
+}
+
+/* Any part of the data. */
+static struct zmpi_job ratio_job(const struct zcall *c)
+{
+    const struct zmpi_array any = {ZMPI_F64, {1, 1, 1}};
+    const struct zmpi_options *o = &c->state->options;
+    struct zmpi_job job = {.abs_bound = 0};
+    zmpi_job_make(&any, &o->bound, &c->range, &job);
+    zmpi_job_threshold(&job, o->threshold);
+    zmpi_options_encoder(o, &job.approximate);
+    job.encoder = c->way;
+    return job;
+}
+
+void zcall_survey_begin(struct zcall *c)
+{
+    const struct zmpi_job job = ratio_job(c);
+    zmpi_survey_begin(&c->survey, &job, true);
+}
+
+void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *scratch)
+{
+    enum zmpi_type element = b->type->element;
+    bool good = true;
+    uint64_t n;
+    double start = zmpi_seconds();
+    if ((element != ZMPI_F32 && element != ZMPI_F64) || !(c->survey.top > 0))
+        return;
+    for (uint64_t at = 0; at < b->bytes && good; at += n) {
+        struct zpart part;
+        n = zblock_piece(b, at);
+        good = zblock_read(b, at, n, scratch, &part);
+        if (good) {
+            struct zmpi_array a = zblock_array(b, n);
+            if (part.holder)
+                good = !zmpi_device_move(part.holder, scratch, part.data, n);
+            if (good)
+                zmpi_survey_add(&c->survey, &a, part.holder ? scratch : part.data);
+            zpart_free(&part);
+        }
+    }
+    if (!good)
+        zcall_unreadable(c, b);
+    c->scan += zmpi_seconds() - start;
+}
+
+bool zcall_survey_share(struct zcall *c, int *rc)
+{
+    *rc = PMPI_Allreduce(MPI_IN_PLACE, &c->survey.sum, ZMPI_SURVEY_SUMS, MPI_UINT64_T, MPI_SUM,
+                         c->state->comm);
+    return !*rc && zmpi_survey_next(&c->survey);
+}
+
+/* 0: without loss */
+static double survey_bound(const struct zcall *c)
+{
+    struct zmpi_job job = ratio_job(c);
+    if (zmpi_job_open(&job))
+        zmpi_survey_settle(&c->survey, &job);
+    return job.abs_bound;
+}
+
+/* ---- the end ---- */
+
+void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    zmpi_log(ZMPI_LOG_ERROR, "%s on %d ranks: %s", zop_name(c->op), c->state->ranks, text);
+    if (!c->error)
+        c->error = error_class;
+}
+
+void zcall_unreadable(struct zcall *c, const struct zblock *b)
+{
+    const char *problem = b->holder && b->holder->problem ? b->holder->problem() : NULL;
+    if (!c->error)
+        zcall_fail(c, MPI_ERR_OTHER, "the memory of device %s cannot be read on rank %d (%s)",
+                   b->holder ? b->holder->name : "", c->state->rank,
+                   problem ? problem : zmpi_strerror(ZMPI_ERR_DEVICE));
+}
+
+/* What auto chose, and what it takes each encoder to be worth. */
+static void say_choice(const struct zcall *c, double elapsed, struct zcall_outcome *outcome)
+{
+    const struct zmeasured *m = &c->state->measured[c->op][zauto_class(c->bytes)];
+    if (!zcall_picks(c))
+        return;
+    outcome->chosen = c->way;
+    outcome->coding = c->codec;
+    for (int k = 0; k < ZCODECS; k++)
+        outcome->all[k] = c->way == k + 1 ? elapsed : zauto_expected(m, k + 1) * (double)c->bytes;
+}
+
+static void measured(struct zcall *c, double elapsed)
+{
+    const double bytes = (double)c->bytes;
+    c->state->pending =
+        (struct zpending){.any = true,
+                          .way = c->way,
+                          .op = c->op,
+                          .size_class = zauto_class(c->bytes),
+                          .bytes = bytes,
+                          .pieces = ceil(bytes / (double)c->state->options.collective_piece),
+                          .elapsed = elapsed,
+                          .scan = c->scan,
+                          .compress = c->compress,
+                          .decode = c->codec - c->compress,
+                          .codec = c->codec,
+                          .transfer = c->transfer,
+                          .raw = c->raw,
+                          .sent = c->sent,
+                          .sample = c->sample};
+}
+
+static int ranks_of(const struct zcall *c)
+{
+    int ranks = 0;
+    PMPI_Comm_size(c->comm, &ranks);
+    return ranks;
+}
+
+int zcall_end(struct zcall *c, int rc)
+{
+    struct zcall_outcome outcome = {.op = c->op, .kind = c->kind, .raw = c->raw, .sent = c->sent};
+    struct zcomm *s = c->state;
+    int rank = -1;
+    if (rc || !zruntime_agreed() || (!s && !zruntime_options()->bound_set))
+        return rc;
+    if (c->measuring) {
+        outcome.seconds = zmpi_seconds() - c->start;
+        measured(c, outcome.seconds);
+    }
+    if (c->kind == ZCALL_COMPRESSED) {
+        outcome.ratio_bound = zcall_wants_ratio(c) ? survey_bound(c) : 0;
+        outcome.decoded = (double)(s->offload.decoded.bytes - s->decoded);
+        s->decoded = s->offload.decoded.bytes;
+        say_choice(c, outcome.seconds, &outcome);
+        s->stats.compressed++;
+        s->stats.bytes += (uint64_t)c->raw;
+        s->stats.bytes_sent += (uint64_t)c->sent;
+        s->stats.seconds += outcome.seconds;
+        s->stats.seconds_scan += c->scan;
+        s->stats.seconds_compress += c->compress;
+        s->stats.seconds_decode += c->codec - c->compress;
+        s->stats.ratio_bound = fmax(s->stats.ratio_bound, outcome.ratio_bound);
+    }
+    if (!s)
+        PMPI_Comm_rank(c->comm, &rank);
+    if (c->op == ZOP_ALLTOALL && c->kind != ZCALL_COMPRESSED)
+        outcome.raw *= ranks_of(c);
+    outcome.by_time = s && c->lossy && zrule_by_time(c);
+    outcome.counts = s ? s->rank == c->root : rank == 0;
+    zreport_collective(&outcome);
+    if (c->kind == ZCALL_COMPRESSED && c->error)
+        PMPI_Comm_call_errhandler(c->comm, c->error);
+    return c->kind == ZCALL_COMPRESSED ? c->error : rc;
+}

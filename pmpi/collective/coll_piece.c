@@ -1,0 +1,250 @@
+/*
+ * coll_piece.c - a piece of a block as a message, which says itself what it is. It lives no longer
+ * than the call, so that its form is not part of docs/format.md.
+ *
+ *     0  4  "ZPCE"            16  8  first byte of the piece in the block     40  8  hash of bytes
+ *     4  4  1: a stream,      24  8  bytes of the piece                              0..40
+ * and 64.., 0: as they are    32  8  bytes behind the head                           seed: the rank
+ *     8  8  number of the call on the communicator                                   it is from
+ *                                                                             48  8  us since began
+ *                                                                             56  8  0
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/byte_order.h"
+#include "base/bytes.h"
+#include "collective/coll.h"
+#include "base/hash.h"
+#include "mpi/runtime.h"
+
+enum { MAGIC = 0x4543505A, HASHED = 40, SENT = 48 };
+
+size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes)
+{
+    return ZPIECE_HEAD + (o->collective_piece < bytes ? o->collective_piece : bytes);
+}
+
+bool zpiece_has_numbers(enum zmpi_type element, const void *data, size_t bytes)
+{
+    struct zmpi_order order = {0};
+    zmpi_order_look(&order, element, data, bytes / zmpi_type_size(element));
+    return !zmpi_order_is_other(&order) && !zmpi_order_has_integers(&order);
+}
+
+/* Who sends a piece alone decides: it says itself what it is. */
+static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element, const void *data,
+                                  size_t bytes)
+{
+    const struct zmpi_bound lossless = {ZMPI_LOSSLESS, 0};
+    bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
+    if (c->exact || !is_float || c->state->options.bound.mode == ZMPI_LOSSLESS)
+        return lossless;
+    return data && !zpiece_has_numbers(element, data, bytes) ? lossless : c->state->options.bound;
+}
+
+bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
+                int encoder, struct zmpi_job *job)
+{
+    const struct zmpi_options *o = &c->state->options;
+    struct zmpi_array a = zblock_array(b, bytes);
+    struct zmpi_bound bound = bound_of(c, a.type, data, bytes);
+    if (zmpi_job_make(&a, &bound, &c->range, job))
+        return false;
+    zmpi_job_threshold(job, o->threshold);
+    if (zmpi_job_open(job))
+        zmpi_survey_settle(&c->survey, job);
+    job->read = c->scanned;
+    job->threads = zruntime_threads(o);
+    zmpi_options_encoder(o, &job->approximate);
+    job->encoder = encoder;
+    return true;
+}
+
+/* Are a rank's pieces coded in the same order in every run? To several peers they go as each takes
+ * them. */
+static bool in_order(const struct zcall *c)
+{
+    return c->op == ZOP_GATHER || c->op == ZOP_GATHERV || c->op == ZOP_ALLGATHER ||
+           c->op == ZOP_ALLGATHERV || c->op == ZOP_BCAST;
+}
+
+/* Axes may decide whether a chunk is exact: those of lossy data must not depend on what came when.
+ */
+static void recall_axes(const struct zcall *c, struct zmpi_job *job, const unsigned char *data)
+{
+    const bool exact = job->bound.mode == ZMPI_LOSSLESS;
+    if (exact || in_order(c))
+        zmpi_axes_recall(&c->state->axes[exact], job, data);
+}
+
+/* A stream that is smaller than its data, or 0. */
+static size_t compress(struct zcall *c, const struct zpart *part, struct zmpi_job *job,
+                       size_t bytes, unsigned char *dst)
+{
+    size_t size;
+    if (!part->holder)
+        recall_axes(c, job, part->data);
+    enum zmpi_status status =
+        zmpi_offload_compress(&c->state->offload, job, part->holder, dst, bytes, part->data, &size);
+    return !status && size < bytes ? size : 0;
+}
+
+/*
+ * A piece that did not become smaller goes as it is. Where measured time has chosen the encoder,
+ * the other one might have made it smaller: so it gets the values that both would give it.
+ */
+static enum zmpi_status settle(const struct zmpi_job *job, unsigned char *data, size_t bytes)
+{
+    const struct zmpi_device *cpu = zmpi_device_cpu();
+    struct zmpi_job fle = *job;
+    size_t room = zmpi_compress_capacity(&job->array), size = 0;
+    unsigned char *stream = malloc(room);
+    fle.encoder = ZMPI_FLE;
+    enum zmpi_status status =
+        stream ? zmpi_job_compress(cpu, &fle, stream, room, data, &size) : ZMPI_ERR_MEMORY;
+    if (!status)
+        status = cpu->decompress(data, bytes, stream, size, NULL, job->threads);
+    free(stream);
+    return status;
+}
+
+/* The piece as a stream, or as it is. Returns the bytes, or 0: it cannot be read. */
+static size_t encode(struct zcall *c, const struct zblock *b, const struct zpart *part,
+                     size_t bytes, unsigned char *dst, bool *stream)
+{
+    struct zmpi_job job;
+    const bool made = zpiece_job(c, b, part->holder ? NULL : part->data, bytes, c->way, &job);
+    const size_t size = made ? compress(c, part, &job, bytes, dst) : 0;
+    *stream = size != 0;
+    if (size)
+        return size;
+    if (zmpi_device_move(part->holder, dst, part->data, bytes))
+        return 0;
+    if (made && job.bound.mode != ZMPI_LOSSLESS && zcall_picks(c) && settle(&job, dst, bytes))
+        zmpi_log(ZMPI_LOG_WARN, "%s on %d ranks: no memory on rank %d: some data are sent exactly",
+                 zop_name(c->op), c->state->ranks, c->state->rank);
+    return bytes;
+}
+
+static uint64_t hash_of(const unsigned char *message, size_t size, int origin)
+{
+    return zmpi_hash2(message, HASHED, message + ZPIECE_HEAD, size, (uint64_t)origin);
+}
+
+int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned char *dst,
+                  unsigned char *scratch)
+{
+    double start = zmpi_seconds();
+    size_t bytes = zblock_piece(b, at), size = 0;
+    struct zpart part;
+    bool stream = false;
+    if (zblock_read(b, at, bytes, scratch, &part)) {
+        size = encode(c, b, &part, bytes, dst + ZPIECE_HEAD, &stream);
+        zpart_free(&part);
+    }
+    memset(dst, 0, ZPIECE_HEAD);
+    if (!size) { /* the receiver must not take it for data, nor wait for it */
+        zcall_unreadable(c, b);
+        return ZPIECE_HEAD;
+    }
+    zmpi_store32(dst, MAGIC);
+    zmpi_store32(dst + 4, stream);
+    zmpi_store64(dst + 8, c->sequence);
+    zmpi_store64(dst + 16, at);
+    zmpi_store64(dst + 24, bytes);
+    zmpi_store64(dst + 32, size);
+    zmpi_store64(dst + HASHED, hash_of(dst, size, c->state->rank));
+    double now = zmpi_seconds();
+    c->codec += now - start;
+    c->compress += now - start;
+    zmpi_store64(dst + SENT, (uint64_t)(1e6 * (now - c->began)));
+    return (int)(ZPIECE_HEAD + size);
+}
+
+double zpiece_age(const struct zcall *c, const unsigned char *message, int size)
+{
+    const double sent = size < ZPIECE_HEAD ? 0 : 1e-6 * (double)zmpi_load64(message + SENT);
+    return fmax(zmpi_seconds() - c->began - sent, 0);
+}
+
+uint64_t zpiece_raw(const struct zcall *c, const unsigned char *message, int size)
+{
+    uint64_t raw = size < ZPIECE_HEAD ? 0 : zmpi_load64(message + 24);
+    return raw <= c->state->options.collective_piece ? raw : 0;
+}
+
+static const char *wrong(const struct zcall *c, int origin, const unsigned char *m, size_t size)
+{
+    if (size < ZPIECE_HEAD || zmpi_load32(m) != MAGIC || zmpi_load64(m + 32) != size - ZPIECE_HEAD)
+        return "not a piece, or not all of it";
+    if (zmpi_load64(m + HASHED) != hash_of(m, size - ZPIECE_HEAD, origin))
+        return "checksum mismatch";
+    return zmpi_load64(m + 8) == c->sequence ? NULL : "of another call";
+}
+
+bool zpiece_check(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
+                  int size, struct zpiece_head *h)
+{
+    double start = zmpi_seconds();
+    const char *why = wrong(c, origin, message, (size_t)size);
+    c->codec += zmpi_seconds() - start;
+    if (why) {
+        zcall_fail(c, MPI_ERR_OTHER,
+                   "a message of %d bytes from rank %d to rank %d, for a block of %llu bytes, is "
+                   "damaged (%s)",
+                   size, origin, c->state->rank, (unsigned long long)b->bytes, why);
+        return false;
+    }
+    *h = (struct zpiece_head){zmpi_load64(message + 16), zmpi_load64(message + 24),
+                              zmpi_load32(message + 4) != 0};
+    if (h->at > b->bytes || h->raw > b->bytes - h->at ||
+        (!h->stream && h->raw != (size_t)size - ZPIECE_HEAD)) {
+        zcall_fail(c, MPI_ERR_TRUNCATE, "rank %d sent more than the %llu bytes rank %d asked for",
+                   origin, (unsigned long long)b->bytes, c->state->rank);
+        return false;
+    }
+    return true;
+}
+
+static enum zmpi_status place_stream(struct zcall *c, const struct zblock *b,
+                                     const struct zpiece_head *h, const unsigned char *data,
+                                     size_t size, unsigned char *scratch)
+{
+    struct zmpi_stream_info info;
+    struct zpart part;
+    enum zmpi_status status = zmpi_stream_info(data, size, &info);
+    if (!status && info.decoded_bytes != h->raw)
+        status = ZMPI_ERR_CORRUPT;
+    if (status)
+        return status;
+    zblock_room(b, h->at, h->raw, scratch, &part);
+    status = zmpi_offload_decompress(&c->state->offload, part.holder, part.data, h->raw, data, size,
+                                     zruntime_threads(&c->state->options));
+    if (!status && !zblock_place(b, h->at, h->raw, &part))
+        status = ZMPI_ERR_DEVICE;
+    zpart_free(&part);
+    return status;
+}
+
+/* The hash has shown that these bytes are the sender's; decoding can fail for lack of memory. */
+bool zpiece_place(struct zcall *c, const struct zblock *b, int origin, const unsigned char *message,
+                  int size, const struct zpiece_head *h, unsigned char *scratch)
+{
+    double start = zmpi_seconds();
+    const unsigned char *data = message + ZPIECE_HEAD;
+    size_t n = (size_t)size - ZPIECE_HEAD;
+    enum zmpi_status status = ZMPI_OK;
+    if (h->stream)
+        status = place_stream(c, b, h, data, n, scratch);
+    else if (!zblock_put(b, h->at, n, data))
+        status = ZMPI_ERR_DEVICE;
+    c->codec += zmpi_seconds() - start;
+    if (status)
+        zcall_fail(c, MPI_ERR_OTHER, "%llu bytes from rank %d cannot be decoded on rank %d: %s",
+                   (unsigned long long)h->raw, origin, c->state->rank, zmpi_strerror(status));
+    return !status;
+}

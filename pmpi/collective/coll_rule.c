@@ -1,0 +1,52 @@
+/*
+ * coll_rule.c - what decides about a call: what is alike in every run, so that the same run gives
+ * the same numbers, and measured time only where no value depends on it, or the user asks for it.
+ */
+#include "collective/coll_auto.h"
+
+bool zrule_by_time(const struct zcall *c)
+{
+    return c->exact || c->state->options.bound.mode == ZMPI_LOSSLESS ||
+           c->state->options.collective_mode == ZMPI_COLLECTIVE_MEASURED;
+}
+
+/*
+ * With `auto` a call that may be lossy, of less than so many times ZMPI_COLLECTIVE_MIN in all, goes
+ * raw: over a fast link the agreement, the range and the messages' beginnings take as long as
+ * compression saves (0.2 ms are 240 KB at 10 Gbit/s).
+ */
+enum { LEAST_IN_ALL = 16 };
+
+bool zrule_enough(const struct zcall *c)
+{
+    const struct zmpi_options *o = &c->state->options;
+    const double min = (double)o->collective_min, bytes = (double)c->bytes;
+    const double all = c->op == ZOP_BCAST ? bytes : bytes * (c->state->ranks - 1);
+    const bool ruled = o->collective_mode == ZMPI_COLLECTIVE_AUTO && !zrule_by_time(c);
+    return bytes >= min && (!ruled || all >= LEAST_IN_ALL * min);
+}
+
+bool zrule_may_skip(const struct zcall *c)
+{
+    return c->all_know && zrule_by_time(c);
+}
+
+void zcall_look(struct zcall *c, enum zmpi_type element)
+{
+    const bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
+    c->lossy |= is_float && !c->exact && c->state->options.bound.mode != ZMPI_LOSSLESS;
+}
+
+/* Both encoders give the same values, but for a ratio, whose bound is the encoder's. */
+struct zauto_ways zrule_ways(const struct zcall *c)
+{
+    const struct zmpi_options *o = &c->state->options;
+    const bool fixed = c->lossy && !zrule_by_time(c);
+    const bool picks = zcall_picks(c) && !(fixed && zcall_wants_ratio(c));
+    bool approximate;
+    struct zauto_ways ways = {.first = zmpi_options_encoder(o, &approximate)};
+    ways.may[ZRAW] = o->collective_mode != ZMPI_COLLECTIVE_ALWAYS && !fixed;
+    for (int way = 1; way < ZWAYS; way++)
+        ways.may[way] = picks || way == ways.first;
+    return ways;
+}

@@ -1,0 +1,61 @@
+/*
+ * coll_sample.c - what both encoders make of a part of a call's data, before it is known what the
+ * second one is worth: a guess that is wrong costs whole calls, by the slower of them.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "collective/coll.h"
+
+enum {
+    SAMPLE = 128 << 10,
+    LEAST = 8 * SAMPLE /* bytes of a block; of a smaller one it is too dear */
+};
+
+/* The better of two, of which one gets its memory from the system. */
+static bool code(const struct zmpi_job *job, const unsigned char *data, double *seconds,
+                 size_t *size)
+{
+    const size_t room = zmpi_compress_capacity(&job->array);
+    unsigned char *dst = malloc(room);
+    bool done = dst != NULL;
+    *seconds = INFINITY;
+    for (int k = 0; k < 2 && done; k++) {
+        const double start = zmpi_seconds();
+        done = !zmpi_job_compress(zmpi_device_cpu(), job, dst, room, data, size);
+        *seconds = fmin(*seconds, zmpi_seconds() - start);
+    }
+    free(dst);
+    return done;
+}
+
+static void take(struct zcall *c, const struct zblock *b, const unsigned char *data, size_t bytes)
+{
+    double seconds[ZCODECS];
+    size_t size[ZCODECS];
+    for (int k = 0; k < ZCODECS; k++) {
+        struct zmpi_job job;
+        if (!zpiece_job(c, b, data, bytes, k + 1, &job) || !code(&job, data, &seconds[k], &size[k]))
+            return;
+    }
+    if (seconds[0] > 0)
+        c->sample = (struct zsample){.seconds = {seconds[0], seconds[1]},
+                                     .smaller = (double)size[0] / (double)size[1]};
+}
+
+void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratch)
+{
+    const double start = zmpi_seconds();
+    struct zpart part;
+    if (b->bytes < LEAST || b->holder || !zcall_picks(c) || zcall_wants_ratio(c) ||
+        c->state->codec[c->op].smaller > 0)
+        return;
+    /* The scratch holds a piece, which the program may have made smaller. */
+    const uint64_t bytes = zblock_whole(b, b->piece < SAMPLE ? b->piece : SAMPLE);
+    const uint64_t at = b->bytes / 2 / bytes * bytes;
+    if (zblock_read(b, at, bytes, scratch, &part)) {
+        take(c, b, part.data, bytes);
+        zpart_free(&part);
+    }
+    c->scan += zmpi_seconds() - start;
+}

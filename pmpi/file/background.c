@@ -1,0 +1,186 @@
+/*
+ * background.c - records go into the file while the program computes (nonblocking writes), or the
+ * next piece of a large write is coded.
+ *
+ * Compression itself is never put off: it reads at about the rate of a copy of the program's
+ * buffer, which would be needed for that. The thread does not call MPI, whose
+ * thread level is the program's choice; it writes to the file itself. What goes wrong is reported
+ * by the next call that needs the records to be there, at the latest by sync and close.
+ */
+#define _GNU_SOURCE // pthread_setname_np
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "file/zfile.h"
+#include "file/physical.h"
+
+enum { MOST_JOBS = 2 }; /* buffers in flight: as much again as the outbox, twice */
+
+struct job {
+    uint64_t offset;
+    unsigned char *data;
+    size_t size;
+    struct zmpi_record *record;
+    size_t count;
+    bool done;
+    int error; /* errno */
+    double seconds;
+};
+
+struct zbackground {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    bool stop;
+    int fd;
+    struct job job[MOST_JOBS]; /* a ring */
+    int first, jobs;           /* the oldest, and how many */
+};
+
+static struct job *job_at(struct zbackground *b, int i)
+{
+    return &b->job[(b->first + i) % MOST_JOBS];
+}
+
+static struct job *next_job(struct zbackground *b)
+{
+    for (int i = 0; i < b->jobs; i++)
+        if (!job_at(b, i)->done)
+            return job_at(b, i);
+    return NULL;
+}
+
+static void *run(void *argument)
+{
+    struct zbackground *b = argument;
+    pthread_mutex_lock(&b->lock);
+    for (;;) {
+        struct job *j = next_job(b);
+        if (!j && b->stop)
+            break;
+        if (!j) {
+            pthread_cond_wait(&b->work, &b->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&b->lock);
+        /* It stays where it is until it is done. */
+        double start = zmpi_seconds();
+        int failed = zfd_write(b->fd, j->data, j->size, (off_t)j->offset), error = errno;
+        pthread_mutex_lock(&b->lock);
+        j->seconds = zmpi_seconds() - start;
+        j->error = failed ? error : 0;
+        j->done = true;
+        pthread_cond_signal(&b->done);
+    }
+    pthread_mutex_unlock(&b->lock);
+    return NULL;
+}
+
+/* Signals are for the program's threads. */
+static struct zbackground *start(int fd)
+{
+    sigset_t all, before;
+    struct zbackground *b = calloc(1, sizeof *b);
+    if (!b)
+        return NULL;
+    b->fd = fd;
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->work, NULL);
+    pthread_cond_init(&b->done, NULL);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&b->thread, NULL, run, b);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed) {
+        free(b);
+        return NULL;
+    }
+    pthread_setname_np(b->thread, "zmpi write");
+    return b;
+}
+
+/* The oldest job is over: its records are in the file, or not. */
+static int finish(struct zfile *f)
+{
+    struct zbackground *b = f->background;
+    pthread_mutex_lock(&b->lock);
+    while (!job_at(b, 0)->done)
+        pthread_cond_wait(&b->done, &b->lock);
+    struct job j = *job_at(b, 0);
+    b->first = (b->first + 1) % MOST_JOBS;
+    b->jobs--;
+    pthread_mutex_unlock(&b->lock);
+    if (!j.error)
+        zcodec_written(&f->choice, ZCODEC_HERE, (double)j.size, j.seconds, true);
+    int rc = MPI_SUCCESS;
+    if (j.error)
+        rc = zphysical_failed(f, MPI_SUCCESS, j.error, "writing");
+    rc = zplace_keep(f, j.record, j.count, rc);
+    free(j.record);
+    free(j.data);
+    return rc;
+}
+
+int zbackground_wait(struct zfile *f)
+{
+    int rc = MPI_SUCCESS;
+    while (f->background && f->background->jobs) {
+        int one = finish(f);
+        rc = rc ? rc : one;
+    }
+    if (!rc)
+        rc = f->late;
+    f->late = MPI_SUCCESS;
+    return rc;
+}
+
+/* Others learn from the file's size which places are taken (sessions.c). */
+static bool take_place(int fd, uint64_t offset, const unsigned char *data, size_t size)
+{
+    return zfd_write(fd, data + size - 8, 8, (off_t)(offset + size - 8)) == 0;
+}
+
+bool zbackground_write(struct zfile *f, uint64_t offset, int *rc)
+{
+    int fd = zsession_descriptor(f);
+    if (fd < 0 || f->outbox_used < 8)
+        return false;
+    if (!f->background)
+        f->background = start(fd);
+    struct zbackground *b = f->background;
+    if (!b || !take_place(fd, offset, f->outbox, f->outbox_used))
+        return false;
+    *rc = b->jobs == MOST_JOBS ? finish(f) : MPI_SUCCESS;
+    pthread_mutex_lock(&b->lock);
+    *job_at(b, b->jobs++) = (struct job){.offset = offset,
+                                         .data = f->outbox,
+                                         .size = f->outbox_used,
+                                         .record = f->waiting,
+                                         .count = f->waiting_count};
+    pthread_cond_signal(&b->work);
+    pthread_mutex_unlock(&b->lock);
+    f->outbox = NULL;
+    f->outbox_used = f->outbox_capacity = 0;
+    f->waiting = NULL;
+    f->waiting_count = f->waiting_room = 0;
+    return true;
+}
+
+void zbackground_free(struct zfile *f)
+{
+    struct zbackground *b = f->background;
+    if (!b)
+        return;
+    zbackground_wait(f);
+    pthread_mutex_lock(&b->lock);
+    b->stop = true;
+    pthread_cond_signal(&b->work);
+    pthread_mutex_unlock(&b->lock);
+    pthread_join(b->thread, NULL);
+    pthread_mutex_destroy(&b->lock);
+    pthread_cond_destroy(&b->work);
+    pthread_cond_destroy(&b->done);
+    free(b);
+    f->background = NULL;
+}

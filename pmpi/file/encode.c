@@ -1,0 +1,251 @@
+/* encode.c - one piece of data to one record in the outbox. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file/zfile.h"
+#include "mpi/runtime.h"
+
+bool zfile_may_read(const struct zfile *f)
+{
+    return (f->amode & MPI_MODE_WRONLY) == 0;
+}
+
+bool zfile_may_write(const struct zfile *f)
+{
+    return (f->amode & MPI_MODE_RDONLY) == 0;
+}
+
+/* Only floats are ever lossy, in this machine's byte order; a container that is written without a
+ * bound in force stays exact. */
+struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element)
+{
+    bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
+    if (!f->options.bound_set || !is_float || f->turned || f->format)
+        return (struct zmpi_bound){ZMPI_LOSSLESS, 0};
+    return f->options.bound;
+}
+
+struct zmpi_array zencode_array(const struct zpiece *p)
+{
+    struct zmpi_array a = {p->element, {1, 1, 1}};
+    size_t width = zmpi_type_size(p->element);
+    if (p->extent.bytes % width) { /* a call that ends inside an element */
+        a.type = ZMPI_BYTES;
+        a.extent[2] = p->extent.bytes;
+        return a;
+    }
+    size_t count = p->extent.bytes / width;
+    a.extent[2] = count;
+    if (p->row && count % p->row == 0) {
+        size_t rows = count / p->row;
+        bool planes = p->rows && rows % p->rows == 0;
+        a.extent[2] = p->row;
+        a.extent[1] = planes ? p->rows : rows;
+        a.extent[0] = planes ? rows / p->rows : 1;
+    }
+    return a;
+}
+
+size_t zencode_room(uint64_t bytes, size_t runs)
+{
+    /* A chunk adds 12 bytes to its data at most and is hardly ever below 1 KiB; a run is two words
+     * of a stream that may not shrink. */
+    return (size_t)(bytes + bytes / 32) + 17 * runs + 4096;
+}
+
+static unsigned char *outbox_room(struct zfile *f, size_t size)
+{
+    if (f->outbox_used + size > f->outbox_capacity) {
+        size_t capacity = f->outbox_used + size;
+        unsigned char *grown = realloc(f->outbox, capacity);
+        if (!grown)
+            return NULL;
+        f->outbox = grown;
+        f->outbox_capacity = capacity;
+    }
+    return f->outbox + f->outbox_used;
+}
+
+static enum zmpi_status waiting_add(struct zfile *f, const struct zmpi_record *r)
+{
+    if (f->waiting_count == f->waiting_room) {
+        size_t room = f->waiting_room ? 2 * f->waiting_room : 16;
+        struct zmpi_record *grown = realloc(f->waiting, room * sizeof *grown);
+        if (!grown)
+            return ZMPI_ERR_MEMORY;
+        f->waiting = grown;
+        f->waiting_room = room;
+    }
+    f->waiting[f->waiting_count++] = *r;
+    return ZMPI_OK;
+}
+
+uint64_t zencode_order(struct zfile *f)
+{
+    return f->epoch << 32 | f->sequence++;
+}
+
+static void count_ratio(struct zfile *f, const unsigned char *stream, size_t size)
+{
+    struct zmpi_stream_info info;
+    if (zmpi_stream_info(stream, size, &info) || info.bound.mode != ZMPI_RATIO)
+        return;
+    f->stats.ratio_raw += (double)info.decoded_bytes;
+    f->stats.ratio_coded += (double)size;
+    f->stats.n.ratio_bound = fmax(f->stats.n.ratio_bound, info.abs_bound);
+}
+
+/* The head (with the list of runs, if it is one) and the stream, behind what is in the outbox. */
+static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
+                                   const struct zpiece *piece, const unsigned char *list,
+                                   size_t list_size)
+{
+    struct zmpi_record r = {.kind = ZMPI_RECORD_DATA,
+                            .rank = (uint32_t)f->rank,
+                            .offset = f->outbox_used,
+                            .extent = piece->extent};
+    r.extents_length = (uint32_t)(list ? list_size : zmpi_extent_nest_size(piece->extent.levels));
+    size_t head = zmpi_record_head_size(&r), capacity = zmpi_compress_capacity(&job->array), size;
+    unsigned char *dst = outbox_room(f, head + zmpi_pad8(capacity));
+    if (!dst)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = zmpi_offload_compress(&f->offload, job, piece->holder, dst + head,
+                                                    capacity, piece->data, &size);
+    if (status)
+        return status;
+    memset(dst + head + size, 0, zmpi_pad8(size) - size);
+    if (job->bound.mode == ZMPI_RATIO)
+        count_ratio(f, dst + head, size);
+    r.payload_length = size;
+    r.order = piece->order ? *piece->order : (f->last_here = zencode_order(f));
+    status = waiting_add(f, &r);
+    if (status)
+        return status;
+    zmpi_record_encode(&r, f->container.header.id, list, dst);
+    f->outbox_used += zmpi_record_size(&r);
+    f->stats.n.records++;
+    f->stats.n.bytes_stored += zmpi_record_size(&r);
+    return ZMPI_OK;
+}
+
+enum zcodec_place zencode_place(const struct zmpi_device *device)
+{
+    const unsigned both = 1u << ZMPI_FLE | 1u << ZMPI_HUFFMAN;
+    return device != zmpi_device_cpu() && (device->encoders & both) == both ? ZCODEC_DEVICE
+                                                                            : ZCODEC_HERE;
+}
+
+/* Both encoders give the same values, but for a ratio, whose bound is the encoder's: that is no
+ * matter of time. */
+static void choose_encoder(struct zfile *f, struct zmpi_job *job)
+{
+    if (strcmp(f->options.codec, "auto") == 0 && job->bound.mode != ZMPI_RATIO)
+        job->encoder = zcodec_choose(&f->choice);
+    else
+        job->encoder = zmpi_options_encoder(&f->options, &job->approximate);
+}
+
+int zencode_job(struct zfile *f, const struct zmpi_job *asked, const struct zpiece *piece)
+{
+    struct zmpi_job job = *asked;
+    unsigned char *list = NULL;
+    size_t list_size = 0;
+    double start = zmpi_seconds();
+    uint64_t stored = f->stats.n.bytes_stored;
+    enum zmpi_status status = ZMPI_OK;
+    int rc;
+    if (!piece->holder)
+        zmpi_axes_recall(&f->axes, &job, piece->data);
+    if (zthrough_take(f, &job, piece, &rc)) {
+        f->stats.n.seconds_compress += zmpi_seconds() - start;
+        return rc;
+    }
+    if (piece->extent.levels == ZMPI_EXTENT_LIST)
+        status = zmpi_extent_list_encode(&piece->extent, &list, &list_size);
+    if (!status)
+        status = put_record(f, &job, piece, list, list_size);
+    free(list);
+    double elapsed = zmpi_seconds() - start;
+    f->stats.n.seconds_compress += elapsed;
+    if (!status)
+        zcodec_coded(&f->choice, job.encoder, zencode_place(zmpi_use_device(&f->offload.coded)),
+                     (double)piece->extent.bytes, (double)(f->stats.n.bytes_stored - stored),
+                     elapsed);
+    return status ? zfile_raise_status(f, status, "compressing") : MPI_SUCCESS;
+}
+
+int zencode_piece(struct zfile *f, const struct zpiece *piece)
+{
+    struct zmpi_job job;
+    struct zmpi_array array = zencode_array(piece);
+    struct zmpi_bound bound = zfile_bound(f, array.type);
+    enum zmpi_status status = zmpi_job_make(&array, &bound, piece->range, &job);
+    if (status)
+        return zfile_raise_status(f, status, "compressing");
+    zmpi_job_threshold(&job, f->options.threshold);
+    if (zmpi_job_open(&job) && piece->survey)
+        zmpi_survey_settle(piece->survey, &job);
+    job.read = piece->read;
+    job.threads = zruntime_threads(&f->options);
+    if (piece->survey) {
+        job.encoder = piece->survey->encoder;
+        job.approximate = piece->survey->approximate;
+    } else {
+        choose_encoder(f, &job);
+    }
+    f->before.stats = f->stats;
+    f->before.choice = f->choice;
+    f->before.offloaded = f->offload.coded.bytes;
+    return zencode_job(f, &job, piece);
+}
+
+uint64_t zencode_coded(const struct zfile *f)
+{
+    return f->waiting[f->waiting_count - 1].payload_length - ZMPI_STREAM_HEADER_BYTES;
+}
+
+void zencode_undo(struct zfile *f, struct zmpi_extent *extent)
+{
+    const struct zmpi_record *r = &f->waiting[--f->waiting_count];
+    *extent = r->extent;
+    f->outbox_used = r->offset;
+    f->sequence--;
+    f->before.stats.n.seconds_compress = f->stats.n.seconds_compress;
+    f->stats = f->before.stats;
+    f->choice = f->before.choice;
+    f->offload.coded.bytes = f->before.offloaded;
+}
+
+int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep)
+{
+    struct zmpi_job job;
+    struct zmpi_array array = zencode_array(piece);
+    struct zmpi_bound exact = {ZMPI_LOSSLESS, 0};
+    enum zmpi_status status = zmpi_job_make(&array, &exact, NULL, &job);
+    if (status)
+        return zfile_raise_status(f, status, "compressing");
+    if (abs_bound > 0 && (array.type == ZMPI_F32 || array.type == ZMPI_F64)) {
+        job.bound = f->options.bound;
+        job.abs_bound = abs_bound;
+        job.keep = keep;
+    }
+    job.threads = zruntime_threads(&f->options);
+    choose_encoder(f, &job);
+    return zencode_job(f, &job, piece);
+}
+
+int zencode_size(struct zfile *f, uint64_t size)
+{
+    struct zmpi_record r = {
+        .kind = ZMPI_RECORD_SIZE, .rank = (uint32_t)f->rank, .offset = f->outbox_used};
+    r.extent.lo = r.extent.hi = size;
+    r.order = zencode_order(f);
+    unsigned char *dst = outbox_room(f, zmpi_record_head_size(&r));
+    enum zmpi_status status = dst ? waiting_add(f, &r) : ZMPI_ERR_MEMORY;
+    if (status)
+        return zfile_raise_status(f, status, "setting the size");
+    zmpi_record_encode(&r, f->container.header.id, NULL, dst);
+    f->outbox_used += zmpi_record_size(&r);
+    return MPI_SUCCESS;
+}

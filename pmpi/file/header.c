@@ -1,0 +1,262 @@
+/* header.c - the container's header and index, written and shared by all ranks. */
+#include "file/header.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+static int agree(struct zfile *f, int rc)
+{
+    int worst = rc;
+    int reduced = PMPI_Bcast(&worst, 1, MPI_INT, 0, f->comm);
+    return rc ? rc : reduced ? reduced : worst;
+}
+
+/* Rank 0: the slot that does not count. */
+static int put_header(struct zfile *f, struct zmpi_header *h)
+{
+    struct zmpi_header_part part[2];
+    int rc = MPI_SUCCESS;
+    h->generation++;
+    zmpi_header_parts(h, part);
+    for (int i = 0; i < 2 && !rc; i++)
+        rc = zwrite_at(f, part[i].offset, part[i].bytes, part[i].size);
+    if (rc) /* maybe torn: the other one still counts, and must not be the next to be written */
+        h->generation--;
+    return rc;
+}
+
+static void without_index(struct zmpi_header *h)
+{
+    h->index_offset = h->index_length = 0;
+    h->tallied = false;
+    h->log_end = ZMPI_HEADER_BYTES;
+}
+
+int zheader_reset(struct zfile *f)
+{
+    struct zmpi_header *h = &f->container.header;
+    h->logical_size = 0;
+    without_index(h);
+    h->next_epoch = f->epoch + 1;
+    return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
+}
+
+/* A new one. */
+static int draw_id(struct zfile *f, unsigned char id[16])
+{
+    unsigned char drawn[16];
+    if (getrandom(drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn)
+        return zfile_raise(f, MPI_ERR_OTHER, "no random numbers for the file's id");
+    memcpy(id, drawn, sizeof drawn);
+    return MPI_SUCCESS;
+}
+
+int zheader_rename(struct zfile *f)
+{
+    struct zmpi_header *h = &f->container.header, old = *h;
+    int rc = MPI_SUCCESS;
+    if (f->rank == 0) {
+        rc = draw_id(f, h->id);
+        rc = rc ? rc : put_header(f, h);
+        if (rc)
+            memcpy(h->id, old.id, sizeof h->id);
+    }
+    int told = PMPI_Bcast(h->id, (int)sizeof h->id, MPI_BYTE, 0, f->comm);
+    rc = rc ? rc : told;
+    return agree(f, rc);
+}
+
+int zheader_create(struct zfile *f)
+{
+    struct zmpi_header *h = &f->container.header;
+    unsigned char block[ZMPI_HEADER_BYTES] = {0};
+    memset(h, 0, sizeof *h);
+    int rc = draw_id(f, h->id);
+    if (rc)
+        return rc;
+    h->generation = 1;
+    h->log_end = ZMPI_HEADER_BYTES;
+    zmpi_header_put(h, block);
+    return zwrite_at(f, 0, block, sizeof block);
+}
+
+/* Where the index goes: rank 0 asks. *offset 0: others are writing. */
+static int index_place(struct zfile *f, uint64_t size, uint64_t *offset)
+{
+    uint64_t place[2] = {f->end, MPI_SUCCESS};
+    if (f->rank == 0) {
+        place[1] = (uint64_t)zsession_reserve(f, size, &place[0], NULL);
+        if (f->session.shared)
+            place[0] = 0;
+    }
+    int rc = PMPI_Bcast(place, 2, MPI_UINT64_T, 0, f->comm);
+    *offset = place[0];
+    return rc ? rc : (int)place[1];
+}
+
+/* A rank's part of the index: the records that it wrote, rank 0's also what was there before. */
+static bool is_mine(const void *context, const struct zmpi_record *r)
+{
+    const struct zfile *f = context;
+    return r->order >> 32 < f->first_epoch ? f->rank == 0 : r->rank == (uint32_t)f->rank;
+}
+
+/* This rank's segments, for physical offset `offset`. */
+static int write_segments(struct zfile *f, struct zmpi_segments *s, size_t size, uint64_t offset)
+{
+    unsigned char *bytes = malloc(size + 1);
+    if (!bytes)
+        return zfile_raise_status(f, ZMPI_ERR_MEMORY, "writing the index");
+    zmpi_index_put_segments(s->segment, s->count, f->container.header.id, offset, bytes);
+    int rc = size ? zwrite_at(f, offset, bytes, size) : MPI_SUCCESS;
+    free(bytes);
+    return rc;
+}
+
+/* Rank 0: the segments of the index that was there, and those of all ranks. */
+static int write_directory(struct zfile *f, const struct zmpi_segment *all, size_t n,
+                           uint64_t offset)
+{
+    size_t size = zmpi_index_directory_size(n);
+    unsigned char *bytes = malloc(size);
+    if (!bytes)
+        return zfile_raise_status(f, ZMPI_ERR_MEMORY, "writing the index");
+    zmpi_index_put_directory(all, n, f->container.header.id, offset, bytes);
+    int rc = zwrite_at(f, offset, bytes, size);
+    free(bytes);
+    return rc;
+}
+
+/* Collective: what every rank's segments are, on rank 0 behind the `before` ones that all[] begins
+ * with. */
+static int gather_segments(struct zfile *f, const struct zmpi_segments *s, size_t before,
+                           struct zmpi_segment *all)
+{
+    int mine = (int)(s->count * sizeof *all), total = 0;
+    int *sizes = f->news.sizes, *places = f->news.places;
+    int rc = PMPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, f->comm);
+    for (int r = 0; f->rank == 0 && !rc && r < f->ranks; r++) {
+        places[r] = total;
+        total += sizes[r];
+    }
+    if (!rc)
+        rc = PMPI_Gatherv(s->segment, mine, MPI_BYTE, all ? all + before : NULL, sizes, places,
+                          MPI_BYTE, 0, f->comm);
+    return rc;
+}
+
+/* Segments by all, the directory by rank 0, behind the log. counts: bytes and number of segments,
+ * and their tally, of this rank and of all. */
+static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64_t counts[3],
+                       const uint64_t all[3])
+{
+    struct zmpi_header *h = &f->container.header;
+    struct zmpi_segment *segment = NULL;
+    uint64_t before = 0, offset = 0, total = all[0] + zmpi_index_directory_size(all[1]);
+    int worst = MPI_SUCCESS, rc = PMPI_Exscan(counts, &before, 1, MPI_UINT64_T, MPI_SUM, f->comm);
+    if (!rc)
+        rc = index_place(f, total, &offset);
+    if (rc || offset == 0)
+        return rc;
+    rc = write_segments(f, mine, counts[0], offset + (f->rank ? before : 0));
+    if (f->rank == 0) {
+        segment = malloc(all[1] * sizeof *segment);
+        if (segment && f->container.indexed)
+            memcpy(segment, f->container.all.segment, f->container.indexed * sizeof *segment);
+        rc = segment ? rc : zfile_raise_status(f, ZMPI_ERR_MEMORY, "writing the index");
+    }
+    /* A header must not point to an index with a hole: then the log is scanned instead. */
+    PMPI_Allreduce(&rc, &worst, 1, MPI_INT, MPI_MAX, f->comm);
+    if (worst) {
+        free(segment);
+        return rc ? rc : worst;
+    }
+    worst = gather_segments(f, mine, f->container.indexed, segment);
+    if (!worst && f->rank == 0) {
+        worst = write_directory(f, segment, all[1], offset + all[0]);
+        h->index_offset = offset + all[0];
+        h->index_length = total - all[0];
+        h->log_end = f->end = offset + total;
+        zmpi_index_tally(&f->container, all[2], h);
+        worst = worst ? worst : put_header(f, h);
+    }
+    free(segment);
+    return agree(f, worst);
+}
+
+/* This rank's part of the index. Collective. */
+static int make_part(struct zfile *f, struct zmpi_segments *mine)
+{
+    struct zmpi_reader reader = zfile_reader(f);
+    /* Of what is not known here the size is not known either. */
+    enum zmpi_status status = f->news.lost ? ZMPI_ERR_MEMORY : zsettle_take(f);
+    if (!status)
+        status = zmpi_index_collect(&f->container, &reader, f->rank == 0, is_mine, f, mine);
+    int rc = status ? zfile_raise_status(f, status, "writing the index") : MPI_SUCCESS;
+    rc = zfile_worst(f, rc);
+    return rc ? rc : zfile_worst(f, zindex_sort(f, mine));
+}
+
+int zindex_write(struct zfile *f)
+{
+    struct zmpi_header *h = &f->container.header;
+    struct zmpi_segments mine = {0};
+    int rc = make_part(f, &mine);
+    uint64_t all[3],
+        counts[3] = {zmpi_index_segments_size(mine.segment, mine.count), mine.count, mine.tally};
+    if (f->rank == 0)
+        counts[1] += f->container.indexed;
+    if (!rc)
+        rc = PMPI_Allreduce(counts, all, 3, MPI_UINT64_T, MPI_SUM, f->comm);
+    if (rc) {
+        zmpi_segments_free(&mine);
+        return rc;
+    }
+    h->logical_size = f->container.logical_size;
+    h->next_epoch = f->epoch + 1;
+    if (all[1] == 0) {
+        without_index(h);
+        return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
+    }
+    rc = write_parts(f, &mine, counts, all);
+    zmpi_segments_free(&mine);
+    return rc;
+}
+
+/* An index of all records of c behind the log, and the header that points there. Nobody else
+ * writes. */
+static int write_all(struct zfile *f, struct zmpi_container *c)
+{
+    struct zmpi_reader reader = zfile_reader(f);
+    unsigned char *index;
+    size_t size;
+    uint64_t offset = f->end;
+    int rc = zsession_reserve(f, 0, &offset, NULL);
+    if (rc)
+        return rc;
+    enum zmpi_status status = zmpi_index_make(c, &reader, offset, &index, &size);
+    if (status)
+        return zfile_raise_status(f, status, "writing the index");
+    rc = zsession_reserve(f, size, &offset, NULL);
+    if (!rc)
+        rc = zwrite_at(f, offset, index, size);
+    free(index);
+    return rc ? rc : put_header(f, &c->header);
+}
+
+int zindex_write_all(struct zfile *f)
+{
+    struct zmpi_container c;
+    struct zmpi_reader reader = zfile_reader(f);
+    zmpi_container_init(&c);
+    enum zmpi_status status = zmpi_container_open_lazily(&c, &reader);
+    int rc = status ? zfile_raise_status(f, status, "closing") : MPI_SUCCESS;
+    if (!rc && !zmpi_container_whole(&c))
+        rc = zindex_not_whole(f);
+    if (!rc && c.count)
+        rc = write_all(f, &c);
+    zmpi_container_free(&c);
+    return rc;
+}

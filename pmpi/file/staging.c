@@ -1,0 +1,379 @@
+/*
+ * staging.c - small independent writes are kept as they are, sorted by offset, until a batch is
+ * full or something needs them in the file.
+ *
+ * A batch holds elements of one kind; what is staged is disjoint: a write takes the place of what
+ * was staged for its bytes.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file/zfile.h"
+#include "mpi/runtime.h"
+
+/* Bounds of one batch may differ (each call's range is its own in rel mode); the smallest holds for
+ * all, and this is how much may be given away. */
+#define BOUND_SPREAD 4.0
+
+static size_t batch_capacity(const struct zfile *f)
+{
+    return (size_t)(zplace_slot_size(f) / 4);
+}
+
+size_t zstage_limit(const struct zfile *f)
+{
+    return batch_capacity(f) / 4;
+}
+
+size_t zstage_most_runs(const struct zfile *f)
+{
+    return batch_capacity(f) / 32;
+}
+
+/* First patch that ends behind `offset`. */
+static size_t patch_after(const struct zbatch *b, uint64_t offset)
+{
+    size_t lo = 0, hi = b->count;
+    while (lo < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+        if (b->patch[middle].offset + b->patch[middle].length <= offset)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+/* May the patch be cut at this place? Lossy data only between elements. */
+static bool may_cut(const struct zbatch *b, const struct zpatch *p, uint64_t offset)
+{
+    return b->exact || offset <= p->offset || offset >= p->offset + p->length ||
+           (offset - p->offset) % zmpi_type_size(b->element) == 0;
+}
+
+static bool batch_reserve_patches(struct zbatch *b, size_t more)
+{
+    if (b->count + more <= b->room)
+        return true;
+    size_t room = 2 * (b->count + more);
+    struct zpatch *grown = realloc(b->patch, room * sizeof *grown);
+    if (!grown)
+        return false;
+    b->patch = grown;
+    b->room = room;
+    return true;
+}
+
+/* Forget what is staged for [begin, end): it is about to be overwritten. False: that cannot be. */
+static bool batch_cut(struct zbatch *b, uint64_t begin, uint64_t end)
+{
+    size_t k = b->count ? patch_after(b, begin) : 0;
+    if (k == b->count || b->patch[k].offset >= end)
+        return true;
+    if (!batch_reserve_patches(b, 1) || !may_cut(b, &b->patch[k], begin))
+        return false;
+    struct zpatch *p = &b->patch[k];
+    if (p->offset < begin) { /* what is in front of the cut stays; the rest is a patch of its own */
+        struct zpatch rest = {begin, p->offset + p->length - begin, p->at + (begin - p->offset)};
+        memmove(p + 2, p + 1, (b->count - k - 1) * sizeof *p);
+        p->length = begin - p->offset;
+        p[1] = rest;
+        b->count++;
+        k++;
+    }
+    size_t last = k;
+    while (last < b->count && b->patch[last].offset + b->patch[last].length <= end)
+        last++;
+    p = &b->patch[last];
+    if (last < b->count && p->offset < end) {
+        if (!may_cut(b, p, end))
+            return false;
+        p->at += end - p->offset;
+        p->length -= end - p->offset;
+        p->offset = end;
+    }
+    memmove(b->patch + k, b->patch + last, (b->count - last) * sizeof *p);
+    b->count -= last - k;
+    if (b->count == 0) /* else a place that is written again and again fills the batch */
+        b->used = 0;
+    return true;
+}
+
+static bool cut_all(struct zfile *f, const struct zmpi_run *run, size_t n)
+{
+    for (int i = 0; i < ZBATCHES; i++)
+        for (size_t k = 0; k < n && f->batch[i].count; k++)
+            if (!batch_cut(&f->batch[i], run[k].offset, run[k].offset + run[k].length))
+                return false;
+    return true;
+}
+
+bool zstage_is_exact(const struct zfile *f)
+{
+    bool exact = true;
+    for (int i = 0; i < ZBATCHES; i++)
+        exact = exact && (f->batch[i].count == 0 || f->batch[i].exact);
+    return exact;
+}
+
+static void overlay(const struct zbatch *b, const struct zmpi_run *run, unsigned char *dst)
+{
+    uint64_t end = run->offset + run->length;
+    for (size_t k = patch_after(b, run->offset); k < b->count && b->patch[k].offset < end; k++) {
+        const struct zpatch *p = &b->patch[k];
+        uint64_t from = p->offset > run->offset ? p->offset : run->offset;
+        uint64_t to = p->offset + p->length < end ? p->offset + p->length : end;
+        memcpy(dst + (from - run->offset), b->data + p->at + (from - p->offset), to - from);
+    }
+}
+
+void zstage_overlay(const struct zfile *f, const struct zmpi_run *run, size_t n, unsigned char *dst)
+{
+    for (size_t k = 0; k < n; dst += run[k++].length)
+        for (int i = 0; i < ZBATCHES; i++)
+            overlay(&f->batch[i], &run[k], dst);
+}
+
+/* Data in order of offset. Already so if the writes came in order: then nothing is copied. */
+static unsigned char *sorted_data(const struct zbatch *b)
+{
+    size_t at = 0;
+    bool in_order = true;
+    for (size_t i = 0; i < b->count; i++) {
+        in_order = in_order && b->patch[i].at == at;
+        at += b->patch[i].length;
+    }
+    if (in_order)
+        return b->data;
+    unsigned char *sorted = malloc(b->used), *dst = sorted;
+    for (size_t i = 0; sorted && i < b->count; i++) {
+        memcpy(dst, b->data + b->patch[i].at, b->patch[i].length);
+        dst += b->patch[i].length;
+    }
+    return sorted;
+}
+
+static enum zmpi_status batch_extent(const struct zbatch *b, struct zmpi_extent *e)
+{
+    struct zmpi_run *run = malloc(b->count * sizeof *run);
+    if (!run)
+        return ZMPI_ERR_MEMORY;
+    for (size_t i = 0; i < b->count; i++)
+        run[i] = (struct zmpi_run){b->patch[i].offset, b->patch[i].length};
+    enum zmpi_status status = zmpi_extent_from_runs(e, run, b->count);
+    free(run);
+    return status;
+}
+
+/* Rows and planes as the calls had them, else as they lie in the file. */
+static void batch_shape(const struct zbatch *b, struct zpiece *piece)
+{
+    const struct zmpi_extent *e = &piece->extent;
+    size_t width = zmpi_type_size(b->element);
+    piece->row = b->row;
+    piece->rows = b->rows;
+    if (e->levels < 1 || e->levels > ZMPI_EXTENT_LEVELS || e->run % width)
+        return;
+    size_t run = e->run / width;
+    if (b->row == 0 || run % b->row) {
+        piece->row = run;
+        piece->rows = e->count[0];
+    } else if (b->rows == 0) { /* rows that touch are a plane */
+        piece->rows = run > b->row ? run / b->row : e->count[0];
+    }
+}
+
+/* A ratio is that of the record: its bound is found now, and its range. */
+static int encode_open(struct zfile *f, struct zpiece *piece)
+{
+    struct zmpi_range range;
+    zmpi_range_scan(piece->element, piece->data,
+                    piece->extent.bytes / zmpi_type_size(piece->element), f->options.threshold,
+                    zruntime_threads(&f->options), &range);
+    piece->range = &range;
+    piece->read = piece->extent.bytes;
+    return zencode_piece(f, piece);
+}
+
+/* One batch to one record. Rows written one by one come out as the block they were. */
+static int flush_batch(struct zfile *f, struct zbatch *b)
+{
+    if (b->count == 0)
+        return MPI_SUCCESS;
+    struct zpiece piece = {.element = b->element};
+    enum zmpi_status status = batch_extent(b, &piece.extent);
+    unsigned char *data = status ? NULL : sorted_data(b);
+    int rc;
+    if (!status && !data)
+        status = ZMPI_ERR_MEMORY;
+    if (status) {
+        rc = zfile_raise_status(f, status, "staging");
+    } else {
+        piece.data = data;
+        batch_shape(b, &piece);
+        const bool exact = b->exact || f->turned; /* which was seen after the first values */
+        rc = !exact && f->options.bound.mode == ZMPI_RATIO
+                 ? encode_open(f, &piece)
+                 : zencode_resolved(f, &piece, exact ? 0 : b->abs_bound, b->keep);
+    }
+    if (data != b->data)
+        free(data);
+    b->count = b->used = 0;
+    return rc;
+}
+
+int zstage_flush(struct zfile *f)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < ZBATCHES; i++) {
+        if (f->batch[i].count == 0)
+            continue;
+        if (f->outbox_used + zencode_room(f->batch[i].used, f->batch[i].count) >
+            zplace_slot_size(f)) {
+            int placed = zplace_slab(f);
+            rc = rc ? rc : placed;
+        }
+        int flushed = flush_batch(f, &f->batch[i]);
+        rc = rc ? rc : flushed;
+    }
+    return rc;
+}
+
+void zstage_free(struct zfile *f)
+{
+    for (int i = 0; i < ZBATCHES; i++) {
+        free(f->batch[i].data);
+        free(f->batch[i].patch);
+    }
+}
+
+/* The resolved bound of one write. */
+static struct zmpi_job job_of(const struct zfile *f, const struct zmemory *m,
+                              const struct zmpi_range *all)
+{
+    struct zmpi_array a = {m->element, {1, 1, m->bytes / zmpi_type_size(m->element)}};
+    struct zmpi_bound bound = zfile_bound(f, m->element);
+    struct zmpi_range range = all ? *all : ZMPI_RANGE_EMPTY;
+    struct zmpi_job job = {.abs_bound = 0};
+    if (zmpi_bound_needs_range(&bound) && !all)
+        zmpi_range_scan(m->element, m->data, a.extent[2], f->options.threshold, 1, &range);
+    zmpi_job_make(&a, &bound, &range, &job); /* on failure the bound stays 0: exact */
+    zmpi_job_threshold(&job, f->options.threshold);
+    zmpi_job_settle(&job);
+    if (zmpi_job_open(&job))
+        job.abs_bound = (double)INFINITY; /* to be found for the record */
+    return job;
+}
+
+static bool batch_takes(const struct zbatch *b, enum zmpi_type element, const struct zmpi_job *job)
+{
+    bool exact = !(job->abs_bound > 0);
+    if (b->element != element || b->exact != exact)
+        return false;
+    return exact || (b->abs_bound <= job->abs_bound * BOUND_SPREAD &&
+                     job->abs_bound <= b->abs_bound * BOUND_SPREAD);
+}
+
+/* A batch for this kind of write: one that takes it, an empty one, or (all taken) the first, sent
+ * out. */
+static int find_batch(struct zfile *f, enum zmpi_type element, const struct zmpi_job *job,
+                      struct zbatch **found)
+{
+    struct zbatch *b = NULL;
+    for (int i = 0; i < ZBATCHES && !b; i++)
+        if (f->batch[i].count && batch_takes(&f->batch[i], element, job))
+            b = &f->batch[i];
+    for (int i = 0; i < ZBATCHES && !b; i++)
+        if (f->batch[i].count == 0)
+            b = &f->batch[i];
+    if (!b) {
+        int rc = zstage_flush(f);
+        if (rc)
+            return rc;
+        b = &f->batch[0];
+    }
+    if (b->count == 0) {
+        b->element = element;
+        b->exact = !(job->abs_bound > 0);
+        b->abs_bound = job->abs_bound;
+        b->keep = job->keep;
+    }
+    b->abs_bound = fmin(b->abs_bound, job->abs_bound);
+    b->keep = fmin(b->keep, job->keep);
+    *found = b;
+    return MPI_SUCCESS;
+}
+
+static bool batch_reserve(struct zbatch *b, size_t capacity, size_t patches)
+{
+    if (!b->data) {
+        b->data = malloc(capacity);
+        b->capacity = b->data ? capacity : 0;
+    }
+    return b->data && batch_reserve_patches(b, patches);
+}
+
+/* Calls of the same shape keep it; a batch of others has none. shape: of one call. */
+static void batch_note_shape(struct zbatch *b, const size_t shape[3])
+{
+    size_t row = shape[2] > 1 ? shape[2] : 0, rows = shape[1] > 1 ? shape[1] : 0;
+    if (b->count == 0) {
+        b->row = row;
+        b->rows = rows;
+    }
+    if (b->row != row)
+        b->row = 0;
+    if (b->rows != rows || b->row == 0)
+        b->rows = 0;
+}
+
+/* Insert one run; a run that continues the patch before it, in the file and in the batch, makes it
+ * longer. */
+static void batch_insert(struct zbatch *b, uint64_t offset, const unsigned char *src,
+                         uint64_t length)
+{
+    size_t k = patch_after(b, offset);
+    memcpy(b->data + b->used, src, length);
+    if (k > 0) {
+        struct zpatch *before = &b->patch[k - 1];
+        if (before->offset + before->length == offset && before->at + before->length == b->used) {
+            before->length += length;
+            b->used += length;
+            return;
+        }
+    }
+    memmove(b->patch + k + 1, b->patch + k, (b->count - k) * sizeof *b->patch);
+    b->patch[k] = (struct zpatch){offset, length, b->used};
+    b->count++;
+    b->used += length;
+}
+
+int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3],
+                 const struct zmpi_run *runs, size_t count, const struct zmpi_range *range)
+{
+    struct zmpi_job job = job_of(f, m, range);
+    struct zbatch *b;
+    int rc = MPI_SUCCESS;
+    if (!cut_all(f, runs, count))
+        rc = zstage_flush(f);
+    if (!rc)
+        rc = find_batch(f, m->element, &job, &b);
+    if (!rc && b->count &&
+        (b->used + m->bytes > batch_capacity(f) || b->count + count > zstage_most_runs(f))) {
+        rc = zstage_flush(f);
+        if (!rc)
+            rc = find_batch(f, m->element, &job, &b);
+    }
+    if (rc)
+        return rc;
+    if (!batch_reserve(b, batch_capacity(f), count))
+        return zfile_raise_status(f, ZMPI_ERR_MEMORY, "staging");
+    const unsigned char *src = m->data;
+    batch_note_shape(b, shape);
+    for (size_t i = 0; i < count; i++) {
+        batch_insert(b, runs[i].offset, src, runs[i].length);
+        src += runs[i].length;
+    }
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,384 @@
+/*
+ * through.c - write-through: records whose data a device has taken, to compress them and to write
+ * them to the file itself (struct zmpi_through; docs/smartnic.md, "Write-through").
+ *
+ * What was handed over comes into the file in three steps: its size becomes known, it gets a place
+ * (by itself behind what this rank has written, or with all ranks' records), and the device says
+ * that it is there. Then the file is looked at, and the record becomes known. Whatever fails is
+ * done by the process itself, from the data that the device keeps until then: of one that has its
+ * place already the same bytes at the same place, so that it does not matter if the device writes
+ * them late.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file/zfile.h"
+#include "file/physical.h"
+
+/* Data of a file that are under way: what is handed over beyond that waits for the oldest. */
+#define MOST ((uint64_t)64 << 20)
+
+struct zhanded {
+    struct zmpi_record record;
+    struct zmpi_job job;
+    const struct zmpi_device *device;
+    struct zmpi_handed *at;
+    struct zmpi_coded coded; /* size 0: not known yet */
+    bool failed;             /* it will not be: to be encoded here */
+    uint64_t round;          /* of the collective calls, or the last one before it */
+};
+
+static void take_out(struct zthrough *t, size_t i)
+{
+    struct zhanded *h = &t->entry[i];
+    t->bytes -= h->record.extent.bytes;
+    h->device->through->drop(h->at);
+    memmove(h, h + 1, (t->count - i - 1) * sizeof *h);
+    t->count--;
+    t->placed -= i < t->placed;
+}
+
+/* Once for each file: what is full now and then is no failure. */
+static void note(struct zfile *f, const struct zhanded *h, enum zmpi_status status,
+                 const char *problem)
+{
+    if (status == ZMPI_ERR_UNSUPPORTED || f->through.off)
+        return;
+    f->through.off = true;
+    zmpi_log(ZMPI_LOG_WARN, "%s: device %s: %s; this process writes the file itself from here on",
+             f->path, h->device->name, problem ? problem : zmpi_strerror(status));
+}
+
+static const char *problem_of(const struct zhanded *h)
+{
+    return h->device->problem ? h->device->problem() : NULL;
+}
+
+/* ---- handing over ---- */
+
+/* The oldest, one step further. False: it cannot be done here and now. */
+static bool advance(struct zfile *f, int *rc)
+{
+    struct zthrough *t = &f->through;
+    const size_t before = t->count, placed = t->placed;
+    *rc = t->placed ? zthrough_land(f, 1) : zthrough_slab(f, 1);
+    return t->count != before || t->placed != placed;
+}
+
+static bool wanted(const struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece)
+{
+    return f->options.nic_write && !f->through.off && !f->session.atomic && !piece->holder &&
+           !piece->order && job->bound.mode != ZMPI_RATIO && piece->extent.bytes > 0 &&
+           piece->extent.levels <= ZMPI_EXTENT_LEVELS;
+}
+
+static bool reserve(struct zthrough *t)
+{
+    if (t->count < t->room)
+        return true;
+    const size_t room = t->room ? 2 * t->room : 16;
+    struct zhanded *grown = realloc(t->entry, room * sizeof *grown);
+    if (!grown)
+        return false;
+    t->entry = grown;
+    t->room = room;
+    return true;
+}
+
+/* Without links: the device follows none. */
+static char *path_of(int fd)
+{
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    return realpath(link, NULL);
+}
+
+bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece, int *rc)
+{
+    struct zthrough *t = &f->through;
+    struct zhanded h = {.job = *job, .round = t->round};
+    *rc = MPI_SUCCESS;
+    if (!wanted(f, job, piece) || zsession_descriptor(f) < 0)
+        return false;
+    if (!t->path)
+        t->path = path_of(zsession_descriptor(f));
+    while (!*rc && t->placed && t->entry[0].device->through->ready(t->entry[0].at))
+        *rc = zthrough_land(f, 1);
+    while (!*rc && t->count && t->bytes + piece->extent.bytes > MOST)
+        if (!advance(f, rc))
+            return false;
+    if (*rc || t->off || !t->path || !reserve(t))
+        return *rc != MPI_SUCCESS;
+    h.at = zmpi_offload_hand(&f->offload, job, piece->data, t->path, f->container.header.id,
+                             &h.device);
+    if (!h.at)
+        return false;
+    h.record = (struct zmpi_record){.kind = ZMPI_RECORD_DATA,
+                                    .order = zencode_order(f),
+                                    .rank = (uint32_t)f->rank,
+                                    .extents_length =
+                                        (uint32_t)zmpi_extent_nest_size(piece->extent.levels),
+                                    .extent = piece->extent};
+    t->bytes += piece->extent.bytes;
+    t->entry[t->count++] = h;
+    return true;
+}
+
+uint64_t zthrough_end(const struct zfile *f)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < f->through.count; i++)
+        end =
+            end < f->through.entry[i].record.extent.hi ? f->through.entry[i].record.extent.hi : end;
+    return end;
+}
+
+/* ---- what the process does itself ---- */
+
+/* The record to the outbox, by the way that all others go; what is there makes room. */
+static int encode_here(struct zfile *f, const struct zhanded *h)
+{
+    const uint64_t slot = zplace_slot_size(f);
+    int rc = MPI_SUCCESS;
+    const struct zpiece piece = {.data = h->device->through->data(h->at),
+                                 .extent = h->record.extent,
+                                 .element = h->job.array.type,
+                                 .order = &h->record.order};
+    if (f->outbox_used <= slot && f->outbox_used + zencode_room(piece.extent.bytes, 0) > slot)
+        rc = zplace_slab(f);
+    return rc ? rc : zencode_job(f, &h->job, &piece);
+}
+
+/* ---- sizes ---- */
+
+/* Wait for the size, if it is not known. */
+static void ask_size(struct zfile *f, struct zhanded *h)
+{
+    if (h->coded.size || h->failed)
+        return;
+    enum zmpi_status status = h->device->through->coded(h->at, &h->coded);
+    h->failed = status != ZMPI_OK;
+    if (h->failed) {
+        note(f, h, status, problem_of(h));
+        return;
+    }
+    h->record.payload_length = h->coded.size;
+    f->stats.n.records++;
+    f->stats.n.bytes_stored += zmpi_record_size(&h->record);
+    zcodec_coded(&f->choice, h->job.encoder, zencode_place(h->device),
+                 (double)h->record.extent.bytes, (double)zmpi_record_size(&h->record),
+                 h->coded.seconds);
+}
+
+/* The same of entry i; one that has failed goes to the outbox, and is no entry any more. */
+static int find_size(struct zfile *f, size_t i)
+{
+    struct zhanded *h = &f->through.entry[i];
+    ask_size(f, h);
+    if (!h->failed)
+        return MPI_SUCCESS;
+    int rc = encode_here(f, h);
+    take_out(&f->through, i);
+    return rc;
+}
+
+int zthrough_sizes(struct zfile *f, uint64_t *bytes)
+{
+    struct zthrough *t = &f->through;
+    int rc = MPI_SUCCESS;
+    *bytes = 0;
+    for (size_t i = t->placed; i + t->keep < t->count;) {
+        const size_t before = t->count;
+        int one = find_size(f, i);
+        rc = rc ? rc : one;
+        if (t->count == before)
+            *bytes += zmpi_record_size(&t->entry[i++].record);
+    }
+    return rc;
+}
+
+/* ---- places ---- */
+
+/* The oldest that has none. Others learn from the file's size that it is taken (sessions.c). */
+static int place_next(struct zfile *f, uint64_t offset)
+{
+    static const unsigned char zeros[8];
+    struct zthrough *t = &f->through;
+    struct zhanded *h = &t->entry[t->placed];
+    unsigned char head[ZMPI_RECORD_HEADER_BYTES + 8 + 16 * ZMPI_EXTENT_LEVELS];
+    h->record.offset = offset;
+    zmpi_record_encode(&h->record, f->container.header.id, NULL, head);
+    const off_t last = (off_t)(offset + zmpi_record_size(&h->record) - sizeof zeros);
+    if (zfd_write(zsession_descriptor(f), zeros, sizeof zeros, last) != 0) {
+        const int error = errno;
+        take_out(t, t->placed);
+        return zphysical_failed(f, MPI_SUCCESS, error, "writing");
+    }
+    h->device->through->write(h->at, offset, head, zmpi_record_head_size(&h->record));
+    t->placed++;
+    return MPI_SUCCESS;
+}
+
+int zthrough_place(struct zfile *f, uint64_t offset)
+{
+    struct zthrough *t = &f->through;
+    int rc = MPI_SUCCESS;
+    for (size_t n = t->count - t->keep - t->placed; n > 0; n--) {
+        const uint64_t size = zmpi_record_size(&t->entry[t->placed].record);
+        int one = place_next(f, offset);
+        rc = rc ? rc : one;
+        offset += size;
+    }
+    return rc;
+}
+
+/* May this rank alone give it a place? What is encoded here goes to a slot. */
+static bool slot_takes(const struct zfile *f, const struct zhanded *h)
+{
+    const uint64_t slot = zplace_slot_size(f);
+    if (h->failed)
+        return zencode_room(h->record.extent.bytes, 0) <= slot;
+    return zmpi_record_size(&h->record) <= slot || f->session.shared || f->session.counted;
+}
+
+int zthrough_slab(struct zfile *f, size_t most)
+{
+    struct zthrough *t = &f->through;
+    int rc = MPI_SUCCESS;
+    for (; most > 0 && t->placed < t->count && !rc; most--) {
+        const size_t before = t->count;
+        uint64_t base;
+        bool alone = false;
+        ask_size(f, &t->entry[t->placed]);
+        if (!slot_takes(f, &t->entry[t->placed]))
+            break; /* of a collective call: the next one places it */
+        rc = find_size(f, t->placed);
+        if (rc || t->count < before)
+            continue;
+        const uint64_t size = zmpi_record_size(&t->entry[t->placed].record);
+        rc = zplace_reserve(f, size, &base, &alone);
+        if (!rc)
+            rc = place_next(f, base);
+        if (alone)
+            zsession_alone_end(f);
+    }
+    return rc;
+}
+
+/* Those that are kept get a new order, which must not make them later than what was encoded here
+ * after them. */
+void zthrough_keep(struct zfile *f, uint64_t rounds)
+{
+    struct zthrough *t = &f->through;
+    for (t->keep = 0; t->placed + t->keep < t->count; t->keep++) {
+        const struct zhanded *h = &t->entry[t->count - 1 - t->keep];
+        if (h->round + rounds <= t->round || h->record.order < f->last_here)
+            break;
+    }
+}
+
+void zthrough_renumber(struct zfile *f)
+{
+    struct zthrough *t = &f->through;
+    for (size_t i = t->placed; i < t->count; i++)
+        t->entry[i].record.order = zencode_order(f);
+    t->keep = 0;
+}
+
+void zthrough_forget(struct zfile *f)
+{
+    struct zthrough *t = &f->through;
+    while (t->placed + t->keep < t->count)
+        take_out(t, t->placed);
+}
+
+/* ---- in the file ---- */
+
+/* Is it there? A daemon on another machine may see another file of that name. */
+static bool is_there(struct zfile *f, const struct zhanded *h)
+{
+    unsigned char must[ZMPI_RECORD_HEADER_BYTES + 8 + 16 * ZMPI_EXTENT_LEVELS + ZMPI_CODED_HEAD];
+    unsigned char is[sizeof must];
+    const int fd = zsession_descriptor(f);
+    const size_t head = zmpi_record_head_size(&h->record);
+    const off_t offset = (off_t)h->record.offset;
+    const off_t tail = (off_t)(zmpi_record_payload(&h->record) + h->coded.size - ZMPI_CODED_TAIL);
+    zmpi_record_encode(&h->record, f->container.header.id, NULL, must);
+    memcpy(must + head, h->coded.head, ZMPI_CODED_HEAD);
+    const size_t size = head + ZMPI_CODED_HEAD;
+    return zfd_read(fd, is, size, offset) == (ssize_t)size && memcmp(is, must, size) == 0 &&
+           zfd_read(fd, is, ZMPI_CODED_TAIL, tail) == ZMPI_CODED_TAIL &&
+           memcmp(is, h->coded.tail, ZMPI_CODED_TAIL) == 0;
+}
+
+/* The record that was encoded last out of the outbox to the place that it has. */
+static int write_here(struct zfile *f, const struct zhanded *h)
+{
+    struct zmpi_record *r = &f->waiting[--f->waiting_count];
+    unsigned char *bytes = f->outbox + r->offset;
+    f->outbox_used = r->offset;
+    r->offset = h->record.offset;
+    zmpi_record_rebind(bytes, f->container.header.id, r->offset);
+    int rc = zwrite_at(f, r->offset, bytes, zmpi_record_size(r));
+    return zplace_keep(f, r, 1, rc);
+}
+
+static int rescue(struct zfile *f, const struct zhanded *h)
+{
+    f->stats.n.records--; /* counted again */
+    f->stats.n.bytes_stored -= zmpi_record_size(&h->record);
+    f->choice.bytes[h->job.encoder - 1] -= h->record.extent.bytes;
+    int rc = encode_here(f, h);
+    if (!rc && f->waiting[f->waiting_count - 1].payload_length == h->coded.size)
+        rc = write_here(f, h);
+    return rc;
+}
+
+static int land_first(struct zfile *f)
+{
+    struct zhanded *h = &f->through.entry[0];
+    int rc;
+    double seconds;
+    enum zmpi_status status = h->device->through->written(h->at, &seconds);
+    const bool good = !status && is_there(f, h);
+    if (good) {
+        zcodec_written(&f->choice, zencode_place(h->device), (double)zmpi_record_size(&h->record),
+                       seconds, false);
+        f->through.written += zmpi_record_size(&h->record);
+        rc = zplace_keep(f, &h->record, 1, MPI_SUCCESS);
+    } else {
+        note(f, h, status ? status : ZMPI_ERR_DEVICE,
+             status ? problem_of(h) : "it says that data are in the file, which are not there");
+        rc = rescue(f, h);
+    }
+    take_out(&f->through, 0);
+    return rc;
+}
+
+int zthrough_land(struct zfile *f, size_t most)
+{
+    int rc = MPI_SUCCESS;
+    double start = zmpi_seconds();
+    for (; most > 0 && f->through.placed > 0; most--) {
+        int one = land_first(f);
+        rc = rc ? rc : one;
+    }
+    f->stats.n.seconds_write += zmpi_seconds() - start;
+    return rc;
+}
+
+void zthrough_free(struct zfile *f)
+{
+    struct zthrough *t = &f->through;
+    t->keep = 0;
+    zthrough_land(f, SIZE_MAX);
+    zthrough_forget(f);
+    if (t->written)
+        zmpi_log(ZMPI_LOG_INFO, "%s: %llu bytes were written by the device", f->path,
+                 (unsigned long long)t->written);
+    free(t->entry);
+    free(t->path);
+}

@@ -1,0 +1,460 @@
+/*
+ * zfile.h - struct zfile, an open container, and what the modules around it share.
+ * docs/architecture.md shows the flow of a write, a read and a gather through them.
+ *
+ * Functions return an MPI error code; MPI_SUCCESS is 0. An error that starts here is raised once,
+ * by zfile_raise, where it is found; codes that come from PMPI functions have been through the
+ * file's error handler already and are only passed up.
+ */
+#ifndef ZMPI_ZFILE_H
+#define ZMPI_ZFILE_H
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "judge/axes_known.h"
+#include "datatype/buffer.h"
+#include "judge/byte_order.h"
+#include "base/clock.h"
+#include "device/codec_choice.h"
+#include "container/container.h"
+#include "container/entries.h"
+#include "base/log.h"
+#include "next_mpi.h"
+#include "device/offload.h"
+#include "options/options.h"
+#include "bound/ratio.h"
+#include "layout/stream.h"
+#include "zmpi.h"
+
+/* ---- staging.c: small independent writes, kept until there are enough of them ---- */
+
+struct zpatch {
+    uint64_t offset, length; /* logical bytes */
+    size_t at;               /* in the batch's data */
+};
+
+/* Writes of one kind of element, sorted by offset, disjoint. */
+struct zbatch {
+    enum zmpi_type element;
+    bool exact;       /* to be coded losslessly */
+    double abs_bound; /* else the smallest of its writes; +inf: pw_rel */
+    double keep;
+    /* Elements of a row, rows of a plane: what all calls had alike, 0 if they differ. */
+    size_t row, rows;
+    unsigned char *data;
+    size_t used, capacity;
+    struct zpatch *patch;
+    size_t count, room;
+};
+
+enum { ZBATCHES = 4 };
+
+/* ---- sessions.c: a file that several communicators have open ---- */
+
+struct zsession {
+    int fd;            /* carries this rank's locks; -1: not opened */
+    bool before;       /* since before the MPI library opened the file; rank 0 */
+    bool no_locks;     /* the file system has none: nobody else is known of */
+    bool shared;       /* others write, or did: places and epochs come from the file's counters */
+    bool counted;      /* all ranks are on one node: places come from there too */
+    bool atomic;       /* MPI_File_set_atomicity, of a writer */
+    bool atomic_reads; /* and of one who only reads: nothing is different */
+    int held;          /* the log's lock, how many times */
+    uint64_t known;    /* atomic mode: all records below this place are known to this rank */
+    uint64_t loaded;   /* what the file was like when its records were read; rank 0 */
+};
+
+/* ---- window.c: small reads that follow one another ---- */
+
+/* Logical bytes as the file's records have them. */
+struct zwindow {
+    uint64_t lo, hi; /* equal: none */
+    uint64_t end;    /* of the stream's last read */
+    uint64_t used;   /* the clock then; 0: no stream */
+    unsigned char *data;
+    size_t room;
+};
+
+enum { ZWINDOWS = 4 };
+
+struct zwindows {
+    struct zwindow window[ZWINDOWS];
+    uint64_t clock, records, size; /* records known then, and the logical size */
+    uint64_t reach;                /* how far a stream's next read may be */
+};
+
+/* ---- trim.c: how far the log had come when it was last looked through ---- */
+
+struct ztrim {
+    uint64_t end;  /* of the log then */
+    uint64_t live; /* bytes of the records that were kept */
+};
+
+/* ---- through.c: records that a device compresses and writes itself ---- */
+
+struct zhanded;
+
+struct zthrough {
+    bool off; /* something failed: not with this file any more */
+    /* The same on all ranks: rounds of collective calls so far, the last ones that have no place.
+     */
+    uint64_t round, owed;
+    char *path;                 /* of the file, without links */
+    struct zhanded *entry;      /* in the order in which they were handed over */
+    size_t placed, count, room; /* the first ones have their places */
+    size_t keep;                /* so many of the last ones get no place this time */
+    uint64_t bytes;             /* of their data */
+    uint64_t written;           /* by the device */
+};
+
+/* ---- a file that is a container ---- */
+
+struct zstats {
+    struct zmpi_file_stats n;
+    uint64_t collective_calls, independent_calls;
+    double ratio_raw, ratio_coded; /* bytes coded for a ratio, as they were and as streams */
+    uint64_t bytes_typed;          /* of a known type, in our byte order */
+    uint64_t bytes_exact;          /* written with a bound that is not for their datatype */
+    uint64_t
+        bytes_turned; /* of floats in the other byte order, with a bound that is not for them */
+};
+
+/* What the ranks tell each other at collective points; settle.c. */
+struct znews {
+    int *sizes, *places;  /* of each rank's part */
+    unsigned char *bytes; /* entries of all ranks' records */
+    size_t room;          /* of bytes, the same on all ranks */
+    int next;             /* the first rank whose part was not taken for want of memory */
+    bool lost;            /* and some never will be: the index is not whole here */
+};
+
+struct zfile {
+    MPI_File fh;
+    struct zfile *next; /* of those with the same place in the table */
+    MPI_Comm comm;      /* a duplicate of the program's, for our own messages */
+    int rank, ranks;
+    int amode;            /* as the program asked */
+    char *path;           /* as the program says it */
+    char *place;          /* from the root: the program may change its folder */
+    int references;       /* guarded by the table's lock */
+    pthread_mutex_t lock; /* held by every operation on the file */
+    struct zsession session;
+    struct ztrim trim; /* rank 0 of a writer */
+
+    struct zmpi_options options;
+    struct zmpi_order order; /* of the floats written last, if they were few */
+    bool turned;             /* floats are in the other byte order, or integers: kept exactly */
+    bool stays_turned;       /* and so is all that comes; one value alone may look like that */
+    const char *format; /* of another library, as the file's first bytes say; NULL: none is known.
+                           All is exact then, and the file plain when it is closed (plain.c) */
+    struct zmpi_offload offload;
+    struct zview view;
+    uint64_t position;     /* individual file pointer, in data bytes of the view */
+    char *shared_path;     /* where the shared file pointer is kept; shared.c */
+    uint64_t shared_start; /* its value before anybody moved it */
+    const char *split;     /* the split collective that was begun, or NULL; split.c */
+    uint64_t split_done;   /* its bytes */
+    int split_error;
+
+    struct zmpi_container container; /* all records this rank knows */
+    struct zmpi_entries fresh;       /* its own that the other ranks do not know yet */
+    struct znews news;
+    uint64_t first_epoch; /* of this open */
+    bool dirty;           /* records were written since open: the index must be renewed */
+    bool untold;          /* this rank has written by itself since the last collective point */
+    uint64_t size_before; /* logical size at open */
+    bool durable; /* what it holds may be on the disk, by a sync or since an earlier open: what
+                     follows must not take that back */
+    bool plain;   /* given back at close (plain.c) */
+    int reported; /* class of the last failure of the system that was told of */
+
+    uint64_t end; /* physical end of the file's log, the same on all ranks, as of the last
+                     collective call */
+    uint64_t epoch;
+    uint32_t sequence;  /* records of this rank in this epoch */
+    uint64_t last_here; /* order of the last one that was encoded here */
+    uint64_t slot_size; /* of the option `staging` at open: hints may not move slots in use */
+    uint64_t slots;     /* slab slots used in this epoch */
+    uint64_t slot_used; /* bytes used of the last one */
+
+    struct zwindows windows;
+    struct zbatch batch[ZBATCHES];
+    unsigned char *outbox; /* coded records not yet in the file */
+    size_t outbox_used, outbox_capacity;
+    struct zmpi_record *waiting; /* the records in the outbox; offset = place in the outbox */
+    size_t waiting_count, waiting_room;
+
+    bool behind; /* inside a call that need not find its records in the file when it goes on */
+    struct zthrough through;
+    struct zbackground *background; /* NULL before the first such write */
+    int late; /* an error of it that was raised, but not yet returned by a call that writes */
+
+    struct zstats stats;
+    /* As they were before the last piece was coded, which may be taken back. */
+    struct {
+        struct zstats stats;
+        struct zcodec_choice choice;
+        uint64_t offloaded;
+    } before;
+    struct zcodec_choice choice;
+    struct zmpi_axes_known axes; /* of what was coded before */
+};
+
+/* ---- file_table.c ---- */
+
+/* The container behind a handle with a reference taken and its lock held, or NULL. zfile_done gives
+ * both back. */
+struct zfile *zfile_find(MPI_File fh);
+void zfile_done(struct zfile *f);
+void zfile_add(struct zfile *f);    /* takes over the caller's reference */
+void zfile_remove(struct zfile *f); /* f lives until the last zfile_done */
+/* The container behind `last` in the table, which is there still, or the first one: with a
+ * reference and its lock; or NULL. */
+struct zfile *zfile_behind(const struct zfile *last);
+
+/* ---- error.c ---- */
+
+int zstatus_class(enum zmpi_status status);
+/* Log "PATH: text", call the file's error handler and return the class. */
+int zfile_raise(struct zfile *f, int error_class, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same for a status; what: "reading", "writing", ... */
+int zfile_raise_status(struct zfile *f, enum zmpi_status status, const char *what);
+/* Collective: rc, or if that is none the error of another rank. */
+int zfile_worst(const struct zfile *f, int rc);
+/* The same at the end of a call: the file's error handler is called for another rank's error too.
+ */
+int zfile_alike(struct zfile *f, int rc);
+int zfile_unsupported(struct zfile *f, const char *function);
+int zraise_no_file(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- encode.c: data to records in the outbox ---- */
+
+/* One piece of a write: where it goes, what it is. */
+struct zpiece {
+    const unsigned char *data;
+    const struct zmpi_device *holder; /* of the memory they are in; NULL: the host's */
+    struct zmpi_extent extent;        /* logical bytes */
+    enum zmpi_type element;
+    size_t row, rows; /* elements of one row, rows of one plane, as far as known; 0: unknown */
+    const struct zmpi_range *range;   /* of the whole call, if its bound needs one */
+    const struct zmpi_survey *survey; /* the same for a ratio; NULL: the piece is by itself */
+    const uint64_t *order;            /* that its record has already; NULL: the next */
+    uint64_t read;                    /* as in struct zmpi_job */
+};
+
+/* The array that a piece is: whole planes or rows of the known shape, else one row. */
+struct zmpi_array zencode_array(const struct zpiece *p);
+int zencode_piece(struct zfile *f, const struct zpiece *piece);
+/* The same for a job that is complete. */
+int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece);
+/* The order of the next record. */
+uint64_t zencode_order(struct zfile *f);
+/* The same with a bound that was resolved before (abs_bound 0: exact). */
+int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep);
+/* Take the last record, a piece just encoded, back out of the outbox; its extent is the caller's
+ * again. */
+void zencode_undo(struct zfile *f, struct zmpi_extent *extent);
+/* Bytes of the last record's stream, but for its header. */
+uint64_t zencode_coded(const struct zfile *f);
+/* A record that sets the logical size. */
+int zencode_size(struct zfile *f, uint64_t size);
+/* Room that the record of a piece may need in the outbox. */
+size_t zencode_room(uint64_t bytes, size_t runs);
+/* Whose times of coding these are (codec_choice.h). */
+enum zcodec_place zencode_place(const struct zmpi_device *device);
+/* The bound for elements of a type: the file's, or exact. */
+struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element);
+
+/* ---- place.c: the outbox to the file ---- */
+
+/* Bytes of one of this rank's slots in the slab region: what an independent writer may hold back,
+ * and the most the outbox may hold then. */
+uint64_t zplace_slot_size(const struct zfile *f);
+/* Without other ranks: into this rank's slab slots. */
+int zplace_slab(struct zfile *f);
+/* A place there for `size` bytes; if *alone, zsession_alone_end when they are written. */
+int zplace_reserve(struct zfile *f, uint64_t size, uint64_t *base, bool *alone);
+/* All that this rank holds back, but for what is staged, is in the file, or the error raised. */
+int zplace_own(struct zfile *f);
+/* With all ranks: densely. Ends the epoch. Every rank must call it, whatever happened to it before.
+ * more: another one follows at once, so that it need not be in the file before that. */
+int zplace_dense(struct zfile *f, bool more);
+/* n records that were written (rc 0) become known, or are dropped; returns rc, or why not. */
+int zplace_keep(struct zfile *f, struct zmpi_record *record, size_t n, int rc);
+
+/* ---- through.c ---- */
+
+/* Hand a piece over; false: it is to be encoded here. *rc: an error of earlier ones. */
+bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece,
+                   int *rc);
+/* The largest logical offset of all that was handed over and is not known to be in the file. */
+uint64_t zthrough_end(const struct zfile *f);
+/* Sizes of those that get their places now; *bytes: in all. What fails goes to the outbox. */
+int zthrough_sizes(struct zfile *f, uint64_t *bytes);
+/* These to the file, one behind the other from `offset` on. Does not wait. */
+int zthrough_place(struct zfile *f, uint64_t offset);
+/* Those of the last `rounds` get no place next time; as far as that may be. */
+void zthrough_keep(struct zfile *f, uint64_t rounds);
+/* They have lost their places. */
+void zthrough_forget(struct zfile *f);
+/* The oldest `most` that have none each to a place of its own, without other ranks. */
+int zthrough_slab(struct zfile *f, size_t most);
+/* A new epoch has begun: for those without a place, too. */
+void zthrough_renumber(struct zfile *f);
+/* The oldest `most` that have their places are in the file and known, or the error is raised. */
+int zthrough_land(struct zfile *f, size_t most);
+void zthrough_free(struct zfile *f);
+
+/* ---- physical.c ---- */
+
+/* Independent write of bytes of the container itself. */
+int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size);
+/* What the codec reads the container through. */
+struct zmpi_reader zfile_reader(struct zfile *f);
+/* Its data_at, where nobody else may have written what this kernel has not heard of. */
+uint64_t zfile_data_at(void *context, uint64_t offset);
+
+/* ---- background.c ---- */
+
+/* The outbox, bound to its place, to the file by another thread; *rc is an error of an earlier one.
+ * false: that cannot be done, nothing happened. */
+bool zbackground_write(struct zfile *f, uint64_t offset, int *rc);
+/* All that is under way is in the file and known, or its error raised. */
+int zbackground_wait(struct zfile *f);
+void zbackground_free(struct zfile *f);
+
+/* ---- sessions.c ---- */
+
+/* Rank 0, before the MPI library opens the file, if it is there: to know it again. */
+void zsession_before(struct zfile *f);
+/* Has the name another file since then? What the MPI library has opened may be either. To be asked
+ * with a lock in force that keeps others from replacing it. */
+bool zsession_replaced(const struct zfile *f);
+/* Rank 0 of a writer, around the creation of the header or the reading of all records. */
+void zsession_enter(struct zfile *f);
+int zsession_started(struct zfile *f);
+/* Instead: it is none, and nothing is written to what there is. */
+void zsession_refused(struct zfile *f);
+/* Rank 0 of one that only reads, before it looks at the file: until this one is closed the file
+ * keeps its name, and what it holds now keeps its room. */
+void zsession_reads(struct zfile *f);
+/* Is somebody writing to the file in another communicator? Rank 0. */
+bool zsession_others(struct zfile *f);
+/* Do locks order all ranks' accesses to the counters? Collective. */
+int zsession_find_nodes(struct zfile *f);
+/* Rank 0: the log begins anew. */
+int zsession_restarted(struct zfile *f);
+/* A place for `size` bytes: *base goes in as where they would be if nobody else wrote. *epoch, if
+ * asked for, becomes higher than it was and than any other. One rank. */
+int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *epoch);
+/* May this rank write where nobody was asked? If *alone, until zsession_alone_end. */
+int zsession_alone(struct zfile *f, bool *alone);
+void zsession_alone_end(struct zfile *f);
+/* The records as the file has them now, to all ranks. Collective, with nothing held back. */
+int zsession_reload(struct zfile *f);
+/* Has the file changed since zsession_reload? Rank 0. */
+bool zsession_changed(struct zfile *f);
+/* Around each access in atomic mode (nothing happens in the other): others' records are known, and
+ * nobody else writes. The end passes rc on. */
+int zsession_atomic_begin(struct zfile *f, bool write);
+int zsession_atomic_end(struct zfile *f, int rc);
+int zsession_set_atomic(struct zfile *f, bool atomic); /* collective */
+/* The end of a writer, all records being in the file: the index, if others wrote too and are gone.
+ * empty: nothing was ever written. Collective. */
+int zsession_leave(struct zfile *f, bool empty);
+/* Rank 0 of a writer: is the file nobody else's, to write or to read? If so no writer comes, and
+ * nobody takes a place, until the end. */
+bool zsession_only_begin(struct zfile *f);
+/* After that: nor does a reader. */
+bool zsession_no_readers(struct zfile *f);
+void zsession_only_end(struct zfile *f);
+/* A descriptor of the file that can write, or -1. */
+int zsession_descriptor(struct zfile *f);
+/* Is this still the name of the file? */
+bool zsession_is_at(const struct zfile *f, const char *path);
+void zsession_free(struct zfile *f);
+
+/* ---- staging.c ---- */
+
+/* shape: of the call's elements, as far as known; range: of all ranks' data in a collective call,
+ * else NULL. */
+int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3],
+                 const struct zmpi_run *runs, size_t count, const struct zmpi_range *range);
+/* Does it hold nothing that will be different when it is decoded? Then a read may take it from
+ * here: what is staged of these runs, over what the file has of them. */
+bool zstage_is_exact(const struct zfile *f);
+void zstage_overlay(const struct zfile *f, const struct zmpi_run *run, size_t n,
+                    unsigned char *dst);
+int zstage_flush(struct zfile *f);
+void zstage_free(struct zfile *f);
+size_t zstage_limit(const struct zfile *f);     /* larger writes are coded at once */
+size_t zstage_most_runs(const struct zfile *f); /* in one record: its list must fit a slot */
+
+/* ---- window.c: small reads that follow one another ---- */
+
+/* Increasing runs of the file's records to dst, one behind the other, in the host's memory, if it
+ * is little that continues what was read before. False: it is
+ * to be read by itself. */
+bool zwindow_read(struct zfile *f, const struct zmpi_run *run, size_t runs, unsigned char *dst);
+/* The records were replaced by others. */
+void zwindow_forget(struct zfile *f);
+void zwindow_free(struct zfile *f);
+
+/* ---- settle.c: everything this rank holds back, out ---- */
+
+/* Collective: staged data placed, records known to all ranks that may read, logical size known to
+ * all. */
+int zsettle_collective(struct zfile *f);
+/* Collective: the same, if the file may be read and any rank has written by itself since the last
+ * time. In collective calls that MPI does not say make writes visible, but every MPI library does.
+ */
+int zsettle_told(struct zfile *f);
+/* Places for rounds of collective calls that have none, until `most` are left. */
+int zsettle_owed(struct zfile *f, uint64_t most);
+/* Places for what ranks have encoded themselves of those rounds: independent calls have none for as
+ * much. */
+int zsettle_here(struct zfile *f);
+/* The second half of it, when the data have been placed already. */
+int zsettle_share(struct zfile *f);
+/* What others wrote and this rank could not take for want of memory. zsettle_known raises the
+ * error.
+ */
+enum zmpi_status zsettle_take(struct zfile *f);
+int zsettle_known(struct zfile *f);
+bool znews_make(struct znews *n, int ranks);
+/* All records were read anew, or are gone. */
+void znews_forget(struct znews *n);
+/* Logical size with what this rank holds back; in atomic mode with what others wrote meanwhile. */
+uint64_t zfile_size(struct zfile *f);
+bool zfile_may_read(const struct zfile *f);
+bool zfile_may_write(const struct zfile *f);
+/* MPI_SUCCESS, or the error of what MPI_MODE_SEQUENTIAL forbids. */
+int zfile_sequential(struct zfile *f, const char *what);
+
+/* ---- shared.c ---- */
+
+/* Bytes that the name of its file has more than the container's. */
+#define ZSHARED_NAME 64
+/* `token` is the same on all ranks and on no other open of the file. */
+void zshared_name(struct zfile *f, uint64_t token);
+void zshared_remove(const struct zfile *f);
+/* Collective: a new view begins at 0; one that was refused changes nothing. */
+int zshared_reset(struct zfile *f, bool changed);
+int zshared_position(struct zfile *f, uint64_t *position);
+
+/* ---- reopen.c ---- */
+
+/* A new descriptor of the file, whatever has its name by now, or -1. */
+int zreopen(const struct zfile *f);
+
+/* ---- elsewhere.c ---- */
+
+/* Has this process the empty file at `path` open for writing, by other means than MPI-IO? To be
+ * asked between opening(true) and opening(false). */
+bool zelsewhere_written(const char *path);
+void zelsewhere_opening(bool begins);
+
+#endif

@@ -1,0 +1,30 @@
+/* runtime.h - settings of the job, and what MPI_Init has found out (pmpi/runtime.c). */
+#ifndef ZMPI_RUNTIME_H
+#define ZMPI_RUNTIME_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "next_mpi.h"
+#include "options/options.h"
+
+const struct zmpi_options *zruntime_options(void);
+bool zruntime_agreed(void); /* do all ranks of MPI_COMM_WORLD have the same settings? */
+/* Do all processes of a communicator have this library, so that they may be asked something? Those
+ * of another MPI_COMM_WORLD may not. The same answer on all of them; local. */
+bool zruntime_all_have_it(MPI_Comm comm);
+/* A new file is written without a bound: says, once, how to set one. Programs that only read are
+ * not told. */
+void zruntime_no_bound(void);
+/* For calls of zmpi.h that do nothing because the MPI library is in front of us: says so once. */
+void zruntime_unseen(const char *call);
+/* Says so once if a hint or a rule names a device that is not there. */
+void zruntime_check_device(const struct zmpi_options *o, const char *path);
+/* Threads that this process may compress with: as set, else its share of the node's cores. At
+ * least 1. */
+int zruntime_threads(const struct zmpi_options *o);
+/* Collective: a communicator of our own with the same ranks, which returns errors. MPI_Comm_dup
+ * would call what the program has for copying its attributes. */
+int zruntime_comm(MPI_Comm program, MPI_Comm *comm);
+
+#endif

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Does each folder of codec/ and pmpi/ include only what stands below it, and hold few enough files?
+
+    check_includes.py [TOP]     prints what is wrong; exit status 1 if anything is
+"""
+import os
+import re
+import sys
+
+# From the bottom up. A folder includes itself, what stands before it, and the public headers beside the folders.
+CODEC = ["base", "layout", "kernels", "kernels/vector", "kernels/avx2", "kernels/avx512", "kernels/neon", "huffman",
+         "options", "bound", "judge", "stream", "device", "container", "tool"]
+PMPI = ["mpi", "datatype", "file", "close", "collective", "report", "calls", ""]
+PUBLIC = {"zmpi_codec.h", "device.h", "zmpi.h"}
+MOST = 25  # files of a folder
+
+
+def sources(top, folder):
+    path = os.path.join(top, folder)
+    return sorted(n for n in os.listdir(path) if n.endswith((".c", ".h")))
+
+
+def includes(path):
+    with open(path, encoding="utf-8") as text:
+        return re.findall(r'^\s*#\s*include [<"]([^">]+)[">]', text.read(), re.M)
+
+
+def level(order, folder):
+    """The templates of kernels/vector/ and the instruction sets include each other."""
+    return order.index("kernels/vector" if folder.startswith("kernels/") else folder)
+
+
+def check(top, order, wrong):
+    """order: the folders of `top`; what it may include of others is checked by whoever calls."""
+    for folder in order:
+        files = sources(top, folder)
+        if len(files) > MOST:
+            wrong.append(f"{top}/{folder}: {len(files)} files, {MOST} are enough")
+        for name in files:
+            path = os.path.join(top, folder, name)
+            for include in includes(path):
+                target = os.path.dirname(include)
+                if include in PUBLIC or not os.path.exists(os.path.join(top, include)):
+                    continue
+                if target not in order or level(order, target) > level(order, folder):
+                    wrong.append(f"{path} includes {include}, which stands above it")
+    known = {os.path.join(top, folder) for folder in order} | {top}
+    for path, _, names in os.walk(top):
+        if path not in known and any(n.endswith((".c", ".h")) for n in names):
+            wrong.append(f"{path}: not in the order of folders (scripts/check_includes.py)")
+
+
+def check_no_mpi(top, wrong):
+    for path, _, names in os.walk(top):
+        for name in names:
+            if name.startswith("bench"):
+                continue
+            if name.endswith((".c", ".h", ".cu")) and "mpi.h" in includes(os.path.join(path, name)):
+                wrong.append(f"{path}/{name} includes mpi.h")
+
+
+def main():
+    os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), ".."))
+    wrong = []
+    check("codec", CODEC, wrong)
+    check("pmpi", PMPI, wrong)
+    for top in ("codec", "gpu", "csl", "smartnic"):
+        check_no_mpi(top, wrong)
+    print("\n".join(wrong))
+    sys.exit(1 if wrong else 0)
+
+
+main()

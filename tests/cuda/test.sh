@@ -15,7 +15,7 @@ seen() {
 
 # shellcheck source=tests/device_lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../device_lib.sh"
-rm -f cpu.bytes
+rm -f cpu.bytes must
 
 # compare DEVICE ARGUMENT...: compressed on the device and, once for the same arguments, on the CPU; prints what the tool says
 # on the device.

@@ -32,9 +32,11 @@ static const struct command {
     {"recover", tool_recover, "[--fill V [-t f32|f64]] [--json] [-a] FILE OUT",
      "Write all that can be read of a damaged file to OUT, and list what cannot. Lost bytes become "
      "zero, or --fill V: a number\n"
-     "of the type -t, without -t a byte. A file whose header is lost is searched for records. "
-     "Exit status 0: nothing is lost,\n"
-     "1: a part is, 2: nothing was written. -a lists all ranges, not only the first 20."},
+     "of the type -t, without -t a byte. Where it is in doubt what was lost, OUT has older data or "
+     "zeros. A file whose header\n"
+     "is lost is searched for records. Exit status 0: nothing is lost, 1: a part is, 2: nothing "
+     "was "
+     "written. -a lists all ranges, not only the first 20."},
     {"cat", tool_cat, "FILE [-o OFFSET] [-n LENGTH]",
      "Logical bytes of a compressed file, or a part of them, to standard output."},
     {"info", tool_info, "[--json] [-a] FILE",

@@ -403,15 +403,18 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
                               "the limit on open files (ulimit -n) and the system log",
                               path);
     if (found == FOUND_OVERWRITTEN)
-        return zraise_no_file(MPI_ERR_IO,
-                              "%s: is compressed, and its first bytes were written over by other "
-                              "means than MPI-IO: delete it, or see docs/limits.md",
-                              path);
+        return zraise_no_file(
+            MPI_ERR_IO,
+            "%s: is compressed, and its first bytes were written over by other "
+            "means than MPI-IO: they may be that program's data (docs/limits.md); "
+            "zmpi recover saves what can be read of the rest",
+            path);
     if (found == FOUND_LOST)
         return zraise_no_file(
             MPI_ERR_IO,
             "%s: is compressed, and its first bytes never reached the disk, since "
-            "the machine stopped before they were synchronised: delete it",
+            "the machine stopped before they were synchronised: zmpi recover saves "
+            "what can be read",
             path);
     if (wrong && found != FOUND_OTHER)
         return zraise_no_file(wrong, "%s: %s", path, message);

@@ -36,7 +36,8 @@ static const struct command {
      "zeros. A file whose header\n"
      "is lost is searched for records. Exit status 0: nothing is lost, 1: a part is, 2: nothing "
      "was "
-     "written. -a lists all ranges, not only the first 20."},
+     "written.\n"
+     "-a lists all ranges, not only the first 20."},
     {"cat", tool_cat, "FILE [-o OFFSET] [-n LENGTH]",
      "Logical bytes of a compressed file, or a part of them, to standard output."},
     {"info", tool_info, "[--json] [-a] FILE",

@@ -82,11 +82,11 @@ struct nicd_client {
     struct nicd_client *next, *previous; /* in a circle */
     struct nicd *server;
     uint64_t session, last_id;
-    unsigned char key[NIC_KEY];
+    unsigned char key[NIC_KEY], nonce[NIC_NONCE]; /* the nonce: of its greeting */
     unsigned char address[NIC_ADDRESS_MAX];
     fi_addr_t peer;
     double heard;
-    bool proven; /* a message with the session's key has come */
+    bool proven;                        /* a message with the session's key has come */
     uint64_t served, served_before;     /* its requests; all that were before it came */
     struct nicd_request *first, **last; /* queued */
     unsigned active;                    /* requests admitted, messages under way */

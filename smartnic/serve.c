@@ -150,6 +150,7 @@ static struct nicd_client *add_client(struct nicd *s, const struct nic_hello *he
         return NULL;
     c->server = s;
     c->last = &c->first;
+    memcpy(c->nonce, hello->nonce, NIC_NONCE);
     c->heard = zmpi_seconds();
     c->served_before = s->served;
     if (!nic_random(&c->session, sizeof c->session) ||
@@ -188,13 +189,24 @@ static void refuse(struct nicd_client *c, const struct nic_hello *hello, enum ni
     dismiss(c, "refused");
 }
 
+/* A client makes a nonce for each greeting: one that is known was recorded. */
+static bool is_repeated(struct nicd *s, const struct nic_hello *hello)
+{
+    struct nicd_client *c = s->turn;
+    for (unsigned i = 0; i < s->client_count; i++, c = c->next)
+        if (memcmp(c->nonce, hello->nonce, NIC_NONCE) == 0)
+            return true;
+    return false;
+}
+
 static void on_hello(struct nicd *s, const struct nic_head *head, const unsigned char *src,
                      size_t size)
 {
     unsigned char message[NIC_MESSAGE_MAX];
     struct nic_hello hello;
     struct nic_welcome welcome = {.most = s->set.memory};
-    if (!nic_message_check(src, size, s->place.secret) || !nic_hello_read(src, &hello))
+    if (!nic_message_check(src, size, s->place.secret) || !nic_hello_read(src, &hello) ||
+        is_repeated(s, &hello))
         return;
     const bool same = head->version == NIC_VERSION && hello.codec == nic_codec();
     const bool room = same && may_greet(s);

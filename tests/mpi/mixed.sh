@@ -54,9 +54,17 @@ run 1 7 '6' "$program" open exact
 echo '== two programs on one line'
 env="env ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_REPORT_TEXT=off"
 # shellcheck disable=SC2086 # several words
-timeout 60 $launch -n 1 $env "$program" open exact : -n 2 $env LD_PRELOAD="$lib" "$program" open exact >out 2>&1 ||
-    fail "exit status $?"
-[ "$(grep -c "$missing" out)" = 1 ] || fail "not one line"
+two_programs() {
+    timeout 60 $launch -n 1 $env "$program" open exact : -n 2 $env LD_PRELOAD="$lib" "$program" open exact >out 2>&1 ||
+        fail "exit status $?"
+    [ "$(grep -c "$missing" out)" = 1 ] || fail "not one line"
+}
+# shellcheck disable=SC2086
+if timeout 60 $launch -n 1 true : -n 2 true >out 2>&1; then
+    two_programs
+else
+    echo "this mpirun cannot" # Open MPI 5.0.7 of Debian 13 crashes
+fi
 
 # MPICH 4.0 may not spawn, without libzmpi.so neither.
 # shellcheck disable=SC2086 # several words

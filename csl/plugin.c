@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "chip_sdk.h"
 #include "chip_sim.h"
-#include "base/log.h"
 #include "planner.h"
 #include "wse.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "slices.h"
 #include "layout/stream.h"
+#include "slices.h"
 
 size_t check_slices(const struct settings *s)
 {

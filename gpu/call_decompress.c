@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "calls.h"
 #include "kernels.h"
-#include "slices.h"
 #include "layout/stream.h"
+#include "slices.h"
 
 #include <string.h>
 

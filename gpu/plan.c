@@ -1,11 +1,11 @@
 /* plan.c - what the kernels must know of a job or a stream, and what their answers mean. */
 #include <string.h>
 
-#include "judge/axes.h"
 #include "base/bytes.h"
-#include "layout/chunk.h"
 #include "bound/errors.h"
+#include "judge/axes.h"
 #include "kernels.h"
+#include "layout/chunk.h"
 
 /* Chunks are counted in 32 bits, by blocks of threads of which a grid has fewer than 2^31. */
 #define MOST_CHUNKS ((size_t)INT32_MAX)

@@ -8,9 +8,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "calls.h"
 #include "base/clock.h"
 #include "base/rate.h"
+#include "calls.h"
 #include "layout/stream.h"
 
 /* Compute capability of the oldest GPUs that the kernels are built for. */

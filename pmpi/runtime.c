@@ -5,14 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collective/coll.h"
 #include "base/cpus.h"
-#include "mpi/next.h"
 #include "base/pool.h"
+#include "collective/coll.h"
+#include "mpi/next.h"
 #include "mpi/presence.h"
-#include "wrappers.h"
 #include "mpi/runtime.h"
 #include "report/report.h"
+#include "wrappers.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zmpi_options options;

@@ -12,10 +12,10 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "layout/plan.h"
-#include "plugin.h"
 #include "base/rate.h"
+#include "layout/plan.h"
 #include "layout/stream.h"
+#include "plugin.h"
 
 /* Kept between calls. */
 #define KEPT ((size_t)64 << 20)

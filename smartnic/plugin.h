@@ -5,8 +5,8 @@
 
 #include <stdatomic.h>
 
-#include "client.h"
 #include "base/hash.h"
+#include "client.h"
 
 #define NIC_STUCK "the thread that talks to zmpi-nicd is stuck"
 

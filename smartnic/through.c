@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin.h"
 #include "layout/stream.h"
+#include "plugin.h"
 
 /* Data of a process that are not known to be in their files. */
 #define MOST_HANDED ((size_t)256 << 20)

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout/chunk.h"
 #include "base/decimal.h"
-#include "device.h"
 #include "base/floats.h"
-#include "options/options.h"
 #include "bound/ratio.h"
 #include "bound/steady.h"
+#include "device.h"
+#include "layout/chunk.h"
+#include "options/options.h"
 
 /* strtod accepts hexadecimal floats, "inf" and leading blanks: a bound is plain decimal. */
 static enum zmpi_status parse_value(const char *text, double *value)

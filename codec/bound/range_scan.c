@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "device.h"
 #include "base/pool.h"
+#include "device.h"
 
 /* Bytes that a thread takes at a time. */
 #define PORTION ((size_t)1 << 20)

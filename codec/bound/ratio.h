@@ -14,9 +14,9 @@
 #ifndef ZMPI_RATIO_H
 #define ZMPI_RATIO_H
 
-#include "layout/chunk.h"
-#include "device.h"
 #include "bound/steady.h"
+#include "device.h"
+#include "layout/chunk.h"
 
 /* Bounds that one round of a survey asks about, at most. */
 enum { ZMPI_SURVEY_RUNGS = 13 };

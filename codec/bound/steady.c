@@ -37,8 +37,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "layout/chunk.h"
 #include "bound/ratio.h"
+#include "layout/chunk.h"
 
 /* Primes: 512 2^(k/32), nearly. */
 static const short prime[ZMPI_GRID_OCTAVE] = {521, 523, 541, 547, 563, 571, 587, 599, 613, 631, 641,

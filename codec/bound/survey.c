@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "kernels/kernels.h"
 #include "bound/ratio.h"
+#include "kernels/kernels.h"
 
 /* Elements of a sample, at least, where the tile has so many. */
 enum { SAMPLE = 16 * ZMPI_BLOCK };

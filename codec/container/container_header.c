@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "container/container_private.h"
 #include "base/hash.h"
+#include "container/container_private.h"
 
 #define SLOT_BYTES   128
 #define SLOT_CHECKED 120

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "container/container_private.h"
 #include "base/hash.h"
+#include "container/container_private.h"
 
 #define WINDOW_BYTES ((size_t)1 << 20)
 /*

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "container/container_private.h"
 #include "base/hash.h"
+#include "container/container_private.h"
 
 #define FRAME   ZMPI_SEGMENT_HEADER_BYTES
 #define CHECKED 16 /* bytes of it before the checksum */

@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "container/container_private.h"
 #include "base/hash.h"
+#include "container/container_private.h"
 
 #define CHECKED 56 /* header bytes before the checksum */
 

@@ -1,6 +1,6 @@
 /* offload.c - arrays to the device that is best for them, and to the CPU if that fails. */
-#include "device/offload.h"
 #include "bound/steady.h"
+#include "device/offload.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "huffman/huffman.h"
 #include "base/pool.h"
+#include "huffman/huffman.h"
 
 enum { SYMBOLS = ZMPI_HUFFMAN_SYMBOLS, SECTION = ZMPI_HUFFMAN_SECTION, GROUP = 8 };
 

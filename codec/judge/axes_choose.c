@@ -1,6 +1,6 @@
 /* axes_choose.c - the choice of the axes by this machine's kernels. */
-#include "judge/axes.h"
 #include "device.h"
+#include "judge/axes.h"
 #include "kernels/kernels.h"
 
 unsigned zmpi_plan_axes(const struct zmpi_plan *p, const struct zmpi_chunk_rule *rule,

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
+#include "bound/ratio.h"
 #include "judge/axes.h"
 #include "kernels/kernels.h"
-#include "bound/ratio.h"
 
 /* Uses after which axes are chosen from all blocks again; how many are looked at until then. */
 enum { TRUSTED = 32, FEW = 5 };

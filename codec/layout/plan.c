@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "layout/chunk.h"
 #include "base/hash.h"
+#include "layout/chunk.h"
 #include "layout/tile.h"
 
 enum zmpi_status zmpi_plan_make(const struct zmpi_array *array, struct zmpi_plan *p)

@@ -5,14 +5,14 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
-#include "bound/errors.h"
 #include "base/floats.h"
+#include "base/pool.h"
+#include "base/rate.h"
+#include "bound/errors.h"
+#include "bound/ratio.h"
 #include "huffman/huffman.h"
 #include "kernels/kernels.h"
 #include "layout/plan_rows.h"
-#include "base/pool.h"
-#include "base/rate.h"
-#include "bound/ratio.h"
 
 /* Where chunk k lies in the array at src; its clipped extents. */
 static struct zmpi_rows tile_rows(const struct zmpi_plan *p, size_t k, const unsigned char *src,

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/pool.h"
 #include "huffman/huffman.h"
 #include "kernels/kernels.h"
-#include "base/pool.h"
 
 /* Where a chunk goes in the array; in the work's buffer, without gaps, if only checking or if the
  * array ends within the last word. */

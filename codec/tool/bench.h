@@ -2,8 +2,8 @@
 #ifndef ZMPI_BENCH_H
 #define ZMPI_BENCH_H
 
-#include "judge/axes_known.h"
 #include "bound/ratio.h"
+#include "judge/axes_known.h"
 #include "layout/stream.h"
 #include "tool.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
 #include "base/clock.h"
+#include "bench.h"
 #include "value.h"
 
 /*

@@ -6,9 +6,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "judge/byte_order.h"
-#include "device/offload.h"
 #include "bound/ratio.h"
+#include "device/offload.h"
+#include "judge/byte_order.h"
 #include "tool.h"
 
 /* Input of one record at most: whole planes of the field. */

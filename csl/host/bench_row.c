@@ -1,8 +1,8 @@
 /* bench_row.c - rows of PEs that code or decode blocks of one length. */
 #include "bench.h"
-#include "planner.h"
 #include "bound/ratio.h"
 #include "layout/stream.h"
+#include "planner.h"
 #include "wse.h"
 
 enum { MOST = ROW_WIDTH * 8192 };

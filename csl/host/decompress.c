@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch.h"
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "batch.h"
 #include "rows_feed.h"
 #include "wse.h"
 

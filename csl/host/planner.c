@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 #include "chip.h"
-#include "layout/chunk.h"
 #include "device.h"
+#include "layout/chunk.h"
 #include "layout/plan.h"
 #include "layout/stream.h"
 

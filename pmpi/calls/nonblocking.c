@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "calls/access.h"
-#include "wrappers.h"
 #include "calls/transfer.h"
+#include "wrappers.h"
 
 /* What MPI_Wait will report. */
 struct outcome {

@@ -11,15 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file/header.h"
-#include "file/zfile.h"
-#include "file/physical.h"
-#include "close/trim.h"
-#include "wrappers.h"
 #include "close/plain.h"
+#include "close/trim.h"
+#include "file/header.h"
+#include "file/physical.h"
+#include "file/zfile.h"
 #include "mpi/policy.h"
 #include "mpi/runtime.h"
 #include "report/report.h"
+#include "wrappers.h"
 
 /* What rank 0 finds at the path before the file is opened. FAILED: it may be a container, but
  * cannot be read; OVERWRITTEN: it was one; LOST: its header never reached the disk. */

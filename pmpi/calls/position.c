@@ -4,8 +4,8 @@
 #include <strings.h>
 
 #include "file/zfile.h"
-#include "wrappers.h"
 #include "mpi/policy.h"
+#include "wrappers.h"
 
 static int apply_hints(struct zfile *f, MPI_Info info)
 {

@@ -1,6 +1,6 @@
 /* read.c - one read call: the view's runs out of the container, to the program's buffer. */
-#include "file/zfile.h"
 #include "calls/transfer.h"
+#include "file/zfile.h"
 
 #include <stdlib.h>
 

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "calls/access.h"
+#include "calls/transfer.h"
 #include "file/physical.h"
 #include "wrappers.h"
-#include "calls/transfer.h"
 
 void zshared_name(struct zfile *f, uint64_t token)
 {

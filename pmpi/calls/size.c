@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "file/header.h"
-#include "file/zfile.h"
 #include "file/physical.h"
+#include "file/zfile.h"
 #include "wrappers.h"
 
 int zf_file_get_size(struct zfile *f, MPI_Offset *size)

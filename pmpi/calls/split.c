@@ -4,8 +4,8 @@
  * A file has at most one of them under way; an end must match its begin.
  */
 #include "calls/access.h"
-#include "wrappers.h"
 #include "calls/transfer.h"
+#include "wrappers.h"
 
 /* May this begin? */
 static int check_begin(struct zfile *f, const char *name)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file/zfile.h"
 #include "calls/transfer.h"
+#include "file/zfile.h"
 
 /* Bytes: of the first window of a stream and of the largest, of a read that is small. */
 enum { FIRST = 128 << 10, MOST = 1 << 20, SMALL = 64 << 10 };

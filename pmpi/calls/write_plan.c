@@ -1,6 +1,6 @@
 /* write_plan.c - one write call on this rank: from a buffer and a view to pieces. */
-#include "calls/write_plan.h"
 #include "calls/transfer.h"
+#include "calls/write_plan.h"
 #include "close/plain.h"
 #include "mpi/runtime.h"
 

@@ -21,11 +21,11 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "file/header.h"
-#include "file/zfile.h"
 #include "base/magic.h"
-#include "file/physical.h"
 #include "close/plain.h"
+#include "file/header.h"
+#include "file/physical.h"
+#include "file/zfile.h"
 #include "mpi/runtime.h"
 
 /* A header that one rank writes first, by itself, must not decide for what follows. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "collective/coll.h"
-#include "wrappers.h"
 #include "mpi/runtime.h"
+#include "wrappers.h"
 
 static bool make_blocks(const struct zcall *c, struct zblock *block, const struct zside *recv)
 {

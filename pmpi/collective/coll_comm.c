@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/coll.h"
 #include "base/hash.h"
+#include "collective/coll.h"
 #include "mpi/next.h"
 #include "mpi/runtime.h"
 

@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/byte_order.h"
 #include "base/bytes.h"
-#include "collective/coll.h"
 #include "base/hash.h"
+#include "collective/coll.h"
+#include "judge/byte_order.h"
 #include "mpi/runtime.h"
 
 enum { MAGIC = 0x4543505A, HASHED = 40, SENT = 48 };

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "collective/coll.h"
-#include "wrappers.h"
 #include "mpi/runtime.h"
+#include "wrappers.h"
 
 /* One operation. Calls and seconds are those of the ranks that count them (roots, else ranks 0),
  * bytes those that all ranks sent. Plain doubles: they are summed over all processes. */

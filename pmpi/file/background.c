@@ -12,8 +12,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "file/zfile.h"
 #include "file/physical.h"
+#include "file/zfile.h"
 
 enum { MOST_JOBS = 2 }; /* buffers in flight: as much again as the outbox, twice */
 

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file/zfile.h"
 #include "file/physical.h"
+#include "file/zfile.h"
 
 static bool is_known(const struct zfile *f)
 {

@@ -18,8 +18,8 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "file/header.h"
-#include "file/zfile.h"
 #include "file/physical.h"
+#include "file/zfile.h"
 
 enum { COUNTERS_AT = 384, COUNTERS_BYTES = 32 };
 

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file/zfile.h"
 #include "file/physical.h"
+#include "file/zfile.h"
 
 /* Data of a file that are under way: what is handed over beyond that waits for the oldest. */
 #define MOST ((uint64_t)64 << 20)

@@ -13,19 +13,19 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "judge/axes_known.h"
-#include "datatype/buffer.h"
-#include "judge/byte_order.h"
 #include "base/clock.h"
-#include "device/codec_choice.h"
+#include "base/log.h"
+#include "bound/ratio.h"
 #include "container/container.h"
 #include "container/entries.h"
-#include "base/log.h"
-#include "next_mpi.h"
+#include "datatype/buffer.h"
+#include "device/codec_choice.h"
 #include "device/offload.h"
-#include "options/options.h"
-#include "bound/ratio.h"
+#include "judge/axes_known.h"
+#include "judge/byte_order.h"
 #include "layout/stream.h"
+#include "next_mpi.h"
+#include "options/options.h"
 #include "zmpi.h"
 
 /* ---- staging.c: small independent writes, kept until there are enough of them ---- */

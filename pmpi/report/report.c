@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collective/coll.h"
 #include "base/decimal.h"
 #include "base/text.h"
+#include "collective/coll.h"
 #include "mpi/runtime.h"
 #include "report/report.h"
 

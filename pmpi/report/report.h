@@ -8,6 +8,6 @@
  * missing. */
 void zreport_left_alone(const char *path, bool selected);
 void zreport_file(struct zfile *f); /* collective on the file's communicator, at close */
-void zreport_finalize(void); /* collective on MPI_COMM_WORLD */
+void zreport_finalize(void);        /* collective on MPI_COMM_WORLD */
 
 #endif

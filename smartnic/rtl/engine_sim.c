@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "layout/chunk.h"
 #include "base/hash.h"
+#include "layout/chunk.h"
 #include "layout/plan.h"
 
 enum { LONGEST_ROW = 511 }; /* where differences go along y (docs/rtl.md) */

@@ -1,4 +1,4 @@
-/* perf_json.c - everything that zmpi-perf measured, for scripts/perf_plot.py and perf_model.py. */
+/* perf_json.c - everything that zmpi-perf measured, for scripts/perf_plots.py and perf_model.py. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

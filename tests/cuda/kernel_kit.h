@@ -7,11 +7,11 @@
 
 #include <cuda_runtime.h>
 
+#include "../../gpu/kernels.h"
+#include "../unit/kit.h"
 #include "base/bytes.h"
 #include "device.h"
 #include "emulator.h"
-#include "../../gpu/kernels.h"
-#include "../unit/kit.h"
 
 /* Sanitizers take three times as long. */
 #ifdef __SANITIZE_ADDRESS__

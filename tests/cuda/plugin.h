@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "device.h"
 #include "emulator.h"
-#include "base/log.h"
 
 enum { N = 5003 };
 

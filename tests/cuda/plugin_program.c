@@ -2,8 +2,8 @@
  * plugin_program.c - what a program sees of the CUDA plug-in that it knows nothing of: its driver,
  * contexts, errors and streams are as they would be without.
  */
-#include "plugin.h"
 #include "layout/stream.h"
+#include "plugin.h"
 
 #include <cuda.h>
 #include <pthread.h>

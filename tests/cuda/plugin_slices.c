@@ -6,8 +6,8 @@
  */
 #include <stdio.h>
 
-#include "plugin.h"
 #include "layout/stream.h"
+#include "plugin.h"
 
 #include "../unit/kit.h"
 

@@ -6,8 +6,8 @@
 #define FIX_CHECKSUMS_H
 
 #include "base/bytes.h"
-#include "container/container.h"
 #include "base/hash.h"
+#include "container/container.h"
 #include "layout/stream.h"
 
 /* docs/format.md 1.1. With `length`, the stream's length is set to `size` too. */

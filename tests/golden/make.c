@@ -2,8 +2,8 @@
  * make.c - writes the golden files: golden_make FOLDER. Prints what belongs into the table of
  * cases.h.
  */
-#include "cases.h"
 #include "base/hash.h"
+#include "cases.h"
 
 static enum zmpi_status read_memory(void *context, uint64_t offset, void *dst, size_t size)
 {

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "device/offload.h"
 #include "bound/ratio.h"
+#include "device/offload.h"
 
 #define FAIL(...)                                                                                  \
     do {                                                                                           \

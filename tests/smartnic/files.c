@@ -14,9 +14,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "bound/ratio.h"
 #include "container/container.h"
 #include "device.h"
-#include "bound/ratio.h"
 
 #define FAIL(...)                                                                                  \
     do {                                                                                           \

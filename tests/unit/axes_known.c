@@ -2,9 +2,9 @@
  * axes_known.c - axes that were chosen for arrays before (format.md 4.6): as the page says, by what
  * arrays are known, and when they are not.
  */
-#include "judge/axes_known.h"
 #include "axes_model.h"
 #include "bound/ratio.h"
+#include "judge/axes_known.h"
 
 /* What is known of arrays, by the page. */
 struct knowledge {

@@ -5,9 +5,9 @@
 #ifndef ZMPI_UNIT_AXES_MODEL_H
 #define ZMPI_UNIT_AXES_MODEL_H
 
-#include "layout/chunk.h"
 #include "device.h"
 #include "kit.h"
+#include "layout/chunk.h"
 #include "layout/tile.h"
 
 /* An array in words, its tiles, and the integers of one tile. */

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
 #include "base/log.h"
+#include "device.h"
 #include "device/offload.h"
 #include "layout/stream.h"
 

@@ -2,8 +2,8 @@
  * fields.c - the promise, and the ratio, on real fields: the files NAME_DIMS.f32 and .f64 of the
  * folder ZMPI_DATA.
  */
-#include "judge/byte_order.h"
 #include "field.h"
+#include "judge/byte_order.h"
 
 /* At rel=1e-3, geometric mean over the f32 fields without fill values. */
 #define LEAST_RATIO  7.6

@@ -3,8 +3,8 @@
 #include "kit.h"
 
 #include "base/bytes.h"
-#include "device.h"
 #include "base/hash.h"
+#include "device.h"
 #include "huffman/huffman.h"
 
 /* ---- heads ---- */

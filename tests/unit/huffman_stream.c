@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "device.h"
 #include "base/hash.h"
+#include "device.h"
 #include "huffman/huffman.h"
 
 /* threads: below 0 by the approximate sort. */

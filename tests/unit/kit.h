@@ -15,8 +15,8 @@
 
 #include <criterion/criterion.h>
 
-#include "long.h"
 #include "layout/stream.h"
+#include "long.h"
 
 #define KIT_COUNT(a) (sizeof(a) / sizeof(a)[0])
 

@@ -10,9 +10,9 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "kit.h"
 #include "base/log.h"
 #include "device/offload.h"
+#include "kit.h"
 
 #ifdef ZMPI_TEST_DECODERS
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "layout/chunk.h"
 #include "kit.h"
+#include "layout/chunk.h"
 
 static const double abs_bounds[] = {
     1e-320, 1e-50, 1e-42, 1e-38,   5e-10, 1e-3,  0.7,         1,       1e6,       1e10,

@@ -2,8 +2,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "device.h"
 #include "base/rate.h"
+#include "device.h"
 
 static bool near(double a, double b)
 {

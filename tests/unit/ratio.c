@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-#include "kit.h"
 #include "bound/ratio.h"
+#include "kit.h"
 
 static struct zmpi_bound ratio(double value)
 {

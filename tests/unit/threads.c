@@ -6,9 +6,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "base/pool.h"
 #include "device.h"
 #include "kit.h"
-#include "base/pool.h"
 
 static const int counts[] = {1, 2, 3, 8};
 

@@ -4,9 +4,9 @@
 
 #include "../../unit/kit.h"
 #include "base/bytes.h"
-#include "layout/chunk.h"
 #include "base/hash.h"
 #include "bound/ratio.h"
+#include "layout/chunk.h"
 #include "wse.h"
 
 /* Decompresses a stream on `to`, as the CPU does. */

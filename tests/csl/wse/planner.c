@@ -2,8 +2,8 @@
 #include "../../unit/kit.h"
 
 #include "device.h"
-#include "planner.h"
 #include "layout/stream.h"
+#include "planner.h"
 
 /* Every stage is somewhere, in order, and no PE takes a stage more than Algorithm 1 gives it. */
 static void check_distribution(bool back)

@@ -4,8 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Rungs of the ladder: bounds of the grid, from the largest below the range on. */
-enum { OCTAVE = ZMPI_GRID_OCTAVE, LOWEST = 63 * OCTAVE };
+/* Rungs of the ladder: bounds of the grid, from the largest below the range on. None above a
+ * quarter of the range is looked for: it leaves nothing of the data, not even their range. */
+enum { OCTAVE = ZMPI_GRID_OCTAVE, HIGHEST = 2 * OCTAVE, LOWEST = 63 * OCTAVE };
 
 /* What a round asks about: the whole ladder, then the part of it where the answer lies. */
 static const struct {
@@ -26,7 +27,7 @@ enum { ROUNDS = sizeof rounds / sizeof *rounds };
  * part's equal within the difference. */
 #define TOLERANCE       0.04
 #define TOLERANCE_PART  0.02
-#define TOLERANCE_KNOWN 0.125
+#define TOLERANCE_KNOWN 2
 #define SMALL           ((size_t)4 << 20)
 enum { TRIES = 3, TRIES_SMALL = 8 };
 /* A survey that was so wrong has seen other data. */
@@ -40,7 +41,7 @@ static double bound_at(enum zmpi_type type, double top, int rung)
 
 static int on_ladder(double rung)
 {
-    return rung >= LOWEST ? LOWEST : rung > 0 ? (int)(rung + 0.5) : 0;
+    return rung >= LOWEST ? LOWEST : rung > HIGHEST ? (int)(rung + 0.5) : HIGHEST;
 }
 
 /* ---- the survey ---- */
@@ -194,21 +195,27 @@ static int next_rung(const struct zmpi_fit *f)
 
 /* ---- data that were decoded: the rung by which they were coded changes nothing ---- */
 
-/* The prime that divides all samples: that of rung 0 to 31. */
-static void find_prime(struct zmpi_survey *s)
+/* The place of the largest of these sums, the first of equal ones, if that is all samples. */
+static int most_multiples(const struct zmpi_survey *s, int sums)
 {
-    const int last = zmpi_grid_below(s->top);
-    for (int rung = 0; rung < OCTAVE && s->prime < 0; rung++)
-        if (zmpi_steady_all(s->sum.samples, s->sum.multiples[(last - rung) & (OCTAVE - 1)]))
-            s->prime = rung;
+    int best = 0;
+    for (int k = 1; k < sums; k++)
+        if (s->sum.multiples[k] > s->sum.multiples[best])
+            best = k;
+    return zmpi_steady_all(s->sum.samples, s->sum.multiples[best]) ? best : -1;
 }
 
-/* The first rung of this prime whose steps divide them. */
+/* The prime that divides the samples, as a rung 0 to 31; of that prime the rung whose steps do. */
+static void find_prime(struct zmpi_survey *s)
+{
+    const int k = most_multiples(s, OCTAVE);
+    s->prime = k < 0 ? -1 : (zmpi_grid_below(s->top) - k) & (OCTAVE - 1);
+}
+
 static void find_octave(struct zmpi_survey *s)
 {
-    for (int k = 0; s->prime + k * OCTAVE <= LOWEST && s->known < 0; k++)
-        if (zmpi_steady_all(s->sum.samples, s->sum.multiples[k]))
-            s->known = s->prime + k * OCTAVE;
+    const int k = most_multiples(s, LOWEST / OCTAVE);
+    s->known = k < 0 ? -1 : s->prime + k * OCTAVE;
 }
 
 /* Finer levels of the steps are not the primes: look at bounds around the one that was found. */
@@ -220,9 +227,8 @@ static int first_near(const struct zmpi_survey *s)
 
 static void find_near(struct zmpi_survey *s)
 {
-    for (int k = 0; k < ZMPI_STEADY_SUMS && s->known < 0; k++)
-        if (zmpi_steady_all(s->sum.samples, s->sum.multiples[k]))
-            s->known = first_near(s) + k;
+    const int k = most_multiples(s, ZMPI_STEADY_SUMS);
+    s->known = k < 0 ? -1 : first_near(s) + k;
 }
 
 void zmpi_survey_sample(struct zmpi_survey *s, const struct zmpi_array *array, const void *src)
@@ -248,12 +254,11 @@ static void find_known(struct zmpi_survey *s)
         find_near(s);
 }
 
-/* By the known rung the data become `coded` bytes: smaller than asked they may be, since nothing
- * is lost. */
-static bool known_does(struct zmpi_survey *s, double target, double coded)
+/* By the known rung the data become `coded` bytes, and nothing is lost. They may be smaller than
+ * asked, and larger where the rung was as near as one could come, or as coarse. */
+static bool known_does(const struct zmpi_survey *s, double target, double coded)
 {
-    s->known_misses = coded > target * (1 + TOLERANCE_KNOWN);
-    return !s->known_misses;
+    return coded <= target * TOLERANCE_KNOWN || s->known <= HIGHEST + OCTAVE / 2;
 }
 
 bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded)
@@ -266,18 +271,16 @@ bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded)
         return !s->exact;
     }
     if (s->known >= 0 && s->rung == s->known) {
-        if (s->known_misses || known_does(s, f->target, (double)coded))
-            return false;
-        s->rung = s->found;
-        return s->found != s->known;
+        const bool does = known_does(s, f->target, (double)coded);
+        s->known = -1;
+        s->rung = does ? s->rung : s->found;
+        return !does;
     }
     if (f->tries > 0 && s->rung == f->best.rung) /* again, since nothing was better */
         return false;
     note(f, s->rung, (double)coded);
     const int before = s->rung;
     s->rung = next_rung(f);
-    if (s->known_misses && (s->rung == before || s->rung == f->best.rung) && !fits(f))
-        s->rung = s->known;
     return s->rung != before;
 }
 
@@ -288,8 +291,6 @@ bool zmpi_survey_next(struct zmpi_survey *s)
     if (zmpi_survey_is_trial(s)) {
         bool again = zmpi_survey_correct(s, s->sum.raw, s->sum.coded[0]);
         if (again && s->fit.tries > 0 && s->rung == s->fit.best.rung) /* that one was tried */
-            again = false;
-        if (s->known_misses && s->rung == s->known) /* that one, too */
             again = false;
         if (again)
             begin_trial(s);
@@ -347,12 +348,8 @@ static enum zmpi_status fit_stream(const struct zmpi_device *device, struct zmpi
             return status;
         if (f->tries > 0 && rung == f->best.rung) /* again, since nothing was better */
             return ZMPI_OK;
-        if (s->known_misses && rung == s->known)
-            return ZMPI_OK;
         note(f, rung, counted(*size));
         next = next_rung(f);
-        if (s->known_misses && (next == rung || next == f->best.rung) && !fits(f))
-            next = s->known;
         if (next == rung)
             return ZMPI_OK;
     }

@@ -54,10 +54,9 @@ struct zmpi_survey {
     } sum;
     int prime; /* rungs prime, prime + 32, ... share a prime that divides the data; -1: none */
     int known; /* the rung by which the data were coded before; -1: none */
-    bool known_misses; /* it does not give the ratio: only what does is better */
-    int found, rung;   /* by the survey; what is to be coded by */
-    double slope;      /* bytes that one rung more costs there, for each byte of data */
-    bool exact;        /* without loss the ratio is reached too */
+    int found, rung; /* by the survey; what is to be coded by */
+    double slope;    /* bytes that one rung more costs there, for each byte of data */
+    bool exact;      /* without loss the ratio is reached too */
     struct zmpi_fit fit;
 };
 

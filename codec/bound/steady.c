@@ -154,7 +154,11 @@ double zmpi_steady_bound(enum zmpi_type type, double part, const double *scale, 
 
 /* ---- psnr and ratio: samples of the data ---- */
 
-enum { SAMPLES = 256 };
+enum {
+    SAMPLES = 256, /* wanted */
+    LOOKED = 4096, /* looked at, to find them */
+    AT_ONCE = 256
+};
 
 /* A sample is a multiple of a step as any other number is, by chance, if it is 0. */
 struct samples {
@@ -174,41 +178,52 @@ static double element(enum zmpi_type type, const unsigned char *at)
     return (double)f;
 }
 
-/* Elements from all over an array that tell something: no zeros, nor what is kept exactly. */
-static void take_samples(const struct zmpi_array *array, const void *src, double keep,
-                         struct samples *s)
+/* Elements first, first + step, ..., n of them, that tell something. */
+static void take_some(enum zmpi_type type, const void *src, size_t first, size_t step, size_t n,
+                      double keep, struct samples *s)
 {
     const struct zmpi_device *holder = zmpi_device_holding(src);
-    const size_t width = zmpi_type_size(array->type);
-    unsigned char bytes[SAMPLES * sizeof(double)];
-    size_t count = 0;
-    s->count = 0;
-    if (zmpi_array_count(array, &count) || count == 0)
-        return;
-    const size_t n = count < SAMPLES ? count : SAMPLES;
+    const size_t width = zmpi_type_size(type);
+    const unsigned char *from = (const unsigned char *)src + first * width;
+    unsigned char bytes[AT_ONCE * sizeof(double)];
     if (holder) {
         const struct zmpi_box box = {.bytes = width,
                                      .rows = n,
                                      .planes = 1,
                                      .dst_row = width,
                                      .dst_plane = n * width,
-                                     .src_row = count / n * width,
-                                     .src_plane = count * width};
-        if (holder->copy(bytes, src, &box))
+                                     .src_row = step * width,
+                                     .src_plane = n * step * width};
+        if (holder->copy(bytes, from, &box))
             return;
     }
-    for (size_t i = 0; i < n; i++) {
-        const unsigned char *at =
-            holder ? bytes + i * width : (const unsigned char *)src + i * (count / n) * width;
-        const double x = element(array->type, at);
+    for (size_t i = 0; i < n && s->count < SAMPLES; i++) {
+        const double x = element(type, holder ? bytes + i * width : from + i * step * width);
         if (fabs(x) < keep && fabs(x) > 0 && isfinite(x))
             s->x[s->count++] = x;
     }
 }
 
+/* Elements from all over an array that tell something: no zeros, nor what is kept exactly. */
+static void take_samples(const struct zmpi_array *array, const void *src, double keep,
+                         struct samples *s)
+{
+    size_t count = 0;
+    s->count = 0;
+    if (zmpi_array_count(array, &count))
+        return;
+    const size_t most = count < LOOKED ? count : LOOKED, rounds = (most + AT_ONCE - 1) / AT_ONCE;
+    const size_t n = rounds ? most / rounds : 0;
+    size_t step = n ? count / n : 0;
+    while (step > 10 && (step % 2 == 0 || step % 3 == 0 || step % 5 == 0 || step % 7 == 0))
+        step--; /* not the same column of a table each time */
+    for (size_t round = 0; round < rounds && s->count < SAMPLES; round++)
+        take_some(array->type, src, round * (step / rounds | 1) % step, step, n, keep, s);
+}
+
 bool zmpi_steady_all(uint64_t samples, uint64_t multiples)
 {
-    return samples >= 4 && multiples >= samples - samples / 16;
+    return samples > 0 && multiples >= samples - samples / 6;
 }
 
 /* By any level of the bound's steps. */

@@ -36,7 +36,7 @@ void zmpi_steady_finer(struct zmpi_job *job, const void *src);
  * - octaves: the first steps of the bound at `place - 32 k`;
  * - places: any steps of the bound at `place - k`.
  */
-enum { ZMPI_STEADY_SUMS = 64 };
+enum { ZMPI_STEADY_SUMS = 128 };
 void zmpi_steady_primes(const struct zmpi_array *array, const void *src, double keep,
                         uint64_t *samples, uint64_t multiples[ZMPI_STEADY_SUMS]);
 void zmpi_steady_octaves(const struct zmpi_array *array, const void *src, double keep, int place,

@@ -52,7 +52,7 @@ static double furthest(const struct zmpi_array *a, const void *x, const void *y)
 }
 
 /* The data of the second cycle are those of the first, and so are those of all later ones: coding
- * depends on data and setting alone. Not with ratio=R (docs/limits.md, "The bound"). */
+ * depends on data and setting alone. */
 static void check(const struct zmpi_array *a, struct zmpi_bound bound, const void *src,
                   const char *what)
 {
@@ -60,6 +60,28 @@ static void check(const struct zmpi_array *a, struct zmpi_bound bound, const voi
     cr_assert(memcmp(first, second, kit_bytes(a)) == 0,
               "%s, mode %d %g: the second cycle changes the data by %g", what, bound.mode,
               bound.value, furthest(a, first, second));
+    free(first);
+    free(second);
+}
+
+/* With ratio=R nearly always; all of these arrays take part in `changed`. Where the second cycle
+ * changes the data, the third does not. */
+static int changed, ratios;
+
+static void check_ratio(const struct zmpi_array *a, double value, const void *src, const char *what)
+{
+    const struct zmpi_bound bound = {ZMPI_RATIO, value};
+    void *first = cycle(a, bound, src, 1), *second = cycle(a, bound, first, 1);
+    ratios++;
+    if (memcmp(first, second, kit_bytes(a)) != 0) {
+        void *third = cycle(a, bound, second, 1);
+        changed++;
+        cr_assert(memcmp(second, third, kit_bytes(a)) == 0,
+                  "%s, ratio=%g: the third cycle changes the data", what, value);
+        cr_assert(furthest(a, src, second) <= 4 * furthest(a, src, first), "%s, ratio=%g", what,
+                  value);
+        free(third);
+    }
     free(first);
     free(second);
 }
@@ -85,6 +107,8 @@ static const struct zmpi_bound bounds[] = {{ZMPI_REL, 0.1},  {ZMPI_REL, 1e-2},  
                                            {ZMPI_PSNR, 60},  {ZMPI_PSNR, 84.5},  {ZMPI_PSNR, 120},
                                            {ZMPI_ABS, 1e-3}, {ZMPI_PW_REL, 1e-3}};
 
+static const double asked[] = {3, 5, 8, 10, 20, 32, 100};
+
 static struct zmpi_array flat_of(const struct zmpi_array *a)
 {
     struct zmpi_array flat = *a;
@@ -103,11 +127,17 @@ static void check_field(const struct field *f)
         if (bounds[i].mode == ZMPI_REL && bounds[i].value >= 1e-4)
             check_parts(&f->array, bounds[i], f->data, f->path);
     }
+    for (size_t i = 0; i < KIT_COUNT(asked); i++) {
+        check_ratio(&f->array, asked[i], f->data, f->path);
+        check_ratio(&flat, asked[i], f->data, f->path);
+    }
 }
 
 Test(steady, fields, .timeout = 600)
 {
     each_field(check_field);
+    cr_assert(changed * 50 <= ratios, "ratio=R: %d of %d change in the second cycle", changed,
+              ratios);
 }
 
 /* Made data of all kinds, of few elements and many. */
@@ -126,6 +156,10 @@ Test(steady, made, .timeout = 600)
                 snprintf(what, sizeof what, "array %zu data %d seed %d", i, kind, (int)seed);
                 for (size_t k = 0; k < KIT_COUNT(bounds); k++)
                     check(&arrays[i], bounds[k], src, what);
+                for (size_t k = 0; k < KIT_COUNT(asked); k++)
+                    check_ratio(&arrays[i], asked[k], src, what);
                 free(src);
             }
+    cr_assert(changed * 50 <= ratios, "ratio=R: %d of %d change in the second cycle", changed,
+              ratios);
 }

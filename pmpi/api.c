@@ -20,6 +20,7 @@ int zmpi_file_set_bound(MPI_File fh, const char *bound)
         zmpi_floats_release(program);
         f->options.bound = b;
         f->options.bound_set = true;
+        zmpi_option_called(&f->options, "error_bound");
     }
     zfile_done(f);
     return rc;
@@ -30,8 +31,10 @@ int zmpi_file_set_shape(MPI_File fh, const size_t extent[3])
     struct zfile *f = zfile_find(fh);
     if (!f)
         return MPI_ERR_FILE;
-    if (!zmpi_option_is_hint(&f->options, "shape"))
+    if (!zmpi_option_is_hint(&f->options, "shape")) {
         memcpy(f->options.shape, extent, sizeof f->options.shape);
+        zmpi_option_called(&f->options, "shape");
+    }
     zfile_done(f);
     return MPI_SUCCESS;
 }

@@ -219,6 +219,13 @@ const struct zmpi_option *zmpi_option_row(const char *name, size_t *index)
     return NULL;
 }
 
+size_t zmpi_option_index(const char *name)
+{
+    size_t i = 0;
+    zmpi_option_row(name, &i);
+    return i;
+}
+
 /* A message is one line whatever the value holds. */
 static void make_one_line(char message[256])
 {
@@ -261,8 +268,29 @@ enum zmpi_status zmpi_option_set(struct zmpi_options *o, const char *name, const
 
 bool zmpi_option_is_hint(const struct zmpi_options *o, const char *name)
 {
-    size_t i;
-    return zmpi_option_row(name, &i) != NULL && o->source[i] == ZMPI_FROM_HINT;
+    return o->source[zmpi_option_index(name)] == ZMPI_FROM_HINT;
+}
+
+void zmpi_option_called(struct zmpi_options *o, const char *name)
+{
+    o->source[zmpi_option_index(name)] = ZMPI_FROM_CALL;
+}
+
+const char *zmpi_option_from(const struct zmpi_options *o, size_t i)
+{
+    static const char *const names[] = {"default", "rules, [*]", "environment",
+                                        "rule",    "call",       "hint"};
+    return names[o->source[i]];
+}
+
+bool zmpi_option_overrides(const struct zmpi_options *o, const struct zmpi_options *job, size_t i)
+{
+    char value[1024], before[1024];
+    if (job->source[i] == ZMPI_FROM_DEFAULT || o->source[i] == job->source[i])
+        return false;
+    zmpi_option_get(o, i, value);
+    zmpi_option_get(job, i, before);
+    return strcmp(value, before) != 0;
 }
 
 void zmpi_options_default(struct zmpi_options *o)

@@ -9,13 +9,15 @@
 #include "zmpi_codec.h"
 #include <stdbool.h>
 
-/* Where a value came from; a stronger source is never overwritten by a weaker one. */
+/* Where a value came from: the more specific, the stronger. A stronger source is never overwritten
+ * by a weaker one. */
 enum zmpi_option_source {
     ZMPI_FROM_DEFAULT,
-    ZMPI_FROM_RULES,
+    ZMPI_FROM_RULES, /* section [*] */
     ZMPI_FROM_ENVIRONMENT,
-    ZMPI_FROM_CALL, /* zmpi.h */
-    ZMPI_FROM_HINT  /* MPI_Info: zmpi_option_set */
+    ZMPI_FROM_NAMED_RULES, /* sections that name files or communicators */
+    ZMPI_FROM_CALL,        /* zmpi.h */
+    ZMPI_FROM_HINT         /* MPI_Info: zmpi_option_set */
 };
 
 #define ZMPI_OPTION_COUNT 22
@@ -73,6 +75,13 @@ bool zmpi_hint_is_ours(const char *key);
 bool zmpi_hint_is_known(const char *key, char message[256]);
 /* May a call change this option, or did a hint, which is stronger, set it? */
 bool zmpi_option_is_hint(const struct zmpi_options *o, const char *name);
+/* A call of zmpi.h has set it. */
+void zmpi_option_called(struct zmpi_options *o, const char *name);
+/* "default", "environment", "rule", ... of option i. */
+const char *zmpi_option_from(const struct zmpi_options *o, size_t i);
+/* Does o, made from `job`'s for one file, have another value for option i than was set for the
+ * whole job? */
+bool zmpi_option_overrides(const struct zmpi_options *o, const struct zmpi_options *job, size_t i);
 void zmpi_options_default(struct zmpi_options *o);
 /*
  * Defaults, then the rules that apply to all files (section [*]), then ZMPI_* of the environment.
@@ -83,8 +92,8 @@ enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256]);
 /* True, with a one-line message, if the environment has another ZMPI_* variable that is no setting
  * (ZMPI_ROOT of a module system, say). */
 bool zmpi_options_unknown(char message[256]);
-/* Apply the rules whose glob matches `path` to o (a copy of what zmpi_options_load made), below the
- * environment. Cannot fail today: the rules were checked. */
+/* Apply the rules whose glob matches `path` to o (a copy of what zmpi_options_load made). Cannot
+ * fail today: the rules were checked. */
 enum zmpi_status zmpi_options_for_file(struct zmpi_options *o, const char *path, char message[256]);
 /* The same for a communicator: the rules of sections [comm:GLOB] whose glob matches its name. */
 enum zmpi_status zmpi_options_for_comm(struct zmpi_options *o, const char *name, char message[256]);
@@ -106,6 +115,9 @@ struct zmpi_option_info {
     const char *help;
 };
 const struct zmpi_option_info *zmpi_option_info(size_t i);
+
+/* The place in the table of the option of this name, which exists. */
+size_t zmpi_option_index(const char *name);
 
 /* The value in force of option i, written as it would be set; "" for an error bound or shape that
  * is not set. */

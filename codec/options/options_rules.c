@@ -8,7 +8,8 @@
  *     [comm:halo*]           ; a glob on a communicator's name
  *     collectives = none
  *
- * Sections apply in the order of the file, later ones win. The whole file is checked when it is
+ * Sections apply in the order of the file, later ones win; what [*] says is weaker than the
+ * environment, and than any other section. The whole file is checked when it is
  * loaded, so that a mistake stops the program at its beginning and not at the first file that a
  * rule matches.
  */
@@ -216,7 +217,9 @@ enum zmpi_status zmpi_rules_load(struct zmpi_options *o, char message[256])
 
 static enum zmpi_status apply(struct zmpi_options *o, const struct rule *r, char message[256])
 {
-    return zmpi_option_assign(o, r->option, r->value, ZMPI_FROM_RULES, o->config, message);
+    const bool named = strcmp(r->glob, "*") != 0;
+    return zmpi_option_assign(o, r->option, r->value,
+                              named ? ZMPI_FROM_NAMED_RULES : ZMPI_FROM_RULES, o->config, message);
 }
 
 static bool selects_file(const struct rule *r, const char *path)

@@ -78,8 +78,10 @@ static const struct command {
      "on unchanged, or\n"
      "refuses on a compressed file. -a lists those passed on too. Exit status 1 if it covers "
      "none."},
-    {"options", tool_options, "",
-     "All settings, their values in force here, and where those come from."},
+    {"options", tool_options, "[--file NAME]",
+     "All settings, their values in force here, and where those come from. --file: those of a file "
+     "of\n"
+     "this name, and what they override."},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -42,7 +42,9 @@ struct use {
 struct entry {
     char path[512];
     char bound[40];
-    struct use by, read_by; /* of the first rank */
+    char bound_from[16],
+        bound_overrides[40]; /* what set it; "", or what was set for the whole job */
+    struct use by, read_by;  /* of the first rank */
     char codec[24];
     double sum[SUMS];
     double ranks;
@@ -134,6 +136,19 @@ static double stored(const struct zfile *f)
     return (double)f->stats.n.bytes_stored;
 }
 
+static void note_bound(const struct zfile *f, struct entry *e)
+{
+    const struct zmpi_options *job = zruntime_options();
+    const size_t i = zmpi_option_index("error_bound");
+    if (f->options.bound_set)
+        zmpi_bound_format(&f->options.bound, e->bound);
+    else
+        snprintf(e->bound, sizeof e->bound, "lossless");
+    snprintf(e->bound_from, sizeof e->bound_from, "%s", zmpi_option_from(&f->options, i));
+    if (zmpi_option_overrides(&f->options, job, i))
+        zmpi_bound_format(&job->bound, e->bound_overrides);
+}
+
 void zreport_file(struct zfile *f)
 {
     const struct zstats *s = &f->stats;
@@ -167,10 +182,7 @@ void zreport_file(struct zfile *f)
     note_use(&e.by, &f->offload.coded);
     note_use(&e.read_by, &f->offload.decoded);
     snprintf(e.codec, sizeof e.codec, "%s", f->options.codec);
-    if (f->options.bound_set)
-        zmpi_bound_format(&f->options.bound, e.bound);
-    else
-        snprintf(e.bound, sizeof e.bound, "lossless");
+    note_bound(f, &e);
     if (f->options.bound_set && f->options.bound.mode == ZMPI_RATIO)
         note_ratio(f, &e);
     if (e.sum[TURNED] > 0)
@@ -238,7 +250,10 @@ static void print_text(FILE *out, const struct entry *e, size_t n)
                 s[STORED] / 1e6, ratio, s[COMPRESS] / e[i].ranks, s[WRITE_TIME] / e[i].ranks,
                 s[READ] / 1e6);
         if (s[WRITTEN] > 0) {
-            fprintf(out, "%s%s, %s", e[i].bound, found, e[i].by.device);
+            fprintf(out, "%s%s", e[i].bound, found);
+            if (e[i].bound_overrides[0])
+                fprintf(out, " (%s, not %s)", e[i].bound_from, e[i].bound_overrides);
+            fprintf(out, ", %s", e[i].by.device);
             print_codec(out, &e[i]);
         } else {
             fputs("nothing written", out);
@@ -280,7 +295,10 @@ static void print_json_file(FILE *out, const struct entry *e)
     const int most = strcmp(e->codec, "auto") == 0 ? SUMS : BY_FLE;
     fputs("    {\"path\": ", out);
     zmpi_text_json(out, e->path);
-    fprintf(out, ", \"bound\": \"%s\", \"device\": ", e->bound);
+    fprintf(out, ", \"bound\": \"%s\", \"bound_from\": \"%s\"", e->bound, e->bound_from);
+    if (e->bound_overrides[0])
+        fprintf(out, ", \"bound_overrides\": \"%s\"", e->bound_overrides);
+    fputs(", \"device\": ", out);
     zmpi_text_json(out, e->by.device);
     fputs(", \"device_why\": ", out);
     zmpi_text_json(out, e->by.why);

@@ -149,8 +149,17 @@ write exact_1.bin ZMPI_CONFIG=rules.ini
 grep -q 'exact_1.bin.*lossless' out || fail "the rule for exact_* is not in force"
 field_io 2 -- read -t f32 -d 16x32x32 exact_1.bin back.raw || fail "reading"
 plain back.raw
-write exact_1.bin ZMPI_CONFIG=rules.ini ZMPI_ERROR_BOUND=abs=0.5
-grep -q 'exact_1.bin.*abs=0.5' out || fail "the environment does not go before the rules"
+write exact_1.bin ZMPI_CONFIG=rules.ini ZMPI_ERROR_BOUND=abs=0.5 ZMPI_REPORT=report.json
+grep -q 'exact_1.bin.*lossless (rule, not abs=0.5)' out || fail "a rule that names the file does not go before the environment"
+python3 - <<'END' || fail "the JSON does not say which bound won"
+import json
+f = json.load(open("report.json"))["files"][0]
+assert (f["bound"], f["bound_from"], f["bound_overrides"]) == ("lossless", "rule", "abs=0.5"), f
+END
+ZMPI_CONFIG=rules.ini ZMPI_ERROR_BOUND=abs=0.5 "$ZMPI_TEST_BIN/zmpi" options --file run/exact_1.bin |
+    grep -q 'now lossless (rule; overrides abs=0.5 of the environment)' || fail "zmpi options --file"
+write coarse.bin ZMPI_CONFIG=rules.ini ZMPI_ERROR_BOUND=abs=0.5
+grep -q 'coarse.bin.*abs=0.5' out || fail "the environment does not go before the rules for all files"
 printf '[*]\nerror_bound = sometimes\n' >broken.ini
 field_io 3 ZMPI_CONFIG=broken.ini -- write -t f32 -d 16x32x32 in.raw wrong.z && fail "broken rules were accepted"
 said | grep -q 'broken.ini:2.*sometimes' || fail "broken rules: file and line are not named"

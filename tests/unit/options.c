@@ -324,10 +324,17 @@ Test(options, precedence)
     char path[64];
     use_rules(path, rules);
     setenv("ZMPI_ERROR_BOUND", "abs=9", 1);
-    struct zmpi_options o = load();
+    const struct zmpi_options job = load();
+    struct zmpi_options o = job;
     cr_assert_eq(zmpi_options_for_file(&o, "snap_1", message), ZMPI_OK);
-    cr_assert(o.bound.mode == ZMPI_ABS && o.bound.value == 9); // environment above rules
-    cr_assert_eq(o.shape[0], 2);                               // which still count for the rest
+    cr_assert(o.bound.mode == ZMPI_ABS && o.bound.value == 0.25); // the rule that names the file
+    cr_assert_eq(o.shape[0], 2);
+    cr_assert(zmpi_option_overrides(&o, &job, 0) && !zmpi_option_overrides(&o, &job, 1));
+    cr_assert_str_eq(zmpi_option_from(&o, 0), "rule");
+    o = job;
+    cr_assert_eq(zmpi_options_for_file(&o, "other", message), ZMPI_OK);
+    cr_assert(o.bound.mode == ZMPI_ABS && o.bound.value == 9); // the environment above [*]
+    cr_assert(!zmpi_option_overrides(&o, &job, 0));
     cr_assert_eq(zmpi_option_set(&o, "error_bound", "lossless", "hint", message), ZMPI_OK);
     cr_assert_eq(o.bound.mode, ZMPI_LOSSLESS); // a hint above both
     cr_assert_eq(zmpi_options_for_file(&o, "snap_1", message), ZMPI_OK);

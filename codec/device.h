@@ -9,7 +9,7 @@
 #include "zmpi_codec.h"
 #include <stdbool.h>
 
-#define ZMPI_DEVICE_ABI 8u
+#define ZMPI_DEVICE_ABI 9u
 
 /* Where a buffer lives. What both may touch (managed memory) is the device's. */
 enum zmpi_memory { ZMPI_MEMORY_HOST = 1, ZMPI_MEMORY_GPU = 2 };
@@ -34,6 +34,8 @@ struct zmpi_job {
     double top;  /* ratio: the largest bound that makes sense; abs_bound, 0 until then, is to be
                     found  below it (ratio.h). 0: it has been */
     double keep; /* elements with |x| >= keep are kept exactly, +inf: none */
+    double unit; /* the data are likely multiples of it, which is the step then; 0: of none. For
+                    the CPU alone (whole.h) */
     int encoder; /* as in the header: 1 fle, 2 huffman */
     bool approximate; /* huffman: its books are made by CEAZ's approximate sort */
     int threads;      /* >= 1 */

@@ -1,5 +1,6 @@
 /* ratio.c - the bound that gives a ratio: ladder and search (format.md 4.8). */
 #include "bound/ratio.h"
+#include "bound/whole.h"
 
 #include <math.h>
 #include <string.h>
@@ -385,5 +386,7 @@ enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struc
         return compress_open(device, job, dst, dst_capacity, src, size);
     struct zmpi_job used = *job;
     zmpi_steady_finer(&used, src);
+    if (device == zmpi_device_cpu())
+        used.unit = zmpi_whole_unit(&used, src);
     return device->compress(&used, dst, dst_capacity, src, size);
 }

@@ -10,6 +10,7 @@
 #include "base/decimal.h"
 #include "base/log.h"
 #include "bound/ratio.h"
+#include "bound/whole.h"
 
 /* One line for the first failure. What a device cannot do is none: the CPU does it. */
 static void note_failure(struct zmpi_offload *o, const struct zmpi_device *device,
@@ -92,6 +93,14 @@ static enum zmpi_status on_cpu(const struct zmpi_job *job, const struct zmpi_dev
     return status;
 }
 
+/* As the CPU will see it. */
+static bool are_whole(const struct zmpi_job *job, const void *src)
+{
+    struct zmpi_job used = *job;
+    zmpi_steady_finer(&used, src);
+    return zmpi_whole_unit(&used, src) > 0;
+}
+
 enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi_job *job,
                                        const struct zmpi_device *holder, void *dst, size_t capacity,
                                        const void *src, size_t *size)
@@ -100,9 +109,9 @@ enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi
     enum zmpi_status status = zmpi_array_bytes(&job->array, &work.bytes);
     if (status)
         return status;
-    /* A bound that is to be found is found on the host. */
-    const struct zmpi_device *device =
-        holder && zmpi_job_open(job) ? NULL : choose(o, holder, &work);
+    /* A bound that is to be found is found on the host, and whole numbers are coded there. */
+    const bool here = (holder && zmpi_job_open(job)) || are_whole(job, src);
+    const struct zmpi_device *device = here ? NULL : choose(o, holder, &work);
     if (device) {
         status = zmpi_job_compress(device, job, dst, capacity, src, size);
         /* All devices make the same bytes: where there may be no room there is none for the CPU's
@@ -125,7 +134,7 @@ struct zmpi_handed *zmpi_offload_hand(struct zmpi_offload *o, const struct zmpi_
                                       const struct zmpi_device **device)
 {
     struct zmpi_work work = {.encoder = job->encoder};
-    if (zmpi_array_bytes(&job->array, &work.bytes) || zmpi_job_open(job))
+    if (zmpi_array_bytes(&job->array, &work.bytes) || zmpi_job_open(job) || are_whole(job, src))
         return NULL;
     *device = choose(o, NULL, &work);
     if (!*device || !(*device)->through)

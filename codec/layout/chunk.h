@@ -49,6 +49,10 @@ struct zmpi_chunk_rule {
 /* Without axes. */
 void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, double abs_bound,
                           double keep);
+/* For multiples of `unit`, a power of two that is not below abs_bound: it is the only step. False:
+ * there are no such steps. */
+bool zmpi_chunk_rule_unit(struct zmpi_chunk_rule *rule, enum zmpi_type type, double abs_bound,
+                          double unit, double keep);
 /* For the pointwise relative bound r. */
 void zmpi_chunk_rule_relative(struct zmpi_chunk_rule *rule, enum zmpi_type type, double r,
                               double keep);

@@ -84,6 +84,18 @@ void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, dou
     }
 }
 
+bool zmpi_chunk_rule_unit(struct zmpi_chunk_rule *rule, enum zmpi_type type, double abs_bound,
+                          double unit, double keep)
+{
+    struct zmpi_step *l = rule->level;
+    *rule = (struct zmpi_chunk_rule){.is_float = true, .abs_bound = abs_bound, .levels = 1};
+    *l = (struct zmpi_step){.step = unit, .inverse = 1 / unit, .bits = 1};
+    l->limit = limit_below(type, unit * power(type == ZMPI_F32 ? 21 : 50), keep);
+    l->window = window_within(l);
+    l->room = room_within(l);
+    return l->limit > 0;
+}
+
 unsigned zmpi_shift_of(enum zmpi_type type, double r)
 {
     /* The largest k with 2^(k-1) <= r 2^(p-1). */

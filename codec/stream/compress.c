@@ -10,6 +10,7 @@
 #include "base/rate.h"
 #include "bound/errors.h"
 #include "bound/ratio.h"
+#include "bound/whole.h"
 #include "huffman/huffman.h"
 #include "kernels/kernels.h"
 #include "layout/plan_rows.h"
@@ -66,6 +67,7 @@ struct encoder {
     const struct zmpi_plan *plan;
     const struct zmpi_job *job;
     const struct zmpi_chunk_rule *rule;
+    const struct zmpi_chunk_rule *whole; /* of chunks that are whole numbers; NULL: of none */
     double rmse; /* psnr: the root mean square that errors may have; 0: any */
     const unsigned char *src;
     unsigned char *dst;
@@ -106,13 +108,16 @@ static void measure_chunk(const struct encoder *e, const size_t extent[3],
 
 /* Chunk k by fle to dst, which has room for ZMPI_CHUNK_ROOM bytes; returns its size. next: the
  * chunk that comes after it, if there is one. */
-static size_t encode_fle(const struct zmpi_plan *p, const struct zmpi_chunk_rule *rule,
-                         const unsigned char *src, size_t k, size_t next, size_t extent[3],
+static size_t encode_fle(const struct encoder *e, size_t k, size_t next, size_t extent[3],
                          struct zmpi_rows *rows, struct zmpi_chunk_work *work, unsigned char *dst)
 {
     const struct zmpi_kernels *kernels = zmpi_kernels();
+    const struct zmpi_plan *p = e->plan;
+    const unsigned char *src = e->src;
     size_t next_extent[3];
     *rows = tile_rows(p, k, src, extent);
+    const bool whole = e->whole && zmpi_whole_tile(e->whole, p->type, extent, rows);
+    const struct zmpi_chunk_rule *rule = whole ? e->whole : e->rule;
     if (p->bytes % p->width && k == p->chunks - 1)
         *rows = padded_rows(p, rows, src, extent[2], work);
     else if (next < p->chunks)
@@ -129,7 +134,7 @@ static size_t encode_chunk(const struct encoder *e, size_t k, size_t next, struc
     const struct zmpi_plan *p = e->plan;
     size_t extent[3];
     struct zmpi_rows rows;
-    size_t size = encode_fle(p, e->rule, e->src, k, next, extent, &rows, &w->chunk, dst);
+    size_t size = encode_fle(e, k, next, extent, &rows, &w->chunk, dst);
     if (e->rmse > 0)
         measure_chunk(e, extent, &rows, dst, size, &w->chunk, errors);
     if (e->books) {
@@ -251,8 +256,7 @@ static size_t encode_sample(const void *context, size_t k, struct zmpi_chunk_wor
     const struct encoder *e = context;
     size_t extent[3];
     struct zmpi_rows rows;
-    size_t size =
-        encode_fle(e->plan, e->rule, e->src, k, e->plan->chunks, extent, &rows, work, dst);
+    size_t size = encode_fle(e, k, e->plan->chunks, extent, &rows, work, dst);
     *words = extent[0] * extent[1] * extent[2];
     return size;
 }
@@ -306,12 +310,16 @@ static enum zmpi_status compress_chunks(const struct zmpi_plan *p, const struct 
                                         unsigned char *dst, size_t capacity,
                                         const unsigned char *src, struct outcome *o)
 {
-    struct zmpi_chunk_rule rule;
+    struct zmpi_chunk_rule rule, unit;
     bool worth = true;
+    const bool whole = job->unit > 0 && zmpi_whole_rule(job, &unit);
     zmpi_plan_rule(job, &rule);
-    rule.axes = job->axes ? job->axes & 7 : zmpi_plan_axes(p, &rule, src);
+    rule.axes = job->axes ? job->axes & 7 : zmpi_plan_axes(p, whole ? &unit : &rule, src);
+    unit.axes = rule.axes;
     struct encoder e = {
         .plan = p, .job = job, .rule = &rule, .src = src, .dst = dst, .capacity = capacity};
+    if (whole)
+        e.whole = &unit;
     if (rule.levels && job->abs_bound > job->finer[1])
         e.rmse = job->finer[1];
     const struct encoder begin = e;

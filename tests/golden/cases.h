@@ -309,13 +309,24 @@ static inline void golden_stored(struct golden *g)
 }
 
 /* A constant array is a zero chunk after the base; 0 is one too. */
-static inline void golden_constant(struct golden *g)
+static inline void golden_constant_whole(struct golden *g)
 {
     static double src[20 * 40 * 50];
     struct zmpi_array a = {ZMPI_F64, {20, 40, 50}};
     for (size_t i = 0; i < 20 * 40 * 50; i++)
         src[i] = i / (40 * 50) < 10 ? 0 : 0.375;
     golden_one(g, 11, &a, "abs=0.001", src);
+}
+
+/* Counts, and one chunk in which a value is none. */
+static inline void golden_f32_whole(struct golden *g)
+{
+    static float x[20000];
+    struct zmpi_array a = {ZMPI_F32, {1, 1, 20000}};
+    for (int i = 0; i < 20000; i++)
+        x[i] = (float)(i * 7919 % 23 + i / 1000 % 5);
+    x[9000] = 3.125F;
+    golden_one(g, 42, &a, "rel=1e-3", x);
 }
 
 static inline void golden_i32(struct golden *g)
@@ -546,7 +557,7 @@ static const struct golden_case golden_cases[] = {
     {"f32_lossless", golden_f32_lossless, 2480, UINT64_C(0x7E49FF9C7581E8F6)},
     {"f64_lossless", golden_f64_lossless, 3360, UINT64_C(0x5F4D962D6CF1EE1F)},
     {"stored", golden_stored, 804, UINT64_C(0x48B2BA45B1A5B6D1)},
-    {"constant", golden_constant, 320000, UINT64_C(0xEAF53BC4FC8F330C)},
+    {"constant", NULL, 320000, UINT64_C(0xEAF53BC4FC8F330C)},
     {"i32", golden_i32, 4000, UINT64_C(0xD712F01675B74D20)},
     {"i64", golden_i64, 7560, UINT64_C(0xA142FA8C13728638)},
     {"bytes", golden_bytes, 2003, UINT64_C(0xF9278F6AA25BB1D0)},
@@ -571,6 +582,8 @@ static const struct golden_case golden_cases[] = {
     {"f32_psnr_grid", golden_f32_psnr_grid, 21600, UINT64_C(0x3AAB3A626233E15F)},
     {"f32_psnr_worst_grid", golden_f32_psnr_worst_grid, 21600, UINT64_C(0x2C0B7DBD770493F9)},
     {"f64_3d_rel_grid", golden_f64_3d_rel_grid, 48024, UINT64_C(0x9C3832620E51BA54)},
+    {"constant_whole", golden_constant_whole, 320000, UINT64_C(0xEAF53BC4FC8F330C)},
+    {"f32_whole", golden_f32_whole, 80000, UINT64_C(0x34A853CA257C1744)},
     {"huffman_once_grid", golden_huffman_once_grid, 44556, UINT64_C(0xA4FCB82F6FB258B4)},
 };
 

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     CHECK_EQUAL(zmpi_emu_started() != 0, started);
     CHECK_EQUAL(zmpi_emu_contexts(), 0);
     for (int i = 0; i < N; i++)
-        data[i] = (float)(i % 100 + rank);
+        data[i] = (float)(i % 100 + rank) + 0.1F * (float)(i % 7);
     write_file(data, rank);
     CHECK_EQUAL(zmpi_emu_started() != 0, started);
     CHECK_EQUAL(zmpi_emu_contexts(), started);

@@ -1,0 +1,150 @@
+/*
+ * whole.c - whole numbers in floats come back exactly, however coarse the step; what is among them
+ * and is none keeps its bound (format.md 4.4).
+ */
+#include "bound/whole.h"
+
+#include "bound/ratio.h"
+#include "field.h"
+
+enum { N = 100000 };
+
+static const struct zmpi_bound rel3 = {ZMPI_REL, 1e-3}, abs_half = {ZMPI_ABS, 0.5},
+                               abs_one = {ZMPI_ABS, 1}, abs_ten = {ZMPI_ABS, 10};
+
+/* Counts of about ten. */
+static double count_at(size_t i)
+{
+    struct kit_random r = {i + 1};
+    double n = 0;
+    for (int k = 0; k < 20; k++)
+        n += (double)kit_below(&r, 2);
+    return n;
+}
+
+static void *make(const struct zmpi_array *a, double unit, double offset)
+{
+    void *x = malloc(kit_bytes(a));
+    cr_assert_not_null(x);
+    for (size_t i = 0; i < kit_elements(a); i++)
+        kit_put(a->type, x, i, offset + unit * count_at(i));
+    return x;
+}
+
+/* What comes back of src; free() it. *size: of the stream. */
+static void *cycle(const struct zmpi_array *a, struct zmpi_bound bound, int encoder,
+                   const void *src, size_t *size)
+{
+    const size_t capacity = zmpi_compress_capacity(a);
+    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    struct zmpi_job job;
+    void *coded = malloc(capacity), *out = malloc(kit_bytes(a));
+    cr_assert(coded && out);
+    zmpi_range_of(a->type, src, kit_elements(a), &range);
+    cr_assert_eq(zmpi_job_make(a, &bound, &range, &job), ZMPI_OK);
+    job.encoder = encoder;
+    job.threads = 2;
+    cr_assert_eq(zmpi_job_compress(zmpi_device_cpu(), &job, coded, capacity, src, size), ZMPI_OK);
+    cr_assert_eq(zmpi_decompress(out, kit_bytes(a), coded, *size), ZMPI_OK);
+    free(coded);
+    return out;
+}
+
+static void check_exact(const struct zmpi_array *a, struct zmpi_bound bound, const void *src,
+                        const char *what)
+{
+    for (int encoder = ZMPI_FLE; encoder <= ZMPI_HUFFMAN; encoder++) {
+        size_t size;
+        void *out = cycle(a, bound, encoder, src, &size);
+        cr_assert(memcmp(src, out, kit_bytes(a)) == 0, "%s: encoder %d changed them", what,
+                  encoder);
+        free(out);
+    }
+}
+
+Test(whole, exact)
+{
+    const struct zmpi_array arrays[] = {
+        kit_array(ZMPI_F32, 1, 1, N), kit_array(ZMPI_F64, 1, 1, N), kit_array(ZMPI_F32, 20, 50, 99),
+        kit_array(ZMPI_F64, 20, 50, 41), kit_array(ZMPI_F32, 1, 1, 5)};
+    const double units[] = {1, 0.25, 1024, 0x1p-40};
+    for (size_t i = 0; i < KIT_COUNT(arrays); i++)
+        for (size_t k = 0; k < KIT_COUNT(units); k++)
+            for (double offset = -30; offset < 100; offset += 60) {
+                void *x = make(&arrays[i], units[k], offset * units[k]);
+                const struct zmpi_bound same = {ZMPI_ABS, units[k]},
+                                        half = {ZMPI_ABS, units[k] / 2};
+                check_exact(&arrays[i], rel3, x, "rel");
+                check_exact(&arrays[i], same, x, "abs=unit");
+                check_exact(&arrays[i], half, x, "abs=unit/2");
+                free(x);
+            }
+}
+
+/* Twice as small as by the bound's own step: half of the bits were noise. */
+Test(whole, smaller)
+{
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, N);
+    size_t whole, other;
+    float *x = make(&a, 1, 0);
+    free(cycle(&a, rel3, ZMPI_FLE, x, &whole));
+    for (size_t i = 0; i < N; i++)
+        x[i] += 0.3F * (float)(i % 2);
+    free(cycle(&a, rel3, ZMPI_FLE, x, &other));
+    cr_assert(whole * 3 < other * 2, "%zu and %zu bytes", whole, other);
+    free(x);
+}
+
+/* NaN, fill values, -0 and numbers far beyond the limit of a step are kept beside them. */
+Test(whole, special)
+{
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, N);
+    const float special[] = {NAN, INFINITY, -0.0F, 9.96921e36F, 3e9F, -16777216.0F};
+    float *x = make(&a, 1, 0);
+    for (size_t i = 0; i < N; i += 501)
+        x[i] = special[i / 501 % KIT_COUNT(special)];
+    check_exact(&a, abs_half, x, "special values");
+    free(x);
+}
+
+/* One value that is none: it keeps its bound, and chunks without it stay exact. */
+Test(whole, exception)
+{
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, N);
+    const struct zmpi_bound fine = {ZMPI_ABS, 0.01};
+    float *x = make(&a, 1, 0);
+    x[50000] = 7.3F;
+    for (int encoder = ZMPI_FLE; encoder <= ZMPI_HUFFMAN; encoder++) {
+        size_t size, changed = 0;
+        float *y = cycle(&a, fine, encoder, x, &size);
+        for (size_t i = 0; i < N; i++) {
+            cr_assert(fabsf(y[i] - x[i]) <= 0.01F);
+            changed += y[i] != x[i];
+        }
+        cr_assert(changed <= 8192, "%zu changed", changed);
+        void *again = cycle(&a, fine, encoder, y, &size);
+        cr_assert(memcmp(again, y, kit_bytes(&a)) == 0, "changed in the second cycle");
+        free(again);
+        free(y);
+    }
+    free(x);
+}
+
+/* A bound above the unit is what was asked for; ordinary floats have no unit. */
+Test(whole, not_whole)
+{
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, N);
+    struct zmpi_job job;
+    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    float *x = make(&a, 1, 0);
+    zmpi_range_of(a.type, x, N, &range);
+    cr_assert_eq(zmpi_job_make(&a, &abs_ten, &range, &job), ZMPI_OK);
+    cr_assert_eq(zmpi_whole_unit(&job, x), 0.0);
+    cr_assert_eq(zmpi_job_make(&a, &abs_one, &range, &job), ZMPI_OK);
+    cr_assert_eq(zmpi_whole_unit(&job, x), 1.0);
+    for (size_t i = 0; i < N; i++)
+        x[i] = 10 + sinf((float)i);
+    cr_assert_eq(zmpi_job_make(&a, &rel3, &range, &job), ZMPI_OK);
+    cr_assert_eq(zmpi_whole_unit(&job, x), 0.0);
+    free(x);
+}

@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "base/rate.h"
 #include "bound/errors.h"
+#include "bound/fill.h"
 #include "bound/ratio.h"
 #include "bound/whole.h"
 #include "huffman/huffman.h"
@@ -481,7 +482,7 @@ enum zmpi_status zmpi_compress(const struct zmpi_array *array, const struct zmpi
         return status;
     const struct zmpi_floats program = zmpi_floats_hold();
     if (!range && zmpi_bound_needs_range(bound))
-        zmpi_range_of(array->type, src, count, &own);
+        zmpi_fill_range(array->type, src, count, 0, 1, &own);
     status = zmpi_job_make(array, bound, range ? range : &own, &job);
     if (!range && zmpi_bound_needs_range(bound))
         job.read = count * zmpi_type_size(array->type);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "bench.h"
+#include "bound/fill.h"
 #include "value.h"
 
 /*
@@ -120,7 +121,7 @@ static int run_scan(struct bench_result *r, bool count)
 {
     struct zmpi_range range;
     double start = zmpi_seconds();
-    zmpi_range_scan(r->field->array.type, r->field->data,
+    zmpi_fill_range(r->field->array.type, r->field->data,
                     r->field->bytes / zmpi_type_size(r->field->array.type), r->settings->threshold,
                     r->job.threads, &range);
     if (count)
@@ -294,7 +295,7 @@ static int make_job(struct bench_result *r, int threads)
 {
     const struct bench_settings *s = r->settings;
     const struct zmpi_array *a = &r->field->array;
-    zmpi_range_scan(a->type, r->field->data, r->field->bytes / zmpi_type_size(a->type),
+    zmpi_fill_range(a->type, r->field->data, r->field->bytes / zmpi_type_size(a->type),
                     s->threshold, threads, &r->range);
     enum zmpi_status status = zmpi_job_make(a, &s->bound, &r->range, &r->job);
     zmpi_job_threshold(&r->job, s->threshold);

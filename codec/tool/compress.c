@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "bound/fill.h"
 #include "bound/ratio.h"
 #include "device/offload.h"
 #include "judge/byte_order.h"
@@ -102,24 +103,45 @@ static int refuse_container(struct work *w)
     return is_container ? tool_fail("%s: is compressed already", w->in.path) : TOOL_OK;
 }
 
-static int find_range(struct work *w)
+/* Values from the threshold on are no part of it. fill: what may be fill values, unless NULL. */
+static int scan_file(struct work *w, double threshold, struct zmpi_range *range,
+                     struct zmpi_fill *fill)
 {
     size_t width = zmpi_type_size(w->type);
     unsigned char *buffer = malloc(SCAN_BYTES);
     int status = buffer ? TOOL_OK : tool_fail("out of memory");
-    w->range = ZMPI_RANGE_EMPTY;
+    *range = ZMPI_RANGE_EMPTY;
     for (uint64_t at = 0; at < w->in.physical && !status; at += SCAN_BYTES) {
         uint64_t left = w->in.physical - at;
         size_t n = left < SCAN_BYTES ? (size_t)left : SCAN_BYTES;
         struct zmpi_range part;
         status = tool_input_read(&w->in, at, buffer, n);
         if (!status) {
-            zmpi_range_scan(w->type, buffer, n / width, w->options.threshold, tool_threads(),
-                            &part);
-            zmpi_range_merge(&w->range, &part);
+            zmpi_range_scan(w->type, buffer, n / width, threshold, tool_threads(), &part);
+            zmpi_range_merge(range, &part);
+        }
+        if (!status && fill) {
+            const struct zmpi_fill f = zmpi_fill_look(w->type, buffer, n / width, &part);
+            *fill = zmpi_fill_of(fmin(zmpi_fill_smallest(*fill), zmpi_fill_smallest(f)),
+                                 fmax(fill->most, f.most));
         }
     }
     free(buffer);
+    return status;
+}
+
+/* zmpi_fill_scan_fn */
+static bool scan_below(void *context, double threshold, struct zmpi_range *range)
+{
+    return scan_file(context, threshold, range, NULL) == TOOL_OK;
+}
+
+static int find_range(struct work *w)
+{
+    struct zmpi_fill fill = {0, 0};
+    const int status = scan_file(w, w->options.threshold, &w->range, &fill);
+    if (!status)
+        zmpi_fill_exclude(fill, scan_below, w, &w->range);
     return status;
 }
 

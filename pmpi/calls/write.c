@@ -82,7 +82,10 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
             rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs, NULL);
     } else {
         struct zmpi_range range;
-        rc = zplan_range(f, &p, &range);
+        struct zmpi_fill fill;
+        rc = zplan_range(f, &p, &range, &fill);
+        if (!rc)
+            zplan_exclude(f, &p, fill, MPI_COMM_NULL, &range);
         if (!rc)
             rc = f->session.atomic ? write_atomic(f, &p, &range) : write_pieces(f, &p, &range);
     }
@@ -99,6 +102,7 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
 /* What all ranks must know before a collective write. */
 struct together {
     struct zmpi_range range; /* of all data */
+    struct zmpi_fill fill;   /* what may be fill values in them */
     uint64_t rounds;         /* the most pieces that a rank has */
     bool large;              /* a rank has too much to be staged */
     bool ratio;              /* a rank wants one */
@@ -110,16 +114,20 @@ struct together {
 static int agree(struct zfile *f, struct together *t)
 {
     const double turned = f->format ? -3 : f->stays_turned ? -2 : f->turned ? -1 : 0;
-    double mine[8] = {t->range.min,      -t->range.max,     t->range.fill,       -(double)t->rounds,
-                      t->large ? -1 : 0, t->ratio ? -1 : 0, t->through ? -1 : 0, turned};
-    double all[8];
-    int rc = PMPI_Allreduce(mine, all, 8, MPI_DOUBLE, MPI_MIN, f->comm);
+    double mine[10] = {t->range.min,        -t->range.max,
+                       t->range.fill,       -(double)t->rounds,
+                       t->large ? -1 : 0,   t->ratio ? -1 : 0,
+                       t->through ? -1 : 0, turned,
+                       -t->fill.most,       zmpi_fill_smallest(t->fill)};
+    double all[10];
+    int rc = PMPI_Allreduce(mine, all, 10, MPI_DOUBLE, MPI_MIN, f->comm);
     if (!rc) {
         f->turned = all[7] < 0;
         f->stays_turned = all[7] < -1;
         if (all[7] < -2 && !f->format)
             f->format = "a known format";
         *t = (struct together){.range = {all[0], -all[1], all[2]},
+                               .fill = zmpi_fill_of(all[9], -all[8]),
                                .rounds = (uint64_t)-all[3],
                                .large = all[4] < 0,
                                .ratio = all[5] < 0 && !f->turned,
@@ -227,7 +235,7 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     *done = 0;
     f->stats.collective_calls++;
     const uint64_t most = f->session.atomic ? zplace_slot_size(f) / 4 : COLLECTIVE_PIECE;
-    int rc = zplan_make(f, r, most, &p), ranged = zplan_range(f, &p, &t.range);
+    int rc = zplan_make(f, r, most, &p), ranged = zplan_range(f, &p, &t.range, &t.fill);
     rc = rc ? rc : ranged;
     t.rounds = rc ? 0 : zplan_pieces(f, &p);
     t.large = zfile_may_read(f) || f->session.shared || p.memory.bytes > zstage_limit(f) ||
@@ -235,6 +243,8 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     t.ratio = !rc && zplan_wants_ratio(f, &p);
     t.through = f->options.nic_write && !f->through.off;
     int agreed = agree(f, &t);
+    if (!agreed)
+        zplan_exclude(f, &p, t.fill, f->comm, &t.range);
     if (!agreed && t.ratio && (t.large || f->session.atomic))
         agreed = zplan_survey(f, &p, &t.range, t.rounds > 1 || f->session.atomic, f->comm);
     if (agreed) {

@@ -171,19 +171,59 @@ int zplan_failed(struct zfile *f, struct zplan *p, enum zmpi_status status, cons
                    : zfile_raise_status(f, status, what);
 }
 
-int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range)
+int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, struct zmpi_fill *fill)
 {
     double start = zmpi_seconds();
     struct zmpi_bound bound = zfile_bound(f, p->memory.element);
     enum zmpi_status status = ZMPI_OK;
     *range = ZMPI_RANGE_EMPTY;
+    *fill = (struct zmpi_fill){0, 0};
     if (bound.mode == ZMPI_RATIO && p->memory.bytes) /* samples are taken on the host */
         status = zmemory_to_host(&p->memory);
-    if (!status && zmpi_bound_needs_range(&bound) && p->memory.bytes)
+    const bool needed = zmpi_bound_needs_range(&bound) && p->memory.bytes;
+    if (!status && needed)
         status =
             zmemory_range(&p->memory, f->options.threshold, zruntime_threads(&f->options), range);
+    if (!status && needed)
+        *fill = zmpi_fill_look(p->memory.element, p->memory.data,
+                               p->memory.bytes / zmpi_type_size(p->memory.element), range);
     f->stats.n.seconds_scan += zmpi_seconds() - start;
     return zplan_failed(f, p, status, "looking for the value range");
+}
+
+/* The data of one call, of all ranks of comm. */
+struct call_data {
+    struct zfile *file;
+    struct zplan *plan;
+    MPI_Comm comm;
+};
+
+/* zmpi_fill_scan_fn */
+static bool range_below(void *context, double threshold, struct zmpi_range *range)
+{
+    const struct call_data *c = context;
+    struct zmemory *m = &c->plan->memory;
+    const struct zmpi_bound bound = zfile_bound(c->file, m->element);
+    *range = ZMPI_RANGE_EMPTY;
+    bool fine = true;
+    if (zmpi_bound_needs_range(&bound) && m->bytes)
+        fine = !zmemory_range(m, threshold, zruntime_threads(&c->file->options), range);
+    if (c->comm == MPI_COMM_NULL)
+        return fine;
+    double mine[4] = {range->min, -range->max, range->fill, fine ? 0 : -1}, all[4];
+    if (PMPI_Allreduce(mine, all, 4, MPI_DOUBLE, MPI_MIN, c->comm))
+        return false;
+    *range = (struct zmpi_range){all[0], -all[1], all[2]};
+    return all[3] >= 0;
+}
+
+void zplan_exclude(struct zfile *f, struct zplan *p, struct zmpi_fill fill, MPI_Comm comm,
+                   struct zmpi_range *range)
+{
+    struct call_data c = {f, p, comm};
+    const double start = zmpi_seconds();
+    zmpi_fill_exclude(fill, range_below, &c, range);
+    f->stats.n.seconds_scan += zmpi_seconds() - start;
 }
 
 /* ---- ratio: one bound for a call ---- */

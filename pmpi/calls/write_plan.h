@@ -5,6 +5,7 @@
 #ifndef ZMPI_WRITE_PLAN_H
 #define ZMPI_WRITE_PLAN_H
 
+#include "bound/fill.h"
 #include "calls/transfer.h"
 
 /* One call on this rank, ready to be cut into pieces. */
@@ -32,8 +33,13 @@ int zplan_failed(struct zfile *f, struct zplan *p, enum zmpi_status status, cons
 /* How many pieces there are, if none of them is cut in two for its runs (most_runs). */
 uint64_t zplan_pieces(const struct zfile *f, const struct zplan *p);
 
-/* The range of this rank's values, if the bound needs one; else an empty one. */
-int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range);
+/* The range of this rank's values, if the bound needs one; else an empty one. *fill: what may be
+ * fill values among them. */
+int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, struct zmpi_fill *fill);
+/* *range without fill values. comm: of all ranks that write together, which all have the same range
+ * and fill; MPI_COMM_NULL: this rank alone. */
+void zplan_exclude(struct zfile *f, struct zplan *p, struct zmpi_fill fill, MPI_Comm comm,
+                   struct zmpi_range *range);
 
 bool zplan_wants_ratio(const struct zfile *f, const struct zplan *p);
 

@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 
+#include "bound/fill.h"
 #include "file/zfile.h"
 
 /* ---- the operations: number, MPI name, the name in ZMPI_COLLECTIVES ---- */
@@ -197,6 +198,8 @@ struct zcall {
     uint64_t bytes; /* of the largest block, after the agreement of any rank */
     uint64_t steps; /* pieces of the block that has most of them, of any rank */
     struct zmpi_range range;
+    struct zmpi_fill fill;     /* what may be fill values */
+    double below;              /* only values of smaller magnitudes are looked at; 0: all */
     struct zmpi_survey survey; /* ratio: of all data of the call */
     uint64_t sequence;
     bool measuring;
@@ -229,7 +232,10 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps);
 bool zcall_wants_range(const struct zcall *c);
 /* Add a block to this rank's value range. */
 void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch);
-int zcall_share_range(struct zcall *c); /* collective */
+/* Find the range of all ranks' data. `scan` adds this rank's blocks, once, or again without what
+ * may be fill values. Collective. */
+typedef void zcall_scan_fn(struct zcall *c, void *context);
+int zcall_find_range(struct zcall *c, zcall_scan_fn *scan, void *context);
 /*
  * For a ratio: one bound for all data, from samples of them. Collective: begin; add all blocks;
  * share; and again from add on while that says so.

@@ -261,30 +261,45 @@ bool zcall_wants_range(const struct zcall *c)
     return !c->exact && zmpi_bound_needs_range(&c->state->options.bound);
 }
 
+static void look_for_fill(struct zcall *c, enum zmpi_type element, const void *data, size_t count,
+                          const struct zmpi_range *range)
+{
+    if (c->below > 0)
+        return;
+    const struct zmpi_fill f = zmpi_fill_look(element, data, count, range);
+    c->fill = zmpi_fill_of(fmin(zmpi_fill_smallest(c->fill), zmpi_fill_smallest(f)),
+                           fmax(c->fill.most, f.most));
+}
+
 /* By the device that holds the data, or by the CPU. What is kept exactly has no part in it: turned
  * around, a small number may be 1e300. */
-static bool scan(const struct zblock *b, const struct zpart *part, uint64_t bytes,
-                 const struct zmpi_options *o, unsigned char *scratch, struct zmpi_range *range)
+static bool scan(struct zcall *c, const struct zblock *b, const struct zpart *part, uint64_t bytes,
+                 unsigned char *scratch, struct zmpi_range *range)
 {
+    const struct zmpi_options *o = &c->state->options;
+    const double threshold = c->below > 0 ? c->below : o->threshold;
     const enum zmpi_type element = b->type->element;
     const size_t count = bytes / zmpi_type_size(element);
     const unsigned char *data = part->data;
     if (part->holder) {
-        if (!part->holder->range(element, data, count, o->threshold, range))
+        if (!part->holder->range(element, data, count, threshold, range)) {
+            look_for_fill(c, element, data, count, range);
             return true;
+        }
         if (zmpi_device_move(part->holder, scratch, data, bytes))
             return false;
         data = scratch;
     }
-    if (part->holder || zpiece_has_numbers(element, data, bytes))
-        zmpi_range_scan(element, data, count, o->threshold, zruntime_threads(o), range);
+    if (part->holder || zpiece_has_numbers(element, data, bytes)) {
+        zmpi_range_scan(element, data, count, threshold, zruntime_threads(o), range);
+        look_for_fill(c, element, data, count, range);
+    }
     return true;
 }
 
 void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
 {
     enum zmpi_type element = b->type->element;
-    const struct zmpi_options *o = &c->state->options;
     bool good = true;
     uint64_t n;
     double start = zmpi_seconds();
@@ -297,7 +312,7 @@ void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
         c->scanned += n;
         good = zblock_read(b, at, n, scratch, &part);
         if (good) {
-            good = scan(b, &part, n, o, scratch, &range);
+            good = scan(c, b, &part, n, scratch, &range);
             zpart_free(&part);
         }
         if (good)
@@ -308,12 +323,51 @@ void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
     c->scan += zmpi_seconds() - start;
 }
 
-int zcall_share_range(struct zcall *c)
+static int share_range(struct zcall *c)
 {
-    double mine[3] = {c->range.min, -c->range.max, c->range.fill}, all[3];
-    int rc = PMPI_Allreduce(mine, all, 3, MPI_DOUBLE, MPI_MIN, c->state->comm);
-    c->range = (struct zmpi_range){all[0], -all[1], all[2]};
+    double mine[5] = {c->range.min, -c->range.max, c->range.fill, -c->fill.most,
+                      zmpi_fill_smallest(c->fill)},
+           all[5];
+    int rc = PMPI_Allreduce(mine, all, 5, MPI_DOUBLE, MPI_MIN, c->state->comm);
+    if (!rc) {
+        c->range = (struct zmpi_range){all[0], -all[1], all[2]};
+        c->fill = zmpi_fill_of(all[4], -all[3]);
+    }
     return rc;
+}
+
+struct all_data {
+    struct zcall *call;
+    zcall_scan_fn *scan;
+    void *context;
+    int rc;
+};
+
+/* zmpi_fill_scan_fn */
+static bool range_below(void *context, double threshold, struct zmpi_range *range)
+{
+    struct all_data *a = context;
+    struct zcall *c = a->call;
+    c->below = threshold;
+    c->range = ZMPI_RANGE_EMPTY;
+    a->scan(c, a->context);
+    a->rc = share_range(c);
+    *range = c->range;
+    return !a->rc;
+}
+
+int zcall_find_range(struct zcall *c, zcall_scan_fn *scan_blocks, void *context)
+{
+    struct all_data a = {c, scan_blocks, context, MPI_SUCCESS};
+    scan_blocks(c, context);
+    int rc = share_range(c);
+    if (rc)
+        return rc;
+    struct zmpi_range range = c->range;
+    zmpi_fill_exclude(c->fill, range_below, &a, &range);
+    c->range = range;
+    c->below = 0;
+    return a.rc;
 }
 
 /* ---- a ratio ---- */

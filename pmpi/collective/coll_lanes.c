@@ -139,14 +139,14 @@ static bool get_ready(struct plan *p, const struct zcall *c, struct zside *send,
 }
 
 /* All data of the call: what ranks send, and what they keep. */
-static int range_of_all(struct zcall *c, const struct plan *p)
+static void scan_all(struct zcall *c, void *context)
 {
+    const struct plan *p = context;
     for (size_t k = 0; k < p->x.lanes; k++)
         if (p->x.lane[k].out.bytes)
             zcall_scan(c, &p->x.lane[k].out, p->x.scratch);
     if (p->own.bytes)
         zcall_scan(c, &p->own, p->x.scratch);
-    return zcall_share_range(c);
 }
 
 /* What goes to others: the ratio is that of messages. */
@@ -181,7 +181,7 @@ bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv)
     if (ready && recv)
         zcall_look(c, recv->type.element);
     bool done = zcall_agree(c, ready, p.bytes, 0);
-    int rc = done && zcall_wants_range(c) ? range_of_all(c, &p) : MPI_SUCCESS;
+    int rc = done && zcall_wants_range(c) ? zcall_find_range(c, scan_all, &p) : MPI_SUCCESS;
     if (done && !rc && zcall_wants_ratio(c))
         rc = survey_of_all(c, &p);
     if (done && !rc)

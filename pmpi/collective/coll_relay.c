@@ -234,11 +234,17 @@ static void check_complete(const struct work *w)
                    (unsigned long long)w->placed, (unsigned long long)wanted);
 }
 
-static int range_of_all(struct zcall *c, const struct zrelay *r, unsigned char *scratch)
+/* What this rank sends. */
+struct own_data {
+    const struct zblock *block;
+    unsigned char *scratch;
+};
+
+static void scan_own(struct zcall *c, void *context)
 {
-    if (r->own)
-        zcall_scan(c, r->own, scratch);
-    return zcall_share_range(c);
+    const struct own_data *own = context;
+    if (own->block)
+        zcall_scan(c, own->block, own->scratch);
 }
 
 static int survey_of_all(struct zcall *c, const struct zrelay *r, unsigned char *scratch)
@@ -268,7 +274,8 @@ bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready)
     if (done) {
         w.scratch = memory + SLOTS * w.room;
         w.steps = c->steps * (uint64_t)r->origins;
-        rc = zcall_wants_range(c) ? range_of_all(c, r, w.scratch) : MPI_SUCCESS;
+        struct own_data own = {r->own, w.scratch};
+        rc = zcall_wants_range(c) ? zcall_find_range(c, scan_own, &own) : MPI_SUCCESS;
         if (!rc && zcall_wants_ratio(c))
             rc = survey_of_all(c, r, w.scratch);
         if (!rc && r->own)

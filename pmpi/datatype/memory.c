@@ -129,6 +129,7 @@ enum zmpi_status zmemory_range(struct zmemory *m, double threshold, int threads,
                                struct zmpi_range *range)
 {
     size_t count = m->bytes / zmpi_type_size(m->element);
+    *range = ZMPI_RANGE_EMPTY;
     if (m->holder && !m->holder->range(m->element, m->data, count, threshold, range))
         return ZMPI_OK;
     enum zmpi_status status = zmemory_to_host(m);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bound/fill.h"
 #include "file/zfile.h"
 #include "mpi/runtime.h"
 
@@ -188,7 +189,7 @@ static void batch_shape(const struct zbatch *b, struct zpiece *piece)
 static int encode_open(struct zfile *f, struct zpiece *piece)
 {
     struct zmpi_range range;
-    zmpi_range_scan(piece->element, piece->data,
+    zmpi_fill_range(piece->element, piece->data,
                     piece->extent.bytes / zmpi_type_size(piece->element), f->options.threshold,
                     zruntime_threads(&f->options), &range);
     piece->range = &range;
@@ -257,7 +258,7 @@ static struct zmpi_job job_of(const struct zfile *f, const struct zmemory *m,
     struct zmpi_range range = all ? *all : ZMPI_RANGE_EMPTY;
     struct zmpi_job job = {.abs_bound = 0};
     if (zmpi_bound_needs_range(&bound) && !all)
-        zmpi_range_scan(m->element, m->data, a.extent[2], f->options.threshold, 1, &range);
+        zmpi_fill_range(m->element, m->data, a.extent[2], f->options.threshold, 1, &range);
     zmpi_job_make(&a, &bound, &range, &job); /* on failure the bound stays 0: exact */
     zmpi_job_threshold(&job, f->options.threshold);
     zmpi_job_settle(&job);

@@ -1,0 +1,195 @@
+/* fill.c - which values are fill values: samples, then the range without them. */
+#include "bound/fill.h"
+
+#include <math.h>
+#include <string.h>
+
+/* First single elements, which mostly tell that there is none; then rows of them. A fill value is
+ * one of 1000 elements, and 16 of those that are looked at. */
+enum { FEW = 64, ROWS = 64, ROW = 256, LEAST = 16, SHARE = 1000 };
+
+/* Elements `step` apart in rows, rows `stride` apart; in a device's memory: copied first. */
+struct samples {
+    enum zmpi_type type;
+    const unsigned char *at;
+    size_t rows, row, stride; /* in elements */
+};
+
+static double element(enum zmpi_type type, const unsigned char *at)
+{
+    double x;
+    float f;
+    if (type == ZMPI_F64) {
+        memcpy(&x, at, sizeof x);
+        return x;
+    }
+    memcpy(&f, at, sizeof f);
+    return (double)f;
+}
+
+/* What samples are like beside the values that are larger than all others. */
+struct sight {
+    size_t count, ends; /* elements; those that are the end looked for */
+    double min, max;    /* of those that are closer to 0 */
+};
+
+/* Values of a larger magnitude than `end` are passed over. */
+static struct sight see(const struct samples *s, double end)
+{
+    const size_t width = zmpi_type_size(s->type);
+    struct sight r = {0, 0, (double)INFINITY, -(double)INFINITY};
+    for (size_t k = 0; k < s->rows; k++)
+        for (size_t i = 0; i < s->row; i++) {
+            const double x = element(s->type, s->at + (k * s->stride + i) * width);
+            r.count++;
+            r.ends += x == end; // NOLINT: exact on purpose
+            if (fabs(x) < fabs(end)) {
+                r.min = fmin(r.min, x);
+                r.max = fmax(r.max, x);
+            }
+        }
+    return r;
+}
+
+static bool is_apart(double end, double min, double max)
+{
+    const double distance = end > 0 ? end - max : min - end;
+    return !(min <= max) || distance > max - min;
+}
+
+static double larger(double min, double max)
+{
+    return fabs(max) >= fabs(min) ? max : min;
+}
+
+static bool repeats(const struct sight *s)
+{
+    return s->ends >= LEAST && s->ends >= s->count / SHARE;
+}
+
+static struct zmpi_fill find(const struct samples *s, double end)
+{
+    struct zmpi_fill fill = {0, 0};
+    const struct sight all = see(s, end);
+    if (!repeats(&all) || !(all.min <= all.max))
+        return fill;
+    /* Others first: of two fill values the smaller one may be far from the larger one. */
+    const double next = larger(all.min, all.max);
+    const struct sight rest = see(s, next);
+    if (repeats(&rest) && rest.min <= rest.max && is_apart(next, rest.min, rest.max))
+        fill.least = fabs(next);
+    if (fill.least > 0 || is_apart(end, all.min, all.max))
+        fill.most = fabs(end);
+    return fill;
+}
+
+static bool to_host(const struct zmpi_device *holder, struct samples *s, unsigned char *copy)
+{
+    const size_t width = zmpi_type_size(s->type);
+    const struct zmpi_box box = {.bytes = s->row * width,
+                                 .rows = s->rows,
+                                 .planes = 1,
+                                 .dst_row = s->row * width,
+                                 .dst_plane = s->rows * s->row * width,
+                                 .src_row = s->stride * width,
+                                 .src_plane = s->rows * s->stride * width};
+    if (holder->copy(copy, s->at, &box))
+        return false;
+    s->at = copy;
+    s->stride = s->row;
+    return true;
+}
+
+/* Few elements already tell where all values of ordinary data are. */
+static bool may_stand_apart(enum zmpi_type type, const void *src, size_t count, double end)
+{
+    const struct zmpi_device *holder = zmpi_device_holding(src);
+    const size_t n = count < FEW ? count : FEW;
+    struct samples s = {type, src, n, 1, count / n};
+    unsigned char copy[FEW * sizeof(double)];
+    if (holder && !to_host(holder, &s, copy))
+        return false;
+    const struct sight few = see(&s, end);
+    /* Of two fill values the smaller one is in the way. */
+    if (is_apart(end, few.min, few.max))
+        return true;
+    const double next = larger(few.min, few.max);
+    const struct sight rest = see(&s, next);
+    return rest.ends > 1 && is_apart(next, rest.min, rest.max);
+}
+
+struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t count,
+                                const struct zmpi_range *range)
+{
+    const struct zmpi_fill none = {0, 0};
+    const double end = larger(range->min, range->max);
+    unsigned char copy[ROWS * ROW * sizeof(double)];
+    if ((type != ZMPI_F32 && type != ZMPI_F64) || count < LEAST || !(range->min < range->max) ||
+        !may_stand_apart(type, src, count, end))
+        return none;
+    const struct zmpi_device *holder = zmpi_device_holding(src);
+    struct samples s = {type, src, ROWS, ROW, count / ROWS};
+    if (count <= ROWS * ROW)
+        s = (struct samples){type, src, 1, count, count};
+    if (holder && !to_host(holder, &s, copy))
+        return none;
+    return find(&s, end);
+}
+
+double zmpi_fill_smallest(struct zmpi_fill fill)
+{
+    return fill.least > 0 ? fill.least : fill.most > 0 ? fill.most : (double)INFINITY;
+}
+
+struct zmpi_fill zmpi_fill_of(double smallest, double largest)
+{
+    return (struct zmpi_fill){smallest < largest ? smallest : 0, largest > 0 ? largest : 0};
+}
+
+/* The rest of all values, without magnitudes from `fill` on. */
+static bool stands_apart(double fill, const struct zmpi_range *all, const struct zmpi_range *rest)
+{
+    if (!(rest->min <= rest->max))
+        return false;
+    return (!(all->max >= fill) || is_apart(fill, rest->min, rest->max)) &&
+           (!(all->min <= -fill) || is_apart(-fill, rest->min, rest->max));
+}
+
+void zmpi_fill_exclude(struct zmpi_fill fill, zmpi_fill_scan_fn *scan, void *context,
+                       struct zmpi_range *range)
+{
+    const double magnitude[] = {fill.least, fill.most};
+    for (int i = 0; i < 2; i++) {
+        struct zmpi_range rest;
+        if (!(magnitude[i] > 0) || !scan(context, magnitude[i], &rest) ||
+            !stands_apart(magnitude[i], range, &rest))
+            continue;
+        rest.fill = fmin(rest.fill, fmin(range->fill, magnitude[i]));
+        *range = rest;
+        return;
+    }
+}
+
+/* ---- an array in the host's memory ---- */
+
+struct array {
+    enum zmpi_type type;
+    const void *src;
+    size_t count;
+    int threads;
+};
+
+static bool scan_array(void *context, double threshold, struct zmpi_range *range)
+{
+    const struct array *a = context;
+    zmpi_range_scan(a->type, a->src, a->count, threshold, a->threads, range);
+    return true;
+}
+
+void zmpi_fill_range(enum zmpi_type type, const void *src, size_t count, double threshold,
+                     int threads, struct zmpi_range *range)
+{
+    struct array a = {type, src, count, threads};
+    zmpi_range_scan(type, src, count, threshold, threads, range);
+    zmpi_fill_exclude(zmpi_fill_look(type, src, count, range), scan_array, &a, range);
+}

@@ -1,0 +1,39 @@
+/*
+ * fill.h - fill values of any size (format.md 4.2): -9999 where there is no measurement. What
+ * repeats bit for bit, is larger than all other values and stands apart from them by more than
+ * their range is kept exactly and is no part of the range. First samples tell which magnitudes may
+ * be such, then a second pass, without them, whether they are.
+ */
+#ifndef ZMPI_FILL_H
+#define ZMPI_FILL_H
+
+#include "device.h"
+
+/* Magnitudes that may be fill values, the smaller one first, which with the larger one makes two of
+ * them; 0: none. Alike, or merged by zmpi_fill_merge, on all ranks before zmpi_fill_exclude. */
+struct zmpi_fill {
+    double least, most;
+};
+
+/* By samples of an array in the host's or a device's memory, whose range is known. */
+struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t count,
+                                const struct zmpi_range *range);
+
+/* The smallest magnitude, +inf if there is none; and the two from the smallest and the largest of
+ * all parts of the data. */
+double zmpi_fill_smallest(struct zmpi_fill fill);
+struct zmpi_fill zmpi_fill_of(double smallest, double largest);
+
+/* The range of all data without magnitudes from the threshold on. False: it cannot be had. */
+typedef bool zmpi_fill_scan_fn(void *context, double threshold, struct zmpi_range *range);
+
+/* Where one of the magnitudes stands apart: *range becomes that of the other values, with its fill.
+ * Scans are collective where `scan` is: all ranks do the same. */
+void zmpi_fill_exclude(struct zmpi_fill fill, zmpi_fill_scan_fn *scan, void *context,
+                       struct zmpi_range *range);
+
+/* zmpi_range_scan, and what is above. */
+void zmpi_fill_range(enum zmpi_type type, const void *src, size_t count, double threshold,
+                     int threads, struct zmpi_range *range);
+
+#endif

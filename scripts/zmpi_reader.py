@@ -638,11 +638,14 @@ def pad8(n):
     return n + 7 & ~7
 
 
+MAGIC = b"\x89ZMPI\r\n\x1a"
+
+
 class Slot:
     """One of the two header slots (2.1) and what belongs to it (2.6)."""
 
     def __init__(self, data, tally):
-        require(len(data) == 128 and data[:8] == b"\x89ZMPI\r\n\x1a", "header: magic")
+        require(len(data) == 128 and data[:8] == MAGIC, "header: magic")
         require(int.from_bytes(data[8:10], "little") == 1, "header: version")
         require(xxh3(data[:120]) == u64(data, 120), "header: checksum")
         require(not any(data[10:16] + data[80:120]), "header: reserved fields")
@@ -821,7 +824,7 @@ class Container:
             self.records = []
         self.listed = len(self.records)
         self.damaged = False  # is there what looks like a record and is none?
-        self.scan(self.slot.log_end if indexed else HEADER)
+        self.require_alone(self.scan(self.slot.log_end if indexed else HEADER))
         self.records.sort(key=Record.key)
         self.size = self.final_size()
         self.whole = indexed or self.slot.index == 0 or self.all_found()
@@ -921,22 +924,34 @@ class Container:
         return r
 
     def scan(self, at):
-        """Records at and behind `at` that no index lists."""
-        at = pad8(at)
+        """Records at and behind `at` that no index lists; returns where they end."""
+        at = end = pad8(at)
         while at + 24 <= len(self.data):
             magic = self.data[at:at + 4]
             try:
                 if magic == b"ZREC":
                     record = self.read_record(at)
                     self.records.append(record)
-                    at = record.end()
+                    at = end = record.end()
                     continue
                 if magic in (b"ZIDX", b"ZDIR"):
-                    at = self.frame_end(at)
+                    at = end = self.frame_end(at)
                     continue
             except (FormatError, struct.error):
                 self.damaged |= magic == b"ZREC"
             at += 8
+        return end
+
+    def require_alone(self, end):
+        """Files may be joined: then another container begins behind this one's records."""
+        at = self.data.find(MAGIC, end)
+        while at >= 0:
+            try:
+                Slot(self.data[at:at + 128], self.data[at + 128:at + 152])
+            except (FormatError, struct.error):
+                at = self.data.find(MAGIC, at + 1)
+                continue
+            raise FormatError(f"another container begins at byte {at}, as where files were joined")
 
     def all_found(self):
         """What was scanned is all that the index had (2.6), as far as the header tells."""

@@ -192,6 +192,8 @@ struct zmpi_container {
     uint64_t scanned;         /* records found by scanning, not in the index (after open) */
     uint64_t damaged;         /* bytes skipped that looked like records but failed */
     uint64_t recovered;       /* tally of those scanned in front of the index's directory */
+    uint64_t joined;          /* behind all records: where another container begins; 0: nowhere */
+    bool cut_short;           /* open: the file ends within its header */
     bool index_damaged;       /* open: there is an index but it is unusable; all was scanned */
     uint64_t tally;           /* of the records in the index's segments below, */
     bool tallied;             /* if it is known */

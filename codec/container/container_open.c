@@ -15,6 +15,7 @@ static enum zmpi_status read_header(struct zmpi_container *c, const struct zmpi_
     if (status != ZMPI_OK)
         return status;
     status = zmpi_header_decode(&c->header, header);
+    c->cut_short = size < sizeof header;
     /* A header cut short may have lost its other slot. */
     return status == ZMPI_ERR_CHECKSUM && size < sizeof header ? ZMPI_ERR_TRUNCATED : status;
 }
@@ -177,7 +178,7 @@ enum zmpi_status zmpi_container_follow(struct zmpi_container *c, const struct zm
 bool zmpi_container_whole(const struct zmpi_container *c)
 {
     const struct zmpi_header *h = &c->header;
-    if (h->outdated && c->count == 0)
+    if (c->cut_short || (h->outdated && c->count == 0))
         return false;
     if (!c->index_damaged)
         return true;

@@ -188,6 +188,8 @@ struct scan {
 
 static void count_damage(struct scan *s, uint64_t size)
 {
+    if (s->c->joined != 0) /* another container's records */
+        return;
     uint64_t rest = s->w.in->file_size - s->at;
     uint64_t begin = s->at > s->damaged_to ? s->at : s->damaged_to;
     uint64_t end = s->at + (size < rest ? size : rest);
@@ -236,6 +238,7 @@ static enum zmpi_status try_record(struct scan *s)
     if (s->at < s->c->header.index_offset)
         s->c->recovered += zmpi_record_tally(&r);
     s->at += total;
+    s->c->joined = 0; /* what looked like one was part of damaged data */
     s->c->scanned++;
     return zmpi_container_add(s->c, &r);
 }
@@ -262,6 +265,7 @@ static enum zmpi_status try_segment(struct scan *s)
     if (XXH3_64bits_digest(&state) != checksum)
         return reject(s, 0, length);
     s->at += ZMPI_SEGMENT_HEADER_BYTES + zmpi_pad8(length);
+    s->c->joined = 0;
     return ZMPI_OK;
 }
 
@@ -274,6 +278,27 @@ static void skip_hole(struct scan *s)
     uint64_t next = in->data_at(in->context, s->at) & ~(uint64_t)7;
     if (next > s->at)
         s->at = next < in->file_size ? next : in->file_size;
+}
+
+/* Another container's header in `size` bytes that are passed over. Files are joined so (cat). */
+static enum zmpi_status look_for_header(struct scan *s, const unsigned char *data, size_t size)
+{
+    const unsigned char *end = data + size;
+    for (const unsigned char *p = data; (p = memchr(p, 0x89, (size_t)(end - p))) != NULL; p++) {
+        unsigned char header[ZMPI_HEADER_BYTES];
+        struct zmpi_header h;
+        const struct zmpi_reader *in = s->w.in;
+        const uint64_t offset = s->at + (uint64_t)(p - data);
+        if (s->c->joined != 0 || in->file_size - offset < sizeof header ||
+            !zmpi_is_container(p, (size_t)(end - p)))
+            continue;
+        enum zmpi_status status = in->read(in->context, offset, header, sizeof header);
+        if (status != ZMPI_OK)
+            return status;
+        if (zmpi_header_decode(&h, header) == ZMPI_OK)
+            s->c->joined = offset;
+    }
+    return ZMPI_OK;
 }
 
 /* To the next multiple of 8 with one of the magic numbers, or to the end of what is at hand. */
@@ -293,8 +318,10 @@ static enum zmpi_status advance(struct scan *s, uint32_t *magic)
             break;
         *magic = 0;
     }
+    /* Its magic is no multiple of 8 bytes from here if a file that was cut off comes before. */
+    status = look_for_header(s, data, i + 16 < size ? i + 16 : size);
     s->at += i;
-    return ZMPI_OK;
+    return status;
 }
 
 enum zmpi_status zmpi_container_scan_from(struct zmpi_container *c, const struct zmpi_reader *in,

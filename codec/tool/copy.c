@@ -57,7 +57,8 @@ static int reserve(struct tool_output *out, uint64_t length)
     struct statvfs s;
     if (!out->temporary || length == 0)
         return TOOL_OK;
-    if (length > ZMPI_SIZE_MAX || ftruncate(out->fd, (off_t)length))
+    const off_t begin = lseek(out->fd, 0, SEEK_CUR);
+    if (length > ZMPI_SIZE_MAX || begin < 0 || ftruncate(out->fd, begin + (off_t)length))
         return tool_fail("%s: cannot have %llu bytes: %s", out->path, (unsigned long long)length,
                          length > ZMPI_SIZE_MAX ? strerror(EFBIG) : strerror(errno));
     if (fstatvfs(out->fd, &s) == 0 && s.f_bavail == 0)

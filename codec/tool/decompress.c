@@ -8,7 +8,7 @@
 
 static int open_container(struct tool_input *in, const char *path)
 {
-    int status = tool_input_open(in, path);
+    int status = tool_input_open_first(in, path);
     if (status)
         return status;
     if (!in->is_container)
@@ -20,11 +20,29 @@ static int open_container(struct tool_input *in, const char *path)
     return status;
 }
 
+/* All containers of the file in a row. *whole: none is damaged. On failure to open the next, *in is
+ * closed and *open false. */
+static int copy_all(struct tool_input *in, struct tool_output *out, bool *open, bool *whole)
+{
+    *open = *whole = true;
+    for (;;) {
+        int status = tool_copy(in, out, 0, in->size, NULL, NULL);
+        *whole = *whole && zmpi_container_whole(&in->container);
+        if (status || !in->container.joined)
+            return status;
+        status = tool_input_open_next(in);
+        if (!status)
+            continue;
+        *open = false;
+        return status;
+    }
+}
+
 int tool_decompress(int argc, char **argv)
 {
     struct tool_input in;
     struct tool_output out;
-    bool verbose = false, keep_going = false;
+    bool verbose = false, keep_going = false, open = true, whole = true;
     int c;
     static const struct option longs[] = {
         {"verbose", 0, NULL, 'v'}, {"keep-going", 0, NULL, 'k'}, {NULL, 0, NULL, 0}};
@@ -43,16 +61,17 @@ int tool_decompress(int argc, char **argv)
         return status;
     status = tool_output_open(&out, argv[optind + 1], &in);
     if (!status) {
-        status = tool_copy(&in, &out, 0, in.size, NULL, NULL);
+        status = copy_all(&in, &out, &open, &whole);
         int closed = tool_output_close(&out, status == TOOL_OK);
         status = status ? status : closed;
     }
     if (!status && verbose && in.offload.decoded.last)
         fprintf(strcmp(argv[optind + 1], "-") == 0 ? stderr : stdout, "device %s (%s)\n",
                 in.offload.decoded.last->name, in.offload.decoded.why);
-    if (!status && !zmpi_container_whole(&in.container))
+    if (!status && !whole)
         status = TOOL_DIFFERENT;
-    tool_input_close(&in);
+    if (open)
+        tool_input_close(&in);
     return status;
 }
 
@@ -70,6 +89,7 @@ int tool_cat(int argc, char **argv)
     struct tool_input in;
     struct tool_output out;
     uint64_t offset = 0, length = UINT64_MAX;
+    bool open = true, whole = true;
     static const struct option longs[] = {
         {"offset", 1, NULL, 'o'}, {"length", 1, NULL, 'n'}, {NULL, 0, NULL, 0}};
     int c;
@@ -86,11 +106,18 @@ int tool_cat(int argc, char **argv)
                            (unsigned long long)offset, (unsigned long long)in.size);
     if (!status)
         status = tool_output_open(&out, "-", &in);
-    if (!status)
-        status = tool_copy(&in, &out, offset, length < in.size - offset ? length : in.size - offset,
-                           NULL, NULL);
-    if (!status && !zmpi_container_whole(&in.container))
+    if (!status && offset == 0 && length == UINT64_MAX) {
+        status = copy_all(&in, &out, &open, &whole);
+    } else if (!status) {
+        status = tool_input_alone(&in);
+        if (!status)
+            status = tool_copy(&in, &out, offset,
+                               length < in.size - offset ? length : in.size - offset, NULL, NULL);
+        whole = zmpi_container_whole(&in.container);
+    }
+    if (!status && !whole)
         status = TOOL_DIFFERENT;
-    tool_input_close(&in);
+    if (open)
+        tool_input_close(&in);
     return status;
 }

@@ -21,7 +21,7 @@ static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst,
     const struct tool_input *in = context;
     unsigned char *p = dst;
     while (size) {
-        ssize_t got = pread(in->fd, p, size, (off_t)offset);
+        ssize_t got = pread(in->fd, p, size, (off_t)(in->base + offset));
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) /* nobody reads beyond the size that the file had: 0 is not its end */
@@ -36,8 +36,8 @@ static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst,
 static uint64_t data_at(void *context, uint64_t offset)
 {
     const struct tool_input *in = context;
-    const off_t data = lseek(in->fd, (off_t)offset, SEEK_DATA);
-    return data >= 0 ? (uint64_t)data : errno == ENXIO ? UINT64_MAX : offset;
+    const off_t data = lseek(in->fd, (off_t)(in->base + offset), SEEK_DATA);
+    return data >= 0 ? (uint64_t)data - in->base : errno == ENXIO ? UINT64_MAX : offset;
 }
 
 /* What is found in the file is not given back while we read (format.md 2.6). */
@@ -63,7 +63,7 @@ bool tool_input_claim(const struct tool_input *in)
     while (fcntl(in->fd, F_OFD_SETLKW, &l) != 0 && errno == EINTR)
         ;
     return !tool_input_is_written(in) && fstat(in->fd, &s) == 0 &&
-           (uint64_t)s.st_size == in->physical;
+           (uint64_t)s.st_size == in->base + in->physical;
 }
 
 /* Standard input may be a pipe: then it goes to a file without a name first. */
@@ -152,11 +152,9 @@ static void tell_of_scan(const struct tool_input *in)
                 damaged);
 }
 
-int tool_input_open(struct tool_input *in, const char *path)
+/* What begins at in->base. On failure the input is closed. */
+static int open_here(struct tool_input *in)
 {
-    int status = tool_input_open_raw(in, path, false);
-    if (status)
-        return status;
     enum zmpi_status read = tool_input_look(in, &in->is_container);
     if (in->is_container) {
         read = zmpi_container_open(&in->container, &in->reader);
@@ -172,6 +170,43 @@ int tool_input_open(struct tool_input *in, const char *path)
     else
         tell_of_scan(in);
     return TOOL_OK;
+}
+
+int tool_input_open_first(struct tool_input *in, const char *path)
+{
+    int status = tool_input_open_raw(in, path, false);
+    return status ? status : open_here(in);
+}
+
+int tool_input_open_next(struct tool_input *in)
+{
+    in->base += in->container.joined;
+    in->physical -= in->container.joined;
+    in->reader.file_size = in->physical;
+    zmpi_container_free(&in->container);
+    zmpi_container_init(&in->container);
+    return open_here(in);
+}
+
+int tool_input_alone(const struct tool_input *in)
+{
+    const unsigned long long at = in->container.joined;
+    if (!at)
+        return TOOL_OK;
+    return tool_fail("%s: another container begins at byte %llu, as where files were joined. zmpi "
+                     "decompress gives all in a row; head -c %llu and tail -c +%llu part them",
+                     in->path, at, at, at + 1);
+}
+
+int tool_input_open(struct tool_input *in, const char *path)
+{
+    int status = tool_input_open_first(in, path);
+    if (status)
+        return status;
+    status = tool_input_alone(in);
+    if (status)
+        tool_input_close(in);
+    return status;
 }
 
 bool tool_input_offload(struct tool_input *in)

@@ -162,6 +162,9 @@ static int open_damaged(struct recover *r, const char *path)
     }
     if (status)
         return tool_fail_status(in->path, status);
+    failed = tool_input_alone(in);
+    if (failed)
+        return failed;
     const struct zmpi_container *c = &in->container;
     r->torn = is_torn(in);
     r->found.holes = !is_lossless_open(r);

@@ -47,7 +47,8 @@ struct tool_input {
     const char *path;
     int fd;
     bool is_container;
-    uint64_t physical; /* size of the file      */
+    uint64_t base;     /* where in the file this container begins: files may be joined */
+    uint64_t physical; /* size of the file, from there on */
     uint64_t size;     /* logical bytes         */
     struct zmpi_container container;
     struct zmpi_reader reader;
@@ -55,8 +56,13 @@ struct tool_input {
     struct zmpi_offload offload;
 };
 
-/* Opens and, for a container, reads the index (or scans). */
+/* Opens and, for a container, reads the index (or scans). Fails where another one follows. */
 int tool_input_open(struct tool_input *in, const char *path);
+/* The same for the first container of several in a row; and on to the next. */
+int tool_input_open_first(struct tool_input *in, const char *path);
+int tool_input_open_next(struct tool_input *in);
+/* Says that another container follows, and returns TOOL_ERROR, if one does. */
+int tool_input_alone(const struct tool_input *in);
 /* The same without looking inside. */
 int tool_input_open_raw(struct tool_input *in, const char *path, bool writable);
 /* Is it a container? Says so if it was one. */

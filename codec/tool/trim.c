@@ -59,6 +59,8 @@ static int open_whole(struct trim *t, const char *path)
     const struct zmpi_container *c = &t->in.container;
     if (opened)
         status = tool_fail_status(path, opened);
+    else if (!status && c->joined)
+        status = tool_input_alone(&t->in);
     else if (!status && (c->index_damaged || c->damaged || !zmpi_container_whole(c)))
         status = tool_fail("%s: is damaged: see zmpi fsck", path);
     if (status)

@@ -106,6 +106,11 @@ int tool_verify(int argc, char **argv)
         return status;
     size_t bad = 0;
     enum zmpi_status opened = zmpi_container_open(&in.container, &in.reader);
+    status = opened ? TOOL_OK : tool_input_alone(&in);
+    if (status) {
+        tool_input_close(&in);
+        return status;
+    }
     if (!opened)
         opened = check_all(&in, &bad);
     if (opened == ZMPI_ERR_MEMORY) {
@@ -258,6 +263,10 @@ static int examine(struct tool_input *in, bool mend)
     if (status) {
         zmpi_container_free(&indexed);
         return tool_fail("%s: cannot be recovered: %s", in->path, zmpi_strerror(status));
+    }
+    if (in->container.joined) {
+        zmpi_container_free(&indexed);
+        return tool_input_alone(in);
     }
     found.torn = is_torn(in, &indexed.header);
     int result = report(in, &indexed, &found);

@@ -162,12 +162,17 @@ static void tell_of_the_end(const struct zfile *f, uint64_t file_size)
                  "%s: %llu bytes look like records and are not: left out, and older data may be "
                  "read instead (zmpi fsck)",
                  f->path, (unsigned long long)c->damaged);
+    if (c->joined)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: another container begins at byte %llu, as where files were joined: it is not "
+                 "seen (zmpi decompress gives all in a row)",
+                 f->path, (unsigned long long)c->joined);
     if (c->scanned)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: was not closed properly; %llu records found by scanning (zmpi fsck --repair "
                  "writes the index)",
                  f->path, (unsigned long long)c->scanned);
-    else if (c->indexed && file_size > c->header.log_end)
+    else if (c->indexed && file_size > c->header.log_end && !c->joined)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: the last %llu bytes are not seen: appended by other means than MPI-IO, or "
                  "never finished",
@@ -191,6 +196,11 @@ static int load(struct zfile *f)
         return zfile_raise_status(f, status, "opening");
     if (!zmpi_container_whole(&f->container))
         return zindex_not_whole(f);
+    if (f->container.joined && zfile_may_write(f))
+        return zfile_raise(f, MPI_ERR_IO,
+                           "opening: another container begins at byte %llu, as where files were "
+                           "joined: it would be lost (zmpi decompress gives all in a row)",
+                           (unsigned long long)f->container.joined);
     if (!others)
         tell_of_the_end(f, reader.file_size);
     f->end = zmpi_pad8(reader.file_size);

@@ -95,6 +95,27 @@ static enum zmpi_status check_all(struct tool_input *in, size_t *bad)
     return ZMPI_OK;
 }
 
+/* What verify found; `bad` records are printed already. */
+static int tell(const struct tool_input *in, size_t bad)
+{
+    const struct zmpi_container *c = &in->container;
+    const uint64_t end = c->header.log_end;
+    if (c->index_damaged)
+        printf("%s: the index is damaged; zmpi fsck --repair writes a new one\n", in->path);
+    if (c->damaged)
+        printf("%s: %llu bytes look like records and are not\n", in->path,
+               (unsigned long long)c->damaged);
+    if (c->indexed && !c->scanned && in->physical > end)
+        printf(
+            "%s: %llu bytes behind the end, at byte %llu: appended by other means than MPI-IO, or "
+            "never finished; nobody reads them\n",
+            in->path, (unsigned long long)(in->physical - end), (unsigned long long)end);
+    if (bad || c->damaged || c->index_damaged)
+        return TOOL_DIFFERENT;
+    printf("%s: %zu records, all right\n", in->path, c->count);
+    return TOOL_OK;
+}
+
 int tool_verify(int argc, char **argv)
 {
     struct tool_input in;
@@ -119,15 +140,7 @@ int tool_verify(int argc, char **argv)
         printf("%s: %s\n", in.path, zmpi_strerror(opened));
         status = TOOL_DIFFERENT;
     } else {
-        if (in.container.index_damaged)
-            printf("%s: the index is damaged; zmpi fsck --repair writes a new one\n", in.path);
-        if (in.container.damaged)
-            printf("%s: %llu bytes look like records and are not\n", in.path,
-                   (unsigned long long)in.container.damaged);
-        if (bad || in.container.damaged || in.container.index_damaged)
-            status = TOOL_DIFFERENT;
-        else
-            printf("%s: %zu records, all right\n", in.path, in.container.count);
+        status = tell(&in, bad);
     }
     tool_input_close(&in);
     return status;

@@ -62,6 +62,16 @@ printf 'some text behind it, no container: \211ZMPI\r\n\032 and so on' >>whole.z
 "$zmpi" decompress whole.z out 2>said || fail "text behind the end"
 cmp out a || fail "text behind the end: other bytes"
 
+"$zmpi" verify whole.z >out || fail "verify: text behind the end"
+grep -q '[0-9]* bytes behind the end' out || fail "verify says nothing of the text behind the end: $(cat out)"
+
+# file(1) knows them.
+if command -v file >/dev/null; then
+    file -m "$ZMPI_TEST_SOURCE/packaging/zmpi.magic" a.z | grep -q 'zmpi container.*version 1$' || fail "file(1)"
+else
+    echo "== not tested: file(1), which is not here"
+fi
+
 # A header that was cut off is no empty file.
 head -c 300 a.z >short.z
 status=0

@@ -75,11 +75,12 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
     if (rc || p.memory.bytes == 0)
         return rc;
     f->untold = true;
+    p.small = zplan_floats(&p) <= (uint64_t)f->options.exact_below;
     p.most_runs = zstage_most_runs(f);
     if (!f->session.atomic && p.memory.bytes <= zstage_limit(f) && p.runs <= p.most_runs) {
         rc = zplan_failed(f, &p, zmemory_to_host(&p.memory), "writing");
         if (!rc)
-            rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs, NULL);
+            rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs, NULL, !p.small);
     } else {
         struct zmpi_range range;
         struct zmpi_fill fill;
@@ -104,6 +105,8 @@ struct together {
     struct zmpi_range range; /* of all data */
     struct zmpi_fill fill;   /* what may be fill values in them */
     uint64_t rounds;         /* the most pieces that a rank has */
+    uint64_t floats;         /* the most that a rank has */
+    uint64_t exact_below;    /* the smallest of any rank */
     bool large;              /* a rank has too much to be staged */
     bool ratio;              /* a rank wants one */
     bool through;            /* a rank hands its pieces to a device that writes them */
@@ -114,13 +117,14 @@ struct together {
 static int agree(struct zfile *f, struct together *t)
 {
     const double turned = f->format ? -3 : f->stays_turned ? -2 : f->turned ? -1 : 0;
-    double mine[10] = {t->range.min,        -t->range.max,
+    double mine[12] = {t->range.min,        -t->range.max,
                        t->range.fill,       -(double)t->rounds,
                        t->large ? -1 : 0,   t->ratio ? -1 : 0,
                        t->through ? -1 : 0, turned,
-                       -t->fill.most,       zmpi_fill_smallest(t->fill)};
-    double all[10];
-    int rc = PMPI_Allreduce(mine, all, 10, MPI_DOUBLE, MPI_MIN, f->comm);
+                       -t->fill.most,       zmpi_fill_smallest(t->fill),
+                       -(double)t->floats,  (double)f->options.exact_below};
+    double all[12];
+    int rc = PMPI_Allreduce(mine, all, 12, MPI_DOUBLE, MPI_MIN, f->comm);
     if (!rc) {
         f->turned = all[7] < 0;
         f->stays_turned = all[7] < -1;
@@ -129,10 +133,23 @@ static int agree(struct zfile *f, struct together *t)
         *t = (struct together){.range = {all[0], -all[1], all[2]},
                                .fill = zmpi_fill_of(all[9], -all[8]),
                                .rounds = (uint64_t)-all[3],
+                               .floats = (uint64_t)-all[10],
+                               .exact_below = (uint64_t)all[11],
                                .large = all[4] < 0,
                                .ratio = all[5] < 0 && !f->turned,
                                .through = all[6] < 0};
     }
+    return rc;
+}
+
+/* Is all of the call small? Mostly one rank's part tells that it is not. */
+static int agree_on_small(struct zfile *f, struct zplan *p, const struct together *t)
+{
+    if (t->floats > t->exact_below)
+        return MPI_SUCCESS;
+    uint64_t mine = zplan_floats(p), all = 0;
+    int rc = PMPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, f->comm);
+    p->small = !rc && all <= t->exact_below;
     return rc;
 }
 
@@ -141,7 +158,7 @@ static int write_staged(struct zfile *f, struct zplan *p, const struct zmpi_rang
 {
     int rc = zplan_failed(f, p, zmemory_to_host(&p->memory), "writing");
     if (p->memory.bytes)
-        rc = zstage_write(f, &p->memory, p->shape, p->run, p->runs, range);
+        rc = zstage_write(f, &p->memory, p->shape, p->run, p->runs, range, !p->small);
     uint64_t mine = zfile_size(f);
     int told = PMPI_Allreduce(&mine, &f->container.logical_size, 1, MPI_UINT64_T, MPI_MAX, f->comm);
     return rc ? rc : told;
@@ -240,10 +257,14 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     t.rounds = rc ? 0 : zplan_pieces(f, &p);
     t.large = zfile_may_read(f) || f->session.shared || p.memory.bytes > zstage_limit(f) ||
               p.runs > zstage_most_runs(f);
+    t.floats = rc ? 0 : zplan_floats(&p);
     t.ratio = !rc && zplan_wants_ratio(f, &p);
     t.through = f->options.nic_write && !f->through.off;
     int agreed = agree(f, &t);
     if (!agreed)
+        agreed = agree_on_small(f, &p, &t);
+    t.ratio = t.ratio && !p.small;
+    if (!agreed && !p.small)
         zplan_exclude(f, &p, t.fill, f->comm, &t.range);
     if (!agreed && t.ratio && (t.large || f->session.atomic))
         agreed = zplan_survey(f, &p, &t.range, t.rounds > 1 || f->session.atomic, f->comm);

@@ -228,8 +228,16 @@ void zplan_exclude(struct zfile *f, struct zplan *p, struct zmpi_fill fill, MPI_
 
 /* ---- ratio: one bound for a call ---- */
 
+uint64_t zplan_floats(const struct zplan *p)
+{
+    const enum zmpi_type type = p->memory.element;
+    return type == ZMPI_F32 || type == ZMPI_F64 ? p->memory.bytes / zmpi_type_size(type) : 0;
+}
+
 bool zplan_wants_ratio(const struct zfile *f, const struct zplan *p)
 {
+    if (p->small)
+        return false;
     struct zmpi_bound bound = zfile_bound(f, p->memory.element);
     return bound.mode == ZMPI_RATIO && p->memory.bytes > 0;
 }
@@ -242,6 +250,7 @@ static struct zpiece piece_at(const struct zplan *p, uint64_t begin)
                            .element = p->memory.element,
                            .row = p->shape[2],
                            .rows = p->shape[1],
+                           .exact = p->small,
                            .survey = p->surveyed ? &p->survey : NULL};
 }
 

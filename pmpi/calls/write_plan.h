@@ -18,6 +18,7 @@ struct zplan {
     size_t shape[3];  /* of the call's elements */
     uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
     size_t most_runs; /* of a piece, so that its list fits where records go */
+    bool small;       /* up to ZMPI_EXACT_BELOW values, of all ranks if it is collective: exact */
     bool surveyed;
     struct zmpi_survey survey; /* ratio: of the whole call */
 };
@@ -40,6 +41,9 @@ int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, stru
  * and fill; MPI_COMM_NULL: this rank alone. */
 void zplan_exclude(struct zfile *f, struct zplan *p, struct zmpi_fill fill, MPI_Comm comm,
                    struct zmpi_range *range);
+
+/* Floats of the call on this rank. */
+uint64_t zplan_floats(const struct zplan *p);
 
 bool zplan_wants_ratio(const struct zfile *f, const struct zplan *p);
 

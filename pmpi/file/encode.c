@@ -180,6 +180,8 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     struct zmpi_job job;
     struct zmpi_array array = zencode_array(piece);
     struct zmpi_bound bound = zfile_bound(f, array.type);
+    if (piece->exact)
+        bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
     enum zmpi_status status = zmpi_job_make(&array, &bound, piece->range, &job);
     if (status)
         return zfile_raise_status(f, status, "compressing");

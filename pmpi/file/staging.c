@@ -213,7 +213,10 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
     } else {
         piece.data = data;
         batch_shape(b, &piece);
-        const bool exact = b->exact || f->turned; /* which was seen after the first values */
+        const size_t values = b->used / zmpi_type_size(b->element);
+        const bool small = !b->large && values <= (size_t)f->options.exact_below;
+        const bool exact =
+            b->exact || small || f->turned; /* which was seen after the first values */
         rc = !exact && f->options.bound.mode == ZMPI_RATIO
                  ? encode_open(f, &piece)
                  : zencode_resolved(f, &piece, exact ? 0 : b->abs_bound, b->keep);
@@ -267,10 +270,11 @@ static struct zmpi_job job_of(const struct zfile *f, const struct zmemory *m,
     return job;
 }
 
-static bool batch_takes(const struct zbatch *b, enum zmpi_type element, const struct zmpi_job *job)
+static bool batch_takes(const struct zbatch *b, enum zmpi_type element, const struct zmpi_job *job,
+                        bool large)
 {
     bool exact = !(job->abs_bound > 0);
-    if (b->element != element || b->exact != exact)
+    if (b->element != element || b->exact != exact || (b->large != large && !exact))
         return false;
     return exact || (b->abs_bound <= job->abs_bound * BOUND_SPREAD &&
                      job->abs_bound <= b->abs_bound * BOUND_SPREAD);
@@ -279,11 +283,11 @@ static bool batch_takes(const struct zbatch *b, enum zmpi_type element, const st
 /* A batch for this kind of write: one that takes it, an empty one, or (all taken) the first, sent
  * out. */
 static int find_batch(struct zfile *f, enum zmpi_type element, const struct zmpi_job *job,
-                      struct zbatch **found)
+                      bool large, struct zbatch **found)
 {
     struct zbatch *b = NULL;
     for (int i = 0; i < ZBATCHES && !b; i++)
-        if (f->batch[i].count && batch_takes(&f->batch[i], element, job))
+        if (f->batch[i].count && batch_takes(&f->batch[i], element, job, large))
             b = &f->batch[i];
     for (int i = 0; i < ZBATCHES && !b; i++)
         if (f->batch[i].count == 0)
@@ -297,6 +301,7 @@ static int find_batch(struct zfile *f, enum zmpi_type element, const struct zmpi
     if (b->count == 0) {
         b->element = element;
         b->exact = !(job->abs_bound > 0);
+        b->large = large;
         b->abs_bound = job->abs_bound;
         b->keep = job->keep;
     }
@@ -351,7 +356,8 @@ static void batch_insert(struct zbatch *b, uint64_t offset, const unsigned char 
 }
 
 int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3],
-                 const struct zmpi_run *runs, size_t count, const struct zmpi_range *range)
+                 const struct zmpi_run *runs, size_t count, const struct zmpi_range *range,
+                 bool large)
 {
     struct zmpi_job job = job_of(f, m, range);
     struct zbatch *b;
@@ -359,12 +365,12 @@ int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3]
     if (!cut_all(f, runs, count))
         rc = zstage_flush(f);
     if (!rc)
-        rc = find_batch(f, m->element, &job, &b);
+        rc = find_batch(f, m->element, &job, large, &b);
     if (!rc && b->count &&
         (b->used + m->bytes > batch_capacity(f) || b->count + count > zstage_most_runs(f))) {
         rc = zstage_flush(f);
         if (!rc)
-            rc = find_batch(f, m->element, &job, &b);
+            rc = find_batch(f, m->element, &job, large, &b);
     }
     if (rc)
         return rc;

@@ -39,6 +39,7 @@ struct zpatch {
 struct zbatch {
     enum zmpi_type element;
     bool exact;       /* to be coded losslessly */
+    bool large;       /* of calls with more than ZMPI_EXACT_BELOW values; else of others */
     double abs_bound; /* else the smallest of its writes; +inf: pw_rel */
     double keep;
     /* Elements of a row, rows of a plane: what all calls had alike, 0 if they differ. */
@@ -243,6 +244,7 @@ struct zpiece {
     const struct zmpi_survey *survey; /* the same for a ratio; NULL: the piece is by itself */
     const uint64_t *order;            /* that its record has already; NULL: the next */
     uint64_t read;                    /* as in struct zmpi_job */
+    bool exact;                       /* whatever the bound */
 };
 
 /* The array that a piece is: whole planes or rows of the known shape, else one row. */
@@ -382,7 +384,8 @@ void zsession_free(struct zfile *f);
 /* shape: of the call's elements, as far as known; range: of all ranks' data in a collective call,
  * else NULL. */
 int zstage_write(struct zfile *f, const struct zmemory *m, const size_t shape[3],
-                 const struct zmpi_run *runs, size_t count, const struct zmpi_range *range);
+                 const struct zmpi_run *runs, size_t count, const struct zmpi_range *range,
+                 bool large);
 /* Does it hold nothing that will be different when it is decoded? Then a read may take it from
  * here: what is staged of these runs, over what the file has of them. */
 bool zstage_is_exact(const struct zfile *f);

@@ -98,6 +98,7 @@ Test(options, values)
         LIST("", ",", "a,", ",a", "!", "!a", "!a,!b", "a,,b"));
     all("least_ratio", LIST("0", "1", "1.1", "2", "1e9"),
         LIST("", "-1", "nan", "inf", "1.1x", "off"));
+    all("exact_below", LIST("0", "4096", "1000000000"), LIST("", "-1", "4K", "1000000001"));
     all("threads", LIST("0", "1", "1024"),
         LIST("", "-1", "1025", "2x", " 2", "+2", "1.5", "99999999999999999999"));
     all("collectives",
@@ -380,7 +381,7 @@ Test(options, bad_rules)
 {
     rules_fail("[*]\nerror_bound = rel=2\n", ":2: error_bound=rel=2: allowed are abs=V");
     rules_fail("\n\n[a]\nthreads = 4\n", ":4: threads: allowed in a rule are error_bound, "
-                                         "threshold, codec, device, least_ratio, shape");
+                                         "threshold, codec, device, least_ratio, exact_below, shape");
     rules_fail("[comm:a]\nstaging = 2M\n",
                ":2: staging: allowed in a rule are error_bound, threshold, codec, device, "
                "collectives, collective_mode, collective_min, collective_piece, shape");

@@ -108,6 +108,14 @@ static void judge(struct outcome *o, bool *pending, int step, bool failed)
     }
 }
 
+/* Calls that say on all ranks what happened on any. */
+static bool failed_together(const char *what, int rc)
+{
+    const bool failed = any_failed(rc);
+    CHECK_SAY(!failed || rc, "%s succeeds here and fails on another rank", what);
+    return failed;
+}
+
 static void run_steps(MPI_File file, struct outcome *o)
 {
     uint64_t *data = check_alloc(LARGE * sizeof *data);
@@ -119,11 +127,13 @@ static void run_steps(MPI_File file, struct outcome *o)
         note(o, rc);
         if (rc)
             memset(pending, 0, sizeof pending);
-        judge(o, pending, step, any_failed(rc));
+        const bool together = strchr("SZE", steps[step]) != NULL;
+        judge(o, pending, step,
+              together ? failed_together("sync or set_size", rc) : any_failed(rc));
     }
     int rc = MPI_File_close(&file);
     note(o, rc);
-    if (!any_failed(rc))
+    if (!failed_together("close", rc))
         for (int i = 0; i < STEPS; i++)
             o->state[i] = pending[i] ? PROMISED : o->state[i];
     free(data);

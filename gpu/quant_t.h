@@ -1,5 +1,5 @@
-/* quant_t.h - template: words to integers and back, as in codec/kernels/quant_t.h and shift_t.h. After
- * words_t.h. */
+/* quant_t.h - template: words to integers and back, as in codec/kernels/quant_t.h and shift_t.h.
+ * After words_t.h. */
 
 struct F(level) {
     T step, inverse, limit;

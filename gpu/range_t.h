@@ -1,4 +1,5 @@
-/* range_t.h - template: the value range, as codec/bound/range.c and range_scan.c. After words_t.h. */
+/* range_t.h - template: the value range, as codec/bound/range.c and range_scan.c. After words_t.h.
+ */
 
 struct F(range_args) {
     const T *src;

@@ -2,8 +2,8 @@
  * words_t.h - template: a chunk's words between the array and shared memory. After blocks.h.
  *
  * Parameters, for all templates: WIDTH, 4 or 8; U and S, words without and with sign; T, FABS,
- * MAGIC as in codec/kernels/quant_t.h; QUAD, the type of 16 bytes; F(name), the name with the width;
- * LOAD_QUAD and STORE_QUAD.
+ * MAGIC as in codec/kernels/quant_t.h; QUAD, the type of 16 bytes; F(name), the name with the
+ * width; LOAD_QUAD and STORE_QUAD.
  */
 
 /* Elements of a thread, and blocks of a warp: that many of 32 elements. */

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # device_lib.sh - for scripts that compare a device's files with the CPU's; sourced.
 
 # field NAME: 6,000 smooth floats with a few special ones.

@@ -1,6 +1,6 @@
 /*
- * coll_nodes.c - among nodes, where `measured` may send raw or by either encoder: right data any way,
- * and all ranks go the same, also after a call that failed on one of them only.
+ * coll_nodes.c - among nodes, where `measured` may send raw or by either encoder: right data any
+ * way, and all ranks go the same, also after a call that failed on one of them only.
  *
  * zmpi-test: RANKS 2,3 ANYIO PRELOAD damage_nodes TIMEOUT 60 ENV ZMPI_ERROR_BOUND=abs=0.01 ZMPI_CODEC=auto ZMPI_COLLECTIVE_MODE=measured ZMPI_COLLECTIVE_MIN=1K
  */

@@ -7,7 +7,7 @@ provider=${2:-tcp;ofi_rxm}
 bin=$ZMPI_TEST_BIN
 client=$bin/tests/nic_client
 work=$(mktemp -d)
-daemon= server=
+daemon='' server=''
 export ZMPI_NIC=$work/nic
 unset ZMPI_DEVICE
 

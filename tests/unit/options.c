@@ -380,8 +380,9 @@ Test(options, hidden_rules_are_checked)
 Test(options, bad_rules)
 {
     rules_fail("[*]\nerror_bound = rel=2\n", ":2: error_bound=rel=2: allowed are abs=V");
-    rules_fail("\n\n[a]\nthreads = 4\n", ":4: threads: allowed in a rule are error_bound, "
-                                         "threshold, codec, device, least_ratio, exact_below, shape");
+    rules_fail("\n\n[a]\nthreads = 4\n",
+               ":4: threads: allowed in a rule are error_bound, "
+               "threshold, codec, device, least_ratio, exact_below, shape");
     rules_fail("[comm:a]\nstaging = 2M\n",
                ":2: staging: allowed in a rule are error_bound, threshold, codec, device, "
                "collectives, collective_mode, collective_min, collective_piece, shape");

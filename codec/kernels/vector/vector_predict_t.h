@@ -104,9 +104,9 @@ VECTOR void A(make_planes)(const struct shape *s, struct A(residuals) * residual
     {                                                                                              \
         A(make_planes)(s, n, axes, from, end, later, p);                                           \
     }
-CASE(0)
-CASE(1)
-CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
+/* clang-format off */
+        CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
+/* clang-format on */
 #undef CASE
 
     TARGET

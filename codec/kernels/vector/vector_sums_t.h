@@ -304,10 +304,9 @@ VECTOR W A(sum_along)(const struct job *j, unsigned axes, W first, struct conver
     {                                                                                              \
         return A(sum_along)(j, axes, first, how);                                                  \
     }
-CASE(0)
-CASE(1)
-CASE(2)
-CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
+/* clang-format off */
+        CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
+/* clang-format on */
 #undef CASE
 
     /* All of a chunk to its words. */

@@ -107,8 +107,8 @@ comptime {
 END
 words() { printf "$(printf '\\x%02x\\0\\0\\0' "$@")"; }
 words {1..12} >in
-words {10..22} >more
-words 1 2 3 1 2 3 >set
+words {10..22} >'more'
+words 1 2 3 1 2 3 >'set'
 for arch in wse2 wse3; do
     "$csl" run layout.csl --arch=$arch --h2d=A:0,0,2,1:3:set:16 --launch=run:7 --h2d=4:0,0,2,2:3:in --drain \
         --d2h=5:0,0,2,2:3:out --h2d=4:1,1,1,1:5:more --d2h=5:1,1,1,1:5:out2 --d2h=A:1,0,1,2:3:out3:16 >log

@@ -1,0 +1,57 @@
+#!/bin/bash
+# check.sh: what can be told without building: format of C, shell scripts, includes, links between documents. A second or two.
+#
+# clang-format differs from version to version: only 14, which Debian 12 has, is asked.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+failed=0
+
+# check NAME COMMAND...: run it, with its output if it fails.
+check() {
+    local name=$1 out
+    shift
+    if out=$("$@" 2>&1); then
+        echo "ok      $name"
+    else
+        printf '%s\n' "$out"
+        echo "FAILED  $name"
+        failed=1
+    fi
+}
+
+formatted() {
+    git ls-files '*.c' '*.h' | grep -v '^tests/fortran/' | xargs clang-format --dry-run -Werror
+}
+
+scripts() {
+    git ls-files '*.sh' .ci/run |
+        xargs shellcheck -x -S warning -e SC2034,SC2178,SC2128 # names that other scripts use
+}
+
+# Relative links of documents lead somewhere.
+links() {
+    local file link bad=0
+    while IFS=: read -r file link; do
+        link=${link#*](}
+        link=${link%)}
+        link=${link%%#*}
+        [[ -z $link || $link == *://* || -e $(dirname "$file")/$link ]] && continue
+        echo "$file: $link is not there"
+        bad=1
+    done < <(git ls-files '*.md' | xargs grep -HoE '\]\([^) ]+\)')
+    return "$bad"
+}
+
+if command -v clang-format >/dev/null && clang-format --version | grep -q 'version 14\.'; then
+    check clang-format formatted
+else
+    echo "-- no clang-format 14: format is not checked"
+fi
+if command -v shellcheck >/dev/null; then
+    check shellcheck scripts
+else
+    echo "-- no shellcheck: scripts are not checked"
+fi
+check includes python3 scripts/check_includes.py
+check links links
+exit "$failed"

@@ -1,0 +1,12 @@
+#!/bin/bash
+# setup.sh: a Debian machine, or a container, becomes one to work on zmpi: packages, the build in build/. As root.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
+
+scripts/test.sh --packages
+need_packages clang-format shellcheck clang gdb
+cmake --preset release -B build --log-level=WARNING -DMPI_C_COMPILER=mpicc.openmpi
+cmake --build build --parallel "$(nproc)"
+echo "ctest --test-dir build -R '^unit' runs the unit tests; scripts/check.sh looks at format, scripts and links"

@@ -1,11 +1,10 @@
 #!/bin/bash
-# bench_codec.sh [-o FOLDER] [-s SIZE] [-e BOUNDS] [-r N] [-D] [FILE...]: measure the codec, write tables and pictures.
+# bench_codec.sh [-o FOLDER] [-s SIZE] [-e BOUNDS] [-r N] [FILE...]: measure the codec, write tables and pictures.
 #
 #   -o FOLDER   where the results go (bench-results)
 #   -s SIZE     fields are repeated until they have this size (256M)
 #   -e BOUNDS   bounds, separated by blanks ("rel=1e-3 rel=1e-4 lossless")
 #   -r N        repetitions (7)
-#   -D          put the table into docs/performance.md, too
 #   FILE...     raw fields NAME_NZxNYxNX.f32 or .f64, beside a generated smooth one
 #
 # Writes results.json (everything), table.md, throughput.png, rate_distortion.png, slice.png. Installs what is missing, builds.
@@ -15,14 +14,13 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-out=bench-results size=256M bounds='rel=1e-3 rel=1e-4 lossless' repetitions=7 docs=
-while getopts o:s:e:r:Dh option; do
+out=bench-results size=256M bounds='rel=1e-3 rel=1e-4 lossless' repetitions=7
+while getopts o:s:e:r:h option; do
     case $option in
     o) out=$OPTARG ;;
     s) size=$OPTARG ;;
     e) bounds=$OPTARG ;;
     r) repetitions=$OPTARG ;;
-    D) docs=yes ;;
     h)
         usage
         exit 0
@@ -91,7 +89,7 @@ echo "== pictures" >&2
 # What others ran meanwhile belongs to the figures: load is this process's one to nproc threads and theirs.
 load=$(cut -d' ' -f2 /proc/loadavg)
 machine="$(LC_ALL=C lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc) cores, load average $load"
-python3 scripts/bench_tables.py --machine "$machine" --zmpi "$zmpi" ${docs:+--docs docs/performance.md} \
+python3 scripts/bench_tables.py --machine "$machine" --zmpi "$zmpi" \
     "$out" ${fields[0]+"${fields[0]}"}
 for picture in throughput rate_distortion slice; do
     (cd "$out/raw" && gnuplot "$picture.gp")

@@ -13,8 +13,6 @@ GRID = "set grid ytics lc rgb '#dddddd'\nset border 3\nset tics nomirror out\n"
 GAP = 1  # gnuplot takes whole bars only
 CODECS = ["zmpi", "zmpi threads", "zfp", "lz4", "zstd-1"]
 COLOURS = ["#1b6ca8", "#7db8e8", "#d1603d", "#7a9e3f", "#8e6bb0"]
-MARKER = "<!-- scripts/bench_codec.sh writes from here -->"
-END = "<!-- to here -->"
 
 
 def load(folder, kind):
@@ -214,20 +212,10 @@ def write_slice(folder, zmpi, field):
         f.write("unset multiplot\n")
 
 
-def update_docs(path, text):
-    with open(path, encoding="utf-8") as f:
-        old = f.read()
-    before, rest = old.split(MARKER, 1)
-    _, after = rest.split(END, 1)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(before + MARKER + "\n" + text + END + after)
-
-
 def main():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--machine", required=True)
     p.add_argument("--zmpi", required=True, help="the tool")
-    p.add_argument("--docs", help="page whose table is replaced")
     p.add_argument("folder", help="with raw/*.json")
     p.add_argument("field", nargs="?", help="raw field for the slice")
     args = p.parse_args()
@@ -238,8 +226,6 @@ def main():
     text = table(speed, args.machine)
     with open(os.path.join(args.folder, "table.md"), "w", encoding="utf-8") as f:
         f.write(text)
-    if args.docs:
-        update_docs(args.docs, text)
     write_throughput(raw, speed, args.machine)
     write_rate_distortion(raw, quality)
     write_slice(raw, args.zmpi, args.field)

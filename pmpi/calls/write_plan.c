@@ -46,15 +46,30 @@ static bool shape_of_extent(const struct zmpi_extent *e, size_t width, size_t sh
     return true;
 }
 
+/* A shape that was set, and is not that of a call of many floats: once for a file. */
+static void tell_of_shape(struct zfile *f, const struct zplan *p)
+{
+    const size_t *s = f->options.shape;
+    const uint64_t floats = zplan_floats(p);
+    if (s[0] == 0 || f->shape_told || f->rank != 0 || floats <= (uint64_t)f->options.exact_below)
+        return;
+    f->shape_told = true;
+    zmpi_log(ZMPI_LOG_WARN,
+             "%s: shape %zux%zux%zu is not that of a call of %llu values: passed over (zmpi_shape, "
+             "ZMPI_SHAPE)",
+             f->path, s[0], s[1], s[2], (unsigned long long)floats);
+}
+
 /* The program's word, else the view's datatype, else the buffer's, else the runs, else one
  * dimension. */
-static void find_shape(const struct zfile *f, struct zplan *p)
+static void find_shape(struct zfile *f, struct zplan *p)
 {
     size_t width = zmpi_type_size(p->memory.element), count = p->memory.bytes / width;
     if (holds(f->options.shape, count)) {
         memcpy(p->shape, f->options.shape, sizeof p->shape);
         return;
     }
+    tell_of_shape(f, p);
     if (shape_of_view(&f->view, p, p->shape) && holds(p->shape, count))
         return;
     memcpy(p->shape, p->memory.shape, sizeof p->shape);

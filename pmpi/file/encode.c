@@ -86,7 +86,8 @@ uint64_t zencode_order(struct zfile *f)
     return f->epoch << 32 | f->sequence++;
 }
 
-static void count_ratio(struct zfile *f, const unsigned char *stream, size_t size)
+static void count_ratio(struct zfile *f, const struct zmpi_range *range,
+                        const unsigned char *stream, size_t size)
 {
     struct zmpi_stream_info info;
     if (zmpi_stream_info(stream, size, &info) || info.bound.mode != ZMPI_RATIO)
@@ -94,6 +95,9 @@ static void count_ratio(struct zfile *f, const unsigned char *stream, size_t siz
     f->stats.ratio_raw += (double)info.decoded_bytes;
     f->stats.ratio_coded += (double)size;
     f->stats.n.ratio_bound = fmax(f->stats.n.ratio_bound, info.abs_bound);
+    if (range && range->max > range->min)
+        f->stats.ratio_share =
+            fmax(f->stats.ratio_share, info.abs_bound / (range->max - range->min));
 }
 
 /* The head (with the list of runs, if it is one) and the stream, behind what is in the outbox. */
@@ -116,7 +120,7 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
         return status;
     memset(dst + head + size, 0, zmpi_pad8(size) - size);
     if (job->bound.mode == ZMPI_RATIO)
-        count_ratio(f, dst + head, size);
+        count_ratio(f, piece->range, dst + head, size);
     r.payload_length = size;
     r.order = piece->order ? *piece->order : (f->last_here = zencode_order(f));
     status = waiting_add(f, &r);

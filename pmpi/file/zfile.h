@@ -116,6 +116,7 @@ struct zstats {
     struct zmpi_file_stats n;
     uint64_t collective_calls, independent_calls;
     double ratio_raw, ratio_coded; /* bytes coded for a ratio, as they were and as streams */
+    double ratio_share;            /* the largest bound that a ratio took, as a part of the range */
     uint64_t bytes_typed;          /* of a known type, in our byte order */
     uint64_t bytes_exact;          /* written with a bound that is not for their datatype */
     uint64_t
@@ -146,6 +147,7 @@ struct zfile {
 
     struct zmpi_options options;
     struct zmpi_order order; /* of the floats written last, if they were few */
+    bool shape_told;         /* that the shape that was set is not that of a call */
     bool turned;             /* floats are in the other byte order, or integers: kept exactly */
     bool stays_turned;       /* and so is all that comes; one value alone may look like that */
     const char *format; /* of another library, as the file's first bytes say; NULL: none is known.

@@ -50,7 +50,8 @@ struct entry {
     double ranks;
     double ratio; /* asked; 0: something else was */
     bool plain;   /* given back as a plain file */
-    double coded[2], largest_bound;
+    double coded[2];
+    double largest[2]; /* bound that a ratio took: absolute, as a part of the range */
 };
 
 /* A program may close files a million times. Of more than these only sums are known: rows that a
@@ -110,16 +111,33 @@ void zreport_left_alone(const char *path, bool selected)
     pthread_mutex_unlock(&lock);
 }
 
+/* Errors up to `share` of the range, spread evenly, are a noise of so many decibels. */
+static double decibels(double share)
+{
+    return -20 * log10(share / sqrt(3));
+}
+
+/* What a ratio costs may be most of the data. */
+static void warn_of_noise(const struct zfile *f, const struct entry *e)
+{
+    const double share = e->largest[1], db = share > 0 ? decibels(share) : HUGE_VAL;
+    if (db < 40)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: %s takes errors of up to %.2g %% of the range of the values, about %.0f dB: "
+                 "little of them may be left; ZMPI_CODEC=huffman takes less",
+                 f->path, e->bound, 100 * share, db);
+}
+
 /* Says so if it is less than was asked, or more at the cost of errors. */
 static void note_ratio(const struct zfile *f, struct entry *e)
 {
     const double got = e->coded[0] / e->coded[1];
     e->ratio = f->options.bound.value;
     if (!(e->coded[0] > 0) || fabs(got / e->ratio - 1) <= 0.05 ||
-        (got > e->ratio && !(e->largest_bound > 0)))
+        (got > e->ratio && !(e->largest[0] > 0)))
         return;
     zmpi_log(ZMPI_LOG_WARN, "%s: %s cannot be had: it is %.4g, with errors up to %.4g", f->path,
-             e->bound, got, e->largest_bound);
+             e->bound, got, e->largest[0]);
 }
 
 static void note_use(struct use *u, const struct zmpi_use *use)
@@ -175,7 +193,8 @@ void zreport_file(struct zfile *f)
     if (PMPI_Reduce(mine, e.sum, SUMS, MPI_DOUBLE, MPI_SUM, 0, f->comm) ||
         PMPI_Reduce((double[]){s->ratio_raw, s->ratio_coded}, e.coded, 2, MPI_DOUBLE, MPI_SUM, 0,
                     f->comm) ||
-        PMPI_Reduce(&s->n.ratio_bound, &e.largest_bound, 1, MPI_DOUBLE, MPI_MAX, 0, f->comm) ||
+        PMPI_Reduce((double[]){s->n.ratio_bound, s->ratio_share}, e.largest, 2, MPI_DOUBLE, MPI_MAX,
+                    0, f->comm) ||
         f->rank)
         return;
     snprintf(e.path, sizeof e.path, "%s", f->path);
@@ -185,6 +204,7 @@ void zreport_file(struct zfile *f)
     note_bound(f, &e);
     if (f->options.bound_set && f->options.bound.mode == ZMPI_RATIO)
         note_ratio(f, &e);
+    warn_of_noise(f, &e);
     if (e.sum[TURNED] > 0)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: its floats are in the other byte order, or integers: stored exactly, "
@@ -238,11 +258,12 @@ static void print_text(FILE *out, const struct entry *e, size_t n)
         const double *s = e[i].sum;
         char name[61];
         zmpi_text_line(name, sizeof name, base ? base + 1 : e[i].path);
-        char found[40] = "";
-        if (e[i].ratio > 0 && !(e[i].largest_bound > 0))
+        char found[64] = "";
+        if (e[i].ratio > 0 && !(e[i].largest[0] > 0))
             snprintf(found, sizeof found, " (without loss)");
         else if (e[i].ratio > 0)
-            snprintf(found, sizeof found, " (abs=%.4g)", e[i].largest_bound);
+            snprintf(found, sizeof found, " (abs=%.4g, %.2g %% of the range)", e[i].largest[0],
+                     100 * e[i].largest[1]);
         char ratio[32] = "-"; /* of a file that was only read; its bound is in the file */
         if (s[WRITTEN] > 0)
             snprintf(ratio, sizeof ratio, "%.2f", ratio_of(&e[i]));
@@ -313,7 +334,8 @@ static void print_json_file(FILE *out, const struct entry *e)
     if (e->plain)
         fputs(", \"plain_again\": true", out);
     if (e->ratio > 0)
-        fprintf(out, ", \"largest_bound\": %.15g", e->largest_bound);
+        fprintf(out, ", \"largest_bound\": %.15g, \"largest_bound_of_range\": %.6g", e->largest[0],
+                e->largest[1]);
     fputc('}', out);
 }
 

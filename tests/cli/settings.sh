@@ -176,7 +176,7 @@ said | grep -q 'other.bin: device nowhere: there is no such device' || fail "a r
 
 echo "== a ratio"
 write field.bin ZMPI_ERROR_BOUND=ratio=4 ZMPI_REPORT=report.json
-grep -q 'field.bin.*ratio=4 (abs=0\.0' out || fail "the bound that a ratio took is not in the report"
+grep -q 'field.bin.*ratio=4 (abs=0\.0[0-9]*, [0-9.]* % of the range)' out || fail "the bound that a ratio took is not in the report"
 grep -q '"largest_bound": 0\.0' report.json || fail "the bound that a ratio took is not in the JSON"
 ! said || fail "said although the ratio was reached"
 head -c 65536 /dev/zero >in.raw
@@ -186,6 +186,12 @@ grep -q 'field.bin.*ratio=4 (without loss)' out || fail "data that need lose not
 make_input
 write field.bin ZMPI_ERROR_BOUND=ratio=1e6
 said | grep -q 'field.bin: ratio=1e+06 cannot be had: it is [0-9.]*, with errors up to ' || fail "a ratio that cannot be had"
+said | grep -q 'field.bin: ratio=1e+06 takes errors of up to [0-9.]* % of the range.*dB' || fail "what is left at 40 dB"
+grep -q 'field.bin.*ratio=1e+06 (abs=[0-9.]*, [0-9.]* % of the range)' out || fail "the bound as a share of the range"
+
+echo "== a shape"
+write field.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_SHAPE=17x31x3
+said | grep -q 'field.bin: shape 17x31x3 is not that of a call of [0-9]* values' || fail "a shape that does not fit"
 
 echo "== report"
 write report.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_REPORT=report.json ZMPI_REPORT_TEXT=off

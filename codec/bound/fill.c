@@ -51,10 +51,14 @@ static struct sight see(const struct samples *s, double end)
     return r;
 }
 
+/* From other values. Where these are all alike both may be states (0 and 1), unless one is much
+ * larger. */
 static bool is_apart(double end, double min, double max)
 {
     const double distance = end > 0 ? end - max : min - end;
-    return !(min <= max) || distance > max - min;
+    if (min < max)
+        return distance > max - min;
+    return fabs(min) > 0 && fabs(end) > 16 * fabs(min);
 }
 
 static double larger(double min, double max)
@@ -111,7 +115,7 @@ static bool may_stand_apart(enum zmpi_type type, const void *src, size_t count, 
         return false;
     const struct sight few = see(&s, end);
     /* Of two fill values the smaller one is in the way. */
-    if (is_apart(end, few.min, few.max))
+    if (!(few.min <= few.max) || is_apart(end, few.min, few.max))
         return true;
     const double next = larger(few.min, few.max);
     const struct sight rest = see(&s, next);
@@ -134,6 +138,26 @@ struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t cou
     if (holder && !to_host(holder, &s, copy))
         return none;
     return find(&s, end);
+}
+
+void zmpi_fill_keep(struct zmpi_job *job, const void *src)
+{
+    const enum zmpi_type type = job->array.type;
+    const struct zmpi_device *holder = zmpi_device_holding(src);
+    unsigned char copy[FEW * sizeof(double)];
+    size_t count;
+    if ((type != ZMPI_F32 && type != ZMPI_F64) || job->bound.mode != ZMPI_ABS ||
+        zmpi_array_count(&job->array, &count) || count < LEAST)
+        return;
+    const size_t n = count < FEW ? count : FEW;
+    struct samples s = {type, src, n, 1, count / n};
+    if (holder && !to_host(holder, &s, copy))
+        return;
+    const struct sight few = see(&s, job->keep);
+    const struct zmpi_range range = {few.min, few.max, (double)INFINITY};
+    const struct zmpi_fill fill = zmpi_fill_look(type, src, count, &range);
+    if (fill.most > 0)
+        job->keep = fmin(job->keep, zmpi_fill_smallest(fill));
 }
 
 double zmpi_fill_smallest(struct zmpi_fill fill)

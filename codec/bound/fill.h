@@ -32,6 +32,10 @@ typedef bool zmpi_fill_scan_fn(void *context, double threshold, struct zmpi_rang
 void zmpi_fill_exclude(struct zmpi_fill fill, zmpi_fill_scan_fn *scan, void *context,
                        struct zmpi_range *range);
 
+/* Mode abs, whose data nobody has looked at: where samples show fill values, these become exact,
+ * and so does all that is larger. */
+void zmpi_fill_keep(struct zmpi_job *job, const void *src);
+
 /* zmpi_range_scan, and what is above. */
 void zmpi_fill_range(enum zmpi_type type, const void *src, size_t count, double threshold,
                      int threads, struct zmpi_range *range);

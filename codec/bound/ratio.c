@@ -1,5 +1,6 @@
 /* ratio.c - the bound that gives a ratio: ladder and search (format.md 4.8). */
 #include "bound/ratio.h"
+#include "bound/fill.h"
 #include "bound/whole.h"
 
 #include <math.h>
@@ -386,6 +387,7 @@ enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struc
         return compress_open(device, job, dst, dst_capacity, src, size);
     struct zmpi_job used = *job;
     zmpi_steady_finer(&used, src);
+    zmpi_fill_keep(&used, src);
     if (device == zmpi_device_cpu())
         used.unit = zmpi_whole_unit(&used, src);
     return device->compress(&used, dst, dst_capacity, src, size);

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/decimal.h"
 #include "base/log.h"
+#include "bound/fill.h"
 #include "bound/ratio.h"
 #include "bound/whole.h"
 
@@ -141,6 +142,7 @@ struct zmpi_handed *zmpi_offload_hand(struct zmpi_offload *o, const struct zmpi_
         return NULL;
     struct zmpi_job used = *job;
     zmpi_steady_finer(&used, src);
+    zmpi_fill_keep(&used, src);
     struct zmpi_handed *handed = (*device)->through->hand(&used, src, path, id);
     if (handed)
         note_choice(o, *device, false, &work);

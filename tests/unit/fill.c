@@ -30,11 +30,12 @@ static struct zmpi_range range_of(enum zmpi_type type, const void *x, size_t n)
     return range;
 }
 
-static void check_kept(enum zmpi_type type, const double *fill, size_t fills)
+static void check_kept_by(enum zmpi_type type, struct zmpi_bound bound, const double *fill,
+                          size_t fills)
 {
     const struct zmpi_array a = kit_array(type, 1, 1, N);
     void *x = make(type, fill, fills);
-    struct kit_stream s = kit_compress(&a, rel3, x);
+    struct kit_stream s = kit_compress(&a, bound, x);
     void *y = kit_decompress(&s);
     const struct zmpi_range range = range_of(type, x, N);
     cr_assert(range.min >= 0 && range.max <= 1, "%g: range %g to %g", fill[0], range.min,
@@ -49,6 +50,13 @@ static void check_kept(enum zmpi_type type, const double *fill, size_t fills)
     free(x);
 }
 
+static void check_kept(enum zmpi_type type, const double *fill, size_t fills)
+{
+    const struct zmpi_bound abs3 = {ZMPI_ABS, 1e-3};
+    check_kept_by(type, rel3, fill, fills);
+    check_kept_by(type, abs3, fill, fills);
+}
+
 Test(fill, kept)
 {
     const double fills[] = {-9999, -999, 9999, 1e15, -32768, 1e30, -1e34, 3};
@@ -60,6 +68,23 @@ Test(fill, kept)
     check_kept(ZMPI_F32, two, 2);
     check_kept(ZMPI_F64, others, 2);
     check_kept(ZMPI_F32, known, 2);
+}
+
+/* A field of one value and fill values; two states, which are none. */
+Test(fill, alike)
+{
+    float *x = malloc(N * sizeof *x);
+    cr_assert_not_null(x);
+    for (size_t i = 0; i < N; i++)
+        x[i] = i / 100 % 3 ? 300.5F : -9999;
+    cr_assert_eq(range_of(ZMPI_F32, x, N).min, 300.5);
+    for (size_t i = 0; i < N; i++)
+        x[i] = i / 100 % 3 ? 0 : 0.375F;
+    cr_assert_eq(range_of(ZMPI_F32, x, N).max, 0.375);
+    for (size_t i = 0; i < N; i++)
+        x[i] = i / 100 % 3 ? 1 : 2;
+    cr_assert_eq(range_of(ZMPI_F32, x, N).max, 2.0);
+    free(x);
 }
 
 /* What is once or a few times there is an outlier; what is near the others is one of them; zero is

@@ -20,6 +20,7 @@ int zmpi_file_set_bound(MPI_File fh, const char *bound)
         zmpi_floats_release(program);
         f->options.bound = b;
         f->options.bound_set = true;
+        f->call_rules = false; /* the program's word is stronger */
         zmpi_option_called(&f->options, "error_bound");
     }
     zfile_done(f);

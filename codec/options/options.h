@@ -98,6 +98,10 @@ bool zmpi_options_unknown(char message[256]);
 enum zmpi_status zmpi_options_for_file(struct zmpi_options *o, const char *path, char message[256]);
 /* The same for a communicator: the rules of sections [comm:GLOB] whose glob matches its name. */
 enum zmpi_status zmpi_options_for_comm(struct zmpi_options *o, const char *name, char message[256]);
+/* The bound that a rule sets for a write call of this file, counted from 1; 0: is there a rule for
+ * any of its calls? */
+bool zmpi_rules_call(const struct zmpi_options *o, const char *path, unsigned call,
+                     struct zmpi_bound *bound);
 /* Does a rule set this option, for whatever file? */
 bool zmpi_rules_set(const struct zmpi_options *o, const char *name);
 /* May this option be set for a single communicator? */

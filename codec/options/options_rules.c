@@ -5,6 +5,8 @@
  *     error_bound = rel=1e-4
  *     [snap_*.bin]           ; a glob on the base name, or on the path if it contains '/'
  *     error_bound = abs=0.01
+ *     [snap_*.bin #1-3]      ; the first three write calls of such a file
+ *     error_bound = lossless
  *     [comm:halo*]           ; a glob on a communicator's name
  *     collectives = none
  *
@@ -18,6 +20,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <ini.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +37,7 @@ struct rule {
     char glob[NAME_MAX_CHARS + 2];
     char value[208]; /* inih's lines have at most 200 characters */
     size_t option;
+    unsigned first, last; /* of write calls that the section names; 0: of all */
 };
 
 struct zmpi_rules {
@@ -112,6 +116,26 @@ static bool is_for_comms(const char *section)
     return strncmp(section, COMM, strlen(COMM)) == 0;
 }
 
+/* "GLOB #N" or "GLOB #N-M": cuts the calls off, and says which. False: they are wrong. */
+static bool take_calls(struct rule *r)
+{
+    char *at = strstr(r->glob, " #"), *end;
+    if (at == NULL)
+        return true;
+    errno = 0;
+    const unsigned long first = strtoul(at + 2, &end, 10);
+    const unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+    if (errno || *end != 0 || first < 1 || last < first || last > INT_MAX ||
+        strspn(at + 2, "0123456789-") != strlen(at + 2))
+        return false;
+    r->first = (unsigned)first;
+    r->last = (unsigned)last;
+    while (at > r->glob && at[-1] == ' ')
+        at--;
+    *at = 0;
+    return true;
+}
+
 /* May this option stand in this section? In [*] both kinds may. */
 static bool allowed_in(const char *section, const struct zmpi_option *row)
 {
@@ -158,6 +182,14 @@ static int take(void *user, const char *section, const char *name, const char *v
     }
     snprintf(rule.glob, sizeof rule.glob, "%s", section);
     snprintf(rule.value, sizeof rule.value, "%s", value);
+    if (!take_calls(&rule) || (rule.first && is_for_comms(section))) {
+        fail(p, ZMPI_ERR_ARG, "calls are written [GLOB #3] or [GLOB #1-3], counted from 1");
+        return 0;
+    }
+    if (rule.first && strcmp(name, "error_bound") != 0) {
+        fail(p, ZMPI_ERR_ARG, "of single calls only error_bound can be set");
+        return 0;
+    }
     p->comms |= is_for_comms(section);
     if (!append(p->rules, &rule))
         fail(p, ZMPI_ERR_MEMORY, zmpi_strerror(ZMPI_ERR_MEMORY));
@@ -225,8 +257,26 @@ static enum zmpi_status apply(struct zmpi_options *o, const struct rule *r, char
 static bool selects_file(const struct rule *r, const char *path)
 {
     if (path == NULL)
-        return strcmp(r->glob, "*") == 0;
-    return !is_for_comms(r->glob) && zmpi_glob_matches(r->glob, path);
+        return !r->first && strcmp(r->glob, "*") == 0;
+    return !r->first && !is_for_comms(r->glob) && zmpi_glob_matches(r->glob, path);
+}
+
+static bool selects_call(const struct rule *r, const char *path, unsigned call)
+{
+    return r->first && zmpi_glob_matches(r->glob, path) &&
+           (call == 0 || (call >= r->first && call <= r->last));
+}
+
+bool zmpi_rules_call(const struct zmpi_options *o, const char *path, unsigned call,
+                     struct zmpi_bound *bound)
+{
+    bool found = false;
+    for (size_t k = 0; o->rules != NULL && k < o->rules->count; k++) {
+        const struct rule *r = &o->rules->rule[k];
+        if (selects_call(r, path, call) && zmpi_bound_parse(r->value, bound) == ZMPI_OK)
+            found = true;
+    }
+    return found;
 }
 
 enum zmpi_status zmpi_rules_apply(struct zmpi_options *o, const char *path, char message[256])

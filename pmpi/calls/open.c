@@ -297,6 +297,8 @@ static struct zfile *new_file(const char *path, int amode, const struct zmpi_opt
     if (!f)
         return NULL;
     f->options = *o;
+    f->file_bound = o->bound;
+    f->call_rules = zmpi_rules_call(o, path, 0, &(struct zmpi_bound){ZMPI_LOSSLESS, 0});
     f->slot_size = zmpi_pad8(o->staging);
     f->amode = amode;
     f->session.fd = -1;
@@ -392,6 +394,12 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
                wrong = zmpi_options_for_file(&o, path, message) ? MPI_ERR_INFO_VALUE : MPI_SUCCESS;
     if (!wrong)
         wrong = zpolicy_hints(&o, info, message);
+    /* Calls that no rule names are exact then. */
+    struct zmpi_bound of_calls;
+    if (!o.bound_set && zmpi_rules_call(&o, path, 0, &of_calls)) {
+        o.bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
+        o.bound_set = true;
+    }
     PMPI_Comm_size(comm, &ranks);
     struct zfile *f = new_file(path, amode, &o, ranks);
     bool memory = f != NULL;

@@ -1,4 +1,6 @@
 /* write.c - one write call: by which way its pieces get into the file (docs/architecture.md). */
+#include <limits.h>
+
 #include "calls/transfer.h"
 #include "calls/write_plan.h"
 
@@ -66,12 +68,29 @@ static void count_written(struct zfile *f, const struct zplan *p)
     f->stats.bytes_typed += turned || element == ZMPI_BYTES ? 0 : bytes;
 }
 
+/* The bound of this call, where rules name calls: the number-th collective one of the file, or
+ * independent one of this rank. What is staged keeps the bound that it was given under. */
+static int bound_of_call(struct zfile *f, uint64_t number)
+{
+    struct zmpi_bound bound = f->file_bound;
+    if (!f->call_rules || zmpi_option_is_hint(&f->options, "error_bound"))
+        return MPI_SUCCESS;
+    if (number <= INT_MAX)
+        zmpi_rules_call(&f->options, f->path, (unsigned)number, &bound);
+    if (bound.mode == f->options.bound.mode && bound.value == f->options.bound.value) // NOLINT
+        return MPI_SUCCESS;
+    int rc = zstage_flush(f);
+    f->options.bound = bound;
+    return rc;
+}
+
 int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
     struct zplan p;
     *done = 0;
     f->stats.independent_calls++;
-    int rc = zplan_make(f, r, zplace_slot_size(f) / 4, &p);
+    int rc = bound_of_call(f, f->stats.independent_calls);
+    rc = rc ? rc : zplan_make(f, r, zplace_slot_size(f) / 4, &p);
     if (rc || p.memory.bytes == 0)
         return rc;
     f->untold = true;
@@ -252,8 +271,9 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     *done = 0;
     f->stats.collective_calls++;
     const uint64_t most = f->session.atomic ? zplace_slot_size(f) / 4 : COLLECTIVE_PIECE;
+    const int bound = bound_of_call(f, f->stats.collective_calls);
     int rc = zplan_make(f, r, most, &p), ranged = zplan_range(f, &p, &t.range, &t.fill);
-    rc = rc ? rc : ranged;
+    rc = rc ? rc : ranged ? ranged : bound;
     t.rounds = rc ? 0 : zplan_pieces(f, &p);
     t.large = zfile_may_read(f) || f->session.shared || p.memory.bytes > zstage_limit(f) ||
               p.runs > zstage_most_runs(f);

@@ -169,6 +169,8 @@ static void note_bound(const struct zfile *f, struct entry *e)
 
 void zreport_file(struct zfile *f)
 {
+    if (f->call_rules) /* not that of the last call */
+        f->options.bound = f->file_bound;
     const struct zstats *s = &f->stats;
     const struct zcodec_choice *c = &f->choice;
     const double coded = (double)(c->bytes[0] + c->bytes[1]);

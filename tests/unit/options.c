@@ -383,6 +383,10 @@ Test(options, bad_rules)
     rules_fail("\n\n[a]\nthreads = 4\n",
                ":4: threads: allowed in a rule are error_bound, "
                "threshold, codec, device, least_ratio, exact_below, shape");
+    rules_fail("[a #0]\nerror_bound = lossless\n", ":2: calls are written [GLOB #3]");
+    rules_fail("[a #3-2]\nerror_bound = lossless\n", ":2: calls are written");
+    rules_fail("[a #1x]\nerror_bound = lossless\n", ":2: calls are written");
+    rules_fail("[a #1]\ndevice = cpu\n", ":2: of single calls only error_bound can be set");
     rules_fail("[comm:a]\nstaging = 2M\n",
                ":2: staging: allowed in a rule are error_bound, threshold, codec, device, "
                "collectives, collective_mode, collective_min, collective_piece, shape");

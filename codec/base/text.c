@@ -1,6 +1,7 @@
-/* text.c - names of files in lines and in JSON. */
+/* text.c - names in lines and in JSON, and how alike they are. */
 #include "base/text.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static size_t line_byte(char shown[5], unsigned char c)
@@ -62,4 +63,30 @@ void zmpi_text_json(FILE *out, const char *text)
         s += n ? n : 1;
     }
     fputc('"', out);
+}
+
+enum { NAME_MOST = 32 };
+
+size_t zmpi_text_distance(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    size_t row[NAME_MOST + 1];
+    if (n > NAME_MOST || m > NAME_MOST)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (diagonal + 1 < best)
+                best = diagonal + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[m];
 }

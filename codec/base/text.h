@@ -1,4 +1,5 @@
-/* text.h - names of files, which may have any bytes but 0, in lines and in JSON. */
+/* text.h - names of files, which may have any bytes but 0, in lines and in JSON; how alike
+ * names are. */
 #ifndef ZMPI_TEXT_H
 #define ZMPI_TEXT_H
 
@@ -13,5 +14,8 @@ size_t zmpi_text_line(char *out, size_t room, const char *text);
 /* With quotes. What is not UTF-8 is written as Python's surrogateescape has it: os.fsencode of what
  * json.load returns is the name. */
 void zmpi_text_json(FILE *out, const char *text);
+
+/* Levenshtein distance of two short names; SIZE_MAX if one has more than 32 bytes. */
+size_t zmpi_text_distance(const char *a, const char *b);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "options/options_value.h"
 
 /* Formats whose own libraries must be able to open the files are left alone, by the names that they
@@ -480,33 +481,6 @@ bool zmpi_options_file_matches(const struct zmpi_options *o, const char *path)
     return match;
 }
 
-#define SUGGEST_MAX 32
-
-/* Levenshtein distance of two short names; a large number if one is too long. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b);
-    size_t row[SUGGEST_MAX + 1];
-    if (n > SUGGEST_MAX || m > SUGGEST_MAX)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            if (diagonal + 1 < best)
-                best = diagonal + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[m];
-}
-
 /* Of an option, in the form that `name` has: ZMPI_X, zmpi_x or x. NULL: it has none. */
 static const char *known_as(const struct zmpi_option_info *info, enum zmpi_name_form form)
 {
@@ -527,7 +501,7 @@ void zmpi_option_suggest(const char *name, enum zmpi_name_form form, char text[6
             continue;
         // A part of a name is as good as one letter that is wrong.
         const bool part = strlen(word) > 3 && strstr(known + prefix, word) != NULL;
-        const size_t d = part ? 1 : distance(word, known + prefix);
+        const size_t d = part ? 1 : zmpi_text_distance(word, known + prefix);
         if (d < least) {
             least = d;
             nearest = known;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "tool.h"
 
 static const struct command {
@@ -143,32 +144,71 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
+static const struct command *find_command(const char *name)
+{
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int print_usage(const struct command *c)
+{
+    printf("usage: zmpi %s %s\n\n%s\n", c->name, c->arguments, c->help);
+    return TOOL_OK;
+}
+
+/* With the command that was probably meant, if one is like it. */
+static int unknown_command(const char *name)
+{
+    size_t least = (strlen(name) + 1) / 2;
+    const struct command *meant = NULL;
+    for (int i = 0; i < COMMANDS; i++) {
+        const size_t d = zmpi_text_distance(name, commands[i].name);
+        if (d < least) {
+            least = d;
+            meant = &commands[i];
+        }
+    }
+    return tool_fail("there is no command \"%s\"%s%s%s", name, meant ? "; did you mean zmpi " : "",
+                     meant ? meant->name : "", meant ? "?" : " (zmpi --help lists them)");
+}
+
+static bool is_one_of(const char *name, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(name, *words) == 0)
+            return true;
+    return false;
+}
+
 /* One command, or what stands in its place. */
 static int run(int argc, char **argv)
 {
+    static const char *const help[] = {"--help", "-h", "help", NULL}, *const version[] = {
+                                                                          "--version", "-V", NULL};
     const char *name = argc > 1 ? argv[1] : "";
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        print_help(stdout);
-        return TOOL_OK;
-    }
-    if (strcmp(name, "--version") == 0) {
+    if (is_one_of(name, version)) {
         printf("zmpi %s\n", zmpi_version());
         return TOOL_OK;
     }
-    for (int i = 0; i < COMMANDS; i++) {
-        if (strcmp(name, commands[i].name) != 0)
-            continue;
-        current = &commands[i];
-        if (asks_for_help(argc - 1, argv + 1)) {
-            printf("usage: zmpi %s %s\n\n%s\n", current->name, current->arguments, current->help);
-            return TOOL_OK;
-        }
-        return current->run(argc - 1, argv + 1);
+    if (is_one_of(name, help) && argc > 2) { /* zmpi help COMMAND */
+        const struct command *c = find_command(argv[2]);
+        return c ? print_usage(c) : unknown_command(argv[2]);
     }
-    if (*name)
-        tool_fail("there is no command \"%s\"", name);
-    print_help(stderr);
-    return TOOL_ERROR;
+    if (is_one_of(name, help)) {
+        print_help(stdout);
+        return TOOL_OK;
+    }
+    if (!*name) {
+        print_help(stderr);
+        return TOOL_ERROR;
+    }
+    current = find_command(name);
+    if (!current)
+        return unknown_command(name);
+    return asks_for_help(argc - 1, argv + 1) ? print_usage(current)
+                                             : current->run(argc - 1, argv + 1);
 }
 
 /* A standard stream that is closed must not be the number of the next file. Reading what is open

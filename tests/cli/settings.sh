@@ -193,6 +193,13 @@ echo "== a shape"
 write field.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_SHAPE=17x31x3
 said | grep -q 'field.bin: shape 17x31x3 is not that of a call of [0-9]* values' || fail "a shape that does not fit"
 
+echo "== commands"
+zmpi=$ZMPI_TEST_BIN/zmpi
+"$zmpi" decompres x 2>said.txt && fail "a command that is none"
+grep -q 'there is no command "decompres"; did you mean zmpi decompress?' said.txt || fail "what was meant: $(cat said.txt)"
+"$zmpi" help cat | grep -q '^usage: zmpi cat' || fail "zmpi help cat"
+"$zmpi" -V | grep -q '^zmpi [0-9]' || fail "zmpi -V"
+
 echo "== report"
 write report.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_REPORT=report.json ZMPI_REPORT_TEXT=off
 ! grep -q 'MB written' out || fail "a table although the text is off"

@@ -2,30 +2,12 @@
 #include "bound/fill.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "bound/sample.h"
 
 /* First single elements, which mostly tell that there is none; then rows of them. A fill value is
  * one of 1000 elements, and 16 of those that are looked at. */
 enum { FEW = 64, ROWS = 64, ROW = 256, LEAST = 16, SHARE = 1000 };
-
-/* Elements `step` apart in rows, rows `stride` apart; in a device's memory: copied first. */
-struct samples {
-    enum zmpi_type type;
-    const unsigned char *at;
-    size_t rows, row, stride; /* in elements */
-};
-
-static double element(enum zmpi_type type, const unsigned char *at)
-{
-    double x;
-    float f;
-    if (type == ZMPI_F64) {
-        memcpy(&x, at, sizeof x);
-        return x;
-    }
-    memcpy(&f, at, sizeof f);
-    return (double)f;
-}
 
 /* What samples are like beside the values that are larger than all others. */
 struct sight {
@@ -34,13 +16,12 @@ struct sight {
 };
 
 /* Values of a larger magnitude than `end` are passed over. */
-static struct sight see(const struct samples *s, double end)
+static struct sight see(const struct zmpi_sample *s, double end)
 {
-    const size_t width = zmpi_type_size(s->type);
     struct sight r = {0, 0, (double)INFINITY, -(double)INFINITY};
     for (size_t k = 0; k < s->rows; k++)
         for (size_t i = 0; i < s->row; i++) {
-            const double x = element(s->type, s->at + (k * s->stride + i) * width);
+            const double x = zmpi_sample_get(s, k, i);
             r.count++;
             r.ends += x == end; // NOLINT: exact on purpose
             if (fabs(x) < fabs(end)) {
@@ -71,7 +52,7 @@ static bool repeats(const struct sight *s)
     return s->ends >= LEAST && s->ends >= s->count / SHARE;
 }
 
-static struct zmpi_fill find(const struct samples *s, double end)
+static struct zmpi_fill find(const struct zmpi_sample *s, double end)
 {
     struct zmpi_fill fill = {0, 0};
     const struct sight all = see(s, end);
@@ -87,31 +68,13 @@ static struct zmpi_fill find(const struct samples *s, double end)
     return fill;
 }
 
-static bool to_host(const struct zmpi_device *holder, struct samples *s, unsigned char *copy)
-{
-    const size_t width = zmpi_type_size(s->type);
-    const struct zmpi_box box = {.bytes = s->row * width,
-                                 .rows = s->rows,
-                                 .planes = 1,
-                                 .dst_row = s->row * width,
-                                 .dst_plane = s->rows * s->row * width,
-                                 .src_row = s->stride * width,
-                                 .src_plane = s->rows * s->stride * width};
-    if (holder->copy(copy, s->at, &box))
-        return false;
-    s->at = copy;
-    s->stride = s->row;
-    return true;
-}
-
 /* Few elements already tell where all values of ordinary data are. */
 static bool may_stand_apart(enum zmpi_type type, const void *src, size_t count, double end)
 {
-    const struct zmpi_device *holder = zmpi_device_holding(src);
     const size_t n = count < FEW ? count : FEW;
-    struct samples s = {type, src, n, 1, count / n};
+    struct zmpi_sample s = {type, src, n, 1, count / n};
     unsigned char copy[FEW * sizeof(double)];
-    if (holder && !to_host(holder, &s, copy))
+    if (!zmpi_sample_fetch(&s, copy))
         return false;
     const struct sight few = see(&s, end);
     /* Of two fill values the smaller one is in the way. */
@@ -131,11 +94,10 @@ struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t cou
     if ((type != ZMPI_F32 && type != ZMPI_F64) || count < LEAST || !(range->min < range->max) ||
         !may_stand_apart(type, src, count, end))
         return none;
-    const struct zmpi_device *holder = zmpi_device_holding(src);
-    struct samples s = {type, src, ROWS, ROW, count / ROWS};
+    struct zmpi_sample s = {type, src, ROWS, ROW, count / ROWS};
     if (count <= ROWS * ROW)
-        s = (struct samples){type, src, 1, count, count};
-    if (holder && !to_host(holder, &s, copy))
+        s = (struct zmpi_sample){type, src, 1, count, count};
+    if (!zmpi_sample_fetch(&s, copy))
         return none;
     return find(&s, end);
 }
@@ -143,15 +105,14 @@ struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t cou
 void zmpi_fill_keep(struct zmpi_job *job, const void *src)
 {
     const enum zmpi_type type = job->array.type;
-    const struct zmpi_device *holder = zmpi_device_holding(src);
     unsigned char copy[FEW * sizeof(double)];
     size_t count;
     if ((type != ZMPI_F32 && type != ZMPI_F64) || job->bound.mode != ZMPI_ABS ||
         zmpi_array_count(&job->array, &count) || count < LEAST)
         return;
     const size_t n = count < FEW ? count : FEW;
-    struct samples s = {type, src, n, 1, count / n};
-    if (holder && !to_host(holder, &s, copy))
+    struct zmpi_sample s = {type, src, n, 1, count / n};
+    if (!zmpi_sample_fetch(&s, copy))
         return;
     const struct sight few = see(&s, job->keep);
     const struct zmpi_range range = {few.min, few.max, (double)INFINITY};

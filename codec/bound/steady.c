@@ -38,6 +38,7 @@
 #include <string.h>
 
 #include "bound/ratio.h"
+#include "bound/sample.h"
 #include "layout/chunk.h"
 
 /* Primes: 512 2^(k/32), nearly. */
@@ -166,41 +167,16 @@ struct samples {
     size_t count;
 };
 
-static double element(enum zmpi_type type, const unsigned char *at)
+/* Those of them that tell something. */
+static void take_some(struct zmpi_sample s, double keep, struct samples *taken)
 {
-    float f;
-    double x;
-    if (type == ZMPI_F64) {
-        memcpy(&x, at, sizeof x);
-        return x;
-    }
-    memcpy(&f, at, sizeof f);
-    return (double)f;
-}
-
-/* Elements first, first + step, ..., n of them, that tell something. */
-static void take_some(enum zmpi_type type, const void *src, size_t first, size_t step, size_t n,
-                      double keep, struct samples *s)
-{
-    const struct zmpi_device *holder = zmpi_device_holding(src);
-    const size_t width = zmpi_type_size(type);
-    const unsigned char *from = (const unsigned char *)src + first * width;
-    unsigned char bytes[AT_ONCE * sizeof(double)];
-    if (holder) {
-        const struct zmpi_box box = {.bytes = width,
-                                     .rows = n,
-                                     .planes = 1,
-                                     .dst_row = width,
-                                     .dst_plane = n * width,
-                                     .src_row = step * width,
-                                     .src_plane = n * step * width};
-        if (holder->copy(bytes, from, &box))
-            return;
-    }
-    for (size_t i = 0; i < n && s->count < SAMPLES; i++) {
-        const double x = element(type, holder ? bytes + i * width : from + i * step * width);
+    unsigned char copy[AT_ONCE * sizeof(double)];
+    if (!zmpi_sample_fetch(&s, copy))
+        return;
+    for (size_t i = 0; i < s.rows && taken->count < SAMPLES; i++) {
+        const double x = zmpi_sample_get(&s, i, 0);
         if (fabs(x) < keep && fabs(x) > 0 && isfinite(x))
-            s->x[s->count++] = x;
+            taken->x[taken->count++] = x;
     }
 }
 
@@ -213,12 +189,13 @@ static void take_samples(const struct zmpi_array *array, const void *src, double
     if (zmpi_array_count(array, &count))
         return;
     const size_t most = count < LOOKED ? count : LOOKED, rounds = (most + AT_ONCE - 1) / AT_ONCE;
-    const size_t n = rounds ? most / rounds : 0;
-    size_t step = n ? count / n : 0;
-    while (step > 10 && (step % 2 == 0 || step % 3 == 0 || step % 5 == 0 || step % 7 == 0))
-        step--; /* not the same column of a table each time */
-    for (size_t round = 0; round < rounds && s->count < SAMPLES; round++)
-        take_some(array->type, src, round * (step / rounds | 1) % step, step, n, keep, s);
+    const size_t n = rounds ? most / rounds : 0, step = zmpi_sample_step(count, n);
+    const size_t width = zmpi_type_size(array->type);
+    for (size_t round = 0; round < rounds && s->count < SAMPLES; round++) {
+        const size_t first = round * (step / rounds | 1) % step;
+        const unsigned char *at = (const unsigned char *)src + first * width;
+        take_some((struct zmpi_sample){array->type, at, n, 1, step}, keep, s);
+    }
 }
 
 bool zmpi_steady_all(uint64_t samples, uint64_t multiples)

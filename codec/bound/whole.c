@@ -5,19 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLES = 64 };
+#include "bound/sample.h"
 
-static double element(enum zmpi_type type, const unsigned char *at)
-{
-    double x;
-    float f;
-    if (type == ZMPI_F64) {
-        memcpy(&x, at, sizeof x);
-        return x;
-    }
-    memcpy(&f, at, sizeof f);
-    return (double)f;
-}
+enum { SAMPLES = 64 };
 
 /* The value of the lowest bit that is set in x, which is finite and not 0. */
 static double lowest_bit(double x)
@@ -27,19 +17,18 @@ static double lowest_bit(double x)
     return ldexp(1, exponent - DBL_MANT_DIG + __builtin_ctzll(n));
 }
 
-/* Samples that lie `step` elements apart. Ordinary floats end after the first few. */
-static double unit_of(const struct zmpi_job *job, const unsigned char *src, size_t step, size_t n)
+/* Ordinary floats end after the first few. */
+static double unit_of(const struct zmpi_job *job, const struct zmpi_sample *s)
 {
-    const size_t width = zmpi_type_size(job->array.type);
     double unit = 0;
-    for (size_t i = 0, others = 0; i < n; i++) {
-        const double x = element(job->array.type, src + i * step * width);
+    for (size_t i = 0, others = 0; i < s->rows; i++) {
+        const double x = zmpi_sample_get(s, i, 0);
         if (!(fabs(x) < job->keep) || !(fabs(x) > 0) || !isfinite(x))
             continue;
         const double bit = lowest_bit(x);
         if (bit >= job->abs_bound)
             unit = unit > 0 && unit < bit ? unit : bit;
-        else if (++others > n / 16)
+        else if (++others > s->rows / 16)
             return 0;
     }
     return unit;
@@ -48,27 +37,14 @@ static double unit_of(const struct zmpi_job *job, const unsigned char *src, size
 double zmpi_whole_unit(const struct zmpi_job *job, const void *src)
 {
     const enum zmpi_type type = job->array.type;
-    const struct zmpi_device *holder = zmpi_device_holding(src);
-    const size_t width = zmpi_type_size(type);
-    unsigned char bytes[SAMPLES * sizeof(double)];
+    unsigned char copy[SAMPLES * sizeof(double)];
     size_t count;
     if ((type != ZMPI_F32 && type != ZMPI_F64) || !(job->abs_bound > 0) ||
         !isfinite(job->abs_bound) || zmpi_array_count(&job->array, &count) || count == 0)
         return 0;
     const size_t n = count < SAMPLES ? count : SAMPLES;
-    size_t step = count / n;
-    while (step > 10 && (step % 2 == 0 || step % 3 == 0 || step % 5 == 0 || step % 7 == 0))
-        step--; /* not the same column of a table each time */
-    if (!holder)
-        return unit_of(job, src, step, n);
-    const struct zmpi_box box = {.bytes = width,
-                                 .rows = n,
-                                 .planes = 1,
-                                 .dst_row = width,
-                                 .dst_plane = n * width,
-                                 .src_row = step * width,
-                                 .src_plane = n * step * width};
-    return holder->copy(bytes, src, &box) ? 0 : unit_of(job, bytes, 1, n);
+    struct zmpi_sample s = {type, src, n, 1, zmpi_sample_step(count, n)};
+    return zmpi_sample_fetch(&s, copy) ? unit_of(job, &s) : 0;
 }
 
 bool zmpi_whole_rule(const struct zmpi_job *job, struct zmpi_chunk_rule *rule)

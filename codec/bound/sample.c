@@ -1,0 +1,44 @@
+/* sample.c - some elements of an array. */
+#include "bound/sample.h"
+
+#include <string.h>
+
+bool zmpi_sample_fetch(struct zmpi_sample *s, void *copy)
+{
+    const struct zmpi_device *holder = zmpi_device_holding(s->at);
+    const size_t width = zmpi_type_size(s->type);
+    const struct zmpi_box box = {.bytes = s->row * width,
+                                 .rows = s->rows,
+                                 .planes = 1,
+                                 .dst_row = s->row * width,
+                                 .dst_plane = s->rows * s->row * width,
+                                 .src_row = s->stride * width,
+                                 .src_plane = s->rows * s->stride * width};
+    if (!holder)
+        return true;
+    if (holder->copy(copy, s->at, &box))
+        return false;
+    s->at = copy;
+    s->stride = s->row;
+    return true;
+}
+
+double zmpi_sample_get(const struct zmpi_sample *s, size_t k, size_t i)
+{
+    double x;
+    float f;
+    if (s->type == ZMPI_F64) {
+        memcpy(&x, s->at + (k * s->stride + i) * sizeof x, sizeof x);
+        return x;
+    }
+    memcpy(&f, s->at + (k * s->stride + i) * sizeof f, sizeof f);
+    return (double)f;
+}
+
+size_t zmpi_sample_step(size_t count, size_t n)
+{
+    size_t step = n ? count / n : 0;
+    while (step > 10 && (step % 2 == 0 || step % 3 == 0 || step % 5 == 0 || step % 7 == 0))
+        step--;
+    return step;
+}

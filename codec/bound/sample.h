@@ -1,0 +1,26 @@
+/*
+ * sample.h - some elements of an array, from all over it, in the host's or a device's memory: what
+ * steady, whole and fill judge by.
+ */
+#ifndef ZMPI_SAMPLE_H
+#define ZMPI_SAMPLE_H
+
+#include "device.h"
+
+/* Rows of `row` elements, the next one `stride` elements further on. */
+struct zmpi_sample {
+    enum zmpi_type type;
+    const unsigned char *at;
+    size_t rows, row, stride;
+};
+
+/* If a device holds them, copy them to `copy`, which has room, and go on there. False: that cannot
+ * be. */
+bool zmpi_sample_fetch(struct zmpi_sample *s, void *copy);
+/* Element i of row k, which the host can read. */
+double zmpi_sample_get(const struct zmpi_sample *s, size_t k, size_t i);
+/* Elements from one sample to the next, for n of `count`: not the same column of a table each time.
+ */
+size_t zmpi_sample_step(size_t count, size_t n);
+
+#endif

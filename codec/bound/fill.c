@@ -2,6 +2,7 @@
 #include "bound/fill.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "bound/sample.h"
 
@@ -90,16 +91,17 @@ struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t cou
 {
     const struct zmpi_fill none = {0, 0};
     const double end = larger(range->min, range->max);
-    unsigned char copy[ROWS * ROW * sizeof(double)];
     if ((type != ZMPI_F32 && type != ZMPI_F64) || count < LEAST || !(range->min < range->max) ||
         !may_stand_apart(type, src, count, end))
         return none;
     struct zmpi_sample s = {type, src, ROWS, ROW, count / ROWS};
     if (count <= ROWS * ROW)
         s = (struct zmpi_sample){type, src, 1, count, count};
-    if (!zmpi_sample_fetch(&s, copy))
-        return none;
-    return find(&s, end);
+    void *copy = zmpi_device_holding(src) ? malloc(s.rows * s.row * sizeof(double)) : NULL;
+    const bool at_hand = !zmpi_device_holding(src) || (copy && zmpi_sample_fetch(&s, copy));
+    const struct zmpi_fill fill = at_hand ? find(&s, end) : none;
+    free(copy);
+    return fill;
 }
 
 void zmpi_fill_keep(struct zmpi_job *job, const void *src)

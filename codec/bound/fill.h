@@ -9,8 +9,8 @@
 
 #include "device.h"
 
-/* Magnitudes that may be fill values, the smaller one first, which with the larger one makes two of
- * them; 0: none. Alike, or merged by zmpi_fill_merge, on all ranks before zmpi_fill_exclude. */
+/* Magnitudes that may be fill values; 0: none. `least` is set only if there are two. All ranks of a
+ * collective call have the same before zmpi_fill_exclude (zmpi_fill_of). */
 struct zmpi_fill {
     double least, most;
 };

@@ -3,12 +3,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bound/sample.h"
 
-/* First single elements, which mostly tell that there is none; then rows of them. A fill value is
- * one of 1000 elements, and 16 of those that are looked at. */
-enum { FEW = 64, ROWS = 64, ROW = 256, LEAST = 16, SHARE = 1000 };
+/* First single elements, which mostly tell that there is none; then rows of them, an element in 32:
+ * how many are the end, and, if these are enough, what the others are. A fill value is one of 1000
+ * elements, and 16 of those that are looked at. */
+enum { FEW = 64, ROWS = 64, ROW_LEAST = 32, ROW_MOST = 256, IN = 32, LEAST = 16, SHARE = 1000 };
 
 /* What samples are like beside the values that are larger than all others. */
 struct sight {
@@ -53,11 +55,50 @@ static bool repeats(const struct sight *s)
     return s->ends >= LEAST && s->ends >= s->count / SHARE;
 }
 
+/* Elements of a row with these bits: a loop that compilers turn into vectors. */
+static size_t count_bits32(const unsigned char *at, size_t n, uint32_t bits)
+{
+    uint32_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t u;
+        memcpy(&u, at + i * sizeof u, sizeof u);
+        found += u == bits;
+    }
+    return found;
+}
+
+static size_t count_bits64(const unsigned char *at, size_t n, uint64_t bits)
+{
+    uint64_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t u;
+        memcpy(&u, at + i * sizeof u, sizeof u);
+        found += u == bits;
+    }
+    return found;
+}
+
+static bool end_repeats(const struct zmpi_sample *s, double end)
+{
+    struct sight seen = {.count = s->rows * s->row};
+    const float narrow = (float)end;
+    uint32_t bits32;
+    uint64_t bits64;
+    memcpy(&bits32, &narrow, sizeof bits32);
+    memcpy(&bits64, &end, sizeof bits64);
+    for (size_t k = 0; k < s->rows; k++)
+        seen.ends += s->type == ZMPI_F64 ? count_bits64(s->at + k * s->stride * 8, s->row, bits64)
+                                         : count_bits32(s->at + k * s->stride * 4, s->row, bits32);
+    return repeats(&seen);
+}
+
 static struct zmpi_fill find(const struct zmpi_sample *s, double end)
 {
     struct zmpi_fill fill = {0, 0};
+    if (!end_repeats(s, end))
+        return fill;
     const struct sight all = see(s, end);
-    if (!repeats(&all) || !(all.min <= all.max))
+    if (!(all.min <= all.max))
         return fill;
     /* Others first: of two fill values the smaller one may be far from the larger one. */
     const double next = larger(all.min, all.max);
@@ -73,7 +114,7 @@ static struct zmpi_fill find(const struct zmpi_sample *s, double end)
 static bool may_stand_apart(enum zmpi_type type, const void *src, size_t count, double end)
 {
     const size_t n = count < FEW ? count : FEW;
-    struct zmpi_sample s = {type, src, n, 1, count / n};
+    struct zmpi_sample s = {type, src, n, 1, zmpi_sample_step(count, n)};
     unsigned char copy[FEW * sizeof(double)];
     if (!zmpi_sample_fetch(&s, copy))
         return false;
@@ -94,8 +135,9 @@ struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t cou
     if ((type != ZMPI_F32 && type != ZMPI_F64) || count < LEAST || !(range->min < range->max) ||
         !may_stand_apart(type, src, count, end))
         return none;
-    struct zmpi_sample s = {type, src, ROWS, ROW, count / ROWS};
-    if (count <= ROWS * ROW)
+    struct zmpi_sample s = {type, src, ROWS, count / ROWS / IN, count / ROWS};
+    s.row = s.row < ROW_LEAST ? ROW_LEAST : s.row > ROW_MOST ? ROW_MOST : s.row;
+    if (count <= ROWS * ROW_LEAST)
         s = (struct zmpi_sample){type, src, 1, count, count};
     void *copy = zmpi_device_holding(src) ? malloc(s.rows * s.row * sizeof(double)) : NULL;
     const bool at_hand = !zmpi_device_holding(src) || (copy && zmpi_sample_fetch(&s, copy));
@@ -113,7 +155,7 @@ void zmpi_fill_keep(struct zmpi_job *job, const void *src)
         zmpi_array_count(&job->array, &count) || count < LEAST)
         return;
     const size_t n = count < FEW ? count : FEW;
-    struct zmpi_sample s = {type, src, n, 1, count / n};
+    struct zmpi_sample s = {type, src, n, 1, zmpi_sample_step(count, n)};
     if (!zmpi_sample_fetch(&s, copy))
         return;
     const struct sight few = see(&s, job->keep);

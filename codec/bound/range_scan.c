@@ -2,6 +2,7 @@
  * range_scan.c - the value range of a large array: by several threads, and without what a
  * threshold leaves out.
  */
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,28 +26,41 @@ struct scan {
     struct zmpi_range range;
 };
 
-static double magnitude(enum zmpi_type type, const unsigned char *src)
-{
-    double x = 0;
-    float f = 0;
-    if (type == ZMPI_F64) {
-        memcpy(&x, src, sizeof x);
-        return fabs(x);
+/* Those of n <= GROUP elements that are below the threshold, one behind the other; NaN, which has
+ * no range, is not. Returns how many: no jumps, since fill values come and go. */
+#define KEEP_BELOW(T, name, abs)                                                                   \
+    static size_t name(const unsigned char *src, size_t n, T threshold, T *rest)                   \
+    {                                                                                              \
+        size_t kept = 0;                                                                           \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            T x;                                                                                   \
+            memcpy(&x, src + i * sizeof x, sizeof x);                                              \
+            rest[kept] = x;                                                                        \
+            kept += abs(x) < threshold;                                                            \
+        }                                                                                          \
+        return kept;                                                                               \
     }
-    memcpy(&f, src, sizeof f);
-    return (double)fabsf(f);
+KEEP_BELOW(float, keep_below32, fabsf)
+KEEP_BELOW(double, keep_below64, fabs)
+
+/* The smallest f32 that is not below the threshold: |x| < threshold then is the same in f32. */
+static float narrow(double threshold)
+{
+    const float f = threshold > (double)FLT_MAX ? INFINITY : (float)threshold;
+    return (double)f < threshold ? nextafterf(f, INFINITY) : f;
 }
 
 /* A group that holds values at or over the threshold: the range of the others. */
 static void scan_rest(const struct scan *s, const unsigned char *src, size_t n,
                       struct zmpi_range *range)
 {
-    _Alignas(8) unsigned char rest[GROUP * 8];
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++, src += s->width)
-        if (magnitude(s->type, src) < s->threshold) /* false for NaN, which has no range anyway */
-            memcpy(rest + s->width * kept++, src, s->width);
-    zmpi_range_of(s->type, rest, kept, range);
+    union {
+        float f[GROUP];
+        double d[GROUP];
+    } rest;
+    const size_t kept = s->type == ZMPI_F32 ? keep_below32(src, n, narrow(s->threshold), rest.f)
+                                            : keep_below64(src, n, s->threshold, rest.d);
+    zmpi_range_of(s->type, &rest, kept, range);
 }
 
 static void scan_below(const struct scan *s, const unsigned char *src, size_t count,

@@ -136,7 +136,8 @@ ZD_FN uint32_t F(mark_exceptions)(struct F(encoder) *s, uint32_t fails)
 /* May x be quantized, and is v near enough? Not if x is -0. */
 ZD_FN bool F(is_ordinary)(const struct F(compress_args) *a, const struct F(level) *level, T x, T v)
 {
-    return (FABS(x) <= level->limit) & (FABS(x - v) < a->rule.bound) & (F(bits)(x) != SIGN);
+    const int within = FABS(x) <= level->limit, near = FABS(x - v) < a->rule.bound;
+    return (within & near & (int)(F(bits)(x) != SIGN)) != 0; /* no jumps */
 }
 
 /* Integers are MAGIC's bits more than what they stand for: differences do not show it. *squares: of

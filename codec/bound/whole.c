@@ -66,7 +66,7 @@ bool zmpi_whole_rule(const struct zmpi_job *job, struct zmpi_chunk_rule *rule)
             memcpy(&x, at + i * sizeof x, sizeof x);                                               \
             y = x * inverse;                                                                       \
             q = (y + (magic)) - (magic);                                                           \
-            others |= (q > y) | (q < y) ? (x <= limit) & (x >= -limit) : 0;                        \
+            others |= ((q > y) | (q < y)) & (x <= limit) & (x >= -limit);                          \
         }                                                                                          \
         return !others;                                                                            \
     }

@@ -304,7 +304,7 @@ void generate(struct program *p, struct model *m, const struct wishes *w, uint64
     struct maker k = {.p = p, .m = m, .w = w, .c = {seed}, .times = 1};
     chance_next(&k.c);
     if (w->large && of(&k, 70))
-        k.times = 1LL << chance_below(&k.c, 7);
+        k.times = (int64_t)1 << chance_below(&k.c, 7);
     program_free(p);
     p->ranks = m->ranks;
     m->shared_opens = w->shared_opens;

@@ -28,7 +28,7 @@ Test(rtl, every_kind_of_data)
         for (int kind = 0; kind < KIT_DATA_KINDS; kind++)
             for (size_t s = 0; s < KIT_COUNT(shape); s++) {
                 struct zmpi_array a = kit_array(ZMPI_F32, shape[s][0], shape[s][1], shape[s][2]);
-                void *data = kit_make(&r, &a, kind);
+                void *data = kit_make(&r, &a, (enum kit_data)kind);
                 char what[80];
                 double b = bound[kit_below(&r, KIT_COUNT(bound))];
                 snprintf(what, sizeof what, "%u lanes, data %d, shape %zu, bound %g", lanes[l],
@@ -96,7 +96,7 @@ Test(rtl, exact_types)
     for (size_t t = 0; t < KIT_COUNT(type); t++)
         for (int kind = 0; kind < KIT_DATA_KINDS; kind++) {
             struct zmpi_array a = kit_array(type[t], 1, 1, 9001 + kit_below(&r, 8));
-            void *data = kit_make(&r, &a, kind);
+            void *data = kit_make(&r, &a, (enum kit_data)kind);
             struct kit_stream made = check_encoder(rtl, &a, (struct zmpi_bound){ZMPI_LOSSLESS, 0},
                                                    ((size_t)kind + t) % 3 ? 1 : 2, data, "exact");
             free(made.data);

@@ -22,7 +22,7 @@ Test(protocol, back_as_they_were)
     unsigned char m[NIC_MESSAGE_MAX];
     struct nic_head head;
     struct nic_request r, was = test_request();
-    for (int type = NIC_HELLO; type <= MESSAGE_KINDS; type++) {
+    for (enum nic_type type = NIC_HELLO; (int)type <= (int)MESSAGE_KINDS; type++) {
         const size_t size = test_message(type, m);
         cr_assert(size <= sizeof m && accepted(m, size, &head), "kind %d", type);
         cr_assert_eq(head.type, type);
@@ -79,7 +79,7 @@ Test(protocol, sizes)
 {
     static const size_t documented[] = {216, 104, 88, 208, 176, 64, 64, 216};
     unsigned char m[NIC_MESSAGE_MAX];
-    for (int type = NIC_HELLO; type <= MESSAGE_KINDS; type++)
+    for (enum nic_type type = NIC_HELLO; (int)type <= (int)MESSAGE_KINDS; type++)
         cr_assert_eq(test_message(type, m), documented[type - 1], "kind %d", type);
 }
 
@@ -87,7 +87,7 @@ Test(protocol, every_truncation)
 {
     unsigned char m[NIC_MESSAGE_MAX];
     struct nic_head head;
-    for (int type = NIC_HELLO; type <= MESSAGE_KINDS; type++) {
+    for (enum nic_type type = NIC_HELLO; (int)type <= (int)MESSAGE_KINDS; type++) {
         const size_t size = test_message(type, m);
         for (size_t n = 0; n <= NIC_MESSAGE_MAX; n++) {
             unsigned char *cut = malloc(n ? n : 1); /* one byte too far is seen */
@@ -104,7 +104,7 @@ Test(protocol, every_bit)
 {
     unsigned char m[NIC_MESSAGE_MAX];
     struct nic_head head;
-    for (int type = NIC_HELLO; type <= MESSAGE_KINDS; type++) {
+    for (enum nic_type type = NIC_HELLO; (int)type <= (int)MESSAGE_KINDS; type++) {
         const size_t size = test_message(type, m);
         for (size_t bit = 0; bit < 8 * size; bit++) {
             struct nic_request r;
@@ -147,7 +147,7 @@ Test(protocol, other_versions)
 {
     unsigned char m[NIC_MESSAGE_MAX];
     struct nic_head head;
-    for (int type = NIC_HELLO; type <= MESSAGE_KINDS; type++) {
+    for (enum nic_type type = NIC_HELLO; (int)type <= (int)MESSAGE_KINDS; type++) {
         const size_t size = test_message(type, m);
         m[4] = NIC_VERSION + 1;
         test_seal(m, size);

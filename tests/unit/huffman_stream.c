@@ -77,7 +77,7 @@ Test(huffman, floats)
             for (int kind = 0; kind < KIT_DATA_KINDS; kind++)
                 for (enum zmpi_type type = ZMPI_F32; type <= ZMPI_F64; type++) {
                     struct zmpi_array a = kit_array(type, shapes[i][0], shapes[i][1], shapes[i][2]);
-                    check(&a, bounds[b], kind);
+                    check(&a, bounds[b], (enum kit_data)kind);
                 }
 }
 

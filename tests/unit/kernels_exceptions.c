@@ -103,7 +103,7 @@ Test(kernels_exceptions, fill_values)
         for (size_t j = 0; j < 3 * KIT_COUNT(shapes); j++) {
             const size_t *extent = shapes[j % KIT_COUNT(shapes)];
             for (int type = ZMPI_F32; type <= ZMPI_F64; type++) {
-                const struct tile t = tile_make(type, extent, j % 2 * 3, 0);
+                const struct tile t = tile_make((enum zmpi_type)type, extent, j % 2 * 3, 0);
                 if (extent[0] * extent[1] * extent[2] * t.width <= ZMPI_CHUNK_INPUT_BYTES)
                     check_fills(k, &t, &r);
             }
@@ -147,7 +147,8 @@ Test(kernels_exceptions, windows)
     for (size_t i = 0; (k = next_kernels(&i)) != NULL;)
         for (size_t j = 0; j < 16 * KIT_COUNT(shapes); j++)
             for (int type = ZMPI_F32; type <= ZMPI_F64; type++) {
-                const struct tile t = tile_make(type, shapes[j % KIT_COUNT(shapes)], j % 8 / 4, 0);
+                const struct tile t =
+                    tile_make((enum zmpi_type)type, shapes[j % KIT_COUNT(shapes)], j % 8 / 4, 0);
                 check_windows(k, &t, &r);
             }
 }

@@ -132,7 +132,8 @@ static inline void compare(const struct zmpi_kernels *k, const struct tile *t,
     const bool anew = turn % 3 == 0;
     if (anew)
         begin_anew(t);
-    cr_assert_eq(encode_from(k, t, rule, src.data, turn / 4 % PLACES, got), size, "%s: size", what);
+    cr_assert_eq(encode_from(k, t, rule, src.data, (enum place)(turn / 4 % PLACES), got), size,
+                 "%s: size", what);
     cr_assert(memcmp(expected, got, size) == 0, "%s: bytes", what);
     if (anew) /* for any tile */
         zmpi_chunk_work_init(work, ZMPI_CHUNK_INPUT_BYTES, ZMPI_CHUNK_BEFORE);

@@ -72,6 +72,13 @@ def check_lost(whole):
             fail(f"{name}: data that were not damaged are wrong")
 
 
+def check_reader(path, whole):
+    reader = os.path.join(os.environ["ZMPI_TEST_SOURCE"], "scripts", "zmpi_reader.py")
+    done = subprocess.run([sys.executable, reader, "cat", path], capture_output=True, check=False, timeout=200)
+    if done.returncode or done.stdout != whole:
+        fail(f"zmpi_reader.py: status {done.returncode}, {done.stderr}")
+
+
 def main():
     if not os.path.exists(PROGRAM):
         sys.exit(77)
@@ -99,6 +106,15 @@ def main():
         if read("head.z") != good:
             fail(f"byte {place} of the head: not mended")
         run("verify", "head.z")
+
+    # The same by the reader in Python, and without the index.
+    index = good.rindex(b"ZDIR")
+    for places in (at + 70,), (at + 70, index + 30):
+        write("head.z", flipped(good, *places))
+        run("decompress", "head.z", "out")
+        if read("out") != whole:
+            fail("head and index: other data")
+        check_reader("head.z", whole)
 
     # The payload, with the head or without: what the record covers is lost.
     for places in (head + 70,), (70, head + 70), range(size):

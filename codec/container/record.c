@@ -27,16 +27,6 @@ int zmpi_record_by_place(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-uint64_t zmpi_record_room(const struct zmpi_record *r)
-{
-    return zmpi_record_size(r) + zmpi_record_copy_size(r);
-}
-
-size_t zmpi_record_copy_size(const struct zmpi_record *r)
-{
-    return r->extent.levels == ZMPI_EXTENT_LIST ? zmpi_record_head_size(r) : 0;
-}
-
 size_t zmpi_record_head_size(const struct zmpi_record *r)
 {
     return ZMPI_RECORD_HEADER_BYTES + zmpi_pad8(r->extents_length);
@@ -102,23 +92,6 @@ void zmpi_record_encode(const struct zmpi_record *r, const unsigned char id[16],
 void zmpi_record_rebind(unsigned char *head, const unsigned char id[16], uint64_t new_offset)
 {
     zmpi_store64(head + CHECKED, checksum(head, zmpi_load32(head + 48), id, new_offset));
-}
-
-void zmpi_record_copy(const struct zmpi_record *r, const unsigned char *head, unsigned char *dst)
-{
-    const size_t size = zmpi_record_copy_size(r);
-    if (size == 0)
-        return;
-    memmove(dst, head, size);
-    zmpi_store32(dst, ZMPI_COPY_MAGIC);
-}
-
-bool zmpi_record_from_copy(unsigned char *copy)
-{
-    const bool is_one = zmpi_load32(copy) == ZMPI_COPY_MAGIC;
-    if (is_one)
-        zmpi_store32(copy, ZMPI_RECORD_MAGIC);
-    return is_one;
 }
 
 static bool data_is_right(const struct zmpi_record *r)

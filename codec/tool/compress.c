@@ -10,6 +10,7 @@
 #include "bound/ratio.h"
 #include "device/offload.h"
 #include "judge/byte_order.h"
+#include "judge/element_type.h"
 #include "tool.h"
 
 /* Input of one record at most: whole planes of the field. */
@@ -145,6 +146,17 @@ static int find_range(struct work *w)
     return status;
 }
 
+/* Nor are data that -t does not name. */
+static int check_looks(const struct work *w, const unsigned char *input, size_t bytes)
+{
+    const enum zmpi_looks looks = zmpi_looks_like(w->type, input, bytes / zmpi_type_size(w->type));
+    return looks == ZMPI_LOOKS_RIGHT
+               ? TOOL_OK
+               : tool_fail("%s: -t says %s, its data look like %s: give their type, or keep them "
+                           "exactly with -e lossless",
+                           w->in.path, w->type == ZMPI_F32 ? "f32" : "f64", zmpi_looks_name(looks));
+}
+
 /* Numbers of which every byte matters are not for a bound. */
 static int check_order(const struct work *w, const unsigned char *input, size_t bytes)
 {
@@ -158,7 +170,7 @@ static int check_order(const struct work *w, const unsigned char *input, size_t 
                          "keep them exactly with -e lossless, or scale such floats up first",
                          w->in.path, w->type == ZMPI_F64 ? "2.2e-308" : "1.2e-38");
     if (!zmpi_order_is_other(&order))
-        return TOOL_OK;
+        return check_looks(w, input, bytes);
     return tool_fail("%s: its numbers are in the other byte order: turn them around first, or keep "
                      "them exactly with -e lossless",
                      w->in.path);

@@ -2,6 +2,7 @@
 #include "calls/transfer.h"
 #include "calls/write_plan.h"
 #include "close/plain.h"
+#include "judge/element_type.h"
 #include "mpi/runtime.h"
 
 #include <stdlib.h>
@@ -109,21 +110,41 @@ static enum zmpi_status plan_runs(const struct zfile *f, struct zplan *p)
     return status;
 }
 
-/* Are the floats in the other byte order, or integers? Few values are judged together with those
- * before. */
+/* What a call's floats are in truth: once for a file, by each rank whose samples tell that. */
+static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks looks)
+{
+    if (f->looks_told)
+        return;
+    f->looks_told = true;
+    zmpi_log(ZMPI_LOG_WARN,
+             "%s: written as MPI_%s, a call's data look like %s: such calls are stored exactly "
+             "(their own datatype, or the bound lossless, says so)",
+             f->path, type == ZMPI_F32 ? "FLOAT" : "DOUBLE", zmpi_looks_name(looks));
+}
+
+/* Are the floats in the other byte order, integers, or no such floats at all? Few values are judged
+ * together with those before, text is by itself. */
 static void plan_order(struct zfile *f, const struct zplan *p)
 {
     const struct zmemory *m = &p->memory;
     if (f->stays_turned)
         return;
     f->turned = false;
-    if (m->holder || zfile_bound(f, m->element).mode == ZMPI_LOSSLESS)
+    if (zfile_bound(f, m->element).mode == ZMPI_LOSSLESS)
         return;
-    if (f->order.values >= ZMPI_ORDER_ENOUGH)
-        f->order = (struct zmpi_order){0};
-    zmpi_order_look(&f->order, m->element, m->data, m->bytes / zmpi_type_size(m->element));
-    f->turned = zmpi_order_is_other(&f->order) || zmpi_order_has_integers(&f->order);
-    f->stays_turned = zmpi_order_is_sure(&f->order);
+    const size_t count = m->bytes / zmpi_type_size(m->element);
+    const enum zmpi_looks looks = zmpi_looks_like(m->element, m->data, count);
+    if (!m->holder && looks != ZMPI_LOOKS_TEXT) {
+        if (f->order.values >= ZMPI_ORDER_ENOUGH)
+            f->order = (struct zmpi_order){0};
+        zmpi_order_look(&f->order, m->element, m->data, count);
+        f->turned = zmpi_order_is_other(&f->order) || zmpi_order_has_integers(&f->order);
+        f->stays_turned = zmpi_order_is_sure(&f->order);
+    }
+    if (!f->turned && looks != ZMPI_LOOKS_RIGHT) {
+        f->turned = true;
+        tell_of_looks(f, m->element, looks);
+    }
 }
 
 int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct zplan *p)

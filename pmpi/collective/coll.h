@@ -258,10 +258,12 @@ int zcall_end(struct zcall *c, int rc);
 
 enum { ZPIECE_HEAD = 64 };
 
-/* Are floats numbers of this machine, or kept exactly (byte_order.h)? */
-bool zpiece_has_numbers(enum zmpi_type element, const void *data, size_t bytes);
+/* Are floats numbers of this machine, or kept exactly (byte_order.h, of data in the host's memory;
+ * element_type.h)? */
+bool zpiece_has_numbers(const struct zcall *c, enum zmpi_type element, const void *data,
+                        size_t bytes);
 /* What compresses `data` of a block, or as many of its first bytes; false: nothing can. Floats that
- * are not (byte_order.h) are kept exactly; NULL: they cannot be looked at. */
+ * are no numbers are kept exactly. */
 bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
                 int encoder, struct zmpi_job *job);
 /* Room for the message of any piece of a block of so many bytes, and for the piece itself. */

@@ -281,6 +281,8 @@ static bool scan(struct zcall *c, const struct zblock *b, const struct zpart *pa
     const enum zmpi_type element = b->type->element;
     const size_t count = bytes / zmpi_type_size(element);
     const unsigned char *data = part->data;
+    if (!zpiece_has_numbers(c, element, data, bytes))
+        return true;
     if (part->holder) {
         if (!part->holder->range(element, data, count, threshold, range)) {
             look_for_fill(c, element, data, count, range);
@@ -290,10 +292,8 @@ static bool scan(struct zcall *c, const struct zblock *b, const struct zpart *pa
             return false;
         data = scratch;
     }
-    if (part->holder || zpiece_has_numbers(element, data, bytes)) {
-        zmpi_range_scan(element, data, count, threshold, zruntime_threads(o), range);
-        look_for_fill(c, element, data, count, range);
-    }
+    zmpi_range_scan(element, data, count, threshold, zruntime_threads(o), range);
+    look_for_fill(c, element, data, count, range);
     return true;
 }
 

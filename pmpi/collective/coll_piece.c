@@ -11,6 +11,7 @@
  */
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "base/hash.h"
 #include "collective/coll.h"
 #include "judge/byte_order.h"
+#include "judge/element_type.h"
 #include "mpi/runtime.h"
 
 enum { MAGIC = 0x4543505A, HASHED = 40, SENT = 48 };
@@ -28,11 +30,31 @@ size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes)
     return ZPIECE_HEAD + (o->collective_piece < bytes ? o->collective_piece : bytes);
 }
 
-bool zpiece_has_numbers(enum zmpi_type element, const void *data, size_t bytes)
+/* What the program says are floats, and is none; said once by each process. */
+static void tell_of_looks(const struct zcall *c, enum zmpi_type element, enum zmpi_looks looks)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&said))
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s on %d ranks: sent as MPI_%s, data of rank %d look like %s: such messages are "
+                 "exact (their own datatype, or ZMPI_COLLECTIVES=none, says so)",
+                 zop_name(c->op), c->state->ranks, element == ZMPI_F32 ? "FLOAT" : "DOUBLE",
+                 c->state->rank, zmpi_looks_name(looks));
+}
+
+bool zpiece_has_numbers(const struct zcall *c, enum zmpi_type element, const void *data,
+                        size_t bytes)
 {
     struct zmpi_order order = {0};
-    zmpi_order_look(&order, element, data, bytes / zmpi_type_size(element));
-    return !zmpi_order_is_other(&order) && !zmpi_order_has_integers(&order);
+    const size_t count = bytes / zmpi_type_size(element);
+    if (!zmpi_device_holding(data))
+        zmpi_order_look(&order, element, data, count);
+    if (zmpi_order_is_other(&order) || zmpi_order_has_integers(&order))
+        return false;
+    const enum zmpi_looks looks = zmpi_looks_like(element, data, count);
+    if (looks != ZMPI_LOOKS_RIGHT)
+        tell_of_looks(c, element, looks);
+    return looks == ZMPI_LOOKS_RIGHT;
 }
 
 /* Who sends a piece alone decides: it says itself what it is. */
@@ -43,7 +65,7 @@ static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element,
     bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
     if (c->exact || !is_float || c->state->options.bound.mode == ZMPI_LOSSLESS)
         return lossless;
-    return data && !zpiece_has_numbers(element, data, bytes) ? lossless : c->state->options.bound;
+    return zpiece_has_numbers(c, element, data, bytes) ? c->state->options.bound : lossless;
 }
 
 bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
@@ -117,7 +139,7 @@ static size_t encode(struct zcall *c, const struct zblock *b, const struct zpart
                      size_t bytes, unsigned char *dst, bool *stream)
 {
     struct zmpi_job job;
-    const bool made = zpiece_job(c, b, part->holder ? NULL : part->data, bytes, c->way, &job);
+    const bool made = zpiece_job(c, b, part->data, bytes, c->way, &job);
     const size_t size = made ? compress(c, part, &job, bytes, dst) : 0;
     *stream = size != 0;
     if (size)

@@ -119,8 +119,8 @@ struct zstats {
     double ratio_share;            /* the largest bound that a ratio took, as a part of the range */
     uint64_t bytes_typed;          /* of a known type, in our byte order */
     uint64_t bytes_exact;          /* written with a bound that is not for their datatype */
-    uint64_t
-        bytes_turned; /* of floats in the other byte order, with a bound that is not for them */
+    uint64_t bytes_turned; /* of floats in the other byte order, or of none, with a bound that is
+                              not for them */
 };
 
 /* What the ranks tell each other at collective points; settle.c. */
@@ -150,7 +150,8 @@ struct zfile {
     bool call_rules;              /* there are rules for single write calls of this file */
     struct zmpi_bound file_bound; /* that of all others */
     bool shape_told;              /* that the shape that was set is not that of a call */
-    bool turned;        /* floats are in the other byte order, or integers: kept exactly */
+    bool looks_told;              /* that data are not what their datatype says */
+    bool turned;        /* floats are in the other byte order, or no floats: kept exactly */
     bool stays_turned;  /* and so is all that comes; one value alone may look like that */
     const char *format; /* of another library, as the file's first bytes say; NULL: none is known.
                            All is exact then, and the file plain when it is closed (plain.c) */

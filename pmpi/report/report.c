@@ -26,7 +26,7 @@ enum {
     OFFLOADED,
     READ_OFFLOADED,
     EXACT,  /* bytes that are no floats, though a bound is set */
-    TURNED, /* bytes of floats in the other byte order, or integers, though a bound is set */
+    TURNED, /* bytes of floats in the other byte order, or of none, though a bound is set */
     BY_FLE, /* bytes */
     BY_HUFFMAN,
     ALL_FLE, /* seconds that all of them would have taken, as estimated */
@@ -209,7 +209,7 @@ void zreport_file(struct zfile *f)
     warn_of_noise(f, &e);
     if (e.sum[TURNED] > 0)
         zmpi_log(ZMPI_LOG_WARN,
-                 "%s: its floats are in the other byte order, or integers: stored exactly, "
+                 "%s: its floats are in the other byte order, or no such floats: stored exactly, "
                  "whatever the bound",
                  f->path);
     keep(&e);
@@ -286,7 +286,8 @@ static void print_text(FILE *out, const struct entry *e, size_t n)
         if (s[EXACT] > 0)
             fprintf(out, "; %.2f MB exact: not of a float type", s[EXACT] / 1e6);
         if (s[TURNED] > 0)
-            fprintf(out, "; %.2f MB exact: in the other byte order, or integers", s[TURNED] / 1e6);
+            fprintf(out, "; %.2f MB exact: in the other byte order, or no such floats",
+                    s[TURNED] / 1e6);
         if (e[i].plain)
             fputs("; plain again", out);
         fputc('\n', out);

@@ -176,6 +176,10 @@ says "or scale such floats up first"
 python3 -c 'import array, sys; sys.stdout.buffer.write(array.array("i", range(1000)).tobytes())' >integers.raw
 expect 2 $c -t f32 -e abs=1 integers.raw x.zmpi
 says "integers.raw: has integers"
+python3 -c "import array, math, sys; sys.stdout.buffer.write(array.array('d', (math.sin(i * 1e-3) for i in range(9000))))" >wide.raw
+expect 2 $c -t f32 -e abs=1e-3 wide.raw x.zmpi
+says "wide.raw: -t says f32, its data look like 64-bit floats"
+expect 0 $c -t f64 -e abs=1e-3 wide.raw wide.zmpi
 expect 2 $c -t f32 -e abs=1 missing.raw x.zmpi
 says "zmpi compress: missing.raw: No such file or directory"
 expect 2 $c -t f32 -e abs=1 . x.zmpi

@@ -1,0 +1,289 @@
+/* element_type.c - see element_type.h. */
+#include "judge/element_type.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bound/sample.h"
+
+/* Rows of samples, and elements of one; and where those hold little but zeros. All are even: words
+ * of a pair are told apart. */
+enum { ROWS = 32, ROW = 16, MORE_ROWS = 256, MORE_ROW = 32 };
+
+/* Values without which nothing is told, of half an array; and those with which few rows do. */
+enum { LEAST = 16, ENOUGH = 64, TEXT_LEAST = 4 };
+
+/* Distances of exponents, in the mean, between noise (85 for f32) and what fields have (at most 22,
+ * whole or in pieces); f64's have more. */
+#define ROUGH32 36
+#define ROUGH64 45
+
+/* Halves of f64: how near one another exponents of the lower ones are if these are f32. Noise in
+ * few values comes down to 85 - 300 / sqrt(n). */
+#define SMOOTH_HALF 40
+
+/* Share that histograms of both halves have in common: fields have 0.3. */
+#define ALIKE 0.5
+
+/* Nine tenths of all exponents are within this, or data are none: waves that fade have as many, but
+ * only below 1. Above it, or so far from 1 in the mean, is nothing. */
+enum { WIDE32 = 48, WIDE64 = 400, ABOVE32 = 17, ABOVE64 = 60, FAR32 = 75, FAR64 = 600 };
+
+/* Marks for missing data are larger, and the same all over. */
+enum { MARKED = 63, MARKS = 2 };
+
+/* Where there is little but zeros, numbers are rarely so far from 1. Exactly, too, these data take
+ * no room. */
+enum { SPARSE = 8, SPARSE32 = 45, SPARSE64 = 360 };
+
+/* Of text, at most one byte in so many cannot be printed. */
+#define PRINTABLE 50
+
+/* Exponents of f32 in words of one kind. */
+struct exponents {
+    int before;
+    uint64_t last;
+    unsigned steps, values;
+    int least, most; /* of values, if there are any */
+    uint64_t step, far;
+    uint64_t mark[MARKS];
+    uint16_t seen[256]; /* f64: eight exponents together */
+};
+
+struct tally {
+    unsigned width, words, unprintable, zero_even;
+    struct exponents part[2]; /* f32: even and odd words; f64: lower halves, and all of it */
+    /* High bytes of 16-bit integers, exponents of f32: in the upper half, and in the lower one. */
+    uint16_t byte[2][256], half[2][512];
+    unsigned bytes, halves;
+};
+
+/* Is it a mark that was met before, or one that may be? */
+static bool is_mark(struct exponents *e, uint64_t word)
+{
+    for (int i = 0; i < MARKS; i++) {
+        if (e->mark[i] == 0)
+            e->mark[i] = word;
+        if (e->mark[i] == word)
+            return true;
+    }
+    return false;
+}
+
+/* bits: of the mantissa; false: the word tells nothing. */
+static bool take(struct exponents *e, uint64_t word, unsigned bits)
+{
+    const int most = bits == 23 ? 255 : 2047, exponent = (int)(word >> bits) & most;
+    const uint64_t magnitude = word << (bits == 23 ? 33 : 1);
+    if (magnitude == 0 || word == e->last)
+        return false;
+    e->last = word;
+    if (exponent >= most / 2 + MARKED && is_mark(e, word))
+        return false;
+    if (e->before >= 0) {
+        e->step += (unsigned)abs(exponent - e->before);
+        e->steps++;
+    }
+    e->before = exponent;
+    e->far += (unsigned)abs(exponent - most / 2);
+    e->least = e->values == 0 || exponent < e->least ? exponent : e->least;
+    e->most = exponent > e->most ? exponent : e->most;
+    e->values++;
+    e->seen[bits == 23 ? exponent : exponent / 8]++;
+    return true;
+}
+
+static void take32(struct tally *t, const unsigned char *at, size_t i)
+{
+    uint32_t word;
+    memcpy(&word, at + i * sizeof word, sizeof word);
+    t->zero_even += i % 2 == 0 && word == 0;
+    if (take(&t->part[i % 2], word, 23) && (word & 0xFFFF)) {
+        t->byte[0][word >> 24]++;
+        t->byte[1][word >> 8 & 255]++;
+        t->bytes++;
+    }
+}
+
+static void take64(struct tally *t, const unsigned char *at, size_t i)
+{
+    uint64_t word;
+    memcpy(&word, at + i * sizeof word, sizeof word);
+    const uint32_t low = (uint32_t)word;
+    if (!take(&t->part[1], word, 52) || low == 0)
+        return;
+    take(&t->part[0], low, 23);
+    t->byte[0][word >> 56]++;
+    t->byte[1][low >> 8 & 255]++;
+    t->half[0][word >> 55]++;
+    t->half[1][low >> 23]++;
+    t->bytes++;
+}
+
+static unsigned unprintable(const unsigned char *at, size_t bytes)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < bytes; i++)
+        n += ((at[i] < 0x20) & ((at[i] < '\t') | (at[i] > '\r'))) | (at[i] > 0x7E);
+    return n;
+}
+
+static void take_rows(struct tally *t, const struct zmpi_sample *s)
+{
+    for (size_t k = 0; k < s->rows; k++) {
+        const unsigned char *at = s->at + k * s->stride * t->width;
+        for (int i = 0; i < 2; i++)
+            t->part[i].before = -1;
+        for (size_t i = 0; i < s->row; i++)
+            if (t->width == 4)
+                take32(t, at, i);
+            else
+                take64(t, at, i);
+        if (t->unprintable <= s->rows * s->row * t->width / PRINTABLE) /* may be text */
+            t->unprintable += unprintable(at, s->row * t->width);
+    }
+    t->words += (unsigned)(s->rows * s->row);
+}
+
+static double share_in_common(const uint16_t *a, const uint16_t *b, size_t n, unsigned of)
+{
+    unsigned common = 0;
+    for (size_t i = 0; i < n; i++)
+        common += a[i] < b[i] ? a[i] : b[i];
+    return (double)common / of;
+}
+
+static double mean_step(const struct exponents *e)
+{
+    return e->steps >= LEAST / 2 ? (double)e->step / e->steps : 0;
+}
+
+/* The exponent below which so many of a hundred are. */
+static int percentile(const struct exponents *e, unsigned percent)
+{
+    unsigned below = 0;
+    int i = 0;
+    for (; i < 255; i++) {
+        below += e->seen[i];
+        if (100 * below > percent * e->values)
+            break;
+    }
+    return i;
+}
+
+/* Exponents that no numbers have, though neighbours are near one another. */
+static bool is_wild(const struct exponents *e, bool f32)
+{
+    if (e->values < 2 * LEAST)
+        return false;
+    if ((double)e->far > (f32 ? FAR32 : FAR64) * (double)e->values)
+        return true;
+    const int wide = f32 ? WIDE32 : WIDE64, scale = f32 ? 1 : 8;
+    if (e->most - e->least <= wide)
+        return false;
+    const int high = percentile(e, 95) * scale, low = percentile(e, 5) * scale;
+    return high - low > wide && high > (f32 ? 127 + ABOVE32 : 1023 + ABOVE64);
+}
+
+static enum zmpi_looks judge32(const struct tally *t)
+{
+    const struct exponents *even = &t->part[0], *odd = &t->part[1];
+    const bool rough[2] = {mean_step(even) > ROUGH32, mean_step(odd) > ROUGH32};
+    if (t->bytes >= 2 * LEAST && share_in_common(t->byte[0], t->byte[1], 256, t->bytes) > ALIKE)
+        return ZMPI_LOOKS_INTEGERS;
+    if (rough[0] != rough[1] || (t->zero_even == t->words / 2 && odd->values >= 2 * LEAST))
+        return ZMPI_LOOKS_F64;
+    if (rough[0] || rough[1])
+        return ZMPI_LOOKS_NOISE;
+    return is_wild(even, true) || is_wild(odd, true) ? ZMPI_LOOKS_INTEGERS : ZMPI_LOOKS_RIGHT;
+}
+
+static enum zmpi_looks judge64(const struct tally *t)
+{
+    const struct exponents *low = &t->part[0], *all = &t->part[1];
+    if (t->bytes >= 2 * LEAST && share_in_common(t->byte[0], t->byte[1], 256, t->bytes) > ALIKE)
+        return ZMPI_LOOKS_INTEGERS;
+    if (t->bytes >= 2 * LEAST && share_in_common(t->half[0], t->half[1], 512, t->bytes) > ALIKE)
+        return ZMPI_LOOKS_F32;
+    if (low->values >= ENOUGH && low->steps >= ENOUGH / 2 && mean_step(low) < SMOOTH_HALF)
+        return ZMPI_LOOKS_F32;
+    if (mean_step(all) > ROUGH64)
+        return ZMPI_LOOKS_NOISE;
+    return is_wild(all, false) ? ZMPI_LOOKS_INTEGERS : ZMPI_LOOKS_RIGHT;
+}
+
+static bool is_sparse_and_far(const struct tally *t)
+{
+    const struct exponents *odd = &t->part[1], *even = t->width == 4 ? &t->part[0] : odd;
+    const unsigned values = odd->values + (even == odd ? 0 : even->values);
+    return t->words >= MORE_ROWS * MORE_ROW && values >= SPARSE && values < 2 * LEAST &&
+           (double)(odd->far + (even == odd ? 0 : even->far)) >
+               (double)values * (t->width == 4 ? SPARSE32 : SPARSE64);
+}
+
+static enum zmpi_looks judge(const struct tally *t)
+{
+    const unsigned values = t->part[0].values + t->part[1].values;
+    if (values >= t->words / 4 && t->unprintable <= t->words * t->width / PRINTABLE)
+        return ZMPI_LOOKS_TEXT;
+    if (is_sparse_and_far(t))
+        return ZMPI_LOOKS_INTEGERS;
+    return t->width == 4 ? judge32(t) : judge64(t);
+}
+
+/* Of so many rows, all of an array that has no more; false: they cannot be had. */
+static bool look(struct tally *t, enum zmpi_type type, const void *src, size_t count, size_t rows,
+                 size_t row)
+{
+    struct zmpi_sample s = {type, src, rows, row, count / rows & ~(size_t)1};
+    if (count <= rows * row)
+        s = (struct zmpi_sample){type, src, 1, count, count};
+    void *copy = zmpi_device_holding(src) ? malloc(s.rows * s.row * t->width) : NULL;
+    const bool at_hand = !zmpi_device_holding(src) || (copy && zmpi_sample_fetch(&s, copy));
+    if (at_hand)
+        take_rows(t, &s);
+    free(copy);
+    return at_hand;
+}
+
+/* All of few values, unless they are one number. */
+static bool few_are_text(enum zmpi_type type, const void *src, size_t count)
+{
+    unsigned char copy[ZMPI_LOOKS_LEAST * sizeof(double)];
+    struct zmpi_sample s = {type, src, 1, count, count};
+    const size_t width = zmpi_type_size(type), bytes = count * width;
+    return zmpi_sample_fetch(&s, copy) && unprintable(s.at, bytes) == 0 &&
+           memcmp(s.at, s.at + width, bytes - width) != 0;
+}
+
+enum zmpi_looks zmpi_looks_like(enum zmpi_type type, const void *src, size_t count)
+{
+    if ((type != ZMPI_F32 && type != ZMPI_F64) || count < TEXT_LEAST)
+        return ZMPI_LOOKS_RIGHT;
+    if (count < ZMPI_LOOKS_LEAST)
+        return few_are_text(type, src, count) ? ZMPI_LOOKS_TEXT : ZMPI_LOOKS_RIGHT;
+    struct tally t = {.width = (unsigned)zmpi_type_size(type)};
+    if (!look(&t, type, src, count, ROWS, ROW))
+        return ZMPI_LOOKS_RIGHT;
+    const unsigned values = t.part[0].values + t.part[1].values;
+    if (values < 2 * ENOUGH && count > (size_t)ROWS * ROW) {
+        t = (struct tally){.width = t.width};
+        if (!look(&t, type, src, count, MORE_ROWS, MORE_ROW))
+            return ZMPI_LOOKS_RIGHT;
+    }
+    return judge(&t);
+}
+
+const char *zmpi_looks_name(enum zmpi_looks looks)
+{
+    static const char *const name[] = {
+        [ZMPI_LOOKS_RIGHT] = "what its datatype says",
+        [ZMPI_LOOKS_F64] = "64-bit floats",
+        [ZMPI_LOOKS_F32] = "32-bit floats",
+        [ZMPI_LOOKS_INTEGERS] = "integers",
+        [ZMPI_LOOKS_TEXT] = "text",
+        [ZMPI_LOOKS_NOISE] = "no numbers of its datatype",
+    };
+    return name[looks];
+}

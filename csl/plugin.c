@@ -97,9 +97,7 @@ static const char *probe(void)
 {
     unsigned width, height, pes;
     uint64_t any;
-    const char *level = secure_getenv("ZMPI_LOG"), *address = secure_getenv("ZMPI_WSE_ADDRESS");
-    if (level && (strcmp(level, "info") == 0 || strcmp(level, "debug") == 0))
-        zmpi_log_set(ZMPI_LOG_INFO);
+    const char *address = secure_getenv("ZMPI_WSE_ADDRESS");
     if (!all_known())
         return "there is a setting ZMPI_WSE_... that is none of ZMPI_WSE_PES=WxH, _PIPELINE=N, "
                "_SEED=N, _ENGINE=sim, _ENGINE=sdk, _ADDRESS=IP:PORT";

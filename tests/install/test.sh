@@ -30,6 +30,16 @@ libdir=$(pkg-config --variable=libdir zmpi)
 "$mpicc" -o "$work/consumer" "$here/consumer/consumer.c" $(pkg-config --cflags --libs zmpi) -Wl,-rpath,"$libdir"
 check "$work/consumer"
 
+# Preloaded, from its folder alone; nor need the tool and the plug-ins be told where the codec is.
+lib=$libdir/libzmpi.so
+LD_PRELOAD=$lib LD_BIND_NOW=1 ls / >"$work/out" 2>&1
+ls / | diff - "$work/out"
+"$work/prefix/bin/zmpi" options >/dev/null
+for one in "$lib" "$work/prefix/bin/zmpi" "$libdir"/zmpi/*.so; do
+    used=$(ldd "$one" | sed -n 's/.*libzmpi_codec.so.0 => \(.*\) (.*/\1/p')
+    [ "$(realpath "$used")" = "$(realpath "$libdir/libzmpi_codec.so.0")" ] || { echo "FAIL: $one finds the codec at '$used'"; exit 1; }
+done
+
 # Behind MPI it is of no use, and says so where the program asks it for something.
 # shellcheck disable=SC2046
 "$mpicc" -o "$work/behind" "$here/consumer/consumer.c" -lmpi $(pkg-config --cflags --libs zmpi) -Wl,-rpath,"$libdir"

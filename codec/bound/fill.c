@@ -10,18 +10,18 @@
 /* First single elements, which mostly tell that there is none; then rows of them, an element in 32:
  * how many are the end, and, if these are enough, what the others are. A fill value is one of 1000
  * elements, and 16 of those that are looked at. */
-enum { FEW = 64, ROWS = 64, ROW_LEAST = 32, ROW_MOST = 256, IN = 32, LEAST = 16, SHARE = 1000 };
+enum { FEW = 64, ROWS = 64, ROW_LEAST = 32, ROW_MOST = 256, ONE_IN = 32, LEAST = 16, SHARE = 1000 };
 
 /* What samples are like beside the values that are larger than all others. */
-struct sight {
+struct summary {
     size_t count, ends; /* elements; those that are the end looked for */
     double min, max;    /* of those that are closer to 0 */
 };
 
 /* Values of a larger magnitude than `end` are passed over. */
-static struct sight see(const struct zmpi_sample *s, double end)
+static struct summary summarize(const struct zmpi_sample *s, double end)
 {
-    struct sight r = {0, 0, (double)INFINITY, -(double)INFINITY};
+    struct summary r = {0, 0, (double)INFINITY, -(double)INFINITY};
     for (size_t k = 0; k < s->rows; k++)
         for (size_t i = 0; i < s->row; i++) {
             const double x = zmpi_sample_get(s, k, i);
@@ -50,37 +50,29 @@ static double larger(double min, double max)
     return fabs(max) >= fabs(min) ? max : min;
 }
 
-static bool repeats(const struct sight *s)
+static bool repeats(const struct summary *s)
 {
     return s->ends >= LEAST && s->ends >= s->count / SHARE;
 }
 
-/* Elements of a row with these bits: a loop that compilers turn into vectors. */
-static size_t count_bits32(const unsigned char *at, size_t n, uint32_t bits)
-{
-    uint32_t found = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t u;
-        memcpy(&u, at + i * sizeof u, sizeof u);
-        found += u == bits;
+/* Elements of a row with these bits: loops that compilers turn into vectors. */
+#define COUNT_BITS(T, name)                                                                        \
+    static size_t name(const unsigned char *at, size_t n, T bits)                                  \
+    {                                                                                              \
+        T found = 0;                                                                               \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            T u;                                                                                   \
+            memcpy(&u, at + i * sizeof u, sizeof u);                                               \
+            found += u == bits;                                                                    \
+        }                                                                                          \
+        return found;                                                                              \
     }
-    return found;
-}
-
-static size_t count_bits64(const unsigned char *at, size_t n, uint64_t bits)
-{
-    uint64_t found = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t u;
-        memcpy(&u, at + i * sizeof u, sizeof u);
-        found += u == bits;
-    }
-    return found;
-}
+COUNT_BITS(uint32_t, count_bits32)
+COUNT_BITS(uint64_t, count_bits64)
 
 static bool end_repeats(const struct zmpi_sample *s, double end)
 {
-    struct sight seen = {.count = s->rows * s->row};
+    struct summary seen = {.count = s->rows * s->row};
     const float narrow = (float)end;
     uint32_t bits32;
     uint64_t bits64;
@@ -97,12 +89,12 @@ static struct zmpi_fill find(const struct zmpi_sample *s, double end)
     struct zmpi_fill fill = {0, 0};
     if (!end_repeats(s, end))
         return fill;
-    const struct sight all = see(s, end);
+    const struct summary all = summarize(s, end);
     if (!(all.min <= all.max))
         return fill;
     /* Others first: of two fill values the smaller one may be far from the larger one. */
     const double next = larger(all.min, all.max);
-    const struct sight rest = see(s, next);
+    const struct summary rest = summarize(s, next);
     if (repeats(&rest) && rest.min <= rest.max && is_apart(next, rest.min, rest.max))
         fill.least = fabs(next);
     if (fill.least > 0 || is_apart(end, all.min, all.max))
@@ -118,12 +110,12 @@ static bool may_stand_apart(enum zmpi_type type, const void *src, size_t count, 
     unsigned char copy[FEW * sizeof(double)];
     if (!zmpi_sample_fetch(&s, copy))
         return false;
-    const struct sight few = see(&s, end);
+    const struct summary few = summarize(&s, end);
     /* Of two fill values the smaller one is in the way. */
     if (!(few.min <= few.max) || is_apart(end, few.min, few.max))
         return true;
     const double next = larger(few.min, few.max);
-    const struct sight rest = see(&s, next);
+    const struct summary rest = summarize(&s, next);
     return rest.ends > 1 && is_apart(next, rest.min, rest.max);
 }
 
@@ -135,7 +127,7 @@ struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t cou
     if ((type != ZMPI_F32 && type != ZMPI_F64) || count < LEAST || !(range->min < range->max) ||
         !may_stand_apart(type, src, count, end))
         return none;
-    struct zmpi_sample s = {type, src, ROWS, count / ROWS / IN, count / ROWS};
+    struct zmpi_sample s = {type, src, ROWS, count / ROWS / ONE_IN, count / ROWS};
     s.row = s.row < ROW_LEAST ? ROW_LEAST : s.row > ROW_MOST ? ROW_MOST : s.row;
     if (count <= ROWS * ROW_LEAST)
         s = (struct zmpi_sample){type, src, 1, count, count};
@@ -158,7 +150,7 @@ void zmpi_fill_keep(struct zmpi_job *job, const void *src)
     struct zmpi_sample s = {type, src, n, 1, zmpi_sample_step(count, n)};
     if (!zmpi_sample_fetch(&s, copy))
         return;
-    const struct sight few = see(&s, job->keep);
+    const struct summary few = summarize(&s, job->keep);
     const struct zmpi_range range = {few.min, few.max, (double)INFINITY};
     const struct zmpi_fill fill = zmpi_fill_look(type, src, count, &range);
     if (fill.most > 0)
@@ -173,6 +165,11 @@ double zmpi_fill_smallest(struct zmpi_fill fill)
 struct zmpi_fill zmpi_fill_of(double smallest, double largest)
 {
     return (struct zmpi_fill){smallest < largest ? smallest : 0, largest > 0 ? largest : 0};
+}
+
+struct zmpi_fill zmpi_fill_merge(struct zmpi_fill a, struct zmpi_fill b)
+{
+    return zmpi_fill_of(fmin(zmpi_fill_smallest(a), zmpi_fill_smallest(b)), fmax(a.most, b.most));
 }
 
 /* The rest of all values, without magnitudes from `fill` on. */

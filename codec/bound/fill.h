@@ -23,6 +23,8 @@ struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t cou
  * all parts of the data. */
 double zmpi_fill_smallest(struct zmpi_fill fill);
 struct zmpi_fill zmpi_fill_of(double smallest, double largest);
+/* Of two parts. */
+struct zmpi_fill zmpi_fill_merge(struct zmpi_fill a, struct zmpi_fill b);
 
 /* The range of all data without magnitudes from the threshold on. False: it cannot be had. */
 typedef bool zmpi_fill_scan_fn(void *context, double threshold, struct zmpi_range *range);

@@ -29,7 +29,7 @@ enum { ROUNDS = sizeof rounds / sizeof *rounds };
  * part's equal within the difference. */
 #define TOLERANCE       0.04
 #define TOLERANCE_PART  0.02
-#define TOLERANCE_KNOWN 2
+#define TOLERANCE_KNOWN 1.25
 #define SMALL           ((size_t)4 << 20)
 enum { TRIES = 3, TRIES_SMALL = 8 };
 /* A survey that was so wrong has seen other data. */
@@ -380,15 +380,22 @@ static enum zmpi_status compress_open(const struct zmpi_device *device, const st
     return fit_stream(device, &used, &s, &f, dst, capacity, src, size);
 }
 
+void zmpi_job_look(struct zmpi_job *job, const void *src)
+{
+    zmpi_steady_finer(job, src);
+    zmpi_fill_keep(job, src);
+    job->unit = zmpi_whole_unit(job, src);
+}
+
 enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struct zmpi_job *job,
                                    void *dst, size_t dst_capacity, const void *src, size_t *size)
 {
     if (zmpi_job_open(job))
         return compress_open(device, job, dst, dst_capacity, src, size);
     struct zmpi_job used = *job;
-    zmpi_steady_finer(&used, src);
-    zmpi_fill_keep(&used, src);
-    if (device == zmpi_device_cpu())
-        used.unit = zmpi_whole_unit(&used, src);
+    zmpi_job_look(&used, src);
+    /* Whole numbers are the CPU's: what else is asked has looked before. */
+    if (used.unit > 0 && !zmpi_device_holding(src))
+        device = zmpi_device_cpu();
     return device->compress(&used, dst, dst_capacity, src, size);
 }

@@ -77,6 +77,10 @@ void zmpi_survey_settle(const struct zmpi_survey *s, struct zmpi_job *job);
  * too far from the ratio, and there is a better bound now, by which they are to be coded again. */
 bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded);
 
+/* What the data are like, where the bound is known: decoded before, fill values, whole numbers. A
+ * job with a unit is for the CPU. */
+void zmpi_job_look(struct zmpi_job *job, const void *src);
+
 /*
  * Compress on a device. An open job gets a bound: by a survey of src, and by compressing again as
  * long as the stream, its header left out, is more than 4 % from what was asked: at most twice, or

@@ -39,8 +39,9 @@ double zmpi_whole_unit(const struct zmpi_job *job, const void *src)
     const enum zmpi_type type = job->array.type;
     unsigned char copy[SAMPLES * sizeof(double)];
     size_t count;
-    if ((type != ZMPI_F32 && type != ZMPI_F64) || !(job->abs_bound > 0) ||
-        !isfinite(job->abs_bound) || zmpi_array_count(&job->array, &count) || count == 0)
+    if ((type != ZMPI_F32 && type != ZMPI_F64) || job->bound.mode == ZMPI_RATIO ||
+        !(job->abs_bound > 0) || !isfinite(job->abs_bound) ||
+        zmpi_array_count(&job->array, &count) || count == 0)
         return 0;
     const size_t n = count < SAMPLES ? count : SAMPLES;
     struct zmpi_sample s = {type, src, n, 1, zmpi_sample_step(count, n)};

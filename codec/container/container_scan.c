@@ -297,6 +297,8 @@ static enum zmpi_status look_for_header(struct scan *s, const unsigned char *dat
             return status;
         if (zmpi_header_decode(&h, header) == ZMPI_OK)
             s->c->joined = offset;
+        else
+            s->futile += sizeof header;
     }
     return ZMPI_OK;
 }

@@ -1,5 +1,4 @@
 /* offload.c - arrays to the device that is best for them, and to the CPU if that fails. */
-#include "bound/steady.h"
 #include "device/offload.h"
 
 #include <stdio.h>
@@ -9,9 +8,7 @@
 #include "base/bytes.h"
 #include "base/decimal.h"
 #include "base/log.h"
-#include "bound/fill.h"
 #include "bound/ratio.h"
-#include "bound/whole.h"
 
 /* One line for the first failure. What a device cannot do is none: the CPU does it. */
 static void note_failure(struct zmpi_offload *o, const struct zmpi_device *device,
@@ -94,12 +91,11 @@ static enum zmpi_status on_cpu(const struct zmpi_job *job, const struct zmpi_dev
     return status;
 }
 
-/* As the CPU will see it. */
 static bool are_whole(const struct zmpi_job *job, const void *src)
 {
     struct zmpi_job used = *job;
-    zmpi_steady_finer(&used, src);
-    return zmpi_whole_unit(&used, src) > 0;
+    zmpi_job_look(&used, src);
+    return used.unit > 0;
 }
 
 enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi_job *job,
@@ -111,7 +107,7 @@ enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi
     if (status)
         return status;
     /* A bound that is to be found is found on the host, and whole numbers are coded there. */
-    const bool here = (holder && zmpi_job_open(job)) || are_whole(job, src);
+    const bool here = zmpi_job_open(job) ? holder != NULL : are_whole(job, src);
     const struct zmpi_device *device = here ? NULL : choose(o, holder, &work);
     if (device) {
         status = zmpi_job_compress(device, job, dst, capacity, src, size);
@@ -135,14 +131,15 @@ struct zmpi_handed *zmpi_offload_hand(struct zmpi_offload *o, const struct zmpi_
                                       const struct zmpi_device **device)
 {
     struct zmpi_work work = {.encoder = job->encoder};
-    if (zmpi_array_bytes(&job->array, &work.bytes) || zmpi_job_open(job) || are_whole(job, src))
+    struct zmpi_job used = *job;
+    if (zmpi_array_bytes(&job->array, &work.bytes) || zmpi_job_open(job))
+        return NULL;
+    zmpi_job_look(&used, src);
+    if (used.unit > 0)
         return NULL;
     *device = choose(o, NULL, &work);
     if (!*device || !(*device)->through)
         return NULL;
-    struct zmpi_job used = *job;
-    zmpi_steady_finer(&used, src);
-    zmpi_fill_keep(&used, src);
     struct zmpi_handed *handed = (*device)->through->hand(&used, src, path, id);
     if (handed)
         note_choice(o, *device, false, &work);

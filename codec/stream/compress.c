@@ -311,16 +311,17 @@ static enum zmpi_status compress_chunks(const struct zmpi_plan *p, const struct 
                                         unsigned char *dst, size_t capacity,
                                         const unsigned char *src, struct outcome *o)
 {
-    struct zmpi_chunk_rule rule, unit;
+    struct zmpi_chunk_rule rule, by_unit;
     bool worth = true;
-    const bool whole = job->unit > 0 && zmpi_whole_rule(job, &unit);
+    const bool whole = job->unit > 0 && zmpi_whole_rule(job, &by_unit);
     zmpi_plan_rule(job, &rule);
-    rule.axes = job->axes ? job->axes & 7 : zmpi_plan_axes(p, whole ? &unit : &rule, src);
-    unit.axes = rule.axes;
+    rule.axes = job->axes ? job->axes & 7 : zmpi_plan_axes(p, whole ? &by_unit : &rule, src);
     struct encoder e = {
         .plan = p, .job = job, .rule = &rule, .src = src, .dst = dst, .capacity = capacity};
-    if (whole)
-        e.whole = &unit;
+    if (whole) {
+        by_unit.axes = rule.axes;
+        e.whole = &by_unit;
+    }
     if (rule.levels && job->abs_bound > job->finer[1])
         e.rmse = job->finer[1];
     const struct encoder begin = e;

@@ -121,11 +121,8 @@ static int scan_file(struct work *w, double threshold, struct zmpi_range *range,
             zmpi_range_scan(w->type, buffer, n / width, threshold, tool_threads(), &part);
             zmpi_range_merge(range, &part);
         }
-        if (!status && fill) {
-            const struct zmpi_fill f = zmpi_fill_look(w->type, buffer, n / width, &part);
-            *fill = zmpi_fill_of(fmin(zmpi_fill_smallest(*fill), zmpi_fill_smallest(f)),
-                                 fmax(fill->most, f.most));
-        }
+        if (!status && fill)
+            *fill = zmpi_fill_merge(*fill, zmpi_fill_look(w->type, buffer, n / width, &part));
     }
     free(buffer);
     return status;

@@ -164,7 +164,7 @@ static int agree(struct zfile *f, struct together *t)
 /* Is all of the call small? Mostly one rank's part tells that it is not. */
 static int agree_on_small(struct zfile *f, struct zplan *p, const struct together *t)
 {
-    if (t->floats > t->exact_below)
+    if (t->floats == 0 || t->floats > t->exact_below)
         return MPI_SUCCESS;
     uint64_t mine = zplan_floats(p), all = 0;
     int rc = PMPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, f->comm);

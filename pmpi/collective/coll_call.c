@@ -266,9 +266,7 @@ static void look_for_fill(struct zcall *c, enum zmpi_type element, const void *d
 {
     if (c->below > 0)
         return;
-    const struct zmpi_fill f = zmpi_fill_look(element, data, count, range);
-    c->fill = zmpi_fill_of(fmin(zmpi_fill_smallest(c->fill), zmpi_fill_smallest(f)),
-                           fmax(c->fill.most, f.most));
+    c->fill = zmpi_fill_merge(c->fill, zmpi_fill_look(element, data, count, range));
 }
 
 /* By the device that holds the data, or by the CPU. What is kept exactly has no part in it: turned

@@ -130,6 +130,42 @@ Test(whole, exception)
     free(x);
 }
 
+/* Beside fill values, which are no multiples of the unit. */
+Test(whole, fill)
+{
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, N);
+    const struct zmpi_bound fine = {ZMPI_ABS, 0.01};
+    struct zmpi_range range = ZMPI_RANGE_EMPTY;
+    struct zmpi_job job;
+    float *x = make(&a, 1, 0);
+    for (size_t i = 0; i < N; i += 4)
+        x[i] = -9999.7F;
+    zmpi_range_of(a.type, x, N, &range);
+    cr_assert_eq(zmpi_job_make(&a, &fine, &range, &job), ZMPI_OK);
+    zmpi_job_look(&job, x);
+    cr_assert_eq(job.unit, 1.0);
+    cr_assert(job.keep <= 9999.8);
+    check_exact(&a, fine, x, "counts and fill values");
+    free(x);
+}
+
+/* A ratio is reached: whole numbers, which many steps divide, do not pass for data that were
+ * decoded by a much smaller bound. */
+Test(whole, ratio)
+{
+    const struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, N);
+    const struct zmpi_bound ratio = {ZMPI_RATIO, 3.2};
+    size_t size;
+    float *x = malloc(kit_bytes(&a));
+    cr_assert_not_null(x);
+    for (size_t i = 0; i < N; i++)
+        x[i] = (float)((i * 7919 * 31 + i * i * 17) % 8192);
+    free(cycle(&a, ratio, ZMPI_FLE, x, &size));
+    const double got = (double)kit_bytes(&a) / (double)size;
+    cr_assert(fabs(got / ratio.value - 1) < 0.05, "ratio %g", got);
+    free(x);
+}
+
 /* A bound above the unit is what was asked for; ordinary floats have no unit. */
 Test(whole, not_whole)
 {

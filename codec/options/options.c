@@ -143,7 +143,9 @@ static const struct zmpi_option table[] = {
      FIELD(exact_below),
      .max = 1000000000},
     {{"shape", "shape", "", "ZMPI_SHAPE", "zmpi_shape",
-      "extents NZxNYxNX of the array in one process's buffer, where the datatype does not tell"},
+      "extents NZxNYxNX of the array in one process's buffer, where the datatype does not tell; "
+      "not "
+      "set: as its data look"},
      "allowed is NZxNYxNX, each at least 1",
      ZMPI_OPTION_SHAPE,
      true,

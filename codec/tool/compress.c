@@ -11,6 +11,7 @@
 #include "device/offload.h"
 #include "judge/byte_order.h"
 #include "judge/element_type.h"
+#include "judge/shape.h"
 #include "tool.h"
 
 /* Input of one record at most: whole planes of the field. */
@@ -152,6 +153,23 @@ static int check_looks(const struct work *w, const unsigned char *input, size_t 
                : tool_fail("%s: -t says %s, its data look like %s: give their type, or keep them "
                            "exactly with -e lossless",
                            w->in.path, w->type == ZMPI_F32 ? "f32" : "f64", zmpi_looks_name(looks));
+}
+
+/* Without -d: as the data look, by what is read at a time. */
+static int find_shape(struct work *w)
+{
+    const size_t width = zmpi_type_size(w->type), count = (size_t)(w->in.physical / width),
+                 have = count < SCAN_BYTES / width ? count : SCAN_BYTES / width;
+    unsigned char *buffer = malloc(have * width + 1);
+    int status =
+        buffer ? tool_input_read(&w->in, 0, buffer, have * width) : tool_fail("out of memory");
+    if (!status &&
+        zmpi_shape_find(w->type, &w->bound, w->options.threshold, buffer, have, count, w->shape) &&
+        w->verbose)
+        printf("shape %zux%zux%zu, as the data look; -d gives another\n", w->shape[0], w->shape[1],
+               w->shape[2]);
+    free(buffer);
+    return status;
 }
 
 /* Numbers of which every byte matters are not for a bound. */
@@ -330,8 +348,11 @@ int tool_compress(int argc, char **argv)
     if (tool_input_open_raw(&w.in, input, false))
         return TOOL_ERROR;
     status = refuse_container(&w);
+    const bool given = w.shape[2] > 0;
     if (!status)
         status = check(&w);
+    if (!status && !given)
+        status = find_shape(&w);
     if (!status && zmpi_bound_needs_range(&w.bound))
         status = find_range(&w);
     if (!status)

@@ -17,8 +17,10 @@ static const struct command {
 } commands[] = {
     {"compress", tool_compress,
      "-t f32|f64 -e BOUND [-T THRESHOLD] [--codec C] [-d NZxNYxNX] [-v] IN OUT",
-     "Compress a raw field. Without -d it is one row; of more than three extents the leading ones "
-     "are multiplied.\n"
+     "Compress a raw field. Without -d its data tell the shape, if they have one (-v prints it); "
+     "of "
+     "more than three\n"
+     "extents the leading ones are multiplied.\n"
      "BOUND: abs=V, every |x - x'| <= V; rel=V, V times max - min of the whole file, fill values "
      "and NaN left out;\n"
      "pw_rel=V, V times |x|; psnr=dB, peak signal-to-noise ratio of all values (the absolute bound "

@@ -61,8 +61,27 @@ static void tell_of_shape(struct zfile *f, const struct zplan *p)
              f->path, s[0], s[1], s[2], (unsigned long long)floats);
 }
 
-/* The program's word, else the view's datatype, else the buffer's, else the runs, else one
- * dimension. */
+/* Of floats in this machine's order: of others no byte is like the one a row before. */
+static void shape_of_data(struct zfile *f, struct zplan *p, size_t count)
+{
+    const struct zmemory *m = &p->memory;
+    const size_t *s = p->shape;
+    bool is_new = false;
+    if (m->holder || count < ZMPI_SHAPE_LEAST || f->turned || f->format || !f->options.bound_set ||
+        m->bytes % zmpi_type_size(m->element) || (m->element != ZMPI_F32 && m->element != ZMPI_F64))
+        return;
+    const struct zmpi_bound bound = zfile_bound(f, m->element);
+    zmpi_shape_recall(&f->shapes, m->element, &bound, f->options.threshold, m->data, count,
+                      p->shape, &is_new);
+    if (is_new)
+        zmpi_log(ZMPI_LOG_INFO,
+                 "%s: rank %d: calls of %zu values are arrays of %zux%zux%zu, as their data look "
+                 "(zmpi_shape, ZMPI_SHAPE: another shape)",
+                 f->path, f->rank, count, s[0], s[1], s[2]);
+}
+
+/* The program's word, else the view's datatype, else the buffer's, else the runs, else what the
+ * data are like, else one dimension. */
 static void find_shape(struct zfile *f, struct zplan *p)
 {
     size_t width = zmpi_type_size(p->memory.element), count = p->memory.bytes / width;
@@ -80,6 +99,7 @@ static void find_shape(struct zfile *f, struct zplan *p)
         return;
     p->shape[0] = p->shape[1] = 1;
     p->shape[2] = count;
+    shape_of_data(f, p, count);
 }
 
 /* ---- pieces ---- */

@@ -1,0 +1,39 @@
+/*
+ * shape.h - the shape of an array that came as one row, from the data: where a row or a plane
+ * before predicts better than the element before does. The bits of sampled residuals tell.
+ */
+#ifndef ZMPI_SHAPE_H
+#define ZMPI_SHAPE_H
+
+#include "device.h"
+
+/* Fewer elements tell too little. */
+enum { ZMPI_SHAPE_LEAST = 4096 };
+
+/*
+ * `count` floats, of which the first `have` lie at src in the host's memory. True: shape[] z, y, x
+ * has more than one row and `count` elements in all. Values of a magnitude from `threshold` on are
+ * not looked at. Nothing but the data, the bound and the threshold has a part in the answer.
+ */
+bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double threshold,
+                     const void *src, size_t have, size_t count, size_t shape[3]);
+
+/* What was found before, of one file: for arrays of the same type and count. All 0: nothing. The
+ * caller's; not for two threads at once. */
+enum { ZMPI_SHAPE_ARRAYS = 8 };
+struct zmpi_shape_known {
+    struct zmpi_shape_entry {
+        enum zmpi_type type;
+        size_t count;
+        size_t shape[3]; /* shape[1] 1: none was found */
+        unsigned looks;  /* in vain */
+    } entry[ZMPI_SHAPE_ARRAYS];
+    unsigned next; /* the entry that was made first */
+};
+
+/* zmpi_shape_find, unless the answer is known. *is_new: it was not. */
+bool zmpi_shape_recall(struct zmpi_shape_known *known, enum zmpi_type type,
+                       const struct zmpi_bound *bound, double threshold, const void *src,
+                       size_t count, size_t shape[3], bool *is_new);
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * shape.c - the shape of arrays that came as one row. On the fields of ZMPI_DATA the shape that is
+ * found must serve as well as the true one, and never worse than one row.
+ */
+#include "judge/shape.h"
+
+#include <math.h>
+
+#include "field.h"
+
+static const struct zmpi_bound rel3 = {ZMPI_REL, 1e-3}, exact = {ZMPI_LOSSLESS, 0},
+                               ratio8 = {ZMPI_RATIO, 8};
+
+enum { NZ = 12, NY = 75, NX = 110 };
+
+static double smooth(size_t z, size_t y, size_t x)
+{
+    return 3 + sin(0.11 * (double)x + 0.3 * (double)z) * cos(0.17 * (double)y) +
+           0.002 * (double)(x * y % 7);
+}
+
+static void *make(enum zmpi_type type)
+{
+    void *data = malloc((size_t)NZ * NY * NX * 8);
+    cr_assert_not_null(data);
+    for (size_t i = 0; i < (size_t)NZ * NY * NX; i++)
+        kit_put(type, data, i, smooth(i / (NY * NX), i / NX % NY, i % NX));
+    return data;
+}
+
+Test(shape, made)
+{
+    const struct zmpi_bound bounds[] = {
+        rel3, exact, ratio8, {ZMPI_ABS, 0.001}, {ZMPI_PW_REL, 0.001}};
+    for (enum zmpi_type type = ZMPI_F32; type <= ZMPI_F64; type++) {
+        void *data = make(type);
+        for (size_t k = 0; k < KIT_COUNT(bounds); k++) {
+            size_t shape[3];
+            cr_assert(zmpi_shape_find(type, &bounds[k], INFINITY, data, (size_t)NZ * NY * NX,
+                                      (size_t)NZ * NY * NX, shape));
+            cr_assert_eq(shape[2], NX, "bound %zu: %zux%zux%zu", k, shape[0], shape[1], shape[2]);
+            if (k == 0)
+                cr_assert(shape[0] == NZ && shape[1] == NY);
+            /* By the first half of it. */
+            cr_assert(zmpi_shape_find(type, &bounds[k], INFINITY, data, (size_t)NZ * NY * NX / 2,
+                                      (size_t)NZ * NY * NX, shape));
+            cr_assert_eq(shape[2], NX);
+        }
+        free(data);
+    }
+}
+
+/* Fill values do not hide it; nor does NaN. */
+Test(shape, fill)
+{
+    float *data = make(ZMPI_F32);
+    size_t shape[3];
+    for (size_t i = 0; i < (size_t)NZ * NY * NX; i++)
+        if (i % NX < 20)
+            data[i] = i / NX % NY < 40 ? -9999 : NAN;
+    cr_assert(zmpi_shape_find(ZMPI_F32, &rel3, 1e20, data, NZ * NY * NX, NZ * NY * NX, shape));
+    cr_assert_eq(shape[2], NX);
+    free(data);
+}
+
+/* One row is one row: noise, a constant, NaN. */
+Test(shape, none)
+{
+    enum { N = 5040 * 8 };
+    float *data = malloc(N * sizeof *data);
+    size_t shape[3];
+    cr_assert_not_null(data);
+    for (int what = 0; what < 3; what++) {
+        struct kit_random r = {7};
+        for (size_t i = 0; i < N; i++)
+            data[i] = what == 0 ? (float)kit_below(&r, 1 << 20) : what == 1 ? 3.25F : NAN;
+        for (int k = 0; k < 2; k++) {
+            cr_assert_not(zmpi_shape_find(ZMPI_F32, k ? &exact : &rel3, 1e20, data, N, N, shape),
+                          "%d: %zux%zux%zu", what, shape[0], shape[1], shape[2]);
+            cr_assert(shape[0] == 1 && shape[1] == 1 && shape[2] == N);
+        }
+    }
+    cr_assert_not(zmpi_shape_find(ZMPI_F32, &rel3, 1e20, data, 4095, 4095, shape));
+    free(data);
+}
+
+/* What was found stays, whatever comes; what was not found is looked for a few times. */
+Test(shape, recall)
+{
+    struct zmpi_shape_known known = {.next = 0};
+    const size_t n = (size_t)NZ * NY * NX;
+    void *data = make(ZMPI_F64), *zeros = calloc(n, 8);
+    size_t shape[3];
+    bool is_new;
+    cr_assert_not_null(zeros);
+    cr_assert_not(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, zeros, n, shape, &is_new));
+    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n, shape, &is_new) && is_new);
+    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, zeros, n, shape, &is_new) &&
+              !is_new);
+    cr_assert_eq(shape[2], NX);
+    for (int i = 0; i < 5; i++)
+        zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, zeros, n - 110, shape, &is_new);
+    cr_assert_not(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n - 110, shape, &is_new));
+    for (size_t i = 0; i < 3 * ZMPI_SHAPE_ARRAYS; i++)
+        zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n - NX * i, shape, &is_new);
+    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n, shape, &is_new) && is_new);
+    free(data);
+    free(zeros);
+}
+
+static double true_sum, found_sum, row_sum;
+static int fields;
+
+static size_t size_as(const struct field *f, const size_t shape[3])
+{
+    const struct zmpi_array a = kit_array(f->array.type, shape[0], shape[1], shape[2]);
+    struct kit_stream s = kit_compress(&a, rel3, f->data);
+    const size_t size = s.size;
+    free(s.data);
+    return size;
+}
+
+static void compare(const struct field *f)
+{
+    const size_t n = kit_elements(&f->array), row[3] = {1, 1, n};
+    size_t shape[3];
+    zmpi_shape_find(f->array.type, &rel3, 1e20, f->data, n, n, shape);
+    const double given = (double)size_as(f, f->array.extent), found = (double)size_as(f, shape),
+                 one = (double)size_as(f, row);
+    cr_assert(found <= 1.01 * one, "%s: %zux%zux%zu takes %.0f bytes, one row %.0f", f->path,
+              shape[0], shape[1], shape[2], found, one);
+    true_sum += log(given);
+    found_sum += log(found);
+    row_sum += log(one);
+    fields++;
+}
+
+Test(shape, fields)
+{
+    each_field(compare);
+    if (!fields)
+        return;
+    const double to_true = exp((true_sum - found_sum) / fields),
+                 to_row = exp((row_sum - found_sum) / fields);
+    printf("%d fields: %.3f of the ratio by the true shapes, %.3f of that of one row\n", fields,
+           to_true, to_row);
+    cr_assert(to_true >= 0.95, "%g of the ratio by true shapes", to_true);
+}

@@ -28,7 +28,8 @@ enum { LOOKS = 2 };
 
 struct search {
     enum zmpi_type type;
-    double inverse, keep; /* of the step, 0: bits in order are the integers; exact from there on */
+    bool ordered;         /* integers are bits in the order of numbers */
+    double inverse, keep; /* of the step, 0: none; exact from there on */
     const unsigned char *src;
     size_t have;
 };
@@ -73,9 +74,10 @@ static bool integer_at(const struct search *s, size_t i, int64_t *q)
             return false;
         x = value_at(s, i - k - 1);
     }
-    const double v = x * s->inverse;
+    const int64_t order = s->ordered ? order_of(s->type, x) : 0;
+    const double v = (s->ordered ? (double)order : x) * s->inverse;
     if (!(s->inverse > 0))
-        *q = order_of(s->type, x);
+        *q = order;
     else
         *q = fabs(v) < 0x1p52 ? (int64_t)(v + (v < 0 ? -0.5 : 0.5)) : 0;
     return true;
@@ -207,7 +209,12 @@ static bool begin(struct search *s, enum zmpi_type type, const struct zmpi_bound
         return false;
     zmpi_job_threshold(&job, threshold);
     const bool steps = job.abs_bound > 0 && isfinite(job.abs_bound);
-    *s = (struct search){type, steps ? 0.5 / job.abs_bound : 0, job.keep, src, have};
+    *s = (struct search){
+        .type = type, .ordered = !steps, .keep = job.keep, .src = src, .have = have};
+    if (steps)
+        s->inverse = 0.5 / job.abs_bound;
+    else if (job.abs_bound > 0) /* pw_rel: a part of what the last bit of a mantissa is to 1 */
+        s->inverse = 0.5 / bound->value * (type == ZMPI_F64 ? 0x1p-52 : 0x1p-23);
     return true;
 }
 

@@ -147,18 +147,13 @@ struct zfile {
     struct ztrim trim; /* rank 0 of a writer */
 
     struct zmpi_options options;
-    struct zmpi_order order;      /* of the floats written last, if they were few */
-    bool call_rules;              /* there are rules for single write calls of this file */
-    struct zmpi_bound file_bound; /* that of all others */
-    bool shape_told;              /* that the shape that was set is not that of a call */
-    bool looks_told;              /* that data are not what their datatype says */
-    bool turned;             /* floats are in the other byte order, or no floats: kept exactly */
-    struct zmpi_order order; /* of the floats written last, if they were few */
-    bool call_rules;         /* there are rules for single write calls of this file */
+    struct zmpi_order order;        /* of the floats written last, if they were few */
+    bool call_rules;                /* there are rules for single write calls of this file */
     struct zmpi_bound file_bound;   /* that of all others */
     bool shape_told;                /* that the shape that was set is not that of a call */
     struct zmpi_shape_known shapes; /* of calls that nothing else tells the shape of */
-    bool turned;        /* floats are in the other byte order, or integers: kept exactly */
+    bool looks_told;                /* that data are not what their datatype says */
+    bool turned;        /* floats are in the other byte order, or no floats: kept exactly */
     bool stays_turned;  /* and so is all that comes; one value alone may look like that */
     const char *format; /* of another library, as the file's first bytes say; NULL: none is known.
                            All is exact then, and the file plain when it is closed (plain.c) */

@@ -29,7 +29,8 @@ static MPI_File open_file(int mode, const char *shape)
 static double value(int slab, int i)
 {
     const int z = slab * NZ + i / (NY * NX), y = i / NX % NY, x = i % NX;
-    return 10 * sin(0.05 * x + 0.1 * z) * cos(0.07 * y) + 0.01 * check_unit((uint64_t)slab, (uint64_t)i);
+    return 10 * sin(0.05 * x + 0.1 * z) * cos(0.07 * y) +
+           0.01 * check_unit((uint64_t)slab, (uint64_t)i);
 }
 
 /* Three slabs of each rank, as large in the file as this comes to. */

@@ -66,7 +66,7 @@ static size_t encode_quantized(const struct shape *s, const struct zmpi_chunk_ru
     U base = q[0];
     if (exceptions) {
         base = q[first_quantized(work->exception)];
-        hold_exceptions(s, base, q, work->exception);
+        fill_exceptions(s, base, q, work->exception);
     }
     store_word(out + HEAD, bits_of(z.step));
     return store_integers(s, work, base, ZMPI_MAP_QUANTIZED, axes_within(s, rule->axes),
@@ -86,7 +86,7 @@ static size_t encode_shifted(const struct shape *s, const struct zmpi_chunk_rule
     U base = q[0];
     if (exceptions) {
         base = q[first_quantized(work->exception)];
-        hold_exceptions(s, base, q, work->exception);
+        fill_exceptions(s, base, q, work->exception);
     }
     size_t size = store_integers(s, work, base, ZMPI_MAP_INTEGER, axes_within(s, rule->axes),
                                  exceptions ? x : NULL, out);

@@ -146,7 +146,7 @@ static inline size_t quantize_blocks(const struct shape *s, const T *x, const st
 
 /* Give exceptions the integer of the last quantized element, so that they cost the prediction
  * little. */
-static inline void hold_exceptions(const struct shape *s, U base, U *q, const uint32_t *exception)
+static inline void fill_exceptions(const struct shape *s, U base, U *q, const uint32_t *exception)
 {
     U last = base;
     for (size_t b = 0; b < s->blocks; b++) {

@@ -13,7 +13,7 @@
 
 #define TARGET __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt,prfchw")))
 /* There are operations on integers of 16 bits: vector_encode_t.h, vector_decode_t.h. */
-#define HALF_INTEGERS
+#define INTEGERS16
 
 #define KERNEL TARGET static __attribute__((noinline))
 #define VECTOR TARGET __attribute__((always_inline)) static inline
@@ -26,10 +26,10 @@ VECTOR unsigned avx2_bit_length(uint64_t m)
 
 /*
  * What packs make of four vectors of eight words: byte i of dword m is of word 8 m + i in the lower
- * half and of word 8 m + 4 + i in the upper one. Here they are called halved bytes. They become
- * eight planes of 32 bits, and planes such bytes, without anything else crossing the halves: what
- * the last step of an 8x8 transposition exchanges between the dwords of a word of 64 bits lies in
- * the two halves here, four planes in each.
+ * half and of word 8 m + 4 + i in the upper one. Here they are called deinterleaved bytes. They
+ * become eight planes of 32 bits, and planes such bytes, without anything else crossing the halves:
+ * what the last step of an 8x8 transposition exchanges between the dwords of a word of 64 bits lies
+ * in the two halves here, four planes in each.
  */
 
 /* Exchange the upper nibbles of the lower half with the lower ones of the upper half. */

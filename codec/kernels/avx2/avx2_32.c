@@ -23,7 +23,7 @@
 #include "kernels/avx2/avx2_words32.h"
 #include "kernels/avx2/avx2_block32.h"
 #include "kernels/vector/vector_plain_t.h"
-#include "kernels/avx2/avx2_hold_t.h"
+#include "kernels/avx2/avx2_fill_forward_t.h"
 
 #define ENCODE        zmpi_avx2_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode
@@ -32,8 +32,8 @@
 #include "kernels/vector/vector_words_t.h"
 #include "kernels/vector/vector_exceptions_t.h"
 #include "kernels/vector/vector_integers_t.h"
-#include "kernels/avx2/avx2_halves_t.h"
-#include "kernels/vector/vector_halves_t.h"
+#include "kernels/avx2/avx2_encode16_t.h"
+#include "kernels/vector/vector_integers16_t.h"
 #include "kernels/vector/vector_encode_t.h"
 
 #define DECODE        zmpi_avx2_decode32
@@ -43,7 +43,7 @@
 #include "kernels/avx2/avx2_unpack_t.h"
 #define UNPACKS_SOME
 #include "kernels/vector/vector_blocks_t.h"
-#include "kernels/avx2/avx2_halved_t.h"
+#include "kernels/avx2/avx2_decode16_t.h"
 #include "kernels/vector/vector_decode_t.h"
 
 #define COST zmpi_avx2_cost32

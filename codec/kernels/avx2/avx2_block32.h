@@ -12,7 +12,7 @@
 
 /* ---- to planes ---- */
 
-/* Words of at most 255 as halved bytes. */
+/* Words of at most 255 as deinterleaved bytes. */
 VECTOR V low_bytes(const V d[VECTORS])
 {
     return _mm256_packus_epi16(_mm256_packus_epi32(d[0], d[1]), _mm256_packus_epi32(d[2], d[3]));

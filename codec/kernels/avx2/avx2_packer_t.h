@@ -12,7 +12,7 @@ struct packer {
     uint32_t *nonzero;
 };
 
-#include "kernels/vector/vector_room_t.h"
+#include "kernels/vector/vector_output_t.h"
 
 /* What of the packer is in registers: bytes stored may be anything. */
 struct lengths {

@@ -6,7 +6,7 @@
  */
 
 #define UNPACKS_AHEAD
-/* A block of up to 7 planes as halved bytes, with signs above the magnitudes. */
+/* A block of up to 7 planes as deinterleaved bytes, with signs above the magnitudes. */
 VECTOR V short_bytes(const unsigned char *src, unsigned length)
 {
     const V signs = _mm256_set1_epi32((int)zmpi_load32(src));

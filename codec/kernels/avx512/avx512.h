@@ -22,8 +22,8 @@
 #endif
 
 /* There are operations on integers of 16 bits: vector_encode_t.h, vector_decode_t.h. */
-#define HALF_INTEGERS
-/* Lanes are told apart by masks, as cheaply as not: vector_halves_t.h, vector_predict_t.h. */
+#define INTEGERS16
+/* Lanes are told apart by masks, as cheaply as not: vector_integers16_t.h, vector_predict_t.h. */
 #define LANE_MASKS
 /* See vector_packer_t.h. */
 #define PACKS_EIGHT

@@ -217,7 +217,7 @@ VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VEC
 
 /* In the lanes whose bits, which are in all lanes of `fine`, are not set what the last one below
  * has whose bit is, or what `before` ends with. */
-VECTOR V v_hold_by(V v, V fine, V before)
+VECTOR V v_fill_forward_by(V v, V fine, V before)
 {
     /* The bit of that lane is the highest of those up to this one; no bit makes an index of all
      * ones, the last of the other vector. */
@@ -231,7 +231,7 @@ VECTOR V v_hold_by(V v, V fine, V before)
     return _mm512_permutex2var_epi32(v, from, before);
 }
 
-VECTOR V v_hold(V v, uint32_t fine, V before)
+VECTOR V v_fill_forward(V v, uint32_t fine, V before)
 {
-    return v_hold_by(v, _mm512_broadcastmw_epi32((M)fine), before);
+    return v_fill_forward_by(v, _mm512_broadcastmw_epi32((M)fine), before);
 }

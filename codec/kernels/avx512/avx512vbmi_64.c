@@ -31,8 +31,8 @@
 #include "kernels/vector/vector_exceptions_t.h"
 #include "kernels/avx512/avx512_filled_t.h"
 #include "kernels/vector/vector_integers_t.h"
-#include "kernels/avx512/avx512_halves_t.h"
-#include "kernels/vector/vector_halves_t.h"
+#include "kernels/avx512/avx512_encode16_t.h"
+#include "kernels/vector/vector_integers16_t.h"
 #include "kernels/vector/vector_encode_t.h"
 
 #define DECODE        zmpi_avx512vbmi_decode64
@@ -42,6 +42,6 @@
 #include "kernels/avx512/avx512_group_t.h"
 #include "kernels/vector/vector_unpack_t.h"
 #include "kernels/vector/vector_blocks_t.h"
-#include "kernels/avx512/avx512_halved_t.h"
+#include "kernels/avx512/avx512_decode16_t.h"
 #include "kernels/vector/vector_decode_t.h"
 #endif

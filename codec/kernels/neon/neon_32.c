@@ -23,7 +23,7 @@
 #include "kernels/neon/neon_words32.h"
 #include "kernels/vector/vector_block_t.h"
 #include "kernels/vector/vector_plain_t.h"
-#include "kernels/vector/vector_hold_t.h"
+#include "kernels/vector/vector_fill_forward_t.h"
 
 #define ENCODE        zmpi_neon_encode32
 #define SCALAR_ENCODE zmpi_chunk32_encode

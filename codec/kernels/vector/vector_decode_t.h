@@ -1,6 +1,6 @@
 /*
  * vector_decode_t.h - template: one chunk from bytes to words. After vector_unpack_t.h and, where
- * an instruction set sums in 16 bits (HALF_INTEGERS), what unpacks these. SCALAR_DECODE is the
+ * an instruction set sums in 16 bits (INTEGERS16), what unpacks these. SCALAR_DECODE is the
  * reference, for chunks shorter than a block.
  */
 
@@ -54,7 +54,7 @@ TARGET static void decode_words(const struct job *j, bool is_float)
 
 /* ---- in 16 bits ---- */
 
-#ifdef HALF_INTEGERS
+#ifdef INTEGERS16
 /* All of so many, ORed. */
 VECTOR uint16_t half_all_of(const uint16_t *q, size_t words)
 {
@@ -101,7 +101,7 @@ enum { FAR_FOR = 4 };
  * did, and then it is looked whether they do: false: they do not. Integers have 2^k added, so that
  * they are those of less than 2^(k+1).
  */
-TARGET static bool decode_halves(const struct job *j)
+TARGET static bool decode16(const struct job *j)
 {
     const uint16_t bias = (uint16_t)(1U << (15 - __builtin_popcount(j->p->axes)));
     const int64_t base = (S)j->p->base, most = INT32_MAX - UINT16_MAX;
@@ -122,7 +122,7 @@ TARGET static bool decode_halves(const struct job *j)
     return false;
 }
 #else
-TARGET static bool decode_halves(const struct job *j)
+TARGET static bool decode16(const struct job *j)
 {
     (void)j;
     return false;
@@ -173,7 +173,7 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
         j.patch = patch_of(&s, &p, work);
     if (p.zero)
         decode_zero(&j, is_float);
-    else if (!stored && !decode_halves(&j))
+    else if (!stored && !decode16(&j))
         decode_words(&j, is_float);
     if (p.shift)
         unshift_words(s.count, p.shift, (U *)(void *)work->words);

@@ -1,6 +1,6 @@
 /*
  * vector_encode_t.h - template: one chunk from words to bytes. After vector_integers_t.h
- * and, where an instruction set has them, vector_halves_t.h;
+ * and, where an instruction set has them, vector_integers16_t.h;
  * SCALAR_ENCODE is the reference, for chunks shorter than a block.
  */
 
@@ -71,7 +71,7 @@ TARGET static size_t encode_near(const struct shape *s, const struct quantizer *
                                  enum source source, struct zmpi_chunk_work *work,
                                  unsigned char *out)
 {
-#ifdef HALF_INTEGERS
+#ifdef INTEGERS16
     const U base = quantize(z, first), fill = (U)work->fill;
     const bool sampled = work->level > 0 || source == FILLED;
     const struct tile f = {s, rows, lines, work, *z, sampled, 0, fill, base};
@@ -84,7 +84,7 @@ TARGET static size_t encode_near(const struct shape *s, const struct quantizer *
         return 0;
     struct output o = output_begin(s, ZMPI_MAP_QUANTIZED, work, out);
     store_word(out + HEAD, bits_of(z->step));
-    if (encode_halves(&f, axes, source, &o.packer) != DONE)
+    if (encode16(&f, axes, source, &o.packer) != DONE)
         return 0;
     if (source == QUANTIZE)
         return output_end(s, &o, ZMPI_MAP_QUANTIZED, axes, base, NULL, work);
@@ -240,7 +240,7 @@ TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chu
     struct exceptions list = exceptions_begin(work);
     if (exceptions) {
         base = q[first_quantized(work->exception)];
-        hold_masked(s, base, q, work->exception);
+        fill_masked(s, base, q, work->exception);
         list_exceptions(&list, s, &words, work);
     }
     subtract_base(s->count, base, q);

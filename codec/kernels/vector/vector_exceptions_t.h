@@ -82,15 +82,15 @@ KERNEL bool find_quantized(const struct lines *l, T most, T *found)
     return false;
 }
 
-/* hold_exceptions of quant_t.h. */
-KERNEL void hold_masked(const struct shape *s, U base, U *q, const uint32_t *exception)
+/* fill_exceptions of quant_t.h. */
+KERNEL void fill_masked(const struct shape *s, U base, U *q, const uint32_t *exception)
 {
     V held = v_set1(base);
     for (size_t b = 0; b < s->blocks; b++)
         for (unsigned k = 0; k < VECTORS; k++) { /* the buffer is longer than the chunk */
             U *at = q + b * ZMPI_BLOCK + k * LANES;
             const uint32_t fine = ~exception[b] >> (k * LANES) & ALL_LANES;
-            held = v_hold(v_load(at), fine, held);
+            held = v_fill_forward(v_load(at), fine, held);
             v_store(at, held);
         }
 }
@@ -112,7 +112,7 @@ KERNEL void list_exceptions(struct exceptions *list, const struct shape *s, cons
     *list = e;
 }
 
-#if defined HALF_INTEGERS && !defined LANE_MASKS
+#if defined INTEGERS16 && !defined LANE_MASKS
 /* The same where all exceptions are this word. */
 KERNEL void list_filled(struct exceptions *list, const struct shape *s, U fill)
 {

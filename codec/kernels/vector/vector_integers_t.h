@@ -35,7 +35,7 @@ VECTOR V word_take(struct word_taking *t, const V word[1], size_t words, enum so
     const uint32_t fine = f_fine(x, t->limit) & valid;
     V v = f_bits(f_add(f_mul(x, t->inverse), f_set1((T)MAGIC)));
     if (fine != ALL_LANES)
-        v = v_hold(v, fine, t->held);
+        v = v_fill_forward(v, fine, t->held);
     t->held = v;
     *mask = fine ^ valid;
     return v_sub(v, t->origin);
@@ -51,7 +51,7 @@ VECTOR void word_pack(struct packer *p, const U *r, size_t blocks)
 {
     const unsigned char *const begin = p->dst;
     pack_words(p, r, blocks);
-    room_ahead(begin, p->dst, ROOM_AHEAD);
+    prefetch_output(begin, p->dst, OUTPUT_AHEAD);
 }
 
 #define A(name)  word_##name

@@ -10,7 +10,7 @@ struct packer {
     uint32_t *nonzero;
 };
 
-#include "kernels/vector/vector_room_t.h"
+#include "kernels/vector/vector_output_t.h"
 #ifdef PACKS_EIGHT
 #include "kernels/avx512/avx512_pack_t.h"
 #endif

@@ -19,7 +19,7 @@
 
 enum { A(MARGIN) = 32 };
 
-struct A(supply) {
+struct A(reader) {
     struct unpacker u;
     X carry;
     W *x; /* all of them, or, where `turn` is less, some, which share the cache with the rest */
@@ -27,9 +27,9 @@ struct A(supply) {
 };
 
 /* unit: so many are made together, at most. */
-VECTOR struct A(supply) A(supply_of)(const struct job *j, size_t unit, X carry, unsigned char *tail)
+VECTOR struct A(reader) A(reader_of)(const struct job *j, size_t unit, X carry, unsigned char *tail)
 {
-    struct A(supply) p;
+    struct A(reader) p;
     p.carry = carry;
     p.x = (W *)(void *)j->work->ahead + X_LANES;
     p.turn = unit <= X_BAND ? 4 * X_BAND : ZMPI_CHUNK_INPUT_BYTES / WIDTH;
@@ -40,7 +40,7 @@ VECTOR struct A(supply) A(supply_of)(const struct job *j, size_t unit, X carry, 
 }
 
 /* The next band, or what is left. */
-VECTOR void A(supply_band)(struct A(supply) * p, const struct shape *s, unsigned axes, W *to)
+VECTOR void A(reader_next)(struct A(reader) * p, const struct shape *s, unsigned axes, W *to)
 {
     const size_t left = s->blocks - p->u.coded.block, most = X_BAND / ZMPI_BLOCK;
     if (axes & ZMPI_AXIS_X)
@@ -51,11 +51,11 @@ VECTOR void A(supply_band)(struct A(supply) * p, const struct shape *s, unsigned
 
 /* Up to number end-1 of the chunk. What lies at the beginning of the buffer lies behind its end,
  * too: bands go on there. */
-VECTOR void A(supply_until)(struct A(supply) * p, size_t end, const struct shape *s, unsigned axes)
+VECTOR void A(reader_until)(struct A(reader) * p, size_t end, const struct shape *s, unsigned axes)
 {
     for (end = end < s->count ? end : s->count; p->have < end; p->have += X_BAND) {
         const size_t at = p->have & (p->turn - 1);
-        A(supply_band)(p, s, axes, p->x + at);
+        A(reader_next)(p, s, axes, p->x + at);
         if (at == 0 && p->have)
             for (size_t i = 0; i < X_BAND; i += X_LANES)
                 X_(store)(p->x + p->turn + i, X_(load)(p->x + i));
@@ -63,7 +63,7 @@ VECTOR void A(supply_until)(struct A(supply) * p, size_t end, const struct shape
 }
 
 /* Element `at`; the one before it lies there, too. */
-VECTOR const W *A(supplied)(const struct A(supply) * p, size_t at)
+VECTOR const W *A(reader_at)(const struct A(reader) * p, size_t at)
 {
     return at ? p->x + 1 + ((at - 1) & (p->turn - 1)) : p->x;
 }
@@ -155,7 +155,7 @@ VECTOR W A(sum_rows)(const struct job *j, const struct shape *s, unsigned axes, 
     W *const bases = (W *)(void *)j->work->bases;
     unsigned char tail[TAIL];
     struct A(integers) r = A(integers_of)(j, axes & ZMPI_AXIS_Z ? s->plane : most * row, how);
-    struct A(supply) p = A(supply_of)(j, row, X_(set1)(0), tail);
+    struct A(reader) p = A(reader_of)(j, row, X_(set1)(0), tail);
     struct A(band) b = {.row = row,
                         .kept = (W *)(void *)j->work->sums,
                         .begin = X_(set1)(axes & ZMPI_AXIS_Z ? 0 : first),
@@ -168,10 +168,10 @@ VECTOR W A(sum_rows)(const struct job *j, const struct shape *s, unsigned axes, 
         for (size_t y = 0, words; y < s->y; y += b.rows, at += words) {
             b.rows = s->y - y < most ? s->y - y : most;
             words = b.rows * row;
-            A(supply_until)(&p, at + words + X_BAND, s, axes);
+            A(reader_until)(&p, at + words + X_BAND, s, axes);
             if (y == 0 || !(axes & ZMPI_AXIS_Z))
                 A(begin_again)(&r);
-            b.x = A(supplied)(&p, at);
+            b.x = A(reader_at)(&p, at);
             b.q = r.to;
             b.step = z ? row : 0;
             b.before = z ? before + y * row : bases;
@@ -250,7 +250,7 @@ VECTOR W A(sum_planes)(const struct job *j, const struct shape *s, unsigned axes
     W *const kept = (W *)(void *)j->work->sums;
     unsigned char tail[TAIL];
     struct A(integers) r = A(integers_of)(j, most * plane, how);
-    struct A(supply) p = A(supply_of)(j, plane, X_(set1)(0), tail);
+    struct A(reader) p = A(reader_of)(j, plane, X_(set1)(0), tail);
     struct A(group) g;
     A(group_of)(&g, s->row);
     X_(store)(kept, X_(set1)(first));
@@ -259,9 +259,9 @@ VECTOR W A(sum_planes)(const struct job *j, const struct shape *s, unsigned axes
             X_(store)(kept + k, X_(set1)(first));
     for (size_t z = 0, at = 0, n; z < s->z; z += n, at += n * plane) {
         n = s->z - z < most ? s->z - z : most;
-        A(supply_until)(&p, at + n * plane + X_BAND, s, axes);
+        A(reader_until)(&p, at + n * plane + X_BAND, s, axes);
         A(begin_again)(&r);
-        const W *x = A(supplied)(&p, at);
+        const W *x = A(reader_at)(&p, at);
         for (size_t i = 0; i < n; i++)
             A(sum_plane)(&g, plane, axes, above, x + i * plane, kept, step, r.to + i * plane);
         A(put)(&r, n * plane, at);
@@ -277,11 +277,11 @@ VECTOR W A(sum_flat)(const struct job *j, unsigned axes, W first, struct convers
 {
     unsigned char tail[TAIL];
     struct A(integers) r = A(integers_of)(j, X_BAND, how);
-    struct A(supply) p = A(supply_of)(j, X_BAND, X_(set1)(first), tail);
+    struct A(reader) p = A(reader_of)(j, X_BAND, X_(set1)(first), tail);
     for (size_t at = 0; at < j->s->count; at += X_BAND) {
         const size_t left = j->s->count - at;
         A(begin_again)(&r);
-        A(supply_band)(&p, j->s, axes, r.to);
+        A(reader_next)(&p, j->s, axes, r.to);
         A(put)(&r, left < X_BAND ? left : X_BAND, at);
     }
     A(write_until)(&r.out, j->s->count);

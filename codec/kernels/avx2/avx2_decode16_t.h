@@ -1,6 +1,6 @@
 /*
- * avx2_halved_t.h - template: blocks to residuals of 16 bits, half a block in a vector, and those
- * to words of 4 bytes. After avx2_halves_t.h and avx2_unpack32.h.
+ * avx2_decode16_t.h - template: blocks to residuals of 16 bits, half a block in a vector, and those
+ * to words of 4 bytes. After avx2_encode16_t.h and avx2_unpack32.h.
  */
 
 VECTOR H h_add(H a, H b)
@@ -125,7 +125,7 @@ VECTOR void put_middle(V low, V high, H *carry, bool sums, uint16_t *to)
 }
 
 /* The next blocks, all of them of at most 15 planes; those that become bytes together. */
-VECTOR void unpack_halves(struct unpacker *u, H *carry_on, bool sums, size_t blocks, uint16_t *to)
+VECTOR void unpack16(struct unpacker *u, H *carry_on, bool sums, size_t blocks, uint16_t *to)
 {
     H carry = *carry_on;
     for (size_t b = 0, n; b < blocks; b += n) {
@@ -145,10 +145,10 @@ VECTOR void unpack_halves(struct unpacker *u, H *carry_on, bool sums, size_t blo
 
 KERNEL void half_unpack_words(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
 {
-    unpack_halves(u, carry, false, blocks, to);
+    unpack16(u, carry, false, blocks, to);
 }
 
 KERNEL void half_unpack_sums(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
 {
-    unpack_halves(u, carry, true, blocks, to);
+    unpack16(u, carry, true, blocks, to);
 }

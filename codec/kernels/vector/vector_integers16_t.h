@@ -1,7 +1,7 @@
 /*
- * vector_halves_t.h - template: words of a tile to integers of 16 bits, where all of a chunk lie in
- * a window so narrow that residuals along three axes fit. After vector_words_t.h and the operations
- * of an instruction set on such integers.
+ * vector_integers16_t.h - template: words of a tile to integers of 16 bits, where all of a chunk
+ * lie in a window so narrow that residuals along three axes fit. After vector_words_t.h and the
+ * operations of an instruction set on such integers.
  */
 
 /* Of 2 HALF_WINDOW integers no four less four others are 2^15 or more. */
@@ -59,7 +59,7 @@ VECTOR H half_filled(struct half_taking *t, const V word[JOINED], size_t words, 
     H h = h_nearest(q, t->base);
 #ifdef LANE_MASKS
     if (*mask != UINT32_MAX) /* worth a branch, though coasts are hard to foresee */
-        h = h_hold(h, *mask, t->held);
+        h = h_fill_forward(h, *mask, t->held);
     t->held = h;
 #endif
     return h;
@@ -102,7 +102,7 @@ VECTOR enum outcome half_outcome(const struct half_taking *t, const struct tile 
 
 VECTOR void half_pack(struct packer *p, const uint16_t *r, size_t blocks)
 {
-    pack_halves(p, r, blocks);
+    pack16(p, r, blocks);
 }
 
 #define A(name)  half_##name
@@ -131,8 +131,8 @@ CASE(FILLED)
 
 /* If integers are near each other; where they were not, the next chunks are not tried, more of them
  * each time. WIDE: nothing has been done. */
-TARGET static enum outcome encode_halves(const struct tile *f, unsigned axes, enum source source,
-                                         struct packer *p)
+TARGET static enum outcome encode16(const struct tile *f, unsigned axes, enum source source,
+                                    struct packer *p)
 {
     enum { LONGEST = 31 };
     struct zmpi_chunk_work *work = f->work;

@@ -1,5 +1,5 @@
 /*
- * avx2_hold_t.h - template: integers in the places of exceptions. After v_last.
+ * avx2_fill_forward_t.h - template: integers in the places of exceptions. After v_last.
  */
 
 /* For each of the masks of a vector's lanes, where the dwords of a lane come from: from the last
@@ -50,7 +50,7 @@ VECTOR V v_lanes_from(V v, V from, V before)
 /* In the lanes whose bits are not set what the last one below has whose bit is, or what all lanes
  * of `before` have, which becomes what the next ones need: not by way of what is returned, as that
  * takes longer. */
-VECTOR V v_hold_on(V v, uint32_t fine, V *before)
+VECTOR V v_fill_forward_on(V v, uint32_t fine, V *before)
 {
     static const int8_t last_of[1 << LANES][8] = {FROM_ALL};
     static const U last[1 << LANES] = {LAST_ALL};
@@ -61,8 +61,8 @@ VECTOR V v_hold_on(V v, uint32_t fine, V *before)
 }
 
 /* The same behind a vector of which only the last lane counts. */
-VECTOR V v_hold(V v, uint32_t fine, V before)
+VECTOR V v_fill_forward(V v, uint32_t fine, V before)
 {
     V last = v_last(before);
-    return v_hold_on(v, fine, &last);
+    return v_fill_forward_on(v, fine, &last);
 }

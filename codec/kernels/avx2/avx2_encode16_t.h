@@ -1,6 +1,6 @@
 /*
- * avx2_halves_t.h - template: operations on integers of 16 bits, half a block of them in a vector,
- * for words of 4 bytes; words to such integers; and their residuals to planes. After
+ * avx2_encode16_t.h - template: operations on integers of 16 bits, half a block of them in a
+ * vector, for words of 4 bytes; words to such integers; and their residuals to planes. After
  * avx2_packer_t.h and take_filled.
  */
 
@@ -107,13 +107,14 @@ VECTOR F half_held(V word, uint32_t valid, V fill, F inverse, V *least, V *held,
     word = _mm256_andnot_si256(is_fill, word);
     *least = v_least(*least, word);
     *mask = m_bits(is_fill) & valid;
-    return f_of_bits(v_hold_on(f_bits(f_mul(f_of_bits(word), inverse)), *mask ^ valid, held));
+    return f_of_bits(
+        v_fill_forward_on(f_bits(f_mul(f_of_bits(word), inverse)), *mask ^ valid, held));
 }
 
 /* ---- to planes ---- */
 
 /* Bytes of a block in order, as packs leave them, to the order of planes_of. */
-VECTOR __m256i halved_bytes(__m256i bytes)
+VECTOR __m256i deinterleaved_bytes(__m256i bytes)
 {
     return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7));
 }
@@ -125,7 +126,8 @@ KERNEL const uint16_t *pack_half_bytes(struct packer *packer, const uint16_t *r,
 {
     struct lengths p = lengths_begin(packer);
     for (; r < end; r += ZMPI_BLOCK) {
-        const __m256i bytes = halved_bytes(_mm256_packs_epi16(h_load(r), h_load(r + HALVES)));
+        const __m256i bytes =
+            deinterleaved_bytes(_mm256_packs_epi16(h_load(r), h_load(r + HALVES)));
         const __m256i a = _mm256_abs_epi8(bytes);
         if (__builtin_expect(_mm256_movemask_epi8(_mm256_add_epi8(a, _mm256_set1_epi8(1))), 0))
             break;
@@ -170,9 +172,9 @@ TARGET static void pack_half_blocks(struct packer *p, const uint16_t *r, size_t 
 }
 
 /* And room for the next ones is asked for. */
-TARGET static void pack_halves(struct packer *p, const uint16_t *r, size_t blocks)
+TARGET static void pack16(struct packer *p, const uint16_t *r, size_t blocks)
 {
     const unsigned char *const begin = p->dst;
     pack_half_blocks(p, r, blocks);
-    room_ahead(begin, p->dst, ROOM_AHEAD_HALVES);
+    prefetch_output(begin, p->dst, OUTPUT_AHEAD_16);
 }

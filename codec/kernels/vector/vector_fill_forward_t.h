@@ -1,11 +1,11 @@
 /*
- * vector_hold_t.h - template: integers in the places of exceptions, for instruction sets that have
- * nothing better for them.
+ * vector_fill_forward_t.h - template: integers in the places of exceptions, for instruction sets
+ * that have nothing better for them.
  */
 
 /* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
  * ends with. */
-VECTOR V v_hold(V v, uint32_t fine, V before)
+VECTOR V v_fill_forward(V v, uint32_t fine, V before)
 {
     U lane[LANES];
     if (fine == UINT32_MAX >> (32 - LANES))

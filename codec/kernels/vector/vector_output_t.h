@@ -1,5 +1,5 @@
 /*
- * vector_room_t.h - template: what packers of blocks share: residuals that are kept for another
+ * vector_output_t.h - template: what packers of blocks share: residuals that are kept for another
  * encoder, and memory that planes are about to be written to. After struct packer.
  */
 
@@ -23,9 +23,9 @@ VECTOR void keep_residuals(struct packer *p, const V r[VECTORS])
  * What is made of a part of the words may have as many bytes as these, of 16 bits half of it.
  * (PREFETCHW does nothing where a processor does not know it.)
  */
-enum { ROOM_AHEAD = 8192, ROOM_AHEAD_HALVES = 4096 };
+enum { OUTPUT_AHEAD = 8192, OUTPUT_AHEAD_16 = 4096 };
 
-VECTOR void room_ahead(const unsigned char *from, const unsigned char *to, size_t ahead)
+VECTOR void prefetch_output(const unsigned char *from, const unsigned char *to, size_t ahead)
 {
     for (; from < to; from += 64)
         __builtin_prefetch((const void *)((uintptr_t)from + ahead), 1);
@@ -33,11 +33,11 @@ VECTOR void room_ahead(const unsigned char *from, const unsigned char *to, size_
 
 /* The same for eight blocks. Most take up to five lines: for those, no loop, whose end could not be
  * foreseen. */
-VECTOR void room_ahead_eight(const unsigned char *from, const unsigned char *to, size_t ahead)
+VECTOR void prefetch_output_eight(const unsigned char *from, const unsigned char *to, size_t ahead)
 {
     enum { FEW = 5 };
     for (unsigned i = 0; i < FEW; i++)
         __builtin_prefetch((const void *)((uintptr_t)from + ahead + i * 64), 1);
     if (to - from > FEW * 64)
-        room_ahead(from + FEW * 64, to, ahead);
+        prefetch_output(from + FEW * 64, to, ahead);
 }

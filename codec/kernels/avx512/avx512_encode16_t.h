@@ -1,6 +1,6 @@
 /*
- * avx512_halves_t.h - template: operations on integers of 16 bits, a block of them in a vector, for
- * words of 4 bytes; and their residuals to planes. After struct packer.
+ * avx512_encode16_t.h - template: operations on integers of 16 bits, a block of them in a vector,
+ * for words of 4 bytes; and their residuals to planes. After struct packer.
  */
 
 typedef __m512i H;
@@ -127,7 +127,7 @@ VECTOR H held_before(T base)
 
 /* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
  * ends with. */
-VECTOR H h_hold(H q, uint32_t fine, H before)
+VECTOR H h_fill_forward(H q, uint32_t fine, H before)
 {
     /* The bit of that lane is the highest of those up to this one; no bit makes an index of all
      * ones, the last of the other vector. Of lanes in the order in which packs leaves them. */
@@ -175,7 +175,7 @@ VECTOR void half_planes(V w[8])
 
 /* Eight blocks, or the first n, of less than 2^15 in magnitude. (-2^15, which counts as 16 planes,
  * there is only in chunks that turn out not to be for 16 bits.) */
-VECTOR void pack_halves_of(struct packer *p, H w[8], unsigned n)
+VECTOR void pack16_of(struct packer *p, H w[8], unsigned n)
 {
     V magnitude[8];
     EACH(8) magnitude[i] = _mm512_abs_epi16(w[i]);
@@ -184,21 +184,21 @@ VECTOR void pack_halves_of(struct packer *p, H w[8], unsigned n)
     half_planes(w);
     const unsigned char *const begin = p->dst;
     pack_eight(p, e, w, n);
-    room_ahead_eight(begin, p->dst, ROOM_AHEAD_HALVES);
+    prefetch_output_eight(begin, p->dst, OUTPUT_AHEAD_16);
 }
 
 VECTOR void half_pack_together(struct packer *p, H w[8])
 {
-    pack_halves_of(p, w, 8);
+    pack16_of(p, w, 8);
 }
 
 /* Fewer. */
-KERNEL void pack_halves(struct packer *p, const uint16_t *r, size_t blocks)
+KERNEL void pack16(struct packer *p, const uint16_t *r, size_t blocks)
 {
     for (size_t b = 0, n; b < blocks; b += n) {
         H w[8];
         n = blocks - b < 8 ? blocks - b : 8;
         EACH(8) w[i] = h_load(r + (b + (i < n ? i : 0)) * ZMPI_BLOCK);
-        pack_halves_of(p, w, (unsigned)n);
+        pack16_of(p, w, (unsigned)n);
     }
 }

@@ -1,6 +1,6 @@
 /*
- * avx512_halved_t.h - template: blocks to residuals of 16 bits, a block in a vector, and those to
- * words of 4 bytes. After avx512_halves_t.h and avx512_group_t.h.
+ * avx512_decode16_t.h - template: blocks to residuals of 16 bits, a block in a vector, and those to
+ * words of 4 bytes. After avx512_encode16_t.h and avx512_group_t.h.
  */
 
 VECTOR H h_add(H a, H b)
@@ -59,7 +59,7 @@ VECTOR bool lengths_within(const unsigned char *lengths, size_t blocks, unsigned
 }
 
 /* A block to `to`; with the x axis its sums, which go on from carry, and else carry added. */
-VECTOR void put_halves(H words, H *carry, bool sums, uint16_t *to)
+VECTOR void put16(H words, H *carry, bool sums, uint16_t *to)
 {
     h_store(to, h_add(words, *carry));
     if (sums)
@@ -67,7 +67,7 @@ VECTOR void put_halves(H words, H *carry, bool sums, uint16_t *to)
 }
 
 /* The next blocks, all of them of at most 15 planes. */
-VECTOR void unpack_halves(struct coded *coded, H *carry_on, bool sums, size_t blocks, uint16_t *to)
+VECTOR void unpack16(struct coded *coded, H *carry_on, bool sums, size_t blocks, uint16_t *to)
 {
     struct coded c = *coded;
     H carry = *carry_on;
@@ -78,7 +78,7 @@ VECTOR void unpack_halves(struct coded *coded, H *carry_on, bool sums, size_t bl
             if (sums)
                 scan_words(w, GROUP);
             EACH(GROUP)
-            put_halves(w[i], &carry, sums, to + (b + i) * ZMPI_BLOCK);
+            put16(w[i], &carry, sums, to + (b + i) * ZMPI_BLOCK);
             b += GROUP;
             continue;
         }
@@ -89,7 +89,7 @@ VECTOR void unpack_halves(struct coded *coded, H *carry_on, bool sums, size_t bl
         w[0] = few_planes(c.src, length);
         if (sums)
             scan_words(w, 1);
-        put_halves(w[0], &carry, sums, to + b * ZMPI_BLOCK);
+        put16(w[0], &carry, sums, to + b * ZMPI_BLOCK);
         c.src += 4 * (size_t)(length + (length != 0));
         b++;
     }
@@ -99,10 +99,10 @@ VECTOR void unpack_halves(struct coded *coded, H *carry_on, bool sums, size_t bl
 
 KERNEL void half_unpack_words(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
 {
-    unpack_halves(&u->coded, carry, false, blocks, to);
+    unpack16(&u->coded, carry, false, blocks, to);
 }
 
 KERNEL void half_unpack_sums(struct unpacker *u, H *carry, size_t blocks, uint16_t *to)
 {
-    unpack_halves(&u->coded, carry, true, blocks, to);
+    unpack16(&u->coded, carry, true, blocks, to);
 }

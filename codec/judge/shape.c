@@ -99,7 +99,7 @@ static bool cell_at(const struct search *s, size_t i, const struct candidate *c,
 
 static unsigned bits_of(int64_t residual)
 {
-    const uint64_t u = (uint64_t)(residual < 0 ? -residual : residual);
+    const uint64_t u = residual < 0 ? -(uint64_t)residual : (uint64_t)residual;
     return u ? 64 - (unsigned)__builtin_clzll(u) : 0;
 }
 

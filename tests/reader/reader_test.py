@@ -101,7 +101,7 @@ def noise(random_, i):
 
 
 def decades(random_, i):
-    return random_.uniform(-1, 1) * 10.0 ** random_.randint(-30, 30)
+    return random_.uniform(-1, 1) * 10.0 ** random_.randint(-20, 4)  # more of them would look like no floats
 
 
 def spikes(random_, i):
@@ -180,10 +180,10 @@ class ReaderTest(unittest.TestCase):
         self.assertRegex(read("info", self.container), rb" (\d+) records, \1 in the index")
         return self.check(self.container)
 
-    def check_data(self, data, element, shape):
+    def check_data(self, data, element, shape, bounds=BOUNDS):
         source = pathlib.Path(self.folder.name) / "a.raw"
         source.write_bytes(data)
-        for bound in BOUNDS:
+        for bound in bounds:
             with self.subTest(element=element, bound=bound, shape=shape):
                 decoded = self.compress(source, element, bound, shape)
                 self.assertEqual(len(decoded), len(data))
@@ -199,7 +199,7 @@ class ReaderTest(unittest.TestCase):
     def test_random_bits(self):
         for element, size in (("f32", 4), ("f64", 8)):
             data = random.Random(element).randbytes(5003 * size)
-            self.check_data(data, element, (1, 1, 5003))
+            self.check_data(data, element, (1, 1, 5003), ["lossless"])  # with a bound they are refused
 
     def test_tiny(self):
         for count in (1, 2, 31, 32, 33):

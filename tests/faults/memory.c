@@ -32,19 +32,25 @@ extern void *REAL(memalign)(size_t alignment, size_t size);
 static atomic_int what; /* 0: nothing fails and nothing is counted */
 static atomic_bool paused;
 static atomic_long first, last, seen;
-static uintptr_t start, end; /* of the library whose calls fail */
+/* Of the library whose calls fail, and of the codec, which it brings along. */
+static struct {
+    uintptr_t start, end;
+} place[2];
 
 /* ---- whose call is it? ---- */
 
 static int find(struct dl_phdr_info *info, size_t size, void *wanted)
 {
     const char *name = wanted;
-    const bool program = strcmp(name, "program") == 0;
+    const bool program = strcmp(name, "program") == 0, plugin = strchr(name, '_') != NULL;
+    const bool codec = strstr(info->dlpi_name, "libzmpi_codec.so") != NULL;
+    uintptr_t start = UINTPTR_MAX, end = 0;
     (void)size;
-    /* The program comes first and has no name here. */
-    if (program ? info->dlpi_name[0] != 0 : strstr(info->dlpi_name, name) == NULL)
+    /* The program has no name here. A plug-in has the codec from others. */
+    const bool is_it = program ? info->dlpi_name[0] == 0 : strstr(info->dlpi_name, name) != NULL;
+    const int k = codec && !plugin ? 1 : 0;
+    if ((!is_it && k == 0) || place[k].end > 0)
         return 0;
-    start = UINTPTR_MAX;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *h = &info->dlpi_phdr[i];
         const uintptr_t at = info->dlpi_addr + h->p_vaddr;
@@ -53,22 +59,26 @@ static int find(struct dl_phdr_info *info, size_t size, void *wanted)
         start = at < start ? at : start;
         end = at + h->p_memsz > end ? at + h->p_memsz : end;
     }
-    return 1;
+    place[k].start = start;
+    place[k].end = end;
+    return 0;
 }
 
 static void look(void)
 {
     const char *of = getenv("LACK_OF");
-    end = 0;
+    memset(place, 0, sizeof place);
     dl_iterate_phdr(find, (void *)(uintptr_t)(of ? of : "libzmpi.so"));
 }
 
 static bool fails(enum lack_what kind, const void *caller)
 {
-    if (end == 0 && atomic_load(&what)) /* a plug-in, maybe, which is loaded late */
+    const uintptr_t at = (uintptr_t)caller;
+    if (place[0].end == 0 && atomic_load(&what)) /* a plug-in, maybe, which is loaded late */
         look();
     if (atomic_load(&paused) || (atomic_load(&what) & (int)kind) == 0 ||
-        (uintptr_t)caller < start || (uintptr_t)caller >= end)
+        !((at >= place[0].start && at < place[0].end) ||
+          (at >= place[1].start && at < place[1].end)))
         return false;
     const long n = atomic_fetch_add(&seen, 1) + 1;
     return n >= atomic_load(&first) && n <= atomic_load(&last);

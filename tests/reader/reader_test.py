@@ -110,7 +110,7 @@ def spikes(random_, i):
 
 def special(random_, i):
     values = (math.nan, math.inf, -math.inf, -0.0, 1e-44, 1e20, 9.96921e36)
-    return random_.choice(values) if random_.random() < 0.1 else wave(i)
+    return random_.choice(values) if random_.random() < 0.01 else wave(i)
 
 
 def constant(random_, i):

@@ -30,6 +30,10 @@ enum { LEAST = 16, ENOUGH = 64, TEXT_LEAST = 4 };
  * only below 1. Above it, or so far from 1 in the mean, is nothing. */
 enum { WIDE32 = 48, WIDE64 = 400, ABOVE32 = 17, ABOVE64 = 60, FAR32 = 75, FAR64 = 600 };
 
+/* Waves fade to nothing on both sides of zero, and few numbers are as large as that. Integers have
+ * one sign, or negative ones with the largest exponents, which look like marks, too. */
+enum { FADING_SHARE = 16, REACHED32 = 60, REACHED64 = 200 };
+
 /* Marks for missing data are larger, and the same all over. */
 enum { MARKED = 63, MARKS = 2 };
 
@@ -44,8 +48,8 @@ enum { SPARSE = 8, SPARSE32 = 45, SPARSE64 = 360 };
 struct exponents {
     int before;
     uint64_t last;
-    unsigned steps, values;
-    int least, most; /* of values, if there are any */
+    unsigned steps, values, fading; /* negative ones below 1 */
+    int least, most;                /* of values, if there are any */
     uint64_t step, far;
     uint64_t mark[MARKS];
     uint16_t seen[256]; /* f64: eight exponents together */
@@ -87,6 +91,7 @@ static bool take(struct exponents *e, uint64_t word, unsigned bits)
     }
     e->before = exponent;
     e->far += (unsigned)abs(exponent - most / 2);
+    e->fading += exponent < most / 2 && word >> (bits == 23 ? 31 : 63);
     e->least = e->values == 0 || exponent < e->least ? exponent : e->least;
     e->most = exponent > e->most ? exponent : e->most;
     e->values++;
@@ -172,10 +177,18 @@ static int percentile(const struct exponents *e, unsigned percent)
     return i;
 }
 
+static bool fades(const struct exponents *e, bool f32)
+{
+    const int most = f32 ? 127 + REACHED32 : 1023 + REACHED64;
+    const unsigned share = 1 + e->values / FADING_SHARE;
+    return e->mark[0] == 0 && e->most < most && e->fading >= share &&
+           e->fading + share <= e->values;
+}
+
 /* Exponents that no numbers have, though neighbours are near one another. */
 static bool is_wild(const struct exponents *e, bool f32)
 {
-    if (e->values < 2 * LEAST)
+    if (e->values < 2 * LEAST || fades(e, f32))
         return false;
     if ((double)e->far > (f32 ? FAR32 : FAR64) * (double)e->values)
         return true;
@@ -186,11 +199,18 @@ static bool is_wild(const struct exponents *e, bool f32)
     return high - low > wide && high > (f32 ? 127 + ABOVE32 : 1023 + ABOVE64);
 }
 
+/* The exponents of a wave that fades are all there, as bytes of noise are. */
+static bool bytes_are_alike(const struct tally *t)
+{
+    return t->bytes >= 2 * LEAST && !fades(&t->part[1], t->width == 4) &&
+           share_in_common(t->byte[0], t->byte[1], 256, t->bytes) > ALIKE;
+}
+
 static enum zmpi_looks judge32(const struct tally *t)
 {
     const struct exponents *even = &t->part[0], *odd = &t->part[1];
     const bool rough[2] = {mean_step(even) > ROUGH32, mean_step(odd) > ROUGH32};
-    if (t->bytes >= 2 * LEAST && share_in_common(t->byte[0], t->byte[1], 256, t->bytes) > ALIKE)
+    if (bytes_are_alike(t))
         return ZMPI_LOOKS_INTEGERS;
     if (rough[0] != rough[1] || (t->zero_even == t->words / 2 && odd->values >= 2 * LEAST))
         return ZMPI_LOOKS_F64;
@@ -202,7 +222,7 @@ static enum zmpi_looks judge32(const struct tally *t)
 static enum zmpi_looks judge64(const struct tally *t)
 {
     const struct exponents *low = &t->part[0], *all = &t->part[1];
-    if (t->bytes >= 2 * LEAST && share_in_common(t->byte[0], t->byte[1], 256, t->bytes) > ALIKE)
+    if (bytes_are_alike(t))
         return ZMPI_LOOKS_INTEGERS;
     if (t->bytes >= 2 * LEAST && share_in_common(t->half[0], t->half[1], 512, t->bytes) > ALIKE)
         return ZMPI_LOOKS_F32;
@@ -218,6 +238,7 @@ static bool is_sparse_and_far(const struct tally *t)
     const struct exponents *odd = &t->part[1], *even = t->width == 4 ? &t->part[0] : odd;
     const unsigned values = odd->values + (even == odd ? 0 : even->values);
     return t->words >= MORE_ROWS * MORE_ROW && values >= SPARSE && values < 2 * LEAST &&
+           !fades(odd, t->width == 4) &&
            (double)(odd->far + (even == odd ? 0 : even->far)) >
                (double)values * (t->width == 4 ? SPARSE32 : SPARSE64);
 }

@@ -61,11 +61,11 @@ static void count_written(struct zfile *f, const struct zplan *p)
     const uint64_t bytes = p->memory.bytes;
     const enum zmpi_type element = p->memory.element;
     const bool exact = f->options.bound_set && bound.mode != f->options.bound.mode;
-    const bool turned = exact && (element == ZMPI_F32 || element == ZMPI_F64) && !f->format;
+    const bool mistyped = exact && (element == ZMPI_F32 || element == ZMPI_F64) && !f->format;
     f->stats.n.bytes_written += bytes;
-    f->stats.bytes_exact += exact && !turned ? bytes : 0;
-    f->stats.bytes_turned += turned ? bytes : 0;
-    f->stats.bytes_typed += turned || element == ZMPI_BYTES ? 0 : bytes;
+    f->stats.bytes_exact += exact && !mistyped ? bytes : 0;
+    f->stats.bytes_mistyped += mistyped ? bytes : 0;
+    f->stats.bytes_typed += mistyped || element == ZMPI_BYTES ? 0 : bytes;
 }
 
 /* The bound of this call, where rules name calls: the number-th collective one of the file, or
@@ -135,18 +135,18 @@ struct together {
  * (byte_order.h). */
 static int agree(struct zfile *f, struct together *t)
 {
-    const double turned = f->format ? -3 : f->stays_turned ? -2 : f->turned ? -1 : 0;
+    const double mistyped = f->format ? -3 : f->stays_mistyped ? -2 : f->mistyped ? -1 : 0;
     double mine[12] = {t->range.min,        -t->range.max,
                        t->range.fill,       -(double)t->rounds,
                        t->large ? -1 : 0,   t->ratio ? -1 : 0,
-                       t->through ? -1 : 0, turned,
+                       t->through ? -1 : 0, mistyped,
                        -t->fill.most,       zmpi_fill_smallest(t->fill),
                        -(double)t->floats,  (double)f->options.exact_below};
     double all[12];
     int rc = PMPI_Allreduce(mine, all, 12, MPI_DOUBLE, MPI_MIN, f->comm);
     if (!rc) {
-        f->turned = all[7] < 0;
-        f->stays_turned = all[7] < -1;
+        f->mistyped = all[7] < 0;
+        f->stays_mistyped = all[7] < -1;
         if (all[7] < -2 && !f->format)
             f->format = "a known format";
         *t = (struct together){.range = {all[0], -all[1], all[2]},
@@ -155,7 +155,7 @@ static int agree(struct zfile *f, struct together *t)
                                .floats = (uint64_t)-all[10],
                                .exact_below = (uint64_t)all[11],
                                .large = all[4] < 0,
-                               .ratio = all[5] < 0 && !f->turned,
+                               .ratio = all[5] < 0 && !f->mistyped,
                                .through = all[6] < 0};
     }
     return rc;

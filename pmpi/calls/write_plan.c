@@ -67,8 +67,9 @@ static void shape_of_data(struct zfile *f, struct zplan *p, size_t count)
     const struct zmemory *m = &p->memory;
     const size_t *s = p->shape;
     bool is_new = false;
-    if (m->holder || count < ZMPI_SHAPE_LEAST || f->turned || f->format || !f->options.bound_set ||
-        m->bytes % zmpi_type_size(m->element) || (m->element != ZMPI_F32 && m->element != ZMPI_F64))
+    if (m->holder || count < ZMPI_SHAPE_LEAST || f->mistyped || f->format ||
+        !f->options.bound_set || m->bytes % zmpi_type_size(m->element) ||
+        (m->element != ZMPI_F32 && m->element != ZMPI_F64))
         return;
     const struct zmpi_bound bound = zfile_bound(f, m->element);
     zmpi_shape_recall(&f->shapes, m->element, &bound, f->options.threshold, m->data, count,
@@ -147,9 +148,9 @@ static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks 
 static void plan_order(struct zfile *f, const struct zplan *p)
 {
     const struct zmemory *m = &p->memory;
-    if (f->stays_turned)
+    if (f->stays_mistyped)
         return;
-    f->turned = false;
+    f->mistyped = false;
     if (zfile_bound(f, m->element).mode == ZMPI_LOSSLESS)
         return;
     const size_t count = m->bytes / zmpi_type_size(m->element);
@@ -158,11 +159,11 @@ static void plan_order(struct zfile *f, const struct zplan *p)
         if (f->order.values >= ZMPI_ORDER_ENOUGH)
             f->order = (struct zmpi_order){0};
         zmpi_order_look(&f->order, m->element, m->data, count);
-        f->turned = zmpi_order_is_other(&f->order) || zmpi_order_has_integers(&f->order);
-        f->stays_turned = zmpi_order_is_sure(&f->order);
+        f->mistyped = zmpi_order_is_other(&f->order) || zmpi_order_has_integers(&f->order);
+        f->stays_mistyped = zmpi_order_is_sure(&f->order);
     }
-    if (!f->turned && looks != ZMPI_LOOKS_RIGHT) {
-        f->turned = true;
+    if (!f->mistyped && looks != ZMPI_LOOKS_RIGHT) {
+        f->mistyped = true;
         tell_of_looks(f, m->element, looks);
     }
 }

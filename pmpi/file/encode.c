@@ -21,7 +21,7 @@ bool zfile_may_write(const struct zfile *f)
 struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element)
 {
     bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
-    if (!f->options.bound_set || !is_float || f->turned || f->format)
+    if (!f->options.bound_set || !is_float || f->mistyped || f->format)
         return (struct zmpi_bound){ZMPI_LOSSLESS, 0};
     return f->options.bound;
 }

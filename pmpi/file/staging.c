@@ -216,7 +216,7 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
         const size_t values = b->used / zmpi_type_size(b->element);
         const bool small = !b->large && values <= (size_t)f->options.exact_below;
         const bool exact =
-            b->exact || small || f->turned; /* which was seen after the first values */
+            b->exact || small || f->mistyped; /* which was seen after the first values */
         rc = !exact && f->options.bound.mode == ZMPI_RATIO
                  ? encode_open(f, &piece)
                  : zencode_resolved(f, &piece, exact ? 0 : b->abs_bound, b->keep);

@@ -120,7 +120,7 @@ struct zstats {
     double ratio_share;            /* the largest bound that a ratio took, as a part of the range */
     uint64_t bytes_typed;          /* of a known type, in our byte order */
     uint64_t bytes_exact;          /* written with a bound that is not for their datatype */
-    uint64_t bytes_turned; /* of floats in the other byte order, or of none, with a bound that is
+    uint64_t bytes_mistyped; /* of floats in the other byte order, or of none, with a bound that is
                               not for them */
 };
 
@@ -153,10 +153,10 @@ struct zfile {
     bool shape_told;                /* that the shape that was set is not that of a call */
     struct zmpi_shape_known shapes; /* of calls that nothing else tells the shape of */
     bool looks_told;                /* that data are not what their datatype says */
-    bool turned;        /* floats are in the other byte order, or no floats: kept exactly */
-    bool stays_turned;  /* and so is all that comes; one value alone may look like that */
-    const char *format; /* of another library, as the file's first bytes say; NULL: none is known.
-                           All is exact then, and the file plain when it is closed (plain.c) */
+    bool mistyped;       /* floats are in the other byte order, or no floats: kept exactly */
+    bool stays_mistyped; /* and so is all that comes; one value alone may look like that */
+    const char *format;  /* of another library, as the file's first bytes say; NULL: none is known.
+                            All is exact then, and the file plain when it is closed (plain.c) */
     struct zmpi_offload offload;
     struct zview view;
     uint64_t position;     /* individual file pointer, in data bytes of the view */

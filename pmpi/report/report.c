@@ -25,9 +25,9 @@ enum {
     INDEPENDENT,
     OFFLOADED,
     READ_OFFLOADED,
-    EXACT,  /* bytes that are no floats, though a bound is set */
-    TURNED, /* bytes of floats in the other byte order, or of none, though a bound is set */
-    BY_FLE, /* bytes */
+    EXACT,    /* bytes that are no floats, though a bound is set */
+    MISTYPED, /* bytes of floats in the other byte order, or of none, though a bound is set */
+    BY_FLE,   /* bytes */
     BY_HUFFMAN,
     ALL_FLE, /* seconds that all of them would have taken, as estimated */
     ALL_HUFFMAN,
@@ -186,7 +186,7 @@ void zreport_file(struct zfile *f)
                          [OFFLOADED] = (double)f->offload.coded.bytes,
                          [READ_OFFLOADED] = (double)f->offload.decoded.bytes,
                          [EXACT] = (double)s->bytes_exact,
-                         [TURNED] = (double)s->bytes_turned,
+                         [MISTYPED] = (double)s->bytes_mistyped,
                          [BY_FLE] = (double)c->bytes[0],
                          [BY_HUFFMAN] = (double)c->bytes[1],
                          [ALL_FLE] = coded * zcodec_estimate(c, ZMPI_FLE),
@@ -207,7 +207,7 @@ void zreport_file(struct zfile *f)
     if (f->options.bound_set && f->options.bound.mode == ZMPI_RATIO)
         note_ratio(f, &e);
     warn_of_noise(f, &e);
-    if (e.sum[TURNED] > 0)
+    if (e.sum[MISTYPED] > 0)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: its floats are in the other byte order, or no such floats: stored exactly, "
                  "whatever the bound",
@@ -285,9 +285,9 @@ static void print_text(FILE *out, const struct entry *e, size_t n)
             fprintf(out, ", %.2f MB decoded by devices", s[READ_OFFLOADED] / 1e6);
         if (s[EXACT] > 0)
             fprintf(out, "; %.2f MB exact: not of a float type", s[EXACT] / 1e6);
-        if (s[TURNED] > 0)
+        if (s[MISTYPED] > 0)
             fprintf(out, "; %.2f MB exact: in the other byte order, or no such floats",
-                    s[TURNED] / 1e6);
+                    s[MISTYPED] / 1e6);
         if (e[i].plain)
             fputs("; plain again", out);
         fputc('\n', out);

@@ -168,18 +168,23 @@ Test(element_type, few_words_of_text)
 /* What looks odd and is a float: waves that fade, one value, hardly any, marks, whole numbers. */
 Test(element_type, floats)
 {
-    static float narrow[4][N];
-    static double wide[4][N];
+    static float narrow[6][N];
+    static double wide[6][N];
     for (int i = 0; i < N; i++) {
         const double x = (i - N / 2) * 1e-3;
         wide[0][i] = exp(-x * x);
         wide[1][i] = i % 7 ? 0 : 0.1;
         wide[2][i] = i / 100 % 2 ? 1e35F : sqrt(i);
         wide[3][i] = i * 3 % 1000;
-        for (int k = 0; k < 4; k++)
-            narrow[k][i] = (float)wide[k][i];
+        /* In front of it a wave in floats is a train of denormals, long before it arrives. */
+        const double f32 = 1e-30 * exp(-8e-4 * i), f64 = 1e-300 * exp(-1e-3 * i);
+        wide[4][i] = sin(0.3 * i) * f64;
+        narrow[4][i] = (float)(sin(0.3 * i) * f32);
+        wide[5][i] = 1e6 * sin(0.3 * i) * exp(-0.03 * i);
+        for (int k = 0; k < 6; k++)
+            narrow[k][i] = k == 4 ? narrow[k][i] : (float)wide[k][i];
     }
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 6; k++) {
         cr_assert_eq(zmpi_looks_like(ZMPI_F64, wide[k], N), ZMPI_LOOKS_RIGHT, "%d", k);
         cr_assert_eq(zmpi_looks_like(ZMPI_F32, narrow[k], N), ZMPI_LOOKS_RIGHT, "%d", k);
     }

@@ -551,7 +551,8 @@ class Stream:
         require(self.type in TYPES, "stream: element type")
         require(1 <= self.ndim <= 3 and self.mode in MODES, "stream: dimensions or mode")
         require(self.bound >= 0 and self.abs_bound >= 0, "stream: bound")
-        require(encoder in ENCODERS, "stream: encoder")
+        require(encoder > 0, "stream: encoder")
+        require(encoder in ENCODERS, f"stream: encoder {encoder}: written by a newer version of the format")
         self.encoder = encoder
         self.books_size = 4 * int.from_bytes(reserved, "little")
         require(self.books_size <= (65536 if encoder == 2 else 0), "stream: size of the books")

@@ -72,8 +72,10 @@ static enum zmpi_status parse_header(struct zmpi_stream *s, const unsigned char 
     if (src[5] < ZMPI_F32 || src[5] > ZMPI_BYTES || src[6] < 1 || src[6] > 3 ||
         src[7] > ZMPI_PW_REL)
         return ZMPI_ERR_CORRUPT;
-    if (src[8] < ZMPI_FLE || src[8] > ZMPI_HUFFMAN)
-        return ZMPI_ERR_UNSUPPORTED;
+    if (src[8] < ZMPI_FLE)
+        return ZMPI_ERR_CORRUPT;
+    if (src[8] > ZMPI_HUFFMAN) /* of a newer zmpi */
+        return ZMPI_ERR_VERSION;
     s->books_size = 4 * (size_t)(zmpi_load32(src + 8) >> 8);
     if (s->books_size > (src[8] == ZMPI_HUFFMAN ? BOOKS_MAX : 0))
         return ZMPI_ERR_CORRUPT;

@@ -292,6 +292,16 @@ class DamageTest(unittest.TestCase):
         self.assertEqual(b"may be missing" in done.stderr, not container.whole)
         self.assertEqual(done.stdout, container.read(0, container.size))
 
+    def test_newer_encoder(self):
+        """A stream by an encoder that is not known says that it is newer, not that it is damaged."""
+        header = bytearray(80)
+        header[:9] = b"ZSTR" + bytes((1, 1, 1, 0, max(MODULE.ENCODERS) + 1))
+        with self.assertRaisesRegex(MODULE.FormatError, "newer"):
+            MODULE.Stream(bytes(header))
+        header[8] = 0
+        with self.assertRaisesRegex(MODULE.FormatError, "encoder$"):
+            MODULE.Stream(bytes(header))
+
     def test_cut_off(self):
         data = (GOLDEN / "f32_pw_rel.zmpi").read_bytes()
         for size in list(range(0, 600, 8)) + list(range(600, len(data), 97)):

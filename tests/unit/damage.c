@@ -258,8 +258,9 @@ Test(damage, wrong_headers)
         {6, 1, 0, ZMPI_ERR_CORRUPT},
         {6, 1, 4, ZMPI_ERR_CORRUPT},
         {7, 1, ZMPI_PW_REL + 1, ZMPI_ERR_CORRUPT},
-        {8, 4, 0, ZMPI_ERR_UNSUPPORTED},
-        {8, 4, ZMPI_HUFFMAN + 1, ZMPI_ERR_UNSUPPORTED},
+        {8, 4, 0, ZMPI_ERR_CORRUPT},
+        {8, 4, ZMPI_ENCODERS + 1, ZMPI_ERR_VERSION}, /* one that newer versions have */
+        {8, 4, 255 | 1 << 8, ZMPI_ERR_VERSION},
         {8, 4, ZMPI_FLE | 1 << 8, ZMPI_ERR_CORRUPT},
         {8, 4, ZMPI_HUFFMAN | 16385 << 8, ZMPI_ERR_CORRUPT},
         {12, 4, 0, ZMPI_ERR_CORRUPT},

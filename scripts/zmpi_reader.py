@@ -824,7 +824,7 @@ class Container:
         if not indexed:
             self.records = []
         self.listed = len(self.records)
-        self.damaged = False  # is there what looks like a record and is none?
+        self.damaged = set()  # where there is what looks like a record and is none
         self.require_alone(self.scan(self.slot.log_end if indexed else HEADER))
         self.records.sort(key=Record.key)
         self.size = self.final_size()
@@ -900,22 +900,30 @@ class Container:
                     "index: place of a record")
             r.check()
             if r.levels == LIST:
-                r.set_extents(self.extents_in_record(r))
+                r.set_extents(self.list_of(r))
         self.records += records
         return end
 
-    def extents_in_record(self, r):
-        return self.data[r.offset + 64:r.offset + 64 + r.extents_length]
+    def list_of(self, r):
+        """That of a record in the index: in its head, or in the copy of a damaged one."""
+        for magic, at in ((b"ZREC", r.offset), (b"ZCPY", r.end())):
+            head = self.data[at:at + 64 + r.extents_length]
+            checked = b"ZREC" + head[4:56] + head[64:]
+            if head[:4] == magic and xxh3(checked, self.seed(r.offset)) == u64(head, 56):
+                return head[64:]
+        raise FormatError("record: its list is damaged")
 
-    def read_record(self, at):
+    def read_record(self, at, head_at):
+        """The record at `at`, whose head, or the copy of it, is at `head_at`."""
         r = Record()
         r.offset = at
         (magic, r.kind, r.levels, r.order, r.lo, r.hi, r.bytes, r.payload_length, r.extents_length,
-         r.rank, checksum) = struct.unpack("<I2H5Q2IQ", self.data[at:at + 64])
-        require(magic == 0x4345525A, "record: magic")
+         r.rank, checksum) = struct.unpack("<4s2H5Q2IQ", self.data[head_at:head_at + 64])
+        require(magic == (b"ZREC" if at == head_at else b"ZCPY"), "record: magic")
         require(r.end() <= len(self.data), "record: does not fit")
-        extents = self.extents_in_record(r)
-        checked = self.data[at:at + 56] + extents
+        require(at == head_at or (r.levels == LIST and r.end() == head_at), "record: copy's place")
+        extents = self.data[head_at + 64:head_at + 64 + r.extents_length]
+        checked = b"ZREC" + self.data[head_at + 4:head_at + 56] + extents
         require(xxh3(checked, self.seed(at)) == checksum, "record: checksum")
         r.check()
         r.set_extents(extents)
@@ -931,17 +939,32 @@ class Container:
             magic = self.data[at:at + 4]
             try:
                 if magic == b"ZREC":
-                    record = self.read_record(at)
+                    record = self.read_record(at, at)
                     self.records.append(record)
                     at = end = record.end()
+                    continue
+                if magic == b"ZCPY":
+                    at, end = self.scan_copy(at, end)
                     continue
                 if magic in (b"ZIDX", b"ZDIR"):
                     at = end = self.frame_end(at)
                     continue
             except (FormatError, struct.error):
-                self.damaged |= magic == b"ZREC"
+                if magic == b"ZREC":
+                    self.damaged.add(at)
             at += 8
         return end
+
+    def scan_copy(self, at, end):
+        """The copy of a head stands for it if the record, not before `end`, was not found by it."""
+        head = 64 + pad8(u32(self.data, at + 48))
+        place = at - pad8(u64(self.data, at + 40)) - head
+        if place >= end:
+            self.records.append(self.read_record(place, at))
+            self.damaged.discard(place)
+        elif end != at:
+            raise FormatError("record: copy's place")
+        return at + head, at + head
 
     def require_alone(self, end):
         """Files may be joined: then another container begins behind this one's records."""

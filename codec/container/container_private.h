@@ -11,6 +11,7 @@
 _Static_assert(sizeof(size_t) == 8, "sizes of a file are held in size_t");
 
 #define ZMPI_RECORD_MAGIC     UINT32_C(0x4345525A) /* ZREC */
+#define ZMPI_COPY_MAGIC       UINT32_C(0x5950435A) /* ZCPY */
 #define ZMPI_SEGMENT_MAGIC    UINT32_C(0x5844495A) /* ZIDX */
 #define ZMPI_DIRECTORY_MAGIC  UINT32_C(0x5249445A) /* ZDIR */
 #define ZMPI_EXTENTS_MAX_NEST (8 + 16 * ZMPI_EXTENT_LEVELS)
@@ -38,6 +39,12 @@ enum zmpi_status zmpi_record_check(const struct zmpi_record *r);
 /* Does this look like a record's head? Its first 8 bytes tell. */
 #define ZMPI_RECORD_LIKELY 8
 bool zmpi_record_likely(const unsigned char head[ZMPI_RECORD_LIKELY]);
+
+/* Turn a copy of a record's head (at least 4 bytes) into the head; false: it is none. */
+bool zmpi_record_from_copy(unsigned char *copy);
+/* Bytes of the copy of its head that does lie behind the record; 0: there is none. */
+size_t zmpi_record_copied(const struct zmpi_record *r, const unsigned char id[16],
+                          const struct zmpi_reader *in);
 
 /* Do two records say the same of themselves, their place included? Loaded lists are not compared.
  */
@@ -163,7 +170,7 @@ enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned ch
 enum zmpi_status zmpi_record_salvage(const struct zmpi_record *r, const unsigned char id[16],
                                      const struct zmpi_reader *in, const struct zmpi_copy *copies,
                                      size_t n, uint64_t base, unsigned char *dst);
-/* Load the list of a record whose list is not loaded yet. */
+/* Load the list of a record whose list is not loaded yet: from its head, or from the copy of it. */
 enum zmpi_status zmpi_record_load_list(struct zmpi_record *r, const unsigned char id[16],
                                        const struct zmpi_reader *in);
 

@@ -181,20 +181,25 @@ static enum zmpi_status read_head(struct window *w, const unsigned char id[16], 
 struct scan {
     struct zmpi_container *c;
     struct window w;
-    uint64_t at;         /* where to look next */
-    uint64_t damaged_to; /* bytes before it are counted as damaged already */
-    uint64_t futile;     /* bytes checked in vain */
+    uint64_t at;                       /* where to look next */
+    uint64_t damaged_to;               /* bytes before it are counted as damaged already */
+    uint64_t futile;                   /* bytes checked in vain */
+    uint64_t taken_to;                 /* the end of the last record */
+    uint64_t rejected, rejected_bytes; /* where damage was counted last, and how much */
 };
 
 static void count_damage(struct scan *s, uint64_t size)
 {
+    s->rejected = s->at;
+    s->rejected_bytes = 0;
     if (s->c->joined != 0) /* another container's records */
         return;
     uint64_t rest = s->w.in->file_size - s->at;
     uint64_t begin = s->at > s->damaged_to ? s->at : s->damaged_to;
     uint64_t end = s->at + (size < rest ? size : rest);
     if (end > begin)
-        s->c->damaged += end - begin;
+        s->rejected_bytes = end - begin;
+    s->c->damaged += s->rejected_bytes;
     s->damaged_to = end > s->damaged_to ? end : s->damaged_to;
 }
 
@@ -205,6 +210,17 @@ static enum zmpi_status reject(struct scan *s, uint64_t damage, uint64_t cost)
     s->at += 8;
     s->futile += cost;
     return s->futile / FUTILE_FACTOR > s->w.in->file_size ? ZMPI_ERR_CORRUPT : ZMPI_OK;
+}
+
+/* A record that ends, with all that belongs to it, at `end`. */
+static enum zmpi_status take(struct scan *s, const struct zmpi_record *r, uint64_t end)
+{
+    if (r->offset < s->c->header.index_offset)
+        s->c->recovered += zmpi_record_tally(r);
+    s->at = s->taken_to = end;
+    s->c->joined = 0; /* what looked like one was part of damaged data */
+    s->c->scanned++;
+    return zmpi_container_add(s->c, r);
 }
 
 static enum zmpi_status try_record(struct scan *s)
@@ -234,13 +250,53 @@ static enum zmpi_status try_record(struct scan *s)
         if (status != ZMPI_OK)
             return reject(s, total, total);
     }
-    total = total < rest ? total : rest;
-    if (s->at < s->c->header.index_offset)
-        s->c->recovered += zmpi_record_tally(&r);
-    s->at += total;
-    s->c->joined = 0; /* what looked like one was part of damaged data */
-    s->c->scanned++;
-    return zmpi_container_add(s->c, &r);
+    return take(s, &r, s->at + (total < rest ? total : rest));
+}
+
+/* The copy at s->at as the head of the record in front of it, which is checked. */
+static enum zmpi_status read_copy(struct scan *s, uint64_t place, size_t size,
+                                  struct zmpi_record *r)
+{
+    unsigned char *head;
+    enum zmpi_status status = load(&s->w, s->at, size, &head);
+    if (status != ZMPI_OK)
+        return status;
+    status = zmpi_record_from_copy(head) ? zmpi_record_decode(r, s->c->header.id, place, head, size)
+                                         : ZMPI_ERR_FORMAT;
+    free(head);
+    if (status == ZMPI_OK && r->extent.levels != ZMPI_EXTENT_LIST)
+        status = ZMPI_ERR_CORRUPT;
+    return status == ZMPI_OK && s->w.in->losses == NULL ? check_payload(&s->w, r) : status;
+}
+
+/* A copy of a head stands for the head if that is damaged: the record was not taken then. */
+static enum zmpi_status try_copy(struct scan *s)
+{
+    const unsigned char *data;
+    struct zmpi_record r;
+    size_t size;
+    const uint64_t at = s->at, rest = s->w.in->file_size - at;
+    enum zmpi_status status = look(&s->w, at, ZMPI_RECORD_HEADER_BYTES, &data, &size);
+    if (status != ZMPI_OK)
+        return status;
+    const uint64_t payload = size < ZMPI_RECORD_HEADER_BYTES ? at : zmpi_load64(data + 40);
+    const uint64_t head = size < ZMPI_RECORD_HEADER_BYTES
+                              ? at
+                              : ZMPI_RECORD_HEADER_BYTES + zmpi_pad8(zmpi_load32(data + 48));
+    s->at += 8;
+    if (head > rest || payload >= at || head + zmpi_pad8(payload) > at - s->taken_to)
+        return ZMPI_OK;
+    const uint64_t place = at - zmpi_pad8(payload) - head;
+    s->at = at;
+    status = read_copy(s, place, (size_t)head, &r);
+    if (is_fatal(status))
+        return status;
+    if (status != ZMPI_OK)
+        return reject(s, 0, head + payload);
+    if (s->rejected == place)
+        s->c->damaged -= s->rejected_bytes;
+    s->c->mended++;
+    return take(s, &r, at + head);
 }
 
 /* A segment or directory of an index is skipped if it is whole; its entries are not used. */
@@ -315,8 +371,8 @@ static enum zmpi_status advance(struct scan *s, uint32_t *magic)
         return status;
     for (; size - i >= 8; i += 8) {
         *magic = zmpi_load32(data + i);
-        if (*magic == ZMPI_RECORD_MAGIC || *magic == ZMPI_SEGMENT_MAGIC ||
-            *magic == ZMPI_DIRECTORY_MAGIC)
+        if (*magic == ZMPI_RECORD_MAGIC || *magic == ZMPI_COPY_MAGIC ||
+            *magic == ZMPI_SEGMENT_MAGIC || *magic == ZMPI_DIRECTORY_MAGIC)
             break;
         *magic = 0;
     }
@@ -329,7 +385,7 @@ static enum zmpi_status advance(struct scan *s, uint32_t *magic)
 enum zmpi_status zmpi_container_scan_from(struct zmpi_container *c, const struct zmpi_reader *in,
                                           uint64_t from)
 {
-    struct scan s = {.c = c, .w = {.in = in}, .at = zmpi_pad8(from)};
+    struct scan s = {.c = c, .w = {.in = in}, .at = zmpi_pad8(from), .taken_to = zmpi_pad8(from)};
     if (s.at >= in->file_size)
         return ZMPI_OK;
     uint64_t rest = in->file_size - s.at;
@@ -345,6 +401,8 @@ enum zmpi_status zmpi_container_scan_from(struct zmpi_container *c, const struct
             break;
         if (magic == ZMPI_RECORD_MAGIC)
             status = try_record(&s);
+        else if (magic == ZMPI_COPY_MAGIC)
+            status = try_copy(&s);
         else if (magic != 0)
             status = try_segment(&s);
     }

@@ -144,13 +144,13 @@ static enum zmpi_status keep(struct sift *s, struct zmpi_sifted *out)
     if (out->gone == NULL)
         return ZMPI_ERR_MEMORY;
     for (size_t i = 0; i < s->c->count && status == ZMPI_OK; i++) {
-        const uint64_t size = zmpi_record_size(&s->record[i]);
+        const struct zmpi_record *r = &s->record[i];
         if (s->dead[i]) {
-            out->dead += size;
-            out->gone[out->dropped++] = (struct zmpi_run){s->record[i].offset, size};
+            out->dead += zmpi_record_room(r);
+            out->gone[out->dropped++] = (struct zmpi_run){r->offset, zmpi_record_size(r)};
         } else {
-            out->live += size;
-            status = zmpi_container_add(&out->kept, &s->record[i]);
+            out->live += zmpi_record_room(r);
+            status = zmpi_container_add(&out->kept, r);
         }
     }
     if (out->dropped > 0)
@@ -219,8 +219,11 @@ enum zmpi_status zmpi_container_gaps(struct zmpi_container *c, const struct zmpi
         uint64_t next = i < c->count ? record[i].offset : end;
         if (next > at)
             (*gap)[(*n)++] = (struct zmpi_run){at, next - at};
-        if (i < c->count && next + zmpi_record_size(&record[i]) > at)
-            at = next + zmpi_record_size(&record[i]);
+        uint64_t behind = next;
+        if (i < c->count)
+            behind +=
+                zmpi_record_size(&record[i]) + zmpi_record_copied(&record[i], c->header.id, in);
+        at = behind > at ? behind : at;
     }
     free(record);
     return ZMPI_OK;

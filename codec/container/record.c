@@ -6,7 +6,8 @@
 #include "base/hash.h"
 #include "container/container_private.h"
 
-#define CHECKED 56 /* header bytes before the checksum */
+#define CHECKED         56 /* header bytes before the checksum */
+#define COPY_OF_PAYLOAD 64 /* a copy takes at most one part in so many of it */
 
 uint64_t zmpi_record_size(const struct zmpi_record *r)
 {
@@ -25,6 +26,22 @@ int zmpi_record_by_place(const void *a, const void *b)
 {
     const struct zmpi_record *x = a, *y = b;
     return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+uint64_t zmpi_record_room(const struct zmpi_record *r)
+{
+    return zmpi_record_size(r) + zmpi_record_copy_size(r);
+}
+
+/* Of data that are exact, head and copy leave room for what else makes a file larger than a plain
+ * one, by 1 % at most; of others a copy takes little of what was gained. */
+size_t zmpi_record_copy_size(const struct zmpi_record *r)
+{
+    const size_t head = zmpi_record_head_size(r);
+    const bool is_short =
+        head <= ZMPI_COPY_ALWAYS || (head <= r->extent.bytes / ZMPI_COPY_OF_DATA &&
+                                     head <= r->payload_length / COPY_OF_PAYLOAD);
+    return r->extent.levels == ZMPI_EXTENT_LIST && is_short ? head : 0;
 }
 
 size_t zmpi_record_head_size(const struct zmpi_record *r)
@@ -92,6 +109,23 @@ void zmpi_record_encode(const struct zmpi_record *r, const unsigned char id[16],
 void zmpi_record_rebind(unsigned char *head, const unsigned char id[16], uint64_t new_offset)
 {
     zmpi_store64(head + CHECKED, checksum(head, zmpi_load32(head + 48), id, new_offset));
+}
+
+void zmpi_record_copy(const struct zmpi_record *r, const unsigned char *head, unsigned char *dst)
+{
+    const size_t size = zmpi_record_copy_size(r);
+    if (size == 0)
+        return;
+    memmove(dst, head, size);
+    zmpi_store32(dst, ZMPI_COPY_MAGIC);
+}
+
+bool zmpi_record_from_copy(unsigned char *copy)
+{
+    const bool is_one = zmpi_load32(copy) == ZMPI_COPY_MAGIC;
+    if (is_one)
+        zmpi_store32(copy, ZMPI_RECORD_MAGIC);
+    return is_one;
 }
 
 static bool data_is_right(const struct zmpi_record *r)

@@ -39,23 +39,80 @@ static enum zmpi_status check_head(const struct zmpi_record *r, const unsigned c
     return zmpi_record_same(&found, r) ? ZMPI_OK : ZMPI_ERR_CORRUPT;
 }
 
+/* Head or copy at `place`, as it would be at the record's own offset; *head is malloc'ed. */
+static enum zmpi_status load_head(const struct zmpi_record *r, const unsigned char id[16],
+                                  const struct zmpi_reader *in, uint64_t place,
+                                  unsigned char **head)
+{
+    const size_t size = zmpi_record_head_size(r);
+    if (!zmpi_fits(place, size, in->file_size))
+        return ZMPI_ERR_TRUNCATED;
+    unsigned char *bytes = malloc(size);
+    if (bytes == NULL)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = in->read(in->context, place, bytes, size);
+    if (status == ZMPI_OK && place != r->offset && !zmpi_record_from_copy(bytes))
+        status = ZMPI_ERR_CHECKSUM;
+    if (status == ZMPI_OK)
+        status = check_head(r, id, bytes, size);
+    if (status == ZMPI_OK)
+        *head = bytes;
+    else
+        free(bytes);
+    return status;
+}
+
+static enum zmpi_status load_list_at(struct zmpi_record *r, const unsigned char id[16],
+                                     const struct zmpi_reader *in, uint64_t place)
+{
+    unsigned char *head;
+    enum zmpi_status status = load_head(r, id, in, place, &head);
+    if (status != ZMPI_OK)
+        return status;
+    status =
+        zmpi_extent_list_decode(&r->extent, head + ZMPI_RECORD_HEADER_BYTES, r->extents_length);
+    free(head);
+    return status;
+}
+
 enum zmpi_status zmpi_record_load_list(struct zmpi_record *r, const unsigned char id[16],
                                        const struct zmpi_reader *in)
 {
-    size_t size = zmpi_record_head_size(r);
-    if (!zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
-        return ZMPI_ERR_TRUNCATED;
-    unsigned char *head = malloc(size);
-    if (head == NULL)
-        return ZMPI_ERR_MEMORY;
-    enum zmpi_status status = in->read(in->context, r->offset, head, size);
-    if (status == ZMPI_OK)
-        status = check_head(r, id, head, size);
-    if (status == ZMPI_OK)
-        status =
-            zmpi_extent_list_decode(&r->extent, head + ZMPI_RECORD_HEADER_BYTES, r->extents_length);
+    enum zmpi_status status = ZMPI_ERR_TRUNCATED;
+    if (zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
+        status = load_list_at(r, id, in, r->offset);
+    if (status == ZMPI_OK || status == ZMPI_ERR_MEMORY)
+        return status;
+    /* What is wrong with the head is said if the copy is not right either. */
+    const enum zmpi_status copy = load_list_at(r, id, in, r->offset + zmpi_record_size(r));
+    return copy == ZMPI_OK || copy == ZMPI_ERR_MEMORY ? copy : status;
+}
+
+enum zmpi_status zmpi_record_mend(const struct zmpi_record *r, const unsigned char id[16],
+                                  const struct zmpi_reader *in, unsigned char **head)
+{
+    *head = NULL;
+    if (r->extent.levels != ZMPI_EXTENT_LIST)
+        return ZMPI_OK;
+    enum zmpi_status status = load_head(r, id, in, r->offset, head);
+    if (status == ZMPI_OK) {
+        free(*head);
+        *head = NULL;
+    } else if (status != ZMPI_ERR_MEMORY) {
+        status = load_head(r, id, in, r->offset + zmpi_record_size(r), head);
+    }
+    return status == ZMPI_ERR_MEMORY ? status : ZMPI_OK;
+}
+
+size_t zmpi_record_copied(const struct zmpi_record *r, const unsigned char id[16],
+                          const struct zmpi_reader *in)
+{
+    unsigned char *head;
+    if (r->extent.levels != ZMPI_EXTENT_LIST ||
+        load_head(r, id, in, r->offset + zmpi_record_size(r), &head) != ZMPI_OK)
+        return 0;
     free(head);
-    return status;
+    return zmpi_record_head_size(r);
 }
 
 /*

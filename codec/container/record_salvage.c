@@ -136,15 +136,18 @@ static enum zmpi_status decode(struct salvage *s, const struct zmpi_stream *stre
 }
 
 /* Is it the record that was promised, and its payload a stream of that size? Of the chunks nothing
- * is said. */
+ * is said; nor of a head with a list, for which its copy may stand (zmpi_record_load_list). */
 static enum zmpi_status parse(const struct zmpi_record *r, const unsigned char id[16],
                               const unsigned char *bytes, struct zmpi_stream *stream)
 {
     const size_t head = zmpi_record_head_size(r);
     struct zmpi_record found;
-    enum zmpi_status status = zmpi_record_decode(&found, id, r->offset, bytes, head);
-    if (status == ZMPI_OK && !zmpi_record_same(&found, r))
-        status = ZMPI_ERR_CORRUPT;
+    enum zmpi_status status = ZMPI_OK;
+    if (r->extent.levels != ZMPI_EXTENT_LIST) {
+        status = zmpi_record_decode(&found, id, r->offset, bytes, head);
+        if (status == ZMPI_OK && !zmpi_record_same(&found, r))
+            status = ZMPI_ERR_CORRUPT;
+    }
     if (status == ZMPI_OK)
         status = zmpi_stream_parse(stream, bytes + head, r->payload_length);
     if (status == ZMPI_OK && stream->info.decoded_bytes != r->extent.bytes)

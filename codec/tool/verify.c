@@ -223,6 +223,30 @@ static enum zmpi_status count_missing(struct zmpi_container *a, struct zmpi_cont
     return status;
 }
 
+/* Damaged heads of records, from their copies. */
+static int write_heads(struct tool_input *in)
+{
+    struct zmpi_record *record;
+    const struct zmpi_container *c = &in->container;
+    int failed = TOOL_OK;
+    if (c->mended == 0)
+        return TOOL_OK;
+    enum zmpi_status status = zmpi_container_records(&in->container, &in->reader, &record);
+    if (status)
+        return tool_fail_status(in->path, status);
+    for (size_t i = 0; i < c->count && !failed; i++) {
+        unsigned char *head;
+        status = zmpi_record_mend(&record[i], c->header.id, &in->reader, &head);
+        if (status)
+            failed = tool_fail_status(in->path, status);
+        else if (head)
+            failed = write_bytes(in, head, zmpi_record_head_size(&record[i]), record[i].offset);
+        free(head);
+    }
+    free(record);
+    return failed ? failed : sync_file(in);
+}
+
 /* What the file was found to be. */
 struct findings {
     size_t lost;    /* records of the index that are not there */
@@ -235,7 +259,8 @@ static int report(const struct tool_input *in, const struct zmpi_container *inde
 {
     const struct zmpi_container *scanned = &in->container;
     const size_t lost = found->lost;
-    bool clean = !lost && !indexed->scanned && !indexed->index_damaged && !found->torn;
+    bool clean =
+        !lost && !indexed->scanned && !indexed->index_damaged && !found->torn && !scanned->mended;
     printf("%s: %zu records found, logical size %llu\n", in->path, scanned->count,
            (unsigned long long)scanned->logical_size);
     if (indexed->index_damaged)
@@ -246,6 +271,9 @@ static int report(const struct tool_input *in, const struct zmpi_container *inde
     if (found->dropped && !indexed->index_damaged)
         printf("  %zu of them are overwritten and no longer in the index (zmpi trim)\n",
                found->dropped);
+    if (scanned->mended)
+        printf("  %llu records are found by the copies of their heads, which are damaged\n",
+               (unsigned long long)scanned->mended);
     if (found->torn)
         printf("  one of the two headers is damaged\n");
     if (lost)
@@ -286,11 +314,13 @@ static int examine(struct tool_input *in, bool mend)
     bool index_wrong = indexed.index_damaged || indexed.scanned;
     if (index_wrong && !mend)
         printf("  zmpi fsck --repair writes an index of what was found\n");
-    else if (found.torn && !mend)
-        printf("  zmpi fsck --repair writes it anew\n");
-    if ((index_wrong || found.torn) && mend) {
+    else if ((found.torn || in->container.mended) && !mend)
+        printf("  zmpi fsck --repair writes what is damaged anew\n");
+    if ((index_wrong || found.torn || in->container.mended) && mend) {
         const bool whole = !found.lost && zmpi_container_whole(&indexed);
-        int failed = index_wrong ? repair(in, &indexed) : write_header(in, &indexed.header);
+        int failed = write_heads(in);
+        if (!failed && (index_wrong || found.torn))
+            failed = index_wrong ? repair(in, &indexed) : write_header(in, &indexed.header);
         if (!failed)
             printf("  repaired%s\n", whole        ? ""
                                      : found.lost ? ", but data are lost"

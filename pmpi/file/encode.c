@@ -50,8 +50,9 @@ struct zmpi_array zencode_array(const struct zpiece *p)
 size_t zencode_room(uint64_t bytes, size_t runs)
 {
     /* A chunk adds 12 bytes to its data at most and is hardly ever below 1 KiB; a run is two words
-     * of a stream that may not shrink. */
-    return (size_t)(bytes + bytes / 32) + 17 * runs + 4096;
+     * of a stream that may not shrink. The copy of a head with a list is shorter than these are. */
+    const size_t copy = runs > 1 ? (size_t)bytes / ZMPI_COPY_OF_DATA + ZMPI_COPY_ALWAYS : 0;
+    return (size_t)(bytes + bytes / 32) + 17 * runs + copy + 4096;
 }
 
 static unsigned char *outbox_room(struct zfile *f, size_t size)
@@ -111,7 +112,8 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
                             .extent = piece->extent};
     r.extents_length = (uint32_t)(list ? list_size : zmpi_extent_nest_size(piece->extent.levels));
     size_t head = zmpi_record_head_size(&r), capacity = zmpi_compress_capacity(&job->array), size;
-    unsigned char *dst = outbox_room(f, head + zmpi_pad8(capacity));
+    const size_t copy = list ? head : 0; /* if there will be one: the payload's size decides */
+    unsigned char *dst = outbox_room(f, head + zmpi_pad8(capacity) + copy);
     if (!dst)
         return ZMPI_ERR_MEMORY;
     enum zmpi_status status = zmpi_offload_compress(&f->offload, job, piece->holder, dst + head,
@@ -127,9 +129,9 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     if (status)
         return status;
     zmpi_record_encode(&r, f->container.header.id, list, dst);
-    f->outbox_used += zmpi_record_size(&r);
+    f->outbox_used += zmpi_record_room(&r); /* the copy is made when its place is known */
     f->stats.n.records++;
-    f->stats.n.bytes_stored += zmpi_record_size(&r);
+    f->stats.n.bytes_stored += zmpi_record_room(&r);
     return ZMPI_OK;
 }
 

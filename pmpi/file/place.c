@@ -24,6 +24,7 @@ static void bind_records(struct zfile *f, uint64_t base)
         unsigned char *head = f->outbox + r->offset;
         r->offset += base;
         zmpi_record_rebind(head, f->container.header.id, r->offset);
+        zmpi_record_copy(r, head, head + zmpi_record_size(r));
     }
 }
 

@@ -49,6 +49,21 @@ static inline void fix_record(uint8_t *record, size_t rest, uint64_t seed)
                  zmpi_hash2(record, 56, record + ZMPI_RECORD_HEADER_BYTES, extents, seed));
 }
 
+/* docs/format.md 2.2: of the record that ends at `at`. */
+static inline void fix_copy(uint8_t *copy, size_t rest, uint64_t id, uint64_t at)
+{
+    size_t extents = zmpi_load32(copy + 48);
+    uint64_t payload = zmpi_load64(copy + 40);
+    if (extents > rest - ZMPI_RECORD_HEADER_BYTES || payload > at)
+        return;
+    uint64_t head = ZMPI_RECORD_HEADER_BYTES + zmpi_pad8(extents);
+    fix_stream(copy + ZMPI_RECORD_HEADER_BYTES, extents, 0);
+    zmpi_store32(copy, 0x4345525A);
+    zmpi_store64(copy + 56, zmpi_hash2(copy, 56, copy + ZMPI_RECORD_HEADER_BYTES, extents,
+                                       id ^ (at - head - zmpi_pad8(payload))));
+    zmpi_store32(copy, 0x5950435A);
+}
+
 /* docs/format.md 2.3; the directory has the same frame. */
 static inline void fix_segment(uint8_t *segment, size_t rest, uint64_t seed)
 {
@@ -72,6 +87,8 @@ static inline void fix_container(uint8_t *file, size_t size)
          at += 8) {
         if (zmpi_load32(file + at) == 0x4345525A)
             fix_record(file + at, size - at, id ^ at);
+        else if (zmpi_load32(file + at) == 0x5950435A)
+            fix_copy(file + at, size - at, id, at);
         else if (zmpi_load32(file + at) == 0x5844495A || zmpi_load32(file + at) == 0x5249445A)
             fix_segment(file + at, size - at, id ^ at);
     }

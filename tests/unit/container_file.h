@@ -158,6 +158,16 @@ static inline void file_record(struct file *f, struct zmpi_record *r, uint64_t o
     free(list);
 }
 
+/* The copy of a list record's head behind it, as writers put it there. */
+static inline void file_copy(struct file *f, const struct zmpi_record *r)
+{
+    unsigned char *copy = malloc(zmpi_record_copy_size(r) + 1);
+    cr_assert_not_null(copy);
+    zmpi_record_copy(r, f->data + r->offset, copy);
+    file_put(f, r->offset + zmpi_record_size(r), copy, zmpi_record_copy_size(r));
+    free(copy);
+}
+
 /* Write the index of records in at least `segments` segments behind all, and point the header at
  * it. */
 static inline void file_index(struct file *f, struct zmpi_header *h,
@@ -303,6 +313,8 @@ static inline void file_ops(struct file *f, struct op *ops, size_t n, const unsi
             offset += 8;
         }
         file_record(f, &ops[i].record, offset, id, ops[i].data);
+        if (random_below(2))
+            file_copy(f, &ops[i].record);
     }
 }
 

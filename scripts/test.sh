@@ -63,7 +63,7 @@ if wanted build-asan; then
     # The vector kernels are not sanitized: those that cannot run here need not be compiled again.
     avx512=("-DZMPI_AVX512=$(grep -qw avx512f /proc/cpuinfo && echo ON || echo OFF)")
     configure_and_build asan build-asan -DMPI_C_COMPILER=mpicc.openmpi "${avx512[@]}" \
-        -DZMPI_TEST_PREFIX=asan. -DZMPI_TEST_GROUPS="unit;fuzz;mpi;differ" -DZMPI_TEST_RANKS=2
+        -DZMPI_TEST_PREFIX=asan. -DZMPI_TEST_GROUPS="unit;fuzz;mpi;differ" -DZMPI_TEST_RANKS=2 -DZMPI_TEST_IO_COUNT=1
     folders+=(build-asan)
 fi
 if wanted build-mpich; then

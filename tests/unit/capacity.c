@@ -66,7 +66,7 @@ static void check_capacities(struct kit_random *r, const struct bench *b)
     cr_assert_eq(compress_into(b, most, true), ZMPI_OK);
     cr_assert_eq(compress_into(b, most, false), ZMPI_OK);
     cr_assert_eq(compress_into(b, b->size, true), ZMPI_OK);
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 8 + test_rounds(32); i++) {
         size_t capacity = i < 8 ? b->size - 1 - (size_t)i : kit_below(r, b->size);
         cr_assert_eq(compress_into(b, capacity, i % 2 == 0), ZMPI_ERR_SPACE, "%zu of %zu bytes",
                      capacity, b->size);

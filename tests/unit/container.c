@@ -1,12 +1,6 @@
 /* container.c - what is written into a container is read back, by index and by scan. */
 #include "container_file.h"
 
-#ifdef __SANITIZE_ADDRESS__ /* whose malloc is slow */
-#define LESS 8
-#else
-#define LESS 1
-#endif
-
 /* Random pieces of the file, as the model has them. */
 static void check_reads(struct zmpi_container *c, const struct zmpi_reader *in,
                         const struct model *m)
@@ -86,7 +80,7 @@ Test(container, random_records)
     static struct op ops[OPS_MAX];
     struct zmpi_record record[OPS_MAX];
     random_numbers.state = 1;
-    for (int round = 0; round < 400 / LESS; round++) {
+    for (int round = 0; round < test_rounds(400); round++) {
         size_t n = random_below(OPS_MAX), indexed = random_below(n + 1);
         struct file f;
         struct zmpi_header h;
@@ -326,7 +320,7 @@ Test(container, partial_reads_are_partial)
     zmpi_container_init(&c);
     cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
     cr_assert(f.read_bytes < 10000, "an index is read without the records");
-    for (int k = 0; k < 200; k++) {
+    for (int k = 0; k < test_rounds(200); k++) {
         struct zmpi_run runs[] = {{100 + random_below(bytes / 2), 32},
                                   {100 + bytes / 2 + random_below(bytes / 2 - 32), 32}};
         f.read_bytes = f.reads = 0;
@@ -342,7 +336,7 @@ Test(container, partial_reads_are_partial)
 
 /* ---- many records ---- */
 
-#define MANY       (1000000 / LESS)
+#define MANY       (1000000 / TEST_LESS / TEST_LESS)
 #define PIECE      16
 #define HEAD       ZMPI_RECORD_HEADER_BYTES
 #define MANY_SPACE ((uint64_t)MANY * PIECE)
@@ -420,7 +414,7 @@ Test(container, a_million_records, .timeout = 300)
     for (size_t k = 0; k < MANY; k++)
         cr_assert_eq(zmpi_container_add(&c, &many->record[k]), ZMPI_OK);
     cr_assert_eq(zmpi_container_seal(&c, &in), ZMPI_OK);
-    for (int k = 0; k < 10000; k++) {
+    for (int k = 0; k < test_rounds(10000); k++) {
         unsigned char got[64];
         struct zmpi_run run = {random_below(MANY_SPACE - 64), 64};
         cr_assert_eq(zmpi_container_read(&c, &in, &run, 1, got, NULL), ZMPI_OK);

@@ -55,7 +55,7 @@ Test(damage, truncated, .timeout = 300)
 {
     static struct op ops[OPS_MAX];
     random_numbers.state = 11;
-    for (int round = 0; round < (test_long() ? 30 : 12); round++) {
+    for (int round = 0; round < (test_long() ? 30 : 16 / TEST_LESS); round++) {
         struct file f;
         struct zmpi_header h;
         size_t n = random_file(&f, &h, ops, round % 2 == 0);
@@ -126,7 +126,7 @@ Test(damage, flipped_bits, .timeout = 300)
 {
     static struct op ops[OPS_MAX];
     random_numbers.state = 12;
-    for (int round = 0; round < (test_long() ? 30 : 12); round++) {
+    for (int round = 0; round < (test_long() ? 30 : 16 / TEST_LESS); round++) {
         struct file f;
         struct zmpi_header h;
         bool indexed = round % 2 == 0;

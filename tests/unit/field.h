@@ -55,6 +55,15 @@ static inline bool field_load(struct field *f, const char *folder, const char *n
     return true;
 }
 
+/* All of them; with a slow malloc about a quarter, the same ones everywhere. */
+static inline bool field_wanted(const char *name)
+{
+    unsigned sum = 0;
+    for (; *name != '\0'; name++)
+        sum += (unsigned char)*name;
+    return TEST_LESS == 1 || test_long() || sum % 4 == 0;
+}
+
 /* Calls f for every field, or says why there are none. */
 static inline void each_field(void (*f)(const struct field *field))
 {
@@ -68,7 +77,7 @@ static inline void each_field(void (*f)(const struct field *field))
     }
     for (struct dirent *e; (e = readdir(dir)) != NULL;) {
         struct field field;
-        if (!field_load(&field, folder, e->d_name))
+        if (!field_wanted(e->d_name) || !field_load(&field, folder, e->d_name))
             continue;
         f(&field);
         free(field.data);

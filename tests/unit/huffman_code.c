@@ -152,7 +152,7 @@ Test(huffman, bad_books_are_refused)
     book.length[15] = 13;
     cr_assert_eq(zmpi_book_load(&back, bytes, zmpi_book_store(&book, bytes)), 0);
     struct kit_random r = {6};
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < test_rounds(20000); i++) {
         size = kit_below(&r, 60);
         for (size_t k = 0; k < size; k++)
             bytes[k] = (unsigned char)(kit_next(&r) & kit_next(&r));

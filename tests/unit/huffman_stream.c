@@ -370,7 +370,7 @@ Test(huffman, forged_streams_do_not_crash)
             decoded++;
     }
     struct kit_random r = {1};
-    for (int i = 0; i < (test_long() ? 3000 : 1000); i++) {
+    for (int i = 0; i < test_rounds(test_long() ? 3000 : 1000); i++) {
         memcpy(in.data, s.data, s.size);
         for (size_t n = kit_below(&r, 40); n > 0; n--)
             in.data[books + kit_below(&r, s.size - books)] = (unsigned char)kit_next(&r);

@@ -109,7 +109,7 @@ Test(index, bytes_of_entries)
 Test(index, entries_that_are_damaged)
 {
     random_numbers.state = 22;
-    for (int round = 0; round < 20000; round++) {
+    for (int round = 0; round < test_rounds(20000); round++) {
         struct zmpi_record record[2] = {random_record(), random_record()};
         struct zmpi_entries e = {0};
         cr_assert_eq(zmpi_entries_add(&e, &record[0]), ZMPI_OK);

@@ -83,7 +83,7 @@ Test(modes, every_relative_bound)
 Test(modes, random_relative_bounds)
 {
     struct kit_random r = {51};
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < test_rounds(2000); i++) {
         enum zmpi_type type = i % 2 ? ZMPI_F32 : ZMPI_F64;
         enum kit_data kind = i % 4 < 2 ? KIT_BITS : (enum kit_data)kit_below(&r, KIT_DATA_KINDS);
         struct zmpi_array a =

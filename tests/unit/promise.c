@@ -43,7 +43,7 @@ Test(promise, every_abs_bound_f64)
 static void check_random(enum zmpi_type type, uint64_t seed)
 {
     struct kit_random r = {seed};
-    for (int i = 0; i < 1500; i++) {
+    for (int i = 0; i < test_rounds(1500); i++) {
         enum kit_data kind = (enum kit_data)kit_below(&r, KIT_DATA_KINDS);
         struct zmpi_array a =
             kit_array(type, 1 + kit_below(&r, 3), 1 + kit_below(&r, 9), 1 + kit_below(&r, 90));
@@ -404,7 +404,7 @@ static void check_idempotent(const struct zmpi_array *a, double bound, const voi
 Test(promise, idempotent)
 {
     struct kit_random r = {13};
-    for (int i = 0; i < 600; i++) {
+    for (int i = 0; i < test_rounds(600); i++) {
         enum zmpi_type type = i % 2 != 0 ? ZMPI_F32 : ZMPI_F64;
         enum kit_data kind = (enum kit_data)kit_below(&r, KIT_DATA_KINDS);
         struct zmpi_array a =

@@ -144,5 +144,5 @@ Test(shape, fields)
                  to_row = exp((row_sum - found_sum) / fields);
     printf("%d fields: %.3f of the ratio by the true shapes, %.3f of that of one row\n", fields,
            to_true, to_row);
-    cr_assert(to_true >= 0.95, "%g of the ratio by true shapes", to_true);
+    cr_assert(to_true >= 0.95 || TEST_LESS > 1, "%g of the ratio by true shapes", to_true);
 }

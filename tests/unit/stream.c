@@ -92,7 +92,7 @@ Test(stream, awkward_shapes)
 Test(stream, random_shapes)
 {
     struct kit_random r = {3};
-    for (int i = 0; i < (test_long() ? 1000 : 250); i++) {
+    for (int i = 0; i < test_rounds(test_long() ? 1000 : 250); i++) {
         size_t most = (size_t[]){8, 40, 90}[kit_below(&r, 3)];
         struct zmpi_array a = kit_array(types[kit_below(&r, KIT_COUNT(types))], kit_below(&r, most),
                                         kit_below(&r, most), kit_below(&r, most));

@@ -76,6 +76,13 @@ static const struct zmpi_option table[] = {
      ZMPI_OPTION_FILES,
      false,
      TEXT(files)},
+    {{"hdf5", "name", "off", "ZMPI_HDF5", "zmpi_hdf5",
+      "files of HDF5 and netCDF-4 programs: off (as any others) or container (new ones become "
+      "containers, whatever their names, in which datasets of floats are lossy)"},
+     "allowed are off or container",
+     ZMPI_OPTION_HDF5,
+     true,
+     FIELD(hdf5)},
     {{"least_ratio", "number", "1.1", "ZMPI_LEAST_RATIO", "zmpi_least_ratio",
       "files that compression made less than so many times smaller, and those that hold nothing "
       "but bytes, are plain again once they are closed; 0: none"},

@@ -20,7 +20,7 @@ enum zmpi_option_source {
     ZMPI_FROM_HINT         /* MPI_Info: zmpi_option_set */
 };
 
-#define ZMPI_OPTION_COUNT 23
+#define ZMPI_OPTION_COUNT 24
 
 struct zmpi_rules; /* the parsed rules file */
 
@@ -31,6 +31,12 @@ enum zmpi_collective_mode {
     ZMPI_COLLECTIVE_NEVER
 };
 
+/* Files that HDF5 writes. */
+enum zmpi_hdf5_mode {
+    ZMPI_HDF5_OFF,      /* bytes, as any others */
+    ZMPI_HDF5_CONTAINER /* containers, in which its datasets of floats are lossy */
+};
+
 struct zmpi_options {
     bool bound_set; /* error_bound given at all: else nothing is converted */
     struct zmpi_bound bound;
@@ -39,6 +45,7 @@ struct zmpi_options {
     char device[32];    /* auto, cpu, ... */
     char files[1024];   /* comma-separated globs of files that may become containers; "!glob"
                            excludes; last match wins */
+    int hdf5;           /* enum zmpi_hdf5_mode */
     double least_ratio; /* of files that stay compressed after close; 0: any */
     int threads;        /* 0: automatic */
     char collectives[256];   /* comma-separated: gather, scatter, ..., or none */

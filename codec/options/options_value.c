@@ -13,6 +13,7 @@ static const char *const level_names[] = {"quiet", "error", "warn", "info", "deb
 static const char *const collective_names[] = {"gather",    "scatter", "alltoall",
                                                "allgather", "bcast",   "bcast_lossy"};
 static const char *const mode_names[] = {"auto", "measured", "always", "never"};
+static const char *const hdf5_names[] = {"off", "container"};
 
 /* Decimal digits only: strtoull alone would take blanks, signs and "0x". */
 static bool parse_number(const char *text, char **end, size_t *value)
@@ -138,11 +139,12 @@ static bool parse_collectives(const char *text, char *dst, size_t capacity)
     return parse_path(text, dst, capacity);
 }
 
-static bool parse_mode(const char *text, int *mode)
+/* One of n names, to its number. */
+static bool parse_choice(const char *text, const char *const *names, size_t n, int *choice)
 {
-    for (size_t k = 0; k < sizeof mode_names / sizeof *mode_names; k++) {
-        if (strcmp(text, mode_names[k]) == 0) {
-            *mode = (int)k;
+    for (size_t k = 0; k < n; k++) {
+        if (strcmp(text, names[k]) == 0) {
+            *choice = (int)k;
             return true;
         }
     }
@@ -260,7 +262,9 @@ bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o,
     case ZMPI_OPTION_COLLECTIVES:
         return parse_collectives(text, field, option->capacity);
     case ZMPI_OPTION_COLLECTIVE_MODE:
-        return parse_mode(text, field);
+        return parse_choice(text, mode_names, sizeof mode_names / sizeof *mode_names, field);
+    case ZMPI_OPTION_HDF5:
+        return parse_choice(text, hdf5_names, sizeof hdf5_names / sizeof *hdf5_names, field);
     case ZMPI_OPTION_BYTES:
         return parse_bytes(option, text, field);
     case ZMPI_OPTION_SHAPE:
@@ -332,6 +336,9 @@ void zmpi_option_format(const struct zmpi_option *option, const struct zmpi_opti
         break;
     case ZMPI_OPTION_COLLECTIVE_MODE:
         snprintf(text, 1024, "%s", mode_names[*(const int *)field]);
+        break;
+    case ZMPI_OPTION_HDF5:
+        snprintf(text, 1024, "%s", hdf5_names[*(const int *)field]);
         break;
     case ZMPI_OPTION_LEVEL:
         snprintf(text, 1024, "%s", level_names[*(const enum zmpi_log_level *)field]);

@@ -16,6 +16,7 @@
 #include "file/header.h"
 #include "file/physical.h"
 #include "file/zfile.h"
+#include "hdf5/hdf5.h"
 #include "mpi/policy.h"
 #include "mpi/runtime.h"
 #include "report/report.h"
@@ -108,13 +109,22 @@ static enum found inspect(const char *path)
     return found;
 }
 
+/* Files that HDF5 opens are what they are whatever their names; but a list that the user has given
+ * holds. */
+static bool is_selected(const struct zmpi_options *o, const char *path)
+{
+    const bool listed = o->source[zmpi_option_index("files")] != ZMPI_FROM_DEFAULT;
+    return (o->hdf5 == ZMPI_HDF5_CONTAINER && zhdf5_is_opening() && !listed) ||
+           zmpi_options_file_matches(o, path);
+}
+
 /* Rank 0 decides for all; a wrong setting of one rank is everybody's, so that no rank is left
  * alone, and so is what one rank has open by other means. */
 static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o,
                   int *found, int *wrong, bool *memory)
 {
     /* A bound that cannot be read is no wish for none. */
-    const bool selected = zmpi_options_file_matches(o, path);
+    const bool selected = is_selected(o, path);
     const bool wanted = (o->bound_set || *wrong) && selected;
     int rank, mine[4] = {FOUND_OTHER, *wrong, wanted && zelsewhere_written(path), !*memory}, all[4];
     int rc = PMPI_Comm_rank(comm, &rank);
@@ -301,6 +311,7 @@ static struct zfile *new_file(const char *path, int amode, const struct zmpi_opt
     f->call_rules = zmpi_rules_call(o, path, 0, &(struct zmpi_bound){ZMPI_LOSSLESS, 0});
     f->slot_size = zmpi_pad8(o->staging);
     f->amode = amode;
+    f->hdf5 = zhdf5_is_opening();
     f->session.fd = -1;
     f->references = 2; /* the table's and ours */
     f->path = strdup(path);
@@ -369,6 +380,7 @@ static int open_container(struct zfile *f, MPI_Comm comm, const char *name, MPI_
     const bool opened = !rc;
     if (!rc) {
         f->fh = *fh;
+        f->program = comm;
         rc = prepare(f, comm, found);
     }
     if (rc) {
@@ -378,6 +390,8 @@ static int open_container(struct zfile *f, MPI_Comm comm, const char *name, MPI_
             PMPI_Comm_free(&f->comm);
         drop_file(f);
     } else {
+        if (f->options.hdf5 == ZMPI_HDF5_CONTAINER && zfile_may_write(f))
+            zhdf5_wanted();
         zfile_add(f);
         zfile_done(f);
     }
@@ -471,7 +485,7 @@ static int open_plain(MPI_Comm comm, const char *filename, int amode, MPI_Info i
                               "open it too (another program of the job, or another MPI_COMM_WORLD)",
                               path);
     }
-    const bool wanted = o->bound_set && zmpi_options_file_matches(o, path);
+    const bool wanted = o->bound_set && is_selected(o, path);
     if (wanted && (found == FOUND_EMPTY || found == FOUND_NONE) && !PMPI_Comm_rank(comm, &rank) &&
         rank == 0 && zruntime_agreed() && !atomic_flag_test_and_set(&said))
         zmpi_log(ZMPI_LOG_WARN,

@@ -143,8 +143,18 @@ static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks 
              f->path, type == ZMPI_F32 ? "FLOAT" : "DOUBLE", zmpi_looks_name(looks));
 }
 
-/* Are the floats in the other byte order, integers, or no such floats at all? Few values are judged
- * together with those before, text is by itself. */
+/* Few values are judged together with those before, but where a library says of each call what it
+ * is: then the next one is of another array. */
+static void look_at_order(struct zfile *f, const struct zmemory *m, size_t count)
+{
+    if (f->order.values >= ZMPI_ORDER_ENOUGH || m->told)
+        f->order = (struct zmpi_order){0};
+    zmpi_order_look(&f->order, m->element, m->data, count);
+    f->mistyped = zmpi_order_is_other(&f->order) || zmpi_order_has_integers(&f->order);
+    f->stays_mistyped = !m->told && zmpi_order_is_sure(&f->order);
+}
+
+/* Are the floats in the other byte order, integers, or no such floats at all? Text is by itself. */
 static void plan_order(struct zfile *f, const struct zplan *p)
 {
     const struct zmemory *m = &p->memory;
@@ -155,13 +165,8 @@ static void plan_order(struct zfile *f, const struct zplan *p)
         return;
     const size_t count = m->bytes / zmpi_type_size(m->element);
     const enum zmpi_looks looks = zmpi_looks_like(m->element, m->data, count);
-    if (!m->holder && looks != ZMPI_LOOKS_TEXT) {
-        if (f->order.values >= ZMPI_ORDER_ENOUGH)
-            f->order = (struct zmpi_order){0};
-        zmpi_order_look(&f->order, m->element, m->data, count);
-        f->mistyped = zmpi_order_is_other(&f->order) || zmpi_order_has_integers(&f->order);
-        f->stays_mistyped = zmpi_order_is_sure(&f->order);
-    }
+    if (!m->holder && looks != ZMPI_LOOKS_TEXT)
+        look_at_order(f, m, count);
     if (!f->mistyped && looks != ZMPI_LOOKS_RIGHT) {
         f->mistyped = true;
         tell_of_looks(f, m->element, looks);

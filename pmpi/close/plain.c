@@ -108,8 +108,13 @@ static bool remember(const char *path, int ranks)
 void zplain_look(struct zfile *f, const struct zmpi_run *run, const unsigned char *data)
 {
     const uint64_t size = run->length < ZMPI_MAGIC_BYTES ? run->length : ZMPI_MAGIC_BYTES;
-    if (!f->format && run->offset == 0 && f->options.least_ratio > 0)
-        f->format = zmpi_magic_find(data, (size_t)size);
+    if (f->format || run->offset != 0 || f->options.least_ratio <= 0)
+        return;
+    const char *format = zmpi_magic_find(data, (size_t)size);
+    /* HDF5 writes its first bytes again when it opens a file that is there. */
+    const bool stays = f->options.hdf5 == ZMPI_HDF5_CONTAINER || f->size_before;
+    if (format && !(stays && strcmp(format, "HDF5") == 0))
+        f->format = format;
 }
 
 enum { FAILED, WRITTEN, TYPED, STORED, RATIO, LOGICAL, LOG_END, FORMAT, SUMS };

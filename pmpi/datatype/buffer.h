@@ -76,6 +76,7 @@ struct zmemory {
     const struct zmpi_device *taker;
     uint64_t bytes;
     enum zmpi_type element;
+    bool told;       /* by a library: written as bytes (known.h) */
     size_t shape[3]; /* of all elements, as the datatype tells it */
 };
 

@@ -4,6 +4,7 @@
 
 #include "datatype/boxes.h"
 #include "datatype/buffer.h"
+#include "datatype/known.h"
 
 /* MPI_BOTTOM may be a null pointer, which C cannot add to. */
 static unsigned char *at_offset(const void *buf, int64_t offset)
@@ -87,6 +88,7 @@ int zmemory_pack(struct zmemory *m, const void *buf, MPI_Count count, MPI_Dataty
     if (__builtin_mul_overflow(t.size, (uint64_t)count, &m->bytes) || m->bytes > ZMPI_SIZE_MAX)
         rc = MPI_ERR_COUNT;
     if (!rc && m->bytes) {
+        zknown_look(m, &t, buf, count);
         m->holder = zmemory_holder(&t, buf, count);
         m->data = zmemory_stretch(&t, buf, count);
         if (!m->data)

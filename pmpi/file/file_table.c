@@ -9,7 +9,7 @@
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct zfile *table[BUCKETS];
 /* Read without the lock, so that programs without containers pay one load per call. */
-static atomic_int containers;
+static atomic_int containers, hdf5_files;
 
 static struct zfile **bucket_of(MPI_File fh)
 {
@@ -36,6 +36,18 @@ struct zfile *zfile_find(MPI_File fh)
     struct zfile *f = *bucket_of(fh);
     while (f && f->fh != fh)
         f = f->next;
+    return hold(f);
+}
+
+struct zfile *zfile_find_hdf5(MPI_Comm program)
+{
+    struct zfile *f = NULL;
+    if (atomic_load_explicit(&hdf5_files, memory_order_acquire) == 0)
+        return NULL;
+    pthread_mutex_lock(&table_lock);
+    for (size_t i = 0; i < BUCKETS && !f; i++)
+        for (f = table[i]; f && !(f->hdf5 && f->program == program);)
+            f = f->next;
     return hold(f);
 }
 
@@ -85,6 +97,7 @@ void zfile_add(struct zfile *f)
     *head = f;
     pthread_mutex_unlock(&table_lock);
     atomic_fetch_add_explicit(&containers, 1, memory_order_release);
+    atomic_fetch_add_explicit(&hdf5_files, f->hdf5, memory_order_release);
 }
 
 void zfile_remove(struct zfile *f)
@@ -97,4 +110,5 @@ void zfile_remove(struct zfile *f)
     f->references--; /* the table's own; the caller still holds one */
     pthread_mutex_unlock(&table_lock);
     atomic_fetch_sub_explicit(&containers, 1, memory_order_release);
+    atomic_fetch_sub_explicit(&hdf5_files, f->hdf5, memory_order_release);
 }

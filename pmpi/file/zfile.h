@@ -137,6 +137,7 @@ struct zfile {
     MPI_File fh;
     struct zfile *next; /* of those with the same place in the table */
     MPI_Comm comm;      /* a duplicate of the program's, for our own messages */
+    MPI_Comm program;   /* the program's own, as long as the file is open a name of it */
     int rank, ranks;
     int amode;            /* as the program asked */
     char *path;           /* as the program says it */
@@ -147,6 +148,7 @@ struct zfile {
     struct ztrim trim; /* rank 0 of a writer */
 
     struct zmpi_options options;
+    bool hdf5;                      /* HDF5 has opened it */
     struct zmpi_order order;        /* of the floats written last, if they were few */
     bool call_rules;                /* there are rules for single write calls of this file */
     struct zmpi_bound file_bound;   /* that of all others */
@@ -218,6 +220,8 @@ struct zfile *zfile_find(MPI_File fh);
 void zfile_done(struct zfile *f);
 void zfile_add(struct zfile *f);    /* takes over the caller's reference */
 void zfile_remove(struct zfile *f); /* f lives until the last zfile_done */
+/* The file of HDF5's that was opened on this very communicator, as zfile_find, or NULL. */
+struct zfile *zfile_find_hdf5(MPI_Comm program);
 /* The container behind `last` in the table, which is there still, or the first one: with a
  * reference and its lock; or NULL. */
 struct zfile *zfile_behind(const struct zfile *last);

@@ -1,0 +1,75 @@
+/* known.c - memory of the program whose elements a library told. */
+#include "datatype/known.h"
+
+static _Thread_local const struct zknown_list *told;
+
+void zknown_begin(struct zknown_list *list)
+{
+    list->outer = told;
+    told = list;
+}
+
+void zknown_end(const struct zknown_list *list)
+{
+    told = list->outer;
+}
+
+/* Whole elements that are known; NULL: there is at least a byte of something else. */
+static const struct zknown *find(uintptr_t address, uint64_t length)
+{
+    for (size_t i = 0; i < told->count; i++) {
+        const struct zknown *k = &told->known[i];
+        const size_t width = zmpi_type_size(k->element);
+        if (address >= k->begin && address < k->end)
+            return length <= k->end - address && (address - k->begin) % width == 0 &&
+                           length % width == 0
+                       ? k
+                       : NULL;
+    }
+    return NULL;
+}
+
+/* What all segments of the call lie in; *alike: in one and the same. */
+static const struct zknown *find_all(const struct ztype *t, uintptr_t buf, MPI_Count count,
+                                     bool *alike)
+{
+    const struct zknown *first = NULL;
+    *alike = true;
+    for (MPI_Count i = 0; i < count; i++)
+        for (size_t k = 0; k < t->count; k++) {
+            const uintptr_t at =
+                buf + (uintptr_t)((int64_t)i * t->extent) + (uintptr_t)t->segment[k].offset;
+            const struct zknown *one = find(at, t->segment[k].length);
+            first = first ? first : one;
+            if (!one || one->element != first->element)
+                return NULL;
+            *alike = *alike && one == first;
+        }
+    return first;
+}
+
+/* Whole planes or rows; else one row, whose shape the data may tell. */
+static void set_shape(struct zmemory *m, const struct zknown *k)
+{
+    const size_t count = m->bytes / zmpi_type_size(m->element), plane = k->row * k->rows;
+    const bool rows = k->row > 1 && count % k->row == 0 && count > k->row;
+    const bool planes = rows && k->rows > 1 && count % plane == 0;
+    m->shape[0] = planes ? count / plane : 1;
+    m->shape[1] = planes ? k->rows : rows ? count / k->row : 1;
+    m->shape[2] = rows ? k->row : count;
+}
+
+void zknown_look(struct zmemory *m, const struct ztype *t, const void *buf, MPI_Count count)
+{
+    const struct zknown *k = NULL;
+    bool alike = true;
+    if (!told || m->element != ZMPI_BYTES || m->bytes == 0)
+        return;
+    const unsigned char *stretch = zmemory_stretch(t, buf, count);
+    k = stretch ? find((uintptr_t)stretch, m->bytes) : find_all(t, (uintptr_t)buf, count, &alike);
+    if (!k)
+        return;
+    m->element = k->element;
+    m->told = true;
+    set_shape(m, alike ? k : &(struct zknown){.element = k->element});
+}

@@ -1,0 +1,31 @@
+/*
+ * known.h - memory of the program whose elements a library told while it writes them as bytes: what
+ * HDF5 does inside H5Dwrite. Each thread has its own.
+ */
+#ifndef ZMPI_KNOWN_H
+#define ZMPI_KNOWN_H
+
+#include "datatype/buffer.h"
+
+/* Bytes of the program's that are elements of one type, and of nothing else. */
+struct zknown {
+    uintptr_t begin, end;
+    enum zmpi_type element;
+    /* Elements of a row, rows of a plane, as they lie in the file; 0: not known. */
+    size_t row, rows;
+};
+
+struct zknown_list {
+    const struct zknown *known;
+    size_t count;
+    const struct zknown_list *outer; /* of the call that this one is made in */
+};
+
+/* What is known to this thread until the end, instead of what was known before. */
+void zknown_begin(struct zknown_list *list);
+void zknown_end(const struct zknown_list *list);
+
+/* Bytes of a call that all are known elements, and of one type, become such: type and shape. */
+void zknown_look(struct zmemory *m, const struct ztype *t, const void *buf, MPI_Count count);
+
+#endif

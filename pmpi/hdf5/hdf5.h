@@ -1,0 +1,97 @@
+/*
+ * hdf5.h - what zmpi knows of HDF5: the functions that it stands in front of, and those that it
+ * asks what a program writes. HDF5's headers are not needed: all that is used is declared here, as
+ * it is in HDF5 1.10 to 2.0.
+ */
+#ifndef ZMPI_HDF5_H
+#define ZMPI_HDF5_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int64_t hid_t; /* HDF5 1.8 has int: there nothing is asked */
+typedef int herr_t;
+typedef int htri_t;
+typedef unsigned long long hsize_t;
+typedef long long hssize_t;
+
+/* Constants, as HDF5's headers have them. */
+#define ZH5S_ALL           ((hid_t)0) /* and H5P_DEFAULT */
+#define ZH5S_BLOCK         ((hid_t)1) /* from 1.14 on */
+#define ZH5I_DATATYPE      3
+#define ZH5I_DATASPACE     4
+#define ZH5I_DATASET       5
+#define ZH5D_CHUNKED       2
+#define ZH5S_SEL_NONE      0
+#define ZH5S_SEL_HYPERSLAB 2
+#define ZH5S_SEL_ALL       3
+#define ZH5S_MAX_RANK      32
+
+/* Functions that programs call and we have, too: name, result, parameters. */
+#define ZHDF5_WRAPPED(X)                                                                           \
+    X(H5Dwrite, herr_t, (hid_t, hid_t, hid_t, hid_t, hid_t, const void *))                         \
+    X(H5Dwrite_async, herr_t,                                                                      \
+      (const char *, const char *, unsigned, hid_t, hid_t, hid_t, hid_t, hid_t, const void *,      \
+       hid_t))                                                                                     \
+    X(H5Dwrite_multi, herr_t, (size_t, hid_t *, hid_t *, hid_t *, hid_t *, hid_t, const void **))  \
+    X(H5Dwrite_multi_async, herr_t,                                                                \
+      (const char *, const char *, unsigned, size_t, hid_t *, hid_t *, hid_t *, hid_t *, hid_t,    \
+       const void **, hid_t))                                                                      \
+    X(H5Fcreate, hid_t, (const char *, unsigned, hid_t, hid_t))                                    \
+    X(H5Fcreate_async, hid_t,                                                                      \
+      (const char *, const char *, unsigned, const char *, unsigned, hid_t, hid_t, hid_t))         \
+    X(H5Fopen, hid_t, (const char *, unsigned, hid_t))                                             \
+    X(H5Fopen_async, hid_t,                                                                        \
+      (const char *, const char *, unsigned, const char *, unsigned, hid_t, hid_t))
+
+/* Functions that we call. */
+#define ZHDF5_ASKED(X)                                                                             \
+    X(H5get_libversion, herr_t, (unsigned *, unsigned *, unsigned *))                              \
+    X(H5Iget_type, int, (hid_t))                                                                   \
+    X(H5Dget_type, hid_t, (hid_t))                                                                 \
+    X(H5Dget_space, hid_t, (hid_t))                                                                \
+    X(H5Dget_create_plist, hid_t, (hid_t))                                                         \
+    X(H5Tequal, htri_t, (hid_t, hid_t))                                                            \
+    X(H5Tclose, herr_t, (hid_t))                                                                   \
+    X(H5Sclose, herr_t, (hid_t))                                                                   \
+    X(H5Pclose, herr_t, (hid_t))                                                                   \
+    X(H5Sget_simple_extent_dims, int, (hid_t, hsize_t *, hsize_t *))                               \
+    X(H5Sget_select_type, int, (hid_t))                                                            \
+    X(H5Sget_select_npoints, hssize_t, (hid_t))                                                    \
+    X(H5Sget_select_bounds, herr_t, (hid_t, hsize_t *, hsize_t *))                                 \
+    X(H5Sis_regular_hyperslab, htri_t, (hid_t))                                                    \
+    X(H5Sget_regular_hyperslab, htri_t, (hid_t, hsize_t *, hsize_t *, hsize_t *, hsize_t *))       \
+    X(H5Pget_layout, int, (hid_t))                                                                 \
+    X(H5Pget_chunk, int, (hid_t, int, hsize_t *))                                                  \
+    X(H5Pget_nfilters, int, (hid_t))
+
+#define ZHDF5_FIELD(name, result, parameters)    result(*name) parameters;
+#define ZHDF5_FUNCTION(name, result, parameters) result name parameters;
+
+/* An HDF5 library in this process. Wrapped functions may be a tool's behind us; NULL: it has none.
+ */
+struct zhdf5 {
+    ZHDF5_WRAPPED(ZHDF5_FIELD)
+    ZHDF5_ASKED(ZHDF5_FIELD)
+    const hid_t *H5T_NATIVE_FLOAT_g, *H5T_NATIVE_DOUBLE_g;
+    bool whole; /* all that we ask is there */
+    void *handle;
+    struct zhdf5 *next;
+};
+
+/* May it be asked: is its version one of those above? */
+bool zhdf5_is_known(const struct zhdf5 *h);
+
+/* The one that code at this address uses; NULL: none is loaded. */
+const struct zhdf5 *zhdf5_behind(const void *caller);
+
+/* Is this thread inside H5Fcreate or H5Fopen? */
+bool zhdf5_is_opening(void);
+
+/* A file is open in whose datasets floats are to be known as such. */
+void zhdf5_wanted(void);
+
+ZHDF5_WRAPPED(ZHDF5_FUNCTION)
+
+#endif

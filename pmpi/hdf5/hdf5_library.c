@@ -1,0 +1,188 @@
+/*
+ * hdf5_library.c - the HDF5 library behind a call.
+ *
+ * A process may have several: each Python package brings its own, where nobody else's references
+ * find it. A call that reached us, because we come first, must go on to the one that it would have
+ * reached without us; handles of one are nothing to the other. What tells is H5open, which all of
+ * them have and we have not.
+ */
+#define _GNU_SOURCE // dladdr1, RTLD_NEXT
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hdf5/hdf5.h"
+
+/* Where a call came from, and where it goes: found once, never forgotten. */
+struct site {
+    const void *caller;
+    const struct zhdf5 *library;
+    struct site *next;
+};
+
+#define BUCKETS 64
+static _Atomic(struct site *) sites[BUCKETS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct zhdf5 *libraries;
+
+static const void *base_of(const void *address)
+{
+    Dl_info info;
+    return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+/* What an object's dynamic section has under this tag; some systems leave addresses as in the file.
+ */
+static const char *entry_of(const struct link_map *object, ElfW(Sxword) tag)
+{
+    for (const ElfW(Dyn) *d = object->l_ld; d->d_tag != DT_NULL; d++)
+        if (d->d_tag == tag) {
+            const uintptr_t at = d->d_un.d_ptr;
+            return (const char *)(at < object->l_addr ? at + object->l_addr : at);
+        }
+    return NULL;
+}
+
+/* Do the object's references ask for versions of the file that `function` is in? */
+static bool names_versions_of(const struct link_map *object, const void *function)
+{
+    Dl_info info;
+    const char *need = entry_of(object, DT_VERNEED), *strings = entry_of(object, DT_STRTAB);
+    struct link_map *library = NULL;
+    if (!need || !strings || !dladdr1(function, &info, (void **)&library, RTLD_DL_LINKMAP))
+        return false;
+    const char *own = entry_of(library, DT_STRTAB), *soname = NULL;
+    for (const ElfW(Dyn) *d = library->l_ld; d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_SONAME && own)
+            soname = own + d->d_un.d_val;
+    for (;;) {
+        ElfW(Verneed) v;
+        memcpy(&v, need, sizeof v);
+        if (soname && strcmp(strings + v.vn_file, soname) == 0)
+            return true;
+        if (v.vn_next == 0)
+            return false;
+        need += v.vn_next;
+    }
+}
+
+static void *symbol_of(const char *file, const char *name)
+{
+    void *handle = file[0] ? dlopen(file, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *symbol = handle ? dlsym(handle, name) : NULL;
+    if (handle)
+        dlclose(handle);
+    return symbol;
+}
+
+static int find_any(struct dl_phdr_info *info, size_t size, void *found)
+{
+    (void)size;
+    *(void **)found = symbol_of(info->dlpi_name, "H5open");
+    return *(void **)found != NULL;
+}
+
+/* H5open as the caller would find it: as all programs do, or in what its own object needs. */
+static void *open_of(const void *caller)
+{
+    Dl_info info;
+    struct link_map *object = NULL;
+    void *own = NULL, *shared = dlsym(RTLD_DEFAULT, "H5open"), *any = NULL;
+    if (dladdr1(caller, &info, (void **)&object, RTLD_DL_LINKMAP) && object)
+        own = symbol_of(object->l_name, "H5open");
+    if (own && (!shared || (own != shared && names_versions_of(object, own))))
+        return own;
+    if (!shared)
+        dl_iterate_phdr(find_any, &any);
+    return shared ? shared : any;
+}
+
+static bool is_whole(const struct zhdf5 *h)
+{
+    bool all = h->H5T_NATIVE_FLOAT_g && h->H5T_NATIVE_DOUBLE_g;
+#define ZHDF5_IS_THERE(name, result, parameters) all = all && h->name;
+    ZHDF5_ASKED(ZHDF5_IS_THERE)
+    return all;
+}
+
+/* Not with the lock: a thread-safe HDF5 has one of its own. */
+bool zhdf5_is_known(const struct zhdf5 *h)
+{
+    unsigned major = 0, minor = 0, release = 0;
+    return h->whole && h->H5get_libversion(&major, &minor, &release) >= 0 &&
+           (major > 1 || (major == 1 && minor >= 10));
+}
+
+static struct zhdf5 *make(void *open, void *handle)
+{
+    struct zhdf5 *h = calloc(1, sizeof *h);
+    /* Tools behind us stand in front of the library that all programs find. */
+    const bool shared = base_of(dlsym(RTLD_DEFAULT, "H5open")) == base_of(open);
+    void *symbol;
+    if (!h)
+        return NULL;
+#define ZHDF5_FIND_BEHIND(name, result, parameters)                                                \
+    symbol = shared ? dlsym(RTLD_NEXT, #name) : NULL;                                              \
+    symbol = symbol ? symbol : dlsym(handle, #name);                                               \
+    memcpy(&h->name, &symbol, sizeof symbol);
+#define ZHDF5_FIND(name, result, parameters)                                                       \
+    symbol = dlsym(handle, #name);                                                                 \
+    memcpy(&h->name, &symbol, sizeof symbol);
+    ZHDF5_WRAPPED(ZHDF5_FIND_BEHIND)
+    ZHDF5_ASKED(ZHDF5_FIND)
+    /* Variables may have moved into the program (copy relocations). */
+    void *const where = shared ? RTLD_DEFAULT : handle;
+    h->H5T_NATIVE_FLOAT_g = dlsym(where, "H5T_NATIVE_FLOAT_g");
+    h->H5T_NATIVE_DOUBLE_g = dlsym(where, "H5T_NATIVE_DOUBLE_g");
+    h->handle = handle; /* it is never unloaded: its functions stay where they are */
+    h->whole = is_whole(h);
+    h->next = libraries;
+    libraries = h;
+    return h;
+}
+
+/* With the lock. */
+static const struct zhdf5 *find(const void *caller)
+{
+    Dl_info info;
+    void *open = open_of(caller);
+    void *handle =
+        open && dladdr(open, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    if (!handle)
+        return NULL;
+    for (struct zhdf5 *h = libraries; h; h = h->next)
+        if (h->handle == handle) {
+            dlclose(handle);
+            return h;
+        }
+    return make(open, handle);
+}
+
+static const struct site *site_of(const void *caller, struct site *first)
+{
+    struct site *s = first;
+    while (s && s->caller != caller)
+        s = s->next;
+    return s;
+}
+
+const struct zhdf5 *zhdf5_behind(const void *caller)
+{
+    _Atomic(struct site *) *bucket = &sites[((uintptr_t)caller >> 2) % BUCKETS];
+    const struct site *known = site_of(caller, atomic_load_explicit(bucket, memory_order_acquire));
+    if (known)
+        return known->library;
+    pthread_mutex_lock(&lock);
+    const struct zhdf5 *library = find(caller);
+    struct site *first = atomic_load_explicit(bucket, memory_order_relaxed);
+    struct site *s = library && !site_of(caller, first) ? malloc(sizeof *s) : NULL;
+    if (s) {
+        *s = (struct site){caller, library, first};
+        atomic_store_explicit(bucket, s, memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+    return library;
+}

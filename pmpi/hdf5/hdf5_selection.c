@@ -1,0 +1,177 @@
+/* hdf5_selection.c - from the arguments of H5Dwrite to a range of memory, and the shape of what is
+ * in it. */
+#include "hdf5/hdf5_selection.h"
+
+/* Trailing extents below this are no rows: components, say, whose array the data tell better. */
+#define SHORT_ROW 16
+
+/* ---- types ---- */
+
+/* Is the dataset one of these floats, as they are in memory? Only handles that are what they should
+ * be are asked, so that HDF5 has no error to tell of. */
+static bool is_type(const struct zhdf5 *h, hid_t memory, hid_t file, hid_t native)
+{
+    return h->H5Tequal(memory, native) > 0 && h->H5Tequal(file, native) > 0;
+}
+
+static bool find_type(const struct zhdf5 *h, const struct zhdf5_transfer *t,
+                      enum zmpi_type *element)
+{
+    const hid_t native[2] = {*h->H5T_NATIVE_FLOAT_g, *h->H5T_NATIVE_DOUBLE_g};
+    const hid_t file = native[0] > 0 && native[1] > 0 ? h->H5Dget_type(t->dataset) : -1;
+    if (file < 0)
+        return false;
+    const bool f32 = is_type(h, t->type, file, native[0]);
+    const bool f64 = !f32 && is_type(h, t->type, file, native[1]);
+    h->H5Tclose(file);
+    *element = f32 ? ZMPI_F32 : ZMPI_F64;
+    return f32 || f64;
+}
+
+/* ---- selections ---- */
+
+/* A selection: which elements of an array, in the order in which they are written. */
+struct selection {
+    int rank;
+    hsize_t extent[ZH5S_MAX_RANK]; /* of the array */
+    hsize_t first[ZH5S_MAX_RANK], last[ZH5S_MAX_RANK];
+    hsize_t count[ZH5S_MAX_RANK]; /* elements in each dimension, if `regular` */
+    bool regular, solid;          /* a grid; and without gaps */
+    hsize_t points;
+};
+
+static void find_grid(const struct zhdf5 *h, hid_t space, int how, struct selection *s)
+{
+    hsize_t start[ZH5S_MAX_RANK], stride[ZH5S_MAX_RANK], count[ZH5S_MAX_RANK], block[ZH5S_MAX_RANK];
+    s->regular = s->solid = how == ZH5S_SEL_ALL || s->rank == 0;
+    for (int i = 0; i < s->rank; i++)
+        s->count[i] = s->extent[i];
+    if (how != ZH5S_SEL_HYPERSLAB || h->H5Sis_regular_hyperslab(space) <= 0 ||
+        h->H5Sget_regular_hyperslab(space, start, stride, count, block) < 0)
+        return;
+    s->regular = s->solid = true;
+    for (int i = 0; i < s->rank; i++) {
+        s->count[i] = count[i] * block[i];
+        s->solid = s->solid && (count[i] == 1 || stride[i] == block[i]);
+    }
+}
+
+/* False: it cannot be told, or nothing is selected. */
+static bool look(const struct zhdf5 *h, hid_t space, struct selection *s)
+{
+    if (h->H5Iget_type(space) != ZH5I_DATASPACE)
+        return false;
+    const int how = h->H5Sget_select_type(space);
+    const hssize_t points = how > ZH5S_SEL_NONE ? h->H5Sget_select_npoints(space) : 0;
+    if (points <= 0)
+        return false;
+    s->points = (hsize_t)points;
+    s->rank = h->H5Sget_simple_extent_dims(space, s->extent, NULL);
+    if (s->rank < 0 || s->rank > ZH5S_MAX_RANK ||
+        (s->rank > 0 && h->H5Sget_select_bounds(space, s->first, s->last) < 0))
+        return false;
+    find_grid(h, space, how, s);
+    return true;
+}
+
+/* Elements of the array from its first one to the first and behind the last that are selected. */
+static bool find_bounds(const struct selection *s, uint64_t *first, uint64_t *end)
+{
+    *first = *end = 0;
+    for (int i = 0; i < s->rank; i++)
+        if (s->last[i] >= s->extent[i] || s->first[i] > s->last[i] ||
+            __builtin_mul_overflow(*first, s->extent[i], first) ||
+            __builtin_mul_overflow(*end, s->extent[i], end) ||
+            __builtin_add_overflow(*first, s->first[i], first) ||
+            __builtin_add_overflow(*end, s->last[i], end))
+            return false;
+    *end += 1;
+    return true;
+}
+
+/* ---- shape ---- */
+
+/* Elements in each dimension of what is written in a row: the selection's, or a chunk's; 0: they
+ * differ. False: HDF5 puts the data through filters, so that they are others. */
+static bool find_parts(const struct zhdf5 *h, hid_t dataset, const struct selection *s,
+                       hsize_t part[ZH5S_MAX_RANK])
+{
+    hsize_t chunk[ZH5S_MAX_RANK];
+    const hid_t list = h->H5Dget_create_plist(dataset);
+    if (list < 0)
+        return false;
+    const bool chunked = h->H5Pget_layout(list) == ZH5D_CHUNKED;
+    const bool filtered = chunked && h->H5Pget_nfilters(list) > 0;
+    const bool known =
+        !chunked || (h->H5Pget_chunk(list, ZH5S_MAX_RANK, chunk) == s->rank && s->solid);
+    h->H5Pclose(list);
+    for (int i = 0; i < s->rank; i++) {
+        part[i] = known && s->regular ? s->count[i] : 0;
+        if (!chunked || part[i] == 0 || s->first[i] / chunk[i] == s->last[i] / chunk[i])
+            continue;
+        const bool whole = s->first[i] % chunk[i] == 0 && s->count[i] % chunk[i] == 0;
+        part[i] = whole ? chunk[i] : 0;
+    }
+    return !filtered;
+}
+
+static void find_rows(const struct selection *s, const hsize_t part[ZH5S_MAX_RANK],
+                      struct zknown *known)
+{
+    int i = s->rank - 1;
+    while (i >= 0 && part[i] == 1)
+        i--;
+    if (i < 0 || part[i] < SHORT_ROW)
+        return;
+    known->row = part[i];
+    known->rows = i > 0 ? part[i - 1] : 0;
+}
+
+/* ---- all of it ---- */
+
+/* The file's selection is that of the memory too, where the program gives none for this. */
+static hid_t space_of_file(const struct zhdf5 *h, const struct zhdf5_transfer *t, hid_t *opened)
+{
+    *opened = t->file == ZH5S_ALL ? h->H5Dget_space(t->dataset) : -1;
+    return t->file == ZH5S_ALL ? *opened : t->file;
+}
+
+static bool find_memory(const struct zhdf5 *h, const struct zhdf5_transfer *t,
+                        const struct selection *file, struct zknown *known)
+{
+    struct selection own;
+    const struct selection *memory = file;
+    const size_t width = zmpi_type_size(known->element);
+    uint64_t first = 0, end = file->points;
+    if (t->memory != ZH5S_ALL && t->memory != ZH5S_BLOCK) {
+        if (!look(h, t->memory, &own))
+            return false;
+        memory = &own;
+    }
+    if (t->memory != ZH5S_BLOCK && !find_bounds(memory, &first, &end))
+        return false;
+    const uintptr_t buf = (uintptr_t)t->buf;
+    return !__builtin_mul_overflow(first, width, &first) &&
+           !__builtin_mul_overflow(end, width, &end) &&
+           !__builtin_add_overflow(buf, first, &known->begin) &&
+           !__builtin_add_overflow(buf, end, &known->end);
+}
+
+bool zhdf5_select(const struct zhdf5 *h, const struct zhdf5_transfer *t, struct zknown *known)
+{
+    struct selection file;
+    hsize_t part[ZH5S_MAX_RANK];
+    hid_t opened;
+    *known = (struct zknown){0};
+    if (!t->buf || !zhdf5_is_known(h) || h->H5Iget_type(t->dataset) != ZH5I_DATASET ||
+        h->H5Iget_type(t->type) != ZH5I_DATATYPE || !find_type(h, t, &known->element))
+        return false;
+    const hid_t space = space_of_file(h, t, &opened);
+    const bool found = look(h, space, &file) && find_memory(h, t, &file, known) &&
+                       find_parts(h, t->dataset, &file, part);
+    if (opened >= 0)
+        h->H5Sclose(opened);
+    if (found)
+        find_rows(&file, part, known);
+    return found;
+}

@@ -1,0 +1,18 @@
+/* hdf5_selection.h - what H5Dwrite takes from the program's memory. */
+#ifndef ZMPI_HDF5_SELECTION_H
+#define ZMPI_HDF5_SELECTION_H
+
+#include "datatype/known.h"
+#include "hdf5/hdf5.h"
+
+/* One dataset of a call, as the program says it. */
+struct zhdf5_transfer {
+    hid_t dataset, type, memory, file;
+    const void *buf;
+};
+
+/* The memory that its elements are in, if HDF5 writes them to the file as they are and they are
+ * floats of this machine; else false. HDF5's stack of errors stays as it is. */
+bool zhdf5_select(const struct zhdf5 *h, const struct zhdf5_transfer *t, struct zknown *known);
+
+#endif

@@ -84,6 +84,16 @@ static int bound_of_call(struct zfile *f, uint64_t number)
     return rc;
 }
 
+/* Is it small? A library that says of which array its data are a part tells more than one call: a
+ * small array is exact even together with others, and the rows of a large one are not small. */
+static void look_at_size(const struct zfile *f, struct zplan *p)
+{
+    struct zmemory *m = &p->memory;
+    const uint64_t least = (uint64_t)f->options.exact_below;
+    m->exact = m->array > 0 && m->array <= least;
+    p->small = m->exact || (zplan_floats(p) <= least && m->written <= least);
+}
+
 int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
     struct zplan p;
@@ -94,7 +104,7 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
     if (rc || p.memory.bytes == 0)
         return rc;
     f->untold = true;
-    p.small = zplan_floats(&p) <= (uint64_t)f->options.exact_below;
+    look_at_size(f, &p);
     p.most_runs = zstage_most_runs(f);
     if (!f->session.atomic && p.memory.bytes <= zstage_limit(f) && p.runs <= p.most_runs) {
         rc = zplan_failed(f, &p, zmemory_to_host(&p.memory), "writing");

@@ -164,7 +164,8 @@ static void plan_order(struct zfile *f, const struct zplan *p)
     if (zfile_bound(f, m->element).mode == ZMPI_LOSSLESS)
         return;
     const size_t count = m->bytes / zmpi_type_size(m->element);
-    const enum zmpi_looks looks = zmpi_looks_like(m->element, m->data, count);
+    const enum zmpi_looks looks =
+        m->told ? ZMPI_LOOKS_RIGHT : zmpi_looks_like(m->element, m->data, count);
     if (!m->holder && looks != ZMPI_LOOKS_TEXT)
         look_at_order(f, m, count);
     if (!f->mistyped && looks != ZMPI_LOOKS_RIGHT) {

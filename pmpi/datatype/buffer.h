@@ -76,8 +76,11 @@ struct zmemory {
     const struct zmpi_device *taker;
     uint64_t bytes;
     enum zmpi_type element;
-    bool told;       /* by a library: written as bytes (known.h) */
-    size_t shape[3]; /* of all elements, as the datatype tells it */
+    bool told;        /* by a library: written as bytes (known.h) */
+    uint64_t written; /* elements that the library's call writes; 0: not known */
+    bool exact;       /* whatever the bound */
+    uint64_t array;   /* elements of the array that they are a part of; 0: not known */
+    size_t shape[3];  /* of all elements, as the datatype tells it */
 };
 
 int zmemory_pack(struct zmemory *m, const void *buf, MPI_Count count, MPI_Datatype datatype);

@@ -71,5 +71,7 @@ void zknown_look(struct zmemory *m, const struct ztype *t, const void *buf, MPI_
         return;
     m->element = k->element;
     m->told = true;
+    m->array = alike ? k->all : 0;
+    m->written = alike ? k->written : 0;
     set_shape(m, alike ? k : &(struct zknown){.element = k->element});
 }

@@ -13,6 +13,8 @@ struct zknown {
     enum zmpi_type element;
     /* Elements of a row, rows of a plane, as they lie in the file; 0: not known. */
     size_t row, rows;
+    uint64_t written; /* elements of it that the library's call writes */
+    uint64_t all;     /* and that the array has that they are a part of */
 };
 
 struct zknown_list {

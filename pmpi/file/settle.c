@@ -174,6 +174,16 @@ int zsettle_told(struct zfile *f)
     return rc || !any ? rc : zsettle_collective(f);
 }
 
+int zsettle_hdf5(MPI_Comm program)
+{
+    struct zfile *f = zfile_find_hdf5(program);
+    if (!f)
+        return MPI_SUCCESS;
+    int rc = zsettle_told(f);
+    zfile_done(f);
+    return rc;
+}
+
 int zsettle_collective(struct zfile *f)
 {
     int owed = zsettle_owed(f, 0);

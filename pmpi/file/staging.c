@@ -258,6 +258,8 @@ static struct zmpi_job job_of(const struct zfile *f, const struct zmemory *m,
 {
     struct zmpi_array a = {m->element, {1, 1, m->bytes / zmpi_type_size(m->element)}};
     struct zmpi_bound bound = zfile_bound(f, m->element);
+    if (m->exact)
+        bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
     struct zmpi_range range = all ? *all : ZMPI_RANGE_EMPTY;
     struct zmpi_job job = {.abs_bound = 0};
     if (zmpi_bound_needs_range(&bound) && !all)

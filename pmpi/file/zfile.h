@@ -426,6 +426,10 @@ int zsettle_collective(struct zfile *f);
  * time. In collective calls that MPI does not say make writes visible, but every MPI library does.
  */
 int zsettle_told(struct zfile *f);
+/* The same for a file that HDF5 has opened on this very communicator, which is its own duplicate.
+ * Its ranks share the writing of metadata; each takes all of them for written when it comes out of
+ * a barrier there, and reads what another one wrote, or writes over it. */
+int zsettle_hdf5(MPI_Comm program);
 /* Places for rounds of collective calls that have none, until `most` are left. */
 int zsettle_owed(struct zfile *f, uint64_t most);
 /* Places for what ranks have encoded themselves of those rounds: independent calls have none for as

@@ -38,6 +38,7 @@ struct selection {
     hsize_t count[ZH5S_MAX_RANK]; /* elements in each dimension, if `regular` */
     bool regular, solid;          /* a grid; and without gaps */
     hsize_t points;
+    hsize_t all; /* elements of the array */
 };
 
 static void find_grid(const struct zhdf5 *h, hid_t space, int how, struct selection *s)
@@ -70,6 +71,10 @@ static bool look(const struct zhdf5 *h, hid_t space, struct selection *s)
     if (s->rank < 0 || s->rank > ZH5S_MAX_RANK ||
         (s->rank > 0 && h->H5Sget_select_bounds(space, s->first, s->last) < 0))
         return false;
+    s->all = 1;
+    for (int i = 0; i < s->rank; i++)
+        if (__builtin_mul_overflow(s->all, s->extent[i], &s->all))
+            return false;
     find_grid(h, space, how, s);
     return true;
 }
@@ -171,7 +176,10 @@ bool zhdf5_select(const struct zhdf5 *h, const struct zhdf5_transfer *t, struct 
                        find_parts(h, t->dataset, &file, part);
     if (opened >= 0)
         h->H5Sclose(opened);
-    if (found)
+    if (found) {
+        known->written = file.points;
+        known->all = file.all;
         find_rows(&file, part, known);
+    }
     return found;
 }

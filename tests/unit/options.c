@@ -108,6 +108,7 @@ Test(options, values)
         LIST("", "-1", "K", "1T", "1KB", "64 K", "1.5M", "18446744073709551615", "9999999999G"));
     all("collective_mode", LIST("auto", "measured", "always", "never"),
         LIST("", "on", "Auto", "always,never"));
+    all("hdf5", LIST("off", "container"), LIST("", "on", "filter", "Container"));
     all("collective_piece", LIST("4K", "4M", "1G"), LIST("", "0", "4095", "1025M", "4MB"));
     all("staging", LIST("1M", "16M", "1G", "1048576", "1024K"),
         LIST("", "0", "1048575", "1K", "1025M", "2G"));
@@ -382,7 +383,7 @@ Test(options, bad_rules)
     rules_fail("[*]\nerror_bound = rel=2\n", ":2: error_bound=rel=2: allowed are abs=V");
     rules_fail("\n\n[a]\nthreads = 4\n",
                ":4: threads: allowed in a rule are error_bound, "
-               "threshold, codec, device, least_ratio, exact_below, shape");
+               "threshold, codec, device, hdf5, least_ratio, exact_below, shape");
     rules_fail("[a #0]\nerror_bound = lossless\n", ":2: calls are written [GLOB #3]");
     rules_fail("[a #3-2]\nerror_bound = lossless\n", ":2: calls are written");
     rules_fail("[a #1x]\nerror_bound = lossless\n", ":2: calls are written");

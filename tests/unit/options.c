@@ -2,6 +2,7 @@
  * options.c - every setting with good and bad values, where values come from, and the rules file.
  */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,7 +171,7 @@ Test(options, table_round_trip)
         const struct zmpi_option_info *info = zmpi_option_info(n);
         char text[1024], name[64] = "ZMPI_";
         for (size_t k = 0; info->name[k] != 0; k++)
-            name[k + 5] = (char)(info->name[k] == '_' ? '_' : info->name[k] - 'a' + 'A');
+            name[k + 5] = (char)toupper((unsigned char)info->name[k]);
         cr_assert_str_eq(name, info->environment);
         if (info->info_key != NULL)
             cr_assert(strncmp(info->info_key, "zmpi_", 5) == 0 &&

@@ -36,7 +36,7 @@ struct zmpi_job {
     double keep; /* elements with |x| >= keep are kept exactly, +inf: none */
     double unit; /* the data are likely multiples of it, which is the step then; 0: of none. For
                     the CPU alone (whole.h) */
-    int encoder; /* as in the header: 1 fle, 2 huffman */
+    int encoder; /* as in the header: 1 fle, 2 huffman, 3 interp, which may take 2 */
     bool approximate; /* huffman: its books are made by CEAZ's approximate sort */
     int threads;      /* >= 1 */
     unsigned axes;    /* ZMPI_AXES_GIVEN and those along which to predict; 0: to be chosen (4.6) */
@@ -71,7 +71,7 @@ void zmpi_range_scan(enum zmpi_type type, const void *src, size_t count, double 
 /* What a call is asked to do, as far as it decides who does it: `auto` goes by it. */
 struct zmpi_work {
     size_t bytes; /* of the array */
-    int encoder;  /* as in the header: 1 fle, 2 huffman */
+    int encoder;  /* as in the header: 1 fle, 2 huffman, 3 interp */
     bool decompress;
 };
 

@@ -157,7 +157,7 @@ struct zmpi_stream_info {
     struct zmpi_array array;
     struct zmpi_bound bound; /* as asked */
     double abs_bound;        /* of every finite element; 0: exact, +inf: none (pw_rel) */
-    int encoder;             /* 1: fle, 2: huffman */
+    int encoder;             /* 1: fle, 2: huffman, 3: interp */
     uint32_t tile[3]; /* extents of a chunk, z, y, x; those at the array's ends may be smaller */
     size_t chunks;
     size_t length;        /* of the stream */

@@ -529,10 +529,359 @@ def read_huffman(reader, books, head, count, width):
     return residuals
 
 
+# ---- chunks of encoder 3 (1.5) ----
+
+CONTEXTS, RANS_SYMBOLS, DIRECT = 25, 72, 24
+CONSTANT, STORED_3, LATTICE, LORENZO, CUBIC = 0, 255, 1, 2, 8
+AXES = (AXIS_Z, AXIS_Y, AXIS_X)
+
+
+def i32(v):
+    return (v + 0x80000000 & M32) - 0x80000000
+
+
+class PredictionSet:
+    """How chunks that name it are predicted."""
+
+    def __init__(self, reader, tile):
+        self.family, packed = reader.take(2)
+        self.axes, self.shift = packed & 7, packed >> 4
+        require(self.axes and not packed & 8 and self.shift < 6, "parameters: axes or shift")
+        require(self.family in (LATTICE, LORENZO), "parameters: family")
+        if self.family == LATTICE:
+            self.read_levels(reader, tile)
+
+    def read_levels(self, reader, tile):
+        longest = max(t for t, axis in zip(tile, AXES) if self.axes & axis)
+        levels = (longest - 1).bit_length()
+        require(levels, "parameters: levels")
+        self.fine_of_anchors = reader.take(1)[0]
+        self.levels = []  # (fine, ways), the coarsest first
+        for _ in range(levels):
+            fine = reader.take(1)[0]
+            ways = {p: reader.take(1)[0] for p in range(1, 8) if not p & ~self.axes}
+            require(all(w < 16 and w & 7 and not w & 7 & ~p for p, w in ways.items()),
+                    "parameters: ways")
+            self.levels.append((fine, ways))
+        require(max(f for f, _ in self.levels + [(self.fine_of_anchors, 0)]) <= 4,
+                "parameters: step")
+
+
+class Parameters:
+    """What all chunks of a stream share."""
+
+    def __init__(self, data, tile):
+        reader = Reader(data)
+        self.unit, count, reserved = struct.unpack("<dB3s", reader.take(12))
+        require(0 < self.unit < math.inf and 1 <= count <= 4 and not any(reserved), "parameters")
+        self.sets = [PredictionSet(reader, tile) for _ in range(count)]
+        rest = reader.take(len(data) - reader.at)
+        require(len(rest) <= 3 and not any(rest), "parameters: padding")
+
+
+def read_varint(reader):
+    value = 0
+    for shift in range(0, 63, 7):
+        byte = reader.take(1)[0]
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value
+    raise FormatError("chunk: number")
+
+
+def read_runs(reader, taken, count):
+    """Elements that are meant; none may be in `taken`."""
+    elements, at = [], 0
+    while True:
+        gap, length = read_varint(reader), read_varint(reader)
+        if not length:
+            require(not gap and elements, "chunk: runs")
+            require(not taken.intersection(elements), "chunk: runs")
+            return elements
+        require((gap or not elements) and at + gap + length <= count, "chunk: runs")
+        elements += range(at + gap, at + gap + length)
+        at += gap + length
+
+
+def signed(n):
+    return -(n + 1) // 2 if n & 1 else n // 2
+
+
+def read_weight_number(bits):
+    k = 0
+    while k < 8 and bits.take(1):
+        k += 1
+    return 4 * ((1 << k) - 1) + bits.take(k + 2)
+
+
+def read_table(bits):
+    """(symbol, frequency, first slot) for each slot."""
+    symbols, last, weights = bits.take(7), 108, []
+    require(1 <= symbols <= RANS_SYMBOLS, "table: symbols")
+    for s in range(symbols):
+        if s + 1 < symbols and not bits.take(1):
+            weights.append(0)
+            continue
+        last = max(last - (4 if s % 2 else 0), 1) + signed(read_weight_number(bits))
+        require(1 <= last <= 104, "table: weight")
+        weights.append(last)
+    sizes = [8 + (g - 1) % 8 << (g - 1) // 8 if g else 0 for g in weights]
+    frequencies = [max(4096 * w // sum(sizes), 1) if w else 0 for w in sizes]
+    frequencies[weights.index(max(weights))] += 4096 - sum(frequencies)
+    table = []
+    for s, f in enumerate(frequencies):
+        table += [(s, f, len(table))] * f
+    return table
+
+
+class Symbols:
+    """Codes of a chunk, row by row."""
+
+    def __init__(self, data):
+        bits = Bits(data)
+        self.lanes, count = 1 << bits.take(3), bits.take(5)
+        require(self.lanes <= 16 and 1 <= count <= CONTEXTS, "chunk: lanes or tables")
+        of = [bits.take(5) if count > 1 else 0 for _ in range(CONTEXTS)]
+        require(max(of) < count, "chunk: tables")
+        tables = [read_table(bits) for _ in range(count)]
+        self.tables = [tables[k] for k in of]
+        require(not bits.take(-bits.at % 8), "chunk: padding of the tables")
+        reader = Reader(data)
+        reader.take(bits.at // 8)
+        self.raw = Bits(reader.take(u32(reader.take(4), 0)))
+        self.states = list(struct.unpack(f"<{self.lanes}I", reader.take(4 * self.lanes)))
+        require(min(self.states) >= 1 << 16, "chunk: state")
+        self.words = reader.take(len(data) - reader.at)
+        self.at = 0
+
+    def row(self, contexts):
+        codes = []
+        for i, context in enumerate(contexts):
+            x = self.states[i % self.lanes]
+            symbol, frequency, first = self.tables[context][x & 4095]
+            x = frequency * (x >> 12) + (x & 4095) - first
+            if x < 1 << 16:
+                require(self.at + 2 <= len(self.words), "chunk: words")
+                x = x << 16 | self.words[self.at] | self.words[self.at + 1] << 8
+                self.at += 2
+            self.states[i % self.lanes] = x
+            codes.append(self.code(symbol))
+        return codes
+
+    def code(self, symbol):
+        if symbol <= 2 * DIRECT:
+            return (symbol + 1) // 2 if symbol & 1 else -(symbol // 2)
+        e = symbol - 2 * DIRECT - 1
+        raw = self.raw.take(e + 3)
+        size = DIRECT + 1 + 4 * ((1 << e) - 1) + raw // 2
+        return -size if raw & 1 else size
+
+    def done(self):
+        require(all(x == 1 << 16 for x in self.states), "chunk: state at the end")
+        rest = self.words[self.at:]
+        require(len(rest) < 4 and not any(rest), "chunk: words left over")
+        left = self.raw.size - self.raw.at
+        require(left < 8 and not self.raw.take(left), "chunk: raw bits left over")
+
+
+def context_of_row(sizes, z, y, count, shift):
+    """Of the sizes of the row above and the one before; sizes: by (z, y)."""
+    above, before = sizes.get((z, y - 1)), sizes.get((z - 1, y))
+    above, before = above or before, before or above
+    if not above:
+        return [0] * count
+    wide = [above[0]] + above + [above[-1]]
+    sums = [2 * (above[i] + before[i]) + wide[i] + wide[i + 2] >> shift for i in range(count)]
+    return [sum(s >= limit for limit in (1, 2, 3, 5, 8, 13, 23)) for s in sums]
+
+
+def size_row(codes):
+    return [min(abs(c), 63) for c in codes]
+
+
+def decode_lorenzo(rules, symbols, extent):
+    """The integers of a tile."""
+    t, sizes, out = {}, {}, []
+    x_axis, y_axis, z_axis = (rules.axes & axis for axis in (AXIS_X, AXIS_Y, AXIS_Z))
+    for z, y in itertools.product(range(extent[0]), range(extent[1])):
+        contexts = context_of_row(sizes, z, y, extent[2], rules.shift)
+        codes = symbols.row(contexts)
+        sizes[z, y] = size_row(codes)
+        above, before = t.get((z, y - 1)), t.get((z - 1, y))
+        nearest = above or before
+        base, start = [0] * extent[2], 0
+        if y_axis and above and z_axis and before:
+            base = [a + b - c for a, b, c in zip(above, before, t[z - 1, y - 1])]
+        elif y_axis and above:
+            base = above
+        elif z_axis and before:
+            base = before
+        elif nearest and not x_axis:
+            base = nearest
+        elif nearest:
+            start = nearest[0]
+        if x_axis:
+            codes = list(itertools.accumulate(codes, initial=start))[1:]
+        t[z, y] = [i32(b + c) for b, c in zip(base, codes)]
+        out += [i32(256 * v) for v in t[z, y]]
+    return out
+
+
+class Line:
+    """Even points along an axis, with what stands for those outside."""
+
+    def __init__(self, points, odd):
+        n = len(points)
+        self.points = points
+        a, b, c = (points + points[-1:] * 2)[:3]
+        z, y, x = (points[:1] * 2 + points)[:-4:-1]
+        self.first = 3 * a - 3 * b + c if n > 2 else 2 * a - b if n > 1 else a
+        if n > odd:
+            self.behind = (3 * z - 3 * y + x if n > 2 else 2 * z - y if n > 1 else z, 0)
+        else:
+            self.behind = (2 * z - y, 3 * z - 2 * y) if n > 1 else (z, z)
+
+    def __getitem__(self, j):
+        if j < 0:
+            return self.first
+        return self.points[j] if j < len(self.points) else i32(self.behind[j - len(self.points)])
+
+
+class Lattice:
+    """Points by their places in the tile, level by level."""
+
+    def __init__(self, rules, symbols, extent):
+        self.rules, self.symbols, self.extent = rules, symbols, extent
+        self.value, self.size = {}, {}
+        self.lines = {}  # of the class at hand
+
+    def decode(self):
+        strides = [1 << len(self.rules.levels) if self.rules.axes & axis else 1 for axis in AXES]
+        self.anchors(strides)
+        for fine, ways in self.rules.levels:
+            strides = [s // 2 if self.rules.axes & axis else 1 for s, axis in zip(strides, AXES)]
+            for p in (1, 2, 4, 3, 5, 6, 7):
+                if p in ways:
+                    self.decode_class(strides, p, ways[p], fine)
+        places = itertools.product(*map(range, self.extent))
+        return [self.value[place] for place in places]
+
+    def anchors(self, strides):
+        zs, ys, xs = (range(0, n, s) for n, s in zip(self.extent, strides))
+        for z, y in itertools.product(zs, ys):
+            codes = self.symbols.row([CONTEXTS - 1] * len(xs))
+            for x, code in zip(xs, codes):
+                before = (z, y - strides[1], x) if y else (z - strides[0], 0, x)
+                predicted = self.value.get(before, 0)
+                self.put((z, y, x), predicted, code, self.rules.fine_of_anchors)
+
+    def put(self, place, predicted, code, fine):
+        self.value[place] = i32(predicted + code * (1 << 8 - fine))
+        self.size[place] = min(abs(code), 63)
+
+    def decode_class(self, strides, p, way, fine):
+        step = [2 * s if self.rules.axes & axis else 1 for s, axis in zip(strides, AXES)]
+        zs, ys, xs = (range(s if p & axis else 0, n, k)
+                      for s, n, k, axis in zip(strides, self.extent, step, AXES))
+        sizes = {}
+        self.lines.clear()
+        for (iz, z), (iy, y) in itertools.product(enumerate(zs), enumerate(ys)):
+            if not xs:
+                break
+            contexts = context_of_row(sizes, iz, iy, len(xs), self.rules.shift)
+            sums = [self.sum_sizes((z, y, x), strides, way) for x in xs]
+            k = bin(way & 7).count("1")
+            low, high = self.limits(k)
+            contexts = [c + 8 * (s > low) + 8 * (s > high) for c, s in zip(contexts, sums)]
+            codes = self.symbols.row(contexts)
+            sizes[iz, iy] = size_row(codes)
+            for x, code in zip(xs, codes):
+                self.put((z, y, x), self.predict((z, y, x), strides, way), code, fine)
+
+    def limits(self, k):
+        shift = self.rules.shift
+        return ((k * (5 << shift) // 2, k * (11 << shift) // 2) if shift else (0, (0, 1, 2, 4)[k]))
+
+    def sum_sizes(self, place, strides, way):
+        total = 0
+        for i, axis in enumerate(AXES):
+            if way & axis:
+                lower, upper = list(place), list(place)
+                lower[i] -= strides[i]
+                upper[i] += strides[i]
+                total += self.size[tuple(lower)]
+                total += self.size[tuple(upper if upper[i] < self.extent[i] else lower)]
+        return total
+
+    def predict(self, place, strides, way):
+        parts = [self.along(place, i, strides[i], way & CUBIC) for i in (2, 1, 0) if way & AXES[i]]
+        if len(parts) == 2:
+            return i32(parts[0] + parts[1] + 1) >> 1
+        if len(parts) == 3:
+            return i32(5 * (parts[0] + parts[2]) + 6 * parts[1] + 8) >> 4
+        return parts[0]
+
+    def along(self, place, i, stride, cubic):
+        before, after = place[:i], place[i + 1:]
+        line = self.lines.get((before, after))
+        if line is None:
+            evens = range(0, self.extent[i], 2 * stride)
+            odd = len(range(stride, self.extent[i], 2 * stride))
+            line = Line([self.value[before + (k,) + after] for k in evens], odd)
+            self.lines[before, after] = line
+        j = place[i] // (2 * stride)
+        b, c = line[j], line[j + 1]
+        if not cubic:
+            return i32(8 * (b + c) + 8) >> 4
+        return i32(9 * (b + c) - (line[j - 1] + line[j + 2]) + 8) >> 4
+
+
+def decode_interp(data, width, extent, parameters):
+    """The elements of one chunk of encoder 3 as bytes, row-major."""
+    count = math.prod(extent)
+    reader = Reader(data)
+    kind, flags, *reserved = reader.take(4)
+    require(not any(reserved), "chunk: reserved bytes")
+    if kind == STORED_3:
+        require(flags == 0, "chunk: flags of a stored chunk")
+        values = reader.take(count * width)
+        reader.done()
+        return values
+    require(kind <= len(parameters.sets) and flags <= 3, "chunk: kind or flags")
+    base = signed(read_varint(reader))
+    require(-(1 << 44) - 1 <= base <= 1 << 44, "chunk: base")
+    exceptions = {}
+    if flags & 1:
+        value = reader.take(width)
+        exceptions.update((k, value) for k in read_runs(reader, set(), count))
+    if flags & 2:
+        elements = read_runs(reader, set(exceptions), count)
+        exceptions.update((k, reader.take(width)) for k in elements)
+    rest = reader.take(len(data) - reader.at)
+    if kind == CONSTANT:
+        require(len(rest) < 4 and not any(rest), "chunk: padding")
+        integers = [0] * count
+    else:
+        symbols = Symbols(rest)
+        rules = parameters.sets[kind - 1]
+        integers = (decode_lorenzo(rules, symbols, extent) if rules.family == LORENZO
+                    else Lattice(rules, symbols, extent).decode())
+        symbols.done()
+    values = array.array("d", [float(256 * base + v) * parameters.unit for v in integers])
+    if width == 4:
+        values = array.array("f", values)
+    out = bytearray(bytes_of(values))
+    for element, value in exceptions.items():
+        out[element * width:(element + 1) * width] = value
+    return out
+
+
 # ---- streams (1.1) ----
 
 TYPES = {1: "f32", 2: "f64", 3: "i32", 4: "i64", 5: "bytes"}
-ENCODERS = {1: "fle", 2: "huffman"}
+ENCODERS = {1: "fle", 2: "huffman", 3: "interp"}
+BOOKS_MOST = {1: 0, 2: 65536, 3: 1024}  # bytes
+TILE_MOST = 262144  # elements of encoder 3
 MODES = {0: "lossless", 1: "abs", 2: "rel", 3: "psnr", 4: "ratio", 5: "pw_rel"}
 WIDTHS = {1: 4, 2: 8, 3: 4, 4: 8, 5: 4}
 BYTES = 5
@@ -552,10 +901,12 @@ class Stream:
         require(1 <= self.ndim <= 3 and self.mode in MODES, "stream: dimensions or mode")
         require(self.bound >= 0 and self.abs_bound >= 0, "stream: bound")
         require(encoder > 0, "stream: encoder")
-        require(encoder in ENCODERS, f"stream: encoder {encoder}: written by a newer version of the format")
+        require(encoder in ENCODERS,
+                f"stream: encoder {encoder}: written by a newer version of the format")
         self.encoder = encoder
         self.books_size = 4 * int.from_bytes(reserved, "little")
-        require(self.books_size <= (65536 if encoder == 2 else 0), "stream: size of the books")
+        require(self.books_size <= BOOKS_MOST[encoder], "stream: size of the books")
+        require(encoder != 3 or self.type <= 2, "stream: encoder and type")
         require(self.length == len(data), "stream: length")
         self.check_extents()
         self.check_table()
@@ -570,7 +921,9 @@ class Stream:
             self.words[2] = (self.dims[2] + 3) // 4
             self.size = self.dims[2]
         require(self.size < 1 << 63, "stream: too large")
-        require(min(self.tile) >= 1 and math.prod(self.tile) * self.width <= 32768, "stream: tile")
+        most = TILE_MOST if self.encoder == 3 else 32768 // self.width
+        require(min(self.tile) >= 1 and math.prod(self.tile) <= most, "stream: tile")
+        self.coded_most = 4 + TILE_MOST * self.width if self.encoder == 3 else 32772
         self.grid = [(n + t - 1) // t for n, t in zip(self.words, self.tile)]
         self.chunks = math.prod(self.grid)
 
@@ -583,12 +936,15 @@ class Stream:
         require(xxh3(checked) == self.checksum, "stream: checksum of header and table")
         table = words_of(self.data[80:end], "I")
         self.sizes, self.sums = table[0::2], table[1::2]
-        require(all(4 <= n <= 32772 and n % 4 == 0 for n in self.sizes), "stream: chunk size")
+        require(all(4 <= n <= self.coded_most and n % 4 == 0 for n in self.sizes),
+                "stream: chunk size")
         self.starts = list(itertools.accumulate(self.sizes, initial=first))
         require(self.starts[-1] == self.length, "stream: chunks do not fill it")
         self.books = None
         if self.encoder == 2:
             self.books = Books(read_books(bytes(self.data[end:first])), self.abs_bound)
+        elif self.encoder == 3:
+            self.books = Parameters(bytes(self.data[end:first]), self.tile)
 
     def chunk(self, k):
         data = self.data[self.starts[k]:self.starts[k + 1]]
@@ -611,7 +967,10 @@ class Stream:
         _, ny, nx = self.words
         for k in range(self.chunks):
             (z, y, x), (cz, cy, cx) = first, extent = self.place(k)
-            data = decode_chunk(self.chunk(k), self.width, self.type <= 2, extent, self.books)
+            if self.encoder == 3:
+                data = decode_interp(bytes(self.chunk(k)), self.width, extent, self.books)
+            else:
+                data = decode_chunk(self.chunk(k), self.width, self.type <= 2, extent, self.books)
             row = cx * self.width
             for i in range(cz * cy):
                 to = (((z + i // cy) * ny + y + i % cy) * nx + x) * self.width

@@ -133,11 +133,11 @@ static bool data_is_right(const struct zmpi_record *r)
     const struct zmpi_extent *e = &r->extent;
     if (r->payload_length < ZMPI_STREAM_HEADER_BYTES || r->payload_length > ZMPI_SIZE_MAX / 2)
         return false;
-    /* A stream decodes to at most 32 KiB for each chunk, and a chunk takes at least 12 bytes:
+    /* A stream decodes to at most so much for each chunk, and a chunk takes at least 12 bytes:
      * format.md 1.3. */
     uint64_t chunks = (r->payload_length - ZMPI_STREAM_HEADER_BYTES) / 12;
     if (e->bytes > e->hi - e->lo ||
-        e->bytes / ZMPI_CHUNK_INPUT_BYTES + (e->bytes % ZMPI_CHUNK_INPUT_BYTES != 0) > chunks)
+        e->bytes / ZMPI_CHUNK_DECODED_MAX + (e->bytes % ZMPI_CHUNK_DECODED_MAX != 0) > chunks)
         return false;
     if (e->levels == ZMPI_EXTENT_LIST)
         return e->bytes > 0 && r->extents_length >= ZMPI_STREAM_HEADER_BYTES;

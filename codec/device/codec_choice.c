@@ -26,6 +26,8 @@ void zcodec_coded(struct zcodec_choice *c, int encoder, enum zcodec_place by, do
                   double stored, double seconds)
 {
     const int i = encoder - 1;
+    if (i >= ZCODECS) /* interp, which is no choice */
+        return;
     c->raw[i] += raw;
     c->stored[i] += stored;
     c->coded[by][i] += raw;

@@ -14,8 +14,11 @@
 /* Largest coded chunk: map 2 of 32 KiB. */
 #define ZMPI_CHUNK_CODED_MAX (ZMPI_CHUNK_INPUT_BYTES + 4)
 
-enum zmpi_encoder { ZMPI_FLE = 1, ZMPI_HUFFMAN = 2 };
-#define ZMPI_ENCODERS 2
+enum zmpi_encoder { ZMPI_FLE = 1, ZMPI_HUFFMAN = 2, ZMPI_INTERP = 3 };
+#define ZMPI_ENCODERS 3
+/* Words of a chunk of encoder 3, at most; and bytes of any chunk. */
+#define ZMPI_INTERP_WORDS      262144
+#define ZMPI_CHUNK_DECODED_MAX (8 * (size_t)ZMPI_INTERP_WORDS)
 
 /* Books of codes that a stream may have of its own. */
 #define ZMPI_STREAM_BOOKS 250
@@ -25,7 +28,8 @@ struct zmpi_stream {
     struct zmpi_stream_info info;
     const unsigned char *src;
     const unsigned char *table; /* info.chunks entries of 8 bytes */
-    const unsigned char *books; /* the section behind it, if the encoder has one */
+    const unsigned char *books; /* the section behind it, if the encoder has one: books, or what
+                                   encoder 3 predicts by */
     size_t books_size;
     size_t head; /* where chunks begin */
     unsigned book_count;

@@ -55,8 +55,9 @@ static const struct zmpi_option table[] = {
      .per_comm = true},
     {{"codec", "name", "fle", "ZMPI_CODEC", "zmpi_codec",
       "encoder of the residuals: fle (fast), huffman (smaller), huffman:approximate (its codes by "
-      "CEAZ's approximate sort) or auto (what was measured to take less time)"},
-     "allowed are fle, huffman, huffman:approximate or auto",
+      "CEAZ's approximate sort), interp (smallest, much slower, other values within the bound) or "
+      "auto (fle or huffman, what was measured to take less time)"},
+     "allowed are fle, huffman, huffman:approximate, interp or auto",
      ZMPI_OPTION_CODEC,
      true,
      TEXT(codec),

@@ -41,7 +41,7 @@ struct zmpi_options {
     bool bound_set; /* error_bound given at all: else nothing is converted */
     struct zmpi_bound bound;
     double threshold;   /* values with |x| >= threshold are kept exactly; 0: none but fill values */
-    char codec[24];     /* fle, huffman, huffman:approximate, auto */
+    char codec[24];     /* fle, huffman, huffman:approximate, interp, auto */
     char device[32];    /* auto, cpu, ... */
     char files[1024];   /* comma-separated globs of files that may become containers; "!glob"
                            excludes; last match wins */
@@ -135,7 +135,7 @@ size_t zmpi_option_index(const char *name);
  * is not set. */
 void zmpi_option_get(const struct zmpi_options *o, size_t i, char text[1024]);
 
-#define ZMPI_ENCODER_NAMES "fle, huffman or huffman:approximate"
+#define ZMPI_ENCODER_NAMES "fle, huffman, huffman:approximate or interp"
 /* The encoder of that name, as in a stream's header, and a job's `approximate`; 0 if there is none.
  */
 int zmpi_encoder_parse(const char *name, bool *approximate);

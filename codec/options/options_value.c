@@ -215,14 +215,22 @@ static bool parse_ratio(const char *text, double *value)
     return true;
 }
 
-static const char *const encoders[] = {"fle", "huffman", "huffman:approximate"};
+static const struct {
+    const char *name;
+    int encoder;
+    bool approximate;
+} encoders[] = {{"fle", ZMPI_FLE, false},
+                {"huffman", ZMPI_HUFFMAN, false},
+                {"huffman:approximate", ZMPI_HUFFMAN, true},
+                {"interp", ZMPI_INTERP, false}};
+enum { NAMES = sizeof encoders / sizeof encoders[0] };
 
 int zmpi_encoder_parse(const char *name, bool *approximate)
 {
-    for (int i = 0; i < 3; i++)
-        if (strcmp(name, encoders[i]) == 0) {
-            *approximate = i == ZMPI_HUFFMAN;
-            return i < ZMPI_HUFFMAN ? i + 1 : ZMPI_HUFFMAN;
+    for (int i = 0; i < NAMES; i++)
+        if (strcmp(name, encoders[i].name) == 0) {
+            *approximate = encoders[i].approximate;
+            return encoders[i].encoder;
         }
     return 0;
 }
@@ -236,7 +244,10 @@ int zmpi_options_encoder(const struct zmpi_options *o, bool *approximate)
 
 const char *zmpi_encoder_name(int encoder)
 {
-    return encoders[encoder - 1];
+    int i = 0;
+    while (encoders[i].encoder != encoder)
+        i++;
+    return encoders[i].name;
 }
 
 bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o, const char *text)

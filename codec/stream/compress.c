@@ -15,6 +15,7 @@
 #include "huffman/huffman.h"
 #include "kernels/kernels.h"
 #include "layout/plan_rows.h"
+#include "stream/compress_interp.h"
 
 /* Where chunk k lies in the array at src; its clipped extents. */
 static struct zmpi_rows tile_rows(const struct zmpi_plan *p, size_t k, const unsigned char *src,
@@ -367,7 +368,8 @@ enum { LEARN_FROM = 256 << 10 };
 static double cpu_guess(const struct zmpi_work *work)
 {
     static const double rate[ZMPI_ENCODERS][2][2] = {{{0.4e9, 0.5e9}, {3.5e9, 4e9}},
-                                                     {{0.2e9, 0.3e9}, {1.5e9, 2e9}}};
+                                                     {{0.2e9, 0.3e9}, {1.5e9, 2e9}},
+                                                     {{0.05e9, 0.1e9}, {0.1e9, 0.15e9}}};
     const bool vectors = zmpi_kernels() != &zmpi_kernels_scalar;
     return (double)work->bytes / rate[work->encoder - ZMPI_FLE][vectors][work->decompress];
 }
@@ -384,31 +386,67 @@ static void learn(const struct zmpi_work *work, double start)
                     cpu_guess(work), zmpi_seconds() - start);
 }
 
+/* By encoder 1 or 2. */
+static enum zmpi_status compress_by(int encoder, const struct zmpi_plan *p,
+                                    const struct zmpi_job *job, void *dst, size_t dst_capacity,
+                                    const void *src, size_t *size)
+{
+    struct zmpi_job used = *job;
+    struct outcome made;
+    used.encoder = encoder;
+    if (dst_capacity < zmpi_plan_head(p))
+        return ZMPI_ERR_SPACE;
+    enum zmpi_status status = compress_within(p, &used, dst, dst_capacity, src, &made);
+    if (status)
+        return status;
+    zmpi_plan_header(p, &used, made.books, made.length, dst);
+    *size = made.length;
+    return ZMPI_OK;
+}
+
+/* By encoder 3, or by 2 where that is smaller or 3 does not do it (format.md 4.10). */
+static enum zmpi_status compress_smaller(const struct zmpi_plan *p, const struct zmpi_job *job,
+                                         void *dst, size_t dst_capacity, const void *src,
+                                         size_t *size)
+{
+    size_t by_2;
+    bool known = false;
+    enum zmpi_status status = zmpi_interp_compress(job, dst, dst_capacity, src, size, &known);
+    if (status == ZMPI_ERR_UNSUPPORTED || status == ZMPI_ERR_SPACE)
+        return compress_by(ZMPI_HUFFMAN, p, job, dst, dst_capacity, src, size);
+    if (!status && known)
+        return ZMPI_OK;
+    unsigned char *other = status ? NULL : malloc(*size);
+    if (!other)
+        return status ? status : ZMPI_ERR_MEMORY;
+    status = compress_by(ZMPI_HUFFMAN, p, job, other, *size - 1, src, &by_2);
+    if (!status) {
+        memcpy(dst, other, by_2);
+        *size = by_2;
+    }
+    free(other);
+    return status == ZMPI_ERR_SPACE ? ZMPI_OK : status;
+}
+
 static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
                                      const void *src, size_t *size)
 {
     struct zmpi_plan p;
-    struct zmpi_job used = *job;
-    struct outcome made;
     enum zmpi_status status = zmpi_plan_make(&job->array, &p);
     if (status)
         return status;
     if (job->threads < 1)
         return ZMPI_ERR_ARG;
-    if (job->encoder != ZMPI_FLE && job->encoder != ZMPI_HUFFMAN)
+    if (job->encoder < ZMPI_FLE || job->encoder > ZMPI_ENCODERS)
         return ZMPI_ERR_UNSUPPORTED;
-    if (dst_capacity < zmpi_plan_head(&p))
-        return ZMPI_ERR_SPACE;
     const bool timed = p.bytes >= LEARN_FROM;
     const double start = timed ? zmpi_seconds() : 0;
-    status = compress_within(&p, &used, dst, dst_capacity, src, &made);
-    if (status)
-        return status;
-    zmpi_plan_header(&p, &used, made.books, made.length, dst);
-    if (timed)
+    status = job->encoder == ZMPI_INTERP
+                 ? compress_smaller(&p, job, dst, dst_capacity, src, size)
+                 : compress_by(job->encoder, &p, job, dst, dst_capacity, src, size);
+    if (!status && timed)
         learn(&(struct zmpi_work){p.bytes, job->encoder, false}, start);
-    *size = made.length;
-    return ZMPI_OK;
+    return status;
 }
 
 enum zmpi_status zmpi_cpu_decode(const struct zmpi_stream *s, const unsigned char *need,
@@ -446,7 +484,7 @@ const struct zmpi_device *zmpi_device_cpu(void)
         .size = sizeof cpu,
         .abi = ZMPI_DEVICE_ABI,
         .memory = ZMPI_MEMORY_HOST,
-        .encoders = 1u << ZMPI_FLE | 1u << ZMPI_HUFFMAN,
+        .encoders = 1u << ZMPI_FLE | 1u << ZMPI_HUFFMAN | 1u << ZMPI_INTERP,
         .name = "cpu",
         .probe = cpu_probe,
         .cost = cpu_cost,

@@ -8,11 +8,24 @@
 #include "base/floats.h"
 #include "base/hash.h"
 #include "huffman/huffman.h"
+#include "interp/interp.h"
 
 #define STREAM_MAGIC   0x5254535AU
 #define TABLE_ENTRY    8
 #define SMALLEST_CHUNK 4
 #define BOOKS_MAX      65536
+
+/* Words of a chunk, at most. */
+static size_t words_most(const struct zmpi_stream *s)
+{
+    return s->info.encoder == ZMPI_INTERP ? ZMPI_INTERP_WORDS : ZMPI_CHUNK_INPUT_BYTES / s->width;
+}
+
+/* Bytes of a coded chunk, at most. */
+static size_t coded_most(const struct zmpi_stream *s)
+{
+    return s->info.encoder == ZMPI_INTERP ? 4 + ZMPI_INTERP_WORDS * s->width : ZMPI_CHUNK_CODED_MAX;
+}
 
 static enum zmpi_status parse_extents(struct zmpi_stream *s, const unsigned char *src)
 {
@@ -26,11 +39,11 @@ static enum zmpi_status parse_extents(struct zmpi_stream *s, const unsigned char
         if (i < 3 - src[6] && extent != 1) /* a dimension that is not used */
             return ZMPI_ERR_CORRUPT;
         info->array.extent[i] = s->extent[i] = (size_t)extent;
-        if (info->tile[i] == 0 || info->tile[i] > ZMPI_CHUNK_INPUT_BYTES)
+        if (info->tile[i] == 0 || info->tile[i] > words_most(s))
             return ZMPI_ERR_CORRUPT;
-        words *= info->tile[i]; /* at most 2^45 */
+        words *= info->tile[i]; /* at most 2^54 */
     }
-    if (words * s->width > ZMPI_CHUNK_INPUT_BYTES)
+    if (words > words_most(s))
         return ZMPI_ERR_CORRUPT;
     if (info->array.type == ZMPI_BYTES) {
         if (s->extent[0] != 1 || s->extent[1] != 1)
@@ -60,6 +73,11 @@ static enum zmpi_status count_chunks(struct zmpi_stream *s)
     return ZMPI_OK;
 }
 
+static size_t books_most(unsigned encoder)
+{
+    return encoder == ZMPI_HUFFMAN ? BOOKS_MAX : encoder == ZMPI_INTERP ? ZMPI_INTERP_HEAD : 0;
+}
+
 /* Everything that the 80 bytes say, but the checksum. */
 static enum zmpi_status parse_header(struct zmpi_stream *s, const unsigned char *src)
 {
@@ -74,10 +92,10 @@ static enum zmpi_status parse_header(struct zmpi_stream *s, const unsigned char 
         return ZMPI_ERR_CORRUPT;
     if (src[8] < ZMPI_FLE)
         return ZMPI_ERR_CORRUPT;
-    if (src[8] > ZMPI_HUFFMAN) /* of a newer zmpi */
+    if (src[8] > ZMPI_ENCODERS) /* of a newer zmpi */
         return ZMPI_ERR_VERSION;
     s->books_size = 4 * (size_t)(zmpi_load32(src + 8) >> 8);
-    if (s->books_size > (src[8] == ZMPI_HUFFMAN ? BOOKS_MAX : 0))
+    if (s->books_size > books_most(src[8]))
         return ZMPI_ERR_CORRUPT;
     info->array.type = src[5];
     info->encoder = src[8];
@@ -86,6 +104,8 @@ static enum zmpi_status parse_header(struct zmpi_stream *s, const unsigned char 
     info->abs_bound = zmpi_loadf64(src + 56);
     uint64_t length = zmpi_load64(src + 64);
     if (!(info->bound.value >= 0) || !(info->abs_bound >= 0))
+        return ZMPI_ERR_CORRUPT;
+    if (src[8] == ZMPI_INTERP && src[5] > ZMPI_F64)
         return ZMPI_ERR_CORRUPT;
     if (length < ZMPI_STREAM_HEADER_BYTES || length > (uint64_t)INT64_MAX)
         return ZMPI_ERR_CORRUPT;
@@ -112,7 +132,7 @@ static enum zmpi_status check_table(const struct zmpi_stream *s)
     size_t left = s->info.length - s->head;
     for (size_t k = 0; k < s->info.chunks; k++) {
         size_t size = zmpi_load32(s->table + k * TABLE_ENTRY);
-        if (size < SMALLEST_CHUNK || size % 4 || size > ZMPI_CHUNK_CODED_MAX || size > left)
+        if (size < SMALLEST_CHUNK || size % 4 || size > coded_most(s) || size > left)
             return ZMPI_ERR_CORRUPT;
         left -= size;
     }
@@ -123,7 +143,12 @@ static enum zmpi_status check_table(const struct zmpi_stream *s)
 static enum zmpi_status check_books(struct zmpi_stream *s)
 {
     struct zmpi_book book;
+    struct zmpi_interp_rule rule;
     size_t at = 1;
+    if (s->info.encoder == ZMPI_INTERP)
+        return zmpi_interp_load(&rule, s->info.array.type, s->info.tile, s->books, s->books_size)
+                   ? ZMPI_OK
+                   : ZMPI_ERR_CORRUPT;
     if (!s->books_size)
         return ZMPI_OK;
     s->book_count = s->books[0];

@@ -6,17 +6,69 @@
 #include "base/bytes.h"
 #include "base/pool.h"
 #include "huffman/huffman.h"
+#include "interp/interp.h"
 #include "kernels/kernels.h"
+
+/* What one thread decodes with. */
+struct worker {
+    struct zmpi_chunk_work *work;         /* but for encoder 3 */
+    struct zmpi_huffman_decoder *huffman; /* encoder 2 */
+    struct zmpi_interp_work *interp;      /* encoder 3 */
+    struct zmpi_interp_rule rule;
+    unsigned char *words; /* room for a chunk */
+};
+
+static void worker_free(struct worker *v)
+{
+    if (v->interp)
+        free(v->words);
+    zmpi_interp_work_free(v->interp);
+    free(v->huffman);
+    free(v->work);
+}
+
+static bool interp_worker(const struct zmpi_stream *s, struct worker *v)
+{
+    size_t tile[3], bytes = s->width;
+    for (int i = 0; i < 3; i++) {
+        tile[i] = s->info.tile[i] < s->extent[i] ? s->info.tile[i] : s->extent[i];
+        bytes *= tile[i];
+    }
+    if (!zmpi_interp_load(&v->rule, s->info.array.type, s->info.tile, s->books, s->books_size))
+        return false;
+    v->interp = zmpi_interp_work_new(tile, v->rule.set, v->rule.sets, false);
+    v->words = v->interp ? malloc(bytes) : NULL;
+    return v->words != NULL;
+}
+
+static bool worker_make(const struct zmpi_stream *s, size_t plane, struct worker *v)
+{
+    *v = (struct worker){0};
+    if (s->info.encoder == ZMPI_INTERP) {
+        if (interp_worker(s, v))
+            return true;
+    } else {
+        v->work = plane ? zmpi_chunk_work_for(plane, 0) : zmpi_chunk_work_new();
+        if (v->work && s->info.encoder == ZMPI_HUFFMAN)
+            v->huffman = zmpi_huffman_decoder_new(s);
+        v->words = v->work ? v->work->words : NULL;
+        if (v->work && (v->huffman || s->info.encoder != ZMPI_HUFFMAN))
+            return true;
+    }
+    worker_free(v);
+    *v = (struct worker){0};
+    return false;
+}
 
 /* Where a chunk goes in the array; in the work's buffer, without gaps, if only checking or if the
  * array ends within the last word. */
 static struct zmpi_rows tile_rows(const struct zmpi_stream *s, const size_t first[3],
                                   const size_t extent[3], bool inside, unsigned char *dst,
-                                  struct zmpi_chunk_work *work)
+                                  unsigned char *words)
 {
     if (!inside)
         return (struct zmpi_rows){
-            .at = work->words,
+            .at = words,
             .row = extent[2] * s->width,
             .plane = extent[1] * extent[2] * s->width,
         };
@@ -37,8 +89,7 @@ static bool is_intact(const struct zmpi_stream *s, size_t k, const unsigned char
 
 static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
                                      const unsigned char *src, size_t size, unsigned char *dst,
-                                     struct zmpi_chunk_work *work,
-                                     struct zmpi_huffman_decoder *huffman)
+                                     struct worker *v)
 {
     const struct zmpi_kernels *kernels = zmpi_kernels();
     size_t first[3], extent[3];
@@ -47,21 +98,28 @@ static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
     zmpi_stream_tile(s, k, first, extent);
     bool is_float = s->info.array.type == ZMPI_F32 || s->info.array.type == ZMPI_F64;
     bool cut = s->info.decoded_bytes % s->width && k == s->info.chunks - 1;
-    struct zmpi_rows rows = tile_rows(s, first, extent, dst && !cut, dst, work);
+    struct zmpi_rows rows = tile_rows(s, first, extent, dst && !cut, dst, v->words);
     enum zmpi_status status = ZMPI_OK;
-    if (huffman)
-        status = zmpi_huffman_unpack(huffman, s, extent[0] * extent[1] * extent[2], src, size, work,
-                                     &src, &size);
+    if (v->interp)
+        return zmpi_interp_decode(v->interp, &v->rule, extent, src, size, &rows);
+    if (v->huffman)
+        status = zmpi_huffman_unpack(v->huffman, s, extent[0] * extent[1] * extent[2], src, size,
+                                     v->work, &src, &size);
     if (!status)
-        status = s->width == 4 ? kernels->decode32(is_float, extent, src, size, &rows, work)
-                               : kernels->decode64(is_float, extent, src, size, &rows, work);
+        status = s->width == 4 ? kernels->decode32(is_float, extent, src, size, &rows, v->work)
+                               : kernels->decode64(is_float, extent, src, size, &rows, v->work);
     if (!status && dst && cut)
-        memcpy(dst + first[2] * s->width, work->words, s->info.decoded_bytes - first[2] * s->width);
+        memcpy(dst + first[2] * s->width, v->words, s->info.decoded_bytes - first[2] * s->width);
     return status;
 }
 
-/* Needed chunks that a thread takes at a time. */
+/* Needed chunks that a thread takes at a time; of encoder 3, whose chunks are large, one. */
 enum { GROUP = 8 };
+
+static size_t group_of(const struct zmpi_stream *s)
+{
+    return s->info.encoder == ZMPI_INTERP ? 1 : GROUP;
+}
 
 /*
  * Threads take the needed chunks in order, so that every chunk below a damaged one is taken too:
@@ -88,7 +146,7 @@ static bool take_chunks(struct decoder *d, struct taken *t)
 {
     t->count = 0;
     pthread_mutex_lock(&d->lock);
-    for (; d->next < d->s->info.chunks && t->count < GROUP && !d->status; d->next++) {
+    for (; d->next < d->s->info.chunks && t->count < group_of(d->s) && !d->status; d->next++) {
         if (!d->need || d->need[d->next]) {
             t->chunk[t->count] = d->next;
             t->src[t->count++] = d->src;
@@ -122,35 +180,29 @@ static void decode_taken(void *context)
     struct decoder *d = context;
     struct taken t;
     const uint32_t *tile = d->s->info.tile;
-    struct zmpi_chunk_work *work = zmpi_chunk_work_for((size_t)tile[1] * tile[2] * d->s->width, 0);
-    struct zmpi_huffman_decoder *huffman = NULL;
-    if (work && d->s->info.encoder == ZMPI_HUFFMAN)
-        huffman = zmpi_huffman_decoder_new(d->s);
-    if (!work || (!huffman && d->s->info.encoder == ZMPI_HUFFMAN)) {
-        free(work);
+    struct worker v;
+    if (!worker_make(d->s, (size_t)tile[1] * tile[2] * d->s->width, &v))
         return; /* the others may have more luck */
-    }
     while (take_chunks(d, &t))
         for (size_t i = 0; i < t.count; i++) {
             size_t k = t.chunk[i], size = zmpi_load32(d->s->table + 8 * k);
-            enum zmpi_status status = decode_chunk(d->s, k, t.src[i], size, d->dst, work, huffman);
+            enum zmpi_status status = decode_chunk(d->s, k, t.src[i], size, d->dst, &v);
             if (status) {
                 fail(d, k, status);
                 break;
             }
         }
     order_stores();
-    free(huffman);
-    free(work);
+    worker_free(&v);
 }
 
 /* Threads that there is work for. */
 static int useful_threads(const struct zmpi_stream *s, const unsigned char *need, int threads)
 {
-    size_t n = 0, most = (size_t)threads * GROUP;
+    size_t n = 0, group = group_of(s), most = (size_t)threads * group;
     for (size_t k = 0; k < s->info.chunks && n < most; k++)
         n += !need || need[k];
-    return (int)((n + GROUP - 1) / GROUP);
+    return (int)((n + group - 1) / group);
 }
 
 enum zmpi_status zmpi_stream_decode(const struct zmpi_stream *s, const unsigned char *need,
@@ -180,12 +232,11 @@ bool zmpi_stream_intact(const struct zmpi_stream *s)
     return true;
 }
 
-/* Does chunk k, decoded to the work's buffer, lie in the array? */
+/* Does chunk k, which was decoded to `word`, lie in the array? */
 static bool is_there(const struct zmpi_stream *s, size_t k, const unsigned char *array,
-                     const struct zmpi_chunk_work *work)
+                     const unsigned char *word)
 {
     size_t first[3], extent[3];
-    const unsigned char *word = work->words;
     zmpi_stream_tile(s, k, first, extent);
     for (size_t z = 0; z < extent[0]; z++)
         for (size_t y = 0; y < extent[1]; y++) {
@@ -211,20 +262,17 @@ enum zmpi_status zmpi_stream_compare(const struct zmpi_stream *s, const void *ar
 {
     const size_t chunks = s->info.chunks, n = samples < chunks ? samples : chunks;
     const unsigned char *src = s->src + s->head;
-    struct zmpi_chunk_work *work = zmpi_chunk_work_new();
-    struct zmpi_huffman_decoder *huffman = zmpi_huffman_decoder_new(s);
-    enum zmpi_status status = work && huffman ? ZMPI_OK : ZMPI_ERR_MEMORY;
+    struct worker v;
+    enum zmpi_status status = worker_make(s, 0, &v) ? ZMPI_OK : ZMPI_ERR_MEMORY;
     for (size_t i = 0, k = 0; i < n && !status; i++) {
         const size_t next = pick(s, i * chunks / n, (i + 1) * chunks / n);
         for (; k < next; k++)
             src += zmpi_load32(s->table + 8 * k);
-        status = decode_chunk(s, k, src, zmpi_load32(s->table + 8 * k), NULL, work,
-                              s->info.encoder == ZMPI_HUFFMAN ? huffman : NULL);
-        if (!status && !is_there(s, k, array, work))
+        status = decode_chunk(s, k, src, zmpi_load32(s->table + 8 * k), NULL, &v);
+        if (!status && !is_there(s, k, array, v.words))
             status = ZMPI_ERR_DEVICE;
     }
-    free(huffman);
-    free(work);
+    worker_free(&v);
     return status;
 }
 

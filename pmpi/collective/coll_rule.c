@@ -44,7 +44,9 @@ struct zauto_ways zrule_ways(const struct zcall *c)
     const bool fixed = c->lossy && !zrule_by_time(c);
     const bool picks = zcall_picks(c) && !(fixed && zcall_wants_ratio(c));
     bool approximate;
-    struct zauto_ways ways = {.first = zmpi_options_encoder(o, &approximate)};
+    const int asked = zmpi_options_encoder(o, &approximate);
+    /* Messages are small and somebody waits for them: interp is for files. */
+    struct zauto_ways ways = {.first = asked < ZWAYS ? asked : ZMPI_HUFFMAN};
     ways.may[ZRAW] = o->collective_mode != ZMPI_COLLECTIVE_ALWAYS && !fixed;
     for (int way = 1; way < ZWAYS; way++)
         ways.may[way] = picks || way == ways.first;

@@ -113,7 +113,8 @@ def remove_out():
 def test_tool():
     field = contents("field")
     good = logical("good.zmpi")
-    for more in (["-e", "abs=1e-3"], ["-e", "rel=1e-4", "--codec", "huffman"], ["-e", "psnr=60"], ["-e", "pw_rel=1e-3"],
+    for more in (["-e", "abs=1e-3"], ["-e", "rel=1e-4", "--codec", "huffman"], ["-e", "psnr=60"],
+                 ["-e", "rel=1e-3", "--codec", "interp"], ["-e", "pw_rel=1e-3"],
                  ["-e", "ratio=9"], ["-e", "lossless"]):
         def smaller(what, _done, _wanted, exact=more[1] == "lossless"):
             if run(["verify", "out"]).returncode:

@@ -30,7 +30,7 @@ struct golden {
     struct zmpi_record record[GOLDEN_RECORDS];
     size_t records;
     struct zmpi_bound bound; /* of the records to come */
-    bool huffman;            /* their encoder */
+    int encoder;             /* theirs; 0: fle */
 };
 
 static inline void golden_must(bool condition, const char *what)
@@ -76,16 +76,16 @@ static inline void golden_put(struct golden *g, struct zmpi_record *r, const uns
     g->size += zmpi_record_size(r);
 }
 
-/* zmpi_compress by encoder 2. */
-static inline enum zmpi_status golden_huffman(const struct golden *g, const struct zmpi_array *a,
-                                              void *dst, size_t capacity, const void *src,
-                                              size_t *size)
+/* zmpi_compress by another encoder. */
+static inline enum zmpi_status golden_encode(const struct golden *g, const struct zmpi_array *a,
+                                             void *dst, size_t capacity, const void *src,
+                                             size_t *size)
 {
     struct zmpi_range range;
     struct zmpi_job job;
     zmpi_range_of(a->type, src, a->extent[0] * a->extent[1] * a->extent[2], &range);
     enum zmpi_status status = zmpi_job_make(a, &g->bound, &range, &job);
-    job.encoder = ZMPI_HUFFMAN;
+    job.encoder = g->encoder;
     return status ? status : zmpi_device_cpu()->compress(&job, dst, capacity, src, size);
 }
 
@@ -97,8 +97,8 @@ static inline void golden_data(struct golden *g, const struct zmpi_array *a, con
     size_t capacity = zmpi_compress_capacity(a), size = 0, list_size = 0;
     unsigned char *payload = malloc(capacity), *list = NULL;
     golden_must(payload != NULL, "malloc");
-    golden_must((g->huffman
-                     ? golden_huffman(g, a, payload, capacity, src, &size)
+    golden_must((g->encoder
+                     ? golden_encode(g, a, payload, capacity, src, &size)
                      : zmpi_compress(a, &g->bound, NULL, payload, capacity, src, &size)) == ZMPI_OK,
                 "compress");
     if (extent.levels == ZMPI_EXTENT_LIST)
@@ -189,12 +189,12 @@ static inline struct zmpi_extent golden_whole(size_t bytes)
 }
 
 /* A container of one record that is all of src. */
-static inline void golden_by(struct golden *g, bool huffman, unsigned char id,
+static inline void golden_by(struct golden *g, int encoder, unsigned char id,
                              const struct zmpi_array *a, const char *bound, const void *src)
 {
     size_t bytes;
     golden_begin(g, id);
-    g->huffman = huffman;
+    g->encoder = encoder;
     golden_must(zmpi_bound_parse(bound, &g->bound) == ZMPI_OK, "bound");
     golden_must(zmpi_array_bytes(a, &bytes) == ZMPI_OK, "size");
     golden_data(g, a, src, golden_whole(bytes));
@@ -204,7 +204,7 @@ static inline void golden_by(struct golden *g, bool huffman, unsigned char id,
 static inline void golden_one(struct golden *g, unsigned char id, const struct zmpi_array *a,
                               const char *bound, const void *src)
 {
-    golden_by(g, false, id, a, bound, src);
+    golden_by(g, 0, id, a, bound, src);
 }
 
 /* ---- one function per file ---- */
@@ -479,7 +479,7 @@ static inline void golden_huffman_f32_short(struct golden *g)
     static float src[9 * 45 * 67];
     struct zmpi_array a = {ZMPI_F32, {9, 45, 67}};
     golden_hilly(&a, -10, src);
-    golden_by(g, true, 22, &a, "abs=0.002", src);
+    golden_by(g, ZMPI_HUFFMAN, 22, &a, "abs=0.002", src);
 }
 
 /* An offline book, one stream of bits, runs, exceptions. */
@@ -492,7 +492,7 @@ static inline void golden_huffman_f64_short(struct golden *g)
         src[i] = src[0];
     for (size_t i = 3; i < 12 * 30; i += 113)
         src[i] = i % 2 != 0 ? -0.0 : HUGE_VAL;
-    golden_by(g, true, 23, &a, "abs=0.001", src);
+    golden_by(g, ZMPI_HUFFMAN, 23, &a, "abs=0.001", src);
 }
 
 /* Residuals of all widths. */
@@ -510,7 +510,7 @@ static inline void golden_huffman_i64(struct golden *g)
         }
         src[i] = (int64_t)value;
     }
-    golden_by(g, true, 24, &a, "lossless", src);
+    golden_by(g, ZMPI_HUFFMAN, 24, &a, "lossless", src);
 }
 
 /* One value for all exceptions; blocks of nothing else, the last one shorter; one where there are
@@ -524,7 +524,7 @@ static inline void golden_huffman_once_grid(struct golden *g)
         for (size_t x = 0; x < 141; x++)
             if (x < y || y > 76 || (y > 60 && x % 32 == 7))
                 src[141 * y + x] = 9.96921e36f;
-    golden_by(g, true, 25, &a, "rel=1e-3", src);
+    golden_by(g, ZMPI_HUFFMAN, 25, &a, "rel=1e-3", src);
 }
 
 /* Chunks at rest, whose bases fit 4 bytes and do not, and one by another level. */
@@ -535,7 +535,56 @@ static inline void golden_huffman_rest(struct golden *g)
     struct zmpi_array a = {ZMPI_F64, {1, 1, 4 * 4096}};
     for (size_t i = 0; i < 4 * 4096; i++)
         src[i] = value[i / 4096];
-    golden_by(g, true, 26, &a, "abs=0.0001", src);
+    golden_by(g, ZMPI_HUFFMAN, 26, &a, "abs=0.0001", src);
+}
+
+/* Two dimensions, from coarse to fine. */
+static inline void golden_interp_f32(struct golden *g)
+{
+    static float src[83 * 121];
+    struct zmpi_array a = {ZMPI_F32, {1, 83, 121}};
+    golden_hilly(&a, -10, src);
+    golden_by(g, ZMPI_INTERP, 43, &a, "abs=0.01", src);
+}
+
+/* Three dimensions; fill values, and others that are exact. */
+static inline void golden_interp_f64(struct golden *g)
+{
+    static double src[13 * 24 * 37];
+    struct zmpi_array a = {ZMPI_F64, {13, 24, 37}};
+    golden_hilly(&a, -10, src);
+    for (size_t i = 0; i < 13 * 24 * 37; i++)
+        if (i % 37 < i / 37 % 24 / 4)
+            src[i] = 1e20;
+    for (size_t i = 3; i < 13 * 24 * 37; i += 1013)
+        src[i] = i % 2 != 0 ? -0.0 : HUGE_VAL;
+    golden_by(g, ZMPI_INTERP, 44, &a, "abs=0.1", src);
+}
+
+/* Steps, which are best predicted from neighbours; escapes. */
+static inline void golden_interp_lorenzo(struct golden *g)
+{
+    static float src[11 * 40 * 50];
+    struct zmpi_array a = {ZMPI_F32, {11, 40, 50}};
+    uint32_t state = 7;
+    for (size_t i = 0; i < 11 * 40 * 50; i++) {
+        const size_t x = i % 50, y = i / 50 % 40, z = i / 2000;
+        const uint32_t noise = golden_random(&state) >> 24 == 0 ? golden_random(&state) >> 20 : 0;
+        src[i] = (float)ldexp((double)((x / 9 * 13 + y / 11 * 29 + z / 4 * 57) % 31 + noise), -6);
+    }
+    golden_by(g, ZMPI_INTERP, 45, &a, "abs=0.01", src);
+}
+
+/* Several chunks at rest, and what no integer reaches. */
+static inline void golden_interp_rest(struct golden *g)
+{
+    static float src[300 * 1000];
+    struct zmpi_array a = {ZMPI_F32, {1, 300, 1000}};
+    for (size_t i = 0; i < 300 * 1000; i++)
+        src[i] = i < 150 * 1000 ? 0.375F : -3e5F;
+    src[777] = -0.0F;
+    src[299999] = 1e9F;
+    golden_by(g, ZMPI_INTERP, 46, &a, "abs=0.0001", src);
 }
 
 /* ---- the table ---- */
@@ -584,6 +633,10 @@ static const struct golden_case golden_cases[] = {
     {"f64_3d_rel_grid", golden_f64_3d_rel_grid, 48024, UINT64_C(0x9C3832620E51BA54)},
     {"constant_whole", golden_constant_whole, 320000, UINT64_C(0xEAF53BC4FC8F330C)},
     {"f32_whole", golden_f32_whole, 80000, UINT64_C(0x34A853CA257C1744)},
+    {"interp_f32", golden_interp_f32, 40172, UINT64_C(0x29E2D9648AF6A255)},
+    {"interp_f64", golden_interp_f64, 92352, UINT64_C(0xA4D4F00DB20CEE7F)},
+    {"interp_lorenzo", golden_interp_lorenzo, 88000, UINT64_C(0x5B5C7376B82C07F5)},
+    {"interp_rest", golden_interp_rest, 1200000, UINT64_C(0x5F6BD6CDC5893BEB)},
     {"huffman_once_grid", golden_huffman_once_grid, 44556, UINT64_C(0xA4FCB82F6FB258B4)},
 };
 

@@ -4,6 +4,7 @@
  *
  * zmpi-test: RANKS 1,2,3,4 ENV ZMPI_ERROR_BOUND=rel=1e-3
  * zmpi-test: huffman RANKS 2 ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_CODEC=huffman
+ * zmpi-test: interp RANKS 2 ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_CODEC=interp
  */
 #include "check.h"
 

@@ -170,9 +170,9 @@ class ReaderTest(unittest.TestCase):
         if container.slot.tally is not None and container.listed == len(container.records):
             self.assertEqual(container.slot.tally, tally_of(container.records))
 
-    def compress(self, source, element, bound, shape):
+    def compress(self, source, element, bound, shape, codec=None):
         dims = "x".join(map(str, shape))
-        codec = CODECS[(ReaderTest.turn + ReaderTest.turn // len(BOUNDS)) % 2]
+        codec = codec or CODECS[(ReaderTest.turn + ReaderTest.turn // len(BOUNDS)) % 2]
         ReaderTest.turn += 1
         self.container.unlink(missing_ok=True)
         run(ZMPI, "compress", "--codec", codec, "-t", element, "-e", bound, "-d", dims, source,
@@ -195,6 +195,19 @@ class ReaderTest(unittest.TestCase):
             for number, kind in enumerate(KINDS):
                 shape = SHAPES[number % len(SHAPES)]
                 self.check_data(make(kind, code, math.prod(shape)), element, shape)
+
+    def test_interp(self):
+        """Encoder 3, whose streams are smaller than those of the others where it is taken."""
+        source = pathlib.Path(self.folder.name) / "a.raw"
+        taken = 0
+        for number, kind in enumerate(KINDS):
+            for element, code, bound in (("f32", "f", "rel=1e-3"), ("f64", "d", "abs=1e-2")):
+                shape = SHAPES[(number + (code == "d")) % 3]
+                source.write_bytes(make(kind, code, math.prod(shape)))
+                with self.subTest(kind=kind.__name__, element=element, shape=shape):
+                    self.compress(source, element, bound, shape, "interp")
+                    taken += b"interp" in read("info", self.container)
+        self.assertGreater(taken, 5)
 
     def test_random_bits(self):
         for element, size in (("f32", 4), ("f64", 8)):

@@ -1,0 +1,100 @@
+/*
+ * interp.h - encoder 3: values as integers of a unit 1/128 of the bound, predicted from coarse to
+ * fine or from their neighbours, quantized, and coded by rANS with contexts (format.md 1.5, 4.10).
+ *
+ * All that decides a value is exact arithmetic on 32-bit integers, modulo 2^32, so that every
+ * machine gets the same.
+ */
+#ifndef ZMPI_INTERP_H
+#define ZMPI_INTERP_H
+
+#include "device.h"
+#include "layout/chunk.h"
+
+enum {
+    ZMPI_INTERP_ELEMENTS = ZMPI_INTERP_WORDS,
+    ZMPI_INTERP_LEVELS = 18,
+    ZMPI_INTERP_SETS = 4,
+    ZMPI_INTERP_STEP_BITS = 8, /* a step is so many binary orders above the unit */
+    ZMPI_INTERP_CONTEXTS = 25,
+    ZMPI_INTERP_SYMBOLS = 72,
+    ZMPI_INTERP_FINEST = 4,  /* bits that a level's step may lack */
+    ZMPI_INTERP_SHIFTS = 6,  /* of contexts */
+    ZMPI_INTERP_HEAD = 1024, /* bytes of parameters, at most */
+    ZMPI_INTERP_MAGNITUDE = 63,
+    ZMPI_INTERP_CUBIC = 8 /* in a way */
+};
+
+enum zmpi_interp_family { ZMPI_INTERP_LATTICE = 1, ZMPI_INTERP_LORENZO = 2 };
+
+/* How the chunks that name it are predicted. Level 0 is the finest. */
+struct zmpi_interp_set {
+    enum zmpi_interp_family family;
+    unsigned axes;                              /* mask of enum zmpi_axis */
+    unsigned levels;                            /* lattice */
+    unsigned shift;                             /* of contexts */
+    unsigned char fine[ZMPI_INTERP_LEVELS + 1]; /* bits that a level's step lacks; last: anchors */
+    unsigned char way[ZMPI_INTERP_LEVELS][8];   /* of each class of a level: axes, 8: cubic */
+};
+
+/* What all chunks of a stream share. */
+struct zmpi_interp_rule {
+    enum zmpi_type type;
+    double unit;
+    double abs_bound, keep; /* encoder */
+    unsigned sets;
+    struct zmpi_interp_set set[ZMPI_INTERP_SETS];
+};
+
+/* The unit of a bound; 0: there is none that could be used. */
+double zmpi_interp_unit(double abs_bound);
+/* Levels that a lattice along these axes has in tiles of this shape. */
+unsigned zmpi_interp_levels(unsigned axes, const size_t tile[3]);
+/* Tiles for prediction along these axes. */
+void zmpi_interp_tile(const size_t extent[3], unsigned axes, size_t tile[3]);
+
+/* ---- parameters in a stream ---- */
+
+/* Returns the bytes, a multiple of 4. */
+size_t zmpi_interp_save(const struct zmpi_interp_rule *rule, unsigned char dst[ZMPI_INTERP_HEAD]);
+/* src is untrusted. False: it is not what the format allows. tile: of the stream. */
+bool zmpi_interp_load(struct zmpi_interp_rule *rule, enum zmpi_type type, const uint32_t tile[3],
+                      const unsigned char *src, size_t size);
+
+/* ---- the choice (format.md 4.10) ---- */
+
+struct zmpi_plan;
+/* What the plan's array is best predicted by; and its tiles, to the plan. *known: by what it seems
+ * to have been decoded by. */
+enum zmpi_status zmpi_interp_choose(struct zmpi_plan *plan, const struct zmpi_job *job,
+                                    const unsigned char *src, struct zmpi_interp_rule *rule,
+                                    bool *known);
+
+/* ---- chunks ---- */
+
+/* Buffers of one thread for tiles of up to a shape. */
+struct zmpi_interp_work;
+/* For chunks of these sets; NULL: no memory. */
+struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
+                                              const struct zmpi_interp_set *set, unsigned sets,
+                                              bool encode);
+void zmpi_interp_work_free(struct zmpi_interp_work *w);
+/* Largest coded chunk of so many elements. */
+size_t zmpi_interp_chunk_most(size_t elements, size_t width);
+
+/* Code the tile `src` by set number `set` to dst, which has room for zmpi_interp_chunk_most bytes;
+ * returns the size. decoded: if not NULL the values as they will be read, without gaps. */
+size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                          unsigned set, const size_t extent[3], const struct zmpi_rows *src,
+                          unsigned char *dst, unsigned char *decoded);
+/* Estimated bits, in 1/256, of the tile by the set. choose: the set's ways are chosen for it.
+ * *known: the values seem to have been decoded by it. */
+uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                              struct zmpi_interp_set *set, bool choose, const size_t extent[3],
+                              const struct zmpi_rows *src, bool *known);
+/* Never reads outside src, nor writes outside the tile; on error its contents are undefined. */
+enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                                    const size_t extent[3], const unsigned char *src, size_t size,
+                                    const struct zmpi_rows *dst);
+
+#endif

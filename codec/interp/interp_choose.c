@@ -1,0 +1,181 @@
+/* interp_choose.c - what an array is predicted by (format.md 4.10): of all families and axes what
+ * costs least in a few sample tiles; but first of all what it was decoded by, if it was. */
+#include <string.h>
+
+#include "interp/interp.h"
+#include "layout/plan.h"
+
+enum { SAMPLES = 3, SMALLEST = 1 << 15 };
+
+struct choice {
+    const struct zmpi_plan *plan;
+    const struct zmpi_interp_rule *rule;
+    const unsigned char *src;
+    size_t elements; /* of samples, at most */
+    struct zmpi_interp_set best;
+    double least; /* bits for an element */
+    bool known;   /* it is what the data were decoded by, as it seems */
+};
+
+/* The extents of the samples' tiles: those of the stream's chunks where these are few, else smaller
+ * ones. */
+static void sample_tile(const struct choice *c, unsigned axes, size_t tile[3])
+{
+    zmpi_interp_tile(c->plan->words, axes, tile);
+    while (tile[0] * tile[1] * tile[2] > c->elements) {
+        int longest = tile[0] >= tile[1] && tile[0] >= tile[2] ? 0 : tile[1] >= tile[2] ? 1 : 2;
+        tile[longest] = (tile[longest] + 1) / 2;
+    }
+}
+
+static struct zmpi_rows rows_at(const struct zmpi_plan *p, const unsigned char *src,
+                                const size_t first[3])
+{
+    const size_t row = p->words[2] * p->width, plane = p->words[1] * row;
+    return (struct zmpi_rows){.at = (unsigned char *)src + first[0] * plane + first[1] * row +
+                                    first[2] * p->width,
+                              .row = row,
+                              .plane = plane};
+}
+
+/* Bits for an element by the set; choose: its ways, by the middle sample. */
+static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, double *bits,
+                    bool *known)
+{
+    *known = true;
+    const struct zmpi_plan *p = c->plan;
+    size_t tile[3], grid[3], tiles = 1, sum = 0;
+    uint64_t cost = 0;
+    sample_tile(c, set->axes, tile);
+    if (set->family == ZMPI_INTERP_LATTICE) {
+        const unsigned levels = zmpi_interp_levels(set->axes, tile);
+        if (choose)
+            set->levels = levels;
+        else if (levels != set->levels)
+            return false;
+    }
+    struct zmpi_interp_work *w = zmpi_interp_work_new(tile, set, 1, true);
+    if (!w)
+        return false;
+    for (int i = 0; i < 3; i++) {
+        grid[i] = p->words[i] / tile[i];
+        tiles *= grid[i];
+    }
+    const size_t samples = tiles < SAMPLES ? tiles : SAMPLES;
+    for (size_t s = 0; s < samples; s++) {
+        const size_t turn = (s + samples / 2) % samples; /* the middle one first */
+        const size_t k = (2 * turn + 1) * tiles / (2 * samples);
+        const size_t first[3] = {k / grid[2] / grid[1] * tile[0], k / grid[2] % grid[1] * tile[1],
+                                 k % grid[2] * tile[2]};
+        const struct zmpi_rows rows = rows_at(p, c->src, first);
+        bool this_one;
+        cost += zmpi_interp_estimate(w, c->rule, set, choose && s == 0, tile, &rows, &this_one);
+        *known &= this_one;
+        sum += tile[0] * tile[1] * tile[2];
+    }
+    zmpi_interp_work_free(w);
+    *bits = (double)cost / 256 / (double)sum;
+    return true;
+}
+
+static bool try_set(struct choice *c, struct zmpi_interp_set *set, bool choose)
+{
+    double bits;
+    bool known;
+    if (!measure(c, set, choose, &bits, &known))
+        return false;
+    if ((known && !c->known) || (known == c->known && bits < c->least)) {
+        c->least = bits;
+        c->known = known;
+        c->best = *set;
+    }
+    return true;
+}
+
+/* False: no memory. */
+static bool try_shifts(struct choice *c)
+{
+    const struct zmpi_interp_set plain = c->best;
+    for (int by = -1; by <= 1; by += 2)
+        for (int k = 1; k < ZMPI_INTERP_SHIFTS; k++) {
+            struct zmpi_interp_set set = plain;
+            const int shift = (int)plain.shift + by * k;
+            const double before = c->least;
+            if (shift < 0 || shift >= ZMPI_INTERP_SHIFTS)
+                break;
+            set.shift = (unsigned)shift;
+            if (!try_set(c, &set, false))
+                return false;
+            if (!(c->least < before))
+                break;
+        }
+    return true;
+}
+
+/* All levels and classes have a way, those too that no sample has points of. */
+static struct zmpi_interp_set plain_set(int family, unsigned axes)
+{
+    struct zmpi_interp_set set = {.family = (enum zmpi_interp_family)family, .axes = axes};
+    for (unsigned l = 0; l < ZMPI_INTERP_LEVELS; l++)
+        for (unsigned p = 1; p < 8; p++)
+            set.way[l][p] = (unsigned char)(p | ZMPI_INTERP_CUBIC);
+    return set;
+}
+
+/* For the tiles of the stream: coarser levels than those of the samples are like their coarsest. */
+static void extend(struct zmpi_interp_set *s, const size_t tile[3])
+{
+    const unsigned had = s->levels;
+    if (s->family != ZMPI_INTERP_LATTICE)
+        return;
+    s->levels = zmpi_interp_levels(s->axes, tile);
+    for (unsigned l = had; l < s->levels; l++) {
+        const unsigned from = had > 2 ? had - 2 : had - 1;
+        memcpy(s->way[l], s->way[from], sizeof s->way[l]);
+        s->fine[l + 1] = s->fine[had];
+    }
+}
+
+enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *job,
+                                    const unsigned char *src, struct zmpi_interp_rule *rule,
+                                    bool *known)
+{
+    static const unsigned char order[] = {7, 3, 5, 6, 1, 2, 4};
+    memset(rule, 0, sizeof *rule);
+    rule->type = p->type;
+    rule->abs_bound = job->abs_bound;
+    rule->keep = job->keep;
+    rule->unit = zmpi_interp_unit(job->abs_bound);
+    rule->sets = 1;
+    const size_t elements = p->bytes / p->width;
+    struct choice c = {.plan = p, .rule = rule, .src = src, .least = 1e300};
+    c.elements = elements / 64 < SMALLEST ? SMALLEST : elements / 64;
+    if (elements <= (size_t)4 * ZMPI_INTERP_ELEMENTS || c.elements > ZMPI_INTERP_ELEMENTS)
+        c.elements = ZMPI_INTERP_ELEMENTS;
+    for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_LORENZO; family++)
+        for (unsigned k = 0; k < 7; k++) {
+            struct zmpi_interp_set set = plain_set(family, order[k]);
+            bool fits = true;
+            for (int i = 0; i < 3; i++)
+                fits &= !(order[k] >> (2 - i) & 1) || p->words[i] > 1;
+            set.shift = c.least < 1e300 ? c.best.shift : 0;
+            if (fits && !try_set(&c, &set, true))
+                return ZMPI_ERR_MEMORY;
+            if (fits && k == 0 && !try_shifts(&c))
+                return ZMPI_ERR_MEMORY;
+        }
+    if (c.least == 1e300)
+        return ZMPI_ERR_UNSUPPORTED;
+    if (!try_shifts(&c))
+        return ZMPI_ERR_MEMORY;
+    zmpi_interp_tile(p->words, c.best.axes, p->tile);
+    extend(&c.best, p->tile);
+    p->chunks = 1;
+    for (int i = 0; i < 3; i++) {
+        p->grid[i] = p->words[i] / p->tile[i] + (p->words[i] % p->tile[i] != 0);
+        p->chunks *= p->grid[i];
+    }
+    rule->set[0] = c.best;
+    *known = c.known;
+    return ZMPI_OK;
+}

@@ -1,0 +1,471 @@
+/* interp_chunk.c - a tile of floats to a chunk and back (format.md 1.5). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "interp/interp_work.h"
+
+enum {
+    KIND_CONSTANT = 0, /* 1 to 4: by that set */
+    KIND_STORED = 255,
+    FLAG_FILL = 1,
+    FLAG_OTHERS = 2,
+    HEAD = 4,
+    SLACK = 8192
+};
+/* Integers of a chunk are at most so far from its base; products with all weights fit 32 bits. */
+#define REACH 33554432.0
+/* Magnitudes of codes are below: symbols end there. */
+#define CODE_MOST (1u << 24)
+/* The base is a multiple of a step, and an exact f64. */
+#define BASE_MOST 4503599627370496.0
+#define STEP      256.0
+
+double zmpi_interp_unit(double abs_bound)
+{
+    /* Half a step and half a unit are 128.5 units: 1/1024 of the bound is left for the rounding of
+     * what is decoded. Where that is not enough a value becomes an exception. */
+    const double unit = abs_bound / 128.625;
+    return unit >= 0x1p-960 && unit <= 0x1p900 ? unit : 0;
+}
+
+size_t zmpi_interp_chunk_most(size_t elements, size_t width)
+{
+    return HEAD + elements * width + SLACK;
+}
+
+static void *get(size_t bytes)
+{
+    return aligned_alloc(64, (bytes + 127) / 64 * 64);
+}
+
+struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
+                                              const struct zmpi_interp_set *set, unsigned sets,
+                                              bool encode)
+{
+    struct zmpi_interp_work *w = get(sizeof *w);
+    size_t cells = 0, rows = 0;
+    if (!w)
+        return NULL;
+    memset(w, 0, sizeof *w);
+    for (unsigned k = 0; k < sets; k++) {
+        size_t r, n = interp_cells(&set[k], tile, &r);
+        cells = n > cells ? n : cells;
+        rows = r > rows ? r : rows;
+    }
+    w->most = tile[0] * tile[1] * tile[2];
+    w->longest = tile[2] + 2 * PAD;
+    w->values = get(cells * sizeof *w->values);
+    w->sizes = get(cells);
+    bool all = w->values && w->sizes;
+    for (int i = 0; i < 6; i++)
+        all &= (w->scratch[i] = get(w->longest * sizeof(int32_t))) != NULL;
+    all &= (w->contexts = get(w->longest)) != NULL;
+    all &= (w->exception = get(w->most)) != NULL;
+    if (encode) {
+        w->out_size = 2 * w->most;
+        all &= (w->codes.code = get(w->most * sizeof(int32_t))) != NULL;
+        all &= (w->codes.context = get(w->most)) != NULL;
+        all &= (w->codes.rows = get(rows * sizeof(uint32_t))) != NULL;
+        all &= (w->out = get(w->out_size)) != NULL;
+        interp_logs(w->logs);
+    } else {
+        all &= (w->slots = get((size_t)ZMPI_INTERP_CONTEXTS << 14)) != NULL;
+    }
+    if (all) {
+        memset(w->values, 0, cells * sizeof *w->values); /* pads are computed with, too */
+        memset(w->sizes, 0, cells);
+        return w;
+    }
+    zmpi_interp_work_free(w);
+    return NULL;
+}
+
+void zmpi_interp_work_free(struct zmpi_interp_work *w)
+{
+    if (!w)
+        return;
+    free(w->values);
+    free(w->sizes);
+    for (int i = 0; i < 6; i++)
+        free(w->scratch[i]);
+    free(w->contexts);
+    free(w->codes.code);
+    free(w->codes.context);
+    free(w->codes.rows);
+    free(w->exception);
+    free(w->out);
+    free(w->slots);
+    free(w);
+}
+
+/* ---- values ---- */
+
+/* The word of element i of the tile. */
+static const unsigned char *word_at(const struct zmpi_rows *rows, const size_t extent[3], size_t i,
+                                    size_t width)
+{
+    const size_t row = i / extent[2];
+    return rows->at + row / extent[1] * rows->plane + row % extent[1] * rows->row +
+           i % extent[2] * width;
+}
+
+#define T       float
+#define BITS    uint32_t
+#define FABS    fabsf
+#define NAME(f) f##32
+#include "interp/interp_values_t.h"
+
+#define T       double
+#define BITS    uint64_t
+#define FABS    fabs
+#define NAME(f) f##64
+#include "interp/interp_values_t.h"
+
+static bool load(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                 const size_t extent[3], const struct zmpi_rows *src, double *base)
+{
+    return rule->type == ZMPI_F32 ? load32(w, rule, extent, src, base)
+                                  : load64(w, rule, extent, src, base);
+}
+
+/* ---- numbers of any size ---- */
+
+static unsigned char *put_varint(unsigned char *at, uint64_t n)
+{
+    for (; n >= 128; n >>= 7)
+        *at++ = (unsigned char)(n | 128);
+    *at++ = (unsigned char)n;
+    return at;
+}
+
+/* NULL: there is none. */
+static const unsigned char *take_varint(const unsigned char *at, const unsigned char *end,
+                                        uint64_t *n)
+{
+    *n = 0;
+    for (unsigned shift = 0; at < end && shift < 63; shift += 7) {
+        *n |= (uint64_t)(*at & 127) << shift;
+        if (*at++ < 128)
+            return at;
+    }
+    return NULL;
+}
+
+/* ---- exceptions ---- */
+
+/* Runs of elements that are (1) or are not of a kind, as long as there are some that are. NULL: it
+ * takes too much. */
+static unsigned char *put_runs(unsigned char *at, const unsigned char *end,
+                               const unsigned char *kind, size_t n, unsigned char of)
+{
+    size_t last = n;
+    while (last > 0 && kind[last - 1] != of)
+        last--;
+    for (size_t i = 0; i < last;) {
+        size_t begin = i;
+        while (kind[i] != of)
+            i++;
+        if (end - at < 20)
+            return NULL;
+        at = put_varint(at, i - begin);
+        begin = i;
+        while (i < last && kind[i] == of)
+            i++;
+        at = put_varint(at, i - begin);
+    }
+    *at++ = 0;
+    *at++ = 0;
+    return at;
+}
+
+/* Marks them; NULL: they are none. *count: of elements marked. */
+static const unsigned char *take_runs(const unsigned char *at, const unsigned char *end,
+                                      unsigned char *kind, size_t n, unsigned char of,
+                                      size_t *count)
+{
+    size_t i = 0;
+    *count = 0;
+    for (;;) {
+        uint64_t gap, length;
+        if (!(at = take_varint(at, end, &gap)) || !(at = take_varint(at, end, &length)))
+            return NULL;
+        if (!length)
+            return gap || !*count ? NULL : at;
+        if (gap > n - i || length > n - i - gap || (!gap && *count))
+            return NULL;
+        i += gap;
+        for (uint64_t k = 0; k < length; k++) {
+            if (kind[i])
+                return NULL;
+            kind[i++] = of;
+        }
+        *count += length;
+    }
+}
+
+/* The word that most exceptions are, if most are alike; NULL: there are none. Those that are none
+ * by their error alone vote only where there are no others. */
+static const unsigned char *usual_exception(const struct zmpi_interp_work *w,
+                                            const size_t extent[3], const struct zmpi_rows *src,
+                                            size_t width)
+{
+    const size_t n = extent[0] * extent[1] * extent[2];
+    const unsigned char *candidate = NULL;
+    unsigned char least = 2;
+    size_t votes = 0;
+    for (size_t i = 0; i < n && least == 2; i++)
+        least = w->exception[i] == 1 ? 1 : least;
+    for (size_t i = 0; i < n; i++) {
+        if (w->exception[i] != least)
+            continue;
+        const unsigned char *word = word_at(src, extent, i, width);
+        if (!votes)
+            candidate = word;
+        votes += memcmp(word, candidate, width) == 0 ? 1 : (size_t)-1;
+    }
+    return candidate;
+}
+
+/* Kind 1: those that are the usual one, kind 2: the others. NULL: they take too much. */
+static unsigned char *put_exceptions(struct zmpi_interp_work *w, const size_t extent[3],
+                                     const struct zmpi_rows *src, size_t width,
+                                     unsigned char *flags, unsigned char *at,
+                                     const unsigned char *end)
+{
+    const size_t n = extent[0] * extent[1] * extent[2];
+    unsigned char *kind = w->exception;
+    const unsigned char *fill = usual_exception(w, extent, src, width);
+    size_t others = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!kind[i])
+            continue;
+        kind[i] = memcmp(word_at(src, extent, i, width), fill, width) == 0 ? 1 : 2;
+        others += kind[i] == 2;
+    }
+    if (fill) {
+        *flags |= FLAG_FILL;
+        memcpy(at, fill, width);
+        if (!(at = put_runs(at + width, end, kind, n, 1)))
+            return NULL;
+    }
+    if (!others)
+        return at;
+    *flags |= FLAG_OTHERS;
+    if (!(at = put_runs(at, end, kind, n, 2)) || (size_t)(end - at) < others * width)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (kind[i] == 2) {
+            memcpy(at, word_at(src, extent, i, width), width);
+            at += width;
+        }
+    return at;
+}
+
+/* ---- encoder ---- */
+
+static size_t store(const size_t extent[3], const struct zmpi_rows *src, size_t width,
+                    unsigned char *dst, unsigned char *decoded)
+{
+    const size_t bytes = extent[0] * extent[1] * extent[2] * width;
+    memset(dst, 0, HEAD);
+    dst[0] = KIND_STORED;
+    zmpi_rows_gather(src, extent, extent[2] * width, dst + HEAD);
+    if (decoded)
+        memcpy(decoded, dst + HEAD, bytes);
+    return HEAD + bytes;
+}
+
+static void run_set(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose)
+{
+    w->shift = set->shift;
+    w->codes.count = w->codes.row_count = 0;
+    if (set->family == ZMPI_INTERP_LATTICE)
+        interp_lattice(w, set, choose);
+    else
+        interp_lorenzo(w, set);
+}
+
+/* The largest magnitude, nearly: the bits of all. */
+static uint32_t all_bits(const struct codes *c)
+{
+    uint32_t any = 0;
+    for (size_t i = 0; i < c->count; i++)
+        any |= (uint32_t)(c->code[i] ^ c->code[i] >> 31) | (c->code[i] != 0);
+    return any;
+}
+
+size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                          unsigned set, const size_t extent[3], const struct zmpi_rows *src,
+                          unsigned char *dst, unsigned char *decoded)
+{
+    const size_t width = zmpi_type_size(rule->type), n = extent[0] * extent[1] * extent[2];
+    const size_t most = HEAD + n * width;
+    struct zmpi_interp_set own = rule->set[set];
+    unsigned char *at = dst + HEAD, *end = dst + most;
+    double base;
+    interp_layout(w, &own, extent);
+    if (!load(w, rule, extent, src, &base))
+        return store(extent, src, width, dst, decoded);
+    w->mode = ENCODE;
+    run_set(w, &own, false);
+    if (rule->type == ZMPI_F32)
+        verify32(w, rule, extent, src, base);
+    else
+        verify64(w, rule, extent, src, base);
+    const uint32_t bits = all_bits(&w->codes);
+    const bool constant = bits == 0;
+    if (bits >= CODE_MOST) /* what stands for exceptions has run away */
+        return store(extent, src, width, dst, decoded);
+    memset(dst, 0, HEAD);
+    dst[0] = (unsigned char)(constant ? KIND_CONSTANT : set + 1);
+    const int64_t steps = (int64_t)(base / STEP);
+    at = put_varint(at, steps < 0 ? (uint64_t)(-2 * steps - 1) : (uint64_t)(2 * steps));
+    at = put_exceptions(w, extent, src, width, &dst[1], at, end);
+    if (!at)
+        return store(extent, src, width, dst, decoded);
+    if (!constant) {
+        const size_t size = (size_t)(end - at) > 64 ? interp_pack(w, at, (size_t)(end - at)) : 0;
+        if (!size)
+            return store(extent, src, width, dst, decoded);
+        at += size;
+    }
+    while ((at - dst) % 4)
+        *at++ = 0;
+    if ((size_t)(at - dst) >= most)
+        return store(extent, src, width, dst, decoded);
+    if (decoded) {
+        const struct zmpi_rows rows = {
+            .at = decoded, .row = extent[2] * width, .plane = extent[1] * extent[2] * width};
+        if (rule->type == ZMPI_F32)
+            unload32(w, rule, extent, &rows, base);
+        else
+            unload64(w, rule, extent, &rows, base);
+        for (size_t i = 0; i < n; i++)
+            if (w->exception[i])
+                memcpy(decoded + i * width, word_at(src, extent, i, width), width);
+    }
+    return (size_t)(at - dst);
+}
+
+uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                              struct zmpi_interp_set *set, bool choose, const size_t extent[3],
+                              const struct zmpi_rows *src, bool *known)
+{
+    const uint64_t stored =
+        (uint64_t)(extent[0] * extent[1] * extent[2] * zmpi_type_size(rule->type)) << 11;
+    double base;
+    *known = false;
+    interp_layout(w, set, extent);
+    if (!load(w, rule, extent, src, &base))
+        return stored;
+    const bool decoded = rule->type == ZMPI_F32 ? decoded32(w, rule, extent, src, base)
+                                                : decoded64(w, rule, extent, src, base);
+    w->mode = ENCODE;
+    w->watch = decoded;
+    w->seen = w->off = 0;
+    run_set(w, set, choose);
+    *known = decoded && interp_known(w);
+    return all_bits(&w->codes) < CODE_MOST ? interp_cost(w) : stored;
+}
+
+/* ---- decoder ---- */
+
+struct exceptions {
+    size_t fills, others;
+    const unsigned char *fill, *values;
+};
+
+static const unsigned char *take_exceptions(struct zmpi_interp_work *w, unsigned flags, size_t n,
+                                            size_t width, const unsigned char *at,
+                                            const unsigned char *end, struct exceptions *e)
+{
+    *e = (struct exceptions){0};
+    if (!flags)
+        return at;
+    memset(w->exception, 0, n);
+    if (flags & FLAG_FILL) {
+        if ((size_t)(end - at) < width)
+            return NULL;
+        e->fill = at;
+        if (!(at = take_runs(at + width, end, w->exception, n, 1, &e->fills)))
+            return NULL;
+    }
+    if (flags & FLAG_OTHERS) {
+        if (!(at = take_runs(at, end, w->exception, n, 2, &e->others)) ||
+            (size_t)(end - at) / width < e->others)
+            return NULL;
+        e->values = at;
+        at += e->others * width;
+    }
+    return at;
+}
+
+static void set_exceptions(const struct zmpi_interp_work *w, const struct exceptions *e,
+                           const size_t extent[3], const struct zmpi_rows *dst, size_t width)
+{
+    const size_t n = extent[0] * extent[1] * extent[2];
+    const unsigned char *next = e->values;
+    if (!e->fills && !e->others)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        if (!w->exception[i])
+            continue;
+        const size_t row = i / extent[2];
+        unsigned char *word = dst->at + row / extent[1] * dst->plane + row % extent[1] * dst->row +
+                              i % extent[2] * width;
+        memcpy(word, w->exception[i] == 1 ? e->fill : next, width);
+        next += w->exception[i] == 2 ? width : 0;
+    }
+}
+
+enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                                    const size_t extent[3], const unsigned char *src, size_t size,
+                                    const struct zmpi_rows *dst)
+{
+    const size_t width = zmpi_type_size(rule->type), n = extent[0] * extent[1] * extent[2];
+    const unsigned char *at = src + HEAD, *end = src + size;
+    struct exceptions e;
+    uint64_t number;
+    if (size < HEAD || src[2] || src[3])
+        return ZMPI_ERR_CORRUPT;
+    if (src[0] == KIND_STORED) {
+        if (src[1] || size != HEAD + n * width)
+            return ZMPI_ERR_CORRUPT;
+        zmpi_rows_scatter(dst, extent, extent[2] * width, at, memcpy);
+        return ZMPI_OK;
+    }
+    if (src[0] > rule->sets || src[1] > (FLAG_FILL | FLAG_OTHERS))
+        return ZMPI_ERR_CORRUPT;
+    if (!(at = take_varint(at, end, &number)) || number / 2 > (uint64_t)(BASE_MOST / STEP))
+        return ZMPI_ERR_CORRUPT;
+    const int64_t steps = number & 1 ? -(int64_t)(number / 2) - 1 : (int64_t)(number / 2);
+    if (!(at = take_exceptions(w, src[1], n, width, at, end, &e)))
+        return ZMPI_ERR_CORRUPT;
+    if (src[0] == KIND_CONSTANT) {
+        const struct zmpi_interp_set none = {.family = ZMPI_INTERP_LORENZO};
+        interp_layout(w, &none, extent);
+        memset(w->flat.value - PAD, 0, w->flat.plane * extent[0] * sizeof *w->flat.value);
+        if (end - at > 3)
+            return ZMPI_ERR_CORRUPT;
+        for (; at < end; at++)
+            if (*at)
+                return ZMPI_ERR_CORRUPT;
+    } else {
+        struct zmpi_interp_set set = rule->set[src[0] - 1];
+        interp_layout(w, &set, extent);
+        w->mode = DECODE;
+        if (!interp_unpack(w, at, (size_t)(end - at)))
+            return ZMPI_ERR_CORRUPT;
+        run_set(w, &set, false);
+        if (!interp_unpacked(w))
+            return ZMPI_ERR_CORRUPT;
+    }
+    if (rule->type == ZMPI_F32)
+        unload32(w, rule, extent, dst, (double)steps * STEP);
+    else
+        unload64(w, rule, extent, dst, (double)steps * STEP);
+    set_exceptions(w, &e, extent, dst, width);
+    return ZMPI_OK;
+}

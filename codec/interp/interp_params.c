@@ -1,0 +1,131 @@
+/* interp_params.c - tiles, and the parameters of a stream (format.md 1.5). */
+#include <math.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "interp/interp.h"
+
+enum { HEAD = 12 };
+
+unsigned zmpi_interp_levels(unsigned axes, const size_t tile[3])
+{
+    size_t most = 1;
+    unsigned levels = 0;
+    for (int i = 0; i < 3; i++)
+        if (axes >> (2 - i) & 1 && tile[i] > most)
+            most = tile[i];
+    while (((size_t)1 << levels) < most)
+        levels++;
+    return levels;
+}
+
+/* Halve, or nearly so, what is longest, until the tile is small enough. Axes without prediction
+ * count as longer: few planes are enough for contexts. */
+void zmpi_interp_tile(const size_t extent[3], unsigned axes, size_t tile[3])
+{
+    size_t pieces[3];
+    for (int i = 0; i < 3; i++) {
+        const size_t n = extent[i] ? extent[i] : 1;
+        pieces[i] = (n - 1) / ZMPI_INTERP_ELEMENTS + 1;
+        tile[i] = (n - 1) / pieces[i] + 1;
+    }
+    while (tile[1] * tile[2] > ZMPI_INTERP_ELEMENTS / tile[0]) {
+        int longest = 0;
+        size_t most = 0;
+        for (int i = 0; i < 3; i++) {
+            const size_t length = tile[i] > 1 ? tile[i] * (axes >> (2 - i) & 1 ? 1 : 4) : 0;
+            if (length > most) {
+                most = length;
+                longest = i;
+            }
+        }
+        pieces[longest] += pieces[longest] / 8 + 1;
+        tile[longest] = (extent[longest] - 1) / pieces[longest] + 1;
+    }
+}
+
+size_t zmpi_interp_save(const struct zmpi_interp_rule *rule, unsigned char dst[ZMPI_INTERP_HEAD])
+{
+    unsigned char *at = dst + HEAD;
+    memset(dst, 0, ZMPI_INTERP_HEAD);
+    zmpi_storef64(dst, rule->unit);
+    dst[8] = (unsigned char)rule->sets;
+    for (unsigned k = 0; k < rule->sets; k++) {
+        const struct zmpi_interp_set *s = &rule->set[k];
+        *at++ = (unsigned char)s->family;
+        *at++ = (unsigned char)(s->axes | s->shift << 4);
+        if (s->family != ZMPI_INTERP_LATTICE)
+            continue;
+        *at++ = s->fine[s->levels];
+        for (unsigned l = s->levels; l-- > 0;) {
+            *at++ = s->fine[l];
+            for (unsigned p = 1; p < 8; p++)
+                if (!(p & ~s->axes))
+                    *at++ = s->way[l][p];
+        }
+    }
+    return ((size_t)(at - dst) + 3) / 4 * 4;
+}
+
+static const unsigned char *load_levels(struct zmpi_interp_set *s, const unsigned char *at,
+                                        const unsigned char *end)
+{
+    const size_t each = (size_t)1 << __builtin_popcount(s->axes);
+    if ((size_t)(end - at) < 1 + s->levels * each)
+        return NULL;
+    s->fine[s->levels] = *at++;
+    for (unsigned l = s->levels; l-- > 0;) {
+        s->fine[l] = *at++;
+        for (unsigned p = 1; p < 8; p++) {
+            if (p & ~s->axes)
+                continue;
+            const unsigned way = s->way[l][p] = *at++;
+            if (way > 15 || !(way & 7) || way & 7 & ~p)
+                return NULL;
+        }
+    }
+    for (unsigned l = 0; l <= s->levels; l++)
+        if (s->fine[l] > ZMPI_INTERP_FINEST)
+            return NULL;
+    return at;
+}
+
+bool zmpi_interp_load(struct zmpi_interp_rule *rule, enum zmpi_type type, const uint32_t tile[3],
+                      const unsigned char *src, size_t size)
+{
+    const size_t shape[3] = {tile[0], tile[1], tile[2]};
+    const unsigned char *at = src + HEAD, *end = src + size;
+    memset(rule, 0, sizeof *rule);
+    if (size < HEAD || size > ZMPI_INTERP_HEAD || src[9] || src[10] || src[11])
+        return false;
+    rule->type = type;
+    rule->unit = zmpi_loadf64(src);
+    rule->sets = src[8];
+    if (!(rule->unit > 0 && rule->unit < (double)INFINITY) || rule->sets < 1 ||
+        rule->sets > ZMPI_INTERP_SETS)
+        return false;
+    for (unsigned k = 0; k < rule->sets; k++) {
+        struct zmpi_interp_set *s = &rule->set[k];
+        if (end - at < 2)
+            return false;
+        s->family = at[0];
+        s->axes = at[1] & 7;
+        s->shift = at[1] >> 4;
+        if (at[1] & 8 || !s->axes || s->shift >= ZMPI_INTERP_SHIFTS)
+            return false;
+        at += 2;
+        if (s->family == ZMPI_INTERP_LORENZO)
+            continue;
+        if (s->family != ZMPI_INTERP_LATTICE)
+            return false;
+        s->levels = zmpi_interp_levels(s->axes, shape);
+        if (!s->levels || s->levels > ZMPI_INTERP_LEVELS || !(at = load_levels(s, at, end)))
+            return false;
+    }
+    if (end - at > 3)
+        return false;
+    for (; at < end; at++)
+        if (*at)
+            return false;
+    return true;
+}

@@ -1,0 +1,134 @@
+/* interp_work.h - what the files of encoder 3 share. */
+#ifndef ZMPI_INTERP_WORK_H
+#define ZMPI_INTERP_WORK_H
+
+#include "interp/interp.h"
+
+enum { PAD = 4 }; /* cells before and behind a row */
+
+/* An encoder's value that is an exception: it becomes its prediction, which costs least, and is the
+ * same when decoded data are coded again. */
+#define NO_VALUE INT32_MIN
+
+/* One class of a level: its points in rows without gaps but for the pads. */
+struct cells {
+    int n[3];
+    size_t row, plane;
+    int32_t *value;
+    unsigned char *size; /* magnitudes of codes, at most ZMPI_INTERP_MAGNITUDE */
+};
+
+struct level {
+    int n[3];
+    struct cells of[8]; /* [0] is the level above it as a whole */
+};
+
+enum mode { ENCODE, DECODE, TRY };
+
+/* Codes of a chunk in the order in which they are coded; rows, whose elements go to lanes in turn.
+ */
+struct codes {
+    int32_t *code;
+    unsigned char *context;
+    uint32_t *rows; /* elements of each */
+    size_t count, row_count;
+};
+
+/* Takes bits, the lowest first. */
+struct bits {
+    const unsigned char *at, *end;
+    uint64_t have;
+    unsigned count;
+    bool over; /* more was asked for than there is */
+};
+
+struct put {
+    unsigned char *at;
+    uint64_t have;
+    unsigned count;
+};
+
+/* A table of frequencies, which add up to 4096. */
+struct table {
+    unsigned symbols; /* up to the last that occurs */
+    uint16_t frequency[ZMPI_INTERP_SYMBOLS], first[ZMPI_INTERP_SYMBOLS];
+};
+
+struct unrans {
+    uint32_t state[16];
+    unsigned mask; /* lanes - 1 */
+    const unsigned char *at, *end;
+    bool over;
+    const uint32_t *slots[ZMPI_INTERP_CONTEXTS];
+    struct bits extra;
+};
+
+struct zmpi_interp_work {
+    size_t most;       /* elements */
+    struct cells flat; /* the tile */
+    struct level level[ZMPI_INTERP_LEVELS];
+    int32_t *values; /* memory of all cells */
+    unsigned char *sizes;
+    int32_t *scratch[6]; /* rows */
+    size_t longest;      /* of them */
+    unsigned char *contexts, *zeros;
+    enum mode mode;
+    unsigned shift;
+    bool watch; /* count values, and those that are not just where a step leads */
+    size_t seen, off;
+    struct codes codes;
+    struct unrans in;
+    uint32_t *slots;          /* of all tables */
+    unsigned char *exception; /* encoder: 1 for each element that is one */
+    unsigned char *out;       /* encoder: words, backwards from the end */
+    size_t out_size;
+    uint32_t histogram[ZMPI_INTERP_CONTEXTS][ZMPI_INTERP_SYMBOLS];
+    uint32_t tried[ZMPI_INTERP_MAGNITUDE + 1];
+    uint16_t logs[1025]; /* log2(1 + i / 1024) in 1/32768 */
+};
+
+/* ---- interp_lattice.c, interp_lorenzo.c ---- */
+
+/* Lay out the classes of a tile. False: more than there is room for. */
+void interp_layout(struct zmpi_interp_work *w, const struct zmpi_interp_set *set,
+                   const size_t extent[3]);
+/* Code the tile in w->flat, which holds what a decoder has afterwards; or decode it. choose: take
+ * the ways that cost least. */
+void interp_lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose);
+void interp_lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_set *set);
+
+/* Cells that a tile's classes take; and rows. */
+size_t interp_cells(const struct zmpi_interp_set *set, const size_t tile[3], size_t *rows);
+
+/* One row: contexts are in w->contexts. */
+void interp_code_row(struct zmpi_interp_work *w, const int32_t *code, size_t n);
+void interp_decode_row(struct zmpi_interp_work *w, int32_t *code, size_t n);
+
+/* Contexts of a row of n from those above and before, and from sums of sizes at `axes` pairs of
+ * reference points; NULL: there is none. */
+void interp_contexts(struct zmpi_interp_work *w, const struct cells *c, int z, int y,
+                     const int32_t *sums, int axes);
+
+/* Were the values that were seen decoded, as it seems? Some may be exceptions. */
+static inline bool interp_known(const struct zmpi_interp_work *w)
+{
+    return w->seen > 0 && w->off <= w->seen / 8;
+}
+
+/* ---- interp_entropy.c ---- */
+
+void interp_logs(uint16_t logs[1025]);
+/* Bits of what is in w->codes, in 1/256, tables included. */
+uint64_t interp_cost(struct zmpi_interp_work *w);
+/* Bits, in 1/32768, that symbols of these counts take. */
+uint64_t interp_entropy(const uint16_t *logs, const uint32_t *counts, size_t n);
+/* Tables, escapes and words of w->codes to dst; returns the size; 0: not below `most` bytes. */
+size_t interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most);
+/* Prepare w->in for them. */
+bool interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, size_t size);
+/* Were they read to their end? */
+bool interp_unpacked(const struct zmpi_interp_work *w);
+
+unsigned interp_symbol(int32_t code, unsigned *extra_bits, uint32_t *extra);
+
+#endif

@@ -1,0 +1,164 @@
+/* compress_interp.c - see compress_interp.h. */
+#include "stream/compress_interp.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/pool.h"
+#include "bound/errors.h"
+#include "interp/interp.h"
+#include "kernels/kernels.h"
+#include "layout/plan_rows.h"
+
+/* Bytes of an array that is worth it. */
+enum { LEAST = 8192 };
+
+/*
+ * Threads take chunks in order, and place them in order: the bytes are the same for any number of
+ * threads.
+ */
+struct coder {
+    const struct zmpi_plan *plan;
+    const struct zmpi_job *job;
+    const struct zmpi_interp_rule *rule;
+    double rmse; /* psnr: the root mean square that errors may have; 0: any */
+    const unsigned char *src;
+    unsigned char *dst;
+    size_t capacity;
+
+    pthread_mutex_t lock;
+    pthread_cond_t moved; /* `turn` or `status` changed */
+    size_t next;          /* first chunk that nobody has taken */
+    size_t turn;          /* first chunk that has no place */
+    size_t at;            /* its place */
+    enum zmpi_status status;
+    struct zmpi_errors errors; /* of what is placed */
+};
+
+static bool take(struct coder *c, size_t *k)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool took = c->next < c->plan->chunks && !c->status;
+    if (took)
+        *k = c->next++;
+    pthread_mutex_unlock(&c->lock);
+    return took;
+}
+
+/* Wait until all before are placed. */
+static void place(struct coder *c, size_t k, const unsigned char *coded, size_t size,
+                  const struct zmpi_errors *errors)
+{
+    pthread_mutex_lock(&c->lock);
+    while (c->turn != k && !c->status)
+        pthread_cond_wait(&c->moved, &c->lock);
+    if (!c->status && c->capacity - c->at < size)
+        c->status = ZMPI_ERR_SPACE;
+    if (!c->status) {
+        unsigned char *entry = c->dst + ZMPI_STREAM_HEADER_BYTES + 8 * k;
+        memcpy(c->dst + c->at, coded, size);
+        zmpi_store32(entry, (uint32_t)size);
+        zmpi_store32(entry + 4, (uint32_t)zmpi_kernels()->hash(coded, size));
+        c->at += size;
+        c->turn = k + 1;
+        c->errors.squares += errors->squares;
+        c->errors.count += errors->count;
+    }
+    pthread_cond_broadcast(&c->moved);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void code_chunks(void *context)
+{
+    struct coder *c = context;
+    const struct zmpi_plan *p = c->plan;
+    const size_t words = p->tile[0] * p->tile[1] * p->tile[2];
+    struct zmpi_interp_work *work =
+        zmpi_interp_work_new(p->tile, c->rule->set, c->rule->sets, true);
+    unsigned char *coded = malloc(zmpi_interp_chunk_most(words, p->width));
+    unsigned char *decoded = c->rmse > 0 ? malloc(words * p->width) : NULL;
+    size_t k;
+    const bool ready = work && coded && (decoded || !(c->rmse > 0));
+    while (ready && take(c, &k)) {
+        struct zmpi_errors errors = {0, 0};
+        size_t at[3], extent[3];
+        zmpi_plan_place(p, k, at);
+        const struct zmpi_rows rows = zmpi_plan_rows(p, at, c->src, extent);
+        const size_t size = zmpi_interp_encode(work, c->rule, 0, extent, &rows, coded, decoded);
+        if (decoded)
+            zmpi_errors_add(&errors, p->type, &rows, extent, decoded, c->job->abs_bound,
+                            c->job->keep);
+        place(c, k, coded, size, &errors);
+    }
+    free(decoded);
+    free(coded);
+    zmpi_interp_work_free(work);
+}
+
+/* By the job's bound. *within: the errors are as small as a psnr wants them. */
+static enum zmpi_status compress(const struct zmpi_job *job, unsigned char *dst, size_t capacity,
+                                 const unsigned char *src, size_t *size, bool *within, bool *known)
+{
+    struct zmpi_plan p;
+    struct zmpi_interp_rule rule;
+    unsigned char parameters[ZMPI_INTERP_HEAD];
+    enum zmpi_status status = zmpi_plan_make(&job->array, &p);
+    if (!status)
+        status = zmpi_interp_choose(&p, job, src, &rule, known);
+    if (status)
+        return status;
+    const size_t books = zmpi_interp_save(&rule, parameters), head = zmpi_plan_head(&p) + books;
+    if (capacity < head)
+        return ZMPI_ERR_SPACE;
+    struct coder c = {.plan = &p,
+                      .job = job,
+                      .rule = &rule,
+                      .src = src,
+                      .dst = dst,
+                      .capacity = capacity,
+                      .at = head};
+    if (job->abs_bound > job->finer[1])
+        c.rmse = job->finer[1];
+    pthread_mutex_init(&c.lock, NULL);
+    pthread_cond_init(&c.moved, NULL);
+    zmpi_pool_run(p.chunks < (size_t)job->threads ? (int)p.chunks : job->threads, code_chunks, &c);
+    pthread_cond_destroy(&c.moved);
+    pthread_mutex_destroy(&c.lock);
+    if (!c.status && c.turn < p.chunks)
+        c.status = ZMPI_ERR_MEMORY;
+    if (c.status)
+        return c.status;
+    *within = !(c.rmse > 0) || zmpi_errors_within(&c.errors, job->abs_bound, c.rmse);
+    memcpy(dst + zmpi_plan_head(&p), parameters, books);
+    zmpi_plan_header(&p, job, books, c.at, dst);
+    *size = c.at;
+    return ZMPI_OK;
+}
+
+static bool takes(const struct zmpi_job *job)
+{
+    size_t bytes;
+    return (job->array.type == ZMPI_F32 || job->array.type == ZMPI_F64) &&
+           !zmpi_array_bytes(&job->array, &bytes) && bytes >= LEAST && job->unit == 0 &&
+           job->bound.mode != ZMPI_PW_REL && isfinite(job->abs_bound) &&
+           zmpi_interp_unit(job->abs_bound) > 0;
+}
+
+enum zmpi_status zmpi_interp_compress(const struct zmpi_job *job, unsigned char *dst,
+                                      size_t capacity, const unsigned char *src, size_t *size,
+                                      bool *known)
+{
+    struct zmpi_job used = *job;
+    bool within = false;
+    if (!takes(job))
+        return ZMPI_ERR_UNSUPPORTED;
+    enum zmpi_status status = compress(&used, dst, capacity, src, size, &within, known);
+    for (int i = 0; i < 2 && !status && !within; i++) {
+        used.abs_bound = job->finer[i];
+        status = compress(&used, dst, capacity, src, size, &within, known);
+    }
+    return status;
+}

@@ -1016,6 +1016,31 @@ class Slot:
         self.tally = u64(tally, 8) if known else None  # which records its index has
 
 
+def slot_of_copy(data, at):
+    """The slot of which a copy begins at `at` (2.8)."""
+    copy = data[at:at + 136]
+    require(len(copy) == 136 and copy[:4] == b"ZHDR" and u32(copy, 4) <= 1, "copy: magic")
+    seed = u64(copy, 16) ^ u64(copy, 24) ^ at
+    require(xxh3(copy[:128], seed) == u64(copy, 128), "copy: checksum")
+    slot = MAGIC + copy[8:120]
+    tally = copy[32:40] + copy[120:128] if u32(copy, 4) else bytes(16)
+    found = Slot(slot + xxh3(slot).to_bytes(8, "little"), tally + xxh3(tally).to_bytes(8, "little"))
+    require(found.log_end == at + 136, "copy: place")
+    return found
+
+
+def last_copy(data, wanted):
+    """The last copy of a header in the file's last 20 MiB that is `wanted`; None: there is none."""
+    at = len(data)
+    while (at := data.rfind(b"ZHDR", max(HEADER, len(data) - (20 << 20)), at + 3)) >= 0:
+        try:
+            if at % 8 == 0 and wanted(found := slot_of_copy(data, at)):
+                return found
+        except FormatError:
+            pass
+    return None
+
+
 class Record:
     """What 2.2 and 2.3 say of a record; `offset` is that of the record in the file."""
 
@@ -1175,6 +1200,8 @@ class Entries:
 class Container:
     def __init__(self, data):
         self.data = data
+        self.newer = None  # the tally of a newer slot that is damaged, -1: not known
+        self.overwritten = False
         self.slot = self.read_slots()
         words = struct.unpack("<2Q", self.slot.id)
         self.binding = words[0] ^ words[1]
@@ -1184,23 +1211,55 @@ class Container:
             self.records = []
         self.listed = len(self.records)
         self.damaged = set()  # where there is what looks like a record and is none
+        self.directory = 0  # the last one that a scan passes
         self.require_alone(self.scan(self.slot.log_end if indexed else HEADER))
+        self.scanned = [(r, r.offset < self.directory) for r in self.records[self.listed:]]
         self.records.sort(key=Record.key)
         self.size = self.final_size()
-        self.whole = indexed or self.slot.index == 0 or self.all_found()
+        self.whole = not self.overwritten and self.is_complete(indexed)
 
     def seed(self, offset):
         return self.binding ^ offset
 
     def read_slots(self):
-        slots = []
+        slots, damaged = [], []
         for at, tally in ((0, 128), (256, 152)):
             try:
                 slots.append(Slot(self.data[at:at + 128], self.data[tally:tally + 24]))
             except FormatError:
-                pass
-        require(slots, "not a zmpi container")
-        return max(slots, key=lambda slot: slot.generation)
+                damaged.append((self.data[at:at + 128], self.tally_at(tally)))
+        if not slots:
+            return self.lost_slot()
+        slot = max(slots, key=lambda slot: slot.generation)
+        if damaged and self.is_newer(slot, *damaged[0]):
+            copy = last_copy(self.data, lambda c: c.id == slot.id and c.generation > slot.generation)
+            if copy:
+                return copy
+            generation, tally = damaged[0][1]
+            self.newer = tally if generation == slot.generation + 1 and tally else -1
+        return slot
+
+    def tally_at(self, at):
+        """Generation and tally, (None, None) if they are damaged."""
+        bad = len(self.data) < at + 24 or xxh3(self.data[at:at + 16]) != u64(self.data, at + 16)
+        return (None, None) if bad else struct.unpack("<2Q", self.data[at:at + 16])
+
+    @staticmethod
+    def is_newer(slot, damaged, tally):
+        """Was that for a newer generation than `slot`, or may it have been?"""
+        if not any(damaged):
+            return slot.generation > 1 and tally[0] == slot.generation + 1 and tally[1] != 0
+        return tally[0] is None or tally[0] != slot.generation - 1
+
+    def lost_slot(self):
+        copy = last_copy(self.data, lambda c: True)
+        require(copy, "not a zmpi container")
+        header = self.data[:HEADER]
+        self.overwritten = any(header) and MAGIC not in (header[:8], header[256:264])
+        known = [self.tally_at(at)[0] for at in (128, 152)]
+        if any(generation is not None and generation > copy.generation for generation in known):
+            self.overwritten = True
+        return copy
 
     def final_size(self):
         size = 0
@@ -1306,7 +1365,9 @@ class Container:
                     at, end = self.scan_copy(at, end)
                     continue
                 if magic in (b"ZIDX", b"ZDIR"):
+                    place = at
                     at = end = self.frame_end(at)
+                    self.directory = place if magic == b"ZDIR" else self.directory
                     continue
             except (FormatError, struct.error):
                 if magic == b"ZREC":
@@ -1335,6 +1396,22 @@ class Container:
                 at = self.data.find(MAGIC, at + 1)
                 continue
             raise FormatError(f"another container begins at byte {at}, as where files were joined")
+
+    def is_complete(self, indexed):
+        if self.newer is not None:
+            return self.has_newer(indexed)
+        return indexed or self.slot.index == 0 or self.all_found()
+
+    def has_newer(self, indexed):
+        """Were the records found that the index of the damaged newer slot has?"""
+        if self.newer == -1 or (indexed and self.slot.tally is None):
+            return not self.damaged
+        sums = [self.slot.tally if indexed else 0] * 2
+        for r, before in self.scanned:
+            tally = xxh3(struct.pack("<2Q", r.offset, r.order))
+            sums[0] += tally
+            sums[1] += tally if before else 0
+        return self.newer in [total & M64 for total in sums]
 
     def all_found(self):
         """What was scanned is all that the index had (2.6), as far as the header tells."""

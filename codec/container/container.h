@@ -80,9 +80,11 @@ struct zmpi_header {
     uint64_t next_epoch;
     uint64_t tally; /* of the index's records: the sum of zmpi_record_tally of each, */
     bool tallied;   /* if it is known */
-    bool outdated;  /* decode: a newer slot was written, of an index with records, and is damaged */
+    bool outdated; /* decode: a newer slot was written, of an index with records, and is damaged; */
+    uint64_t newer; /* that index's tally */
 };
-#define ZMPI_TALLY_BYTES 24
+#define ZMPI_TALLY_BYTES       24
+#define ZMPI_HEADER_COPY_BYTES 136
 
 /* Is this the beginning of a container? `size` bytes are at hand; ZMPI_HEADER_BYTES decide. True if
  * either slot has the magic. */
@@ -95,6 +97,9 @@ bool zmpi_was_container(const unsigned char *head, size_t head_size, const unsig
  * record in the first 20 MiB that the file has, which are read only where the header is that. A
  * plain file that begins so is not taken for one. */
 bool zmpi_container_lost(const unsigned char *head, size_t size, const struct zmpi_reader *in);
+/* Is there a copy of the header behind the index of what begins with nothing but zeros, or cannot
+ * be read there (size 0)? Then it can be opened. */
+bool zmpi_container_copied(const unsigned char *head, size_t size, const struct zmpi_reader *in);
 
 /* Encode into one 128-byte slot. The slot's place is zmpi_header_slot(generation): 0 or 256 (odd
  * generations at 0). */
@@ -112,6 +117,8 @@ struct zmpi_header_part {
 void zmpi_header_parts(const struct zmpi_header *h, struct zmpi_header_part part[2]);
 /* All of it to where it lies in a whole header. */
 void zmpi_header_put(const struct zmpi_header *h, unsigned char dst[ZMPI_HEADER_BYTES]);
+/* The copy of it that lies behind the index, at the end of the log (format.md 2.8). */
+void zmpi_header_copy(const struct zmpi_header *h, unsigned char dst[ZMPI_HEADER_COPY_BYTES]);
 /* The valid slot with the higher generation of the header. */
 enum zmpi_status zmpi_header_decode(struct zmpi_header *h,
                                     const unsigned char src[ZMPI_HEADER_BYTES]);
@@ -207,7 +214,13 @@ struct zmpi_container {
     uint64_t mended;          /* of those scanned, by the copies of damaged heads */
     uint64_t recovered;       /* tally of those scanned in front of the index's directory */
     uint64_t joined;          /* behind all records: where another container begins; 0: nowhere */
+    uint64_t found;           /* tally of all those scanned, */
+    uint64_t found_indexed;   /* and in front of the last directory that was found */
     bool cut_short;           /* open: the file ends within its header */
+    bool copied;              /* open: the header is its copy behind the index, since */
+    bool header_lost;         /* neither slot is right, */
+    bool overwritten;         /* something else than us having written there, or */
+    bool torn;                /* the newer slot is damaged: without copied, the older one counts */
     bool index_damaged;       /* open: there is an index but it is unusable; all was scanned */
     uint64_t tally;           /* of the records in the index's segments below, */
     bool tallied;             /* if it is known */
@@ -258,7 +271,8 @@ enum zmpi_status zmpi_container_read_index(struct zmpi_container *c, const struc
  * scan found the records that the index had; where the header does not tell which these were,
  * nothing damaged, and all up to the logical size. Else data may be missing, and nobody can tell
  * which. So it is if nothing is found of an index that only a damaged slot tells of. (More are
- * found where some had been overwritten and left the index.)
+ * found where some had been overwritten and left the index.) Where the newer slot is damaged, what
+ * it tells must have been found; and nothing may have written over the header.
  */
 bool zmpi_container_whole(const struct zmpi_container *c);
 /* Forget the index and scan the whole log: what fsck does. Otherwise as open. */
@@ -353,8 +367,10 @@ void zmpi_index_put_segments(struct zmpi_segment *segment, size_t n, const unsig
 void zmpi_index_put_directory(const struct zmpi_segment *segment, size_t n,
                               const unsigned char id[16], uint64_t offset, unsigned char *dst);
 /* An index of all records of c for physical offset `offset`; header.index_*, log_end, tally and
- * logical_size are set. *out is malloc'ed, *size may be 0. */
+ * logical_size are set. *out is malloc'ed, *size may be 0. `generation`: that of the header which
+ * will point to it, a copy of which is at the end; 0: without. */
 enum zmpi_status zmpi_index_make(struct zmpi_container *c, const struct zmpi_reader *in,
-                                 uint64_t offset, unsigned char **out, size_t *size);
+                                 uint64_t offset, uint64_t generation, unsigned char **out,
+                                 size_t *size);
 
 #endif

@@ -6,7 +6,6 @@
 #include "base/hash.h"
 #include "container/container_private.h"
 
-#define SLOT_BYTES   128
 #define SLOT_CHECKED 120
 #define SECOND_SLOT  256
 #define TALLIES      128 /* one behind the other, in the slots' order */
@@ -25,8 +24,12 @@ bool zmpi_is_container(const void *src, size_t size)
            (size >= SECOND_SLOT + sizeof magic && has_magic(p + SECOND_SLOT));
 }
 
+/* Or with the copy of the header behind it. */
 static bool ends_with_directory(const unsigned char *end, size_t size)
 {
+    if (size >= ZMPI_HEADER_COPY_BYTES &&
+        zmpi_load32(end - ZMPI_HEADER_COPY_BYTES) == ZMPI_HEADER_COPY_MAGIC)
+        return true;
     for (size_t n = 1;; n++) {
         const size_t entries = n * ZMPI_DIRECTORY_ENTRY_BYTES;
         if (ZMPI_SEGMENT_HEADER_BYTES + entries > size)
@@ -55,7 +58,7 @@ uint64_t zmpi_header_slot(uint64_t generation)
 
 void zmpi_header_encode(const struct zmpi_header *h, unsigned char dst[128])
 {
-    memset(dst, 0, SLOT_BYTES);
+    memset(dst, 0, ZMPI_SLOT_BYTES);
     memcpy(dst, magic, sizeof magic);
     zmpi_store16(dst + 8, 1);
     memcpy(dst + 16, h->id, sizeof h->id);
@@ -88,7 +91,7 @@ void zmpi_header_parts(const struct zmpi_header *h, struct zmpi_header_part part
 {
     part[0].size = ZMPI_TALLY_BYTES;
     part[0].offset = zmpi_header_tally(h, part[0].bytes);
-    part[1].size = SLOT_BYTES;
+    part[1].size = ZMPI_SLOT_BYTES;
     part[1].offset = zmpi_header_slot(h->generation);
     zmpi_header_encode(h, part[1].bytes);
 }
@@ -111,8 +114,7 @@ static bool tally_find(const unsigned char *src, uint64_t generation, uint64_t *
 /* h: all else of it. The tally of a slot is written before it, and tells of one that is damaged. */
 static void tally_decode(struct zmpi_header *h, const unsigned char *src)
 {
-    uint64_t newer;
-    h->outdated = tally_find(src, h->generation + 1, &newer) && newer != 0;
+    h->outdated = tally_find(src, h->generation + 1, &h->newer) && h->newer != 0;
     h->tallied = tally_find(src, h->generation, &h->tally);
     if (!h->tallied)
         h->tally = 0;
@@ -128,12 +130,8 @@ static bool reserved_is_zero(const unsigned char *slot)
     return any == 0;
 }
 
-static enum zmpi_status slot_decode(struct zmpi_header *h, const unsigned char *slot)
+enum zmpi_status zmpi_slot_fields(struct zmpi_header *h, const unsigned char *slot)
 {
-    if (!has_magic(slot))
-        return ZMPI_ERR_FORMAT;
-    if (zmpi_load64(slot + 120) != zmpi_hash(slot, SLOT_CHECKED, 0))
-        return ZMPI_ERR_CHECKSUM;
     if (zmpi_load16(slot + 8) != 1)
         return ZMPI_ERR_VERSION;
     if (!reserved_is_zero(slot))
@@ -146,6 +144,15 @@ static enum zmpi_status slot_decode(struct zmpi_header *h, const unsigned char *
     h->log_end = zmpi_load64(slot + 64);
     h->next_epoch = zmpi_load64(slot + 72);
     return ZMPI_OK;
+}
+
+static enum zmpi_status slot_decode(struct zmpi_header *h, const unsigned char *slot)
+{
+    if (!has_magic(slot))
+        return ZMPI_ERR_FORMAT;
+    if (zmpi_load64(slot + 120) != zmpi_hash(slot, SLOT_CHECKED, 0))
+        return ZMPI_ERR_CHECKSUM;
+    return zmpi_slot_fields(h, slot);
 }
 
 enum zmpi_status zmpi_header_decode(struct zmpi_header *h,
@@ -168,7 +175,29 @@ bool zmpi_header_torn(const struct zmpi_header *h, const unsigned char src[ZMPI_
     struct zmpi_header other;
     const unsigned char *slot = src + zmpi_header_slot(h->generation + 1);
     unsigned any = h->generation > 1; /* the first session leaves one */
-    for (size_t i = 0; i < SLOT_BYTES; i++)
+    for (size_t i = 0; i < ZMPI_SLOT_BYTES; i++)
         any |= slot[i];
     return any != 0 && slot_decode(&other, slot) != ZMPI_OK;
+}
+
+/* A slot's tally is written before it. One of zeros alone, whose tally tells nothing, may never
+ * have reached the disk. */
+bool zmpi_header_newer_torn(const struct zmpi_header *h, const unsigned char src[ZMPI_HEADER_BYTES])
+{
+    const unsigned char *slot = src + zmpi_header_slot(h->generation + 1);
+    uint64_t tally;
+    unsigned any = h->outdated && h->generation > 1;
+    for (size_t i = 0; i < ZMPI_SLOT_BYTES; i++)
+        any |= slot[i];
+    return any != 0 && zmpi_header_torn(h, src) && !tally_find(src, h->generation - 1, &tally);
+}
+
+bool zmpi_header_is_outdated(const struct zmpi_header *h,
+                             const unsigned char src[ZMPI_HEADER_BYTES])
+{
+    for (const unsigned char *at = src + TALLIES; at < src + TALLIES + 2 * ZMPI_TALLY_BYTES;
+         at += ZMPI_TALLY_BYTES)
+        if (zmpi_load64(at + 16) == zmpi_hash(at, 16, 0) && zmpi_load64(at) > h->generation)
+            return true;
+    return false;
 }

@@ -67,3 +67,13 @@ bool zmpi_container_lost(const unsigned char *head, size_t size, const struct zm
     free(window);
     return found;
 }
+
+bool zmpi_container_copied(const unsigned char *head, size_t size, const struct zmpi_reader *in)
+{
+    struct zmpi_header h;
+    const bool is_readable = size != 0;
+    if (in->file_size < ZMPI_HEADER_BYTES + ZMPI_HEADER_COPY_BYTES ||
+        (is_readable && (size < ZMPI_HEADER_BYTES || !is_zero(head, ZMPI_HEADER_BYTES))))
+        return false;
+    return zmpi_header_find_copy(in, NULL, &h);
+}

@@ -7,17 +7,50 @@
 
 #include "container/container_private.h"
 
+static bool is_zero(const unsigned char *p, size_t n)
+{
+    return *p == 0 && memcmp(p, p + 1, n - 1) == 0;
+}
+
+/* Neither slot is right, or none could be read: then src is NULL. */
+static bool use_copy(struct zmpi_container *c, const struct zmpi_reader *in,
+                     const unsigned char *src)
+{
+    struct zmpi_header *h = &c->header;
+    if (!zmpi_header_find_copy(in, NULL, h))
+        return false;
+    c->copied = c->header_lost = true;
+    c->overwritten = src != NULL && !zmpi_is_container(src, ZMPI_HEADER_BYTES) &&
+                     !is_zero(src, ZMPI_HEADER_BYTES);
+    h->outdated = src != NULL && zmpi_header_is_outdated(h, src);
+    return true;
+}
+
+/* The older slot is right. The next header goes to where the newer one is damaged. */
+static void use_newer_copy(struct zmpi_container *c, const struct zmpi_reader *in)
+{
+    const uint64_t generation = c->header.generation;
+    c->torn = true;
+    c->copied = zmpi_header_find_copy(in, &c->header, &c->header);
+    c->header.generation = generation;
+}
+
 static enum zmpi_status read_header(struct zmpi_container *c, const struct zmpi_reader *in)
 {
     unsigned char header[ZMPI_HEADER_BYTES] = {0};
     size_t size = in->file_size < sizeof header ? (size_t)in->file_size : sizeof header;
     enum zmpi_status status = in->read(in->context, 0, header, size);
     if (status != ZMPI_OK)
-        return status;
+        return status == ZMPI_ERR_IO && use_copy(c, in, NULL) ? ZMPI_OK : status;
     status = zmpi_header_decode(&c->header, header);
     c->cut_short = size < sizeof header;
     /* A header cut short may have lost its other slot. */
-    return status == ZMPI_ERR_CHECKSUM && size < sizeof header ? ZMPI_ERR_TRUNCATED : status;
+    if (c->cut_short)
+        return status == ZMPI_ERR_CHECKSUM ? ZMPI_ERR_TRUNCATED : status;
+    if (status == ZMPI_OK && zmpi_header_newer_torn(&c->header, header))
+        use_newer_copy(c, in);
+    const bool damaged = status == ZMPI_ERR_FORMAT || status == ZMPI_ERR_CHECKSUM;
+    return damaged && use_copy(c, in, header) ? ZMPI_OK : status;
 }
 
 /* The directory. Only errors of the reader and of memory are returned; an index that is not right
@@ -175,11 +208,24 @@ enum zmpi_status zmpi_container_follow(struct zmpi_container *c, const struct zm
     return zmpi_container_scan_from(c, in, from);
 }
 
+/* The newer slot is damaged: were all records found that its index has? */
+static bool has_newer(const struct zmpi_container *c)
+{
+    const struct zmpi_header *h = &c->header;
+    const bool listed = !c->index_damaged && h->index_offset != 0;
+    if (!h->outdated || (listed && !h->tallied))
+        return c->damaged == 0;
+    const uint64_t before = listed ? h->tally : 0;
+    return before + c->found == h->newer || before + c->found_indexed == h->newer;
+}
+
 bool zmpi_container_whole(const struct zmpi_container *c)
 {
     const struct zmpi_header *h = &c->header;
-    if (c->cut_short || (h->outdated && c->count == 0))
+    if (c->cut_short || c->overwritten || (h->outdated && (c->count == 0 || c->header_lost)))
         return false;
+    if (c->torn && !c->copied)
+        return has_newer(c);
     if (!c->index_damaged)
         return true;
     return h->tallied ? h->tally == c->recovered

@@ -10,11 +10,13 @@
 
 _Static_assert(sizeof(size_t) == 8, "sizes of a file are held in size_t");
 
-#define ZMPI_RECORD_MAGIC     UINT32_C(0x4345525A) /* ZREC */
-#define ZMPI_COPY_MAGIC       UINT32_C(0x5950435A) /* ZCPY */
-#define ZMPI_SEGMENT_MAGIC    UINT32_C(0x5844495A) /* ZIDX */
-#define ZMPI_DIRECTORY_MAGIC  UINT32_C(0x5249445A) /* ZDIR */
-#define ZMPI_EXTENTS_MAX_NEST (8 + 16 * ZMPI_EXTENT_LEVELS)
+#define ZMPI_RECORD_MAGIC      UINT32_C(0x4345525A) /* ZREC */
+#define ZMPI_COPY_MAGIC        UINT32_C(0x5950435A) /* ZCPY */
+#define ZMPI_SEGMENT_MAGIC     UINT32_C(0x5844495A) /* ZIDX */
+#define ZMPI_DIRECTORY_MAGIC   UINT32_C(0x5249445A) /* ZDIR */
+#define ZMPI_HEADER_COPY_MAGIC UINT32_C(0x5244485A) /* ZHDR */
+#define ZMPI_SLOT_BYTES        128
+#define ZMPI_EXTENTS_MAX_NEST  (8 + 16 * ZMPI_EXTENT_LEVELS)
 
 /* format.md 2.1: binds a record or segment to its file and place. */
 static inline uint64_t zmpi_seed(const unsigned char id[16], uint64_t offset)
@@ -29,6 +31,19 @@ static inline bool zmpi_fits(uint64_t offset, uint64_t size, uint64_t file_size)
     return offset >= ZMPI_HEADER_BYTES && offset % 8 == 0 && offset <= file_size &&
            size <= file_size - offset;
 }
+
+/* The fields of a slot whose magic and checksum are right. */
+enum zmpi_status zmpi_slot_fields(struct zmpi_header *h, const unsigned char *slot);
+/* Has the slot that does not count been written for a newer header than *h, or may it have been,
+ * and is it damaged? */
+bool zmpi_header_newer_torn(const struct zmpi_header *h,
+                            const unsigned char src[ZMPI_HEADER_BYTES]);
+/* Does either tally belong to a newer header than *h? */
+bool zmpi_header_is_outdated(const struct zmpi_header *h,
+                             const unsigned char src[ZMPI_HEADER_BYTES]);
+/* The last copy of a header that is found: any, or of this file and newer than *newer_than. */
+bool zmpi_header_find_copy(const struct zmpi_reader *in, const struct zmpi_header *newer_than,
+                           struct zmpi_header *h);
 
 /*
  * Check all that kind, levels and sizes of a record say (format.md 2.2), but for what a nest or

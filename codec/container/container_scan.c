@@ -216,8 +216,10 @@ static enum zmpi_status reject(struct scan *s, uint64_t damage, uint64_t cost)
 /* A record that ends, with all that belongs to it, at `end`. */
 static enum zmpi_status take(struct scan *s, const struct zmpi_record *r, uint64_t end)
 {
+    const uint64_t tally = zmpi_record_tally(r);
+    s->c->found += tally;
     if (r->offset < s->c->header.index_offset)
-        s->c->recovered += zmpi_record_tally(r);
+        s->c->recovered += tally;
     s->at = s->taken_to = end;
     s->c->joined = 0; /* what looked like one was part of damaged data */
     s->c->scanned++;
@@ -313,6 +315,7 @@ static enum zmpi_status try_segment(struct scan *s)
     if (length > rest || ZMPI_SEGMENT_HEADER_BYTES + zmpi_pad8(length) > rest)
         return reject(s, 0, 0);
     uint64_t checksum = zmpi_load64(data + 16);
+    const bool is_directory = zmpi_load32(data) == ZMPI_DIRECTORY_MAGIC;
     XXH3_state_t state;
     zmpi_hash_begin(&state, zmpi_seed(s->c->header.id, s->at));
     XXH3_64bits_update(&state, data, 16);
@@ -321,6 +324,8 @@ static enum zmpi_status try_segment(struct scan *s)
         return status;
     if (XXH3_64bits_digest(&state) != checksum)
         return reject(s, 0, length);
+    if (is_directory)
+        s->c->found_indexed = s->c->found;
     s->at += ZMPI_SEGMENT_HEADER_BYTES + zmpi_pad8(length);
     s->c->joined = 0;
     return ZMPI_OK;

@@ -235,7 +235,8 @@ static enum zmpi_status put_all(const struct zmpi_container *c, struct zmpi_segm
 }
 
 enum zmpi_status zmpi_index_make(struct zmpi_container *c, const struct zmpi_reader *in,
-                                 uint64_t offset, unsigned char **out, size_t *size)
+                                 uint64_t offset, uint64_t generation, unsigned char **out,
+                                 size_t *size)
 {
     struct zmpi_segments fresh = {0};
     enum zmpi_status status = zmpi_index_collect(c, in, true, NULL, NULL, &fresh);
@@ -244,7 +245,8 @@ enum zmpi_status zmpi_index_make(struct zmpi_container *c, const struct zmpi_rea
     const uint64_t tally = fresh.tally;
     size_t n = c->indexed + fresh.count, directory = zmpi_index_directory_size(n);
     *size = n == 0 ? 0 : zmpi_index_segments_size(fresh.segment, fresh.count) + directory;
-    *out = malloc(*size + 1);
+    const size_t copy = n > 0 && generation > 0 ? ZMPI_HEADER_COPY_BYTES : 0;
+    *out = malloc(*size + copy + 1);
     if (*out == NULL)
         status = ZMPI_ERR_MEMORY;
     else if (n > 0)
@@ -258,7 +260,13 @@ enum zmpi_status zmpi_index_make(struct zmpi_container *c, const struct zmpi_rea
     h->logical_size = c->logical_size;
     h->index_offset = n == 0 ? 0 : offset + *size - directory;
     h->index_length = n == 0 ? 0 : directory;
-    h->log_end = n == 0 ? ZMPI_HEADER_BYTES : offset + *size;
+    h->log_end = n == 0 ? ZMPI_HEADER_BYTES : offset + *size + copy;
     zmpi_index_tally(c, tally, h);
+    if (copy > 0) {
+        struct zmpi_header next = *h;
+        next.generation = generation;
+        zmpi_header_copy(&next, *out + *size);
+        *size += copy;
+    }
     return ZMPI_OK;
 }

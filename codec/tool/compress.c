@@ -281,8 +281,8 @@ static int write_index(struct work *w)
     unsigned char *index;
     size_t size;
     w->container.header = w->header;
-    enum zmpi_status status =
-        zmpi_index_make(&w->container, NULL, w->header.log_end, &index, &size);
+    enum zmpi_status status = zmpi_index_make(&w->container, NULL, w->header.log_end,
+                                              w->header.generation, &index, &size);
     if (status)
         return tool_fail_status(w->out.path, status);
     w->header = w->container.header;

@@ -117,20 +117,34 @@ int tool_input_open_raw(struct tool_input *in, const char *path, bool writable)
     return TOOL_OK;
 }
 
+/* Of a header that was written over. */
+static bool has_copy(const struct tool_input *in)
+{
+    static const unsigned char nothing[ZMPI_HEADER_BYTES];
+    return zmpi_container_copied(nothing, sizeof nothing, &in->reader);
+}
+
 enum zmpi_status tool_input_look(struct tool_input *in, bool *is_container)
 {
     unsigned char head[ZMPI_HEADER_BYTES + 8] = {0}, tail[4096];
     const size_t size = in->physical < sizeof head ? (size_t)in->physical : sizeof head;
     const size_t end = in->physical < sizeof tail ? (size_t)in->physical : sizeof tail;
     enum zmpi_status status = read_callback(in, 0, head, size);
+    *is_container = false;
+    if (!status || status == ZMPI_ERR_IO)
+        *is_container = zmpi_container_copied(head, status ? 0 : size, &in->reader);
+    if (*is_container)
+        return ZMPI_OK;
     if (!status)
         status = read_callback(in, in->physical - end, tail, end);
-    if (!status && zmpi_was_container(head, size, tail, end))
+    *is_container = !status && zmpi_is_container(head, size);
+    if (!status && zmpi_was_container(head, size, tail, end)) {
+        const bool has_rest = *is_container || has_copy(in);
         fprintf(stderr,
                 "zmpi: %s: was a zmpi container before its first bytes were written over: %s\n",
-                in->path,
-                zmpi_is_container(head, size) ? "these are lost" : "nothing can be read any more");
-    *is_container = !status && zmpi_is_container(head, size);
+                in->path, has_rest ? "these are lost" : "nothing can be read any more");
+        *is_container = has_rest;
+    }
     if (!status && !*is_container && zmpi_container_lost(head, size, &in->reader)) {
         fprintf(stderr,
                 "zmpi: %s: is a zmpi container whose first bytes never reached the disk, since the "
@@ -139,6 +153,15 @@ enum zmpi_status tool_input_look(struct tool_input *in, bool *is_container)
         return ZMPI_ERR_CORRUPT;
     }
     return status;
+}
+
+static void tell_of_header(const struct tool_input *in)
+{
+    if (in->container.copied)
+        fprintf(stderr,
+                "zmpi: %s: its header is damaged, and the copy of it at the end was taken (zmpi "
+                "fsck)\n",
+                in->path);
 }
 
 static void tell_of_scan(const struct tool_input *in)
@@ -164,6 +187,7 @@ static int open_here(struct tool_input *in)
         tool_input_close(in);
         return tool_fail_status(in->path, read);
     }
+    tell_of_header(in);
     if (!zmpi_container_whole(&in->container))
         fprintf(stderr, "zmpi: %s: damaged or cut off: data may be missing (zmpi fsck)\n",
                 in->path);

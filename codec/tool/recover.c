@@ -166,7 +166,7 @@ static int open_damaged(struct recover *r, const char *path)
     if (failed)
         return failed;
     const struct zmpi_container *c = &in->container;
-    r->torn = is_torn(in);
+    r->torn = is_torn(in) && !c->copied;
     r->found.holes = !is_lossless_open(r);
     in->size = c->logical_size;
     if (!zmpi_container_whole(c) && c->header.logical_size > in->size &&

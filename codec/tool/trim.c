@@ -118,7 +118,8 @@ static int finish(struct trim *t)
     if (!status && t->fresh.logical_size != t->in.container.logical_size)
         status = ZMPI_ERR_CORRUPT;
     if (!status)
-        status = zmpi_index_make(&t->fresh, &t->in.reader, t->end, &index, &size);
+        status = zmpi_index_make(&t->fresh, &t->in.reader, t->end, t->fresh.header.generation,
+                                 &index, &size);
     if (status)
         return tool_fail_status(t->in.path, status);
     int failed = tool_output_write_at(&t->out, index, size, t->end);

@@ -102,6 +102,12 @@ static int tell(const struct tool_input *in, size_t bad)
     const uint64_t end = c->header.log_end;
     if (c->index_damaged)
         printf("%s: the index is damaged; zmpi fsck --repair writes a new one\n", in->path);
+    if (c->copied)
+        printf("%s: its header is damaged, and the copy of it at the end was taken; zmpi fsck "
+               "--repair mends it\n",
+               in->path);
+    if (!zmpi_container_whole(c))
+        printf("%s: data may be missing\n", in->path);
     if (c->damaged)
         printf("%s: %llu bytes look like records and are not\n", in->path,
                (unsigned long long)c->damaged);
@@ -110,7 +116,7 @@ static int tell(const struct tool_input *in, size_t bad)
             "%s: %llu bytes behind the end, at byte %llu: appended by other means than MPI-IO, or "
             "never finished; nobody reads them\n",
             in->path, (unsigned long long)(in->physical - end), (unsigned long long)end);
-    if (bad || c->damaged || c->index_damaged)
+    if (bad || c->copied || c->damaged || c->index_damaged || !zmpi_container_whole(c))
         return TOOL_DIFFERENT;
     printf("%s: %zu records, all right\n", in->path, c->count);
     return TOOL_OK;
@@ -167,15 +173,18 @@ static int sync_file(struct tool_input *in)
     return fsync(in->fd) ? tool_fail("%s: %s", in->path, strerror(errno)) : TOOL_OK;
 }
 
-/* To the slot that does not count. */
-static int write_header(struct tool_input *in, struct zmpi_header *h)
+/* To the slot that does not count; to both if neither is right. */
+static int write_header(struct tool_input *in, struct zmpi_container *c)
 {
-    struct zmpi_header_part part[2];
+    struct zmpi_header *h = &c->header;
     int failed = TOOL_OK;
-    h->generation++;
-    zmpi_header_parts(h, part);
-    for (int i = 0; i < 2 && !failed; i++)
-        failed = write_bytes(in, part[i].bytes, part[i].size, part[i].offset);
+    for (int slots = c->header_lost ? 2 : 1; slots > 0 && !failed; slots--) {
+        struct zmpi_header_part part[2];
+        h->generation++;
+        zmpi_header_parts(h, part);
+        for (int i = 0; i < 2 && !failed; i++)
+            failed = write_bytes(in, part[i].bytes, part[i].size, part[i].offset);
+    }
     return failed ? failed : sync_file(in);
 }
 
@@ -186,14 +195,15 @@ static int repair(struct tool_input *in, struct zmpi_container *c)
     unsigned char *index = NULL;
     size_t size = 0;
     uint64_t end = zmpi_pad8(in->physical > ZMPI_HEADER_BYTES ? in->physical : ZMPI_HEADER_BYTES);
-    enum zmpi_status status = zmpi_index_make(c, &in->reader, end, &index, &size);
+    enum zmpi_status status =
+        zmpi_index_make(c, &in->reader, end, c->header.generation + 1, &index, &size);
     if (status)
         return tool_fail_status(in->path, status);
     int failed = write_bytes(in, index, size, end);
     free(index);
     if (!failed)
         failed = sync_file(in);
-    return failed ? failed : write_header(in, &c->header);
+    return failed ? failed : write_header(in, c);
 }
 
 /* Is one of the two headers damaged, the other being good? */
@@ -274,8 +284,11 @@ static int report(const struct tool_input *in, const struct zmpi_container *inde
     if (scanned->mended)
         printf("  %llu records are found by the copies of their heads, which are damaged\n",
                (unsigned long long)scanned->mended);
-    if (found->torn)
-        printf("  one of the two headers is damaged\n");
+    if (indexed->header_lost)
+        printf("  the header is damaged: its copy behind the index was taken\n");
+    else if (found->torn)
+        printf("  one of the two headers is damaged%s\n",
+               indexed->copied ? ": its copy behind the index was taken" : "");
     if (lost)
         printf("  %zu records of the index are damaged or gone: reading their bytes will fail\n",
                lost);
@@ -309,7 +322,13 @@ static int examine(struct tool_input *in, bool mend)
         zmpi_container_free(&indexed);
         return tool_input_alone(in);
     }
-    found.torn = is_torn(in, &indexed.header);
+    if (mend && indexed.overwritten) {
+        zmpi_container_free(&indexed);
+        return tool_fail("%s: its first bytes may be another program's data: zmpi recover saves "
+                         "what can be read of the rest",
+                         in->path);
+    }
+    found.torn = is_torn(in, &indexed.header) || indexed.header_lost;
     int result = report(in, &indexed, &found);
     bool index_wrong = indexed.index_damaged || indexed.scanned;
     if (index_wrong && !mend)
@@ -320,7 +339,7 @@ static int examine(struct tool_input *in, bool mend)
         const bool whole = !found.lost && zmpi_container_whole(&indexed);
         int failed = write_heads(in);
         if (!failed && (index_wrong || found.torn))
-            failed = index_wrong ? repair(in, &indexed) : write_header(in, &indexed.header);
+            failed = index_wrong ? repair(in, &indexed) : write_header(in, &indexed);
         if (!failed)
             printf("  repaired%s\n", whole        ? ""
                                      : found.lost ? ", but data are lost"

@@ -75,11 +75,20 @@ static uint64_t fd_data_at(void *context, uint64_t offset)
     return data >= 0 ? (uint64_t)data : errno == ENXIO ? UINT64_MAX : offset;
 }
 
-static bool is_lost(int fd, const unsigned char *head, size_t size, off_t file_size)
+/* By its first bytes; size 0: they cannot be read. */
+static enum found recognise(int fd, const unsigned char *head, size_t size, off_t file_size)
 {
     const struct zmpi_reader reader = {
         .read = fd_read, .data_at = fd_data_at, .context = &fd, .file_size = (uint64_t)file_size};
-    return zmpi_container_lost(head, size, &reader);
+    if (zmpi_container_copied(head, size, &reader))
+        return FOUND_CONTAINER;
+    if (size == 0)
+        return FOUND_FAILED;
+    if (is_overwritten(fd, head, size, file_size))
+        return FOUND_OVERWRITTEN;
+    if (zmpi_is_container(head, size))
+        return FOUND_CONTAINER;
+    return zmpi_container_lost(head, size, &reader) ? FOUND_LOST : FOUND_OTHER;
 }
 
 static enum found inspect(const char *path)
@@ -94,16 +103,9 @@ static enum found inspect(const char *path)
     enum found found = FOUND_OTHER;
     if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode)) {
         const ssize_t got = zfd_read(fd, head, HEAD, 0);
-        if (got < (s.st_size < ZMPI_HEADER_BYTES ? s.st_size : ZMPI_HEADER_BYTES))
-            found = FOUND_FAILED;
-        else if (got == 0)
-            found = FOUND_EMPTY;
-        else if (is_overwritten(fd, head, (size_t)got, s.st_size))
-            found = FOUND_OVERWRITTEN;
-        else if (zmpi_is_container(head, (size_t)got))
-            found = FOUND_CONTAINER;
-        else if (is_lost(fd, head, (size_t)got, s.st_size))
-            found = FOUND_LOST;
+        const bool failed = got < (s.st_size < ZMPI_HEADER_BYTES ? s.st_size : ZMPI_HEADER_BYTES);
+        found = got == 0 && !failed ? FOUND_EMPTY
+                                    : recognise(fd, head, failed ? 0 : (size_t)got, s.st_size);
     }
     close(fd);
     return found;
@@ -167,6 +169,11 @@ static int physical_mode(int amode)
 static void tell_of_the_end(const struct zfile *f, uint64_t file_size)
 {
     const struct zmpi_container *c = &f->container;
+    if (c->copied)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: its header is damaged, and the copy of it at the end was taken (zmpi fsck "
+                 "--repair mends it)",
+                 f->path);
     if (c->damaged)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: %llu bytes look like records and are not: left out, and older data may be "
@@ -206,6 +213,10 @@ static int load(struct zfile *f)
         return zfile_raise_status(f, status, "opening");
     if (!zmpi_container_whole(&f->container))
         return zindex_not_whole(f);
+    if (f->container.header_lost && zfile_may_write(f))
+        return zfile_raise(f, MPI_ERR_IO,
+                           "opening: its header is damaged; it can be read, by the copy at its "
+                           "end, but not be written to (zmpi fsck --repair mends it)");
     if (f->container.joined && zfile_may_write(f))
         return zfile_raise(f, MPI_ERR_IO,
                            "opening: another container begins at byte %llu, as where files were "

@@ -105,7 +105,7 @@ static bool put_index(struct zfile *f, struct zmpi_container *kept, uint64_t *pl
     uint64_t offset = f->container.header.log_end;
     size_t size;
     if (zsession_reserve(f, 0, &offset, NULL) ||
-        zmpi_index_make(kept, &reader, offset, &index, &size))
+        zmpi_index_make(kept, &reader, offset, kept->header.generation + 1, &index, &size))
         return false;
     bool written = size > 0 && !zsession_reserve(f, size, &offset, NULL);
     if (written && zfd_write(fd, index, size, (off_t)offset)) {

@@ -115,16 +115,20 @@ static int write_segments(struct zfile *f, struct zmpi_segments *s, size_t size,
     return rc;
 }
 
-/* Rank 0: the segments of the index that was there, and those of all ranks. */
-static int write_directory(struct zfile *f, const struct zmpi_segment *all, size_t n,
-                           uint64_t offset)
+/* Rank 0: the segments of the index that was there, and those of all ranks; and the copy of the
+ * next header. */
+static int write_directory(struct zfile *f, const struct zmpi_segment *all, size_t n)
 {
-    size_t size = zmpi_index_directory_size(n);
-    unsigned char *bytes = malloc(size);
+    struct zmpi_header next = f->container.header;
+    const uint64_t offset = next.index_offset;
+    const size_t size = (size_t)next.index_length;
+    unsigned char *bytes = malloc(size + ZMPI_HEADER_COPY_BYTES);
     if (!bytes)
         return zfile_raise_status(f, ZMPI_ERR_MEMORY, "writing the index");
-    zmpi_index_put_directory(all, n, f->container.header.id, offset, bytes);
-    int rc = zwrite_at(f, offset, bytes, size);
+    zmpi_index_put_directory(all, n, next.id, offset, bytes);
+    next.generation++;
+    zmpi_header_copy(&next, bytes + size);
+    int rc = zwrite_at(f, offset, bytes, size + ZMPI_HEADER_COPY_BYTES);
     free(bytes);
     return rc;
 }
@@ -154,7 +158,8 @@ static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64
 {
     struct zmpi_header *h = &f->container.header;
     struct zmpi_segment *segment = NULL;
-    uint64_t before = 0, offset = 0, total = all[0] + zmpi_index_directory_size(all[1]);
+    const uint64_t directory = zmpi_index_directory_size(all[1]);
+    uint64_t before = 0, offset = 0, total = all[0] + directory + ZMPI_HEADER_COPY_BYTES;
     int worst = MPI_SUCCESS, rc = PMPI_Exscan(counts, &before, 1, MPI_UINT64_T, MPI_SUM, f->comm);
     if (!rc)
         rc = index_place(f, total, &offset);
@@ -175,11 +180,11 @@ static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64
     }
     worst = gather_segments(f, mine, f->container.indexed, segment);
     if (!worst && f->rank == 0) {
-        worst = write_directory(f, segment, all[1], offset + all[0]);
         h->index_offset = offset + all[0];
-        h->index_length = total - all[0];
+        h->index_length = directory;
         h->log_end = f->end = offset + total;
         zmpi_index_tally(&f->container, all[2], h);
+        worst = write_directory(f, segment, all[1]);
         worst = worst ? worst : put_header(f, h);
     }
     free(segment);
@@ -236,7 +241,8 @@ static int write_all(struct zfile *f, struct zmpi_container *c)
     int rc = zsession_reserve(f, 0, &offset, NULL);
     if (rc)
         return rc;
-    enum zmpi_status status = zmpi_index_make(c, &reader, offset, &index, &size);
+    enum zmpi_status status =
+        zmpi_index_make(c, &reader, offset, c->header.generation + 1, &index, &size);
     if (status)
         return zfile_raise_status(f, status, "writing the index");
     rc = zsession_reserve(f, size, &offset, NULL);

@@ -72,6 +72,16 @@ static inline void fix_segment(uint8_t *segment, size_t rest, uint64_t seed)
         zmpi_store64(segment + 16, zmpi_hash2(segment, 16, segment + 24, length, seed));
 }
 
+/* 2.8: it has an id of its own. */
+static inline void fix_header_copy(uint8_t *copy, size_t rest, uint64_t at)
+{
+    if (rest < 136)
+        return;
+    const uint64_t id = zmpi_load64(copy + 16) ^ zmpi_load64(copy + 24);
+    zmpi_store64(copy + 64, at + 136);
+    zmpi_store64(copy + 128, zmpi_hash(copy, 128, id ^ at));
+}
+
 static inline void fix_container(uint8_t *file, size_t size)
 {
     struct zmpi_header h;
@@ -80,6 +90,10 @@ static inline void fix_container(uint8_t *file, size_t size)
     for (size_t slot = 0; slot <= 256; slot += 256)
         if (zmpi_is_container(file + slot, 8))
             zmpi_store64(file + slot + 120, zmpi_hash(file + slot, 120, 0));
+    for (size_t at = ZMPI_HEADER_BYTES; at <= size && size - at >= ZMPI_RECORD_HEADER_BYTES;
+         at += 8)
+        if (zmpi_load32(file + at) == 0x5244485A)
+            fix_header_copy(file + at, size - at, at);
     if (zmpi_header_decode(&h, file) != ZMPI_OK)
         return;
     uint64_t id = zmpi_load64(h.id) ^ zmpi_load64(h.id + 8);

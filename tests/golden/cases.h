@@ -141,7 +141,7 @@ static inline void golden_end(struct golden *g)
     c.header = g->header;
     for (size_t i = 0; i < g->records; i++)
         golden_must(zmpi_container_add(&c, &g->record[i]) == ZMPI_OK, "index");
-    golden_must(zmpi_index_make(&c, NULL, g->size, &index, &size) == ZMPI_OK, "index");
+    golden_must(zmpi_index_make(&c, NULL, g->size, 0, &index, &size) == ZMPI_OK, "index");
     golden_must(size <= GOLDEN_MOST - g->size, "room for the index");
     memcpy(g->data + g->size, index, size);
     free(index);

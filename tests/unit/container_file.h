@@ -168,6 +168,14 @@ static inline void file_copy(struct file *f, const struct zmpi_record *r)
     free(copy);
 }
 
+/* The copy of the header at the end of the log, for which log_end has room. */
+static inline void file_header_copy(struct file *f, const struct zmpi_header *h)
+{
+    unsigned char copy[ZMPI_HEADER_COPY_BYTES];
+    zmpi_header_copy(h, copy);
+    file_put(f, h->log_end - sizeof copy, copy, sizeof copy);
+}
+
 /* Write the index of records in at least `segments` segments behind all, and point the header at
  * it. */
 static inline void file_index(struct file *f, struct zmpi_header *h,

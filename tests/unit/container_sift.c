@@ -71,7 +71,7 @@ static void check_file(struct file *f, struct zmpi_sifted *s, const struct model
     unsigned char *index;
     size_t size, n;
     uint64_t end = zmpi_pad8(f->size);
-    cr_assert_eq(zmpi_index_make(&s->kept, &in, end, &index, &size), ZMPI_OK);
+    cr_assert_eq(zmpi_index_make(&s->kept, &in, end, 0, &index, &size), ZMPI_OK);
     file_put(f, end, index, size);
     free(index);
     s->kept.header.generation++;

@@ -245,7 +245,7 @@ static void check_many(enum pattern pattern)
     for (size_t k = 0; k < c.all.count; k++)
         held += c.all.segment[k].size + sizeof *c.all.segment;
     held += c.tail_count * sizeof *c.tail;
-    cr_assert_eq(zmpi_index_make(&c, NULL, offset, &index, &size), ZMPI_OK);
+    cr_assert_eq(zmpi_index_make(&c, NULL, offset, 7, &index, &size), ZMPI_OK);
     cr_log_info("%s: %.1f bytes in memory, %.1f in the file", name[pattern], (double)held / MANY,
                 (double)size / MANY);
     cr_assert(held < 24 * (size_t)MANY && size < 24 * (size_t)MANY);
@@ -487,7 +487,9 @@ static void short_sessions(size_t unknown)
         file_record(&f, &r, zmpi_pad8(f.size), test_id, data);
         cr_assert_eq(zmpi_container_add(&c, &r), ZMPI_OK);
         in = file_reader(&f);
-        cr_assert_eq(zmpi_index_make(&c, &in, zmpi_pad8(f.size), &index, &size), ZMPI_OK);
+        cr_assert_eq(
+            zmpi_index_make(&c, &in, zmpi_pad8(f.size), c.header.generation + 1, &index, &size),
+            ZMPI_OK);
         file_put(&f, zmpi_pad8(f.size), index, size);
         free(index);
         tally += zmpi_record_tally(&r);

@@ -68,6 +68,7 @@ bool zmpi_container_lost(const unsigned char *head, size_t size, const struct zm
     return found;
 }
 
+/* Of plain files that begin with zeros the end alone is read. */
 bool zmpi_container_copied(const unsigned char *head, size_t size, const struct zmpi_reader *in)
 {
     struct zmpi_header h;
@@ -75,5 +76,8 @@ bool zmpi_container_copied(const unsigned char *head, size_t size, const struct 
     if (in->file_size < ZMPI_HEADER_BYTES + ZMPI_HEADER_COPY_BYTES ||
         (is_readable && (size < ZMPI_HEADER_BYTES || !is_zero(head, ZMPI_HEADER_BYTES))))
         return false;
-    return zmpi_header_find_copy(in, NULL, &h);
+    if (zmpi_header_find_copy(in, ZMPI_COPY_AT_END, NULL, &h))
+        return true;
+    return (!is_readable || zmpi_container_lost(head, size, in)) &&
+           zmpi_header_find_copy(in, ZMPI_COPY_BEHIND, NULL, &h);
 }

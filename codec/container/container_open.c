@@ -17,7 +17,7 @@ static bool use_copy(struct zmpi_container *c, const struct zmpi_reader *in,
                      const unsigned char *src)
 {
     struct zmpi_header *h = &c->header;
-    if (!zmpi_header_find_copy(in, NULL, h))
+    if (!zmpi_header_find_copy(in, ZMPI_COPY_BEHIND, NULL, h))
         return false;
     c->copied = c->header_lost = true;
     c->overwritten = src != NULL && !zmpi_is_container(src, ZMPI_HEADER_BYTES) &&
@@ -31,7 +31,7 @@ static void use_newer_copy(struct zmpi_container *c, const struct zmpi_reader *i
 {
     const uint64_t generation = c->header.generation;
     c->torn = true;
-    c->copied = zmpi_header_find_copy(in, &c->header, &c->header);
+    c->copied = zmpi_header_find_copy(in, ZMPI_COPY_BEHIND, &c->header, &c->header);
     c->header.generation = generation;
 }
 

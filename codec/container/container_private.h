@@ -41,9 +41,12 @@ bool zmpi_header_newer_torn(const struct zmpi_header *h,
 /* Does either tally belong to a newer header than *h? */
 bool zmpi_header_is_outdated(const struct zmpi_header *h,
                              const unsigned char src[ZMPI_HEADER_BYTES]);
-/* The last copy of a header that is found: any, or of this file and newer than *newer_than. */
-bool zmpi_header_find_copy(const struct zmpi_reader *in, const struct zmpi_header *newer_than,
-                           struct zmpi_header *h);
+/* The last copy of a header in the last `within` bytes of the file: any, or of this file and newer
+ * than *newer_than. */
+#define ZMPI_COPY_AT_END ((uint64_t)4096) /* mostly it is in these */
+#define ZMPI_COPY_BEHIND ((uint64_t)20 << 20)
+bool zmpi_header_find_copy(const struct zmpi_reader *in, uint64_t within,
+                           const struct zmpi_header *newer_than, struct zmpi_header *h);
 
 /*
  * Check all that kind, levels and sizes of a record say (format.md 2.2), but for what a nest or

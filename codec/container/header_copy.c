@@ -14,10 +14,7 @@
 #define SLOT_FROM 8 /* of the slot; its magic and checksum are not there */
 #define SLOT_TO   120
 
-/* What may come behind the index of a file that was not closed. */
-#define LOOKED_AT ((uint64_t)20 << 20)
-#define WINDOW    ((size_t)1 << 20)
-#define FIRST     ((size_t)4096) /* mostly it is in these */
+#define WINDOW ((size_t)1 << 20)
 
 void zmpi_header_copy(const struct zmpi_header *h, unsigned char dst[ZMPI_HEADER_COPY_BYTES])
 {
@@ -69,19 +66,20 @@ static bool find_last(const struct zmpi_header *old, const unsigned char *bytes,
     }
 }
 
-bool zmpi_header_find_copy(const struct zmpi_reader *in, const struct zmpi_header *newer_than,
-                           struct zmpi_header *h)
+bool zmpi_header_find_copy(const struct zmpi_reader *in, uint64_t within,
+                           const struct zmpi_header *newer_than, struct zmpi_header *h)
 {
-    const uint64_t least = in->file_size > LOOKED_AT + ZMPI_HEADER_BYTES ? in->file_size - LOOKED_AT
-                                                                         : ZMPI_HEADER_BYTES;
+    const uint64_t size = in->file_size;
+    const uint64_t least =
+        size > within + ZMPI_HEADER_BYTES ? size - within : (uint64_t)ZMPI_HEADER_BYTES;
     bool found = false;
     unsigned char *window = malloc(WINDOW + ZMPI_HEADER_COPY_BYTES);
-    uint64_t to = in->file_size;
-    for (size_t most = FIRST; window != NULL && to > least && !found; most = WINDOW) {
+    uint64_t to = size;
+    for (size_t most = ZMPI_COPY_AT_END; window != NULL && to > least && !found; most = WINDOW) {
         const uint64_t from = to - least > most ? to - most : least;
         /* One that begins in this window may end in the one behind it. */
-        const uint64_t rest = in->file_size - to;
-        const uint64_t end = to + (rest < ZMPI_HEADER_COPY_BYTES ? rest : ZMPI_HEADER_COPY_BYTES);
+        const uint64_t end =
+            to + (size - to < ZMPI_HEADER_COPY_BYTES ? size - to : ZMPI_HEADER_COPY_BYTES);
         if (in->read(in->context, from, window, (size_t)(end - from)) == ZMPI_OK)
             found = find_last(newer_than, window, from, end, h);
         to = from;

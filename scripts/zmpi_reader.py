@@ -9,9 +9,12 @@ library: the proof that the page is complete. Numbers in the comments are that p
 favours being easy to compare with the page over speed.
 """
 import array
+import fcntl
 import itertools
 import math
 import operator
+import os
+import stat
 import struct
 import sys
 
@@ -1440,6 +1443,11 @@ class Container:
                 self.overlay(record, out, offset)
         return out
 
+    def next_data(self, offset):
+        """The first byte at or behind `offset` that a record may cover; the size if there is none."""
+        first = [max(r.lo, offset) for r in self.records if r.kind == DATA and r.hi > offset]
+        return min(first + [self.size])
+
     def overlay(self, record, out, offset):
         data = self.stream(record).decode()
         position = 0
@@ -1471,8 +1479,41 @@ def cat(path, offset=None, length=None):
     rest = container.size - start
     count = min(int(length), rest) if length is not None else rest
     require(start >= 0 and count >= 0, "OFFSET and LENGTH must not be negative")
-    sys.stdout.buffer.write(container.read(start, count))
+    write(container, start, start + count, sys.stdout.buffer)
     require(container.whole, MISSING)
+
+
+STEP = 1 << 26        # bytes that are read at a time
+ZEROS_MOST = 1 << 40  # more are not written to what cannot have holes
+
+
+def write(container, at, end, out):
+    """Logical bytes `at` to `end`; holes become holes where `out` is a file that can have them."""
+    holes = can_have_holes(out)
+    if holes:
+        os.ftruncate(out.fileno(), os.lseek(out.fileno(), 0, os.SEEK_CUR) + end - at)
+    while at < end:
+        data = min(container.next_data(at), end)
+        if holes:
+            os.lseek(out.fileno(), data - at, os.SEEK_CUR)
+        else:
+            require(data - at <= ZEROS_MOST, f"bytes {at} to {data} have no data: so many zeros are not written")
+            for part in range(at, data, STEP):
+                out.write(bytes(min(STEP, data - part)))
+        at = data
+        out.write(container.read(at, min(STEP, end - at)))
+        out.flush()
+        at += min(STEP, end - at)
+
+
+def can_have_holes(out):
+    """Is it a file that is written from its end on? Then what is not written is zero."""
+    try:
+        is_file = stat.S_ISREG(os.fstat(out.fileno()).st_mode)
+        is_file = is_file and not fcntl.fcntl(out, fcntl.F_GETFL) & os.O_APPEND
+        return is_file and os.lseek(out.fileno(), 0, os.SEEK_CUR) == os.fstat(out.fileno()).st_size
+    except OSError:
+        return False
 
 
 def info(path):

@@ -162,6 +162,43 @@ def claim(size):
     return (slot + struct.pack("<Q", xxh3(slot))).ljust(512, b"\0") + record + struct.pack("<Q", xxh3(record, 512))
 
 
+def claims_compared():
+    """Holes of both are as alike as zeros are; A's alone are no wrong values of B."""
+    done = run("compare", "-t", "f64", "--json", "claim.z", "claim.z")
+    result = json.loads(done.stdout)
+    if done.returncode or result["elements"] != 1 << 57 or result["differing"] or result["ssim"] != 1:
+        fail(f"compare: {done}")
+    # Against as many zeros that are there, in slices and without.
+    write("claim.z", claim(24 << 20))
+    write("zeros.raw", bytes(24 << 20))
+    for dims in ([], ["-d", "6x1024x1024"], ["-d", "1024x6144"]):
+        want = run("compare", "-t", "f32", "--json", *dims, "zeros.raw", "zeros.raw")
+        done = run("compare", "-t", "f32", "--json", *dims, "claim.z", "claim.z")
+        want, done = json.loads(want.stdout), json.loads(done.stdout)
+        if {k: want[k] for k in want if k != "size_ratio"} != {k: done[k] for k in done if k != "size_ratio"}:
+            fail(f"compare {dims}: {done}, not {want}")
+    write("claim.z", claim(1 << 60))
+    os.remove("zeros.raw")
+
+
+def claims_by_reader():
+    reader = os.path.join(os.environ["ZMPI_TEST_SOURCE"], "scripts", "zmpi_reader.py")
+    for to in "claim.raw", os.devnull:
+        with open(to, "wb") as out:
+            done = subprocess.run([sys.executable, reader, "cat", "claim.z"], stdout=out, stderr=subprocess.PIPE, check=False,
+                                  timeout=60)
+        if done.returncode != 1 and not (done.returncode == 0 and os.path.getsize(to) == 1 << 60):
+            fail(f"zmpi_reader.py: 2^60 bytes: {done}")
+        if b"Traceback" in done.stderr:
+            fail(f"zmpi_reader.py: 2^60 bytes: {done}")
+    write("claim.z", claim(1 << 40))
+    with open("claim.raw", "wb") as out:
+        done = subprocess.run([sys.executable, reader, "cat", "claim.z"], stdout=out, stderr=subprocess.PIPE, check=False, timeout=60)
+    if done.returncode == 0 and (os.path.getsize("claim.raw") != 1 << 40 or os.stat("claim.raw").st_blocks > 1024):
+        fail("zmpi_reader.py: a hole of 2^40 bytes is none")
+    write("claim.z", claim(1 << 60))
+
+
 def claims():
     """The room is asked for at once, or the output is one hole; what cannot have holes gets a line."""
     write("claim.z", claim(1 << 40))
@@ -179,6 +216,12 @@ def claims():
         done = run(*command)
         if done.returncode != 2 or b"zeros are not written" not in done.stderr:
             fail(f"2^60 bytes to a pipe: {done}")
+    for command in (["info", "claim.z"], ["fsck", "claim.z"], ["verify", "claim.z"], ["info", "--json", "claim.z"]):
+        done = run(*command)
+        if done.returncode not in (0, 1) or (command[0] == "info" and str(1 << 60).encode() not in done.stdout):
+            fail(f"{command}: 2^60 bytes: {done}")
+    claims_compared()
+    claims_by_reader()
     if run("cat", "claim.z", "-o", str(1 << 59), "-n", "10").stdout != bytes(10):
         fail("10 bytes of 2^60")
     for name in ("claim.raw", "claim.z"):

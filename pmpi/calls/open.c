@@ -23,7 +23,8 @@
 #include "wrappers.h"
 
 /* What rank 0 finds at the path before the file is opened. FAILED: it may be a container, but
- * cannot be read; OVERWRITTEN: it was one; LOST: its header never reached the disk. */
+ * cannot be read; OVERWRITTEN: it was one; LOST: its header never reached the disk; REPLACED: a
+ * plain file that HDF5 makes anew. */
 enum found {
     FOUND_OTHER,
     FOUND_NONE,
@@ -31,7 +32,8 @@ enum found {
     FOUND_CONTAINER,
     FOUND_FAILED,
     FOUND_OVERWRITTEN,
-    FOUND_LOST
+    FOUND_LOST,
+    FOUND_REPLACED
 };
 
 /* Bytes at the beginning and the end of a file that tell what it is. */
@@ -120,6 +122,14 @@ static bool is_selected(const struct zmpi_options *o, const char *path)
            zmpi_options_file_matches(o, path);
 }
 
+/* A file that HDF5 is about to cut to nothing is a new one. (It opens it twice: first as it is.) */
+static bool is_replaced(const char *path, int amode, const struct zmpi_options *o)
+{
+    struct stat s;
+    return o->hdf5 == ZMPI_HDF5_CONTAINER && zhdf5_is_truncating() && amode & MPI_MODE_CREATE &&
+           amode & MPI_MODE_RDWR && stat(path, &s) == 0 && S_ISREG(s.st_mode);
+}
+
 /* Rank 0 decides for all; a wrong setting of one rank is everybody's, so that no rank is left
  * alone, and so is what one rank has open by other means. */
 static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o,
@@ -132,6 +142,8 @@ static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
     int rc = PMPI_Comm_rank(comm, &rank);
     if (!rc && rank == 0) {
         mine[0] = (int)inspect(path);
+        if (mine[0] == FOUND_OTHER && is_replaced(path, amode, o))
+            mine[0] = wanted && !zplain_is_known(path, o) ? FOUND_REPLACED : FOUND_OTHER;
         if (mine[0] == FOUND_NONE) /* an error of the MPI library, unless it makes one */
             mine[0] = amode & MPI_MODE_CREATE ? FOUND_EMPTY : FOUND_OTHER;
         /* Who only reads is one of us too: others may be about to write. */
@@ -142,7 +154,7 @@ static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
     }
     if (!rc)
         rc = PMPI_Allreduce(mine, all, 4, MPI_INT, MPI_MAX, comm);
-    const bool ours = !rc && !(all[0] == FOUND_EMPTY && all[2]);
+    const bool ours = !rc && !((all[0] == FOUND_EMPTY || all[0] == FOUND_REPLACED) && all[2]);
     if (!rc && !ours && rank == 0)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: not compressed: the program has it open by other means than MPI-IO too",
@@ -254,7 +266,7 @@ static int create_or_load(struct zfile *f, enum found found)
     f->end = ZMPI_HEADER_BYTES;
     if (zsession_replaced(f))
         return may_begin_anew(f) ? BECAME_ANOTHER : raise_in_use(f);
-    if (size == 0)
+    if (size == 0 || (found == FOUND_REPLACED && truncate(f->place, 0) == 0))
         return zheader_create(f);
     const enum found now = inspect(f->place);
     if (now == FOUND_OTHER && may_begin_anew(f))
@@ -434,7 +446,8 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
         if (found != FOUND_OTHER && !wrong)
             zruntime_check_device(&o, path);
     }
-    if (!rc && memory && !wrong && (found == FOUND_CONTAINER || found == FOUND_EMPTY))
+    if (!rc && memory && !wrong &&
+        (found == FOUND_CONTAINER || found == FOUND_EMPTY || found == FOUND_REPLACED))
         return open_container(f, comm, filename, info, (enum found)found, fh);
     if (f)
         drop_file(f);

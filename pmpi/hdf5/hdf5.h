@@ -27,6 +27,8 @@ typedef long long hssize_t;
 #define ZH5S_SEL_HYPERSLAB 2
 #define ZH5S_SEL_ALL       3
 #define ZH5S_MAX_RANK      32
+#define ZH5F_ACC_TRUNC     2u
+#define ZH5T_COMPOUND      6
 
 /* Functions that programs call and we have, too: name, result, parameters. */
 #define ZHDF5_WRAPPED(X)                                                                           \
@@ -52,6 +54,10 @@ typedef long long hssize_t;
     X(H5Dget_type, hid_t, (hid_t))                                                                 \
     X(H5Dget_space, hid_t, (hid_t))                                                                \
     X(H5Dget_create_plist, hid_t, (hid_t))                                                         \
+    X(H5Tget_class, int, (hid_t))                                                                  \
+    X(H5Tget_size, size_t, (hid_t))                                                                \
+    X(H5Tget_nmembers, int, (hid_t))                                                               \
+    X(H5Tget_member_type, hid_t, (hid_t, unsigned))                                                \
     X(H5Tequal, htri_t, (hid_t, hid_t))                                                            \
     X(H5Tclose, herr_t, (hid_t))                                                                   \
     X(H5Sclose, herr_t, (hid_t))                                                                   \
@@ -86,8 +92,9 @@ bool zhdf5_is_known(const struct zhdf5 *h);
 /* The one that code at this address uses; NULL: none is loaded. */
 const struct zhdf5 *zhdf5_behind(const void *caller);
 
-/* Is this thread inside H5Fcreate or H5Fopen? */
+/* Is this thread inside H5Fcreate or H5Fopen? And does that make a file that is there anew? */
 bool zhdf5_is_opening(void);
+bool zhdf5_is_truncating(void);
 
 /* A file is open in whose datasets floats are to be known as such. */
 void zhdf5_wanted(void);

@@ -14,10 +14,16 @@
 
 static atomic_bool wanted;
 static _Thread_local int opening;
+static _Thread_local bool truncating;
 
 bool zhdf5_is_opening(void)
 {
     return opening > 0;
+}
+
+bool zhdf5_is_truncating(void)
+{
+    return truncating;
 }
 
 void zhdf5_wanted(void)
@@ -129,12 +135,27 @@ SHOWN herr_t H5Dwrite_multi_async(const char *from, const char *function, unsign
 
 /* ---- opening ---- */
 
+/* HDF5 may open files inside of others' opening: by links, or by what a program is called for. */
+static bool begin(bool anew)
+{
+    const bool before = truncating;
+    opening++;
+    truncating = anew;
+    return before;
+}
+
+static void end(bool before)
+{
+    opening--;
+    truncating = before;
+}
+
 SHOWN hid_t H5Fcreate(const char *name, unsigned flags, hid_t creation, hid_t access)
 {
     BEHIND(h, H5Fcreate)
-    opening++;
+    const bool before = begin(flags & ZH5F_ACC_TRUNC);
     const hid_t file = h->H5Fcreate(name, flags, creation, access);
-    opening--;
+    end(before);
     return file;
 }
 
@@ -142,19 +163,19 @@ SHOWN hid_t H5Fcreate_async(const char *from, const char *function, unsigned lin
                             unsigned flags, hid_t creation, hid_t access, hid_t events)
 {
     BEHIND(h, H5Fcreate_async)
-    opening++;
+    const bool before = begin(flags & ZH5F_ACC_TRUNC);
     const hid_t file =
         h->H5Fcreate_async(from, function, line, name, flags, creation, access, events);
-    opening--;
+    end(before);
     return file;
 }
 
 SHOWN hid_t H5Fopen(const char *name, unsigned flags, hid_t access)
 {
     BEHIND(h, H5Fopen)
-    opening++;
+    const bool before = begin(false);
     const hid_t file = h->H5Fopen(name, flags, access);
-    opening--;
+    end(before);
     return file;
 }
 
@@ -162,8 +183,8 @@ SHOWN hid_t H5Fopen_async(const char *from, const char *function, unsigned line,
                           unsigned flags, hid_t access, hid_t events)
 {
     BEHIND(h, H5Fopen_async)
-    opening++;
+    const bool before = begin(false);
     const hid_t file = h->H5Fopen_async(from, function, line, name, flags, access, events);
-    opening--;
+    end(before);
     return file;
 }

@@ -7,25 +7,41 @@
 
 /* ---- types ---- */
 
-/* Is the dataset one of these floats, as they are in memory? Only handles that are what they should
- * be are asked, so that HDF5 has no error to tell of. */
-static bool is_type(const struct zhdf5 *h, hid_t memory, hid_t file, hid_t native)
+/* How many numbers of the native type an element is: one, or two where it is complex, a compound of
+ * two such numbers as h5py has it; else 0. */
+static int numbers_of(const struct zhdf5 *h, hid_t type, hid_t native)
 {
-    return h->H5Tequal(memory, native) > 0 && h->H5Tequal(file, native) > 0;
+    if (h->H5Tequal(type, native) > 0)
+        return 1;
+    if (h->H5Tget_class(type) != ZH5T_COMPOUND || h->H5Tget_nmembers(type) != 2 ||
+        h->H5Tget_size(type) != 2 * h->H5Tget_size(native))
+        return 0;
+    int alike = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        const hid_t member = h->H5Tget_member_type(type, i);
+        alike += member >= 0 && h->H5Tequal(member, native) > 0;
+        if (member >= 0)
+            h->H5Tclose(member);
+    }
+    return alike == 2 ? 2 : 0;
 }
 
+/* Are the dataset's elements floats, as they are in memory? Only handles that are what they should
+ * be are asked, so that HDF5 has no error to tell of. *numbers: in each element. */
 static bool find_type(const struct zhdf5 *h, const struct zhdf5_transfer *t,
-                      enum zmpi_type *element)
+                      enum zmpi_type *element, size_t *numbers)
 {
     const hid_t native[2] = {*h->H5T_NATIVE_FLOAT_g, *h->H5T_NATIVE_DOUBLE_g};
     const hid_t file = native[0] > 0 && native[1] > 0 ? h->H5Dget_type(t->dataset) : -1;
     if (file < 0)
         return false;
-    const bool f32 = is_type(h, t->type, file, native[0]);
-    const bool f64 = !f32 && is_type(h, t->type, file, native[1]);
+    *numbers = 0;
+    for (int i = 0; i < 2 && *numbers == 0 && h->H5Tequal(t->type, file) > 0; i++) {
+        *numbers = (size_t)numbers_of(h, t->type, native[i]);
+        *element = i == 0 ? ZMPI_F32 : ZMPI_F64;
+    }
     h->H5Tclose(file);
-    *element = f32 ? ZMPI_F32 : ZMPI_F64;
-    return f32 || f64;
+    return *numbers > 0;
 }
 
 /* ---- selections ---- */
@@ -120,7 +136,7 @@ static bool find_parts(const struct zhdf5 *h, hid_t dataset, const struct select
     return !filtered;
 }
 
-static void find_rows(const struct selection *s, const hsize_t part[ZH5S_MAX_RANK],
+static void find_rows(const struct selection *s, const hsize_t part[ZH5S_MAX_RANK], size_t numbers,
                       struct zknown *known)
 {
     int i = s->rank - 1;
@@ -128,7 +144,7 @@ static void find_rows(const struct selection *s, const hsize_t part[ZH5S_MAX_RAN
         i--;
     if (i < 0 || part[i] < SHORT_ROW)
         return;
-    known->row = part[i];
+    known->row = part[i] * numbers;
     known->rows = i > 0 ? part[i - 1] : 0;
 }
 
@@ -142,11 +158,11 @@ static hid_t space_of_file(const struct zhdf5 *h, const struct zhdf5_transfer *t
 }
 
 static bool find_memory(const struct zhdf5 *h, const struct zhdf5_transfer *t,
-                        const struct selection *file, struct zknown *known)
+                        const struct selection *file, size_t numbers, struct zknown *known)
 {
     struct selection own;
     const struct selection *memory = file;
-    const size_t width = zmpi_type_size(known->element);
+    const size_t width = numbers * zmpi_type_size(known->element);
     uint64_t first = 0, end = file->points;
     if (t->memory != ZH5S_ALL && t->memory != ZH5S_BLOCK) {
         if (!look(h, t->memory, &own))
@@ -167,19 +183,20 @@ bool zhdf5_select(const struct zhdf5 *h, const struct zhdf5_transfer *t, struct 
     struct selection file;
     hsize_t part[ZH5S_MAX_RANK];
     hid_t opened;
+    size_t numbers;
     *known = (struct zknown){0};
     if (!t->buf || !zhdf5_is_known(h) || h->H5Iget_type(t->dataset) != ZH5I_DATASET ||
-        h->H5Iget_type(t->type) != ZH5I_DATATYPE || !find_type(h, t, &known->element))
+        h->H5Iget_type(t->type) != ZH5I_DATATYPE || !find_type(h, t, &known->element, &numbers))
         return false;
     const hid_t space = space_of_file(h, t, &opened);
-    const bool found = look(h, space, &file) && find_memory(h, t, &file, known) &&
+    const bool found = look(h, space, &file) && find_memory(h, t, &file, numbers, known) &&
                        find_parts(h, t->dataset, &file, part);
     if (opened >= 0)
         h->H5Sclose(opened);
     if (found) {
-        known->written = file.points;
-        known->all = file.all;
-        find_rows(&file, part, known);
+        known->written = file.points * numbers;
+        known->all = file.all * numbers;
+        find_rows(&file, part, numbers, known);
     }
     return found;
 }

@@ -228,6 +228,52 @@ static void one_set(hid_t file, const struct set *s, bool create, bool write)
     H5(H5Pclose(list));
 }
 
+/* Two numbers in each element: complex, or a number and a name, which is a compound as well. */
+static void pair_set(hid_t file, const char *name, bool complex, bool create)
+{
+    struct pair {
+        double real;
+        union {
+            double imaginary;
+            int64_t name;
+        } is;
+    } *data = calloc(NY * NX, sizeof *data);
+    hsize_t size[2] = {12, NY * NX}, start[2] = {0, 0}, count[2] = {0, NY * NX};
+    hid_t type = H5Tcreate(H5T_COMPOUND, sizeof *data), space = H5Screate_simple(2, size, NULL);
+    check_say("%s", name);
+    H5(H5Tinsert(type, "r", 0, H5T_NATIVE_DOUBLE));
+    H5(H5Tinsert(type, "i", 8, complex ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64));
+    hid_t set = create ? H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)
+                       : H5Dopen2(file, name, H5P_DEFAULT);
+    H5(set);
+    for (hsize_t z = (hsize_t)rank; z < size[0]; z += (hsize_t)ranks) {
+        start[0] = z;
+        count[0] = 1;
+        hid_t memory = H5Screate_simple(1, &count[1], NULL);
+        H5(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL));
+        for (int i = 0; i < NY * NX && create; i++) {
+            data[i].real = value((int)z, i / NX, i % NX, 0);
+            if (complex)
+                data[i].is.imaginary = value((int)z, i / NX, i % NX, 1);
+            else
+                data[i].is.name = i;
+        }
+        if (create)
+            H5(H5Dwrite(set, type, memory, space, H5P_DEFAULT, data));
+        else
+            H5(H5Dread(set, type, memory, space, H5P_DEFAULT, data));
+        for (int i = 0; i < NY * NX; i++) {
+            CHECK(fabs(data[i].real - value((int)z, i / NX, i % NX, 0)) <= (complex ? bound : 0));
+            CHECK(complex || data[i].is.name == i);
+        }
+        H5(H5Sclose(memory));
+    }
+    H5(H5Dclose(set));
+    H5(H5Sclose(space));
+    H5(H5Tclose(type));
+    free(data);
+}
+
 /* Grows step by step, and is read back in between. */
 static void growing_set(hid_t file, const char *name, bool collective, bool write)
 {
@@ -342,6 +388,8 @@ static void all(hid_t file, bool create, bool write)
         one_set(file, &sets[i], create, write);
     if (write && !create)
         return;
+    pair_set(file, "/lossy/complex", true, create);
+    pair_set(file, "/exact/mixed", false, create);
     growing_set(file, "/lossy/growing", true, write);
     growing_set(file, "/lossy/growing_alone", false, write);
     attributes(file, write);

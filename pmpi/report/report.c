@@ -50,6 +50,7 @@ struct entry {
     double ranks;
     double ratio; /* asked; 0: something else was */
     bool plain;   /* given back as a plain file */
+    bool hdf5;    /* HDF5 opened it */
     double coded[2];
     double largest[2]; /* bound that a ratio took: absolute, as a part of the range */
 };
@@ -191,7 +192,7 @@ void zreport_file(struct zfile *f)
                          [BY_HUFFMAN] = (double)c->bytes[1],
                          [ALL_FLE] = coded * zcodec_estimate(c, ZMPI_FLE),
                          [ALL_HUFFMAN] = coded * zcodec_estimate(c, ZMPI_HUFFMAN)};
-    struct entry e = {.ranks = f->ranks, .plain = f->plain};
+    struct entry e = {.ranks = f->ranks, .plain = f->plain, .hdf5 = f->hdf5};
     if (PMPI_Reduce(mine, e.sum, SUMS, MPI_DOUBLE, MPI_SUM, 0, f->comm) ||
         PMPI_Reduce((double[]){s->ratio_raw, s->ratio_coded}, e.coded, 2, MPI_DOUBLE, MPI_SUM, 0,
                     f->comm) ||
@@ -290,6 +291,8 @@ static void print_text(FILE *out, const struct entry *e, size_t n)
                     s[MISTYPED] / 1e6);
         if (e[i].plain)
             fputs("; plain again", out);
+        else if (e[i].hdf5)
+            fputs("; an HDF5 file inside (zmpi decompress)", out);
         fputc('\n', out);
     }
     if (rest.files > 0)
@@ -336,6 +339,8 @@ static void print_json_file(FILE *out, const struct entry *e)
         fprintf(out, ", \"%s\": %.15g", sum_name[i], e->sum[i]);
     if (e->plain)
         fputs(", \"plain_again\": true", out);
+    if (e->hdf5)
+        fputs(", \"hdf5\": true", out);
     if (e->ratio > 0)
         fprintf(out, ", \"largest_bound\": %.15g, \"largest_bound_of_range\": %.6g", e->largest[0],
                 e->largest[1]);

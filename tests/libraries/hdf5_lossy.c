@@ -274,6 +274,50 @@ static void pair_set(hid_t file, const char *name, bool complex, bool create)
     free(data);
 }
 
+/* Two datasets by one call, where HDF5 has such. */
+static void two_sets(hid_t file, bool create)
+{
+    const struct set one = {"/lossy/two_1", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT,
+                            CONTIGUOUS,     PLANES,         true},
+                     other = {"/lossy/two_2", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT,
+                              CHUNKED,        PLANES,         true};
+#if H5_VERSION_GE(1, 14, 0)
+    if (create) {
+        const struct set *const set[2] = {&one, &other};
+        hid_t sets[2], memory[2], place[2], type[2], how = H5Pcreate(H5P_DATASET_XFER);
+        const void *data[2];
+        void *owned[2];
+        hsize_t size[3] = {NZ, NY, NX};
+        H5(H5Pset_dxpl_mpio(how, H5FD_MPIO_COLLECTIVE));
+        for (int i = 0; i < 2; i++) {
+            struct part p = part_of(set[i]);
+            hid_t space = H5Screate_simple(3, size, NULL), list = creation(set[i]);
+            sets[i] =
+                H5Dcreate2(file, set[i]->name, set[i]->file, space, H5P_DEFAULT, list, H5P_DEFAULT);
+            H5(sets[i]);
+            H5(H5Pclose(list));
+            H5(H5Sclose(space));
+            type[i] = set[i]->memory;
+            memory[i] = memory_of(set[i], &p);
+            place[i] = place_of(sets[i], set[i], &p);
+            data[i] = owned[i] = calloc(NZ * NY * NX + 1, sizeof(float));
+            each(set[i], &p, owned[i], 0, true);
+        }
+        H5(H5Dwrite_multi(2, sets, type, memory, place, how, data));
+        for (int i = 0; i < 2; i++) {
+            free(owned[i]);
+            H5(H5Sclose(memory[i]));
+            H5(H5Sclose(place[i]));
+            H5(H5Dclose(sets[i]));
+        }
+        H5(H5Pclose(how));
+        return;
+    }
+#endif
+    one_set(file, &one, create, create);
+    one_set(file, &other, create, create);
+}
+
 /* Grows step by step, and is read back in between. */
 static void growing_set(hid_t file, const char *name, bool collective, bool write)
 {
@@ -388,6 +432,7 @@ static void all(hid_t file, bool create, bool write)
         one_set(file, &sets[i], create, write);
     if (write && !create)
         return;
+    two_sets(file, create);
     pair_set(file, "/lossy/complex", true, create);
     pair_set(file, "/exact/mixed", false, create);
     growing_set(file, "/lossy/growing", true, write);

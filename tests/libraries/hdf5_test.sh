@@ -63,6 +63,7 @@ for case in 1: 2: 3:together 4:; do
     ((ranks != 2)) || cp plain.h5 "$file" # which is made anew
     run "$ranks" write "$file" "$how" ZMPI_ERROR_BOUND=abs=$bound ZMPI_HDF5=container
     is_container "$file" || die "$file: is no container"
+    grep -q 'an HDF5 file inside' "$file.log" || die "$file: not said in the report"
     "$zmpi" verify "$file"
     "$zmpi" decompress "$file" back.h5
     same_but_for_floats back.h5

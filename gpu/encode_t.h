@@ -270,7 +270,7 @@ ZD_FN int F(approximate)(const struct F(compress_args) *a, struct F(encoder) *s,
         t->exceptions = F(shift_tile)(&a->rule, s);
     }
     t->base = s->w.word[0];
-    return !t->exceptions || F(hold_exceptions)(s, &t->base);
+    return !t->exceptions || F(fill_forward)(s, &t->base);
 }
 
 /* Words to integers by map 1 without a shift. */

@@ -254,7 +254,7 @@ ZD_FN void F(find_held)(struct F(encoder) *s)
 }
 
 /* False if no element is quantized; else *base. */
-ZD_FN int F(hold_exceptions)(struct F(encoder) *s, U *base)
+ZD_FN int F(fill_forward)(struct F(encoder) *s, U *base)
 {
     F(find_held)(s);
     if (s->first == 0)

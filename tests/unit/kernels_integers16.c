@@ -1,11 +1,11 @@
 /*
- * kernels_halves.c - every set of kernels that this machine can run, against the scalar reference:
+ * kernels_integers16.c - every set of kernels that this machine can run, against the scalar reference:
  * chunks of integers so near each other that encoders may predict them in 16 bits, or just not; in
  * rows that take several parts.
  */
 #include "kernels_kit.h"
 
-TestSuite(kernels_halves, .init = make_work, .fini = free_work);
+TestSuite(kernels_integers16, .init = make_work, .fini = free_work);
 
 /* A chunk of a level's integers: the middle one, and the least and the greatest in turns in a cube
  * of two each way, or everywhere. */
@@ -87,7 +87,7 @@ static void check_near(const struct zmpi_kernels *k, const struct tile *t, struc
     free(data);
 }
 
-Test(kernels_halves, near)
+Test(kernels_integers16, near)
 {
     static const size_t shapes[][3] = {{3, 4, 64},   {3, 4, 33},   {2, 5, 45},   {4, 5, 100},
                                        {6, 7, 7},    {5, 9, 16},   {9, 8, 3},    {4, 6, 24},
@@ -108,7 +108,7 @@ Test(kernels_halves, near)
 }
 
 /* Chunks too far apart are not tried again and again; those behind them are. */
-Test(kernels_halves, tried_again)
+Test(kernels_integers16, tried_again)
 {
     static unsigned char coded[ZMPI_CHUNK_ROOM];
     const struct tile t = tile_make(ZMPI_F32, (const size_t[]){4, 8, 33}, 0, 0);

@@ -2,7 +2,7 @@
  * chunk_t.h - template: one chunk from words to bytes and back, in plain C. After fle_t.h,
  * quant_t.h, shift_t.h and layout_t.h.
  *
- * Parameters: ENCODE and DECODE, the names of the two functions.
+ * Parameter: NAME(encode) and NAME(decode), the names of the two functions.
  */
 
 static void keep_residuals(const struct shape *s, const U *r, struct zmpi_chunk_work *work)
@@ -104,8 +104,8 @@ static size_t encode_integer(const struct shape *s, const struct zmpi_chunk_rule
     return store_integers(s, work, q[0], ZMPI_MAP_INTEGER, axes_within(s, rule->axes), NULL, out);
 }
 
-size_t ENCODE(const struct zmpi_chunk_rule *rule, const size_t extent[3],
-              const struct zmpi_rows *src, unsigned char *dst, struct zmpi_chunk_work *work)
+size_t NAME(encode)(const struct zmpi_chunk_rule *rule, const size_t extent[3],
+                    const struct zmpi_rows *src, unsigned char *dst, struct zmpi_chunk_work *work)
 {
     struct shape s = shape_of(extent);
     size_t size = 0;
@@ -142,8 +142,9 @@ static void finish_words(const struct shape *s, enum zmpi_map map, bool is_float
             word[i] = ordered_view(word[i]);
 }
 
-enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsigned char *src,
-                        size_t size, const struct zmpi_rows *dst, struct zmpi_chunk_work *work)
+enum zmpi_status NAME(decode)(bool is_float, const size_t extent[3], const unsigned char *src,
+                              size_t size, const struct zmpi_rows *dst,
+                              struct zmpi_chunk_work *work)
 {
     struct shape s = shape_of(extent);
     U *word = (U *)(void *)work->words;

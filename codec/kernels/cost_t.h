@@ -2,22 +2,22 @@
  * cost_t.h - template: what one block of a tile would cost under each set of axes, for the choice
  * that is made once per array (format.md 4.6). After layout_t.h. Masks say what counts.
  *
- * Parameter: COST, the name of the function.
+ * Parameters: NAME(cost), the name of the function; TARGET, what it is compiled for.
  */
 
-enum { PATCH = ZMPI_BLOCK + 1 };
+enum { SAMPLED = ZMPI_BLOCK + 1 };
 
 /* Words of block elements -1 to 31 (element -1 is what the difference along x needs), and of their
  * neighbours along y (1), z (2) and both (3). Masks: all ones, or zero. */
-struct patch {
-    U word[4][PATCH];
-    U inside[4][PATCH]; /* is there such a neighbour? */
-    U left[2][PATCH];   /* is there one along x? [0]: for x alone, which runs on across rows */
-    U exists[PATCH];    /* is the element in the tile? */
+struct sampled {
+    U word[4][SAMPLED];
+    U inside[4][SAMPLED]; /* is there such a neighbour? */
+    U left[2][SAMPLED];   /* is there one along x? [0]: for x alone, which runs on across rows */
+    U exists[SAMPLED];    /* is the element in the tile? */
 };
 
-static inline void patch_row(struct patch *p, const struct zmpi_rows *rows, size_t z, size_t y,
-                             size_t x, size_t j, size_t n)
+TARGET static inline void sampled_row(struct sampled *p, const struct zmpi_rows *rows, size_t z,
+                                      size_t y, size_t x, size_t j, size_t n)
 {
     const unsigned char *at = rows->at + z * rows->plane + y * rows->row + x * WIDTH;
     for (unsigned k = 0; k < 4; k++) {
@@ -32,11 +32,11 @@ static inline void patch_row(struct patch *p, const struct zmpi_rows *rows, size
     p->left[1][j] = x ? (U)-1 : 0;
 }
 
-static inline void patch_load(struct patch *p, const struct shape *s, const struct zmpi_rows *rows,
-                              size_t block)
+TARGET static inline void sampled_load(struct sampled *p, const struct shape *s,
+                                       const struct zmpi_rows *rows, size_t block)
 {
     const size_t first = block * ZMPI_BLOCK, n = block_words(s, block);
-    for (size_t j = 0; j < PATCH; j++) {
+    for (size_t j = 0; j < SAMPLED; j++) {
         for (unsigned k = 0; k < 4; k++)
             p->word[k][j] = p->inside[k][j] = 0;
         p->left[0][j] = p->left[1][j] = (U)-1;
@@ -45,14 +45,15 @@ static inline void patch_load(struct patch *p, const struct shape *s, const stru
     for (size_t j = first == 0; j <= n;) { /* as much as lies in one row */
         size_t i = first + j - 1, x = i % s->row, y = i / s->row % s->y, z = i / s->plane;
         size_t left = n + 1 - j, m = s->row - x < left ? s->row - x : left;
-        patch_row(p, rows, z, y, x, j, m);
+        sampled_row(p, rows, z, y, x, j, m);
         j += m;
     }
 }
 
 /* Words to integers less base; false if one cannot be quantized at all. `origin`: the tile's first
  * word. */
-static inline bool patch_integers(struct patch *p, const struct zmpi_chunk_rule *rule, U origin)
+TARGET static inline bool sampled_integers(struct sampled *p, const struct zmpi_chunk_rule *rule,
+                                           U origin)
 {
     if (rule->levels == 0) {
         const U flip = rule->is_float ? SIGN_BIT - 1 : 0;
@@ -60,12 +61,12 @@ static inline bool patch_integers(struct patch *p, const struct zmpi_chunk_rule 
         const U base = origin & SIGN_BIT ? origin ^ flip : origin;
         U fails = 0;
         for (unsigned k = 0; k < 4 && rule->shift; k++)
-            for (size_t j = 0; j < PATCH; j++) {
+            for (size_t j = 0; j < SAMPLED; j++) {
                 fails |= shift_fails(p->word[k][j], (U)rule->magnitudes - NORMAL);
                 p->word[k][j] = shift_down(p->word[k][j], rule->shift);
             }
         for (unsigned k = 0; k < 4; k++)
-            for (size_t j = 0; j < PATCH; j++) {
+            for (size_t j = 0; j < SAMPLED; j++) {
                 U u = p->word[k][j];
                 p->word[k][j] = ((u & SIGN_BIT ? u ^ flip : u) - base) & p->inside[k][j];
             }
@@ -76,7 +77,7 @@ static inline bool patch_integers(struct patch *p, const struct zmpi_chunk_rule 
     const U base = quantize(&z, value_of(origin));
     U wide = 0;
     for (unsigned k = 0; k < 4; k++)
-        for (size_t j = 0; j < PATCH; j++) {
+        for (size_t j = 0; j < SAMPLED; j++) {
             T x = value_of(p->word[k][j]);
             wide |= FABS(x) <= z.limit ? 0 : (U)-1; /* all ones for NaN */
             p->word[k][j] = (quantize(&z, x) - base) & p->inside[k][j];
@@ -85,11 +86,11 @@ static inline bool patch_integers(struct patch *p, const struct zmpi_chunk_rule 
 }
 
 /* Cost of residuals from differences d along y and z, without and with the x axis. */
-static inline void patch_cost(const struct patch *p, const U d[PATCH], const U left[PATCH],
-                              size_t cost[2])
+TARGET static inline void sampled_cost(const struct sampled *p, const U d[SAMPLED],
+                                       const U left[SAMPLED], size_t cost[2])
 {
     U plain = 0, along_x = 0;
-    for (size_t j = 1; j < PATCH; j++) {
+    for (size_t j = 1; j < SAMPLED; j++) {
         plain |= magnitude(d[j] & p->exists[j]);
         along_x |= magnitude((d[j] - (d[j - 1] & left[j])) & p->exists[j]);
     }
@@ -97,22 +98,22 @@ static inline void patch_cost(const struct patch *p, const U d[PATCH], const U l
     cost[1] += along_x ? bit_length(along_x) + 1 : 0;
 }
 
-bool COST(const struct zmpi_chunk_rule *rule, const size_t extent[3], const struct zmpi_rows *src,
-          uint32_t position, size_t cost[8])
+TARGET bool NAME(cost)(const struct zmpi_chunk_rule *rule, const size_t extent[3],
+                       const struct zmpi_rows *src, uint32_t position, size_t cost[8])
 {
     const struct shape s = shape_of(extent);
-    struct patch p;
-    U d[4][PATCH];
-    patch_load(&p, &s, src, position * s.blocks >> 16);
-    if (!patch_integers(&p, rule, load_word(src->at)))
+    struct sampled p;
+    U d[4][SAMPLED];
+    sampled_load(&p, &s, src, position * s.blocks >> 16);
+    if (!sampled_integers(&p, rule, load_word(src->at)))
         return false;
-    for (size_t j = 0; j < PATCH; j++) {
+    for (size_t j = 0; j < SAMPLED; j++) {
         d[0][j] = p.word[0][j];
         d[1][j] = p.word[0][j] - p.word[1][j];
         d[2][j] = p.word[0][j] - p.word[2][j];
         d[3][j] = d[2][j] - p.word[1][j] + p.word[3][j];
     }
     for (unsigned yz = 0; yz < 4; yz++)
-        patch_cost(&p, d[yz], p.left[yz != 0], cost + 2 * yz);
+        sampled_cost(&p, d[yz], p.left[yz != 0], cost + 2 * yz);
     return true;
 }

@@ -54,12 +54,24 @@ const char *zmpi_kernels_difference(const struct zmpi_kernels *k);
 bool zmpi_kernels_list_ok(const char *text);
 
 extern const struct zmpi_kernels zmpi_kernels_scalar;
-#ifdef __x86_64__
-extern const struct zmpi_kernels zmpi_kernels_avx2, zmpi_kernels_avx512, zmpi_kernels_avx512vbmi;
-#endif
-#ifdef __AARCH64EL__
-extern const struct zmpi_kernels zmpi_kernels_neon;
-#endif
+
+/* A set, and the functions that are made once for each word width; and these in its table. */
+#define ZMPI_KERNELS(set)                                                                          \
+    extern const struct zmpi_kernels zmpi_kernels_##set;                                           \
+    zmpi_chunk_encode_fn zmpi_##set##_encode32, zmpi_##set##_encode64;                             \
+    zmpi_chunk_decode_fn zmpi_##set##_decode32, zmpi_##set##_decode64;                             \
+    zmpi_chunk_cost_fn zmpi_##set##_cost32, zmpi_##set##_cost64;                                   \
+    zmpi_range_fn zmpi_##set##_range32, zmpi_##set##_range64;                                      \
+    zmpi_hash_fn zmpi_##set##_hash
+#define ZMPI_KERNELS_OF(set)                                                                       \
+    .name = #set, .encode32 = zmpi_##set##_encode32, .encode64 = zmpi_##set##_encode64,            \
+    .decode32 = zmpi_##set##_decode32, .decode64 = zmpi_##set##_decode64,                          \
+    .cost32 = zmpi_##set##_cost32, .cost64 = zmpi_##set##_cost64, .range32 = zmpi_##set##_range32, \
+    .range64 = zmpi_##set##_range64
+ZMPI_KERNELS(avx2);
+ZMPI_KERNELS(avx512);
+ZMPI_KERNELS(avx512vbmi);
+ZMPI_KERNELS(neon);
 
 /* One value that is not ordinary (range.c): skips NaN and infinities, notes fill values. */
 void zmpi_range_take(struct zmpi_range *r, double x);

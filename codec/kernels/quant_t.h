@@ -31,14 +31,14 @@ static inline U ordered_view(U u)
 
 /* One step's numbers in the element type. */
 struct quantizer {
-    T step, inverse, limit, bound, window, room;
+    T step, inverse, limit, bound, window, margin;
 };
 
 static inline struct quantizer quantizer_of(const struct zmpi_chunk_rule *rule, int level)
 {
     const struct zmpi_step *l = &rule->level[level];
     return (struct quantizer){(T)l->step,         (T)l->inverse, (T)l->limit,
-                              (T)rule->abs_bound, (T)l->window,  (T)l->room};
+                              (T)rule->abs_bound, (T)l->window,  (T)l->margin};
 }
 
 /* q as a U. Elements beyond the limit count as 0: the caller makes them exceptions. */
@@ -163,8 +163,8 @@ static inline void fill_exceptions(const struct shape *s, U base, U *q, const ui
         }
         const uint32_t mask = exception[b];
         for (size_t j = 0; j < n; j++) { /* no branch: such masks are hard to predict */
-            const U held = (U)0 - (mask >> j & 1);
-            block[j] = last = (last & held) | (block[j] & ~held);
+            const U hole = (U)0 - (mask >> j & 1);
+            block[j] = last = (last & hole) | (block[j] & ~hole);
         }
     }
 }

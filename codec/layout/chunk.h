@@ -32,8 +32,8 @@ struct zmpi_step {
     /* A power of two: what rounds to integers of at most this magnitude lies within the limit,
      * though there may be more that does; or 0. */
     double window;
-    double room; /* even: the middle of as many integers may be so far from 0 */
-    int bits;    /* of the step: what the level is called in a stream */
+    double margin; /* even: the middle of as many integers may be so far from 0 */
+    int bits;      /* of the step: what the level is called in a stream */
 };
 
 struct zmpi_chunk_rule {

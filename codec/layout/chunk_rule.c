@@ -50,7 +50,7 @@ static double window_within(const struct zmpi_step *l)
 }
 
 /* How far from 0 the middle of as many integers may be. */
-static double room_within(const struct zmpi_step *l)
+static double margin_within(const struct zmpi_step *l)
 {
     return l->window > 0 ? 2 * floor((l->limit / l->step - 1 - l->window) / 2) : 0;
 }
@@ -80,7 +80,7 @@ void zmpi_chunk_rule_make(struct zmpi_chunk_rule *rule, enum zmpi_type type, dou
         l->inverse = f32 ? (double)(1.0F / (float)s) : 1.0 / s;
         l->limit = limit_below(type, s * power(precision - bits[i] - 1), keep);
         l->window = window_within(l);
-        l->room = room_within(l);
+        l->margin = margin_within(l);
     }
 }
 
@@ -92,7 +92,7 @@ bool zmpi_chunk_rule_unit(struct zmpi_chunk_rule *rule, enum zmpi_type type, dou
     *l = (struct zmpi_step){.step = unit, .inverse = 1 / unit, .bits = 1};
     l->limit = limit_below(type, unit * power(type == ZMPI_F32 ? 21 : 50), keep);
     l->window = window_within(l);
-    l->room = room_within(l);
+    l->margin = margin_within(l);
     return l->limit > 0;
 }
 

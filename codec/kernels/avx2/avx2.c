@@ -2,7 +2,7 @@
 #ifdef __x86_64__
 #include <cpuid.h>
 
-#include "kernels/kernels_avx2.h"
+#include "kernels/kernels.h"
 
 /* __builtin_cpu_supports does not know it in clang 14. */
 static bool has_lzcnt(void)
@@ -18,16 +18,8 @@ static bool available(void)
 }
 
 const struct zmpi_kernels zmpi_kernels_avx2 = {
-    .name = "avx2",
+    ZMPI_KERNELS_OF(avx2),
     .available = available,
-    .encode32 = zmpi_avx2_encode32,
-    .encode64 = zmpi_avx2_encode64,
-    .decode32 = zmpi_avx2_decode32,
-    .decode64 = zmpi_avx2_decode64,
-    .cost32 = zmpi_avx2_cost32,
-    .cost64 = zmpi_avx2_cost64,
-    .range32 = zmpi_avx2_range32,
-    .range64 = zmpi_avx2_range64,
     .hash = zmpi_avx2_hash,
     .huffman_encode = &zmpi_huffman_encode_bmi2,
     .huffman = &zmpi_huffman_loops_bmi2,

@@ -3,21 +3,6 @@
  * to words of 4 bytes. After avx2_encode16_t.h and avx2_unpack32.h.
  */
 
-VECTOR H h_add(H a, H b)
-{
-    return _mm256_add_epi16(a, b);
-}
-
-VECTOR H h_and(H a, H b)
-{
-    return _mm256_and_si256(a, b);
-}
-
-VECTOR H h_or(H a, H b)
-{
-    return _mm256_or_si256(a, b);
-}
-
 /* What h_take takes: for each lane, the number of one. Made those of bytes. */
 VECTOR H h_indices(H lanes)
 {

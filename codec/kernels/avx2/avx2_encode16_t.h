@@ -7,25 +7,10 @@
 typedef __m256i H;
 enum { HALVES = 16 };
 
-VECTOR H h_load(const uint16_t *p)
-{
-    return _mm256_loadu_si256((const __m256i *)(const void *)p);
-}
-
-VECTOR void h_store(uint16_t *p, H h)
-{
-    _mm256_storeu_si256((__m256i *)(void *)p, h);
-}
-
-VECTOR H h_set1(U u)
-{
-    return _mm256_set1_epi16((short)u);
-}
-
-VECTOR H h_sub(H a, H b)
-{
-    return _mm256_sub_epi16(a, b);
-}
+#define X        H
+#define X_(name) h_##name
+#define W        uint16_t
+#include "kernels/vector/vector_ops_t.h"
 
 /* An integer in all lanes of 32 bits. */
 VECTOR H h_base(int32_t base)
@@ -93,22 +78,23 @@ VECTOR bool least_is_zero(V least)
     return m_bits(_mm256_cmpeq_epi32(least, _mm256_set1_epi32(INT32_MIN))) != 0;
 }
 
-/* What is held before the first word, whose integer is the base. */
-VECTOR V held_before(T base)
+/* The integer before the first word, whose integer is the base. */
+VECTOR V last_before(T base)
 {
     return f_bits(f_set1(base));
 }
 
-/* Words but for one, in whose place the last one before it is held, to what is rounded. Only lanes
+/* Words but for one, whose place the last one before it takes, to what is rounded. Only lanes
  * that are `valid` count in the mask, of those that are the fill value. */
-VECTOR F half_held(V word, uint32_t valid, V fill, F inverse, V *least, V *held, uint32_t *mask)
+VECTOR F half_fill_forward(V word, uint32_t valid, V fill, F inverse, V *least, V *last,
+                           uint32_t *mask)
 {
     const V is_fill = v_equal(word, fill);
     word = _mm256_andnot_si256(is_fill, word);
     *least = v_least(*least, word);
     *mask = m_bits(is_fill) & valid;
-    return f_of_bits(
-        v_fill_forward_on(f_bits(f_mul(f_of_bits(word), inverse)), *mask ^ valid, held));
+    return f_of_bits(v_fill_forward_on(f_bits(f_mul(f_of_bits(word), inverse)),
+                                       v_signs_at(*mask | ~valid, 0), last));
 }
 
 /* ---- to planes ---- */
@@ -146,7 +132,7 @@ KERNEL const uint16_t *pack_half_pairs(struct packer *packer, const uint16_t *r,
     for (; r < end; r += ZMPI_BLOCK) {
         const __m256i w[2] = {_mm256_permute4x64_epi64(h_load(r), 0xD8),
                               _mm256_permute4x64_epi64(h_load(r + HALVES), 0xD8)};
-        pack_length(&p, store_pairs(w, p.dst, true));
+        pack_length(&p, store_pairs(w, p.dst));
     }
     lengths_end(&p, packer);
     return r;

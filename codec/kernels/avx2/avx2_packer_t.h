@@ -1,7 +1,7 @@
 /*
  * avx2_packer_t.h - template: blocks of a chunk to lengths and planes, in loops of their own: what
  * a block's planes take, a long chain of instructions each of which waits for the one before, is
- * done for several at a time. After `saturate`, `planes_of` and `pack_long`.
+ * done for several at a time. After avx2_block_t.h.
  */
 
 struct packer {
@@ -80,15 +80,15 @@ KERNEL size_t pack_bytes(struct packer *packer, const U *from, size_t b, size_t 
         const __m256i bytes = _mm256_packs_epi16(w[0], w[1]), a = _mm256_abs_epi8(bytes);
         if (__builtin_expect(_mm256_movemask_epi8(_mm256_add_epi8(a, _mm256_set1_epi8(1))), 0))
             break;
-        pack_length(&p, length_of_zeros[store_eight(p.dst, planes_of(signed_bytes(bytes, a)))]);
+        pack_length(&p,
+                    length_of_zeros[store_eight(p.dst, avx2_planes_of(signed_bytes(bytes, a)))]);
     }
     lengths_end(&p, packer);
     return b;
 }
 
-/* A length of up to 14: 15 says that it may be more. halves: in the order of integers of 16 bits.
- */
-VECTOR unsigned store_pairs(const __m256i w[2], unsigned char *dst, bool halves)
+/* A length of up to 14: 15 says that it may be more. */
+VECTOR unsigned store_pairs(const __m256i w[2], unsigned char *dst)
 {
     const __m256i split = _mm256_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15, 0,
                                            2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
@@ -100,9 +100,8 @@ VECTOR unsigned store_pairs(const __m256i w[2], unsigned char *dst, bool halves)
         s[i] = _mm256_shuffle_epi8(s[i], split);
     }
     const __m256i bytes[] = {_mm256_unpacklo_epi64(s[0], s[1]), _mm256_unpackhi_epi64(s[0], s[1])};
-    const __m256i low = halves ? avx2_planes_of(bytes[0]) : planes_of(bytes[0]);
-    const __m256i high = halves ? avx2_planes_of(bytes[1]) : planes_of(bytes[1]);
-    const unsigned zero = store_eight(dst, low) | store_eight(dst + 32, high) << 8;
+    const unsigned low = store_eight(dst, avx2_planes_of(bytes[0]));
+    const unsigned zero = low | store_eight(dst + 32, avx2_planes_of(bytes[1])) << 8;
     return 31 - (unsigned)_lzcnt_u32((~zero & 0xFFFF) | 1);
 }
 
@@ -115,7 +114,7 @@ KERNEL size_t pack_pairs(struct packer *packer, const U *from, size_t b, size_t 
         __m256i w[2];
         load_block(from, b, r);
         saturate(r, w);
-        const unsigned length = store_pairs(w, p.dst, false);
+        const unsigned length = store_pairs(w, p.dst);
         if (__builtin_expect(length == 15, 0))
             break;
         pack_length(&p, length);

@@ -2,7 +2,7 @@
  * that: CMakeLists.txt says so for this one. */
 #ifdef __x86_64__
 #include "base/hash.h"
-#include "kernels/kernels_avx2.h"
+#include "kernels/kernels.h"
 
 uint64_t zmpi_avx2_hash(const void *src, size_t size)
 {

@@ -39,26 +39,6 @@ VECTOR __m512i table(const unsigned char bytes[64])
     return _mm512_loadu_si512(bytes);
 }
 
-/* Magnitudes, eight times all of a block's ORed, in words of 64 bits. */
-struct longest {
-    __m512i all;
-};
-
-/* Are all less than 2^n? */
-VECTOR bool longest_below(struct longest l, unsigned n)
-{
-    return _mm512_test_epi64_mask(l.all, _mm512_set1_epi64(-(1LL << n))) == 0;
-}
-
-/* To each of eight costs, planes and signs of the block. */
-VECTOR void longest_cost(struct longest l, size_t cost[8])
-{
-    const __m512i planes = _mm512_sub_epi64(_mm512_set1_epi64(65), _mm512_lzcnt_epi64(l.all));
-    const __m512i sum = _mm512_loadu_si512(cost);
-    _mm512_storeu_si512(
-        cost, _mm512_mask_add_epi64(sum, _mm512_test_epi64_mask(l.all, l.all), sum, planes));
-}
-
 /* The first n <= 16 planes at src; zeros instead of the others, of which nothing is read. Only the
  * low byte of n counts. */
 VECTOR __m512i load_planes(const unsigned char *src, unsigned n)

@@ -3,21 +3,6 @@
  * words of 4 bytes. After avx512_encode16_t.h and avx512_group_t.h.
  */
 
-VECTOR H h_add(H a, H b)
-{
-    return _mm512_add_epi16(a, b);
-}
-
-VECTOR H h_and(H a, H b)
-{
-    return _mm512_and_si512(a, b);
-}
-
-VECTOR H h_or(H a, H b)
-{
-    return _mm512_or_si512(a, b);
-}
-
 /* What h_take takes: for each lane, the number of one. */
 VECTOR H h_indices(H lanes)
 {

@@ -6,25 +6,10 @@
 typedef __m512i H;
 enum { HALVES = ZMPI_BLOCK };
 
-VECTOR H h_load(const uint16_t *p)
-{
-    return _mm512_loadu_si512(p);
-}
-
-VECTOR void h_store(uint16_t *p, H h)
-{
-    _mm512_storeu_si512(p, h);
-}
-
-VECTOR H h_set1(U u)
-{
-    return _mm512_set1_epi16((short)u);
-}
-
-VECTOR H h_sub(H a, H b)
-{
-    return _mm512_sub_epi16(a, b);
-}
+#define X        H
+#define X_(name) h_##name
+#define W        uint16_t
+#include "kernels/vector/vector_ops_t.h"
 
 /* An integer in all lanes of 32 bits. */
 VECTOR H h_base(int32_t base)
@@ -118,8 +103,8 @@ VECTOR V v_least_where(M fine, V least, V word)
     return U_OP(mask_min)(least, fine, least, word);
 }
 
-/* What is held before the first word, whose integer is the base. */
-VECTOR H held_before(T base)
+/* The integer before the first word, whose integer is the base. */
+VECTOR H last_before(T base)
 {
     (void)base;
     return h_set1(0);
@@ -182,9 +167,9 @@ VECTOR void pack16_of(struct packer *p, H w[8], unsigned n)
     const struct eight e = eight_of(_bzhi_u64(eight_lengths(magnitude), 8 * n));
     EACH(8) w[i] = signs_to(magnitude[i], w[i]);
     half_planes(w);
-    const unsigned char *const begin = p->dst;
+    /* Most take up to five lines: no loop whose end cannot be foreseen. */
+    prefetch_output(p->dst, p->dst + 5 * 64, OUTPUT_AHEAD_16);
     pack_eight(p, e, w, n);
-    prefetch_output_eight(begin, p->dst, OUTPUT_AHEAD_16);
 }
 
 VECTOR void half_pack_together(struct packer *p, H w[8])

@@ -11,50 +11,7 @@ enum { LANES = 16, VECTORS = ZMPI_BLOCK / LANES };
 #define F_OP(op)      _mm512_##op##_ps
 #define F_MASK_OP(op) _mm512_##op##_ps_mask
 
-VECTOR V f_bits(F x)
-{
-    return _mm512_castps_si512(x);
-}
-
 #include "kernels/avx512/avx512_words_t.h"
-
-/* The lanes of v with these numbers. */
-VECTOR V v_take(V v, V numbers)
-{
-    return _mm512_permutexvar_epi32(numbers, v);
-}
-
-/* v_take: the lanes from number `first` on, then those before it. */
-VECTOR V v_turn(size_t first)
-{
-    static const U lanes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
-                              0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    return v_load(lanes + first);
-}
-
-/* The first n lanes; `from` words lie before `to` in its vector of memory. A store that reached
- * into the next one would have it read, whatever its mask is. */
-VECTOR void v_store_part(unsigned char *to, V v, size_t from, size_t n)
-{
-    v_store_lanes(to - from * WIDTH, v_take(v, v_turn(LANES - from)), from, from + n);
-}
-
-/* Of the magnitudes in all lanes of each of eight vectors. */
-VECTOR struct longest v_longest(const V v[8])
-{
-    V two[4], four[2];
-    for (unsigned i = 0; i < 4; i++)
-        two[i] = v_or(_mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]),
-                      _mm512_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
-    for (unsigned i = 0; i < 2; i++) /* in each quarter, one of each of four */
-        four[i] = v_or(_mm512_unpacklo_epi64(two[2 * i], two[2 * i + 1]),
-                       _mm512_unpackhi_epi64(two[2 * i], two[2 * i + 1]));
-    V halves = v_or(_mm512_shuffle_i64x2(four[0], four[1], 0x44),
-                    _mm512_shuffle_i64x2(four[0], four[1], 0xEE));
-    V all = v_or(halves, _mm512_shuffle_i64x2(halves, halves, 0xB1));
-    __m256i one = _mm512_castsi512_si256(_mm512_shuffle_i64x2(all, all, 8)); /* of each */
-    return (struct longest){_mm512_cvtepu32_epi64(one)};
-}
 
 /* Signed integers to floats, to nearest even. */
 VECTOR F f_of_integers(V q)
@@ -215,9 +172,9 @@ VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VEC
 
 /* ---- exceptions ---- */
 
-/* In the lanes whose bits, which are in all lanes of `fine`, are not set what the last one below
- * has whose bit is, or what `before` ends with. */
-VECTOR V v_fill_forward_by(V v, V fine, V before)
+/* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
+ * ends with. */
+VECTOR V v_fill_forward(V v, uint32_t fine, V before)
 {
     /* The bit of that lane is the highest of those up to this one; no bit makes an index of all
      * ones, the last of the other vector. */
@@ -226,12 +183,7 @@ VECTOR V v_fill_forward_by(V v, V fine, V before)
                                    BELOW(6),  BELOW(7),  BELOW(8),  BELOW(9), BELOW(10), BELOW(11),
                                    BELOW(12), BELOW(13), BELOW(14), BELOW(15)};
 #undef BELOW
-    const V bits = _mm512_and_si512(fine, v_load(below));
+    const V bits = v_and(v_set1(fine), v_load(below));
     const V from = _mm512_xor_si512(_mm512_lzcnt_epi32(bits), v_set1(31));
     return _mm512_permutex2var_epi32(v, from, before);
-}
-
-VECTOR V v_fill_forward(V v, uint32_t fine, V before)
-{
-    return v_fill_forward_by(v, _mm512_broadcastmw_epi32((M)fine), before);
 }

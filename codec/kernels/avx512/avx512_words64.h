@@ -11,46 +11,7 @@ enum { LANES = 8, VECTORS = ZMPI_BLOCK / LANES };
 #define F_OP(op)      _mm512_##op##_pd
 #define F_MASK_OP(op) _mm512_##op##_pd_mask
 
-VECTOR V f_bits(F x)
-{
-    return _mm512_castpd_si512(x);
-}
-
 #include "kernels/avx512/avx512_words_t.h"
-
-/* The lanes of v with these numbers. */
-VECTOR V v_take(V v, V numbers)
-{
-    return _mm512_permutexvar_epi64(numbers, v);
-}
-
-/* v_take: the lanes from number `first` on, then those before it. */
-VECTOR V v_turn(size_t first)
-{
-    static const U lanes[] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
-    return v_load(lanes + first);
-}
-
-/* The first n lanes; `from` words lie before `to` in its vector of memory. A store that reached
- * into the next one would have it read, whatever its mask is. */
-VECTOR void v_store_part(unsigned char *to, V v, size_t from, size_t n)
-{
-    v_store_lanes(to - from * WIDTH, v_take(v, v_turn(LANES - from)), from, from + n);
-}
-
-/* Of the magnitudes in all lanes of each of eight vectors. */
-VECTOR struct longest v_longest(const V v[8])
-{
-    V two[4], four[2];
-    for (unsigned i = 0; i < 4; i++)
-        two[i] = v_or(_mm512_unpacklo_epi64(v[2 * i], v[2 * i + 1]),
-                      _mm512_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
-    for (unsigned i = 0; i < 2; i++)
-        four[i] = v_or(_mm512_shuffle_i64x2(two[2 * i], two[2 * i + 1], 0x44),
-                       _mm512_shuffle_i64x2(two[2 * i], two[2 * i + 1], 0xEE));
-    return (struct longest){v_or(_mm512_shuffle_i64x2(four[0], four[1], 0x88),
-                                 _mm512_shuffle_i64x2(four[0], four[1], 0xDD))};
-}
 
 /* Signed integers to floats, to nearest even. */
 VECTOR F f_of_integers(V q)
@@ -156,31 +117,37 @@ VECTOR V v_scan(V v)
     return scan_quarters64(v, _mm512_shuffle_epi32(v, _MM_PERM_DCDC));
 }
 
-#ifdef ZMPI_VBMI
-#include "kernels/avx512/avx512_long64.h"
-
-/* Bytes that unpacking a block may read. */
-enum { BLOCK_READ = 4 + 4 * 8 * WIDTH };
-#else
 /* Bytes that unpacking a block without planes may read. */
 enum { BLOCK_READ = 4 };
 
+/* Sixteen planes at a time to words of 16 bits, whose lanes are then woven to words. */
 VECTOR void block_unpack_all(const unsigned char *src, unsigned length, V r[VECTORS])
 {
     const uint32_t signs = zmpi_load32(src);
-    V m[VECTORS] = {v_set1(0), v_set1(0), v_set1(0), v_set1(0)}, part[VECTORS];
-    for (unsigned g = 0; g < length; g += 16) {
-        unsigned n = length - g;
-        widen(words_of_one(load_planes(src + 4 + 4 * (size_t)g, n < 16 ? n : 16)), part);
-        for (unsigned k = 0; k < VECTORS; k++) {
-            part[k] = _mm512_and_si512(part[k], v_set1(0xFFFF));
-            m[k] = _mm512_or_si512(m[k], _mm512_sll_epi64(part[k], _mm_cvtsi32_si128((int)g)));
-        }
+    V w[4], pair[4], word[4], half[4];
+    for (unsigned g = 0; g < 4; g++) {
+        const unsigned n = length > 16 * g ? length - 16 * g : 0;
+        w[g] = load_planes(src + 4 + 64 * (size_t)g, n < 16 ? n : 16);
     }
-    for (unsigned k = 0; k < VECTORS; k++)
-        r[k] = _mm512_mask_sub_epi64(m[k], (M)(signs >> 8 * k), v_set1(0), m[k]);
+    words_of(w, 4);
+    for (unsigned i = 0; i < 2; i++) {
+        pair[i] = _mm512_unpacklo_epi16(w[2 * i], w[2 * i + 1]);
+        pair[2 + i] = _mm512_unpackhi_epi16(w[2 * i], w[2 * i + 1]);
+    }
+    for (unsigned i = 0; i < 2; i++) { /* quarter l of word[j]: words 8 l + 2 j and the next one */
+        word[2 * i] = _mm512_unpacklo_epi32(pair[2 * i], pair[2 * i + 1]);
+        word[2 * i + 1] = _mm512_unpackhi_epi32(pair[2 * i], pair[2 * i + 1]);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        half[i] = _mm512_shuffle_i64x2(word[2 * i], word[2 * i + 1], 0x44);
+        half[2 + i] = _mm512_shuffle_i64x2(word[2 * i], word[2 * i + 1], 0xEE);
+    }
+    for (unsigned k = 0; k < VECTORS; k++) {
+        const V m = k % 2 ? _mm512_shuffle_i64x2(half[k & 2], half[(k & 2) + 1], 0xDD)
+                          : _mm512_shuffle_i64x2(half[k & 2], half[(k & 2) + 1], 0x88);
+        r[k] = _mm512_mask_sub_epi64(m, (M)(signs >> 8 * k), v_set1(0), m);
+    }
 }
-#endif
 
 /* Residuals from signs and planes. */
 VECTOR void block_unpack(const unsigned char *src, unsigned length, V r[VECTORS])
@@ -203,12 +170,6 @@ VECTOR V v_last(V v)
 /* Running sums over a block. */
 VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VECTORS])
 {
-#ifdef ZMPI_VBMI
-    if (__builtin_expect(length > 15, 0)) {
-        block_unpack_sums(src, length, r);
-        return;
-    }
-#endif
     if (__builtin_expect(length > 10, 0)) {
         block_unpack(src, length, r);
         block_sums(r);
@@ -221,19 +182,14 @@ VECTOR void block_unpack_scan(const unsigned char *src, unsigned length, V r[VEC
 
 /* ---- exceptions ---- */
 
-/* In the lanes whose bits, which are in all lanes of `fine`, are not set what the last one below
- * has whose bit is, or what `before` ends with. */
-VECTOR V v_fill_forward_by(V v, V fine, V before)
+/* In the lanes whose bits are not set what the last one below has whose bit is, or what `before`
+ * ends with. */
+VECTOR V v_fill_forward(V v, uint32_t fine, V before)
 {
     /* The bit of that lane is the highest of those up to this one; no bit makes an index of all
      * ones, the last of the other vector. */
     static const U below[LANES] = {1, 3, 7, 15, 31, 63, 127, 255};
-    const V bits = _mm512_and_si512(fine, v_load(below));
+    const V bits = v_and(v_set1(fine), v_load(below));
     const V from = _mm512_xor_si512(_mm512_lzcnt_epi64(bits), v_set1(63));
     return _mm512_permutex2var_epi64(v, from, before);
-}
-
-VECTOR V v_fill_forward(V v, uint32_t fine, V before)
-{
-    return v_fill_forward_by(v, _mm512_broadcastmb_epi64((M)fine), before);
 }

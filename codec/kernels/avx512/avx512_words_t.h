@@ -4,10 +4,7 @@
  * F_MASK_OP(op) give a mask.
  */
 
-VECTOR V v_load(const U *p)
-{
-    return _mm512_loadu_si512(p);
-}
+#include "kernels/vector/vector_words_ops_t.h"
 
 /* In a register, whatever is made of it. */
 VECTOR V v_loaded(V v)
@@ -16,45 +13,9 @@ VECTOR V v_loaded(V v)
     return v;
 }
 
-VECTOR void v_store(U *p, V v)
-{
-    _mm512_storeu_si512(p, v);
-}
-
 VECTOR void v_stream(void *p, V v)
 {
     _mm512_stream_si512(p, v);
-}
-
-/* Address arithmetic on integers: what is fetched need not be of the same array, nor exist. */
-VECTOR void v_prefetch(const void *p, size_t ahead)
-{
-    _mm_prefetch((const char *)((uintptr_t)p + ahead), _MM_HINT_T1);
-}
-
-VECTOR V v_set1(U u)
-{
-    return U_OP(set1)((S)u);
-}
-
-VECTOR V v_add(V a, V b)
-{
-    return U_OP(add)(a, b);
-}
-
-VECTOR V v_sub(V a, V b)
-{
-    return U_OP(sub)(a, b);
-}
-
-VECTOR V v_and(V a, V b)
-{
-    return _mm512_and_si512(a, b);
-}
-
-VECTOR V v_or(V a, V b)
-{
-    return _mm512_or_si512(a, b);
 }
 
 VECTOR V v_abs(V a)
@@ -68,15 +29,9 @@ VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
     return U_OP(mask_sub)(a, (M)(bits >> LANES * k), a, b);
 }
 
-/* b in the lanes whose bits are set, of which the first is number `from`; elsewhere a. */
-VECTOR V v_choose_from(V a, V b, uint32_t bits, unsigned from)
-{
-    return U_OP(mask_mov)(a, (M)(bits >> from), b);
-}
-
 VECTOR V v_choose_at(V a, V b, uint32_t bits, unsigned k)
 {
-    return v_choose_from(a, b, bits, LANES * k);
+    return U_OP(mask_mov)(a, (M)(bits >> LANES * k), b);
 }
 
 VECTOR M v_equal(V a, V b)
@@ -123,17 +78,17 @@ VECTOR V v_ordered(V u, V flip)
     return U_OP(ternarylogic)(u, U_OP(srai)(u, 8 * WIDTH - 1), flip, 0xF0 ^ (0xCC & 0xAA));
 }
 
-/* ---- floats ---- */
-
-VECTOR F f_load(const unsigned char *p)
+/* The lanes of v with these numbers. */
+VECTOR V v_take(V v, V numbers)
 {
-    return F_OP(loadu)(p);
+    return U_OP(permutexvar)(numbers, v);
 }
 
-/* The first n < LANES of them, and zeros. */
-VECTOR V v_load_few(const unsigned char *p, size_t n)
+/* v_take: the lanes from number `first` on, then those before it. */
+VECTOR V v_turn(size_t first)
 {
-    return U_OP(maskz_loadu)((M)_bzhi_u32(UINT32_MAX >> (32 - LANES), (unsigned)n), p);
+    static const U up[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return v_add(v_load(up), v_set1((U)first)); /* of which the lowest bits count */
 }
 
 /* Lanes from..end-1, to where they would go with the others. */
@@ -143,35 +98,17 @@ VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
     U_OP(mask_storeu)(p, (M)(below & UINT32_MAX << from), v);
 }
 
+/* The first n lanes; `from` words lie before `to` in its vector of memory. A store that reached
+ * into the next one would have it read, whatever its mask is. */
+VECTOR void v_store_part(unsigned char *to, V v, size_t from, size_t n)
+{
+    v_store_lanes(to - from * WIDTH, v_take(v, v_turn(LANES - from)), from, from + n);
+}
+
 /* What v_take takes: for each lane, the number of one. */
 VECTOR V v_indices(V lanes)
 {
     return lanes;
-}
-
-VECTOR F f_set1(T x)
-{
-    return F_OP(set1)(x);
-}
-
-VECTOR F f_add(F a, F b)
-{
-    return F_OP(add)(a, b);
-}
-
-VECTOR F f_sub(F a, F b)
-{
-    return F_OP(sub)(a, b);
-}
-
-VECTOR F f_mul(F a, F b)
-{
-    return F_OP(mul)(a, b);
-}
-
-VECTOR F f_abs(F a)
-{
-    return F_OP(abs)(a);
 }
 
 /* !(a <= b), true for NaN; !(a < b) likewise. */
@@ -183,11 +120,6 @@ VECTOR M f_not_le(F a, F b)
 VECTOR M f_not_lt(F a, F b)
 {
     return F_MASK_OP(cmp)(a, b, _CMP_NLT_UQ);
-}
-
-VECTOR F f_of_bits(V v)
-{
-    return F_OP(castsi512)(v);
 }
 
 /* NaN in these lanes. */
@@ -206,8 +138,6 @@ VECTOR F f_max(F a, F b)
     return F_OP(max)(a, b);
 }
 
-/* ---- what cannot be quantized ---- */
-
 /* The lanes one up, and in the first the last of `before`. */
 VECTOR V v_shift_in(V before, V v)
 {
@@ -224,7 +154,7 @@ VECTOR uint32_t f_fine(F x, F limit)
     return U_MASK_OP(mask_cmpneq)(m, f_bits(x), v_set1(SIGN_BIT));
 }
 
-/* The words of a block whose bits are set to dst, which has room for all. Returns the end. */
+/* The words of a block whose bits are set to dst, which can take all. Returns the end. */
 VECTOR U *words_compress(U *dst, const unsigned char *x, uint32_t bits)
 {
     for (unsigned k = 0; k < VECTORS; k++) {

@@ -2,7 +2,7 @@
  * for that: CMakeLists.txt says so for this one. */
 #ifdef __x86_64__
 #include "base/hash.h"
-#include "kernels/kernels_avx512.h"
+#include "kernels/kernels.h"
 
 uint64_t zmpi_avx512_hash(const void *src, size_t size)
 {

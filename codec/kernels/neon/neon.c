@@ -1,7 +1,7 @@
 /* neon.c - the NEON kernels' entry in the table, and their hash. */
 #ifdef __AARCH64EL__
 #include "base/hash.h"
-#include "kernels/kernels_neon.h"
+#include "kernels/kernels.h"
 
 /* Part of the architecture. */
 static bool available(void)
@@ -16,16 +16,8 @@ static uint64_t hash(const void *src, size_t size)
 }
 
 const struct zmpi_kernels zmpi_kernels_neon = {
-    .name = "neon",
+    ZMPI_KERNELS_OF(neon),
     .available = available,
-    .encode32 = zmpi_neon_encode32,
-    .encode64 = zmpi_neon_encode64,
-    .decode32 = zmpi_neon_decode32,
-    .decode64 = zmpi_neon_decode64,
-    .cost32 = zmpi_neon_cost32,
-    .cost64 = zmpi_neon_cost64,
-    .range32 = zmpi_neon_range32,
-    .range64 = zmpi_neon_range64,
     .hash = hash,
     .huffman_encode = &zmpi_huffman_encode_any,
     .huffman = &zmpi_huffman_loops_any,

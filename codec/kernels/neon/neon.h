@@ -15,12 +15,6 @@
 #define KERNEL TARGET static __attribute__((noinline))
 #define VECTOR TARGET __attribute__((always_inline)) static inline
 
-/* Address arithmetic on integers: what is fetched need not be of the same array, nor exist. */
-VECTOR void v_prefetch(const void *p, size_t ahead)
-{
-    __builtin_prefetch((const void *)((uintptr_t)p + ahead), 0, 2);
-}
-
 /* Transpose the 8x8 bit matrices in both words of 64 bits: bit j of byte i becomes bit i of byte j.
  */
 VECTOR uint64x2_t neon_transpose(uint64x2_t m)

@@ -1,13 +1,15 @@
 /* neon_words32.h - the operations that vector_*_t.h is written in, for 4-byte words and NEON. */
 
 typedef uint32x4_t V;
-typedef int32x4_t SIGNED_V;
 typedef V M; /* all ones in a lane, or none */
 typedef float32x4_t F;
 enum { LANES = 4, VECTORS = ZMPI_BLOCK / LANES };
 
+#define LANE_BITS                                                                                  \
+    {                                                                                              \
+        1, 2, 4, 8                                                                                 \
+    }
 #define U_OP(op) op##_u32
-#define S_OP(op) op##_s32
 #define F_OP(op) op##_f32
 
 VECTOR bool m_any(M m)
@@ -16,22 +18,6 @@ VECTOR bool m_any(M m)
 }
 
 #include "kernels/neon/neon_words_t.h"
-
-/* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
-VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
-{
-    const V lane = {1, 2, 4, 8};
-    V there = vtstq_u32(v_set1(bits), vshlq_u32(lane, vdupq_n_s32((int)(LANES * k))));
-    return v_sub(a, v_and(b, there));
-}
-
-/* b in the lanes whose bits are set, elsewhere a. */
-VECTOR V v_choose_at(V a, V b, uint32_t bits, unsigned k)
-{
-    const V lane = {1, 2, 4, 8};
-    V there = vtstq_u32(v_set1(bits), vshlq_u32(lane, vdupq_n_s32((int)(LANES * k))));
-    return vbslq_u32(there, b, a);
-}
 
 VECTOR uint32_t m_bits(M m)
 {
@@ -85,25 +71,11 @@ VECTOR void block_load(const unsigned char *src, unsigned length, V m[VECTORS])
     }
 }
 
-/* Vector k of a block: magnitudes to residuals. signs: the block's sign word in every lane. */
-VECTOR V v_signed(V m, V signs, unsigned k)
-{
-    const V lane = {1, 2, 4, 8};
-    V s = vtstq_u32(signs, vshlq_u32(lane, vdupq_n_s32((int)(LANES * k))));
-    return v_sub(veorq_u32(m, s), s);
-}
-
 /* Running sums of the lanes. */
 VECTOR V v_scan(V v)
 {
     v = v_add(v, vextq_u32(v_set1(0), v, 3));
     return v_add(v, vextq_u32(v_set1(0), v, 2));
-}
-
-/* The last lane in all lanes. */
-VECTOR V v_last(V v)
-{
-    return vdupq_laneq_u32(v, 3);
 }
 
 #include "kernels/vector/vector_order_t.h"
@@ -112,22 +84,4 @@ VECTOR V v_last(V v)
 VECTOR V v_indices(V lanes)
 {
     return vmlaq_u32(v_set1(0x03020100), lanes, v_set1(0x04040404));
-}
-
-VECTOR V v_take(V v, V indices)
-{
-    return vreinterpretq_u32_u8(vqtbl1q_u8(vreinterpretq_u8_u32(v), vreinterpretq_u8_u32(indices)));
-}
-
-/* v_take: the lanes from number `first` on, then those before it. */
-VECTOR V v_turn(size_t first)
-{
-    static const U lanes[] = {0, 1, 2, 3, 0, 1, 2, 3};
-    return v_indices(v_load(lanes + first));
-}
-
-/* The lanes one up, and in the first the last of `before`. */
-VECTOR V v_shift_in(V before, V v)
-{
-    return vextq_u32(before, v, 3);
 }

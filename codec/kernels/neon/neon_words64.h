@@ -1,13 +1,15 @@
 /* neon_words64.h - the operations that vector_*_t.h is written in, for 8-byte words and NEON. */
 
 typedef uint64x2_t V;
-typedef int64x2_t SIGNED_V;
 typedef V M; /* all ones in a lane, or none */
 typedef float64x2_t F;
 enum { LANES = 2, VECTORS = ZMPI_BLOCK / LANES };
 
+#define LANE_BITS                                                                                  \
+    {                                                                                              \
+        1, 2                                                                                       \
+    }
 #define U_OP(op) op##_u64
-#define S_OP(op) op##_s64
 #define F_OP(op) op##_f64
 
 VECTOR U or_lanes(V v)
@@ -21,22 +23,6 @@ VECTOR bool m_any(M m)
 }
 
 #include "kernels/neon/neon_words_t.h"
-
-/* a - b in the lanes whose bits are set, those of vector k of a block; elsewhere a. */
-VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
-{
-    const V lane = {1, 2};
-    V there = vtstq_u64(v_set1(bits), vshlq_u64(lane, vdupq_n_s64((int)(LANES * k))));
-    return v_sub(a, v_and(b, there));
-}
-
-/* b in the lanes whose bits are set, elsewhere a. */
-VECTOR V v_choose_at(V a, V b, uint32_t bits, unsigned k)
-{
-    const V lane = {1, 2};
-    V there = vtstq_u64(v_set1(bits), vshlq_u64(lane, vdupq_n_s64((int)(LANES * k))));
-    return vbslq_u64(there, b, a);
-}
 
 VECTOR uint32_t m_bits(M m)
 {
@@ -57,14 +43,14 @@ VECTOR F f_of_integers(V q)
 
 /* ---- blocks ---- */
 
-/* The low or the high halves of the 32 words of a block. */
-VECTOR void low_halves(const V v[VECTORS], uint32x4_t d[8])
+/* The low or the high 32 bits of the 32 words of a block. */
+VECTOR void low_dwords(const V v[VECTORS], uint32x4_t d[8])
 {
     for (unsigned i = 0; i < 8; i++)
         d[i] = vuzp1q_u32(vreinterpretq_u32_u64(v[2 * i]), vreinterpretq_u32_u64(v[2 * i + 1]));
 }
 
-VECTOR void high_halves(const V v[VECTORS], uint32x4_t d[8])
+VECTOR void high_dwords(const V v[VECTORS], uint32x4_t d[8])
 {
     for (unsigned i = 0; i < 8; i++)
         d[i] = vuzp2q_u32(vreinterpretq_u32_u64(v[2 * i]), vreinterpretq_u32_u64(v[2 * i + 1]));
@@ -73,7 +59,7 @@ VECTOR void high_halves(const V v[VECTORS], uint32x4_t d[8])
 VECTOR uint32_t block_signs(const V r[VECTORS])
 {
     uint32x4_t d[8];
-    high_halves(r, d);
+    high_dwords(r, d);
     return neon_signs(d);
 }
 
@@ -81,11 +67,11 @@ VECTOR uint32_t block_signs(const V r[VECTORS])
 VECTOR void block_store(const V m[VECTORS], unsigned length, unsigned char *dst)
 {
     uint32x4_t d[8];
-    low_halves(m, d);
+    low_dwords(m, d);
     neon_store_planes(d, 0, dst);
     for (unsigned g = 8; __builtin_expect(g < length, 0); g += 8) {
         if (g == 32)
-            high_halves(m, d);
+            high_dwords(m, d);
         neon_store_planes(d, g % 32, dst + 4 * (size_t)g);
     }
 }
@@ -119,24 +105,10 @@ VECTOR void block_load(const unsigned char *src, unsigned length, V m[VECTORS])
     }
 }
 
-/* Vector k of a block: magnitudes to residuals. signs: the block's sign word in every lane. */
-VECTOR V v_signed(V m, V signs, unsigned k)
-{
-    const V lane = {1, 2};
-    V s = vtstq_u64(signs, vshlq_u64(lane, vdupq_n_s64((int)(LANES * k))));
-    return v_sub(veorq_u64(m, s), s);
-}
-
 /* Running sums of the lanes. */
 VECTOR V v_scan(V v)
 {
     return v_add(v, vextq_u64(v_set1(0), v, 1));
-}
-
-/* The last lane in all lanes. */
-VECTOR V v_last(V v)
-{
-    return vdupq_laneq_u64(v, 1);
 }
 
 #include "kernels/vector/vector_order_t.h"
@@ -146,22 +118,4 @@ VECTOR V v_indices(V lanes)
 {
     const V eighths = {0x0706050403020100, 0x0706050403020100};
     return v_add(eighths, (V)(vshlq_n_u64(lanes, 3) * 0x0101010101010101));
-}
-
-VECTOR V v_take(V v, V indices)
-{
-    return vreinterpretq_u64_u8(vqtbl1q_u8(vreinterpretq_u8_u64(v), vreinterpretq_u8_u64(indices)));
-}
-
-/* v_take: the lanes from number `first` on, then those before it. */
-VECTOR V v_turn(size_t first)
-{
-    static const U lanes[] = {0, 1, 0, 1};
-    return v_indices(v_load(lanes + first));
-}
-
-/* The lanes one up, and in the first the last of `before`. */
-VECTOR V v_shift_in(V before, V v)
-{
-    return vextq_u64(before, v, 1);
 }

@@ -16,8 +16,8 @@ VECTOR void given_blocks(struct coded *c, V *carry, bool sums, size_t blocks, U 
     }
 }
 
-#ifdef UNPACKS_SOME
-#include "kernels/avx2/avx2_unpack32.h"
+#ifdef UNPACKS_AHEAD
+#include "kernels/avx2/avx2_blocks_t.h"
 #else
 /* The next blocks and `carry`, or their sums, which go on from it. */
 VECTOR void unpack_blocks(struct unpacker *u, V *carry, bool sums, size_t blocks, U *to)

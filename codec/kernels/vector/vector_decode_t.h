@@ -1,6 +1,6 @@
 /*
  * vector_decode_t.h - template: one chunk from bytes to words. After vector_unpack_t.h and, where
- * an instruction set sums in 16 bits (INTEGERS16), what unpacks these. SCALAR_DECODE is the
+ * an instruction set sums in 16 bits (INTEGERS16), what unpacks these. SCALAR(decode) is the
  * reference, for chunks shorter than a block.
  */
 
@@ -149,13 +149,13 @@ static inline bool words_aligned(const struct shape *s, const struct zmpi_rows *
            0;
 }
 
-TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsigned char *src,
-                               size_t size, const struct zmpi_rows *dst,
-                               struct zmpi_chunk_work *work)
+TARGET enum zmpi_status NAME(decode)(bool is_float, const size_t extent[3],
+                                     const unsigned char *src, size_t size,
+                                     const struct zmpi_rows *dst, struct zmpi_chunk_work *work)
 {
     const struct shape s = shape_of(extent);
     if (s.count < ZMPI_BLOCK)
-        return SCALAR_DECODE(is_float, extent, src, size, dst, work);
+        return SCALAR(decode)(is_float, extent, src, size, dst, work);
     struct parts p;
     enum zmpi_status status = parse_chunk(&s, is_float, src, size, &p);
     if (status)
@@ -178,7 +178,7 @@ TARGET enum zmpi_status DECODE(bool is_float, const size_t extent[3], const unsi
     if (p.shift)
         unshift_words(s.count, p.shift, (U *)(void *)work->words);
     if (exceptions && p.shift)
-        replace_words(&s, &p, (U *)(void *)work->words);
+        load_exceptions(&s, &p, (U *)(void *)work->words);
     if (!direct)
         zmpi_rows_scatter(dst, extent, s.x * WIDTH, stored ? p.values : work->words,
                           dst->stream ? stream_bytes : memcpy);

@@ -1,7 +1,7 @@
 /*
  * vector_encode_t.h - template: one chunk from words to bytes. After vector_integers_t.h
  * and, where an instruction set has them, vector_integers16_t.h;
- * SCALAR_ENCODE is the reference, for chunks shorter than a block.
+ * SCALAR(encode) is the reference, for chunks shorter than a block.
  */
 
 /* A chunk by map 0 or 1 that is being written: head, lengths, planes. */
@@ -212,7 +212,7 @@ TARGET static size_t encode_quantized(const struct shape *s, const struct zmpi_c
     if (size)
         return size;
     if (!steps_finite(&z)) /* or nearly so: rare */
-        return SCALAR_ENCODE(rule, extent, rows, out, work);
+        return SCALAR(encode)(rule, extent, rows, out, work);
     T first;
     if (!find_quantized(&l, z.limit, &first))
         return 0;
@@ -240,10 +240,11 @@ TARGET static size_t encode_shifted(const struct shape *s, const struct zmpi_chu
     struct exceptions list = exceptions_begin(work);
     if (exceptions) {
         base = q[first_quantized(work->exception)];
-        fill_masked(s, base, q, work->exception);
+        fill_exceptions(s, base, q, work->exception);
         list_exceptions(&list, s, &words, work);
     }
-    subtract_base(s->count, base, q);
+    for (size_t i = 0; i < s->count; i++)
+        q[i] -= base;
     struct output o = output_begin(s, ZMPI_MAP_INTEGER, work, out);
     struct word_residuals r = {q, s->row, s->plane, work->edges.left, work->edges.above, v_set1(0)};
     find_edges(s, axes, &work->edges);
@@ -274,12 +275,13 @@ TARGET static size_t encode_integer(const struct shape *s, const struct zmpi_chu
     return output_end(s, &o, ZMPI_MAP_INTEGER, axes, base, NULL, work);
 }
 
-TARGET size_t ENCODE(const struct zmpi_chunk_rule *rule, const size_t extent[3],
-                     const struct zmpi_rows *src, unsigned char *dst, struct zmpi_chunk_work *work)
+TARGET size_t NAME(encode)(const struct zmpi_chunk_rule *rule, const size_t extent[3],
+                           const struct zmpi_rows *src, unsigned char *dst,
+                           struct zmpi_chunk_work *work)
 {
     const struct shape s = shape_of(extent);
     if (s.count < ZMPI_BLOCK)
-        return SCALAR_ENCODE(rule, extent, src, dst, work);
+        return SCALAR(encode)(rule, extent, src, dst, work);
     size_t size = 0;
     if (rule->levels)
         size = encode_quantized(&s, rule, extent, src, work, dst);

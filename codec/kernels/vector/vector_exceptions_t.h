@@ -82,19 +82,6 @@ KERNEL bool find_quantized(const struct lines *l, T most, T *found)
     return false;
 }
 
-/* fill_exceptions of quant_t.h. */
-KERNEL void fill_masked(const struct shape *s, U base, U *q, const uint32_t *exception)
-{
-    V held = v_set1(base);
-    for (size_t b = 0; b < s->blocks; b++)
-        for (unsigned k = 0; k < VECTORS; k++) { /* the buffer is longer than the chunk */
-            U *at = q + b * ZMPI_BLOCK + k * LANES;
-            const uint32_t fine = ~exception[b] >> (k * LANES) & ALL_LANES;
-            held = v_fill_forward(v_load(at), fine, held);
-            v_store(at, held);
-        }
-}
-
 /* The list of those of all blocks, whose masks are in the work. */
 KERNEL void list_exceptions(struct exceptions *list, const struct shape *s, const struct lines *l,
                             const struct zmpi_chunk_work *work)
@@ -112,7 +99,7 @@ KERNEL void list_exceptions(struct exceptions *list, const struct shape *s, cons
     *list = e;
 }
 
-#if defined INTEGERS16 && !defined LANE_MASKS
+#ifdef INTEGERS16
 /* The same where all exceptions are this word. */
 KERNEL void list_filled(struct exceptions *list, const struct shape *s, U fill)
 {
@@ -178,20 +165,6 @@ VECTOR uint32_t replace_next(struct replacer *e, V word[VECTORS])
     return mask;
 }
 
-/* Into a chunk without gaps. */
-KERNEL void replace_words(const struct shape *s, const struct parts *p, U *word)
-{
-    struct replacer e = replacer_of(p);
-    for (size_t b = 0; b < s->blocks; b++) {
-        V v[VECTORS];
-        for (unsigned k = 0; k < VECTORS; k++) /* the buffer is longer than the chunk */
-            v[k] = v_load(word + b * ZMPI_BLOCK + k * LANES);
-        replace_next(&e, v);
-        for (unsigned k = 0; k < VECTORS; k++)
-            v_store(word + b * ZMPI_BLOCK + k * LANES, v[k]);
-    }
-}
-
 /* What rows of any length put back as they are made: masks of all blocks, and words that count
  * where these have bits. */
 struct patch {
@@ -218,8 +191,6 @@ KERNEL bool values_equal(const struct parts *p)
 }
 
 /* The masks of all blocks, where one of none is zero. */
-KERNEL void spread_masks(const struct shape *s, const struct parts *p, uint32_t *mask);
-#ifndef LANE_MASKS
 KERNEL void spread_masks(const struct shape *s, const struct parts *p, uint32_t *mask)
 {
     const unsigned char *from = p->masks;
@@ -229,7 +200,6 @@ KERNEL void spread_masks(const struct shape *s, const struct parts *p, uint32_t 
         from += 4 * marked;
     }
 }
-#endif
 
 KERNEL struct patch patch_of(const struct shape *s, const struct parts *p,
                              struct zmpi_chunk_work *work)

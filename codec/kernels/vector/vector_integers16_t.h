@@ -15,7 +15,7 @@ enum { HALF_WINDOW = 1 << 12 };
 struct half_taking {
     F inverse;
     struct bits bits; /* FILLED: masks */
-    V fill, held, least_word;
+    V fill, last, least_word;
     H base, least, most;
 };
 
@@ -28,7 +28,7 @@ VECTOR struct half_taking half_taking_of(const struct tile *f)
     return (struct half_taking){.inverse = f_set1(f->quantizer.inverse),
                                 .bits = {(unsigned char *)f->work->exception, 0, 0},
                                 .fill = v_set1(f->fill),
-                                .held = held_before((T)base),
+                                .last = last_before((T)base),
                                 .least_word = v_set1(0),
                                 .base = h_base((int32_t)base),
                                 .least = h_set1(0),
@@ -38,7 +38,7 @@ VECTOR struct half_taking half_taking_of(const struct tile *f)
 /* Vectors of words to a vector of integers. */
 enum { JOINED = HALVES / LANES };
 
-/* Some words are the fill value: the last one before is held in their place. Only the first `words`
+/* Some words are the fill value: the last one before takes their place. Only the first `words`
  * count. The mask is as list_filled wants it. */
 VECTOR H half_filled(struct half_taking *t, const V word[JOINED], size_t words, uint32_t *mask)
 {
@@ -52,15 +52,17 @@ VECTOR H half_filled(struct half_taking *t, const V word[JOINED], size_t words, 
         t->least_word = v_least_where((M)bits, t->least_word, word[k]);
         q[k] = f_mul(f_of_bits(word[k]), t->inverse);
 #else
-        q[k] = half_held(word[k], valid, t->fill, t->inverse, &t->least_word, &t->held, &bits);
+        q[k] =
+            half_fill_forward(word[k], valid, t->fill, t->inverse, &t->least_word, &t->last, &bits);
 #endif
         *mask |= bits << k * LANES;
     }
     H h = h_nearest(q, t->base);
 #ifdef LANE_MASKS
     if (*mask != UINT32_MAX) /* worth a branch, though coasts are hard to foresee */
-        h = h_fill_forward(h, *mask, t->held);
-    t->held = h;
+        h = h_fill_forward(h, *mask, t->last);
+    t->last = h;
+    *mask ^= (uint32_t)((1ULL << words) - 1);
 #endif
     return h;
 }
@@ -91,7 +93,7 @@ VECTOR H half_take(struct half_taking *t, const V word[JOINED], size_t words, en
 VECTOR enum outcome half_outcome(const struct half_taking *t, const struct tile *f)
 {
     const int64_t base = (S)f->base, window = (int64_t)f->quantizer.window;
-    const int64_t within = window + (int64_t)f->quantizer.room;
+    const int64_t within = window + (int64_t)f->quantizer.margin;
     const int64_t least = base + h_least_lane(t->least), most = base + ~h_least_lane(~t->most);
     if (least_is_zero(t->least_word))
         return EXCEPTION;

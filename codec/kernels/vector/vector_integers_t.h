@@ -5,7 +5,7 @@
 
 struct word_taking {
     F inverse, limit;
-    V origin, held; /* MASKED: the bits of 0; the integer before, at that distance */
+    V origin, last; /* MASKED: the bits of 0; the integer before, at that distance */
     V flip, base;   /* WORDS */
     struct bits bits;
 };
@@ -16,14 +16,14 @@ VECTOR struct word_taking word_taking_of(const struct tile *f)
     return (struct word_taking){.inverse = f_set1(f->quantizer.inverse),
                                 .limit = f_set1(f->quantizer.limit),
                                 .origin = origin,
-                                .held = origin,
+                                .last = origin,
                                 .flip = v_set1(f->flip),
                                 .base = v_set1(f->base),
                                 .bits = {(unsigned char *)f->work->exception, 0, 0}};
 }
 
-/* The first `words` count; mask: those of them that are exceptions, in whose place the last one
- * before them is held. */
+/* The first `words` count; mask: those of them that are exceptions, whose place the last one
+ * before them takes. */
 VECTOR V word_take(struct word_taking *t, const V word[1], size_t words, enum source source,
                    uint32_t *mask)
 {
@@ -35,8 +35,8 @@ VECTOR V word_take(struct word_taking *t, const V word[1], size_t words, enum so
     const uint32_t fine = f_fine(x, t->limit) & valid;
     V v = f_bits(f_add(f_mul(x, t->inverse), f_set1((T)MAGIC)));
     if (fine != ALL_LANES)
-        v = v_fill_forward(v, fine, t->held);
-    t->held = v;
+        v = v_fill_forward(v, fine, t->last);
+    t->last = v;
     *mask = fine ^ valid;
     return v_sub(v, t->origin);
 }

@@ -30,14 +30,3 @@ VECTOR void prefetch_output(const unsigned char *from, const unsigned char *to, 
     for (; from < to; from += 64)
         __builtin_prefetch((const void *)((uintptr_t)from + ahead), 1);
 }
-
-/* The same for eight blocks. Most take up to five lines: for those, no loop, whose end could not be
- * foreseen. */
-VECTOR void prefetch_output_eight(const unsigned char *from, const unsigned char *to, size_t ahead)
-{
-    enum { FEW = 5 };
-    for (unsigned i = 0; i < FEW; i++)
-        __builtin_prefetch((const void *)((uintptr_t)from + ahead + i * 64), 1);
-    if (to - from > FEW * 64)
-        prefetch_output(from + FEW * 64, to, ahead);
-}

@@ -2,37 +2,6 @@
  * vector_plain_t.h - template: operations for instruction sets that have nothing better for them.
  */
 
-/* The bits that eight times all magnitudes of a block take. */
-struct longest {
-    unsigned bits[8], most;
-};
-
-/* Of the magnitudes in all lanes of each of eight vectors. */
-VECTOR struct longest v_longest(const V v[8])
-{
-    struct longest l = {.most = 0};
-    for (unsigned i = 0; i < 8; i++) {
-        l.bits[i] = v_length(v[i]);
-        l.most = l.most < l.bits[i] ? l.bits[i] : l.most;
-    }
-    return l;
-}
-
-/* Are all less than 2^n? */
-VECTOR bool longest_below(struct longest l, unsigned n)
-{
-    return l.most <= n;
-}
-
-/* To each of eight costs, planes and signs of the block. */
-VECTOR void longest_cost(struct longest l, size_t cost[8])
-{
-    for (unsigned i = 0; i < 8; i++)
-        cost[i] += l.bits[i] + (l.bits[i] != 0);
-}
-
-/* ---- exceptions ---- */
-
 /* Where x can be quantized: within the limit, which keeps the bound where all steps are finite
  * (format.md 4.4), and not -0. */
 VECTOR uint32_t f_fine(F x, F limit)

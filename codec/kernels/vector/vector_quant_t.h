@@ -111,13 +111,6 @@ KERNEL bool lines_equal(const struct lines *l, U word)
     return true;
 }
 
-KERNEL void subtract_base(size_t n, U base, U *q)
-{
-    const V b = v_set1(base);
-    for (size_t i = 0; i < n; i += LANES) /* the buffer is longer than the chunk */
-        v_store(q + i, v_sub(v_load(q + i), b));
-}
-
 /* ---- the level ---- */
 
 /* The words of block b: in place, or copied to `copy` if the block crosses the end of a row. */

@@ -1,7 +1,7 @@
 /*
  * vector_range_t.h - template: range_t.h in vectors, in one pass also where there are fill values:
- * NaN takes the place of these, which minimum and maximum pass over. Parameter: RANGE, the name of
- * the function.
+ * NaN takes the place of these, which minimum and maximum pass over. Parameter: NAME(range), the
+ * name of the function.
  */
 
 enum { RANGE_GROUP = 8 * LANES };
@@ -20,7 +20,7 @@ KERNEL void take_strange(struct zmpi_range *r, const unsigned char *x)
     }
 }
 
-TARGET void RANGE(const void *src, size_t n, struct zmpi_range *r)
+TARGET void NAME(range)(const void *src, size_t n, struct zmpi_range *r)
 {
     const unsigned char *x = src;
     const F ordinary = f_set1((T)ZMPI_ORDINARY);

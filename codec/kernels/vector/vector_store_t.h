@@ -83,8 +83,8 @@ VECTOR void A(write_run)(struct A(writer) * o, size_t end, bool stream, bool pat
         f.n = end - f.done < f.left ? end - f.done : f.left;
         const size_t from = (uintptr_t)f.to % WIDTH ? 0 : (uintptr_t)f.to % sizeof(V) / WIDTH;
         if (from) {
-            const size_t room = LANES - from, few = f.n < room ? f.n : room;
-            if (few < room && few < f.left)
+            const size_t rest = LANES - from, few = f.n < rest ? f.n : rest;
+            if (few < rest && few < f.left)
                 break;
             v_store_part(f.to, AT(0), from, few);
             A(flow_on)(&f, few);

@@ -3,7 +3,6 @@
  * vector_coded_t.h.
  */
 
-#ifndef UNPACKS_AHEAD
 struct unpacker {
     struct coded coded;
 };
@@ -13,7 +12,6 @@ static inline void unpacker_begin(struct unpacker *u, const struct parts *p,
 {
     coded_begin(&u->coded, p, work, tail);
 }
-#endif
 
 /* Residuals of the next block, or their running sums. */
 VECTOR void unpack_next(struct unpacker *u, bool sums, V r[VECTORS])

@@ -1,32 +1,46 @@
-/* avx2_unpack32.h - the blocks of a chunk of 4-byte words to words or their sums. After
- * avx2_unpack_t.h and vector_blocks_t.h. */
+/* avx2_blocks_t.h - template: the blocks of a chunk to words or their sums. After avx2_unpack_t.h;
+ * part of vector_blocks_t.h. */
 
-/* Block i of those to residuals, or with the x axis to sums that go on behind `carry`. */
+/* Block i of those to residuals and `carry`, or to sums that go on behind it. */
 VECTOR void unpack_made(const struct unpacker *u, enum kind kind, size_t i, bool sums, V *carry,
                         V r[VECTORS])
 {
-    const V low = v_load((const U *)(const void *)u->low[i]);
-    if (kind == SHORT)
-        unpack_short(low, sums, r);
-    else if (kind == MIDDLE)
-        unpack_middle(low, v_load((const U *)(const void *)u->high[i]), sums, r);
-    else
-        unpack_long(u->src[i], u->length[i], sums, r);
+    const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)u->low[i]);
+    __m256i d[DWORDS];
+    if (kind == LONG) {
+        unpack_long(u->src[i], u->length[i], r);
+        if (sums)
+            block_sums(r);
+    } else {
+        if (kind == SHORT)
+            unpack_short(low, sums, d);
+        else
+            unpack_middle(low, _mm256_loadu_si256((const __m256i *)(const void *)u->high[i]), sums,
+                          d);
+        if (sums) { /* of all but the carry */
+            __m256i none = _mm256_setzero_si256();
+            sum_lanes(d, WIDTH == 4 ? carry : &none);
+            block_order(d);
+        }
+        lengthen(d, true, r);
+        if (WIDTH == 4 && sums)
+            return;
+    }
+    for (unsigned k = 0; k < VECTORS; k++)
+        r[k] = v_add(r[k], *carry);
     if (sums)
-        sum_lanes(r, carry);
+        *carry = v_last(r[VECTORS - 1]);
 }
 
-/* Blocks from..end-1 of those, and `carry`; with the x axis their sums, which go on from it. */
+/* Blocks from..end-1 of those. */
 VECTOR V store_made(const struct unpacker *u, enum kind kind, size_t from, size_t end, bool sums,
                     V carry, U *to)
 {
     for (size_t i = from; i < end; i++, to += ZMPI_BLOCK) {
         V r[VECTORS];
         unpack_made(u, kind, i, sums, &carry, r);
-        if (sums)
-            block_order(r);
         for (unsigned k = 0; k < VECTORS; k++)
-            v_store(to + k * LANES, sums ? r[k] : v_add(r[k], carry));
+            v_store(to + k * LANES, r[k]);
     }
     return carry;
 }

@@ -1,7 +1,7 @@
 /*
- * kernels_integers16.c - every set of kernels that this machine can run, against the scalar reference:
- * chunks of integers so near each other that encoders may predict them in 16 bits, or just not; in
- * rows that take several parts.
+ * kernels_integers16.c - every set of kernels that this machine can run, against the scalar
+ * reference: chunks of integers so near each other that encoders may predict them in 16 bits, or
+ * just not; in rows that take several parts.
  */
 #include "kernels_kit.h"
 

@@ -3,19 +3,6 @@
  * to words of 4 bytes. After avx2_encode16_t.h and avx2_unpack32.h.
  */
 
-/* What h_take takes: for each lane, the number of one. Made those of bytes. */
-VECTOR H h_indices(H lanes)
-{
-    return h_add(_mm256_mullo_epi16(lanes, h_set1(0x0202)), h_set1(0x0100));
-}
-
-VECTOR H h_take(H h, H indices)
-{
-    const H low = _mm256_permute4x64_epi64(h, 0x44), high = _mm256_permute4x64_epi64(h, 0xEE);
-    return _mm256_blendv_epi8(_mm256_shuffle_epi8(low, indices), _mm256_shuffle_epi8(high, indices),
-                              _mm256_slli_epi16(indices, 3));
-}
-
 /* The next LANES integers, and base, as floats. */
 VECTOR F h_floats(const uint16_t *p, H base)
 {

@@ -17,7 +17,10 @@ VECTOR V v_fill_forward_on(V v, M hole, V *before)
         {0x100000000, 0x300000002, 0x100000000, 0x300000002}
 #endif
     };
-    if (!m_bits(hole)) { /* worth a branch, though coasts are hard to foresee */
+    const uint32_t holes = m_bits(hole); /* worth branches, though coasts are hard to foresee */
+    if (holes == UINT32_MAX >> (32 - LANES))
+        return *before;
+    if (!holes) {
         *before = v_last(v);
         return v;
     }

@@ -43,12 +43,6 @@ VECTOR V v_last(V v)
     return _mm256_shuffle_epi32(_mm256_permute2x128_si256(v, v, 0x11), 0xFF);
 }
 
-/* What v_take takes: for each lane, the number of one of v. */
-VECTOR V v_indices(V lanes)
-{
-    return lanes;
-}
-
 #include "kernels/vector/vector_order_t.h"
 
 #include "kernels/avx2/avx2_store_t.h"

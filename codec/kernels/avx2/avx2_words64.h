@@ -56,13 +56,6 @@ VECTOR V v_last(V v)
 
 #include "kernels/vector/vector_order_t.h"
 
-/* What v_take takes: for each lane, the number of one of v. Made those of its halves. */
-VECTOR V v_indices(V lanes)
-{
-    const V twice = _mm256_slli_epi64(lanes, 1);
-    return v_add(v_or(twice, _mm256_slli_epi64(twice, 32)), v_set1((U)1 << 32));
-}
-
 #include "kernels/avx2/avx2_store_t.h"
 
 /* The lanes one up, and in the first the last of `before`. */

@@ -76,13 +76,6 @@ VECTOR __m512i planes_of(__m512i bytes)
     return _mm512_permutexvar_epi8(table(order), transpose(bytes));
 }
 
-/* Signed words to magnitudes with the sign in bit 15; -0x8000 as if it were one more. */
-VECTOR __m512i sign_and_magnitude(__m512i words)
-{
-    const __m512i w = _mm512_max_epi16(words, _mm512_set1_epi16(-0x7FFF));
-    return signs_to(_mm512_abs_epi16(w), w);
-}
-
 /* planes_of with the last plane first: the signs. */
 VECTOR __m512i signs_and_planes_of(__m512i bytes)
 {
@@ -175,12 +168,6 @@ VECTOR __m512i words_of_one(__m512i planes)
 VECTOR unsigned planes_length(__m512i planes)
 {
     return 32 - _lzcnt_u32(_mm512_test_epi32_mask(planes, planes));
-}
-
-/* From sixteen planes, the first one of signs. */
-VECTOR unsigned signed_planes_length(__m512i planes)
-{
-    return 31 - _lzcnt_u32(_mm512_test_epi32_mask(planes, planes) | 1U);
 }
 
 /* Residuals of at most 15 bits, their signs put to them. */

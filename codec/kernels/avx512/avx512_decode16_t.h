@@ -3,12 +3,6 @@
  * words of 4 bytes. After avx512_encode16_t.h and avx512_group_t.h.
  */
 
-/* What h_take takes: for each lane, the number of one. */
-VECTOR H h_indices(H lanes)
-{
-    return lanes;
-}
-
 /* The next LANES integers, and base, as floats. */
 VECTOR F h_floats(const uint16_t *p, H base)
 {
@@ -58,8 +52,7 @@ VECTOR void unpack16(struct coded *coded, H *carry_on, bool sums, size_t blocks,
     H carry = *carry_on;
     for (size_t b = 0; b < blocks;) {
         V w[GROUP];
-        uint64_t lengths;
-        if (blocks - b >= GROUP && take_group(&c, w, &lengths)) {
+        if (blocks - b >= GROUP && take_group(&c, w)) {
             if (sums)
                 scan_words(w, GROUP);
             EACH(GROUP)

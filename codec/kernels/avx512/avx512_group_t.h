@@ -1,27 +1,17 @@
 /*
- * avx512_group_t.h - template: eight blocks of few planes to words at a time. After
+ * avx512_group_t.h - template: eight blocks of few planes to words of 16 bits at a time. After
  * vector_coded_t.h.
  *
  * Each instruction that unpacks a block waits for the one before, and so few of them are looked at
  * at a time (64 on Zen 4) that one block after another is waited for. So eight take turns.
  */
 
-#define UNPACKS_GROUPS
 enum { GROUP = 8 };
 
-/* A block and carry to `to`, with the x axis its sums, which go on. */
-VECTOR void group_put(const V r[VECTORS], V *carry, bool sums, U *to)
-{
-    for (unsigned k = 0; k < VECTORS; k++)
-        v_store(to + k * LANES, v_add(r[k], *carry));
-    if (sums)
-        *carry = v_add(v_last(r[VECTORS - 1]), *carry);
-}
-
-/* The words of the next eight blocks, and their lengths; false, and nothing is done, if one has
+/* The words of the next eight blocks; false, and nothing is done, if one has
  * more than 15 planes, or if they are the last ones of the chunk's bytes. There are eight more
  * length bytes. */
-VECTOR bool take_group(struct coded *c, V w[GROUP], uint64_t *lengths)
+VECTOR bool take_group(struct coded *c, V w[GROUP])
 {
     uint64_t bytes = zmpi_load64(c->lengths + c->block);
     const uint64_t marked = bytes & EIGHT_TIMES(0x80);
@@ -41,32 +31,5 @@ VECTOR bool take_group(struct coded *c, V w[GROUP], uint64_t *lengths)
     }
     words_of(w, GROUP);
     EACH(GROUP) w[i] = signed_words(w[i], zmpi_load32(src + eight_place(e, i)));
-    *lengths = bytes;
-    return true;
-}
-
-/* The next eight blocks; false as above. */
-VECTOR bool unpack_group(struct coded *c, V *carry, bool sums, U *to)
-{
-    uint64_t bytes;
-    V w[GROUP], r[VECTORS];
-    if (!take_group(c, w, &bytes))
-        return false;
-    if (sums && __builtin_expect(((bytes + EIGHT_TIMES(0x7F - 10)) & EIGHT_TIMES(0x80)) != 0, 0)) {
-        EACH(GROUP)
-        {
-            widen(w[i], r);
-            block_sums(r);
-            group_put(r, carry, sums, to + i * ZMPI_BLOCK);
-        }
-        return true;
-    }
-    if (sums)
-        scan_words(w, GROUP);
-    EACH(GROUP)
-    {
-        widen(w[i], r);
-        group_put(r, carry, sums, to + i * ZMPI_BLOCK);
-    }
     return true;
 }

@@ -20,31 +20,3 @@ VECTOR void pack_eight(struct packer *p, struct eight e, const V planes[8], unsi
     p->lengths += n;
     p->any |= eight_any(e.lengths);
 }
-
-#ifdef ZMPI_VBMI
-#define PACKS_TOGETHER
-/* Eight at a time, while they are all of less than 15 planes: returns how many blocks were. */
-VECTOR size_t pack_together(struct packer *p, const U *from, size_t blocks)
-{
-    size_t b = 0;
-    for (; b + 8 <= blocks; b += 8) {
-        V w[8], magnitude[8];
-        EACH(8)
-        {
-            V r[VECTORS];
-            for (unsigned k = 0; k < VECTORS; k++)
-                r[k] = v_load(from + (b + i) * ZMPI_BLOCK + k * LANES);
-            w[i] = words_signed(r);
-        }
-        EACH(8) magnitude[i] = _mm512_abs_epi16(w[i]);
-        const struct eight e = eight_of(eight_lengths(magnitude));
-        if (__builtin_expect(((e.lengths + EIGHT_TIMES(1)) & EIGHT_TIMES(0x10)) != 0, 0))
-            break;
-        EACH(8) w[i] = signs_to(magnitude[i], w[i]);
-        EACH(8) w[i] = block_bytes(w[i]);
-        EACH(8) w[i] = signs_and_planes_of(w[i]);
-        pack_eight(p, e, w, 8);
-    }
-    return b;
-}
-#endif

@@ -66,31 +66,9 @@ VECTOR unsigned block_pack_long(const V m[VECTORS], unsigned char *dst)
     return 16 + planes_length(planes);
 }
 
-/* What signs_and_planes_of wants behind sign_and_magnitude and block_bytes; what is too large
- * saturates. */
-VECTOR V words_signed(const V r[VECTORS])
+/* Signs and planes to dst; returns the length. Writes up to 60 bytes more than the block has. */
+VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst)
 {
-    return _mm512_packs_epi32(r[0], r[1]);
-}
-
-/* Signs and planes to dst; returns the length. Writes up to 60 bytes more than the block has.
- * before: a guess at the length. */
-VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst, unsigned before)
-{
-#ifdef ZMPI_VBMI
-    /* All at once, where 15 planes and the signs are enough: what is too large comes out with 15.
-     */
-    if (before < 15) {
-        V w = sign_and_magnitude(words_signed(r));
-        V all = signs_and_planes_of(block_bytes(w));
-        _mm512_storeu_si512(dst, all);
-        unsigned length = signed_planes_length(all);
-        if (__builtin_expect(length < 15, 1))
-            return length;
-    }
-#else
-    (void)before;
-#endif
     V m[VECTORS];
     for (unsigned k = 0; k < VECTORS; k++) {
         m[k] = _mm512_abs_epi32(r[k]);

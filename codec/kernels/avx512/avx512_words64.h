@@ -65,29 +65,9 @@ VECTOR unsigned block_pack_long(const V m[VECTORS], V all, unsigned char *dst)
     }
 }
 
-/* What signs_and_planes_of wants behind sign_and_magnitude and block_bytes: halves of a word that
- * are packed saturate to what saturates. */
-VECTOR V words_signed(const V r[VECTORS])
+/* Signs and planes to dst; returns the length. Writes up to 60 bytes more than the block has. */
+VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst)
 {
-    return _mm512_packs_epi32(_mm512_packs_epi32(r[0], r[1]), _mm512_packs_epi32(r[2], r[3]));
-}
-
-/* Signs and planes to dst; returns the length. Writes up to 60 bytes more than the block has.
- * before: a guess at the length. */
-VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst, unsigned before)
-{
-#ifdef ZMPI_VBMI
-    /* All at once: see avx512_words32.h. */
-    if (before < 15) {
-        V few = signs_and_planes_of(block_bytes(sign_and_magnitude(words_signed(r))));
-        _mm512_storeu_si512(dst, few);
-        unsigned length = signed_planes_length(few);
-        if (__builtin_expect(length < 15, 1))
-            return length;
-    }
-#else
-    (void)before;
-#endif
     V m[VECTORS], all = v_set1(0);
     for (unsigned k = 0; k < VECTORS; k++) {
         m[k] = _mm512_abs_epi64(r[k]);

@@ -105,12 +105,6 @@ VECTOR void v_store_part(unsigned char *to, V v, size_t from, size_t n)
     v_store_lanes(to - from * WIDTH, v_take(v, v_turn(LANES - from)), from, from + n);
 }
 
-/* What v_take takes: for each lane, the number of one. */
-VECTOR V v_indices(V lanes)
-{
-    return lanes;
-}
-
 /* !(a <= b), true for NaN; !(a < b) likewise. */
 VECTOR M f_not_le(F a, F b)
 {

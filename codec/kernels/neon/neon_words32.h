@@ -79,9 +79,3 @@ VECTOR V v_scan(V v)
 }
 
 #include "kernels/vector/vector_order_t.h"
-
-/* What v_take takes: for each lane, the number of one. Made those of bytes. */
-VECTOR V v_indices(V lanes)
-{
-    return vmlaq_u32(v_set1(0x03020100), lanes, v_set1(0x04040404));
-}

@@ -112,10 +112,3 @@ VECTOR V v_scan(V v)
 }
 
 #include "kernels/vector/vector_order_t.h"
-
-/* What v_take takes: for each lane, the number of one. Made those of bytes. */
-VECTOR V v_indices(V lanes)
-{
-    const V eighths = {0x0706050403020100, 0x0706050403020100};
-    return v_add(eighths, (V)(vshlq_n_u64(lanes, 3) * 0x0101010101010101));
-}

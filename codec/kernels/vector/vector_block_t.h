@@ -2,11 +2,9 @@
  * vector_block_t.h - template: a block of residuals to its bytes and back, from smaller operations.
  */
 
-/* Signs and planes to dst; returns the length. May write up to 28 bytes more than the block has.
- * before: a guess at the length. */
-VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst, unsigned before)
+/* Signs and planes to dst; returns the length. May write up to 28 bytes more than the block has. */
+VECTOR unsigned block_pack(const V r[VECTORS], unsigned char *dst)
 {
-    (void)before;
     V m[VECTORS];
     V all = m[0] = v_abs(r[0]);
     for (unsigned k = 1; k < VECTORS; k++) {

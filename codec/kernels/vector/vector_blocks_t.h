@@ -28,13 +28,6 @@ VECTOR void unpack_blocks(struct unpacker *u, V *carry, bool sums, size_t blocks
     }
     for (size_t b = 0; b < blocks; b++, to += ZMPI_BLOCK) {
         V r[VECTORS];
-#ifdef UNPACKS_GROUPS
-        if (b % GROUP == 0 && blocks - b >= GROUP && unpack_group(&u->coded, carry, sums, to)) {
-            b += GROUP - 1;
-            to += (GROUP - 1) * ZMPI_BLOCK;
-            continue;
-        }
-#endif
         unpack_next(u, sums, r);
         for (unsigned k = 0; k < VECTORS; k++)
             v_store(to + k * LANES, v_add(r[k], *carry));

@@ -16,14 +16,11 @@ static inline struct output output_begin(const struct shape *s, enum zmpi_map ma
     U *keep = work->keep ? (U *)(void *)work->kept : NULL;
     unsigned char *lengths = out + head_bytes(map), *planes = lengths + length_bytes(s);
     zmpi_store32(planes - 4, 0); /* the padding */
-    return (struct output){.begin = out,
-                           .lengths = lengths,
-                           .packer = {.lengths = lengths,
-                                      .dst = planes,
-                                      .any = 0,
-                                      .last = 0,
-                                      .keep = keep,
-                                      .nonzero = work->nonzero}};
+    return (struct output){
+        .begin = out,
+        .lengths = lengths,
+        .packer = {
+            .lengths = lengths, .dst = planes, .any = 0, .keep = keep, .nonzero = work->nonzero}};
 }
 
 /* exceptions: their lists, if there are any. Returns the size; 0 if it cannot be coded so. */

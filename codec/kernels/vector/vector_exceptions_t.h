@@ -169,63 +169,28 @@ VECTOR uint32_t replace_next(struct replacer *e, V word[VECTORS])
  * where these have bits. */
 struct patch {
     const unsigned char *masks; /* NULL: nothing */
-    const U *words;             /* NULL: only one, the fill value */
-    V fill;
+    const U *words;
 };
-
-/* Does every block with exceptions store one value, the same in all? */
-KERNEL bool values_equal(const struct parts *p)
-{
-    const size_t masks = (size_t)(p->values - p->masks) / 4;
-    const unsigned char *v = p->values;
-    M differ = m_none();
-    if ((size_t)(p->end - p->values) != masks * WIDTH)
-        return false;
-    const U first = load_word(v);
-    for (; p->end - v >= LANES * WIDTH; v += LANES * WIDTH)
-        differ = m_or(differ, v_differ(v_load((const U *)(const void *)v), v_set1(first)));
-    for (; v < p->end; v += WIDTH)
-        if (load_word(v) != first)
-            return false;
-    return !m_any(differ);
-}
-
-/* The masks of all blocks, where one of none is zero. */
-KERNEL void spread_masks(const struct shape *s, const struct parts *p, uint32_t *mask)
-{
-    const unsigned char *from = p->masks;
-    for (size_t b = 0; b < s->blocks; b++) {
-        const uint32_t marked = p->lengths[b] >> 7;
-        mask[b] = zmpi_load32(from) & (0 - marked); /* there are values behind the last */
-        from += 4 * marked;
-    }
-}
 
 KERNEL struct patch patch_of(const struct shape *s, const struct parts *p,
                              struct zmpi_chunk_work *work)
 {
     struct replacer e = replacer_of(p);
-    U *to = (U *)(void *)work->patches;
-    const unsigned char *masks = (const unsigned char *)work->exception;
-    if (values_equal(p)) {
-        spread_masks(s, p, work->exception);
-        return (struct patch){masks, NULL, v_set1(load_word(p->values))};
-    }
-    for (size_t b = 0; b < s->blocks; b++, to += ZMPI_BLOCK) {
+    U *const words = (U *)(void *)work->patches;
+    for (size_t b = 0; b < s->blocks; b++) {
         V v[VECTORS];
         for (unsigned k = 0; k < VECTORS; k++)
             v[k] = v_set1(0);
         work->exception[b] = replace_next(&e, v);
         for (unsigned k = 0; k < VECTORS; k++)
-            v_store(to + k * LANES, v[k]);
+            v_store(words + b * ZMPI_BLOCK + k * LANES, v[k]);
     }
-    return (struct patch){masks, (const U *)(void *)work->patches, v_set1(0)};
+    return (struct patch){(const unsigned char *)work->exception, words};
 }
 
 /* Into a vector of words that begins anywhere. */
 VECTOR V patch_at(const struct patch *p, size_t at, V word)
 {
     const uint32_t mask = zmpi_load32(p->masks + at / 8) >> at % 8;
-    const V there = p->words ? v_load(p->words + at) : p->fill;
-    return v_choose_at(word, there, mask, 0);
+    return v_choose_at(word, v_load(p->words + at), mask, 0);
 }

@@ -5,8 +5,8 @@
 
 struct packer {
     unsigned char *lengths, *dst;
-    unsigned any, last; /* all lengths ORed; that of the block before */
-    U *keep;            /* the residuals go here too; or NULL */
+    unsigned any; /* all lengths ORed */
+    U *keep;      /* the residuals go here too; or NULL */
     uint32_t *nonzero;
 };
 
@@ -18,7 +18,7 @@ struct packer {
 VECTOR void pack_next(struct packer *p, const V r[VECTORS])
 {
     keep_residuals(p, r);
-    unsigned length = p->last = block_pack(r, p->dst, p->last);
+    const unsigned length = block_pack(r, p->dst);
     *p->lengths++ = (unsigned char)length;
     p->dst += 4 * (size_t)(length + (length != 0));
     p->any |= length;
@@ -28,12 +28,7 @@ VECTOR void pack_next(struct packer *p, const V r[VECTORS])
 KERNEL void pack_words(struct packer *packer, const U *r, size_t blocks)
 {
     struct packer own = *packer; /* in registers: bytes stored may be anything */
-    size_t b = 0;
-#ifdef PACKS_TOGETHER
-    if (own.last < 15 && !own.keep)
-        b = pack_together(&own, r, blocks);
-#endif
-    for (; b < blocks; b++) {
+    for (size_t b = 0; b < blocks; b++) {
         V v[VECTORS];
         for (unsigned k = 0; k < VECTORS; k++)
             v[k] = v_load(r + b * ZMPI_BLOCK + k * LANES);

@@ -109,7 +109,7 @@ VECTOR void A(put)(struct A(integers) * r, size_t words, size_t at)
     r->to += words;
 }
 
-/* ---- rows of at least a vector ---- */
+/* ---- rows of at least a vector, or any ---- */
 
 struct A(band) {
     const W *x, *before;
@@ -186,10 +186,12 @@ VECTOR W A(sum_rows)(const struct job *j, const struct shape *s, unsigned axes, 
 
 /* ---- shorter rows ---- */
 
+#ifdef LANE_MASKS
+
 /* Whole rows in a vector. */
 struct A(group) {
     size_t words;
-    X begin, last;       /* numbers: of the word before the row, in a vector that begins with the
+    X begin, last;       /* lanes: of the word before the row, in a vector that begins with the
                             one before; of the last row, over and over */
     unsigned steps;      /* of sums of every row-th word: numbers, and where they are there */
     X down[5], there[5]; /* one row, two rows, four... */
@@ -204,14 +206,14 @@ KERNEL void A(group_of)(struct A(group) * g, size_t row)
         begin[i] = (W)(i / row * row);
         last[i] = (W)(g->words - row + i % row);
     }
-    g->begin = X_(indices)(X_(load)(begin));
-    g->last = X_(indices)(X_(load)(last));
+    g->begin = X_(load)(begin);
+    g->last = X_(load)(last);
     for (size_t d = row; d < g->words; d *= 2) {
         for (size_t i = 0; i < X_LANES; i++) {
             down[i] = (W)(i < d ? 0 : i - d);
             there[i] = i < d ? 0 : (W)-1;
         }
-        g->down[g->steps] = X_(indices)(X_(load)(down));
+        g->down[g->steps] = X_(load)(down);
         g->there[g->steps++] = X_(load)(there);
     }
 }
@@ -270,6 +272,8 @@ VECTOR W A(sum_planes)(const struct job *j, const struct shape *s, unsigned axes
     return r.seen;
 }
 
+#endif
+
 /* ---- a chunk ---- */
 
 /* Where no sum begins or ends with a row. */
@@ -295,8 +299,11 @@ VECTOR W A(sum_along)(const struct job *j, unsigned axes, W first, struct conver
         return A(sum_flat)(j, axes, first, how);
     const struct shape *const s = axes == ZMPI_AXIS_Z ? &planar : j->s;
     const unsigned along = axes == ZMPI_AXIS_Z ? ZMPI_AXIS_Y : axes;
-    return s->row < X_LANES ? A(sum_planes)(j, s, along, first, how)
-                            : A(sum_rows)(j, s, along, first, how);
+#ifdef LANE_MASKS
+    if (s->row < X_LANES)
+        return A(sum_planes)(j, s, along, first, how);
+#endif
+    return A(sum_rows)(j, s, along, first, how);
 }
 
 #define CASE(axes)                                                                                 \

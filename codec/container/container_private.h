@@ -188,6 +188,21 @@ enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned ch
 enum zmpi_status zmpi_record_salvage(const struct zmpi_record *r, const unsigned char id[16],
                                      const struct zmpi_reader *in, const struct zmpi_copy *copies,
                                      size_t n, uint64_t base, unsigned char *dst);
+/* ---- records that are interleaved components of one call (container_components.c) ---- */
+
+/* How many of the records from *found on, newest first, are the components of one call, whose
+ * elements take turns: then *all is what they cover together. 1: it is by itself. */
+size_t zmpi_components_group(const struct zmpi_found *found, size_t count, struct zmpi_extent *all);
+/* As zmpi_record_read, `from` counting the bytes of all n components as the file has them. */
+enum zmpi_status zmpi_components_read(const struct zmpi_found *found, size_t n,
+                                      const unsigned char id[16], const struct zmpi_reader *in,
+                                      const struct zmpi_copy *copies, size_t count,
+                                      unsigned char *dst);
+/* What such copies are of component c alone; *of is malloc'ed. */
+enum zmpi_status zmpi_components_copies(const struct zmpi_copy *copies, size_t count, size_t n,
+                                        size_t c, size_t width, struct zmpi_copy **of,
+                                        size_t *many);
+
 /* Load the list of a record whose list is not loaded yet: from its head, or from the copy of it. */
 enum zmpi_status zmpi_record_load_list(struct zmpi_record *r, const unsigned char id[16],
                                        const struct zmpi_reader *in);

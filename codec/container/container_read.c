@@ -164,6 +164,40 @@ static enum zmpi_status serve(struct request *q, struct zmpi_found *f)
     return is_damage(status) && q->in->losses != NULL ? salvage(q, r) : status;
 }
 
+/* One after the other, each by its elements: damaged ones, or with a device's memory at dst. */
+static enum zmpi_status serve_each(struct request *q, const struct zmpi_found *found, size_t n)
+{
+    const struct copies all = q->copies;
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t k = 0; k < n && status == ZMPI_OK; k++) {
+        const struct zmpi_record *r = &found[k].record;
+        status = zmpi_components_copies(all.copy, all.count, n, n - 1 - k, (size_t)r->extent.run,
+                                        &q->copies.copy, &q->copies.count);
+        if (status == ZMPI_OK && q->copies.count > 0)
+            status = zmpi_record_read(r, q->c->header.id, q->in, q->copies.copy, q->copies.count,
+                                      q->dst);
+        if (is_damage(status) && q->in->losses != NULL)
+            status = salvage(q, r);
+        free(q->copies.copy);
+    }
+    q->copies = all;
+    return status;
+}
+
+/* n records that are the components of one call and cover *all together. */
+static enum zmpi_status serve_components(struct request *q, const struct zmpi_found *found,
+                                         size_t n, const struct zmpi_extent *all)
+{
+    q->copies.count = 0;
+    enum zmpi_status status = intersect(all, all->hi, &q->remains, &q->copies);
+    if (status != ZMPI_OK || q->copies.count == 0)
+        return status;
+    status = q->in->holder != NULL ? ZMPI_ERR_UNSUPPORTED
+                                   : zmpi_components_read(found, n, q->c->header.id, q->in,
+                                                          q->copies.copy, q->copies.count, q->dst);
+    return status != ZMPI_OK ? serve_each(q, found, n) : status;
+}
+
 static enum zmpi_status zero(const struct zmpi_device *holder, unsigned char *dst, uint64_t bytes)
 {
     static const unsigned char zeros[65536];
@@ -204,11 +238,16 @@ static enum zmpi_status read_request(struct request *q, size_t limit, uint64_t *
     if (status == ZMPI_OK && finds.count > 0)
         qsort(finds.found, finds.count, sizeof *finds.found, newest_first);
     for (size_t k = 0; status == ZMPI_OK && k < finds.count && q->remains.count > 0; k++) {
+        struct zmpi_extent all;
+        size_t n = 1;
         if (q->below != NULL && zmpi_record_compare(&finds.found[k].record, q->below) >= 0)
             continue;
-        status = serve(q, &finds.found[k]);
+        if (q->below == NULL)
+            n = zmpi_components_group(&finds.found[k], finds.count - k, &all);
+        status = n > 1 ? serve_components(q, &finds.found[k], n, &all) : serve(q, &finds.found[k]);
         if (status != ZMPI_OK && bad != NULL)
             *bad = finds.found[k].record.offset;
+        k += n - 1;
     }
     if (status == ZMPI_OK)
         status = zero_remains(q);

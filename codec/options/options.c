@@ -159,6 +159,14 @@ static const struct zmpi_option table[] = {
      true,
      FIELD(shape),
      .per_comm = true},
+    {{"components", "components", "auto", "ZMPI_COMPONENTS", "zmpi_components",
+      "variables in one write call's floats, each with its own range: N that take turns, N:slow "
+      "one "
+      "behind the other; auto: as the data look; 1: the call is one array"},
+     "allowed are auto, and 1 to 64, with :slow or without",
+     ZMPI_OPTION_COMPONENTS,
+     true,
+     FIELD(components)},
     {{"report", "path", "", "ZMPI_REPORT", NULL,
       "JSON file for the report at the end; empty: none"},
      "allowed is a path of at most 1023 characters",

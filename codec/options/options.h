@@ -20,7 +20,7 @@ enum zmpi_option_source {
     ZMPI_FROM_HINT         /* MPI_Info: zmpi_option_set */
 };
 
-#define ZMPI_OPTION_COUNT 24
+#define ZMPI_OPTION_COUNT 25
 
 struct zmpi_rules; /* the parsed rules file */
 
@@ -54,6 +54,7 @@ struct zmpi_options {
     size_t collective_piece; /* raw bytes of one message */
     size_t staging;          /* bytes an independent writer may hold per file */
     int exact_below;         /* values: calls of up to so many are exact; 0: none is for that */
+    int components;          /* N interleaved ones; -N: N blocks; 0: as the data look; 1: off */
     size_t shape[3];         /* zmpi_shape hint: extents of one rank's buffer, 0: unknown */
     char report[1024];       /* "", or a JSON file's path */
     bool report_text;        /* print the text report at finalize */

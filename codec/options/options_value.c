@@ -250,6 +250,19 @@ const char *zmpi_encoder_name(int encoder)
     return encoders[i].name;
 }
 
+/* auto, N, or N:slow. */
+static bool parse_components(const char *text, int *components)
+{
+    char *end;
+    size_t n = 0;
+    bool fine = strcmp(text, "auto") == 0;
+    if (!fine && parse_number(text, &end, &n))
+        fine = n >= 1 && n <= 64 && (*end == 0 || strcmp(end, ":slow") == 0);
+    if (fine)
+        *components = n && *end ? -(int)n : (int)n;
+    return fine;
+}
+
 bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o, const char *text)
 {
     void *field = (char *)o + option->offset;
@@ -280,6 +293,8 @@ bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o,
         return parse_bytes(option, text, field);
     case ZMPI_OPTION_SHAPE:
         return zmpi_shape_parse(text, field);
+    case ZMPI_OPTION_COMPONENTS:
+        return parse_components(text, field);
     case ZMPI_OPTION_PATH:
         return parse_path(text, field, option->capacity);
     case ZMPI_OPTION_SWITCH:
@@ -290,6 +305,14 @@ bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o,
         return zmpi_kernels_list_ok(text) && parse_path(text, field, option->capacity);
     }
     return false;
+}
+
+static void format_components(int components, char text[1024])
+{
+    if (components)
+        snprintf(text, 1024, "%d%s", abs(components), components < 0 ? ":slow" : "");
+    else
+        snprintf(text, 1024, "auto");
 }
 
 static void format_bytes(size_t v, char text[1024])
@@ -341,6 +364,9 @@ void zmpi_option_format(const struct zmpi_option *option, const struct zmpi_opti
         break;
     case ZMPI_OPTION_SHAPE:
         format_shape(field, text);
+        break;
+    case ZMPI_OPTION_COMPONENTS:
+        format_components(*(const int *)field, text);
         break;
     case ZMPI_OPTION_SWITCH:
         snprintf(text, 1024, "%s", *(const bool *)field ? "on" : "off");

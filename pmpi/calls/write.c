@@ -1,6 +1,7 @@
 /* write.c - one write call: by which way its pieces get into the file (docs/architecture.md). */
 #include <limits.h>
 
+#include "calls/components.h"
 #include "calls/transfer.h"
 #include "calls/write_plan.h"
 
@@ -94,6 +95,30 @@ static void look_at_size(const struct zfile *f, struct zplan *p)
     p->small = m->exact || (zplan_floats(p) <= least && m->written <= least);
 }
 
+/* One array, or one component: coded at once. */
+static int write_coded(struct zfile *f, struct zplan *p)
+{
+    struct zmpi_range range;
+    struct zmpi_fill fill;
+    int rc = zplan_range(f, p, &range, &fill);
+    if (rc)
+        return rc;
+    zplan_exclude(f, p, fill, MPI_COMM_NULL, &range);
+    return f->session.atomic ? write_atomic(f, p, &range) : write_pieces(f, p, &range);
+}
+
+static int write_components(struct zfile *f, struct zplan *p, int components)
+{
+    int rc = zcomponents_begin(f, p, components);
+    for (int c = 0; c < zcomponents_count(components) && !rc; c++) {
+        struct zplan part;
+        zcomponents_plan(f, p, c, &part);
+        rc = write_coded(f, &part);
+        zplan_free(&part);
+    }
+    return rc;
+}
+
 int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
     struct zplan p;
@@ -106,21 +131,19 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
     f->untold = true;
     look_at_size(f, &p);
     p.most_runs = zstage_most_runs(f);
-    if (!f->session.atomic && p.memory.bytes <= zstage_limit(f) && p.runs <= p.most_runs) {
+    const uint64_t bytes = p.memory.bytes;
+    const int components = p.small ? 1 : zcomponents_look(f, &p);
+    if (components != 1) {
+        rc = write_components(f, &p, components);
+    } else if (!f->session.atomic && bytes <= zstage_limit(f) && p.runs <= p.most_runs) {
         rc = zplan_failed(f, &p, zmemory_to_host(&p.memory), "writing");
         if (!rc)
             rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs, NULL, !p.small);
     } else {
-        struct zmpi_range range;
-        struct zmpi_fill fill;
-        rc = zplan_range(f, &p, &range, &fill);
-        if (!rc)
-            zplan_exclude(f, &p, fill, MPI_COMM_NULL, &range);
-        if (!rc)
-            rc = f->session.atomic ? write_atomic(f, &p, &range) : write_pieces(f, &p, &range);
+        rc = write_coded(f, &p);
     }
     if (!rc) {
-        *done = p.memory.bytes;
+        *done = bytes;
         count_written(f, &p);
     }
     zplan_free(&p);
@@ -139,6 +162,7 @@ struct together {
     bool large;              /* a rank has too much to be staged */
     bool ratio;              /* a rank wants one */
     bool through;            /* a rank hands its pieces to a device that writes them */
+    int components;          /* as options.h has them, the same for all */
 };
 
 /* From what each rank knows to what all know; and whether any has floats that are not
@@ -146,14 +170,15 @@ struct together {
 static int agree(struct zfile *f, struct together *t)
 {
     const double mistyped = f->format ? -3 : f->stays_mistyped ? -2 : f->mistyped ? -1 : 0;
-    double mine[12] = {t->range.min,        -t->range.max,
+    double mine[14] = {t->range.min,        -t->range.max,
                        t->range.fill,       -(double)t->rounds,
                        t->large ? -1 : 0,   t->ratio ? -1 : 0,
                        t->through ? -1 : 0, mistyped,
                        -t->fill.most,       zmpi_fill_smallest(t->fill),
                        -(double)t->floats,  (double)f->options.exact_below};
-    double all[12];
-    int rc = PMPI_Allreduce(mine, all, 12, MPI_DOUBLE, MPI_MIN, f->comm);
+    double all[14];
+    zcomponents_say(t->components, mine + 12);
+    int rc = PMPI_Allreduce(mine, all, 14, MPI_DOUBLE, MPI_MIN, f->comm);
     if (!rc) {
         f->mistyped = all[7] < 0;
         f->stays_mistyped = all[7] < -1;
@@ -166,7 +191,8 @@ static int agree(struct zfile *f, struct together *t)
                                .exact_below = (uint64_t)all[11],
                                .large = all[4] < 0,
                                .ratio = all[5] < 0 && !f->mistyped,
-                               .through = all[6] < 0};
+                               .through = all[6] < 0,
+                               .components = f->mistyped ? 1 : zcomponents_agreed(all + 12)};
     }
     return rc;
 }
@@ -274,6 +300,50 @@ static int write_together(struct zfile *f, struct zplan *p, const struct togethe
     return t->through && !p->surveyed ? hand_rounds(f, p, t) : write_rounds(f, p, t);
 }
 
+/* What this rank tells the others of its part. rc: it has failed. */
+static int look(struct zfile *f, struct zplan *p, int rc, struct together *t)
+{
+    const int ranged = zplan_range(f, p, &t->range, &t->fill);
+    rc = rc ? rc : ranged;
+    t->rounds = rc ? 0 : zplan_pieces(f, p);
+    t->large = zfile_may_read(f) || f->session.shared || p->memory.bytes > zstage_limit(f) ||
+               p->runs > zstage_most_runs(f);
+    t->floats = rc ? 0 : zplan_floats(p);
+    t->ratio = !rc && zplan_wants_ratio(f, p);
+    t->through = f->options.nic_write && !f->through.off;
+    t->components = 1;
+    return rc;
+}
+
+/* With all that the ranks have agreed on. *alike: an error that all have. */
+static int write_agreed(struct zfile *f, struct zplan *p, struct together *t, int *alike)
+{
+    t->ratio = t->ratio && !p->small;
+    if (!p->small)
+        zplan_exclude(f, p, t->fill, f->comm, &t->range);
+    if (t->ratio && (t->large || f->session.atomic))
+        *alike = zplan_survey(f, p, &t->range, t->rounds > 1 || f->session.atomic, f->comm);
+    return *alike ? MPI_SUCCESS : write_together(f, p, t);
+}
+
+/* Each component as if it had a call of its own. A rank that has failed takes part with nothing. */
+static int write_together_apart(struct zfile *f, struct zplan *p, int components, int *alike)
+{
+    int rc = zcomponents_begin(f, p, components);
+    for (int c = 0; c < zcomponents_count(components) && !*alike; c++) {
+        struct zplan part;
+        struct together t;
+        zcomponents_plan(f, p, c, &part);
+        const int looked = look(f, &part, rc, &t);
+        t.large = true;
+        *alike = agree(f, &t);
+        const int wrote = *alike ? MPI_SUCCESS : write_agreed(f, &part, &t, alike);
+        rc = rc ? rc : looked ? looked : wrote;
+        zplan_free(&part);
+    }
+    return rc;
+}
+
 int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
     struct zplan p;
@@ -282,30 +352,21 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     f->stats.collective_calls++;
     const uint64_t most = f->session.atomic ? zplace_slot_size(f) / 4 : COLLECTIVE_PIECE;
     const int bound = bound_of_call(f, f->stats.collective_calls);
-    int rc = zplan_make(f, r, most, &p), ranged = zplan_range(f, &p, &t.range, &t.fill);
-    rc = rc ? rc : ranged ? ranged : bound;
-    t.rounds = rc ? 0 : zplan_pieces(f, &p);
-    t.large = zfile_may_read(f) || f->session.shared || p.memory.bytes > zstage_limit(f) ||
-              p.runs > zstage_most_runs(f);
-    t.floats = rc ? 0 : zplan_floats(&p);
-    t.ratio = !rc && zplan_wants_ratio(f, &p);
-    t.through = f->options.nic_write && !f->through.off;
-    int agreed = agree(f, &t);
+    int rc = zplan_make(f, r, most, &p);
+    rc = look(f, &p, rc, &t);
+    rc = rc ? rc : bound;
+    t.components = rc ? 0 : zcomponents_look(f, &p);
+    const uint64_t bytes = p.memory.bytes;
+    int agreed = agree(f, &t), wrote = MPI_SUCCESS;
     if (!agreed)
         agreed = agree_on_small(f, &p, &t);
-    t.ratio = t.ratio && !p.small;
-    if (!agreed && !p.small)
-        zplan_exclude(f, &p, t.fill, f->comm, &t.range);
-    if (!agreed && t.ratio && (t.large || f->session.atomic))
-        agreed = zplan_survey(f, &p, &t.range, t.rounds > 1 || f->session.atomic, f->comm);
-    if (agreed) {
-        zplan_free(&p);
-        return agreed;
-    }
-    int wrote = write_together(f, &p, &t);
-    rc = rc ? rc : wrote;
+    if (!agreed && t.components != 1 && !p.small)
+        wrote = write_together_apart(f, &p, t.components, &agreed);
+    else if (!agreed)
+        wrote = write_agreed(f, &p, &t, &agreed);
+    rc = agreed ? agreed : rc ? rc : wrote;
     if (!rc) {
-        *done = p.memory.bytes;
+        *done = bytes;
         count_written(f, &p);
     }
     zplan_free(&p);

@@ -1,4 +1,5 @@
 /* write_plan.c - one write call on this rank: from a buffer and a view to pieces. */
+#include "calls/components.h"
 #include "calls/transfer.h"
 #include "calls/write_plan.h"
 #include "close/plain.h"
@@ -107,10 +108,19 @@ static void find_shape(struct zfile *f, struct zplan *p)
 
 static void find_piece(struct zplan *p, uint64_t most)
 {
+    p->most = most;
     uint64_t width = zmpi_type_size(p->memory.element), row = p->shape[2] * width,
              plane = p->shape[1] * row;
     uint64_t unit = plane <= most ? plane : row <= most ? row : width;
     p->piece = unit ? most / unit * unit : most;
+}
+
+void zplan_shape(struct zfile *f, struct zplan *p, const size_t shape[3], uint64_t most)
+{
+    memcpy(p->shape, shape, sizeof p->shape);
+    if (shape[0] == 1 && shape[1] == 1)
+        shape_of_data(f, p, shape[2]);
+    find_piece(p, most);
 }
 
 void zplan_free(struct zplan *p)
@@ -356,7 +366,17 @@ static enum zmpi_status piece_extent(const struct zfile *f, struct zplan *p, uin
 {
     struct zmpi_run *run;
     size_t runs;
-    if (*bytes == p->memory.bytes && f->view.increasing && p->runs <= p->most_runs) {
+    if (p->components > 1) {
+        enum zmpi_status cut = zcomponents_extent(f, p, begin, *bytes, extent);
+        while (!cut && extent->levels == ZMPI_EXTENT_LIST && extent->list_count > p->most_runs) {
+            zmpi_extent_free(extent);
+            *bytes = (*bytes / 2 + 7) / 8 * 8;
+            cut = zcomponents_extent(f, p, begin, *bytes, extent);
+        }
+        return cut;
+    }
+    if (!p->components && *bytes == p->memory.bytes && f->view.increasing &&
+        p->runs <= p->most_runs) {
         *extent = p->extent; /* the list, if it is one, goes with it */
         p->extent = (struct zmpi_extent){0};
         return ZMPI_OK;

@@ -15,7 +15,11 @@ struct zplan {
     struct zmpi_run *run; /* logical runs of the whole call */
     size_t runs;
     struct zmpi_extent extent;
-    size_t shape[3];  /* of the call's elements */
+    size_t shape[3]; /* of the call's elements */
+    /* As in zmpi_options, once the call was taken apart (components.c); and which of them a plan
+     * is. */
+    int components, component;
+    uint64_t most;    /* bytes of a piece, but for those of one row */
     uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
     size_t most_runs; /* of a piece, so that its list fits where records go */
     bool small;       /* up to ZMPI_EXACT_BELOW values, of all ranks if it is collective: exact */
@@ -26,6 +30,9 @@ struct zplan {
 /* Takes the datatype and the view apart and checks the arguments; pieces of at most `most` bytes,
  * if the shape lets them. On failure the error is raised, and the plan covers nothing. */
 int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct zplan *p);
+/* A plan whose memory is known gets a shape, or the one that its data look like if that is one row,
+ * and the size of its pieces. */
+void zplan_shape(struct zfile *f, struct zplan *p, const size_t shape[3], uint64_t most);
 void zplan_free(struct zplan *p); /* then it covers nothing */
 
 /* Raises the error that `status` stands for, if it does; then the plan covers nothing. */

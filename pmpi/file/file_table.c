@@ -68,6 +68,7 @@ static void destroy(struct zfile *f)
     zstage_free(f);
     zmpi_entries_free(&f->fresh);
     free(f->outbox);
+    free(f->component);
     free(f->waiting);
     free(f->news.sizes);
     free(f->news.places);

@@ -23,6 +23,7 @@
 #include "device/offload.h"
 #include "judge/axes_known.h"
 #include "judge/byte_order.h"
+#include "judge/components.h"
 #include "judge/shape.h"
 #include "layout/stream.h"
 #include "next_mpi.h"
@@ -154,11 +155,15 @@ struct zfile {
     struct zmpi_bound file_bound;   /* that of all others */
     bool shape_told;                /* that the shape that was set is not that of a call */
     struct zmpi_shape_known shapes; /* of calls that nothing else tells the shape of */
-    bool looks_told;                /* that data are not what their datatype says */
-    bool mistyped;       /* floats are in the other byte order, or no floats: kept exactly */
-    bool stays_mistyped; /* and so is all that comes; one value alone may look like that */
-    const char *format;  /* of another library, as the file's first bytes say; NULL: none is known.
-                            All is exact then, and the file plain when it is closed (plain.c) */
+    struct zmpi_components_known components;
+    unsigned char *component; /* one that was interleaved with others, while it is coded */
+    size_t component_room;
+    bool components_told; /* that a call has not the number that was set */
+    bool looks_told;      /* that data are not what their datatype says */
+    bool mistyped;        /* floats are in the other byte order, or no floats: kept exactly */
+    bool stays_mistyped;  /* and so is all that comes; one value alone may look like that */
+    const char *format;   /* of another library, as the file's first bytes say; NULL: none is known.
+                             All is exact then, and the file plain when it is closed (plain.c) */
     struct zmpi_offload offload;
     struct zview view;
     uint64_t position;     /* individual file pointer, in data bytes of the view */

@@ -1,0 +1,47 @@
+/*
+ * components.h - arrays of structures: values of several kinds that take turns, as a solver writes
+ * density, velocity and pressure of each point. Each kind has its own range, so that an error that
+ * is small for one is not the end of another.
+ */
+#ifndef ZMPI_COMPONENTS_H
+#define ZMPI_COMPONENTS_H
+
+#include "device.h"
+
+enum {
+    ZMPI_COMPONENTS_FAST = 16,   /* the most that are found in data */
+    ZMPI_COMPONENTS_MOST = 64,   /* and that may be set */
+    ZMPI_COMPONENTS_LEAST = 1024 /* points, fewer tell too little */
+};
+
+/*
+ * How many components are interleaved in `count` floats in the host's memory: 2 to
+ * ZMPI_COMPONENTS_FAST, of which one varies by less than a tenth of what all vary by; else 1.
+ * Values of a magnitude from `threshold` on (0: 1e20, where the usual fill values begin) are not
+ * looked at. Nothing but the data and the threshold has a part in the answer.
+ */
+int zmpi_components_find(enum zmpi_type type, double threshold, const void *src, size_t count);
+
+/* What was found before, of one file: for arrays of the same type and count. All 0: nothing. The
+ * caller's; not for two threads at once. */
+enum { ZMPI_COMPONENTS_ARRAYS = 8 };
+struct zmpi_components_known {
+    struct zmpi_components_entry {
+        enum zmpi_type type;
+        size_t count;
+        int components;
+        unsigned calls;
+    } entry[ZMPI_COMPONENTS_ARRAYS];
+    unsigned next; /* the entry that was made first */
+};
+
+/* zmpi_components_find, unless the answer is known: it is looked for in the first call of a count
+ * and in the second, fourth, eighth... *is_new: it is another than before. */
+int zmpi_components_recall(struct zmpi_components_known *known, enum zmpi_type type,
+                           double threshold, const void *src, size_t count, bool *is_new);
+
+/* Component c of count elements, a multiple of n, of n interleaved ones, to dst. */
+void zmpi_component_take(enum zmpi_type type, const void *src, size_t count, int n, int c,
+                         void *dst);
+
+#endif

@@ -1,0 +1,196 @@
+/*
+ * components.c - calls of several variables: each comes back within its own bound, whatever the
+ * view, the way of writing and the number of ranks.
+ *
+ * zmpi-test: RANKS 1,2,3,4
+ */
+#include "check.h"
+
+#include <math.h>
+
+enum { N = 5, NX = 24, NY = 20, NZ = 16, POINTS = NX * NY * NZ, VALUES = N * POINTS };
+
+static const char path[] = "components.z";
+static int rank, ranks;
+
+/* Density, velocities, pressure; some pressures are missing. */
+static double value(int part, int component, int i)
+{
+    const double x = 0.1 * (i % NX), y = 0.13 * (i / NX % NY), z = 0.2 * (i / NX / NY) + part;
+    const double s = sin(x + z) * cos(y);
+    if (component == 0)
+        return 1 + 0.1 * s;
+    if (component == N - 1)
+        return i % 11 == 3 ? 1e30 : 1e5 + 2000 * s;
+    return 10 * s + component;
+}
+
+/* Half of what the component varies by. */
+static double half_range(int component)
+{
+    return component == 0 ? 0.1 : component == N - 1 ? 2000 : 10;
+}
+
+static MPI_File open_file(int mode, const char *bound, const char *components)
+{
+    MPI_Info info;
+    MPI_File f;
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "zmpi_error_bound", bound));
+    if (components)
+        OK(MPI_Info_set(info, "zmpi_components", components));
+    OK(MPI_File_open(MPI_COMM_WORLD, path, mode, info, &f));
+    OK(MPI_Info_free(&info));
+    return f;
+}
+
+static void fill(double *data, int part, bool blocks)
+{
+    for (int i = 0; i < POINTS; i++)
+        for (int c = 0; c < N; c++)
+            data[blocks ? c * POINTS + i : i * N + c] = value(part, c, i);
+}
+
+/* rel: of each component's own range, over all ranks. */
+static void check(const double *data, int part, bool blocks, double rel)
+{
+    for (int i = 0; i < POINTS; i++)
+        for (int c = 0; c < N; c++) {
+            const double is = data[blocks ? c * POINTS + i : i * N + c], x = value(part, c, i);
+            if (x >= 1e30)
+                CHECK(is == x);
+            else
+                CHECK(fabs(is - x) <= 2 * rel * half_range(c) * 1.0001);
+        }
+}
+
+enum way { TOGETHER, ALONE, SUBARRAY, STRIDED, WAYS };
+
+/* The view of this rank's part: a slab; planes of an array of all ranks'; or points that take
+ * turns. */
+static void set_view(MPI_File f, enum way way)
+{
+    MPI_Datatype type;
+    if (way == SUBARRAY) {
+        const int sizes[4] = {NZ, NY * ranks, NX, N}, part[4] = {NZ, NY, NX, N};
+        const int from[4] = {0, NY * rank, 0, 0};
+        OK(MPI_Type_create_subarray(4, sizes, part, from, MPI_ORDER_C, MPI_DOUBLE, &type));
+    } else if (way == STRIDED) { /* runs of three points */
+        OK(MPI_Type_vector(POINTS / 3, 3 * N, 3 * N * ranks, MPI_DOUBLE, &type));
+    } else {
+        OK(MPI_File_set_view(f, (MPI_Offset)rank * VALUES * 8, MPI_DOUBLE, MPI_DOUBLE, "native",
+                             MPI_INFO_NULL));
+        return;
+    }
+    OK(MPI_Type_commit(&type));
+    OK(MPI_File_set_view(f, way == STRIDED ? (MPI_Offset)rank * 3 * N * 8 : 0, MPI_DOUBLE, type,
+                         "native", MPI_INFO_NULL));
+    OK(MPI_Type_free(&type));
+}
+
+static MPI_Offset round_trip(enum way way, int access, bool blocks, const char *components)
+{
+    double *data = check_alloc(VALUES * 8);
+    check_say("way %d, access %d, %s", way, access, components ? components : "auto");
+    MPI_File f = open_file(access | MPI_MODE_CREATE, "rel=1e-3", components);
+    set_view(f, way);
+    fill(data, rank, blocks);
+    if (way == ALONE)
+        OK(MPI_File_write(f, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    else
+        OK(MPI_File_write_all(f, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&f));
+    f = open_file(MPI_MODE_RDONLY, "rel=1e-3", NULL);
+    set_view(f, way);
+    memset(data, 0, VALUES * 8);
+    OK(MPI_File_read_all(f, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    check(data, rank, blocks, 1e-3);
+    /* A few values from inside a point. */
+    OK(MPI_File_read_at(f, 7 * N + 3, data, 11, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    for (int i = 0; i < 11 && !blocks; i++) {
+        const int at = 7 * N + 3 + i;
+        const double x = value(rank, at % N, at / N);
+        CHECK(x >= 1e30 ? data[i] == x : fabs(data[i] - x) <= 2e-3 * half_range(at % N) * 1.0001);
+    }
+    OK(MPI_File_close(&f));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    const MPI_Offset size = (MPI_Offset)check_disk_size(path);
+    check_remove(path, MPI_COMM_WORLD);
+    free(data);
+    return size;
+}
+
+/* One component of all points is written again by a view of its own. */
+static void overwrite_one(void)
+{
+    double *data = check_alloc(VALUES * 8), *one = check_alloc(POINTS * 8);
+    MPI_Datatype type;
+    check_say("one component again");
+    MPI_File f = open_file(MPI_MODE_RDWR | MPI_MODE_CREATE, "rel=1e-3", NULL);
+    set_view(f, TOGETHER);
+    fill(data, rank, false);
+    OK(MPI_File_write_all(f, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    OK(MPI_Type_vector(POINTS, 1, N, MPI_DOUBLE, &type));
+    OK(MPI_Type_commit(&type));
+    OK(MPI_File_set_view(f, ((MPI_Offset)rank * VALUES + 2) * 8, MPI_DOUBLE, type, "native",
+                         MPI_INFO_NULL));
+    for (int i = 0; i < POINTS; i++)
+        one[i] = value(rank, 0, i);
+    OK(MPI_File_write_all(f, one, POINTS, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    OK(MPI_Type_free(&type));
+    set_view(f, TOGETHER);
+    OK(MPI_File_read_at_all(f, 0, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    for (int i = 0; i < POINTS; i++) {
+        CHECK(fabs(data[i * N + 2] - value(rank, 0, i)) <= 2e-4 * 1.0001);
+        data[i * N + 2] = value(rank, 2, i);
+    }
+    check(data, rank, false, 1e-3);
+    OK(MPI_File_close(&f));
+    check_remove(path, MPI_COMM_WORLD);
+    free(data);
+    free(one);
+}
+
+/* Ranks that do not agree: one has nothing, one a count that is no whole number of points. The
+ * bound is that of the whole then. */
+static void different_ranks(void)
+{
+    double *data = check_alloc(VALUES * 8);
+    const int count = rank == 1 ? 0 : rank == 2 ? VALUES - 3 : VALUES;
+    check_say("different counts");
+    MPI_File f = open_file(MPI_MODE_WRONLY | MPI_MODE_CREATE, "rel=1e-3", NULL);
+    set_view(f, TOGETHER);
+    fill(data, rank, false);
+    OK(MPI_File_write_all(f, data, count, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&f));
+    f = open_file(MPI_MODE_RDONLY, "rel=1e-3", NULL);
+    set_view(f, TOGETHER);
+    OK(MPI_File_read_all(f, data, count, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    for (int i = 0; i < count; i++) {
+        const double x = value(rank, i % N, i / N);
+        CHECK(x >= 1e30 ? data[i] == x : fabs(data[i] - x) <= 102.1);
+    }
+    OK(MPI_File_close(&f));
+    check_remove(path, MPI_COMM_WORLD);
+    free(data);
+}
+
+int main(int argc, char **argv)
+{
+    OK(MPI_Init(&argc, &argv));
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int way = 0; way < WAYS; way++)
+        for (int reads = 0; reads < 2; reads++) {
+            const int access = reads ? MPI_MODE_RDWR : MPI_MODE_WRONLY;
+            const MPI_Offset size = round_trip((enum way)way, access, false, NULL);
+            CHECK(size < (MPI_Offset)ranks * VALUES * 8 / 4);
+            round_trip((enum way)way, access, false, "5");
+        }
+    for (int way = TOGETHER; way <= ALONE; way++)
+        round_trip((enum way)way, MPI_MODE_WRONLY, true, "5:slow");
+    overwrite_one();
+    different_ranks();
+    OK(MPI_Finalize());
+    return 0;
+}

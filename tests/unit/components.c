@@ -1,0 +1,111 @@
+/* components.c - how many variables take turns in an array, by its data. */
+#include "judge/components.h"
+
+#include <math.h>
+
+#include "field.h"
+
+/* Fields of several variables, one behind the other; all others have one. */
+static int components_of(const char *path)
+{
+    return strstr(path, "nyx_particles") ? 7 : strstr(path, "qmcpack_density_g") ? 2 : 1;
+}
+
+static void check_field(const struct field *f)
+{
+    const size_t count = kit_elements(&f->array), width = zmpi_type_size(f->array.type);
+    const unsigned char *data = f->data;
+    const int n = components_of(f->path);
+    cr_assert_eq(zmpi_components_find(f->array.type, 1e20, data, count), n, "%s", f->path);
+    for (size_t part = 2048; part <= count && n == 1; part *= 2)
+        for (size_t at = 0; at + part <= count; at += part)
+            cr_assert_eq(zmpi_components_find(f->array.type, 1e20, data + at * width, part), 1,
+                         "%s: %zu at %zu", f->path, part, at);
+}
+
+Test(components, fields)
+{
+    each_field(check_field);
+}
+
+static double state(size_t point, size_t component, size_t n)
+{
+    const double s = sin(0.01 * (double)point + (double)component);
+    return component == 0 ? 1 + 0.1 * s : component + 1 == n ? 1e5 + 2000 * s : 10 * s;
+}
+
+Test(components, states)
+{
+    enum { POINTS = 5040 };
+    for (size_t n = 2; n <= ZMPI_COMPONENTS_FAST; n++) {
+        double *x = malloc(POINTS * n * sizeof *x);
+        cr_assert_not_null(x);
+        for (size_t i = 0; i < POINTS * n; i++)
+            x[i] = state(i / n, i % n, n);
+        cr_assert_eq(zmpi_components_find(ZMPI_F64, 1e20, x, POINTS * n), n, "%zu", n);
+        free(x);
+    }
+}
+
+/* Nothing but special values; constants; few values; another type. */
+Test(components, odd)
+{
+    enum { COUNT = 6000 };
+    float x[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        x[i] = i % 2 ? NAN : INFINITY;
+    cr_assert_eq(zmpi_components_find(ZMPI_F32, 1e20, x, COUNT), 1);
+    for (int i = 0; i < COUNT; i++)
+        x[i] = i % 3 ? 5 : 7;
+    cr_assert_eq(zmpi_components_find(ZMPI_F32, 1e20, x, COUNT), 1);
+    for (size_t n = 0; n < 2 * ZMPI_COMPONENTS_LEAST; n++)
+        cr_assert_eq(zmpi_components_find(ZMPI_F32, 1e20, x, n), 1);
+    cr_assert_eq(zmpi_components_find(ZMPI_I32, 1e20, x, COUNT), 1);
+}
+
+/* Data of another kind in a later call of the same length are found by the next look. */
+Test(components, known)
+{
+    enum { COUNT = 9000 };
+    struct zmpi_components_known known = {0};
+    double *x = malloc(COUNT * sizeof *x);
+    bool is_new;
+    for (int i = 0; i < COUNT; i++)
+        x[i] = sin(0.01 * i);
+    for (int call = 1; call <= 2; call++) {
+        cr_assert_eq(zmpi_components_recall(&known, ZMPI_F64, 1e20, x, COUNT, &is_new), 1);
+        cr_assert_not(is_new);
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        x[i] = state(i / 3, i % 3, 3);
+    for (int call = 3; call <= 5; call++) {
+        const int n = zmpi_components_recall(&known, ZMPI_F64, 1e20, x, COUNT, &is_new);
+        cr_assert_eq(n, call < 4 ? 1 : 3);
+        cr_assert_eq(is_new, call == 4);
+    }
+    free(x);
+}
+
+Test(components, taken)
+{
+    enum { POINTS = 1003, MOST = 9 };
+    uint64_t *x = malloc(sizeof *x * POINTS * MOST), *y = malloc(sizeof *y * POINTS);
+    uint32_t *v = malloc(sizeof *v * POINTS * MOST), *w = malloc(sizeof *w * POINTS);
+    for (size_t i = 0; i < POINTS * MOST; i++) {
+        x[i] = i * 0x9E3779B97F4A7C15;
+        v[i] = (uint32_t)i * 0x9E3779B9;
+    }
+    for (int n = 1; n <= MOST; n++)
+        for (int c = 0; c < n; c++) {
+            zmpi_component_take(ZMPI_F64, x, POINTS * (size_t)n, n, c, y);
+            zmpi_component_take(ZMPI_F32, v, POINTS * (size_t)n, n, c, w);
+            for (size_t i = 0; i < POINTS; i++) {
+                cr_assert_eq(y[i], x[i * (size_t)n + (size_t)c]);
+                cr_assert_eq(w[i], v[i * (size_t)n + (size_t)c]);
+            }
+        }
+    free(x);
+    free(y);
+    free(v);
+    free(w);
+}

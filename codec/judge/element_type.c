@@ -19,6 +19,9 @@ enum { LEAST = 16, ENOUGH = 64, TEXT_LEAST = 4 };
 #define ROUGH32 36
 #define ROUGH64 45
 
+/* Bits of an f64 that are zero where it was made from an f32: its lower half tells nothing then. */
+#define BELOW_F32 0x1FFFFFFFu
+
 /* Halves of f64: how near one another exponents of the lower ones are if these are f32. Noise in
  * few values comes down to 85 - 300 / sqrt(n). */
 #define SMOOTH_HALF 40
@@ -116,7 +119,7 @@ static void take64(struct tally *t, const unsigned char *at, size_t i)
     uint64_t word;
     memcpy(&word, at + i * sizeof word, sizeof word);
     const uint32_t low = (uint32_t)word;
-    if (!take(&t->part[1], word, 52) || low == 0)
+    if (!take(&t->part[1], word, 52) || (low & BELOW_F32) == 0)
         return;
     take(&t->part[0], low, 23);
     t->byte[0][word >> 56]++;

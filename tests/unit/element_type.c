@@ -47,6 +47,33 @@ static double value_of(const struct field *f, size_t i)
                                      : ((const double *)f->data)[i];
 }
 
+/* f64 made from f32, and rounded to fewer bits, as restarts and archives have them. */
+static void check_coarse(const struct field *f)
+{
+    static const unsigned bits[] = {29, 40, 32, 24, 20, 16, 8};
+    const size_t count = kit_elements(&f->array);
+    uint64_t *x = malloc(count * sizeof *x);
+    for (size_t k = 0; k < KIT_COUNT(bits); k++) {
+        for (size_t i = 0; i < count; i++) {
+            const double v = bits[k] == 29 ? (double)(float)value_of(f, i) : value_of(f, i);
+            memcpy(&x[i], &v, sizeof v);
+            x[i] = x[i] >> bits[k] << bits[k];
+        }
+        cr_assert(is_right(ZMPI_F64, (unsigned char *)x, count * 8), "%s: %u bits less", f->path,
+                  bits[k]);
+        for (size_t n = 64; n <= count; n *= 4)
+            for (size_t at = 0; at + n <= count; at += n)
+                cr_assert_eq(zmpi_looks_like(ZMPI_F64, x + at, n), ZMPI_LOOKS_RIGHT,
+                             "%s: %u bits less, %zu at %zu", f->path, bits[k], n, at);
+    }
+    free(x);
+}
+
+Test(element_type, coarse, .timeout = 300)
+{
+    each_field(check_coarse);
+}
+
 /* The other width, and the other byte order of both. */
 static void check_width(const struct field *f)
 {

@@ -329,7 +329,7 @@ Test(huffman, truncations_and_flips_are_seen)
         cr_assert_neq(zmpi_decompress(out, kit_bytes(&a), g.data, n), ZMPI_OK, "%zu bytes", n);
         kit_unguard(&g);
     }
-    for (size_t bit = 0; bit < 8 * s.size; bit++) {
+    for (size_t bit = 0; bit<8 * s.size; bit += TEST_LESS> 1 ? 13 : 1) {
         s.data[bit / 8] ^= (unsigned char)(1u << bit % 8);
         cr_assert_neq(zmpi_decompress(out, kit_bytes(&a), s.data, s.size), ZMPI_OK, "bit %zu", bit);
         s.data[bit / 8] ^= (unsigned char)(1u << bit % 8);
@@ -360,7 +360,7 @@ Test(huffman, forged_streams_do_not_crash)
     size_t decoded = 0, refused = 0;
     cr_assert_eq(zmpi_stream_parse(&parsed, s.data, s.size), ZMPI_OK);
     size_t books = parsed.head - parsed.books_size;
-    for (size_t bit = 8 * books; bit < 8 * s.size; bit++) {
+    for (size_t bit = 8 * books; bit<8 * s.size; bit += TEST_LESS> 1 ? 13 : 1) {
         memcpy(in.data, s.data, s.size);
         in.data[bit / 8] ^= (unsigned char)(1u << bit % 8);
         fix_checksums(in.data, &parsed);

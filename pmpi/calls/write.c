@@ -360,6 +360,8 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     int agreed = agree(f, &t), wrote = MPI_SUCCESS;
     if (!agreed)
         agreed = agree_on_small(f, &p, &t);
+    if (rc && t.components != 1)
+        zplan_free(&p); /* its count may be no multiple of them */
     if (!agreed && t.components != 1 && !p.small)
         wrote = write_together_apart(f, &p, t.components, &agreed);
     else if (!agreed)

@@ -103,9 +103,8 @@ static int tell(const struct tool_input *in, size_t bad)
     if (c->index_damaged)
         printf("%s: the index is damaged; zmpi fsck --repair writes a new one\n", in->path);
     if (c->copied)
-        printf("%s: its header is damaged, and the copy of it at the end was taken; zmpi fsck "
-               "--repair mends it\n",
-               in->path);
+        printf("%s: its header is damaged, and the copy of it at the end was taken; zmpi %s\n",
+               in->path, c->overwritten ? "recover saves the rest" : "fsck --repair mends it");
     if (!zmpi_container_whole(c))
         printf("%s: data may be missing\n", in->path);
     if (c->damaged)
@@ -331,7 +330,9 @@ static int examine(struct tool_input *in, bool mend)
     found.torn = is_torn(in, &indexed.header) || indexed.header_lost;
     int result = report(in, &indexed, &found);
     bool index_wrong = indexed.index_damaged || indexed.scanned;
-    if (index_wrong && !mend)
+    if (indexed.overwritten)
+        printf("  zmpi recover saves what can be read\n");
+    else if (index_wrong && !mend)
         printf("  zmpi fsck --repair writes an index of what was found\n");
     else if ((found.torn || in->container.mended) && !mend)
         printf("  zmpi fsck --repair writes what is damaged anew\n");

@@ -172,9 +172,12 @@ static enum zmpi_status measure(struct tool_input *in, struct room *room)
     enum zmpi_status status = zmpi_container_sift(c, &in->reader, RUNS_MOST, &s);
     if (status)
         return status;
+    const struct zmpi_header *h = &c->header;
+    const bool copied =
+        h->index_length && h->log_end >= h->index_offset + h->index_length + ZMPI_HEADER_COPY_BYTES;
     const uint64_t used = ZMPI_HEADER_BYTES + s.live +
-                          zmpi_index_segments_size(c->all.segment, c->indexed) +
-                          c->header.index_length;
+                          zmpi_index_segments_size(c->all.segment, c->indexed) + h->index_length +
+                          (copied ? ZMPI_HEADER_COPY_BYTES : 0);
     room->holes = holes_of(in);
     room->unused = in->physical > used ? in->physical - used : 0;
     zmpi_sifted_free(&s);

@@ -550,11 +550,22 @@ says fsck
 cp a.zmpi torn.zmpi
 dd if=/dev/urandom of=torn.zmpi bs=128 count=1 seek=2 conv=notrunc 2>/dev/null
 check python3 "${field%/*}/others.py" "$zmpi" torn.zmpi
-# Both header slots lost: not recoverable, and said so.
+# Both header slots lost: the copy at the end stands for them.
 cp a.zmpi lost.zmpi
 dd if=/dev/zero of=lost.zmpi bs=512 count=1 conv=notrunc 2>/dev/null
-expect 2 "$zmpi" fsck lost.zmpi
-expect 2 "$zmpi" info lost.zmpi
+expect 0 "$zmpi" info lost.zmpi
+expect 1 "$zmpi" fsck lost.zmpi
+expect 0 "$zmpi" fsck --repair lost.zmpi
+expect 0 "$zmpi" verify lost.zmpi
+expect 0 "$zmpi" decompress a.zmpi back.raw
+expect 0 "$zmpi" cat lost.zmpi
+check cmp out back.raw
+# And that too: not recoverable, and said so.
+cp a.zmpi gone.zmpi
+dd if=/dev/zero of=gone.zmpi bs=1 count=512 conv=notrunc 2>/dev/null
+truncate -s -40 gone.zmpi
+expect 2 "$zmpi" fsck gone.zmpi
+expect 2 "$zmpi" info gone.zmpi
 
 echo "$checks checks, $failures failures"
 [ $failures -eq 0 ]

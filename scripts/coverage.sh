@@ -2,7 +2,7 @@
 # coverage.sh [CTEST OPTION...]: build with gcov, run the tests, print which share of lines and branches of codec, pmpi and smartnic
 # they execute, and the files with the least. build-coverage/coverage.txt has every file.
 #
-# Vector kernels are left out: they are compared with the scalar ones value by value (tests/unit/kernels*.c).
+# Vector kernels are left out: they are compared with the scalar ones value by value (tests/unit/kernels/).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh

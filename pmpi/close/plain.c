@@ -250,7 +250,7 @@ static bool copy_begin(struct zfile *f, struct copy *c)
     if (!all_of(f, c->fd >= 0))
         return false;
     /* Not opened again: ROMIO of Open MPI 4.1.4 crashes where two threads open files at the same
-     * time, as they may close them (tests/mpi/threads.c). */
+     * time, as they may close them (tests/mpi/runtime/threads.c). */
     const int rc = zindex_read_all(f, &c->from);
     return all_of(f, !rc && is_same(f, &c->from) && may_be_long(c->from.logical_size));
 }

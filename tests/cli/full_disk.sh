@@ -1,6 +1,6 @@
 #!/bin/sh
-# full_disk.sh: a disk gets full: one of two megabytes in collective and independent writes (tests/mpi/full.c), one of
-# nine when a file of five becomes plain again (tests/mpi/plain.c).
+# full_disk.sh: a disk gets full: one of two megabytes in collective and independent writes (tests/mpi/failures/full.c), one of
+# nine when a file of five becomes plain again (tests/mpi/files/plain.c).
 set -eu
 program=$ZMPI_TEST_BIN/tests/full
 plain=$ZMPI_TEST_BIN/tests/plain

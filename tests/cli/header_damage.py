@@ -11,7 +11,7 @@ import sys
 BIN = os.environ["ZMPI_TEST_BIN"]
 ZMPI, PROGRAM = os.path.join(BIN, "zmpi"), os.path.join(BIN, "tests", "header_damage")
 N = 30000
-FIRST, COUNT = 4000, 3000  # doubles of the second session (tests/mpi/header_damage.c)
+FIRST, COUNT = 4000, 3000  # doubles of the second session (tests/mpi/failures/header_damage.c)
 
 
 def fail(text):

@@ -1,6 +1,6 @@
 #!/bin/sh
 # killed.sh: processes are killed between two writes; whatever was complete is there when the file is opened again, before and
-# after zmpi fsck --repair; so is all of a file that was never closed (tests/mpi/killed.c).
+# after zmpi fsck --repair; so is all of a file that was never closed (tests/mpi/failures/killed.c).
 set -eu
 program=$ZMPI_TEST_BIN/tests/killed
 zmpi=$ZMPI_TEST_BIN/zmpi

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""list_damage.py: a record with a list over a megabyte is damaged (tests/mpi/list_damage.c): the tools read all that it does not
+"""list_damage.py: a record with a list over a megabyte is damaged (tests/mpi/failures/list_damage.c): the tools read all that it does not
 cover, name what it does, and mend its head from the copy of it; zmpi trim keeps the copy."""
 import json
 import os

@@ -1,6 +1,6 @@
 #!/bin/sh
 # same_numbers.sh: the same run gives the same numbers, bit for bit, whatever the machine is busy with: messages and collectives
-# that are late, ranks that are, threads, other programs (tests/mpi/same.c, each rank as on a node of its own).
+# that are late, ranks that are, threads, other programs (tests/mpi/collectives/same.c, each rank as on a node of its own).
 set -eu
 program=$ZMPI_TEST_BIN/tests/same
 lib=${ZMPI_TEST_LIB%%:*}

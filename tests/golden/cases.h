@@ -1,6 +1,6 @@
 /*
  * cases.h - how the golden files are made: by make.c, which writes them, and by
- * tests/unit/golden.c, which makes them again and compares.
+ * tests/unit/stream/golden.c, which makes them again and compares.
  *
  * All data come from integers, scaled by powers of two, so that every machine makes the same. Cases
  * are only ever added: a file here is a promise to everybody who has one like it.

@@ -2,7 +2,7 @@
  * golden.c - the files of tests/golden: the encoder makes exactly these bytes, and the decoder
  * reads what they say.
  */
-#include "../golden/cases.h"
+#include "../../golden/cases.h"
 
 #include <criterion/criterion.h>
 
@@ -10,7 +10,7 @@
 
 static struct golden made;
 
-/* ZMPI_GOLDEN, or the folder beside that of this file. */
+/* ZMPI_GOLDEN, or the folder golden/ of the tests. */
 static void golden_path(const char *name, char *path, size_t size)
 {
     const char *folder = getenv("ZMPI_GOLDEN"), *slash = strrchr(__FILE__, '/');
@@ -18,7 +18,7 @@ static void golden_path(const char *name, char *path, size_t size)
     if (folder != NULL)
         length = snprintf(path, size, "%s/%s.zmpi", folder, name);
     else
-        length = snprintf(path, size, "%.*s/../golden/%s.zmpi",
+        length = snprintf(path, size, "%.*s/../../golden/%s.zmpi",
                           slash != NULL ? (int)(slash - __FILE__) : 1,
                           slash != NULL ? __FILE__ : ".", name);
     cr_assert(length > 0 && (size_t)length < size);

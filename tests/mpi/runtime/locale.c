@@ -4,7 +4,7 @@
  *
  * zmpi-test: RANKS 1 ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_REPORT=locale.json ZMPI_REPORT_TEXT=off
  */
-#include "../comma.h"
+#include "../../comma.h"
 #include "check.h"
 
 #include <ctype.h>

@@ -6,7 +6,7 @@
  */
 #include "check.h"
 
-#include "../../pmpi/zmpi.h"
+#include "zmpi.h"
 
 #if MPI_VERSION < 4
 

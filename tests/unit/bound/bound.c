@@ -5,7 +5,7 @@
 #include <float.h>
 #include <stdio.h>
 
-#include "../comma.h"
+#include "../../comma.h"
 #include "device.h"
 #include "kit.h"
 #include "options/options.h"

@@ -1,7 +1,7 @@
 /*
- * mixed.c - a job in which some ranks may have no libzmpi.so (tests/mpi/mixed.sh): the first call
- * that the program makes gets what the program sent, whatever zmpi does in MPI_Init; what it
- * computes and writes is right, and nothing hangs.
+ * mixed.c - a job in which some ranks may have no libzmpi.so (tests/mpi/runtime/mixed.sh): the
+ * first call that the program makes gets what the program sent, whatever zmpi does in MPI_Init;
+ * what it computes and writes is right, and nothing hangs.
  *
  *     mixed FIRST KIND [CHILD...]    FIRST: allreduce, bcast, dup, open, recv, none
  *         KIND: exact (nobody may change a value), lossy (abs=1e-3); CHILD: command line of

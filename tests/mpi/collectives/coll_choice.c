@@ -5,8 +5,8 @@
  * zmpi-test: RANKS 1 ANYIO PLAIN
  */
 #define ZMPI_NEXT_MPI_H // a program calls MPI as programs do, not through the library's table
-#include "../../codec/device/codec_choice.c"
-#include "../../pmpi/collective/coll_auto.c"
+#include "device/codec_choice.c"
+#include "collective/coll_auto.c"
 #include "check.h"
 
 enum { BYTES = 1 << 20, SIZE_CLASS = 10, PIECES = 16 };

@@ -3,7 +3,7 @@
  *
  * zmpi-test: RANKS 1 ANYIO PLAIN
  */
-#include "../../codec/device/codec_choice.c"
+#include "device/codec_choice.c"
 #include "check.h"
 
 enum { RECORD = 4 << 20 };

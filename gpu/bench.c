@@ -1,5 +1,5 @@
 /* bench.c - bench_gpu: the CUDA device against the CPU, and how fast it is. See
- * scripts/bench_gpu.sh. */
+ * scripts/bench/bench_gpu.sh. */
 #include "bench.h"
 
 #include <getopt.h>

@@ -1,4 +1,4 @@
-/* bench.h - what the files of the GPU benchmark share (scripts/bench_gpu.sh runs it). */
+/* bench.h - what the files of the GPU benchmark share (scripts/bench/bench_gpu.sh runs it). */
 #ifndef ZMPI_GPU_BENCH_H
 #define ZMPI_GPU_BENCH_H
 

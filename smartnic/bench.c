@@ -1,7 +1,7 @@
 /*
  * bench.c - what the SmartNIC's daemon takes off its clients: throughput, latency and processor
  * time of so many processes at once that compress by it and by themselves, in turns. For
- * scripts/bench_nic.sh.
+ * scripts/bench/bench_nic.sh.
  *
  *     bench_nic [-n CLIENTS] [-e BOUND] [-c fle|huffman] [-t SECONDS] [-r ROUNDS] [-f FOLDER]
  * BYTES...

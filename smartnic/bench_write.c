@@ -1,7 +1,7 @@
 /*
  * bench_write.c - what a write call costs an MPI program: the time until it returns, until all is
- * in the file, and the process's own processor time. For scripts/bench_nic.sh, with libzmpi.so
- * preloaded.
+ * in the file, and the process's own processor time. For scripts/bench/bench_nic.sh, with
+ * libzmpi.so preloaded.
  *
  *     bench_write FILE CALLS MILLISECONDS BYTES...      of each rank; so long between the calls
  */

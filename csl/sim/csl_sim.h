@@ -191,7 +191,7 @@ void csl_set_trace(struct csl_sim *sim, void (*trace)(void *context, const struc
 /* One JSON object per line: a csl_set_trace callback whose context is a FILE *. */
 void csl_trace_json(void *file, const struct csl_trace *event);
 
-/* The counters of all PEs, one JSON object per line: what scripts/csl_heat.py draws. */
+/* The counters of all PEs, one JSON object per line: what scripts/bench/csl_heat.py draws. */
 void csl_write_counters(const struct csl_sim *sim, FILE *file);
 
 #endif

@@ -15,7 +15,7 @@
  *     --launch=FUNCTION[:VALUE,...]       calls it in all PEs and waits
  *     --drain                  until nothing moves any more
  *     --print=NAME:COUNT[:f|:u|:i|:x]  from all PEs
- *     --counters=FILE          what it cost by PE, JSON lines (scripts/csl_heat.py draws them)
+ *     --counters=FILE          what it cost by PE, JSON lines, for scripts/bench/csl_heat.py
  */
 #include <errno.h>
 #include <stdio.h>

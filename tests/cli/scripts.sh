@@ -10,12 +10,13 @@ fail() {
     exit 1
 }
 
-for script in demo bench_codec bench_small bench_cluster plot_perf cluster; do
+for script in demo bench/bench_codec bench/bench_small bench/bench_cluster plot_perf cluster; do
+    name=${script##*/}.sh
     text=$("$scripts/$script.sh" -h) || fail "$script.sh -h failed"
-    [[ $text == "$script.sh"* || $text == *"$script.sh: "* ]] || fail "$script.sh -h says '$text'"
+    [[ $text == "$name"* || $text == *"$name: "* ]] || fail "$script.sh -h says '$text'"
     for option in -h --nonsense; do
         status=0
-        said=$(cd "$scripts" && "./$script.sh" $option 2>&1) || status=$?
+        said=$(cd "$(dirname "$scripts/$script")" && "./$name" $option 2>&1) || status=$?
         [[ $option == -h && $status == 0 || $option != -h && $status == 2 ]] || fail "$script.sh $option: status $status"
         [[ $said == *"$text" ]] || fail "$script.sh $option in its folder says '$said'"
     done

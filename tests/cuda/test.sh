@@ -95,7 +95,7 @@ probe() {
 
 # The benchmark for machines with a GPU runs here too, on little.
 bench() {
-    "$ZMPI_TEST_SOURCE/scripts/bench_gpu.sh" --emulated "$ZMPI_TEST_BIN/bench_gpu_emulated" --json bench.json >bench.log ||
+    "$ZMPI_TEST_SOURCE/scripts/bench/bench_gpu.sh" --emulated "$ZMPI_TEST_BIN/bench_gpu_emulated" --json bench.json >bench.log ||
         fail "bench_gpu.sh: $(cat bench.log)"
     grep -q 'the same bytes and values as on the CPU' bench.log || fail "no check: $(cat bench.log)"
     python3 -c 'import json; b = json.load(open("bench.json")); assert b["gpu"] and b["date"], b'
@@ -105,16 +105,16 @@ bench() {
     # A tool that complains, or has no time, is a failure.
     printf '#!/bin/bash\n[[ "$*" != "--tool racecheck "* ]] || exit 9\n' >sanitizer
     chmod +x sanitizer
-    if ZMPI_BENCH_SANITIZER=$PWD/sanitizer "$ZMPI_TEST_SOURCE/scripts/bench_gpu.sh" --emulated true >log 2>&1; then
+    if ZMPI_BENCH_SANITIZER=$PWD/sanitizer "$ZMPI_TEST_SOURCE/scripts/bench/bench_gpu.sh" --emulated true >log 2>&1; then
         fail "a tool's complaint is lost: $(cat log)"
     fi
     if ! grep -q 'compute-sanitizer racecheck: FAILED, exit status 9 ' log || [[ $(grep -c FAILED log) != 1 ]]; then
         fail "a tool's complaint: $(cat log)"
     fi
-    if ZMPI_BENCH_SANITIZER=$PWD/sanitizer "$ZMPI_TEST_SOURCE/scripts/bench_gpu.sh" --seconds 1 --emulated true >log 2>&1; then
+    if ZMPI_BENCH_SANITIZER=$PWD/sanitizer "$ZMPI_TEST_SOURCE/scripts/bench/bench_gpu.sh" --seconds 1 --emulated true >log 2>&1; then
         fail "no time for tools, and no failure: $(cat log)"
     fi
-    if ZMPI_EMU_DEVICES=0 "$ZMPI_TEST_SOURCE/scripts/bench_gpu.sh" --emulated "$ZMPI_TEST_BIN/bench_gpu_emulated" 2>log; then
+    if ZMPI_EMU_DEVICES=0 "$ZMPI_TEST_SOURCE/scripts/bench/bench_gpu.sh" --emulated "$ZMPI_TEST_BIN/bench_gpu_emulated" 2>log; then
         fail "bench_gpu.sh without a GPU"
     fi
     if [[ $(wc -l <log) != 1 ]] || ! grep -q 'no NVIDIA GPU' log; then

@@ -225,8 +225,8 @@ broken) # daemons that lie, fail and die while they write
     grep -q 'written by the device' "$work/log" || fail "not by the new daemon"
     stop
     ;;
-bench) # scripts/bench_nic.sh, the few seconds of it
-    env -u ZMPI_NIC ZMPI_BUILD="$(dirname "$bin")" "$ZMPI_TEST_SOURCE/scripts/bench_nic.sh" -p "$provider" >"$work/said" 2>"$work/log" || fail "bench_nic.sh failed"
+bench) # scripts/bench/bench_nic.sh, the few seconds of it
+    env -u ZMPI_NIC ZMPI_BUILD="$(dirname "$bin")" "$ZMPI_TEST_SOURCE/scripts/bench/bench_nic.sh" -p "$provider" >"$work/said" 2>"$work/log" || fail "bench_nic.sh failed"
     (($(awk '$3 == "daemon" && NF == 9' "$work/said" | wc -l) == 12)) || fail "$(cat "$work/said")"
     (($(awk '$3 == "daemon," && NF == 10' "$work/said" | wc -l) == 12)) || fail "$(cat "$work/said")"
     ;;

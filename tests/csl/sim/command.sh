@@ -56,7 +56,7 @@ done
 "$csl" run layout.csl --params=W:2,c:5 --trace=trace --launch=run >out
 grep -q '"event":"hop","color":5,"to":"E"' trace || fail "a color from the command line is not taken"
 ! "$csl" check layout.csl --params=W:2,c:24 2>error || fail "a number that is no color is taken"
-"$source/scripts/csl_heat.py" counters >heat.svg
+"$source/scripts/bench/csl_heat.py" counters >heat.svg
 [ "$(grep -c '<rect' heat.svg)" = 8 ] || fail "the picture lacks PEs"
 "$csl" check layout.csl --params=W:2 >out
 ! "$csl" check layout.csl 2>error || fail "a missing parameter is not refused"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What ratio=R comes to on real fields, as a table for docs/performance.md.
 
-    scripts/ratio_table.py [--tool build/bin/zmpi] FOLDER [RATIO...]
+    scripts/bench/ratio_table.py [--tool build/bin/zmpi] FOLDER [RATIO...]
 
 For each field NAME_DIMS.f32 or .f64 and each ratio: the ratio of the stream, and the largest error over the range of
 the values. Ratios that were not reached within 5 % are marked *. Standard library only.

@@ -12,7 +12,7 @@
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 
 out=bench-results size=256M bounds='rel=1e-3 rel=1e-4 lossless' repetitions=7
 while getopts o:s:e:r:h option; do
@@ -39,7 +39,7 @@ fields=()
 for file in "$@"; do
     fields+=("$(realpath -e "$file")")
 done
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 need_packages cmake ninja-build gcc pkg-config python3 libc6-dev libopenmpi-dev openmpi-bin libxxhash-dev libinih-dev \
     libzfp-dev liblz4-dev libzstd-dev gnuplot-nox fonts-dejavu-core
@@ -82,14 +82,14 @@ if [[ -z ${SZ3:-} ]]; then
     echo "== no SZ3: the variable SZ3 does not name its command line tool" >&2
 elif ((${#fields[@]} > 0)); then
     echo "== SZ3" >&2
-    python3 scripts/bench_sz3.py -e "$bounds" -r "$repetitions" "$zmpi" "${fields[@]}" >"$out/sz3.md"
+    python3 scripts/bench/bench_sz3.py -e "$bounds" -r "$repetitions" "$zmpi" "${fields[@]}" >"$out/sz3.md"
 fi
 
 echo "== pictures" >&2
 # What others ran meanwhile belongs to the figures: load is this process's one to nproc threads and theirs.
 load=$(cut -d' ' -f2 /proc/loadavg)
 machine="$(LC_ALL=C lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc) cores, load average $load"
-python3 scripts/bench_tables.py --machine "$machine" --zmpi "$zmpi" \
+python3 scripts/bench/bench_tables.py --machine "$machine" --zmpi "$zmpi" \
     "$out" ${fields[0]+"${fields[0]}"}
 for picture in throughput rate_distortion slice; do
     (cd "$out/raw" && gnuplot "$picture.gp")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How small encoder huffman makes real fields, as tables for docs/performance.md.
 
-    scripts/huffman_table.py [--tool build/bin/zmpi] [--bound rel=1e-3] [--sorts] FOLDER
+    scripts/bench/huffman_table.py [--tool build/bin/zmpi] [--bound rel=1e-3] [--sorts] FOLDER
 
 For each field NAME_DIMS.f32 (with --sorts, of .f64 too): ratios of the stream and the file by fle, of the stream by
 huffman, and what that would be with the residuals in their zero-order entropy and all else as by fle. --sorts: by
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import zmpi_reader  # noqa: E402
 
 

@@ -5,7 +5,7 @@
 # the cores of its clients, as here, its work competes with theirs; run it on the SmartNIC or DPU for figures of one (ZMPI_NIC=FILE: of a daemon that runs
 # already, with --files /tmp if it is to write). ZMPI_BUILD: the build folder.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # rtl_area.sh [LANES]: what the engine in hardware takes of an FPGA, as yosys counts (docs/rtl.md). Takes minutes.
 set -euo pipefail
-cd "$(dirname "$0")/../smartnic/rtl"
+cd "$(dirname "$0")/../../smartnic/rtl"
 command -v yosys >/dev/null || {
     echo "rtl_area.sh: yosys is not installed (Debian: yosys)" >&2
     exit 1

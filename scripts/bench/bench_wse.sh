@@ -1,7 +1,7 @@
 #!/bin/bash
 # bench_wse.sh [BUILD_DIR [DATA_DIR]]: the tables of docs/csl.md, simulated, beside CereSZ's.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 build=${1:-build}
 data=${2:-../shared/data}
 
@@ -19,7 +19,7 @@ echo "## Sub-stages"
 "$bench" stages
 echo
 echo "## Fit"
-python3 scripts/csl_fit.py "$bench"
+python3 scripts/generate/csl_fit.py "$bench"
 echo
 echo "## Rows"
 "$bench" rows

@@ -15,7 +15,7 @@
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 
 out=cluster-results size=64M repetitions=5 links='1gbit 2.5gbit 5gbit' rates='200M 500M'
 while getopts o:s:n:l:r:h option; do
@@ -38,7 +38,7 @@ done
 shift $((OPTIND - 1))
 out=$(realpath -m "$out")
 field=${1:+$(realpath -e "$1")}
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 build=$(realpath "${BENCH_BUILD:-build}")
 perf=$build/bin/zmpi-perf

@@ -9,7 +9,7 @@
 # XXHASH_INCLUDE: the folder of xxhash.h, where the compiler does not find it; those of conda, /opt, /usr and HOME are searched.
 # bench_gpu.sh --emulated PROGRAM ...: the same with a benchmark that was built for the emulator, on tiny fields.
 set -euo pipefail
-top=$(cd "$(dirname "$0")/.." && pwd)
+top=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=scripts/lib.sh
 . "$top/scripts/lib.sh"
 

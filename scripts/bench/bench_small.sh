@@ -13,7 +13,7 @@
 set -euo pipefail
 
 # shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 
 pieces=1000000 bytes=1024 ranks='1 2 4 8 16' folder='' only_calls=''
 while getopts n:b:r:d:ch option; do
@@ -33,7 +33,7 @@ while getopts n:b:r:d:ch option; do
         ;;
     esac
 done
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 build=${BENCH_BUILD:-build}
 [[ -f $build/CMakeCache.txt ]] || cmake --preset release -B "$build" --log-level=WARNING -DMPI_C_COMPILER=mpicc.openmpi
 cmake --build "$build" --target zmpi zmpi_tool small_io --parallel "$(nproc)" >/dev/null

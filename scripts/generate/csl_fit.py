@@ -84,7 +84,7 @@ def fit(of, estimated, published):
 
 
 def main():
-    path = pathlib.Path(__file__).resolve().parent.parent / "csl/sim/costs.h"
+    path = pathlib.Path(__file__).resolve().parents[2] / "csl/sim/costs.h"
     estimated, present = table(path)
     of = counts(sys.argv[1])
     fitted = fit(of, estimated, PUBLISHED)

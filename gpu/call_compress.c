@@ -7,7 +7,7 @@
  */
 #include "base/bytes.h"
 #include "calls.h"
-#include "kernels.h"
+#include "kernels/kernels.h"
 #include "layout/stream.h"
 #include "slices.h"
 

@@ -1,6 +1,6 @@
 /* call_range.c - the value range of an array that is on the device. */
 #include "calls.h"
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 static bool find(struct gpu_lane *lane, enum zmpi_type type, const void *src, size_t count,
                  double threshold, void *workspace, struct zmpi_range *range)

@@ -2,7 +2,7 @@
 #ifndef ZMPI_GPU_SLICES_H
 #define ZMPI_GPU_SLICES_H
 
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 /* Bytes of the array, about: enough that the host starts the next slice while the device copies
  * one. The benchmark changes it. */

@@ -75,7 +75,7 @@ find_tools() {
     find_gpu
     cc=${CC:-$(command -v cc || command -v gcc || echo cc)}
     command -v "$cc" >/dev/null || die "$cc is missing: install a C compiler"
-    include=(-I"$top/codec" -I"$top/gpu")
+    include=(-I"$top/codec")
     find_xxhash
 }
 
@@ -87,11 +87,11 @@ build() {
     architecture=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .) || true
     [[ $architecture != sm_ ]] || architecture=native
     echo "== building in $1 for $architecture"
-    "$nvcc" -c -O3 -lineinfo -std=c++17 --fmad=false -arch="$architecture" "${include[@]}" "$top/gpu/kernels.cu" -o "$1/kernels.cu.o" &
+    "$nvcc" -c -O3 -lineinfo -std=c++17 --fmad=false -arch="$architecture" "${include[@]}" "$top/gpu/kernels/kernels.cu" -o "$1/kernels.cu.o" &
     find "$top/codec" "$top/gpu" -name '*.c' ! -path '*/tool/*' ! -path '*/options/*' ! -path '*/emulator/*' | while read -r source; do
         object=${source#"$top/"}
         object=${object//\//_}.o
-        [[ $object == gpu_kernels.c.o ]] || printf '%s\0%s\0' "$1/$object" "$source"
+        [[ $object == gpu_kernels_kernels.c.o ]] || printf '%s\0%s\0' "$1/$object" "$source"
     done | xargs -0 -n 2 -P "$(nproc)" "$cc" -O2 -std=gnu17 -ffp-contract=off "${include[@]}" -isystem "$headers" -c -o
     wait $!
     "$nvcc" -o "$1/bench_gpu" "$1"/*.o -Xcompiler=-pthread -ldl -lm

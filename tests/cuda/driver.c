@@ -1,6 +1,6 @@
 /* driver.c - the driver is looked for when it may have been loaded, and not for every buffer. */
 #define _GNU_SOURCE /* RTLD_NEXT */
-#include "gpu.h"
+#include "../../gpu/gpu.h"
 
 #include <dlfcn.h>
 

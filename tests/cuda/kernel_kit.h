@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include "../../gpu/kernels.h"
+#include "../../gpu/kernels/kernels.h"
 #include "../unit/kit.h"
 #include "base/bytes.h"
 #include "device.h"

@@ -9,7 +9,7 @@
 #include "bound/errors.h"
 #include "kernel_kit.h"
 
-#include "../../gpu/blocks.h"
+#include "../../gpu/kernels/blocks.h"
 
 static void check(const struct zmpi_array *a, struct zmpi_bound bound, const void *data,
                   const char *what)

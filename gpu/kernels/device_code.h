@@ -36,7 +36,7 @@
 #ifdef __CUDACC__
 #include "device_cuda.h"
 #else
-#include "emulator/device_host.h"
+#include "device_host.h"
 #endif
 
 /* Both headers define:

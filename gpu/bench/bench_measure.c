@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels.h"
+#include "../kernels/kernels.h"
 #include "layout/stream.h"
 
 /* Device memory for one array. */

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "gpu.h"
+#include "../gpu.h"
 
 const struct zmpi_device *zmpi_device_plugin(void);
 

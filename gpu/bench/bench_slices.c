@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "layout/stream.h"
-#include "slices.h"
+#include "../slices.h"
 
 size_t check_slices(const struct settings *s)
 {

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bound/sample.h"
-
 /* First single elements, which mostly tell that there is none; then rows of them, an element in 32:
  * how many are the end, and, if these are enough, what the others are. A fill value is one of 1000
  * elements, and 16 of those that are looked at. */
@@ -119,6 +117,12 @@ static bool may_stand_apart(enum zmpi_type type, const void *src, size_t count, 
     return rest.ends > 1 && is_apart(next, rest.min, rest.max);
 }
 
+struct zmpi_fill zmpi_fill_look_at(const struct zmpi_sample *s, const struct zmpi_range *range)
+{
+    const bool varies = s->rows * s->row >= LEAST && range->min < range->max;
+    return varies ? find(s, larger(range->min, range->max)) : (struct zmpi_fill){0, 0};
+}
+
 struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t count,
                                 const struct zmpi_range *range)
 {
@@ -133,7 +137,7 @@ struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t cou
         s = (struct zmpi_sample){type, src, 1, count, count};
     void *copy = zmpi_device_holding(src) ? malloc(s.rows * s.row * sizeof(double)) : NULL;
     const bool at_hand = !zmpi_device_holding(src) || (copy && zmpi_sample_fetch(&s, copy));
-    const struct zmpi_fill fill = at_hand ? find(&s, end) : none;
+    const struct zmpi_fill fill = at_hand ? zmpi_fill_look_at(&s, range) : none;
     free(copy);
     return fill;
 }

@@ -7,7 +7,7 @@
 #ifndef ZMPI_FILL_H
 #define ZMPI_FILL_H
 
-#include "device.h"
+#include "bound/sample.h"
 
 /* Magnitudes that may be fill values; 0: none. `least` is set only if there are two. All ranks of a
  * collective call have the same before zmpi_fill_exclude (zmpi_fill_of). */
@@ -18,6 +18,8 @@ struct zmpi_fill {
 /* By samples of an array in the host's or a device's memory, whose range is known. */
 struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t count,
                                 const struct zmpi_range *range);
+/* By such samples alone, which the host can read. */
+struct zmpi_fill zmpi_fill_look_at(const struct zmpi_sample *s, const struct zmpi_range *range);
 
 /* The smallest magnitude, +inf if there is none; and the two from the smallest and the largest of
  * all parts of the data. */

@@ -1,7 +1,7 @@
 /*
- * container_components.c - records that are the interleaved components of one write call, read
- * together: their elements take turns in the file, and one after the other would cost a search for
- * each of them.
+ * container_components.c - records that are the interleaved components of one piece of a write
+ * call, read together: their elements take turns in the file, and one after the other would cost a
+ * search for each of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "container/container_private.h"
 
 /* Decoded data that are kept until they are interleaved, and stretches of a request among them. */
-#define TILE_BYTES ((size_t)8 << 20)
+#define TILE_BYTES ((size_t)2 << 20)
 #define TILE_LEAST 4096 /* points */
 #define STRETCHES  256
 #define BLOCK      256 /* points whose components stay in the first-level cache */
@@ -90,23 +90,15 @@ struct tile {
     uint64_t next; /* the point behind the last one that is decoded */
 };
 
-static void interleave32(const struct tile *t, size_t at, size_t points, unsigned char *dst)
+static inline void interleave(const struct tile *t, size_t at, size_t points, size_t width,
+                              unsigned char *dst)
 {
     for (size_t p = 0; p < points; p += BLOCK) {
         const size_t end = p + BLOCK < points ? p + BLOCK : points;
         for (size_t c = 0; c < t->n; c++)
             for (size_t i = p; i < end; i++)
-                memcpy(dst + (i * t->n + c) * 4, t->data + (c * t->points + at + i) * 4, 4);
-    }
-}
-
-static void interleave64(const struct tile *t, size_t at, size_t points, unsigned char *dst)
-{
-    for (size_t p = 0; p < points; p += BLOCK) {
-        const size_t end = p + BLOCK < points ? p + BLOCK : points;
-        for (size_t c = 0; c < t->n; c++)
-            for (size_t i = p; i < end; i++)
-                memcpy(dst + (i * t->n + c) * 8, t->data + (c * t->points + at + i) * 8, 8);
+                memcpy(dst + (i * t->n + c) * width, t->data + (c * t->points + at + i) * width,
+                       width);
     }
 }
 
@@ -131,9 +123,9 @@ static void give(const struct tile *t, const struct stretch *s, unsigned char *d
     }
     const size_t points = left / stride;
     if (t->width == 8)
-        interleave64(t, at, points, out);
+        interleave(t, at, points, 8, out);
     else
-        interleave32(t, at, points, out);
+        interleave(t, at, points, 4, out);
     part_of_point(t, at + points, 0, left % stride, out + points * stride);
 }
 
@@ -196,8 +188,8 @@ enum zmpi_status zmpi_components_read(const struct zmpi_found *found, size_t n,
         .found = found, .n = n, .width = width, .points = points, .data = malloc(points * stride)};
     if (t->data == NULL)
         status = ZMPI_ERR_MEMORY;
+    uint64_t done = 0; /* bytes of copy i that earlier tiles have */
     for (size_t i = 0; i < count && status == ZMPI_OK;) {
-        uint64_t done = 0;
         t->stretches = t->copies = t->used = 0;
         while (i < count && t->stretches < STRETCHES && t->used < t->points) {
             done += take(t, &copies[i], done);
@@ -207,17 +199,6 @@ enum zmpi_status zmpi_components_read(const struct zmpi_found *found, size_t n,
             }
         }
         status = decode(t, id, in, dst);
-        if (done > 0 && status == ZMPI_OK) {
-            /* The rest of copy i begins a tile of its own. */
-            struct zmpi_copy rest = {copies[i].from + done, copies[i].to + done,
-                                     copies[i].length - done};
-            for (done = 0; done < rest.length && status == ZMPI_OK;) {
-                t->stretches = t->copies = t->used = 0;
-                done += take(t, &rest, done);
-                status = decode(t, id, in, dst);
-            }
-            i++;
-        }
     }
     free(t->data);
     free(t);

@@ -253,7 +253,7 @@ bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double
 
 bool zmpi_shape_recall(struct zmpi_shape_known *known, enum zmpi_type type,
                        const struct zmpi_bound *bound, double threshold, const void *src,
-                       size_t count, size_t shape[3], bool *is_new)
+                       size_t have, size_t count, size_t shape[3], bool *is_new)
 {
     struct zmpi_shape_entry *e = NULL;
     *is_new = false;
@@ -266,7 +266,7 @@ bool zmpi_shape_recall(struct zmpi_shape_known *known, enum zmpi_type type,
         *e = (struct zmpi_shape_entry){type, count, {1, 1, count}, 0};
     }
     if (e->shape[1] == 1 && e->looks < LOOKS) {
-        *is_new = zmpi_shape_find(type, bound, threshold, src, count, count, e->shape);
+        *is_new = zmpi_shape_find(type, bound, threshold, src, have, count, e->shape);
         e->looks += !*is_new;
     }
     memcpy(shape, e->shape, sizeof e->shape);

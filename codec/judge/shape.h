@@ -34,6 +34,6 @@ struct zmpi_shape_known {
 /* zmpi_shape_find, unless the answer is known. *is_new: it was not. */
 bool zmpi_shape_recall(struct zmpi_shape_known *known, enum zmpi_type type,
                        const struct zmpi_bound *bound, double threshold, const void *src,
-                       size_t count, size_t shape[3], bool *is_new);
+                       size_t have, size_t count, size_t shape[3], bool *is_new);
 
 #endif

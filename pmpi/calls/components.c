@@ -1,5 +1,10 @@
-/* components.c - a write call of several variables, as one call for each. */
+/*
+ * components.c - a write call of several variables, piece by piece: a record for each component of
+ * a piece. These records have one order and lie one behind the other, so that a reader finds them
+ * together (format.md 2.4).
+ */
 #include "calls/components.h"
+#include "mpi/runtime.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,34 +12,38 @@
 
 /* Numbers that tell blocks from interleaved components among ranks. */
 enum { BLOCKS = 1000 };
+/* Points whose components are taken while they are in the first-level cache. */
+enum { TILE = 2048 };
+/* Rows of samples, and their longest length, that tell fill values. */
+enum { ROWS = 64, ROW = 256, ONE_IN = 32 };
 
-int zcomponents_count(int components)
+static size_t number_of(const struct zplan *p)
 {
-    return abs(components);
+    return (size_t)abs(p->components);
 }
 
-/* Every element lies in one run of the file. */
-static bool has_whole_elements(const struct zplan *p, size_t width)
+/* ---- is it one? ---- */
+
+/* Runs in the file are regular, and each of them is whole points. */
+static bool has_whole_points(const struct zplan *p, int n)
 {
-    if (p->memory.bytes % width)
-        return false;
-    for (size_t i = 0; i < p->runs; i++)
-        if (p->run[i].length % width)
-            return false;
-    return true;
+    const struct zmpi_extent *e = &p->extent;
+    return e->levels < ZMPI_EXTENT_LEVELS &&
+           e->run % ((size_t)n * zmpi_type_size(p->memory.element)) == 0;
 }
 
 /* What the program or the user says, if it can be so. */
-static int told(struct zfile *f, int components, size_t count)
+static int told(struct zfile *f, const struct zplan *p, size_t count)
 {
-    const size_t n = (size_t)zcomponents_count(components);
-    if (count % n == 0 && count / n > 0)
-        return components;
+    const int n = f->options.components;
+    const size_t parts = (size_t)abs(n);
+    if (count % parts == 0 && (n < 0 || has_whole_points(p, n)))
+        return n;
     if (f->rank == 0 && !f->components_told && count > (size_t)f->options.exact_below)
         zmpi_log(ZMPI_LOG_WARN,
-                 "%s: a call of %zu values has no %zu components: it stays one array "
-                 "(zmpi_components, ZMPI_COMPONENTS)",
-                 f->path, count, n);
+                 "%s: a call of %zu values has no %zu components, or its view cuts through points: "
+                 "it stays one array (zmpi_components, ZMPI_COMPONENTS)",
+                 f->path, count, parts);
     f->components_told |= count > (size_t)f->options.exact_below;
     return 1;
 }
@@ -44,16 +53,16 @@ int zcomponents_look(struct zfile *f, const struct zplan *p)
     const struct zmemory *m = &p->memory;
     const bool is_float = m->element == ZMPI_F32 || m->element == ZMPI_F64;
     const size_t width = zmpi_type_size(m->element), count = m->bytes / width;
+    const enum zmpi_mode mode = zfile_bound(f, m->element).mode;
     bool is_new;
     if (!m->bytes)
         return 0;
     if (f->options.components == 1 || !is_float || m->holder || m->exact || f->options.nic_write ||
-        f->session.atomic || !f->view.increasing || !has_whole_elements(p, width))
+        f->session.atomic || !f->view.increasing || m->bytes % width || mode == ZMPI_LOSSLESS ||
+        mode == ZMPI_RATIO)
         return 1;
     if (f->options.components)
-        return told(f, f->options.components, count);
-    if (zfile_bound(f, m->element).mode == ZMPI_LOSSLESS)
-        return 1;
+        return told(f, p, count);
     const int n = zmpi_components_recall(&f->components, m->element, f->options.threshold, m->data,
                                          count, &is_new);
     if (is_new)
@@ -62,7 +71,7 @@ int zcomponents_look(struct zfile *f, const struct zplan *p)
                  "look: each has its own range (zmpi_components, ZMPI_COMPONENTS: another number; "
                  "1: one array)",
                  f->path, f->rank, count, n);
-    return n;
+    return has_whole_points(p, n) ? n : 1;
 }
 
 void zcomponents_say(int components, double say[2])
@@ -79,117 +88,312 @@ int zcomponents_agreed(const double said[2])
     return said[0] > BLOCKS ? -(int)(said[0] - BLOCKS) : (int)said[0];
 }
 
-int zcomponents_begin(struct zfile *f, struct zplan *p, int components)
+/* ---- ranges ---- */
+
+/* A call, of all ranks of comm. */
+struct call {
+    struct zfile *file;
+    struct zplan *plan;
+    MPI_Comm comm;
+    size_t component; /* whose range is looked for */
+};
+
+/* The ranges of interleaved components [first, end), tile by tile. */
+static void scan_tiles(const struct zplan *p, size_t first, size_t end, double threshold,
+                       struct zmpi_range range[])
 {
-    const uint64_t bytes = p->memory.bytes / (uint64_t)zcomponents_count(components);
-    p->components = components;
-    if (components < 0 || bytes <= f->component_room)
-        return MPI_SUCCESS;
-    free(f->component);
-    f->component = malloc(bytes);
-    f->component_room = f->component ? bytes : 0;
-    return f->component ? MPI_SUCCESS : zplan_failed(f, p, ZMPI_ERR_MEMORY, "writing");
+    const enum zmpi_type type = p->memory.element;
+    const size_t n = number_of(p), width = zmpi_type_size(type);
+    const size_t points = p->memory.bytes / width / n;
+    double tile[TILE];
+    for (size_t at = 0; at < points; at += TILE) {
+        const size_t many = points - at < TILE ? points - at : TILE;
+        for (size_t c = first; c < end; c++) {
+            struct zmpi_range part;
+            zmpi_component_take(type, p->memory.data + at * n * width, many * n, (int)n, (int)c,
+                                tile);
+            zmpi_range_scan(type, tile, many, threshold, 1, &part);
+            zmpi_range_merge(&range[c], &part);
+        }
+    }
 }
 
-/* Of one component, by that of all: the fastest extent is made up of interleaved ones, the slowest
- * of blocks. */
-static void shape_of_part(const size_t whole[3], size_t n, bool blocks, size_t count,
-                          size_t shape[3])
+/* The ranges of components [first, end), on this rank. */
+static void scan(const struct zfile *f, const struct zplan *p, size_t first, size_t end,
+                 double threshold, struct zmpi_range range[])
 {
-    memcpy(shape, whole, 3 * sizeof *shape);
-    if (!blocks && whole[2] % n == 0) {
-        shape[2] = whole[2] / n;
-        if (shape[2] == 1) {
-            shape[2] = whole[1];
-            shape[1] = whole[0];
-            shape[0] = 1;
-        }
-    } else if (blocks && whole[0] % n == 0) {
-        shape[0] = whole[0] / n;
-    } else if (blocks && whole[0] == 1 && whole[1] % n == 0) {
-        shape[1] = whole[1] / n;
+    const enum zmpi_type type = p->memory.element;
+    const uint64_t bytes = p->memory.bytes / number_of(p);
+    for (size_t c = first; c < end; c++)
+        range[c] = ZMPI_RANGE_EMPTY;
+    if (p->components > 0) {
+        scan_tiles(p, first, end, threshold, range);
+        return;
+    }
+    for (size_t c = first; c < end && bytes; c++)
+        zmpi_range_scan(type, p->memory.data + c * bytes, bytes / zmpi_type_size(type), threshold,
+                        zruntime_threads(&f->options), &range[c]);
+}
+
+/* What may be fill values of an interleaved component, by rows of samples. */
+static struct zmpi_fill look_at_rows(const struct zplan *p, size_t c,
+                                     const struct zmpi_range *range)
+{
+    const enum zmpi_type type = p->memory.element;
+    const size_t n = number_of(p), width = zmpi_type_size(type);
+    const size_t points = p->memory.bytes / width / n;
+    const size_t rows = points < ROWS * ROW ? 1 : ROWS, most = points / rows / ONE_IN;
+    const size_t row = rows == 1 ? points : most > ROW ? ROW : most;
+    double sample[ROWS * ROW];
+    for (size_t k = 0; k < rows; k++)
+        zmpi_component_take(type, p->memory.data + points / rows * k * n * width, row * n, (int)n,
+                            (int)c, (unsigned char *)sample + k * row * width);
+    const struct zmpi_sample s = {type, (const unsigned char *)sample, rows, row, row};
+    return zmpi_fill_look_at(&s, range);
+}
+
+static struct zmpi_fill fill_of(const struct zplan *p, size_t c, const struct zmpi_range *range)
+{
+    const enum zmpi_type type = p->memory.element;
+    const uint64_t bytes = p->memory.bytes / number_of(p);
+    if (!bytes)
+        return (struct zmpi_fill){0, 0};
+    if (p->components > 0)
+        return look_at_rows(p, c, range);
+    return zmpi_fill_look(type, p->memory.data + c * bytes, bytes / zmpi_type_size(type), range);
+}
+
+/* zmpi_fill_scan_fn */
+static bool range_below(void *context, double threshold, struct zmpi_range *range)
+{
+    const struct call *call = context;
+    struct zmpi_range each[ZMPI_COMPONENTS_MOST];
+    const size_t c = call->component;
+    scan(call->file, call->plan, c, c + 1, threshold, each);
+    *range = each[c];
+    if (call->comm == MPI_COMM_NULL)
+        return true;
+    double mine[3] = {range->min, -range->max, range->fill}, all[3];
+    if (PMPI_Allreduce(mine, all, 3, MPI_DOUBLE, MPI_MIN, call->comm))
+        return false;
+    *range = (struct zmpi_range){all[0], -all[1], all[2]};
+    return true;
+}
+
+/* From what each rank knows to what all know: ranges, fill values, and how many pieces. */
+static int agree(struct zplan *p, MPI_Comm comm, struct zmpi_fill fill[], uint64_t *rounds)
+{
+    const size_t n = number_of(p);
+    double mine[5 * ZMPI_COMPONENTS_MOST + 1], all[5 * ZMPI_COMPONENTS_MOST + 1];
+    for (size_t c = 0; c < n; c++) {
+        mine[5 * c] = p->range[c].min;
+        mine[5 * c + 1] = -p->range[c].max;
+        mine[5 * c + 2] = p->range[c].fill;
+        mine[5 * c + 3] = zmpi_fill_smallest(fill[c]);
+        mine[5 * c + 4] = -fill[c].most;
+    }
+    mine[5 * n] = -(double)*rounds;
+    int rc = PMPI_Allreduce(mine, all, (int)(5 * n + 1), MPI_DOUBLE, MPI_MIN, comm);
+    if (rc)
+        return rc;
+    for (size_t c = 0; c < n; c++) {
+        p->range[c] = (struct zmpi_range){all[5 * c], -all[5 * c + 1], all[5 * c + 2]};
+        fill[c] = zmpi_fill_of(all[5 * c + 3], -all[5 * c + 4]);
+    }
+    *rounds = (uint64_t)-all[5 * n];
+    return MPI_SUCCESS;
+}
+
+/* The ranges of all components: of all ranks, without fill values. */
+static int find_ranges(struct zfile *f, struct zplan *p, MPI_Comm comm, uint64_t *rounds)
+{
+    struct call call = {f, p, comm, 0};
+    struct zmpi_fill fill[ZMPI_COMPONENTS_MOST];
+    const struct zmpi_bound bound = f->options.bound;
+    const bool needed = zmpi_bound_needs_range(&bound);
+    const size_t n = number_of(p);
+    const double start = zmpi_seconds();
+    memset(fill, 0, sizeof fill);
+    scan(f, p, 0, needed ? n : 0, f->options.threshold, p->range);
+    for (size_t c = 0; c < n && needed; c++)
+        fill[c] = fill_of(p, c, &p->range[c]);
+    int rc = comm == MPI_COMM_NULL ? MPI_SUCCESS : agree(p, comm, fill, rounds);
+    for (; call.component < n && !rc && needed; call.component++)
+        zmpi_fill_exclude(fill[call.component], range_below, &call, &p->range[call.component]);
+    f->stats.n.seconds_scan += zmpi_seconds() - start;
+    return rc;
+}
+
+/* ---- shape ---- */
+
+/* Of one component, by that of all and by the runs in the file. */
+static void shape_of_points(const struct zplan *p, size_t points, size_t shape[3])
+{
+    const size_t n = number_of(p), *all = p->shape;
+    const struct zmpi_extent *e = &p->extent;
+    const size_t run = e->run / (n * zmpi_type_size(p->memory.element));
+    size_t row = e->levels ? run : points, rows = 0;
+    if (all[2] == n) {
+        row = all[1];
+    } else if (all[2] % n == 0) {
+        row = all[2] / n;
+        rows = all[1];
+    }
+    if (row < 2 || points % row)
+        row = points;
+    if (!rows && run > row && run % row == 0)
+        rows = run / row;
+    else if (!rows && run == row && e->levels)
+        rows = e->count[0];
+    if (!rows || points / row % rows)
+        rows = points / row;
+    shape[0] = points / row / rows;
+    shape[1] = rows;
+    shape[2] = row;
+}
+
+static void shape_of_block(const struct zplan *p, size_t count, size_t shape[3])
+{
+    const size_t n = number_of(p);
+    memcpy(shape, p->shape, 3 * sizeof *shape);
+    if (shape[0] % n == 0) {
+        shape[0] /= n;
+    } else if (shape[0] == 1 && shape[1] % n == 0) {
+        shape[1] /= n;
     } else {
         shape[0] = shape[1] = 1;
         shape[2] = count;
     }
 }
 
-void zcomponents_plan(struct zfile *f, const struct zplan *p, int c, struct zplan *part)
+/* p->shape becomes that of a component. */
+static void find_shape(struct zfile *f, struct zplan *p)
 {
-    const size_t n = (size_t)zcomponents_count(p->components);
-    const uint64_t bytes = p->memory.bytes / n;
-    size_t shape[3];
-    memset(part, 0, sizeof *part);
-    if (!bytes)
-        return;
-    part->memory = (struct zmemory){
-        .data = p->memory.data + (size_t)c * bytes, .bytes = bytes, .element = p->memory.element};
-    if (p->components > 0) {
-        zmpi_component_take(p->memory.element, p->memory.data,
-                            p->memory.bytes / zmpi_type_size(p->memory.element), p->components, c,
-                            f->component);
-        part->memory.data = f->component;
+    const enum zmpi_type type = p->memory.element;
+    const size_t n = number_of(p), width = zmpi_type_size(type);
+    const size_t count = p->memory.bytes / width / n;
+    const unsigned char *data = p->memory.data;
+    size_t shape[3], have = count;
+    if (p->components < 0) {
+        shape_of_block(p, count, shape);
+    } else {
+        shape_of_points(p, count, shape);
+        have = f->component_room / width < count ? f->component_room / width : count;
+        if (shape[1] == 1)
+            zmpi_component_take(type, data, have * n, (int)n, 0, f->component);
+        data = f->component;
     }
-    part->position = p->position + (p->components < 0 ? (uint64_t)c * bytes : 0);
-    part->components = p->components;
-    part->component = c;
-    part->most_runs = p->most_runs;
-    shape_of_part(p->shape, n, p->components < 0, bytes / zmpi_type_size(p->memory.element), shape);
-    zplan_shape(f, part, shape, p->most);
+    memcpy(p->shape, shape, sizeof shape);
+    if (shape[0] == 1 && shape[1] == 1)
+        zplan_shape_of_data(f, p, data, have, count);
 }
 
-/* An interleaved component of what *all covers, whose runs are whole points. */
-static enum zmpi_status with_stride(const struct zmpi_extent *all, size_t n, size_t c, size_t width,
-                                    struct zmpi_extent *extent)
+/* ---- pieces ---- */
+
+int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm comm,
+                      uint64_t *rounds)
 {
-    const uint64_t points = all->run / (n * width);
-    *extent = *all;
-    extent->lo += c * width;
-    extent->run = width;
+    const size_t n = (size_t)abs(components);
+    const uint64_t bytes = (p->memory.bytes < p->most ? p->memory.bytes : p->most) / n;
+    int failed = MPI_SUCCESS;
+    p->components = components;
+    if (components > 0 && bytes > f->component_room) {
+        free(f->component);
+        f->component = malloc(bytes);
+        f->component_room = f->component ? bytes : 0;
+        if (!f->component)
+            failed = zplan_failed(f, p, ZMPI_ERR_MEMORY, "writing");
+        p->components = components; /* with nothing to write, too */
+    }
+    if (p->memory.bytes)
+        find_shape(f, p);
+    uint64_t pieces = zplan_pieces(f, p);
+    const int rc = find_ranges(f, p, comm, &pieces);
+    if (rounds)
+        *rounds = pieces;
+    return rc ? rc : failed;
+}
+
+/* As many whole `unit`s as fit `most`, at least one, but no more than `left`. */
+static uint64_t whole(uint64_t unit, uint64_t most, uint64_t left)
+{
+    const uint64_t bytes = most > unit ? most / unit * unit : unit;
+    return bytes < left ? bytes : left;
+}
+
+/* Of a row of elements of `width` bytes: planes or rows of the component, or elements. */
+static uint64_t cut_row(const struct zplan *p, uint64_t width, uint64_t left)
+{
+    const uint64_t row = p->shape[2] * width, plane = p->shape[1] * row;
+    return whole(plane <= p->most ? plane : row <= p->most ? row : width, p->most, left);
+}
+
+uint64_t zcomponents_cut(const struct zplan *p, uint64_t begin)
+{
+    const struct zmpi_extent *e = &p->extent;
+    const uint64_t width = zmpi_type_size(p->memory.element);
+    if (p->components < 0) {
+        const uint64_t block = p->memory.bytes / number_of(p);
+        return cut_row(p, width, block - begin % block);
+    }
+    /* The largest unit of the view that fits: a run, all runs of a level... */
+    uint64_t unit = e->run, above = e->run;
+    unsigned level = 0;
+    if (unit > p->most || begin % unit)
+        return cut_row(p, width * number_of(p), unit - begin % unit);
+    for (; level < e->levels; level++) {
+        above = unit * e->count[level];
+        if (above > p->most || begin % above)
+            break;
+        unit = above;
+    }
+    return level == e->levels ? p->memory.bytes - begin
+                              : whole(unit, p->most, above - begin % above);
+}
+
+/* Where component c of such a piece goes. */
+static enum zmpi_status extent_of(const struct zplan *p, uint64_t begin, uint64_t bytes, size_t c,
+                                  struct zmpi_extent *extent)
+{
+    const struct zmpi_extent *e = &p->extent;
+    const uint64_t width = zmpi_type_size(p->memory.element), point = number_of(p) * width;
+    const uint64_t run = bytes < e->run ? bytes : e->run, points = run / point;
+    uint64_t at;
+    *extent = (struct zmpi_extent){.run = width};
+    extent->lo = zmpi_extent_run(e, begin / e->run, &at).offset + begin % e->run + c * width;
     if (points > 1) {
-        memmove(extent->count + 1, all->count, (ZMPI_EXTENT_LEVELS - 1) * sizeof *all->count);
-        memmove(extent->stride + 1, all->stride, (ZMPI_EXTENT_LEVELS - 1) * sizeof *all->stride);
         extent->count[0] = points;
-        extent->stride[0] = n * width;
-        extent->levels++;
+        extent->stride[0] = point;
+        extent->levels = 1;
+    }
+    uint64_t left = bytes / run; /* runs, then units of each level */
+    for (unsigned level = 0; left > 1; level++) {
+        const uint64_t many = left < e->count[level] ? left : e->count[level];
+        extent->count[extent->levels] = many;
+        extent->stride[extent->levels++] = e->stride[level];
+        left /= many;
     }
     return zmpi_extent_close(extent);
 }
 
-/* The same where runs cut through points: element by element. */
-static enum zmpi_status with_list(const struct zmpi_run *run, size_t n, size_t c, size_t width,
-                                  size_t count, struct zmpi_extent *extent)
+int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
 {
-    struct zmpi_run *each = malloc(count * sizeof *each);
-    uint64_t before = 0; /* bytes of the runs in front of *run */
-    if (!each)
-        return ZMPI_ERR_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t at = (i * n + c) * width;
-        while (at >= before + run->length)
-            before += run++->length;
-        each[i] = (struct zmpi_run){run->offset + (at - before), width};
+    const uint64_t bytes = zcomponents_cut(p, *begin);
+    const size_t n = number_of(p), width = zmpi_type_size(p->memory.element);
+    const uint64_t order = f->last_here = zencode_order(f);
+    int rc = MPI_SUCCESS;
+    for (size_t c = 0; c < n && !rc; c++) {
+        struct zpiece piece = {.data = f->component,
+                               .element = p->memory.element,
+                               .row = p->shape[2],
+                               .rows = p->shape[1],
+                               .range = &p->range[c],
+                               .order = &order};
+        const enum zmpi_status status = extent_of(p, *begin, bytes, c, &piece.extent);
+        zmpi_component_take(p->memory.element, p->memory.data + *begin, bytes / width, (int)n,
+                            (int)c, f->component);
+        rc = status ? zfile_raise_status(f, status, "writing") : zencode_piece(f, &piece);
     }
-    const enum zmpi_status status = zmpi_extent_from_runs(extent, each, count);
-    free(each);
-    return status;
-}
-
-enum zmpi_status zcomponents_extent(const struct zfile *f, const struct zplan *p, uint64_t begin,
-                                    uint64_t bytes, struct zmpi_extent *extent)
-{
-    const size_t n = (size_t)p->components, width = zmpi_type_size(p->memory.element);
-    struct zmpi_extent all = {0};
-    struct zmpi_run *run;
-    size_t runs;
-    enum zmpi_status status = zview_runs(&f->view, p->position + begin * n, bytes * n, &run, &runs);
-    if (!status)
-        status = zmpi_extent_from_runs(&all, run, runs);
-    if (!status && all.levels < ZMPI_EXTENT_LEVELS && all.run % (n * width) == 0)
-        status = with_stride(&all, n, (size_t)p->component, width, extent);
-    else if (!status)
-        status = with_list(run, n, (size_t)p->component, width, bytes / width, extent);
-    zmpi_extent_free(&all);
-    free(run);
-    return status;
+    *begin += bytes;
+    return rc;
 }

@@ -1,6 +1,6 @@
 /*
- * components.h - a write call of several variables (judge/components.h) becomes one call for each
- * of them: with its own range, bound, shape and records, whose extents have a stride.
+ * components.h - a write call of several variables (judge/components.h): each of its components is
+ * an array with its own range, fill values and records, whose extents have a stride.
  */
 #ifndef ZMPI_CALLS_COMPONENTS_H
 #define ZMPI_CALLS_COMPONENTS_H
@@ -16,19 +16,17 @@ int zcomponents_look(struct zfile *f, const struct zplan *p);
 void zcomponents_say(int components, double say[2]);
 int zcomponents_agreed(const double said[2]);
 
-/* How many plans a call with these components becomes. */
-int zcomponents_count(int components);
+/* From now on the plan's pieces are of components, which are not 1, each with its own range. comm:
+ * of all ranks that write together, and then *rounds becomes the most pieces that one of them has;
+ * MPI_COMM_NULL: this rank alone. On failure the error is raised, and the plan covers nothing. */
+int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm comm,
+                      uint64_t *rounds);
 
-/* A call of several components, from now on; with room for one of them. On failure the error is
- * raised, and the plan covers nothing. */
-int zcomponents_begin(struct zfile *f, struct zplan *p, int components);
+/* Bytes of the piece at `begin` of such a call: whole points, and whole rows or planes where these
+ * are no more than a piece. */
+uint64_t zcomponents_cut(const struct zplan *p, uint64_t begin);
 
-/* The plan of component c, whose data are there until the next one's are; or one that covers
- * nothing. To be given to zplan_free. */
-void zcomponents_plan(struct zfile *f, const struct zplan *p, int c, struct zplan *part);
-
-/* Where bytes [begin, begin + bytes) of an interleaved component lie in the file. */
-enum zmpi_status zcomponents_extent(const struct zfile *f, const struct zplan *p, uint64_t begin,
-                                    uint64_t bytes, struct zmpi_extent *extent);
+/* As zplan_encode_next, of interleaved components: a record for each of them. */
+int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin);
 
 #endif

@@ -20,8 +20,7 @@
 static bool outbox_is_full(const struct zfile *f, const struct zplan *p, bool nonblocking)
 {
     const uint64_t slot = zplace_slot_size(f);
-    return (!nonblocking && f->outbox_used >= slot / 8) ||
-           f->outbox_used + zencode_room(p->piece, p->most_runs) > slot;
+    return (!nonblocking && f->outbox_used >= slot / 8) || f->outbox_used + zplan_room(p) > slot;
 }
 
 /* A large write of one rank: coded at once, piece by piece. */
@@ -95,28 +94,20 @@ static void look_at_size(const struct zfile *f, struct zplan *p)
     p->small = m->exact || (zplan_floats(p) <= least && m->written <= least);
 }
 
-/* One array, or one component: coded at once. */
-static int write_coded(struct zfile *f, struct zplan *p)
+/* Coded at once. */
+static int write_coded(struct zfile *f, struct zplan *p, int components)
 {
     struct zmpi_range range;
     struct zmpi_fill fill;
+    if (components != 1) {
+        int begun = zcomponents_begin(f, p, components, MPI_COMM_NULL, NULL);
+        return begun ? begun : write_pieces(f, p, NULL);
+    }
     int rc = zplan_range(f, p, &range, &fill);
     if (rc)
         return rc;
     zplan_exclude(f, p, fill, MPI_COMM_NULL, &range);
     return f->session.atomic ? write_atomic(f, p, &range) : write_pieces(f, p, &range);
-}
-
-static int write_components(struct zfile *f, struct zplan *p, int components)
-{
-    int rc = zcomponents_begin(f, p, components);
-    for (int c = 0; c < zcomponents_count(components) && !rc; c++) {
-        struct zplan part;
-        zcomponents_plan(f, p, c, &part);
-        rc = write_coded(f, &part);
-        zplan_free(&part);
-    }
-    return rc;
 }
 
 int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
@@ -133,14 +124,13 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
     p.most_runs = zstage_most_runs(f);
     const uint64_t bytes = p.memory.bytes;
     const int components = p.small ? 1 : zcomponents_look(f, &p);
-    if (components != 1) {
-        rc = write_components(f, &p, components);
-    } else if (!f->session.atomic && bytes <= zstage_limit(f) && p.runs <= p.most_runs) {
+    if (components == 1 && !f->session.atomic && bytes <= zstage_limit(f) &&
+        p.runs <= p.most_runs) {
         rc = zplan_failed(f, &p, zmemory_to_host(&p.memory), "writing");
         if (!rc)
             rc = zstage_write(f, &p.memory, p.shape, p.run, p.runs, NULL, !p.small);
     } else {
-        rc = write_coded(f, &p);
+        rc = write_coded(f, &p, components);
     }
     if (!rc) {
         *done = bytes;
@@ -326,22 +316,14 @@ static int write_agreed(struct zfile *f, struct zplan *p, struct together *t, in
     return *alike ? MPI_SUCCESS : write_together(f, p, t);
 }
 
-/* Each component as if it had a call of its own. A rank that has failed takes part with nothing. */
-static int write_together_apart(struct zfile *f, struct zplan *p, int components, int *alike)
+/* The same of several components. rc: this rank has failed, and takes part with nothing. */
+static int write_apart(struct zfile *f, struct zplan *p, int rc, struct together *t)
 {
-    int rc = zcomponents_begin(f, p, components);
-    for (int c = 0; c < zcomponents_count(components) && !*alike; c++) {
-        struct zplan part;
-        struct together t;
-        zcomponents_plan(f, p, c, &part);
-        const int looked = look(f, &part, rc, &t);
-        t.large = true;
-        *alike = agree(f, &t);
-        const int wrote = *alike ? MPI_SUCCESS : write_agreed(f, &part, &t, alike);
-        rc = rc ? rc : looked ? looked : wrote;
-        zplan_free(&part);
-    }
-    return rc;
+    if (rc)
+        zplan_free(p); /* its count may be no multiple of them */
+    const int begun = zcomponents_begin(f, p, t->components, f->comm, &t->rounds);
+    const int wrote = write_rounds(f, p, t);
+    return begun ? begun : wrote;
 }
 
 int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
@@ -360,10 +342,8 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     int agreed = agree(f, &t), wrote = MPI_SUCCESS;
     if (!agreed)
         agreed = agree_on_small(f, &p, &t);
-    if (rc && t.components != 1)
-        zplan_free(&p); /* its count may be no multiple of them */
     if (!agreed && t.components != 1 && !p.small)
-        wrote = write_together_apart(f, &p, t.components, &agreed);
+        wrote = write_apart(f, &p, rc, &t);
     else if (!agreed)
         wrote = write_agreed(f, &p, &t, &agreed);
     rc = agreed ? agreed : rc ? rc : wrote;

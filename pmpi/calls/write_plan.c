@@ -63,7 +63,8 @@ static void tell_of_shape(struct zfile *f, const struct zplan *p)
 }
 
 /* Of floats in this machine's order: of others no byte is like the one a row before. */
-static void shape_of_data(struct zfile *f, struct zplan *p, size_t count)
+void zplan_shape_of_data(struct zfile *f, struct zplan *p, const void *data, size_t have,
+                         size_t count)
 {
     const struct zmemory *m = &p->memory;
     const size_t *s = p->shape;
@@ -73,7 +74,7 @@ static void shape_of_data(struct zfile *f, struct zplan *p, size_t count)
         (m->element != ZMPI_F32 && m->element != ZMPI_F64))
         return;
     const struct zmpi_bound bound = zfile_bound(f, m->element);
-    zmpi_shape_recall(&f->shapes, m->element, &bound, f->options.threshold, m->data, count,
+    zmpi_shape_recall(&f->shapes, m->element, &bound, f->options.threshold, data, have, count,
                       p->shape, &is_new);
     if (is_new)
         zmpi_log(ZMPI_LOG_INFO,
@@ -101,7 +102,7 @@ static void find_shape(struct zfile *f, struct zplan *p)
         return;
     p->shape[0] = p->shape[1] = 1;
     p->shape[2] = count;
-    shape_of_data(f, p, count);
+    zplan_shape_of_data(f, p, p->memory.data, count, count);
 }
 
 /* ---- pieces ---- */
@@ -113,14 +114,6 @@ static void find_piece(struct zplan *p, uint64_t most)
              plane = p->shape[1] * row;
     uint64_t unit = plane <= most ? plane : row <= most ? row : width;
     p->piece = unit ? most / unit * unit : most;
-}
-
-void zplan_shape(struct zfile *f, struct zplan *p, const size_t shape[3], uint64_t most)
-{
-    memcpy(p->shape, shape, sizeof p->shape);
-    if (shape[0] == 1 && shape[1] == 1)
-        shape_of_data(f, p, shape[2]);
-    find_piece(p, most);
 }
 
 void zplan_free(struct zplan *p)
@@ -216,12 +209,21 @@ int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct 
 /* Bytes of the piece that begins at `begin`, which is below the end. */
 static uint64_t piece_bytes(const struct zfile *f, const struct zplan *p, uint64_t begin)
 {
+    if (p->components)
+        return zcomponents_cut(p, begin);
     uint64_t left = p->memory.bytes - begin, bytes = left < p->piece ? left : p->piece;
     if (!f->view.increasing) {
         uint64_t tile = f->view.file.size, rest = tile - (p->position + begin) % tile;
         bytes = bytes < rest ? bytes : rest;
     }
     return bytes;
+}
+
+size_t zplan_room(const struct zplan *p)
+{
+    if (p->components <= 0)
+        return zencode_room(p->components ? p->most : p->piece, p->most_runs);
+    return (size_t)p->components * zencode_room(p->most / (size_t)p->components, 1);
 }
 
 uint64_t zplan_pieces(const struct zfile *f, const struct zplan *p)
@@ -366,17 +368,7 @@ static enum zmpi_status piece_extent(const struct zfile *f, struct zplan *p, uin
 {
     struct zmpi_run *run;
     size_t runs;
-    if (p->components > 1) {
-        enum zmpi_status cut = zcomponents_extent(f, p, begin, *bytes, extent);
-        while (!cut && extent->levels == ZMPI_EXTENT_LIST && extent->list_count > p->most_runs) {
-            zmpi_extent_free(extent);
-            *bytes = (*bytes / 2 + 7) / 8 * 8;
-            cut = zcomponents_extent(f, p, begin, *bytes, extent);
-        }
-        return cut;
-    }
-    if (!p->components && *bytes == p->memory.bytes && f->view.increasing &&
-        p->runs <= p->most_runs) {
+    if (*bytes == p->memory.bytes && f->view.increasing && p->runs <= p->most_runs) {
         *extent = p->extent; /* the list, if it is one, goes with it */
         p->extent = (struct zmpi_extent){0};
         return ZMPI_OK;
@@ -396,9 +388,13 @@ static enum zmpi_status piece_extent(const struct zfile *f, struct zplan *p, uin
 int zplan_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin,
                       const struct zmpi_range *range)
 {
+    if (p->components > 0)
+        return zcomponents_encode_next(f, p, begin);
     uint64_t bytes = piece_bytes(f, p, *begin);
     struct zpiece piece = piece_at(p, *begin);
     piece.range = range;
+    if (p->components < 0)
+        piece.range = &p->range[*begin / (p->memory.bytes / (uint64_t)-p->components)];
     const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
     piece.read = zmpi_bound_needs_range(&bound) ? p->memory.bytes : 0;
     enum zmpi_status status = piece_extent(f, p, *begin, &bytes, &piece.extent);

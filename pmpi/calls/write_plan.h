@@ -16,9 +16,10 @@ struct zplan {
     size_t runs;
     struct zmpi_extent extent;
     size_t shape[3]; /* of the call's elements */
-    /* As in zmpi_options, once the call was taken apart (components.c); and which of them a plan
-     * is. */
-    int components, component;
+    /* As in zmpi_options, once the call is taken apart (components.c), with the range of each; then
+     * the shape is that of one. 0: one array. */
+    int components;
+    struct zmpi_range range[ZMPI_COMPONENTS_MOST];
     uint64_t most;    /* bytes of a piece, but for those of one row */
     uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
     size_t most_runs; /* of a piece, so that its list fits where records go */
@@ -30,13 +31,16 @@ struct zplan {
 /* Takes the datatype and the view apart and checks the arguments; pieces of at most `most` bytes,
  * if the shape lets them. On failure the error is raised, and the plan covers nothing. */
 int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct zplan *p);
-/* A plan whose memory is known gets a shape, or the one that its data look like if that is one row,
- * and the size of its pieces. */
-void zplan_shape(struct zfile *f, struct zplan *p, const size_t shape[3], uint64_t most);
+/* The shape that `count` elements look like, if any; `have` of them are at `data`. */
+void zplan_shape_of_data(struct zfile *f, struct zplan *p, const void *data, size_t have,
+                         size_t count);
 void zplan_free(struct zplan *p); /* then it covers nothing */
 
 /* Raises the error that `status` stands for, if it does; then the plan covers nothing. */
 int zplan_failed(struct zfile *f, struct zplan *p, enum zmpi_status status, const char *what);
+
+/* Bytes that the records of a piece may take in the outbox. */
+size_t zplan_room(const struct zplan *p);
 
 /* How many pieces there are, if none of them is cut in two for its runs (most_runs). */
 uint64_t zplan_pieces(const struct zfile *f, const struct zplan *p);
@@ -59,7 +63,8 @@ bool zplan_wants_ratio(const struct zfile *f, const struct zplan *p);
 int zplan_survey(struct zfile *f, struct zplan *p, const struct zmpi_range *range, bool trials,
                  MPI_Comm comm);
 
-/* Codes the piece at *begin into the outbox and moves on to the next. */
+/* Codes the piece at *begin into the outbox and moves on to the next. range: of the call, if it is
+ * one array. */
 int zplan_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin,
                       const struct zmpi_range *range);
 

@@ -93,17 +93,21 @@ Test(shape, recall)
     size_t shape[3];
     bool is_new;
     cr_assert_not_null(zeros);
-    cr_assert_not(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, zeros, n, shape, &is_new));
-    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n, shape, &is_new) && is_new);
-    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, zeros, n, shape, &is_new) &&
+    cr_assert_not(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, zeros, n, n, shape, &is_new));
+    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n, n, shape, &is_new) &&
+              is_new);
+    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, zeros, n, n, shape, &is_new) &&
               !is_new);
     cr_assert_eq(shape[2], NX);
     for (int i = 0; i < 5; i++)
-        zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, zeros, n - 110, shape, &is_new);
-    cr_assert_not(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n - 110, shape, &is_new));
+        zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, zeros, n - 110, n - 110, shape, &is_new);
+    cr_assert_not(
+        zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n - 110, n - 110, shape, &is_new));
     for (size_t i = 0; i < 3 * ZMPI_SHAPE_ARRAYS; i++)
-        zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n - NX * i, shape, &is_new);
-    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n, shape, &is_new) && is_new);
+        zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n - NX * i, n - NX * i, shape,
+                          &is_new);
+    cr_assert(zmpi_shape_recall(&known, ZMPI_F64, &rel3, 1e20, data, n, n, shape, &is_new) &&
+              is_new);
     free(data);
     free(zeros);
 }

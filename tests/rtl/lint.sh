@@ -2,5 +2,5 @@
 # lint.sh FOLDER: Verilator has no complaint about the engine there, with other numbers of lanes than are built.
 set -euo pipefail
 for lanes in 1 32; do # 8 and 64 are built
-    verilator --lint-only -Wall -GN="$lanes" --top-module ceaz_engine "$1"/*.sv
+    verilator --lint-only -Wall -GN="$lanes" --top-module ceaz_engine "$1"/*.sv "$1"/*/*.sv
 done

@@ -27,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nicd.h"
+#include "daemon/nicd.h"
 
 static bool fault(const char *name)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "protocol.h"
+#include "common/protocol.h"
 
 enum { MESSAGE_KINDS = NIC_PLACE };
 

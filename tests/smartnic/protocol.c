@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "messages.h"
-#include "place.h"
+#include "common/place.h"
 
 static bool accepted(const unsigned char *src, size_t size, struct nic_head *head)
 {

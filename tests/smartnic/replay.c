@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric.h"
-#include "keys.h"
+#include "common/fabric.h"
+#include "common/keys.h"
 
 enum { RECEIVES = 16, SLOTS = 400 };
 

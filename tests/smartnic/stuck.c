@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "fabric.h"
+#include "common/fabric.h"
 
 int __real_nic_progress(struct nic_fabric *f);
 int __wrap_nic_progress(struct nic_fabric *f);

@@ -12,10 +12,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "blocks.h"
-#include "engine.h"
-#include "fabric.h"
-#include "place.h"
+#include "common/blocks.h"
+#include "daemon/engine.h"
+#include "common/fabric.h"
+#include "common/place.h"
 
 /* Time-outs: that a client waits for all; after which one that says nothing is thought to be dead,
  * if something is kept for it (it says something each four: client.c). */

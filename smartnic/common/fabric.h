@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
-#include "place.h"
+#include "common/place.h"
 
 /* NULL if libfabric is there, else what is missing. To be asked before anything else. */
 const char *nic_libfabric(void);

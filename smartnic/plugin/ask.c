@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "client_state.h"
+#include "plugin/client_state.h"
 
 static struct client client = {.lock = PTHREAD_MUTEX_INITIALIZER, .timeout = 5};
 

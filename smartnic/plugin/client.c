@@ -1,6 +1,6 @@
 /* client.c - the thread that talks to zmpi-nicd (client.h). */
 #define _GNU_SOURCE
-#include "client_state.h"
+#include "plugin/client_state.h"
 
 #include <errno.h>
 #include <poll.h>

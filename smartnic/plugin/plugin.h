@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/hash.h"
-#include "client.h"
+#include "plugin/client.h"
 
 #define NIC_STUCK "the thread that talks to zmpi-nicd is stuck"
 

@@ -1,6 +1,6 @@
 /* nicd.c - zmpi-nicd: compresses for the processes of a node (docs/smartnic.md, zmpi-nicd(1)). */
 #define _GNU_SOURCE
-#include "nicd.h"
+#include "daemon/nicd.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,6 +1,6 @@
 /* blocks.c - memory that is kept from call to call (blocks.h). */
 #define _GNU_SOURCE
-#include "blocks.h"
+#include "common/blocks.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

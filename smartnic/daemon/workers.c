@@ -1,5 +1,5 @@
 /* workers.c - the threads of zmpi-nicd that run the engine. */
-#include "nicd.h"
+#include "daemon/nicd.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "client.h"
+#include "plugin/client.h"
 
 struct client {
     pthread_mutex_t lock;

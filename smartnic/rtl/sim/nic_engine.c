@@ -1,4 +1,4 @@
-/* nic_engine.c - the simulated engine as one of zmpi-nicd's (smartnic/engine.h): one piece of
+/* nic_engine.c - the simulated engine as one of zmpi-nicd's (daemon/engine.h): one piece of
  * hardware, that threads take in turn. */
 #include "nic_engine.h"
 

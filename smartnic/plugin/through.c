@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "layout/stream.h"
-#include "plugin.h"
+#include "plugin/plugin.h"
 
 /* Data of a process that are not known to be in their files. */
 #define MOST_HANDED ((size_t)256 << 20)

@@ -3,7 +3,7 @@
  * they are first needed: loading it starts code of every fabric's provider, which a program that
  * has a SmartNIC's plug-in beside its library and uses none must not pay for.
  */
-#include "fabric.h"
+#include "common/fabric.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* place.c - the file by which clients find their daemon (place.h). */
 #define _GNU_SOURCE
-#include "place.h"
+#include "common/place.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* fabric.c - an endpoint of libfabric (fabric.h). */
 #define _GNU_SOURCE // ppoll
-#include "fabric.h"
+#include "common/fabric.h"
 
 #include <poll.h>
 #include <rdma/fi_cm.h>

@@ -1,5 +1,5 @@
 /* protocol.c - messages to bytes and back (docs/smartnic.md part 2). */
-#include "protocol.h"
+#include "common/protocol.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* keys.c - secrets and keyed hashes (keys.h). */
-#include "keys.h"
+#include "common/keys.h"
 
 #include <nettle/hmac.h>
 #include <nettle/memops.h>

@@ -1,10 +1,10 @@
 /* engine.c - the engines there are (engine.h). */
-#include "engine.h"
+#include "daemon/engine.h"
 
 #include <string.h>
 
 #ifdef ZMPI_RTL
-#include "rtl/nic_engine.h"
+#include "rtl/sim/nic_engine.h"
 #endif
 
 static const char *always(void)

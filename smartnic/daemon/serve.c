@@ -1,5 +1,5 @@
 /* serve.c - the clients of zmpi-nicd and their messages. */
-#include "nicd.h"
+#include "daemon/nicd.h"
 
 #include <rdma/fi_errno.h>
 #include <stdio.h>

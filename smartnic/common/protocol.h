@@ -10,7 +10,7 @@
 #define ZMPI_NIC_PROTOCOL_H
 
 #include "device.h"
-#include "keys.h"
+#include "common/keys.h"
 
 enum { NIC_VERSION = 5 };
 

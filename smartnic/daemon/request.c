@@ -1,5 +1,5 @@
 /* request.c - one request inside zmpi-nicd, from its queue to its reply. */
-#include "nicd.h"
+#include "daemon/nicd.h"
 
 #include <stdlib.h>
 #include <string.h>

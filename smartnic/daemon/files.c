@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "container/container.h"
-#include "nicd.h"
+#include "daemon/nicd.h"
 
 bool nicd_root_add(struct nicd_settings *s, const char *folder)
 {

@@ -6,9 +6,9 @@
 #ifndef ZMPI_NIC_CLIENT_H
 #define ZMPI_NIC_CLIENT_H
 
-#include "blocks.h"
-#include "fabric.h"
-#include "place.h"
+#include "common/blocks.h"
+#include "common/fabric.h"
+#include "common/place.h"
 
 /* One request. The caller fills in the first three and zeroes the rest. What the daemon then keeps
  * gets its place by the same call, asked once more with `placing` and `at`. */

@@ -5,7 +5,7 @@
 #ifndef ZMPI_NIC_PLACE_H
 #define ZMPI_NIC_PLACE_H
 
-#include "protocol.h"
+#include "common/protocol.h"
 
 struct nic_place {
     char provider[64]; /* as libfabric calls it */

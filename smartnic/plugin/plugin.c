@@ -15,7 +15,7 @@
 #include "base/rate.h"
 #include "layout/plan.h"
 #include "layout/stream.h"
-#include "plugin.h"
+#include "plugin/plugin.h"
 
 /* Kept between calls. */
 #define KEPT ((size_t)64 << 20)

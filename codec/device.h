@@ -9,7 +9,7 @@
 #include "zmpi_codec.h"
 #include <stdbool.h>
 
-#define ZMPI_DEVICE_ABI 9u
+#define ZMPI_DEVICE_ABI 10u
 
 /* Where a buffer lives. What both may touch (managed memory) is the device's. */
 enum zmpi_memory { ZMPI_MEMORY_HOST = 1, ZMPI_MEMORY_GPU = 2 };
@@ -23,6 +23,14 @@ struct zmpi_box {
 
 enum { ZMPI_AXES_GIVEN = 8 };
 
+/* Fill values that a user names: kept exactly, and no part of the range. Of f32 data, what they
+ * round to. */
+enum { ZMPI_FILLS = 2 };
+struct zmpi_fills {
+    int count;
+    double value[ZMPI_FILLS];
+};
+
 /* One piece of work. Parameters are resolved: every device sees the same numbers. */
 struct zmpi_job {
     struct zmpi_array array;
@@ -34,6 +42,7 @@ struct zmpi_job {
     double top;  /* ratio: the largest bound that makes sense; abs_bound, 0 until then, is to be
                     found  below it (ratio.h). 0: it has been */
     double keep; /* elements with |x| >= keep are kept exactly, +inf: none */
+    struct zmpi_fills fills; /* for the CPU alone (fills.h) */
     double unit; /* the data are likely multiples of it, which is the step then; 0: of none. For
                     the CPU alone (whole.h) */
     int encoder; /* as in the header: 1 fle, 2 huffman, 3 interp, which may take 2 */
@@ -54,6 +63,8 @@ enum zmpi_status zmpi_job_make(const struct zmpi_array *array, const struct zmpi
  * without such values.
  */
 void zmpi_job_threshold(struct zmpi_job *job, double threshold);
+/* The values that a user names, in a job that is lossy. Its range must be one without them. */
+void zmpi_job_fills(struct zmpi_job *job, const struct zmpi_fills *fills);
 /* Take the bound that keeps the promise whatever the errors are like, for data that will be coded
  * together with others. */
 void zmpi_job_settle(struct zmpi_job *job);
@@ -67,6 +78,9 @@ bool zmpi_bound_needs_range(const struct zmpi_bound *bound);
  */
 void zmpi_range_scan(enum zmpi_type type, const void *src, size_t count, double threshold,
                      int threads, struct zmpi_range *range);
+/* The same without the values that a user names. */
+void zmpi_range_without(enum zmpi_type type, const void *src, size_t count, double threshold,
+                        const struct zmpi_fills *fills, int threads, struct zmpi_range *range);
 
 /* What a call is asked to do, as far as it decides who does it: `auto` goes by it. */
 struct zmpi_work {

@@ -66,15 +66,15 @@ ZMPI_API int zmpi_file_get_stats(MPI_File fh, struct zmpi_file_stats *stats);
 
 /*
  * Set an option for the collective operations on a communicator from now on, by its name and value
- * in `zmpi options`: error_bound, threshold, codec, device, shape, collectives, collective_mode,
- * collective_min, collective_piece. Collective: all ranks with the same arguments, none of them
- * inside a collective operation on this communicator. MPI_ERR_ARG if the text is wrong,
- * MPI_ERR_COMM if nothing is compressed on this communicator anyhow (one rank, two groups, ranks of
- * another MPI_COMM_WORLD, MPI-4 sessions without MPI_Init). Where some ranks did not call it with
- * the same arguments, operations go raw until they have, with a line that says so; but MPI hangs
- * where only some of them still ask each other whether to compress (collectives, collective_mode,
- * collective_min, the first bound), or where only some call it before the first operation that
- * might be compressed.
+ * in `zmpi options`: error_bound, threshold, fill, codec, device, shape, collectives,
+ * collective_mode, collective_min, collective_piece. Collective: all ranks with the same arguments,
+ * none of them inside a collective operation on this communicator. MPI_ERR_ARG if the text is
+ * wrong, MPI_ERR_COMM if nothing is compressed on this communicator anyhow (one rank, two groups,
+ * ranks of another MPI_COMM_WORLD, MPI-4 sessions without MPI_Init). Where some ranks did not call
+ * it with the same arguments, operations go raw until they have, with a line that says so; but MPI
+ * hangs where only some of them still ask each other whether to compress (collectives,
+ * collective_mode, collective_min, the first bound), or where only some call it before the first
+ * operation that might be compressed.
  */
 ZMPI_API int zmpi_comm_set(MPI_Comm comm, const char *option, const char *value);
 

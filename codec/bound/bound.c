@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/decimal.h"
 #include "base/floats.h"
@@ -13,18 +14,21 @@
 #include "layout/chunk.h"
 #include "options/options.h"
 
-/* strtod accepts hexadecimal floats, "inf" and leading blanks: a bound is plain decimal. */
-static enum zmpi_status parse_value(const char *text, double *value)
+/* strtod accepts hexadecimal floats, "inf" and leading blanks: numbers are plain decimal. */
+static bool parse_number(const char *text, double *value)
 {
     if (*text == 0 || strspn(text, "0123456789.eE+-") != strlen(text))
-        return ZMPI_ERR_BOUND;
+        return false;
     char *end;
     const locale_t program = zmpi_decimal_begin();
     *value = strtod(text, &end);
     zmpi_decimal_end(program);
-    if (*end != 0 || !isfinite(*value) || !(*value > 0))
-        return ZMPI_ERR_BOUND;
-    return ZMPI_OK;
+    return *end == 0 && isfinite(*value);
+}
+
+static enum zmpi_status parse_value(const char *text, double *value)
+{
+    return parse_number(text, value) && *value > 0 ? ZMPI_OK : ZMPI_ERR_BOUND;
 }
 
 bool zmpi_threshold_parse(const char *text, double *threshold)
@@ -113,6 +117,48 @@ void zmpi_threshold_format(double threshold, char text[32])
     text[0] = 0;
     if (threshold > 0)
         format_value(threshold, text);
+}
+
+static bool parse_fill(const char *text, size_t length, double *value)
+{
+    char one[64];
+    if (length >= sizeof one)
+        return false;
+    memcpy(one, text, length);
+    one[length] = 0;
+    if (strcasecmp(one, "nan") != 0)
+        return parse_number(one, value);
+    *value = (double)NAN;
+    return true;
+}
+
+bool zmpi_fills_parse(const char *text, struct zmpi_fills *fills)
+{
+    struct zmpi_fills parsed = {0};
+    const size_t first = strcspn(text, ",");
+    bool good = strcmp(text, "none") == 0;
+    if (!good) {
+        const struct zmpi_floats program = zmpi_floats_hold();
+        good = parse_fill(text, first, &parsed.value[parsed.count++]);
+        if (good && text[first])
+            good = parse_fill(text + first + 1, strlen(text + first + 1),
+                              &parsed.value[parsed.count++]);
+        zmpi_floats_release(program);
+    }
+    if (good)
+        *fills = parsed;
+    return good;
+}
+
+void zmpi_fills_format(const struct zmpi_fills *fills, char text[80])
+{
+    text[0] = 0;
+    for (int i = 0; i < fills->count; i++) {
+        char one[32] = "nan";
+        if (isfinite(fills->value[i]))
+            format_value(fills->value[i], one);
+        snprintf(text + strlen(text), 80 - strlen(text), "%s%s", i ? "," : "", one);
+    }
 }
 
 void zmpi_bound_format(const struct zmpi_bound *bound, char text[40])
@@ -221,6 +267,14 @@ void zmpi_job_threshold(struct zmpi_job *job, double threshold)
 {
     if ((job->abs_bound > 0 || zmpi_job_open(job)) && threshold > 0)
         job->keep = fmin(job->keep, threshold);
+}
+
+void zmpi_job_fills(struct zmpi_job *job, const struct zmpi_fills *fills)
+{
+    job->fills.count = 0;
+    for (int i = 0; i < fills->count; i++)
+        if ((job->abs_bound > 0 || zmpi_job_open(job)) && isfinite(fills->value[i]))
+            job->fills.value[job->fills.count++] = fills->value[i];
 }
 
 void zmpi_job_settle(struct zmpi_job *job)

@@ -206,20 +206,21 @@ struct array {
     enum zmpi_type type;
     const void *src;
     size_t count;
+    struct zmpi_fills fills;
     int threads;
 };
 
 static bool scan_array(void *context, double threshold, struct zmpi_range *range)
 {
     const struct array *a = context;
-    zmpi_range_scan(a->type, a->src, a->count, threshold, a->threads, range);
+    zmpi_range_without(a->type, a->src, a->count, threshold, &a->fills, a->threads, range);
     return true;
 }
 
 void zmpi_fill_range(enum zmpi_type type, const void *src, size_t count, double threshold,
-                     int threads, struct zmpi_range *range)
+                     const struct zmpi_fills *fills, int threads, struct zmpi_range *range)
 {
-    struct array a = {type, src, count, threads};
-    zmpi_range_scan(type, src, count, threshold, threads, range);
+    struct array a = {type, src, count, fills ? *fills : (struct zmpi_fills){0}, threads};
+    scan_array(&a, threshold, range);
     zmpi_fill_exclude(zmpi_fill_look(type, src, count, range), scan_array, &a, range);
 }

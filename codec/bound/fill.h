@@ -40,8 +40,8 @@ void zmpi_fill_exclude(struct zmpi_fill fill, zmpi_fill_scan_fn *scan, void *con
  * and so does all that is larger. */
 void zmpi_fill_keep(struct zmpi_job *job, const void *src);
 
-/* zmpi_range_scan, and what is above. */
+/* zmpi_range_without, and what is above. fills: of the user; NULL: none. */
 void zmpi_fill_range(enum zmpi_type type, const void *src, size_t count, double threshold,
-                     int threads, struct zmpi_range *range);
+                     const struct zmpi_fills *fills, int threads, struct zmpi_range *range);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * range_scan.c - the value range of a large array: by several threads, and without what a
- * threshold leaves out.
+ * threshold leaves out, or values that a user names.
  */
 #include <float.h>
 #include <math.h>
@@ -13,30 +13,36 @@
 
 /* Bytes that a thread takes at a time. */
 #define PORTION ((size_t)1 << 20)
-/* Elements looked at together when there is a threshold. */
+/* Elements looked at together when something is left out. */
 enum { GROUP = 1024 };
 
 struct scan {
     enum zmpi_type type;
     size_t width, count;
     const unsigned char *src;
-    double threshold;    /* +inf: none */
-    _Atomic size_t next; /* first element that nobody has taken */
+    double threshold; /* +inf: none */
+    bool fills;
+    double fill[ZMPI_FILLS]; /* NaN: none */
+    _Atomic size_t next;     /* first element that nobody has taken */
     pthread_mutex_t lock;
     struct zmpi_range range;
 };
 
-/* Those of n <= GROUP elements that are below the threshold, one behind the other; NaN, which has
- * no range, is not. Returns how many: no jumps, since fill values come and go. */
+/* Those of n <= GROUP elements that are below the threshold and no fill values, one behind the
+ * other; NaN, which has no range, is not. Returns how many: no jumps, since fill values come and
+ * go.
+ */
 #define KEEP_BELOW(T, name, abs)                                                                   \
-    static size_t name(const unsigned char *src, size_t n, T threshold, T *rest)                   \
+    static size_t name(const unsigned char *src, size_t n, T threshold, const double *fill,        \
+                       T *rest)                                                                    \
     {                                                                                              \
+        const T a = (T)fill[0], b = (T)fill[1];                                                    \
         size_t kept = 0;                                                                           \
         for (size_t i = 0; i < n; i++) {                                                           \
             T x;                                                                                   \
             memcpy(&x, src + i * sizeof x, sizeof x);                                              \
             rest[kept] = x;                                                                        \
-            kept += abs(x) < threshold;                                                            \
+            kept += (abs(x) < threshold) & (x != a) & (x != b);                                    \
         }                                                                                          \
         return kept;                                                                               \
     }
@@ -50,7 +56,7 @@ static float narrow(double threshold)
     return (double)f < threshold ? nextafterf(f, INFINITY) : f;
 }
 
-/* A group that holds values at or over the threshold: the range of the others. */
+/* A group that holds values that are left out: the range of the others. */
 static void scan_rest(const struct scan *s, const unsigned char *src, size_t n,
                       struct zmpi_range *range)
 {
@@ -58,8 +64,9 @@ static void scan_rest(const struct scan *s, const unsigned char *src, size_t n,
         float f[GROUP];
         double d[GROUP];
     } rest;
-    const size_t kept = s->type == ZMPI_F32 ? keep_below32(src, n, narrow(s->threshold), rest.f)
-                                            : keep_below64(src, n, s->threshold, rest.d);
+    const size_t kept = s->type == ZMPI_F32
+                            ? keep_below32(src, n, narrow(s->threshold), s->fill, rest.f)
+                            : keep_below64(src, n, s->threshold, s->fill, rest.d);
     zmpi_range_of(s->type, &rest, kept, range);
 }
 
@@ -72,7 +79,10 @@ static void scan_below(const struct scan *s, const unsigned char *src, size_t co
         struct zmpi_range r;
         zmpi_range_of(s->type, src + i * s->width, n, &r);
         double largest = fmax(fabs(r.min), fabs(r.max)); /* inf if there is no element at all */
-        if (largest >= s->threshold || isfinite(r.fill))
+        bool has_rest = largest >= s->threshold || isfinite(r.fill);
+        for (int k = 0; k < ZMPI_FILLS; k++)
+            has_rest |= r.min <= s->fill[k] && s->fill[k] <= r.max;
+        if (has_rest)
             scan_rest(s, src + i * s->width, n, &r);
         zmpi_range_merge(range, &r);
     }
@@ -86,7 +96,7 @@ static void scan_portions(void *context)
     while ((first = atomic_fetch_add(&s->next, portion)) < s->count) {
         size_t n = s->count - first < portion ? s->count - first : portion;
         const unsigned char *src = s->src + first * s->width;
-        if (isfinite(s->threshold))
+        if (isfinite(s->threshold) || s->fills)
             scan_below(s, src, n, &r);
         else
             zmpi_range_of(s->type, src, n, &r);
@@ -100,12 +110,24 @@ static void scan_portions(void *context)
 void zmpi_range_scan(enum zmpi_type type, const void *src, size_t count, double threshold,
                      int threads, struct zmpi_range *range)
 {
+    const struct zmpi_fills none = {0};
+    zmpi_range_without(type, src, count, threshold, &none, threads, range);
+}
+
+void zmpi_range_without(enum zmpi_type type, const void *src, size_t count, double threshold,
+                        const struct zmpi_fills *fills, int threads, struct zmpi_range *range)
+{
     struct scan s = {.type = type,
                      .width = zmpi_type_size(type),
                      .count = count,
                      .src = src,
                      .threshold = threshold > 0 ? threshold : (double)INFINITY,
+                     .fills = fills->count > 0,
                      .range = ZMPI_RANGE_EMPTY};
+    for (int k = 0; k < ZMPI_FILLS; k++)
+        s.fill[k] = k >= fills->count  ? (double)NAN
+                    : type == ZMPI_F32 ? (double)(float)fills->value[k]
+                                       : fills->value[k];
     if (type == ZMPI_F32 || type == ZMPI_F64) {
         size_t portions = (count + PORTION / s.width - 1) / (PORTION / s.width);
         pthread_mutex_init(&s.lock, NULL);

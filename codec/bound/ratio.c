@@ -96,6 +96,7 @@ void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool t
     *s = (struct zmpi_survey){.ratio = job->bound.value,
                               .top = job->top,
                               .keep = job->keep,
+                              .fills = job->fills,
                               .encoder = job->encoder,
                               .approximate = job->approximate,
                               .trials = trials,
@@ -387,6 +388,11 @@ void zmpi_job_look(struct zmpi_job *job, const void *src)
     job->unit = zmpi_whole_unit(job, src);
 }
 
+bool zmpi_job_is_for_cpu(const struct zmpi_job *job)
+{
+    return job->unit > 0 || job->fills.count > 0;
+}
+
 enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struct zmpi_job *job,
                                    void *dst, size_t dst_capacity, const void *src, size_t *size)
 {
@@ -394,8 +400,8 @@ enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struc
         return compress_open(device, job, dst, dst_capacity, src, size);
     struct zmpi_job used = *job;
     zmpi_job_look(&used, src);
-    /* Whole numbers are the CPU's: what else is asked has looked before. */
-    if (used.unit > 0 && !zmpi_device_holding(src))
+    /* What else is asked has looked before. */
+    if (zmpi_job_is_for_cpu(&used) && !zmpi_device_holding(src))
         device = zmpi_device_cpu();
     return device->compress(&used, dst, dst_capacity, src, size);
 }

@@ -41,6 +41,7 @@ struct zmpi_fit {
 /* The same on all ranks, but for `sum` before it is added up. */
 struct zmpi_survey {
     double ratio, top, keep; /* rung 0 is the largest bound of the grid below top */
+    struct zmpi_fills fills;
     int encoder;
     bool approximate;
     bool trials;
@@ -77,9 +78,10 @@ void zmpi_survey_settle(const struct zmpi_survey *s, struct zmpi_job *job);
  * too far from the ratio, and there is a better bound now, by which they are to be coded again. */
 bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded);
 
-/* What the data are like, where the bound is known: decoded before, fill values, whole numbers. A
- * job with a unit is for the CPU. */
+/* What the data are like, where the bound is known: decoded before, fill values, whole numbers. */
 void zmpi_job_look(struct zmpi_job *job, const void *src);
+/* Is the job for the CPU: one with a unit, or with fill values that a user names? */
+bool zmpi_job_is_for_cpu(const struct zmpi_job *job);
 
 /*
  * Compress on a device. An open job gets a bound: by a survey of src, and by compressing again as

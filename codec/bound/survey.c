@@ -229,6 +229,7 @@ static double factor_of(const struct zmpi_survey *s, const struct zmpi_array *ar
     struct zmpi_job job = {.array = slab_of(s, array, bytes, &src),
                            .abs_bound = zmpi_survey_bound(s, array->type, s->rungs / 2),
                            .keep = s->keep,
+                           .fills = s->fills,
                            .encoder = ZMPI_FLE,
                            .threads = 1};
     size_t capacity = zmpi_compress_capacity(&job.array), fle = 0, other = 0;

@@ -91,11 +91,17 @@ static enum zmpi_status on_cpu(const struct zmpi_job *job, const struct zmpi_dev
     return status;
 }
 
-static bool are_whole(const struct zmpi_job *job, const void *src)
+/* What no device codes: whole numbers, and fill values that a user names. A bound that is to be
+ * found is found on the host, too. */
+static bool belongs_here(const struct zmpi_job *job, const struct zmpi_device *holder,
+                         const void *src)
 {
     struct zmpi_job used = *job;
-    zmpi_job_look(&used, src);
-    return used.unit > 0;
+    if (!zmpi_job_open(job))
+        zmpi_job_look(&used, src);
+    else if (holder)
+        return true;
+    return zmpi_job_is_for_cpu(&used);
 }
 
 enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi_job *job,
@@ -106,9 +112,8 @@ enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi
     enum zmpi_status status = zmpi_array_bytes(&job->array, &work.bytes);
     if (status)
         return status;
-    /* A bound that is to be found is found on the host, and whole numbers are coded there. */
-    const bool here = zmpi_job_open(job) ? holder != NULL : are_whole(job, src);
-    const struct zmpi_device *device = here ? NULL : choose(o, holder, &work);
+    const struct zmpi_device *device =
+        belongs_here(job, holder, src) ? NULL : choose(o, holder, &work);
     if (device) {
         status = zmpi_job_compress(device, job, dst, capacity, src, size);
         /* All devices make the same bytes: where there may be no room there is none for the CPU's
@@ -135,7 +140,7 @@ struct zmpi_handed *zmpi_offload_hand(struct zmpi_offload *o, const struct zmpi_
     if (zmpi_array_bytes(&job->array, &work.bytes) || zmpi_job_open(job))
         return NULL;
     zmpi_job_look(&used, src);
-    if (used.unit > 0)
+    if (zmpi_job_is_for_cpu(&used))
         return NULL;
     *device = choose(o, NULL, &work);
     if (!*device || !(*device)->through)

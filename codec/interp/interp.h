@@ -41,7 +41,8 @@ struct zmpi_interp_set {
 struct zmpi_interp_rule {
     enum zmpi_type type;
     double unit;
-    double abs_bound, keep; /* encoder */
+    double abs_bound, keep;    /* encoder */
+    uint64_t fill[ZMPI_FILLS]; /* encoder: values that are exact, as bits */
     unsigned sets;
     struct zmpi_interp_set set[ZMPI_INTERP_SETS];
 };

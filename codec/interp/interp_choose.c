@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "interp/interp.h"
+#include "layout/fills.h"
 #include "layout/plan.h"
 
 enum { SAMPLES = 3, SMALLEST = 1 << 15 };
@@ -145,6 +146,8 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
     rule->type = p->type;
     rule->abs_bound = job->abs_bound;
     rule->keep = job->keep;
+    for (int i = 0; i < ZMPI_FILLS; i++)
+        rule->fill[i] = zmpi_fills_bits(&job->fills, p->type, i);
     rule->unit = zmpi_interp_unit(job->abs_bound);
     rule->sets = 1;
     const size_t elements = p->bytes / p->width;

@@ -4,15 +4,18 @@
  */
 
 /* Elements that cannot be integers. */
-static void NAME(mark)(const unsigned char *row, size_t n, double keep, unsigned char *exception)
+static void NAME(mark)(const unsigned char *row, size_t n, const struct zmpi_interp_rule *rule,
+                       unsigned char *exception)
 {
     typedef T __attribute__((aligned(1), may_alias)) unaligned;
     typedef BITS __attribute__((aligned(1), may_alias)) unaligned_bits;
     const unaligned *x = (const unaligned *)row;
     const unaligned_bits *b = (const unaligned_bits *)row;
     const BITS minus_0 = (BITS)1 << (8 * sizeof(T) - 1);
+    const BITS fill[] = {(BITS)rule->fill[0], (BITS)rule->fill[1]};
     for (size_t i = 0; i < n; i++)
-        exception[i] = (unsigned char)(!((double)FABS(x[i]) < keep) | (b[i] == minus_0));
+        exception[i] = (unsigned char)(!((double)FABS(x[i]) < rule->keep) | (b[i] == minus_0) |
+                                       (b[i] == fill[0]) | (b[i] == fill[1]));
 }
 
 static bool NAME(range)(const struct zmpi_interp_work *w, const size_t extent[3],
@@ -80,7 +83,7 @@ static bool NAME(load)(struct zmpi_interp_work *w, const struct zmpi_interp_rule
     *base = 0;
     for (size_t r = 0; r < extent[0] * extent[1]; r++)
         NAME(mark)
-    (src->at + r / extent[1] * src->plane + r % extent[1] * src->row, extent[2], rule->keep,
+    (src->at + r / extent[1] * src->plane + r % extent[1] * src->row, extent[2], rule,
      exception + r * extent[2]);
     if (NAME(range)(w, extent, src, &least, &most)) {
         double middle = least / 2 + most / 2;

@@ -204,7 +204,7 @@ static bool begin(struct search *s, enum zmpi_type type, const struct zmpi_bound
         memcpy(rows + k * RANGE_ROW * width,
                (const unsigned char *)src + (have - RANGE_ROW) / (RANGE_ROWS - 1) * k * width,
                RANGE_ROW * width);
-    zmpi_fill_range(type, rows, (size_t)RANGE_ROWS * RANGE_ROW, threshold, 1, &range);
+    zmpi_fill_range(type, rows, (size_t)RANGE_ROWS * RANGE_ROW, threshold, NULL, 1, &range);
     if (zmpi_job_make(&a, unknown ? &any : bound, &range, &job))
         return false;
     zmpi_job_threshold(&job, threshold);

@@ -53,6 +53,14 @@ static const struct zmpi_option table[] = {
      true,
      FIELD(threshold),
      .per_comm = true},
+    {{"fill", "numbers", "", "ZMPI_FILL", "zmpi_fill",
+      "fill values, one or two: V or V,V; they are kept exactly and left out of the range, though "
+      "they lie among the others; unset: the usual ones, and those that stand apart"},
+     "allowed are one or two finite numbers separated by ',', or none",
+     ZMPI_OPTION_FILL,
+     true,
+     FIELD(fill),
+     .per_comm = true},
     {{"codec", "name", "fle", "ZMPI_CODEC", "zmpi_codec",
       "encoder of the residuals: fle (fast), huffman (smaller), huffman:approximate (its codes by "
       "CEAZ's approximate sort), interp (smallest, much slower, other values within the bound) or "

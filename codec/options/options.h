@@ -6,7 +6,7 @@
 #define ZMPI_OPTIONS_H
 
 #include "base/log.h"
-#include "zmpi_codec.h"
+#include "device.h"
 #include <stdbool.h>
 
 /* Where a value came from: the more specific, the stronger. A stronger source is never overwritten
@@ -20,7 +20,7 @@ enum zmpi_option_source {
     ZMPI_FROM_HINT         /* MPI_Info: zmpi_option_set */
 };
 
-#define ZMPI_OPTION_COUNT 25
+#define ZMPI_OPTION_COUNT 26
 
 struct zmpi_rules; /* the parsed rules file */
 
@@ -40,14 +40,15 @@ enum zmpi_hdf5_mode {
 struct zmpi_options {
     bool bound_set; /* error_bound given at all: else nothing is converted */
     struct zmpi_bound bound;
-    double threshold;   /* values with |x| >= threshold are kept exactly; 0: none but fill values */
-    char codec[24];     /* fle, huffman, huffman:approximate, interp, auto */
-    char device[32];    /* auto, cpu, ... */
-    char files[1024];   /* comma-separated globs of files that may become containers; "!glob"
-                           excludes; last match wins */
-    int hdf5;           /* enum zmpi_hdf5_mode */
-    double least_ratio; /* of files that stay compressed after close; 0: any */
-    int threads;        /* 0: automatic */
+    double threshold; /* values with |x| >= threshold are kept exactly; 0: none but fill values */
+    struct zmpi_fills fill;  /* values that are kept exactly, and have no part in the range */
+    char codec[24];          /* fle, huffman, huffman:approximate, interp, auto */
+    char device[32];         /* auto, cpu, ... */
+    char files[1024];        /* comma-separated globs of files that may become containers; "!glob"
+                                excludes; last match wins */
+    int hdf5;                /* enum zmpi_hdf5_mode */
+    double least_ratio;      /* of files that stay compressed after close; 0: any */
+    int threads;             /* 0: automatic */
     char collectives[256];   /* comma-separated: gather, scatter, ..., or none */
     int collective_mode;     /* enum zmpi_collective_mode */
     size_t collective_min;   /* bytes from one rank to another below which they are sent raw */
@@ -149,6 +150,10 @@ bool zmpi_bytes_parse(const char *text, size_t *bytes);
 /* A finite decimal number > 0. zmpi_threshold_format is the opposite, "" for 0. */
 bool zmpi_threshold_parse(const char *text, double *threshold);
 void zmpi_threshold_format(double threshold, char text[32]);
+/* One or two decimal numbers, separated by ',', or none; NaN, which is exact anyway, may be one.
+ * zmpi_fills_format is the opposite, "" for none. */
+bool zmpi_fills_parse(const char *text, struct zmpi_fills *fills);
+void zmpi_fills_format(const struct zmpi_fills *fills, char text[80]);
 /* "NZxNYxNX", also with fewer extents (leading ones become 1) or more (leading ones are
  * multiplied). Each at least 1. */
 bool zmpi_shape_parse(const char *text, size_t shape[3]);

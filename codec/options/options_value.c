@@ -272,6 +272,8 @@ bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o,
         return parse_bound(text, o);
     case ZMPI_OPTION_THRESHOLD:
         return parse_threshold(text, field);
+    case ZMPI_OPTION_FILL:
+        return zmpi_fills_parse(text, field);
     case ZMPI_OPTION_RATIO:
         return parse_ratio(text, field);
     case ZMPI_OPTION_CODEC:
@@ -350,6 +352,9 @@ void zmpi_option_format(const struct zmpi_option *option, const struct zmpi_opti
         break;
     case ZMPI_OPTION_THRESHOLD:
         zmpi_threshold_format(*(const double *)field, text);
+        break;
+    case ZMPI_OPTION_FILL:
+        zmpi_fills_format(field, text);
         break;
     case ZMPI_OPTION_RATIO:
         zmpi_threshold_format(*(const double *)field, text);

@@ -14,6 +14,7 @@
 #include "bound/whole.h"
 #include "huffman/huffman.h"
 #include "kernels/kernels.h"
+#include "layout/fills.h"
 #include "layout/plan_rows.h"
 #include "stream/compress_interp.h"
 
@@ -106,6 +107,38 @@ static void measure_chunk(const struct encoder *e, const size_t extent[3],
         kernels->decode64(true, extent, coded, size, &out, work);
     zmpi_errors_add(errors, e->plan->type, src, extent, work->words, e->job->abs_bound,
                     e->job->keep);
+    errors->count -= zmpi_fills_count(&e->job->fills, e->plan->type, extent, src, e->job->keep);
+}
+
+static size_t encode_tile(const struct encoder *e, const struct zmpi_chunk_rule *rule,
+                          const size_t extent[3], const struct zmpi_rows *rows, unsigned char *dst,
+                          struct zmpi_chunk_work *work)
+{
+    const struct zmpi_kernels *kernels = zmpi_kernels();
+    return e->plan->width == 4 ? kernels->encode32(rule, extent, rows, dst, work)
+                               : kernels->encode64(rule, extent, rows, dst, work);
+}
+
+/* A tile that holds fill values which a user names: as exceptions, or all of it without loss.
+ * False: it holds none. */
+static bool encode_with_fills(const struct encoder *e, const struct zmpi_chunk_rule *rule,
+                              const size_t extent[3], const struct zmpi_rows *rows,
+                              unsigned char *dst, struct zmpi_chunk_work *work, size_t *size)
+{
+    const enum zmpi_type type = e->plan->type;
+    const size_t width = e->plan->width, row = extent[2] * width;
+    const struct zmpi_rows copy = {.at = work->patches, .row = row, .plane = extent[1] * row};
+    struct zmpi_hidden hidden;
+    struct zmpi_chunk_rule exact;
+    if (!zmpi_fills_hide(&e->job->fills, type, extent, rows, work->patches, &hidden))
+        return false;
+    *size = encode_tile(e, rule, extent, &copy, dst, work);
+    if (zmpi_fills_show(&hidden, width, extent[0] * extent[1] * extent[2], dst, *size))
+        return true;
+    zmpi_chunk_rule_make(&exact, type, 0, e->job->keep);
+    exact.axes = rule->axes;
+    *size = encode_tile(e, &exact, extent, rows, dst, work);
+    return true;
 }
 
 /* Chunk k by fle to dst, which has room for ZMPI_CHUNK_ROOM bytes; returns its size. next: the
@@ -113,10 +146,9 @@ static void measure_chunk(const struct encoder *e, const size_t extent[3],
 static size_t encode_fle(const struct encoder *e, size_t k, size_t next, size_t extent[3],
                          struct zmpi_rows *rows, struct zmpi_chunk_work *work, unsigned char *dst)
 {
-    const struct zmpi_kernels *kernels = zmpi_kernels();
     const struct zmpi_plan *p = e->plan;
     const unsigned char *src = e->src;
-    size_t next_extent[3];
+    size_t next_extent[3], size;
     *rows = tile_rows(p, k, src, extent);
     const bool whole = e->whole && zmpi_whole_tile(e->whole, p->type, extent, rows);
     const struct zmpi_chunk_rule *rule = whole ? e->whole : e->rule;
@@ -124,8 +156,9 @@ static size_t encode_fle(const struct encoder *e, size_t k, size_t next, size_t 
         *rows = padded_rows(p, rows, src, extent[2], work);
     else if (next < p->chunks)
         rows->next = tile_rows(p, next, src, next_extent).at;
-    return p->width == 4 ? kernels->encode32(rule, extent, rows, dst, work)
-                         : kernels->encode64(rule, extent, rows, dst, work);
+    if (e->job->fills.count && encode_with_fills(e, rule, extent, rows, dst, work, &size))
+        return size;
+    return encode_tile(e, rule, extent, rows, dst, work);
 }
 
 /* Chunk k to dst, and its entry to the table; returns its size. What that is less than fle's is
@@ -502,8 +535,14 @@ size_t zmpi_tiles_visit(const struct zmpi_array *array, const void *src,
     if (zmpi_plan_make(array, &p) || p.chunks == 0)
         return 0;
     const size_t n = zmpi_survey_samples(s, p.chunks);
+    unsigned char copy[ZMPI_CHUNK_INPUT_BYTES];
+    struct zmpi_hidden hidden;
     for (size_t i = 0; i < n; i++) {
         struct zmpi_rows rows = tile_rows(&p, (2 * i + 1) * p.chunks / (2 * n), src, extent);
+        if (zmpi_fills_hide(&s->fills, p.type, extent, &rows, copy, &hidden)) {
+            const size_t row = extent[2] * p.width;
+            rows = (struct zmpi_rows){.at = copy, .row = row, .plane = extent[1] * row};
+        }
         visit(context, extent, &rows, i * 40503 & 0xFFFF);
     }
     return p.chunks;
@@ -521,7 +560,7 @@ enum zmpi_status zmpi_compress(const struct zmpi_array *array, const struct zmpi
         return status;
     const struct zmpi_floats program = zmpi_floats_hold();
     if (!range && zmpi_bound_needs_range(bound))
-        zmpi_fill_range(array->type, src, count, 0, 1, &own);
+        zmpi_fill_range(array->type, src, count, 0, NULL, 1, &own);
     status = zmpi_job_make(array, bound, range ? range : &own, &job);
     if (!range && zmpi_bound_needs_range(bound))
         job.read = count * zmpi_type_size(array->type);

@@ -11,6 +11,7 @@
 #include "bound/errors.h"
 #include "interp/interp.h"
 #include "kernels/kernels.h"
+#include "layout/fills.h"
 #include "layout/plan_rows.h"
 
 /* Bytes of an array that is worth it. */
@@ -88,9 +89,11 @@ static void code_chunks(void *context)
         zmpi_plan_place(p, k, at);
         const struct zmpi_rows rows = zmpi_plan_rows(p, at, c->src, extent);
         const size_t size = zmpi_interp_encode(work, c->rule, 0, extent, &rows, coded, decoded);
-        if (decoded)
+        if (decoded) {
             zmpi_errors_add(&errors, p->type, &rows, extent, decoded, c->job->abs_bound,
                             c->job->keep);
+            errors.count -= zmpi_fills_count(&c->job->fills, p->type, extent, &rows, c->job->keep);
+        }
         place(c, k, coded, size, &errors);
     }
     free(decoded);

@@ -40,6 +40,8 @@ static int parse_one(int c, struct bench_settings *s)
         return tool_fail("-e %s: " ZMPI_BOUNDS, optarg);
     if (c == 'c' && !(s->encoder = zmpi_encoder_parse(optarg, &s->approximate)))
         return tool_fail("--codec %s: " ZMPI_ENCODER_NAMES, optarg);
+    if (c == 'F' && !zmpi_fills_parse(optarg, &s->fill))
+        return tool_fail("--fill %s: one or two finite numbers separated by ','", optarg);
     if (c == 'T' && !zmpi_threshold_parse(optarg, &s->threshold))
         return tool_fail("-T %s: a finite number > 0", optarg);
     if (c == 'n' && !parse_threads(optarg, s))
@@ -60,7 +62,8 @@ static int parse(int argc, char **argv, struct bench_settings *s)
         {"type", 1, NULL, 't'},      {"dims", 1, NULL, 'd'},  {"error-bound", 1, NULL, 'e'},
         {"threads", 1, NULL, 'n'},   {"json", 0, NULL, 'j'},  {"verbose", 0, NULL, 'v'},
         {"size", 1, NULL, 's'},      {"peers", 0, NULL, 'p'}, {"repetitions", 1, NULL, 'r'},
-        {"threshold", 1, NULL, 'T'}, {"codec", 1, NULL, 'c'}, {NULL, 0, NULL, 0}};
+        {"threshold", 1, NULL, 'T'}, {"fill", 1, NULL, 'F'},  {"codec", 1, NULL, 'c'},
+        {NULL, 0, NULL, 0}};
     int c, status = TOOL_OK;
     while (!status && (c = getopt_long(argc, argv, "t:d:e:T:v", longs, NULL)) != -1)
         status = parse_one(c, s);
@@ -76,6 +79,7 @@ static int prepare(int argc, char **argv, struct bench_settings *s)
         return TOOL_ERROR;
     *s = (struct bench_settings){.bound = {ZMPI_REL, 1e-3},
                                  .threshold = o.threshold,
+                                 .fill = o.fill,
                                  .repetitions = 7,
                                  .size = (size_t)256 << 20};
     s->encoder = zmpi_options_encoder(&o, &s->approximate);

@@ -41,6 +41,7 @@ struct bench_settings {
     size_t shape[3];     /* 0 0 0: by the file's name, else one row */
     struct zmpi_bound bound;
     double threshold;
+    struct zmpi_fills fill;
     int encoder;
     bool approximate;
     int first_threads, last_threads;

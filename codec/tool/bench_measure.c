@@ -123,7 +123,7 @@ static int run_scan(struct bench_result *r, bool count)
     double start = zmpi_seconds();
     zmpi_fill_range(r->field->array.type, r->field->data,
                     r->field->bytes / zmpi_type_size(r->field->array.type), r->settings->threshold,
-                    r->job.threads, &range);
+                    &r->settings->fill, r->job.threads, &range);
     if (count)
         add_time(&r->scan, zmpi_seconds() - start);
     start = zmpi_seconds();
@@ -296,9 +296,10 @@ static int make_job(struct bench_result *r, int threads)
     const struct bench_settings *s = r->settings;
     const struct zmpi_array *a = &r->field->array;
     zmpi_fill_range(a->type, r->field->data, r->field->bytes / zmpi_type_size(a->type),
-                    s->threshold, threads, &r->range);
+                    s->threshold, &s->fill, threads, &r->range);
     enum zmpi_status status = zmpi_job_make(a, &s->bound, &r->range, &r->job);
     zmpi_job_threshold(&r->job, s->threshold);
+    zmpi_job_fills(&r->job, &s->fill);
     r->job.threads = threads;
     r->job.encoder = s->encoder;
     r->job.approximate = s->approximate;

@@ -37,21 +37,30 @@ struct work {
     double coded;                    /* bytes of their streams */
 };
 
-static int parse(int argc, char **argv, struct work *w, double *threshold, const char **input,
+/* What stands before the environment. */
+struct given {
+    double threshold;       /* 0: not given */
+    struct zmpi_fills fill; /* none: not given */
+};
+
+static int parse(int argc, char **argv, struct work *w, struct given *given, const char **input,
                  const char **output)
 {
     static const struct option longs[] = {
-        {"type", 1, NULL, 't'},  {"error-bound", 1, NULL, 'e'}, {"dims", 1, NULL, 'd'},
-        {"codec", 1, NULL, 'c'}, {"threshold", 1, NULL, 'T'},   {"verbose", 0, NULL, 'v'},
-        {NULL, 0, NULL, 0}};
+        {"type", 1, NULL, 't'},      {"error-bound", 1, NULL, 'e'},
+        {"dims", 1, NULL, 'd'},      {"codec", 1, NULL, 'c'},
+        {"threshold", 1, NULL, 'T'}, {"fill", 1, NULL, 'F'},
+        {"verbose", 0, NULL, 'v'},   {NULL, 0, NULL, 0}};
     int c;
     while ((c = getopt_long(argc, argv, "t:e:d:T:v", longs, NULL)) != -1) {
         if (c == 't' && !tool_parse_type(optarg, &w->type))
             return tool_fail("-t %s: f32 or f64", optarg);
         if (c == 'd' && !zmpi_shape_parse(optarg, w->shape))
             return tool_fail("-d %s: extents as NZxNYxNX, each at least 1", optarg);
-        if (c == 'T' && !zmpi_threshold_parse(optarg, threshold))
+        if (c == 'T' && !zmpi_threshold_parse(optarg, &given->threshold))
             return tool_fail("-T %s: a finite number > 0", optarg);
+        if (c == 'F' && !zmpi_fills_parse(optarg, &given->fill))
+            return tool_fail("--fill %s: one or two finite numbers separated by ','", optarg);
         if (c == 'c' && !(w->encoder = zmpi_encoder_parse(optarg, &w->approximate)))
             return tool_fail("--codec %s: " ZMPI_ENCODER_NAMES, optarg);
         if (c == 'e') {
@@ -119,7 +128,8 @@ static int scan_file(struct work *w, double threshold, struct zmpi_range *range,
         struct zmpi_range part;
         status = tool_input_read(&w->in, at, buffer, n);
         if (!status) {
-            zmpi_range_scan(w->type, buffer, n / width, threshold, tool_threads(), &part);
+            zmpi_range_without(w->type, buffer, n / width, threshold, &w->options.fill,
+                               tool_threads(), &part);
             zmpi_range_merge(range, &part);
         }
         if (!status && fill)
@@ -219,6 +229,7 @@ static int write_record(struct work *w, uint64_t at, const struct zmpi_array *ar
     enum zmpi_status status = zmpi_job_make(array, &w->bound, &w->range, &job);
     if (!status) {
         zmpi_job_threshold(&job, w->options.threshold);
+        zmpi_job_fills(&job, &w->options.fill);
         job.threads = tool_threads();
         job.encoder = w->encoder;
         job.approximate = w->approximate;
@@ -332,12 +343,14 @@ int tool_compress(int argc, char **argv)
 {
     struct work w = {.least_bound = (double)INFINITY};
     const char *input = NULL, *output = NULL, *why = "";
-    double threshold = 0;
-    int status = parse(argc, argv, &w, &threshold, &input, &output);
+    struct given more = {0};
+    int status = parse(argc, argv, &w, &more, &input, &output);
     if (status || !tool_options_load(&w.options))
         return TOOL_ERROR;
-    if (threshold > 0)
-        w.options.threshold = threshold;
+    if (more.threshold > 0)
+        w.options.threshold = more.threshold;
+    if (more.fill.count)
+        w.options.fill = more.fill;
     if (!w.encoder)
         w.encoder = zmpi_options_encoder(&w.options, &w.approximate);
     w.offload = (struct zmpi_offload){.what = input, .name = w.options.device};

@@ -16,7 +16,7 @@ static const struct command {
     const char *help;
 } commands[] = {
     {"compress", tool_compress,
-     "-t f32|f64 -e BOUND [-T THRESHOLD] [--codec C] [-d NZxNYxNX] [-v] IN OUT",
+     "-t f32|f64 -e BOUND [-T THRESHOLD] [--fill V[,V]] [--codec C] [-d NZxNYxNX] [-v] IN OUT",
      "Compress a raw field. Without -d its data tell the shape, if they have one (-v prints it); "
      "of "
      "more than three\n"
@@ -27,6 +27,7 @@ static const struct command {
      "found is printed);\n"
      "ratio=R, R times smaller, whatever the bound (it is printed); or lossless.\n"
      "-T V (ZMPI_THRESHOLD): values with |x| >= V are kept exactly and left out of the range.\n"
+     "--fill V[,V] (ZMPI_FILL): so are these values, though they lie among the others.\n"
      "--codec C (ZMPI_CODEC): " ZMPI_ENCODER_NAMES ".\n"
      "-v says which device compressed, and why."},
     {"decompress", tool_decompress, "[-v] [-k] IN OUT",
@@ -64,7 +65,7 @@ static const struct command {
      "2-D slices (step 4), elements whose NaN or infinity differs. Exit status 1 if sizes or those "
      "differ."},
     {"bench", tool_bench,
-     "[-t f32|f64] [-d NZxNYxNX] [-e BOUND] [-T THRESHOLD] [--codec C] [--threads "
+     "[-t f32|f64] [-d NZxNYxNX] [-e BOUND] [-T THRESHOLD] [--fill V[,V]] [--codec C] [--threads "
      "N|A..B] [--size BYTES] "
      "[--repetitions N] [--peers] [--json] [-v] [FILE...]",
      "Speed and quality of the codec on raw fields, or on a generated smooth one, beside memcpy of "

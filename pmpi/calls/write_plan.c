@@ -257,8 +257,7 @@ int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, stru
         status = zmemory_to_host(&p->memory);
     const bool needed = zmpi_bound_needs_range(&bound) && p->memory.bytes;
     if (!status && needed)
-        status =
-            zmemory_range(&p->memory, f->options.threshold, zruntime_threads(&f->options), range);
+        status = zmemory_range(&p->memory, &f->options, f->options.threshold, range);
     if (!status && needed)
         *fill = zmpi_fill_look(p->memory.element, p->memory.data,
                                p->memory.bytes / zmpi_type_size(p->memory.element), range);
@@ -282,7 +281,7 @@ static bool range_below(void *context, double threshold, struct zmpi_range *rang
     *range = ZMPI_RANGE_EMPTY;
     bool fine = true;
     if (zmpi_bound_needs_range(&bound) && m->bytes)
-        fine = !zmemory_range(m, threshold, zruntime_threads(&c->file->options), range);
+        fine = !zmemory_range(m, &c->file->options, threshold, range);
     if (c->comm == MPI_COMM_NULL)
         return fine;
     double mine[4] = {range->min, -range->max, range->fill, fine ? 0 : -1}, all[4];
@@ -348,6 +347,7 @@ int zplan_survey(struct zfile *f, struct zplan *p, const struct zmpi_range *rang
     double start = zmpi_seconds();
     zmpi_job_make(&any, &f->options.bound, range, &job);
     zmpi_job_threshold(&job, f->options.threshold);
+    zmpi_job_fills(&job, &f->options.fill);
     job.encoder = zmpi_options_encoder(&f->options, &job.approximate);
     zmpi_survey_begin(&p->survey, &job, trials);
     do {

@@ -282,7 +282,7 @@ static bool scan(struct zcall *c, const struct zblock *b, const struct zpart *pa
     if (!zpiece_has_numbers(c, element, data, bytes))
         return true;
     if (part->holder) {
-        if (!part->holder->range(element, data, count, threshold, range)) {
+        if (!o->fill.count && !part->holder->range(element, data, count, threshold, range)) {
             look_for_fill(c, element, data, count, range);
             return true;
         }
@@ -290,7 +290,7 @@ static bool scan(struct zcall *c, const struct zblock *b, const struct zpart *pa
             return false;
         data = scratch;
     }
-    zmpi_range_scan(element, data, count, threshold, zruntime_threads(o), range);
+    zmpi_range_without(element, data, count, threshold, &o->fill, zruntime_threads(o), range);
     look_for_fill(c, element, data, count, range);
     return true;
 }
@@ -383,6 +383,7 @@ static struct zmpi_job ratio_job(const struct zcall *c)
     struct zmpi_job job = {.abs_bound = 0};
     zmpi_job_make(&any, &o->bound, &c->range, &job);
     zmpi_job_threshold(&job, o->threshold);
+    zmpi_job_fills(&job, &o->fill);
     zmpi_options_encoder(o, &job.approximate);
     job.encoder = c->way;
     return job;

@@ -77,6 +77,7 @@ bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data,
     if (zmpi_job_make(&a, &bound, &c->range, job))
         return false;
     zmpi_job_threshold(job, o->threshold);
+    zmpi_job_fills(job, &o->fill);
     if (zmpi_job_open(job))
         zmpi_survey_settle(&c->survey, job);
     job->read = c->scanned;

@@ -9,6 +9,7 @@
 #include "container/container.h"
 #include "device.h"
 #include "next_mpi.h"
+#include "options/options.h"
 
 /* ---- datatype.c: a datatype as runs of bytes ---- */
 
@@ -88,7 +89,7 @@ void zmemory_free(struct zmemory *m);
 /* Data of a device become a copy in the host's memory; on failure they stay where they are. */
 enum zmpi_status zmemory_to_host(struct zmemory *m);
 /* The value range; data of a device may come to the host for it. */
-enum zmpi_status zmemory_range(struct zmemory *m, double threshold, int threads,
+enum zmpi_status zmemory_range(struct zmemory *m, const struct zmpi_options *o, double threshold,
                                struct zmpi_range *range);
 /* If the buffer is one stretch of memory: its address, else NULL. */
 unsigned char *zmemory_stretch(const struct ztype *t, const void *buf, MPI_Count count);

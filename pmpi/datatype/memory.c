@@ -5,6 +5,7 @@
 #include "datatype/boxes.h"
 #include "datatype/buffer.h"
 #include "datatype/known.h"
+#include "mpi/runtime.h"
 
 /* MPI_BOTTOM may be a null pointer, which C cannot add to. */
 static unsigned char *at_offset(const void *buf, int64_t offset)
@@ -127,16 +128,18 @@ enum zmpi_status zmemory_to_host(struct zmemory *m)
     return ZMPI_OK;
 }
 
-enum zmpi_status zmemory_range(struct zmemory *m, double threshold, int threads,
+enum zmpi_status zmemory_range(struct zmemory *m, const struct zmpi_options *o, double threshold,
                                struct zmpi_range *range)
 {
     size_t count = m->bytes / zmpi_type_size(m->element);
     *range = ZMPI_RANGE_EMPTY;
-    if (m->holder && !m->holder->range(m->element, m->data, count, threshold, range))
+    if (m->holder && !o->fill.count &&
+        !m->holder->range(m->element, m->data, count, threshold, range))
         return ZMPI_OK;
     enum zmpi_status status = zmemory_to_host(m);
     if (!status)
-        zmpi_range_scan(m->element, m->data, count, threshold, threads, range);
+        zmpi_range_without(m->element, m->data, count, threshold, &o->fill, zruntime_threads(o),
+                           range);
     return status;
 }
 

@@ -192,6 +192,7 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     if (status)
         return zfile_raise_status(f, status, "compressing");
     zmpi_job_threshold(&job, f->options.threshold);
+    zmpi_job_fills(&job, &f->options.fill);
     if (zmpi_job_open(&job) && piece->survey)
         zmpi_survey_settle(piece->survey, &job);
     job.read = piece->read;
@@ -237,6 +238,7 @@ int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bou
         job.bound = f->options.bound;
         job.abs_bound = abs_bound;
         job.keep = keep;
+        zmpi_job_fills(&job, &f->options.fill);
     }
     job.threads = zruntime_threads(&f->options);
     choose_encoder(f, &job);

@@ -191,7 +191,7 @@ static int encode_open(struct zfile *f, struct zpiece *piece)
     struct zmpi_range range;
     zmpi_fill_range(piece->element, piece->data,
                     piece->extent.bytes / zmpi_type_size(piece->element), f->options.threshold,
-                    zruntime_threads(&f->options), &range);
+                    &f->options.fill, zruntime_threads(&f->options), &range);
     piece->range = &range;
     piece->read = piece->extent.bytes;
     return zencode_piece(f, piece);
@@ -263,7 +263,8 @@ static struct zmpi_job job_of(const struct zfile *f, const struct zmemory *m,
     struct zmpi_range range = all ? *all : ZMPI_RANGE_EMPTY;
     struct zmpi_job job = {.abs_bound = 0};
     if (zmpi_bound_needs_range(&bound) && !all)
-        zmpi_fill_range(m->element, m->data, a.extent[2], f->options.threshold, 1, &range);
+        zmpi_fill_range(m->element, m->data, a.extent[2], f->options.threshold, &f->options.fill, 1,
+                        &range);
     zmpi_job_make(&a, &bound, &range, &job); /* on failure the bound stays 0: exact */
     zmpi_job_threshold(&job, f->options.threshold);
     zmpi_job_settle(&job);

@@ -158,6 +158,10 @@ for bound in abs=0 abs=-1 abs=nan rel=0 rel=1 rel=-1 psnr=0 psnr=301 pw_rel=1 pw
     expect 2 $c -t f32 -e "$bound" f32.raw x.zmpi
 done
 expect 2 $c -t f32 f32.raw x.zmpi # no bound anywhere
+for fill in "" x inf 1,2,3 "1,"; do
+    expect 2 $c -t f32 -e abs=1 --fill "$fill" f32.raw x.zmpi
+done
+says "zmpi compress: --fill 1,: one or two finite numbers separated by ','"
 for codec in zip huffman: huffman:exact fle:approximate; do
     expect 2 $c -t f32 -e abs=1 --codec $codec f32.raw x.zmpi
 done

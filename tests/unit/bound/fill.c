@@ -26,7 +26,7 @@ static void *make(enum zmpi_type type, const double *fill, size_t fills)
 static struct zmpi_range range_of(enum zmpi_type type, const void *x, size_t n)
 {
     struct zmpi_range range;
-    zmpi_fill_range(type, x, n, 0, 2, &range);
+    zmpi_fill_range(type, x, n, 0, NULL, 2, &range);
     return range;
 }
 

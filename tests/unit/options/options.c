@@ -117,6 +117,8 @@ Test(options, values)
         LIST("", "0", "10x", "x10", "0x1x1", "-1x2", "1 x 2", "1,2",
              "4294967296x4294967296x4294967296"));
     all("threshold", LIST("1e15", "none"), LIST("", "0", "-1", "nan", "None"));
+    all("fill", LIST("0", "-1", "-9999,1e15", "0.25,nan", "NaN", "none"),
+        LIST("", "1,2,3", "1,", ",1", "inf", "0x1", "1 ", "1;2", "1e999", "None"));
     all("disable", LIST("", "none", "avx2", "avx512,avx2"), LIST("sse", "none,avx2", "avx2,"));
     all("report_text", LIST("on", "off"), LIST("", "1", "yes", "ON"));
     all("log", LIST("quiet", "error", "warn", "info", "debug"), LIST("", "verbose", "3"));
@@ -384,13 +386,13 @@ Test(options, bad_rules)
     rules_fail("[*]\nerror_bound = rel=2\n", ":2: error_bound=rel=2: allowed are abs=V");
     rules_fail("\n\n[a]\nthreads = 4\n",
                ":4: threads: allowed in a rule are error_bound, "
-               "threshold, codec, device, hdf5, least_ratio, exact_below, shape");
+               "threshold, fill, codec, device, hdf5, least_ratio, exact_below, shape");
     rules_fail("[a #0]\nerror_bound = lossless\n", ":2: calls are written [GLOB #3]");
     rules_fail("[a #3-2]\nerror_bound = lossless\n", ":2: calls are written");
     rules_fail("[a #1x]\nerror_bound = lossless\n", ":2: calls are written");
     rules_fail("[a #1]\ndevice = cpu\n", ":2: of single calls only error_bound can be set");
     rules_fail("[comm:a]\nstaging = 2M\n",
-               ":2: staging: allowed in a rule are error_bound, threshold, codec, device, "
+               ":2: staging: allowed in a rule are error_bound, threshold, fill, codec, device, "
                "collectives, collective_mode, collective_min, collective_piece, shape");
     rules_fail("[a*]\ncollectives = none\n", ":2: collectives: allowed in a rule are error_bound");
     rules_fail("[comm:a]\ncollectives = reduce\n", ":2: collectives=reduce: allowed are gather");

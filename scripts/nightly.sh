@@ -1,8 +1,9 @@
 #!/bin/bash
 # nightly.sh [JOB...]: tests that take too long for scripts/test.sh, all or those named; another seed every day.
 #
-# NIGHTLY_SEED=N repeats the run that printed N. NIGHTLY_KILLS=N and NIGHTLY_SECONDS=T make it shorter: kills of each
-# MPI, and seconds for the random programs of each MPI-IO implementation and number of ranks.
+# NIGHTLY_SEED=N repeats the run that printed N. NIGHTLY_KILLS=N, NIGHTLY_STATES=N and NIGHTLY_SECONDS=T make it shorter:
+# kills of each MPI, states of the disk, and seconds for the random programs of each MPI-IO implementation and number of
+# ranks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -50,6 +51,18 @@ job_kills() {
     build build-mpich mpicc.mpich
     kills build mpirun.openmpi "${NIGHTLY_KILLS:-300}"
     kills build-mpich mpirun.mpich "${NIGHTLY_KILLS:-100}"
+}
+
+# States of the disk after a power failure: 30,000, of 60 random programs.
+job_power() {
+    build build mpicc.openmpi
+    mkdir -p build/tests/run/nightly
+    (
+        root=$PWD
+        cd build/tests/run/nightly
+        ZMPI_TEST_BIN=$root/build/bin ZMPI_TEST_LIB=$root/build/lib/libzmpi.so MPIEXEC=mpirun.openmpi \
+            "$root/tests/cli/power.py" --first "$seed" --traces 60 --states "${NIGHTLY_STATES:-30000}"
+    )
 }
 
 # random_programs FOLDER RANKS LAUNCHER...: five minutes of tests/differ in a build.

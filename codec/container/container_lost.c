@@ -40,6 +40,19 @@ static bool has_stream(const struct zmpi_reader *in, uint64_t offset)
            memcmp(magic, "ZSTR", sizeof magic) == 0;
 }
 
+/* Does a segment or a directory of an index seem to begin here? */
+static bool is_frame(const unsigned char head[ZMPI_SEGMENT_HEADER_BYTES], uint64_t rest)
+{
+    const uint32_t magic = zmpi_load32(head), count = zmpi_load32(head + 4);
+    const uint64_t length = zmpi_load64(head + 8);
+    if (count == 0 || length > rest)
+        return false;
+    return (magic == ZMPI_SEGMENT_MAGIC && count <= ZMPI_SEGMENT_RECORDS_LIMIT &&
+            length >= count) ||
+           (magic == ZMPI_DIRECTORY_MAGIC &&
+            length == (uint64_t)count * ZMPI_DIRECTORY_ENTRY_BYTES);
+}
+
 static bool find_record(const struct zmpi_reader *in, unsigned char *window)
 {
     uint64_t at = ZMPI_HEADER_BYTES;
@@ -52,7 +65,9 @@ static bool find_record(const struct zmpi_reader *in, unsigned char *window)
         if (in->read(in->context, at, window, size) != ZMPI_OK)
             return false;
         for (size_t i = 0; size - i >= ZMPI_RECORD_LIKELY; i += 8)
-            if (zmpi_record_likely(window + i) && has_stream(in, at + i))
+            if ((zmpi_record_likely(window + i) && has_stream(in, at + i)) ||
+                (size - i >= ZMPI_SEGMENT_HEADER_BYTES &&
+                 is_frame(window + i, in->file_size - at - i)))
                 return true;
     }
     return false;

@@ -386,7 +386,7 @@ static int prepare(struct zfile *f, MPI_Comm comm, enum found found)
     f->durable = f->end > ZMPI_HEADER_BYTES;
     if (!rc && zfile_may_write(f))
         rc = zsession_find_nodes(f);
-    f->size_before = f->container.logical_size;
+    f->size_before = f->promised = f->container.logical_size;
     if (f->amode & MPI_MODE_APPEND)
         f->position = f->shared_start = f->container.logical_size;
     return rc;

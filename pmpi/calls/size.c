@@ -124,16 +124,6 @@ static int learn(struct zfile *f)
     return news ? zsession_reload(f) : MPI_SUCCESS;
 }
 
-/* This rank's part of it. */
-static int sync_here(struct zfile *f)
-{
-    errno = 0;
-    int rc = PMPI_File_sync(f->fh);
-    if (rc && errno == 0) /* the MPI library refused, as OMPIO does while requests are under way */
-        return rc;
-    return rc ? zphysical_failed(f, rc, errno, "MPI_File_sync") : MPI_SUCCESS;
-}
-
 /* Data of all ranks are on the disk, or all have an error: nobody may rely on what is not there. */
 int zf_file_sync(struct zfile *f)
 {
@@ -143,8 +133,12 @@ int zf_file_sync(struct zfile *f)
     if (rc)
         return rc;
     int learned = learn(f);
-    int synced = sync_here(f);
+    int synced = zphysical_sync(f);
     rc = zfile_alike(f, synced ? synced : learned);
     f->durable = f->durable || !synced;
+    if (!rc) {
+        f->promised = f->container.logical_size;
+        f->hides = false;
+    }
     return rc;
 }

@@ -1,6 +1,8 @@
 /* header.c - the container's header and index, written and shared by all ranks. */
 #include "file/header.h"
+#include "file/physical.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -152,9 +154,9 @@ static int gather_segments(struct zfile *f, const struct zmpi_segments *s, size_
 }
 
 /* Segments by all, the directory by rank 0, behind the log. counts: bytes and number of segments,
- * and their tally, of this rank and of all. */
-static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64_t counts[3],
-                       const uint64_t all[3])
+ * and their tally, of this rank and of all (what else they are is not used). */
+static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64_t counts[4],
+                       const uint64_t all[4])
 {
     struct zmpi_header *h = &f->container.header;
     struct zmpi_segment *segment = NULL;
@@ -209,12 +211,15 @@ int zindex_write(struct zfile *f)
     struct zmpi_header *h = &f->container.header;
     struct zmpi_segments mine = {0};
     int rc = make_part(f, &mine);
-    uint64_t all[3],
-        counts[3] = {zmpi_index_segments_size(mine.segment, mine.count), mine.count, mine.tally};
+    uint64_t all[4], counts[4] = {zmpi_index_segments_size(mine.segment, mine.count), mine.count,
+                                  mine.tally, f->hides};
     if (f->rank == 0)
         counts[1] += f->container.indexed;
     if (!rc)
-        rc = PMPI_Allreduce(counts, all, 3, MPI_UINT64_T, MPI_SUM, f->comm);
+        rc = PMPI_Allreduce(counts, all, 4, MPI_UINT64_T, MPI_SUM, f->comm);
+    /* No index on the disk may speak of a record that hides what was promised, and is not there. */
+    if (!rc && all[3])
+        rc = zfile_worst(f, zphysical_sync(f));
     if (rc) {
         zmpi_segments_free(&mine);
         return rc;
@@ -228,6 +233,15 @@ int zindex_write(struct zfile *f)
     rc = write_parts(f, &mine, counts, all);
     zmpi_segments_free(&mine);
     return rc;
+}
+
+/* Rank 0: records of others may hide what was promised, as in zindex_write. */
+static int sync_scanned(struct zfile *f)
+{
+    const int fd = zsession_descriptor(f);
+    errno = 0;
+    return fd >= 0 && fdatasync(fd) ? zphysical_failed(f, MPI_SUCCESS, errno, "fdatasync")
+                                    : MPI_SUCCESS;
 }
 
 /* An index of all records of c behind the log, and the header that points there. Nobody else
@@ -249,6 +263,8 @@ static int write_all(struct zfile *f, struct zmpi_container *c)
     if (!rc)
         rc = zwrite_at(f, offset, index, size);
     free(index);
+    if (!rc && c->scanned)
+        rc = sync_scanned(f);
     return rc ? rc : put_header(f, &c->header);
 }
 

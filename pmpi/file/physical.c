@@ -120,6 +120,15 @@ int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size)
     return rc;
 }
 
+int zphysical_sync(struct zfile *f)
+{
+    errno = 0;
+    int rc = PMPI_File_sync(f->fh);
+    if (rc && errno == 0) /* the MPI library refused, as OMPIO does while requests are under way */
+        return rc;
+    return rc ? zphysical_failed(f, rc, errno, "MPI_File_sync") : MPI_SUCCESS;
+}
+
 static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst, size_t size)
 {
     struct zfile *f = context;

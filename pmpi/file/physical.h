@@ -15,6 +15,9 @@ int zphysical_class(int error);
  */
 int zphysical_failed(struct zfile *f, int rc, int error, const char *what);
 
+/* Collective: the file to the disk. This rank's error alone. */
+int zphysical_sync(struct zfile *f);
+
 /* As many of `size` bytes as there are, or -1 with errno set. */
 ssize_t zfd_read(int fd, void *dst, size_t size, off_t offset);
 /* All `size` bytes, or -1 with errno set. */

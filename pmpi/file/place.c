@@ -37,6 +37,7 @@ int zplace_keep(struct zfile *f, struct zmpi_record *record, size_t n, int rc)
             status = zmpi_container_add(&f->container, r);
         if (!rc && !status && zfile_may_read(f) && !f->session.atomic)
             status = zmpi_entries_add(&f->fresh, r);
+        f->hides |= r->extent.levels == ZMPI_EXTENT_LIST && r->extent.lo < f->promised;
         zmpi_extent_free(&r->extent);
         f->dirty = true;
     }

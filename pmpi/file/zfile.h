@@ -180,8 +180,12 @@ struct zfile {
     bool dirty;           /* records were written since open: the index must be renewed */
     bool untold;          /* this rank has written by itself since the last collective point */
     uint64_t size_before; /* logical size at open */
-    bool durable; /* what it holds may be on the disk, by a sync or since an earlier open: what
-                     follows must not take that back */
+    bool durable;      /* what it holds may be on the disk, by a sync or since an earlier open: what
+                          follows must not take that back */
+    uint64_t promised; /* the logical size at open, then at each sync: data below it may be on the
+                          disk for good */
+    bool hides;   /* since then a record with a list was written that begins below it: should it
+                     never reach the disk, nobody can tell which bytes were in it */
     bool plain;   /* given back at close (plain.c) */
     int reported; /* class of the last failure of the system that was told of */
 

@@ -617,6 +617,26 @@ Test(damage, lost_header)
     }
 }
 
+/* Nothing but a part of the index arrived. */
+Test(damage, lost_header_index)
+{
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_record r = {.kind = ZMPI_RECORD_DATA};
+    const struct zmpi_run run = {0, 96};
+    const unsigned char data[96] = {1, 2, 3};
+    cr_assert_eq(zmpi_extent_from_runs(&r.extent, &run, 1), ZMPI_OK);
+    file_create(&f, &h, test_id);
+    file_record(&f, &r, ZMPI_HEADER_BYTES, test_id, data);
+    const size_t index = zmpi_pad8(f.size);
+    file_index(&f, &h, &r, 1, 1);
+    cr_assert(is_lost(&f, index) && is_lost(&f, h.index_offset));
+    cr_assert(!is_lost(&f, h.index_offset + 8));
+    zmpi_store64(f.data + h.index_offset + 8, h.log_end);
+    cr_assert(!is_lost(&f, h.index_offset));
+    file_free(&f);
+}
+
 /* ---- a reader that fails ---- */
 
 /* Whichever read fails, that is the error: never damage, and never fewer records. */

@@ -1,0 +1,34 @@
+/*
+ * trace.h - a log of what programs do to one file: a library that stands between them and libc, and
+ * the entries that it writes (trace.c), from which disk.c builds what a power failure may leave.
+ *
+ * It traces the file that ZMPI_TRACE_FILE names, and those whose names begin with that one's, into
+ * the file that ZMPI_TRACE names. All processes append to one log; the order of its entries is that
+ * in which the calls were done.
+ */
+#ifndef ZMPI_TESTS_TRACE_H
+#define ZMPI_TESTS_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum trace_kind {
+    TRACE_WRITE,  /* `bytes` at `offset`: they follow the entry */
+    TRACE_RESIZE, /* to `offset` bytes */
+    TRACE_PUNCH,  /* `length` bytes at `offset` become a hole */
+    TRACE_GROW,   /* fallocate: the file has at least `offset` bytes */
+    TRACE_SYNC,   /* all before is on the disk */
+    TRACE_RENAME, /* `inode` is the file from here on */
+    TRACE_MARK    /* of the program: `bytes` follow */
+};
+
+struct trace_entry {
+    uint32_t kind;
+    uint32_t named; /* the call was on the file itself, not on one beside it */
+    uint64_t inode, offset, length, bytes;
+};
+
+/* Append a mark. Nothing where nothing is traced. */
+void trace_mark(const void *bytes, size_t size);
+
+#endif

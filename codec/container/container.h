@@ -308,15 +308,16 @@ enum zmpi_status zmpi_container_records(struct zmpi_container *c, const struct z
  * cover a byte are kept. `budget` bounds the runs of records that are looked at; what it leaves out
  * is kept. kept has c's header, and all of its records are in memory.
  */
-struct zmpi_sifted {
+struct zmpi_compaction {
     struct zmpi_container kept;
     uint64_t live, dead;   /* bytes of the records that are kept, of the others */
     size_t dropped;        /* number of these, and where they are, by place */
     struct zmpi_run *gone; /* malloc */
 };
-void zmpi_sifted_free(struct zmpi_sifted *s);
-enum zmpi_status zmpi_container_sift(struct zmpi_container *c, const struct zmpi_reader *in,
-                                     uint64_t budget, struct zmpi_sifted *out);
+void zmpi_compaction_free(struct zmpi_compaction *s);
+enum zmpi_status zmpi_container_plan_compaction(struct zmpi_container *c,
+                                                const struct zmpi_reader *in, uint64_t budget,
+                                                struct zmpi_compaction *out);
 /* What no record of c has in front of physical offset `end`, by place. *gap is malloc'ed. */
 enum zmpi_status zmpi_container_gaps(struct zmpi_container *c, const struct zmpi_reader *in,
                                      uint64_t end, struct zmpi_run **gap, size_t *n);

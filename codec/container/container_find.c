@@ -57,7 +57,7 @@ enum zmpi_status zmpi_container_find_build(struct zmpi_container *c)
 
 struct query {
     struct zmpi_container *c;
-    const struct zmpi_remains *remains;
+    const struct zmpi_uncovered *uncovered;
     uint64_t begin, end;
     size_t *number; /* of segments */
     size_t count;
@@ -107,7 +107,7 @@ static enum zmpi_status consider(const struct query *q, const struct zmpi_record
         return ZMPI_OK;
     struct zmpi_found found = {*r, zmpi_container_cut(q->c, r)};
     uint64_t hi = e->hi < found.cut ? e->hi : found.cut;
-    if (!zmpi_remains_find(q->remains, e->lo, &piece) || piece.offset >= hi)
+    if (!zmpi_uncovered_find(q->uncovered, e->lo, &piece) || piece.offset >= hi)
         return ZMPI_OK;
     return append(q->finds, &found);
 }
@@ -151,11 +151,11 @@ static enum zmpi_status find_records(struct query *q)
 }
 
 enum zmpi_status zmpi_container_find(struct zmpi_container *c, const struct zmpi_reader *in,
-                                     const struct zmpi_remains *remains, struct zmpi_finds *finds,
-                                     uint64_t *bad)
+                                     const struct zmpi_uncovered *uncovered,
+                                     struct zmpi_finds *finds, uint64_t *bad)
 {
-    struct query q = {.c = c, .remains = remains, .finds = finds};
-    zmpi_remains_range(remains, &q.begin, &q.end);
+    struct query q = {.c = c, .uncovered = uncovered, .finds = finds};
+    zmpi_uncovered_range(uncovered, &q.begin, &q.end);
     q.number = malloc((c->all.count + 1) * sizeof *q.number);
     if (q.number == NULL)
         return ZMPI_ERR_MEMORY;

@@ -70,18 +70,18 @@ static enum zmpi_status doubt(struct zmpi_container *c, const struct zmpi_reader
 static enum zmpi_status look(struct zmpi_container *c, const struct zmpi_reader *in, uint64_t at,
                              uint64_t length, uint64_t *first)
 {
-    struct zmpi_remains remains;
+    struct zmpi_uncovered uncovered;
     struct zmpi_finds finds = {.limit = length > WINDOW_LEAST ? RECORDS_MOST : SIZE_MAX};
     const struct zmpi_run run = {at, length};
-    enum zmpi_status status = zmpi_remains_init(&remains, &run, 1);
+    enum zmpi_status status = zmpi_uncovered_init(&uncovered, &run, 1);
     if (status != ZMPI_OK)
         return status;
-    status = zmpi_container_find(c, in, &remains, &finds, NULL);
+    status = zmpi_container_find(c, in, &uncovered, &finds, NULL);
     if (status == ZMPI_OK)
         status = first_of_all(c, in, &finds, at, at + length, first);
     if (status == ZMPI_OK)
         status = doubt(c, in, &finds, at, *first < at + length ? *first : at + length);
-    zmpi_remains_free(&remains);
+    zmpi_uncovered_free(&uncovered);
     free(finds.found);
     return status;
 }

@@ -129,13 +129,13 @@ struct zmpi_finds {
     size_t limit; /* ZMPI_ERR_SPACE beyond it */
 };
 
-struct zmpi_remains;
+struct zmpi_uncovered;
 
-/* All data records of which bytes in `remains` may be visible. *bad: the segment that could not be
- * read. */
+/* All data records of which bytes in `uncovered` may be visible. *bad: the segment that could not
+ * be read. */
 enum zmpi_status zmpi_container_find(struct zmpi_container *c, const struct zmpi_reader *in,
-                                     const struct zmpi_remains *remains, struct zmpi_finds *finds,
-                                     uint64_t *bad);
+                                     const struct zmpi_uncovered *uncovered,
+                                     struct zmpi_finds *finds, uint64_t *bad);
 enum zmpi_status zmpi_container_find_build(struct zmpi_container *c);
 /* Where later size records cut a record off. */
 uint64_t zmpi_container_cut(const struct zmpi_container *c, const struct zmpi_record *r);
@@ -145,7 +145,7 @@ enum zmpi_status zmpi_container_list(struct zmpi_container *c, const struct zmpi
                                      struct zmpi_record *r);
 void zmpi_container_forget_lists(struct zmpi_container *c);
 
-/* ---- what remains of a request (remains.c) ---- */
+/* ---- what no record has served of a request (uncovered.c) ---- */
 
 struct zmpi_piece {
     uint64_t offset;   /* logical byte */
@@ -153,19 +153,20 @@ struct zmpi_piece {
     uint64_t position; /* in the destination */
 };
 
-struct zmpi_remains {
+struct zmpi_uncovered {
     struct zmpi_bucket **bucket; /* each non-empty; all pieces increase */
     size_t count, capacity;
 };
 
-enum zmpi_status zmpi_remains_init(struct zmpi_remains *s, const struct zmpi_run *runs, size_t n);
-void zmpi_remains_free(struct zmpi_remains *s);
+enum zmpi_status zmpi_uncovered_init(struct zmpi_uncovered *s, const struct zmpi_run *runs,
+                                     size_t n);
+void zmpi_uncovered_free(struct zmpi_uncovered *s);
 /* The first piece that ends behind `offset`; false if there is none. */
-bool zmpi_remains_find(const struct zmpi_remains *s, uint64_t offset, struct zmpi_piece *piece);
+bool zmpi_uncovered_find(const struct zmpi_uncovered *s, uint64_t offset, struct zmpi_piece *piece);
 /* First byte and one past the last; not empty. */
-void zmpi_remains_range(const struct zmpi_remains *s, uint64_t *begin, uint64_t *end);
+void zmpi_uncovered_range(const struct zmpi_uncovered *s, uint64_t *begin, uint64_t *end);
 /* Take [begin, end) out of the piece that contains it. */
-enum zmpi_status zmpi_remains_cut(struct zmpi_remains *s, uint64_t begin, uint64_t end);
+enum zmpi_status zmpi_uncovered_cut(struct zmpi_uncovered *s, uint64_t begin, uint64_t end);
 
 /* ---- one record's part of a read (record_read.c) ---- */
 

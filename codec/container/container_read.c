@@ -48,16 +48,16 @@ static uint64_t least(uint64_t a, uint64_t b, uint64_t c)
 }
 
 /*
- * What the extent, up to logical byte `cut`, has of what remains: taken out of `remains` and added
- * to `copies`. Gaps on either side are jumped over by a search in the other.
+ * What the extent, up to logical byte `cut`, has of what is uncovered: taken out of `uncovered` and
+ * added to `copies`. Gaps on either side are jumped over by a search in the other.
  */
 static enum zmpi_status intersect(const struct zmpi_extent *e, uint64_t cut,
-                                  struct zmpi_remains *remains, struct copies *copies)
+                                  struct zmpi_uncovered *uncovered, struct copies *copies)
 {
     struct zmpi_piece piece;
     uint64_t at = e->lo;                        /* all before is done */
     uint64_t i = 0, runs = zmpi_extent_runs(e); /* the first run that ends behind `at` */
-    while (zmpi_remains_find(remains, at, &piece) && piece.offset < cut) {
+    while (zmpi_uncovered_find(uncovered, at, &piece) && piece.offset < cut) {
         uint64_t begin = piece.offset > at ? piece.offset : at, position;
         if (begin > at)
             i = zmpi_extent_seek(e, begin);
@@ -74,7 +74,7 @@ static enum zmpi_status intersect(const struct zmpi_extent *e, uint64_t cut,
         enum zmpi_status status = add_copy(copies, position + (begin - run.offset),
                                            piece.position + (begin - piece.offset), end - begin);
         if (status == ZMPI_OK)
-            status = zmpi_remains_cut(remains, begin, end);
+            status = zmpi_uncovered_cut(uncovered, begin, end);
         if (status != ZMPI_OK)
             return status;
         at = end;
@@ -94,7 +94,7 @@ struct request {
     struct zmpi_container *c;
     const struct zmpi_reader *in;
     const struct zmpi_record *below; /* only what is older than this one; NULL: all */
-    struct zmpi_remains remains;
+    struct zmpi_uncovered uncovered;
     struct copies copies;
     uint64_t base; /* the logical byte at dst, for in->losses */
     unsigned char *dst;
@@ -110,7 +110,7 @@ static enum zmpi_status doubt(struct request *q, const struct zmpi_found *f, enu
     struct zmpi_piece piece;
     const uint64_t hi = least(f->cut, f->record.extent.hi, UINT64_MAX);
     for (uint64_t at = f->record.extent.lo;
-         status == ZMPI_OK && zmpi_remains_find(&q->remains, at, &piece) && piece.offset < hi;
+         status == ZMPI_OK && zmpi_uncovered_find(&q->uncovered, at, &piece) && piece.offset < hi;
          at = piece.offset + piece.length) {
         const uint64_t begin = piece.offset > at ? piece.offset : at;
         const uint64_t end = least(piece.offset + piece.length, hi, UINT64_MAX);
@@ -150,14 +150,14 @@ static enum zmpi_status serve(struct request *q, struct zmpi_found *f)
 {
     struct zmpi_record *r = &f->record;
     struct zmpi_piece piece;
-    if (!zmpi_remains_find(&q->remains, r->extent.lo, &piece) || piece.offset >= r->extent.hi)
+    if (!zmpi_uncovered_find(&q->uncovered, r->extent.lo, &piece) || piece.offset >= r->extent.hi)
         return ZMPI_OK;
     enum zmpi_status status = zmpi_container_list(q->c, q->in, r);
     if (is_damage(status) && q->in->losses != NULL)
         return doubt(q, f, status);
     q->copies.count = 0;
     if (status == ZMPI_OK)
-        status = intersect(&r->extent, f->cut, &q->remains, &q->copies);
+        status = intersect(&r->extent, f->cut, &q->uncovered, &q->copies);
     if (status != ZMPI_OK || q->copies.count == 0)
         return status;
     status = zmpi_record_read(r, q->c->header.id, q->in, q->copies.copy, q->copies.count, q->dst);
@@ -189,7 +189,7 @@ static enum zmpi_status serve_components(struct request *q, const struct zmpi_fo
                                          size_t n, const struct zmpi_extent *all)
 {
     q->copies.count = 0;
-    enum zmpi_status status = intersect(all, all->hi, &q->remains, &q->copies);
+    enum zmpi_status status = intersect(all, all->hi, &q->uncovered, &q->copies);
     if (status != ZMPI_OK || q->copies.count == 0)
         return status;
     status = q->in->holder != NULL ? ZMPI_ERR_UNSUPPORTED
@@ -217,7 +217,7 @@ static enum zmpi_status zero_remains(const struct request *q)
     const struct zmpi_losses *l = q->in->losses;
     struct zmpi_piece piece;
     enum zmpi_status status = ZMPI_OK;
-    for (uint64_t at = 0; status == ZMPI_OK && zmpi_remains_find(&q->remains, at, &piece);
+    for (uint64_t at = 0; status == ZMPI_OK && zmpi_uncovered_find(&q->uncovered, at, &piece);
          at = piece.offset + piece.length) {
         status = zero(q->in->holder, q->dst + piece.position, piece.length);
         if (status == ZMPI_OK && l != NULL && l->holes)
@@ -233,11 +233,11 @@ static enum zmpi_status read_request(struct request *q, size_t limit, uint64_t *
 {
     struct zmpi_finds finds = {.limit = limit};
     enum zmpi_status status = ZMPI_OK;
-    if (q->remains.count > 0)
-        status = zmpi_container_find(q->c, q->in, &q->remains, &finds, bad);
+    if (q->uncovered.count > 0)
+        status = zmpi_container_find(q->c, q->in, &q->uncovered, &finds, bad);
     if (status == ZMPI_OK && finds.count > 0)
         qsort(finds.found, finds.count, sizeof *finds.found, newest_first);
-    for (size_t k = 0; status == ZMPI_OK && k < finds.count && q->remains.count > 0; k++) {
+    for (size_t k = 0; status == ZMPI_OK && k < finds.count && q->uncovered.count > 0; k++) {
         struct zmpi_extent all;
         size_t n = 1;
         if (q->below != NULL && zmpi_record_compare(&finds.found[k].record, q->below) >= 0)
@@ -261,11 +261,11 @@ static enum zmpi_status read_part(struct zmpi_container *c, const struct zmpi_re
                                   unsigned char *dst, uint64_t *bad)
 {
     struct request q = {.c = c, .in = in, .base = n > 0 ? runs[0].offset : 0, .dst = dst};
-    enum zmpi_status status = zmpi_remains_init(&q.remains, runs, n);
+    enum zmpi_status status = zmpi_uncovered_init(&q.uncovered, runs, n);
     if (status != ZMPI_OK)
         return status;
     status = read_request(&q, limit, bad);
-    zmpi_remains_free(&q.remains);
+    zmpi_uncovered_free(&q.uncovered);
     return status;
 }
 
@@ -278,11 +278,11 @@ static enum zmpi_status read_older(struct request *q, const struct zmpi_record *
                             .below = below,
                             .base = loss->offset,
                             .dst = q->dst + (loss->offset - q->base)};
-    enum zmpi_status status = zmpi_remains_init(&older.remains, &run, 1);
+    enum zmpi_status status = zmpi_uncovered_init(&older.uncovered, &run, 1);
     if (status != ZMPI_OK)
         return status;
     status = read_request(&older, SIZE_MAX, NULL);
-    zmpi_remains_free(&older.remains);
+    zmpi_uncovered_free(&older.uncovered);
     return status;
 }
 

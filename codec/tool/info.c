@@ -168,8 +168,8 @@ static uint64_t holes_of(const struct tool_input *in)
 static enum zmpi_status measure(struct tool_input *in, struct room *room)
 {
     struct zmpi_container *c = &in->container;
-    struct zmpi_sifted s;
-    enum zmpi_status status = zmpi_container_sift(c, &in->reader, RUNS_MOST, &s);
+    struct zmpi_compaction s;
+    enum zmpi_status status = zmpi_container_plan_compaction(c, &in->reader, RUNS_MOST, &s);
     if (status)
         return status;
     const struct zmpi_header *h = &c->header;
@@ -180,7 +180,7 @@ static enum zmpi_status measure(struct tool_input *in, struct room *room)
                           (copied ? ZMPI_HEADER_COPY_BYTES : 0);
     room->holes = holes_of(in);
     room->unused = in->physical > used ? in->physical - used : 0;
-    zmpi_sifted_free(&s);
+    zmpi_compaction_free(&s);
     return ZMPI_OK;
 }
 

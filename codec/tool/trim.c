@@ -16,7 +16,7 @@ enum { HEADERS = 384 };
 struct trim {
     struct tool_input in;
     unsigned char header[HEADERS]; /* before anything else was read */
-    struct zmpi_sifted sifted;
+    struct zmpi_compaction compaction;
     struct zmpi_container fresh; /* the new file's */
     struct tool_output out;
     uint64_t end; /* of what has been written */
@@ -94,7 +94,7 @@ static int copy_record(struct trim *t, struct zmpi_record r)
 static int copy_records(struct trim *t)
 {
     struct zmpi_record *record;
-    struct zmpi_container *kept = &t->sifted.kept;
+    struct zmpi_container *kept = &t->compaction.kept;
     enum zmpi_status status = zmpi_container_records(kept, &t->in.reader, &record);
     if (status)
         return tool_fail_status(t->in.path, status);
@@ -103,7 +103,7 @@ static int copy_records(struct trim *t)
     int failed = TOOL_OK;
     for (size_t i = 0; i < kept->count && !failed; i++) {
         failed = copy_record(t, record[i]);
-        tool_progress("trim", t->end, t->sifted.live);
+        tool_progress("trim", t->end, t->compaction.live);
     }
     free(record);
     return failed;
@@ -193,7 +193,7 @@ static int copy(struct trim *t, const char *path)
 static int trim(struct trim *t)
 {
     enum zmpi_status status =
-        zmpi_container_sift(&t->in.container, &t->in.reader, UINT64_MAX, &t->sifted);
+        zmpi_container_plan_compaction(&t->in.container, &t->in.reader, UINT64_MAX, &t->compaction);
     if (status)
         return tool_fail_status(t->in.path, status);
     char *path = realpath(t->in.path, NULL); /* not the link to it */
@@ -214,12 +214,12 @@ int tool_trim(int argc, char **argv)
     if (strcmp(argv[optind], "-") == 0)
         return tool_fail("standard input cannot be replaced");
     zmpi_container_init(&t.fresh);
-    zmpi_container_init(&t.sifted.kept);
+    zmpi_container_init(&t.compaction.kept);
     int status = open_whole(&t, argv[optind]);
     if (status)
         return status;
     status = trim(&t);
-    zmpi_sifted_free(&t.sifted);
+    zmpi_compaction_free(&t.compaction);
     zmpi_container_free(&t.fresh);
     tool_input_close(&t.in);
     return status;

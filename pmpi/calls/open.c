@@ -138,7 +138,8 @@ static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
     /* A bound that cannot be read is no wish for none. */
     const bool selected = is_selected(o, path);
     const bool wanted = (o->bound_set || *wrong) && selected;
-    int rank, mine[4] = {FOUND_OTHER, *wrong, wanted && zelsewhere_written(path), !*memory}, all[4];
+    int rank, mine[4] = {FOUND_OTHER, *wrong, wanted && zdescriptors_writing(path), !*memory},
+              all[4];
     int rc = PMPI_Comm_rank(comm, &rank);
     if (!rc && rank == 0) {
         mine[0] = (int)inspect(path);
@@ -523,10 +524,10 @@ int zw_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, 
 {
     if (comm == MPI_COMM_NULL) /* MPI says so, by the handler of files */
         return PMPI_File_open(comm, filename, amode, info, fh);
-    zelsewhere_opening(true);
+    zdescriptors_opening(true);
     int rc = zruntime_all_have_it(comm) ? open_any(comm, filename, amode, info, fh)
                                         : open_plain(comm, filename, amode, info, fh);
-    zelsewhere_opening(false);
+    zdescriptors_opening(false);
     return rc;
 }
 

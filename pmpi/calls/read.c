@@ -42,7 +42,7 @@ static enum zmpi_status read_runs(struct zfile *f, const struct zmpi_run *run, s
     enum zmpi_status status = ZMPI_OK;
     size_t step = f->view.increasing ? runs : 1;
     for (size_t i = 0; i < runs && !status; i += step) {
-        if (holder || !zwindow_read(f, run + i, step, dst))
+        if (holder || !zreadahead_read(f, run + i, step, dst))
             status = zread_stored(f, run + i, step, holder, dst, bad);
         dst += run[i].length;
     }

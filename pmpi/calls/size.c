@@ -57,7 +57,7 @@ static int restart_log(struct zfile *f)
         return rc;
     struct zmpi_header header = f->container.header;
     zmpi_container_free(&f->container);
-    zwindow_forget(f);
+    zreadahead_forget(f);
     f->container.header = header;
     znews_forget(&f->news);
     zmpi_entries_free(&f->fresh);

@@ -82,7 +82,7 @@ uint64_t ztrim_wanted(struct zfile *f)
 /* ---- the index without dead records ---- */
 
 /* Rank 0. All is in the file, and in its index. */
-static bool sift(struct zfile *f, struct zmpi_sifted *out)
+static bool plan_compaction(struct zfile *f, struct zmpi_compaction *out)
 {
     struct zmpi_container c;
     struct zmpi_reader reader = zfile_reader(f);
@@ -90,7 +90,7 @@ static bool sift(struct zfile *f, struct zmpi_sifted *out)
     if (zmpi_container_open_lazily(&c, &reader))
         return false;
     bool done = c.indexed > 0 && c.scanned == 0 && c.damaged == 0 && c.count <= RECORDS_MOST &&
-                zmpi_container_sift(&c, &reader, RUNS_MOST, out) == ZMPI_OK;
+                zmpi_container_plan_compaction(&c, &reader, RUNS_MOST, out) == ZMPI_OK;
     zmpi_container_free(&c);
     return done;
 }
@@ -124,12 +124,12 @@ static bool put_index(struct zfile *f, struct zmpi_container *kept, uint64_t *pl
 }
 
 /* Rank 0: is there room to be given back when this index, at `place`, is safe on the disk? */
-static bool renew_index(struct zfile *f, struct zmpi_sifted *s, uint64_t *place)
+static bool renew_index(struct zfile *f, struct zmpi_compaction *s, uint64_t *place)
 {
     bool renewed = false;
     if (!is_possible(f->session.fd, f->end) || !zsession_only_begin(f))
         return false;
-    if (sift(f, s)) {
+    if (plan_compaction(f, s)) {
         if (s->dead >= DEAD_LEAST && s->dead >= s->live / 4)
             renewed = put_index(f, &s->kept, place);
         if (renewed)
@@ -178,7 +178,7 @@ static bool punch(int fd, const struct zmpi_run *gap, size_t n)
 }
 
 /* Zeros instead of the dropped records in what room is left, so that no scan finds them again. */
-static void clear(int fd, const struct zmpi_run *gap, size_t n, const struct zmpi_sifted *s)
+static void clear(int fd, const struct zmpi_run *gap, size_t n, const struct zmpi_compaction *s)
 {
     static const unsigned char zeros[ROOM_LEAST];
     for (size_t i = 0, k = 0; k < s->dropped; k++) {
@@ -193,7 +193,7 @@ static void clear(int fd, const struct zmpi_run *gap, size_t n, const struct zmp
 
 /* What no record has in front of the index. Whole records and stretches, so that no part of a
  * record is left; what is a hole already stays one. */
-static void give_back(struct zfile *f, struct zmpi_sifted *s, uint64_t index)
+static void give_back(struct zfile *f, struct zmpi_compaction *s, uint64_t index)
 {
     struct zmpi_reader reader = zfile_reader(f);
     struct zmpi_run *gap = NULL;
@@ -212,10 +212,10 @@ static void give_back(struct zfile *f, struct zmpi_sifted *s, uint64_t index)
 
 void ztrim(struct zfile *f, bool indexed)
 {
-    struct zmpi_sifted s = {0};
+    struct zmpi_compaction s = {0};
     uint64_t index = 0;
     int go = f->rank == 0 && indexed && renew_index(f, &s, &index);
     if (!PMPI_Bcast(&go, 1, MPI_INT, 0, f->comm) && go && sync_all(f) && f->rank == 0)
         give_back(f, &s, index);
-    zmpi_sifted_free(&s);
+    zmpi_compaction_free(&s);
 }

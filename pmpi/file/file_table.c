@@ -64,7 +64,7 @@ static void destroy(struct zfile *f)
 {
     zview_free(&f->view);
     zmpi_container_free(&f->container);
-    zwindow_free(f);
+    zreadahead_free(f);
     zstage_free(f);
     zmpi_entries_free(&f->fresh);
     free(f->outbox);

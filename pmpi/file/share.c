@@ -258,7 +258,7 @@ int zindex_reload(struct zfile *f)
         return rc;
     }
     zmpi_container_free(&f->container);
-    zwindow_forget(f);
+    zreadahead_forget(f);
     f->container = fresh;
     znews_forget(&f->news);
     return MPI_SUCCESS;

@@ -69,10 +69,10 @@ struct zsession {
     uint64_t loaded;   /* what the file was like when its records were read; rank 0 */
 };
 
-/* ---- window.c: small reads that follow one another ---- */
+/* ---- readahead.c: small reads that follow one another ---- */
 
 /* Logical bytes as the file's records have them. */
-struct zwindow {
+struct zreadahead_window {
     uint64_t lo, hi; /* equal: none */
     uint64_t end;    /* of the stream's last read */
     uint64_t used;   /* the clock then; 0: no stream */
@@ -80,10 +80,10 @@ struct zwindow {
     size_t room;
 };
 
-enum { ZWINDOWS = 4 };
+enum { ZREADAHEAD_WINDOWS = 4 };
 
-struct zwindows {
-    struct zwindow window[ZWINDOWS];
+struct zreadahead {
+    struct zreadahead_window window[ZREADAHEAD_WINDOWS];
     uint64_t clock, records, size; /* records known then, and the logical size */
     uint64_t reach;                /* how far a stream's next read may be */
 };
@@ -198,7 +198,7 @@ struct zfile {
     uint64_t slots;     /* slab slots used in this epoch */
     uint64_t slot_used; /* bytes used of the last one */
 
-    struct zwindows windows;
+    struct zreadahead readahead;
     struct zbatch batch[ZBATCHES];
     unsigned char *outbox; /* coded records not yet in the file */
     size_t outbox_used, outbox_capacity;
@@ -416,15 +416,15 @@ void zstage_free(struct zfile *f);
 size_t zstage_limit(const struct zfile *f);     /* larger writes are coded at once */
 size_t zstage_most_runs(const struct zfile *f); /* in one record: its list must fit a slot */
 
-/* ---- window.c: small reads that follow one another ---- */
+/* ---- readahead.c: small reads that follow one another ---- */
 
 /* Increasing runs of the file's records to dst, one behind the other, in the host's memory, if it
  * is little that continues what was read before. False: it is
  * to be read by itself. */
-bool zwindow_read(struct zfile *f, const struct zmpi_run *run, size_t runs, unsigned char *dst);
+bool zreadahead_read(struct zfile *f, const struct zmpi_run *run, size_t runs, unsigned char *dst);
 /* The records were replaced by others. */
-void zwindow_forget(struct zfile *f);
-void zwindow_free(struct zfile *f);
+void zreadahead_forget(struct zfile *f);
+void zreadahead_free(struct zfile *f);
 
 /* ---- settle.c: everything this rank holds back, out ---- */
 
@@ -477,11 +477,11 @@ int zshared_position(struct zfile *f, uint64_t *position);
 /* A new descriptor of the file, whatever has its name by now, or -1. */
 int zreopen(const struct zfile *f);
 
-/* ---- elsewhere.c ---- */
+/* ---- descriptors.c ---- */
 
 /* Has this process the empty file at `path` open for writing, by other means than MPI-IO? To be
  * asked between opening(true) and opening(false). */
-bool zelsewhere_written(const char *path);
-void zelsewhere_opening(bool begins);
+bool zdescriptors_writing(const char *path);
+void zdescriptors_opening(bool begins);
 
 #endif

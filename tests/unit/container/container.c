@@ -177,12 +177,12 @@ Test(container, moved_head)
 }
 
 /* All pieces, in order, are the map's bytes; bytes begin in the destination where they did. */
-static void check_remains(const struct zmpi_remains *s, const unsigned char *map,
-                          const uint64_t *position)
+static void check_uncovered(const struct zmpi_uncovered *s, const unsigned char *map,
+                            const uint64_t *position)
 {
     struct zmpi_piece piece;
     uint64_t at = 0, end;
-    for (; zmpi_remains_find(s, at, &piece); at = end) {
+    for (; zmpi_uncovered_find(s, at, &piece); at = end) {
         end = piece.offset + piece.length;
         cr_assert(piece.offset >= at && piece.length > 0 && end <= SPACE);
         for (; at < piece.offset; at++)
@@ -201,7 +201,7 @@ Test(container, what_remains)
     struct zmpi_run run[501] = {{0, SPACE / 2}};
     unsigned char map[SPACE] = {0};
     uint64_t position[SPACE], bytes = 0;
-    struct zmpi_remains s;
+    struct zmpi_uncovered s;
     size_t steps = 0;
     random_numbers.state = 3;
     for (size_t i = 0; i < 501; i++) {
@@ -212,37 +212,37 @@ Test(container, what_remains)
             position[at] = bytes++;
         }
     }
-    cr_assert_eq(zmpi_remains_init(&s, run, 501), ZMPI_OK);
+    cr_assert_eq(zmpi_uncovered_init(&s, run, 501), ZMPI_OK);
     for (uint64_t k = 0; k < SPACE / 4; k++) { /* into single bytes */
         const uint64_t at = 2 * (k * 331 % (SPACE / 4)) + 1;
-        cr_assert_eq(zmpi_remains_cut(&s, at, at + 1), ZMPI_OK);
+        cr_assert_eq(zmpi_uncovered_cut(&s, at, at + 1), ZMPI_OK);
         map[at] = 0;
         if (k % 64 == 0)
-            check_remains(&s, map, position);
+            check_uncovered(&s, map, position);
     }
     for (; s.count > 0; steps++) {
         struct zmpi_piece piece;
         uint64_t begin, end;
         if (steps % 64 == 0)
-            check_remains(&s, map, position);
-        zmpi_remains_range(&s, &begin, &end);
+            check_uncovered(&s, map, position);
+        zmpi_uncovered_range(&s, &begin, &end);
         uint64_t at = begin + random_below(end - begin);
-        cr_assert(map[begin] == 1 && map[end - 1] == 1 && zmpi_remains_find(&s, at, &piece));
+        cr_assert(map[begin] == 1 && map[end - 1] == 1 && zmpi_uncovered_find(&s, at, &piece));
         at = piece.offset > at ? piece.offset : at;
         end = piece.offset + piece.length;
         end = random_below(4) == 0 ? end : at + 1;
-        cr_assert_eq(zmpi_remains_cut(&s, at, end), ZMPI_OK);
+        cr_assert_eq(zmpi_uncovered_cut(&s, at, end), ZMPI_OK);
         memset(map + at, 0, end - at);
     }
-    check_remains(&s, map, position);
-    cr_assert_eq(zmpi_remains_cut(&s, 0, 1), ZMPI_ERR_ARG);
-    zmpi_remains_free(&s);
+    check_uncovered(&s, map, position);
+    cr_assert_eq(zmpi_uncovered_cut(&s, 0, 1), ZMPI_ERR_ARG);
+    zmpi_uncovered_free(&s);
     struct zmpi_run odd[2] = {{10, 5}, {14, 1}};
-    cr_assert_eq(zmpi_remains_init(&s, odd, 2), ZMPI_ERR_ARG);
+    cr_assert_eq(zmpi_uncovered_init(&s, odd, 2), ZMPI_ERR_ARG);
     odd[1] = (struct zmpi_run){ZMPI_SIZE_MAX, 1};
-    cr_assert_eq(zmpi_remains_init(&s, odd, 2), ZMPI_ERR_SIZE);
+    cr_assert_eq(zmpi_uncovered_init(&s, odd, 2), ZMPI_ERR_SIZE);
     odd[1] = (struct zmpi_run){UINT64_MAX, 2};
-    cr_assert_eq(zmpi_remains_init(&s, odd, 2), ZMPI_ERR_SIZE);
+    cr_assert_eq(zmpi_uncovered_init(&s, odd, 2), ZMPI_ERR_SIZE);
 }
 
 /* Lists are read once, until there are too many. */

@@ -29,7 +29,7 @@ static void find_visible(const struct zmpi_record *record, size_t n, bool *visib
             visible[owner[i]] = true;
 }
 
-static void check_dropped(const struct op *ops, size_t n, struct zmpi_sifted *s,
+static void check_dropped(const struct op *ops, size_t n, struct zmpi_compaction *s,
                           const struct zmpi_reader *in, bool all)
 {
     struct zmpi_record record[OPS_MAX], *kept;
@@ -63,7 +63,7 @@ static void check_same(struct zmpi_container *c, const struct zmpi_reader *in,
 }
 
 /* The file with an index of what is kept, of whose gaps some are zero: by index, and scanned. */
-static void check_file(struct file *f, struct zmpi_sifted *s, const struct model *m)
+static void check_file(struct file *f, struct zmpi_compaction *s, const struct model *m)
 {
     struct zmpi_reader in = file_reader(f);
     struct zmpi_container c;
@@ -117,7 +117,7 @@ Test(container_sift, random_records)
         struct zmpi_header h;
         struct model m;
         struct zmpi_container c;
-        struct zmpi_sifted s;
+        struct zmpi_compaction s;
         file_create(&f, &h, test_id);
         for (size_t i = 0; i < n; i++) {
             random_op(&ops[i]);
@@ -139,13 +139,14 @@ Test(container_sift, random_records)
         struct zmpi_reader in = file_reader(&f);
         zmpi_container_init(&c);
         cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
-        cr_assert_eq(zmpi_container_sift(&c, &in, all ? UINT64_MAX : random_below(100), &s),
-                     ZMPI_OK);
+        cr_assert_eq(
+            zmpi_container_plan_compaction(&c, &in, all ? UINT64_MAX : random_below(100), &s),
+            ZMPI_OK);
         zmpi_container_free(&c);
         check_dropped(ops, n, &s, &in, all);
         check_file(&f, &s, &m);
         dropped += s.dropped;
-        zmpi_sifted_free(&s);
+        zmpi_compaction_free(&s);
         file_free(&f);
         ops_free(ops, n);
     }
@@ -158,7 +159,7 @@ Test(container_sift, repeated)
     struct file f;
     struct zmpi_header h;
     struct zmpi_container c;
-    struct zmpi_sifted s;
+    struct zmpi_compaction s;
     const unsigned char data[30] = {0};
     struct zmpi_run runs[3] = {{0, 10}, {20, 10}, {40, 10}},
                     other[3] = {{0, 10}, {22, 10}, {44, 6}};
@@ -172,10 +173,10 @@ Test(container_sift, repeated)
     struct zmpi_reader in = file_reader(&f);
     zmpi_container_init(&c);
     cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
-    cr_assert_eq(zmpi_container_sift(&c, &in, 0, &s), ZMPI_OK);
+    cr_assert_eq(zmpi_container_plan_compaction(&c, &in, 0, &s), ZMPI_OK);
     cr_assert(s.dropped == 2 && s.kept.count == 2);
     cr_assert_eq(s.dead, zmpi_record_room(&r[0]) + zmpi_record_room(&r[2]));
-    zmpi_sifted_free(&s);
+    zmpi_compaction_free(&s);
     zmpi_container_free(&c);
     zmpi_extent_free(&r[1].extent);
     file_free(&f);
@@ -187,16 +188,16 @@ Test(container_sift, no_bytes)
     struct file f;
     struct zmpi_header h;
     struct zmpi_container c;
-    struct zmpi_sifted s;
+    struct zmpi_compaction s;
     struct zmpi_record r = {.kind = ZMPI_RECORD_DATA, .extent = {.lo = 70, .hi = 70}};
     file_create(&f, &h, test_id);
     file_record(&f, &r, ZMPI_HEADER_BYTES, test_id, (const unsigned char *)"");
     struct zmpi_reader in = file_reader(&f);
     zmpi_container_init(&c);
     cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
-    cr_assert_eq(zmpi_container_sift(&c, &in, UINT64_MAX, &s), ZMPI_OK);
+    cr_assert_eq(zmpi_container_plan_compaction(&c, &in, UINT64_MAX, &s), ZMPI_OK);
     cr_assert(s.kept.count == 1 && s.kept.logical_size == 70 && s.dropped == 0);
-    zmpi_sifted_free(&s);
+    zmpi_compaction_free(&s);
     zmpi_container_free(&c);
     file_free(&f);
 }

@@ -1,6 +1,6 @@
 /*
- * remains.c - the part of a read request that no record has served yet: an ordered set of disjoint
- * pieces.
+ * uncovered.c - the part of a read request that no record has served yet: an ordered set of
+ * disjoint pieces.
  *
  * Pieces live in buckets of bounded size, so that a million records that each cut a piece in two
  * cost a bounded move of memory each.
@@ -18,7 +18,7 @@ struct zmpi_bucket {
 };
 
 /* An empty bucket at place `at`. */
-static struct zmpi_bucket *insert_bucket(struct zmpi_remains *s, size_t at)
+static struct zmpi_bucket *insert_bucket(struct zmpi_uncovered *s, size_t at)
 {
     if (s->count == s->capacity) {
         size_t capacity = s->capacity * 2 + 8;
@@ -38,14 +38,14 @@ static struct zmpi_bucket *insert_bucket(struct zmpi_remains *s, size_t at)
     return b;
 }
 
-static void remove_bucket(struct zmpi_remains *s, size_t at)
+static void remove_bucket(struct zmpi_uncovered *s, size_t at)
 {
     free(s->bucket[at]);
     s->count--;
     memmove(s->bucket + at, s->bucket + at + 1, (s->count - at) * sizeof(struct zmpi_bucket *));
 }
 
-void zmpi_remains_free(struct zmpi_remains *s)
+void zmpi_uncovered_free(struct zmpi_uncovered *s)
 {
     for (size_t i = 0; i < s->count; i++)
         free(s->bucket[i]);
@@ -53,7 +53,7 @@ void zmpi_remains_free(struct zmpi_remains *s)
     memset(s, 0, sizeof *s);
 }
 
-static bool add_last(struct zmpi_remains *s, struct zmpi_piece piece)
+static bool add_last(struct zmpi_uncovered *s, struct zmpi_piece piece)
 {
     struct zmpi_bucket *last = s->count == 0 ? NULL : s->bucket[s->count - 1];
     if (last == NULL || last->count == BUCKET_PIECES / 2) {
@@ -65,7 +65,8 @@ static bool add_last(struct zmpi_remains *s, struct zmpi_piece piece)
     return true;
 }
 
-enum zmpi_status zmpi_remains_init(struct zmpi_remains *s, const struct zmpi_run *runs, size_t n)
+enum zmpi_status zmpi_uncovered_init(struct zmpi_uncovered *s, const struct zmpi_run *runs,
+                                     size_t n)
 {
     uint64_t end = 0, position = 0;
     memset(s, 0, sizeof *s);
@@ -80,7 +81,7 @@ enum zmpi_status zmpi_remains_init(struct zmpi_remains *s, const struct zmpi_run
         else if (!add_last(s, (struct zmpi_piece){runs[i].offset, runs[i].length, position}))
             status = ZMPI_ERR_MEMORY;
         if (status != ZMPI_OK) {
-            zmpi_remains_free(s);
+            zmpi_uncovered_free(s);
             return status;
         }
         position += runs[i].length;
@@ -95,7 +96,7 @@ static uint64_t end_of(const struct zmpi_piece *piece)
 }
 
 /* Place of the first piece that ends behind `offset`; false if there is none. */
-static bool locate(const struct zmpi_remains *s, uint64_t offset, size_t *bucket, size_t *index)
+static bool locate(const struct zmpi_uncovered *s, uint64_t offset, size_t *bucket, size_t *index)
 {
     size_t begin = 0, end = s->count;
     while (begin < end) {
@@ -123,7 +124,7 @@ static bool locate(const struct zmpi_remains *s, uint64_t offset, size_t *bucket
     return true;
 }
 
-bool zmpi_remains_find(const struct zmpi_remains *s, uint64_t offset, struct zmpi_piece *piece)
+bool zmpi_uncovered_find(const struct zmpi_uncovered *s, uint64_t offset, struct zmpi_piece *piece)
 {
     size_t bucket, index;
     if (!locate(s, offset, &bucket, &index))
@@ -132,7 +133,7 @@ bool zmpi_remains_find(const struct zmpi_remains *s, uint64_t offset, struct zmp
     return true;
 }
 
-void zmpi_remains_range(const struct zmpi_remains *s, uint64_t *begin, uint64_t *end)
+void zmpi_uncovered_range(const struct zmpi_uncovered *s, uint64_t *begin, uint64_t *end)
 {
     const struct zmpi_bucket *last = s->bucket[s->count - 1];
     *begin = s->bucket[0]->piece[0].offset;
@@ -140,7 +141,7 @@ void zmpi_remains_range(const struct zmpi_remains *s, uint64_t *begin, uint64_t 
 }
 
 /* Half of a full bucket goes to a new one behind it. */
-static bool split_bucket(struct zmpi_remains *s, size_t at)
+static bool split_bucket(struct zmpi_uncovered *s, size_t at)
 {
     struct zmpi_bucket *next = insert_bucket(s, at + 1);
     if (next == NULL)
@@ -152,7 +153,7 @@ static bool split_bucket(struct zmpi_remains *s, size_t at)
     return true;
 }
 
-static void remove_piece(struct zmpi_remains *s, size_t bucket, size_t index)
+static void remove_piece(struct zmpi_uncovered *s, size_t bucket, size_t index)
 {
     struct zmpi_bucket *b = s->bucket[bucket];
     if (--b->count == 0)
@@ -161,7 +162,7 @@ static void remove_piece(struct zmpi_remains *s, size_t bucket, size_t index)
         memmove(b->piece + index, b->piece + index + 1, (b->count - index) * sizeof *b->piece);
 }
 
-enum zmpi_status zmpi_remains_cut(struct zmpi_remains *s, uint64_t begin, uint64_t end)
+enum zmpi_status zmpi_uncovered_cut(struct zmpi_uncovered *s, uint64_t begin, uint64_t end)
 {
     size_t bucket, index;
     if (!locate(s, begin, &bucket, &index))

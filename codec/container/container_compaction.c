@@ -1,6 +1,6 @@
 /*
- * container_sift.c - which records no read can see any more: newer ones cover all that size records
- * have left of them.
+ * container_compaction.c - which records no read can see any more: newer ones cover all that size
+ * records have left of them.
  *
  * A record is dropped only if what is kept gives every byte, and the file's size, as all records
  * do, and goes on doing so beside any of those that were dropped: a scan may find some of them
@@ -11,13 +11,13 @@
 
 #include "container/container_private.h"
 
-struct sift {
+struct search {
     struct zmpi_container *c;
     const struct zmpi_reader *in;
     struct zmpi_record *record; /* in the order in which they win */
     bool *dead;
-    struct zmpi_remains remains; /* logical bytes that no newer record has */
-    uint64_t budget;             /* steps that are left */
+    struct zmpi_uncovered uncovered; /* logical bytes that no newer record has */
+    uint64_t budget;                 /* steps that are left */
 };
 
 /* ---- records with the extent of a newer one ---- */
@@ -50,7 +50,7 @@ static int compare(const void *a, const void *b)
 
 /* A program that writes the same arrays again does so in the same pieces, however ragged. What
  * lists have in them is not known here. */
-static enum zmpi_status drop_repeated(struct sift *s)
+static enum zmpi_status drop_repeated(struct search *s)
 {
     size_t n = 0;
     const struct zmpi_record **data = malloc((s->c->count + 1) * sizeof *data);
@@ -69,14 +69,14 @@ static enum zmpi_status drop_repeated(struct sift *s)
 
 /* ---- records that newer ones cover together ---- */
 
-/* What [begin, end) has of the remains goes out of them. */
-static enum zmpi_status take_run(struct sift *s, uint64_t begin, uint64_t end, bool *any)
+/* What [begin, end) has of the uncovered bytes goes out of them. */
+static enum zmpi_status take_run(struct search *s, uint64_t begin, uint64_t end, bool *any)
 {
     struct zmpi_piece piece;
-    while (begin < end && zmpi_remains_find(&s->remains, begin, &piece) && piece.offset < end) {
+    while (begin < end && zmpi_uncovered_find(&s->uncovered, begin, &piece) && piece.offset < end) {
         uint64_t from = piece.offset > begin ? piece.offset : begin, to = piece.offset;
         to = piece.length < end - to ? to + piece.length : end;
-        enum zmpi_status status = zmpi_remains_cut(&s->remains, from, to);
+        enum zmpi_status status = zmpi_uncovered_cut(&s->uncovered, from, to);
         if (status != ZMPI_OK)
             return status;
         *any = true;
@@ -87,7 +87,7 @@ static enum zmpi_status take_run(struct sift *s, uint64_t begin, uint64_t end, b
 }
 
 /* The runs of a record, up to `hi`; *any: some of it was wanted still, or the budget has ended. */
-static enum zmpi_status take(struct sift *s, struct zmpi_record *r, uint64_t hi, bool *any)
+static enum zmpi_status take(struct search *s, struct zmpi_record *r, uint64_t hi, bool *any)
 {
     struct zmpi_piece piece;
     uint64_t at = r->extent.lo;
@@ -95,7 +95,8 @@ static enum zmpi_status take(struct sift *s, struct zmpi_record *r, uint64_t hi,
     *any = false;
     if (r->extent.levels == ZMPI_EXTENT_LIST)
         status = zmpi_container_list(s->c, s->in, r);
-    while (status == ZMPI_OK && zmpi_remains_find(&s->remains, at, &piece) && piece.offset < hi) {
+    while (status == ZMPI_OK && zmpi_uncovered_find(&s->uncovered, at, &piece) &&
+           piece.offset < hi) {
         uint64_t position;
         uint64_t k = zmpi_extent_seek(&r->extent, piece.offset > at ? piece.offset : at);
         if (k == zmpi_extent_runs(&r->extent))
@@ -115,7 +116,7 @@ static enum zmpi_status take(struct sift *s, struct zmpi_record *r, uint64_t hi,
 }
 
 /* From the newest record on. */
-static enum zmpi_status drop_covered(struct sift *s)
+static enum zmpi_status drop_covered(struct search *s)
 {
     enum zmpi_status status = ZMPI_OK;
     for (size_t i = s->c->count; i-- > 0 && status == ZMPI_OK && s->budget > 0;) {
@@ -136,7 +137,7 @@ static int compare_places(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static enum zmpi_status keep(struct sift *s, struct zmpi_sifted *out)
+static enum zmpi_status keep(struct search *s, struct zmpi_compaction *out)
 {
     enum zmpi_status status = ZMPI_OK;
     out->kept.header = s->c->header;
@@ -162,17 +163,18 @@ static enum zmpi_status keep(struct sift *s, struct zmpi_sifted *out)
     return status;
 }
 
-void zmpi_sifted_free(struct zmpi_sifted *s)
+void zmpi_compaction_free(struct zmpi_compaction *s)
 {
     zmpi_container_free(&s->kept);
     free(s->gone);
     s->gone = NULL;
 }
 
-enum zmpi_status zmpi_container_sift(struct zmpi_container *c, const struct zmpi_reader *in,
-                                     uint64_t budget, struct zmpi_sifted *out)
+enum zmpi_status zmpi_container_plan_compaction(struct zmpi_container *c,
+                                                const struct zmpi_reader *in, uint64_t budget,
+                                                struct zmpi_compaction *out)
 {
-    struct sift s = {.c = c, .in = in, .budget = budget};
+    struct search s = {.c = c, .in = in, .budget = budget};
     memset(out, 0, sizeof *out);
     zmpi_container_init(&out->kept);
     enum zmpi_status status = zmpi_container_seal(c, in);
@@ -182,7 +184,7 @@ enum zmpi_status zmpi_container_sift(struct zmpi_container *c, const struct zmpi
         return status;
     s.dead = calloc(c->count + 1, sizeof *s.dead);
     const struct zmpi_run whole = {0, c->logical_size};
-    status = s.dead == NULL ? ZMPI_ERR_MEMORY : zmpi_remains_init(&s.remains, &whole, 1);
+    status = s.dead == NULL ? ZMPI_ERR_MEMORY : zmpi_uncovered_init(&s.uncovered, &whole, 1);
     if (status == ZMPI_OK)
         status = drop_repeated(&s);
     if (status == ZMPI_OK)
@@ -190,8 +192,8 @@ enum zmpi_status zmpi_container_sift(struct zmpi_container *c, const struct zmpi
     if (status == ZMPI_OK)
         status = keep(&s, out);
     if (status != ZMPI_OK)
-        zmpi_sifted_free(out);
-    zmpi_remains_free(&s.remains);
+        zmpi_compaction_free(out);
+    zmpi_uncovered_free(&s.uncovered);
     free(s.dead);
     free(s.record);
     return status;

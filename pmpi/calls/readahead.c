@@ -1,5 +1,5 @@
 /*
- * window.c - small reads that follow one another: what lies ahead of them is decoded along, and
+ * readahead.c - small reads that follow one another: what lies ahead of them is decoded along, and
  * kept as logical bytes of the file.
  *
  * A stream is a sequence of reads of which each begins near the end of the one before. Its first
@@ -20,32 +20,32 @@ enum { FIRST = 128 << 10, MOST = 1 << 20, SMALL = 64 << 10 };
 #define NEAR ((uint64_t)32 << 10)
 #define UNIT ((uint64_t)32 << 10)
 
-static bool is_near(const struct zwindows *all, uint64_t a, uint64_t b)
+static bool is_near(const struct zreadahead *all, uint64_t a, uint64_t b)
 {
     return (a < b ? b - a : a - b) <= all->reach;
 }
 
-void zwindow_forget(struct zfile *f)
+void zreadahead_forget(struct zfile *f)
 {
-    for (int i = 0; i < ZWINDOWS; i++) {
-        struct zwindow *w = &f->windows.window[i];
+    for (int i = 0; i < ZREADAHEAD_WINDOWS; i++) {
+        struct zreadahead_window *w = &f->readahead.window[i];
         w->lo = w->hi = w->used = 0;
     }
 }
 
-void zwindow_free(struct zfile *f)
+void zreadahead_free(struct zfile *f)
 {
-    for (int i = 0; i < ZWINDOWS; i++)
-        free(f->windows.window[i].data);
+    for (int i = 0; i < ZREADAHEAD_WINDOWS; i++)
+        free(f->readahead.window[i].data);
 }
 
-/* Records are only added, or replaced as a whole by somebody who calls zwindow_forget. */
+/* Records are only added, or replaced as a whole by somebody who calls zreadahead_forget. */
 static void notice_changes(struct zfile *f)
 {
-    struct zwindows *all = &f->windows;
+    struct zreadahead *all = &f->readahead;
     if (all->records == f->container.count && all->size == f->container.logical_size)
         return;
-    zwindow_forget(f);
+    zreadahead_forget(f);
     all->records = f->container.count;
     all->size = f->container.logical_size;
     all->reach = all->records ? all->size / all->records : NEAR;
@@ -54,11 +54,11 @@ static void notice_changes(struct zfile *f)
 
 /* The window that has all of [lo, hi), else that of the stream which the read continues, else the
  * one that was not used for longest. */
-static struct zwindow *find(struct zwindows *all, uint64_t lo, uint64_t hi)
+static struct zreadahead_window *find(struct zreadahead *all, uint64_t lo, uint64_t hi)
 {
-    struct zwindow *near = NULL, *oldest = all->window;
-    for (int i = 0; i < ZWINDOWS; i++) {
-        struct zwindow *w = &all->window[i];
+    struct zreadahead_window *near = NULL, *oldest = all->window;
+    for (int i = 0; i < ZREADAHEAD_WINDOWS; i++) {
+        struct zreadahead_window *w = &all->window[i];
         if (w->lo <= lo && hi <= w->hi)
             return w;
         if (w->used && is_near(all, lo, w->end))
@@ -70,8 +70,8 @@ static struct zwindow *find(struct zwindows *all, uint64_t lo, uint64_t hi)
 }
 
 /* What a stream needs that goes on to [lo, hi), in the direction in which it goes. */
-static struct zmpi_run ahead_of(const struct zwindows *all, const struct zwindow *w, uint64_t lo,
-                                uint64_t hi)
+static struct zmpi_run ahead_of(const struct zreadahead *all, const struct zreadahead_window *w,
+                                uint64_t lo, uint64_t hi)
 {
     const bool backwards = lo < w->lo;
     uint64_t size = 2 * (w->hi - w->lo);
@@ -100,9 +100,9 @@ static bool read_quietly(struct zfile *f, const struct zmpi_run *run, unsigned c
     return good;
 }
 
-static bool fill(struct zfile *f, struct zwindow *w, uint64_t lo, uint64_t hi)
+static bool fill(struct zfile *f, struct zreadahead_window *w, uint64_t lo, uint64_t hi)
 {
-    const struct zmpi_run run = ahead_of(&f->windows, w, lo, hi);
+    const struct zmpi_run run = ahead_of(&f->readahead, w, lo, hi);
     w->lo = w->hi = 0;
     if (w->room < run.length) {
         free(w->data);
@@ -116,14 +116,14 @@ static bool fill(struct zfile *f, struct zwindow *w, uint64_t lo, uint64_t hi)
     return true;
 }
 
-bool zwindow_read(struct zfile *f, const struct zmpi_run *run, size_t runs, unsigned char *dst)
+bool zreadahead_read(struct zfile *f, const struct zmpi_run *run, size_t runs, unsigned char *dst)
 {
-    struct zwindows *all = &f->windows;
+    struct zreadahead *all = &f->readahead;
     if (runs == 0 || run[runs - 1].offset + run[runs - 1].length - run[0].offset > SMALL)
         return false;
     const uint64_t lo = run[0].offset, hi = run[runs - 1].offset + run[runs - 1].length;
     notice_changes(f);
-    struct zwindow *w = find(all, lo, hi);
+    struct zreadahead_window *w = find(all, lo, hi);
     bool here = w->lo <= lo && hi <= w->hi, begins = !w->used || !is_near(all, lo, w->end);
     if (!here && begins)
         w->lo = w->hi = 0;

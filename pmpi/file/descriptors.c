@@ -1,6 +1,6 @@
 /*
- * elsewhere.c - a new file that the program itself has open while MPI_File_open is called, such as
- * ABINIT, which writes a file's first records by Fortran and the others by MPI-IO: what it has
+ * descriptors.c - a new file that the program itself has open while MPI_File_open is called, such
+ * as ABINIT, which writes a file's first records by Fortran and the others by MPI-IO: what it has
  * still in its buffers would be written over the container. Such a file stays plain.
  */
 #define _GNU_SOURCE
@@ -15,7 +15,7 @@
 /* Threads that are inside MPI_File_open: their descriptors of empty files are not the program's. */
 static atomic_int opening;
 
-void zelsewhere_opening(bool begins)
+void zdescriptors_opening(bool begins)
 {
     atomic_fetch_add(&opening, begins ? 1 : -1);
 }
@@ -29,7 +29,7 @@ static bool is_written_at(int fd, const struct stat *s)
 
 /* The path is looked at only if there is an empty file at all: a stat of all ranks at once is a
  * burden for file systems of many. */
-bool zelsewhere_written(const char *path)
+bool zdescriptors_writing(const char *path)
 {
     DIR *fds = atomic_load(&opening) == 1 ? opendir("/proc/self/fd") : NULL;
     struct stat s, wanted;

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bound/sample.h"
@@ -46,6 +47,64 @@ double zmpi_whole_unit(const struct zmpi_job *job, const void *src)
     const size_t n = count < SAMPLES ? count : SAMPLES;
     struct zmpi_sample s = {type, src, n, 1, zmpi_sample_step(count, n)};
     return zmpi_sample_fetch(&s, copy) ? unit_of(job, &s) : 0;
+}
+
+/* Of so many samples 16 are small enough to have a fraction, if they were ordinary floats. */
+enum { MANY_SAMPLES = 1024, TELLING = 16 };
+
+static bool all_are_whole(const struct zmpi_sample *s, double *unit, double *most)
+{
+    const double fractions = s->type == ZMPI_F32 ? 0x1p22 : 0x1p51;
+    size_t telling = 0;
+    *unit = INFINITY;
+    *most = 0;
+    for (size_t i = 0; i < s->rows; i++) {
+        const double x = zmpi_sample_get(s, i, 0), magnitude = fabs(x);
+        if (!isfinite(x) || rint(x) < x || rint(x) > x)
+            return false;
+        telling += magnitude > 0 && magnitude < fractions;
+        *unit = magnitude > 0 ? fmin(*unit, lowest_bit(x)) : *unit;
+        *most = fmax(*most, magnitude);
+    }
+    return telling >= TELLING;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static bool never_repeat(const struct zmpi_sample *s)
+{
+    double x[MANY_SAMPLES];
+    for (size_t i = 0; i < s->rows; i++)
+        x[i] = zmpi_sample_get(s, i, 0);
+    qsort(x, s->rows, sizeof *x, by_size);
+    for (size_t i = 1; i < s->rows; i++)
+        if (!(x[i - 1] < x[i]))
+            return false;
+    return true;
+}
+
+bool zmpi_whole_identifiers(const struct zmpi_stream_info *info, const void *src)
+{
+    const enum zmpi_type type = info->array.type;
+    unsigned char copy[MANY_SAMPLES * sizeof(double)];
+    double unit, most;
+    size_t count;
+    if ((type != ZMPI_F32 && type != ZMPI_F64) || !(info->abs_bound > 0) ||
+        zmpi_array_count(&info->array, &count))
+        return false;
+    for (size_t n = SAMPLES; n <= MANY_SAMPLES; n *= MANY_SAMPLES / SAMPLES) {
+        const size_t rows = count < n ? count : n;
+        struct zmpi_sample s = {type, src, rows, 1, zmpi_sample_step(count, rows)};
+        if (!zmpi_sample_fetch(&s, copy) || !all_are_whole(&s, &unit, &most) ||
+            (n == MANY_SAMPLES && !never_repeat(&s)))
+            return false;
+    }
+    const bool relative = info->bound.mode == ZMPI_PW_REL;
+    return (relative ? info->bound.value * most : info->abs_bound) > unit;
 }
 
 bool zmpi_whole_rule(const struct zmpi_job *job, struct zmpi_chunk_rule *rule)

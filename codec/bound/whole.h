@@ -13,6 +13,9 @@
 /* The power of two of which samples of the job's data, in the host's or a device's memory, are
  * multiples, if the job's bound is at most that; else 0. Of one sample in 16 that may be untrue. */
 double zmpi_whole_unit(const struct zmpi_job *job, const void *src);
+/* Are the data, in the host's or a device's memory, whole numbers that never repeat, by samples,
+ * which the stream made of them has changed? Identifiers, mostly. */
+bool zmpi_whole_identifiers(const struct zmpi_stream_info *info, const void *src);
 /* The rule with this step alone, for data that are multiples of it. Without axes. False: the
  * element type has no such step. */
 bool zmpi_whole_rule(const struct zmpi_job *job, struct zmpi_chunk_rule *rule);

@@ -99,8 +99,8 @@ struct call {
 };
 
 /* The ranges of interleaved components [first, end), tile by tile. */
-static void scan_tiles(const struct zplan *p, size_t first, size_t end, double threshold,
-                       struct zmpi_range range[])
+static void scan_tiles(const struct zfile *f, const struct zplan *p, size_t first, size_t end,
+                       double threshold, struct zmpi_range range[])
 {
     const enum zmpi_type type = p->memory.element;
     const size_t n = number_of(p), width = zmpi_type_size(type);
@@ -112,7 +112,7 @@ static void scan_tiles(const struct zplan *p, size_t first, size_t end, double t
             struct zmpi_range part;
             zmpi_component_take(type, p->memory.data + at * n * width, many * n, (int)n, (int)c,
                                 tile);
-            zmpi_range_scan(type, tile, many, threshold, 1, &part);
+            zmpi_range_without(type, tile, many, threshold, &f->options.fill, 1, &part);
             zmpi_range_merge(&range[c], &part);
         }
     }
@@ -127,12 +127,12 @@ static void scan(const struct zfile *f, const struct zplan *p, size_t first, siz
     for (size_t c = first; c < end; c++)
         range[c] = ZMPI_RANGE_EMPTY;
     if (p->components > 0) {
-        scan_tiles(p, first, end, threshold, range);
+        scan_tiles(f, p, first, end, threshold, range);
         return;
     }
     for (size_t c = first; c < end && bytes; c++)
-        zmpi_range_scan(type, p->memory.data + c * bytes, bytes / zmpi_type_size(type), threshold,
-                        zruntime_threads(&f->options), &range[c]);
+        zmpi_range_without(type, p->memory.data + c * bytes, bytes / zmpi_type_size(type),
+                           threshold, &f->options.fill, zruntime_threads(&f->options), &range[c]);
 }
 
 /* What may be fill values of an interleaved component, by rows of samples. */

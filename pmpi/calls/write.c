@@ -70,9 +70,10 @@ static void count_written(struct zfile *f, const struct zplan *p)
 
 /* The bound of this call, where rules name calls: the number-th collective one of the file, or
  * independent one of this rank. What is staged keeps the bound that it was given under. */
-static int bound_of_call(struct zfile *f, uint64_t number)
+static int bound_of_call(struct zfile *f, uint64_t number, bool collective)
 {
     struct zmpi_bound bound = f->file_bound;
+    f->call = (struct zcall_number){number, collective, true};
     if (!f->call_rules || zmpi_option_is_hint(&f->options, "error_bound"))
         return MPI_SUCCESS;
     if (number <= INT_MAX)
@@ -115,7 +116,7 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
     struct zplan p;
     *done = 0;
     f->stats.independent_calls++;
-    int rc = bound_of_call(f, f->stats.independent_calls);
+    int rc = bound_of_call(f, f->stats.independent_calls, false);
     rc = rc ? rc : zplan_make(f, r, zplace_slot_size(f) / 4, &p);
     if (rc || p.memory.bytes == 0)
         return rc;
@@ -333,7 +334,7 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     *done = 0;
     f->stats.collective_calls++;
     const uint64_t most = f->session.atomic ? zplace_slot_size(f) / 4 : COLLECTIVE_PIECE;
-    const int bound = bound_of_call(f, f->stats.collective_calls);
+    const int bound = bound_of_call(f, f->stats.collective_calls, true);
     int rc = zplan_make(f, r, most, &p);
     rc = look(f, &p, rc, &t);
     rc = rc ? rc : bound;

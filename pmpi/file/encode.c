@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bound/whole.h"
 #include "file/zfile.h"
+#include "judge/flat.h"
 #include "mpi/runtime.h"
 
 bool zfile_may_read(const struct zfile *f)
@@ -87,18 +89,38 @@ uint64_t zencode_order(struct zfile *f)
     return f->epoch << 32 | f->sequence++;
 }
 
-static void count_ratio(struct zfile *f, const struct zmpi_range *range,
-                        const unsigned char *stream, size_t size)
+/* The bound that a ratio or a psnr took. */
+static void count_bound(struct zfile *f, const struct zmpi_range *range,
+                        const struct zmpi_stream_info *info, size_t size)
 {
-    struct zmpi_stream_info info;
-    if (zmpi_stream_info(stream, size, &info) || info.bound.mode != ZMPI_RATIO)
+    if (info->bound.mode == ZMPI_RATIO) {
+        f->stats.ratio_raw += (double)info->decoded_bytes;
+        f->stats.ratio_coded += (double)size;
+        f->stats.n.ratio_bound = fmax(f->stats.n.ratio_bound, info->abs_bound);
+    } else if (info->bound.mode != ZMPI_PSNR) {
         return;
-    f->stats.ratio_raw += (double)info.decoded_bytes;
-    f->stats.ratio_coded += (double)size;
-    f->stats.n.ratio_bound = fmax(f->stats.n.ratio_bound, info.abs_bound);
+    }
+    f->stats.found_bound = fmax(f->stats.found_bound, info->abs_bound);
     if (range && range->max > range->min)
-        f->stats.ratio_share =
-            fmax(f->stats.ratio_share, info.abs_bound / (range->max - range->min));
+        f->stats.found_share =
+            fmax(f->stats.found_share, info->abs_bound / (range->max - range->min));
+}
+
+/* What the bound has taken from the piece. */
+static void count_lossy(struct zfile *f, const struct zpiece *piece, const unsigned char *stream,
+                        size_t size)
+{
+    struct zmpi_stream s;
+    if (zmpi_stream_parse(&s, stream, size))
+        return;
+    count_bound(f, piece->range, &s.info, size);
+    if (!(s.info.abs_bound > 0))
+        return;
+    f->stats.values_lossy += (double)(s.info.decoded_bytes / s.width);
+    if (!piece->holder)
+        f->stats.values_flat += (double)zmpi_flat_count(&s, piece->data);
+    if (!f->stats.identifiers.is_one && zmpi_whole_identifiers(&s.info, piece->data))
+        f->stats.identifiers = f->call;
 }
 
 /* The head (with the list of runs, if it is one) and the stream, behind what is in the outbox. */
@@ -121,8 +143,8 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     if (status)
         return status;
     memset(dst + head + size, 0, zmpi_pad8(size) - size);
-    if (job->bound.mode == ZMPI_RATIO)
-        count_ratio(f, piece->range, dst + head, size);
+    if (job->bound.mode != ZMPI_LOSSLESS)
+        count_lossy(f, piece, dst + head, size);
     r.payload_length = size;
     r.order = piece->order ? *piece->order : (f->last_here = zencode_order(f));
     status = waiting_add(f, &r);

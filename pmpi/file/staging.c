@@ -203,6 +203,7 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
     if (b->count == 0)
         return MPI_SUCCESS;
     struct zpiece piece = {.element = b->element};
+    const struct zcall_number call = f->call;
     enum zmpi_status status = batch_extent(b, &piece.extent);
     unsigned char *data = status ? NULL : sorted_data(b);
     int rc;
@@ -217,12 +218,14 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
         const bool small = !b->large && values <= (size_t)f->options.exact_below;
         const bool exact =
             b->exact || small || f->mistyped; /* which was seen after the first values */
+        f->call = b->call;
         rc = !exact && f->options.bound.mode == ZMPI_RATIO
                  ? encode_open(f, &piece)
                  : zencode_resolved(f, &piece, exact ? 0 : b->abs_bound, b->keep);
     }
     if (data != b->data)
         free(data);
+    f->call = call;
     b->count = b->used = 0;
     return rc;
 }
@@ -253,7 +256,7 @@ void zstage_free(struct zfile *f)
 }
 
 /* The resolved bound of one write. */
-static struct zmpi_job job_of(const struct zfile *f, const struct zmemory *m,
+static struct zmpi_job job_of(struct zfile *f, const struct zmemory *m,
                               const struct zmpi_range *all)
 {
     struct zmpi_array a = {m->element, {1, 1, m->bytes / zmpi_type_size(m->element)}};
@@ -268,6 +271,8 @@ static struct zmpi_job job_of(const struct zfile *f, const struct zmemory *m,
     zmpi_job_make(&a, &bound, &range, &job); /* on failure the bound stays 0: exact */
     zmpi_job_threshold(&job, f->options.threshold);
     zmpi_job_settle(&job);
+    if (bound.mode == ZMPI_PSNR && range.max > range.min)
+        f->stats.found_share = fmax(f->stats.found_share, job.abs_bound / (range.max - range.min));
     if (zmpi_job_open(&job))
         job.abs_bound = (double)INFINITY; /* to be found for the record */
     return job;
@@ -307,7 +312,10 @@ static int find_batch(struct zfile *f, enum zmpi_type element, const struct zmpi
         b->large = large;
         b->abs_bound = job->abs_bound;
         b->keep = job->keep;
+        b->call = f->call;
     }
+    if (b->call.number != f->call.number || b->call.collective != f->call.collective)
+        b->call.number = 0;
     b->abs_bound = fmin(b->abs_bound, job->abs_bound);
     b->keep = fmin(b->keep, job->keep);
     *found = b;

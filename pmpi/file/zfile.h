@@ -37,6 +37,13 @@ struct zpatch {
     size_t at;               /* in the batch's data */
 };
 
+/* A write call. */
+struct zcall_number {
+    uint64_t number; /* from the opening on: of collective calls, or of this rank's own */
+    bool collective;
+    bool is_one; /* 0: there is none. number 0: small ones that were coded together */
+};
+
 /* Writes of one kind of element, sorted by offset, disjoint. */
 struct zbatch {
     enum zmpi_type element;
@@ -44,6 +51,7 @@ struct zbatch {
     bool large;       /* of calls with more than ZMPI_EXACT_BELOW values; else of others */
     double abs_bound; /* else the smallest of its writes; +inf: pw_rel */
     double keep;
+    struct zcall_number call; /* if all is of one */
     /* Elements of a row, rows of a plane: what all calls had alike, 0 if they differ. */
     size_t row, rows;
     unsigned char *data;
@@ -118,9 +126,12 @@ struct zstats {
     struct zmpi_file_stats n;
     uint64_t collective_calls, independent_calls;
     double ratio_raw, ratio_coded; /* bytes coded for a ratio, as they were and as streams */
-    double ratio_share;            /* the largest bound that a ratio took, as a part of the range */
-    uint64_t bytes_typed;          /* of a known type, in our byte order */
-    uint64_t bytes_exact;          /* written with a bound that is not for their datatype */
+    /* The largest bound that a ratio or a psnr took, and as a part of the range. */
+    double found_bound, found_share;
+    double values_lossy, values_flat; /* of them, those in chunks that became constants (flat.h) */
+    struct zcall_number identifiers;  /* the first that a bound has changed (whole.h) */
+    uint64_t bytes_typed;             /* of a known type, in our byte order */
+    uint64_t bytes_exact;             /* written with a bound that is not for their datatype */
     uint64_t bytes_mistyped; /* of floats in the other byte order, or of none, with a bound that is
                               not for them */
 };
@@ -150,6 +161,7 @@ struct zfile {
 
     struct zmpi_options options;
     bool hdf5;                      /* HDF5 has opened it */
+    struct zcall_number call;       /* that is being coded */
     struct zmpi_order order;        /* of the floats written last, if they were few */
     bool call_rules;                /* there are rules for single write calls of this file */
     struct zmpi_bound file_bound;   /* that of all others */

@@ -52,7 +52,9 @@ struct entry {
     bool plain;   /* given back as a plain file */
     bool hdf5;    /* HDF5 opened it */
     double coded[2];
-    double largest[2]; /* bound that a ratio took: absolute, as a part of the range */
+    bool found;        /* a ratio or a psnr was asked */
+    double largest[2]; /* bound that it took: absolute, as a part of the range */
+    double flat;       /* share of the lossy values that became constants */
 };
 
 /* A program may close files a million times. Of more than these only sums are known: rows that a
@@ -196,18 +198,21 @@ void zreport_file(struct zfile *f)
     if (PMPI_Reduce(mine, e.sum, SUMS, MPI_DOUBLE, MPI_SUM, 0, f->comm) ||
         PMPI_Reduce((double[]){s->ratio_raw, s->ratio_coded}, e.coded, 2, MPI_DOUBLE, MPI_SUM, 0,
                     f->comm) ||
-        PMPI_Reduce((double[]){s->n.ratio_bound, s->ratio_share}, e.largest, 2, MPI_DOUBLE, MPI_MAX,
+        PMPI_Reduce((double[]){s->found_bound, s->found_share}, e.largest, 2, MPI_DOUBLE, MPI_MAX,
                     0, f->comm) ||
-        f->rank)
+        zreport_lost(f, &e.flat) || f->rank)
         return;
     snprintf(e.path, sizeof e.path, "%s", f->path);
     note_use(&e.by, &f->offload.coded);
     note_use(&e.read_by, &f->offload.decoded);
     snprintf(e.codec, sizeof e.codec, "%s", f->options.codec);
     note_bound(f, &e);
-    if (f->options.bound_set && f->options.bound.mode == ZMPI_RATIO)
+    const enum zmpi_mode mode = f->options.bound_set ? f->options.bound.mode : ZMPI_LOSSLESS;
+    e.found = mode == ZMPI_RATIO || mode == ZMPI_PSNR;
+    if (mode == ZMPI_RATIO) {
         note_ratio(f, &e);
-    warn_of_noise(f, &e);
+        warn_of_noise(f, &e);
+    }
     if (e.sum[MISTYPED] > 0)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: its floats are in the other byte order, or no such floats: stored exactly, "
@@ -247,6 +252,18 @@ static void print_more(FILE *out, const struct more *m)
             m->sum[READ] / 1e6);
 }
 
+/* The bound that a ratio or a psnr took, and what it does to the values. */
+static void describe_found(const struct entry *e, char text[80])
+{
+    if (!(e->largest[0] > 0))
+        snprintf(text, 80, " (without loss)");
+    else if (e->largest[1] > 0)
+        snprintf(text, 80, " (abs=%.4g, %.2g %% of the range, %.0f dB)", e->largest[0],
+                 100 * e->largest[1], decibels(e->largest[1]));
+    else
+        snprintf(text, 80, " (abs=%.4g)", e->largest[0]);
+}
+
 static void print_text(FILE *out, const struct entry *e, size_t n)
 {
     struct more rest = others;
@@ -261,12 +278,9 @@ static void print_text(FILE *out, const struct entry *e, size_t n)
         const double *s = e[i].sum;
         char name[61];
         zmpi_text_line(name, sizeof name, base ? base + 1 : e[i].path);
-        char found[64] = "";
-        if (e[i].ratio > 0 && !(e[i].largest[0] > 0))
-            snprintf(found, sizeof found, " (without loss)");
-        else if (e[i].ratio > 0)
-            snprintf(found, sizeof found, " (abs=%.4g, %.2g %% of the range)", e[i].largest[0],
-                     100 * e[i].largest[1]);
+        char found[80] = "";
+        if (e[i].found)
+            describe_found(&e[i], found);
         char ratio[32] = "-"; /* of a file that was only read; its bound is in the file */
         if (s[WRITTEN] > 0)
             snprintf(ratio, sizeof ratio, "%.2f", ratio_of(&e[i]));
@@ -341,9 +355,12 @@ static void print_json_file(FILE *out, const struct entry *e)
         fputs(", \"plain_again\": true", out);
     if (e->hdf5)
         fputs(", \"hdf5\": true", out);
-    if (e->ratio > 0)
+    if (e->found)
         fprintf(out, ", \"largest_bound\": %.15g, \"largest_bound_of_range\": %.6g", e->largest[0],
                 e->largest[1]);
+    if (e->found && e->largest[1] > 0)
+        fprintf(out, ", \"psnr\": %.4g", decibels(e->largest[1]));
+    fprintf(out, ", \"share_constant\": %.6g", e->flat);
     fputc('}', out);
 }
 

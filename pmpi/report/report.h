@@ -8,6 +8,9 @@
  * missing. */
 void zreport_left_alone(const char *path, bool selected);
 void zreport_file(struct zfile *f); /* collective on the file's communicator, at close */
-void zreport_finalize(void);        /* collective on MPI_COMM_WORLD */
+/* lost.c: says what a bound has taken; *flat, on rank 0: the share of the lossy values that are
+ * constants now. Collective. */
+int zreport_lost(const struct zfile *f, double *flat);
+void zreport_finalize(void); /* collective on MPI_COMM_WORLD */
 
 #endif

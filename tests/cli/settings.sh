@@ -176,7 +176,7 @@ said | grep -q 'other.bin: device nowhere: there is no such device' || fail "a r
 
 echo "== a ratio"
 write field.bin ZMPI_ERROR_BOUND=ratio=4 ZMPI_REPORT=report.json
-grep -q 'field.bin.*ratio=4 (abs=0\.0[0-9]*, [0-9.]* % of the range)' out || fail "the bound that a ratio took is not in the report"
+grep -q 'field.bin.*ratio=4 (abs=0\.0[0-9]*, [0-9.]* % of the range, [0-9]* dB)' out || fail "the bound that a ratio took is not in the report"
 grep -q '"largest_bound": 0\.0' report.json || fail "the bound that a ratio took is not in the JSON"
 ! said || fail "said although the ratio was reached"
 head -c 65536 /dev/zero >in.raw
@@ -187,7 +187,26 @@ make_input
 write field.bin ZMPI_ERROR_BOUND=ratio=1e6
 said | grep -q 'field.bin: ratio=1e+06 cannot be had: it is [0-9.]*, with errors up to ' || fail "a ratio that cannot be had"
 said | grep -q 'field.bin: ratio=1e+06 takes errors of up to [0-9.]* % of the range.*dB' || fail "what is left at 40 dB"
-grep -q 'field.bin.*ratio=1e+06 (abs=[0-9.]*, [0-9.]* % of the range)' out || fail "the bound as a share of the range"
+grep -q 'field.bin.*ratio=1e+06 (abs=[0-9.]*, [0-9.]* % of the range, [0-9]* dB)' out || fail "the bound as a share of the range"
+
+write field.bin ZMPI_ERROR_BOUND=psnr=60 ZMPI_REPORT=report.json
+grep -q 'field.bin.*psnr=60 (abs=[0-9.]*, [0-9.]* % of the range, [0-9]* dB)' out || fail "the bound that a psnr took"
+grep -q '"psnr": [0-9]' report.json || fail "the psnr is not in the JSON"
+! said || fail "said although a psnr is what was asked for"
+
+echo "== what a bound takes: identifiers, and chunks that become constants"
+python3 -c 'import array; array.array("f", (i * 7919 % 1000003 for i in range(16384))).tofile(open("in.raw", "wb"))'
+write ids.bin ZMPI_ERROR_BOUND=rel=1e-3
+said | grep -q 'ids.bin: collective write call 1 has whole numbers.*\[ids.bin #1\] error_bound = lossless' || fail "identifiers"
+printf '[*]\nerror_bound = rel=1e-3\n[ids.bin #1]\nerror_bound = lossless\n' >rules.ini
+write ids.bin ZMPI_CONFIG=rules.ini
+! said || fail "identifiers that are exact"
+python3 -c 'import array, math
+array.array("f", (math.sin(i) * (1e-3 if i < 10000 else 1000) for i in range(16384))).tofile(open("in.raw", "wb"))'
+write flat.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COMPONENTS=1 ZMPI_REPORT=report.json
+said | grep -q 'flat.bin: [0-9]* % of the values that are not exact lie in chunks' || fail "chunks that became constants"
+grep -q '"share_constant": 0\.[1-9]' report.json || fail "their share is not in the JSON"
+make_input
 
 echo "== a shape"
 write field.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_SHAPE=17x31x3

@@ -184,3 +184,46 @@ Test(whole, not_whole)
     cr_assert_eq(zmpi_whole_unit(&job, x), 0.0);
     free(x);
 }
+
+static bool has_identifiers(const struct zmpi_array *a, struct zmpi_bound bound, const void *x)
+{
+    struct kit_stream s = kit_compress(a, bound, x);
+    struct zmpi_stream_info info;
+    cr_assert(!zmpi_stream_info(s.data, s.size, &info));
+    free(s.data);
+    return zmpi_whole_identifiers(&info, x);
+}
+
+/* Whole numbers that never repeat, where the bound has changed them: not counts, not floats that
+ * are too large to have a fraction, not what is exact. */
+Test(whole, identifiers)
+{
+    static const struct zmpi_bound tight = {ZMPI_PW_REL, 1e-7}, loose = {ZMPI_PW_REL, 1e-3},
+                                   exact = {ZMPI_LOSSLESS, 0};
+    for (int t = 0; t < 2; t++) {
+        const struct zmpi_array a = kit_array(t ? ZMPI_F64 : ZMPI_F32, 1, 1, N);
+        void *x = malloc(kit_bytes(&a));
+        for (size_t i = 0; i < N; i++)
+            kit_put(a.type, x, i, (double)(i * 7919 % 1000003));
+        cr_assert(has_identifiers(&a, rel3, x) && has_identifiers(&a, abs_ten, x));
+        cr_assert(has_identifiers(&a, loose, x) && !has_identifiers(&a, tight, x));
+        cr_assert(!has_identifiers(&a, abs_one, x) && !has_identifiers(&a, exact, x));
+        for (size_t i = 0; i < N; i++)
+            kit_put(a.type, x, i, (double)(i * 7919 % 100));
+        cr_assert(!has_identifiers(&a, abs_ten, x));
+        for (size_t i = 0; i < N; i++)
+            kit_put(a.type, x, i, (t ? 1e17 : 1e8) * (1 + (double)i / N));
+        cr_assert(!has_identifiers(&a, rel3, x));
+        free(x);
+    }
+}
+
+static void check_field(const struct field *f)
+{
+    cr_assert(!has_identifiers(&f->array, rel3, f->data), "%s", f->path);
+}
+
+Test(whole, fields)
+{
+    each_field(check_field);
+}

@@ -1,0 +1,14 @@
+/*
+ * flat.h - chunks that vary by less than the bound, and so became constants: what was in them is
+ * gone, though the bound was kept.
+ */
+#ifndef ZMPI_FLAT_H
+#define ZMPI_FLAT_H
+
+#include "layout/stream.h"
+
+/* Elements of the chunks that are constants in the stream, and are none in the array at src, in the
+ * host's memory, by samples. */
+uint64_t zmpi_flat_count(const struct zmpi_stream *s, const void *src);
+
+#endif

@@ -46,7 +46,10 @@ static int open_whole(struct trim *t, const char *path)
     int status = tool_input_open_raw(&t->in, path, false);
     if (status)
         return status;
-    if (tool_input_look(&t->in, &is_container) || !is_container)
+    const enum zmpi_status looked = tool_input_look(&t->in, &is_container);
+    if (looked == ZMPI_ERR_IO)
+        status = tool_fail_status(path, looked);
+    else if (looked || !is_container)
         status = tool_fail("%s: is not a zmpi container", path);
     else if (tool_input_is_written(&t->in))
         status = tool_fail("%s: a program has it open for writing", path);

@@ -60,9 +60,11 @@ static int open_container(struct tool_input *in, const char *path, bool writable
     int status = tool_input_open_raw(in, path, writable);
     if (status)
         return status;
-    if (tool_input_look(in, &in->is_container) || !in->is_container) {
+    const enum zmpi_status looked = tool_input_look(in, &in->is_container);
+    if (looked || !in->is_container) {
         tool_input_close(in);
-        return tool_fail("%s: is not a zmpi container", in->path);
+        return looked == ZMPI_ERR_IO ? tool_fail_status(in->path, looked)
+                                     : tool_fail("%s: is not a zmpi container", in->path);
     }
     return TOOL_OK;
 }

@@ -209,7 +209,7 @@ static const struct kind kinds[] = {
 static bool fail_at(const struct kind *k, int calls, long at, long times, int victim)
 {
     const char *path = "failing.z";
-    const struct fault fault = {path, calls, k->act, k->error, at, times};
+    const struct fault fault = {path, calls, k->act, k->error, at, times, 0};
     struct outcome o;
     check_remove(path, MPI_COMM_WORLD);
     if (rank == victim)

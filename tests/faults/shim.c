@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -44,12 +45,22 @@ static bool is_file(int fd, const char *name)
     return strcmp(slash ? slash + 1 : path, name) == 0;
 }
 
-/* What happens to this call. */
-static enum fault_act act_of(enum fault_call call, int fd)
+__attribute__((constructor)) static void begin(void)
+{
+    static struct fault fault = {
+        .calls = FAULT_READ, .act = FAULT_ERROR, .error = EIO, .below = 512};
+    fault.file = getenv("ZMPI_TEST_FIRST_SECTOR");
+    if (fault.file)
+        fault_set(&fault);
+}
+
+/* What happens to this call, at `offset` if that matters. */
+static enum fault_act act_of(enum fault_call call, int fd, off_t offset)
 {
     const struct fault *f = atomic_load(&current);
     int saved = errno;
-    bool meant = f && (f->calls & (int)call) && is_file(fd, f->file);
+    bool meant =
+        f && (f->calls & (int)call) && (f->below == 0 || offset < f->below) && is_file(fd, f->file);
     errno = saved;
     if (!meant)
         return FAULT_NONE;
@@ -66,10 +77,19 @@ static void die(void)
     kill(getpid(), SIGKILL);
 }
 
-/* How much of a transfer is to be done, -1: it fails. *last: the process dies then. */
-static ssize_t allowed(enum fault_call call, int fd, size_t size, bool *last)
+/* Of calls that do not say. */
+static off_t here(int fd)
 {
-    const enum fault_act act = act_of(call, fd);
+    const int saved = errno;
+    const off_t offset = lseek(fd, 0, SEEK_CUR);
+    errno = saved;
+    return offset;
+}
+
+/* How much of a transfer is to be done, -1: it fails. *last: the process dies then. */
+static ssize_t allowed(enum fault_call call, int fd, size_t size, off_t offset, bool *last)
+{
+    const enum fault_act act = act_of(call, fd, offset);
     *last = act == FAULT_TEAR || act == FAULT_AFTER;
     if (act == FAULT_KILL)
         die();
@@ -90,28 +110,28 @@ static ssize_t done(bool last, ssize_t result)
 ssize_t write(int fd, const void *buf, size_t n)
 {
     bool last;
-    ssize_t most = allowed(FAULT_WRITE, fd, n, &last);
+    ssize_t most = allowed(FAULT_WRITE, fd, n, here(fd), &last);
     return most < 0 ? -1 : done(last, NEXT(write)(fd, buf, (size_t)most));
 }
 
 ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
 {
     bool last;
-    ssize_t most = allowed(FAULT_WRITE, fd, n, &last);
+    ssize_t most = allowed(FAULT_WRITE, fd, n, offset, &last);
     return most < 0 ? -1 : done(last, NEXT(pwrite)(fd, buf, (size_t)most, offset));
 }
 
 ssize_t read(int fd, void *buf, size_t n)
 {
     bool last;
-    ssize_t most = allowed(FAULT_READ, fd, n, &last);
+    ssize_t most = allowed(FAULT_READ, fd, n, here(fd), &last);
     return most < 0 ? -1 : done(last, NEXT(read)(fd, buf, (size_t)most));
 }
 
 ssize_t pread(int fd, void *buf, size_t n, off_t offset)
 {
     bool last;
-    ssize_t most = allowed(FAULT_READ, fd, n, &last);
+    ssize_t most = allowed(FAULT_READ, fd, n, offset, &last);
     return most < 0 ? -1 : done(last, NEXT(pread)(fd, buf, (size_t)most, offset));
 }
 
@@ -142,7 +162,7 @@ ssize_t writev(int fd, const struct iovec *part, int parts)
 {
     bool last;
     struct iovec cut[PARTS_MAX];
-    ssize_t most = allowed(FAULT_WRITE, fd, total(part, parts), &last);
+    ssize_t most = allowed(FAULT_WRITE, fd, total(part, parts), here(fd), &last);
     if (most < 0 || parts > PARTS_MAX)
         return -1;
     return done(last, NEXT(writev)(fd, cut, cut_parts(part, parts, (size_t)most, cut)));
@@ -152,7 +172,7 @@ ssize_t pwritev(int fd, const struct iovec *part, int parts, off_t offset)
 {
     bool last;
     struct iovec cut[PARTS_MAX];
-    ssize_t most = allowed(FAULT_WRITE, fd, total(part, parts), &last);
+    ssize_t most = allowed(FAULT_WRITE, fd, total(part, parts), offset, &last);
     if (most < 0 || parts > PARTS_MAX)
         return -1;
     return done(last, NEXT(pwritev)(fd, cut, cut_parts(part, parts, (size_t)most, cut), offset));
@@ -162,7 +182,7 @@ ssize_t readv(int fd, const struct iovec *part, int parts)
 {
     bool last;
     struct iovec cut[PARTS_MAX];
-    ssize_t most = allowed(FAULT_READ, fd, total(part, parts), &last);
+    ssize_t most = allowed(FAULT_READ, fd, total(part, parts), here(fd), &last);
     if (most < 0 || parts > PARTS_MAX)
         return -1;
     return done(last, NEXT(readv)(fd, cut, cut_parts(part, parts, (size_t)most, cut)));
@@ -172,7 +192,7 @@ ssize_t preadv(int fd, const struct iovec *part, int parts, off_t offset)
 {
     bool last;
     struct iovec cut[PARTS_MAX];
-    ssize_t most = allowed(FAULT_READ, fd, total(part, parts), &last);
+    ssize_t most = allowed(FAULT_READ, fd, total(part, parts), offset, &last);
     if (most < 0 || parts > PARTS_MAX)
         return -1;
     return done(last, NEXT(preadv)(fd, cut, cut_parts(part, parts, (size_t)most, cut), offset));
@@ -181,7 +201,7 @@ ssize_t preadv(int fd, const struct iovec *part, int parts, off_t offset)
 /* A call that is done as a whole or not at all. */
 static bool refused(enum fault_call call, int fd, bool *last)
 {
-    const enum fault_act act = act_of(call, fd);
+    const enum fault_act act = act_of(call, fd, 0);
     *last = act == FAULT_AFTER;
     if (act == FAULT_KILL || act == FAULT_TEAR)
         die();
@@ -203,7 +223,7 @@ int fdatasync(int fd)
 int fallocate(int fd, int mode, off_t offset, off_t size)
 {
     bool last;
-    ssize_t most = allowed(FAULT_PUNCH, fd, (size_t)size, &last);
+    ssize_t most = allowed(FAULT_PUNCH, fd, (size_t)size, offset, &last);
     return most < 0 ? -1 : (int)done(last, NEXT(fallocate)(fd, mode, offset, most));
 }
 

@@ -2,7 +2,8 @@
  * shim.h - system calls that fail when a test says so: a library that stands between MPI and libc.
  *
  * A program linked to it chooses one kind of call on one file. The calls are counted from fault_set
- * on; number `at`, and those after it, get what `act` says.
+ * on; number `at`, and those after it, get what `act` says. Preloaded into another program, it
+ * makes the first sector of the file that ZMPI_TEST_FIRST_SECTOR names unreadable.
  */
 #ifndef ZMPI_TESTS_SHIM_H
 #define ZMPI_TESTS_SHIM_H
@@ -33,6 +34,7 @@ struct fault {
     int error;
     long at;    /* the first call that it happens to, from 1 */
     long times; /* to how many in a row; 0: to all from there on */
+    long below; /* only to reads and writes that begin in so many first bytes; 0: wherever */
 };
 
 /* NULL: no faults from here on. `fault` must live on. */

@@ -1,117 +1,22 @@
 /* open.c - MPI_File_open: which files are containers, which become one, which are none of our
  * business. */
-#define _GNU_SOURCE // SEEK_DATA
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "calls/found.h"
 #include "close/plain.h"
 #include "close/trim.h"
 #include "file/header.h"
-#include "file/physical.h"
 #include "file/zfile.h"
 #include "hdf5/hdf5.h"
 #include "mpi/policy.h"
 #include "mpi/runtime.h"
 #include "report/report.h"
 #include "wrappers.h"
-
-/* What rank 0 finds at the path before the file is opened. FAILED: it may be a container, but
- * cannot be read; OVERWRITTEN: it was one; LOST: its header never reached the disk; REPLACED: a
- * plain file that HDF5 makes anew. */
-enum found {
-    FOUND_OTHER,
-    FOUND_NONE,
-    FOUND_EMPTY,
-    FOUND_CONTAINER,
-    FOUND_FAILED,
-    FOUND_OVERWRITTEN,
-    FOUND_LOST,
-    FOUND_REPLACED
-};
-
-/* Bytes at the beginning and the end of a file that tell what it is. */
-enum { HEAD = ZMPI_HEADER_BYTES + 8, TAIL = 4096 };
-
-/* ROMIO's names may say what file system they are on, as in "ufs:/scratch/x". To OMPIO that is a
- * part of the name, as any other word with a colon is to both. */
-static const char *plain_path(const char *name)
-{
-    static const char *const systems[] = {"ufs",   "nfs",  "xfs",  "gpfs", "lustre", "panfs",
-                                          "pvfs2", "pvfs", "daos", "ime",  "quobyte"};
-    const char *colon = strchr(name, ':');
-    if (!colon || access(name, F_OK) == 0)
-        return name;
-    for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
-        if (strlen(systems[i]) == (size_t)(colon - name) &&
-            strncasecmp(name, systems[i], (size_t)(colon - name)) == 0)
-            return colon + 1;
-    return name;
-}
-
-/* The end is not looked at where the beginning tells: others may be cutting the file. */
-static bool is_overwritten(int fd, const unsigned char *head, size_t size, off_t file_size)
-{
-    unsigned char tail[TAIL];
-    ssize_t end = 0;
-    if (!zmpi_is_container(head, size))
-        end = zfd_read(fd, tail, TAIL, file_size > TAIL ? file_size - TAIL : 0);
-    return zmpi_was_container(head, size, tail, end > 0 ? (size_t)end : 0);
-}
-
-static enum zmpi_status fd_read(void *context, uint64_t offset, void *dst, size_t size)
-{
-    return zfd_read(*(const int *)context, dst, size, (off_t)offset) == (ssize_t)size ? ZMPI_OK
-                                                                                      : ZMPI_ERR_IO;
-}
-
-static uint64_t fd_data_at(void *context, uint64_t offset)
-{
-    const off_t data = lseek(*(const int *)context, (off_t)offset, SEEK_DATA);
-    return data >= 0 ? (uint64_t)data : errno == ENXIO ? UINT64_MAX : offset;
-}
-
-/* By its first bytes; size 0: they cannot be read. */
-static enum found recognise(int fd, const unsigned char *head, size_t size, off_t file_size)
-{
-    const struct zmpi_reader reader = {
-        .read = fd_read, .data_at = fd_data_at, .context = &fd, .file_size = (uint64_t)file_size};
-    if (zmpi_container_copied(head, size, &reader))
-        return FOUND_CONTAINER;
-    if (size == 0)
-        return FOUND_FAILED;
-    if (is_overwritten(fd, head, size, file_size))
-        return FOUND_OVERWRITTEN;
-    if (zmpi_is_container(head, size))
-        return FOUND_CONTAINER;
-    return zmpi_container_lost(head, size, &reader) ? FOUND_LOST : FOUND_OTHER;
-}
-
-static enum found inspect(const char *path)
-{
-    unsigned char head[HEAD];
-    struct stat s;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) /* the MPI library may yet get one */
-        return FOUND_FAILED;
-    if (fd < 0)
-        return errno == ENOENT ? FOUND_NONE : FOUND_OTHER; /* the MPI library will say why */
-    enum found found = FOUND_OTHER;
-    if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode)) {
-        const ssize_t got = zfd_read(fd, head, HEAD, 0);
-        const bool failed = got < (s.st_size < ZMPI_HEADER_BYTES ? s.st_size : ZMPI_HEADER_BYTES);
-        found = got == 0 && !failed ? FOUND_EMPTY
-                                    : recognise(fd, head, failed ? 0 : (size_t)got, s.st_size);
-    }
-    close(fd);
-    return found;
-}
 
 /* Files that HDF5 opens are what they are whatever their names; but a list that the user has given
  * holds. */
@@ -138,29 +43,29 @@ static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
     /* A bound that cannot be read is no wish for none. */
     const bool selected = is_selected(o, path);
     const bool wanted = (o->bound_set || *wrong) && selected;
-    int rank, mine[4] = {FOUND_OTHER, *wrong, wanted && zdescriptors_writing(path), !*memory},
+    int rank, mine[4] = {ZFOUND_OTHER, *wrong, wanted && zdescriptors_writing(path), !*memory},
               all[4];
     int rc = PMPI_Comm_rank(comm, &rank);
     if (!rc && rank == 0) {
-        mine[0] = (int)inspect(path);
-        if (mine[0] == FOUND_OTHER && is_replaced(path, amode, o))
-            mine[0] = wanted && !zplain_is_known(path, o) ? FOUND_REPLACED : FOUND_OTHER;
-        if (mine[0] == FOUND_NONE) /* an error of the MPI library, unless it makes one */
-            mine[0] = amode & MPI_MODE_CREATE ? FOUND_EMPTY : FOUND_OTHER;
+        mine[0] = (int)zfound_at(path);
+        if (mine[0] == ZFOUND_OTHER && is_replaced(path, amode, o))
+            mine[0] = wanted && !zplain_is_known(path, o) ? ZFOUND_REPLACED : ZFOUND_OTHER;
+        if (mine[0] == ZFOUND_NONE) /* an error of the MPI library, unless it makes one */
+            mine[0] = amode & MPI_MODE_CREATE ? ZFOUND_EMPTY : ZFOUND_OTHER;
         /* Who only reads is one of us too: others may be about to write. */
-        if (mine[0] == FOUND_EMPTY && !wanted && amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR))
+        if (mine[0] == ZFOUND_EMPTY && !wanted && amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR))
             zreport_left_alone(path, selected);
-        if (mine[0] == FOUND_EMPTY && (!wanted || zplain_is_known(path, o)))
-            mine[0] = FOUND_OTHER;
+        if (mine[0] == ZFOUND_EMPTY && (!wanted || zplain_is_known(path, o)))
+            mine[0] = ZFOUND_OTHER;
     }
     if (!rc)
         rc = PMPI_Allreduce(mine, all, 4, MPI_INT, MPI_MAX, comm);
-    const bool ours = !rc && !((all[0] == FOUND_EMPTY || all[0] == FOUND_REPLACED) && all[2]);
+    const bool ours = !rc && !((all[0] == ZFOUND_EMPTY || all[0] == ZFOUND_REPLACED) && all[2]);
     if (!rc && !ours && rank == 0)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: not compressed: the program has it open by other means than MPI-IO too",
                  path);
-    *found = ours ? all[0] : FOUND_OTHER;
+    *found = ours ? all[0] : ZFOUND_OTHER;
     *wrong = rc ? rc : all[1];
     *memory = !rc && !all[3];
     return rc;
@@ -258,7 +163,7 @@ static int raise_in_use(struct zfile *f)
 }
 
 /* A writer's session begins under its lock: of two that come together, one makes the header. */
-static int create_or_load(struct zfile *f, enum found found)
+static int create_or_load(struct zfile *f, enum zfound found)
 {
     MPI_Offset size;
     int rc = PMPI_File_get_size(f->fh, &size);
@@ -267,12 +172,12 @@ static int create_or_load(struct zfile *f, enum found found)
     f->end = ZMPI_HEADER_BYTES;
     if (zsession_replaced(f))
         return may_begin_anew(f) ? BECAME_ANOTHER : raise_in_use(f);
-    if (size == 0 || (found == FOUND_REPLACED && truncate(f->place, 0) == 0))
+    if (size == 0 || (found == ZFOUND_REPLACED && truncate(f->place, 0) == 0))
         return zheader_create(f);
-    const enum found now = inspect(f->place);
-    if (now == FOUND_OTHER && may_begin_anew(f))
+    const enum zfound now = zfound_at(f->place);
+    if (now == ZFOUND_OTHER && may_begin_anew(f))
         return BECAME_ANOTHER;
-    if (now == FOUND_CONTAINER || (found == FOUND_CONTAINER && now != FOUND_OTHER))
+    if (now == ZFOUND_CONTAINER || (found == ZFOUND_CONTAINER && now != ZFOUND_OTHER))
         return load(f);
     return raise_in_use(f);
 }
@@ -280,12 +185,12 @@ static int create_or_load(struct zfile *f, enum found found)
 static int prepare_reader(struct zfile *f)
 {
     zsession_reads(f);
-    if (may_begin_anew(f) && (zsession_replaced(f) || inspect(f->place) == FOUND_OTHER))
+    if (may_begin_anew(f) && (zsession_replaced(f) || zfound_at(f->place) == ZFOUND_OTHER))
         return BECAME_ANOTHER;
     return load(f);
 }
 
-static int prepare_root(struct zfile *f, enum found found)
+static int prepare_root(struct zfile *f, enum zfound found)
 {
     if (!zfile_may_write(f))
         return prepare_reader(f);
@@ -361,7 +266,7 @@ static struct zfile *new_file(const char *path, int amode, const struct zmpi_opt
 }
 
 /* What a rank has to itself. */
-static int prepare_here(struct zfile *f, MPI_Comm comm, enum found found)
+static int prepare_here(struct zfile *f, MPI_Comm comm, enum zfound found)
 {
     PMPI_Comm_rank(comm, &f->rank);
     PMPI_Comm_size(comm, &f->ranks);
@@ -374,7 +279,7 @@ static int prepare_here(struct zfile *f, MPI_Comm comm, enum found found)
 
 /* Collective: everything after the MPI library opened the file. It fails on all ranks or on none.
  */
-static int prepare(struct zfile *f, MPI_Comm comm, enum found found)
+static int prepare(struct zfile *f, MPI_Comm comm, enum zfound found)
 {
     int local = prepare_here(f, comm, found), worst = MPI_SUCCESS;
     int rc = PMPI_Allreduce(&local, &worst, 1, MPI_INT, MPI_MAX, comm);
@@ -395,7 +300,7 @@ static int prepare(struct zfile *f, MPI_Comm comm, enum found found)
 
 /* f: taken over. */
 static int open_container(struct zfile *f, MPI_Comm comm, const char *name, MPI_Info info,
-                          enum found found, MPI_File *fh)
+                          enum zfound found, MPI_File *fh)
 {
     int rank = 0;
     if (!PMPI_Comm_rank(comm, &rank) && rank == 0)
@@ -425,7 +330,7 @@ static int open_container(struct zfile *f, MPI_Comm comm, const char *name, MPI_
 static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
                          MPI_File *fh)
 {
-    const char *path = plain_path(filename);
+    const char *path = zfound_path(filename);
     struct zmpi_options o = *zruntime_options();
     char message[256] = "a setting of another rank is wrong";
     int found, ranks = 1,
@@ -444,38 +349,38 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
     int rank = 0, rc = decide(comm, path, amode, &o, &found, &wrong, &memory);
     if (!rc && !PMPI_Comm_rank(comm, &rank) && rank == 0) {
         zpolicy_look_for_misspelt(info);
-        if (found != FOUND_OTHER && !wrong)
+        if (found != ZFOUND_OTHER && !wrong)
             zruntime_check_device(&o, path);
     }
     if (!rc && memory && !wrong &&
-        (found == FOUND_CONTAINER || found == FOUND_EMPTY || found == FOUND_REPLACED))
-        return open_container(f, comm, filename, info, (enum found)found, fh);
+        (found == ZFOUND_CONTAINER || found == ZFOUND_EMPTY || found == ZFOUND_REPLACED))
+        return open_container(f, comm, filename, info, (enum zfound)found, fh);
     if (f)
         drop_file(f);
     if (rc)
         return rc;
-    if (found == FOUND_FAILED)
+    if (found == ZFOUND_FAILED)
         return zraise_no_file(MPI_ERR_IO,
                               "%s: reading its first bytes failed, and it may be compressed: see "
                               "the limit on open files (ulimit -n) and the system log",
                               path);
-    if (found == FOUND_OVERWRITTEN)
+    if (found == ZFOUND_OVERWRITTEN)
         return zraise_no_file(
             MPI_ERR_IO,
             "%s: is compressed, and its first bytes were written over by other "
             "means than MPI-IO: they may be that program's data (docs/limits.md); "
             "zmpi recover saves what can be read of the rest",
             path);
-    if (found == FOUND_LOST)
+    if (found == ZFOUND_LOST)
         return zraise_no_file(
             MPI_ERR_IO,
             "%s: is compressed, and its first bytes never reached the disk, since "
             "the machine stopped before they were synchronised: zmpi recover saves "
             "what can be read",
             path);
-    if (wrong && found != FOUND_OTHER)
+    if (wrong && found != ZFOUND_OTHER)
         return zraise_no_file(wrong, "%s: %s", path, message);
-    if (found == FOUND_OTHER)
+    if (found == ZFOUND_OTHER)
         return PMPI_File_open(comm, filename, amode, info, fh);
     return zraise_no_file(MPI_ERR_NO_MEM, "%s: no memory on some rank to open it", path);
 }
@@ -497,13 +402,13 @@ static int open_any(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
 static int open_plain(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    const char *path = plain_path(filename);
+    const char *path = zfound_path(filename);
     const struct zmpi_options *o = zruntime_options();
-    const enum found found = inspect(path);
+    const enum zfound found = zfound_at(path);
     int rank = -1, rc = PMPI_File_open(comm, filename, amode, info, fh);
     if (rc)
         return rc;
-    if (found == FOUND_CONTAINER) {
+    if (found == ZFOUND_CONTAINER) {
         *fh = MPI_FILE_NULL;
         return zraise_no_file(MPI_ERR_UNSUPPORTED_OPERATION,
                               "%s: is compressed, and libzmpi.so may be missing in processes that "
@@ -511,7 +416,7 @@ static int open_plain(MPI_Comm comm, const char *filename, int amode, MPI_Info i
                               path);
     }
     const bool wanted = o->bound_set && is_selected(o, path);
-    if (wanted && (found == FOUND_EMPTY || found == FOUND_NONE) && !PMPI_Comm_rank(comm, &rank) &&
+    if (wanted && (found == ZFOUND_EMPTY || found == ZFOUND_NONE) && !PMPI_Comm_rank(comm, &rank) &&
         rank == 0 && zruntime_agreed() && !atomic_flag_test_and_set(&said))
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: not compressed, as are other files that are opened together with processes "
@@ -534,46 +439,4 @@ int zw_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, 
 int zw_file_delete(const char *filename, MPI_Info info)
 {
     return PMPI_File_delete(filename, info);
-}
-
-/* Nothing was written to a new file: leave it as empty as without us. */
-static bool still_empty(const struct zfile *f)
-{
-    return f->container.count == 0 && f->container.logical_size == 0;
-}
-
-static int finish(struct zfile *f)
-{
-    int rc = zsettle_collective(f), dirty = f->dirty, any = 0;
-    uint64_t mine[3] = {f->container.count, f->stats.n.bytes_written, 0}, all[3] = {0};
-    if (f->rank == 0)
-        mine[2] = ztrim_wanted(f);
-    PMPI_Allreduce(&dirty, &any, 1, MPI_INT, MPI_MAX, f->comm);
-    PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_SUM, f->comm);
-    const bool empty = all[0] == 0 && still_empty(f);
-    if (any && !empty && !f->session.shared) {
-        int indexed = zindex_write(f);
-        rc = rc ? rc : indexed;
-        zplain_give_back(f, rc);
-        if (!f->plain && all[1] >= all[2])
-            ztrim(f, indexed == MPI_SUCCESS);
-    }
-    int left = zsession_leave(f, empty);
-    return zfile_alike(f, rc ? rc : left);
-}
-
-int zf_file_close(struct zfile *f, MPI_File *fh)
-{
-    int rc = zfile_may_write(f) ? finish(f) : MPI_SUCCESS;
-    zthrough_free(f);
-    zbackground_free(f);
-    zreport_file(f); /* after this nobody uses the shared pointer any more */
-    zshared_remove(f);
-    zfile_remove(f);
-    int closed = PMPI_File_close(fh);
-    if (zfile_may_write(f))
-        closed = zfile_worst(f, closed);
-    zsession_free(f);
-    PMPI_Comm_free(&f->comm);
-    return rc ? rc : closed;
 }

@@ -1,0 +1,50 @@
+/* close.c - MPI_File_close: index and header are written, and what need not be a container is none.
+ */
+#include "close/plain.h"
+#include "close/trim.h"
+#include "file/header.h"
+#include "file/zfile.h"
+#include "report/report.h"
+#include "wrappers.h"
+
+/* Nothing was written to a new file: leave it as empty as without us. */
+static bool still_empty(const struct zfile *f)
+{
+    return f->container.count == 0 && f->container.logical_size == 0;
+}
+
+static int finish(struct zfile *f)
+{
+    int rc = zsettle_collective(f), dirty = f->dirty, any = 0;
+    uint64_t mine[3] = {f->container.count, f->stats.n.bytes_written, 0}, all[3] = {0};
+    if (f->rank == 0)
+        mine[2] = ztrim_wanted(f);
+    PMPI_Allreduce(&dirty, &any, 1, MPI_INT, MPI_MAX, f->comm);
+    PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_SUM, f->comm);
+    const bool empty = all[0] == 0 && still_empty(f);
+    if (any && !empty && !f->session.shared) {
+        int indexed = zindex_write(f);
+        rc = rc ? rc : indexed;
+        zplain_give_back(f, rc);
+        if (!f->plain && all[1] >= all[2])
+            ztrim(f, indexed == MPI_SUCCESS);
+    }
+    int left = zsession_leave(f, empty);
+    return zfile_alike(f, rc ? rc : left);
+}
+
+int zf_file_close(struct zfile *f, MPI_File *fh)
+{
+    int rc = zfile_may_write(f) ? finish(f) : MPI_SUCCESS;
+    zthrough_free(f);
+    zbackground_free(f);
+    zreport_file(f); /* after this nobody uses the shared pointer any more */
+    zshared_remove(f);
+    zfile_remove(f);
+    int closed = PMPI_File_close(fh);
+    if (zfile_may_write(f))
+        closed = zfile_worst(f, closed);
+    zsession_free(f);
+    PMPI_Comm_free(&f->comm);
+    return rc ? rc : closed;
+}

@@ -1,0 +1,89 @@
+/* found.c - what is at a path: a container, what is left of one, nothing, or none of our business.
+ */
+#define _GNU_SOURCE // SEEK_DATA
+#include "calls/found.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "container/container.h"
+#include "file/physical.h"
+
+const char *zfound_path(const char *name)
+{
+    static const char *const systems[] = {"ufs",   "nfs",  "xfs",  "gpfs", "lustre", "panfs",
+                                          "pvfs2", "pvfs", "daos", "ime",  "quobyte"};
+    const char *colon = strchr(name, ':');
+    if (!colon || access(name, F_OK) == 0)
+        return name;
+    for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
+        if (strlen(systems[i]) == (size_t)(colon - name) &&
+            strncasecmp(name, systems[i], (size_t)(colon - name)) == 0)
+            return colon + 1;
+    return name;
+}
+
+/* Bytes at the beginning and the end of a file that tell what it is. */
+enum { HEAD = ZMPI_HEADER_BYTES + 8, TAIL = 4096 };
+
+/* The end is not looked at where the beginning tells: others may be cutting the file. */
+static bool is_overwritten(int fd, const unsigned char *head, size_t size, off_t file_size)
+{
+    unsigned char tail[TAIL];
+    ssize_t end = 0;
+    if (!zmpi_is_container(head, size))
+        end = zfd_read(fd, tail, TAIL, file_size > TAIL ? file_size - TAIL : 0);
+    return zmpi_was_container(head, size, tail, end > 0 ? (size_t)end : 0);
+}
+
+static enum zmpi_status fd_read(void *context, uint64_t offset, void *dst, size_t size)
+{
+    return zfd_read(*(const int *)context, dst, size, (off_t)offset) == (ssize_t)size ? ZMPI_OK
+                                                                                      : ZMPI_ERR_IO;
+}
+
+static uint64_t fd_data_at(void *context, uint64_t offset)
+{
+    const off_t data = lseek(*(const int *)context, (off_t)offset, SEEK_DATA);
+    return data >= 0 ? (uint64_t)data : errno == ENXIO ? UINT64_MAX : offset;
+}
+
+/* By its first bytes; size 0: they cannot be read. */
+static enum zfound recognise(int fd, const unsigned char *head, size_t size, off_t file_size)
+{
+    const struct zmpi_reader reader = {
+        .read = fd_read, .data_at = fd_data_at, .context = &fd, .file_size = (uint64_t)file_size};
+    if (zmpi_container_copied(head, size, &reader))
+        return ZFOUND_CONTAINER;
+    if (size == 0)
+        return ZFOUND_FAILED;
+    if (is_overwritten(fd, head, size, file_size))
+        return ZFOUND_OVERWRITTEN;
+    if (zmpi_is_container(head, size))
+        return ZFOUND_CONTAINER;
+    return zmpi_container_lost(head, size, &reader) ? ZFOUND_LOST : ZFOUND_OTHER;
+}
+
+enum zfound zfound_at(const char *path)
+{
+    unsigned char head[HEAD];
+    struct stat s;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) /* the MPI library may yet get one */
+        return ZFOUND_FAILED;
+    if (fd < 0)
+        return errno == ENOENT ? ZFOUND_NONE : ZFOUND_OTHER; /* the MPI library will say why */
+    enum zfound found = ZFOUND_OTHER;
+    if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode)) {
+        const ssize_t got = zfd_read(fd, head, HEAD, 0);
+        const bool failed = got < (s.st_size < ZMPI_HEADER_BYTES ? s.st_size : ZMPI_HEADER_BYTES);
+        found = got == 0 && !failed ? ZFOUND_EMPTY
+                                    : recognise(fd, head, failed ? 0 : (size_t)got, s.st_size);
+    }
+    close(fd);
+    return found;
+}

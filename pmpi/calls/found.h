@@ -1,0 +1,28 @@
+/*
+ * found.h - what is at the path that MPI_File_open is given, by its first and last bytes.
+ * From any thread.
+ */
+#ifndef ZMPI_FOUND_H
+#define ZMPI_FOUND_H
+
+/* FAILED: it may be a container, but cannot be read; OVERWRITTEN: it was one; LOST: its header
+ * never reached the disk; REPLACED: a plain file that HDF5 makes anew. */
+enum zfound {
+    ZFOUND_OTHER,
+    ZFOUND_NONE,
+    ZFOUND_EMPTY,
+    ZFOUND_CONTAINER,
+    ZFOUND_FAILED,
+    ZFOUND_OVERWRITTEN,
+    ZFOUND_LOST,
+    ZFOUND_REPLACED
+};
+
+/* The path in a file name of MPI, a part of it. ROMIO's names may say what file system they are on,
+ * as in "ufs:/scratch/x". To OMPIO that is a part of the name, as any other word with a colon is to
+ * both. */
+const char *zfound_path(const char *name);
+/* Any but ZFOUND_REPLACED, which only MPI_File_open can tell. */
+enum zfound zfound_at(const char *path);
+
+#endif

@@ -46,7 +46,8 @@ static const struct command {
      "Logical bytes of a compressed file, or a part of them, to standard output."},
     {"info", tool_info, "[--json] [-a] FILE",
      "What the file holds, by which bound and how well compressed. -a lists all records, not only "
-     "the first 20."},
+     "the first 20,\n"
+     "and the kinds of them: like arrays with like bounds."},
     {"verify", tool_verify, "FILE",
      "Check every checksum and decode every chunk. Exit status 1 if anything is damaged."},
     {"fsck", tool_fsck, "[--repair] FILE",

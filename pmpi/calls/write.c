@@ -1,5 +1,6 @@
 /* write.c - one write call: by which way its pieces get into the file (docs/architecture.md). */
 #include <limits.h>
+#include <string.h>
 
 #include "calls/components.h"
 #include "calls/transfer.h"
@@ -55,6 +56,36 @@ static int write_atomic(struct zfile *f, struct zplan *p, const struct zmpi_rang
     return zsession_atomic_end(f, rc ? rc : placed);
 }
 
+static enum zexact_why why_exact(const struct zfile *f, const struct zplan *p)
+{
+    const enum zmpi_type type = p->memory.element;
+    const struct zmpi_bound bound = zfile_bound(f, type);
+    if (f->options.bound.mode == ZMPI_LOSSLESS || !f->options.bound_set)
+        return ZEXACT_SET;
+    if (type != ZMPI_F32 && type != ZMPI_F64)
+        return ZEXACT_TYPE;
+    if (bound.mode == ZMPI_LOSSLESS)
+        return f->format ? ZEXACT_FORMAT : ZEXACT_MISTYPED;
+    return p->small ? ZEXACT_SMALL : ZEXACT_NOT;
+}
+
+/* What the call was, on this rank. */
+static void note_call(struct zfile *f, const struct zplan *p)
+{
+    const enum zmpi_type type = p->memory.element;
+    struct znote *note = znote_now(f);
+    if (!note || !p->memory.bytes)
+        return;
+    note->type = type;
+    note->components = p->components ? p->components : 1;
+    memcpy(note->shape, p->shape, sizeof note->shape);
+    note->shape_from = p->shape_from;
+    note->exact = why_exact(f, p);
+    note->bound = note->exact ? (struct zmpi_bound){ZMPI_LOSSLESS, 0} : f->options.bound;
+    note->values = (double)(p->memory.bytes / zmpi_type_size(type));
+    znote_say(f, note);
+}
+
 static void count_written(struct zfile *f, const struct zplan *p)
 {
     const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
@@ -66,6 +97,7 @@ static void count_written(struct zfile *f, const struct zplan *p)
     f->stats.bytes_exact += exact && !mistyped ? bytes : 0;
     f->stats.bytes_mistyped += mistyped ? bytes : 0;
     f->stats.bytes_typed += mistyped || element == ZMPI_BYTES ? 0 : bytes;
+    note_call(f, p);
 }
 
 /* The bound of this call, where rules name calls: the number-th collective one of the file, or

@@ -21,6 +21,7 @@
 #include "datatype/buffer.h"
 #include "device/codec_choice.h"
 #include "device/offload.h"
+#include "file/notes.h"
 #include "judge/axes_known.h"
 #include "judge/byte_order.h"
 #include "judge/components.h"
@@ -162,6 +163,7 @@ struct zfile {
     struct zmpi_options options;
     bool hdf5;                      /* HDF5 has opened it */
     struct zcall_number call;       /* that is being coded */
+    struct znotes *notes;           /* of the first calls; NULL: none */
     struct zmpi_order order;        /* of the floats written last, if they were few */
     bool call_rules;                /* there are rules for single write calls of this file */
     struct zmpi_bound file_bound;   /* that of all others */
@@ -228,6 +230,7 @@ struct zfile {
         struct zstats stats;
         struct zcodec_choice choice;
         uint64_t offloaded;
+        struct znote note;
     } before;
     struct zcodec_choice choice;
     struct zmpi_axes_known axes; /* of what was coded before */
@@ -276,6 +279,7 @@ struct zpiece {
     const struct zmpi_survey *survey; /* the same for a ratio; NULL: the piece is by itself */
     const uint64_t *order;            /* that its record has already; NULL: the next */
     uint64_t read;                    /* as in struct zmpi_job */
+    int component;                    /* of its call */
     bool exact;                       /* whatever the bound */
 };
 

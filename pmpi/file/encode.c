@@ -189,7 +189,7 @@ int zencode_job(struct zfile *f, const struct zmpi_job *asked, const struct zpie
     int rc;
     if (!piece->holder)
         zmpi_axes_recall(&f->axes, &job, piece->data);
-    if (zthrough_take(f, &job, piece, &rc)) {
+    if (zoffload_take(f, &job, piece, &rc)) {
         f->stats.n.seconds_compress += zmpi_seconds() - start;
         return rc;
     }
@@ -220,7 +220,7 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     zmpi_job_threshold(&job, f->options.threshold);
     zmpi_job_fills(&job, &f->options.fill);
     if (zmpi_job_open(&job) && piece->survey)
-        zmpi_survey_settle(piece->survey, &job);
+        zmpi_survey_apply(piece->survey, &job);
     job.read = piece->read;
     job.threads = zruntime_threads(&f->options);
     if (piece->survey) {

@@ -5,7 +5,8 @@
 
 Each trace is of a seeded program of MPI-IO calls (tests/faults/power/writer.c), on one rank or two: it closes the file or is
 killed, then perhaps zmpi fsck --repair or zmpi trim runs, and a second such program goes on. tests/faults/power/states.c builds
-states of the disk from the trace, and checks them. A failure says how to repeat it. ZMPI_TEST_BIN, ZMPI_TEST_LIB and MPIEXEC as in
+states of the disk from the trace, and checks them; some of them once more when zmpi fsck --repair, or a program that writes
+behind all (goes_on.c), has had them. A failure says how to repeat it. ZMPI_TEST_BIN, ZMPI_TEST_LIB and MPIEXEC as in
 all cli tests.
 """
 import argparse
@@ -22,6 +23,11 @@ MPIEXEC = os.environ.get("MPIEXEC", "mpiexec")
 VERSION = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, check=False)
 COMPONENTS = os.environ.get("ZMPI_TEST_IO", "").split() or ["ompio"]  # of Open MPI
 OPEN_MPI = re.search("Open MPI|OpenRTE", VERSION.stdout + VERSION.stderr)
+
+
+# Each of so many states, and what it then goes through.
+COMMANDS = ["29", os.path.join(BIN, "zmpi") + " fsck --repair",
+            "199", f"env LD_PRELOAD={os.environ['ZMPI_TEST_LIB']} {os.path.join(PROGRAMS, 'power_goes_on')}"]
 
 
 class Failure(Exception):
@@ -85,14 +91,17 @@ def main():
         how = "?"
         try:
             trace, how = make_trace(seed, options.keep)
-            done = subprocess.run([os.path.join(PROGRAMS, "power_states"), trace, str(1000000 * seed), str(each)],
-                                  env=dict(os.environ, ZMPI_POWER_KEEP=f"power_{seed}.bad"), capture_output=True, text=True, check=False,
-                                  timeout=1200)
+            env = dict(os.environ, ZMPI_POWER_KEEP=f"power_{seed}.bad", ZMPI_LEAST_RATIO="0", ZMPI_ERROR_BOUND="lossless",
+                       ZMPI_LOG="error", ZMPI_REPORT_TEXT="off")
+            done = subprocess.run([os.path.join(PROGRAMS, "power_states"), trace, str(1000000 * seed), str(each), *COMMANDS],
+                                  env=env, capture_output=True, text=True, check=False, timeout=1200)
             if done.returncode:
                 raise Failure(done.stdout + done.stderr)
             print(f"{how}: {done.stdout}", end="", flush=True)
             if not options.keep:
-                os.remove(trace)
+                for name in trace, trace + ".state", trace + ".said":
+                    if os.path.exists(name):
+                        os.remove(name)
         except Failure as failure:
             failed += 1
             print(f"FAIL: {how}: {failure}\n  again: tests/cli/power.py --first {seed} --traces 1 --states {each}", flush=True)

@@ -25,7 +25,7 @@ static uint64_t below(uint64_t n, uint64_t seed, uint64_t what, uint64_t of)
 
 /* ---- images ---- */
 
-static void resize(struct image *i, size_t size)
+void image_resize(struct image *i, size_t size)
 {
     if (size > i->room) {
         i->room = 2 * size;
@@ -41,14 +41,14 @@ static void resize(struct image *i, size_t size)
 static void put(struct image *i, size_t offset, const unsigned char *bytes, size_t size)
 {
     if (offset + size > i->size)
-        resize(i, offset + size);
+        image_resize(i, offset + size);
     memcpy(i->data + offset, bytes, size);
 }
 
 static void copy(struct image *to, const struct image *from)
 {
     to->size = 0;
-    resize(to, from->size);
+    image_resize(to, from->size);
     if (from->size > 0)
         memcpy(to->data, from->data, from->size);
 }
@@ -77,7 +77,7 @@ static void apply(struct image *i, const struct step *s)
     if (e->kind == TRACE_WRITE)
         put(i, e->offset, s->bytes, e->bytes);
     else if (e->kind == TRACE_RESIZE || (e->kind == TRACE_GROW && e->offset > i->size))
-        resize(i, e->offset);
+        image_resize(i, e->offset);
     else if (e->kind == TRACE_PUNCH && e->offset < i->size)
         memset(i->data + e->offset, 0,
                e->length < i->size - e->offset ? e->length : i->size - e->offset);
@@ -321,6 +321,6 @@ void disk_state(const struct disk *d, uint64_t seed, struct state *s)
             whole = s->image.size;
     }
     if (!lost && whole > s->image.size && below(2, seed, OF_SIZE, 0))
-        resize(&s->image, whole);
+        image_resize(&s->image, whole);
     free(c.moment);
 }

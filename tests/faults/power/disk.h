@@ -20,6 +20,9 @@ struct image {
     size_t size, room;
 };
 
+/* What is new is zero. */
+void image_resize(struct image *i, size_t size);
+
 struct step {
     struct trace_entry entry;
     const unsigned char *bytes;

@@ -58,7 +58,8 @@ struct model_place model_at(const struct model *m, size_t place)
     if (promised != 0) { /* the last of these, or what came later */
         const uint64_t last = (uint64_t)1 << (63 - __builtin_clzll(promised));
         is.writers = writers & ~(last - 1);
-        is.promised = is.writers == last;
+        is.promised =
+            is.writers == last && (last & m->sizes) == 0; /* not what lay behind the end */
     }
     is.hole = is.hole || (is.writers & m->sizes) != 0;
     is.writers &= ~m->sizes;

@@ -17,7 +17,10 @@ enum {
     PLACES = 16384,
     OPS_OF_SESSION = 32,
     SESSIONS = 2,
-    OPS = OPS_OF_SESSION * SESSIONS /* bits of uint64_t */
+    OPS = OPS_OF_SESSION * SESSIONS, /* bits of uint64_t */
+    /* Where goes_on.c writes, and the size of its file then, in bytes. */
+    GOES_ON = 8 * PLACES + 800,
+    GONE_ON = GOES_ON + 24
 };
 
 enum mark_kind {

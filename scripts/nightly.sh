@@ -65,6 +65,18 @@ job_power() {
     )
 }
 
+# Damaged containers, read by the codec and the Python reader: 100,000.
+job_oracle() {
+    build build mpicc.openmpi
+    mkdir -p build/tests/run/nightly
+    (
+        root=$PWD
+        cd build/tests/run/nightly
+        "$root/tests/reader/oracle_test.py" "$root/build/bin/tests/reader_oracle" "$root/scripts/zmpi_reader.py" \
+            "$root/tests/fuzz/corpus/container" 100000 "$seed"
+    )
+}
+
 # random_programs FOLDER RANKS LAUNCHER...: five minutes of tests/differ in a build.
 random_programs() {
     local root=$PWD folder=$1 ranks=$2

@@ -1007,7 +1007,7 @@ MAGIC = b"\x89ZMPI\r\n\x1a"
 class Slot:
     """One of the two header slots (2.1) and what belongs to it (2.6)."""
 
-    def __init__(self, data, tally):
+    def __init__(self, data, tally, place=None):
         require(len(data) == 128 and data[:8] == MAGIC, "header: magic")
         require(int.from_bytes(data[8:10], "little") == 1, "header: version")
         require(xxh3(data[:120]) == u64(data, 120), "header: checksum")
@@ -1015,8 +1015,20 @@ class Slot:
         self.id = data[16:32]
         (self.generation, self.size, self.index, self.index_length, self.log_end,
          self.epoch) = struct.unpack("<6Q", data[32:80])
+        require(place is None or place == 256 * (1 - self.generation % 2), "header: the generation of the other slot")
         known = xxh3(tally[:16]) == u64(tally, 16) and u64(tally, 0) == self.generation
         self.tally = u64(tally, 8) if known else None  # which records its index has
+
+
+def has_header(data, at):
+    """Does a header begin at `at` of which a slot is right?"""
+    for place in (0, 256):
+        try:
+            Slot(data[at + place:at + place + 128], bytes(24), place)
+            return at + HEADER <= len(data)
+        except FormatError:
+            pass
+    return False
 
 
 def slot_of_copy(data, at):
@@ -1064,7 +1076,7 @@ class Record:
         if self.levels == 0:
             require(self.bytes == self.hi - self.lo, "record: bytes")
         elif self.levels == LIST:
-            self.set_list(Stream(extents))
+            self.list = extents  # decoded when it is needed
         else:
             self.set_nest(extents)
 
@@ -1090,7 +1102,8 @@ class Record:
         self.extents_length = 8 + 16 * self.levels if self.levels else 0
         self.set_extents(struct.pack(f"<{len(numbers)}Q", *numbers))
 
-    def set_list(self, stream):
+    def read_list(self):
+        stream = Stream(self.list)
         require(stream.type == 4 and stream.mode == 0, "record: list is not lossless i64")
         numbers = words_of(stream.decode(), "q")
         n = len(numbers) // 2
@@ -1099,7 +1112,7 @@ class Record:
         require(gaps[0] == 0 and min(gaps) >= 0 and min(lengths) >= 1, "record: list")
         require(sum(lengths) == self.bytes and sum(gaps) + sum(lengths) == self.hi - self.lo,
                 "record: list's bytes or span")
-        self.list = list(zip(gaps, lengths))
+        return zip(gaps, lengths)
 
     def runs(self):
         """(offset, length) of all runs, in increasing order."""
@@ -1107,7 +1120,7 @@ class Record:
             yield self.lo, self.bytes
         elif self.levels == LIST:
             at = self.lo
-            for gap, length in self.list:
+            for gap, length in self.read_list():
                 yield at + gap, length
                 at += gap + length
         else:
@@ -1212,6 +1225,7 @@ class Container:
         indexed = self.read_index()
         if not indexed:
             self.records = []
+        self.indexed_to = self.slot.log_end if indexed else 0
         self.listed = len(self.records)
         self.damaged = set()  # where there is what looks like a record and is none
         self.directory = 0  # the last one that a scan passes
@@ -1219,7 +1233,7 @@ class Container:
         self.scanned = [(r, r.offset < self.directory) for r in self.records[self.listed:]]
         self.records.sort(key=Record.key)
         self.size = self.final_size()
-        self.whole = not self.overwritten and self.is_complete(indexed)
+        self.whole = len(data) >= HEADER and not self.overwritten and self.is_complete(indexed)
 
     def seed(self, offset):
         return self.binding ^ offset
@@ -1228,7 +1242,7 @@ class Container:
         slots, damaged = [], []
         for at, tally in ((0, 128), (256, 152)):
             try:
-                slots.append(Slot(self.data[at:at + 128], self.data[tally:tally + 24]))
+                slots.append(Slot(self.data[at:at + 128], self.data[tally:tally + 24], at))
             except FormatError:
                 damaged.append((self.data[at:at + 128], self.tally_at(tally)))
         if not slots:
@@ -1320,22 +1334,11 @@ class Container:
             require(r.offset >= HEADER and r.offset % 8 == 0 and r.end() <= self.slot.log_end,
                     "index: place of a record")
             r.check()
-            if r.levels == LIST:
-                r.set_extents(self.list_of(r))
         self.records += records
         return end
 
-    def list_of(self, r):
-        """That of a record in the index: in its head, or in the copy of a damaged one."""
-        for magic, at in ((b"ZREC", r.offset), (b"ZCPY", r.end())):
-            head = self.data[at:at + 64 + r.extents_length]
-            checked = b"ZREC" + head[4:56] + head[64:]
-            if head[:4] == magic and xxh3(checked, self.seed(r.offset)) == u64(head, 56):
-                return head[64:]
-        raise FormatError("record: its list is damaged")
-
-    def read_record(self, at, head_at):
-        """The record at `at`, whose head, or the copy of it, is at `head_at`."""
+    def read_head(self, at, head_at):
+        """The record at `at`, as its head, or the copy of it, at `head_at` has it."""
         r = Record()
         r.offset = at
         (magic, r.kind, r.levels, r.order, r.lo, r.hi, r.bytes, r.payload_length, r.extents_length,
@@ -1348,15 +1351,31 @@ class Container:
         require(xxh3(checked, self.seed(at)) == checksum, "record: checksum")
         r.check()
         r.set_extents(extents)
-        if r.kind == DATA:
-            stream = self.stream(r)
-            stream.verify()
         return r
+
+    def read_record(self, at, head_at):
+        """The same if its payload is right, too."""
+        r = self.read_head(at, head_at)
+        if r.kind == DATA:
+            self.stream(r).verify()
+        return r
+
+    def with_head(self, r):
+        """An index must say of a record what its head, or the copy of it, does; a list is there alone."""
+        try:
+            found = self.read_head(r.offset, r.offset)
+        except (FormatError, struct.error):
+            require(r.levels == LIST, "record: its head is damaged")
+            found = self.read_head(r.offset, r.end())
+        same = dict(vars(found), list=None) if r.levels == LIST else vars(found)
+        require(same == dict(vars(r), **({"list": None, "nest": []} if r.levels == LIST else {})),
+                "record: the index says something else of it")
+        return found
 
     def scan(self, at):
         """Records at and behind `at` that no index lists; returns where they end."""
         at = end = pad8(at)
-        while at + 24 <= len(self.data):
+        while at + 8 <= len(self.data):
             magic = self.data[at:at + 4]
             try:
                 if magic == b"ZREC":
@@ -1393,22 +1412,22 @@ class Container:
         """Files may be joined: then another container begins behind this one's records."""
         at = self.data.find(MAGIC, end)
         while at >= 0:
-            try:
-                Slot(self.data[at:at + 128], self.data[at + 128:at + 152])
-            except (FormatError, struct.error):
-                at = self.data.find(MAGIC, at + 1)
-                continue
-            raise FormatError(f"another container begins at byte {at}, as where files were joined")
+            require(not has_header(self.data, at), f"another container begins at byte {at}, as where files were joined")
+            at = self.data.find(MAGIC, at + 1)
 
     def is_complete(self, indexed):
         if self.newer is not None:
             return self.has_newer(indexed)
-        return indexed or self.slot.index == 0 or self.all_found()
+        return self.has_indexed(indexed)
+
+    def has_indexed(self, indexed):
+        has_none = self.slot.index == 0 and self.slot.log_end <= HEADER
+        return indexed or has_none or self.all_found()
 
     def has_newer(self, indexed):
         """Were the records found that the index of the damaged newer slot has?"""
         if self.newer == -1 or (indexed and self.slot.tally is None):
-            return not self.damaged
+            return not self.damaged and self.has_indexed(indexed)
         sums = [self.slot.tally if indexed else 0] * 2
         for r, before in self.scanned:
             tally = xxh3(struct.pack("<2Q", r.offset, r.order))
@@ -1449,6 +1468,8 @@ class Container:
         return min(first + [self.size])
 
     def overlay(self, record, out, offset):
+        if record.offset < self.indexed_to:
+            record = self.with_head(record)
         data = self.stream(record).decode()
         position = 0
         for at, length in record.runs():

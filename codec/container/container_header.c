@@ -146,21 +146,25 @@ enum zmpi_status zmpi_slot_fields(struct zmpi_header *h, const unsigned char *sl
     return ZMPI_OK;
 }
 
-static enum zmpi_status slot_decode(struct zmpi_header *h, const unsigned char *slot)
+/* That at `place` of a header. */
+static enum zmpi_status slot_decode(struct zmpi_header *h, const unsigned char *src, uint64_t place)
 {
+    const unsigned char *slot = src + place;
     if (!has_magic(slot))
         return ZMPI_ERR_FORMAT;
     if (zmpi_load64(slot + 120) != zmpi_hash(slot, SLOT_CHECKED, 0))
         return ZMPI_ERR_CHECKSUM;
-    return zmpi_slot_fields(h, slot);
+    const enum zmpi_status status = zmpi_slot_fields(h, slot);
+    return status == ZMPI_OK && zmpi_header_slot(h->generation) != place ? ZMPI_ERR_CORRUPT
+                                                                         : status;
 }
 
 enum zmpi_status zmpi_header_decode(struct zmpi_header *h,
                                     const unsigned char src[ZMPI_HEADER_BYTES])
 {
     struct zmpi_header first, second;
-    enum zmpi_status status = slot_decode(&first, src);
-    enum zmpi_status other = slot_decode(&second, src + SECOND_SLOT);
+    enum zmpi_status status = slot_decode(&first, src, 0);
+    enum zmpi_status other = slot_decode(&second, src, SECOND_SLOT);
     if (status != ZMPI_OK && other != ZMPI_OK) /* of two reasons, the one that says more */
         return status != ZMPI_ERR_FORMAT ? status : other;
     const bool is_second =
@@ -173,11 +177,11 @@ enum zmpi_status zmpi_header_decode(struct zmpi_header *h,
 bool zmpi_header_torn(const struct zmpi_header *h, const unsigned char src[ZMPI_HEADER_BYTES])
 {
     struct zmpi_header other;
-    const unsigned char *slot = src + zmpi_header_slot(h->generation + 1);
+    const uint64_t place = zmpi_header_slot(h->generation + 1);
     unsigned any = h->generation > 1; /* the first session leaves one */
     for (size_t i = 0; i < ZMPI_SLOT_BYTES; i++)
-        any |= slot[i];
-    return any != 0 && slot_decode(&other, slot) != ZMPI_OK;
+        any |= src[place + i];
+    return any != 0 && slot_decode(&other, src, place) != ZMPI_OK;
 }
 
 /* A slot's tally is written before it. One of zeros alone, whose tally tells nothing, may never

@@ -208,13 +208,23 @@ enum zmpi_status zmpi_container_follow(struct zmpi_container *c, const struct zm
     return zmpi_container_scan_from(c, in, from);
 }
 
+/* Is the index there, or were all records found that it had? */
+static bool has_indexed(const struct zmpi_container *c)
+{
+    const struct zmpi_header *h = &c->header;
+    if (!c->index_damaged)
+        return true;
+    return h->tallied ? h->tally == c->recovered
+                      : c->damaged == 0 && c->logical_size >= h->logical_size;
+}
+
 /* The newer slot is damaged: were all records found that its index has? */
 static bool has_newer(const struct zmpi_container *c)
 {
     const struct zmpi_header *h = &c->header;
     const bool listed = !c->index_damaged && h->index_offset != 0;
     if (!h->outdated || (listed && !h->tallied))
-        return c->damaged == 0;
+        return c->damaged == 0 && has_indexed(c);
     const uint64_t before = listed ? h->tally : 0;
     return before + c->found == h->newer || before + c->found_indexed == h->newer;
 }
@@ -226,8 +236,5 @@ bool zmpi_container_whole(const struct zmpi_container *c)
         return false;
     if (c->torn && !c->copied)
         return has_newer(c);
-    if (!c->index_damaged)
-        return true;
-    return h->tallied ? h->tally == c->recovered
-                      : c->damaged == 0 && c->logical_size >= h->logical_size;
+    return has_indexed(c);
 }

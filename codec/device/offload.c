@@ -131,10 +131,9 @@ enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi
     return status;
 }
 
-struct zmpi_write_request *zmpi_offload_submit(struct zmpi_offload *o, const struct zmpi_job *job,
-                                               const void *src, const char *path,
-                                               const unsigned char id[16],
-                                               const struct zmpi_device **device)
+struct zmpi_handed *zmpi_offload_hand(struct zmpi_offload *o, const struct zmpi_job *job,
+                                      const void *src, const char *path, const unsigned char id[16],
+                                      const struct zmpi_device **device)
 {
     struct zmpi_work work = {.encoder = job->encoder};
     struct zmpi_job used = *job;
@@ -144,12 +143,12 @@ struct zmpi_write_request *zmpi_offload_submit(struct zmpi_offload *o, const str
     if (zmpi_job_is_for_cpu(&used))
         return NULL;
     *device = choose(o, NULL, &work);
-    if (!*device || !(*device)->writer)
+    if (!*device || !(*device)->through)
         return NULL;
-    struct zmpi_write_request *request = (*device)->writer->submit(&used, src, path, id);
-    if (request)
+    struct zmpi_handed *handed = (*device)->through->hand(&used, src, path, id);
+    if (handed)
         note_choice(o, *device, false, &work);
-    return request;
+    return handed;
 }
 
 /* ---- decoding ---- */

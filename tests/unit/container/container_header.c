@@ -137,6 +137,38 @@ Test(container_header, newer_slot_and_a_record)
     }
 }
 
+/* The older slot is damaged, and may have been a newer one; the index of the other was cut off,
+ * with a record: nothing looks damaged, and not all is there. */
+Test(container_header, older_slot_and_the_end)
+{
+    for (int tallies = 0; tallies < 2; tallies++) {
+        struct scene s;
+        struct zmpi_container c;
+        scene_make(&s, false);
+        s.h.logical_size = s.whole.size;
+        file_header(&s.f, &s.h);
+        tear(&s, &s.first);
+        if (!tallies)
+            memset(s.f.data + 128, 0, 48);
+        s.f.size = s.r[1].offset;
+        scene_open(&s, &c);
+        cr_assert(c.damaged == 0 && c.index_damaged && !zmpi_container_whole(&c));
+        zmpi_container_free(&c);
+        file_free(&s.f);
+    }
+}
+
+/* A slot lies at the place of its generation. */
+Test(container_header, slot_at_the_others_place)
+{
+    struct zmpi_header h = {.generation = 4, .log_end = ZMPI_HEADER_BYTES}, back;
+    unsigned char src[ZMPI_HEADER_BYTES] = {0};
+    zmpi_header_encode(&h, src);
+    cr_assert_eq(zmpi_header_decode(&back, src), ZMPI_ERR_CORRUPT);
+    zmpi_header_encode(&h, src + zmpi_header_slot(4));
+    cr_assert_eq(zmpi_header_decode(&back, src), ZMPI_OK);
+}
+
 /* The tally of the slot is lost with it: what looks like a record and is none tells. */
 Test(container_header, newer_slot_and_its_tally)
 {

@@ -1,6 +1,6 @@
 /*
- * offload_write.c - write-through: records whose data a device has taken, to compress them and to
- * write them to the file itself (struct zmpi_device_writer; docs/smartnic.md, "Write-through").
+ * through.c - write-through: records whose data a device has taken, to compress them and to write
+ * them to the file itself (struct zmpi_through; docs/smartnic.md, "Write-through").
  *
  * What was handed over comes into the file in three steps: its size becomes known, it gets a place
  * (by itself behind what this rank has written, or with all ranks' records), and the device says
@@ -21,38 +21,38 @@
 /* Data of a file that are under way: what is handed over beyond that waits for the oldest. */
 #define MOST ((uint64_t)64 << 20)
 
-struct zoffloaded {
+struct zhanded {
     struct zmpi_record record;
     struct zmpi_job job;
     const struct zmpi_device *device;
-    struct zmpi_write_request *at;
+    struct zmpi_handed *at;
     struct zmpi_coded coded; /* size 0: not known yet */
     bool failed;             /* it will not be: to be encoded here */
     uint64_t round;          /* of the collective calls, or the last one before it */
 };
 
-static void take_out(struct zoffload_write *t, size_t i)
+static void take_out(struct zthrough *t, size_t i)
 {
-    struct zoffloaded *h = &t->entry[i];
+    struct zhanded *h = &t->entry[i];
     t->bytes -= h->record.extent.bytes;
-    h->device->writer->drop(h->at);
+    h->device->through->drop(h->at);
     memmove(h, h + 1, (t->count - i - 1) * sizeof *h);
     t->count--;
     t->placed -= i < t->placed;
 }
 
 /* Once for each file: what is full now and then is no failure. */
-static void note(struct zfile *f, const struct zoffloaded *h, enum zmpi_status status,
+static void note(struct zfile *f, const struct zhanded *h, enum zmpi_status status,
                  const char *problem)
 {
-    if (status == ZMPI_ERR_UNSUPPORTED || f->offload_write.off)
+    if (status == ZMPI_ERR_UNSUPPORTED || f->through.off)
         return;
-    f->offload_write.off = true;
+    f->through.off = true;
     zmpi_log(ZMPI_LOG_WARN, "%s: device %s: %s; this process writes the file itself from here on",
              f->path, h->device->name, problem ? problem : zmpi_strerror(status));
 }
 
-static const char *problem_of(const struct zoffloaded *h)
+static const char *problem_of(const struct zhanded *h)
 {
     return h->device->problem ? h->device->problem() : NULL;
 }
@@ -62,25 +62,25 @@ static const char *problem_of(const struct zoffloaded *h)
 /* The oldest, one step further. False: it cannot be done here and now. */
 static bool advance(struct zfile *f, int *rc)
 {
-    struct zoffload_write *t = &f->offload_write;
+    struct zthrough *t = &f->through;
     const size_t before = t->count, placed = t->placed;
-    *rc = t->placed ? zoffload_land(f, 1) : zoffload_slab(f, 1);
+    *rc = t->placed ? zthrough_land(f, 1) : zthrough_slab(f, 1);
     return t->count != before || t->placed != placed;
 }
 
 static bool wanted(const struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece)
 {
-    return f->options.nic_write && !f->offload_write.off && !f->session.atomic && !piece->holder &&
+    return f->options.nic_write && !f->through.off && !f->session.atomic && !piece->holder &&
            !piece->order && job->bound.mode != ZMPI_RATIO && piece->extent.bytes > 0 &&
            piece->extent.levels <= ZMPI_EXTENT_LEVELS;
 }
 
-static bool reserve(struct zoffload_write *t)
+static bool reserve(struct zthrough *t)
 {
     if (t->count < t->room)
         return true;
     const size_t room = t->room ? 2 * t->room : 16;
-    struct zoffloaded *grown = realloc(t->entry, room * sizeof *grown);
+    struct zhanded *grown = realloc(t->entry, room * sizeof *grown);
     if (!grown)
         return false;
     t->entry = grown;
@@ -96,24 +96,24 @@ static char *path_of(int fd)
     return realpath(link, NULL);
 }
 
-bool zoffload_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece, int *rc)
+bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece, int *rc)
 {
-    struct zoffload_write *t = &f->offload_write;
-    struct zoffloaded h = {.job = *job, .round = t->round};
+    struct zthrough *t = &f->through;
+    struct zhanded h = {.job = *job, .round = t->round};
     *rc = MPI_SUCCESS;
     if (!wanted(f, job, piece) || zsession_descriptor(f) < 0)
         return false;
     if (!t->path)
         t->path = path_of(zsession_descriptor(f));
-    while (!*rc && t->placed && t->entry[0].device->writer->ready(t->entry[0].at))
-        *rc = zoffload_land(f, 1);
+    while (!*rc && t->placed && t->entry[0].device->through->ready(t->entry[0].at))
+        *rc = zthrough_land(f, 1);
     while (!*rc && t->count && t->bytes + piece->extent.bytes > MOST)
         if (!advance(f, rc))
             return false;
     if (*rc || t->off || !t->path || !reserve(t))
         return *rc != MPI_SUCCESS;
-    h.at = zmpi_offload_submit(&f->offload, job, piece->data, t->path, f->container.header.id,
-                               &h.device);
+    h.at = zmpi_offload_hand(&f->offload, job, piece->data, t->path, f->container.header.id,
+                             &h.device);
     if (!h.at)
         return false;
     h.record = (struct zmpi_record){.kind = ZMPI_RECORD_DATA,
@@ -127,24 +127,23 @@ bool zoffload_take(struct zfile *f, const struct zmpi_job *job, const struct zpi
     return true;
 }
 
-uint64_t zoffload_end(const struct zfile *f)
+uint64_t zthrough_end(const struct zfile *f)
 {
     uint64_t end = 0;
-    for (size_t i = 0; i < f->offload_write.count; i++)
-        end = end < f->offload_write.entry[i].record.extent.hi
-                  ? f->offload_write.entry[i].record.extent.hi
-                  : end;
+    for (size_t i = 0; i < f->through.count; i++)
+        end =
+            end < f->through.entry[i].record.extent.hi ? f->through.entry[i].record.extent.hi : end;
     return end;
 }
 
 /* ---- what the process does itself ---- */
 
 /* The record to the outbox, by the way that all others go; what is there makes room. */
-static int encode_here(struct zfile *f, const struct zoffloaded *h)
+static int encode_here(struct zfile *f, const struct zhanded *h)
 {
     const uint64_t slot = zplace_slot_size(f);
     int rc = MPI_SUCCESS;
-    const struct zpiece piece = {.data = h->device->writer->data(h->at),
+    const struct zpiece piece = {.data = h->device->through->data(h->at),
                                  .extent = h->record.extent,
                                  .element = h->job.array.type,
                                  .order = &h->record.order};
@@ -156,11 +155,11 @@ static int encode_here(struct zfile *f, const struct zoffloaded *h)
 /* ---- sizes ---- */
 
 /* Wait for the size, if it is not known. */
-static void ask_size(struct zfile *f, struct zoffloaded *h)
+static void ask_size(struct zfile *f, struct zhanded *h)
 {
     if (h->coded.size || h->failed)
         return;
-    enum zmpi_status status = h->device->writer->coded(h->at, &h->coded);
+    enum zmpi_status status = h->device->through->coded(h->at, &h->coded);
     h->failed = status != ZMPI_OK;
     if (h->failed) {
         note(f, h, status, problem_of(h));
@@ -177,18 +176,18 @@ static void ask_size(struct zfile *f, struct zoffloaded *h)
 /* The same of entry i; one that has failed goes to the outbox, and is no entry any more. */
 static int find_size(struct zfile *f, size_t i)
 {
-    struct zoffloaded *h = &f->offload_write.entry[i];
+    struct zhanded *h = &f->through.entry[i];
     ask_size(f, h);
     if (!h->failed)
         return MPI_SUCCESS;
     int rc = encode_here(f, h);
-    take_out(&f->offload_write, i);
+    take_out(&f->through, i);
     return rc;
 }
 
-int zoffload_sizes(struct zfile *f, uint64_t *bytes)
+int zthrough_sizes(struct zfile *f, uint64_t *bytes)
 {
-    struct zoffload_write *t = &f->offload_write;
+    struct zthrough *t = &f->through;
     int rc = MPI_SUCCESS;
     *bytes = 0;
     for (size_t i = t->placed; i + t->keep < t->count;) {
@@ -207,8 +206,8 @@ int zoffload_sizes(struct zfile *f, uint64_t *bytes)
 static int place_next(struct zfile *f, uint64_t offset)
 {
     static const unsigned char zeros[8];
-    struct zoffload_write *t = &f->offload_write;
-    struct zoffloaded *h = &t->entry[t->placed];
+    struct zthrough *t = &f->through;
+    struct zhanded *h = &t->entry[t->placed];
     unsigned char head[ZMPI_RECORD_HEADER_BYTES + 8 + 16 * ZMPI_EXTENT_LEVELS];
     h->record.offset = offset;
     zmpi_record_encode(&h->record, f->container.header.id, NULL, head);
@@ -218,14 +217,14 @@ static int place_next(struct zfile *f, uint64_t offset)
         take_out(t, t->placed);
         return zphysical_failed(f, MPI_SUCCESS, error, "writing");
     }
-    h->device->writer->write(h->at, offset, head, zmpi_record_head_size(&h->record));
+    h->device->through->write(h->at, offset, head, zmpi_record_head_size(&h->record));
     t->placed++;
     return MPI_SUCCESS;
 }
 
-int zoffload_place(struct zfile *f, uint64_t offset)
+int zthrough_place(struct zfile *f, uint64_t offset)
 {
-    struct zoffload_write *t = &f->offload_write;
+    struct zthrough *t = &f->through;
     int rc = MPI_SUCCESS;
     for (size_t n = t->count - t->keep - t->placed; n > 0; n--) {
         const uint64_t size = zmpi_record_size(&t->entry[t->placed].record);
@@ -237,7 +236,7 @@ int zoffload_place(struct zfile *f, uint64_t offset)
 }
 
 /* May this rank alone give it a place? What is encoded here goes to a slot. */
-static bool slot_takes(const struct zfile *f, const struct zoffloaded *h)
+static bool slot_takes(const struct zfile *f, const struct zhanded *h)
 {
     const uint64_t slot = zplace_slot_size(f);
     if (h->failed)
@@ -245,9 +244,9 @@ static bool slot_takes(const struct zfile *f, const struct zoffloaded *h)
     return zmpi_record_size(&h->record) <= slot || f->session.shared || f->session.counted;
 }
 
-int zoffload_slab(struct zfile *f, size_t most)
+int zthrough_slab(struct zfile *f, size_t most)
 {
-    struct zoffload_write *t = &f->offload_write;
+    struct zthrough *t = &f->through;
     int rc = MPI_SUCCESS;
     for (; most > 0 && t->placed < t->count && !rc; most--) {
         const size_t before = t->count;
@@ -271,27 +270,27 @@ int zoffload_slab(struct zfile *f, size_t most)
 
 /* Those that are kept get a new order, which must not make them later than what was encoded here
  * after them. */
-void zoffload_postpone(struct zfile *f, uint64_t rounds)
+void zthrough_keep(struct zfile *f, uint64_t rounds)
 {
-    struct zoffload_write *t = &f->offload_write;
+    struct zthrough *t = &f->through;
     for (t->keep = 0; t->placed + t->keep < t->count; t->keep++) {
-        const struct zoffloaded *h = &t->entry[t->count - 1 - t->keep];
+        const struct zhanded *h = &t->entry[t->count - 1 - t->keep];
         if (h->round + rounds <= t->round || h->record.order < f->last_here)
             break;
     }
 }
 
-void zoffload_renumber(struct zfile *f)
+void zthrough_renumber(struct zfile *f)
 {
-    struct zoffload_write *t = &f->offload_write;
+    struct zthrough *t = &f->through;
     for (size_t i = t->placed; i < t->count; i++)
         t->entry[i].record.order = zencode_order(f);
     t->keep = 0;
 }
 
-void zoffload_forget(struct zfile *f)
+void zthrough_forget(struct zfile *f)
 {
-    struct zoffload_write *t = &f->offload_write;
+    struct zthrough *t = &f->through;
     while (t->placed + t->keep < t->count)
         take_out(t, t->placed);
 }
@@ -299,7 +298,7 @@ void zoffload_forget(struct zfile *f)
 /* ---- in the file ---- */
 
 /* Is it there? A daemon on another machine may see another file of that name. */
-static bool is_there(struct zfile *f, const struct zoffloaded *h)
+static bool is_there(struct zfile *f, const struct zhanded *h)
 {
     unsigned char must[ZMPI_RECORD_HEADER_BYTES + 8 + 16 * ZMPI_EXTENT_LEVELS + ZMPI_CODED_HEAD];
     unsigned char is[sizeof must];
@@ -316,7 +315,7 @@ static bool is_there(struct zfile *f, const struct zoffloaded *h)
 }
 
 /* The record that was encoded last out of the outbox to the place that it has. */
-static int write_here(struct zfile *f, const struct zoffloaded *h)
+static int write_here(struct zfile *f, const struct zhanded *h)
 {
     struct zmpi_record *r = &f->waiting[--f->waiting_count];
     unsigned char *bytes = f->outbox + r->offset;
@@ -327,7 +326,7 @@ static int write_here(struct zfile *f, const struct zoffloaded *h)
     return zplace_keep(f, r, 1, rc);
 }
 
-static int rescue(struct zfile *f, const struct zoffloaded *h)
+static int rescue(struct zfile *f, const struct zhanded *h)
 {
     f->stats.n.records--; /* counted again */
     f->stats.n.bytes_stored -= zmpi_record_size(&h->record);
@@ -340,30 +339,30 @@ static int rescue(struct zfile *f, const struct zoffloaded *h)
 
 static int land_first(struct zfile *f)
 {
-    struct zoffloaded *h = &f->offload_write.entry[0];
+    struct zhanded *h = &f->through.entry[0];
     int rc;
     double seconds;
-    enum zmpi_status status = h->device->writer->written(h->at, &seconds);
+    enum zmpi_status status = h->device->through->written(h->at, &seconds);
     const bool good = !status && is_there(f, h);
     if (good) {
         zcodec_written(&f->choice, zencode_place(h->device), (double)zmpi_record_size(&h->record),
                        seconds, false);
-        f->offload_write.written += zmpi_record_size(&h->record);
+        f->through.written += zmpi_record_size(&h->record);
         rc = zplace_keep(f, &h->record, 1, MPI_SUCCESS);
     } else {
         note(f, h, status ? status : ZMPI_ERR_DEVICE,
              status ? problem_of(h) : "it says that data are in the file, which are not there");
         rc = rescue(f, h);
     }
-    take_out(&f->offload_write, 0);
+    take_out(&f->through, 0);
     return rc;
 }
 
-int zoffload_land(struct zfile *f, size_t most)
+int zthrough_land(struct zfile *f, size_t most)
 {
     int rc = MPI_SUCCESS;
     double start = zmpi_seconds();
-    for (; most > 0 && f->offload_write.placed > 0; most--) {
+    for (; most > 0 && f->through.placed > 0; most--) {
         int one = land_first(f);
         rc = rc ? rc : one;
     }
@@ -371,12 +370,12 @@ int zoffload_land(struct zfile *f, size_t most)
     return rc;
 }
 
-void zoffload_free(struct zfile *f)
+void zthrough_free(struct zfile *f)
 {
-    struct zoffload_write *t = &f->offload_write;
+    struct zthrough *t = &f->through;
     t->keep = 0;
-    zoffload_land(f, SIZE_MAX);
-    zoffload_forget(f);
+    zthrough_land(f, SIZE_MAX);
+    zthrough_forget(f);
     if (t->written)
         zmpi_log(ZMPI_LOG_INFO, "%s: %llu bytes were written by the device", f->path,
                  (unsigned long long)t->written);

@@ -136,9 +136,16 @@ static void resize(void)
     OK((grow ? MPI_File_preallocate : MPI_File_set_size)(file, (MPI_Offset)(8 * n)));
 }
 
+static bool is_atomic(void)
+{
+    return seed / SESSIONS % 8 == 5;
+}
+
 static void open_file(const char *path)
 {
     OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
+    if (is_atomic())
+        OK(MPI_File_set_atomicity(file, 1));
 }
 
 static void sync_file(void)
@@ -149,6 +156,9 @@ static void sync_file(void)
 
 static void do_op(char kind, const char *path)
 {
+    const bool collective = kind >= 'A' && kind <= 'Z';
+    if (collective && is_atomic()) /* records have their order as they come */
+        MPI_Barrier(MPI_COMM_WORLD);
     switch (kind) {
     case 's':
         write_at(1 + below(300, 0));
@@ -177,7 +187,9 @@ static void do_op(char kind, const char *path)
     default:
         sync_file();
     }
-    phase += kind >= 'A' && kind <= 'Z';
+    if (collective && is_atomic())
+        MPI_Barrier(MPI_COMM_WORLD);
+    phase += collective;
     op++;
 }
 

@@ -57,7 +57,7 @@ def tool(env, *arguments):
 def make_trace(seed, keep):
     """What programs do to a file, as a trace; in words."""
     rng = random.Random(seed)
-    file, trace = os.path.abspath(f"power_{seed}.z"), os.path.abspath(f"power_{seed}.trace")
+    file, trace = os.path.realpath(f"power_{seed}.z"), os.path.realpath(f"power_{seed}.trace")
     for name in file, trace:
         if os.path.exists(name):
             os.remove(name)

@@ -67,7 +67,7 @@ void zmpi_job_threshold(struct zmpi_job *job, double threshold);
 void zmpi_job_fills(struct zmpi_job *job, const struct zmpi_fills *fills);
 /* Take the bound that keeps the promise whatever the errors are like, for data that will be coded
  * together with others. */
-void zmpi_job_settle(struct zmpi_job *job);
+void zmpi_job_safe_bound(struct zmpi_job *job);
 
 /* Must the range of the data be known: for the bound (rel, psnr), or to tell fill values? */
 bool zmpi_bound_needs_range(const struct zmpi_bound *bound);
@@ -90,7 +90,7 @@ struct zmpi_work {
 };
 
 /* An array that a device has taken to compress it and to write the stream to a file: its own. */
-struct zmpi_handed;
+struct zmpi_write_request;
 
 /* What came of it, so that it can be told whether it is in the file: first and last bytes. And what
  * it took: the time in which the device was at work for this process and at nothing before it. */
@@ -109,21 +109,22 @@ struct zmpi_coded {
  * cannot be written there; else the device is broken. From any thread, one at a time for each
  * array.
  */
-struct zmpi_through {
+struct zmpi_device_writer {
     /* Copy the array and go on. The file is a container, known by its path and by the id in its
      * header. NULL: not taken. */
-    struct zmpi_handed *(*hand)(const struct zmpi_job *job, const void *src, const char *path,
-                                const unsigned char id[16]);
+    struct zmpi_write_request *(*submit)(const struct zmpi_job *job, const void *src,
+                                         const char *path, const unsigned char id[16]);
     /* Wait until it is compressed. */
-    enum zmpi_status (*coded)(struct zmpi_handed *h, struct zmpi_coded *coded);
+    enum zmpi_status (*coded)(struct zmpi_write_request *h, struct zmpi_coded *coded);
     /* A record's head, the stream and zeros up to a multiple of 8 go to `offset`; does not wait. */
-    void (*write)(struct zmpi_handed *h, uint64_t offset, const void *head, size_t head_size);
+    void (*write)(struct zmpi_write_request *h, uint64_t offset, const void *head,
+                  size_t head_size);
     /* Wait until the device says that they are there. *seconds: what it took, as above. */
-    enum zmpi_status (*written)(struct zmpi_handed *h, double *seconds);
+    enum zmpi_status (*written)(struct zmpi_write_request *h, double *seconds);
     /* Would what comes next not wait? */
-    bool (*ready)(const struct zmpi_handed *h);
-    const void *(*data)(const struct zmpi_handed *h);
-    void (*drop)(struct zmpi_handed *h);
+    bool (*ready)(const struct zmpi_write_request *h);
+    const void *(*data)(const struct zmpi_write_request *h);
+    void (*drop)(struct zmpi_write_request *h);
 };
 
 struct zmpi_device {
@@ -144,7 +145,7 @@ struct zmpi_device {
     /* Why this thread's last call of the device failed, for the log; a static text or the thread's
      * own. NULL: the status says it. */
     const char *(*problem)(void);
-    const struct zmpi_through *through; /* NULL: it writes no files */
+    const struct zmpi_device_writer *writer; /* NULL: it writes no files */
 
     /*
      * The rest but prefer and give_all, which any device may have, is for devices with memory of

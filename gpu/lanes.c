@@ -167,7 +167,7 @@ static void forget_copies(struct gpu_way *way)
 }
 
 /* Whatever became of the call, nothing is under way any more, unless this is false. */
-static bool settle(struct gpu_lane *lane)
+static bool wait_for_all(struct gpu_lane *lane)
 {
     cudaStream_t stream[] = {lane->stream, lane->up.stream, lane->down.stream};
     struct gpu_way *way[] = {&lane->way, &lane->up, &lane->down};
@@ -183,7 +183,7 @@ static bool settle(struct gpu_lane *lane)
 void gpu_lane_return(struct gpu_lane *lane)
 {
     /* After a failure work may be under way that uses memory which is about to be given back. */
-    bool done = settle(lane);
+    bool done = wait_for_all(lane);
     if (!done)
         cudaGetLastError();
     gpu_context_pop();

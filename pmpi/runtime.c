@@ -248,7 +248,7 @@ static void rescue_open_files(void)
                      "%s: not closed before MPI_Finalize; zmpi fsck --repair writes its index",
                      f->path);
         rescue(f);
-        zthrough_free(f);
+        zoffload_free(f);
         zbackground_free(f);
         zfile_remove(f);
         zfile_done(f);

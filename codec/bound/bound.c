@@ -277,7 +277,7 @@ void zmpi_job_fills(struct zmpi_job *job, const struct zmpi_fills *fills)
             job->fills.value[job->fills.count++] = fills->value[i];
 }
 
-void zmpi_job_settle(struct zmpi_job *job)
+void zmpi_job_safe_bound(struct zmpi_job *job)
 {
     if (job->finer[1] > 0)
         job->abs_bound = job->finer[1];

@@ -124,7 +124,7 @@ static int find_rung(const struct zmpi_survey *s, double *slope)
     return on_ladder(s->first + k * s->step + on);
 }
 
-void zmpi_survey_settle(const struct zmpi_survey *s, struct zmpi_job *job)
+void zmpi_survey_apply(const struct zmpi_survey *s, struct zmpi_job *job)
 {
     job->abs_bound = s->exact ? 0 : bound_at(job->array.type, s->top, s->rung);
     job->top = 0;

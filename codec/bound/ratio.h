@@ -9,7 +9,7 @@
  *     do {
  *         zmpi_survey_add(&s, &array, src);    each part of the data; then s.sum of all ranks
  *     } while (zmpi_survey_next(&s));
- *     zmpi_survey_settle(&s, &job);
+ *     zmpi_survey_apply(&s, &job);
  */
 #ifndef ZMPI_RATIO_H
 #define ZMPI_RATIO_H
@@ -73,7 +73,7 @@ void zmpi_survey_add(struct zmpi_survey *s, const struct zmpi_array *array, cons
 /* Is there another round to be done? */
 bool zmpi_survey_next(struct zmpi_survey *s);
 /* Give the job the bound that was found. */
-void zmpi_survey_settle(const struct zmpi_survey *s, struct zmpi_job *job);
+void zmpi_survey_apply(const struct zmpi_survey *s, struct zmpi_job *job);
 /* By that bound `raw` bytes, all data, became `coded`, headers of streams left out. True: that is
  * too far from the ratio, and there is a better bound now, by which they are to be coded again. */
 bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded);

@@ -230,7 +230,7 @@ void zmpi_steady_finer(struct zmpi_job *job, const void *src)
         if (i == 0)
             job->finer[0] = job->finer[1];
         if (i == 1)
-            zmpi_job_settle(job);
+            zmpi_job_safe_bound(job);
         return;
     }
 }

@@ -131,9 +131,10 @@ enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi
     return status;
 }
 
-struct zmpi_handed *zmpi_offload_hand(struct zmpi_offload *o, const struct zmpi_job *job,
-                                      const void *src, const char *path, const unsigned char id[16],
-                                      const struct zmpi_device **device)
+struct zmpi_write_request *zmpi_offload_submit(struct zmpi_offload *o, const struct zmpi_job *job,
+                                               const void *src, const char *path,
+                                               const unsigned char id[16],
+                                               const struct zmpi_device **device)
 {
     struct zmpi_work work = {.encoder = job->encoder};
     struct zmpi_job used = *job;
@@ -143,12 +144,12 @@ struct zmpi_handed *zmpi_offload_hand(struct zmpi_offload *o, const struct zmpi_
     if (zmpi_job_is_for_cpu(&used))
         return NULL;
     *device = choose(o, NULL, &work);
-    if (!*device || !(*device)->through)
+    if (!*device || !(*device)->writer)
         return NULL;
-    struct zmpi_handed *handed = (*device)->through->hand(&used, src, path, id);
-    if (handed)
+    struct zmpi_write_request *request = (*device)->writer->submit(&used, src, path, id);
+    if (request)
         note_choice(o, *device, false, &work);
-    return handed;
+    return request;
 }
 
 /* ---- decoding ---- */

@@ -27,11 +27,12 @@ struct zmpi_offload {
 enum zmpi_status zmpi_offload_compress(struct zmpi_offload *o, const struct zmpi_job *job,
                                        const struct zmpi_device *holder, void *dst, size_t capacity,
                                        const void *src, size_t *size);
-/* To the device that is best for it, to be compressed and written to a file (struct zmpi_through);
- * NULL: that does not do it. *device: who has it. */
-struct zmpi_handed *zmpi_offload_hand(struct zmpi_offload *o, const struct zmpi_job *job,
-                                      const void *src, const char *path, const unsigned char id[16],
-                                      const struct zmpi_device **device);
+/* To the device that is best for it, to be compressed and written to a file (struct
+ * zmpi_device_writer); NULL: that does not do it. *device: who has it. */
+struct zmpi_write_request *zmpi_offload_submit(struct zmpi_offload *o, const struct zmpi_job *job,
+                                               const void *src, const char *path,
+                                               const unsigned char id[16],
+                                               const struct zmpi_device **device);
 /* All of a stream; dst is in the memory of `holder`. */
 enum zmpi_status zmpi_offload_decompress(struct zmpi_offload *o, const struct zmpi_device *holder,
                                          void *dst, size_t capacity, const void *src,

@@ -8,13 +8,30 @@
 #include "layout/stream.h"
 #include "tool.h"
 
-enum { LISTED = 20, TYPES = 6, RUNS_MOST = 1 << 22 };
+enum { LISTED = 20, TYPES = 6, RUNS_MOST = 1 << 22, KINDS = 64 };
 
 /* Sums over the data records of one element type. */
 struct total {
     uint64_t records, bytes, stored;
     bool same_bound; /* all have the one below */
     struct zmpi_bound bound;
+};
+
+/* Records of like arrays and bounds: mostly those of one variable, or of several. */
+struct kind {
+    struct zmpi_array array;
+    struct zmpi_bound bound;
+    int encoder;
+    uint64_t first; /* the smallest place in the program's file */
+    uint64_t records, bytes, stored;
+    double least, most; /* absolute bounds */
+};
+
+struct sums {
+    struct total total[TYPES];
+    struct kind kind[KINDS]; /* the first ones */
+    int kinds;
+    uint64_t others; /* records of other kinds */
 };
 
 /* A record's stream header; the chunk table is not read. */
@@ -139,6 +156,41 @@ static void add(struct total *t, const struct zmpi_record *r, const struct zmpi_
     t->stored += zmpi_record_size(r);
 }
 
+static bool is_of_kind(const struct kind *k, const struct zmpi_stream_info *info)
+{
+    return k->array.type == info->array.type && k->encoder == info->encoder &&
+           memcmp(k->array.extent, info->array.extent, sizeof k->array.extent) == 0 &&
+           k->bound.mode == info->bound.mode &&
+           memcmp(&k->bound.value, &info->bound.value, sizeof k->bound.value) == 0;
+}
+
+static void add_to_kind(struct sums *s, const struct zmpi_record *r,
+                        const struct zmpi_stream_info *info)
+{
+    int i = 0;
+    while (i < s->kinds && !is_of_kind(&s->kind[i], info))
+        i++;
+    if (i == KINDS) {
+        s->others++;
+        return;
+    }
+    struct kind *k = &s->kind[i];
+    if (i == s->kinds) {
+        s->kinds++;
+        *k = (struct kind){.array = info->array,
+                           .bound = info->bound,
+                           .encoder = info->encoder,
+                           .first = r->extent.lo,
+                           .least = info->abs_bound};
+    }
+    k->first = r->extent.lo < k->first ? r->extent.lo : k->first;
+    k->records++;
+    k->bytes += r->extent.bytes;
+    k->stored += zmpi_record_size(r);
+    k->least = fmin(k->least, info->abs_bound);
+    k->most = fmax(k->most, info->abs_bound);
+}
+
 static void bound_text(const struct total *t, char text[40])
 {
     if (t->same_bound)
@@ -223,8 +275,49 @@ static void print_totals(const struct total *total)
     }
 }
 
-static void print_json_totals(const struct total *total)
+static void print_kinds(const struct sums *s)
 {
+    for (int i = 0; i < s->kinds; i++) {
+        const struct kind *k = &s->kind[i];
+        const struct zmpi_stream_info info = {.array = k->array};
+        char array[80], bound[40];
+        describe_array(&info, array);
+        zmpi_bound_format(&k->bound, bound);
+        printf("kind           %llu x %s %s, %s", (unsigned long long)k->records,
+               tool_type_name(k->array.type), array, bound);
+        if (k->bound.mode != ZMPI_LOSSLESS && isfinite(k->most))
+            printf(" (abs %.6g to %.6g)", k->least, k->most);
+        printf(", %s, ratio %.2f, from byte %llu\n", zmpi_encoder_name(k->encoder),
+               (double)k->bytes / (double)k->stored, (unsigned long long)k->first);
+    }
+    if (s->others)
+        printf("kind           %llu records of other kinds\n", (unsigned long long)s->others);
+}
+
+static void print_json_kinds(const struct sums *s)
+{
+    printf(", \"kinds\": [");
+    for (int i = 0; i < s->kinds; i++) {
+        const struct kind *k = &s->kind[i];
+        char bound[40];
+        zmpi_bound_format(&k->bound, bound);
+        printf("%s{\"records\": %llu, \"type\": \"%s\", \"extents\": [%zu, %zu, %zu], "
+               "\"bound\": \"%s\", \"encoder\": \"%s\", \"least_abs_bound\": ",
+               i ? ", " : "", (unsigned long long)k->records, tool_type_name(k->array.type),
+               k->array.extent[0], k->array.extent[1], k->array.extent[2], bound,
+               zmpi_encoder_name(k->encoder));
+        tool_json_number(k->least);
+        printf(", \"most_abs_bound\": ");
+        tool_json_number(k->most);
+        printf(", \"bytes\": %llu, \"stored\": %llu, \"from\": %llu}", (unsigned long long)k->bytes,
+               (unsigned long long)k->stored, (unsigned long long)k->first);
+    }
+    printf("], \"records_of_other_kinds\": %llu", (unsigned long long)s->others);
+}
+
+static void print_json_totals(const struct sums *s)
+{
+    const struct total *total = s->total;
     const char *comma = "";
     printf("], \"types\": {");
     for (int t = 1; t < TYPES; t++) {
@@ -238,11 +331,13 @@ static void print_json_totals(const struct total *total)
             (unsigned long long)total[t].bytes, (unsigned long long)total[t].stored, bound);
         comma = ", ";
     }
-    printf("}}\n");
+    printf("}");
+    print_json_kinds(s);
+    printf("}\n");
 }
 
 /* Every record: sums over all, a line for the first ones or all of them. */
-static int go_through(struct tool_input *in, bool json, bool all, struct total *total)
+static int go_through(struct tool_input *in, bool json, bool all, struct sums *s)
 {
     struct zmpi_container *c = &in->container;
     struct zmpi_record *record;
@@ -255,8 +350,10 @@ static int go_through(struct tool_input *in, bool json, bool all, struct total *
         struct zmpi_stream_info info = {0};
         enum zmpi_status status = r->kind == ZMPI_RECORD_DATA ? stream_of(in, r, &info) : ZMPI_OK;
         memory = memory && status != ZMPI_ERR_MEMORY;
-        if (r->kind == ZMPI_RECORD_DATA && !status)
-            add(&total[info.array.type], r, &info);
+        if (r->kind == ZMPI_RECORD_DATA && !status) {
+            add(&s->total[info.array.type], r, &info);
+            add_to_kind(s, r, &info);
+        }
         if (json)
             printf("%s", i ? ", " : "");
         if (json)
@@ -287,7 +384,7 @@ static void print_json_head(const struct tool_input *in, const struct room *room
 int tool_info(int argc, char **argv)
 {
     struct tool_input in;
-    struct total total[TYPES] = {0};
+    struct sums sums = {0};
     struct room room = {0};
     bool json, all;
     if (!tool_listing(argc, argv, &json, &all))
@@ -304,12 +401,14 @@ int tool_info(int argc, char **argv)
         status = tool_fail("%s: is not a zmpi container", in.path);
     } else if (json) {
         print_json_head(&in, &room);
-        status = go_through(&in, true, true, total);
-        print_json_totals(total);
+        status = go_through(&in, true, true, &sums);
+        print_json_totals(&sums);
     } else {
         print_head(&in, &room);
-        status = go_through(&in, false, all, total);
-        print_totals(total);
+        status = go_through(&in, false, all, &sums);
+        print_totals(sums.total);
+        if (all)
+            print_kinds(&sums);
     }
     tool_input_close(&in);
     return status;

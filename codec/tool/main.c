@@ -46,7 +46,8 @@ static const struct command {
      "Logical bytes of a compressed file, or a part of them, to standard output."},
     {"info", tool_info, "[--json] [-a] FILE",
      "What the file holds, by which bound and how well compressed. -a lists all records, not only "
-     "the first 20."},
+     "the first 20,\n"
+     "and the kinds of them: like arrays with like bounds."},
     {"verify", tool_verify, "FILE",
      "Check every checksum and decode every chunk. Exit status 1 if anything is damaged."},
     {"fsck", tool_fsck, "[--repair] FILE",
@@ -82,6 +83,21 @@ static const struct command {
      "on unchanged, or\n"
      "refuses on a compressed file. -a lists those passed on too. Exit status 1 if it covers "
      "none."},
+    {"run", tool_run,
+     "[-e BOUND] [--codec C] [--rules FILE] [--report FILE] [--mpi openmpi|mpich|abi] [-v] [--] "
+     "PROGRAM "
+     "[ARGUMENT...]",
+     "Run a program of MPI with the libzmpi.so of its MPI in front: mpirun -n 4 zmpi run -e "
+     "rel=1e-3 ./simulation.\n"
+     "-e (ZMPI_ERROR_BOUND), --codec (ZMPI_CODEC), --rules (ZMPI_CONFIG) and --report "
+     "(ZMPI_REPORT) "
+     "are stronger than the\n"
+     "environment. The program's file tells its MPI, else the launcher; --mpi is for where both "
+     "are wrong. What cannot\n"
+     "be helped (static or setuid programs, an MPI that zmpi was not built for) gets one line and "
+     "runs plain. -v says\n"
+     "what is preloaded. Exit status: the program's; 2: a setting is wrong, 127: there is no such "
+     "program."},
     {"options", tool_options, "[--file NAME]",
      "All settings, their values in force here, and where those come from. --file: those of a file "
      "of\n"
@@ -161,6 +177,11 @@ static int print_usage(const struct command *c)
     return TOOL_OK;
 }
 
+int tool_help(void)
+{
+    return print_usage(current);
+}
+
 /* With the command that was probably meant, if one is like it. */
 static int unknown_command(const char *name)
 {
@@ -210,8 +231,9 @@ static int run(int argc, char **argv)
     current = find_command(name);
     if (!current)
         return unknown_command(name);
-    return asks_for_help(argc - 1, argv + 1) ? print_usage(current)
-                                             : current->run(argc - 1, argv + 1);
+    if (current->run != tool_run && asks_for_help(argc - 1, argv + 1)) /* of the program it runs? */
+        return tool_help();
+    return current->run(argc - 1, argv + 1);
 }
 
 /* A standard stream that is closed must not be the number of the next file. Reading what is open

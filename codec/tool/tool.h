@@ -27,12 +27,15 @@ int tool_compare(int argc, char **argv);
 int tool_bench(int argc, char **argv);
 int tool_check(int argc, char **argv);
 int tool_options(int argc, char **argv);
+int tool_run(int argc, char **argv);
 
 /* Print a message and return TOOL_ERROR. */
 int tool_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int tool_fail_status(const char *path, enum zmpi_status status);
 /* The arguments are wrong: prints the command's and returns TOOL_ERROR. */
 int tool_usage(void);
+/* The command's help, on standard output. */
+int tool_help(void);
 
 /* The options of commands that list what one file, argv[optind], has: --json, and -a or --all.
  * False: there are others, or not one file. */

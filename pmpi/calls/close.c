@@ -15,7 +15,7 @@ static bool still_empty(const struct zfile *f)
 
 static int finish(struct zfile *f)
 {
-    int rc = zsettle_collective(f), dirty = f->dirty, any = 0;
+    int rc = zflush_collective(f), dirty = f->dirty, any = 0;
     uint64_t mine[3] = {f->container.count, f->stats.n.bytes_written, 0}, all[3] = {0};
     if (f->rank == 0)
         mine[2] = ztrim_wanted(f);
@@ -36,7 +36,7 @@ static int finish(struct zfile *f)
 int zf_file_close(struct zfile *f, MPI_File *fh)
 {
     int rc = zfile_may_write(f) ? finish(f) : MPI_SUCCESS;
-    zthrough_free(f);
+    zoffload_free(f);
     zbackground_free(f);
     zreport_file(f); /* after this nobody uses the shared pointer any more */
     zshared_remove(f);

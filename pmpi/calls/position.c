@@ -60,7 +60,7 @@ static int change_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI
 static int set_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                     const char *datarep, MPI_Info info)
 {
-    int told = zsettle_told(f), rc = change_view(f, disp, etype, filetype, datarep);
+    int told = zflush_independent(f), rc = change_view(f, disp, etype, filetype, datarep);
     int reset = zshared_reset(f, rc == MPI_SUCCESS); /* collective, whatever happened here */
     int hinted = apply_hints(f, info);
     return rc ? rc : told ? told : reset ? reset : hinted;

@@ -126,7 +126,7 @@ static int read_available(struct zfile *f, const struct zrequest *r, const struc
         rc = zsession_atomic_begin(f, false);
     if (rc)
         return rc;
-    rc = zsettle_known(f);
+    rc = zflush_known(f);
     *bytes = rc ? 0 : available(f, r->position, *bytes);
     if (*bytes)
         rc = read_to_buffer(f, r, t, *bytes);
@@ -165,6 +165,6 @@ int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done)
  * that without a sync. */
 int zread_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
-    int told = zsettle_told(f), rc = zread_request(f, r, done);
+    int told = zflush_independent(f), rc = zread_request(f, r, done);
     return told ? told : rc;
 }

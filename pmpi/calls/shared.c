@@ -119,8 +119,8 @@ int zshared_access(struct zfile *f, struct zrequest *r, ztransfer *go)
 int zshared_ordered(struct zfile *f, struct zrequest *r, ztransfer *go)
 {
     uint64_t mine = 0, before = 0, total = 0, base[2] = {0, 0};
-    int settled = go == zread_request ? zsettle_told(f) : MPI_SUCCESS;
-    int sized = request_bytes(f, r, &mine), rc = settled ? settled : sized;
+    int flushed = go == zread_request ? zflush_independent(f) : MPI_SUCCESS;
+    int sized = request_bytes(f, r, &mine), rc = flushed ? flushed : sized;
     PMPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, f->comm);
     PMPI_Allreduce(&mine, &total, 1, MPI_UINT64_T, MPI_SUM, f->comm);
     if (f->rank == 0) {
@@ -177,7 +177,7 @@ int zf_file_seek_shared(struct zfile *f, MPI_Offset offset, int whence)
     int rc = zfile_sequential(f, "seek_shared");
     if (rc)
         return rc;
-    int settled = zsettle_told(f);
+    int flushed = zflush_independent(f);
     uint64_t mine = zfile_size(f);
     PMPI_Allreduce(&mine, &size, 1, MPI_UINT64_T, MPI_MAX, f->comm);
     if (f->rank == 0) {
@@ -199,7 +199,7 @@ int zf_file_seek_shared(struct zfile *f, MPI_Offset offset, int whence)
     int worst = rc, told = PMPI_Bcast(&worst, 1, MPI_INT, 0, f->comm);
     if (f->rank && worst)
         PMPI_File_call_errhandler(f->fh, worst);
-    return told ? told : worst ? worst : settled;
+    return told ? told : worst ? worst : flushed;
 }
 
 int zf_file_write_shared(struct zfile *f, const void *buf, MPI_Count count, MPI_Datatype datatype,

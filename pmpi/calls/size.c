@@ -76,7 +76,7 @@ static int change_size(struct zfile *f, uint64_t size)
     int placed = zplace_dense(f, false);
     rc = rc ? rc : placed;
     f->container.logical_size = size;
-    int shared = zsettle_share(f);
+    int shared = zflush_share(f);
     return rc ? rc : shared;
 }
 
@@ -84,7 +84,7 @@ static int change_size(struct zfile *f, uint64_t size)
  * looks. */
 static int resize(struct zfile *f, uint64_t size, bool only_larger)
 {
-    int rc = zsettle_collective(f);
+    int rc = zflush_collective(f);
     uint64_t now = f->rank == 0 ? zfile_size(f) : 0;
     int told = PMPI_Bcast(&now, 1, MPI_UINT64_T, 0, f->comm);
     /* Records that nobody knows, of a write that failed late, are to go too. */
@@ -129,7 +129,7 @@ int zf_file_sync(struct zfile *f)
 {
     /* After a failed write some MPI libraries return early from their sync, where others wait: all
      * call it or none. */
-    int rc = zfile_alike(f, zfile_may_write(f) ? zsettle_collective(f) : MPI_SUCCESS);
+    int rc = zfile_alike(f, zfile_may_write(f) ? zflush_collective(f) : MPI_SUCCESS);
     if (rc)
         return rc;
     int learned = learn(f);

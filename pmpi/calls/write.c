@@ -1,5 +1,6 @@
 /* write.c - one write call: by which way its pieces get into the file (docs/architecture.md). */
 #include <limits.h>
+#include <string.h>
 
 #include "calls/components.h"
 #include "calls/transfer.h"
@@ -11,7 +12,7 @@
 #define COLLECTIVE_PIECE ((uint64_t)16 << 20)
 
 /* Rounds of a call that a device may have without their having a place. */
-#define MOST_OWED 3
+#define MOST_UNPLACED 3
 
 /* ---- independent ---- */
 
@@ -55,6 +56,36 @@ static int write_atomic(struct zfile *f, struct zplan *p, const struct zmpi_rang
     return zsession_atomic_end(f, rc ? rc : placed);
 }
 
+static enum zexact_why why_exact(const struct zfile *f, const struct zplan *p)
+{
+    const enum zmpi_type type = p->memory.element;
+    const struct zmpi_bound bound = zfile_bound(f, type);
+    if (f->options.bound.mode == ZMPI_LOSSLESS || !f->options.bound_set)
+        return ZEXACT_SET;
+    if (type != ZMPI_F32 && type != ZMPI_F64)
+        return ZEXACT_TYPE;
+    if (bound.mode == ZMPI_LOSSLESS)
+        return f->format ? ZEXACT_FORMAT : ZEXACT_MISTYPED;
+    return p->small ? ZEXACT_SMALL : ZEXACT_NOT;
+}
+
+/* What the call was, on this rank. */
+static void note_call(struct zfile *f, const struct zplan *p)
+{
+    const enum zmpi_type type = p->memory.element;
+    struct znote *note = znote_now(f);
+    if (!note || !p->memory.bytes)
+        return;
+    note->type = type;
+    note->components = p->components ? p->components : 1;
+    memcpy(note->shape, p->shape, sizeof note->shape);
+    note->shape_from = p->shape_from;
+    note->exact = why_exact(f, p);
+    note->bound = note->exact ? (struct zmpi_bound){ZMPI_LOSSLESS, 0} : f->options.bound;
+    note->values = (double)(p->memory.bytes / zmpi_type_size(type));
+    znote_say(f, note);
+}
+
 static void count_written(struct zfile *f, const struct zplan *p)
 {
     const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
@@ -66,6 +97,7 @@ static void count_written(struct zfile *f, const struct zplan *p)
     f->stats.bytes_exact += exact && !mistyped ? bytes : 0;
     f->stats.bytes_mistyped += mistyped ? bytes : 0;
     f->stats.bytes_typed += mistyped || element == ZMPI_BYTES ? 0 : bytes;
+    note_call(f, p);
 }
 
 /* The bound of this call, where rules name calls: the number-th collective one of the file, or
@@ -120,7 +152,7 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
     rc = rc ? rc : zplan_make(f, r, zplace_slot_size(f) / 4, &p);
     if (rc || p.memory.bytes == 0)
         return rc;
-    f->untold = true;
+    f->unshared = true;
     look_at_size(f, &p);
     p.most_runs = zstage_most_runs(f);
     const uint64_t bytes = p.memory.bytes;
@@ -152,7 +184,7 @@ struct together {
     uint64_t exact_below;    /* the smallest of any rank */
     bool large;              /* a rank has too much to be staged */
     bool ratio;              /* a rank wants one */
-    bool through;            /* a rank hands its pieces to a device that writes them */
+    bool offload;            /* a rank hands its pieces to a device that writes them */
     int components;          /* as options.h has them, the same for all */
 };
 
@@ -164,7 +196,7 @@ static int agree(struct zfile *f, struct together *t)
     double mine[14] = {t->range.min,        -t->range.max,
                        t->range.fill,       -(double)t->rounds,
                        t->large ? -1 : 0,   t->ratio ? -1 : 0,
-                       t->through ? -1 : 0, mistyped,
+                       t->offload ? -1 : 0, mistyped,
                        -t->fill.most,       zmpi_fill_smallest(t->fill),
                        -(double)t->floats,  (double)f->options.exact_below};
     double all[14];
@@ -182,7 +214,7 @@ static int agree(struct zfile *f, struct together *t)
                                .exact_below = (uint64_t)all[11],
                                .large = all[4] < 0,
                                .ratio = all[5] < 0 && !f->mistyped,
-                               .through = all[6] < 0,
+                               .offload = all[6] < 0,
                                .components = f->mistyped ? 1 : zcomponents_agreed(all + 12)};
     }
     return rc;
@@ -236,8 +268,8 @@ static int correct_round(struct zfile *f, struct zplan *p, const struct zmpi_ran
 static int write_rounds(struct zfile *f, struct zplan *p, const struct together *t)
 {
     uint64_t at = 0;
-    int owed = zsettle_owed(f, 0), rc = zstage_flush(f);
-    rc = owed ? owed : rc;
+    int placed_rounds = zflush_rounds(f, 0), rc = zstage_flush(f);
+    rc = placed_rounds ? placed_rounds : rc;
     for (uint64_t k = 0; k < t->rounds || k == 0; k++) {
         int step = at < p->memory.bytes ? zplan_encode_next(f, p, &at, &t->range) : MPI_SUCCESS;
         if (t->rounds == 1 && p->surveyed) {
@@ -247,36 +279,36 @@ static int write_rounds(struct zfile *f, struct zplan *p, const struct together 
         int placed = zplace_dense(f, k + 1 < t->rounds);
         rc = rc ? rc : step ? step : placed;
     }
-    int shared = zsettle_share(f);
+    int shared = zflush_share(f);
     return rc ? rc : shared;
 }
 
 /* The same where a device writes: rounds get their places some time after they were handed over,
  * those of later calls too, so that nobody waits for their sizes. What others may read is in the
  * file at the end. */
-static int hand_rounds(struct zfile *f, struct zplan *p, const struct together *t)
+static int offload_rounds(struct zfile *f, struct zplan *p, const struct together *t)
 {
     uint64_t at = 0;
     int rc = MPI_SUCCESS, placed = MPI_SUCCESS;
     for (uint64_t k = 0; k < t->rounds || k == 0; k++) {
-        f->through.round++;
-        f->through.owed++;
+        f->offload_write.round++;
+        f->offload_write.unplaced++;
         int step = k == 0 ? zstage_flush(f) : MPI_SUCCESS;
         if (at < p->memory.bytes && !step)
             step = zplan_encode_next(f, p, &at, &t->range);
-        placed = zsettle_owed(f, k + 1 < MOST_OWED ? k + 1 : MOST_OWED);
+        placed = zflush_rounds(f, k + 1 < MOST_UNPLACED ? k + 1 : MOST_UNPLACED);
         rc = rc ? rc : step ? step : placed;
     }
     placed = MPI_SUCCESS;
     if (zfile_may_read(f)) {
-        int owed = zsettle_owed(f, 1);
-        f->through.owed = 0;
+        int placed_rounds = zflush_rounds(f, 1);
+        f->offload_write.unplaced = 0;
         placed = zplace_dense(f, false);
-        placed = owed ? owed : placed;
+        placed = placed_rounds ? placed_rounds : placed;
     } else {
-        placed = zsettle_here(f);
+        placed = zflush_outbox(f);
     }
-    int shared = zsettle_share(f);
+    int shared = zflush_share(f);
     return rc ? rc : placed ? placed : shared;
 }
 
@@ -288,7 +320,7 @@ static int write_together(struct zfile *f, struct zplan *p, const struct togethe
     }
     if (!t->large)
         return write_staged(f, p, &t->range);
-    return t->through && !p->surveyed ? hand_rounds(f, p, t) : write_rounds(f, p, t);
+    return t->offload && !p->surveyed ? offload_rounds(f, p, t) : write_rounds(f, p, t);
 }
 
 /* What this rank tells the others of its part. rc: it has failed. */
@@ -301,7 +333,7 @@ static int look(struct zfile *f, struct zplan *p, int rc, struct together *t)
                p->runs > zstage_most_runs(f);
     t->floats = rc ? 0 : zplan_floats(p);
     t->ratio = !rc && zplan_wants_ratio(f, p);
-    t->through = f->options.nic_write && !f->through.off;
+    t->offload = f->options.nic_write && !f->offload_write.off;
     t->components = 1;
     return rc;
 }

@@ -76,6 +76,7 @@ void zplan_shape_of_data(struct zfile *f, struct zplan *p, const void *data, siz
     const struct zmpi_bound bound = zfile_bound(f, m->element);
     zmpi_shape_recall(&f->shapes, m->element, &bound, f->options.threshold, data, have, count,
                       p->shape, &is_new);
+    p->shape_from = p->shape[1] > 1 ? ZSHAPE_DATA : p->shape_from;
     if (is_new)
         zmpi_log(ZMPI_LOG_INFO,
                  "%s: rank %d: calls of %zu values are arrays of %zux%zux%zu, as their data look "
@@ -90,16 +91,21 @@ static void find_shape(struct zfile *f, struct zplan *p)
     size_t width = zmpi_type_size(p->memory.element), count = p->memory.bytes / width;
     if (holds(f->options.shape, count)) {
         memcpy(p->shape, f->options.shape, sizeof p->shape);
+        p->shape_from = ZSHAPE_SET;
         return;
     }
     tell_of_shape(f, p);
+    p->shape_from = ZSHAPE_VIEW;
     if (shape_of_view(&f->view, p, p->shape) && holds(p->shape, count))
         return;
     memcpy(p->shape, p->memory.shape, sizeof p->shape);
+    p->shape_from = ZSHAPE_DATATYPE;
     if (p->shape[1] > 1 && holds(p->shape, count))
         return;
+    p->shape_from = ZSHAPE_RUNS;
     if (shape_of_extent(&p->extent, width, p->shape) && holds(p->shape, count))
         return;
+    p->shape_from = ZSHAPE_NONE;
     p->shape[0] = p->shape[1] = 1;
     p->shape[2] = count;
     zplan_shape_of_data(f, p, p->memory.data, count, count);
@@ -393,8 +399,10 @@ int zplan_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin,
     uint64_t bytes = piece_bytes(f, p, *begin);
     struct zpiece piece = piece_at(p, *begin);
     piece.range = range;
-    if (p->components < 0)
-        piece.range = &p->range[*begin / (p->memory.bytes / (uint64_t)-p->components)];
+    if (p->components < 0) {
+        piece.component = (int)(*begin / (p->memory.bytes / (uint64_t)-p->components));
+        piece.range = &p->range[piece.component];
+    }
     const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
     piece.read = zmpi_bound_needs_range(&bound) ? p->memory.bytes : 0;
     enum zmpi_status status = piece_extent(f, p, *begin, &bytes, &piece.extent);

@@ -16,6 +16,7 @@ struct zplan {
     size_t runs;
     struct zmpi_extent extent;
     size_t shape[3]; /* of the call's elements */
+    enum zshape_from shape_from;
     /* As in zmpi_options, once the call is taken apart (components.c), with the range of each; then
      * the shape is that of one. 0: one array. */
     int components;

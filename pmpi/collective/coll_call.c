@@ -433,7 +433,7 @@ static double survey_bound(const struct zcall *c)
 {
     struct zmpi_job job = ratio_job(c);
     if (zmpi_job_open(&job))
-        zmpi_survey_settle(&c->survey, &job);
+        zmpi_survey_apply(&c->survey, &job);
     return job.abs_bound;
 }
 

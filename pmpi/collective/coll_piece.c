@@ -79,7 +79,7 @@ bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data,
     zmpi_job_threshold(job, o->threshold);
     zmpi_job_fills(job, &o->fill);
     if (zmpi_job_open(job))
-        zmpi_survey_settle(&c->survey, job);
+        zmpi_survey_apply(&c->survey, job);
     job->read = c->scanned;
     job->threads = zruntime_threads(o);
     zmpi_options_encoder(o, &job->approximate);
@@ -120,7 +120,7 @@ static size_t compress(struct zcall *c, const struct zpart *part, struct zmpi_jo
  * A piece that did not become smaller goes as it is. Where measured time has chosen the encoder,
  * the other one might have made it smaller: so it gets the values that both would give it.
  */
-static enum zmpi_status settle(const struct zmpi_job *job, unsigned char *data, size_t bytes)
+static enum zmpi_status decode_own(const struct zmpi_job *job, unsigned char *data, size_t bytes)
 {
     const struct zmpi_device *cpu = zmpi_device_cpu();
     struct zmpi_job fle = *job;
@@ -147,7 +147,7 @@ static size_t encode(struct zcall *c, const struct zblock *b, const struct zpart
         return size;
     if (zmpi_device_move(part->holder, dst, part->data, bytes))
         return 0;
-    if (made && job.bound.mode != ZMPI_LOSSLESS && zcall_picks(c) && settle(&job, dst, bytes))
+    if (made && job.bound.mode != ZMPI_LOSSLESS && zcall_picks(c) && decode_own(&job, dst, bytes))
         zmpi_log(ZMPI_LOG_WARN, "%s on %d ranks: no memory on rank %d: some data are sent exactly",
                  zop_name(c->op), c->state->ranks, c->state->rank);
     return bytes;

@@ -107,20 +107,25 @@ static void count_bound(struct zfile *f, const struct zmpi_range *range,
 }
 
 /* What the bound has taken from the piece. */
-static void count_lossy(struct zfile *f, const struct zpiece *piece, const unsigned char *stream,
-                        size_t size)
+static void count_lossy(struct zfile *f, const struct zpiece *piece, const struct zmpi_stream *s)
+{
+    f->stats.values_lossy += (double)(s->info.decoded_bytes / s->width);
+    if (!piece->holder)
+        f->stats.values_flat += (double)zmpi_flat_count(s, piece->data);
+    if (!f->stats.identifiers.is_one && zmpi_whole_identifiers(&s->info, piece->data))
+        f->stats.identifiers = f->call;
+}
+
+static void count_stream(struct zfile *f, const struct zpiece *piece, const unsigned char *stream,
+                         size_t size, uint64_t stored)
 {
     struct zmpi_stream s;
     if (zmpi_stream_parse(&s, stream, size))
         return;
     count_bound(f, piece->range, &s.info, size);
-    if (!(s.info.abs_bound > 0))
-        return;
-    f->stats.values_lossy += (double)(s.info.decoded_bytes / s.width);
-    if (!piece->holder)
-        f->stats.values_flat += (double)zmpi_flat_count(&s, piece->data);
-    if (!f->stats.identifiers.is_one && zmpi_whole_identifiers(&s.info, piece->data))
-        f->stats.identifiers = f->call;
+    if (s.info.abs_bound > 0)
+        count_lossy(f, piece, &s);
+    znote_coded(f, piece, &s.info, stored);
 }
 
 /* The head (with the list of runs, if it is one) and the stream, behind what is in the outbox. */
@@ -143,8 +148,6 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     if (status)
         return status;
     memset(dst + head + size, 0, zmpi_pad8(size) - size);
-    if (job->bound.mode != ZMPI_LOSSLESS)
-        count_lossy(f, piece, dst + head, size);
     r.payload_length = size;
     r.order = piece->order ? *piece->order : (f->last_here = zencode_order(f));
     status = waiting_add(f, &r);
@@ -154,6 +157,7 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     f->outbox_used += zmpi_record_room(&r); /* the copy is made when its place is known */
     f->stats.n.records++;
     f->stats.n.bytes_stored += zmpi_record_room(&r);
+    count_stream(f, piece, dst + head, size, zmpi_record_room(&r));
     return ZMPI_OK;
 }
 
@@ -185,7 +189,7 @@ int zencode_job(struct zfile *f, const struct zmpi_job *asked, const struct zpie
     int rc;
     if (!piece->holder)
         zmpi_axes_recall(&f->axes, &job, piece->data);
-    if (zthrough_take(f, &job, piece, &rc)) {
+    if (zoffload_take(f, &job, piece, &rc)) {
         f->stats.n.seconds_compress += zmpi_seconds() - start;
         return rc;
     }
@@ -216,7 +220,7 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     zmpi_job_threshold(&job, f->options.threshold);
     zmpi_job_fills(&job, &f->options.fill);
     if (zmpi_job_open(&job) && piece->survey)
-        zmpi_survey_settle(piece->survey, &job);
+        zmpi_survey_apply(piece->survey, &job);
     job.read = piece->read;
     job.threads = zruntime_threads(&f->options);
     if (piece->survey) {
@@ -225,6 +229,9 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     } else {
         choose_encoder(f, &job);
     }
+    struct znote *note = znote_now(f);
+    if (note)
+        f->before.note = *note;
     f->before.stats = f->stats;
     f->before.choice = f->choice;
     f->before.offloaded = f->offload.coded.bytes;
@@ -244,6 +251,9 @@ void zencode_undo(struct zfile *f, struct zmpi_extent *extent)
     f->sequence--;
     f->before.stats.n.seconds_compress = f->stats.n.seconds_compress;
     f->stats = f->before.stats;
+    struct znote *note = znote_now(f);
+    if (note)
+        *note = f->before.note;
     f->choice = f->before.choice;
     f->offload.coded.bytes = f->before.offloaded;
 }

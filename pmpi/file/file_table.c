@@ -69,6 +69,7 @@ static void destroy(struct zfile *f)
     zmpi_entries_free(&f->fresh);
     free(f->outbox);
     free(f->component);
+    free(f->notes);
     free(f->waiting);
     free(f->news.sizes);
     free(f->news.places);

@@ -105,9 +105,9 @@ int zplace_slab(struct zfile *f)
 
 int zplace_own(struct zfile *f)
 {
-    int handed = zthrough_slab(f, SIZE_MAX), landed = zthrough_land(f, SIZE_MAX);
+    int offloaded = zoffload_slab(f, SIZE_MAX), landed = zoffload_land(f, SIZE_MAX);
     int placed = zplace_slab(f), late = zbackground_wait(f);
-    return handed ? handed : landed ? landed : placed ? placed : late;
+    return offloaded ? offloaded : landed ? landed : placed ? placed : late;
 }
 
 /* Where everything written so far ends, on all ranks. */
@@ -143,8 +143,8 @@ static int write_dense(struct zfile *f, uint64_t base, bool more)
     }
     if (!background)
         rc = empty_outbox(f, rc);
-    int handed = zthrough_place(f, behind);
-    return rc ? rc : handed;
+    int offloaded = zoffload_place(f, behind);
+    return rc ? rc : offloaded;
 }
 
 /* What has failed at a place and could not go there: to others. */
@@ -158,11 +158,11 @@ static int place_left(struct zfile *f)
 int zplace_dense(struct zfile *f, bool more)
 {
     struct place place = {.epoch = f->epoch};
-    uint64_t before = 0, total = 0, handed = 0, mine;
-    int landed = more ? MPI_SUCCESS : zthrough_land(f, SIZE_MAX);
-    int sized = zthrough_sizes(f, &handed);
+    uint64_t before = 0, total = 0, offloaded = 0, mine;
+    int landed = more ? MPI_SUCCESS : zoffload_land(f, SIZE_MAX);
+    int sized = zoffload_sizes(f, &offloaded);
     int late = more ? MPI_SUCCESS : zbackground_wait(f), rc = agree_end(f, &place.base);
-    mine = f->outbox_used + handed;
+    mine = f->outbox_used + offloaded;
     if (!rc)
         rc = PMPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, f->comm);
     if (!rc)
@@ -179,7 +179,7 @@ int zplace_dense(struct zfile *f, bool more)
     rc = place.status;
     if (rc) {
         empty_outbox(f, rc);
-        zthrough_forget(f);
+        zoffload_forget(f);
     } else {
         rc = write_dense(f, place.base + before, more);
     }
@@ -188,8 +188,8 @@ int zplace_dense(struct zfile *f, bool more)
     f->session.shared = f->session.shared || place.shared;
     f->sequence = 0;
     f->slots = f->slot_used = 0;
-    zthrough_renumber(f);
-    int there = more ? MPI_SUCCESS : zthrough_land(f, SIZE_MAX);
-    int again = more ? MPI_SUCCESS : f->through.round ? place_left(f) : zplace_slab(f);
+    zoffload_renumber(f);
+    int there = more ? MPI_SUCCESS : zoffload_land(f, SIZE_MAX);
+    int again = more ? MPI_SUCCESS : f->offload_write.round ? place_left(f) : zplace_slab(f);
     return landed ? landed : sized ? sized : late ? late : rc ? rc : there ? there : again;
 }

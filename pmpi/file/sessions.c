@@ -375,7 +375,7 @@ static int share_log(struct zfile *f)
 
 int zsession_set_atomic(struct zfile *f, bool atomic)
 {
-    int rc = zsettle_collective(f);
+    int rc = zflush_collective(f);
     uint64_t told[2] = {MPI_SUCCESS, 0};
     if (atomic && f->rank == 0) {
         told[0] = (uint64_t)share_log(f);

@@ -270,7 +270,10 @@ static struct zmpi_job job_of(struct zfile *f, const struct zmemory *m,
                         &range);
     zmpi_job_make(&a, &bound, &range, &job); /* on failure the bound stays 0: exact */
     zmpi_job_threshold(&job, f->options.threshold);
-    zmpi_job_settle(&job);
+    zmpi_job_safe_bound(&job);
+    struct znote *note = znote_now(f);
+    if (note && range.min <= range.max)
+        note->range[0] = range;
     if (bound.mode == ZMPI_PSNR && range.max > range.min)
         f->stats.found_share = fmax(f->stats.found_share, job.abs_bound / (range.max - range.min));
     if (zmpi_job_open(&job))

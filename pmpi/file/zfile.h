@@ -21,6 +21,7 @@
 #include "datatype/buffer.h"
 #include "device/codec_choice.h"
 #include "device/offload.h"
+#include "file/notes.h"
 #include "judge/axes_known.h"
 #include "judge/byte_order.h"
 #include "judge/components.h"
@@ -103,17 +104,17 @@ struct ztrim {
     uint64_t live; /* bytes of the records that were kept */
 };
 
-/* ---- through.c: records that a device compresses and writes itself ---- */
+/* ---- offload_write.c: records that a device compresses and writes itself ---- */
 
-struct zhanded;
+struct zoffloaded;
 
-struct zthrough {
+struct zoffload_write {
     bool off; /* something failed: not with this file any more */
     /* The same on all ranks: rounds of collective calls so far, the last ones that have no place.
      */
-    uint64_t round, owed;
+    uint64_t round, unplaced;
     char *path;                 /* of the file, without links */
-    struct zhanded *entry;      /* in the order in which they were handed over */
+    struct zoffloaded *entry;   /* in the order in which they were handed over */
     size_t placed, count, room; /* the first ones have their places */
     size_t keep;                /* so many of the last ones get no place this time */
     uint64_t bytes;             /* of their data */
@@ -136,7 +137,7 @@ struct zstats {
                               not for them */
 };
 
-/* What the ranks tell each other at collective points; settle.c. */
+/* What the ranks tell each other at collective points; flush_collective.c. */
 struct znews {
     int *sizes, *places;  /* of each rank's part */
     unsigned char *bytes; /* entries of all ranks' records */
@@ -162,6 +163,7 @@ struct zfile {
     struct zmpi_options options;
     bool hdf5;                      /* HDF5 has opened it */
     struct zcall_number call;       /* that is being coded */
+    struct znotes *notes;           /* of the first calls; NULL: none */
     struct zmpi_order order;        /* of the floats written last, if they were few */
     bool call_rules;                /* there are rules for single write calls of this file */
     struct zmpi_bound file_bound;   /* that of all others */
@@ -190,7 +192,7 @@ struct zfile {
     struct znews news;
     uint64_t first_epoch; /* of this open */
     bool dirty;           /* records were written since open: the index must be renewed */
-    bool untold;          /* this rank has written by itself since the last collective point */
+    bool unshared;        /* this rank has written by itself since the last collective point */
     uint64_t size_before; /* logical size at open */
     bool durable;      /* what it holds may be on the disk, by a sync or since an earlier open: what
                           follows must not take that back */
@@ -218,7 +220,7 @@ struct zfile {
     size_t waiting_count, waiting_room;
 
     bool behind; /* inside a call that need not find its records in the file when it goes on */
-    struct zthrough through;
+    struct zoffload_write offload_write;
     struct zbackground *background; /* NULL before the first such write */
     int late; /* an error of it that was raised, but not yet returned by a call that writes */
 
@@ -228,6 +230,7 @@ struct zfile {
         struct zstats stats;
         struct zcodec_choice choice;
         uint64_t offloaded;
+        struct znote note;
     } before;
     struct zcodec_choice choice;
     struct zmpi_axes_known axes; /* of what was coded before */
@@ -276,6 +279,7 @@ struct zpiece {
     const struct zmpi_survey *survey; /* the same for a ratio; NULL: the piece is by itself */
     const uint64_t *order;            /* that its record has already; NULL: the next */
     uint64_t read;                    /* as in struct zmpi_job */
+    int component;                    /* of its call */
     bool exact;                       /* whatever the bound */
 };
 
@@ -319,28 +323,28 @@ int zplace_dense(struct zfile *f, bool more);
 /* n records that were written (rc 0) become known, or are dropped; returns rc, or why not. */
 int zplace_keep(struct zfile *f, struct zmpi_record *record, size_t n, int rc);
 
-/* ---- through.c ---- */
+/* ---- offload_write.c ---- */
 
 /* Hand a piece over; false: it is to be encoded here. *rc: an error of earlier ones. */
-bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece,
+bool zoffload_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece,
                    int *rc);
 /* The largest logical offset of all that was handed over and is not known to be in the file. */
-uint64_t zthrough_end(const struct zfile *f);
+uint64_t zoffload_end(const struct zfile *f);
 /* Sizes of those that get their places now; *bytes: in all. What fails goes to the outbox. */
-int zthrough_sizes(struct zfile *f, uint64_t *bytes);
+int zoffload_sizes(struct zfile *f, uint64_t *bytes);
 /* These to the file, one behind the other from `offset` on. Does not wait. */
-int zthrough_place(struct zfile *f, uint64_t offset);
+int zoffload_place(struct zfile *f, uint64_t offset);
 /* Those of the last `rounds` get no place next time; as far as that may be. */
-void zthrough_keep(struct zfile *f, uint64_t rounds);
+void zoffload_postpone(struct zfile *f, uint64_t rounds);
 /* They have lost their places. */
-void zthrough_forget(struct zfile *f);
+void zoffload_forget(struct zfile *f);
 /* The oldest `most` that have none each to a place of its own, without other ranks. */
-int zthrough_slab(struct zfile *f, size_t most);
+int zoffload_slab(struct zfile *f, size_t most);
 /* A new epoch has begun: for those without a place, too. */
-void zthrough_renumber(struct zfile *f);
+void zoffload_renumber(struct zfile *f);
 /* The oldest `most` that have their places are in the file and known, or the error is raised. */
-int zthrough_land(struct zfile *f, size_t most);
-void zthrough_free(struct zfile *f);
+int zoffload_land(struct zfile *f, size_t most);
+void zoffload_free(struct zfile *f);
 
 /* ---- physical.c ---- */
 
@@ -438,31 +442,31 @@ bool zreadahead_read(struct zfile *f, const struct zmpi_run *run, size_t runs, u
 void zreadahead_forget(struct zfile *f);
 void zreadahead_free(struct zfile *f);
 
-/* ---- settle.c: everything this rank holds back, out ---- */
+/* ---- flush_collective.c: everything this rank holds back, out ---- */
 
 /* Collective: staged data placed, records known to all ranks that may read, logical size known to
  * all. */
-int zsettle_collective(struct zfile *f);
+int zflush_collective(struct zfile *f);
 /* Collective: the same, if the file may be read and any rank has written by itself since the last
  * time. In collective calls that MPI does not say make writes visible, but every MPI library does.
  */
-int zsettle_told(struct zfile *f);
+int zflush_independent(struct zfile *f);
 /* The same for a file that HDF5 has opened on this very communicator, which is its own duplicate.
  * Its ranks share the writing of metadata; each takes all of them for written when it comes out of
  * a barrier there, and reads what another one wrote, or writes over it. */
-int zsettle_hdf5(MPI_Comm program);
+int zflush_hdf5(MPI_Comm program);
 /* Places for rounds of collective calls that have none, until `most` are left. */
-int zsettle_owed(struct zfile *f, uint64_t most);
+int zflush_rounds(struct zfile *f, uint64_t most);
 /* Places for what ranks have encoded themselves of those rounds: independent calls have none for as
  * much. */
-int zsettle_here(struct zfile *f);
+int zflush_outbox(struct zfile *f);
 /* The second half of it, when the data have been placed already. */
-int zsettle_share(struct zfile *f);
-/* What others wrote and this rank could not take for want of memory. zsettle_known raises the
+int zflush_share(struct zfile *f);
+/* What others wrote and this rank could not take for want of memory. zflush_known raises the
  * error.
  */
-enum zmpi_status zsettle_take(struct zfile *f);
-int zsettle_known(struct zfile *f);
+enum zmpi_status zflush_take(struct zfile *f);
+int zflush_known(struct zfile *f);
 bool znews_make(struct znews *n, int ranks);
 /* All records were read anew, or are gone. */
 void znews_forget(struct znews *n);

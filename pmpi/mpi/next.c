@@ -216,13 +216,13 @@ static void name_of(void *mpi, char *name, size_t size)
 static void check_family(void *mpi, const void *init)
 {
     const enum family family = family_of(mpi, init);
-    char name[100], message[300];
+    char name[100], message[400];
     if (family == BUILT_FOR)
         return;
     name_of(mpi, name, sizeof name);
     snprintf(message, sizeof message,
              "this libzmpi.so was built for %s, the program runs %s%s: preload one that was built "
-             "with the program's MPI",
+             "with the program's MPI (zmpi run finds it, or zmpi run --mpi NAME)",
              family_name[BUILT_FOR], name,
              family == STANDARD ? " by the standard ABI of MPI 5" : "");
     stop(message);

@@ -11,74 +11,36 @@
 #include "base/text.h"
 #include "collective/coll.h"
 #include "mpi/runtime.h"
+#include "report/entry.h"
 #include "report/report.h"
 
-enum {
-    WRITTEN,
-    STORED,
-    READ,
-    RECORDS,
-    COMPRESS,
-    WRITE_TIME,
-    READ_TIME,
-    COLLECTIVE,
-    INDEPENDENT,
-    OFFLOADED,
-    READ_OFFLOADED,
-    EXACT,    /* bytes that are no floats, though a bound is set */
-    MISTYPED, /* bytes of floats in the other byte order, or of none, though a bound is set */
-    BY_FLE,   /* bytes */
-    BY_HUFFMAN,
-    ALL_FLE, /* seconds that all of them would have taken, as estimated */
-    ALL_HUFFMAN,
-    SUMS
-};
-
-struct use {
-    char device[32], why[96];
-};
-
-/* One closed file, summed over its ranks. Plain data: it travels as bytes. */
-struct entry {
-    char path[512];
-    char bound[40];
-    char bound_from[16],
-        bound_overrides[40]; /* what set it; "", or what was set for the whole job */
-    struct use by, read_by;  /* of the first rank */
-    char codec[24];
-    double sum[SUMS];
-    double ranks;
-    double ratio; /* asked; 0: something else was */
-    bool plain;   /* given back as a plain file */
-    bool hdf5;    /* HDF5 opened it */
-    double coded[2];
-    bool found;        /* a ratio or a psnr was asked */
-    double largest[2]; /* bound that it took: absolute, as a part of the range */
-    double flat;       /* share of the lossy values that became constants */
-};
-
 /* A program may close files a million times. Of more than these only sums are known: rows that a
- * process keeps, that rank 0 gets from all, that are printed as text. */
-enum { KEPT_MOST = 4096, ROWS_MOST = 16384, TEXT_MOST = 200 };
-
-/* Plain doubles: they are summed over all processes. */
-struct more {
-    double files, sum[SUMS];
-};
+ * process keeps, that rank 0 gets from all. And the text of their write calls: of a process, of
+ * all. */
+enum { KEPT_MOST = 4096, ROWS_MOST = 16384, CALLS_MOST = 1 << 20, ALL_CALLS_MOST = 64 << 20 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries; /* of the files whose first rank this process was */
 static size_t entries_count, entries_room;
 static struct more others;
+static char *calls; /* text of the entries' write calls, in their order */
+static size_t calls_size;
 
-static void add(struct more *m, const struct entry *e)
+/* Behind the others', if there is room. */
+static size_t keep_calls(const char *text, size_t size)
 {
-    m->files++;
-    for (int i = 0; i < SUMS; i++)
-        m->sum[i] += e->sum[i];
+    char *grown =
+        text && calls_size + size <= CALLS_MOST ? realloc(calls, calls_size + size) : NULL;
+    if (!grown)
+        return 0;
+    memcpy(grown + calls_size, text, size);
+    calls = grown;
+    calls_size += size;
+    return size;
 }
 
-static void keep(const struct entry *e)
+/* text: of its write calls, or NULL. */
+static void keep(struct entry *e, const char *text, size_t size)
 {
     pthread_mutex_lock(&lock);
     if (entries_count == entries_room && entries_room < KEPT_MOST) {
@@ -89,10 +51,11 @@ static void keep(const struct entry *e)
             entries_room = room;
         }
     }
-    if (entries_count < entries_room)
+    if (entries_count < entries_room) {
+        e->calls = size ? keep_calls(text, size) : 0;
         entries[entries_count++] = *e;
-    else
-        add(&others, e);
+    } else
+        zentry_add(&others, e);
     pthread_mutex_unlock(&lock);
 }
 
@@ -114,16 +77,10 @@ void zreport_left_alone(const char *path, bool selected)
     pthread_mutex_unlock(&lock);
 }
 
-/* Errors up to `share` of the range, spread evenly, are a noise of so many decibels. */
-static double decibels(double share)
-{
-    return -20 * log10(share / sqrt(3));
-}
-
 /* What a ratio costs may be most of the data. */
 static void warn_of_noise(const struct zfile *f, const struct entry *e)
 {
-    const double share = e->largest[1], db = share > 0 ? decibels(share) : HUGE_VAL;
+    const double share = e->largest[1], db = share > 0 ? zentry_decibels(share) : HUGE_VAL;
     if (db < 40)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: %s takes errors of up to %.2g %% of the range of the values, about %.0f dB: "
@@ -194,14 +151,18 @@ void zreport_file(struct zfile *f)
                          [BY_HUFFMAN] = (double)c->bytes[1],
                          [ALL_FLE] = coded * zcodec_estimate(c, ZMPI_FLE),
                          [ALL_HUFFMAN] = coded * zcodec_estimate(c, ZMPI_HUFFMAN)};
+    size_t size = 0;
+    char *text = zreport_calls(f, &size);
     struct entry e = {.ranks = f->ranks, .plain = f->plain, .hdf5 = f->hdf5};
     if (PMPI_Reduce(mine, e.sum, SUMS, MPI_DOUBLE, MPI_SUM, 0, f->comm) ||
         PMPI_Reduce((double[]){s->ratio_raw, s->ratio_coded}, e.coded, 2, MPI_DOUBLE, MPI_SUM, 0,
                     f->comm) ||
         PMPI_Reduce((double[]){s->found_bound, s->found_share}, e.largest, 2, MPI_DOUBLE, MPI_MAX,
                     0, f->comm) ||
-        zreport_lost(f, &e.flat) || f->rank)
+        zreport_lost(f, &e.flat) || f->rank) {
+        free(text);
         return;
+    }
     snprintf(e.path, sizeof e.path, "%s", f->path);
     note_use(&e.by, &f->offload.coded);
     note_use(&e.read_by, &f->offload.decoded);
@@ -218,160 +179,8 @@ void zreport_file(struct zfile *f)
                  "%s: its floats are in the other byte order, or no such floats: stored exactly, "
                  "whatever the bound",
                  f->path);
-    keep(&e);
-}
-
-static double quotient(double a, double b)
-{
-    return b > 0 ? a / b : 0;
-}
-
-/* A plain file is as large as it would be without us, however little of it was written. */
-static double ratio_of(const struct entry *e)
-{
-    return e->plain ? 1 : quotient(e->sum[WRITTEN], e->sum[STORED]);
-}
-
-/* What auto did, and what it takes each encoder to be worth. */
-static void print_codec(FILE *out, const struct entry *e)
-{
-    const double *s = e->sum, all = s[BY_FLE] + s[BY_HUFFMAN];
-    if (strcmp(e->codec, "fle") != 0)
-        fprintf(out, ", %s", e->codec);
-    if (strcmp(e->codec, "auto") == 0 && all > 0)
-        fprintf(out, ": %.0f %% huffman (all fle %.3f s, all huffman %.3f s)",
-                100 * s[BY_HUFFMAN] / all, s[ALL_FLE] / e->ranks, s[ALL_HUFFMAN] / e->ranks);
-}
-
-static void print_more(FILE *out, const struct more *m)
-{
-    char name[40];
-    snprintf(name, sizeof name, "%.0f more", m->files);
-    fprintf(out, "zmpi %-28s %10.2f %10.2f %7.2f %10s %10s %10.2f\n", name, m->sum[WRITTEN] / 1e6,
-            m->sum[STORED] / 1e6, quotient(m->sum[WRITTEN], m->sum[STORED]), "-", "-",
-            m->sum[READ] / 1e6);
-}
-
-/* The bound that a ratio or a psnr took, and what it does to the values. */
-static void describe_found(const struct entry *e, char text[80])
-{
-    if (!(e->largest[0] > 0))
-        snprintf(text, 80, " (without loss)");
-    else if (e->largest[1] > 0)
-        snprintf(text, 80, " (abs=%.4g, %.2g %% of the range, %.0f dB)", e->largest[0],
-                 100 * e->largest[1], decibels(e->largest[1]));
-    else
-        snprintf(text, 80, " (abs=%.4g)", e->largest[0]);
-}
-
-static void print_text(FILE *out, const struct entry *e, size_t n)
-{
-    struct more rest = others;
-    for (; n > TEXT_MOST; n--)
-        add(&rest, &e[n - 1]);
-    if (n == 0 && rest.files <= 0)
-        return;
-    fprintf(out, "zmpi %-28s %10s %10s %7s %10s %10s %10s  %s\n", "file", "MB written", "MB stored",
-            "ratio", "compress s", "write s", "MB read", "bound, device");
-    for (size_t i = 0; i < n; i++) {
-        const char *base = strrchr(e[i].path, '/');
-        const double *s = e[i].sum;
-        char name[61];
-        zmpi_text_line(name, sizeof name, base ? base + 1 : e[i].path);
-        char found[80] = "";
-        if (e[i].found)
-            describe_found(&e[i], found);
-        char ratio[32] = "-"; /* of a file that was only read; its bound is in the file */
-        if (s[WRITTEN] > 0)
-            snprintf(ratio, sizeof ratio, "%.2f", ratio_of(&e[i]));
-        fprintf(out, "zmpi %-28s %10.2f %10.2f %7s %10.3f %10.3f %10.2f  ", name, s[WRITTEN] / 1e6,
-                s[STORED] / 1e6, ratio, s[COMPRESS] / e[i].ranks, s[WRITE_TIME] / e[i].ranks,
-                s[READ] / 1e6);
-        if (s[WRITTEN] > 0) {
-            fprintf(out, "%s%s", e[i].bound, found);
-            if (e[i].bound_overrides[0])
-                fprintf(out, " (%s, not %s)", e[i].bound_from, e[i].bound_overrides);
-            fprintf(out, ", %s", e[i].by.device);
-            print_codec(out, &e[i]);
-        } else {
-            fputs("nothing written", out);
-        }
-        if (s[READ_OFFLOADED] > 0)
-            fprintf(out, ", %.2f MB decoded by devices", s[READ_OFFLOADED] / 1e6);
-        if (s[EXACT] > 0)
-            fprintf(out, "; %.2f MB exact: not of a float type", s[EXACT] / 1e6);
-        if (s[MISTYPED] > 0)
-            fprintf(out, "; %.2f MB exact: in the other byte order, or no such floats",
-                    s[MISTYPED] / 1e6);
-        if (e[i].plain)
-            fputs("; plain again", out);
-        else if (e[i].hdf5)
-            fputs("; an HDF5 file inside (zmpi decompress)", out);
-        fputc('\n', out);
-    }
-    if (rest.files > 0)
-        print_more(out, &rest);
-}
-
-static const char *const sum_name[] = {"bytes_written",
-                                       "bytes_stored",
-                                       "bytes_read",
-                                       "records",
-                                       "seconds_compress",
-                                       "seconds_write",
-                                       "seconds_read",
-                                       "collective_calls",
-                                       "independent_calls",
-                                       "bytes_offloaded",
-                                       "bytes_decoded_offloaded",
-                                       "bytes_exact",
-                                       "bytes_other_byte_order",
-                                       "bytes_fle",
-                                       "bytes_huffman",
-                                       "estimate_fle",
-                                       "estimate_huffman"};
-
-static void print_json_file(FILE *out, const struct entry *e)
-{
-    const int most = strcmp(e->codec, "auto") == 0 ? SUMS : BY_FLE;
-    fputs("    {\"path\": ", out);
-    zmpi_text_json(out, e->path);
-    fprintf(out, ", \"bound\": \"%s\", \"bound_from\": \"%s\"", e->bound, e->bound_from);
-    if (e->bound_overrides[0])
-        fprintf(out, ", \"bound_overrides\": \"%s\"", e->bound_overrides);
-    fputs(", \"device\": ", out);
-    zmpi_text_json(out, e->by.device);
-    fputs(", \"device_why\": ", out);
-    zmpi_text_json(out, e->by.why);
-    fputs(", \"read_device\": ", out);
-    zmpi_text_json(out, e->read_by.device);
-    fputs(", \"read_device_why\": ", out);
-    zmpi_text_json(out, e->read_by.why);
-    fprintf(out, ", \"ranks\": %.0f, \"ratio\": %.6g", e->ranks, ratio_of(e));
-    fprintf(out, ", \"codec\": \"%s\"", e->codec);
-    for (int i = 0; i < most; i++)
-        fprintf(out, ", \"%s\": %.15g", sum_name[i], e->sum[i]);
-    if (e->plain)
-        fputs(", \"plain_again\": true", out);
-    if (e->hdf5)
-        fputs(", \"hdf5\": true", out);
-    if (e->found)
-        fprintf(out, ", \"largest_bound\": %.15g, \"largest_bound_of_range\": %.6g", e->largest[0],
-                e->largest[1]);
-    if (e->found && e->largest[1] > 0)
-        fprintf(out, ", \"psnr\": %.4g", decibels(e->largest[1]));
-    fprintf(out, ", \"share_constant\": %.6g", e->flat);
-    fputc('}', out);
-}
-
-static void print_json_more(FILE *out, const struct more *m)
-{
-    if (m->files <= 0)
-        return;
-    fprintf(out, "  \"more_files\": {\"files\": %.0f", m->files);
-    for (int i = 0; i < BY_FLE; i++)
-        fprintf(out, ", \"%s\": %.15g", sum_name[i], m->sum[i]);
-    fputs("},\n", out);
+    keep(&e, text, size);
+    free(text);
 }
 
 /* What ZMPI_FILES does not select is mostly meant so, and mostly one line; a wrong glob looks the
@@ -404,7 +213,8 @@ static FILE *open_report(const char *path)
 }
 
 /* Seconds are sums over ranks; times of one rank are these divided by "ranks". */
-static void print_json(const char *path, const struct entry *e, size_t n, const double left[2])
+static void print_json(const char *path, const struct entry *e, size_t n, const char *text,
+                       const double left[2])
 {
     FILE *out = open_report(path);
     if (!out) {
@@ -413,11 +223,12 @@ static void print_json(const char *path, const struct entry *e, size_t n, const 
     }
     fprintf(out, "{\n  \"zmpi\": \"%s\",\n  \"files\": [\n", zmpi_version());
     for (size_t i = 0; i < n; i++) {
-        print_json_file(out, &e[i]);
+        zentry_print_json(out, &e[i], text);
         fputs(i + 1 < n ? ",\n" : "\n", out);
+        text += text ? e[i].calls : 0;
     }
     fputs("  ],\n", out);
-    print_json_more(out, &others);
+    zentry_print_json_more(out, &others);
     fprintf(out, "  \"new_files_not_selected\": %.0f,\n  \"new_files_without_bound\": %.0f,\n",
             left[0], left[1]);
     zreport_collectives_json(out);
@@ -435,7 +246,7 @@ static bool say(const struct entry *e, size_t n, const double left[2])
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return false;
-    print_text(out, e, n);
+    zentry_print_text(out, e, n, &others);
     if (left)
         print_left_alone(out, left);
     zreport_collectives_text(out, n > 0 || others.files > 0);
@@ -446,6 +257,12 @@ static bool say(const struct entry *e, size_t n, const double left[2])
     return made;
 }
 
+static void drop_last(void)
+{
+    zentry_add(&others, &entries[--entries_count]);
+    calls_size -= entries[entries_count].calls;
+}
+
 /* So many that rank 0 has room for those of all processes. Collective. */
 static int cut_entries(void)
 {
@@ -453,31 +270,31 @@ static int cut_entries(void)
     int rc = PMPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     if (!rc && all[0] > ROWS_MOST)
         while ((double)entries_count > floor(ROWS_MOST / all[1]))
-            add(&others, &entries[--entries_count]);
+            drop_last();
     return rc ? rc
               : PMPI_Allreduce(MPI_IN_PLACE, (double *)&others,
                                (int)(sizeof others / sizeof(double)), MPI_DOUBLE, MPI_SUM,
                                MPI_COMM_WORLD);
 }
 
-/* All ranks' entries on rank 0, `total` of them; the caller frees them. NULL: elsewhere, or no
- * memory for a report. */
-static struct entry *collect(int rank, int ranks, size_t total)
+/* The `size` bytes of all ranks behind each other on rank 0, `total` of them; the caller frees
+ * them. NULL: elsewhere, or no memory. Collective. */
+static void *collect(int rank, int ranks, const void *part, size_t size, size_t total)
 {
-    int mine = (int)(entries_count * sizeof *entries), at = 0, ready = 1;
+    int mine = (int)size, at = 0, ready = 1;
     int *sizes = NULL, *places = NULL;
-    struct entry *all = NULL;
+    void *all = NULL;
     if (rank == 0) {
         sizes = calloc((size_t)ranks, sizeof *sizes);
         places = calloc((size_t)ranks, sizeof *places);
-        all = malloc(total * sizeof *all + 1);
+        all = malloc(total + 1);
         ready = sizes && places && all;
     }
     if (!PMPI_Bcast(&ready, 1, MPI_INT, 0, MPI_COMM_WORLD) && ready &&
         !PMPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, MPI_COMM_WORLD)) {
         for (int i = 0; rank == 0 && i < ranks; at += sizes[i++])
             places[i] = at;
-        PMPI_Gatherv(entries, mine, MPI_BYTE, all, sizes, places, MPI_BYTE, 0, MPI_COMM_WORLD);
+        PMPI_Gatherv(part, mine, MPI_BYTE, all, sizes, places, MPI_BYTE, 0, MPI_COMM_WORLD);
     }
     free(sizes);
     free(places);
@@ -493,28 +310,34 @@ void zreport_finalize(void)
     const bool bounds = o->bound_set || zmpi_rules_set(o, "error_bound");
     if (cut_entries())
         return;
-    double any[3], mine[3] = {(double)entries_count, left_alone.count[0], left_alone.count[1]};
+    double any[4], mine[4] = {(double)entries_count, left_alone.count[0], left_alone.count[1],
+                              (double)calls_size};
     int rank, ranks;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     bool collectives = zreport_collectives_sum();
-    if (PMPI_Allreduce(mine, any, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
+    if (PMPI_Allreduce(mine, any, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
         return;
     const bool left = bounds && any[1] + any[2] > 0;
     if (any[0] <= 0 && others.files <= 0 && !collectives && !left && !o->report[0])
         return;
     const size_t n = (size_t)any[0];
-    struct entry *all = collect(rank, ranks, n);
+    struct entry *all =
+        collect(rank, ranks, entries, entries_count * sizeof *entries, n * sizeof *entries);
+    char *text = any[3] > 0 && any[3] <= ALL_CALLS_MOST
+                     ? collect(rank, ranks, calls, calls_size, (size_t)any[3])
+                     : NULL;
     bool said = all;
     const locale_t program = zmpi_decimal_begin();
     if (rank == 0 && all) {
         if (o->report_text)
             said = say(all, n, left ? any + 1 : NULL);
         if (o->report[0])
-            print_json(o->report, all, n, any + 1);
+            print_json(o->report, all, n, text, any + 1);
     }
     zmpi_decimal_end(program);
     if (rank == 0 && !said)
         zmpi_log(ZMPI_LOG_WARN, "no memory for the report");
+    free(text);
     free(all);
 }

@@ -11,6 +11,9 @@ void zreport_file(struct zfile *f); /* collective on the file's communicator, at
 /* lost.c: says what a bound has taken; *flat, on rank 0: the share of the lossy values that are
  * constants now. Collective. */
 int zreport_lost(const struct zfile *f, double *flat);
+/* calls.c: the first write calls of a file as the members of a JSON list, *size bytes, which the
+ * caller frees; NULL: elsewhere than on rank 0, no report as JSON, or no memory. Collective. */
+char *zreport_calls(struct zfile *f, size_t *size);
 void zreport_finalize(void); /* collective on MPI_COMM_WORLD */
 
 #endif

@@ -10,7 +10,7 @@
 /* Records of a file that may be under way at once lie side by side. */
 enum { RECORDS = 4 };
 /* The plug-in takes so much of a process's data at a time. */
-#define MOST_HANDED ((size_t)256 << 20)
+#define MOST_PENDING ((size_t)256 << 20)
 
 bool bench_file_make(struct bench_client *c, const char *folder)
 {
@@ -69,7 +69,7 @@ static bool written_by_cpu(struct bench_client *c)
 
 static bool land(struct bench_client *c)
 {
-    const struct zmpi_through *t = c->nic->through;
+    const struct zmpi_device_writer *t = c->nic->writer;
     unsigned char head[ZMPI_RECORD_HEADER_BYTES];
     struct zmpi_coded coded;
     double seconds;
@@ -91,9 +91,9 @@ static bool land(struct bench_client *c)
 /* The one before lands while the daemon has this one; where both are too much, before that. */
 static bool written_by_nic(struct bench_client *c)
 {
-    if (2 * c->bytes > MOST_HANDED && !land(c))
+    if (2 * c->bytes > MOST_PENDING && !land(c))
         return false;
-    struct zmpi_handed *h = c->nic->through->hand(&c->job, c->src, c->path, c->id);
+    struct zmpi_write_request *h = c->nic->writer->submit(&c->job, c->src, c->path, c->id);
     const bool good = land(c);
     c->under_way = h;
     return good && h;

@@ -20,7 +20,7 @@ struct bench_client {
     char path[512];
     unsigned char id[16];
     uint64_t at, end; /* the next record; where the first one may be overwritten */
-    struct zmpi_handed *under_way;
+    struct zmpi_write_request *under_way;
 };
 
 struct bench_way {

@@ -266,7 +266,7 @@ const struct zmpi_device *zmpi_device_plugin(void)
         .compress = compress,
         .decompress = decompress,
         .problem = problem,
-        .through = &nic_through,
+        .writer = &nic_writer,
     };
     return &device;
 }

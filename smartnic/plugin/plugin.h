@@ -1,5 +1,5 @@
 /* plugin.h - what the two halves of the plug-in share: streams that come back (plugin.c) and
- * streams that the daemon writes to a file (through.c). */
+ * streams that the daemon writes to a file (offload_write.c). */
 #ifndef ZMPI_NIC_PLUGIN_H
 #define ZMPI_NIC_PLUGIN_H
 
@@ -18,6 +18,6 @@ void nic_copy_and_hash(XXH3_state_t *state, unsigned char *dst, const void *src,
 /* Are these 80 bytes the first of a stream of this job, of `size` bytes? */
 bool nic_is_head_of(const struct zmpi_job *job, const unsigned char *is, size_t size);
 
-extern const struct zmpi_through nic_through;
+extern const struct zmpi_device_writer nic_writer;
 
 #endif

@@ -184,7 +184,7 @@ void moves_free(struct move move[RANKS])
 /* ---- synchronisation ---- */
 
 /* All that was written before is now what everybody sees. */
-static void settle(struct file *f)
+static void synchronise(struct file *f)
 {
     for (int i = 0; i < ACTORS; i++) {
         f->size = f->end[i] > f->size ? f->end[i] : f->size;
@@ -264,7 +264,7 @@ static void apply_close(struct model *m, struct handle *h)
     h->open = false;
     if (is_open(m, h->file))
         return;
-    settle(f);
+    synchronise(f);
     if (h->amode & MPI_MODE_DELETE_ON_CLOSE) {
         resize(f, 0);
         f->exists = f->raw = false;
@@ -413,7 +413,7 @@ void model_apply(struct model *m, const struct line *l, struct move move[RANKS])
     case LINE_ACCESS:
         apply_access(m, l, move);
         if (all_atomic(m, h->file))
-            settle(f);
+            synchronise(f);
         break;
     case LINE_END:
         h->split = 0;
@@ -441,7 +441,7 @@ void model_apply(struct model *m, const struct line *l, struct move move[RANKS])
             resize(f, line_arg(l, 1));
         break;
     case LINE_SYNC:
-        settle(&m->file[line_arg(l, 0)]);
+        synchronise(&m->file[line_arg(l, 0)]);
         break;
     case LINE_ATOMICITY:
         h->atomic = line_arg(l, 1) != 0;

@@ -32,7 +32,7 @@ static bool idle(const struct handle *h)
 }
 
 /* Nobody has written, or looked at the size, since the last synchronisation. */
-static bool settled(const struct model *m, int file)
+static bool synchronised(const struct model *m, int file)
 {
     const struct file *f = &m->file[file];
     for (int64_t k = 0; k < f->touched; k++)
@@ -92,7 +92,7 @@ static bool open_allowed(const struct model *m, const struct line *l)
             (m->handle[h].amode & (MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN) ||
              !idle(&m->handle[h])))
             return false;
-    return settled(m, (int)file);
+    return synchronised(m, (int)file);
 }
 
 /* ---- views ---- */

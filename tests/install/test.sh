@@ -35,9 +35,19 @@ lib=$libdir/libzmpi.so
 LD_PRELOAD=$lib LD_BIND_NOW=1 ls / >"$work/out" 2>&1
 ls / | diff - "$work/out"
 "$work/prefix/bin/zmpi" options >/dev/null
-for one in "$lib" "$work/prefix/bin/zmpi" "$libdir"/zmpi/*.so; do
+for one in "$lib" "$work/prefix/bin/zmpi" "$libdir"/zmpi/*.so "$libdir"/zmpi/*/libzmpi.so; do
     used=$(ldd "$one" | sed -n 's/.*libzmpi_codec.so.0 => \(.*\) (.*/\1/p')
     [ "$(realpath "$used")" = "$(realpath "$libdir/libzmpi_codec.so.0")" ] || { echo "FAIL: $one finds the codec at '$used'"; exit 1; }
+done
+
+# Moved as a whole; `zmpi run` finds the library of each MPI, and pkg-config too.
+cp -a "$work/prefix" "$work/moved"
+for one in "$libdir"/zmpi/*/libzmpi.so; do
+    kind=$(basename "$(dirname "$one")")
+    "$work/moved/bin/zmpi" run -v --mpi "$kind" ls / >"$work/out" 2>&1
+    grep -q "LD_PRELOAD=$work/moved/.*/zmpi/$kind/libzmpi.so" "$work/out" || { cat "$work/out"; exit 1; }
+    [ "$(wc -l <"$work/out")" -gt 2 ]
+    [ -e "$(pkg-config --variable=mpidir "zmpi-$kind")/libzmpi.so" ]
 done
 
 # Behind MPI it is of no use, and says so where the program asks it for something.

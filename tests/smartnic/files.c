@@ -27,7 +27,7 @@
 
 enum { COUNT = 50000, FILE_BYTES = 4096 };
 
-static const struct zmpi_through *nic;
+static const struct zmpi_device_writer *nic;
 static const unsigned char id[16] = "the file's id", other_id[16] = "another id";
 static float data[COUNT];
 static struct zmpi_job job;
@@ -74,9 +74,9 @@ static void untouched(const char *path)
             FAIL("%s was written to", path);
 }
 
-static struct zmpi_handed *hand(const char *path, const unsigned char file_id[16])
+static struct zmpi_write_request *submit(const char *path, const unsigned char file_id[16])
 {
-    struct zmpi_handed *h = nic->hand(&job, data, path, file_id);
+    struct zmpi_write_request *h = nic->submit(&job, data, path, file_id);
     if (!h)
         FAIL("%s: not taken", path);
     return h;
@@ -85,7 +85,7 @@ static struct zmpi_handed *hand(const char *path, const unsigned char file_id[16
 static void refused(const char *path, const unsigned char file_id[16])
 {
     struct zmpi_coded c;
-    struct zmpi_handed *h = hand(path, file_id);
+    struct zmpi_write_request *h = submit(path, file_id);
     const enum zmpi_status status = nic->coded(h, &c);
     if (status != ZMPI_ERR_IO)
         FAIL("%s: %s", path, zmpi_strerror(status));
@@ -110,7 +110,7 @@ static void place(const char *path, uint64_t offset, uint64_t head_at, uint64_t 
     unsigned char head[ZMPI_RECORD_HEADER_BYTES];
     struct zmpi_coded c;
     double seconds;
-    struct zmpi_handed *h = hand(path, id);
+    struct zmpi_write_request *h = submit(path, id);
     enum zmpi_status status = nic->coded(h, &c);
     if (status)
         FAIL("%s: %s", path, zmpi_strerror(status));
@@ -147,7 +147,7 @@ static void place_too_late(const char *path)
     unsigned char head[ZMPI_RECORD_HEADER_BYTES], bytes[1];
     struct zmpi_coded c;
     double seconds;
-    struct zmpi_handed *h = hand(path, id);
+    struct zmpi_write_request *h = submit(path, id);
     if (nic->coded(h, &c) || truncate(path, 0) != 0)
         FAIL("truncate");
     const struct zmpi_record r = record_at(512, c.size);
@@ -201,7 +201,7 @@ static void places(const char *folder)
     place(good, (uint64_t)INT64_MAX - 7, (uint64_t)INT64_MAX - 7, 0, id, ZMPI_ERR_IO);
     place(good, 512, 512, 8, id, ZMPI_ERR_IO);
     place(good, 512, 512, 0, other_id, ZMPI_ERR_IO);
-    struct zmpi_handed *h = hand(good, id);
+    struct zmpi_write_request *h = submit(good, id);
     nic->drop(h); /* nobody wants it any more */
     untouched(good);
     place(good, 512, 512, 0, id, ZMPI_OK);
@@ -215,9 +215,9 @@ int main(int argc, char **argv)
     const struct zmpi_array a = {ZMPI_F32, {1, 1, COUNT}};
     const struct zmpi_bound bound = {ZMPI_ABS, 1e-3};
     const struct zmpi_device *d = argc == 3 ? zmpi_device_find("smartnic", NULL, &why) : NULL;
-    if (!d || !d->through)
+    if (!d || !d->writer)
         FAIL("two folders, and %s", why);
-    nic = d->through;
+    nic = d->writer;
     for (int i = 0; i < COUNT; i++)
         data[i] = (float)sin(0.01 * i);
     if (zmpi_job_make(&a, &bound, NULL, &job))

@@ -248,7 +248,7 @@ Test(protocol, jobs_of_the_codec)
                 cr_assert_eq(zmpi_job_make(&a, &bound, &ranges[r], &job), ZMPI_OK);
                 zmpi_job_threshold(&job, r == 1 ? 1e10 : 0);
                 cr_assert(nic_job_valid(&job), "type %d, %s, range %zu", type, bounds[b], r);
-                zmpi_job_settle(&job);
+                zmpi_job_safe_bound(&job);
                 cr_assert(nic_job_valid(&job), "type %d, %s, range %zu, settled", type, bounds[b],
                           r);
             }

@@ -104,6 +104,9 @@ for type in f32 f64; do
     check grep -q 'ratio=4 (abs [0-9.e-]*), ratio' out
     expect 0 "$zmpi" info --json a.zmpi
     check json "d['records'][0]['bound'] == 'ratio=4' and 0 < d['records'][0]['abs_bound'] < 1"
+    check json "[(k['records'], k['extents'], k['bound']) for k in d['kinds']] == [(1, [20, 30, 40], 'ratio=4')]"
+    expect 0 "$zmpi" info -a a.zmpi
+    check grep -q "^kind  *1 x $type 20x30x40, ratio=4 (abs" out
     expect 0 "$zmpi" verify a.zmpi
 done
 expect 0 "$zmpi" compress -t f32 -e ratio=1e9 f32.raw a.zmpi

@@ -312,7 +312,7 @@ Test(ratio, parts_together, .timeout = 300)
     for (size_t i = 0; i < 3; i++) {
         struct zmpi_job own = job;
         size_t size;
-        zmpi_survey_settle(&s, &own);
+        zmpi_survey_apply(&s, &own);
         cr_assert(!zmpi_job_open(&own) && own.abs_bound > 0);
         first = i ? first : own.abs_bound;
         cr_assert(first <= own.abs_bound && own.abs_bound <= first);
@@ -377,7 +377,7 @@ Test(ratio, part_of_much, .timeout = 300)
             most = zmpi_survey_samples(&s, 1000);
     } while (zmpi_survey_next(&s));
     cr_assert(most >= 125 && most < 500, "%zu of 1000 chunks were coded", most);
-    zmpi_survey_settle(&s, &job);
+    zmpi_survey_apply(&s, &job);
     cr_assert_eq(zmpi_device_cpu()->compress(&job, dst, zmpi_compress_capacity(&a), src, &size),
                  ZMPI_OK);
     cr_assert_float_eq((double)kit_bytes(&a) / (double)(size - 80) / 8, 1, 0.05);
@@ -397,6 +397,6 @@ Test(ratio, nothing_surveyed)
     cr_assert(zmpi_job_open(&job) && job.abs_bound <= 0);
     zmpi_survey_begin(&s, &job, false);
     cr_assert(!zmpi_survey_next(&s));
-    zmpi_survey_settle(&s, &job);
+    zmpi_survey_apply(&s, &job);
     cr_assert(!zmpi_job_open(&job) && job.abs_bound <= 0);
 }

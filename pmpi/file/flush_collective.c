@@ -1,4 +1,4 @@
-/* settle.c - collective points: what ranks held back goes out, and all know of it. */
+/* flush_collective.c - collective points: what ranks held back goes out, and all know of it. */
 #include "file/zfile.h"
 
 #include <limits.h>
@@ -7,8 +7,8 @@
 /* With what is held back, but for what is being written in the background. */
 static uint64_t held_size(const struct zfile *f)
 {
-    const uint64_t known = f->container.logical_size, handed = zthrough_end(f);
-    uint64_t size = known < handed ? handed : known;
+    const uint64_t known = f->container.logical_size, offloaded = zoffload_end(f);
+    uint64_t size = known < offloaded ? offloaded : known;
     for (int i = 0; i < ZBATCHES; i++) {
         const struct zbatch *b = &f->batch[i];
         if (b->count) {
@@ -28,7 +28,7 @@ uint64_t zfile_size(struct zfile *f)
     if (!zsession_atomic_begin(f, false))
         zsession_atomic_end(f, MPI_SUCCESS);
     f->late = zbackground_wait(f); /* for the next one to whom it matters */
-    (void)zsettle_take(f);
+    (void)zflush_take(f);
     return held_size(f);
 }
 
@@ -51,7 +51,7 @@ bool znews_make(struct znews *n, int ranks)
     return n->sizes && n->places;
 }
 
-enum zmpi_status zsettle_take(struct zfile *f)
+enum zmpi_status zflush_take(struct zfile *f)
 {
     struct znews *n = &f->news;
     enum zmpi_status status = ZMPI_OK;
@@ -70,9 +70,9 @@ enum zmpi_status zsettle_take(struct zfile *f)
     return status;
 }
 
-int zsettle_known(struct zfile *f)
+int zflush_known(struct zfile *f)
 {
-    const enum zmpi_status status = f->news.lost ? ZMPI_ERR_MEMORY : zsettle_take(f);
+    const enum zmpi_status status = f->news.lost ? ZMPI_ERR_MEMORY : zflush_take(f);
     return status ? zfile_raise_status(f, status, "learning what other ranks wrote") : MPI_SUCCESS;
 }
 
@@ -102,7 +102,7 @@ static int exchange(struct zfile *f)
     struct znews *n = &f->news;
     size_t total = 0;
     int mine = (int)f->fresh.size;
-    n->lost = n->lost || zsettle_take(f); /* the last chance: what came last goes */
+    n->lost = n->lost || zflush_take(f); /* the last chance: what came last goes */
     n->next = NO_NEWS;
     int rc = PMPI_Allgather(&mine, 1, MPI_INT, n->sizes, 1, MPI_INT, f->comm);
     for (int r = 0; r < f->ranks && !rc; r++) {
@@ -119,7 +119,7 @@ static int exchange(struct zfile *f)
         n->next = rc ? NO_NEWS : 0;
     }
     zmpi_entries_free(&f->fresh);
-    rc = rc ? rc : zsettle_known(f);
+    rc = rc ? rc : zflush_known(f);
     if (n->room > KEPT) {
         if (n->next == NO_NEWS) {
             free(n->bytes);
@@ -130,9 +130,9 @@ static int exchange(struct zfile *f)
     return rc;
 }
 
-int zsettle_share(struct zfile *f)
+int zflush_share(struct zfile *f)
 {
-    f->untold = false;
+    f->unshared = false;
     if (f->session.atomic) { /* each finds them in the file */
         zmpi_entries_free(&f->fresh);
         return PMPI_Barrier(f->comm);
@@ -144,51 +144,51 @@ int zsettle_share(struct zfile *f)
     return PMPI_Allreduce(&mine, &f->container.logical_size, 1, MPI_UINT64_T, MPI_MAX, f->comm);
 }
 
-int zsettle_owed(struct zfile *f, uint64_t most)
+int zflush_rounds(struct zfile *f, uint64_t most)
 {
     int rc = MPI_SUCCESS;
-    while (f->through.owed > most) {
-        zthrough_keep(f, --f->through.owed);
+    while (f->offload_write.unplaced > most) {
+        zoffload_postpone(f, --f->offload_write.unplaced);
         int one = zplace_dense(f, true);
         rc = rc ? rc : one;
     }
     return rc;
 }
 
-int zsettle_here(struct zfile *f)
+int zflush_outbox(struct zfile *f)
 {
     int mine = f->outbox_used > 0, any = 0;
     int rc = PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, f->comm);
     if (rc || !any)
         return rc;
-    zthrough_keep(f, f->through.owed);
+    zoffload_postpone(f, f->offload_write.unplaced);
     return zplace_dense(f, true);
 }
 
-int zsettle_told(struct zfile *f)
+int zflush_independent(struct zfile *f)
 {
-    int mine = f->untold, any = 0;
+    int mine = f->unshared, any = 0;
     if (!zfile_may_read(f) || !zfile_may_write(f) || f->session.atomic)
         return MPI_SUCCESS;
     int rc = PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, f->comm);
-    return rc || !any ? rc : zsettle_collective(f);
+    return rc || !any ? rc : zflush_collective(f);
 }
 
-int zsettle_hdf5(MPI_Comm program)
+int zflush_hdf5(MPI_Comm program)
 {
     struct zfile *f = zfile_find_hdf5(program);
     if (!f)
         return MPI_SUCCESS;
-    int rc = zsettle_told(f);
+    int rc = zflush_independent(f);
     zfile_done(f);
     return rc;
 }
 
-int zsettle_collective(struct zfile *f)
+int zflush_collective(struct zfile *f)
 {
-    int owed = zsettle_owed(f, 0);
+    int rounds = zflush_rounds(f, 0);
     int staged = zstage_flush(f);
     int placed = zplace_dense(f, false);
-    int shared = zsettle_share(f);
-    return owed ? owed : staged ? staged : placed ? placed : shared;
+    int shared = zflush_share(f);
+    return rounds ? rounds : staged ? staged : placed ? placed : shared;
 }

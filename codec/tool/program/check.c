@@ -8,7 +8,7 @@
 
 #include "elf_file.h"
 #include "mpi_calls.h"
-#include "tool.h"
+#include "tool/tool.h"
 
 enum fate { COVERS, PASSES, REFUSES, FATES };
 static const char *const fate_name[FATES] = {"covers", "passes", "refuses"};
@@ -25,13 +25,10 @@ struct caller {
 };
 
 struct report {
-    struct elf_file *file; /* the program, then the libraries that it needs, as far as found */
-    size_t files;
+    struct elf_closure all;
     const char *mpi;           /* name of the MPI library */
     bool is_static, is_linked; /* MPI, libzmpi.so is part of the program */
     bool loads_late;
-    const char **missing; /* libraries that were not found */
-    size_t missing_count;
 };
 
 /* ---- symbols ---- */
@@ -145,78 +142,6 @@ static void caller_free(struct caller *c)
 
 /* ---- the files ---- */
 
-static bool is_zmpi(const struct elf_file *e)
-{
-    return elf_defines(e, "zmpi_file_is_container");
-}
-
-static bool is_mpi(const struct elf_file *e)
-{
-    return elf_defines(e, "PMPI_Init") && !is_zmpi(e);
-}
-
-static const char *name_of(const struct elf_file *e)
-{
-    const char *slash = strrchr(e->path, '/');
-    return e->soname ? e->soname : slash ? slash + 1 : e->path;
-}
-
-/* The MPI library's Fortran and C++ halves: they call all of MPI, whatever the program does. */
-static bool is_binding(const struct elf_file *e)
-{
-    return elf_defines(e, "mpi_init_") || elf_defines(e, "mpi_init_f08_") ||
-           strncmp(name_of(e), "libmpi_cxx.", 11) == 0 ||
-           strncmp(name_of(e), "libmpichcxx.", 12) == 0;
-}
-
-static bool known(const struct report *r, const char *name)
-{
-    for (size_t i = 0; i < r->files; i++)
-        if (strcmp(name_of(&r->file[i]), name) == 0)
-            return true;
-    for (size_t i = 0; i < r->missing_count; i++)
-        if (strcmp(r->missing[i], name) == 0)
-            return true;
-    return false;
-}
-
-static bool add_missing(struct report *r, const char *name)
-{
-    const char **grown = realloc(r->missing, (r->missing_count + 1) * sizeof *grown);
-    if (!grown)
-        return false;
-    r->missing = grown;
-    r->missing[r->missing_count++] = name;
-    return true;
-}
-
-static bool add_file(struct report *r, struct elf_file *e)
-{
-    struct elf_file *grown = realloc(r->file, (r->files + 1) * sizeof *grown);
-    if (!grown) {
-        elf_free(e);
-        return false;
-    }
-    r->file = grown;
-    r->file[r->files++] = *e;
-    return true;
-}
-
-/* The libraries that file `of` needs, at the end of the list. */
-static bool add_needed(struct report *r, size_t of)
-{
-    bool good = true;
-    for (size_t i = 0; good && i < r->file[of].needed_count; i++) {
-        const char *name = r->file[of].needed[i];
-        struct elf_file found;
-        if (known(r, name))
-            continue;
-        good = elf_find_library(&found, name, &r->file[of]) ? add_file(r, &found)
-                                                            : add_missing(r, name);
-    }
-    return good;
-}
-
 static bool imports(const struct elf_file *e, const char *name)
 {
     for (size_t i = 0; i < e->symbols; i++)
@@ -227,31 +152,17 @@ static bool imports(const struct elf_file *e, const char *name)
 
 static int report_make(struct report *r, const char *path)
 {
-    struct elf_file program;
-    const char *why = elf_read(&program, path);
-    if (why) {
-        elf_free(&program);
+    const char *why = elf_closure_make(&r->all, path);
+    if (why)
         return tool_fail("%s: %s", path, why);
+    r->loads_late = imports(&r->all.file[0], "dlopen");
+    r->is_static = elf_is_mpi(&r->all.file[0]);
+    for (size_t i = 0; i < r->all.files; i++) {
+        r->is_linked = r->is_linked || elf_is_zmpi(&r->all.file[i]);
+        if (elf_is_mpi(&r->all.file[i]))
+            r->mpi = elf_name(&r->all.file[i]);
     }
-    r->loads_late = imports(&program, "dlopen");
-    r->is_static = is_mpi(&program);
-    bool good = add_file(r, &program);
-    for (size_t i = 0; good && i < r->files; i++) {
-        r->is_linked = r->is_linked || is_zmpi(&r->file[i]);
-        if (is_mpi(&r->file[i]))
-            r->mpi = name_of(&r->file[i]);
-        else
-            good = add_needed(r, i);
-    }
-    return good ? TOOL_OK : tool_fail("%s: out of memory", path);
-}
-
-static void report_free(struct report *r)
-{
-    for (size_t i = 0; i < r->files; i++)
-        elf_free(&r->file[i]);
-    free(r->file);
-    free(r->missing);
+    return TOOL_OK;
 }
 
 /* ---- output ---- */
@@ -303,10 +214,10 @@ static size_t print_callers(const struct report *r, bool json, bool all)
 {
     size_t covered = 0;
     const char *comma = "";
-    for (size_t i = 0; i < r->files; i++) {
-        if (is_mpi(&r->file[i]) || is_binding(&r->file[i]))
+    for (size_t i = 0; i < r->all.files; i++) {
+        if (elf_is_mpi(&r->all.file[i]) || elf_is_binding(&r->all.file[i]))
             continue;
-        struct caller c = caller_of(&r->file[i]);
+        struct caller c = caller_of(&r->all.file[i]);
         covered += c.names[COVERS];
         if (c.names[COVERS] + c.names[PASSES] + c.names[REFUSES]) {
             if (json)
@@ -330,13 +241,13 @@ static void print_notes(const struct report *r, size_t covered)
                r->is_linked ? " (it is linked already)" : "");
     else if (covered)
         printf("MPI: none found; the process that loads this file brings it\n");
-    if (!r->is_static && r->file[0].needed_count == 0)
+    if (!r->is_static && r->all.file[0].needed_count == 0)
         printf("cannot see: it uses no shared library; if MPI is part of it, there is nothing to "
                "preload into\n");
     if (r->loads_late)
         printf("cannot see: what it loads later (dlopen); check those files too\n");
-    for (size_t i = 0; i < r->missing_count; i++)
-        printf("cannot see: %s: not found\n", r->missing[i]);
+    for (size_t i = 0; i < r->all.missing_count; i++)
+        printf("cannot see: %s: not found\n", r->all.missing[i]);
     if (!covered && !r->is_static)
         printf("no call that zmpi covers was found\n");
 }
@@ -344,7 +255,7 @@ static void print_notes(const struct report *r, size_t covered)
 static size_t print_json(const struct report *r)
 {
     printf("{\"program\": ");
-    tool_json_string(r->file[0].path);
+    tool_json_string(r->all.file[0].path);
     printf(", \"mpi\": ");
     if (r->mpi)
         tool_json_string(r->mpi);
@@ -352,9 +263,9 @@ static size_t print_json(const struct report *r)
         printf("null");
     printf(", \"static\": %s, \"dlopen\": %s, \"missing\": [", r->is_static ? "true" : "false",
            r->loads_late ? "true" : "false");
-    for (size_t i = 0; i < r->missing_count; i++) {
+    for (size_t i = 0; i < r->all.missing_count; i++) {
         printf("%s", i ? ", " : "");
-        tool_json_string(r->missing[i]);
+        tool_json_string(r->all.missing[i]);
     }
     printf("], \"callers\": [");
     size_t covered = print_callers(r, true, true);
@@ -378,6 +289,6 @@ int tool_check(int argc, char **argv)
     int status = report_make(&r, argv[optind]);
     if (!status && (json ? print_json(&r) : print_text(&r, all)) == 0)
         status = TOOL_DIFFERENT;
-    report_free(&r);
+    elf_closure_free(&r.all);
     return status;
 }

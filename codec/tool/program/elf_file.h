@@ -1,5 +1,5 @@
-/* elf_file.h - what `zmpi check` reads of programs and shared libraries, and where it finds those.
- */
+/* elf_file.h - what `zmpi check` and `zmpi run` read of programs and shared libraries, and where
+ * these are found. */
 #ifndef ZMPI_ELF_FILE_H
 #define ZMPI_ELF_FILE_H
 
@@ -32,5 +32,26 @@ bool elf_defines(const struct elf_file *e, const char *name);
 
 /* Reads the library `name` that `user` needs, looked for as the dynamic linker would. */
 bool elf_find_library(struct elf_file *e, const char *name, const struct elf_file *user);
+
+/* ---- elf_closure.c: a program, and the libraries that it needs ---- */
+
+struct elf_closure {
+    struct elf_file
+        *file; /* the program, then libraries, as far as found; not those of MPI's own */
+    size_t files;
+    const char **missing; /* libraries that were not found */
+    size_t missing_count;
+};
+
+/* NULL, or why the program cannot be read. Free what was read in either case. */
+const char *elf_closure_make(struct elf_closure *c, const char *path);
+void elf_closure_free(struct elf_closure *c);
+
+/* What a library calls itself, else its file's name. */
+const char *elf_name(const struct elf_file *e);
+bool elf_is_zmpi(const struct elf_file *e);
+/* An MPI library; and its Fortran or C++ half, which calls all of MPI whatever the program does. */
+bool elf_is_mpi(const struct elf_file *e);
+bool elf_is_binding(const struct elf_file *e);
 
 #endif

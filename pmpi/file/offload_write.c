@@ -1,6 +1,6 @@
 /*
- * through.c - write-through: records whose data a device has taken, to compress them and to write
- * them to the file itself (struct zmpi_through; docs/smartnic.md, "Write-through").
+ * offload_write.c - write-through: records whose data a device has taken, to compress them and to
+ * write them to the file itself (struct zmpi_device_writer; docs/smartnic.md, "Write-through").
  *
  * What was handed over comes into the file in three steps: its size becomes known, it gets a place
  * (by itself behind what this rank has written, or with all ranks' records), and the device says
@@ -21,38 +21,38 @@
 /* Data of a file that are under way: what is handed over beyond that waits for the oldest. */
 #define MOST ((uint64_t)64 << 20)
 
-struct zhanded {
+struct zoffloaded {
     struct zmpi_record record;
     struct zmpi_job job;
     const struct zmpi_device *device;
-    struct zmpi_handed *at;
+    struct zmpi_write_request *at;
     struct zmpi_coded coded; /* size 0: not known yet */
     bool failed;             /* it will not be: to be encoded here */
     uint64_t round;          /* of the collective calls, or the last one before it */
 };
 
-static void take_out(struct zthrough *t, size_t i)
+static void take_out(struct zoffload_write *t, size_t i)
 {
-    struct zhanded *h = &t->entry[i];
+    struct zoffloaded *h = &t->entry[i];
     t->bytes -= h->record.extent.bytes;
-    h->device->through->drop(h->at);
+    h->device->writer->drop(h->at);
     memmove(h, h + 1, (t->count - i - 1) * sizeof *h);
     t->count--;
     t->placed -= i < t->placed;
 }
 
 /* Once for each file: what is full now and then is no failure. */
-static void note(struct zfile *f, const struct zhanded *h, enum zmpi_status status,
+static void note(struct zfile *f, const struct zoffloaded *h, enum zmpi_status status,
                  const char *problem)
 {
-    if (status == ZMPI_ERR_UNSUPPORTED || f->through.off)
+    if (status == ZMPI_ERR_UNSUPPORTED || f->offload_write.off)
         return;
-    f->through.off = true;
+    f->offload_write.off = true;
     zmpi_log(ZMPI_LOG_WARN, "%s: device %s: %s; this process writes the file itself from here on",
              f->path, h->device->name, problem ? problem : zmpi_strerror(status));
 }
 
-static const char *problem_of(const struct zhanded *h)
+static const char *problem_of(const struct zoffloaded *h)
 {
     return h->device->problem ? h->device->problem() : NULL;
 }
@@ -62,25 +62,25 @@ static const char *problem_of(const struct zhanded *h)
 /* The oldest, one step further. False: it cannot be done here and now. */
 static bool advance(struct zfile *f, int *rc)
 {
-    struct zthrough *t = &f->through;
+    struct zoffload_write *t = &f->offload_write;
     const size_t before = t->count, placed = t->placed;
-    *rc = t->placed ? zthrough_land(f, 1) : zthrough_slab(f, 1);
+    *rc = t->placed ? zoffload_land(f, 1) : zoffload_slab(f, 1);
     return t->count != before || t->placed != placed;
 }
 
 static bool wanted(const struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece)
 {
-    return f->options.nic_write && !f->through.off && !f->session.atomic && !piece->holder &&
+    return f->options.nic_write && !f->offload_write.off && !f->session.atomic && !piece->holder &&
            !piece->order && job->bound.mode != ZMPI_RATIO && piece->extent.bytes > 0 &&
            piece->extent.levels <= ZMPI_EXTENT_LEVELS;
 }
 
-static bool reserve(struct zthrough *t)
+static bool reserve(struct zoffload_write *t)
 {
     if (t->count < t->room)
         return true;
     const size_t room = t->room ? 2 * t->room : 16;
-    struct zhanded *grown = realloc(t->entry, room * sizeof *grown);
+    struct zoffloaded *grown = realloc(t->entry, room * sizeof *grown);
     if (!grown)
         return false;
     t->entry = grown;
@@ -96,24 +96,24 @@ static char *path_of(int fd)
     return realpath(link, NULL);
 }
 
-bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece, int *rc)
+bool zoffload_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece, int *rc)
 {
-    struct zthrough *t = &f->through;
-    struct zhanded h = {.job = *job, .round = t->round};
+    struct zoffload_write *t = &f->offload_write;
+    struct zoffloaded h = {.job = *job, .round = t->round};
     *rc = MPI_SUCCESS;
     if (!wanted(f, job, piece) || zsession_descriptor(f) < 0)
         return false;
     if (!t->path)
         t->path = path_of(zsession_descriptor(f));
-    while (!*rc && t->placed && t->entry[0].device->through->ready(t->entry[0].at))
-        *rc = zthrough_land(f, 1);
+    while (!*rc && t->placed && t->entry[0].device->writer->ready(t->entry[0].at))
+        *rc = zoffload_land(f, 1);
     while (!*rc && t->count && t->bytes + piece->extent.bytes > MOST)
         if (!advance(f, rc))
             return false;
     if (*rc || t->off || !t->path || !reserve(t))
         return *rc != MPI_SUCCESS;
-    h.at = zmpi_offload_hand(&f->offload, job, piece->data, t->path, f->container.header.id,
-                             &h.device);
+    h.at = zmpi_offload_submit(&f->offload, job, piece->data, t->path, f->container.header.id,
+                               &h.device);
     if (!h.at)
         return false;
     h.record = (struct zmpi_record){.kind = ZMPI_RECORD_DATA,
@@ -127,23 +127,24 @@ bool zthrough_take(struct zfile *f, const struct zmpi_job *job, const struct zpi
     return true;
 }
 
-uint64_t zthrough_end(const struct zfile *f)
+uint64_t zoffload_end(const struct zfile *f)
 {
     uint64_t end = 0;
-    for (size_t i = 0; i < f->through.count; i++)
-        end =
-            end < f->through.entry[i].record.extent.hi ? f->through.entry[i].record.extent.hi : end;
+    for (size_t i = 0; i < f->offload_write.count; i++)
+        end = end < f->offload_write.entry[i].record.extent.hi
+                  ? f->offload_write.entry[i].record.extent.hi
+                  : end;
     return end;
 }
 
 /* ---- what the process does itself ---- */
 
 /* The record to the outbox, by the way that all others go; what is there makes room. */
-static int encode_here(struct zfile *f, const struct zhanded *h)
+static int encode_here(struct zfile *f, const struct zoffloaded *h)
 {
     const uint64_t slot = zplace_slot_size(f);
     int rc = MPI_SUCCESS;
-    const struct zpiece piece = {.data = h->device->through->data(h->at),
+    const struct zpiece piece = {.data = h->device->writer->data(h->at),
                                  .extent = h->record.extent,
                                  .element = h->job.array.type,
                                  .order = &h->record.order};
@@ -155,11 +156,11 @@ static int encode_here(struct zfile *f, const struct zhanded *h)
 /* ---- sizes ---- */
 
 /* Wait for the size, if it is not known. */
-static void ask_size(struct zfile *f, struct zhanded *h)
+static void ask_size(struct zfile *f, struct zoffloaded *h)
 {
     if (h->coded.size || h->failed)
         return;
-    enum zmpi_status status = h->device->through->coded(h->at, &h->coded);
+    enum zmpi_status status = h->device->writer->coded(h->at, &h->coded);
     h->failed = status != ZMPI_OK;
     if (h->failed) {
         note(f, h, status, problem_of(h));
@@ -176,18 +177,18 @@ static void ask_size(struct zfile *f, struct zhanded *h)
 /* The same of entry i; one that has failed goes to the outbox, and is no entry any more. */
 static int find_size(struct zfile *f, size_t i)
 {
-    struct zhanded *h = &f->through.entry[i];
+    struct zoffloaded *h = &f->offload_write.entry[i];
     ask_size(f, h);
     if (!h->failed)
         return MPI_SUCCESS;
     int rc = encode_here(f, h);
-    take_out(&f->through, i);
+    take_out(&f->offload_write, i);
     return rc;
 }
 
-int zthrough_sizes(struct zfile *f, uint64_t *bytes)
+int zoffload_sizes(struct zfile *f, uint64_t *bytes)
 {
-    struct zthrough *t = &f->through;
+    struct zoffload_write *t = &f->offload_write;
     int rc = MPI_SUCCESS;
     *bytes = 0;
     for (size_t i = t->placed; i + t->keep < t->count;) {
@@ -206,8 +207,8 @@ int zthrough_sizes(struct zfile *f, uint64_t *bytes)
 static int place_next(struct zfile *f, uint64_t offset)
 {
     static const unsigned char zeros[8];
-    struct zthrough *t = &f->through;
-    struct zhanded *h = &t->entry[t->placed];
+    struct zoffload_write *t = &f->offload_write;
+    struct zoffloaded *h = &t->entry[t->placed];
     unsigned char head[ZMPI_RECORD_HEADER_BYTES + 8 + 16 * ZMPI_EXTENT_LEVELS];
     h->record.offset = offset;
     zmpi_record_encode(&h->record, f->container.header.id, NULL, head);
@@ -217,14 +218,14 @@ static int place_next(struct zfile *f, uint64_t offset)
         take_out(t, t->placed);
         return zphysical_failed(f, MPI_SUCCESS, error, "writing");
     }
-    h->device->through->write(h->at, offset, head, zmpi_record_head_size(&h->record));
+    h->device->writer->write(h->at, offset, head, zmpi_record_head_size(&h->record));
     t->placed++;
     return MPI_SUCCESS;
 }
 
-int zthrough_place(struct zfile *f, uint64_t offset)
+int zoffload_place(struct zfile *f, uint64_t offset)
 {
-    struct zthrough *t = &f->through;
+    struct zoffload_write *t = &f->offload_write;
     int rc = MPI_SUCCESS;
     for (size_t n = t->count - t->keep - t->placed; n > 0; n--) {
         const uint64_t size = zmpi_record_size(&t->entry[t->placed].record);
@@ -236,7 +237,7 @@ int zthrough_place(struct zfile *f, uint64_t offset)
 }
 
 /* May this rank alone give it a place? What is encoded here goes to a slot. */
-static bool slot_takes(const struct zfile *f, const struct zhanded *h)
+static bool slot_takes(const struct zfile *f, const struct zoffloaded *h)
 {
     const uint64_t slot = zplace_slot_size(f);
     if (h->failed)
@@ -244,9 +245,9 @@ static bool slot_takes(const struct zfile *f, const struct zhanded *h)
     return zmpi_record_size(&h->record) <= slot || f->session.shared || f->session.counted;
 }
 
-int zthrough_slab(struct zfile *f, size_t most)
+int zoffload_slab(struct zfile *f, size_t most)
 {
-    struct zthrough *t = &f->through;
+    struct zoffload_write *t = &f->offload_write;
     int rc = MPI_SUCCESS;
     for (; most > 0 && t->placed < t->count && !rc; most--) {
         const size_t before = t->count;
@@ -270,27 +271,27 @@ int zthrough_slab(struct zfile *f, size_t most)
 
 /* Those that are kept get a new order, which must not make them later than what was encoded here
  * after them. */
-void zthrough_keep(struct zfile *f, uint64_t rounds)
+void zoffload_postpone(struct zfile *f, uint64_t rounds)
 {
-    struct zthrough *t = &f->through;
+    struct zoffload_write *t = &f->offload_write;
     for (t->keep = 0; t->placed + t->keep < t->count; t->keep++) {
-        const struct zhanded *h = &t->entry[t->count - 1 - t->keep];
+        const struct zoffloaded *h = &t->entry[t->count - 1 - t->keep];
         if (h->round + rounds <= t->round || h->record.order < f->last_here)
             break;
     }
 }
 
-void zthrough_renumber(struct zfile *f)
+void zoffload_renumber(struct zfile *f)
 {
-    struct zthrough *t = &f->through;
+    struct zoffload_write *t = &f->offload_write;
     for (size_t i = t->placed; i < t->count; i++)
         t->entry[i].record.order = zencode_order(f);
     t->keep = 0;
 }
 
-void zthrough_forget(struct zfile *f)
+void zoffload_forget(struct zfile *f)
 {
-    struct zthrough *t = &f->through;
+    struct zoffload_write *t = &f->offload_write;
     while (t->placed + t->keep < t->count)
         take_out(t, t->placed);
 }
@@ -298,7 +299,7 @@ void zthrough_forget(struct zfile *f)
 /* ---- in the file ---- */
 
 /* Is it there? A daemon on another machine may see another file of that name. */
-static bool is_there(struct zfile *f, const struct zhanded *h)
+static bool is_there(struct zfile *f, const struct zoffloaded *h)
 {
     unsigned char must[ZMPI_RECORD_HEADER_BYTES + 8 + 16 * ZMPI_EXTENT_LEVELS + ZMPI_CODED_HEAD];
     unsigned char is[sizeof must];
@@ -315,7 +316,7 @@ static bool is_there(struct zfile *f, const struct zhanded *h)
 }
 
 /* The record that was encoded last out of the outbox to the place that it has. */
-static int write_here(struct zfile *f, const struct zhanded *h)
+static int write_here(struct zfile *f, const struct zoffloaded *h)
 {
     struct zmpi_record *r = &f->waiting[--f->waiting_count];
     unsigned char *bytes = f->outbox + r->offset;
@@ -326,7 +327,7 @@ static int write_here(struct zfile *f, const struct zhanded *h)
     return zplace_keep(f, r, 1, rc);
 }
 
-static int rescue(struct zfile *f, const struct zhanded *h)
+static int rescue(struct zfile *f, const struct zoffloaded *h)
 {
     f->stats.n.records--; /* counted again */
     f->stats.n.bytes_stored -= zmpi_record_size(&h->record);
@@ -339,30 +340,30 @@ static int rescue(struct zfile *f, const struct zhanded *h)
 
 static int land_first(struct zfile *f)
 {
-    struct zhanded *h = &f->through.entry[0];
+    struct zoffloaded *h = &f->offload_write.entry[0];
     int rc;
     double seconds;
-    enum zmpi_status status = h->device->through->written(h->at, &seconds);
+    enum zmpi_status status = h->device->writer->written(h->at, &seconds);
     const bool good = !status && is_there(f, h);
     if (good) {
         zcodec_written(&f->choice, zencode_place(h->device), (double)zmpi_record_size(&h->record),
                        seconds, false);
-        f->through.written += zmpi_record_size(&h->record);
+        f->offload_write.written += zmpi_record_size(&h->record);
         rc = zplace_keep(f, &h->record, 1, MPI_SUCCESS);
     } else {
         note(f, h, status ? status : ZMPI_ERR_DEVICE,
              status ? problem_of(h) : "it says that data are in the file, which are not there");
         rc = rescue(f, h);
     }
-    take_out(&f->through, 0);
+    take_out(&f->offload_write, 0);
     return rc;
 }
 
-int zthrough_land(struct zfile *f, size_t most)
+int zoffload_land(struct zfile *f, size_t most)
 {
     int rc = MPI_SUCCESS;
     double start = zmpi_seconds();
-    for (; most > 0 && f->through.placed > 0; most--) {
+    for (; most > 0 && f->offload_write.placed > 0; most--) {
         int one = land_first(f);
         rc = rc ? rc : one;
     }
@@ -370,12 +371,12 @@ int zthrough_land(struct zfile *f, size_t most)
     return rc;
 }
 
-void zthrough_free(struct zfile *f)
+void zoffload_free(struct zfile *f)
 {
-    struct zthrough *t = &f->through;
+    struct zoffload_write *t = &f->offload_write;
     t->keep = 0;
-    zthrough_land(f, SIZE_MAX);
-    zthrough_forget(f);
+    zoffload_land(f, SIZE_MAX);
+    zoffload_forget(f);
     if (t->written)
         zmpi_log(ZMPI_LOG_INFO, "%s: %llu bytes were written by the device", f->path,
                  (unsigned long long)t->written);

@@ -1,7 +1,7 @@
 /*
- * through.c - arrays that zmpi-nicd compresses and writes to a file (struct zmpi_through in
- * device.h). The data lie in a block of the plug-in until they are known to be there: nothing is
- * lost with the daemon.
+ * offload_write.c - arrays that zmpi-nicd compresses and writes to a file (struct
+ * zmpi_device_writer in device.h). The data lie in a block of the plug-in until they are known to
+ * be there: nothing is lost with the daemon.
  */
 #define _GNU_SOURCE // secure_getenv
 #include <errno.h>
@@ -13,29 +13,29 @@
 #include "plugin/plugin.h"
 
 /* Data of a process that are not known to be in their files. */
-#define MOST_HANDED ((size_t)256 << 20)
+#define MOST_PENDING ((size_t)256 << 20)
 
 _Static_assert(ZMPI_CODED_HEAD == ZMPI_STREAM_HEADER_BYTES, "a stream begins with its header");
 
-struct zmpi_handed {
+struct zmpi_write_request {
     struct nic_call *call;
     struct nic_block *raw;
     size_t bytes;
     enum { ASKED, HELD, PLACED, OVER, STUCK } state;
 };
 
-static atomic_size_t handed_bytes;
+static atomic_size_t pending_bytes;
 
-static void discard(struct zmpi_handed *h)
+static void discard(struct zmpi_write_request *h)
 {
-    atomic_fetch_sub(&handed_bytes, h->bytes);
+    atomic_fetch_sub(&pending_bytes, h->bytes);
     nic_block_give(&nic_blocks, h->raw);
     free(h->call);
     free(h);
 }
 
 /* The data, and behind them which file it is. */
-static void fill(struct zmpi_handed *h, const struct zmpi_job *job, const void *src,
+static void fill(struct zmpi_write_request *h, const struct zmpi_job *job, const void *src,
                  const char *path, const unsigned char *id)
 {
     struct nic_request *m = &h->call->request;
@@ -51,19 +51,19 @@ static void fill(struct zmpi_handed *h, const struct zmpi_job *job, const void *
     m->raw_hash = XXH3_64bits_digest(&state);
 }
 
-static struct zmpi_handed *hand(const struct zmpi_job *job, const void *src, const char *path,
-                                const unsigned char id[16])
+static struct zmpi_write_request *submit(const struct zmpi_job *job, const void *src,
+                                         const char *path, const unsigned char id[16])
 {
     size_t bytes;
     const size_t file_bytes = NIC_FILE_ID + strlen(path);
     if (zmpi_array_bytes(&job->array, &bytes) || bytes == 0 || file_bytes > NIC_FILE_MAX ||
         !nic_job_valid(job) || atomic_load(&nic_broken))
         return NULL;
-    struct zmpi_handed *h = calloc(1, sizeof *h);
+    struct zmpi_write_request *h = calloc(1, sizeof *h);
     if (!h)
         return NULL;
     h->bytes = bytes;
-    const bool room = atomic_fetch_add(&handed_bytes, bytes) + bytes <= MOST_HANDED;
+    const bool room = atomic_fetch_add(&pending_bytes, bytes) + bytes <= MOST_PENDING;
     h->call = room ? calloc(1, sizeof *h->call) : NULL;
     h->raw = h->call ? nic_block_take(&nic_blocks, bytes + file_bytes) : NULL;
     if (!h->raw) {
@@ -81,7 +81,7 @@ static struct zmpi_handed *hand(const struct zmpi_job *job, const void *src, con
 }
 
 /* Wait for the answer to what was asked last: ZMPI_OK if it is `good`. */
-static enum zmpi_status answer(struct zmpi_handed *h, enum nic_outcome good)
+static enum zmpi_status answer(struct zmpi_write_request *h, enum nic_outcome good)
 {
     nic_said[0] = 0;
     if (h->state == STUCK || !nic_client_wait(h->call)) {
@@ -109,7 +109,7 @@ static enum zmpi_status answer(struct zmpi_handed *h, enum nic_outcome good)
                : ZMPI_ERR_DEVICE;
 }
 
-static enum zmpi_status coded(struct zmpi_handed *h, struct zmpi_coded *c)
+static enum zmpi_status coded(struct zmpi_write_request *h, struct zmpi_coded *c)
 {
     const struct nic_request *m = &h->call->request;
     const struct nic_reply *r = &h->call->reply;
@@ -129,7 +129,7 @@ static enum zmpi_status coded(struct zmpi_handed *h, struct zmpi_coded *c)
     return ZMPI_OK;
 }
 
-static void place(struct zmpi_handed *h, uint64_t offset, const void *head, size_t head_size)
+static void place(struct zmpi_write_request *h, uint64_t offset, const void *head, size_t head_size)
 {
     struct nic_place_at *at = &h->call->at;
     at->offset = offset;
@@ -140,24 +140,24 @@ static void place(struct zmpi_handed *h, uint64_t offset, const void *head, size
     nic_client_start(secure_getenv("ZMPI_NIC"), h->call);
 }
 
-static enum zmpi_status written(struct zmpi_handed *h, double *seconds)
+static enum zmpi_status written(struct zmpi_write_request *h, double *seconds)
 {
     enum zmpi_status status = answer(h, NIC_WRITTEN);
     *seconds = status ? 0 : h->call->took;
     return status;
 }
 
-static bool ready(const struct zmpi_handed *h)
+static bool ready(const struct zmpi_write_request *h)
 {
     return nic_client_done(h->call);
 }
 
-static const void *data(const struct zmpi_handed *h)
+static const void *data(const struct zmpi_write_request *h)
 {
     return h->raw->at;
 }
 
-static void drop(struct zmpi_handed *h)
+static void drop(struct zmpi_write_request *h)
 {
     struct zmpi_coded c;
     double seconds;
@@ -171,4 +171,4 @@ static void drop(struct zmpi_handed *h)
         discard(h);
 }
 
-const struct zmpi_through nic_through = {hand, coded, place, written, ready, data, drop};
+const struct zmpi_device_writer nic_writer = {submit, coded, place, written, ready, data, drop};

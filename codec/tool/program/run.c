@@ -1,0 +1,266 @@
+/* run.c - zmpi run: start a program of MPI with the libzmpi.so that was built for its MPI. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "elf_file.h"
+#include "tool/tool.h"
+
+/* As shells say that a program is not there, or cannot be run. */
+enum { NOT_FOUND = 127, NOT_RUN = 126 };
+
+enum mpi { NO_MPI, OPEN_MPI, MPICH, MPI_ABI };
+static const char *const mpi_name[] = {"", "openmpi", "mpich", "abi"};
+
+struct run {
+    char **argv; /* of the program */
+    char path[PATH_MAX];
+    enum mpi mpi;
+    bool explain, help;
+};
+
+static bool is_first(void)
+{
+    static const char *const rank[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                       "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof rank / sizeof *rank; i++)
+        if (getenv(rank[i]))
+            return strcmp(getenv(rank[i]), "0") == 0;
+    return true;
+}
+
+/* ---- the program ---- */
+
+static bool is_program(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Where execvp would find it. */
+static bool find_program(const char *name, char path[PATH_MAX])
+{
+    const char *folder = getenv("PATH") ? getenv("PATH") : "/bin:/usr/bin";
+    if (strchr(name, '/')) {
+        snprintf(path, PATH_MAX, "%s", name);
+        return is_program(path);
+    }
+    while (folder && *name) {
+        const size_t n = strcspn(folder, ":");
+        const bool fits =
+            snprintf(path, PATH_MAX, "%.*s/%s", (int)n, n ? folder : ".", name) < PATH_MAX;
+        if (fits && is_program(path))
+            return true;
+        folder = folder[n] ? folder + n + 1 : NULL;
+    }
+    return false;
+}
+
+/* The dynamic linker preloads nothing into programs that run with other rights. */
+static bool is_setuid(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && (s.st_mode & (S_ISUID | S_ISGID)) != 0;
+}
+
+static enum mpi mpi_of(const struct elf_file *library)
+{
+    if (strncmp(elf_name(library), "libmpi_abi", 10) == 0)
+        return MPI_ABI;
+    return elf_defines(library, "ompi_mpi_comm_world") ? OPEN_MPI : MPICH;
+}
+
+/* By the names alone, of a library that is not found here. */
+static enum mpi mpi_of_missing(const char *name)
+{
+    if (strncmp(name, "libmpi_abi.so", 13) == 0)
+        return MPI_ABI;
+    if (strcmp(name, "libmpi.so.40") == 0)
+        return OPEN_MPI;
+    return strncmp(name, "libmpich.so", 11) == 0 || strcmp(name, "libmpi.so.12") == 0 ? MPICH
+                                                                                      : NO_MPI;
+}
+
+/* The launcher's MPI is the program's. */
+static enum mpi mpi_of_launcher(void)
+{
+    if (getenv("OMPI_COMM_WORLD_SIZE"))
+        return OPEN_MPI;
+    return getenv("HYDI_CONTROL_FD") || getenv("MPI_LOCALNRANKS") || getenv("PMI_RANK") ? MPICH
+           : getenv("PMIX_RANK")                                                        ? OPEN_MPI
+                                                                                        : NO_MPI;
+}
+
+/* Why libzmpi.so is not to be preloaded; or NULL, with the program's MPI if its file tells that. */
+static const char *look_at_file(const char *path, enum mpi *mpi)
+{
+    struct elf_closure c;
+    const char *why = NULL;
+    *mpi = NO_MPI;
+    if (is_setuid(path))
+        return "it is setuid or setgid";
+    if (!elf_closure_make(&c, path)) { /* else a script, say */
+        if (elf_is_mpi(&c.file[0]))
+            why = "MPI is a part of it (it is linked statically)";
+        else if (c.file[0].needed_count == 0)
+            why = "it is linked statically";
+        for (size_t i = 0; i < c.files; i++) {
+            if (elf_is_zmpi(&c.file[i]))
+                why = "it is linked to libzmpi.so already";
+            if (elf_is_mpi(&c.file[i]))
+                *mpi = mpi_of(&c.file[i]);
+        }
+        for (size_t i = 0; i < c.missing_count && !*mpi; i++)
+            *mpi = mpi_of_missing(c.missing[i]);
+    }
+    elf_closure_free(&c);
+    return why;
+}
+
+/* ---- the library ---- */
+
+/* lib/zmpi/openmpi/libzmpi.so beside the codec's library, which this tool uses. */
+static bool find_library(enum mpi mpi, char path[PATH_MAX])
+{
+    void *version = dlsym(RTLD_DEFAULT, "zmpi_version");
+    Dl_info codec;
+    char real[PATH_MAX];
+    if (!version || !dladdr(version, &codec) || !realpath(codec.dli_fname, real))
+        return false;
+    *strrchr(real, '/') = 0;
+    return snprintf(path, PATH_MAX, "%s/zmpi/%s/libzmpi.so", real, mpi_name[mpi]) < PATH_MAX &&
+           access(path, R_OK) == 0;
+}
+
+/* In front of what is preloaded already. */
+static bool preload(const char *library)
+{
+    const char *others = getenv("LD_PRELOAD");
+    char *all;
+    if (asprintf(&all, "%s%s%s", library, others && *others ? ":" : "", others ? others : "") < 0)
+        return false;
+    const bool set = setenv("LD_PRELOAD", all, 1) == 0;
+    free(all);
+    return set;
+}
+
+/* Preloads it, or says in one line why the program runs without. */
+static void add_library(struct run *r)
+{
+    char library[PATH_MAX];
+    enum mpi of_file;
+    const char *plain = look_at_file(r->path, &of_file);
+    const enum mpi mpi = r->mpi ? r->mpi : of_file ? of_file : mpi_of_launcher();
+    if (plain) {
+        tool_fail("%s: %s: it runs without libzmpi.so being preloaded", r->path, plain);
+    } else if (!mpi) {
+        tool_fail(
+            "%s: which MPI it uses cannot be told: it runs plain (--mpi openmpi or --mpi mpich "
+            "says so)",
+            r->path);
+    } else if (!find_library(mpi, library)) {
+        tool_fail("%s: no libzmpi.so for its MPI, %s, is installed: it runs plain", r->path,
+                  mpi_name[mpi]);
+    } else if (strpbrk(library, " :")) {
+        tool_fail("%s: a path with a blank or colon cannot be preloaded: the program runs plain",
+                  library);
+    } else if (!preload(library)) {
+        tool_fail("out of memory: the program runs plain");
+    } else if (r->explain) {
+        tool_fail("%s: MPI is %s (%s): LD_PRELOAD=%s", r->path, mpi_name[mpi],
+                  r->mpi    ? "--mpi"
+                  : of_file ? "the program's file"
+                            : "the launcher",
+                  getenv("LD_PRELOAD"));
+    }
+}
+
+/* ---- the command ---- */
+
+static bool mpi_parse(const char *name, enum mpi *mpi)
+{
+    for (*mpi = OPEN_MPI; *mpi <= MPI_ABI; ++*mpi)
+        if (strcmp(name, mpi_name[*mpi]) == 0)
+            return true;
+    return false;
+}
+
+/* Options become settings, which are stronger than those of the environment. */
+static int parse(struct run *r, int argc, char **argv)
+{
+    static const struct option longs[] = {{"bound", 1, NULL, 'e'}, {"codec", 1, NULL, 'c'},
+                                          {"rules", 1, NULL, 'r'}, {"report", 1, NULL, 'p'},
+                                          {"mpi", 1, NULL, 'm'},   {"verbose", 0, NULL, 'v'},
+                                          {"help", 0, NULL, 'h'},  {NULL, 0, NULL, 0}};
+    static const struct {
+        int option;
+        const char *variable;
+    } setting[] = {
+        {'e', "ZMPI_ERROR_BOUND"}, {'c', "ZMPI_CODEC"}, {'r', "ZMPI_CONFIG"}, {'p', "ZMPI_REPORT"}};
+    int c;
+    while ((c = getopt_long(argc, argv, "+e:vh", longs, NULL)) != -1) {
+        if (c == '?')
+            return tool_usage();
+        if (c == 'm' && !mpi_parse(optarg, &r->mpi))
+            return tool_fail("--mpi %s: openmpi, mpich or abi", optarg);
+        r->explain = r->explain || c == 'v';
+        r->help = r->help || c == 'h';
+        for (size_t i = 0; i < sizeof setting / sizeof *setting; i++)
+            if (c == setting[i].option && setenv(setting[i].variable, optarg, 1))
+                return tool_fail("out of memory");
+    }
+    r->argv = argv + optind;
+    return *r->argv || r->help ? TOOL_OK : tool_usage();
+}
+
+/* Settings are looked at before the program starts. */
+static int prepare(struct run *r, int argc, char **argv)
+{
+    struct zmpi_options options;
+    int status = parse(r, argc, argv);
+    if (status || r->help)
+        return status;
+    if (!tool_options_load(&options))
+        return TOOL_ERROR;
+    zmpi_options_free(&options);
+    if (find_program(*r->argv, r->path))
+        return TOOL_OK;
+    tool_fail("%s: there is no such program", *r->argv);
+    return NOT_FOUND;
+}
+
+/* Launchers start one of us for each rank: the first one speaks, the others' messages go nowhere,
+ * until the program runs. */
+static int be_silent(void)
+{
+    const int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), null = open("/dev/null", O_WRONLY);
+    if (null >= 0) {
+        dup2(null, STDERR_FILENO);
+        close(null);
+    }
+    return kept;
+}
+
+int tool_run(int argc, char **argv)
+{
+    struct run r = {0};
+    const int kept = is_first() ? STDERR_FILENO : be_silent();
+    const int status = prepare(&r, argc, argv);
+    if (status || r.help)
+        return status ? status : tool_help();
+    add_library(&r);
+    if (kept != STDERR_FILENO && kept >= 0)
+        dup2(kept, STDERR_FILENO);
+    signal(SIGXFSZ, SIG_DFL); /* which the tool ignores */
+    execv(r.path, r.argv);
+    tool_fail("%s: %s", r.path, strerror(errno));
+    return NOT_RUN;
+}

@@ -1,0 +1,80 @@
+/* notes.c - what the first write calls of a file were. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file/zfile.h"
+#include "mpi/runtime.h"
+
+const char *zshape_from_name(enum zshape_from from)
+{
+    static const char *const name[] = {"one row", "set", "view", "datatype", "runs", "data"};
+    return name[from];
+}
+
+const char *zexact_name(enum zexact_why why)
+{
+    static const char *const name[] = {"",
+                                       "the bound is lossless",
+                                       "small",
+                                       "not of a float type",
+                                       "no such floats",
+                                       "a known format"};
+    return name[why];
+}
+
+struct znote *znote_now(struct zfile *f)
+{
+    const struct zmpi_options *job = zruntime_options();
+    const uint64_t k = f->call.number - 1;
+    if (!f->call.is_one || k >= ZNOTES || (!job->report[0] && job->log < ZMPI_LOG_INFO))
+        return NULL;
+    if (!f->notes)
+        f->notes = calloc(1, sizeof *f->notes);
+    if (!f->notes)
+        return NULL;
+    return f->call.collective ? &f->notes->collective[k] : &f->notes->independent[k];
+}
+
+void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_stream_info *info,
+                 uint64_t stored)
+{
+    struct znote *note = znote_now(f);
+    const size_t c = (size_t)piece->component;
+    if (!note)
+        return;
+    note->raw += (double)info->decoded_bytes;
+    note->stored += (double)stored;
+    if (c >= ZNOTE_PARTS)
+        return;
+    note->abs_bound[c] = fmax(note->abs_bound[c], info->abs_bound);
+    if (piece->range && piece->range->min <= piece->range->max)
+        note->range[c] = *piece->range;
+}
+
+static bool alike(const struct znote *a, const struct znote *b)
+{
+    return a->type == b->type && a->components == b->components &&
+           memcmp(a->shape, b->shape, sizeof a->shape) == 0 && a->shape_from == b->shape_from &&
+           a->exact == b->exact && memcmp(&a->bound, &b->bound, sizeof a->bound) == 0;
+}
+
+void znote_say(const struct zfile *f, const struct znote *note)
+{
+    static const char *const type[] = {"", "f32", "f64", "i32", "i64", "bytes"};
+    char bound[40], components[64] = "", exact[64] = "";
+    if ((f->call.collective && f->rank) || (f->call.number > 1 && alike(note, note - 1)))
+        return;
+    zmpi_bound_format(&note->bound, bound);
+    if (note->components != 1)
+        snprintf(components, sizeof components, ", %d components%s", abs(note->components),
+                 note->components < 0 ? " one behind the other" : "");
+    if (note->exact)
+        snprintf(exact, sizeof exact, " (%s)", zexact_name(note->exact));
+    zmpi_log(ZMPI_LOG_INFO, "%s: %s write call %llu: %s %zux%zux%zu (shape: %s)%s, %s%s, %s",
+             f->path, f->call.collective ? "collective" : "independent",
+             (unsigned long long)f->call.number, type[note->type], note->shape[0], note->shape[1],
+             note->shape[2], zshape_from_name(note->shape_from), components, bound, exact,
+             f->options.codec);
+}

@@ -1,0 +1,67 @@
+/*
+ * notes.h - what the first write calls of a file were, one by one: for the report as JSON, from
+ * which people take the numbers of rules for calls ([field*.bin #7]), and for ZMPI_LOG=info.
+ */
+#ifndef ZMPI_NOTES_H
+#define ZMPI_NOTES_H
+
+#include "zmpi_codec.h"
+#include <stdbool.h>
+
+/* So many collective calls and so many independent ones are noted; of each so many components. */
+enum { ZNOTES = 64, ZNOTE_PARTS = 8 };
+
+/* Where a call's shape is from. */
+enum zshape_from {
+    ZSHAPE_NONE, /* one row */
+    ZSHAPE_SET,
+    ZSHAPE_VIEW,
+    ZSHAPE_DATATYPE,
+    ZSHAPE_RUNS, /* of the view, in the file */
+    ZSHAPE_DATA
+};
+const char *zshape_from_name(enum zshape_from from);
+
+/* Why a call is exact. */
+enum zexact_why {
+    ZEXACT_NOT, /* it is not */
+    ZEXACT_SET,
+    ZEXACT_SMALL,
+    ZEXACT_TYPE,     /* no floats */
+    ZEXACT_MISTYPED, /* not the floats that they are written as */
+    ZEXACT_FORMAT    /* the file is of a known format */
+};
+const char *zexact_name(enum zexact_why why);
+
+/* This rank's part of a call. Plain data: it travels as bytes. */
+struct znote {
+    enum zmpi_type type; /* 0: nothing was written */
+    int components;      /* as in zmpi_options, 1: one array */
+    size_t shape[3];     /* of one component, on this rank */
+    enum zshape_from shape_from;
+    enum zexact_why exact;
+    struct zmpi_bound bound;
+    double values;
+    double raw,
+        stored; /* bytes of records that hold this call alone, as they were and in the file */
+    double abs_bound[ZNOTE_PARTS];        /* largest error, of each component */
+    struct zmpi_range range[ZNOTE_PARTS]; /* as far as the bound needed it */
+};
+
+struct znotes {
+    struct znote collective[ZNOTES], independent[ZNOTES];
+};
+
+struct zfile;
+struct zpiece;
+struct zplan;
+
+/* The note of the call that is being coded; NULL: none is made. */
+struct znote *znote_now(struct zfile *f);
+/* A piece of it became a record. */
+void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_stream_info *info,
+                 uint64_t stored);
+/* Logs what was decided of the call, if it is not as of the one before. */
+void znote_say(const struct zfile *f, const struct znote *note);
+
+#endif

@@ -1,0 +1,199 @@
+/*
+ * calls.c - the first write calls of a file as JSON: which number, which kind, as a rule for calls
+ * needs it. Of collective calls what all ranks wrote, of independent ones the first rank's that has
+ * any.
+ */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "mpi/runtime.h"
+#include "report/report.h"
+
+/* Of all ranks, as numbers: sums, then maxima. */
+enum { SUMS = 3, MAXIMA = 1 + 3 * ZNOTE_PARTS };
+
+/* Not as it was allocated. */
+static bool is_known(const struct zmpi_range *r)
+{
+    return r->min <= r->max && (r->min < 0 || r->max > 0);
+}
+
+static void to_numbers(const struct znote *n, double *sum, double *most)
+{
+    sum[0] = n->values;
+    sum[1] = n->raw;
+    sum[2] = n->stored;
+    most[0] = n->type;
+    for (int c = 0; c < ZNOTE_PARTS; c++) {
+        const bool known = is_known(&n->range[c]);
+        most[1 + 3 * c] = n->abs_bound[c];
+        most[2 + 3 * c] = known ? n->range[c].max : -HUGE_VAL;
+        most[3 + 3 * c] = known ? -n->range[c].min : -HUGE_VAL;
+    }
+}
+
+static void from_numbers(struct znote *n, const double *sum, const double *most)
+{
+    n->values = sum[0];
+    n->raw = sum[1];
+    n->stored = sum[2];
+    n->type = (enum zmpi_type)most[0];
+    for (int c = 0; c < ZNOTE_PARTS; c++) {
+        n->abs_bound[c] = most[1 + 3 * c];
+        n->range[c].max = most[2 + 3 * c];
+        n->range[c].min = -most[3 + 3 * c];
+    }
+}
+
+/* The notes of all ranks to those of rank 0, as far as they tell of the whole call. */
+static int sum_up(const struct zfile *f, struct znote *note, int n)
+{
+    double *sum = calloc(2 * ZNOTES, SUMS * sizeof *sum),
+           *most = calloc(2 * ZNOTES, MAXIMA * sizeof *most);
+    int ready = sum && most, all = 0;
+    int rc = PMPI_Allreduce(&ready, &all, 1, MPI_INT, MPI_MIN, f->comm);
+    if (!rc && all) {
+        double *sums = sum + ZNOTES * SUMS, *maxima = most + ZNOTES * MAXIMA;
+        for (int i = 0; i < n; i++)
+            to_numbers(&note[i], sum + i * SUMS, most + i * MAXIMA);
+        rc = PMPI_Reduce(sum, sums, n * SUMS, MPI_DOUBLE, MPI_SUM, 0, f->comm);
+        rc = rc ? rc : PMPI_Reduce(most, maxima, n * MAXIMA, MPI_DOUBLE, MPI_MAX, 0, f->comm);
+        for (int i = 0; i < n && !rc && !f->rank; i++)
+            from_numbers(&note[i], sums + i * SUMS, maxima + i * MAXIMA);
+    }
+    free(sum);
+    free(most);
+    return rc ? rc : all ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+static int number_of(uint64_t calls)
+{
+    return calls < ZNOTES ? (int)calls : ZNOTES;
+}
+
+/* The independent calls of the first rank that has any, to all. *n: how many, 0: nobody has. */
+static int take_independent(const struct zfile *f, struct znote *note, int *n, int *rank)
+{
+    int mine = f->stats.independent_calls ? f->rank : INT_MAX;
+    *n = number_of(f->stats.independent_calls);
+    int rc = PMPI_Allreduce(&mine, rank, 1, MPI_INT, MPI_MIN, f->comm);
+    if (rc || *rank == INT_MAX)
+        return rc;
+    rc = PMPI_Bcast(n, 1, MPI_INT, *rank, f->comm);
+    return rc ? rc : PMPI_Bcast(note, *n * (int)sizeof *note, MPI_BYTE, *rank, f->comm);
+}
+
+static int parts_of(const struct znote *n)
+{
+    const int parts = abs(n->components);
+    return parts < 1 ? 1 : parts < ZNOTE_PARTS ? parts : ZNOTE_PARTS;
+}
+
+/* One line for calls that are alike, but for what they took. */
+static bool alike(const struct znote *a, const struct znote *b)
+{
+    bool same = a->type == b->type && a->components == b->components && a->exact == b->exact &&
+                memcmp(a->shape, b->shape, sizeof a->shape) == 0 && a->values >= b->values &&
+                a->values <= b->values && memcmp(&a->bound, &b->bound, sizeof a->bound) == 0;
+    for (int c = 0; c < parts_of(a) && same; c++)
+        same = memcmp(&a->range[c], &b->range[c], 2 * sizeof(double)) == 0;
+    return same;
+}
+
+static void print_number(FILE *out, double x)
+{
+    if (isfinite(x))
+        fprintf(out, "%.9g", x);
+    else
+        fputs("null", out);
+}
+
+static void print_ranges(FILE *out, const struct znote *n)
+{
+    fputs(", \"ranges\": [", out);
+    for (int c = 0; c < parts_of(n); c++) {
+        fputs(c ? ", [" : "[", out);
+        const bool known = is_known(&n->range[c]);
+        print_number(out, known ? n->range[c].min : HUGE_VAL);
+        fputs(", ", out);
+        print_number(out, known ? n->range[c].max : HUGE_VAL);
+        fputc(']', out);
+    }
+    fputs("], \"largest_errors\": [", out);
+    for (int c = 0; c < parts_of(n); c++) {
+        fputs(c ? ", " : "", out);
+        print_number(out, n->abs_bound[c]);
+    }
+    fputc(']', out);
+}
+
+static void print_call(FILE *out, const struct znote *n, int first, int last, int rank)
+{
+    static const char *const type[] = {"", "f32", "f64", "i32", "i64", "bytes"};
+    char bound[40];
+    zmpi_bound_format(&n->bound, bound);
+    fprintf(out, "{\"call\": %d, \"to\": %d", first, last);
+    if (rank >= 0)
+        fprintf(out, ", \"rank\": %d", rank);
+    fprintf(out, ", \"values\": %.0f, \"type\": \"%s\", \"components\": %d", n->values,
+            type[n->type], n->components);
+    if (n->shape[2])
+        fprintf(out, ", \"shape\": [%zu, %zu, %zu], \"shape_from\": \"%s\", \"bound\": \"%s\"",
+                n->shape[0], n->shape[1], n->shape[2], zshape_from_name(n->shape_from), bound);
+    if (n->exact)
+        fprintf(out, ", \"exact\": \"%s\"", zexact_name(n->exact));
+    print_ranges(out, n);
+    fputs(", \"ratio\": ", out);
+    print_number(out, n->stored > 0 ? n->raw / n->stored : HUGE_VAL);
+    fputc('}', out);
+}
+
+static void print_calls(FILE *out, const struct znote *note, int n, int rank, bool *begun)
+{
+    for (int i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && alike(&note[i], &note[end]);)
+            end++;
+        if (note[i].type == 0)
+            continue;
+        fputs(*begun ? ", " : "", out);
+        print_call(out, &note[i], i + 1, end, rank);
+        *begun = true;
+    }
+}
+
+static char *text_of(const struct znotes *notes, const int n[2], int rank, size_t *size)
+{
+    char *text = NULL;
+    bool begun = false;
+    FILE *out = open_memstream(&text, size);
+    if (!out)
+        return NULL;
+    const locale_t program = zmpi_decimal_begin();
+    print_calls(out, notes->collective, n[0], -1, &begun);
+    print_calls(out, notes->independent, n[1], rank, &begun);
+    zmpi_decimal_end(program);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *zreport_calls(struct zfile *f, size_t *size)
+{
+    *size = 0;
+    if (!zruntime_options()->report[0])
+        return NULL;
+    if (!f->notes)
+        f->notes = calloc(1, sizeof *f->notes);
+    int ready = f->notes != NULL, all = 0, n[2] = {number_of(f->stats.collective_calls), 0},
+        rank = 0;
+    if (PMPI_Allreduce(&ready, &all, 1, MPI_INT, MPI_MIN, f->comm) || !all ||
+        sum_up(f, f->notes->collective, n[0]) ||
+        take_independent(f, f->notes->independent, &n[1], &rank) || f->rank || n[0] + n[1] == 0)
+        return NULL;
+    return text_of(f->notes, n, rank, size);
+}

@@ -1,0 +1,100 @@
+#!/bin/bash
+# run.sh: zmpi run finds the libzmpi.so of a program's MPI, checks settings before the program starts, speaks once a job, and
+# leaves exit status, arguments and signals to the program.
+set -u
+zmpi=$ZMPI_TEST_BIN/zmpi
+libraries=$ZMPI_TEST_BIN/../lib/zmpi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset "${!ZMPI_@}" "${!OMPI_COMM_WORLD_@}" PMI_RANK PMIX_RANK MPI_LOCALNRANKS SLURM_PROCID
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+fail() {
+    printf 'FAIL: %s\n' "$*"
+    cat out
+    exit 1
+}
+
+# lines N TEXT: so many lines of what was said have it.
+lines() {
+    (($(grep -c -- "$2" out) == $1)) || fail "not $1 lines with '$2'"
+}
+
+cat >program.c <<'C'
+#include <mpi.h>
+#include <math.h>
+#include <stdlib.h>
+static double data[100000];
+int main(int argc, char **argv)
+{
+    MPI_File f;
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 100000; i++)
+        data[i] = sin(0.001 * i);
+    MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &f);
+    MPI_File_write_at_all(f, (MPI_Offset)rank * 800000, data, 100000, MPI_DOUBLE, MPI_STATUS_IGNORE);
+    MPI_File_close(&f);
+    MPI_Finalize();
+    return atoi(argv[2]);
+}
+C
+
+# try KIND LAUNCHER...: with this MPI, by the program's file, by the launcher, and told wrongly.
+try() {
+    local kind=$1 other=mpich
+    shift
+    [[ $kind != mpich ]] || other=openmpi
+    "mpicc.$kind" -o "$kind" program.c -lm || fail "mpicc.$kind"
+    timeout 60 "$@" "$zmpi" run -v -e rel=1e-3 --report r.json "./$kind" a.z 0 >out 2>&1 || fail "$kind: status $?"
+    lines 1 "MPI is $kind (the program's file)"
+    [[ -s r.json ]] || fail "$kind: no report"
+    "$zmpi" info a.z >out || fail "$kind: no container"
+    ZMPI_ERROR_BOUND=lossless timeout 60 "$@" "$zmpi" run -v -e rel=1e-2 -- sh -c "./$kind b.z 0" >out 2>&1 || fail "$kind by sh"
+    lines 1 "MPI is $kind (the launcher)"
+    (($(stat -c %s b.z) < $(stat -c %s a.z))) || fail "$kind: an option is not stronger than the environment"
+    ! timeout 60 "$@" "$zmpi" run -e rel=1e-3 --mpi "$other" "./$kind" c.z 0 >out 2>&1 || fail "$kind: a wrong --mpi"
+    grep -qE -e '--mpi NAME|no libzmpi.so for its MPI' out || fail "$kind: a wrong --mpi is not told of"
+    ! timeout 60 "$@" "$zmpi" run -e rel=oops "./$kind" d.z 0 >out 2>&1 || fail "$kind: a wrong bound"
+    lines 1 'ZMPI_ERROR_BOUND=rel=oops'
+    [[ ! -e d.z ]] || fail "$kind: the program ran"
+    rm -f a.z b.z c.z r.json
+}
+
+tried=0
+for kind in openmpi mpich; do
+    [[ -e $libraries/$kind/libzmpi.so ]] && command -v "mpicc.$kind" "mpirun.$kind" >/dev/null || continue
+    flags=()
+    [[ $kind != openmpi ]] || flags=(--oversubscribe)
+    try $kind "mpirun.$kind" "${flags[@]}" -n 2
+    tried=1
+done
+
+# Alone, and programs that cannot be helped.
+"$zmpi" run -e rel=1e-3 sh -c 'exit 41' >out 2>&1
+(($? == 41)) || fail "exit status"
+lines 1 'which MPI it uses cannot be told'
+"$zmpi" run -e rel=1e-3 --mpi openmpi sh -c 'kill -TERM $$' >out 2>&1
+(($? == 143)) || fail "signals"
+"$zmpi" run ./not-there >out 2>&1
+(($? == 127)) || fail "status of no program"
+lines 1 'there is no such program'
+"$zmpi" run >out 2>&1 && fail "no program"
+"$zmpi" run --mpi nothing ls >out 2>&1 && fail "no such MPI"
+lines 1 'openmpi, mpich or abi'
+"$zmpi" run ls --help >out 2>&1 || fail "the program's --help"
+lines 0 'usage: zmpi'
+"$zmpi" run --help >out 2>&1 || fail "--help"
+lines 1 'usage: zmpi run'
+printf '#!/bin/sh\necho "$LD_PRELOAD|$#|$2"\n' >script
+chmod +x script
+LD_PRELOAD='' "$zmpi" run --mpi openmpi ./script 'a b' 'c  d' >out 2>&1 || fail "a script"
+grep -q '|2|c  d$' out || fail "arguments"
+if printf 'int main(void){return 3;}' | gcc -static -x c -o static - 2>/dev/null; then
+    "$zmpi" run -e rel=1e-3 ./static >out 2>&1
+    (($? == 3)) || fail "a static program"
+    lines 1 'linked statically'
+fi
+((tried)) || exit 77

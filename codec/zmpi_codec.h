@@ -14,7 +14,8 @@
  * Conventions: functions return ZMPI_OK or an error; outputs are written only on ZMPI_OK unless
  * said otherwise. No function prints, exits or keeps a pointer it was given; buffers are the
  * caller's, may begin at any address, and may not overlap. No pointer may be NULL unless said
- * otherwise. All are safe to call from any thread at once; each works in its caller's thread alone.
+ * otherwise. All are safe to call from any thread at once; each works in its caller's thread alone,
+ * but for zmpi_compress_with and zmpi_decompress_with.
  * Sizes are in bytes, extents in elements, order z, y, x with x fastest; unused leading extents are
  * 1.
  */
@@ -152,12 +153,38 @@ ZMPI_API enum zmpi_status zmpi_compress(const struct zmpi_array *array,
                                         const struct zmpi_range *range, void *dst,
                                         size_t dst_capacity, const void *src, size_t *size);
 
+/* How residuals become bits; numbers are those of the format. */
+enum zmpi_encoder {
+    ZMPI_FLE = 1,     /* fast */
+    ZMPI_HUFFMAN = 2, /* smaller, a quarter of the speed */
+    ZMPI_INTERP = 3   /* smaller again, for data that are kept: far slower. Where it gains nothing
+                         the stream is one of ZMPI_HUFFMAN */
+};
+
+/* How a call is done. Later versions may have more members: `size` first, all else 0. */
+struct zmpi_codec_options {
+    size_t size;      /* sizeof(struct zmpi_codec_options) */
+    int encoder;      /* enum zmpi_encoder; 0: ZMPI_FLE. Decoding does not look at it */
+    int threads;      /* at most; 0: as many as there are CPUs for this process. Any number gives
+                         the same bytes. Helpers are started by the first call and kept */
+    double threshold; /* values with |x| >= threshold are kept exactly, and are no part of the
+                         range; 0: none but fill values. `range` must leave them out too */
+};
+
+/* zmpi_compress, as the options say; NULL: all 0. zmpi_compress_capacity holds for all encoders.
+ * ZMPI_ERR_ARG too if an option is none of these. */
+ZMPI_API enum zmpi_status zmpi_compress_with(const struct zmpi_codec_options *options,
+                                             const struct zmpi_array *array,
+                                             const struct zmpi_bound *bound,
+                                             const struct zmpi_range *range, void *dst,
+                                             size_t dst_capacity, const void *src, size_t *size);
+
 /* What a stream says of itself. */
 struct zmpi_stream_info {
     struct zmpi_array array;
     struct zmpi_bound bound; /* as asked */
     double abs_bound;        /* of every finite element; 0: exact, +inf: none (pw_rel) */
-    int encoder;             /* 1: fle, 2: huffman, 3: interp */
+    int encoder;             /* enum zmpi_encoder */
     uint32_t tile[3]; /* extents of a chunk, z, y, x; those at the array's ends may be smaller */
     size_t chunks;
     size_t length;        /* of the stream */
@@ -173,6 +200,11 @@ ZMPI_API enum zmpi_status zmpi_stream_info(const void *src, size_t src_size,
  * of zmpi_stream_info. On error what is in dst is undefined. */
 ZMPI_API enum zmpi_status zmpi_decompress(void *dst, size_t dst_capacity, const void *src,
                                           size_t src_size);
+
+/* zmpi_decompress by several threads; NULL: all 0. */
+ZMPI_API enum zmpi_status zmpi_decompress_with(const struct zmpi_codec_options *options, void *dst,
+                                               size_t dst_capacity, const void *src,
+                                               size_t src_size);
 
 /* Check every checksum and decode every chunk to nowhere. Errors are those of zmpi_decompress; then
  * *bad_chunk (may be NULL) is the number of the first damaged chunk, 0 if it is the header. */

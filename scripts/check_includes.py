@@ -9,10 +9,10 @@ import sys
 
 # From the bottom up. A folder includes itself, what stands before it, and the public headers beside the folders.
 CODEC = ["base", "layout", "kernels", "kernels/vector", "kernels/avx2", "kernels/avx512", "kernels/neon", "huffman", "interp",
-         "options", "bound", "judge", "stream", "device", "container", "tool", "tool/program"]
+         "options", "bound", "judge", "stream", "device", "container", "reader", "tool", "tool/program"]
 PMPI = ["mpi", "datatype", "hdf5", "file", "close", "collective", "report", "calls", ""]
 SMARTNIC = ["rtl/sim", "common", "plugin", "daemon", "bench"]
-PUBLIC = {"zmpi_codec.h", "device.h", "zmpi.h"}
+PUBLIC = {"zmpi_codec.h", "zmpi_reader.h", "device.h", "zmpi.h"}
 MOST = 25  # files of a folder
 # A file each for what a version wrote, and what fuzzing found: sets that grow, with nothing to read by name.
 SETS = ("tests/golden", "tests/fuzz/corpus")

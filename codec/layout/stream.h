@@ -14,7 +14,6 @@
 /* Largest coded chunk: map 2 of 32 KiB. */
 #define ZMPI_CHUNK_CODED_MAX (ZMPI_CHUNK_INPUT_BYTES + 4)
 
-enum zmpi_encoder { ZMPI_FLE = 1, ZMPI_HUFFMAN = 2, ZMPI_INTERP = 3 };
 #define ZMPI_ENCODERS 3
 /* Words of a chunk of encoder 3, at most; and bytes of any chunk. */
 #define ZMPI_INTERP_WORDS      262144

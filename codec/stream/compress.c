@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/floats.h"
 #include "base/pool.h"
 #include "bound/errors.h"
-#include "bound/fill.h"
 #include "bound/ratio.h"
 #include "bound/whole.h"
 #include "huffman/huffman.h"
@@ -425,26 +423,4 @@ size_t zmpi_tiles_visit(const struct zmpi_array *array, const void *src,
         visit(context, extent, &rows, i * 40503 & 0xFFFF);
     }
     return p.chunks;
-}
-
-enum zmpi_status zmpi_compress(const struct zmpi_array *array, const struct zmpi_bound *bound,
-                               const struct zmpi_range *range, void *dst, size_t dst_capacity,
-                               const void *src, size_t *size)
-{
-    struct zmpi_range own = ZMPI_RANGE_EMPTY;
-    struct zmpi_job job;
-    size_t count;
-    enum zmpi_status status = zmpi_array_count(array, &count);
-    if (status)
-        return status;
-    const struct zmpi_floats program = zmpi_floats_hold();
-    if (!range && zmpi_bound_needs_range(bound))
-        zmpi_fill_range(array->type, src, count, 0, NULL, 1, &own);
-    status = zmpi_job_make(array, bound, range ? range : &own, &job);
-    if (!range && zmpi_bound_needs_range(bound))
-        job.read = count * zmpi_type_size(array->type);
-    if (!status)
-        status = zmpi_job_compress(zmpi_device_cpu(), &job, dst, dst_capacity, src, size);
-    zmpi_floats_release(program);
-    return status;
 }

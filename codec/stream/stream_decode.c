@@ -287,14 +287,3 @@ enum zmpi_status zmpi_stream_verify(const void *src, size_t src_size, size_t *ba
     }
     return zmpi_stream_decode(&s, NULL, 1, NULL, bad_chunk);
 }
-
-enum zmpi_status zmpi_decompress(void *dst, size_t dst_capacity, const void *src, size_t src_size)
-{
-    struct zmpi_stream s;
-    enum zmpi_status status = zmpi_stream_parse(&s, src, src_size);
-    if (status)
-        return status;
-    if (dst_capacity < s.info.decoded_bytes)
-        return ZMPI_ERR_SPACE;
-    return zmpi_stream_decode(&s, NULL, 1, dst, NULL);
-}

@@ -16,43 +16,9 @@
 #include "base/text.h"
 #include "tool.h"
 
-static enum zmpi_status read_callback(void *context, uint64_t offset, void *dst, size_t size)
-{
-    const struct tool_input *in = context;
-    unsigned char *p = dst;
-    while (size) {
-        ssize_t got = pread(in->fd, p, size, (off_t)(in->base + offset));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) /* nobody reads beyond the size that the file had: 0 is not its end */
-            return ZMPI_ERR_IO;
-        p += got;
-        offset += (uint64_t)got;
-        size -= (size_t)got;
-    }
-    return ZMPI_OK;
-}
-
-static uint64_t data_at(void *context, uint64_t offset)
-{
-    const struct tool_input *in = context;
-    const off_t data = lseek(in->fd, (off_t)(in->base + offset), SEEK_DATA);
-    return data >= 0 ? (uint64_t)data - in->base : errno == ENXIO ? UINT64_MAX : offset;
-}
-
-/* What is found in the file is not given back while we read (format.md 2.6). */
-static void hold_room(int fd)
-{
-    struct flock l = {
-        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = ZMPI_LOCK_READERS, .l_len = 1};
-    (void)fcntl(fd, F_OFD_SETLK, &l);
-}
-
 bool tool_input_is_written(const struct tool_input *in)
 {
-    struct flock l = {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = ZMPI_LOCK_WRITERS, .l_len = 1};
-    return fcntl(in->fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
+    return zmpi_source_is_written(in->fd);
 }
 
 bool tool_input_claim(const struct tool_input *in)
@@ -63,7 +29,7 @@ bool tool_input_claim(const struct tool_input *in)
     while (fcntl(in->fd, F_OFD_SETLKW, &l) != 0 && errno == EINTR)
         ;
     return !tool_input_is_written(in) && fstat(in->fd, &s) == 0 &&
-           (uint64_t)s.st_size == in->base + in->physical;
+           (uint64_t)s.st_size == in->source.base + in->physical;
 }
 
 /* Standard input may be a pipe: then it goes to a file without a name first. */
@@ -107,52 +73,32 @@ int tool_input_open_raw(struct tool_input *in, const char *path, bool writable)
         close(in->fd);
         return tool_fail("%s: does not say how long it is: pipe it in (\"-\")", in->path);
     }
-    hold_room(in->fd);
+    zmpi_source_hold(in->fd);
     in->physical = in->size = (uint64_t)s.st_size;
-    in->reader = (struct zmpi_reader){.read = read_callback,
-                                      .data_at = data_at,
-                                      .context = in,
-                                      .file_size = in->physical,
-                                      .threads = tool_threads()};
+    in->source = (struct zmpi_source){.fd = in->fd};
+    in->reader = zmpi_source_reader(&in->source, in->physical, tool_threads());
     return TOOL_OK;
-}
-
-/* Of a header that was written over. */
-static bool has_copy(const struct tool_input *in)
-{
-    static const unsigned char nothing[ZMPI_HEADER_BYTES];
-    return zmpi_container_copied(nothing, sizeof nothing, &in->reader);
 }
 
 enum zmpi_status tool_input_look(struct tool_input *in, bool *is_container)
 {
-    unsigned char head[ZMPI_HEADER_BYTES + 8] = {0}, tail[4096];
-    const size_t size = in->physical < sizeof head ? (size_t)in->physical : sizeof head;
-    const size_t end = in->physical < sizeof tail ? (size_t)in->physical : sizeof tail;
-    enum zmpi_status status = read_callback(in, 0, head, size);
-    *is_container = false;
-    if (!status || status == ZMPI_ERR_IO)
-        *is_container = zmpi_container_copied(head, status ? 0 : size, &in->reader);
-    if (*is_container)
-        return ZMPI_OK;
-    if (!status)
-        status = read_callback(in, in->physical - end, tail, end);
-    *is_container = !status && zmpi_is_container(head, size);
-    if (!status && zmpi_was_container(head, size, tail, end)) {
-        const bool has_rest = *is_container || has_copy(in);
+    enum zmpi_kind kind;
+    enum zmpi_status status = zmpi_source_look(&in->reader, &kind);
+    *is_container = !status && (kind == ZMPI_KIND_CONTAINER || kind == ZMPI_KIND_OVERWRITTEN);
+    if (status)
+        return status;
+    if (kind == ZMPI_KIND_OVERWRITTEN || kind == ZMPI_KIND_DESTROYED)
         fprintf(stderr,
                 "zmpi: %s: was a zmpi container before its first bytes were written over: %s\n",
-                in->path, has_rest ? "these are lost" : "nothing can be read any more");
-        *is_container = has_rest;
-    }
-    if (!status && !*is_container && zmpi_container_lost(head, size, &in->reader)) {
+                in->path, *is_container ? "these are lost" : "nothing can be read any more");
+    if (kind == ZMPI_KIND_HEADLESS) {
         fprintf(stderr,
                 "zmpi: %s: is a zmpi container whose first bytes never reached the disk, since the "
                 "machine stopped before they were synchronised\n",
                 in->path);
         return ZMPI_ERR_CORRUPT;
     }
-    return status;
+    return ZMPI_OK;
 }
 
 static void tell_of_header(const struct tool_input *in)
@@ -204,7 +150,7 @@ int tool_input_open_first(struct tool_input *in, const char *path)
 
 int tool_input_open_next(struct tool_input *in)
 {
-    in->base += in->container.joined;
+    in->source.base += in->container.joined;
     in->physical -= in->container.joined;
     in->reader.file_size = in->physical;
     zmpi_container_free(&in->container);
@@ -258,7 +204,7 @@ int tool_input_read(struct tool_input *in, uint64_t offset, void *dst, size_t si
     if (size == 0)
         return TOOL_OK;
     if (!in->is_container) {
-        enum zmpi_status status = read_callback(in, offset, dst, size);
+        enum zmpi_status status = in->reader.read(in->reader.context, offset, dst, size);
         return status ? tool_fail_status(in->path, status) : TOOL_OK;
     }
     enum zmpi_status status = zmpi_container_read(&in->container, &in->reader, &run, 1, dst, &bad);

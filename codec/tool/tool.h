@@ -12,6 +12,7 @@
 
 #include "container/container.h"
 #include "options/options.h"
+#include "reader/source.h"
 
 enum { TOOL_OK = 0, TOOL_DIFFERENT = 1, TOOL_ERROR = 2 };
 
@@ -50,10 +51,10 @@ struct tool_input {
     const char *path;
     int fd;
     bool is_container;
-    uint64_t base;     /* where in the file this container begins: files may be joined */
     uint64_t physical; /* size of the file, from there on */
     uint64_t size;     /* logical bytes         */
     struct zmpi_container container;
+    struct zmpi_source source; /* at its base: files may be joined */
     struct zmpi_reader reader;
     struct zmpi_options options; /* tool_input_offload: what follows is used */
     struct zmpi_offload offload;

@@ -1,0 +1,73 @@
+/* reader.h - an open file of zmpi_reader.h from inside. */
+#ifndef ZMPI_READER_PRIVATE_H
+#define ZMPI_READER_PRIVATE_H
+
+#include <pthread.h>
+
+#include "reader/source.h"
+#include "zmpi_reader.h"
+
+/* One container of those that a file holds in a row; or a plain file. */
+struct zmpi_part {
+    uint64_t begin, length; /* logical bytes, counted over all parts */
+    uint64_t first;         /* number of its first record, counted so too */
+    struct zmpi_source source;
+    struct zmpi_reader in;
+    struct zmpi_container container;
+    struct zmpi_record *record; /* malloc; NULL: not listed yet */
+};
+
+/* What was found when the file was looked at last. */
+struct zmpi_contents {
+    struct zmpi_part **part; /* malloc, each of them too */
+    size_t count;
+    bool plain;
+    uint64_t physical, logical;              /* sizes */
+    unsigned char header[ZMPI_HEADER_BYTES]; /* of the last part, as far as it has one */
+    struct timespec modified;
+};
+
+struct zmpi_reader_file {
+    pthread_mutex_t lock; /* for all below */
+    char *name;           /* for messages */
+    int fd, threads;
+    bool own; /* the descriptor's position and locks */
+    unsigned flags;
+    struct zmpi_contents now;
+};
+
+/* What went wrong, while it is not a message yet. */
+struct zmpi_trouble {
+    enum zmpi_status status;
+    int system;       /* errno */
+    uint64_t record;  /* ZMPI_READER_NO_RECORD: none */
+    const char *what; /* static; NULL: the status says it */
+};
+
+/* Write a message, if there is room for one, and return its status. */
+enum zmpi_status zmpi_reader_fail(struct zmpi_reader_error *error, const char *name,
+                                  const struct zmpi_trouble *trouble);
+/* The same with a text of one's own; for ZMPI_OK too. */
+enum zmpi_status zmpi_reader_say(struct zmpi_reader_error *error, enum zmpi_status status,
+                                 const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* That nothing went wrong. */
+enum zmpi_status zmpi_reader_fine(struct zmpi_reader_error *error);
+/* What should be known of a file that could be opened. */
+void zmpi_reader_remark(struct zmpi_reader_error *error, const struct zmpi_reader_file *f);
+
+/* Look at all of the file. On failure *c is empty. */
+enum zmpi_status zmpi_contents_open(const struct zmpi_reader_file *f, struct zmpi_contents *c,
+                                    struct zmpi_trouble *trouble);
+void zmpi_contents_free(struct zmpi_contents *c);
+uint64_t zmpi_contents_records(const struct zmpi_contents *c);
+/* Is the file as it was when it was looked at? A change within the clock's last tick may be missed
+ * by the time alone, so that young files count as changed. */
+bool zmpi_contents_same(const struct zmpi_reader_file *f);
+/* Take in what was added since, if nothing but that has changed: false if that is not known. */
+bool zmpi_contents_follow(struct zmpi_reader_file *f);
+
+/* *size bytes of a versioned structure of the caller's become those of `from`, as many as it knows.
+ * false: it has none of the first version. */
+bool zmpi_reader_give(void *to, size_t least, const void *from, size_t all);
+
+#endif

@@ -1,0 +1,84 @@
+/* source.c - see source.h. */
+#define _GNU_SOURCE // F_OFD_SETLK, SEEK_DATA
+#include "reader/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static enum zmpi_status read_source(void *context, uint64_t offset, void *dst, size_t size)
+{
+    struct zmpi_source *s = context;
+    unsigned char *p = dst;
+    while (size) {
+        const ssize_t got = pread(s->fd, p, size, (off_t)(s->base + offset));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) { /* nobody reads beyond the size that the file had: 0 is not its end */
+            s->failed = got < 0 ? errno : 0;
+            return ZMPI_ERR_IO;
+        }
+        p += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return ZMPI_OK;
+}
+
+static uint64_t data_at(void *context, uint64_t offset)
+{
+    const struct zmpi_source *s = context;
+    const off_t data = lseek(s->fd, (off_t)(s->base + offset), SEEK_DATA);
+    return data >= 0 ? (uint64_t)data - s->base : errno == ENXIO ? UINT64_MAX : offset;
+}
+
+struct zmpi_reader zmpi_source_reader(struct zmpi_source *source, uint64_t size, int threads)
+{
+    return (struct zmpi_reader){.read = read_source,
+                                .data_at = data_at,
+                                .context = source,
+                                .file_size = size,
+                                .threads = threads};
+}
+
+/* Of a header that was written over. */
+static bool has_copy(const struct zmpi_reader *in)
+{
+    static const unsigned char nothing[ZMPI_HEADER_BYTES];
+    return zmpi_container_copied(nothing, sizeof nothing, in);
+}
+
+enum zmpi_status zmpi_source_look(const struct zmpi_reader *in, enum zmpi_kind *kind)
+{
+    unsigned char head[ZMPI_HEADER_BYTES + 8] = {0}, tail[4096];
+    const size_t size = in->file_size < sizeof head ? (size_t)in->file_size : sizeof head;
+    const size_t end = in->file_size < sizeof tail ? (size_t)in->file_size : sizeof tail;
+    enum zmpi_status status = in->read(in->context, 0, head, size);
+    *kind = ZMPI_KIND_CONTAINER;
+    if ((!status || status == ZMPI_ERR_IO) && zmpi_container_copied(head, status ? 0 : size, in))
+        return ZMPI_OK;
+    if (!status)
+        status = in->read(in->context, in->file_size - end, tail, end);
+    if (status)
+        return status;
+    const bool is_container = zmpi_is_container(head, size);
+    if (zmpi_was_container(head, size, tail, end))
+        *kind = is_container || has_copy(in) ? ZMPI_KIND_OVERWRITTEN : ZMPI_KIND_DESTROYED;
+    else if (!is_container)
+        *kind = zmpi_container_lost(head, size, in) ? ZMPI_KIND_HEADLESS : ZMPI_KIND_PLAIN;
+    return ZMPI_OK;
+}
+
+void zmpi_source_hold(int fd)
+{
+    struct flock l = {
+        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = ZMPI_LOCK_READERS, .l_len = 1};
+    (void)fcntl(fd, F_OFD_SETLK, &l);
+}
+
+bool zmpi_source_is_written(int fd)
+{
+    struct flock l = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = ZMPI_LOCK_WRITERS, .l_len = 1};
+    return fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
+}

@@ -1,0 +1,37 @@
+/*
+ * source.h - a file on disk as the container's functions read it (struct zmpi_reader), and what
+ * kind of file it is.
+ */
+#ifndef ZMPI_SOURCE_H
+#define ZMPI_SOURCE_H
+
+#include "container/container.h"
+
+struct zmpi_source {
+    int fd;
+    uint64_t base; /* where in the file this container begins: files may be joined */
+    int failed;    /* errno of the last read that failed; 0: the file had become shorter */
+};
+
+/* All from source->base on, `size` bytes, by up to `threads` threads. The source must stay where it
+ * is. */
+struct zmpi_reader zmpi_source_reader(struct zmpi_source *source, uint64_t size, int threads);
+
+enum zmpi_kind {
+    ZMPI_KIND_PLAIN,
+    ZMPI_KIND_CONTAINER,
+    ZMPI_KIND_OVERWRITTEN, /* a container whose first bytes something else has written over */
+    ZMPI_KIND_DESTROYED,   /* the same, of which nothing can be read any more */
+    ZMPI_KIND_HEADLESS     /* a container whose first bytes never reached the disk */
+};
+
+/* The kind of what `in` reads. Errors are those of its reads. */
+enum zmpi_status zmpi_source_look(const struct zmpi_reader *in, enum zmpi_kind *kind);
+
+/* What is found in the file is not given back while it is read (format.md 2.6), until the
+ * descriptor is closed. */
+void zmpi_source_hold(int fd);
+/* Has a program the container open for writing? */
+bool zmpi_source_is_written(int fd);
+
+#endif

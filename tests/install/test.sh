@@ -30,6 +30,16 @@ libdir=$(pkg-config --variable=libdir zmpi)
 "$mpicc" -o "$work/consumer" "$here/consumer/consumer.c" $(pkg-config --cflags --libs zmpi) -Wl,-rpath,"$libdir"
 check "$work/consumer"
 
+# The codec alone, by a program that knows no MPI, where none can be found.
+"$cmake" -G Ninja -S "$here/codec_consumer" -B "$work/codec" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
+"$cmake" --build "$work/codec"
+# shellcheck disable=SC2046
+cc -o "$work/codec/by_hand" "$here/codec_consumer/consumer.c" $(pkg-config --cflags --libs zmpi_codec) -Wl,-rpath,"$libdir"
+for one in consumer by_hand; do
+    readelf -d "$work/codec/$one" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -E 'libmpi|libzmpi\.' && exit 1
+    "$work/codec/$one" "$work/nothing" | grep "^$work/nothing: No such file"
+done
+
 # Preloaded, from its folder alone; nor need the tool and the plug-ins be told where the codec is.
 lib=$libdir/libzmpi.so
 LD_PRELOAD=$lib LD_BIND_NOW=1 ls / >"$work/out" 2>&1

@@ -1,0 +1,74 @@
+/* compress_with.c - zmpi_compress_with and zmpi_decompress_with: every encoder, threads, threshold.
+ */
+#include "kit.h"
+
+enum { NZ = 40, NY = 50, NX = 60, ARRAY = NZ * NY * NX };
+
+Test(compress_with, encoders_threads_threshold)
+{
+    static float value[ARRAY], back[ARRAY];
+    const struct zmpi_array a = {ZMPI_F32, {NZ, NY, NX}};
+    const struct zmpi_bound bound = {ZMPI_REL, 1e-3};
+    const size_t room = zmpi_compress_capacity(&a);
+    unsigned char *out = malloc(room), *other = malloc(room);
+    for (size_t i = 0; i < ARRAY; i++)
+        value[i] = i % 7 ? sinf((float)i * 0.01f) : 1e9f; /* out of the range by the threshold */
+    for (int encoder = 0; encoder <= ZMPI_INTERP; encoder++) {
+        struct zmpi_codec_options o = {
+            .size = sizeof o, .encoder = encoder, .threads = 1, .threshold = 1e6};
+        size_t size, same;
+        struct zmpi_stream_info info;
+        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out, room, value, &size), ZMPI_OK);
+        o.threads = 3;
+        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, other, room, value, &same), ZMPI_OK);
+        cr_assert(size == same && memcmp(out, other, size) == 0);
+        cr_assert_eq(zmpi_stream_info(out, size, &info), ZMPI_OK);
+        cr_assert(info.abs_bound <= 2e-3 && info.encoder <= (encoder ? encoder : ZMPI_FLE));
+        o.threads = 0;
+        cr_assert_eq(zmpi_decompress_with(&o, back, sizeof back, out, size), ZMPI_OK);
+        for (size_t i = 0; i < ARRAY; i++)
+            cr_assert(i % 7 ? fabs((double)back[i] - (double)value[i]) <= 2e-3
+                            : back[i] == value[i]);
+        cr_assert_eq(zmpi_decompress_with(NULL, back, sizeof back, out, size), ZMPI_OK);
+    }
+    const struct zmpi_codec_options wrong[] = {{.size = 4},
+                                               {.size = sizeof *wrong, .encoder = 4},
+                                               {.size = sizeof *wrong, .encoder = -1},
+                                               {.size = sizeof *wrong, .threads = -1},
+                                               {.size = sizeof *wrong, .threads = 1025},
+                                               {.size = sizeof *wrong, .threshold = -1},
+                                               {.size = sizeof *wrong, .threshold = (double)NAN}};
+    for (size_t i = 0; i < KIT_COUNT(wrong); i++) {
+        size_t size;
+        cr_assert_eq(zmpi_compress_with(&wrong[i], &a, &bound, NULL, out, room, value, &size),
+                     ZMPI_ERR_ARG);
+        cr_assert_eq(zmpi_decompress_with(&wrong[i], back, sizeof back, out, room), ZMPI_ERR_ARG);
+    }
+    free(out);
+    free(other);
+}
+
+/* The capacity is enough for every encoder, whatever the data and the shape; and no byte more. */
+Test(compress_with, capacity_for_all_encoders)
+{
+    struct kit_random random = {8};
+    for (int round = 0; round < test_rounds(300); round++) {
+        const struct zmpi_array a = {
+            kit_below(&random, 2) ? ZMPI_F32 : ZMPI_F64,
+            {1 + kit_below(&random, 6), 1 + kit_below(&random, 30), 1 + kit_below(&random, 400)}};
+        const struct zmpi_bound bound = {ZMPI_ABS, kit_below(&random, 2) ? 1e-30 : 1e-3};
+        const struct zmpi_codec_options o = {.size = sizeof o, .encoder = 1 + round % 3};
+        size_t bytes, size = 0;
+        cr_assert_eq(zmpi_array_bytes(&a, &bytes), ZMPI_OK);
+        unsigned char *data = malloc(bytes);
+        for (size_t i = 0; i < bytes; i++)
+            data[i] = (unsigned char)kit_next(&random);
+        struct kit_guarded g = kit_guard(zmpi_compress_capacity(&a), true);
+        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, g.data, zmpi_compress_capacity(&a),
+                                        data, &size),
+                     ZMPI_OK);
+        cr_assert(size <= zmpi_compress_capacity(&a));
+        kit_unguard(&g);
+        free(data);
+    }
+}

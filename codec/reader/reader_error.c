@@ -77,7 +77,7 @@ void zmpi_reader_remark(struct zmpi_reader_error *error, const struct zmpi_reade
                             "%.300s: its header is damaged, and the copy of it at the end was "
                             "taken (zmpi fsck)",
                             f->name);
-        else if (c->scanned || c->damaged)
+        else if ((c->scanned || c->damaged) && !zmpi_source_is_written(f->fd))
             zmpi_reader_say(error, ZMPI_OK,
                             "%.300s: was not closed properly; %llu records found by scanning",
                             f->name, (unsigned long long)c->scanned);

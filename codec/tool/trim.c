@@ -28,7 +28,7 @@ static bool is_unchanged(struct trim *t, const char *path)
 {
     unsigned char now[HEADERS];
     return tool_input_claim(&t->in) && tool_input_is_at(&t->in, path) &&
-           t->in.reader.read(&t->in, 0, now, sizeof now) == ZMPI_OK &&
+           t->in.reader.read(t->in.reader.context, 0, now, sizeof now) == ZMPI_OK &&
            memcmp(now, t->header, sizeof now) == 0;
 }
 
@@ -55,7 +55,8 @@ static int open_whole(struct trim *t, const char *path)
         status = tool_fail("%s: a program has it open for writing", path);
     else if (has_other_names(t))
         status = tool_fail("%s: has other names (hard links)", path);
-    else if (t->in.physical < HEADERS || t->in.reader.read(&t->in, 0, t->header, HEADERS))
+    else if (t->in.physical < HEADERS ||
+             t->in.reader.read(t->in.reader.context, 0, t->header, HEADERS))
         status = tool_fail("%s: is damaged: see zmpi fsck", path);
     enum zmpi_status opened =
         status ? ZMPI_OK : zmpi_container_open(&t->in.container, &t->in.reader);

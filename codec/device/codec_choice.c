@@ -22,8 +22,8 @@ static void forget(double most, double *bytes, double *other)
     }
 }
 
-void zcodec_coded(struct zcodec_choice *c, int encoder, enum zcodec_place by, double raw,
-                  double stored, double seconds)
+void zmpi_codec_coded(struct zmpi_codec_choice *c, int encoder, enum zmpi_codec_place by,
+                      double raw, double stored, double seconds)
 {
     const int i = encoder - 1;
     if (i >= ZCODECS) /* interp, which is no choice */
@@ -38,8 +38,8 @@ void zcodec_coded(struct zcodec_choice *c, int encoder, enum zcodec_place by, do
     forget(RAW_MEMORY, &c->coded[by][i], &c->seconds[by][i]);
 }
 
-void zcodec_written(struct zcodec_choice *c, enum zcodec_place by, double bytes, double seconds,
-                    bool behind)
+void zmpi_codec_written(struct zmpi_codec_choice *c, enum zmpi_codec_place by, double bytes,
+                        double seconds, bool behind)
 {
     c->written[by] += bytes;
     c->writing[by] += seconds;
@@ -50,7 +50,7 @@ void zcodec_written(struct zcodec_choice *c, enum zcodec_place by, double bytes,
 
 /* Seconds for a raw byte, where the last record was coded: there the next one will be. One of the
  * two was tried there. */
-static double coding_of(const struct zcodec_choice *c, int i)
+static double coding_of(const struct zmpi_codec_choice *c, int i)
 {
     const double *bytes = c->coded[c->coder], *seconds = c->seconds[c->coder];
     if (bytes[i] > 0)
@@ -60,7 +60,7 @@ static double coding_of(const struct zcodec_choice *c, int i)
     return i == 0 ? other / slower : other * slower;
 }
 
-double zcodec_estimate(const struct zcodec_choice *c, int encoder)
+double zmpi_codec_estimate(const struct zmpi_codec_choice *c, int encoder)
 {
     const int i = encoder - 1, known = c->raw[i] > 0 ? i : 0;
     if (!(c->raw[known] > 0))
@@ -72,11 +72,11 @@ double zcodec_estimate(const struct zcodec_choice *c, int encoder)
     return c->behind ? fmax(coding, writing) : coding + writing;
 }
 
-int zcodec_choose(struct zcodec_choice *c)
+int zmpi_codec_choose(struct zmpi_codec_choice *c)
 {
     if (!(c->raw[0] > 0) || !(c->written[c->writer] > 0))
         return 1; /* nothing is known */
-    const double fle = zcodec_estimate(c, 1), huffman = zcodec_estimate(c, 2);
+    const double fle = zmpi_codec_estimate(c, 1), huffman = zmpi_codec_estimate(c, 2);
     const int best = huffman < fle ? 2 : 1;
     const double least = fmin(fle, huffman), other = fmax(fle, huffman);
     if ((double)++c->turns < AGAIN * other / least)

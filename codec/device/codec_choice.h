@@ -12,13 +12,15 @@ enum { ZCODECS = 2 }; /* fle and huffman: encoder - 1 */
 
 /* Who did it: this process, or a device that has both encoders. What one takes tells nothing of the
  * other. */
-enum zcodec_place { ZCODEC_HERE, ZCODEC_DEVICE, ZCODEC_PLACES };
+enum zmpi_codec_place { ZMPI_CODEC_HERE, ZMPI_CODEC_DEVICE, ZMPI_CODEC_PLACES };
 
-struct zcodec_choice {
+struct zmpi_codec_choice {
     double raw[ZCODECS], stored[ZCODECS]; /* bytes that each took and made */
-    double coded[ZCODEC_PLACES][ZCODECS], seconds[ZCODEC_PLACES][ZCODECS]; /* in what time, there */
-    double written[ZCODEC_PLACES], writing[ZCODEC_PLACES]; /* bytes to the file, and seconds */
-    enum zcodec_place coder, writer;                       /* of the last record */
+    double coded[ZMPI_CODEC_PLACES][ZCODECS],
+        seconds[ZMPI_CODEC_PLACES][ZCODECS]; /* in what time, there */
+    double written[ZMPI_CODEC_PLACES],
+        writing[ZMPI_CODEC_PLACES];      /* bytes to the file, and seconds */
+    enum zmpi_codec_place coder, writer; /* of the last record */
     double slower, smaller;  /* the second one, by a sample of the data; 0: none was taken */
     bool behind;             /* records are written while others are coded */
     uint64_t bytes[ZCODECS]; /* of this file, never forgotten */
@@ -26,12 +28,12 @@ struct zcodec_choice {
 };
 
 /* The encoder for what comes next. */
-int zcodec_choose(struct zcodec_choice *c);
-void zcodec_coded(struct zcodec_choice *c, int encoder, enum zcodec_place by, double raw,
-                  double stored, double seconds);
-void zcodec_written(struct zcodec_choice *c, enum zcodec_place by, double bytes, double seconds,
-                    bool behind);
+int zmpi_codec_choose(struct zmpi_codec_choice *c);
+void zmpi_codec_coded(struct zmpi_codec_choice *c, int encoder, enum zmpi_codec_place by,
+                      double raw, double stored, double seconds);
+void zmpi_codec_written(struct zmpi_codec_choice *c, enum zmpi_codec_place by, double bytes,
+                        double seconds, bool behind);
 /* Estimated seconds for a raw byte, coding and writing. */
-double zcodec_estimate(const struct zcodec_choice *c, int encoder);
+double zmpi_codec_estimate(const struct zmpi_codec_choice *c, int encoder);
 
 #endif

@@ -50,7 +50,7 @@ struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
         return NULL;
     memset(w, 0, sizeof *w);
     for (unsigned k = 0; k < sets; k++) {
-        size_t r, n = interp_cells(&set[k], tile, &r);
+        size_t r, n = zmpi_interp_cells(&set[k], tile, &r);
         cells = n > cells ? n : cells;
         rows = r > rows ? r : rows;
     }
@@ -69,7 +69,7 @@ struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
         all &= (w->codes.context = get(w->most)) != NULL;
         all &= (w->codes.rows = get(rows * sizeof(uint32_t))) != NULL;
         all &= (w->out = get(w->out_size)) != NULL;
-        interp_logs(w->logs);
+        zmpi_interp_logs(w->logs);
     } else {
         all &= (w->slots = get((size_t)ZMPI_INTERP_CONTEXTS << 14)) != NULL;
     }
@@ -282,9 +282,9 @@ static void run_set(struct zmpi_interp_work *w, struct zmpi_interp_set *set, boo
     w->shift = set->shift;
     w->codes.count = w->codes.row_count = 0;
     if (set->family == ZMPI_INTERP_LATTICE)
-        interp_lattice(w, set, choose);
+        zmpi_interp_lattice(w, set, choose);
     else
-        interp_lorenzo(w, set);
+        zmpi_interp_lorenzo(w, set);
 }
 
 /* The largest magnitude, nearly: the bits of all. */
@@ -305,7 +305,7 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
     struct zmpi_interp_set own = rule->set[set];
     unsigned char *at = dst + HEAD, *end = dst + most;
     double base;
-    interp_layout(w, &own, extent);
+    zmpi_interp_layout(w, &own, extent);
     if (!load(w, rule, extent, src, &base))
         return store(extent, src, width, dst, decoded);
     w->mode = ENCODE;
@@ -326,7 +326,8 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
     if (!at)
         return store(extent, src, width, dst, decoded);
     if (!constant) {
-        const size_t size = (size_t)(end - at) > 64 ? interp_pack(w, at, (size_t)(end - at)) : 0;
+        const size_t size =
+            (size_t)(end - at) > 64 ? zmpi_interp_pack(w, at, (size_t)(end - at)) : 0;
         if (!size)
             return store(extent, src, width, dst, decoded);
         at += size;
@@ -357,7 +358,7 @@ uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_inte
         (uint64_t)(extent[0] * extent[1] * extent[2] * zmpi_type_size(rule->type)) << 11;
     double base;
     *known = false;
-    interp_layout(w, set, extent);
+    zmpi_interp_layout(w, set, extent);
     if (!load(w, rule, extent, src, &base))
         return stored;
     const bool decoded = rule->type == ZMPI_F32 ? decoded32(w, rule, extent, src, base)
@@ -367,7 +368,7 @@ uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_inte
     w->seen = w->off = 0;
     run_set(w, set, choose);
     *known = decoded && interp_known(w);
-    return all_bits(&w->codes) < CODE_MOST ? interp_cost(w) : stored;
+    return all_bits(&w->codes) < CODE_MOST ? zmpi_interp_cost(w) : stored;
 }
 
 /* ---- decoder ---- */
@@ -445,7 +446,7 @@ enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmp
         return ZMPI_ERR_CORRUPT;
     if (src[0] == KIND_CONSTANT) {
         const struct zmpi_interp_set none = {.family = ZMPI_INTERP_LORENZO};
-        interp_layout(w, &none, extent);
+        zmpi_interp_layout(w, &none, extent);
         memset(w->flat.value - PAD, 0, w->flat.plane * extent[0] * sizeof *w->flat.value);
         if (end - at > 3)
             return ZMPI_ERR_CORRUPT;
@@ -454,12 +455,12 @@ enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmp
                 return ZMPI_ERR_CORRUPT;
     } else {
         struct zmpi_interp_set set = rule->set[src[0] - 1];
-        interp_layout(w, &set, extent);
+        zmpi_interp_layout(w, &set, extent);
         w->mode = DECODE;
-        if (!interp_unpack(w, at, (size_t)(end - at)))
+        if (!zmpi_interp_unpack(w, at, (size_t)(end - at)))
             return ZMPI_ERR_CORRUPT;
         run_set(w, &set, false);
-        if (!interp_unpacked(w))
+        if (!zmpi_interp_unpacked(w))
             return ZMPI_ERR_CORRUPT;
     }
     if (rule->type == ZMPI_F32)

@@ -16,7 +16,7 @@ enum {
 };
 #define LOWEST ((uint32_t)1 << 16) /* states are at least this between symbols */
 
-unsigned interp_symbol(int32_t code, unsigned *extra_bits, uint32_t *extra)
+unsigned zmpi_interp_symbol(int32_t code, unsigned *extra_bits, uint32_t *extra)
 {
     const uint32_t size = code < 0 ? 0 - (uint32_t)code : (uint32_t)code;
     *extra_bits = 0;
@@ -32,7 +32,7 @@ unsigned interp_symbol(int32_t code, unsigned *extra_bits, uint32_t *extra)
 
 /* ---- logarithms ---- */
 
-void interp_logs(uint16_t logs[1025])
+void zmpi_interp_logs(uint16_t logs[1025])
 {
     for (uint32_t i = 0; i <= 1024; i++) {
         uint64_t x = ((uint64_t)1024 + i) << 20; /* 1 to 2, 30 bits behind the point */
@@ -55,7 +55,7 @@ static uint32_t log2_of(const uint16_t *logs, uint32_t n)
     return (uint32_t)e << 15 | 0 | (uint32_t)(logs[top - 1024] & 32767);
 }
 
-uint64_t interp_entropy(const uint16_t *logs, const uint32_t *counts, size_t n)
+uint64_t zmpi_interp_entropy(const uint16_t *logs, const uint32_t *counts, size_t n)
 {
     uint64_t total = 0, bits = 0;
     for (size_t s = 0; s < n; s++)
@@ -231,7 +231,7 @@ static uint64_t cost_of(const uint16_t *logs, const uint32_t *counts)
     unsigned used = 0;
     for (unsigned s = 0; s < SYMBOLS; s++)
         used += counts[s] != 0;
-    return interp_entropy(logs, counts, SYMBOLS) + ((uint64_t)(12 + 5 * used) << 15);
+    return zmpi_interp_entropy(logs, counts, SYMBOLS) + ((uint64_t)(12 + 5 * used) << 15);
 }
 
 static uint64_t merged_cost(const uint16_t *logs, const struct groups *g, unsigned a, unsigned b)
@@ -307,17 +307,17 @@ static uint64_t count_codes(struct zmpi_interp_work *w)
     for (size_t i = 0; i < w->codes.count; i++) {
         unsigned bits;
         uint32_t value;
-        w->histogram[w->codes.context[i]][interp_symbol(w->codes.code[i], &bits, &value)]++;
+        w->histogram[w->codes.context[i]][zmpi_interp_symbol(w->codes.code[i], &bits, &value)]++;
         extra += bits;
     }
     return extra;
 }
 
-uint64_t interp_cost(struct zmpi_interp_work *w)
+uint64_t zmpi_interp_cost(struct zmpi_interp_work *w)
 {
     uint64_t bits = count_codes(w) << 15;
     for (unsigned k = 0; k < CONTEXTS; k++)
-        bits += interp_entropy(w->logs, w->histogram[k], SYMBOLS) + ((uint64_t)40 << 15);
+        bits += zmpi_interp_entropy(w->logs, w->histogram[k], SYMBOLS) + ((uint64_t)40 << 15);
     return bits >> 7;
 }
 
@@ -337,7 +337,7 @@ static unsigned char *put_words(struct zmpi_interp_work *w, const struct table *
             uint32_t value;
             i--;
             const struct table *t = &tables[of[w->codes.context[i]]];
-            const unsigned s = interp_symbol(w->codes.code[i], &bits, &value);
+            const unsigned s = zmpi_interp_symbol(w->codes.code[i], &bits, &value);
             uint32_t *x = &state[j & (lanes - 1)];
             const uint32_t f = t->frequency[s];
             if (*x >= (uint64_t)f << (32 - PRECISION)) {
@@ -356,14 +356,14 @@ static void put_extra(struct zmpi_interp_work *w, struct put *p)
     for (size_t i = 0; i < w->codes.count; i++) {
         unsigned bits;
         uint32_t value;
-        interp_symbol(w->codes.code[i], &bits, &value);
+        zmpi_interp_symbol(w->codes.code[i], &bits, &value);
         if (bits)
             put_bits(p, value, bits);
     }
     put_end(p);
 }
 
-size_t interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most)
+size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most)
 {
     struct groups g;
     struct table tables[CONTEXTS];
@@ -410,7 +410,7 @@ static void fill_slots(const struct table *t, uint32_t *slots)
             slots[t->first[s] + k] = s | k << 7 | (uint32_t)(t->frequency[s] - 1) << 20;
 }
 
-bool interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, size_t size)
+bool zmpi_interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, size_t size)
 {
     struct bits b = {.at = src, .end = src + size};
     unsigned char of[CONTEXTS] = {0};
@@ -451,7 +451,7 @@ bool interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, size_t 
     return true;
 }
 
-bool interp_unpacked(const struct zmpi_interp_work *w)
+bool zmpi_interp_unpacked(const struct zmpi_interp_work *w)
 {
     const struct unrans *in = &w->in;
     for (unsigned k = 0; k <= in->mask; k++)
@@ -472,7 +472,7 @@ static int32_t escaped(struct bits *b, unsigned e)
     return (int32_t)(value & 1 ? 0 - size : size);
 }
 
-void interp_decode_row(struct zmpi_interp_work *w, int32_t *code, size_t n)
+void zmpi_interp_decode_row(struct zmpi_interp_work *w, int32_t *code, size_t n)
 {
     struct unrans *in = &w->in;
     for (size_t i = 0; i < n; i++) {
@@ -492,7 +492,7 @@ void interp_decode_row(struct zmpi_interp_work *w, int32_t *code, size_t n)
     }
 }
 
-void interp_code_row(struct zmpi_interp_work *w, const int32_t *code, size_t n)
+void zmpi_interp_code_row(struct zmpi_interp_work *w, const int32_t *code, size_t n)
 {
     struct codes *c = &w->codes;
     memcpy(c->code + c->count, code, n * sizeof *code);

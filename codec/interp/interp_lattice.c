@@ -47,8 +47,8 @@ static int class_extent(unsigned axes, unsigned p, int i, int n)
     return p >> (2 - i) & 1 ? n / 2 : (n + 1) / 2;
 }
 
-void interp_layout(struct zmpi_interp_work *w, const struct zmpi_interp_set *set,
-                   const size_t extent[3])
+void zmpi_interp_layout(struct zmpi_interp_work *w, const struct zmpi_interp_set *set,
+                        const size_t extent[3])
 {
     size_t used = 0, at = 0;
     int n[3] = {(int)extent[0], (int)extent[1], (int)extent[2]};
@@ -72,7 +72,7 @@ void interp_layout(struct zmpi_interp_work *w, const struct zmpi_interp_set *set
     }
 }
 
-size_t interp_cells(const struct zmpi_interp_set *set, const size_t tile[3], size_t *rows)
+size_t zmpi_interp_cells(const struct zmpi_interp_set *set, const size_t tile[3], size_t *rows)
 {
     int n[3] = {(int)tile[0], (int)tile[1], (int)tile[2]};
     struct cells c;
@@ -391,7 +391,7 @@ static void code_row(struct zmpi_interp_work *w, const struct cells *c, int z, i
     const size_t n = (size_t)c->n[2];
     int32_t *code = w->scratch[3];
     if (w->mode == DECODE) {
-        interp_decode_row(w, code, n);
+        zmpi_interp_decode_row(w, code, n);
         reconstruct(row_of(c, z, y), sizes_of(c, z, y), predicted, code, n, bits);
     } else {
         if (w->watch) {
@@ -399,7 +399,7 @@ static void code_row(struct zmpi_interp_work *w, const struct cells *c, int z, i
             w->seen += n;
         }
         quantize(row_of(c, z, y), sizes_of(c, z, y), predicted, code, n, bits);
-        interp_code_row(w, code, n);
+        zmpi_interp_code_row(w, code, n);
     }
 }
 
@@ -410,7 +410,7 @@ static void code_class(struct zmpi_interp_work *w, const struct level *l, unsign
     for (int z = 0; z < c->n[0]; z++)
         for (int y = 0; y < c->n[1]; y++) {
             const int axes = sum_sizes(w, l, p, way, z, y);
-            interp_contexts(w, c, z, y, w->scratch[2], axes);
+            zmpi_interp_contexts(w, c, z, y, w->scratch[2], axes);
             predict(w, l, p, way, z, y);
             code_row(w, c, z, y, w->scratch[1], bits);
         }
@@ -435,7 +435,7 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
             predict(w, l, p, way, r / c->n[1], r % c->n[1]);
             try_row(w, row_of(c, r / c->n[1], r % c->n[1]), w->scratch[1], (size_t)c->n[2], bits);
         }
-        uint64_t cost = interp_entropy(w->logs, w->tried, ZMPI_INTERP_MAGNITUDE + 1);
+        uint64_t cost = zmpi_interp_entropy(w->logs, w->tried, ZMPI_INTERP_MAGNITUDE + 1);
         cost += (uint64_t)w->tried[ZMPI_INTERP_MAGNITUDE] << 18; /* those beyond cost more */
         const bool now = interp_known(w);
         if ((now && !known) || (now == known && cost < least)) {
@@ -463,7 +463,7 @@ static void code_anchors(struct zmpi_interp_work *w, const struct cells *c, int 
         }
 }
 
-void interp_lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose)
+void zmpi_interp_lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose)
 {
     static const unsigned char order[] = {1, 2, 4, 3, 5, 6, 7};
     const unsigned top = set->levels - 1;

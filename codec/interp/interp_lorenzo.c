@@ -19,8 +19,8 @@ static void limits(unsigned shift, int axes, int32_t *low, int32_t *high)
     *high = shift ? axes * (11 << shift) / 2 : at_0[axes];
 }
 
-void interp_contexts(struct zmpi_interp_work *w, const struct cells *c, int z, int y,
-                     const int32_t *sums, int axes)
+void zmpi_interp_contexts(struct zmpi_interp_work *w, const struct cells *c, int z, int y,
+                          const int32_t *sums, int axes)
 {
     const size_t n = (size_t)c->n[2];
     unsigned char *row = c->size + (size_t)z * c->plane + (size_t)y * c->row;
@@ -82,9 +82,9 @@ static void code_row(struct zmpi_interp_work *w, const struct cells *c, unsigned
     int32_t *restrict code = w->scratch[3];
     const int32_t *sum = w->scratch[1];
     uint32_t last = (uint32_t)start_row(c, axes, z, y, w->scratch[1]);
-    interp_contexts(w, c, z, y, NULL, 0);
+    zmpi_interp_contexts(w, c, z, y, NULL, 0);
     if (w->mode == DECODE) {
-        interp_decode_row(w, code, n);
+        zmpi_interp_decode_row(w, code, n);
         for (size_t i = 0; i < n; i++) {
             const uint32_t d = (uint32_t)code[i] + (axes & ZMPI_AXIS_X ? last : 0);
             row[i] = (int32_t)((uint32_t)sum[i] + d);
@@ -99,7 +99,7 @@ static void code_row(struct zmpi_interp_work *w, const struct cells *c, unsigned
             code[i] = (int32_t)(axes & ZMPI_AXIS_X ? d - last : d);
             last = d;
         }
-        interp_code_row(w, code, n);
+        zmpi_interp_code_row(w, code, n);
     }
     for (size_t i = 0; i < n; i++) {
         const uint32_t a = code[i] < 0 ? 0 - (uint32_t)code[i] : (uint32_t)code[i];
@@ -107,7 +107,7 @@ static void code_row(struct zmpi_interp_work *w, const struct cells *c, unsigned
     }
 }
 
-void interp_lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_set *set)
+void zmpi_interp_lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_set *set)
 {
     const struct cells *c = &w->flat;
     const size_t all = c->plane * (size_t)c->n[0] - 2 * PAD;

@@ -90,24 +90,24 @@ struct zmpi_interp_work {
 /* ---- interp_lattice.c, interp_lorenzo.c ---- */
 
 /* Lay out the classes of a tile. False: more than there is room for. */
-void interp_layout(struct zmpi_interp_work *w, const struct zmpi_interp_set *set,
-                   const size_t extent[3]);
+void zmpi_interp_layout(struct zmpi_interp_work *w, const struct zmpi_interp_set *set,
+                        const size_t extent[3]);
 /* Code the tile in w->flat, which holds what a decoder has afterwards; or decode it. choose: take
  * the ways that cost least. */
-void interp_lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose);
-void interp_lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_set *set);
+void zmpi_interp_lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose);
+void zmpi_interp_lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_set *set);
 
 /* Cells that a tile's classes take; and rows. */
-size_t interp_cells(const struct zmpi_interp_set *set, const size_t tile[3], size_t *rows);
+size_t zmpi_interp_cells(const struct zmpi_interp_set *set, const size_t tile[3], size_t *rows);
 
 /* One row: contexts are in w->contexts. */
-void interp_code_row(struct zmpi_interp_work *w, const int32_t *code, size_t n);
-void interp_decode_row(struct zmpi_interp_work *w, int32_t *code, size_t n);
+void zmpi_interp_code_row(struct zmpi_interp_work *w, const int32_t *code, size_t n);
+void zmpi_interp_decode_row(struct zmpi_interp_work *w, int32_t *code, size_t n);
 
 /* Contexts of a row of n from those above and before, and from sums of sizes at `axes` pairs of
  * reference points; NULL: there is none. */
-void interp_contexts(struct zmpi_interp_work *w, const struct cells *c, int z, int y,
-                     const int32_t *sums, int axes);
+void zmpi_interp_contexts(struct zmpi_interp_work *w, const struct cells *c, int z, int y,
+                          const int32_t *sums, int axes);
 
 /* Were the values that were seen decoded, as it seems? Some may be exceptions. */
 static inline bool interp_known(const struct zmpi_interp_work *w)
@@ -117,18 +117,18 @@ static inline bool interp_known(const struct zmpi_interp_work *w)
 
 /* ---- interp_entropy.c ---- */
 
-void interp_logs(uint16_t logs[1025]);
+void zmpi_interp_logs(uint16_t logs[1025]);
 /* Bits of what is in w->codes, in 1/256, tables included. */
-uint64_t interp_cost(struct zmpi_interp_work *w);
+uint64_t zmpi_interp_cost(struct zmpi_interp_work *w);
 /* Bits, in 1/32768, that symbols of these counts take. */
-uint64_t interp_entropy(const uint16_t *logs, const uint32_t *counts, size_t n);
+uint64_t zmpi_interp_entropy(const uint16_t *logs, const uint32_t *counts, size_t n);
 /* Tables, escapes and words of w->codes to dst; returns the size; 0: not below `most` bytes. */
-size_t interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most);
+size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most);
 /* Prepare w->in for them. */
-bool interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, size_t size);
+bool zmpi_interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, size_t size);
 /* Were they read to their end? */
-bool interp_unpacked(const struct zmpi_interp_work *w);
+bool zmpi_interp_unpacked(const struct zmpi_interp_work *w);
 
-unsigned interp_symbol(int32_t code, unsigned *extra_bits, uint32_t *extra);
+unsigned zmpi_interp_symbol(int32_t code, unsigned *extra_bits, uint32_t *extra);
 
 #endif

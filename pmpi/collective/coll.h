@@ -103,8 +103,8 @@ struct zcomm {
     struct zpending pending;
     struct zlosses losses;
     struct zmeasured measured[ZOPS][ZCLASSES];
-    struct zcodec_choice codec[ZOPS]; /* what the encoders did in them, for estimates */
-    struct zmpi_axes_known axes[2];   /* of what was coded before: lossy; exact */
+    struct zmpi_codec_choice codec[ZOPS]; /* what the encoders did in them, for estimates */
+    struct zmpi_axes_known axes[2];       /* of what was coded before: lossy; exact */
     struct zmpi_comm_stats stats;
 };
 

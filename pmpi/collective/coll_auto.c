@@ -102,7 +102,7 @@ double zauto_link(const struct zpending *p)
 }
 
 /* In bytes of the largest block, as the measured times are. */
-static void estimate_encoders(struct zmeasured *m, struct zcodec_choice *c,
+static void estimate_encoders(struct zmeasured *m, struct zmpi_codec_choice *c,
                               const struct zpending *p)
 {
     const double stored = p->way ? p->bytes * p->sent / p->raw : p->bytes;
@@ -112,13 +112,14 @@ static void estimate_encoders(struct zmeasured *m, struct zcodec_choice *c,
         c->smaller = p->sample.smaller;
     }
     if (p->way)
-        zcodec_coded(c, p->way, ZCODEC_HERE, p->bytes, stored,
-                     overlap ? p->codec : p->compress + p->decode);
-    c->written[ZCODEC_HERE] = c->writing[ZCODEC_HERE] = 0; /* other sizes have other speeds */
-    zcodec_written(c, ZCODEC_HERE, stored, zauto_link(p), overlap);
+        zmpi_codec_coded(c, p->way, ZMPI_CODEC_HERE, p->bytes, stored,
+                         overlap ? p->codec : p->compress + p->decode);
+    c->written[ZMPI_CODEC_HERE] = c->writing[ZMPI_CODEC_HERE] =
+        0; /* other sizes have other speeds */
+    zmpi_codec_written(c, ZMPI_CODEC_HERE, stored, zauto_link(p), overlap);
     for (int way = 1; way < ZWAYS; way++)
         if (way != p->way)
-            m->estimate[way] = zcodec_estimate(c, way);
+            m->estimate[way] = zmpi_codec_estimate(c, way);
 }
 
 /* Do messages of the one size tell what the other takes? */

@@ -112,7 +112,7 @@ static int finish(struct zfile *f)
     b->jobs--;
     pthread_mutex_unlock(&b->lock);
     if (!j.error)
-        zcodec_written(&f->choice, ZCODEC_HERE, (double)j.size, j.seconds, true);
+        zmpi_codec_written(&f->choice, ZMPI_CODEC_HERE, (double)j.size, j.seconds, true);
     int rc = MPI_SUCCESS;
     if (j.error)
         rc = zphysical_failed(f, MPI_SUCCESS, j.error, "writing");

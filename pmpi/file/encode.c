@@ -161,11 +161,11 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     return ZMPI_OK;
 }
 
-enum zcodec_place zencode_place(const struct zmpi_device *device)
+enum zmpi_codec_place zencode_place(const struct zmpi_device *device)
 {
     const unsigned both = 1u << ZMPI_FLE | 1u << ZMPI_HUFFMAN;
-    return device != zmpi_device_cpu() && (device->encoders & both) == both ? ZCODEC_DEVICE
-                                                                            : ZCODEC_HERE;
+    return device != zmpi_device_cpu() && (device->encoders & both) == both ? ZMPI_CODEC_DEVICE
+                                                                            : ZMPI_CODEC_HERE;
 }
 
 /* Both encoders give the same values, but for a ratio, whose bound is the encoder's: that is no
@@ -173,7 +173,7 @@ enum zcodec_place zencode_place(const struct zmpi_device *device)
 static void choose_encoder(struct zfile *f, struct zmpi_job *job)
 {
     if (strcmp(f->options.codec, "auto") == 0 && job->bound.mode != ZMPI_RATIO)
-        job->encoder = zcodec_choose(&f->choice);
+        job->encoder = zmpi_codec_choose(&f->choice);
     else
         job->encoder = zmpi_options_encoder(&f->options, &job->approximate);
 }
@@ -201,9 +201,9 @@ int zencode_job(struct zfile *f, const struct zmpi_job *asked, const struct zpie
     double elapsed = zmpi_seconds() - start;
     f->stats.n.seconds_compress += elapsed;
     if (!status)
-        zcodec_coded(&f->choice, job.encoder, zencode_place(zmpi_use_device(&f->offload.coded)),
-                     (double)piece->extent.bytes, (double)(f->stats.n.bytes_stored - stored),
-                     elapsed);
+        zmpi_codec_coded(&f->choice, job.encoder, zencode_place(zmpi_use_device(&f->offload.coded)),
+                         (double)piece->extent.bytes, (double)(f->stats.n.bytes_stored - stored),
+                         elapsed);
     return status ? zfile_raise_status(f, status, "compressing") : MPI_SUCCESS;
 }
 

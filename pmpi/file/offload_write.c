@@ -169,9 +169,9 @@ static void ask_size(struct zfile *f, struct zoffloaded *h)
     h->record.payload_length = h->coded.size;
     f->stats.n.records++;
     f->stats.n.bytes_stored += zmpi_record_size(&h->record);
-    zcodec_coded(&f->choice, h->job.encoder, zencode_place(h->device),
-                 (double)h->record.extent.bytes, (double)zmpi_record_size(&h->record),
-                 h->coded.seconds);
+    zmpi_codec_coded(&f->choice, h->job.encoder, zencode_place(h->device),
+                     (double)h->record.extent.bytes, (double)zmpi_record_size(&h->record),
+                     h->coded.seconds);
 }
 
 /* The same of entry i; one that has failed goes to the outbox, and is no entry any more. */
@@ -346,8 +346,8 @@ static int land_first(struct zfile *f)
     enum zmpi_status status = h->device->writer->written(h->at, &seconds);
     const bool good = !status && is_there(f, h);
     if (good) {
-        zcodec_written(&f->choice, zencode_place(h->device), (double)zmpi_record_size(&h->record),
-                       seconds, false);
+        zmpi_codec_written(&f->choice, zencode_place(h->device),
+                           (double)zmpi_record_size(&h->record), seconds, false);
         f->offload_write.written += zmpi_record_size(&h->record);
         rc = zplace_keep(f, &h->record, 1, MPI_SUCCESS);
     } else {

@@ -115,8 +115,8 @@ int zwrite_at(struct zfile *f, uint64_t offset, const void *src, size_t size)
     double elapsed = zmpi_seconds() - start;
     f->stats.n.seconds_write += elapsed;
     if (!rc)
-        zcodec_written(&f->choice, ZCODEC_HERE, (double)(p - (const unsigned char *)src), elapsed,
-                       false);
+        zmpi_codec_written(&f->choice, ZMPI_CODEC_HERE, (double)(p - (const unsigned char *)src),
+                           elapsed, false);
     return rc;
 }
 

@@ -228,11 +228,11 @@ struct zfile {
     /* As they were before the last piece was coded, which may be taken back. */
     struct {
         struct zstats stats;
-        struct zcodec_choice choice;
+        struct zmpi_codec_choice choice;
         uint64_t offloaded;
         struct znote note;
     } before;
-    struct zcodec_choice choice;
+    struct zmpi_codec_choice choice;
     struct zmpi_axes_known axes; /* of what was coded before */
 };
 
@@ -302,7 +302,7 @@ int zencode_size(struct zfile *f, uint64_t size);
 /* Room that the record of a piece may need in the outbox. */
 size_t zencode_room(uint64_t bytes, size_t runs);
 /* Whose times of coding these are (codec_choice.h). */
-enum zcodec_place zencode_place(const struct zmpi_device *device);
+enum zmpi_codec_place zencode_place(const struct zmpi_device *device);
 /* The bound for elements of a type: the file's, or exact. */
 struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element);
 

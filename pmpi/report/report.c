@@ -132,7 +132,7 @@ void zreport_file(struct zfile *f)
     if (f->call_rules) /* not that of the last call */
         f->options.bound = f->file_bound;
     const struct zstats *s = &f->stats;
-    const struct zcodec_choice *c = &f->choice;
+    const struct zmpi_codec_choice *c = &f->choice;
     const double coded = (double)(c->bytes[0] + c->bytes[1]);
     double mine[SUMS] = {[WRITTEN] = (double)s->n.bytes_written,
                          [STORED] = stored(f),
@@ -149,8 +149,8 @@ void zreport_file(struct zfile *f)
                          [MISTYPED] = (double)s->bytes_mistyped,
                          [BY_FLE] = (double)c->bytes[0],
                          [BY_HUFFMAN] = (double)c->bytes[1],
-                         [ALL_FLE] = coded * zcodec_estimate(c, ZMPI_FLE),
-                         [ALL_HUFFMAN] = coded * zcodec_estimate(c, ZMPI_HUFFMAN)};
+                         [ALL_FLE] = coded * zmpi_codec_estimate(c, ZMPI_FLE),
+                         [ALL_HUFFMAN] = coded * zmpi_codec_estimate(c, ZMPI_HUFFMAN)};
     size_t size = 0;
     char *text = zreport_calls(f, &size);
     struct entry e = {.ranks = f->ranks, .plain = f->plain, .hdf5 = f->hdf5};

@@ -1,6 +1,6 @@
 /*
  * plugin.c - the Cerebras device, as zmpi sees it: libzmpi_wse.so. The wafer is simulated, unless
- * there is the vendor's tool chain (docs/csl.md).
+ * there is the vendor's tool chain (docs/internals/csl.md).
  */
 #define _GNU_SOURCE // environ
 #include <pthread.h>

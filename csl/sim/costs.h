@@ -6,7 +6,7 @@
  * estimates for a 16-bit machine, in which a 32-bit operation is a few instructions and a
  * multiplication or division of 32 bits a call. A second set is fitted to the cycles that CereSZ
  * publishes, compiled with SDK 0.8 from code that is not known: scripts/generate/csl_fit.py makes
- * it, docs/csl.md says how near it comes.
+ * it, docs/internals/csl.md says how near it comes.
  */
 #ifndef CSL_COSTS_H
 #define CSL_COSTS_H

@@ -1,6 +1,7 @@
 /*
  * offload_write.c - write-through: records whose data a device has taken, to compress them and to
- * write them to the file itself (struct zmpi_device_writer; docs/smartnic.md, "Write-through").
+ * write them to the file itself (struct zmpi_device_writer; docs/internals/smartnic.md,
+ * "Write-through").
  *
  * What was handed over comes into the file in three steps: its size becomes known, it gets a place
  * (by itself behind what this rank has written, or with all ranks' records), and the device says

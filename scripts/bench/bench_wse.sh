@@ -1,5 +1,5 @@
 #!/bin/bash
-# bench_wse.sh [BUILD_DIR [DATA_DIR]]: the tables of docs/csl.md, simulated, beside CereSZ's.
+# bench_wse.sh [BUILD_DIR [DATA_DIR]]: the tables of docs/internals/csl.md, simulated, beside CereSZ's.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}

@@ -1,5 +1,5 @@
 #!/bin/bash
-# rtl_area.sh [LANES]: what the engine in hardware takes of an FPGA, as yosys counts (docs/rtl.md). Takes minutes.
+# rtl_area.sh [LANES]: what the engine in hardware takes of an FPGA, as yosys counts (docs/internals/rtl.md). Takes minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../../smartnic/rtl"
 command -v yosys >/dev/null || {

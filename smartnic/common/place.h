@@ -1,6 +1,6 @@
 /*
  * place.h - the file by which clients find their daemon, and prove that they may: provider,
- * address, and the job's secret (docs/smartnic.md part 1). ZMPI_NIC names it.
+ * address, and the job's secret (docs/internals/smartnic.md part 1). ZMPI_NIC names it.
  */
 #ifndef ZMPI_NIC_PLACE_H
 #define ZMPI_NIC_PLACE_H

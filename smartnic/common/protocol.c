@@ -1,4 +1,4 @@
-/* protocol.c - messages to bytes and back (docs/smartnic.md part 2). */
+/* protocol.c - messages to bytes and back (docs/internals/smartnic.md part 2). */
 #include "common/protocol.h"
 
 #include <math.h>

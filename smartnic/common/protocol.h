@@ -1,7 +1,7 @@
 /*
  * protocol.h - the messages between a process that compresses or reads and zmpi-nicd
- * (docs/smartnic.md part 2). Data go by RMA; these are the small control messages, each with a
- * keyed hash at its end.
+ * (docs/internals/smartnic.md part 2). Data go by RMA; these are the small control messages, each
+ * with a keyed hash at its end.
  *
  * A receiver calls nic_head_read, finds the key by what it says, calls nic_message_check, then the
  * message's own nic_*_read.
@@ -14,7 +14,7 @@
 
 enum { NIC_VERSION = 5 };
 
-/* Sizes of messages are those of docs/smartnic.md; no one is larger than this. */
+/* Sizes of messages are those of docs/internals/smartnic.md; no one is larger than this. */
 enum { NIC_ADDRESS_MAX = 128, NIC_HEAD = 32, NIC_MESSAGE_MAX = 256 };
 
 enum nic_type {

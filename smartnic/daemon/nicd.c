@@ -1,4 +1,5 @@
-/* nicd.c - zmpi-nicd: compresses for the processes of a node (docs/smartnic.md, zmpi-nicd(1)). */
+/* nicd.c - zmpi-nicd: compresses for the processes of a node (docs/internals/smartnic.md,
+ * zmpi-nicd(1)). */
 #define _GNU_SOURCE
 #include "daemon/nicd.h"
 

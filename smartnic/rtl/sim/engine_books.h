@@ -1,6 +1,6 @@
 /*
  * engine_books.h - books by the simulated engine: what it counts, computes and builds
- * (docs/rtl.md). Where a function returns false the engine does not answer.
+ * (docs/internals/rtl.md). Where a function returns false the engine does not answer.
  */
 #ifndef ZMPI_RTL_ENGINE_BOOKS_H
 #define ZMPI_RTL_ENGINE_BOOKS_H

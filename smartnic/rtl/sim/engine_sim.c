@@ -11,7 +11,7 @@
 #include "layout/chunk.h"
 #include "layout/plan.h"
 
-enum { LONGEST_ROW = 511 }; /* where differences go along y (docs/rtl.md) */
+enum { LONGEST_ROW = 511 }; /* where differences go along y (docs/internals/rtl.md) */
 
 struct zmpi_rtl *zmpi_rtl_open(unsigned lanes)
 {

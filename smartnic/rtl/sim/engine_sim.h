@@ -1,7 +1,7 @@
 /*
- * engine_sim.h - compress arrays by the Verilated engine (docs/rtl.md): what a driver of the
- * hardware would do, with the hardware's description in its place. The stream is the CPU's, byte
- * for byte. Slow: about a millisecond for a chunk.
+ * engine_sim.h - compress arrays by the Verilated engine (docs/internals/rtl.md): what a driver of
+ * the hardware would do, with the hardware's description in its place. The stream is the CPU's,
+ * byte for byte. Slow: about a millisecond for a chunk.
  */
 #ifndef ZMPI_RTL_ENGINE_SIM_H
 #define ZMPI_RTL_ENGINE_SIM_H

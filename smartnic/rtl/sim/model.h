@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* Registers of the engine (docs/rtl.md). */
+/* Registers of the engine (docs/internals/rtl.md). */
 enum {
     MODEL_MAGIC = 0x000,
     MODEL_VERSION = 0x004,

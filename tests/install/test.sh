@@ -40,6 +40,12 @@ for one in consumer by_hand; do
     "$work/codec/$one" "$work/nothing" | grep "^$work/nothing: No such file"
 done
 
+# The Python package finds the codec from where it lies, moved too.
+cp -a "$work/prefix" "$work/other"
+for one in prefix other; do
+    PYTHONPATH=$work/$one/lib/python3/dist-packages python3 -c 'import zmpi; assert zmpi.decompress(zmpi.compress(b"1234", "lossless")) is not None'
+done
+
 # Preloaded, from its folder alone; nor need the tool and the plug-ins be told where the codec is.
 lib=$libdir/libzmpi.so
 LD_PRELOAD=$lib LD_BIND_NOW=1 ls / >"$work/out" 2>&1

@@ -14,7 +14,7 @@ enum { OCTAVE = ZMPI_GRID_OCTAVE, HIGHEST = 2 * OCTAVE, LOWEST = 63 * OCTAVE };
 static const struct {
     int step, rungs;
     size_t least, most; /* samples: one of two chunks, in between */
-} rounds[] = {{21 * OCTAVE / 4, ZMPI_SURVEY_RUNGS, 8, 16},
+} rounds[] = {{21 * OCTAVE / 4, ZMPI_RATIO_RUNGS, 8, 16},
               {5 * OCTAVE / 4, 5, 16, 16},
               {3 * OCTAVE / 4, 2, 32, 512}};
 
@@ -32,7 +32,7 @@ enum { ROUNDS = sizeof rounds / sizeof *rounds };
 #define TOLERANCE_KNOWN 1.25
 #define SMALL           ((size_t)4 << 20)
 enum { TRIES = 3, TRIES_SMALL = 8 };
-/* A survey that was so wrong has seen other data. */
+/* A search that was so wrong has seen other data. */
 #define FAR 1.25
 enum { TRIES_FAR = 12 };
 
@@ -46,24 +46,26 @@ static int on_ladder(double rung)
     return rung >= LOWEST ? LOWEST : rung > HIGHEST ? (int)(rung + 0.5) : HIGHEST;
 }
 
-/* ---- the survey ---- */
+/* ---- the search ---- */
 
-bool zmpi_survey_is_trial(const struct zmpi_survey *s)
+bool zmpi_ratio_search_is_trial(const struct zmpi_ratio_search *s)
 {
     return s->round == ROUNDS;
 }
 
-size_t zmpi_survey_samples(const struct zmpi_survey *s, size_t chunks)
+size_t zmpi_ratio_search_samples(const struct zmpi_ratio_search *s, size_t chunks)
 {
-    if (zmpi_survey_is_trial(s))
+    if (zmpi_ratio_search_is_trial(s))
         return (size_t)ceil(s->part * (double)chunks);
     size_t n = chunks / 2, least = rounds[s->round].least, most = rounds[s->round].most;
     return n < least ? least : n > most ? most : n;
 }
 
-double zmpi_survey_bound(const struct zmpi_survey *s, enum zmpi_type type, int k)
+double zmpi_ratio_search_bound(const struct zmpi_ratio_search *s, enum zmpi_type type, int k)
 {
-    return zmpi_survey_is_trial(s) && s->exact ? 0 : bound_at(type, s->top, s->first + k * s->step);
+    return zmpi_ratio_search_is_trial(s) && s->exact
+               ? 0
+               : bound_at(type, s->top, s->first + k * s->step);
 }
 
 bool zmpi_job_open(const struct zmpi_job *job)
@@ -72,7 +74,7 @@ bool zmpi_job_open(const struct zmpi_job *job)
 }
 
 /* Around `middle`. */
-static void begin_round(struct zmpi_survey *s, int round, int middle)
+static void begin_round(struct zmpi_ratio_search *s, int round, int middle)
 {
     s->round = round;
     s->step = rounds[round].step;
@@ -83,7 +85,7 @@ static void begin_round(struct zmpi_survey *s, int round, int middle)
 }
 
 /* Of what was found. */
-static void begin_trial(struct zmpi_survey *s)
+static void begin_trial(struct zmpi_ratio_search *s)
 {
     s->round = ROUNDS;
     s->rungs = 1;
@@ -91,25 +93,25 @@ static void begin_trial(struct zmpi_survey *s)
     memset(&s->sum, 0, sizeof s->sum);
 }
 
-void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool trials)
+void zmpi_ratio_search_begin(struct zmpi_ratio_search *s, const struct zmpi_job *job, bool trials)
 {
-    *s = (struct zmpi_survey){.ratio = job->bound.value,
-                              .top = job->top,
-                              .keep = job->keep,
-                              .fills = job->fills,
-                              .encoder = job->encoder,
-                              .approximate = job->approximate,
-                              .trials = trials,
-                              .part = 1,
-                              .exact = true,
-                              .prime = -1,
-                              .known = -1};
+    *s = (struct zmpi_ratio_search){.ratio = job->bound.value,
+                                    .top = job->top,
+                                    .keep = job->keep,
+                                    .fills = job->fills,
+                                    .encoder = job->encoder,
+                                    .approximate = job->approximate,
+                                    .trials = trials,
+                                    .part = 1,
+                                    .exact = true,
+                                    .prime = -1,
+                                    .known = -1};
     begin_round(s, 0, 0);
 }
 
 /* Where the estimates reach the target: on the straight line between two of them, or as the first
  * or last two go on. */
-static int find_rung(const struct zmpi_survey *s, double *slope)
+static int find_rung(const struct zmpi_ratio_search *s, double *slope)
 {
     const double target = (double)s->sum.raw / s->ratio;
     int k = 0;
@@ -124,7 +126,7 @@ static int find_rung(const struct zmpi_survey *s, double *slope)
     return on_ladder(s->first + k * s->step + on);
 }
 
-void zmpi_survey_apply(const struct zmpi_survey *s, struct zmpi_job *job)
+void zmpi_ratio_search_apply(const struct zmpi_ratio_search *s, struct zmpi_job *job)
 {
     job->abs_bound = s->exact ? 0 : bound_at(job->array.type, s->top, s->rung);
     job->top = 0;
@@ -132,7 +134,7 @@ void zmpi_survey_apply(const struct zmpi_survey *s, struct zmpi_job *job)
 
 /* ---- what was compressed, and must be again ---- */
 
-static struct zmpi_fit fit_of(const struct zmpi_survey *s, size_t raw, size_t width)
+static struct zmpi_fit fit_of(const struct zmpi_ratio_search *s, size_t raw, size_t width)
 {
     struct zmpi_fit f = {.target = (double)raw / s->ratio,
                          .tolerance = s->part < 1 ? TOLERANCE_PART : TOLERANCE,
@@ -199,7 +201,7 @@ static int next_rung(const struct zmpi_fit *f)
 /* ---- data that were decoded: the rung by which they were coded changes nothing ---- */
 
 /* The place of the largest of these sums, the first of equal ones, if that is all samples. */
-static int most_multiples(const struct zmpi_survey *s, int sums)
+static int most_multiples(const struct zmpi_ratio_search *s, int sums)
 {
     int best = 0;
     for (int k = 1; k < sums; k++)
@@ -209,32 +211,33 @@ static int most_multiples(const struct zmpi_survey *s, int sums)
 }
 
 /* The prime that divides the samples, as a rung 0 to 31; of that prime the rung whose steps do. */
-static void find_prime(struct zmpi_survey *s)
+static void find_prime(struct zmpi_ratio_search *s)
 {
     const int k = most_multiples(s, OCTAVE);
     s->prime = k < 0 ? -1 : (zmpi_grid_below(s->top) - k) & (OCTAVE - 1);
 }
 
-static void find_octave(struct zmpi_survey *s)
+static void find_octave(struct zmpi_ratio_search *s)
 {
     const int k = most_multiples(s, LOWEST / OCTAVE);
     s->known = k < 0 ? -1 : s->prime + k * OCTAVE;
 }
 
 /* Finer levels of the steps are not the primes: look at bounds around the one that was found. */
-static int first_near(const struct zmpi_survey *s)
+static int first_near(const struct zmpi_ratio_search *s)
 {
     const int first = s->first + s->step * (s->rungs - 1) / 2 - ZMPI_STEADY_SUMS / 2;
     return first < 0 ? 0 : first;
 }
 
-static void find_near(struct zmpi_survey *s)
+static void find_near(struct zmpi_ratio_search *s)
 {
     const int k = most_multiples(s, ZMPI_STEADY_SUMS);
     s->known = k < 0 ? -1 : first_near(s) + k;
 }
 
-void zmpi_survey_sample(struct zmpi_survey *s, const struct zmpi_array *array, const void *src)
+void zmpi_ratio_search_sample(struct zmpi_ratio_search *s, const struct zmpi_array *array,
+                              const void *src)
 {
     const int place = zmpi_grid_below(s->top);
     if (s->round == 0)
@@ -247,7 +250,7 @@ void zmpi_survey_sample(struct zmpi_survey *s, const struct zmpi_array *array, c
                            s->sum.multiples);
 }
 
-static void find_known(struct zmpi_survey *s)
+static void find_known(struct zmpi_ratio_search *s)
 {
     if (s->round == 0)
         find_prime(s);
@@ -259,12 +262,12 @@ static void find_known(struct zmpi_survey *s)
 
 /* By the known rung the data become `coded` bytes, and nothing is lost. They may be smaller than
  * asked, and larger where the rung was as near as one could come, or as coarse. */
-static bool known_does(const struct zmpi_survey *s, double target, double coded)
+static bool known_does(const struct zmpi_ratio_search *s, double target, double coded)
 {
     return coded <= target * TOLERANCE_KNOWN || s->known <= HIGHEST + OCTAVE / 2;
 }
 
-bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded)
+bool zmpi_ratio_search_correct(struct zmpi_ratio_search *s, uint64_t raw, uint64_t coded)
 {
     struct zmpi_fit *f = &s->fit;
     if (f->tries == 0)
@@ -287,12 +290,12 @@ bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded)
     return s->rung != before;
 }
 
-bool zmpi_survey_next(struct zmpi_survey *s)
+bool zmpi_ratio_search_next(struct zmpi_ratio_search *s)
 {
     if (s->sum.raw == 0)
         return false;
-    if (zmpi_survey_is_trial(s)) {
-        bool again = zmpi_survey_correct(s, s->sum.raw, s->sum.coded[0]);
+    if (zmpi_ratio_search_is_trial(s)) {
+        bool again = zmpi_ratio_search_correct(s, s->sum.raw, s->sum.coded[0]);
         if (again && s->fit.tries > 0 && s->rung == s->fit.best.rung) /* that one was tried */
             again = false;
         if (again)
@@ -334,7 +337,7 @@ static double counted(size_t size)
 }
 
 static enum zmpi_status fit_stream(const struct zmpi_device *device, struct zmpi_job *job,
-                                   struct zmpi_survey *s, struct zmpi_fit *f, void *dst,
+                                   struct zmpi_ratio_search *s, struct zmpi_fit *f, void *dst,
                                    size_t capacity, const void *src, size_t *size)
 {
     enum zmpi_status status = ZMPI_OK;
@@ -361,16 +364,16 @@ static enum zmpi_status fit_stream(const struct zmpi_device *device, struct zmpi
 static enum zmpi_status compress_open(const struct zmpi_device *device, const struct zmpi_job *job,
                                       void *dst, size_t capacity, const void *src, size_t *size)
 {
-    struct zmpi_survey s;
+    struct zmpi_ratio_search s;
     struct zmpi_job used = *job;
     size_t bytes;
     enum zmpi_status status = zmpi_array_bytes(&job->array, &bytes);
     if (status)
         return status;
-    zmpi_survey_begin(&s, job, false);
+    zmpi_ratio_search_begin(&s, job, false);
     do
-        zmpi_survey_add(&s, &job->array, src);
-    while (zmpi_survey_next(&s));
+        zmpi_ratio_search_add(&s, &job->array, src);
+    while (zmpi_ratio_search_next(&s));
     used.top = 0;
     struct zmpi_fit f = fit_of(&s, bytes, zmpi_type_size(job->array.type));
     if (s.exact || s.found == LOWEST) {

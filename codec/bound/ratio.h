@@ -1,15 +1,15 @@
 /*
- * ratio.h - the bound that gives a ratio (format.md 4.8; CEAZ 3.2.2): a survey estimates from
+ * ratio.h - the bound that gives a ratio (format.md 4.8; CEAZ 3.2.2): a search estimates from
  * samples how large streams would be by a ladder of bounds; what misses the target all the same is
  * compressed again. Data that are compressed only once are tried first: whole chunks of them are
  * coded, all where these are not many, until the bound is right.
  *
- *     struct zmpi_survey s;
- *     zmpi_survey_begin(&s, &job, trials);
+ *     struct zmpi_ratio_search s;
+ *     zmpi_ratio_search_begin(&s, &job, trials);
  *     do {
- *         zmpi_survey_add(&s, &array, src);    each part of the data; then s.sum of all ranks
- *     } while (zmpi_survey_next(&s));
- *     zmpi_survey_apply(&s, &job);
+ *         zmpi_ratio_search_add(&s, &array, src);    each part of the data; then s.sum of all ranks
+ *     } while (zmpi_ratio_search_next(&s));
+ *     zmpi_ratio_search_apply(&s, &job);
  */
 #ifndef ZMPI_RATIO_H
 #define ZMPI_RATIO_H
@@ -18,8 +18,8 @@
 #include "device.h"
 #include "layout/chunk.h"
 
-/* Bounds that one round of a survey asks about, at most. */
-enum { ZMPI_SURVEY_RUNGS = 13 };
+/* Bounds that one round of a search asks about, at most. */
+enum { ZMPI_RATIO_RUNGS = 13 };
 
 /* What was coded by one rung's bound. */
 struct zmpi_try {
@@ -39,7 +39,7 @@ struct zmpi_fit {
 };
 
 /* The same on all ranks, but for `sum` before it is added up. */
-struct zmpi_survey {
+struct zmpi_ratio_search {
     double ratio, top, keep; /* rung 0 is the largest bound of the grid below top */
     struct zmpi_fills fills;
     int encoder;
@@ -47,36 +47,37 @@ struct zmpi_survey {
     bool trials;
     double part;                   /* trials: of all chunks, how many are coded */
     int round, first, step, rungs; /* rungs first, first + step, ...: 32 of them halve the bound */
-    struct zmpi_survey_sum {
-        uint64_t raw;                      /* bytes of the data */
-        uint64_t exact;                    /* of streams without loss, but for their headers */
-        uint64_t coded[ZMPI_SURVEY_RUNGS]; /* by each rung's bound */
+    struct zmpi_ratio_search_sum {
+        uint64_t raw;                     /* bytes of the data */
+        uint64_t exact;                   /* of streams without loss, but for their headers */
+        uint64_t coded[ZMPI_RATIO_RUNGS]; /* by each rung's bound */
         uint64_t samples, multiples[ZMPI_STEADY_SUMS]; /* steady.h */
     } sum;
     int prime; /* rungs prime, prime + 32, ... share a prime that divides the data; -1: none */
     int known; /* the rung by which the data were coded before; -1: none */
-    int found, rung; /* by the survey; what is to be coded by */
+    int found, rung; /* by the search; what is to be coded by */
     double slope;    /* bytes that one rung more costs there, for each byte of data */
     bool exact;      /* without loss the ratio is reached too */
     struct zmpi_fit fit;
 };
 
-enum { ZMPI_SURVEY_SUMS = sizeof(struct zmpi_survey_sum) / sizeof(uint64_t) };
+enum { ZMPI_RATIO_SUMS = sizeof(struct zmpi_ratio_search_sum) / sizeof(uint64_t) };
 
 /* Does the job, made for a ratio, still lack its bound? */
 bool zmpi_job_open(const struct zmpi_job *job);
 
 /* job: an open one, of any part of the data. trials: see how large whole chunks become, since
  * nothing will be compressed twice. */
-void zmpi_survey_begin(struct zmpi_survey *s, const struct zmpi_job *job, bool trials);
-void zmpi_survey_add(struct zmpi_survey *s, const struct zmpi_array *array, const void *src);
+void zmpi_ratio_search_begin(struct zmpi_ratio_search *s, const struct zmpi_job *job, bool trials);
+void zmpi_ratio_search_add(struct zmpi_ratio_search *s, const struct zmpi_array *array,
+                           const void *src);
 /* Is there another round to be done? */
-bool zmpi_survey_next(struct zmpi_survey *s);
+bool zmpi_ratio_search_next(struct zmpi_ratio_search *s);
 /* Give the job the bound that was found. */
-void zmpi_survey_apply(const struct zmpi_survey *s, struct zmpi_job *job);
+void zmpi_ratio_search_apply(const struct zmpi_ratio_search *s, struct zmpi_job *job);
 /* By that bound `raw` bytes, all data, became `coded`, headers of streams left out. True: that is
  * too far from the ratio, and there is a better bound now, by which they are to be coded again. */
-bool zmpi_survey_correct(struct zmpi_survey *s, uint64_t raw, uint64_t coded);
+bool zmpi_ratio_search_correct(struct zmpi_ratio_search *s, uint64_t raw, uint64_t coded);
 
 /* What the data are like, where the bound is known: decoded before, fill values, whole numbers. */
 void zmpi_job_look(struct zmpi_job *job, const void *src);
@@ -84,9 +85,9 @@ void zmpi_job_look(struct zmpi_job *job, const void *src);
 bool zmpi_job_is_for_cpu(const struct zmpi_job *job);
 
 /*
- * Compress on a device. An open job gets a bound: by a survey of src, and by compressing again as
+ * Compress on a device. An open job gets a bound: by a search of src, and by compressing again as
  * long as the stream, its header left out, is more than 4 % from what was asked: at most twice, or
- * seven times what has less than 4 MiB, and more where the survey was quite wrong.
+ * seven times what has less than 4 MiB, and more where the search was quite wrong.
  */
 enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struct zmpi_job *job,
                                    void *dst, size_t dst_capacity, const void *src, size_t *size);
@@ -96,13 +97,14 @@ enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struc
 /* Largest value of the element type that is not above the bound. */
 double zmpi_bound_round(enum zmpi_type type, double bound);
 /* Add to s->sum what tells whether the data were decoded. */
-void zmpi_survey_sample(struct zmpi_survey *s, const struct zmpi_array *array, const void *src);
+void zmpi_ratio_search_sample(struct zmpi_ratio_search *s, const struct zmpi_array *array,
+                              const void *src);
 /* The bound of rung `first + k * step`. */
-double zmpi_survey_bound(const struct zmpi_survey *s, enum zmpi_type type, int k);
+double zmpi_ratio_search_bound(const struct zmpi_ratio_search *s, enum zmpi_type type, int k);
 /* Is this round a trial? Then whole chunks are samples. */
-bool zmpi_survey_is_trial(const struct zmpi_survey *s);
+bool zmpi_ratio_search_is_trial(const struct zmpi_ratio_search *s);
 /* How many samples to take of an array of so many chunks. */
-size_t zmpi_survey_samples(const struct zmpi_survey *s, size_t chunks);
+size_t zmpi_ratio_search_samples(const struct zmpi_ratio_search *s, size_t chunks);
 /*
  * Visit a tile for each sample of a float array, from all over it. position: of the sample in the
  * tile, in 1/65536. Returns how many chunks the array has.
@@ -110,6 +112,7 @@ size_t zmpi_survey_samples(const struct zmpi_survey *s, size_t chunks);
 typedef void zmpi_tile_visit_fn(void *context, const size_t extent[3], const struct zmpi_rows *rows,
                                 uint32_t position);
 size_t zmpi_tiles_visit(const struct zmpi_array *array, const void *src,
-                        const struct zmpi_survey *s, zmpi_tile_visit_fn *visit, void *context);
+                        const struct zmpi_ratio_search *s, zmpi_tile_visit_fn *visit,
+                        void *context);
 
 #endif

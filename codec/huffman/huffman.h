@@ -119,7 +119,7 @@ struct zmpi_long_entry {
 };
 
 /* Which entries a table has, by what most looks into it find: one residual, a wide one, a very
- * wide one, whose first value is without room for the extra bits, several or a run; or too often
+ * wide one, whose first value leaves no bits for the extra bits, several or a run; or too often
  * what has no entry. */
 enum zmpi_entry_kind {
     ZMPI_ENTRY_SINGLE,
@@ -184,7 +184,7 @@ uint64_t zmpi_book_cost(const struct zmpi_book *book, size_t width,
 /* A book for these symbols, without short runs: below `run` they are single zeros. Others than a
  * small sample has may come: of its classes and the next, and runs of any length. Where many were
  * counted, the rare ones have no codes: there are so many of them that they would take more of all
- * codes' room than escapes cost. */
+ * codes' bits than escapes cost. */
 void zmpi_book_train(const uint32_t count[ZMPI_HUFFMAN_SYMBOLS], unsigned run, bool sampled,
                      enum zmpi_huffman_sort sort, struct zmpi_book *book);
 /* Standard deviation of the residuals, in 2^-22, rounded down; those beyond 512 count as 512:

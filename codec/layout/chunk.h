@@ -79,7 +79,7 @@ struct zmpi_rows {
  * that vector loads may touch behind. */
 #define ZMPI_CHUNK_BEFORE (ZMPI_CHUNK_INPUT_BYTES + 256)
 #define ZMPI_CHUNK_BEHIND 512
-/* Room an encoder needs: planes, lengths and exceptions at their worst, before the chunk is known
+/* Bytes an encoder needs: planes, lengths and exceptions at their worst, before the chunk is known
  * to be small enough. */
 #define ZMPI_CHUNK_ROOM (3 * ZMPI_CHUNK_INPUT_BYTES)
 

@@ -405,13 +405,13 @@ enum zmpi_status zmpi_chunks_compress(int encoder, const struct zmpi_plan *p,
 }
 
 size_t zmpi_tiles_visit(const struct zmpi_array *array, const void *src,
-                        const struct zmpi_survey *s, zmpi_tile_visit_fn *visit, void *context)
+                        const struct zmpi_ratio_search *s, zmpi_tile_visit_fn *visit, void *context)
 {
     struct zmpi_plan p;
     size_t extent[3];
     if (zmpi_plan_make(array, &p) || p.chunks == 0)
         return 0;
-    const size_t n = zmpi_survey_samples(s, p.chunks);
+    const size_t n = zmpi_ratio_search_samples(s, p.chunks);
     unsigned char copy[ZMPI_CHUNK_INPUT_BYTES];
     struct zmpi_hidden hidden;
     for (size_t i = 0; i < n; i++) {

@@ -30,8 +30,8 @@ static int write_pieces(struct zfile *f, struct zplan *p, const struct zmpi_rang
     const bool nonblocking = f->behind; /* it has the time until it is waited for */
     int rc = zstage_flush(f);
     f->behind = true;
-    if (!rc && zplan_wants_ratio(f, p) && !p->surveyed && p->memory.bytes > p->piece)
-        rc = zplan_survey(f, p, range, true, MPI_COMM_NULL);
+    if (!rc && zplan_wants_ratio(f, p) && !p->searched && p->memory.bytes > p->piece)
+        rc = zplan_search_ratio(f, p, range, true, MPI_COMM_NULL);
     for (uint64_t at = 0; at < p->memory.bytes && !rc;) {
         if (outbox_is_full(f, p, nonblocking))
             rc = zplace_slab(f);
@@ -250,7 +250,7 @@ static int correct_round(struct zfile *f, struct zplan *p, const struct zmpi_ran
     for (int failed = MPI_SUCCESS;;) {
         uint64_t sizes[2] = {mine ? p->memory.bytes : 0, mine ? zencode_coded(f) : 0};
         int rc = PMPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPI_UINT64_T, MPI_SUM, f->comm);
-        if (rc || sizes[0] == 0 || !zmpi_survey_correct(&p->survey, sizes[0], sizes[1]))
+        if (rc || sizes[0] == 0 || !zmpi_ratio_search_correct(&p->search, sizes[0], sizes[1]))
             return failed ? failed : rc;
         if (mine) {
             struct zmpi_extent extent;
@@ -272,7 +272,7 @@ static int write_rounds(struct zfile *f, struct zplan *p, const struct together 
     rc = placed_rounds ? placed_rounds : rc;
     for (uint64_t k = 0; k < t->rounds || k == 0; k++) {
         int step = at < p->memory.bytes ? zplan_encode_next(f, p, &at, &t->range) : MPI_SUCCESS;
-        if (t->rounds == 1 && p->surveyed) {
+        if (t->rounds == 1 && p->searched) {
             int corrected = correct_round(f, p, &t->range, at > 0 && !step);
             step = step ? step : corrected;
         }
@@ -320,7 +320,7 @@ static int write_together(struct zfile *f, struct zplan *p, const struct togethe
     }
     if (!t->large)
         return write_staged(f, p, &t->range);
-    return t->offload && !p->surveyed ? offload_rounds(f, p, t) : write_rounds(f, p, t);
+    return t->offload && !p->searched ? offload_rounds(f, p, t) : write_rounds(f, p, t);
 }
 
 /* What this rank tells the others of its part. rc: it has failed. */
@@ -345,7 +345,7 @@ static int write_agreed(struct zfile *f, struct zplan *p, struct together *t, in
     if (!p->small)
         zplan_exclude(f, p, t->fill, f->comm, &t->range);
     if (t->ratio && (t->large || f->session.atomic))
-        *alike = zplan_survey(f, p, &t->range, t->rounds > 1 || f->session.atomic, f->comm);
+        *alike = zplan_search_ratio(f, p, &t->range, t->rounds > 1 || f->session.atomic, f->comm);
     return *alike ? MPI_SUCCESS : write_together(f, p, t);
 }
 

@@ -331,21 +331,21 @@ static struct zpiece piece_at(const struct zplan *p, uint64_t begin)
                            .row = p->shape[2],
                            .rows = p->shape[1],
                            .exact = p->small,
-                           .survey = p->surveyed ? &p->survey : NULL};
+                           .search = p->searched ? &p->search : NULL};
 }
 
-static void survey_pieces(const struct zfile *f, struct zplan *p)
+static void search_pieces(const struct zfile *f, struct zplan *p)
 {
     for (uint64_t at = 0, bytes; at < p->memory.bytes; at += bytes) {
         struct zpiece piece = piece_at(p, at);
         piece.extent.bytes = bytes = piece_bytes(f, p, at);
         struct zmpi_array array = zencode_array(&piece);
-        zmpi_survey_add(&p->survey, &array, piece.data);
+        zmpi_ratio_search_add(&p->search, &array, piece.data);
     }
 }
 
-int zplan_survey(struct zfile *f, struct zplan *p, const struct zmpi_range *range, bool trials,
-                 MPI_Comm comm)
+int zplan_search_ratio(struct zfile *f, struct zplan *p, const struct zmpi_range *range,
+                       bool trials, MPI_Comm comm)
 {
     const struct zmpi_array any = {ZMPI_F64, {1, 1, 1}};
     struct zmpi_job job;
@@ -355,15 +355,15 @@ int zplan_survey(struct zfile *f, struct zplan *p, const struct zmpi_range *rang
     zmpi_job_threshold(&job, f->options.threshold);
     zmpi_job_fills(&job, &f->options.fill);
     job.encoder = zmpi_options_encoder(&f->options, &job.approximate);
-    zmpi_survey_begin(&p->survey, &job, trials);
+    zmpi_ratio_search_begin(&p->search, &job, trials);
     do {
         if (zplan_wants_ratio(f, p) && zmpi_job_open(&job))
-            survey_pieces(f, p);
+            search_pieces(f, p);
         if (comm != MPI_COMM_NULL)
-            rc = PMPI_Allreduce(MPI_IN_PLACE, &p->survey.sum, ZMPI_SURVEY_SUMS, MPI_UINT64_T,
+            rc = PMPI_Allreduce(MPI_IN_PLACE, &p->search.sum, ZMPI_RATIO_SUMS, MPI_UINT64_T,
                                 MPI_SUM, comm);
-    } while (!rc && zmpi_survey_next(&p->survey));
-    p->surveyed = true;
+    } while (!rc && zmpi_ratio_search_next(&p->search));
+    p->searched = true;
     f->stats.n.seconds_scan += zmpi_seconds() - start;
     return rc;
 }

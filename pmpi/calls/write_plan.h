@@ -25,8 +25,8 @@ struct zplan {
     uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
     size_t most_runs; /* of a piece, so that its list fits where records go */
     bool small;       /* up to ZMPI_EXACT_BELOW values, of all ranks if it is collective: exact */
-    bool surveyed;
-    struct zmpi_survey survey; /* ratio: of the whole call */
+    bool searched;
+    struct zmpi_ratio_search search; /* ratio: of the whole call */
 };
 
 /* Takes the datatype and the view apart and checks the arguments; pieces of at most `most` bytes,
@@ -61,8 +61,8 @@ bool zplan_wants_ratio(const struct zfile *f, const struct zplan *p);
 
 /* Finds the bound that gives the ratio, once for all pieces. comm: of all ranks that write
  * together, even those with nothing lossy; MPI_COMM_NULL: none. */
-int zplan_survey(struct zfile *f, struct zplan *p, const struct zmpi_range *range, bool trials,
-                 MPI_Comm comm);
+int zplan_search_ratio(struct zfile *f, struct zplan *p, const struct zmpi_range *range,
+                       bool trials, MPI_Comm comm);
 
 /* Codes the piece at *begin into the outbox and moves on to the next. range: of the call, if it is
  * one array. */

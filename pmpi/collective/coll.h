@@ -198,9 +198,9 @@ struct zcall {
     uint64_t bytes; /* of the largest block, after the agreement of any rank */
     uint64_t steps; /* pieces of the block that has most of them, of any rank */
     struct zmpi_range range;
-    struct zmpi_fill fill;     /* what may be fill values */
-    double below;              /* only values of smaller magnitudes are looked at; 0: all */
-    struct zmpi_survey survey; /* ratio: of all data of the call */
+    struct zmpi_fill fill;           /* what may be fill values */
+    double below;                    /* only values of smaller magnitudes are looked at; 0: all */
+    struct zmpi_ratio_search search; /* ratio: of all data of the call */
     uint64_t sequence;
     bool measuring;
     enum zcall_kind kind;
@@ -241,9 +241,9 @@ int zcall_find_range(struct zcall *c, zcall_scan_fn *scan, void *context);
  * share; and again from add on while that says so.
  */
 bool zcall_wants_ratio(const struct zcall *c);
-void zcall_survey_begin(struct zcall *c);
-void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *scratch);
-bool zcall_survey_share(struct zcall *c, int *rc);
+void zcall_ratio_begin(struct zcall *c);
+void zcall_ratio_add(struct zcall *c, const struct zblock *b, unsigned char *scratch);
+bool zcall_ratio_share(struct zcall *c, int *rc);
 /* coll_sample.c: try both encoders on a part of the block, before they are chosen from. */
 void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 /* Log and remember an error; it is raised by zcall_end. */

@@ -389,19 +389,19 @@ static struct zmpi_job ratio_job(const struct zcall *c)
     return job;
 }
 
-void zcall_survey_begin(struct zcall *c)
+void zcall_ratio_begin(struct zcall *c)
 {
     const struct zmpi_job job = ratio_job(c);
-    zmpi_survey_begin(&c->survey, &job, true);
+    zmpi_ratio_search_begin(&c->search, &job, true);
 }
 
-void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *scratch)
+void zcall_ratio_add(struct zcall *c, const struct zblock *b, unsigned char *scratch)
 {
     enum zmpi_type element = b->type->element;
     bool good = true;
     uint64_t n;
     double start = zmpi_seconds();
-    if ((element != ZMPI_F32 && element != ZMPI_F64) || !(c->survey.top > 0))
+    if ((element != ZMPI_F32 && element != ZMPI_F64) || !(c->search.top > 0))
         return;
     for (uint64_t at = 0; at < b->bytes && good; at += n) {
         struct zpart part;
@@ -412,7 +412,7 @@ void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *sc
             if (part.holder)
                 good = !zmpi_device_move(part.holder, scratch, part.data, n);
             if (good)
-                zmpi_survey_add(&c->survey, &a, part.holder ? scratch : part.data);
+                zmpi_ratio_search_add(&c->search, &a, part.holder ? scratch : part.data);
             zpart_free(&part);
         }
     }
@@ -421,19 +421,19 @@ void zcall_survey_add(struct zcall *c, const struct zblock *b, unsigned char *sc
     c->scan += zmpi_seconds() - start;
 }
 
-bool zcall_survey_share(struct zcall *c, int *rc)
+bool zcall_ratio_share(struct zcall *c, int *rc)
 {
-    *rc = PMPI_Allreduce(MPI_IN_PLACE, &c->survey.sum, ZMPI_SURVEY_SUMS, MPI_UINT64_T, MPI_SUM,
+    *rc = PMPI_Allreduce(MPI_IN_PLACE, &c->search.sum, ZMPI_RATIO_SUMS, MPI_UINT64_T, MPI_SUM,
                          c->state->comm);
-    return !*rc && zmpi_survey_next(&c->survey);
+    return !*rc && zmpi_ratio_search_next(&c->search);
 }
 
 /* 0: without loss */
-static double survey_bound(const struct zcall *c)
+static double search_bound(const struct zcall *c)
 {
     struct zmpi_job job = ratio_job(c);
     if (zmpi_job_open(&job))
-        zmpi_survey_apply(&c->survey, &job);
+        zmpi_ratio_search_apply(&c->search, &job);
     return job.abs_bound;
 }
 
@@ -512,7 +512,7 @@ int zcall_end(struct zcall *c, int rc)
         measured(c, outcome.seconds);
     }
     if (c->kind == ZCALL_COMPRESSED) {
-        outcome.ratio_bound = zcall_wants_ratio(c) ? survey_bound(c) : 0;
+        outcome.ratio_bound = zcall_wants_ratio(c) ? search_bound(c) : 0;
         outcome.decoded = (double)(s->offload.decoded.bytes - s->decoded);
         s->decoded = s->offload.decoded.bytes;
         say_choice(c, outcome.seconds, &outcome);

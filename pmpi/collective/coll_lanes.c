@@ -150,15 +150,15 @@ static void scan_all(struct zcall *c, void *context)
 }
 
 /* What goes to others: the ratio is that of messages. */
-static int survey_of_all(struct zcall *c, const struct plan *p)
+static int search_of_all(struct zcall *c, const struct plan *p)
 {
     int rc;
-    zcall_survey_begin(c);
+    zcall_ratio_begin(c);
     do {
         for (size_t k = 0; k < p->x.lanes; k++)
             if (p->x.lane[k].out.bytes)
-                zcall_survey_add(c, &p->x.lane[k].out, p->x.scratch);
-    } while (zcall_survey_share(c, &rc));
+                zcall_ratio_add(c, &p->x.lane[k].out, p->x.scratch);
+    } while (zcall_ratio_share(c, &rc));
     return rc;
 }
 
@@ -183,7 +183,7 @@ bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv)
     bool done = zcall_agree(c, ready, p.bytes, 0);
     int rc = done && zcall_wants_range(c) ? zcall_find_range(c, scan_all, &p) : MPI_SUCCESS;
     if (done && !rc && zcall_wants_ratio(c))
-        rc = survey_of_all(c, &p);
+        rc = search_of_all(c, &p);
     if (done && !rc)
         zcall_sample(c, largest_block(&p), p.x.scratch);
     if (done && !rc)

@@ -79,7 +79,7 @@ bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data,
     zmpi_job_threshold(job, o->threshold);
     zmpi_job_fills(job, &o->fill);
     if (zmpi_job_open(job))
-        zmpi_survey_apply(&c->survey, job);
+        zmpi_ratio_search_apply(&c->search, job);
     job->read = c->scanned;
     job->threads = zruntime_threads(o);
     zmpi_options_encoder(o, &job->approximate);

@@ -247,14 +247,14 @@ static void scan_own(struct zcall *c, void *context)
         zcall_scan(c, own->block, own->scratch);
 }
 
-static int survey_of_all(struct zcall *c, const struct zrelay *r, unsigned char *scratch)
+static int search_of_all(struct zcall *c, const struct zrelay *r, unsigned char *scratch)
 {
     int rc;
-    zcall_survey_begin(c);
+    zcall_ratio_begin(c);
     do
         if (r->own)
-            zcall_survey_add(c, r->own, scratch);
-    while (zcall_survey_share(c, &rc));
+            zcall_ratio_add(c, r->own, scratch);
+    while (zcall_ratio_share(c, &rc));
     return rc;
 }
 
@@ -277,7 +277,7 @@ bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready)
         struct own_data own = {r->own, w.scratch};
         rc = zcall_wants_range(c) ? zcall_find_range(c, scan_own, &own) : MPI_SUCCESS;
         if (!rc && zcall_wants_ratio(c))
-            rc = survey_of_all(c, r, w.scratch);
+            rc = search_of_all(c, r, w.scratch);
         if (!rc && r->own)
             zcall_sample(c, r->own, w.scratch);
         if (!rc)

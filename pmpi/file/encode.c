@@ -219,13 +219,13 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
         return zfile_raise_status(f, status, "compressing");
     zmpi_job_threshold(&job, f->options.threshold);
     zmpi_job_fills(&job, &f->options.fill);
-    if (zmpi_job_open(&job) && piece->survey)
-        zmpi_survey_apply(piece->survey, &job);
+    if (zmpi_job_open(&job) && piece->search)
+        zmpi_ratio_search_apply(piece->search, &job);
     job.read = piece->read;
     job.threads = zruntime_threads(&f->options);
-    if (piece->survey) {
-        job.encoder = piece->survey->encoder;
-        job.approximate = piece->survey->approximate;
+    if (piece->search) {
+        job.encoder = piece->search->encoder;
+        job.approximate = piece->search->approximate;
     } else {
         choose_encoder(f, &job);
     }

@@ -275,12 +275,12 @@ struct zpiece {
     struct zmpi_extent extent;        /* logical bytes */
     enum zmpi_type element;
     size_t row, rows; /* elements of one row, rows of one plane, as far as known; 0: unknown */
-    const struct zmpi_range *range;   /* of the whole call, if its bound needs one */
-    const struct zmpi_survey *survey; /* the same for a ratio; NULL: the piece is by itself */
-    const uint64_t *order;            /* that its record has already; NULL: the next */
-    uint64_t read;                    /* as in struct zmpi_job */
-    int component;                    /* of its call */
-    bool exact;                       /* whatever the bound */
+    const struct zmpi_range *range;         /* of the whole call, if its bound needs one */
+    const struct zmpi_ratio_search *search; /* the same for a ratio; NULL: the piece is by itself */
+    const uint64_t *order;                  /* that its record has already; NULL: the next */
+    uint64_t read;                          /* as in struct zmpi_job */
+    int component;                          /* of its call */
+    bool exact;                             /* whatever the bound */
 };
 
 /* The array that a piece is: whole planes or rows of the known shape, else one row. */

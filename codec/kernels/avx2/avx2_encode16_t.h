@@ -157,7 +157,7 @@ TARGET static void pack_half_blocks(struct packer *p, const uint16_t *r, size_t 
     }
 }
 
-/* And room for the next ones is asked for. */
+/* And prefetch the memory that the next ones go to. */
 TARGET static void pack16(struct packer *p, const uint16_t *r, size_t blocks)
 {
     const unsigned char *const begin = p->dst;

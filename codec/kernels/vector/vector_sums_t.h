@@ -11,7 +11,7 @@
  * and A(unpack_words) and A(unpack_sums): the next blocks, behind a carry.
  *
  * Residuals, or with the x axis their sums along the whole chunk, lie one behind the other, and so
- * do integers: rows of any length need no room between them. What is stored behind a row is
+ * do integers: rows of any length need no padding. What is stored behind a row is
  * overwritten by the next one. Integers are made in bands, so that memory gets words one after
  * another; and what was stored since words went past the caches is slow to load in another
  * alignment, so that residuals are a band ahead.

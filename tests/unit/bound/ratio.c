@@ -69,7 +69,7 @@ Test(ratio, reached, .timeout = 300)
     }
 }
 
-/* More than one try allows for: what is large gets its bound from the survey. */
+/* More than one try allows for: what is large gets its bound from the search. */
 Test(ratio, large, .timeout = 300)
 {
     struct zmpi_array a = kit_array(ZMPI_F32, 40, 200, 256);
@@ -98,12 +98,12 @@ Test(ratio, any_data, .timeout = 300)
         }
 }
 
-/* What a survey says that each bound takes, beside what it does. */
+/* What a search says that each bound takes, beside what it does. */
 static void check_estimates(const struct zmpi_array *a, const void *src, const char *what)
 {
     const struct zmpi_bound asked = ratio(8);
     struct zmpi_range range = ZMPI_RANGE_EMPTY;
-    struct zmpi_survey s = {0};
+    struct zmpi_ratio_search s = {0};
     struct zmpi_job job;
     double off = 0;
     int n = 0;
@@ -112,12 +112,12 @@ static void check_estimates(const struct zmpi_array *a, const void *src, const c
     cr_assert_not_null(dst);
     zmpi_range_scan(a->type, src, kit_elements(a), 0, 1, &range);
     cr_assert_eq(zmpi_job_make(a, &asked, &range, &job), ZMPI_OK);
-    zmpi_survey_begin(&s, &job, false);
+    zmpi_ratio_search_begin(&s, &job, false);
     do {
-        zmpi_survey_add(&s, a, src);
+        zmpi_ratio_search_add(&s, a, src);
         for (int k = 0; k < s.rungs; k++) {
             size_t size;
-            job.abs_bound = zmpi_survey_bound(&s, a->type, k);
+            job.abs_bound = zmpi_ratio_search_bound(&s, a->type, k);
             job.keep = s.keep;
             cr_assert_eq(zmpi_device_cpu()->compress(&job, dst, room, src, &size), ZMPI_OK);
             const double is = (double)s.sum.coded[k], should = (double)size - 80;
@@ -128,7 +128,7 @@ static void check_estimates(const struct zmpi_array *a, const void *src, const c
             off += fabs(log(is / should));
             n++;
         }
-    } while (zmpi_survey_next(&s));
+    } while (zmpi_ratio_search_next(&s));
     cr_assert(off / n < 0.1, "%s: %g", what, off / n);
     free(dst);
 }
@@ -297,22 +297,22 @@ Test(ratio, parts_together, .timeout = 300)
     struct zmpi_range range;
     struct zmpi_bound bound = ratio(8);
     struct zmpi_job job;
-    struct zmpi_survey s;
+    struct zmpi_ratio_search s;
     size_t sizes = 0, capacity = zmpi_compress_capacity(&whole);
     unsigned char *dst = malloc(capacity);
     double first = 0;
     part.extent[1] = 400;
     zmpi_range_of(whole.type, src, kit_elements(&whole), &range);
     cr_assert_eq(zmpi_job_make(&part, &bound, &range, &job), ZMPI_OK);
-    zmpi_survey_begin(&s, &job, true);
+    zmpi_ratio_search_begin(&s, &job, true);
     do
         for (size_t i = 0; i < 3; i++)
-            zmpi_survey_add(&s, &part, src + i * 160000);
-    while (zmpi_survey_next(&s));
+            zmpi_ratio_search_add(&s, &part, src + i * 160000);
+    while (zmpi_ratio_search_next(&s));
     for (size_t i = 0; i < 3; i++) {
         struct zmpi_job own = job;
         size_t size;
-        zmpi_survey_apply(&s, &own);
+        zmpi_ratio_search_apply(&s, &own);
         cr_assert(!zmpi_job_open(&own) && own.abs_bound > 0);
         first = i ? first : own.abs_bound;
         cr_assert(first <= own.abs_bound && own.abs_bound <= first);
@@ -334,21 +334,21 @@ Test(ratio, corrections)
     struct zmpi_range range;
     struct zmpi_bound bound = ratio(8);
     struct zmpi_job job;
-    struct zmpi_survey s;
+    struct zmpi_ratio_search s;
     zmpi_range_of(a.type, src, kit_elements(&a), &range);
     cr_assert_eq(zmpi_job_make(&a, &bound, &range, &job), ZMPI_OK);
-    zmpi_survey_begin(&s, &job, false);
+    zmpi_ratio_search_begin(&s, &job, false);
     do
-        zmpi_survey_add(&s, &a, src);
-    while (zmpi_survey_next(&s));
+        zmpi_ratio_search_add(&s, &a, src);
+    while (zmpi_ratio_search_next(&s));
     int rungs[3] = {s.rung};
-    cr_assert(zmpi_survey_correct(&s, bytes, bytes / 6));
+    cr_assert(zmpi_ratio_search_correct(&s, bytes, bytes / 6));
     rungs[1] = s.rung;
     cr_assert_lt(rungs[1], rungs[0], "a larger bound for what was too large");
-    cr_assert(zmpi_survey_correct(&s, bytes, bytes / 11));
+    cr_assert(zmpi_ratio_search_correct(&s, bytes, bytes / 11));
     rungs[2] = s.rung;
     cr_assert(rungs[2] > rungs[1] && rungs[2] < rungs[0], "between the two");
-    cr_assert(!zmpi_survey_correct(&s, bytes, bytes / 8));
+    cr_assert(!zmpi_ratio_search_correct(&s, bytes, bytes / 8));
     cr_assert_eq(s.rung, rungs[2]);
     free(src);
 }
@@ -361,23 +361,23 @@ Test(ratio, part_of_much, .timeout = 300)
     struct zmpi_range range;
     struct zmpi_bound bound = ratio(8);
     struct zmpi_job job;
-    struct zmpi_survey s;
+    struct zmpi_ratio_search s;
     unsigned char *dst = malloc(zmpi_compress_capacity(&a));
     size_t size, most = 0;
     zmpi_range_of(a.type, src, kit_elements(&a), &range);
     cr_assert_eq(zmpi_job_make(&a, &bound, &range, &job), ZMPI_OK);
-    zmpi_survey_begin(&s, &job, true);
+    zmpi_ratio_search_begin(&s, &job, true);
     do { /* as one of 32 ranks that are all alike */
-        zmpi_survey_add(&s, &a, src);
+        zmpi_ratio_search_add(&s, &a, src);
         s.sum.raw *= 32;
         s.sum.exact *= 32;
-        for (int k = 0; k < ZMPI_SURVEY_RUNGS; k++)
+        for (int k = 0; k < ZMPI_RATIO_RUNGS; k++)
             s.sum.coded[k] *= 32;
-        if (zmpi_survey_is_trial(&s))
-            most = zmpi_survey_samples(&s, 1000);
-    } while (zmpi_survey_next(&s));
+        if (zmpi_ratio_search_is_trial(&s))
+            most = zmpi_ratio_search_samples(&s, 1000);
+    } while (zmpi_ratio_search_next(&s));
     cr_assert(most >= 125 && most < 500, "%zu of 1000 chunks were coded", most);
-    zmpi_survey_apply(&s, &job);
+    zmpi_ratio_search_apply(&s, &job);
     cr_assert_eq(zmpi_device_cpu()->compress(&job, dst, zmpi_compress_capacity(&a), src, &size),
                  ZMPI_OK);
     cr_assert_float_eq((double)kit_bytes(&a) / (double)(size - 80) / 8, 1, 0.05);
@@ -386,17 +386,17 @@ Test(ratio, part_of_much, .timeout = 300)
 }
 
 /* Nobody has anything to compress: nothing is lost. */
-Test(ratio, nothing_surveyed)
+Test(ratio, nothing_sampled)
 {
     struct zmpi_array a = kit_array(ZMPI_F32, 1, 1, 2);
     struct zmpi_range range = {0, 1, (double)INFINITY};
     struct zmpi_bound bound = ratio(8);
     struct zmpi_job job;
-    struct zmpi_survey s;
+    struct zmpi_ratio_search s;
     cr_assert_eq(zmpi_job_make(&a, &bound, &range, &job), ZMPI_OK);
     cr_assert(zmpi_job_open(&job) && job.abs_bound <= 0);
-    zmpi_survey_begin(&s, &job, false);
-    cr_assert(!zmpi_survey_next(&s));
-    zmpi_survey_apply(&s, &job);
+    zmpi_ratio_search_begin(&s, &job, false);
+    cr_assert(!zmpi_ratio_search_next(&s));
+    zmpi_ratio_search_apply(&s, &job);
     cr_assert(!zmpi_job_open(&job) && job.abs_bound <= 0);
 }

@@ -1,6 +1,6 @@
 /*
- * survey.c - how large streams would be by each of a ladder of bounds, from samples (format.md
- * 4.8): some rows of a tile, behind those that predict them, are coded as they will be.
+ * ratio_samples.c - how large streams would be by each of a ladder of bounds, from samples
+ * (format.md 4.8): some rows of a tile, behind those that predict them, are coded as they will be.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct look {
     zmpi_chunk_encode_fn *encode;
     struct zmpi_chunk_work *work;
     unsigned char *coded;
-    struct column column[ZMPI_SURVEY_RUNGS + 1]; /* the last: without loss */
+    struct column column[ZMPI_RATIO_RUNGS + 1]; /* the last: without loss */
 };
 
 /* A part of a tile that is coded by itself; what counts are blocks first..end-1. */
@@ -173,13 +173,13 @@ static void visit(void *context, const size_t extent[3], const struct zmpi_rows 
 /* ---- an array ---- */
 
 /* The axes are chosen for each bound of the last round, and for some of the others. */
-static void make_rules(struct look *l, const struct zmpi_survey *s, const struct zmpi_array *array,
-                       const void *src)
+static void make_rules(struct look *l, const struct zmpi_ratio_search *s,
+                       const struct zmpi_array *array, const void *src)
 {
     struct zmpi_job job = {.array = *array, .keep = s->keep};
     unsigned axes = 0;
     for (int k = 0; k < s->rungs; k++) {
-        job.abs_bound = zmpi_survey_bound(s, array->type, k);
+        job.abs_bound = zmpi_ratio_search_bound(s, array->type, k);
         if (k % 5 == 0)
             axes = zmpi_axes_choose(&job, src);
         zmpi_chunk_rule_make(&l->column[k].rule, array->type, job.abs_bound, s->keep);
@@ -210,24 +210,24 @@ static uint64_t estimate(const struct look *l, const struct column *c, size_t bl
 #define SLAB ((size_t)1 << 20)
 
 /* From the middle of the array: an eighth of it, or SLAB; in a trial as much as that codes. */
-static struct zmpi_array slab_of(const struct zmpi_survey *s, const struct zmpi_array *array,
+static struct zmpi_array slab_of(const struct zmpi_ratio_search *s, const struct zmpi_array *array,
                                  size_t bytes, const unsigned char **src)
 {
     struct zmpi_array a = *array;
     int axis = a.extent[0] > 1 ? 0 : a.extent[1] > 1 ? 1 : 2;
-    size_t part = zmpi_survey_is_trial(s) ? (size_t)(s->part * (double)bytes) : bytes / 8;
+    size_t part = zmpi_ratio_search_is_trial(s) ? (size_t)(s->part * (double)bytes) : bytes / 8;
     size_t each = bytes / a.extent[axis], n = (part > SLAB ? part : SLAB) / each + 1;
     a.extent[axis] = n < a.extent[axis] ? n : a.extent[axis];
     *src += (array->extent[axis] - a.extent[axis]) / 2 * each;
     return a;
 }
 
-/* What fle takes of a slab becomes so much by the survey's encoder, at the round's middle bound. */
-static double factor_of(const struct zmpi_survey *s, const struct zmpi_array *array, size_t bytes,
-                        const unsigned char *src)
+/* What fle takes of a slab becomes so much by the search's encoder, at the round's middle bound. */
+static double factor_of(const struct zmpi_ratio_search *s, const struct zmpi_array *array,
+                        size_t bytes, const unsigned char *src)
 {
     struct zmpi_job job = {.array = slab_of(s, array, bytes, &src),
-                           .abs_bound = zmpi_survey_bound(s, array->type, s->rungs / 2),
+                           .abs_bound = zmpi_ratio_search_bound(s, array->type, s->rungs / 2),
                            .keep = s->keep,
                            .fills = s->fills,
                            .encoder = ZMPI_FLE,
@@ -247,8 +247,8 @@ static double factor_of(const struct zmpi_survey *s, const struct zmpi_array *ar
                         (double)(fle - ZMPI_STREAM_HEADER_BYTES);
 }
 
-/* To the survey's sums what the look saw of `blocks` blocks in so many chunks. */
-static void add_up(struct zmpi_survey *s, const struct look *l, size_t blocks, size_t chunks,
+/* To the search's sums what the look saw of `blocks` blocks in so many chunks. */
+static void add_up(struct zmpi_ratio_search *s, const struct look *l, size_t blocks, size_t chunks,
                    double factor)
 {
     if (l->columns > (size_t)s->rungs)
@@ -260,10 +260,12 @@ static void add_up(struct zmpi_survey *s, const struct look *l, size_t blocks, s
     }
 }
 
-void zmpi_survey_add(struct zmpi_survey *s, const struct zmpi_array *array, const void *src)
+void zmpi_ratio_search_add(struct zmpi_ratio_search *s, const struct zmpi_array *array,
+                           const void *src)
 {
-    struct look l = {
-        .width = zmpi_type_size(array->type), .keep = s->keep, .whole = zmpi_survey_is_trial(s)};
+    struct look l = {.width = zmpi_type_size(array->type),
+                     .keep = s->keep,
+                     .whole = zmpi_ratio_search_is_trial(s)};
     size_t count;
     if (zmpi_array_count(array, &count) || count == 0)
         return;
@@ -277,7 +279,7 @@ void zmpi_survey_add(struct zmpi_survey *s, const struct zmpi_array *array, cons
         double factor =
             s->encoder == ZMPI_FLE || s->round == 0 ? 1 : factor_of(s, array, count * l.width, src);
         s->sum.raw += count * l.width;
-        zmpi_survey_sample(s, array, src);
+        zmpi_ratio_search_sample(s, array, src);
         add_up(s, &l, (count + ZMPI_BLOCK - 1) / ZMPI_BLOCK, chunks, factor);
     }
     free(l.work);

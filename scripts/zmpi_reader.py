@@ -1056,6 +1056,19 @@ def last_copy(data, wanted):
     return None
 
 
+def parity_parts(at, head, most):
+    """Of the list of the record at `at`: (begin, size, place in its sector) of each part, as parity counts them; and the
+    size of the parity."""
+    extents, parts = pad8(u32(head, 48)), []
+    begin, place = 0, (at + 64) % 512
+    require(extents <= most, "parity: does not fit")
+    for _ in range(extents // 512 + 2):
+        size = min(512 - place, extents - begin)
+        parts.append((begin, size, place))
+        begin, place = begin + size, 0
+    return parts, 72 + pad8(4 * len(parts)) + 512
+
+
 class Record:
     """What 2.2 and 2.3 say of a record; `offset` is that of the record in the file."""
 
@@ -1217,7 +1230,7 @@ class Container:
     def __init__(self, data):
         self.data = data
         self.newer = None  # the tally of a newer slot that is damaged, -1: not known
-        self.overwritten = False
+        self.overwritten = self.copied = False
         self.slot = self.read_slots()
         words = struct.unpack("<2Q", self.slot.id)
         self.binding = words[0] ^ words[1]
@@ -1251,6 +1264,7 @@ class Container:
         if damaged and self.is_newer(slot, *damaged[0]):
             copy = last_copy(self.data, lambda c: c.id == slot.id and c.generation > slot.generation)
             if copy:
+                self.copied = True
                 return copy
             generation, tally = damaged[0][1]
             self.newer = tally if generation == slot.generation + 1 and tally else -1
@@ -1269,8 +1283,13 @@ class Container:
         return tally[0] is None or tally[0] != slot.generation - 1
 
     def lost_slot(self):
+        for at in (0, 256):
+            slot = self.data[at:at + 128]
+            known = len(slot) < 128 or slot[:8] != MAGIC or slot[8:10] == b"\1\0" or xxh3(slot[:120]) != u64(slot, 120)
+            require(known, "header: written by a newer version of the format")
         copy = last_copy(self.data, lambda c: True)
         require(copy, "not a zmpi container")
+        self.copied = True
         header = self.data[:HEADER]
         self.overwritten = any(header) and MAGIC not in (header[:8], header[256:264])
         known = [self.tally_at(at)[0] for at in (128, 152)]
@@ -1337,36 +1356,58 @@ class Container:
         self.records += records
         return end
 
-    def read_head(self, at, head_at):
-        """The record at `at`, as its head, or the copy of it, at `head_at` has it."""
+    def parse_head(self, at, head):
+        """The record at `at` by its head, of which more may be given."""
         r = Record()
         r.offset = at
         (magic, r.kind, r.levels, r.order, r.lo, r.hi, r.bytes, r.payload_length, r.extents_length,
-         r.rank, checksum) = struct.unpack("<4s2H5Q2IQ", self.data[head_at:head_at + 64])
-        require(magic == (b"ZREC" if at == head_at else b"ZCPY"), "record: magic")
+         r.rank, checksum) = struct.unpack("<4s2H5Q2IQ", head[:64])
+        require(magic == b"ZREC", "record: magic")
         require(r.end() <= len(self.data), "record: does not fit")
-        require(at == head_at or (r.levels == LIST and r.end() == head_at), "record: copy's place")
-        extents = self.data[head_at + 64:head_at + 64 + r.extents_length]
-        checked = b"ZREC" + self.data[head_at + 4:head_at + 56] + extents
-        require(xxh3(checked, self.seed(at)) == checksum, "record: checksum")
+        extents = head[64:64 + r.extents_length]
+        require(xxh3(head[:56] + extents, self.seed(at)) == checksum, "record: checksum")
         r.check()
         r.set_extents(extents)
         return r
 
-    def read_record(self, at, head_at):
-        """The same if its payload is right, too."""
-        r = self.read_head(at, head_at)
+    def head_in_place(self, at):
+        return self.data[at:at + 64 + u32(self.data[at:at + 64].ljust(64, b"\0"), 48)]
+
+    def spare_head(self, at, spare):
+        """The head of the record at `at` by its copy, or parity, at `spare`."""
+        head = self.head_in_place(spare)
+        if head[:4] == b"ZCPY":
+            return b"ZREC" + head[4:]
+        parts, size = parity_parts(at, head, len(self.data))
+        frame = self.data[spare:spare + size]
+        require(head[:4] == b"ZPAR" and xxh3(frame[:64] + frame[72:]) == u64(frame, 64), "parity: checksum")
+        extents = bytearray(self.data[at + 64:at + 64 + pad8(u32(head, 48))])
+        bad = [(begin, n, place) for k, (begin, n, place) in enumerate(parts)
+               if xxh3(bytes(extents[begin:begin + n])) & M32 != u32(frame, 72 + 4 * k)]
+        require(len(bad) <= 1, "parity: two sectors are damaged")
+        for begin, n, place in bad:
+            sector = bytearray(frame[-512:])
+            for other, count, where in parts:
+                if other != begin:
+                    for i in range(count):
+                        sector[where + i] ^= extents[other + i]
+            extents[begin:begin + n] = sector[place:place + n]
+        return b"ZREC" + head[4:64] + bytes(extents)
+
+    def read_record(self, at, head):
+        """By its head, if its payload is right, too."""
+        r = self.parse_head(at, head)
         if r.kind == DATA:
             self.stream(r).verify()
         return r
 
     def with_head(self, r):
-        """An index must say of a record what its head, or the copy of it, does; a list is there alone."""
+        """An index must say of a record what its head does, or what mends it; a list is there alone."""
         try:
-            found = self.read_head(r.offset, r.offset)
+            found = self.parse_head(r.offset, self.head_in_place(r.offset))
         except (FormatError, struct.error):
             require(r.levels == LIST, "record: its head is damaged")
-            found = self.read_head(r.offset, r.end())
+            found = self.parse_head(r.offset, self.spare_head(r.offset, r.end()))
         same = dict(vars(found), list=None) if r.levels == LIST else vars(found)
         require(same == dict(vars(r), **({"list": None, "nest": []} if r.levels == LIST else {})),
                 "record: the index says something else of it")
@@ -1379,12 +1420,12 @@ class Container:
             magic = self.data[at:at + 4]
             try:
                 if magic == b"ZREC":
-                    record = self.read_record(at, at)
+                    record = self.read_record(at, self.head_in_place(at))
                     self.records.append(record)
                     at = end = record.end()
                     continue
-                if magic == b"ZCPY":
-                    at, end = self.scan_copy(at, end)
+                if magic in (b"ZCPY", b"ZPAR"):
+                    at, end = self.scan_spare(at, end)
                     continue
                 if magic in (b"ZIDX", b"ZDIR"):
                     place = at
@@ -1397,16 +1438,19 @@ class Container:
             at += 8
         return end
 
-    def scan_copy(self, at, end):
-        """The copy of a head stands for it if the record, not before `end`, was not found by it."""
+    def scan_spare(self, at, end):
+        """A copy of a head, or parity, stands for it if the record, not before `end`, was not found by it."""
         head = 64 + pad8(u32(self.data, at + 48))
         place = at - pad8(u64(self.data, at + 40)) - head
+        size = head if self.data[at:at + 4] == b"ZCPY" else parity_parts(place, self.data[at:at + 64], len(self.data))[1]
         if place >= end:
-            self.records.append(self.read_record(place, at))
+            record = self.read_record(place, self.spare_head(place, at))
+            require(record.levels == LIST and record.end() == at, "record: copy's place")
+            self.records.append(record)
             self.damaged.discard(place)
         elif end != at:
             raise FormatError("record: copy's place")
-        return at + head, at + head
+        return at + size, at + size
 
     def require_alone(self, end):
         """Files may be joined: then another container begins behind this one's records."""
@@ -1416,6 +1460,10 @@ class Container:
             at = self.data.find(MAGIC, at + 1)
 
     def is_complete(self, indexed):
+        if not self.copied and not self.records:
+            newer, tally = self.tally_at(128 if self.slot.generation % 2 == 0 else 152)
+            if newer == self.slot.generation + 1 and tally:
+                return False
         if self.newer is not None:
             return self.has_newer(indexed)
         return self.has_indexed(indexed)

@@ -140,9 +140,9 @@ struct zmpi_record {
 
 /* Physical size of a record, padding included. */
 uint64_t zmpi_record_size(const struct zmpi_record *r);
-/* The same with the copy of its head that a writer puts behind a record with a list
- * (format.md 2.2), and of that alone: 0 without a list, and for a list that is long beside the
- * payload or the data, whose copy would cost too much. A file may have more copies or fewer. */
+/* The same with the copy of its head that a writer puts behind a record with a list, or the parity
+ * of the list where that is long beside the payload or the data (format.md 2.2), and of that alone:
+ * 0 without a list. A file may have more copies or fewer. */
 uint64_t zmpi_record_room(const struct zmpi_record *r);
 size_t zmpi_record_copy_size(const struct zmpi_record *r);
 #define ZMPI_COPY_ALWAYS  1024 /* bytes of a head that is never too long */
@@ -153,8 +153,8 @@ uint64_t zmpi_record_tally(const struct zmpi_record *r);
 int zmpi_record_by_place(const void *a, const void *b);
 /* Physical offset of the payload. */
 uint64_t zmpi_record_payload(const struct zmpi_record *r);
-/* The head of a record that is damaged in the file, from its copy; *head is malloc'ed, NULL: the
- * head is right, or there is no right copy. */
+/* The head of a record that is damaged in the file, from its copy or by parity; *head is malloc'ed,
+ * NULL: the head is right, or it cannot be mended. */
 enum zmpi_status zmpi_record_mend(const struct zmpi_record *r, const unsigned char id[16],
                                   const struct zmpi_reader *in, unsigned char **head);
 
@@ -167,7 +167,7 @@ size_t zmpi_record_head_size(const struct zmpi_record *r);
 void zmpi_record_encode(const struct zmpi_record *r, const unsigned char id[16],
                         const unsigned char *list_stream, unsigned char *dst);
 void zmpi_record_rebind(unsigned char *head, const unsigned char id[16], uint64_t new_offset);
-/* The copy of a head that is at its final offset, for the end of the record; dst may be head. */
+/* The copy of a head that is at its final offset, or parity, for the end of the record. */
 void zmpi_record_copy(const struct zmpi_record *r, const unsigned char *head, unsigned char *dst);
 /* Decode and check the head found at physical `offset`; src has `size` bytes. A list stays
  * unloaded. ZMPI_ERR_TRUNCATED if more bytes are needed. */

@@ -49,7 +49,8 @@ static enum zmpi_status read_header(struct zmpi_container *c, const struct zmpi_
         return status == ZMPI_ERR_CHECKSUM ? ZMPI_ERR_TRUNCATED : status;
     if (status == ZMPI_OK && zmpi_header_newer_torn(&c->header, header))
         use_newer_copy(c, in);
-    const bool damaged = status == ZMPI_ERR_FORMAT || status == ZMPI_ERR_CHECKSUM;
+    const bool damaged =
+        status == ZMPI_ERR_FORMAT || status == ZMPI_ERR_CHECKSUM || status == ZMPI_ERR_CORRUPT;
     return damaged && use_copy(c, in, header) ? ZMPI_OK : status;
 }
 

@@ -12,6 +12,7 @@ _Static_assert(sizeof(size_t) == 8, "sizes of a file are held in size_t");
 
 #define ZMPI_RECORD_MAGIC      UINT32_C(0x4345525A) /* ZREC */
 #define ZMPI_COPY_MAGIC        UINT32_C(0x5950435A) /* ZCPY */
+#define ZMPI_PARITY_MAGIC      UINT32_C(0x5241505A) /* ZPAR */
 #define ZMPI_SEGMENT_MAGIC     UINT32_C(0x5844495A) /* ZIDX */
 #define ZMPI_DIRECTORY_MAGIC   UINT32_C(0x5249445A) /* ZDIR */
 #define ZMPI_HEADER_COPY_MAGIC UINT32_C(0x5244485A) /* ZHDR */
@@ -60,7 +61,13 @@ bool zmpi_record_likely(const unsigned char head[ZMPI_RECORD_LIKELY]);
 
 /* Turn a copy of a record's head (at least 4 bytes) into the head; false: it is none. */
 bool zmpi_record_from_copy(unsigned char *copy);
-/* Bytes of the copy of its head that does lie behind the record; 0: there is none. */
+/* Is this the parity of a record's list, `size` bytes? Its first 64 are the record's header. */
+bool zmpi_record_is_parity(const unsigned char *parity, size_t size);
+/* Mend a head that was at `offset`, of which one sector may be damaged. Its checksum tells whether
+ * it is right now; false: it is not. */
+bool zmpi_record_from_parity(uint64_t offset, const unsigned char *parity, unsigned char *head);
+size_t zmpi_record_parity_size(const struct zmpi_record *r);
+/* Bytes of the copy of its head, or parity, that does lie behind the record; 0: there is none. */
 size_t zmpi_record_copied(const struct zmpi_record *r, const unsigned char id[16],
                           const struct zmpi_reader *in);
 

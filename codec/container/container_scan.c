@@ -256,42 +256,59 @@ static enum zmpi_status try_record(struct scan *s)
     return take(s, &r, s->at + (total < rest ? total : rest));
 }
 
-/* The copy at s->at as the head of the record in front of it, which is checked. */
-static enum zmpi_status read_copy(struct scan *s, uint64_t place, size_t size,
-                                  struct zmpi_record *r)
+/* The head of the record at `place` from the copy at s->at, or from the parity there, `size` bytes,
+ * if one of its sectors is damaged. *head is malloc'ed. */
+static enum zmpi_status load_head(struct scan *s, uint64_t place, size_t size, bool is_parity,
+                                  size_t head_size, unsigned char **head)
 {
-    unsigned char *head;
-    enum zmpi_status status = load(&s->w, s->at, size, &head);
-    if (status != ZMPI_OK)
-        return status;
-    status = zmpi_record_from_copy(head) ? zmpi_record_decode(r, s->c->header.id, place, head, size)
-                                         : ZMPI_ERR_FORMAT;
+    unsigned char *spare = NULL;
+    enum zmpi_status status = load(&s->w, s->at, size, &spare);
+    if (status != ZMPI_OK || !is_parity) {
+        *head = spare;
+        return status != ZMPI_OK || zmpi_record_from_copy(spare) ? status : ZMPI_ERR_FORMAT;
+    }
+    status =
+        zmpi_record_is_parity(spare, size) ? load(&s->w, place, head_size, head) : ZMPI_ERR_FORMAT;
+    if (status == ZMPI_OK && !zmpi_record_from_parity(place, spare, *head))
+        status = ZMPI_ERR_CHECKSUM;
+    free(spare);
+    return status;
+}
+
+/* What is at s->at as the head of the record in front of it, which is checked. */
+static enum zmpi_status read_copy(struct scan *s, uint64_t place, size_t size, bool is_parity,
+                                  size_t head_size, struct zmpi_record *r)
+{
+    unsigned char *head = NULL;
+    enum zmpi_status status = load_head(s, place, size, is_parity, head_size, &head);
+    if (status == ZMPI_OK)
+        status = zmpi_record_decode(r, s->c->header.id, place, head, head_size);
     free(head);
     if (status == ZMPI_OK && r->extent.levels != ZMPI_EXTENT_LIST)
         status = ZMPI_ERR_CORRUPT;
     return status == ZMPI_OK && s->w.in->losses == NULL ? check_payload(&s->w, r) : status;
 }
 
-/* A copy of a head stands for the head if that is damaged: the record was not taken then. */
-static enum zmpi_status try_copy(struct scan *s)
+/* A copy of a head, or parity, mends the head if that is damaged: the record was not taken then. */
+static enum zmpi_status try_copy(struct scan *s, bool is_parity)
 {
     const unsigned char *data;
-    struct zmpi_record r;
+    struct zmpi_record r = {.extent.levels = ZMPI_EXTENT_LIST};
     size_t size;
     const uint64_t at = s->at, rest = s->w.in->file_size - at;
     enum zmpi_status status = look(&s->w, at, ZMPI_RECORD_HEADER_BYTES, &data, &size);
     if (status != ZMPI_OK)
         return status;
     const uint64_t payload = size < ZMPI_RECORD_HEADER_BYTES ? at : zmpi_load64(data + 40);
-    const uint64_t head = size < ZMPI_RECORD_HEADER_BYTES
-                              ? at
-                              : ZMPI_RECORD_HEADER_BYTES + zmpi_pad8(zmpi_load32(data + 48));
+    r.extents_length = size < ZMPI_RECORD_HEADER_BYTES ? UINT32_MAX : zmpi_load32(data + 48);
+    const uint64_t head = zmpi_record_head_size(&r);
+    const uint64_t spare = is_parity ? zmpi_record_parity_size(&r) : head;
     s->at += 8;
-    if (head > rest || payload >= at || head + zmpi_pad8(payload) > at - s->taken_to)
+    if (spare > rest || payload >= at || head + zmpi_pad8(payload) > at - s->taken_to)
         return ZMPI_OK;
     const uint64_t place = at - zmpi_pad8(payload) - head;
     s->at = at;
-    status = read_copy(s, place, (size_t)head, &r);
+    status = read_copy(s, place, (size_t)spare, is_parity, (size_t)head, &r);
     if (is_fatal(status))
         return status;
     if (status != ZMPI_OK)
@@ -299,7 +316,7 @@ static enum zmpi_status try_copy(struct scan *s)
     if (s->rejected == place)
         s->c->damaged -= s->rejected_bytes;
     s->c->mended++;
-    return take(s, &r, at + head);
+    return take(s, &r, at + spare);
 }
 
 /* A segment or directory of an index is skipped if it is whole; its entries are not used. */
@@ -378,7 +395,8 @@ static enum zmpi_status advance(struct scan *s, uint32_t *magic)
     for (; size - i >= 8; i += 8) {
         *magic = zmpi_load32(data + i);
         if (*magic == ZMPI_RECORD_MAGIC || *magic == ZMPI_COPY_MAGIC ||
-            *magic == ZMPI_SEGMENT_MAGIC || *magic == ZMPI_DIRECTORY_MAGIC)
+            *magic == ZMPI_PARITY_MAGIC || *magic == ZMPI_SEGMENT_MAGIC ||
+            *magic == ZMPI_DIRECTORY_MAGIC)
             break;
         *magic = 0;
     }
@@ -407,8 +425,8 @@ enum zmpi_status zmpi_container_scan_from(struct zmpi_container *c, const struct
             break;
         if (magic == ZMPI_RECORD_MAGIC)
             status = try_record(&s);
-        else if (magic == ZMPI_COPY_MAGIC)
-            status = try_copy(&s);
+        else if (magic == ZMPI_COPY_MAGIC || magic == ZMPI_PARITY_MAGIC)
+            status = try_copy(&s, magic == ZMPI_PARITY_MAGIC);
         else if (magic != 0)
             status = try_segment(&s);
     }

@@ -28,6 +28,20 @@ int zmpi_record_by_place(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+/* Parity of a list (format.md 2.2): the record's header, a checksum, those of the list's sectors,
+ * and the exclusive or of these. */
+enum { SECTOR = 512, PARITY_CHECKED = 64, PARITY_SUMS = 72 };
+
+static size_t parity_sums(size_t extents) /* their number; sectors are those of the file */
+{
+    return extents / SECTOR + 2;
+}
+
+static size_t parity_size(size_t extents)
+{
+    return PARITY_SUMS + zmpi_pad8(4 * parity_sums(extents)) + SECTOR;
+}
+
 uint64_t zmpi_record_room(const struct zmpi_record *r)
 {
     return zmpi_record_size(r) + zmpi_record_copy_size(r);
@@ -35,13 +49,23 @@ uint64_t zmpi_record_room(const struct zmpi_record *r)
 
 /* Of data that are exact, head and copy leave room for what else makes a file larger than a plain
  * one, by 1 % at most; of others a copy takes little of what was gained. */
-size_t zmpi_record_copy_size(const struct zmpi_record *r)
+static bool has_short_head(const struct zmpi_record *r)
 {
     const size_t head = zmpi_record_head_size(r);
-    const bool is_short =
-        head <= ZMPI_COPY_ALWAYS || (head <= r->extent.bytes / ZMPI_COPY_OF_DATA &&
-                                     head <= r->payload_length / COPY_OF_PAYLOAD);
-    return r->extent.levels == ZMPI_EXTENT_LIST && is_short ? head : 0;
+    return head <= ZMPI_COPY_ALWAYS || (head <= r->extent.bytes / ZMPI_COPY_OF_DATA &&
+                                        head <= r->payload_length / COPY_OF_PAYLOAD);
+}
+
+size_t zmpi_record_parity_size(const struct zmpi_record *r)
+{
+    return r->extent.levels == ZMPI_EXTENT_LIST ? parity_size(zmpi_pad8(r->extents_length)) : 0;
+}
+
+size_t zmpi_record_copy_size(const struct zmpi_record *r)
+{
+    if (r->extent.levels != ZMPI_EXTENT_LIST)
+        return 0;
+    return has_short_head(r) ? zmpi_record_head_size(r) : zmpi_record_parity_size(r);
 }
 
 size_t zmpi_record_head_size(const struct zmpi_record *r)
@@ -111,12 +135,92 @@ void zmpi_record_rebind(unsigned char *head, const unsigned char id[16], uint64_
     zmpi_store64(head + CHECKED, checksum(head, zmpi_load32(head + 48), id, new_offset));
 }
 
+/* What of a list lies in one sector of the file. */
+struct part {
+    size_t begin, size; /* in the extents, padding included */
+    size_t place;       /* in the sector */
+};
+
+/* Part k; size 0: behind the last. */
+static struct part part_of(uint64_t offset, size_t extents, size_t k)
+{
+    const uint64_t from = offset + ZMPI_RECORD_HEADER_BYTES;
+    const size_t first = SECTOR - (size_t)(from % SECTOR);
+    struct part p = {.begin = k == 0 ? 0 : first + (k - 1) * SECTOR,
+                     .place = k == 0 ? SECTOR - first : 0};
+    const size_t most = SECTOR - p.place;
+    p.begin = p.begin < extents ? p.begin : extents;
+    p.size = extents - p.begin < most ? extents - p.begin : most;
+    return p;
+}
+
+static uint64_t parity_checksum(const unsigned char *parity, size_t size)
+{
+    /* The record's own checksum, which is in the header, binds it to file and place. */
+    return zmpi_hash2(parity, PARITY_CHECKED, parity + PARITY_SUMS, size - PARITY_SUMS, 0);
+}
+
+static void parity_encode(uint64_t offset, const unsigned char *head, size_t extents,
+                          unsigned char *dst)
+{
+    const size_t size = parity_size(extents);
+    const unsigned char *list = head + ZMPI_RECORD_HEADER_BYTES;
+    unsigned char *sector = dst + size - SECTOR;
+    memset(dst, 0, size);
+    memcpy(dst, head, ZMPI_RECORD_HEADER_BYTES);
+    zmpi_store32(dst, ZMPI_PARITY_MAGIC);
+    for (size_t k = 0; k < parity_sums(extents); k++) {
+        const struct part p = part_of(offset, extents, k);
+        zmpi_store32(dst + PARITY_SUMS + 4 * k, (uint32_t)zmpi_hash(list + p.begin, p.size, 0));
+        for (size_t i = 0; i < p.size; i++)
+            sector[p.place + i] ^= list[p.begin + i];
+    }
+    zmpi_store64(dst + PARITY_CHECKED, parity_checksum(dst, size));
+}
+
+bool zmpi_record_is_parity(const unsigned char *parity, size_t size)
+{
+    return zmpi_load32(parity) == ZMPI_PARITY_MAGIC &&
+           size == parity_size(zmpi_pad8(zmpi_load32(parity + 48))) &&
+           zmpi_load64(parity + PARITY_CHECKED) == parity_checksum(parity, size);
+}
+
+bool zmpi_record_from_parity(uint64_t offset, const unsigned char *parity, unsigned char *head)
+{
+    const size_t extents = zmpi_pad8(zmpi_load32(parity + 48)), size = parity_size(extents);
+    const unsigned char *sector = parity + size - SECTOR;
+    unsigned char *list = head + ZMPI_RECORD_HEADER_BYTES;
+    struct part bad = {0};
+    for (size_t k = 0; k < parity_sums(extents); k++) {
+        const struct part p = part_of(offset, extents, k);
+        if (zmpi_load32(parity + PARITY_SUMS + 4 * k) ==
+            (uint32_t)zmpi_hash(list + p.begin, p.size, 0))
+            continue;
+        if (bad.size != 0)
+            return false;
+        bad = p;
+    }
+    memcpy(list + bad.begin, sector + bad.place, bad.size);
+    for (size_t k = 0; k < parity_sums(extents) && bad.size != 0; k++) {
+        const struct part p = part_of(offset, extents, k);
+        for (size_t i = 0; i < p.size && p.begin != bad.begin; i++)
+            if (p.place + i >= bad.place && p.place + i < bad.place + bad.size)
+                list[bad.begin + (p.place + i - bad.place)] ^= list[p.begin + i];
+    }
+    memcpy(head, parity, ZMPI_RECORD_HEADER_BYTES);
+    zmpi_store32(head, ZMPI_RECORD_MAGIC);
+    return true;
+}
+
 void zmpi_record_copy(const struct zmpi_record *r, const unsigned char *head, unsigned char *dst)
 {
-    const size_t size = zmpi_record_copy_size(r);
-    if (size == 0)
+    if (r->extent.levels != ZMPI_EXTENT_LIST)
         return;
-    memmove(dst, head, size);
+    if (!has_short_head(r)) {
+        parity_encode(r->offset, head, zmpi_pad8(r->extents_length), dst);
+        return;
+    }
+    memcpy(dst, head, zmpi_record_head_size(r));
     zmpi_store32(dst, ZMPI_COPY_MAGIC);
 }
 

@@ -10,6 +10,7 @@
  * read as one. */
 #define FIRST_BYTES 65536
 #define GAP_BYTES   16384
+#define SECTOR      512
 
 /* The payload in memory, as far as it was read. */
 struct payload {
@@ -62,30 +63,74 @@ static enum zmpi_status load_head(const struct zmpi_record *r, const unsigned ch
     return status;
 }
 
-static enum zmpi_status load_list_at(struct zmpi_record *r, const unsigned char id[16],
-                                     const struct zmpi_reader *in, uint64_t place)
+/* What can be read of a head, zeros for the sectors that cannot. */
+static enum zmpi_status read_sectors(const struct zmpi_reader *in, uint64_t offset,
+                                     unsigned char *dst, size_t size)
+{
+    enum zmpi_status status = in->read(in->context, offset, dst, size);
+    for (size_t at = 0, n; at < size && status == ZMPI_ERR_IO; at += n) {
+        n = SECTOR - (size_t)((offset + at) % SECTOR);
+        n = size - at < n ? size - at : n;
+        if (in->read(in->context, offset + at, dst + at, n) != ZMPI_OK)
+            memset(dst + at, 0, n);
+    }
+    return status == ZMPI_ERR_IO ? ZMPI_OK : status;
+}
+
+/* The head in the file, mended by the parity of its list: one sector may be damaged. */
+static enum zmpi_status load_by_parity(const struct zmpi_record *r, const unsigned char id[16],
+                                       const struct zmpi_reader *in, unsigned char **head)
+{
+    const size_t size = zmpi_record_head_size(r), more = zmpi_record_parity_size(r);
+    const uint64_t place = r->offset + zmpi_record_size(r);
+    if (!zmpi_fits(place, more, in->file_size))
+        return ZMPI_ERR_TRUNCATED;
+    unsigned char *bytes = malloc(size + more);
+    if (bytes == NULL)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status = in->read(in->context, place, bytes + size, more);
+    if (status == ZMPI_OK && !zmpi_record_is_parity(bytes + size, more))
+        status = ZMPI_ERR_CHECKSUM;
+    if (status == ZMPI_OK)
+        status = read_sectors(in, r->offset, bytes, size);
+    if (status == ZMPI_OK && !zmpi_record_from_parity(r->offset, bytes + size, bytes))
+        status = ZMPI_ERR_CHECKSUM;
+    if (status == ZMPI_OK)
+        status = check_head(r, id, bytes, size);
+    if (status == ZMPI_OK)
+        *head = bytes;
+    else
+        free(bytes);
+    return status;
+}
+
+/* The head of a record with a list from what lies behind the record. */
+static enum zmpi_status load_spare(const struct zmpi_record *r, const unsigned char id[16],
+                                   const struct zmpi_reader *in, unsigned char **head)
+{
+    const enum zmpi_status status = load_head(r, id, in, r->offset + zmpi_record_size(r), head);
+    return status == ZMPI_OK || status == ZMPI_ERR_MEMORY ? status
+                                                          : load_by_parity(r, id, in, head);
+}
+
+enum zmpi_status zmpi_record_load_list(struct zmpi_record *r, const unsigned char id[16],
+                                       const struct zmpi_reader *in)
 {
     unsigned char *head;
-    enum zmpi_status status = load_head(r, id, in, place, &head);
+    enum zmpi_status status = ZMPI_ERR_TRUNCATED;
+    if (zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
+        status = load_head(r, id, in, r->offset, &head);
+    if (status != ZMPI_OK && status != ZMPI_ERR_MEMORY) {
+        /* What is wrong with the head is said if it cannot be mended. */
+        const enum zmpi_status spare = load_spare(r, id, in, &head);
+        status = spare == ZMPI_OK || spare == ZMPI_ERR_MEMORY ? spare : status;
+    }
     if (status != ZMPI_OK)
         return status;
     status =
         zmpi_extent_list_decode(&r->extent, head + ZMPI_RECORD_HEADER_BYTES, r->extents_length);
     free(head);
     return status;
-}
-
-enum zmpi_status zmpi_record_load_list(struct zmpi_record *r, const unsigned char id[16],
-                                       const struct zmpi_reader *in)
-{
-    enum zmpi_status status = ZMPI_ERR_TRUNCATED;
-    if (zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
-        status = load_list_at(r, id, in, r->offset);
-    if (status == ZMPI_OK || status == ZMPI_ERR_MEMORY)
-        return status;
-    /* What is wrong with the head is said if the copy is not right either. */
-    const enum zmpi_status copy = load_list_at(r, id, in, r->offset + zmpi_record_size(r));
-    return copy == ZMPI_OK || copy == ZMPI_ERR_MEMORY ? copy : status;
 }
 
 enum zmpi_status zmpi_record_mend(const struct zmpi_record *r, const unsigned char id[16],
@@ -99,7 +144,7 @@ enum zmpi_status zmpi_record_mend(const struct zmpi_record *r, const unsigned ch
         free(*head);
         *head = NULL;
     } else if (status != ZMPI_ERR_MEMORY) {
-        status = load_head(r, id, in, r->offset + zmpi_record_size(r), head);
+        status = load_spare(r, id, in, head);
     }
     return status == ZMPI_ERR_MEMORY ? status : ZMPI_OK;
 }
@@ -108,11 +153,13 @@ size_t zmpi_record_copied(const struct zmpi_record *r, const unsigned char id[16
                           const struct zmpi_reader *in)
 {
     unsigned char *head;
-    if (r->extent.levels != ZMPI_EXTENT_LIST ||
-        load_head(r, id, in, r->offset + zmpi_record_size(r), &head) != ZMPI_OK)
+    if (r->extent.levels != ZMPI_EXTENT_LIST)
+        return 0;
+    const enum zmpi_status copy = load_head(r, id, in, r->offset + zmpi_record_size(r), &head);
+    if (copy != ZMPI_OK && load_by_parity(r, id, in, &head) != ZMPI_OK)
         return 0;
     free(head);
-    return zmpi_record_head_size(r);
+    return copy == ZMPI_OK ? zmpi_record_head_size(r) : zmpi_record_parity_size(r);
 }
 
 /*

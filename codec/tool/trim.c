@@ -85,10 +85,15 @@ static int copy_record(struct trim *t, struct zmpi_record r)
     r.offset = t->end;
     zmpi_record_rebind(bytes, t->fresh.header.id, r.offset);
     int failed = tool_output_write_at(&t->out, bytes, size, r.offset);
-    zmpi_record_copy(&r, bytes, bytes);
-    if (!failed)
-        failed = tool_output_write_at(&t->out, bytes, zmpi_record_copy_size(&r), r.offset + size);
+    unsigned char *copy = malloc(zmpi_record_copy_size(&r) + 1);
+    if (!failed && !copy)
+        failed = tool_fail("out of memory");
+    if (!failed) {
+        zmpi_record_copy(&r, bytes, copy);
+        failed = tool_output_write_at(&t->out, copy, zmpi_record_copy_size(&r), r.offset + size);
+    }
     t->end += zmpi_record_room(&r);
+    free(copy);
     free(bytes);
     if (!failed && zmpi_container_add(&t->fresh, &r))
         failed = tool_fail("out of memory");

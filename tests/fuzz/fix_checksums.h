@@ -64,6 +64,15 @@ static inline void fix_copy(uint8_t *copy, size_t rest, uint64_t id, uint64_t at
     zmpi_store32(copy, 0x5950435A);
 }
 
+/* The same of parity. */
+static inline void fix_parity(uint8_t *parity, size_t rest)
+{
+    const uint64_t extents = zmpi_pad8(zmpi_load32(parity + 48));
+    const uint64_t size = 72 + zmpi_pad8(4 * (extents / 512 + 2)) + 512;
+    if (size <= rest)
+        zmpi_store64(parity + 64, zmpi_hash2(parity, 64, parity + 72, size - 72, 0));
+}
+
 /* docs/format.md 2.3; the directory has the same frame. */
 static inline void fix_segment(uint8_t *segment, size_t rest, uint64_t seed)
 {
@@ -103,6 +112,8 @@ static inline void fix_container(uint8_t *file, size_t size)
             fix_record(file + at, size - at, id ^ at);
         else if (zmpi_load32(file + at) == 0x5950435A)
             fix_copy(file + at, size - at, id, at);
+        else if (zmpi_load32(file + at) == 0x5241505A)
+            fix_parity(file + at, size - at);
         else if (zmpi_load32(file + at) == 0x5844495A || zmpi_load32(file + at) == 0x5249445A)
             fix_segment(file + at, size - at, id ^ at);
     }

@@ -170,7 +170,7 @@ Test(copies, chunks_are_saved)
     file_free(&f);
 }
 
-/* Lists that are long beside the payload or the data have none: it would cost too much. */
+/* Lists that are long beside the payload or the data have parity: a copy would cost too much. */
 Test(copies, cost)
 {
     static const struct {
@@ -192,8 +192,10 @@ Test(copies, cost)
                                 .payload_length = row[i].payload,
                                 .extent = {.levels = ZMPI_EXTENT_LIST, .bytes = row[i].bytes}};
         const size_t head = zmpi_record_head_size(&r);
-        cr_assert_eq(zmpi_record_copy_size(&r), row[i].copied ? head : 0, "row %zu", i);
-        cr_assert_eq(zmpi_record_room(&r), zmpi_record_size(&r) + (row[i].copied ? head : 0));
+        const size_t more = row[i].copied ? head : zmpi_record_parity_size(&r);
+        cr_assert_eq(zmpi_record_copy_size(&r), more, "row %zu", i);
+        cr_assert_eq(zmpi_record_room(&r), zmpi_record_size(&r) + more);
+        cr_assert(more <= head && (row[i].copied || more <= 600 + head / 128));
         r.extent.levels = 1;
         cr_assert_eq(zmpi_record_copy_size(&r), 0);
     }
@@ -312,6 +314,121 @@ Test(copies, are_no_gaps)
                                                           : zmpi_record_size(&s.r[1])));
         free(gap);
         zmpi_container_free(&c);
+        file_free(&s.f);
+    }
+}
+
+/* ---- parity ---- */
+
+enum { PIECES = 3000, PIECE = 8, STEP = 40, AREA = PIECES * STEP, BAD_SECTOR = 512 };
+
+/* A record of all bytes, then one with a long list over it, and its parity. */
+struct long_scene {
+    struct file f;
+    struct zmpi_header h;
+    struct zmpi_record r[2];
+    unsigned char whole[AREA];
+    uint64_t unreadable; /* a sector; 0: none */
+};
+
+static enum zmpi_status long_read(void *context, uint64_t offset, void *dst, size_t size)
+{
+    struct long_scene *s = context;
+    if (s->unreadable != 0 && offset < s->unreadable + BAD_SECTOR && offset + size > s->unreadable)
+        return ZMPI_ERR_IO;
+    return file_read(&s->f, offset, dst, size);
+}
+
+static void long_scene_make(struct long_scene *s, bool indexed, size_t shift)
+{
+    static struct zmpi_run run[PIECES];
+    static unsigned char data[PIECES * PIECE];
+    memset(s, 0, sizeof *s);
+    memset(s->whole, 7, AREA);
+    for (size_t i = 0; i < PIECES; i++) {
+        run[i] = (struct zmpi_run){i * STEP + random_below(STEP - PIECE), PIECE};
+        for (size_t k = 0; k < PIECE; k++)
+            data[i * PIECE + k] = (unsigned char)random_next();
+        memcpy(s->whole + run[i].offset, data + i * PIECE, PIECE);
+    }
+    unsigned char *base = malloc(AREA);
+    cr_assert_not_null(base);
+    memset(base, 7, AREA);
+    s->r[0] = (struct zmpi_record){
+        .kind = ZMPI_RECORD_DATA, .order = 1, .extent = {.hi = AREA, .bytes = AREA, .run = AREA}};
+    s->r[1] = (struct zmpi_record){.kind = ZMPI_RECORD_DATA, .order = 2};
+    cr_assert_eq(zmpi_extent_from_runs(&s->r[1].extent, run, PIECES), ZMPI_OK);
+    file_create(&s->f, &s->h, test_id);
+    file_record(&s->f, &s->r[0], zmpi_pad8(s->f.size), test_id, base);
+    file_record(&s->f, &s->r[1], zmpi_pad8(s->f.size) + shift, test_id, data);
+    file_copy(&s->f, &s->r[1]);
+    cr_assert_eq(zmpi_record_copy_size(&s->r[1]), zmpi_record_parity_size(&s->r[1]));
+    if (indexed)
+        file_index(&s->f, &s->h, s->r, 2, 1);
+    zmpi_extent_free(&s->r[1].extent);
+    s->r[1].extent.list = NULL;
+    free(base);
+}
+
+static void check_long(struct long_scene *s, bool mended)
+{
+    static unsigned char got[AREA];
+    struct zmpi_container c;
+    const struct zmpi_run all = {0, AREA};
+    const struct zmpi_reader in = {.read = long_read, .context = s, .file_size = s->f.size};
+    zmpi_container_init(&c);
+    cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
+    const enum zmpi_status status = zmpi_container_read(&c, &in, &all, 1, got, NULL);
+    const bool same = status == ZMPI_OK && memcmp(got, s->whole, AREA) == 0;
+    cr_assert_eq(same, mended);
+    cr_assert(mended || status != ZMPI_OK || c.damaged > 0);
+    zmpi_container_free(&c);
+}
+
+/* Each sector of the head is lost, or cannot be read, wherever the record begins. */
+Test(copies, parity, .timeout = 300)
+{
+    static struct long_scene s;
+    random_numbers.state = 37;
+    for (size_t shift = 0; shift < BAD_SECTOR; shift += 72)
+        for (int indexed = 0; indexed < 2; indexed++) {
+            long_scene_make(&s, indexed, shift);
+            check_long(&s, true);
+            const uint64_t head = s.r[1].offset, end = head + zmpi_record_head_size(&s.r[1]);
+            for (uint64_t at = head, next; at < end; at = next) {
+                unsigned char kept[BAD_SECTOR];
+                next = (at / BAD_SECTOR + 1) * BAD_SECTOR;
+                next = next < end ? next : end;
+                memcpy(kept, s.f.data + at, next - at);
+                memset(s.f.data + at, at % 3 ? 0 : 0xA5, next - at);
+                check_long(&s, true);
+                memcpy(s.f.data + at, kept, next - at);
+                /* A scan reads all; whoever has an index, no more than it needs. */
+                s.unreadable = next - at == BAD_SECTOR && indexed ? at : 0;
+                check_long(&s, true);
+                s.unreadable = 0;
+            }
+            file_free(&s.f);
+        }
+}
+
+/* Two sectors, or one and the parity: nobody can tell. */
+Test(copies, parity_is_not_enough)
+{
+    static struct long_scene s;
+    random_numbers.state = 38;
+    for (int indexed = 0; indexed < 2; indexed++) {
+        long_scene_make(&s, indexed, 0);
+        const uint64_t list = s.r[1].offset + 64 + BAD_SECTOR,
+                       parity = s.r[1].offset + zmpi_record_size(&s.r[1]);
+        s.f.data[parity + 100] ^= 1;
+        check_long(&s, true);
+        s.f.data[list] ^= 1;
+        check_long(&s, false);
+        s.f.data[parity + 100] ^= 1;
+        check_long(&s, true);
+        s.f.data[list + 2 * BAD_SECTOR] ^= 1;
+        check_long(&s, false);
         file_free(&s.f);
     }
 }

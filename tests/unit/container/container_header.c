@@ -1,5 +1,6 @@
 /* container_header.c - damaged headers: the copy behind the index stands for both slots and for the
  * newer one, and without it nothing older is taken for what was lost. */
+#include "base/hash.h"
 #include "container_file.h"
 
 enum { FIRST = 600, SECOND = 200, AT = 100, RECORDS = 3 };
@@ -156,6 +157,19 @@ Test(container_header, older_slot_and_the_end)
         zmpi_container_free(&c);
         file_free(&s.f);
     }
+}
+
+/* Both slots have right checksums, and yet are none. */
+Test(container_header, reserved_fields)
+{
+    struct scene s;
+    scene_make(&s, true);
+    for (size_t at = 0; at <= 256; at += 256) {
+        s.f.data[at + 100] = 1;
+        zmpi_store64(s.f.data + at + 120, zmpi_hash(s.f.data + at, 120, 0));
+    }
+    check_whole(&s, true, true);
+    file_free(&s.f);
 }
 
 /* A slot lies at the place of its generation. */

@@ -40,6 +40,39 @@ int zmpi_file_set_shape(MPI_File fh, const size_t extent[3])
     return MPI_SUCCESS;
 }
 
+static bool concerns_files(const char *option)
+{
+    static const char *const names[] = {"threshold", "fill", "components", "exact_below", "shape"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(option, names[i]) == 0)
+            return true;
+    return false;
+}
+
+int zmpi_file_set(MPI_File fh, const char *option, const char *value)
+{
+    struct zfile *f = zfile_find(fh);
+    char message[256];
+    int rc = MPI_SUCCESS;
+    if (!f)
+        zruntime_unseen("zmpi_file_set");
+    if (!f)
+        return MPI_ERR_FILE;
+    struct zmpi_options o = f->options;
+    if (!option || !value || !concerns_files(option) ||
+        zmpi_option_set(&o, option, value, "zmpi_file_set", message))
+        rc = MPI_ERR_ARG;
+    if (!rc && !zmpi_option_is_hint(&f->options, option)) {
+        const struct zmpi_floats program = zmpi_floats_hold();
+        rc = zstage_flush(f); /* what is staged was given under the old value */
+        zmpi_floats_release(program);
+        f->options = o;
+        zmpi_option_called(&f->options, option);
+    }
+    zfile_done(f);
+    return rc;
+}
+
 int zmpi_file_is_container(MPI_File fh)
 {
     struct zfile *f = zfile_find(fh);

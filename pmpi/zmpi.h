@@ -41,6 +41,14 @@ ZMPI_API int zmpi_file_set_bound(MPI_File fh, const char *bound);
  */
 ZMPI_API int zmpi_file_set_shape(MPI_File fh, const size_t extent[3]);
 
+/*
+ * Set an option of what this file is given from now on, by its name and value in `zmpi options`:
+ * threshold, fill, components, exact_below or shape. Collective by convention, and what was given
+ * before keeps what it had, as with zmpi_file_set_bound. MPI_ERR_FILE if fh is not a zmpi
+ * container, MPI_ERR_ARG if a text is wrong or NULL.
+ */
+ZMPI_API int zmpi_file_set(MPI_File fh, const char *option, const char *value);
+
 /* 1 if this file is a container, 0 if it is not, or no open file. Local. */
 ZMPI_API int zmpi_file_is_container(MPI_File fh);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "judge/components.h"
 
 /* "N", or "A..B": one result for each number from A to B. */
 static bool parse_threads(const char *text, struct bench_settings *s)
@@ -30,6 +31,16 @@ static bool parse_repetitions(const char *text, int *n)
     return *end == 0 && v >= 1 && v <= BENCH_MOST_REPETITIONS;
 }
 
+static bool parse_components(const char *text, int *components)
+{
+    struct zmpi_options o;
+    char message[256];
+    zmpi_options_default(&o);
+    const bool good = !zmpi_option_set(&o, "components", text, "", message) && o.components > 0;
+    *components = good ? o.components : *components;
+    return good;
+}
+
 static int parse_one(int c, struct bench_settings *s)
 {
     if (c == 't' && !tool_parse_type(optarg, &s->type))
@@ -42,6 +53,8 @@ static int parse_one(int c, struct bench_settings *s)
         return tool_fail("--codec %s: " ZMPI_ENCODER_NAMES, optarg);
     if (c == 'F' && !zmpi_fills_parse(optarg, &s->fill))
         return tool_fail("--fill %s: one or two finite numbers separated by ','", optarg);
+    if (c == 'N' && !parse_components(optarg, &s->components))
+        return tool_fail("--components %s: 1 to 64", optarg);
     if (c == 'T' && !zmpi_threshold_parse(optarg, &s->threshold))
         return tool_fail("-T %s: a finite number > 0", optarg);
     if (c == 'n' && !parse_threads(optarg, s))
@@ -59,11 +72,11 @@ static int parse_one(int c, struct bench_settings *s)
 static int parse(int argc, char **argv, struct bench_settings *s)
 {
     static const struct option longs[] = {
-        {"type", 1, NULL, 't'},      {"dims", 1, NULL, 'd'},  {"error-bound", 1, NULL, 'e'},
-        {"threads", 1, NULL, 'n'},   {"json", 0, NULL, 'j'},  {"verbose", 0, NULL, 'v'},
-        {"size", 1, NULL, 's'},      {"peers", 0, NULL, 'p'}, {"repetitions", 1, NULL, 'r'},
-        {"threshold", 1, NULL, 'T'}, {"fill", 1, NULL, 'F'},  {"codec", 1, NULL, 'c'},
-        {NULL, 0, NULL, 0}};
+        {"type", 1, NULL, 't'},       {"dims", 1, NULL, 'd'},  {"error-bound", 1, NULL, 'e'},
+        {"threads", 1, NULL, 'n'},    {"json", 0, NULL, 'j'},  {"verbose", 0, NULL, 'v'},
+        {"size", 1, NULL, 's'},       {"peers", 0, NULL, 'p'}, {"repetitions", 1, NULL, 'r'},
+        {"threshold", 1, NULL, 'T'},  {"fill", 1, NULL, 'F'},  {"codec", 1, NULL, 'c'},
+        {"components", 1, NULL, 'N'}, {NULL, 0, NULL, 0}};
     int c, status = TOOL_OK;
     while (!status && (c = getopt_long(argc, argv, "t:d:e:T:v", longs, NULL)) != -1)
         status = parse_one(c, s);
@@ -80,6 +93,7 @@ static int prepare(int argc, char **argv, struct bench_settings *s)
     *s = (struct bench_settings){.bound = {ZMPI_REL, 1e-3},
                                  .threshold = o.threshold,
                                  .fill = o.fill,
+                                 .components = 1,
                                  .repetitions = 7,
                                  .size = (size_t)256 << 20};
     s->encoder = zmpi_options_encoder(&o, &s->approximate);
@@ -113,6 +127,49 @@ static int bench_field(const struct bench_field *f, const struct bench_settings 
     return status;
 }
 
+/* Component c of n alone, by the name `name`. */
+static int take_component(struct bench_field *f, int n, int c, char name[512])
+{
+    const size_t width = zmpi_type_size(f->array.type), *e = f->array.extent, parts = (size_t)n;
+    size_t *extent = f->array.extent;
+    if (n == 1)
+        return TOOL_OK;
+    void *part = f->bytes / f->copies % (width * parts) ? NULL : bench_alloc(f->bytes / parts);
+    if (part)
+        zmpi_component_take(f->array.type, f->data, f->bytes / width, n, c, part);
+    free(f->data);
+    f->data = part;
+    if (!part)
+        return tool_fail("%s: %zu elements are no multiple of %d components, or out of memory",
+                         f->name, f->bytes / f->copies / width, n);
+    if (e[2] % parts == 0 && e[2] > parts)
+        extent[2] /= parts;
+    else
+        memcpy(extent,
+               (size_t[]){1, e[2] == parts ? e[0] : 1,
+                          e[2] == parts ? e[1] : e[0] * e[1] * e[2] / parts},
+               sizeof f->array.extent);
+    f->bytes /= parts;
+    snprintf(name, 512, "%s, component %d", f->name, c);
+    f->name = name;
+    return TOOL_OK;
+}
+
+static int bench_file(const char *path, const struct bench_settings *s, int *printed)
+{
+    int status = TOOL_OK;
+    for (int c = 0; c < s->components && !status; c++) {
+        struct bench_field f;
+        char name[512];
+        status = bench_field_load(&f, path, s);
+        if (!status)
+            status = take_component(&f, s->components, c, name);
+        if (!status)
+            status = bench_field(&f, s, printed);
+    }
+    return status;
+}
+
 int tool_bench(int argc, char **argv)
 {
     struct bench_settings s;
@@ -121,7 +178,7 @@ int tool_bench(int argc, char **argv)
     if (status)
         return status;
     int files = argc - optind;
-    bool list = s.json && (files > 1 || s.first_threads != s.last_threads);
+    bool list = s.json && (files > 1 || s.components > 1 || s.first_threads != s.last_threads);
     if (list)
         printf("{\"results\": [\n");
     if (files == 0) {
@@ -129,11 +186,8 @@ int tool_bench(int argc, char **argv)
         if (!status)
             status = bench_field(&f, &s, &printed);
     }
-    for (int i = optind; i < argc && !status; i++) {
-        status = bench_field_load(&f, argv[i], &s);
-        if (!status)
-            status = bench_field(&f, &s, &printed);
-    }
+    for (int i = optind; i < argc && !status; i++)
+        status = bench_file(argv[i], &s, &printed);
     if (s.json)
         printf(list ? "\n]}\n" : "\n");
     return status;

@@ -42,6 +42,7 @@ struct bench_settings {
     struct zmpi_bound bound;
     double threshold;
     struct zmpi_fills fill;
+    int components; /* that take turns in a file, each measured by itself */
     int encoder;
     bool approximate;
     int first_threads, last_threads;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "judge/components.h"
 #include "tool.h"
 #include "value.h"
 
@@ -12,6 +13,13 @@
 #define SEGMENT ((size_t)1 << 20)
 /* Windows of the structural similarity: this many elements each way, this far apart. */
 enum { WINDOW = 8, WINDOW_STEP = 4 };
+
+/* What is known of one component. */
+struct part {
+    struct zmpi_range range; /* of A */
+    double max_error, sum_squares;
+    uint64_t compared;
+};
 
 struct compare {
     enum zmpi_type type;
@@ -23,18 +31,39 @@ struct compare {
     uint64_t elements, differing, special;
     double max_error, max_relative, sum_squares, ssim_sum;
     uint64_t max_at, compared, windows;
+    int components; /* as in zmpi_options; 0, 1: none by themselves */
+    struct part part[ZMPI_COMPONENTS_MOST];
 };
+
+/* Also sets all that is known of them. */
+static int parse_components(struct compare *c, const char *text)
+{
+    struct zmpi_options o;
+    char message[256];
+    zmpi_options_default(&o);
+    if (zmpi_option_set(&o, "components", text, "--components", message))
+        return tool_fail("%s", message);
+    c->components = o.components;
+    for (int k = 0; k < ZMPI_COMPONENTS_MOST; k++)
+        c->part[k].range = ZMPI_RANGE_EMPTY;
+    return TOOL_OK;
+}
 
 static int parse(int argc, char **argv, struct compare *c, bool *json)
 {
-    static const struct option longs[] = {
-        {"type", 1, NULL, 't'}, {"dims", 1, NULL, 'd'}, {"json", 0, NULL, 'j'}, {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"type", 1, NULL, 't'},
+                                          {"dims", 1, NULL, 'd'},
+                                          {"json", 0, NULL, 'j'},
+                                          {"components", 1, NULL, 'N'},
+                                          {NULL, 0, NULL, 0}};
     int o;
     while ((o = getopt_long(argc, argv, "t:d:", longs, NULL)) != -1) {
         if (o == 't' && !tool_parse_type(optarg, &c->type))
             return tool_fail("-t %s: f32 or f64", optarg);
         if (o == 'd' && !zmpi_shape_parse(optarg, c->shape))
             return tool_fail("-d %s: extents as NZxNYxNX, each at least 1", optarg);
+        if (o == 'N' && parse_components(c, optarg))
+            return TOOL_ERROR;
         if (o == 'j')
             *json = true;
         if (o == '?')
@@ -54,6 +83,9 @@ static int settle_shape(struct compare *c)
     struct zmpi_array a = {c->type, {c->shape[0], c->shape[1], c->shape[2]}};
     size_t n;
     c->elements = c->a.size / c->width;
+    if (c->components && c->elements % (uint64_t)abs(c->components))
+        return tool_fail("%s: %llu elements are no multiple of %d components", c->a.path,
+                         (unsigned long long)c->elements, abs(c->components));
     if (c->shape[2] && (zmpi_array_count(&a, &n) || n != c->elements))
         return tool_fail("%s: has %llu elements, -d says %zux%zux%zu", c->a.path,
                          (unsigned long long)c->elements, c->shape[0], c->shape[1], c->shape[2]);
@@ -149,6 +181,28 @@ static void compare_elements(struct compare *c, uint64_t first, size_t n)
     }
 }
 
+static struct part *part_of(struct compare *c, uint64_t element)
+{
+    const uint64_t n = (uint64_t)abs(c->components);
+    return &c->part[c->components < 0 ? element / (c->elements / n) : element % n];
+}
+
+static void compare_parts(struct compare *c, uint64_t first, size_t n)
+{
+    for (size_t i = 0; i < n && abs(c->components) > 1; i++) {
+        struct part *p = part_of(c, first + i);
+        const double error = fabs(c->x[i] - c->y[i]);
+        if (!isfinite(error))
+            continue;
+        struct zmpi_range one;
+        zmpi_range_of(ZMPI_F64, &c->x[i], 1, &one);
+        zmpi_range_merge(&p->range, &one);
+        p->compared++;
+        p->sum_squares += error * error;
+        p->max_error = fmax(p->max_error, error);
+    }
+}
+
 /* Structural similarity of one window (Wang et al. 2004), NaN if it holds anything that is not
  * finite. */
 static double window_ssim(const double *x, const double *y, size_t row, size_t ny, size_t nx,
@@ -189,11 +243,15 @@ static void compare_windows(struct compare *c, size_t rows, size_t row)
 }
 
 /* What compare_windows finds in n slices of zeros: all windows are alike. */
-static void count_empty(struct compare *c, uint64_t n, size_t rows, size_t row)
+static void count_empty(struct compare *c, uint64_t at, uint64_t n, size_t rows, size_t row)
 {
     const size_t wy = rows < WINDOW ? rows : WINDOW, wx = row < WINDOW ? row : WINDOW;
     const uint64_t windows = n * ((rows - wy) / WINDOW_STEP + 1) * ((row - wx) / WINDOW_STEP + 1);
     c->compared += n * rows * row;
+    for (uint64_t i = 0; i < n * rows * row && i < (uint64_t)abs(c->components); i++) {
+        const struct zmpi_range zero = {0, 0, (double)INFINITY};
+        zmpi_range_merge(&part_of(c, at + i)->range, &zero);
+    }
     c->windows += windows;
     c->ssim_sum += (double)windows;
 }
@@ -209,7 +267,7 @@ static int compare_all(struct compare *c)
         size_t n = c->elements - at < slice ? (size_t)(c->elements - at) : slice;
         const uint64_t empty = empty_slices(c, &c->a, &c->b, at, slice);
         if (empty) {
-            count_empty(c, empty, c->shape[1], c->shape[2]);
+            count_empty(c, at, empty, c->shape[1], c->shape[2]);
             at += (empty - 1) * slice;
             continue;
         }
@@ -219,6 +277,7 @@ static int compare_all(struct compare *c)
         if (status)
             break;
         compare_elements(c, at, n);
+        compare_parts(c, at, n);
         compare_windows(c, c->shape[1] == 1 ? 1 : c->shape[1], c->shape[1] == 1 ? n : c->shape[2]);
         tool_progress("compare", at + n, c->elements);
     }
@@ -234,6 +293,48 @@ static double peak_ratio(const struct compare *c)
     if (c->sum_squares <= 0 || c->compared == 0)
         return (double)INFINITY;
     return 20 * log10(range) - 10 * log10(c->sum_squares / (double)c->compared);
+}
+
+static double width_of(const struct zmpi_range *r)
+{
+    return r->max > r->min ? r->max - r->min : 0;
+}
+
+static double peak_ratio_of(const struct part *p)
+{
+    return p->sum_squares > 0
+               ? 20 * log10(width_of(&p->range)) - 10 * log10(p->sum_squares / (double)p->compared)
+               : (double)INFINITY;
+}
+
+static void print_parts(const struct compare *c)
+{
+    for (int k = 0; k < abs(c->components) && abs(c->components) > 1; k++) {
+        const struct part *p = &c->part[k];
+        printf("component %-9d largest error %.9g", k, p->max_error);
+        if (width_of(&p->range) > 0)
+            printf(" (%.4g of the range)", p->max_error / width_of(&p->range));
+        printf(", %.9g to %.9g, PSNR %.2f dB\n", p->range.min, p->range.max, peak_ratio_of(p));
+    }
+}
+
+static void print_json_parts(const struct compare *c)
+{
+    printf(", \"components\": [");
+    for (int k = 0; k < abs(c->components) && abs(c->components) > 1; k++) {
+        const struct part *p = &c->part[k];
+        const double width = width_of(&p->range);
+        printf("%s{\"max_error\": ", k ? ", " : "");
+        tool_json_number(p->max_error);
+        printf(", \"max_error_over_range\": ");
+        tool_json_number(width > 0 ? p->max_error / width : (double)NAN);
+        printf(", \"range\": ");
+        tool_json_number(width);
+        printf(", \"psnr\": ");
+        tool_json_number(peak_ratio_of(p));
+        printf("}");
+    }
+    printf("]");
 }
 
 static void print_result(const struct compare *c, bool json)
@@ -261,6 +362,7 @@ static void print_result(const struct compare *c, bool json)
         printf("SSIM                %.8f\n", ssim);
         printf("NaN or Inf changed  %llu\n", (unsigned long long)c->special);
         printf("bytes A / bytes B   %.3f\n", ratio);
+        print_parts(c);
         return;
     }
     printf("{");
@@ -269,9 +371,11 @@ static void print_result(const struct compare *c, bool json)
         tool_json_number(value[i]);
     }
     printf(", \"elements\": %llu, \"differing\": %llu, \"special_changed\": %llu, "
-           "\"max_error_at\": %llu}\n",
+           "\"max_error_at\": %llu",
            (unsigned long long)c->elements, (unsigned long long)c->differing,
            (unsigned long long)c->special, (unsigned long long)c->max_at);
+    print_json_parts(c);
+    printf("}\n");
 }
 
 static int compare_files(struct compare *c, bool json)

@@ -6,51 +6,26 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "bound/fill.h"
 #include "bound/ratio.h"
-#include "device/offload.h"
-#include "judge/byte_order.h"
-#include "judge/element_type.h"
-#include "judge/shape.h"
-#include "tool.h"
+#include "compress.h"
 
 /* Input of one record at most: whole planes of the field. */
 #define PIECE_BYTES ((size_t)256 << 20)
-/* Read at a time while looking for the range. */
-#define SCAN_BYTES ((size_t)16 << 20)
-
-struct work {
-    struct zmpi_options options;
-    enum zmpi_type type;
-    struct zmpi_bound bound;
-    bool bound_given, verbose;
-    int encoder; /* 0: not given */
-    bool approximate;
-    size_t shape[3]; /* 0 0 0: not given */
-    struct zmpi_offload offload;
-    struct tool_input in;
-    struct tool_output out;
-    struct zmpi_header header;
-    struct zmpi_range range;
-    struct zmpi_container container; /* what was written so far */
-    double least_bound, most_bound;  /* absolute, of all records */
-    double coded;                    /* bytes of their streams */
-};
 
 /* What stands before the environment. */
 struct given {
     double threshold;       /* 0: not given */
     struct zmpi_fills fill; /* none: not given */
+    const char *components; /* NULL: not given */
 };
 
-static int parse(int argc, char **argv, struct work *w, struct given *given, const char **input,
-                 const char **output)
+static int parse(int argc, char **argv, struct tool_work *w, struct given *given,
+                 const char **input, const char **output)
 {
     static const struct option longs[] = {
-        {"type", 1, NULL, 't'},      {"error-bound", 1, NULL, 'e'},
-        {"dims", 1, NULL, 'd'},      {"codec", 1, NULL, 'c'},
-        {"threshold", 1, NULL, 'T'}, {"fill", 1, NULL, 'F'},
-        {"verbose", 0, NULL, 'v'},   {NULL, 0, NULL, 0}};
+        {"type", 1, NULL, 't'},       {"error-bound", 1, NULL, 'e'}, {"dims", 1, NULL, 'd'},
+        {"codec", 1, NULL, 'c'},      {"threshold", 1, NULL, 'T'},   {"fill", 1, NULL, 'F'},
+        {"components", 1, NULL, 'N'}, {"verbose", 0, NULL, 'v'},     {NULL, 0, NULL, 0}};
     int c;
     while ((c = getopt_long(argc, argv, "t:e:d:T:v", longs, NULL)) != -1) {
         if (c == 't' && !tool_parse_type(optarg, &w->type))
@@ -59,6 +34,8 @@ static int parse(int argc, char **argv, struct work *w, struct given *given, con
             return tool_fail("-d %s: extents as NZxNYxNX, each at least 1", optarg);
         if (c == 'T' && !zmpi_threshold_parse(optarg, &given->threshold))
             return tool_fail("-T %s: a finite number > 0", optarg);
+        if (c == 'N')
+            given->components = optarg;
         if (c == 'F' && !zmpi_fills_parse(optarg, &given->fill))
             return tool_fail("--fill %s: one or two finite numbers separated by ','", optarg);
         if (c == 'c' && !(w->encoder = zmpi_encoder_parse(optarg, &w->approximate)))
@@ -82,8 +59,25 @@ static int parse(int argc, char **argv, struct work *w, struct given *given, con
     return TOOL_OK;
 }
 
+/* -d is of the whole file, with components as its fastest or slowest extent, or of one of them. */
+static void shape_of_component(struct tool_work *w)
+{
+    const size_t n = (size_t)tool_components(w), *e = w->shape;
+    size_t *shape = w->shape;
+    if (w->options.components < 0 && e[0] % n == 0)
+        shape[0] /= n;
+    else if (w->options.components < 0 && e[0] == 1 && e[1] % n == 0)
+        shape[1] /= n;
+    else if (w->options.components > 0 && e[2] == n)
+        memcpy(shape, (size_t[]){1, e[0], e[1]}, sizeof w->shape);
+    else if (w->options.components > 0 && e[2] % n == 0)
+        shape[2] /= n;
+    else
+        memcpy(shape, (size_t[]){1, 1, e[0] * e[1] * e[2] / n}, sizeof w->shape);
+}
+
 /* -e, else ZMPI_ERROR_BOUND; -d must describe the whole file. */
-static int check(struct work *w)
+static int check(struct tool_work *w)
 {
     size_t width = zmpi_type_size(w->type), count = (size_t)(w->in.physical / width), n;
     if (!w->bound_given && !w->options.bound_set)
@@ -93,11 +87,18 @@ static int check(struct work *w)
     if (w->in.physical % width)
         return tool_fail("%s: %llu bytes are not a multiple of %zu", w->in.path,
                          (unsigned long long)w->in.physical, width);
+    const size_t parts = (size_t)tool_components(w);
+    if (count % parts)
+        return tool_fail("%s: %zu elements are no multiple of %zu components", w->in.path, count,
+                         parts);
     struct zmpi_array a = {w->type, {w->shape[0], w->shape[1], w->shape[2]}};
     if (w->shape[2] == 0) {
         w->shape[0] = w->shape[1] = 1;
-        w->shape[2] = count;
-    } else if (zmpi_array_count(&a, &n) || n != count) {
+        w->shape[2] = count / parts;
+    } else if (!zmpi_array_count(&a, &n) && n == count) {
+        if (parts > 1)
+            shape_of_component(w);
+    } else if (zmpi_array_count(&a, &n) || n != count / parts) {
         return tool_fail("%s: has %zu elements, -d says %zux%zux%zu", w->in.path, count,
                          w->shape[0], w->shape[1], w->shape[2]);
     }
@@ -105,7 +106,7 @@ static int check(struct work *w)
 }
 
 /* Its bytes are no numbers: a bound would destroy it. */
-static int refuse_container(struct work *w)
+static int refuse_container(struct tool_work *w)
 {
     bool is_container;
     const enum zmpi_status status = tool_input_look(&w->in, &is_container);
@@ -114,94 +115,7 @@ static int refuse_container(struct work *w)
     return is_container ? tool_fail("%s: is compressed already", w->in.path) : TOOL_OK;
 }
 
-/* Values from the threshold on are no part of it. fill: what may be fill values, unless NULL. */
-static int scan_file(struct work *w, double threshold, struct zmpi_range *range,
-                     struct zmpi_fill *fill)
-{
-    size_t width = zmpi_type_size(w->type);
-    unsigned char *buffer = malloc(SCAN_BYTES);
-    int status = buffer ? TOOL_OK : tool_fail("out of memory");
-    *range = ZMPI_RANGE_EMPTY;
-    for (uint64_t at = 0; at < w->in.physical && !status; at += SCAN_BYTES) {
-        uint64_t left = w->in.physical - at;
-        size_t n = left < SCAN_BYTES ? (size_t)left : SCAN_BYTES;
-        struct zmpi_range part;
-        status = tool_input_read(&w->in, at, buffer, n);
-        if (!status) {
-            zmpi_range_without(w->type, buffer, n / width, threshold, &w->options.fill,
-                               tool_threads(), &part);
-            zmpi_range_merge(range, &part);
-        }
-        if (!status && fill)
-            *fill = zmpi_fill_merge(*fill, zmpi_fill_look(w->type, buffer, n / width, &part));
-    }
-    free(buffer);
-    return status;
-}
-
-/* zmpi_fill_scan_fn */
-static bool scan_below(void *context, double threshold, struct zmpi_range *range)
-{
-    return scan_file(context, threshold, range, NULL) == TOOL_OK;
-}
-
-static int find_range(struct work *w)
-{
-    struct zmpi_fill fill = {0, 0};
-    const int status = scan_file(w, w->options.threshold, &w->range, &fill);
-    if (!status)
-        zmpi_fill_exclude(fill, scan_below, w, &w->range);
-    return status;
-}
-
-/* Nor are data that -t does not name. */
-static int check_looks(const struct work *w, const unsigned char *input, size_t bytes)
-{
-    const enum zmpi_looks looks = zmpi_looks_like(w->type, input, bytes / zmpi_type_size(w->type));
-    return looks == ZMPI_LOOKS_RIGHT
-               ? TOOL_OK
-               : tool_fail("%s: -t says %s, its data look like %s: give their type, or keep them "
-                           "exactly with -e lossless",
-                           w->in.path, w->type == ZMPI_F32 ? "f32" : "f64", zmpi_looks_name(looks));
-}
-
-/* Without -d: as the data look, by what is read at a time. */
-static int find_shape(struct work *w)
-{
-    const size_t width = zmpi_type_size(w->type), count = (size_t)(w->in.physical / width),
-                 have = count < SCAN_BYTES / width ? count : SCAN_BYTES / width;
-    unsigned char *buffer = malloc(have * width + 1);
-    int status =
-        buffer ? tool_input_read(&w->in, 0, buffer, have * width) : tool_fail("out of memory");
-    if (!status &&
-        zmpi_shape_find(w->type, &w->bound, w->options.threshold, buffer, have, count, w->shape) &&
-        w->verbose)
-        printf("shape %zux%zux%zu, as the data look; -d gives another\n", w->shape[0], w->shape[1],
-               w->shape[2]);
-    free(buffer);
-    return status;
-}
-
-/* Numbers of which every byte matters are not for a bound. */
-static int check_order(const struct work *w, const unsigned char *input, size_t bytes)
-{
-    struct zmpi_order order = {0};
-    zmpi_order_look(&order, w->type, input, bytes / zmpi_type_size(w->type));
-    if (w->bound.mode == ZMPI_LOSSLESS)
-        return TOOL_OK;
-    if (zmpi_order_has_integers(&order))
-        return tool_fail("%s: has integers where -t says floats, or floats of less than %s, which "
-                         "look the same: "
-                         "keep them exactly with -e lossless, or scale such floats up first",
-                         w->in.path, w->type == ZMPI_F64 ? "2.2e-308" : "1.2e-38");
-    if (!zmpi_order_is_other(&order))
-        return check_looks(w, input, bytes);
-    return tool_fail("%s: its numbers are in the other byte order: turn them around first, or keep "
-                     "them exactly with -e lossless",
-                     w->in.path);
-}
-
-static void note_bound(struct work *w, const unsigned char *stream, size_t size)
+static void note_bound(struct tool_work *w, const unsigned char *stream, size_t size)
 {
     struct zmpi_stream_info info;
     if (zmpi_stream_info(stream, size, &info))
@@ -211,22 +125,44 @@ static void note_bound(struct work *w, const unsigned char *stream, size_t size)
     w->coded += (double)size;
 }
 
-/* One record: `bytes` at `at`, an array of this shape. The log's end moves on. */
-static int write_record(struct work *w, uint64_t at, const struct zmpi_array *array,
-                        unsigned char *input, unsigned char *output, size_t capacity)
+/* Where a component's elements go: `bytes` from the points at `at` on. */
+static struct zmpi_extent extent_of(const struct tool_work *w, int c, uint64_t at, uint64_t bytes)
+{
+    const uint64_t width = zmpi_type_size(w->type), n = (uint64_t)tool_components(w);
+    struct zmpi_extent e = {.lo = at, .hi = at + bytes, .bytes = bytes, .run = bytes};
+    if (w->options.components <= 1)
+        return e;
+    e = (struct zmpi_extent){.lo = at + (uint64_t)c * width, .run = width};
+    if (bytes > width) {
+        e.count[0] = bytes / width;
+        e.stride[0] = n * width;
+        e.levels = 1;
+    }
+    zmpi_extent_close(&e);
+    return e;
+}
+
+/* One record: an array of component c at the points from `at` on. Components that are interleaved
+ * have one order. The log's end moves on. */
+static int write_record(struct tool_work *w, int c, uint64_t at, uint64_t order,
+                        const struct zmpi_array *array, unsigned char *input, unsigned char *output,
+                        size_t capacity)
 {
     struct zmpi_job job;
-    struct zmpi_record r = {
-        .kind = ZMPI_RECORD_DATA, .offset = w->header.log_end, .order = w->container.count};
+    struct zmpi_record r = {.kind = ZMPI_RECORD_DATA, .offset = w->header.log_end, .order = order};
+    const bool mixed = w->options.components > 1;
     size_t bytes, size;
     zmpi_array_bytes(array, &bytes);
-    int failed = tool_input_read(&w->in, at, input, bytes);
-    failed = failed ? failed : check_order(w, input, bytes);
+    const size_t all = mixed ? bytes * (size_t)w->options.components : bytes;
+    size_t n = all;
+    int failed = tool_read_component(w, c, at, input, input + bytes, &n);
+    failed = failed ? failed : tool_check_data(w, mixed ? input + bytes : input, all);
     if (failed)
         return failed;
-    r.extent = (struct zmpi_extent){.lo = at, .hi = at + bytes, .bytes = bytes, .run = bytes};
+    r.extent = extent_of(w, c, at, bytes);
+    r.extents_length = (uint32_t)zmpi_extent_nest_size(r.extent.levels);
     size_t head = zmpi_record_head_size(&r);
-    enum zmpi_status status = zmpi_job_make(array, &w->bound, &w->range, &job);
+    enum zmpi_status status = zmpi_job_make(array, &w->bound, &w->range[c], &job);
     if (!status) {
         zmpi_job_threshold(&job, w->options.threshold);
         zmpi_job_fills(&job, &w->options.fill);
@@ -250,36 +186,64 @@ static int write_record(struct work *w, uint64_t at, const struct zmpi_array *ar
     return tool_output_write(&w->out, output, (size_t)zmpi_record_size(&r));
 }
 
-/* The field in pieces of whole planes, rows, or elements. */
-static int write_records(struct work *w)
+/* Bytes of a component that one record has, whole planes, rows, or elements, and memory for it. */
+struct piece {
+    size_t unit, row, plane, bytes, capacity;
+    unsigned char *input, *output;
+};
+
+static struct piece piece_of(const struct tool_work *w)
 {
-    size_t width = zmpi_type_size(w->type), *e = w->shape, row = e[2] * width, plane = e[1] * row;
-    size_t unit = plane <= PIECE_BYTES ? plane : row <= PIECE_BYTES ? row : width;
-    size_t piece = PIECE_BYTES / unit * unit;
-    if (piece > w->in.physical)
-        piece = (size_t)w->in.physical;
-    struct zmpi_array whole = {w->type, {1, 1, piece / width}};
-    size_t capacity =
-        zmpi_compress_capacity(&whole) + piece / 8; /* other shapes have more and smaller chunks */
-    unsigned char *input = malloc(piece), *output = malloc(capacity + ZMPI_RECORD_HEADER_BYTES + 8);
-    int status = input && output ? TOOL_OK : tool_fail("out of memory");
-    for (uint64_t at = 0; at < w->in.physical && !status; at += piece) {
-        uint64_t left = w->in.physical - at;
-        size_t bytes = left < piece ? (size_t)left : piece;
-        struct zmpi_array a = {w->type, {1, 1, bytes / width}};
-        if (unit == plane)
-            memcpy(a.extent, (size_t[]){bytes / plane, e[1], e[2]}, sizeof a.extent);
-        else if (unit == row)
-            memcpy(a.extent, (size_t[]){1, bytes / row, e[2]}, sizeof a.extent);
-        status = write_record(w, at, &a, input, output, capacity);
-        tool_progress("compress", at + bytes, w->in.physical);
-    }
-    free(input);
-    free(output);
+    const size_t width = zmpi_type_size(w->type), parts = (size_t)tool_components(w),
+                 most = PIECE_BYTES / parts, all = (size_t)w->in.physical / parts;
+    struct piece p = {.row = w->shape[2] * width, .plane = w->shape[1] * w->shape[2] * width};
+    p.unit = p.plane <= most ? p.plane : p.row <= most ? p.row : width;
+    p.bytes = most / p.unit * p.unit < all ? most / p.unit * p.unit : all;
+    const struct zmpi_array whole = {w->type, {1, 1, p.bytes / width}};
+    /* other shapes have more and smaller chunks */
+    p.capacity = zmpi_compress_capacity(&whole) + p.bytes / 8;
+    p.input = malloc(p.bytes * (w->options.components > 1 ? parts + 1 : 1));
+    p.output = malloc(p.capacity + ZMPI_RECORD_HEADER_BYTES + zmpi_extent_nest_size(1) + 8);
+    return p;
+}
+
+/* `bytes` of component c, and of those interleaved with it, from the points at `at` on. */
+static int write_piece(struct tool_work *w, const struct piece *p, int c, uint64_t at, size_t bytes)
+{
+    const size_t width = zmpi_type_size(w->type), *e = w->shape;
+    const uint64_t order = w->container.count;
+    const int end = w->options.components > 1 ? w->options.components : c + 1;
+    struct zmpi_array a = {w->type, {1, 1, bytes / width}};
+    int status = TOOL_OK;
+    if (p->unit == p->plane)
+        memcpy(a.extent, (size_t[]){bytes / p->plane, e[1], e[2]}, sizeof a.extent);
+    else if (p->unit == p->row)
+        memcpy(a.extent, (size_t[]){1, bytes / p->row, e[2]}, sizeof a.extent);
+    for (; c < end && !status; c++)
+        status = write_record(w, c, at, order, &a, p->input, p->output, p->capacity);
     return status;
 }
 
-static int write_header(struct work *w, bool in_place)
+static int write_records(struct tool_work *w)
+{
+    const struct piece p = piece_of(w);
+    const uint64_t parts = (uint64_t)tool_components(w), all = w->in.physical / parts,
+                   spread = w->options.components > 1 ? parts : 1;
+    const int blocks = w->options.components < 0 ? (int)parts : 1;
+    int status = p.input && p.output ? TOOL_OK : tool_fail("out of memory");
+    for (int c = 0; c < blocks && !status; c++)
+        for (uint64_t at = 0; at < all && !status; at += p.bytes) {
+            const size_t bytes = all - at < p.bytes ? (size_t)(all - at) : p.bytes;
+            status = write_piece(w, &p, c, tool_component_begin(w, c) + at * spread, bytes);
+            tool_progress("compress", tool_component_begin(w, c) + (at + bytes) * spread,
+                          w->in.physical);
+        }
+    free(p.input);
+    free(p.output);
+    return status;
+}
+
+static int write_header(struct tool_work *w, bool in_place)
 {
     unsigned char block[ZMPI_HEADER_BYTES] = {0};
     zmpi_header_put(&w->header, block);
@@ -287,7 +251,7 @@ static int write_header(struct work *w, bool in_place)
                     : tool_output_write(&w->out, block, sizeof block);
 }
 
-static int write_index(struct work *w)
+static int write_index(struct tool_work *w)
 {
     unsigned char *index;
     size_t size;
@@ -302,7 +266,7 @@ static int write_index(struct work *w)
     return failed;
 }
 
-static int write_container(struct work *w)
+static int write_container(struct tool_work *w)
 {
     w->header =
         (struct zmpi_header){.generation = 1, .log_end = ZMPI_HEADER_BYTES, .next_epoch = 1};
@@ -317,7 +281,7 @@ static int write_container(struct work *w)
 }
 
 /* What became of a bound that is none itself. */
-static void say_bound(const struct work *w)
+static void say_bound(const struct tool_work *w)
 {
     const double asked = w->bound.value, got = (double)w->in.physical / w->coded;
     if (w->bound.mode == ZMPI_PSNR)
@@ -333,6 +297,22 @@ static void say_bound(const struct work *w)
         printf(", absolute bound %.9g\n", w->most_bound);
 }
 
+/* A ratio has one bound for all of the data, and lossless none; of an unset number the data tell.
+ */
+static int settle_components(struct tool_work *w, bool given)
+{
+    if (!w->bound_given)
+        w->bound = w->options.bound;
+    const enum zmpi_mode mode = w->bound.mode;
+    if (mode == ZMPI_RATIO && given && tool_components(w) > 1)
+        return tool_fail("--components: a ratio has one bound for all of the data");
+    if (mode == ZMPI_RATIO || mode == ZMPI_LOSSLESS)
+        w->options.components = 1;
+    else if (w->options.components == 0 && w->in.physical % zmpi_type_size(w->type) == 0)
+        return tool_find_components(w);
+    return TOOL_OK;
+}
+
 static int fail_in_order(void)
 {
     return tool_fail("a container is written in two places: give a file, not standard output or a "
@@ -341,7 +321,7 @@ static int fail_in_order(void)
 
 int tool_compress(int argc, char **argv)
 {
-    struct work w = {.least_bound = (double)INFINITY};
+    struct tool_work w = {.least_bound = (double)INFINITY};
     const char *input = NULL, *output = NULL, *why = "";
     struct given more = {0};
     int status = parse(argc, argv, &w, &more, &input, &output);
@@ -351,6 +331,10 @@ int tool_compress(int argc, char **argv)
         w.options.threshold = more.threshold;
     if (more.fill.count)
         w.options.fill = more.fill;
+    char message[256];
+    if (more.components &&
+        zmpi_option_set(&w.options, "components", more.components, "--components", message))
+        return tool_fail("%s", message);
     if (!w.encoder)
         w.encoder = zmpi_options_encoder(&w.options, &w.approximate);
     w.offload = (struct zmpi_offload){.what = input, .name = w.options.device};
@@ -363,11 +347,13 @@ int tool_compress(int argc, char **argv)
     status = refuse_container(&w);
     const bool given = w.shape[2] > 0;
     if (!status)
+        status = settle_components(&w, more.components != NULL);
+    if (!status)
         status = check(&w);
     if (!status && !given)
-        status = find_shape(&w);
+        status = tool_find_shape(&w);
     if (!status && zmpi_bound_needs_range(&w.bound))
-        status = find_range(&w);
+        status = tool_find_ranges(&w);
     if (!status)
         status = tool_output_open(&w.out, output, &w.in);
     if (!status) {

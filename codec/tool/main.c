@@ -16,7 +16,8 @@ static const struct command {
     const char *help;
 } commands[] = {
     {"compress", tool_compress,
-     "-t f32|f64 -e BOUND [-T THRESHOLD] [--fill V[,V]] [--codec C] [-d NZxNYxNX] [-v] IN OUT",
+     "-t f32|f64 -e BOUND [-T THRESHOLD] [--fill V[,V]] [--components N[:slow]] [--codec C] "
+     "[-d NZxNYxNX] [-v] IN OUT",
      "Compress a raw field. Without -d its data tell the shape, if they have one (-v prints it); "
      "of "
      "more than three\n"
@@ -28,6 +29,12 @@ static const struct command {
      "ratio=R, R times smaller, whatever the bound (it is printed); or lossless.\n"
      "-T V (ZMPI_THRESHOLD): values with |x| >= V are kept exactly and left out of the range.\n"
      "--fill V[,V] (ZMPI_FILL): so are these values, though they lie among the others.\n"
+     "--components N (ZMPI_COMPONENTS): N variables take turns, or with :slow lie one behind the "
+     "other; "
+     "each has its own range.\n"
+     "Not given, interleaved ones are found in the data, which is printed; 1: one array. -d is of "
+     "all "
+     "or of one of them.\n"
      "--codec C (ZMPI_CODEC): " ZMPI_ENCODER_NAMES ".\n"
      "-v says which device compressed, and why."},
     {"decompress", tool_decompress, "[-v] [-k] IN OUT",
@@ -59,21 +66,25 @@ static const struct command {
      "Write the file anew, without what newer data have overwritten, and put it in the place of "
      "the "
      "old one."},
-    {"compare", tool_compare, "-t f32|f64 [-d NZxNYxNX] [--json] A B",
+    {"compare", tool_compare, "-t f32|f64 [-d NZxNYxNX] [--components N[:slow]] [--json] A B",
      "Differences of B from A, raw or compressed each: largest error, also of |x|, PSNR (of A's "
      "range), mean "
      "SSIM over 8x8 windows of\n"
      "2-D slices (step 4), elements whose NaN or infinity differs. Exit status 1 if sizes or those "
-     "differ."},
+     "differ.\n"
+     "--components N: the same of each of N variables that take turns (:slow: one behind the "
+     "other)."},
     {"bench", tool_bench,
-     "[-t f32|f64] [-d NZxNYxNX] [-e BOUND] [-T THRESHOLD] [--fill V[,V]] [--codec C] [--threads "
+     "[-t f32|f64] [-d NZxNYxNX] [-e BOUND] [-T THRESHOLD] [--fill V[,V]] [--components N] "
+     "[--codec C] [--threads "
      "N|A..B] [--size BYTES] "
      "[--repetitions N] [--peers] [--json] [-v] [FILE...]",
      "Speed and quality of the codec on raw fields, or on a generated smooth one, beside memcpy of "
      "the same array.\n"
      "Fields are repeated until they have --size bytes (256M). Type and shape are taken from names "
      "such as\n"
-     "wind_40x128x128.f32 if not given. BOUND is rel=1e-3 by default. --peers: zfp, lz4 and zstd "
+     "wind_40x128x128.f32 if not given. BOUND is rel=1e-3 by default. --components N: "
+     "each of N variables that take turns by itself. --peers: zfp, lz4 and zstd "
      "too, as far as they\n"
      "were there when zmpi was built. --json: one object, or \"results\", a list, for several "
      "files or thread counts."},

@@ -53,6 +53,15 @@ void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_
         note->range[c] = *piece->range;
 }
 
+double znote_fill(const struct znote *note)
+{
+    double fill = (double)INFINITY;
+    for (int c = 0; c < ZNOTE_PARTS; c++)
+        if (note->range[c].fill > 0)
+            fill = fmin(fill, note->range[c].fill);
+    return fill;
+}
+
 static bool alike(const struct znote *a, const struct znote *b)
 {
     return a->type == b->type && a->components == b->components &&
@@ -63,7 +72,7 @@ static bool alike(const struct znote *a, const struct znote *b)
 void znote_say(const struct zfile *f, const struct znote *note)
 {
     static const char *const type[] = {"", "f32", "f64", "i32", "i64", "bytes"};
-    char bound[40], components[64] = "", exact[64] = "";
+    char bound[40], components[64] = "", exact[64] = "", fill[64] = "";
     if ((f->call.collective && f->rank) || (f->call.number > 1 && alike(note, note - 1)))
         return;
     zmpi_bound_format(&note->bound, bound);
@@ -72,9 +81,11 @@ void znote_say(const struct zfile *f, const struct znote *note)
                  note->components < 0 ? " one behind the other" : "");
     if (note->exact)
         snprintf(exact, sizeof exact, " (%s)", zexact_name(note->exact));
-    zmpi_log(ZMPI_LOG_INFO, "%s: %s write call %llu: %s %zux%zux%zu (shape: %s)%s, %s%s, %s",
+    if (isfinite(znote_fill(note)))
+        snprintf(fill, sizeof fill, ", fill values from %.9g on", znote_fill(note));
+    zmpi_log(ZMPI_LOG_INFO, "%s: %s write call %llu: %s %zux%zux%zu (shape: %s)%s%s, %s%s, %s",
              f->path, f->call.collective ? "collective" : "independent",
              (unsigned long long)f->call.number, type[note->type], note->shape[0], note->shape[1],
-             note->shape[2], zshape_from_name(note->shape_from), components, bound, exact,
+             note->shape[2], zshape_from_name(note->shape_from), components, fill, bound, exact,
              f->options.codec);
 }

@@ -61,6 +61,8 @@ struct znote *znote_now(struct zfile *f);
 /* A piece of it became a record. */
 void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_stream_info *info,
                  uint64_t stored);
+/* The smallest magnitude of a fill value that was found; +inf: none was. */
+double znote_fill(const struct znote *note);
 /* Logs what was decided of the call, if it is not as of the one before. */
 void znote_say(const struct zfile *f, const struct znote *note);
 

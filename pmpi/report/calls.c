@@ -147,6 +147,8 @@ static void print_call(FILE *out, const struct znote *n, int first, int last, in
     if (n->exact)
         fprintf(out, ", \"exact\": \"%s\"", zexact_name(n->exact));
     print_ranges(out, n);
+    fputs(", \"fill_from\": ", out);
+    print_number(out, znote_fill(n));
     fputs(", \"ratio\": ", out);
     print_number(out, n->stored > 0 ? n->raw / n->stored : HUGE_VAL);
     fputc('}', out);

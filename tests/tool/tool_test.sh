@@ -121,6 +121,36 @@ for bound in psnr=70 pw_rel=1e-2 ratio=6; do
     check json "d['bound'][:4] == '${bound:0:4}' and 0.5 < d['max_error_over_bound'] <= 1 and d['ratio'] > 1"
 done
 
+group="components"
+python3 -c 'import array, math
+a = array.array("d", (10.0 ** (i % 3) * (2 + math.sin(i // 3 * 0.01)) for i in range(3 * 20000)))
+a.tofile(open("turns.raw", "wb"))
+array.array("d", (a[i] for c in range(3) for i in range(c, len(a), 3))).tofile(open("blocks.raw", "wb"))'
+for how in "turns.raw" "turns.raw --components 3" "turns.raw --components 3 -d 20000x3" "turns.raw --components 3 -d 200x100" \
+    "blocks.raw --components 3:slow" "blocks.raw --components 3:slow -d 3x200x100"; do
+    in=${how%% *}
+    slow=3
+    [ "$in" = turns.raw ] || slow=3:slow
+    # shellcheck disable=SC2086 # several words
+    expect 0 "$zmpi" compress -t f64 -e rel=1e-3 ${how#"$in"} "$in" a.zmpi
+    expect 0 "$zmpi" verify a.zmpi
+    expect 0 "$zmpi" compare -t f64 --components $slow --json "$in" a.zmpi
+    check json "len(d['components']) == 3 and all(0 < c['max_error_over_range'] <= 1e-3 for c in d['components'])"
+done
+expect 0 "$zmpi" info --json a.zmpi
+check json "[r['extents'] for r in d['records']] == [[1, 200, 100]] * 3"
+expect 0 "$zmpi" compress -t f64 -e rel=1e-3 --components 1 turns.raw a.zmpi
+expect 0 "$zmpi" info --json a.zmpi
+check json "len(d['records']) == 1"
+expect 0 "$zmpi" bench -t f64 --components 3 --size 64K --repetitions 1 --json turns.raw
+check json "len(d['results']) == 3"
+expect 2 "$zmpi" compress -t f64 -e rel=1e-3 --components 7 turns.raw x.zmpi
+says "turns.raw: 60000 elements are no multiple of 7 components"
+expect 2 "$zmpi" compress -t f64 -e ratio=4 --components 3 turns.raw x.zmpi
+expect 2 "$zmpi" compress -t f64 -e abs=1 --components 65 turns.raw x.zmpi
+expect 2 "$zmpi" compare -t f64 --components 7 turns.raw turns.raw
+expect 2 "$zmpi" bench -t f64 --components 3:slow turns.raw
+
 group="nothing at all"
 : >empty
 expect 0 "$zmpi" compress -t f32 -e abs=1 empty empty.zmpi

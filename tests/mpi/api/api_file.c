@@ -68,6 +68,41 @@ static void check_shape(MPI_Info info, bool fixed_by_hint)
     OK(MPI_File_close(&file));
 }
 
+/* Sine waves of 1 and of 1000 that take turns, and a fill value from the middle of them. */
+static void check_set(void)
+{
+    enum { N = 20000 };
+    double *data = check_alloc(N * 8), *back = check_alloc(N * 8);
+    MPI_File file;
+    check_say("components and a fill value that the program names");
+    for (int i = 0; i < N; i++)
+        data[i] = i % 50 == 7 ? 0.123 : (i % 2 ? 1 : 1000) * sin(0.01 * i);
+    OK(MPI_File_open(MPI_COMM_WORLD, "api_set.z", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+                     &file));
+    OK(zmpi_file_set_bound(file, "rel=1e-2"));
+    OK(zmpi_file_set(file, "components", "2"));
+    OK(zmpi_file_set(file, "fill", "0.123"));
+    int rank;
+    OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+    OK(MPI_File_write_at_all(file, (MPI_Offset)rank * N * 8, data, N, MPI_DOUBLE,
+                             MPI_STATUS_IGNORE));
+    OK(MPI_File_read_at_all(file, (MPI_Offset)rank * N * 8, back, N, MPI_DOUBLE,
+                            MPI_STATUS_IGNORE));
+    int changed = 0;
+    for (int i = 0; i < N; i++) {
+        CHECK_SAY(fabs(data[i] - back[i]) <= (i % 50 == 7 ? 0
+                                              : i % 2     ? 0.02
+                                                          : 20),
+                  "element %d", i);
+        changed += data[i] < back[i] || data[i] > back[i];
+    }
+    CHECK(changed > N / 2);
+    OK(MPI_File_close(&file));
+    check_remove("api_set.z", MPI_COMM_WORLD);
+    free(data);
+    free(back);
+}
+
 static void check_answers(void)
 {
     MPI_File file, other;
@@ -76,6 +111,12 @@ static void check_answers(void)
     OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, MPI_INFO_NULL, &file));
     CHECK_EQUAL(zmpi_file_is_container(file), 1);
     CHECK_CLASS(zmpi_file_set_bound(file, "abs=-1"), MPI_ERR_ARG);
+    OK(zmpi_file_set(file, "components", "5"));
+    OK(zmpi_file_set(file, "fill", "0,-1"));
+    CHECK_CLASS(zmpi_file_set(file, "fill", "x"), MPI_ERR_ARG);
+    CHECK_CLASS(zmpi_file_set(file, "fil", "1"), MPI_ERR_ARG);
+    CHECK_CLASS(zmpi_file_set(file, "error_bound", "abs=1"), MPI_ERR_ARG);
+    CHECK_CLASS(zmpi_file_set(file, "fill", NULL), MPI_ERR_ARG);
     CHECK_CLASS(zmpi_file_set_bound(file, NULL), MPI_ERR_ARG);
     OK(zmpi_file_get_stats(file, &s));
     CHECK_EQUAL(s.bytes_written, 0);
@@ -86,6 +127,7 @@ static void check_answers(void)
                      &other));
     CHECK_EQUAL(zmpi_file_is_container(other), 0);
     CHECK_CLASS(zmpi_file_set_bound(other, "abs=1"), MPI_ERR_FILE);
+    CHECK_CLASS(zmpi_file_set(other, "fill", "1"), MPI_ERR_FILE);
     CHECK_CLASS(zmpi_file_set_shape(other, (const size_t[]){1, 1, 1}), MPI_ERR_FILE);
     CHECK_CLASS(zmpi_file_get_stats(other, &s), MPI_ERR_FILE);
     OK(MPI_File_close(&other));
@@ -106,6 +148,7 @@ int main(int argc, char **argv)
     check_shape(info, true); /* hints are stronger */
     MPI_Info_free(&info);
     check_answers();
+    check_set();
     check_remove(path, MPI_COMM_WORLD);
     check_remove("api_file.h5", MPI_COMM_WORLD);
     OK(MPI_Finalize());

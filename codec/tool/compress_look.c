@@ -1,0 +1,164 @@
+/* compress_look.c - what a raw field is, before zmpi compress codes it: components, shape, ranges.
+ */
+#include <stdlib.h>
+
+#include "bound/fill.h"
+#include "judge/byte_order.h"
+#include "judge/element_type.h"
+#include "judge/shape.h"
+#include "compress.h"
+
+/* Read at a time while looking for the range. */
+#define SCAN_BYTES ((size_t)16 << 20)
+
+/* How many components there are: as set, else 1 until the data were looked at. Each is a record of
+ * its own. */
+int tool_components(const struct tool_work *w)
+{
+    return abs(w->options.components) > 1 ? abs(w->options.components) : 1;
+}
+
+/* Where component c is: all of the file if it is interleaved with others. */
+uint64_t tool_component_begin(const struct tool_work *w, int c)
+{
+    return w->options.components < 0 ? w->in.physical / (uint64_t)tool_components(w) * (uint64_t)c
+                                     : 0;
+}
+
+static uint64_t end_of(const struct tool_work *w, int c)
+{
+    return w->options.components < 0 ? tool_component_begin(w, c + 1) : w->in.physical;
+}
+
+/* Bytes of points at `at` to buffer, of which component c alone is left if it is interleaved: *n
+ * becomes its bytes. rest: as much memory again. */
+int tool_read_component(struct tool_work *w, int c, uint64_t at, unsigned char *buffer,
+                        unsigned char *rest, size_t *n)
+{
+    const int parts = w->options.components > 1 ? w->options.components : 1;
+    const int status = tool_input_read(&w->in, at, parts > 1 ? rest : buffer, *n);
+    if (!status && parts > 1)
+        zmpi_component_take(w->type, rest, *n / zmpi_type_size(w->type), parts, c, buffer);
+    *n /= (size_t)parts;
+    return status;
+}
+
+/* Values from the threshold on are no part of it. fill: what may be fill values, unless NULL. */
+static int scan_component(struct tool_work *w, int c, double threshold, struct zmpi_range *range,
+                          struct zmpi_fill *fill)
+{
+    const size_t width = zmpi_type_size(w->type), point = width * (size_t)tool_components(w),
+                 most = SCAN_BYTES / point * point;
+    const uint64_t end = end_of(w, c);
+    unsigned char *buffer = malloc(2 * SCAN_BYTES);
+    int status = buffer ? TOOL_OK : tool_fail("out of memory");
+    *range = ZMPI_RANGE_EMPTY;
+    for (uint64_t at = tool_component_begin(w, c); at < end && !status; at += most) {
+        size_t n = end - at < most ? (size_t)(end - at) : most;
+        struct zmpi_range part;
+        status = tool_read_component(w, c, at, buffer, buffer + SCAN_BYTES, &n);
+        if (!status) {
+            zmpi_range_without(w->type, buffer, n / width, threshold, &w->options.fill,
+                               tool_threads(), &part);
+            zmpi_range_merge(range, &part);
+        }
+        if (!status && fill)
+            *fill = zmpi_fill_merge(*fill, zmpi_fill_look(w->type, buffer, n / width, &part));
+    }
+    free(buffer);
+    return status;
+}
+
+struct scanned {
+    struct tool_work *work;
+    int component;
+};
+
+/* zmpi_fill_scan_fn */
+static bool scan_below(void *context, double threshold, struct zmpi_range *range)
+{
+    const struct scanned *s = context;
+    return scan_component(s->work, s->component, threshold, range, NULL) == TOOL_OK;
+}
+
+int tool_find_ranges(struct tool_work *w)
+{
+    int status = TOOL_OK;
+    for (int c = 0; c < tool_components(w) && !status; c++) {
+        struct scanned s = {w, c};
+        struct zmpi_fill fill = {0, 0};
+        status = scan_component(w, c, w->options.threshold, &w->range[c], &fill);
+        if (!status)
+            zmpi_fill_exclude(fill, scan_below, &s, &w->range[c]);
+    }
+    return status;
+}
+
+/* Nor are data that -t does not name. */
+static int check_looks(const struct tool_work *w, const unsigned char *input, size_t bytes)
+{
+    const enum zmpi_looks looks = zmpi_looks_like(w->type, input, bytes / zmpi_type_size(w->type));
+    return looks == ZMPI_LOOKS_RIGHT
+               ? TOOL_OK
+               : tool_fail("%s: -t says %s, its data look like %s: give their type, or keep them "
+                           "exactly with -e lossless",
+                           w->in.path, w->type == ZMPI_F32 ? "f32" : "f64", zmpi_looks_name(looks));
+}
+
+/* Without --components: as the data look, by what is read at a time. */
+int tool_find_components(struct tool_work *w)
+{
+    const size_t width = zmpi_type_size(w->type), count = (size_t)(w->in.physical / width),
+                 have = count < SCAN_BYTES / width ? count : SCAN_BYTES / width;
+    unsigned char *buffer = malloc(have * width + 1);
+    int status =
+        buffer ? tool_input_read(&w->in, 0, buffer, have * width) : tool_fail("out of memory");
+    if (!status)
+        status = tool_check_data(w, buffer, have * width);
+    const int n = status ? 1 : zmpi_components_find(w->type, w->options.threshold, buffer, have);
+    if (n > 1 && count % (size_t)n == 0) {
+        w->options.components = n;
+        printf("%d interleaved components, as the data look; --components 1: one array\n", n);
+    }
+    free(buffer);
+    return status;
+}
+
+/* Without -d: as the data look, by what is read at a time. */
+int tool_find_shape(struct tool_work *w)
+{
+    const size_t width = zmpi_type_size(w->type), point = width * (size_t)tool_components(w),
+                 count = (size_t)(w->in.physical / point),
+                 most = SCAN_BYTES / point < count ? SCAN_BYTES / point : count;
+    size_t bytes = most * (w->options.components > 1 ? point : width);
+    unsigned char *buffer = malloc(2 * bytes + 1);
+    int status = buffer ? tool_read_component(w, 0, 0, buffer, buffer + bytes, &bytes)
+                        : tool_fail("out of memory");
+    const size_t have = bytes / width;
+    if (!status &&
+        zmpi_shape_find(w->type, &w->bound, w->options.threshold, buffer, have, count, w->shape) &&
+        w->verbose)
+        printf("shape %zux%zux%zu, as the data look; -d gives another\n", w->shape[0], w->shape[1],
+               w->shape[2]);
+    free(buffer);
+    return status;
+}
+
+/* Numbers of which every byte matters are not for a bound. */
+int tool_check_data(const struct tool_work *w, const unsigned char *input, size_t bytes)
+{
+    struct zmpi_order order = {0};
+    zmpi_order_look(&order, w->type, input, bytes / zmpi_type_size(w->type));
+    if (w->bound.mode == ZMPI_LOSSLESS)
+        return TOOL_OK;
+    if (zmpi_order_has_integers(&order))
+        return tool_fail("%s: has integers where -t says floats, or floats of less than %s, which "
+                         "look the same: "
+                         "keep them exactly with -e lossless, or scale such floats up first",
+                         w->in.path, w->type == ZMPI_F64 ? "2.2e-308" : "1.2e-38");
+    if (!zmpi_order_is_other(&order))
+        return check_looks(w, input, bytes);
+    return tool_fail("%s: its numbers are in the other byte order: turn them around first, or keep "
+                     "them exactly with -e lossless",
+                     w->in.path);
+}

@@ -62,11 +62,15 @@ struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
     for (int i = 0; i < 6; i++)
         all &= (w->scratch[i] = get(w->longest * sizeof(int32_t))) != NULL;
     all &= (w->contexts = get(w->longest)) != NULL;
+    all &= (w->symbols = get(w->longest)) != NULL;
+    all &= (w->sums = get(w->longest * sizeof *w->sums)) != NULL;
     all &= (w->exception = get(w->most)) != NULL;
+    all &= (w->clean = get(3 * w->longest * sizeof(double))) != NULL;
     if (encode) {
         w->out_size = 2 * w->most;
         all &= (w->codes.code = get(w->most * sizeof(int32_t))) != NULL;
         all &= (w->codes.context = get(w->most)) != NULL;
+        all &= (w->codes.symbol = get(w->most)) != NULL;
         all &= (w->codes.rows = get(rows * sizeof(uint32_t))) != NULL;
         all &= (w->out = get(w->out_size)) != NULL;
         zmpi_interp_logs(w->logs);
@@ -91,10 +95,14 @@ void zmpi_interp_work_free(struct zmpi_interp_work *w)
     for (int i = 0; i < 6; i++)
         free(w->scratch[i]);
     free(w->contexts);
+    free(w->symbols);
+    free(w->sums);
     free(w->codes.code);
     free(w->codes.context);
+    free(w->codes.symbol);
     free(w->codes.rows);
     free(w->exception);
+    free(w->clean);
     free(w->out);
     free(w->slots);
     free(w);
@@ -114,12 +122,14 @@ static const unsigned char *word_at(const struct zmpi_rows *rows, const size_t e
 #define T       float
 #define BITS    uint32_t
 #define FABS    fabsf
+#define NEXT    nextafterf
 #define NAME(f) f##32
 #include "interp/interp_values_t.h"
 
 #define T       double
 #define BITS    uint64_t
 #define FABS    fabs
+#define NEXT    nextafter
 #define NAME(f) f##64
 #include "interp/interp_values_t.h"
 
@@ -235,7 +245,11 @@ static unsigned char *put_exceptions(struct zmpi_interp_work *w, const size_t ex
                                      const unsigned char *end)
 {
     const size_t n = extent[0] * extent[1] * extent[2];
-    unsigned char *kind = w->exception;
+    unsigned char *kind = w->exception, any = 0;
+    for (size_t i = 0; i < n; i++)
+        any |= kind[i];
+    if (!any)
+        return at;
     const unsigned char *fill = usual_exception(w, extent, src, width);
     size_t others = 0;
     for (size_t i = 0; i < n; i++) {
@@ -280,7 +294,8 @@ static size_t store(const size_t extent[3], const struct zmpi_rows *src, size_t 
 static void run_set(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose)
 {
     w->shift = set->shift;
-    w->codes.count = w->codes.row_count = 0;
+    if (w->mode != DECODE)
+        zmpi_interp_code_begin(w);
     if (set->family == ZMPI_INTERP_LATTICE)
         zmpi_interp_lattice(w, set, choose);
     else
@@ -367,7 +382,7 @@ uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_inte
     w->watch = decoded;
     w->seen = w->off = 0;
     run_set(w, set, choose);
-    *known = decoded && interp_known(w);
+    *known = decoded && zmpi_interp_known(w);
     return all_bits(&w->codes) < CODE_MOST ? zmpi_interp_cost(w) : stored;
 }
 

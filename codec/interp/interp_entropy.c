@@ -16,14 +16,10 @@ enum {
 };
 #define LOWEST ((uint32_t)1 << 16) /* states are at least this between symbols */
 
-unsigned zmpi_interp_symbol(int32_t code, unsigned *extra_bits, uint32_t *extra)
+/* The symbol of a large code, and the raw bits behind it. */
+static unsigned escape(int32_t code, unsigned *extra_bits, uint32_t *extra)
 {
-    const uint32_t size = code < 0 ? 0 - (uint32_t)code : (uint32_t)code;
-    *extra_bits = 0;
-    *extra = 0;
-    if (size <= DIRECT)
-        return code > 0 ? 2 * size - 1 : 2 * size;
-    const uint32_t over = size - DIRECT - 1;
+    const uint32_t size = code < 0 ? 0 - (uint32_t)code : (uint32_t)code, over = size - DIRECT - 1;
     const unsigned e = 31 - (unsigned)__builtin_clz(over / 4 + 1);
     *extra_bits = e + 3;
     *extra = (over - 4 * ((1u << e) - 1)) << 1 | (code < 0);
@@ -300,22 +296,9 @@ static void group_contexts(struct zmpi_interp_work *w, struct groups *g)
         g->of[k] = alive[g->of[k]] ? number[g->of[k]] : 0;
 }
 
-static uint64_t count_codes(struct zmpi_interp_work *w)
-{
-    uint64_t extra = 0;
-    memset(w->histogram, 0, sizeof w->histogram);
-    for (size_t i = 0; i < w->codes.count; i++) {
-        unsigned bits;
-        uint32_t value;
-        w->histogram[w->codes.context[i]][zmpi_interp_symbol(w->codes.code[i], &bits, &value)]++;
-        extra += bits;
-    }
-    return extra;
-}
-
 uint64_t zmpi_interp_cost(struct zmpi_interp_work *w)
 {
-    uint64_t bits = count_codes(w) << 15;
+    uint64_t bits = w->codes.extra << 15;
     for (unsigned k = 0; k < CONTEXTS; k++)
         bits += zmpi_interp_entropy(w->logs, w->histogram[k], SYMBOLS) + ((uint64_t)40 << 15);
     return bits >> 7;
@@ -323,9 +306,36 @@ uint64_t zmpi_interp_cost(struct zmpi_interp_work *w)
 
 /* ---- packing ---- */
 
+/* 1 or 0, without a branch: nobody can tell which of them the next will be. */
+static inline uint32_t is_below(uint32_t a, uint32_t b)
+{
+    return (uint32_t)(((uint64_t)a - b) >> 63);
+}
+
+/* How a symbol changes a state x: x += first + x / f * (4096 - f). The quotient is exact as the
+ * high half of a product: x is below 2^32, and `inverse` off by less than 1 from 2^52 / f. */
+struct step {
+    uint64_t inverse;
+    uint32_t most; /* larger states give a word away before */
+    uint16_t first, rest;
+};
+
+static void fill_steps(const struct table *t, struct step *steps)
+{
+    for (unsigned s = 0; s < t->symbols; s++) {
+        const uint32_t f = t->frequency[s];
+        if (f)
+            steps[s] = (struct step){.inverse = (((uint64_t)1 << 52) + f - 1) / f,
+                                     .most = (uint32_t)(((uint64_t)f << (32 - PRECISION)) - 1),
+                                     .first = t->first[s],
+                                     .rest = (uint16_t)(WHOLE - f)};
+    }
+}
+
 /* The words of all codes, from the end of w->out backwards; where they begin. */
-static unsigned char *put_words(struct zmpi_interp_work *w, const struct table *tables,
-                                const unsigned char *of, unsigned lanes, uint32_t state[16])
+static unsigned char *put_words(struct zmpi_interp_work *w,
+                                const struct step *const steps[CONTEXTS], unsigned lanes,
+                                uint32_t state[16])
 {
     unsigned char *at = w->out + w->out_size;
     size_t i = w->codes.count;
@@ -333,46 +343,42 @@ static unsigned char *put_words(struct zmpi_interp_work *w, const struct table *
         state[k] = LOWEST;
     for (size_t r = w->codes.row_count; r-- > 0;)
         for (size_t j = w->codes.rows[r]; j-- > 0;) {
-            unsigned bits;
-            uint32_t value;
             i--;
-            const struct table *t = &tables[of[w->codes.context[i]]];
-            const unsigned s = zmpi_interp_symbol(w->codes.code[i], &bits, &value);
-            uint32_t *x = &state[j & (lanes - 1)];
-            const uint32_t f = t->frequency[s];
-            if (*x >= (uint64_t)f << (32 - PRECISION)) {
-                at -= 2;
-                at[0] = (unsigned char)*x;
-                at[1] = (unsigned char)(*x >> 8);
-                *x >>= 16;
-            }
-            *x = (*x / f << PRECISION) + *x % f + t->first[s];
+            const struct step *step = &steps[w->codes.context[i]][w->codes.symbol[i]];
+            uint32_t x = state[j & (lanes - 1)];
+            const uint32_t gives = is_below(step->most, x);
+            zmpi_store16(at - 2, (uint16_t)x);
+            at -= 2 * gives;
+            x >>= 16 * gives;
+            const uint32_t q =
+                (uint32_t)((unsigned __int128)((uint64_t)x << PRECISION) * step->inverse >> 64);
+            state[j & (lanes - 1)] = x + step->first + q * step->rest;
         }
     return at;
 }
 
 static void put_extra(struct zmpi_interp_work *w, struct put *p)
 {
-    for (size_t i = 0; i < w->codes.count; i++) {
-        unsigned bits;
-        uint32_t value;
-        zmpi_interp_symbol(w->codes.code[i], &bits, &value);
-        if (bits)
+    for (size_t i = 0; i < w->codes.count && w->codes.extra; i++)
+        if (w->codes.symbol[i] >= ESCAPES) {
+            unsigned bits;
+            uint32_t value;
+            escape(w->codes.code[i], &bits, &value);
             put_bits(p, value, bits);
-    }
+        }
     put_end(p);
 }
 
 size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most)
 {
     struct groups g;
-    struct table tables[CONTEXTS];
-    const uint64_t extra = count_codes(w);
+    struct step steps[CONTEXTS][SYMBOLS];
+    const struct step *steps_of[CONTEXTS];
     uint64_t cost = 0;
     group_contexts(w, &g);
     for (unsigned k = 0; k < g.count; k++)
         cost += g.cost[k];
-    const uint64_t about = (cost >> 18) + extra / 8;
+    const uint64_t about = (cost >> 18) + w->codes.extra / 8;
     if (about + 2048 + about / 16 > most)
         return 0;
     const unsigned log_lanes = about >= 8192 ? 4 : about >= 1024 ? 2 : 0, lanes = 1u << log_lanes;
@@ -383,17 +389,20 @@ size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t m
         put_bits(&p, g.of[k], 5);
     for (unsigned k = 0; k < g.count; k++) {
         unsigned char weights[SYMBOLS];
-        tables[k].symbols = weigh(g.counts[k], weights);
-        put_table(&p, weights, tables[k].symbols);
-        make_table(&tables[k], weights);
+        struct table t = {.symbols = weigh(g.counts[k], weights)};
+        put_table(&p, weights, t.symbols);
+        make_table(&t, weights);
+        fill_steps(&t, steps[k]);
     }
+    for (unsigned k = 0; k < CONTEXTS; k++)
+        steps_of[k] = steps[g.of[k]];
     put_end(&p);
     unsigned char *size_at = p.at;
     p.at += 4;
     put_extra(w, &p);
     zmpi_store32(size_at, (uint32_t)(p.at - size_at - 4));
     uint32_t state[16];
-    const unsigned char *words = put_words(w, tables, g.of, lanes, state);
+    const unsigned char *words = put_words(w, steps_of, lanes, state);
     const size_t size = (size_t)(w->out + w->out_size - words);
     for (unsigned k = 0; k < lanes; k++, p.at += 4)
         zmpi_store32(p.at, state[k]);
@@ -472,29 +481,78 @@ static int32_t escaped(struct bits *b, unsigned e)
     return (int32_t)(value & 1 ? 0 - size : size);
 }
 
-void zmpi_interp_decode_row(struct zmpi_interp_work *w, int32_t *code, size_t n)
+/* Symbols of a row; the largest of them. all: there is a word for each. */
+static inline unsigned take_symbols(struct zmpi_interp_work *w, unsigned char *restrict symbol,
+                                    size_t n, bool all)
 {
     struct unrans *in = &w->in;
+    const unsigned char *at = in->at, *end = in->end, *context = w->contexts;
+    const unsigned mask = in->mask;
+    uint32_t state[16];
+    unsigned largest = 0;
+    bool over = false;
+    memcpy(state, in->state, sizeof state);
     for (size_t i = 0; i < n; i++) {
-        uint32_t *state = &in->state[i & in->mask], x = *state;
-        const uint32_t slot = in->slots[w->contexts[i]][x & (WHOLE - 1)];
-        x = ((slot >> 20) + 1) * (x >> PRECISION) + (slot >> 7 & (WHOLE - 1));
-        if (x < LOWEST) {
-            const bool more = in->end - in->at >= 2;
-            x = x << 16 | (more ? (uint32_t)in->at[0] | (uint32_t)in->at[1] << 8 : 0);
-            in->at += more ? 2 : 0;
-            in->over |= !more;
-        }
-        *state = x;
-        const uint32_t s = slot & 127, half = (s + 1) / 2;
-        code[i] =
-            s < ESCAPES ? (int32_t)(s & 1 ? half : 0 - half) : escaped(&in->extra, s - ESCAPES);
+        const bool more = all || end - at >= 2;
+        const uint32_t word = more ? zmpi_load16(at) : 0;
+        const uint32_t x = state[i & mask], slot = in->slots[context[i]][x & (WHOLE - 1)];
+        const uint32_t next = ((slot >> 20) + 1) * (x >> PRECISION) + (slot >> 7 & (WHOLE - 1));
+        const uint32_t low = is_below(next, LOWEST);
+        state[i & mask] = next << 16 * low | (word & (0 - low));
+        at += more ? 2 * low : 0;
+        over |= low && !more;
+        symbol[i] = (unsigned char)(slot & 127);
+        largest = symbol[i] > largest ? symbol[i] : largest;
     }
+    memcpy(in->state, state, sizeof state);
+    in->at = at;
+    in->over |= over;
+    return largest;
+}
+
+void zmpi_interp_decode_row(struct zmpi_interp_work *w, int32_t *restrict code, size_t n)
+{
+    unsigned char *symbol = w->symbols;
+    const bool all = (size_t)(w->in.end - w->in.at) >= 2 * n;
+    const unsigned largest =
+        all ? take_symbols(w, symbol, n, true) : take_symbols(w, symbol, n, false);
+    for (size_t i = 0; i < n; i++) {
+        const int32_t half = (symbol[i] + 1) / 2;
+        code[i] = symbol[i] & 1 ? half : -half;
+    }
+    for (size_t i = 0; i < n && largest >= ESCAPES; i++)
+        if (symbol[i] >= ESCAPES)
+            code[i] = escaped(&w->in.extra, symbol[i] - ESCAPES);
+}
+
+void zmpi_interp_code_begin(struct zmpi_interp_work *w)
+{
+    w->codes.count = w->codes.row_count = 0;
+    w->codes.extra = 0;
+    memset(w->histogram, 0, sizeof w->histogram);
 }
 
 void zmpi_interp_code_row(struct zmpi_interp_work *w, const int32_t *code, size_t n)
 {
     struct codes *c = &w->codes;
+    unsigned char *restrict symbol = c->symbol + c->count;
+    unsigned char largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t size = code[i] < 0 ? 0 - (uint32_t)code[i] : (uint32_t)code[i];
+        const uint32_t s = size <= DIRECT ? 2 * size - (code[i] > 0) : ESCAPES;
+        symbol[i] = (unsigned char)s;
+        largest = symbol[i] > largest ? symbol[i] : largest;
+    }
+    for (size_t i = 0; i < n && largest == ESCAPES; i++)
+        if (symbol[i] == ESCAPES) {
+            unsigned bits;
+            uint32_t value;
+            const unsigned s = escape(code[i], &bits, &value);
+            symbol[i] = (unsigned char)(s < SYMBOLS ? s : SYMBOLS - 1); /* such a tile is stored */
+            c->extra += bits;
+        }
+    for (size_t i = 0; i < n; i++)
+        w->histogram[w->contexts[i]][symbol[i]]++;
     memcpy(c->code + c->count, code, n * sizeof *code);
     memcpy(c->context + c->count, w->contexts, n);
     c->count += n;

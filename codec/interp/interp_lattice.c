@@ -303,12 +303,12 @@ static void predict(struct zmpi_interp_work *w, const struct level *l, unsigned 
         mean3(w->scratch[1], w->scratch[2], w->scratch[3], n);
 }
 
-/* Sums of the sizes at the reference points, to scratch[2]. Returns how many axes they are of. */
+/* Sums of the sizes at the reference points, to w->sums. Returns how many axes they are of. */
 static int sum_sizes(struct zmpi_interp_work *w, const struct level *l, unsigned p, unsigned way,
                      int z, int y)
 {
     const size_t n = (size_t)l->of[p].n[2];
-    int32_t *restrict sum = w->scratch[2];
+    uint16_t *restrict sum = w->sums;
     int axes = 0;
     for (unsigned axis = 1; axis < 8; axis *= 2) {
         if (!(way & axis))
@@ -323,10 +323,10 @@ static int sum_sizes(struct zmpi_interp_work *w, const struct level *l, unsigned
             b = z + 1 < e->n[0] ? a + e->plane : a;
         if (axes++)
             for (size_t i = 0; i < n; i++)
-                sum[i] += a[i] + b[i];
+                sum[i] = (uint16_t)(sum[i] + a[i] + b[i]);
         else
             for (size_t i = 0; i < n; i++)
-                sum[i] = a[i] + b[i];
+                sum[i] = (uint16_t)(a[i] + b[i]);
     }
     return axes;
 }
@@ -410,7 +410,7 @@ static void code_class(struct zmpi_interp_work *w, const struct level *l, unsign
     for (int z = 0; z < c->n[0]; z++)
         for (int y = 0; y < c->n[1]; y++) {
             const int axes = sum_sizes(w, l, p, way, z, y);
-            zmpi_interp_contexts(w, c, z, y, w->scratch[2], axes);
+            zmpi_interp_contexts(w, c, z, y, w->sums, axes);
             predict(w, l, p, way, z, y);
             code_row(w, c, z, y, w->scratch[1], bits);
         }
@@ -437,7 +437,7 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
         }
         uint64_t cost = zmpi_interp_entropy(w->logs, w->tried, ZMPI_INTERP_MAGNITUDE + 1);
         cost += (uint64_t)w->tried[ZMPI_INTERP_MAGNITUDE] << 18; /* those beyond cost more */
-        const bool now = interp_known(w);
+        const bool now = zmpi_interp_known(w);
         if ((now && !known) || (now == known && cost < least)) {
             least = cost;
             best = way;

@@ -12,15 +12,15 @@ static unsigned char class_of_sum(uint16_t s)
 }
 
 /* Limits between three classes of sums at reference points. */
-static void limits(unsigned shift, int axes, int32_t *low, int32_t *high)
+static void limits(unsigned shift, int axes, uint16_t *low, uint16_t *high)
 {
     static const unsigned char at_0[] = {0, 1, 2, 4};
-    *low = shift ? axes * (5 << shift) / 2 : 0;
-    *high = shift ? axes * (11 << shift) / 2 : at_0[axes];
+    *low = (uint16_t)(shift ? axes * (5 << shift) / 2 : 0);
+    *high = (uint16_t)(shift ? axes * (11 << shift) / 2 : at_0[axes]);
 }
 
 void zmpi_interp_contexts(struct zmpi_interp_work *w, const struct cells *c, int z, int y,
-                          const int32_t *sums, int axes)
+                          const uint16_t *sums, int axes)
 {
     const size_t n = (size_t)c->n[2];
     unsigned char *row = c->size + (size_t)z * c->plane + (size_t)y * c->row;
@@ -42,7 +42,7 @@ void zmpi_interp_contexts(struct zmpi_interp_work *w, const struct cells *c, int
     }
     if (!sums)
         return;
-    int32_t low, high;
+    uint16_t low, high;
     limits(shift, axes, &low, &high);
     for (size_t i = 0; i < n; i++)
         context[i] =

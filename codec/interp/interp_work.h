@@ -29,9 +29,10 @@ enum mode { ENCODE, DECODE, TRY };
  */
 struct codes {
     int32_t *code;
-    unsigned char *context;
+    unsigned char *context, *symbol;
     uint32_t *rows; /* elements of each */
     size_t count, row_count;
+    uint64_t extra; /* raw bits behind symbols */
 };
 
 /* Takes bits, the lowest first. */
@@ -69,9 +70,10 @@ struct zmpi_interp_work {
     struct level level[ZMPI_INTERP_LEVELS];
     int32_t *values; /* memory of all cells */
     unsigned char *sizes;
-    int32_t *scratch[6]; /* rows */
-    size_t longest;      /* of them */
-    unsigned char *contexts, *zeros;
+    int32_t *scratch[6];               /* rows */
+    size_t longest;                    /* of them */
+    unsigned char *contexts, *symbols; /* of a row */
+    uint16_t *sums;                    /* of sizes */
     enum mode mode;
     unsigned shift;
     bool watch; /* count values, and those that are not just where a step leads */
@@ -80,6 +82,7 @@ struct zmpi_interp_work {
     struct unrans in;
     uint32_t *slots;          /* of all tables */
     unsigned char *exception; /* encoder: 1 for each element that is one */
+    void *clean;              /* three rows of floats */
     unsigned char *out;       /* encoder: words, backwards from the end */
     size_t out_size;
     uint32_t histogram[ZMPI_INTERP_CONTEXTS][ZMPI_INTERP_SYMBOLS];
@@ -100,17 +103,18 @@ void zmpi_interp_lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_se
 /* Cells that a tile's classes take; and rows. */
 size_t zmpi_interp_cells(const struct zmpi_interp_set *set, const size_t tile[3], size_t *rows);
 
-/* One row: contexts are in w->contexts. */
+/* Codes of a tile begin; one row: contexts are in w->contexts. Symbols are counted on the way. */
+void zmpi_interp_code_begin(struct zmpi_interp_work *w);
 void zmpi_interp_code_row(struct zmpi_interp_work *w, const int32_t *code, size_t n);
 void zmpi_interp_decode_row(struct zmpi_interp_work *w, int32_t *code, size_t n);
 
 /* Contexts of a row of n from those above and before, and from sums of sizes at `axes` pairs of
  * reference points; NULL: there is none. */
 void zmpi_interp_contexts(struct zmpi_interp_work *w, const struct cells *c, int z, int y,
-                          const int32_t *sums, int axes);
+                          const uint16_t *sums, int axes);
 
 /* Were the values that were seen decoded, as it seems? Some may be exceptions. */
-static inline bool interp_known(const struct zmpi_interp_work *w)
+static inline bool zmpi_interp_known(const struct zmpi_interp_work *w)
 {
     return w->seen > 0 && w->off <= w->seen / 8;
 }
@@ -128,7 +132,5 @@ size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t m
 bool zmpi_interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, size_t size);
 /* Were they read to their end? */
 bool zmpi_interp_unpacked(const struct zmpi_interp_work *w);
-
-unsigned zmpi_interp_symbol(int32_t code, unsigned *extra_bits, uint32_t *extra);
 
 #endif

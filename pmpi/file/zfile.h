@@ -21,7 +21,11 @@
 #include "datatype/buffer.h"
 #include "device/codec_choice.h"
 #include "device/offload.h"
+#include "file/encode.h"
+#include "file/flush_collective.h"
 #include "file/notes.h"
+#include "file/offload_write.h"
+#include "file/sessions.h"
 #include "judge/axes_known.h"
 #include "judge/byte_order.h"
 #include "judge/components.h"
@@ -63,21 +67,6 @@ struct zbatch {
 
 enum { ZBATCHES = 4 };
 
-/* ---- sessions.c: a file that several communicators have open ---- */
-
-struct zsession {
-    int fd;            /* carries this rank's locks; -1: not opened */
-    bool before;       /* since before the MPI library opened the file; rank 0 */
-    bool no_locks;     /* the file system has none: nobody else is known of */
-    bool shared;       /* others write, or did: places and epochs come from the file's counters */
-    bool counted;      /* all ranks are on one node: places come from there too */
-    bool atomic;       /* MPI_File_set_atomicity, of a writer */
-    bool atomic_reads; /* and of one who only reads: nothing is different */
-    int held;          /* the log's lock, how many times */
-    uint64_t known;    /* atomic mode: all records below this place are known to this rank */
-    uint64_t loaded;   /* what the file was like when its records were read; rank 0 */
-};
-
 /* ---- readahead.c: small reads that follow one another ---- */
 
 /* Logical bytes as the file's records have them. */
@@ -104,23 +93,6 @@ struct ztrim {
     uint64_t live; /* bytes of the records that were kept */
 };
 
-/* ---- offload_write.c: records that a device compresses and writes itself ---- */
-
-struct zoffloaded;
-
-struct zoffload_write {
-    bool off; /* something failed: not with this file any more */
-    /* The same on all ranks: rounds of collective calls so far, the last ones that have no place.
-     */
-    uint64_t round, unplaced;
-    char *path;                 /* of the file, without links */
-    struct zoffloaded *entry;   /* in the order in which they were handed over */
-    size_t placed, count, room; /* the first ones have their places */
-    size_t keep;                /* so many of the last ones get no place this time */
-    uint64_t bytes;             /* of their data */
-    uint64_t written;           /* by the device */
-};
-
 /* ---- a file that is a container ---- */
 
 struct zstats {
@@ -135,15 +107,6 @@ struct zstats {
     uint64_t bytes_exact;             /* written with a bound that is not for their datatype */
     uint64_t bytes_mistyped; /* of floats in the other byte order, or of none, with a bound that is
                               not for them */
-};
-
-/* What the ranks tell each other at collective points; flush_collective.c. */
-struct znews {
-    int *sizes, *places;  /* of each rank's part */
-    unsigned char *bytes; /* entries of all ranks' records */
-    size_t room;          /* of bytes, the same on all ranks */
-    int next;             /* the first rank whose part was not taken for want of memory */
-    bool lost;            /* and some never will be: the index is not whole here */
 };
 
 struct zfile {
@@ -266,46 +229,6 @@ int zfile_alike(struct zfile *f, int rc);
 int zfile_unsupported(struct zfile *f, const char *function);
 int zraise_no_file(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- encode.c: data to records in the outbox ---- */
-
-/* One piece of a write: where it goes, what it is. */
-struct zpiece {
-    const unsigned char *data;
-    const struct zmpi_device *holder; /* of the memory they are in; NULL: the host's */
-    struct zmpi_extent extent;        /* logical bytes */
-    enum zmpi_type element;
-    size_t row, rows; /* elements of one row, rows of one plane, as far as known; 0: unknown */
-    const struct zmpi_range *range;         /* of the whole call, if its bound needs one */
-    const struct zmpi_ratio_search *search; /* the same for a ratio; NULL: the piece is by itself */
-    const uint64_t *order;                  /* that its record has already; NULL: the next */
-    uint64_t read;                          /* as in struct zmpi_job */
-    int component;                          /* of its call */
-    bool exact;                             /* whatever the bound */
-};
-
-/* The array that a piece is: whole planes or rows of the known shape, else one row. */
-struct zmpi_array zencode_array(const struct zpiece *p);
-int zencode_piece(struct zfile *f, const struct zpiece *piece);
-/* The same for a job that is complete. */
-int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece);
-/* The order of the next record. */
-uint64_t zencode_order(struct zfile *f);
-/* The same with a bound that was resolved before (abs_bound 0: exact). */
-int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep);
-/* Take the last record, a piece just encoded, back out of the outbox; its extent is the caller's
- * again. */
-void zencode_undo(struct zfile *f, struct zmpi_extent *extent);
-/* Bytes of the last record's stream, but for its header. */
-uint64_t zencode_coded(const struct zfile *f);
-/* A record that sets the logical size. */
-int zencode_size(struct zfile *f, uint64_t size);
-/* Room that the record of a piece may need in the outbox. */
-size_t zencode_room(uint64_t bytes, size_t runs);
-/* Whose times of coding these are (codec_choice.h). */
-enum zmpi_codec_place zencode_place(const struct zmpi_device *device);
-/* The bound for elements of a type: the file's, or exact. */
-struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element);
-
 /* ---- place.c: the outbox to the file ---- */
 
 /* Bytes of one of this rank's slots in the slab region: what an independent writer may hold back,
@@ -322,29 +245,6 @@ int zplace_own(struct zfile *f);
 int zplace_dense(struct zfile *f, bool more);
 /* n records that were written (rc 0) become known, or are dropped; returns rc, or why not. */
 int zplace_keep(struct zfile *f, struct zmpi_record *record, size_t n, int rc);
-
-/* ---- offload_write.c ---- */
-
-/* Hand a piece over; false: it is to be encoded here. *rc: an error of earlier ones. */
-bool zoffload_take(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece,
-                   int *rc);
-/* The largest logical offset of all that was handed over and is not known to be in the file. */
-uint64_t zoffload_end(const struct zfile *f);
-/* Sizes of those that get their places now; *bytes: in all. What fails goes to the outbox. */
-int zoffload_sizes(struct zfile *f, uint64_t *bytes);
-/* These to the file, one behind the other from `offset` on. Does not wait. */
-int zoffload_place(struct zfile *f, uint64_t offset);
-/* Those of the last `rounds` get no place next time; as far as that may be. */
-void zoffload_postpone(struct zfile *f, uint64_t rounds);
-/* They have lost their places. */
-void zoffload_forget(struct zfile *f);
-/* The oldest `most` that have none each to a place of its own, without other ranks. */
-int zoffload_slab(struct zfile *f, size_t most);
-/* A new epoch has begun: for those without a place, too. */
-void zoffload_renumber(struct zfile *f);
-/* The oldest `most` that have their places are in the file and known, or the error is raised. */
-int zoffload_land(struct zfile *f, size_t most);
-void zoffload_free(struct zfile *f);
 
 /* ---- physical.c ---- */
 
@@ -363,57 +263,6 @@ bool zbackground_write(struct zfile *f, uint64_t offset, int *rc);
 /* All that is under way is in the file and known, or its error raised. */
 int zbackground_wait(struct zfile *f);
 void zbackground_free(struct zfile *f);
-
-/* ---- sessions.c ---- */
-
-/* Rank 0, before the MPI library opens the file, if it is there: to know it again. */
-void zsession_before(struct zfile *f);
-/* Has the name another file since then? What the MPI library has opened may be either. To be asked
- * with a lock in force that keeps others from replacing it. */
-bool zsession_replaced(const struct zfile *f);
-/* Rank 0 of a writer, around the creation of the header or the reading of all records. */
-void zsession_enter(struct zfile *f);
-int zsession_started(struct zfile *f);
-/* Instead: it is none, and nothing is written to what there is. */
-void zsession_refused(struct zfile *f);
-/* Rank 0 of one that only reads, before it looks at the file: until this one is closed the file
- * keeps its name, and what it holds now keeps its room. */
-void zsession_reads(struct zfile *f);
-/* Is somebody writing to the file in another communicator? Rank 0. */
-bool zsession_others(struct zfile *f);
-/* Do locks order all ranks' accesses to the counters? Collective. */
-int zsession_find_nodes(struct zfile *f);
-/* Rank 0: the log begins anew. */
-int zsession_restarted(struct zfile *f);
-/* A place for `size` bytes: *base goes in as where they would be if nobody else wrote. *epoch, if
- * asked for, becomes higher than it was and than any other. One rank. */
-int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *epoch);
-/* May this rank write where nobody was asked? If *alone, until zsession_alone_end. */
-int zsession_alone(struct zfile *f, bool *alone);
-void zsession_alone_end(struct zfile *f);
-/* The records as the file has them now, to all ranks. Collective, with nothing held back. */
-int zsession_reload(struct zfile *f);
-/* Has the file changed since zsession_reload? Rank 0. */
-bool zsession_changed(struct zfile *f);
-/* Around each access in atomic mode (nothing happens in the other): others' records are known, and
- * nobody else writes. The end passes rc on. */
-int zsession_atomic_begin(struct zfile *f, bool write);
-int zsession_atomic_end(struct zfile *f, int rc);
-int zsession_set_atomic(struct zfile *f, bool atomic); /* collective */
-/* The end of a writer, all records being in the file: the index, if others wrote too and are gone.
- * empty: nothing was ever written. Collective. */
-int zsession_leave(struct zfile *f, bool empty);
-/* Rank 0 of a writer: is the file nobody else's, to write or to read? If so no writer comes, and
- * nobody takes a place, until the end. */
-bool zsession_only_begin(struct zfile *f);
-/* After that: nor does a reader. */
-bool zsession_no_readers(struct zfile *f);
-void zsession_only_end(struct zfile *f);
-/* A descriptor of the file that can write, or -1. */
-int zsession_descriptor(struct zfile *f);
-/* Is this still the name of the file? */
-bool zsession_is_at(const struct zfile *f, const char *path);
-void zsession_free(struct zfile *f);
 
 /* ---- staging.c ---- */
 
@@ -442,34 +291,8 @@ bool zreadahead_read(struct zfile *f, const struct zmpi_run *run, size_t runs, u
 void zreadahead_forget(struct zfile *f);
 void zreadahead_free(struct zfile *f);
 
-/* ---- flush_collective.c: everything this rank holds back, out ---- */
+/* ---- what is asked of a file ---- */
 
-/* Collective: staged data placed, records known to all ranks that may read, logical size known to
- * all. */
-int zflush_collective(struct zfile *f);
-/* Collective: the same, if the file may be read and any rank has written by itself since the last
- * time. In collective calls that MPI does not say make writes visible, but every MPI library does.
- */
-int zflush_independent(struct zfile *f);
-/* The same for a file that HDF5 has opened on this very communicator, which is its own duplicate.
- * Its ranks share the writing of metadata; each takes all of them for written when it comes out of
- * a barrier there, and reads what another one wrote, or writes over it. */
-int zflush_hdf5(MPI_Comm program);
-/* Places for rounds of collective calls that have none, until `most` are left. */
-int zflush_rounds(struct zfile *f, uint64_t most);
-/* Places for what ranks have encoded themselves of those rounds: independent calls have none for as
- * much. */
-int zflush_outbox(struct zfile *f);
-/* The second half of it, when the data have been placed already. */
-int zflush_share(struct zfile *f);
-/* What others wrote and this rank could not take for want of memory. zflush_known raises the
- * error.
- */
-enum zmpi_status zflush_take(struct zfile *f);
-int zflush_known(struct zfile *f);
-bool znews_make(struct znews *n, int ranks);
-/* All records were read anew, or are gone. */
-void znews_forget(struct znews *n);
 /* Logical size with what this rank holds back; in atomic mode with what others wrote meanwhile. */
 uint64_t zfile_size(struct zfile *f);
 bool zfile_may_read(const struct zfile *f);

@@ -1,0 +1,49 @@
+/* encode.h - data to records in the outbox */
+#ifndef ZMPI_ENCODE_H
+#define ZMPI_ENCODE_H
+
+#include "bound/ratio.h"
+#include "container/container.h"
+#include "device/codec_choice.h"
+
+struct zfile;
+
+/* One piece of a write: where it goes, what it is. */
+struct zpiece {
+    const unsigned char *data;
+    const struct zmpi_device *holder; /* of the memory they are in; NULL: the host's */
+    struct zmpi_extent extent;        /* logical bytes */
+    enum zmpi_type element;
+    size_t row, rows; /* elements of one row, rows of one plane, as far as known; 0: unknown */
+    const struct zmpi_range *range;         /* of the whole call, if its bound needs one */
+    const struct zmpi_ratio_search *search; /* the same for a ratio; NULL: the piece is by itself */
+    const uint64_t *order;                  /* that its record has already; NULL: the next */
+    uint64_t read;                          /* as in struct zmpi_job */
+    int component;                          /* of its call */
+    bool exact;                             /* whatever the bound */
+};
+
+/* The array that a piece is: whole planes or rows of the known shape, else one row. */
+struct zmpi_array zencode_array(const struct zpiece *p);
+int zencode_piece(struct zfile *f, const struct zpiece *piece);
+/* The same for a job that is complete. */
+int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece);
+/* The order of the next record. */
+uint64_t zencode_order(struct zfile *f);
+/* The same with a bound that was resolved before (abs_bound 0: exact). */
+int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep);
+/* Take the last record, a piece just encoded, back out of the outbox; its extent is the caller's
+ * again. */
+void zencode_undo(struct zfile *f, struct zmpi_extent *extent);
+/* Bytes of the last record's stream, but for its header. */
+uint64_t zencode_coded(const struct zfile *f);
+/* A record that sets the logical size. */
+int zencode_size(struct zfile *f, uint64_t size);
+/* Room that the record of a piece may need in the outbox. */
+size_t zencode_room(uint64_t bytes, size_t runs);
+/* Whose times of coding these are (codec_choice.h). */
+enum zmpi_codec_place zencode_place(const struct zmpi_device *device);
+/* The bound for elements of a type: the file's, or exact. */
+struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element);
+
+#endif

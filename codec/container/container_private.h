@@ -177,12 +177,6 @@ enum zmpi_status zmpi_uncovered_cut(struct zmpi_uncovered *s, uint64_t begin, ui
 
 /* ---- one record's part of a read (record_read.c) ---- */
 
-struct zmpi_copy {
-    uint64_t from; /* in the decoded payload */
-    uint64_t to;   /* in the destination     */
-    uint64_t length;
-};
-
 /* Copy n pieces (from increasing) of the record's decoded payload to dst; decodes only the chunks
  * that hold them. */
 enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned char id[16],

@@ -327,6 +327,8 @@ static enum zmpi_status decode(const struct zmpi_reader *in, const struct zmpi_s
         status = decode_there(in, s, copies, n, threads, dst);
     if (status != ZMPI_ERR_MEMORY)
         return status;
+    if (in->holder == NULL && o == NULL)
+        return zmpi_stream_copy(s, need, threads, copies, n, dst);
     /* Untouched pages of a large allocation cost nothing, so chunks may go to their own places. */
     unsigned char *array = malloc(s->info.decoded_bytes);
     if (array == NULL)

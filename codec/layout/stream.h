@@ -63,6 +63,19 @@ void zmpi_stream_mark(const struct zmpi_stream *s, size_t begin, size_t end, uns
 enum zmpi_status zmpi_stream_decode(const struct zmpi_stream *s, const unsigned char *need,
                                     int threads, void *dst, size_t *bad_chunk);
 
+/* A piece of the decoded array that is wanted elsewhere. */
+struct zmpi_copy {
+    uint64_t from; /* byte of the array */
+    uint64_t to;   /* in the destination */
+    uint64_t length;
+};
+
+/* The same for n pieces of the array (from increasing, none overlaps the next), which the needed
+ * chunks hold, to dst: nothing as large as the array is allocated. */
+enum zmpi_status zmpi_stream_copy(const struct zmpi_stream *s, const unsigned char *need,
+                                  int threads, const struct zmpi_copy *copies, size_t n,
+                                  unsigned char *dst);
+
 /* Are all chunks as they were written, by their checksums? */
 bool zmpi_stream_intact(const struct zmpi_stream *s);
 /* Is `array` what the stream decodes to, as far as `samples` of its chunks tell?

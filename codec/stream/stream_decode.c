@@ -60,21 +60,19 @@ static bool worker_make(const struct zmpi_stream *s, size_t plane, struct worker
     return false;
 }
 
-/* Where a chunk goes in the array; in the work's buffer, without gaps, if only checking or if the
- * array ends within the last word. */
-static struct zmpi_rows tile_rows(const struct zmpi_stream *s, const size_t first[3],
-                                  const size_t extent[3], bool inside, unsigned char *dst,
-                                  unsigned char *words)
+/* Rows of a chunk: in the array, `place` being that of its first word; NULL: in the work's buffer,
+ * without gaps. */
+static struct zmpi_rows tile_rows(const struct zmpi_stream *s, const size_t extent[3],
+                                  unsigned char *place, unsigned char *words)
 {
-    if (!inside)
+    if (!place)
         return (struct zmpi_rows){
             .at = words,
             .row = extent[2] * s->width,
             .plane = extent[1] * extent[2] * s->width,
         };
-    size_t at = (first[0] * s->extent[1] + first[1]) * s->extent[2] + first[2];
     return (struct zmpi_rows){
-        .at = dst + at * s->width,
+        .at = place,
         .row = s->extent[2] * s->width,
         .plane = s->extent[1] * s->extent[2] * s->width,
         .stream = s->info.decoded_bytes >= ZMPI_STREAM_BYTES,
@@ -88,7 +86,7 @@ static bool is_intact(const struct zmpi_stream *s, size_t k, const unsigned char
 }
 
 static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
-                                     const unsigned char *src, size_t size, unsigned char *dst,
+                                     const unsigned char *src, size_t size, unsigned char *place,
                                      struct worker *v)
 {
     const struct zmpi_kernels *kernels = zmpi_kernels();
@@ -97,8 +95,7 @@ static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
         return ZMPI_ERR_CHECKSUM;
     zmpi_stream_tile(s, k, first, extent);
     bool is_float = s->info.array.type == ZMPI_F32 || s->info.array.type == ZMPI_F64;
-    bool cut = s->info.decoded_bytes % s->width && k == s->info.chunks - 1;
-    struct zmpi_rows rows = tile_rows(s, first, extent, dst && !cut, dst, v->words);
+    struct zmpi_rows rows = tile_rows(s, extent, place, v->words);
     enum zmpi_status status = ZMPI_OK;
     if (v->interp)
         return zmpi_interp_decode(v->interp, &v->rule, extent, src, size, &rows);
@@ -108,8 +105,6 @@ static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
     if (!status)
         status = s->width == 4 ? kernels->decode32(is_float, extent, src, size, &rows, v->work)
                                : kernels->decode64(is_float, extent, src, size, &rows, v->work);
-    if (!status && dst && cut)
-        memcpy(dst + first[2] * s->width, v->words, s->info.decoded_bytes - first[2] * s->width);
     return status;
 }
 
@@ -128,7 +123,9 @@ static size_t group_of(const struct zmpi_stream *s)
 struct decoder {
     const struct zmpi_stream *s;
     const unsigned char *need;
-    unsigned char *dst; /* NULL: check only */
+    const struct zmpi_copy *copies; /* what of the array is wanted */
+    size_t count;                   /* of them; 0: check only */
+    unsigned char *dst;
 
     pthread_mutex_t lock;
     size_t next;              /* first chunk that nobody has taken */
@@ -167,6 +164,62 @@ static void fail(struct decoder *d, size_t k, enum zmpi_status status)
     pthread_mutex_unlock(&d->lock);
 }
 
+/* ---- where decoded words are wanted ---- */
+
+/* Byte of the array at which row y of plane z of a tile begins. */
+static size_t row_begin(const struct zmpi_stream *s, const size_t first[3], size_t z, size_t y)
+{
+    const size_t row = (first[0] + z) * s->extent[1] + first[1] + y;
+    return (row * s->extent[2] + first[2]) * s->width;
+}
+
+/* The first copy from number i on that ends behind `begin`. */
+static size_t find_copy(const struct decoder *d, size_t i, size_t begin)
+{
+    size_t end = d->count;
+    while (i < end) {
+        const size_t middle = i + (end - i) / 2;
+        if (d->copies[middle].from + d->copies[middle].length > begin)
+            end = middle;
+        else
+            i = middle + 1;
+    }
+    return i;
+}
+
+/* Where all of chunk k is wanted in the order of the array; NULL: nowhere. */
+static unsigned char *place_of(const struct decoder *d, size_t k)
+{
+    size_t first[3], extent[3];
+    const struct zmpi_stream *s = d->s;
+    zmpi_stream_tile(s, k, first, extent);
+    const size_t begin = row_begin(s, first, 0, 0);
+    const size_t end = row_begin(s, first, extent[0] - 1, extent[1] - 1) + extent[2] * s->width;
+    const size_t i = find_copy(d, 0, begin);
+    if (i == d->count || d->copies[i].from > begin || end - d->copies[i].from > d->copies[i].length)
+        return NULL;
+    return d->dst + d->copies[i].to + (begin - d->copies[i].from);
+}
+
+/* What is wanted of chunk k, which was decoded to `word`. */
+static void give_rows(const struct decoder *d, size_t k, const unsigned char *word)
+{
+    size_t first[3], extent[3], i = 0;
+    zmpi_stream_tile(d->s, k, first, extent);
+    const size_t bytes = extent[2] * d->s->width;
+    for (size_t z = 0; z < extent[0]; z++)
+        for (size_t y = 0; y < extent[1]; y++, word += bytes) {
+            const size_t begin = row_begin(d->s, first, z, y), end = begin + bytes;
+            i = find_copy(d, i, begin);
+            for (size_t j = i; j < d->count && d->copies[j].from < end; j++) {
+                const struct zmpi_copy *c = &d->copies[j];
+                const size_t lo = c->from > begin ? c->from : begin;
+                const size_t hi = c->from + c->length < end ? c->from + c->length : end;
+                memcpy(d->dst + c->to + (lo - c->from), word + (lo - begin), hi - lo);
+            }
+        }
+}
+
 /* Who learns that this thread is done sees all that it has stored past the caches. */
 static void order_stores(void)
 {
@@ -186,7 +239,10 @@ static void decode_taken(void *context)
     while (take_chunks(d, &t))
         for (size_t i = 0; i < t.count; i++) {
             size_t k = t.chunk[i], size = zmpi_load32(d->s->table + 8 * k);
-            enum zmpi_status status = decode_chunk(d->s, k, t.src[i], size, d->dst, &v);
+            unsigned char *place = place_of(d, k);
+            enum zmpi_status status = decode_chunk(d->s, k, t.src[i], size, place, &v);
+            if (!status && !place && d->count > 0)
+                give_rows(d, k, v.words);
             if (status) {
                 fail(d, k, status);
                 break;
@@ -205,22 +261,37 @@ static int useful_threads(const struct zmpi_stream *s, const unsigned char *need
     return (int)((n + group - 1) / group);
 }
 
+static enum zmpi_status decode(struct decoder *d, int threads, size_t *bad_chunk)
+{
+    if (threads < 1)
+        return ZMPI_ERR_ARG;
+    d->src = d->s->src + d->s->head;
+    pthread_mutex_init(&d->lock, NULL);
+    zmpi_pool_run(useful_threads(d->s, d->need, threads), decode_taken, d);
+    pthread_mutex_destroy(&d->lock);
+    if (!d->status && d->next < d->s->info.chunks) {
+        d->status = ZMPI_ERR_MEMORY;
+        d->bad = d->next;
+    }
+    if (d->status && bad_chunk)
+        *bad_chunk = d->bad;
+    return d->status;
+}
+
 enum zmpi_status zmpi_stream_decode(const struct zmpi_stream *s, const unsigned char *need,
                                     int threads, void *dst, size_t *bad_chunk)
 {
-    struct decoder d = {.s = s, .need = need, .dst = dst, .src = s->src + s->head};
-    if (threads < 1)
-        return ZMPI_ERR_ARG;
-    pthread_mutex_init(&d.lock, NULL);
-    zmpi_pool_run(useful_threads(s, need, threads), decode_taken, &d);
-    pthread_mutex_destroy(&d.lock);
-    if (!d.status && d.next < s->info.chunks) {
-        d.status = ZMPI_ERR_MEMORY;
-        d.bad = d.next;
-    }
-    if (d.status && bad_chunk)
-        *bad_chunk = d.bad;
-    return d.status;
+    const struct zmpi_copy all = {.length = s->info.decoded_bytes};
+    struct decoder d = {.s = s, .need = need, .copies = &all, .count = dst ? 1 : 0, .dst = dst};
+    return decode(&d, threads, bad_chunk);
+}
+
+enum zmpi_status zmpi_stream_copy(const struct zmpi_stream *s, const unsigned char *need,
+                                  int threads, const struct zmpi_copy *copies, size_t n,
+                                  unsigned char *dst)
+{
+    struct decoder d = {.s = s, .need = need, .copies = copies, .count = n, .dst = dst};
+    return decode(&d, threads, NULL);
 }
 
 bool zmpi_stream_intact(const struct zmpi_stream *s)

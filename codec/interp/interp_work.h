@@ -119,13 +119,35 @@ static inline bool zmpi_interp_known(const struct zmpi_interp_work *w)
     return w->seen > 0 && w->off <= w->seen / 8;
 }
 
-/* ---- interp_entropy.c ---- */
+/* ---- interp_tables.c ---- */
+
+enum { ZMPI_INTERP_PRECISION = 12 };
 
 void zmpi_interp_logs(uint16_t logs[1025]);
 /* Bits of what is in w->codes, in 1/256, tables included. */
 uint64_t zmpi_interp_cost(struct zmpi_interp_work *w);
 /* Bits, in 1/32768, that symbols of these counts take. */
 uint64_t zmpi_interp_entropy(const uint16_t *logs, const uint32_t *counts, size_t n);
+
+/* Weights near the counts; up to which symbol any is not 0. */
+unsigned zmpi_interp_weigh(const uint32_t *counts, unsigned char *weights);
+/* Frequencies from weights; 0: does not occur. All is decided by the weights, so that there are no
+ * wrong tables. False: all are 0. */
+bool zmpi_interp_make_table(struct table *t, const unsigned char *weights);
+void zmpi_interp_put_table(struct put *p, const unsigned char *weights, unsigned symbols);
+bool zmpi_interp_take_table(struct bits *b, struct table *t);
+
+struct zmpi_interp_groups {
+    unsigned count;
+    unsigned char of[ZMPI_INTERP_CONTEXTS]; /* group of each context */
+    uint32_t counts[ZMPI_INTERP_CONTEXTS][ZMPI_INTERP_SYMBOLS];
+    uint64_t cost[ZMPI_INTERP_CONTEXTS];
+};
+/* Contexts by w->histogram: merged, as long as it saves, by the pair that saves most. */
+void zmpi_interp_group(struct zmpi_interp_work *w, struct zmpi_interp_groups *g);
+
+/* ---- interp_rans.c ---- */
+
 /* Tables, escapes and words of w->codes to dst; returns the size; 0: not below `most` bytes. */
 size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most);
 /* Prepare w->in for them. */

@@ -1,0 +1,245 @@
+/* interp_tables.c - tables of frequencies, and which contexts share one (format.md 1.5). */
+#include <string.h>
+
+#include "interp/interp_bits.h"
+
+enum {
+    WHOLE = 1 << ZMPI_INTERP_PRECISION,
+    SYMBOLS = ZMPI_INTERP_SYMBOLS,
+    CONTEXTS = ZMPI_INTERP_CONTEXTS,
+    HEAVIEST = 104 /* weights are 1 to this */
+};
+
+/* ---- logarithms ---- */
+
+void zmpi_interp_logs(uint16_t logs[1025])
+{
+    for (uint32_t i = 0; i <= 1024; i++) {
+        uint64_t x = ((uint64_t)1024 + i) << 20; /* 1 to 2, 30 bits behind the point */
+        uint32_t log = 0;
+        for (int bit = 14; bit >= 0; bit--) {
+            x = x * x >> 30;
+            if (x >> 31) {
+                x >>= 1;
+                log |= 1u << bit;
+            }
+        }
+        logs[i] = (uint16_t)(i == 1024 ? 32768 : log);
+    }
+}
+
+static uint32_t log2_of(const uint16_t *logs, uint32_t n)
+{
+    const unsigned e = 31 - (unsigned)__builtin_clz(n);
+    const uint32_t top = e > 10 ? n >> (e - 10) : n << (10 - e);
+    return (uint32_t)e << 15 | (uint32_t)(logs[top - 1024] & 32767);
+}
+
+uint64_t zmpi_interp_entropy(const uint16_t *logs, const uint32_t *counts, size_t n)
+{
+    uint64_t total = 0, bits = 0;
+    for (size_t s = 0; s < n; s++)
+        if (counts[s]) {
+            total += counts[s];
+            bits += (uint64_t)counts[s] * log2_of(logs, counts[s]);
+        }
+    return total ? total * log2_of(logs, (uint32_t)total) - bits : 0;
+}
+
+/* ---- tables ---- */
+
+/* Weight g >= 1 stands for (8 + (g-1) % 8) << (g-1) / 8. */
+static uint32_t weight_of(unsigned g)
+{
+    return (8 + (g - 1) % 8) << (g - 1) / 8;
+}
+
+bool zmpi_interp_make_table(struct table *t, const unsigned char *g)
+{
+    uint32_t sum = 0, all = 0;
+    unsigned heaviest = 0;
+    for (unsigned s = 0; s < t->symbols; s++) {
+        sum += g[s] ? weight_of(g[s]) : 0;
+        heaviest = g[s] > g[heaviest] ? s : heaviest;
+    }
+    if (!sum)
+        return false;
+    for (unsigned s = 0; s < t->symbols; s++) {
+        const uint32_t f =
+            g[s] ? (uint32_t)(((uint64_t)weight_of(g[s]) << ZMPI_INTERP_PRECISION) / sum) : 0;
+        t->frequency[s] = (uint16_t)(g[s] && f == 0 ? 1 : f);
+        all += t->frequency[s];
+    }
+    t->frequency[heaviest] = (uint16_t)(t->frequency[heaviest] + WHOLE - all);
+    for (unsigned s = 0, at = 0; s < t->symbols; at += t->frequency[s++])
+        t->first[s] = (uint16_t)at;
+    return true;
+}
+
+static unsigned expected(unsigned last, unsigned s)
+{
+    const unsigned less = s % 2 ? 4 : 0;
+    return last > less ? last - less : 1;
+}
+
+/* Numbers from 0 in 3 bits (0 to 3), 5 (4 to 11), 7, ... */
+static void put_number(struct put *p, uint32_t n)
+{
+    const unsigned e = 31 - (unsigned)__builtin_clz(n / 4 + 1);
+    put_bits(p, (1u << e) - 1, e + 1);
+    put_bits(p, n - 4 * ((1u << e) - 1), e + 2);
+}
+
+static uint32_t take_number(struct bits *b)
+{
+    unsigned e = 0;
+    while (e < 8 && take_bits(b, 1))
+        e++;
+    return 4 * ((1u << e) - 1) + take_bits(b, e + 2);
+}
+
+void zmpi_interp_put_table(struct put *p, const unsigned char *g, unsigned symbols)
+{
+    unsigned last = HEAVIEST + 4;
+    put_bits(p, symbols, 7);
+    for (unsigned s = 0; s < symbols; s++) {
+        if (s + 1 < symbols) /* the last one does occur */
+            put_bits(p, g[s] != 0, 1);
+        if (!g[s])
+            continue;
+        const int32_t d = (int32_t)g[s] - (int32_t)expected(last, s);
+        put_number(p, d < 0 ? (uint32_t)(-2 * d - 1) : (uint32_t)(2 * d));
+        last = g[s];
+    }
+}
+
+bool zmpi_interp_take_table(struct bits *b, struct table *t)
+{
+    unsigned char g[SYMBOLS];
+    unsigned last = HEAVIEST + 4;
+    t->symbols = take_bits(b, 7);
+    if (t->symbols < 1 || t->symbols > SYMBOLS)
+        return false;
+    for (unsigned s = 0; s < t->symbols; s++) {
+        g[s] = 0;
+        if (s + 1 < t->symbols && !take_bits(b, 1))
+            continue;
+        const uint32_t n = take_number(b);
+        const int32_t v =
+            (int32_t)expected(last, s) + (n & 1 ? -(int32_t)(n / 2) - 1 : (int32_t)(n / 2));
+        if (v < 1 || v > HEAVIEST)
+            return false;
+        last = g[s] = (unsigned char)v;
+    }
+    return !b->over && zmpi_interp_make_table(t, g);
+}
+
+unsigned zmpi_interp_weigh(const uint32_t *counts, unsigned char *g)
+{
+    uint32_t most = 0;
+    unsigned symbols = 0;
+    for (unsigned s = 0; s < SYMBOLS; s++)
+        most = counts[s] > most ? counts[s] : most;
+    for (unsigned s = 0; s < SYMBOLS; s++) {
+        g[s] = 0;
+        if (!counts[s])
+            continue;
+        symbols = s + 1;
+        uint32_t v = (uint32_t)((uint64_t)counts[s] * 61440 / most); /* 15 << 12 */
+        v = v < 8 ? 8 : v;
+        unsigned e = 28 - (unsigned)__builtin_clz(v);
+        unsigned m = (v + ((1u << e) >> 1)) >> e;
+        if (m == 16) {
+            m = 8;
+            e++;
+        }
+        g[s] = (unsigned char)(8 * e + m - 8 + 1);
+        g[s] = g[s] > HEAVIEST ? HEAVIEST : g[s];
+    }
+    return symbols;
+}
+
+/* ---- which contexts share a table ---- */
+
+/* In 1/32768 bits, with the table. */
+static uint64_t cost_of(const uint16_t *logs, const uint32_t *counts)
+{
+    unsigned used = 0;
+    for (unsigned s = 0; s < SYMBOLS; s++)
+        used += counts[s] != 0;
+    return zmpi_interp_entropy(logs, counts, SYMBOLS) + ((uint64_t)(12 + 5 * used) << 15);
+}
+
+static uint64_t merged_cost(const uint16_t *logs, const struct zmpi_interp_groups *g, unsigned a,
+                            unsigned b)
+{
+    uint32_t sum[SYMBOLS];
+    for (unsigned s = 0; s < SYMBOLS; s++)
+        sum[s] = g->counts[a][s] + g->counts[b][s];
+    return cost_of(logs, sum);
+}
+
+void zmpi_interp_group(struct zmpi_interp_work *w, struct zmpi_interp_groups *g)
+{
+    int64_t gain[CONTEXTS][CONTEXTS];
+    bool alive[CONTEXTS] = {false};
+    for (unsigned k = 0; k < CONTEXTS; k++) {
+        uint32_t any = 0;
+        for (unsigned s = 0; s < SYMBOLS; s++)
+            any |= g->counts[k][s] = w->histogram[k][s];
+        alive[k] = any != 0;
+        g->of[k] = (unsigned char)k;
+        g->cost[k] = any ? cost_of(w->logs, g->counts[k]) : 0;
+    }
+    for (unsigned a = 0; a < CONTEXTS; a++)
+        for (unsigned b = a + 1; b < CONTEXTS && alive[a]; b++)
+            if (alive[b])
+                gain[a][b] =
+                    (int64_t)(g->cost[a] + g->cost[b]) - (int64_t)merged_cost(w->logs, g, a, b);
+    for (;;) {
+        unsigned from = 0, to = 0;
+        int64_t best = 0;
+        for (unsigned a = 0; a < CONTEXTS; a++)
+            for (unsigned b = a + 1; b < CONTEXTS && alive[a]; b++)
+                if (alive[b] && gain[a][b] > best) {
+                    best = gain[a][b];
+                    to = a;
+                    from = b;
+                }
+        if (!best)
+            break;
+        for (unsigned s = 0; s < SYMBOLS; s++)
+            g->counts[to][s] += g->counts[from][s];
+        alive[from] = false;
+        g->cost[to] = cost_of(w->logs, g->counts[to]);
+        for (unsigned k = 0; k < CONTEXTS; k++) {
+            if (g->of[k] == from)
+                g->of[k] = (unsigned char)to;
+            const unsigned a = k < to ? k : to, b = k < to ? to : k;
+            if (k != to && alive[k])
+                gain[a][b] =
+                    (int64_t)(g->cost[a] + g->cost[b]) - (int64_t)merged_cost(w->logs, g, a, b);
+        }
+    }
+    unsigned char number[CONTEXTS];
+    g->count = 0;
+    for (unsigned k = 0; k < CONTEXTS; k++)
+        if (alive[k]) {
+            if (g->count != k)
+                memcpy(g->counts[g->count], g->counts[k], sizeof g->counts[k]);
+            g->cost[g->count] = g->cost[k];
+            number[k] = (unsigned char)g->count++;
+        } else {
+            number[k] = 0;
+        }
+    for (unsigned k = 0; k < CONTEXTS; k++)
+        g->of[k] = alive[g->of[k]] ? number[g->of[k]] : 0;
+}
+
+uint64_t zmpi_interp_cost(struct zmpi_interp_work *w)
+{
+    uint64_t bits = w->codes.extra << 15;
+    for (unsigned k = 0; k < CONTEXTS; k++)
+        bits += zmpi_interp_entropy(w->logs, w->histogram[k], SYMBOLS) + ((uint64_t)40 << 15);
+    return bits >> 7;
+}

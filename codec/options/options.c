@@ -261,8 +261,7 @@ size_t zmpi_option_index(const char *name)
     return i;
 }
 
-/* A message is one line whatever the value holds. */
-static void make_one_line(char message[256])
+void zmpi_option_one_line(char message[256])
 {
     for (char *p = message; *p != 0; p++)
         if ((unsigned char)*p < 0x20)
@@ -278,7 +277,7 @@ enum zmpi_status zmpi_option_assign(struct zmpi_options *o, size_t i, const char
     bool hidden = o->source[i] > source;
     if (!zmpi_option_parse(&table[i], hidden ? &ignored : o, value)) {
         snprintf(message, 256, "%.80s=%.64s: %s", label, value, table[i].allowed);
-        make_one_line(message);
+        zmpi_option_one_line(message);
         return ZMPI_ERR_ARG;
     }
     if (!hidden)
@@ -295,7 +294,7 @@ enum zmpi_status zmpi_option_set(struct zmpi_options *o, const char *name, const
         zmpi_option_suggest(name, ZMPI_NAME_OPTION, hint);
         snprintf(message, 256, "%.80s=%.40s: there is no option %.40s%s", source, value, name,
                  hint);
-        make_one_line(message);
+        zmpi_option_one_line(message);
         return ZMPI_ERR_ARG;
     }
     return zmpi_option_assign(o, i, value, ZMPI_FROM_HINT, source, message);
@@ -336,110 +335,14 @@ void zmpi_options_default(struct zmpi_options *o)
             zmpi_option_parse(&table[i], o, table[i].info.default_value);
 }
 
-/* Settings of a plug-in alone, which looks at them itself, and of tests. */
-static bool is_ignored(const char *variable)
-{
-    static const char *const begins[] = {"ZMPI_DATA=", "ZMPI_TEST_", "ZMPI_EMU_", "ZMPI_WSE_"};
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-        if (strncmp(variable, begins[i], strlen(begins[i])) == 0)
-            return true;
-    return false;
-}
-
-/* Names that module systems, package managers and users set for where zmpi is installed. */
-static bool is_of_the_site(const char *name)
-{
-    static const char *const words[] = {"ROOT", "DIR",    "HOME",    "PATH",    "BASE", "PREFIX",
-                                        "LIB",  "LIBDIR", "LIBRARY", "INCLUDE", "INC",  "BIN"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(name + strlen("ZMPI_"), words[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool is_setting(const char *variable)
-{
-    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++)
-        if (strcmp(table[i].info.environment, variable) == 0)
-            return true;
-    return false;
-}
-
-/* The next variable from *e on that begins like a setting and is none, as `name`; or false. */
-static bool next_unknown(char ***e, char name[64])
-{
-    for (; *e != NULL && **e != NULL; ++*e) {
-        const size_t n = strcspn(**e, "=");
-        if (strncmp(**e, "ZMPI_", 5) != 0 || is_ignored(**e))
-            continue;
-        snprintf(name, 64, "%.*s", (int)(n < 64 ? n : 63), **e);
-        if (!is_setting(name)) {
-            ++*e;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The setting that an unknown variable is probably a misspelling of, as in zmpi_option_suggest. */
-static void suggest_setting(const char *name, char hint[64])
-{
-    hint[0] = 0;
-    if (!is_of_the_site(name))
-        zmpi_option_suggest(name, ZMPI_NAME_ENVIRONMENT, hint);
-}
-
-/* A misspelt variable would silently do nothing; nothing is what must not happen. */
-static enum zmpi_status check_environment(char message[256])
-{
-    char name[64], hint[64];
-    for (char **e = environ; next_unknown(&e, name);) {
-        suggest_setting(name, hint);
-        if (hint[0] == 0)
-            continue;
-        snprintf(message, 256, "%s: there is no such setting%s", name, hint);
-        return ZMPI_ERR_ARG;
-    }
-    return ZMPI_OK;
-}
-
-bool zmpi_options_unknown(char message[256])
-{
-    char name[64], hint[64];
-    for (char **e = environ; next_unknown(&e, name);) {
-        suggest_setting(name, hint);
-        if (hint[0] != 0)
-            continue;
-        snprintf(message, 256, "%s is no setting and changes nothing (zmpi options lists them)",
-                 name);
-        make_one_line(message);
-        return true;
-    }
-    return false;
-}
-
-static enum zmpi_status load_environment(struct zmpi_options *o, char message[256])
-{
-    for (size_t i = 0; i < ZMPI_OPTION_COUNT; i++) {
-        const char *name = table[i].info.environment;
-        const char *value = secure_getenv(name);
-        enum zmpi_status s = ZMPI_OK;
-        if (value != NULL)
-            s = zmpi_option_assign(o, i, value, ZMPI_FROM_ENVIRONMENT, name, message);
-        if (s != ZMPI_OK)
-            return s;
-    }
-    return ZMPI_OK;
-}
-
 enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256])
 {
     struct zmpi_options t;
     zmpi_options_default(&t);
     // A program that has more rights than its user does not take the user's settings.
-    enum zmpi_status s = getauxval(AT_SECURE) ? ZMPI_OK : check_environment(message);
+    enum zmpi_status s = getauxval(AT_SECURE) ? ZMPI_OK : zmpi_environment_check(message);
     if (s == ZMPI_OK)
-        s = load_environment(&t, message);
+        s = zmpi_environment_load(&t, message);
     // The rules come after the environment, which names their file, and stay below it.
     if (s == ZMPI_OK)
         s = zmpi_rules_load(&t, message);
@@ -563,6 +466,6 @@ bool zmpi_hint_is_known(const char *key, char message[256])
     }
     zmpi_option_suggest(name, ZMPI_NAME_HINT, suggestion);
     snprintf(message, 256, "hint %.80s: there is no such hint%s", key, suggestion);
-    make_one_line(message);
+    zmpi_option_one_line(message);
     return false;
 }

@@ -70,4 +70,11 @@ void zmpi_rules_free(struct zmpi_rules *rules);
 /* Does a glob select this path? On the base name, or on the path if the glob contains '/'. */
 bool zmpi_glob_matches(const char *glob, const char *path);
 
+/* A message becomes one line, whatever the value that it quotes. */
+void zmpi_option_one_line(char message[256]);
+
+/* Is there a misspelt variable? It would silently do nothing. */
+enum zmpi_status zmpi_environment_check(char message[256]);
+enum zmpi_status zmpi_environment_load(struct zmpi_options *o, char message[256]);
+
 #endif

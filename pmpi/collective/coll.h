@@ -244,6 +244,7 @@ bool zcall_wants_ratio(const struct zcall *c);
 void zcall_ratio_begin(struct zcall *c);
 void zcall_ratio_add(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 bool zcall_ratio_share(struct zcall *c, int *rc);
+double zcall_ratio_bound(const struct zcall *c); /* 0: without loss */
 /* coll_sample.c: try both encoders on a part of the block, before they are chosen from. */
 void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratch);
 /* Log and remember an error; it is raised by zcall_end. */

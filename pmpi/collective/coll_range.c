@@ -1,0 +1,186 @@
+/* coll_range.c - what a bound needs to know of all data of a call: their range, or the bound that
+ * gives a ratio. */
+#include "collective/coll.h"
+#include "mpi/runtime.h"
+
+/* ---- the value range ---- */
+
+bool zcall_wants_range(const struct zcall *c)
+{
+    return !c->exact && zmpi_bound_needs_range(&c->state->options.bound);
+}
+
+static void look_for_fill(struct zcall *c, enum zmpi_type element, const void *data, size_t count,
+                          const struct zmpi_range *range)
+{
+    if (c->below > 0)
+        return;
+    c->fill = zmpi_fill_merge(c->fill, zmpi_fill_look(element, data, count, range));
+}
+
+/* By the device that holds the data, or by the CPU. What is kept exactly has no part in it: turned
+ * around, a small number may be 1e300. */
+static bool scan(struct zcall *c, const struct zblock *b, const struct zpart *part, uint64_t bytes,
+                 unsigned char *scratch, struct zmpi_range *range)
+{
+    const struct zmpi_options *o = &c->state->options;
+    const double threshold = c->below > 0 ? c->below : o->threshold;
+    const enum zmpi_type element = b->type->element;
+    const size_t count = bytes / zmpi_type_size(element);
+    const unsigned char *data = part->data;
+    if (!zpiece_has_numbers(c, element, data, bytes))
+        return true;
+    if (part->holder) {
+        if (!o->fill.count && !part->holder->range(element, data, count, threshold, range)) {
+            look_for_fill(c, element, data, count, range);
+            return true;
+        }
+        if (zmpi_device_move(part->holder, scratch, data, bytes))
+            return false;
+        data = scratch;
+    }
+    zmpi_range_without(element, data, count, threshold, &o->fill, zruntime_threads(o), range);
+    look_for_fill(c, element, data, count, range);
+    return true;
+}
+
+void zcall_scan(struct zcall *c, const struct zblock *b, unsigned char *scratch)
+{
+    enum zmpi_type element = b->type->element;
+    bool good = true;
+    uint64_t n;
+    double start = zmpi_seconds();
+    if (element != ZMPI_F32 && element != ZMPI_F64)
+        return;
+    for (uint64_t at = 0; at < b->bytes && good; at += n) {
+        struct zmpi_range range = ZMPI_RANGE_EMPTY;
+        struct zpart part;
+        n = zblock_piece(b, at);
+        c->scanned += n;
+        good = zblock_read(b, at, n, scratch, &part);
+        if (good) {
+            good = scan(c, b, &part, n, scratch, &range);
+            zpart_free(&part);
+        }
+        if (good)
+            zmpi_range_merge(&c->range, &range);
+    }
+    if (!good)
+        zcall_unreadable(c, b);
+    c->scan += zmpi_seconds() - start;
+}
+
+static int share_range(struct zcall *c)
+{
+    double mine[5] = {c->range.min, -c->range.max, c->range.fill, -c->fill.most,
+                      zmpi_fill_smallest(c->fill)},
+           all[5];
+    int rc = PMPI_Allreduce(mine, all, 5, MPI_DOUBLE, MPI_MIN, c->state->comm);
+    if (!rc) {
+        c->range = (struct zmpi_range){all[0], -all[1], all[2]};
+        c->fill = zmpi_fill_of(all[4], -all[3]);
+    }
+    return rc;
+}
+
+struct all_data {
+    struct zcall *call;
+    zcall_scan_fn *scan;
+    void *context;
+    int rc;
+};
+
+/* zmpi_fill_scan_fn */
+static bool range_below(void *context, double threshold, struct zmpi_range *range)
+{
+    struct all_data *a = context;
+    struct zcall *c = a->call;
+    c->below = threshold;
+    c->range = ZMPI_RANGE_EMPTY;
+    a->scan(c, a->context);
+    a->rc = share_range(c);
+    *range = c->range;
+    return !a->rc;
+}
+
+int zcall_find_range(struct zcall *c, zcall_scan_fn *scan_blocks, void *context)
+{
+    struct all_data a = {c, scan_blocks, context, MPI_SUCCESS};
+    scan_blocks(c, context);
+    int rc = share_range(c);
+    if (rc)
+        return rc;
+    struct zmpi_range range = c->range;
+    zmpi_fill_exclude(c->fill, range_below, &a, &range);
+    c->range = range;
+    c->below = 0;
+    return a.rc;
+}
+
+/* ---- a ratio ---- */
+
+bool zcall_wants_ratio(const struct zcall *c)
+{
+    return !c->exact && c->state->options.bound.mode == ZMPI_RATIO;
+}
+
+/* Any part of the data. */
+static struct zmpi_job ratio_job(const struct zcall *c)
+{
+    const struct zmpi_array any = {ZMPI_F64, {1, 1, 1}};
+    const struct zmpi_options *o = &c->state->options;
+    struct zmpi_job job = {.abs_bound = 0};
+    zmpi_job_make(&any, &o->bound, &c->range, &job);
+    zmpi_job_threshold(&job, o->threshold);
+    zmpi_job_fills(&job, &o->fill);
+    zmpi_options_encoder(o, &job.approximate);
+    job.encoder = c->way;
+    return job;
+}
+
+void zcall_ratio_begin(struct zcall *c)
+{
+    const struct zmpi_job job = ratio_job(c);
+    zmpi_ratio_search_begin(&c->search, &job, true);
+}
+
+void zcall_ratio_add(struct zcall *c, const struct zblock *b, unsigned char *scratch)
+{
+    enum zmpi_type element = b->type->element;
+    bool good = true;
+    uint64_t n;
+    double start = zmpi_seconds();
+    if ((element != ZMPI_F32 && element != ZMPI_F64) || !(c->search.top > 0))
+        return;
+    for (uint64_t at = 0; at < b->bytes && good; at += n) {
+        struct zpart part;
+        n = zblock_piece(b, at);
+        good = zblock_read(b, at, n, scratch, &part);
+        if (good) {
+            struct zmpi_array a = zblock_array(b, n);
+            if (part.holder)
+                good = !zmpi_device_move(part.holder, scratch, part.data, n);
+            if (good)
+                zmpi_ratio_search_add(&c->search, &a, part.holder ? scratch : part.data);
+            zpart_free(&part);
+        }
+    }
+    if (!good)
+        zcall_unreadable(c, b);
+    c->scan += zmpi_seconds() - start;
+}
+
+bool zcall_ratio_share(struct zcall *c, int *rc)
+{
+    *rc = PMPI_Allreduce(MPI_IN_PLACE, &c->search.sum, ZMPI_RATIO_SUMS, MPI_UINT64_T, MPI_SUM,
+                         c->state->comm);
+    return !*rc && zmpi_ratio_search_next(&c->search);
+}
+
+double zcall_ratio_bound(const struct zcall *c)
+{
+    struct zmpi_job job = ratio_job(c);
+    if (zmpi_job_open(&job))
+        zmpi_ratio_search_apply(&c->search, &job);
+    return job.abs_bound;
+}

@@ -63,8 +63,8 @@ def make_trace(seed, keep):
             os.remove(name)
     ranks, end = 1 + seed % 2, rng.choice(["close", "kill"])
     between = rng.choice(["nothing", "fsck", "trim"] if end == "close" else ["nothing", "fsck", "fsck"])
-    env = dict(os.environ, ZMPI_ERROR_BOUND="lossless", ZMPI_REPORT_TEXT="off", ZMPI_LEAST_RATIO="0", ZMPI_TRACE=trace,
-               ZMPI_TRACE_FILE=file)
+    env = dict(os.environ, ZMPI_ERROR_BOUND="lossless", ZMPI_REPORT_TEXT="off", ZMPI_LEAST_RATIO="0", POWER_TRACE=trace,
+               POWER_FILE=file)
     if OPEN_MPI:
         env["OMPI_MCA_io"] = COMPONENTS[seed // 2 % len(COMPONENTS)]
     write(env, ranks, seed, 0, file, end)
@@ -91,7 +91,7 @@ def main():
         how = "?"
         try:
             trace, how = make_trace(seed, options.keep)
-            env = dict(os.environ, ZMPI_POWER_KEEP=f"power_{seed}.bad", ZMPI_LEAST_RATIO="0", ZMPI_ERROR_BOUND="lossless",
+            env = dict(os.environ, POWER_KEEP=f"power_{seed}.bad", ZMPI_LEAST_RATIO="0", ZMPI_ERROR_BOUND="lossless",
                        ZMPI_LOG="error", ZMPI_REPORT_TEXT="off")
             done = subprocess.run([os.path.join(PROGRAMS, "power_states"), trace, str(1000000 * seed), str(each), *COMMANDS],
                                   env=env, capture_output=True, text=True, check=False, timeout=1200)

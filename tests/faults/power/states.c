@@ -30,7 +30,7 @@ static unsigned long opened, incomplete, partly, refused, empty, untold, command
 static _Noreturn void fail(const char *trace, const struct state *s, const char *text)
 {
     printf("FAIL: %s, seed %" PRIu64 ": %s: %s\n", trace, s->seed, s->way, text);
-    const char *kept = getenv("ZMPI_POWER_KEEP");
+    const char *kept = getenv("POWER_KEEP");
     FILE *f = kept ? fopen(kept, "wb") : NULL;
     if (f != NULL && fwrite(s->image.data, 1, s->image.size, f) == s->image.size && !fclose(f))
         printf("  the file is in %s\n", kept);

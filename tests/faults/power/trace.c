@@ -26,8 +26,8 @@ static const char *file;
 
 static void open_log(void)
 {
-    const char *path = getenv("ZMPI_TRACE");
-    file = getenv("ZMPI_TRACE_FILE");
+    const char *path = getenv("POWER_TRACE");
+    file = getenv("POWER_FILE");
     if (path == NULL || file == NULL)
         return;
     log_fd =

@@ -2,9 +2,9 @@
  * trace.h - a log of what programs do to one file: a library that stands between them and libc, and
  * the entries that it writes (trace.c), from which disk.c builds what a power failure may leave.
  *
- * It traces the file that ZMPI_TRACE_FILE names, and those whose names begin with that one's, into
- * the file that ZMPI_TRACE names. All processes append to one log; the order of its entries is that
- * in which the calls were done.
+ * It traces the file that POWER_FILE names, and those whose names begin with that one's, into
+ * the file that POWER_TRACE names. All processes append to one log; the order of its entries is
+ * that in which the calls were done.
  */
 #ifndef ZMPI_TESTS_TRACE_H
 #define ZMPI_TESTS_TRACE_H

@@ -7,8 +7,8 @@
 
 #include "layout/stream.h"
 
-/* Elements of the chunks that are constants in the stream, and are none in the array at src, in the
- * host's memory, by samples. */
+/* About how many elements lie in chunks that are constants in the stream, and are none in the array
+ * at src, in the host's memory: by samples of some of them. */
 uint64_t zmpi_flat_count(const struct zmpi_stream *s, const void *src);
 
 #endif

@@ -106,13 +106,18 @@ static void count_bound(struct zfile *f, const struct zmpi_range *range,
             fmax(f->stats.found_share, info->abs_bound / (range->max - range->min));
 }
 
+/* The first so many records of a file are looked at for identifiers, and then one in so many. */
+enum { LOOKS = 64 };
+
 /* What the bound has taken from the piece. */
 static void count_lossy(struct zfile *f, const struct zpiece *piece, const struct zmpi_stream *s)
 {
     f->stats.values_lossy += (double)(s->info.decoded_bytes / s->width);
     if (!piece->holder)
         f->stats.values_flat += (double)zmpi_flat_count(s, piece->data);
-    if (!f->stats.identifiers.is_one && zmpi_whole_identifiers(&s->info, piece->data))
+    const uint64_t records = f->stats.n.records;
+    if (!f->stats.identifiers.is_one && (records < LOOKS || records % LOOKS == 0) &&
+        zmpi_whole_identifiers(&s->info, piece->data))
         f->stats.identifiers = f->call;
 }
 

@@ -96,8 +96,12 @@ static void note_ratio(const struct zfile *f, struct entry *e)
     if (!(e->coded[0] > 0) || fabs(got / e->ratio - 1) <= 0.05 ||
         (got > e->ratio && !(e->largest[0] > 0)))
         return;
-    zmpi_log(ZMPI_LOG_WARN, "%s: %s cannot be had: it is %.4g, with errors up to %.4g", f->path,
-             e->bound, got, e->largest[0]);
+    bool approximate;
+    const int encoder = zmpi_options_encoder(&f->options, &approximate);
+    const bool more = got < e->ratio && encoder != ZMPI_INTERP;
+    zmpi_log(ZMPI_LOG_WARN, "%s: %s cannot be had: it is %.4g, with errors up to %.4g%s%s", f->path,
+             e->bound, got, e->largest[0], more ? "; smaller is ZMPI_CODEC=" : "",
+             more ? zmpi_encoder_name(encoder + 1) : "");
 }
 
 static void note_use(struct use *u, const struct zmpi_use *use)

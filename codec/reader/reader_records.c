@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout/stream.h"
 #include "reader/reader.h"
 
 enum zmpi_status zmpi_reader_info(struct zmpi_reader_file *f, struct zmpi_reader_info *given,
@@ -28,31 +27,6 @@ enum zmpi_status zmpi_reader_info(struct zmpi_reader_file *f, struct zmpi_reader
     return zmpi_reader_fine(error);
 }
 
-/* The head of a record's stream; its chunks are not read. */
-static enum zmpi_status stream_of(struct zmpi_part *p, const struct zmpi_record *r,
-                                  struct zmpi_stream_info *info)
-{
-    unsigned char head[ZMPI_STREAM_HEADER_BYTES];
-    size_t size;
-    const uint64_t at = zmpi_record_payload(r);
-    if (r->payload_length < sizeof head)
-        return ZMPI_ERR_CORRUPT;
-    enum zmpi_status status = p->in.read(p->in.context, at, head, sizeof head);
-    if (!status)
-        status = zmpi_stream_head_size(head, sizeof head, &size);
-    if (!status && size > r->payload_length)
-        status = ZMPI_ERR_CORRUPT;
-    unsigned char *table = status ? NULL : malloc(size);
-    if (!table)
-        return status ? status : ZMPI_ERR_MEMORY;
-    status = p->in.read(p->in.context, at, table, size);
-    /* The parser wants to know that the stream is whole; only head and table are looked at. */
-    if (!status)
-        status = zmpi_stream_info(table, (size_t)r->payload_length, info);
-    free(table);
-    return status == ZMPI_ERR_FORMAT ? ZMPI_ERR_CORRUPT : status;
-}
-
 static void describe(struct zmpi_part *p, const struct zmpi_record *r,
                      struct zmpi_reader_record *out)
 {
@@ -73,7 +47,7 @@ static void describe(struct zmpi_part *p, const struct zmpi_record *r,
     }
     if (r->kind != ZMPI_RECORD_DATA)
         return;
-    out->status = stream_of(p, r, &info);
+    out->status = zmpi_source_stream(&p->in, r, &info);
     if (out->status)
         return;
     out->array = info.array;

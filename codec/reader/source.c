@@ -4,7 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+#include "layout/stream.h"
 
 static enum zmpi_status read_source(void *context, uint64_t offset, void *dst, size_t size)
 {
@@ -67,6 +70,30 @@ enum zmpi_status zmpi_source_look(const struct zmpi_reader *in, enum zmpi_kind *
     else if (!is_container)
         *kind = zmpi_container_lost(head, size, in) ? ZMPI_KIND_HEADLESS : ZMPI_KIND_PLAIN;
     return ZMPI_OK;
+}
+
+enum zmpi_status zmpi_source_stream(const struct zmpi_reader *in, const struct zmpi_record *r,
+                                    struct zmpi_stream_info *info)
+{
+    unsigned char head[ZMPI_STREAM_HEADER_BYTES];
+    size_t size;
+    const uint64_t at = zmpi_record_payload(r);
+    if (r->payload_length < sizeof head)
+        return ZMPI_ERR_CORRUPT;
+    enum zmpi_status status = in->read(in->context, at, head, sizeof head);
+    if (!status)
+        status = zmpi_stream_head_size(head, sizeof head, &size);
+    if (!status && size > r->payload_length)
+        status = ZMPI_ERR_CORRUPT;
+    unsigned char *table = status ? NULL : malloc(size);
+    if (!table)
+        return status ? status : ZMPI_ERR_MEMORY;
+    status = in->read(in->context, at, table, size);
+    /* The parser wants to know that the stream is whole; only head and table are looked at. */
+    if (!status)
+        status = zmpi_stream_info(table, (size_t)r->payload_length, info);
+    free(table);
+    return status == ZMPI_ERR_FORMAT ? ZMPI_ERR_CORRUPT : status;
 }
 
 void zmpi_source_hold(int fd)

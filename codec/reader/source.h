@@ -28,6 +28,10 @@ enum zmpi_kind {
 /* The kind of what `in` reads. Errors are those of its reads. */
 enum zmpi_status zmpi_source_look(const struct zmpi_reader *in, enum zmpi_kind *kind);
 
+/* What a record's stream says of itself; its chunks are not read. */
+enum zmpi_status zmpi_source_stream(const struct zmpi_reader *in, const struct zmpi_record *r,
+                                    struct zmpi_stream_info *info);
+
 /* What is found in the file is not given back while it is read (format.md 2.6), until the
  * descriptor is closed. */
 void zmpi_source_hold(int fd);

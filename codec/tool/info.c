@@ -34,31 +34,6 @@ struct sums {
     uint64_t others; /* records of other kinds */
 };
 
-/* A record's stream header; the chunk table is not read. */
-static enum zmpi_status stream_of(struct tool_input *in, const struct zmpi_record *r,
-                                  struct zmpi_stream_info *info)
-{
-    unsigned char head[ZMPI_STREAM_HEADER_BYTES];
-    size_t size;
-    enum zmpi_status status =
-        in->reader.read(in->reader.context, zmpi_record_payload(r), head, sizeof head);
-    if (!status)
-        status = zmpi_stream_head_size(head, sizeof head, &size);
-    if (status)
-        return status;
-    if (size > r->payload_length)
-        return ZMPI_ERR_CORRUPT;
-    unsigned char *table = malloc(size);
-    if (!table)
-        return ZMPI_ERR_MEMORY;
-    status = in->reader.read(in->reader.context, zmpi_record_payload(r), table, size);
-    /* The parser wants to know that the stream is whole; only head and table are looked at. */
-    if (!status)
-        status = zmpi_stream_info(table, (size_t)r->payload_length, info);
-    free(table);
-    return status;
-}
-
 static void describe_extent(const struct zmpi_extent *e, char text[200])
 {
     if (e->levels == 0) {
@@ -348,7 +323,8 @@ static int go_through(struct tool_input *in, bool json, bool all, struct sums *s
     for (size_t i = 0; i < c->count; i++) {
         const struct zmpi_record *r = &record[i];
         struct zmpi_stream_info info = {0};
-        enum zmpi_status status = r->kind == ZMPI_RECORD_DATA ? stream_of(in, r, &info) : ZMPI_OK;
+        enum zmpi_status status =
+            r->kind == ZMPI_RECORD_DATA ? zmpi_source_stream(&in->reader, r, &info) : ZMPI_OK;
         memory = memory && status != ZMPI_ERR_MEMORY;
         if (r->kind == ZMPI_RECORD_DATA && !status) {
             add(&s->total[info.array.type], r, &info);

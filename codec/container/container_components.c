@@ -12,8 +12,10 @@
 #define TILE_BYTES ((size_t)2 << 20)
 #define TILE_LEAST 4096 /* points */
 #define STRETCHES  256
-#define BLOCK      256 /* points whose components stay in the first-level cache */
-#define MOST       64  /* components */
+#define CHUNKS     4
+#define CHUNK_MOST 262144 /* elements (format.md 1.1) */
+#define BLOCK      256    /* points whose components stay in the first-level cache */
+#define MOST       64     /* components */
 
 static bool is_next(const struct zmpi_extent *a, const struct zmpi_extent *b)
 {
@@ -169,6 +171,20 @@ static enum zmpi_status decode(const struct tile *t, const unsigned char id[16],
     return ZMPI_OK;
 }
 
+/* Points of a tile: of some MiB in all, but of several chunks, which are decoded as a whole. */
+static size_t tile_points(const struct zmpi_record *r, const struct zmpi_reader *in, size_t stride)
+{
+    unsigned char head[ZMPI_STREAM_HEADER_BYTES];
+    size_t points = TILE_BYTES / stride > TILE_LEAST ? TILE_BYTES / stride : TILE_LEAST;
+    if (in->read(in->context, zmpi_record_payload(r), head, sizeof head) != ZMPI_OK)
+        return points; /* the record's own read says why */
+    const uint64_t chunk = (uint64_t)zmpi_load32(head + 12) * zmpi_load32(head + 16);
+    const uint64_t of_chunks = chunk <= CHUNK_MOST ? chunk * zmpi_load32(head + 20) : 0;
+    if (of_chunks <= CHUNK_MOST && CHUNKS * of_chunks > points)
+        points = CHUNKS * (size_t)of_chunks;
+    return points;
+}
+
 enum zmpi_status zmpi_components_read(const struct zmpi_found *found, size_t n,
                                       const unsigned char id[16], const struct zmpi_reader *in,
                                       const struct zmpi_copy *copies, size_t count,
@@ -182,7 +198,7 @@ enum zmpi_status zmpi_components_read(const struct zmpi_found *found, size_t n,
     uint64_t need = 0;
     for (size_t i = 0; i < count; i++)
         need += copies[i].length / stride + 2;
-    size_t points = TILE_BYTES / stride > TILE_LEAST ? TILE_BYTES / stride : TILE_LEAST;
+    size_t points = tile_points(&found->record, in, stride);
     points = need < points ? (size_t)need : points;
     *t = (struct tile){
         .found = found, .n = n, .width = width, .points = points, .data = malloc(points * stride)};

@@ -1,7 +1,7 @@
 /*
  * fill_named.c - fill values that the user names, among the other values: exact on all ranks, and
  * no part of the range, in collective and independent writes, small ones that are held back, and in
- * MPI_Gather. A hint names others for a file.
+ * MPI_Gather; and of components, each with its own range. A hint names others for a file.
  *
  * zmpi-test: RANKS 1,3 ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_FILL=0,-1 ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always
  */
@@ -11,7 +11,7 @@
 
 enum { N = 60000, ROW = 500 };
 
-enum way { TOGETHER, ALONE, ROWS, HINT };
+enum way { TOGETHER, ALONE, ROWS, HINT, PAIRS };
 
 static const char path[] = "fill_named.z";
 static int rank, ranks;
@@ -63,12 +63,14 @@ static void file(enum way way)
     check_say("way %d", way);
     for (int i = 0; i < N; i++)
         data[i] = value(rank, i, way);
-    if (way == HINT) {
+    if (way == HINT || way == PAIRS)
         OK(MPI_Info_create(&info));
-        OK(MPI_Info_set(info, "zmpi_fill", "290.5,nan"));
-    }
-    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &f));
     if (way == HINT)
+        OK(MPI_Info_set(info, "zmpi_fill", "290.5,nan"));
+    if (way == PAIRS)
+        OK(MPI_Info_set(info, "zmpi_components", "2"));
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &f));
+    if (info != MPI_INFO_NULL)
         OK(MPI_Info_free(&info));
     write_to(f, way, data);
     check_sync(f, MPI_COMM_WORLD);
@@ -98,7 +100,7 @@ int main(int argc, char **argv)
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     OK(MPI_Comm_size(MPI_COMM_WORLD, &ranks));
-    for (int way = TOGETHER; way <= HINT; way++)
+    for (int way = TOGETHER; way <= PAIRS; way++)
         file((enum way)way);
     gather();
     OK(MPI_Finalize());

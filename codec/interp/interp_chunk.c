@@ -432,7 +432,8 @@ static void set_exceptions(const struct zmpi_interp_work *w, const struct except
         unsigned char *word = dst->at + row / extent[1] * dst->plane + row % extent[1] * dst->row +
                               i % extent[2] * width;
         memcpy(word, w->exception[i] == 1 ? e->fill : next, width);
-        next += w->exception[i] == 2 ? width : 0;
+        if (w->exception[i] == 2)
+            next += width;
     }
 }
 

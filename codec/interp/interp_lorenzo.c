@@ -32,9 +32,9 @@ void zmpi_interp_contexts(struct zmpi_interp_work *w, const struct cells *c, int
     if (above) {
         above[-1] = above[0];
         above[n] = above[n - 1];
+        const unsigned char *left = above - 1, *right = above + 1;
         for (size_t i = 0; i < n; i++) {
-            const uint16_t sum =
-                (uint16_t)(2 * (above[i] + before[i]) + above[i - 1] + above[i + 1]);
+            const uint16_t sum = (uint16_t)(2 * (above[i] + before[i]) + left[i] + right[i]);
             context[i] = class_of_sum((uint16_t)(sum >> shift));
         }
     } else {

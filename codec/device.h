@@ -50,6 +50,7 @@ struct zmpi_job {
     int threads;      /* >= 1 */
     unsigned axes;    /* ZMPI_AXES_GIVEN and those along which to predict; 0: to be chosen (4.6) */
     uint64_t read;    /* for speed alone: bytes that were just read, the data among them; or 0 */
+    struct zmpi_interp_known *interp; /* what was chosen before (interp.h); NULL: nobody knows */
 };
 
 /*

@@ -71,6 +71,20 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *plan, const struct zmpi_jo
                                     const unsigned char *src, struct zmpi_interp_rule *rule,
                                     bool *known);
 
+/* What was chosen for arrays of one file before: what fits one step of a simulation fits the next.
+ * All 0: nothing. The caller's, by struct zmpi_job's `interp`; not for two threads at once. */
+enum { ZMPI_INTERP_ENTRIES = 8 };
+struct zmpi_interp_known {
+    struct zmpi_interp_entry {
+        enum zmpi_type type;
+        size_t extent[3];
+        double abs_bound; /* another one's is at most twice or half of it */
+        struct zmpi_interp_set set;
+        unsigned calls; /* 0: no entry */
+    } entry[ZMPI_INTERP_ENTRIES];
+    unsigned next; /* the entry that was made first */
+};
+
 /* ---- chunks ---- */
 
 /* Buffers of one thread for tiles of up to a shape. */
@@ -88,11 +102,12 @@ size_t zmpi_interp_chunk_most(size_t elements, size_t width);
 size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                           unsigned set, const size_t extent[3], const struct zmpi_rows *src,
                           unsigned char *dst, unsigned char *decoded);
-/* Estimated bits, in 1/256, of the tile by the set. choose: the set's ways are chosen for it.
- * *known: the values seem to have been decoded by it. */
+/* Do values look as if they had been decoded: by a set, by something else? */
+enum zmpi_interp_origin { ZMPI_INTERP_FRESH, ZMPI_INTERP_DECODED, ZMPI_INTERP_DECODED_BY_IT };
+/* Estimated bits, in 1/256, of the tile by the set. choose: the set's ways are chosen for it. */
 uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                               struct zmpi_interp_set *set, bool choose, const size_t extent[3],
-                              const struct zmpi_rows *src, bool *known);
+                              const struct zmpi_rows *src, enum zmpi_interp_origin *origin);
 /* Never reads outside src, nor writes outside the tile; on error its contents are undefined. */
 enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                                     const size_t extent[3], const unsigned char *src, size_t size,

@@ -6,7 +6,7 @@
 #include "layout/fills.h"
 #include "layout/plan.h"
 
-enum { SAMPLES = 3, SMALLEST = 1 << 15 };
+enum { SAMPLES = 3, SMALLEST = 1 << 15, RECALLED = 1 << 12 };
 
 struct choice {
     const struct zmpi_plan *plan;
@@ -16,6 +16,7 @@ struct choice {
     struct zmpi_interp_set best;
     double least; /* bits for an element */
     bool known;   /* it is what the data were decoded by, as it seems */
+    bool fresh;   /* no sample looks as if it had been decoded at all */
 };
 
 /* The extents of the samples' tiles: those of the stream's chunks where these are few, else smaller
@@ -69,9 +70,10 @@ static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, 
         const size_t first[3] = {k / grid[2] / grid[1] * tile[0], k / grid[2] % grid[1] * tile[1],
                                  k % grid[2] * tile[2]};
         const struct zmpi_rows rows = rows_at(p, c->src, first);
-        bool this_one;
-        cost += zmpi_interp_estimate(w, c->rule, set, choose && s == 0, tile, &rows, &this_one);
-        *known &= this_one;
+        enum zmpi_interp_origin origin;
+        cost += zmpi_interp_estimate(w, c->rule, set, choose && s == 0, tile, &rows, &origin);
+        *known &= origin == ZMPI_INTERP_DECODED_BY_IT;
+        c->fresh &= origin == ZMPI_INTERP_FRESH;
         sum += tile[0] * tile[1] * tile[2];
     }
     zmpi_interp_work_free(w);
@@ -137,11 +139,83 @@ static void extend(struct zmpi_interp_set *s, const size_t tile[3])
     }
 }
 
+/* ---- what was chosen before ---- */
+
+static struct zmpi_interp_entry *entry_of(const struct choice *c, struct zmpi_interp_known *before)
+{
+    const struct zmpi_plan *p = c->plan;
+    for (int i = 0; i < ZMPI_INTERP_ENTRIES; i++) {
+        struct zmpi_interp_entry *e = &before->entry[i];
+        if (e->calls && e->type == p->type && memcmp(e->extent, p->words, sizeof e->extent) == 0 &&
+            e->abs_bound <= 2 * c->rule->abs_bound && c->rule->abs_bound <= 2 * e->abs_bound)
+            return e;
+    }
+    return NULL;
+}
+
+/* Does it fit? It is chosen anew in calls 2, 4, 8..., and for data that look decoded, for which
+ * only what they were decoded by is right. Small samples tell that. */
+static bool recall(struct choice *c, size_t elements, struct zmpi_interp_entry *e)
+{
+    double bits;
+    bool known;
+    if (!e)
+        return false;
+    e->calls++;
+    if (!(e->calls & (e->calls - 1)))
+        return false;
+    struct zmpi_interp_set set = e->set;
+    struct choice look = *c;
+    size_t tile[3];
+    look.fresh = true;
+    look.elements = elements / 64 > RECALLED ? elements / 64 : RECALLED;
+    sample_tile(&look, set.axes, tile);
+    if (set.family == ZMPI_INTERP_LATTICE)
+        set.levels = zmpi_interp_levels(set.axes, tile);
+    if (set.levels > e->set.levels || !measure(&look, &set, false, &bits, &known))
+        return false;
+    c->best = e->set;
+    return look.fresh;
+}
+
+static void remember(const struct choice *c, struct zmpi_interp_known *before,
+                     struct zmpi_interp_entry *e)
+{
+    if (!e) {
+        e = &before->entry[before->next++ % ZMPI_INTERP_ENTRIES];
+        e->calls = 1;
+    }
+    e->type = c->plan->type;
+    memcpy(e->extent, c->plan->words, sizeof e->extent);
+    e->abs_bound = c->rule->abs_bound;
+    e->set = c->best;
+}
+
+/* All families and axes are tried. */
+static enum zmpi_status choose(struct choice *c)
+{
+    static const unsigned char order[] = {7, 3, 5, 6, 1, 2, 4};
+    for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_LORENZO; family++)
+        for (unsigned k = 0; k < 7; k++) {
+            struct zmpi_interp_set set = plain_set(family, order[k]);
+            bool fits = true;
+            for (int i = 0; i < 3; i++)
+                fits &= !(order[k] >> (2 - i) & 1) || c->plan->words[i] > 1;
+            set.shift = c->least < 1e300 ? c->best.shift : 0;
+            if (fits && !try_set(c, &set, true))
+                return ZMPI_ERR_MEMORY;
+            if (fits && k == 0 && !try_shifts(c))
+                return ZMPI_ERR_MEMORY;
+        }
+    if (c->least == 1e300)
+        return ZMPI_ERR_UNSUPPORTED;
+    return try_shifts(c) ? ZMPI_OK : ZMPI_ERR_MEMORY;
+}
+
 enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *job,
                                     const unsigned char *src, struct zmpi_interp_rule *rule,
                                     bool *known)
 {
-    static const unsigned char order[] = {7, 3, 5, 6, 1, 2, 4};
     memset(rule, 0, sizeof *rule);
     rule->type = p->type;
     rule->abs_bound = job->abs_bound;
@@ -155,24 +229,18 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
     c.elements = elements / 64 < SMALLEST ? SMALLEST : elements / 64;
     if (elements <= (size_t)4 * ZMPI_INTERP_ELEMENTS || c.elements > ZMPI_INTERP_ELEMENTS)
         c.elements = ZMPI_INTERP_ELEMENTS;
-    for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_LORENZO; family++)
-        for (unsigned k = 0; k < 7; k++) {
-            struct zmpi_interp_set set = plain_set(family, order[k]);
-            bool fits = true;
-            for (int i = 0; i < 3; i++)
-                fits &= !(order[k] >> (2 - i) & 1) || p->words[i] > 1;
-            set.shift = c.least < 1e300 ? c.best.shift : 0;
-            if (fits && !try_set(&c, &set, true))
-                return ZMPI_ERR_MEMORY;
-            if (fits && k == 0 && !try_shifts(&c))
-                return ZMPI_ERR_MEMORY;
-        }
-    if (c.least == 1e300)
-        return ZMPI_ERR_UNSUPPORTED;
-    if (!try_shifts(&c))
-        return ZMPI_ERR_MEMORY;
+    struct zmpi_interp_entry *e = job->interp ? entry_of(&c, job->interp) : NULL;
+    const bool recalled = recall(&c, elements, e);
+    if (!recalled) {
+        const enum zmpi_status status = choose(&c);
+        if (status)
+            return status;
+    }
     zmpi_interp_tile(p->words, c.best.axes, p->tile);
-    extend(&c.best, p->tile);
+    if (!recalled)
+        extend(&c.best, p->tile);
+    if (!recalled && job->interp)
+        remember(&c, job->interp, e);
     p->chunks = 1;
     for (int i = 0; i < 3; i++) {
         p->grid[i] = p->words[i] / p->tile[i] + (p->words[i] % p->tile[i] != 0);

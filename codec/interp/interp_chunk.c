@@ -367,12 +367,12 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
 
 uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                               struct zmpi_interp_set *set, bool choose, const size_t extent[3],
-                              const struct zmpi_rows *src, bool *known)
+                              const struct zmpi_rows *src, enum zmpi_interp_origin *origin)
 {
     const uint64_t stored =
         (uint64_t)(extent[0] * extent[1] * extent[2] * zmpi_type_size(rule->type)) << 11;
     double base;
-    *known = false;
+    *origin = ZMPI_INTERP_FRESH;
     zmpi_interp_layout(w, set, extent);
     if (!load(w, rule, extent, src, &base))
         return stored;
@@ -382,7 +382,8 @@ uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_inte
     w->watch = decoded;
     w->seen = w->off = 0;
     run_set(w, set, choose);
-    *known = decoded && zmpi_interp_known(w);
+    if (decoded)
+        *origin = zmpi_interp_known(w) ? ZMPI_INTERP_DECODED_BY_IT : ZMPI_INTERP_DECODED;
     return all_bits(&w->codes) < CODE_MOST ? zmpi_interp_cost(w) : stored;
 }
 

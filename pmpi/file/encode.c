@@ -194,6 +194,7 @@ int zencode_job(struct zfile *f, const struct zmpi_job *asked, const struct zpie
     int rc;
     if (!piece->holder)
         zmpi_axes_recall(&f->axes, &job, piece->data);
+    job.interp = &f->interp;
     if (zoffload_take(f, &job, piece, &rc)) {
         f->stats.n.seconds_compress += zmpi_seconds() - start;
         return rc;

@@ -26,6 +26,7 @@
 #include "file/notes.h"
 #include "file/offload_write.h"
 #include "file/sessions.h"
+#include "interp/interp.h"
 #include "judge/axes_known.h"
 #include "judge/byte_order.h"
 #include "judge/components.h"
@@ -197,6 +198,7 @@ struct zfile {
     } before;
     struct zmpi_codec_choice choice;
     struct zmpi_axes_known axes; /* of what was coded before */
+    struct zmpi_interp_known interp;
 };
 
 /* ---- file_table.c ---- */

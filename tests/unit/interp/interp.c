@@ -260,6 +260,50 @@ Test(interp, again)
 
 /* ---- damage ---- */
 
+/* As `compress`, for a file in which arrays were coded before. */
+static size_t compress_known(const struct zmpi_array *a, const double *src,
+                             struct zmpi_interp_known *known, double *decoded)
+{
+    const struct zmpi_bound bound = {ZMPI_ABS, 1e-3};
+    struct zmpi_job job;
+    const size_t capacity = zmpi_compress_capacity(a);
+    unsigned char *stream = malloc(capacity);
+    size_t size;
+    cr_assert_eq(zmpi_job_make(a, &bound, NULL, &job), ZMPI_OK);
+    job.encoder = ZMPI_INTERP;
+    job.interp = known;
+    cr_assert_eq(zmpi_device_cpu()->compress(&job, stream, capacity, src, &size), ZMPI_OK);
+    cr_assert_eq(zmpi_decompress(decoded, kit_bytes(a), stream, size), ZMPI_OK);
+    free(stream);
+    return size;
+}
+
+/* What was chosen for a step of a file is taken for the next one, but not for data that were
+ * decoded: these stay as they are. */
+Test(interp, remembers)
+{
+    const struct zmpi_array a = {ZMPI_F64, {40, 50, 60}};
+    const size_t n = kit_elements(&a);
+    struct zmpi_interp_known known = {0};
+    double *src = make_waves(&a, 1, 0), *now = malloc(kit_bytes(&a)), *next = malloc(kit_bytes(&a));
+    const size_t first = compress_known(&a, src, &known, now);
+    cr_assert_eq(known.entry[0].calls, 1);
+    for (int call = 2; call < 6; call++) {
+        for (size_t i = 0; i < n; i++)
+            src[i] *= 1.001;
+        const size_t size = compress_known(&a, src, &known, now);
+        cr_assert_leq(size, first + first / 10);
+        kit_check(&a, src, now, 1e-3, "remembered");
+        compress_known(&a, now, &known, next);
+        cr_assert_eq(memcmp(now, next, kit_bytes(&a)), 0, "call %d changes decoded data", call);
+    }
+    cr_assert_eq(known.entry[0].calls, 9);
+    cr_assert_eq(known.next, 1);
+    free(src);
+    free(now);
+    free(next);
+}
+
 /* With checksums that are right again. */
 static void mend(unsigned char *s, const struct zmpi_stream *p)
 {

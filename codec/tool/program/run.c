@@ -254,6 +254,8 @@ int tool_run(int argc, char **argv)
     struct run r = {0};
     const int kept = is_first() ? STDERR_FILENO : be_silent();
     const int status = prepare(&r, argc, argv);
+    if (status && kept != STDERR_FILENO)
+        sleep(1); /* a launcher that sees one fail ends all: the first one's message comes before */
     if (status || r.help)
         return status ? status : tool_help();
     add_library(&r);

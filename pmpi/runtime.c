@@ -1,4 +1,5 @@
 /* runtime.c - from MPI_Init to MPI_Finalize: settings, agreed by all ranks. */
+#define _GNU_SOURCE // secure_getenv
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -23,8 +24,20 @@ static bool some_lack_it;  /* some ranks of it have no such library */
 static int share;          /* of the node's cores, in threads; 0: not known yet */
 static bool finishes_last; /* after what the program does inside MPI_Finalize */
 
+bool zruntime_off(void)
+{
+    const char *s = secure_getenv("ZMPI_OFF");
+    return s && *s && strcmp(s, "0") != 0 && strcmp(s, "off") != 0;
+}
+
 static void load_options(void)
 {
+    if (zruntime_off()) { /* nor are other settings looked at */
+        zmpi_options_default(&options);
+        options.log = ZMPI_LOG_ERROR;
+        zmpi_log_set(options.log);
+        return;
+    }
     options_status = zmpi_options_load(&options, options_message);
 }
 
@@ -124,7 +137,8 @@ static bool all_of_our_world(MPI_Comm comm)
 bool zruntime_all_have_it(MPI_Comm comm)
 {
     int inter = 1, ranks = 0;
-    if (PMPI_Comm_test_inter(comm, &inter) || inter || PMPI_Comm_size(comm, &ranks))
+    if (zruntime_off() || PMPI_Comm_test_inter(comm, &inter) || inter ||
+        PMPI_Comm_size(comm, &ranks))
         return false;
     return ranks == 1 || (!some_lack_it && (!agreed || all_of_our_world(comm)));
 }
@@ -176,7 +190,7 @@ void zruntime_unseen(const char *call)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     int initialized = 0; /* not in MPI-4 sessions alone */
-    if (agreed || some_lack_it)
+    if (agreed || some_lack_it || zruntime_off())
         return;
     znext_find(); /* where the MPI library is in front of us this may be the first call */
     if (!PMPI_Initialized(&initialized) && initialized && !atomic_flag_test_and_set(&said))
@@ -331,6 +345,8 @@ static void start(void)
 
 int zw_init(int *argc, char ***argv)
 {
+    if (zruntime_off())
+        return PMPI_Init(argc, argv);
     zpresence_announce();
     int rc = PMPI_Init(argc, argv);
     if (!rc)
@@ -340,6 +356,8 @@ int zw_init(int *argc, char ***argv)
 
 int zw_init_thread(int *argc, char ***argv, int required, int *provided)
 {
+    if (zruntime_off())
+        return PMPI_Init_thread(argc, argv, required, provided);
     zpresence_announce();
     int rc = PMPI_Init_thread(argc, argv, required, provided);
     if (!rc)

@@ -10,7 +10,8 @@
 /* Settings of a plug-in alone, which looks at them itself, and of tests. */
 static bool is_ignored(const char *variable)
 {
-    static const char *const begins[] = {"ZMPI_DATA=", "ZMPI_TEST_", "ZMPI_EMU_", "ZMPI_WSE_"};
+    static const char *const begins[] = {"ZMPI_OFF=", "ZMPI_DATA=", "ZMPI_TEST_", "ZMPI_EMU_",
+                                         "ZMPI_WSE_"};
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (strncmp(variable, begins[i], strlen(begins[i])) == 0)
             return true;

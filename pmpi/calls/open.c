@@ -427,7 +427,7 @@ static int open_plain(MPI_Comm comm, const char *filename, int amode, MPI_Info i
 
 int zw_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
-    if (comm == MPI_COMM_NULL) /* MPI says so, by the handler of files */
+    if (comm == MPI_COMM_NULL /* MPI says so, by the handler of files */ || zruntime_off())
         return PMPI_File_open(comm, filename, amode, info, fh);
     zdescriptors_opening(true);
     int rc = zruntime_all_have_it(comm) ? open_any(comm, filename, amode, info, fh)

@@ -29,6 +29,7 @@
 
 #include "base/log.h"
 #include "mpi/presence.h"
+#include "mpi/runtime.h"
 #include "next_mpi.h"
 
 enum { TAG = 32767, NOBODY = INT_MAX, PATIENCE = 10 /* seconds */ };
@@ -113,7 +114,8 @@ int PMIx_Commit(void)
     *(void **)&put = function_of(library, "PMIx_Put");
     if (!commit)
         return PMIX_ERROR;
-    if (put && !atomic_flag_test_and_set(&put_already) && !put(PMIX_GLOBAL, KEY, &here))
+    if (put && !zruntime_off() && !atomic_flag_test_and_set(&put_already) &&
+        !put(PMIX_GLOBAL, KEY, &here))
         pmix = library;
     return commit();
 }

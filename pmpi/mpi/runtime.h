@@ -8,6 +8,8 @@
 #include "next_mpi.h"
 #include "options/options.h"
 
+/* ZMPI_OFF: the library does nothing, as if it were not there. */
+bool zruntime_off(void);
 const struct zmpi_options *zruntime_options(void);
 bool zruntime_agreed(void); /* do all ranks of MPI_COMM_WORLD have the same settings? */
 /* Do all processes of a communicator have this library, so that they may be asked something? Those

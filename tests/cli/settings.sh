@@ -248,4 +248,18 @@ assert names == [os.fsencode(sys.argv[1])], names
 PYTHON
 field_io 2 ZMPI_REPORT=nowhere/r.json -- read -t f32 -d 16x32x32 report.bin back.raw || fail "reading"
 said | grep -q 'ZMPI_REPORT=.*nowhere/r.json: its folder cannot be written to: No such file' || fail "a report that cannot be written"
+echo "== ZMPI_OFF: as if the library were not there"
+write off.bin ZMPI_OFF=1 ZMPI_ERROR_BOUND=oops ZMPI_CONFIG=nowhere
+plain off.bin
+! grep -q zmpi out || fail "the library says something"
+write on.bin ZMPI_OFF=0 ZMPI_ERROR_BOUND=rel=1e-3
+compressed on.bin
+field_io 2 ZMPI_OFF=on -- read -t f32 -d 16x32x32 on.bin back.raw || true
+cmp -s in.raw back.raw && fail "a container is read"
+rm -f mixed.bin
+# shellcheck disable=SC2086 # several words are meant
+timeout 60 "$MPIEXEC" $flags -n 1 env ZMPI_OFF=1 LD_PRELOAD="$ZMPI_TEST_LIB" "$program" write -t f32 -d 16x32x32 in.raw mixed.bin : \
+    -n 2 env ZMPI_ERROR_BOUND=rel=1e-3 LD_PRELOAD="$ZMPI_TEST_LIB" "$program" write -t f32 -d 16x32x32 in.raw mixed.bin >out 2>&1 || fail "some ranks have ZMPI_OFF"
+plain mixed.bin
+grep -q 'runs without libzmpi.so' out || fail "some ranks have ZMPI_OFF: nothing said"
 rm -f ./*.bin ./*.raw ./*.ini ./*.json ./*.h5 ./*.nc ./*.bp ./*.vtu ./*.cube one.sh out

@@ -276,7 +276,9 @@ enum zmpi_status zmpi_option_assign(struct zmpi_options *o, size_t i, const char
     // A value that a stronger source hides must still be a valid one.
     bool hidden = o->source[i] > source;
     if (!zmpi_option_parse(&table[i], hidden ? &ignored : o, value)) {
-        snprintf(message, 256, "%.80s=%.64s: %s", label, value, table[i].allowed);
+        const bool percent = table[i].kind == ZMPI_OPTION_BOUND && strchr(value, '%');
+        snprintf(message, 256, "%.80s=%.64s: %s%s", label, value, percent ? "10% is rel=0.1; " : "",
+                 table[i].allowed);
         zmpi_option_one_line(message);
         return ZMPI_ERR_ARG;
     }

@@ -48,7 +48,8 @@ static int parse_one(int c, struct bench_settings *s)
     if (c == 'd' && !zmpi_shape_parse(optarg, s->shape))
         return tool_fail("-d %s: extents as NZxNYxNX, each at least 1", optarg);
     if (c == 'e' && zmpi_bound_parse(optarg, &s->bound))
-        return tool_fail("-e %s: " ZMPI_BOUNDS, optarg);
+        return tool_fail("-e %s: %s" ZMPI_BOUNDS, optarg,
+                         strchr(optarg, '%') ? "10% is rel=0.1; " : "");
     if (c == 'c' && !(s->encoder = zmpi_encoder_parse(optarg, &s->approximate)))
         return tool_fail("--codec %s: " ZMPI_ENCODER_NAMES, optarg);
     if (c == 'F' && !zmpi_fills_parse(optarg, &s->fill))

@@ -21,21 +21,6 @@ void *bench_alloc(size_t size)
     return p;
 }
 
-/* Type and shape from a name such as velocity_3x32x64x64.f32, where the user gave none. */
-static void read_name(const char *path, enum zmpi_type *type, size_t shape[3])
-{
-    const char *dot = strrchr(path, '.'), *dims = strrchr(path, '_');
-    char text[128];
-    if (!dot || (strcmp(dot, ".f32") != 0 && strcmp(dot, ".f64") != 0))
-        return;
-    if (!*type)
-        *type = dot[2] == '3' ? ZMPI_F32 : ZMPI_F64;
-    if (shape[2] == 0 && dims && dims < dot) {
-        snprintf(text, sizeof text, "%.*s", (int)(dot - dims - 1), dims + 1);
-        zmpi_shape_parse(text, shape); /* no shape in the name: it stays unknown */
-    }
-}
-
 /*
  * Copies are stacked along the slowest axis that the field has: a new axis along which nothing
  * changes would be a gift to every predictor.
@@ -54,7 +39,7 @@ static int shape_file(struct bench_field *f, const struct tool_input *in,
     size_t count;
     f->array.type = s->type;
     memcpy(f->array.extent, s->shape, sizeof f->array.extent);
-    read_name(f->name, &f->array.type, f->array.extent);
+    tool_field_name(f->name, &f->array.type, f->array.extent);
     if (!f->array.type)
         f->array.type = ZMPI_F32;
     size_t width = zmpi_type_size(f->array.type), elements = (size_t)in->size / width;

@@ -71,9 +71,25 @@ static int parse(int argc, char **argv, struct compare *c, bool *json)
     }
     if (argc - optind != 2)
         return tool_usage();
+    return TOOL_OK;
+}
+
+/* -t, else a name's, else what a container holds. */
+static int find_type(struct compare *c)
+{
+    struct tool_input *in[] = {&c->a, &c->b};
+    const bool given = c->shape[2] != 0;
+    for (int i = 0; i < 2; i++)
+        tool_field_name(in[i]->path, &c->type, c->shape);
+    for (int i = 0; i < 2 && !c->type; i++)
+        c->type = tool_container_type(in[i]);
     if (!c->type)
         return tool_fail("no type: give -t f32 or f64");
     c->width = zmpi_type_size(c->type);
+    const struct zmpi_array a = {c->type, {c->shape[0], c->shape[1], c->shape[2]}};
+    size_t n;
+    if (!given && (zmpi_array_count(&a, &n) || n != c->a.size / c->width))
+        memset(c->shape, 0, sizeof c->shape); /* a name that is not right */
     return TOOL_OK;
 }
 
@@ -385,6 +401,9 @@ static int compare_files(struct compare *c, bool json)
                (unsigned long long)c->b.size);
         return TOOL_DIFFERENT;
     }
+    const int failed = find_type(c);
+    if (failed)
+        return failed;
     if (c->a.size % c->width)
         return tool_fail("%s: %llu bytes are not a multiple of %zu", c->a.path,
                          (unsigned long long)c->a.size, c->width);

@@ -42,7 +42,8 @@ static int parse(int argc, char **argv, struct tool_work *w, struct given *given
             return tool_fail("--codec %s: " ZMPI_ENCODER_NAMES, optarg);
         if (c == 'e') {
             if (zmpi_bound_parse(optarg, &w->bound))
-                return tool_fail("-e %s: " ZMPI_BOUNDS, optarg);
+                return tool_fail("-e %s: %s" ZMPI_BOUNDS, optarg,
+                                 strchr(optarg, '%') ? "10% is rel=0.1; " : "");
             w->bound_given = true;
         }
         if (c == 'v')
@@ -52,8 +53,9 @@ static int parse(int argc, char **argv, struct tool_work *w, struct given *given
     }
     if (argc - optind != 2)
         return tool_usage();
+    tool_field_name(argv[optind], &w->type, (size_t[3]){0});
     if (!w->type)
-        return tool_fail("no type: give -t f32 or f64");
+        return tool_fail("no type: give -t f32 or f64, or a name such as x_41x128x128.f32");
     *input = argv[optind];
     *output = argv[optind + 1];
     return TOOL_OK;
@@ -92,6 +94,12 @@ static int check(struct tool_work *w)
         return tool_fail("%s: %zu elements are no multiple of %zu components", w->in.path, count,
                          parts);
     struct zmpi_array a = {w->type, {w->shape[0], w->shape[1], w->shape[2]}};
+    if (w->shape[2] == 0) { /* a name counts as far as it is right */
+        tool_field_name(w->in.path, &a.type, a.extent);
+        if (a.extent[2] && !zmpi_array_count(&a, &n) && (n == count || n == count / parts))
+            memcpy(w->shape, a.extent, sizeof w->shape);
+    }
+    w->shape_known = w->shape[2] > 0;
     if (w->shape[2] == 0) {
         w->shape[0] = w->shape[1] = 1;
         w->shape[2] = count / parts;
@@ -345,12 +353,11 @@ int tool_compress(int argc, char **argv)
     if (tool_input_open_raw(&w.in, input, false))
         return TOOL_ERROR;
     status = refuse_container(&w);
-    const bool given = w.shape[2] > 0;
     if (!status)
         status = settle_components(&w, more.components != NULL);
     if (!status)
         status = check(&w);
-    if (!status && !given)
+    if (!status && !w.shape_known)
         status = tool_find_shape(&w);
     if (!status && zmpi_bound_needs_range(&w.bound))
         status = tool_find_ranges(&w);

@@ -13,7 +13,8 @@ struct tool_work {
     bool bound_given, verbose;
     int encoder; /* 0: not given */
     bool approximate;
-    size_t shape[3]; /* of one component; 0 0 0: not given */
+    size_t shape[3];  /* of one component; 0 0 0: not given */
+    bool shape_known; /* by -d, or by the name of the file */
     struct zmpi_offload offload;
     struct tool_input in;
     struct tool_output out;

@@ -16,12 +16,11 @@ static const struct command {
     const char *help;
 } commands[] = {
     {"compress", tool_compress,
-     "-t f32|f64 -e BOUND [-T THRESHOLD] [--fill V[,V]] [--components N[:slow]] [--codec C] "
+     "[-t f32|f64] -e BOUND [-T THRESHOLD] [--fill V[,V]] [--components N[:slow]] [--codec C] "
      "[-d NZxNYxNX] [-v] IN OUT",
-     "Compress a raw field. Without -d its data tell the shape, if they have one (-v prints it); "
-     "of "
-     "more than three\n"
-     "extents the leading ones are multiplied.\n"
+     "Compress a raw field. Without -t and -d its name may tell, x_41x128x128.f32; else its data "
+     "tell the shape, if they\n"
+     "have one (-v prints it). Of more than three extents the leading ones are multiplied.\n"
      "BOUND: abs=V, every |x - x'| <= V; rel=V, V times max - min of the whole file, fill values "
      "and NaN left out;\n"
      "pw_rel=V, V times |x|; psnr=dB, peak signal-to-noise ratio of all values (the absolute bound "
@@ -66,12 +65,14 @@ static const struct command {
      "Write the file anew, without what newer data have overwritten, and put it in the place of "
      "the "
      "old one."},
-    {"compare", tool_compare, "-t f32|f64 [-d NZxNYxNX] [--components N[:slow]] [--json] A B",
+    {"compare", tool_compare, "[-t f32|f64] [-d NZxNYxNX] [--components N[:slow]] [--json] A B",
      "Differences of B from A, raw or compressed each: largest error, also of |x|, PSNR (of A's "
      "range), mean "
      "SSIM over 8x8 windows of\n"
      "2-D slices (step 4), elements whose NaN or infinity differs. Exit status 1 if sizes or those "
      "differ.\n"
+     "Without -t the type is that of a name, x_41x128x128.f32, or of what a compressed file "
+     "holds.\n"
      "--components N: the same of each of N variables that take turns (:slow: one behind the "
      "other)."},
     {"bench", tool_bench,
@@ -109,9 +110,9 @@ static const struct command {
      "runs plain. -v says\n"
      "what is preloaded. Exit status: the program's; 2: a setting is wrong, 127: there is no such "
      "program."},
-    {"options", tool_options, "[--file NAME]",
-     "All settings, their values in force here, and where those come from. --file: those of a file "
-     "of\n"
+    {"options", tool_options, "[--file NAME] [--json] [SETTING...]",
+     "All settings, or some, their values in force here, and where those come from. --file: those "
+     "of a file of\n"
      "this name, and what they override."},
 };
 

@@ -2,6 +2,7 @@
  * force here, or for one file.
  */
 #include <getopt.h>
+#include <strings.h>
 
 #include "device.h"
 #include "tool.h"
@@ -34,11 +35,68 @@ static void print_option(const struct zmpi_options *o, const struct zmpi_options
     printf(")\n\n");
 }
 
-static void print_all(const struct zmpi_options *o, const struct zmpi_options *job,
-                      const char *file)
+static void print_json(const struct zmpi_options *o, size_t i)
 {
-    for (size_t i = 0; zmpi_option_info(i); i++)
-        print_option(o, job, i);
+    const struct zmpi_option_info *option = zmpi_option_info(i);
+    const char *text[] = {option->name,          option->environment,   option->info_key,
+                          option->type,          option->default_value, option->help,
+                          zmpi_option_from(o, i)};
+    static const char *const key[] = {"name",    "variable", "hint", "type",
+                                      "default", "help",     "from"};
+    char value[1024];
+    zmpi_option_get(o, i, value);
+    printf("{\"value\": ");
+    tool_json_string(value);
+    for (size_t k = 0; k < sizeof key / sizeof *key; k++) {
+        printf(", \"%s\": ", key[k]);
+        if (text[k])
+            tool_json_string(text[k]);
+        else
+            printf("null");
+    }
+    printf("}");
+}
+
+/* By its name in rules, its variable or its hint. */
+static bool is_called(size_t i, const char *name)
+{
+    const struct zmpi_option_info *option = zmpi_option_info(i);
+    return strcasecmp(name, option->name) == 0 || strcasecmp(name, option->environment) == 0 ||
+           (option->info_key && strcasecmp(name, option->info_key) == 0);
+}
+
+/* Those of the names, or all if there is none. */
+static int print_some(const struct zmpi_options *o, const struct zmpi_options *job, char **names,
+                      bool json)
+{
+    bool more = false;
+    for (char **name = names; *name; name++) {
+        size_t i = 0;
+        while (zmpi_option_info(i) && !is_called(i, *name))
+            i++;
+        if (!zmpi_option_info(i))
+            return tool_fail("there is no setting %s (zmpi options lists all)", *name);
+    }
+    printf("%s", json ? "[" : "");
+    for (size_t i = 0; zmpi_option_info(i); i++) {
+        bool wanted = !*names;
+        for (char **name = names; *name; name++)
+            wanted = wanted || is_called(i, *name);
+        if (!wanted)
+            continue;
+        printf("%s", json && more ? ",\n " : "");
+        more = true;
+        if (json)
+            print_json(o, i);
+        else
+            print_option(o, job, i);
+    }
+    printf("%s", json ? "]\n" : "");
+    return TOOL_OK;
+}
+
+static void print_rest(const struct zmpi_options *o, const char *file)
+{
     if (file)
         printf("A new file %s is %s.\n\n", file,
                !zmpi_options_file_matches(o, file) ? "left alone: ZMPI_FILES does not select it"
@@ -52,24 +110,30 @@ static void print_all(const struct zmpi_options *o, const struct zmpi_options *j
 
 int tool_options(int argc, char **argv)
 {
-    static const struct option longs[] = {{"file", 1, NULL, 'f'}, {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"file", 1, NULL, 'f'}, {"json", 0, NULL, 'j'}, {NULL, 0, NULL, 0}};
     const char *file = NULL;
+    bool json = false;
     char message[256];
     struct zmpi_options job, o;
     int c;
     while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         if (c == '?')
             return tool_usage();
-        file = optarg;
+        if (c == 'f')
+            file = optarg;
+        json = json || c == 'j';
     }
-    if (argc != optind)
-        return tool_usage();
     if (!tool_options_load(&job))
         return TOOL_ERROR;
     o = job;
-    const bool fine = !file || zmpi_options_for_file(&o, file, message) == ZMPI_OK;
-    if (fine)
-        print_all(&o, &job, file);
+    int status = TOOL_OK;
+    if (file && zmpi_options_for_file(&o, file, message))
+        status = tool_fail("%s", message);
+    if (!status)
+        status = print_some(&o, &job, argv + optind, json);
+    if (!status && !json && argc == optind)
+        print_rest(&o, file);
     zmpi_options_free(&job);
-    return fine ? TOOL_OK : tool_fail("%s", message);
+    return status;
 }

@@ -98,6 +98,11 @@ int tool_keep_going(const char *path, const char *to);
 enum zmpi_status tool_record_read(struct tool_input *in, const struct zmpi_record *r,
                                   unsigned char **bytes, size_t *chunk);
 
+/* Type and shape from a name such as velocity_3x32x64x64.f32, where they are 0 so far. */
+void tool_field_name(const char *path, enum zmpi_type *type, size_t shape[3]);
+/* That of all floats in a container; 0: it is none, holds none, or has both. */
+enum zmpi_type tool_container_type(struct tool_input *in);
+
 /* A file that appears under its name only when it is complete. "-" is standard output. */
 struct tool_output {
     const char *path;        /* as the command line has it */

@@ -185,6 +185,11 @@ expect 0 "$zmpi" --help
 expect 0 "$zmpi" --version
 check grep -q '^zmpi [0-9]' out
 expect 2 "$zmpi" options extra
+says 'there is no setting extra'
+expect 0 "$zmpi" options codec zmpi_FILL
+[ "$(grep -c '^ZMPI_' out)" = 2 ] || fail "options of two settings: $(cat out)"
+expect 0 "$zmpi" options --json
+check json '{"codec", "fill"} <= {o["name"] for o in d}'
 c="$zmpi compress"
 expect 2 $c -t f16 -e abs=1 f32.raw x.zmpi
 for bound in abs=0 abs=-1 abs=nan rel=0 rel=1 rel=-1 psnr=0 psnr=301 pw_rel=1 pw_rel= ratio=1 ratio=x "" 1e-3; do
@@ -307,6 +312,21 @@ expect 0 "$zmpi" info --json 'quote"back\slash.zmpi'
 check json "d['path'] == 'quote\"back\\\\slash.zmpi'"
 
 group="compare"
+# Type and shape by name, or by what a container holds.
+cp f32.raw wind_20x30x40.f32
+cp f32.raw wrong_7x7.f32
+expect 0 "$zmpi" compress -e rel=1e-3 wind_20x30x40.f32 named.zmpi
+expect 0 "$zmpi" compress -t f32 -d 20x30x40 -e rel=1e-3 f32.raw told.zmpi
+[ "$(wc -c <named.zmpi)" = "$(wc -c <told.zmpi)" ] || fail "a name that is not used"
+expect 0 "$zmpi" compress -e rel=1e-3 wrong_7x7.f32 wrong.zmpi
+expect 0 "$zmpi" compare --json f32.raw named.zmpi
+expect 0 "$zmpi" compare --json named.zmpi wrong_7x7.f32
+expect 2 "$zmpi" compare f32.raw f32.raw
+expect 2 "$zmpi" compress -e rel=1e-3 f32.raw no.zmpi
+expect 2 "$zmpi" compress -t f32 -e rel=10% f32.raw no.zmpi
+grep -q 'rel=0.1' err || fail "10% without a hint"
+rm -f wind_20x30x40.f32 wrong_7x7.f32 named.zmpi told.zmpi wrong.zmpi
+
 expect 0 "$zmpi" compare -t f32 -d 20x30x40 --json f32.raw a.zmpi
 check json "0 < d['max_error'] <= 0.01 and 50 < d['psnr'] < 120 and 0.9 < d['ssim'] <= 1"
 check json "d['elements'] == 24000 and d['special_changed'] == 0 and d['size_ratio'] > 1"
@@ -317,7 +337,6 @@ expect 0 "$zmpi" compare -t f32 odd.raw odd.zmpi
 expect 1 "$zmpi" compare -t f32 f32.raw odd.raw
 expect 1 "$zmpi" compare -t f32 f32.raw f64.raw
 expect 2 "$zmpi" compare -t f32 -d 7x7 f32.raw a.zmpi
-expect 2 "$zmpi" compare f32.raw a.zmpi
 expect 2 "$zmpi" compare -t f32 f32.raw missing
 says missing
 # One known error at one known place.

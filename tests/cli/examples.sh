@@ -1,5 +1,6 @@
 #!/bin/sh
-# examples.sh - docs/examples: each compiles without warnings, the C++ one too, runs, and needs no MPI; errors name the file.
+# examples.sh - docs/examples: each compiles without warnings, those in C++ and Fortran too, runs, and needs no MPI; errors name the
+# file.
 set -eu
 zmpi=$ZMPI_TEST_BIN/zmpi
 lib=$ZMPI_TEST_BIN/../lib
@@ -38,6 +39,18 @@ done
 
 compile "${CC:-cc}" compress_array.c compress_array
 ./compress_array | grep -q '^524288 bytes as [0-9]*, no value' || fail "compress_array"
+
+if command -v "${FC:-gfortran}" >/dev/null; then
+    "${FC:-gfortran}" -std=f2018 -Wall -Wextra -Werror -O1 "$ZMPI_TEST_SOURCE/codec/fortran/zmpi_reader.f90" "$from/mean.f90" -o mean_f \
+        -L"$lib" -lzmpi_codec -Wl,-rpath,"$lib"
+    [ "$(./mean_f field.z)" = "field.z 249.500000" ] || fail "mean.f90: $(./mean_f field.z)"
+    for file in raw missing.z damaged.z; do
+        if ./mean_f "$file" >out 2>&1; then fail "mean.f90 $file"; fi
+        grep -q "^$file: " out || fail "mean.f90 $file: $(cat out)"
+    done
+else
+    echo "no Fortran compiler: the example in Fortran is left out"
+fi
 
 if ! command -v "${CXX:-c++}" >/dev/null; then
     echo "no C++ compiler: the example in C++ is left out"

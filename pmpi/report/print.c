@@ -109,6 +109,14 @@ void zentry_print_text(FILE *out, const struct entry *e, size_t n, const struct 
     }
     if (rest.files > 0)
         print_more(out, &rest);
+    bool compressed = false;
+    for (size_t i = 0; i < n; i++)
+        compressed = compressed || (e[i].sum[WRITTEN] > 0 && !e[i].plain);
+    if (compressed)
+        fputs("zmpi Programs with libzmpi.so read compressed files as they were written; for "
+              "others: zmpi "
+              "decompress, zmpi cat, Python's zmpi.open\n",
+              out);
 }
 
 static const char *const sum_name[] = {"bytes_written",

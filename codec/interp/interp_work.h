@@ -23,7 +23,7 @@ struct level {
     struct cells of[8]; /* [0] is the level above it as a whole */
 };
 
-enum mode { ENCODE, DECODE, TRY };
+enum mode { ENCODE, DECODE };
 
 /* Codes of a chunk in the order in which they are coded; rows, whose elements go to lanes in turn.
  */

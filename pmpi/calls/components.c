@@ -65,13 +65,15 @@ int zcomponents_look(struct zfile *f, const struct zplan *p)
         return told(f, p, count);
     const int n = zmpi_components_recall(&f->components, m->element, f->options.threshold, m->data,
                                          count, &is_new);
+    if (!has_whole_points(p, n))
+        return 1;
     if (is_new)
         zmpi_log(ZMPI_LOG_INFO,
                  "%s: rank %d: calls of %zu values are %d interleaved components, as their data "
                  "look: each has its own range (zmpi_components, ZMPI_COMPONENTS: another number; "
                  "1: one array)",
                  f->path, f->rank, count, n);
-    return has_whole_points(p, n) ? n : 1;
+    return n;
 }
 
 void zcomponents_say(int components, double say[2])

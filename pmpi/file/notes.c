@@ -24,15 +24,32 @@ const char *zexact_name(enum zexact_why why)
     return name[why];
 }
 
+static void clear(struct znote note[ZNOTES])
+{
+    for (int i = 0; i < ZNOTES; i++)
+        for (int c = 0; c < ZNOTE_PARTS; c++)
+            note[i].range[c] = ZMPI_RANGE_EMPTY;
+}
+
+bool znotes_make(struct zfile *f)
+{
+    if (f->notes)
+        return true;
+    f->notes = calloc(1, sizeof *f->notes);
+    if (f->notes) {
+        clear(f->notes->collective);
+        clear(f->notes->independent);
+    }
+    return f->notes != NULL;
+}
+
 struct znote *znote_now(struct zfile *f)
 {
     const struct zmpi_options *job = zruntime_options();
     const uint64_t k = f->call.number - 1;
     if (!f->call.is_one || k >= ZNOTES || (!job->report[0] && job->log < ZMPI_LOG_INFO))
         return NULL;
-    if (!f->notes)
-        f->notes = calloc(1, sizeof *f->notes);
-    if (!f->notes)
+    if (!znotes_make(f))
         return NULL;
     return f->call.collective ? &f->notes->collective[k] : &f->notes->independent[k];
 }
@@ -57,8 +74,7 @@ double znote_fill(const struct znote *note)
 {
     double fill = (double)INFINITY;
     for (int c = 0; c < ZNOTE_PARTS; c++)
-        if (note->range[c].fill > 0)
-            fill = fmin(fill, note->range[c].fill);
+        fill = fmin(fill, note->range[c].fill);
     return fill;
 }
 

@@ -44,8 +44,8 @@ struct znote {
     double values;
     double raw,
         stored; /* bytes of records that hold this call alone, as they were and in the file */
-    double abs_bound[ZNOTE_PARTS];        /* largest error, of each component */
-    struct zmpi_range range[ZNOTE_PARTS]; /* as far as the bound needed it */
+    double abs_bound[ZNOTE_PARTS];        /* that hold, of each component */
+    struct zmpi_range range[ZNOTE_PARTS]; /* empty where the bound needed none */
 };
 
 struct znotes {
@@ -56,6 +56,8 @@ struct zfile;
 struct zpiece;
 struct zplan;
 
+/* Makes room for a file's notes, if there is none. False: no memory. */
+bool znotes_make(struct zfile *f);
 /* The note of the call that is being coded; NULL: none is made. */
 struct znote *znote_now(struct zfile *f);
 /* A piece of it became a record. */

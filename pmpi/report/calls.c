@@ -16,10 +16,9 @@
 /* Of all ranks, as numbers: sums, then maxima. */
 enum { SUMS = 3, MAXIMA = 1 + 3 * ZNOTE_PARTS };
 
-/* Not as it was allocated. */
 static bool is_known(const struct zmpi_range *r)
 {
-    return r->min <= r->max && (r->min < 0 || r->max > 0);
+    return r->min <= r->max;
 }
 
 static void to_numbers(const struct znote *n, double *sum, double *most)
@@ -123,7 +122,7 @@ static void print_ranges(FILE *out, const struct znote *n)
         print_number(out, known ? n->range[c].max : HUGE_VAL);
         fputc(']', out);
     }
-    fputs("], \"largest_errors\": [", out);
+    fputs("], \"absolute_bounds\": [", out);
     for (int c = 0; c < parts_of(n); c++) {
         fputs(c ? ", " : "", out);
         print_number(out, n->abs_bound[c]);
@@ -189,10 +188,7 @@ char *zreport_calls(struct zfile *f, size_t *size)
     *size = 0;
     if (!zruntime_options()->report[0])
         return NULL;
-    if (!f->notes)
-        f->notes = calloc(1, sizeof *f->notes);
-    int ready = f->notes != NULL, all = 0, n[2] = {number_of(f->stats.collective_calls), 0},
-        rank = 0;
+    int ready = znotes_make(f), all = 0, n[2] = {number_of(f->stats.collective_calls), 0}, rank = 0;
     if (PMPI_Allreduce(&ready, &all, 1, MPI_INT, MPI_MIN, f->comm) || !all ||
         sum_up(f, f->notes->collective, n[0]) ||
         take_independent(f, f->notes->independent, &n[1], &rank) || f->rank || n[0] + n[1] == 0)

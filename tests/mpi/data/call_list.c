@@ -93,6 +93,7 @@ int main(int argc, char **argv)
     read_report();
     expect("{\"call\": 1, \"to\": 1, \"values\": 8, \"type\": \"f64\"");
     expect("\"exact\": \"small\"");
+    expect("\"absolute_bounds\": [0.04");
     snprintf(part, sizeof part,
              "{\"call\": 2, \"to\": 2, \"values\": %d, \"type\": \"f64\", \"components\": 1, "
              "\"shape\": [12, 40, 50], \"shape_from\": \"view\", \"bound\": \"rel=0.001\", "

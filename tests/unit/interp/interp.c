@@ -299,6 +299,13 @@ Test(interp, remembers)
     }
     cr_assert_eq(known.entry[0].calls, 9);
     cr_assert_eq(known.next, 1);
+    /* What was decoded by another set: short waves along x. */
+    for (size_t i = 0; i < n; i++)
+        src[i] = sin(2.3 * (double)(i % 60)) * cos(0.1 * (double)(i / 60 % 50)) *
+                 sin(1 + 0.07 * (double)(i / 3000));
+    compress_known(&a, src, NULL, now);
+    compress_known(&a, now, &known, next); /* call 10 */
+    cr_assert_eq(memcmp(now, next, kit_bytes(&a)), 0, "another set's data change");
     free(src);
     free(now);
     free(next);

@@ -82,8 +82,7 @@ int zw_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datat
 /* The caller frees what it gets, unless it is predefined. */
 static int give_type(MPI_Datatype kept, MPI_Datatype *given)
 {
-    int i, a, d, combiner;
-    int rc = PMPI_Type_get_envelope(kept, &i, &a, &d, &combiner);
+    int combiner, rc = ztype_combiner(kept, &combiner);
     if (rc || combiner == MPI_COMBINER_NAMED) {
         *given = kept;
         return rc;

@@ -34,6 +34,10 @@ int ztype_make(MPI_Datatype datatype, struct ztype *t);
 /* PMPI_Type_size_x, which for a type that is none asks the handler of MPI_COMM_WORLD; here nobody
  * is asked. */
 int ztype_size(MPI_Datatype datatype, MPI_Count *size);
+/* The call that made it, MPI_COMBINER_VECTOR. */
+int ztype_combiner(MPI_Datatype datatype, int *combiner);
+/* Is it one that MPI has by itself, which nobody frees? */
+bool ztype_is_predefined(MPI_Datatype datatype);
 /* Number of the segment that holds data byte `at`, which is below the type's size. */
 size_t ztype_segment(const struct ztype *t, uint64_t at);
 /* n times an array of this shape, one behind the other: one more dimension, as far as there is room

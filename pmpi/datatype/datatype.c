@@ -97,55 +97,6 @@ static void named_segments(MPI_Datatype t, uint64_t size, struct zsegments *s)
 
 /* ---- derived types ---- */
 
-static int combiner_of(MPI_Datatype t)
-{
-    int i, a, d, combiner;
-    PMPI_Type_get_envelope(t, &i, &a, &d, &combiner);
-    return combiner;
-}
-
-static bool is_predefined(MPI_Datatype t)
-{
-    const int combiner = combiner_of(t);
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
-}
-
-static void contents_free(struct zcontents *c)
-{
-    for (int i = 0; i < c->datatypes_n; i++) {
-        if (c->child)
-            ztype_free(&c->child[i]);
-        if (c->datatype && c->datatype[i] != MPI_DATATYPE_NULL && !is_predefined(c->datatype[i]))
-            PMPI_Type_free(&c->datatype[i]);
-    }
-    free(c->integer);
-    free(c->address);
-    free(c->datatype);
-    free(c->child);
-}
-
-/* The children are still to be made. */
-static int contents_get(MPI_Datatype t, struct zcontents *c)
-{
-    int rc =
-        PMPI_Type_get_envelope(t, &c->integers_n, &c->addresses_n, &c->datatypes_n, &c->combiner);
-    if (rc)
-        return rc;
-    c->integer = calloc((size_t)c->integers_n + 1, sizeof *c->integer);
-    c->address = calloc((size_t)c->addresses_n + 1, sizeof *c->address);
-    c->datatype = calloc((size_t)c->datatypes_n + 1, sizeof *c->datatype);
-    c->child = calloc((size_t)c->datatypes_n + 1, sizeof *c->child);
-    if (!c->integer || !c->address || !c->datatype || !c->child) {
-        c->datatypes_n = 0;
-        return MPI_ERR_NO_MEM;
-    }
-    for (int i = 0; i < c->datatypes_n; i++)
-        c->datatype[i] = MPI_DATATYPE_NULL;
-    return PMPI_Type_get_contents(t, c->integers_n, c->addresses_n, c->datatypes_n, c->integer,
-                                  c->address, c->datatype);
-}
-
 /* `count` blocks of `length` children; block i begins at displacement(i). */
 static void vector_segments(const struct zcontents *c, int64_t stride, struct zsegments *s)
 {
@@ -155,8 +106,7 @@ static void vector_segments(const struct zcontents *c, int64_t stride, struct zs
 
 static void derived_segments(const struct zcontents *c, struct zsegments *s)
 {
-    const int *n = c->integer;
-    const MPI_Aint *a = c->address;
+    const int64_t *n = c->integer, *a = c->address;
     const struct ztype *t = c->child;
     switch (c->combiner) {
     case MPI_COMBINER_DUP:
@@ -167,14 +117,14 @@ static void derived_segments(const struct zcontents *c, struct zsegments *s)
         zsegments_repeat(s, t, 0, n[0]);
         break;
     case MPI_COMBINER_VECTOR:
-        vector_segments(c, (int64_t)n[2] * t->extent, s);
+        vector_segments(c, n[2] * t->extent, s);
         break;
     case MPI_COMBINER_HVECTOR:
         vector_segments(c, a[0], s);
         break;
     case MPI_COMBINER_INDEXED:
         for (int64_t i = 0; i < n[0]; i++)
-            zsegments_repeat(s, t, (int64_t)n[1 + n[0] + i] * t->extent, n[1 + i]);
+            zsegments_repeat(s, t, n[1 + n[0] + i] * t->extent, n[1 + i]);
         break;
     case MPI_COMBINER_HINDEXED:
         for (int64_t i = 0; i < n[0]; i++)
@@ -182,7 +132,7 @@ static void derived_segments(const struct zcontents *c, struct zsegments *s)
         break;
     case MPI_COMBINER_INDEXED_BLOCK:
         for (int64_t i = 0; i < n[0]; i++)
-            zsegments_repeat(s, t, (int64_t)n[2 + i] * t->extent, n[1]);
+            zsegments_repeat(s, t, n[2 + i] * t->extent, n[1]);
         break;
     case MPI_COMBINER_HINDEXED_BLOCK:
         for (int64_t i = 0; i < n[0]; i++)
@@ -211,7 +161,7 @@ void zshape_prepend(size_t shape[3], size_t n)
  * are one row. */
 static void derived_shape(const struct zcontents *c, struct ztype *t)
 {
-    const int *n = c->integer;
+    const int64_t *n = c->integer;
     memcpy(t->shape, c->child[0].shape, sizeof t->shape);
     switch (c->combiner) {
     case MPI_COMBINER_DUP:
@@ -234,7 +184,7 @@ static void derived_shape(const struct zcontents *c, struct ztype *t)
             zshape_prepend(t->shape, (size_t)n[1]);
         break;
     case MPI_COMBINER_SUBARRAY:
-        for (int i = 0; i < n[0]; i++) /* fastest first */
+        for (int64_t i = 0; i < n[0]; i++) /* fastest first */
             zshape_prepend(
                 t->shape,
                 (size_t)n[1 + n[0] + (n[1 + 3 * n[0]] == MPI_ORDER_FORTRAN ? i : n[0] - 1 - i)]);
@@ -258,7 +208,7 @@ static enum zmpi_type common_element(const struct zcontents *c)
 {
     enum zmpi_type element = ZMPI_BYTES;
     bool first = true;
-    for (int i = 0; i < c->datatypes_n; i++) {
+    for (size_t i = 0; i < c->datatypes; i++) {
         const struct ztype *t = &c->child[i];
         if (t->size == 0)
             continue;
@@ -325,7 +275,10 @@ static int take_segments(struct ztype *t, const struct zsegments *s)
 static int make_named(MPI_Datatype datatype, struct ztype *t)
 {
     struct zsegments s = {0};
-    t->element = element_of_named(datatype, combiner_of(datatype), t->size);
+    int combiner, rc = ztype_combiner(datatype, &combiner);
+    if (rc)
+        return rc;
+    t->element = element_of_named(datatype, combiner, t->size);
     t->shape[0] = t->shape[1] = 1;
     t->shape[2] = t->size / zmpi_type_size(t->element);
     named_segments(datatype, t->size, &s);
@@ -338,7 +291,7 @@ struct level {
     struct level *outer;
     struct zcontents c;
     struct ztype *t;
-    int next; /* child */
+    size_t next; /* child */
 };
 
 static int enter(struct level **inner, MPI_Datatype datatype, struct ztype *t)
@@ -346,7 +299,7 @@ static int enter(struct level **inner, MPI_Datatype datatype, struct ztype *t)
     int rc = describe(datatype, t);
     if (rc)
         return rc;
-    if (is_predefined(datatype))
+    if (ztype_is_predefined(datatype))
         return make_named(datatype, t);
     struct level *l = calloc(1, sizeof *l);
     if (!l)
@@ -354,14 +307,14 @@ static int enter(struct level **inner, MPI_Datatype datatype, struct ztype *t)
     l->outer = *inner;
     l->t = t;
     *inner = l;
-    return contents_get(datatype, &l->c);
+    return zcontents_get(datatype, &l->c);
 }
 
 static void leave(struct level **inner)
 {
     struct level *l = *inner;
     *inner = l->outer;
-    contents_free(&l->c);
+    zcontents_free(&l->c);
     free(l);
 }
 
@@ -378,8 +331,8 @@ int ztype_make(MPI_Datatype datatype, struct ztype *t)
     struct level *inner = NULL;
     int rc = enter(&inner, datatype, t);
     while (inner && !rc) {
-        if (inner->next < inner->c.datatypes_n) {
-            const int i = inner->next++;
+        if (inner->next < inner->c.datatypes) {
+            const size_t i = inner->next++;
             rc = enter(&inner, inner->c.datatype[i], &inner->c.child[i]);
         } else {
             rc = complete(inner);

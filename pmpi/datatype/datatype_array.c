@@ -28,7 +28,7 @@ static void axes_segments(const struct axis *axis, int n, const struct ztype *t,
 }
 
 /* Put the axes in order, slowest first, with their strides; size: of the whole array, as given. */
-static void axes_order(struct axis *axis, int n, const int *size, bool fortran)
+static void axes_order(struct axis *axis, int n, const int64_t *size, bool fortran)
 {
     int64_t stride = 1;
     for (int k = n - 1; k >= 0; k--) {
@@ -57,8 +57,8 @@ static void axes_free(struct axis *axis, int n)
 
 int ztype_subarray(const struct zcontents *c, struct zsegments *s)
 {
-    const int n = c->integer[0];
-    const int *size = c->integer + 1, *subsize = size + n, *start = subsize + n;
+    const int n = (int)c->integer[0];
+    const int64_t *size = c->integer + 1, *subsize = size + n, *start = subsize + n;
     struct axis *axis = axes_new(n);
     if (!axis)
         return MPI_ERR_NO_MEM;
@@ -81,7 +81,7 @@ int ztype_subarray(const struct zcontents *c, struct zsegments *s)
 }
 
 /* The block size that MPI_DISTRIBUTE_DFLT_DARG means. */
-static int64_t block_size(int distribution, int argument, int64_t size, int64_t processes)
+static int64_t block_size(int64_t distribution, int64_t argument, int64_t size, int64_t processes)
 {
     if (argument != MPI_DISTRIBUTE_DFLT_DARG)
         return argument;
@@ -89,7 +89,7 @@ static int64_t block_size(int distribution, int argument, int64_t size, int64_t 
 }
 
 /* Runs of process `at` of `processes` along a dimension of `size`. */
-static bool distribute(struct axis *axis, int distribution, int argument, int64_t size,
+static bool distribute(struct axis *axis, int64_t distribution, int64_t argument, int64_t size,
                        int64_t processes, int64_t at)
 {
     int64_t block = size;
@@ -114,16 +114,16 @@ static bool distribute(struct axis *axis, int distribution, int argument, int64_
 
 int ztype_darray(const struct zcontents *c, struct zsegments *s)
 {
-    const int *p = c->integer;
-    const int rank = p[1], n = p[2];
-    const int *size = p + 3, *distribution = size + n, *argument = distribution + n,
-              *processes = argument + n;
+    const int64_t *p = c->integer;
+    const int n = (int)p[2];
+    const int64_t *size = p + 3, *distribution = size + n, *argument = distribution + n,
+                  *processes = argument + n;
     const bool fortran = processes[n] == MPI_ORDER_FORTRAN;
     struct axis *axis = axes_new(n);
     if (!axis)
         return MPI_ERR_NO_MEM;
     /* Process coordinates are row-major in the process grid whatever the array's order. */
-    int64_t left = rank;
+    int64_t left = p[1];
     bool failed = false;
     for (int i = n - 1; i >= 0 && !failed; i--) {
         failed = !distribute(&axis[i], distribution[i], argument[i], size[i], processes[i],

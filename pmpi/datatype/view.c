@@ -8,8 +8,7 @@
  * its handle. */
 static int keep_type(MPI_Datatype type, MPI_Datatype *kept)
 {
-    int i, a, d, combiner;
-    int rc = PMPI_Type_get_envelope(type, &i, &a, &d, &combiner);
+    int combiner, rc = ztype_combiner(type, &combiner);
     if (rc)
         return rc;
     if (combiner == MPI_COMBINER_NAMED) {
@@ -21,10 +20,10 @@ static int keep_type(MPI_Datatype type, MPI_Datatype *kept)
 
 static void drop_type(MPI_Datatype *type)
 {
-    int i, a, d, combiner;
+    int combiner;
     if (*type == MPI_DATATYPE_NULL)
         return;
-    PMPI_Type_get_envelope(*type, &i, &a, &d, &combiner);
+    ztype_combiner(*type, &combiner);
     if (combiner == MPI_COMBINER_NAMED)
         *type = MPI_DATATYPE_NULL;
     else

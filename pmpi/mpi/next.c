@@ -38,6 +38,8 @@ void *znext[ZNEXT_COUNT];
 void *zreal[ZWRAPPED_COUNT];
 atomic_bool znext_found;
 
+static void *mpi; /* the library */
+
 /* What is mapped from one file. */
 struct object {
     uintptr_t start, end;
@@ -116,14 +118,14 @@ static bool is_tool_or_mpi(const struct object *o)
 
 /* In the order of objects[] as the dynamic linker has it: what stands in front of us comes first.
  */
-static void find_behind(const void *mpi)
+static void find_behind(const void *init)
 {
     bool passed = false;
     for (size_t i = 0; i < objects_count; i++) {
         struct object *o = &objects[i];
         bool us = contains(o, &znext_found);
         o->behind =
-            us || contains(o, mpi) || is_component(o->name) || (passed && is_tool_or_mpi(o));
+            us || contains(o, init) || is_component(o->name) || (passed && is_tool_or_mpi(o));
         passed = passed || us;
     }
     qsort(objects, objects_count, sizeof *objects, by_address);
@@ -189,7 +191,7 @@ static void *library_of(const void *function)
 }
 
 /* A library of the standard ABI brings its native one along, which the name tells it from. */
-static enum family family_of(void *mpi, const void *init)
+static enum family family_of(const void *init)
 {
     Dl_info info;
     if (dladdr(init, &info) && strstr(info.dli_fname, "libmpi_abi"))
@@ -198,7 +200,7 @@ static enum family family_of(void *mpi, const void *init)
 }
 
 /* What the library calls itself, "MPICH Version: 4.0.2". */
-static void name_of(void *mpi, char *name, size_t size)
+static void name_of(char *name, size_t size)
 {
     int (*version)(char *, int *);
     char text[8192] = "another one"; /* longer than any MPI's MPI_MAX_LIBRARY_VERSION_STRING */
@@ -213,13 +215,13 @@ static void name_of(void *mpi, char *name, size_t size)
 }
 
 /* Handles and constants are those of the mpi.h that we were compiled with. */
-static void check_family(void *mpi, const void *init)
+static void check_family(const void *init)
 {
-    const enum family family = family_of(mpi, init);
+    const enum family family = family_of(init);
     char name[100], message[400];
     if (family == BUILT_FOR)
         return;
-    name_of(mpi, name, sizeof name);
+    name_of(name, sizeof name);
     snprintf(message, sizeof message,
              "this libzmpi.so was built for %s, the program runs %s%s: preload one that was built "
              "with the program's MPI (zmpi run finds it, or zmpi run --mpi NAME)",
@@ -228,21 +230,27 @@ static void check_family(void *mpi, const void *init)
     stop(message);
 }
 
+void *znext_function(const char *name)
+{
+    void *function = dlsym(RTLD_NEXT, name + 1);
+    return function ? function : dlsym(mpi, name);
+}
+
 static void search(void)
 {
     bool failed = false;
     dl_iterate_phdr(add_object, &failed);
-    void *init = failed ? NULL : find_mpi(), *mpi = init ? library_of(init) : NULL;
+    void *init = failed ? NULL : find_mpi();
+    mpi = init ? library_of(init) : NULL;
     if (failed)
         stop("no memory to find out where the MPI library is");
     if (!mpi)
         stop("an MPI function was called, but no MPI library is loaded");
-    check_family(mpi, init);
+    check_family(init);
     for (size_t i = 0; i < ZNEXT_COUNT; i++) {
         const char *name = znext_name[i];
-        bool function = strncmp(name, "PMPI", 4) == 0;
         /* A variable may have moved into the program (a copy relocation). */
-        znext[i] = function ? dlsym(RTLD_NEXT, name + 1) : dlsym(RTLD_DEFAULT, name);
+        znext[i] = strncmp(name, "PMPI", 4) == 0 ? znext_function(name) : dlsym(RTLD_DEFAULT, name);
         if (!znext[i])
             znext[i] = dlsym(mpi, name);
     }

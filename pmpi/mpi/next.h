@@ -25,6 +25,9 @@ static inline void znext_find(void)
         znext_search();
 }
 
+/* The function behind us, PMPI_x for MPI_x, that newer MPIs have; NULL: this one has it not. */
+void *znext_function(const char *name);
+
 /* Does the code at this address belong to us, to the MPI library or to a tool behind us? */
 bool znext_is_behind(const void *address);
 

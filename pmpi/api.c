@@ -18,7 +18,7 @@ int zmpi_file_set_bound(MPI_File fh, const char *bound)
         const struct zmpi_floats program = zmpi_floats_hold();
         rc = zstage_flush(f); /* what is staged keeps the bound it was given under */
         zmpi_floats_release(program);
-        f->options.bound = b;
+        f->options.bound = f->file_bound = b;
         f->options.bound_set = true;
         f->call_rules = false; /* the program's word is stronger */
         zmpi_option_called(&f->options, "error_bound");

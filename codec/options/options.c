@@ -87,7 +87,8 @@ static const struct zmpi_option table[] = {
      TEXT(files)},
     {{"hdf5", "name", "off", "ZMPI_HDF5", "zmpi_hdf5",
       "files of HDF5 and netCDF-4 programs: off (as any others) or container (new ones become "
-      "containers, whatever their names, in which datasets of floats are lossy)"},
+      "containers, whatever their names, in which datasets of floats are lossy); not set: "
+      "container where a rule names datasets, else off"},
      "allowed are off or container",
      ZMPI_OPTION_HDF5,
      true,

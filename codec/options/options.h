@@ -111,6 +111,8 @@ enum zmpi_status zmpi_options_for_comm(struct zmpi_options *o, const char *name,
  * any of its calls? */
 bool zmpi_rules_call(const struct zmpi_options *o, const char *path, unsigned call,
                      struct zmpi_bound *bound);
+/* The bound that a rule sets for a dataset of this name; NULL: is there a rule for any? */
+bool zmpi_rules_dataset(const struct zmpi_options *o, const char *name, struct zmpi_bound *bound);
 /* Does a rule set this option, for whatever file? */
 bool zmpi_rules_set(const struct zmpi_options *o, const char *name);
 /* May this option be set for a single communicator? */

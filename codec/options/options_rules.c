@@ -7,6 +7,8 @@
  *     error_bound = abs=0.01
  *     [snap_*.bin #1-3]      ; the first three write calls of such a file
  *     error_bound = lossless
+ *     [hdf5:/fields/rho*]    ; a dataset of HDF5's: a glob on its name, or on its path
+ *     error_bound = abs=0.5
  *     [comm:halo*]           ; a glob on a communicator's name
  *     collectives = none
  *
@@ -32,6 +34,7 @@
 /* inih cuts longer section names and keys without a word. */
 #define NAME_MAX_CHARS 48
 #define COMM           "comm:"
+#define DATASET        "hdf5:"
 
 struct rule {
     char glob[NAME_MAX_CHARS + 2];
@@ -116,6 +119,11 @@ static bool is_for_comms(const char *section)
     return strncmp(section, COMM, strlen(COMM)) == 0;
 }
 
+static bool is_for_datasets(const char *section)
+{
+    return strncmp(section, DATASET, strlen(DATASET)) == 0;
+}
+
 /* "GLOB #N" or "GLOB #N-M": cuts the calls off, and says which. False: they are wrong. */
 static bool take_calls(struct rule *r)
 {
@@ -141,6 +149,8 @@ static bool allowed_in(const char *section, const struct zmpi_option *row)
 {
     if (strcmp(section, "*") == 0)
         return row->per_file || row->per_comm;
+    if (is_for_datasets(section))
+        return strcmp(row->info.name, "error_bound") == 0;
     return is_for_comms(section) ? row->per_comm : row->per_file;
 }
 
@@ -182,7 +192,8 @@ static int take(void *user, const char *section, const char *name, const char *v
     }
     snprintf(rule.glob, sizeof rule.glob, "%s", section);
     snprintf(rule.value, sizeof rule.value, "%s", value);
-    if (!take_calls(&rule) || (rule.first && is_for_comms(section))) {
+    const bool file = !is_for_comms(section) && !is_for_datasets(section);
+    if (!take_calls(&rule) || (rule.first && !file)) {
         fail(p, ZMPI_ERR_ARG, "calls are written [GLOB #3] or [GLOB #1-3], counted from 1");
         return 0;
     }
@@ -258,7 +269,8 @@ static bool selects_file(const struct rule *r, const char *path)
 {
     if (path == NULL)
         return !r->first && strcmp(r->glob, "*") == 0;
-    return !r->first && !is_for_comms(r->glob) && zmpi_glob_matches(r->glob, path);
+    return !r->first && !is_for_comms(r->glob) && !is_for_datasets(r->glob) &&
+           zmpi_glob_matches(r->glob, path);
 }
 
 static bool selects_call(const struct rule *r, const char *path, unsigned call)
@@ -275,6 +287,18 @@ bool zmpi_rules_call(const struct zmpi_options *o, const char *path, unsigned ca
         const struct rule *r = &o->rules->rule[k];
         if (selects_call(r, path, call) && zmpi_bound_parse(r->value, bound) == ZMPI_OK)
             found = true;
+    }
+    return found;
+}
+
+bool zmpi_rules_dataset(const struct zmpi_options *o, const char *name, struct zmpi_bound *bound)
+{
+    bool found = false;
+    for (size_t k = 0; o->rules != NULL && k < o->rules->count; k++) {
+        const struct rule *r = &o->rules->rule[k];
+        if (is_for_datasets(r->glob) &&
+            (name == NULL || zmpi_glob_matches(r->glob + strlen(DATASET), name)))
+            found = name == NULL || zmpi_bound_parse(r->value, bound) == ZMPI_OK;
     }
     return found;
 }

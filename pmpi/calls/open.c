@@ -337,9 +337,12 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
                wrong = zmpi_options_for_file(&o, path, message) ? MPI_ERR_INFO_VALUE : MPI_SUCCESS;
     if (!wrong)
         wrong = zpolicy_hints(&o, info, message);
-    /* Calls that no rule names are exact then. */
+    const bool datasets = zhdf5_is_opening() && zmpi_rules_dataset(&o, NULL, NULL);
+    if (datasets && o.source[zmpi_option_index("hdf5")] == ZMPI_FROM_DEFAULT)
+        o.hdf5 = ZMPI_HDF5_CONTAINER;
+    /* What no rule names is exact then. */
     struct zmpi_bound of_calls;
-    if (!o.bound_set && zmpi_rules_call(&o, path, 0, &of_calls)) {
+    if (!o.bound_set && (datasets || zmpi_rules_call(&o, path, 0, &of_calls))) {
         o.bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
         o.bound_set = true;
     }

@@ -1,7 +1,7 @@
 /* write.c - one write call: by which way its pieces get into the file (docs/architecture.md). */
-#include <limits.h>
 #include <string.h>
 
+#include "calls/call_bound.h"
 #include "calls/components.h"
 #include "calls/transfer.h"
 #include "calls/write_plan.h"
@@ -100,23 +100,6 @@ static void count_written(struct zfile *f, const struct zplan *p)
     note_call(f, p);
 }
 
-/* The bound of this call, where rules name calls: the number-th collective one of the file, or
- * independent one of this rank. What is staged keeps the bound that it was given under. */
-static int bound_of_call(struct zfile *f, uint64_t number, bool collective)
-{
-    struct zmpi_bound bound = f->file_bound;
-    f->call = (struct zcall_number){number, collective, true};
-    if (!f->call_rules || zmpi_option_is_hint(&f->options, "error_bound"))
-        return MPI_SUCCESS;
-    if (number <= INT_MAX)
-        zmpi_rules_call(&f->options, f->path, (unsigned)number, &bound);
-    if (bound.mode == f->options.bound.mode && bound.value == f->options.bound.value) // NOLINT
-        return MPI_SUCCESS;
-    int rc = zstage_flush(f);
-    f->options.bound = bound;
-    return rc;
-}
-
 /* Is it small? A library that says of which array its data are a part tells more than one call: a
  * small array is exact even together with others, and the rows of a large one are not small. */
 static void look_at_size(const struct zfile *f, struct zplan *p)
@@ -148,7 +131,7 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
     struct zplan p;
     *done = 0;
     f->stats.independent_calls++;
-    int rc = bound_of_call(f, f->stats.independent_calls, false);
+    int rc = zcall_bound(f, f->stats.independent_calls, false);
     rc = rc ? rc : zplan_make(f, r, zplace_slot_size(f) / 4, &p);
     if (rc || p.memory.bytes == 0)
         return rc;
@@ -366,7 +349,7 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
     *done = 0;
     f->stats.collective_calls++;
     const uint64_t most = f->session.atomic ? zplace_slot_size(f) / 4 : COLLECTIVE_PIECE;
-    const int bound = bound_of_call(f, f->stats.collective_calls, true);
+    const int bound = zcall_bound(f, f->stats.collective_calls, true);
     int rc = zplan_make(f, r, most, &p);
     rc = look(f, &p, rc, &t);
     rc = rc ? rc : bound;

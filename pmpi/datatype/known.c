@@ -14,6 +14,11 @@ void zknown_end(const struct zknown_list *list)
     told = list->outer;
 }
 
+const struct zknown_rule *zknown_rule(void)
+{
+    return told ? &told->rule : NULL;
+}
+
 /* Whole elements that are known; NULL: there is at least a byte of something else. */
 static const struct zknown *find(uintptr_t address, uint64_t length)
 {

@@ -7,6 +7,13 @@
 
 #include "datatype/buffer.h"
 
+/* The bound and the fill value of the array that the library's call is about. */
+struct zknown_rule {
+    bool bounded;
+    struct zmpi_bound bound;
+    struct zmpi_fills fill;
+};
+
 /* Bytes of the program's that are elements of one type, and of nothing else. */
 struct zknown {
     uintptr_t begin, end;
@@ -20,12 +27,16 @@ struct zknown {
 struct zknown_list {
     const struct zknown *known;
     size_t count;
+    struct zknown_rule rule;
     const struct zknown_list *outer; /* of the call that this one is made in */
 };
 
 /* What is known to this thread until the end, instead of what was known before. */
 void zknown_begin(struct zknown_list *list);
 void zknown_end(const struct zknown_list *list);
+
+/* Of the library's call that this one is made in; NULL: it is made in none. */
+const struct zknown_rule *zknown_rule(void);
 
 /* Bytes of a call that all are known elements, and of one type, become such: type and shape. */
 void zknown_look(struct zmemory *m, const struct ztype *t, const void *buf, MPI_Count count);

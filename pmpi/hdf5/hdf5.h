@@ -15,6 +15,7 @@ typedef int herr_t;
 typedef int htri_t;
 typedef unsigned long long hsize_t;
 typedef long long hssize_t;
+typedef ptrdiff_t zssize_t; /* ssize_t */
 
 /* Constants, as HDF5's headers have them. */
 #define ZH5S_ALL           ((hid_t)0) /* and H5P_DEFAULT */
@@ -28,7 +29,9 @@ typedef long long hssize_t;
 #define ZH5S_SEL_ALL       3
 #define ZH5S_MAX_RANK      32
 #define ZH5F_ACC_TRUNC     2u
+#define ZH5T_FLOAT         1
 #define ZH5T_COMPOUND      6
+#define ZH5D_FILL_GIVEN    2
 
 /* Functions that programs call and we have, too: name, result, parameters. */
 #define ZHDF5_WRAPPED(X)                                                                           \
@@ -51,6 +54,7 @@ typedef long long hssize_t;
 #define ZHDF5_ASKED(X)                                                                             \
     X(H5get_libversion, herr_t, (unsigned *, unsigned *, unsigned *))                              \
     X(H5Iget_type, int, (hid_t))                                                                   \
+    X(H5Iget_name, zssize_t, (hid_t, char *, size_t))                                              \
     X(H5Dget_type, hid_t, (hid_t))                                                                 \
     X(H5Dget_space, hid_t, (hid_t))                                                                \
     X(H5Dget_create_plist, hid_t, (hid_t))                                                         \
@@ -70,7 +74,9 @@ typedef long long hssize_t;
     X(H5Sget_regular_hyperslab, htri_t, (hid_t, hsize_t *, hsize_t *, hsize_t *, hsize_t *))       \
     X(H5Pget_layout, int, (hid_t))                                                                 \
     X(H5Pget_chunk, int, (hid_t, int, hsize_t *))                                                  \
-    X(H5Pget_nfilters, int, (hid_t))
+    X(H5Pget_nfilters, int, (hid_t))                                                               \
+    X(H5Pfill_value_defined, herr_t, (hid_t, int *))                                               \
+    X(H5Pget_fill_value, herr_t, (hid_t, hid_t, void *))
 
 #define ZHDF5_FIELD(name, result, parameters)    result(*name) parameters;
 #define ZHDF5_FUNCTION(name, result, parameters) result name parameters;

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "hdf5/hdf5.h"
+#include "hdf5/hdf5_rule.h"
 #include "hdf5/hdf5_selection.h"
 
 #define SHOWN __attribute__((visibility("default")))
@@ -60,7 +61,9 @@ static void tell_one(struct told *told, const struct zhdf5 *h, const struct zhdf
 {
     const bool known = is_wanted() && zhdf5_select(h, t, &told->one);
     told->many = NULL;
-    told->list = (struct zknown_list){&told->one, known, NULL};
+    told->list = (struct zknown_list){&told->one, known, {0}, NULL};
+    if (is_wanted())
+        zhdf5_rule(h, t->dataset, &told->list.rule);
     zknown_begin(&told->list);
 }
 
@@ -69,7 +72,9 @@ static void tell_many(struct told *told, const struct zhdf5 *h, size_t count, co
 {
     const bool given = dataset && type && memory && file && buf && count;
     told->many = is_wanted() && given ? calloc(count, sizeof *told->many) : NULL;
-    told->list = (struct zknown_list){told->many, 0, NULL};
+    told->list = (struct zknown_list){told->many, 0, {0}, NULL};
+    if (is_wanted() && given)
+        zhdf5_rule_of_many(h, count, dataset, &told->list.rule);
     for (size_t i = 0; told->many && i < count; i++) {
         const struct zhdf5_transfer t = {dataset[i], type[i], memory[i], file[i], buf[i]};
         told->list.count += zhdf5_select(h, &t, &told->many[told->list.count]);

@@ -133,7 +133,7 @@ static void note_bound(const struct zfile *f, struct entry *e)
 
 void zreport_file(struct zfile *f)
 {
-    if (f->call_rules) /* not that of the last call */
+    if (!zmpi_option_is_hint(&f->options, "error_bound")) /* not that of the last call */
         f->options.bound = f->file_bound;
     const struct zstats *s = &f->stats;
     const struct zmpi_codec_choice *c = &f->choice;

@@ -374,6 +374,39 @@ Test(options, rules_for_communicators)
     unlink(path);
 }
 
+/* Sections for datasets concern no file, and say nothing but a bound; the last one wins. */
+Test(options, rules_for_datasets)
+{
+    char path[64];
+    struct zmpi_bound bound = {ZMPI_ABS, 7};
+    use_rules(path, "[*.bin]\nerror_bound = abs=1\n[hdf5:/fields/rho*]\nerror_bound = abs=2\n"
+                    "[hdf5:p]\nerror_bound = abs=3\n[hdf5:/fields/rho_old]\n"
+                    "error_bound = lossless\n");
+    struct zmpi_options o = load();
+    cr_assert(zmpi_rules_dataset(&o, NULL, NULL) && !o.comm_rules);
+    cr_assert(zmpi_rules_set(&o, "error_bound"));
+    cr_assert(!zmpi_rules_dataset(&o, "/fields/q", &bound) && bound.value == 7);
+    cr_assert(!zmpi_rules_dataset(&o, "", &bound) && !zmpi_rules_dataset(&o, "x.bin", &bound));
+    cr_assert(zmpi_rules_dataset(&o, "/fields/rho", &bound) && bound.value == 2);
+    cr_assert(zmpi_rules_dataset(&o, "/fields/p", &bound) && bound.value == 3);
+    cr_assert(zmpi_rules_dataset(&o, "/fields/rho_old", &bound) && bound.mode == ZMPI_LOSSLESS);
+    cr_assert_eq(zmpi_options_for_file(&o, "hdf5:p", message), ZMPI_OK);
+    cr_assert(!o.bound_set);
+    zmpi_options_free(&o);
+    unlink(path);
+    use_rules(path, "[hdf5:*]\nerror_bound = abs=2\n");
+    o = load();
+    cr_assert(zmpi_rules_dataset(&o, "", &bound) && zmpi_rules_dataset(&o, "/a/b", &bound));
+    cr_assert(!o.bound_set);
+    zmpi_options_free(&o);
+    unlink(path);
+    use_rules(path, "[*]\nerror_bound = abs=2\n");
+    o = load();
+    cr_assert(!zmpi_rules_dataset(&o, NULL, NULL));
+    zmpi_options_free(&o);
+    unlink(path);
+}
+
 /* A rule that the environment hides must be right all the same. */
 Test(options, hidden_rules_are_checked)
 {
@@ -391,6 +424,8 @@ Test(options, bad_rules)
     rules_fail("[a #3-2]\nerror_bound = lossless\n", ":2: calls are written");
     rules_fail("[a #1x]\nerror_bound = lossless\n", ":2: calls are written");
     rules_fail("[a #1]\ndevice = cpu\n", ":2: of single calls only error_bound can be set");
+    rules_fail("[hdf5:a #1]\nerror_bound = lossless\n", ":2: calls are written");
+    rules_fail("[hdf5:a]\ncodec = fle\n", ":2: codec: allowed in a rule are error_bound");
     rules_fail("[comm:a]\nstaging = 2M\n",
                ":2: staging: allowed in a rule are error_bound, threshold, fill, codec, device, "
                "collectives, collective_mode, collective_min, collective_piece, shape");

@@ -6,6 +6,7 @@
 #ifndef ZMPI_COMPONENTS_H
 #define ZMPI_COMPONENTS_H
 
+#include "bound/fill.h"
 #include "device.h"
 
 enum {
@@ -43,5 +44,14 @@ int zmpi_components_recall(struct zmpi_components_known *known, enum zmpi_type t
 /* Component c of count elements, a multiple of n, of n interleaved ones, to dst. */
 void zmpi_component_take(enum zmpi_type type, const void *src, size_t count, int n, int c,
                          void *dst);
+
+/* The ranges of components [first, end) of such elements in the host's memory, merged into
+ * range[]: of values below the threshold that are no fill value. */
+void zmpi_components_range(enum zmpi_type type, const void *src, size_t count, int n, int first,
+                           int end, double threshold, const struct zmpi_fills *fills,
+                           struct zmpi_range range[]);
+/* What may be fill values of component c, whose range is known. */
+struct zmpi_fill zmpi_component_fill(enum zmpi_type type, const void *src, size_t count, int n,
+                                     int c, const struct zmpi_range *range);
 
 #endif

@@ -170,8 +170,7 @@ static const struct zmpi_option table[] = {
      .per_comm = true},
     {{"components", "components", "auto", "ZMPI_COMPONENTS", "zmpi_components",
       "variables in one write call's floats, each with its own range: N that take turns, N:slow "
-      "one "
-      "behind the other; auto: as the data look; 1: the call is one array"},
+      "one behind the other; auto: as the datatype or the data tell; 1: the call is one array"},
      "allowed are auto, and 1 to 64, with :slow or without",
      ZMPI_OPTION_COMPONENTS,
      true,

@@ -12,10 +12,6 @@
 
 /* Numbers that tell blocks from interleaved components among ranks. */
 enum { BLOCKS = 1000 };
-/* Points whose components are taken while they are in the first-level cache. */
-enum { TILE = 2048 };
-/* Rows of samples, and their longest length, that tell fill values. */
-enum { ROWS = 64, ROW = 256, ONE_IN = 32 };
 
 static size_t number_of(const struct zplan *p)
 {
@@ -48,6 +44,32 @@ static int told(struct zfile *f, const struct zplan *p, size_t count)
     return 1;
 }
 
+/* Does the view's type place what it tells of so that the call is whole arrays of it, or whole
+ * points? */
+static bool view_tells(const struct zfile *f, const struct zplan *p, int n)
+{
+    const struct ztype *t = &f->view.file;
+    const uint64_t point = (uint64_t)abs(n) * zmpi_type_size(t->element);
+    if (t->element != p->memory.element || t->size == 0)
+        return false;
+    if (n < 0)
+        return p->position % t->size == 0 && p->memory.bytes == t->size;
+    return p->position % point == 0 && p->memory.bytes % point == 0;
+}
+
+/* What the datatype of the view says, else that of the buffer. Of few points it says nothing: they
+ * are staged with others. */
+static int of_datatype(const struct zfile *f, const struct zplan *p, size_t count)
+{
+    int n = zextents_components(&f->view.file.extents);
+    if (n == 1 || !view_tells(f, p, n))
+        n = p->memory.told ? 1 : zextents_components(&p->memory.extents);
+    const size_t parts = (size_t)abs(n);
+    if (n == 1 || count % parts || count / parts < ZMPI_COMPONENTS_LEAST)
+        return 1;
+    return n < 0 || has_whole_points(p, n) ? n : 1;
+}
+
 int zcomponents_look(struct zfile *f, const struct zplan *p)
 {
     const struct zmemory *m = &p->memory;
@@ -63,8 +85,11 @@ int zcomponents_look(struct zfile *f, const struct zplan *p)
         return 1;
     if (f->options.components)
         return told(f, p, count);
-    const int n = zmpi_components_recall(&f->components, m->element, f->options.threshold, m->data,
-                                         count, &is_new);
+    int n = of_datatype(f, p, count);
+    if (n != 1)
+        return n;
+    n = zmpi_components_recall(&f->components, m->element, f->options.threshold, m->data, count,
+                               &is_new);
     if (!has_whole_points(p, n))
         return 1;
     if (is_new)
@@ -100,26 +125,6 @@ struct call {
     size_t component; /* whose range is looked for */
 };
 
-/* The ranges of interleaved components [first, end), tile by tile. */
-static void scan_tiles(const struct zfile *f, const struct zplan *p, size_t first, size_t end,
-                       double threshold, struct zmpi_range range[])
-{
-    const enum zmpi_type type = p->memory.element;
-    const size_t n = number_of(p), width = zmpi_type_size(type);
-    const size_t points = p->memory.bytes / width / n;
-    double tile[TILE];
-    for (size_t at = 0; at < points; at += TILE) {
-        const size_t many = points - at < TILE ? points - at : TILE;
-        for (size_t c = first; c < end; c++) {
-            struct zmpi_range part;
-            zmpi_component_take(type, p->memory.data + at * n * width, many * n, (int)n, (int)c,
-                                tile);
-            zmpi_range_without(type, tile, many, threshold, &f->options.fill, 1, &part);
-            zmpi_range_merge(&range[c], &part);
-        }
-    }
-}
-
 /* The ranges of components [first, end), on this rank. */
 static void scan(const struct zfile *f, const struct zplan *p, size_t first, size_t end,
                  double threshold, struct zmpi_range range[])
@@ -129,29 +134,14 @@ static void scan(const struct zfile *f, const struct zplan *p, size_t first, siz
     for (size_t c = first; c < end; c++)
         range[c] = ZMPI_RANGE_EMPTY;
     if (p->components > 0) {
-        scan_tiles(f, p, first, end, threshold, range);
+        zmpi_components_range(type, p->memory.data, p->memory.bytes / zmpi_type_size(type),
+                              p->components, (int)first, (int)end, threshold, &f->options.fill,
+                              range);
         return;
     }
     for (size_t c = first; c < end && bytes; c++)
         zmpi_range_without(type, p->memory.data + c * bytes, bytes / zmpi_type_size(type),
                            threshold, &f->options.fill, zruntime_threads(&f->options), &range[c]);
-}
-
-/* What may be fill values of an interleaved component, by rows of samples. */
-static struct zmpi_fill look_at_rows(const struct zplan *p, size_t c,
-                                     const struct zmpi_range *range)
-{
-    const enum zmpi_type type = p->memory.element;
-    const size_t n = number_of(p), width = zmpi_type_size(type);
-    const size_t points = p->memory.bytes / width / n;
-    const size_t rows = points < ROWS * ROW ? 1 : ROWS, most = points / rows / ONE_IN;
-    const size_t row = rows == 1 ? points : most > ROW ? ROW : most;
-    double sample[ROWS * ROW];
-    for (size_t k = 0; k < rows; k++)
-        zmpi_component_take(type, p->memory.data + points / rows * k * n * width, row * n, (int)n,
-                            (int)c, (unsigned char *)sample + k * row * width);
-    const struct zmpi_sample s = {type, (const unsigned char *)sample, rows, row, row};
-    return zmpi_fill_look_at(&s, range);
 }
 
 static struct zmpi_fill fill_of(const struct zplan *p, size_t c, const struct zmpi_range *range)
@@ -161,7 +151,8 @@ static struct zmpi_fill fill_of(const struct zplan *p, size_t c, const struct zm
     if (!bytes)
         return (struct zmpi_fill){0, 0};
     if (p->components > 0)
-        return look_at_rows(p, c, range);
+        return zmpi_component_fill(type, p->memory.data, p->memory.bytes / zmpi_type_size(type),
+                                   p->components, (int)c, range);
     return zmpi_fill_look(type, p->memory.data + c * bytes, bytes / zmpi_type_size(type), range);
 }
 
@@ -228,10 +219,28 @@ static int find_ranges(struct zfile *f, struct zplan *p, MPI_Comm comm, uint64_t
 
 /* ---- shape ---- */
 
-/* Of one component, by that of all and by the runs in the file. */
-static void shape_of_points(const struct zplan *p, size_t points, size_t shape[3])
+/* Of one component, by a datatype whose innermost extent they are. */
+static bool shape_of_extents(const struct zextents *e, size_t n, size_t points, size_t shape[3])
+{
+    const size_t row = e->n[1], rows = e->count > 2 ? e->n[2] : 1;
+    if (e->count < 2 || e->n[0] != n || e->is_complex || (e->is_point && !e->whole[1]) ||
+        points % (row * rows))
+        return false;
+    shape[0] = points / row / rows;
+    shape[1] = rows;
+    shape[2] = row;
+    return true;
+}
+
+/* Of one component, by the datatypes, by the shape of all and by the runs in the file. */
+static void shape_of_points(const struct zfile *f, const struct zplan *p, size_t points,
+                            size_t shape[3])
 {
     const size_t n = number_of(p), *all = p->shape;
+    if (p->shape_from == ZSHAPE_VIEW && shape_of_extents(&f->view.file.extents, n, points, shape))
+        return;
+    if (p->shape_from == ZSHAPE_DATATYPE && shape_of_extents(&p->memory.extents, n, points, shape))
+        return;
     const struct zmpi_extent *e = &p->extent;
     const size_t run = e->run / (n * zmpi_type_size(p->memory.element));
     size_t row = e->levels ? run : points, rows = 0;
@@ -279,7 +288,7 @@ static void find_shape(struct zfile *f, struct zplan *p)
     if (p->components < 0) {
         shape_of_block(p, count, shape);
     } else {
-        shape_of_points(p, count, shape);
+        shape_of_points(f, p, count, shape);
         have = f->component_room / width < count ? f->component_room / width : count;
         if (shape[1] == 1)
             zmpi_component_take(type, data, have * n, (int)n, 0, f->component);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "container/container.h"
+#include "datatype/extents.h"
 #include "device.h"
 #include "next_mpi.h"
 #include "options/options.h"
@@ -27,7 +28,8 @@ struct ztype {
     enum zmpi_type element; /* what all its basic types are, else ZMPI_BYTES */
     size_t shape[3]; /* z, y, x in elements, as the constructors tell it; the product is size /
                         width */
-    bool dense;      /* one segment at 0 that fills the extent */
+    struct zextents extents; /* the same, all of them */
+    bool dense;              /* one segment at 0 that fills the extent */
 };
 
 int ztype_make(MPI_Datatype datatype, struct ztype *t);
@@ -86,6 +88,7 @@ struct zmemory {
     bool exact;       /* whatever the bound */
     uint64_t array;   /* elements of the array that they are a part of; 0: not known */
     size_t shape[3];  /* of all elements, as the datatype tells it */
+    struct zextents extents;
 };
 
 int zmemory_pack(struct zmemory *m, const void *buf, MPI_Count count, MPI_Datatype datatype);

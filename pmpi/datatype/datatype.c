@@ -192,6 +192,54 @@ static void derived_shape(const struct zcontents *c, struct ztype *t)
     }
 }
 
+static void vector_extents(const struct zcontents *c, struct zextents *e)
+{
+    const int64_t *n = c->integer;
+    const int64_t extent = c->child[0].extent;
+    const int64_t stride = c->combiner == MPI_COMBINER_VECTOR ? n[2] * extent : c->address[0];
+    zextents_prepend(e, (size_t)n[1], n[0] < 2 || stride == n[1] * extent);
+    zextents_prepend(e, (size_t)n[0], true);
+}
+
+static void subarray_extents(const struct zcontents *c, struct zextents *e)
+{
+    const int64_t n = c->integer[0], *size = c->integer + 1, *subsize = size + n;
+    const bool fortran = subsize[2 * n] == MPI_ORDER_FORTRAN;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t k = fortran ? i : n - 1 - i;
+        zextents_prepend(e, (size_t)subsize[k], subsize[k] == size[k]);
+    }
+}
+
+static void struct_extents(const struct zcontents *c, struct ztype *t)
+{
+    const size_t blocks = (size_t)c->integer[0], all = t->size / zmpi_type_size(t->element);
+    const struct zextents **member = malloc((blocks + 1) * sizeof *member);
+    size_t members = 0;
+    for (size_t i = 0; member && i < blocks; i++)
+        if (c->integer[1 + i] > 0 && c->child[i].size > 0)
+            member[members++] = &c->child[i].extents;
+    t->extents = member ? zextents_struct(member, members, all) : zextents_row(all);
+    free(member);
+}
+
+/* As derived_shape, of all extents. */
+static void derived_extents(const struct zcontents *c, struct ztype *t)
+{
+    const int64_t *n = c->integer;
+    t->extents = c->child[0].extents;
+    if (c->combiner == MPI_COMBINER_CONTIGUOUS)
+        zextents_prepend(&t->extents, (size_t)n[0], true);
+    else if (c->combiner == MPI_COMBINER_VECTOR || c->combiner == MPI_COMBINER_HVECTOR)
+        vector_extents(c, &t->extents);
+    else if (c->combiner == MPI_COMBINER_SUBARRAY)
+        subarray_extents(c, &t->extents);
+    else if (c->combiner == MPI_COMBINER_STRUCT)
+        struct_extents(c, t);
+    else if (c->combiner != MPI_COMBINER_DUP && c->combiner != MPI_COMBINER_RESIZED)
+        t->extents = zextents_row(t->size / zmpi_type_size(t->element));
+}
+
 /* A shape that does not hold all elements is none. */
 static void settle_shape(struct ztype *t)
 {
@@ -224,6 +272,7 @@ static int flatten_derived(const struct zcontents *c, struct ztype *t, struct zs
 {
     t->element = common_element(c);
     derived_shape(c, t);
+    derived_extents(c, t);
     if (c->combiner == MPI_COMBINER_SUBARRAY)
         return ztype_subarray(c, s);
     if (c->combiner == MPI_COMBINER_DARRAY)
@@ -281,6 +330,9 @@ static int make_named(MPI_Datatype datatype, struct ztype *t)
     t->element = element_of_named(datatype, combiner, t->size);
     t->shape[0] = t->shape[1] = 1;
     t->shape[2] = t->size / zmpi_type_size(t->element);
+    t->extents.is_complex = t->shape[2] == 2;
+    if (!t->extents.is_complex)
+        t->extents = zextents_row(t->shape[2]);
     named_segments(datatype, t->size, &s);
     return take_segments(t, &s);
 }

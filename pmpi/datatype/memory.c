@@ -86,6 +86,8 @@ int zmemory_pack(struct zmemory *m, const void *buf, MPI_Count count, MPI_Dataty
     m->element = t.element;
     memcpy(m->shape, t.shape, sizeof m->shape);
     zshape_prepend(m->shape, (size_t)count);
+    m->extents = t.extents;
+    zextents_prepend(&m->extents, (size_t)count, true);
     if (__builtin_mul_overflow(t.size, (uint64_t)count, &m->bytes) || m->bytes > ZMPI_SIZE_MAX)
         rc = MPI_ERR_COUNT;
     if (!rc && m->bytes) {

@@ -994,6 +994,7 @@ class Stream:
 DATA, SIZE = 1, 2
 LIST = 0xFFFF
 HEADER = 512
+FOREIGN_HEADER_MOST = 65536
 MAX = (1 << 63) - 1
 
 
@@ -1238,6 +1239,8 @@ class Container:
         indexed = self.read_index()
         if not indexed:
             self.records = []
+        plain = self.overwritten and self.written_over(indexed) > FOREIGN_HEADER_MOST
+        require(not plain, "a plain file: a program without zmpi wrote over a zmpi container")
         self.indexed_to = self.slot.log_end if indexed else 0
         self.listed = len(self.records)
         self.damaged = set()  # where there is what looks like a record and is none
@@ -1296,6 +1299,25 @@ class Container:
         if any(generation is not None and generation > copy.generation for generation in known):
             self.overwritten = True
         return copy
+
+    def written_over(self, indexed):
+        """How many of the first bytes are another program's, at least (2.5); 0 where they may be a header of these data."""
+        if self.data[HEADER:HEADER + 4] == b"ZREC":
+            return 0
+        at = self.slot.index
+        if not indexed:
+            if at < HEADER or self.data[at:at + 4] != b"ZDIR":
+                return at
+            segment = u64(self.data, at + 24)
+            return segment if segment < at and self.data[segment:segment + 4] != b"ZIDX" else 0
+        last = 0
+        for r in sorted(self.records, key=lambda r: r.offset):
+            try:
+                self.parse_head(r.offset, self.head_in_place(r.offset))
+                break
+            except (FormatError, struct.error):
+                last = r.offset
+        return last if any(r.kind == DATA and r.lo == 0 for r in self.records) else 0
 
     def final_size(self):
         size = 0

@@ -64,7 +64,8 @@ static struct zmpi_part *add_part(const struct zmpi_reader_file *f, struct zmpi_
 static enum zmpi_status check_kind(const struct zmpi_reader_file *f, struct zmpi_contents *c,
                                    enum zmpi_kind kind, struct zmpi_trouble *t)
 {
-    c->plain = kind == ZMPI_KIND_PLAIN && c->count == 1;
+    const bool is_plain = kind == ZMPI_KIND_PLAIN || kind == ZMPI_KIND_PLAIN_OVER;
+    c->plain = is_plain && c->count == 1;
     if (kind == ZMPI_KIND_DESTROYED)
         return fail(t, ZMPI_ERR_FORMAT, 0,
                     "was a zmpi container before its first bytes were written over: nothing can be "
@@ -72,8 +73,12 @@ static enum zmpi_status check_kind(const struct zmpi_reader_file *f, struct zmpi
     if (kind == ZMPI_KIND_HEADLESS)
         return fail(t, ZMPI_ERR_CORRUPT, 0,
                     "is a zmpi container whose first bytes never reached the disk (zmpi recover)");
-    if (kind == ZMPI_KIND_PLAIN && !(c->plain && f->flags & ZMPI_READER_PLAIN))
-        return fail(t, ZMPI_ERR_FORMAT, 0, "is not a zmpi container");
+    if (is_plain && !(c->plain && f->flags & ZMPI_READER_PLAIN))
+        return fail(t, ZMPI_ERR_FORMAT, 0,
+                    kind == ZMPI_KIND_PLAIN
+                        ? "is not a zmpi container"
+                        : "is a plain file: a program without zmpi wrote over a zmpi container "
+                          "(zmpi recover)");
     return ZMPI_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "layout/stream.h"
+#include "reader/overwritten.h"
 
 static enum zmpi_status read_source(void *context, uint64_t offset, void *dst, size_t size)
 {
@@ -51,6 +52,17 @@ static bool has_copy(const struct zmpi_reader *in)
     return zmpi_container_copied(nothing, sizeof nothing, in);
 }
 
+/* The first bytes are not a container's. */
+static enum zmpi_status look_behind(const struct zmpi_reader *in, enum zmpi_kind *kind)
+{
+    struct zmpi_overwritten o;
+    const enum zmpi_status status = zmpi_overwritten_look(in, &o);
+    *kind = o.plain        ? ZMPI_KIND_PLAIN_OVER
+            : has_copy(in) ? ZMPI_KIND_OVERWRITTEN
+                           : ZMPI_KIND_DESTROYED;
+    return status;
+}
+
 enum zmpi_status zmpi_source_look(const struct zmpi_reader *in, enum zmpi_kind *kind)
 {
     unsigned char head[ZMPI_HEADER_BYTES + 8] = {0}, tail[4096];
@@ -65,8 +77,11 @@ enum zmpi_status zmpi_source_look(const struct zmpi_reader *in, enum zmpi_kind *
     if (status)
         return status;
     const bool is_container = zmpi_is_container(head, size);
-    if (zmpi_was_container(head, size, tail, end))
-        *kind = is_container || has_copy(in) ? ZMPI_KIND_OVERWRITTEN : ZMPI_KIND_DESTROYED;
+    const bool was_container = zmpi_was_container(head, size, tail, end);
+    if (was_container && !is_container)
+        return look_behind(in, kind);
+    if (was_container)
+        *kind = ZMPI_KIND_OVERWRITTEN;
     else if (!is_container)
         *kind = zmpi_container_lost(head, size, in) ? ZMPI_KIND_HEADLESS : ZMPI_KIND_PLAIN;
     return ZMPI_OK;

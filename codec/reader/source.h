@@ -22,6 +22,7 @@ enum zmpi_kind {
     ZMPI_KIND_CONTAINER,
     ZMPI_KIND_OVERWRITTEN, /* a container whose first bytes something else has written over */
     ZMPI_KIND_DESTROYED,   /* the same, of which nothing can be read any more */
+    ZMPI_KIND_PLAIN_OVER,  /* plain data, and what is left of a container that they went over */
     ZMPI_KIND_HEADLESS     /* a container whose first bytes never reached the disk */
 };
 

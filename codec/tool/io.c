@@ -87,10 +87,9 @@ enum zmpi_status tool_input_look(struct tool_input *in, bool *is_container)
     *is_container = !status && (kind == ZMPI_KIND_CONTAINER || kind == ZMPI_KIND_OVERWRITTEN);
     if (status)
         return status;
-    if (kind == ZMPI_KIND_OVERWRITTEN || kind == ZMPI_KIND_DESTROYED)
-        fprintf(stderr,
-                "zmpi: %s: was a zmpi container before its first bytes were written over: %s\n",
-                in->path, *is_container ? "these are lost" : "nothing can be read any more");
+    if (kind == ZMPI_KIND_OVERWRITTEN || kind == ZMPI_KIND_DESTROYED ||
+        kind == ZMPI_KIND_PLAIN_OVER)
+        return tool_tell_overwritten(in, kind);
     if (kind == ZMPI_KIND_HEADLESS) {
         fprintf(stderr,
                 "zmpi: %s: is a zmpi container whose first bytes never reached the disk, since the "

@@ -39,7 +39,7 @@ static const struct command {
     {"decompress", tool_decompress, "[-v] [-k] IN OUT",
      "Write the logical bytes of a compressed file to OUT. -v says which device decoded, and why.\n"
      "-k, --keep-going: as zmpi recover, but only damage is told of, on standard error."},
-    {"recover", tool_recover, "[--fill V [-t f32|f64]] [--json] [-a] FILE OUT",
+    {"recover", tool_recover, "[--fill V [-t f32|f64]] [--json] [-a] | --plain [--size N] FILE OUT",
      "Write all that can be read of a damaged file to OUT, and list what cannot. Lost bytes become "
      "zero, or --fill V: a number\n"
      "of the type -t, without -t a byte. Where it is in doubt what was lost, OUT has older data or "
@@ -47,7 +47,10 @@ static const struct command {
      "is lost is searched for records. Exit status 0: nothing is lost, 1: a part is, 2: nothing "
      "was "
      "written.\n"
-     "-a lists all ranges, not only the first 20."},
+     "-a lists all ranges, not only the first 20.\n"
+     "--plain: a program without zmpi wrote over a compressed file: the bytes that are probably "
+     "that program's, without what is\n"
+     "left of the compressed file behind them. --size N: N bytes."},
     {"cat", tool_cat, "FILE [-o OFFSET] [-n LENGTH]",
      "Logical bytes of a compressed file, or a part of them, to standard output."},
     {"info", tool_info, "[--json] [-a] FILE",

@@ -149,9 +149,9 @@ static int open_damaged(struct recover *r, const char *path)
     r->opened = true;
     in->reader.losses = &r->found;
     enum zmpi_status status = tool_input_look(in, &in->is_container);
-    if (!status)
-        status =
-            in->is_container ? zmpi_container_open(&in->container, &in->reader) : ZMPI_ERR_FORMAT;
+    if (!status) /* even if plain data went over it, all else is a container's */
+        status = zmpi_container_open(&in->container, &in->reader);
+    in->is_container = in->is_container || !status;
     if (status == ZMPI_ERR_FORMAT || status == ZMPI_ERR_CHECKSUM || status == ZMPI_ERR_CORRUPT) {
         in->is_container = true;
         r->headless = tool_headless_open(in);
@@ -240,11 +240,11 @@ int tool_recover(int argc, char **argv)
 {
     struct recover r = {0};
     enum zmpi_type type = 0;
-    const char *fill = NULL;
-    static const struct option longs[] = {{"json", 0, NULL, 'j'},
-                                          {"all", 0, NULL, 'a'},
-                                          {"fill", 1, NULL, 'f'},
-                                          {"type", 1, NULL, 't'},
+    const char *fill = NULL, *size = NULL;
+    bool plain = false;
+    static const struct option longs[] = {{"json", 0, NULL, 'j'},  {"all", 0, NULL, 'a'},
+                                          {"fill", 1, NULL, 'f'},  {"type", 1, NULL, 't'},
+                                          {"plain", 0, NULL, 'p'}, {"size", 1, NULL, 's'},
                                           {NULL, 0, NULL, 0}};
     int c;
     while ((c = getopt_long(argc, argv, "at:", longs, NULL)) != -1) {
@@ -253,11 +253,15 @@ int tool_recover(int argc, char **argv)
         if (c == 't' && !tool_parse_type(optarg, &type))
             return tool_fail("-t %s: f32 or f64", optarg);
         fill = c == 'f' ? optarg : fill;
+        size = c == 's' ? optarg : size;
+        plain = plain || c == 'p';
         r.json = r.json || c == 'j';
         r.list_all = r.list_all || c == 'a';
     }
-    if (argc - optind != 2)
+    if (argc - optind != 2 || (size && !plain) || (plain && (fill || type || r.json || r.list_all)))
         return tool_usage();
+    if (plain)
+        return tool_recover_plain(argv[optind], argv[optind + 1], size);
     if (fill && !parse_fill(&r, fill, type))
         return tool_fail("--fill %s: a number of -t f32 or f64, or a byte, 0 to 255", fill);
     const int status = recover(&r, argv[optind], argv[optind + 1], false);

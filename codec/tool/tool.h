@@ -92,6 +92,10 @@ struct tool_headless *tool_headless_open(struct tool_input *in);
 void tool_headless_close(struct tool_headless *h);
 /* Of a damaged file all that can be read; what cannot is listed on stderr. (recover.c) */
 int tool_keep_going(const char *path, const char *to);
+/* Says how many bytes of what is such a kind were probably written over; and those without the
+ * rest to another file, size NULL: as many as were found. (plain.c) */
+enum zmpi_status tool_tell_overwritten(const struct tool_input *in, enum zmpi_kind kind);
+int tool_recover_plain(const char *path, const char *to, const char *size);
 
 /* A record as it is in the file, checked and decoded once; *bytes is malloc'ed. On failure *chunk
  * is the damaged one if there is one. (verify.c) */

@@ -12,6 +12,7 @@
 
 #include "container/container.h"
 #include "file/physical.h"
+#include "reader/overwritten.h"
 
 const char *zfound_path(const char *name)
 {
@@ -52,6 +53,14 @@ static uint64_t fd_data_at(void *context, uint64_t offset)
     return data >= 0 ? (uint64_t)data : errno == ENXIO ? UINT64_MAX : offset;
 }
 
+/* Its first bytes are another program's, or damaged. */
+static enum zfound recognise_overwritten(const struct zmpi_reader *in)
+{
+    struct zmpi_overwritten o;
+    return zmpi_overwritten_look(in, &o) == ZMPI_OK && o.plain ? ZFOUND_PLAIN_OVER
+                                                               : ZFOUND_OVERWRITTEN;
+}
+
 /* By its first bytes; size 0: they cannot be read. */
 static enum zfound recognise(int fd, const unsigned char *head, size_t size, off_t file_size)
 {
@@ -62,7 +71,7 @@ static enum zfound recognise(int fd, const unsigned char *head, size_t size, off
     if (size == 0)
         return ZFOUND_FAILED;
     if (is_overwritten(fd, head, size, file_size))
-        return ZFOUND_OVERWRITTEN;
+        return recognise_overwritten(&reader);
     if (zmpi_is_container(head, size))
         return ZFOUND_CONTAINER;
     return zmpi_container_lost(head, size, &reader) ? ZFOUND_LOST : ZFOUND_OTHER;

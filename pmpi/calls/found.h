@@ -6,7 +6,8 @@
 #define ZMPI_FOUND_H
 
 /* FAILED: it may be a container, but cannot be read; OVERWRITTEN: it was one; LOST: its header
- * never reached the disk; REPLACED: a plain file that HDF5 makes anew. */
+ * never reached the disk; PLAIN_OVER: plain data, and what is left of a container that they went
+ * over; REPLACED: a plain file that HDF5 makes anew. */
 enum zfound {
     ZFOUND_OTHER,
     ZFOUND_NONE,
@@ -15,6 +16,7 @@ enum zfound {
     ZFOUND_FAILED,
     ZFOUND_OVERWRITTEN,
     ZFOUND_LOST,
+    ZFOUND_PLAIN_OVER,
     ZFOUND_REPLACED
 };
 

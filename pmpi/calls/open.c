@@ -48,6 +48,13 @@ static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
     int rc = PMPI_Comm_rank(comm, &rank);
     if (!rc && rank == 0) {
         mine[0] = (int)zfound_at(path);
+        if (mine[0] == ZFOUND_PLAIN_OVER) {
+            zmpi_log(ZMPI_LOG_WARN,
+                     "%s: is a plain file: a program without zmpi wrote over a compressed one, of "
+                     "which the end is left (zmpi recover --plain cuts it off)",
+                     path);
+            mine[0] = ZFOUND_OTHER;
+        }
         if (mine[0] == ZFOUND_OTHER && is_replaced(path, amode, o))
             mine[0] = wanted && !zplain_is_known(path, o) ? ZFOUND_REPLACED : ZFOUND_OTHER;
         if (mine[0] == ZFOUND_NONE) /* an error of the MPI library, unless it makes one */
@@ -162,6 +169,11 @@ static int raise_in_use(struct zfile *f)
     return zfile_raise(f, MPI_ERR_FILE_IN_USE, "somebody wrote to it while it was being opened");
 }
 
+static bool is_plain(enum zfound found)
+{
+    return found == ZFOUND_OTHER || found == ZFOUND_PLAIN_OVER;
+}
+
 /* A writer's session begins under its lock: of two that come together, one makes the header. */
 static int create_or_load(struct zfile *f, enum zfound found)
 {
@@ -175,9 +187,9 @@ static int create_or_load(struct zfile *f, enum zfound found)
     if (size == 0 || (found == ZFOUND_REPLACED && truncate(f->place, 0) == 0))
         return zheader_create(f);
     const enum zfound now = zfound_at(f->place);
-    if (now == ZFOUND_OTHER && may_begin_anew(f))
+    if (is_plain(now) && may_begin_anew(f))
         return BECAME_ANOTHER;
-    if (now == ZFOUND_CONTAINER || (found == ZFOUND_CONTAINER && now != ZFOUND_OTHER))
+    if (now == ZFOUND_CONTAINER || (found == ZFOUND_CONTAINER && !is_plain(now)))
         return load(f);
     return raise_in_use(f);
 }
@@ -185,7 +197,7 @@ static int create_or_load(struct zfile *f, enum zfound found)
 static int prepare_reader(struct zfile *f)
 {
     zsession_reads(f);
-    if (may_begin_anew(f) && (zsession_replaced(f) || zfound_at(f->place) == ZFOUND_OTHER))
+    if (may_begin_anew(f) && (zsession_replaced(f) || is_plain(zfound_at(f->place))))
         return BECAME_ANOTHER;
     return load(f);
 }
@@ -371,8 +383,8 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
         return zraise_no_file(
             MPI_ERR_IO,
             "%s: is compressed, and its first bytes were written over by other "
-            "means than MPI-IO: they may be that program's data (docs/limits.md); "
-            "zmpi recover saves what can be read of the rest",
+            "means than MPI-IO: zmpi recover --plain saves that program's data, zmpi recover what "
+            "can be read of the rest (docs/limits.md)",
             path);
     if (found == ZFOUND_LOST)
         return zraise_no_file(

@@ -1,7 +1,8 @@
 /*
  * elsewhere.c - programs that write a file by MPI-IO and by other means: what they have open while
  * they open it through MPI-IO stays plain, and nobody reads numbers from a container of which the
- * first bytes were written over, or never reached the disk.
+ * first bytes were written over, or never reached the disk. What a program
+ * without zmpi wrote over a container, beyond any header, is read as the plain file that it is.
  *
  * zmpi-test: RANKS 1,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_REPORT_TEXT=off
  */
@@ -128,6 +129,45 @@ static void page_lost(void)
     check_remove(left, MPI_COMM_WORLD);
 }
 
+/* A program without zmpi wrote `size` bytes over a container of noise. */
+static void plain_last(size_t size, bool is_plain, size_t head)
+{
+    enum { WIDE = 60000, CALLS = 4 };
+    static const char path[] = "elsewhere.z";
+    static float noise[WIDE], other[WIDE];
+    check_say("%zu bytes over one that begins at %zu", size, head);
+    for (uint64_t i = 0; i < WIDE; i++) {
+        noise[i] = (float)(check_mix(i, (uint64_t)rank) >> 40);
+        other[i] = (float)i;
+    }
+    MPI_File file = open_file(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+    for (int i = 0; i < CALLS; i++)
+        OK(MPI_File_write_at_all(file,
+                                 (MPI_Offset)head + (i * ranks + rank) * (MPI_Offset)sizeof noise,
+                                 noise, WIDE, MPI_FLOAT, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&file));
+    if (rank == 0) {
+        FILE *over = fopen(path, "r+");
+        CHECK(over && fwrite(other, 1, size, over) == size && fclose(over) == 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int write = 0; write < 2; write++) {
+        const int mode = write ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
+        if (!is_plain) {
+            CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &file),
+                        MPI_ERR_IO);
+            continue;
+        }
+        file = open_file(path, mode);
+        memset(noise, 0, sizeof noise);
+        OK(MPI_File_read_at_all(file, 0, noise, (int)(size / sizeof *noise), MPI_FLOAT,
+                                MPI_STATUS_IGNORE));
+        CHECK_BYTES(noise, other, size);
+        OK(MPI_File_close(&file));
+    }
+    check_remove(path, MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     OK(MPI_Init(&argc, &argv));
@@ -135,11 +175,15 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int i = 0; i < N; i++)
         data[i] = (float)(rank * N + i);
+    check_remove("elsewhere.z", MPI_COMM_WORLD); /* of a run that failed */
     header_first("r+", false);
     header_first("r", true);
     header_last(100);
     header_last(400);
     header_last(2000);
     page_lost();
+    plain_last(240000, true, 0);       /* the first record's head and more */
+    plain_last(240000, false, 240000); /* it may be the header of the container's data */
+    plain_last(60000, false, 0);       /* no more than a header has */
     OK(MPI_Finalize());
 }

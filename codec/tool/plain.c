@@ -1,0 +1,122 @@
+/* plain.c - what a program without zmpi left of a container that it wrote over; and zmpi recover
+ * --plain: that program's data without the rest. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/overwritten.h"
+#include "tool.h"
+
+/* "1000" or "1000 to 2000". */
+static const char *bytes_text(const struct zmpi_overwritten *o, char text[64])
+{
+    if (o->least == o->most)
+        snprintf(text, 64, "%llu", (unsigned long long)o->most);
+    else
+        snprintf(text, 64, "%llu to %llu", (unsigned long long)o->least,
+                 (unsigned long long)o->most);
+    return text;
+}
+
+enum zmpi_status tool_tell_overwritten(const struct tool_input *in, enum zmpi_kind kind)
+{
+    struct zmpi_overwritten o;
+    char text[64];
+    const enum zmpi_status status = zmpi_overwritten_look(&in->reader, &o);
+    if (status)
+        return status;
+    if (kind == ZMPI_KIND_PLAIN_OVER) {
+        fprintf(
+            stderr,
+            "zmpi: %s: is a plain file: a program without zmpi wrote over a zmpi container. The "
+            "first %s bytes are probably that program's; zmpi recover --plain cuts off what is "
+            "left of the container, zmpi recover without it reads that\n",
+            in->path, bytes_text(&o, text));
+        return ZMPI_OK;
+    }
+    fprintf(stderr, "zmpi: %s: was a zmpi container before its first bytes were written over",
+            in->path);
+    if (o.most)
+        fprintf(stderr, ", probably %s of them", bytes_text(&o, text));
+    fprintf(stderr, ": %s. If they are another program's data, zmpi recover --plain saves these\n",
+            kind == ZMPI_KIND_OVERWRITTEN ? "these are lost" : "nothing else can be read any more");
+    return ZMPI_OK;
+}
+
+/* What the user says, or what was found. */
+static int choose_size(const struct tool_input *in, const struct zmpi_overwritten *o,
+                       const char *text, uint64_t *size)
+{
+    char *end, range[64];
+    *size = o->most;
+    if (!text)
+        return o->most ? TOOL_OK
+                       : tool_fail("%s: what the container had is not known any more: --size N "
+                                   "says how many bytes are the program's",
+                                   in->path);
+    errno = 0;
+    *size = strtoull(text, &end, 10);
+    if (errno || end == text || *end || *text == '-' || *size > in->physical)
+        return tool_fail("--size %s: bytes, at most those of the file, %llu", text,
+                         (unsigned long long)in->physical);
+    if (o->most && (*size < o->least || *size > o->most))
+        return tool_fail("--size %s: %s bytes were written over (head -c cuts off what you like)",
+                         text, bytes_text(o, range));
+    return TOOL_OK;
+}
+
+static int copy(struct tool_input *in, struct tool_output *out, uint64_t size)
+{
+    const size_t most = (size_t)1 << 20;
+    unsigned char *buffer = malloc(most);
+    int failed = buffer ? TOOL_OK : tool_fail_status(in->path, ZMPI_ERR_MEMORY);
+    for (uint64_t at = 0; at < size && !failed;) {
+        const size_t n = size - at < most ? (size_t)(size - at) : most;
+        failed = tool_input_read(in, at, buffer, n);
+        if (!failed)
+            failed = tool_output_write_sparse(out, buffer, n);
+        at += n;
+    }
+    free(buffer);
+    return failed;
+}
+
+static int recover(struct tool_input *in, const char *to, const char *size_text)
+{
+    enum zmpi_kind kind;
+    struct zmpi_overwritten o;
+    struct tool_output out;
+    uint64_t size;
+    enum zmpi_status status = zmpi_source_look(&in->reader, &kind);
+    if (!status)
+        status = zmpi_overwritten_look(&in->reader, &o);
+    if (status)
+        return tool_fail_status(in->path, status);
+    if (kind == ZMPI_KIND_PLAIN)
+        return tool_fail("%s: nothing is left of a container in it", in->path);
+    if (kind == ZMPI_KIND_CONTAINER || kind == ZMPI_KIND_HEADLESS)
+        return tool_fail(
+            "%s: nobody has written over this container (zmpi recover without --plain)", in->path);
+    int failed = choose_size(in, &o, size_text, &size);
+    if (!failed)
+        failed = tool_output_open(&out, to, in);
+    if (failed)
+        return failed;
+    failed = copy(in, &out, size);
+    const int closed = tool_output_close(&out, failed == TOOL_OK);
+    if (!failed && !closed)
+        fprintf(strcmp(to, "-") == 0 ? stderr : stdout, "%s: the first %llu of %llu bytes\n",
+                in->path, (unsigned long long)size, (unsigned long long)in->physical);
+    return failed ? failed : closed;
+}
+
+int tool_recover_plain(const char *path, const char *to, const char *size)
+{
+    struct tool_input in;
+    int status = tool_input_open_raw(&in, path, false);
+    if (status)
+        return status;
+    status = recover(&in, to, size);
+    tool_input_close(&in);
+    return status;
+}

@@ -23,8 +23,8 @@
 enum { SMALL = 300, LARGE = 12000, STEPS = 14 };
 
 /* What a step does: collective, independent, large independent and nonblocking writes, reading,
- * sync, set_size to more (Z) and to nothing (E). */
-static const char *const sequences[] = {"CIIRSLRCSZISIC", "CIRSECISICEILC", "NNNSNNIRNCNSNN"};
+ * sync, preallocate, set_size to more (Z) and to nothing (E). */
+static const char *const sequences[] = {"CIIRSLPCSZISIC", "CIRSECISICEILC", "NNNSNNIRNCNSNN"};
 static const char *steps;
 
 static int rank, ranks;
@@ -77,8 +77,10 @@ static int do_step(MPI_File file, int step, uint64_t *data)
                                  MPI_STATUS_IGNORE);
     case 'N':
         return write_nonblocking(file, step, data);
+    case 'P':
+        return MPI_File_preallocate(file, place(0, STEPS + 1));
     case 'Z':
-        return MPI_File_set_size(file, place(0, STEPS + 1));
+        return MPI_File_set_size(file, place(0, STEPS + 2));
     case 'E':
         return MPI_File_set_size(file, 0);
     case 'R': /* what this rank holds back goes to the file */
@@ -127,9 +129,9 @@ static void run_steps(MPI_File file, struct outcome *o)
         note(o, rc);
         if (rc)
             memset(pending, 0, sizeof pending);
-        const bool together = strchr("SZE", steps[step]) != NULL;
+        const bool together = strchr("SPZE", steps[step]) != NULL;
         judge(o, pending, step,
-              together ? failed_together("sync or set_size", rc) : any_failed(rc));
+              together ? failed_together("sync, preallocate or set_size", rc) : any_failed(rc));
     }
     int rc = MPI_File_close(&file);
     note(o, rc);

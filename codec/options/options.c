@@ -222,6 +222,22 @@ static const struct zmpi_option table[] = {
      ZMPI_OPTION_SWITCH,
      true,
      FIELD(trim)},
+    {{"view", "switch", "on", "ZMPI_VIEW", NULL,
+      "a program gets the logical bytes of containers that it opens by open, fopen or Fortran "
+      "(after "
+      "MPI_Init, or under zmpi view)"},
+     "allowed are on or off",
+     ZMPI_OPTION_SWITCH,
+     false,
+     FIELD(view)},
+    {{"view_max", "bytes", "0", "ZMPI_VIEW_MAX", NULL,
+      "memory of one process for these bytes, above which a nameless file in TMPDIR has them; 0: a "
+      "quarter of the machine's, divided among the job's processes there"},
+     "allowed is a number of bytes, with K, M or G if you like",
+     ZMPI_OPTION_BYTES,
+     false,
+     FIELD(view_max),
+     .max = SIZE_MAX >> 1},
     {{"disable", "list", "", "ZMPI_DISABLE", NULL,
       "instruction sets that the CPU codec must not use, separated by ','"},
      "allowed are avx2, avx512, avx512vbmi and neon, or none",

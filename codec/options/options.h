@@ -20,7 +20,7 @@ enum zmpi_option_source {
     ZMPI_FROM_HINT         /* MPI_Info: zmpi_option_set */
 };
 
-#define ZMPI_OPTION_COUNT 26
+#define ZMPI_OPTION_COUNT 28
 
 struct zmpi_rules; /* the parsed rules file */
 
@@ -63,6 +63,8 @@ struct zmpi_options {
     enum zmpi_log_level log;
     char plugin_path[1024]; /* directories searched for plug-ins first, separated by ':' */
     char nic[1024];         /* of the SmartNIC's daemon; its plug-in reads the environment itself */
+    bool view;              /* programs of MPI get the logical bytes of containers they open */
+    size_t view_max;        /* bytes of memory for that; 0: a share of the machine's */
     bool trim;              /* room of overwritten data is given back at close */
     bool nic_write;         /* that daemon writes what it has compressed */
     char disable[64];       /* instruction sets not to be used; zmpi_kernels() reads the environment

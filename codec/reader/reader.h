@@ -66,6 +66,12 @@ bool zmpi_contents_same(const struct zmpi_reader_file *f);
 /* Take in what was added since, if nothing but that has changed: false if that is not known. */
 bool zmpi_contents_follow(struct zmpi_reader_file *f);
 
+/* All logical bytes to the beginning of another file, which gets their size; holes stay holes.
+ * Nobody else uses f meanwhile. error is not NULL; its `system` is the errno of a write that
+ * failed. */
+enum zmpi_status zmpi_reader_copy(struct zmpi_reader_file *f, int fd,
+                                  struct zmpi_reader_error *error);
+
 /* *size bytes of a versioned structure of the caller's become those of `from`, as many as it knows.
  * false: it has none of the first version. */
 bool zmpi_reader_give(void *to, size_t least, const void *from, size_t all);

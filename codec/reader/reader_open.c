@@ -9,6 +9,7 @@
 
 #include "base/cpus.h"
 #include "base/floats.h"
+#include "base/real_files.h"
 #include "reader/reader.h"
 
 /* As ZMPI_THREADS allows. */
@@ -78,11 +79,12 @@ static enum zmpi_status cannot_open(struct zmpi_reader_error *error, const char 
 enum zmpi_status zmpi_reader_open(const char *path, const struct zmpi_reader_options *options,
                                   struct zmpi_reader_file **file, struct zmpi_reader_error *error)
 {
+    zmpi_real_files++;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* a pipe waits */
-    if (fd < 0)
-        return cannot_open(error, path);
-    const enum zmpi_status status = open_file(fd, true, path, options, file, error);
-    if (status)
+    const enum zmpi_status status =
+        fd < 0 ? cannot_open(error, path) : open_file(fd, true, path, options, file, error);
+    zmpi_real_files--;
+    if (status && fd >= 0)
         close(fd);
     return status;
 }
@@ -94,6 +96,7 @@ enum zmpi_status zmpi_reader_open_fd(int fd, const char *name,
 {
     char self[40];
     bool own = true;
+    zmpi_real_files++;
     snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
     /* With a position and locks of its own. */
     int copy = open(self, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -101,10 +104,10 @@ enum zmpi_status zmpi_reader_open_fd(int fd, const char *name,
         own = false;
         copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     }
-    if (copy < 0)
-        return cannot_open(error, name);
-    const enum zmpi_status status = open_file(copy, own, name, options, file, error);
-    if (status)
+    const enum zmpi_status status =
+        copy < 0 ? cannot_open(error, name) : open_file(copy, own, name, options, file, error);
+    zmpi_real_files--;
+    if (status && copy >= 0)
         close(copy);
     return status;
 }
@@ -149,7 +152,9 @@ enum zmpi_status zmpi_reader_refresh(struct zmpi_reader_file *f, int *changed,
     bool is_other;
     const struct zmpi_floats program = zmpi_floats_hold();
     pthread_mutex_lock(&f->lock);
+    zmpi_real_files++;
     const enum zmpi_status status = refresh(f, &is_other, &trouble);
+    zmpi_real_files--;
     if (!status)
         zmpi_reader_remark(error, f);
     pthread_mutex_unlock(&f->lock);

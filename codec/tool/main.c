@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/real_files.h"
 #include "base/text.h"
 #include "tool.h"
 
@@ -113,6 +114,22 @@ static const struct command {
      "runs plain. -v says\n"
      "what is preloaded. Exit status: the program's; 2: a setting is wrong, 127: there is no such "
      "program."},
+    {"view", tool_view, "[--max BYTES] [-v] [--] PROGRAM [ARGUMENT...]",
+     "Run a program that knows nothing of zmpi, and its children: what it opens for reading by "
+     "open "
+     "or fopen has the logical\n"
+     "bytes of a compressed file, and stat tells their number: zmpi view python3 plot.py, zmpi "
+     "view "
+     "h5dump x.h5.\n"
+     "Bytes are decoded when a file is opened, into memory, all files together at most --max "
+     "(ZMPI_VIEW_MAX; a quarter of\n"
+     "the machine's), above that into a nameless file in TMPDIR. A compressed file that is opened "
+     "for writing becomes plain\n"
+     "first, which one line tells. Static and setuid programs get one line and see compressed "
+     "bytes. zmpi itself always\n"
+     "sees the compressed file. -v says what is preloaded. Exit status: the program's; 2: a "
+     "setting is wrong, 127: there\n"
+     "is no such program."},
     {"options", tool_options, "[--file NAME] [--json] [SETTING...]",
      "All settings, or some, their values in force here, and where those come from. --file: those "
      "of a file of\n"
@@ -246,7 +263,8 @@ static int run(int argc, char **argv)
     current = find_command(name);
     if (!current)
         return unknown_command(name);
-    if (current->run != tool_run && asks_for_help(argc - 1, argv + 1)) /* of the program it runs? */
+    const bool starts = current->run == tool_run || current->run == tool_view;
+    if (!starts && asks_for_help(argc - 1, argv + 1)) /* else of the program? */
         return tool_help();
     return current->run(argc - 1, argv + 1);
 }
@@ -262,6 +280,7 @@ static void hold_standard_streams(void)
 
 int main(int argc, char **argv)
 {
+    zmpi_real_files++; /* under zmpi view, too */
     hold_standard_streams();
     signal(SIGXFSZ, SIG_IGN); /* a file that may not be so long is an error like others */
     int status = run(argc, argv);

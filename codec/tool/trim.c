@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/attributes.h"
 #include "tool.h"
 
 /* Both slots; what is behind them is not the file's (format.md 2.6). */
@@ -142,24 +142,6 @@ static int finish(struct trim *t)
     return failed;
 }
 
-/* What who made the file, or its folder, has said of it. */
-static bool copy_attributes(int from, int to)
-{
-    static char names[65536], value[65536];
-    (void)fremovexattr(to, "system.posix_acl_access"); /* the folder's default */
-    const ssize_t n = flistxattr(from, names, sizeof names);
-    if (n < 0)
-        return errno == ENOTSUP;
-    for (const char *p = names; p < names + n; p += strlen(p) + 1) {
-        if (strncmp(p, "user.", 5) != 0 && strcmp(p, "system.posix_acl_access") != 0)
-            continue;
-        const ssize_t size = fgetxattr(from, p, value, sizeof value);
-        if (size < 0 || fsetxattr(to, p, value, (size_t)size, 0) != 0)
-            return false;
-    }
-    return true;
-}
-
 /* The copy may be used by whom the file could be. Its owner is only told by who may. */
 static int hand_over(const struct trim *t)
 {
@@ -170,7 +152,7 @@ static int hand_over(const struct trim *t)
     if (made.st_uid != s.st_uid)
         (void)!fchown(out, s.st_uid, (gid_t)-1);
     if ((made.st_gid != s.st_gid && fchown(out, (uid_t)-1, s.st_gid)) ||
-        !copy_attributes(in, out) || fchmod(out, s.st_mode & 07777))
+        !zmpi_attributes_copy(in, out) || fchmod(out, s.st_mode & 07777))
         return tool_fail("%s: a new file cannot have its group, mode and attributes: %s",
                          t->in.path, strerror(errno));
     return TOOL_OK;

@@ -51,7 +51,7 @@ lib=$libdir/libzmpi.so
 LD_PRELOAD=$lib LD_BIND_NOW=1 ls / >"$work/out" 2>&1
 ls / | diff - "$work/out"
 "$work/prefix/bin/zmpi" options >/dev/null
-for one in "$lib" "$work/prefix/bin/zmpi" "$libdir"/zmpi/*.so "$libdir"/zmpi/*/libzmpi.so; do
+for one in "$lib" "$work/prefix/bin/zmpi" "$libdir"/zmpi/*.so "$libdir"/zmpi/*/lib*.so; do
     used=$(ldd "$one" | sed -n 's/.*libzmpi_codec.so.0 => \(.*\) (.*/\1/p')
     [ "$(realpath "$used")" = "$(realpath "$libdir/libzmpi_codec.so.0")" ] || { echo "FAIL: $one finds the codec at '$used'"; exit 1; }
 done
@@ -65,6 +65,11 @@ for one in "$libdir"/zmpi/*/libzmpi.so; do
     [ "$(wc -l <"$work/out")" -gt 2 ]
     [ -e "$(pkg-config --variable=mpidir "zmpi-$kind")/libzmpi.so" ]
 done
+
+# Nor need `zmpi view`.
+head -c 65536 /dev/zero >"$work/zeros"
+"$work/moved/bin/zmpi" compress -t f32 -e lossless "$work/zeros" "$work/zeros.z"
+"$work/moved/bin/zmpi" view cmp "$work/zeros" "$work/zeros.z"
 
 # Behind MPI it is of no use, and says so where the program asks it for something.
 # shellcheck disable=SC2046

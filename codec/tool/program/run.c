@@ -1,21 +1,14 @@
 /* run.c - zmpi run: start a program of MPI with the libzmpi.so that was built for its MPI. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "elf_file.h"
+#include "tool/program/preload.h"
 #include "tool/tool.h"
-
-/* As shells say that a program is not there, or cannot be run. */
-enum { NOT_FOUND = 127, NOT_RUN = 126 };
 
 enum mpi { NO_MPI, OPEN_MPI, MPICH, MPI_ABI };
 static const char *const mpi_name[] = {"", "openmpi", "mpich", "abi"};
@@ -38,38 +31,6 @@ static bool is_first(void)
 }
 
 /* ---- the program ---- */
-
-static bool is_program(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
-}
-
-/* Where execvp would find it. */
-static bool find_program(const char *name, char path[PATH_MAX])
-{
-    const char *folder = getenv("PATH") ? getenv("PATH") : "/bin:/usr/bin";
-    if (strchr(name, '/')) {
-        snprintf(path, PATH_MAX, "%s", name);
-        return is_program(path);
-    }
-    while (folder && *name) {
-        const size_t n = strcspn(folder, ":");
-        const bool fits =
-            snprintf(path, PATH_MAX, "%.*s/%s", (int)n, n ? folder : ".", name) < PATH_MAX;
-        if (fits && is_program(path))
-            return true;
-        folder = folder[n] ? folder + n + 1 : NULL;
-    }
-    return false;
-}
-
-/* The dynamic linker preloads nothing into programs that run with other rights. */
-static bool is_setuid(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && (s.st_mode & (S_ISUID | S_ISGID)) != 0;
-}
 
 static enum mpi mpi_of(const struct elf_file *library)
 {
@@ -105,7 +66,7 @@ static const char *look_at_file(const char *path, enum mpi *mpi)
     struct elf_closure c;
     const char *why = NULL;
     *mpi = NO_MPI;
-    if (is_setuid(path))
+    if (tool_program_is_setuid(path))
         return "it is setuid or setgid";
     if (!elf_closure_make(&c, path)) { /* else a script, say */
         if (elf_is_mpi(&c.file[0]))
@@ -127,29 +88,11 @@ static const char *look_at_file(const char *path, enum mpi *mpi)
 
 /* ---- the library ---- */
 
-/* lib/zmpi/openmpi/libzmpi.so beside the codec's library, which this tool uses. */
 static bool find_library(enum mpi mpi, char path[PATH_MAX])
 {
-    void *version = dlsym(RTLD_DEFAULT, "zmpi_version");
-    Dl_info codec;
-    char real[PATH_MAX];
-    if (!version || !dladdr(version, &codec) || !realpath(codec.dli_fname, real))
-        return false;
-    *strrchr(real, '/') = 0;
-    return snprintf(path, PATH_MAX, "%s/zmpi/%s/libzmpi.so", real, mpi_name[mpi]) < PATH_MAX &&
-           access(path, R_OK) == 0;
-}
-
-/* In front of what is preloaded already. */
-static bool preload(const char *library)
-{
-    const char *others = getenv("LD_PRELOAD");
-    char *all;
-    if (asprintf(&all, "%s%s%s", library, others && *others ? ":" : "", others ? others : "") < 0)
-        return false;
-    const bool set = setenv("LD_PRELOAD", all, 1) == 0;
-    free(all);
-    return set;
+    char name[40];
+    snprintf(name, sizeof name, "%s/libzmpi.so", mpi_name[mpi]);
+    return tool_library_find(name, path);
 }
 
 /* Preloads it, or says in one line why the program runs without. */
@@ -169,12 +112,7 @@ static void add_library(struct run *r)
     } else if (!find_library(mpi, library)) {
         tool_fail("%s: no libzmpi.so for its MPI, %s, is installed: it runs plain", r->path,
                   mpi_name[mpi]);
-    } else if (strpbrk(library, " :")) {
-        tool_fail("%s: a path with a blank or colon cannot be preloaded: the program runs plain",
-                  library);
-    } else if (!preload(library)) {
-        tool_fail("out of memory: the program runs plain");
-    } else if (r->explain) {
+    } else if (tool_library_preload(library) && r->explain) {
         tool_fail("%s: MPI is %s (%s): LD_PRELOAD=%s", r->path, mpi_name[mpi],
                   r->mpi    ? "--mpi"
                   : of_file ? "the program's file"
@@ -231,10 +169,10 @@ static int prepare(struct run *r, int argc, char **argv)
     if (!tool_options_load(&options))
         return TOOL_ERROR;
     zmpi_options_free(&options);
-    if (find_program(*r->argv, r->path))
+    if (tool_program_find(*r->argv, r->path))
         return TOOL_OK;
     tool_fail("%s: there is no such program", *r->argv);
-    return NOT_FOUND;
+    return TOOL_NOT_FOUND;
 }
 
 /* Launchers start one of us for each rank: the first one speaks, the others' messages go nowhere,
@@ -261,8 +199,5 @@ int tool_run(int argc, char **argv)
     add_library(&r);
     if (kept != STDERR_FILENO && kept >= 0)
         dup2(kept, STDERR_FILENO);
-    signal(SIGXFSZ, SIG_DFL); /* which the tool ignores */
-    execv(r.path, r.argv);
-    tool_fail("%s: %s", r.path, strerror(errno));
-    return NOT_RUN;
+    return tool_program_start(r.path, r.argv);
 }

@@ -1,0 +1,11 @@
+/* attributes.h - what who made a file, or its folder, has said of it. */
+#ifndef ZMPI_ATTRIBUTES_H
+#define ZMPI_ATTRIBUTES_H
+
+#include <stdbool.h>
+
+/* Access control lists and the user's attributes of a file to one that is to take its place. On
+ * failure errno says why. */
+bool zmpi_attributes_copy(int from, int to);
+
+#endif

@@ -200,3 +200,26 @@ void zmpi_component_take(enum zmpi_type type, const void *src, size_t count, int
     else
         take32(first, points, (size_t)n, dst);
 }
+
+static void put32(const uint32_t *src, size_t points, size_t n, uint32_t *dst)
+{
+    for (size_t i = 0; i < points; i++)
+        memcpy(&dst[i * n], &src[i], sizeof *src);
+}
+
+static void put64(const uint64_t *src, size_t points, size_t n, uint64_t *dst)
+{
+    for (size_t i = 0; i < points; i++)
+        memcpy(&dst[i * n], &src[i], sizeof *src);
+}
+
+void zmpi_component_put(enum zmpi_type type, const void *src, size_t points, int n, int c,
+                        void *dst)
+{
+    const size_t width = zmpi_type_size(type);
+    void *first = (unsigned char *)dst + (size_t)c * width;
+    if (width == 8)
+        put64(src, points, (size_t)n, first);
+    else
+        put32(src, points, (size_t)n, first);
+}

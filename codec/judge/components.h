@@ -44,6 +44,9 @@ int zmpi_components_recall(struct zmpi_components_known *known, enum zmpi_type t
 /* Component c of count elements, a multiple of n, of n interleaved ones, to dst. */
 void zmpi_component_take(enum zmpi_type type, const void *src, size_t count, int n, int c,
                          void *dst);
+/* The other way: `points` elements of component c to where they take turns with n - 1 others. */
+void zmpi_component_put(enum zmpi_type type, const void *src, size_t points, int n, int c,
+                        void *dst);
 
 /* The ranges of components [first, end) of such elements in the host's memory, merged into
  * range[]: of values below the threshold that are no fill value. */

@@ -103,8 +103,9 @@ struct zcomm {
     struct zpending pending;
     struct zlosses losses;
     struct zmeasured measured[ZOPS][ZCLASSES];
-    struct zmpi_codec_choice codec[ZOPS]; /* what the encoders did in them, for estimates */
-    struct zmpi_axes_known axes[2];       /* of what was coded before: lossy; exact */
+    struct zmpi_codec_choice codec[ZOPS];    /* what the encoders did in them, for estimates */
+    struct zmpi_axes_known axes[2];          /* of what was coded before: lossy; exact */
+    struct zmpi_components_known components; /* that were found in blocks */
     struct zmpi_comm_stats stats;
 };
 
@@ -187,6 +188,13 @@ uint64_t zside_bytes(MPI_Count count, MPI_Datatype datatype);
 
 enum zcall_kind { ZCALL_COMPRESSED, ZCALL_RAW_FASTER, ZCALL_RAW_NODE, ZCALL_PASSED, ZCALL_KINDS };
 
+/* Several interleaved components (coll_components.c). */
+struct zapart {
+    struct zmpi_range range[ZMPI_COMPONENTS_MOST];
+    struct zmpi_fill fill[ZMPI_COMPONENTS_MOST];
+    int only; /* while values below `below` are looked at: the only component */
+};
+
 struct zcall {
     struct zcomm *state;
     MPI_Comm comm; /* the program's */
@@ -201,6 +209,9 @@ struct zcall {
     struct zmpi_fill fill;           /* what may be fill values */
     double below;                    /* only values of smaller magnitudes are looked at; 0: all */
     struct zmpi_ratio_search search; /* ratio: of all data of the call */
+    int components;                  /* that this rank's data have, 0: it has none; after the
+                                        agreement those of all ranks, 1: one array */
+    struct zapart apart;             /* of more than 1 */
     uint64_t sequence;
     bool measuring;
     enum zcall_kind kind;
@@ -255,6 +266,24 @@ void zcall_unreadable(struct zcall *c, const struct zblock *b);
 /* The end of a call, compressed or raw; rc: what MPI returned. */
 int zcall_end(struct zcall *c, int rc);
 
+/* ---- coll_components.c: data of several variables ---- */
+
+/* Before the agreement: what a block of this rank's is, whose pieces become whole points. */
+void zapart_look(struct zcall *c, struct zblock *b);
+/* For zcall_scan: host's data of whole points; for zcall_find_range. */
+void zapart_scan(struct zcall *c, enum zmpi_type type, const void *data, size_t count);
+int zapart_find_ranges(struct zcall *c, zcall_scan_fn *scan, void *context);
+/* A piece that has a job as one array: a stream for each component, less than `bytes` in all, or 0.
+ */
+size_t zapart_compress(struct zcall *c, const struct zmpi_job *whole, const unsigned char *data,
+                       size_t bytes, unsigned char *dst);
+/* Each component of a piece becomes what it is once it is coded and decoded by fle. */
+enum zmpi_status zapart_decode_own(const struct zcall *c, const struct zmpi_job *whole,
+                                   unsigned char *data, size_t bytes);
+/* `streams` of them, of `bytes` in all, to data. */
+enum zmpi_status zapart_decode(struct zcall *c, int streams, const unsigned char *src, size_t size,
+                               unsigned char *data, size_t bytes);
+
 /* ---- coll_piece.c: a piece of a block as a message ---- */
 
 enum { ZPIECE_HEAD = 64 };
@@ -267,6 +296,15 @@ bool zpiece_has_numbers(const struct zcall *c, enum zmpi_type element, const voi
  * are no numbers are kept exactly. */
 bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
                 int encoder, struct zmpi_job *job);
+/* What compresses an array of this range, in which the piece's own job has shown floats. */
+bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
+                     const struct zmpi_bound *bound, const struct zmpi_range *range, int encoder,
+                     struct zmpi_job *job);
+/* A stream of less than `room` bytes, or 0. holder: of the data's memory, NULL: the host's. */
+size_t zpiece_stream(struct zcall *c, const struct zmpi_device *holder, const unsigned char *data,
+                     struct zmpi_job *job, unsigned char *dst, size_t room);
+/* What decoding a stream of fle would make of the data, to their place. */
+enum zmpi_status zpiece_decode_own(const struct zmpi_job *job, unsigned char *data, size_t bytes);
 /* Room for the message of any piece of a block of so many bytes, and for the piece itself. */
 size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes);
 /* The piece of b that begins at `at`, this rank's or one it sends, to dst; returns the size. */
@@ -281,7 +319,7 @@ double zpiece_age(const struct zcall *c, const unsigned char *message, int size)
 
 struct zpiece_head {
     uint64_t at, raw;
-    bool stream; /* else the bytes as they are */
+    int streams; /* of as many components; 0: the bytes as they are */
 };
 
 /* Check all of a message of rank `origin` for b. False: it was reported. */
@@ -329,7 +367,7 @@ bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv);
 
 struct zrelay {
     const struct zblock *block; /* where data go, by origin */
-    const struct zblock *own;   /* what this rank brings, NULL: nothing */
+    struct zblock *own;         /* what this rank brings, NULL: nothing */
     int origins;                /* ranks that bring data: all, or one */
     bool keep_own;              /* what it brings stays as it is */
     uint64_t bytes;             /* of the largest block */

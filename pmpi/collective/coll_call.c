@@ -87,12 +87,14 @@ bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all
 enum {
     READY,
     SETTINGS,
+    COMPONENTS,
     MEASURED,
     SAMPLED,
     SMALLER = SAMPLED + ZCODECS,
     BYTES,
     LOSSY,
     SETTINGS_TOO,
+    COMPONENTS_TOO,
     STEPS,
     ELAPSED,
     SCAN,
@@ -232,8 +234,12 @@ static void say_lossy(const struct zcall *c)
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
 {
     struct zcomm *s = c->state;
-    double all[TOLD] = {
-        [READY] = ready, [LOSSY] = c->lossy, [BYTES] = (double)bytes, [STEPS] = (double)steps};
+    double all[TOLD] = {[READY] = ready,
+                        [COMPONENTS] = c->components ? c->components : (double)INFINITY,
+                        [COMPONENTS_TOO] = c->components,
+                        [LOSSY] = c->lossy,
+                        [BYTES] = (double)bytes,
+                        [STEPS] = (double)steps};
     c->error = tell(s, all);
     if (c->error)
         return false;
@@ -241,6 +247,7 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
     c->bytes = (uint64_t)all[BYTES];
     c->steps = (uint64_t)all[STEPS];
     c->lossy = all[LOSSY] > 0;
+    c->components = all[COMPONENTS] == all[COMPONENTS_TOO] ? (int)all[COMPONENTS] : 1;
     if (!ready)
         say_not_ready(c);
     bool compressed = settings_agree(c, all) && all[READY] > 0 && choose(c);

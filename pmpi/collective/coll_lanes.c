@@ -172,6 +172,14 @@ static const struct zblock *largest_block(const struct plan *p)
     return b;
 }
 
+/* What this rank sends, or keeps. */
+static void look_for_components(struct zcall *c, struct plan *p)
+{
+    for (size_t k = 0; k < p->x.lanes; k++)
+        zapart_look(c, &p->x.lane[k].out);
+    zapart_look(c, &p->own);
+}
+
 bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv)
 {
     struct plan p = {0};
@@ -180,6 +188,8 @@ bool zlanes_run(struct zcall *c, struct zside *send, struct zside *recv)
         zcall_look(c, send->type.element);
     if (ready && recv)
         zcall_look(c, recv->type.element);
+    if (ready)
+        look_for_components(c, &p);
     bool done = zcall_agree(c, ready, p.bytes, 0);
     int rc = done && zcall_wants_range(c) ? zcall_find_range(c, scan_all, &p) : MPI_SUCCESS;
     if (done && !rc && zcall_wants_ratio(c))

@@ -3,8 +3,8 @@
  * than the call, so that its form is not part of docs/format.md.
  *
  *     0  4  "ZPCE"            16  8  first byte of the piece in the block     40  8  hash of bytes
- *     4  4  1: a stream,      24  8  bytes of the piece                              0..40
- * and 64.., 0: as they are    32  8  bytes behind the head                           seed: the rank
+ *     4  4  streams from 64   24  8  bytes of the piece                              0..40
+ *           on, 0: as it is   32  8  bytes behind the head                           seed: the rank
  *     8  8  number of the call on the communicator                                   it is from
  *                                                                             48  8  us since began
  *                                                                             56  8  0
@@ -68,13 +68,12 @@ static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element,
     return zpiece_has_numbers(c, element, data, bytes) ? c->state->options.bound : lossless;
 }
 
-bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
-                int encoder, struct zmpi_job *job)
+bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
+                     const struct zmpi_bound *bound, const struct zmpi_range *range, int encoder,
+                     struct zmpi_job *job)
 {
     const struct zmpi_options *o = &c->state->options;
-    struct zmpi_array a = zblock_array(b, bytes);
-    struct zmpi_bound bound = bound_of(c, a.type, data, bytes);
-    if (zmpi_job_make(&a, &bound, &c->range, job))
+    if (zmpi_job_make(array, bound, range, job))
         return false;
     zmpi_job_threshold(job, o->threshold);
     zmpi_job_fills(job, &o->fill);
@@ -85,6 +84,14 @@ bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data,
     zmpi_options_encoder(o, &job->approximate);
     job->encoder = encoder;
     return true;
+}
+
+bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
+                int encoder, struct zmpi_job *job)
+{
+    const struct zmpi_array a = zblock_array(b, bytes);
+    const struct zmpi_bound bound = bound_of(c, a.type, data, bytes);
+    return zpiece_make_job(c, &a, &bound, &c->range, encoder, job);
 }
 
 /* Are a rank's pieces coded in the same order in every run? To several peers they go as each takes
@@ -104,23 +111,32 @@ static void recall_axes(const struct zcall *c, struct zmpi_job *job, const unsig
         zmpi_axes_recall(&c->state->axes[exact], job, data);
 }
 
-/* A stream that is smaller than its data, or 0. */
-static size_t compress(struct zcall *c, const struct zpart *part, struct zmpi_job *job,
-                       size_t bytes, unsigned char *dst)
+size_t zpiece_stream(struct zcall *c, const struct zmpi_device *holder, const unsigned char *data,
+                     struct zmpi_job *job, unsigned char *dst, size_t room)
 {
     size_t size;
-    if (!part->holder)
-        recall_axes(c, job, part->data);
+    if (!holder)
+        recall_axes(c, job, data);
     enum zmpi_status status =
-        zmpi_offload_compress(&c->state->offload, job, part->holder, dst, bytes, part->data, &size);
-    return !status && size < bytes ? size : 0;
+        zmpi_offload_compress(&c->state->offload, job, holder, dst, room, data, &size);
+    return !status && size < room ? size : 0;
+}
+
+/* A stream, or one of each component. */
+static size_t compress(struct zcall *c, const struct zpart *part, struct zmpi_job *job,
+                       size_t bytes, unsigned char *dst, int *streams)
+{
+    const bool apart = c->components > 1 && job->bound.mode != ZMPI_LOSSLESS;
+    *streams = apart ? c->components : 1;
+    return apart ? zapart_compress(c, job, part->data, bytes, dst)
+                 : zpiece_stream(c, part->holder, part->data, job, dst, bytes);
 }
 
 /*
  * A piece that did not become smaller goes as it is. Where measured time has chosen the encoder,
  * the other one might have made it smaller: so it gets the values that both would give it.
  */
-static enum zmpi_status decode_own(const struct zmpi_job *job, unsigned char *data, size_t bytes)
+enum zmpi_status zpiece_decode_own(const struct zmpi_job *job, unsigned char *data, size_t bytes)
 {
     const struct zmpi_device *cpu = zmpi_device_cpu();
     struct zmpi_job fle = *job;
@@ -135,19 +151,27 @@ static enum zmpi_status decode_own(const struct zmpi_job *job, unsigned char *da
     return status;
 }
 
-/* The piece as a stream, or as it is. Returns the bytes, or 0: it cannot be read. */
+static enum zmpi_status decode_own(const struct zcall *c, const struct zmpi_job *job,
+                                   unsigned char *data, size_t bytes)
+{
+    return c->components > 1 ? zapart_decode_own(c, job, data, bytes)
+                             : zpiece_decode_own(job, data, bytes);
+}
+
+/* The piece as streams, or as it is. Returns the bytes, or 0: it cannot be read. */
 static size_t encode(struct zcall *c, const struct zblock *b, const struct zpart *part,
-                     size_t bytes, unsigned char *dst, bool *stream)
+                     size_t bytes, unsigned char *dst, int *streams)
 {
     struct zmpi_job job;
     const bool made = zpiece_job(c, b, part->data, bytes, c->way, &job);
-    const size_t size = made ? compress(c, part, &job, bytes, dst) : 0;
-    *stream = size != 0;
+    const size_t size = made ? compress(c, part, &job, bytes, dst, streams) : 0;
     if (size)
         return size;
+    *streams = 0;
     if (zmpi_device_move(part->holder, dst, part->data, bytes))
         return 0;
-    if (made && job.bound.mode != ZMPI_LOSSLESS && zcall_picks(c) && decode_own(&job, dst, bytes))
+    if (made && job.bound.mode != ZMPI_LOSSLESS && zcall_picks(c) &&
+        decode_own(c, &job, dst, bytes))
         zmpi_log(ZMPI_LOG_WARN, "%s on %d ranks: no memory on rank %d: some data are sent exactly",
                  zop_name(c->op), c->state->ranks, c->state->rank);
     return bytes;
@@ -164,9 +188,9 @@ int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned
     double start = zmpi_seconds();
     size_t bytes = zblock_piece(b, at), size = 0;
     struct zpart part;
-    bool stream = false;
+    int streams = 0;
     if (zblock_read(b, at, bytes, scratch, &part)) {
-        size = encode(c, b, &part, bytes, dst + ZPIECE_HEAD, &stream);
+        size = encode(c, b, &part, bytes, dst + ZPIECE_HEAD, &streams);
         zpart_free(&part);
     }
     memset(dst, 0, ZPIECE_HEAD);
@@ -175,7 +199,7 @@ int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned
         return ZPIECE_HEAD;
     }
     zmpi_store32(dst, MAGIC);
-    zmpi_store32(dst + 4, stream);
+    zmpi_store32(dst + 4, (uint32_t)streams);
     zmpi_store64(dst + 8, c->sequence);
     zmpi_store64(dst + 16, at);
     zmpi_store64(dst + 24, bytes);
@@ -223,9 +247,9 @@ bool zpiece_check(struct zcall *c, const struct zblock *b, int origin, const uns
         return false;
     }
     *h = (struct zpiece_head){zmpi_load64(message + 16), zmpi_load64(message + 24),
-                              zmpi_load32(message + 4) != 0};
+                              (int)zmpi_load32(message + 4)};
     if (h->at > b->bytes || h->raw > b->bytes - h->at ||
-        (!h->stream && h->raw != (size_t)size - ZPIECE_HEAD)) {
+        (!h->streams && h->raw != (size_t)size - ZPIECE_HEAD)) {
         zcall_fail(c, MPI_ERR_TRUNCATE, "rank %d sent more than the %llu bytes rank %d asked for",
                    origin, (unsigned long long)b->bytes, c->state->rank);
         return false;
@@ -233,20 +257,38 @@ bool zpiece_check(struct zcall *c, const struct zblock *b, int origin, const uns
     return true;
 }
 
-static enum zmpi_status place_stream(struct zcall *c, const struct zblock *b,
+/* One stream. */
+static enum zmpi_status decode(struct zcall *c, const struct zpart *part, uint64_t raw,
+                               const unsigned char *data, size_t size)
+{
+    struct zmpi_stream_info info;
+    const enum zmpi_status status = zmpi_stream_info(data, size, &info);
+    if (status || info.decoded_bytes != raw)
+        return status ? status : ZMPI_ERR_CORRUPT;
+    return zmpi_offload_decompress(&c->state->offload, part->holder, part->data, raw, data, size,
+                                   zruntime_threads(&c->state->options));
+}
+
+/* Components are put together in the host's memory: scratch holds a piece. */
+static enum zmpi_status decode_apart(struct zcall *c, const struct zpart *part,
                                      const struct zpiece_head *h, const unsigned char *data,
                                      size_t size, unsigned char *scratch)
 {
-    struct zmpi_stream_info info;
-    struct zpart part;
-    enum zmpi_status status = zmpi_stream_info(data, size, &info);
-    if (!status && info.decoded_bytes != h->raw)
-        status = ZMPI_ERR_CORRUPT;
-    if (status)
+    const enum zmpi_status status =
+        zapart_decode(c, h->streams, data, size, part->holder ? scratch : part->data, h->raw);
+    if (status || !part->holder)
         return status;
+    return zmpi_device_move(part->holder, part->data, scratch, h->raw);
+}
+
+static enum zmpi_status place_streams(struct zcall *c, const struct zblock *b,
+                                      const struct zpiece_head *h, const unsigned char *data,
+                                      size_t size, unsigned char *scratch)
+{
+    struct zpart part;
     zblock_room(b, h->at, h->raw, scratch, &part);
-    status = zmpi_offload_decompress(&c->state->offload, part.holder, part.data, h->raw, data, size,
-                                     zruntime_threads(&c->state->options));
+    enum zmpi_status status = h->streams == 1 ? decode(c, &part, h->raw, data, size)
+                                              : decode_apart(c, &part, h, data, size, scratch);
     if (!status && !zblock_place(b, h->at, h->raw, &part))
         status = ZMPI_ERR_DEVICE;
     zpart_free(&part);
@@ -261,8 +303,8 @@ bool zpiece_place(struct zcall *c, const struct zblock *b, int origin, const uns
     const unsigned char *data = message + ZPIECE_HEAD;
     size_t n = (size_t)size - ZPIECE_HEAD;
     enum zmpi_status status = ZMPI_OK;
-    if (h->stream)
-        status = place_stream(c, b, h, data, n, scratch);
+    if (h->streams)
+        status = place_streams(c, b, h, data, n, scratch);
     else if (!zblock_put(b, h->at, n, data))
         status = ZMPI_ERR_DEVICE;
     c->codec += zmpi_seconds() - start;

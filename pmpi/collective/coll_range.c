@@ -39,6 +39,10 @@ static bool scan(struct zcall *c, const struct zblock *b, const struct zpart *pa
             return false;
         data = scratch;
     }
+    if (c->components > 1) {
+        zapart_scan(c, element, data, count);
+        return true;
+    }
     zmpi_range_without(element, data, count, threshold, &o->fill, zruntime_threads(o), range);
     look_for_fill(c, element, data, count, range);
     return true;
@@ -106,6 +110,8 @@ static bool range_below(void *context, double threshold, struct zmpi_range *rang
 int zcall_find_range(struct zcall *c, zcall_scan_fn *scan_blocks, void *context)
 {
     struct all_data a = {c, scan_blocks, context, MPI_SUCCESS};
+    if (c->components > 1)
+        return zapart_find_ranges(c, scan_blocks, context);
     scan_blocks(c, context);
     int rc = share_range(c);
     if (rc)

@@ -264,6 +264,8 @@ bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready)
     unsigned char *memory = malloc((SLOTS + 1) * w.room);
     if (ready)
         zcall_look(c, r->block->type->element);
+    if (ready && r->own)
+        zapart_look(c, r->own);
     uint64_t pieces = ready && r->own ? zblock_pieces(r->own) : 0;
     bool done = zcall_agree(c, ready && memory, r->bytes, pieces);
     int rc = MPI_SUCCESS;

@@ -47,8 +47,8 @@ void zcall_sample(struct zcall *c, const struct zblock *b, unsigned char *scratc
 {
     const double start = zmpi_seconds();
     struct zpart part;
-    if (b->bytes < LEAST || b->holder || !zcall_picks(c) || zcall_wants_ratio(c) ||
-        c->state->codec[c->op].smaller > 0)
+    if (b->bytes < LEAST || b->holder || c->components > 1 || !zcall_picks(c) ||
+        zcall_wants_ratio(c) || c->state->codec[c->op].smaller > 0)
         return;
     /* The scratch holds a piece, which the program may have made smaller. */
     const uint64_t bytes = zblock_whole(b, b->piece < SAMPLE ? b->piece : SAMPLE);

@@ -1,0 +1,220 @@
+/*
+ * coll_components.c - a call whose data are several interleaved variables (judge/components.h):
+ * each has its own range, of all ranks, and its own stream in a message.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collective/coll.h"
+#include "mpi/runtime.h"
+
+/* ---- what the call is ---- */
+
+/* As a setting, a datatype or the data of the block say; 1: one array. */
+static int find(const struct zcall *c, const struct zblock *b)
+{
+    const struct zmpi_options *o = &c->state->options;
+    const size_t count = b->bytes / zmpi_type_size(b->type->element);
+    bool is_new;
+    if (o->components)
+        return o->components > 0 ? o->components : 1;
+    const int told = zextents_components(&b->type->extents);
+    if (told > 1)
+        return told;
+    return b->direct ? zmpi_components_recall(&c->state->components, b->type->element, o->threshold,
+                                              b->direct, count, &is_new)
+                     : 1;
+}
+
+static bool may_be_apart(const struct zcall *c, const struct zblock *b)
+{
+    const enum zmpi_type element = b->type->element;
+    const enum zmpi_mode mode = c->state->options.bound.mode;
+    return (element == ZMPI_F32 || element == ZMPI_F64) && !b->holder && !c->exact &&
+           mode != ZMPI_LOSSLESS && mode != ZMPI_RATIO;
+}
+
+void zapart_look(struct zcall *c, struct zblock *b)
+{
+    if (b->bytes == 0)
+        return;
+    int n = may_be_apart(c, b) ? find(c, b) : 1;
+    const uint64_t point = (uint64_t)n * zmpi_type_size(b->type->element);
+    if (b->bytes % point || b->piece < point)
+        n = 1;
+    else if (n > 1)
+        b->piece = b->piece / point * point;
+    c->components = c->components == 0 || c->components == n ? n : 1;
+}
+
+/* ---- ranges ---- */
+
+void zapart_scan(struct zcall *c, enum zmpi_type type, const void *data, size_t count)
+{
+    const struct zmpi_options *o = &c->state->options;
+    const int n = c->components, only = c->apart.only;
+    const int first = c->below > 0 ? only : 0, end = c->below > 0 ? only + 1 : n;
+    const double threshold = c->below > 0 ? c->below : o->threshold;
+    struct zmpi_range range[ZMPI_COMPONENTS_MOST];
+    for (int k = first; k < end; k++)
+        range[k] = ZMPI_RANGE_EMPTY;
+    zmpi_components_range(type, data, count, n, first, end, threshold, &o->fill, range);
+    for (int k = first; k < end; k++) {
+        zmpi_range_merge(&c->apart.range[k], &range[k]);
+        if (!(c->below > 0))
+            c->apart.fill[k] = zmpi_fill_merge(
+                c->apart.fill[k], zmpi_component_fill(type, data, count, n, k, &range[k]));
+    }
+}
+
+static int share(struct zcall *c)
+{
+    enum { EACH = 5 };
+    double mine[EACH * ZMPI_COMPONENTS_MOST], all[EACH * ZMPI_COMPONENTS_MOST];
+    struct zapart *a = &c->apart;
+    for (int k = 0; k < c->components; k++) {
+        double *m = &mine[EACH * k];
+        m[0] = a->range[k].min;
+        m[1] = -a->range[k].max;
+        m[2] = a->range[k].fill;
+        m[3] = zmpi_fill_smallest(a->fill[k]);
+        m[4] = -a->fill[k].most;
+    }
+    int rc = PMPI_Allreduce(mine, all, EACH * c->components, MPI_DOUBLE, MPI_MIN, c->state->comm);
+    for (int k = 0; k < c->components && !rc; k++) {
+        const double *m = &all[EACH * k];
+        a->range[k] = (struct zmpi_range){m[0], -m[1], m[2]};
+        a->fill[k] = zmpi_fill_of(m[3], -m[4]);
+    }
+    return rc;
+}
+
+struct all_data {
+    struct zcall *call;
+    zcall_scan_fn *scan;
+    void *context;
+    int rc;
+};
+
+/* zmpi_fill_scan_fn */
+static bool range_below(void *context, double threshold, struct zmpi_range *range)
+{
+    struct all_data *a = context;
+    struct zcall *c = a->call;
+    struct zmpi_range *r = &c->apart.range[c->apart.only];
+    c->below = threshold;
+    *r = ZMPI_RANGE_EMPTY;
+    a->scan(c, a->context);
+    double mine[3] = {r->min, -r->max, r->fill}, all[3];
+    a->rc = PMPI_Allreduce(mine, all, 3, MPI_DOUBLE, MPI_MIN, c->state->comm);
+    if (!a->rc)
+        *range = (struct zmpi_range){all[0], -all[1], all[2]};
+    return !a->rc;
+}
+
+int zapart_find_ranges(struct zcall *c, zcall_scan_fn *scan, void *context)
+{
+    struct all_data a = {c, scan, context, MPI_SUCCESS};
+    for (int k = 0; k < c->components; k++)
+        c->apart.range[k] = ZMPI_RANGE_EMPTY;
+    scan(c, context);
+    a.rc = share(c);
+    for (int k = 0; k < c->components && !a.rc; k++) {
+        struct zmpi_range range = c->apart.range[k];
+        c->apart.only = k;
+        zmpi_fill_exclude(c->apart.fill[k], range_below, &a, &range);
+        c->apart.range[k] = range;
+        c->below = 0;
+    }
+    return a.rc;
+}
+
+/* ---- messages ---- */
+
+/* The array that one component of `whole` is. */
+static struct zmpi_array component_of(const struct zmpi_array *whole, size_t n)
+{
+    const size_t *e = whole->extent;
+    struct zmpi_array a = {whole->type, {1, 1, e[0] * e[1] * e[2] / n}};
+    if (e[2] == n && e[1] > 1)
+        a = (struct zmpi_array){whole->type, {1, e[0], e[1]}};
+    else if (e[2] % n == 0 && e[2] > n)
+        a = (struct zmpi_array){whole->type, {e[0], e[1], e[2] / n}};
+    return a;
+}
+
+static bool job_of(const struct zcall *c, const struct zmpi_job *whole, int component,
+                   struct zmpi_job *job)
+{
+    const struct zmpi_array a = component_of(&whole->array, (size_t)c->components);
+    return zpiece_make_job(c, &a, &whole->bound, &c->apart.range[component], whole->encoder, job);
+}
+
+size_t zapart_compress(struct zcall *c, const struct zmpi_job *whole, const unsigned char *data,
+                       size_t bytes, unsigned char *dst)
+{
+    const enum zmpi_type type = whole->array.type;
+    const int n = c->components;
+    unsigned char *component = malloc(bytes / (size_t)n);
+    size_t size = 0;
+    bool fine = component != NULL;
+    for (int k = 0; k < n && fine; k++) {
+        struct zmpi_job job;
+        zmpi_component_take(type, data, bytes / zmpi_type_size(type), n, k, component);
+        const size_t one = job_of(c, whole, k, &job)
+                               ? zpiece_stream(c, NULL, component, &job, dst + size, bytes - size)
+                               : 0;
+        fine = one > 0;
+        size += one;
+    }
+    free(component);
+    return fine && size < bytes ? size : 0;
+}
+
+enum zmpi_status zapart_decode_own(const struct zcall *c, const struct zmpi_job *whole,
+                                   unsigned char *data, size_t bytes)
+{
+    const enum zmpi_type type = whole->array.type;
+    const size_t count = bytes / zmpi_type_size(type), part = bytes / (size_t)c->components;
+    const int n = c->components;
+    unsigned char *component = malloc(part);
+    enum zmpi_status status = component ? ZMPI_OK : ZMPI_ERR_MEMORY;
+    for (int k = 0; k < n && !status; k++) {
+        struct zmpi_job job;
+        zmpi_component_take(type, data, count, n, k, component);
+        if (job_of(c, whole, k, &job))
+            status = zpiece_decode_own(&job, component, part);
+        if (!status)
+            zmpi_component_put(type, component, count / (size_t)n, n, k, data);
+    }
+    free(component);
+    return status;
+}
+
+enum zmpi_status zapart_decode(struct zcall *c, int streams, const unsigned char *src, size_t size,
+                               unsigned char *data, size_t bytes)
+{
+    if (streams < 2 || streams > ZMPI_COMPONENTS_MOST || bytes % (size_t)streams)
+        return ZMPI_ERR_CORRUPT;
+    const size_t part = bytes / (size_t)streams;
+    unsigned char *component = malloc(part);
+    enum zmpi_status status = component ? ZMPI_OK : ZMPI_ERR_MEMORY;
+    for (int k = 0; k < streams && !status; k++) {
+        struct zmpi_stream_info info;
+        status = zmpi_stream_info(src, size, &info);
+        if (!status && info.decoded_bytes != part)
+            status = ZMPI_ERR_CORRUPT;
+        if (status)
+            break;
+        status = zmpi_offload_decompress(&c->state->offload, NULL, component, part, src,
+                                         info.length, zruntime_threads(&c->state->options));
+        if (!status)
+            zmpi_component_put(info.array.type, component, part / zmpi_type_size(info.array.type),
+                               streams, k, data);
+        src += info.length;
+        size -= info.length;
+    }
+    free(component);
+    return status;
+}

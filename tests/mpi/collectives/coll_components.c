@@ -1,0 +1,253 @@
+/*
+ * coll_components.c - collectives of several variables: each comes within its own bound, by all
+ * operations, of ranks that have more, less or nothing; with fill values; where ranks do not agree,
+ * all data have one bound.
+ *
+ * zmpi-test: RANKS 2,3,4 ANYIO ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always ZMPI_COLLECTIVE_PIECE=71K
+ * zmpi-test: auto RANKS 2 ANYIO ENV ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_CODEC=auto ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always
+ * zmpi-test: set RANKS 3 ANYIO ARGS alike ENV ZMPI_COMPONENTS=5 ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COLLECTIVES=gather,scatter,allgather,bcast_lossy,alltoall ZMPI_COLLECTIVE_MIN=1K ZMPI_COLLECTIVE_MODE=always
+ */
+#include "check.h"
+
+#include <math.h>
+
+enum { N = 5, POINTS = 7001, VALUES = N * POINTS };
+
+static const double rel = 1e-3;
+static int rank, ranks;
+static bool alike; /* the components' ranges: nothing but a setting or a datatype tells them */
+
+/* Of rank r, for rank `to` if it is not the same for all; some of component 4 are missing. */
+static double value(int r, int to, int c, int i)
+{
+    static const double scale[N] = {0.1, 10, 10, 10, 2000}, of_alike[N] = {1, 2, 3, 4, 5};
+    const double s = sin(0.01 * i + r + 0.3 * to) * cos(0.003 * i + c);
+    if (c == 4 && i % 20 == 7 && !alike)
+        return -9e7;
+    return (alike ? of_alike[c] : scale[c]) * s + (c == 4 && !alike ? 1e5 : 0);
+}
+
+static int at(int c, int i)
+{
+    return i * N + c;
+}
+
+/* How far values may be off, where the ranks that bring data are [first, end), to as many others.
+ */
+static void find_bounds(int first, int end, int targets, double bound[N])
+{
+    for (int c = 0; c < N; c++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int r = first; r < end; r++)
+            for (int to = 0; to < targets; to++)
+                for (int i = 0; i < POINTS; i++) {
+                    const double v = value(r, to, c, i);
+                    low = fmin(low, v > -8e7 ? v : low);
+                    high = fmax(high, v);
+                }
+        bound[c] = rel * (high - low) * 1.0001;
+    }
+}
+
+static void fill(double *data, int r, int to)
+{
+    for (int i = 0; i < POINTS; i++)
+        for (int c = 0; c < N; c++)
+            data[at(c, i)] = value(r, to, c, i);
+}
+
+/* Returns the values that changed. */
+static int compare(const double *is, int r, int to, int points, const double bound[N])
+{
+    int changed = 0;
+    for (int i = 0; i < points; i++)
+        for (int c = 0; c < N; c++) {
+            const double v = value(r, to, c, i), error = fabs(is[at(c, i)] - v);
+            CHECK_SAY(v < -8e7 ? error == 0 : error <= bound[c],
+                      "component %d of point %d from rank %d is off by %g, bound %g", c, i, r,
+                      error, bound[c]);
+            changed += error > 0;
+        }
+    return changed;
+}
+
+static double *alloc(int parts)
+{
+    return check_alloc((size_t)parts * VALUES * sizeof(double));
+}
+
+/* points[r] of rank r. */
+static void gatherv(const int points[])
+{
+    double *data = alloc(1), *all = alloc(ranks), bound[N];
+    int counts[8], places[8], changed = 0, first = ranks, end = 0;
+    check_say("gatherv");
+    for (int r = 0; r < ranks; r++) {
+        counts[r] = points[r] * N;
+        places[r] = r * VALUES;
+        first = points[r] && r < first ? r : first;
+        end = points[r] ? r + 1 : end;
+    }
+    fill(data, rank, 0);
+    OK(MPI_Gatherv(data, counts[rank], MPI_DOUBLE, all, counts, places, MPI_DOUBLE, 0,
+                   MPI_COMM_WORLD));
+    find_bounds(first, end, 1, bound); /* of all points: at least that of those that are sent */
+    for (int r = 0; r < ranks && rank == 0; r++)
+        changed += compare(all + places[r], r, 0, points[r], bound);
+    CHECK(rank > 0 || changed > points[ranks - 1] * N / 2);
+    free(data);
+    free(all);
+}
+
+static void scatter(void)
+{
+    double *data = alloc(1), *all = alloc(ranks), bound[N];
+    check_say("scatter");
+    find_bounds(0, 1, ranks, bound);
+    for (int r = 0; r < ranks; r++)
+        fill(all + (size_t)r * VALUES, 0, r);
+    OK(MPI_Scatter(all, VALUES, MPI_DOUBLE, data, VALUES, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+    CHECK(compare(data, 0, rank, POINTS, bound) > 0 || rank == 0);
+    free(data);
+    free(all);
+}
+
+static void allgather(bool in_place)
+{
+    double *data = alloc(1), *all = alloc(ranks), bound[N];
+    check_say("allgather%s", in_place ? ", in place" : "");
+    find_bounds(0, ranks, 1, bound);
+    fill(data, rank, 0);
+    fill(all + (size_t)rank * VALUES, rank, 0);
+    OK(MPI_Allgather(in_place ? MPI_IN_PLACE : data, VALUES, MPI_DOUBLE, all, VALUES, MPI_DOUBLE,
+                     MPI_COMM_WORLD));
+    for (int r = 0; r < ranks; r++)
+        CHECK(compare(all + (size_t)r * VALUES, r, 0, POINTS, bound) > VALUES / 2);
+    free(data);
+    free(all);
+}
+
+static void bcast(int root)
+{
+    double *data = alloc(1), bound[N];
+    check_say("bcast of rank %d", root);
+    find_bounds(root, root + 1, 1, bound);
+    memset(data, 0, VALUES * sizeof *data);
+    if (rank == root)
+        fill(data, root, 0);
+    OK(MPI_Bcast(data, VALUES, MPI_DOUBLE, root, MPI_COMM_WORLD));
+    CHECK(compare(data, root, 0, POINTS, bound) > VALUES / 2);
+    free(data);
+}
+
+static void alltoall(void)
+{
+    double *data = alloc(ranks), *all = alloc(ranks), bound[N];
+    check_say("alltoall");
+    find_bounds(0, ranks, ranks, bound);
+    for (int r = 0; r < ranks; r++)
+        fill(data + (size_t)r * VALUES, rank, r);
+    OK(MPI_Alltoall(data, VALUES, MPI_DOUBLE, all, VALUES, MPI_DOUBLE, MPI_COMM_WORLD));
+    for (int r = 0; r < ranks; r++)
+        compare(all + (size_t)r * VALUES, r, rank, POINTS, bound);
+    free(data);
+    free(all);
+}
+
+/* Structs with room at their ends, taken apart on the way; the root takes doubles. */
+static void structs(void)
+{
+    const int lengths[2] = {2, N - 2};
+    const MPI_Aint places[2] = {0, 16};
+    const MPI_Datatype types[2] = {MPI_DOUBLE, MPI_DOUBLE};
+    double *data = check_alloc((size_t)POINTS * (N + 1) * 8), *all = alloc(ranks), bound[N];
+    MPI_Datatype packed, type;
+    check_say("structs");
+    OK(MPI_Type_create_struct(2, lengths, places, types, &packed));
+    OK(MPI_Type_create_resized(packed, 0, (N + 1) * 8, &type));
+    OK(MPI_Type_commit(&type));
+    for (int i = 0; i < POINTS; i++)
+        for (int c = 0; c < N; c++)
+            data[(size_t)i * (N + 1) + (size_t)c] = value(rank, 0, c, i);
+    OK(MPI_Gather(data, POINTS, type, all, VALUES, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+    find_bounds(0, ranks, 1, bound);
+    for (int r = 0; r < ranks && rank == 0; r++)
+        compare(all + (size_t)r * VALUES, r, 0, POINTS, bound);
+    OK(MPI_Type_free(&packed));
+    OK(MPI_Type_free(&type));
+    free(data);
+    free(all);
+}
+
+/* Rank r's range is 0.3 of that of the rank before; the bound is that of all. */
+static void unlike_ranges(void)
+{
+    double *data = alloc(1), *all = alloc(ranks), bound[N], worst = 0;
+    const int last = ranks - 1;
+    check_say("unlike ranges");
+    find_bounds(0, 1, 1, bound);
+    fill(data, 0, 0);
+    for (int i = 0; i < VALUES; i++)
+        data[i] *= pow(0.3, rank);
+    OK(MPI_Allgather(data, VALUES, MPI_DOUBLE, all, VALUES, MPI_DOUBLE, MPI_COMM_WORLD));
+    for (int i = 0; i < POINTS; i++) {
+        const double is = all[(size_t)last * VALUES + (size_t)at(1, i)];
+        worst = fmax(worst, fabs(is - pow(0.3, last) * value(0, 0, 1, i)));
+    }
+    CHECK_SAY(worst <= bound[1] && worst > 0.5 * bound[1], "%g, bound %g", worst, bound[1]);
+    free(data);
+    free(all);
+}
+
+/* Rank 1's values are no whole points: then all are one array. */
+static void not_agreed(bool scattered)
+{
+    double *data = alloc(1), *all = alloc(ranks);
+    int counts[8], places[8];
+    check_say("no whole points, %s", scattered ? "scattered" : "gathered");
+    for (int r = 0; r < ranks; r++) {
+        counts[r] = r == 1 ? VALUES - 2 : VALUES;
+        places[r] = r * VALUES;
+        fill(all + places[r], r, 0);
+    }
+    fill(data, rank, 0);
+    if (scattered)
+        OK(MPI_Scatterv(all, counts, places, MPI_DOUBLE, data, counts[rank], MPI_DOUBLE, 0,
+                        MPI_COMM_WORLD));
+    else
+        OK(MPI_Gatherv(data, counts[rank], MPI_DOUBLE, all, counts, places, MPI_DOUBLE, 0,
+                       MPI_COMM_WORLD));
+    for (int r = 0; r < ranks; r++)
+        for (int i = 0; i < counts[r] && (rank == 0 || r == rank); i++) {
+            const double is = rank == 0 ? all[places[r] + i] : data[i];
+            CHECK(fabs(is - value(r, 0, i % N, i / N)) <= 9.1e7 * rel);
+        }
+    free(data);
+    free(all);
+}
+
+int main(int argc, char **argv)
+{
+    const int some[8] = {POINTS, 0, POINTS - 77, POINTS};
+    const int two[8] = {POINTS - 1, POINTS};
+    OK(MPI_Init(&argc, &argv));
+    alike = argc > 1;
+    rank = check_rank(MPI_COMM_WORLD);
+    ranks = check_ranks(MPI_COMM_WORLD);
+    gatherv(ranks == 2 ? two : some);
+    scatter();
+    allgather(false);
+    allgather(true);
+    for (int root = 0; root < ranks; root++)
+        bcast(root);
+    alltoall();
+    structs();
+    alike = true;
+    structs();
+    alike = argc > 1;
+    unlike_ranges();
+    not_agreed(false);
+    not_agreed(true);
+    OK(MPI_Finalize());
+    return 0;
+}

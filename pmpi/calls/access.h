@@ -29,5 +29,9 @@ int zaccess_pointer(struct zfile *f, struct zrequest *r, ztransfer *go);
 int zshared_access(struct zfile *f, struct zrequest *r, ztransfer *go);
 /* Collective: in the order of ranks. */
 int zshared_ordered(struct zfile *f, struct zrequest *r, ztransfer *go);
+/* Collective: a new view begins at 0; one that was refused changes nothing. */
+int zshared_reset(struct zfile *f, bool changed);
+int zshared_position(struct zfile *f, uint64_t *position);
+void zshared_remove(const struct zfile *f);
 
 #endif

@@ -1,9 +1,10 @@
 /* close.c - MPI_File_close: index and header are written, and what need not be a container is none.
  */
+#include "calls/access.h"
 #include "close/plain.h"
 #include "close/trim.h"
-#include "file/header.h"
 #include "file/zfile.h"
+#include "index/header.h"
 #include "report/report.h"
 #include "wrappers.h"
 
@@ -29,7 +30,7 @@ static int finish(struct zfile *f)
         if (!f->plain && all[1] >= all[2])
             ztrim(f, indexed == MPI_SUCCESS);
     }
-    int left = zsession_leave(f, empty);
+    int left = zsession_leave(f, empty, zindex_write_all);
     return zfile_alike(f, rc ? rc : left);
 }
 

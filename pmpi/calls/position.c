@@ -3,7 +3,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "calls/access.h"
 #include "file/zfile.h"
+#include "index/header.h"
 #include "mpi/policy.h"
 #include "wrappers.h"
 
@@ -189,13 +191,32 @@ int zf_file_get_info(struct zfile *f, MPI_Info *info_used)
     return rc;
 }
 
+static int set_atomic(struct zfile *f, bool atomic)
+{
+    int rc = zflush_collective(f);
+    uint64_t told[2] = {MPI_SUCCESS, 0};
+    if (atomic && f->rank == 0) {
+        told[0] = (uint64_t)zsession_share_log(f);
+        told[1] = f->session.known;
+    }
+    int sent = PMPI_Bcast(told, 2, MPI_UINT64_T, 0, f->comm);
+    rc = zfile_worst(f, rc ? rc : sent ? sent : (int)told[0]);
+    if (rc)
+        return rc;
+    f->session.shared = f->session.shared || atomic;
+    f->session.known = told[1];
+    rc = zfile_worst(f, zindex_reload(f));
+    f->session.atomic = rc ? f->session.atomic : atomic;
+    return rc;
+}
+
 int zf_file_set_atomicity(struct zfile *f, int flag)
 {
     const bool atomic = flag != 0;
     if (!zfile_may_write(f)) /* nobody in this group writes */
         f->session.atomic_reads = atomic;
     else if (atomic != f->session.atomic)
-        return zsession_set_atomic(f, atomic);
+        return set_atomic(f, atomic);
     return MPI_SUCCESS;
 }
 

@@ -4,36 +4,6 @@
 
 #include <stdlib.h>
 
-/* The file's reader, timed: the rest of a read is decoding. */
-struct timed {
-    struct zmpi_reader file;
-    double seconds;
-};
-
-static enum zmpi_status timed_read(void *context, uint64_t offset, void *dst, size_t size)
-{
-    struct timed *t = context;
-    double start = zmpi_seconds();
-    enum zmpi_status status = t->file.read(t->file.context, offset, dst, size);
-    t->seconds += zmpi_seconds() - start;
-    return status;
-}
-
-enum zmpi_status zread_stored(struct zfile *f, const struct zmpi_run *run, size_t runs,
-                              const struct zmpi_device *holder, unsigned char *dst, uint64_t *bad)
-{
-    struct timed t = {zfile_reader(f), 0};
-    struct zmpi_reader reader = t.file;
-    double start = zmpi_seconds();
-    reader.read = timed_read;
-    reader.context = &t;
-    reader.holder = holder;
-    reader.offload = &f->offload;
-    enum zmpi_status status = zmpi_container_read(&f->container, &reader, run, runs, dst, bad);
-    f->stats.n.seconds_decode += zmpi_seconds() - start - t.seconds;
-    return status;
-}
-
 /* Views for reading may overlap or go backwards; then run by run. */
 static enum zmpi_status read_runs(struct zfile *f, const struct zmpi_run *run, size_t runs,
                                   const struct zmpi_device *holder, unsigned char *dst,
@@ -126,7 +96,7 @@ static int read_available(struct zfile *f, const struct zrequest *r, const struc
         rc = zsession_atomic_begin(f, false);
     if (rc)
         return rc;
-    rc = zflush_known(f);
+    rc = znews_known(f);
     *bytes = rc ? 0 : available(f, r->position, *bytes);
     if (*bytes)
         rc = read_to_buffer(f, r, t, *bytes);

@@ -18,15 +18,6 @@
 #include "file/physical.h"
 #include "wrappers.h"
 
-void zshared_name(struct zfile *f, uint64_t token)
-{
-    const char *slash = strrchr(f->place, '/');
-    int folder = slash ? (int)(slash - f->place) + 1 : 0;
-    /* A name may be as long as the file system allows: the token tells it from others. */
-    snprintf(f->shared_path, strlen(f->place) + ZSHARED_NAME, "%.*s.%.200s.zmpi-shared-%016llx",
-             folder, f->place, f->place + folder, (unsigned long long)token);
-}
-
 void zshared_remove(const struct zfile *f)
 {
     if (f->rank == 0)

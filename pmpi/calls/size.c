@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file/header.h"
 #include "file/physical.h"
 #include "file/zfile.h"
+#include "index/header.h"
 #include "wrappers.h"
 
 int zf_file_get_size(struct zfile *f, MPI_Offset *size)
@@ -121,7 +121,7 @@ static int learn(struct zfile *f)
         if (rc)
             return rc;
     }
-    return news ? zsession_reload(f) : MPI_SUCCESS;
+    return news ? zindex_reload(f) : MPI_SUCCESS;
 }
 
 /* Data of all ranks are on the disk, or all have an error: nobody may rely on what is not there. */

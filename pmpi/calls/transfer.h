@@ -18,9 +18,4 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
 int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done);
 int zread_collective(struct zfile *f, const struct zrequest *r, uint64_t *done);
 
-/* Increasing runs of the file's records to dst, one behind the other, in the holder's memory or the
- * host's; *bad (may be NULL): the record that is damaged. */
-enum zmpi_status zread_stored(struct zfile *f, const struct zmpi_run *run, size_t runs,
-                              const struct zmpi_device *holder, unsigned char *dst, uint64_t *bad);
-
 #endif

@@ -23,9 +23,9 @@
 #include "base/hash.h"
 #include "base/magic.h"
 #include "close/plain.h"
-#include "file/header.h"
 #include "file/physical.h"
 #include "file/zfile.h"
+#include "index/header.h"
 #include "mpi/runtime.h"
 
 /* A header that one rank writes first, by itself, must not decide for what follows. */

@@ -8,21 +8,11 @@
 #include "collective/coll_auto.h"
 #include "mpi/runtime.h"
 
-static const char *const names[ZOPS] = {
-#define X(id, name, option) [ZOP_##id] = name,
-    ZOP_LIST(X)
-#undef X
-};
 static const char *const option_names[ZOPS] = {
 #define X(id, name, option) [ZOP_##id] = option,
     ZOP_LIST(X)
 #undef X
 };
-
-const char *zop_name(enum zop op)
-{
-    return names[op];
-}
 
 static bool selected(const struct zmpi_options *o, enum zop op)
 {
@@ -164,11 +154,6 @@ static void learn(struct zcomm *s, const double all[TOLD])
     s->pending.any = false;
 }
 
-bool zcall_picks(const struct zcall *c)
-{
-    return strcmp(c->state->options.codec, "auto") == 0;
-}
-
 static bool choose(struct zcall *c)
 {
     struct zcomm *s = c->state;
@@ -262,27 +247,6 @@ bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
 }
 
 /* ---- the end ---- */
-
-void zcall_fail(struct zcall *c, int error_class, const char *format, ...)
-{
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    zmpi_log(ZMPI_LOG_ERROR, "%s on %d ranks: %s", zop_name(c->op), c->state->ranks, text);
-    if (!c->error)
-        c->error = error_class;
-}
-
-void zcall_unreadable(struct zcall *c, const struct zblock *b)
-{
-    const char *problem = b->holder && b->holder->problem ? b->holder->problem() : NULL;
-    if (!c->error)
-        zcall_fail(c, MPI_ERR_OTHER, "the memory of device %s cannot be read on rank %d (%s)",
-                   b->holder ? b->holder->name : "", c->state->rank,
-                   problem ? problem : zmpi_strerror(ZMPI_ERR_DEVICE));
-}
 
 /* What auto chose, and what it takes each encoder to be worth. */
 static void say_choice(const struct zcall *c, double elapsed, struct zcall_outcome *outcome)

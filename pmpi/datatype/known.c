@@ -70,8 +70,7 @@ void zknown_look(struct zmemory *m, const struct ztype *t, const void *buf, MPI_
     bool alike = true;
     if (!told || m->element != ZMPI_BYTES || m->bytes == 0)
         return;
-    const unsigned char *stretch = zmemory_stretch(t, buf, count);
-    k = stretch ? find((uintptr_t)stretch, m->bytes) : find_all(t, (uintptr_t)buf, count, &alike);
+    k = m->data ? find((uintptr_t)m->data, m->bytes) : find_all(t, (uintptr_t)buf, count, &alike);
     if (!k)
         return;
     m->element = k->element;

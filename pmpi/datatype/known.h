@@ -38,7 +38,8 @@ void zknown_end(const struct zknown_list *list);
 /* Of the library's call that this one is made in; NULL: it is made in none. */
 const struct zknown_rule *zknown_rule(void);
 
-/* Bytes of a call that all are known elements, and of one type, become such: type and shape. */
+/* Bytes of a call that all are known elements, and of one type, become such: type and shape.
+ * m->data: where they lie, if in one stretch. */
 void zknown_look(struct zmemory *m, const struct ztype *t, const void *buf, MPI_Count count);
 
 #endif

@@ -91,9 +91,9 @@ int zmemory_pack(struct zmemory *m, const void *buf, MPI_Count count, MPI_Dataty
     if (__builtin_mul_overflow(t.size, (uint64_t)count, &m->bytes) || m->bytes > ZMPI_SIZE_MAX)
         rc = MPI_ERR_COUNT;
     if (!rc && m->bytes) {
-        zknown_look(m, &t, buf, count);
         m->holder = zmemory_holder(&t, buf, count);
         m->data = zmemory_stretch(&t, buf, count);
+        zknown_look(m, &t, buf, count);
         if (!m->data)
             rc = pack(m, &t, buf);
     }

@@ -116,7 +116,7 @@ static int finish(struct zfile *f)
     int rc = MPI_SUCCESS;
     if (j.error)
         rc = zphysical_failed(f, MPI_SUCCESS, j.error, "writing");
-    rc = zplace_keep(f, j.record, j.count, rc);
+    rc = znews_keep(f, j.record, j.count, rc);
     free(j.record);
     free(j.data);
     return rc;

@@ -8,16 +8,6 @@
 #include "judge/flat.h"
 #include "mpi/runtime.h"
 
-bool zfile_may_read(const struct zfile *f)
-{
-    return (f->amode & MPI_MODE_WRONLY) == 0;
-}
-
-bool zfile_may_write(const struct zfile *f)
-{
-    return (f->amode & MPI_MODE_RDONLY) == 0;
-}
-
 /* Only floats are ever lossy, in this machine's byte order; a container that is written without a
  * bound in force stays exact. */
 struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element)
@@ -173,75 +163,25 @@ enum zmpi_codec_place zencode_place(const struct zmpi_device *device)
                                                                             : ZMPI_CODEC_HERE;
 }
 
-/* Both encoders give the same values, but for a ratio, whose bound is the encoder's: that is no
- * matter of time. */
-static void choose_encoder(struct zfile *f, struct zmpi_job *job)
+int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece)
 {
-    if (strcmp(f->options.codec, "auto") == 0 && job->bound.mode != ZMPI_RATIO)
-        job->encoder = zmpi_codec_choose(&f->choice);
-    else
-        job->encoder = zmpi_options_encoder(&f->options, &job->approximate);
-}
-
-int zencode_job(struct zfile *f, const struct zmpi_job *asked, const struct zpiece *piece)
-{
-    struct zmpi_job job = *asked;
     unsigned char *list = NULL;
     size_t list_size = 0;
     double start = zmpi_seconds();
     uint64_t stored = f->stats.n.bytes_stored;
     enum zmpi_status status = ZMPI_OK;
-    int rc;
-    if (!piece->holder)
-        zmpi_axes_recall(&f->axes, &job, piece->data);
-    job.interp = &f->interp;
-    if (zoffload_take(f, &job, piece, &rc)) {
-        f->stats.n.seconds_compress += zmpi_seconds() - start;
-        return rc;
-    }
     if (piece->extent.levels == ZMPI_EXTENT_LIST)
         status = zmpi_extent_list_encode(&piece->extent, &list, &list_size);
     if (!status)
-        status = put_record(f, &job, piece, list, list_size);
+        status = put_record(f, job, piece, list, list_size);
     free(list);
     double elapsed = zmpi_seconds() - start;
     f->stats.n.seconds_compress += elapsed;
     if (!status)
-        zmpi_codec_coded(&f->choice, job.encoder, zencode_place(zmpi_use_device(&f->offload.coded)),
-                         (double)piece->extent.bytes, (double)(f->stats.n.bytes_stored - stored),
-                         elapsed);
+        zmpi_codec_coded(
+            &f->choice, job->encoder, zencode_place(zmpi_use_device(&f->offload.coded)),
+            (double)piece->extent.bytes, (double)(f->stats.n.bytes_stored - stored), elapsed);
     return status ? zfile_raise_status(f, status, "compressing") : MPI_SUCCESS;
-}
-
-int zencode_piece(struct zfile *f, const struct zpiece *piece)
-{
-    struct zmpi_job job;
-    struct zmpi_array array = zencode_array(piece);
-    struct zmpi_bound bound = zfile_bound(f, array.type);
-    if (piece->exact)
-        bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
-    enum zmpi_status status = zmpi_job_make(&array, &bound, piece->range, &job);
-    if (status)
-        return zfile_raise_status(f, status, "compressing");
-    zmpi_job_threshold(&job, f->options.threshold);
-    zmpi_job_fills(&job, &f->options.fill);
-    if (zmpi_job_open(&job) && piece->search)
-        zmpi_ratio_search_apply(piece->search, &job);
-    job.read = piece->read;
-    job.threads = zruntime_threads(&f->options);
-    if (piece->search) {
-        job.encoder = piece->search->encoder;
-        job.approximate = piece->search->approximate;
-    } else {
-        choose_encoder(f, &job);
-    }
-    struct znote *note = znote_now(f);
-    if (note)
-        f->before.note = *note;
-    f->before.stats = f->stats;
-    f->before.choice = f->choice;
-    f->before.offloaded = f->offload.coded.bytes;
-    return zencode_job(f, &job, piece);
 }
 
 uint64_t zencode_coded(const struct zfile *f)
@@ -262,25 +202,6 @@ void zencode_undo(struct zfile *f, struct zmpi_extent *extent)
         *note = f->before.note;
     f->choice = f->before.choice;
     f->offload.coded.bytes = f->before.offloaded;
-}
-
-int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep)
-{
-    struct zmpi_job job;
-    struct zmpi_array array = zencode_array(piece);
-    struct zmpi_bound exact = {ZMPI_LOSSLESS, 0};
-    enum zmpi_status status = zmpi_job_make(&array, &exact, NULL, &job);
-    if (status)
-        return zfile_raise_status(f, status, "compressing");
-    if (abs_bound > 0 && (array.type == ZMPI_F32 || array.type == ZMPI_F64)) {
-        job.bound = f->options.bound;
-        job.abs_bound = abs_bound;
-        job.keep = keep;
-        zmpi_job_fills(&job, &f->options.fill);
-    }
-    job.threads = zruntime_threads(&f->options);
-    choose_encoder(f, &job);
-    return zencode_job(f, &job, piece);
 }
 
 int zencode_size(struct zfile *f, uint64_t size)

@@ -25,13 +25,10 @@ struct zpiece {
 
 /* The array that a piece is: whole planes or rows of the known shape, else one row. */
 struct zmpi_array zencode_array(const struct zpiece *p);
-int zencode_piece(struct zfile *f, const struct zpiece *piece);
-/* The same for a job that is complete. */
+/* A job that is complete to a record in the outbox. */
 int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece);
 /* The order of the next record. */
 uint64_t zencode_order(struct zfile *f);
-/* The same with a bound that was resolved before (abs_bound 0: exact). */
-int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep);
 /* Take the last record, a piece just encoded, back out of the outbox; its extent is the caller's
  * again. */
 void zencode_undo(struct zfile *f, struct zmpi_extent *extent);
@@ -45,5 +42,12 @@ size_t zencode_room(uint64_t bytes, size_t runs);
 enum zmpi_codec_place zencode_place(const struct zmpi_device *device);
 /* The bound for elements of a type: the file's, or exact. */
 struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element);
+
+/* ---- piece.c ---- */
+
+/* A piece, with the file's bound, to a device that writes it itself, or to the outbox. */
+int zencode_piece(struct zfile *f, const struct zpiece *piece);
+/* The same with a bound that was resolved before (abs_bound 0: exact). */
+int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep);
 
 #endif

@@ -3,21 +3,11 @@
 #define ZMPI_FLUSH_COLLECTIVE_H
 
 #include <mpi.h>
-#include <stdbool.h>
+#include <stdint.h>
 
 #include "next_mpi.h"
-#include "zmpi_codec.h"
 
 struct zfile;
-
-/* What the ranks tell each other at collective points. */
-struct znews {
-    int *sizes, *places;  /* of each rank's part */
-    unsigned char *bytes; /* entries of all ranks' records */
-    size_t room;          /* of bytes, the same on all ranks */
-    int next;             /* the first rank whose part was not taken for want of memory */
-    bool lost;            /* and some never will be: the index is not whole here */
-};
 
 /* Collective: staged data placed, records known to all ranks that may read, logical size known to
  * all. */
@@ -37,13 +27,5 @@ int zflush_rounds(struct zfile *f, uint64_t most);
 int zflush_outbox(struct zfile *f);
 /* The second half of it, when the data have been placed already. */
 int zflush_share(struct zfile *f);
-/* What others wrote and this rank could not take for want of memory. zflush_known raises the
- * error.
- */
-enum zmpi_status zflush_take(struct zfile *f);
-int zflush_known(struct zfile *f);
-bool znews_make(struct znews *n, int ranks);
-/* All records were read anew, or are gone. */
-void znews_forget(struct znews *n);
 
 #endif

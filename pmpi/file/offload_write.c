@@ -325,7 +325,7 @@ static int write_here(struct zfile *f, const struct zoffloaded *h)
     r->offset = h->record.offset;
     zmpi_record_rebind(bytes, f->container.header.id, r->offset);
     int rc = zwrite_at(f, r->offset, bytes, zmpi_record_size(r));
-    return zplace_keep(f, r, 1, rc);
+    return znews_keep(f, r, 1, rc);
 }
 
 static int rescue(struct zfile *f, const struct zoffloaded *h)
@@ -350,7 +350,7 @@ static int land_first(struct zfile *f)
         zmpi_codec_written(&f->choice, zencode_place(h->device),
                            (double)zmpi_record_size(&h->record), seconds, false);
         f->offload_write.written += zmpi_record_size(&h->record);
-        rc = zplace_keep(f, &h->record, 1, MPI_SUCCESS);
+        rc = znews_keep(f, &h->record, 1, MPI_SUCCESS);
     } else {
         note(f, h, status ? status : ZMPI_ERR_DEVICE,
              status ? problem_of(h) : "it says that data are in the file, which are not there");

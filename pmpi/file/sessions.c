@@ -17,7 +17,6 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "file/header.h"
 #include "file/physical.h"
 #include "file/zfile.h"
 
@@ -295,11 +294,9 @@ bool zsession_changed(struct zfile *f)
     return f->session.loaded != fingerprint(f);
 }
 
-int zsession_reload(struct zfile *f)
+void zsession_looked(struct zfile *f)
 {
-    if (f->rank == 0)
-        f->session.loaded = fingerprint(f);
-    return zindex_reload(f);
+    f->session.loaded = fingerprint(f);
 }
 
 /* ---- atomic mode ---- */
@@ -351,8 +348,7 @@ int zsession_atomic_end(struct zfile *f, int rc)
     return rc ? rc : counted;
 }
 
-/* From here on all places are asked for. Rank 0. */
-static int share_log(struct zfile *f)
+int zsession_share_log(struct zfile *f)
 {
     int rc = lock_log(f, F_WRLCK);
     if (rc)
@@ -373,25 +369,6 @@ static int share_log(struct zfile *f)
     return rc;
 }
 
-int zsession_set_atomic(struct zfile *f, bool atomic)
-{
-    int rc = zflush_collective(f);
-    uint64_t told[2] = {MPI_SUCCESS, 0};
-    if (atomic && f->rank == 0) {
-        told[0] = (uint64_t)share_log(f);
-        told[1] = f->session.known;
-    }
-    int sent = PMPI_Bcast(told, 2, MPI_UINT64_T, 0, f->comm);
-    rc = zfile_worst(f, rc ? rc : sent ? sent : (int)told[0]);
-    if (rc)
-        return rc;
-    f->session.shared = f->session.shared || atomic;
-    f->session.known = told[1];
-    rc = zfile_worst(f, zsession_reload(f));
-    f->session.atomic = rc ? f->session.atomic : atomic;
-    return rc;
-}
-
 /* ---- a session's end ---- */
 
 /* By its name only if there is no other way: that may be another file's by now. */
@@ -400,7 +377,7 @@ static int cut_to_nothing(const struct zfile *f)
     return f->session.fd >= 0 ? ftruncate(f->session.fd, 0) : truncate(f->place, 0);
 }
 
-int zsession_leave(struct zfile *f, bool empty)
+int zsession_leave(struct zfile *f, bool empty, int (*write_index)(struct zfile *))
 {
     int rc = MPI_SUCCESS;
     if (f->rank == 0) {
@@ -409,7 +386,7 @@ int zsession_leave(struct zfile *f, bool empty)
         struct counters c;
         rc = rc ? rc : read_counters(f, &c);
         if (!rc && last && c.shared)
-            rc = zindex_write_all(f);
+            rc = write_index(f);
         else if (!rc && last && empty && cut_to_nothing(f) != 0)
             rc = zphysical_failed(f, MPI_SUCCESS, errno, "emptying at close");
         set_presence(f, ZMPI_LOCK_WRITERS, F_UNLCK);

@@ -45,18 +45,19 @@ int zsession_reserve(struct zfile *f, uint64_t size, uint64_t *base, uint64_t *e
 /* May this rank write where nobody was asked? If *alone, until zsession_alone_end. */
 int zsession_alone(struct zfile *f, bool *alone);
 void zsession_alone_end(struct zfile *f);
-/* The records as the file has them now, to all ranks. Collective, with nothing held back. */
-int zsession_reload(struct zfile *f);
-/* Has the file changed since zsession_reload? Rank 0. */
+/* Before all records are read anew. Rank 0. */
+void zsession_looked(struct zfile *f);
+/* Has the file changed since zsession_looked? Rank 0. */
 bool zsession_changed(struct zfile *f);
 /* Around each access in atomic mode (nothing happens in the other): others' records are known, and
  * nobody else writes. The end passes rc on. */
 int zsession_atomic_begin(struct zfile *f, bool write);
 int zsession_atomic_end(struct zfile *f, int rc);
-int zsession_set_atomic(struct zfile *f, bool atomic); /* collective */
-/* The end of a writer, all records being in the file: the index, if others wrote too and are gone.
- * empty: nothing was ever written. Collective. */
-int zsession_leave(struct zfile *f, bool empty);
+/* Before atomic mode: from here on all places are asked for. Rank 0. */
+int zsession_share_log(struct zfile *f);
+/* The end of a writer, all records being in the file: write_index by rank 0, with the log locked,
+ * if others wrote too and are gone. empty: nothing was ever written. Collective. */
+int zsession_leave(struct zfile *f, bool empty, int (*write_index)(struct zfile *));
 /* Rank 0 of a writer: is the file nobody else's, to write or to read? If so no writer comes, and
  * nobody takes a place, until the end. */
 bool zsession_only_begin(struct zfile *f);

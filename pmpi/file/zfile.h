@@ -23,6 +23,7 @@
 #include "device/offload.h"
 #include "file/encode.h"
 #include "file/flush_collective.h"
+#include "file/news.h"
 #include "file/notes.h"
 #include "file/offload_write.h"
 #include "file/sessions.h"
@@ -110,6 +111,8 @@ struct zstats {
                               not for them */
 };
 
+enum { ZSHARED_NAME = 64 };
+
 struct zfile {
     MPI_File fh;
     struct zfile *next; /* of those with the same place in the table */
@@ -144,8 +147,9 @@ struct zfile {
                              All is exact then, and the file plain when it is closed (plain.c) */
     struct zmpi_offload offload;
     struct zview view;
-    uint64_t position;     /* individual file pointer, in data bytes of the view */
-    char *shared_path;     /* where the shared file pointer is kept; shared.c */
+    uint64_t position; /* individual file pointer, in data bytes of the view */
+    char *shared_path; /* where the shared file pointer is kept (calls/shared.c): the container's
+                          name and ZSHARED_NAME bytes more */
     uint64_t shared_start; /* its value before anybody moved it */
     const char *split;     /* the split collective that was begun, or NULL; split.c */
     uint64_t split_done;   /* its bytes */
@@ -231,13 +235,17 @@ int zfile_alike(struct zfile *f, int rc);
 int zfile_unsupported(struct zfile *f, const char *function);
 int zraise_no_file(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- place.c: the outbox to the file ---- */
+/* ---- place.c, place_dense.c: the outbox to the file ---- */
 
 /* Bytes of one of this rank's slots in the slab region: what an independent writer may hold back,
  * and the most the outbox may hold then. */
 uint64_t zplace_slot_size(const struct zfile *f);
 /* Without other ranks: into this rank's slab slots. */
 int zplace_slab(struct zfile *f);
+/* The waiting records get their final places, from `base` on. */
+void zplace_bind(struct zfile *f, uint64_t base);
+/* The outbox is in the file (or, on an error, lost): forget it, and know its records. */
+int zplace_empty_outbox(struct zfile *f, int rc);
 /* A place there for `size` bytes; if *alone, zsession_alone_end when they are written. */
 int zplace_reserve(struct zfile *f, uint64_t size, uint64_t *base, bool *alone);
 /* All that this rank holds back, but for what is staged, is in the file, or the error raised. */
@@ -245,8 +253,6 @@ int zplace_own(struct zfile *f);
 /* With all ranks: densely. Ends the epoch. Every rank must call it, whatever happened to it before.
  * more: another one follows at once, so that it need not be in the file before that. */
 int zplace_dense(struct zfile *f, bool more);
-/* n records that were written (rc 0) become known, or are dropped; returns rc, or why not. */
-int zplace_keep(struct zfile *f, struct zmpi_record *record, size_t n, int rc);
 
 /* ---- physical.c ---- */
 
@@ -283,7 +289,12 @@ void zstage_free(struct zfile *f);
 size_t zstage_limit(const struct zfile *f);     /* larger writes are coded at once */
 size_t zstage_most_runs(const struct zfile *f); /* in one record: its list must fit a slot */
 
-/* ---- readahead.c: small reads that follow one another ---- */
+/* ---- readahead.c: what the records have, and small reads that follow one another ---- */
+
+/* Increasing runs of the file's records to dst, one behind the other, in the holder's memory or the
+ * host's; *bad (may be NULL): the record that is damaged. */
+enum zmpi_status zread_stored(struct zfile *f, const struct zmpi_run *run, size_t runs,
+                              const struct zmpi_device *holder, unsigned char *dst, uint64_t *bad);
 
 /* Increasing runs of the file's records to dst, one behind the other, in the host's memory, if it
  * is little that continues what was read before. False: it is
@@ -297,21 +308,16 @@ void zreadahead_free(struct zfile *f);
 
 /* Logical size with what this rank holds back; in atomic mode with what others wrote meanwhile. */
 uint64_t zfile_size(struct zfile *f);
-bool zfile_may_read(const struct zfile *f);
-bool zfile_may_write(const struct zfile *f);
+static inline bool zfile_may_read(const struct zfile *f)
+{
+    return (f->amode & MPI_MODE_WRONLY) == 0;
+}
+static inline bool zfile_may_write(const struct zfile *f)
+{
+    return (f->amode & MPI_MODE_RDONLY) == 0;
+}
 /* MPI_SUCCESS, or the error of what MPI_MODE_SEQUENTIAL forbids. */
 int zfile_sequential(struct zfile *f, const char *what);
-
-/* ---- shared.c ---- */
-
-/* Bytes that the name of its file has more than the container's. */
-#define ZSHARED_NAME 64
-/* `token` is the same on all ranks and on no other open of the file. */
-void zshared_name(struct zfile *f, uint64_t token);
-void zshared_remove(const struct zfile *f);
-/* Collective: a new view begins at 0; one that was refused changes nothing. */
-int zshared_reset(struct zfile *f, bool changed);
-int zshared_position(struct zfile *f, uint64_t *position);
 
 /* ---- reopen.c ---- */
 

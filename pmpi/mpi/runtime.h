@@ -1,4 +1,4 @@
-/* runtime.h - settings of the job, and what MPI_Init has found out (pmpi/runtime.c). */
+/* runtime.h - settings of the job, and what MPI_Init has found out (pmpi/init.c). */
 #ifndef ZMPI_RUNTIME_H
 #define ZMPI_RUNTIME_H
 
@@ -12,6 +12,11 @@
 bool zruntime_off(void);
 const struct zmpi_options *zruntime_options(void);
 bool zruntime_agreed(void); /* do all ranks of MPI_COMM_WORLD have the same settings? */
+/* Collective, at MPI_Init: all ranks take rank 0's settings. A wrong one on any of them ends the
+ * program. */
+void zruntime_agree(int rank);
+/* Instead of it, where some ranks have no such library: nothing is sent to anybody. */
+void zruntime_stay_out(int rank);
 /* Do all processes of a communicator have this library, so that they may be asked something? Those
  * of another MPI_COMM_WORLD may not. The same answer on all of them; local. */
 bool zruntime_all_have_it(MPI_Comm comm);

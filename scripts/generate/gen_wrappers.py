@@ -7,7 +7,8 @@ PREPROCESSOR is a command that preprocesses C from its standard input (cc -E -I.
 
     next_mpi.h   turns every reference to a symbol of the MPI library into one through the table of pmpi/mpi/next.c
     wrappers.h   prototypes of the hand-written functions the wrappers call (zf_*, zw_*)
-    wrappers.c   the wrappers, and the names that pmpi/mpi/next.c looks up
+    wrappers.c   the wrappers
+    names.c      the names that pmpi/mpi/next.c looks up, and of what is counted
 
 Only the decision per function is written by hand; the table says what each decision means.
 """
@@ -304,10 +305,10 @@ def main():
           f"enum {{ ZWRAPPED_COUNT = {len(wrapped)} }};\n" + "".join(prototypes) +
           f"\nenum {{ ZPASSED = {len(counted)} }}; /* functions that are counted */\n"
           "extern const char *const zpassed_names[ZPASSED];\n\n#endif\n")
+    write("names.c", '#include "mpi/next.h"\n#include "wrappers.h"\n\n' + string_table("znext_name", symbols) + "\n" +
+          string_table("zwrapped_name", wrapped) + "\n" + string_table("zpassed_names", counted))
     write("wrappers.c", '#include <stddef.h>\n#include "base/floats.h"\n#include "collective/coll.h"\n#include "file/zfile.h"\n#include "mpi/next.h"\n#include "wrappers.h"\n\n'
-          '#define ZMPI_EXPORT __attribute__((visibility("default")))\n\n' +
-          string_table("znext_name", symbols) + "\n" + string_table("zwrapped_name", wrapped) + "\n" +
-          string_table("zpassed_names", counted) + "\n" + "\n".join(wrappers))
+          '#define ZMPI_EXPORT __attribute__((visibility("default")))\n\n' + "\n".join(wrappers))
 
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ static void check_size(const char *trace, const struct state *s, uint64_t size)
         fail(trace, s, text);
 }
 
-/* As the tools do, as MPI does (pmpi/file/share.c), or as fsck does, which scans all. */
+/* As the tools do, as MPI does (pmpi/index/share.c), or as fsck does, which scans all. */
 static enum zmpi_status open_container(uint64_t seed, const struct zmpi_reader *in)
 {
     zmpi_container_init(&container);

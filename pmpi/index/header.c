@@ -1,6 +1,6 @@
 /* header.c - the container's header and index, written and shared by all ranks. */
-#include "file/header.h"
 #include "file/physical.h"
+#include "index/header.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -198,7 +198,7 @@ static int make_part(struct zfile *f, struct zmpi_segments *mine)
 {
     struct zmpi_reader reader = zfile_reader(f);
     /* Of what is not known here the size is not known either. */
-    enum zmpi_status status = f->news.lost ? ZMPI_ERR_MEMORY : zflush_take(f);
+    enum zmpi_status status = f->news.lost ? ZMPI_ERR_MEMORY : znews_take(f);
     if (!status)
         status = zmpi_index_collect(&f->container, &reader, f->rank == 0, is_mine, f, mine);
     int rc = status ? zfile_raise_status(f, status, "writing the index") : MPI_SUCCESS;

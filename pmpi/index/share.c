@@ -5,12 +5,13 @@
  * and read later what they need.
  */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "file/header.h"
+#include "index/header.h"
 
 #define SMALL_INDEX ((size_t)1 << 20)
 
@@ -180,6 +181,16 @@ struct facts {
     bool shared;
 };
 
+/* The same on all ranks, and on no other open of the file. */
+static void name_shared_pointer(struct zfile *f, uint64_t token)
+{
+    const char *slash = strrchr(f->place, '/');
+    int folder = slash ? (int)(slash - f->place) + 1 : 0;
+    /* A name may be as long as the file system allows: the token tells it from others. */
+    snprintf(f->shared_path, strlen(f->place) + ZSHARED_NAME, "%.*s.%.200s.zmpi-shared-%016llx",
+             folder, f->place, f->place + folder, (unsigned long long)token);
+}
+
 int zindex_share(struct zfile *f)
 {
     struct zmpi_container *c = &f->container;
@@ -197,7 +208,7 @@ int zindex_share(struct zfile *f)
     f->end = facts.end;
     f->session.shared = facts.shared;
     f->epoch = f->first_epoch = facts.header.next_epoch + 1;
-    zshared_name(f, facts.token);
+    name_shared_pointer(f, facts.token);
     if (zfile_may_read(f))
         rc = share_records(f, c);
     else
@@ -250,6 +261,8 @@ int zindex_reload(struct zfile *f)
 {
     struct zmpi_container fresh;
     zmpi_container_init(&fresh);
+    if (f->rank == 0)
+        zsession_looked(f);
     int rc = share_again(f, &fresh, zfile_may_read(f));
     if (rc || !zfile_may_read(f)) {
         if (!rc)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file/header.h"
+#include "index/header.h"
 
 enum { SAMPLES = 4 }; /* of a rank */
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls/transfer.h"
 #include "file/zfile.h"
 
 /* Bytes: of the first window of a stream and of the largest, of a read that is small. */
@@ -19,6 +18,36 @@ enum { FIRST = 128 << 10, MOST = 1 << 20, SMALL = 64 << 10 };
  * to be decoded as a whole, but records that are smaller may be left out. */
 #define NEAR ((uint64_t)32 << 10)
 #define UNIT ((uint64_t)32 << 10)
+
+/* The file's reader, timed: the rest of a read is decoding. */
+struct timed {
+    struct zmpi_reader file;
+    double seconds;
+};
+
+static enum zmpi_status timed_read(void *context, uint64_t offset, void *dst, size_t size)
+{
+    struct timed *t = context;
+    double start = zmpi_seconds();
+    enum zmpi_status status = t->file.read(t->file.context, offset, dst, size);
+    t->seconds += zmpi_seconds() - start;
+    return status;
+}
+
+enum zmpi_status zread_stored(struct zfile *f, const struct zmpi_run *run, size_t runs,
+                              const struct zmpi_device *holder, unsigned char *dst, uint64_t *bad)
+{
+    struct timed t = {zfile_reader(f), 0};
+    struct zmpi_reader reader = t.file;
+    double start = zmpi_seconds();
+    reader.read = timed_read;
+    reader.context = &t;
+    reader.holder = holder;
+    reader.offload = &f->offload;
+    enum zmpi_status status = zmpi_container_read(&f->container, &reader, run, runs, dst, bad);
+    f->stats.n.seconds_decode += zmpi_seconds() - start - t.seconds;
+    return status;
+}
 
 static bool is_near(const struct zreadahead *all, uint64_t a, uint64_t b)
 {

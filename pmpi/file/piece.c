@@ -1,0 +1,78 @@
+/* piece.c - one piece of data, with its bound, to a device that writes it, or to the outbox. */
+#include <string.h>
+
+#include "file/zfile.h"
+#include "mpi/runtime.h"
+
+/* Both encoders give the same values, but for a ratio, whose bound is the encoder's: that is no
+ * matter of time. */
+static void choose_encoder(struct zfile *f, struct zmpi_job *job)
+{
+    if (strcmp(f->options.codec, "auto") == 0 && job->bound.mode != ZMPI_RATIO)
+        job->encoder = zmpi_codec_choose(&f->choice);
+    else
+        job->encoder = zmpi_options_encoder(&f->options, &job->approximate);
+}
+
+/* Where it is coded decides who codes it. */
+static int code(struct zfile *f, struct zmpi_job *job, const struct zpiece *piece)
+{
+    const double start = zmpi_seconds();
+    int rc;
+    if (!piece->holder)
+        zmpi_axes_recall(&f->axes, job, piece->data);
+    job->interp = &f->interp;
+    const bool taken = zoffload_take(f, job, piece, &rc);
+    f->stats.n.seconds_compress += zmpi_seconds() - start;
+    return taken ? rc : zencode_job(f, job, piece);
+}
+
+int zencode_piece(struct zfile *f, const struct zpiece *piece)
+{
+    struct zmpi_job job;
+    struct zmpi_array array = zencode_array(piece);
+    struct zmpi_bound bound = zfile_bound(f, array.type);
+    if (piece->exact)
+        bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
+    enum zmpi_status status = zmpi_job_make(&array, &bound, piece->range, &job);
+    if (status)
+        return zfile_raise_status(f, status, "compressing");
+    zmpi_job_threshold(&job, f->options.threshold);
+    zmpi_job_fills(&job, &f->options.fill);
+    if (zmpi_job_open(&job) && piece->search)
+        zmpi_ratio_search_apply(piece->search, &job);
+    job.read = piece->read;
+    job.threads = zruntime_threads(&f->options);
+    if (piece->search) {
+        job.encoder = piece->search->encoder;
+        job.approximate = piece->search->approximate;
+    } else {
+        choose_encoder(f, &job);
+    }
+    struct znote *note = znote_now(f);
+    if (note)
+        f->before.note = *note;
+    f->before.stats = f->stats;
+    f->before.choice = f->choice;
+    f->before.offloaded = f->offload.coded.bytes;
+    return code(f, &job, piece);
+}
+
+int zencode_resolved(struct zfile *f, const struct zpiece *piece, double abs_bound, double keep)
+{
+    struct zmpi_job job;
+    struct zmpi_array array = zencode_array(piece);
+    struct zmpi_bound exact = {ZMPI_LOSSLESS, 0};
+    enum zmpi_status status = zmpi_job_make(&array, &exact, NULL, &job);
+    if (status)
+        return zfile_raise_status(f, status, "compressing");
+    if (abs_bound > 0 && (array.type == ZMPI_F32 || array.type == ZMPI_F64)) {
+        job.bound = f->options.bound;
+        job.abs_bound = abs_bound;
+        job.keep = keep;
+        zmpi_job_fills(&job, &f->options.fill);
+    }
+    job.threads = zruntime_threads(&f->options);
+    choose_encoder(f, &job);
+    return code(f, &job, piece);
+}

@@ -107,6 +107,36 @@ static void arrange(struct zcontents *c, const struct envelope *e, const int *in
         *to++ = large[i];
 }
 
+/* ---- constants among them ---- */
+
+static void correct_order(int64_t *order)
+{
+    *order = *order == 0 ? MPI_ORDER_C : *order == 1 ? MPI_ORDER_FORTRAN : *order;
+}
+
+static void correct_distribution(int64_t *how, int64_t *argument)
+{
+    *how = *how == 0   ? MPI_DISTRIBUTE_BLOCK
+           : *how == 1 ? MPI_DISTRIBUTE_CYCLIC
+           : *how == 2 ? MPI_DISTRIBUTE_NONE
+                       : *how;
+    *argument = *argument == -1 ? MPI_DISTRIBUTE_DFLT_DARG : *argument;
+}
+
+/* Open MPI 6.0.0rc2 gives programs of the standard ABI the constants of its own mpi.h; no other
+ * MPI's are the same numbers. */
+static void correct_constants(struct zcontents *c)
+{
+    if (c->combiner == MPI_COMBINER_SUBARRAY)
+        correct_order(&c->integer[1 + 3 * c->integer[0]]);
+    if (c->combiner != MPI_COMBINER_DARRAY)
+        return;
+    const int64_t n = c->integer[2];
+    for (int64_t i = 0; i < n; i++)
+        correct_distribution(&c->integer[3 + n + i], &c->integer[3 + 2 * n + i]);
+    correct_order(&c->integer[3 + 4 * n]);
+}
+
 /* ---- contents ---- */
 
 static int call(MPI_Datatype t, const struct envelope *e, int *integer, MPI_Aint *address,
@@ -143,8 +173,10 @@ int zcontents_get(MPI_Datatype t, struct zcontents *c)
             c->datatype[i] = MPI_DATATYPE_NULL;
         rc = call(t, &e, integer, address, large, c->datatype);
     }
-    if (!rc)
+    if (!rc) {
         arrange(c, &e, integer, address, large);
+        correct_constants(c);
+    }
     free(integer);
     free(address);
     free(large);

@@ -28,7 +28,7 @@ static const char *const family_name[] = {"MPICH and what keeps its ABI", "Open 
                                           "the standard ABI of MPI 5"};
 #if defined OPEN_MPI
 #define BUILT_FOR OPEN_MPI_LIKE
-#elif defined MPI_ABI_VERSION
+#elif defined MPI_ABI_VERSION && !defined MPICH_VERSION
 #define BUILT_FOR STANDARD
 #else
 #define BUILT_FOR MPICH_LIKE
@@ -95,11 +95,16 @@ static int by_address(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Open MPI's components, loaded in MPI_Init and later. ROMIO is one. */
-static bool is_component(const char *name)
+static const char *name_in(const char *path)
 {
-    const char *base = strrchr(name, '/');
-    return strncmp(base ? base + 1 : name, "mca_", 4) == 0;
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Open MPI's components, loaded in MPI_Init and later. ROMIO is one. */
+static bool is_component(const char *path)
+{
+    return strncmp(name_in(path), "mca_", 4) == 0;
 }
 
 /* Has it an MPI function that we have too? Fortran bindings have not: their names differ. */
@@ -194,7 +199,7 @@ static void *library_of(const void *function)
 static enum family family_of(const void *init)
 {
     Dl_info info;
-    if (dladdr(init, &info) && strstr(info.dli_fname, "libmpi_abi"))
+    if (dladdr(init, &info) && strstr(name_in(info.dli_fname), "libmpi_abi"))
         return STANDARD;
     return dlsym(mpi, "ompi_mpi_comm_world") ? OPEN_MPI_LIKE : MPICH_LIKE;
 }

@@ -72,6 +72,19 @@ for kind in openmpi mpich; do
     tried=1
 done
 
+# A program of the standard ABI is known by its library, there or not.
+echo 'int PMPI_Init(int *c, char ***v); int PMPI_Init(int *c, char ***v) { return c == 0 && v == 0; }' >abi.c
+echo 'int PMPI_Init(int *, char ***); int main(int n, char **v) { return n < 0 ? PMPI_Init(&n, &v) : 43; }' >main.c
+cc -shared -fPIC -o libmpi_abi.so.1 -Wl,-soname,libmpi_abi.so.1 abi.c && cc -o abi main.c ./libmpi_abi.so.1 -Wl,-rpath,"$work" ||
+    fail "a program of the standard ABI"
+is_abi="MPI is abi (the program's file)\\|no libzmpi.so for its MPI, abi, is installed"
+"$zmpi" run -v -e rel=1e-3 ./abi >out 2>&1
+(($? == 43)) || fail "abi: status"
+lines 1 "$is_abi"
+rm libmpi_abi.so.1
+"$zmpi" run -v -e rel=1e-3 ./abi >out 2>&1
+lines 1 "$is_abi"
+
 # Alone, and programs that cannot be helped.
 "$zmpi" run -e rel=1e-3 sh -c 'exit 41' >out 2>&1
 (($? == 41)) || fail "exit status"

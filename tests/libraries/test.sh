@@ -10,6 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/../../scripts/lib.sh"
 launcher=$1 lib=$2 zmpi=$3 program=$4 file=$5
 shift 5
+export PNETCDF_HINTS=nc_driver=mpiio # from 1.15 on it writes past MPI-IO by default
 
 is_container() {
     head -c 5 "$1" | grep -q ZMPI

@@ -106,7 +106,7 @@ static void add_library(struct run *r)
         tool_fail("%s: %s: it runs without libzmpi.so being preloaded", r->path, plain);
     } else if (!mpi) {
         tool_fail(
-            "%s: which MPI it uses cannot be told: it runs plain (--mpi openmpi or --mpi mpich "
+            "%s: which MPI it uses cannot be told: it runs plain (--mpi openmpi, mpich or abi "
             "says so)",
             r->path);
     } else if (!find_library(mpi, library)) {

@@ -457,7 +457,7 @@ int main(int argc, char **argv)
     const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 100;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     const int threads = argc > 3 ? atoi(argv[3]) : 1;
-#if defined MPICH_VERSION || OMPI_MAJOR_VERSION >= 5
+#if !defined OPEN_MPI || OMPI_MAJOR_VERSION >= 5
     /* MPICH 4.0.2 by itself truncates messages of such datatypes, or destroys the heap; Open MPI
      * 5.0.7 leaves bytes out that it should receive: here only where no call goes raw. */
     const char *mode = getenv("ZMPI_COLLECTIVE_MODE");

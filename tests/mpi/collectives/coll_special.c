@@ -217,7 +217,7 @@ static void wrong_arguments(void)
 /* ---- one rank sends more, or less, than is asked for ---- */
 
 /* MPICH ends a program whose message is longer than the room for it. */
-#ifdef MPICH_VERSION
+#ifndef OPEN_MPI
 static const bool message_too_long_is_fatal = true;
 #else
 static const bool message_too_long_is_fatal = false;

@@ -175,7 +175,7 @@ static void refused(void)
                               MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_WRONLY, MPI_INFO_NULL,
                               &file),
                 MPI_ERR_AMODE);
-#ifndef OPEN_MPI
+#ifdef MPICH_VERSION
     CHECK_CLASS(MPI_File_open(MPI_COMM_NULL, "refused.z", MPI_MODE_CREATE | MPI_MODE_RDWR,
                               MPI_INFO_NULL, &file),
                 MPI_ERR_COMM);

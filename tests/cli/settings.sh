@@ -115,6 +115,18 @@ mkfifo pipe
 write field.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_REPORT=pipe
 said | grep -q 'ZMPI_REPORT=.*pipe: cannot be written' || fail "not said"
 
+echo "== a setuid program reads no settings"
+rm -f secure
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && cp "$ZMPI_TEST_BIN/tests/unit_options" secure 2>/dev/null &&
+    chmod 4755 secure && setpriv --reuid=65534 --clear-groups ./secure --list >/dev/null 2>&1; then
+    setpriv --reuid=65534 --clear-groups ./secure --filter 'options/setuid*' --verbose >out 2>&1 || fail "a setuid program"
+    grep -q 'not setuid' out && fail "is not setuid here"
+    grep -q 'Passing: 1' out || fail "nothing was tested"
+else
+    echo "== not tested: that needs root, setpriv, and folders that others may enter"
+fi
+rm -f secure
+
 echo "== which files"
 for name in field.h5 field.nc field.bp field.vtu field.cube; do
     write "$name" ZMPI_ERROR_BOUND=rel=1e-3

@@ -34,6 +34,9 @@ Test(magic, formats)
     IS(0, "\xc3\x40\xf1", "SEG-Y");
     IS(0, "\0\0\x07\xcb", "XTC");
     IS(0, "\x89ZMPI", "zmpi");
+    IS(0, "\xcd\xf3\0\x01", "CDF");
+    IS(0, "# AmiraMesh", "Amira");
+    IS(0, "!INTERFILE", "Interfile");
 }
 
 Test(magic, others)

@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <string.h>
 #include <unistd.h>
@@ -459,6 +460,19 @@ Test(options, rules_that_cannot_be_read)
     unlink("rules.fifo");
     setenv("ZMPI_CONFIG", "/dev/zero", 1);
     load_fails("ZMPI_CONFIG=/dev/zero: is not a regular file");
+}
+
+/* cli/settings.sh runs this program so, as somebody who has fewer rights than its owner. */
+Test(options, setuid_programs_read_no_environment)
+{
+    if (!getauxval(AT_SECURE))
+        cr_skip_test("not setuid");
+    setenv("ZMPI_ERROR_BOUND", "nonsense", 1);
+    setenv("ZMPI_NO_SUCH_SETTING", "1", 1);
+    setenv("ZMPI_CONFIG", "/nonexistent/rules.ini", 1);
+    struct zmpi_options o = load();
+    cr_assert(!o.bound_set);
+    zmpi_options_free(&o);
 }
 
 Test(options, empty_rules)

@@ -34,4 +34,7 @@ int zshared_reset(struct zfile *f, bool changed);
 int zshared_position(struct zfile *f, uint64_t *position);
 void zshared_remove(const struct zfile *f);
 
+/* View and file pointer of the plain file that it was. (position.c) */
+int zposition_take(struct zfile *f, MPI_File plain);
+
 #endif

@@ -1,6 +1,7 @@
 /* close.c - MPI_File_close: index and header are written, and what need not be a container is none.
  */
 #include "calls/access.h"
+#include "calls/unbound.h"
 #include "close/plain.h"
 #include "close/trim.h"
 #include "file/zfile.h"
@@ -34,7 +35,7 @@ static int finish(struct zfile *f)
     return zfile_alike(f, rc ? rc : left);
 }
 
-int zf_file_close(struct zfile *f, MPI_File *fh)
+static int close_container(struct zfile *f, MPI_File *handle)
 {
     int rc = zfile_may_write(f) ? finish(f) : MPI_SUCCESS;
     zoffload_free(f);
@@ -42,10 +43,26 @@ int zf_file_close(struct zfile *f, MPI_File *fh)
     zreport_file(f); /* after this nobody uses the shared pointer any more */
     zshared_remove(f);
     zfile_remove(f);
-    int closed = PMPI_File_close(fh);
+    const bool second = f->fh != f->handle;
+    int closed = second ? PMPI_File_close(&f->fh) : MPI_SUCCESS;
+    int rest = PMPI_File_close(handle);
+    closed = closed ? closed : rest;
     if (zfile_may_write(f))
         closed = zfile_worst(f, closed);
     zsession_free(f);
     PMPI_Comm_free(&f->comm);
     return rc ? rc : closed;
+}
+
+int zw_file_close(MPI_File *fh)
+{
+    struct zfile *f = fh ? zfile_find(*fh) : NULL;
+    if (!f) {
+        if (fh)
+            zunbound_closed(*fh);
+        return PMPI_File_close(fh);
+    }
+    const int rc = close_container(f, fh);
+    zfile_done(f);
+    return rc;
 }

@@ -1,4 +1,5 @@
-/* found.c - what is at a path: a container, what is left of one, nothing, or none of our business.
+/* found.c - what is at a path: a container, what is left of one, nothing, or none of our business;
+ * and what becomes of it.
  */
 #define _GNU_SOURCE // SEEK_DATA
 #include "calls/found.h"
@@ -10,9 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "close/plain.h"
 #include "container/container.h"
 #include "file/physical.h"
+#include "file/zfile.h"
+#include "hdf5/hdf5.h"
 #include "reader/overwritten.h"
+#include "report/report.h"
 
 const char *zfound_path(const char *name)
 {
@@ -95,4 +100,69 @@ enum zfound zfound_at(const char *path)
     }
     close(fd);
     return found;
+}
+
+/* ---- what becomes of it ---- */
+
+bool zfound_is_selected(const struct zmpi_options *o, const char *path)
+{
+    const bool listed = o->source[zmpi_option_index("files")] != ZMPI_FROM_DEFAULT;
+    return (o->hdf5 == ZMPI_HDF5_CONTAINER && zhdf5_is_opening() && !listed) ||
+           zmpi_options_file_matches(o, path);
+}
+
+/* A file that HDF5 is about to cut to nothing is a new one. (It opens it twice: first as it is.) */
+static bool is_replaced(const char *path, int amode, const struct zmpi_options *o)
+{
+    struct stat s;
+    return o->hdf5 == ZMPI_HDF5_CONTAINER && zhdf5_is_truncating() && amode & MPI_MODE_CREATE &&
+           amode & MPI_MODE_RDWR && stat(path, &s) == 0 && S_ISREG(s.st_mode);
+}
+
+int zfound_decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o,
+                  int *found, int *wrong, bool *memory)
+{
+    /* A bound that cannot be read is no wish for none. */
+    const bool selected = zfound_is_selected(o, path);
+    const bool wanted = (o->bound_set || *wrong) && selected;
+    const bool writes = amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR);
+    int rank,
+        mine[4] = {ZFOUND_OTHER, *wrong, selected && writes && zdescriptors_writing(path),
+                   !*memory},
+        all[4];
+    int rc = PMPI_Comm_rank(comm, &rank);
+    if (!rc && rank == 0) {
+        mine[0] = (int)zfound_at(path);
+        if (mine[0] == ZFOUND_PLAIN_OVER) {
+            zmpi_log(ZMPI_LOG_WARN,
+                     "%s: is a plain file: a program without zmpi wrote over a compressed one, of "
+                     "which the end is left (zmpi recover --plain cuts it off)",
+                     path);
+            mine[0] = ZFOUND_OTHER;
+        }
+        if (mine[0] == ZFOUND_OTHER && is_replaced(path, amode, o))
+            mine[0] = wanted && !zplain_is_known(path, o) ? ZFOUND_REPLACED : ZFOUND_OTHER;
+        if (mine[0] == ZFOUND_NONE) /* an error of the MPI library, unless it makes one */
+            mine[0] = amode & MPI_MODE_CREATE ? ZFOUND_EMPTY : ZFOUND_OTHER;
+        /* Who only reads is one of us too: others may be about to write. */
+        if (mine[0] == ZFOUND_EMPTY && !wanted && writes)
+            zreport_left_alone(path, selected);
+        if (mine[0] == ZFOUND_EMPTY && zplain_is_known(path, o))
+            mine[0] = ZFOUND_OTHER;
+        if (mine[0] == ZFOUND_EMPTY && !wanted)
+            mine[0] = selected && writes ? ZFOUND_UNBOUND : ZFOUND_OTHER;
+    }
+    if (!rc)
+        rc = PMPI_Allreduce(mine, all, 4, MPI_INT, MPI_MAX, comm);
+    const bool is_new =
+        all[0] == ZFOUND_EMPTY || all[0] == ZFOUND_REPLACED || all[0] == ZFOUND_UNBOUND;
+    const bool ours = !rc && !(is_new && all[2]);
+    if (!rc && !ours && rank == 0 && all[0] != ZFOUND_UNBOUND)
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: not compressed: the program has it open by other means than MPI-IO too",
+                 path);
+    *found = ours ? all[0] : ZFOUND_OTHER;
+    *wrong = rc ? rc : all[1];
+    *memory = !rc && !all[3];
+    return rc;
 }

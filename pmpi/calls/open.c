@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "calls/access.h"
 #include "calls/found.h"
+#include "calls/unbound.h"
 #include "close/plain.h"
 #include "close/trim.h"
 #include "file/zfile.h"
@@ -17,66 +19,6 @@
 #include "mpi/runtime.h"
 #include "report/report.h"
 #include "wrappers.h"
-
-/* Files that HDF5 opens are what they are whatever their names; but a list that the user has given
- * holds. */
-static bool is_selected(const struct zmpi_options *o, const char *path)
-{
-    const bool listed = o->source[zmpi_option_index("files")] != ZMPI_FROM_DEFAULT;
-    return (o->hdf5 == ZMPI_HDF5_CONTAINER && zhdf5_is_opening() && !listed) ||
-           zmpi_options_file_matches(o, path);
-}
-
-/* A file that HDF5 is about to cut to nothing is a new one. (It opens it twice: first as it is.) */
-static bool is_replaced(const char *path, int amode, const struct zmpi_options *o)
-{
-    struct stat s;
-    return o->hdf5 == ZMPI_HDF5_CONTAINER && zhdf5_is_truncating() && amode & MPI_MODE_CREATE &&
-           amode & MPI_MODE_RDWR && stat(path, &s) == 0 && S_ISREG(s.st_mode);
-}
-
-/* Rank 0 decides for all; a wrong setting of one rank is everybody's, so that no rank is left
- * alone, and so is what one rank has open by other means. */
-static int decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o,
-                  int *found, int *wrong, bool *memory)
-{
-    /* A bound that cannot be read is no wish for none. */
-    const bool selected = is_selected(o, path);
-    const bool wanted = (o->bound_set || *wrong) && selected;
-    int rank, mine[4] = {ZFOUND_OTHER, *wrong, wanted && zdescriptors_writing(path), !*memory},
-              all[4];
-    int rc = PMPI_Comm_rank(comm, &rank);
-    if (!rc && rank == 0) {
-        mine[0] = (int)zfound_at(path);
-        if (mine[0] == ZFOUND_PLAIN_OVER) {
-            zmpi_log(ZMPI_LOG_WARN,
-                     "%s: is a plain file: a program without zmpi wrote over a compressed one, of "
-                     "which the end is left (zmpi recover --plain cuts it off)",
-                     path);
-            mine[0] = ZFOUND_OTHER;
-        }
-        if (mine[0] == ZFOUND_OTHER && is_replaced(path, amode, o))
-            mine[0] = wanted && !zplain_is_known(path, o) ? ZFOUND_REPLACED : ZFOUND_OTHER;
-        if (mine[0] == ZFOUND_NONE) /* an error of the MPI library, unless it makes one */
-            mine[0] = amode & MPI_MODE_CREATE ? ZFOUND_EMPTY : ZFOUND_OTHER;
-        /* Who only reads is one of us too: others may be about to write. */
-        if (mine[0] == ZFOUND_EMPTY && !wanted && amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR))
-            zreport_left_alone(path, selected);
-        if (mine[0] == ZFOUND_EMPTY && (!wanted || zplain_is_known(path, o)))
-            mine[0] = ZFOUND_OTHER;
-    }
-    if (!rc)
-        rc = PMPI_Allreduce(mine, all, 4, MPI_INT, MPI_MAX, comm);
-    const bool ours = !rc && !((all[0] == ZFOUND_EMPTY || all[0] == ZFOUND_REPLACED) && all[2]);
-    if (!rc && !ours && rank == 0)
-        zmpi_log(ZMPI_LOG_WARN,
-                 "%s: not compressed: the program has it open by other means than MPI-IO too",
-                 path);
-    *found = ours ? all[0] : ZFOUND_OTHER;
-    *wrong = rc ? rc : all[1];
-    *memory = !rc && !all[3];
-    return rc;
-}
 
 /* The mode the container itself needs: writers read the header and the index, positions are ours.
  * What may not be is left to the MPI library to refuse. */
@@ -261,6 +203,7 @@ static struct zfile *new_file(const char *path, int amode, const struct zmpi_opt
     const bool made = znews_make(&f->news, ranks) && f->path && f->shared_path;
     f->comm = MPI_COMM_NULL;
     f->offload = (struct zmpi_offload){.what = f->path, .name = f->options.device};
+    f->handle = MPI_FILE_NULL;
     f->view = (struct zview){.etype = MPI_DATATYPE_NULL, .filetype = MPI_DATATYPE_NULL};
     zmpi_container_init(&f->container);
     /* Recursive: an error handler may ask about the file that it is called for. */
@@ -310,18 +253,22 @@ static int prepare(struct zfile *f, MPI_Comm comm, enum zfound found)
     return rc;
 }
 
-/* f: taken over. */
+/* f: taken over. The handle of a file that is open already stays the program's. */
 static int open_container(struct zfile *f, MPI_Comm comm, const char *name, MPI_Info info,
                           enum zfound found, MPI_File *fh)
 {
     int rank = 0;
     if (!PMPI_Comm_rank(comm, &rank) && rank == 0)
         zsession_before(f);
-    int rc = PMPI_File_open(comm, name, physical_mode(f->amode), info, fh);
+    const bool is_open = f->handle != MPI_FILE_NULL;
+    const int only_first = MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE;
+    const int mode = physical_mode(f->amode) & ~(is_open ? only_first : 0);
+    int rc = PMPI_File_open(comm, name, mode, info, fh);
     const bool opened = !rc;
     if (!rc) {
         f->fh = *fh;
-        f->program = comm;
+        f->handle = is_open ? f->handle : *fh;
+        f->program = is_open ? MPI_COMM_NULL : comm;
         rc = prepare(f, comm, found);
     }
     if (rc) {
@@ -334,6 +281,45 @@ static int open_container(struct zfile *f, MPI_Comm comm, const char *name, MPI_
         if (f->options.hdf5 == ZMPI_HDF5_CONTAINER && zfile_may_write(f))
             zhdf5_wanted();
         zfile_add(f);
+        zfile_done(f);
+    }
+    return rc;
+}
+
+/* As the plain file was that it has been. */
+static int take_state(struct zfile *f)
+{
+    MPI_Errhandler handler;
+    if (!PMPI_File_get_errhandler(f->handle, &handler)) {
+        PMPI_File_set_errhandler(f->fh, handler);
+        PMPI_Errhandler_free(&handler);
+    }
+    int atomic = 0, rc = zposition_take(f, f->handle);
+    if (!rc && !PMPI_File_get_atomicity(f->handle, &atomic) && atomic)
+        rc = zf_file_set_atomicity(f, atomic);
+    return zfile_alike(f, rc);
+}
+
+static int open_again(MPI_Comm comm, const char *name, int amode, const struct zmpi_options *o,
+                      MPI_File handle)
+{
+    int ranks = 1, memory, all = 0;
+    MPI_File fh;
+    PMPI_Comm_size(comm, &ranks);
+    struct zfile *f = new_file(zfound_path(name), amode, o, ranks);
+    memory = f != NULL;
+    int rc = PMPI_Allreduce(&memory, &all, 1, MPI_INT, MPI_MIN, comm);
+    if (f)
+        f->handle = handle;
+    if (!rc && all)
+        rc = open_container(f, comm, name, MPI_INFO_NULL, ZFOUND_EMPTY, &fh);
+    else if (f)
+        drop_file(f);
+    if (rc == BECAME_ANOTHER)
+        return MPI_SUCCESS;
+    f = rc ? NULL : zfile_find(handle);
+    if (f) {
+        rc = take_state(f);
         zfile_done(f);
     }
     return rc;
@@ -361,7 +347,7 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
     PMPI_Comm_size(comm, &ranks);
     struct zfile *f = new_file(path, amode, &o, ranks);
     bool memory = f != NULL;
-    int rank = 0, rc = decide(comm, path, amode, &o, &found, &wrong, &memory);
+    int rank = 0, rc = zfound_decide(comm, path, amode, &o, &found, &wrong, &memory);
     if (!rc && !PMPI_Comm_rank(comm, &rank) && rank == 0) {
         zpolicy_look_for_misspelt(info);
         if (found != ZFOUND_OTHER && !wrong)
@@ -395,8 +381,12 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
             path);
     if (wrong && found != ZFOUND_OTHER)
         return zraise_no_file(wrong, "%s: %s", path, message);
-    if (found == ZFOUND_OTHER)
-        return PMPI_File_open(comm, filename, amode, info, fh);
+    if (found == ZFOUND_OTHER || found == ZFOUND_UNBOUND)
+        rc = PMPI_File_open(comm, filename, amode, info, fh);
+    if (found == ZFOUND_UNBOUND && !rc)
+        zunbound_opened(comm, filename, amode, &o, *fh, open_again);
+    if (found == ZFOUND_OTHER || found == ZFOUND_UNBOUND)
+        return rc;
     return zraise_no_file(MPI_ERR_NO_MEM, "%s: no memory on some rank to open it", path);
 }
 
@@ -430,7 +420,7 @@ static int open_plain(MPI_Comm comm, const char *filename, int amode, MPI_Info i
                               "open it too (another program of the job, or another MPI_COMM_WORLD)",
                               path);
     }
-    const bool wanted = o->bound_set && is_selected(o, path);
+    const bool wanted = o->bound_set && zfound_is_selected(o, path);
     if (wanted && (found == ZFOUND_EMPTY || found == ZFOUND_NONE) && !PMPI_Comm_rank(comm, &rank) &&
         rank == 0 && zruntime_agreed() && !atomic_flag_test_and_set(&said))
         zmpi_log(ZMPI_LOG_WARN,

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "calls/access.h"
+#include "calls/unbound.h"
 #include "file/zfile.h"
 #include "index/header.h"
 #include "mpi/policy.h"
@@ -59,6 +60,25 @@ static int change_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI
     return MPI_SUCCESS;
 }
 
+int zposition_take(struct zfile *f, MPI_File plain)
+{
+    MPI_Offset disp = 0, position = 0;
+    MPI_Datatype etype, filetype;
+    char datarep[MPI_MAX_DATAREP_STRING + 1] = "";
+    int rc = PMPI_File_get_view(plain, &disp, &etype, &filetype, datarep);
+    if (rc)
+        return rc;
+    rc = change_view(f, disp, etype, filetype, datarep);
+    if (!ztype_is_predefined(etype))
+        PMPI_Type_free(&etype);
+    if (!ztype_is_predefined(filetype))
+        PMPI_Type_free(&filetype);
+    if (!rc && !(f->amode & MPI_MODE_SEQUENTIAL))
+        rc = PMPI_File_get_position(plain, &position);
+    f->position = (uint64_t)position * f->view.etype_size;
+    return rc;
+}
+
 static int set_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                     const char *datarep, MPI_Info info)
 {
@@ -71,12 +91,15 @@ static int set_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI_Da
 int zw_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                      const char *datarep, MPI_Info info)
 {
+    int rc = zunbound_hints(fh, info);
+    if (rc)
+        return rc;
     struct zfile *f = zfile_find(fh);
     if (!f) {
         zpolicy_passed_over(fh, info);
         return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
     }
-    int rc = set_view(f, disp, etype, filetype, datarep, info);
+    rc = set_view(f, disp, etype, filetype, datarep, info);
     zfile_done(f);
     return rc;
 }
@@ -168,12 +191,26 @@ int zf_file_get_group(struct zfile *f, MPI_Group *group)
 
 int zw_file_set_info(MPI_File fh, MPI_Info info)
 {
+    int rc = zunbound_hints(fh, info);
+    if (rc)
+        return rc;
     struct zfile *f = zfile_find(fh);
-    int rc = PMPI_File_set_info(fh, info);
+    rc = PMPI_File_set_info(f ? f->fh : fh, info);
     if (!f)
         zpolicy_passed_over(fh, info);
     if (f && !rc)
         rc = apply_hints(f, info);
+    if (f)
+        zfile_done(f);
+    return rc;
+}
+
+int zw_file_set_errhandler(MPI_File fh, MPI_Errhandler handler)
+{
+    struct zfile *f = fh == MPI_FILE_NULL ? NULL : zfile_find(fh);
+    const int rc = PMPI_File_set_errhandler(fh, handler);
+    if (f && !rc)
+        zfile_set_handler(f, handler);
     if (f)
         zfile_done(f);
     return rc;

@@ -189,7 +189,7 @@ int zf_file_seek_shared(struct zfile *f, MPI_Offset offset, int whence)
     }
     int worst = rc, told = PMPI_Bcast(&worst, 1, MPI_INT, 0, f->comm);
     if (f->rank && worst)
-        PMPI_File_call_errhandler(f->fh, worst);
+        PMPI_File_call_errhandler(f->handle, worst);
     return told ? told : worst ? worst : flushed;
 }
 

@@ -338,11 +338,11 @@ static bool give_back(struct zfile *f)
 static bool give_back_quietly(struct zfile *f)
 {
     MPI_Errhandler handler;
-    const bool set = !PMPI_File_get_errhandler(f->fh, &handler);
-    PMPI_File_set_errhandler(f->fh, MPI_ERRORS_RETURN);
+    const bool set = !PMPI_File_get_errhandler(f->handle, &handler);
+    zfile_set_handler(f, MPI_ERRORS_RETURN);
     const bool ok = give_back(f);
     if (set) {
-        PMPI_File_set_errhandler(f->fh, handler);
+        zfile_set_handler(f, handler);
         PMPI_Errhandler_free(&handler);
     }
     return ok;

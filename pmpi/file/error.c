@@ -41,7 +41,7 @@ int zfile_raise(struct zfile *f, int error_class, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     zmpi_log(ZMPI_LOG_ERROR, "%s: %s", f->path, text);
-    PMPI_File_call_errhandler(f->fh, error_class);
+    PMPI_File_call_errhandler(f->handle, error_class);
     return error_class;
 }
 
@@ -64,8 +64,15 @@ int zfile_alike(struct zfile *f, int rc)
 {
     int worst = zfile_worst(f, rc);
     if (!rc && worst)
-        PMPI_File_call_errhandler(f->fh, worst);
+        PMPI_File_call_errhandler(f->handle, worst);
     return worst;
+}
+
+void zfile_set_handler(struct zfile *f, MPI_Errhandler handler)
+{
+    PMPI_File_set_errhandler(f->handle, handler);
+    if (f->fh != f->handle)
+        PMPI_File_set_errhandler(f->fh, handler);
 }
 
 int zfile_unsupported(struct zfile *f, const char *function)

@@ -34,7 +34,7 @@ struct zfile *zfile_find(MPI_File fh)
         return NULL;
     pthread_mutex_lock(&table_lock);
     struct zfile *f = *bucket_of(fh);
-    while (f && f->fh != fh)
+    while (f && f->handle != fh)
         f = f->next;
     return hold(f);
 }
@@ -55,7 +55,8 @@ struct zfile *zfile_behind(const struct zfile *last)
 {
     pthread_mutex_lock(&table_lock);
     struct zfile *f = last ? last->next : NULL;
-    for (size_t i = last ? (size_t)(bucket_of(last->fh) - table) + 1 : 0; i < BUCKETS && !f; i++)
+    for (size_t i = last ? (size_t)(bucket_of(last->handle) - table) + 1 : 0; i < BUCKETS && !f;
+         i++)
         f = table[i];
     return hold(f);
 }
@@ -94,7 +95,7 @@ void zfile_done(struct zfile *f)
 void zfile_add(struct zfile *f)
 {
     pthread_mutex_lock(&table_lock);
-    struct zfile **head = bucket_of(f->fh);
+    struct zfile **head = bucket_of(f->handle);
     f->next = *head;
     *head = f;
     pthread_mutex_unlock(&table_lock);
@@ -105,7 +106,7 @@ void zfile_add(struct zfile *f)
 void zfile_remove(struct zfile *f)
 {
     pthread_mutex_lock(&table_lock);
-    struct zfile **at = bucket_of(f->fh);
+    struct zfile **at = bucket_of(f->handle);
     while (*at != f)
         at = &(*at)->next;
     *at = f->next;

@@ -82,7 +82,7 @@ int zphysical_failed(struct zfile *f, int rc, int error, const char *what)
     error_class = better ? zphysical_class(error) : error_class;
     report(f, error_class, reason_of(error), what);
     if (!rc) /* else the MPI library has called it */
-        PMPI_File_call_errhandler(f->fh, error_class);
+        PMPI_File_call_errhandler(f->handle, error_class);
     return better ? error_class : rc;
 }
 

@@ -120,11 +120,11 @@ static struct zmpi_run ahead_of(const struct zreadahead *all, const struct zread
 static bool read_quietly(struct zfile *f, const struct zmpi_run *run, unsigned char *dst)
 {
     MPI_Errhandler handler;
-    if (PMPI_File_get_errhandler(f->fh, &handler))
+    if (PMPI_File_get_errhandler(f->handle, &handler))
         return false;
-    bool good = !PMPI_File_set_errhandler(f->fh, MPI_ERRORS_RETURN) &&
-                !zread_stored(f, run, 1, NULL, dst, NULL);
-    PMPI_File_set_errhandler(f->fh, handler);
+    zfile_set_handler(f, MPI_ERRORS_RETURN);
+    const bool good = !zread_stored(f, run, 1, NULL, dst, NULL);
+    zfile_set_handler(f, handler);
     PMPI_Errhandler_free(&handler);
     return good;
 }

@@ -114,7 +114,8 @@ struct zstats {
 enum { ZSHARED_NAME = 64 };
 
 struct zfile {
-    MPI_File fh;
+    MPI_File handle;    /* the program's */
+    MPI_File fh;        /* through which the container is read and written: mostly the same */
     struct zfile *next; /* of those with the same place in the table */
     MPI_Comm comm;      /* a duplicate of the program's, for our own messages */
     MPI_Comm program;   /* the program's own, as long as the file is open a name of it */
@@ -232,6 +233,8 @@ int zfile_worst(const struct zfile *f, int rc);
 /* The same at the end of a call: the file's error handler is called for another rank's error too.
  */
 int zfile_alike(struct zfile *f, int rc);
+/* The handler of the program's handle, and of ours. */
+void zfile_set_handler(struct zfile *f, MPI_Errhandler handler);
 int zfile_unsupported(struct zfile *f, const char *function);
 int zraise_no_file(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

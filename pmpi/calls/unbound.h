@@ -1,0 +1,22 @@
+/*
+ * unbound.h - new files that were opened without a bound. While one is empty, a bound among the
+ * hints of MPI_File_set_info or MPI_File_set_view makes it a container.
+ */
+#ifndef ZMPI_UNBOUND_H
+#define ZMPI_UNBOUND_H
+
+#include "file/zfile.h"
+
+/* Collective: an empty file, open as `handle`, is a container from here on, or stays plain, if it
+ * is not empty any more. Errors are raised. */
+typedef int zunbound_open(MPI_Comm comm, const char *name, int amode, const struct zmpi_options *o,
+                          MPI_File handle);
+/* Collective, after the MPI library opened it; `o` is what the file has by its name and hints. */
+void zunbound_opened(MPI_Comm comm, const char *name, int amode, const struct zmpi_options *o,
+                     MPI_File fh, zunbound_open *again);
+/* Collective. If the file is such a one: takes the hints, which may make it a container (zfile_find
+ * tells). An error is raised already. */
+int zunbound_hints(MPI_File fh, MPI_Info info);
+void zunbound_closed(MPI_File fh);
+
+#endif

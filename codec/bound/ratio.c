@@ -1,7 +1,5 @@
 /* ratio.c - the bound that gives a ratio: ladder and search (format.md 4.8). */
 #include "bound/ratio.h"
-#include "bound/fill.h"
-#include "bound/whole.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,11 +64,6 @@ double zmpi_ratio_search_bound(const struct zmpi_ratio_search *s, enum zmpi_type
     return zmpi_ratio_search_is_trial(s) && s->exact
                ? 0
                : bound_at(type, s->top, s->first + k * s->step);
-}
-
-bool zmpi_job_open(const struct zmpi_job *job)
-{
-    return job->top > 0;
 }
 
 /* Around `middle`. */
@@ -361,50 +354,21 @@ static enum zmpi_status fit_stream(const struct zmpi_device *device, struct zmpi
     }
 }
 
-static enum zmpi_status compress_open(const struct zmpi_device *device, const struct zmpi_job *job,
-                                      void *dst, size_t capacity, const void *src, size_t *size)
+enum zmpi_status zmpi_ratio_compress(struct zmpi_ratio_search *s, const struct zmpi_device *device,
+                                     const struct zmpi_job *job, void *dst, size_t capacity,
+                                     const void *src, size_t *size)
 {
-    struct zmpi_ratio_search s;
     struct zmpi_job used = *job;
     size_t bytes;
     enum zmpi_status status = zmpi_array_bytes(&job->array, &bytes);
     if (status)
         return status;
-    zmpi_ratio_search_begin(&s, job, false);
-    do
-        zmpi_ratio_search_add(&s, &job->array, src);
-    while (zmpi_ratio_search_next(&s));
     used.top = 0;
-    struct zmpi_fit f = fit_of(&s, bytes, zmpi_type_size(job->array.type));
-    if (s.exact || s.found == LOWEST) {
+    struct zmpi_fit f = fit_of(s, bytes, zmpi_type_size(job->array.type));
+    if (s->exact || s->found == LOWEST) {
         status = compress_by(device, &used, 0, dst, capacity, src, size);
-        if (status || s.sum.raw == 0 || counted(*size) <= f.target * (1 + TOLERANCE))
+        if (status || s->sum.raw == 0 || counted(*size) <= f.target * (1 + TOLERANCE))
             return status;
     }
-    return fit_stream(device, &used, &s, &f, dst, capacity, src, size);
-}
-
-void zmpi_job_look(struct zmpi_job *job, const void *src)
-{
-    zmpi_steady_finer(job, src);
-    zmpi_fill_keep(job, src);
-    job->unit = zmpi_whole_unit(job, src);
-}
-
-bool zmpi_job_is_for_cpu(const struct zmpi_job *job)
-{
-    return job->unit > 0 || job->fills.count > 0;
-}
-
-enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struct zmpi_job *job,
-                                   void *dst, size_t dst_capacity, const void *src, size_t *size)
-{
-    if (zmpi_job_open(job))
-        return compress_open(device, job, dst, dst_capacity, src, size);
-    struct zmpi_job used = *job;
-    zmpi_job_look(&used, src);
-    /* What else is asked has looked before. */
-    if (zmpi_job_is_for_cpu(&used) && !zmpi_device_holding(src))
-        device = zmpi_device_cpu();
-    return device->compress(&used, dst, dst_capacity, src, size);
+    return fit_stream(device, &used, s, &f, dst, capacity, src, size);
 }

@@ -14,6 +14,7 @@
 #ifndef ZMPI_RATIO_H
 #define ZMPI_RATIO_H
 
+#include "bound/bound.h"
 #include "bound/steady.h"
 #include "device.h"
 #include "layout/chunk.h"
@@ -63,9 +64,6 @@ struct zmpi_ratio_search {
 
 enum { ZMPI_RATIO_SUMS = sizeof(struct zmpi_ratio_search_sum) / sizeof(uint64_t) };
 
-/* Does the job, made for a ratio, still lack its bound? */
-bool zmpi_job_open(const struct zmpi_job *job);
-
 /* job: an open one, of any part of the data. trials: see how large whole chunks become, since
  * nothing will be compressed twice. */
 void zmpi_ratio_search_begin(struct zmpi_ratio_search *s, const struct zmpi_job *job, bool trials);
@@ -79,23 +77,17 @@ void zmpi_ratio_search_apply(const struct zmpi_ratio_search *s, struct zmpi_job 
  * too far from the ratio, and there is a better bound now, by which they are to be coded again. */
 bool zmpi_ratio_search_correct(struct zmpi_ratio_search *s, uint64_t raw, uint64_t coded);
 
-/* What the data are like, where the bound is known: decoded before, fill values, whole numbers. */
-void zmpi_job_look(struct zmpi_job *job, const void *src);
-/* Is the job for the CPU: one with a unit, or with fill values that a user names? */
-bool zmpi_job_is_for_cpu(const struct zmpi_job *job);
-
 /*
- * Compress on a device. An open job gets a bound: by a search of src, and by compressing again as
- * long as the stream, its header left out, is more than 4 % from what was asked: at most twice, or
- * seven times what has less than 4 MiB, and more where the search was quite wrong.
+ * A search has ended, of src alone: compress by its bound, and again by others as long as the
+ * stream, its header left out, is more than 4 % from what was asked: at most twice, or seven times
+ * what has less than 4 MiB, and more where the search was quite wrong.
  */
-enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struct zmpi_job *job,
-                                   void *dst, size_t dst_capacity, const void *src, size_t *size);
+enum zmpi_status zmpi_ratio_compress(struct zmpi_ratio_search *s, const struct zmpi_device *device,
+                                     const struct zmpi_job *job, void *dst, size_t capacity,
+                                     const void *src, size_t *size);
 
 /* ---- inside the codec ---- */
 
-/* Largest value of the element type that is not above the bound. */
-double zmpi_bound_round(enum zmpi_type type, double bound);
 /* Add to s->sum what tells whether the data were decoded. */
 void zmpi_ratio_search_sample(struct zmpi_ratio_search *s, const struct zmpi_array *array,
                               const void *src);
@@ -105,14 +97,5 @@ double zmpi_ratio_search_bound(const struct zmpi_ratio_search *s, enum zmpi_type
 bool zmpi_ratio_search_is_trial(const struct zmpi_ratio_search *s);
 /* How many samples to take of an array of so many chunks. */
 size_t zmpi_ratio_search_samples(const struct zmpi_ratio_search *s, size_t chunks);
-/*
- * Visit a tile for each sample of a float array, from all over it. position: of the sample in the
- * tile, in 1/65536. Returns how many chunks the array has.
- */
-typedef void zmpi_tile_visit_fn(void *context, const size_t extent[3], const struct zmpi_rows *rows,
-                                uint32_t position);
-size_t zmpi_tiles_visit(const struct zmpi_array *array, const void *src,
-                        const struct zmpi_ratio_search *s, zmpi_tile_visit_fn *visit,
-                        void *context);
 
 #endif

@@ -9,6 +9,8 @@
 #include "base/bytes.h"
 #include "bound/ratio.h"
 #include "kernels/kernels.h"
+#include "layout/fills.h"
+#include "layout/plan_rows.h"
 
 /* Elements of a sample, at least, where the tile has so many. */
 enum { SAMPLE = 16 * ZMPI_BLOCK };
@@ -144,10 +146,10 @@ static bool all_special(const struct look *l, const size_t extent[3], const stru
     return true;
 }
 
-static void visit(void *context, const size_t extent[3], const struct zmpi_rows *rows,
+/* position: of the sample in the tile, in 1/65536. */
+static void visit(struct look *l, const size_t extent[3], const struct zmpi_rows *rows,
                   uint32_t position)
 {
-    struct look *l = context;
     if (l->whole) {
         l->column[0].bytes += l->encode(&l->column[0].rule, extent, rows, l->coded, l->work);
         l->blocks++;
@@ -168,6 +170,29 @@ static void visit(void *context, const size_t extent[3], const struct zmpi_rows 
         count_part(l, &p, c);
     }
     l->blocks += p.end - p.first;
+}
+
+/* A tile for each sample of a float array, from all over it. Returns how many chunks it has. */
+static size_t visit_tiles(const struct zmpi_array *array, const void *src,
+                          const struct zmpi_ratio_search *s, struct look *l)
+{
+    struct zmpi_plan p;
+    size_t at[3], extent[3];
+    if (zmpi_plan_make(array, &p) || p.chunks == 0)
+        return 0;
+    const size_t n = zmpi_ratio_search_samples(s, p.chunks);
+    unsigned char copy[ZMPI_CHUNK_INPUT_BYTES];
+    struct zmpi_hidden hidden;
+    for (size_t i = 0; i < n; i++) {
+        zmpi_plan_place(&p, (2 * i + 1) * p.chunks / (2 * n), at);
+        struct zmpi_rows rows = zmpi_plan_rows(&p, at, src, extent);
+        if (zmpi_fills_hide(&s->fills, p.type, extent, &rows, copy, &hidden)) {
+            const size_t row = extent[2] * p.width;
+            rows = (struct zmpi_rows){.at = copy, .row = row, .plane = extent[1] * row};
+        }
+        visit(l, extent, &rows, i * 40503 & 0xFFFF);
+    }
+    return p.chunks;
 }
 
 /* ---- an array ---- */
@@ -275,7 +300,7 @@ void zmpi_ratio_search_add(struct zmpi_ratio_search *s, const struct zmpi_array 
     l.coded = malloc(ZMPI_CHUNK_ROOM);
     if (l.work && l.coded) {
         make_rules(&l, s, array, src);
-        size_t chunks = zmpi_tiles_visit(array, src, s, visit, &l);
+        size_t chunks = visit_tiles(array, src, s, &l);
         double factor =
             s->encoder == ZMPI_FLE || s->round == 0 ? 1 : factor_of(s, array, count * l.width, src);
         s->sum.raw += count * l.width;

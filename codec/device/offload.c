@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "base/log.h"
 #include "bound/ratio.h"
+#include "stream/compress_job.h"
 
 /* One line for the first failure. What a device cannot do is none: the CPU does it. */
 static void note_failure(struct zmpi_offload *o, const struct zmpi_device *device,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "huffman/huffman.h"
+#include "huffman/huffman_loops.h"
 
 enum { SYMBOLS = ZMPI_HUFFMAN_SYMBOLS, LONGEST = ZMPI_HUFFMAN_LONGEST, ZERO = 16 };
 
@@ -165,5 +165,20 @@ void zmpi_book_codes(const struct zmpi_book *book, uint16_t code[SYMBOLS])
         for (unsigned b = 0; b < length; b++)
             reversed |= (c >> b & 1) << (length - 1 - b);
         code[s] = (uint16_t)reversed;
+    }
+}
+
+/* ---- runs of zeros ---- */
+
+void zmpi_put_run(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, size_t run)
+{
+    while (run) {
+        unsigned symbol = zmpi_run_symbol(run);
+        while (symbol > ZMPI_HUFFMAN_RUNS && !e->symbol[symbol])
+            symbol--;
+        if (!e->symbol[symbol])
+            symbol = ZMPI_ZERO_SYMBOL;
+        zmpi_put(b, e->symbol[symbol] >> 6, e->symbol[symbol] & 63);
+        run -= zmpi_run_length(symbol);
     }
 }

@@ -8,26 +8,6 @@
 /* NONE: the token that there is none. RUN_BITS: a run and a direct residual fit 56 bits. */
 enum { STREAMS = ZMPI_HUFFMAN_STREAMS, NONE = 63, RUN_BITS = 36, DIRECT = ZMPI_HUFFMAN_DIRECT };
 
-/* ---- bits ---- */
-
-static void put_token(struct zmpi_bits *b, uint32_t token)
-{
-    zmpi_put(b, token >> 6, token & 63);
-}
-
-void zmpi_put_run(const struct zmpi_huffman_encoder *e, struct zmpi_bits *b, size_t run)
-{
-    while (run) {
-        unsigned symbol = zmpi_run_symbol(run);
-        while (symbol > ZMPI_HUFFMAN_RUNS && !e->symbol[symbol])
-            symbol--;
-        if (!e->symbol[symbol])
-            symbol = ZMPI_ZERO_SYMBOL;
-        put_token(b, e->symbol[symbol]);
-        run -= zmpi_run_length(symbol);
-    }
-}
-
 /* ---- the parts of a chunk ---- */
 
 /* An fle chunk, which is trusted. */

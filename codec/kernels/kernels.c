@@ -1,42 +1,12 @@
 /* kernels.c - the choice between instruction sets. */
 #define _GNU_SOURCE // secure_getenv
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "kernels/kernels.h"
 #include "base/log.h"
-
-static bool always(void)
-{
-    return true;
-}
-
-static uint64_t hash(const void *src, size_t size)
-{
-    return zmpi_hash(src, size, 0);
-}
-
-static zmpi_range_fn range32, range64;
-
-const struct zmpi_kernels zmpi_kernels_scalar = {
-    .name = "scalar",
-    .available = always,
-    .encode32 = zmpi_chunk32_encode,
-    .encode64 = zmpi_chunk64_encode,
-    .decode32 = zmpi_chunk32_decode,
-    .decode64 = zmpi_chunk64_decode,
-    .cost32 = zmpi_chunk32_cost,
-    .cost64 = zmpi_chunk64_cost,
-    .range32 = range32,
-    .range64 = range64,
-    .hash = hash,
-    .huffman_encode = &zmpi_huffman_encode_any,
-    .huffman = &zmpi_huffman_loops_any,
-};
+#include "kernels/kernels.h"
 
 static const struct zmpi_kernels *const sets[] = {
 #if defined __x86_64__ && !defined ZMPI_NO_AVX512
@@ -131,15 +101,3 @@ const struct zmpi_kernels *zmpi_kernels(void)
     pthread_once(&once, choose);
     return atomic_load_explicit(&chosen, memory_order_acquire);
 }
-
-/* ---- the range without intrinsics ---- */
-
-#define T          float
-#define FABS       fabsf
-#define RANGE_NAME range32
-#include "kernels/range_t.h"
-
-#define T          double
-#define FABS       fabs
-#define RANGE_NAME range64
-#include "kernels/range_t.h"

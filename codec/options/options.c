@@ -1,11 +1,10 @@
-/* options.c - the table of all settings, and where their values come from. */
+/* options.c - the table of all settings. */
 #define _GNU_SOURCE
 #include <fnmatch.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -354,38 +353,6 @@ void zmpi_options_default(struct zmpi_options *o)
             zmpi_option_parse(&table[i], o, table[i].info.default_value);
 }
 
-enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256])
-{
-    struct zmpi_options t;
-    zmpi_options_default(&t);
-    // A program that has more rights than its user does not take the user's settings.
-    enum zmpi_status s = getauxval(AT_SECURE) ? ZMPI_OK : zmpi_environment_check(message);
-    if (s == ZMPI_OK)
-        s = zmpi_environment_load(&t, message);
-    // The rules come after the environment, which names their file, and stay below it.
-    if (s == ZMPI_OK)
-        s = zmpi_rules_load(&t, message);
-    if (s == ZMPI_OK)
-        s = zmpi_rules_apply(&t, NULL, message);
-    if (s != ZMPI_OK) {
-        zmpi_options_free(&t);
-        return s;
-    }
-    zmpi_log_set(t.log);
-    *o = t;
-    return ZMPI_OK;
-}
-
-enum zmpi_status zmpi_options_for_file(struct zmpi_options *o, const char *path, char message[256])
-{
-    return zmpi_rules_apply(o, path, message);
-}
-
-enum zmpi_status zmpi_options_for_comm(struct zmpi_options *o, const char *name, char message[256])
-{
-    return zmpi_rules_apply_comm(o, name, message);
-}
-
 bool zmpi_option_concerns_comms(const char *name)
 {
     const struct zmpi_option *row = zmpi_option_row(name, NULL);
@@ -399,12 +366,6 @@ bool zmpi_options_collective(const struct zmpi_options *o, const char *name)
         if ((p == o->collectives || p[-1] == ',') && (p[n] == 0 || p[n] == ','))
             return true;
     return false;
-}
-
-void zmpi_options_free(struct zmpi_options *o)
-{
-    zmpi_rules_free(o->rules);
-    o->rules = NULL;
 }
 
 bool zmpi_glob_matches(const char *glob, const char *path)

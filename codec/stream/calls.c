@@ -5,6 +5,7 @@
 #include "base/floats.h"
 #include "bound/fill.h"
 #include "bound/ratio.h"
+#include "stream/compress_job.h"
 
 /* As ZMPI_THREADS allows. */
 #define THREADS_MOST 1024

@@ -403,24 +403,3 @@ enum zmpi_status zmpi_chunks_compress(int encoder, const struct zmpi_plan *p,
     *size = made.length;
     return ZMPI_OK;
 }
-
-size_t zmpi_tiles_visit(const struct zmpi_array *array, const void *src,
-                        const struct zmpi_ratio_search *s, zmpi_tile_visit_fn *visit, void *context)
-{
-    struct zmpi_plan p;
-    size_t extent[3];
-    if (zmpi_plan_make(array, &p) || p.chunks == 0)
-        return 0;
-    const size_t n = zmpi_ratio_search_samples(s, p.chunks);
-    unsigned char copy[ZMPI_CHUNK_INPUT_BYTES];
-    struct zmpi_hidden hidden;
-    for (size_t i = 0; i < n; i++) {
-        struct zmpi_rows rows = tile_rows(&p, (2 * i + 1) * p.chunks / (2 * n), src, extent);
-        if (zmpi_fills_hide(&s->fills, p.type, extent, &rows, copy, &hidden)) {
-            const size_t row = extent[2] * p.width;
-            rows = (struct zmpi_rows){.at = copy, .row = row, .plane = extent[1] * row};
-        }
-        visit(context, extent, &rows, i * 40503 & 0xFFFF);
-    }
-    return p.chunks;
-}

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "bench.h"
 #include "bound/fill.h"
+#include "stream/compress_job.h"
 #include "value.h"
 
 /*

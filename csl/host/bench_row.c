@@ -3,6 +3,7 @@
 #include "bound/ratio.h"
 #include "layout/stream.h"
 #include "planner.h"
+#include "stream/compress_job.h"
 #include "wse.h"
 
 enum { MOST = ROW_WIDTH * 8192 };

@@ -22,6 +22,7 @@
 #include "judge/byte_order.h"
 #include "judge/element_type.h"
 #include "mpi/runtime.h"
+#include "stream/compress_job.h"
 
 enum { MAGIC = 0x4543505A, HASHED = 40, SENT = 48 };
 

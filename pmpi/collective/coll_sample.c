@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "collective/coll.h"
+#include "stream/compress_job.h"
 
 enum {
     SAMPLE = 128 << 10,

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "bound/ratio.h"
 #include "device/offload.h"
+#include "stream/compress_job.h"
 
 #define FAIL(...)                                                                                  \
     do {                                                                                           \

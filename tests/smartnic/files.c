@@ -17,6 +17,7 @@
 #include "bound/ratio.h"
 #include "container/container.h"
 #include "device.h"
+#include "stream/compress_job.h"
 
 #define FAIL(...)                                                                                  \
     do {                                                                                           \

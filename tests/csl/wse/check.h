@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "bound/ratio.h"
 #include "layout/chunk.h"
+#include "stream/compress_job.h"
 #include "wse.h"
 
 /* Decompresses a stream on `to`, as the CPU does. */

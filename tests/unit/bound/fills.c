@@ -8,6 +8,7 @@
 #include "layout/fills.h"
 
 #include "kit.h"
+#include "stream/compress_job.h"
 
 enum { Z = 5, Y = 70, X = 131, N = Z * Y * X };
 

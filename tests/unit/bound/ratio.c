@@ -8,6 +8,7 @@
 
 #include "bound/ratio.h"
 #include "kit.h"
+#include "stream/compress_job.h"
 
 static struct zmpi_bound ratio(double value)
 {

@@ -6,6 +6,7 @@
 
 #include "bound/ratio.h"
 #include "field.h"
+#include "stream/compress_job.h"
 
 /* The data after a cycle, in `parts` along the slowest axis; free() them. */
 static void *cycle(const struct zmpi_array *a, struct zmpi_bound bound, const unsigned char *src,

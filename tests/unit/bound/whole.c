@@ -6,6 +6,7 @@
 
 #include "bound/ratio.h"
 #include "field.h"
+#include "stream/compress_job.h"
 
 enum { N = 100000 };
 

@@ -3,6 +3,7 @@
 
 #include "bound/ratio.h"
 #include "kit.h"
+#include "stream/compress_job.h"
 
 enum { N = 200000 };
 

@@ -1,0 +1,44 @@
+/* compress_job.c - a job, once its data were looked at, by a device. */
+#include "stream/compress_job.h"
+
+#include "bound/bound.h"
+#include "bound/fill.h"
+#include "bound/ratio.h"
+#include "bound/steady.h"
+#include "bound/whole.h"
+
+static enum zmpi_status compress_open(const struct zmpi_device *device, const struct zmpi_job *job,
+                                      void *dst, size_t capacity, const void *src, size_t *size)
+{
+    struct zmpi_ratio_search s;
+    zmpi_ratio_search_begin(&s, job, false);
+    do
+        zmpi_ratio_search_add(&s, &job->array, src);
+    while (zmpi_ratio_search_next(&s));
+    return zmpi_ratio_compress(&s, device, job, dst, capacity, src, size);
+}
+
+void zmpi_job_look(struct zmpi_job *job, const void *src)
+{
+    zmpi_steady_finer(job, src);
+    zmpi_fill_keep(job, src);
+    job->unit = zmpi_whole_unit(job, src);
+}
+
+bool zmpi_job_is_for_cpu(const struct zmpi_job *job)
+{
+    return job->unit > 0 || job->fills.count > 0;
+}
+
+enum zmpi_status zmpi_job_compress(const struct zmpi_device *device, const struct zmpi_job *job,
+                                   void *dst, size_t dst_capacity, const void *src, size_t *size)
+{
+    if (zmpi_job_open(job))
+        return compress_open(device, job, dst, dst_capacity, src, size);
+    struct zmpi_job used = *job;
+    zmpi_job_look(&used, src);
+    /* What else is asked has looked before. */
+    if (zmpi_job_is_for_cpu(&used) && !zmpi_device_holding(src))
+        device = zmpi_device_cpu();
+    return device->compress(&used, dst, dst_capacity, src, size);
+}

@@ -175,6 +175,15 @@ static const struct zmpi_option table[] = {
      true,
      FIELD(components),
      .per_comm = true},
+    {{"element_type", "name", "datatype", "ZMPI_ELEMENT_TYPE", "zmpi_element_type",
+      "floats that a program writes as bytes, or f64 as pairs of f32: f32, f64, or auto (either); "
+      "they are lossy where a call's data look like such, and exact elsewhere; datatype: floats "
+      "are "
+      "what their datatype says"},
+     "allowed are datatype, auto, f32 or f64",
+     ZMPI_OPTION_ELEMENT_TYPE,
+     true,
+     FIELD(element_type)},
     {{"report", "path", "", "ZMPI_REPORT", NULL,
       "JSON file for the report at the end; empty: none"},
      "allowed is a path of at most 1023 characters",

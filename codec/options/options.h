@@ -20,7 +20,7 @@ enum zmpi_option_source {
     ZMPI_FROM_HINT         /* MPI_Info: zmpi_option_set */
 };
 
-#define ZMPI_OPTION_COUNT 28
+#define ZMPI_OPTION_COUNT 29
 
 struct zmpi_rules; /* the parsed rules file */
 
@@ -35,6 +35,14 @@ enum zmpi_collective_mode {
 enum zmpi_hdf5_mode {
     ZMPI_HDF5_OFF,      /* bytes, as any others */
     ZMPI_HDF5_CONTAINER /* containers, in which its datasets of floats are lossy */
+};
+
+/* What data may be that come as bytes, or that are not what their datatype says. */
+enum zmpi_elements {
+    ZMPI_ELEMENTS_DATATYPE,
+    ZMPI_ELEMENTS_AUTO,
+    ZMPI_ELEMENTS_F32,
+    ZMPI_ELEMENTS_F64
 };
 
 struct zmpi_options {
@@ -56,6 +64,7 @@ struct zmpi_options {
     size_t staging;          /* bytes an independent writer may hold per file */
     int exact_below;         /* values: calls of up to so many are exact; 0: none is for that */
     int components;          /* N interleaved ones; -N: N blocks; 0: as the data look; 1: off */
+    int element_type;        /* enum zmpi_elements */
     size_t shape[3];         /* zmpi_shape hint: extents of one rank's buffer, 0: unknown */
     char report[1024];       /* "", or a JSON file's path */
     bool report_text;        /* print the text report at finalize */

@@ -14,6 +14,7 @@ static const char *const collective_names[] = {"gather",    "scatter", "alltoall
                                                "allgather", "bcast",   "bcast_lossy"};
 static const char *const mode_names[] = {"auto", "measured", "always", "never"};
 static const char *const hdf5_names[] = {"off", "container"};
+static const char *const element_names[] = {"datatype", "auto", "f32", "f64"};
 
 /* Decimal digits only: strtoull alone would take blanks, signs and "0x". */
 static bool parse_number(const char *text, char **end, size_t *value)
@@ -291,6 +292,9 @@ bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o,
         return parse_choice(text, mode_names, sizeof mode_names / sizeof *mode_names, field);
     case ZMPI_OPTION_HDF5:
         return parse_choice(text, hdf5_names, sizeof hdf5_names / sizeof *hdf5_names, field);
+    case ZMPI_OPTION_ELEMENT_TYPE:
+        return parse_choice(text, element_names, sizeof element_names / sizeof *element_names,
+                            field);
     case ZMPI_OPTION_BYTES:
         return parse_bytes(option, text, field);
     case ZMPI_OPTION_SHAPE:
@@ -381,6 +385,9 @@ void zmpi_option_format(const struct zmpi_option *option, const struct zmpi_opti
         break;
     case ZMPI_OPTION_HDF5:
         snprintf(text, 1024, "%s", hdf5_names[*(const int *)field]);
+        break;
+    case ZMPI_OPTION_ELEMENT_TYPE:
+        snprintf(text, 1024, "%s", element_names[*(const int *)field]);
         break;
     case ZMPI_OPTION_LEVEL:
         snprintf(text, 1024, "%s", level_names[*(const enum zmpi_log_level *)field]);

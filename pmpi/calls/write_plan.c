@@ -1,5 +1,6 @@
 /* write_plan.c - one write call on this rank: from a buffer and a view to pieces. */
 #include "calls/components.h"
+#include "calls/retype.h"
 #include "calls/transfer.h"
 #include "calls/write_plan.h"
 #include "close/plain.h"
@@ -148,7 +149,7 @@ static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks 
     f->looks_told = true;
     zmpi_log(ZMPI_LOG_WARN,
              "%s: written as MPI_%s, a call's data look like %s: such calls are stored exactly "
-             "(their own datatype, or the bound lossless, says so)",
+             "(ZMPI_ELEMENT_TYPE, their own datatype or the bound lossless says what they are)",
              f->path, type == ZMPI_F32 ? "FLOAT" : "DOUBLE", zmpi_looks_name(looks));
 }
 
@@ -160,7 +161,8 @@ static void look_at_order(struct zfile *f, const struct zmemory *m, size_t count
         f->order = (struct zmpi_order){0};
     zmpi_order_look(&f->order, m->element, m->data, count);
     f->mistyped = zmpi_order_is_other(&f->order) || zmpi_order_has_integers(&f->order);
-    f->stays_mistyped = !m->told && zmpi_order_is_sure(&f->order);
+    f->stays_mistyped = !m->told && f->options.element_type == ZMPI_ELEMENTS_DATATYPE &&
+                        zmpi_order_is_sure(&f->order);
 }
 
 /* Are the floats in the other byte order, integers, or no such floats at all? Text is by itself. */
@@ -170,6 +172,8 @@ static void plan_order(struct zfile *f, const struct zplan *p)
     if (f->stays_mistyped)
         return;
     f->mistyped = false;
+    if (m->retyped) /* which its data have confirmed */
+        return;
     if (zfile_bound(f, m->element).mode == ZMPI_LOSSLESS)
         return;
     const size_t count = m->bytes / zmpi_type_size(m->element);
@@ -206,6 +210,7 @@ int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct 
     }
     if (p->runs && !p->memory.holder)
         zplain_look(f, p->run, p->memory.data);
+    zretype(f, p);
     plan_order(f, p);
     find_shape(f, p);
     find_piece(p, most);

@@ -105,8 +105,12 @@ struct zstats {
     double found_bound, found_share;
     double values_lossy, values_flat; /* of them, those in chunks that became constants (flat.h) */
     struct zcall_number identifiers;  /* the first that a bound has changed (whole.h) */
-    uint64_t bytes_typed;             /* of a known type, in our byte order */
-    uint64_t bytes_exact;             /* written with a bound that is not for their datatype */
+    /* Calls of bytes that were looked at for the report: all, those that look like floats, and what
+     * all would take. */
+    uint64_t looks;
+    double bytes_looked, bytes_look_f32, bytes_look_f64, bytes_would;
+    uint64_t bytes_typed;    /* of a known type, in our byte order */
+    uint64_t bytes_exact;    /* written with a bound that is not for their datatype */
     uint64_t bytes_mistyped; /* of floats in the other byte order, or of none, with a bound that is
                               not for them */
 };

@@ -20,7 +20,11 @@ enum {
     READ_OFFLOADED,
     EXACT,    /* bytes that are no floats, though a bound is set */
     MISTYPED, /* bytes of floats in the other byte order, or of none, though a bound is set */
-    BY_FLE,   /* bytes */
+    LOOKED,   /* bytes of calls without a float type that were looked at */
+    LOOK_F32, /* those that look like floats */
+    LOOK_F64,
+    WOULD,  /* what all of them would take */
+    BY_FLE, /* bytes */
     BY_HUFFMAN,
     ALL_FLE, /* seconds that all of them would have taken, as estimated */
     ALL_HUFFMAN,

@@ -62,6 +62,19 @@ static void describe_found(const struct entry *e, char text[80])
         snprintf(text, 80, " (abs=%.4g)", e->largest[0]);
 }
 
+/* Bytes that look like floats, if that is most of them. */
+static void print_looks(FILE *out, const double *s)
+{
+    const double floats = s[LOOK_F32] + s[LOOK_F64];
+    if (floats <= s[LOOKED] / 2 || s[WOULD] <= 0)
+        return;
+    const char *size = s[LOOK_F64] > s[LOOK_F32] ? "8" : "4";
+    fprintf(out,
+            "; %.0f %% of its bytes look like %s-byte floats: ZMPI_ELEMENT_TYPE=auto would "
+            "make it about %.1f times smaller",
+            100 * floats / s[LOOKED], size, s[LOOKED] / s[WOULD]);
+}
+
 void zentry_print_text(FILE *out, const struct entry *e, size_t n, const struct more *others)
 {
     struct more rest = *others;
@@ -101,6 +114,7 @@ void zentry_print_text(FILE *out, const struct entry *e, size_t n, const struct 
         if (s[MISTYPED] > 0)
             fprintf(out, "; %.2f MB exact: in the other byte order, or no such floats",
                     s[MISTYPED] / 1e6);
+        print_looks(out, s);
         if (e[i].plain)
             fputs("; plain again", out);
         else if (e[i].hdf5)
@@ -132,6 +146,10 @@ static const char *const sum_name[] = {"bytes_written",
                                        "bytes_decoded_offloaded",
                                        "bytes_exact",
                                        "bytes_other_byte_order",
+                                       "bytes_looked_at",
+                                       "bytes_like_f32",
+                                       "bytes_like_f64",
+                                       "bytes_if_floats",
                                        "bytes_fle",
                                        "bytes_huffman",
                                        "estimate_fle",

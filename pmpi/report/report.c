@@ -154,7 +154,11 @@ void zreport_file(struct zfile *f)
                          [BY_FLE] = (double)c->bytes[0],
                          [BY_HUFFMAN] = (double)c->bytes[1],
                          [ALL_FLE] = coded * zmpi_codec_estimate(c, ZMPI_FLE),
-                         [ALL_HUFFMAN] = coded * zmpi_codec_estimate(c, ZMPI_HUFFMAN)};
+                         [ALL_HUFFMAN] = coded * zmpi_codec_estimate(c, ZMPI_HUFFMAN),
+                         [LOOKED] = s->bytes_looked,
+                         [LOOK_F32] = s->bytes_look_f32,
+                         [LOOK_F64] = s->bytes_look_f64,
+                         [WOULD] = s->bytes_would};
     size_t size = 0;
     char *text = zreport_calls(f, &size);
     struct entry e = {.ranks = f->ranks, .plain = f->plain, .hdf5 = f->hdf5};

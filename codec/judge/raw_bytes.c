@@ -1,0 +1,94 @@
+/* raw_bytes.c - see raw_bytes.h. */
+#include "judge/raw_bytes.h"
+
+#include <string.h>
+
+#include "judge/byte_order.h"
+#include "judge/element_type.h"
+
+/* What a value of real data counts at most in its own byte order, in the mean. */
+#define LIKELY 192
+
+/* Pairs of neighbours that are looked at, and the units of the last place within which they are
+ * integers that count, or lie beside one another; a share of a quarter tells. */
+enum { PAIRS = 512, LAGS = 4, NEAR32 = 16, NEAR64 = 4096, SHARE = 4 };
+
+/* Members of a record, and of each so many values. */
+enum { MEMBERS = 5, MEMBER = 256 };
+
+static uint64_t word_at(const unsigned char *at, size_t width)
+{
+    uint32_t half;
+    uint64_t word;
+    if (width == sizeof half) {
+        memcpy(&half, at, sizeof half);
+        return half;
+    }
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+/* Integers of about 10^9 are f32 that look like any others, but for that; pairs of words, too, are
+ * i64. */
+static bool are_numbered(const unsigned char *at, size_t width, size_t count)
+{
+    const size_t step = count / PAIRS ? count / PAIRS : 1;
+    const uint64_t near = width == 4 ? NEAR32 : NEAR64;
+    for (size_t lag = 1; lag <= LAGS; lag++) {
+        unsigned differ = 0, close = 0;
+        for (size_t i = 0; i + lag < count; i += step | 1) {
+            const uint64_t a = word_at(at + i * width, width),
+                           b = word_at(at + (i + lag) * width, width);
+            differ += a != b;
+            close += a != b && (a > b ? a - b : b - a) < near;
+        }
+        if (SHARE * close > differ)
+            return true;
+    }
+    return false;
+}
+
+static bool looks_right(enum zmpi_type type, const void *src, size_t count)
+{
+    struct zmpi_order order = {0};
+    if (zmpi_looks_like(type, src, count) != ZMPI_LOOKS_RIGHT)
+        return false;
+    zmpi_order_look(&order, type, src, count);
+    return !zmpi_order_is_other(&order) && !zmpi_order_has_integers(&order);
+}
+
+/* Members of records take turns: each of so many must be such floats by itself. */
+static bool members_are_right(enum zmpi_type type, const unsigned char *src, size_t count,
+                              size_t members)
+{
+    unsigned char member[MEMBER * sizeof(double)];
+    const size_t width = zmpi_type_size(type), all = count / members;
+    const size_t taken = all < MEMBER ? all : MEMBER, step = all / taken * members;
+    for (size_t k = 0; k < members; k++) {
+        for (size_t i = 0; i < taken; i++)
+            memcpy(member + i * width, src + (i * step + k) * width, width);
+        if (!looks_right(type, member, taken))
+            return false;
+    }
+    return true;
+}
+
+bool zmpi_raw_is(enum zmpi_type type, const void *src, uint64_t bytes)
+{
+    const size_t width = zmpi_type_size(type), count = (size_t)(bytes / width);
+    struct zmpi_order order = {0};
+    if (count < ZMPI_RAW_LEAST || bytes % width != 0 || !looks_right(type, src, count))
+        return false;
+    zmpi_order_look(&order, type, src, count);
+    bool are = order.values >= ZMPI_ORDER_ENOUGH && order.here <= LIKELY * order.values &&
+               !are_numbered(src, width, count);
+    for (size_t members = 3; are && members <= MEMBERS; members++)
+        are = members_are_right(type, src, count, members);
+    return are;
+}
+
+enum zmpi_type zmpi_raw_type(const void *src, uint64_t bytes)
+{
+    const bool f32 = zmpi_raw_is(ZMPI_F32, src, bytes), f64 = zmpi_raw_is(ZMPI_F64, src, bytes);
+    return f32 == f64 ? ZMPI_BYTES : f32 ? ZMPI_F32 : ZMPI_F64;
+}

@@ -1,0 +1,23 @@
+/*
+ * raw_bytes.h - are bytes floats, whose datatype says nothing, or another type than they have?
+ *
+ * The samples are those by which wrong datatypes are found (element_type.h, byte_order.h). There a
+ * datatype is right until the data contradict it; bytes are no floats until the data say so.
+ */
+#ifndef ZMPI_RAW_BYTES_H
+#define ZMPI_RAW_BYTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "zmpi_codec.h"
+
+/* Fewer elements tell too little: records of integers and floats pass for f64 then. */
+enum { ZMPI_RAW_LEAST = 1024 };
+
+/* Are these bytes in the host's memory, all of them, elements of that float type? */
+bool zmpi_raw_is(enum zmpi_type type, const void *src, uint64_t bytes);
+/* The one float type that they are; ZMPI_BYTES: none, or they could be either. */
+enum zmpi_type zmpi_raw_type(const void *src, uint64_t bytes);
+
+#endif

@@ -1,0 +1,10 @@
+/* retype.h - calls whose data are floats, though their datatype does not say so. */
+#ifndef ZMPI_RETYPE_H
+#define ZMPI_RETYPE_H
+
+#include "calls/write_plan.h"
+
+/* As the option element_type says, and the data confirm. Else p is as before. */
+void zretype(struct zfile *f, struct zplan *p);
+
+#endif

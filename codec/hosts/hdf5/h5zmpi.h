@@ -1,0 +1,35 @@
+/*
+ * h5zmpi.h - the filter's parameters (cd_values): what a program gives, and what set_local adds.
+ *
+ *     mode, mantissa, exponent, encoder       rel=1e-3: 2, 1, 3
+ *
+ * The bound is mantissa * 10^-exponent. What is not given is 0: no parameter at all is lossless, by
+ * fle.
+ */
+#ifndef ZMPI_H5ZMPI_H
+#define ZMPI_H5ZMPI_H
+
+#include "zmpi_codec.h"
+
+/* Of HDF5's range for testing (256 to 511). */
+#define H5ZMPI_ID 497
+
+enum {
+    H5ZMPI_MODE, /* enum zmpi_mode */
+    H5ZMPI_MANTISSA,
+    H5ZMPI_EXPONENT,
+    H5ZMPI_ENCODER, /* enum zmpi_encoder; 0: fle */
+    H5ZMPI_GIVEN,
+    H5ZMPI_TYPE = H5ZMPI_GIVEN, /* enum zmpi_type */
+    H5ZMPI_EXTENT,              /* of a chunk: z, y, x */
+    H5ZMPI_COUNT = H5ZMPI_EXTENT + 3
+};
+
+/* False: the parameters make no bound, or no encoder. */
+int h5zmpi_bound(const unsigned values[H5ZMPI_GIVEN], struct zmpi_bound *bound);
+
+/* H5Z_func_t */
+size_t h5zmpi_filter(unsigned flags, size_t count, const unsigned values[], size_t bytes,
+                     size_t *room, void **buf);
+
+#endif

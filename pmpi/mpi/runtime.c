@@ -10,6 +10,7 @@
 #include "base/cpus.h"
 #include "mpi/next.h"
 #include "mpi/runtime.h"
+#include "view/view.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zmpi_options options;
@@ -17,7 +18,8 @@ static enum zmpi_status options_status;
 static char options_message[256];
 static bool agreed;       /* all ranks of MPI_COMM_WORLD have rank 0's settings */
 static bool some_lack_it; /* some ranks of it have no such library */
-static int share;         /* of the node's cores, in threads; 0: not known yet */
+static int node_ranks = 1;
+static int share; /* of the node's cores, in threads; 0: not known yet */
 
 bool zruntime_off(void)
 {
@@ -84,8 +86,16 @@ static void share_node(int rank)
         return;
     share = find_share(node);
     PMPI_Comm_rank(node, &number);
+    PMPI_Comm_size(node, &node_ranks);
     zmpi_device_prefer((unsigned)number);
     PMPI_Comm_free(&node);
+}
+
+struct zmpi_view_settings zmpi_view_settings(void)
+{
+    return (struct zmpi_view_settings){.most = options.view_max ? options.view_max
+                                                                : zmpi_view_memory(node_ranks),
+                                       .threads = zruntime_threads(&options)};
 }
 
 /* Without our MPI_Init nobody has counted the node's ranks: one thread can harm none of them. */
@@ -257,4 +267,5 @@ void zruntime_agree(int rank)
     check_device(rank);
     share_node(rank);
     agreed = true;
+    atomic_store(&zmpi_view_on, options.view);
 }

@@ -127,9 +127,8 @@ void zentry_print_text(FILE *out, const struct entry *e, size_t n, const struct 
     for (size_t i = 0; i < n; i++)
         compressed = compressed || (e[i].sum[WRITTEN] > 0 && !e[i].plain);
     if (compressed)
-        fputs("zmpi Programs with libzmpi.so read compressed files as they were written; for "
-              "others: zmpi "
-              "decompress, zmpi cat, Python's zmpi.open\n",
+        fputs("zmpi Programs with libzmpi.so read compressed files as they were written; others: "
+              "zmpi view PROGRAM, zmpi decompress, zmpi cat, Python's zmpi.open\n",
               out);
 }
 

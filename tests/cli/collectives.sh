@@ -2,7 +2,7 @@
 # collectives.sh: what the report says of collectives: compressed, raw inside a node, not selected, never compressed.
 set -eu
 program=$ZMPI_TEST_BIN/wave3d
-lib=${ZMPI_TEST_LIB%%:*} # alone: ranks that sleep while they wait make raw collectives slow, which auto sees
+lib=${ZMPI_TEST_LIB%:*} # alone: ranks that sleep while they wait make raw collectives slow, which auto sees
 [ -x "$program" ] || exit 77
 flags=
 if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then

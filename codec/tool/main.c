@@ -130,6 +130,15 @@ static const struct command {
      "sees the compressed file. -v says what is preloaded. Exit status: the program's; 2: a "
      "setting is wrong, 127: there\n"
      "is no such program."},
+    {"mount", tool_mount, "[-f] DIR MOUNTPOINT",
+     "Show DIR at MOUNTPOINT, an empty folder, with each compressed file as the plain file of its "
+     "logical bytes, for reading alone\n"
+     "(FUSE). Returns once it is mounted; -f stays in front, and says what goes wrong. "
+     "fusermount3 -u MOUNTPOINT ends it. What is\n"
+     "read is decoded then, several threads at a time (ZMPI_THREADS). MOUNTPOINT may be DIR "
+     "itself, "
+     "not a folder inside it.\n"
+     "Where FUSE is not allowed: zmpi view."},
     {"options", tool_options, "[--file NAME] [--json] [SETTING...]",
      "All settings, or some, their values in force here, and where those come from. --file: those "
      "of a file of\n"

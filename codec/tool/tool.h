@@ -30,6 +30,7 @@ int tool_check(int argc, char **argv);
 int tool_options(int argc, char **argv);
 int tool_run(int argc, char **argv);
 int tool_view(int argc, char **argv);
+int tool_mount(int argc, char **argv);
 
 /* Print a message and return TOOL_ERROR. */
 int tool_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

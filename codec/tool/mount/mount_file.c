@@ -1,0 +1,221 @@
+/*
+ * mount_file.c - an open file of the mount. The kernel asks for small pieces, most of them one
+ * behind the other: then whole blocks are decoded, two of which a file keeps. Single pieces are
+ * decoded by themselves.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/mount/mount.h"
+#include "tool/tool.h"
+#include "zmpi_reader.h"
+
+#define BLOCK ((size_t)4 << 20)
+/* Of all files together: without a block pieces are decoded by themselves. */
+#define BLOCKS_MOST 64
+
+enum { KEPT = 2 };
+
+struct block {
+    uint64_t number;
+    unsigned char *data; /* NULL: none */
+    size_t size;
+};
+
+struct mount_file {
+    int fd;
+    struct zmpi_reader_file *reader; /* NULL: a plain file */
+    uint64_t size;
+    char *name;
+    pthread_mutex_t lock; /* for what follows */
+    struct block block[KEPT];
+    int oldest;
+    uint64_t next; /* the block behind the one that was read last */
+};
+
+static atomic_int blocks;
+
+static bool is_zero(const unsigned char *p, size_t n)
+{
+    return *p == 0 && memcmp(p, p + 1, n - 1) == 0;
+}
+
+/* Most files are told by eight bytes. Zeros may be a container whose header is lost. */
+static bool is_container(int fd, const struct stat *s)
+{
+    unsigned char head[8];
+    enum zmpi_kind kind;
+    struct zmpi_source source = {.fd = fd};
+    const struct zmpi_reader in = zmpi_source_reader(&source, (uint64_t)s->st_size, 1);
+    if (!S_ISREG(s->st_mode) || s->st_size < ZMPI_HEADER_BYTES ||
+        pread(fd, head, sizeof head, 0) != sizeof head)
+        return false;
+    return zmpi_is_container(head, sizeof head) ||
+           (is_zero(head, sizeof head) &&
+            (zmpi_source_look(&in, &kind) || kind != ZMPI_KIND_PLAIN));
+}
+
+uint64_t mount_file_size(int fd, const struct stat *s)
+{
+    struct zmpi_reader_info info = {.size = sizeof info};
+    struct zmpi_reader_file *reader;
+    uint64_t size = (uint64_t)s->st_size;
+    if (!is_container(fd, s) || zmpi_reader_open_fd(fd, "", NULL, &reader, NULL))
+        return size;
+    if (zmpi_reader_info(reader, &info, NULL) == ZMPI_OK)
+        size = info.logical_size;
+    zmpi_reader_close(reader);
+    return size;
+}
+
+static int fail(const struct zmpi_reader_error *error)
+{
+    tool_fail("%s", error->text);
+    return error->system ? error->system : error->status == ZMPI_ERR_MEMORY ? ENOMEM : EIO;
+}
+
+static int open_reader(struct mount_file *f)
+{
+    const struct zmpi_reader_options options = {.size = sizeof options, .threads = tool_threads()};
+    struct zmpi_reader_info info = {.size = sizeof info};
+    struct zmpi_reader_error error;
+    if (zmpi_reader_open_fd(f->fd, f->name, &options, &f->reader, &error))
+        return fail(&error);
+    if (zmpi_reader_info(f->reader, &info, &error))
+        return fail(&error);
+    f->size = info.logical_size;
+    return 0;
+}
+
+int mount_file_open(struct mount_file **file, int fd, const char *name)
+{
+    struct stat s;
+    struct mount_file *f = calloc(1, sizeof *f);
+    if (!f || !(f->name = strdup(name)) || fstat(fd, &s)) {
+        const int error = f && f->name ? errno : ENOMEM;
+        if (f)
+            free(f->name);
+        free(f);
+        close(fd);
+        return error;
+    }
+    f->fd = fd;
+    f->size = (uint64_t)s.st_size;
+    pthread_mutex_init(&f->lock, NULL);
+    const int error = is_container(fd, &s) ? open_reader(f) : 0;
+    if (error)
+        mount_file_close(f);
+    else
+        *file = f;
+    return error;
+}
+
+void mount_file_close(struct mount_file *f)
+{
+    for (int i = 0; i < KEPT; i++) {
+        if (f->block[i].data)
+            atomic_fetch_sub(&blocks, 1);
+        free(f->block[i].data);
+    }
+    zmpi_reader_close(f->reader);
+    pthread_mutex_destroy(&f->lock);
+    close(f->fd);
+    free(f->name);
+    free(f);
+}
+
+int mount_file_stat(struct mount_file *f, struct stat *s)
+{
+    if (fstat(f->fd, s))
+        return errno;
+    if (f->reader)
+        s->st_size = (off_t)f->size;
+    return 0;
+}
+
+static ssize_t decode(struct mount_file *f, void *dst, size_t size, uint64_t offset)
+{
+    struct zmpi_reader_error error;
+    if (zmpi_reader_read(f->reader, offset, dst, size, &error))
+        return -fail(&error);
+    return (ssize_t)size;
+}
+
+static struct block *find_block(struct mount_file *f, uint64_t number)
+{
+    for (int i = 0; i < KEPT; i++)
+        if (f->block[i].data && f->block[i].size && f->block[i].number == number)
+            return &f->block[i];
+    return NULL;
+}
+
+/* In the place of the oldest. NULL: there is no room for it, or it is damaged: pieces tell. */
+static struct block *load_block(struct mount_file *f, uint64_t number)
+{
+    struct block *b = &f->block[f->oldest];
+    const uint64_t begin = number * BLOCK, rest = f->size - begin;
+    if (!b->data) {
+        if (atomic_fetch_add(&blocks, 1) >= BLOCKS_MOST || !(b->data = malloc(BLOCK))) {
+            atomic_fetch_sub(&blocks, 1);
+            return NULL;
+        }
+    }
+    b->number = number;
+    b->size = rest < BLOCK ? (size_t)rest : BLOCK;
+    if (zmpi_reader_read(f->reader, begin, b->data, b->size, NULL)) {
+        b->size = 0;
+        return NULL;
+    }
+    f->oldest = (f->oldest + 1) % KEPT;
+    return b;
+}
+
+/* A piece inside one block. */
+static ssize_t read_piece(struct mount_file *f, unsigned char *dst, size_t size, uint64_t offset)
+{
+    const uint64_t number = offset / BLOCK;
+    struct block *b = find_block(f, number);
+    if (!b && (number == f->next || number + 1 == f->next))
+        b = load_block(f, number);
+    f->next = number + 1;
+    if (!b)
+        return decode(f, dst, size, offset);
+    memcpy(dst, b->data + offset % BLOCK, size);
+    return (ssize_t)size;
+}
+
+static ssize_t read_container(struct mount_file *f, unsigned char *dst, size_t size,
+                              uint64_t offset)
+{
+    size_t done = 0;
+    while (done < size) {
+        const size_t room = BLOCK - (size_t)((offset + done) % BLOCK);
+        const size_t n = size - done < room ? size - done : room;
+        const ssize_t got = read_piece(f, dst + done, n, offset + done);
+        if (got < 0)
+            return got;
+        done += n;
+    }
+    return (ssize_t)done;
+}
+
+ssize_t mount_file_read(struct mount_file *f, void *dst, size_t size, uint64_t offset)
+{
+    if (!f->reader) {
+        const ssize_t got = pread(f->fd, dst, size, (off_t)offset);
+        return got < 0 ? -errno : got;
+    }
+    if (offset >= f->size)
+        return 0;
+    if (size > f->size - offset)
+        size = (size_t)(f->size - offset);
+    pthread_mutex_lock(&f->lock);
+    const ssize_t got = read_container(f, dst, size, offset);
+    pthread_mutex_unlock(&f->lock);
+    return got;
+}

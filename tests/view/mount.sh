@@ -1,0 +1,139 @@
+#!/bin/bash
+# mount.sh: a folder that is mounted by zmpi mount shows its containers as plain files: reading, in order and not, by several at
+# once; sizes, times and modes; damage, and files that change; nothing can be written; a kill, and a folder over itself.
+set -u
+zmpi=$ZMPI_TEST_BIN/zmpi
+[[ -r /dev/fuse && -w /dev/fuse ]] || exit 77
+work=$(mktemp -d)
+unmount() {
+    if command -v fusermount3 >/dev/null; then
+        fusermount3 -u "$@"
+    else
+        umount "$@"
+    fi
+}
+clean() {
+    for one in "$work/m" "$work/d"; do
+        ! mountpoint -q "$one" || umount -l "$one" 2>/dev/null || fusermount3 -uz "$one" 2>/dev/null
+    done
+    rm -rf "$work"
+}
+trap clean EXIT
+cd "$work" || exit 1
+unset "${!ZMPI_@}" LD_PRELOAD
+
+fail() {
+    printf 'FAIL: %s\n' "$*"
+    cat out
+    exit 1
+}
+
+mkdir d d/sub m
+: >out
+LC_ALL=C awk 'BEGIN { for (i = 0; i < 5000000; i++) printf "%c%c%c%c", 65 + i % 7, 66, 65 + int(i / 100000), 66 }' >raw
+"$zmpi" compress -t f32 -e lossless raw d/x.z || fail compress
+head -c 400000 raw >small
+"$zmpi" compress -t f32 -e lossless small d/sub/small.z || fail compress
+cp raw d/plain
+head -c 100000 /dev/zero >d/zeros
+chmod 640 d/x.z
+touch -d '2020-02-02 02:02:02' d/x.z d/sub/small.z
+ln -s sub/small.z d/link
+ln -s /etc/hostname d/out
+cp d/x.z d/bad.z
+dd if=/dev/urandom of=d/bad.z bs=1 seek=20000 count=400 conv=notrunc 2>/dev/null
+
+"$zmpi" mount d m >out 2>&1
+status=$?
+if ((status)) && grep -q -e 'without libfuse3' -e 'ermission denied' -e 'not permitted' out; then
+    cat out
+    exit 77
+fi
+((status == 0)) && mountpoint -q m || fail "it is not mounted when the command returns"
+pid=$(pgrep -f "^$zmpi mount d m") || fail "no process"
+
+# ---- what is there ----
+
+[[ $(stat -c '%s %a %y' m/x.z) == '20000000 640 2020-02-02 02:02:02'* ]] || fail "stat: $(stat m/x.z)"
+[[ $(cd m && find . | sort) == "$(cd d && find . | sort)" ]] || fail "names"
+[[ $(readlink m/link) == sub/small.z && $(stat -Lc %s m/link) == 400000 ]] || fail "a link"
+cmp m/x.z raw >out 2>&1 && cmp m/plain raw >out 2>&1 && cmp m/link small >out 2>&1 && cmp m/zeros d/zeros >out 2>&1 || fail cmp
+cp m/x.z copy && cmp -s copy raw || fail cp
+tail -c 12345 m/x.z | cmp -s - <(tail -c 12345 raw) || fail tail
+for i in 0 1 2 3 4 5 6 7; do
+    (for j in 0 1 2 3 4 5; do
+        at=$(((i * 7919 + j * 104729) * 97 % 4900))
+        cmp -s <(dd if=m/x.z bs=4096 skip=$at count=$((1 + j * 9)) status=none) <(dd if=raw bs=4096 skip=$at count=$((1 + j * 9)) status=none) ||
+            exit 1
+    done) &
+    jobs[i]=$!
+done
+for i in "${jobs[@]}"; do
+    wait "$i" || fail "several at once"
+done
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    /usr/bin/python3 - >out 2>&1 <<'P' || fail "NumPy"
+import numpy as np
+want, got = np.fromfile("raw", "u4"), np.memmap("m/x.z", "u4", "r")
+assert np.array_equal(got[::-1][:1000], want[::-1][:1000]) and np.array_equal(got, want)
+at = np.random.default_rng(1).integers(0, want.size, 2000)
+assert np.array_equal(got[at], want[at])
+P
+fi
+
+# ---- what cannot be ----
+
+for try in 'echo a >m/new' 'echo a >>m/x.z' ': >m/x.z' 'rm m/x.z' 'mv m/x.z m/y.z' 'mkdir m/n' 'chmod 600 m/x.z'; do
+    ! bash -c "$try" 2>/dev/null || fail "$try"
+done
+cmp -s copy m/x.z || fail "it has changed"
+! cat m/bad.z >got 2>out || fail "a damaged file"
+grep -q 'Input/output error' out || fail "a damaged file's error"
+cmp -s m/sub/small.z small || fail "another file, after that"
+"$zmpi" mount d d/sub >out 2>&1 && fail "a mount inside the folder"
+grep -q 'lies inside' out || fail "and no line of that"
+"$zmpi" mount nothing m >out 2>&1 && fail "no such folder"
+
+# ---- files that change ----
+
+head -c 800000 raw | tail -c 400000 >other
+"$zmpi" compress -t f32 -e lossless other d/sub/new.z && mv d/sub/new.z d/sub/small.z || fail compress
+sleep 1.5 # as long as the kernel keeps what it was told
+cmp m/sub/small.z other >out 2>&1 || fail "a file that was replaced"
+rm d/plain
+sleep 1.5
+[[ ! -e m/plain ]] || fail "a file that was removed"
+
+# ---- memory, and the end ----
+
+for i in $(seq 40); do
+    ln d/x.z "d/x$i.z"
+done
+# shellcheck disable=SC2016 # the inner shell's
+find m -name 'x[0-9]*.z' -print0 | xargs -0 -P 40 -n 1 sh -c 'head -c 9000000 "$0" >/dev/null; sleep 1' >out 2>&1 || fail "40 at once"
+(($(awk '/VmHWM/ { print $2 }' "/proc/$pid/status") < 500000)) || fail "memory: $(grep VmHWM "/proc/$pid/status")"
+unmount m >out 2>&1 || fail unmount
+for i in $(seq 50); do
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.1
+done
+! kill -0 "$pid" 2>/dev/null || fail "the process stays"
+
+"$zmpi" mount -f d m >out 2>&1 &
+front=$!
+for i in $(seq 50); do
+    ! mountpoint -q m || break
+    sleep 0.1
+done
+cmp -s m/x.z raw || fail "in front"
+kill -TERM $front
+wait $front
+! mountpoint -q m || fail "it stays mounted after a signal"
+"$zmpi" mount d m >out 2>&1 || fail "again"
+kill -KILL "$(pgrep -f "^$zmpi mount d m")"
+sleep 0.2
+"$zmpi" mount d m >out 2>&1 && fail "over one whose process was killed"
+unmount m >out 2>&1 || fail "unmount of one whose process was killed"
+"$zmpi" mount d d >out 2>&1 && cmp -s d/x.z raw && unmount d || fail "over itself"
+(($(stat -c %s d/x.z) < 20000000)) || fail "after that"
+exit 0

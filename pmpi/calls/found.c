@@ -119,6 +119,23 @@ static bool is_replaced(const char *path, int amode, const struct zmpi_options *
            amode & MPI_MODE_RDWR && stat(path, &s) == 0 && S_ISREG(s.st_mode);
 }
 
+/* Rank 0: what is opened for writing and stays plain is told of in the report. `there`: what was
+ * found; it may be no file of data at all. */
+static void tell_of_plain(const char *path, enum zfound there, bool selected,
+                          const struct zmpi_options *o)
+{
+    struct stat s;
+    const bool is_new = there == ZFOUND_EMPTY || there == ZFOUND_NONE;
+    if (!is_new && (stat(path, &s) || !S_ISREG(s.st_mode)))
+        return;
+    zreport_left_alone(path,
+                       !selected       ? ZLEFT_NOT_SELECTED
+                       : !o->bound_set ? ZLEFT_NO_BOUND
+                       : is_new        ? ZLEFT_AS_OTHERS
+                                       : ZLEFT_THERE,
+                       is_new);
+}
+
 int zfound_decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o,
                   int *found, int *wrong, bool *memory)
 {
@@ -132,7 +149,8 @@ int zfound_decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
         all[4];
     int rc = PMPI_Comm_rank(comm, &rank);
     if (!rc && rank == 0) {
-        mine[0] = (int)zfound_at(path);
+        const enum zfound there = zfound_at(path);
+        mine[0] = (int)there;
         if (mine[0] == ZFOUND_PLAIN_OVER) {
             zmpi_log(ZMPI_LOG_WARN,
                      "%s: is a plain file: a program without zmpi wrote over a compressed one, of "
@@ -145,22 +163,26 @@ int zfound_decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
         if (mine[0] == ZFOUND_NONE) /* an error of the MPI library, unless it makes one */
             mine[0] = amode & MPI_MODE_CREATE ? ZFOUND_EMPTY : ZFOUND_OTHER;
         /* Who only reads is one of us too: others may be about to write. */
-        if (mine[0] == ZFOUND_EMPTY && !wanted && writes)
-            zreport_left_alone(path, selected);
+        const bool is_new = mine[0] == ZFOUND_EMPTY;
         if (mine[0] == ZFOUND_EMPTY && zplain_is_known(path, o))
             mine[0] = ZFOUND_OTHER;
         if (mine[0] == ZFOUND_EMPTY && !wanted)
             mine[0] = selected && writes ? ZFOUND_UNBOUND : ZFOUND_OTHER;
+        if ((mine[0] == ZFOUND_OTHER || mine[0] == ZFOUND_UNBOUND) && writes && !*wrong &&
+            (is_new || there != ZFOUND_NONE))
+            tell_of_plain(path, there, selected, o);
     }
     if (!rc)
         rc = PMPI_Allreduce(mine, all, 4, MPI_INT, MPI_MAX, comm);
     const bool is_new =
         all[0] == ZFOUND_EMPTY || all[0] == ZFOUND_REPLACED || all[0] == ZFOUND_UNBOUND;
     const bool ours = !rc && !(is_new && all[2]);
-    if (!rc && !ours && rank == 0 && all[0] != ZFOUND_UNBOUND)
+    if (!rc && !ours && rank == 0 && all[0] != ZFOUND_UNBOUND) {
+        zreport_left_alone(path, ZLEFT_OPEN_ELSEWHERE, true);
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: not compressed: the program has it open by other means than MPI-IO too",
                  path);
+    }
     *found = ours ? all[0] : ZFOUND_OTHER;
     *wrong = rc ? rc : all[1];
     *memory = !rc && !all[3];

@@ -12,6 +12,7 @@
 #include "collective/coll.h"
 #include "mpi/runtime.h"
 #include "report/entry.h"
+#include "report/left.h"
 #include "report/report.h"
 
 /* A program may close files a million times. Of more than these only sums are known: rows that a
@@ -56,24 +57,6 @@ static void keep(struct entry *e, const char *text, size_t size)
         entries[entries_count++] = *e;
     } else
         zentry_add(&others, e);
-    pthread_mutex_unlock(&lock);
-}
-
-/* New files that stayed as they are: not selected by ZMPI_FILES, or without a bound. */
-static struct {
-    double count[2];
-    char first[2][128];
-} left_alone;
-
-void zreport_left_alone(const char *path, bool selected)
-{
-    zmpi_log(ZMPI_LOG_INFO, "%s: left alone: %s", path,
-             selected ? "no bound is set for it" : "ZMPI_FILES does not select it");
-    if (selected)
-        zruntime_no_bound();
-    pthread_mutex_lock(&lock);
-    if (left_alone.count[selected]++ <= 0)
-        snprintf(left_alone.first[selected], sizeof *left_alone.first, "%s", path);
     pthread_mutex_unlock(&lock);
 }
 
@@ -191,22 +174,12 @@ void zreport_file(struct zfile *f)
     free(text);
 }
 
-/* What ZMPI_FILES does not select is mostly meant so, and mostly one line; a wrong glob looks the
- * same. Without any bound MPI_Init has said so. */
-static void print_left_alone(FILE *out, const double count[2])
-{
-    static const char *const why[] = {"not selected by ZMPI_FILES", "without a bound"};
-    for (int i = 0; i < 2; i++) {
-        if (count[i] <= 0)
-            continue;
-        fprintf(out, "zmpi %.0f new %s left alone: %s", count[i], count[i] > 1 ? "files" : "file",
-                why[i]);
-        char first[61];
-        if (zmpi_text_line(first, sizeof first, left_alone.first[i]) > 0)
-            fprintf(out, " (%s%s)", count[i] > 1 ? "the first is " : "", first);
-        fputc('\n', out);
-    }
-}
+/* Plain files of all processes, on rank 0. */
+struct all_left {
+    struct left *list; /* malloc */
+    size_t count;
+    struct zleft_more more;
+};
 
 /* A pipe that nobody reads is an error at once, and does not keep the job from its end. */
 static FILE *open_report(const char *path)
@@ -222,7 +195,7 @@ static FILE *open_report(const char *path)
 
 /* Seconds are sums over ranks; times of one rank are these divided by "ranks". */
 static void print_json(const char *path, const struct entry *e, size_t n, const char *text,
-                       const double left[2])
+                       const struct all_left *left)
 {
     FILE *out = open_report(path);
     if (!out) {
@@ -237,8 +210,7 @@ static void print_json(const char *path, const struct entry *e, size_t n, const 
     }
     fputs("  ],\n", out);
     zentry_print_json_more(out, &others);
-    fprintf(out, "  \"new_files_not_selected\": %.0f,\n  \"new_files_without_bound\": %.0f,\n",
-            left[0], left[1]);
+    zleft_print_json(out, left->list, left->count, &left->more);
     zreport_collectives_json(out);
     fprintf(out, "}\n");
     const bool failed = ferror(out);
@@ -247,7 +219,7 @@ static void print_json(const char *path, const struct entry *e, size_t n, const 
 }
 
 /* At once, so that nothing of other ranks comes in between. */
-static bool say(const struct entry *e, size_t n, const double left[2])
+static bool say(const struct entry *e, size_t n, const struct all_left *left)
 {
     char *text = NULL;
     size_t size = 0;
@@ -256,7 +228,7 @@ static bool say(const struct entry *e, size_t n, const double left[2])
         return false;
     zentry_print_text(out, e, n, &others);
     if (left)
-        print_left_alone(out, left);
+        zleft_print_text(out, left->list, left->count, &left->more);
     zreport_collectives_text(out, n > 0 || others.files > 0);
     const bool failed = ferror(out), made = fclose(out) == 0 && !failed;
     if (made)
@@ -318,15 +290,18 @@ void zreport_finalize(void)
     const bool bounds = o->bound_set || zmpi_rules_set(o, "error_bound");
     if (cut_entries())
         return;
-    double any[4], mine[4] = {(double)entries_count, left_alone.count[0], left_alone.count[1],
-                              (double)calls_size};
+    const struct left *left_here;
+    const size_t left_count = zleft_list(&left_here);
+    const struct zleft_more more = zleft_more();
+    double any[6], mine[6] = {(double)entries_count, (double)left_count,     more.new_not_selected,
+                              (double)calls_size,    more.new_without_bound, more.all};
     int rank, ranks;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     bool collectives = zreport_collectives_sum();
-    if (PMPI_Allreduce(mine, any, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
+    if (PMPI_Allreduce(mine, any, 6, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
         return;
-    const bool left = bounds && any[1] + any[2] > 0;
+    const bool left = bounds && any[1] > 0;
     if (any[0] <= 0 && others.files <= 0 && !collectives && !left && !o->report[0])
         return;
     const size_t n = (size_t)any[0];
@@ -335,17 +310,23 @@ void zreport_finalize(void)
     char *text = any[3] > 0 && any[3] <= ALL_CALLS_MOST
                      ? collect(rank, ranks, calls, calls_size, (size_t)any[3])
                      : NULL;
+    struct all_left all_left = {.count = (size_t)any[1], .more = {any[2], any[4], any[5]}};
+    all_left.list = collect(rank, ranks, left_here, left_count * sizeof *left_here,
+                            all_left.count * sizeof *left_here);
+    if (!all_left.list)
+        all_left.count = 0;
     bool said = all;
     const locale_t program = zmpi_decimal_begin();
     if (rank == 0 && all) {
         if (o->report_text)
-            said = say(all, n, left ? any + 1 : NULL);
+            said = say(all, n, left ? &all_left : NULL);
         if (o->report[0])
-            print_json(o->report, all, n, text, any + 1);
+            print_json(o->report, all, n, text, &all_left);
     }
     zmpi_decimal_end(program);
     if (rank == 0 && !said)
         zmpi_log(ZMPI_LOG_WARN, "no memory for the report");
+    free(all_left.list);
     free(text);
     free(all);
 }

@@ -4,9 +4,17 @@
 
 #include "file/zfile.h"
 
-/* A new file that stays as it is, counted by the first of its ranks. selected: only a bound is
- * missing. */
-void zreport_left_alone(const char *path, bool selected);
+/* Why a file that is opened for writing is plain. */
+enum zleft {
+    ZLEFT_NOT_SELECTED,
+    ZLEFT_NO_BOUND,
+    ZLEFT_THERE,          /* it has data */
+    ZLEFT_AS_OTHERS,      /* plain.h: zplain_is_known */
+    ZLEFT_OPEN_ELSEWHERE, /* by other means than MPI-IO */
+    ZLEFTS
+};
+/* A file that stays as it is, told by the first of its ranks. (left.c) */
+void zreport_left_alone(const char *path, enum zleft why, bool is_new);
 void zreport_file(struct zfile *f); /* collective on the file's communicator, at close */
 /* lost.c: says what a bound has taken; *flat, on rank 0: the share of the lossy values that are
  * constants now. Collective. */

@@ -60,7 +60,24 @@ try() {
     ! timeout 60 "$@" "$zmpi" run -e rel=oops "./$kind" d.z 0 >out 2>&1 || fail "$kind: a wrong bound"
     lines 1 'ZMPI_ERROR_BOUND=rel=oops'
     [[ ! -e d.z ]] || fail "$kind: the program ran"
-    rm -f a.z b.z c.z r.json
+    # Files that are there already stay plain; the report names them, and says why.
+    printf 'some data' >e.z
+    cp e.z f.h5
+    local name
+    for name in e.z f.h5; do
+        timeout 60 "$@" "$zmpi" run -e rel=1e-3 --report r.json "./$kind" $name 0 >out 2>&1 || fail "$kind: $name"
+        "$zmpi" info $name >/dev/null 2>&1 && fail "$kind: $name became a container"
+        grep -oE '"path": "[a-z.0-9]*", "why": "[a-z ]*", "new": [a-z]*' r.json >>out
+    done
+    lines 1 'zmpi 1 file left plain: not selected by ZMPI_FILES (f.h5)'
+    lines 1 '"path": "f.h5", "why": "not selected", "new": false'
+    timeout 60 "$@" "$zmpi" run -e rel=1e-3 --report r.json "./$kind" e.z 0 >out 2>&1
+    lines 1 'zmpi 1 file left plain: there already, .* (e.z)'
+    rm -f f.h5
+    timeout 60 "$@" "$zmpi" run -e rel=1e-3 --report r.json "./$kind" f.h5 0 >out 2>&1
+    lines 1 'zmpi 1 file left plain: not selected by ZMPI_FILES (f.h5)'
+    grep -q '"new_files_not_selected": 1' r.json && grep -q '"why": "not selected", "new": true' r.json || fail "$kind: a new file in the report"
+    rm -f a.z b.z c.z e.z f.h5 r.json
 }
 
 tried=0

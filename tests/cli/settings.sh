@@ -131,7 +131,7 @@ echo "== which files"
 for name in field.h5 field.nc field.bp field.vtu field.cube; do
     write "$name" ZMPI_ERROR_BOUND=rel=1e-3
     plain "$name"
-    grep -qx "zmpi 1 new file left alone: not selected by ZMPI_FILES ($name)" out || fail "$name: left alone without a word"
+    grep -qx "zmpi 1 file left plain: not selected by ZMPI_FILES ($name)" out || fail "$name: left alone without a word"
 done
 write field.bin ZMPI_ERROR_BOUND=rel=1e-3
 compressed field.bin
@@ -145,7 +145,7 @@ write field.bin ZMPI_ERROR_BOUND=lossless
 field_io 2 'ZMPI_FILES=nothing' -- read -t f32 -d 16x32x32 field.bin back.raw || fail "reading"
 plain back.raw
 grep -qE 'field.bin .* - .*nothing written$' out || fail "a file that was only read has a ratio and a bound"
-! grep -q 'left alone' out || fail "a file that was only read is called new"
+! grep -q "left plain" out || fail "a file that was only read is called new"
 ! grep -q 'no error bound' out || fail "a program that only reads is told to set a bound"
 
 echo "== rules"
@@ -180,7 +180,7 @@ printf '[other.bin]\nerror_bound = rel=1e-2\ndevice = nowhere\n' >rules.ini
 write field.bin ZMPI_CONFIG=rules.ini ZMPI_REPORT=report.json
 plain field.bin
 ! said || fail "rules for other files: said that no bound is set"
-grep -qx 'zmpi 1 new file left alone: without a bound (field.bin)' out || fail "left alone without a word"
+grep -qx 'zmpi 1 file left plain: without a bound (field.bin)' out || fail "left alone without a word"
 python3 -c 'import json; r = json.load(open("report.json")); assert r["files"] == [] and r["new_files_without_bound"] == 1, r' ||
     fail "a report of nothing compressed"
 write other.bin ZMPI_CONFIG=rules.ini

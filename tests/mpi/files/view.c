@@ -2,7 +2,7 @@
  * view.c - a program that opens its containers by open and fopen, too, sees its numbers, while MPI
  * sees the container: before, between and during calls of MPI-IO, and in another thread.
  *
- * zmpi-test: RANKS 1,2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_TEST_SHOWN=1
+ * zmpi-test: RANKS 1,2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_TEST_SHOWN=1 ZMPI_VIEW=on
  * zmpi-test: off RANKS 1,2 ARGS off ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_TEST_SHOWN=1 ZMPI_VIEW=off
  */
 #define _GNU_SOURCE

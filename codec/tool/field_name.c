@@ -39,3 +39,34 @@ enum zmpi_type tool_container_type(struct tool_input *in)
     free(record);
     return found;
 }
+
+/* Slabs and rows behind each other: all records have planes of one size. */
+bool tool_container_shape(struct tool_input *in, size_t shape[3])
+{
+    struct zmpi_record *record;
+    size_t ny = 0, nx = 0, width = 0;
+    bool alike = true;
+    if (!in->is_container || zmpi_container_records(&in->container, &in->reader, &record))
+        return false;
+    for (size_t i = 0; i < in->container.count && alike; i++) {
+        struct zmpi_stream_info info;
+        if (record[i].kind != ZMPI_RECORD_DATA)
+            continue;
+        alike = record[i].extent.levels == 0 &&
+                !zmpi_source_stream(&in->reader, &record[i], &info) &&
+                (!nx || (info.array.extent[1] == ny && info.array.extent[2] == nx));
+        if (!alike)
+            break;
+        ny = info.array.extent[1];
+        nx = info.array.extent[2];
+        width = zmpi_type_size(info.array.type);
+    }
+    free(record);
+    const uint64_t plane = alike && nx ? (uint64_t)ny * nx * width : 0;
+    if (!plane || (ny == 1 && nx * width != in->size) || in->size % plane)
+        return false;
+    shape[0] = (size_t)(in->size / plane);
+    shape[1] = ny;
+    shape[2] = nx;
+    return true;
+}

@@ -31,6 +31,7 @@ int tool_options(int argc, char **argv);
 int tool_run(int argc, char **argv);
 int tool_view(int argc, char **argv);
 int tool_mount(int argc, char **argv);
+int tool_convert(int argc, char **argv);
 
 /* Print a message and return TOOL_ERROR. */
 int tool_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -108,6 +109,8 @@ enum zmpi_status tool_record_read(struct tool_input *in, const struct zmpi_recor
 void tool_field_name(const char *path, enum zmpi_type *type, size_t shape[3]);
 /* That of all floats in a container; 0: it is none, holds none, or has both. */
 enum zmpi_type tool_container_type(struct tool_input *in);
+/* The shape of its numbers, if the records tell one. */
+bool tool_container_shape(struct tool_input *in, size_t shape[3]);
 
 /* A file that appears under its name only when it is complete. "-" is standard output. */
 struct tool_output {

@@ -1,0 +1,172 @@
+/* convert.c - zmpi convert: a container's or raw field's numbers to a file that other programs know
+ * by its head: NumPy's .npy, VTK's image data (.vti). */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+#define STEP ((size_t)16 << 20)
+
+struct convert {
+    enum zmpi_type type;
+    size_t shape[3]; /* 0: not known */
+    uint64_t bytes;  /* of all numbers */
+    struct tool_input in;
+    struct tool_output out;
+};
+
+static bool ends_with(const char *path, const char *end)
+{
+    const size_t n = strlen(path), m = strlen(end);
+    return n > m && strcmp(path + n - m, end) == 0;
+}
+
+static int parse(struct convert *c, int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"type", 1, NULL, 't'}, {"dims", 1, NULL, 'd'}, {NULL, 0, NULL, 0}};
+    int o;
+    while ((o = getopt_long(argc, argv, "t:d:", longs, NULL)) != -1) {
+        if (o == '?')
+            return tool_usage();
+        if (o == 't' && !tool_parse_type(optarg, &c->type))
+            return tool_fail("-t %s: f32 or f64", optarg);
+        if (o == 'd' && !zmpi_shape_parse(optarg, c->shape))
+            return tool_fail("-d %s: extents as NZxNYxNX, each at least 1", optarg);
+    }
+    if (argc - optind != 2)
+        return tool_usage();
+    if (!ends_with(argv[optind + 1], ".npy") && !ends_with(argv[optind + 1], ".vti"))
+        return tool_fail("%s: a name that ends with .npy or .vti (zmpi decompress writes raw "
+                         "numbers)",
+                         argv[optind + 1]);
+    return TOOL_OK;
+}
+
+/* What was not given: by the name, then by what the container holds. */
+static int find_array(struct convert *c)
+{
+    struct zmpi_array all = {0};
+    size_t bytes;
+    tool_field_name(c->in.path, &c->type, c->shape);
+    if (!c->type)
+        c->type = tool_container_type(&c->in);
+    if (!c->type)
+        return tool_fail("%s: no type: give -t f32 or f64", c->in.path);
+    const size_t width = zmpi_type_size(c->type);
+    c->bytes = c->in.size;
+    if (c->bytes == 0 || c->bytes % width)
+        return tool_fail("%s: %llu bytes are no %s numbers", c->in.path,
+                         (unsigned long long)c->bytes, tool_type_name(c->type));
+    if (!c->shape[2] && !tool_container_shape(&c->in, c->shape)) {
+        c->shape[0] = c->shape[1] = 1;
+        c->shape[2] = (size_t)(c->bytes / width);
+    }
+    all = (struct zmpi_array){c->type, {c->shape[0], c->shape[1], c->shape[2]}};
+    if (zmpi_array_bytes(&all, &bytes) || bytes != c->bytes)
+        return tool_fail("%s: has %llu bytes, %zux%zux%zu %s numbers have others: -d", c->in.path,
+                         (unsigned long long)c->bytes, c->shape[0], c->shape[1], c->shape[2],
+                         tool_type_name(c->type));
+    return TOOL_OK;
+}
+
+/* The head is as long as to let the numbers begin at a multiple of 64. */
+static int npy_head(struct convert *c)
+{
+    char head[192];
+    const size_t *n = c->shape;
+    int size =
+        snprintf(head + 10, sizeof head - 10,
+                 "{'descr': '<f%zu', 'fortran_order': False, 'shape': (", zmpi_type_size(c->type));
+    if (n[0] > 1)
+        size += snprintf(head + 10 + size, sizeof head - 10 - (size_t)size, "%zu, ", n[0]);
+    if (n[0] > 1 || n[1] > 1)
+        size += snprintf(head + 10 + size, sizeof head - 10 - (size_t)size, "%zu, ", n[1]);
+    size += snprintf(head + 10 + size, sizeof head - 10 - (size_t)size, "%zu,), }", n[2]);
+    const size_t all = (10 + (size_t)size + 1 + 63) / 64 * 64;
+    memset(head + 10 + size, ' ', all - 10 - (size_t)size);
+    head[all - 1] = '\n';
+    memcpy(head, "\x93NUMPY\x01\x00", 8);
+    head[8] = (char)((all - 10) & 0xFF);
+    head[9] = (char)((all - 10) >> 8);
+    return tool_output_write(&c->out, head, all);
+}
+
+static int vti_head(struct convert *c)
+{
+    char text[640];
+    unsigned char count[8];
+    const size_t *n = c->shape;
+    const int size = snprintf(
+        text, sizeof text,
+        "<?xml version=\"1.0\"?>\n"
+        "<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" "
+        "header_type=\"UInt64\">\n"
+        "<ImageData WholeExtent=\"0 %zu 0 %zu 0 %zu\" Origin=\"0 0 0\" Spacing=\"1 1 1\">\n"
+        "<Piece Extent=\"0 %zu 0 %zu 0 %zu\">\n"
+        "<PointData Scalars=\"values\">\n"
+        "<DataArray type=\"Float%zu\" Name=\"values\" format=\"appended\" offset=\"0\"/>\n"
+        "</PointData>\n</Piece>\n</ImageData>\n<AppendedData encoding=\"raw\">\n_",
+        n[2] - 1, n[1] - 1, n[0] - 1, n[2] - 1, n[1] - 1, n[0] - 1, 8 * zmpi_type_size(c->type));
+    for (int i = 0; i < 8; i++)
+        count[i] = (unsigned char)(c->bytes >> (8 * i));
+    const int status = tool_output_write(&c->out, text, (size_t)size);
+    return status ? status : tool_output_write(&c->out, count, sizeof count);
+}
+
+static int write_numbers(struct convert *c)
+{
+    if (c->in.is_container)
+        return tool_copy(&c->in, &c->out, 0, c->bytes, NULL, NULL);
+    unsigned char *buffer = malloc(STEP);
+    int status = buffer ? TOOL_OK : tool_fail("out of memory");
+    for (uint64_t at = 0; at < c->bytes && !status;) {
+        const size_t n = c->bytes - at < STEP ? (size_t)(c->bytes - at) : STEP;
+        status = tool_input_read(&c->in, at, buffer, n);
+        if (!status)
+            status = tool_output_write(&c->out, buffer, n);
+        at += n;
+    }
+    free(buffer);
+    return status;
+}
+
+static int write_file(struct convert *c, const char *path)
+{
+    static const char end[] = "\n</AppendedData>\n</VTKFile>\n";
+    const bool npy = ends_with(path, ".npy");
+    int status = tool_output_open(&c->out, path, &c->in);
+    if (status)
+        return status;
+    status = npy ? npy_head(c) : vti_head(c);
+    if (!status)
+        status = write_numbers(c);
+    if (!status && !npy)
+        status = tool_output_write(&c->out, end, sizeof end - 1);
+    const int closed = tool_output_close(&c->out, status == TOOL_OK);
+    return status ? status : closed;
+}
+
+int tool_convert(int argc, char **argv)
+{
+    struct convert c = {0};
+    int status = parse(&c, argc, argv);
+    if (!status)
+        status = tool_input_open(&c.in, argv[optind]);
+    if (status)
+        return status;
+    if (c.in.is_container && !tool_input_offload(&c.in))
+        status = TOOL_ERROR;
+    if (!status)
+        status = find_array(&c);
+    if (!status)
+        status = write_file(&c, argv[optind + 1]);
+    if (!status)
+        printf("%s: %zux%zux%zu %s\n", argv[optind + 1], c.shape[0], c.shape[1], c.shape[2],
+               tool_type_name(c.type));
+    if (!status && c.in.is_container && !zmpi_container_whole(&c.in.container))
+        status = TOOL_DIFFERENT;
+    tool_input_close(&c.in);
+    return status;
+}

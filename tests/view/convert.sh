@@ -1,0 +1,74 @@
+#!/bin/bash
+# convert.sh: zmpi convert to .npy and .vti: numbers, type and shape, by names, options and what a container holds; what cannot be.
+set -u
+zmpi=$ZMPI_TEST_BIN/zmpi
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || exit 77
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset "${!ZMPI_@}"
+
+fail() {
+    printf 'FAIL: %s\n' "$*"
+    cat out
+    exit 1
+}
+
+# refused TEXT ARGUMENT...: with this line, and no file.
+refused() {
+    local text=$1
+    shift
+    ! "$zmpi" convert "$@" >out 2>&1 || fail "$* is not refused"
+    grep -qF -- "$text" out || fail "$*: the line does not say $text"
+    [[ ! -e ${*: -1} ]] || fail "$*: a file was written"
+}
+
+: >out
+"$python" - <<'P'
+import numpy as np
+z, y, x = np.meshgrid(np.arange(6), np.arange(70), np.arange(90), indexing="ij")
+for t in "f4", "f8":
+    (np.sin(x * 0.1) + y * 0.01 + z).astype(t).tofile(f"a_6x70x90.f{8 * int(t[1])}")
+np.arange(1000, dtype="f4").tofile("row.raw")
+P
+for type in f32 f64; do
+    raw=a_6x70x90.$type
+    "$zmpi" compress -e rel=1e-3 $raw a.z >out 2>&1 || fail compress
+    "$zmpi" decompress a.z back.raw || fail decompress
+    for out in a.npy a.vti; do
+        "$zmpi" convert a.z z_$out >out 2>&1 || fail "a.z $out" # what it holds tells
+        grep -qx "z_$out: 6x70x90 $type" out || fail "a.z $out: $(cat out)"
+        "$zmpi" convert $raw raw_$out >out 2>&1 || fail "$raw $out"
+    done
+    "$python" - $type <<'P' || fail "$type: what was written"
+import re, sys
+import numpy as np
+t = "f4" if sys.argv[1] == "f32" else "f8"
+raw, back = np.fromfile("a_6x70x90." + sys.argv[1], t), np.fromfile("back.raw", t)
+for name, want in ("raw_a", raw), ("z_a", back):
+    a = np.load(name + ".npy")
+    assert a.dtype == t and a.shape == (6, 70, 90) and np.array_equal(a.ravel(), want), name
+    text = open(name + ".vti", "rb").read()
+    head, data = text.split(b'<AppendedData encoding="raw">\n_', 1)
+    assert b'WholeExtent="0 89 0 69 0 5"' in head and b'"Float%d"' % (8 * want.itemsize) in head, head
+    n = int.from_bytes(data[:8], "little")
+    assert n == want.nbytes and np.array_equal(np.frombuffer(data[8:8 + n], t), want), name
+    import xml.etree.ElementTree as tree
+    assert tree.fromstring(head + b'<AppendedData>' + data[8 + n:]).tag == "VTKFile"
+P
+    rm -f ./*.npy ./*.vti
+done
+"$zmpi" convert -t f32 row.raw row.npy >out 2>&1 && "$zmpi" convert -t f32 -d 10x100 row.raw two.npy >out 2>&1 || fail "shapes by -d"
+"$python" -c 'import numpy as n; a, b = n.load("row.npy"), n.load("two.npy"); assert a.shape == (1000,) and b.shape == (10, 100) and (b.ravel() == a).all()' ||
+    fail "shapes by -d"
+refused 'no type' row.raw x.npy
+refused '.npy or .vti' a.z x.raw
+refused 'numbers have others' -t f32 -d 7x100 row.raw x.npy
+head -c 1001 row.raw >odd.raw
+refused 'no f32 numbers' -t f32 odd.raw x.npy
+"$zmpi" convert -d 10x10 a.z x.npy >out 2>&1 && fail "a shape that does not fit"
+dd if=/dev/urandom of=a.z bs=1 seek=5000 count=400 conv=notrunc 2>/dev/null
+"$zmpi" convert a.z x.npy >out 2>&1 && fail "a damaged file"
+[[ ! -e x.npy ]] || fail "a damaged file was converted"
+exit 0

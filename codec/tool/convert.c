@@ -7,6 +7,8 @@
 #include "tool.h"
 
 #define STEP ((size_t)16 << 20)
+/* Numbers are taken as this machine's. */
+#define IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 struct convert {
     enum zmpi_type type;
@@ -96,23 +98,21 @@ static int npy_head(struct convert *c)
 static int vti_head(struct convert *c)
 {
     char text[640];
-    unsigned char count[8];
     const size_t *n = c->shape;
     const int size = snprintf(
         text, sizeof text,
         "<?xml version=\"1.0\"?>\n"
-        "<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" "
+        "<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"%sEndian\" "
         "header_type=\"UInt64\">\n"
         "<ImageData WholeExtent=\"0 %zu 0 %zu 0 %zu\" Origin=\"0 0 0\" Spacing=\"1 1 1\">\n"
         "<Piece Extent=\"0 %zu 0 %zu 0 %zu\">\n"
         "<PointData Scalars=\"values\">\n"
         "<DataArray type=\"Float%zu\" Name=\"values\" format=\"appended\" offset=\"0\"/>\n"
         "</PointData>\n</Piece>\n</ImageData>\n<AppendedData encoding=\"raw\">\n_",
-        n[2] - 1, n[1] - 1, n[0] - 1, n[2] - 1, n[1] - 1, n[0] - 1, 8 * zmpi_type_size(c->type));
-    for (int i = 0; i < 8; i++)
-        count[i] = (unsigned char)(c->bytes >> (8 * i));
+        IS_BIG ? "Big" : "Little", n[2] - 1, n[1] - 1, n[0] - 1, n[2] - 1, n[1] - 1, n[0] - 1,
+        8 * zmpi_type_size(c->type));
     const int status = tool_output_write(&c->out, text, (size_t)size);
-    return status ? status : tool_output_write(&c->out, count, sizeof count);
+    return status ? status : tool_output_write(&c->out, &c->bytes, sizeof c->bytes);
 }
 
 static int write_numbers(struct convert *c)

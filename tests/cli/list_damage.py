@@ -91,6 +91,8 @@ def main():
     run("decompress", "list.z", "whole")
     whole = read("whole")
     at, head, size = find_list(good)
+    if "list of runs, " not in run("info", "-a", "list.z") or '"levels": "list"' not in run("info", "--json", "list.z"):
+        fail("info does not tell of the list")
 
     # The head alone: all is read, and fsck mends it.
     for place in 0, 9, 30, 70, head - 9:

@@ -65,6 +65,20 @@ static void damage_index(void)
     close(fd);
 }
 
+/* The last segments, which the last rank reads. */
+static void damage_segments(void)
+{
+    size_t bytes;
+    const int fd = open(path, O_RDWR);
+    const off_t at = find_directory(fd, &bytes);
+    for (off_t entry = (off_t)bytes - 48; entry > (off_t)bytes / 10 * 9; entry -= 48) {
+        uint64_t segment = 0;
+        CHECK(pread(fd, &segment, sizeof segment, at + entry) == sizeof segment);
+        CHECK(segment != 0 && pwrite(fd, "damaged", 8, (off_t)segment + 30) == 8);
+    }
+    close(fd);
+}
+
 /* Pieces [first, last), each by one of the ranks, far from the one before. A read after each write
  * makes it a record of its own. */
 static void write_pieces(long long first, long long last)
@@ -128,6 +142,11 @@ int main(int argc, char **argv)
     read_by_all_and_one(PIECES);
     check_say("extended");
     write_pieces(PIECES, PIECES + 5000);
+    read_by_all_and_one(PIECES + 5000);
+    check_say("segments of the index are damaged");
+    if (rank == 0)
+        damage_segments();
+    MPI_Barrier(MPI_COMM_WORLD);
     read_by_all_and_one(PIECES + 5000);
     check_say("without the index");
     if (rank == 0)

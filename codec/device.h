@@ -51,6 +51,9 @@ struct zmpi_job {
     unsigned axes;    /* ZMPI_AXES_GIVEN and those along which to predict; 0: to be chosen (4.6) */
     uint64_t read;    /* for speed alone: bytes that were just read, the data among them; or 0 */
     struct zmpi_interp_known *interp; /* what was chosen before (interp.h); NULL: nobody knows */
+    /* Floats that are big-endian when they are decoded; src has them in this machine's order. For
+     * the CPU alone. */
+    bool big_endian;
 };
 
 /*

@@ -189,6 +189,7 @@ struct zmpi_stream_info {
     size_t chunks;
     size_t length;        /* of the stream */
     size_t decoded_bytes; /* of the array  */
+    int big_endian;       /* floats that are big-endian when they are decoded */
 };
 
 /* Parse and check header and chunk table of the stream at src. src_size may be larger than the

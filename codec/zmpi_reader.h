@@ -121,6 +121,7 @@ struct zmpi_reader_record {
     double abs_bound;        /* of every finite element; 0: exact, +inf: none (pw_rel) */
     int encoder;             /* enum zmpi_encoder */
     uint64_t chunks;
+    int big_endian; /* floats, as they are read */
 };
 
 /* Record `number` < info.records, in the order in which they win, the last one last. The first call

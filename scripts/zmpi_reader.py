@@ -900,6 +900,8 @@ class Stream:
         self.bound, self.abs_bound, self.length, self.checksum = rest[6:10]
         require(magic == 0x5254535A, "stream: magic")
         require(version == 1, "stream: version")
+        self.big_endian, self.type = self.type >> 7, self.type & 127
+        require(not self.big_endian or self.type <= 2, "stream: byte order")
         require(self.type in TYPES, "stream: element type")
         require(1 <= self.ndim <= 3 and self.mode in MODES, "stream: dimensions or mode")
         require(self.bound >= 0 and self.abs_bound >= 0, "stream: bound")
@@ -974,6 +976,10 @@ class Stream:
                 data = decode_interp(bytes(self.chunk(k)), self.width, extent, self.books)
             else:
                 data = decode_chunk(self.chunk(k), self.width, self.type <= 2, extent, self.books)
+            if self.big_endian:
+                words = words_of(data, "IQ"[self.type - 1])
+                words.byteswap()
+                data = bytes_of(words)
             row = cx * self.width
             for i in range(cz * cy):
                 to = (((z + i // cy) * ny + y + i % cy) * nx + x) * self.width
@@ -985,7 +991,8 @@ class Stream:
         bound = MODES[self.mode] + (f"={self.bound!r}" if self.mode else "")
         limit = f"abs {self.abs_bound!r}" if self.abs_bound < math.inf else "no abs bound"
         coded = f"{ENCODERS[self.encoder]}, " if self.encoder != 1 else ""
-        return (f"{TYPES[self.type]} {dims} {bound} ({limit}), {coded}"
+        order = " big-endian" if self.big_endian else ""
+        return (f"{TYPES[self.type]}{order} {dims} {bound} ({limit}), {coded}"
                 f"{self.chunks} chunks of {'x'.join(map(str, self.tile))}, {self.length} bytes")
 
 

@@ -47,6 +47,25 @@ static inline double zmpi_loadf64(const void *src)
     return v;
 }
 
+/* `count` words of 4 or 8 bytes in the other byte order; dst may be src. */
+static inline void zmpi_bytes_turn(void *dst, const void *src, size_t count, size_t width)
+{
+    unsigned char *to = dst;
+    const unsigned char *from = src;
+    for (size_t i = 0; i < count && width == 4; i++) {
+        uint32_t v;
+        memcpy(&v, from + 4 * i, sizeof v);
+        v = __builtin_bswap32(v);
+        memcpy(to + 4 * i, &v, sizeof v);
+    }
+    for (size_t i = 0; i < count && width == 8; i++) {
+        uint64_t v;
+        memcpy(&v, from + 8 * i, sizeof v);
+        v = __builtin_bswap64(v);
+        memcpy(to + 8 * i, &v, sizeof v);
+    }
+}
+
 static inline void zmpi_store16(void *dst, uint16_t v)
 {
     v = ZMPI_LE16(v);

@@ -193,7 +193,8 @@ enum zmpi_status zmpi_offload_decode(struct zmpi_offload *o, const struct zmpi_s
     const char *problem = NULL;
     enum zmpi_status there = ZMPI_ERR_UNSUPPORTED;
     const struct zmpi_device *device = NULL;
-    if (o && work.bytes > 0 && strcmp(o->name, "cpu") != 0 && zmpi_offload_whole(s, need))
+    if (o && work.bytes > 0 && !s->info.big_endian && strcmp(o->name, "cpu") != 0 &&
+        zmpi_offload_whole(s, need))
         device = choose(o, NULL, &work);
     if (device)
         there = by_device(device, s, threads, dst, &problem);
@@ -221,7 +222,9 @@ static enum zmpi_status to_holder(struct zmpi_offload *o, const struct zmpi_devi
     const struct zmpi_device *cpu = zmpi_device_cpu();
     const struct zmpi_work work = {capacity, ZMPI_FLE, true};
     enum zmpi_status status, there = ZMPI_ERR_UNSUPPORTED;
-    if (choose(o, holder, &work))
+    const bool turned = src_size >= ZMPI_STREAM_HEADER_BYTES &&
+                        ((const unsigned char *)src)[5] & ZMPI_STREAM_BIG_ENDIAN;
+    if (!turned && choose(o, holder, &work))
         there = holder->decompress(dst, capacity, src, src_size, NULL, threads);
     if (!there) {
         note_choice(o, holder, true, &work);

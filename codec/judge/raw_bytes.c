@@ -1,8 +1,10 @@
 /* raw_bytes.c - see raw_bytes.h. */
 #include "judge/raw_bytes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "judge/byte_order.h"
 #include "judge/element_type.h"
 
@@ -15,6 +17,9 @@ enum { PAIRS = 512, LAGS = 4, NEAR32 = 16, NEAR64 = 4096, SHARE = 4 };
 
 /* Members of a record, and of each so many values. */
 enum { MEMBERS = 5, MEMBER = 256 };
+
+/* What is turned around for a look: so many blocks, each of whole records of up to 5 members. */
+enum { BLOCKS = 64, BLOCK_UNIT = 60, BLOCK = 4 * BLOCK_UNIT };
 
 static uint64_t word_at(const unsigned char *at, size_t width)
 {
@@ -87,8 +92,35 @@ bool zmpi_raw_is(enum zmpi_type type, const void *src, uint64_t bytes)
     return are;
 }
 
+static enum zmpi_type one_of(bool f32, bool f64)
+{
+    return f32 == f64 ? ZMPI_BYTES : f32 ? ZMPI_F32 : ZMPI_F64;
+}
+
 enum zmpi_type zmpi_raw_type(const void *src, uint64_t bytes)
 {
-    const bool f32 = zmpi_raw_is(ZMPI_F32, src, bytes), f64 = zmpi_raw_is(ZMPI_F64, src, bytes);
-    return f32 == f64 ? ZMPI_BYTES : f32 ? ZMPI_F32 : ZMPI_F64;
+    return one_of(zmpi_raw_is(ZMPI_F32, src, bytes), zmpi_raw_is(ZMPI_F64, src, bytes));
+}
+
+bool zmpi_raw_is_turned(enum zmpi_type type, const void *src, uint64_t bytes)
+{
+    const size_t width = zmpi_type_size(type), count = (size_t)(bytes / width);
+    const size_t blocks = count > BLOCKS * BLOCK ? BLOCKS : 1;
+    const size_t block = blocks > 1 ? BLOCK : count,
+                 step = count / blocks / BLOCK_UNIT * BLOCK_UNIT;
+    if (count < ZMPI_RAW_LEAST || bytes % width != 0)
+        return false;
+    unsigned char *sample = malloc(blocks * block * width);
+    for (size_t k = 0; sample && k < blocks; k++)
+        zmpi_bytes_turn(sample + k * block * width, (const unsigned char *)src + k * step * width,
+                        block, width);
+    const bool are = sample && zmpi_raw_is(type, sample, blocks * block * width);
+    free(sample);
+    return are;
+}
+
+enum zmpi_type zmpi_raw_type_turned(const void *src, uint64_t bytes)
+{
+    return one_of(zmpi_raw_is_turned(ZMPI_F32, src, bytes),
+                  zmpi_raw_is_turned(ZMPI_F64, src, bytes));
 }

@@ -20,4 +20,8 @@ bool zmpi_raw_is(enum zmpi_type type, const void *src, uint64_t bytes);
 /* The one float type that they are; ZMPI_BYTES: none, or they could be either. */
 enum zmpi_type zmpi_raw_type(const void *src, uint64_t bytes);
 
+/* The same of bytes in the other byte order. */
+bool zmpi_raw_is_turned(enum zmpi_type type, const void *src, uint64_t bytes);
+enum zmpi_type zmpi_raw_type_turned(const void *src, uint64_t bytes);
+
 #endif

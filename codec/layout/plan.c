@@ -71,7 +71,7 @@ void zmpi_plan_header(const struct zmpi_plan *p, const struct zmpi_job *job, siz
     memset(dst, 0, ZMPI_STREAM_HEADER_BYTES);
     memcpy(dst, "ZSTR", 4);
     dst[4] = 1;
-    dst[5] = (unsigned char)p->type;
+    dst[5] = (unsigned char)(p->type | (job->big_endian ? ZMPI_STREAM_BIG_ENDIAN : 0));
     dst[6] = (unsigned char)p->dimensions;
     dst[7] = (unsigned char)job->bound.mode;
     zmpi_store32(dst + 8, (uint32_t)job->encoder | (uint32_t)(books / 4) << 8);

@@ -14,6 +14,9 @@
 /* Largest coded chunk: map 2 of 32 KiB. */
 #define ZMPI_CHUNK_CODED_MAX (ZMPI_CHUNK_INPUT_BYTES + 4)
 
+/* Of the element type's byte in a header. */
+#define ZMPI_STREAM_BIG_ENDIAN 0x80u
+
 #define ZMPI_ENCODERS 3
 /* Words of a chunk of encoder 3, at most; and bytes of any chunk. */
 #define ZMPI_INTERP_WORDS      262144

@@ -176,11 +176,10 @@ static const struct zmpi_option table[] = {
      FIELD(components),
      .per_comm = true},
     {{"element_type", "name", "datatype", "ZMPI_ELEMENT_TYPE", "zmpi_element_type",
-      "floats that a program writes as bytes, or f64 as pairs of f32: f32, f64, or auto (either); "
-      "they are lossy where a call's data look like such, and exact elsewhere; datatype: floats "
-      "are "
-      "what their datatype says"},
-     "allowed are datatype, auto, f32 or f64",
+      "floats that a program writes as bytes, f64 as pairs of f32, or big-endian ones: f32, f64, "
+      "f32-big, f64-big, or auto (any of these); they are lossy where a call's data look like "
+      "such, and exact elsewhere; datatype: floats are what their datatype says"},
+     "allowed are datatype, auto, f32, f64, f32-big or f64-big",
      ZMPI_OPTION_ELEMENT_TYPE,
      true,
      FIELD(element_type)},

@@ -42,7 +42,9 @@ enum zmpi_elements {
     ZMPI_ELEMENTS_DATATYPE,
     ZMPI_ELEMENTS_AUTO,
     ZMPI_ELEMENTS_F32,
-    ZMPI_ELEMENTS_F64
+    ZMPI_ELEMENTS_F64,
+    ZMPI_ELEMENTS_F32_BIG, /* big-endian */
+    ZMPI_ELEMENTS_F64_BIG
 };
 
 struct zmpi_options {

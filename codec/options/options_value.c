@@ -14,7 +14,7 @@ static const char *const collective_names[] = {"gather",    "scatter", "alltoall
                                                "allgather", "bcast",   "bcast_lossy"};
 static const char *const mode_names[] = {"auto", "measured", "always", "never"};
 static const char *const hdf5_names[] = {"off", "container"};
-static const char *const element_names[] = {"datatype", "auto", "f32", "f64"};
+static const char *const element_names[] = {"datatype", "auto", "f32", "f64", "f32-big", "f64-big"};
 
 /* Decimal digits only: strtoull alone would take blanks, signs and "0x". */
 static bool parse_number(const char *text, char **end, size_t *value)

@@ -55,6 +55,7 @@ static void describe(struct zmpi_part *p, const struct zmpi_record *r,
     out->abs_bound = info.abs_bound;
     out->encoder = info.encoder;
     out->chunks = info.chunks;
+    out->big_endian = info.big_endian;
 }
 
 static enum zmpi_status find(struct zmpi_reader_file *f, uint64_t number,

@@ -87,8 +87,10 @@ static enum zmpi_status parse_header(struct zmpi_stream *s, const unsigned char 
         return ZMPI_ERR_FORMAT;
     if (src[4] != 1)
         return ZMPI_ERR_VERSION;
-    if (src[5] < ZMPI_F32 || src[5] > ZMPI_BYTES || src[6] < 1 || src[6] > 3 ||
-        src[7] > ZMPI_PW_REL)
+    const unsigned type = src[5] & ~ZMPI_STREAM_BIG_ENDIAN;
+    info->big_endian = type != src[5];
+    if (type < ZMPI_F32 || type > ZMPI_BYTES || src[6] < 1 || src[6] > 3 || src[7] > ZMPI_PW_REL ||
+        (info->big_endian && type > ZMPI_F64))
         return ZMPI_ERR_CORRUPT;
     if (src[8] < ZMPI_FLE)
         return ZMPI_ERR_CORRUPT;
@@ -97,7 +99,7 @@ static enum zmpi_status parse_header(struct zmpi_stream *s, const unsigned char 
     s->books_size = 4 * (size_t)(zmpi_load32(src + 8) >> 8);
     if (s->books_size > books_most(src[8]))
         return ZMPI_ERR_CORRUPT;
-    info->array.type = src[5];
+    info->array.type = type;
     info->encoder = src[8];
     info->bound.mode = src[7];
     info->bound.value = zmpi_loadf64(src + 48);
@@ -105,7 +107,7 @@ static enum zmpi_status parse_header(struct zmpi_stream *s, const unsigned char 
     uint64_t length = zmpi_load64(src + 64);
     if (!(info->bound.value >= 0) || !(info->abs_bound >= 0))
         return ZMPI_ERR_CORRUPT;
-    if (src[8] == ZMPI_INTERP && src[5] > ZMPI_F64)
+    if (src[8] == ZMPI_INTERP && type > ZMPI_F64)
         return ZMPI_ERR_CORRUPT;
     if (length < ZMPI_STREAM_HEADER_BYTES || length > (uint64_t)INT64_MAX)
         return ZMPI_ERR_CORRUPT;

@@ -85,7 +85,8 @@ static bool is_intact(const struct zmpi_stream *s, size_t k, const unsigned char
            zmpi_load32(s->table + 8 * k + 4);
 }
 
-static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
+/* Of a big-endian stream `place` is NULL. */
+static enum zmpi_status decode_words(const struct zmpi_stream *s, size_t k,
                                      const unsigned char *src, size_t size, unsigned char *place,
                                      struct worker *v)
 {
@@ -105,6 +106,19 @@ static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
     if (!status)
         status = s->width == 4 ? kernels->decode32(is_float, extent, src, size, &rows, v->work)
                                : kernels->decode64(is_float, extent, src, size, &rows, v->work);
+    return status;
+}
+
+static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
+                                     const unsigned char *src, size_t size, unsigned char *place,
+                                     struct worker *v)
+{
+    size_t first[3], extent[3];
+    const enum zmpi_status status = decode_words(s, k, src, size, place, v);
+    if (!status && s->info.big_endian) {
+        zmpi_stream_tile(s, k, first, extent);
+        zmpi_bytes_turn(v->words, v->words, extent[0] * extent[1] * extent[2], s->width);
+    }
     return status;
 }
 
@@ -239,7 +253,7 @@ static void decode_taken(void *context)
     while (take_chunks(d, &t))
         for (size_t i = 0; i < t.count; i++) {
             size_t k = t.chunk[i], size = zmpi_load32(d->s->table + 8 * k);
-            unsigned char *place = place_of(d, k);
+            unsigned char *place = d->s->info.big_endian ? NULL : place_of(d, k);
             enum zmpi_status status = decode_chunk(d->s, k, t.src[i], size, place, &v);
             if (!status && !place && d->count > 0)
                 give_rows(d, k, v.words);

@@ -81,8 +81,8 @@ static void print_record(const struct zmpi_record *r, enum zmpi_status status,
     }
     describe_array(info, array);
     zmpi_bound_format(&info->bound, bound);
-    printf("  %12llu  rank %u, %s %s, %s", (unsigned long long)r->offset, r->rank,
-           tool_type_name(info->array.type), array, bound);
+    printf("  %12llu  rank %u, %s%s %s, %s", (unsigned long long)r->offset, r->rank,
+           tool_type_name(info->array.type), info->big_endian ? " big-endian" : "", array, bound);
     if (info->bound.mode != ZMPI_LOSSLESS && isfinite(info->abs_bound))
         printf(" (abs %.6g)", info->abs_bound);
     if (info->encoder != ZMPI_FLE)
@@ -106,10 +106,11 @@ static void print_json_record(const struct zmpi_record *r, enum zmpi_status stat
     if (r->kind == ZMPI_RECORD_DATA && !status) {
         char bound[40];
         zmpi_bound_format(&info->bound, bound);
-        printf(
-            ", \"type\": \"%s\", \"extents\": [%zu, %zu, %zu], \"bound\": \"%s\", \"abs_bound\": ",
-            tool_type_name(info->array.type), info->array.extent[0], info->array.extent[1],
-            info->array.extent[2], bound);
+        printf(", \"type\": \"%s\", \"big_endian\": %s, \"extents\": [%zu, %zu, %zu], \"bound\": "
+               "\"%s\", "
+               "\"abs_bound\": ",
+               tool_type_name(info->array.type), info->big_endian ? "true" : "false",
+               info->array.extent[0], info->array.extent[1], info->array.extent[2], bound);
         tool_json_number(info->abs_bound);
         printf(", \"encoder\": \"%s\", \"chunks\": %zu", zmpi_encoder_name(info->encoder),
                info->chunks);

@@ -23,7 +23,7 @@
 
 bool wse_takes_stream(const struct zmpi_stream *s)
 {
-    return s->info.array.type == ZMPI_F32 && s->info.encoder == ZMPI_FLE;
+    return s->info.array.type == ZMPI_F32 && s->info.encoder == ZMPI_FLE && !s->info.big_endian;
 }
 
 /* Where a call is. */

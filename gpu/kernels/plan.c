@@ -87,7 +87,7 @@ enum zmpi_status zmpi_cuda_decode_plan_make(const struct zmpi_stream *s,
                                             struct zmpi_cuda_decode_plan *p)
 {
     const enum zmpi_type type = s->info.array.type;
-    if (s->info.encoder != ZMPI_FLE)
+    if (s->info.encoder != ZMPI_FLE || s->info.big_endian)
         return ZMPI_ERR_UNSUPPORTED;
     *p = (struct zmpi_cuda_decode_plan){
         .is_float = type == ZMPI_F32 || type == ZMPI_F64,

@@ -400,7 +400,8 @@ int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
                                .rows = p->shape[1],
                                .range = &p->range[c],
                                .component = (int)c,
-                               .order = &order};
+                               .order = &order,
+                               .big_endian = p->memory.big_endian};
         const enum zmpi_status status = extent_of(p, *begin, bytes, c, &piece.extent);
         zmpi_component_take(p->memory.element, p->memory.data + *begin, bytes / width, (int)n,
                             (int)c, f->component);

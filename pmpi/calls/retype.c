@@ -1,11 +1,14 @@
 /*
- * retype.c - floats that arrive as bytes, or as pairs of floats of half their size. Where the user
- * says that they may (element_type), each call's data are judged by themselves; where not, the
- * report says what would be gained.
+ * retype.c - floats that arrive as bytes, as pairs of floats of half their size, or big-endian.
+ * Where the user says that they may (element_type), each call's data are judged by themselves;
+ * where not, the report says what would be gained.
  */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/bytes.h"
 #include "calls/retype.h"
+#include "judge/byte_order.h"
 #include "judge/components.h"
 #include "judge/element_type.h"
 #include "judge/raw_bytes.h"
@@ -19,21 +22,41 @@ enum { WINDOW = 5040, WINDOW_MOST = 11 * WINDOW };
 /* The first so many calls are looked at, and then one in so many. */
 enum { LOOKS = 16, EACH = 64 };
 
-/* What the data are: as the datatype says, or ZMPI_BYTES where nothing can be told. */
-static enum zmpi_type find_type(const struct zmemory *m, int asked)
+/* What data are. */
+struct elements {
+    enum zmpi_type type; /* ZMPI_BYTES: nothing can be told */
+    bool big_endian;
+};
+
+/* Is the datatype right, as far as can be told? */
+static bool looks_right(const struct zmemory *m)
 {
-    static const enum zmpi_type types[] = {
-        [ZMPI_ELEMENTS_F32] = ZMPI_F32, [ZMPI_ELEMENTS_F64] = ZMPI_F64};
-    const bool typed = m->element == ZMPI_F32 || m->element == ZMPI_F64;
-    if (m->element != ZMPI_BYTES && !typed)
-        return m->element;
-    if (typed && zmpi_looks_like(m->element, m->data, m->bytes / zmpi_type_size(m->element)) ==
-                     ZMPI_LOOKS_RIGHT)
-        return m->element;
-    const enum zmpi_type found = asked == ZMPI_ELEMENTS_AUTO ? zmpi_raw_type(m->data, m->bytes)
-                                 : zmpi_raw_is(types[asked], m->data, m->bytes) ? types[asked]
-                                                                                : ZMPI_BYTES;
-    return found == ZMPI_BYTES ? m->element : found;
+    const size_t count = m->bytes / zmpi_type_size(m->element);
+    struct zmpi_order order = {0};
+    if (zmpi_looks_like(m->element, m->data, count) != ZMPI_LOOKS_RIGHT)
+        return false;
+    zmpi_order_look(&order, m->element, m->data, count);
+    return !zmpi_order_is_other(&order);
+}
+
+static struct elements find_any(const struct zmemory *m)
+{
+    const enum zmpi_type type = zmpi_raw_type(m->data, m->bytes);
+    if (type != ZMPI_BYTES)
+        return (struct elements){type, false};
+    return (struct elements){zmpi_raw_type_turned(m->data, m->bytes), true};
+}
+
+static struct elements find_elements(const struct zmemory *m, int asked)
+{
+    const bool f32 = asked == ZMPI_ELEMENTS_F32 || asked == ZMPI_ELEMENTS_F32_BIG;
+    const bool big = asked == ZMPI_ELEMENTS_F32_BIG || asked == ZMPI_ELEMENTS_F64_BIG;
+    const enum zmpi_type type = f32 ? ZMPI_F32 : ZMPI_F64;
+    if (asked == ZMPI_ELEMENTS_AUTO)
+        return find_any(m);
+    const bool are =
+        big ? zmpi_raw_is_turned(type, m->data, m->bytes) : zmpi_raw_is(type, m->data, m->bytes);
+    return (struct elements){are ? type : ZMPI_BYTES, big};
 }
 
 /* One array of the window; SIZE_MAX: it cannot be coded. */
@@ -51,22 +74,26 @@ static size_t coded_array(const struct zfile *f, enum zmpi_type type, const void
 
 /* The part of a call that its middle would be as floats of this type, each variable by itself; at
  * most 1. */
-static double coded_part(const struct zfile *f, enum zmpi_type type, const struct zmemory *m)
+static double coded_part(const struct zfile *f, struct elements e, const struct zmemory *m)
 {
-    const size_t width = zmpi_type_size(type), all = (size_t)(m->bytes / width);
+    const size_t width = zmpi_type_size(e.type), all = (size_t)(m->bytes / width);
     const size_t count = all < WINDOW_MOST ? all / WINDOW * WINDOW : WINDOW_MOST;
-    const unsigned char *window = m->data + (all - count) / 2 * width;
-    const int variables = zmpi_components_find(type, f->options.threshold, window, count);
-    const size_t points = count / (size_t)variables;
-    unsigned char *one = malloc(points * width);
+    unsigned char *window = malloc(2 * count * width), *one = window + count * width;
     double size = 0;
-    for (int c = 0; one && c < variables; c++) {
-        zmpi_component_take(type, window, count, variables, c, one);
-        size += (double)coded_array(f, type, one, points);
+    if (!window)
+        return 1;
+    memcpy(window, m->data + (all - count) / 2 * width, count * width);
+    if (e.big_endian)
+        zmpi_bytes_turn(window, window, count, width);
+    const int variables = zmpi_components_find(e.type, f->options.threshold, window, count);
+    const size_t points = count / (size_t)variables;
+    for (int c = 0; c < variables; c++) {
+        zmpi_component_take(e.type, window, count, variables, c, one);
+        size += (double)coded_array(f, e.type, one, points);
     }
-    free(one);
+    free(window);
     const double bytes = (double)(count * width);
-    return one && size < bytes ? size / bytes : 1;
+    return size < bytes ? size / bytes : 1;
 }
 
 /* For the report: nothing changes. */
@@ -80,21 +107,40 @@ static void look(struct zfile *f, const struct zmemory *m)
         return;
     s->bytes_looked += (double)m->bytes;
     s->bytes_would += (double)m->bytes;
-    const enum zmpi_type type = zmpi_raw_type(m->data, m->bytes);
-    if (type == ZMPI_BYTES)
+    const struct elements found = find_any(m);
+    if (found.type == ZMPI_BYTES)
         return;
-    const double part = coded_part(f, type, m);
-    if (type == ZMPI_F32)
+    const double part = coded_part(f, found, m);
+    if (found.type == ZMPI_F32)
         s->bytes_look_f32 += (double)m->bytes;
     else
         s->bytes_look_f64 += (double)m->bytes;
     s->bytes_would -= (double)m->bytes * (1 - part);
 }
 
+/* A copy in this machine's order; false: no memory. */
+static bool turn(struct zmemory *m, size_t width)
+{
+    unsigned char *copy = m->owned ? m->owned : malloc(m->bytes);
+    if (!copy)
+        return false;
+    zmpi_bytes_turn(copy, m->data, m->bytes / width, width);
+    m->data = m->owned = copy;
+    return true;
+}
+
+/* Is each piece of the call whole elements? Where the view goes back and forth, pieces end with its
+ * tiles. */
+static bool is_cut_between(const struct zfile *f, const struct zplan *p, size_t width)
+{
+    return f->view.increasing || (f->view.file.size % width == 0 && p->position % width == 0);
+}
+
 void zretype(struct zfile *f, struct zplan *p)
 {
     struct zmemory *m = &p->memory;
     const int asked = f->options.element_type;
+    const bool typed = m->element == ZMPI_F32 || m->element == ZMPI_F64;
     if (m->bytes == 0 || m->holder || m->told || f->stays_mistyped || f->format ||
         !f->options.bound_set || f->options.bound.mode == ZMPI_LOSSLESS)
         return;
@@ -102,12 +148,19 @@ void zretype(struct zfile *f, struct zplan *p)
         look(f, m);
         return;
     }
-    const enum zmpi_type type = find_type(m, asked);
-    if (type == m->element)
+    if ((m->element != ZMPI_BYTES && !typed) || (typed && looks_right(m)))
         return;
-    m->element = type;
+    const struct elements found = find_elements(m, asked);
+    const size_t width = zmpi_type_size(found.type);
+    if (found.type == ZMPI_BYTES ||
+        (found.big_endian && !(is_cut_between(f, p, width) && turn(m, width))))
+        return;
+    m->big_endian = found.big_endian;
     m->retyped = true;
+    if (found.type == m->element) /* and the shape is the datatype's */
+        return;
+    m->element = found.type;
     m->shape[0] = m->shape[1] = 1;
-    m->shape[2] = m->bytes / zmpi_type_size(type);
+    m->shape[2] = m->bytes / width;
     m->extents = zextents_row(m->shape[2]);
 }

@@ -140,7 +140,7 @@ int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done
     p.most_runs = zstage_most_runs(f);
     const uint64_t bytes = p.memory.bytes;
     const int components = p.small ? 1 : zcomponents_look(f, &p);
-    if (components == 1 && !f->session.atomic && bytes <= zstage_limit(f) &&
+    if (components == 1 && !f->session.atomic && !p.memory.big_endian && bytes <= zstage_limit(f) &&
         p.runs <= p.most_runs) {
         rc = zplan_failed(f, &p, zmemory_to_host(&p.memory), "writing");
         if (!rc)
@@ -312,8 +312,8 @@ static int look(struct zfile *f, struct zplan *p, int rc, struct together *t)
     const int ranged = zplan_range(f, p, &t->range, &t->fill);
     rc = rc ? rc : ranged;
     t->rounds = rc ? 0 : zplan_pieces(f, p);
-    t->large = zfile_may_read(f) || f->session.shared || p->memory.bytes > zstage_limit(f) ||
-               p->runs > zstage_most_runs(f);
+    t->large = zfile_may_read(f) || f->session.shared || p->memory.big_endian ||
+               p->memory.bytes > zstage_limit(f) || p->runs > zstage_most_runs(f);
     t->floats = rc ? 0 : zplan_floats(p);
     t->ratio = !rc && zplan_wants_ratio(f, p);
     t->offload = f->options.nic_write && !f->offload_write.off;

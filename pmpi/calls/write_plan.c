@@ -336,6 +336,7 @@ static struct zpiece piece_at(const struct zplan *p, uint64_t begin)
                            .row = p->shape[2],
                            .rows = p->shape[1],
                            .exact = p->small,
+                           .big_endian = p->memory.big_endian,
                            .search = p->searched ? &p->search : NULL};
 }
 

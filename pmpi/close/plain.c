@@ -108,7 +108,10 @@ static bool remember(const char *path, int ranks)
 void zplain_look(struct zfile *f, const struct zmpi_run *run, const unsigned char *data)
 {
     const uint64_t size = run->length < ZMPI_MAGIC_BYTES ? run->length : ZMPI_MAGIC_BYTES;
-    if (f->format || run->offset != 0 || f->options.least_ratio <= 0)
+    /* Who names the files and says what is in them means these, too. */
+    const bool meant = f->options.element_type != ZMPI_ELEMENTS_DATATYPE &&
+                       f->options.source[zmpi_option_index("files")] != ZMPI_FROM_DEFAULT;
+    if (f->format || run->offset != 0 || f->options.least_ratio <= 0 || meant)
         return;
     const char *format = zmpi_magic_find(data, (size_t)size);
     /* HDF5 writes its first bytes again when it opens a file that is there. */

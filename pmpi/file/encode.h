@@ -21,6 +21,7 @@ struct zpiece {
     uint64_t read;                          /* as in struct zmpi_job */
     int component;                          /* of its call */
     bool exact;                             /* whatever the bound */
+    bool big_endian;                        /* as in struct zmpi_job */
 };
 
 /* The array that a piece is: whole planes or rows of the known shape, else one row. */

@@ -37,6 +37,9 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     enum zmpi_status status = zmpi_job_make(&array, &bound, piece->range, &job);
     if (status)
         return zfile_raise_status(f, status, "compressing");
+    if (piece->big_endian && array.type == ZMPI_BYTES) /* which have no order: a fault of ours */
+        return zfile_raise_status(f, ZMPI_ERR_UNSUPPORTED, "compressing");
+    job.big_endian = piece->big_endian;
     zmpi_job_threshold(&job, f->options.threshold);
     zmpi_job_fills(&job, &f->options.fill);
     if (zmpi_job_open(&job) && piece->search)

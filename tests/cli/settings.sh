@@ -263,12 +263,12 @@ said | grep -q 'ZMPI_REPORT=.*nowhere/r.json: its folder cannot be written to: N
 echo "== bytes that look like floats"
 layouts=$ZMPI_TEST_BIN/tests/layouts
 # shellcheck disable=SC2086 # several words are meant
-timeout 60 "$MPIEXEC" $flags -n 2 env ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_REPORT=report.json LD_PRELOAD="$ZMPI_TEST_LIB" "$layouts" exact \
+timeout 60 "$MPIEXEC" $flags -n 2 env ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_REPORT=report.json LD_PRELOAD="$ZMPI_TEST_LIB" "$layouts" exact exact \
     >out 2>&1 || fail "layouts"
 grep -q 'restart.dat.*; 100 % of its bytes look like 8-byte floats: ZMPI_ELEMENT_TYPE=auto would make it about [12][0-9]\.[0-9] times smaller' out ||
     fail "nothing said of what ZMPI_ELEMENT_TYPE would save"
 grep -q '"bytes_like_f64": [1-9]' report.json || fail "it is not in the JSON"
-rm -f restart.dat dump.lammpsbin nek0.f00001
+rm -f restart.dat dump.lammpsbin nek0.f00001 ./*.petsc
 
 echo "== ZMPI_OFF: as if the library were not there"
 write off.bin ZMPI_OFF=1 ZMPI_ERROR_BOUND=oops ZMPI_CONFIG=nowhere

@@ -31,6 +31,7 @@ struct golden {
     size_t records;
     struct zmpi_bound bound; /* of the records to come */
     int encoder;             /* theirs; 0: fle */
+    bool big_endian;         /* their data are to be; `encoder` is set then */
 };
 
 static inline void golden_must(bool condition, const char *what)
@@ -86,6 +87,7 @@ static inline enum zmpi_status golden_encode(const struct golden *g, const struc
     zmpi_range_of(a->type, src, a->extent[0] * a->extent[1] * a->extent[2], &range);
     enum zmpi_status status = zmpi_job_make(a, &g->bound, &range, &job);
     job.encoder = g->encoder;
+    job.big_endian = g->big_endian;
     return status ? status : zmpi_device_cpu()->compress(&job, dst, capacity, src, size);
 }
 
@@ -589,6 +591,33 @@ static inline void golden_interp_rest(struct golden *g)
 
 /* ---- the table ---- */
 
+/* f32 and f64 that are big-endian when they are decoded, with exceptions, in rows that chunks cut.
+ */
+static inline void golden_big_endian(struct golden *g)
+{
+    struct zmpi_array narrow = {ZMPI_F32, {1, 90, 101}}, wide = {ZMPI_F64, {1, 1, 700}};
+    static float f32[90 * 101];
+    static double f64[700];
+    for (int i = 0; i < 90 * 101; i++)
+        f32[i] = (float)((i % 101) * (i / 101) - 7 * (i % 13)) / 64;
+    for (int i = 0; i < 700; i++)
+        f64[i] = (double)(i * i % 1009) / 256;
+    const uint32_t narrow_nan = 0x7FC0ABCD;
+    const uint64_t wide_nan = 0xFFF800000000ABCD;
+    memcpy(&f32[500], &narrow_nan, sizeof narrow_nan);
+    memcpy(&f64[77], &wide_nan, sizeof wide_nan);
+    golden_begin(g, 46);
+    g->big_endian = true;
+    g->encoder = ZMPI_FLE;
+    g->bound = (struct zmpi_bound){ZMPI_ABS, 0.0625};
+    golden_data(g, &narrow, f32, golden_runs(0, sizeof f32, 0, 1));
+    g->encoder = ZMPI_HUFFMAN;
+    golden_data(g, &wide, f64, golden_runs(sizeof f32, sizeof f64, 0, 1));
+    g->bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
+    golden_data(g, &wide, f64, golden_runs(sizeof f32 + sizeof f64, sizeof f64, 0, 1));
+    golden_end(g);
+}
+
 struct golden_case {
     const char *name;
     void (*make)(struct golden *g); /* NULL: as an encoder made it once */
@@ -637,6 +666,7 @@ static const struct golden_case golden_cases[] = {
     {"interp_f64", golden_interp_f64, 92352, UINT64_C(0xA4D4F00DB20CEE7F)},
     {"interp_lorenzo", golden_interp_lorenzo, 88000, UINT64_C(0x5B5C7376B82C07F5)},
     {"interp_rest", golden_interp_rest, 1200000, UINT64_C(0x5F6BD6CDC5893BEB)},
+    {"big_endian", golden_big_endian, 47560, UINT64_C(0x4FF3B1FF0271F2CA)},
     {"huffman_once_grid", golden_huffman_once_grid, 44556, UINT64_C(0xA4FCB82F6FB258B4)},
 };
 

@@ -43,14 +43,14 @@ def guess_dtype(file):
     _, records = some_records(file)
     dtypes = {r.get("dtype", "u1") for r in records}
     dtype = dtypes.pop() if len(dtypes) == 1 else "u1"
-    return dtype if file.size % int(dtype[1]) == 0 else "u1"
+    return dtype if file.size % int(dtype[-1]) == 0 else "u1"
 
 
 def guess_shape(file, dtype):
     count, records = some_records(file)
     if count == 1 and records and records[0]["lo"] == 0 and records[0]["hi"] == file.size == records[0]["bytes"]:
         r = records[0]
-        if r.get("dtype") == dtype.str[1:]:
+        if r.get("dtype") == dtype.str.lstrip("<|"):
             return r["shape"]
     return (-1,)
 

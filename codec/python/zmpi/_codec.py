@@ -109,7 +109,7 @@ def parse(stream):
 def stream_info(stream):
     """What a stream says of itself, as a dictionary."""
     _, info = parse(stream)
-    return {"dtype": _library.DTYPES[info.array.type], "shape": _library.extents(info.array),
+    return {"dtype": _library.dtype_name(info.array, info.big_endian), "shape": _library.extents(info.array),
             "bound": _library.bound_text(info.bound), "abs_bound": info.abs_bound,
             "encoder": _library.ENCODER_NAMES[info.encoder], "tile": tuple(info.tile), "chunks": info.chunks,
             "length": info.length, "decoded_bytes": info.decoded_bytes}
@@ -136,5 +136,5 @@ def decompress(stream, dtype=None, shape=None, threads=0):
     _library.check(status, "zmpi.decompress")
     if np is None:
         return result.cast(_library.FORMATS[info.array.type], shape or _library.extents(info.array)) if size else result
-    out = out.view(_library.DTYPES[info.array.type] if dtype is None else dtype)
+    out = out.view(_library.dtype_name(info.array, info.big_endian) if dtype is None else dtype)
     return out.reshape(shape if shape is not None else _library.extents(info.array) if dtype is None else (-1,))

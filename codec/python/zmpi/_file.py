@@ -116,7 +116,7 @@ class File:
         if r.status:
             out["error"] = lib.zmpi_strerror(r.status).decode()
         elif r.kind == 1:
-            out.update(dtype=_library.DTYPES[r.array.type], shape=_library.extents(r.array),
+            out.update(dtype=_library.dtype_name(r.array, r.big_endian), shape=_library.extents(r.array),
                        bound=_library.bound_text(r.bound), abs_bound=r.abs_bound,
                        encoder=_library.ENCODER_NAMES[r.encoder], chunks=r.chunks)
         return out

@@ -31,7 +31,7 @@ class Bound(ctypes.Structure):
 
 class StreamInfo(ctypes.Structure):
     _fields_ = [("array", Array), ("bound", Bound), ("abs_bound", c_double), ("encoder", c_int), ("tile", c_uint32 * 3),
-                ("chunks", c_size_t), ("length", c_size_t), ("decoded_bytes", c_size_t)]
+                ("chunks", c_size_t), ("length", c_size_t), ("decoded_bytes", c_size_t), ("big_endian", c_int)]
 
 
 class CodecOptions(ctypes.Structure):
@@ -55,7 +55,7 @@ class ReaderRecord(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("kind", c_int), ("offset", c_uint64), ("stored", c_uint64), ("lo", c_uint64),
                 ("hi", c_uint64), ("bytes", c_uint64), ("run", c_uint64), ("levels", c_uint), ("count", c_uint64 * 4),
                 ("stride", c_uint64 * 4), ("epoch", c_uint64), ("rank", c_uint32), ("status", c_int), ("array", Array),
-                ("bound", Bound), ("abs_bound", c_double), ("encoder", c_int), ("chunks", c_uint64)]
+                ("bound", Bound), ("abs_bound", c_double), ("encoder", c_int), ("chunks", c_uint64), ("big_endian", c_int)]
 
 
 FUNCTIONS = {
@@ -83,6 +83,10 @@ STATUS = ("OK ERR_ARG ERR_BOUND ERR_MEMORY ERR_SPACE ERR_FORMAT ERR_VERSION ERR_
 ENCODERS = {"fle": 1, "huffman": 2, "interp": 3}
 ENCODER_NAMES = {number: name for name, number in ENCODERS.items()}
 # By the numbers of enum zmpi_type: what NumPy and struct call them.
+def dtype_name(array, big_endian):
+    return (">" if big_endian else "") + DTYPES[array.type]
+
+
 DTYPES = {1: "f4", 2: "f8", 3: "i4", 4: "i8", 5: "u1"}
 FORMATS = {1: "f", 2: "d", 3: "i", 4: "q", 5: "B"}
 ITEMSIZE = {1: 4, 2: 8, 3: 4, 4: 8, 5: 1}

@@ -1,13 +1,16 @@
 /*
  * layouts.c - files of programs that write floats in another dress, as these lay them out: a field
  * file of Nek5000 (f64 as pairs of MPI_REAL, integers as MPI_REAL), a restart of SU2 (names, then
- * variables of each point as bytes), a dump of LAMMPS (numbers that nothing aligns). With
- * element_type floats are within the bound, and all else is as it was; without, all is.
+ * variables of each point as bytes), a dump of LAMMPS (numbers that nothing aligns), a vector of
+ * PETSc (big-endian, as MPI_DOUBLE). With element_type floats are within the bound, and all else is
+ * as it was; without, all is.
  *
- * zmpi-test: auto RANKS 1,2,3,4 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_ELEMENT_TYPE=auto ARGS lossy
- * zmpi-test: f64 RANKS 2 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_ELEMENT_TYPE=f64 ARGS lossy
- * zmpi-test: f32 RANKS 2 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_ELEMENT_TYPE=f32 ARGS exact
- * zmpi-test: datatype RANKS 2 ENV ZMPI_ERROR_BOUND=abs=1e-3 ARGS exact
+ * zmpi-test: auto RANKS 1,2,3,4 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_ELEMENT_TYPE=auto ARGS lossy lossy
+ * zmpi-test: rel RANKS 3 ENV ZMPI_ERROR_BOUND=rel=5e-5 ZMPI_ELEMENT_TYPE=auto ZMPI_CODEC=interp ARGS lossy lossy
+ * zmpi-test: f64 RANKS 2 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_ELEMENT_TYPE=f64 ARGS lossy exact
+ * zmpi-test: big RANKS 2,3 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_ELEMENT_TYPE=f64-big ARGS exact lossy
+ * zmpi-test: f32 RANKS 2 ENV ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_ELEMENT_TYPE=f32 ARGS exact exact
+ * zmpi-test: datatype RANKS 2 ENV ZMPI_ERROR_BOUND=abs=1e-3 ARGS exact exact
  */
 #include <math.h>
 
@@ -184,15 +187,70 @@ static void lammps(const char *path)
     free(read);
 }
 
+/* ---- PETSc ---- */
+
+static void turn(void *data, size_t count, size_t width)
+{
+    unsigned char *at = data;
+    for (size_t i = 0; i < count * width; i += width)
+        for (size_t k = 0; k < width / 2; k++) {
+            const unsigned char byte = at[i + k];
+            at[i + k] = at[i + width - 1 - k];
+            at[i + width - 1 - k] = byte;
+        }
+}
+
+/* A vector, by parts: together as MPI_DOUBLE, or each rank by itself as bytes. */
+static void petsc(const char *path, bool together)
+{
+    int header[2] = {1211214, ranks * VALUES}, is[2];
+    const MPI_Offset at = (MPI_Offset)sizeof header + rank * VALUES * 8LL;
+    const uint64_t nan = 0x7FF800000000ABCD;
+    double *data = values(false);
+    uint64_t *read = check_alloc(VALUES * sizeof *read);
+    memcpy(&data[77], &nan, sizeof nan);
+    turn(data, VALUES, sizeof *data);
+    turn(header, 2, sizeof *header);
+    MPI_File file = open_new(path);
+    if (rank == 0)
+        OK(MPI_File_write_at(file, 0, header, 2, MPI_INT, MPI_STATUS_IGNORE));
+    if (together) {
+        OK(MPI_File_set_view(file, at, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL));
+        OK(MPI_File_write_all(file, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    } else {
+        for (int part = 0; part < 6; part++)
+            OK(MPI_File_write_at(file, at + part * POINTS * 8LL, data + (size_t)part * POINTS,
+                                 (VALUES - 6 * POINTS) * (part == 5) * 8 + POINTS * 8, MPI_BYTE,
+                                 MPI_STATUS_IGNORE));
+    }
+    OK(MPI_File_close(&file));
+    read_bytes(path, 0, is, sizeof is);
+    CHECK_BYTES(is, header, sizeof header);
+    read_bytes(path, at, read, VALUES * sizeof *read);
+    turn(read, VALUES, sizeof *read);
+    turn(data, VALUES, sizeof *data);
+    CHECK(read[77] == nan);
+    memcpy(&read[77], &data[78], sizeof nan);
+    data[77] = data[78];
+    check_values(read, data);
+    check_size(path);
+    free(data);
+    free(read);
+}
+
 int main(int argc, char **argv)
 {
     OK(MPI_Init(&argc, &argv));
     rank = check_rank(MPI_COMM_WORLD);
     ranks = check_ranks(MPI_COMM_WORLD);
-    lossy = argc > 1 && strcmp(argv[1], "lossy") == 0;
+    CHECK(argc == 3);
+    lossy = strcmp(argv[1], "lossy") == 0;
     nek("nek0.f00001");
     su2("restart.dat");
     lammps("dump.lammpsbin");
+    lossy = strcmp(argv[2], "lossy") == 0;
+    petsc("vector.petsc", true);
+    petsc("vector_parts.petsc", false);
     OK(MPI_Finalize());
     return 0;
 }

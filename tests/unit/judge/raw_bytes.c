@@ -35,6 +35,8 @@ static void check_disguised(const struct field *f)
     for (size_t i = 0; i < bytes; i++)
         turned[i] = data[i / width * width + (width - 1 - i % width)];
     cr_assert_eq(zmpi_raw_type(turned, bytes), ZMPI_BYTES, "%s", f->path);
+    cr_assert_eq(zmpi_raw_type_turned(turned, bytes), f->array.type, "%s", f->path);
+    cr_assert_eq(zmpi_raw_type_turned(data, bytes), ZMPI_BYTES, "%s", f->path);
     const size_t cut = (bytes - 8) / 8 * 8;
     memcpy(turned, data + 1, cut);
     cr_assert_eq(zmpi_raw_type(turned, cut), ZMPI_BYTES, "%s, shifted", f->path);
@@ -51,9 +53,12 @@ enum { N = 40000 };
 static void expect_none(const char *what, const void *data, size_t bytes)
 {
     for (size_t n = 8192; n <= bytes; n *= 2)
-        for (size_t at = 0; at + n <= bytes; at += n)
-            cr_assert_eq(zmpi_raw_type((const char *)data + at, n), ZMPI_BYTES, "%s: %zu at %zu",
-                         what, n, at);
+        for (size_t at = 0; at + n <= bytes; at += n) {
+            const char *part = (const char *)data + at;
+            cr_assert_eq(zmpi_raw_type(part, n), ZMPI_BYTES, "%s: %zu at %zu", what, n, at);
+            cr_assert_eq(zmpi_raw_type_turned(part, n), ZMPI_BYTES, "%s turned: %zu at %zu", what,
+                         n, at);
+        }
 }
 
 Test(raw_bytes, integers)

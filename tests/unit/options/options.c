@@ -111,7 +111,7 @@ Test(options, values)
     all("collective_mode", LIST("auto", "measured", "always", "never"),
         LIST("", "on", "Auto", "always,never"));
     all("hdf5", LIST("off", "container"), LIST("", "on", "filter", "Container"));
-    all("element_type", LIST("datatype", "auto", "f32", "f64"),
+    all("element_type", LIST("datatype", "auto", "f32", "f64", "f32-big", "f64-big"),
         LIST("", "F32", "double", "f32,f64"));
     all("collective_piece", LIST("4K", "4M", "1G"), LIST("", "0", "4095", "1025M", "4MB"));
     all("staging", LIST("1M", "16M", "1G", "1048576", "1024K"),

@@ -136,9 +136,25 @@ static bool is_cut_between(const struct zfile *f, const struct zplan *p, size_t 
     return f->view.increasing || (f->view.file.size % width == 0 && p->position % width == 0);
 }
 
+/* Doubles that are all the same, as HDF5 fills a dataset before it is written: of two words that
+ * take turns, bytes would not be small. */
+static bool repeats(const struct zmemory *m)
+{
+    const size_t width = sizeof(uint64_t);
+    return m->element == ZMPI_BYTES && !m->told && m->bytes > width && m->bytes % width == 0 &&
+           memcmp(m->data, m->data + width, m->bytes - width) == 0;
+}
+
 void zretype(struct zfile *f, struct zplan *p)
 {
     struct zmemory *m = &p->memory;
+    if (f->hdf5 && !m->holder && repeats(m)) {
+        m->element = ZMPI_I64;
+        m->shape[0] = m->shape[1] = 1;
+        m->shape[2] = m->bytes / sizeof(uint64_t);
+        m->extents = zextents_row(m->shape[2]);
+        return;
+    }
     const int asked = f->options.element_type;
     const bool typed = m->element == ZMPI_F32 || m->element == ZMPI_F64;
     if (m->bytes == 0 || m->holder || m->told || f->stays_mistyped || f->format ||

@@ -45,9 +45,10 @@ struct entry {
     char codec[24];
     double sum[SUMS];
     double ranks;
-    double ratio; /* asked; 0: something else was */
-    bool plain;   /* given back as a plain file */
-    bool hdf5;    /* HDF5 opened it */
+    double ratio;  /* asked; 0: something else was */
+    bool plain;    /* given back as a plain file */
+    bool hdf5;     /* HDF5 opened it */
+    bool datasets; /* whose datasets have bounds by rules */
     double coded[2];
     bool found;        /* a ratio or a psnr was asked */
     double largest[2]; /* bound that it took: absolute, as a part of the range */

@@ -118,7 +118,8 @@ void zentry_print_text(FILE *out, const struct entry *e, size_t n, const struct 
         if (e[i].plain)
             fputs("; plain again", out);
         else if (e[i].hdf5)
-            fputs("; an HDF5 file inside (zmpi decompress)", out);
+            fprintf(out, "; an HDF5 file inside%s (zmpi decompress)",
+                    e[i].datasets ? ", its datasets' bounds by rules" : "");
         fputc('\n', out);
     }
     if (rest.files > 0)

@@ -144,7 +144,10 @@ void zreport_file(struct zfile *f)
                          [WOULD] = s->bytes_would};
     size_t size = 0;
     char *text = zreport_calls(f, &size);
-    struct entry e = {.ranks = f->ranks, .plain = f->plain, .hdf5 = f->hdf5};
+    struct entry e = {.ranks = f->ranks,
+                      .plain = f->plain,
+                      .hdf5 = f->hdf5,
+                      .datasets = f->hdf5 && zmpi_rules_dataset(&f->options, NULL, NULL)};
     if (PMPI_Reduce(mine, e.sum, SUMS, MPI_DOUBLE, MPI_SUM, 0, f->comm) ||
         PMPI_Reduce((double[]){s->ratio_raw, s->ratio_coded}, e.coded, 2, MPI_DOUBLE, MPI_SUM, 0,
                     f->comm) ||

@@ -56,6 +56,7 @@ for ranks in 1 2 3 4; do
     file=rules_$ranks.h5
     write $ranks "$file" ZMPI_CONFIG=rules.ini
     is_container "$file" || die "$file: is no container"
+    grep -q "an HDF5 file inside, its datasets' bounds by rules" "$file.log" || die "$file: not said in the report"
     within "$file" /fields/rho 1e-6 1.0001e-4
     within "$file" /fields/rho_old 1e-4 1.0001e-2
     within "$file" /filled 1e-5 1e-2

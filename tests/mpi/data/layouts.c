@@ -200,13 +200,13 @@ static void turn(void *data, size_t count, size_t width)
         }
 }
 
-/* A vector, by parts: together as MPI_DOUBLE, or each rank by itself as bytes. */
+/* A vector: together as MPI_DOUBLE, by points, or each rank by itself as bytes. */
 static void petsc(const char *path, bool together)
 {
     int header[2] = {1211214, ranks * VALUES}, is[2];
     const MPI_Offset at = (MPI_Offset)sizeof header + rank * VALUES * 8LL;
     const uint64_t nan = 0x7FF800000000ABCD;
-    double *data = values(false);
+    double *data = values(together);
     uint64_t *read = check_alloc(VALUES * sizeof *read);
     memcpy(&data[77], &nan, sizeof nan);
     turn(data, VALUES, sizeof *data);

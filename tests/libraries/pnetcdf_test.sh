@@ -13,6 +13,10 @@ is_container() {
     head -c 5 "$1" | grep -q ZMPI
 }
 
+header() {
+    run_mpi "$launcher" 1 -- "$dump" -h "$1" | tail -n +2
+}
+
 rm -f ./*.nc
 for ranks in 1 2 3 4; do
     run_mpi "$launcher" $ranks -- "$program" write plain.nc
@@ -26,7 +30,7 @@ for ranks in 1 2 3 4; do
         "$zmpi" decompress "$file" back.nc
         run_mpi "$launcher" $ranks -- "$program" read back.nc $within || die "$file: out of bounds"
         ! cmp -s plain.nc back.nc || die "$file: is exact"
-        cmp <("$dump" -h plain.nc | tail -n +2) <("$dump" -h back.nc | tail -n +2) || die "$file: other header"
+        cmp <(header plain.nc) <(header back.nc) || die "$file: other header"
         (($(stat -c %s "$file") * 3 < $(stat -c %s back.nc))) || die "$file: $(stat -c %s "$file") bytes"
         rm back.nc
     done

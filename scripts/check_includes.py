@@ -9,8 +9,8 @@ import sys
 
 # From the bottom up. A folder includes itself, what stands before it, and the public headers beside the folders.
 CODEC = ["base", "layout", "kernels", "kernels/vector", "kernels/avx2", "kernels/avx512", "kernels/neon", "huffman", "interp",
-         "options", "bound", "judge", "stream", "device", "container", "reader", "view", "tool", "tool/program", "tool/mount",
-         "hosts/hdf5"]
+         "options", "bound", "judge", "stream", "device", "format", "container", "reader", "view", "tool", "tool/bench",
+         "tool/program", "tool/mount", "hosts/hdf5"]
 PMPI = ["mpi", "datatype", "hdf5", "file", "index", "close", "collective", "report", "calls", ""]
 SMARTNIC = ["rtl/sim", "common", "plugin", "daemon", "bench"]
 PUBLIC = {"zmpi_codec.h", "zmpi_reader.h", "device.h", "zmpi.h"}

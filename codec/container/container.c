@@ -26,12 +26,12 @@ void zmpi_container_free(struct zmpi_container *c)
 
 /* ---- places in the order ---- */
 
-static struct zmpi_mark mark_of(const struct zmpi_record *r)
+struct zmpi_mark zmpi_mark_of(const struct zmpi_record *r)
 {
     return (struct zmpi_mark){r->order, r->offset, r->extent.lo, r->rank};
 }
 
-static int compare_marks(const void *a, const void *b)
+int zmpi_mark_compare(const void *a, const void *b)
 {
     const struct zmpi_mark *x = a, *y = b;
     if (x->order != y->order)
@@ -66,11 +66,11 @@ static enum zmpi_status add_cut(struct zmpi_container *c, const struct zmpi_mark
 
 uint64_t zmpi_container_cut(const struct zmpi_container *c, const struct zmpi_record *r)
 {
-    struct zmpi_mark mark = mark_of(r);
+    struct zmpi_mark mark = zmpi_mark_of(r);
     size_t begin = 0, end = c->cuts; /* the first that is later than the record */
     while (begin < end) {
         size_t middle = begin + (end - begin) / 2;
-        if (compare_marks(&c->cut[middle], &mark) > 0)
+        if (zmpi_mark_compare(&c->cut[middle], &mark) > 0)
             end = middle;
         else
             begin = middle + 1;
@@ -84,12 +84,12 @@ uint64_t zmpi_container_cut(const struct zmpi_container *c, const struct zmpi_re
 /* Records mostly come in their order; then the size is known all the time. */
 static void follow_size(struct zmpi_container *c, const struct zmpi_record *r)
 {
-    struct zmpi_mark mark = mark_of(r);
-    bool is_last = c->count == 0 || compare_marks(&mark, &c->last) > 0;
+    struct zmpi_mark mark = zmpi_mark_of(r);
+    bool is_last = c->count == 0 || zmpi_mark_compare(&mark, &c->last) > 0;
     if (r->kind == ZMPI_RECORD_SIZE && is_last) {
         c->logical_size = r->extent.lo;
         c->last_size = mark;
-    } else if (r->kind == ZMPI_RECORD_SIZE || compare_marks(&mark, &c->last_size) < 0) {
+    } else if (r->kind == ZMPI_RECORD_SIZE || zmpi_mark_compare(&mark, &c->last_size) < 0) {
         c->size_unknown = true;
     } else if (r->extent.hi > c->logical_size) {
         c->logical_size = r->extent.hi;
@@ -118,7 +118,7 @@ enum zmpi_status zmpi_container_push(struct zmpi_container *c, const struct zmpi
 
 enum zmpi_status zmpi_container_add(struct zmpi_container *c, const struct zmpi_record *r)
 {
-    struct zmpi_mark mark = mark_of(r);
+    struct zmpi_mark mark = zmpi_mark_of(r);
     const bool size = r->kind == ZMPI_RECORD_SIZE;
     enum zmpi_status status = size ? reserve_cut(c) : ZMPI_OK;
     if (status == ZMPI_OK)
@@ -233,86 +233,9 @@ enum zmpi_status zmpi_container_take(struct zmpi_container *c, size_t k, const u
     struct zmpi_walk walk = {.segment = s, .end = s->sizes > 0};
     const struct zmpi_record *r;
     while (status == ZMPI_OK && (r = zmpi_walk_next(&walk)) != NULL) {
-        struct zmpi_mark mark = mark_of(r);
+        struct zmpi_mark mark = zmpi_mark_of(r);
         if (r->kind == ZMPI_RECORD_SIZE)
             status = add_cut(c, &mark);
     }
     return status;
-}
-
-/* ---- sealing ---- */
-
-/* Through all records: the last size record, and the data records behind it. */
-static enum zmpi_status find_size(struct zmpi_container *c, const struct zmpi_reader *in)
-{
-    enum zmpi_status status = zmpi_container_load(c, in, 0, c->indexed);
-    if (status != ZMPI_OK)
-        return status;
-    c->last_size = (struct zmpi_mark){0};
-    for (size_t i = 0; i < c->cuts; i++)
-        if (compare_marks(&c->cut[i], &c->last_size) >= 0)
-            c->last_size = c->cut[i];
-    c->logical_size = c->last_size.size;
-    struct zmpi_walk walk = {.segment = c->all.segment, .end = c->all.count};
-    const struct zmpi_record *r;
-    for (size_t i = 0; (r = i < c->tail_count ? &c->tail[i] : zmpi_walk_next(&walk)) != NULL; i++) {
-        struct zmpi_mark mark = mark_of(r);
-        if (compare_marks(&mark, &c->last_size) > 0)
-            c->logical_size = r->extent.hi > c->logical_size ? r->extent.hi : c->logical_size;
-    }
-    c->size_unknown = false;
-    return ZMPI_OK;
-}
-
-static void sort_cuts(struct zmpi_container *c)
-{
-    if (c->cuts == 0)
-        return;
-    qsort(c->cut, c->cuts, sizeof *c->cut, compare_marks);
-    for (size_t i = c->cuts - 1; i-- > 0;)
-        if (c->cut[i + 1].size < c->cut[i].size)
-            c->cut[i].size = c->cut[i + 1].size;
-}
-
-enum zmpi_status zmpi_container_seal(struct zmpi_container *c, const struct zmpi_reader *in)
-{
-    enum zmpi_status status = ZMPI_OK;
-    for (size_t k = 0; k < c->indexed && status == ZMPI_OK; k++)
-        if (c->all.segment[k].sizes > 0)
-            status = zmpi_container_load(c, in, k, k + 1);
-    if (status == ZMPI_OK && c->size_unknown)
-        status = find_size(c, in);
-    if (status != ZMPI_OK || c->sealed)
-        return status;
-    sort_cuts(c);
-    status = zmpi_container_find_build(c);
-    c->sealed = status == ZMPI_OK;
-    return status;
-}
-
-static int compare_records(const void *a, const void *b)
-{
-    return zmpi_record_compare(a, b);
-}
-
-enum zmpi_status zmpi_container_records(struct zmpi_container *c, const struct zmpi_reader *in,
-                                        struct zmpi_record **record)
-{
-    enum zmpi_status status = zmpi_container_load(c, in, 0, c->indexed);
-    if (status != ZMPI_OK)
-        return status;
-    struct zmpi_record *all = malloc((c->count + 1) * sizeof *all);
-    if (all == NULL)
-        return ZMPI_ERR_MEMORY;
-    struct zmpi_walk walk = {.segment = c->all.segment, .end = c->all.count};
-    const struct zmpi_record *r;
-    size_t n = 0;
-    while ((r = zmpi_walk_next(&walk)) != NULL)
-        all[n++] = *r;
-    if (c->tail_count > 0)
-        memcpy(all + n, c->tail, c->tail_count * sizeof *all);
-    if (c->count > 0)
-        qsort(all, c->count, sizeof *all, compare_records);
-    *record = all;
-    return ZMPI_OK;
 }

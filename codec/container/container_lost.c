@@ -18,14 +18,6 @@ static bool is_zero(const unsigned char *p, size_t n)
     return n != 0 && *p == 0 && memcmp(p, p + 1, n - 1) == 0;
 }
 
-bool zmpi_record_likely(const unsigned char head[ZMPI_RECORD_LIKELY])
-{
-    const unsigned kind = zmpi_load16(head + 4), levels = zmpi_load16(head + 6);
-    return zmpi_load32(head) == ZMPI_RECORD_MAGIC &&
-           (kind == ZMPI_RECORD_DATA || kind == ZMPI_RECORD_SIZE) &&
-           (levels <= ZMPI_EXTENT_LEVELS || levels == ZMPI_EXTENT_LIST);
-}
-
 /* Does a data record begin here, a stream in it? */
 static bool has_stream(const struct zmpi_reader *in, uint64_t offset)
 {

@@ -1,8 +1,6 @@
 /* main.c - zmpi: look at, restore and make compressed files, without MPI. */
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,12 +8,7 @@
 #include "base/text.h"
 #include "tool.h"
 
-static const struct command {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *arguments;
-    const char *help;
-} commands[] = {
+static const struct tool_command commands[] = {
     {"compress", tool_compress,
      "[-t f32|f64] -e BOUND [-T THRESHOLD] [--fill V[,V]] [--components N[:slow]] [--codec C] "
      "[-d NZxNYxNX] [-v] IN OUT",
@@ -153,45 +146,6 @@ static const struct command {
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-static const struct command *current;
-
-int tool_fail(const char *format, ...)
-{
-    va_list arguments;
-    fflush(stdout);
-    fprintf(stderr, "zmpi%s%s: ", current ? " " : "", current ? current->name : "");
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    return TOOL_ERROR;
-}
-
-int tool_fail_status(const char *path, enum zmpi_status status)
-{
-    return tool_fail("%s: %s", path, zmpi_strerror(status));
-}
-
-int tool_usage(void)
-{
-    return tool_fail("usage: zmpi %s %s", current->name, current->arguments);
-}
-
-bool tool_listing(int argc, char **argv, bool *json, bool *all)
-{
-    static const struct option longs[] = {
-        {"json", 0, NULL, 'j'}, {"all", 0, NULL, 'a'}, {NULL, 0, NULL, 0}};
-    int c;
-    *json = *all = false;
-    while ((c = getopt_long(argc, argv, "a", longs, NULL)) != -1) {
-        if (c == '?')
-            return false;
-        *json = *json || c == 'j';
-        *all = *all || c == 'a';
-    }
-    return argc - optind == 1;
-}
-
 static void print_help(FILE *out)
 {
     fprintf(out, "zmpi %s: look at, restore and make compressed files\n\n", zmpi_version());
@@ -210,7 +164,7 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
-static const struct command *find_command(const char *name)
+static const struct tool_command *find_command(const char *name)
 {
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(name, commands[i].name) == 0)
@@ -218,22 +172,11 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-static int print_usage(const struct command *c)
-{
-    printf("usage: zmpi %s %s\n\n%s\n", c->name, c->arguments, c->help);
-    return TOOL_OK;
-}
-
-int tool_help(void)
-{
-    return print_usage(current);
-}
-
 /* With the command that was probably meant, if one is like it. */
 static int unknown_command(const char *name)
 {
     size_t least = (strlen(name) + 1) / 2;
-    const struct command *meant = NULL;
+    const struct tool_command *meant = NULL;
     for (int i = 0; i < COMMANDS; i++) {
         const size_t d = zmpi_text_distance(name, commands[i].name);
         if (d < least) {
@@ -264,8 +207,8 @@ static int run(int argc, char **argv)
         return TOOL_OK;
     }
     if (is_one_of(name, help) && argc > 2) { /* zmpi help COMMAND */
-        const struct command *c = find_command(argv[2]);
-        return c ? print_usage(c) : unknown_command(argv[2]);
+        const struct tool_command *c = find_command(argv[2]);
+        return c ? tool_describe(c) : unknown_command(argv[2]);
     }
     if (is_one_of(name, help)) {
         print_help(stdout);
@@ -275,13 +218,14 @@ static int run(int argc, char **argv)
         print_help(stderr);
         return TOOL_ERROR;
     }
-    current = find_command(name);
-    if (!current)
+    const struct tool_command *command = find_command(name);
+    if (!command)
         return unknown_command(name);
-    const bool starts = current->run == tool_run || current->run == tool_view;
+    tool_begin(command);
+    const bool starts = command->run == tool_run || command->run == tool_view;
     if (!starts && asks_for_help(argc - 1, argv + 1)) /* else of the program? */
         return tool_help();
-    return current->run(argc - 1, argv + 1);
+    return command->run(argc - 1, argv + 1);
 }
 
 /* A standard stream that is closed must not be the number of the next file. Reading what is open

@@ -1,47 +1,11 @@
-/* plain.c - what a program without zmpi left of a container that it wrote over; and zmpi recover
- * --plain: that program's data without the rest. */
+/* plain.c - zmpi recover --plain: of a container that a program without zmpi wrote over that
+ * program's data, without the rest. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reader/overwritten.h"
 #include "tool.h"
-
-/* "1000" or "1000 to 2000". */
-static const char *bytes_text(const struct zmpi_overwritten *o, char text[64])
-{
-    if (o->least == o->most)
-        snprintf(text, 64, "%llu", (unsigned long long)o->most);
-    else
-        snprintf(text, 64, "%llu to %llu", (unsigned long long)o->least,
-                 (unsigned long long)o->most);
-    return text;
-}
-
-enum zmpi_status tool_tell_overwritten(const struct tool_input *in, enum zmpi_kind kind)
-{
-    struct zmpi_overwritten o;
-    char text[64];
-    const enum zmpi_status status = zmpi_overwritten_look(&in->reader, &o);
-    if (status)
-        return status;
-    if (kind == ZMPI_KIND_PLAIN_OVER) {
-        fprintf(
-            stderr,
-            "zmpi: %s: is a plain file: a program without zmpi wrote over a zmpi container. The "
-            "first %s bytes are probably that program's; zmpi recover --plain cuts off what is "
-            "left of the container, zmpi recover without it reads that\n",
-            in->path, bytes_text(&o, text));
-        return ZMPI_OK;
-    }
-    fprintf(stderr, "zmpi: %s: was a zmpi container before its first bytes were written over",
-            in->path);
-    if (o.most)
-        fprintf(stderr, ", probably %s of them", bytes_text(&o, text));
-    fprintf(stderr, ": %s. If they are another program's data, zmpi recover --plain saves these\n",
-            kind == ZMPI_KIND_OVERWRITTEN ? "these are lost" : "nothing else can be read any more");
-    return ZMPI_OK;
-}
 
 /* What the user says, or what was found. */
 static int choose_size(const struct tool_input *in, const struct zmpi_overwritten *o,
@@ -61,7 +25,7 @@ static int choose_size(const struct tool_input *in, const struct zmpi_overwritte
                          (unsigned long long)in->physical);
     if (o->most && (*size < o->least || *size > o->most))
         return tool_fail("--size %s: %s bytes were written over (head -c cuts off what you like)",
-                         text, bytes_text(o, range));
+                         text, tool_overwritten_bytes(o, range));
     return TOOL_OK;
 }
 
@@ -94,9 +58,7 @@ static int recover(struct tool_input *in, const char *to, const char *size_text)
         return tool_fail_status(in->path, status);
     if (kind == ZMPI_KIND_PLAIN)
         return tool_fail("%s: nothing is left of a container in it", in->path);
-    /* Of one whose first page is lost, zeros, most is there. */
-    const bool is_gone = o.most && o.least > ZMPI_HEADER_BYTES;
-    if ((kind == ZMPI_KIND_CONTAINER && !is_gone) || kind == ZMPI_KIND_HEADLESS)
+    if (kind == ZMPI_KIND_CONTAINER || kind == ZMPI_KIND_HEADLESS)
         return tool_fail(
             "%s: nobody has written over this container (zmpi recover without --plain)", in->path);
     int failed = choose_size(in, &o, size_text, &size);

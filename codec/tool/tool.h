@@ -16,6 +16,13 @@
 
 enum { TOOL_OK = 0, TOOL_DIFFERENT = 1, TOOL_ERROR = 2 };
 
+struct tool_command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *arguments;
+    const char *help;
+};
+
 int tool_compress(int argc, char **argv);
 int tool_decompress(int argc, char **argv);
 int tool_recover(int argc, char **argv);
@@ -33,13 +40,16 @@ int tool_view(int argc, char **argv);
 int tool_mount(int argc, char **argv);
 int tool_convert(int argc, char **argv);
 
+/* The command that runs from here on: what messages name. */
+void tool_begin(const struct tool_command *command);
 /* Print a message and return TOOL_ERROR. */
 int tool_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int tool_fail_status(const char *path, enum zmpi_status status);
 /* The arguments are wrong: prints the command's and returns TOOL_ERROR. */
 int tool_usage(void);
-/* The command's help, on standard output. */
+/* The command's help, or that of another one, on standard output. */
 int tool_help(void);
+int tool_describe(const struct tool_command *command);
 
 /* The options of commands that list what one file, argv[optind], has: --json, and -a or --all.
  * False: there are others, or not one file. */
@@ -95,8 +105,11 @@ struct tool_headless *tool_headless_open(struct tool_input *in);
 void tool_headless_close(struct tool_headless *h);
 /* Of a damaged file all that can be read; what cannot is listed on stderr. (recover.c) */
 int tool_keep_going(const char *path, const char *to);
-/* Says how many bytes of what is such a kind were probably written over; and those without the
- * rest to another file, size NULL: as many as were found. (plain.c) */
+/* How many bytes were written over: "1000" or "1000 to 2000". (overwritten.c) */
+struct zmpi_overwritten;
+const char *tool_overwritten_bytes(const struct zmpi_overwritten *o, char text[64]);
+/* Says how many bytes of what is such a kind were probably written over (overwritten.c); and those
+ * without the rest to another file, size NULL: as many as were found. (plain.c) */
 enum zmpi_status tool_tell_overwritten(const struct tool_input *in, enum zmpi_kind kind);
 int tool_recover_plain(const char *path, const char *to, const char *size);
 

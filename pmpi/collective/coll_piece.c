@@ -10,8 +10,6 @@
  *                                                                             56  8  0
  */
 #include <math.h>
-#include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +17,6 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "collective/coll.h"
-#include "judge/byte_order.h"
-#include "judge/element_type.h"
 #include "mpi/runtime.h"
 #include "stream/compress_job.h"
 
@@ -29,98 +25,6 @@ enum { MAGIC = 0x4543505A, HASHED = 40, SENT = 48 };
 size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes)
 {
     return ZPIECE_HEAD + (o->collective_piece < bytes ? o->collective_piece : bytes);
-}
-
-/* What the program says are floats, and is none; said once by each process. */
-static void tell_of_looks(const struct zcall *c, enum zmpi_type element, enum zmpi_looks looks)
-{
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&said))
-        zmpi_log(ZMPI_LOG_WARN,
-                 "%s on %d ranks: sent as MPI_%s, data of rank %d look like %s: such messages are "
-                 "exact (their own datatype, or ZMPI_COLLECTIVES=none, says so)",
-                 zop_name(c->op), c->state->ranks, element == ZMPI_F32 ? "FLOAT" : "DOUBLE",
-                 c->state->rank, zmpi_looks_name(looks));
-}
-
-bool zpiece_has_numbers(const struct zcall *c, enum zmpi_type element, const void *data,
-                        size_t bytes)
-{
-    struct zmpi_order order = {0};
-    const size_t count = bytes / zmpi_type_size(element);
-    if (!zmpi_device_holding(data))
-        zmpi_order_look(&order, element, data, count);
-    if (zmpi_order_is_other(&order) || zmpi_order_has_integers(&order))
-        return false;
-    const enum zmpi_looks looks = zmpi_looks_like(element, data, count);
-    if (looks != ZMPI_LOOKS_RIGHT)
-        tell_of_looks(c, element, looks);
-    return looks == ZMPI_LOOKS_RIGHT;
-}
-
-/* Who sends a piece alone decides: it says itself what it is. */
-static struct zmpi_bound bound_of(const struct zcall *c, enum zmpi_type element, const void *data,
-                                  size_t bytes)
-{
-    const struct zmpi_bound lossless = {ZMPI_LOSSLESS, 0};
-    bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
-    if (c->exact || !is_float || c->state->options.bound.mode == ZMPI_LOSSLESS)
-        return lossless;
-    return zpiece_has_numbers(c, element, data, bytes) ? c->state->options.bound : lossless;
-}
-
-bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
-                     const struct zmpi_bound *bound, const struct zmpi_range *range, int encoder,
-                     struct zmpi_job *job)
-{
-    const struct zmpi_options *o = &c->state->options;
-    if (zmpi_job_make(array, bound, range, job))
-        return false;
-    zmpi_job_threshold(job, o->threshold);
-    zmpi_job_fills(job, &o->fill);
-    if (zmpi_job_open(job))
-        zmpi_ratio_search_apply(&c->search, job);
-    job->read = c->scanned;
-    job->threads = zruntime_threads(o);
-    zmpi_options_encoder(o, &job->approximate);
-    job->encoder = encoder;
-    return true;
-}
-
-bool zpiece_job(const struct zcall *c, const struct zblock *b, const void *data, size_t bytes,
-                int encoder, struct zmpi_job *job)
-{
-    const struct zmpi_array a = zblock_array(b, bytes);
-    const struct zmpi_bound bound = bound_of(c, a.type, data, bytes);
-    return zpiece_make_job(c, &a, &bound, &c->range, encoder, job);
-}
-
-/* Are a rank's pieces coded in the same order in every run? To several peers they go as each takes
- * them. */
-static bool in_order(const struct zcall *c)
-{
-    return c->op == ZOP_GATHER || c->op == ZOP_GATHERV || c->op == ZOP_ALLGATHER ||
-           c->op == ZOP_ALLGATHERV || c->op == ZOP_BCAST;
-}
-
-/* Axes may decide whether a chunk is exact: those of lossy data must not depend on what came when.
- */
-static void recall_axes(const struct zcall *c, struct zmpi_job *job, const unsigned char *data)
-{
-    const bool exact = job->bound.mode == ZMPI_LOSSLESS;
-    if (exact || in_order(c))
-        zmpi_axes_recall(&c->state->axes[exact], job, data);
-}
-
-size_t zpiece_stream(struct zcall *c, const struct zmpi_device *holder, const unsigned char *data,
-                     struct zmpi_job *job, unsigned char *dst, size_t room)
-{
-    size_t size;
-    if (!holder)
-        recall_axes(c, job, data);
-    enum zmpi_status status =
-        zmpi_offload_compress(&c->state->offload, job, holder, dst, room, data, &size);
-    return !status && size < room ? size : 0;
 }
 
 /* A stream, or one of each component. */
@@ -137,21 +41,6 @@ static size_t compress(struct zcall *c, const struct zpart *part, struct zmpi_jo
  * A piece that did not become smaller goes as it is. Where measured time has chosen the encoder,
  * the other one might have made it smaller: so it gets the values that both would give it.
  */
-enum zmpi_status zpiece_decode_own(const struct zmpi_job *job, unsigned char *data, size_t bytes)
-{
-    const struct zmpi_device *cpu = zmpi_device_cpu();
-    struct zmpi_job fle = *job;
-    size_t room = zmpi_compress_capacity(&job->array), size = 0;
-    unsigned char *stream = malloc(room);
-    fle.encoder = ZMPI_FLE;
-    enum zmpi_status status =
-        stream ? zmpi_job_compress(cpu, &fle, stream, room, data, &size) : ZMPI_ERR_MEMORY;
-    if (!status)
-        status = cpu->decompress(data, bytes, stream, size, NULL, job->threads);
-    free(stream);
-    return status;
-}
-
 static enum zmpi_status decode_own(const struct zcall *c, const struct zmpi_job *job,
                                    unsigned char *data, size_t bytes)
 {

@@ -373,9 +373,3 @@ size_t ztype_segment(const struct ztype *t, uint64_t at)
     }
     return low;
 }
-
-void ztype_free(struct ztype *t)
-{
-    free(t->segment);
-    memset(t, 0, sizeof *t);
-}

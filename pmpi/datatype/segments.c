@@ -2,6 +2,7 @@
 #include "datatype/datatype.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void zsegments_add(struct zsegments *s, int64_t offset, uint64_t length)
 {
@@ -36,4 +37,10 @@ void zsegments_repeat(struct zsegments *s, const struct ztype *t, int64_t offset
     for (int64_t i = 0; i < count && !s->failed; i++)
         for (size_t k = 0; k < t->count; k++)
             zsegments_add(s, offset + i * t->extent + t->segment[k].offset, t->segment[k].length);
+}
+
+void ztype_free(struct ztype *t)
+{
+    free(t->segment);
+    memset(t, 0, sizeof *t);
 }

@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "bound/ratio.h"
 #include "container/container.h"
-#include "container/entries.h"
+#include "format/entries.h"
 #include "datatype/buffer.h"
 #include "device/codec_choice.h"
 #include "device/offload.h"

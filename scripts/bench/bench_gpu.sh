@@ -88,7 +88,7 @@ build() {
     [[ $architecture != sm_ ]] || architecture=native
     echo "== building in $1 for $architecture"
     "$nvcc" -c -O3 -lineinfo -std=c++17 --fmad=false -arch="$architecture" "${include[@]}" "$top/gpu/kernels/kernels.cu" -o "$1/kernels.cu.o" &
-    find "$top/codec" "$top/gpu" -name '*.c' ! -path '*/tool/*' ! -path '*/options/*' ! -path '*/emulator/*' | while read -r source; do
+    find "$top/codec" "$top/gpu" -name '*.c' ! -path '*/tool/*' ! -path '*/view/*' ! -path '*/options/*' ! -path '*/emulator/*' | while read -r source; do
         object=${source#"$top/"}
         object=${object//\//_}.o
         [[ $object == gpu_kernels_kernels.c.o ]] || printf '%s\0%s\0' "$1/$object" "$source"

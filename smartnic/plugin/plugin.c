@@ -17,10 +17,6 @@
 #include "layout/stream.h"
 #include "plugin/plugin.h"
 
-/* Kept between calls. */
-#define KEPT ((size_t)64 << 20)
-/* Copied and hashed at a time: stays in the cache in between. */
-#define PART ((size_t)64 << 10)
 /* What a process may lose to daemons that fail now and then. */
 #define MOST_LOST ((size_t)256 << 20)
 /* A call whose daemon fails is tried once more, with a new session. */
@@ -28,9 +24,6 @@
 
 __attribute__((visibility("default"))) const struct zmpi_device *zmpi_device_plugin(void);
 
-struct nic_blocks nic_blocks = {.lock = PTHREAD_MUTEX_INITIALIZER, .most = KEPT};
-atomic_bool nic_broken;
-_Thread_local char nic_said[256];
 static atomic_size_t lost; /* bytes of blocks that a daemon may still write to */
 
 static const char *problem(void)
@@ -53,36 +46,12 @@ static const char *probe(void)
 
 /* ---- data ---- */
 
-void nic_copy_and_hash(XXH3_state_t *state, unsigned char *dst, const void *src, size_t size)
-{
-    for (size_t at = 0; at < size; at += PART) {
-        const size_t n = size - at < PART ? size - at : PART;
-        memcpy(dst + at, (const unsigned char *)src + at, n);
-        XXH3_64bits_update(state, dst + at, n);
-    }
-}
-
 static uint64_t copy_and_hash(unsigned char *dst, const unsigned char *src, size_t size)
 {
     XXH3_state_t state;
     zmpi_hash_begin(&state, 0);
     nic_copy_and_hash(&state, dst, src, size);
     return XXH3_64bits_digest(&state);
-}
-
-bool nic_is_head_of(const struct zmpi_job *job, const unsigned char *is, size_t size)
-{
-    unsigned char head[ZMPI_STREAM_HEADER_BYTES + 8];
-    struct zmpi_plan plan;
-    if (zmpi_plan_make(&job->array, &plan))
-        return false;
-    plan.chunks = 0; /* only the header's fields are wanted */
-    zmpi_plan_header(&plan, job, 0, size, head);
-    const double eb = zmpi_loadf64(is + 56);
-    return memcmp(is, head, 9) == 0 && memcmp(is + 12, head + 12, 44) == 0 &&
-           zmpi_load64(is + 64) == size &&
-           (eb == job->abs_bound ||
-            (job->finer[1] > 0 && (eb == job->finer[0] || eb == job->finer[1])));
 }
 
 /* Is dst a stream of this job? The chunks' own checksums are covered by the daemon's. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "container/extents.h"
+#include "format/extents.h"
 #include "kit.h"
 
 #define SPACE    4096 /* logical bytes that the random extents stay in */

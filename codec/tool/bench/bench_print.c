@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench.h"
 #include "kernels/kernels.h"
+#include "tool/bench/bench.h"
 
 /* Decimal gigabytes of uncompressed data per second. */
 static double rate(size_t bytes, const struct bench_times *t)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bench.h"
+#include "tool/bench/bench.h"
 
 void *bench_alloc(size_t size)
 {

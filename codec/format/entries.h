@@ -5,7 +5,7 @@
 #ifndef ZMPI_ENTRIES_H
 #define ZMPI_ENTRIES_H
 
-#include "container/container.h"
+#include "format/format.h"
 
 /* What is expected of the next entry. All zero is the beginning. */
 struct zmpi_chain {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "container/container_private.h"
+#include "format/format_private.h"
 
 #define CHECKED         56 /* header bytes before the checksum */
 #define COPY_OF_PAYLOAD 64 /* a copy takes at most one part in so many of it */
@@ -295,4 +295,12 @@ enum zmpi_status zmpi_record_decode(struct zmpi_record *r, const unsigned char i
     if (status == ZMPI_OK)
         *r = found;
     return status;
+}
+
+bool zmpi_record_likely(const unsigned char head[ZMPI_RECORD_LIKELY])
+{
+    const unsigned kind = zmpi_load16(head + 4), levels = zmpi_load16(head + 6);
+    return zmpi_load32(head) == ZMPI_RECORD_MAGIC &&
+           (kind == ZMPI_RECORD_DATA || kind == ZMPI_RECORD_SIZE) &&
+           (levels <= ZMPI_EXTENT_LEVELS || levels == ZMPI_EXTENT_LIST);
 }

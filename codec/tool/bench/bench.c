@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
 #include "judge/components.h"
+#include "tool/bench/bench.h"
 
 /* "N", or "A..B": one result for each number from A to B. */
 static bool parse_threads(const char *text, struct bench_settings *s)

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "bench.h"
 #include "bound/fill.h"
 #include "stream/compress_job.h"
-#include "value.h"
+#include "tool/bench/bench.h"
+#include "tool/value.h"
 
 /*
  * One sample of an operation on a small array takes at least this long: the clock and the first

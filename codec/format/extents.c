@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "container/extents.h"
+#include "format/extents.h"
 
 #define OFFSET_MAX ((uint64_t)INT64_MAX)
 

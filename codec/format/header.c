@@ -1,10 +1,10 @@
 /*
- * container_header.c - the two header slots of a container (docs/format.md 2.1).
+ * header.c - the two header slots of a container (docs/format.md 2.1).
  */
 #include <string.h>
 
 #include "base/hash.h"
-#include "container/container_private.h"
+#include "format/format_private.h"
 
 #define SLOT_CHECKED 120
 #define SECOND_SLOT  256

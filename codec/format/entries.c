@@ -5,12 +5,12 @@
  * An entry says which fields are not as expected, and by how much, in numbers of as many bytes as
  * they need.
  */
-#include "container/entries.h"
+#include "format/entries.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "container/container_private.h"
+#include "format/format_private.h"
 
 /* Which fields follow, in this order. */
 enum { FORM = 1, LO = 2, EPOCH = 4, NUMBER = 8, RANK = 16, OFFSET = 32, PAYLOAD = 64, FLAGS = 127 };

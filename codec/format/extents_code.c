@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "container/extents.h"
+#include "format/extents.h"
 
 #define OFFSET_MAX ((uint64_t)INT64_MAX)
 

@@ -4,7 +4,7 @@
  */
 #include <stddef.h>
 
-#include "bench.h"
+#include "tool/bench/bench.h"
 
 #ifdef ZMPI_HAVE_ZFP
 #include <zfp.h>

@@ -5,7 +5,7 @@
 #include "bound/ratio.h"
 #include "judge/axes_known.h"
 #include "layout/stream.h"
-#include "tool.h"
+#include "tool/tool.h"
 
 enum { BENCH_MOST_REPETITIONS = 31, BENCH_MOST_PEERS = 4, BENCH_PEER_REPETITIONS = 3 };
 

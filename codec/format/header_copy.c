@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "container/container_private.h"
+#include "format/format_private.h"
 
 #define CHECKED   128
 #define TALLY     120

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "container/container_private.h"
+#include "judge/components.h"
 
 /* Decoded data that are kept until they are interleaved, and stretches of a request among them. */
 #define TILE_BYTES ((size_t)2 << 20)
@@ -14,7 +15,7 @@
 #define STRETCHES  256
 #define CHUNKS     4
 #define CHUNK_MOST 262144 /* elements (format.md 1.1) */
-#define BLOCK      256    /* points whose components stay in the first-level cache */
+#define APART      16     /* elements between components, whose distance is no power of two then */
 #define MOST       64     /* components */
 
 static bool is_next(const struct zmpi_extent *a, const struct zmpi_extent *b)
@@ -85,31 +86,21 @@ struct stretch {
 struct tile {
     const struct zmpi_found *found;
     size_t n, width, points; /* components, bytes of an element, room */
-    unsigned char *data;     /* component after component */
+    size_t plane;            /* elements from one component to the next */
+    int threads;
+    unsigned char *data; /* component after component */
     struct stretch stretch[STRETCHES];
     struct zmpi_copy copy[STRETCHES]; /* points that are decoded: from and length in points */
     size_t stretches, copies, used;
     uint64_t next; /* the point behind the last one that is decoded */
 };
 
-static inline void interleave(const struct tile *t, size_t at, size_t points, size_t width,
-                              unsigned char *dst)
-{
-    for (size_t p = 0; p < points; p += BLOCK) {
-        const size_t end = p + BLOCK < points ? p + BLOCK : points;
-        for (size_t c = 0; c < t->n; c++)
-            for (size_t i = p; i < end; i++)
-                memcpy(dst + (i * t->n + c) * width, t->data + (c * t->points + at + i) * width,
-                       width);
-    }
-}
-
 /* `length` bytes from byte `offset` of a point on, which end within it. */
 static void part_of_point(const struct tile *t, size_t at, size_t offset, size_t length,
                           unsigned char *dst)
 {
     for (size_t k = 0; k < length; k++, offset++)
-        dst[k] = t->data[(offset / t->width * t->points + at) * t->width + offset % t->width];
+        dst[k] = t->data[(offset / t->width * t->plane + at) * t->width + offset % t->width];
 }
 
 static void give(const struct tile *t, const struct stretch *s, unsigned char *dst)
@@ -124,10 +115,8 @@ static void give(const struct tile *t, const struct stretch *s, unsigned char *d
         left -= head;
     }
     const size_t points = left / stride;
-    if (t->width == 8)
-        interleave(t, at, points, 8, out);
-    else
-        interleave(t, at, points, 4, out);
+    zmpi_components_join(t->width == 8 ? ZMPI_F64 : ZMPI_F32, t->data + at * t->width, t->plane,
+                         points, (int)t->n, t->threads, out);
     part_of_point(t, at + points, 0, left % stride, out + points * stride);
 }
 
@@ -162,7 +151,7 @@ static enum zmpi_status decode(const struct tile *t, const unsigned char id[16],
     for (size_t c = 0; c < t->n; c++) { /* the newest is the last component */
         const enum zmpi_status status =
             zmpi_record_read(&t->found[t->n - 1 - c].record, id, in, copy, t->copies,
-                             t->data + c * t->points * t->width);
+                             t->data + c * t->plane * t->width);
         if (status != ZMPI_OK)
             return status;
     }
@@ -200,8 +189,13 @@ enum zmpi_status zmpi_components_read(const struct zmpi_found *found, size_t n,
         need += copies[i].length / stride + 2;
     size_t points = tile_points(&found->record, in, stride);
     points = need < points ? (size_t)need : points;
-    *t = (struct tile){
-        .found = found, .n = n, .width = width, .points = points, .data = malloc(points * stride)};
+    *t = (struct tile){.found = found,
+                       .n = n,
+                       .width = width,
+                       .points = points,
+                       .plane = points + APART,
+                       .threads = in->threads,
+                       .data = malloc((points + APART) * stride)};
     if (t->data == NULL)
         status = ZMPI_ERR_MEMORY;
     uint64_t done = 0; /* bytes of copy i that earlier tiles have */

@@ -48,10 +48,17 @@ void zmpi_component_take(enum zmpi_type type, const void *src, size_t count, int
 void zmpi_component_put(enum zmpi_type type, const void *src, size_t points, int n, int c,
                         void *dst);
 
+/* All n components of `points` points to dst, each `plane` elements behind the one before; and
+ * back. Such distances are best no powers of two. */
+void zmpi_components_split(enum zmpi_type type, const void *src, size_t points, int n, int threads,
+                           void *dst, size_t plane);
+void zmpi_components_join(enum zmpi_type type, const void *src, size_t plane, size_t points, int n,
+                          int threads, void *dst);
+
 /* The ranges of components [first, end) of such elements in the host's memory, merged into
  * range[]: of values below the threshold that are no fill value. */
 void zmpi_components_range(enum zmpi_type type, const void *src, size_t count, int n, int first,
-                           int end, double threshold, const struct zmpi_fills *fills,
+                           int end, double threshold, const struct zmpi_fills *fills, int threads,
                            struct zmpi_range range[]);
 /* What may be fill values of component c, whose range is known. */
 struct zmpi_fill zmpi_component_fill(enum zmpi_type type, const void *src, size_t count, int n,

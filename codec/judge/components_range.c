@@ -1,27 +1,76 @@
 /* components_range.c - what a bound needs to know of each of several interleaved components. */
 #include "judge/components.h"
 
-/* Points whose components are taken while they are in the first-level cache. */
-enum { TILE = 2048 };
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/pool.h"
+
+/* Points whose components are taken while they are in the first-level cache; and those that a
+ * thread takes at a time. */
+enum { TILE = 512, PORTION = 64 * TILE };
 /* Rows of samples, and their longest length, that tell fill values. */
 enum { ROWS = 64, ROW = 256, ONE_IN = 32 };
 
+struct scan {
+    enum zmpi_type type;
+    const unsigned char *data;
+    size_t points;
+    int n, first, end;
+    double threshold;
+    const struct zmpi_fills *fills;
+    struct zmpi_range *range;
+    pthread_mutex_t lock; /* of range */
+    atomic_size_t next;   /* point */
+};
+
+static void scan_tile(const struct scan *s, size_t at, size_t points, struct zmpi_range range[])
+{
+    const size_t n = (size_t)s->n, width = zmpi_type_size(s->type);
+    double tile[TILE];
+    for (int c = s->first; c < s->end; c++) {
+        struct zmpi_range part;
+        zmpi_component_take(s->type, s->data + at * n * width, points * n, s->n, c, tile);
+        zmpi_range_without(s->type, tile, points, s->threshold, s->fills, 1, &part);
+        zmpi_range_merge(&range[c], &part);
+    }
+}
+
+static void scan_portions(void *context)
+{
+    struct scan *s = context;
+    struct zmpi_range range[ZMPI_COMPONENTS_MOST];
+    size_t begin;
+    for (int c = s->first; c < s->end; c++)
+        range[c] = ZMPI_RANGE_EMPTY;
+    while ((begin = atomic_fetch_add(&s->next, PORTION)) < s->points) {
+        const size_t end = s->points - begin < PORTION ? s->points : begin + PORTION;
+        for (size_t at = begin; at < end; at += TILE)
+            scan_tile(s, at, end - at < TILE ? end - at : TILE, range);
+    }
+    pthread_mutex_lock(&s->lock);
+    for (int c = s->first; c < s->end; c++)
+        zmpi_range_merge(&s->range[c], &range[c]);
+    pthread_mutex_unlock(&s->lock);
+}
+
 void zmpi_components_range(enum zmpi_type type, const void *src, size_t count, int n, int first,
-                           int end, double threshold, const struct zmpi_fills *fills,
+                           int end, double threshold, const struct zmpi_fills *fills, int threads,
                            struct zmpi_range range[])
 {
-    const unsigned char *data = src;
-    const size_t width = zmpi_type_size(type), points = count / (size_t)n;
-    double tile[TILE];
-    for (size_t at = 0; at < points; at += TILE) {
-        const size_t many = points - at < TILE ? points - at : TILE;
-        for (int c = first; c < end; c++) {
-            struct zmpi_range part;
-            zmpi_component_take(type, data + at * (size_t)n * width, many * (size_t)n, n, c, tile);
-            zmpi_range_without(type, tile, many, threshold, fills, 1, &part);
-            zmpi_range_merge(&range[c], &part);
-        }
-    }
+    struct scan s = {.type = type,
+                     .data = src,
+                     .points = count / (size_t)n,
+                     .n = n,
+                     .first = first,
+                     .end = end,
+                     .threshold = threshold,
+                     .fills = fills,
+                     .range = range,
+                     .lock = PTHREAD_MUTEX_INITIALIZER};
+    const size_t portions = (s.points + PORTION - 1) / PORTION;
+    if (first < end)
+        zmpi_pool_run(portions < (size_t)threads ? (int)portions : threads, scan_portions, &s);
 }
 
 struct zmpi_fill zmpi_component_fill(enum zmpi_type type, const void *src, size_t count, int n,

@@ -12,6 +12,8 @@
 
 /* Numbers that tell blocks from interleaved components among ranks. */
 enum { BLOCKS = 1000 };
+/* Elements between components of a piece, whose distance is no power of two then. */
+enum { APART = 16 };
 
 static size_t number_of(const struct zplan *p)
 {
@@ -136,7 +138,7 @@ static void scan(const struct zfile *f, const struct zplan *p, size_t first, siz
     if (p->components > 0) {
         zmpi_components_range(type, p->memory.data, p->memory.bytes / zmpi_type_size(type),
                               p->components, (int)first, (int)end, threshold, &f->options.fill,
-                              range);
+                              zruntime_threads(&f->options), range);
         return;
     }
     for (size_t c = first; c < end && bytes; c++)
@@ -305,7 +307,8 @@ int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm
                       uint64_t *rounds)
 {
     const size_t n = (size_t)abs(components);
-    const uint64_t bytes = (p->memory.bytes < p->most ? p->memory.bytes : p->most) / n;
+    const uint64_t bytes = (p->memory.bytes < p->most ? p->memory.bytes : p->most) +
+                           n * APART * zmpi_type_size(p->memory.element);
     int failed = MPI_SUCCESS;
     p->components = components;
     if (components > 0 && bytes > f->component_room) {
@@ -393,8 +396,11 @@ int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
     const size_t n = number_of(p), width = zmpi_type_size(p->memory.element);
     const uint64_t order = f->last_here = zencode_order(f);
     int rc = MPI_SUCCESS;
+    const size_t points = bytes / width / n, plane = points + APART;
+    zmpi_components_split(p->memory.element, p->memory.data + *begin, points, (int)n,
+                          zruntime_threads(&f->options), f->component, plane);
     for (size_t c = 0; c < n && !rc; c++) {
-        struct zpiece piece = {.data = f->component,
+        struct zpiece piece = {.data = f->component + c * plane * width,
                                .element = p->memory.element,
                                .row = p->shape[2],
                                .rows = p->shape[1],
@@ -403,8 +409,6 @@ int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
                                .order = &order,
                                .big_endian = p->memory.big_endian};
         const enum zmpi_status status = extent_of(p, *begin, bytes, c, &piece.extent);
-        zmpi_component_take(p->memory.element, p->memory.data + *begin, bytes / width, (int)n,
-                            (int)c, f->component);
         rc = status ? zfile_raise_status(f, status, "writing") : zencode_piece(f, &piece);
     }
     *begin += bytes;

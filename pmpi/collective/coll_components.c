@@ -59,7 +59,8 @@ void zapart_scan(struct zcall *c, enum zmpi_type type, const void *data, size_t 
     struct zmpi_range range[ZMPI_COMPONENTS_MOST];
     for (int k = first; k < end; k++)
         range[k] = ZMPI_RANGE_EMPTY;
-    zmpi_components_range(type, data, count, n, first, end, threshold, &o->fill, range);
+    zmpi_components_range(type, data, count, n, first, end, threshold, &o->fill,
+                          zruntime_threads(o), range);
     for (int k = first; k < end; k++) {
         zmpi_range_merge(&c->apart.range[k], &range[k]);
         if (!(c->below > 0))

@@ -1,0 +1,120 @@
+/* components_move.c - interleaved components apart and together again. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "judge/components.h"
+
+/* Points whose components stay in the first-level cache; and those that a thread takes at a time.
+ */
+enum { BLOCK = 256, PORTION = 64 * BLOCK };
+
+/* Elements at distances of n, at any addresses: `restrict` lets the compiler keep all else in
+ * registers. */
+#define TAKE(name, word)                                                                           \
+    static void name(const unsigned char *restrict src, size_t points, size_t n,                   \
+                     unsigned char *restrict dst)                                                  \
+    {                                                                                              \
+        for (size_t i = 0; i < points; i++)                                                        \
+            memcpy(dst + i * sizeof(word), src + i * n * sizeof(word), sizeof(word));              \
+    }
+#define PUT(name, word)                                                                            \
+    static void name(const unsigned char *restrict src, size_t points, size_t n,                   \
+                     unsigned char *restrict dst)                                                  \
+    {                                                                                              \
+        for (size_t i = 0; i < points; i++)                                                        \
+            memcpy(dst + i * n * sizeof(word), src + i * sizeof(word), sizeof(word));              \
+    }
+
+TAKE(take32, uint32_t)
+TAKE(take64, uint64_t)
+PUT(put32, uint32_t)
+PUT(put64, uint64_t)
+
+void zmpi_component_take(enum zmpi_type type, const void *src, size_t count, int n, int c,
+                         void *dst)
+{
+    const size_t width = zmpi_type_size(type), points = count / (size_t)n;
+    const unsigned char *first = (const unsigned char *)src + (size_t)c * width;
+    if (width == 8)
+        take64(first, points, (size_t)n, dst);
+    else
+        take32(first, points, (size_t)n, dst);
+}
+
+void zmpi_component_put(enum zmpi_type type, const void *src, size_t points, int n, int c,
+                        void *dst)
+{
+    const size_t width = zmpi_type_size(type);
+    unsigned char *first = (unsigned char *)dst + (size_t)c * width;
+    if (width == 8)
+        put64(src, points, (size_t)n, first);
+    else
+        put32(src, points, (size_t)n, first);
+}
+
+/* ---- all of them, by several threads ---- */
+
+struct move {
+    enum zmpi_type type;
+    bool apart; /* else together */
+    unsigned char *mixed, *planes;
+    size_t points, plane; /* the latter: elements from one component to the next */
+    int n;
+    atomic_size_t next; /* point */
+};
+
+static void move_block(const struct move *m, size_t at, size_t points)
+{
+    const size_t width = zmpi_type_size(m->type), n = (size_t)m->n;
+    unsigned char *mixed = m->mixed + at * n * width;
+    for (int c = 0; c < m->n; c++) {
+        unsigned char *part = m->planes + ((size_t)c * m->plane + at) * width;
+        if (m->apart)
+            zmpi_component_take(m->type, mixed, points * n, m->n, c, part);
+        else
+            zmpi_component_put(m->type, part, points, m->n, c, mixed);
+    }
+}
+
+static void move_portions(void *context)
+{
+    struct move *m = context;
+    size_t begin;
+    while ((begin = atomic_fetch_add(&m->next, PORTION)) < m->points) {
+        const size_t end = m->points - begin < PORTION ? m->points : begin + PORTION;
+        for (size_t at = begin; at < end; at += BLOCK)
+            move_block(m, at, end - at < BLOCK ? end - at : BLOCK);
+    }
+}
+
+static void move_all(struct move *m, int threads)
+{
+    const size_t portions = (m->points + PORTION - 1) / PORTION;
+    zmpi_pool_run(portions < (size_t)threads ? (int)portions : threads, move_portions, m);
+}
+
+void zmpi_components_split(enum zmpi_type type, const void *src, size_t points, int n, int threads,
+                           void *dst, size_t plane)
+{
+    struct move m = {.type = type,
+                     .apart = true,
+                     .mixed = (unsigned char *)(uintptr_t)src,
+                     .planes = dst,
+                     .points = points,
+                     .plane = plane,
+                     .n = n};
+    move_all(&m, threads);
+}
+
+void zmpi_components_join(enum zmpi_type type, const void *src, size_t plane, size_t points, int n,
+                          int threads, void *dst)
+{
+    struct move m = {.type = type,
+                     .mixed = dst,
+                     .planes = (unsigned char *)(uintptr_t)src,
+                     .points = points,
+                     .plane = plane,
+                     .n = n};
+    move_all(&m, threads);
+}

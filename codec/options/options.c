@@ -63,7 +63,7 @@ static const struct zmpi_option table[] = {
     {{"codec", "name", "fle", "ZMPI_CODEC", "zmpi_codec",
       "encoder of the residuals: fle (fast), huffman (smaller), huffman:approximate (its codes by "
       "CEAZ's approximate sort), interp (smallest, much slower, other values within the bound) or "
-      "auto (fle or huffman, what was measured to take less time)"},
+      "auto (fle or huffman, what was measured to take less time); not set, a ratio has huffman"},
      "allowed are fle, huffman, huffman:approximate, interp or auto",
      ZMPI_OPTION_CODEC,
      true,

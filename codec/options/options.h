@@ -157,7 +157,9 @@ void zmpi_option_get(const struct zmpi_options *o, size_t i, char text[1024]);
  */
 int zmpi_encoder_parse(const char *name, bool *approximate);
 const char *zmpi_encoder_name(int encoder);
-/* Those of o->codec; fle where it is auto and nobody measures. */
+/* o->codec; where nobody has set it and the bound is a ratio, huffman. */
+const char *zmpi_options_codec(const struct zmpi_options *o);
+/* Those of this codec; fle where it is auto and nobody measures. */
 int zmpi_options_encoder(const struct zmpi_options *o, bool *approximate);
 
 /* "64K", "16M", "1G", "123": bytes, K = 1024. False if it is anything else or too large. */

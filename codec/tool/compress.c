@@ -298,11 +298,13 @@ static void say_bound(const struct tool_work *w)
         return;
     const bool exact = !(w->most_bound > 0);
     const bool missed = fabs(got / asked - 1) > 0.05 && !(exact && got > asked);
+    const bool more = missed && got < asked && w->encoder != ZMPI_INTERP;
     printf("ratio=%.9g%s %.4g", asked, missed ? " cannot be had:" : ":", got);
     if (exact)
         printf(", without loss\n");
     else
-        printf(", absolute bound %.9g\n", w->most_bound);
+        printf(", absolute bound %.9g%s%s\n", w->most_bound, more ? "; smaller is --codec " : "",
+               more ? zmpi_encoder_name(w->encoder + 1) : "");
 }
 
 /* A ratio has one bound for all of the data, and lossless none; of an unset number the data tell.
@@ -343,6 +345,9 @@ int tool_compress(int argc, char **argv)
     if (more.components &&
         zmpi_option_set(&w.options, "components", more.components, "--components", message))
         return tool_fail("%s", message);
+    if (w.bound_given)
+        w.options.bound = w.bound;
+    w.options.bound_set |= w.bound_given;
     if (!w.encoder)
         w.encoder = zmpi_options_encoder(&w.options, &w.approximate);
     w.offload = (struct zmpi_offload){.what = input, .name = w.options.device};

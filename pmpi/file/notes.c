@@ -103,5 +103,5 @@ void znote_say(const struct zfile *f, const struct znote *note)
              f->path, f->call.collective ? "collective" : "independent",
              (unsigned long long)f->call.number, type[note->type], note->shape[0], note->shape[1],
              note->shape[2], zshape_from_name(note->shape_from), components, fill, bound, exact,
-             f->options.codec);
+             zmpi_options_codec(&f->options));
 }

@@ -50,16 +50,18 @@ static void print_more(FILE *out, const struct more *m)
             m->sum[READ] / 1e6);
 }
 
+enum { FOUND = 96 };
+
 /* The bound that a ratio or a psnr took, and what it does to the values. */
-static void describe_found(const struct entry *e, char text[80])
+static void describe_found(const struct entry *e, char text[FOUND])
 {
     if (!(e->largest[0] > 0))
-        snprintf(text, 80, " (without loss)");
+        snprintf(text, FOUND, " (without loss)");
     else if (e->largest[1] > 0)
-        snprintf(text, 80, " (abs=%.4g, %.2g %% of the range, %.0f dB)", e->largest[0],
+        snprintf(text, FOUND, " (abs=%.4g, %.2g %% of the range, computed %.0f dB)", e->largest[0],
                  100 * e->largest[1], zentry_decibels(e->largest[1]));
     else
-        snprintf(text, 80, " (abs=%.4g)", e->largest[0]);
+        snprintf(text, FOUND, " (abs=%.4g)", e->largest[0]);
 }
 
 /* Bytes that look like floats, if that is most of them. */
@@ -89,7 +91,7 @@ void zentry_print_text(FILE *out, const struct entry *e, size_t n, const struct 
         const double *s = e[i].sum;
         char name[61];
         zmpi_text_line(name, sizeof name, base ? base + 1 : e[i].path);
-        char found[80] = "";
+        char found[FOUND] = "";
         if (e[i].found)
             describe_found(&e[i], found);
         char ratio[32] = "-"; /* of a file that was only read; its bound is in the file */
@@ -183,7 +185,7 @@ void zentry_print_json(FILE *out, const struct entry *e, const char *calls)
         fprintf(out, ", \"largest_bound\": %.15g, \"largest_bound_of_range\": %.6g", e->largest[0],
                 e->largest[1]);
     if (e->found && e->largest[1] > 0)
-        fprintf(out, ", \"psnr\": %.4g", zentry_decibels(e->largest[1]));
+        fprintf(out, ", \"psnr_computed\": %.4g", zentry_decibels(e->largest[1]));
     fprintf(out, ", \"share_constant\": %.6g", e->flat);
     if (calls && e->calls)
         fprintf(out, ", \"calls\": [%.*s]", (int)e->calls, calls);

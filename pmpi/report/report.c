@@ -160,7 +160,7 @@ void zreport_file(struct zfile *f)
     snprintf(e.path, sizeof e.path, "%s", f->path);
     note_use(&e.by, &f->offload.coded);
     note_use(&e.read_by, &f->offload.decoded);
-    snprintf(e.codec, sizeof e.codec, "%s", f->options.codec);
+    snprintf(e.codec, sizeof e.codec, "%s", zmpi_options_codec(&f->options));
     note_bound(f, &e);
     const enum zmpi_mode mode = f->options.bound_set ? f->options.bound.mode : ZMPI_LOSSLESS;
     e.found = mode == ZMPI_RATIO || mode == ZMPI_PSNR;

@@ -187,23 +187,33 @@ write other.bin ZMPI_CONFIG=rules.ini
 said | grep -q 'other.bin: device nowhere: there is no such device' || fail "a rule's device that is not there"
 
 echo "== a ratio"
-write field.bin ZMPI_ERROR_BOUND=ratio=4 ZMPI_REPORT=report.json
-grep -q 'field.bin.*ratio=4 (abs=0\.0[0-9]*, [0-9.]* % of the range, [0-9]* dB)' out || fail "the bound that a ratio took is not in the report"
-grep -q '"largest_bound": 0\.0' report.json || fail "the bound that a ratio took is not in the JSON"
+write field.bin ZMPI_ERROR_BOUND=ratio=8 ZMPI_REPORT=report.json
+grep -q 'field.bin.*ratio=8 (abs=[0-9.e-]*, [0-9.e-]* % of the range, computed [0-9]* dB)' out || fail "the bound that a ratio took is not in the report"
+grep -q '"largest_bound": [0-9.e-]*[1-9]' report.json || fail "the bound that a ratio took is not in the JSON"
 ! said || fail "said although the ratio was reached"
+# What nobody sets takes the encoder whose errors are smaller.
+bound_of() { python3 -c 'import json; print(json.load(open("report.json"))["files"][0]["largest_bound"])'; }
+by_default=$(bound_of)
+grep -q '"codec": "huffman"' report.json || fail "a ratio's encoder"
+write field.bin ZMPI_ERROR_BOUND=ratio=8 ZMPI_REPORT=report.json ZMPI_CODEC=fle
+grep -q '"codec": "fle"' report.json || fail "a ratio's encoder that was set"
+python3 -c 'import sys; sys.exit(not float(sys.argv[1]) < float(sys.argv[2]))' "$by_default" "$(bound_of)" ||
+    fail "a ratio's errors are $by_default, by fle $(bound_of)"
+write field.bin ZMPI_ERROR_BOUND=ratio=1e6 ZMPI_CODEC=fle
+said | grep -q 'field.bin: ratio=1e+06 cannot be had: .*; smaller is ZMPI_CODEC=huffman' || fail "the encoder that makes less"
 head -c 65536 /dev/zero >in.raw
 write field.bin ZMPI_ERROR_BOUND=ratio=4
 grep -q 'field.bin.*ratio=4 (without loss)' out || fail "data that need lose nothing"
 ! said || fail "said although nothing was lost"
 make_input
 write field.bin ZMPI_ERROR_BOUND=ratio=1e6
-said | grep -q 'field.bin: ratio=1e+06 cannot be had: it is [0-9.]*, with errors up to [0-9.]*; smaller is ZMPI_CODEC=huffman' || fail "a ratio that cannot be had"
+said | grep -q 'field.bin: ratio=1e+06 cannot be had: it is [0-9.]*, with errors up to [0-9.]*; smaller is ZMPI_CODEC=interp' || fail "a ratio that cannot be had"
 said | grep -q 'field.bin: ratio=1e+06 takes errors of up to [0-9.]* % of the range.*dB' || fail "what is left at 40 dB"
-grep -q 'field.bin.*ratio=1e+06 (abs=[0-9.]*, [0-9.]* % of the range, [0-9]* dB)' out || fail "the bound as a share of the range"
+grep -q 'field.bin.*ratio=1e+06 (abs=[0-9.]*, [0-9.]* % of the range, computed [0-9]* dB)' out || fail "the bound as a share of the range"
 
 write field.bin ZMPI_ERROR_BOUND=psnr=60 ZMPI_REPORT=report.json
-grep -q 'field.bin.*psnr=60 (abs=[0-9.]*, [0-9.]* % of the range, [0-9]* dB)' out || fail "the bound that a psnr took"
-grep -q '"psnr": [0-9]' report.json || fail "the psnr is not in the JSON"
+grep -q 'field.bin.*psnr=60 (abs=[0-9.]*, [0-9.]* % of the range, computed [0-9]* dB)' out || fail "the bound that a psnr took"
+grep -q '"psnr_computed": [0-9]' report.json || fail "the psnr is not in the JSON"
 ! said || fail "said although a psnr is what was asked for"
 
 echo "== what a bound takes: identifiers, and chunks that become constants"

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { CASES = 40, MOST = 16, MOST_BLOCKS = 40 };
+enum { CASES = 24, MOST = 16, MOST_BLOCKS = 40 };
 
 static const char path[] = "components_types.z";
 static const double rel = 1e-3;

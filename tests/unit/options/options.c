@@ -486,3 +486,18 @@ Test(options, empty_rules)
     zmpi_options_free(&o);
     unlink(path);
 }
+
+/* A ratio takes huffman, where nobody has set an encoder. */
+Test(options, encoder_of_a_ratio)
+{
+    struct zmpi_options o;
+    bool approximate;
+    zmpi_options_default(&o);
+    cr_assert_eq(zmpi_options_encoder(&o, &approximate), ZMPI_FLE);
+    cr_assert_eq(zmpi_option_set(&o, "error_bound", "ratio=8", "a test", message), ZMPI_OK);
+    cr_assert_eq(zmpi_options_encoder(&o, &approximate), ZMPI_HUFFMAN);
+    cr_assert_str_eq(zmpi_options_codec(&o), "huffman");
+    cr_assert_eq(zmpi_option_set(&o, "codec", "fle", "a test", message), ZMPI_OK);
+    cr_assert_eq(zmpi_options_encoder(&o, &approximate), ZMPI_FLE);
+    zmpi_options_free(&o);
+}

@@ -102,6 +102,13 @@ void zmpi_ratio_search_begin(struct zmpi_ratio_search *s, const struct zmpi_job 
     begin_round(s, 0, 0);
 }
 
+void zmpi_ratio_search_turn(struct zmpi_ratio_search *s, const struct zmpi_job *job)
+{
+    s->top = job->top;
+    s->keep = job->keep;
+    s->apart = true;
+}
+
 /* Where the estimates reach the target: on the straight line between two of them, or as the first
  * or last two go on. */
 static int find_rung(const struct zmpi_ratio_search *s, double *slope)
@@ -207,7 +214,19 @@ static int most_multiples(const struct zmpi_ratio_search *s, int sums)
 static void find_prime(struct zmpi_ratio_search *s)
 {
     const int k = most_multiples(s, OCTAVE);
-    s->prime = k < 0 ? -1 : (zmpi_grid_below(s->top) - k) & (OCTAVE - 1);
+    s->prime = k < 0 || s->apart ? k : (zmpi_grid_below(s->top) - k) & (OCTAVE - 1);
+}
+
+/* Each variable's primes are rungs of its own. */
+static void sample_primes(struct zmpi_ratio_search *s, const struct zmpi_array *array,
+                          const void *src)
+{
+    uint64_t multiples[ZMPI_STEADY_SUMS] = {0};
+    zmpi_steady_primes(array, src, s->keep, &s->sum.samples, multiples);
+    for (int k = 0; k < OCTAVE; k++) {
+        const int rung = (zmpi_grid_below(s->top) - k) & (OCTAVE - 1);
+        s->sum.multiples[s->apart ? rung : k] += multiples[k];
+    }
 }
 
 static void find_octave(struct zmpi_ratio_search *s)
@@ -234,7 +253,7 @@ void zmpi_ratio_search_sample(struct zmpi_ratio_search *s, const struct zmpi_arr
 {
     const int place = zmpi_grid_below(s->top);
     if (s->round == 0)
-        zmpi_steady_primes(array, src, s->keep, &s->sum.samples, s->sum.multiples);
+        sample_primes(s, array, src);
     if (s->round == 1 && s->prime >= 0)
         zmpi_steady_octaves(array, src, s->keep, place - s->prime, &s->sum.samples,
                             s->sum.multiples);

@@ -54,8 +54,9 @@ struct zmpi_ratio_search {
         uint64_t coded[ZMPI_RATIO_RUNGS]; /* by each rung's bound */
         uint64_t samples, multiples[ZMPI_STEADY_SUMS]; /* steady.h */
     } sum;
-    int prime; /* rungs prime, prime + 32, ... share a prime that divides the data; -1: none */
-    int known; /* the rung by which the data were coded before; -1: none */
+    bool apart; /* parts of the data have ranges of their own */
+    int prime;  /* rungs prime, prime + 32, ... share a prime that divides the data; -1: none */
+    int known;  /* the rung by which the data were coded before; -1: none */
     int found, rung; /* by the search; what is to be coded by */
     double slope;    /* bytes that one rung more costs there, for each byte of data */
     bool exact;      /* without loss the ratio is reached too */
@@ -69,6 +70,12 @@ enum { ZMPI_RATIO_SUMS = sizeof(struct zmpi_ratio_search_sum) / sizeof(uint64_t)
 void zmpi_ratio_search_begin(struct zmpi_ratio_search *s, const struct zmpi_job *job, bool trials);
 void zmpi_ratio_search_add(struct zmpi_ratio_search *s, const struct zmpi_array *array,
                            const void *src);
+/*
+ * Where the data are variables of ranges of their own, one rung is for all of them, so that each
+ * has the same part of its range: job, an open one, is of the variable that is added next, or that
+ * the search is applied to next.
+ */
+void zmpi_ratio_search_turn(struct zmpi_ratio_search *s, const struct zmpi_job *job);
 /* Is there another round to be done? */
 bool zmpi_ratio_search_next(struct zmpi_ratio_search *s);
 /* Give the job the bound that was found. */

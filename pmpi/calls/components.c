@@ -82,8 +82,7 @@ int zcomponents_look(struct zfile *f, const struct zplan *p)
     if (!m->bytes)
         return 0;
     if (f->options.components == 1 || !is_float || m->holder || m->exact || f->options.nic_write ||
-        f->session.atomic || !f->view.increasing || m->bytes % width || mode == ZMPI_LOSSLESS ||
-        mode == ZMPI_RATIO)
+        f->session.atomic || !f->view.increasing || m->bytes % width || mode == ZMPI_LOSSLESS)
         return 1;
     if (f->options.components)
         return told(f, p, count);
@@ -322,7 +321,9 @@ int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm
     if (p->memory.bytes)
         find_shape(f, p);
     uint64_t pieces = zplan_pieces(f, p);
-    const int rc = find_ranges(f, p, comm, &pieces);
+    int rc = find_ranges(f, p, comm, &pieces);
+    if (!rc && f->options.bound.mode == ZMPI_RATIO)
+        rc = zcomponents_search_ratio(f, p, comm);
     if (rounds)
         *rounds = pieces;
     return rc ? rc : failed;
@@ -390,15 +391,22 @@ static enum zmpi_status extent_of(const struct zplan *p, uint64_t begin, uint64_
     return zmpi_extent_close(extent);
 }
 
+size_t zcomponents_split(struct zfile *f, const struct zplan *p, uint64_t begin, uint64_t bytes)
+{
+    const enum zmpi_type type = p->memory.element;
+    const size_t points = bytes / zmpi_type_size(type) / number_of(p), plane = points + APART;
+    zmpi_components_split(type, p->memory.data + begin, points, p->components,
+                          zruntime_threads(&f->options), f->component, plane);
+    return plane;
+}
+
 int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
 {
     const uint64_t bytes = zcomponents_cut(p, *begin);
     const size_t n = number_of(p), width = zmpi_type_size(p->memory.element);
     const uint64_t order = f->last_here = zencode_order(f);
     int rc = MPI_SUCCESS;
-    const size_t points = bytes / width / n, plane = points + APART;
-    zmpi_components_split(p->memory.element, p->memory.data + *begin, points, (int)n,
-                          zruntime_threads(&f->options), f->component, plane);
+    const size_t plane = zcomponents_split(f, p, *begin, bytes);
     for (size_t c = 0; c < n && !rc; c++) {
         struct zpiece piece = {.data = f->component + c * plane * width,
                                .element = p->memory.element,
@@ -409,6 +417,7 @@ int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
                                .order = &order,
                                .big_endian = p->memory.big_endian};
         const enum zmpi_status status = extent_of(p, *begin, bytes, c, &piece.extent);
+        piece.search = zcomponents_turn(f, p, (int)c);
         rc = status ? zfile_raise_status(f, status, "writing") : zencode_piece(f, &piece);
     }
     *begin += bytes;

@@ -255,7 +255,7 @@ static int write_rounds(struct zfile *f, struct zplan *p, const struct together 
     rc = placed_rounds ? placed_rounds : rc;
     for (uint64_t k = 0; k < t->rounds || k == 0; k++) {
         int step = at < p->memory.bytes ? zplan_encode_next(f, p, &at, &t->range) : MPI_SUCCESS;
-        if (t->rounds == 1 && p->searched) {
+        if (t->rounds == 1 && p->searched && !p->components) {
             int corrected = correct_round(f, p, &t->range, at > 0 && !step);
             step = step ? step : corrected;
         }

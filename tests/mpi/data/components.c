@@ -120,6 +120,55 @@ static MPI_Offset round_trip(enum way way, int access, bool blocks, const char *
     return size;
 }
 
+/* data by ratio=8 to a file and back; returns the ratio. */
+static double by_ratio(double *data, bool together, bool blocks)
+{
+    MPI_File f = open_file(MPI_MODE_WRONLY | MPI_MODE_CREATE, "ratio=8", blocks ? "5:slow" : "5");
+    set_view(f, TOGETHER);
+    if (together)
+        OK(MPI_File_write_all(f, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    else
+        OK(MPI_File_write(f, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&f));
+    const double ratio = (double)ranks * VALUES * 8 / (double)check_disk_size(path);
+    f = open_file(MPI_MODE_RDONLY, "ratio=8", NULL);
+    set_view(f, TOGETHER);
+    OK(MPI_File_read_all(f, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    OK(MPI_File_close(&f));
+    check_remove(path, MPI_COMM_WORLD);
+    return ratio;
+}
+
+/* A ratio: the same part of each component's range. What comes back stays, written again. */
+static void ratio(bool together, bool blocks)
+{
+    double *data = check_alloc(VALUES * 8), *before = check_alloc(VALUES * 8), worst[N] = {0};
+    check_say("ratio=8, %s, %s", together ? "together" : "alone",
+              blocks ? "blocks" : "interleaved");
+    fill(data, 0,
+         blocks); /* the same on all ranks, so that what each does alone is the same, too */
+    double got = by_ratio(data, together, blocks);
+    CHECK_SAY(got > 6.5 && got < 9.5, "a ratio of %g", got);
+    for (int i = 0; i < POINTS; i++)
+        for (int c = 0; c < N; c++) {
+            const double is = data[blocks ? c * POINTS + i : i * N + c], x = value(0, c, i);
+            if (x >= 1e30)
+                CHECK(is == x);
+            else
+                worst[c] = fmax(worst[c], fabs(is - x) / half_range(c));
+        }
+    for (int c = 0; c < N; c++)
+        CHECK_SAY(worst[c] > 0 && worst[c] < 1.3 * worst[1] && worst[c] > worst[1] / 1.3,
+                  "component %d has errors of %g of half its range, 1 of %g", c, worst[c],
+                  worst[1]);
+    memcpy(before, data, VALUES * 8);
+    got = by_ratio(data, together, blocks);
+    CHECK_SAY(got > 6.5 && got < 10, "a ratio of %g, written again", got);
+    CHECK_BYTES(data, before, VALUES * 8);
+    free(data);
+    free(before);
+}
+
 /* One component of all points is written again by a view of its own. */
 static void overwrite_one(void)
 {
@@ -189,6 +238,8 @@ int main(int argc, char **argv)
         }
     for (int way = TOGETHER; way <= ALONE; way++)
         round_trip((enum way)way, MPI_MODE_WRONLY, true, "5:slow");
+    for (int k = 0; k < 4; k++)
+        ratio(k % 2, k / 2);
     overwrite_one();
     different_ranks();
     OK(MPI_Finalize());

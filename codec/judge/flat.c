@@ -8,12 +8,12 @@
 
 enum { SAMPLES = 8, CHUNKS = 64 };
 
-/* Encoder 3 has a kind where the others have a map (format.md 1.2, 1.5). */
+/* Encoder 3 has a kind where the others have a map; a chunk that is stored has no flags (format.md
+ * 1.2, 1.5). */
 static bool is_constant(const struct zmpi_stream *s, const unsigned char *chunk)
 {
-    return s->info.encoder == ZMPI_INTERP
-               ? chunk[0] == 0 && chunk[1] == 0
-               : chunk[0] != ZMPI_MAP_STORED && chunk[2] & ZMPI_CHUNK_ZERO;
+    return s->info.encoder == ZMPI_INTERP ? chunk[0] == 0 && chunk[1] == 0
+                                          : chunk[2] & ZMPI_CHUNK_ZERO;
 }
 
 static bool varies(const struct zmpi_stream *s, size_t k, const unsigned char *src,

@@ -101,7 +101,7 @@ for type in f32 f64; do
     expect 0 "$zmpi" compress -t $type -e ratio=4 -d 20x30x40 $type.raw a.zmpi
     check grep -q '^ratio=4: [34]\.[0-9]*, absolute bound [0-9.e-]*$' out
     expect 0 "$zmpi" info a.zmpi
-    check grep -q 'ratio=4 (abs [0-9.e-]*), ratio' out
+    check grep -q 'ratio=4 (abs [0-9.e-]*), huffman' out
     expect 0 "$zmpi" info --json a.zmpi
     check json "d['records'][0]['bound'] == 'ratio=4' and 0 < d['records'][0]['abs_bound'] < 1"
     check json "[(k['records'], k['extents'], k['bound']) for k in d['kinds']] == [(1, [20, 30, 40], 'ratio=4')]"
@@ -110,7 +110,9 @@ for type in f32 f64; do
     expect 0 "$zmpi" verify a.zmpi
 done
 expect 0 "$zmpi" compress -t f32 -e ratio=1e9 f32.raw a.zmpi
-check grep -q '^ratio=1e+09 cannot be had: [0-9.]*, absolute bound [0-9.]*$' out
+check grep -q '^ratio=1e+09 cannot be had: [0-9.]*, absolute bound [0-9.]*; smaller is --codec interp$' out
+expect 0 "$zmpi" compress -t f32 -e ratio=1e9 --codec fle f32.raw a.zmpi
+check grep -q '; smaller is --codec huffman$' out
 head -c 65536 /dev/zero >zero.raw
 expect 0 "$zmpi" compress -t f64 -e ratio=2 zero.raw a.zmpi
 check grep -q '^ratio=2: [0-9.]*, without loss$' out

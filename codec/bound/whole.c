@@ -96,15 +96,16 @@ bool zmpi_whole_identifiers(const struct zmpi_stream_info *info, const void *src
     if ((type != ZMPI_F32 && type != ZMPI_F64) || !(info->abs_bound > 0) ||
         zmpi_array_count(&info->array, &count))
         return false;
+    const bool relative = info->bound.mode == ZMPI_PW_REL;
     for (size_t n = SAMPLES; n <= MANY_SAMPLES; n *= MANY_SAMPLES / SAMPLES) {
         const size_t rows = count < n ? count : n;
         struct zmpi_sample s = {type, src, rows, 1, zmpi_sample_step(count, rows)};
         if (!zmpi_sample_fetch(&s, copy) || !all_are_whole(&s, &unit, &most) ||
+            !((relative ? info->bound.value * most : info->abs_bound) > unit) ||
             (n == MANY_SAMPLES && !never_repeat(&s)))
             return false;
     }
-    const bool relative = info->bound.mode == ZMPI_PW_REL;
-    return (relative ? info->bound.value * most : info->abs_bound) > unit;
+    return true;
 }
 
 bool zmpi_whole_rule(const struct zmpi_job *job, struct zmpi_chunk_rule *rule)

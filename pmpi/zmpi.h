@@ -74,7 +74,7 @@ ZMPI_API int zmpi_file_get_stats(MPI_File fh, struct zmpi_file_stats *stats);
 
 /*
  * Set an option for the collective operations on a communicator from now on, by its name and value
- * in `zmpi options`: error_bound, threshold, fill, codec, device, shape, collectives,
+ * in `zmpi options`: error_bound, threshold, fill, codec, device, shape, components, collectives,
  * collective_mode, collective_min, collective_piece. Collective: all ranks with the same arguments,
  * none of them inside a collective operation on this communicator. MPI_ERR_ARG if the text is
  * wrong, MPI_ERR_COMM if nothing is compressed on this communicator anyhow (one rank, two groups,

@@ -90,6 +90,41 @@ static void names(void)
     }
 }
 
+/* The largest error of the first of two variables, 0 to 1, beside one of 0 to 3. */
+static double error_of_first(MPI_Comm comm, const char *components)
+{
+    float *mine = check_alloc(N * sizeof *mine);
+    float *all = check_alloc((size_t)(N * ranks) * sizeof *all);
+    double worst = 0;
+    OK(zmpi_comm_set(comm, "components", components));
+    for (int i = 0; i < N; i++)
+        mine[i] = (float)((i % 2 ? 3 : 1) * check_unit(1, (uint64_t)i));
+    OK(MPI_Gather(mine, N, MPI_FLOAT, all, N, MPI_FLOAT, 0, comm));
+    for (int i = 0; i < N * ranks && rank == 0; i += 2) {
+        const double off = (double)(all[i] - mine[i % N]);
+        worst = off > worst ? off : -off > worst ? -off : worst;
+    }
+    free(mine);
+    free(all);
+    return worst;
+}
+
+/* Interleaved variables, set for a communicator. */
+static void variables(void)
+{
+    MPI_Comm comm;
+    check_say("components");
+    if (ranks == 1)
+        return;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    OK(zmpi_comm_set(comm, "error_bound", "rel=1e-2"));
+    OK(zmpi_comm_set(comm, "collective_mode", "always"));
+    OK(zmpi_comm_set(comm, "collective_min", "1K"));
+    const double as_one = error_of_first(comm, "1"), apart = error_of_first(comm, "2");
+    CHECK_SAY(rank || (as_one > 0.012 && apart > 0.005 && apart <= 0.01), "%g, %g", as_one, apart);
+    MPI_Comm_free(&comm);
+}
+
 /* Every process reads its own copy. */
 static void write_rules(char *path)
 {
@@ -115,6 +150,7 @@ int main(int argc, char **argv)
     settings(comm);
     MPI_Comm_free(&comm);
     names();
+    variables();
     MPI_Finalize();
     return 0;
 }

@@ -224,6 +224,42 @@ static void different_ranks(void)
     free(data);
 }
 
+/* Value i of call k: of five variables, one, three. */
+static double of_call(int k, int i)
+{
+    const int n = k % 3 == 0 ? N : k % 3 == 1 ? 1 : 3;
+    return (sin(0.001 * i + k) + 2) * pow(100, i % n);
+}
+
+/* Calls of one length and other data each time: what is remembered of them may be wrong, and the
+ * bound is at most that of the whole call. */
+static void unlike_calls(void)
+{
+    double *data = check_alloc(VALUES * 8);
+    check_say("calls of unlike data");
+    MPI_File f = open_file(MPI_MODE_RDWR | MPI_MODE_CREATE, "rel=1e-3", NULL);
+    for (int k = 0; k < 9; k++) {
+        const MPI_Offset at = (MPI_Offset)(k * ranks + rank) * VALUES * 8;
+        for (int i = 0; i < VALUES; i++)
+            data[i] = of_call(k, i);
+        OK(MPI_File_write_at_all(f, at, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    }
+    for (int k = 0; k < 9; k++) {
+        const MPI_Offset at = (MPI_Offset)(k * ranks + rank) * VALUES * 8;
+        double low = INFINITY, high = -INFINITY;
+        OK(MPI_File_read_at_all(f, at, data, VALUES, MPI_DOUBLE, MPI_STATUS_IGNORE));
+        for (int i = 0; i < VALUES; i++) {
+            low = fmin(low, of_call(k, i));
+            high = fmax(high, of_call(k, i));
+        }
+        for (int i = 0; i < VALUES; i++)
+            CHECK(fabs(data[i] - of_call(k, i)) <= 1.0001e-3 * (high - low));
+    }
+    OK(MPI_File_close(&f));
+    check_remove(path, MPI_COMM_WORLD);
+    free(data);
+}
+
 int main(int argc, char **argv)
 {
     OK(MPI_Init(&argc, &argv));
@@ -242,6 +278,7 @@ int main(int argc, char **argv)
         ratio(k % 2, k / 2);
     overwrite_one();
     different_ranks();
+    unlike_calls();
     OK(MPI_Finalize());
     return 0;
 }

@@ -109,3 +109,52 @@ Test(components, taken)
     free(v);
     free(w);
 }
+
+/* Apart and together again by any number of threads, at any place; the ranges likewise. */
+Test(components, moved)
+{
+    enum { POINTS = 40001, MOST = 64, GAP = 7 };
+    static const int number[] = {2, 3, 5, 16, 64};
+    const struct zmpi_fills none = {0};
+    double *x = malloc((size_t)POINTS * MOST * 8), *back = malloc((size_t)POINTS * MOST * 8),
+           *planes = malloc((size_t)(POINTS + GAP) * MOST * 8);
+    cr_assert(x && back && planes);
+    for (size_t i = 0; i < (size_t)POINTS * MOST; i++)
+        x[i] = (double)(i * 7919 % 1000003);
+    for (size_t k = 0; k < sizeof number / sizeof *number; k++)
+        for (int threads = 1; threads <= 4; threads += 3) {
+            const int n = number[k];
+            const size_t all = (size_t)POINTS * (size_t)n;
+            struct zmpi_range range[MOST];
+            zmpi_components_split(ZMPI_F64, x, POINTS, n, threads, planes, POINTS + GAP);
+            for (size_t i = 0; i < all; i++)
+                cr_assert(
+                    memcmp(&planes[i % (size_t)n * (POINTS + GAP) + i / (size_t)n], &x[i], 8) == 0);
+            memset(back, 0, all * 8);
+            zmpi_components_join(ZMPI_F64, planes, POINTS + GAP, POINTS, n, threads, back);
+            cr_assert(memcmp(back, x, all * 8) == 0);
+            /* The same bytes as twice as many of half the width. */
+            if (2 * n <= MOST) {
+                zmpi_components_split(ZMPI_F32, x, POINTS, 2 * n, threads, planes, POINTS + GAP);
+                memset(back, 0, all * 8);
+                zmpi_components_join(ZMPI_F32, planes, POINTS + GAP, POINTS, 2 * n, threads, back);
+                cr_assert(memcmp(back, x, all * 8) == 0);
+            }
+            for (int c = 0; c < n; c++)
+                range[c] = ZMPI_RANGE_EMPTY;
+            zmpi_components_range(ZMPI_F64, x, all, n, 1, n, 1e20, &none, threads, range);
+            cr_assert(!(range[0].min <= range[0].max)); /* which was not asked for */
+            for (int c = 1; c < n; c++) {
+                double low = x[c], high = x[c];
+                for (size_t i = (size_t)c; i < all; i += (size_t)n) {
+                    low = fmin(low, x[i]);
+                    high = fmax(high, x[i]);
+                }
+                cr_assert(range[c].min >= low && range[c].min <= low && range[c].max >= high &&
+                          range[c].max <= high);
+            }
+        }
+    free(x);
+    free(back);
+    free(planes);
+}

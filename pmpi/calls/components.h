@@ -22,15 +22,10 @@ int zcomponents_agreed(const double said[2]);
 int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm comm,
                       uint64_t *rounds);
 
-/* components_ratio.c: finds one part of the range, the same for all components, that gives the
- * ratio. As zplan_search_ratio. */
-int zcomponents_search_ratio(struct zfile *f, struct zplan *p, MPI_Comm comm);
-/* What was found, for the component that is coded next; NULL: nothing was looked for. */
+/* The bound of a ratio that was found, for the component that is coded next; NULL: none was looked
+ * for. */
 const struct zmpi_ratio_search *zcomponents_turn(const struct zfile *f, struct zplan *p,
                                                  int component);
-/* The components of a piece of interleaved ones to f->component: elements from one to the next. */
-size_t zcomponents_split(struct zfile *f, const struct zplan *p, uint64_t begin, uint64_t bytes);
-
 /* Bytes of the piece at `begin` of such a call: whole points, and whole rows or planes where these
  * are no more than a piece. */
 uint64_t zcomponents_cut(const struct zplan *p, uint64_t begin);

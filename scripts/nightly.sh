@@ -45,6 +45,11 @@ job_sid() {
     ((status == 0 || status == 77))
 }
 
+# The codec on a machine of the other byte order.
+job_s390x() {
+    scripts/test_s390x.sh
+}
+
 # Processes killed in the middle of writing: 300 of Open MPI (ROMIO and OMPIO in turn), 100 of MPICH.
 job_kills() {
     build build mpicc.openmpi

@@ -5,17 +5,20 @@
 #ifndef ZMPI_BYTES_H
 #define ZMPI_BYTES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define ZMPI_LE16(v) (v)
-#define ZMPI_LE32(v) (v)
-#define ZMPI_LE64(v) (v)
+#define ZMPI_BIG_ENDIAN false
+#define ZMPI_LE16(v)    (v)
+#define ZMPI_LE32(v)    (v)
+#define ZMPI_LE64(v)    (v)
 #else
-#define ZMPI_LE16(v) __builtin_bswap16(v)
-#define ZMPI_LE32(v) __builtin_bswap32(v)
-#define ZMPI_LE64(v) __builtin_bswap64(v)
+#define ZMPI_BIG_ENDIAN true
+#define ZMPI_LE16(v)    __builtin_bswap16(v)
+#define ZMPI_LE32(v)    __builtin_bswap32(v)
+#define ZMPI_LE64(v)    __builtin_bswap64(v)
 #endif
 
 static inline uint16_t zmpi_load16(const void *src)
@@ -37,6 +40,24 @@ static inline uint64_t zmpi_load64(const void *src)
     uint64_t v;
     memcpy(&v, src, sizeof v);
     return ZMPI_LE64(v);
+}
+
+/* Elements of a width, in memory those of the machine, to or from a file's bytes: maybe in place.
+ */
+static inline void zmpi_copy_elements(void *dst, const void *src, size_t bytes, size_t width)
+{
+    const unsigned char *from = src;
+    unsigned char *to = dst;
+    if (!ZMPI_BIG_ENDIAN || width < 4) {
+        if (to != from)
+            memcpy(to, from, bytes);
+        return;
+    }
+    for (size_t i = 0; i < bytes; i += width) {
+        const uint64_t word = width == 4 ? zmpi_load32(from + i) : zmpi_load64(from + i);
+        const uint32_t half = (uint32_t)word;
+        memcpy(to + i, width == 4 ? (const void *)&half : &word, width);
+    }
 }
 
 static inline double zmpi_loadf64(const void *src)

@@ -11,7 +11,7 @@
  * others work alone: the cores are in use already, and waiting for the helpers would take longer
  * than doing the work.
  */
-#define _GNU_SOURCE // pthread_attr_setaffinity_np, pthread_setname_np
+#define _GNU_SOURCE // pthread_setaffinity_np, pthread_setname_np
 #include "base/pool.h"
 
 #include <pthread.h>
@@ -61,6 +61,10 @@ static void watch_forks(void)
 static void *helper_main(void *unused)
 {
     (void)unused;
+    size_t bytes;
+    const void *mask = zmpi_cpus_mask(&bytes);
+    if (mask != NULL) // fails if the CPUs that were ours are not any more
+        pthread_setaffinity_np(pthread_self(), bytes, mask);
     zmpi_floats_hold(); // for good: the settings came from the thread that started this one
     pthread_mutex_lock(&pool.lock);
     for (;;) {
@@ -86,18 +90,7 @@ static void *helper_main(void *unused)
 static bool start_helper(void)
 {
     pthread_t *t = &pool.helper[pool.helpers];
-    pthread_attr_t attributes;
-    size_t bytes;
-    const void *mask = zmpi_cpus_mask(&bytes);
-    int failed = -1;
-    if (mask != NULL && pthread_attr_init(&attributes) == 0) {
-        if (pthread_attr_setaffinity_np(&attributes, bytes, mask) == 0)
-            failed = pthread_create(t, &attributes, helper_main, NULL);
-        pthread_attr_destroy(&attributes);
-    }
-    if (failed) // the CPUs that were ours may not be any more
-        failed = pthread_create(t, NULL, helper_main, NULL);
-    if (failed)
+    if (pthread_create(t, NULL, helper_main, NULL))
         return false;
     pthread_setname_np(*t, "zmpi");
     pool.helpers++;

@@ -6,18 +6,18 @@
  * used: a probe may start a driver, which takes long and reads its settings, and a program that
  * uses that itself must come first.
  */
-#define _GNU_SOURCE // dladdr1
+#define _GNU_SOURCE // dladdr
 #include "device/plugins.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/log.h"
 
@@ -176,12 +176,13 @@ static void open_path(const char *list)
 /* The file this code was loaded from, without links; malloc'ed. */
 static char *own_path(void)
 {
-    Dl_info self;
-    struct link_map *map = NULL;
-    if (dladdr1(&once, &self, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
+    Dl_info self, program;
+    if (dladdr(&once, &self) == 0)
         return NULL;
-    // The program itself has no name there, and argv[0] need not be a path.
-    return realpath(map->l_name[0] != 0 ? map->l_name : "/proc/self/exe", NULL);
+    // What the program's own file is called there, argv[0], need not be a path.
+    const bool own = dladdr((const void *)getauxval(AT_PHDR), &program) != 0 &&
+                     program.dli_fbase == self.dli_fbase;
+    return realpath(own ? "/proc/self/exe" : self.dli_fname, NULL);
 }
 
 /* lib/libzmpi.so has its plug-ins in lib/zmpi, bin/zmpi in ../lib/zmpi. */

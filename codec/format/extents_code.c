@@ -76,14 +76,14 @@ enum zmpi_status zmpi_extent_nest_decode(struct zmpi_extent *e, const unsigned c
 }
 
 /* The array that is coded: all gaps, then all lengths. */
-static unsigned char *list_numbers(const struct zmpi_extent *e)
+static uint64_t *list_numbers(const struct zmpi_extent *e)
 {
     size_t n = e->list_count;
-    unsigned char *numbers = n > SIZE_MAX / 16 ? NULL : malloc(16 * n);
+    uint64_t *numbers = n > SIZE_MAX / 16 ? NULL : malloc(16 * n);
     uint64_t end = e->lo;
     for (size_t i = 0; numbers != NULL && i < n; i++) {
-        zmpi_store64(numbers + 8 * i, e->list[i].offset - end);
-        zmpi_store64(numbers + 8 * (n + i), e->list[i].length);
+        numbers[i] = e->list[i].offset - end;
+        numbers[n + i] = e->list[i].length;
         end = e->list[i].offset + e->list[i].length;
     }
     return numbers;
@@ -100,7 +100,8 @@ enum zmpi_status zmpi_extent_list_encode(const struct zmpi_extent *e, unsigned c
     if (capacity == 0)
         return ZMPI_ERR_SIZE;
     enum zmpi_status status = ZMPI_ERR_MEMORY;
-    unsigned char *numbers = list_numbers(e), *stream = malloc(capacity);
+    uint64_t *numbers = list_numbers(e);
+    unsigned char *stream = malloc(capacity);
     if (numbers != NULL && stream != NULL)
         status = zmpi_compress(&array, &bound, NULL, stream, capacity, numbers, size);
     free(numbers);
@@ -132,13 +133,12 @@ static enum zmpi_status list_shape(const unsigned char *src, size_t size, size_t
 }
 
 /* Numbers to runs; format.md 2.2: the first gap is 0, lengths are at least 1, and all add up. */
-static bool fill_list(const struct zmpi_extent *e, const unsigned char *numbers, size_t n,
+static bool fill_list(const struct zmpi_extent *e, const uint64_t *numbers, size_t n,
                       struct zmpi_run *list, uint64_t *position)
 {
     uint64_t end = e->lo, bytes = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t gap = zmpi_load64(numbers + 8 * i);
-        uint64_t length = zmpi_load64(numbers + 8 * (n + i));
+        const uint64_t gap = numbers[i], length = numbers[n + i];
         if ((i == 0 && gap != 0) || gap > e->hi - end || length == 0 || length > e->hi - end - gap)
             return false;
         list[i] = (struct zmpi_run){end + gap, length};
@@ -158,7 +158,7 @@ enum zmpi_status zmpi_extent_list_decode(struct zmpi_extent *e, const unsigned c
     enum zmpi_status status = list_shape(src, size, &n);
     if (status != ZMPI_OK)
         return status;
-    unsigned char *numbers = malloc(16 * n);
+    uint64_t *numbers = malloc(16 * n);
     struct zmpi_run *list = malloc(n * (sizeof *list + sizeof(uint64_t)));
     uint64_t *position = list == NULL ? NULL : (uint64_t *)(void *)(list + n);
     if (numbers == NULL || list == NULL)

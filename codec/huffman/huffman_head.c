@@ -18,9 +18,9 @@ static void store_step(size_t width, double step, unsigned char *dst)
 {
     const float narrow = (float)step; /* exact */
     if (width == 4)
-        memcpy(dst, &narrow, sizeof narrow);
+        zmpi_copy_elements(dst, &narrow, sizeof narrow, width);
     else
-        memcpy(dst, &step, sizeof step);
+        zmpi_copy_elements(dst, &step, sizeof step, width);
 }
 
 static bool has_step(const struct zmpi_step *l, size_t width, const unsigned char *at)

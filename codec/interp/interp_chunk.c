@@ -260,7 +260,7 @@ static unsigned char *put_exceptions(struct zmpi_interp_work *w, const size_t ex
     }
     if (fill) {
         *flags |= FLAG_FILL;
-        memcpy(at, fill, width);
+        zmpi_copy_elements(at, fill, width, width);
         if (!(at = put_runs(at + width, end, kind, n, 1)))
             return NULL;
     }
@@ -271,7 +271,7 @@ static unsigned char *put_exceptions(struct zmpi_interp_work *w, const size_t ex
         return NULL;
     for (size_t i = 0; i < n; i++)
         if (kind[i] == 2) {
-            memcpy(at, word_at(src, extent, i, width), width);
+            zmpi_copy_elements(at, word_at(src, extent, i, width), width, width);
             at += width;
         }
     return at;
@@ -288,6 +288,7 @@ static size_t store(const size_t extent[3], const struct zmpi_rows *src, size_t 
     zmpi_rows_gather(src, extent, extent[2] * width, dst + HEAD);
     if (decoded)
         memcpy(decoded, dst + HEAD, bytes);
+    zmpi_copy_elements(dst + HEAD, dst + HEAD, bytes, width);
     return HEAD + bytes;
 }
 
@@ -432,10 +433,22 @@ static void set_exceptions(const struct zmpi_interp_work *w, const struct except
         const size_t row = i / extent[2];
         unsigned char *word = dst->at + row / extent[1] * dst->plane + row % extent[1] * dst->row +
                               i % extent[2] * width;
-        memcpy(word, w->exception[i] == 1 ? e->fill : next, width);
+        zmpi_copy_elements(word, w->exception[i] == 1 ? e->fill : next, width, width);
         if (w->exception[i] == 2)
             next += width;
     }
+}
+
+static void *copy32(void *dst, const void *src, size_t bytes)
+{
+    zmpi_copy_elements(dst, src, bytes, 4);
+    return dst;
+}
+
+static void *copy64(void *dst, const void *src, size_t bytes)
+{
+    zmpi_copy_elements(dst, src, bytes, 8);
+    return dst;
 }
 
 enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
@@ -451,7 +464,7 @@ enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmp
     if (src[0] == KIND_STORED) {
         if (src[1] || size != HEAD + n * width)
             return ZMPI_ERR_CORRUPT;
-        zmpi_rows_scatter(dst, extent, extent[2] * width, at, memcpy);
+        zmpi_rows_scatter(dst, extent, extent[2] * width, at, width == 4 ? copy32 : copy64);
         return ZMPI_OK;
     }
     if (src[0] > rule->sets || src[1] > (FLAG_FILL | FLAG_OTHERS))

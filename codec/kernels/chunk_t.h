@@ -153,7 +153,7 @@ enum zmpi_status NAME(decode)(bool is_float, const size_t extent[3], const unsig
     if (status)
         return status;
     if (p.map == ZMPI_MAP_STORED) {
-        memcpy(word, p.values, s.count * WIDTH);
+        zmpi_copy_elements(word, p.values, s.count * WIDTH, WIDTH);
     } else {
         if (p.zero)
             memset(word, 0, s.count * WIDTH);

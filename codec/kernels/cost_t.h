@@ -16,6 +16,13 @@ struct sampled {
     U exists[SAMPLED];    /* is the element in the tile? */
 };
 
+static inline U element_at(const unsigned char *src)
+{
+    U u;
+    memcpy(&u, src, sizeof u);
+    return u;
+}
+
 TARGET static inline void sampled_row(struct sampled *p, const struct zmpi_rows *rows, size_t z,
                                       size_t y, size_t x, size_t j, size_t n)
 {
@@ -25,7 +32,7 @@ TARGET static inline void sampled_row(struct sampled *p, const struct zmpi_rows 
             continue;
         const unsigned char *from = at - (k & 1 ? rows->row : 0) - (k & 2 ? rows->plane : 0);
         for (size_t i = 0; i < n; i++) {
-            p->word[k][j + i] = load_word(from + i * WIDTH);
+            p->word[k][j + i] = element_at(from + i * WIDTH);
             p->inside[k][j + i] = (U)-1;
         }
     }
@@ -105,7 +112,7 @@ TARGET bool NAME(cost)(const struct zmpi_chunk_rule *rule, const size_t extent[3
     struct sampled p;
     U d[4][SAMPLED];
     sampled_load(&p, &s, src, position * s.blocks >> 16);
-    if (!sampled_integers(&p, rule, load_word(src->at)))
+    if (!sampled_integers(&p, rule, element_at(src->at)))
         return false;
     for (size_t j = 0; j < SAMPLED; j++) {
         d[0][j] = p.word[0][j];

@@ -46,12 +46,12 @@ static inline void store_head(unsigned char *dst, enum zmpi_map map, unsigned ax
     dst[3] = 0;
 }
 
-/* Map 2. Words are little-endian in memory, as everywhere in this code that copies them. */
+/* Map 2. */
 static inline size_t store_words(const struct shape *s, const unsigned char *words,
                                  unsigned char *dst)
 {
     store_head(dst, ZMPI_MAP_STORED, 0, 0);
-    memcpy(dst + HEAD, words, s->count * WIDTH);
+    zmpi_copy_elements(dst + HEAD, words, s->count * WIDTH, WIDTH);
     return stored_bytes(s);
 }
 

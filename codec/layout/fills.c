@@ -125,11 +125,18 @@ static size_t values_at(size_t width, size_t words, const unsigned char *chunk, 
     return at;
 }
 
+/* As this machine sees a file's bytes. */
+static uint64_t of_file(size_t width, uint64_t word)
+{
+    return width == 4 ? ZMPI_LE32((uint32_t)word) : ZMPI_LE64(word);
+}
+
 bool zmpi_fills_show(const struct zmpi_hidden *hidden, size_t width, size_t words,
                      unsigned char *chunk, size_t size)
 {
     const size_t at = values_at(width, words, chunk, size);
     for (int i = 0; i < hidden->count; i++)
-        replace(width, chunk + at, (size - at) / width, hidden->nan[i], hidden->value[i]);
+        replace(width, chunk + at, (size - at) / width, of_file(width, hidden->nan[i]),
+                of_file(width, hidden->value[i]));
     return at < size;
 }

@@ -1,5 +1,5 @@
 /* reader_error.c - what went wrong, in one line that names the file and the record. */
-#define _GNU_SOURCE // strerror_r
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +43,16 @@ enum zmpi_status zmpi_reader_say(struct zmpi_reader_error *error, enum zmpi_stat
     return status;
 }
 
+/* strerror_r is one of two functions. */
+static const char *text_of(int error, char *buffer, size_t size)
+{
+    const int kept = errno;
+    errno = error;
+    snprintf(buffer, size, "%m");
+    errno = kept;
+    return buffer;
+}
+
 enum zmpi_status zmpi_reader_fail(struct zmpi_reader_error *error, const char *name,
                                   const struct zmpi_trouble *t)
 {
@@ -51,7 +61,7 @@ enum zmpi_status zmpi_reader_fail(struct zmpi_reader_error *error, const char *n
     if (!error)
         return t->status;
     if (!what)
-        what = t->system ? strerror_r(t->system, buffer, sizeof buffer) : zmpi_strerror(t->status);
+        what = t->system ? text_of(t->system, buffer, sizeof buffer) : zmpi_strerror(t->status);
     if (t->record == ZMPI_READER_NO_RECORD)
         zmpi_reader_say(error, t->status, "%.300s: %s", name, what);
     else

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/rate.h"
 #include "kernels/kernels.h"
@@ -61,6 +62,24 @@ static enum zmpi_status compress_smaller(const struct zmpi_plan *p, const struct
     return status == ZMPI_ERR_SPACE ? ZMPI_OK : status;
 }
 
+/* Words of byte strings are a file's on every machine: on a big-endian one, of a copy. */
+static enum zmpi_status compress_bytes(const struct zmpi_plan *p, const struct zmpi_job *job,
+                                       void *dst, size_t dst_capacity, const void *src,
+                                       size_t *size)
+{
+    const size_t room = p->words[2] * p->width;
+    unsigned char *words = calloc(room + 1, 1);
+    if (!words)
+        return ZMPI_ERR_MEMORY;
+    memcpy(words, src, p->bytes);
+    zmpi_copy_elements(words, words, room, p->width);
+    enum zmpi_status status =
+        zmpi_chunks_compress(job->encoder == ZMPI_INTERP ? ZMPI_HUFFMAN : job->encoder, p, job, dst,
+                             dst_capacity, words, size);
+    free(words);
+    return status;
+}
+
 static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size_t dst_capacity,
                                      const void *src, size_t *size)
 {
@@ -74,9 +93,12 @@ static enum zmpi_status cpu_compress(const struct zmpi_job *job, void *dst, size
         return ZMPI_ERR_UNSUPPORTED;
     const bool timed = p.bytes >= LEARN_FROM;
     const double start = timed ? zmpi_seconds() : 0;
-    status = job->encoder == ZMPI_INTERP
-                 ? compress_smaller(&p, job, dst, dst_capacity, src, size)
-                 : zmpi_chunks_compress(job->encoder, &p, job, dst, dst_capacity, src, size);
+    if (ZMPI_BIG_ENDIAN && p.type == ZMPI_BYTES)
+        status = compress_bytes(&p, job, dst, dst_capacity, src, size);
+    else
+        status = job->encoder == ZMPI_INTERP
+                     ? compress_smaller(&p, job, dst, dst_capacity, src, size)
+                     : zmpi_chunks_compress(job->encoder, &p, job, dst, dst_capacity, src, size);
     if (!status && timed)
         learn(&(struct zmpi_work){p.bytes, job->encoder, false}, start);
     return status;

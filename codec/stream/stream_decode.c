@@ -106,6 +106,8 @@ static enum zmpi_status decode_words(const struct zmpi_stream *s, size_t k,
     if (!status)
         status = s->width == 4 ? kernels->decode32(is_float, extent, src, size, &rows, v->work)
                                : kernels->decode64(is_float, extent, src, size, &rows, v->work);
+    if (!status && s->info.array.type == ZMPI_BYTES) /* on a big-endian machine */
+        zmpi_copy_elements(rows.at, rows.at, extent[2] * s->width, s->width);
     return status;
 }
 

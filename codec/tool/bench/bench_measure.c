@@ -218,7 +218,11 @@ static int run_peers(struct bench_result *r, struct buffers *b, bool count)
 /* The first planes, rows or elements of the field that fill half of the second-level cache. */
 static void choose_piece(struct bench_result *r)
 {
+#ifdef _SC_LEVEL2_CACHE_SIZE /* musl has none */
     long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#else
+    long cache = 0;
+#endif
     size_t most = cache > 0 ? (size_t)cache / 2 : (size_t)256 << 10;
     const size_t *e = r->field->array.extent, width = zmpi_type_size(r->field->array.type);
     size_t row = e[2] * width, plane = e[1] * row;

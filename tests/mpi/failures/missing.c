@@ -17,6 +17,11 @@ static void handler(MPI_File *file, int *error, ...)
 int main(int argc, char **argv)
 {
     static const int modes[] = {MPI_MODE_RDONLY, MPI_MODE_WRONLY, MPI_MODE_RDWR};
+#if defined MPICH_NUMVERSION && MPICH_NUMVERSION >= 50000000
+    const int returned = MPI_SUCCESS; /* where a handler of the program's was called */
+#else
+    const int returned = MPI_ERR_NO_SUCH_FILE;
+#endif
     MPI_Errhandler own;
     MPI_File file;
     OK(MPI_Init(&argc, &argv));
@@ -26,7 +31,7 @@ int main(int argc, char **argv)
         check_say("mode %d", modes[i]);
         called = 0;
         CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, "missing.out", modes[i], MPI_INFO_NULL, &file),
-                    MPI_ERR_NO_SUCH_FILE);
+                    returned);
         CHECK_EQUAL(called, 1);
         CHECK_EQUAL(check_disk_size("missing.out"), -1);
     }

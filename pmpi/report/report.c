@@ -171,7 +171,7 @@ void zreport_file(struct zfile *f)
     if (e.sum[MISTYPED] > 0)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: its floats are in the other byte order, or no such floats: stored exactly, "
-                 "whatever the bound",
+                 "whatever the bound (ZMPI_ELEMENT_TYPE=auto compresses big-endian floats)",
                  f->path);
     keep(&e, text, size);
     free(text);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PIECE = 64, PIECES = 110000, STEP = 61957 };
+enum { PIECE = 64, PIECES = 160000, STEP = 61957 };
 
 static const char path[] = "many.z";
 static int rank, ranks;
@@ -41,7 +41,7 @@ static off_t find_directory(int fd, size_t *size)
  * about once, though every rank wrote everywhere. */
 static void check_narrow(MPI_Offset size)
 {
-    uint64_t covered = 0;
+    uint64_t covered = 0, index = 0;
     size_t bytes;
     const int fd = open(path, O_RDONLY);
     const off_t at = find_directory(fd, &bytes);
@@ -49,7 +49,8 @@ static void check_narrow(MPI_Offset size)
     CHECK(pread(fd, directory, bytes, at) == (ssize_t)bytes);
     close(fd);
     for (const uint64_t *entry = directory + 3; entry < directory + bytes / 8; entry += 6)
-        covered += entry[2] - entry[1];
+        covered += entry[2] - entry[1], index += (uint32_t)entry[4];
+    CHECK_SAY(index > 1 << 20, "an index of %llu bytes is read at once", (unsigned long long)index);
     CHECK_SAY(covered < 2 * (uint64_t)size, "%llu of %lld", (unsigned long long)covered,
               (long long)size);
     free(directory);

@@ -3,8 +3,7 @@
 # that are late, ranks that are, threads, other programs (tests/mpi/collectives/same.c, each rank as on a node of its own).
 set -eu
 program=$ZMPI_TEST_BIN/tests/same
-lib=${ZMPI_TEST_LIB%:*}
-behind=$(dirname "$lib")
+behind=$(dirname "${ZMPI_TEST_LIB%%:*}")
 [ -x "$program" ] && [ -e "$behind/libdamage_late.so" ] || exit 77
 flags=
 if "$MPIEXEC" --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then

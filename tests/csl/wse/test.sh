@@ -14,7 +14,7 @@ field field.f32
 
 tool() {
     local arguments by
-    for arguments in '-e abs=0.01 -d 10x20x30' '-e rel=1e-4' '-e ratio=5' '-e lossless' '-e psnr=50'; do
+    for arguments in '-e abs=0.01 -d 10x20x30' '-e rel=1e-4' '-e ratio=5 --codec fle' '-e lossless' '-e psnr=50'; do
         # shellcheck disable=SC2086
         ZMPI_DEVICE=cpu "$zmpi" compress -t f32 $arguments field.f32 cpu.z
         # shellcheck disable=SC2086

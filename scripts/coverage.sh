@@ -17,7 +17,7 @@ ctest --test-dir build-coverage --parallel $(($(nproc) * 2)) --timeout 600 "$@" 
 report() {
     gcovr --root . --object-directory build-coverage --filter 'codec/' --filter 'pmpi/' --filter 'smartnic/' \
         --exclude '.*/(avx|hash_avx|neon|vector_|huffman_avx).*' --exclude '.*/bench.*' --exclude-throw-branches \
-        --gcov-ignore-parse-errors=all "$@" 2>build-coverage/gcovr.log
+        --gcov-ignore-parse-errors "$@" 2>build-coverage/gcovr.log
 }
 report --txt build-coverage/coverage.txt --json-summary build-coverage/coverage.json
 python3 - build-coverage/coverage.json <<'PYTHON'

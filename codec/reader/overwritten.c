@@ -112,10 +112,11 @@ enum zmpi_status zmpi_overwritten_look(const struct zmpi_reader *in, struct zmpi
     end.data_at = no_data;
     if (status == ZMPI_OK)
         status = zmpi_container_open(&c, &end);
-    if (status == ZMPI_OK && c.overwritten && c.header.index_offset != 0)
+    if (status == ZMPI_OK && c.header_lost && c.header.index_offset != 0)
         status = c.index_damaged ? look_at_index(&c, &end, o) : look_at_records(&c, &end, o);
-    /* Where the container's first bytes are left, little was written over. */
-    if (status == ZMPI_OK && zmpi_was_container(head, sizeof head, head, 0))
+    /* Zeros may be what never reached the disk; and where the container's first bytes are left,
+     * little was written over. */
+    if (!c.overwritten || zmpi_was_container(head, sizeof head, head, 0))
         o->plain = false;
     zmpi_container_free(&c);
     return status == ZMPI_ERR_IO || status == ZMPI_ERR_MEMORY ? status : ZMPI_OK;

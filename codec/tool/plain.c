@@ -58,7 +58,9 @@ static int recover(struct tool_input *in, const char *to, const char *size_text)
         return tool_fail_status(in->path, status);
     if (kind == ZMPI_KIND_PLAIN)
         return tool_fail("%s: nothing is left of a container in it", in->path);
-    if (kind == ZMPI_KIND_CONTAINER || kind == ZMPI_KIND_HEADLESS)
+    /* Of one whose first page is lost, zeros, most is there. */
+    const bool is_gone = o.most && o.least > ZMPI_HEADER_BYTES;
+    if ((kind == ZMPI_KIND_CONTAINER && !is_gone) || kind == ZMPI_KIND_HEADLESS)
         return tool_fail(
             "%s: nobody has written over this container (zmpi recover without --plain)", in->path);
     int failed = choose_size(in, &o, size_text, &size);

@@ -128,6 +128,15 @@ def main():
     for size in 600, 2000, 60000, starts[1]:
         check_doubtful(good, size)
 
+    # What begins with zeros may be a container of which much never reached the disk: the user may say that it is not.
+    write("bad.zmpi", bytes(1000) + random.Random(4).randbytes(starts[2] - 1000) + good[starts[2]:])
+    run("verify", "bad.zmpi", status=1)
+    run("recover", "--plain", "bad.zmpi", "out.raw")
+    if read("out.raw") != read("bad.zmpi")[:starts[2]]:
+        fail("recover --plain of what begins with zeros")
+    write("bad.zmpi", bytes(512) + good[512:])
+    run("recover", "--plain", "bad.zmpi", "out.raw", status=2)
+
     # All of it, but the last bytes, which tell nothing by themselves; and nothing.
     write("bad.zmpi", random.Random(2).randbytes(len(good) - 100) + good[-100:])
     if "nothing is left" not in run("recover", "--plain", "bad.zmpi", "out.raw", status=2):

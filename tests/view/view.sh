@@ -50,6 +50,16 @@ head -c 100000 /dev/zero >zeros
 "$zmpi" compress -t f32 -e lossless zeros zeros.z || fail "compress zeros"
 view cmp zeros zeros.z || fail "a plain file that begins as one whose header is lost"
 
+# One that a program wrote over a container, and that begins with zeros.
+$python -c 'import array, random; array.array("f", (random.gauss(0, 1) for i in range(200000))).tofile(open("noise", "wb"))'
+"$zmpi" compress -t f32 -e rel=1e-6 --components 4 noise over.z >out 2>&1 || fail "compress four variables"
+{ head -c 100 /dev/zero && head -c $(($(stat -c %s over.z) - 400)) /dev/urandom; } >mine
+dd if=mine of=over.z conv=notrunc status=none
+"$zmpi" info over.z >out 2>&1
+lines 1 'is a plain file'
+cp over.z over.raw
+view cmp over.raw over.z || fail "a plain file over a container"
+
 # ---- each name of open and stat; threads, forks, errno ----
 
 cat >names.c <<'C'

@@ -43,14 +43,14 @@ int zmpi_mark_compare(const void *a, const void *b)
 
 static enum zmpi_status reserve_cut(struct zmpi_container *c)
 {
-    if (c->cuts < c->cut_room)
+    if (c->cuts < c->cut_capacity)
         return ZMPI_OK;
-    size_t room = 2 * c->cut_room + 16;
+    size_t room = 2 * c->cut_capacity + 16;
     struct zmpi_mark *grown = realloc(c->cut, room * sizeof *grown);
     if (grown == NULL)
         return ZMPI_ERR_MEMORY;
     c->cut = grown;
-    c->cut_room = room;
+    c->cut_capacity = room;
     return ZMPI_OK;
 }
 
@@ -170,7 +170,7 @@ enum zmpi_status zmpi_container_add_index(struct zmpi_container *c,
     c->all.segment = malloc((n + 1) * sizeof *segment);
     if (c->all.segment == NULL)
         return ZMPI_ERR_MEMORY;
-    c->all.room = n + 1;
+    c->all.capacity = n + 1;
     c->all.count = c->indexed = n;
     c->tally = c->header.tally;
     c->tallied = c->header.tallied;

@@ -78,7 +78,7 @@ struct zmpi_container {
     struct zmpi_mark last_size;   /* from which on logical_size was kept */
     bool size_unknown;            /* logical_size must be found anew */
     struct zmpi_mark *cut;        /* of all size records, each with the least size from it on */
-    size_t cuts, cut_room;        /* once sealed */
+    size_t cuts, cut_capacity;    /* once sealed */
     bool sealed;                  /* cut is sorted, and these two are those of all segments: */
     size_t *by_lo;                /* segments by lo */
     uint64_t *max_hi;             /* and the largest hi of each subtree of by_lo */

@@ -16,13 +16,13 @@ enum zmpi_status zmpi_losses_add(struct zmpi_losses *l, const struct zmpi_loss *
         last->length += loss->length;
         return ZMPI_OK;
     }
-    if (l->count == l->room) {
-        const size_t room = 2 * l->room + 64;
+    if (l->count == l->capacity) {
+        const size_t room = 2 * l->capacity + 64;
         struct zmpi_loss *grown = realloc(l->loss, room * sizeof *grown);
         if (grown == NULL)
             return ZMPI_ERR_MEMORY;
         l->loss = grown;
-        l->room = room;
+        l->capacity = room;
     }
     l->loss[l->count++] = *loss;
     return ZMPI_OK;

@@ -22,14 +22,14 @@ void zmpi_segments_free(struct zmpi_segments *s)
 
 static enum zmpi_status reserve(struct zmpi_segments *s, size_t n)
 {
-    if (n <= s->room - s->count)
+    if (n <= s->capacity - s->count)
         return ZMPI_OK;
     size_t room = s->count + n + s->count / 2;
     struct zmpi_segment *grown = realloc(s->segment, room * sizeof *grown);
     if (grown == NULL)
         return ZMPI_ERR_MEMORY;
     s->segment = grown;
-    s->room = room;
+    s->capacity = room;
     return ZMPI_OK;
 }
 

@@ -181,13 +181,13 @@ static void summarize(struct zmpi_entries *e, const struct zmpi_record *r)
 
 enum zmpi_status zmpi_entries_add(struct zmpi_entries *e, const struct zmpi_record *r)
 {
-    if (e->room - e->size < ZMPI_ENTRY_MAX) {
-        size_t room = 2 * e->room + ZMPI_ENTRY_MAX;
+    if (e->capacity - e->size < ZMPI_ENTRY_MAX) {
+        size_t room = 2 * e->capacity + ZMPI_ENTRY_MAX;
         unsigned char *grown = realloc(e->data, room);
         if (grown == NULL)
             return ZMPI_ERR_MEMORY;
         e->data = grown;
-        e->room = room;
+        e->capacity = room;
     }
     if (!is_right(r))
         return ZMPI_ERR_ARG;

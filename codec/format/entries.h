@@ -16,7 +16,7 @@ struct zmpi_chain {
 /* Entries one behind the other, and what they have in common. All zero is none. */
 struct zmpi_entries {
     unsigned char *data; /* malloc */
-    size_t size, room;
+    size_t size, capacity;
     struct zmpi_chain chain;
     uint32_t count, sizes;
     uint64_t lo, hi, newest;

@@ -62,7 +62,7 @@ struct zmpi_loss {
 
 struct zmpi_losses {
     struct zmpi_loss *loss; /* malloc */
-    size_t count, room;
+    size_t count, capacity;
     bool holes; /* list what no record covers, as ZMPI_LOSS_UNKNOWN */
 };
 
@@ -172,7 +172,7 @@ struct zmpi_segment {
 
 struct zmpi_segments {
     struct zmpi_segment *segment;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t tally; /* of what zmpi_index_collect has put there */
 };
 

@@ -236,20 +236,6 @@ int zmpi_encoder_parse(const char *name, bool *approximate)
     return 0;
 }
 
-/* At the same ratio huffman's errors are the smaller ones, whatever the data. */
-const char *zmpi_options_codec(const struct zmpi_options *o)
-{
-    const bool is_default = o->source[zmpi_option_index("codec")] == ZMPI_FROM_DEFAULT;
-    return is_default && o->bound_set && o->bound.mode == ZMPI_RATIO ? "huffman" : o->codec;
-}
-
-int zmpi_options_encoder(const struct zmpi_options *o, bool *approximate)
-{
-    *approximate = false;
-    int encoder = zmpi_encoder_parse(zmpi_options_codec(o), approximate);
-    return encoder ? encoder : ZMPI_FLE;
-}
-
 const char *zmpi_encoder_name(int encoder)
 {
     int i = 0;

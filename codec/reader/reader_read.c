@@ -11,7 +11,7 @@
 /* A part of the request, inside one container. */
 struct batch {
     struct zmpi_run *run;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t bytes;
 };
 
@@ -76,7 +76,7 @@ static enum zmpi_status read_runs(const struct zmpi_contents *c, const struct zm
             add(b, at - p->begin, stop - at);
             at = stop;
         }
-        if (b->count == b->room && !status)
+        if (b->count == b->capacity && !status)
             status = flush(c, c->part[k], b, &dst, t);
     }
     return status ? status : flush(c, c->part[k], b, &dst, t);
@@ -105,11 +105,11 @@ static enum zmpi_status read_checked(struct zmpi_reader_file *f, const struct zm
                                      size_t n, void *dst, struct zmpi_reader_error *error)
 {
     struct zmpi_run one;
-    struct batch b = {.run = &one, .room = 1};
+    struct batch b = {.run = &one, .capacity = 1};
     struct zmpi_trouble trouble = {.status = ZMPI_ERR_MEMORY, .record = ZMPI_READER_NO_RECORD};
     if (n > 1) {
-        b.room = n < RUNS_MOST ? n : RUNS_MOST;
-        b.run = malloc(b.room * sizeof *b.run);
+        b.capacity = n < RUNS_MOST ? n : RUNS_MOST;
+        b.run = malloc(b.capacity * sizeof *b.run);
     }
     const enum zmpi_status status =
         b.run ? read_runs(&f->now, run, n, dst, &b, &trouble) : ZMPI_ERR_MEMORY;

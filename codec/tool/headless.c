@@ -26,7 +26,7 @@ struct tool_headless {
     struct zmpi_reader below;
     unsigned char header[ZMPI_HEADER_BYTES];
     struct patch *patch; /* by place */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static const unsigned char no_id[16];
@@ -69,13 +69,13 @@ static uint64_t data_below(void *context, uint64_t offset)
 
 static bool add(struct tool_headless *h, uint64_t offset, const unsigned char *head)
 {
-    if (h->count == h->room) {
-        const size_t room = 2 * h->room + 64;
+    if (h->count == h->capacity) {
+        const size_t room = 2 * h->capacity + 64;
         struct patch *grown = realloc(h->patch, room * sizeof *grown);
         if (!grown)
             return false;
         h->patch = grown;
-        h->room = room;
+        h->capacity = room;
     }
     h->patch[h->count].offset = offset + CHECKSUM;
     memcpy(h->patch[h->count++].bytes, head + CHECKSUM, 8);

@@ -21,8 +21,6 @@
 
 _Static_assert(sizeof(off_t) == 8, "open and open64 are alike");
 
-atomic_bool zmpi_view_on;
-
 bool zmpi_view_is_on(void)
 {
     return atomic_load_explicit(&zmpi_view_on, memory_order_relaxed) && zmpi_real_files == 0;

@@ -1,10 +1,14 @@
 /* view_known.c - which files are containers, and whose view a file without a name is. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "view/view.h"
+
+atomic_bool zmpi_view_on;
 
 enum { FILES = 1024, VIEWS = 256 };
 
@@ -108,4 +112,22 @@ bool zmpi_view_find(const struct stat *view, struct stat *container)
         }
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+bool zmpi_view_path(int fd, char *path, size_t size)
+{
+    char self[40];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    const ssize_t n = readlink(self, path, size - 1);
+    if (n <= 0 || path[0] != '/')
+        return false;
+    path[n] = 0;
+    return true;
+}
+
+uint64_t zmpi_view_memory(int processes)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    const uint64_t all = pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes : 0;
+    return all / 4 / (uint64_t)(processes > 0 ? processes : 1);
 }

@@ -36,13 +36,6 @@ static void prepare(void)
     settings = zmpi_view_settings();
 }
 
-uint64_t zmpi_view_memory(int processes)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
-    const uint64_t all = pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes : 0;
-    return all / 4 / (uint64_t)(processes > 0 ? processes : 1);
-}
-
 /* The number may mean another file by now: a pipe must not make us wait. */
 static int open_again(int fd)
 {

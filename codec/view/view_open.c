@@ -24,17 +24,6 @@ void zmpi_view_leave(int cancel)
     pthread_setcancelstate(cancel, NULL);
 }
 
-bool zmpi_view_path(int fd, char *path, size_t size)
-{
-    char self[40];
-    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-    const ssize_t n = readlink(self, path, size - 1);
-    if (n <= 0 || path[0] != '/')
-        return false;
-    path[n] = 0;
-    return true;
-}
-
 static bool is_zero(const unsigned char *p, size_t n)
 {
     return n && *p == 0 && memcmp(p, p + 1, n - 1) == 0;

@@ -1,7 +1,7 @@
 /* access.c - MPI_File_read*, write*: where each finds its position, and what it reports
  * (MPI 3.1, 13.4). */
 #include "calls/access.h"
-#include "calls/transfer.h"
+#include "transfer/transfer.h"
 #include "wrappers.h"
 
 void zstatus_set(MPI_Status *status, uint64_t bytes)

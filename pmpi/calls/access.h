@@ -3,7 +3,7 @@
 #ifndef ZMPI_ACCESS_H
 #define ZMPI_ACCESS_H
 
-#include "calls/transfer.h"
+#include "transfer/transfer.h"
 
 /* zwrite_independent, zwrite_collective, zread_request or zread_collective. */
 typedef int ztransfer(struct zfile *f, const struct zrequest *r, uint64_t *done);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "calls/access.h"
-#include "calls/transfer.h"
+#include "transfer/transfer.h"
 #include "wrappers.h"
 
 /* What MPI_Wait will report. */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "calls/access.h"
-#include "calls/transfer.h"
+#include "transfer/transfer.h"
 #include "file/physical.h"
 #include "wrappers.h"
 

@@ -4,7 +4,7 @@
  * A file has at most one of them under way; an end must match its begin.
  */
 #include "calls/access.h"
-#include "calls/transfer.h"
+#include "transfer/transfer.h"
 #include "wrappers.h"
 
 /* May this begin? */

@@ -350,7 +350,7 @@ struct zexchange {
     struct zlane *lane;
     size_t lanes;
     unsigned char *memory, *scratch; /* malloc'ed; a piece of it */
-    size_t in_slots, out_slots, in_room, out_room;
+    size_t in_slots, out_slots, in_capacity, out_capacity;
 };
 
 enum { ZLANES = 4, ZSLOTS = 2 * ZLANES }; /* lanes at work at once; messages each way */

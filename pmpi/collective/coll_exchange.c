@@ -132,7 +132,7 @@ static int post(struct work *w)
         s->lane = l;
         s->index = l->posted++;
         s->state = FLYING;
-        int rc = PMPI_Irecv(s->message, (int)w->x->in_room, MPI_BYTE, l->peer, MPI_ANY_TAG,
+        int rc = PMPI_Irecv(s->message, (int)w->x->in_capacity, MPI_BYTE, l->peer, MPI_ANY_TAG,
                             w->call->state->comm, &w->request[ZSLOTS + k]);
         if (rc)
             return rc;
@@ -274,9 +274,9 @@ int zexchange_run(struct zcall *c, const struct zexchange *x)
     int rc = MPI_SUCCESS;
     for (size_t k = 0; k < 2 * ZSLOTS; k++)
         w.request[k] = MPI_REQUEST_NULL;
-    for (size_t k = 0; k < x->out_slots; k++, at += x->out_room)
+    for (size_t k = 0; k < x->out_slots; k++, at += x->out_capacity)
         w.out[k].message = at;
-    for (size_t k = 0; k < x->in_slots; k++, at += x->in_room)
+    for (size_t k = 0; k < x->in_slots; k++, at += x->in_capacity)
         w.in[k].message = at;
     c->began = zmpi_seconds();
     while (!rc && refresh_lanes(&w))

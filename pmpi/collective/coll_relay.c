@@ -27,7 +27,7 @@ struct work {
     uint64_t steps, first, passing; /* steps not done, not passed on: from these on */
     struct slot slot[SLOTS];        /* of the steps from `first` on */
     MPI_Request request[SLOTS * REQUESTS];
-    size_t room;
+    size_t capacity;
     unsigned char *scratch;
     uint64_t placed;
 };
@@ -80,7 +80,7 @@ static int post(struct work *w)
         if (s->posted || is_own(w, k))
             continue;
         s->posted = true;
-        int rc = PMPI_Irecv(s->message, (int)w->room, MPI_BYTE, w->relay->from, TAG,
+        int rc = PMPI_Irecv(s->message, (int)w->capacity, MPI_BYTE, w->relay->from, TAG,
                             w->call->state->comm, requests_of(w, k));
         if (rc)
             return rc;
@@ -260,8 +260,8 @@ static int search_of_all(struct zcall *c, const struct zrelay *r, unsigned char 
 
 bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready)
 {
-    struct work w = {.call = c, .relay = r, .room = zpiece_room(&c->state->options, r->bytes)};
-    unsigned char *memory = malloc((SLOTS + 1) * w.room);
+    struct work w = {.call = c, .relay = r, .capacity = zpiece_room(&c->state->options, r->bytes)};
+    unsigned char *memory = malloc((SLOTS + 1) * w.capacity);
     if (ready)
         zcall_look(c, r->block->type->element);
     if (ready && r->own)
@@ -272,9 +272,9 @@ bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready)
     for (size_t k = 0; k < SLOTS * REQUESTS; k++)
         w.request[k] = MPI_REQUEST_NULL;
     for (size_t k = 0; memory && k < SLOTS; k++)
-        w.slot[k].message = memory + k * w.room;
+        w.slot[k].message = memory + k * w.capacity;
     if (done) {
-        w.scratch = memory + SLOTS * w.room;
+        w.scratch = memory + SLOTS * w.capacity;
         w.steps = c->steps * (uint64_t)r->origins;
         struct own_data own = {r->own, w.scratch};
         rc = zcall_wants_range(c) ? zcall_find_range(c, scan_own, &own) : MPI_SUCCESS;

@@ -7,7 +7,7 @@
 /* A growing list of segments. Once `failed`, nothing is added any more. */
 struct zsegments {
     struct zsegment *segment;
-    size_t count, room;
+    size_t count, capacity;
     bool failed;
 };
 

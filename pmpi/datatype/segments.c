@@ -15,15 +15,15 @@ void zsegments_add(struct zsegments *s, int64_t offset, uint64_t length)
             return;
         }
     }
-    if (s->count == s->room) {
-        size_t room = s->room ? 2 * s->room : 16;
+    if (s->count == s->capacity) {
+        size_t room = s->capacity ? 2 * s->capacity : 16;
         struct zsegment *grown = realloc(s->segment, room * sizeof *grown);
         if (!grown) {
             s->failed = true;
             return;
         }
         s->segment = grown;
-        s->room = room;
+        s->capacity = room;
     }
     s->segment[s->count++] = (struct zsegment){.offset = offset, .length = length};
 }

@@ -129,7 +129,7 @@ uint64_t zview_bytes_below(const struct zview *v, uint64_t size)
 
 struct runs {
     struct zmpi_run *run;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static bool runs_add(struct runs *r, uint64_t offset, uint64_t length)
@@ -138,13 +138,13 @@ static bool runs_add(struct runs *r, uint64_t offset, uint64_t length)
         r->run[r->count - 1].length += length;
         return true;
     }
-    if (r->count == r->room) {
-        size_t room = r->room ? 2 * r->room : 16;
+    if (r->count == r->capacity) {
+        size_t room = r->capacity ? 2 * r->capacity : 16;
         struct zmpi_run *grown = realloc(r->run, room * sizeof *grown);
         if (!grown)
             return false;
         r->run = grown;
-        r->room = room;
+        r->capacity = room;
     }
     r->run[r->count++] = (struct zmpi_run){offset, length};
     return true;

@@ -163,7 +163,7 @@ bool zbackground_write(struct zfile *f, uint64_t offset, int *rc)
     f->outbox = NULL;
     f->outbox_used = f->outbox_capacity = 0;
     f->waiting = NULL;
-    f->waiting_count = f->waiting_room = 0;
+    f->waiting_count = f->waiting_capacity = 0;
     return true;
 }
 

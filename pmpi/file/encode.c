@@ -62,13 +62,13 @@ static unsigned char *outbox_room(struct zfile *f, size_t size)
 
 static enum zmpi_status waiting_add(struct zfile *f, const struct zmpi_record *r)
 {
-    if (f->waiting_count == f->waiting_room) {
-        size_t room = f->waiting_room ? 2 * f->waiting_room : 16;
+    if (f->waiting_count == f->waiting_capacity) {
+        size_t room = f->waiting_capacity ? 2 * f->waiting_capacity : 16;
         struct zmpi_record *grown = realloc(f->waiting, room * sizeof *grown);
         if (!grown)
             return ZMPI_ERR_MEMORY;
         f->waiting = grown;
-        f->waiting_room = room;
+        f->waiting_capacity = room;
     }
     f->waiting[f->waiting_count++] = *r;
     return ZMPI_OK;

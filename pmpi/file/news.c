@@ -52,7 +52,7 @@ int znews_known(struct zfile *f)
 static int make_room(struct zfile *f, size_t size)
 {
     struct znews *n = &f->news;
-    if (size <= n->room)
+    if (size <= n->capacity)
         return MPI_SUCCESS;
     const size_t room = size + size / 2;
     unsigned char *grown = realloc(n->bytes, room);
@@ -63,7 +63,7 @@ static int make_room(struct zfile *f, size_t size)
     if (!rc && any)
         rc = zfile_raise_status(f, ZMPI_ERR_MEMORY, "sharing the index");
     if (!rc)
-        n->room = room;
+        n->capacity = room;
     return rc;
 }
 
@@ -90,12 +90,12 @@ int znews_exchange(struct zfile *f)
     }
     zmpi_entries_free(&f->fresh);
     rc = rc ? rc : znews_known(f);
-    if (n->room > KEPT) {
+    if (n->capacity > KEPT) {
         if (n->next == NO_NEWS) {
             free(n->bytes);
             n->bytes = NULL;
         }
-        n->room = 0;
+        n->capacity = 0;
     }
     return rc;
 }

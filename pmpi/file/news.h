@@ -14,7 +14,7 @@ struct zmpi_record;
 struct znews {
     int *sizes, *places;  /* of each rank's part */
     unsigned char *bytes; /* entries of all ranks' records */
-    size_t room;          /* of bytes, the same on all ranks */
+    size_t capacity;      /* of bytes, the same on all ranks */
     int next;             /* the first rank whose part was not taken for want of memory */
     bool lost;            /* and some never will be: the index is not whole here */
 };

@@ -78,14 +78,14 @@ static bool wanted(const struct zfile *f, const struct zmpi_job *job, const stru
 
 static bool reserve(struct zoffload_write *t)
 {
-    if (t->count < t->room)
+    if (t->count < t->capacity)
         return true;
-    const size_t room = t->room ? 2 * t->room : 16;
+    const size_t room = t->capacity ? 2 * t->capacity : 16;
     struct zoffloaded *grown = realloc(t->entry, room * sizeof *grown);
     if (!grown)
         return false;
     t->entry = grown;
-    t->room = room;
+    t->capacity = room;
     return true;
 }
 

@@ -133,10 +133,10 @@ static bool fill(struct zfile *f, struct zreadahead_window *w, uint64_t lo, uint
 {
     const struct zmpi_run run = ahead_of(&f->readahead, w, lo, hi);
     w->lo = w->hi = 0;
-    if (w->room < run.length) {
+    if (w->capacity < run.length) {
         free(w->data);
         w->data = malloc(run.length);
-        w->room = w->data ? run.length : 0;
+        w->capacity = w->data ? run.length : 0;
     }
     if (!w->data || !read_quietly(f, &run, w->data))
         return false;

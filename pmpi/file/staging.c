@@ -55,14 +55,14 @@ static bool may_cut(const struct zbatch *b, const struct zpatch *p, uint64_t off
 
 static bool batch_reserve_patches(struct zbatch *b, size_t more)
 {
-    if (b->count + more <= b->room)
+    if (b->count + more <= b->patch_capacity)
         return true;
     size_t room = 2 * (b->count + more);
     struct zpatch *grown = realloc(b->patch, room * sizeof *grown);
     if (!grown)
         return false;
     b->patch = grown;
-    b->room = room;
+    b->patch_capacity = room;
     return true;
 }
 

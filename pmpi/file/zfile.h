@@ -64,7 +64,7 @@ struct zbatch {
     unsigned char *data;
     size_t used, capacity;
     struct zpatch *patch;
-    size_t count, room;
+    size_t count, patch_capacity;
 };
 
 enum { ZBATCHES = 4 };
@@ -77,7 +77,7 @@ struct zreadahead_window {
     uint64_t end;    /* of the stream's last read */
     uint64_t used;   /* the clock then; 0: no stream */
     unsigned char *data;
-    size_t room;
+    size_t capacity;
 };
 
 enum { ZREADAHEAD_WINDOWS = 4 };
@@ -143,7 +143,7 @@ struct zfile {
     struct zmpi_shape_known shapes; /* of calls that nothing else tells the shape of */
     struct zmpi_components_known components;
     unsigned char *component; /* one that was interleaved with others, while it is coded */
-    size_t component_room;
+    size_t component_capacity;
     bool components_told; /* that a call has not the number that was set */
     bool looks_told;      /* that data are not what their datatype says */
     bool mistyped;        /* floats are in the other byte order, or no floats: kept exactly */
@@ -190,7 +190,7 @@ struct zfile {
     unsigned char *outbox; /* coded records not yet in the file */
     size_t outbox_used, outbox_capacity;
     struct zmpi_record *waiting; /* the records in the outbox; offset = place in the outbox */
-    size_t waiting_count, waiting_room;
+    size_t waiting_count, waiting_capacity;
 
     bool behind; /* inside a call that need not find its records in the file when it goes on */
     struct zoffload_write offload_write;

@@ -454,7 +454,7 @@ Test(index, many_records_behind_an_index)
         cr_assert_eq(zmpi_container_add(&c, &r), ZMPI_OK);
     }
     cr_assert(c.count == n + more && c.indexed == 2);
-    cr_assert(c.all.count > 20 && c.all.count <= c.all.room);
+    cr_assert(c.all.count > 20 && c.all.count <= c.all.capacity);
     zmpi_container_free(&c);
     file_free(&f);
 }

@@ -1,5 +1,5 @@
-/* container_sift.c - records that no read can see any more are found, all of them and no others;
- * the file is the same without them, and beside any of those that were dropped. */
+/* container_compaction.c - records that no read can see any more are found, all of them and no
+ * others; the file is the same without them, and beside any of those that were dropped. */
 #include "container_file.h"
 
 static int by_order(const void *a, const void *b)

@@ -1,6 +1,6 @@
 /*
- * handed.c - ZMPI_NIC_WRITE without a SmartNIC: what the process compresses itself of collective
- * writes to a write-only file is there, whatever independent writes come before the next
+ * offload_write.c - ZMPI_NIC_WRITE without a SmartNIC: what the process compresses itself of
+ * collective writes to a write-only file is there, whatever independent writes come before the next
  * collective call. And a file that is made empty begins anew.
  *
  * zmpi-test: RANKS 1,2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_NIC_WRITE=on ZMPI_DEVICE=cpu ZMPI_STAGING=1M
@@ -11,7 +11,7 @@
 
 enum { TOGETHER = 5 << 20, ALONE = 2 << 20 }; /* bytes of each rank */
 
-static const char path[] = "handed.z";
+static const char path[] = "offload_write.z";
 static int rank, ranks;
 
 static MPI_Offset place_of(bool together)

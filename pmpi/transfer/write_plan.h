@@ -6,7 +6,7 @@
 #define ZMPI_WRITE_PLAN_H
 
 #include "bound/fill.h"
-#include "calls/transfer.h"
+#include "transfer/transfer.h"
 
 /* One call on this rank, ready to be cut into pieces. */
 struct zplan {
@@ -32,6 +32,9 @@ struct zplan {
 /* Takes the datatype and the view apart and checks the arguments; pieces of at most `most` bytes,
  * if the shape lets them. On failure the error is raised, and the plan covers nothing. */
 int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct zplan *p);
+/* The program's word, else the view's datatype, else the buffer's, else the runs, else what the
+ * data are like, else one dimension. */
+void zplan_find_shape(struct zfile *f, struct zplan *p);
 /* The shape that `count` elements look like, if any; `have` of them are at `data`. */
 void zplan_shape_of_data(struct zfile *f, struct zplan *p, const void *data, size_t have,
                          size_t count);
@@ -43,6 +46,8 @@ int zplan_failed(struct zfile *f, struct zplan *p, enum zmpi_status status, cons
 /* Bytes that the records of a piece may take in the outbox. */
 size_t zplan_room(const struct zplan *p);
 
+/* Bytes of the piece that begins at `begin`, which is below the end. */
+uint64_t zplan_cut(const struct zfile *f, const struct zplan *p, uint64_t begin);
 /* How many pieces there are, if none of them is cut in two for its runs (most_runs). */
 uint64_t zplan_pieces(const struct zfile *f, const struct zplan *p);
 
@@ -55,7 +60,11 @@ void zplan_exclude(struct zfile *f, struct zplan *p, struct zmpi_fill fill, MPI_
                    struct zmpi_range *range);
 
 /* Floats of the call on this rank. */
-uint64_t zplan_floats(const struct zplan *p);
+static inline uint64_t zplan_floats(const struct zplan *p)
+{
+    const enum zmpi_type type = p->memory.element;
+    return type == ZMPI_F32 || type == ZMPI_F64 ? p->memory.bytes / zmpi_type_size(type) : 0;
+}
 
 bool zplan_wants_ratio(const struct zfile *f, const struct zplan *p);
 

@@ -5,7 +5,7 @@
 #ifndef ZMPI_CALLS_COMPONENTS_H
 #define ZMPI_CALLS_COMPONENTS_H
 
-#include "calls/write_plan.h"
+#include "transfer/write_plan.h"
 
 /* What this rank says of a call: N interleaved components, -N: N blocks; 1: one array; 0: it has
  * nothing to write. Logs what was found in data, once. */
@@ -26,10 +26,6 @@ int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm
  * for. */
 const struct zmpi_ratio_search *zcomponents_turn(const struct zfile *f, struct zplan *p,
                                                  int component);
-/* Bytes of the piece at `begin` of such a call: whole points, and whole rows or planes where these
- * are no more than a piece. */
-uint64_t zcomponents_cut(const struct zplan *p, uint64_t begin);
-
 /* As zplan_encode_next, of interleaved components: a record for each of them. */
 int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin);
 

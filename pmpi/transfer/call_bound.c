@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "calls/call_bound.h"
+#include "transfer/call_bound.h"
 #include "datatype/known.h"
 
 /* Where the usual fill values begin: they are exact whoever says so. */

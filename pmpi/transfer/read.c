@@ -1,5 +1,5 @@
 /* read.c - one read call: the view's runs out of the container, to the program's buffer. */
-#include "calls/transfer.h"
+#include "transfer/transfer.h"
 #include "file/zfile.h"
 
 #include <stdlib.h>

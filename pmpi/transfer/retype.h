@@ -2,7 +2,7 @@
 #ifndef ZMPI_RETYPE_H
 #define ZMPI_RETYPE_H
 
-#include "calls/write_plan.h"
+#include "transfer/write_plan.h"
 
 /* As the option element_type says, and the data confirm. Else p is as before. */
 void zretype(struct zfile *f, struct zplan *p);

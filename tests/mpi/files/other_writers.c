@@ -1,8 +1,8 @@
 /*
- * elsewhere.c - programs that write a file by MPI-IO and by other means: what they have open while
- * they open it through MPI-IO stays plain, and nobody reads numbers from a container of which the
- * first bytes were written over, or never reached the disk. What a program
- * without zmpi wrote over a container, beyond any header, is read as the plain file that it is.
+ * other_writers.c - programs that write a file by MPI-IO and by other means: what they have open
+ * while they open it through MPI-IO stays plain, and nobody reads numbers from a container of which
+ * the first bytes were written over, or never reached the disk. What a program without zmpi wrote
+ * over a container, beyond any header, is read as the plain file that it is.
  *
  * zmpi-test: RANKS 1,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_LOG=quiet ZMPI_REPORT_TEXT=off
  */
@@ -43,7 +43,7 @@ static void check_body(const char *path, size_t head)
 /* The last rank's header is in its buffer until it closes the file. */
 static void header_first(const char *mode, bool container)
 {
-    static const char path[] = "elsewhere.out", header[] = "header of a Fortran file";
+    static const char path[] = "other_writers.out", header[] = "header of a Fortran file";
     char got[sizeof header];
     FILE *file = NULL;
     check_say("%s", mode);
@@ -76,7 +76,7 @@ static void header_first(const char *mode, bool container)
 /* A header of `size` bytes that is written over a container. */
 static void header_last(size_t size)
 {
-    static const char path[] = "elsewhere.z", header[2000] = "header";
+    static const char path[] = "other_writers.z", header[2000] = "header";
     check_say("%zu bytes", size);
     write_body(path, size);
     check_body(path, size);
@@ -99,7 +99,7 @@ static void header_last(size_t size)
 /* The machine stopped while the file was written, and its first page never reached the disk. */
 static void page_lost(void)
 {
-    static const char path[] = "elsewhere.z", left[] = "left.z";
+    static const char path[] = "other_writers.z", left[] = "left.z";
     static float noise[N];
     check_say("lost page");
     MPI_File file = open_file(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
@@ -133,7 +133,7 @@ static void page_lost(void)
 static void plain_last(size_t size, bool is_plain, size_t head)
 {
     enum { WIDE = 60000, CALLS = 4 };
-    static const char path[] = "elsewhere.z";
+    static const char path[] = "other_writers.z";
     static float noise[WIDE], other[WIDE];
     check_say("%zu bytes over one that begins at %zu", size, head);
     for (uint64_t i = 0; i < WIDE; i++) {
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int i = 0; i < N; i++)
         data[i] = (float)(rank * N + i);
-    check_remove("elsewhere.z", MPI_COMM_WORLD); /* of a run that failed */
+    check_remove("other_writers.z", MPI_COMM_WORLD); /* of a run that failed */
     header_first("r+", false);
     header_first("r", true);
     header_last(100);

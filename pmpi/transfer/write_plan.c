@@ -1,118 +1,14 @@
 /* write_plan.c - one write call on this rank: from a buffer and a view to pieces. */
-#include "calls/components.h"
-#include "calls/retype.h"
-#include "calls/transfer.h"
-#include "calls/write_plan.h"
+#include "transfer/components.h"
+#include "transfer/retype.h"
+#include "transfer/transfer.h"
+#include "transfer/write_plan.h"
 #include "close/plain.h"
 #include "judge/element_type.h"
 #include "mpi/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- shape ---- */
-
-static bool holds(const size_t shape[3], size_t count)
-{
-    struct zmpi_array a = {ZMPI_BYTES, {shape[0], shape[1], shape[2]}};
-    size_t n;
-    return zmpi_array_count(&a, &n) == ZMPI_OK && n == count && shape[2] > 0;
-}
-
-/* The filetype as an array: whole planes of it, or whole rows, behind one another. */
-static bool shape_of_view(const struct zview *v, const struct zplan *p, size_t shape[3])
-{
-    const struct ztype *t = &v->file;
-    uint64_t row = t->shape[2] * zmpi_type_size(t->element), plane = t->shape[1] * row;
-    uint64_t bytes = p->memory.bytes;
-    if (t->element != p->memory.element || t->size == 0 || t->shape[2] == 1)
-        return false;
-    if (p->position % row || bytes % row)
-        return false;
-    bool planes = t->shape[1] > 1 && p->position % plane == 0 && bytes % plane == 0;
-    shape[0] = planes ? bytes / plane : 1;
-    shape[1] = planes ? t->shape[1] : bytes / row;
-    shape[2] = t->shape[2];
-    return shape[1] > 1;
-}
-
-/* A view without types (of MPI_BYTE, say) may still place rows regularly. */
-static bool shape_of_extent(const struct zmpi_extent *e, size_t width, size_t shape[3])
-{
-    if (e->levels < 1 || e->levels > ZMPI_EXTENT_LEVELS || e->run % width)
-        return false;
-    shape[2] = e->run / width;
-    shape[1] = e->count[0];
-    shape[0] = 1;
-    for (unsigned i = 1; i < e->levels; i++)
-        shape[0] *= e->count[i];
-    return true;
-}
-
-/* A shape that was set, and is not that of a call of many floats: once for a file. */
-static void tell_of_shape(struct zfile *f, const struct zplan *p)
-{
-    const size_t *s = f->options.shape;
-    const uint64_t floats = zplan_floats(p);
-    if (s[0] == 0 || f->shape_told || f->rank != 0 || floats <= (uint64_t)f->options.exact_below)
-        return;
-    f->shape_told = true;
-    zmpi_log(ZMPI_LOG_WARN,
-             "%s: shape %zux%zux%zu is not that of a call of %llu values: passed over (zmpi_shape, "
-             "ZMPI_SHAPE)",
-             f->path, s[0], s[1], s[2], (unsigned long long)floats);
-}
-
-/* Of floats in this machine's order: of others no byte is like the one a row before. */
-void zplan_shape_of_data(struct zfile *f, struct zplan *p, const void *data, size_t have,
-                         size_t count)
-{
-    const struct zmemory *m = &p->memory;
-    const size_t *s = p->shape;
-    bool is_new = false;
-    if (m->holder || count < ZMPI_SHAPE_LEAST || f->mistyped || f->format ||
-        !f->options.bound_set || m->bytes % zmpi_type_size(m->element) ||
-        (m->element != ZMPI_F32 && m->element != ZMPI_F64))
-        return;
-    const struct zmpi_bound bound = zfile_bound(f, m->element);
-    zmpi_shape_recall(&f->shapes, m->element, &bound, f->options.threshold, data, have, count,
-                      p->shape, &is_new);
-    p->shape_from = p->shape[1] > 1 ? ZSHAPE_DATA : p->shape_from;
-    if (is_new)
-        zmpi_log(ZMPI_LOG_INFO,
-                 "%s: rank %d: calls of %zu values are arrays of %zux%zux%zu, as their data look "
-                 "(zmpi_shape, ZMPI_SHAPE: another shape)",
-                 f->path, f->rank, count, s[0], s[1], s[2]);
-}
-
-/* The program's word, else the view's datatype, else the buffer's, else the runs, else what the
- * data are like, else one dimension. */
-static void find_shape(struct zfile *f, struct zplan *p)
-{
-    size_t width = zmpi_type_size(p->memory.element), count = p->memory.bytes / width;
-    if (holds(f->options.shape, count)) {
-        memcpy(p->shape, f->options.shape, sizeof p->shape);
-        p->shape_from = ZSHAPE_SET;
-        return;
-    }
-    tell_of_shape(f, p);
-    p->shape_from = ZSHAPE_VIEW;
-    if (shape_of_view(&f->view, p, p->shape) && holds(p->shape, count))
-        return;
-    memcpy(p->shape, p->memory.shape, sizeof p->shape);
-    p->shape_from = ZSHAPE_DATATYPE;
-    if (p->shape[1] > 1 && holds(p->shape, count))
-        return;
-    p->shape_from = ZSHAPE_RUNS;
-    if (shape_of_extent(&p->extent, width, p->shape) && holds(p->shape, count))
-        return;
-    p->shape_from = ZSHAPE_NONE;
-    p->shape[0] = p->shape[1] = 1;
-    p->shape[2] = count;
-    zplan_shape_of_data(f, p, p->memory.data, count, count);
-}
-
-/* ---- pieces ---- */
 
 static void find_piece(struct zplan *p, uint64_t most)
 {
@@ -121,14 +17,6 @@ static void find_piece(struct zplan *p, uint64_t most)
              plane = p->shape[1] * row;
     uint64_t unit = plane <= most ? plane : row <= most ? row : width;
     p->piece = unit ? most / unit * unit : most;
-}
-
-void zplan_free(struct zplan *p)
-{
-    zmemory_free(&p->memory);
-    zmpi_extent_free(&p->extent);
-    free(p->run);
-    memset(p, 0, sizeof *p);
 }
 
 /* Runs, and the extent of the whole if it has one: tiles that interleave are described one by one.
@@ -212,22 +100,9 @@ int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct 
         zplain_look(f, p->run, p->memory.data);
     zretype(f, p);
     plan_order(f, p);
-    find_shape(f, p);
+    zplan_find_shape(f, p);
     find_piece(p, most);
     return MPI_SUCCESS;
-}
-
-/* Bytes of the piece that begins at `begin`, which is below the end. */
-static uint64_t piece_bytes(const struct zfile *f, const struct zplan *p, uint64_t begin)
-{
-    if (p->components)
-        return zcomponents_cut(p, begin);
-    uint64_t left = p->memory.bytes - begin, bytes = left < p->piece ? left : p->piece;
-    if (!f->view.increasing) {
-        uint64_t tile = f->view.file.size, rest = tile - (p->position + begin) % tile;
-        bytes = bytes < rest ? bytes : rest;
-    }
-    return bytes;
 }
 
 size_t zplan_room(const struct zplan *p)
@@ -235,26 +110,6 @@ size_t zplan_room(const struct zplan *p)
     if (p->components <= 0)
         return zencode_room(p->components ? p->most : p->piece, p->most_runs);
     return (size_t)p->components * zencode_room(p->most / (size_t)p->components, 1);
-}
-
-uint64_t zplan_pieces(const struct zfile *f, const struct zplan *p)
-{
-    uint64_t n = 0;
-    for (uint64_t at = 0; at < p->memory.bytes; at += piece_bytes(f, p, at))
-        n++;
-    return n;
-}
-
-int zplan_failed(struct zfile *f, struct zplan *p, enum zmpi_status status, const char *what)
-{
-    if (!status)
-        return MPI_SUCCESS;
-    const struct zmpi_device *device = p->memory.holder;
-    const char *problem = device && device->problem ? device->problem() : NULL;
-    zplan_free(p);
-    return problem ? zfile_raise(f, zstatus_class(status), "%s: device %s: %s", what, device->name,
-                                 problem)
-                   : zfile_raise_status(f, status, what);
 }
 
 int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, struct zmpi_fill *fill)
@@ -313,12 +168,6 @@ void zplan_exclude(struct zfile *f, struct zplan *p, struct zmpi_fill fill, MPI_
 
 /* ---- ratio: one bound for a call ---- */
 
-uint64_t zplan_floats(const struct zplan *p)
-{
-    const enum zmpi_type type = p->memory.element;
-    return type == ZMPI_F32 || type == ZMPI_F64 ? p->memory.bytes / zmpi_type_size(type) : 0;
-}
-
 bool zplan_wants_ratio(const struct zfile *f, const struct zplan *p)
 {
     if (p->small)
@@ -344,7 +193,7 @@ static void search_pieces(const struct zfile *f, struct zplan *p)
 {
     for (uint64_t at = 0, bytes; at < p->memory.bytes; at += bytes) {
         struct zpiece piece = piece_at(p, at);
-        piece.extent.bytes = bytes = piece_bytes(f, p, at);
+        piece.extent.bytes = bytes = zplan_cut(f, p, at);
         struct zmpi_array array = zencode_array(&piece);
         zmpi_ratio_search_add(&p->search, &array, piece.data);
     }
@@ -402,7 +251,7 @@ int zplan_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin,
 {
     if (p->components > 0)
         return zcomponents_encode_next(f, p, begin);
-    uint64_t bytes = piece_bytes(f, p, *begin);
+    uint64_t bytes = zplan_cut(f, p, *begin);
     struct zpiece piece = piece_at(p, *begin);
     piece.range = range;
     if (p->components < 0) {

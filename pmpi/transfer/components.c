@@ -3,7 +3,7 @@
  * a piece. These records have one order and lie one behind the other, so that a reader finds them
  * together (format.md 2.4).
  */
-#include "calls/components.h"
+#include "transfer/components.h"
 #include "mpi/runtime.h"
 
 #include <math.h>
@@ -290,7 +290,7 @@ static void find_shape(struct zfile *f, struct zplan *p)
         shape_of_block(p, count, shape);
     } else {
         shape_of_points(f, p, count, shape);
-        have = f->component_room / width < count ? f->component_room / width : count;
+        have = f->component_capacity / width < count ? f->component_capacity / width : count;
         if (shape[1] == 1)
             zmpi_component_take(type, data, have * n, (int)n, 0, f->component);
         data = f->component;
@@ -356,7 +356,7 @@ static void search_pieces(struct zfile *f, struct zplan *p)
 {
     const uint64_t n = (uint64_t)abs(p->components), width = zmpi_type_size(p->memory.element);
     for (uint64_t at = 0, bytes; at < p->memory.bytes; at += bytes) {
-        bytes = zcomponents_cut(p, at);
+        bytes = zplan_cut(f, p, at);
         if (p->components < 0) {
             search_add(f, p, (int)(at / (p->memory.bytes / n)), p->memory.data + at, bytes);
             continue;
@@ -394,10 +394,10 @@ int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm
     const uint64_t bytes = (p->memory.bytes < p->most ? p->memory.bytes : p->most) +
                            n * APART * zmpi_type_size(p->memory.element);
     int failed = MPI_SUCCESS;
-    if (components > 0 && bytes > f->component_room) {
+    if (components > 0 && bytes > f->component_capacity) {
         free(f->component);
         f->component = malloc(bytes);
-        f->component_room = f->component ? bytes : 0;
+        f->component_capacity = f->component ? bytes : 0;
         if (!f->component)
             failed = zplan_failed(f, p, ZMPI_ERR_MEMORY, "writing");
     }
@@ -411,43 +411,6 @@ int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm
     if (rounds)
         *rounds = pieces;
     return rc ? rc : failed;
-}
-
-/* As many whole `unit`s as fit `most`, at least one, but no more than `left`. */
-static uint64_t whole(uint64_t unit, uint64_t most, uint64_t left)
-{
-    const uint64_t bytes = most > unit ? most / unit * unit : unit;
-    return bytes < left ? bytes : left;
-}
-
-/* Of a row of elements of `width` bytes: planes or rows of the component, or elements. */
-static uint64_t cut_row(const struct zplan *p, uint64_t width, uint64_t left)
-{
-    const uint64_t row = p->shape[2] * width, plane = p->shape[1] * row;
-    return whole(plane <= p->most ? plane : row <= p->most ? row : width, p->most, left);
-}
-
-uint64_t zcomponents_cut(const struct zplan *p, uint64_t begin)
-{
-    const struct zmpi_extent *e = &p->extent;
-    const uint64_t width = zmpi_type_size(p->memory.element);
-    if (p->components < 0) {
-        const uint64_t block = p->memory.bytes / number_of(p);
-        return cut_row(p, width, block - begin % block);
-    }
-    /* The largest unit of the view that fits: a run, all runs of a level... */
-    uint64_t unit = e->run, above = e->run;
-    unsigned level = 0;
-    if (unit > p->most || begin % unit)
-        return cut_row(p, width * number_of(p), unit - begin % unit);
-    for (; level < e->levels; level++) {
-        above = unit * e->count[level];
-        if (above > p->most || begin % above)
-            break;
-        unit = above;
-    }
-    return level == e->levels ? p->memory.bytes - begin
-                              : whole(unit, p->most, above - begin % above);
 }
 
 /* Where component c of such a piece goes. */
@@ -477,7 +440,7 @@ static enum zmpi_status extent_of(const struct zplan *p, uint64_t begin, uint64_
 
 int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
 {
-    const uint64_t bytes = zcomponents_cut(p, *begin);
+    const uint64_t bytes = zplan_cut(f, p, *begin);
     const size_t n = number_of(p), width = zmpi_type_size(p->memory.element);
     const uint64_t order = f->last_here = zencode_order(f);
     int rc = MPI_SUCCESS;

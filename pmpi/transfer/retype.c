@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "calls/retype.h"
+#include "transfer/retype.h"
 #include "judge/byte_order.h"
 #include "judge/components.h"
 #include "judge/element_type.h"

@@ -1,10 +1,10 @@
 /* write.c - one write call: by which way its pieces get into the file (docs/architecture.md). */
 #include <string.h>
 
-#include "calls/call_bound.h"
-#include "calls/components.h"
-#include "calls/transfer.h"
-#include "calls/write_plan.h"
+#include "transfer/call_bound.h"
+#include "transfer/components.h"
+#include "transfer/transfer.h"
+#include "transfer/write_plan.h"
 
 /* Raw bytes that one record covers at most: of collective calls this, of independent ones a quarter
  * slot. While a piece is coded those before it go into the file, so that a call takes no longer

@@ -68,11 +68,16 @@ static inline double zmpi_loadf64(const void *src)
     return v;
 }
 
-/* `count` words of 4 or 8 bytes in the other byte order; dst may be src. */
-static inline void zmpi_bytes_turn(void *dst, const void *src, size_t count, size_t width)
+/* `count` words of 4 or 8 bytes from this machine's byte order to big-endian, or back; dst may be
+ * src. */
+static inline void zmpi_bytes_big_endian(void *dst, const void *src, size_t count, size_t width)
 {
     unsigned char *to = dst;
     const unsigned char *from = src;
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) {
+        memmove(dst, src, count * width);
+        return;
+    }
     for (size_t i = 0; i < count && width == 4; i++) {
         uint32_t v;
         memcpy(&v, from + 4 * i, sizeof v);

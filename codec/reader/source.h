@@ -26,6 +26,12 @@ enum zmpi_kind {
     ZMPI_KIND_HEADLESS     /* a container whose first bytes never reached the disk */
 };
 
+/* Are the file's bytes a program's own? */
+static inline bool zmpi_kind_is_plain(enum zmpi_kind kind)
+{
+    return kind == ZMPI_KIND_PLAIN || kind == ZMPI_KIND_PLAIN_OVER;
+}
+
 /* The kind of what `in` reads. Errors are those of its reads. */
 enum zmpi_status zmpi_source_look(const struct zmpi_reader *in, enum zmpi_kind *kind);
 

@@ -119,7 +119,7 @@ static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
     const enum zmpi_status status = decode_words(s, k, src, size, place, v);
     if (!status && s->info.big_endian) {
         zmpi_stream_tile(s, k, first, extent);
-        zmpi_bytes_turn(v->words, v->words, extent[0] * extent[1] * extent[2], s->width);
+        zmpi_bytes_big_endian(v->words, v->words, extent[0] * extent[1] * extent[2], s->width);
     }
     return status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bytes.h"
 #include "judge/components.h"
 #include "tool.h"
 #include "value.h"
@@ -23,6 +24,7 @@ struct part {
 
 struct compare {
     enum zmpi_type type;
+    bool big_endian;        /* the files' numbers */
     size_t width, shape[3]; /* slices, rows, row */
     struct tool_input a, b;
     struct zmpi_range range; /* of A */
@@ -74,15 +76,23 @@ static int parse(int argc, char **argv, struct compare *c, bool *json)
     return TOOL_OK;
 }
 
-/* -t, else a name's, else what a container holds. */
+/* -t, else a name's, else what a container holds. A raw file has the container's byte order. */
 static int find_type(struct compare *c)
 {
     struct tool_input *in[] = {&c->a, &c->b};
     const bool given = c->shape[2] != 0;
+    enum tool_order order = TOOL_ORDER_NONE;
     for (int i = 0; i < 2; i++)
         tool_field_name(in[i]->path, &c->type, c->shape);
-    for (int i = 0; i < 2 && !c->type; i++)
-        c->type = tool_container_type(in[i]);
+    for (int i = 0; i < 2; i++) {
+        enum tool_order one;
+        const enum zmpi_type type = tool_container_type(in[i], &one);
+        c->type = c->type ? c->type : type;
+        order = !order || order == one || !one ? (one ? one : order) : TOOL_ORDER_MIXED;
+    }
+    if (order == TOOL_ORDER_MIXED)
+        return tool_fail("%s, %s: some numbers are big-endian, others not", c->a.path, c->b.path);
+    c->big_endian = order == TOOL_ORDER_BIG;
     if (!c->type)
         return tool_fail("no type: give -t f32 or f64");
     c->width = zmpi_type_size(c->type);
@@ -120,8 +130,10 @@ static int settle_shape(struct compare *c)
 /* Elements [first, first + n) of one file as doubles. */
 static int load(struct compare *c, struct tool_input *in, uint64_t first, size_t n, double *dst)
 {
-    int status = tool_input_read(in, first * c->width,
-                                 c->type == ZMPI_F64 ? (unsigned char *)dst : c->raw, n * c->width);
+    unsigned char *to = c->type == ZMPI_F64 ? (unsigned char *)dst : c->raw;
+    int status = tool_input_read(in, first * c->width, to, n * c->width);
+    if (!status && c->big_endian)
+        zmpi_bytes_big_endian(to, to, n, c->width);
     for (size_t i = 0; i < n && !status && c->type == ZMPI_F32; i++)
         dst[i] = tool_value(ZMPI_F32, c->raw, i);
     return status;

@@ -4,16 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "tool.h"
 
 #define STEP ((size_t)16 << 20)
-/* Numbers are taken as this machine's. */
-#define IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-
 struct convert {
     enum zmpi_type type;
     size_t shape[3]; /* 0: not known */
     uint64_t bytes;  /* of all numbers */
+    bool big_endian; /* as they are in the file; else as this machine has them */
     struct tool_input in;
     struct tool_output out;
 };
@@ -52,8 +51,12 @@ static int find_array(struct convert *c)
     struct zmpi_array all = {0};
     size_t bytes;
     tool_field_name(c->in.path, &c->type, c->shape);
-    if (!c->type)
-        c->type = tool_container_type(&c->in);
+    enum tool_order order;
+    const enum zmpi_type held = tool_container_type(&c->in, &order);
+    if (order == TOOL_ORDER_MIXED)
+        return tool_fail("%s: some numbers are big-endian, others not", c->in.path);
+    c->big_endian = order == TOOL_ORDER_BIG || __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    c->type = c->type ? c->type : held;
     if (!c->type)
         return tool_fail("%s: no type: give -t f32 or f64", c->in.path);
     const size_t width = zmpi_type_size(c->type);
@@ -78,9 +81,9 @@ static int npy_head(struct convert *c)
 {
     char head[192];
     const size_t *n = c->shape;
-    int size =
-        snprintf(head + 10, sizeof head - 10,
-                 "{'descr': '<f%zu', 'fortran_order': False, 'shape': (", zmpi_type_size(c->type));
+    int size = snprintf(head + 10, sizeof head - 10,
+                        "{'descr': '%cf%zu', 'fortran_order': False, 'shape': (",
+                        c->big_endian ? '>' : '<', zmpi_type_size(c->type));
     if (n[0] > 1)
         size += snprintf(head + 10 + size, sizeof head - 10 - (size_t)size, "%zu, ", n[0]);
     if (n[0] > 1 || n[1] > 1)
@@ -109,10 +112,17 @@ static int vti_head(struct convert *c)
         "<PointData Scalars=\"values\">\n"
         "<DataArray type=\"Float%zu\" Name=\"values\" format=\"appended\" offset=\"0\"/>\n"
         "</PointData>\n</Piece>\n</ImageData>\n<AppendedData encoding=\"raw\">\n_",
-        IS_BIG ? "Big" : "Little", n[2] - 1, n[1] - 1, n[0] - 1, n[2] - 1, n[1] - 1, n[0] - 1,
-        8 * zmpi_type_size(c->type));
+        c->big_endian ? "Big" : "Little", n[2] - 1, n[1] - 1, n[0] - 1, n[2] - 1, n[1] - 1,
+        n[0] - 1, 8 * zmpi_type_size(c->type));
     const int status = tool_output_write(&c->out, text, (size_t)size);
-    return status ? status : tool_output_write(&c->out, &c->bytes, sizeof c->bytes);
+    unsigned char bytes[8]; /* in the numbers' order */
+    zmpi_store64(bytes, c->bytes);
+    for (int i = 0; i < 4 && c->big_endian; i++) {
+        const unsigned char one = bytes[i];
+        bytes[i] = bytes[7 - i];
+        bytes[7 - i] = one;
+    }
+    return status ? status : tool_output_write(&c->out, bytes, sizeof bytes);
 }
 
 static int write_numbers(struct convert *c)

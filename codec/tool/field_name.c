@@ -18,10 +18,12 @@ void tool_field_name(const char *path, enum zmpi_type *type, size_t shape[3])
     }
 }
 
-enum zmpi_type tool_container_type(struct tool_input *in)
+enum zmpi_type tool_container_type(struct tool_input *in, enum tool_order *order)
 {
     struct zmpi_record *record;
     enum zmpi_type found = 0;
+    bool mixed = false;
+    *order = TOOL_ORDER_NONE;
     if (!in->is_container || zmpi_container_records(&in->container, &in->reader, &record))
         return 0;
     for (size_t i = 0; i < in->container.count; i++) {
@@ -30,14 +32,15 @@ enum zmpi_type tool_container_type(struct tool_input *in)
             zmpi_source_stream(&in->reader, &record[i], &info) ||
             (info.array.type != ZMPI_F32 && info.array.type != ZMPI_F64))
             continue;
-        if (found && found != info.array.type) {
-            found = 0;
-            break;
-        }
+        const enum tool_order one = info.big_endian ? TOOL_ORDER_BIG : TOOL_ORDER_OURS;
+        *order = *order && *order != one ? TOOL_ORDER_MIXED : one;
+        mixed = mixed || (found && found != info.array.type);
         found = info.array.type;
+        if (*order == TOOL_ORDER_MIXED)
+            break;
     }
     free(record);
-    return found;
+    return mixed ? 0 : found;
 }
 
 /* Slabs and rows behind each other: all records have planes of one size. */

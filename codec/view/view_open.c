@@ -45,7 +45,7 @@ bool zmpi_view_is_container(int fd, const struct stat *s)
         return true;
     if (!is_zero(head, sizeof head) || zmpi_view_recall(s, &size))
         return false;
-    if (zmpi_source_look(&in, &kind) || (kind != ZMPI_KIND_PLAIN && kind != ZMPI_KIND_PLAIN_OVER))
+    if (zmpi_source_look(&in, &kind) || !zmpi_kind_is_plain(kind))
         return true; /* reading tells what is wrong */
     zmpi_view_note(s, ZMPI_VIEW_PLAIN);
     return false;

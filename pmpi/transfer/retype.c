@@ -84,7 +84,7 @@ static double coded_part(const struct zfile *f, struct elements e, const struct 
         return 1;
     memcpy(window, m->data + (all - count) / 2 * width, count * width);
     if (e.big_endian)
-        zmpi_bytes_turn(window, window, count, width);
+        zmpi_bytes_big_endian(window, window, count, width);
     const int variables = zmpi_components_find(e.type, f->options.threshold, window, count);
     const size_t points = count / (size_t)variables;
     for (int c = 0; c < variables; c++) {
@@ -124,7 +124,7 @@ static bool turn(struct zmemory *m, size_t width)
     unsigned char *copy = m->owned ? m->owned : malloc(m->bytes);
     if (!copy)
         return false;
-    zmpi_bytes_turn(copy, m->data, m->bytes / width, width);
+    zmpi_bytes_big_endian(copy, m->data, m->bytes / width, width);
     m->data = m->owned = copy;
     return true;
 }

@@ -2,6 +2,7 @@
 # convert.sh: zmpi convert to .npy and .vti: numbers, type and shape, by names, options and what a container holds; what cannot be.
 set -u
 zmpi=$ZMPI_TEST_BIN/zmpi
+golden=$ZMPI_TEST_SOURCE/tests/golden/big_endian.zmpi
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || exit 77
 work=$(mktemp -d)
@@ -32,6 +33,26 @@ for t in "f4", "f8":
     (np.sin(x * 0.1) + y * 0.01 + z).astype(t).tofile(f"a_6x70x90.f{8 * int(t[1])}")
 np.arange(1000, dtype="f4").tofile("row.raw")
 P
+# Big-endian numbers stay such; what compares them knows.
+"$zmpi" decompress "$golden" big.raw >out 2>&1 || fail "decompress big-endian"
+for out in big.npy big.vti; do
+    "$zmpi" convert -t f32 "$golden" $out >out 2>&1 || fail "big-endian $out"
+done
+"$python" - <<'P' || fail "big-endian numbers"
+import numpy as np
+want = np.fromfile("big.raw", ">f4")
+a = np.load("big.npy")
+assert a.dtype == np.dtype(">f4") and a.tobytes() == want.tobytes(), a.dtype
+head, data = open("big.vti", "rb").read().split(b'<AppendedData encoding="raw">\n_', 1)
+assert b'byte_order="BigEndian"' in head and int.from_bytes(data[:8], "big") == want.nbytes
+assert data[8:8 + want.nbytes] == want.tobytes()
+want[10] += 128
+want.tofile("changed.raw")
+P
+"$zmpi" compare -t f32 --json "$golden" changed.raw >out || fail "compare big-endian"
+grep -q '"max_error": 128,' out || fail "compare: another error than 128"
+rm -f ./*.npy ./*.vti
+
 for type in f32 f64; do
     raw=a_6x70x90.$type
     "$zmpi" compress -e rel=1e-3 $raw a.z >out 2>&1 || fail compress

@@ -57,7 +57,7 @@ static bool is_container(int fd, const struct stat *s)
         return false;
     return zmpi_is_container(head, sizeof head) ||
            (is_zero(head, sizeof head) &&
-            (zmpi_source_look(&in, &kind) || kind != ZMPI_KIND_PLAIN));
+            (zmpi_source_look(&in, &kind) || !zmpi_kind_is_plain(kind)));
 }
 
 uint64_t mount_file_size(int fd, const struct stat *s)

@@ -67,7 +67,7 @@ static void tell_of_the_end(const struct zfile *f, uint64_t file_size)
 static int load(struct zfile *f)
 {
     struct zmpi_reader reader = zfile_reader(f);
-    f->end = ZMPI_HEADER_BYTES;
+    f->log.end = ZMPI_HEADER_BYTES;
     if (reader.file_size == 0) /* until somebody writes, and we synchronise */
         return MPI_SUCCESS;
     const bool others = zsession_others(f);
@@ -91,7 +91,7 @@ static int load(struct zfile *f)
                            (unsigned long long)f->container.joined);
     if (!others)
         tell_of_the_end(f, reader.file_size);
-    f->end = zmpi_pad8(reader.file_size);
+    f->log.end = zmpi_pad8(reader.file_size);
     return MPI_SUCCESS;
 }
 
@@ -123,7 +123,7 @@ static int create_or_load(struct zfile *f, enum zfound found)
     int rc = PMPI_File_get_size(f->fh, &size);
     if (rc)
         return rc;
-    f->end = ZMPI_HEADER_BYTES;
+    f->log.end = ZMPI_HEADER_BYTES;
     if (zsession_replaced(f))
         return may_begin_anew(f) ? BECAME_ANOTHER : raise_in_use(f);
     if (size == 0 || (found == ZFOUND_REPLACED && truncate(f->place, 0) == 0))
@@ -192,15 +192,15 @@ static struct zfile *new_file(const char *path, int amode, const struct zmpi_opt
     f->options = *o;
     f->file_bound = o->bound;
     f->call_rules = zmpi_rules_call(o, path, 0, &(struct zmpi_bound){ZMPI_LOSSLESS, 0});
-    f->slot_size = zmpi_pad8(o->staging);
+    f->log.slot_size = zmpi_pad8(o->staging);
     f->amode = amode;
     f->hdf5 = zhdf5_is_opening();
     f->session.fd = -1;
     f->references = 2; /* the table's and ours */
     f->path = strdup(path);
     f->place = from_root(path);
-    f->shared_path = f->place ? malloc(strlen(f->place) + ZSHARED_NAME) : NULL;
-    const bool made = znews_make(&f->news, ranks) && f->path && f->shared_path;
+    f->shared.path = f->place ? malloc(strlen(f->place) + ZSHARED_NAME) : NULL;
+    const bool made = znews_make(&f->news, ranks) && f->path && f->shared.path;
     f->comm = MPI_COMM_NULL;
     f->offload = (struct zmpi_offload){.what = f->path, .name = f->options.device};
     f->handle = MPI_FILE_NULL;
@@ -244,12 +244,12 @@ static int prepare(struct zfile *f, MPI_Comm comm, enum zfound found)
         return local ? local : rc ? rc : worst;
     rc = zindex_share(f);
     /* A container that was there already. */
-    f->durable = f->end > ZMPI_HEADER_BYTES;
+    f->durable.some = f->log.end > ZMPI_HEADER_BYTES;
     if (!rc && zfile_may_write(f))
         rc = zsession_find_nodes(f);
-    f->size_before = f->promised = f->container.logical_size;
+    f->size_before = f->durable.below = f->container.logical_size;
     if (f->amode & MPI_MODE_APPEND)
-        f->position = f->shared_start = f->container.logical_size;
+        f->position = f->shared.start = f->container.logical_size;
     return rc;
 }
 

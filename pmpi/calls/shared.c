@@ -21,13 +21,13 @@
 void zshared_remove(const struct zfile *f)
 {
     if (f->rank == 0)
-        unlink(f->shared_path);
+        unlink(f->shared.path);
 }
 
 static int lock(const struct zfile *f, int *fd)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    *fd = open(f->shared_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    *fd = open(f->shared.path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (*fd < 0)
         return errno;
     while (fcntl(*fd, F_OFD_SETLKW, &whole) != 0)
@@ -38,7 +38,7 @@ static int lock(const struct zfile *f, int *fd)
 
 static int raise(struct zfile *f, int error)
 {
-    return zfile_raise(f, zphysical_class(error), "shared file pointer, %s: %s", f->shared_path,
+    return zfile_raise(f, zphysical_class(error), "shared file pointer, %s: %s", f->shared.path,
                        strerror(error));
 }
 
@@ -50,13 +50,13 @@ enum step { STEP_ADD, STEP_ADD_TO_END, STEP_SET };
 static int step(struct zfile *f, enum step how, uint64_t *amount, uint64_t limit, uint64_t *before)
 {
     int fd = -1, error = lock(f, &fd);
-    uint64_t value = f->shared_start;
+    uint64_t value = f->shared.start;
     if (!error) {
         ssize_t got = pread(fd, &value, sizeof value, 0);
         if (got < 0)
             error = errno;
         else if (got != (ssize_t)sizeof value)
-            value = f->shared_start; /* just made */
+            value = f->shared.start; /* just made */
     }
     *before = value;
     if (how == STEP_ADD_TO_END) {
@@ -135,8 +135,8 @@ int zshared_reset(struct zfile *f, bool changed)
     /* Others may still be using it as it was. */
     int rc = PMPI_Barrier(f->comm);
     if (changed)
-        f->shared_start = 0;
-    if (!rc && changed && f->rank == 0 && access(f->shared_path, F_OK) == 0) {
+        f->shared.start = 0;
+    if (!rc && changed && f->rank == 0 && access(f->shared.path, F_OK) == 0) {
         uint64_t zero = 0, before;
         rc = step(f, STEP_SET, &zero, 0, &before);
     }

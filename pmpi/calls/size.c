@@ -61,7 +61,7 @@ static int restart_log(struct zfile *f)
     f->container.header = header;
     znews_forget(&f->news);
     zmpi_entries_free(&f->fresh);
-    f->end = ZMPI_HEADER_BYTES;
+    f->log.end = ZMPI_HEADER_BYTES;
     int renewed = renew_id(f);
     return rc ? rc : renewed;
 }
@@ -88,7 +88,7 @@ static int resize(struct zfile *f, uint64_t size, bool only_larger)
     uint64_t now = f->rank == 0 ? zfile_size(f) : 0;
     int told = PMPI_Bcast(&now, 1, MPI_UINT64_T, 0, f->comm);
     /* Records that nobody knows, of a write that failed late, are to go too. */
-    const bool remains = size == 0 && !f->session.shared && f->end > ZMPI_HEADER_BYTES;
+    const bool remains = size == 0 && !f->session.shared && f->log.end > ZMPI_HEADER_BYTES;
     if (told || (now == size && !remains) || (only_larger && now >= size))
         return zfile_alike(f, rc ? rc : told);
     int changed = change_size(f, size);
@@ -135,10 +135,10 @@ int zf_file_sync(struct zfile *f)
     int learned = learn(f);
     int synced = zphysical_sync(f);
     rc = zfile_alike(f, synced ? synced : learned);
-    f->durable = f->durable || !synced;
+    f->durable.some = f->durable.some || !synced;
     if (!rc) {
-        f->promised = f->container.logical_size;
-        f->hides = false;
+        f->durable.below = f->container.logical_size;
+        f->durable.hides = false;
     }
     return rc;
 }

@@ -10,26 +10,26 @@
 /* May this begin? */
 static int check_begin(struct zfile *f, const char *name)
 {
-    if (!f->split)
+    if (!f->split.call)
         return MPI_SUCCESS;
     return zfile_raise(f, MPI_ERR_OTHER, "%s_begin: %s_end has not been called yet", name,
-                       f->split);
+                       f->split.call);
 }
 
 static void remember(struct zfile *f, const char *name, int rc, uint64_t done)
 {
-    f->split = name;
-    f->split_error = rc;
-    f->split_done = done;
+    f->split.call = name;
+    f->split.error = rc;
+    f->split.done = done;
 }
 
 static int finish(struct zfile *f, const char *name, MPI_Status *status)
 {
-    if (f->split != name)
+    if (f->split.call != name)
         return zfile_raise(f, MPI_ERR_OTHER, "%s_end without its begin", name);
-    f->split = NULL;
-    zstatus_set(status, f->split_done);
-    return f->split_error;
+    f->split.call = NULL;
+    zstatus_set(status, f->split.done);
+    return f->split.error;
 }
 
 /* Names are compared by address: one string each. */

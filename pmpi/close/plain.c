@@ -111,13 +111,13 @@ void zplain_look(struct zfile *f, const struct zmpi_run *run, const unsigned cha
     /* Who names the files and says what is in them means these, too. */
     const bool meant = f->options.element_type != ZMPI_ELEMENTS_DATATYPE &&
                        f->options.source[zmpi_option_index("files")] != ZMPI_FROM_DEFAULT;
-    if (f->format || run->offset != 0 || f->options.least_ratio <= 0 || meant)
+    if (f->data.format || run->offset != 0 || f->options.least_ratio <= 0 || meant)
         return;
     const char *format = zmpi_magic_find(data, (size_t)size);
     /* HDF5 writes its first bytes again when it opens a file that is there. */
     const bool stays = f->options.hdf5 == ZMPI_HDF5_CONTAINER || f->size_before;
     if (format && !(stays && strcmp(format, "HDF5") == 0))
-        f->format = format;
+        f->data.format = format;
 }
 
 enum { FAILED, WRITTEN, TYPED, STORED, RATIO, LOGICAL, LOG_END, FORMAT, SUMS };
@@ -129,7 +129,7 @@ static int sum_up(const struct zfile *f, int failed, double all[SUMS])
                          [WRITTEN] = (double)f->stats.n.bytes_written,
                          [TYPED] = (double)f->stats.bytes_typed,
                          [STORED] = (double)f->stats.n.bytes_stored,
-                         [FORMAT] = f->format && !(f->amode & MPI_MODE_DELETE_ON_CLOSE)};
+                         [FORMAT] = f->data.format && !(f->amode & MPI_MODE_DELETE_ON_CLOSE)};
     if (f->rank == 0) {
         mine[RATIO] = f->amode & MPI_MODE_DELETE_ON_CLOSE ? 0 : least_ratio(&f->options);
         mine[LOGICAL] = (double)f->container.logical_size;
@@ -285,7 +285,7 @@ static bool copy_share(struct zfile *f, struct copy *c)
              write_piece(c->fd, buffer, run.length, at);
     }
     free(buffer);
-    return ok && (!f->durable || fsync(c->fd) == 0);
+    return ok && (!f->durable.some || fsync(c->fd) == 0);
 }
 
 /* Its name is in the directory for good. */
@@ -313,7 +313,7 @@ static bool copy_end(struct zfile *f, struct copy *c, bool ok)
     if (f->rank == 0 && ok) {
         ok = zsession_no_readers(f) && zsession_is_at(f, c->name.final) &&
              rename(c->name.copy, c->name.final) == 0;
-        if (ok && f->durable)
+        if (ok && f->durable.some)
             sync_folder(c->name.final);
     }
     if (f->rank == 0 && !ok && c->name.copy[0])
@@ -354,7 +354,7 @@ static bool give_back_quietly(struct zfile *f)
 static const char *why(const struct zfile *f, const double all[SUMS])
 {
     if (all[FORMAT] > 0)
-        return f->format ? f->format : "a known format";
+        return f->data.format ? f->data.format : "a known format";
     return is_of_bytes(f, all) ? "nothing but bytes" : "gained little";
 }
 

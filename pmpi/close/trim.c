@@ -69,7 +69,7 @@ static bool is_possible(int fd, uint64_t behind)
 
 uint64_t ztrim_wanted(struct zfile *f)
 {
-    const uint64_t never = UINT64_MAX >> 16, end = f->end;
+    const uint64_t never = UINT64_MAX >> 16, end = f->log.end;
     const uint64_t growth = end > f->trim.end ? end - f->trim.end : 0;
     const bool first = f->trim.live == 0;
     if (!f->options.trim || f->amode & MPI_MODE_DELETE_ON_CLOSE || growth < GROWTH_LEAST ||
@@ -127,7 +127,7 @@ static bool put_index(struct zfile *f, struct zmpi_container *kept, uint64_t *pl
 static bool renew_index(struct zfile *f, struct zmpi_compaction *s, uint64_t *place)
 {
     bool renewed = false;
-    if (!is_possible(f->session.fd, f->end) || !zsession_only_begin(f))
+    if (!is_possible(f->session.fd, f->log.end) || !zsession_only_begin(f))
         return false;
     if (plan_compaction(f, s)) {
         if (s->dead >= DEAD_LEAST && s->dead >= s->live / 4)

@@ -144,26 +144,26 @@ static bool take_place(int fd, uint64_t offset, const unsigned char *data, size_
 bool zbackground_write(struct zfile *f, uint64_t offset, int *rc)
 {
     int fd = zsession_descriptor(f);
-    if (fd < 0 || f->outbox_used < 8)
+    if (fd < 0 || f->outbox.used < 8)
         return false;
     if (!f->background)
         f->background = start(fd);
     struct zbackground *b = f->background;
-    if (!b || !take_place(fd, offset, f->outbox, f->outbox_used))
+    if (!b || !take_place(fd, offset, f->outbox.bytes, f->outbox.used))
         return false;
     *rc = b->jobs == MOST_JOBS ? finish(f) : MPI_SUCCESS;
     pthread_mutex_lock(&b->lock);
     *job_at(b, b->jobs++) = (struct job){.offset = offset,
-                                         .data = f->outbox,
-                                         .size = f->outbox_used,
-                                         .record = f->waiting,
-                                         .count = f->waiting_count};
+                                         .data = f->outbox.bytes,
+                                         .size = f->outbox.used,
+                                         .record = f->outbox.record,
+                                         .count = f->outbox.count};
     pthread_cond_signal(&b->work);
     pthread_mutex_unlock(&b->lock);
-    f->outbox = NULL;
-    f->outbox_used = f->outbox_capacity = 0;
-    f->waiting = NULL;
-    f->waiting_count = f->waiting_capacity = 0;
+    f->outbox.bytes = NULL;
+    f->outbox.used = f->outbox.capacity = 0;
+    f->outbox.record = NULL;
+    f->outbox.count = f->outbox.most = 0;
     return true;
 }
 

@@ -13,7 +13,7 @@
 struct zmpi_bound zfile_bound(const struct zfile *f, enum zmpi_type element)
 {
     bool is_float = element == ZMPI_F32 || element == ZMPI_F64;
-    if (!f->options.bound_set || !is_float || f->mistyped || f->format)
+    if (!f->options.bound_set || !is_float || f->data.mistyped || f->data.format)
         return (struct zmpi_bound){ZMPI_LOSSLESS, 0};
     return f->options.bound;
 }
@@ -49,34 +49,34 @@ size_t zencode_room(uint64_t bytes, size_t runs)
 
 static unsigned char *outbox_room(struct zfile *f, size_t size)
 {
-    if (f->outbox_used + size > f->outbox_capacity) {
-        size_t capacity = f->outbox_used + size;
-        unsigned char *grown = realloc(f->outbox, capacity);
+    if (f->outbox.used + size > f->outbox.capacity) {
+        size_t capacity = f->outbox.used + size;
+        unsigned char *grown = realloc(f->outbox.bytes, capacity);
         if (!grown)
             return NULL;
-        f->outbox = grown;
-        f->outbox_capacity = capacity;
+        f->outbox.bytes = grown;
+        f->outbox.capacity = capacity;
     }
-    return f->outbox + f->outbox_used;
+    return f->outbox.bytes + f->outbox.used;
 }
 
 static enum zmpi_status waiting_add(struct zfile *f, const struct zmpi_record *r)
 {
-    if (f->waiting_count == f->waiting_capacity) {
-        size_t room = f->waiting_capacity ? 2 * f->waiting_capacity : 16;
-        struct zmpi_record *grown = realloc(f->waiting, room * sizeof *grown);
+    if (f->outbox.count == f->outbox.most) {
+        size_t room = f->outbox.most ? 2 * f->outbox.most : 16;
+        struct zmpi_record *grown = realloc(f->outbox.record, room * sizeof *grown);
         if (!grown)
             return ZMPI_ERR_MEMORY;
-        f->waiting = grown;
-        f->waiting_capacity = room;
+        f->outbox.record = grown;
+        f->outbox.most = room;
     }
-    f->waiting[f->waiting_count++] = *r;
+    f->outbox.record[f->outbox.count++] = *r;
     return ZMPI_OK;
 }
 
 uint64_t zencode_order(struct zfile *f)
 {
-    return f->epoch << 32 | f->sequence++;
+    return f->log.epoch << 32 | f->log.sequence++;
 }
 
 /* The bound that a ratio or a psnr took. */
@@ -130,7 +130,7 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
 {
     struct zmpi_record r = {.kind = ZMPI_RECORD_DATA,
                             .rank = (uint32_t)f->rank,
-                            .offset = f->outbox_used,
+                            .offset = f->outbox.used,
                             .extent = piece->extent};
     r.extents_length = (uint32_t)(list ? list_size : zmpi_extent_nest_size(piece->extent.levels));
     size_t head = zmpi_record_head_size(&r), capacity = zmpi_compress_capacity(&job->array), size;
@@ -144,12 +144,12 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
         return status;
     memset(dst + head + size, 0, zmpi_pad8(size) - size);
     r.payload_length = size;
-    r.order = piece->order ? *piece->order : (f->last_here = zencode_order(f));
+    r.order = piece->order ? *piece->order : (f->log.last_here = zencode_order(f));
     status = waiting_add(f, &r);
     if (status)
         return status;
     zmpi_record_encode(&r, f->container.header.id, list, dst);
-    f->outbox_used += zmpi_record_room(&r); /* the copy is made when its place is known */
+    f->outbox.used += zmpi_record_room(&r); /* the copy is made when its place is known */
     f->stats.n.records++;
     f->stats.n.bytes_stored += zmpi_record_room(&r);
     count_stream(f, piece, dst + head, size, zmpi_record_room(&r));
@@ -186,15 +186,15 @@ int zencode_job(struct zfile *f, const struct zmpi_job *job, const struct zpiece
 
 uint64_t zencode_coded(const struct zfile *f)
 {
-    return f->waiting[f->waiting_count - 1].payload_length - ZMPI_STREAM_HEADER_BYTES;
+    return f->outbox.record[f->outbox.count - 1].payload_length - ZMPI_STREAM_HEADER_BYTES;
 }
 
 void zencode_undo(struct zfile *f, struct zmpi_extent *extent)
 {
-    const struct zmpi_record *r = &f->waiting[--f->waiting_count];
+    const struct zmpi_record *r = &f->outbox.record[--f->outbox.count];
     *extent = r->extent;
-    f->outbox_used = r->offset;
-    f->sequence--;
+    f->outbox.used = r->offset;
+    f->log.sequence--;
     f->before.stats.n.seconds_compress = f->stats.n.seconds_compress;
     f->stats = f->before.stats;
     struct znote *note = znote_now(f);
@@ -207,7 +207,7 @@ void zencode_undo(struct zfile *f, struct zmpi_extent *extent)
 int zencode_size(struct zfile *f, uint64_t size)
 {
     struct zmpi_record r = {
-        .kind = ZMPI_RECORD_SIZE, .rank = (uint32_t)f->rank, .offset = f->outbox_used};
+        .kind = ZMPI_RECORD_SIZE, .rank = (uint32_t)f->rank, .offset = f->outbox.used};
     r.extent.lo = r.extent.hi = size;
     r.order = zencode_order(f);
     unsigned char *dst = outbox_room(f, zmpi_record_head_size(&r));
@@ -215,6 +215,6 @@ int zencode_size(struct zfile *f, uint64_t size)
     if (status)
         return zfile_raise_status(f, status, "setting the size");
     zmpi_record_encode(&r, f->container.header.id, NULL, dst);
-    f->outbox_used += zmpi_record_size(&r);
+    f->outbox.used += zmpi_record_size(&r);
     return MPI_SUCCESS;
 }

@@ -68,14 +68,14 @@ static void destroy(struct zfile *f)
     zreadahead_free(f);
     zstage_free(f);
     zmpi_entries_free(&f->fresh);
-    free(f->outbox);
+    free(f->outbox.bytes);
     free(f->component);
     free(f->notes);
-    free(f->waiting);
+    free(f->outbox.record);
     free(f->news.sizes);
     free(f->news.places);
     free(f->news.bytes);
-    free(f->shared_path);
+    free(f->shared.path);
     free(f->path);
     free(f->place);
     pthread_mutex_destroy(&f->lock);

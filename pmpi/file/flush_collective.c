@@ -14,9 +14,9 @@ static uint64_t held_size(const struct zfile *f)
                 size = last->offset + last->length;
         }
     }
-    for (size_t i = 0; i < f->waiting_count; i++)
-        if (f->waiting[i].extent.hi > size)
-            size = f->waiting[i].extent.hi;
+    for (size_t i = 0; i < f->outbox.count; i++)
+        if (f->outbox.record[i].extent.hi > size)
+            size = f->outbox.record[i].extent.hi;
     return size;
 }
 
@@ -56,7 +56,7 @@ int zflush_rounds(struct zfile *f, uint64_t most)
 
 int zflush_outbox(struct zfile *f)
 {
-    int mine = f->outbox_used > 0, any = 0;
+    int mine = f->outbox.used > 0, any = 0;
     int rc = PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, f->comm);
     if (rc || !any)
         return rc;

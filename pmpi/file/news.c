@@ -109,7 +109,7 @@ int znews_keep(struct zfile *f, struct zmpi_record *record, size_t n, int rc)
             status = zmpi_container_add(&f->container, r);
         if (!rc && !status && zfile_may_read(f) && !f->session.atomic)
             status = zmpi_entries_add(&f->fresh, r);
-        f->hides |= r->extent.levels == ZMPI_EXTENT_LIST && r->extent.lo < f->promised;
+        f->durable.hides |= r->extent.levels == ZMPI_EXTENT_LIST && r->extent.lo < f->durable.below;
         zmpi_extent_free(&r->extent);
         f->dirty = true;
     }

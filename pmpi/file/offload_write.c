@@ -149,7 +149,7 @@ static int encode_here(struct zfile *f, const struct zoffloaded *h)
                                  .extent = h->record.extent,
                                  .element = h->job.array.type,
                                  .order = &h->record.order};
-    if (f->outbox_used <= slot && f->outbox_used + zencode_room(piece.extent.bytes, 0) > slot)
+    if (f->outbox.used <= slot && f->outbox.used + zencode_room(piece.extent.bytes, 0) > slot)
         rc = zplace_slab(f);
     return rc ? rc : zencode_job(f, &h->job, &piece);
 }
@@ -277,7 +277,7 @@ void zoffload_postpone(struct zfile *f, uint64_t rounds)
     struct zoffload_write *t = &f->offload_write;
     for (t->keep = 0; t->placed + t->keep < t->count; t->keep++) {
         const struct zoffloaded *h = &t->entry[t->count - 1 - t->keep];
-        if (h->round + rounds <= t->round || h->record.order < f->last_here)
+        if (h->round + rounds <= t->round || h->record.order < f->log.last_here)
             break;
     }
 }
@@ -319,9 +319,9 @@ static bool is_there(struct zfile *f, const struct zoffloaded *h)
 /* The record that was encoded last out of the outbox to the place that it has. */
 static int write_here(struct zfile *f, const struct zoffloaded *h)
 {
-    struct zmpi_record *r = &f->waiting[--f->waiting_count];
-    unsigned char *bytes = f->outbox + r->offset;
-    f->outbox_used = r->offset;
+    struct zmpi_record *r = &f->outbox.record[--f->outbox.count];
+    unsigned char *bytes = f->outbox.bytes + r->offset;
+    f->outbox.used = r->offset;
     r->offset = h->record.offset;
     zmpi_record_rebind(bytes, f->container.header.id, r->offset);
     int rc = zwrite_at(f, r->offset, bytes, zmpi_record_size(r));
@@ -334,7 +334,7 @@ static int rescue(struct zfile *f, const struct zoffloaded *h)
     f->stats.n.bytes_stored -= zmpi_record_size(&h->record);
     f->choice.bytes[h->job.encoder - 1] -= h->record.extent.bytes;
     int rc = encode_here(f, h);
-    if (!rc && f->waiting[f->waiting_count - 1].payload_length == h->coded.size)
+    if (!rc && f->outbox.record[f->outbox.count - 1].payload_length == h->coded.size)
         rc = write_here(f, h);
     return rc;
 }

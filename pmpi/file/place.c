@@ -9,14 +9,14 @@
 
 uint64_t zplace_slot_size(const struct zfile *f)
 {
-    return f->slot_size;
+    return f->log.slot_size;
 }
 
 void zplace_bind(struct zfile *f, uint64_t base)
 {
-    for (size_t i = 0; i < f->waiting_count; i++) {
-        struct zmpi_record *r = &f->waiting[i];
-        unsigned char *head = f->outbox + r->offset;
+    for (size_t i = 0; i < f->outbox.count; i++) {
+        struct zmpi_record *r = &f->outbox.record[i];
+        unsigned char *head = f->outbox.bytes + r->offset;
         r->offset += base;
         zmpi_record_rebind(head, f->container.header.id, r->offset);
         zmpi_record_copy(r, head, head + zmpi_record_size(r));
@@ -25,9 +25,9 @@ void zplace_bind(struct zfile *f, uint64_t base)
 
 int zplace_empty_outbox(struct zfile *f, int rc)
 {
-    rc = znews_keep(f, f->waiting, f->waiting_count, rc);
-    f->waiting_count = 0;
-    f->outbox_used = 0;
+    rc = znews_keep(f, f->outbox.record, f->outbox.count, rc);
+    f->outbox.count = 0;
+    f->outbox.used = 0;
     return rc;
 }
 
@@ -35,13 +35,13 @@ int zplace_empty_outbox(struct zfile *f, int rc)
 static uint64_t slab_place(struct zfile *f, uint64_t size)
 {
     const uint64_t slot = zplace_slot_size(f);
-    if (f->slots == 0 || f->slot_used + size > slot) {
-        f->slots++;
-        f->slot_used = 0;
+    if (f->log.slots == 0 || f->log.slot_used + size > slot) {
+        f->log.slots++;
+        f->log.slot_used = 0;
     }
-    uint64_t index = (f->slots - 1) * (uint64_t)f->ranks + (uint64_t)f->rank;
-    uint64_t base = f->end + index * slot + f->slot_used;
-    f->slot_used += size;
+    uint64_t index = (f->log.slots - 1) * (uint64_t)f->ranks + (uint64_t)f->rank;
+    uint64_t base = f->log.end + index * slot + f->log.slot_used;
+    f->log.slot_used += size;
     return base;
 }
 
@@ -58,16 +58,16 @@ int zplace_reserve(struct zfile *f, uint64_t size, uint64_t *base, bool *alone)
 int zplace_slab(struct zfile *f)
 {
     const uint64_t slot = zplace_slot_size(f);
-    if (f->outbox_used == 0)
+    if (f->outbox.used == 0)
         return MPI_SUCCESS;
-    if (f->outbox_used >
+    if (f->outbox.used >
         slot) /* would run into another rank's slot; the callers' sizes exclude it */
         return zplace_empty_outbox(f, zfile_raise(f, MPI_ERR_OTHER,
                                                   "%zu bytes of records do not fit a slot of %llu",
-                                                  f->outbox_used, (unsigned long long)slot));
+                                                  f->outbox.used, (unsigned long long)slot));
     uint64_t base;
     bool alone = false;
-    int rc = zplace_reserve(f, f->outbox_used, &base, &alone);
+    int rc = zplace_reserve(f, f->outbox.used, &base, &alone);
     bool background = false;
     if (!rc) {
         zplace_bind(f, base);
@@ -75,7 +75,7 @@ int zplace_slab(struct zfile *f)
         background = f->behind && !f->session.atomic && zbackground_write(f, base, &rc);
     }
     if (!rc && !background)
-        rc = zwrite_at(f, base, f->outbox, f->outbox_used);
+        rc = zwrite_at(f, base, f->outbox.bytes, f->outbox.used);
     if (alone)
         zsession_alone_end(f);
     return background ? rc : zplace_empty_outbox(f, rc);

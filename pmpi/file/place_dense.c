@@ -18,10 +18,11 @@ int zplace_own(struct zfile *f)
 /* Where everything written so far ends, on all ranks. */
 static int agree_end(struct zfile *f, uint64_t *end)
 {
-    uint64_t mine = f->end;
-    if (f->slots)
-        mine += ((f->slots - 1) * (uint64_t)f->ranks + (uint64_t)f->rank) * zplace_slot_size(f) +
-                f->slot_used;
+    uint64_t mine = f->log.end;
+    if (f->log.slots)
+        mine +=
+            ((f->log.slots - 1) * (uint64_t)f->ranks + (uint64_t)f->rank) * zplace_slot_size(f) +
+            f->log.slot_used;
     int rc = PMPI_Allreduce(&mine, end, 1, MPI_UINT64_T, MPI_MAX, f->comm);
     *end = zmpi_pad8(*end);
     return rc;
@@ -37,14 +38,14 @@ struct place {
 /* The outbox and what was handed over, one behind the other from `base` on. */
 static int write_dense(struct zfile *f, uint64_t base, bool more)
 {
-    const uint64_t behind = base + f->outbox_used;
+    const uint64_t behind = base + f->outbox.used;
     bool background = false;
     int rc = MPI_SUCCESS;
-    if (f->outbox_used) {
+    if (f->outbox.used) {
         zplace_bind(f, base);
         background = more && zbackground_write(f, base, &rc);
         if (!background)
-            rc = zwrite_at(f, base, f->outbox, f->outbox_used);
+            rc = zwrite_at(f, base, f->outbox.bytes, f->outbox.used);
     }
     if (!background)
         rc = zplace_empty_outbox(f, rc);
@@ -55,19 +56,19 @@ static int write_dense(struct zfile *f, uint64_t base, bool more)
 /* What has failed at a place and could not go there: to others. */
 static int place_left(struct zfile *f)
 {
-    int mine = f->outbox_used > 0, any = 0;
+    int mine = f->outbox.used > 0, any = 0;
     int rc = PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, f->comm);
     return rc || !any ? rc : zplace_dense(f, false);
 }
 
 int zplace_dense(struct zfile *f, bool more)
 {
-    struct place place = {.epoch = f->epoch};
+    struct place place = {.epoch = f->log.epoch};
     uint64_t before = 0, total = 0, offloaded = 0, mine;
     int landed = more ? MPI_SUCCESS : zoffload_land(f, SIZE_MAX);
     int sized = zoffload_sizes(f, &offloaded);
     int late = more ? MPI_SUCCESS : zbackground_wait(f), rc = agree_end(f, &place.base);
-    mine = f->outbox_used + offloaded;
+    mine = f->outbox.used + offloaded;
     if (!rc)
         rc = PMPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, f->comm);
     if (!rc)
@@ -88,11 +89,11 @@ int zplace_dense(struct zfile *f, bool more)
     } else {
         rc = write_dense(f, place.base + before, more);
     }
-    f->end = place.base + total;
-    f->epoch = place.epoch;
+    f->log.end = place.base + total;
+    f->log.epoch = place.epoch;
     f->session.shared = f->session.shared || place.shared;
-    f->sequence = 0;
-    f->slots = f->slot_used = 0;
+    f->log.sequence = 0;
+    f->log.slots = f->log.slot_used = 0;
     zoffload_renumber(f);
     int there = more ? MPI_SUCCESS : zoffload_land(f, SIZE_MAX);
     int again = more ? MPI_SUCCESS : f->offload_write.round ? place_left(f) : zplace_slab(f);

@@ -177,10 +177,10 @@ int zsession_started(struct zfile *f)
     int rc = read_counters(f, &c);
     if (f->session.shared) {
         c.shared = 1;
-        c.end = larger(c.end, f->end);
+        c.end = larger(c.end, f->log.end);
         c.epoch = h->next_epoch = larger(c.epoch, h->next_epoch) + 1;
     } else { /* what is there is of writers that are gone */
-        c = (struct counters){.end = f->end};
+        c = (struct counters){.end = f->log.end};
     }
     rc = rc ? rc : write_counters(f, &c);
     set_presence(f, ZMPI_LOCK_WRITERS, F_RDLCK);
@@ -327,8 +327,8 @@ int zsession_atomic_begin(struct zfile *f, bool write)
     if (!rc)
         rc = follow(f, c.end);
     if (!rc && write) {
-        c.epoch = f->epoch = larger(c.epoch, f->epoch) + 1;
-        f->sequence = 0;
+        c.epoch = f->log.epoch = larger(c.epoch, f->log.epoch) + 1;
+        f->log.sequence = 0;
         rc = write_counters(f, &c);
     }
     if (rc)
@@ -359,8 +359,8 @@ int zsession_share_log(struct zfile *f)
     } else {
         struct counters c;
         rc = read_counters(f, &c);
-        c.end = larger(larger(c.end, f->end), physical_size(f));
-        c.epoch = larger(c.epoch, f->epoch);
+        c.end = larger(larger(c.end, f->log.end), physical_size(f));
+        c.epoch = larger(c.epoch, f->log.epoch);
         c.shared = 1;
         f->session.known = c.end;
         rc = rc ? rc : write_counters(f, &c);

@@ -217,7 +217,7 @@ static int flush_batch(struct zfile *f, struct zbatch *b)
         const size_t values = b->used / zmpi_type_size(b->element);
         const bool small = !b->large && values <= (size_t)f->options.exact_below;
         const bool exact =
-            b->exact || small || f->mistyped; /* which was seen after the first values */
+            b->exact || small || f->data.mistyped; /* which was seen after the first values */
         f->call = b->call;
         rc = !exact && f->options.bound.mode == ZMPI_RATIO
                  ? encode_open(f, &piece)
@@ -236,7 +236,7 @@ int zstage_flush(struct zfile *f)
     for (int i = 0; i < ZBATCHES; i++) {
         if (f->batch[i].count == 0)
             continue;
-        if (f->outbox_used + zencode_room(f->batch[i].used, f->batch[i].count) >
+        if (f->outbox.used + zencode_room(f->batch[i].used, f->batch[i].count) >
             zplace_slot_size(f)) {
             int placed = zplace_slab(f);
             rc = rc ? rc : placed;

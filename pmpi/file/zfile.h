@@ -115,7 +115,61 @@ struct zstats {
                               not for them */
 };
 
+/* place.c, place_dense.c: where the log ends, and the places that this rank has in it. */
+struct zlog {
+    uint64_t end; /* physical end of the file's log, the same on all ranks, as of the last
+                     collective call */
+    uint64_t epoch, first_epoch; /* now; when the file was opened */
+    uint32_t sequence;           /* records of this rank in this epoch */
+    uint64_t last_here;          /* order of the last one that was encoded here */
+    uint64_t slot_size; /* of the option `staging` at open: hints may not move slots in use */
+    uint64_t slots;     /* slab slots used in this epoch */
+    uint64_t slot_used; /* bytes used of the last one */
+};
+
+/* encode.c, place.c: coded records not yet in the file. */
+struct zoutbox {
+    unsigned char *bytes;
+    size_t used, capacity;
+    struct zmpi_record *record; /* offset = place in `bytes` */
+    size_t count, most;
+};
+
+/* size.c, news.c: what may be on the disk, by a sync or since an earlier open. */
+struct zdurable {
+    bool some;      /* something is: what follows must not take that back */
+    uint64_t below; /* the logical size at open, then at each sync: data below it may be */
+    bool hides;     /* since then a record with a list was written that begins below it: should it
+                       never reach the disk, nobody can tell which bytes were in it */
+};
+
+/* transfer/: what the program's data look like. */
+struct zdata {
+    struct zmpi_order order;        /* of the floats written last, if they were few */
+    struct zmpi_shape_known shapes; /* of calls that nothing else tells the shape of */
+    struct zmpi_components_known components;
+    bool shape_told;      /* that the shape that was set is not that of a call */
+    bool components_told; /* that a call has not the number that was set */
+    bool looks_told;      /* that data are not what their datatype says */
+    bool mistyped;        /* floats are in the other byte order, or no floats: kept exactly */
+    bool stays_mistyped;  /* and so is all that comes; one value alone may look like that */
+    const char *format;   /* of another library, as the file's first bytes say; NULL: none is known.
+                             All is exact then, and the file plain when it is closed (plain.c) */
+};
+
+/* calls/shared.c: where the shared file pointer is kept. */
 enum { ZSHARED_NAME = 64 };
+struct zshared {
+    char *path;     /* the container's name and ZSHARED_NAME bytes more */
+    uint64_t start; /* its value before anybody moved it */
+};
+
+/* calls/split.c: the split collective that was begun. */
+struct zsplit {
+    const char *call; /* NULL: none was */
+    uint64_t done;    /* its bytes */
+    int error;
+};
 
 struct zfile {
     MPI_File handle;    /* the program's */
@@ -133,64 +187,34 @@ struct zfile {
     struct ztrim trim; /* rank 0 of a writer */
 
     struct zmpi_options options;
-    bool hdf5;                      /* HDF5 has opened it */
-    struct zcall_number call;       /* that is being coded */
-    struct znotes *notes;           /* of the first calls; NULL: none */
-    struct zmpi_order order;        /* of the floats written last, if they were few */
-    bool call_rules;                /* there are rules for single write calls of this file */
-    struct zmpi_bound file_bound;   /* that of all others */
-    bool shape_told;                /* that the shape that was set is not that of a call */
-    struct zmpi_shape_known shapes; /* of calls that nothing else tells the shape of */
-    struct zmpi_components_known components;
-    unsigned char *component; /* one that was interleaved with others, while it is coded */
+    bool hdf5;                    /* HDF5 has opened it */
+    struct zcall_number call;     /* that is being coded */
+    struct znotes *notes;         /* of the first calls; NULL: none */
+    bool call_rules;              /* there are rules for single write calls of this file */
+    struct zmpi_bound file_bound; /* that of all others */
+    unsigned char *component;     /* one that was interleaved with others, while it is coded */
     size_t component_capacity;
-    bool components_told; /* that a call has not the number that was set */
-    bool looks_told;      /* that data are not what their datatype says */
-    bool mistyped;        /* floats are in the other byte order, or no floats: kept exactly */
-    bool stays_mistyped;  /* and so is all that comes; one value alone may look like that */
-    const char *format;   /* of another library, as the file's first bytes say; NULL: none is known.
-                             All is exact then, and the file plain when it is closed (plain.c) */
+    struct zdata data;
     struct zmpi_offload offload;
     struct zview view;
     uint64_t position; /* individual file pointer, in data bytes of the view */
-    char *shared_path; /* where the shared file pointer is kept (calls/shared.c): the container's
-                          name and ZSHARED_NAME bytes more */
-    uint64_t shared_start; /* its value before anybody moved it */
-    const char *split;     /* the split collective that was begun, or NULL; split.c */
-    uint64_t split_done;   /* its bytes */
-    int split_error;
+    struct zshared shared;
+    struct zsplit split;
 
     struct zmpi_container container; /* all records this rank knows */
     struct zmpi_entries fresh;       /* its own that the other ranks do not know yet */
     struct znews news;
-    uint64_t first_epoch; /* of this open */
     bool dirty;           /* records were written since open: the index must be renewed */
     bool unshared;        /* this rank has written by itself since the last collective point */
     uint64_t size_before; /* logical size at open */
-    bool durable;      /* what it holds may be on the disk, by a sync or since an earlier open: what
-                          follows must not take that back */
-    uint64_t promised; /* the logical size at open, then at each sync: data below it may be on the
-                          disk for good */
-    bool hides;   /* since then a record with a list was written that begins below it: should it
-                     never reach the disk, nobody can tell which bytes were in it */
+    struct zdurable durable;
     bool plain;   /* given back at close (plain.c) */
     int reported; /* class of the last failure of the system that was told of */
 
-    uint64_t end; /* physical end of the file's log, the same on all ranks, as of the last
-                     collective call */
-    uint64_t epoch;
-    uint32_t sequence;  /* records of this rank in this epoch */
-    uint64_t last_here; /* order of the last one that was encoded here */
-    uint64_t slot_size; /* of the option `staging` at open: hints may not move slots in use */
-    uint64_t slots;     /* slab slots used in this epoch */
-    uint64_t slot_used; /* bytes used of the last one */
-
+    struct zlog log;
     struct zreadahead readahead;
     struct zbatch batch[ZBATCHES];
-    unsigned char *outbox; /* coded records not yet in the file */
-    size_t outbox_used, outbox_capacity;
-    struct zmpi_record *waiting; /* the records in the outbox; offset = place in the outbox */
-    size_t waiting_count, waiting_capacity;
+    struct zoutbox outbox;
 
     bool behind; /* inside a call that need not find its records in the file when it goes on */
     struct zoffload_write offload_write;

@@ -41,7 +41,7 @@ int zheader_reset(struct zfile *f)
     struct zmpi_header *h = &f->container.header;
     h->logical_size = 0;
     without_index(h);
-    h->next_epoch = f->epoch + 1;
+    h->next_epoch = f->log.epoch + 1;
     return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
 }
 
@@ -87,7 +87,7 @@ int zheader_create(struct zfile *f)
 /* Where the index goes: rank 0 asks. *offset 0: others are writing. */
 static int index_place(struct zfile *f, uint64_t size, uint64_t *offset)
 {
-    uint64_t place[2] = {f->end, MPI_SUCCESS};
+    uint64_t place[2] = {f->log.end, MPI_SUCCESS};
     if (f->rank == 0) {
         place[1] = (uint64_t)zsession_reserve(f, size, &place[0], NULL);
         if (f->session.shared)
@@ -102,7 +102,7 @@ static int index_place(struct zfile *f, uint64_t size, uint64_t *offset)
 static bool is_mine(const void *context, const struct zmpi_record *r)
 {
     const struct zfile *f = context;
-    return r->order >> 32 < f->first_epoch ? f->rank == 0 : r->rank == (uint32_t)f->rank;
+    return r->order >> 32 < f->log.first_epoch ? f->rank == 0 : r->rank == (uint32_t)f->rank;
 }
 
 /* This rank's segments, for physical offset `offset`. */
@@ -184,7 +184,7 @@ static int write_parts(struct zfile *f, struct zmpi_segments *mine, const uint64
     if (!worst && f->rank == 0) {
         h->index_offset = offset + all[0];
         h->index_length = directory;
-        h->log_end = f->end = offset + total;
+        h->log_end = f->log.end = offset + total;
         zmpi_index_tally(&f->container, all[2], h);
         worst = write_directory(f, segment, all[1]);
         worst = worst ? worst : put_header(f, h);
@@ -212,7 +212,7 @@ int zindex_write(struct zfile *f)
     struct zmpi_segments mine = {0};
     int rc = make_part(f, &mine);
     uint64_t all[4], counts[4] = {zmpi_index_segments_size(mine.segment, mine.count), mine.count,
-                                  mine.tally, f->hides};
+                                  mine.tally, f->durable.hides};
     if (f->rank == 0)
         counts[1] += f->container.indexed;
     if (!rc)
@@ -225,7 +225,7 @@ int zindex_write(struct zfile *f)
         return rc;
     }
     h->logical_size = f->container.logical_size;
-    h->next_epoch = f->epoch + 1;
+    h->next_epoch = f->log.epoch + 1;
     if (all[1] == 0) {
         without_index(h);
         return agree(f, f->rank == 0 ? put_header(f, h) : MPI_SUCCESS);
@@ -251,7 +251,7 @@ static int write_all(struct zfile *f, struct zmpi_container *c)
     struct zmpi_reader reader = zfile_reader(f);
     unsigned char *index;
     size_t size;
-    uint64_t offset = f->end;
+    uint64_t offset = f->log.end;
     int rc = zsession_reserve(f, 0, &offset, NULL);
     if (rc)
         return rc;

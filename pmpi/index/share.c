@@ -187,7 +187,7 @@ static void name_shared_pointer(struct zfile *f, uint64_t token)
     const char *slash = strrchr(f->place, '/');
     int folder = slash ? (int)(slash - f->place) + 1 : 0;
     /* A name may be as long as the file system allows: the token tells it from others. */
-    snprintf(f->shared_path, strlen(f->place) + ZSHARED_NAME, "%.*s.%.200s.zmpi-shared-%016llx",
+    snprintf(f->shared.path, strlen(f->place) + ZSHARED_NAME, "%.*s.%.200s.zmpi-shared-%016llx",
              folder, f->place, f->place + folder, (unsigned long long)token);
 }
 
@@ -196,7 +196,7 @@ int zindex_share(struct zfile *f)
     struct zmpi_container *c = &f->container;
     struct facts facts = {.header = c->header,
                           .logical_size = c->logical_size,
-                          .end = f->end,
+                          .end = f->log.end,
                           .shared = f->session.shared};
     if (f->rank == 0 &&
         getrandom(&facts.token, sizeof facts.token, 0) != (ssize_t)sizeof facts.token)
@@ -205,9 +205,9 @@ int zindex_share(struct zfile *f)
     if (rc)
         return rc;
     c->header = facts.header;
-    f->end = facts.end;
+    f->log.end = facts.end;
     f->session.shared = facts.shared;
-    f->epoch = f->first_epoch = facts.header.next_epoch + 1;
+    f->log.epoch = f->log.first_epoch = facts.header.next_epoch + 1;
     name_shared_pointer(f, facts.token);
     if (zfile_may_read(f))
         rc = share_records(f, c);

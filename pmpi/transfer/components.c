@@ -37,12 +37,12 @@ static int told(struct zfile *f, const struct zplan *p, size_t count)
     const size_t parts = (size_t)abs(n);
     if (count % parts == 0 && (n < 0 || has_whole_points(p, n)))
         return n;
-    if (f->rank == 0 && !f->components_told && count > (size_t)f->options.exact_below)
+    if (f->rank == 0 && !f->data.components_told && count > (size_t)f->options.exact_below)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: a call of %zu values has no %zu components, or its view cuts through points: "
                  "it stays one array (zmpi_components, ZMPI_COMPONENTS)",
                  f->path, count, parts);
-    f->components_told |= count > (size_t)f->options.exact_below;
+    f->data.components_told |= count > (size_t)f->options.exact_below;
     return 1;
 }
 
@@ -89,8 +89,8 @@ int zcomponents_look(struct zfile *f, const struct zplan *p)
     int n = of_datatype(f, p, count);
     if (n != 1)
         return n;
-    n = zmpi_components_recall(&f->components, m->element, f->options.threshold, m->data, count,
-                               &is_new);
+    n = zmpi_components_recall(&f->data.components, m->element, f->options.threshold, m->data,
+                               count, &is_new);
     if (!has_whole_points(p, n))
         return 1;
     if (is_new)
@@ -442,7 +442,7 @@ int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
 {
     const uint64_t bytes = zplan_cut(f, p, *begin);
     const size_t n = number_of(p), width = zmpi_type_size(p->memory.element);
-    const uint64_t order = f->last_here = zencode_order(f);
+    const uint64_t order = f->log.last_here = zencode_order(f);
     int rc = MPI_SUCCESS;
     const size_t plane = split(f, p, *begin, bytes);
     for (size_t c = 0; c < n && !rc; c++) {

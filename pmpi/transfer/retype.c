@@ -157,7 +157,7 @@ void zretype(struct zfile *f, struct zplan *p)
     }
     const int asked = f->options.element_type;
     const bool typed = m->element == ZMPI_F32 || m->element == ZMPI_F64;
-    if (m->bytes == 0 || m->holder || m->told || f->stays_mistyped || f->format ||
+    if (m->bytes == 0 || m->holder || m->told || f->data.stays_mistyped || f->data.format ||
         !f->options.bound_set || f->options.bound.mode == ZMPI_LOSSLESS)
         return;
     if (asked == ZMPI_ELEMENTS_DATATYPE) {

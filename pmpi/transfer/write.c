@@ -21,7 +21,7 @@
 static bool outbox_is_full(const struct zfile *f, const struct zplan *p, bool nonblocking)
 {
     const uint64_t slot = zplace_slot_size(f);
-    return (!nonblocking && f->outbox_used >= slot / 8) || f->outbox_used + zplan_room(p) > slot;
+    return (!nonblocking && f->outbox.used >= slot / 8) || f->outbox.used + zplan_room(p) > slot;
 }
 
 /* A large write of one rank: coded at once, piece by piece. */
@@ -65,7 +65,7 @@ static enum zexact_why why_exact(const struct zfile *f, const struct zplan *p)
     if (type != ZMPI_F32 && type != ZMPI_F64)
         return ZEXACT_TYPE;
     if (bound.mode == ZMPI_LOSSLESS)
-        return f->format ? ZEXACT_FORMAT : ZEXACT_MISTYPED;
+        return f->data.format ? ZEXACT_FORMAT : ZEXACT_MISTYPED;
     return p->small ? ZEXACT_SMALL : ZEXACT_NOT;
 }
 
@@ -92,7 +92,7 @@ static void count_written(struct zfile *f, const struct zplan *p)
     const uint64_t bytes = p->memory.bytes;
     const enum zmpi_type element = p->memory.element;
     const bool exact = f->options.bound_set && bound.mode != f->options.bound.mode;
-    const bool mistyped = exact && (element == ZMPI_F32 || element == ZMPI_F64) && !f->format;
+    const bool mistyped = exact && (element == ZMPI_F32 || element == ZMPI_F64) && !f->data.format;
     f->stats.n.bytes_written += bytes;
     f->stats.bytes_exact += exact && !mistyped ? bytes : 0;
     f->stats.bytes_mistyped += mistyped ? bytes : 0;
@@ -175,7 +175,10 @@ struct together {
  * (byte_order.h). */
 static int agree(struct zfile *f, struct together *t)
 {
-    const double mistyped = f->format ? -3 : f->stays_mistyped ? -2 : f->mistyped ? -1 : 0;
+    const double mistyped = f->data.format           ? -3
+                            : f->data.stays_mistyped ? -2
+                            : f->data.mistyped       ? -1
+                                                     : 0;
     double mine[14] = {t->range.min,        -t->range.max,
                        t->range.fill,       -(double)t->rounds,
                        t->large ? -1 : 0,   t->ratio ? -1 : 0,
@@ -186,19 +189,19 @@ static int agree(struct zfile *f, struct together *t)
     zcomponents_say(t->components, mine + 12);
     int rc = PMPI_Allreduce(mine, all, 14, MPI_DOUBLE, MPI_MIN, f->comm);
     if (!rc) {
-        f->mistyped = all[7] < 0;
-        f->stays_mistyped = all[7] < -1;
-        if (all[7] < -2 && !f->format)
-            f->format = "a known format";
+        f->data.mistyped = all[7] < 0;
+        f->data.stays_mistyped = all[7] < -1;
+        if (all[7] < -2 && !f->data.format)
+            f->data.format = "a known format";
         *t = (struct together){.range = {all[0], -all[1], all[2]},
                                .fill = zmpi_fill_of(all[9], -all[8]),
                                .rounds = (uint64_t)-all[3],
                                .floats = (uint64_t)-all[10],
                                .exact_below = (uint64_t)all[11],
                                .large = all[4] < 0,
-                               .ratio = all[5] < 0 && !f->mistyped,
+                               .ratio = all[5] < 0 && !f->data.mistyped,
                                .offload = all[6] < 0,
-                               .components = f->mistyped ? 1 : zcomponents_agreed(all + 12)};
+                               .components = f->data.mistyped ? 1 : zcomponents_agreed(all + 12)};
     }
     return rc;
 }

@@ -32,9 +32,9 @@ static enum zmpi_status plan_runs(const struct zfile *f, struct zplan *p)
 /* What a call's floats are in truth: once for a file, by each rank whose samples tell that. */
 static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks looks)
 {
-    if (f->looks_told)
+    if (f->data.looks_told)
         return;
-    f->looks_told = true;
+    f->data.looks_told = true;
     zmpi_log(ZMPI_LOG_WARN,
              "%s: written as MPI_%s, a call's data look like %s: such calls are stored exactly "
              "(ZMPI_ELEMENT_TYPE, their own datatype or the bound lossless says what they are)",
@@ -45,21 +45,22 @@ static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks 
  * is: then the next one is of another array. */
 static void look_at_order(struct zfile *f, const struct zmemory *m, size_t count)
 {
-    if (f->order.values >= ZMPI_ORDER_ENOUGH || m->told)
-        f->order = (struct zmpi_order){0};
-    zmpi_order_look(&f->order, m->element, m->data, count);
-    f->mistyped = zmpi_order_is_other(&f->order) || zmpi_order_has_integers(&f->order);
-    f->stays_mistyped = !m->told && f->options.element_type == ZMPI_ELEMENTS_DATATYPE &&
-                        zmpi_order_is_sure(&f->order);
+    if (f->data.order.values >= ZMPI_ORDER_ENOUGH || m->told)
+        f->data.order = (struct zmpi_order){0};
+    zmpi_order_look(&f->data.order, m->element, m->data, count);
+    f->data.mistyped =
+        zmpi_order_is_other(&f->data.order) || zmpi_order_has_integers(&f->data.order);
+    f->data.stays_mistyped = !m->told && f->options.element_type == ZMPI_ELEMENTS_DATATYPE &&
+                             zmpi_order_is_sure(&f->data.order);
 }
 
 /* Are the floats in the other byte order, integers, or no such floats at all? Text is by itself. */
 static void plan_order(struct zfile *f, const struct zplan *p)
 {
     const struct zmemory *m = &p->memory;
-    if (f->stays_mistyped)
+    if (f->data.stays_mistyped)
         return;
-    f->mistyped = false;
+    f->data.mistyped = false;
     if (m->retyped) /* which its data have confirmed */
         return;
     if (zfile_bound(f, m->element).mode == ZMPI_LOSSLESS)
@@ -69,8 +70,8 @@ static void plan_order(struct zfile *f, const struct zplan *p)
         m->told ? ZMPI_LOOKS_RIGHT : zmpi_looks_like(m->element, m->data, count);
     if (!m->holder && looks != ZMPI_LOOKS_TEXT)
         look_at_order(f, m, count);
-    if (!f->mistyped && looks != ZMPI_LOOKS_RIGHT) {
-        f->mistyped = true;
+    if (!f->data.mistyped && looks != ZMPI_LOOKS_RIGHT) {
+        f->data.mistyped = true;
         tell_of_looks(f, m->element, looks);
     }
 }

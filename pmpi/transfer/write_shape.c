@@ -46,9 +46,10 @@ static void tell_of_shape(struct zfile *f, const struct zplan *p)
 {
     const size_t *s = f->options.shape;
     const uint64_t floats = zplan_floats(p);
-    if (s[0] == 0 || f->shape_told || f->rank != 0 || floats <= (uint64_t)f->options.exact_below)
+    if (s[0] == 0 || f->data.shape_told || f->rank != 0 ||
+        floats <= (uint64_t)f->options.exact_below)
         return;
-    f->shape_told = true;
+    f->data.shape_told = true;
     zmpi_log(ZMPI_LOG_WARN,
              "%s: shape %zux%zux%zu is not that of a call of %llu values: passed over (zmpi_shape, "
              "ZMPI_SHAPE)",
@@ -62,12 +63,12 @@ void zplan_shape_of_data(struct zfile *f, struct zplan *p, const void *data, siz
     const struct zmemory *m = &p->memory;
     const size_t *s = p->shape;
     bool is_new = false;
-    if (m->holder || count < ZMPI_SHAPE_LEAST || f->mistyped || f->format ||
+    if (m->holder || count < ZMPI_SHAPE_LEAST || f->data.mistyped || f->data.format ||
         !f->options.bound_set || m->bytes % zmpi_type_size(m->element) ||
         (m->element != ZMPI_F32 && m->element != ZMPI_F64))
         return;
     const struct zmpi_bound bound = zfile_bound(f, m->element);
-    zmpi_shape_recall(&f->shapes, m->element, &bound, f->options.threshold, data, have, count,
+    zmpi_shape_recall(&f->data.shapes, m->element, &bound, f->options.threshold, data, have, count,
                       p->shape, &is_new);
     p->shape_from = p->shape[1] > 1 ? ZSHAPE_DATA : p->shape_from;
     if (is_new)

@@ -112,8 +112,8 @@ bool zmpi_raw_is_turned(enum zmpi_type type, const void *src, uint64_t bytes)
         return false;
     unsigned char *sample = malloc(blocks * block * width);
     for (size_t k = 0; sample && k < blocks; k++)
-        zmpi_bytes_big_endian(sample + k * block * width, (const unsigned char *)src + k * step * width,
-                        block, width);
+        zmpi_bytes_big_endian(sample + k * block * width,
+                              (const unsigned char *)src + k * step * width, block, width);
     const bool are = sample && zmpi_raw_is(type, sample, blocks * block * width);
     free(sample);
     return are;

@@ -10,13 +10,36 @@
 #include "mpi/policy.h"
 #include "wrappers.h"
 
+/* The bound of the file, but for calls and datasets that rules name. */
+static const struct zmpi_bound *bound_in_force(const struct zfile *f)
+{
+    return zmpi_option_is_hint(&f->options, "error_bound") ? &f->options.bound : &f->file_bound;
+}
+
+/* Programs give back what MPI_File_get_info has told them (HDF5 from 1.14 on does): that sets
+ * nothing, and rules stay stronger. */
+static int take_hints(struct zfile *f, MPI_Info info, char message[256])
+{
+    const size_t row = zmpi_option_index("error_bound");
+    const struct zmpi_bound force = *bound_in_force(f), before = f->options.bound;
+    const unsigned char source = f->options.source[row];
+    const bool was_set = f->options.bound_set;
+    int rc = zpolicy_hints(&f->options, info, message);
+    if (!rc && was_set && f->options.bound.mode == force.mode &&
+        f->options.bound.value == force.value) { // NOLINT: the same number
+        f->options.bound = before;
+        f->options.source[row] = source;
+    }
+    return rc;
+}
+
 static int apply_hints(struct zfile *f, MPI_Info info)
 {
     char message[256];
     if (info == MPI_INFO_NULL)
         return MPI_SUCCESS;
     int rc = zstage_flush(f); /* what is staged keeps the bound it was given under */
-    if (zpolicy_hints(&f->options, info, message))
+    if (take_hints(f, info, message))
         return zfile_raise(f, MPI_ERR_INFO_VALUE, "%s", message);
     if (f->rank == 0)
         zpolicy_look_for_misspelt(info);
@@ -222,7 +245,7 @@ int zf_file_get_info(struct zfile *f, MPI_Info *info_used)
     int rc = PMPI_File_get_info(f->fh, info_used);
     if (!rc && f->options.bound_set) {
         char bound[40];
-        zmpi_bound_format(&f->options.bound, bound);
+        zmpi_bound_format(bound_in_force(f), bound);
         rc = PMPI_Info_set(*info_used, "zmpi_error_bound", bound);
     }
     return rc;

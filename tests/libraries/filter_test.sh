@@ -73,7 +73,7 @@ for at in 5000 20000 50000; do
 done
 
 # h5py, if there is one: /usr/bin/python3 is the system's.
-if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
+if /usr/bin/python3 -c 'import h5py; h5py.File' 2>/dev/null; then
     /usr/bin/python3 "$(dirname "$0")/filter_h5py.py" $id
 else
     echo "no h5py: left out"

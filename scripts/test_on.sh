@@ -81,6 +81,8 @@ else
     find . -name 'build*' -prune -o -type f -print0
 fi | tar -c --null --ignore-failed-read -T - 2>/dev/null | tar -x -C "$folder/home/user/zmpi"
 inside chown -R user: /home/user/zmpi
+# Sessions of an earlier run's mpirun that was killed: process numbers begin anew, and PRRTE takes no folder that is there.
+rm -rf "$folder"/tmp/{prte,prterun,ompi,pmix}.*
 
 # as_user NAME=VALUE... COMMAND...: in the tree.
 as_user() {

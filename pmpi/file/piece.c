@@ -14,7 +14,7 @@ static void choose_encoder(struct zfile *f, struct zmpi_job *job)
         job->encoder = zmpi_options_encoder(&f->options, &job->approximate);
 }
 
-/* Where it is coded decides who codes it. */
+/* A device that writes the file itself takes the piece, or it is encoded here. */
 static int code(struct zfile *f, struct zmpi_job *job, const struct zpiece *piece)
 {
     const double start = zmpi_seconds();

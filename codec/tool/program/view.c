@@ -27,7 +27,8 @@ static void add_view(const char *path, bool explain)
     if (why)
         tool_fail("%s: %s: it sees containers as they are (zmpi decompress)", path, why);
     else if (!tool_library_find("view/libzmpi_view.so", library))
-        tool_fail("libzmpi_view.so is not installed: the program sees containers as they are");
+        tool_fail("lib/zmpi/view/libzmpi_view.so is missing, build or install all of zmpi: the "
+                  "program sees containers as they are");
     else if (tool_library_preload(library) && explain)
         tool_fail("LD_PRELOAD=%s", getenv("LD_PRELOAD"));
 }

@@ -90,16 +90,49 @@ static bool replace(const char *path, int fd, const struct stat *s)
     return done;
 }
 
+/* The name of the file, or the one that it had until another process made it plain a moment ago: of
+ * a file without a name the kernel says so behind it. */
+static bool find_name(int fd, const struct stat *s, char path[PATH_MAX])
+{
+    static const char deleted[] = " (deleted)";
+    const size_t end = sizeof deleted - 1;
+    for (int i = 0; i < 2; i++) { /* it may lose its name between the two questions */
+        if (!zmpi_view_path(fd, path, PATH_MAX))
+            return false;
+        if (is_at(s, path))
+            return true;
+        const size_t n = strlen(path);
+        if (n > end && strcmp(path + n - end, deleted) == 0) {
+            path[n - end] = 0;
+            return access(path, F_OK) == 0;
+        }
+    }
+    return false;
+}
+
+static bool is_container_at(const char *path)
+{
+    struct stat s;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool is = fd >= 0 && fstat(fd, &s) == 0 && zmpi_view_is_container(fd, &s);
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
 bool zmpi_view_make_plain(int *fd, int flags)
 {
     char path[PATH_MAX];
     struct stat s;
-    if (!zmpi_view_path(*fd, path, sizeof path) || fstat(*fd, &s) || !is_at(&s, path))
+    if (fstat(*fd, &s) || !find_name(*fd, &s, path))
         return refuse("a file without a name", EBUSY, "it has no name");
     while (flock(*fd, LOCK_EX) && errno == EINTR)
         ;
     /* Who had the lock before has perhaps done it. */
-    const bool is_there = is_at(&s, path), done = !is_there || replace(path, *fd, &s);
+    const bool is_there = is_at(&s, path);
+    const bool done = is_there                ? replace(path, *fd, &s)
+                      : is_container_at(path) ? refuse(path, EBUSY, "it was replaced by another")
+                                              : true;
     const int error = errno;
     if (done && is_there)
         zmpi_log(ZMPI_LOG_WARN,

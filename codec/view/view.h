@@ -48,10 +48,6 @@ bool zmpi_view_open(int fd, int flags);
  * inside. */
 void zmpi_view_enter(int *cancel);
 void zmpi_view_leave(int cancel);
-/* The path of a descriptor; false if it has none. */
-bool zmpi_view_path(int fd, char *path, size_t size);
-/* Is the file behind this descriptor, which may be read, a container? */
-bool zmpi_view_is_container(int fd, const struct stat *s);
 
 /* ---- view_memory.c ---- */
 
@@ -66,6 +62,11 @@ int zmpi_view_make(int fd, const struct stat *s);
 bool zmpi_view_make_plain(int *fd, int flags);
 
 /* ---- view_known.c: what is known of files, for all threads ---- */
+
+/* The path of a descriptor; false if it has none. */
+bool zmpi_view_path(int fd, char *path, size_t size);
+/* Is the file behind this descriptor, which may be read, a container? */
+bool zmpi_view_is_container(int fd, const struct stat *s);
 
 #define ZMPI_VIEW_PLAIN UINT64_MAX
 

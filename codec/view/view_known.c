@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "reader/source.h"
 #include "view/view.h"
 
 atomic_bool zmpi_view_on;
@@ -130,4 +131,31 @@ uint64_t zmpi_view_memory(int processes)
     const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
     const uint64_t all = pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes : 0;
     return all / 4 / (uint64_t)(processes > 0 ? processes : 1);
+}
+
+static bool is_zero(const unsigned char *p, size_t n)
+{
+    return n && *p == 0 && memcmp(p, p + 1, n - 1) == 0;
+}
+
+/* Most files are told by eight bytes. Zeros may be a container whose header is lost. */
+bool zmpi_view_is_container(int fd, const struct stat *s)
+{
+    unsigned char head[8];
+    uint64_t size;
+    enum zmpi_kind kind;
+    struct zmpi_source source = {.fd = fd};
+    struct zmpi_reader in = zmpi_source_reader(&source, (uint64_t)s->st_size, 1);
+    in.data_at = NULL; /* it would move the program's position */
+    if (!S_ISREG(s->st_mode) || s->st_size < ZMPI_HEADER_BYTES ||
+        pread(fd, head, sizeof head, 0) != sizeof head)
+        return false;
+    if (zmpi_is_container(head, sizeof head))
+        return true;
+    if (!is_zero(head, sizeof head) || zmpi_view_recall(s, &size))
+        return false;
+    if (zmpi_source_look(&in, &kind) || !zmpi_kind_is_plain(kind))
+        return true; /* reading tells what is wrong */
+    zmpi_view_note(s, ZMPI_VIEW_PLAIN);
+    return false;
 }

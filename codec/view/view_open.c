@@ -24,33 +24,6 @@ void zmpi_view_leave(int cancel)
     pthread_setcancelstate(cancel, NULL);
 }
 
-static bool is_zero(const unsigned char *p, size_t n)
-{
-    return n && *p == 0 && memcmp(p, p + 1, n - 1) == 0;
-}
-
-/* Most files are told by eight bytes. Zeros may be a container whose header is lost. */
-bool zmpi_view_is_container(int fd, const struct stat *s)
-{
-    unsigned char head[8];
-    uint64_t size;
-    enum zmpi_kind kind;
-    struct zmpi_source source = {.fd = fd};
-    struct zmpi_reader in = zmpi_source_reader(&source, (uint64_t)s->st_size, 1);
-    in.data_at = NULL; /* it would move the program's position */
-    if (!S_ISREG(s->st_mode) || s->st_size < ZMPI_HEADER_BYTES ||
-        pread(fd, head, sizeof head, 0) != sizeof head)
-        return false;
-    if (zmpi_is_container(head, sizeof head))
-        return true;
-    if (!is_zero(head, sizeof head) || zmpi_view_recall(s, &size))
-        return false;
-    if (zmpi_source_look(&in, &kind) || !zmpi_kind_is_plain(kind))
-        return true; /* reading tells what is wrong */
-    zmpi_view_note(s, ZMPI_VIEW_PLAIN);
-    return false;
-}
-
 /* The number stays: what it means changes. */
 static bool replace(int fd, int by)
 {

@@ -234,13 +234,24 @@ void zmpi_stream_mark(const struct zmpi_stream *s, size_t begin, size_t end, uns
         end = s->info.decoded_bytes;
     if (begin >= end)
         return;
-    /* Row by row, but whole planes of tiles at once: the work is bounded by rows touched, and rows
-     * of one tile row mark the same tiles. */
-    size_t first = begin / s->width, last = (end - 1) / s->width;
+    /* Rows of one row of tiles mark the same tiles, and so do planes: what follows a whole one
+     * among them marks nothing new. */
+    const uint32_t *t = s->info.tile;
+    const size_t plane = e[1] * e[2], first = begin / s->width, last = (end - 1) / s->width;
     for (size_t w = first; w <= last;) {
-        size_t x = w % e[2], row = w / e[2], y = row % e[1], z = row / e[1];
-        size_t stop = last - w < e[2] - x ? x + (last - w) : e[2] - 1;
-        mark_row(s, z, y, x, stop, need);
-        w += stop - x + 1;
+        const size_t x = w % e[2], row = w / e[2], y = row % e[1], z = row / e[1];
+        const size_t left = last - w;
+        if (x == 0 && y == 0 && left >= plane - 1) {
+            memset(need + z / t[0] * s->grid[1] * s->grid[2], 1, s->grid[1] * s->grid[2]);
+            w = (z / t[0] + 1) * t[0] * plane;
+            continue;
+        }
+        mark_row(s, z, y, x, left < e[2] - x ? x + left : e[2] - 1, need);
+        if (x == 0 && left >= e[2] - 1) {
+            const size_t next = (y / t[1] + 1) * t[1];
+            w = (z * e[1] + (next < e[1] ? next : e[1])) * e[2];
+        } else {
+            w += e[2] - x;
+        }
     }
 }

@@ -162,12 +162,28 @@ static void check_untouched(const struct parts *p)
     }
 }
 
+/* Just the chunks that hold words of bytes [begin, end) are marked. */
+static void check_marks(const struct parts *p, size_t begin, size_t end)
+{
+    const struct zmpi_stream *s = &p->stream;
+    const uint32_t *t = s->info.tile;
+    unsigned char *expected = calloc(s->info.chunks, 1);
+    for (size_t w = begin / s->width; begin < end && w <= (end - 1) / s->width; w++) {
+        const size_t row = w / s->extent[2];
+        const size_t z = row / s->extent[1] / t[0], y = row % s->extent[1] / t[1];
+        expected[(z * s->grid[1] + y) * s->grid[2] + w % s->extent[2] / t[2]] = 1;
+    }
+    cr_assert_eq(memcmp(p->need, expected, s->info.chunks), 0, "bytes %zu to %zu", begin, end);
+    free(expected);
+}
+
 static void check_part(struct parts *p, size_t begin, size_t end)
 {
     const struct zmpi_stream *s = &p->stream;
     memset(p->need, 0, s->info.chunks);
     memset(p->part, 0xA5, s->info.decoded_bytes);
     zmpi_stream_mark(s, begin, end, p->need);
+    check_marks(p, begin, end);
     cr_assert_eq(zmpi_stream_decode(s, p->need, 1, p->part, NULL), ZMPI_OK);
     cr_assert_eq(memcmp(p->part + begin, p->whole + begin, end - begin), 0, "bytes %zu to %zu",
                  begin, end);

@@ -10,13 +10,14 @@
 #include "judge/components.h"
 
 /* Decoded data that are kept until they are interleaved, and stretches of a request among them. */
-#define TILE_BYTES ((size_t)2 << 20)
-#define TILE_LEAST 4096 /* points */
-#define STRETCHES  256
-#define CHUNKS     4
-#define CHUNK_MOST 262144 /* elements (format.md 1.1) */
-#define APART      16     /* elements between components, whose distance is no power of two then */
-#define MOST       64     /* components */
+#define TILE_BYTES  ((size_t)2 << 20)
+#define TILE_LEAST  4096 /* points */
+#define WHOLE_BYTES ((size_t)8 << 20)
+#define STRETCHES   256
+#define CHUNKS      4
+#define CHUNK_MOST  262144 /* elements (format.md 1.1) */
+#define APART       16     /* elements between components, whose distance is no power of two then */
+#define MOST        64     /* components */
 
 static bool is_next(const struct zmpi_extent *a, const struct zmpi_extent *b)
 {
@@ -160,10 +161,14 @@ static enum zmpi_status decode(const struct tile *t, const unsigned char id[16],
     return ZMPI_OK;
 }
 
-/* Points of a tile: of some MiB in all, but of several chunks, which are decoded as a whole. */
+/* Points of a tile: of some MiB in all, but of several chunks, which are decoded as a whole.
+ * Records that are not much larger are one tile: no chunk is decoded twice, and none is copied. */
 static size_t tile_points(const struct zmpi_record *r, const struct zmpi_reader *in, size_t stride)
 {
     unsigned char head[ZMPI_STREAM_HEADER_BYTES];
+    const uint64_t whole = r->extent.bytes / r->extent.run;
+    if (whole <= WHOLE_BYTES / stride)
+        return (size_t)whole;
     size_t points = TILE_BYTES / stride > TILE_LEAST ? TILE_BYTES / stride : TILE_LEAST;
     if (in->read(in->context, zmpi_record_payload(r), head, sizeof head) != ZMPI_OK)
         return points; /* the record's own read says why */

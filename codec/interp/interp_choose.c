@@ -6,17 +6,23 @@
 #include "layout/fills.h"
 #include "layout/plan.h"
 
-enum { SAMPLES = 3, SMALLEST = 1 << 15, RECALLED = 1 << 12 };
+/* Some twenty sets are measured on samples, which are a small share of a large array. */
+enum { SAMPLES = 3, SHARE = 256, SMALLEST = 1 << 15, RECALLED = 1 << 12 };
 
 struct choice {
     const struct zmpi_plan *plan;
     const struct zmpi_interp_rule *rule;
     const unsigned char *src;
     size_t elements; /* of samples, at most */
+    size_t samples;  /* at most */
     struct zmpi_interp_set best;
     double least; /* bits for an element */
-    bool known;   /* it is what the data were decoded by, as it seems */
-    bool fresh;   /* no sample looks as if it had been decoded at all */
+    struct {
+        struct zmpi_interp_set set;
+        double bits;
+    } of[ZMPI_INTERP_LORENZO + 1]; /* of each family the best */
+    bool known;                    /* it is what the data were decoded by, as it seems */
+    bool fresh;                    /* no sample looks as if it had been decoded at all */
 };
 
 /* The extents of the samples' tiles: those of the stream's chunks where these are few, else smaller
@@ -63,7 +69,7 @@ static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, 
         grid[i] = p->words[i] / tile[i];
         tiles *= grid[i];
     }
-    const size_t samples = tiles < SAMPLES ? tiles : SAMPLES;
+    const size_t samples = tiles < c->samples ? tiles : c->samples;
     for (size_t s = 0; s < samples; s++) {
         const size_t turn = (s + samples / 2) % samples; /* the middle one first */
         const size_t k = (2 * turn + 1) * tiles / (2 * samples);
@@ -91,6 +97,10 @@ static bool try_set(struct choice *c, struct zmpi_interp_set *set, bool choose)
         c->least = bits;
         c->known = known;
         c->best = *set;
+    }
+    if (bits < c->of[set->family].bits) {
+        c->of[set->family].bits = bits;
+        c->of[set->family].set = *set;
     }
     return true;
 }
@@ -191,6 +201,27 @@ static void remember(const struct choice *c, struct zmpi_interp_known *before,
     e->set = c->best;
 }
 
+/* After small samples, which have more of their points near their ends, and fewer levels: one whole
+ * chunk tells which family's best is the best, and by which ways. */
+static bool refine(struct choice *c)
+{
+    const struct zmpi_interp_set first = c->best;
+    const bool known = c->known;
+    c->elements = ZMPI_INTERP_ELEMENTS;
+    c->samples = 1;
+    c->least = 1e300;
+    c->known = false;
+    for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_LORENZO; family++) {
+        struct zmpi_interp_set set = family == (int)first.family ? first : c->of[family].set;
+        const bool far = c->of[family].bits > 1.25 * c->of[first.family].bits;
+        if (family != (int)first.family && (known || far))
+            continue;
+        if (!try_set(c, &set, true))
+            return false;
+    }
+    return try_shifts(c);
+}
+
 /* All families and axes are tried. */
 static enum zmpi_status choose(struct choice *c)
 {
@@ -209,7 +240,8 @@ static enum zmpi_status choose(struct choice *c)
         }
     if (c->least == 1e300)
         return ZMPI_ERR_UNSUPPORTED;
-    return try_shifts(c) ? ZMPI_OK : ZMPI_ERR_MEMORY;
+    const bool small = c->elements < ZMPI_INTERP_ELEMENTS;
+    return (small ? refine(c) : try_shifts(c)) ? ZMPI_OK : ZMPI_ERR_MEMORY;
 }
 
 enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *job,
@@ -225,8 +257,10 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
     rule->unit = zmpi_interp_unit(job->abs_bound);
     rule->sets = 1;
     const size_t elements = p->bytes / p->width;
-    struct choice c = {.plan = p, .rule = rule, .src = src, .least = 1e300};
-    c.elements = elements / 64 < SMALLEST ? SMALLEST : elements / 64;
+    struct choice c = {.plan = p, .rule = rule, .src = src, .samples = SAMPLES, .least = 1e300};
+    for (int family = 0; family <= ZMPI_INTERP_LORENZO; family++)
+        c.of[family].bits = 1e300;
+    c.elements = elements / SHARE < SMALLEST ? SMALLEST : elements / SHARE;
     if (elements <= (size_t)4 * ZMPI_INTERP_ELEMENTS || c.elements > ZMPI_INTERP_ELEMENTS)
         c.elements = ZMPI_INTERP_ELEMENTS;
     struct zmpi_interp_entry *e = job->interp ? entry_of(&c, job->interp) : NULL;

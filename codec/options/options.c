@@ -85,10 +85,12 @@ static const struct zmpi_option table[] = {
      false,
      TEXT(files)},
     {{"hdf5", "name", "off", "ZMPI_HDF5", "zmpi_hdf5",
-      "files of HDF5 and netCDF-4 programs: off (as any others) or container (new ones become "
-      "containers, whatever their names, in which datasets of floats are lossy); not set: "
+      "files of HDF5 and netCDF-4 programs: off (as any others), container (new ones become "
+      "containers, whatever their names, in which datasets of floats are lossy) or filter (they "
+      "stay "
+      "HDF5's, whose new datasets of floats go through zmpi's filter; not as a hint); not set: "
       "container where a rule names datasets, else off"},
-     "allowed are off or container",
+     "allowed are off, container or filter",
      ZMPI_OPTION_HDF5,
      true,
      FIELD(hdf5)},

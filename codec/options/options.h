@@ -33,8 +33,9 @@ enum zmpi_collective_mode {
 
 /* Files that HDF5 writes. */
 enum zmpi_hdf5_mode {
-    ZMPI_HDF5_OFF,      /* bytes, as any others */
-    ZMPI_HDF5_CONTAINER /* containers, in which its datasets of floats are lossy */
+    ZMPI_HDF5_OFF,       /* bytes, as any others */
+    ZMPI_HDF5_CONTAINER, /* containers, in which its datasets of floats are lossy */
+    ZMPI_HDF5_FILTER     /* HDF5's own files, whose datasets of floats go through zmpi's filter */
 };
 
 /* What data may be that come as bytes, or that are not what their datatype says. */

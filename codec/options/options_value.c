@@ -13,7 +13,7 @@ static const char *const level_names[] = {"quiet", "error", "warn", "info", "deb
 static const char *const collective_names[] = {"gather",    "scatter", "alltoall",
                                                "allgather", "bcast",   "bcast_lossy"};
 static const char *const mode_names[] = {"auto", "measured", "always", "never"};
-static const char *const hdf5_names[] = {"off", "container"};
+static const char *const hdf5_names[] = {"off", "container", "filter"};
 static const char *const element_names[] = {"datatype", "auto", "f32", "f64", "f32-big", "f64-big"};
 
 /* Decimal digits only: strtoull alone would take blanks, signs and "0x". */

@@ -104,9 +104,17 @@ enum zfound zfound_at(const char *path)
 
 /* ---- what becomes of it ---- */
 
+/* HDF5's own file, whatever its name is. */
+static bool is_filtered(const struct zmpi_options *o)
+{
+    return zhdf5_is_opening() && o->hdf5 == ZMPI_HDF5_FILTER;
+}
+
 bool zfound_is_selected(const struct zmpi_options *o, const char *path)
 {
     const bool listed = o->source[zmpi_option_index("files")] != ZMPI_FROM_DEFAULT;
+    if (is_filtered(o))
+        return false;
     return (o->hdf5 == ZMPI_HDF5_CONTAINER && zhdf5_is_opening() && !listed) ||
            zmpi_options_file_matches(o, path);
 }
@@ -129,7 +137,8 @@ static void tell_of_plain(const char *path, enum zfound there, bool selected,
     if (!is_new && (stat(path, &s) || !S_ISREG(s.st_mode)))
         return;
     zreport_left_alone(path,
-                       !selected       ? ZLEFT_NOT_SELECTED
+                       is_filtered(o)  ? ZLEFT_FILTERED
+                       : !selected     ? ZLEFT_NOT_SELECTED
                        : !o->bound_set ? ZLEFT_NO_BOUND
                        : is_new        ? ZLEFT_AS_OTHERS
                                        : ZLEFT_THERE,

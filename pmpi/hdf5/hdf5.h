@@ -16,6 +16,7 @@ typedef int htri_t;
 typedef unsigned long long hsize_t;
 typedef long long hssize_t;
 typedef ptrdiff_t zssize_t; /* ssize_t */
+typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
 
 /* Constants, as HDF5's headers have them. */
 #define ZH5S_ALL           ((hid_t)0) /* and H5P_DEFAULT */
@@ -23,6 +24,7 @@ typedef ptrdiff_t zssize_t; /* ssize_t */
 #define ZH5I_DATATYPE      3
 #define ZH5I_DATASPACE     4
 #define ZH5I_DATASET       5
+#define ZH5D_CONTIGUOUS    1
 #define ZH5D_CHUNKED       2
 #define ZH5S_SEL_NONE      0
 #define ZH5S_SEL_HYPERSLAB 2
@@ -32,6 +34,9 @@ typedef ptrdiff_t zssize_t; /* ssize_t */
 #define ZH5T_FLOAT         1
 #define ZH5T_COMPOUND      6
 #define ZH5D_FILL_GIVEN    2
+#define ZH5P_DEFAULT       ((hid_t)0)
+#define ZH5FD_COLLECTIVE   1
+#define ZH5PL_FILTERS      1u
 
 /* Functions that programs call and we have, too: name, result, parameters. */
 #define ZHDF5_WRAPPED(X)                                                                           \
@@ -43,6 +48,12 @@ typedef ptrdiff_t zssize_t; /* ssize_t */
     X(H5Dwrite_multi_async, herr_t,                                                                \
       (const char *, const char *, unsigned, size_t, hid_t *, hid_t *, hid_t *, hid_t *, hid_t,    \
        const void **, hid_t))                                                                      \
+    X(H5Dcreate1, hid_t, (hid_t, const char *, hid_t, hid_t, hid_t))                               \
+    X(H5Dcreate2, hid_t, (hid_t, const char *, hid_t, hid_t, hid_t, hid_t, hid_t))                 \
+    X(H5Dcreate_anon, hid_t, (hid_t, hid_t, hid_t, hid_t, hid_t))                                  \
+    X(H5Dcreate_async, hid_t,                                                                      \
+      (const char *, const char *, unsigned, hid_t, const char *, hid_t, hid_t, hid_t, hid_t,      \
+       hid_t, hid_t))                                                                              \
     X(H5Fcreate, hid_t, (const char *, unsigned, hid_t, hid_t))                                    \
     X(H5Fcreate_async, hid_t,                                                                      \
       (const char *, const char *, unsigned, const char *, unsigned, hid_t, hid_t, hid_t))         \
@@ -76,7 +87,31 @@ typedef ptrdiff_t zssize_t; /* ssize_t */
     X(H5Pget_chunk, int, (hid_t, int, hsize_t *))                                                  \
     X(H5Pget_nfilters, int, (hid_t))                                                               \
     X(H5Pfill_value_defined, herr_t, (hid_t, int *))                                               \
-    X(H5Pget_fill_value, herr_t, (hid_t, hid_t, void *))
+    X(H5Pget_fill_value, herr_t, (hid_t, hid_t, void *))                                           \
+    X(H5Pcopy, hid_t, (hid_t))                                                                     \
+    X(H5Pset_chunk, herr_t, (hid_t, int, const hsize_t *))                                         \
+    X(H5Pset_filter, herr_t, (hid_t, int, unsigned, size_t, const unsigned *))                     \
+    X(H5Pget_filter_by_id2, herr_t,                                                                \
+      (hid_t, int, unsigned *, size_t *, unsigned *, size_t, char *, unsigned *))                  \
+    X(H5Pget_filter2, int,                                                                         \
+      (hid_t, unsigned, unsigned *, size_t *, unsigned *, size_t, char *, unsigned *))             \
+    X(H5Pget_external_count, int, (hid_t))                                                         \
+    X(H5Pget_driver, hid_t, (hid_t))                                                               \
+    X(H5Zregister, herr_t, (const void *))                                                         \
+    X(H5PLget_loading_state, herr_t, (unsigned *))                                                 \
+    X(H5PLprepend, herr_t, (const char *))                                                         \
+    X(H5Iget_file_id, hid_t, (hid_t))                                                              \
+    X(H5Fget_access_plist, hid_t, (hid_t))                                                         \
+    X(H5Fget_name, zssize_t, (hid_t, char *, size_t))                                              \
+    X(H5Fclose, herr_t, (hid_t))                                                                   \
+    X(H5Sget_simple_extent_npoints, hssize_t, (hid_t))                                             \
+    X(H5Dgather, herr_t, (hid_t, const void *, hid_t, size_t, void *, ZHDF5_GATHER *, void *))
+
+/* What only a parallel HDF5 has. */
+#define ZHDF5_PARALLEL(X)                                                                          \
+    X(H5FD_mpio_init, hid_t, (void))                                                               \
+    X(H5Pget_fapl_mpio, herr_t, (hid_t, void *, void *))                                           \
+    X(H5Pget_dxpl_mpio, herr_t, (hid_t, int *))
 
 #define ZHDF5_FIELD(name, result, parameters)    result(*name) parameters;
 #define ZHDF5_FUNCTION(name, result, parameters) result name parameters;
@@ -86,8 +121,10 @@ typedef ptrdiff_t zssize_t; /* ssize_t */
 struct zhdf5 {
     ZHDF5_WRAPPED(ZHDF5_FIELD)
     ZHDF5_ASKED(ZHDF5_FIELD)
-    const hid_t *H5T_NATIVE_FLOAT_g, *H5T_NATIVE_DOUBLE_g;
-    bool whole; /* all that we ask is there */
+    ZHDF5_PARALLEL(ZHDF5_FIELD) /* NULL: it is not parallel */
+    const hid_t *H5T_NATIVE_FLOAT_g, *H5T_NATIVE_DOUBLE_g, *H5P_LST_DATASET_CREATE_ID_g;
+    const hid_t *H5FD_MPIO_id_g; /* from 2.0 on, for H5FD_mpio_init */
+    bool whole;                  /* all that we ask is there */
     void *handle;
     struct zhdf5 *next;
 };
@@ -97,6 +134,9 @@ bool zhdf5_is_known(const struct zhdf5 *h);
 
 /* The one that code at this address uses; NULL: none is loaded. */
 const struct zhdf5 *zhdf5_behind(const void *caller);
+
+/* Says that the library has no such function. */
+void zhdf5_missing(const char *function);
 
 /* Is this thread inside H5Fcreate or H5Fopen? And does that make a file that is there anew? */
 bool zhdf5_is_opening(void);

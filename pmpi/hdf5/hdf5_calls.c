@@ -8,6 +8,8 @@
 
 #include "base/log.h"
 #include "hdf5/hdf5.h"
+#include "hdf5/hdf5_filter.h"
+#include "hdf5/hdf5_range.h"
 #include "hdf5/hdf5_rule.h"
 #include "hdf5/hdf5_selection.h"
 
@@ -32,16 +34,10 @@ void zhdf5_wanted(void)
     atomic_store_explicit(&wanted, true, memory_order_release);
 }
 
-/* A library that lacks a function that ours has would not have let the program start. */
-static void missing(const char *function)
-{
-    zmpi_log(ZMPI_LOG_ERROR, "%s: no HDF5 library with this function is loaded", function);
-}
-
 #define BEHIND(h, name)                                                                            \
     const struct zhdf5 *h = zhdf5_behind(__builtin_return_address(0));                             \
     if (!h || !h->name) {                                                                          \
-        missing(#name);                                                                            \
+        zhdf5_missing(#name);                                                                      \
         return -1;                                                                                 \
     }
 
@@ -92,12 +88,17 @@ SHOWN herr_t H5Dwrite(hid_t dataset, hid_t type, hid_t memory, hid_t file, hid_t
                       const void *buf)
 {
     struct told told;
+    const struct zhdf5_transfer t = {dataset, type, memory, file, buf};
     BEHIND(h, H5Dwrite)
-    if (!is_wanted())
-        return h->H5Dwrite(dataset, type, memory, file, how, buf);
-    tell_one(&told, h, &(struct zhdf5_transfer){dataset, type, memory, file, buf});
+    const bool filtered = zhdf5_filter_is_used() && zhdf5_range_begin(h, &t, how);
+    const bool known = is_wanted();
+    if (known)
+        tell_one(&told, h, &t);
     const herr_t rc = h->H5Dwrite(dataset, type, memory, file, how, buf);
-    tell_no_more(&told);
+    if (known)
+        tell_no_more(&told);
+    if (filtered)
+        zhdf5_range_end(h, dataset, rc);
     return rc;
 }
 
@@ -158,6 +159,7 @@ static void end(bool before)
 SHOWN hid_t H5Fcreate(const char *name, unsigned flags, hid_t creation, hid_t access)
 {
     BEHIND(h, H5Fcreate)
+    zhdf5_filter_ready(h);
     const bool before = begin(flags & ZH5F_ACC_TRUNC);
     const hid_t file = h->H5Fcreate(name, flags, creation, access);
     end(before);
@@ -168,6 +170,7 @@ SHOWN hid_t H5Fcreate_async(const char *from, const char *function, unsigned lin
                             unsigned flags, hid_t creation, hid_t access, hid_t events)
 {
     BEHIND(h, H5Fcreate_async)
+    zhdf5_filter_ready(h);
     const bool before = begin(flags & ZH5F_ACC_TRUNC);
     const hid_t file =
         h->H5Fcreate_async(from, function, line, name, flags, creation, access, events);
@@ -178,6 +181,7 @@ SHOWN hid_t H5Fcreate_async(const char *from, const char *function, unsigned lin
 SHOWN hid_t H5Fopen(const char *name, unsigned flags, hid_t access)
 {
     BEHIND(h, H5Fopen)
+    zhdf5_filter_ready(h);
     const bool before = begin(false);
     const hid_t file = h->H5Fopen(name, flags, access);
     end(before);
@@ -188,6 +192,7 @@ SHOWN hid_t H5Fopen_async(const char *from, const char *function, unsigned line,
                           unsigned flags, hid_t access, hid_t events)
 {
     BEHIND(h, H5Fopen_async)
+    zhdf5_filter_ready(h);
     const bool before = begin(false);
     const hid_t file = h->H5Fopen_async(from, function, line, name, flags, access, events);
     end(before);

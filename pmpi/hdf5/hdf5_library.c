@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "hdf5/hdf5.h"
 
 /* Where a call came from, and where it goes: found once, never forgotten. */
@@ -102,7 +103,7 @@ static void *open_of(const void *caller)
 
 static bool is_whole(const struct zhdf5 *h)
 {
-    bool all = h->H5T_NATIVE_FLOAT_g && h->H5T_NATIVE_DOUBLE_g;
+    bool all = h->H5T_NATIVE_FLOAT_g && h->H5T_NATIVE_DOUBLE_g && h->H5P_LST_DATASET_CREATE_ID_g;
 #define ZHDF5_IS_THERE(name, result, parameters) all = all && h->name;
     ZHDF5_ASKED(ZHDF5_IS_THERE)
     return all;
@@ -133,10 +134,13 @@ static struct zhdf5 *make(void *open, void *handle)
     memcpy(&h->name, &symbol, sizeof symbol);
     ZHDF5_WRAPPED(ZHDF5_FIND_BEHIND)
     ZHDF5_ASKED(ZHDF5_FIND)
+    ZHDF5_PARALLEL(ZHDF5_FIND)
     /* Variables may have moved into the program (copy relocations). */
     void *const where = shared ? RTLD_DEFAULT : handle;
     h->H5T_NATIVE_FLOAT_g = dlsym(where, "H5T_NATIVE_FLOAT_g");
     h->H5T_NATIVE_DOUBLE_g = dlsym(where, "H5T_NATIVE_DOUBLE_g");
+    h->H5P_LST_DATASET_CREATE_ID_g = dlsym(where, "H5P_LST_DATASET_CREATE_ID_g");
+    h->H5FD_MPIO_id_g = dlsym(where, "H5FD_MPIO_id_g");
     h->handle = handle; /* it is never unloaded: its functions stay where they are */
     h->whole = is_whole(h);
     h->next = libraries;
@@ -185,4 +189,10 @@ const struct zhdf5 *zhdf5_behind(const void *caller)
     }
     pthread_mutex_unlock(&lock);
     return library;
+}
+
+/* A library that lacks a function that ours has would not have let the program start. */
+void zhdf5_missing(const char *function)
+{
+    zmpi_log(ZMPI_LOG_ERROR, "%s: no HDF5 library with this function is loaded", function);
 }

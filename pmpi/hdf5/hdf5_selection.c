@@ -26,20 +26,26 @@ static int numbers_of(const struct zhdf5 *h, hid_t type, hid_t native)
     return alike == 2 ? 2 : 0;
 }
 
+size_t zhdf5_floats(const struct zhdf5 *h, hid_t type, enum zmpi_type *element)
+{
+    const hid_t native[2] = {*h->H5T_NATIVE_FLOAT_g, *h->H5T_NATIVE_DOUBLE_g};
+    int numbers = 0;
+    for (int i = 0; i < 2 && numbers == 0 && native[i] > 0; i++) {
+        numbers = numbers_of(h, type, native[i]);
+        *element = i == 0 ? ZMPI_F32 : ZMPI_F64;
+    }
+    return (size_t)numbers;
+}
+
 /* Are the dataset's elements floats, as they are in memory? Only handles that are what they should
  * be are asked, so that HDF5 has no error to tell of. *numbers: in each element. */
 static bool find_type(const struct zhdf5 *h, const struct zhdf5_transfer *t,
                       enum zmpi_type *element, size_t *numbers)
 {
-    const hid_t native[2] = {*h->H5T_NATIVE_FLOAT_g, *h->H5T_NATIVE_DOUBLE_g};
-    const hid_t file = native[0] > 0 && native[1] > 0 ? h->H5Dget_type(t->dataset) : -1;
+    const hid_t file = h->H5Dget_type(t->dataset);
     if (file < 0)
         return false;
-    *numbers = 0;
-    for (int i = 0; i < 2 && *numbers == 0 && h->H5Tequal(t->type, file) > 0; i++) {
-        *numbers = (size_t)numbers_of(h, t->type, native[i]);
-        *element = i == 0 ? ZMPI_F32 : ZMPI_F64;
-    }
+    *numbers = h->H5Tequal(t->type, file) > 0 ? zhdf5_floats(h, t->type, element) : 0;
     h->H5Tclose(file);
     return *numbers > 0;
 }

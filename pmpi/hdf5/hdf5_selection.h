@@ -15,4 +15,8 @@ struct zhdf5_transfer {
  * floats of this machine; else false. HDF5's stack of errors stays as it is. */
 bool zhdf5_select(const struct zhdf5 *h, const struct zhdf5_transfer *t, struct zknown *known);
 
+/* Floats of this machine in an element of the type, which is one: 1, or 2 where it is complex; 0:
+ * it is something else. */
+size_t zhdf5_floats(const struct zhdf5 *h, hid_t type, enum zmpi_type *element);
+
 #endif

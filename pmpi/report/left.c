@@ -18,12 +18,12 @@ static const char *const reason[] = {
     [ZLEFT_NO_BOUND] = "without a bound",
     [ZLEFT_THERE] = "there already, and not empty; removed before the run they are compressed",
     [ZLEFT_AS_OTHERS] = "like others of this run, which gained too little and became plain again",
+    [ZLEFT_FILTERED] = "HDF5's own, whose new datasets get zmpi's filter where they have a bound",
     [ZLEFT_OPEN_ELSEWHERE] = "open by other means than MPI-IO too"};
-static const char *const word[] = {[ZLEFT_NOT_SELECTED] = "not selected",
-                                   [ZLEFT_NO_BOUND] = "no bound",
-                                   [ZLEFT_THERE] = "there already",
-                                   [ZLEFT_AS_OTHERS] = "like others",
-                                   [ZLEFT_OPEN_ELSEWHERE] = "open elsewhere"};
+static const char *const word[] = {
+    [ZLEFT_NOT_SELECTED] = "not selected", [ZLEFT_NO_BOUND] = "no bound",
+    [ZLEFT_THERE] = "there already",       [ZLEFT_AS_OTHERS] = "like others",
+    [ZLEFT_FILTERED] = "filter",           [ZLEFT_OPEN_ELSEWHERE] = "open elsewhere"};
 
 static bool is_kept(const struct left *l)
 {

@@ -10,6 +10,7 @@ enum zleft {
     ZLEFT_NO_BOUND,
     ZLEFT_THERE,          /* it has data */
     ZLEFT_AS_OTHERS,      /* plain.h: zplain_is_known */
+    ZLEFT_FILTERED,       /* ZMPI_HDF5=filter */
     ZLEFT_OPEN_ELSEWHERE, /* by other means than MPI-IO */
     ZLEFTS
 };

@@ -92,4 +92,4 @@ rm back.h5
 
 # A wrong value ends the program in MPI_Init.
 ! run_mpi "$launcher" 2 LD_PRELOAD="$lib" ZMPI_HDF5=yes -- "$program" write wrong.h5 0 2>wrong.log || die "ZMPI_HDF5=yes was taken"
-grep -q 'ZMPI_HDF5=yes: allowed are off or container' wrong.log || die "no word of ZMPI_HDF5=yes: $(cat wrong.log)"
+grep -q 'ZMPI_HDF5=yes: allowed are off, container or filter' wrong.log || die "no word of ZMPI_HDF5=yes: $(cat wrong.log)"

@@ -17,9 +17,16 @@ int h5zmpi_bound(const unsigned values[H5ZMPI_GIVEN], struct zmpi_bound *bound)
     const unsigned mode = values[H5ZMPI_MODE];
     if (mode >= sizeof names / sizeof *names || values[H5ZMPI_ENCODER] > ZMPI_INTERP)
         return 0;
-    snprintf(text, sizeof text, mode == ZMPI_LOSSLESS ? "%s" : "%s=%ue-%u", names[mode],
-             values[H5ZMPI_MANTISSA], values[H5ZMPI_EXPONENT]);
+    snprintf(text, sizeof text, mode == ZMPI_LOSSLESS ? "%s" : "%s=%ue%lld", names[mode],
+             values[H5ZMPI_MANTISSA], -(long long)(int)values[H5ZMPI_EXPONENT]);
     return zmpi_bound_parse(text, bound) == ZMPI_OK;
+}
+
+static _Thread_local const struct zmpi_range *whole;
+
+void h5zmpi_set_range(const struct zmpi_range *range)
+{
+    whole = range;
 }
 
 /* The chunk as set_local saw it; bytes where a filter in front has made it another one. */
@@ -49,7 +56,7 @@ static size_t encode(size_t count, const unsigned values[], const void *src, siz
     size_t size;
     *capacity = zmpi_compress_capacity(&array);
     *to = h5zmpi_bound(given, &bound) ? malloc(*capacity) : NULL;
-    if (!*to || zmpi_compress_with(&how, &array, &bound, NULL, *to, *capacity, src, &size))
+    if (!*to || zmpi_compress_with(&how, &array, &bound, whole, *to, *capacity, src, &size))
         return 0;
     return size;
 }

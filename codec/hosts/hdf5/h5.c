@@ -5,6 +5,14 @@
 #include <dlfcn.h>
 #include <string.h>
 
+/* Variables of the library that all programs find may have moved into the program (copy
+ * relocations). */
+static void *variables_of(void *handle)
+{
+    void *open = dlsym(handle, "H5open");
+    return open && open == dlsym(RTLD_DEFAULT, "H5open") ? RTLD_DEFAULT : handle;
+}
+
 static hid_t value_of(void *handle, const char *name)
 {
     const hid_t *value = dlsym(handle, name);
@@ -30,11 +38,12 @@ int h5_find(struct h5 *h, const void *caller)
     memcpy(&h->name, &symbol, sizeof symbol);                                                      \
     all = all && symbol;
     H5_ASKED(FIND)
-    h->native_float = value_of(handle, "H5T_NATIVE_FLOAT_g");
-    h->native_double = value_of(handle, "H5T_NATIVE_DOUBLE_g");
-    h->error_class = value_of(handle, "H5E_ERR_CLS_g");
-    h->error_major = value_of(handle, "H5E_PLINE_g");
-    h->error_minor = value_of(handle, "H5E_BADVALUE_g");
+    void *const where = variables_of(handle);
+    h->native_float = value_of(where, "H5T_NATIVE_FLOAT_g");
+    h->native_double = value_of(where, "H5T_NATIVE_DOUBLE_g");
+    h->error_class = value_of(where, "H5E_ERR_CLS_g");
+    h->error_major = value_of(where, "H5E_PLINE_g");
+    h->error_minor = value_of(where, "H5E_BADVALUE_g");
     dlclose(handle); /* it calls us: it stays */
     return all && h->native_float > 0 && h->native_double > 0;
 }

@@ -3,8 +3,8 @@
  *
  *     mode, mantissa, exponent, encoder       rel=1e-3: 2, 1, 3
  *
- * The bound is mantissa * 10^-exponent. What is not given is 0: no parameter at all is lossless, by
- * fle.
+ * The bound is mantissa * 10^-exponent; an exponent of 2^32 - n is -n. What is not given is 0: no
+ * parameter at all is lossless, by fle.
  */
 #ifndef ZMPI_H5ZMPI_H
 #define ZMPI_H5ZMPI_H
@@ -27,6 +27,10 @@ enum {
 
 /* False: the parameters make no bound, or no encoder. */
 int h5zmpi_bound(const unsigned values[H5ZMPI_GIVEN], struct zmpi_bound *bound);
+
+/* libzmpi.so, while this thread writes a dataset: rel and psnr are of this range, which is of more
+ * data than a chunk. NULL: of the chunk again. */
+__attribute__((visibility("default"))) void h5zmpi_set_range(const struct zmpi_range *range);
 
 /* H5Z_func_t */
 size_t h5zmpi_filter(unsigned flags, size_t count, const unsigned values[], size_t bytes,

@@ -1,0 +1,149 @@
+/* hdf5_range.c - see hdf5_range.h. */
+#include "hdf5/hdf5_range.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "hdf5/hdf5_filter.h"
+#include "hdf5/hdf5_rule.h"
+#include "mpi/next.h"
+
+/* Elements that are looked at together. */
+#define PART_BYTES ((size_t)1 << 20)
+
+static _Thread_local struct zmpi_range range;
+
+/* ---- who writes ---- */
+
+static bool is_collective(const struct zhdf5 *h, hid_t how)
+{
+    int mode = 0;
+    return h->H5Pget_dxpl_mpio && how != ZH5P_DEFAULT && h->H5Pget_dxpl_mpio(how, &mode) >= 0 &&
+           mode == ZH5FD_COLLECTIVE;
+}
+
+static bool is_by_mpio(const struct zhdf5 *h, hid_t access)
+{
+    const hid_t mpio = h->H5FD_mpio_init   ? h->H5FD_mpio_init()
+                       : h->H5FD_MPIO_id_g ? *h->H5FD_MPIO_id_g
+                                           : -1;
+    return h->H5Pget_fapl_mpio && mpio >= 0 && h->H5Pget_driver(access) == mpio;
+}
+
+/* The ranks that have the file open, by a communicator that the caller frees; false: this process
+ * alone. comm NULL: it is only asked. */
+static bool find_ranks(const struct zhdf5 *h, hid_t dataset, MPI_Comm *comm)
+{
+    const hid_t file = h->H5Iget_file_id(dataset);
+    const hid_t access = file >= 0 ? h->H5Fget_access_plist(file) : -1;
+    bool found = access >= 0 && is_by_mpio(h, access);
+    if (found && comm)
+        found = h->H5Pget_fapl_mpio(access, comm, NULL) >= 0;
+    if (access >= 0)
+        h->H5Pclose(access);
+    if (file >= 0)
+        h->H5Fclose(file);
+    return found;
+}
+
+/* ---- the range ---- */
+
+struct scan {
+    enum zmpi_type element;
+    struct zmpi_fills fills;
+    struct zmpi_range range;
+};
+
+static herr_t scan_part(const void *elements, size_t bytes, void *context)
+{
+    struct scan *s = context;
+    struct zmpi_range part;
+    zmpi_range_without(s->element, elements, bytes / zmpi_type_size(s->element), 0, &s->fills, 1,
+                       &part);
+    zmpi_range_merge(&s->range, &part);
+    return 0;
+}
+
+static hssize_t points_of(const struct zhdf5 *h, hid_t space)
+{
+    return h->H5Iget_type(space) == ZH5I_DATASPACE && h->H5Sget_select_type(space) > ZH5S_SEL_NONE
+               ? h->H5Sget_select_npoints(space)
+               : 0;
+}
+
+/* What this rank writes. False: HDF5 converts it, and its range is not known. */
+static bool scan_own(const struct zhdf5 *h, const struct zhdf5_transfer *t, struct scan *s)
+{
+    const hid_t opened = t->file == ZH5S_ALL ? h->H5Dget_space(t->dataset) : -1;
+    const hid_t file = t->file == ZH5S_ALL ? opened : t->file;
+    const hid_t memory = t->memory == ZH5S_ALL || t->memory == ZH5S_BLOCK ? file : t->memory;
+    const hssize_t points = points_of(h, memory);
+    const size_t numbers =
+        h->H5Iget_type(t->type) == ZH5I_DATATYPE ? zhdf5_floats(h, t->type, &s->element) : 0;
+    bool known = numbers > 0 || points == 0;
+    if (points > 0 && known && t->buf) {
+        void *part = malloc(PART_BYTES);
+        if (t->memory == ZH5S_BLOCK)
+            scan_part(t->buf, (size_t)points * numbers * zmpi_type_size(s->element), s);
+        else
+            known =
+                part && h->H5Dgather(memory, t->buf, t->type, PART_BYTES, part, scan_part, s) >= 0;
+        free(part);
+    }
+    if (opened >= 0)
+        h->H5Sclose(opened);
+    return known;
+}
+
+/* Of all ranks. False: one does not know it, or there is nothing. */
+static bool merge(MPI_Comm comm, bool known, struct zmpi_range *r)
+{
+    double own[4] = {-r->min, r->max, -r->fill, known ? 0 : 1}, all[4];
+    if (PMPI_Allreduce(own, all, 4, MPI_DOUBLE, MPI_MAX, comm))
+        return false;
+    *r = (struct zmpi_range){-all[0], all[1], -all[2]};
+    return all[3] < 0.5 && r->min <= r->max;
+}
+
+bool zhdf5_range_begin(const struct zhdf5 *h, const struct zhdf5_transfer *t, hid_t how)
+{
+    enum zmpi_mode mode;
+    MPI_Comm comm;
+    if (!zhdf5_is_known(h) || !zhdf5_filter_of(h, t->dataset, &mode))
+        return false;
+    if ((mode != ZMPI_REL && mode != ZMPI_PSNR) || !is_collective(h, how))
+        return true;
+    znext_find();
+    if (!find_ranks(h, t->dataset, &comm))
+        return true;
+    struct zknown_rule rule;
+    struct scan s = {.element = ZMPI_BYTES, .range = ZMPI_RANGE_EMPTY};
+    zhdf5_rule(h, t->dataset, &rule);
+    s.fills = rule.fill;
+    const bool known = scan_own(h, t, &s);
+    if (merge(comm, known, &s.range)) {
+        range = s.range;
+        zhdf5_filter_set_range(&range);
+    }
+    PMPI_Comm_free(&comm);
+    return true;
+}
+
+/* Parallel HDF5 refuses what it cannot write together; its own errors do not tell whose filter that
+ * is. */
+void zhdf5_range_end(const struct zhdf5 *h, hid_t dataset, herr_t rc)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    zhdf5_filter_set_range(NULL);
+    if (rc >= 0 || !find_ranks(h, dataset, NULL) || atomic_flag_test_and_set(&told))
+        return;
+    char name[256] = "";
+    h->H5Iget_name(dataset, name, sizeof name);
+    zmpi_log(
+        ZMPI_LOG_ERROR,
+        "dataset %s: H5Dwrite failed: HDF5 writes datasets with a filter (ZMPI_HDF5=filter) by "
+        "collective transfers alone, in HDF5 1.10 without conversion of types: "
+        "ZMPI_HDF5=container takes all",
+        name);
+}

@@ -1,0 +1,96 @@
+#!/bin/bash
+# filtered_test.sh MPIEXEC LIBZMPI PLUGIN PROGRAM H5DIFF H5DUMP: ZMPI_HDF5=filter (hdf5_filtered.c).
+#
+# New datasets of floats go through the filter, all others stay as they are; bounds are of the range of all ranks; HDF5's own
+# tools and h5py read the files without MPI.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/../../scripts/lib.sh"
+launcher=$1 lib=$2 plugin=$3 program=$4 diff=$5 dump=$6
+id=497
+
+# run RANKS WHAT FILE NAME=VALUE...
+run() {
+    local ranks=$1 what=$2 file=$3
+    shift 3
+    run_mpi "$launcher" "$ranks" ZMPI_EXACT_BELOW=4096 "$@" -- "$program" "$what" "$file" >out.txt 2>log.txt ||
+        die "$what $file on $ranks ranks with $*: $(cat log.txt)"
+}
+
+# filtered FILE COUNT: so many of its datasets have the filter.
+filtered() {
+    local found
+    "$dump" -pH "$1" >dump.txt
+    found=$(grep -c "FILTER_ID $id" dump.txt || true)
+    [[ $found = "$2" ]] || die "$1: $found datasets have the filter, not $2"
+    [[ $(head -c 8 "$1" | tail -c 7 | head -c 3) = HDF ]] || die "$1: is no HDF5 file"
+}
+
+compare() {
+    HDF5_PLUGIN_PATH=${plugin%/*} "$diff" "$@"
+}
+
+rm -f ./*.h5
+run 2 write plain.h5
+filter=(LD_PRELOAD="$lib" ZMPI_HDF5=filter)
+for ranks in 1 3 4; do
+    file=filtered_$ranks.h5
+    run $ranks write $file "${filter[@]}" ZMPI_ERROR_BOUND=rel=1e-3
+    filtered $file 10
+    grep -q "HDF5's own, whose new datasets get zmpi's filter" log.txt || die "$file: not in the report: $(cat log.txt)"
+    compare -d 2.0 plain.h5 $file || die "$file: out of bounds"
+    # rows 75 to 95 are a chunk, of a range of 9
+    ! compare -r -d 0.02 plain.h5 $file /chunked >diff.txt || die "$file: better than its bound"
+    grep -q '^\[ 9[0-5] ' diff.txt || die "$file: /chunked has a bound for each chunk"
+    for name in /gzip /small; do
+        compare plain.h5 $file $name || die "$file: $name differs"
+    done
+    (($(stat -c %s $file) * 8 < $(stat -c %s plain.h5))) || die "$file: $(stat -c %s $file) bytes"
+    # Again, into datasets that are there; read without HDF5_PLUGIN_PATH.
+    run $ranks twice $file "${filter[@]}" ZMPI_ERROR_BOUND=rel=1e-3
+    compare -d 2.0 plain.h5 $file || die "$file: out of bounds when written again"
+    run $ranks read $file LD_PRELOAD="$lib"
+done
+
+# What no rule names stays as it is, and so does all without a bound.
+printf '[hdf5:/fields/*]\nerror_bound = abs=1e-2\n[hdf5:rho]\nerror_bound = lossless\n' >rules.ini
+run 3 write rules.h5 "${filter[@]}" ZMPI_CONFIG=rules.ini
+filtered rules.h5 3
+compare -d 1.0001e-2 plain.h5 rules.h5 || die "rules.h5: out of bounds"
+for name in /rho /big; do
+    compare plain.h5 rules.h5 $name || die "rules.h5: $name differs"
+done
+! compare plain.h5 rules.h5 /fields/p >diff.txt || die "rules.h5: /fields/p is exact"
+run 2 write unbound.h5 "${filter[@]}"
+filtered unbound.h5 0
+compare plain.h5 unbound.h5 || die "unbound.h5: differs"
+run 2 write off.h5 "${filter[@]}" ZMPI_OFF=1 ZMPI_ERROR_BOUND=rel=1e-3
+filtered off.h5 0
+# A file of any name is HDF5's then.
+run 2 write field.dat "${filter[@]}" ZMPI_ERROR_BOUND=abs=5e10
+filtered field.dat 10
+compare -d 5e10 plain.h5 field.dat || die "field.dat: out of bounds"
+
+# What HDF5 refuses is told of: independent transfers always, conversions by HDF5 1.10.
+for what in alone converted; do
+    run 2 $what $what.h5 "${filter[@]}" ZMPI_ERROR_BOUND=rel=1e-3
+    if grep -q refused out.txt; then
+        grep -q 'H5Dwrite failed: HDF5 writes datasets with a filter' log.txt || die "$what: not told: $(cat log.txt)"
+    else
+        [[ $what = converted ]] || die "independent transfers are not refused"
+    fi
+    run 2 $what $what.h5 LD_PRELOAD="$lib" ZMPI_HDF5=container ZMPI_ERROR_BOUND=rel=1e-3
+    grep -q "$what: written" out.txt || die "$what: refused in a container"
+done
+
+if /usr/bin/python3 -c 'import h5py; h5py.File' 2>/dev/null; then
+    HDF5_PLUGIN_PATH=${plugin%/*} /usr/bin/python3 - <<'END'
+import h5py, numpy as np
+with h5py.File("plain.h5") as a, h5py.File("filtered_3.h5") as b:
+    for name in ("rho", "big", "line", "fields/p", "strided"):
+        assert b[name].chunks and np.max(np.abs(a[name][()] - b[name][()])) <= 2.0, name
+    assert b["big"].chunks == (2, 500, 1000), b["big"].chunks
+END
+else
+    echo "no h5py: left out"
+fi

@@ -110,7 +110,7 @@ Test(options, values)
         LIST("", "-1", "K", "1T", "1KB", "64 K", "1.5M", "18446744073709551615", "9999999999G"));
     all("collective_mode", LIST("auto", "measured", "always", "never"),
         LIST("", "on", "Auto", "always,never"));
-    all("hdf5", LIST("off", "container"), LIST("", "on", "filter", "Container"));
+    all("hdf5", LIST("off", "container", "filter"), LIST("", "on", "filters", "Container"));
     all("element_type", LIST("datatype", "auto", "f32", "f64", "f32-big", "f64-big"),
         LIST("", "F32", "double", "f32,f64"));
     all("collective_piece", LIST("4K", "4M", "1G"), LIST("", "0", "4095", "1025M", "4MB"));

@@ -5,6 +5,14 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "judge/element_type.h"
+#include "judge/raw_bytes.h"
+
+/* The head of a chunk that keeps its values as they are: two such chunks take no more room than
+ * what is looked at (format.md 1.2). */
+#define STORED_CHUNK 2
+
+enum { LOOKED_AT = ZMPI_FOREIGN_LOOKED_AT, PARTS = 4 };
 
 /* Without the index nothing is looked for: what is left is behind its place. */
 static uint64_t no_data(void *context, uint64_t offset)
@@ -47,6 +55,46 @@ static enum zmpi_status find_first(const struct zmpi_reader *in, const struct zm
     return status;
 }
 
+/* The one float type of all parts; ZMPI_BYTES: none. */
+static enum zmpi_type type_of_parts(const unsigned char *at)
+{
+    const size_t part = LOOKED_AT / PARTS;
+    const enum zmpi_type type = zmpi_raw_type(at, part);
+    for (size_t i = 1; i < PARTS; i++)
+        if (zmpi_raw_type(at + i * part, part) != type)
+            return ZMPI_BYTES;
+    return type;
+}
+
+bool zmpi_overwritten_foreign(const unsigned char *at)
+{
+    for (size_t i = 0; i < LOOKED_AT; i += 4)
+        if (zmpi_load32(at + i) == STORED_CHUNK)
+            return false;
+    return type_of_parts(at) != ZMPI_BYTES || type_of_parts(at + 4) != ZMPI_BYTES ||
+           zmpi_looks_like(ZMPI_F32, at, LOOKED_AT / sizeof(float)) == ZMPI_LOOKS_TEXT;
+}
+
+/* The last record that is gone may have been written over as a whole, or its head alone: what lies
+ * behind the longest header tells. */
+static enum zmpi_status look_behind_header(const struct zmpi_reader *in,
+                                           const struct zmpi_record *gone,
+                                           struct zmpi_overwritten *o)
+{
+    const uint64_t from = ZMPI_FOREIGN_HEADER_MOST, to = from + LOOKED_AT + 4;
+    if (o->least > from || gone->kind != ZMPI_RECORD_DATA ||
+        gone->offset + gone->payload_length < to || gone->payload_length >= gone->extent.bytes)
+        return ZMPI_OK;
+    unsigned char *at = malloc(LOOKED_AT + 4);
+    if (at == NULL)
+        return ZMPI_ERR_MEMORY;
+    const enum zmpi_status status = in->read(in->context, from, at, LOOKED_AT + 4);
+    if (status == ZMPI_OK && zmpi_overwritten_foreign(at))
+        o->least = from + 1;
+    free(at);
+    return status;
+}
+
 static bool has_first_byte(const struct zmpi_record *r, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -70,6 +118,8 @@ static enum zmpi_status look_at_records(struct zmpi_container *c, const struct z
     if (status == ZMPI_OK) {
         o->most = first < n ? r[first].offset : c->header.index_offset;
         o->least = first > 0 ? r[first - 1].offset + 1 : 1;
+        if (first > 0)
+            status = look_behind_header(in, &r[first - 1], o);
         o->plain = has_first_byte(r, n) && o->least > ZMPI_FOREIGN_HEADER_MOST;
     }
     free(r);

@@ -19,9 +19,18 @@ struct zmpi_overwritten {
 /*
  * Of what zmpi_was_container says it of. The end tells, by a copy of the header: which records
  * there were, and where those begin that are still there. It is a plain file if the container had
- * the program's first byte, and nothing of it is left in the first 64 KiB. Errors are those of the
- * reader and of memory.
+ * the program's first byte, and nothing of it is left in the first 64 KiB: a record that begins
+ * behind them is gone, or what follows them in place of one is numbers or text. Errors are those of
+ * the reader and of memory.
  */
 enum zmpi_status zmpi_overwritten_look(const struct zmpi_reader *in, struct zmpi_overwritten *o);
+
+/*
+ * Are so many bytes and 4 more, at a multiple of 4 in a file, numbers, whatever multiple of 4 is in
+ * front of them, or text, and none of a stream's? Where a stream keeps values as they are, heads of
+ * chunks lie between them.
+ */
+#define ZMPI_FOREIGN_LOOKED_AT (64 << 10)
+bool zmpi_overwritten_foreign(const unsigned char *at);
 
 #endif

@@ -112,6 +112,51 @@ def check_doubtful(good, size):
         fail(f"{size} bytes: recover --plain --size")
 
 
+def check_whole(mine, good):
+    """Numbers or text over the one record: the file is a plain one."""
+    what = f"{len(mine)} bytes over one record of {len(good)}"
+    write("bad.zmpi", mine + good[len(mine):])
+    said = run("info", "bad.zmpi", status=2)
+    if "is a plain file" not in said:
+        fail(f"{what}: {said}")
+    most = check_said(said, len(mine), what)
+    run("recover", "--plain", "bad.zmpi", "out.raw")
+    if read("out.raw") != read("bad.zmpi")[:most]:
+        fail(f"{what}: recover --plain gives other bytes")
+    with zmpi.File("bad.zmpi") as file:
+        if file.read(0, len(mine)) != mine:
+            fail(f"{what}: the reader's library")
+
+
+def check_one_record():
+    """Where the only record begins nothing tells how much of it is gone, but the bytes that are there do."""
+    numbers = random.Random(5)
+    x, values = 0.0, array.array("d")
+    for _ in range(60000):
+        x += numbers.gauss(0, 1)
+        values.append(x)
+    write("field.raw", values.tobytes())
+    plain = {"f64": values.tobytes(), "f32": array.array("f", values).tobytes() * 2}
+    plain["text"] = " ".join(f"{v:.4f}" for v in values).encode()
+    for bound in "lossless", "rel=1e-12":
+        run("compress", "-t", "f64", "-e", bound, "field.raw", "good.zmpi")
+        good = read("good.zmpi")
+        records = json.loads(run("info", "--json", "good.zmpi"))["records"]
+        if len(records) != 1 or len(good) < 200000:
+            fail(f"{len(records)} records, {len(good)} bytes")
+        for kind, data in plain.items():
+            for size in 131072, 150004, 190000:
+                for header in b"", b"HEAD" * 33:
+                    check_whole((header + data)[:size], good)
+        # A header of up to 64 KiB that was written to its data, and what is like no numbers.
+        for size in 600, 4096, 65536:
+            check_doubtful(good, size)
+            write("bad.zmpi", plain["f64"][:size] + good[size:])
+            if "was a zmpi container" not in run("fsck", "bad.zmpi", status=1):
+                fail(f"{size} bytes of f64 over one record")
+        check_doubtful(good, 190000)
+
+
 def main():
     numbers = random.Random(1)
     values = array.array("f", (numbers.gauss(0, 1) for _ in range(PARTS * 40000)))
@@ -127,6 +172,8 @@ def main():
         check_plain(good, should, starts, size)
     for size in 600, 2000, 60000, starts[1]:
         check_doubtful(good, size)
+
+    check_one_record()
 
     # What begins with zeros may be a container of which much never reached the disk: the user may say that it is not.
     write("bad.zmpi", bytes(1000) + random.Random(4).randbytes(starts[2] - 1000) + good[starts[2]:])

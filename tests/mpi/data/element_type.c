@@ -4,65 +4,31 @@
  *
  * zmpi-test: RANKS 1,3 ENV ZMPI_ERROR_BOUND=rel=1e-2 ZMPI_COLLECTIVE_MODE=always
  */
-#include <math.h>
-
-#include "check.h"
-
-enum { N = 20000, BYTES = N * 4 };
+#include "dress.h"
 
 static int rank, ranks;
-static unsigned char data[BYTES], back[BYTES];
-
-enum dress { WIDE, NARROW, PIXELS, TEXT, DRESSES, FLOATS = DRESSES };
-
-static MPI_Datatype type_of(int dress)
-{
-    return dress == NARROW ? MPI_DOUBLE : MPI_FLOAT;
-}
-
-static int count_of(int dress)
-{
-    return dress == NARROW ? N / 2 : N;
-}
-
-/* What rank `of` has. */
-static void fill(int dress, int of)
-{
-    for (int i = 0; i < N; i++) {
-        const double x = sin((of * N + i) * 1e-3) + 2;
-        const float f = (float)x;
-        char text[20];
-        if (dress == NARROW || dress == FLOATS)
-            memcpy(data + i * 4L, &f, sizeof f);
-        if (dress == WIDE && i < N / 2)
-            memcpy(data + i * 8L, &x, sizeof x);
-        snprintf(text, sizeof text, "%.5f ", x);
-        if (dress == TEXT && i < N / 2)
-            memcpy(data + i * 8L, text, 8);
-        for (int k = 0; dress == PIXELS && k < 4; k++)
-            data[4 * i + k] = (unsigned char)(60 * x + k);
-    }
-}
+static unsigned char data[DRESS_BYTES], back[DRESS_BYTES];
 
 enum how { TOGETHER, ALONE, HOWS };
 
 static void write_part(MPI_File file, int part, int dress, enum how how)
 {
-    const MPI_Offset at = (MPI_Offset)(part * ranks + rank) * BYTES;
-    fill(dress, rank);
+    const MPI_Offset at = (MPI_Offset)(part * ranks + rank) * DRESS_BYTES;
+    dress_fill(data, dress, rank);
     if (how == TOGETHER)
-        OK(MPI_File_write_at_all(file, at, data, count_of(dress), type_of(dress),
+        OK(MPI_File_write_at_all(file, at, data, dress_count(dress), dress_type(dress),
                                  MPI_STATUS_IGNORE));
     else
-        OK(MPI_File_write_at(file, at, data, count_of(dress), type_of(dress), MPI_STATUS_IGNORE));
+        OK(MPI_File_write_at(file, at, data, dress_count(dress), dress_type(dress),
+                             MPI_STATUS_IGNORE));
 }
 
 static void read_part(MPI_File file, int part, int dress, bool exact)
 {
-    const MPI_Offset at = (MPI_Offset)(part * ranks + rank) * BYTES;
-    fill(dress, rank);
-    OK(MPI_File_read_at_all(file, at, back, BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
-    CHECK((memcmp(data, back, BYTES) == 0) == exact);
+    const MPI_Offset at = (MPI_Offset)(part * ranks + rank) * DRESS_BYTES;
+    dress_fill(data, dress, rank);
+    OK(MPI_File_read_at_all(file, at, back, DRESS_BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK((memcmp(data, back, DRESS_BYTES) == 0) == exact);
 }
 
 /* Floats before and behind. */
@@ -96,14 +62,15 @@ static void one_rank(void)
 
 static void gather(int dress)
 {
-    unsigned char *all = check_alloc((size_t)ranks * BYTES);
+    unsigned char *all = check_alloc((size_t)ranks * DRESS_BYTES);
     check_say("gather, dress %d", dress);
-    fill(dress, rank);
-    OK(MPI_Gather(data, count_of(dress), type_of(dress), all, count_of(dress), type_of(dress), 0,
-                  MPI_COMM_WORLD));
+    dress_fill(data, dress, rank);
+    OK(MPI_Gather(data, dress_count(dress), dress_type(dress), all, dress_count(dress),
+                  dress_type(dress), 0, MPI_COMM_WORLD));
     if (rank == 0 && ranks > 1) {
-        fill(dress, ranks - 1);
-        CHECK((memcmp(all + (size_t)(ranks - 1) * BYTES, data, BYTES) == 0) == (dress != FLOATS));
+        dress_fill(data, dress, ranks - 1);
+        CHECK((memcmp(all + (size_t)(ranks - 1) * DRESS_BYTES, data, DRESS_BYTES) == 0) ==
+              (dress != FLOATS));
     }
     free(all);
 }

@@ -1,6 +1,7 @@
 /* init.c - MPI_Init and MPI_Finalize: the job's settings, and the end of all that is still open. */
 #include "base/pool.h"
 #include "collective/coll.h"
+#include "dry/dry_rows.h"
 #include "mpi/next.h"
 #include "mpi/presence.h"
 #include "mpi/runtime.h"
@@ -89,6 +90,7 @@ static void stay_out(int rank, int missing)
 static void start(void)
 {
     int rank;
+    zdry_begin();
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const int missing = zpresence_missing();
     finish_last();

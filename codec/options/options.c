@@ -197,6 +197,13 @@ static const struct zmpi_option table[] = {
      ZMPI_OPTION_SWITCH,
      false,
      FIELD(report_text)},
+    {{"dry_run", "switch", "off", "ZMPI_DRY_RUN", NULL,
+      "nothing is compressed; samples of what would be are coded, and the report says what several "
+      "bounds and encoders would give"},
+     "allowed are on or off",
+     ZMPI_OPTION_SWITCH,
+     false,
+     FIELD(dry_run)},
     {{"config", "path", "", "ZMPI_CONFIG", NULL,
       "file of rules: settings by file or communicator name"},
      "allowed is a path of at most 1023 characters",

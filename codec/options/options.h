@@ -20,7 +20,7 @@ enum zmpi_option_source {
     ZMPI_FROM_HINT         /* MPI_Info: zmpi_option_set */
 };
 
-#define ZMPI_OPTION_COUNT 29
+#define ZMPI_OPTION_COUNT 30
 
 struct zmpi_rules; /* the parsed rules file */
 
@@ -77,6 +77,7 @@ struct zmpi_options {
     char nic[1024];         /* of the SmartNIC's daemon; its plug-in reads the environment itself */
     bool view;              /* programs of MPI get the logical bytes of containers they open */
     size_t view_max;        /* bytes of memory for that; 0: a share of the machine's */
+    bool dry_run;           /* nothing becomes a container; samples of what would be are coded */
     bool trim;              /* room of overwritten data is given back at close */
     bool nic_write;         /* that daemon writes what it has compressed */
     char disable[64];       /* instruction sets not to be used; zmpi_kernels() reads the environment

@@ -99,7 +99,8 @@ static const struct tool_command commands[] = {
      "refuses on a compressed file. -a lists those passed on too. Exit status 1 if it covers "
      "none."},
     {"run", tool_run,
-     "[-e BOUND] [--codec C] [--rules FILE] [--report FILE] [--mpi openmpi|mpich|abi] [-v] [--] "
+     "[-e BOUND] [--codec C] [--rules FILE] [--report FILE] [--mpi openmpi|mpich|abi] [--dry-run] "
+     "[-v] [--] "
      "PROGRAM "
      "[ARGUMENT...]",
      "Run a program of MPI with the libzmpi.so of its MPI in front: mpirun -n 4 zmpi run -e "
@@ -111,7 +112,9 @@ static const struct tool_command commands[] = {
      "are wrong. What cannot\n"
      "be helped (static or setuid programs, an MPI that zmpi was not built for) gets one line and "
      "runs plain. -v says\n"
-     "what is preloaded. Exit status: the program's; 2: a setting is wrong, 127: there is no such "
+     "what is preloaded. --dry-run (ZMPI_DRY_RUN): nothing is compressed, the report says what "
+     "would be.\n"
+     "Exit status: the program's; 2: a setting is wrong, 127: there is no such "
      "program."},
     {"view", tool_view, "[--max BYTES] [-v] [--] PROGRAM [ARGUMENT...]",
      "Run a program that knows nothing of zmpi, and its children: what it opens for reading by "

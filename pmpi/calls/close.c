@@ -1,6 +1,7 @@
 /* close.c - MPI_File_close: index and header are written, and what need not be a container is none.
  */
 #include "calls/access.h"
+#include "calls/dry_run.h"
 #include "calls/unbound.h"
 #include "close/plain.h"
 #include "close/trim.h"
@@ -58,8 +59,10 @@ int zw_file_close(MPI_File *fh)
 {
     struct zfile *f = fh ? zfile_find(*fh) : NULL;
     if (!f) {
-        if (fh)
+        if (fh) {
             zunbound_closed(*fh);
+            zdry_close(*fh);
+        }
         return PMPI_File_close(fh);
     }
     const int rc = close_container(f, fh);

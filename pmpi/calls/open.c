@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "calls/access.h"
+#include "calls/dry_run.h"
 #include "calls/found.h"
 #include "calls/unbound.h"
 #include "close/plain.h"
@@ -325,6 +326,23 @@ static int open_again(MPI_Comm comm, const char *name, int amode, const struct z
     return rc;
 }
 
+static bool is_new_file(int found)
+{
+    return found == ZFOUND_EMPTY || found == ZFOUND_REPLACED || found == ZFOUND_UNBOUND;
+}
+
+/* f: taken over. */
+static int open_dry(struct zfile *f, MPI_Comm comm, const char *name, MPI_Info info, bool bound,
+                    MPI_File *fh)
+{
+    int rc = PMPI_File_open(comm, name, f->amode, info, fh);
+    if (rc)
+        drop_file(f);
+    else
+        zdry_opened(f, comm, *fh, bound);
+    return rc;
+}
+
 static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
                          MPI_File *fh)
 {
@@ -345,6 +363,7 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
         o.bound_set = true;
     }
     PMPI_Comm_size(comm, &ranks);
+    const bool dry = zruntime_options()->dry_run, bound = o.bound_set;
     struct zfile *f = new_file(path, amode, &o, ranks);
     bool memory = f != NULL;
     int rank = 0, rc = zfound_decide(comm, path, amode, &o, &found, &wrong, &memory);
@@ -354,8 +373,11 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
             zruntime_check_device(&o, path);
     }
     if (!rc && memory && !wrong &&
-        (found == ZFOUND_CONTAINER || found == ZFOUND_EMPTY || found == ZFOUND_REPLACED))
+        (found == ZFOUND_CONTAINER ||
+         (!dry && (found == ZFOUND_EMPTY || found == ZFOUND_REPLACED))))
         return open_container(f, comm, filename, info, (enum zfound)found, fh);
+    if (dry && !rc && memory && !wrong && is_new_file(found))
+        return open_dry(f, comm, filename, info, bound, fh);
     if (f)
         drop_file(f);
     if (rc)

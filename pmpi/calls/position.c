@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "calls/access.h"
+#include "calls/dry_run.h"
 #include "calls/unbound.h"
 #include "file/zfile.h"
 #include "index/header.h"
@@ -119,6 +120,7 @@ int zw_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datat
         return rc;
     struct zfile *f = zfile_find(fh);
     if (!f) {
+        zdry_set_view(fh, disp, etype, filetype);
         zpolicy_passed_over(fh, info);
         return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
     }

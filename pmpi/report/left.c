@@ -42,6 +42,8 @@ static void add_more(const struct left *l)
 
 void zreport_left_alone(const char *path, enum zleft why, bool is_new)
 {
+    if (why == ZLEFT_NO_BOUND && zruntime_options()->dry_run)
+        return; /* it was looked at */
     struct left l = {.why = (int)why, .is_new = is_new};
     const size_t length = strlen(path);
     snprintf(l.path, sizeof l.path, "%s",

@@ -10,6 +10,7 @@
 #include "base/decimal.h"
 #include "base/text.h"
 #include "collective/coll.h"
+#include "dry/dry_rows.h"
 #include "mpi/runtime.h"
 #include "report/entry.h"
 #include "report/left.h"
@@ -184,6 +185,12 @@ struct all_left {
     struct zleft_more more;
 };
 
+/* Of a dry run, the same. */
+struct all_dry {
+    struct zdry_row *list; /* malloc */
+    size_t count;
+};
+
 /* A pipe that nobody reads is an error at once, and does not keep the job from its end. */
 static FILE *open_report(const char *path)
 {
@@ -198,7 +205,7 @@ static FILE *open_report(const char *path)
 
 /* Seconds are sums over ranks; times of one rank are these divided by "ranks". */
 static void print_json(const char *path, const struct entry *e, size_t n, const char *text,
-                       const struct all_left *left)
+                       const struct all_left *left, const struct all_dry *dry)
 {
     FILE *out = open_report(path);
     if (!out) {
@@ -214,6 +221,7 @@ static void print_json(const char *path, const struct entry *e, size_t n, const 
     fputs("  ],\n", out);
     zentry_print_json_more(out, &others);
     zleft_print_json(out, left->list, left->count, &left->more);
+    zdry_print_json(out, dry->list, dry->count);
     zreport_collectives_json(out);
     fprintf(out, "}\n");
     const bool failed = ferror(out);
@@ -222,7 +230,8 @@ static void print_json(const char *path, const struct entry *e, size_t n, const 
 }
 
 /* At once, so that nothing of other ranks comes in between. */
-static bool say(const struct entry *e, size_t n, const struct all_left *left)
+static bool say(const struct entry *e, size_t n, const struct all_left *left,
+                const struct all_dry *dry)
 {
     char *text = NULL;
     size_t size = 0;
@@ -232,6 +241,7 @@ static bool say(const struct entry *e, size_t n, const struct all_left *left)
     zentry_print_text(out, e, n, &others);
     if (left)
         zleft_print_text(out, left->list, left->count, &left->more);
+    zdry_print_text(out, dry->list, dry->count);
     zreport_collectives_text(out, n > 0 || others.files > 0);
     const bool failed = ferror(out), made = fclose(out) == 0 && !failed;
     if (made)
@@ -296,16 +306,19 @@ void zreport_finalize(void)
     const struct left *left_here;
     const size_t left_count = zleft_list(&left_here);
     const struct zleft_more more = zleft_more();
-    double any[6], mine[6] = {(double)entries_count, (double)left_count,     more.new_not_selected,
-                              (double)calls_size,    more.new_without_bound, more.all};
+    const struct zdry_row *dry_here;
+    const size_t dry_count = zdry_rows(&dry_here);
+    double any[7], mine[7] = {(double)entries_count, (double)left_count,     more.new_not_selected,
+                              (double)calls_size,    more.new_without_bound, more.all,
+                              (double)dry_count};
     int rank, ranks;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     bool collectives = zreport_collectives_sum();
-    if (PMPI_Allreduce(mine, any, 6, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
+    if (PMPI_Allreduce(mine, any, 7, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
         return;
     const bool left = bounds && any[1] > 0;
-    if (any[0] <= 0 && others.files <= 0 && !collectives && !left && !o->report[0])
+    if (any[0] <= 0 && others.files <= 0 && !collectives && !left && any[6] <= 0 && !o->report[0])
         return;
     const size_t n = (size_t)any[0];
     struct entry *all =
@@ -318,17 +331,23 @@ void zreport_finalize(void)
                             all_left.count * sizeof *left_here);
     if (!all_left.list)
         all_left.count = 0;
+    struct all_dry dry = {.count = (size_t)any[6]};
+    dry.list =
+        collect(rank, ranks, dry_here, dry_count * sizeof *dry_here, dry.count * sizeof *dry_here);
+    if (!dry.list)
+        dry.count = 0;
     bool said = all;
     const locale_t program = zmpi_decimal_begin();
     if (rank == 0 && all) {
         if (o->report_text)
-            said = say(all, n, left ? &all_left : NULL);
+            said = say(all, n, left ? &all_left : NULL, &dry);
         if (o->report[0])
-            print_json(o->report, all, n, text, &all_left);
+            print_json(o->report, all, n, text, &all_left, &dry);
     }
     zmpi_decimal_end(program);
     if (rank == 0 && !said)
         zmpi_log(ZMPI_LOG_WARN, "no memory for the report");
+    free(dry.list);
     free(all_left.list);
     free(text);
     free(all);

@@ -159,13 +159,26 @@ def own_name(name):
     return "own_" + short_name(name)
 
 
+def dry_run(proto):
+    """What a write of a plain file tells calls/dry_run.c."""
+    names = [p.name for p in proto.params]
+    base = proto.name[:-2] if proto.name.endswith("_c") else proto.name
+    if "write" not in base or "datatype" not in names:
+        return ""
+    offset = ("offset" if "offset" in names else
+              "ZDRY_UNKNOWN" if re.search("shared|ordered", base) else "ZDRY_POINTER")
+    together = "true" if re.fullmatch("MPI_File_write_(all|at_all|ordered)", base) else "false"
+    return ("        if (atomic_load_explicit(&zdry_files, memory_order_acquire))\n"
+            f"            zdry_write({names[0]}, {offset}, buf, count, datatype, {together});\n")
+
+
 def wrapper_head(proto):
     """The signature and the way past a file that is not a container."""
     first = proto.params[0]
     find = f"{first.name} ? zfile_find(*{first.name}) : NULL" if "*" in first.type else f"zfile_find({first.name})"
     return (f"static {prototype(own_name(proto.name), proto.params)}\n{{\n"
             f"    struct zfile *f = {find};\n"
-            "    if (!f) {\n    " + REAL +
+            "    if (!f) {\n    " + REAL + dry_run(proto) +
             f"        const int passed = {call('P' + proto.name, [p.name for p in proto.params])};\n    " + PLAIN +
             "        return passed;\n    }\n")
 
@@ -311,7 +324,7 @@ def main():
           "extern const char *const zpassed_names[ZPASSED];\n\n#endif\n")
     write("names.c", '#include "mpi/next.h"\n#include "wrappers.h"\n\n' + string_table("znext_name", symbols) + "\n" +
           string_table("zwrapped_name", wrapped) + "\n" + string_table("zpassed_names", counted))
-    write("wrappers.c", '#include <stddef.h>\n#include "base/floats.h"\n#include "base/real_files.h"\n#include "collective/coll.h"\n#include "file/zfile.h"\n#include "mpi/next.h"\n#include "wrappers.h"\n\n'
+    write("wrappers.c", '#include <stddef.h>\n#include "base/floats.h"\n#include "base/real_files.h"\n#include "calls/dry_run.h"\n#include "collective/coll.h"\n#include "file/zfile.h"\n#include "mpi/next.h"\n#include "wrappers.h"\n\n'
           '#define ZMPI_EXPORT __attribute__((visibility("default")))\n\n' + "\n".join(wrappers))
 
 

@@ -134,10 +134,10 @@ static bool mpi_parse(const char *name, enum mpi *mpi)
 /* Options become settings, which are stronger than those of the environment. */
 static int parse(struct run *r, int argc, char **argv)
 {
-    static const struct option longs[] = {{"bound", 1, NULL, 'e'}, {"codec", 1, NULL, 'c'},
-                                          {"rules", 1, NULL, 'r'}, {"report", 1, NULL, 'p'},
-                                          {"mpi", 1, NULL, 'm'},   {"verbose", 0, NULL, 'v'},
-                                          {"help", 0, NULL, 'h'},  {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"bound", 1, NULL, 'e'},   {"codec", 1, NULL, 'c'}, {"rules", 1, NULL, 'r'},
+        {"report", 1, NULL, 'p'},  {"mpi", 1, NULL, 'm'},   {"dry-run", 0, NULL, 'd'},
+        {"verbose", 0, NULL, 'v'}, {"help", 0, NULL, 'h'},  {NULL, 0, NULL, 0}};
     static const struct {
         int option;
         const char *variable;
@@ -149,6 +149,8 @@ static int parse(struct run *r, int argc, char **argv)
             return tool_usage();
         if (c == 'm' && !mpi_parse(optarg, &r->mpi))
             return tool_fail("--mpi %s: openmpi, mpich or abi", optarg);
+        if (c == 'd' && setenv("ZMPI_DRY_RUN", "on", 1))
+            return tool_fail("out of memory");
         r->explain = r->explain || c == 'v';
         r->help = r->help || c == 'h';
         for (size_t i = 0; i < sizeof setting / sizeof *setting; i++)

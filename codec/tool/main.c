@@ -141,6 +141,22 @@ static const struct tool_command commands[] = {
      "itself, "
      "not a folder inside it.\n"
      "Where FUSE is not allowed: zmpi view."},
+    {"report", tool_report, "[-o PAGE.html] REPORT.json...",
+     "What runs saved, by the JSON that ZMPI_REPORT or zmpi run --report has written: in the "
+     "terminal, "
+     "or as one HTML page\n"
+     "that needs no network and no script, several runs side by side."},
+    {"advise", tool_advise, "[--psnr DB | --max-error V] REPORT.json",
+     "Rules (ZMPI_CONFIG) by the report of a dry run (zmpi run --dry-run --report FILE), to "
+     "standard "
+     "output: for names that\n"
+     "differ in digits alone the largest bound tried that keeps DB decibels (80), or errors up to "
+     "V; "
+     "lossless for what looks\n"
+     "like restart files or holds nothing but whole numbers; nothing where the ratio stays below "
+     "1.1. "
+     "Decibels are those of\n"
+     "errors spread evenly up to the bound."},
     {"options", tool_options, "[--file NAME] [--json] [SETTING...]",
      "All settings, or some, their values in force here, and where those come from. --file: those "
      "of a file of\n"

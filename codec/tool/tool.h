@@ -39,6 +39,8 @@ int tool_run(int argc, char **argv);
 int tool_view(int argc, char **argv);
 int tool_mount(int argc, char **argv);
 int tool_convert(int argc, char **argv);
+int tool_report(int argc, char **argv);
+int tool_advise(int argc, char **argv);
 
 /* The command that runs from here on: what messages name. */
 void tool_begin(const struct tool_command *command);

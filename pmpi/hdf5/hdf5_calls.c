@@ -90,14 +90,15 @@ SHOWN herr_t H5Dwrite(hid_t dataset, hid_t type, hid_t memory, hid_t file, hid_t
     struct told told;
     const struct zhdf5_transfer t = {dataset, type, memory, file, buf};
     BEHIND(h, H5Dwrite)
-    const bool filtered = zhdf5_filter_is_used() && zhdf5_range_begin(h, &t, how);
-    const bool known = is_wanted();
+    const bool filters = zhdf5_filter_is_used(), known = is_wanted();
+    if (filters)
+        zhdf5_range_begin(h, &t, how);
     if (known)
         tell_one(&told, h, &t);
     const herr_t rc = h->H5Dwrite(dataset, type, memory, file, how, buf);
     if (known)
         tell_no_more(&told);
-    if (filtered)
+    if (filters)
         zhdf5_range_end(h, dataset, rc);
     return rc;
 }

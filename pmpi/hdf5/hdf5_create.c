@@ -119,6 +119,10 @@ static hid_t list_of(const struct zhdf5 *h, const struct created *c)
         return c->list;
     const size_t numbers = zhdf5_floats(h, c->type, &element);
     struct zmpi_options o = *zruntime_options();
+    /* Most datasets are small, and have no list. */
+    if (c->list == ZH5P_DEFAULT &&
+        h->H5Sget_simple_extent_npoints(c->space) * (hssize_t)numbers <= (hssize_t)o.exact_below)
+        return c->list;
     if (numbers == 0 || !find_bound(h, c, &o, &bound))
         return c->list;
     const hid_t copy =

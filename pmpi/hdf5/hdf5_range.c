@@ -106,17 +106,16 @@ static bool merge(MPI_Comm comm, bool known, struct zmpi_range *r)
     return all[3] < 0.5 && r->min <= r->max;
 }
 
-bool zhdf5_range_begin(const struct zhdf5 *h, const struct zhdf5_transfer *t, hid_t how)
+void zhdf5_range_begin(const struct zhdf5 *h, const struct zhdf5_transfer *t, hid_t how)
 {
     enum zmpi_mode mode;
     MPI_Comm comm;
-    if (!zhdf5_is_known(h) || !zhdf5_filter_of(h, t->dataset, &mode))
-        return false;
-    if ((mode != ZMPI_REL && mode != ZMPI_PSNR) || !is_collective(h, how))
-        return true;
+    if (!zhdf5_is_known(h) || !is_collective(h, how) || !zhdf5_filter_of(h, t->dataset, &mode) ||
+        (mode != ZMPI_REL && mode != ZMPI_PSNR))
+        return;
     znext_find();
     if (!find_ranks(h, t->dataset, &comm))
-        return true;
+        return;
     struct zknown_rule rule;
     struct scan s = {.element = ZMPI_BYTES, .range = ZMPI_RANGE_EMPTY};
     zhdf5_rule(h, t->dataset, &rule);
@@ -127,7 +126,6 @@ bool zhdf5_range_begin(const struct zhdf5 *h, const struct zhdf5_transfer *t, hi
         zhdf5_filter_set_range(&range);
     }
     PMPI_Comm_free(&comm);
-    return true;
 }
 
 /* Parallel HDF5 refuses what it cannot write together; its own errors do not tell whose filter that
@@ -136,7 +134,9 @@ void zhdf5_range_end(const struct zhdf5 *h, hid_t dataset, herr_t rc)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     zhdf5_filter_set_range(NULL);
-    if (rc >= 0 || !find_ranks(h, dataset, NULL) || atomic_flag_test_and_set(&told))
+    enum zmpi_mode mode;
+    if (rc >= 0 || !zhdf5_is_known(h) || !zhdf5_filter_of(h, dataset, &mode) ||
+        !find_ranks(h, dataset, NULL) || atomic_flag_test_and_set(&told))
         return;
     char name[256] = "";
     h->H5Iget_name(dataset, name, sizeof name);

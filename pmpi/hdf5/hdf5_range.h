@@ -4,8 +4,8 @@
 
 #include "hdf5/hdf5_selection.h"
 
-/* Before H5Dwrite. False: the dataset does not go through the filter. how: the transfer list. */
-bool zhdf5_range_begin(const struct zhdf5 *h, const struct zhdf5_transfer *t, hid_t how);
+/* Before H5Dwrite, whatever the dataset. how: the transfer list. */
+void zhdf5_range_begin(const struct zhdf5 *h, const struct zhdf5_transfer *t, hid_t how);
 /* Behind it: rc is what it has returned. */
 void zhdf5_range_end(const struct zhdf5 *h, hid_t dataset, herr_t rc);
 

@@ -147,10 +147,14 @@ static enum zmpi_status check_books(struct zmpi_stream *s)
     struct zmpi_book book;
     struct zmpi_interp_rule rule;
     size_t at = 1;
-    if (s->info.encoder == ZMPI_INTERP)
-        return zmpi_interp_load(&rule, s->info.array.type, s->info.tile, s->books, s->books_size)
-                   ? ZMPI_OK
-                   : ZMPI_ERR_CORRUPT;
+    if (s->info.encoder == ZMPI_INTERP) {
+        if (!zmpi_interp_load(&rule, s->info.array.type, s->info.tile, s->books, s->books_size))
+            return ZMPI_ERR_CORRUPT;
+        s->info.family = (int)rule.set[0].family;
+        s->info.axes = rule.set[0].axes;
+        s->info.levels = rule.set[0].levels;
+        return ZMPI_OK;
+    }
     if (!s->books_size)
         return ZMPI_OK;
     s->book_count = s->books[0];

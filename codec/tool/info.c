@@ -65,6 +65,36 @@ static void describe_array(const struct zmpi_stream_info *info, char text[80])
         snprintf(text, 80, "%zu", e[2]);
 }
 
+/* By what encoder 3 predicts. */
+static const char *family_name(const struct zmpi_stream_info *info)
+{
+    return info->family == 1 ? "lattice" : "Lorenzo";
+}
+
+static void axes_name(unsigned axes, char text[4])
+{
+    int n = 0;
+    for (int i = 2; i >= 0; i--)
+        if (axes & 1U << i)
+            text[n++] = "xyz"[i];
+    text[n] = 0;
+}
+
+static void print_encoder(const struct zmpi_stream_info *info)
+{
+    char axes[4];
+    if (info->encoder == ZMPI_FLE)
+        return;
+    printf(", %s", zmpi_encoder_name(info->encoder));
+    if (!info->family)
+        return;
+    axes_name(info->axes, axes);
+    printf(" (%s along %s", family_name(info), axes);
+    if (info->levels)
+        printf(", %u levels", info->levels);
+    printf(")");
+}
+
 static void print_record(const struct zmpi_record *r, enum zmpi_status status,
                          const struct zmpi_stream_info *info)
 {
@@ -85,8 +115,7 @@ static void print_record(const struct zmpi_record *r, enum zmpi_status status,
            tool_type_name(info->array.type), info->big_endian ? " big-endian" : "", array, bound);
     if (info->bound.mode != ZMPI_LOSSLESS && isfinite(info->abs_bound))
         printf(" (abs %.6g)", info->abs_bound);
-    if (info->encoder != ZMPI_FLE)
-        printf(", %s", zmpi_encoder_name(info->encoder));
+    print_encoder(info);
     printf(", ratio %.2f, %s\n", (double)r->extent.bytes / (double)zmpi_record_size(r), extent);
 }
 
@@ -114,6 +143,12 @@ static void print_json_record(const struct zmpi_record *r, enum zmpi_status stat
         tool_json_number(info->abs_bound);
         printf(", \"encoder\": \"%s\", \"chunks\": %zu", zmpi_encoder_name(info->encoder),
                info->chunks);
+        if (info->family) {
+            char axes[4];
+            axes_name(info->axes, axes);
+            printf(", \"family\": \"%s\", \"axes\": \"%s\", \"halvings\": %u", family_name(info),
+                   axes, info->levels);
+        }
     }
     if (status)
         printf(", \"error\": \"%s\"", zmpi_strerror(status));

@@ -309,6 +309,13 @@ check json "d['logical_size'] == 96000 and d['physical_size'] == $(stat -c %s a.
 check json "len(d['records']) == 1 and d['records'][0]['extents'] == [20, 30, 40]"
 check json "d['records'][0]['lo'] == 0 and d['records'][0]['hi'] == 96000 and d['records'][0]['encoder'] == 'fle'"
 check json "d['types']['f32']['records'] == 1 and d['types']['f32']['bytes'] == 96000"
+check test "$(grep -c family out)" = 0
+expect 0 "$zmpi" compress -t f32 -d 20x30x40 -e rel=1e-2 --codec interp f32.raw interp.zmpi
+expect 0 "$zmpi" info interp.zmpi
+check grep -Eq 'interp \((lattice along z?y?x?, [1-9] levels|Lorenzo along z?y?x?)\), ratio' out
+expect 0 "$zmpi" info --json interp.zmpi
+check json "d['records'][0]['family'] in ('lattice', 'Lorenzo') and d['records'][0]['axes'] in 'zyx zx'"
+check json "(d['records'][0]['halvings'] > 0) == (d['records'][0]['family'] == 'lattice')"
 cp a.zmpi 'quote"back\slash.zmpi'
 expect 0 "$zmpi" info --json 'quote"back\slash.zmpi'
 check json "d['path'] == 'quote\"back\\\\slash.zmpi'"

@@ -270,9 +270,10 @@ int zcall_end(struct zcall *c, int rc);
 
 /* Before the agreement: what a block of this rank's is, whose pieces become whole points. */
 void zapart_look(struct zcall *c, struct zblock *b);
-/* For zcall_scan: host's data of whole points; for zcall_find_range. */
+/* For zcall_scan: host's data of whole points. */
 void zapart_scan(struct zcall *c, enum zmpi_type type, const void *data, size_t count);
-int zapart_find_ranges(struct zcall *c, zcall_scan_fn *scan, void *context);
+/* For zcall_find_range: the ranges that each rank found become those of all. Collective. */
+int zapart_share_ranges(struct zcall *c);
 /* A piece that has a job as one array: a stream for each component, less than `bytes` in all, or 0.
  */
 size_t zapart_compress(struct zcall *c, const struct zmpi_job *whole, const unsigned char *data,

@@ -69,7 +69,7 @@ void zapart_scan(struct zcall *c, enum zmpi_type type, const void *data, size_t 
     }
 }
 
-static int share(struct zcall *c)
+int zapart_share_ranges(struct zcall *c)
 {
     enum { EACH = 5 };
     double mine[EACH * ZMPI_COMPONENTS_MOST], all[EACH * ZMPI_COMPONENTS_MOST];
@@ -89,46 +89,6 @@ static int share(struct zcall *c)
         a->fill[k] = zmpi_fill_of(m[3], -m[4]);
     }
     return rc;
-}
-
-struct all_data {
-    struct zcall *call;
-    zcall_scan_fn *scan;
-    void *context;
-    int rc;
-};
-
-/* zmpi_fill_scan_fn */
-static bool range_below(void *context, double threshold, struct zmpi_range *range)
-{
-    struct all_data *a = context;
-    struct zcall *c = a->call;
-    struct zmpi_range *r = &c->apart.range[c->apart.only];
-    c->below = threshold;
-    *r = ZMPI_RANGE_EMPTY;
-    a->scan(c, a->context);
-    double mine[3] = {r->min, -r->max, r->fill}, all[3];
-    a->rc = PMPI_Allreduce(mine, all, 3, MPI_DOUBLE, MPI_MIN, c->state->comm);
-    if (!a->rc)
-        *range = (struct zmpi_range){all[0], -all[1], all[2]};
-    return !a->rc;
-}
-
-int zapart_find_ranges(struct zcall *c, zcall_scan_fn *scan, void *context)
-{
-    struct all_data a = {c, scan, context, MPI_SUCCESS};
-    for (int k = 0; k < c->components; k++)
-        c->apart.range[k] = ZMPI_RANGE_EMPTY;
-    scan(c, context);
-    a.rc = share(c);
-    for (int k = 0; k < c->components && !a.rc; k++) {
-        struct zmpi_range range = c->apart.range[k];
-        c->apart.only = k;
-        zmpi_fill_exclude(c->apart.fill[k], range_below, &a, &range);
-        c->apart.range[k] = range;
-        c->below = 0;
-    }
-    return a.rc;
 }
 
 /* ---- messages ---- */

@@ -91,36 +91,60 @@ struct all_data {
     struct zcall *call;
     zcall_scan_fn *scan;
     void *context;
+    struct zmpi_range *range; /* what a scan finds: all data's, or a component's */
     int rc;
 };
 
-/* zmpi_fill_scan_fn */
+/* zmpi_fill_scan_fn. Nothing but the range is shared: fill values are known. */
 static bool range_below(void *context, double threshold, struct zmpi_range *range)
 {
     struct all_data *a = context;
     struct zcall *c = a->call;
+    struct zmpi_range *r = a->range;
+    double all[3];
     c->below = threshold;
-    c->range = ZMPI_RANGE_EMPTY;
+    *r = ZMPI_RANGE_EMPTY;
     a->scan(c, a->context);
-    a->rc = share_range(c);
-    *range = c->range;
+    const double mine[3] = {r->min, -r->max, r->fill};
+    a->rc = PMPI_Allreduce(mine, all, 3, MPI_DOUBLE, MPI_MIN, c->state->comm);
+    if (!a->rc)
+        *range = (struct zmpi_range){all[0], -all[1], all[2]};
     return !a->rc;
+}
+
+static int exclude_fill(struct zcall *c, zcall_scan_fn *scan_blocks, void *context,
+                        struct zmpi_fill fill, struct zmpi_range *range)
+{
+    struct all_data a = {c, scan_blocks, context, range, MPI_SUCCESS};
+    struct zmpi_range found = *range;
+    zmpi_fill_exclude(fill, range_below, &a, &found);
+    *range = found;
+    c->below = 0;
+    return a.rc;
+}
+
+/* Of each component. */
+static int find_ranges(struct zcall *c, zcall_scan_fn *scan_blocks, void *context)
+{
+    struct zapart *a = &c->apart;
+    for (int k = 0; k < c->components; k++)
+        a->range[k] = ZMPI_RANGE_EMPTY;
+    scan_blocks(c, context);
+    int rc = zapart_share_ranges(c);
+    for (int k = 0; k < c->components && !rc; k++) {
+        a->only = k;
+        rc = exclude_fill(c, scan_blocks, context, a->fill[k], &a->range[k]);
+    }
+    return rc;
 }
 
 int zcall_find_range(struct zcall *c, zcall_scan_fn *scan_blocks, void *context)
 {
-    struct all_data a = {c, scan_blocks, context, MPI_SUCCESS};
     if (c->components > 1)
-        return zapart_find_ranges(c, scan_blocks, context);
+        return find_ranges(c, scan_blocks, context);
     scan_blocks(c, context);
     int rc = share_range(c);
-    if (rc)
-        return rc;
-    struct zmpi_range range = c->range;
-    zmpi_fill_exclude(c->fill, range_below, &a, &range);
-    c->range = range;
-    c->below = 0;
-    return a.rc;
+    return rc ? rc : exclude_fill(c, scan_blocks, context, c->fill, &c->range);
 }
 
 /* ---- a ratio ---- */

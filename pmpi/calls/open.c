@@ -44,14 +44,15 @@ static void tell_of_the_end(const struct zfile *f, uint64_t file_size)
                  f->path);
     if (c->damaged)
         zmpi_log(ZMPI_LOG_WARN,
-                 "%s: %llu bytes look like records and are not: left out, and older data may be "
-                 "read instead (zmpi fsck)",
+                 "%s: %llu bytes look like records and are damaged: reads leave them out and may "
+                 "return older data (zmpi fsck)",
                  f->path, (unsigned long long)c->damaged);
     if (c->joined)
-        zmpi_log(ZMPI_LOG_WARN,
-                 "%s: another container begins at byte %llu, as where files were joined: it is not "
-                 "seen (zmpi decompress gives all in a row)",
-                 f->path, (unsigned long long)c->joined);
+        zmpi_log(
+            ZMPI_LOG_WARN,
+            "%s: another container begins at byte %llu, perhaps since files were joined: MPI-IO "
+            "reads the first alone (zmpi decompress writes all in a row)",
+            f->path, (unsigned long long)c->joined);
     if (c->scanned)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: was not closed properly; %llu records found by scanning (zmpi fsck --repair "

@@ -203,7 +203,8 @@ static void give_back(struct zfile *f, struct zmpi_compaction *s, uint64_t index
     if (is_last(f) && !zmpi_container_gaps(&s->kept, &reader, index, &gap, &n)) {
         if (punch(f->session.fd, gap, n))
             clear(f->session.fd, gap, n, s);
-        zmpi_log(ZMPI_LOG_INFO, "%s: the room of %zu overwritten records, %llu bytes, given back",
+        zmpi_log(ZMPI_LOG_INFO,
+                 "%s: %zu overwritten records were removed: %llu bytes of disk space are free",
                  f->path, s->dropped, (unsigned long long)s->dead);
     }
     zsession_only_end(f);

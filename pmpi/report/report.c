@@ -83,8 +83,8 @@ static void note_ratio(const struct zfile *f, struct entry *e)
     bool approximate;
     const int encoder = zmpi_options_encoder(&f->options, &approximate);
     const bool more = got < e->ratio && encoder != ZMPI_INTERP;
-    zmpi_log(ZMPI_LOG_WARN, "%s: %s cannot be had: it is %.4g, with errors up to %.4g%s%s", f->path,
-             e->bound, got, e->largest[0], more ? "; smaller is ZMPI_CODEC=" : "",
+    zmpi_log(ZMPI_LOG_WARN, "%s: asked for %s, the file has ratio %.4g, with errors up to %.4g%s%s",
+             f->path, e->bound, got, e->largest[0], more ? "; smaller is ZMPI_CODEC=" : "",
              more ? zmpi_encoder_name(encoder + 1) : "");
 }
 

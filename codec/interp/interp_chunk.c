@@ -76,10 +76,12 @@ struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
         zmpi_interp_logs(w->logs);
     } else {
         all &= (w->slots = get((size_t)ZMPI_INTERP_CONTEXTS << 14)) != NULL;
+        w->take_symbols = zmpi_kernels()->interp_symbols;
     }
     if (all) {
         memset(w->values, 0, cells * sizeof *w->values); /* pads are computed with, too */
         memset(w->sizes, 0, cells);
+        memset(w->contexts, 0, w->longest + 16); /* vectors read on behind a row */
         return w;
     }
     zmpi_interp_work_free(w);

@@ -8,7 +8,7 @@ enum {
     PRECISION = ZMPI_INTERP_PRECISION,
     WHOLE = 1 << PRECISION,
     DIRECT = 24, /* largest magnitude with a symbol of its own */
-    ESCAPES = 2 * DIRECT + 1,
+    ESCAPES = ZMPI_INTERP_ESCAPES,
     SYMBOLS = ZMPI_INTERP_SYMBOLS,
     CONTEXTS = ZMPI_INTERP_CONTEXTS
 };
@@ -157,8 +157,9 @@ bool zmpi_interp_unpack(struct zmpi_interp_work *w, const unsigned char *src, si
             return false;
         fill_slots(&t, w->slots + ((size_t)k << PRECISION));
     }
+    w->in.slots = w->slots;
     for (unsigned k = 0; k < CONTEXTS; k++)
-        w->in.slots[k] = w->slots + ((size_t)of[k] << PRECISION);
+        w->in.table[k] = (uint32_t)of[k] << PRECISION;
     const unsigned char *at = b.at, *end = src + size; /* all bytes begun are taken whole */
     const size_t states = (size_t)4 << log_lanes;
     if (b.have || (size_t)(end - at) < 4 + states)
@@ -201,9 +202,9 @@ static int32_t escaped(struct bits *b, unsigned e)
     return (int32_t)(value & 1 ? 0 - size : size);
 }
 
-/* Symbols of a row; the largest of them. all: there is a word for each. */
+/* Symbols of a row from number `first` on; the largest of them. all: there is a word for each. */
 static inline unsigned take_symbols(struct zmpi_interp_work *w, unsigned char *restrict symbol,
-                                    size_t n, bool all)
+                                    size_t first, size_t n, bool all)
 {
     struct unrans *in = &w->in;
     const unsigned char *at = in->at, *end = in->end, *context = w->contexts;
@@ -212,10 +213,11 @@ static inline unsigned take_symbols(struct zmpi_interp_work *w, unsigned char *r
     unsigned largest = 0;
     bool over = false;
     memcpy(state, in->state, sizeof state);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = first; i < n; i++) {
         const bool more = all || end - at >= 2;
         const uint32_t word = more ? zmpi_load16(at) : 0;
-        const uint32_t x = state[i & mask], slot = in->slots[context[i]][x & (WHOLE - 1)];
+        const uint32_t x = state[i & mask];
+        const uint32_t slot = in->slots[in->table[context[i]] + (x & (WHOLE - 1))];
         const uint32_t next = ((slot >> 20) + 1) * (x >> PRECISION) + (slot >> 7 & (WHOLE - 1));
         const uint32_t low = is_below(next, LOWEST);
         state[i & mask] = next << 16 * low | (word & (0 - low));
@@ -233,14 +235,19 @@ static inline unsigned take_symbols(struct zmpi_interp_work *w, unsigned char *r
 void zmpi_interp_decode_row(struct zmpi_interp_work *w, int32_t *restrict code, size_t n)
 {
     unsigned char *symbol = w->symbols;
-    const bool all = (size_t)(w->in.end - w->in.at) >= 2 * n;
-    const unsigned largest =
-        all ? take_symbols(w, symbol, n, true) : take_symbols(w, symbol, n, false);
+    bool escapes = false;
+    const size_t first =
+        w->take_symbols ? w->take_symbols(&w->in, w->contexts, symbol, n, &escapes) : 0;
+    if (first < n) {
+        const bool all = (size_t)(w->in.end - w->in.at) >= 2 * (n - first);
+        escapes |= (all ? take_symbols(w, symbol, first, n, true)
+                        : take_symbols(w, symbol, first, n, false)) >= ESCAPES;
+    }
     for (size_t i = 0; i < n; i++) {
         const int32_t half = (symbol[i] + 1) / 2;
         code[i] = symbol[i] & 1 ? half : -half;
     }
-    for (size_t i = 0; i < n && largest >= ESCAPES; i++)
+    for (size_t i = 0; i < n && escapes; i++)
         if (symbol[i] >= ESCAPES)
             code[i] = escaped(&w->in.extra, symbol[i] - ESCAPES);
 }

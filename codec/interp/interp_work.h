@@ -3,6 +3,7 @@
 #define ZMPI_INTERP_WORK_H
 
 #include "interp/interp.h"
+#include "kernels/kernels.h"
 
 enum { PAD = 4 }; /* cells before and behind a row */
 
@@ -60,7 +61,8 @@ struct unrans {
     unsigned mask; /* lanes - 1 */
     const unsigned char *at, *end;
     bool over;
-    const uint32_t *slots[ZMPI_INTERP_CONTEXTS];
+    const uint32_t *slots; /* of all tables: symbol, 7 bits; place in it; frequency - 1 */
+    uint32_t table[32];    /* where each context's begins */
     struct bits extra;
 };
 
@@ -80,10 +82,11 @@ struct zmpi_interp_work {
     size_t seen, off;
     struct codes codes;
     struct unrans in;
-    uint32_t *slots;          /* of all tables */
-    unsigned char *exception; /* encoder: 1 for each element that is one */
-    void *clean;              /* three rows of floats */
-    unsigned char *out;       /* encoder: words, backwards from the end */
+    zmpi_interp_symbols_fn *take_symbols; /* of this machine, or NULL */
+    uint32_t *slots;                      /* of all tables */
+    unsigned char *exception;             /* encoder: 1 for each element that is one */
+    void *clean;                          /* three rows of floats */
+    unsigned char *out;                   /* encoder: words, backwards from the end */
     size_t out_size;
     uint32_t histogram[ZMPI_INTERP_CONTEXTS][ZMPI_INTERP_SYMBOLS];
     uint32_t tried[ZMPI_INTERP_MAGNITUDE + 1];
@@ -121,7 +124,7 @@ static inline bool zmpi_interp_known(const struct zmpi_interp_work *w)
 
 /* ---- interp_tables.c ---- */
 
-enum { ZMPI_INTERP_PRECISION = 12 };
+enum { ZMPI_INTERP_PRECISION = 12, ZMPI_INTERP_ESCAPES = 49 /* the first such symbol */ };
 
 void zmpi_interp_logs(uint16_t logs[1025]);
 /* Bits of what is in w->codes, in 1/256, tables included. */

@@ -120,7 +120,7 @@ static void count_stream(struct zfile *f, const struct zpiece *piece, const unsi
     count_bound(f, piece->range, &s.info, size);
     if (s.info.abs_bound > 0)
         count_lossy(f, piece, &s);
-    znote_coded(f, piece, &s.info, stored);
+    znote_coded(f, piece, &s, stored);
 }
 
 /* The head (with the list of runs, if it is one) and the stream, behind what is in the outbox. */

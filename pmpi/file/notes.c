@@ -54,9 +54,14 @@ struct znote *znote_now(struct zfile *f)
     return f->call.collective ? &f->notes->collective[k] : &f->notes->independent[k];
 }
 
-void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_stream_info *info,
+/* Of a component's first records in a call each is measured, and then one in so many: decoding a
+ * chunk must cost little beside coding the record. */
+enum { FIRST = 2, ONE_IN = 16 };
+
+void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_stream *s,
                  uint64_t stored)
 {
+    const struct zmpi_stream_info *info = &s->info;
     struct znote *note = znote_now(f);
     const size_t c = (size_t)piece->component;
     if (!note)
@@ -68,6 +73,9 @@ void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_
     note->abs_bound[c] = fmax(note->abs_bound[c], info->abs_bound);
     if (piece->range && piece->range->min <= piece->range->max)
         note->range[c] = *piece->range;
+    const double records = note->records[c]++;
+    if (!piece->holder && (records < FIRST || fmod(records, ONE_IN) < 1))
+        zmpi_measure(s, piece->data, &note->measured[c]);
 }
 
 double znote_fill(const struct znote *note)

@@ -5,7 +5,7 @@
 #ifndef ZMPI_NOTES_H
 #define ZMPI_NOTES_H
 
-#include "zmpi_codec.h"
+#include "judge/measured.h"
 #include <stdbool.h>
 
 /* So many collective calls and so many independent ones are noted; of each so many components. */
@@ -44,7 +44,9 @@ struct znote {
     double values;
     double raw,
         stored; /* bytes of records that hold this call alone, as they were and in the file */
-    double abs_bound[ZNOTE_PARTS];        /* that hold, of each component */
+    double abs_bound[ZNOTE_PARTS];              /* that hold, of each component */
+    struct zmpi_measured measured[ZNOTE_PARTS]; /* on samples */
+    double records[ZNOTE_PARTS];
     struct zmpi_range range[ZNOTE_PARTS]; /* empty where the bound needed none */
 };
 
@@ -61,7 +63,7 @@ bool znotes_make(struct zfile *f);
 /* The note of the call that is being coded; NULL: none is made. */
 struct znote *znote_now(struct zfile *f);
 /* A piece of it became a record. */
-void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_stream_info *info,
+void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_stream *s,
                  uint64_t stored);
 /* The smallest magnitude of a fill value that was found; +inf: none was. */
 double znote_fill(const struct znote *note);

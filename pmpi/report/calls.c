@@ -14,7 +14,7 @@
 #include "report/report.h"
 
 /* Of all ranks, as numbers: sums, then maxima. */
-enum { SUMS = 3, MAXIMA = 1 + 3 * ZNOTE_PARTS };
+enum { SUMS = 3 + 2 * ZNOTE_PARTS, MAXIMA = 1 + 4 * ZNOTE_PARTS };
 
 static bool is_known(const struct zmpi_range *r)
 {
@@ -29,9 +29,12 @@ static void to_numbers(const struct znote *n, double *sum, double *most)
     most[0] = n->type;
     for (int c = 0; c < ZNOTE_PARTS; c++) {
         const bool known = is_known(&n->range[c]);
-        most[1 + 3 * c] = n->abs_bound[c];
-        most[2 + 3 * c] = known ? n->range[c].max : -HUGE_VAL;
-        most[3 + 3 * c] = known ? -n->range[c].min : -HUGE_VAL;
+        most[1 + 4 * c] = n->abs_bound[c];
+        most[2 + 4 * c] = known ? n->range[c].max : -HUGE_VAL;
+        most[3 + 4 * c] = known ? -n->range[c].min : -HUGE_VAL;
+        most[4 + 4 * c] = n->measured[c].largest;
+        sum[3 + 2 * c] = n->measured[c].squares;
+        sum[4 + 2 * c] = n->measured[c].count;
     }
 }
 
@@ -42,9 +45,10 @@ static void from_numbers(struct znote *n, const double *sum, const double *most)
     n->stored = sum[2];
     n->type = (enum zmpi_type)most[0];
     for (int c = 0; c < ZNOTE_PARTS; c++) {
-        n->abs_bound[c] = most[1 + 3 * c];
-        n->range[c].max = most[2 + 3 * c];
-        n->range[c].min = -most[3 + 3 * c];
+        n->abs_bound[c] = most[1 + 4 * c];
+        n->range[c].max = most[2 + 4 * c];
+        n->range[c].min = -most[3 + 4 * c];
+        n->measured[c] = (struct zmpi_measured){most[4 + 4 * c], sum[3 + 2 * c], sum[4 + 2 * c]};
     }
 }
 
@@ -130,6 +134,31 @@ static void print_ranges(FILE *out, const struct znote *n)
     fputc(']', out);
 }
 
+/* Decibels; +inf: no error was seen, or the range is not known. */
+static double psnr_of(const struct zmpi_range *range, const struct zmpi_measured *m)
+{
+    const double width = range->max - range->min;
+    return is_known(range) && width > 0 && m->squares > 0
+               ? 10 * log10(width * width / (m->squares / m->count))
+               : HUGE_VAL;
+}
+
+/* Null where no record was measured. */
+static void print_measured(FILE *out, const struct znote *n)
+{
+    fputs(", \"errors_on_samples\": [", out);
+    for (int c = 0; c < parts_of(n); c++) {
+        fputs(c ? ", " : "", out);
+        print_number(out, n->measured[c].count > 0 ? n->measured[c].largest : HUGE_VAL);
+    }
+    fputs("], \"psnr_on_samples\": [", out);
+    for (int c = 0; c < parts_of(n); c++) {
+        fputs(c ? ", " : "", out);
+        print_number(out, psnr_of(&n->range[c], &n->measured[c]));
+    }
+    fputc(']', out);
+}
+
 static void print_call(FILE *out, const struct znote *n, int first, int last, int rank)
 {
     static const char *const type[] = {"", "f32", "f64", "i32", "i64", "bytes"};
@@ -146,6 +175,7 @@ static void print_call(FILE *out, const struct znote *n, int first, int last, in
     if (n->exact)
         fprintf(out, ", \"exact\": \"%s\"", zexact_name(n->exact));
     print_ranges(out, n);
+    print_measured(out, n);
     fputs(", \"fill_from\": ", out);
     print_number(out, znote_fill(n));
     fputs(", \"ratio\": ", out);

@@ -88,6 +88,9 @@ static void expect_range(const char *of, int part, double factor)
     expect_near(of, "ranges", 2 * part, low * 0.99999999, low * 1.00000001);
     expect_near(of, "ranges", 2 * part + 1, high * 0.99999999, high * 1.00000001);
     expect_near(of, "absolute_bounds", part, 0.95e-3 * (high - low), 1e-3 * (high - low));
+    /* Errors are spread evenly up to the bound: 20 log10(sqrt(3) / 1e-3) = 64.8 dB. */
+    expect_near(of, "errors_on_samples", part, 0.8e-3 * (high - low), 1e-3 * (high - low));
+    expect_near(of, "psnr_on_samples", part, 64, 66);
 }
 
 static void by_view(MPI_File f, MPI_Offset at, const double *data)
@@ -193,6 +196,8 @@ int main(int argc, char **argv)
     expect_text(e, "type", "\"f64\"");
     expect_text(e, "exact", "\"small\"");
     expect_near(e, "absolute_bounds", 0, 0, 0);
+    expect_near(e, "errors_on_samples", 0, 0, 0);
+    expect_text(e, "psnr_on_samples", "[null]");
     e = entry(2, 2, -1);
     expect_near(e, "values", 0, N * ranks, N * ranks);
     expect_text(e, "components", "1");

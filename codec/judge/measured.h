@@ -1,0 +1,21 @@
+/*
+ * measured.h - how far what a stream gives back is from the data that it was made of: by samples,
+ * for the report. The bound holds for all of them in any case.
+ */
+#ifndef ZMPI_MEASURED_H
+#define ZMPI_MEASURED_H
+
+#include "layout/stream.h"
+
+/* Sums of several streams can be made. */
+struct zmpi_measured {
+    double largest; /* of |x - x'| */
+    double squares; /* their sum */
+    double count;   /* of the values that are numbers in both */
+};
+
+/* Adds the chunk in the middle of a stream of floats, decoded, and the array at src, in the host's
+ * memory. Nothing is added where that cannot be done. */
+void zmpi_measure(const struct zmpi_stream *s, const void *src, struct zmpi_measured *m);
+
+#endif

@@ -32,6 +32,7 @@ unseen=()
 (need_packages iproute2 util-linux libfuse3-dev) || unseen+=("some of a cluster on one machine, and slow storage")
 (need_packages libcjson-dev) || unseen+=("zmpi report and zmpi advise (no libcjson-dev)")
 (need_packages verilator g++) || unseen+=("the engine in hardware (no verilator)")
+(need_packages mandoc) || unseen+=("man pages (no mandoc)")
 (need_packages libsimde-dev) || unseen+=("AVX-512 kernels, if this machine lacks it (no libsimde-dev)")
 (need_packages ccache) || echo "== no ccache: what two builds share is compiled twice"
 

@@ -66,6 +66,18 @@ for one in "$libdir"/zmpi/*/libzmpi.so; do
     [ -e "$(pkg-config --variable=mpidir "zmpi-$kind")/libzmpi.so" ]
 done
 
+# Modulefiles name what is there, by whichever of the two programs is installed.
+modules=$work/moved/share/zmpi/modulefiles
+for one in "$(command -v modulecmd || true)" /usr/share/lmod/lmod/libexec/lmod; do
+    [ -x "$one" ] || continue
+    MODULEPATH=$modules "$one" bash load zmpi >"$work/out" 2>&1
+    tr ';' '\n' <"$work/out" | sed -n "s|.*=.*\($work/moved[^:\\\"]*\).*|\1|p" >"$work/folders"
+    [ "$(wc -l <"$work/folders")" -ge 6 ] || { cat "$work/out"; exit 1; }
+    while read -r folder; do
+        [ -d "$folder" ] || { echo "FAIL: zmpi's module names $folder"; exit 1; }
+    done <"$work/folders"
+done
+
 # Nor need `zmpi view`.
 head -c 65536 /dev/zero >"$work/zeros"
 "$work/moved/bin/zmpi" compress -t f32 -e lossless "$work/zeros" "$work/zeros.z"

@@ -1,0 +1,87 @@
+#!/bin/bash
+# packages.sh [--try]: an archive and Debian packages of this tree, for this distribution, in build-packages/packages.
+#
+# --try: they are installed in a Debian of the same release that has nothing else, used there by an ordinary user with Open MPI
+# and MPICH, and removed again, which leaves no file. That Debian stays in ${XDG_CACHE_HOME:-~/.cache}/zmpi/RELEASE-packages.
+# Trying needs root and a network. Exit status 77, after one line: it cannot be tried here.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
+# shellcheck source=scripts/lib_suite.sh
+. scripts/lib_suite.sh
+
+[[ $# == 0 || $* == --try ]] || {
+    usage >&2
+    exit 2
+}
+
+need_packages cmake ninja-build gcc pkg-config python3 dpkg-dev libopenmpi-dev libmpich-dev libxxhash-dev libinih-dev \
+    libfabric-dev nettle-dev libfuse3-dev
+launcher=()
+if command -v ccache >/dev/null; then
+    launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
+    export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
+fi
+cmake -G Ninja -S . -B build-packages --log-level=WARNING -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_TESTING=OFF \
+    -DMPI_C_COMPILER=mpicc.openmpi "${launcher[@]}"
+cmake --build build-packages --parallel "$(nproc)"
+rm -rf build-packages/packages
+(cd build-packages && cpack -B packages) >build-packages/cpack.log 2>&1 || die "cpack failed: $(tail -n 3 build-packages/cpack.log)"
+rm -rf build-packages/packages/_CPack_Packages
+ls -l build-packages/packages
+[[ ${1-} == --try ]] || exit 0
+
+# ---- tried ----
+
+suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+folder=${XDG_CACHE_HOME:-$HOME/.cache}/zmpi/$suite-packages
+[[ $suite ]] || cannot "no Debian"
+suite_ready
+tree=$folder/home/user/zmpi
+rm -rf "$tree"
+mkdir -p "$tree"
+cp build-packages/packages/*.deb "$tree"
+# Programs of both MPIs, as a user brings them along.
+for mpi in openmpi mpich; do
+    mpicc.$mpi -O1 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -o "$tree/field_io.$mpi" tests/apps/field_io.c \
+        tests/apps/field_io_posix.c tests/apps/app_common.c -lm
+done
+python3 -c '
+import array, math, sys
+array.array("f", (math.sin(i / 300) for i in range(1 << 20))).tofile(sys.stdout.buffer)' >"$tree/field_64x128x128.f32"
+cat >"$tree/use.sh" <<'USE'
+set -eux
+export OMPI_MCA_btl_vader_single_copy_mechanism=none
+for mpi in openmpi mpich; do
+    many=
+    [ $mpi = mpich ] || many=--oversubscribe
+    mpirun.$mpi $many -n 2 zmpi run -e rel=1e-3 ./field_io.$mpi write -t f32 -d 64x128x128 field_64x128x128.f32 $mpi.out
+    [ "$(stat -c %s $mpi.out)" -lt 1000000 ]
+    zmpi verify $mpi.out
+    zmpi compare field_64x128x128.f32 $mpi.out
+    # The numbers are within the bound, by the program itself, by the view and by Python.
+    mpirun.$mpi $many -n 3 zmpi run ./field_io.$mpi check -t f32 -d 64x128x128 -e 2.1e-3 field_64x128x128.f32 $mpi.out
+    zmpi decompress $mpi.out $mpi.plain
+    zmpi view cmp $mpi.plain $mpi.out
+    python3 -c 'import sys, zmpi; a = zmpi.open(sys.argv[1], dtype="f4"); assert a.shape[-1]; print(a.shape)' $mpi.out
+done
+zmpi-nicd --help >/dev/null
+HDF5_PLUGIN_PATH=$(dirname "$(find /usr/lib -name libh5zmpi.so)")
+[ -d "$HDF5_PLUGIN_PATH" ]
+zcat -f /usr/share/man/man1/zmpi-run.1* | grep -q 'zmpi run'
+USE
+packages=$(cd "$tree" && echo *.deb)
+inside chown -R user: /home/user/zmpi
+# apt, as user _apt, reads them elsewhere than at a user's home.
+inside bash -c 'rm -rf /var/tmp/zmpi; mkdir /var/tmp/zmpi; cp /home/user/zmpi/*.deb /var/tmp/zmpi; cd /var/tmp/zmpi
+    apt-get -q -y --no-install-recommends install ./*.deb openmpi-bin mpich python3-numpy' >"$folder.log" 2>&1 ||
+    die "apt-get install failed: $(grep -E '^(E:|dpkg:| .*Depends)' "$folder.log") (all that was said is in $folder.log)"
+status=0
+as_user sh use.sh >"$folder.log" 2>&1 || status=$?
+# shellcheck disable=SC2046 # several words are meant
+inside apt-get -q -y purge $(for one in $packages; do echo "${one%%_*}"; done) >>"$folder.log" 2>&1 || die "apt-get purge failed (see $folder.log)"
+left=$(inside find / -xdev '(' -path /home -o -path /var/tmp/zmpi -o -path /proc ')' -prune -o -name '*zmpi*' -print)
+[[ -z $left ]] || die "left behind: $left"
+((status == 0)) || die "$(tail -n 20 "$folder.log")"
+echo "== $packages: installed on $suite, used and removed"

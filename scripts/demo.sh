@@ -72,7 +72,7 @@ quietly() {
 
 # The same configuration as scripts/test.sh makes, so that either may come first; of it, only what is shown here is built.
 need_packages build-essential cmake ninja-build pkg-config python3 \
-    openmpi-bin libopenmpi-dev libxxhash-dev libinih-dev libcriterion-dev
+    openmpi-bin libopenmpi-dev libxxhash-dev libcriterion-dev
 if [[ ! -f build/build.ninja && ! -f build/Makefile ]]; then
     echo "== building in build/ (once)"
     quietly cmake --preset release -DMPI_C_COMPILER=mpicc.openmpi

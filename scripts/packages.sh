@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
     exit 2
 }
 
-need_packages cmake ninja-build gcc pkg-config python3 dpkg-dev libopenmpi-dev libmpich-dev libxxhash-dev libinih-dev \
+need_packages cmake ninja-build gcc pkg-config python3 dpkg-dev libopenmpi-dev libmpich-dev libxxhash-dev \
     libfabric-dev nettle-dev libfuse3-dev
 launcher=()
 if command -v ccache >/dev/null; then
@@ -66,6 +66,10 @@ for mpi in openmpi mpich; do
     zmpi view cmp $mpi.plain $mpi.out
     python3 -c 'import sys, zmpi; a = zmpi.open(sys.argv[1], dtype="f4"); assert a.shape[-1]; print(a.shape)' $mpi.out
 done
+# The site's file is read.
+zmpi options error_bound | grep 'now rel=1e-5 (site of /etc/zmpi/zmpi.conf)'
+mpirun.mpich -n 2 zmpi run ./field_io.mpich write -t f32 -d 64x128x128 field_64x128x128.f32 never.rst
+cmp field_64x128x128.f32 never.rst
 zmpi-nicd --help >/dev/null
 HDF5_PLUGIN_PATH=$(dirname "$(find /usr/lib -name libh5zmpi.so)")
 [ -d "$HDF5_PLUGIN_PATH" ]
@@ -77,10 +81,13 @@ inside chown -R user: /home/user/zmpi
 inside bash -c 'rm -rf /var/tmp/zmpi; mkdir /var/tmp/zmpi; cp /home/user/zmpi/*.deb /var/tmp/zmpi; cd /var/tmp/zmpi
     apt-get -q -y --no-install-recommends install ./*.deb openmpi-bin mpich python3-numpy' >"$folder.log" 2>&1 ||
     die "apt-get install failed: $(grep -E '^(E:|dpkg:| .*Depends)' "$folder.log") (all that was said is in $folder.log)"
+mkdir -p "$folder/etc/zmpi"
+printf '[site]\nnever_files = *.rst\n[*]\nerror_bound = rel=1e-5\n' >"$folder/etc/zmpi/zmpi.conf"
 status=0
 as_user sh use.sh >"$folder.log" 2>&1 || status=$?
 # shellcheck disable=SC2046 # several words are meant
 inside apt-get -q -y purge $(for one in $packages; do echo "${one%%_*}"; done) >>"$folder.log" 2>&1 || die "apt-get purge failed (see $folder.log)"
+rm -r "$folder/etc/zmpi"
 left=$(inside find / -xdev '(' -path /home -o -path /var/tmp/zmpi -o -path /proc ')' -prune -o -name '*zmpi*' -print)
 [[ -z $left ]] || die "left behind: $left"
 ((status == 0)) || die "$(tail -n 20 "$folder.log")"

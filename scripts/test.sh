@@ -21,7 +21,7 @@ wanted() {
 }
 
 need_packages cmake ninja-build gcc gfortran pkg-config python3 libc6-dev \
-    libopenmpi-dev openmpi-bin libmpich-dev mpich libxxhash-dev libinih-dev libcriterion-dev \
+    libopenmpi-dev openmpi-bin libmpich-dev mpich libxxhash-dev libcriterion-dev \
     libfabric-dev nettle-dev
 # Programs of other people's libraries: what cannot be installed is not tested.
 unseen=()

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 
-need_packages cmake ninja-build pkg-config libxxhash-dev libinih-dev \
+need_packages cmake ninja-build pkg-config libxxhash-dev \
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 
 cmake --preset arm64 --log-level=WARNING -DZMPI_WERROR=ON

@@ -12,7 +12,7 @@ if [[ ${1-} == quick ]]; then
     targets=(unit_golden unit_kernels)
     set -- -R 'unit\.(golden|kernels)$' "${@:2}"
 fi
-need_packages cmake ninja-build pkg-config libxxhash-dev libinih-dev \
+need_packages cmake ninja-build pkg-config libxxhash-dev \
     gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
 
 # Not -O3: that takes long to compile, and all of it runs in an emulator.

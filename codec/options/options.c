@@ -79,10 +79,13 @@ static const struct zmpi_option table[] = {
     {{"files", "globs", DEFAULT_FILES, "ZMPI_FILES", NULL,
       "files that may be compressed: globs separated by commas, on the base name or, with a '/', "
       "on "
-      "the path as the program gives it; !glob excludes; the last match wins"},
-     "allowed are globs separated by commas, at least one without '!' (at most 1023 characters)",
+      "the path as the program gives it; !glob excludes; the last match wins; only !globs: the "
+      "default less those"},
+     "allowed are globs separated by commas (at most 1023 characters; with the default list's, "
+     "where "
+     "all begin with '!')",
      ZMPI_OPTION_FILES,
-     false,
+     true,
      TEXT(files)},
     {{"hdf5", "name", "off", "ZMPI_HDF5", "zmpi_hdf5",
       "files of HDF5 and netCDF-4 programs: off (as any others), container (new ones become "
@@ -347,9 +350,22 @@ void zmpi_option_called(struct zmpi_options *o, const char *name)
 
 const char *zmpi_option_from(const struct zmpi_options *o, size_t i)
 {
-    static const char *const names[] = {"default", "rules, [*]", "environment",
-                                        "rule",    "call",       "hint"};
+    static const char *const names[] = {"default", "site", "rules, [*]", "environment",
+                                        "rule",    "call", "hint"};
     return names[o->source[i]];
+}
+
+const char *zmpi_option_file(const struct zmpi_options *o, size_t i)
+{
+    switch (o->source[i]) {
+    case ZMPI_FROM_SITE:
+        return o->site;
+    case ZMPI_FROM_RULES:
+    case ZMPI_FROM_NAMED_RULES:
+        return o->config;
+    default:
+        return NULL;
+    }
 }
 
 bool zmpi_option_overrides(const struct zmpi_options *o, const struct zmpi_options *job, size_t i)
@@ -379,6 +395,8 @@ bool zmpi_option_concerns_comms(const char *name)
 bool zmpi_options_collective(const struct zmpi_options *o, const char *name)
 {
     size_t n = strlen(name);
+    if (o->never)
+        return false;
     for (const char *p = o->collectives; (p = strstr(p, name)) != NULL; p += n)
         if ((p == o->collectives || p[-1] == ',') && (p[n] == 0 || p[n] == ','))
             return true;
@@ -392,11 +410,11 @@ bool zmpi_glob_matches(const char *glob, const char *path)
     return fnmatch(glob, subject, 0) == 0;
 }
 
-bool zmpi_options_file_matches(const struct zmpi_options *o, const char *path)
+bool zmpi_globs_match(const char *globs, const char *path)
 {
     bool match = false;
-    for (const char *p = o->files; *p != 0;) {
-        char glob[sizeof o->files];
+    for (const char *p = globs; *p != 0;) {
+        char glob[1024];
         size_t n = strcspn(p, ",");
         bool exclude = *p == '!';
         snprintf(glob, sizeof glob, "%.*s", (int)(n - exclude), p + exclude);
@@ -405,6 +423,11 @@ bool zmpi_options_file_matches(const struct zmpi_options *o, const char *path)
         p += n + (p[n] == ',');
     }
     return match;
+}
+
+bool zmpi_options_file_matches(const struct zmpi_options *o, const char *path)
+{
+    return !o->never && !zmpi_globs_match(o->never_files, path) && zmpi_globs_match(o->files, path);
 }
 
 /* Of an option, in the form that `name` has: ZMPI_X, zmpi_x or x. NULL: it has none. */

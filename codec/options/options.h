@@ -13,6 +13,7 @@
  * by a weaker one. */
 enum zmpi_option_source {
     ZMPI_FROM_DEFAULT,
+    ZMPI_FROM_SITE,  /* the site's file, whatever the section */
     ZMPI_FROM_RULES, /* section [*] */
     ZMPI_FROM_ENVIRONMENT,
     ZMPI_FROM_NAMED_RULES, /* sections that name files or communicators */
@@ -82,7 +83,12 @@ struct zmpi_options {
     bool nic_write;         /* that daemon writes what it has compressed */
     char disable[64];       /* instruction sets not to be used; zmpi_kernels() reads the environment
                                itself */
-    bool comm_rules;        /* the rules file has sections for communicators */
+    char site[256];         /* the site's file, where there is one */
+    char site_message[256]; /* what is wrong in it, or "" */
+    char never_files[1024]; /* globs of files that the site wants to be left alone */
+    char never_programs[1024];               /* and of programs */
+    bool never;                              /* this is one of them: nothing is compressed */
+    bool comm_rules;                         /* the rules file has sections for communicators */
     unsigned char source[ZMPI_OPTION_COUNT]; /* enum zmpi_option_source, in table order */
     struct zmpi_rules *rules; /* read by zmpi_options_load; shared by all copies of the struct */
 };
@@ -104,12 +110,15 @@ bool zmpi_option_is_hint(const struct zmpi_options *o, const char *name);
 void zmpi_option_called(struct zmpi_options *o, const char *name);
 /* "default", "environment", "rule", ... of option i. */
 const char *zmpi_option_from(const struct zmpi_options *o, size_t i);
+/* The file that this value is from, or NULL. */
+const char *zmpi_option_file(const struct zmpi_options *o, size_t i);
 /* Does o, made from `job`'s for one file, have another value for option i than was set for the
  * whole job? */
 bool zmpi_option_overrides(const struct zmpi_options *o, const struct zmpi_options *job, size_t i);
 void zmpi_options_default(struct zmpi_options *o);
 /*
- * Defaults, then the rules that apply to all files (section [*]), then ZMPI_* of the environment.
+ * Defaults, then the site's file, then the rules that apply to all files (section [*]), then ZMPI_*
+ * of the environment.
  * A ZMPI_* variable whose name is close to a setting's is an error. The whole rules file is checked
  * here. On success the log level is in force. A setuid program does not read the environment.
  */
@@ -136,8 +145,10 @@ bool zmpi_option_concerns_comms(const char *name);
 bool zmpi_options_collective(const struct zmpi_options *o, const char *name);
 /* Free what zmpi_options_load allocated; every copy of o loses its rules. */
 void zmpi_options_free(struct zmpi_options *o);
-/* May this new file become a container? By o->files. */
+/* May this new file become a container? By o->files, and what the site never wants to. */
 bool zmpi_options_file_matches(const struct zmpi_options *o, const char *path);
+/* Do globs separated by commas, of which the last match wins, select this path? */
+bool zmpi_globs_match(const char *globs, const char *path);
 
 /* Iterate over the table: i = 0, 1, ... until NULL. */
 struct zmpi_option_info {

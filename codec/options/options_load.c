@@ -1,8 +1,36 @@
 /* options_load.c - where the values of settings come from: the environment, and the rules file. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "options/options_value.h"
+
+#ifndef ZMPI_SITE_FILE
+#define ZMPI_SITE_FILE "/usr/local/etc/zmpi/zmpi.conf"
+#endif
+
+/* The path of the program that runs, or the name by which it was started. */
+static const char *program(void)
+{
+    static char path[PATH_MAX];
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    return n > 0 ? path : program_invocation_name;
+}
+
+/* The site's file: of the prefix that zmpi was built for, or of the machine. */
+static enum zmpi_status load_site(struct zmpi_options *o, char message[256])
+{
+    static const char *const paths[] = {ZMPI_SITE_FILE, "/etc/zmpi/zmpi.conf"};
+    enum zmpi_status s = ZMPI_OK;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths && o->site[0] == 0 && s == ZMPI_OK; i++)
+        s = zmpi_site_load(o, paths[i], message);
+    o->never = o->never_programs[0] != 0 && zmpi_globs_match(o->never_programs, program());
+    return s;
+}
 
 enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256])
 {
@@ -13,6 +41,8 @@ enum zmpi_status zmpi_options_load(struct zmpi_options *o, char message[256])
     if (s == ZMPI_OK)
         s = zmpi_environment_load(&t, message);
     // The rules come after the environment, which names their file, and stay below it.
+    if (s == ZMPI_OK)
+        s = load_site(&t, message);
     if (s == ZMPI_OK)
         s = zmpi_rules_load(&t, message);
     if (s == ZMPI_OK)

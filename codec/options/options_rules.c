@@ -1,5 +1,6 @@
 /*
- * options_rules.c - the rules file (ZMPI_CONFIG): settings by file or communicator name.
+ * options_rules.c - the rules file (ZMPI_CONFIG), and the site's: settings by file or communicator
+ * name.
  *
  *     [*]                    ; every file
  *     error_bound = rel=1e-4
@@ -15,13 +16,12 @@
  * Sections apply in the order of the file, later ones win; what [*] says is weaker than the
  * environment, and than any other section. The whole file is checked when it is
  * loaded, so that a mistake stops the program at its beginning and not at the first file that a
- * rule matches.
+ * rule matches. What is wrong in the site's file is ignored: users cannot mend it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <ini.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,18 +29,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "options/options_lines.h"
 #include "options/options_value.h"
 
-/* inih cuts longer section names and keys without a word. */
-#define NAME_MAX_CHARS 48
-#define COMM           "comm:"
-#define DATASET        "hdf5:"
+#define COMM    "comm:"
+#define DATASET "hdf5:"
+#define SITE    "site"
 
 struct rule {
-    char glob[NAME_MAX_CHARS + 2];
-    char value[208]; /* inih's lines have at most 200 characters */
+    char *glob; /* of one allocation with the value */
+    char *value;
     size_t option;
     unsigned first, last; /* of write calls that the section names; 0: of all */
+    bool site;            /* the site's: weaker than all that a user says */
 };
 
 struct zmpi_rules {
@@ -48,56 +49,27 @@ struct zmpi_rules {
     struct rule *rule;
 };
 
-/* State of one reading. inih tells no line numbers, so lines are counted as they are handed to it.
- */
+/* State of one reading. */
 struct parse {
-    FILE *file;
     const char *path;
     unsigned line;
+    struct zmpi_options *options;
     struct zmpi_rules *rules;
     enum zmpi_status status;
     char *message;
-    bool comms; /* a section for communicators was seen */
+    bool site; /* the site's file */
 };
 
+/* What is wrong: the first one is told of. */
 static void fail(struct parse *p, enum zmpi_status status, const char *text)
 {
-    if (p->status != ZMPI_OK)
+    if (p->status != ZMPI_OK || (p->site && p->message[0] != 0))
         return;
-    p->status = status;
-    snprintf(p->message, 256, "%.60s:%u: %.180s", p->path, p->line, text);
-}
-
-/* fgets that counts, and refuses what inih would cut in pieces. */
-static char *next_line(char *dst, int size, void *stream)
-{
-    struct parse *p = stream;
-    if (p->status != ZMPI_OK || fgets(dst, size, p->file) == NULL)
-        return NULL;
-    p->line++;
-    size_t n = strlen(dst);
-    if (n == 0) { /* so do devices that give zeros for ever */
-        fail(p, ZMPI_ERR_ARG, "the line begins with a zero byte: not a text file");
-        return NULL;
-    }
-    if (n + 1 >= (size_t)size && dst[n - 1] != '\n') {
-        fail(p, ZMPI_ERR_ARG, "line too long (at most 198 characters)");
-        return NULL;
-    }
-    size_t blanks = strspn(dst, " \t");
-    const char *text = dst + blanks;
-    if (*text == '[' && strcspn(text + 1, "]\n") > NAME_MAX_CHARS) {
-        fail(p, ZMPI_ERR_ARG, "glob too long (at most 48 characters)");
-        return NULL;
-    }
-    if (*text == '[' && strchr(text, ']') == NULL) {
-        fail(p, ZMPI_ERR_ARG, "[ without ]");
-        return NULL;
-    }
-    // inih would take an indented line for the rest of the value above it.
-    if (blanks != 0 && *text != 0)
-        memmove(dst, text, strlen(text) + 1);
-    return dst;
+    if (!p->site || status == ZMPI_ERR_MEMORY)
+        p->status = status;
+    snprintf(p->message, 256, "%.60s:%u%s: %.170s", p->path, p->line, p->site ? " (ignored)" : "",
+             text);
+    zmpi_option_one_line(p->message);
 }
 
 static bool append(struct zmpi_rules *rules, const struct rule *rule)
@@ -110,7 +82,14 @@ static bool append(struct zmpi_rules *rules, const struct rule *rule)
         rules->rule = grown;
         rules->capacity = capacity;
     }
-    rules->rule[rules->count++] = *rule;
+    const size_t glob = strlen(rule->glob) + 1, value = strlen(rule->value) + 1;
+    char *text = malloc(glob + value);
+    if (text == NULL)
+        return false;
+    struct rule *r = &rules->rule[rules->count++];
+    *r = *rule;
+    r->glob = memcpy(text, rule->glob, glob);
+    r->value = memcpy(text + glob, rule->value, value);
     return true;
 }
 
@@ -166,57 +145,86 @@ static void allowed_names(const char *section, char text[192])
     }
 }
 
-static int take(void *user, const char *section, const char *name, const char *value)
+static void refuse_name(struct parse *p, const char *section, const char *name)
 {
-    struct parse *p = user;
-    struct rule rule = {.option = 0};
-    char text[256], names[192];
-    const struct zmpi_option *row = zmpi_option_row(name, &rule.option);
-    if (p->status != ZMPI_OK)
-        return 0;
-    if (row == NULL || (section[0] != 0 && !allowed_in(section, row))) {
-        allowed_names(section, names);
-        snprintf(text, sizeof text, "%.48s: allowed in a rule are %s", name, names);
-        fail(p, ZMPI_ERR_ARG, text);
-        return 0;
-    }
-    if (section[0] == 0) {
-        fail(p, ZMPI_ERR_ARG, "setting outside of a section; begin with [*] or [GLOB]");
-        return 0;
-    }
-    struct zmpi_options scratch;
-    if (!zmpi_option_parse(row, &scratch, value)) {
-        snprintf(text, sizeof text, "%s=%.60s: %s", name, value, row->allowed);
-        fail(p, ZMPI_ERR_ARG, text);
-        return 0;
-    }
-    snprintf(rule.glob, sizeof rule.glob, "%s", section);
-    snprintf(rule.value, sizeof rule.value, "%s", value);
-    const bool file = !is_for_comms(section) && !is_for_datasets(section);
-    if (!take_calls(&rule) || (rule.first && !file)) {
-        fail(p, ZMPI_ERR_ARG, "calls are written [GLOB #3] or [GLOB #1-3], counted from 1");
-        return 0;
-    }
-    if (rule.first && strcmp(name, "error_bound") != 0) {
-        fail(p, ZMPI_ERR_ARG, "of single calls only error_bound can be set");
-        return 0;
-    }
-    p->comms |= is_for_comms(section);
-    if (!append(p->rules, &rule))
-        fail(p, ZMPI_ERR_MEMORY, zmpi_strerror(ZMPI_ERR_MEMORY));
+    char text[256], names[192], hint[64];
+    allowed_names(section, names);
+    zmpi_option_suggest(name, ZMPI_NAME_OPTION, hint);
+    if (zmpi_option_row(name, NULL) != NULL)
+        hint[0] = 0;
+    snprintf(text, sizeof text, "%.32s%s%s: allowed in a rule are %s", name,
+             hint[0] != 0 ? ": no such setting" : "", hint, names);
+    fail(p, ZMPI_ERR_ARG, text);
+}
+
+/* [site]: what users cannot change. */
+static bool take_never(struct parse *p, const struct zmpi_line *line)
+{
+    struct zmpi_options *o = p->options;
+    const bool files = strcmp(line->name, "never_files") == 0;
+    if (!files && strcmp(line->name, "never_programs") != 0)
+        fail(p, ZMPI_ERR_ARG, "[site] has never_files and never_programs");
+    else if (!zmpi_globs_parse(line->value, files ? o->never_files : o->never_programs,
+                               sizeof o->never_files))
+        fail(p, ZMPI_ERR_ARG, "allowed are globs separated by commas (at most 1023 characters)");
     return p->status == ZMPI_OK;
 }
 
-static enum zmpi_status read_rules(struct parse *p)
+/* A section's rule may be wrong in itself, or stand where it must not. */
+static const char *wrong_rule(const struct parse *p, struct rule *rule, const char *name)
 {
-    int bad = ini_parse_stream(next_line, p, take, p);
-    if (p->status == ZMPI_OK && ferror(p->file) != 0)
-        fail(p, ZMPI_ERR_IO, strerror(errno));
-    if (p->status == ZMPI_OK && bad != 0) {
-        p->line = bad > 0 ? (unsigned)bad : p->line;
-        fail(p, ZMPI_ERR_ARG, "expected [GLOB] or NAME = VALUE");
+    const bool file = !is_for_comms(rule->glob) && !is_for_datasets(rule->glob);
+    if (!take_calls(rule) || (rule->first && !file))
+        return "calls are written [GLOB #3] or [GLOB #1-3], counted from 1";
+    if (rule->first && strcmp(name, "error_bound") != 0)
+        return "of single calls only error_bound can be set";
+    if ((rule->first || is_for_datasets(rule->glob)) && strcmp(rule->value, "none") == 0)
+        return "none is for files: calls and datasets may be lossless";
+    if (p->site && (rule->first || is_for_datasets(rule->glob)))
+        return "a site's rules are for files and communicators as a whole";
+    return NULL;
+}
+
+static bool take(void *user, const struct zmpi_line *line)
+{
+    struct parse *p = user;
+    struct rule rule = {.glob = line->section, .site = p->site};
+    const char *name = line->name, *section = line->section;
+    char text[256];
+    p->line = line->number;
+    if (line->wrong != NULL) {
+        fail(p, ZMPI_ERR_ARG, line->wrong);
+        return p->status == ZMPI_OK;
     }
-    return p->status;
+    if (p->site && strcmp(section, SITE) == 0)
+        return take_never(p, line);
+    const struct zmpi_option *row = zmpi_option_row(name, &rule.option);
+    if (row == NULL || (section[0] != 0 && !allowed_in(section, row))) {
+        refuse_name(p, section, name);
+        return p->status == ZMPI_OK;
+    }
+    if (section[0] == 0) {
+        fail(p, ZMPI_ERR_ARG, "setting outside of a section; begin with [*] or [GLOB]");
+        return p->status == ZMPI_OK;
+    }
+    struct zmpi_options scratch;
+    if (!zmpi_option_parse(row, &scratch, line->value)) {
+        snprintf(text, sizeof text, "%s=%.60s: %s", name, line->value, row->allowed);
+        fail(p, ZMPI_ERR_ARG, text);
+        return p->status == ZMPI_OK;
+    }
+    rule.value = (char *)line->value;
+    char *glob = strdup(section); /* of which take_calls cuts an end off */
+    rule.glob = glob;
+    const char *wrong = glob != NULL ? wrong_rule(p, &rule, name) : NULL;
+    if (wrong != NULL)
+        fail(p, ZMPI_ERR_ARG, wrong);
+    else if (glob == NULL || !append(p->rules, &rule))
+        fail(p, ZMPI_ERR_MEMORY, zmpi_strerror(ZMPI_ERR_MEMORY));
+    else
+        p->options->comm_rules |= is_for_comms(section);
+    free(glob);
+    return p->status == ZMPI_OK;
 }
 
 /* A pipe would keep every rank waiting, and a device might. */
@@ -235,34 +243,48 @@ static FILE *open_rules(const char *path, char message[256])
     return file;
 }
 
+static enum zmpi_status read_file(struct parse *p, FILE *file)
+{
+    if (p->options->rules == NULL)
+        p->options->rules = calloc(1, sizeof *p->options->rules);
+    p->rules = p->options->rules;
+    enum zmpi_status s = p->rules != NULL ? zmpi_lines_read(file, take, p) : ZMPI_ERR_MEMORY;
+    if (s != ZMPI_OK)
+        fail(p, s, s == ZMPI_ERR_IO ? strerror(errno) : zmpi_strerror(s));
+    fclose(file);
+    return p->status;
+}
+
 enum zmpi_status zmpi_rules_load(struct zmpi_options *o, char message[256])
 {
+    struct parse p = {.path = o->config, .options = o, .message = message};
     if (o->config[0] == 0)
         return ZMPI_OK;
-    struct parse p = {.path = o->config, .message = message};
-    p.file = open_rules(o->config, message);
-    if (p.file == NULL)
-        return ZMPI_ERR_ARG;
-    p.rules = calloc(1, sizeof *p.rules);
-    if (p.rules == NULL)
-        fail(&p, ZMPI_ERR_MEMORY, zmpi_strerror(ZMPI_ERR_MEMORY));
-    else
-        read_rules(&p);
-    fclose(p.file);
-    if (p.status != ZMPI_OK) {
-        zmpi_rules_free(p.rules);
-        return p.status;
-    }
-    o->rules = p.rules;
-    o->comm_rules = p.comms;
-    return ZMPI_OK;
+    FILE *file = open_rules(o->config, message);
+    return file != NULL ? read_file(&p, file) : ZMPI_ERR_ARG;
+}
+
+enum zmpi_status zmpi_site_load(struct zmpi_options *o, const char *path, char message[256])
+{
+    struct parse p = {.path = path, .options = o, .message = o->site_message, .site = true};
+    FILE *file = open_rules(path, message);
+    if (file == NULL)
+        return ZMPI_OK;
+    snprintf(o->site, sizeof o->site, "%s", path);
+    const enum zmpi_status s = read_file(&p, file);
+    if (s != ZMPI_OK)
+        snprintf(message, 256, "%s", o->site_message);
+    return s;
 }
 
 static enum zmpi_status apply(struct zmpi_options *o, const struct rule *r, char message[256])
 {
     const bool named = strcmp(r->glob, "*") != 0;
-    return zmpi_option_assign(o, r->option, r->value,
-                              named ? ZMPI_FROM_NAMED_RULES : ZMPI_FROM_RULES, o->config, message);
+    const enum zmpi_option_source source = r->site ? ZMPI_FROM_SITE
+                                           : named ? ZMPI_FROM_NAMED_RULES
+                                                   : ZMPI_FROM_RULES;
+    return zmpi_option_assign(o, r->option, r->value, source, r->site ? o->site : o->config,
+                              message);
 }
 
 static bool selects_file(const struct rule *r, const char *path)
@@ -338,6 +360,8 @@ void zmpi_rules_free(struct zmpi_rules *rules)
 {
     if (rules == NULL)
         return;
+    for (size_t k = 0; k < rules->count; k++)
+        free(rules->rule[k].glob);
     free(rules->rule);
     free(rules);
 }

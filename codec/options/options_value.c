@@ -101,8 +101,23 @@ static bool parse_path(const char *text, char *dst, size_t capacity)
 }
 
 /* No empty globs, and not only exclusions: such a list would select nothing at all. */
-static bool parse_files(const char *text, char *dst, size_t capacity)
+bool zmpi_globs_parse(const char *text, char *dst, size_t capacity)
 {
+    for (const char *p = text;; p++) {
+        const size_t n = strcspn(p, ",");
+        if (n == 0)
+            return false;
+        p += n;
+        if (*p == 0)
+            return parse_path(text, dst, capacity);
+    }
+}
+
+/* Where all exclude, they stand behind the default's. */
+static bool parse_files(const struct zmpi_option *option, const char *text, char *dst)
+{
+    const char *list = option->info.default_value;
+    const size_t capacity = option->capacity;
     bool selects = false;
     for (const char *p = text;; p++) {
         size_t n = strcspn(p, ",");
@@ -114,7 +129,12 @@ static bool parse_files(const char *text, char *dst, size_t capacity)
         if (*p == 0)
             break;
     }
-    return selects && parse_path(text, dst, capacity);
+    if (selects)
+        return parse_path(text, dst, capacity);
+    if (strlen(list) + 1 + strlen(text) >= capacity)
+        return false;
+    snprintf(dst, capacity, "%s,%s", list, text);
+    return true;
 }
 
 static bool is_collective(const char *p, size_t n)
@@ -174,9 +194,10 @@ static bool parse_switch(const char *text, bool *value)
 
 static bool parse_bound(const char *text, struct zmpi_options *o)
 {
-    if (zmpi_bound_parse(text, &o->bound) != ZMPI_OK)
+    const bool none = strcmp(text, "none") == 0;
+    if (!none && zmpi_bound_parse(text, &o->bound) != ZMPI_OK)
         return false;
-    o->bound_set = true;
+    o->bound_set = !none;
     return true;
 }
 
@@ -276,7 +297,7 @@ bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o,
     case ZMPI_OPTION_DEVICE:
         return parse_name(text, field, option->capacity);
     case ZMPI_OPTION_FILES:
-        return parse_files(text, field, option->capacity);
+        return parse_files(option, text, field);
     case ZMPI_OPTION_INT:
         return parse_int(option, text, field);
     case ZMPI_OPTION_COLLECTIVES:

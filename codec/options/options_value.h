@@ -62,12 +62,17 @@ void zmpi_option_suggest(const char *name, enum zmpi_name_form form, char text[6
 
 /* Read o->config into o->rules; message with file and line on failure. */
 enum zmpi_status zmpi_rules_load(struct zmpi_options *o, char message[256]);
+/* Read the site's file, if it is there, before them: o->site_message says what is wrong in it and
+ * is ignored. ZMPI_ERR_MEMORY, with a message, is the only failure. */
+enum zmpi_status zmpi_site_load(struct zmpi_options *o, const char *path, char message[256]);
 /* Apply the rules of section [*] only (path NULL), or all that match path. */
 enum zmpi_status zmpi_rules_apply(struct zmpi_options *o, const char *path, char message[256]);
 /* Apply all rules for communicators whose glob matches `name`. */
 enum zmpi_status zmpi_rules_apply_comm(struct zmpi_options *o, const char *name, char message[256]);
 void zmpi_rules_free(struct zmpi_rules *rules);
 
+/* Globs separated by commas, none of them empty. */
+bool zmpi_globs_parse(const char *text, char *dst, size_t capacity);
 /* Does a glob select this path? On the base name, or on the path if the glob contains '/'. */
 bool zmpi_glob_matches(const char *glob, const char *path);
 

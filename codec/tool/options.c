@@ -28,6 +28,8 @@ static void print_option(const struct zmpi_options *o, const struct zmpi_options
         printf("  (hint %s)", option->info_key);
     printf("\n    %s\n    type %s, default %s\n    now %s (%s", option->help, option->type,
            or_not_set(option->default_value), or_not_set(value), zmpi_option_from(o, i));
+    if (zmpi_option_file(o, i))
+        printf(" of %s", zmpi_option_file(o, i));
     if (zmpi_option_overrides(o, job, i)) {
         zmpi_option_get(job, i, value);
         printf("; overrides %s of the %s", or_not_set(value), zmpi_option_from(job, i));
@@ -38,11 +40,11 @@ static void print_option(const struct zmpi_options *o, const struct zmpi_options
 static void print_json(const struct zmpi_options *o, size_t i)
 {
     const struct zmpi_option_info *option = zmpi_option_info(i);
-    const char *text[] = {option->name,          option->environment,   option->info_key,
-                          option->type,          option->default_value, option->help,
-                          zmpi_option_from(o, i)};
+    const char *text[] = {option->name,           option->environment,   option->info_key,
+                          option->type,           option->default_value, option->help,
+                          zmpi_option_from(o, i), zmpi_option_file(o, i)};
     static const char *const key[] = {"name",    "variable", "hint", "type",
-                                      "default", "help",     "from"};
+                                      "default", "help",     "from", "file"};
     char value[1024];
     zmpi_option_get(o, i, value);
     printf("{\"value\": ");
@@ -99,12 +101,15 @@ static void print_rest(const struct zmpi_options *o, const char *file)
 {
     if (file)
         printf("A new file %s is %s.\n\n", file,
-               !zmpi_options_file_matches(o, file) ? "left alone: ZMPI_FILES does not select it"
-               : o->bound_set                      ? "compressed"
-                                                   : "left alone: no bound is set for it");
+               zmpi_globs_match(o->never_files, file)
+                   ? "left alone: never_files of the site names it"
+               : !zmpi_options_file_matches(o, file) ? "left alone: ZMPI_FILES does not select it"
+               : o->bound_set                        ? "compressed"
+                                                     : "left alone: no bound is set for it");
     printf(
         "The more specific setting wins: hint, then calls of zmpi.h, then rules (ZMPI_CONFIG) that "
-        "name\nfiles or communicators, then the environment, then rules of [*].\n\nDevices:\n");
+        "name\nfiles or communicators, then the environment, then rules of [*], then the site's "
+        "file.\n\nDevices:\n");
     zmpi_device_each(print_device, NULL);
 }
 

@@ -18,7 +18,6 @@ class Zmpi(CMakePackage):
     depends_on("python@3.8:", type=("build", "run"))
     depends_on("mpi")
     depends_on("xxhash@0.8:")
-    depends_on("inih")
     depends_on("libfuse@3:", when="+fuse")
     depends_on("libfabric@1.11:", when="+nic")
     depends_on("nettle", when="+nic")

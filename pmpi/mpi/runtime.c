@@ -210,6 +210,11 @@ static void say_unknown(void)
     char message[256];
     if (zmpi_options_unknown(message))
         zmpi_log(ZMPI_LOG_WARN, "%s", message);
+    if (options.site_message[0])
+        zmpi_log(ZMPI_LOG_WARN, "%s", options.site_message);
+    if (options.never && options.never_programs[0])
+        zmpi_log(ZMPI_LOG_INFO, "%s: never_programs names this program: nothing is compressed",
+                 options.site);
 }
 
 /* A path is meant from where the program was started, wherever it goes before it ends. */
@@ -244,7 +249,7 @@ void zruntime_stay_out(int rank)
 {
     pthread_once(&once, load_options);
     some_lack_it = true;
-    options.files[0] = 0; /* no new files */
+    options.never = true; /* no new files */
     zmpi_log_set(options.log);
     zmpi_log_rank(rank);
 }

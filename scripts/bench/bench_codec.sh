@@ -41,7 +41,7 @@ for file in "$@"; do
 done
 cd "$(dirname "$0")/../.."
 
-need_packages cmake ninja-build gcc pkg-config python3 libc6-dev libopenmpi-dev openmpi-bin libxxhash-dev libinih-dev \
+need_packages cmake ninja-build gcc pkg-config python3 libc6-dev libopenmpi-dev openmpi-bin libxxhash-dev \
     libzfp-dev liblz4-dev libzstd-dev gnuplot-nox fonts-dejavu-core
 
 build=${BENCH_BUILD:-build}

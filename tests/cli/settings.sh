@@ -77,7 +77,7 @@ wrong ZMPI_ERROR_BOUND abs=nan 'abs=V'
 wrong ZMPI_CODEC zip fle
 wrong ZMPI_STAGING 1 '1M to 1G'
 wrong ZMPI_LOG loud quiet
-wrong ZMPI_FILES '!a.raw' globs
+wrong ZMPI_FILES '!' globs
 wrong ZMPI_ERORR_BOUND '' 'did you mean ZMPI_ERROR_BOUND'
 
 echo "== a setting that is wrong on one rank only"
@@ -169,7 +169,7 @@ f = json.load(open("report.json"))["files"][0]
 assert (f["bound"], f["bound_from"], f["bound_overrides"]) == ("lossless", "rule", "abs=0.5"), f
 END
 ZMPI_CONFIG=rules.ini ZMPI_ERROR_BOUND=abs=0.5 "$ZMPI_TEST_BIN/zmpi" options --file run/exact_1.bin |
-    grep -q 'now lossless (rule; overrides abs=0.5 of the environment)' || fail "zmpi options --file"
+    grep -q 'now lossless (rule of rules.ini; overrides abs=0.5 of the environment)' || fail "zmpi options --file"
 write coarse.bin ZMPI_CONFIG=rules.ini ZMPI_ERROR_BOUND=abs=0.5
 grep -q 'coarse.bin.*abs=0.5' out || fail "the environment does not go before the rules for all files"
 printf '[*]\nerror_bound = sometimes\n' >broken.ini

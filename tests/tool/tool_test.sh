@@ -279,7 +279,7 @@ says "ZMPI_LOG=loud"
 
 head -c 100 /dev/zero >zeros.ini
 expect 2 env ZMPI_CONFIG=zeros.ini timeout 20 "$zmpi" options
-says "zeros.ini:1: the line begins with a zero byte"
+says "zeros.ini:1: a zero byte: not a text file"
 expect 2 env ZMPI_CONFIG=/dev/zero timeout 20 "$zmpi" options
 says "ZMPI_CONFIG=/dev/zero: is not a regular file"
 

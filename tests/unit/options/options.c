@@ -96,8 +96,8 @@ Test(options, values)
         LIST("", "FLE", "zfp", "fle,fle", "huffman:", "huffman:exact", "fle:approximate"));
     all("device", LIST("auto", "cpu", "cuda", "my_dev-2"),
         LIST("", "a b", "../x", "CPU", "abcdefghijklmnopqrstuvwxyzabcdefghij"));
-    all("files", LIST("*", "*.bin", "a,b,!c", "/scratch/*", "!a,*"),
-        LIST("", ",", "a,", ",a", "!", "!a", "!a,!b", "a,,b"));
+    all("files", LIST("*", "*.bin", "a,b,!c", "/scratch/*", "!a,*", "!a", "!a,!b"),
+        LIST("", ",", "a,", ",a", "!", "a,,b"));
     all("least_ratio", LIST("0", "1", "1.1", "2", "1e9"),
         LIST("", "-1", "nan", "inf", "1.1x", "off"));
     all("exact_below", LIST("0", "4096", "1000000000"), LIST("", "-1", "4K", "1000000001"));
@@ -293,6 +293,12 @@ Test(options, files)
     cr_assert(matches("*,!*.log,keep.log", "keep.log") && !matches("*,!*.log,keep.log", "x.log"));
     cr_assert(!matches("keep.log,!*.log", "keep.log")); // the last match wins
     cr_assert(!matches("a", "b"));
+    // Only exclusions: the default list less those.
+    cr_assert(!matches("!slab*,!*.raw", "slab1") && !matches("!slab*", "x.h5") &&
+              matches("!slab*", "x.raw") && !matches("!slab*,!*.raw", "x.raw"));
+    char many[1000] = "!";
+    memset(many + 1, 'x', 900); // does not fit behind the default's
+    cr_assert_eq(set("files", many), ZMPI_ERR_ARG);
 }
 
 static const char rules[] = "; a comment\n"
@@ -422,7 +428,7 @@ Test(options, bad_rules)
     rules_fail("[*]\nerror_bound = rel=2\n", ":2: error_bound=rel=2: allowed are abs=V");
     rules_fail("\n\n[a]\nthreads = 4\n",
                ":4: threads: allowed in a rule are error_bound, "
-               "threshold, fill, codec, device, hdf5, least_ratio, exact_below, shape");
+               "threshold, fill, codec, device, files, hdf5, least_ratio, exact_below, shape");
     rules_fail("[a #0]\nerror_bound = lossless\n", ":2: calls are written [GLOB #3]");
     rules_fail("[a #3-2]\nerror_bound = lossless\n", ":2: calls are written");
     rules_fail("[a #1x]\nerror_bound = lossless\n", ":2: calls are written");
@@ -440,13 +446,44 @@ Test(options, bad_rules)
     rules_fail("[a]\nnonsense\n", ":2:");
     rules_fail("[a]\nerror_bound = abs=1\n  codec = zip\n", ":3:");
     rules_fail("[a]\nshape = \n", ":2:");
-    char text[400] = "[*]\ndevice = ";
-    memset(text + strlen(text), 'x', 300);
-    rules_fail(text, ":2: line too long");
-    char glob[128] = "[";
-    memset(glob + 1, 'g', 60);
-    strcat(glob, "]\ncodec = fle\n");
-    rules_fail(glob, ":1: glob too long");
+    rules_fail("[a]\ncodek = fle\n",
+               ":2: codek: no such setting; did you mean codec?: allowed in a rule are");
+    rules_fail("[a] b\ncodec = fle\n", ":1: expected nothing behind ]");
+    rules_fail("[a #1]\nerror_bound = none\n", ":2: none is for files");
+    rules_fail("[hdf5:a]\nerror_bound = none\n", ":2: none is for files");
+    rules_fail("[site]\nnever_files = *\n", ":2: never_files");
+    char *text = calloc(1, 70000);
+    cr_assert_not_null(text);
+    memset(text, ' ', 69999);
+    rules_fail(text, ":1: line too long");
+    free(text);
+}
+
+/* A section and a value of 300 characters; comments behind values and sections, by either sign. */
+Test(options, long_rules_and_comments)
+{
+    char text[2000] = "\xef\xbb\xbf[x.bin] ; why\nfiles = *.bin", glob[301], path[64];
+    memset(glob, 'g', 300);
+    glob[300] = 0;
+    for (int i = 0; i < 60; i++)
+        strcat(text, ",!d*.b");
+    sprintf(text + strlen(text),
+            "   # all these\nerror_bound = none ; of [x]\n[%s]\r\ncodec: huffman\t;\r\n", glob);
+    strcat(text, "[*]\nerror_bound=abs=1;2\n");
+    rules_fail(text, "error_bound=abs=1;2"); // no blank before it: part of the value
+    text[strlen(text) - 3] = 0;
+    use_rules(path, text);
+    struct zmpi_options o = load(), x = o;
+    cr_assert(o.bound_set && o.bound.value == 1);
+    cr_assert_eq(zmpi_options_for_file(&x, "x.bin", message), ZMPI_OK);
+    cr_assert(!x.bound_set);
+    cr_assert(zmpi_options_file_matches(&x, "x.bin") && !zmpi_options_file_matches(&x, "d1.b"));
+    cr_assert_str_eq(zmpi_option_file(&x, zmpi_option_index("files")), path);
+    x = o;
+    cr_assert_eq(zmpi_options_for_file(&x, glob, message), ZMPI_OK);
+    cr_assert_str_eq(x.codec, "huffman");
+    zmpi_options_free(&o);
+    unlink(path);
 }
 
 Test(options, rules_that_cannot_be_read)

@@ -45,6 +45,13 @@ job_sid() {
     ((status == 0 || status == 77))
 }
 
+# Debian packages: installed, used, removed.
+job_packages() {
+    local status=0
+    scripts/packages.sh --try || status=$?
+    ((status == 0 || status == 77))
+}
+
 # The codec on a machine of the other byte order.
 job_s390x() {
     scripts/test_s390x.sh

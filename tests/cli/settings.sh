@@ -200,14 +200,14 @@ grep -q '"codec": "fle"' report.json || fail "a ratio's encoder that was set"
 python3 -c 'import sys; sys.exit(not float(sys.argv[1]) < float(sys.argv[2]))' "$by_default" "$(bound_of)" ||
     fail "a ratio's errors are $by_default, by fle $(bound_of)"
 write field.bin ZMPI_ERROR_BOUND=ratio=1e6 ZMPI_CODEC=fle
-said | grep -q 'field.bin: ratio=1e+06 cannot be had: .*; smaller is ZMPI_CODEC=huffman' || fail "the encoder that makes less"
+said | grep -q 'field.bin: asked for ratio=1e+06, the file has ratio .*; smaller is ZMPI_CODEC=huffman' || fail "the encoder that makes less"
 head -c 65536 /dev/zero >in.raw
 write field.bin ZMPI_ERROR_BOUND=ratio=4
 grep -q 'field.bin.*ratio=4 (without loss)' out || fail "data that need lose nothing"
 ! said || fail "said although nothing was lost"
 make_input
 write field.bin ZMPI_ERROR_BOUND=ratio=1e6
-said | grep -q 'field.bin: ratio=1e+06 cannot be had: it is [0-9.]*, with errors up to [0-9.]*; smaller is ZMPI_CODEC=interp' || fail "a ratio that cannot be had"
+said | grep -q 'field.bin: asked for ratio=1e+06, the file has ratio [0-9.]*, with errors up to [0-9.]*; smaller is ZMPI_CODEC=interp' || fail "a ratio that cannot be had"
 said | grep -q 'field.bin: ratio=1e+06 takes errors of up to [0-9.]* % of the range.*dB' || fail "what is left at 40 dB"
 grep -q 'field.bin.*ratio=1e+06 (abs=[0-9.]*, [0-9.]* % of the range, computed [0-9]* dB)' out || fail "the bound as a share of the range"
 

@@ -57,6 +57,11 @@ job_s390x() {
     scripts/test_s390x.sh
 }
 
+# The codec and the tool with musl, other versions of clang, and the oldest xxHash.
+job_toolchains() {
+    scripts/test_toolchains.sh
+}
+
 # Processes killed in the middle of writing: 300 of Open MPI (ROMIO and OMPIO in turn), 100 of MPICH.
 job_kills() {
     build build mpicc.openmpi

@@ -57,7 +57,7 @@ job_s390x() {
     scripts/test_s390x.sh
 }
 
-# The codec and the tool with musl, other versions of clang, and the oldest xxHash.
+# The codec with musl, other versions of clang, and the oldest xxHash.
 job_toolchains() {
     scripts/test_toolchains.sh
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
-# test_toolchains.sh [JOB...]: the codec and the zmpi tool by other compilers, C libraries and headers than the usual: musl,
-# clang (each version from 15 on that Debian has packages of), xxhash (0.8.0, the oldest). Warnings are errors, golden files
-# and kernels are tested, and a file goes through the tool. All jobs, or those named.
+# test_toolchains.sh [JOB...]: the codec by other compilers, C libraries and headers than the usual: musl, clang (each
+# version from 15 on that Debian has packages of), xxhash (0.8.0, the oldest). Warnings are errors; golden files and kernels
+# are tested. All jobs, or those named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -26,12 +26,8 @@ try() {
     echo "== $name"
     cmake --preset release -B "$build" --log-level=WARNING -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$(uname -m)" \
         -DCMAKE_CROSSCOMPILING_EMULATOR=/usr/bin/env -DZMPI_CODEC_ONLY=ON -DZMPI_WERROR=ON "$@"
-    cmake --build "$build" --parallel "$(nproc)" --target zmpi_tool unit_golden unit_kernels
+    cmake --build "$build" --parallel "$(nproc)" --target zmpi_codec unit_golden unit_kernels
     ctest --test-dir "$build" --parallel "$(nproc)" --output-on-failure --no-tests=error -R 'unit\.(golden|kernels)$'
-    head -c 400000 "$build/bin/zmpi" >"$folder/plain"
-    "$build/bin/zmpi" compress -t f32 -e lossless "$folder/plain" "$folder/packed.zmpi"
-    "$build/bin/zmpi" decompress "$folder/packed.zmpi" "$folder/back"
-    cmp "$folder/plain" "$folder/back"
 }
 
 job_musl() {

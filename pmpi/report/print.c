@@ -111,7 +111,7 @@ void zentry_print_text(FILE *out, const struct entry *e, size_t n, const struct 
         }
         if (s[READ_OFFLOADED] > 0)
             fprintf(out, ", %.2f MB decoded by devices", s[READ_OFFLOADED] / 1e6);
-        if (s[EXACT] > 0)
+        if (s[EXACT] >= s[WRITTEN] / 100 && s[EXACT] > 0) /* a header is not worth a word */
             fprintf(out, "; %.2f MB exact: not of a float type", s[EXACT] / 1e6);
         if (s[MISTYPED] > 0)
             fprintf(out, "; %.2f MB exact: in the other byte order, or no such floats",

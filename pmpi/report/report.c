@@ -212,7 +212,7 @@ static void print_json(const char *path, const struct entry *e, size_t n, const 
         zmpi_log(ZMPI_LOG_WARN, "ZMPI_REPORT=%s: cannot be written: %s", path, strerror(errno));
         return;
     }
-    fprintf(out, "{\n  \"zmpi\": \"%s\",\n  \"files\": [\n", zmpi_version());
+    fprintf(out, "{\n  \"zmpi\": \"%s\",\n  \"version\": 1,\n  \"files\": [\n", zmpi_version());
     for (size_t i = 0; i < n; i++) {
         zentry_print_json(out, &e[i], text);
         fputs(i + 1 < n ? ",\n" : "\n", out);

@@ -31,7 +31,7 @@ def estimates(*ratios, share=1.0):
 
 def write(name, **report):
     with open(name, "w", encoding="utf-8") as out:
-        json.dump({"zmpi": "0.1.0", "files": [], **report}, out)
+        json.dump({"zmpi": "0.1.0", "version": 1, "files": [], **report}, out)
 
 
 def files(count):
@@ -88,13 +88,17 @@ def main():
     write("big.json", files=files(10000))
     zmpi("report", "a.json", "big.json", "-o", "both.html")
     check_page("both.html")
+    with open("both.html", encoding="utf-8") as text:
+        if text.read().count("9970 more are in the table") != 1:
+            fail("how many files have no bar")
     if os.path.getsize("both.html") > 5 << 20:
         fail("both.html has", os.path.getsize("both.html"))
     said = zmpi("report", "big.json")[0]
     if said.count("\n") > 20 or "80.00" not in said:
         fail("in the terminal", said)
     check_advice()
-    for text in "", "{", "[]", "7", '{"zmpi": 1}', '{"zmpi": "0", "files": 7, "dry_run": [1, {}, {"estimates": [{}]}]}':
+    for text in "", "{", "[]", "7", '{"zmpi": 1}', '{"zmpi": "9", "version": 2, "files": []}', '{"zmpi": "0", "files": []}', \
+                '{"zmpi": "0", "version": 1, "files": 7, "dry_run": [1, {}, {"estimates": [{}]}]}':
         with open("bad.json", "w", encoding="utf-8") as out:
             out.write(text)
         status = 0 if "dry_run" in text else 2

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tutorial.py: every command of docs/tutorial.md runs, in order, and prints what the page shows, numbers roughly. The build is
 the one that is there."""
+import json
 import os
 import re
 import shutil
@@ -91,6 +92,9 @@ def main():
         ran += 1
     if ran < 10:
         fail("only", ran, "commands")
+    with open("heat.json", encoding="utf-8") as text:
+        if json.load(text)["version"] != 1:
+            fail("the report's version")
     with open("heat.html", encoding="utf-8") as text:
         if "heat2.bin" not in text.read():
             fail("heat.html")

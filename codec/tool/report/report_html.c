@@ -170,14 +170,18 @@ static void bars(FILE *out, const cJSON *files)
 {
     const cJSON *f;
     double most = 0;
-    int n = 0;
+    int n = 0, left_out = 0;
     cJSON_ArrayForEach(f, files)
     {
-        if (n < BARS && report_number(f, "bytes_written") > 0) {
-            most = fmax(most,
-                        fmax(report_number(f, "bytes_written"), report_number(f, "bytes_stored")));
-            n++;
+        if (!(report_number(f, "bytes_written") > 0))
+            continue;
+        if (n == BARS) {
+            left_out++;
+            continue;
         }
+        most =
+            fmax(most, fmax(report_number(f, "bytes_written"), report_number(f, "bytes_stored")));
+        n++;
     }
     if (n == 0)
         return;
@@ -206,7 +210,11 @@ static void bars(FILE *out, const cJSON *files)
                 y, fmax(630 * written / most, 1), y, fmax(630 * stored / most, 1),
                 308 + 630 * fmax(written, stored) / most, y + 14, report_number(f, "ratio"));
     }
-    fputs("</svg></div>\n", out);
+    fputs("</svg>", out);
+    if (left_out)
+        fprintf(out, "<p class=soft>The first %d files; %d more are in the table below.</p>", n,
+                left_out);
+    fputs("</div>\n", out);
 }
 
 static void file_row(FILE *out, const cJSON *f)

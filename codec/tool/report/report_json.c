@@ -7,7 +7,7 @@
 #include "tool/report/report_json.h"
 #include "tool/tool.h"
 
-enum { MOST = 256 << 20 };
+enum { MOST = 256 << 20, VERSION = 1 /* that the library writes: print_json of pmpi/report */ };
 
 static char *read_all(const char *path)
 {
@@ -44,6 +44,14 @@ cJSON *report_load(const char *path)
         tool_fail(
             "%s: is no report of zmpi: ZMPI_REPORT=FILE, or zmpi run --report FILE, makes one",
             path);
+        cJSON_Delete(report);
+        return NULL;
+    }
+    const double version = report_number(report, "version");
+    if (text && (version < 1 || version > VERSION)) {
+        tool_fail("%s: is a report of version %g, and this zmpi reads version %d: take the zmpi "
+                  "that made it",
+                  path, version, VERSION);
         cJSON_Delete(report);
         return NULL;
     }

@@ -107,6 +107,8 @@ void zmpi_header_parts(const struct zmpi_header *h, struct zmpi_header_part part
 void zmpi_header_put(const struct zmpi_header *h, unsigned char dst[ZMPI_HEADER_BYTES]);
 /* The copy of it that lies behind the index, at the end of the log (format.md 2.8). */
 void zmpi_header_copy(const struct zmpi_header *h, unsigned char dst[ZMPI_HEADER_COPY_BYTES]);
+/* A valid copy in front of *place, which becomes its place; of what readers look through. */
+bool zmpi_header_copy_before(const struct zmpi_reader *in, uint64_t *place);
 /* The valid slot with the higher generation of the header. */
 enum zmpi_status zmpi_header_decode(struct zmpi_header *h,
                                     const unsigned char src[ZMPI_HEADER_BYTES]);

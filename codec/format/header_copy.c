@@ -87,3 +87,16 @@ bool zmpi_header_find_copy(const struct zmpi_reader *in, uint64_t within,
     free(window);
     return found;
 }
+
+bool zmpi_header_copy_before(const struct zmpi_reader *in, uint64_t *place)
+{
+    struct zmpi_reader front = *in;
+    struct zmpi_header h;
+    const uint64_t passed = in->file_size - *place;
+    front.file_size = *place;
+    if (passed >= ZMPI_COPY_BEHIND ||
+        !zmpi_header_find_copy(&front, ZMPI_COPY_BEHIND - passed, NULL, &h))
+        return false;
+    *place = h.log_end - ZMPI_HEADER_COPY_BYTES;
+    return true;
+}

@@ -19,18 +19,20 @@ static bool still_empty(const struct zfile *f)
 static int finish(struct zfile *f)
 {
     int rc = zflush_collective(f), dirty = f->dirty, any = 0;
-    uint64_t mine[3] = {f->container.count, f->stats.n.bytes_written, 0}, all[3] = {0};
-    if (f->rank == 0)
-        mine[2] = ztrim_wanted(f);
+    uint64_t mine[3] = {f->container.count, f->stats.n.bytes_written, f->reuse.placed},
+             all[3] = {0};
     PMPI_Allreduce(&dirty, &any, 1, MPI_INT, MPI_MAX, f->comm);
     PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_SUM, f->comm);
     const bool empty = all[0] == 0 && still_empty(f);
     if (any && !empty && !f->session.shared) {
+        const bool wanted = f->rank == 0 && ztrim_wanted(f, all[1], all[2]);
         int indexed = zindex_write(f);
         rc = rc ? rc : indexed;
         zplain_give_back(f, rc);
-        if (!f->plain && all[1] >= all[2])
-            ztrim(f, indexed == MPI_SUCCESS);
+        if (f->rank == 0 && !wanted)
+            ztrim_remember(f, all[2]);
+        if (!f->plain)
+            ztrim(f, wanted && indexed == MPI_SUCCESS);
     }
     int left = zsession_leave(f, empty, zindex_write_all);
     return zfile_alike(f, rc ? rc : left);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "close/trim.h"
 #include "file/physical.h"
 #include "file/zfile.h"
 #include "index/header.h"
@@ -62,6 +63,7 @@ static int restart_log(struct zfile *f)
     znews_forget(&f->news);
     zmpi_entries_free(&f->fresh);
     f->log.end = ZMPI_HEADER_BYTES;
+    zreuse_drop(f);
     int renewed = renew_id(f);
     return rc ? rc : renewed;
 }
@@ -139,6 +141,8 @@ int zf_file_sync(struct zfile *f)
     if (!rc) {
         f->durable.below = f->container.logical_size;
         f->durable.hides = false;
+        if (zfile_may_write(f))
+            rc = ztrim_meanwhile(f);
     }
     return rc;
 }

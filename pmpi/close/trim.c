@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -28,7 +29,8 @@ enum { NOTE_AT = 416, NOTE_BYTES = 24 };
 /* What may be looked at: records, 200 bytes of memory each; runs, up to 48 bytes each. */
 #define RECORDS_MOST ((size_t)1 << 19)
 #define RUNS_MOST    ((uint64_t)1 << 20)
-/* Stretches that are given back at a time. */
+#define REUSE_LEAST  ((uint64_t)4 << 10)
+/* Stretches that are given back, or used again, at a time. */
 #define ROOMS_MOST ((size_t)1 << 16)
 
 /* ---- what the log had when it was last looked through (format.md 2.6) ---- */
@@ -42,23 +44,6 @@ static void put_note(const struct zfile *f, const struct ztrim *t)
     (void)zfd_write(f->session.fd, b, sizeof b, NOTE_AT);
 }
 
-/* The second session of a file counts from the end of the first one. */
-void ztrim_begin(struct zfile *f)
-{
-    const uint64_t end = f->container.header.log_end;
-    unsigned char b[NOTE_BYTES];
-    f->trim = (struct ztrim){.end = end};
-    if (f->session.fd < 0 || end <= ZMPI_HEADER_BYTES)
-        return;
-    f->trim.live = end - ZMPI_HEADER_BYTES;
-    if (zfd_read(f->session.fd, b, sizeof b, NOTE_AT) != (ssize_t)sizeof b)
-        return;
-    if (zmpi_load64(b + 16) == zmpi_hash(b, 16, 0) && zmpi_load64(b) <= end)
-        f->trim = (struct ztrim){.end = zmpi_load64(b), .live = zmpi_load64(b + 8)};
-    else
-        put_note(f, &f->trim);
-}
-
 /* Can the file system take room back? Asked behind the file, where there is none. */
 static bool is_possible(int fd, uint64_t behind)
 {
@@ -67,16 +52,43 @@ static bool is_possible(int fd, uint64_t behind)
                                 ((off_t)behind / one + 2) * one, one) == 0;
 }
 
-uint64_t ztrim_wanted(struct zfile *f)
+/* Has the log grown, with what went to room that is used again, by so many tenths of what was kept?
+ */
+static bool has_grown(const struct zfile *f, uint64_t reused, unsigned tenths)
 {
-    const uint64_t never = UINT64_MAX >> 16, end = f->log.end;
-    const uint64_t growth = end > f->trim.end ? end - f->trim.end : 0;
+    const uint64_t end = f->log.end, growth = end > f->trim.end ? end - f->trim.end : 0;
+    return growth + reused >= GROWTH_LEAST && (growth + reused) / tenths >= f->trim.live / 10;
+}
+
+static bool is_wanted(const struct zfile *f, uint64_t written, uint64_t reused, unsigned tenths)
+{
     const bool first = f->trim.live == 0;
-    if (!f->options.trim || f->amode & MPI_MODE_DELETE_ON_CLOSE || growth < GROWTH_LEAST ||
-        growth / 9 < f->trim.live / 10 || f->session.shared || f->session.no_locks)
-        return never;
+    if (!f->options.trim || f->amode & MPI_MODE_DELETE_ON_CLOSE || f->session.shared ||
+        f->session.no_locks || !has_grown(f, reused, tenths))
+        return false;
     /* Who writes a file for the first time writes it once, or tells otherwise. */
-    return first ? f->container.logical_size / 10 * 19 : 0;
+    return !first || written >= f->container.logical_size / 10 * 19;
+}
+
+bool ztrim_wanted(const struct zfile *f, uint64_t written, uint64_t reused)
+{
+    return is_wanted(f, written, reused, 9);
+}
+
+void ztrim_remember(struct zfile *f, uint64_t reused)
+{
+    if (reused == 0 || f->trim.end < ZMPI_HEADER_BYTES + reused)
+        return;
+    f->trim.end -= reused;
+    put_note(f, &f->trim);
+}
+
+bool ztrim_worth(struct zfile *f, uint64_t written, uint64_t reused)
+{
+    if (!is_wanted(f, written, reused, 5))
+        return false;
+    f->trim.end = f->log.end; /* not again at once, whatever comes of it */
+    return true;
 }
 
 /* ---- the index without dead records ---- */
@@ -127,20 +139,72 @@ static bool put_index(struct zfile *f, struct zmpi_container *kept, uint64_t *pl
 static bool renew_index(struct zfile *f, struct zmpi_compaction *s, uint64_t *place)
 {
     bool renewed = false;
-    if (!is_possible(f->session.fd, f->log.end) || !zsession_only_begin(f))
+    if (f->session.fd < 0 || !zsession_only_begin(f))
         return false;
     if (plan_compaction(f, s)) {
         if (s->dead >= DEAD_LEAST && s->dead >= s->live / 4)
             renewed = put_index(f, &s->kept, place);
         if (renewed)
             f->container.header = s->kept.header;
-        put_note(f, &(struct ztrim){f->container.header.log_end, s->live});
+        f->trim = (struct ztrim){f->container.header.log_end, s->live};
+        put_note(f, &f->trim);
     }
     zsession_only_end(f);
     return renewed;
 }
 
 /* ---- room ---- */
+
+/* Rank 0: what may be used again, by place; gap[] is taken over. */
+static void keep_room(struct zfile *f, struct zmpi_run *gap, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (gap[i].length >= REUSE_LEAST)
+            gap[kept++] = gap[i];
+    zreuse_drop(f);
+    f->reuse.room = gap;
+    f->reuse.rooms = kept < ROOMS_MOST ? kept : ROOMS_MOST;
+    /* Slack between the oldest data and the newest stays where both can grow into it. */
+    const struct zmpi_run *last = kept && kept <= ROOMS_MOST ? &gap[kept - 1] : NULL;
+    f->reuse.top = last && last->offset > ZMPI_HEADER_BYTES ? last->offset + last->length : 0;
+}
+
+/* Rank 0, at open: what an earlier session left. Segments of the index are read later. */
+static void find_room(struct zfile *f)
+{
+    struct zmpi_container *c = &f->container;
+    struct zmpi_reader reader = zfile_reader(f);
+    struct zmpi_run *gap = NULL;
+    size_t n = 0;
+    const uint64_t index = c->indexed ? c->all.segment[0].offset : 0;
+    const uint64_t end = c->header.log_end, live = ZMPI_HEADER_BYTES + f->trim.live;
+    const uint64_t dead = end > live ? end - live : 0; /* at most */
+    if (!f->options.trim || dead < DEAD_LEAST || dead < f->trim.live / 8 || index == 0 ||
+        c->scanned || c->damaged || c->copied || c->torn || c->count > RECORDS_MOST ||
+        !zsession_is_only(f))
+        return;
+    if (!zmpi_container_gaps(c, &reader, index, &gap, &n))
+        keep_room(f, gap, n);
+}
+
+/* The second session of a file counts from the end of the first one. */
+void ztrim_begin(struct zfile *f)
+{
+    const uint64_t end = f->container.header.log_end;
+    unsigned char b[NOTE_BYTES];
+    f->trim = (struct ztrim){.end = end};
+    if (f->session.fd < 0 || end <= ZMPI_HEADER_BYTES)
+        return;
+    f->trim.live = end - ZMPI_HEADER_BYTES;
+    if (zfd_read(f->session.fd, b, sizeof b, NOTE_AT) != (ssize_t)sizeof b)
+        return;
+    if (zmpi_load64(b + 16) == zmpi_hash(b, 16, 0) && zmpi_load64(b) <= end)
+        f->trim = (struct ztrim){.end = zmpi_load64(b), .live = zmpi_load64(b + 8)};
+    else
+        put_note(f, &f->trim);
+    find_room(f);
+}
 
 /* Collective: to the disk, from every node. */
 static bool sync_all(struct zfile *f)
@@ -177,6 +241,22 @@ static bool punch(int fd, const struct zmpi_run *gap, size_t n)
     return good;
 }
 
+/* The same where the file system makes no holes, for what a record begins with, or its copy. */
+static void clear_heads(int fd, const struct zmpi_compaction *s)
+{
+    static const unsigned char zeros[ZMPI_RECORD_HEADER_BYTES];
+    unsigned char magic[4];
+    for (size_t k = 0; k < s->dropped; k++) {
+        const off_t at = (off_t)s->gone[k].offset, behind = at + (off_t)s->gone[k].length;
+        if (zfd_write(fd, zeros, sizeof zeros, at))
+            break;
+        if (zfd_read(fd, magic, sizeof magic, behind) == (ssize_t)sizeof magic &&
+            (memcmp(magic, "ZCPY", 4) == 0 || memcmp(magic, "ZPAR", 4) == 0) &&
+            zfd_write(fd, zeros, sizeof magic, behind))
+            break;
+    }
+}
+
 /* Zeros instead of the dropped records in what room is left, so that no scan finds them again. */
 static void clear(int fd, const struct zmpi_run *gap, size_t n, const struct zmpi_compaction *s)
 {
@@ -201,8 +281,12 @@ static void give_back(struct zfile *f, struct zmpi_compaction *s, uint64_t index
     if (!zsession_only_begin(f))
         return;
     if (is_last(f) && !zmpi_container_gaps(&s->kept, &reader, index, &gap, &n)) {
-        if (punch(f->session.fd, gap, n))
+        if (is_possible(f->session.fd, f->log.end) && punch(f->session.fd, gap, n))
             clear(f->session.fd, gap, n, s);
+        else
+            clear_heads(f->session.fd, s);
+        keep_room(f, gap, n);
+        gap = NULL;
         zmpi_log(ZMPI_LOG_INFO,
                  "%s: %zu overwritten records were removed: %llu bytes of disk space are free",
                  f->path, s->dropped, (unsigned long long)s->dead);
@@ -211,12 +295,13 @@ static void give_back(struct zfile *f, struct zmpi_compaction *s, uint64_t index
     free(gap);
 }
 
-void ztrim(struct zfile *f, bool indexed)
+/* Collective, `go` being rank 0's; the index is in the file. */
+void ztrim(struct zfile *f, bool go)
 {
     struct zmpi_compaction s = {0};
     uint64_t index = 0;
-    int go = f->rank == 0 && indexed && renew_index(f, &s, &index);
-    if (!PMPI_Bcast(&go, 1, MPI_INT, 0, f->comm) && go && sync_all(f) && f->rank == 0)
+    int renewed = f->rank == 0 && go && renew_index(f, &s, &index);
+    if (!PMPI_Bcast(&renewed, 1, MPI_INT, 0, f->comm) && renewed && sync_all(f) && f->rank == 0)
         give_back(f, &s, index);
     zmpi_compaction_free(&s);
 }

@@ -68,6 +68,7 @@ static void destroy(struct zfile *f)
     zreadahead_free(f);
     zstage_free(f);
     zmpi_entries_free(&f->fresh);
+    zreuse_drop(f);
     free(f->outbox.bytes);
     free(f->component);
     free(f->notes);

@@ -47,7 +47,15 @@ static uint64_t slab_place(struct zfile *f, uint64_t size)
 
 int zplace_reserve(struct zfile *f, uint64_t size, uint64_t *base, bool *alone)
 {
-    int rc = zsession_alone(f, alone);
+    int rc;
+    f->reuse.alone += size;
+    if (f->reuse.own && f->reuse.rooms) {
+        *alone = false;
+        rc = zsession_reserve(f, 0, base, NULL); /* is it shared by now? */
+        if (rc || zreuse_take(f, size, base))
+            return rc;
+    }
+    rc = zsession_alone(f, alone);
     if (!rc && !*alone)
         rc = zsession_reserve(f, size, base, NULL);
     if (*alone)

@@ -8,6 +8,9 @@
  */
 #include "file/zfile.h"
 
+/* What is smaller is not worth a gap. */
+#define SPACED_LEAST ((uint64_t)128 << 10)
+
 int zplace_own(struct zfile *f)
 {
     int offloaded = zoffload_slab(f, SIZE_MAX), landed = zoffload_land(f, SIZE_MAX);
@@ -28,28 +31,48 @@ static int agree_end(struct zfile *f, uint64_t *end)
     return rc;
 }
 
-/* What rank 0 found out for all. */
+/* What rank 0 found out for all: of the bytes of all ranks, one rank behind the other, those before
+ * `cut` go to `room`, the others behind all. */
 struct place {
-    uint64_t base, epoch;
+    uint64_t room, cut, base, end, epoch;
     int status;
     bool shared;
 };
 
-/* The outbox and what was handed over, one behind the other from `base` on. */
-static int write_dense(struct zfile *f, uint64_t base, bool more)
+/* What lies before `cut` goes to other places than the rest, this rank's bytes beginning at
+ * `before`: no record does both. */
+static void bind(struct zfile *f, const struct place *p, uint64_t before)
 {
-    const uint64_t behind = base + f->outbox.used;
+    for (size_t i = 0; i < f->outbox.count; i++) {
+        struct zmpi_record *r = &f->outbox.record[i];
+        unsigned char *head = f->outbox.bytes + r->offset;
+        const uint64_t at = before + r->offset;
+        r->offset = at < p->cut ? p->room + at : p->base + (at - p->cut);
+        zmpi_record_rebind(head, f->container.header.id, r->offset);
+        zmpi_record_copy(r, head, head + zmpi_record_size(r));
+    }
+}
+
+/* The outbox and what was handed over, one behind the other. */
+static int write_dense(struct zfile *f, const struct place *p, uint64_t before, bool more)
+{
+    const uint64_t used = f->outbox.used, end = before + used;
+    const uint64_t first = p->cut <= before ? 0 : p->cut < end ? p->cut - before : used;
+    const uint64_t base = first ? p->room + before : p->base + (before - p->cut);
     bool background = false;
     int rc = MPI_SUCCESS;
-    if (f->outbox.used) {
-        zplace_bind(f, base);
-        background = more && zbackground_write(f, base, &rc);
+    if (used) {
+        bind(f, p, before);
+        const bool one = first == 0 || first == used;
+        background = one && more && zbackground_write(f, base, &rc);
         if (!background)
-            rc = zwrite_at(f, base, f->outbox.bytes, f->outbox.used);
+            rc = zwrite_at(f, base, f->outbox.bytes, (size_t)(one ? used : first));
+        if (!one && !rc)
+            rc = zwrite_at(f, p->base, f->outbox.bytes + first, (size_t)(used - first));
     }
     if (!background)
         rc = zplace_empty_outbox(f, rc);
-    int offloaded = zoffload_place(f, behind);
+    int offloaded = zoffload_place(f, p->base + (end > p->cut ? end - p->cut : 0));
     return rc ? rc : offloaded;
 }
 
@@ -61,10 +84,80 @@ static int place_left(struct zfile *f)
     return rc || !any ? rc : zplace_dense(f, false);
 }
 
+/* Who begins to write over a file that lies densely leaves some room behind the old data: the next
+ * data of that kind, which may become larger, have their place there. */
+static uint64_t space(struct zfile *f)
+{
+    const struct zoutbox *o = &f->outbox;
+    const uint64_t live = f->trim.live ? f->trim.live : f->log.end - ZMPI_HEADER_BYTES;
+    const bool again = o->count > 0 && o->record[0].extent.bytes > 0 &&
+                       o->record[0].extent.hi <= f->container.logical_size;
+    if (f->reuse.spaced || !again || !f->session.counted || f->session.shared || !f->options.trim ||
+        f->reuse.rooms || f->reuse.placed || live < SPACED_LEAST)
+        return 0;
+    f->reuse.spaced = true;
+    return zmpi_pad8(live / 10);
+}
+
+/* Rank 0: is there room for `total` bytes, or for the first of them? */
+static void find_place(struct zfile *f, uint64_t total, struct place *p)
+{
+    f->reuse.together += total;
+    p->cut = f->reuse.own ? 0 : zreuse_offer(f, total, &p->room);
+    const uint64_t space_before = total && !p->cut ? space(f) : 0;
+    p->status = zsession_reserve(f, p->cut ? 0 : total + space_before, &p->base, &p->epoch);
+    p->base += space_before;
+    p->end = p->base + (p->cut ? 0 : total);
+    p->shared = f->session.shared;
+    if (p->shared && p->cut) { /* since just now */
+        p->cut = 0;
+        p->status = p->status ? p->status : zsession_reserve(f, total, &p->base, NULL);
+        p->end = p->base + total;
+    }
+}
+
+/* Collective: the last end of a record before the cut, on all ranks. */
+static int agree_cut(struct zfile *f, uint64_t before, struct place *p)
+{
+    uint64_t mine = before <= p->cut ? before : 0, cut = 0;
+    for (size_t i = 0; i < f->outbox.count; i++) {
+        const uint64_t next =
+            i + 1 < f->outbox.count ? f->outbox.record[i + 1].offset : f->outbox.used;
+        if (before + next <= p->cut)
+            mine = before + next;
+    }
+    int rc = PMPI_Allreduce(&mine, &cut, 1, MPI_UINT64_T, MPI_MAX, f->comm);
+    p->cut = cut;
+    return rc;
+}
+
+/* Collective, where rank 0 has offered room: it is taken, and a place for the rest. */
+static int take_place(struct zfile *f, uint64_t before, uint64_t total, struct place *p)
+{
+    int rc = p->cut < total ? agree_cut(f, before, p) : MPI_SUCCESS;
+    if (!rc && f->rank == 0) {
+        if (p->cut && !zreuse_take_at(f, p->room, p->cut))
+            p->cut = 0;
+        p->status = zsession_reserve(f, total - p->cut, &p->base, NULL);
+        p->end = p->base + total - p->cut;
+        p->shared = f->session.shared;
+    }
+    return rc ? rc : PMPI_Bcast(p, (int)sizeof *p, MPI_BYTE, 0, f->comm);
+}
+
+/* To this rank's own room, if it has some. */
+static int place_in_own(struct zfile *f)
+{
+    const size_t used = f->outbox.used;
+    return f->reuse.own && used <= zplace_slot_size(f) && zreuse_fits(f, used) ? zplace_slab(f)
+                                                                               : MPI_SUCCESS;
+}
+
 int zplace_dense(struct zfile *f, bool more)
 {
     struct place place = {.epoch = f->log.epoch};
     uint64_t before = 0, total = 0, offloaded = 0, mine;
+    int own = more ? MPI_SUCCESS : place_in_own(f);
     int landed = more ? MPI_SUCCESS : zoffload_land(f, SIZE_MAX);
     int sized = zoffload_sizes(f, &offloaded);
     int late = more ? MPI_SUCCESS : zbackground_wait(f), rc = agree_end(f, &place.base);
@@ -75,11 +168,12 @@ int zplace_dense(struct zfile *f, bool more)
         rc = PMPI_Allreduce(&mine, &total, 1, MPI_UINT64_T, MPI_SUM, f->comm);
     if (!rc && f->rank == 0) {
         before = 0; /* MPI_Exscan leaves it undefined */
-        place.status = zsession_reserve(f, total, &place.base, &place.epoch);
-        place.shared = f->session.shared;
+        find_place(f, total, &place);
     }
     if (!rc)
         rc = PMPI_Bcast(&place, (int)sizeof place, MPI_BYTE, 0, f->comm);
+    if (!rc && !place.status && place.cut)
+        rc = take_place(f, before, total, &place);
     if (rc)
         return rc;
     rc = place.status;
@@ -87,9 +181,9 @@ int zplace_dense(struct zfile *f, bool more)
         zplace_empty_outbox(f, rc);
         zoffload_forget(f);
     } else {
-        rc = write_dense(f, place.base + before, more);
+        rc = write_dense(f, &place, before, more);
     }
-    f->log.end = place.base + total;
+    f->log.end = place.end;
     f->log.epoch = place.epoch;
     f->session.shared = f->session.shared || place.shared;
     f->log.sequence = 0;
@@ -97,5 +191,11 @@ int zplace_dense(struct zfile *f, bool more)
     zoffload_renumber(f);
     int there = more ? MPI_SUCCESS : zoffload_land(f, SIZE_MAX);
     int again = more ? MPI_SUCCESS : f->offload_write.round ? place_left(f) : zplace_slab(f);
-    return landed ? landed : sized ? sized : late ? late : rc ? rc : there ? there : again;
+    return own      ? own
+           : landed ? landed
+           : sized  ? sized
+           : late   ? late
+           : rc     ? rc
+           : there  ? there
+                    : again;
 }

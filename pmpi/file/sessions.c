@@ -397,13 +397,27 @@ int zsession_leave(struct zfile *f, bool empty, int (*write_index)(struct zfile 
     return told ? told : worst;
 }
 
+int zsession_lock(struct zfile *f)
+{
+    return lock_log(f, F_WRLCK);
+}
+
+void zsession_unlock(struct zfile *f)
+{
+    unlock_log(f);
+}
+
+bool zsession_is_only(struct zfile *f)
+{
+    return !f->session.no_locks && is_free(f, ZMPI_LOCK_WRITERS) && is_free(f, ZMPI_LOCK_READERS);
+}
+
 bool zsession_only_begin(struct zfile *f)
 {
     struct counters c;
     if (lock_log(f, F_WRLCK))
         return false;
-    if (!f->session.no_locks && is_free(f, ZMPI_LOCK_WRITERS) && is_free(f, ZMPI_LOCK_READERS) &&
-        !read_counters(f, &c) && !c.shared)
+    if (zsession_is_only(f) && !read_counters(f, &c) && !c.shared)
         return true;
     unlock_log(f);
     return false;

@@ -64,6 +64,11 @@ bool zsession_only_begin(struct zfile *f);
 /* After that: nor does a reader. */
 bool zsession_no_readers(struct zfile *f);
 void zsession_only_end(struct zfile *f);
+/* The log's lock, for a step of any rank of a writer; an error: it is not held. */
+int zsession_lock(struct zfile *f);
+void zsession_unlock(struct zfile *f);
+/* Does nobody else have it open, for sure? With the log's lock. */
+bool zsession_is_only(struct zfile *f);
 /* A descriptor of the file that can write, or -1. */
 int zsession_descriptor(struct zfile *f);
 /* Is this still the name of the file? */

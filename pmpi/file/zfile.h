@@ -95,6 +95,20 @@ struct ztrim {
     uint64_t live; /* bytes of the records that were kept */
 };
 
+/* ---- reuse.c: room of records that newer ones cover, used again ---- */
+
+struct zreuse {
+    struct zmpi_run *room; /* by place; no other rank uses it */
+    size_t rooms;
+    uint64_t top;    /* where the one ends that is filled from its end on; 0: none is */
+    bool own;        /* it is for what each rank places by itself; else rank 0's, for all at
+                        collective points */
+    bool spaced;     /* room was left for data that become larger */
+    bool begun;      /* the header has no index (any rank may have seen to that) */
+    uint64_t placed; /* there by this rank, since room was last looked for */
+    uint64_t alone, together; /* bytes that this rank has placed anywhere, since then */
+};
+
 /* ---- a file that is a container ---- */
 
 struct zstats {
@@ -212,6 +226,7 @@ struct zfile {
     int reported; /* class of the last failure of the system that was told of */
 
     struct zlog log;
+    struct zreuse reuse;
     struct zreadahead readahead;
     struct zbatch batch[ZBATCHES];
     struct zoutbox outbox;
@@ -284,6 +299,19 @@ int zplace_own(struct zfile *f);
 /* With all ranks: densely. Ends the epoch. Every rank must call it, whatever happened to it before.
  * more: another one follows at once, so that it need not be in the file before that. */
 int zplace_dense(struct zfile *f, bool more);
+
+/* ---- reuse.c ---- */
+
+/* A place for `size` bytes in room that this rank may use again, if there is one. */
+bool zreuse_take(struct zfile *f, uint64_t size, uint64_t *base);
+/* Rank 0: the first room for `size` bytes, or the largest; how many of them fit there. */
+uint64_t zreuse_offer(const struct zfile *f, uint64_t size, uint64_t *base);
+/* What was offered, or the beginning of it. */
+bool zreuse_take_at(struct zfile *f, uint64_t base, uint64_t size);
+bool zreuse_fits(const struct zfile *f, uint64_t size);
+void zreuse_drop(struct zfile *f);
+/* Rank 0, before it writes a header: another rank may have written one. */
+void zreuse_look(struct zfile *f);
 
 /* ---- physical.c ---- */
 

@@ -20,6 +20,8 @@ static int put_header(struct zfile *f, struct zmpi_header *h)
 {
     struct zmpi_header_part part[2];
     int rc = MPI_SUCCESS;
+    if (h == &f->container.header)
+        zreuse_look(f);
     h->generation++;
     zmpi_header_parts(h, part);
     for (int i = 0; i < 2 && !rc; i++)
@@ -211,6 +213,9 @@ int zindex_write(struct zfile *f)
     struct zmpi_header *h = &f->container.header;
     struct zmpi_segments mine = {0};
     int rc = make_part(f, &mine);
+    f->reuse.begun = false;
+    if (f->rank == 0)
+        zreuse_look(f);
     uint64_t all[4], counts[4] = {zmpi_index_segments_size(mine.segment, mine.count), mine.count,
                                   mine.tally, f->durable.hides};
     if (f->rank == 0)

@@ -35,7 +35,7 @@ def fail(text):
 
 def write(ranks, path, session, act=0, calls=0, at=0):
     """True unless somebody was killed."""
-    env = dict(os.environ, ZMPI_ERROR_BOUND="lossless", ZMPI_REPORT_TEXT="off")
+    env = dict(os.environ, ZMPI_ERROR_BOUND="lossless", ZMPI_REPORT_TEXT="off", ZMPI_STAGING="1M")
     if OPEN_MPI:
         env["OMPI_MCA_io"] = COMPONENTS[at % len(COMPONENTS)]
     command = [MPIEXEC, *(["--oversubscribe"] if OPEN_MPI else []), "-n", str(ranks), "env",

@@ -1,10 +1,10 @@
 /*
- * rewriting.c - writes the whole of a file that may be there already, and dies while it closes it,
- * for tests/cli/kill_trim.py; it is no test by itself.
+ * rewriting.c - writes the whole of a file that may be there already, and dies while it
+ * synchronises or closes it, for tests/cli/kill_trim.py; it is no test by itself.
  *
  *     rewriting FILE SESSION ACT CALLS AT
  *
- * Rank 0 dies in system call number AT of MPI_File_close on the file (shim.h; ACT 0: nobody does).
+ * Rank 0 dies in system call number AT of these two on the file (shim.h; ACT 0: nobody does).
  * Element i of the file is SESSION 2^32 + i, times an odd number: so that exact streams are as long
  * as what they hold.
  */
@@ -33,9 +33,9 @@ int main(int argc, char **argv)
                      &file));
     OK(MPI_File_write_at_all(file, (MPI_Offset)from * 8, value + from, to - from, MPI_DOUBLE,
                              MPI_STATUS_IGNORE));
-    OK(MPI_File_sync(file));
     if (rank == 0 && fault.act != FAULT_NONE)
         fault_set(&fault);
+    OK(MPI_File_sync(file));
     OK(MPI_File_close(&file));
     fault_set(NULL);
     MPI_Finalize();

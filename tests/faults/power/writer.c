@@ -197,8 +197,10 @@ static void do_op(char kind, const char *path)
 
 static unsigned generate(char kinds[OPS_OF_SESSION])
 {
-    static const char *const parts[] = {"s", "f", "fs",  "C",  "L",   "l",  "Y", "Y",
-                                        "Y", "X", "rfs", "sC", "WWW", "sY", "Z", "lY"};
+    static const char *const parts[] = {"s", "f", "fs", "C", "L", "l", "Y", "Y", "Y", "X", "rfs",
+                                        "sC", "WWW", "sY", "Z", "lY",
+                                        /* over and over: room is used again */
+                                        "WYWYW", "WYWYWYs", "WXWXWXW"};
     unsigned n = 0;
     const unsigned length = 12 + (unsigned)(check_mix(seed, 1) % (OPS_OF_SESSION - 12));
     for (unsigned i = 0; n < length; i++)

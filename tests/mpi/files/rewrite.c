@@ -183,6 +183,19 @@ static long long room(void)
     return (long long)s.st_blocks * 512;
 }
 
+static long long length(void)
+{
+    struct stat s;
+    CHECK(stat(path, &s) == 0);
+    return (long long)s.st_size;
+}
+
+/* Room is used again, on any file system: as `ls -l` tells. */
+static void check_length(long long once)
+{
+    CHECK_SAY(length() <= once * 22 / 10 + (1 << 20), "%lld bytes, %lld at first", length(), once);
+}
+
 static bool gives_back(void)
 {
     int fd = open(path, O_RDWR);
@@ -194,13 +207,16 @@ static bool gives_back(void)
 
 static void again_and_again(enum way way, const char *bound)
 {
-    long long once = 0, most = 0, now;
+    long long once = 0, most = 0, now, first = 0;
     tolerance = strcmp(bound, "lossless") == 0 ? 0 : 1.001e-3;
     for (int session = 0; session < SESSIONS; session++) {
         write_session(way == THIRD && session == 0 ? COLLECTIVE : way, session, bound, "on");
         MPI_Barrier(MPI_COMM_WORLD);
         now = room();
         once = session == 0 ? now : once;
+        first = session == 0 ? length() : first;
+        if (way == COLLECTIVE || way == INDEPENDENT || way == VIEW)
+            check_length(first);
         most = now > most ? now : most;
         if (session % 7 == 5 || session == SESSIONS - 1)
             read_back();
@@ -288,6 +304,48 @@ static void between(void)
     check_remove(path, MPI_COMM_WORLD);
 }
 
+/* A program that never closes its file, by calls of all and of its own; another one looks at it,
+ * and a third has it open for a while, whose data stay. */
+static void stays_open(bool collective)
+{
+    static double old[ELEMENTS], is[ELEMENTS];
+    MPI_File file, reader = MPI_FILE_NULL;
+    long long first = 0;
+    tolerance = 0;
+    const int from = first_row(rank) * COLUMNS, to = first_row(rank + 1) * COLUMNS;
+    check_say("stays open, %s", collective ? "collective" : "independent");
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    for (int k = 0; k < 2 * SESSIONS; k++) {
+        for (int i = 0; i < ELEMENTS; i++)
+            model[i] = value(k, i);
+        OK((collective ? MPI_File_write_at_all : MPI_File_write_at)(
+            file, (MPI_Offset)from * 8, model + from, to - from, MPI_DOUBLE, MPI_STATUS_IGNORE));
+        OK(MPI_File_sync(file));
+        MPI_Barrier(MPI_COMM_WORLD);
+        first = k == 0 ? length() : first;
+        if (k < SESSIONS)
+            check_length(first);
+        if (k == SESSIONS) {
+            memcpy(old, model, sizeof old);
+            OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &reader));
+        }
+        if (k >= SESSIONS && k < SESSIONS + 6) {
+            OK(MPI_File_read_at(reader, 0, is, ELEMENTS, MPI_DOUBLE, MPI_STATUS_IGNORE));
+            check_values(is, old);
+        }
+        if (k == SESSIONS + 6)
+            OK(MPI_File_close(&reader));
+        if (k % 5 == 0)
+            read_by(MPI_COMM_SELF, path);
+        OK(MPI_File_read_at_all(file, 0, is, ELEMENTS, MPI_DOUBLE, MPI_STATUS_IGNORE));
+        check_values(is, model);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    OK(MPI_File_close(&file));
+    read_back();
+    check_remove(path, MPI_COMM_WORLD);
+}
+
 /* All in one session, and sizes that are set on the way. */
 static void one_session(void)
 {
@@ -330,6 +388,8 @@ int main(int argc, char **argv)
     read_meanwhile();
     between();
     one_session();
+    stays_open(true);
+    stays_open(false);
     one_place();
     MPI_Finalize();
     return 0;

@@ -1,0 +1,155 @@
+/* room.c - room of overwritten records while a file stays open: found after a sync, and dealt out
+ * to those who use it again (file/reuse.c). */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "close/trim.h"
+#include "index/header.h"
+
+/* What all ranks get to know. */
+struct deal {
+    uint64_t rooms, bytes;
+    int own;
+};
+
+/* Rank 0: of the first n ranks, the bytes of records that are kept; a share by it. */
+static bool weigh(struct zfile *f, double *share)
+{
+    struct zmpi_reader reader = zfile_reader(f);
+    struct zmpi_record *record;
+    double all = 0;
+    if (zmpi_container_records(&f->container, &reader, &record))
+        return false;
+    memset(share, 0, (size_t)f->ranks * sizeof *share);
+    for (size_t i = 0; i < f->container.count; i++)
+        share[record[i].rank % (uint32_t)f->ranks] += (double)zmpi_record_size(&record[i]);
+    free(record);
+    for (int r = 0; r < f->ranks; r++)
+        all += share[r];
+    for (int r = 0; r < f->ranks; r++)
+        share[r] = all > 0 ? share[r] / all : 1.0 / f->ranks;
+    return true;
+}
+
+/* The part [from, to) of all the room's bytes. */
+static void cut(struct zreuse *u, uint64_t from, uint64_t to)
+{
+    uint64_t at = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < u->rooms; i++) {
+        const struct zmpi_run r = u->room[i];
+        const uint64_t lo = from > at ? from - at : 0, hi = to > at ? to - at : 0;
+        const uint64_t end = hi < r.length ? hi : r.length;
+        at += r.length;
+        if (lo < end)
+            u->room[n++] = (struct zmpi_run){r.offset + lo, end - lo};
+    }
+    u->rooms = n;
+}
+
+/* Shares by what each rank has written: programs do alike again. */
+static int deal_shares(struct zfile *f, const struct deal *d)
+{
+    struct zreuse *u = &f->reuse;
+    double *share = malloc((size_t)f->ranks * sizeof *share), before = 0;
+    int bad = share == NULL, any = 0;
+    if (f->rank != 0)
+        u->room = malloc(d->rooms * sizeof *u->room);
+    bad |= u->room == NULL || (f->rank == 0 && share && !weigh(f, share));
+    int rc = PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, f->comm);
+    if (!rc && !any)
+        rc = PMPI_Bcast(share, f->ranks, MPI_DOUBLE, 0, f->comm);
+    if (!rc && !any)
+        rc = PMPI_Bcast(u->room, (int)(d->rooms * sizeof *u->room), MPI_BYTE, 0, f->comm);
+    if (rc || any) {
+        zreuse_drop(f);
+        free(share);
+        return rc;
+    }
+    u->rooms = d->rooms;
+    for (int r = 0; r < f->rank; r++)
+        before += share[r];
+    const double end = before + share[f->rank];
+    const uint64_t from = (uint64_t)(before * (double)d->bytes) & ~(uint64_t)7;
+    const uint64_t to =
+        f->rank == f->ranks - 1 ? d->bytes : (uint64_t)(end * (double)d->bytes) & ~(uint64_t)7;
+    cut(u, from, to);
+    free(share);
+    return MPI_SUCCESS;
+}
+
+int ztrim_deal(struct zfile *f)
+{
+    struct deal d = {.rooms = f->rank == 0 ? f->reuse.rooms : 0};
+    uint64_t mine[3] = {f->reuse.alone, f->rank == 0 ? f->reuse.together : 0, f->options.nic_write},
+             all[3] = {0};
+    int rc = PMPI_Bcast(&d, sizeof d, MPI_BYTE, 0, f->comm);
+    if (rc || d.rooms == 0)
+        return rc;
+    rc = PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_SUM, f->comm);
+    if (f->rank != 0)
+        zreuse_drop(f);
+    if (rc || all[2] || !f->session.counted) {
+        zreuse_drop(f);
+        return rc;
+    }
+    d.own = all[0] > all[1];
+    for (size_t i = 0; f->rank == 0 && i < f->reuse.rooms; i++)
+        d.bytes += f->reuse.room[i].length;
+    rc = PMPI_Bcast(&d, sizeof d, MPI_BYTE, 0, f->comm);
+    f->reuse.own = d.own;
+    f->reuse.placed = f->reuse.alone = f->reuse.together = 0;
+    return rc || !d.own ? rc : deal_shares(f, &d);
+}
+
+/* The records of the new index instead of those that are known: of some the room is gone. */
+static int know_anew(struct zfile *f)
+{
+    struct zmpi_container fresh;
+    zmpi_container_init(&fresh);
+    int rc = zindex_read_all(f, &fresh);
+    if (rc) {
+        zmpi_container_free(&fresh);
+        return rc;
+    }
+    zmpi_container_free(&f->container);
+    zreadahead_forget(f);
+    f->container = fresh;
+    znews_forget(&f->news);
+    f->log.first_epoch = ++f->log.epoch; /* all of them are rank 0's now */
+    f->log.sequence = 0;
+    return MPI_SUCCESS;
+}
+
+/* Some rank still knows records whose room is gone: from now on the file tells what it holds, as
+ * where several communicators write it. */
+static int stop(struct zfile *f, int rc)
+{
+    zreuse_drop(f);
+    if (f->rank == 0)
+        (void)zsession_share_log(f);
+    f->session.shared = true;
+    return rc;
+}
+
+int ztrim_meanwhile(struct zfile *f)
+{
+    uint64_t mine[3] = {f->stats.n.bytes_written, f->reuse.placed, f->options.nic_write}, all[3];
+    int go = 0;
+    if (!f->session.counted || f->session.atomic)
+        return MPI_SUCCESS;
+    int rc = PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_SUM, f->comm);
+    if (!rc && f->rank == 0)
+        go = !all[2] && ztrim_worth(f, all[0], all[1]);
+    if (!rc)
+        rc = PMPI_Bcast(&go, 1, MPI_INT, 0, f->comm);
+    if (rc || !go)
+        return rc;
+    rc = zfile_worst(f, zindex_write(f));
+    if (rc)
+        return rc;
+    ztrim(f, true);
+    rc = zfile_worst(f, know_anew(f));
+    return rc ? stop(f, rc) : ztrim_deal(f);
+}

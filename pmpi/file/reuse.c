@@ -1,0 +1,141 @@
+/*
+ * reuse.c - room of records that newer ones cover, used again while the file is open
+ * (docs/architecture.md, "Where records go").
+ *
+ * close/trim.c finds it: no index on the disk tells of it, and nobody reads there. What is placed
+ * there lies in front of the log's end, where no scan behind an index would look. So before the
+ * first such record both slots of the header go to the disk without an index, and no copy of the
+ * header tells of one: whoever opens the file after a crash scans all of it.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "file/physical.h"
+#include "file/zfile.h"
+
+void zreuse_drop(struct zfile *f)
+{
+    free(f->reuse.room);
+    f->reuse.room = NULL;
+    f->reuse.rooms = 0;
+}
+
+/* The header without an index, twice: in each slot. A tear leaves the other one. */
+static bool put_headers(const struct zfile *f, struct zmpi_header *h)
+{
+    const int fd = f->session.fd;
+    struct zmpi_header_part part[2];
+    bool good = true;
+    h->index_offset = h->index_length = 0;
+    h->tallied = false;
+    h->log_end = ZMPI_HEADER_BYTES;
+    for (int slot = 0; slot < 2 && good; slot++) {
+        h->generation++;
+        zmpi_header_parts(h, part);
+        for (int i = 0; i < 2 && good; i++)
+            good = !zfd_write(fd, part[i].bytes, part[i].size, (off_t)part[i].offset);
+        good = good && !fdatasync(fd);
+    }
+    return good;
+}
+
+/* Where the header is lost, a copy that tells of an index must not stand for it. */
+static bool clear_copies(struct zfile *f)
+{
+    static const unsigned char zeros[ZMPI_HEADER_COPY_BYTES];
+    struct zmpi_reader reader = zfile_reader(f);
+    uint64_t place = reader.file_size;
+    bool good = true;
+    while (good && zmpi_header_copy_before(&reader, &place))
+        good = !zfd_write(f->session.fd, zeros, sizeof zeros, (off_t)place);
+    return good;
+}
+
+/* Any rank, before it places something in front of the log's end. */
+static bool begin(struct zfile *f)
+{
+    unsigned char b[ZMPI_HEADER_BYTES];
+    struct zmpi_header h;
+    uint64_t end = f->log.end;
+    if (zsession_lock(f))
+        return false;
+    bool good = !zsession_reserve(f, 0, &end, NULL) && !f->session.shared && f->session.fd >= 0 &&
+                zfd_read(f->session.fd, b, sizeof b, 0) == (ssize_t)sizeof b &&
+                zmpi_header_decode(&h, b) == ZMPI_OK;
+    if (good && h.log_end > ZMPI_HEADER_BYTES) /* no other rank was here */
+        good = clear_copies(f) && put_headers(f, &h);
+    zsession_unlock(f);
+    f->reuse.begun = good;
+    return good;
+}
+
+/* The first that is large enough. */
+static size_t find(const struct zreuse *u, uint64_t size)
+{
+    size_t i = 0;
+    while (i < u->rooms && u->room[i].length < size)
+        i++;
+    return i;
+}
+
+bool zreuse_fits(const struct zfile *f, uint64_t size)
+{
+    return size > 0 && find(&f->reuse, size) < f->reuse.rooms;
+}
+
+uint64_t zreuse_offer(const struct zfile *f, uint64_t size, uint64_t *base)
+{
+    const struct zreuse *u = &f->reuse;
+    size_t i = find(u, size);
+    if (u->rooms == 0 || size == 0 || f->session.shared || f->session.atomic)
+        return 0;
+    i = i < u->rooms ? i : 0;
+    for (size_t k = 0; u->room[i].length < size && k < u->rooms; k++)
+        if (u->room[k].length > u->room[i].length)
+            i = k;
+    const struct zmpi_run *room = &u->room[i];
+    const bool from_top = room->length >= size && room->offset + room->length == u->top;
+    *base = room->offset + (from_top ? room->length - size : 0);
+    return room->length < size ? room->length : size;
+}
+
+bool zreuse_take_at(struct zfile *f, uint64_t base, uint64_t size)
+{
+    struct zreuse *u = &f->reuse;
+    size_t i = 0;
+    while (i < u->rooms &&
+           (base < u->room[i].offset || base - u->room[i].offset > u->room[i].length))
+        i++;
+    struct zmpi_run *room = i < u->rooms ? &u->room[i] : NULL;
+    const bool at_begin = room && base == room->offset && size <= room->length;
+    const bool at_end = room && base + size == room->offset + room->length;
+    if (f->session.shared || f->session.atomic || (!at_begin && !at_end) ||
+        (!u->begun && !begin(f))) {
+        zreuse_drop(f);
+        return false;
+    }
+    if (!at_begin && room->offset + room->length == u->top)
+        u->top -= size;
+    room->offset += at_begin ? size : 0;
+    room->length -= size;
+    u->placed += size;
+    return true;
+}
+
+bool zreuse_take(struct zfile *f, uint64_t size, uint64_t *base)
+{
+    if (!zreuse_fits(f, size))
+        return false;
+    *base = f->reuse.room[find(&f->reuse, size)].offset;
+    return zreuse_take_at(f, *base, size);
+}
+
+void zreuse_look(struct zfile *f)
+{
+    unsigned char b[ZMPI_HEADER_BYTES];
+    struct zmpi_header h;
+    if (f->session.counted && f->session.fd >= 0 &&
+        zfd_read(f->session.fd, b, sizeof b, 0) == (ssize_t)sizeof b &&
+        zmpi_header_decode(&h, b) == ZMPI_OK && h.generation > f->container.header.generation)
+        f->container.header.generation = h.generation;
+}

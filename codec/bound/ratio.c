@@ -41,7 +41,7 @@ static double bound_at(enum zmpi_type type, double top, int rung)
 
 static int on_ladder(double rung)
 {
-    return rung >= LOWEST ? LOWEST : rung > HIGHEST ? (int)(rung + 0.5) : HIGHEST;
+    return rung >= (double)LOWEST ? LOWEST : rung > (double)HIGHEST ? (int)(rung + 0.5) : HIGHEST;
 }
 
 /* ---- the search ---- */

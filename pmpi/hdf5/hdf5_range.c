@@ -32,14 +32,13 @@ static bool is_by_mpio(const struct zhdf5 *h, hid_t access)
 }
 
 /* The ranks that have the file open, by a communicator that the caller frees; false: this process
- * alone. comm NULL: it is only asked. */
+ * alone. Collective: HDF5 copies the communicator when it is asked for the file's access list. */
 static bool find_ranks(const struct zhdf5 *h, hid_t dataset, MPI_Comm *comm)
 {
     const hid_t file = h->H5Iget_file_id(dataset);
     const hid_t access = file >= 0 ? h->H5Fget_access_plist(file) : -1;
-    bool found = access >= 0 && is_by_mpio(h, access);
-    if (found && comm)
-        found = h->H5Pget_fapl_mpio(access, comm, NULL) >= 0;
+    const bool found =
+        access >= 0 && is_by_mpio(h, access) && h->H5Pget_fapl_mpio(access, comm, NULL) >= 0;
     if (access >= 0)
         h->H5Pclose(access);
     if (file >= 0)
@@ -129,21 +128,21 @@ void zhdf5_range_begin(const struct zhdf5 *h, const struct zhdf5_transfer *t, hi
 }
 
 /* Parallel HDF5 refuses what it cannot write together; its own errors do not tell whose filter that
- * is. */
+ * is. This rank may be the only one that wrote: the file's driver cannot be asked for. */
 void zhdf5_range_end(const struct zhdf5 *h, hid_t dataset, herr_t rc)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     zhdf5_filter_set_range(NULL);
     enum zmpi_mode mode;
     if (rc >= 0 || !zhdf5_is_known(h) || !zhdf5_filter_of(h, dataset, &mode) ||
-        !find_ranks(h, dataset, NULL) || atomic_flag_test_and_set(&told))
+        atomic_flag_test_and_set(&told))
         return;
     char name[256] = "";
     h->H5Iget_name(dataset, name, sizeof name);
     zmpi_log(
         ZMPI_LOG_ERROR,
-        "dataset %s: H5Dwrite failed: HDF5 writes datasets with a filter (ZMPI_HDF5=filter) by "
-        "collective transfers alone, in HDF5 1.10 without conversion of types: "
-        "ZMPI_HDF5=container takes all",
+        "dataset %s: H5Dwrite failed: in a file that several ranks have open HDF5 writes datasets "
+        "with a filter (ZMPI_HDF5=filter) by collective transfers alone, in HDF5 1.10 without "
+        "conversion of types: ZMPI_HDF5=container takes all",
         name);
 }

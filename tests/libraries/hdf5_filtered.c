@@ -1,8 +1,9 @@
 /*
- * hdf5_filtered.c - write | read | twice | alone | converted PATH: a parallel HDF5 program, whose
- * datasets go through the filter with ZMPI_HDF5=filter. `read` reads all of them and compares
+ * hdf5_filtered.c - write | read | twice | alone | first | converted PATH: a parallel HDF5 program,
+ * whose datasets go through the filter with ZMPI_HDF5=filter. `read` reads all of them and compares
  * nothing; `twice` writes into the datasets that are there; `alone` writes one by an independent
- * transfer, `converted` doubles into one of floats, and both say whether that failed.
+ * transfer, `first` by one of rank 0 while the others wait, `converted` doubles into one of floats,
+ * and all three say whether that failed.
  */
 #include <hdf5.h>
 #include <math.h>
@@ -156,12 +157,13 @@ int main(int argc, char **argv)
     hid_t file = open_file(argv[2], create);
     if (create)
         H5(H5Gclose(H5Gcreate2(file, "/fields", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
-    const bool alone = strcmp(what, "alone") == 0, converted = strcmp(what, "converted") == 0;
-    if (alone || converted) {
-        const struct set *s = alone ? &sets[0] : &converted_set;
+    const bool first = strcmp(what, "first") == 0, converted = strcmp(what, "converted") == 0;
+    if (first || converted || strcmp(what, "alone") == 0) {
+        const struct set *s = converted ? &converted_set : &sets[0];
         hid_t set = create_set(file, s);
         H5(H5Eset_auto2(H5E_DEFAULT, NULL, NULL));
-        const herr_t rc = write_rows(set, s, converted);
+        const herr_t rc = first && rank > 0 ? 0 : write_rows(set, s, converted);
+        MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0)
             printf("%s: %s\n", what, rc < 0 ? "refused" : "written");
         H5(H5Dclose(set));

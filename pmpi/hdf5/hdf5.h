@@ -99,7 +99,6 @@ typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
     X(H5Pget_driver, hid_t, (hid_t))                                                               \
     X(H5Zregister, herr_t, (const void *))                                                         \
     X(H5PLget_loading_state, herr_t, (unsigned *))                                                 \
-    X(H5PLprepend, herr_t, (const char *))                                                         \
     X(H5Iget_file_id, hid_t, (hid_t))                                                              \
     X(H5Fget_access_plist, hid_t, (hid_t))                                                         \
     X(H5Fget_name, zssize_t, (hid_t, char *, size_t))                                              \
@@ -107,11 +106,12 @@ typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
     X(H5Sget_simple_extent_npoints, hssize_t, (hid_t))                                             \
     X(H5Dgather, herr_t, (hid_t, const void *, hid_t, size_t, void *, ZHDF5_GATHER *, void *))
 
-/* What only a parallel HDF5 has. */
-#define ZHDF5_PARALLEL(X)                                                                          \
+/* What only a parallel HDF5 has, or one from 1.10.1 on (H5PLprepend). */
+#define ZHDF5_OPTIONAL(X)                                                                          \
     X(H5FD_mpio_init, hid_t, (void))                                                               \
     X(H5Pget_fapl_mpio, herr_t, (hid_t, void *, void *))                                           \
-    X(H5Pget_dxpl_mpio, herr_t, (hid_t, int *))
+    X(H5Pget_dxpl_mpio, herr_t, (hid_t, int *))                                                    \
+    X(H5PLprepend, herr_t, (const char *))
 
 #define ZHDF5_FIELD(name, result, parameters)    result(*name) parameters;
 #define ZHDF5_FUNCTION(name, result, parameters) result name parameters;
@@ -121,7 +121,7 @@ typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
 struct zhdf5 {
     ZHDF5_WRAPPED(ZHDF5_FIELD)
     ZHDF5_ASKED(ZHDF5_FIELD)
-    ZHDF5_PARALLEL(ZHDF5_FIELD) /* NULL: it is not parallel */
+    ZHDF5_OPTIONAL(ZHDF5_FIELD) /* NULL: it does not have it */
     const hid_t *H5T_NATIVE_FLOAT_g, *H5T_NATIVE_DOUBLE_g, *H5P_LST_DATASET_CREATE_ID_g;
     const hid_t *H5FD_MPIO_id_g; /* from 2.0 on, for H5FD_mpio_init */
     bool whole;                  /* all that we ask is there */

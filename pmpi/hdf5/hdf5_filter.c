@@ -82,14 +82,15 @@ static void show_folder(const struct zhdf5 *h)
     static const struct zhdf5 *told[16];
     static size_t count;
     unsigned allowed = 0;
-    bool new = count < sizeof told / sizeof *told;
     pthread_mutex_lock(&lock);
+    bool first = count < sizeof told / sizeof *told;
     for (size_t i = 0; i < count; i++)
-        new = new &&told[i] != h;
-    if (new)
+        first = first && told[i] != h;
+    if (first)
         told[count++] = h;
     pthread_mutex_unlock(&lock);
-    if (new &&folder[0] && h->H5PLget_loading_state(&allowed) >= 0 && allowed & ZH5PL_FILTERS)
+    if (first && folder[0] && h->H5PLprepend && h->H5PLget_loading_state(&allowed) >= 0 &&
+        allowed & ZH5PL_FILTERS)
         h->H5PLprepend(folder);
 }
 

@@ -134,7 +134,7 @@ static struct zhdf5 *make(void *open, void *handle)
     memcpy(&h->name, &symbol, sizeof symbol);
     ZHDF5_WRAPPED(ZHDF5_FIND_BEHIND)
     ZHDF5_ASKED(ZHDF5_FIND)
-    ZHDF5_PARALLEL(ZHDF5_FIND)
+    ZHDF5_OPTIONAL(ZHDF5_FIND)
     /* Variables may have moved into the program (copy relocations). */
     void *const where = shared ? RTLD_DEFAULT : handle;
     h->H5T_NATIVE_FLOAT_g = dlsym(where, "H5T_NATIVE_FLOAT_g");

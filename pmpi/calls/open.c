@@ -250,7 +250,7 @@ static int prepare(struct zfile *f, MPI_Comm comm, enum zfound found)
     if (!rc && zfile_may_write(f))
         rc = zsession_find_nodes(f);
     if (!rc && zfile_may_write(f))
-        rc = ztrim_deal(f);
+        rc = ztrim_share(f);
     f->size_before = f->durable.below = f->container.logical_size;
     if (f->amode & MPI_MODE_APPEND)
         f->position = f->shared.start = f->container.logical_size;

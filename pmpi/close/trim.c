@@ -163,8 +163,8 @@ static void keep_room(struct zfile *f, struct zmpi_run *gap, size_t n)
         if (gap[i].length >= REUSE_LEAST)
             gap[kept++] = gap[i];
     zreuse_drop(f);
-    f->reuse.room = gap;
-    f->reuse.rooms = kept < ROOMS_MOST ? kept : ROOMS_MOST;
+    f->reuse.gap = gap;
+    f->reuse.gaps = kept < ROOMS_MOST ? kept : ROOMS_MOST;
     /* Slack between the oldest data and the newest stays where both can grow into it. */
     const struct zmpi_run *last = kept && kept <= ROOMS_MOST ? &gap[kept - 1] : NULL;
     f->reuse.top = last && last->offset > ZMPI_HEADER_BYTES ? last->offset + last->length : 0;

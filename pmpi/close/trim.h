@@ -24,6 +24,6 @@ void ztrim(struct zfile *f, bool go);
 int ztrim_meanwhile(struct zfile *f);
 
 /* The room that rank 0 has found, to those who will use it. Collective. */
-int ztrim_deal(struct zfile *f);
+int ztrim_share(struct zfile *f);
 
 #endif

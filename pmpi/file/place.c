@@ -49,7 +49,7 @@ int zplace_reserve(struct zfile *f, uint64_t size, uint64_t *base, bool *alone)
 {
     int rc;
     f->reuse.alone += size;
-    if (f->reuse.own && f->reuse.rooms) {
+    if (f->reuse.own && f->reuse.gaps) {
         *alone = false;
         rc = zsession_reserve(f, 0, base, NULL); /* is it shared by now? */
         if (rc || zreuse_take(f, size, base))

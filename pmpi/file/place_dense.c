@@ -32,9 +32,9 @@ static int agree_end(struct zfile *f, uint64_t *end)
 }
 
 /* What rank 0 found out for all: of the bytes of all ranks, one rank behind the other, those before
- * `cut` go to `room`, the others behind all. */
+ * `cut` go to `gap`, the others behind all. */
 struct place {
-    uint64_t room, cut, base, end, epoch;
+    uint64_t gap, cut, base, end, epoch;
     int status;
     bool shared;
 };
@@ -47,7 +47,7 @@ static void bind(struct zfile *f, const struct place *p, uint64_t before)
         struct zmpi_record *r = &f->outbox.record[i];
         unsigned char *head = f->outbox.bytes + r->offset;
         const uint64_t at = before + r->offset;
-        r->offset = at < p->cut ? p->room + at : p->base + (at - p->cut);
+        r->offset = at < p->cut ? p->gap + at : p->base + (at - p->cut);
         zmpi_record_rebind(head, f->container.header.id, r->offset);
         zmpi_record_copy(r, head, head + zmpi_record_size(r));
     }
@@ -58,7 +58,7 @@ static int write_dense(struct zfile *f, const struct place *p, uint64_t before, 
 {
     const uint64_t used = f->outbox.used, end = before + used;
     const uint64_t first = p->cut <= before ? 0 : p->cut < end ? p->cut - before : used;
-    const uint64_t base = first ? p->room + before : p->base + (before - p->cut);
+    const uint64_t base = first ? p->gap + before : p->base + (before - p->cut);
     bool background = false;
     int rc = MPI_SUCCESS;
     if (used) {
@@ -93,7 +93,7 @@ static uint64_t space(struct zfile *f)
     const bool again = o->count > 0 && o->record[0].extent.bytes > 0 &&
                        o->record[0].extent.hi <= f->container.logical_size;
     if (f->reuse.spaced || !again || !f->session.counted || f->session.shared || !f->options.trim ||
-        f->reuse.rooms || f->reuse.placed || live < SPACED_LEAST)
+        f->reuse.gaps || f->reuse.placed || live < SPACED_LEAST)
         return 0;
     f->reuse.spaced = true;
     return zmpi_pad8(live / 10);
@@ -103,7 +103,7 @@ static uint64_t space(struct zfile *f)
 static void find_place(struct zfile *f, uint64_t total, struct place *p)
 {
     f->reuse.together += total;
-    p->cut = f->reuse.own ? 0 : zreuse_offer(f, total, &p->room);
+    p->cut = f->reuse.own ? 0 : zreuse_offer(f, total, &p->gap);
     const uint64_t space_before = total && !p->cut ? space(f) : 0;
     p->status = zsession_reserve(f, p->cut ? 0 : total + space_before, &p->base, &p->epoch);
     p->base += space_before;
@@ -136,7 +136,7 @@ static int take_place(struct zfile *f, uint64_t before, uint64_t total, struct p
 {
     int rc = p->cut < total ? agree_cut(f, before, p) : MPI_SUCCESS;
     if (!rc && f->rank == 0) {
-        if (p->cut && !zreuse_take_at(f, p->room, p->cut))
+        if (p->cut && !zreuse_take_at(f, p->gap, p->cut))
             p->cut = 0;
         p->status = zsession_reserve(f, total - p->cut, &p->base, NULL);
         p->end = p->base + total - p->cut;

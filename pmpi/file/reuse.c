@@ -1,5 +1,5 @@
 /*
- * reuse.c - room of records that newer ones cover, used again while the file is open
+ * reuse.c - gaps where newer records cover older ones, used again while the file is open
  * (docs/architecture.md, "Where records go").
  *
  * close/trim.c finds it: no index on the disk tells of it, and nobody reads there. What is placed
@@ -15,9 +15,9 @@
 
 void zreuse_drop(struct zfile *f)
 {
-    free(f->reuse.room);
-    f->reuse.room = NULL;
-    f->reuse.rooms = 0;
+    free(f->reuse.gap);
+    f->reuse.gap = NULL;
+    f->reuse.gaps = 0;
 }
 
 /* The header without an index, twice: in each slot. A tear leaves the other one. */
@@ -73,51 +73,50 @@ static bool begin(struct zfile *f)
 static size_t find(const struct zreuse *u, uint64_t size)
 {
     size_t i = 0;
-    while (i < u->rooms && u->room[i].length < size)
+    while (i < u->gaps && u->gap[i].length < size)
         i++;
     return i;
 }
 
 bool zreuse_fits(const struct zfile *f, uint64_t size)
 {
-    return size > 0 && find(&f->reuse, size) < f->reuse.rooms;
+    return size > 0 && find(&f->reuse, size) < f->reuse.gaps;
 }
 
 uint64_t zreuse_offer(const struct zfile *f, uint64_t size, uint64_t *base)
 {
     const struct zreuse *u = &f->reuse;
     size_t i = find(u, size);
-    if (u->rooms == 0 || size == 0 || f->session.shared || f->session.atomic)
+    if (u->gaps == 0 || size == 0 || f->session.shared || f->session.atomic)
         return 0;
-    i = i < u->rooms ? i : 0;
-    for (size_t k = 0; u->room[i].length < size && k < u->rooms; k++)
-        if (u->room[k].length > u->room[i].length)
+    i = i < u->gaps ? i : 0;
+    for (size_t k = 0; u->gap[i].length < size && k < u->gaps; k++)
+        if (u->gap[k].length > u->gap[i].length)
             i = k;
-    const struct zmpi_run *room = &u->room[i];
-    const bool from_top = room->length >= size && room->offset + room->length == u->top;
-    *base = room->offset + (from_top ? room->length - size : 0);
-    return room->length < size ? room->length : size;
+    const struct zmpi_run *gap = &u->gap[i];
+    const bool from_top = gap->length >= size && gap->offset + gap->length == u->top;
+    *base = gap->offset + (from_top ? gap->length - size : 0);
+    return gap->length < size ? gap->length : size;
 }
 
 bool zreuse_take_at(struct zfile *f, uint64_t base, uint64_t size)
 {
     struct zreuse *u = &f->reuse;
     size_t i = 0;
-    while (i < u->rooms &&
-           (base < u->room[i].offset || base - u->room[i].offset > u->room[i].length))
+    while (i < u->gaps && (base < u->gap[i].offset || base - u->gap[i].offset > u->gap[i].length))
         i++;
-    struct zmpi_run *room = i < u->rooms ? &u->room[i] : NULL;
-    const bool at_begin = room && base == room->offset && size <= room->length;
-    const bool at_end = room && base + size == room->offset + room->length;
+    struct zmpi_run *gap = i < u->gaps ? &u->gap[i] : NULL;
+    const bool at_begin = gap && base == gap->offset && size <= gap->length;
+    const bool at_end = gap && base + size == gap->offset + gap->length;
     if (f->session.shared || f->session.atomic || (!at_begin && !at_end) ||
         (!u->begun && !begin(f))) {
         zreuse_drop(f);
         return false;
     }
-    if (!at_begin && room->offset + room->length == u->top)
+    if (!at_begin && gap->offset + gap->length == u->top)
         u->top -= size;
-    room->offset += at_begin ? size : 0;
-    room->length -= size;
+    gap->offset += at_begin ? size : 0;
+    gap->length -= size;
     u->placed += size;
     return true;
 }
@@ -126,7 +125,7 @@ bool zreuse_take(struct zfile *f, uint64_t size, uint64_t *base)
 {
     if (!zreuse_fits(f, size))
         return false;
-    *base = f->reuse.room[find(&f->reuse, size)].offset;
+    *base = f->reuse.gap[find(&f->reuse, size)].offset;
     return zreuse_take_at(f, *base, size);
 }
 

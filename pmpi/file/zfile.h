@@ -94,17 +94,17 @@ struct ztrim {
     uint64_t live; /* bytes of the records that were kept */
 };
 
-/* ---- reuse.c: room of records that newer ones cover, used again ---- */
+/* ---- reuse.c: gaps where newer records cover older ones, used again ---- */
 
 struct zreuse {
-    struct zmpi_run *room; /* by place; no other rank uses it */
-    size_t rooms;
+    struct zmpi_run *gap; /* by place; no other rank uses it */
+    size_t gaps;
     uint64_t top;    /* where the one ends that is filled from its end on; 0: none is */
     bool own;        /* it is for what each rank places by itself; else rank 0's, for all at
                         collective points */
-    bool spaced;     /* room was left for data that become larger */
+    bool spaced;     /* space was left for data that become larger */
     bool begun;      /* the header has no index (any rank may have seen to that) */
-    uint64_t placed; /* there by this rank, since room was last looked for */
+    uint64_t placed; /* there by this rank, since gaps were last looked for */
     uint64_t alone, together; /* bytes that this rank has placed anywhere, since then */
 };
 

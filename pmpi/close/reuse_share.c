@@ -1,5 +1,5 @@
-/* room.c - room of overwritten records while a file stays open: found after a sync, and dealt out
- * to those who use it again (file/reuse.c). */
+/* reuse_share.c - gaps of overwritten records while a file stays open: found after a sync, and
+ * given to the ranks that use them again (file/reuse.c). */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "index/header.h"
 
 /* What all ranks get to know. */
-struct deal {
-    uint64_t rooms, bytes;
+struct found {
+    uint64_t gaps, bytes;
     int own;
 };
 
@@ -32,42 +32,42 @@ static bool weigh(struct zfile *f, double *share)
     return true;
 }
 
-/* The part [from, to) of all the room's bytes. */
+/* The part [from, to) of the bytes of all gaps. */
 static void cut(struct zreuse *u, uint64_t from, uint64_t to)
 {
     uint64_t at = 0;
     size_t n = 0;
-    for (size_t i = 0; i < u->rooms; i++) {
-        const struct zmpi_run r = u->room[i];
+    for (size_t i = 0; i < u->gaps; i++) {
+        const struct zmpi_run r = u->gap[i];
         const uint64_t lo = from > at ? from - at : 0, hi = to > at ? to - at : 0;
         const uint64_t end = hi < r.length ? hi : r.length;
         at += r.length;
         if (lo < end)
-            u->room[n++] = (struct zmpi_run){r.offset + lo, end - lo};
+            u->gap[n++] = (struct zmpi_run){r.offset + lo, end - lo};
     }
-    u->rooms = n;
+    u->gaps = n;
 }
 
 /* Shares by what each rank has written: programs do alike again. */
-static int deal_shares(struct zfile *f, const struct deal *d)
+static int give_shares(struct zfile *f, const struct found *d)
 {
     struct zreuse *u = &f->reuse;
     double *share = malloc((size_t)f->ranks * sizeof *share), before = 0;
     int bad = share == NULL, any = 0;
     if (f->rank != 0)
-        u->room = malloc(d->rooms * sizeof *u->room);
-    bad |= u->room == NULL || (f->rank == 0 && share && !weigh(f, share));
+        u->gap = malloc(d->gaps * sizeof *u->gap);
+    bad |= u->gap == NULL || (f->rank == 0 && share && !weigh(f, share));
     int rc = PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, f->comm);
     if (!rc && !any)
         rc = PMPI_Bcast(share, f->ranks, MPI_DOUBLE, 0, f->comm);
     if (!rc && !any)
-        rc = PMPI_Bcast(u->room, (int)(d->rooms * sizeof *u->room), MPI_BYTE, 0, f->comm);
+        rc = PMPI_Bcast(u->gap, (int)(d->gaps * sizeof *u->gap), MPI_BYTE, 0, f->comm);
     if (rc || any) {
         zreuse_drop(f);
         free(share);
         return rc;
     }
-    u->rooms = d->rooms;
+    u->gaps = d->gaps;
     for (int r = 0; r < f->rank; r++)
         before += share[r];
     const double end = before + share[f->rank];
@@ -79,13 +79,13 @@ static int deal_shares(struct zfile *f, const struct deal *d)
     return MPI_SUCCESS;
 }
 
-int ztrim_deal(struct zfile *f)
+int ztrim_share(struct zfile *f)
 {
-    struct deal d = {.rooms = f->rank == 0 ? f->reuse.rooms : 0};
+    struct found d = {.gaps = f->rank == 0 ? f->reuse.gaps : 0};
     uint64_t mine[3] = {f->reuse.alone, f->rank == 0 ? f->reuse.together : 0, f->options.nic_write},
              all[3] = {0};
     int rc = PMPI_Bcast(&d, sizeof d, MPI_BYTE, 0, f->comm);
-    if (rc || d.rooms == 0)
+    if (rc || d.gaps == 0)
         return rc;
     rc = PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_SUM, f->comm);
     if (f->rank != 0)
@@ -95,15 +95,15 @@ int ztrim_deal(struct zfile *f)
         return rc;
     }
     d.own = all[0] > all[1];
-    for (size_t i = 0; f->rank == 0 && i < f->reuse.rooms; i++)
-        d.bytes += f->reuse.room[i].length;
+    for (size_t i = 0; f->rank == 0 && i < f->reuse.gaps; i++)
+        d.bytes += f->reuse.gap[i].length;
     rc = PMPI_Bcast(&d, sizeof d, MPI_BYTE, 0, f->comm);
     f->reuse.own = d.own;
     f->reuse.placed = f->reuse.alone = f->reuse.together = 0;
-    return rc || !d.own ? rc : deal_shares(f, &d);
+    return rc || !d.own ? rc : give_shares(f, &d);
 }
 
-/* The records of the new index instead of those that are known: of some the room is gone. */
+/* The records of the new index instead of those that are known: some may be written over. */
 static int know_anew(struct zfile *f)
 {
     struct zmpi_container fresh;
@@ -122,8 +122,8 @@ static int know_anew(struct zfile *f)
     return MPI_SUCCESS;
 }
 
-/* Some rank still knows records whose room is gone: from now on the file tells what it holds, as
- * where several communicators write it. */
+/* Some rank still knows records that may be written over: from now on the file tells what it holds,
+ * as where several communicators write it. */
 static int stop(struct zfile *f, int rc)
 {
     zreuse_drop(f);
@@ -151,5 +151,5 @@ int ztrim_meanwhile(struct zfile *f)
         return rc;
     ztrim(f, true);
     rc = zfile_worst(f, know_anew(f));
-    return rc ? stop(f, rc) : ztrim_deal(f);
+    return rc ? stop(f, rc) : ztrim_share(f);
 }

@@ -107,7 +107,8 @@ files)
 through) # from rank to file by the daemon
     mkdir "$work/in" "$work/out"
     serve zmpi-nicd --timeout 30 --files "$work/out/." --files "$work/in"
-    device=cpu through=off mpi 1 write "$work/in/cpu"
+    # What the daemon writes leaves no space for data that grow, and takes no gaps.
+    ZMPI_TRIM=off device=cpu through=off mpi 1 write "$work/in/cpu"
     "$bin/zmpi" cat "$work/in/cpu.rw" >"$work/must"
     mpi 1 write "$work/in/one"
     cmp "$work/in/cpu.rw" "$work/in/one.rw" || fail "other bytes than without the daemon"

@@ -53,7 +53,7 @@ dd if=/dev/urandom of=d/bad.z bs=1 seek=20000 count=400 conv=notrunc 2>/dev/null
 
 "$zmpi" mount d m >out 2>&1
 status=$?
-if ((status)) && grep -q -e 'without libfuse3' -e 'ermission denied' -e 'not permitted' -e 'device not found' out; then
+if ((status)) && grep -q -e 'without libfuse3' -e 'fusermount3 failed: No such file' -e 'ermission denied' -e 'not permitted' -e 'device not found' out; then
     cat out
     exit 77
 fi

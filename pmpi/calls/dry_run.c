@@ -10,10 +10,10 @@
 #include "mpi/runtime.h"
 #include "transfer/write_plan.h"
 
+/* f is never written: its view, its settings, what its data are like. */
 struct dry {
     struct dry *next;
-    struct zfile
-        *f; /* a file that is never written: its view, its settings, what its data are like */
+    struct zfile *f;
     struct zdry_row row;
 };
 
@@ -206,9 +206,8 @@ static int sum_up(struct zdry_row *row, MPI_Comm comm)
     struct zmpi_trial_most most = row->most;
     memcpy(sum + 3, &row->trials, sizeof row->trials);
     int rc = PMPI_Reduce(sum, sums, SUMS, MPI_DOUBLE, MPI_SUM, 0, comm);
-    rc =
-        rc ? rc
-           : PMPI_Reduce((double *)&most, (double *)&row->most, MOST, MPI_DOUBLE, MPI_MAX, 0, comm);
+    if (!rc)
+        rc = PMPI_Reduce((double *)&most, (double *)&row->most, MOST, MPI_DOUBLE, MPI_MAX, 0, comm);
     row->calls = sums[0];
     row->bytes = sums[1];
     row->sampled = sums[2];

@@ -113,10 +113,7 @@ static int know_anew(struct zfile *f)
         zmpi_container_free(&fresh);
         return rc;
     }
-    zmpi_container_free(&f->container);
-    zreadahead_forget(f);
-    f->container = fresh;
-    znews_forget(&f->news);
+    zindex_replace(f, &fresh);
     f->log.first_epoch = ++f->log.epoch; /* all of them are rank 0's now */
     f->log.sequence = 0;
     return MPI_SUCCESS;

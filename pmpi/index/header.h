@@ -48,5 +48,7 @@ int zindex_read_all(struct zfile *f, struct zmpi_container *c);
 
 /* The records that are in the file now to all ranks, instead of those they know. Collective. */
 int zindex_reload(struct zfile *f);
+/* The records that are known become those of fresh, which is taken over. */
+void zindex_replace(struct zfile *f, const struct zmpi_container *fresh);
 
 #endif

@@ -257,6 +257,14 @@ int zindex_read_all(struct zfile *f, struct zmpi_container *c)
     return share_again(f, c, true);
 }
 
+void zindex_replace(struct zfile *f, const struct zmpi_container *fresh)
+{
+    zmpi_container_free(&f->container);
+    zreadahead_forget(f);
+    f->container = *fresh;
+    znews_forget(&f->news);
+}
+
 int zindex_reload(struct zfile *f)
 {
     struct zmpi_container fresh;
@@ -270,9 +278,6 @@ int zindex_reload(struct zfile *f)
         zmpi_container_free(&fresh);
         return rc;
     }
-    zmpi_container_free(&f->container);
-    zreadahead_forget(f);
-    f->container = fresh;
-    znews_forget(&f->news);
+    zindex_replace(f, &fresh);
     return MPI_SUCCESS;
 }

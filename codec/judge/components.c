@@ -23,13 +23,17 @@ struct samples {
     size_t place[SAMPLES]; /* in the array */
 };
 
+/* None, if a device's memory cannot be read. */
 static void take(struct samples *s, enum zmpi_type type, double threshold, const void *src,
                  size_t count)
 {
     const size_t stretches = count / 1024 < STRETCHES ? count / 1024 : STRETCHES;
     const size_t step = zmpi_sample_step(count - STRETCH, stretches);
-    const struct zmpi_sample from = {type, src, stretches, STRETCH, step};
+    struct zmpi_sample from = {type, src, stretches, STRETCH, step};
+    double copy[SAMPLES];
     s->n = 0;
+    if (!zmpi_sample_fetch(&from, copy))
+        return;
     for (size_t k = 0; k < stretches; k++)
         for (size_t i = 0; i < STRETCH; i++) {
             const double x = zmpi_sample_get(&from, k, i);

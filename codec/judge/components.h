@@ -16,7 +16,7 @@ enum {
 };
 
 /*
- * How many components are interleaved in `count` floats in the host's memory: 2 to
+ * How many components are interleaved in `count` floats, in the host's or a device's memory: 2 to
  * ZMPI_COMPONENTS_FAST, of which one varies by less than a tenth of what all vary by; else 1.
  * Values of a magnitude from `threshold` on (0: 1e20, where the usual fill values begin) are not
  * looked at. Nothing but the data and the threshold has a part in the answer.

@@ -251,21 +251,39 @@ bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double
     return true;
 }
 
+/* What is known of such arrays; NULL: nothing. */
+static struct zmpi_shape_entry *entry_of(struct zmpi_shape_known *known, enum zmpi_type type,
+                                         size_t count)
+{
+    for (unsigned i = 0; i < ZMPI_SHAPE_ARRAYS; i++)
+        if (known->entry[i].count == count && known->entry[i].type == type)
+            return &known->entry[i];
+    return NULL;
+}
+
+static bool is_open(const struct zmpi_shape_entry *e)
+{
+    return e->shape[1] == 1 && e->looks < LOOKS;
+}
+
+bool zmpi_shape_will_look(struct zmpi_shape_known *known, enum zmpi_type type, size_t count)
+{
+    const struct zmpi_shape_entry *e = entry_of(known, type, count);
+    return !e || is_open(e);
+}
+
 bool zmpi_shape_recall(struct zmpi_shape_known *known, enum zmpi_type type,
                        const struct zmpi_bound *bound, double threshold, const void *src,
                        size_t have, size_t count, size_t shape[3], bool *is_new)
 {
-    struct zmpi_shape_entry *e = NULL;
+    struct zmpi_shape_entry *e = entry_of(known, type, count);
     *is_new = false;
-    for (unsigned i = 0; i < ZMPI_SHAPE_ARRAYS; i++)
-        if (known->entry[i].count == count && known->entry[i].type == type)
-            e = &known->entry[i];
     if (!e) {
         e = &known->entry[known->next];
         known->next = (known->next + 1) % ZMPI_SHAPE_ARRAYS;
         *e = (struct zmpi_shape_entry){type, count, {1, 1, count}, 0};
     }
-    if (e->shape[1] == 1 && e->looks < LOOKS) {
+    if (is_open(e)) {
         *is_new = zmpi_shape_find(type, bound, threshold, src, have, count, e->shape);
         e->looks += !*is_new;
     }

@@ -31,6 +31,8 @@ struct zmpi_shape_known {
     unsigned next; /* the entry that was made first */
 };
 
+/* Are data needed of the next array of this type and count? */
+bool zmpi_shape_will_look(struct zmpi_shape_known *known, enum zmpi_type type, size_t count);
 /* zmpi_shape_find, unless the answer is known. *is_new: it was not. */
 bool zmpi_shape_recall(struct zmpi_shape_known *known, enum zmpi_type type,
                        const struct zmpi_bound *bound, double threshold, const void *src,

@@ -150,6 +150,8 @@ bool zblock_read(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned c
 void zblock_room(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
                  struct zpart *part);
 bool zblock_place(const struct zblock *b, uint64_t at, uint64_t bytes, const struct zpart *part);
+/* To scratch, unless it is in the host's memory. False: it cannot be read. */
+bool zpart_to_host(struct zpart *part, uint64_t bytes, unsigned char *scratch);
 void zpart_free(struct zpart *part);
 /* From the host's memory. */
 bool zblock_put(const struct zblock *b, uint64_t at, uint64_t bytes, const unsigned char *src);

@@ -104,6 +104,16 @@ bool zblock_place(const struct zblock *b, uint64_t at, uint64_t bytes, const str
     return b->direct || !zmemory_copy(b->type, b->holder, b->buf, at, part->data, bytes, false);
 }
 
+bool zpart_to_host(struct zpart *part, uint64_t bytes, unsigned char *scratch)
+{
+    if (!part->holder)
+        return true;
+    const bool moved = !zmpi_device_move(part->holder, scratch, part->data, bytes);
+    zpart_free(part);
+    *part = (struct zpart){.data = scratch};
+    return moved;
+}
+
 void zpart_free(struct zpart *part)
 {
     if (part->taken)

@@ -31,8 +31,8 @@ static bool may_be_apart(const struct zcall *c, const struct zblock *b)
 {
     const enum zmpi_type element = b->type->element;
     const enum zmpi_mode mode = c->state->options.bound.mode;
-    return (element == ZMPI_F32 || element == ZMPI_F64) && !b->holder && !c->exact &&
-           mode != ZMPI_LOSSLESS && mode != ZMPI_RATIO;
+    return (element == ZMPI_F32 || element == ZMPI_F64) && !c->exact && mode != ZMPI_LOSSLESS &&
+           mode != ZMPI_RATIO;
 }
 
 void zapart_look(struct zcall *c, struct zblock *b)

@@ -80,7 +80,8 @@ int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned
     struct zpart part;
     int streams = 0;
     if (zblock_read(b, at, bytes, scratch, &part)) {
-        size = encode(c, b, &part, bytes, dst + ZPIECE_HEAD, &streams);
+        if (c->components <= 1 || zpart_to_host(&part, bytes, scratch))
+            size = encode(c, b, &part, bytes, dst + ZPIECE_HEAD, &streams);
         zpart_free(&part);
     }
     memset(dst, 0, ZPIECE_HEAD);

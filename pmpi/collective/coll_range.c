@@ -18,33 +18,32 @@ static void look_for_fill(struct zcall *c, enum zmpi_type element, const void *d
     c->fill = zmpi_fill_merge(c->fill, zmpi_fill_look(element, data, count, range));
 }
 
-/* By the device that holds the data, or by the CPU. What is kept exactly has no part in it: turned
- * around, a small number may be 1e300. */
-static bool scan(struct zcall *c, const struct zblock *b, const struct zpart *part, uint64_t bytes,
+/* By the device that holds the data, or by the CPU, which alone takes components apart. What is
+ * kept exactly has no part in it: turned around, a small number may be 1e300. */
+static bool scan(struct zcall *c, const struct zblock *b, struct zpart *part, uint64_t bytes,
                  unsigned char *scratch, struct zmpi_range *range)
 {
     const struct zmpi_options *o = &c->state->options;
     const double threshold = c->below > 0 ? c->below : o->threshold;
     const enum zmpi_type element = b->type->element;
     const size_t count = bytes / zmpi_type_size(element);
-    const unsigned char *data = part->data;
-    if (!zpiece_has_numbers(c, element, data, bytes))
+    const bool apart = c->components > 1;
+    if (apart && !zpart_to_host(part, bytes, scratch))
+        return false;
+    if (!zpiece_has_numbers(c, element, part->data, bytes))
         return true;
-    if (part->holder) {
-        if (!o->fill.count && !part->holder->range(element, data, count, threshold, range)) {
-            look_for_fill(c, element, data, count, range);
-            return true;
-        }
-        if (zmpi_device_move(part->holder, scratch, data, bytes))
+    if (apart) {
+        zapart_scan(c, element, part->data, count);
+        return true;
+    }
+    const struct zmpi_device *holder = o->fill.count ? NULL : part->holder;
+    if (!holder || holder->range(element, part->data, count, threshold, range)) {
+        if (!zpart_to_host(part, bytes, scratch))
             return false;
-        data = scratch;
+        zmpi_range_without(element, part->data, count, threshold, &o->fill, zruntime_threads(o),
+                           range);
     }
-    if (c->components > 1) {
-        zapart_scan(c, element, data, count);
-        return true;
-    }
-    zmpi_range_without(element, data, count, threshold, &o->fill, zruntime_threads(o), range);
-    look_for_fill(c, element, data, count, range);
+    look_for_fill(c, element, part->data, count, range);
     return true;
 }
 
@@ -188,10 +187,9 @@ void zcall_ratio_add(struct zcall *c, const struct zblock *b, unsigned char *scr
         good = zblock_read(b, at, n, scratch, &part);
         if (good) {
             struct zmpi_array a = zblock_array(b, n);
-            if (part.holder)
-                good = !zmpi_device_move(part.holder, scratch, part.data, n);
+            good = zpart_to_host(&part, n, scratch);
             if (good)
-                zmpi_ratio_search_add(&c->search, &a, part.holder ? scratch : part.data);
+                zmpi_ratio_search_add(&c->search, &a, part.data);
             zpart_free(&part);
         }
     }

@@ -81,7 +81,7 @@ int zcomponents_look(struct zfile *f, const struct zplan *p)
     bool is_new;
     if (!m->bytes)
         return 0;
-    if (f->options.components == 1 || !is_float || m->holder || m->exact || f->options.nic_write ||
+    if (f->options.components == 1 || !is_float || m->exact || f->options.nic_write ||
         f->session.atomic || !f->view.increasing || m->bytes % width || mode == ZMPI_LOSSLESS)
         return 1;
     if (f->options.components)
@@ -390,10 +390,11 @@ static int search_ratio(struct zfile *f, struct zplan *p, MPI_Comm comm)
 int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm comm,
                       uint64_t *rounds)
 {
+    /* A device does not take components apart. */
+    int failed = zplan_failed(f, p, zmemory_to_host(&p->memory), "writing");
     const size_t n = (size_t)abs(components);
     const uint64_t bytes = (p->memory.bytes < p->most ? p->memory.bytes : p->most) +
                            n * APART * zmpi_type_size(p->memory.element);
-    int failed = MPI_SUCCESS;
     if (components > 0 && bytes > f->component_capacity) {
         free(f->component);
         f->component = malloc(bytes);

@@ -2,6 +2,7 @@
 #include "judge/shape.h"
 #include "transfer/write_plan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool holds(const size_t shape[3], size_t count)
@@ -56,20 +57,27 @@ static void tell_of_shape(struct zfile *f, const struct zplan *p)
              f->path, s[0], s[1], s[2], (unsigned long long)floats);
 }
 
-/* Of floats in this machine's order: of others no byte is like the one a row before. */
+/* Of floats in this machine's order: of others no byte is like the one a row before. Those in a
+ * device's memory are copied where they are looked at, so that files are those of host buffers. */
 void zplan_shape_of_data(struct zfile *f, struct zplan *p, const void *data, size_t have,
                          size_t count)
 {
     const struct zmemory *m = &p->memory;
     const size_t *s = p->shape;
     bool is_new = false;
-    if (m->holder || count < ZMPI_SHAPE_LEAST || f->data.mistyped || f->data.format ||
-        !f->options.bound_set || m->bytes % zmpi_type_size(m->element) ||
-        (m->element != ZMPI_F32 && m->element != ZMPI_F64))
+    if (count < ZMPI_SHAPE_LEAST || f->data.mistyped || f->data.format || !f->options.bound_set ||
+        m->bytes % zmpi_type_size(m->element) || (m->element != ZMPI_F32 && m->element != ZMPI_F64))
         return;
+    const bool looks = zmpi_shape_will_look(&f->data.shapes, m->element, count);
+    void *copy = m->holder && looks ? malloc(m->bytes) : NULL;
+    if (m->holder && looks && (!copy || zmpi_device_move(m->holder, copy, data, m->bytes))) {
+        free(copy); /* it stays a row; who takes the data says what failed */
+        return;
+    }
     const struct zmpi_bound bound = zfile_bound(f, m->element);
-    zmpi_shape_recall(&f->data.shapes, m->element, &bound, f->options.threshold, data, have, count,
-                      p->shape, &is_new);
+    zmpi_shape_recall(&f->data.shapes, m->element, &bound, f->options.threshold, copy ? copy : data,
+                      have, count, p->shape, &is_new);
+    free(copy);
     p->shape_from = p->shape[1] > 1 ? ZSHAPE_DATA : p->shape_from;
     if (is_new)
         zmpi_log(ZMPI_LOG_INFO,

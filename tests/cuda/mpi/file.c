@@ -215,6 +215,35 @@ static void parts(void)
     free(data);
 }
 
+/* Calls of a field as one row: its shape is found in the data, whoever holds them, and known when
+ * the second one comes. */
+static void rows(void)
+{
+    enum { FIELD = NZ * NY * NX, CALLS = 3 };
+    struct buffer b = buffer_make(FIELD * sizeof(float), buffer_on_device(who, rank));
+    float *data = check_alloc(b.bytes);
+    long long size[2];
+    check_say("rows, %s", who);
+    for (int k = 0; k < 2; k++) {
+        MPI_File f = open_file("rows.z");
+        for (int call = 0; call < CALLS; call++) {
+            for (int i = 0; i < FIELD; i++)
+                data[i] = (float)(10 * sin(0.9 * (i % NX)) + sin(0.4 * (i / NX) + call + rank));
+            buffer_set(&b, data);
+            OK(MPI_File_write_at_all(f, (MPI_Offset)(call * ranks + rank) * FIELD * 4,
+                                     k ? b.at : data, FIELD, MPI_FLOAT, MPI_STATUS_IGNORE));
+        }
+        OK(MPI_File_close(&f));
+        OK(MPI_Barrier(MPI_COMM_WORLD));
+        size[k] = check_disk_size("rows.z");
+        check_remove("rows.z", MPI_COMM_WORLD);
+    }
+    CHECK_SAY(llabs(size[1] - size[0]) <= size[0] / 50, "%lld bytes, %lld from host buffers",
+              size[1], size[0]);
+    buffer_free(&b);
+    free(data);
+}
+
 /* Integers are exact, whoever holds them. */
 static void integers(void)
 {
@@ -256,6 +285,7 @@ int main(int argc, char **argv)
     one(vector(36), AT);
     one(irregular(), AT_ALL);
     parts();
+    rows();
     integers();
     MPI_Finalize();
     return 0;

@@ -9,6 +9,7 @@ library: the proof that the page is complete. Numbers in the comments are that p
 favours being easy to compare with the page over speed.
 """
 import array
+import contextlib
 import fcntl
 import itertools
 import math
@@ -1002,6 +1003,7 @@ DATA, SIZE = 1, 2
 LIST = 0xFFFF
 HEADER = 512
 FOREIGN_HEADER_MOST = 65536
+FOREIGN_JUDGED = FOREIGN_HEADER_MOST + 65536 + 4
 MAX = (1 << 63) - 1
 
 
@@ -1248,6 +1250,7 @@ class Container:
             self.records = []
         plain = self.overwritten and self.written_over(indexed) > FOREIGN_HEADER_MOST
         require(not plain, "a plain file: a program without zmpi wrote over a zmpi container")
+        self.doubtful = self.overwritten and indexed and self.judged_by_data()
         self.indexed_to = self.slot.log_end if indexed else 0
         self.listed = len(self.records)
         self.damaged = set()  # where there is what looks like a record and is none
@@ -1307,6 +1310,23 @@ class Container:
             self.overwritten = True
         return copy
 
+    def lost_records(self):
+        """Those by place in front of the first one that is still there."""
+        lost = []
+        for r in sorted(self.records, key=lambda r: r.offset):
+            try:
+                self.parse_head(r.offset, self.head_in_place(r.offset))
+                break
+            except (FormatError, struct.error):
+                lost.append(r)
+        return lost
+
+    def judged_by_data(self):
+        """Do bytes in place of the last lost record tell whether it was written over as a whole (2.5)?"""
+        last = self.lost_records()[-1:]
+        return any(r.kind == DATA and r.lo == 0 for r in self.records) and any(
+            r.kind == DATA and r.payload_length < r.bytes and r.offset + r.payload_length >= FOREIGN_JUDGED for r in last)
+
     def written_over(self, indexed):
         """How many of the first bytes are another program's, at least (2.5); 0 where they may be a header of these data."""
         if self.data[HEADER:HEADER + 4] == b"ZREC":
@@ -1317,13 +1337,7 @@ class Container:
                 return at
             segment = u64(self.data, at + 24)
             return segment if segment < at and self.data[segment:segment + 4] != b"ZIDX" else 0
-        last = 0
-        for r in sorted(self.records, key=lambda r: r.offset):
-            try:
-                self.parse_head(r.offset, self.head_in_place(r.offset))
-                break
-            except (FormatError, struct.error):
-                last = r.offset
+        last = max([r.offset for r in self.lost_records()], default=0)
         return last if any(r.kind == DATA and r.lo == 0 for r in self.records) else 0
 
     def final_size(self):
@@ -1522,6 +1536,16 @@ class Container:
 
     # ---- reading ----
 
+    @contextlib.contextmanager
+    def doubts(self):
+        """What cannot be read may be another program's."""
+        try:
+            yield
+        except FormatError as error:
+            require(not self.doubtful, f"{error}; perhaps this is a plain file that a program without zmpi wrote over a zmpi "
+                    "container (zmpi info FILE judges that by its bytes)")
+            raise
+
     def stream(self, record):
         at = record.payload_at()
         stream = Stream(self.data[at:at + record.payload_length])
@@ -1577,7 +1601,8 @@ def cat(path, offset=None, length=None):
     rest = container.size - start
     count = min(int(length), rest) if length is not None else rest
     require(start >= 0 and count >= 0, "OFFSET and LENGTH must not be negative")
-    write(container, start, start + count, sys.stdout.buffer)
+    with container.doubts():
+        write(container, start, start + count, sys.stdout.buffer)
     require(container.whole, MISSING)
 
 
@@ -1616,7 +1641,8 @@ def can_have_holes(out):
 
 def info(path):
     container = open_container(path)
-    print(container.describe())
+    with container.doubts():
+        print(container.describe())
     require(container.whole, MISSING)
 
 

@@ -95,8 +95,13 @@ def check_plain(good, should, starts, size):
     except zmpi.Error as error:
         if "is a plain file: a program without zmpi" not in str(error):
             fail(f"{what}: the reader's library: {error}")
-    done = subprocess.run([sys.executable, READER, "cat", "bad.zmpi"], capture_output=True, text=True, check=False, timeout=60)
-    if done.returncode == 0 or "plain" not in done.stderr:
+    check_python_reader(what, "cat")
+
+
+def check_python_reader(what, *arguments):
+    """It says that the file is, or may be, a plain one, and gives nothing."""
+    done = subprocess.run([sys.executable, READER, *arguments, "bad.zmpi"], capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode == 0 or done.stdout or "plain file" not in done.stderr:
         fail(f"{what}: the reader of the format: {done.returncode} {done.stderr}")
 
 
@@ -126,6 +131,9 @@ def check_whole(mine, good):
     with zmpi.File("bad.zmpi") as file:
         if file.read(0, len(mine)) != mine:
             fail(f"{what}: the reader's library")
+    if len(mine) == 150004:
+        check_python_reader(what, "cat")
+        check_python_reader(what, "info")
 
 
 def check_one_record():

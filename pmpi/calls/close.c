@@ -6,6 +6,7 @@
 #include "close/plain.h"
 #include "close/trim.h"
 #include "file/zfile.h"
+#include "hdf5/hdf5_several.h"
 #include "index/header.h"
 #include "report/report.h"
 #include "wrappers.h"
@@ -60,6 +61,8 @@ static int close_container(struct zfile *f, MPI_File *handle)
 int zw_file_close(MPI_File *fh)
 {
     struct zfile *f = fh ? zfile_find(*fh) : NULL;
+    if (fh)
+        zhdf5_several_closes(*fh);
     if (!f) {
         if (fh) {
             zunbound_closed(*fh);

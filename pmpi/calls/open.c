@@ -16,6 +16,7 @@
 #include "file/zfile.h"
 #include "index/header.h"
 #include "hdf5/hdf5.h"
+#include "hdf5/hdf5_several.h"
 #include "mpi/policy.h"
 #include "mpi/runtime.h"
 #include "report/report.h"
@@ -463,6 +464,9 @@ int zw_file_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, 
     int rc = zruntime_all_have_it(comm) ? open_any(comm, filename, amode, info, fh)
                                         : open_plain(comm, filename, amode, info, fh);
     zdescriptors_opening(false);
+    int ranks = 1;
+    if (!rc && !PMPI_Comm_size(comm, &ranks))
+        zhdf5_several_opened(*fh, ranks);
     return rc;
 }
 

@@ -102,6 +102,7 @@ typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
     X(H5Iget_file_id, hid_t, (hid_t))                                                              \
     X(H5Fget_access_plist, hid_t, (hid_t))                                                         \
     X(H5Fget_name, zssize_t, (hid_t, char *, size_t))                                              \
+    X(H5Fget_vfd_handle, herr_t, (hid_t, hid_t, void **))                                          \
     X(H5Fclose, herr_t, (hid_t))                                                                   \
     X(H5Sget_simple_extent_npoints, hssize_t, (hid_t))                                             \
     X(H5Dgather, herr_t, (hid_t, const void *, hid_t, size_t, void *, ZHDF5_GATHER *, void *))

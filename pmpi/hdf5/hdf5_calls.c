@@ -91,6 +91,8 @@ SHOWN herr_t H5Dwrite(hid_t dataset, hid_t type, hid_t memory, hid_t file, hid_t
     const struct zhdf5_transfer t = {dataset, type, memory, file, buf};
     BEHIND(h, H5Dwrite)
     const bool filters = zhdf5_filter_is_used(), known = is_wanted();
+    if (filters && zhdf5_range_refuses(h, dataset, how))
+        return -1;
     if (filters)
         zhdf5_range_begin(h, &t, how);
     if (known)

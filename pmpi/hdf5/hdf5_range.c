@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "hdf5/hdf5_filter.h"
 #include "hdf5/hdf5_rule.h"
+#include "hdf5/hdf5_several.h"
 #include "mpi/next.h"
 
 /* Elements that are looked at together. */
@@ -128,14 +129,11 @@ void zhdf5_range_begin(const struct zhdf5 *h, const struct zhdf5_transfer *t, hi
 }
 
 /* Parallel HDF5 refuses what it cannot write together; its own errors do not tell whose filter that
- * is. This rank may be the only one that wrote: the file's driver cannot be asked for. */
-void zhdf5_range_end(const struct zhdf5 *h, hid_t dataset, herr_t rc)
+ * is. This rank may be the only one that wrote: nothing collective may be asked. */
+static void tell(const struct zhdf5 *h, hid_t dataset)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
-    zhdf5_filter_set_range(NULL);
-    enum zmpi_mode mode;
-    if (rc >= 0 || !zhdf5_is_known(h) || !zhdf5_filter_of(h, dataset, &mode) ||
-        atomic_flag_test_and_set(&told))
+    if (atomic_flag_test_and_set(&told))
         return;
     char name[256] = "";
     h->H5Iget_name(dataset, name, sizeof name);
@@ -145,4 +143,22 @@ void zhdf5_range_end(const struct zhdf5 *h, hid_t dataset, herr_t rc)
         "with a filter (ZMPI_HDF5=filter) by collective transfers alone, in HDF5 1.10 without "
         "conversion of types: ZMPI_HDF5=container takes all",
         name);
+}
+
+bool zhdf5_range_refuses(const struct zhdf5 *h, hid_t dataset, hid_t how)
+{
+    enum zmpi_mode mode;
+    if (!zhdf5_is_known(h) || is_collective(h, how) || !zhdf5_several_have(h, dataset) ||
+        !zhdf5_filter_of(h, dataset, &mode))
+        return false;
+    tell(h, dataset);
+    return true;
+}
+
+void zhdf5_range_end(const struct zhdf5 *h, hid_t dataset, herr_t rc)
+{
+    enum zmpi_mode mode;
+    zhdf5_filter_set_range(NULL);
+    if (rc < 0 && zhdf5_is_known(h) && zhdf5_filter_of(h, dataset, &mode))
+        tell(h, dataset);
 }

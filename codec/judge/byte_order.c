@@ -11,8 +11,8 @@
  * first PART_LEAST: of records that make up the parts, all members are to be seen. */
 enum { PARTS = 64, PART_LEAST = 16, SHIFT = 5, OF_PART = 4, OF_FEW = 16 };
 
-/* Elements compared at a time while all are the same. */
-#define RUN 64
+/* Elements compared at a time while all are the same: at first many. */
+enum { RUN_MOST = 1024, RUN_LEAST = 16, RUN_STEP = 8 };
 
 /* What a denormal counts: data have none, but for a few at the edge of zero. */
 #define DENORMAL 1000
@@ -57,8 +57,21 @@ static bool is_datum(uint64_t word, size_t width)
     x = width == 4 ? (double)f : x;
     if ((word << (width == 4 ? 33 : 1)) == 0)
         return false;
+    if (x < ZMPI_ORDINARY && x > -ZMPI_ORDINARY)
+        return true;
     zmpi_range_take(&range, x);
     return range.min <= range.max;
+}
+
+/* How many elements behind this one are the same. */
+static size_t run_of(const unsigned char *at, size_t width, size_t count)
+{
+    size_t k = 0;
+    for (size_t run = RUN_MOST; run >= RUN_LEAST; run /= RUN_STEP)
+        while (k + run < count &&
+               memcmp(at + k * width, at + (k + 1) * width, run * width) == 0)
+            k += run;
+    return k;
 }
 
 /* Distances of exponents: from that of the value before, and (a quarter) from 1's. Those of f32
@@ -143,9 +156,7 @@ void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src,
         for (size_t k = begin; k < end && taken < most; k++) {
             const uint64_t word = load(at + k * width, width, false);
             if (word == last) {
-                while (k + RUN < end &&
-                       memcmp(at + k * width, at + (k + 1) * width, RUN * width) == 0)
-                    k += RUN;
+                k += run_of(at + k * width, width, end - k);
                 continue;
             }
             last = word;

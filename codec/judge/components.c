@@ -140,6 +140,14 @@ static double saved(const struct samples *s, int n)
     return bits / varying;
 }
 
+static bool all_same(const struct samples *s)
+{
+    for (size_t i = 1; i < s->n; i++)
+        if (s->value[i] < s->value[0] || s->value[i] > s->value[0])
+            return false;
+    return true;
+}
+
 int zmpi_components_find(enum zmpi_type type, double threshold, const void *src, size_t count)
 {
     struct samples s;
@@ -148,6 +156,8 @@ int zmpi_components_find(enum zmpi_type type, double threshold, const void *src,
     if ((type != ZMPI_F32 && type != ZMPI_F64) || count < (size_t)2 * ZMPI_COMPONENTS_LEAST)
         return 1;
     take(&s, type, threshold > 0 ? threshold : 1e20, src, count);
+    if (all_same(&s))
+        return 1;
     for (int n = 2; n <= ZMPI_COMPONENTS_FAST; n++) {
         if (count % (size_t)n || count / (size_t)n < ZMPI_COMPONENTS_LEAST)
             continue;

@@ -57,9 +57,15 @@ job_s390x() {
     scripts/test_s390x.sh
 }
 
-# The codec with musl, other versions of clang, and the oldest xxHash.
+# The codec with musl, other versions of xxHash, and the compilers of three Debians.
 job_toolchains() {
+    local suite status
     scripts/test_toolchains.sh
+    for suite in trixie sid; do
+        status=0
+        scripts/test_on.sh "$suite" toolchains compilers || status=$?
+        ((status == 0 || status == 77))
+    done
 }
 
 # Processes killed in the middle of writing: 300 of Open MPI (ROMIO and OMPIO in turn), 100 of MPICH.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # test_on.sh SUITE [CTEST ARGUMENT...]: run scripts/test.sh on another Debian: trixie, sid.
+# test_on.sh SUITE toolchains [JOB...]: scripts/test_toolchains.sh there.
 #
 # debootstrap makes the distribution in ${XDG_CACHE_HOME:-~/.cache}/zmpi/SUITE, where it stays for the next time (delete
 # the folder to make it anew). There an ordinary user, who may use sudo, builds a copy of this tree and runs the tests.
@@ -38,6 +39,10 @@ rm -rf "$folder"/tmp/{prte,prterun,ompi,pmix}.*
 
 as_user scripts/test.sh --packages >"$folder.log" 2>&1 ||
     cannot "packages cannot be installed: $(tail -n 1 "$folder.log") (all that was said is in $folder.log)"
+if [[ ${1-} == toolchains ]]; then
+    as_user scripts/test_toolchains.sh "${@:2}"
+    exit
+fi
 status=0
 as_user ZMPI_TEST_BUILDS="${ZMPI_TEST_BUILDS-build build-mpich}" ZMPI_TEST_GROUPS="${ZMPI_TEST_GROUPS-unit;mpi;cli;install}" \
     ZMPI_TEST_RANKS="${ZMPI_TEST_RANKS-1;3}" ZMPI_TEST_LONG="${ZMPI_TEST_LONG-}" scripts/test.sh "$@" || status=$?

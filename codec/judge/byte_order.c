@@ -68,8 +68,7 @@ static size_t run_of(const unsigned char *at, size_t width, size_t count)
 {
     size_t k = 0;
     for (size_t run = RUN_MOST; run >= RUN_LEAST; run /= RUN_STEP)
-        while (k + run < count &&
-               memcmp(at + k * width, at + (k + 1) * width, run * width) == 0)
+        while (k + run < count && memcmp(at + k * width, at + (k + 1) * width, run * width) == 0)
             k += run;
     return k;
 }

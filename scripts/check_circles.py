@@ -8,13 +8,13 @@ import re
 import subprocess
 import sys
 
-# Simulators follow the language or the machine that they simulate, whose parts call each other; a daemon's client ends with its
-# requests, and they with it.
-EXCEPT = ("csl/", "gpu/emulator/", "smartnic/daemon/")
+# The front end of the CSL simulator follows the language, whose expressions, statements and builtins have each other as parts: a circle
+# within these folders is none.
+FRONT_END = ("csl/sim/parse/", "csl/sim/front/", "csl/sim/builtins/")
 
 
 # Not those of other libraries that a file stands in for: open, PMIx_Commit.
-OURS = re.compile(r"(zmpi|z[a-z]+|gpu|zd|nic|nicd|wse|tool|elf|bench)_|znext$")
+OURS = re.compile(r"(zmpi|z[a-z]+|gpu|zd|nic|nicd|wse|csl|tool|elf|bench)_|znext$")
 
 
 def objects(build):
@@ -26,7 +26,7 @@ def objects(build):
         for name in names if match else []:
             source = os.path.normpath(os.path.join(match[1], match[2], name[:-2]))
             if name.endswith(".c.o") and not source.startswith("tests/"):
-                if os.path.exists(os.path.join(top, source)) and not source.startswith(EXCEPT):
+                if os.path.exists(os.path.join(top, source)):
                     found.setdefault(source, os.path.join(path, name))
     return found
 
@@ -64,7 +64,7 @@ def circles(arrows):
                 low[node] = min(low[node], low[other])
         if low[node] == index[node]:
             at = stack.index(node)
-            if len(stack) - at > 1:
+            if len(stack) - at > 1 and not all(source.startswith(FRONT_END) for source in stack[at:]):
                 found.append(sorted(stack[at:]))
             del stack[at:]
 

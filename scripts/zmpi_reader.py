@@ -6,7 +6,8 @@
 
 An independent reader, written from docs/format.md alone and with nothing but Python's standard
 library: the proof that the page is complete. Numbers in the comments are that page's sections. It
-favours being easy to compare with the page over speed.
+favours being easy to compare with the page over speed. It is one file, long as it is, so that whoever
+archives containers can lay it beside them.
 """
 import array
 import contextlib

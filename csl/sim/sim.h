@@ -145,11 +145,15 @@ struct csl_sim {
     void *trace_context;
 };
 
+/* pe.c */
 _Noreturn void csl_trap(struct pe *pe, struct pos pos, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void csl_emit_event(struct pe *pe, enum csl_event event, const char *name, uint32_t color,
                     uint32_t value, uint32_t direction);
 uint64_t csl_random(struct csl_sim *sim);
+struct pos csl_main_pos(const struct pe *pe);
+void csl_set_blocked(struct pe *pe, enum id_kind kind, uint32_t id, bool block, struct pos pos);
+void csl_activate_task(struct pe *pe, uint32_t id, struct pos pos);
 
 /* alu.c */
 int64_t csl_alu(struct pe *pe, const struct insn *i, int64_t a, int64_t b);
@@ -160,15 +164,16 @@ int64_t csl_alu_between(const struct insn *i, int64_t lower, int64_t upper, uint
 
 /* vm.c: until the task ends, waits, or reaches a time that the fabric has not */
 void csl_run_main(struct pe *pe);
-struct pos csl_main_pos(const struct pe *pe);
+void csl_call_func(struct pe *pe, uint16_t func, const char *name);
 
 /* tasks.c */
 bool csl_pick_task(struct pe *pe);
-void csl_call_func(struct pe *pe, uint16_t func, const char *name);
-void csl_set_blocked(struct pe *pe, enum id_kind kind, uint32_t id, bool block, struct pos pos);
-void csl_activate_task(struct pe *pe, uint32_t id, struct pos pos);
 
-/* dsd_math.c: of the sources' bits; carry is the operation's */
+/* dsd_math.c */
+const char *csl_dsd_name(enum csl_dsd_op op);
+unsigned csl_dsd_bytes(enum csl_dsd_op op);                     /* of an element */
+unsigned csl_dsd_width(enum csl_dsd_op op, enum csl_arch arch); /* elements a cycle */
+/* Of the sources' bits; carry is the operation's. */
 uint32_t csl_dsd_compute(enum csl_dsd_op op, const uint32_t *v, uint32_t *carry);
 
 /* thread.c */
@@ -180,8 +185,6 @@ int64_t csl_dsd_element(struct pe *pe, struct pos pos, const struct dsd *d, uint
                         enum type_code tc);
 void csl_dsd_put(struct pe *pe, struct pos pos, const struct dsd *d, uint32_t i, enum type_code tc,
                  int64_t value);
-const char *csl_dsd_name(enum csl_dsd_op op);
-unsigned csl_dsd_bytes(enum csl_dsd_op op); /* of an element */
 
 /* race.c: traps if an unfinished operation uses the memory; t is about to begin */
 void csl_check_race(struct pe *pe, struct pos pos, uint32_t address, uint32_t bytes, bool write);
@@ -202,7 +205,15 @@ void csl_print(struct pe *pe, const struct insn *i, const int64_t *r);
 /* collective_run.c */
 void csl_collective(struct pe *pe, const struct insn *i, const int64_t *r);
 bool csl_step_collectives(struct pe *pe);
-const char *csl_collective_name(const struct collective *c);
+
+/* collective_memory.c: up to two spans that the call on this axis uses in its PE; how many */
+struct span {
+    uint32_t address, bytes;
+    bool write;
+};
+unsigned csl_collective_spans(const struct pe *pe, unsigned axis, struct span span[2]);
+uint32_t csl_line_size(const struct pe *pe, unsigned axis);
+const char *csl_collective_name(enum collective_op op);
 /* Whether the call on this axis has not ended, and has a byte of [low, high) that must not be read,
  * or written. */
 bool csl_collective_uses(const struct pe *pe, unsigned axis, int64_t low, int64_t high, bool write);

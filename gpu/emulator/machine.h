@@ -79,12 +79,14 @@ struct machine {
     char message[512];
 };
 
-extern struct machine zmpi_emu_machine;
+extern struct machine zmpi_emu_machine; /* of thread.c */
 
 static inline struct warp *warp_of(const struct thread *thread)
 {
     return &thread->block->warps[thread->self.tid / WARP];
 }
+
+/* ---- thread.c ---- */
 
 /* Below n. */
 uint32_t zmpi_emu_random(uint32_t n);

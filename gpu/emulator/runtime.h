@@ -15,11 +15,10 @@
 #define MULTIPROCESSORS 4
 #define THREADS_EACH    2048 /* of a multiprocessor */
 
-/* ---- runtime.c ---- */
+/* ---- runtime_state.c ---- */
 
-/* Every function of the interface begins and ends with these. enter: an error to return, if the
- * call must fail. */
-cudaError_t zmpi_rt_enter(const char *function);
+/* Every function of the interface begins with zmpi_rt_enter (runtime_queue.c), which returns an
+ * error if the call must fail, and ends with leave. */
 cudaError_t zmpi_rt_leave(cudaError_t error);
 /* Those that leave the thread without a context, if it has none; that forget the last error. */
 cudaError_t zmpi_rt_enter_without_context(const char *function);
@@ -34,7 +33,10 @@ void zmpi_rt_stick(cudaError_t error);
 cudaError_t zmpi_rt_stuck(void);
 void zmpi_rt_unstick(void);
 int zmpi_rt_devices(void);
+int zmpi_rt_pools(void);
 size_t zmpi_rt_memory_size(void);
+/* Below n, by the seed of zmpi_emu_set_early; 0 without one. */
+uint64_t zmpi_rt_early(uint64_t n);
 
 /* ---- runtime_context.c ---- */
 
@@ -43,34 +45,16 @@ struct zmpi_emu_context;
 /* The thread's current one; if it has none, that of the device that it has chosen. */
 struct zmpi_emu_context *zmpi_rt_context(void);
 int zmpi_rt_device(void); /* of that */
+/* The same, but none is made. */
+struct zmpi_emu_context *zmpi_rt_chosen_context(void);
+/* NULL: there is no such device. */
+struct zmpi_emu_context *zmpi_rt_primary_context(int device);
+/* Has a program made it? Else it is a primary one, or none. */
+int zmpi_rt_is_own_context(const struct zmpi_emu_context *context);
+/* Frees one that a program has made. */
+void zmpi_rt_end_context(struct zmpi_emu_context *context);
 
-/* ---- runtime_memory.c ---- */
-
-struct allocation {
-    char *p;
-    size_t size;
-    enum cudaMemoryType type;
-    int device;
-    struct zmpi_emu_context *context;
-    unsigned long long id; /* no other has had it; 0: registered */
-    int pooled;            /* of cudaMallocAsync: the device's, not the context's */
-    int there;             /* cudaMallocAsync's stream has come to it */
-    int cut_off;           /* its context was reset since: kernels may find it or not */
-    char *map;             /* with a guard page; NULL: registered, the caller's own */
-    size_t map_size;
-    char *writable; /* p in a second mapping of device memory, else p */
-};
-
-/* The allocation that p lies in, NULL: host memory CUDA knows nothing of. */
-struct allocation *zmpi_rt_find(const void *p);
-cudaError_t zmpi_rt_free(void *p, enum cudaMemoryType type);
-/* Device memory can be read, or written too, between these. */
-void zmpi_rt_open(int writable);
-void zmpi_rt_close(void);
-/* What the context has, but for memory of pools. */
-void zmpi_rt_free_all(const struct zmpi_emu_context *context);
-
-/* ---- runtime_stream.c ---- */
+/* ---- runtime_queue.c ---- */
 
 /* Something queued. run() is called when it is its turn, unless an error has stuck; destroy()
  * always, last. */
@@ -102,9 +86,45 @@ void zmpi_rt_queue(struct zmpi_emu_stream *stream, struct work *work);
 /* Waits for all that was queued. */
 cudaError_t zmpi_rt_wait(struct zmpi_emu_stream *stream);
 cudaError_t zmpi_rt_wait_all(void);
-/* Between two calls: see zmpi_emu_set_early. */
-void zmpi_rt_pass_time(void);
-/* No stream or event of the context is one any more. */
+/* One piece of it, which must be there; all up to a number. */
+void zmpi_rt_run_first(struct zmpi_emu_stream *stream);
+void zmpi_rt_run_until(struct zmpi_emu_stream *stream, uint64_t number);
+cudaError_t zmpi_rt_new_stream(struct zmpi_emu_stream **stream, unsigned flags);
+int zmpi_rt_is_legacy(const struct zmpi_emu_stream *stream);
+/* No stream of the context is one any more. */
 void zmpi_rt_end_streams(const struct zmpi_emu_context *context);
+/* A call begins; before it, with a seed, some of what is queued is done. */
+cudaError_t zmpi_rt_enter(const char *function);
+
+/* ---- runtime_memory.c ---- */
+
+struct allocation {
+    char *p;
+    size_t size;
+    enum cudaMemoryType type;
+    int device;
+    struct zmpi_emu_context *context;
+    unsigned long long id; /* no other has had it; 0: registered */
+    int pooled;            /* of cudaMallocAsync: the device's, not the context's */
+    int there;             /* cudaMallocAsync's stream has come to it */
+    int cut_off;           /* its context was reset since: kernels may find it or not */
+    char *map;             /* with a guard page; NULL: registered, the caller's own */
+    size_t map_size;
+    char *writable; /* p in a second mapping of device memory, else p */
+};
+
+/* The allocation that p lies in, NULL: host memory CUDA knows nothing of. */
+struct allocation *zmpi_rt_find(const void *p);
+cudaError_t zmpi_rt_free(void *p, enum cudaMemoryType type);
+/* Device memory can be read, or written too, between these. */
+void zmpi_rt_open(int writable);
+void zmpi_rt_close(void);
+/* What the context has, but for memory of pools. */
+void zmpi_rt_free_all(const struct zmpi_emu_context *context);
+
+/* ---- runtime_stream.c ---- */
+
+/* No event of the context is one any more. */
+void zmpi_rt_end_events(const struct zmpi_emu_context *context);
 
 #endif

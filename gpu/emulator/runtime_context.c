@@ -1,7 +1,7 @@
 /* The fake CUDA runtime: contexts, of which each thread has a stack, and what the driver says of
- * them and of memory. As with CUDA a device has one that the runtime uses (the primary one) and
- * makes at the first call that needs one, on whatever device the thread has chosen; where a program
- * has made one of its own current, the runtime works in that. */
+ * them (how they end: runtime_reset.c). As with CUDA a device has one that the runtime uses (the
+ * primary one) and makes at the first call that needs one, on whatever device the thread has
+ * chosen; where a program has made one of its own current, the runtime works in that. */
 #include "runtime.h"
 
 #include <stdlib.h>
@@ -55,6 +55,13 @@ static void set_top(struct zmpi_emu_context *c)
     stack[depth - 1] = c;
 }
 
+static cudaError_t check_device(int device)
+{
+    return device < 0 || device >= zmpi_rt_devices() || device >= MOST_DEVICES
+               ? cudaErrorInvalidDevice
+               : cudaSuccess;
+}
+
 struct zmpi_emu_context *zmpi_rt_context(void)
 {
     if (top() == NULL)
@@ -68,6 +75,34 @@ int zmpi_rt_device(void)
     return zmpi_rt_context()->device;
 }
 
+struct zmpi_emu_context *zmpi_rt_chosen_context(void)
+{
+    return top() != NULL ? top() : &primary[chosen];
+}
+
+struct zmpi_emu_context *zmpi_rt_primary_context(int device)
+{
+    return check_device(device) == cudaSuccess ? &primary[device] : NULL;
+}
+
+int zmpi_rt_is_own_context(const struct zmpi_emu_context *context)
+{
+    return exists(context) && !context->primary;
+}
+
+void zmpi_rt_end_context(struct zmpi_emu_context *context)
+{
+    context->active = 0;
+    if (context->primary)
+        return;
+    depth -= top() == context;
+    struct zmpi_emu_context **at = &own;
+    while (*at != context)
+        at = &(*at)->next;
+    *at = context->next;
+    free(context);
+}
+
 unsigned zmpi_emu_contexts(void)
 {
     unsigned n = 0;
@@ -79,13 +114,6 @@ unsigned zmpi_emu_contexts(void)
 }
 
 /* ---- the runtime ---- */
-
-static cudaError_t check_device(int device)
-{
-    return device < 0 || device >= zmpi_rt_devices() || device >= MOST_DEVICES
-               ? cudaErrorInvalidDevice
-               : cudaSuccess;
-}
 
 cudaError_t cudaGetDevice(int *device)
 {
@@ -105,26 +133,6 @@ cudaError_t cudaSetDevice(int device)
         set_top(primary_of(device));
     }
     return zmpi_rt_leave(e);
-}
-
-/* Memory, streams and events of the context are gone, whoever has made them; memory of pools is not
- * (CUDA runtime API, cudaDeviceReset). */
-static void end(struct zmpi_emu_context *c)
-{
-    zmpi_rt_wait_all();
-    zmpi_rt_free_all(c);
-    zmpi_rt_end_streams(c);
-    c->active = 0;
-}
-
-cudaError_t cudaDeviceReset(void)
-{
-    zmpi_rt_enter_without_context(__func__);
-    struct zmpi_emu_context *c = top() != NULL ? top() : &primary[chosen];
-    if (c->primary)
-        end(c);
-    zmpi_rt_unstick();
-    return zmpi_rt_leave_cleared();
 }
 
 /* ---- the driver ---- */
@@ -179,16 +187,6 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     return leave(e);
 }
 
-CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
-{
-    CUresult e = enter(__func__);
-    if (e == CUDA_SUCCESS)
-        e = (CUresult)check_device(device);
-    if (e == CUDA_SUCCESS)
-        end(&primary[device]);
-    return leave(e);
-}
-
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
 {
     (void)flags;
@@ -201,24 +199,6 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
     if (e == CUDA_SUCCESS) {
         *c = (struct zmpi_emu_context){.next = own, .device = device, .active = 1};
         *context = stack[depth++] = own = c;
-    }
-    return leave(e);
-}
-
-/* The next one may have its address. */
-CUresult cuCtxDestroy_v2(CUcontext context)
-{
-    CUresult e = enter(__func__);
-    if (e == CUDA_SUCCESS && (!exists(context) || context->primary))
-        e = CUDA_ERROR_INVALID_CONTEXT;
-    if (e == CUDA_SUCCESS) {
-        end(context);
-        depth -= top() == context;
-        struct zmpi_emu_context **at = &own;
-        while (*at != context)
-            at = &(*at)->next;
-        *at = context->next;
-        free(context);
     }
     return leave(e);
 }
@@ -258,41 +238,5 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context)
         e = CUDA_ERROR_INVALID_CONTEXT;
     if (e == CUDA_SUCCESS)
         *context = stack[--depth];
-    return leave(e);
-}
-
-/* Of memory that CUDA does not know all is 0. The context of memory of a pool is NULL. */
-static CUresult tell(const struct allocation *a, CUpointer_attribute attribute, void *data)
-{
-    switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT:
-        *(CUcontext *)data = a == NULL || a->pooled ? NULL : a->context;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *(unsigned *)data = a == NULL                       ? 0
-                            : a->type == cudaMemoryTypeHost ? CU_MEMORYTYPE_HOST
-                                                            : CU_MEMORYTYPE_DEVICE;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-        *(unsigned long long *)data = a == NULL ? 0 : a->id;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-        *(int *)data = a != NULL && a->type == cudaMemoryTypeManaged;
-        return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        *(int *)data = a == NULL ? 0 : a->device;
-        return CUDA_SUCCESS;
-    }
-    return CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data,
-                                CUdeviceptr p)
-{
-    CUresult e = enter(__func__);
-    if (e == CUDA_SUCCESS)
-        e = (CUresult)zmpi_rt_stuck();
-    for (unsigned i = 0; e == CUDA_SUCCESS && i < count; i++)
-        e = tell(zmpi_rt_find((const void *)(uintptr_t)p), attributes[i], data[i]);
     return leave(e);
 }

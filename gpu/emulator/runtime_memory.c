@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cuda.h"
+
 #define FILLED                                                                                     \
     ((size_t)16 << 20) /* of new memory, with what is neither zero nor anybody's data              \
                         */
@@ -370,4 +372,43 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
         };
     }
     return zmpi_rt_leave(e);
+}
+
+/* ---- the driver ---- */
+
+/* Of memory that CUDA does not know all is 0. The context of memory of a pool is NULL. */
+static CUresult tell(const struct allocation *a, CUpointer_attribute attribute, void *data)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        *(CUcontext *)data = a == NULL || a->pooled ? NULL : a->context;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *(unsigned *)data = a == NULL                       ? 0
+                            : a->type == cudaMemoryTypeHost ? CU_MEMORYTYPE_HOST
+                                                            : CU_MEMORYTYPE_DEVICE;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+        *(unsigned long long *)data = a == NULL ? 0 : a->id;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        *(int *)data = a != NULL && a->type == cudaMemoryTypeManaged;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        *(int *)data = a == NULL ? 0 : a->device;
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data,
+                                CUdeviceptr p)
+{
+    CUresult e = (CUresult)zmpi_rt_enter_driver(__func__);
+    if (e == CUDA_SUCCESS)
+        e = (CUresult)zmpi_rt_stuck();
+    for (unsigned i = 0; e == CUDA_SUCCESS && i < count; i++)
+        e = tell(zmpi_rt_find((const void *)(uintptr_t)p), attributes[i], data[i]);
+    zmpi_rt_leave_driver();
+    return e;
 }

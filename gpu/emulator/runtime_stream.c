@@ -1,12 +1,8 @@
-/* The fake CUDA runtime: streams and events. Nothing runs by itself: who waits runs what is waited
- * for, on its own thread; so work is done as late as it may. Or, when that is asked for, some of it
- * any time before, in whatever order the streams allow. Streams and events are never freed, since
- * others may refer to them; a destroyed one is refused. */
+/* The fake CUDA runtime: the calls on streams and events. Events are never freed, since others may
+ * refer to them; a destroyed one is refused. */
 #include "runtime.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 struct zmpi_emu_event {
@@ -20,163 +16,7 @@ struct zmpi_emu_event {
     struct timespec time;
 };
 
-static struct zmpi_emu_stream legacy = {.live = 1, .last = &legacy.first};
-static struct zmpi_emu_stream *streams = &legacy; /* all */
 static struct zmpi_emu_event *events;
-static uint64_t queued; /* work so far */
-static uint64_t early;  /* 0: as late as it may; else what decides when */
-static struct zmpi_emu_overlaps overlaps;
-
-struct zmpi_emu_stream *zmpi_rt_stream(cudaStream_t stream)
-{
-    if (stream == NULL || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
-        return &legacy;
-    for (struct zmpi_emu_stream *s = streams; s != NULL; s = s->next)
-        if (s == stream && s->live && s != &legacy)
-            return s;
-    return NULL;
-}
-
-void zmpi_rt_queue(struct zmpi_emu_stream *stream, struct work *work)
-{
-    work->next = NULL;
-    work->number = ++queued;
-    *stream->last = work;
-    stream->last = &work->next;
-}
-
-/* ---- what waits for what ---- */
-
-static void run_until(struct zmpi_emu_stream *stream, uint64_t number);
-
-/* The legacy stream and the ordinary ones wait for what was queued in each other before. */
-static void run_what_comes_before(struct zmpi_emu_stream *stream, const struct work *work)
-{
-    const uint64_t before = work->number - 1;
-    if (work->after != NULL)
-        run_until(work->after, work->after_number);
-    if (stream != &legacy && stream->flags != cudaStreamNonBlocking)
-        run_until(&legacy, before);
-    for (struct zmpi_emu_stream *s = streams; stream == &legacy && s != NULL; s = s->next)
-        if (s != &legacy && s->flags != cudaStreamNonBlocking)
-            run_until(s, before);
-}
-
-/* Does a copy of that stream wait for nothing that has not been done? */
-static int copy_is_free(const struct zmpi_emu_stream *stream)
-{
-    for (const struct work *w = stream->first; w != NULL; w = w->next) {
-        if (w->copies)
-            return 1;
-        if (w->kernel || (w->after != NULL && w->after->first != NULL &&
-                          w->after->first->number <= w->after_number))
-            return 0;
-    }
-    return 0;
-}
-
-/* A kernel is about to run: which copies of other streams might the device make meanwhile? */
-static void note_overlaps(const struct zmpi_emu_stream *stream)
-{
-    int up = 0, down = 0;
-    for (const struct zmpi_emu_stream *s = streams; s != NULL; s = s->next)
-        if (s != stream && s != &legacy && copy_is_free(s)) {
-            const struct work *w = s->first;
-            while (!w->copies)
-                w = w->next;
-            up |= w->copies == COPY_UP;
-            down |= w->copies == COPY_DOWN;
-        }
-    overlaps.kernels++;
-    overlaps.up += (unsigned)up;
-    overlaps.down += (unsigned)down;
-}
-
-void zmpi_emu_take_overlaps(struct zmpi_emu_overlaps *taken)
-{
-    *taken = overlaps;
-    overlaps = (struct zmpi_emu_overlaps){0};
-}
-
-static void run_first(struct zmpi_emu_stream *stream)
-{
-    struct work *work = stream->first;
-    run_what_comes_before(stream, work);
-    if (work->kernel)
-        note_overlaps(stream);
-    stream->first = work->next;
-    if (stream->first == NULL)
-        stream->last = &stream->first;
-    if (zmpi_rt_stuck() == cudaSuccess)
-        work->run(work);
-    work->destroy(work);
-}
-
-static void run_until(struct zmpi_emu_stream *stream, uint64_t number)
-{
-    while (stream->first != NULL && stream->first->number <= number)
-        run_first(stream);
-}
-
-unsigned zmpi_emu_queued(void)
-{
-    unsigned count = 0;
-    for (const struct zmpi_emu_stream *s = streams; s != NULL; s = s->next)
-        for (const struct work *w = s->first; w != NULL; w = w->next)
-            count++;
-    return count;
-}
-
-/* ---- time ---- */
-
-void zmpi_emu_set_early(uint64_t seed)
-{
-    early = seed * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-static uint64_t next_early(uint64_t n)
-{
-    early = early * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (early >> 33) % n;
-}
-
-/* Up to three pieces of work, each of any stream. */
-void zmpi_rt_pass_time(void)
-{
-    uint64_t count = 0;
-    if (early == 0)
-        return;
-    for (const struct zmpi_emu_stream *s = streams; s != NULL; s = s->next)
-        count++;
-    for (uint64_t turns = next_early(4); turns > 0; turns--) {
-        struct zmpi_emu_stream *s = streams;
-        for (uint64_t i = next_early(count); i > 0; i--)
-            s = s->next;
-        if (s->first != NULL)
-            run_first(s);
-    }
-}
-
-cudaError_t zmpi_rt_wait(struct zmpi_emu_stream *stream)
-{
-    run_until(stream, queued);
-    return zmpi_rt_stuck();
-}
-
-cudaError_t zmpi_rt_wait_all(void)
-{
-    for (struct zmpi_emu_stream *s = streams; s != NULL; s = s->next)
-        run_until(s, queued);
-    return zmpi_rt_stuck();
-}
-
-void zmpi_rt_end_streams(const struct zmpi_emu_context *context)
-{
-    for (struct zmpi_emu_stream *s = streams; s != NULL; s = s->next)
-        s->live &= s->context != context;
-    for (struct zmpi_emu_event *e = events; e != NULL; e = e->next)
-        e->live &= e->context != context;
-}
 
 /* ---- streams ---- */
 
@@ -184,16 +24,7 @@ static cudaError_t new_stream(cudaStream_t *stream, unsigned flags)
 {
     if (flags != cudaStreamDefault && flags != cudaStreamNonBlocking)
         return cudaErrorInvalidValue;
-    struct zmpi_emu_stream *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return cudaErrorMemoryAllocation;
-    *s = (struct zmpi_emu_stream){.next = streams,
-                                  .context = zmpi_rt_context(),
-                                  .live = 1,
-                                  .flags = flags,
-                                  .last = &s->first};
-    streams = *stream = s;
-    return cudaSuccess;
+    return zmpi_rt_new_stream(stream, flags);
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
@@ -212,19 +43,13 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     return zmpi_rt_leave(e);
 }
 
-cudaError_t zmpi_rt_known_stream(cudaStream_t handle, struct zmpi_emu_stream **stream)
-{
-    *stream = zmpi_rt_stream(handle);
-    return *stream == NULL ? cudaErrorInvalidResourceHandle : cudaSuccess;
-}
-
 cudaError_t cudaStreamDestroy(cudaStream_t handle)
 {
     struct zmpi_emu_stream *stream;
     cudaError_t e = zmpi_rt_enter(__func__);
     if (e == cudaSuccess)
         e = zmpi_rt_known_stream(handle, &stream);
-    if (e == cudaSuccess && stream == &legacy)
+    if (e == cudaSuccess && zmpi_rt_is_legacy(stream))
         e = cudaErrorInvalidResourceHandle;
     if (e == cudaSuccess) {
         e = zmpi_rt_wait(stream);
@@ -252,13 +77,19 @@ cudaError_t cudaStreamQuery(cudaStream_t handle)
     if (e == cudaSuccess)
         e = zmpi_rt_known_stream(handle, &stream);
     if (e == cudaSuccess && stream->first != NULL) {
-        run_first(stream);
+        zmpi_rt_run_first(stream);
         e = zmpi_rt_stuck() != cudaSuccess ? zmpi_rt_stuck() : cudaErrorNotReady;
     }
     return zmpi_rt_leave(e);
 }
 
 /* ---- events ---- */
+
+void zmpi_rt_end_events(const struct zmpi_emu_context *context)
+{
+    for (struct zmpi_emu_event *e = events; e != NULL; e = e->next)
+        e->live &= e->context != context;
+}
 
 static cudaError_t known_event(cudaEvent_t event)
 {
@@ -343,7 +174,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle)
         e = known_event(event);
     if (e == cudaSuccess)
         e = zmpi_rt_known_stream(handle, &stream);
-    if (e == cudaSuccess && stream != &legacy && stream->context != event->context)
+    if (e == cudaSuccess && !zmpi_rt_is_legacy(stream) && stream->context != event->context)
         e = cudaErrorInvalidResourceHandle;
     struct work *work = e == cudaSuccess ? new_event_work(event) : NULL;
     if (e == cudaSuccess && work == NULL)
@@ -386,7 +217,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     if (e == cudaSuccess)
         e = known_event(event);
     if (e == cudaSuccess && event->number != 0 && !event->done) {
-        run_until(event->stream, event->number);
+        zmpi_rt_run_until(event->stream, event->number);
         e = zmpi_rt_stuck();
     }
     return zmpi_rt_leave(e);
@@ -399,7 +230,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
         e = known_event(event);
     if (e == cudaSuccess && event->number != 0 && !event->done) {
         if (event->stream->first != NULL) /* NULL: dropped by an error, and the device was reset */
-            run_first(event->stream);
+            zmpi_rt_run_first(event->stream);
         e = zmpi_rt_stuck() != cudaSuccess ? zmpi_rt_stuck() : cudaErrorNotReady;
     }
     return zmpi_rt_leave(e);

@@ -117,22 +117,35 @@ struct nicd {
     unsigned thread_count;
 };
 
-/* serve.c: messages and clients */
-bool nicd_listen(struct nicd *s, char message[256]);
-/* From here on until stop is set; false if the fabric failed. */
-bool nicd_serve(struct nicd *s, const atomic_bool *stop);
-void nicd_close(struct nicd *s);
+/* clients.c */
+/* The first of the client's queue, which must have one. */
+struct nicd_request *nicd_unqueue(struct nicd_client *c);
+/* Lets blocks be kept for other requests, as far as there is memory. */
+void nicd_keep_the_rest(struct nicd *s);
+/* The engine has done its part: its blocks are for others. */
+void nicd_request_give(struct nicd_request *r);
+void nicd_request_end(struct nicd_request *r);
+/* Those that wait for their turn or their place. */
+void nicd_requests_forget(struct nicd_client *c);
+/* Takes it out of the circle. */
+void nicd_client_unlink(struct nicd_client *c);
 /* Tell a client; one that cannot be told finds out by itself. */
 void nicd_send(struct nicd_client *c, const unsigned char *bytes, size_t size);
-/* Forget a client and what it has queued. */
+/* Forget a client and what it has queued. Who drops a client holds on to it (active), so that it is
+ * there until that is over. */
 void nicd_client_drop(struct nicd_client *c, const char *why);
 /* One active thing less. */
 void nicd_client_release(struct nicd_client *c);
 
+/* serve.c: greetings and messages */
+bool nicd_listen(struct nicd *s, char message[256]);
+/* From here on until stop is set; false if the fabric failed. */
+bool nicd_serve(struct nicd *s, const atomic_bool *stop);
+void nicd_close(struct nicd *s);
+
 /* request.c */
 void nicd_request_queue(struct nicd_client *c, uint64_t id, const struct nic_request *m);
 void nicd_request_place(struct nicd_client *c, uint64_t id, const struct nic_place_at *at);
-void nicd_requests_forget(struct nicd_client *c);
 /* Take from the queues what there is memory for, clients in turn. */
 void nicd_requests_admit(struct nicd *s);
 /* What workers have finished goes back. Returns how many that were. */

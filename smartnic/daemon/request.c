@@ -37,72 +37,12 @@ void nicd_request_queue(struct nicd_client *c, uint64_t id, const struct nic_req
     s->queued++;
 }
 
-static struct nicd_request *unqueue(struct nicd_client *c)
-{
-    struct nicd_request *r = c->first;
-    c->first = r->next;
-    if (!c->first)
-        c->last = &c->first;
-    c->server->queued--;
-    return r;
-}
-
 /* ---- the end ---- */
-
-/* What is kept of earlier requests counts, too. */
-static void keep_the_rest(struct nicd *s)
-{
-    nic_blocks_limit(&s->blocks, s->set.memory > s->used ? s->set.memory - s->used : 0);
-}
-
-/* The engine has done its part: room for others. */
-static void give_blocks(struct nicd_request *r)
-{
-    struct nicd *s = r->server;
-    nic_memory_close(&r->in_memory);
-    nic_memory_close(&r->out_memory);
-    *(r->parked ? &s->parked : &s->used) -= r->holds;
-    keep_the_rest(s);
-    nic_block_give(&s->blocks, r->in);
-    nic_block_give(&s->blocks, r->out);
-    s->admitted -= !r->parked;
-}
-
-static void end(struct nicd_request *r)
-{
-    struct nicd *s = r->server;
-    if (r->held)
-        s->held -= r->stream_size;
-    else
-        give_blocks(r);
-    free(r->stream);
-    free(r->path);
-    s->served++;
-    r->client->served++;
-    *r->here = r->later;
-    if (r->later)
-        r->later->here = r->here;
-    nicd_client_release(r->client);
-    free(r);
-}
 
 static void end_with(struct nicd_request *r, const struct nic_reply *reply)
 {
     tell(r, reply);
-    end(r);
-}
-
-/* Whoever drops a client holds on to it, so that it is there until that is over. */
-void nicd_requests_forget(struct nicd_client *c)
-{
-    struct nicd_request *next;
-    while (c->first)
-        free(unqueue(c));
-    for (struct nicd_request *r = c->server->all; r; r = next) {
-        next = r->later;
-        if (r->client == c && r->held && !r->placed)
-            end(r);
-    }
+    nicd_request_end(r);
 }
 
 /* ---- streams that wait for their places ---- */
@@ -116,7 +56,7 @@ static void hold(struct nicd_request *r)
         end_with(r, &(struct nic_reply){.outcome = NIC_BUSY});
         return;
     }
-    give_blocks(r);
+    nicd_request_give(r);
     r->held = true;
     s->held += r->stream_size;
     tell(r, &r->reply);
@@ -194,7 +134,7 @@ static void piece_done(struct nic_op *op, int error, size_t got)
     if (r->error)
         nicd_client_drop(r->client, fi_strerror(r->error));
     if (r->error || r->client->gone)
-        end(r);
+        nicd_request_end(r);
     else if (kind == NIC_READ)
         nicd_work(r->server, r);
     else
@@ -221,7 +161,7 @@ static bool admit(struct nicd_request *r)
         s->used += r->in->bytes + r->out->bytes - r->holds;
         r->holds = r->in->bytes + r->out->bytes;
     }
-    keep_the_rest(s);
+    nicd_keep_the_rest(s);
     return r->in && r->out && !nic_memory_open(&s->fabric, r->in->at, in, FI_READ, &r->in_memory) &&
            !nic_memory_open(&s->fabric, r->out->at, out ? out : 1, FI_WRITE, &r->out_memory);
 }
@@ -235,7 +175,7 @@ void nicd_requests_admit(struct nicd *s)
         const size_t beyond = s->parked > s->set.memory ? s->parked - s->set.memory : 0;
         if (s->used + beyond + bytes_of(&s->turn->first->m) > s->set.memory)
             return;
-        struct nicd_request *r = unqueue(s->turn);
+        struct nicd_request *r = nicd_unqueue(s->turn);
         s->turn = s->turn->next;
         if (admit(r))
             transfer(r, NIC_READ);
@@ -254,7 +194,7 @@ int nicd_requests_finish(struct nicd *s)
     for (; r; r = next, n++) {
         next = r->next;
         if (r->client->gone)
-            end(r);
+            nicd_request_end(r);
         else if (r->reply.outcome == NIC_HELD)
             hold(r);
         else if (r->reply.outcome == NIC_DONE && !r->reply.status && r->reply.size > 0)
@@ -287,7 +227,7 @@ void nicd_requests_tick(struct nicd *s, double now)
     for (struct nicd_request *r = s->all; r; r = next) {
         if (r->held && !r->placed && now - r->client->heard > NICD_PATIENCE * s->set.timeout) {
             next = r->later;
-            end(r); /* the client is gone, or finds out and does it by itself */
+            nicd_request_end(r); /* the client is gone, or finds out and does it by itself */
             continue;
         }
         tell_to_wait(r, now);

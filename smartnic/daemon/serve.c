@@ -1,4 +1,4 @@
-/* serve.c - the clients of zmpi-nicd and their messages. */
+/* serve.c - zmpi-nicd greets clients, takes their messages, and goes round. */
 #include "daemon/nicd.h"
 
 #include <rdma/fi_errno.h>
@@ -19,67 +19,7 @@ enum { GREETED_MOST = 64 };
 
 /* ---- sending ---- */
 
-static void sent(struct nic_op *op, int error, size_t got)
-{
-    struct nicd_client *c = op->owner;
-    (void)got;
-    nic_slot_give(&c->server->fabric, (struct nic_slot *)op);
-    if (error)
-        nicd_client_drop(c, fi_strerror(error));
-    nicd_client_release(c);
-}
-
-void nicd_send(struct nicd_client *c, const unsigned char *bytes, size_t size)
-{
-    struct nic_slot *slot = c->gone ? NULL : nic_slot_take(&c->server->fabric);
-    if (!slot)
-        return;
-    memcpy(slot->bytes, bytes, size);
-    slot->op.kind = NIC_SEND;
-    slot->op.bytes = size;
-    slot->op.peer = c->peer;
-    slot->op.done = sent;
-    slot->op.owner = c;
-    c->active++;
-    nic_post(&c->server->fabric, &slot->op);
-}
-
 /* ---- clients ---- */
-
-static void unlink_client(struct nicd_client *c)
-{
-    struct nicd *s = c->server;
-    c->next->previous = c->previous;
-    c->previous->next = c->next;
-    if (s->turn == c)
-        s->turn = c->next == c ? NULL : c->next;
-    s->client_count--;
-    s->proven_count -= c->proven;
-}
-
-static void free_client(struct nicd_client *c)
-{
-    nic_peer_remove(&c->server->fabric, c->peer);
-    free(c);
-}
-
-void nicd_client_drop(struct nicd_client *c, const char *why)
-{
-    if (c->gone)
-        return;
-    zmpi_log(ZMPI_LOG_INFO, "client %016llx: %s; %llu of %llu requests meanwhile",
-             (unsigned long long)c->session, why, (unsigned long long)c->served,
-             (unsigned long long)(c->server->served - c->served_before));
-    c->gone = true;
-    nicd_requests_forget(c);
-    unlink_client(c);
-}
-
-void nicd_client_release(struct nicd_client *c)
-{
-    if (--c->active == 0 && c->gone)
-        free_client(c);
-}
 
 /* Drop a client, and free it at once if nothing is done for it. */
 static void dismiss(struct nicd_client *c, const char *why)
@@ -341,7 +281,7 @@ void nicd_close(struct nicd *s)
     while (s->turn) {
         nicd_requests_forget(s->turn);
         struct nicd_client *c = s->turn;
-        unlink_client(c);
+        nicd_client_unlink(c);
         free(c);
     }
     nic_blocks_limit(&s->blocks, 0);

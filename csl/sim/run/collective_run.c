@@ -7,55 +7,10 @@
 
 #include "sim.h"
 
-static const char *const names[] = {"init", "broadcast", "scatter", "gather", "reduce_fadds"};
-
 static struct pe *on_line(struct pe *pe, unsigned axis, uint32_t place)
 {
     struct csl_sim *sim = pe->sim;
     return &sim->pes[axis == 0 ? pe->y * sim->width + place : place * sim->width + pe->x];
-}
-
-static uint32_t line_size(const struct pe *pe, unsigned axis)
-{
-    return axis == 0 ? pe->sim->width : pe->sim->height;
-}
-
-/* Memory that a call uses in its PE. */
-struct span {
-    uint32_t address, bytes;
-    bool write;
-};
-
-static unsigned spans_of(const struct pe *pe, unsigned axis, struct span span[2])
-{
-    const struct collective *c = &pe->collective[axis];
-    const bool root = (axis == 0 ? pe->x : pe->y) == c->root;
-    const uint32_t one = 4u * c->count, all = one * line_size(pe, axis);
-    switch (c->op) {
-    case COLLECTIVE_BROADCAST:
-        span[0] = (struct span){c->send, one, !root};
-        return 1;
-    case COLLECTIVE_SCATTER:
-        span[0] = (struct span){c->recv, one, true};
-        span[1] = (struct span){c->send, all, false};
-        return root ? 2 : 1;
-    default:
-        span[0] = (struct span){c->send, one, false};
-        span[1] = (struct span){c->recv, c->op == COLLECTIVE_GATHER ? all : one, true};
-        return root ? 2 : 1;
-    }
-}
-
-bool csl_collective_uses(const struct pe *pe, unsigned axis, int64_t low, int64_t high, bool write)
-{
-    struct span span[2];
-    if (pe->collective[axis].called == 0)
-        return false;
-    for (unsigned i = spans_of(pe, axis, span); i-- > 0;)
-        if ((write || span[i].write) && span[i].bytes > 0 && span[i].address < high &&
-            (int64_t)span[i].address + span[i].bytes > low)
-            return true;
-    return false;
 }
 
 /* count words of memory, all in one variable. */
@@ -64,7 +19,8 @@ static uint8_t *words(struct pe *pe, unsigned axis, uint32_t address, uint32_t c
     const struct collective *c = &pe->collective[axis];
     unsigned object = csl_object_at(pe->program, address);
     if (object == 0 || address + 4 * count > pe->program->objects[object].end)
-        csl_trap(pe, c->pos, "%s's %u elements are not in one variable", names[c->op], count);
+        csl_trap(pe, c->pos, "%s's %u elements are not in one variable", csl_collective_name(c->op),
+                 count);
     return pe->memory + address;
 }
 
@@ -83,7 +39,7 @@ static void add(uint8_t *to, const uint8_t *from, uint32_t count)
 static void move(struct pe *pe, struct pe *root, unsigned axis, uint32_t place)
 {
     const struct collective *c = &pe->collective[axis], *r = &root->collective[axis];
-    uint32_t n = c->count, all = n * line_size(pe, axis);
+    uint32_t n = c->count, all = n * csl_line_size(pe, axis);
     size_t bytes = (size_t)4 * n;
     switch (c->op) {
     case COLLECTIVE_BROADCAST:
@@ -126,8 +82,8 @@ static void finish(struct pe *pe, unsigned axis, uint32_t size)
         if (c->op != mine->op || c->root != mine->root || c->count != mine->count)
             csl_trap(pe, mine->pos,
                      "%s of root %u and %u elements, but PE(%u,%u) calls %s of root %u and %u",
-                     names[mine->op], mine->root, mine->count, other->x, other->y, names[c->op],
-                     c->root, c->count);
+                     csl_collective_name(mine->op), mine->root, mine->count, other->x, other->y,
+                     csl_collective_name(c->op), c->root, c->count);
         last = c->called > last ? c->called : last;
     }
     if (mine->root >= size)
@@ -146,9 +102,10 @@ static void finish(struct pe *pe, unsigned axis, uint32_t size)
 
 void csl_collective(struct pe *pe, const struct insn *i, const int64_t *r)
 {
-    unsigned axis = i->b, op = (unsigned)i->imm, with_recv = op > COLLECTIVE_BROADCAST;
+    const enum collective_op op = (enum collective_op)i->imm;
+    const unsigned axis = i->b, with_recv = op > COLLECTIVE_BROADCAST;
     struct collective *c = &pe->collective[axis];
-    uint32_t size = line_size(pe, axis);
+    uint32_t size = csl_line_size(pe, axis);
     struct pos pos = csl_main_pos(pe);
     struct span span[2];
     if (op == COLLECTIVE_INIT) {
@@ -157,15 +114,15 @@ void csl_collective(struct pe *pe, const struct insn *i, const int64_t *r)
     }
     if (!c->ready || c->called != 0)
         csl_trap(pe, pos, c->ready ? "%s before the last call has ended" : "%s before init()",
-                 names[op]);
-    c->op = (enum collective_op)op;
+                 csl_collective_name(op));
+    c->op = op;
     c->root = (uint16_t)r[0];
     c->send = (uint32_t)(r[1] & 0xffff);
     c->recv = (uint32_t)(r[1 + with_recv] & 0xffff);
     c->count = (uint16_t)r[2 + with_recv];
     c->callback = (uint16_t)r[3 + with_recv];
     c->pos = pos;
-    for (unsigned k = spans_of(pe, axis, span); k-- > 0;)
+    for (unsigned k = csl_collective_spans(pe, axis, span); k-- > 0;)
         csl_check_race(pe, pos, span[k].address, span[k].bytes, span[k].write);
     c->called = pe->wake;
     pe->users++;
@@ -193,9 +150,4 @@ bool csl_step_collectives(struct pe *pe)
         moved = true;
     }
     return moved;
-}
-
-const char *csl_collective_name(const struct collective *c)
-{
-    return names[c->op];
 }

@@ -1,8 +1,32 @@
-/* dsd_math.c - what DSD operations compute of an element. */
+/* dsd_math.c - DSD operations: their names and sizes, what they compute of an element. */
 #include <math.h>
 #include <string.h>
 
 #include "sim.h"
+
+static const struct {
+    const char *name;
+    uint8_t bits, width[2]; /* elements a cycle on WSE-2 and WSE-3 */
+} ops[] = {
+#define X(name, bits, sources, wse2, wse3) {#name, bits, {wse2, wse3}},
+    CSL_DSD_OPS(X)
+#undef X
+};
+
+const char *csl_dsd_name(enum csl_dsd_op op)
+{
+    return ops[op].name;
+}
+
+unsigned csl_dsd_bytes(enum csl_dsd_op op)
+{
+    return ops[op].bits / 8u;
+}
+
+unsigned csl_dsd_width(enum csl_dsd_op op, enum csl_arch arch)
+{
+    return ops[op].width[arch == CSL_WSE3];
+}
 
 static float float_of(uint32_t bits)
 {

@@ -83,7 +83,7 @@ static void check(struct pe *pe, struct pos pos, uint32_t address, uint32_t byte
     }
     for (unsigned axis = 0; axis < 2; axis++)
         if (csl_collective_uses(pe, axis, address, end, use != USE_READ))
-            race(pe, pos, address, use, csl_collective_name(&pe->collective[axis]),
+            race(pe, pos, address, use, csl_collective_name(pe->collective[axis].op),
                  pe->collective[axis].pos);
 }
 

@@ -7,39 +7,6 @@
 
 #define MAX_CYCLES 1000000000u
 
-_Noreturn void csl_trap(struct pe *pe, struct pos pos, const char *format, ...)
-{
-    char what[300], where[300] = "";
-    va_list args;
-    va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
-    va_end(args);
-    if (pos.source != NULL)
-        snprintf(where, sizeof where, " (%s:%u:%u)", pos.source->path, pos.line, pos.column);
-    csl_fail(&pe->sim->arena, CSL_ERR_TRAP, "PE(%u,%u): %s%s", pe->x, pe->y, what, where);
-}
-
-void csl_emit_event(struct pe *pe, enum csl_event event, const char *name, uint32_t color,
-                    uint32_t value, uint32_t direction)
-{
-    struct csl_sim *sim = pe->sim;
-    if (sim->trace == NULL)
-        return;
-    bool of_task = event == CSL_EVENT_TASK_START || event == CSL_EVENT_TASK_END ||
-                   event == CSL_EVENT_UNBLOCK_CMD;
-    uint64_t cycle = of_task && pe->wake > sim->now ? pe->wake : sim->now;
-    struct csl_trace t = {event, cycle, pe->x, pe->y, name, NULL, color, value, direction};
-    sim->trace(sim->trace_context, &t);
-}
-
-uint64_t csl_random(struct csl_sim *sim)
-{
-    uint64_t z = sim->random += 0x9e3779b97f4a7c15u; /* splitmix64 */
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 /* ---- nothing moves ---- */
 
 struct report {
@@ -104,7 +71,7 @@ static bool say_pe(struct report *r, const struct pe *pe)
     for (unsigned axis = 0; axis < 2; axis++)
         if (pe->collective[axis].called != 0 && pe->collective[axis].done == NEVER)
             say(r, " %s of line %u waits for other PEs;",
-                csl_collective_name(&pe->collective[axis]), pe->collective[axis].pos.line);
+                csl_collective_name(pe->collective[axis].op), pe->collective[axis].pos.line);
     if (csl_stream_waits(pe))
         say(r, " the host's copy %s color %u has %u of %u elements;",
             pe->sim->stream.to_device ? "to" : "from", pe->sim->stream.color, pe->streamed,

@@ -1,33 +1,6 @@
 /* tasks.c - which task runs next. */
 #include "sim.h"
 
-void csl_activate_task(struct pe *pe, uint32_t id, struct pos pos)
-{
-    if (id >= LOCAL_TASKS || pe->program->local_task[id] == NO_ID)
-        csl_trap(pe, pos, "local task %u is activated, but no task is bound to it", id);
-    if (pe->active >> id & 1) {
-        pe->lost_task = (uint8_t)id;
-        pe->lost_pos = pos;
-    }
-    pe->active |= 1u << id;
-}
-
-void csl_set_blocked(struct pe *pe, enum id_kind kind, uint32_t id, bool block, struct pos pos)
-{
-    if (kind == ID_LOCAL) {
-        if (id >= LOCAL_TASKS)
-            csl_trap(pe, pos, "%u is no local task", id);
-        pe->blocked = block ? pe->blocked | 1u << id : pe->blocked & ~(1u << id);
-        return;
-    }
-    int queue = kind == ID_QUEUE ? (int)id : id < COLORS ? pe->queue_of[id] : -1;
-    if (queue < 0 || queue >= QUEUES)
-        csl_trap(pe, pos, "no input queue of this PE has %s %u",
-                 kind == ID_QUEUE ? "number" : "color", id);
-    pe->queue_blocked =
-        (uint8_t)(block ? pe->queue_blocked | 1u << queue : pe->queue_blocked & ~(1u << queue));
-}
-
 static bool queue_in_use(const struct pe *pe, unsigned queue)
 {
     for (unsigned i = 0; i < QUEUES && pe->busy_threads > 0; i++) {

@@ -3,28 +3,9 @@
 
 #include "sim.h"
 
-static const struct {
-    const char *name;
-    uint8_t bits, width[2]; /* elements a cycle on WSE-2 and WSE-3 */
-} ops[] = {
-#define X(name, bits, sources, wse2, wse3) {#name, bits, {wse2, wse3}},
-    CSL_DSD_OPS(X)
-#undef X
-};
-
 /* Elements within which a result that is read again is not safely written: more than the widest
  * operation takes at once. */
 #define HAZARD 8
-
-const char *csl_dsd_name(enum csl_dsd_op op)
-{
-    return ops[op].name;
-}
-
-unsigned csl_dsd_bytes(enum csl_dsd_op op)
-{
-    return ops[op].bits / 8u;
-}
 
 /* ---- elements ---- */
 
@@ -323,7 +304,7 @@ static unsigned claim_queues(struct pe *pe, const struct dsd_site *site, const i
         if (wse3 && d.stride >= 0 && d.stride != color)
             csl_trap(pe, site->pos, "output queue %u has color %d, the DSD %d", d.base, color,
                      d.stride);
-        if (d.control && ops[site->op].bits != 32)
+        if (d.control && csl_dsd_bytes(site->op) != 4)
             csl_trap(pe, site->pos, "a control wavelet is sent by an operation on 32 bits");
         check_queue(pe, site, true, d.base);
         thread = d.base;
@@ -340,7 +321,7 @@ bool csl_start_dsd(struct pe *pe, const struct dsd_site *site, const int64_t *re
     if (!fabric) {
         struct thread t;
         set_up(pe, &t, site, regs);
-        unsigned width = ops[site->op].width[pe->sim->loader.arch == CSL_WSE3];
+        unsigned width = csl_dsd_width(site->op, pe->sim->loader.arch);
         uint64_t cycles = (t.count + width - 1) / width;
         move_elements(pe, &t, UINT32_MAX);
         pe->wake += cycles;

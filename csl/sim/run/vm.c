@@ -6,14 +6,6 @@
 /* A task may run this far ahead of the wafer's clock while nothing else can touch its memory. */
 #define AHEAD_MAX 100000u
 
-struct pos csl_main_pos(const struct pe *pe)
-{
-    if (pe->depth == 0)
-        return (struct pos){0};
-    const struct frame *f = &pe->frames[pe->depth - 1];
-    return f->func->places[f->pc > 0 ? f->pc - 1 : 0];
-}
-
 /* Where size bytes at address are, all in one variable. */
 static const uint8_t *memory(struct pe *pe, int64_t address, unsigned size)
 {

@@ -7,17 +7,8 @@
 #include <string.h>
 
 #include "container/container_private.h"
-#include "judge/components.h"
 
-/* Decoded data that are kept until they are interleaved, and stretches of a request among them. */
-#define TILE_BYTES  ((size_t)2 << 20)
-#define TILE_LEAST  4096 /* points */
-#define WHOLE_BYTES ((size_t)8 << 20)
-#define STRETCHES   256
-#define CHUNKS      4
-#define CHUNK_MOST  262144 /* elements (format.md 1.1) */
-#define APART       16     /* elements between components, whose distance is no power of two then */
-#define MOST        64     /* components */
+enum { MOST = 64 }; /* components */
 
 static bool is_next(const struct zmpi_extent *a, const struct zmpi_extent *b)
 {
@@ -76,107 +67,33 @@ enum zmpi_status zmpi_components_copies(const struct zmpi_copy *copies, size_t c
     return ZMPI_OK;
 }
 
-/* ---- interleaving ---- */
+/* ---- reading them together ---- */
 
-/* A stretch of a request, whose first point lies at `at` in a tile. */
-struct stretch {
-    uint64_t from, to, length; /* as in zmpi_copy */
-    size_t at;
+struct part {
+    struct zmpi_payload payload;
+    unsigned char *need; /* chunks */
 };
 
-struct tile {
-    const struct zmpi_found *found;
-    size_t n, width, points; /* components, bytes of an element, room */
-    size_t plane;            /* elements from one component to the next */
-    int threads;
-    unsigned char *data; /* component after component */
-    struct stretch stretch[STRETCHES];
-    struct zmpi_copy copy[STRETCHES]; /* points that are decoded: from and length in points */
-    size_t stretches, copies, used;
-    uint64_t next; /* the point behind the last one that is decoded */
-};
-
-/* `length` bytes from byte `offset` of a point on, which end within it. */
-static void part_of_point(const struct tile *t, size_t at, size_t offset, size_t length,
-                          unsigned char *dst)
+/* Component c: all of its chunks that the copies need. */
+static enum zmpi_status load(struct part *p, const struct zmpi_record *r,
+                             const unsigned char id[16], const struct zmpi_reader *in, size_t n,
+                             const struct zmpi_copy *copies, size_t count, struct zmpi_stream *s)
 {
-    for (size_t k = 0; k < length; k++, offset++)
-        dst[k] = t->data[(offset / t->width * t->plane + at) * t->width + offset % t->width];
-}
-
-static void give(const struct tile *t, const struct stretch *s, unsigned char *dst)
-{
-    const size_t stride = t->n * t->width, first = s->from % stride;
-    size_t at = s->at, left = s->length;
-    unsigned char *out = dst + s->to;
-    if (first) {
-        const size_t head = left < stride - first ? left : stride - first;
-        part_of_point(t, at++, first, head, out);
-        out += head;
-        left -= head;
+    const uint64_t width = r->extent.run, point = n * width;
+    enum zmpi_status status = zmpi_payload_open(&p->payload, r, id, in, s);
+    if (status == ZMPI_OK && s->width != width)
+        status = ZMPI_ERR_UNSUPPORTED; /* no write call made it */
+    if (status != ZMPI_OK)
+        return status;
+    p->need = calloc(s->info.chunks + 1, 1);
+    if (p->need == NULL)
+        return ZMPI_ERR_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t end = copies[i].from + copies[i].length;
+        zmpi_stream_mark(s, copies[i].from / point * width, (end + point - 1) / point * width,
+                         p->need);
     }
-    const size_t points = left / stride;
-    zmpi_components_join(t->width == 8 ? ZMPI_F64 : ZMPI_F32, t->data + at * t->width, t->plane,
-                         points, (int)t->n, t->threads, out);
-    part_of_point(t, at + points, 0, left % stride, out + points * stride);
-}
-
-/* ---- tiles ---- */
-
-/* The next stretch of a copy of which `done` bytes were taken; how many bytes of it there is room
- * for. */
-static uint64_t take(struct tile *t, const struct zmpi_copy *c, uint64_t done)
-{
-    const uint64_t stride = t->n * t->width, from = c->from + done, p = from / stride;
-    const bool shared = t->copies > 0 && p < t->next; /* its first point is there */
-    const size_t at = shared ? t->used - 1 : t->used;
-    const uint64_t most = (p + (t->points - at)) * stride - from, left = c->length - done;
-    const uint64_t length = left < most ? left : most;
-    const uint64_t end = (from + length + stride - 1) / stride, begin = shared ? p + 1 : p;
-    t->stretch[t->stretches++] = (struct stretch){from, c->to + done, length, at};
-    if (end > begin) {
-        t->copy[t->copies++] = (struct zmpi_copy){begin, t->used, end - begin};
-        t->used += (size_t)(end - begin);
-        t->next = end;
-    }
-    return length;
-}
-
-static enum zmpi_status decode(const struct tile *t, const unsigned char id[16],
-                               const struct zmpi_reader *in, unsigned char *dst)
-{
-    struct zmpi_copy copy[STRETCHES];
-    for (size_t i = 0; i < t->copies; i++)
-        copy[i] = (struct zmpi_copy){t->copy[i].from * t->width, t->copy[i].to * t->width,
-                                     t->copy[i].length * t->width};
-    for (size_t c = 0; c < t->n; c++) { /* the newest is the last component */
-        const enum zmpi_status status =
-            zmpi_record_read(&t->found[t->n - 1 - c].record, id, in, copy, t->copies,
-                             t->data + c * t->plane * t->width);
-        if (status != ZMPI_OK)
-            return status;
-    }
-    for (size_t i = 0; i < t->stretches; i++)
-        give(t, &t->stretch[i], dst);
-    return ZMPI_OK;
-}
-
-/* Points of a tile: of some MiB in all, but of several chunks, which are decoded as a whole.
- * Records that are not much larger are one tile: no chunk is decoded twice, and none is copied. */
-static size_t tile_points(const struct zmpi_record *r, const struct zmpi_reader *in, size_t stride)
-{
-    unsigned char head[ZMPI_STREAM_HEADER_BYTES];
-    const uint64_t whole = r->extent.bytes / r->extent.run;
-    if (whole <= WHOLE_BYTES / stride)
-        return (size_t)whole;
-    size_t points = TILE_BYTES / stride > TILE_LEAST ? TILE_BYTES / stride : TILE_LEAST;
-    if (in->read(in->context, zmpi_record_payload(r), head, sizeof head) != ZMPI_OK)
-        return points; /* the record's own read says why */
-    const uint64_t chunk = (uint64_t)zmpi_load32(head + 12) * zmpi_load32(head + 16);
-    const uint64_t of_chunks = chunk <= CHUNK_MOST ? chunk * zmpi_load32(head + 20) : 0;
-    if (of_chunks <= CHUNK_MOST && CHUNKS * of_chunks > points)
-        points = CHUNKS * (size_t)of_chunks;
-    return points;
+    return zmpi_payload_fetch(&p->payload, s, p->need);
 }
 
 enum zmpi_status zmpi_components_read(const struct zmpi_found *found, size_t n,
@@ -184,38 +101,24 @@ enum zmpi_status zmpi_components_read(const struct zmpi_found *found, size_t n,
                                       const struct zmpi_copy *copies, size_t count,
                                       unsigned char *dst)
 {
-    struct tile *t = malloc(sizeof *t);
-    enum zmpi_status status = ZMPI_OK;
-    if (t == NULL)
-        return ZMPI_ERR_MEMORY;
-    const size_t width = (size_t)found->record.extent.run, stride = n * width;
-    uint64_t need = 0;
-    for (size_t i = 0; i < count; i++)
-        need += copies[i].length / stride + 2;
-    size_t points = tile_points(&found->record, in, stride);
-    points = need < points ? (size_t)need : points;
-    *t = (struct tile){.found = found,
-                       .n = n,
-                       .width = width,
-                       .points = points,
-                       .plane = points + APART,
-                       .threads = in->threads,
-                       .data = malloc((points + APART) * stride)};
-    if (t->data == NULL)
-        status = ZMPI_ERR_MEMORY;
-    uint64_t done = 0; /* bytes of copy i that earlier tiles have */
-    for (size_t i = 0; i < count && status == ZMPI_OK;) {
-        t->stretches = t->copies = t->used = 0;
-        while (i < count && t->stretches < STRETCHES && t->used < t->points) {
-            done += take(t, &copies[i], done);
-            if (done == copies[i].length) {
-                done = 0;
-                i++;
-            }
-        }
-        status = decode(t, id, in, dst);
+    struct part part[MOST] = {0};
+    unsigned char *need[MOST] = {0};
+    struct zmpi_stream *s = calloc(n, sizeof *s);
+    enum zmpi_status status = s ? ZMPI_OK : ZMPI_ERR_MEMORY;
+    size_t loaded = 0;
+    while (loaded < n && status == ZMPI_OK) { /* the newest is the last component */
+        const struct zmpi_record *r = &found[n - 1 - loaded].record;
+        status = load(&part[loaded], r, id, in, n, copies, count, &s[loaded]);
+        need[loaded] = part[loaded].need;
+        loaded++;
     }
-    free(t->data);
-    free(t);
+    if (status == ZMPI_OK)
+        status =
+            zmpi_streams_join(s, n, need, in->threads > 1 ? in->threads : 1, copies, count, dst);
+    for (size_t c = 0; c < loaded; c++) {
+        free(part[c].payload.buffer);
+        free(part[c].need);
+    }
+    free(s);
     return status;
 }

@@ -108,6 +108,24 @@ enum zmpi_status zmpi_uncovered_cut(struct zmpi_uncovered *s, uint64_t begin, ui
 
 /* ---- one record's part of a read (record_read.c) ---- */
 
+/* The payload in memory, as far as it was read. */
+struct zmpi_payload {
+    const struct zmpi_reader *in;
+    uint64_t offset; /* of the payload, as the reader counts */
+    size_t length;
+    unsigned char *buffer; /* to be freed, whatever became of it */
+    unsigned char *data;
+    size_t have; /* leading bytes that are there */
+};
+
+/* As far as the stream's table, which must be what the record says it is. */
+enum zmpi_status zmpi_payload_open(struct zmpi_payload *p, const struct zmpi_record *r,
+                                   const unsigned char id[16], const struct zmpi_reader *in,
+                                   struct zmpi_stream *s);
+/* Those chunks. */
+enum zmpi_status zmpi_payload_fetch(const struct zmpi_payload *p, const struct zmpi_stream *s,
+                                    const unsigned char *need);
+
 /* Copy n pieces (from increasing) of the record's decoded payload to dst; decodes only the chunks
  * that hold them. */
 enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned char id[16],
@@ -121,6 +139,7 @@ enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned ch
 enum zmpi_status zmpi_record_salvage(const struct zmpi_record *r, const unsigned char id[16],
                                      const struct zmpi_reader *in, const struct zmpi_copy *copies,
                                      size_t n, uint64_t base, unsigned char *dst);
+
 /* ---- records that are interleaved components of one call (container_components.c) ---- */
 
 /* How many of the records from *found on, newest first, are the components of one call, whose

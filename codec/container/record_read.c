@@ -12,16 +12,7 @@
 #define GAP_BYTES   16384
 #define SECTOR      512
 
-/* The payload in memory, as far as it was read. */
-struct payload {
-    const struct zmpi_reader *in;
-    uint64_t offset; /* of the payload, as the reader counts */
-    size_t length;
-    unsigned char *data;
-    size_t have; /* leading bytes that are there */
-};
-
-static enum zmpi_status fetch(const struct payload *p, size_t begin, size_t end)
+static enum zmpi_status fetch(const struct zmpi_payload *p, size_t begin, size_t end)
 {
     if (begin >= end)
         return ZMPI_OK;
@@ -166,7 +157,7 @@ size_t zmpi_record_copied(const struct zmpi_record *r, const unsigned char id[16
  * First read. A head without a list is read and checked along, for it costs nothing; one with a
  * list was checked when that was loaded.
  */
-static enum zmpi_status begin_payload(struct payload *p, const struct zmpi_record *r,
+static enum zmpi_status begin_payload(struct zmpi_payload *p, const struct zmpi_record *r,
                                       const unsigned char id[16], unsigned char *buffer)
 {
     bool with_head = r->extent.levels != ZMPI_EXTENT_LIST;
@@ -182,7 +173,7 @@ static enum zmpi_status begin_payload(struct payload *p, const struct zmpi_recor
 }
 
 /* Header and chunk table; the stream must be what the record says it is. */
-static enum zmpi_status parse_payload(struct payload *p, const struct zmpi_record *r,
+static enum zmpi_status parse_payload(struct zmpi_payload *p, const struct zmpi_record *r,
                                       struct zmpi_stream *s)
 {
     size_t head;
@@ -221,7 +212,7 @@ static size_t chunk_size(const struct zmpi_stream *s, size_t k)
 }
 
 /* Bytes of needed chunks that are not there yet. */
-static size_t missing(const struct payload *p, const struct zmpi_stream *s,
+static size_t missing(const struct zmpi_payload *p, const struct zmpi_stream *s,
                       const unsigned char *need, size_t begin)
 {
     size_t bytes = 0;
@@ -234,8 +225,8 @@ static size_t missing(const struct payload *p, const struct zmpi_stream *s,
     return bytes;
 }
 
-static enum zmpi_status fetch_chunks(const struct payload *p, const struct zmpi_stream *s,
-                                     const unsigned char *need)
+enum zmpi_status zmpi_payload_fetch(const struct zmpi_payload *p, const struct zmpi_stream *s,
+                                    const unsigned char *need)
 {
     size_t begin = s->head;
     if (zmpi_offload_whole(s, need) || missing(p, s, need, begin) > (p->length - p->have) / 2)
@@ -340,26 +331,36 @@ static enum zmpi_status decode(const struct zmpi_reader *in, const struct zmpi_s
     return status;
 }
 
-static enum zmpi_status read_stream(struct payload *p, const struct zmpi_record *r,
+enum zmpi_status zmpi_payload_open(struct zmpi_payload *p, const struct zmpi_record *r,
+                                   const unsigned char id[16], const struct zmpi_reader *in,
+                                   struct zmpi_stream *s)
+{
+    *p = (struct zmpi_payload){.in = in};
+    if (!zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
+        return ZMPI_ERR_TRUNCATED;
+    p->buffer = malloc(ZMPI_RECORD_HEADER_BYTES + ZMPI_EXTENTS_MAX_NEST + r->payload_length);
+    if (p->buffer == NULL)
+        return ZMPI_ERR_MEMORY;
+    const enum zmpi_status status = begin_payload(p, r, id, p->buffer);
+    return status == ZMPI_OK ? parse_payload(p, r, s) : status;
+}
+
+static enum zmpi_status read_stream(const struct zmpi_payload *p, const struct zmpi_stream *s,
                                     const struct zmpi_copy *copies, size_t n, unsigned char *dst)
 {
-    struct zmpi_stream s;
-    enum zmpi_status status = parse_payload(p, r, &s);
-    if (status != ZMPI_OK)
-        return status;
     uint64_t bytes = 0;
     for (size_t i = 0; i < n; i++)
         bytes += copies[i].length;
     unsigned char *need = NULL; /* all */
-    if (bytes < s.info.decoded_bytes) {
-        need = calloc(s.info.chunks, 1);
+    if (bytes < s->info.decoded_bytes) {
+        need = calloc(s->info.chunks, 1);
         if (need == NULL)
             return ZMPI_ERR_MEMORY;
-        mark(&s, copies, n, need);
+        mark(s, copies, n, need);
     }
-    status = fetch_chunks(p, &s, need);
+    enum zmpi_status status = zmpi_payload_fetch(p, s, need);
     if (status == ZMPI_OK)
-        status = decode(p->in, &s, need, copies, n, dst);
+        status = decode(p->in, s, need, copies, n, dst);
     free(need);
     return status;
 }
@@ -368,17 +369,12 @@ enum zmpi_status zmpi_record_read(const struct zmpi_record *r, const unsigned ch
                                   const struct zmpi_reader *in, const struct zmpi_copy *copies,
                                   size_t n, unsigned char *dst)
 {
-    if (!zmpi_fits(r->offset, zmpi_record_size(r), in->file_size))
-        return ZMPI_ERR_TRUNCATED;
-    unsigned char *buffer =
-        malloc(ZMPI_RECORD_HEADER_BYTES + ZMPI_EXTENTS_MAX_NEST + r->payload_length);
-    if (buffer == NULL)
-        return ZMPI_ERR_MEMORY;
-    struct payload p = {.in = in};
-    enum zmpi_status status = begin_payload(&p, r, id, buffer);
+    struct zmpi_payload p;
+    struct zmpi_stream s;
+    enum zmpi_status status = zmpi_payload_open(&p, r, id, in, &s);
     if (status == ZMPI_OK)
-        status = read_stream(&p, r, copies, n, dst);
-    free(buffer);
+        status = read_stream(&p, &s, copies, n, dst);
+    free(p.buffer);
     /* Whatever is wrong here, the file is a container: it is damaged, not foreign. */
     return status == ZMPI_ERR_FORMAT ? ZMPI_ERR_CORRUPT : status;
 }

@@ -79,6 +79,13 @@ enum zmpi_status zmpi_stream_copy(const struct zmpi_stream *s, const unsigned ch
                                   int threads, const struct zmpi_copy *copies, size_t n,
                                   unsigned char *dst);
 
+/* The same of n streams, the interleaved components of one array: `from` counts the bytes of all of
+ * them as they take turns. Words of all are as wide. need[c]: of stream c. */
+enum zmpi_status zmpi_streams_join(const struct zmpi_stream *s, size_t n,
+                                   unsigned char *const *need, int threads,
+                                   const struct zmpi_copy *copies, size_t count,
+                                   unsigned char *dst);
+
 /* Are all chunks as they were written, by their checksums? */
 bool zmpi_stream_intact(const struct zmpi_stream *s);
 /* Is `array` what the stream decodes to, as far as `samples` of its chunks tell?

@@ -1,4 +1,5 @@
-/* stream_decode.c - chunks of a checked stream to an array. */
+/* stream_decode.c - chunks of a checked stream to an array, or of several to one whose elements
+ * take turns. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "base/pool.h"
 #include "huffman/huffman.h"
 #include "interp/interp.h"
+#include "judge/components.h"
 #include "kernels/kernels.h"
 
 /* What one thread decodes with. */
@@ -16,6 +18,7 @@ struct worker {
     struct zmpi_interp_work *interp;      /* encoder 3 */
     struct zmpi_interp_rule rule;
     unsigned char *words; /* room for a chunk */
+    bool shares;          /* the work is another's */
 };
 
 static void worker_free(struct worker *v)
@@ -24,7 +27,8 @@ static void worker_free(struct worker *v)
         free(v->words);
     zmpi_interp_work_free(v->interp);
     free(v->huffman);
-    free(v->work);
+    if (!v->shares)
+        free(v->work);
 }
 
 static bool interp_worker(const struct zmpi_stream *s, struct worker *v)
@@ -41,14 +45,17 @@ static bool interp_worker(const struct zmpi_stream *s, struct worker *v)
     return v->words != NULL;
 }
 
-static bool worker_make(const struct zmpi_stream *s, size_t plane, struct worker *v)
+/* `work`: for chunks of the same extents; NULL: its own. */
+static bool worker_make(const struct zmpi_stream *s, size_t plane, struct zmpi_chunk_work *work,
+                        struct worker *v)
 {
-    *v = (struct worker){0};
+    *v = (struct worker){.work = work, .shares = work != NULL};
     if (s->info.encoder == ZMPI_INTERP) {
         if (interp_worker(s, v))
             return true;
     } else {
-        v->work = plane ? zmpi_chunk_work_for(plane, 0) : zmpi_chunk_work_new();
+        if (!v->work)
+            v->work = plane ? zmpi_chunk_work_for(plane, 0) : zmpi_chunk_work_new();
         if (v->work && s->info.encoder == ZMPI_HUFFMAN)
             v->huffman = zmpi_huffman_decoder_new(s);
         v->words = v->work ? v->work->words : NULL;
@@ -125,46 +132,55 @@ static enum zmpi_status decode_chunk(const struct zmpi_stream *s, size_t k,
 }
 
 /* Needed chunks that a thread takes at a time; of encoder 3, whose chunks are large, one. */
-enum { GROUP = 8 };
-
-static size_t group_of(const struct zmpi_stream *s)
-{
-    return s->info.encoder == ZMPI_INTERP ? 1 : GROUP;
-}
+enum { GROUP = 8 }; /* at most as many as there may be components */
 
 /*
  * Threads take the needed chunks in order, so that every chunk below a damaged one is taken too:
  * the first damaged one is found whatever the number of threads.
  */
 struct decoder {
-    const struct zmpi_stream *s;
+    const struct zmpi_stream *s; /* of one shape and the same tiles */
+    size_t streams;
+    size_t first, step; /* which of `step` components s[0] is; 0, 1: the array itself */
     const unsigned char *need;
-    const struct zmpi_copy *copies; /* what of the array is wanted */
+    const struct zmpi_copy *copies; /* what of the array, or of all components, is wanted */
     size_t count;                   /* of them; 0: check only */
     unsigned char *dst;
 
     pthread_mutex_t lock;
-    size_t next;              /* first chunk that nobody has taken */
-    const unsigned char *src; /* its bytes */
-    enum zmpi_status status;  /* of chunk `bad` */
+    size_t next;                                    /* first chunk that nobody has taken */
+    const unsigned char *src[ZMPI_COMPONENTS_MOST]; /* its bytes, of each stream */
+    enum zmpi_status status;                        /* of chunk `bad` */
     size_t bad;
 };
 
+/* Chunks, and each of them in all streams. */
 struct taken {
     size_t count, chunk[GROUP];
-    const unsigned char *src[GROUP];
+    const unsigned char *src[ZMPI_COMPONENTS_MOST];
 };
+
+static size_t group_of(const struct decoder *d)
+{
+    return d->s->info.encoder == ZMPI_INTERP || d->streams > GROUP ? 1 : GROUP / d->streams;
+}
+
+static size_t chunk_size(const struct zmpi_stream *s, size_t k)
+{
+    return zmpi_load32(s->table + 8 * k);
+}
 
 static bool take_chunks(struct decoder *d, struct taken *t)
 {
     t->count = 0;
     pthread_mutex_lock(&d->lock);
-    for (; d->next < d->s->info.chunks && t->count < group_of(d->s) && !d->status; d->next++) {
+    for (; d->next < d->s->info.chunks && t->count < group_of(d) && !d->status; d->next++) {
         if (!d->need || d->need[d->next]) {
-            t->chunk[t->count] = d->next;
-            t->src[t->count++] = d->src;
+            memcpy(t->src + t->count * d->streams, d->src, d->streams * sizeof *d->src);
+            t->chunk[t->count++] = d->next;
         }
-        d->src += zmpi_load32(d->s->table + 8 * d->next);
+        for (size_t c = 0; c < d->streams; c++)
+            d->src[c] += chunk_size(&d->s[c], d->next);
     }
     pthread_mutex_unlock(&d->lock);
     return t->count > 0;
@@ -236,6 +252,62 @@ static void give_rows(const struct decoder *d, size_t k, const unsigned char *wo
         }
 }
 
+/* Elements of component c, from one that begins at byte `at` of all of them on: what is wanted of
+ * bytes [lo, hi) goes to dst, where lo is. */
+static void give_elements(const struct decoder *d, size_t c, const unsigned char *word, uint64_t at,
+                          uint64_t lo, uint64_t hi, unsigned char *dst)
+{
+    const uint64_t width = d->s->width, point = d->step * width;
+    at += c * width;
+    /* Whole ones are [first, end). */
+    const uint64_t first = lo > at ? (lo - at + point - 1) / point : 0;
+    const uint64_t end = hi >= at + width ? (hi - at - width) / point + 1 : 0;
+    if (end > first)
+        zmpi_component_put(width == 8 ? ZMPI_F64 : ZMPI_F32, word + first * width,
+                           (size_t)(end - first), (int)d->step, 0, dst + (at + first * point - lo));
+    const uint64_t cut[2] = {first - 1, end > first ? end : first};
+    for (int i = first == 0; i < 2; i++) {
+        const uint64_t begin = at + cut[i] * point;
+        const uint64_t from = begin > lo ? begin : lo, to = begin + width < hi ? begin + width : hi;
+        if (from < to)
+            memcpy(dst + (from - lo), word + cut[i] * width + (from - begin), (size_t)(to - from));
+    }
+}
+
+/* What is wanted of chunk k of component c, which was decoded to `word`. */
+static void give_points(const struct decoder *d, size_t c, size_t k, const unsigned char *word)
+{
+    size_t first[3], extent[3], i = 0;
+    zmpi_stream_tile(d->s, k, first, extent);
+    const size_t bytes = extent[2] * d->s->width;
+    for (size_t z = 0; z < extent[0]; z++)
+        for (size_t y = 0; y < extent[1]; y++, word += bytes) {
+            const uint64_t begin = (uint64_t)row_begin(d->s, first, z, y) * d->step;
+            const uint64_t end = begin + (uint64_t)bytes * d->step;
+            i = find_copy(d, i, begin);
+            for (size_t j = i; j < d->count && d->copies[j].from < end; j++) {
+                const struct zmpi_copy *p = &d->copies[j];
+                const uint64_t lo = p->from > begin ? p->from : begin;
+                const uint64_t hi = p->from + p->length < end ? p->from + p->length : end;
+                give_elements(d, c, word, begin, lo, hi, d->dst + p->to + (lo - p->from));
+            }
+        }
+}
+
+/* Chunk k of stream number c. */
+static enum zmpi_status decode_one(const struct decoder *d, size_t c, size_t k,
+                                   const unsigned char *src, struct worker *v)
+{
+    const struct zmpi_stream *s = &d->s[c];
+    unsigned char *place = s->info.big_endian || d->step > 1 ? NULL : place_of(d, k);
+    const enum zmpi_status status = decode_chunk(s, k, src, chunk_size(s, k), place, v);
+    if (!status && d->step > 1)
+        give_points(d, d->first + c, k, v->words);
+    else if (!status && !place && d->count > 0)
+        give_rows(d, k, v->words);
+    return status;
+}
+
 /* Who learns that this thread is done sees all that it has stored past the caches. */
 static void order_stores(void)
 {
@@ -249,31 +321,32 @@ static void decode_taken(void *context)
     struct decoder *d = context;
     struct taken t;
     const uint32_t *tile = d->s->info.tile;
-    struct worker v;
-    if (!worker_make(d->s, (size_t)tile[1] * tile[2] * d->s->width, &v))
-        return; /* the others may have more luck */
-    while (take_chunks(d, &t))
-        for (size_t i = 0; i < t.count; i++) {
-            size_t k = t.chunk[i], size = zmpi_load32(d->s->table + 8 * k);
-            unsigned char *place = d->s->info.big_endian ? NULL : place_of(d, k);
-            enum zmpi_status status = decode_chunk(d->s, k, t.src[i], size, place, &v);
-            if (!status && !place && d->count > 0)
-                give_rows(d, k, v.words);
+    struct worker v[ZMPI_COMPONENTS_MOST];
+    size_t made = 0;
+    while (made < d->streams && worker_make(&d->s[made], (size_t)tile[1] * tile[2] * d->s->width,
+                                            made ? v[0].work : NULL, &v[made]))
+        made++;
+    /* Without memory: the others may have more luck. */
+    while (made == d->streams && take_chunks(d, &t))
+        for (size_t i = 0; i < t.count * d->streams; i++) {
+            const size_t c = i % d->streams, k = t.chunk[i / d->streams];
+            const enum zmpi_status status = decode_one(d, c, k, t.src[i], &v[c]);
             if (status) {
                 fail(d, k, status);
                 break;
             }
         }
     order_stores();
-    worker_free(&v);
+    while (made > 0)
+        worker_free(&v[--made]);
 }
 
 /* Threads that there is work for. */
-static int useful_threads(const struct zmpi_stream *s, const unsigned char *need, int threads)
+static int useful_threads(const struct decoder *d, int threads)
 {
-    size_t n = 0, group = group_of(s), most = (size_t)threads * group;
-    for (size_t k = 0; k < s->info.chunks && n < most; k++)
-        n += !need || need[k];
+    size_t n = 0, group = group_of(d), most = (size_t)threads * group;
+    for (size_t k = 0; k < d->s->info.chunks && n < most; k++)
+        n += !d->need || d->need[k];
     return (int)((n + group - 1) / group);
 }
 
@@ -281,9 +354,10 @@ static enum zmpi_status decode(struct decoder *d, int threads, size_t *bad_chunk
 {
     if (threads < 1)
         return ZMPI_ERR_ARG;
-    d->src = d->s->src + d->s->head;
+    for (size_t c = 0; c < d->streams; c++)
+        d->src[c] = d->s[c].src + d->s[c].head;
     pthread_mutex_init(&d->lock, NULL);
-    zmpi_pool_run(useful_threads(d->s, d->need, threads), decode_taken, d);
+    zmpi_pool_run(useful_threads(d, threads), decode_taken, d);
     pthread_mutex_destroy(&d->lock);
     if (!d->status && d->next < d->s->info.chunks) {
         d->status = ZMPI_ERR_MEMORY;
@@ -298,7 +372,13 @@ enum zmpi_status zmpi_stream_decode(const struct zmpi_stream *s, const unsigned 
                                     int threads, void *dst, size_t *bad_chunk)
 {
     const struct zmpi_copy all = {.length = s->info.decoded_bytes};
-    struct decoder d = {.s = s, .need = need, .copies = &all, .count = dst ? 1 : 0, .dst = dst};
+    struct decoder d = {.s = s,
+                        .streams = 1,
+                        .step = 1,
+                        .need = need,
+                        .copies = &all,
+                        .count = dst ? 1 : 0,
+                        .dst = dst};
     return decode(&d, threads, bad_chunk);
 }
 
@@ -306,8 +386,39 @@ enum zmpi_status zmpi_stream_copy(const struct zmpi_stream *s, const unsigned ch
                                   int threads, const struct zmpi_copy *copies, size_t n,
                                   unsigned char *dst)
 {
-    struct decoder d = {.s = s, .need = need, .copies = copies, .count = n, .dst = dst};
+    struct decoder d = {
+        .s = s, .streams = 1, .step = 1, .need = need, .copies = copies, .count = n, .dst = dst};
     return decode(&d, threads, NULL);
+}
+
+static bool are_alike(const struct zmpi_stream *s, size_t n)
+{
+    for (size_t c = 1; c < n; c++)
+        if (memcmp(s[c].info.tile, s->info.tile, sizeof s->info.tile) != 0 ||
+            memcmp(s[c].extent, s->extent, sizeof s->extent) != 0 ||
+            s[c].info.encoder != s->info.encoder)
+            return false;
+    return true;
+}
+
+enum zmpi_status zmpi_streams_join(const struct zmpi_stream *s, size_t n,
+                                   unsigned char *const *need, int threads,
+                                   const struct zmpi_copy *copies, size_t count, unsigned char *dst)
+{
+    const size_t together = are_alike(s, n) ? n : 1;
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t c = 0; c < n && !status; c += together) {
+        struct decoder d = {.s = s + c,
+                            .streams = together,
+                            .first = c,
+                            .step = n,
+                            .need = need[c],
+                            .copies = copies,
+                            .count = count,
+                            .dst = dst};
+        status = decode(&d, threads, NULL);
+    }
+    return status;
 }
 
 bool zmpi_stream_intact(const struct zmpi_stream *s)
@@ -350,7 +461,7 @@ enum zmpi_status zmpi_stream_compare(const struct zmpi_stream *s, const void *ar
     const size_t chunks = s->info.chunks, n = samples < chunks ? samples : chunks;
     const unsigned char *src = s->src + s->head;
     struct worker v;
-    enum zmpi_status status = worker_make(s, 0, &v) ? ZMPI_OK : ZMPI_ERR_MEMORY;
+    enum zmpi_status status = worker_make(s, 0, NULL, &v) ? ZMPI_OK : ZMPI_ERR_MEMORY;
     for (size_t i = 0, k = 0; i < n && !status; i++) {
         const size_t next = pick(s, i * chunks / n, (i + 1) * chunks / n);
         for (; k < next; k++)

@@ -112,6 +112,65 @@ Test(raw_bytes, records)
     expect_none("int64 and 3 doubles", wide, sizeof wide);
 }
 
+/* In one call, as PnetCDF makes one of many: a few integers before doubles, in both byte orders;
+ * and doubles behind an odd number of integers, whose lower halves are zero. */
+enum { HEAD = 1000, ALL = HEAD + 2 * N };
+
+static void expect_mixed(const char *what, int head, int32_t first, double (*value)(int))
+{
+    static int32_t mixed[ALL], turned[ALL];
+    for (int i = 0; i < head; i++)
+        mixed[i] = first + i;
+    for (int i = 0; i < N; i++) {
+        const double x = value(i);
+        memcpy(mixed + head + 2 * i, &x, sizeof x);
+    }
+    const size_t bytes = (size_t)(head + 2 * N) / 2 * 8;
+    cr_assert_eq(zmpi_raw_type(mixed, bytes), ZMPI_BYTES, "%s", what);
+    for (int i = 0; i < head; i++)
+        turned[i] = (int32_t)__builtin_bswap32((uint32_t)mixed[i]);
+    for (int i = 0; i < N; i++) {
+        uint64_t word;
+        memcpy(&word, mixed + head + 2 * i, sizeof word);
+        word = __builtin_bswap64(word);
+        memcpy(turned + head + 2 * i, &word, sizeof word);
+    }
+    cr_assert_eq(zmpi_raw_type_turned(turned, bytes), ZMPI_BYTES, "%s turned", what);
+}
+
+static double wave(int i)
+{
+    return 300 + 20 * sin(0.003 * i);
+}
+
+static double constant(int i)
+{
+    return 1 + i / 4096;
+}
+
+Test(raw_bytes, mixed)
+{
+    expect_mixed("counts and waves", HEAD, 0, wave);
+    expect_mixed("two counts and waves", 2, 1, wave);
+    expect_mixed("names from 10^7 on and waves", HEAD, 10000000, wave);
+    expect_mixed("counts and constants", HEAD, 1, constant);
+    expect_mixed("counts and constants, cut", HEAD - 1, 1, constant);
+    expect_mixed("constants, cut", 1, 0, constant);
+}
+
+/* What fades by itself has small numbers of all sizes. */
+Test(raw_bytes, fading)
+{
+    static double x[N];
+    static float narrow[N];
+    for (int i = 0; i < N; i++) {
+        x[i] = (2 + sin(0.01 * i)) * exp(-0.02 * i);
+        narrow[i] = (float)((2 + sin(0.01 * i)) * exp(-0.002 * i));
+    }
+    cr_assert_eq(zmpi_raw_type(x, sizeof x), ZMPI_F64);
+    cr_assert_eq(zmpi_raw_type(narrow, sizeof narrow), ZMPI_F32);
+}
+
 Test(raw_bytes, edges)
 {
     static double x[ZMPI_RAW_LEAST];

@@ -129,12 +129,13 @@ VECTOR void A(take_words)(struct A(taking) * t, const unsigned char *x, size_t i
                           struct ahead ahead, struct later *later, enum source source, W *q)
 {
     uint32_t mask;
+    fetch_far(x + i * WIDTH, (end - i) * WIDTH, ahead, later);
     for (; i + X_LANES <= end; i += X_LANES, q += X_LANES) {
         V word[X_LANES / LANES];
         for (unsigned k = 0; k < X_LANES / LANES; k++) {
             const size_t j = i + k * LANES;
             if (k * LANES * WIDTH % 64 == 0)
-                fetch(x + j * WIDTH, ahead, later);
+                fetch(x + j * WIDTH, ahead);
             word[k] = load_words(x, j);
         }
         X_(store)(q, A(take)(t, word, X_LANES, source, &mask));
@@ -146,7 +147,7 @@ VECTOR void A(take_words)(struct A(taking) * t, const unsigned char *x, size_t i
         for (unsigned k = 0; k < X_LANES / LANES; k++) {
             const size_t j = i + k * LANES;
             if (j < end && k * LANES * WIDTH % 64 == 0)
-                fetch(x + j * WIDTH, ahead, later);
+                fetch(x + j * WIDTH, ahead);
             word[k] = load_before(x, j, end);
         }
         X_(store)(q, A(take)(t, word, end - i, source, &mask));

@@ -163,26 +163,44 @@ struct ahead {
     size_t far, near;
 };
 
-/* Lines that are to be asked for while planes are made: all at once they would wait for each other,
- * and then memory for the next ones. */
+/* Memory that is to be asked for while planes are made: all of it at once its lines would wait for
+ * each other, and then memory for the next ones. */
 struct later {
     size_t n, done;
-    uintptr_t at[256];
+    struct {
+        uintptr_t at, end;
+    } run[128];
 };
 
-VECTOR void fetch_later(struct later *l, size_t n)
+VECTOR void fetch_later(struct later *l, size_t lines)
 {
-    for (n = l->n - l->done < n ? l->n - l->done : n; n > 0; n--)
-        v_prefetch((const void *)l->at[l->done++], 0);
+    while (lines > 0 && l->done < l->n) {
+        uintptr_t at = l->run[l->done].at;
+        const uintptr_t end = l->run[l->done].end;
+        for (; lines > 0 && at < end; lines--, at += 64)
+            v_prefetch((const void *)at, 0);
+        l->run[l->done].at = at;
+        l->done += at >= end;
+    }
 }
 
-VECTOR void fetch(const unsigned char *x, struct ahead ahead, struct later *l)
+/* What lies far ahead of so many bytes at x. */
+VECTOR void fetch_far(const unsigned char *x, size_t bytes, struct ahead ahead, struct later *l)
 {
 #ifdef LANE_MASKS
-    if (ahead.far)
-        l->at[l->n++ % 256] = (uintptr_t)x + ahead.far;
-#else /* slow enough not to wait */
-    (void)l;
+    const uintptr_t at = (uintptr_t)x + ahead.far;
+    if (ahead.far && l->n < sizeof l->run / sizeof *l->run) {
+        l->run[l->n].at = at;
+        l->run[l->n++].end = at + bytes;
+    }
+#else /* fetch does */
+    (void)x, (void)bytes, (void)ahead, (void)l;
+#endif
+}
+
+VECTOR void fetch(const unsigned char *x, struct ahead ahead)
+{
+#ifndef LANE_MASKS /* slow enough not to wait */
     v_prefetch(x, ahead.far);
 #endif
     __builtin_prefetch((const void *)((uintptr_t)x + ahead.near));
@@ -194,6 +212,8 @@ VECTOR struct ahead coming_ahead(struct coming *c, const unsigned char *x, struc
 {
     const struct ahead ahead = {c->cached ? 0 : cursor_ahead(&c->far, x),
                                 cursor_ahead(&c->near, x)};
-    fetch(x + c->near.l.words * WIDTH - 1, ahead, l);
+    const unsigned char *last = x + c->near.l.words * WIDTH - 1;
+    fetch_far(last, 1, ahead, l);
+    fetch(last, ahead);
     return ahead;
 }

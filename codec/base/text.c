@@ -1,6 +1,7 @@
-/* text.c - names in lines and in JSON, and how alike they are. */
+/* text.c - names in lines and in JSON, how alike they are, and globs. */
 #include "base/text.h"
 
+#include <fnmatch.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -89,4 +90,26 @@ size_t zmpi_text_distance(const char *a, const char *b)
         }
     }
     return row[m];
+}
+
+bool zmpi_glob_matches(const char *glob, const char *path)
+{
+    const char *base = strrchr(path, '/');
+    const char *subject = strchr(glob, '/') == NULL && base != NULL ? base + 1 : path;
+    return fnmatch(glob, subject, 0) == 0;
+}
+
+bool zmpi_globs_match(const char *globs, const char *path)
+{
+    bool match = false;
+    for (const char *p = globs; *p != 0;) {
+        char glob[1024];
+        size_t n = strcspn(p, ",");
+        bool exclude = *p == '!';
+        snprintf(glob, sizeof glob, "%.*s", (int)(n - exclude), p + exclude);
+        if (zmpi_glob_matches(glob, path))
+            match = !exclude;
+        p += n + (p[n] == ',');
+    }
+    return match;
 }

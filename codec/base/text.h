@@ -1,8 +1,9 @@
 /* text.h - names of files, which may have any bytes but 0, in lines and in JSON; how alike
- * names are. */
+ * names are, and which of them globs select. */
 #ifndef ZMPI_TEXT_H
 #define ZMPI_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -17,5 +18,11 @@ void zmpi_text_json(FILE *out, const char *text);
 
 /* Levenshtein distance of two short names; SIZE_MAX if one has more than 32 bytes. */
 size_t zmpi_text_distance(const char *a, const char *b);
+
+/* Does a glob select this path? On the base name, or on the path if the glob contains '/'. */
+bool zmpi_glob_matches(const char *glob, const char *path);
+
+/* Do globs separated by commas select this path? The last match wins; "!GLOB" takes out. */
+bool zmpi_globs_match(const char *globs, const char *path);
 
 #endif

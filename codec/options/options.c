@@ -1,6 +1,5 @@
 /* options.c - the table of all settings. */
 #define _GNU_SOURCE
-#include <fnmatch.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -401,28 +400,6 @@ bool zmpi_options_collective(const struct zmpi_options *o, const char *name)
         if ((p == o->collectives || p[-1] == ',') && (p[n] == 0 || p[n] == ','))
             return true;
     return false;
-}
-
-bool zmpi_glob_matches(const char *glob, const char *path)
-{
-    const char *base = strrchr(path, '/');
-    const char *subject = strchr(glob, '/') == NULL && base != NULL ? base + 1 : path;
-    return fnmatch(glob, subject, 0) == 0;
-}
-
-bool zmpi_globs_match(const char *globs, const char *path)
-{
-    bool match = false;
-    for (const char *p = globs; *p != 0;) {
-        char glob[1024];
-        size_t n = strcspn(p, ",");
-        bool exclude = *p == '!';
-        snprintf(glob, sizeof glob, "%.*s", (int)(n - exclude), p + exclude);
-        if (zmpi_glob_matches(glob, path))
-            match = !exclude;
-        p += n + (p[n] == ',');
-    }
-    return match;
 }
 
 bool zmpi_options_file_matches(const struct zmpi_options *o, const char *path)

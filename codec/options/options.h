@@ -6,6 +6,7 @@
 #define ZMPI_OPTIONS_H
 
 #include "base/log.h"
+#include "base/text.h"
 #include "device.h"
 #include <stdbool.h>
 
@@ -147,8 +148,6 @@ bool zmpi_options_collective(const struct zmpi_options *o, const char *name);
 void zmpi_options_free(struct zmpi_options *o);
 /* May this new file become a container? By o->files, and what the site never wants to. */
 bool zmpi_options_file_matches(const struct zmpi_options *o, const char *path);
-/* Do globs separated by commas, of which the last match wins, select this path? */
-bool zmpi_globs_match(const char *globs, const char *path);
 
 /* Iterate over the table: i = 0, 1, ... until NULL. */
 struct zmpi_option_info {

@@ -73,8 +73,6 @@ void zmpi_rules_free(struct zmpi_rules *rules);
 
 /* Globs separated by commas, none of them empty. */
 bool zmpi_globs_parse(const char *text, char *dst, size_t capacity);
-/* Does a glob select this path? On the base name, or on the path if the glob contains '/'. */
-bool zmpi_glob_matches(const char *glob, const char *path);
 
 /* A message becomes one line, whatever the value that it quotes. */
 void zmpi_option_one_line(char message[256]);

@@ -350,4 +350,39 @@ static inline enum zmpi_status read_all(struct zmpi_container *c, const struct z
     return status;
 }
 
+/* Random ops in a file; indexed or not. */
+static inline size_t random_file(struct file *f, struct zmpi_header *h, struct op *ops,
+                                 bool indexed)
+{
+    struct zmpi_record record[OPS_MAX];
+    size_t n = 1 + random_below(12);
+    file_create(f, h, test_id);
+    for (size_t i = 0; i < n; i++)
+        random_op(&ops[i]);
+    file_ops(f, ops, n, test_id);
+    ops_records(ops, n, record);
+    if (indexed)
+        file_index(f, h, record, n, 1 + random_below(2));
+    return n;
+}
+
+/* A file of records of 100 bytes, one behind the other, with an index of many segments. */
+static inline void wide_file(struct file *f, struct zmpi_header *h, size_t n)
+{
+    struct zmpi_record *record = calloc(n, sizeof *record);
+    unsigned char data[100];
+    cr_assert_not_null(record);
+    file_create(f, h, test_id);
+    for (size_t k = 0; k < n; k++) {
+        memset(data, (int)k, sizeof data);
+        record[k] = (struct zmpi_record){
+            .kind = ZMPI_RECORD_DATA, .order = k, .extent = {.lo = k * 100, .run = 100}};
+        cr_assert_eq(zmpi_extent_close(&record[k].extent), ZMPI_OK);
+        file_record(f, &record[k], zmpi_pad8(f->size), test_id, data);
+    }
+    h->logical_size = n * 100;
+    file_index(f, h, record, n, 1);
+    free(record);
+}
+
 #endif

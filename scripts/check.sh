@@ -1,6 +1,9 @@
 #!/bin/bash
 # check.sh: what can be told without building: format of C, shell scripts, includes, links between documents. A second or two.
 #
+#     check.sh                  these
+#     check.sh --tidy [COMMIT]  and clang-tidy on the C files that differ from COMMIT (main), as build/ compiles them: seconds a file
+#
 # clang-format differs from version to version: only 14, which Debian 12 has, is asked.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -46,6 +49,18 @@ links() {
     return "$bad"
 }
 
+# .clang-tidy says what is looked at. Files that build/ does not compile are left out.
+tidied() {
+    local database bad=0
+    database=$(mktemp -d)
+    ninja -C build -t compdb >"$database/compile_commands.json" || return 1
+    git diff --name-only --diff-filter=d "$1" -- '*.c' | while read -r file; do
+        grep -qF "/$file\"" "$database/compile_commands.json" && printf '%s\0' "$file"
+    done | xargs -0 -r -n 1 -P "$(nproc)" clang-tidy -p "$database" --quiet || bad=1
+    rm -r "$database"
+    return "$bad"
+}
+
 if command -v clang-format >/dev/null && clang-format --version | grep -q 'version 14\.'; then
     check clang-format formatted
 else
@@ -58,4 +73,11 @@ else
 fi
 check includes python3 scripts/check_includes.py
 check links links
+if [ "${1:-}" != --tidy ]; then
+    :
+elif command -v clang-tidy >/dev/null && [ -e build/build.ninja ]; then
+    check clang-tidy tidied "${2:-$(git merge-base HEAD main)}"
+else
+    echo "-- no clang-tidy, or no build/: it is not asked"
+fi
 exit "$failed"

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
 scripts/test.sh --packages
-need_packages clang-format shellcheck clang gdb
+need_packages clang-format clang-tidy shellcheck clang gdb
 cmake --preset release -B build --log-level=WARNING -DMPI_C_COMPILER=mpicc.openmpi
 cmake --build build --parallel "$(nproc)"
 echo "ctest --test-dir build -R '^unit' runs the unit tests; scripts/check.sh looks at format, scripts and links"

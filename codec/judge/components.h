@@ -10,6 +10,7 @@
 #include "device.h"
 
 enum {
+    ZMPI_COMPONENTS_FEW = 8,     /* the most that are put together at once */
     ZMPI_COMPONENTS_FAST = 16,   /* the most that are found in data */
     ZMPI_COMPONENTS_MOST = 64,   /* and that may be set */
     ZMPI_COMPONENTS_LEAST = 1024 /* points, fewer tell too little */
@@ -48,12 +49,23 @@ void zmpi_component_take(enum zmpi_type type, const void *src, size_t count, int
 void zmpi_component_put(enum zmpi_type type, const void *src, size_t points, int n, int c,
                         void *dst);
 
-/* All n components of `points` points to dst, each `plane` elements behind the one before; and
- * back. Such distances are best no powers of two. */
+/* All n components of `points` points to dst, each `plane` elements behind the one before. Such
+ * distances are best no powers of two. */
 void zmpi_components_split(enum zmpi_type type, const void *src, size_t points, int n, int threads,
                            void *dst, size_t plane);
-void zmpi_components_join(enum zmpi_type type, const void *src, size_t plane, size_t points, int n,
-                          int threads, void *dst);
+
+/* Some of n components, or all, from an element of each on; with `planes` of them alone the others'
+ * places are left as they are. */
+struct zmpi_planes {
+    size_t n, width, first, planes; /* width: bytes of an element; `first`: which word[0] is */
+    const unsigned char *word[ZMPI_COMPONENTS_MOST];
+};
+
+/* Bytes [lo, hi) of what they are as they take turns to dst, where byte lo goes. past: it is so
+ * much that it is better not kept in the caches; who tells another thread of it orders the stores.
+ */
+void zmpi_components_place(const struct zmpi_planes *p, uint64_t lo, uint64_t hi, bool past,
+                           unsigned char *dst);
 
 /* The ranges of components [first, end) of such elements in the host's memory, merged into
  * range[]: of values below the threshold that are no fill value. */

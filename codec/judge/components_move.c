@@ -1,13 +1,12 @@
-/* components_move.c - interleaved components apart and together again. */
+/* components_move.c - interleaved components apart, and one of them back. */
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/pool.h"
 #include "judge/components.h"
 
-/* Points whose components stay in the first-level cache; and those that a thread takes at a time.
- */
-enum { BLOCK = 256, PORTION = 64 * BLOCK };
+/* Bytes of points that stay in the first-level cache; and points that a thread takes at a time. */
+enum { BLOCK_BYTES = 16384, PORTION = 16384 };
 
 /* Elements at distances of n, at any addresses: `restrict` lets the compiler keep all else in
  * registers. */
@@ -57,64 +56,38 @@ void zmpi_component_put(enum zmpi_type type, const void *src, size_t points, int
 
 struct move {
     enum zmpi_type type;
-    bool apart; /* else together */
-    unsigned char *mixed, *planes;
+    const unsigned char *mixed;
+    unsigned char *planes;
     size_t points, plane; /* the latter: elements from one component to the next */
     int n;
     atomic_size_t next; /* point */
 };
 
-static void move_block(const struct move *m, size_t at, size_t points)
+static void split_block(const struct move *m, size_t at, size_t points)
 {
     const size_t width = zmpi_type_size(m->type), n = (size_t)m->n;
-    unsigned char *mixed = m->mixed + at * n * width;
-    for (int c = 0; c < m->n; c++) {
-        unsigned char *part = m->planes + ((size_t)c * m->plane + at) * width;
-        if (m->apart)
-            zmpi_component_take(m->type, mixed, points * n, m->n, c, part);
-        else
-            zmpi_component_put(m->type, part, points, m->n, c, mixed);
-    }
+    for (int c = 0; c < m->n; c++)
+        zmpi_component_take(m->type, m->mixed + at * n * width, points * n, m->n, c,
+                            m->planes + ((size_t)c * m->plane + at) * width);
 }
 
-static void move_portions(void *context)
+static void split_portions(void *context)
 {
     struct move *m = context;
+    const size_t block = BLOCK_BYTES / ((size_t)m->n * zmpi_type_size(m->type));
     size_t begin;
     while ((begin = atomic_fetch_add(&m->next, PORTION)) < m->points) {
         const size_t end = m->points - begin < PORTION ? m->points : begin + PORTION;
-        for (size_t at = begin; at < end; at += BLOCK)
-            move_block(m, at, end - at < BLOCK ? end - at : BLOCK);
+        for (size_t at = begin; at < end; at += block)
+            split_block(m, at, end - at < block ? end - at : block);
     }
-}
-
-static void move_all(struct move *m, int threads)
-{
-    const size_t portions = (m->points + PORTION - 1) / PORTION;
-    zmpi_pool_run(portions < (size_t)threads ? (int)portions : threads, move_portions, m);
 }
 
 void zmpi_components_split(enum zmpi_type type, const void *src, size_t points, int n, int threads,
                            void *dst, size_t plane)
 {
-    struct move m = {.type = type,
-                     .apart = true,
-                     .mixed = (unsigned char *)(uintptr_t)src,
-                     .planes = dst,
-                     .points = points,
-                     .plane = plane,
-                     .n = n};
-    move_all(&m, threads);
-}
-
-void zmpi_components_join(enum zmpi_type type, const void *src, size_t plane, size_t points, int n,
-                          int threads, void *dst)
-{
-    struct move m = {.type = type,
-                     .mixed = dst,
-                     .planes = (unsigned char *)(uintptr_t)src,
-                     .points = points,
-                     .plane = plane,
-                     .n = n};
-    move_all(&m, threads);
+    struct move m = {
+        .type = type, .mixed = src, .planes = dst, .points = points, .plane = plane, .n = n};
+    const size_t portions = (points + PORTION - 1) / PORTION;
+    zmpi_pool_run(portions < (size_t)threads ? (int)portions : threads, split_portions, &m);
 }

@@ -6,9 +6,9 @@
 
 #include "base/pool.h"
 
-/* Points whose components are taken while they are in the first-level cache; and those that a
- * thread takes at a time. */
-enum { TILE = 512, PORTION = 64 * TILE };
+/* Elements that are taken of a component at most, and bytes of all of them, which stay in the
+ * first-level cache; points that a thread takes at a time. */
+enum { TILE = 512, TILE_BYTES = 20480, PORTION = 64 * TILE };
 /* Rows of samples, and their longest length, that tell fill values. */
 enum { ROWS = 64, ROW = 256, ONE_IN = 32 };
 
@@ -40,13 +40,15 @@ static void scan_portions(void *context)
 {
     struct scan *s = context;
     struct zmpi_range range[ZMPI_COMPONENTS_MOST];
+    const size_t fit = TILE_BYTES / ((size_t)s->n * zmpi_type_size(s->type));
+    const size_t most = fit < TILE ? fit : TILE;
     size_t begin;
     for (int c = s->first; c < s->end; c++)
         range[c] = ZMPI_RANGE_EMPTY;
     while ((begin = atomic_fetch_add(&s->next, PORTION)) < s->points) {
         const size_t end = s->points - begin < PORTION ? s->points : begin + PORTION;
-        for (size_t at = begin; at < end; at += TILE)
-            scan_tile(s, at, end - at < TILE ? end - at : TILE, range);
+        for (size_t at = begin; at < end; at += most)
+            scan_tile(s, at, end - at < most ? end - at : most, range);
     }
     pthread_mutex_lock(&s->lock);
     for (int c = s->first; c < s->end; c++)

@@ -18,14 +18,14 @@ struct worker {
     struct zmpi_interp_work *interp;      /* encoder 3 */
     struct zmpi_interp_rule rule;
     unsigned char *words; /* room for a chunk */
+    unsigned char *own;   /* the same, if it is not the work's */
     bool shares;          /* the work is another's */
 };
 
 static void worker_free(struct worker *v)
 {
-    if (v->interp)
-        free(v->words);
     zmpi_interp_work_free(v->interp);
+    free(v->own);
     free(v->huffman);
     if (!v->shares)
         free(v->work);
@@ -41,15 +41,15 @@ static bool interp_worker(const struct zmpi_stream *s, struct worker *v)
     if (!zmpi_interp_load(&v->rule, s->info.array.type, s->info.tile, s->books, s->books_size))
         return false;
     v->interp = zmpi_interp_work_new(tile, v->rule.set, v->rule.sets, false);
-    v->words = v->interp ? malloc(bytes) : NULL;
+    v->words = v->own = v->interp ? malloc(bytes) : NULL;
     return v->words != NULL;
 }
 
-/* `work`: for chunks of the same extents; NULL: its own. */
-static bool worker_make(const struct zmpi_stream *s, size_t plane, struct zmpi_chunk_work *work,
-                        struct worker *v)
+/* with: one whose work serves this one, too; NULL: none. apart: words stay when that decodes. */
+static bool worker_make(const struct zmpi_stream *s, size_t plane, const struct worker *with,
+                        bool apart, struct worker *v)
 {
-    *v = (struct worker){.work = work, .shares = work != NULL};
+    *v = (struct worker){.work = with ? with->work : NULL, .shares = with && with->work};
     if (s->info.encoder == ZMPI_INTERP) {
         if (interp_worker(s, v))
             return true;
@@ -59,7 +59,9 @@ static bool worker_make(const struct zmpi_stream *s, size_t plane, struct zmpi_c
         if (v->work && s->info.encoder == ZMPI_HUFFMAN)
             v->huffman = zmpi_huffman_decoder_new(s);
         v->words = v->work ? v->work->words : NULL;
-        if (v->work && (v->huffman || s->info.encoder != ZMPI_HUFFMAN))
+        if (v->work && apart)
+            v->words = v->own = aligned_alloc(64, ZMPI_CHUNK_INPUT_BYTES);
+        if (v->words && (v->huffman || s->info.encoder != ZMPI_HUFFMAN))
             return true;
     }
     worker_free(v);
@@ -252,57 +254,43 @@ static void give_rows(const struct decoder *d, size_t k, const unsigned char *wo
         }
 }
 
-/* Elements of component c, from one that begins at byte `at` of all of them on: what is wanted of
- * bytes [lo, hi) goes to dst, where lo is. */
-static void give_elements(const struct decoder *d, size_t c, const unsigned char *word, uint64_t at,
-                          uint64_t lo, uint64_t hi, unsigned char *dst)
+/* What is wanted of chunk k of all streams, which were decoded to v[].words. */
+static void give_points(const struct decoder *d, size_t k, const struct worker v[])
 {
-    const uint64_t width = d->s->width, point = d->step * width;
-    at += c * width;
-    /* Whole ones are [first, end). */
-    const uint64_t first = lo > at ? (lo - at + point - 1) / point : 0;
-    const uint64_t end = hi >= at + width ? (hi - at - width) / point + 1 : 0;
-    if (end > first)
-        zmpi_component_put(width == 8 ? ZMPI_F64 : ZMPI_F32, word + first * width,
-                           (size_t)(end - first), (int)d->step, 0, dst + (at + first * point - lo));
-    const uint64_t cut[2] = {first - 1, end > first ? end : first};
-    for (int i = first == 0; i < 2; i++) {
-        const uint64_t begin = at + cut[i] * point;
-        const uint64_t from = begin > lo ? begin : lo, to = begin + width < hi ? begin + width : hi;
-        if (from < to)
-            memcpy(dst + (from - lo), word + cut[i] * width + (from - begin), (size_t)(to - from));
-    }
-}
-
-/* What is wanted of chunk k of component c, which was decoded to `word`. */
-static void give_points(const struct decoder *d, size_t c, size_t k, const unsigned char *word)
-{
-    size_t first[3], extent[3], i = 0;
+    struct zmpi_planes planes = {
+        .n = d->step, .width = d->s->width, .first = d->first, .planes = d->streams};
+    const bool past = d->s->info.decoded_bytes >= ZMPI_STREAM_BYTES / d->step;
+    size_t first[3], extent[3], i = 0, at = 0;
     zmpi_stream_tile(d->s, k, first, extent);
-    const size_t bytes = extent[2] * d->s->width;
+    const bool whole = extent[2] == d->s->extent[2]; /* then rows are one */
+    const size_t bytes = extent[2] * d->s->width * (whole ? extent[1] : 1);
     for (size_t z = 0; z < extent[0]; z++)
-        for (size_t y = 0; y < extent[1]; y++, word += bytes) {
+        for (size_t y = 0; y < (whole ? 1 : extent[1]); y++, at += bytes) {
             const uint64_t begin = (uint64_t)row_begin(d->s, first, z, y) * d->step;
             const uint64_t end = begin + (uint64_t)bytes * d->step;
+            for (size_t c = 0; c < d->streams; c++)
+                planes.word[c] = v[c].words + at;
             i = find_copy(d, i, begin);
             for (size_t j = i; j < d->count && d->copies[j].from < end; j++) {
                 const struct zmpi_copy *p = &d->copies[j];
                 const uint64_t lo = p->from > begin ? p->from : begin;
                 const uint64_t hi = p->from + p->length < end ? p->from + p->length : end;
-                give_elements(d, c, word, begin, lo, hi, d->dst + p->to + (lo - p->from));
+                zmpi_components_place(&planes, lo - begin, hi - begin, past,
+                                      d->dst + p->to + (lo - p->from));
             }
         }
 }
 
-/* Chunk k of stream number c. */
-static enum zmpi_status decode_one(const struct decoder *d, size_t c, size_t k,
-                                   const unsigned char *src, struct worker *v)
+/* Chunk k. */
+static enum zmpi_status decode_one(const struct decoder *d, size_t k, const unsigned char **src,
+                                   struct worker v[])
 {
-    const struct zmpi_stream *s = &d->s[c];
-    unsigned char *place = s->info.big_endian || d->step > 1 ? NULL : place_of(d, k);
-    const enum zmpi_status status = decode_chunk(s, k, src, chunk_size(s, k), place, v);
+    unsigned char *place = d->s->info.big_endian || d->step > 1 ? NULL : place_of(d, k);
+    enum zmpi_status status = ZMPI_OK;
+    for (size_t c = 0; c < d->streams && !status; c++)
+        status = decode_chunk(&d->s[c], k, src[c], chunk_size(&d->s[c], k), place, &v[c]);
     if (!status && d->step > 1)
-        give_points(d, d->first + c, k, v->words);
+        give_points(d, k, v);
     else if (!status && !place && d->count > 0)
         give_rows(d, k, v->words);
     return status;
@@ -324,15 +312,14 @@ static void decode_taken(void *context)
     struct worker v[ZMPI_COMPONENTS_MOST];
     size_t made = 0;
     while (made < d->streams && worker_make(&d->s[made], (size_t)tile[1] * tile[2] * d->s->width,
-                                            made ? v[0].work : NULL, &v[made]))
+                                            made ? v : NULL, d->step > 1, &v[made]))
         made++;
     /* Without memory: the others may have more luck. */
     while (made == d->streams && take_chunks(d, &t))
-        for (size_t i = 0; i < t.count * d->streams; i++) {
-            const size_t c = i % d->streams, k = t.chunk[i / d->streams];
-            const enum zmpi_status status = decode_one(d, c, k, t.src[i], &v[c]);
+        for (size_t i = 0; i < t.count; i++) {
+            const enum zmpi_status status = decode_one(d, t.chunk[i], t.src + i * d->streams, v);
             if (status) {
-                fail(d, k, status);
+                fail(d, t.chunk[i], status);
                 break;
             }
         }
@@ -461,7 +448,7 @@ enum zmpi_status zmpi_stream_compare(const struct zmpi_stream *s, const void *ar
     const size_t chunks = s->info.chunks, n = samples < chunks ? samples : chunks;
     const unsigned char *src = s->src + s->head;
     struct worker v;
-    enum zmpi_status status = worker_make(s, 0, NULL, &v) ? ZMPI_OK : ZMPI_ERR_MEMORY;
+    enum zmpi_status status = worker_make(s, 0, NULL, false, &v) ? ZMPI_OK : ZMPI_ERR_MEMORY;
     for (size_t i = 0, k = 0; i < n && !status; i++) {
         const size_t next = pick(s, i * chunks / n, (i + 1) * chunks / n);
         for (; k < next; k++)

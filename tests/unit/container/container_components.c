@@ -191,7 +191,7 @@ Test(container_components, one_is_damaged)
 /* More than a tile of the reader: requests at random, all in one, and as many short ones. */
 Test(container_components, large)
 {
-    enum { N = 5, POINTS = 120000, BYTES = N * POINTS * 8 };
+    enum { N = 5, POINTS = 240000, BYTES = N * POINTS * 8 };
     double *value = malloc(BYTES), *got = malloc(BYTES), *one = malloc(POINTS * 8);
     struct zmpi_header h;
     struct file f;

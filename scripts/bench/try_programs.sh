@@ -3,8 +3,10 @@
 #
 # Each one runs on 1 to 4 ranks with both of Open MPI's MPI-IO components (ZMPI_TEST_LONG=1: with each on any number), without
 # zmpi, without a bound, lossless and with one: tests/libraries/unchanged.sh says what is compared. A line tells the ratios.
-# Programs are in tests/programs and tests/apps. What is not installed is left out; -p installs it. All take half an hour:
-# this is no test, but where the table in docs/programs.md comes from.
+# Programs are in tests/programs and tests/apps. What is not installed is left out; -p installs it. h5py and hdf5 are test suites,
+# which must end as they do without zmpi; hdf5 and flash (PnetCDF's benchmark) need their sources, which `apt-get source hdf5
+# pnetcdf` puts into a folder: SOURCES=FOLDER. All take half an hour: this is no test, but where the table in
+# docs/programs.md comes from.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/lib.sh
@@ -104,8 +106,76 @@ adios() {
     try -r 0 -f out.bp -e ZMPI_FILES='*.bp' -e ZMPI_ELEMENT_TYPE=auto -c "$sources/bp_differ.sh" -- "$folder/blocks" out.bp
 }
 
+# with HOW COMMAND...: without zmpi, with no bound, or lossless.
+with() {
+    local how=$1
+    shift
+    case $how in
+    plain) "$@" ;;
+    left) env LD_PRELOAD="$build/lib/libzmpi.so" "$@" ;;
+    lossless) env LD_PRELOAD="$build/lib/libzmpi.so" ZMPI_ERROR_BOUND=lossless ZMPI_HDF5=container ZMPI_REPORT_TEXT=off "$@" ;;
+    esac
+}
+
+# h5py's own tests, most of which need one process; those with MPI on two.
+h5py() {
+    installed python3-h5py-mpi python3-pytest python3-pytest-mpi || return 0
+    local tests=/usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi/tests how
+    local pytest=(/usr/bin/python3 -m pytest -q -p no:cacheprovider --color=no --rootdir="$tests" "$tests")
+    local -x H5PY_ALWAYS_USE_MPI=1 PYTHONDONTWRITEBYTECODE=1
+    for how in plain left lossless; do
+        with "$how" "${pytest[@]}" >"$folder/h5py.$how" 2>&1 || true # some fail without zmpi, too
+        mpirun.openmpi --oversubscribe -n 2 bash -c "$(declare -f with); build=$build; with $how ${pytest[*]} --with-mpi -m mpi" \
+            >"$folder/h5py_mpi.$how" 2>&1 || failed+=("h5py_mpi.$how")
+        echo "$how: $(tail -n 1 "$folder/h5py.$how"); $(grep -a ' passed' "$folder/h5py_mpi.$how" | tail -n 1)"
+        cmp <(grep ^FAILED "$folder/h5py.plain") <(grep ^FAILED "$folder/h5py.$how") || failed+=("h5py.$how")
+    done
+}
+
+# HDF5's parallel tests, compiled against Debian's library. t_shapesame reads what other ranks wrote without H5Fflush.
+hdf5() {
+    local source test how io mpi_flags
+    source=$(echo "${SOURCES-}"/hdf5-*/testpar)
+    [[ -d $source ]] || { echo "-- no SOURCES/hdf5-*" && return 0; }
+    rm -rf "$folder/hdf5" && mkdir -p "$folder/hdf5/run" && cd "$folder/hdf5/run" || return
+    echo 'static const char *config_srcdir = ".";' >../H5srcdir_str.h
+    local -x HDF5TestExpress=3 HDF5_PARAPREFIX=.
+    mpi_flags=(-O1 -w -I.. -I/usr/include/hdf5/openmpi -I"$source" -I"$source/../src" -I"$source/../test")
+    local tests=(testphdf5 t_pread t_pshutdown t_prestart t_init_term t_shapesame t_filters_parallel t_mpi)
+    for test in "${tests[@]}"; do
+        local files=("$source/$test.c" "$source/../test/h5test.c" "$source/../test/testframe.c")
+        [[ $test != testphdf5 ]] || files+=("$source"/t_{dset,file,file_image,mdset,ph5basic,coll_chunk,span_tree,chunk_alloc}.c \
+            "$source"/t_{filter_read,prop,coll_md_read}.c)
+        mpicc.openmpi "${mpi_flags[@]}" "${files[@]}" -L"$libraries/hdf5/openmpi" -lhdf5 -lm -o "../$test"
+    done
+    for io in $ZMPI_TEST_IO; do
+        for how in plain left lossless; do
+            for test in "${tests[@]}"; do # t_prestart reads what t_pshutdown wrote
+                mpirun.openmpi --oversubscribe --mca io "$io" -n 3 bash -c "$(declare -f with); build=$build; with $how ../$test" \
+                    >"../$test.$io.$how" 2>&1 && continue
+                echo "$test, $io, $how: failed"
+                [[ $test.$how == t_shapesame.lossless ]] || failed+=("$test.$io.$how")
+            done
+        done
+    done
+    cd "$OLDPWD"
+}
+
+# The benchmark of PnetCDF, whose calls have integers and doubles in one: all exact.
+flash() {
+    installed libpnetcdf-dev pnetcdf-bin gfortran || return 0
+    local source modules
+    source=$(echo "${SOURCES-}"/pnetcdf-*/benchmarks/FLASH-IO)
+    [[ -d $source ]] || { echo "-- no SOURCES/pnetcdf-*" && return 0; }
+    modules=$(dirname "$(find "$libraries/fortran" -name pnetcdf.mod | tail -n 1)")
+    (cd "$source" && mpifort.openmpi -O2 -w -fallow-argument-mismatch -I. -I"$modules" -DN_DIM=3 -DMAXBLOCKS=100 -DIONMAX=13 \
+        get_mfluid_property.F90 flash_release.F90 flash_benchmark_io.F90 checkpoint_ncmpi_parallel.F90 \
+        plotfile_ncmpi_parallel.F90 -J"$folder" -lpnetcdf -o "$folder/flash")
+    try -r 0 -f f_ncmpi_chk_0000.nc -e ZMPI_FILES='*.nc' -e ZMPI_ELEMENT_TYPE=auto -c "$sources/nc_differ.sh" -- "$folder/flash" -f f_
+}
+
 failed=()
-(($#)) || set -- storm petsc meep med dealii adios
+(($#)) || set -- storm petsc meep med dealii adios h5py hdf5 flash
 for name in "$@"; do
     [[ $(type -t "$name") == function ]] || die "$name: no such program"
     echo "== $name"

@@ -164,6 +164,13 @@ enum zmpi_status zmpi_container_gaps(struct zmpi_container *c, const struct zmpi
                                      uint64_t end, struct zmpi_run **gap, size_t *n);
 
 /*
+ * The logical bytes below `end` that no record has whose order is above `after`, in increasing
+ * order: the caller frees *hole, also after an error.
+ */
+enum zmpi_status zmpi_container_holes(struct zmpi_container *c, const struct zmpi_reader *in,
+                                      uint64_t end, uint64_t after, struct zmpi_run **hole,
+                                      size_t *count);
+/*
  * Read the logical bytes of n increasing, non-overlapping runs into dst, one behind the other.
  * Bytes in holes and beyond the logical size become 0. On damage returns ZMPI_ERR_CHECKSUM etc.
  * and, if bad is not NULL, the physical offset of the bad record or segment. With in->losses, for

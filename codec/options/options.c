@@ -241,6 +241,15 @@ static const struct zmpi_option table[] = {
      ZMPI_OPTION_SWITCH,
      true,
      FIELD(trim)},
+    {{"adopt_below", "bytes", "1M", "ZMPI_ADOPT_BELOW", NULL,
+      "a plain file that is there becomes a container when it is written again, if all of it is, "
+      "or "
+      "if what is not is of so many bytes; 0: only if all of it is"},
+     "allowed is a number of bytes, with K, M or G if you like",
+     ZMPI_OPTION_BYTES,
+     true,
+     FIELD(adopt_below),
+     .max = SIZE_MAX >> 1},
     {{"view", "switch", "on", "ZMPI_VIEW", NULL,
       "a program gets the logical bytes of containers that it opens by open, fopen or Fortran "
       "(after "

@@ -22,7 +22,7 @@ enum zmpi_option_source {
     ZMPI_FROM_HINT         /* MPI_Info: zmpi_option_set */
 };
 
-#define ZMPI_OPTION_COUNT 30
+#define ZMPI_OPTION_COUNT 31
 
 struct zmpi_rules; /* the parsed rules file */
 
@@ -67,6 +67,7 @@ struct zmpi_options {
     size_t collective_min;   /* bytes from one rank to another below which they are sent raw */
     size_t collective_piece; /* raw bytes of one message */
     size_t staging;          /* bytes an independent writer may hold per file */
+    size_t adopt_below;      /* bytes of a plain file that are copied into a container */
     int exact_below;         /* values: calls of up to so many are exact; 0: none is for that */
     int components;          /* N interleaved ones; -N: N blocks; 0: as the data look; 1: off */
     int element_type;        /* enum zmpi_elements */

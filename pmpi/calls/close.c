@@ -4,6 +4,7 @@
 #include "calls/dry_run.h"
 #include "calls/unbound.h"
 #include "close/plain.h"
+#include "close/replace.h"
 #include "close/trim.h"
 #include "file/zfile.h"
 #include "hdf5/hdf5_several.h"
@@ -17,6 +18,15 @@ static bool still_empty(const struct zfile *f)
     return f->container.count == 0 && f->container.logical_size == 0;
 }
 
+/* What failed is in the container, which stays then. */
+static int replace(struct zfile *f, int failed)
+{
+    int rc = zreplace_close(f, &f->plain);
+    if (f->plain && f->rank == 0)
+        zreport_left_alone(f->path, ZLEFT_THERE, false);
+    return failed ? failed : rc;
+}
+
 static int finish(struct zfile *f)
 {
     int rc = zflush_collective(f), dirty = f->dirty, any = 0;
@@ -25,11 +35,14 @@ static int finish(struct zfile *f)
     PMPI_Allreduce(&dirty, &any, 1, MPI_INT, MPI_MAX, f->comm);
     PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_SUM, f->comm);
     const bool empty = all[0] == 0 && still_empty(f);
-    if (any && !empty && !f->session.shared) {
+    if (f->replace || (any && !empty && !f->session.shared)) {
         const bool wanted = f->rank == 0 && ztrim_wanted(f, all[1], all[2]);
         int indexed = zindex_write(f);
         rc = rc ? rc : indexed;
-        zplain_give_back(f, rc);
+        if (f->replace)
+            rc = replace(f, rc);
+        if (!f->plain)
+            zplain_give_back(f, rc);
         if (f->rank == 0 && !wanted)
             ztrim_remember(f, all[2]);
         if (!f->plain)

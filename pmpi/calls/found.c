@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "close/plain.h"
+#include "close/replace.h"
 #include "container/container.h"
 #include "file/physical.h"
 #include "file/zfile.h"
@@ -169,6 +170,9 @@ int zfound_decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
         }
         if (mine[0] == ZFOUND_OTHER && is_replaced(path, amode, o))
             mine[0] = wanted && !zplain_is_known(path, o) ? ZFOUND_REPLACED : ZFOUND_OTHER;
+        if (mine[0] == ZFOUND_OTHER && there == ZFOUND_OTHER && wanted && !*wrong && writes &&
+            zreplace_may(comm, path, amode, o))
+            mine[0] = ZFOUND_THERE;
         if (mine[0] == ZFOUND_NONE) /* an error of the MPI library, unless it makes one */
             mine[0] = amode & MPI_MODE_CREATE ? ZFOUND_EMPTY : ZFOUND_OTHER;
         /* Who only reads is one of us too: others may be about to write. */

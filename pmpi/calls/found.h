@@ -13,7 +13,7 @@
 /* FAILED: it may be a container, but cannot be read; OVERWRITTEN: it was one; LOST: its header
  * never reached the disk; PLAIN_OVER: plain data, and what is left of a container that they went
  * over; REPLACED: a plain file that HDF5 makes anew; UNBOUND: an empty one that is
- * opened without a bound. */
+ * opened without a bound; THERE: a plain file that a container may replace (close/replace.h). */
 enum zfound {
     ZFOUND_OTHER,
     ZFOUND_NONE,
@@ -24,14 +24,15 @@ enum zfound {
     ZFOUND_LOST,
     ZFOUND_PLAIN_OVER,
     ZFOUND_REPLACED,
-    ZFOUND_UNBOUND
+    ZFOUND_UNBOUND,
+    ZFOUND_THERE
 };
 
 /* The path in a file name of MPI, a part of it. ROMIO's names may say what file system they are on,
  * as in "ufs:/scratch/x". To OMPIO that is a part of the name, as any other word with a colon is to
  * both. */
 const char *zfound_path(const char *name);
-/* Any but the last two, which only MPI_File_open can tell. */
+/* Any but the last three, which only MPI_File_open can tell. */
 enum zfound zfound_at(const char *path);
 
 /* Files that HDF5 opens are what they are whatever their names; but a list that the user has given

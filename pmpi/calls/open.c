@@ -12,6 +12,7 @@
 #include "calls/found.h"
 #include "calls/unbound.h"
 #include "close/plain.h"
+#include "close/replace.h"
 #include "close/trim.h"
 #include "file/zfile.h"
 #include "index/header.h"
@@ -330,9 +331,53 @@ static int open_again(MPI_Comm comm, const char *name, int amode, const struct z
     return rc;
 }
 
+/* The container's place instead of the plain file's. */
+static bool move_place(struct zfile *f, const char *place)
+{
+    free(f->place);
+    free(f->shared.path);
+    f->place = strdup(place);
+    f->shared.path = malloc(strlen(place) + ZSHARED_NAME);
+    return f->place && f->shared.path;
+}
+
+/* Collective: a plain file, and the container beside it that is to replace it. f: taken over. What
+ * goes wrong leaves it plain. */
+static int open_there(struct zfile *f, MPI_Comm comm, const char *name, MPI_Info info, MPI_File *fh)
+{
+    struct zreplace *r = zreplace_begin(comm, f->path, &f->options);
+    MPI_File container;
+    int rc = PMPI_File_open(comm, name, f->amode, info, fh);
+    int ok = !rc && r && move_place(f, zreplace_place(r)), all = 0;
+    if (r && (PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, comm) || !all ||
+              !zreplace_opened(r, comm))) {
+        zreplace_drop(r);
+        r = NULL;
+    }
+    int rank = 0;
+    if (!r) {
+        if (!rc && !PMPI_Comm_rank(comm, &rank) && rank == 0)
+            zreport_left_alone(f->path, ZLEFT_THERE, false);
+        drop_file(f);
+        return rc;
+    }
+    f->handle = *fh;
+    f->replace = r;
+    if (open_container(f, comm, zreplace_place(r), info, ZFOUND_EMPTY, &container)) {
+        zreplace_drop(r);
+        return MPI_SUCCESS;
+    }
+    f = zfile_find(*fh);
+    rc = zf_file_preallocate(f, (MPI_Offset)zreplace_size(r));
+    rc = rc ? rc : zreplace_fill(f);
+    zfile_done(f);
+    return rc;
+}
+
 static bool is_new_file(int found)
 {
-    return found == ZFOUND_EMPTY || found == ZFOUND_REPLACED || found == ZFOUND_UNBOUND;
+    return found == ZFOUND_EMPTY || found == ZFOUND_REPLACED || found == ZFOUND_UNBOUND ||
+           found == ZFOUND_THERE;
 }
 
 /* f: taken over. */
@@ -380,6 +425,8 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
         (found == ZFOUND_CONTAINER ||
          (!dry && (found == ZFOUND_EMPTY || found == ZFOUND_REPLACED))))
         return open_container(f, comm, filename, info, (enum zfound)found, fh);
+    if (!rc && memory && !wrong && found == ZFOUND_THERE && !dry)
+        return open_there(f, comm, filename, info, fh);
     if (dry && !rc && memory && !wrong && is_new_file(found))
         return open_dry(f, comm, filename, info, bound, fh);
     if (f)

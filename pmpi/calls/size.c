@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "close/replace.h"
 #include "close/trim.h"
 #include "file/physical.h"
 #include "file/zfile.h"
@@ -94,6 +95,8 @@ static int resize(struct zfile *f, uint64_t size, bool only_larger)
     if (told || (now == size && !remains) || (only_larger && now >= size))
         return zfile_alike(f, rc ? rc : told);
     int changed = change_size(f, size);
+    if (!only_larger)
+        zreplace_resized(f, size);
     return zfile_alike(f, rc ? rc : changed);
 }
 
@@ -142,6 +145,8 @@ int zf_file_sync(struct zfile *f)
         f->durable.below = f->container.logical_size;
         f->durable.hides = false;
         if (zfile_may_write(f))
+            rc = zreplace_synced(f);
+        if (zfile_may_write(f) && !rc)
             rc = ztrim_meanwhile(f);
     }
     return rc;

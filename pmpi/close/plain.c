@@ -15,13 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "base/magic.h"
+#include "close/beside.h"
 #include "close/plain.h"
 #include "file/physical.h"
 #include "file/zfile.h"
@@ -164,59 +163,23 @@ struct copy {
     } name;
 };
 
-#define ACCESS_LIST "system.posix_acl_access"
-
-/* Would a new file differ from this one in who may use it? */
-static bool has_attributes(const char *path)
-{
-    char names[4096];
-    const ssize_t n = listxattr(path, names, sizeof names);
-    if (n < 0)
-        return errno != ENOTSUP;
-    for (const char *p = names; p < names + n; p += strlen(p) + 1)
-        if (strncmp(p, "user.", 5) == 0 || strcmp(p, ACCESS_LIST) == 0)
-            return true;
-    return false;
-}
-
-/* Nobody else makes a file of this name while others are kept out: one that is there was left by a
- * process that died. */
-static int make(const char *name)
-{
-    const int flags = O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode = S_IRUSR | S_IWUSR;
-    const int fd = open(name, flags, mode);
-    if (fd >= 0 || errno != EEXIST || unlink(name) != 0)
-        return fd;
-    return open(name, flags, mode);
-}
-
 /* Rank 0: the empty file, with the container's owner and mode. */
 static bool create(struct zfile *f, struct names *name)
 {
-    struct stat s, made;
     const unsigned char *id = f->container.header.id;
     char link[40];
     snprintf(link, sizeof link, "/proc/self/fd/%d", f->session.fd);
     /* By the name that it has now; without /proc that may be another file's. */
     if (!(realpath(link, name->final) || realpath(f->place, name->final)) ||
-        !zsession_is_at(f, name->final) || stat(name->final, &s) || s.st_nlink != 1 ||
-        has_attributes(name->final))
+        !zsession_is_at(f, name->final))
         return false;
     const int n = snprintf(name->copy, sizeof name->copy, "%s.plain-%02x%02x%02x%02x", name->final,
                            id[0], id[1], id[2], id[3]);
-    const int fd = n < (int)sizeof name->copy ? make(name->copy) : -1;
-    if (fd < 0) {
+    const bool made = n < (int)sizeof name->copy &&
+                      zbeside_make(name->copy, name->final, f->container.logical_size);
+    if (!made)
         name->copy[0] = 0;
-        return false;
-    }
-    (void)fremovexattr(fd, ACCESS_LIST); /* the folder's default */
-    bool ok = fstat(fd, &made) == 0 && made.st_uid == s.st_uid &&
-              (made.st_gid == s.st_gid || fchown(fd, (uid_t)-1, s.st_gid) == 0) &&
-              fchmod(fd, s.st_mode & 07777) == 0 && !has_attributes(name->copy) &&
-              ftruncate(fd, (off_t)f->container.logical_size) == 0;
-    if (close(fd) != 0)
-        ok = false;
-    return ok;
+    return made;
 }
 
 /* Do all ranks say yes? */
@@ -224,13 +187,6 @@ static bool all_of(struct zfile *f, bool mine)
 {
     int no = !mine, any = 1;
     return !PMPI_Allreduce(&no, &any, 1, MPI_INT, MPI_MAX, f->comm) && !any;
-}
-
-/* A larger file than the process may make is not an error alone: a signal ends the program. */
-static bool may_be_long(uint64_t size)
-{
-    struct rlimit most;
-    return getrlimit(RLIMIT_FSIZE, &most) != 0 || size <= most.rlim_cur;
 }
 
 static bool is_same(const struct zfile *f, const struct zmpi_container *again)
@@ -241,7 +197,7 @@ static bool is_same(const struct zfile *f, const struct zmpi_container *again)
 
 static bool copy_begin(struct zfile *f, struct copy *c)
 {
-    bool ok = may_be_long(f->container.logical_size);
+    bool ok = zbeside_may_be_long(f->container.logical_size);
     if (f->rank == 0) {
         c->sole = ok && zsession_only_begin(f);
         ok = c->sole && create(f, &c->name);
@@ -255,7 +211,7 @@ static bool copy_begin(struct zfile *f, struct copy *c)
     /* Not opened again: ROMIO of Open MPI 4.1.4 crashes where two threads open files at the same
      * time, as they may close them (tests/mpi/runtime/threads.c). */
     const int rc = zindex_read_all(f, &c->from);
-    return all_of(f, !rc && is_same(f, &c->from) && may_be_long(c->from.logical_size));
+    return all_of(f, !rc && is_same(f, &c->from) && zbeside_may_be_long(c->from.logical_size));
 }
 
 /* What is nothing but zeros stays a hole. */
@@ -288,21 +244,6 @@ static bool copy_share(struct zfile *f, struct copy *c)
     return ok && (!f->durable.some || fsync(c->fd) == 0);
 }
 
-/* Its name is in the directory for good. */
-static void sync_folder(const char *path)
-{
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[1] = 0;
-    const int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)fsync(fd);
-        close(fd);
-    }
-}
-
 /* Collective, whatever copy_begin came to. */
 static bool copy_end(struct zfile *f, struct copy *c, bool ok)
 {
@@ -314,7 +255,7 @@ static bool copy_end(struct zfile *f, struct copy *c, bool ok)
         ok = zsession_no_readers(f) && zsession_is_at(f, c->name.final) &&
              rename(c->name.copy, c->name.final) == 0;
         if (ok && f->durable.some)
-            sync_folder(c->name.final);
+            zbeside_sync_folder(c->name.final);
     }
     if (f->rank == 0 && !ok && c->name.copy[0])
         (void)unlink(c->name.copy);

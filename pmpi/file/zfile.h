@@ -12,6 +12,7 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -221,8 +222,9 @@ struct zfile {
     bool unshared;        /* this rank has written by itself since the last collective point */
     uint64_t size_before; /* logical size at open */
     struct zdurable durable;
-    bool plain;   /* given back at close (plain.c) */
-    int reported; /* class of the last failure of the system that was told of */
+    struct zreplace *replace; /* the plain file that it will replace (close/replace.c), or NULL */
+    bool plain;               /* given back at close (plain.c) */
+    int reported;             /* class of the last failure of the system that was told of */
 
     struct zlog log;
     struct zreuse reuse;
@@ -409,5 +411,7 @@ int zreopen(const struct zfile *f);
  * asked between opening(true) and opening(false). */
 bool zdescriptors_writing(const char *path);
 void zdescriptors_opening(bool begins);
+/* Descriptors that this process has of the file, however it is open; -1: nobody can tell. */
+int zdescriptors_of(const struct stat *s);
 
 #endif

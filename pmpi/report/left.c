@@ -16,7 +16,8 @@ static struct zleft_more more_than_kept;
 static const char *const reason[] = {
     [ZLEFT_NOT_SELECTED] = "not selected by ZMPI_FILES",
     [ZLEFT_NO_BOUND] = "without a bound",
-    [ZLEFT_THERE] = "there already, and not empty; removed before the run they are compressed",
+    [ZLEFT_THERE] = "there already, and not written anew as a whole; removed before the run they "
+                    "are compressed",
     [ZLEFT_AS_OTHERS] = "like others of this run, which gained too little and became plain again",
     [ZLEFT_FILTERED] = "HDF5's own, whose new datasets get zmpi's filter where they have a bound",
     [ZLEFT_OPEN_ELSEWHERE] = "open by other means than MPI-IO too"};

@@ -1,0 +1,473 @@
+/* replace.c - see replace.h. */
+#define _GNU_SOURCE // F_OFD_GETLK
+#include "close/replace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/magic.h"
+#include "close/beside.h"
+#include "close/plain.h"
+#include "file/physical.h"
+#include "index/header.h"
+#include "mpi/runtime.h"
+
+/* What is copied at a time. */
+#define PIECE ((size_t)4 << 20)
+/* With fewer bytes of floats the plain file stays what it is. */
+#define FLOATS_LEAST ((uint64_t)64 << 10)
+
+struct zreplace {
+    struct {
+        char plain[PATH_MAX], beside[PATH_MAX]; /* without links */
+        uint64_t size;                          /* of the plain file */
+        uint64_t most;                          /* so much is copied */
+    } n;                                        /* rank 0's */
+    struct stat was;                            /* rank 0: when it was opened */
+    uint64_t below;  /* what counts of the plain file: its size, or what set_size has left of it */
+    uint64_t after;  /* the order of the records that have what was there */
+    int fd;          /* the plain file, to be written; -1: is not open */
+    int descriptors; /* of this process, of the plain file */
+    bool synced;     /* the container is called so */
+};
+
+/* ---- may it be? ---- */
+
+static bool all_of(MPI_Comm comm, bool mine)
+{
+    int no = !mine, any = 1;
+    return !PMPI_Allreduce(&no, &any, 1, MPI_INT, MPI_MAX, comm) && !any;
+}
+
+/* A format of another library stays what it is. */
+static bool has_format(const char *path)
+{
+    unsigned char head[ZMPI_MAGIC_BYTES];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const ssize_t got = fd < 0 ? -1 : zfd_read(fd, head, sizeof head, 0);
+    if (fd >= 0)
+        close(fd);
+    return got < 0 || zmpi_magic_find(head, (size_t)got);
+}
+
+static bool is_room(const char *path, uint64_t size)
+{
+    struct statvfs v;
+    return statvfs(path, &v) == 0 && v.f_bavail * v.f_frsize >= size && zbeside_may_be_long(size);
+}
+
+/* What may be read must be copied first. */
+bool zreplace_may(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o)
+{
+    const int never = MPI_MODE_APPEND | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE |
+                      MPI_MODE_SEQUENTIAL | MPI_MODE_RDONLY;
+    struct stat s;
+    int ranks = 0, all = 0;
+    if (amode & never || !o->bound_set || !zruntime_agreed() || PMPI_Comm_size(comm, &ranks) ||
+        PMPI_Comm_size(MPI_COMM_WORLD, &all) || ranks != all)
+        return false;
+    if (stat(path, &s) || !S_ISREG(s.st_mode) || s.st_size == 0 || s.st_nlink != 1)
+        return false;
+    return (amode & MPI_MODE_WRONLY || (uint64_t)s.st_size <= o->adopt_below) &&
+           !has_format(path) && !zplain_is_known(path, o) && is_room(path, (uint64_t)s.st_size);
+}
+
+/* ---- begin ---- */
+
+/* Is a container of that name nobody's? One that a run has left which was killed. */
+static bool is_left(const char *name)
+{
+    struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    const int fd = open(name, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT;
+    const bool alone = fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type == F_UNLCK;
+    close(fd);
+    return alone;
+}
+
+static bool make_container(struct zreplace *r, const char *path)
+{
+    char synced[PATH_MAX];
+    struct stat s;
+    if (!realpath(path, r->n.plain))
+        return false;
+    const int n = snprintf(r->n.beside, sizeof r->n.beside, "%s.zmpi-new", r->n.plain);
+    const int m = snprintf(synced, sizeof synced, "%s.zmpi-synced", r->n.plain);
+    if (n >= (int)sizeof r->n.beside || m >= (int)sizeof synced || stat(r->n.plain, &s))
+        return false;
+    if (access(synced, F_OK) == 0) {
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: stays plain: %s has data that a run had synchronised which did not end: zmpi "
+                 "decompress saves them, and without that file %s is compressed",
+                 path, synced, path);
+        return false;
+    }
+    r->n.size = (uint64_t)s.st_size;
+    return is_left(r->n.beside) && zbeside_make(r->n.beside, r->n.plain, 0);
+}
+
+struct zreplace *zreplace_begin(MPI_Comm comm, const char *path, const struct zmpi_options *o)
+{
+    struct zreplace *r = calloc(1, sizeof *r);
+    struct stat s;
+    int rank = 0;
+    bool ok = all_of(comm, r && !PMPI_Comm_rank(comm, &rank)), made = false;
+    if (!ok) {
+        free(r);
+        return NULL;
+    }
+    r->fd = -1;
+    if (rank == 0) {
+        ok = made = make_container(r, path);
+        r->n.most = o->adopt_below;
+    }
+    ok = !PMPI_Bcast(&r->n, (int)sizeof r->n, MPI_BYTE, 0, comm) && ok;
+    r->below = r->n.size;
+    /* The program has it open nowhere. */
+    ok = all_of(comm, ok && stat(r->n.plain, &s) == 0 && zdescriptors_of(&s) == 0);
+    if (ok)
+        return r;
+    if (made)
+        (void)unlink(r->n.beside);
+    free(r);
+    return NULL;
+}
+
+const char *zreplace_place(const struct zreplace *r)
+{
+    return r->n.beside;
+}
+
+uint64_t zreplace_size(const struct zreplace *r)
+{
+    return r->n.size;
+}
+
+bool zreplace_opened(struct zreplace *r, MPI_Comm comm)
+{
+    r->fd = open(r->n.plain, O_WRONLY | O_CLOEXEC);
+    bool ok = r->fd >= 0 && fstat(r->fd, &r->was) == 0 && (uint64_t)r->was.st_size == r->n.size;
+    r->descriptors = ok ? zdescriptors_of(&r->was) : 0;
+    return all_of(comm, ok);
+}
+
+void zreplace_drop(struct zreplace *r)
+{
+    if (r->fd >= 0)
+        close(r->fd);
+    (void)unlink(r->n.beside);
+    free(r);
+}
+
+static void end(struct zfile *f)
+{
+    close(f->replace->fd);
+    free(f->replace);
+    f->replace = NULL;
+}
+
+/* ---- what was there ---- */
+
+/* Rank 0: these bytes of the plain file as exact records. */
+static int copy_runs(struct zfile *f, const struct zmpi_run *run, size_t n)
+{
+    unsigned char *bytes = malloc(PIECE);
+    const int fd = open(f->replace->n.plain, O_RDONLY | O_CLOEXEC);
+    int rc = bytes && fd >= 0 ? MPI_SUCCESS
+                              : zfile_raise(f, MPI_ERR_IO, "reading what was there: %s",
+                                            strerror(bytes ? errno : ENOMEM));
+    for (size_t i = 0; i < n && !rc; i++)
+        for (uint64_t at = 0; at < run[i].length && !rc; at += PIECE) {
+            const uint64_t left = run[i].length - at;
+            const size_t size = left < PIECE ? (size_t)left : PIECE;
+            const struct zmpi_run part = {run[i].offset + at, size};
+            struct zpiece piece = {.data = bytes, .element = ZMPI_BYTES, .exact = true};
+            if (zfd_read(fd, bytes, size, (off_t)part.offset) != (ssize_t)size)
+                rc = zfile_raise(f, MPI_ERR_IO, "reading what was there: it became shorter");
+            else if (zmpi_extent_from_runs(&piece.extent, &part, 1))
+                rc = zfile_raise_status(f, ZMPI_ERR_MEMORY, "reading what was there");
+            else
+                rc = zencode_piece(f, &piece);
+        }
+    if (fd >= 0)
+        close(fd);
+    free(bytes);
+    return rc;
+}
+
+/* Collective. */
+static int copy_all(struct zfile *f, const struct zmpi_run *run, size_t n)
+{
+    const int copied = f->rank == 0 ? copy_runs(f, run, n) : MPI_SUCCESS;
+    const int placed = zplace_dense(f, false), shared = zflush_share(f);
+    f->dirty = true;
+    return zfile_worst(f, copied ? copied : placed ? placed : shared);
+}
+
+int zreplace_fill(struct zfile *f)
+{
+    struct zreplace *r = f->replace;
+    const struct zmpi_run all = {0, r->n.size};
+    if (!zfile_may_read(f))
+        return MPI_SUCCESS;
+    r->after = f->log.epoch << 32 | UINT32_MAX;
+    return copy_all(f, &all, 1);
+}
+
+void zreplace_resized(struct zfile *f, uint64_t size)
+{
+    if (f->replace && size < f->replace->below)
+        f->replace->below = size;
+}
+
+/* ---- what is there now ---- */
+
+/* What records have and what they have not, below `size`. */
+struct state {
+    struct zmpi_container from;
+    struct zmpi_run *hole;
+    size_t holes;
+    uint64_t missing; /* bytes that count */
+    bool undisturbed; /* nobody else has the plain file open or has changed it */
+    bool is_there;    /* it has its name still */
+};
+
+static void forget(struct state *s)
+{
+    free(s->hole);
+    zmpi_container_free(&s->from);
+}
+
+/* Has nobody else changed it, or could? Its time of change is looked at too: but for the last
+ * access, nothing of it has changed. */
+static bool is_undisturbed(const struct zfile *f, bool *is_there)
+{
+    const struct zreplace *r = f->replace;
+    struct stat now, named;
+    const bool known = fstat(r->fd, &now) == 0;
+    *is_there = known && stat(r->n.plain, &named) == 0 && named.st_dev == now.st_dev &&
+                named.st_ino == now.st_ino;
+    return *is_there && zdescriptors_of(&now) == r->descriptors &&
+           (f->rank > 0 || (now.st_size == r->was.st_size && now.st_nlink == 1 &&
+                            memcmp(&now.st_mtim, &r->was.st_mtim, sizeof now.st_mtim) == 0 &&
+                            memcmp(&now.st_ctim, &r->was.st_ctim, sizeof now.st_ctim) == 0));
+}
+
+/* Collective; false on all ranks if a rank cannot tell. */
+static bool look(struct zfile *f, uint64_t after, struct state *s)
+{
+    const struct zreplace *r = f->replace;
+    zmpi_container_init(&s->from);
+    const int rc = zindex_read_all(f, &s->from);
+    bool ok = all_of(f->comm, !rc);
+    const uint64_t logical = s->from.logical_size;
+    struct zmpi_reader reader = zfile_reader(f);
+    if (ok)
+        ok = !zmpi_container_holes(&s->from, &reader, logical > r->below ? logical : r->below,
+                                   after, &s->hole, &s->holes);
+    for (size_t i = 0; i < s->holes && ok; i++) {
+        const struct zmpi_run *h = &s->hole[i];
+        const uint64_t hi = h->offset + h->length;
+        if (h->offset < r->below)
+            s->missing += (hi < r->below ? hi : r->below) - h->offset;
+    }
+    s->undisturbed = all_of(f->comm, is_undisturbed(f, &s->is_there));
+    return all_of(f->comm, ok);
+}
+
+/* Rank 0's answer to all. */
+static bool told(struct zfile *f, bool root)
+{
+    int yes = root;
+    return !PMPI_Bcast(&yes, 1, MPI_INT, 0, f->comm) && yes;
+}
+
+/* The container is on the disk, and gets the name. */
+static bool take_name(struct zfile *f)
+{
+    struct zreplace *r = f->replace;
+    char *place = strdup(r->n.plain);
+    bool ok = all_of(f->comm, place && !zphysical_sync(f));
+    if (ok && f->rank == 0) {
+        ok = zsession_is_at(f, f->place) && rename(f->place, r->n.plain) == 0;
+        if (ok)
+            zbeside_sync_folder(r->n.plain);
+    }
+    if (!told(f, ok)) {
+        free(place);
+        return false;
+    }
+    free(f->place);
+    f->place = place;
+    end(f);
+    return true;
+}
+
+/* Bytes that all ranks have written, and of them floats. Collective. */
+static int written(const struct zfile *f, uint64_t all[2])
+{
+    uint64_t mine[2] = {f->stats.n.bytes_written, f->stats.bytes_typed};
+    return PMPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, f->comm);
+}
+
+/* Where records have nothing of what was there. Holes behind it stay holes. */
+static size_t holes_before(struct zmpi_run *hole, size_t n, uint64_t below)
+{
+    while (n && hole[n - 1].offset >= below)
+        n--;
+    if (n && hole[n - 1].offset + hole[n - 1].length > below)
+        hole[n - 1].length = below - hole[n - 1].offset;
+    return n;
+}
+
+/* Collective: the container replaces the plain file, if it can. */
+static int replace(struct zfile *f, bool closing, bool *done)
+{
+    const struct zreplace *r = f->replace;
+    struct state s = {0};
+    int rc = MPI_SUCCESS;
+    *done = false;
+    if (look(f, 0, &s) && s.undisturbed && s.missing <= r->n.most) {
+        if (s.missing)
+            rc = copy_all(f, s.hole, holes_before(s.hole, s.holes, r->below));
+        if (!rc && s.missing && closing)
+            rc = zfile_worst(f, zindex_write(f));
+        *done = !rc && take_name(f);
+    }
+    forget(&s);
+    return rc;
+}
+
+/* ---- a sync ---- */
+
+/* What was synchronised is not to be lost with a process that is killed. */
+static int keep_synced(struct zfile *f)
+{
+    struct zreplace *r = f->replace;
+    char *place = malloc(strlen(f->place) + 16);
+    bool ok = all_of(f->comm, place);
+    if (ok) {
+        sprintf(place, "%s.zmpi-synced", r->n.plain);
+        ok = told(f, f->rank == 0 && rename(f->place, place) == 0);
+    }
+    if (!ok) {
+        free(place);
+        return MPI_SUCCESS;
+    }
+    free(f->place);
+    f->place = place;
+    r->synced = true;
+    if (f->rank == 0) {
+        zbeside_sync_folder(place);
+        zmpi_log(ZMPI_LOG_WARN,
+                 "%s: was not written as a whole when MPI_File_sync was called: until it is, or "
+                 "until it is closed, the new data are in %s",
+                 f->path, place);
+    }
+    return MPI_SUCCESS;
+}
+
+int zreplace_synced(struct zfile *f)
+{
+    const struct zreplace *r = f->replace;
+    uint64_t all[2];
+    bool done = false;
+    int rc = r ? written(f, all) : MPI_SUCCESS;
+    if (!r || rc || all[0] == 0)
+        return rc;
+    if (all[0] + r->n.most >= r->below || r->after)
+        rc = replace(f, false, &done);
+    return rc || done || r->synced ? rc : keep_synced(f);
+}
+
+/* ---- close ---- */
+
+/* This rank's share of what the records have, into the plain file. */
+static bool write_share(struct zfile *f, struct state *s)
+{
+    const uint64_t size = s->from.logical_size, pieces = (size + PIECE - 1) / PIECE;
+    const uint64_t share = (pieces + (uint64_t)f->ranks - 1) / (uint64_t)f->ranks * PIECE;
+    const uint64_t begin = share * (uint64_t)f->rank, most = begin + share;
+    struct zmpi_offload offload = {.what = f->path, .name = f->options.device};
+    struct zmpi_reader reader = zfile_reader(f);
+    unsigned char *bytes = malloc(PIECE);
+    bool ok = bytes != NULL;
+    reader.offload = &offload;
+    size_t i = 0;
+    for (uint64_t at = begin; ok && at < (most < size ? most : size);) {
+        while (i < s->holes && s->hole[i].offset + s->hole[i].length <= at)
+            i++;
+        if (i < s->holes && s->hole[i].offset <= at) {
+            at = s->hole[i].offset + s->hole[i].length;
+            continue;
+        }
+        uint64_t stop = i < s->holes && s->hole[i].offset < size ? s->hole[i].offset : size, bad;
+        stop = stop < most ? stop : most;
+        const struct zmpi_run run = {at, stop - at < PIECE ? stop - at : PIECE};
+        ok = !zmpi_container_read(&s->from, &reader, &run, 1, bytes, &bad) &&
+             zfd_write(f->replace->fd, bytes, run.length, (off_t)at) == 0;
+        at += run.length;
+    }
+    free(bytes);
+    return ok;
+}
+
+/* Collective: what the program wrote goes into the plain file after all. */
+static int write_back(struct zfile *f, struct state *s, bool known)
+{
+    struct zreplace *r = f->replace;
+    struct stat now;
+    bool ok = known;
+    if (ok && f->rank == 0 && r->below < r->n.size)
+        ok = ftruncate(r->fd, (off_t)r->below) == 0;
+    ok = all_of(f->comm, ok) && write_share(f, s);
+    ok = all_of(f->comm, ok);
+    if (ok && f->rank == 0)
+        ok = fstat(r->fd, &now) == 0 && ((uint64_t)now.st_size >= s->from.logical_size ||
+                                         ftruncate(r->fd, (off_t)s->from.logical_size) == 0);
+    ok = all_of(f->comm, ok && (!f->durable.some || fsync(r->fd) == 0));
+    if (!ok)
+        return zfile_raise(f, MPI_ERR_IO,
+                           "closing: the new data could not be written into the plain file, and "
+                           "are in %s (zmpi decompress)",
+                           f->place);
+    return MPI_SUCCESS;
+}
+
+/* Collective, instead of it. */
+static int give_up(struct zfile *f)
+{
+    struct state s = {0};
+    const bool known = look(f, f->replace->after, &s);
+    const int rc = write_back(f, &s, known);
+    forget(&s);
+    return rc;
+}
+
+int zreplace_close(struct zfile *f, bool *gone)
+{
+    const struct zreplace *r = f->replace;
+    uint64_t all[2] = {0};
+    bool done = false;
+    int rc = written(f, all);
+    const bool untouched = !rc && all[0] == 0 && r->below == r->n.size;
+    if (!rc && (all[1] >= FLOATS_LEAST || r->synced))
+        rc = replace(f, true, &done);
+    if (done)
+        return rc;
+    if (!untouched)
+        rc = give_up(f);
+    if (f->rank == 0 && !rc && zsession_is_at(f, f->place))
+        (void)unlink(f->place);
+    *gone = true;
+    end(f);
+    return rc;
+}

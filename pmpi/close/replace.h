@@ -1,0 +1,41 @@
+/*
+ * replace.h - plain files that are there already and are written again. The container grows beside
+ * the file, as NAME.zmpi-new, and takes its name at the first sync or close at which records cover
+ * all that was there. What they do not cover is copied exactly, up to ZMPI_ADOPT_BELOW bytes;
+ * beyond that the data go into the plain file at close.
+ *
+ * Until then the plain file is untouched: a process that dies leaves it, and the container beside
+ * it, which the next such open removes. After a sync the container is called NAME.zmpi-synced, and
+ * stays.
+ */
+#ifndef ZMPI_REPLACE_H
+#define ZMPI_REPLACE_H
+
+#include "file/zfile.h"
+
+struct zreplace;
+
+/* Rank 0, a plain file with data being at `path`: may a container replace it? */
+bool zreplace_may(MPI_Comm comm, const char *path, int amode, const struct zmpi_options *o);
+/* Collective, before the MPI library opens the plain file. NULL on all ranks: it stays plain. */
+struct zreplace *zreplace_begin(MPI_Comm comm, const char *path, const struct zmpi_options *o);
+/* The container's path, from the root; bytes of the plain file. */
+const char *zreplace_place(const struct zreplace *r);
+uint64_t zreplace_size(const struct zreplace *r);
+/* Collective, after it: false on all ranks: it stays plain. */
+bool zreplace_opened(struct zreplace *r, MPI_Comm comm);
+/* Instead: the container is removed. One rank is enough; r is freed. */
+void zreplace_drop(struct zreplace *r);
+
+/* Collective, when the container is open: it is as long as the file, and where it can be read has
+ * what the file has. */
+int zreplace_fill(struct zfile *f);
+/* All data below `size` are as they were, none above. */
+void zreplace_resized(struct zfile *f, uint64_t size);
+/* Collective, after a sync. */
+int zreplace_synced(struct zfile *f);
+/* Collective, at close, all of this session's being in the container. *gone: it was given up, its
+ * data are in the plain file. */
+int zreplace_close(struct zfile *f, bool *gone);
+
+#endif

@@ -137,6 +137,10 @@ enum zmpi_status zmpi_options_for_comm(struct zmpi_options *o, const char *name,
  * any of its calls? */
 bool zmpi_rules_call(const struct zmpi_options *o, const char *path, unsigned call,
                      struct zmpi_bound *bound);
+/* The next rule from *i on, 0 at first, for calls of this file, calls[0] to calls[1]; later rules
+ * are stronger. False: there is none. */
+bool zmpi_rules_calls(const struct zmpi_options *o, const char *path, size_t *i, unsigned calls[2],
+                      struct zmpi_bound *bound);
 /* The bound that a rule sets for a dataset of this name; NULL: is there a rule for any? */
 bool zmpi_rules_dataset(const struct zmpi_options *o, const char *name, struct zmpi_bound *bound);
 /* Does a rule set this option, for whatever file? */

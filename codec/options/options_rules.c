@@ -313,6 +313,19 @@ bool zmpi_rules_call(const struct zmpi_options *o, const char *path, unsigned ca
     return found;
 }
 
+bool zmpi_rules_calls(const struct zmpi_options *o, const char *path, size_t *i, unsigned calls[2],
+                      struct zmpi_bound *bound)
+{
+    while (o->rules != NULL && *i < o->rules->count) {
+        const struct rule *r = &o->rules->rule[(*i)++];
+        calls[0] = r->first;
+        calls[1] = r->last;
+        if (selects_call(r, path, 0) && zmpi_bound_parse(r->value, bound) == ZMPI_OK)
+            return true;
+    }
+    return false;
+}
+
 bool zmpi_rules_dataset(const struct zmpi_options *o, const char *name, struct zmpi_bound *bound)
 {
     bool found = false;

@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include "layout/stream.h"
+#include "info_kinds.h"
 #include "tool.h"
 
-enum { LISTED = 20, TYPES = 6, RUNS_MOST = 1 << 22, KINDS = 64 };
+enum { LISTED = 20, TYPES = 6, RUNS_MOST = 1 << 22 };
 
 /* Sums over the data records of one element type. */
 struct total {
@@ -17,21 +18,9 @@ struct total {
     struct zmpi_bound bound;
 };
 
-/* Records of like arrays and bounds: mostly those of one variable, or of several. */
-struct kind {
-    struct zmpi_array array;
-    struct zmpi_bound bound;
-    int encoder;
-    uint64_t first; /* the smallest place in the program's file */
-    uint64_t records, bytes, stored;
-    double least, most; /* absolute bounds */
-};
-
 struct sums {
     struct total total[TYPES];
-    struct kind kind[KINDS]; /* the first ones */
-    int kinds;
-    uint64_t others; /* records of other kinds */
+    struct tool_kinds kinds;
 };
 
 static void describe_extent(const struct zmpi_extent *e, char text[200])
@@ -52,17 +41,6 @@ static void describe_extent(const struct zmpi_extent *e, char text[200])
         n += snprintf(text + n, 200 - (size_t)n, "%llu x ", (unsigned long long)e->count[i]);
     if (n < 190)
         snprintf(text + n, 200 - (size_t)n, "runs of %llu", (unsigned long long)e->run);
-}
-
-static void describe_array(const struct zmpi_stream_info *info, char text[80])
-{
-    const size_t *e = info->array.extent;
-    if (e[0] > 1)
-        snprintf(text, 80, "%zux%zux%zu", e[0], e[1], e[2]);
-    else if (e[1] > 1)
-        snprintf(text, 80, "%zux%zu", e[1], e[2]);
-    else
-        snprintf(text, 80, "%zu", e[2]);
 }
 
 /* By what encoder 3 predicts. */
@@ -109,7 +87,7 @@ static void print_record(const struct zmpi_record *r, enum zmpi_status status,
         printf("  %12llu  %s: %s\n", (unsigned long long)r->offset, extent, zmpi_strerror(status));
         return;
     }
-    describe_array(info, array);
+    tool_shape_text(info->array.extent, array);
     zmpi_bound_format(&info->bound, bound);
     printf("  %12llu  rank %u, %s%s %s, %s", (unsigned long long)r->offset, r->rank,
            tool_type_name(info->array.type), info->big_endian ? " big-endian" : "", array, bound);
@@ -165,41 +143,6 @@ static void add(struct total *t, const struct zmpi_record *r, const struct zmpi_
     t->records++;
     t->bytes += r->extent.bytes;
     t->stored += zmpi_record_size(r);
-}
-
-static bool is_of_kind(const struct kind *k, const struct zmpi_stream_info *info)
-{
-    return k->array.type == info->array.type && k->encoder == info->encoder &&
-           memcmp(k->array.extent, info->array.extent, sizeof k->array.extent) == 0 &&
-           k->bound.mode == info->bound.mode &&
-           memcmp(&k->bound.value, &info->bound.value, sizeof k->bound.value) == 0;
-}
-
-static void add_to_kind(struct sums *s, const struct zmpi_record *r,
-                        const struct zmpi_stream_info *info)
-{
-    int i = 0;
-    while (i < s->kinds && !is_of_kind(&s->kind[i], info))
-        i++;
-    if (i == KINDS) {
-        s->others++;
-        return;
-    }
-    struct kind *k = &s->kind[i];
-    if (i == s->kinds) {
-        s->kinds++;
-        *k = (struct kind){.array = info->array,
-                           .bound = info->bound,
-                           .encoder = info->encoder,
-                           .first = r->extent.lo,
-                           .least = info->abs_bound};
-    }
-    k->first = r->extent.lo < k->first ? r->extent.lo : k->first;
-    k->records++;
-    k->bytes += r->extent.bytes;
-    k->stored += zmpi_record_size(r);
-    k->least = fmin(k->least, info->abs_bound);
-    k->most = fmax(k->most, info->abs_bound);
 }
 
 static void bound_text(const struct total *t, char text[40])
@@ -286,46 +229,6 @@ static void print_totals(const struct total *total)
     }
 }
 
-static void print_kinds(const struct sums *s)
-{
-    for (int i = 0; i < s->kinds; i++) {
-        const struct kind *k = &s->kind[i];
-        const struct zmpi_stream_info info = {.array = k->array};
-        char array[80], bound[40];
-        describe_array(&info, array);
-        zmpi_bound_format(&k->bound, bound);
-        printf("kind           %llu x %s %s, %s", (unsigned long long)k->records,
-               tool_type_name(k->array.type), array, bound);
-        if (k->bound.mode != ZMPI_LOSSLESS && isfinite(k->most))
-            printf(" (abs %.6g to %.6g)", k->least, k->most);
-        printf(", %s, ratio %.2f, from byte %llu\n", zmpi_encoder_name(k->encoder),
-               (double)k->bytes / (double)k->stored, (unsigned long long)k->first);
-    }
-    if (s->others)
-        printf("kind           %llu records of other kinds\n", (unsigned long long)s->others);
-}
-
-static void print_json_kinds(const struct sums *s)
-{
-    printf(", \"kinds\": [");
-    for (int i = 0; i < s->kinds; i++) {
-        const struct kind *k = &s->kind[i];
-        char bound[40];
-        zmpi_bound_format(&k->bound, bound);
-        printf("%s{\"records\": %llu, \"type\": \"%s\", \"extents\": [%zu, %zu, %zu], "
-               "\"bound\": \"%s\", \"encoder\": \"%s\", \"least_abs_bound\": ",
-               i ? ", " : "", (unsigned long long)k->records, tool_type_name(k->array.type),
-               k->array.extent[0], k->array.extent[1], k->array.extent[2], bound,
-               zmpi_encoder_name(k->encoder));
-        tool_json_number(k->least);
-        printf(", \"most_abs_bound\": ");
-        tool_json_number(k->most);
-        printf(", \"bytes\": %llu, \"stored\": %llu, \"from\": %llu}", (unsigned long long)k->bytes,
-               (unsigned long long)k->stored, (unsigned long long)k->first);
-    }
-    printf("], \"records_of_other_kinds\": %llu", (unsigned long long)s->others);
-}
-
 static void print_json_totals(const struct sums *s)
 {
     const struct total *total = s->total;
@@ -343,7 +246,7 @@ static void print_json_totals(const struct sums *s)
         comma = ", ";
     }
     printf("}");
-    print_json_kinds(s);
+    tool_kinds_json(&s->kinds);
     printf("}\n");
 }
 
@@ -364,7 +267,7 @@ static int go_through(struct tool_input *in, bool json, bool all, struct sums *s
         memory = memory && status != ZMPI_ERR_MEMORY;
         if (r->kind == ZMPI_RECORD_DATA && !status) {
             add(&s->total[info.array.type], r, &info);
-            add_to_kind(s, r, &info);
+            tool_kinds_add(&s->kinds, in, r, &info, all);
         }
         if (json)
             printf("%s", i ? ", " : "");
@@ -413,14 +316,14 @@ int tool_info(int argc, char **argv)
         status = tool_fail("%s: is not a zmpi container", in.path);
     } else if (json) {
         print_json_head(&in, &room);
-        status = go_through(&in, true, true, &sums);
+        status = go_through(&in, true, all, &sums);
         print_json_totals(&sums);
     } else {
         print_head(&in, &room);
         status = go_through(&in, false, all, &sums);
         print_totals(sums.total);
         if (all)
-            print_kinds(&sums);
+            tool_kinds_print(&sums.kinds);
     }
     tool_input_close(&in);
     return status;

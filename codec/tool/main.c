@@ -56,7 +56,9 @@ static const struct tool_command commands[] = {
     {"info", tool_info, "[--json] [-a] FILE",
      "What the file holds, by which bound and how well compressed. -a lists all records, not only "
      "the first 20,\n"
-     "and the kinds of them: like arrays with like bounds."},
+     "and the kinds of them: like arrays with like bounds, with the range of the values, for which "
+     "all of "
+     "them are decoded."},
     {"verify", tool_verify, "FILE",
      "Check every checksum and decode every chunk. Exit status 1 if anything is damaged."},
     {"fsck", tool_fsck, "[--repair] FILE",

@@ -2,6 +2,7 @@
  * force here, or for one file.
  */
 #include <getopt.h>
+#include <string.h>
 #include <strings.h>
 
 #include "device.h"
@@ -18,7 +19,25 @@ static const char *or_not_set(const char *value)
     return *value ? value : "not set";
 }
 
-static void print_option(const struct zmpi_options *o, const struct zmpi_options *job, size_t i)
+/* Single write calls may have bounds of their own. */
+static void print_calls(const struct zmpi_options *o, size_t i, const char *file)
+{
+    size_t at = 0;
+    unsigned calls[2];
+    struct zmpi_bound bound;
+    char value[1024], text[40];
+    zmpi_option_get(o, i, value);
+    while (file && zmpi_rules_calls(o, file, &at, calls, &bound)) {
+        zmpi_bound_format(&bound, text);
+        printf(calls[0] == calls[1] ? "    write call %u" : "    write calls %u to %u", calls[0],
+               calls[1]);
+        printf(": %s (rule; overrides %s of the %s)\n", text, or_not_set(value),
+               zmpi_option_from(o, i));
+    }
+}
+
+static void print_option(const struct zmpi_options *o, const struct zmpi_options *job, size_t i,
+                         const char *file)
 {
     const struct zmpi_option_info *option = zmpi_option_info(i);
     char value[1024];
@@ -34,10 +53,28 @@ static void print_option(const struct zmpi_options *o, const struct zmpi_options
         zmpi_option_get(job, i, value);
         printf("; overrides %s of the %s", or_not_set(value), zmpi_option_from(job, i));
     }
-    printf(")\n\n");
+    printf(")\n");
+    if (strcmp(option->name, "error_bound") == 0)
+        print_calls(o, i, file);
+    printf("\n");
 }
 
-static void print_json(const struct zmpi_options *o, size_t i)
+static void print_json_calls(const struct zmpi_options *o, const char *file)
+{
+    size_t at = 0;
+    unsigned calls[2];
+    struct zmpi_bound bound;
+    char text[40];
+    printf(", \"calls\": [");
+    for (bool more = false; zmpi_rules_calls(o, file, &at, calls, &bound); more = true) {
+        zmpi_bound_format(&bound, text);
+        printf("%s{\"call\": %u, \"to\": %u, \"value\": \"%s\"}", more ? ", " : "", calls[0],
+               calls[1], text);
+    }
+    printf("]");
+}
+
+static void print_json(const struct zmpi_options *o, size_t i, const char *file)
 {
     const struct zmpi_option_info *option = zmpi_option_info(i);
     const char *text[] = {option->name,           option->environment,   option->info_key,
@@ -56,6 +93,8 @@ static void print_json(const struct zmpi_options *o, size_t i)
         else
             printf("null");
     }
+    if (file && strcmp(option->name, "error_bound") == 0)
+        print_json_calls(o, file);
     printf("}");
 }
 
@@ -69,7 +108,7 @@ static bool is_called(size_t i, const char *name)
 
 /* Those of the names, or all if there is none. */
 static int print_some(const struct zmpi_options *o, const struct zmpi_options *job, char **names,
-                      bool json)
+                      const char *file, bool json)
 {
     bool more = false;
     for (char **name = names; *name; name++) {
@@ -89,9 +128,9 @@ static int print_some(const struct zmpi_options *o, const struct zmpi_options *j
         printf("%s", json && more ? ",\n " : "");
         more = true;
         if (json)
-            print_json(o, i);
+            print_json(o, i, file);
         else
-            print_option(o, job, i);
+            print_option(o, job, i, file);
     }
     printf("%s", json ? "]\n" : "");
     return TOOL_OK;
@@ -104,8 +143,9 @@ static void print_rest(const struct zmpi_options *o, const char *file)
                zmpi_globs_match(o->never_files, file)
                    ? "left alone: never_files of the site names it"
                : !zmpi_options_file_matches(o, file) ? "left alone: ZMPI_FILES does not select it"
-               : o->bound_set                        ? "compressed"
-                                                     : "left alone: no bound is set for it");
+               : o->bound_set || zmpi_rules_call(o, file, 0, &(struct zmpi_bound){0})
+                   ? "compressed"
+                   : "left alone: no bound is set for it");
     printf(
         "The more specific setting wins: hint, then calls of zmpi.h, then rules (ZMPI_CONFIG) that "
         "name\nfiles or communicators, then the environment, then rules of [*], then the site's "
@@ -136,7 +176,7 @@ int tool_options(int argc, char **argv)
     if (file && zmpi_options_for_file(&o, file, message))
         status = tool_fail("%s", message);
     if (!status)
-        status = print_some(&o, &job, argv + optind, json);
+        status = print_some(&o, &job, argv + optind, file, json);
     if (!status && !json && argc == optind)
         print_rest(&o, file);
     zmpi_options_free(&job);

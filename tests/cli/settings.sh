@@ -170,6 +170,13 @@ assert (f["bound"], f["bound_from"], f["bound_overrides"]) == ("lossless", "rule
 END
 ZMPI_CONFIG=rules.ini ZMPI_ERROR_BOUND=abs=0.5 "$ZMPI_TEST_BIN/zmpi" options --file run/exact_1.bin |
     grep -q 'now lossless (rule of rules.ini; overrides abs=0.5 of the environment)' || fail "zmpi options --file"
+printf '[*]\nerror_bound = rel=1e-3\n[part*.bin #2-3]\nerror_bound = lossless\n[part*.bin #7]\nerror_bound = abs=2\n' >calls.ini
+ZMPI_CONFIG=calls.ini ZMPI_ERROR_BOUND=abs=0.5 "$ZMPI_TEST_BIN/zmpi" options --file run/part_1.bin error_bound >said.txt
+grep -q 'write calls 2 to 3: lossless (rule; overrides abs=0.5 of the environment)' said.txt &&
+    grep -q 'write call 7: abs=2 (rule; overrides' said.txt || fail "zmpi options --file: rules for calls"
+ZMPI_CONFIG=calls.ini "$ZMPI_TEST_BIN/zmpi" options --file run/other.bin error_bound | grep -q 'write call' && fail "rules for other files' calls"
+printf '[part*.bin #7]\nerror_bound = abs=2\n' >calls.ini
+ZMPI_CONFIG=calls.ini "$ZMPI_TEST_BIN/zmpi" options --file part_1.bin | grep -q 'part_1.bin is compressed' || fail "a bound for a call alone"
 write coarse.bin ZMPI_CONFIG=rules.ini ZMPI_ERROR_BOUND=abs=0.5
 grep -q 'coarse.bin.*abs=0.5' out || fail "the environment does not go before the rules for all files"
 printf '[*]\nerror_bound = sometimes\n' >broken.ini
@@ -228,6 +235,11 @@ array.array("f", (math.sin(i) * (1e-3 if i < 10000 else 1000) for i in range(163
 write flat.bin ZMPI_ERROR_BOUND=rel=1e-3 ZMPI_COMPONENTS=1 ZMPI_REPORT=report.json
 said | grep -q 'flat.bin: [0-9]* % of the values that are not exact lie in chunks' || fail "chunks that became constants"
 grep -q '"share_constant": 0\.[1-9]' report.json || fail "their share is not in the JSON"
+# One outlier is no fill value: it is in the range, and the rest goes.
+python3 -c 'import array, math
+array.array("f", (-9999 if i == 7777 else math.sin(i * 0.01) for i in range(16384))).tofile(open("in.raw", "wb"))'
+write outlier.bin ZMPI_ERROR_BOUND=rel=1e-3
+said | grep -q 'outlier.bin: [5-9][0-9]* % of the values .*ZMPI_FILL, or a bound abs or pw_rel' || fail "an outlier takes the rest"
 make_input
 
 echo "== a shape"

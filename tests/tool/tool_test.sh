@@ -59,6 +59,7 @@ for type in f32 f64; do
     expect 0 "$zmpi" info --json a.zmpi
     check json "d['records'][0]['bound'] == 'ratio=4' and 0 < d['records'][0]['abs_bound'] < 1"
     check json "[(k['records'], k['extents'], k['bound']) for k in d['kinds']] == [(1, [20, 30, 40], 'ratio=4')]"
+    check json "[(k['values'], k['components'], k['range']) for k in d['kinds']] == [(24000, 1, [None, None])]"
     expect 0 "$zmpi" info -a a.zmpi
     check grep -q "^kind  *1 x $type 20x30x40, ratio=4 (abs" out
     expect 0 "$zmpi" verify a.zmpi
@@ -95,6 +96,16 @@ for how in "turns.raw" "turns.raw --components 3" "turns.raw --components 3 -d 2
 done
 expect 0 "$zmpi" info --json a.zmpi
 check json "[r['extents'] for r in d['records']] == [[1, 200, 100]] * 3"
+expect 0 "$zmpi" compress -t f64 -e rel=1e-3 --components 3 turns.raw a.zmpi
+expect 0 "$zmpi" info -a --json a.zmpi
+check json "[k['components'] for k in d['kinds']] == [3] * 3 and [k['from'] for k in d['kinds']] == [0, 8, 16]"
+check json "[k['values'] for k in d['kinds']] == [20000] * 3"
+check json "all(abs(k['range'][i] / 10 ** c - (1, 3)[i]) < 0.01 for c, k in enumerate(d['kinds']) for i in (0, 1))"
+expect 0 "$zmpi" info -a a.zmpi
+check grep -q '^kind  *1 x f64 [0-9x]*, one of 3 components, rel=0.001 (abs 0.00[0-9]* to 0.00[0-9]*), values [01]\.[0-9]* to [23][.0-9]*, .*, 20000 values from byte 0$' out
+head -c 3000 a.zmpi >cut.zmpi
+"$zmpi" info -a cut.zmpi >out 2>err
+check test $? -lt 3
 expect 0 "$zmpi" compress -t f64 -e rel=1e-3 --components 1 turns.raw a.zmpi
 expect 0 "$zmpi" info --json a.zmpi
 check json "len(d['records']) == 1"

@@ -1,0 +1,40 @@
+/*
+ * info_kinds.h - the kinds of a container's records: like arrays with like bounds, mostly those of
+ * one variable or of one component, with what their values span.
+ */
+#ifndef ZMPI_INFO_KINDS_H
+#define ZMPI_INFO_KINDS_H
+
+#include "bound/fill.h"
+#include "tool.h"
+
+enum { TOOL_KINDS = 64 };
+
+struct tool_kind {
+    struct zmpi_array array;
+    struct zmpi_bound bound;
+    int encoder;
+    unsigned components; /* every so manieth element of the file is of this kind; 1: all in a row */
+    uint64_t phase;      /* of them, which */
+    uint64_t first;      /* the smallest place in the program's file */
+    uint64_t records, values, bytes, stored;
+    double least, most;      /* absolute bounds */
+    struct zmpi_range range; /* of decoded floats without fill values; empty: not known */
+};
+
+struct tool_kinds {
+    struct tool_kind kind[TOOL_KINDS]; /* the first ones */
+    int count;
+    uint64_t others; /* records of other kinds */
+};
+
+/* A data record; `decode`: its range, too. */
+void tool_kinds_add(struct tool_kinds *s, struct tool_input *in, const struct zmpi_record *r,
+                    const struct zmpi_stream_info *info, bool decode);
+void tool_kinds_print(const struct tool_kinds *s);
+void tool_kinds_json(const struct tool_kinds *s);
+
+/* "3x4x5", without leading ones. */
+void tool_shape_text(const size_t extent[3], char text[80]);
+
+#endif

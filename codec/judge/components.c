@@ -148,7 +148,8 @@ static bool all_same(const struct samples *s)
     return true;
 }
 
-int zmpi_components_find(enum zmpi_type type, double threshold, const void *src, size_t count)
+/* divided: the array is whole points. */
+static int find(enum zmpi_type type, double threshold, const void *src, size_t count, bool divided)
 {
     struct samples s;
     double most = 0;
@@ -159,7 +160,7 @@ int zmpi_components_find(enum zmpi_type type, double threshold, const void *src,
     if (all_same(&s))
         return 1;
     for (int n = 2; n <= ZMPI_COMPONENTS_FAST; n++) {
-        if (count % (size_t)n || count / (size_t)n < ZMPI_COMPONENTS_LEAST)
+        if ((divided && count % (size_t)n) || count / (size_t)n < ZMPI_COMPONENTS_LEAST)
             continue;
         const double bits = saved(&s, n);
         if (bits > GAIN * most) {
@@ -168,6 +169,17 @@ int zmpi_components_find(enum zmpi_type type, double threshold, const void *src,
         }
     }
     return found;
+}
+
+int zmpi_components_find(enum zmpi_type type, double threshold, const void *src, size_t count)
+{
+    return find(type, threshold, src, count, true);
+}
+
+int zmpi_components_cut(enum zmpi_type type, double threshold, const void *src, size_t count)
+{
+    const int n = find(type, threshold, src, count, false);
+    return count % (size_t)n ? n : 1;
 }
 
 int zmpi_components_recall(struct zmpi_components_known *known, enum zmpi_type type,

@@ -23,6 +23,8 @@ enum {
  * looked at. Nothing but the data and the threshold has a part in the answer.
  */
 int zmpi_components_find(enum zmpi_type type, double threshold, const void *src, size_t count);
+/* How many take turns in an array that does not end with a whole point; 1: none, or it does. */
+int zmpi_components_cut(enum zmpi_type type, double threshold, const void *src, size_t count);
 
 /* What was found before, of one file: for arrays of the same type and count. All 0: nothing. The
  * caller's; not for two threads at once. */

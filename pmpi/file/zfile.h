@@ -164,6 +164,8 @@ struct zdata {
     struct zmpi_components_known components;
     bool shape_told;      /* that the shape that was set is not that of a call */
     bool components_told; /* that a call has not the number that was set */
+    bool cut_told;        /* that a call has several variables and stays one array */
+    unsigned cut_calls;   /* so many were looked at for that */
     bool looks_told;      /* that data are not what their datatype says */
     bool mistyped;        /* floats are in the other byte order, or no floats: kept exactly */
     bool stays_mistyped;  /* and so is all that comes; one value alone may look like that */

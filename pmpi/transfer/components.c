@@ -72,6 +72,34 @@ static int of_datatype(const struct zfile *f, const struct zplan *p, size_t coun
     return n < 0 || has_whole_points(p, n) ? n : 1;
 }
 
+/* One range for variables of several: those of small values may lose all, and nothing else tells.
+ */
+static void say_cut(struct zfile *f, int n)
+{
+    const enum zmpi_mode mode = zfile_bound(f, ZMPI_F64).mode;
+    if (n < 2 || f->rank || f->data.cut_told || mode == ZMPI_ABS || mode == ZMPI_PW_REL ||
+        mode == ZMPI_LOSSLESS)
+        return;
+    f->data.cut_told = true;
+    zmpi_log(
+        ZMPI_LOG_WARN,
+        "%s: data of a call look like %d variables that take turns, but not in whole points on "
+        "every rank: they stay one array of one range, and small variables may lose all they "
+        "have; a bound abs or pw_rel keeps them, as do calls of whole points",
+        f->path, n);
+}
+
+/* Of data in which nothing was found: does a cut point hide several variables? */
+static void look_cut(struct zfile *f, const struct zmemory *m, size_t count)
+{
+    enum { LOOKED = 4 };
+    if (f->rank || f->data.cut_told || f->data.cut_calls >= LOOKED ||
+        count <= (size_t)f->options.exact_below)
+        return;
+    f->data.cut_calls++;
+    say_cut(f, zmpi_components_cut(m->element, f->options.threshold, m->data, count));
+}
+
 int zcomponents_look(struct zfile *f, const struct zplan *p)
 {
     const struct zmemory *m = &p->memory;
@@ -91,8 +119,12 @@ int zcomponents_look(struct zfile *f, const struct zplan *p)
         return n;
     n = zmpi_components_recall(&f->data.components, m->element, f->options.threshold, m->data,
                                count, &is_new);
-    if (!has_whole_points(p, n))
+    if (n == 1)
+        look_cut(f, m, count);
+    if (!has_whole_points(p, n)) {
+        say_cut(f, n);
         return 1;
+    }
     if (is_new)
         zmpi_log(ZMPI_LOG_INFO,
                  "%s: rank %d: calls of %zu values are %d interleaved components, as their data "
@@ -109,8 +141,10 @@ void zcomponents_say(int components, double say[2])
     say[1] = components ? -n : INFINITY;
 }
 
-int zcomponents_agreed(const double said[2])
+int zcomponents_agreed(struct zfile *f, int mine, const double said[2])
 {
+    if (isfinite(said[0]) && said[0] < -said[1] && mine > 1 && !f->options.components)
+        say_cut(f, mine);
     if (!isfinite(said[0]) || said[0] < -said[1])
         return 1;
     return said[0] > BLOCKS ? -(int)(said[0] - BLOCKS) : (int)said[0];

@@ -12,9 +12,9 @@
 int zcomponents_look(struct zfile *f, const struct zplan *p);
 
 /* All ranks of a collective call have the same: what those with data say alike, else 1. As two
- * numbers whose minima over the ranks are to be had. */
+ * numbers whose minima over the ranks are to be had. Rank 0 says once what it loses by that. */
 void zcomponents_say(int components, double say[2]);
-int zcomponents_agreed(const double said[2]);
+int zcomponents_agreed(struct zfile *f, int mine, const double said[2]);
 
 /* From now on the plan's pieces are of components, which are not 1, each with its own range. comm:
  * of all ranks that write together, and then *rounds becomes the most pieces that one of them has;

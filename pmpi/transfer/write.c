@@ -193,15 +193,16 @@ static int agree(struct zfile *f, struct together *t)
         f->data.stays_mistyped = all[7] < -1;
         if (all[7] < -2 && !f->data.format)
             f->data.format = "a known format";
-        *t = (struct together){.range = {all[0], -all[1], all[2]},
-                               .fill = zmpi_fill_of(all[9], -all[8]),
-                               .rounds = (uint64_t)-all[3],
-                               .floats = (uint64_t)-all[10],
-                               .exact_below = (uint64_t)all[11],
-                               .large = all[4] < 0,
-                               .ratio = all[5] < 0 && !f->data.mistyped,
-                               .offload = all[6] < 0,
-                               .components = f->data.mistyped ? 1 : zcomponents_agreed(all + 12)};
+        *t = (struct together){
+            .range = {all[0], -all[1], all[2]},
+            .fill = zmpi_fill_of(all[9], -all[8]),
+            .rounds = (uint64_t)-all[3],
+            .floats = (uint64_t)-all[10],
+            .exact_below = (uint64_t)all[11],
+            .large = all[4] < 0,
+            .ratio = all[5] < 0 && !f->data.mistyped,
+            .offload = all[6] < 0,
+            .components = f->data.mistyped ? 1 : zcomponents_agreed(f, t->components, all + 12)};
     }
     return rc;
 }

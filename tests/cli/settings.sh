@@ -240,6 +240,13 @@ python3 -c 'import array, math
 array.array("f", (-9999 if i == 7777 else math.sin(i * 0.01) for i in range(16384))).tofile(open("in.raw", "wb"))'
 write outlier.bin ZMPI_ERROR_BOUND=rel=1e-3
 said | grep -q 'outlier.bin: [5-9][0-9]* % of the values .*ZMPI_FILL, or a bound abs or pw_rel' || fail "an outlier takes the rest"
+# Parts of ranks that end within a point.
+python3 -c 'import array, math
+array.array("f", ((1, 10, 10, 10, 1e5)[i % 5] * (1 + 0.1 * math.sin(i * 0.001)) for i in range(16384))).tofile(open("in.raw", "wb"))'
+write state.bin ZMPI_ERROR_BOUND=rel=1e-3
+said | grep -q 'state.bin: data of a call look like 5 variables that take turns, but not in whole points' || fail "points that are cut"
+write state.bin ZMPI_ERROR_BOUND=abs=1e-3
+! said || fail "points that are cut, whose bound is absolute"
 make_input
 
 echo "== a shape"

@@ -17,6 +17,8 @@ static void check_field(const struct field *f)
     const unsigned char *data = f->data;
     const int n = components_of(f->path);
     cr_assert_eq(zmpi_components_find(f->array.type, 1e20, data, count), n, "%s", f->path);
+    cr_assert_eq(zmpi_components_cut(f->array.type, 1e20, data, count - 1), n, "%s", f->path);
+    cr_assert_eq(zmpi_components_cut(f->array.type, 1e20, data, count), 1, "%s", f->path);
     for (size_t part = 2048; part <= count && n == 1; part *= 2)
         for (size_t at = 0; at + part <= count; at += part)
             cr_assert_eq(zmpi_components_find(f->array.type, 1e20, data + at * width, part), 1,
@@ -43,6 +45,7 @@ Test(components, states)
         for (size_t i = 0; i < POINTS * n; i++)
             x[i] = state(i / n, i % n, n);
         cr_assert_eq(zmpi_components_find(ZMPI_F64, 1e20, x, POINTS * n), n, "%zu", n);
+        cr_assert_eq(zmpi_components_cut(ZMPI_F64, 1e20, x + 1, POINTS * n - 1), n, "%zu", n);
         free(x);
     }
 }

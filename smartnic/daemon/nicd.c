@@ -145,10 +145,12 @@ static int parse(int argc, char **argv, struct nicd_settings *s)
             snprintf(text, sizeof text,
                      "%.100s: no such option, or its value is missing; see zmpi-nicd --help",
                      argv[optind - 1]);
+            zmpi_option_one_line(text);
             return fail(text);
         }
         if (allowed) {
             snprintf(text, sizeof text, "-%c %.100s: %s", c, optarg, allowed);
+            zmpi_option_one_line(text);
             return fail(text);
         }
     }

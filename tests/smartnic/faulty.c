@@ -12,6 +12,9 @@
  *     ZMPI_TEST_NICD=forged     replies with a wrong keyed hash
  *     ZMPI_TEST_NICD=version    welcomes by another version of the protocol
  *     ZMPI_TEST_NICD=codec      is of another zmpi
+ *     ZMPI_TEST_NICD=full       has no place for another client
+ *     ZMPI_TEST_NICD=stranger   welcomes somebody else
+ *     ZMPI_TEST_NICD=astray     replies to what nobody has asked
  *     ZMPI_TEST_NICD=unwritten  says that it wrote to a file, and did not
  *     ZMPI_TEST_NICD=half       the same, of half a record
  *     ZMPI_TEST_NICD=cut:N      dies in the middle of its Nth write to a file
@@ -117,7 +120,8 @@ size_t __wrap_nic_reply_write(unsigned char *dst, uint64_t session, uint64_t id,
         changed.hash++;
     if (fault("lost"))
         changed.outcome = NIC_LOST;
-    const size_t size = __real_nic_reply_write(dst, session, id, &changed, key);
+    const size_t size =
+        __real_nic_reply_write(dst, session, id + 1000 * fault("astray"), &changed, key);
     if (fault("forged"))
         dst[size - 1] ^= 1;
     return size;
@@ -157,11 +161,15 @@ size_t __wrap_nic_welcome_write(unsigned char *dst, uint64_t session, const stru
                                 const unsigned char key[NIC_KEY])
 {
     struct nic_refused refused = {.reason = NIC_OTHER_VERSION};
+    struct nic_welcome changed = *m;
     memcpy(refused.client_nonce, m->client_nonce, NIC_NONCE);
-    if (!fault("version"))
-        return __real_nic_welcome_write(dst, session, m, key);
+    if (fault("full"))
+        refused.reason = NIC_TOO_MANY_CLIENTS;
+    changed.client_nonce[0] ^= fault("stranger");
+    if (!fault("version") && !fault("full"))
+        return __real_nic_welcome_write(dst, session, &changed, key);
     const size_t size = nic_refused_write(dst, &refused, key);
-    dst[4] = NIC_VERSION + 1;
+    dst[4] = (unsigned char)(NIC_VERSION + fault("version"));
     nic_mac(key, dst, size - NIC_MAC, dst + size - NIC_MAC);
     return size;
 }

@@ -129,7 +129,7 @@ through) # from rank to file by the daemon
     ZMPI_STAGING=1M device=cpu mpi 2 write "$work/in/here"
     holds "$work/in/here"
     stop
-    serve zmpi-nicd --timeout 30 --files "$work/in" --memory 6M --queue 3 # not enough for all
+    serve zmpi-nicd --timeout 30 --files "$work/in" --sync --memory 6M --queue 3 # not enough for all
     mpi 2 write "$work/in/narrow"
     holds "$work/in/narrow"
     stop
@@ -184,7 +184,7 @@ END
 broken) # daemons that lie, fail and die while they write
     device=cpu through=off mpi 1 write "$work/cpu"
     "$bin/zmpi" cat "$work/cpu.rw" >"$work/must"
-    for fault in unwritten half cut:$((RANDOM % 10 + 1)) kill:$((RANDOM % 60 + 2)) stop:$((RANDOM % 60 + 2)); do
+    for fault in other unwritten half cut:$((RANDOM % 10 + 1)) kill:$((RANDOM % 60 + 2)) stop:$((RANDOM % 60 + 2)); do
         ZMPI_TEST_NICD=$fault serve tests/nicd_faulty --timeout 0.5 --files "$work"
         file=$work/${fault%:*} # MPICH takes what is before a colon for a file system
         mpi 2 write "$file"
@@ -248,8 +248,25 @@ service)
     ;;
 replay) # greetings that somebody recorded take no place from a client
     serve zmpi-nicd --timeout 30 --clients 1
-    "$bin/tests/nic_replay" "$ZMPI_NIC" >"$work/log" 2>&1 || fail "nic_replay failed"
+    "$bin/tests/nic_raw" replay "$ZMPI_NIC" >"$work/log" 2>&1 || fail "nic_raw failed"
     by_daemon 12 12 any
+    stop
+    ;;
+refused) # what no plug-in of ours sends
+    serve zmpi-nicd --timeout 30 --memory 2M --queue 1 --clients 1 --threads 1 --verbose
+    timeout 120 "$bin/tests/nic_raw" refused "$ZMPI_NIC" >"$work/log" 2>&1 || fail "nic_raw failed"
+    for words in 'greeted, and never came' 'a request that makes no sense' 'a place that makes no sense' refused; do
+        grep -q "$words" "$work/daemon.log" || fail "the daemon did not say '$words'"
+    done
+    by_daemon 1 1 large 100000
+    stop
+    ;;
+silent) # clients that keep a place, or data, and say nothing
+    head -c 400000 /dev/zero >"$work/raw.f32"
+    "$bin/zmpi" compress -t f32 -e abs=1 "$work/raw.f32" "$work/kept" >"$work/said"
+    serve zmpi-nicd --timeout 0.1 --clients 1 --memory 4M --verbose --sync --files "$work"
+    timeout 60 "$bin/tests/nic_raw" silent "$ZMPI_NIC" "$work/kept" >"$work/log" 2>&1 || fail "nic_raw failed"
+    grep -q 'takes and gives no data' "$work/daemon.log" || fail "a client that gives no data was kept"
     stop
     ;;
 idle) # connections of strangers take all descriptors: no core is burnt, and a client is served when they go
@@ -351,7 +368,7 @@ stopped) # for a while: answers that come late
 lies)
     declare -A words=([noise]='something else' [other]='something else' [hash]='something else' [lost]='something else'
         [forged]='silent' [version]='version 6' [codec]='of zmpi' [garbled]='something else than the CPU'
-        [refused]='inconsistent data')
+        [refused]='inconsistent data' [stranger]='no answer' [astray]='fallen silent')
     for lie in "${!words[@]}"; do
         ZMPI_TEST_NICD=$lie serve tests/nicd_faulty --timeout 2
         right any
@@ -362,6 +379,10 @@ lies)
     done
     ZMPI_TEST_NICD=large serve tests/nicd_faulty
     [[ $("$client" any) == '0 of 12 by the daemon, 12 back' ]] || fail "large: not only the engine's mistake"
+    stop
+    ZMPI_TEST_NICD=full serve tests/nicd_faulty
+    by_daemon 0 12 any
+    [[ ! -s $work/log ]] || fail "something was said of a daemon without a place"
     stop
     ZMPI_TEST_NICD=slow serve tests/nicd_faulty --timeout 1.5 # signs of life are waited for
     by_daemon 1 1 large 100000
@@ -425,6 +446,10 @@ options)
         bad $option "$work/nic"
     done
     bad --frobnicate "$work/nic"
+    bad --listen '' "$work/nic"
+    bad --provider $'tcp\nstarting again' "$work/nic"
+    # shellcheck disable=SC2046 # so many options
+    bad $(printf -- '-f /tmp %.0s' {1..17}) "$work/nic"
     bad "$work/missing/nic"
     echo precious >"$work/nic"
     bad "$work/nic"

@@ -20,6 +20,7 @@
 #include "base/cpus.h"
 #include "base/log.h"
 #include "options/options.h"
+#include "options/options_value.h"
 
 /* Where a daemon listens by default, on shm. */
 #define SHM_NAME "zmpi-nicd-%ld"

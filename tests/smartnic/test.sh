@@ -309,6 +309,31 @@ limits) # what there is no room for is the CPU's, and no failure
     by_daemon 1 1 large 100000
     stop
     ;;
+memory) # each allocation of the plug-in, and many of the daemon, fail: the CPU's, and right
+    lack=(env "LD_PRELOAD=$ZMPI_TEST_MEMORY" "LACK_COUNT=$work/count")
+    serve zmpi-nicd --timeout 30 --threads 1
+    for ((at = 0, all = 0; at <= all; at += 1 + at / 8)); do
+        rm -f "$work/count"
+        timeout 60 "${lack[@]}" LACK=$at:1 LACK_OF=libzmpi_smartnic "$client" any >"$work/said" 2>"$work/log" || fail "allocation $at of the plug-in"
+        ((at > 0)) || all=$(cat "$work/count")
+    done
+    ((all > 20)) || fail "only $all allocations"
+    stop
+    for at in 1 2 3 4 5 6 7 8 9 11 13 16 20 25 31; do
+        rm -f "$ZMPI_NIC"
+        "${lack[@]}" LACK=$at:1 LACK_OF=program "$bin/zmpi-nicd" --timeout 1 "$ZMPI_NIC" 2>"$work/daemon.log" &
+        daemon=$!
+        until [[ -e $ZMPI_NIC ]] || ! kill -0 "$daemon" 2>/dev/null; do sleep 0.02; done
+        if [[ -e $ZMPI_NIC ]]; then
+            right any
+            stop
+        else
+            wait "$daemon" && fail "allocation $at failed, and the daemon ends well"
+            daemon=
+            [[ -s $work/daemon.log ]] || fail "allocation $at: nothing is said"
+        fi
+    done
+    ;;
 fair) # one client with many threads does not keep another one waiting: each has its turn
     ZMPI_TEST_NICD=nap serve tests/nicd_faulty --timeout 30 --threads 1 --verbose
     "$client" same 1000 32 >"$work/said" 2>&1 &

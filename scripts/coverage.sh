@@ -1,53 +1,58 @@
 #!/bin/bash
-# coverage.sh [CTEST OPTION...]: build with gcov, run the tests, print which share of lines and branches of codec, pmpi and smartnic
-# they execute, and the files with the least. build-coverage/coverage.txt has every file.
+# coverage.sh [STAGE...]: build with gcov, run tests, print which share of lines and branches of codec, pmpi and smartnic they
+# execute, and the files with the least. build-coverage/coverage.txt has every file, with the numbers of lines that nothing ran.
+#
+# Stages, all of them by default: unit cli smartnic libraries ranks1 ranks2 ranks3 faults. A stage adds to what is counted
+# already, so that they can run at different times; "fresh" forgets what was counted, "report" only prints:
+#     scripts/coverage.sh fresh unit cli && scripts/coverage.sh ranks1 ranks2
+# All of them take about 40 minutes on two cores.
 #
 # Vector kernels are left out: they are compared with the scalar ones value by value (tests/unit/kernels/). Branches are counted
-# twice: all of them, and without those of the lines that ask whether the call before failed (asks, below). These are the
-# work of no_memory*, failing_* and cli.no_memory, which make each fail in turn, and take too long under gcov.
+# twice: all, and without those of the exceptions that scripts/coverage_report.py names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 
+# Tests by stage. Left out are those that compare values for minutes by loops that shorter ones execute too.
+long='^unit\.(kernels|fields|steady)|^cuda\.(kernels|emulator|plugin)|^cli\.(kill|power|damage|no_memory|same_numbers)|\.ompio$|\.(coll_)?large\.'
+declare -A tests=(
+    [unit]='^unit\.|^huffman\.|^rtl\.books|^python_reader$'
+    [cli]='^cli\.|^mpi\.(wrappers|preload|mixed_jobs|late_)'
+    [smartnic]='^smartnic\.|^rtl\.service'
+    [libraries]='^mpi\.(library|hdf5|netcdf|h5py|pnetcdf)|^cuda\.(file|coll|element|startup|failing)'
+    [ranks1]='^mpi\..*\.np1\.' [ranks2]='^mpi\..*\.np2\.' [ranks3]='^mpi\..*\.np3\.'
+    [faults]='^mpi\.(failing_|no_memory)|^cli\.no_memory'
+)
+order=(unit cli smartnic libraries ranks1 ranks2 ranks3 faults)
+
+run() {
+    local left_out=$long
+    [[ $1 != ranks* ]] || left_out+='|^mpi\.(failing_|no_memory)'
+    [[ $1 != faults ]] || left_out='\.ompio$'
+    echo "stage $1"
+    ctest --test-dir build-coverage --parallel "$(nproc)" --timeout 900 -R "${tests[$1]}" -E "$left_out" | tail -20 || true
+}
+
+stages=("$@")
+((${#stages[@]})) || stages=(fresh "${order[@]}")
+for stage in "${stages[@]}"; do
+    [[ $stage == fresh || $stage == report || -n ${tests[$stage]:-} ]] || usage "no such stage: $stage"
+done
 need_packages gcovr
 cmake --preset coverage --log-level=WARNING -DMPI_C_COMPILER=mpicc.openmpi
 cmake --build build-coverage --parallel "$(nproc)"
-find build-coverage -name '*.gcda' -delete
-ctest --test-dir build-coverage --parallel $(($(nproc) * 2)) --timeout 600 "$@" | tail -20 || true
+for stage in "${stages[@]}"; do
+    case $stage in
+    fresh) find build-coverage -name '*.gcda' -delete ;;
+    report) ;;
+    *) run "$stage" ;;
+    esac
+done
 
-report() {
-    gcovr --root . --object-directory build-coverage --filter 'codec/' --filter 'pmpi/' --filter 'smartnic/' \
-        --exclude '.*/(avx|hash_avx|neon|vector_|huffman_avx).*' --exclude '.*/bench.*' --exclude-throw-branches \
-        --gcov-ignore-parse-errors "$@" 2>build-coverage/gcovr.log
-}
-failed='(rc|status|failed|error)'
-asks=".*(if \(!?$failed( [!=]= \w+)?\)|[ (]$failed \? |!$failed &&|if \(\w+ == NULL\))"
-report --txt build-coverage/coverage.txt --json-summary build-coverage/coverage.json
-report --exclude-branches-by-pattern "$asks" --json-summary build-coverage/coverage_calls.json
-python3 - build-coverage/coverage.json build-coverage/coverage_calls.json <<'PYTHON'
-import collections
-import json
-import sys
-
-def files_of(path):
-    with open(path, encoding="utf-8") as text:
-        return json.load(text)["files"]
-
-
-sums = collections.defaultdict(lambda: [0] * 6)
-files = files_of(sys.argv[1])
-for of_calls, f in [(False, f) for f in files] + [(True, f) for f in files_of(sys.argv[2])]:
-    keys = ("branch_covered", "branch_total") if of_calls else ("line_covered", "line_total", "branch_covered", "branch_total")
-    for name in (f["filename"].split("/")[0], "all"):
-        for i, key in enumerate(keys):
-            sums[name][i + 4 * of_calls] += f[key]
-for name, (lines, of_lines, branches, of_branches, others, of_others) in sorted(sums.items()):
-    print(
-        f"{name:10} lines {100 * lines / of_lines:5.1f} %   branches {100 * branches / of_branches:5.1f} %, "
-        f"without those of failed calls {100 * others / of_others:5.1f} % of {of_others}"
-    )
-print("least:")
-for f in sorted(files, key=lambda f: f["line_covered"] / max(f["line_total"], 1))[:15]:
-    print(f"  {f['line_percent']:5.1f} % of {f['line_total']:4} lines  {f['filename']}")
-PYTHON
+rtl=()
+compgen -G 'build-coverage/smartnic/rtl/CMakeFiles/*/sim/*.gcda' >/dev/null || rtl=(--exclude 'smartnic/rtl/') # needs Verilator
+gcovr --root . --object-directory build-coverage --filter 'codec/' --filter 'pmpi/' --filter 'smartnic/' "${rtl[@]}" \
+    --exclude '.*/(avx|hash_avx|neon|vector_|huffman_avx).*' --exclude '.*/bench.*' --exclude-throw-branches \
+    --gcov-ignore-parse-errors --txt build-coverage/coverage.txt --json build-coverage/coverage.json 2>build-coverage/gcovr.log
+python3 scripts/coverage_report.py build-coverage/coverage.json

@@ -31,7 +31,7 @@ struct client {
     unsigned char hello[NIC_MESSAGE_MAX];
     size_t hello_size;
     uint64_t session, last_id;
-    bool welcomed, dismissed, refused, answered;
+    bool welcomed, dismissed, refused, answered, sent;
     enum nic_reason reason;
     struct nic_reply reply; /* the last one, to request `replied` */
     uint64_t replied;
@@ -81,6 +81,7 @@ static void sent(struct nic_op *op, int error, size_t got)
 {
     struct client *c = op->owner;
     (void)error, (void)got;
+    c->sent = true;
     nic_slot_give(&c->fabric, (struct nic_slot *)op);
 }
 
@@ -341,8 +342,9 @@ static void silent(const char *container)
     /* It asks, and gives nothing: its place is free for another one. */
     greet(&busy);
     const struct nic_request m = request_of(&busy, FLOATS);
+    busy.sent = false;
     send_request(&busy, 1, &m);
-    progress(&busy, NULL, NULL, 0.002);
+    progress(&busy, NULL, &busy.sent, 5); /* no more of it, which would give the data */
     usleep((useconds_t)(4e6 * place.timeout));
     greet(&other);
     keep(&other, container);

@@ -183,6 +183,15 @@ static void sequential(int rank, int ranks)
                          MPI_INFO_NULL, &file));
         fill(record, N, rank);
         OK(MPI_File_write_shared(file, record, N, MPI_INT, MPI_STATUS_IGNORE));
+        MPI_Barrier(MPI_COMM_WORLD);
+        /* A view from where the file stands: nothing more is written. */
+        OK(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native",
+                             MPI_INFO_NULL));
+        MPI_Offset disp;
+        MPI_Datatype etype, filetype;
+        char representation[MPI_MAX_DATAREP_STRING];
+        OK(MPI_File_get_view(file, &disp, &etype, &filetype, representation));
+        CHECK_EQUAL(disp, times * ranks * (long long)sizeof record);
         OK(MPI_File_close(&file));
         OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
         MPI_Offset size;
@@ -190,6 +199,20 @@ static void sequential(int rank, int ranks)
         CHECK_EQUAL(size, times * ranks * (long long)sizeof record);
         OK(MPI_File_close(&file));
     }
+}
+
+/* What MPI forbids has its class, and moves nothing. */
+static void wrong(MPI_File file)
+{
+    int one = 1;
+    check_say("wrong arguments");
+    const MPI_Offset before = position(file);
+    CHECK(MPI_File_seek_shared(file, 0, 12345) != MPI_SUCCESS);
+    CHECK(MPI_File_seek_shared(file, -1, MPI_SEEK_SET) != MPI_SUCCESS);
+    CHECK(MPI_File_seek_shared(file, (MPI_Offset)1 << 62, MPI_SEEK_CUR) != MPI_SUCCESS);
+    CHECK(MPI_File_write_shared(file, &one, -1, MPI_INT, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+    CHECK_EQUAL(position(file), before);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 int main(int argc, char **argv)
@@ -205,6 +228,7 @@ int main(int argc, char **argv)
     ordered(file, rank, ranks);
     late(file, rank, ranks);
     split(file, rank, ranks);
+    wrong(file);
     OK(MPI_File_close(&file));
     sequential(rank, ranks);
     check_remove(path, MPI_COMM_WORLD);

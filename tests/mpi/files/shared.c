@@ -64,7 +64,17 @@ static void reading(MPI_File file, int rank, int ranks)
     check_say("reading");
     OK(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
     for (;;) {
-        OK(MPI_File_read_shared(file, record, N, MPI_INT, &status));
+        if (mine % 2) {
+            OK(MPI_File_read_shared(file, record, N, MPI_INT, &status));
+        } else { /* which is done when it can be cancelled */
+            MPI_Request request;
+            int cancelled;
+            OK(MPI_File_iread_shared(file, record, N, MPI_INT, &request));
+            OK(MPI_Cancel(&request));
+            OK(MPI_Wait(&request, &status));
+            OK(MPI_Test_cancelled(&status, &cancelled));
+            CHECK(!cancelled);
+        }
         MPI_Get_count(&status, MPI_INT, &got);
         if (got == 0)
             break;

@@ -4,7 +4,7 @@
  * index is damaged. What a scan does not find is an error.
  *
  *     zmpi-test: RANKS 1,2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off ZMPI_LOG=error
- *     zmpi-test: holes RANKS 2 PRELOAD damage_holes ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off ZMPI_LOG=error
+ *     zmpi-test: holes RANKS 2 ANYIO PRELOAD damage_holes ENV ZMPI_ERROR_BOUND=lossless ZMPI_STAGING=1M ZMPI_REPORT_TEXT=off ZMPI_LOG=error
  */
 #define _GNU_SOURCE // fallocate
 #include "check.h"

@@ -4,6 +4,7 @@
  *
  *     nic_client same [ROUNDS [THREADS]]    every array must come from the daemon
  *     nic_client any [SECONDS]              from wherever; then wait so long for what comes late
+ *     nic_client edges                      calls for which there is no room, or no sense
  *     nic_client large BYTES
  *
  * Prints how many were compressed by the daemon, and decoded.
@@ -201,6 +202,32 @@ static void in_threads(int threads)
     printf("%d of %d by the daemon, %d back\n", all, all, all);
 }
 
+/* What the device answers by itself. */
+static void edges(const struct zmpi_device *d)
+{
+    static float data[1000], is[1000];
+    static unsigned char stream[8000], no_need[1] = {0};
+    const struct zmpi_array a = {ZMPI_F32, {1, 1, 1000}}, none = {ZMPI_F32, {1, 1, 0}};
+    size_t size = 0, length = 0;
+    fill(&a, data, 1);
+    const struct zmpi_job job = job_of(&a, "abs=1e-2", 1, data);
+    struct zmpi_job empty = job, senseless = job;
+    empty.array = none;
+    senseless.keep = -1;
+    if (d->compress(&job, stream, 10, data, &size) != ZMPI_ERR_SPACE ||
+        d->compress(&job, stream, 100, data, &size) != ZMPI_ERR_SPACE ||
+        d->compress(&empty, stream, sizeof stream, data, &size) != ZMPI_ERR_UNSUPPORTED ||
+        d->compress(&senseless, stream, sizeof stream, data, &size) != ZMPI_ERR_UNSUPPORTED)
+        FAIL("a job for which there is no room, or that makes no sense");
+    if (zmpi_job_compress(zmpi_device_cpu(), &job, stream, sizeof stream, data, &length) ||
+        d->decompress(is, 100, stream, length, NULL, 1) != ZMPI_ERR_SPACE ||
+        d->decompress(is, sizeof is, stream, 30, NULL, 1) == ZMPI_OK)
+        FAIL("a stream for which there is no room, or that is cut off");
+    memset(is, 0x77, sizeof is);
+    if (d->decompress(is, sizeof is, stream, length, no_need, 1) || is[0] == data[0])
+        FAIL("a part that is not needed");
+}
+
 static void any(double late)
 {
     struct zmpi_offload offload = {.what = "test", .name = "smartnic"};
@@ -251,12 +278,14 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "same") == 0) {
         rounds = argc > 2 ? atoi(argv[2]) : 1;
         in_threads(argc > 3 ? atoi(argv[3]) : 1);
+    } else if (argc > 1 && strcmp(argv[1], "edges") == 0) {
+        edges(nic());
     } else if (argc > 1 && strcmp(argv[1], "any") == 0) {
         any(argc > 2 ? atof(argv[2]) : 0);
     } else if (argc > 2 && strcmp(argv[1], "large") == 0) {
         large((size_t)atoll(argv[2]));
     } else {
-        FAIL("same, any or large");
+        FAIL("same, any, edges or large");
     }
     return 0;
 }

@@ -208,6 +208,10 @@ Test(protocol, jobs_that_make_no_sense)
     REFUSED(j.bound.mode = 6);
     REFUSED(j.bound.value = 0);
     REFUSED(j.bound.value = nan);
+    REFUSED(j.bound.value = inf);
+    REFUSED((j.bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0}));
+    REFUSED((j.bound = (struct zmpi_bound){ZMPI_PW_REL, 0.5}));
+    REFUSED((j.bound = (struct zmpi_bound){ZMPI_PW_REL, 0.5}, j.abs_bound = -inf));
     REFUSED(j.bound.value = 301);
     REFUSED(j.bound.mode = ZMPI_REL);
     REFUSED(j.bound.mode = ZMPI_LOSSLESS);
@@ -226,6 +230,25 @@ Test(protocol, jobs_that_make_no_sense)
     REFUSED(j.axes = 7);
     REFUSED(j.axes = 16);
 #undef REFUSED
+}
+
+/* Sizes of a request to decode. */
+Test(protocol, decodes_that_make_no_sense)
+{
+    const uint64_t most = UINT64_C(1) << 48;
+    const struct {
+        uint64_t raw, out;
+        bool good;
+    } sizes[] = {{80, 1, true},  {most, most, true},   {79, 1, false},
+                 {80, 0, false}, {most + 1, 1, false}, {80, most + 1, false}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        unsigned char m[NIC_MESSAGE_MAX];
+        struct nic_request was = test_decode(), r;
+        was.raw.bytes = sizes[i].raw;
+        was.out.bytes = sizes[i].out;
+        nic_request_write(m, 42, 3, &was, test_key);
+        cr_assert_eq(nic_request_read(m, &r), sizes[i].good, "%zu", i);
+    }
 }
 
 /* Every job that the codec makes may be sent. */
@@ -318,6 +341,44 @@ static void write_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
     cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0 && chmod(path, 0600) == 0);
+}
+
+/* A good file with one line changed. */
+Test(place, lines_that_make_no_sense)
+{
+    static const char *const lines[] = {
+        "address 12345",
+        "address 12x4",
+        "address A0B1",
+        "address ",
+        "timeout 0",
+        "timeout 1e7",
+        "timeout nan",
+        "secret 0011",
+        "format",
+        "color red",
+        "provider 0123456789012345678901234567890123456789012345678901234567890123456789012345678"};
+    char good[2048], message[256];
+    const char *path = name_of("line");
+    struct nic_place p = some_place();
+    cr_assert(nic_place_write(path, &p, message), "%s", message);
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file);
+    good[fread(good, 1, sizeof good - 1, file)] = 0;
+    fclose(file);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char text[4096], key[20];
+        snprintf(key, sizeof key, "\n%.*s ", (int)strcspn(lines[i], " "), lines[i]);
+        char *at = strstr(good, key), *end = at ? strchr(at + 1, '\n') : good + strlen(good) - 1;
+        at = at ? at : end; /* one more line */
+        snprintf(text, sizeof text, "%.*s\n%s%s", (int)(at - good), good, lines[i], end);
+        write_text(path, text);
+        refused(path, "is not a file that zmpi-nicd has written");
+    }
+    unlink(path);
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    refused(path, "not a file of this user");
+    unlink(path);
 }
 
 Test(place, what_is_none)

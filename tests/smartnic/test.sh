@@ -236,6 +236,7 @@ service)
     by_daemon 24 24 same 2
     by_daemon 48 48 same 1 4 # threads of one process
     by_daemon 12 12 any
+    right edges
     pids=()
     for i in 1 2 3 4 5 6; do
         "$client" same 1 2 >"$work/said.$i" 2>&1 &
@@ -466,12 +467,14 @@ options)
     }
     bad
     bad a b
-    for option in '-m 0' '-m 1K' '-q 0' '-q x' '-c 0' '-j 0' '-j 1e9' '-t 0' '-t nan' '-t 1x' '-e warp' '-f /nonexistent' '-f /etc/passwd' '-p none' '-l 192.0.2.1'; do
+    for option in '-m 0' '-m 1K' '-q 0' '-q x' '-c 0' '-j 0' '-j 1e9' '-t 0' '-t nan' '-t 1x' '-t 9999' '-q 5x' '-q 99999999999999999999' '-q a' '-e warp' '-f /nonexistent' '-f /etc/passwd' '-p none' '-l 192.0.2.1'; do
         # shellcheck disable=SC2086 # two words
         bad $option "$work/nic"
     done
     bad --frobnicate "$work/nic"
     bad --listen '' "$work/nic"
+    bad --timeout '' "$work/nic"
+    bad --queue '' "$work/nic"
     bad --provider $'tcp\nstarting again' "$work/nic"
     # shellcheck disable=SC2046 # so many options
     bad $(printf -- '-f /tmp %.0s' {1..17}) "$work/nic"

@@ -2,7 +2,7 @@
 # coverage.sh [STAGE...]: build with gcov, run tests, print which share of lines and branches of codec, pmpi and smartnic they
 # execute, and the files with the least. build-coverage/coverage.txt has every file, with the numbers of lines that nothing ran.
 #
-# Stages, all of them by default: unit cli smartnic libraries ranks1 ranks2 ranks3 faults. A stage adds to what is counted
+# Stages, all of them by default: unit cli smartnic libraries ranks1 ranks2 ranks3 faults mpich. A stage adds to what is counted
 # already, so that they can run at different times; "fresh" forgets what was counted, "report" only prints:
 #     scripts/coverage.sh fresh unit cli && scripts/coverage.sh ranks1 ranks2
 # All of them take about 40 minutes on two cores.
@@ -23,21 +23,27 @@ declare -A tests=(
     [libraries]='^mpi\.(library|hdf5|netcdf|h5py|pnetcdf)|^cuda\.(file|coll|element|startup|failing)'
     [ranks1]='^mpi\..*\.np1\.' [ranks2]='^mpi\..*\.np2\.' [ranks3]='^mpi\..*\.np3\.'
     [faults]='^mpi\.(failing_|no_memory)|^cli\.no_memory'
+    [mpich]='^mpi\.(large_counts|mixed|several|shared|views|types_f90|gather|finalize|nonblocking)\.'
 )
-order=(unit cli smartnic libraries ranks1 ranks2 ranks3 faults)
+order=(unit cli smartnic libraries ranks1 ranks2 ranks3 faults mpich)
 
 run() {
-    local left_out=$long
+    local left_out=$long build=build-coverage
+    if [[ $1 == mpich ]]; then # another library of the same sources
+        build="build-coverage/mpich"
+        cmake --preset coverage -B $build --log-level=WARNING -DMPI_C_COMPILER=mpicc.mpich -DZMPI_TEST_GROUPS=mpi
+        cmake --build $build --parallel "$(nproc)"
+    fi
     [[ $1 != ranks* ]] || left_out+='|^mpi\.(failing_|no_memory)'
     [[ $1 != faults ]] || left_out='\.ompio$'
     echo "stage $1"
-    ctest --test-dir build-coverage --parallel "$(nproc)" --timeout 900 -R "${tests[$1]}" -E "$left_out" | tail -20 || true
+    ctest --test-dir $build --parallel "$(nproc)" --timeout 900 -R "${tests[$1]}" -E "$left_out" | tail -20 || true
 }
 
 stages=("$@")
 ((${#stages[@]})) || stages=(fresh "${order[@]}")
 for stage in "${stages[@]}"; do
-    [[ $stage == fresh || $stage == report || -n ${tests[$stage]:-} ]] || usage "no such stage: $stage"
+    [[ $stage == fresh || $stage == report || -n ${tests[$stage]:-} ]] || die "no such stage: $stage; there are fresh, report, ${order[*]}"
 done
 need_packages gcovr
 cmake --preset coverage --log-level=WARNING -DMPI_C_COMPILER=mpicc.openmpi

@@ -6,8 +6,8 @@ Branches are counted again without those of exceptions, taken or not. An operand
 
 memory   whether the line, or one of the two before it, got the memory that it asked for
 failed   whether a call failed, there or before: of the system (a file that is open cannot be read, written, locked, its
-         size not be had), of MPI, of HDF5, of libfabric, or a function that passes such an error on; or which of several
-         errors is the first (rc ? rc : told)
+         size not be had), of MPI, of HDF5, of libfabric, or a function that passes such an error on; whether there is the
+         descriptor or handle that such a call gave; or which of several errors is the first (rc ? rc : told)
 
 A line whose branches are not two for each operand is no exception.
 """
@@ -19,7 +19,7 @@ import sys
 GETS = re.compile(r"\b(malloc|calloc|realloc|aligned_alloc|strn?dup|asprintf|\w*_alloc|\w*_take|\w*reserve\w*)\(")
 GOT = re.compile(r"^!?\*?[\w>.-]+( [!=]= NULL)?$|\(")
 ERROR = re.compile(r"^!?\*?(\w+(->|\.))*(rc|status|error|failed|told|worst|wrong|bad|good|ok)( [!=]= (0|ZMPI_OK|MPI_SUCCESS))?$|"
-                   r"\bfd (>=|<) 0$|^(n|got|done) <=? 0$|errno [!=]= E")
+                   r"\b(fd|file|list|type|space|access|member|native|opened|copy|again) (>=|<) 0$|^(n|got|done) <=? 0$|errno [!=]= E")
 CALL = re.compile(r"\b(P?MPI_\w+|H5[A-Z]\w+|fi_\w+|fstat|statvfs|close|fcntl|fsync|fdatasync|getcwd|getrlimit|dladdr|realpath|"
                   r"zfd_\w+|zsession_lock|nic_random)\(|\b(rc|error|status) = \w+\(")
 

@@ -120,7 +120,7 @@ struct zreplace *zreplace_begin(MPI_Comm comm, const char *path, const struct zm
     struct stat s;
     int rank = 0;
     bool ok = all_of(comm, r && !PMPI_Comm_rank(comm, &rank)), made = false;
-    if (!ok) {
+    if (!ok || !r) {
         free(r);
         return NULL;
     }

@@ -1,0 +1,501 @@
+/*
+ * hdf5_random.c - run PATH FIRST COUNT BOUND [filter] | kill PATH SEED BOUND | after PATH SEED
+ * BOUND: random programs of HDF5 (hdf5_random.h), each on a file PATH.SEED.h5 that it reads again
+ * in the end. `filter`: nothing that HDF5 refuses for datasets with filters. `kill` ends with all
+ * processes killed, some writes behind a flush; `after` says whether the file holds what was
+ * flushed, or what came later.
+ */
+#include <math.h>
+#include <signal.h>
+
+#include "hdf5_random.h"
+
+int rank, ranks;
+double bound;
+bool filter;
+
+static bool replay, is_wrong;
+static unsigned program; /* the seed */
+static struct set sets[SETS];
+static hid_t file, open_set[SETS];
+static char path[500];
+static int note[SETS + 1]; /* what attributes hold, the last one of the file; 0: there is none */
+
+/* Says what is wrong in this program, once, and goes on: HDF5 alone may do the same. */
+__attribute__((format(printf, 1, 2))) static void wrong(const char *format, ...)
+{
+    char text[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (!is_wrong)
+        printf("wrong: %u, rank %d, %s: %s\n", program, rank, check_case, text);
+    is_wrong = true;
+}
+
+/* ---- files ---- */
+
+static hid_t access_list(void)
+{
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5(H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL));
+    if (pick(2)) {
+        H5(H5Pset_all_coll_metadata_ops(access, true));
+        H5(H5Pset_coll_metadata_write(access, true));
+    }
+    return access;
+}
+
+static void open_file(bool create, bool write)
+{
+    const hid_t access = access_list();
+    if (!replay) {
+        file = create ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
+                      : H5Fopen(path, write ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
+        H5(file);
+    }
+    for (int k = 0; k < SETS && !create && !replay; k++)
+        if (sets[k].is_there)
+            H5(open_set[k] = H5Dopen2(file, sets[k].name, H5P_DEFAULT));
+    H5(H5Pclose(access));
+}
+
+static void close_file(void)
+{
+    for (int k = 0; k < SETS && !replay; k++)
+        if (sets[k].is_there)
+            H5(H5Dclose(open_set[k]));
+    if (!replay)
+        H5(H5Fclose(file));
+    for (int k = 0; k < SETS; k++)
+        sets[k].alone = false;
+}
+
+static void flush(void)
+{
+    if (!replay)
+        H5(H5Fflush(file, H5F_SCOPE_GLOBAL));
+    for (int k = 0; k < SETS; k++)
+        if (sets[k].is_there) {
+            sets[k].alone = false;
+            memcpy(sets[k].flushed, sets[k].value, elements(&sets[k]) * sizeof(double));
+        }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* What one rank wrote by itself, others see after a flush. */
+static void see(struct set *s)
+{
+    if (s->alone)
+        flush();
+}
+
+/* ---- datasets ---- */
+
+static void allocate(struct set *s)
+{
+    const size_t all = elements(s);
+    free(s->value);
+    free(s->flushed);
+    s->value = check_alloc(all * sizeof *s->value);
+    s->flushed = check_alloc(all * sizeof *s->flushed);
+    for (size_t i = 0; i < all; i++)
+        s->value[i] = s->flushed[i] = s->fill;
+}
+
+static void draw_set(int k, int number)
+{
+    static const double fills[] = {0, 17, -999.25, 1e30, 0, 99};
+    struct set *const s = &sets[k];
+    const size_t most = pick(3) ? MOST_ELEMENTS : 300;
+    snprintf(s->name, sizeof s->name, "set_%d", number);
+    s->is_there = true;
+    s->layout = (enum layout)(filter ? pick(3) : pick(LAYOUTS));
+    s->type = (enum type)(pick(3) ? pick(2) : pick(I16)); /* mostly floats */
+    s->rank = 1 + (int)pick(MOST_RANK);
+    s->fill = fills[is_float(s->type) ? pick(6) : pick(2)];
+    if (s->type == F32 || s->type == F32_BE)
+        s->fill = (double)(float)s->fill;
+    size_t left = s->layout == COMPACT ? 60 : most;
+    for (int i = 0; i < s->rank; i++) {
+        const double part = pow((double)left, 1.0 / (s->rank - i));
+        s->size[i] = 1 + pick((size_t)(2 * part));
+        s->size[i] = s->size[i] > left ? left : s->size[i];
+        left /= (size_t)s->size[i];
+        s->chunk[i] = pick(4) == 0 ? s->size[i] : 1 + pick((size_t)s->size[i]);
+    }
+    /* Not thousands of chunks. */
+    for (int i = 0; i < s->rank; i++)
+        while (s->chunk[i] * 6 < s->size[i])
+            s->chunk[i] *= 2;
+    allocate(s);
+}
+
+static hid_t creation_list(const struct set *s)
+{
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    if (s->layout == CHUNKED || s->layout == GROWING)
+        H5(H5Pset_chunk(list, s->rank, s->chunk));
+    if (s->layout == COMPACT)
+        H5(H5Pset_layout(list, H5D_COMPACT));
+    if (s->fill != 0 || pick(2)) // NOLINT: as it is
+        H5(H5Pset_fill_value(list, H5T_NATIVE_DOUBLE, &s->fill));
+    if (pick(2) || s->fill == 0) // NOLINT
+        H5(H5Pset_fill_time(list, H5D_FILL_TIME_ALLOC));
+    return list;
+}
+
+static void create(int number)
+{
+    static const hsize_t unlimited[MOST_RANK] = {H5S_UNLIMITED, H5S_UNLIMITED, H5S_UNLIMITED,
+                                                 H5S_UNLIMITED};
+    int k = 0;
+    while (k < SETS && sets[k].is_there)
+        k++;
+    if (k == SETS)
+        return;
+    draw_set(k, number);
+    note[k] = 0;
+    const struct set *const s = &sets[k];
+    const hid_t list = creation_list(s),
+                space = H5Screate_simple(s->rank, s->size, s->layout == GROWING ? unlimited : NULL);
+    if (!replay)
+        H5(open_set[k] = H5Dcreate2(file, s->name, type_in_file(s->type), space, H5P_DEFAULT, list,
+                                    H5P_DEFAULT));
+    H5(H5Sclose(space));
+    H5(H5Pclose(list));
+}
+
+static void delete (int k)
+{
+    if (!sets[k].is_there)
+        return;
+    if (!replay) {
+        H5(H5Dclose(open_set[k]));
+        H5(H5Ldelete(file, sets[k].name, H5P_DEFAULT));
+    }
+    sets[k].is_there = false;
+}
+
+/* What is in both sizes stays, all else is the fill value. */
+static void resize(int k)
+{
+    struct set *const s = &sets[k];
+    if (!s->is_there || s->layout != GROWING)
+        return;
+    see(s);
+    struct set old = *s;
+    old.value = check_alloc(elements(s) * sizeof *old.value);
+    memcpy(old.value, s->value, elements(s) * sizeof *old.value);
+    for (int i = 0; i < s->rank; i++)
+        if (pick(2))
+            s->size[i] = 1 + pick((size_t)(2 * s->size[i]));
+    while (elements(s) > MOST_ELEMENTS)
+        for (int i = 0; i < s->rank; i++)
+            s->size[i] = (s->size[i] + 1) / 2;
+    allocate(s);
+    for (size_t i = 0; i < elements(s); i++) {
+        size_t left = i, at = 0, place[MOST_RANK];
+        bool inside = true;
+        for (int d = s->rank - 1; d >= 0; d--) {
+            place[d] = left % (size_t)s->size[d];
+            left /= (size_t)s->size[d];
+            inside = inside && place[d] < old.size[d];
+        }
+        for (int d = 0; d < s->rank; d++)
+            at = at * (size_t)old.size[d] + place[d];
+        if (inside)
+            s->value[i] = old.value[at];
+    }
+    free(old.value);
+    if (!replay)
+        H5(H5Dset_extent(open_set[k], s->size));
+}
+
+/* ---- transfers ---- */
+
+static enum type draw_type(const struct set *s)
+{
+    static const enum type floats[] = {F32, F64, F32_BE, F64_BE}, whole[] = {I32, U8, F64, F32};
+    if (filter || pick(3))
+        return s->type;
+    return is_float(s->type) ? floats[pick(4)] : whole[pick(4)];
+}
+
+static hid_t draw_list(bool together)
+{
+    const hid_t how = H5Pcreate(H5P_DATASET_XFER);
+    H5(H5Pset_dxpl_mpio(how, together ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT));
+    if (together && !filter && pick(4) == 0)
+        H5(H5Pset_dxpl_mpio_collective_opt(how, H5FD_MPIO_INDIVIDUAL_IO));
+    if (together && pick(4) == 0)
+        H5(H5Pset_dxpl_mpio_chunk_opt(how,
+                                      pick(2) ? H5FD_MPIO_CHUNK_ONE_IO : H5FD_MPIO_CHUNK_MULTI_IO));
+    return how;
+}
+
+/* A rank's own part of the dataset: no other has any of it. */
+static void box_of(const struct set *s, int who, int cut, hsize_t *low, hsize_t *high)
+{
+    for (int i = 0; i < s->rank; i++) {
+        low[i] = i == cut ? s->size[i] * (hsize_t)who / (hsize_t)ranks : 0;
+        high[i] = i == cut ? s->size[i] * (hsize_t)(who + 1) / (hsize_t)ranks : s->size[i];
+    }
+}
+
+static void *make_buffer(const struct part *p)
+{
+    unsigned char *data = check_alloc(p->held * bytes_of(p->type));
+    for (size_t i = 0; i < p->held * bytes_of(p->type); i++)
+        data[i] = (unsigned char)check_mix(7, i);
+    return data;
+}
+
+static void write_part(int k, const struct part *p, size_t salt, enum look look, hid_t how)
+{
+    void *data = make_buffer(p);
+    for (size_t i = 0; i < p->n; i++)
+        put(p->type, data, p->in[i], value_of(&sets[k], p->type, salt, look, p->at[i]));
+    void *before = check_alloc(p->held * bytes_of(p->type));
+    memcpy(before, data, p->held * bytes_of(p->type));
+    H5(H5Dwrite(open_set[k], type_in_file(p->type), p->memory, p->file, how, data));
+    CHECK(memcmp(before, data, p->held * bytes_of(p->type)) == 0);
+    free(before);
+    free(data);
+}
+
+/* All ranks, each a part of its own, or one alone; compact ones all together the same. */
+static void write_set(int k)
+{
+    struct set *const s = &sets[k];
+    if (!s->is_there)
+        return;
+    const bool same = s->layout == COMPACT, alone = !same && !filter && pick(4) == 0;
+    const bool together = filter || (!alone && pick(3) > 0);
+    const int writer = (int)pick((size_t)ranks), cut = (int)pick((size_t)s->rank);
+    const bool whole = pick(3) == 0;
+    const size_t salt = pick(1000);
+    const enum look look = (enum look)pick(LOOKS);
+    bool converts = false; /* then HDF5 writes independently */
+    if (s->alone)
+        see(s);
+    if (getenv("VERB") && rank == 0)
+        fprintf(stderr, "write %s same %d alone %d (%d) together %d look %d cut %d\n", s->name,
+                same, alone, writer, together, look, cut);
+    const hid_t how = draw_list(together);
+    for (int r = 0; r < (same ? 1 : ranks); r++) {
+        hsize_t low[MOST_RANK], high[MOST_RANK];
+        box_of(s, r, alone || same ? MOST_RANK : cut, low, high);
+        struct part p =
+            make_part(s, draw_type(s), low, high, whole && (alone || same || ranks == 1));
+        converts = converts || p.type != s->type;
+        const bool writes = alone ? r == writer : same || r == rank;
+        for (size_t i = 0; i < p.n && (!alone || r == writer); i++)
+            s->value[p.at[i]] = value_of(s, p.type, salt, look, p.at[i]);
+        if (!replay && writes && (!alone || rank == writer))
+            write_part(k, &p, salt, look, how);
+        end_part(&p);
+    }
+    s->alone = !together || converts;
+    H5(H5Pclose(how));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* A part that any rank may have written; what lies between in the buffer stays. */
+static void read_set(int k, bool whole)
+{
+    struct set *const s = &sets[k];
+    hsize_t low[MOST_RANK] = {0};
+    if (!s->is_there)
+        return;
+    see(s);
+    const hid_t how = draw_list(pick(2));
+    for (int r = 0; r < ranks; r++) {
+        struct part p = make_part(s, draw_type(s), low, s->size, whole);
+        bool *read = calloc(p.held + 1, sizeof *read);
+        unsigned char *data = make_buffer(&p), *before = make_buffer(&p);
+        if (!replay && r == rank)
+            H5(H5Dread(open_set[k], type_in_file(p.type), p.memory, p.file, how, data));
+        for (size_t i = 0; i < p.n && !replay && r == rank; i++) {
+            const double should = s->value[p.at[i]], is = get(p.type, data, p.in[i]);
+            const bool shorter =
+                (s->type == F64 || s->type == F64_BE) && (p.type == F32 || p.type == F32_BE);
+            const double v = shorter ? (double)(float)should : should;
+            read[p.in[i]] = true;
+            if (!is_as(s, is, v, shorter ? fabs(v) * 0x1p-23 : 0))
+                wrong("%s, element %zu of %zu: %.17g, not %.17g", s->name, p.at[i], elements(s), is,
+                      v);
+        }
+        for (size_t i = 0; i < p.held && !replay && r == rank; i++)
+            CHECK(read[i] || memcmp(data + i * bytes_of(p.type), before + i * bytes_of(p.type),
+                                    bytes_of(p.type)) == 0);
+        free(before);
+        free(data);
+        free(read);
+        end_part(&p);
+    }
+    H5(H5Pclose(how));
+}
+
+/* ---- attributes ---- */
+
+enum { NOTES = 20 };
+
+/* Of a dataset, or of the file. */
+static void write_note(int k, int number)
+{
+    double data[NOTES];
+    for (int i = 0; i < NOTES; i++)
+        data[i] = number + 0.001 * i;
+    const int which = sets[k].is_there ? k : SETS;
+    if (!replay) {
+        const hid_t of = which == k ? open_set[k] : file,
+                    space = H5Screate_simple(1, &(hsize_t){NOTES}, NULL),
+                    at = note[which] ? H5Aopen(of, "note", H5P_DEFAULT)
+                                     : H5Acreate2(of, "note", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT,
+                                                  H5P_DEFAULT);
+        H5(at);
+        H5(H5Awrite(at, H5T_NATIVE_DOUBLE, data));
+        H5(H5Aclose(at));
+        H5(H5Sclose(space));
+    }
+    note[which] = number;
+}
+
+static void read_note(int which)
+{
+    double data[NOTES];
+    if (!note[which] || (which < SETS && !sets[which].is_there))
+        return;
+    const hid_t at = H5Aopen(which < SETS ? open_set[which] : file, "note", H5P_DEFAULT);
+    H5(at);
+    H5(H5Aread(at, H5T_NATIVE_DOUBLE, data));
+    H5(H5Aclose(at));
+    for (int i = 0; i < NOTES; i++)
+        CHECK_SAY(data[i] == note[which] + 0.001 * i, "note %d: %g", which, data[i]); // NOLINT
+}
+
+/* ---- programs ---- */
+
+static void read_all(void)
+{
+    for (int k = 0; k < SETS; k++)
+        read_set(k, true);
+    for (int k = 0; k <= SETS && !replay; k++)
+        read_note(k);
+}
+
+static void step(int number)
+{
+    const int k = (int)pick(SETS);
+    const size_t what = pick(20);
+    check_say("step %d", number);
+    if (getenv("VERB") && rank == 0)
+        fprintf(stderr, "step %d: %zu of %d\n", number, what, k);
+    if (what < 3)
+        create(number);
+    else if (what == 3 && pick(3) == 0)
+        delete (k);
+    else if (what == 4)
+        resize(k);
+    else if (what == 5)
+        flush();
+    else if (what == 6)
+        write_note(k, number);
+    else if (what == 7) {
+        close_file();
+        open_file(false, true);
+    } else if (what < 10)
+        read_set(k, false);
+    else
+        write_set(k);
+}
+
+static void begin(const char *name, unsigned number)
+{
+    snprintf(path, sizeof path, "%s.%u.h5", name, number);
+    check_say("%s", path);
+    program = number;
+    is_wrong = false;
+    seed(number);
+    memset(note, 0, sizeof note);
+    for (int k = 0; k < SETS; k++)
+        sets[k].is_there = false;
+    if (!replay)
+        check_remove(path, MPI_COMM_WORLD);
+    open_file(true, true);
+    for (int i = 1; i <= 3; i++)
+        create(i);
+}
+
+static void run(const char *name, unsigned number)
+{
+    begin(name, number);
+    for (int i = 4, steps = 10 + (int)pick(30); i < steps; i++)
+        step(i);
+    check_say("in the end");
+    close_file();
+    open_file(false, false);
+    read_all();
+    close_file();
+}
+
+/* Killed behind some writes that nothing was flushed after. */
+static void run_until_killed(const char *name, unsigned number)
+{
+    begin(name, number);
+    for (int i = 4, steps = 10 + (int)pick(20); i < steps; i++)
+        step(i);
+    flush();
+    for (size_t i = 0, writes = pick(4); i < writes; i++) {
+        const int k = (int)pick(SETS);
+        if (sets[k].is_there && sets[k].layout != COMPACT && !sets[k].alone)
+            write_set(k);
+    }
+    if (!replay)
+        raise(SIGKILL);
+}
+
+static void read_after(void)
+{
+    replay = false;
+    open_file(false, false);
+    for (int k = 0; k < SETS; k++) {
+        const struct set *const s = &sets[k];
+        if (!s->is_there)
+            continue;
+        double *data = check_alloc(elements(s) * sizeof *data);
+        H5(H5Dread(open_set[k], H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
+        for (size_t i = 0; i < elements(s); i++)
+            if (!is_as(s, data[i], s->flushed[i], 0) && !is_as(s, data[i], s->value[i], 0))
+                wrong("%s, element %zu: %.17g, not %.17g or %.17g", s->name, i, data[i],
+                      s->flushed[i], s->value[i]);
+        free(data);
+    }
+    for (int k = 0; k <= SETS; k++)
+        read_note(k);
+    close_file();
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    CHECK(argc >= 5);
+    const char *const what = argv[1], *const name = argv[2];
+    const unsigned first = (unsigned)atoi(argv[3]);
+    bound = atof(argv[argc > 5 ? 5 : 4]);
+    filter = argc > 6;
+    replay = strcmp(what, "after") == 0;
+    if (strcmp(what, "run") == 0)
+        for (unsigned i = 0; i < (unsigned)atoi(argv[4]); i++)
+            run(name, first + i);
+    else
+        run_until_killed(name, first);
+    if (replay)
+        read_after();
+    MPI_Finalize();
+    return 0;
+}

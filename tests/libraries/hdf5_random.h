@@ -1,0 +1,74 @@
+/*
+ * hdf5_random.h - random programs of HDF5, and what their files must hold afterwards.
+ *
+ * All ranks draw the same numbers, so that each knows what all of them do: every write changes the
+ * file, and a model of it in memory. With `replay` nothing but the model changes.
+ */
+#ifndef ZMPI_TESTS_HDF5_RANDOM_H
+#define ZMPI_TESTS_HDF5_RANDOM_H
+
+#include <hdf5.h>
+
+#include "../mpi/check.h"
+
+#define H5(call)                                                                                   \
+    do {                                                                                           \
+        if ((call) < 0)                                                                            \
+            check_fail(__FILE__, __LINE__, "%s", #call);                                           \
+    } while (0)
+
+enum { MOST_RANK = 4, SETS = 6, MOST_ELEMENTS = 12000 };
+enum type { F32, F64, F32_BE, F64_BE, I32, I16_BE, U8, I16, TYPES };
+enum look { SMOOTH, NOISE, CONSTANT, MIXED, WIDE, WHOLE, LOOKS };
+enum layout { CONTIGUOUS, CHUNKED, GROWING, COMPACT, LAYOUTS };
+
+struct set {
+    bool is_there;
+    bool alone; /* a rank has written by itself since the last flush */
+    char name[24];
+    int rank;
+    hsize_t size[MOST_RANK], chunk[MOST_RANK];
+    enum type type;
+    enum layout layout;
+    double fill;
+    double *value;   /* of each element */
+    double *flushed; /* at the last flush */
+};
+
+/* What one rank transfers: elements `at` of the dataset, in the order of both selections, which lie
+ * at `in` in a buffer of `held` elements. */
+struct part {
+    enum type type;
+    hid_t file, memory; /* H5S_ALL, or to be closed */
+    size_t n, held;
+    size_t *at, *in;
+};
+
+extern int rank, ranks;
+extern double bound; /* of floats in the machine's byte order */
+extern bool filter;  /* datasets go through the filter */
+
+/* ---- hdf5_random_parts.c ---- */
+
+void seed(uint64_t s);
+size_t pick(size_t n); /* 0 to n - 1 */
+
+hid_t type_in_file(enum type type);
+bool is_float(enum type type);
+size_t bytes_of(enum type type);
+void put(enum type type, void *data, size_t i, double v);
+double get(enum type type, const void *data, size_t i);
+size_t elements(const struct set *s);
+
+/* Of element i, when a program writes values of this look. */
+double value_of(const struct set *s, enum type memory, size_t salt, enum look look, size_t i);
+
+/* Is it what it should be? more: by which it may differ as it was converted. */
+bool is_as(const struct set *s, double is, double should, double more);
+
+/* Elements of the box from `low` to below `high`; all of them where `whole`. */
+struct part make_part(const struct set *s, enum type type, const hsize_t *low, const hsize_t *high,
+                      bool whole);
+void end_part(struct part *p);
+
+#endif

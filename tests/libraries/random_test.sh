@@ -1,0 +1,58 @@
+#!/bin/bash
+# random_test.sh MPIEXEC LIBZMPI ZMPI PROGRAM RANKS H5DIFF H5DUMP: random programs of HDF5 (hdf5_random.c) with ZMPI_HDF5.
+#
+# Each file holds what its program wrote: exactly, or within the bound. HDF5's tools see there what they see in the file that
+# the same program writes without libzmpi.so, metadata and attributes too. Some are killed. Not with a filter: HDF5 1.10.8
+# itself fails, or loses data, where several ranks write a chunk with a filter again, by gzip and without libzmpi.so too
+# (hdf5_random run PATH FIRST COUNT BOUND filter).
+# ZMPI_TEST_LONG: 40 times as many. ZMPI_TEST_SEED: of the first.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/../../scripts/lib.sh"
+launcher=$1 lib=$2 zmpi=$3 program=$4 ranks=$5 diff=$6 dump=$7
+count=25 kills=2 first=${ZMPI_TEST_SEED:-$((ranks * 100000))}
+[[ ! ${ZMPI_TEST_LONG:-} ]] || count=1000 kills=40
+
+# run WHAT NAME=VALUE... -- ARGUMENT...
+run() {
+    local setting=()
+    while [[ $1 != -- ]]; do
+        setting+=("$1")
+        shift
+    done
+    shift
+    run_mpi "$launcher" "$ranks" "${setting[@]}" ZMPI_EXACT_BELOW=256 -- "$program" "$@" >run.log 2>&1
+}
+
+# same FOLDER WITHIN: its first files are those of plain/, but for floats that differ by no more.
+same() {
+    local file name
+    for file in plain/*."$first".h5 plain/*.$((first + 1)).h5 plain/*.$((first + 2)).h5; do
+        name=$1/${file##*/}
+        if head -c 5 "$name" | grep -q ZMPI; then
+            rm -f back.h5
+            "$zmpi" decompress -k "$name" back.h5
+        else
+            cp "$name" back.h5
+        fi
+        "$diff" -d "$2" "$file" back.h5 >diff.txt || die "$name: $(head -5 diff.txt)"
+        cmp <("$dump" -A "$file" | tail -n +2) <("$dump" -A back.h5 | tail -n +2) || die "$name: other metadata"
+    done
+}
+
+rm -rf plain exact lossy killed back.h5
+mkdir plain exact lossy killed
+container=(LD_PRELOAD="$lib" ZMPI_HDF5=container)
+run -- run plain/r "$first" 3 0 || die "without zmpi: $(cat run.log)"
+for case in exact:lossless:0:0 lossy:abs=1e-3:1e-3:1.1; do
+    IFS=: read -r folder bound within least <<<"$case"
+    run "${container[@]}" ZMPI_ERROR_BOUND="$bound" ZMPI_LEAST_RATIO="$least" -- run $folder/r "$first" $count "$within" ||
+        die "$folder: $(grep -v 'ZMPI:' run.log | head -20)"
+    same $folder "$within"
+    grep -lq ZMPI $folder/* || die "$folder: no container"
+done
+for ((seed = first; seed < first + kills; seed++)); do
+    run "${container[@]}" ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_LEAST_RATIO=0 -- kill killed/k $seed 1e-3 && die "$seed: not killed"
+    run LD_PRELOAD="$lib" -- after killed/k $seed 1e-3 || die "$seed, killed: $(head -20 run.log)"
+done
+rm -rf plain exact lossy killed back.h5

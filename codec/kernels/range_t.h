@@ -25,8 +25,10 @@ static void RANGE_NAME(const void *src, size_t n, struct zmpi_range *r)
             r->max = fmax(r->max, (double)hi);
             continue;
         }
-        for (size_t j = 0; j < m; j++)
-            zmpi_range_take(r, (double)g[j]);
+        for (size_t j = 0; j < m; j++) {
+            const T value = g[j]; /* gcc 14 for AArch64 cannot pass what is unaligned */
+            zmpi_range_take(r, (double)value);
+        }
     }
 }
 

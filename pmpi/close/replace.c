@@ -318,6 +318,12 @@ static int written(const struct zfile *f, uint64_t all[2])
     return PMPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, f->comm);
 }
 
+static bool is_touched(const struct zfile *f, const uint64_t all[2])
+{
+    const struct zreplace *r = f->replace;
+    return all[0] > 0 || r->below < r->n.size || f->container.logical_size != r->n.size;
+}
+
 /* Where records have nothing of what was there. Holes behind it stay holes. */
 static size_t holes_before(struct zmpi_run *hole, size_t n, uint64_t below)
 {
@@ -381,7 +387,7 @@ int zreplace_synced(struct zfile *f)
     uint64_t all[2];
     bool done = false;
     int rc = r ? written(f, all) : MPI_SUCCESS;
-    if (!r || rc || all[0] == 0)
+    if (!r || rc || !is_touched(f, all))
         return rc;
     if (all[0] + r->n.most >= r->below || r->after)
         rc = replace(f, false, &done);
@@ -458,7 +464,7 @@ int zreplace_close(struct zfile *f, bool *gone)
     uint64_t all[2] = {0};
     bool done = false;
     int rc = written(f, all);
-    const bool untouched = !rc && all[0] == 0 && r->below == r->n.size;
+    const bool untouched = !rc && !is_touched(f, all);
     if (!rc && (all[1] >= FLOATS_LEAST || r->synced))
         rc = replace(f, true, &done);
     if (done)

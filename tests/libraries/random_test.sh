@@ -5,13 +5,14 @@
 # the same program writes without libzmpi.so, metadata and attributes too. Some are killed. Not with a filter: HDF5 1.10.8
 # itself fails, or loses data, where several ranks write a chunk with a filter again, by gzip and without libzmpi.so too
 # (hdf5_random run PATH FIRST COUNT BOUND filter).
-# ZMPI_TEST_LONG: 40 times as many. ZMPI_TEST_SEED: of the first.
+# ZMPI_TEST_LONG: 40 times as many on one rank. ZMPI_TEST_SEED: of the first.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../scripts/lib.sh"
 launcher=$1 lib=$2 zmpi=$3 program=$4 ranks=$5 diff=$6 dump=$7
 count=25 kills=2 first=${ZMPI_TEST_SEED:-$((ranks * 100000))}
-[[ ! ${ZMPI_TEST_LONG:-} ]] || count=1000 kills=40
+# Of several ranks HDF5 1.10.8 itself loses data in one of 50 such programs, without zmpi too.
+((ranks > 1)) || [[ ! ${ZMPI_TEST_LONG:-} ]] || count=1000 kills=40
 
 # run WHAT NAME=VALUE... -- ARGUMENT...
 run() {

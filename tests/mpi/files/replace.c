@@ -31,6 +31,7 @@ static const struct act {
     {"all but the middle", WO, 3 * MB, 0, MB, MB + 50000, 3 * MB, 0, NOTHING, true},
     {"all but the first bytes", WO, 3 * MB, 1000, 5 * MB, 0, 0, 0, NOTHING, true},
     {"cut", WO, 3 * MB, 0, 3 * MB / 2, 0, 0, 3 * MB / 2, NOTHING, true},
+    {"longer", WO, 3 * MB, 0, 0, 0, 0, 4 * MB, NOTHING, false},
     {"cut, a part", WO, 9 * MB, 2 * MB, 3 * MB, 0, 0, 3 * MB, NOTHING, false},
     {"behind it", WO, 3 * MB, 4 * MB, 5 * MB, 0, 0, 0, NOTHING, false},
     {"nothing", WO, 3 * MB, 0, 0, 0, 0, 0, NOTHING, false},

@@ -267,7 +267,7 @@ static int go_through(struct tool_input *in, bool json, bool all, struct sums *s
         memory = memory && status != ZMPI_ERR_MEMORY;
         if (r->kind == ZMPI_RECORD_DATA && !status) {
             add(&s->total[info.array.type], r, &info);
-            tool_kinds_add(&s->kinds, in, r, &info, all);
+            memory = !tool_kinds_add(&s->kinds, in, r, &info, all) && memory;
         }
         if (json)
             printf("%s", i ? ", " : "");

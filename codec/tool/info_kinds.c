@@ -50,36 +50,50 @@ static bool is_alike(const struct tool_kind *k, const struct tool_kind *one)
            is_near(k->least, one->least);
 }
 
-/* What the values of a record span; empty if it cannot be decoded: `zmpi verify` says why. */
-static struct zmpi_range range_of(struct tool_input *in, const struct zmpi_record *r,
-                                  const struct zmpi_stream_info *info)
+/* A record that claims more than this is not decoded for its range. */
+#define DECODED_MOST ((uint64_t)1 << 30)
+
+static enum zmpi_status range_of_stream(struct tool_input *in, const struct zmpi_stream *s,
+                                        bool big_endian, struct zmpi_range *range)
 {
-    struct zmpi_range range = {HUGE_VAL, -HUGE_VAL, HUGE_VAL};
-    const uint64_t head = zmpi_record_head_size(r);
-    struct zmpi_stream s;
-    if (r->offset > in->physical || zmpi_record_size(r) > in->physical - r->offset)
-        return range;
-    unsigned char *payload = malloc((size_t)r->payload_length);
-    if (payload &&
-        !in->reader.read(in->reader.context, r->offset + head, payload,
-                         (size_t)r->payload_length) &&
-        !zmpi_stream_parse(&s, payload, (size_t)r->payload_length)) {
-        const size_t width = width_of(info->array.type), count = s.info.decoded_bytes / width;
-        void *values =
-            s.info.array.type == info->array.type && count ? malloc(s.info.decoded_bytes) : NULL;
-        if (values && !zmpi_stream_decode(&s, NULL, in->reader.threads, values, NULL)) {
-            if (info->big_endian)
-                zmpi_bytes_big_endian(values, values, count, width);
-            zmpi_fill_range(info->array.type, values, count, fills_from, NULL, 1, &range);
-        }
-        free(values);
+    const enum zmpi_type type = s->info.array.type;
+    const size_t width = width_of(type), count = s->info.decoded_bytes / width;
+    void *values = malloc(s->info.decoded_bytes + 1);
+    enum zmpi_status status =
+        values ? zmpi_stream_decode(s, NULL, in->reader.threads, values, NULL) : ZMPI_ERR_MEMORY;
+    if (status == ZMPI_OK && count) {
+        if (big_endian)
+            zmpi_bytes_big_endian(values, values, count, width);
+        zmpi_fill_range(type, values, count, fills_from, NULL, 1, range);
     }
-    free(payload);
-    return range;
+    free(values);
+    return status;
 }
 
-void tool_kinds_add(struct tool_kinds *s, struct tool_input *in, const struct zmpi_record *r,
-                    const struct zmpi_stream_info *info, bool decode)
+/* What the values of a record span; empty if it cannot be decoded: `zmpi verify` says why. */
+static enum zmpi_status range_of(struct tool_input *in, const struct zmpi_record *r,
+                                 const struct zmpi_stream_info *info, struct zmpi_range *range)
+{
+    const uint64_t head = zmpi_record_head_size(r);
+    struct zmpi_stream s;
+    *range = (struct zmpi_range){HUGE_VAL, -HUGE_VAL, HUGE_VAL};
+    if (r->offset > in->physical || zmpi_record_size(r) > in->physical - r->offset)
+        return ZMPI_OK;
+    unsigned char *payload = malloc((size_t)r->payload_length + 1);
+    if (!payload)
+        return ZMPI_ERR_MEMORY;
+    enum zmpi_status status =
+        in->reader.read(in->reader.context, r->offset + head, payload, (size_t)r->payload_length);
+    status = status ? status : zmpi_stream_parse(&s, payload, (size_t)r->payload_length);
+    if (!status && s.info.array.type == info->array.type && s.info.decoded_bytes <= DECODED_MOST)
+        status = range_of_stream(in, &s, info->big_endian, range);
+    free(payload);
+    return status == ZMPI_ERR_MEMORY ? status : ZMPI_OK;
+}
+
+enum zmpi_status tool_kinds_add(struct tool_kinds *s, struct tool_input *in,
+                                const struct zmpi_record *r, const struct zmpi_stream_info *info,
+                                bool decode)
 {
     const size_t width = width_of(info->array.type);
     const unsigned n = components_of(&r->extent, width);
@@ -96,7 +110,7 @@ void tool_kinds_add(struct tool_kinds *s, struct tool_input *in, const struct zm
         i++;
     if (i == TOOL_KINDS) {
         s->others++;
-        return;
+        return ZMPI_OK;
     }
     struct tool_kind *k = &s->kind[i];
     if (i == s->count) {
@@ -111,10 +125,13 @@ void tool_kinds_add(struct tool_kinds *s, struct tool_input *in, const struct zm
     k->least = fmin(k->least, info->abs_bound);
     k->most = fmax(k->most, info->abs_bound);
     if (decode && (info->array.type == ZMPI_F32 || info->array.type == ZMPI_F64)) {
-        const struct zmpi_range range = range_of(in, r, info);
+        struct zmpi_range range;
+        const enum zmpi_status status = range_of(in, r, info, &range);
         k->range.min = fmin(k->range.min, range.min);
         k->range.max = fmax(k->range.max, range.max);
+        return status;
     }
+    return ZMPI_OK;
 }
 
 void tool_kinds_print(const struct tool_kinds *s)

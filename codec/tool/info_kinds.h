@@ -28,9 +28,10 @@ struct tool_kinds {
     uint64_t others; /* records of other kinds */
 };
 
-/* A data record; `decode`: its range, too. */
-void tool_kinds_add(struct tool_kinds *s, struct tool_input *in, const struct zmpi_record *r,
-                    const struct zmpi_stream_info *info, bool decode);
+/* A data record; `decode`: its range, too, for which there may be no memory. */
+enum zmpi_status tool_kinds_add(struct tool_kinds *s, struct tool_input *in,
+                                const struct zmpi_record *r, const struct zmpi_stream_info *info,
+                                bool decode);
 void tool_kinds_print(const struct tool_kinds *s);
 void tool_kinds_json(const struct tool_kinds *s);
 

@@ -3,7 +3,7 @@
  * all of it is written anew, or if little is not, and else has what was written and what was there,
  * plain. Nobody else's bytes are lost; nothing is left beside it.
  *
- *     zmpi-test: RANKS 1,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_REPORT_TEXT=off ZMPI_LOG=error
+ *     zmpi-test: RANKS 1,2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_REPORT_TEXT=off ZMPI_LOG=error
  */
 #include "check.h"
 

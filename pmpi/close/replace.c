@@ -30,7 +30,7 @@ struct zreplace {
         uint64_t size;                          /* of the plain file */
         uint64_t most;                          /* so much is copied */
     } n;                                        /* rank 0's */
-    struct stat was;                            /* rank 0: when it was opened */
+    struct stat was;                            /* when it was opened */
     uint64_t below;  /* what counts of the plain file: its size, or what set_size has left of it */
     uint64_t after;  /* the order of the records that have what was there */
     int fd;          /* the plain file, to be written; -1: is not open */
@@ -237,7 +237,6 @@ struct state {
     size_t holes;
     uint64_t missing; /* bytes that count */
     bool undisturbed; /* nobody else has the plain file open or has changed it */
-    bool is_there;    /* it has its name still */
 };
 
 static void forget(struct state *s)
@@ -246,16 +245,13 @@ static void forget(struct state *s)
     zmpi_container_free(&s->from);
 }
 
-/* Has nobody else changed it, or could? Its time of change is looked at too: but for the last
- * access, nothing of it has changed. */
-static bool is_undisturbed(const struct zfile *f, bool *is_there)
+/* Has nobody else changed it, or could? It has its name still. */
+static bool is_undisturbed(const struct zfile *f)
 {
     const struct zreplace *r = f->replace;
     struct stat now, named;
-    const bool known = fstat(r->fd, &now) == 0;
-    *is_there = known && stat(r->n.plain, &named) == 0 && named.st_dev == now.st_dev &&
-                named.st_ino == now.st_ino;
-    return *is_there && zdescriptors_of(&now) == r->descriptors &&
+    return fstat(r->fd, &now) == 0 && stat(r->n.plain, &named) == 0 && named.st_dev == now.st_dev &&
+           named.st_ino == now.st_ino && zdescriptors_of(&now) == r->descriptors &&
            (f->rank > 0 || (now.st_size == r->was.st_size && now.st_nlink == 1 &&
                             memcmp(&now.st_mtim, &r->was.st_mtim, sizeof now.st_mtim) == 0 &&
                             memcmp(&now.st_ctim, &r->was.st_ctim, sizeof now.st_ctim) == 0));
@@ -279,7 +275,7 @@ static bool look(struct zfile *f, uint64_t after, struct state *s)
         if (h->offset < r->below)
             s->missing += (hi < r->below ? hi : r->below) - h->offset;
     }
-    s->undisturbed = all_of(f->comm, is_undisturbed(f, &s->is_there));
+    s->undisturbed = all_of(f->comm, is_undisturbed(f));
     return all_of(f->comm, ok);
 }
 
@@ -354,8 +350,8 @@ static int replace(struct zfile *f, bool closing, bool *done)
 
 /* ---- a sync ---- */
 
-/* What was synchronised is not to be lost with a process that is killed. */
-static int keep_synced(struct zfile *f)
+/* Collective: the container gets a name under which the next open does not remove it. */
+static bool keep(struct zfile *f)
 {
     struct zreplace *r = f->replace;
     char *place = malloc(strlen(f->place) + 16);
@@ -366,19 +362,24 @@ static int keep_synced(struct zfile *f)
     }
     if (!ok) {
         free(place);
-        return MPI_SUCCESS;
+        return false;
     }
     free(f->place);
     f->place = place;
     r->synced = true;
-    if (f->rank == 0) {
+    if (f->rank == 0)
         zbeside_sync_folder(place);
+    return true;
+}
+
+/* What was synchronised is not to be lost with a process that is killed. */
+static void keep_synced(struct zfile *f)
+{
+    if (keep(f) && f->rank == 0)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: was not written as a whole when MPI_File_sync was called: until it is, or "
                  "until it is closed, the new data are in %s",
-                 f->path, place);
-    }
-    return MPI_SUCCESS;
+                 f->path, f->place);
 }
 
 int zreplace_synced(struct zfile *f)
@@ -391,7 +392,9 @@ int zreplace_synced(struct zfile *f)
         return rc;
     if (all[0] + r->n.most >= r->below || r->after)
         rc = replace(f, false, &done);
-    return rc || done || r->synced ? rc : keep_synced(f);
+    if (!rc && !done && !f->replace->synced)
+        keep_synced(f);
+    return rc;
 }
 
 /* ---- close ---- */
@@ -440,6 +443,8 @@ static int write_back(struct zfile *f, struct state *s, bool known)
         ok = fstat(r->fd, &now) == 0 && ((uint64_t)now.st_size >= s->from.logical_size ||
                                          ftruncate(r->fd, (off_t)s->from.logical_size) == 0);
     ok = all_of(f->comm, ok && (!f->durable.some || fsync(r->fd) == 0));
+    if (!ok && !r->synced)
+        (void)keep(f);
     if (!ok)
         return zfile_raise(f, MPI_ERR_IO,
                            "closing: the new data could not be written into the plain file, and "

@@ -2,7 +2,7 @@
  * kernels.c - the kernels for both widths of words, and how they are started. CUDA when nvcc
  * compiles it (kernels.cu), else for the emulator.
  *
- * What should bound them: the issue of instructions (docs/performance.md, "GPU", has counts).
+ * What should bound them: the issue of instructions (docs/internals/cuda_kernels.md has counts).
  */
 #include "kernels.h"
 

@@ -16,6 +16,9 @@ typedef int htri_t;
 typedef unsigned long long hsize_t;
 typedef long long hssize_t;
 typedef ptrdiff_t zssize_t; /* ssize_t */
+struct zhdf5_token { /* H5O_token_t */
+    uint8_t byte[16];
+};
 typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
 
 /* Constants, as HDF5's headers have them. */
@@ -54,6 +57,25 @@ typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);
     X(H5Dcreate_async, hid_t,                                                                      \
       (const char *, const char *, unsigned, hid_t, const char *, hid_t, hid_t, hid_t, hid_t,      \
        hid_t, hid_t))                                                                              \
+    X(H5Dopen1, hid_t, (hid_t, const char *))                                                      \
+    X(H5Dopen2, hid_t, (hid_t, const char *, hid_t))                                               \
+    X(H5Dopen_async, hid_t,                                                                        \
+      (const char *, const char *, unsigned, hid_t, const char *, hid_t, hid_t))                   \
+    X(H5Oopen, hid_t, (hid_t, const char *, hid_t))                                                \
+    X(H5Oopen_async, hid_t,                                                                        \
+      (const char *, const char *, unsigned, hid_t, const char *, hid_t, hid_t))                   \
+    X(H5Oopen_by_idx, hid_t, (hid_t, const char *, int, int, hsize_t, hid_t))                      \
+    X(H5Oopen_by_idx_async, hid_t,                                                                 \
+      (const char *, const char *, unsigned, hid_t, const char *, int, int, hsize_t, hid_t,        \
+       hid_t))                                                                                     \
+    X(H5Oopen_by_addr, hid_t, (hid_t, uint64_t))                                                   \
+    X(H5Oopen_by_token, hid_t, (hid_t, struct zhdf5_token))                                        \
+    X(H5Rdereference1, hid_t, (hid_t, int, const void *))                                          \
+    X(H5Rdereference2, hid_t, (hid_t, hid_t, int, const void *))                                   \
+    X(H5Ropen_object, hid_t, (void *, hid_t, hid_t))                                               \
+    X(H5Ropen_object_async, hid_t,                                                                 \
+      (const char *, const char *, unsigned, void *, hid_t, hid_t, hid_t))                         \
+    X(H5close, herr_t, (void))                                                                     \
     X(H5Fcreate, hid_t, (const char *, unsigned, hid_t, hid_t))                                    \
     X(H5Fcreate_async, hid_t,                                                                      \
       (const char *, const char *, unsigned, const char *, unsigned, hid_t, hid_t, hid_t))         \
@@ -145,6 +167,16 @@ bool zhdf5_is_truncating(void);
 
 /* A file is open in whose datasets floats are to be known as such. */
 void zhdf5_wanted(void);
+bool zhdf5_is_wanted(void);
+
+/* A function of HDF5's that programs find here first; and the library h that has the next one. */
+#define ZHDF5_SHOWN __attribute__((visibility("default")))
+#define ZHDF5_BEHIND(h, name)                                                                      \
+    const struct zhdf5 *h = zhdf5_behind(__builtin_return_address(0));                             \
+    if (!h || !h->name) {                                                                          \
+        zhdf5_missing(#name);                                                                      \
+        return -1;                                                                                 \
+    }
 
 ZHDF5_WRAPPED(ZHDF5_FUNCTION)
 

@@ -5,13 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "hdf5/hdf5_filter.h"
 #include "hdf5/hdf5_parameters.h"
 #include "hdf5/hdf5_selection.h"
 #include "mpi/runtime.h"
-
-#define SHOWN __attribute__((visibility("default")))
 
 /* Bytes of a chunk, at most: what HDF5 reads and decodes to have one element. */
 #define CHUNK_MOST ((hsize_t)4 << 20)
@@ -144,60 +141,50 @@ static hid_t list_of(const struct zhdf5 *h, const struct created *c)
     return done ? copy : c->list;
 }
 
-static void close_list(const struct zhdf5 *h, const struct created *c, hid_t list)
+/* dataset: what came of it; by the program's list, or a copy, which is closed. */
+static hid_t created(const struct zhdf5 *h, const struct created *c, hid_t list, hid_t dataset)
 {
+    zhdf5_dataset_created(h, dataset, c->type, list, c->name);
     if (list != c->list)
         h->H5Pclose(list);
+    return dataset;
 }
 
 /* ---- what programs call ---- */
 
-#define BEHIND(h, name)                                                                            \
-    const struct zhdf5 *h = zhdf5_behind(__builtin_return_address(0));                             \
-    if (!h || !h->name) {                                                                          \
-        zhdf5_missing(#name);                                                                      \
-        return -1;                                                                                 \
-    }
-
-SHOWN hid_t H5Dcreate1(hid_t place, const char *name, hid_t type, hid_t space, hid_t creation)
+ZHDF5_SHOWN hid_t H5Dcreate1(hid_t place, const char *name, hid_t type, hid_t space, hid_t creation)
 {
-    BEHIND(h, H5Dcreate1)
+    ZHDF5_BEHIND(h, H5Dcreate1)
     const struct created c = {place, type, space, creation, name};
-    const hid_t list = list_of(h, &c), set = h->H5Dcreate1(place, name, type, space, list);
-    close_list(h, &c, list);
-    return set;
+    const hid_t list = list_of(h, &c);
+    return created(h, &c, list, h->H5Dcreate1(place, name, type, space, list));
 }
 
-SHOWN hid_t H5Dcreate2(hid_t place, const char *name, hid_t type, hid_t space, hid_t link,
+ZHDF5_SHOWN hid_t H5Dcreate2(hid_t place, const char *name, hid_t type, hid_t space, hid_t link,
                        hid_t creation, hid_t access)
 {
-    BEHIND(h, H5Dcreate2)
+    ZHDF5_BEHIND(h, H5Dcreate2)
     const struct created c = {place, type, space, creation, name};
     const hid_t list = list_of(h, &c);
-    const hid_t set = h->H5Dcreate2(place, name, type, space, link, list, access);
-    close_list(h, &c, list);
-    return set;
+    return created(h, &c, list, h->H5Dcreate2(place, name, type, space, link, list, access));
 }
 
-SHOWN hid_t H5Dcreate_anon(hid_t place, hid_t type, hid_t space, hid_t creation, hid_t access)
+ZHDF5_SHOWN hid_t H5Dcreate_anon(hid_t place, hid_t type, hid_t space, hid_t creation, hid_t access)
 {
-    BEHIND(h, H5Dcreate_anon)
+    ZHDF5_BEHIND(h, H5Dcreate_anon)
     const struct created c = {place, type, space, creation, NULL};
     const hid_t list = list_of(h, &c);
-    const hid_t set = h->H5Dcreate_anon(place, type, space, list, access);
-    close_list(h, &c, list);
-    return set;
+    return created(h, &c, list, h->H5Dcreate_anon(place, type, space, list, access));
 }
 
-SHOWN hid_t H5Dcreate_async(const char *from, const char *function, unsigned line, hid_t place,
+ZHDF5_SHOWN hid_t H5Dcreate_async(const char *from, const char *function, unsigned line, hid_t place,
                             const char *name, hid_t type, hid_t space, hid_t link, hid_t creation,
                             hid_t access, hid_t events)
 {
-    BEHIND(h, H5Dcreate_async)
+    ZHDF5_BEHIND(h, H5Dcreate_async)
     const struct created c = {place, type, space, creation, name};
     const hid_t list = list_of(h, &c);
-    const hid_t set = h->H5Dcreate_async(from, function, line, place, name, type, space, link, list,
-                                         access, events);
-    close_list(h, &c, list);
-    return set;
+    return created(h, &c, list,
+                   h->H5Dcreate_async(from, function, line, place, name, type, space, link, list,
+                                      access, events));
 }

@@ -105,20 +105,12 @@ void zhdf5_filter_ready(const struct zhdf5 *h)
         show_folder(h);
 }
 
-bool zhdf5_filter_of(const struct zhdf5 *h, hid_t dataset, enum zmpi_mode *mode)
+bool zhdf5_filter_of(const struct zhdf5 *h, hid_t list, enum zmpi_mode *mode)
 {
     unsigned values[ZHDF5_PARAMETERS] = {0}, flags, config;
     size_t count = ZHDF5_PARAMETERS;
-    const hid_t list =
-        h->H5Iget_type(dataset) == ZH5I_DATASET ? h->H5Dget_create_plist(dataset) : -1;
-    if (list < 0)
-        return false;
-    bool found = false;
-    const int filters = h->H5Pget_layout(list) == ZH5D_CHUNKED ? h->H5Pget_nfilters(list) : 0;
-    if (filters > 0)
-        found =
-            h->H5Pget_filter2(list, 0, &flags, &count, values, 0, NULL, &config) == ZHDF5_FILTER;
-    h->H5Pclose(list);
+    const bool found =
+        h->H5Pget_filter2(list, 0, &flags, &count, values, 0, NULL, &config) == ZHDF5_FILTER;
     *mode = (enum zmpi_mode)values[0];
     return found;
 }

@@ -15,7 +15,7 @@ bool zhdf5_filter_is_used(void);
 /* rel and psnr of what this thread compresses are of this range; NULL: of each chunk. */
 void zhdf5_filter_set_range(const struct zmpi_range *range);
 
-/* The mode of its filter's bound; false: its first filter is another one, or it has none. */
-bool zhdf5_filter_of(const struct zhdf5 *h, hid_t dataset, enum zmpi_mode *mode);
+/* The mode of the bound of a creation list's first filter; false: that is another one. */
+bool zhdf5_filter_of(const struct zhdf5 *h, hid_t list, enum zmpi_mode *mode);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "hdf5/hdf5_filter.h"
-#include "hdf5/hdf5_rule.h"
 #include "hdf5/hdf5_several.h"
 #include "mpi/next.h"
 
@@ -14,6 +13,12 @@
 #define PART_BYTES ((size_t)1 << 20)
 
 static _Thread_local struct zmpi_range range;
+
+/* Goes the dataset through our filter? */
+static bool find_ours(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d)
+{
+    return zhdf5_dataset_find(h, dataset, d) && d->ours;
+}
 
 /* ---- who writes ---- */
 
@@ -108,18 +113,15 @@ static bool merge(MPI_Comm comm, bool known, struct zmpi_range *r)
 
 void zhdf5_range_begin(const struct zhdf5 *h, const struct zhdf5_transfer *t, hid_t how)
 {
-    enum zmpi_mode mode;
+    struct zhdf5_dataset d;
     MPI_Comm comm;
-    if (!zhdf5_is_known(h) || !is_collective(h, how) || !zhdf5_filter_of(h, t->dataset, &mode) ||
-        (mode != ZMPI_REL && mode != ZMPI_PSNR))
+    if (!find_ours(h, t->dataset, &d) || !is_collective(h, how) ||
+        (d.mode != ZMPI_REL && d.mode != ZMPI_PSNR))
         return;
     znext_find();
     if (!find_ranks(h, t->dataset, &comm))
         return;
-    struct zknown_rule rule;
-    struct scan s = {.element = ZMPI_BYTES, .range = ZMPI_RANGE_EMPTY};
-    zhdf5_rule(h, t->dataset, &rule);
-    s.fills = rule.fill;
+    struct scan s = {.element = ZMPI_BYTES, .fills = d.rule.fill, .range = ZMPI_RANGE_EMPTY};
     const bool known = scan_own(h, t, &s);
     if (merge(comm, known, &s.range)) {
         range = s.range;
@@ -129,36 +131,33 @@ void zhdf5_range_begin(const struct zhdf5 *h, const struct zhdf5_transfer *t, hi
 }
 
 /* Parallel HDF5 refuses what it cannot write together; its own errors do not tell whose filter that
- * is. This rank may be the only one that wrote: nothing collective may be asked. */
-static void tell(const struct zhdf5 *h, hid_t dataset)
+ * is. */
+static void tell(const struct zhdf5_dataset *d)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&told))
         return;
-    char name[256] = "";
-    h->H5Iget_name(dataset, name, sizeof name);
     zmpi_log(
         ZMPI_LOG_ERROR,
         "dataset %s: H5Dwrite failed: in a file that several ranks have open HDF5 writes datasets "
         "with a filter (ZMPI_HDF5=filter) by collective transfers alone, in HDF5 1.10 without "
         "conversion of types: ZMPI_HDF5=container takes all",
-        name);
+        d->name);
 }
 
 bool zhdf5_range_refuses(const struct zhdf5 *h, hid_t dataset, hid_t how)
 {
-    enum zmpi_mode mode;
-    if (!zhdf5_is_known(h) || is_collective(h, how) || !zhdf5_several_have(h, dataset) ||
-        !zhdf5_filter_of(h, dataset, &mode))
+    struct zhdf5_dataset d;
+    if (!find_ours(h, dataset, &d) || is_collective(h, how) || !zhdf5_several_have(h, dataset))
         return false;
-    tell(h, dataset);
+    tell(&d);
     return true;
 }
 
 void zhdf5_range_end(const struct zhdf5 *h, hid_t dataset, herr_t rc)
 {
-    enum zmpi_mode mode;
+    struct zhdf5_dataset d;
     zhdf5_filter_set_range(NULL);
-    if (rc < 0 && zhdf5_is_known(h) && zhdf5_filter_of(h, dataset, &mode))
-        tell(h, dataset);
+    if (rc < 0 && find_ours(h, dataset, &d))
+        tell(&d);
 }

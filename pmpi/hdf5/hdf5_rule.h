@@ -5,9 +5,13 @@
 #include "datatype/known.h"
 #include "hdf5/hdf5.h"
 
-void zhdf5_rule(const struct zhdf5 *h, hid_t dataset, struct zknown_rule *rule);
+/* Do any rules name datasets? */
+bool zhdf5_rules_are(void);
+/* By the name by which the program has opened it. False: no rule is for it. */
+bool zhdf5_rule_bound(const char *name, struct zknown_rule *rule);
+/* By the dataset's type and its creation list. */
+void zhdf5_rule_fill(const struct zhdf5 *h, hid_t type, hid_t list, struct zknown_rule *rule);
 /* Of datasets that one call writes: exact where their bounds differ. */
-void zhdf5_rule_of_many(const struct zhdf5 *h, size_t count, const hid_t *dataset,
-                        struct zknown_rule *rule);
+void zhdf5_rule_merge(struct zknown_rule *rule, const struct zknown_rule *other);
 
 #endif

@@ -37,17 +37,21 @@ size_t zhdf5_floats(const struct zhdf5 *h, hid_t type, enum zmpi_type *element)
     return (size_t)numbers;
 }
 
-/* Are the dataset's elements floats, as they are in memory? Only handles that are what they should
- * be are asked, so that HDF5 has no error to tell of. *numbers: in each element. */
-static bool find_type(const struct zhdf5 *h, const struct zhdf5_transfer *t,
-                      enum zmpi_type *element, size_t *numbers)
+/* Has the memory the dataset's type? Only handles that are what they should be are asked, so that
+ * HDF5 has no error to tell of. Two complex types may have unlike members. */
+static bool has_type_of(const struct zhdf5 *h, const struct zhdf5_transfer *t,
+                        const struct zhdf5_dataset *d)
 {
-    const hid_t file = h->H5Dget_type(t->dataset);
-    if (file < 0)
+    if (h->H5Iget_type(t->dataset) != ZH5I_DATASET || h->H5Iget_type(t->type) != ZH5I_DATATYPE)
         return false;
-    *numbers = h->H5Tequal(t->type, file) > 0 ? zhdf5_floats(h, t->type, element) : 0;
-    h->H5Tclose(file);
-    return *numbers > 0;
+    if (d->numbers == 1)
+        return h->H5Tequal(t->type, d->element == ZMPI_F32 ? *h->H5T_NATIVE_FLOAT_g
+                                                           : *h->H5T_NATIVE_DOUBLE_g) > 0;
+    const hid_t file = h->H5Dget_type(t->dataset);
+    const bool same = file >= 0 && h->H5Tequal(t->type, file) > 0;
+    if (file >= 0)
+        h->H5Tclose(file);
+    return same;
 }
 
 /* ---- selections ---- */
@@ -119,27 +123,20 @@ static bool find_bounds(const struct selection *s, uint64_t *first, uint64_t *en
 /* ---- shape ---- */
 
 /* Elements in each dimension of what is written in a row: the selection's, or a chunk's; 0: they
- * differ. False: HDF5 puts the data through filters, so that they are others. */
-static bool find_parts(const struct zhdf5 *h, hid_t dataset, const struct selection *s,
+ * differ. */
+static void find_parts(const struct zhdf5_dataset *d, const struct selection *s,
                        hsize_t part[ZH5S_MAX_RANK])
 {
-    hsize_t chunk[ZH5S_MAX_RANK];
-    const hid_t list = h->H5Dget_create_plist(dataset);
-    if (list < 0)
-        return false;
-    const bool chunked = h->H5Pget_layout(list) == ZH5D_CHUNKED;
-    const bool filtered = chunked && h->H5Pget_nfilters(list) > 0;
-    const bool known =
-        !chunked || (h->H5Pget_chunk(list, ZH5S_MAX_RANK, chunk) == s->rank && s->solid);
-    h->H5Pclose(list);
+    const bool chunked = d->layout == ZH5D_CHUNKED;
+    const bool known = !chunked || (d->chunk_rank == s->rank && s->solid);
     for (int i = 0; i < s->rank; i++) {
+        const hsize_t chunk = d->chunk[i];
         part[i] = known && s->regular ? s->count[i] : 0;
-        if (!chunked || part[i] == 0 || s->first[i] / chunk[i] == s->last[i] / chunk[i])
+        if (!chunked || part[i] == 0 || s->first[i] / chunk == s->last[i] / chunk)
             continue;
-        const bool whole = s->first[i] % chunk[i] == 0 && s->count[i] % chunk[i] == 0;
-        part[i] = whole ? chunk[i] : 0;
+        const bool whole = s->first[i] % chunk == 0 && s->count[i] % chunk == 0;
+        part[i] = whole ? chunk : 0;
     }
-    return !filtered;
 }
 
 static void find_rows(const struct selection *s, const hsize_t part[ZH5S_MAX_RANK], size_t numbers,
@@ -184,25 +181,32 @@ static bool find_memory(const struct zhdf5 *h, const struct zhdf5_transfer *t,
            !__builtin_add_overflow(buf, end, &known->end);
 }
 
-bool zhdf5_select(const struct zhdf5 *h, const struct zhdf5_transfer *t, struct zknown *known)
+/* Are the bytes that go to the file those of the elements? Filters make others of them; what is in
+ * an object's header, or in other files, is never written by itself. */
+static bool is_plain(const struct zhdf5_dataset *d)
+{
+    return d->numbers > 0 && !d->filtered &&
+           (d->layout == ZH5D_CONTIGUOUS || d->layout == ZH5D_CHUNKED);
+}
+
+bool zhdf5_select(const struct zhdf5 *h, const struct zhdf5_transfer *t,
+                  const struct zhdf5_dataset *d, struct zknown *known)
 {
     struct selection file;
     hsize_t part[ZH5S_MAX_RANK];
     hid_t opened;
-    size_t numbers;
-    *known = (struct zknown){0};
-    if (!t->buf || !zhdf5_is_known(h) || h->H5Iget_type(t->dataset) != ZH5I_DATASET ||
-        h->H5Iget_type(t->type) != ZH5I_DATATYPE || !find_type(h, t, &known->element, &numbers))
+    *known = (struct zknown){.element = d->element};
+    if (!t->buf || !is_plain(d) || !has_type_of(h, t, d))
         return false;
     const hid_t space = space_of_file(h, t, &opened);
-    const bool found = look(h, space, &file) && find_memory(h, t, &file, numbers, known) &&
-                       find_parts(h, t->dataset, &file, part);
+    const bool found = look(h, space, &file) && find_memory(h, t, &file, d->numbers, known);
     if (opened >= 0)
         h->H5Sclose(opened);
     if (found) {
-        known->written = file.points * numbers;
-        known->all = file.all * numbers;
-        find_rows(&file, part, numbers, known);
+        find_parts(d, &file, part);
+        known->written = file.points * d->numbers;
+        known->all = file.all * d->numbers;
+        find_rows(&file, part, d->numbers, known);
     }
     return found;
 }

@@ -3,7 +3,7 @@
 #define ZMPI_HDF5_SELECTION_H
 
 #include "datatype/known.h"
-#include "hdf5/hdf5.h"
+#include "hdf5/hdf5_dataset.h"
 
 /* One dataset of a call, as the program says it. */
 struct zhdf5_transfer {
@@ -12,8 +12,10 @@ struct zhdf5_transfer {
 };
 
 /* The memory that its elements are in, if HDF5 writes them to the file as they are and they are
- * floats of this machine; else false. HDF5's stack of errors stays as it is. */
-bool zhdf5_select(const struct zhdf5 *h, const struct zhdf5_transfer *t, struct zknown *known);
+ * floats of this machine; else false. HDF5's stack of errors stays as it is. Local, and nothing of
+ * the file is read. */
+bool zhdf5_select(const struct zhdf5 *h, const struct zhdf5_transfer *t,
+                  const struct zhdf5_dataset *d, struct zknown *known);
 
 /* Floats of this machine in an element of the type, which is one: 1, or 2 where it is complex; 0:
  * it is something else. */

@@ -1,0 +1,189 @@
+/* hdf5_dataset.c - see hdf5_dataset.h. */
+#include "hdf5/hdf5_dataset.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "hdf5/hdf5_filter.h"
+#include "hdf5/hdf5_rule.h"
+#include "hdf5/hdf5_selection.h"
+
+/* ---- the table ---- */
+
+struct entry {
+    const struct zhdf5 *library;
+    hid_t handle;
+    struct zhdf5_dataset known;
+    struct entry *next;
+};
+
+#define BUCKETS 1024
+/* From this number on closed datasets are looked for, and again when there are twice as many. */
+#define SWEPT 256
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry *table[BUCKETS];
+static size_t entries, sweep_at = SWEPT;
+
+static struct entry **bucket_of(hid_t handle)
+{
+    return &table[(uint64_t)handle * 0x9E3779B97F4A7C15u >> 54];
+}
+
+/* With the lock: where the entry is, or would be. */
+static struct entry **place_of(const struct zhdf5 *h, hid_t handle)
+{
+    struct entry **at = bucket_of(handle);
+    while (*at && ((*at)->handle != handle || (*at)->library != h))
+        at = &(*at)->next;
+    return at;
+}
+
+static void take_out(struct entry **at)
+{
+    struct entry *e = *at;
+    *at = e->next;
+    entries--;
+    free(e);
+}
+
+/* The library's handles, at most as many as there are. */
+static size_t list_handles(const struct zhdf5 *h, hid_t **handles)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&lock);
+    *handles = calloc(entries + 1, sizeof **handles);
+    for (size_t b = 0; b < BUCKETS && *handles; b++)
+        for (const struct entry *e = table[b]; e; e = e->next)
+            if (e->library == h)
+                (*handles)[n++] = e->handle;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+static void remove_one(const struct zhdf5 *h, hid_t handle)
+{
+    pthread_mutex_lock(&lock);
+    struct entry **at = place_of(h, handle);
+    if (*at)
+        take_out(at);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Datasets are closed in many ways, with their file too; HDF5 gives no handle twice. It is asked
+ * without our lock: a thread-safe one has its own. */
+static void sweep(const struct zhdf5 *h)
+{
+    hid_t *handles;
+    const size_t n = list_handles(h, &handles);
+    for (size_t i = 0; i < n; i++)
+        if (h->H5Iget_type(handles[i]) != ZH5I_DATASET)
+            remove_one(h, handles[i]);
+    free(handles);
+    pthread_mutex_lock(&lock);
+    sweep_at = 2 * entries > SWEPT ? 2 * entries : SWEPT;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Without memory nothing is known. */
+static void put(const struct zhdf5 *h, hid_t handle, const struct zhdf5_dataset *known)
+{
+    struct entry *e = malloc(sizeof *e);
+    pthread_mutex_lock(&lock);
+    struct entry **at = place_of(h, handle);
+    if (*at)
+        take_out(at);
+    if (e) {
+        *e = (struct entry){h, handle, *known, *bucket_of(handle)};
+        *bucket_of(handle) = e;
+        entries++;
+    }
+    const bool full = entries > sweep_at;
+    pthread_mutex_unlock(&lock);
+    if (full)
+        sweep(h);
+}
+
+bool zhdf5_dataset_find(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d)
+{
+    pthread_mutex_lock(&lock);
+    const struct entry *e = *place_of(h, dataset);
+    if (e)
+        *d = e->known;
+    pthread_mutex_unlock(&lock);
+    return e != NULL;
+}
+
+void zhdf5_datasets_forget(const struct zhdf5 *h)
+{
+    hid_t *handles;
+    const size_t n = list_handles(h, &handles);
+    for (size_t i = 0; i < n; i++)
+        remove_one(h, handles[i]);
+    free(handles);
+}
+
+/* ---- what is put there ---- */
+
+bool zhdf5_datasets_matter(void)
+{
+    return zhdf5_is_wanted() || zhdf5_filter_is_used();
+}
+
+/* By its name, which HDF5 looks for in the file where the program did not say it. False: no rule is
+ * for it. */
+static bool find_bound(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d)
+{
+    const zssize_t length = h->H5Iget_name(dataset, d->name, sizeof d->name);
+    if (length < (zssize_t)sizeof d->name)
+        return zhdf5_rule_bound(d->name, &d->rule);
+    char *name = calloc(1, (size_t)length + 1);
+    if (name)
+        h->H5Iget_name(dataset, name, (size_t)length + 1);
+    const bool found = name && zhdf5_rule_bound(name, &d->rule);
+    free(name);
+    return found;
+}
+
+/* From its type and its creation list, which may be H5P_DEFAULT. */
+static void learn(const struct zhdf5 *h, hid_t dataset, hid_t type, hid_t list, bool named)
+{
+    struct zhdf5_dataset d = {.element = ZMPI_BYTES, .layout = ZH5D_CONTIGUOUS};
+    bool ruled = false;
+    d.numbers = zhdf5_floats(h, type, &d.element);
+    if (list != ZH5P_DEFAULT) {
+        d.layout = h->H5Pget_layout(list);
+        if (d.layout == ZH5D_CHUNKED) {
+            d.chunk_rank = h->H5Pget_chunk(list, ZH5S_MAX_RANK, d.chunk);
+            d.filtered = h->H5Pget_nfilters(list) > 0;
+            d.ours = d.filtered && zhdf5_filter_of(h, list, &d.mode);
+        }
+        zhdf5_rule_fill(h, type, list, &d.rule);
+    }
+    if (!named)
+        ruled = zhdf5_rule_bound("", &d.rule);
+    else if (d.ours || zhdf5_rules_are())
+        ruled = find_bound(h, dataset, &d);
+    if (d.numbers > 0 || d.ours || ruled)
+        put(h, dataset, &d);
+}
+
+void zhdf5_dataset_created(const struct zhdf5 *h, hid_t dataset, hid_t type, hid_t list, bool named)
+{
+    if (dataset >= 0 && zhdf5_datasets_matter() && zhdf5_is_known(h))
+        learn(h, dataset, type, list, named);
+}
+
+void zhdf5_dataset_opened(const struct zhdf5 *h, hid_t object)
+{
+    if (object < 0 || !zhdf5_datasets_matter() || !zhdf5_is_known(h) ||
+        h->H5Iget_type(object) != ZH5I_DATASET)
+        return;
+    const hid_t type = h->H5Dget_type(object), list = h->H5Dget_create_plist(object);
+    if (type >= 0 && list >= 0)
+        learn(h, object, type, list, true);
+    if (type >= 0)
+        h->H5Tclose(type);
+    if (list >= 0)
+        h->H5Pclose(list);
+}

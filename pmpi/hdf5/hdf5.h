@@ -16,7 +16,7 @@ typedef int htri_t;
 typedef unsigned long long hsize_t;
 typedef long long hssize_t;
 typedef ptrdiff_t zssize_t; /* ssize_t */
-struct zhdf5_token { /* H5O_token_t */
+struct zhdf5_token {        /* H5O_token_t */
     uint8_t byte[16];
 };
 typedef herr_t ZHDF5_GATHER(const void *elements, size_t bytes, void *context);

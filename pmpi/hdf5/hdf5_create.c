@@ -161,7 +161,7 @@ ZHDF5_SHOWN hid_t H5Dcreate1(hid_t place, const char *name, hid_t type, hid_t sp
 }
 
 ZHDF5_SHOWN hid_t H5Dcreate2(hid_t place, const char *name, hid_t type, hid_t space, hid_t link,
-                       hid_t creation, hid_t access)
+                             hid_t creation, hid_t access)
 {
     ZHDF5_BEHIND(h, H5Dcreate2)
     const struct created c = {place, type, space, creation, name};
@@ -177,9 +177,9 @@ ZHDF5_SHOWN hid_t H5Dcreate_anon(hid_t place, hid_t type, hid_t space, hid_t cre
     return created(h, &c, list, h->H5Dcreate_anon(place, type, space, list, access));
 }
 
-ZHDF5_SHOWN hid_t H5Dcreate_async(const char *from, const char *function, unsigned line, hid_t place,
-                            const char *name, hid_t type, hid_t space, hid_t link, hid_t creation,
-                            hid_t access, hid_t events)
+ZHDF5_SHOWN hid_t H5Dcreate_async(const char *from, const char *function, unsigned line,
+                                  hid_t place, const char *name, hid_t type, hid_t space,
+                                  hid_t link, hid_t creation, hid_t access, hid_t events)
 {
     ZHDF5_BEHIND(h, H5Dcreate_async)
     const struct created c = {place, type, space, creation, name};

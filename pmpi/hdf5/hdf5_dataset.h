@@ -2,8 +2,8 @@
  * hdf5_dataset.h - what is known of the datasets that a program has open, from when it created or
  * opened them. An H5Dwrite asks for nothing else: HDF5 reads metadata to tell it, and does that
  * together with all ranks where the program set H5Pset_all_coll_metadata_ops, while some ranks
- * alone may write. Of a dataset that was opened in another way nothing is known, and what is written
- * to it is exact. Thread-safe.
+ * alone may write. Of a dataset that was opened in another way nothing is known, and what is
+ * written to it is exact. Thread-safe.
  */
 #ifndef ZMPI_HDF5_DATASET_H
 #define ZMPI_HDF5_DATASET_H

@@ -53,8 +53,9 @@ ZHDF5_SHOWN hid_t H5Fcreate(const char *name, unsigned flags, hid_t creation, hi
     return file;
 }
 
-ZHDF5_SHOWN hid_t H5Fcreate_async(const char *from, const char *function, unsigned line, const char *name,
-                            unsigned flags, hid_t creation, hid_t access, hid_t events)
+ZHDF5_SHOWN hid_t H5Fcreate_async(const char *from, const char *function, unsigned line,
+                                  const char *name, unsigned flags, hid_t creation, hid_t access,
+                                  hid_t events)
 {
     ZHDF5_BEHIND(h, H5Fcreate_async)
     zhdf5_filter_ready(h);
@@ -75,8 +76,8 @@ ZHDF5_SHOWN hid_t H5Fopen(const char *name, unsigned flags, hid_t access)
     return file;
 }
 
-ZHDF5_SHOWN hid_t H5Fopen_async(const char *from, const char *function, unsigned line, const char *name,
-                          unsigned flags, hid_t access, hid_t events)
+ZHDF5_SHOWN hid_t H5Fopen_async(const char *from, const char *function, unsigned line,
+                                const char *name, unsigned flags, hid_t access, hid_t events)
 {
     ZHDF5_BEHIND(h, H5Fopen_async)
     zhdf5_filter_ready(h);

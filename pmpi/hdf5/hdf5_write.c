@@ -55,7 +55,7 @@ static void tell_no_more(struct told *told)
 }
 
 ZHDF5_SHOWN herr_t H5Dwrite(hid_t dataset, hid_t type, hid_t memory, hid_t file, hid_t how,
-                      const void *buf)
+                            const void *buf)
 {
     struct told told;
     const struct zhdf5_transfer t = {dataset, type, memory, file, buf};
@@ -75,9 +75,9 @@ ZHDF5_SHOWN herr_t H5Dwrite(hid_t dataset, hid_t type, hid_t memory, hid_t file,
     return rc;
 }
 
-ZHDF5_SHOWN herr_t H5Dwrite_async(const char *from, const char *function, unsigned line, hid_t dataset,
-                            hid_t type, hid_t memory, hid_t file, hid_t how, const void *buf,
-                            hid_t events)
+ZHDF5_SHOWN herr_t H5Dwrite_async(const char *from, const char *function, unsigned line,
+                                  hid_t dataset, hid_t type, hid_t memory, hid_t file, hid_t how,
+                                  const void *buf, hid_t events)
 {
     struct told told;
     ZHDF5_BEHIND(h, H5Dwrite_async)
@@ -88,8 +88,8 @@ ZHDF5_SHOWN herr_t H5Dwrite_async(const char *from, const char *function, unsign
     return rc;
 }
 
-ZHDF5_SHOWN herr_t H5Dwrite_multi(size_t count, hid_t *dataset, hid_t *type, hid_t *memory, hid_t *file,
-                            hid_t how, const void **buf)
+ZHDF5_SHOWN herr_t H5Dwrite_multi(size_t count, hid_t *dataset, hid_t *type, hid_t *memory,
+                                  hid_t *file, hid_t how, const void **buf)
 {
     struct told told;
     ZHDF5_BEHIND(h, H5Dwrite_multi)
@@ -100,8 +100,8 @@ ZHDF5_SHOWN herr_t H5Dwrite_multi(size_t count, hid_t *dataset, hid_t *type, hid
 }
 
 ZHDF5_SHOWN herr_t H5Dwrite_multi_async(const char *from, const char *function, unsigned line,
-                                  size_t count, hid_t *dataset, hid_t *type, hid_t *memory,
-                                  hid_t *file, hid_t how, const void **buf, hid_t events)
+                                        size_t count, hid_t *dataset, hid_t *type, hid_t *memory,
+                                        hid_t *file, hid_t how, const void **buf, hid_t events)
 {
     struct told told;
     ZHDF5_BEHIND(h, H5Dwrite_multi_async)

@@ -3,7 +3,7 @@
 # older ones. Rules for datasets hold in them; what one call writes to datasets of unlike bounds is exact.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/../../scripts/lib.sh"
+. "$(dirname "$0")/../../../scripts/lib.sh"
 launcher=$1 lib=$2 newer=$3 program=$4
 
 # run RANKS HOW FILE PRELOAD

@@ -9,7 +9,7 @@
 
 #include <hdf5.h>
 
-#include "../mpi/check.h"
+#include "../../mpi/check.h"
 
 #define H5(call)                                                                                   \
     do {                                                                                           \

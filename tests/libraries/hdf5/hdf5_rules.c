@@ -5,7 +5,7 @@
 #include <hdf5.h>
 #include <math.h>
 
-#include "../mpi/check.h"
+#include "../../mpi/check.h"
 
 enum { ROWS = 64, COLUMNS = 200, CHUNK = 16 };
 

@@ -7,7 +7,7 @@
 #include <hdf5.h>
 #include <math.h>
 
-#include "../mpi/check.h"
+#include "../../mpi/check.h"
 
 enum { ROWS = 32, COLUMNS = 200, TIMES = 2 };
 
@@ -101,14 +101,20 @@ static hid_t open_object_async(hid_t file, const char *name)
 #endif
 
 static hid_t (*const ways[])(hid_t, const char *) = {
-    NULL /* as it was created */, open_1,        open_2,
-    open_object,                  open_by_index, open_by_place,
-    open_by_reference_1,          open_by_reference_2,
+    NULL /* as it was created */,
+    open_1,
+    open_2,
+    open_object,
+    open_by_index,
+    open_by_place,
+    open_by_reference_1,
+    open_by_reference_2,
 #if H5_VERSION_GE(1, 12, 0)
     open_by_reference_3,
 #endif
 #if H5_VERSION_GE(1, 14, 0)
-    open_async,                   open_object_async,
+    open_async,
+    open_object_async,
 #endif
 };
 
@@ -122,8 +128,8 @@ static hid_t get(hid_t file, int way)
     snprintf(name, sizeof name, "/way_%d", way);
     const hid_t group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
                 space = H5Screate_simple(2, (hsize_t[]){ROWS, COLUMNS}, NULL);
-    hid_t set = H5Dcreate2(group, "set", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT,
-                           H5P_DEFAULT);
+    hid_t set =
+        H5Dcreate2(group, "set", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     H5(set);
     if (ways[way]) {
         H5(H5Dclose(set));

@@ -8,7 +8,7 @@
 # ZMPI_TEST_LONG: 40 times as many on one rank. ZMPI_TEST_SEED: of the first.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/../../scripts/lib.sh"
+. "$(dirname "$0")/../../../scripts/lib.sh"
 launcher=$1 lib=$2 zmpi=$3 program=$4 ranks=$5 diff=$6 dump=$7
 count=25 kills=2 first=${ZMPI_TEST_SEED:-$((ranks * 100000))}
 # Of several ranks HDF5 1.10.8 itself loses data in one of 50 such programs, without zmpi too.

@@ -6,7 +6,7 @@
 # they write metadata. Without the setting nothing is different.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/../../scripts/lib.sh"
+. "$(dirname "$0")/../../../scripts/lib.sh"
 launcher=$1 lib=$2 zmpi=$3 program=$4 diff=$5 dump=$6 list=$7
 bound=1e-3 within=1.0001e-3
 

@@ -4,7 +4,7 @@
 # its own rule.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/../../scripts/lib.sh"
+. "$(dirname "$0")/../../../scripts/lib.sh"
 launcher=$1 lib=$2 program=$3
 
 cat >rules.ini <<'END'

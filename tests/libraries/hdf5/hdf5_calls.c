@@ -8,7 +8,7 @@
 #include <hdf5.h>
 #include <math.h>
 
-#include "../mpi/check.h"
+#include "../../mpi/check.h"
 
 enum { ROWS = 64, COLUMNS = 200, SETS = 4 };
 

@@ -7,7 +7,7 @@
 #include <hdf5.h>
 #include <math.h>
 
-#include "../mpi/check.h"
+#include "../../mpi/check.h"
 
 enum { NZ = 24, NY = 30, NX = 80, GHOST = 2, STEPS = 3, ATTRIBUTES = 150 };
 

@@ -5,7 +5,7 @@
 # of datasets are exact, and so is what H5Dwrite_chunk writes.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/../../scripts/lib.sh"
+. "$(dirname "$0")/../../../scripts/lib.sh"
 launcher=$1 lib=$2 program=$3
 
 is_container() {

@@ -2,8 +2,8 @@
 # nightly.sh [JOB...]: tests that take too long for scripts/test.sh, all or those named; another seed every day.
 #
 # NIGHTLY_SEED=N repeats the run that printed N. NIGHTLY_KILLS=N, NIGHTLY_STATES=N and NIGHTLY_SECONDS=T make it shorter:
-# kills of each MPI, states of the disk, and seconds for the random programs of each MPI-IO implementation and number of
-# ranks.
+# kills of each MPI, states of the disk, and seconds for each fuzz target, and for the random programs of each MPI-IO
+# implementation and number of ranks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -98,6 +98,20 @@ job_oracle() {
         "$root/tests/reader/oracle_test.py" "$root/build/bin/tests/reader_oracle" "$root/scripts/zmpi_reader.py" \
             "$root/tests/fuzz/corpus/container" 100000 "$seed"
     )
+}
+
+# libFuzzer, with sanitizers, on everything that reads what others wrote: five minutes each.
+job_fuzz() {
+    need_packages clang
+    cmake --preset fuzz --log-level=WARNING -DCMAKE_C_COMPILER=clang
+    cmake --build build-fuzz --parallel "$(nproc)"
+    local root=$PWD target work
+    for target in build-fuzz/bin/tests/fuzz_*; do
+        work=build-fuzz/run/${target##*/}
+        mkdir -p "$work/corpus"
+        cp tests/fuzz/corpus/"${target##*/fuzz_}"/* "$work/corpus"
+        (cd "$work" && "$root/$target" -seed="$seed" -max_total_time="${NIGHTLY_SECONDS:-300}" -rss_limit_mb=2048 corpus)
+    done
 }
 
 # random_programs FOLDER RANKS LAUNCHER...: five minutes of tests/differ in a build.

@@ -17,7 +17,7 @@ cd "$(dirname "$0")/.."
 }
 
 need_packages cmake ninja-build gcc pkg-config python3 dpkg-dev libopenmpi-dev libmpich-dev libxxhash-dev \
-    libfabric-dev nettle-dev libfuse3-dev
+    libfabric-dev nettle-dev libfuse3-dev libhdf5-dev
 launcher=()
 if command -v ccache >/dev/null; then
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)

@@ -86,7 +86,8 @@ static int find_type(struct compare *c)
         tool_field_name(in[i]->path, &c->type, c->shape);
     for (int i = 0; i < 2; i++) {
         enum tool_order one;
-        const enum zmpi_type type = tool_container_type(in[i], &one);
+        struct tool_bound bound;
+        const enum zmpi_type type = tool_container_type(in[i], &one, &bound);
         c->type = c->type ? c->type : type;
         order = !order || order == one || !one ? (one ? one : order) : TOOL_ORDER_MIXED;
     }

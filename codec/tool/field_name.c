@@ -1,4 +1,6 @@
-/* field_name.c - type and shape of a field, by its file's name or by what a container holds. */
+/* field_name.c - type, shape and bound of a field, by its file's name or by what a container holds.
+ */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +20,28 @@ void tool_field_name(const char *path, enum zmpi_type *type, size_t shape[3])
     }
 }
 
-enum zmpi_type tool_container_type(struct tool_input *in, enum tool_order *order)
+static void add_bound(struct tool_bound *all, bool first, const struct zmpi_stream_info *info)
+{
+    char text[sizeof all->text];
+    zmpi_bound_format(&info->bound, text);
+    if (first)
+        memcpy(all->text, text, sizeof text);
+    else if (strcmp(all->text, text) != 0)
+        all->text[0] = 0;
+    if (isinf(info->abs_bound) || all->most < 0)
+        all->most = -1;
+    else if (info->abs_bound > all->most)
+        all->most = info->abs_bound;
+}
+
+enum zmpi_type tool_container_type(struct tool_input *in, enum tool_order *order,
+                                   struct tool_bound *bound)
 {
     struct zmpi_record *record;
     enum zmpi_type found = 0;
     bool mixed = false;
     *order = TOOL_ORDER_NONE;
+    *bound = (struct tool_bound){.most = in->is_container ? 0 : -1};
     if (!in->is_container || zmpi_container_records(&in->container, &in->reader, &record))
         return 0;
     for (size_t i = 0; i < in->container.count; i++) {
@@ -34,6 +52,7 @@ enum zmpi_type tool_container_type(struct tool_input *in, enum tool_order *order
             continue;
         const enum tool_order one = info.big_endian ? TOOL_ORDER_BIG : TOOL_ORDER_OURS;
         *order = *order && *order != one ? TOOL_ORDER_MIXED : one;
+        add_bound(bound, !found, &info);
         mixed = mixed || (found && found != info.array.type);
         found = info.array.type;
         if (*order == TOOL_ORDER_MIXED)

@@ -33,12 +33,12 @@ static const struct tool_command commands[] = {
     {"decompress", tool_decompress, "[-v] [-k] IN OUT",
      "Write the logical bytes of a compressed file to OUT. -v says which device decoded, and why.\n"
      "-k, --keep-going: as zmpi recover, but only damage is told of, on standard error."},
-    {"convert", tool_convert, "[-t f32|f64] [-d NZxNYxNX] IN OUT.npy|OUT.vti",
-     "The numbers of a compressed or raw file as NumPy's .npy, or as VTK's image data, .vti: one "
+    {"convert", tool_convert, "[-t f32|f64] [-d NZxNYxNX] IN OUT.npy|OUT.vti|OUT.h5",
+     "The numbers of a compressed or raw file as NumPy's .npy; as VTK's image data, .vti: one "
      "array, \"values\", of points 1\n"
-     "apart. Without -t and -d its name may tell, x_41x128x128.f32, else what the file holds; "
-     "where nothing tells a shape\n"
-     "it is one row."},
+     "apart; or as HDF5, .h5: a dataset, \"values\", whose attributes tell the bound. Without -t "
+     "and -d its name may tell,\n"
+     "x_41x128x128.f32, else what the file holds; where nothing tells a shape it is one row."},
     {"recover", tool_recover, "[--fill V [-t f32|f64]] [--json] [-a] | --plain [--size N] FILE OUT",
      "Write all that can be read of a damaged file to OUT, and list what cannot. Lost bytes become "
      "zero, or --fill V: a number\n"

@@ -124,9 +124,15 @@ enum zmpi_status tool_record_read(struct tool_input *in, const struct zmpi_recor
 void tool_field_name(const char *path, enum zmpi_type *type, size_t shape[3]);
 /* In whose byte order the floats of a container are, as logical bytes. */
 enum tool_order { TOOL_ORDER_NONE, TOOL_ORDER_OURS, TOOL_ORDER_BIG, TOOL_ORDER_MIXED };
-/* The type of all floats in a container; 0: it is none, holds none, or has both. And their order.
- */
-enum zmpi_type tool_container_type(struct tool_input *in, enum tool_order *order);
+/* By which bounds they were compressed. */
+struct tool_bound {
+    char text[40]; /* "": by several */
+    double most;   /* the largest absolute one; < 0: not known (pw_rel) */
+};
+/* The type of all floats in a container; 0: it is none, holds none, or has both. And their order
+ * and bounds. */
+enum zmpi_type tool_container_type(struct tool_input *in, enum tool_order *order,
+                                   struct tool_bound *bound);
 /* The shape of its numbers, if the records tell one. */
 bool tool_container_shape(struct tool_input *in, size_t shape[3]);
 

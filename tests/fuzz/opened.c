@@ -165,7 +165,8 @@ static bool is_destroyed(int fd)
     return zmpi_source_look(&in, &kind) == ZMPI_OK && kind == ZMPI_KIND_DESTROYED;
 }
 
-/* What it writes without its head and its end are the file's bytes, if it says that all went well. */
+/* What it writes without its head and its end are the file's bytes, if it says that all went well.
+ */
 static void check_convert(struct zmpi_reader_file *file, int fd, uint64_t size, int how)
 {
     static const char *const names[] = {"opened.npy", "opened.vti", "opened.h5", "opened.npy"};

@@ -1,7 +1,8 @@
 #!/bin/bash
-# convert.sh: zmpi convert to .npy and .vti: numbers, type and shape, by names, options and what a container holds; what cannot be.
+# convert.sh: zmpi convert to .npy, .vti and .h5: numbers, type and shape, by names, options and what a container holds; what cannot be.
 set -u
 zmpi=$ZMPI_TEST_BIN/zmpi
+hdf5=$ZMPI_TEST_BIN/../lib/zmpi/convert/libzmpi_convert_hdf5.so
 golden=$ZMPI_TEST_SOURCE/tests/golden/big_endian.zmpi
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || exit 77
@@ -84,12 +85,59 @@ done
 "$python" -c 'import numpy as n; a, b = n.load("row.npy"), n.load("two.npy"); assert a.shape == (1000,) and b.shape == (10, 100) and (b.ravel() == a).all()' ||
     fail "shapes by -d"
 refused 'no type' row.raw x.npy
-refused '.npy or .vti' a.z x.raw
+refused '.npy, .vti or .h5' a.z x.raw
 refused 'numbers have others' -t f32 -d 7x100 row.raw x.npy
 head -c 1001 row.raw >odd.raw
 refused 'no f32 numbers' -t f32 odd.raw x.npy
 "$zmpi" convert -d 10x10 a.z x.npy >out 2>&1 && fail "a shape that does not fit"
+
+# ---- HDF5, read by h5dump and h5py ----
+
+if [[ ! -e $hdf5 ]]; then
+    refused "HDF5" a.z x.h5
+    echo "no HDF5 library: conversion to .h5 is left out"
+else
+    truncate -s 40000000 hole.raw # most of it is a hole, in the container and in what is made of it
+    dd if=a_6x70x90.f64 of=hole.raw bs=1000 seek=20000 conv=notrunc status=none
+    "$zmpi" compress -t f64 -d 5000000 -e pw_rel=1e-3 hole.raw hole.z >out 2>&1 || fail "compress hole"
+    "$zmpi" convert a.z a.h5 >out 2>&1 || fail "a.z a.h5"
+    grep -qx "a.h5: 6x70x90 f64" out || fail "a.z a.h5: $(cat out)"
+    "$zmpi" convert a_6x70x90.f32 raw.h5 >out 2>&1 && "$zmpi" convert hole.z hole.hdf5 >out 2>&1 &&
+        "$zmpi" convert -t f32 "$golden" big.h5 >out 2>&1 || fail "to .h5"
+    if "$python" -c 'import h5py' 2>/dev/null; then
+        "$python" - <<'P' || fail "h5py"
+import h5py, numpy as np
+for name, raw, t, shape in (("a.h5", "back.raw", "<f8", (6, 70, 90)), ("raw.h5", "a_6x70x90.f32", "<f4", (6, 70, 90)),
+                            ("big.h5", "big.raw", ">f4", None)):
+    d = h5py.File(name, "r")["values"]
+    assert d.dtype == np.dtype(t) and shape in (None, d.shape), (name, d)
+    assert d[...].tobytes() == np.fromfile(raw, t).tobytes(), name
+d = h5py.File("a.h5", "r")["values"]
+assert d.attrs["zmpi_error_bound"] in ("rel=0.001", b"rel=0.001"), dict(d.attrs)
+assert 0 < d.attrs["zmpi_absolute_bound"] < 1e-1 and d.attrs["zmpi_source"] in ("a.z", b"a.z"), dict(d.attrs)
+assert "zmpi_error_bound" not in h5py.File("raw.h5", "r")["values"].attrs
+d = h5py.File("hole.hdf5", "r")["values"]
+want = np.fromfile("hole.raw", "<f8")
+assert d.shape == want.shape and "zmpi_absolute_bound" not in d.attrs and np.allclose(d[...], want, rtol=1.001e-3, atol=0)
+P
+    else
+        echo "no h5py: what it reads is not compared"
+    fi
+    if command -v h5dump >/dev/null; then
+        h5dump a.h5 >dump 2>&1 || fail "h5dump"
+        for text in 'H5T_IEEE_F64LE' '( 6, 70, 90 )' 'zmpi_error_bound' 'zmpi_absolute_bound'; do
+            grep -qF -- "$text" dump || fail "h5dump without $text"
+        done
+        h5dump -b LE -d values -o dumped a.h5 >out 2>&1 && cmp dumped back.raw || fail "h5dump: other numbers"
+        h5dump -H big.h5 | grep -q H5T_IEEE_F32BE || fail "h5dump: byte order"
+    else
+        echo "no h5dump: what it reads is not compared"
+    fi
+fi
+
 dd if=/dev/urandom of=a.z bs=1 seek=5000 count=400 conv=notrunc 2>/dev/null
-"$zmpi" convert a.z x.npy >out 2>&1 && fail "a damaged file"
-[[ ! -e x.npy ]] || fail "a damaged file was converted"
+for name in x.npy x.h5; do
+    "$zmpi" convert a.z $name >out 2>&1 && fail "a damaged file"
+    [[ ! -e $name ]] || fail "a damaged file was converted"
+done
 exit 0

@@ -1,11 +1,14 @@
 /* convert.c - zmpi convert: a container's or raw field's numbers to a file that other programs know
- * by its head: NumPy's .npy, VTK's image data (.vti). */
+ * by its head: NumPy's .npy, VTK's image data (.vti), HDF5 (.h5). */
+#include <dlfcn.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "tool.h"
+#include "tool/tool.h"
+#include "tool/convert/convert.h"
+#include "tool/program/preload.h"
 
 #define STEP ((size_t)16 << 20)
 struct convert {
@@ -13,6 +16,7 @@ struct convert {
     size_t shape[3]; /* 0: not known */
     uint64_t bytes;  /* of all numbers */
     bool big_endian; /* as they are in the file; else as this machine has them */
+    struct tool_bound bound;
     struct tool_input in;
     struct tool_output out;
 };
@@ -21,6 +25,16 @@ static bool ends_with(const char *path, const char *end)
 {
     const size_t n = strlen(path), m = strlen(end);
     return n > m && strcmp(path + n - m, end) == 0;
+}
+
+enum kind { NONE, NPY, VTI, HDF5 };
+
+static enum kind kind_of(const char *path)
+{
+    return ends_with(path, ".npy")                              ? NPY
+           : ends_with(path, ".vti")                            ? VTI
+           : ends_with(path, ".h5") || ends_with(path, ".hdf5") ? HDF5
+                                                                : NONE;
 }
 
 static int parse(struct convert *c, int argc, char **argv)
@@ -38,8 +52,8 @@ static int parse(struct convert *c, int argc, char **argv)
     }
     if (argc - optind != 2)
         return tool_usage();
-    if (!ends_with(argv[optind + 1], ".npy") && !ends_with(argv[optind + 1], ".vti"))
-        return tool_fail("%s: a name that ends with .npy or .vti (zmpi decompress writes raw "
+    if (kind_of(argv[optind + 1]) == NONE)
+        return tool_fail("%s: a name that ends with .npy, .vti or .h5 (zmpi decompress writes raw "
                          "numbers)",
                          argv[optind + 1]);
     return TOOL_OK;
@@ -52,7 +66,7 @@ static int find_array(struct convert *c)
     size_t bytes;
     tool_field_name(c->in.path, &c->type, c->shape);
     enum tool_order order;
-    const enum zmpi_type held = tool_container_type(&c->in, &order);
+    const enum zmpi_type held = tool_container_type(&c->in, &order, &c->bound);
     if (order == TOOL_ORDER_MIXED)
         return tool_fail("%s: some numbers are big-endian, others not", c->in.path);
     c->big_endian = order == TOOL_ORDER_BIG || __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
@@ -142,17 +156,83 @@ static int write_numbers(struct convert *c)
     return status;
 }
 
+static int write_numbers_behind(struct convert *c, int (*head)(struct convert *c))
+{
+    const int status = head(c);
+    return status ? status : write_numbers(c);
+}
+
+/* ---- HDF5 ---- */
+
+static convert_hdf5_call *find_hdf5(void)
+{
+    char path[PATH_MAX];
+    convert_hdf5_call *call = NULL;
+    if (!tool_library_find(CONVERT_HDF5_LIBRARY, path)) {
+        tool_fail("HDF5: zmpi was built without its library (libhdf5-dev), or is installed without "
+                  "the package zmpi-hdf5");
+        return NULL;
+    }
+    void *library = dlopen(path, RTLD_NOW);
+    void *symbol = library ? dlsym(library, CONVERT_HDF5_CALL) : NULL;
+    memcpy(&call, &symbol, sizeof call);
+    if (!call)
+        tool_fail("HDF5: %s", dlerror());
+    return call;
+}
+
+/* HDF5 has made room for them there, which has holes where nothing is written. */
+static int write_numbers_at(struct convert *c, uint64_t offset)
+{
+    unsigned char *buffer = malloc(STEP);
+    int status = buffer ? TOOL_OK : tool_fail("out of memory");
+    for (uint64_t at = 0, next; at < c->bytes && !status;) {
+        if (c->in.is_container &&
+            !zmpi_container_next(&c->in.container, &c->in.reader, at, c->bytes, &next) &&
+            next > at) {
+            at = next;
+            continue;
+        }
+        const size_t n = c->bytes - at < STEP ? (size_t)(c->bytes - at) : STEP;
+        status = tool_input_read(&c->in, at, buffer, n);
+        if (!status)
+            status = tool_output_write_at(&c->out, buffer, n, offset + at);
+        at += n;
+    }
+    free(buffer);
+    return status;
+}
+
+static int write_hdf5(struct convert *c)
+{
+    struct convert_dataset d = {.width = zmpi_type_size(c->type),
+                                .big_endian = c->big_endian,
+                                .bound = *c->bound.text ? c->bound.text : NULL,
+                                .most = c->bound.most,
+                                .source = c->in.path};
+    uint64_t offset;
+    for (int i = 0; i < 3; i++)
+        if (d.rank || i == 2 || c->shape[i] > 1)
+            d.shape[d.rank++] = c->shape[i];
+    if (!c->out.temporary)
+        return tool_fail("%s: HDF5 writes to files alone", c->out.path);
+    convert_hdf5_call *const create = find_hdf5();
+    const char *why = create ? create(c->out.temporary, &d, &offset) : NULL;
+    if (why)
+        return tool_fail("%s: %s", c->out.path, why);
+    return create ? write_numbers_at(c, offset) : TOOL_ERROR;
+}
+
 static int write_file(struct convert *c, const char *path)
 {
     static const char end[] = "\n</AppendedData>\n</VTKFile>\n";
-    const bool npy = ends_with(path, ".npy");
+    const enum kind kind = kind_of(path);
     int status = tool_output_open(&c->out, path, &c->in);
     if (status)
         return status;
-    status = npy ? npy_head(c) : vti_head(c);
-    if (!status)
-        status = write_numbers(c);
-    if (!status && !npy)
+    status =
+        kind == HDF5 ? write_hdf5(c) : write_numbers_behind(c, kind == NPY ? npy_head : vti_head);
+    if (!status && kind == VTI)
         status = tool_output_write(&c->out, end, sizeof end - 1);
     const int closed = tool_output_close(&c->out, status == TOOL_OK);
     return status ? status : closed;

@@ -38,7 +38,8 @@ double zmpi_sample_get(const struct zmpi_sample *s, size_t k, size_t i)
 size_t zmpi_sample_step(size_t count, size_t n)
 {
     size_t step = n ? count / n : 0;
-    while (step > 10 && (step % 2 == 0 || step % 3 == 0 || step % 5 == 0 || step % 7 == 0))
+    while ((step > 1 && step % 2 == 0) ||
+           (step > 10 && (step % 3 == 0 || step % 5 == 0 || step % 7 == 0)))
         step--;
     return step;
 }

@@ -19,8 +19,8 @@ struct zmpi_sample {
 bool zmpi_sample_fetch(struct zmpi_sample *s, void *copy);
 /* Element i of row k, which the host can read. */
 double zmpi_sample_get(const struct zmpi_sample *s, size_t k, size_t i);
-/* Elements from one sample to the next, for n of `count`: not the same column of a table each time.
- */
+/* Elements from one sample to the next, for n of `count`: not the same column of a table each time,
+ * nor every other element, of which numbers in a row are all even. */
 size_t zmpi_sample_step(size_t count, size_t n);
 
 #endif

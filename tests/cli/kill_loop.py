@@ -73,6 +73,9 @@ class Op:
 
     def make_values(self, seed, noise):
         key = mix(seed, self.rank << 16 | self.number)
+        if noise == 2:  # five variables of points
+            return array.array("Q", array.array("d", (float((key % 1000 + i // 5) * 10 ** (i % 5))
+                                                      for i in range(self.count))).tobytes())
         if not noise:
             return [(key + i) & MASK for i in range(self.count)]
         linear = [(key + i * GOLD) & MASK for i in range(self.count)]

@@ -11,6 +11,9 @@
  *     none                      nobody is killed, or by somebody else
  *     op:RANK:PERCENT           that rank (-1: each) kills itself after this part of its operations
  *     call:RANK:ACT:CALLS:AT    that rank dies in system call number AT on the file (shim.h)
+ *
+ * Every other seed has points of several variables, too: whole numbers, which are exact within
+ * their bound.
  */
 #include "../mpi/check.h"
 
@@ -20,6 +23,7 @@
 
 enum {
     OPS_MAX = 400,
+    COMPONENTS = 5,
     ELEMENTS = 20000, /* where most writes go */
     ZONE = 4000       /* elements; a place of its own for each use of the shared pointer */
 };
@@ -31,6 +35,7 @@ static char kinds[OPS_MAX]; /* one operation each, the same on all ranks; capita
 static int ops, zones;
 static int op, phase; /* collective operations so far that order writes */
 static uint64_t buffer[ELEMENTS];
+static bool points; /* are written, as records of components */
 
 static uint64_t below(uint64_t n, uint64_t what)
 {
@@ -77,7 +82,7 @@ static void tell_write(uint64_t at, uint64_t block, uint64_t stride, uint64_t n)
 static void write_one(uint64_t n, bool nonblocking)
 {
     const uint64_t at = below(ELEMENTS - n, 1);
-    const MPI_Datatype type = below(2, 2) ? MPI_INT64_T : MPI_DOUBLE;
+    const MPI_Datatype type = points || below(2, 2) ? MPI_INT64_T : MPI_DOUBLE;
     tell_write(at, n, n, n);
     if (nonblocking) {
         MPI_Request request;
@@ -93,6 +98,27 @@ static void write_all(void)
     const uint64_t n = below(4, 0) ? below(4000, 1) : 0, at = below(ELEMENTS - n, 2);
     tell_write(at, n, n, n);
     OK(MPI_File_write_at_all(file, (MPI_Offset)(8 * at), buffer, (int)n, MPI_INT64_T,
+                             MPI_STATUS_IGNORE));
+}
+
+/* Whole points, together or alone: variable c is of the size of 10^c. */
+static void write_points(bool together)
+{
+    const uint64_t n = COMPONENTS * (20 + below(1500, 0)), at = below(ELEMENTS - n, 1);
+    const uint64_t key = check_mix(seed, (uint64_t)rank << 16 | (uint64_t)op) % 1000;
+    tell("b %d %d w %llu %llu %llu %llu 2\n", op, phase, (unsigned long long)at,
+         (unsigned long long)n, (unsigned long long)n, (unsigned long long)n);
+    for (uint64_t i = 0; i < n; i++) {
+        double x = (double)(key + i / COMPONENTS);
+        for (uint64_t c = i % COMPONENTS; c > 0; c--)
+            x *= 10;
+        memcpy(&buffer[i], &x, sizeof x);
+    }
+    if (together)
+        OK(MPI_File_write_at_all(file, (MPI_Offset)(8 * at), buffer, (int)n, MPI_DOUBLE,
+                                 MPI_STATUS_IGNORE));
+    else
+        OK(MPI_File_write_at(file, (MPI_Offset)(8 * at), buffer, (int)n, MPI_DOUBLE,
                              MPI_STATUS_IGNORE));
 }
 
@@ -137,8 +163,16 @@ static void resize(void)
 
 static void open_file(const char *path)
 {
+    MPI_Info info;
     tell("b %d %d o\n", op, phase);
-    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
+    OK(MPI_Info_create(&info));
+    if (points) {
+        OK(MPI_Info_set(info, "zmpi_error_bound", "abs=0.4"));
+        OK(MPI_Info_set(info, "zmpi_components", "5"));
+        OK(MPI_Info_set(info, "zmpi_exact_below", "0"));
+    }
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, info, &file));
+    OK(MPI_Info_free(&info));
 }
 
 static void do_op(const char *path)
@@ -158,6 +192,10 @@ static void do_op(const char *path)
         break;
     case 'V':
         write_view();
+        break;
+    case 'P':
+    case 'p':
+        write_points(kinds[op] == 'P');
         break;
     case 'K':
         zones++;
@@ -201,11 +239,13 @@ static void generate(void)
 {
     static const char *const parts[] = {"s",  "ssss", "l",  "C",    "C",         "V",
                                         "Y",  "Y",    "r",  "sir",  "Khhh",      "Z",
-                                        "XO", "sCs",  "ls", "Ysss", "llllllllll"};
+                                        "XO", "sCs",  "ls", "Ysss", "llllllllll", "P",
+                                        "pP", "PpY",  "PsPp"};
+    const uint64_t with_points = 4, kinds_of_parts = sizeof parts / sizeof *parts;
     const uint64_t length = 15 + check_mix(seed, 1) % 25;
     add("O");
     for (uint64_t i = 0; i < length; i++)
-        add(parts[check_mix(seed, 100 + i) % (sizeof parts / sizeof *parts)]);
+        add(parts[check_mix(seed, 100 + i) % (kinds_of_parts - (points ? 0 : with_points))]);
     add("X");
 }
 
@@ -252,6 +292,7 @@ int main(int argc, char **argv)
     ranks = check_ranks(MPI_COMM_WORLD);
     seed = strtoull(argv[1], NULL, 10);
     session = strtoull(argv[2], NULL, 10);
+    points = check_mix(seed, 2) % 2;
     generate();
     snprintf(name, sizeof name, "%s.before", argv[4]);
     copy_before(argv[3], name);

@@ -82,6 +82,19 @@ Test(whole, exact)
             }
 }
 
+/* Numbers in a row, of which those at even distances are all even; by any number of samples. */
+Test(whole, in_a_row)
+{
+    for (size_t n = 1; n < 2000; n += 1 + n / 40) {
+        const struct zmpi_array a = kit_array(ZMPI_F64, 1, 1, n);
+        double *x = malloc(n * sizeof *x);
+        for (size_t i = 0; i < n; i++)
+            x[i] = 384 + (double)i;
+        check_exact(&a, (struct zmpi_bound){ZMPI_ABS, 0.4}, x, "in a row");
+        free(x);
+    }
+}
+
 /* Twice as small as by the bound's own step: half of the bits were noise. */
 Test(whole, smaller)
 {

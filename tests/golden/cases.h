@@ -421,6 +421,45 @@ static inline void golden_big_endian(struct golden *g)
     golden_end(g);
 }
 
+/* Component c of `points` points of n doubles each, from `lo` on. */
+static inline struct zmpi_extent golden_component(uint64_t lo, size_t points, size_t n, size_t c)
+{
+    struct zmpi_extent e = {.lo = lo + 8 * c, .run = 8, .levels = 1};
+    e.count[0] = points;
+    e.stride[0] = 8 * n;
+    golden_must(zmpi_extent_close(&e) == ZMPI_OK, "extent");
+    return e;
+}
+
+/* Density, velocity and pressure that take turns, by encoders 1 and 2, each with its own bound and
+ * exceptions; then the velocity of some points again. */
+static inline void golden_components(struct golden *g)
+{
+    enum { POINTS = 21 * 33, N = 3 };
+    static const char *const bounds[N] = {"abs=0.001", "rel=1e-3", "abs=100"};
+    static double src[POINTS];
+    struct zmpi_array a = {ZMPI_F64, {1, 21, 33}}, again = {ZMPI_F64, {1, 1, 64}};
+    uint64_t order = 0;
+    golden_begin(g, 47);
+    for (size_t c = 0; c < N; c++) {
+        golden_hilly(&a, c == 0 ? -20 : c == 1 ? -10 : 8, src);
+        for (size_t i = c; i < POINTS; i += 50)
+            src[i] = c == 0 ? 1e20 : c == 1 ? -0.0 : HUGE_VAL;
+        g->encoder = c == 1 ? ZMPI_HUFFMAN : ZMPI_FLE;
+        golden_must(zmpi_bound_parse(bounds[c], &g->bound) == ZMPI_OK, "bound");
+        if (c > 0) /* those of one piece have one order */
+            g->order = order;
+        golden_data(g, &a, src, golden_component(40, POINTS, N, c));
+        order = g->record[0].order;
+    }
+    g->encoder = 0;
+    g->order = 0;
+    for (size_t i = 0; i < 64; i++)
+        src[i] = (double)(i * i) / 64;
+    golden_data(g, &again, src, golden_component(40 + 8 * 3 * 100, 64, N, 1));
+    golden_end(g);
+}
+
 struct golden_case {
     const char *name;
     void (*make)(struct golden *g); /* NULL: as an encoder made it once */
@@ -470,6 +509,7 @@ static const struct golden_case golden_cases[] = {
     {"interp_lorenzo", golden_interp_lorenzo, 88000, UINT64_C(0x5B5C7376B82C07F5)},
     {"interp_rest", golden_interp_rest, 1200000, UINT64_C(0x5F6BD6CDC5893BEB)},
     {"big_endian", golden_big_endian, 47560, UINT64_C(0x4FF3B1FF0271F2CA)},
+    {"components", golden_components, 16672, UINT64_C(0x3C79926200B03E5C)},
     {"huffman_once_grid", golden_huffman_once_grid, 44556, UINT64_C(0xA4FCB82F6FB258B4)},
 };
 

@@ -27,6 +27,7 @@ struct golden {
     struct zmpi_record record[GOLDEN_RECORDS];
     size_t records;
     struct zmpi_bound bound; /* of the records to come */
+    uint64_t order;          /* theirs; 0: one after the other */
     int encoder;             /* theirs; 0: fle */
     bool big_endian;         /* their data are to be; `encoder` is set then */
 };
@@ -60,7 +61,7 @@ static inline struct zmpi_record *golden_record(struct golden *g, enum zmpi_reco
     golden_must(g->records < GOLDEN_RECORDS, "room for a record");
     struct zmpi_record *r = &g->record[g->records++];
     *r = (struct zmpi_record){.kind = kind, .offset = g->size, .extent = extent};
-    r->order = (uint64_t)1 << 32 | (g->records - 1);
+    r->order = g->order ? g->order : (uint64_t)1 << 32 | (g->records - 1);
     return r;
 }
 

@@ -61,15 +61,27 @@ static void keep(struct entry *e, const char *text, size_t size)
     pthread_mutex_unlock(&lock);
 }
 
-/* What a ratio costs may be most of the data. */
-static void warn_of_noise(const struct zfile *f, const struct entry *e)
+/* The encoder that makes more of the same errors, if there is one. */
+static const char *smaller_encoder(const struct zfile *f)
 {
-    const double share = e->largest[1], db = share > 0 ? zentry_decibels(share) : HUGE_VAL;
-    if (db < 40)
+    bool approximate;
+    const int encoder = zmpi_options_encoder(&f->options, &approximate);
+    return encoder == ZMPI_INTERP ? NULL : zmpi_encoder_name(encoder + 1);
+}
+
+/* What a ratio or a psnr takes may be most of the data. A psnr is what was asked for, or more. */
+static void warn_of_noise(const struct zfile *f, const struct entry *e, enum zmpi_mode mode)
+{
+    enum { LITTLE = 40 };
+    const double share = e->largest[1], computed = share > 0 ? zentry_decibels(share) : HUGE_VAL,
+                 db = mode == ZMPI_PSNR && share > 0 ? f->options.bound.value : computed;
+    const char *encoder = mode == ZMPI_RATIO ? smaller_encoder(f) : NULL;
+    if (db < LITTLE)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: %s takes errors of up to %.2g %% of the range of the values, about %.0f dB: "
-                 "little of them may be left; ZMPI_CODEC=huffman takes less",
-                 f->path, e->bound, 100 * share, db);
+                 "little of them may be left%s%s%s",
+                 f->path, e->bound, 100 * share, db, encoder ? "; ZMPI_CODEC=" : "",
+                 encoder ? encoder : "", encoder ? " takes less" : "");
 }
 
 /* Says so if it is less than was asked, or more at the cost of errors. */
@@ -80,12 +92,10 @@ static void note_ratio(const struct zfile *f, struct entry *e)
     if (!(e->coded[0] > 0) || fabs(got / e->ratio - 1) <= 0.05 ||
         (got > e->ratio && !(e->largest[0] > 0)))
         return;
-    bool approximate;
-    const int encoder = zmpi_options_encoder(&f->options, &approximate);
-    const bool more = got < e->ratio && encoder != ZMPI_INTERP;
+    const char *smaller = got < e->ratio ? smaller_encoder(f) : NULL;
     zmpi_log(ZMPI_LOG_WARN, "%s: asked for %s, the file has ratio %.4g, with errors up to %.4g%s%s",
-             f->path, e->bound, got, e->largest[0], more ? "; smaller is ZMPI_CODEC=" : "",
-             more ? zmpi_encoder_name(encoder + 1) : "");
+             f->path, e->bound, got, e->largest[0], smaller ? "; smaller is ZMPI_CODEC=" : "",
+             smaller ? smaller : "");
 }
 
 static void note_use(struct use *u, const struct zmpi_use *use)
@@ -165,10 +175,10 @@ void zreport_file(struct zfile *f)
     note_bound(f, &e);
     const enum zmpi_mode mode = f->options.bound_set ? f->options.bound.mode : ZMPI_LOSSLESS;
     e.found = mode == ZMPI_RATIO || mode == ZMPI_PSNR;
-    if (mode == ZMPI_RATIO) {
+    if (mode == ZMPI_RATIO)
         note_ratio(f, &e);
-        warn_of_noise(f, &e);
-    }
+    if (e.found)
+        warn_of_noise(f, &e, mode);
     if (e.sum[MISTYPED] > 0)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: its floats are in the other byte order, or no such floats: stored exactly, "

@@ -237,10 +237,9 @@ static void add(const char *these)
 
 static void generate(void)
 {
-    static const char *const parts[] = {"s",  "ssss", "l",  "C",    "C",         "V",
-                                        "Y",  "Y",    "r",  "sir",  "Khhh",      "Z",
-                                        "XO", "sCs",  "ls", "Ysss", "llllllllll", "P",
-                                        "pP", "PpY",  "PsPp"};
+    static const char *const parts[] = {"s",  "ssss", "l",          "C",    "C",  "V",   "Y",
+                                        "Y",  "r",    "sir",        "Khhh", "Z",  "XO",  "sCs",
+                                        "ls", "Ysss", "llllllllll", "P",    "pP", "PpY", "PsPp"};
     const uint64_t with_points = 4, kinds_of_parts = sizeof parts / sizeof *parts;
     const uint64_t length = 15 + check_mix(seed, 1) % 25;
     add("O");

@@ -33,36 +33,33 @@
 static const struct zmpi_option table[] = {
     {{"error_bound", "bound", "", "ZMPI_ERROR_BOUND", "zmpi_error_bound",
       "largest error of a value: abs=V, rel=V (of the value range), pw_rel=V (of the value "
-      "itself), "
-      "psnr=dB (of all values together), ratio=R (as large as it takes) or lossless; unset: "
-      "nothing "
-      "is converted"},
+      "itself), psnr=dB (of all values together), ratio=R (whatever error that takes) or lossless; "
+      "not set: nothing is compressed"},
      "allowed are " ZMPI_BOUNDS,
      ZMPI_OPTION_BOUND,
      true,
      FIELD(bound),
      .per_comm = true},
     {{"threshold", "number", "", "ZMPI_THRESHOLD", "zmpi_threshold",
-      "values of this magnitude and above are kept exactly and left out of the range; unset: only "
-      "the usual "
-      "fill values (1e20, 9.96921e36, ...)"},
+      "values of this magnitude and above are exact and not part of the range; not set: only the "
+      "usual fill values (1e20, 9.96921e36, ...)"},
      "allowed is a finite number > 0, or none",
      ZMPI_OPTION_THRESHOLD,
      true,
      FIELD(threshold),
      .per_comm = true},
     {{"fill", "numbers", "", "ZMPI_FILL", "zmpi_fill",
-      "fill values, one or two: V or V,V; they are kept exactly and left out of the range, though "
-      "they lie among the others; unset: the usual ones, and those that stand apart"},
+      "one or two fill values, V or V,V, which are exact and not part of the range; not set: the "
+      "usual ones, and those that stand apart from the data"},
      "allowed are one or two finite numbers separated by ',', or none",
      ZMPI_OPTION_FILL,
      true,
      FIELD(fill),
      .per_comm = true},
     {{"codec", "name", "fle", "ZMPI_CODEC", "zmpi_codec",
-      "encoder of the residuals: fle (fast), huffman (smaller), huffman:approximate (its codes by "
-      "CEAZ's approximate sort), interp (smallest, much slower, other values within the bound) or "
-      "auto (fle or huffman, what was measured to take less time); not set, a ratio has huffman"},
+      "encoder: fle (fast), huffman (smaller), huffman:approximate (with CEAZ's approximate sort), "
+      "interp (smallest, much slower, other values within the bound) or auto (fle or huffman, "
+      "whichever was measured to take less time); not set: fle, and huffman for a ratio"},
      "allowed are fle, huffman, huffman:approximate, interp or auto",
      ZMPI_OPTION_CODEC,
      true,
@@ -77,34 +74,31 @@ static const struct zmpi_option table[] = {
      .per_comm = true},
     {{"files", "globs", DEFAULT_FILES, "ZMPI_FILES", NULL,
       "files that may be compressed: globs separated by commas, on the base name or, with a '/', "
-      "on "
-      "the path as the program gives it; !glob excludes; the last match wins; only !globs: the "
-      "default less those"},
-     "allowed are globs separated by commas (at most 1023 characters; with the default list's, "
-     "where "
+      "on the path as the program gives it; !glob excludes; the last match wins; only !globs: the "
+      "default without those"},
+     "allowed are globs separated by commas (at most 1023 characters; with the default list's, if "
      "all begin with '!')",
      ZMPI_OPTION_FILES,
      true,
      TEXT(files)},
     {{"hdf5", "name", "off", "ZMPI_HDF5", "zmpi_hdf5",
-      "files of HDF5 and netCDF-4 programs: off (as any others), container (new ones become "
-      "containers, whatever their names, in which datasets of floats are lossy) or filter (they "
-      "stay "
-      "HDF5's, whose new datasets of floats go through zmpi's filter; not as a hint); not set: "
-      "container where a rule names datasets, else off"},
+      "files of HDF5 and netCDF-4 programs: off (as all others), container (new files become "
+      "containers, whatever their names, in which datasets of floats are lossy) or filter (files "
+      "stay HDF5's, and new datasets of floats go through zmpi's filter; not as a hint); not set: "
+      "container if a rule names datasets, else off"},
      "allowed are off, container or filter",
      ZMPI_OPTION_HDF5,
      true,
      FIELD(hdf5)},
     {{"least_ratio", "number", "1.1", "ZMPI_LEAST_RATIO", "zmpi_least_ratio",
-      "files that compression made less than so many times smaller, and those that hold nothing "
-      "but bytes, are plain again once they are closed; 0: none"},
+      "a file that became less than this many times smaller, or that holds nothing but bytes, "
+      "becomes a plain file when it is closed; 0: never"},
      "allowed is a finite number >= 0",
      ZMPI_OPTION_RATIO,
      true,
      FIELD(least_ratio)},
     {{"threads", "number", "0", "ZMPI_THREADS", "zmpi_threads",
-      "threads of one process that compress; 0: automatic"},
+      "threads with which one process compresses; 0: automatic"},
      "allowed are 0 (automatic) to 1024",
      ZMPI_OPTION_INT,
      false,
@@ -121,8 +115,8 @@ static const struct zmpi_option table[] = {
      TEXT(collectives),
      .per_comm = true},
     {{"collective_mode", "name", "auto", "ZMPI_COLLECTIVE_MODE", NULL,
-      "when those messages are compressed: auto (between nodes, where there is enough to send), "
-      "measured (where that was measured to be faster: lossy values differ from run to run, within "
+      "when those messages are compressed: auto (between nodes, if they are large enough), "
+      "measured (if that was measured to be faster: lossy values differ from run to run, within "
       "the bound), always or never"},
      "allowed are auto, measured, always or never",
      ZMPI_OPTION_COLLECTIVE_MODE,
@@ -155,40 +149,39 @@ static const struct zmpi_option table[] = {
      .min = MIB,
      .max = GIB},
     {{"exact_below", "number", "4096", "ZMPI_EXACT_BELOW", "zmpi_exact_below",
-      "write calls of up to so many floats, of all ranks together, are exact, as headers and "
-      "coordinates are; but not where they share a record with more of their kind; 0: none"},
+      "write calls of at most this many floats, of all ranks together, are exact, as headers and "
+      "coordinates are; many small calls that share a record are not; 0: none"},
      "allowed are 0 to 1000000000",
      ZMPI_OPTION_INT,
      true,
      FIELD(exact_below),
      .max = 1000000000},
     {{"shape", "shape", "", "ZMPI_SHAPE", "zmpi_shape",
-      "extents NZxNYxNX of the array in one process's buffer, where the datatype does not tell; "
-      "not "
-      "set: as its data look"},
+      "extents NZxNYxNX of the array in one process's buffer, if the datatype does not tell them; "
+      "not set: found in the data"},
      "allowed is NZxNYxNX, each at least 1",
      ZMPI_OPTION_SHAPE,
      true,
      FIELD(shape),
      .per_comm = true},
     {{"components", "components", "auto", "ZMPI_COMPONENTS", "zmpi_components",
-      "variables in one write call's floats, each with its own range: N that take turns, N:slow "
-      "one behind the other; auto: as the datatype or the data tell; 1: the call is one array"},
+      "variables in one write call's floats, each with its own range: N interleaved ones, or "
+      "N:slow one behind the other; auto: by the datatype or the data; 1: the call is one array"},
      "allowed are auto, and 1 to 64, with :slow or without",
      ZMPI_OPTION_COMPONENTS,
      true,
      FIELD(components),
      .per_comm = true},
     {{"element_type", "name", "datatype", "ZMPI_ELEMENT_TYPE", "zmpi_element_type",
-      "floats that a program writes as bytes, f64 as pairs of f32, or big-endian ones: f32, f64, "
-      "f32-big, f64-big, or auto (any of these); they are lossy where a call's data look like "
-      "such, and exact elsewhere; datatype: floats are what their datatype says"},
+      "floats that a program writes as bytes, f64 as pairs of f32, or big-endian floats: f32, f64, "
+      "f32-big, f64-big, or auto (any of these); a call's data are lossy if they look like that "
+      "type, else exact; datatype: floats are what their datatype says"},
      "allowed are datatype, auto, f32, f64, f32-big or f64-big",
      ZMPI_OPTION_ELEMENT_TYPE,
      true,
      FIELD(element_type)},
     {{"report", "path", "", "ZMPI_REPORT", NULL,
-      "JSON file for the report at the end; empty: none"},
+      "JSON file for the report in MPI_Finalize; empty: none"},
      "allowed is a path of at most 1023 characters",
      ZMPI_OPTION_PATH,
      false,
@@ -200,8 +193,8 @@ static const struct zmpi_option table[] = {
      false,
      FIELD(report_text)},
     {{"dry_run", "switch", "off", "ZMPI_DRY_RUN", NULL,
-      "nothing is compressed; samples of what would be are coded, and the report says what several "
-      "bounds and encoders would give"},
+      "compress nothing, but try several bounds and encoders on samples, and report what they "
+      "would give"},
      "allowed are on or off",
      ZMPI_OPTION_SWITCH,
      false,
@@ -212,7 +205,7 @@ static const struct zmpi_option table[] = {
      ZMPI_OPTION_PATH,
      false,
      TEXT(config)},
-    {{"log", "level", "warn", "ZMPI_LOG", NULL, "what is said on standard error"},
+    {{"log", "level", "warn", "ZMPI_LOG", NULL, "messages on standard error"},
      "allowed are quiet, error, warn, info or debug",
      ZMPI_OPTION_LEVEL,
      false,
@@ -224,43 +217,41 @@ static const struct zmpi_option table[] = {
      false,
      TEXT(plugin_path)},
     {{"nic", "path", "", "ZMPI_NIC", NULL,
-      "file that zmpi-nicd has made: where the device smartnic finds it"},
+      "file that zmpi-nicd has made, by which the device smartnic finds it"},
      "allowed is a path of at most 1023 characters",
      ZMPI_OPTION_PATH,
      false,
      TEXT(nic)},
     {{"nic_write", "switch", "off", "ZMPI_NIC_WRITE", "zmpi_nic_write",
-      "zmpi-nicd writes what it has compressed to the file; calls return when it has the data"},
+      "zmpi-nicd also writes what it compressed to the file; calls return when it has the data"},
      "allowed are on or off",
      ZMPI_OPTION_SWITCH,
      true,
      FIELD(nic_write)},
     {{"trim", "switch", "on", "ZMPI_TRIM", "zmpi_trim",
-      "at close, the room of overwritten data goes back to the file system"},
+      "at close, give the space of overwritten data back to the file system"},
      "allowed are on or off",
      ZMPI_OPTION_SWITCH,
      true,
      FIELD(trim)},
     {{"adopt_below", "bytes", "1M", "ZMPI_ADOPT_BELOW", NULL,
-      "a plain file that is there becomes a container when it is written again, if all of it is, "
-      "or "
-      "if what is not is of so many bytes; 0: only if all of it is"},
+      "an existing plain file becomes a container if a program writes all of it again, or all but "
+      "this many bytes; 0: only all of it"},
      "allowed is a number of bytes, with K, M or G if you like",
      ZMPI_OPTION_BYTES,
      true,
      FIELD(adopt_below),
      .max = SIZE_MAX >> 1},
     {{"view", "switch", "on", "ZMPI_VIEW", NULL,
-      "a program gets the logical bytes of containers that it opens by open, fopen or Fortran "
-      "(after "
-      "MPI_Init, or under zmpi view)"},
+      "a program sees the uncompressed bytes of containers that it opens by open, fopen or Fortran "
+      "(after MPI_Init, or under zmpi view)"},
      "allowed are on or off",
      ZMPI_OPTION_SWITCH,
      false,
      FIELD(view)},
     {{"view_max", "bytes", "0", "ZMPI_VIEW_MAX", NULL,
-      "memory of one process for these bytes, above which a nameless file in TMPDIR has them; 0: a "
-      "quarter of the machine's, divided among the job's processes there"},
+      "memory that one process may use for these bytes; beyond it they go to a nameless file in "
+      "TMPDIR; 0: a quarter of the machine's, divided among the job's processes there"},
      "allowed is a number of bytes, with K, M or G if you like",
      ZMPI_OPTION_BYTES,
      false,

@@ -12,155 +12,135 @@ static const struct tool_command commands[] = {
     {"compress", tool_compress,
      "[-t f32|f64] -e BOUND [-T THRESHOLD] [--fill V[,V]] [--components N[:slow]] [--codec C] "
      "[-d NZxNYxNX] [-v] IN OUT",
-     "Compress a raw field. Without -t and -d its name may tell, x_41x128x128.f32; else its data "
-     "tell the shape, if they\n"
-     "have one (-v prints it). Of more than three extents the leading ones are multiplied.\n"
-     "BOUND: abs=V, every |x - x'| <= V; rel=V, V times max - min of the whole file, fill values "
-     "and NaN left out;\n"
-     "pw_rel=V, V times |x|; psnr=dB, peak signal-to-noise ratio of all values (the absolute bound "
-     "found is printed);\n"
-     "ratio=R, R times smaller, whatever the bound (it is printed); or lossless.\n"
-     "-T V (ZMPI_THRESHOLD): values with |x| >= V are kept exactly and left out of the range.\n"
-     "--fill V[,V] (ZMPI_FILL): so are these values, though they lie among the others.\n"
-     "--components N (ZMPI_COMPONENTS): N variables take turns, or with :slow lie one behind the "
-     "other; "
-     "each has its own range.\n"
-     "Not given, interleaved ones are found in the data, which is printed; 1: one array. -d is of "
-     "all "
-     "or of one of them.\n"
+     "Compress a raw field. Without -t and -d the name may tell them, as in x_41x128x128.f32; else "
+     "zmpi looks for a shape in the\n"
+     "data (-v prints it). Of more than three extents the leading ones are multiplied.\n"
+     "BOUND: abs=V, every |x - x'| <= V; rel=V, V times max - min of the whole file, without fill "
+     "values and NaN;\n"
+     "pw_rel=V, V times |x|; psnr=dB, peak signal-to-noise ratio of all values (prints the "
+     "absolute bound that this takes);\n"
+     "ratio=R, R times smaller, whatever the bound (prints it); or lossless.\n"
+     "-T V (ZMPI_THRESHOLD): values with |x| >= V are exact and not part of the range.\n"
+     "--fill V[,V] (ZMPI_FILL): so are these values.\n"
+     "--components N (ZMPI_COMPONENTS): N interleaved variables, or with :slow one behind the "
+     "other; each has its own range.\n"
+     "Without it, zmpi looks for interleaved ones in the data and prints what it finds; 1: one "
+     "array. -d is of all or of one of them.\n"
      "--codec C (ZMPI_CODEC): " ZMPI_ENCODER_NAMES ".\n"
      "-v says which device compressed, and why."},
     {"decompress", tool_decompress, "[-v] [-k] IN OUT",
-     "Write the logical bytes of a compressed file to OUT. -v says which device decoded, and why.\n"
-     "-k, --keep-going: as zmpi recover, but only damage is told of, on standard error."},
+     "Write the uncompressed bytes of a compressed file to OUT. -v says which device decompressed, "
+     "and why.\n"
+     "-k, --keep-going: as zmpi recover, but report only damage, on standard error."},
     {"convert", tool_convert, "[-t f32|f64] [-d NZxNYxNX] IN OUT.npy|OUT.vti|OUT.h5",
-     "The numbers of a compressed or raw file as NumPy's .npy; as VTK's image data, .vti: one "
-     "array, \"values\", of points 1\n"
-     "apart; or as HDF5, .h5: a dataset, \"values\", whose attributes tell the bound. Without -t "
-     "and -d its name may tell,\n"
-     "x_41x128x128.f32, else what the file holds; where nothing tells a shape it is one row."},
+     "Write the numbers of a compressed or raw file as NumPy's .npy; as VTK's image data, .vti: "
+     "one array, \"values\", of points\n"
+     "1 apart; or as HDF5, .h5: a dataset, \"values\", with attributes for the bound. Without -t "
+     "and -d the name may tell them,\n"
+     "as in x_41x128x128.f32, else the file's content; without any shape the array is one row."},
     {"recover", tool_recover, "[--fill V [-t f32|f64]] [--json] [-a] | --plain [--size N] FILE OUT",
-     "Write all that can be read of a damaged file to OUT, and list what cannot. Lost bytes become "
+     "Write all that can be read of a damaged file to OUT, and list the rest. Lost bytes become "
      "zero, or --fill V: a number\n"
-     "of the type -t, without -t a byte. Where it is in doubt what was lost, OUT has older data or "
-     "zeros. A file whose header\n"
-     "is lost is searched for records. Exit status 0: nothing is lost, 1: a part is, 2: nothing "
-     "was "
-     "written.\n"
+     "of the type -t, without -t a byte. If it is in doubt what was lost, OUT has older data or "
+     "zeros. Without a valid header the\n"
+     "whole file is searched for records. Exit status 0: nothing is lost, 1: a part is, 2: nothing "
+     "was written.\n"
      "-a lists all ranges, not only the first 20.\n"
-     "--plain: a program without zmpi wrote over a compressed file: the bytes that are probably "
-     "that program's, without what is\n"
+     "--plain: a program without zmpi wrote over a compressed file: write the bytes that are "
+     "probably that program's, without what is\n"
      "left of the compressed file behind them. --size N: N bytes."},
     {"cat", tool_cat, "FILE [-o OFFSET] [-n LENGTH]",
-     "Logical bytes of a compressed file, or a part of them, to standard output."},
+     "Write the uncompressed bytes of a compressed file, or a part of them, to standard output."},
     {"info", tool_info, "[--json] [-a] FILE",
-     "What the file holds, by which bound and how well compressed. -a lists all records, not only "
-     "the first 20,\n"
-     "and the kinds of them: like arrays with like bounds, with the range of the values, for which "
-     "all of "
-     "them are decoded."},
+     "Show what a file holds, its bounds, and its ratio. -a lists all records, not only the first "
+     "20, and the kinds\n"
+     "of records: like arrays with like bounds, with the range of their values, for which it "
+     "decodes the whole file."},
     {"verify", tool_verify, "FILE",
      "Check every checksum and decode every chunk. Exit status 1 if anything is damaged."},
     {"fsck", tool_fsck, "[--repair] FILE",
-     "Scan the file for records and compare with its index. --repair writes a new index and "
-     "header. Exit "
-     "status 1 if something was\n"
-     "wrong and is not repaired."},
+     "Scan a file for records and compare them with its index. --repair writes a new index and "
+     "header. Exit status 1 if something\n"
+     "is wrong and not repaired."},
     {"trim", tool_trim, "FILE",
-     "Write the file anew, without what newer data have overwritten, and put it in the place of "
-     "the "
-     "old one."},
+     "Write a file anew, without overwritten data, and put it in the place of the old one."},
     {"compare", tool_compare, "[-t f32|f64] [-d NZxNYxNX] [--components N[:slow]] [--json] A B",
-     "Differences of B from A, raw or compressed each: largest error, also of |x|, PSNR (of A's "
-     "range), mean "
-     "SSIM over 8x8 windows of\n"
-     "2-D slices (step 4), elements whose NaN or infinity differs. Exit status 1 if sizes or those "
-     "differ.\n"
-     "Without -t the type is that of a name, x_41x128x128.f32, or of what a compressed file "
-     "holds.\n"
-     "--components N: the same of each of N variables that take turns (:slow: one behind the "
-     "other)."},
+     "Compare B with A; each may be raw or compressed. Prints the largest error, also relative to "
+     "|x|, PSNR (of A's range), mean SSIM over\n"
+     "8x8 windows of 2-D slices (step 4), and elements whose NaN or infinity differs. Exit status "
+     "1 if sizes or those differ.\n"
+     "Without -t the name tells the type, as in x_41x128x128.f32, or a compressed file's content.\n"
+     "--components N: the same for each of N interleaved variables (:slow: one behind the other)."},
     {"bench", tool_bench,
      "[-t f32|f64] [-d NZxNYxNX] [-e BOUND] [-T THRESHOLD] [--fill V[,V]] [--components N] "
      "[--codec C] [--threads "
      "N|A..B] [--size BYTES] "
      "[--repetitions N] [--peers] [--json] [-v] [FILE...]",
-     "Speed and quality of the codec on raw fields, or on a generated smooth one, beside memcpy of "
-     "the same array.\n"
-     "Fields are repeated until they have --size bytes (256M). Type and shape are taken from names "
-     "such as\n"
-     "wind_40x128x128.f32 if not given. BOUND is rel=1e-3 by default. --components N: "
-     "each of N variables that take turns by itself. --peers: zfp, lz4 and zstd "
-     "too, as far as they\n"
-     "were there when zmpi was built. --json: one object, or \"results\", a list, for several "
-     "files or thread counts."},
+     "Measure speed and quality of the codec on raw fields, or on a generated smooth one, beside "
+     "memcpy of the same array.\n"
+     "Fields are repeated until they have --size bytes (256M). Without -t and -d names tell type "
+     "and shape, as in\n"
+     "wind_40x128x128.f32. BOUND is rel=1e-3 by default. --components N: each of N interleaved "
+     "variables by itself. --peers: also zfp,\n"
+     "lz4 and zstd, if they were there when zmpi was built. --json: one object, or \"results\", a "
+     "list, for several files or thread counts."},
     {"check", tool_check, "[--json] [-a] PROGRAM",
-     "Which MPI calls of a program, and of the libraries it is linked to, libzmpi.so covers, "
-     "passes "
-     "on unchanged, or\n"
-     "refuses on a compressed file. -a lists those passed on too. Exit status 1 if it covers "
+     "List which MPI calls of a program, and of the libraries it is linked to, libzmpi.so covers, "
+     "and which it refuses on a\n"
+     "compressed file. -a also lists those that it passes on unchanged. Exit status 1 if it covers "
      "none."},
     {"run", tool_run,
      "[-e BOUND] [--codec C] [--rules FILE] [--report FILE] [--mpi openmpi|mpich|abi] [--dry-run] "
      "[-v] [--] "
      "PROGRAM "
      "[ARGUMENT...]",
-     "Run a program of MPI with the libzmpi.so of its MPI in front: mpirun -n 4 zmpi run -e "
+     "Run an MPI program with the libzmpi.so for its MPI preloaded: mpirun -n 4 zmpi run -e "
      "rel=1e-3 ./simulation.\n"
      "-e (ZMPI_ERROR_BOUND), --codec (ZMPI_CODEC), --rules (ZMPI_CONFIG) and --report "
-     "(ZMPI_REPORT) "
-     "are stronger than the\n"
-     "environment. The program's file tells its MPI, else the launcher; --mpi is for where both "
-     "are wrong. What cannot\n"
-     "be helped (static or setuid programs, an MPI that zmpi was not built for) gets one line and "
-     "runs plain. -v says\n"
-     "what is preloaded. --dry-run (ZMPI_DRY_RUN): nothing is compressed, the report says what "
-     "would be.\n"
-     "Exit status: the program's; 2: a setting is wrong, 127: there is no such "
-     "program."},
+     "(ZMPI_REPORT) override the\n"
+     "environment. zmpi finds the MPI in the program's file, else by the launcher; --mpi names it "
+     "if both are wrong. Programs that\n"
+     "zmpi cannot help (static or setuid ones, an MPI that it was not built for) run unchanged, "
+     "and one line says so. -v says\n"
+     "what is preloaded. --dry-run (ZMPI_DRY_RUN): compress nothing, report what compression would "
+     "give.\n"
+     "Exit status: the program's; 2: a setting is wrong, 127: there is no such program."},
     {"view", tool_view, "[--max BYTES] [-v] [--] PROGRAM [ARGUMENT...]",
      "Run a program that knows nothing of zmpi, and its children: what it opens for reading by "
-     "open "
-     "or fopen has the logical\n"
-     "bytes of a compressed file, and stat tells their number: zmpi view python3 plot.py, zmpi "
-     "view "
-     "h5dump x.h5.\n"
-     "Bytes are decoded when a file is opened, into memory, all files together at most --max "
+     "open or fopen has the\n"
+     "uncompressed bytes, and stat tells their number: zmpi view python3 plot.py, zmpi view h5dump "
+     "x.h5.\n"
+     "A file is decompressed when it is opened, into memory, all files together at most --max "
      "(ZMPI_VIEW_MAX; a quarter of\n"
-     "the machine's), above that into a nameless file in TMPDIR. A compressed file that is opened "
-     "for writing becomes plain\n"
-     "first, which one line tells. Static and setuid programs get one line and see compressed "
-     "bytes. zmpi itself always\n"
+     "the machine's), beyond that into a nameless file in TMPDIR. A compressed file that the "
+     "program opens for writing becomes plain\n"
+     "first, and one line says so. Static and setuid programs see compressed bytes, and one line "
+     "says so. zmpi itself always\n"
      "sees the compressed file. -v says what is preloaded. Exit status: the program's; 2: a "
      "setting is wrong, 127: there\n"
      "is no such program."},
     {"mount", tool_mount, "[-f] DIR MOUNTPOINT",
-     "Show DIR at MOUNTPOINT, an empty folder, with each compressed file as the plain file of its "
-     "logical bytes, for reading alone\n"
-     "(FUSE). Returns once it is mounted; -f stays in front, and says what goes wrong. "
-     "fusermount3 -u MOUNTPOINT ends it. What is\n"
-     "read is decoded then, several threads at a time (ZMPI_THREADS). MOUNTPOINT may be DIR "
-     "itself, "
+     "Show DIR at MOUNTPOINT, an empty folder, read-only, with each compressed file as a plain "
+     "file (FUSE). Returns\n"
+     "when it is mounted; -f stays in the foreground, and says what goes wrong. fusermount3 -u "
+     "MOUNTPOINT ends it. zmpi decompresses\n"
+     "what is read, several threads at a time (ZMPI_THREADS). MOUNTPOINT may be DIR itself, but "
      "not a folder inside it.\n"
-     "Where FUSE is not allowed: zmpi view."},
+     "If FUSE is not allowed: zmpi view."},
     {"report", tool_report, "[-o PAGE.html] REPORT.json...",
-     "What runs saved, by the JSON that ZMPI_REPORT or zmpi run --report has written: in the "
-     "terminal, "
-     "or as one HTML page\n"
-     "that needs no network and no script, several runs side by side."},
+     "Show what runs saved, from the JSON of ZMPI_REPORT or zmpi run --report: in the terminal, or "
+     "as one HTML page\n"
+     "without network or scripts, several runs side by side."},
     {"advise", tool_advise, "[--psnr DB | --max-error V] REPORT.json",
-     "Rules (ZMPI_CONFIG) by the report of a dry run (zmpi run --dry-run --report FILE), to "
-     "standard "
-     "output: for names that\n"
-     "differ in digits alone the largest bound tried that keeps DB decibels (80), or errors up to "
-     "V; "
-     "lossless for what looks\n"
-     "like restart files or holds nothing but whole numbers; nothing where the ratio stays below "
-     "1.1. "
+     "Write rules (ZMPI_CONFIG) from the report of a dry run (zmpi run --dry-run --report FILE) to "
+     "standard output: for names that\n"
+     "differ only in digits, the largest bound tried that keeps DB decibels (80), or errors up to "
+     "V; lossless for what looks\n"
+     "like restart files or holds only whole numbers; nothing if the ratio stays below 1.1. "
      "Decibels are those of\n"
      "errors spread evenly up to the bound."},
     {"options", tool_options, "[--file NAME] [--json] [SETTING...]",
-     "All settings, or some, their values in force here, and where those come from. --file: those "
+     "Show all settings, or some: their values here, and where the values come from. --file: those "
      "of a file of\n"
      "this name, and what they override."},
 };

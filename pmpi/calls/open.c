@@ -470,7 +470,7 @@ static int open_any(MPI_Comm comm, const char *filename, int amode, MPI_Info inf
         if (rc != BECAME_ANOTHER)
             return rc;
     }
-    return zraise_no_file(MPI_ERR_FILE_IN_USE, "%s: becomes another file all the time", filename);
+    return zraise_no_file(MPI_ERR_FILE_IN_USE, "%s: another file keeps taking its place", filename);
 }
 
 /*

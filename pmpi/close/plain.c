@@ -296,7 +296,7 @@ static const char *why(const struct zfile *f, const double all[SUMS])
 {
     if (all[FORMAT] > 0)
         return f->data.format ? f->data.format : "a known format";
-    return is_of_bytes(f, all) ? "nothing but bytes" : "gained little";
+    return is_of_bytes(f, all) ? "nothing but bytes" : "saved too little";
 }
 
 /* Of small files, of which there may be many, the report alone tells. news: of this kind. */
@@ -305,7 +305,7 @@ static void tell(const struct zfile *f, const double all[SUMS], bool news)
     if (f->rank == 0)
         zmpi_log(news ? ZMPI_LOG_WARN : ZMPI_LOG_INFO,
                  "%s: %s: %s, compressed %.2f to 1 (ZMPI_LEAST_RATIO=%.3g)%s", f->path,
-                 f->plain ? "plain again" : "stays compressed", why(f, all),
+                 f->plain ? "made plain" : "stays compressed", why(f, all),
                  all[WRITTEN] / all[STORED], f->options.least_ratio,
                  news ? "; new files of such a name stay plain" : "");
 }

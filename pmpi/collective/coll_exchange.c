@@ -183,7 +183,7 @@ static void check(struct work *w, struct slot *s)
     struct zlane *l = s->lane;
     s->state = FREE;
     if (!s->good)
-        zcall_fail(w->call, MPI_ERR_TRUNCATE, "rank %d sent more than rank %d asked for", l->peer,
+        zcall_fail(w->call, MPI_ERR_TRUNCATE, "rank %d sent more than rank %d expects", l->peer,
                    w->call->state->rank);
     else if (zpiece_check(w->call, &l->in, l->peer, s->message, s->size, &s->head))
         s->state = CHECKED;
@@ -261,7 +261,7 @@ static void check_complete(struct zcall *c, const struct zexchange *x)
     for (size_t k = 0; k < x->lanes && !c->error; k++) {
         const struct zlane *l = &x->lane[k];
         if (l->placed != l->in.bytes)
-            zcall_fail(c, MPI_ERR_OTHER, "rank %d sent %llu bytes, rank %d asked for %llu", l->peer,
+            zcall_fail(c, MPI_ERR_OTHER, "rank %d sent %llu bytes, rank %d expects %llu", l->peer,
                        (unsigned long long)l->placed, c->state->rank,
                        (unsigned long long)l->in.bytes);
     }

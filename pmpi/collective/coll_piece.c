@@ -141,8 +141,9 @@ bool zpiece_check(struct zcall *c, const struct zblock *b, int origin, const uns
                               (int)zmpi_load32(message + 4)};
     if (h->at > b->bytes || h->raw > b->bytes - h->at ||
         (!h->streams && h->raw != (size_t)size - ZPIECE_HEAD)) {
-        zcall_fail(c, MPI_ERR_TRUNCATE, "rank %d sent more than the %llu bytes rank %d asked for",
-                   origin, (unsigned long long)b->bytes, c->state->rank);
+        zcall_fail(c, MPI_ERR_TRUNCATE,
+                   "rank %d sent more than the %llu bytes that rank %d expects", origin,
+                   (unsigned long long)b->bytes, c->state->rank);
         return false;
     }
     return true;

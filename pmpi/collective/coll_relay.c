@@ -159,7 +159,7 @@ static void note_arrival(struct work *w, struct slot *s, const MPI_Status *statu
     if (good)
         PMPI_Get_count(status, MPI_BYTE, &s->size);
     else
-        zcall_fail(w->call, MPI_ERR_TRUNCATE, "rank %d passed on more than rank %d asked for",
+        zcall_fail(w->call, MPI_ERR_TRUNCATE, "rank %d passed on more than rank %d expects",
                    w->relay->from, w->call->state->rank);
 }
 

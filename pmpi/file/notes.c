@@ -19,7 +19,7 @@ const char *zexact_name(enum zexact_why why)
                                        "the bound is lossless",
                                        "small",
                                        "not of a float type",
-                                       "no such floats",
+                                       "does not look like its type",
                                        "a known format"};
     return name[why];
 }

@@ -137,12 +137,11 @@ static void tell(const struct zhdf5_dataset *d)
     static atomic_flag told = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&told))
         return;
-    zmpi_log(
-        ZMPI_LOG_ERROR,
-        "dataset %s: H5Dwrite failed: in a file that several ranks have open HDF5 writes datasets "
-        "with a filter (ZMPI_HDF5=filter) by collective transfers alone, in HDF5 1.10 without "
-        "conversion of types: ZMPI_HDF5=container takes all",
-        d->name);
+    zmpi_log(ZMPI_LOG_ERROR,
+             "dataset %s: H5Dwrite failed: parallel HDF5 writes datasets with a filter "
+             "(ZMPI_HDF5=filter) only by collective transfers, HDF5 1.10 also only without type "
+             "conversion: ZMPI_HDF5=container has no such limit",
+             d->name);
 }
 
 bool zhdf5_range_refuses(const struct zhdf5 *h, hid_t dataset, hid_t how)

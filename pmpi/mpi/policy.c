@@ -62,10 +62,11 @@ void zpolicy_passed_over(MPI_File fh, MPI_Info info)
     for (int i = 0; i < keys; i++)
         if (!PMPI_Info_get_nthkey(info, i, key) && zmpi_hint_is_ours(key) && is_first_of_file(fh) &&
             !atomic_flag_test_and_set(&said))
-            zmpi_log(ZMPI_LOG_WARN,
-                     "hint %s: passed over: the file is not compressed; give the hint to "
-                     "MPI_File_open, where the file is made",
-                     key);
+            zmpi_log(
+                ZMPI_LOG_WARN,
+                "hint %s: ignored, because the file is not compressed: give it to MPI_File_open "
+                "when the file is made",
+                key);
 }
 
 int zpolicy_hints(struct zmpi_options *o, MPI_Info info, char message[256])

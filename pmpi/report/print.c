@@ -114,11 +114,11 @@ void zentry_print_text(FILE *out, const struct entry *e, size_t n, const struct 
         if (s[EXACT] >= s[WRITTEN] / 100 && s[EXACT] > 0) /* a header is not worth a word */
             fprintf(out, "; %.2f MB exact: not of a float type", s[EXACT] / 1e6);
         if (s[MISTYPED] > 0)
-            fprintf(out, "; %.2f MB exact: in the other byte order, or no such floats",
+            fprintf(out, "; %.2f MB exact: in the other byte order, or not like floats",
                     s[MISTYPED] / 1e6);
         print_looks(out, s);
         if (e[i].plain)
-            fputs("; plain again", out);
+            fputs("; made plain at close", out);
         else if (e[i].hdf5)
             fprintf(out, "; an HDF5 file inside%s (zmpi decompress)",
                     e[i].datasets ? ", its datasets' bounds by rules" : "");

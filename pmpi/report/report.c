@@ -78,10 +78,10 @@ static void warn_of_noise(const struct zfile *f, const struct entry *e, enum zmp
     const char *encoder = mode == ZMPI_RATIO ? smaller_encoder(f) : NULL;
     if (db < LITTLE)
         zmpi_log(ZMPI_LOG_WARN,
-                 "%s: %s takes errors of up to %.2g %% of the range of the values, about %.0f dB: "
-                 "little of them may be left%s%s%s",
+                 "%s: %s takes errors of up to %.2g %% of the range, about %.0f dB: little of the "
+                 "data may be left%s%s%s",
                  f->path, e->bound, 100 * share, db, encoder ? "; ZMPI_CODEC=" : "",
-                 encoder ? encoder : "", encoder ? " takes less" : "");
+                 encoder ? encoder : "", encoder ? " makes smaller errors" : "");
 }
 
 /* Says so if it is less than was asked, or more at the cost of errors. */
@@ -181,8 +181,8 @@ void zreport_file(struct zfile *f)
         warn_of_noise(f, &e, mode);
     if (e.sum[MISTYPED] > 0)
         zmpi_log(ZMPI_LOG_WARN,
-                 "%s: its floats are in the other byte order, or no such floats: stored exactly, "
-                 "whatever the bound (ZMPI_ELEMENT_TYPE=auto compresses big-endian floats)",
+                 "%s: its floats are in the other byte order, or do not look like floats: they are "
+                 "exact (ZMPI_ELEMENT_TYPE=auto compresses big-endian floats)",
                  f->path);
     keep(&e, text, size);
     free(text);

@@ -51,10 +51,11 @@ static void tell_of_shape(struct zfile *f, const struct zplan *p)
         floats <= (uint64_t)f->options.exact_below)
         return;
     f->data.shape_told = true;
-    zmpi_log(ZMPI_LOG_WARN,
-             "%s: shape %zux%zux%zu is not that of a call of %llu values: passed over (zmpi_shape, "
-             "ZMPI_SHAPE)",
-             f->path, s[0], s[1], s[2], (unsigned long long)floats);
+    zmpi_log(
+        ZMPI_LOG_WARN,
+        "%s: shape %zux%zux%zu (zmpi_shape, ZMPI_SHAPE) does not fit a call of %llu values and is "
+        "ignored",
+        f->path, s[0], s[1], s[2], (unsigned long long)floats);
 }
 
 /* Of floats in this machine's order: of others no byte is like the one a row before. Those in a

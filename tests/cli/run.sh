@@ -72,7 +72,7 @@ try() {
     lines 1 'zmpi 1 file left plain: not selected by ZMPI_FILES (f.h5)'
     lines 1 '"path": "f.h5", "why": "not selected", "new": false'
     timeout 60 "$@" "$zmpi" run -e rel=1e-3 --report r.json "./$kind" e.z 0 >out 2>&1
-    lines 1 'zmpi 1 file left plain: there already, .* (e.z)'
+    lines 1 'zmpi 1 file left plain: existed before, .* (e.z)'
     rm -f f.h5
     timeout 60 "$@" "$zmpi" run -e rel=1e-3 --report r.json "./$kind" f.h5 0 >out 2>&1
     lines 1 'zmpi 1 file left plain: not selected by ZMPI_FILES (f.h5)'

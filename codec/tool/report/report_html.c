@@ -238,7 +238,7 @@ static void file_row(FILE *out, const cJSON *f)
             report_number(f, "seconds_write") / ranks, report_number(f, "seconds_read") / ranks);
     fprintf(out, "<td class=l>%s",
             cJSON_IsTrue(cJSON_GetObjectItem(f, "plain_again"))
-                ? "plain again: it gained too little"
+                ? "made plain: it saved too little"
             : cJSON_IsTrue(cJSON_GetObjectItem(f, "hdf5")) ? "an HDF5 file inside"
                                                            : "");
     fputs("\n", out);

@@ -37,7 +37,7 @@ for ranks in 1 3 4; do
     file=filtered_$ranks.h5
     run $ranks write $file "${filter[@]}" ZMPI_ERROR_BOUND=rel=1e-3
     filtered $file 10
-    grep -q "HDF5's own, whose new datasets get zmpi's filter" log.txt || die "$file: not in the report: $(cat log.txt)"
+    grep -q "HDF5's own: new datasets with a bound go through zmpi's filter" log.txt || die "$file: not in the report: $(cat log.txt)"
     compare -d 2.0 plain.h5 $file || die "$file: out of bounds"
     # rows 75 to 95 are a chunk, of a range of 9
     ! compare -r -d 0.02 plain.h5 $file /chunked >diff.txt || die "$file: better than its bound"
@@ -75,7 +75,7 @@ compare -d 5e10 plain.h5 field.dat || die "field.dat: out of bounds"
 for what in alone first converted; do
     run 2 $what $what.h5 "${filter[@]}" ZMPI_ERROR_BOUND=rel=1e-3
     if grep -q refused out.txt; then
-        grep -q 'H5Dwrite failed: in a file that several ranks have open' log.txt || die "$what: not told: $(cat log.txt)"
+        grep -q 'H5Dwrite failed: parallel HDF5 writes datasets with a filter' log.txt || die "$what: not told: $(cat log.txt)"
     else
         [[ $what = converted ]] || die "independent transfers are not refused"
     fi

@@ -291,7 +291,7 @@ static bool take_name(struct zfile *f)
 {
     struct zreplace *r = f->replace;
     char *place = strdup(r->n.plain);
-    bool ok = all_of(f->comm, place && !zphysical_sync(f));
+    bool ok = all_of(f->comm, place != NULL) && !zsession_sync(f, false);
     if (ok && f->rank == 0) {
         ok = zsession_is_at(f, f->place) && rename(f->place, r->n.plain) == 0;
         if (ok)

@@ -206,17 +206,6 @@ void ztrim_begin(struct zfile *f)
     find_room(f);
 }
 
-/* Collective: to the disk, from every node. */
-static bool sync_all(struct zfile *f)
-{
-    int bad = 0, any = 0;
-    if (f->rank == 0 || !f->session.counted) {
-        const int fd = zsession_descriptor(f);
-        bad = fd < 0 || fdatasync(fd) != 0;
-    }
-    return !PMPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, f->comm) && !any;
-}
-
 /* Does the file still end with the index that was written? */
 static bool is_last(struct zfile *f)
 {
@@ -301,7 +290,8 @@ void ztrim(struct zfile *f, bool go)
     struct zmpi_compaction s = {0};
     uint64_t index = 0;
     int renewed = f->rank == 0 && go && renew_index(f, &s, &index);
-    if (!PMPI_Bcast(&renewed, 1, MPI_INT, 0, f->comm) && renewed && sync_all(f) && f->rank == 0)
+    if (!PMPI_Bcast(&renewed, 1, MPI_INT, 0, f->comm) && renewed && !zsession_sync(f, true) &&
+        f->rank == 0)
         give_back(f, &s, index);
     zmpi_compaction_free(&s);
 }

@@ -124,8 +124,14 @@ int zphysical_sync(struct zfile *f)
 {
     errno = 0;
     int rc = PMPI_File_sync(f->fh);
-    if (rc && errno == 0) /* the MPI library refused, as OMPIO does while requests are under way */
+    if (rc && errno == 0) { /* as OMPIO does */
+        zmpi_log(
+            ZMPI_LOG_WARN,
+            "%s: the MPI library refuses MPI_File_sync while requests of this process are under "
+            "way; complete them before",
+            f->path);
         return rc;
+    }
     return rc ? zphysical_failed(f, rc, errno, "MPI_File_sync") : MPI_SUCCESS;
 }
 

@@ -449,6 +449,21 @@ int zsession_descriptor(struct zfile *f)
     return zfile_may_write(f) ? f->session.fd : -1;
 }
 
+int zsession_sync(struct zfile *f, bool quietly)
+{
+    const bool mine = f->rank == 0 || !f->session.counted;
+    int none = mine && zsession_descriptor(f) < 0, any = 0, rc;
+    rc = PMPI_Allreduce(&none, &any, 1, MPI_INT, MPI_MAX, f->comm);
+    if (rc)
+        return rc;
+    if (any)
+        return zfile_worst(f, zphysical_sync(f));
+    errno = 0;
+    if (mine && fdatasync(f->session.fd) != 0)
+        rc = quietly ? MPI_ERR_IO : zphysical_failed(f, MPI_SUCCESS, errno, "fdatasync");
+    return zfile_worst(f, rc);
+}
+
 void zsession_free(struct zfile *f)
 {
     struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};

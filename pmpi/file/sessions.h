@@ -71,6 +71,10 @@ void zsession_unlock(struct zfile *f);
 bool zsession_is_only(struct zfile *f);
 /* A descriptor of the file that can write, or -1. */
 int zsession_descriptor(struct zfile *f);
+/* Collective: to the disk, from every node; all have an error or none. MPI_File_sync is for the
+ * program: OMPIO refuses it to a process with a request under way, on whatever file, while others
+ * wait for that one. Quietly: no line, no call of the error handler. */
+int zsession_sync(struct zfile *f, bool quietly);
 /* Is this still the name of the file? */
 bool zsession_is_at(const struct zfile *f, const char *path);
 void zsession_free(struct zfile *f);

@@ -224,7 +224,7 @@ int zindex_write(struct zfile *f)
         rc = PMPI_Allreduce(counts, all, 4, MPI_UINT64_T, MPI_SUM, f->comm);
     /* No index on the disk may speak of a record that hides what was promised, and is not there. */
     if (!rc && all[3])
-        rc = zfile_worst(f, zphysical_sync(f));
+        rc = zsession_sync(f, false);
     if (rc) {
         zmpi_segments_free(&mine);
         return rc;

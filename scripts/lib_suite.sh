@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Debians in folders, for scripts that need root: $suite in $folder, which the caller sets. Sourced after lib.sh.
+# Debians, and Ubuntu 22.04 (jammy), in folders, for scripts that need root: $suite in $folder, which the caller sets. Sourced after lib.sh.
 
 # cannot WHY
 cannot() {
@@ -13,12 +13,31 @@ mirror() {
         grep -m 1 '/debian/*$' || echo http://deb.debian.org/debian
 }
 
+# Ubuntu's keys: Debian 12 has no package of them, so that Debian 13's is taken, which is the one of this checksum.
+ubuntu_keys() {
+    local package=ubuntu-keyring_2023.11.28.1-0.2_all.deb
+    local sum=SHA256:b2e7ed48431bf9e7978ae810bbdaf253093570d6e3f864e575b7c13554b81174
+    /usr/lib/apt/apt-helper download-file "$(mirror | sed 's|/*$||')/pool/main/u/ubuntu-keyring/$package" "$folder.deb" "$sum" >"$folder.log" 2>&1 ||
+        cannot "$package cannot be had: $(tail -n 1 "$folder.log")"
+    rm -rf "$folder.keys"
+    dpkg-deb -x "$folder.deb" "$folder.keys"
+    rm "$folder.deb"
+}
+
 make_suite() {
+    local where=(--include=ca-certificates,sudo "$suite" "$folder.new")
     echo "== making $suite in $folder"
     (need_packages debootstrap) || cannot "no debootstrap"
     rm -rf "$folder.new"
+    if [[ $suite == jammy ]]; then
+        ubuntu_keys
+        where=("--components=main,universe" --keyring="$folder.keys/usr/share/keyrings/ubuntu-archive-keyring.gpg" "${where[@]}"
+            http://archive.ubuntu.com/ubuntu)
+    else
+        where+=("$(mirror)")
+    fi
     # What it mounts goes with it, however it ends.
-    unshare --mount debootstrap --variant=minbase --include=ca-certificates,sudo "$suite" "$folder.new" "$(mirror)" >"$folder.log" 2>&1 ||
+    unshare --mount debootstrap --variant=minbase "${where[@]}" >"$folder.log" 2>&1 ||
         cannot "debootstrap failed: $(tail -n 1 "$folder.log") (all that was said is in $folder.log)"
     chroot "$folder.new" useradd --create-home --shell /bin/bash user
     echo "user ALL=(ALL) NOPASSWD: ALL" >"$folder.new/etc/sudoers.d/user"

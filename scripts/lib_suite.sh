@@ -25,7 +25,7 @@ ubuntu_keys() {
 }
 
 make_suite() {
-    local where=(--include=ca-certificates,sudo "$suite" "$folder.new")
+    local where=("--include=ca-certificates,sudo" "$suite" "$folder.new")
     echo "== making $suite in $folder"
     (need_packages debootstrap) || cannot "no debootstrap"
     rm -rf "$folder.new"

@@ -33,6 +33,7 @@ unseen=()
 (need_packages libhdf5-dev) || unseen+=("zmpi convert to HDF5 (no libhdf5-dev)")
 (need_packages libcjson-dev) || unseen+=("zmpi report and zmpi advise (no libcjson-dev)")
 (need_packages verilator g++) || unseen+=("the engine in hardware (no verilator)")
+(need_packages file) || unseen+=("what file(1) says")
 (need_packages mandoc) || unseen+=("man pages (no mandoc)")
 (need_packages libsimde-dev) || unseen+=("AVX-512 kernels, if this machine lacks it (no libsimde-dev)")
 (need_packages ccache) || echo "== no ccache: what two builds share is compiled twice"

@@ -136,7 +136,7 @@ struct zmpi_fill zmpi_fill_look(enum zmpi_type type, const void *src, size_t cou
     if (count <= ROWS * ROW_LEAST)
         s = (struct zmpi_sample){type, src, 1, count, count};
     void *copy = zmpi_device_holding(src) ? malloc(s.rows * s.row * sizeof(double)) : NULL;
-    const bool at_hand = !zmpi_device_holding(src) || (copy && zmpi_sample_fetch(&s, copy));
+    const bool at_hand = (copy || !zmpi_device_holding(src)) && zmpi_sample_fetch(&s, copy);
     const struct zmpi_fill fill = at_hand ? zmpi_fill_look_at(&s, range) : none;
     free(copy);
     return fill;

@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+enum { LINE = 64, LINES = 4 };
+
+void zmpi_sample_ask(const struct zmpi_sample *s)
+{
+    const size_t width = zmpi_type_size(s->type), bytes = s->row * width;
+    const size_t most = bytes < (size_t)LINES * LINE ? bytes : (size_t)LINES * LINE;
+    for (size_t k = 0; k < s->rows; k++)
+        for (size_t i = 0; i < most; i += LINE)
+            __builtin_prefetch(s->at + k * s->stride * width + i);
+}
+
 bool zmpi_sample_fetch(struct zmpi_sample *s, void *copy)
 {
     const struct zmpi_device *holder = zmpi_device_holding(s->at);
@@ -14,8 +25,10 @@ bool zmpi_sample_fetch(struct zmpi_sample *s, void *copy)
                                  .dst_plane = s->rows * s->row * width,
                                  .src_row = s->stride * width,
                                  .src_plane = s->rows * s->stride * width};
-    if (!holder)
+    if (!holder) {
+        zmpi_sample_ask(s);
         return true;
+    }
     if (holder->copy(copy, s->at, &box))
         return false;
     s->at = copy;

@@ -14,8 +14,11 @@ struct zmpi_sample {
     size_t rows, row, stride;
 };
 
-/* If a device holds them, copy them to `copy`, which has room, and go on there. False: that cannot
- * be. */
+/* Asks for what the host holds, the first few lines of each row: those miss all caches, and do so
+ * together. */
+void zmpi_sample_ask(const struct zmpi_sample *s);
+/* If a device holds them, copy them to `copy`, which has room, and go on there; else ask for them.
+ * False: that cannot be. */
 bool zmpi_sample_fetch(struct zmpi_sample *s, void *copy);
 /* Element i of row k, which the host can read. */
 double zmpi_sample_get(const struct zmpi_sample *s, size_t k, size_t i);

@@ -28,12 +28,11 @@ enum { RUN_MOST = 1024, RUN_LEAST = 16, RUN_STEP = 8 };
 
 /* One of the two ways to take the words of an array. */
 struct way {
-    unsigned width;
-    int before; /* exponent of the last value; -1: none */
-    double sum;
+    int before;   /* exponent of the last value; -1: none */
+    uint64_t sum; /* in quarters */
 };
 
-static uint64_t load(const unsigned char *src, size_t width, bool turned)
+static inline uint64_t load(const unsigned char *src, size_t width, bool turned)
 {
     uint32_t half;
     uint64_t word;
@@ -46,7 +45,7 @@ static uint64_t load(const unsigned char *src, size_t width, bool turned)
 }
 
 /* Neither zero, nor a mark for missing data. */
-static bool is_datum(uint64_t word, size_t width)
+static inline bool is_datum(uint64_t word, size_t width)
 {
     const uint32_t half = (uint32_t)word;
     struct zmpi_range range = ZMPI_RANGE_EMPTY;
@@ -73,25 +72,25 @@ static size_t run_of(const unsigned char *at, size_t width, size_t count)
     return k;
 }
 
+static inline int exponent_of(uint64_t word, size_t width)
+{
+    return width == 4 ? (int)(word >> 23 & 255) : (int)(word >> 52 & 2047);
+}
+
 /* Distances of exponents: from that of the value before, and (a quarter) from 1's. Those of f32
  * count eight times, as if its exponents had the range of f64's. */
-static void add(struct way *w, uint64_t word)
+static inline void add(struct way *w, uint64_t word, size_t width)
 {
-    const int mantissa = w->width == 4 ? 23 : 52, most = w->width == 4 ? 255 : 2047;
-    const int exponent = (int)(word >> mantissa) & most, scale = w->width == 4 ? 8 : 1;
+    const int exponent = exponent_of(word, width), scale = width == 4 ? 8 : 1;
+    const int one = width == 4 ? 127 : 1023;
     if (exponent == 0) {
-        w->sum += DENORMAL;
+        w->sum += 4 * DENORMAL;
         return;
     }
     if (w->before >= 0)
-        w->sum += scale * abs(exponent - w->before);
-    w->sum += scale * abs(exponent - most / 2) / 4.0;
+        w->sum += (unsigned)(4 * scale * abs(exponent - w->before));
+    w->sum += (unsigned)(scale * abs(exponent - one));
     w->before = exponent;
-}
-
-static int exponent_of(uint64_t word, size_t width)
-{
-    return width == 4 ? (int)(word >> 23 & 255) : (int)(word >> 52 & 2047);
 }
 
 /* What came before in a part: the exponent of the last number (-1: none), and integers that came
@@ -102,7 +101,7 @@ struct near {
 };
 
 /* Of a word that is not zero. */
-static void note(struct zmpi_order *o, struct near *n, uint64_t word, size_t width)
+static inline void note(struct zmpi_order *o, struct near *n, uint64_t word, size_t width)
 {
     const int exponent = exponent_of(word, width);
     const bool is_integer = word <= INT32_MAX && width == 8;
@@ -137,43 +136,74 @@ static bool most_are_positive_denormals(const unsigned char *at, size_t width, s
     return width == 4 ? most_of(at, 4, count) : most_of(at, 8, count);
 }
 
+/* Part i of an array, without what its beginning is shifted by. */
+struct part {
+    const unsigned char *at;
+    size_t count;
+};
+
+static struct part part_of(const unsigned char *at, size_t width, size_t count, size_t parts,
+                           size_t i)
+{
+    const size_t each = count / parts, shift = parts < PARTS ? 0 : i * SHIFT % PART_LEAST;
+    return (struct part){at + (each * i + shift) * width,
+                         (i + 1 == parts ? count - each * i : each) - shift};
+}
+
+static inline unsigned look_at_part(struct zmpi_order *o, const struct part *p, size_t width,
+                                    unsigned most, struct way *here, struct way *other)
+{
+    unsigned taken = 0;
+    uint64_t last = 0;
+    struct near near = {-1, 0};
+    for (size_t k = 0; k < p->count && taken < most; k++) {
+        const uint64_t word = load(p->at + k * width, width, false);
+        if (word == last) {
+            k += run_of(p->at + k * width, width, p->count - k);
+            continue;
+        }
+        last = word;
+        const uint64_t turned = load(p->at + k * width, width, true);
+        if (!is_datum(word, width) || !is_datum(turned, width))
+            continue;
+        note(o, &near, word, width);
+        add(here, word, width);
+        add(other, turned, width);
+        o->first = o->values + taken ? o->first : word;
+        o->varied |= word != o->first || width == 8;
+        taken++;
+    }
+    return taken;
+}
+
+/* Faster with a constant width. */
+static inline void look_at(struct zmpi_order *o, size_t width, const unsigned char *at,
+                           size_t count)
+{
+    struct way here = {-1, 0}, other = {-1, 0};
+    const size_t parts = count < PARTS * PART_LEAST ? count / PART_LEAST + 1 : PARTS;
+    const unsigned most = parts * OF_PART < OF_FEW ? OF_FEW : OF_PART;
+    struct part part[PARTS];
+    for (size_t i = 0; i < parts; i++) {
+        part[i] = part_of(at, width, count, parts, i);
+        __builtin_prefetch(part[i].at); /* they miss all caches together */
+    }
+    for (size_t i = 0; i < parts; i++)
+        o->values += look_at_part(o, &part[i], width, most, &here, &other);
+    o->here += (double)here.sum / 4;
+    o->other += (double)other.sum / 4;
+}
+
 void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src, size_t count)
 {
     if (type != ZMPI_F32 && type != ZMPI_F64)
         return;
-    const unsigned char *at = src;
-    const unsigned width = (unsigned)zmpi_type_size(type);
-    struct way here = {width, -1, 0}, other = {width, -1, 0};
-    const size_t parts = count < PARTS * PART_LEAST ? count / PART_LEAST + 1 : PARTS;
-    const unsigned most = parts * OF_PART < OF_FEW ? OF_FEW : OF_PART;
-    for (size_t i = 0; i < parts; i++) {
-        const size_t end = count / parts * (i + 1) + (i + 1 == parts ? count % parts : 0);
-        const size_t begin = count / parts * i + (parts < PARTS ? 0 : i * SHIFT % PART_LEAST);
-        unsigned taken = 0;
-        uint64_t last = 0;
-        struct near near = {-1, 0};
-        for (size_t k = begin; k < end && taken < most; k++) {
-            const uint64_t word = load(at + k * width, width, false);
-            if (word == last) {
-                k += run_of(at + k * width, width, end - k);
-                continue;
-            }
-            last = word;
-            const uint64_t turned = load(at + k * width, width, true);
-            if (!is_datum(word, width) || !is_datum(turned, width))
-                continue;
-            note(o, &near, word, width);
-            add(&here, word);
-            add(&other, turned);
-            o->first = o->values + taken ? o->first : word;
-            o->varied |= word != o->first || width == 8;
-            taken++;
-        }
-        o->values += taken;
-    }
-    o->here += here.sum;
-    o->other += other.sum;
-    if (o->positive && o->positive == o->values && !most_are_positive_denormals(at, width, count))
+    if (type == ZMPI_F64)
+        look_at(o, 8, src, count);
+    else
+        look_at(o, 4, src, count);
+    if (o->positive && o->positive == o->values &&
+        !most_are_positive_denormals(src, zmpi_type_size(type), count))
         o->positive = 0;
 }
 

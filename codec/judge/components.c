@@ -17,10 +17,15 @@ enum { STRETCHES = 32, STRETCH = 3 * ZMPI_COMPONENTS_FAST, SAMPLES = STRETCHES *
 /* More components must save so much more, else they are a multiple of the right ones. */
 #define GAIN 1.25
 
+struct sample {
+    double value;
+    uint16_t stretch, offset; /* of its place in the array */
+};
+
 struct samples {
-    size_t n;
-    double value[SAMPLES];
-    size_t place[SAMPLES]; /* in the array */
+    size_t n, step; /* step: from one stretch to the next */
+    struct sample taken[SAMPLES], sorted[SAMPLES];
+    bool ready; /* sorted */
 };
 
 /* None, if a device's memory cannot be read. */
@@ -28,26 +33,53 @@ static void take(struct samples *s, enum zmpi_type type, double threshold, const
                  size_t count)
 {
     const size_t stretches = count / 1024 < STRETCHES ? count / 1024 : STRETCHES;
-    const size_t step = zmpi_sample_step(count - STRETCH, stretches);
-    struct zmpi_sample from = {type, src, stretches, STRETCH, step};
     double copy[SAMPLES];
+    s->step = zmpi_sample_step(count - STRETCH, stretches);
     s->n = 0;
+    s->ready = false;
+    struct zmpi_sample from = {type, src, stretches, STRETCH, s->step};
     if (!zmpi_sample_fetch(&from, copy))
         return;
-    for (size_t k = 0; k < stretches; k++)
-        for (size_t i = 0; i < STRETCH; i++) {
+    for (uint16_t k = 0; k < stretches; k++)
+        for (uint16_t i = 0; i < STRETCH; i++) {
             const double x = zmpi_sample_get(&from, k, i);
-            if (!(fabs(x) < threshold))
-                continue;
-            s->value[s->n] = x;
-            s->place[s->n++] = k * step + i;
+            if (fabs(x) < threshold)
+                s->taken[s->n++] = (struct sample){x, k, i};
         }
 }
 
 static int compare(const void *a, const void *b)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
+    const double x = ((const struct sample *)a)->value, y = ((const struct sample *)b)->value;
     return (x > y) - (x < y);
+}
+
+/* Once for all numbers of columns: each column's values are in order then, too. */
+static void sort(struct samples *s)
+{
+    if (s->ready)
+        return;
+    memcpy(s->sorted, s->taken, s->n * sizeof *s->taken);
+    qsort(s->sorted, s->n, sizeof *s->sorted, compare);
+    s->ready = true;
+}
+
+/* Which of n columns a sample is of: by the column that its stretch begins with. */
+struct columns {
+    uint8_t first[STRETCHES], after[STRETCH + ZMPI_COMPONENTS_FAST];
+};
+
+static void columns_of(const struct samples *s, int n, struct columns *c)
+{
+    for (size_t k = 0; k < STRETCHES; k++)
+        c->first[k] = (uint8_t)(k * s->step % (size_t)n);
+    for (size_t i = 0; i < sizeof c->after; i++)
+        c->after[i] = (uint8_t)(i % (size_t)n);
+}
+
+static inline unsigned column_of(const struct columns *c, const struct sample *x)
+{
+    return c->after[c->first[x->stretch] + x->offset];
 }
 
 /* Where most of a column's values lie: without the outermost eighths, so that a field with few
@@ -56,24 +88,33 @@ struct column {
     double low, high;
 };
 
-static struct column column_of(double *value, size_t n)
-{
-    if (n < 8)
-        return (struct column){NAN, NAN};
-    qsort(value, n, sizeof *value, compare);
-    return (struct column){value[n / 8], value[n - 1 - n / 8]};
-}
-
 /* The n columns by all samples (half -1), or by every second one of each. */
 static void find_columns(const struct samples *s, int n, int half, struct column column[])
 {
-    double value[SAMPLES];
+    struct columns columns;
+    uint16_t taken[ZMPI_COMPONENTS_FAST] = {0}, seen[ZMPI_COMPONENTS_FAST] = {0};
+    bool is_other[STRETCHES][STRETCH];
+    columns_of(s, n, &columns);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct sample *x = &s->taken[i];
+        const unsigned c = column_of(&columns, x);
+        is_other[x->stretch][x->offset] = half >= 0 && seen[c]++ % 2 != half;
+        taken[c] += !is_other[x->stretch][x->offset];
+    }
     for (int c = 0; c < n; c++) {
-        size_t taken = 0, met = 0;
-        for (size_t i = 0; i < s->n; i++)
-            if (s->place[i] % (size_t)n == (size_t)c && (half < 0 || met++ % 2 == (size_t)half))
-                value[taken++] = s->value[i];
-        column[c] = column_of(value, taken);
+        column[c] = (struct column){NAN, NAN};
+        seen[c] = 0;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        const struct sample *x = &s->sorted[i];
+        const unsigned c = column_of(&columns, x);
+        if (taken[c] < 8 || is_other[x->stretch][x->offset])
+            continue;
+        if (seen[c] == taken[c] / 8)
+            column[c].low = x->value;
+        if (seen[c] == taken[c] - 1 - taken[c] / 8)
+            column[c].high = x->value;
+        seen[c]++;
     }
 }
 
@@ -99,11 +140,13 @@ static double bits_at(const struct samples *s, size_t lag, double unit)
 {
     double bits = 0;
     size_t pairs = 0;
-    for (size_t i = lag; i < s->n; i++)
-        if (s->place[i] - s->place[i - lag] == lag) {
-            bits += log2(1 + fabs(s->value[i] - s->value[i - lag]) / unit);
-            pairs++;
-        }
+    for (size_t i = lag; i < s->n; i++) {
+        const struct sample *x = &s->taken[i], *before = &s->taken[i - lag];
+        if (x->stretch != before->stretch || (size_t)(x->offset - before->offset) != lag)
+            continue;
+        bits += log2(1 + fabs(x->value - before->value) / unit);
+        pairs++;
+    }
     return pairs ? bits / (double)pairs : 0;
 }
 
@@ -143,26 +186,21 @@ static double saved(const struct samples *s, int n)
 static bool all_same(const struct samples *s)
 {
     for (size_t i = 1; i < s->n; i++)
-        if (s->value[i] < s->value[0] || s->value[i] > s->value[0])
+        if (s->taken[i].value < s->taken[0].value || s->taken[i].value > s->taken[0].value)
             return false;
     return true;
 }
 
-/* divided: the array is whole points. */
-static int find(enum zmpi_type type, double threshold, const void *src, size_t count, bool divided)
+/* Of those numbers of components that divide `count`, or of all others. */
+static int find(struct samples *s, size_t count, bool divides)
 {
-    struct samples s;
     double most = 0;
     int found = 1;
-    if ((type != ZMPI_F32 && type != ZMPI_F64) || count < (size_t)2 * ZMPI_COMPONENTS_LEAST)
-        return 1;
-    take(&s, type, threshold > 0 ? threshold : 1e20, src, count);
-    if (all_same(&s))
-        return 1;
     for (int n = 2; n <= ZMPI_COMPONENTS_FAST; n++) {
-        if ((divided && count % (size_t)n) || count / (size_t)n < ZMPI_COMPONENTS_LEAST)
+        if ((count % (size_t)n == 0) != divides || count / (size_t)n < ZMPI_COMPONENTS_LEAST)
             continue;
-        const double bits = saved(&s, n);
+        sort(s);
+        const double bits = saved(s, n);
         if (bits > GAIN * most) {
             most = bits;
             found = n;
@@ -171,22 +209,42 @@ static int find(enum zmpi_type type, double threshold, const void *src, size_t c
     return found;
 }
 
+/* *cut: what zmpi_components_cut says; NULL: it is not looked for. */
+static int look_for(enum zmpi_type type, double threshold, const void *src, size_t count, int *cut)
+{
+    struct samples s;
+    if (cut)
+        *cut = 1;
+    if ((type != ZMPI_F32 && type != ZMPI_F64) || count < (size_t)2 * ZMPI_COMPONENTS_LEAST)
+        return 1;
+    take(&s, type, threshold > 0 ? threshold : 1e20, src, count);
+    if (all_same(&s))
+        return 1;
+    const int found = find(&s, count, true);
+    if (cut && found == 1)
+        *cut = find(&s, count, false);
+    return found;
+}
+
 int zmpi_components_find(enum zmpi_type type, double threshold, const void *src, size_t count)
 {
-    return find(type, threshold, src, count, true);
+    return look_for(type, threshold, src, count, NULL);
 }
 
 int zmpi_components_cut(enum zmpi_type type, double threshold, const void *src, size_t count)
 {
-    const int n = find(type, threshold, src, count, false);
-    return count % (size_t)n ? n : 1;
+    int cut;
+    look_for(type, threshold, src, count, &cut);
+    return cut;
 }
 
 int zmpi_components_recall(struct zmpi_components_known *known, enum zmpi_type type,
-                           double threshold, const void *src, size_t count, bool *is_new)
+                           double threshold, const void *src, size_t count, bool *is_new, int *cut)
 {
     struct zmpi_components_entry *e = NULL;
     *is_new = false;
+    if (cut)
+        *cut = 1;
     for (unsigned i = 0; i < ZMPI_COMPONENTS_ARRAYS; i++)
         if (known->entry[i].count == count && known->entry[i].type == type)
             e = &known->entry[i];
@@ -197,7 +255,7 @@ int zmpi_components_recall(struct zmpi_components_known *known, enum zmpi_type t
     e->calls++;
     if (e->calls & (e->calls - 1))
         return e->components;
-    const int found = zmpi_components_find(type, threshold, src, count);
+    const int found = look_for(type, threshold, src, count, cut);
     *is_new = found != e->components;
     return e->components = found;
 }

@@ -40,9 +40,10 @@ struct zmpi_components_known {
 };
 
 /* zmpi_components_find, unless the answer is known: it is looked for in the first call of a count
- * and in the second, fourth, eighth... *is_new: it is another than before. */
+ * and in the second, fourth, eighth... *is_new: it is another than before. *cut (NULL: of no
+ * interest): what zmpi_components_cut says of the same samples; 1, too, where none are taken. */
 int zmpi_components_recall(struct zmpi_components_known *known, enum zmpi_type type,
-                           double threshold, const void *src, size_t count, bool *is_new);
+                           double threshold, const void *src, size_t count, bool *is_new, int *cut);
 
 /* Component c of count elements, a multiple of n, of n interleaved ones, to dst. */
 void zmpi_component_take(enum zmpi_type type, const void *src, size_t count, int n, int c,

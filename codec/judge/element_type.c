@@ -280,7 +280,7 @@ static bool look(struct tally *t, enum zmpi_type type, const void *src, size_t c
     if (count <= rows * row)
         s = (struct zmpi_sample){type, src, 1, count, count};
     void *copy = zmpi_device_holding(src) ? malloc(s.rows * s.row * t->width) : NULL;
-    const bool at_hand = !zmpi_device_holding(src) || (copy && zmpi_sample_fetch(&s, copy));
+    const bool at_hand = (copy || !zmpi_device_holding(src)) && zmpi_sample_fetch(&s, copy);
     if (at_hand)
         take_rows(t, &s);
     free(copy);

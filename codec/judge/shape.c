@@ -12,7 +12,7 @@
  * Each divisor is looked at by few samples, the best of them by more. A shape must save so much of
  * the bits of residuals: less is chance, since the best of many is taken.
  */
-enum { FEW = 64, MORE = 512, RUN = 4, BEST = 8, ROW_LEAST = 8 };
+enum { FEW = 64, MORE = 512, BATCH = 16, RUN = 4, BEST = 8, ROW_LEAST = 8 };
 #define GAIN_ROWS   0.94
 #define GAIN_PLANES 0.97
 /* Exceptions in a row that are looked behind. */
@@ -26,12 +26,22 @@ enum { RANGE_ROWS = 32, RANGE_ROW = 64 };
 /* Looks in vain, after which a length has no shape. */
 enum { LOOKS = 2 };
 
+/* Of a run, in the direction that has all neighbours: its integers and those a known lag away (a
+ * row or a plane; 0: none is known), without differences and with one along x. Not all of them are
+ * `fine`: some have none. */
+struct half {
+    bool fine[RUN];
+    uint64_t q[2][2][RUN]; /* without and with the known lag; without and with x */
+};
+
 struct search {
     enum zmpi_type type;
     bool ordered;         /* integers are bits in the order of numbers */
     double inverse, keep; /* of the step, 0: none; exact from there on */
     const unsigned char *src;
     size_t have;
+    size_t known; /* that lag, of all candidates */
+    struct half few[FEW];
 };
 
 /* Lags in elements. plane 0: one plane. */
@@ -83,53 +93,93 @@ static bool integer_at(const struct search *s, size_t i, int64_t *q)
     return true;
 }
 
-/* The cell of up to eight neighbours whose corner is element i, in the direction that has them all:
- * bit 0 of the place is x, bit 1 y, bit 2 z. */
-static bool cell_at(const struct search *s, size_t i, const struct candidate *c, int64_t q[8])
-{
-    const size_t reach = 1 + c->row + c->plane;
-    const bool back = i >= reach;
-    for (unsigned k = 0; k < (c->plane ? 8U : c->row ? 4U : 2U); k++) {
-        const size_t lag = (k & 1) + (k & 2 ? c->row : 0) + (k & 4 ? c->plane : 0);
-        if (!integer_at(s, back ? i - lag : i + lag, &q[k]))
-            return false;
-    }
-    return true;
-}
-
 static unsigned bits_of(int64_t residual)
 {
     const uint64_t u = residual < 0 ? -(uint64_t)residual : (uint64_t)residual;
     return u ? 64 - (unsigned)__builtin_clzll(u) : 0;
 }
 
-/* Add the bits of a cell's residuals under each set of axes. */
-static void add_bits(const int64_t q[8], unsigned sets, uint64_t sum[8])
+/* Runs of the second half look back, those of the first half ahead: at the same places for all
+ * candidates, so that what the data are like there has no part in which is the best. */
+static bool looks_back(const struct search *s, size_t run)
 {
-    for (unsigned axes = 1; axes < sets; axes++) {
-        uint64_t residual = 0;
-        for (unsigned k = 0; k < sets; k++)
-            if (!(k & ~axes))
-                residual += __builtin_popcount(k) & 1 ? -(uint64_t)q[k] : (uint64_t)q[k];
-        sum[axes] += bits_of((int64_t)residual);
+    return run >= s->have / 2;
+}
+
+/* The first of the integers `lag` away from a run. */
+static size_t first_at(const struct search *s, size_t run, size_t lag)
+{
+    return looks_back(s, run) ? run - 1 - lag : run + lag;
+}
+
+static void take_row(const struct search *s, size_t run, size_t lag, bool fine[RUN],
+                     uint64_t q[2][RUN])
+{
+    const size_t back = looks_back(s, run), first = first_at(s, run, lag);
+    int64_t value[RUN + 1];
+    bool has[RUN + 1];
+    for (size_t i = 0; i <= RUN; i++) {
+        value[i] = 0;
+        has[i] = integer_at(s, first + i, &value[i]);
+    }
+    for (size_t i = 0; i < RUN; i++) {
+        fine[i] = fine[i] && has[i] && has[i + 1];
+        q[0][i] = (uint64_t)value[i + back];
+        q[1][i] = q[0][i] - (uint64_t)value[i + 1 - back];
     }
 }
 
-/* By runs of elements, whose places are the same for all candidates: what the data are like there
- * has no part in which is the best. */
-static uint64_t cost_of(const struct search *s, const struct candidate *c, size_t runs)
+static void take_half(const struct search *s, size_t run, size_t lag, struct half *h)
 {
-    const unsigned sets = c->plane ? 8 : c->row ? 4 : 2;
+    for (size_t i = 0; i < RUN; i++)
+        h->fine[i] = true;
+    take_row(s, run, lag, h->fine, h->q[0]);
+    if (!s->known)
+        return;
+    take_row(s, run, lag + s->known, h->fine, h->q[1]);
+    for (size_t x = 0; x < 2; x++)
+        for (size_t i = 0; i < RUN; i++)
+            h->q[1][x][i] = h->q[0][x][i] - h->q[1][x][i];
+}
+
+/* Memory is waited for once for all of these runs. */
+static void ask(const struct search *s, size_t run, size_t step, size_t runs, size_t lag)
+{
+    const size_t width = zmpi_type_size(s->type);
+    for (size_t k = 0; k < runs; k++, run += step) {
+        __builtin_prefetch(s->src + first_at(s, run, lag) * width);
+        if (s->known)
+            __builtin_prefetch(s->src + first_at(s, run, lag + s->known) * width);
+    }
+}
+
+/* The bits of residuals by x alone, or (lag) by those of the axes that include this lag which are
+ * best: at least `limit`, if they turn out to be so many. */
+static uint64_t cost_of(const struct search *s, size_t lag, size_t runs, uint64_t limit)
+{
     const size_t step = zmpi_sample_step(s->have - RUN, runs);
-    uint64_t sum[8] = {0}, least = UINT64_MAX;
-    for (size_t k = 0; k < runs; k++)
-        for (size_t i = 0; i < RUN; i++) {
-            int64_t q[8];
-            if (cell_at(s, k * step + i, c, q))
-                add_bits(q, sets, sum);
-        }
-    for (unsigned axes = 1; axes < sets; axes++)
-        least = sum[axes] < least ? sum[axes] : least;
+    const struct half none = {{0}, {{{0}}}};
+    uint64_t sum[2][2] = {{0}}, least = 0;
+    for (size_t k = 0; k < runs && least < limit; k++) {
+        struct half own, other;
+        if (k % BATCH == 0)
+            ask(s, k * step, step, BATCH, lag);
+        if (runs > FEW)
+            take_half(s, k * step, 0, &own);
+        if (lag)
+            take_half(s, k * step, lag, &other);
+        const struct half *a = runs > FEW ? &own : &s->few[k], *b = lag ? &other : &none;
+        for (size_t i = 0; i < RUN; i++)
+            for (size_t known = 0; known < (s->known ? 2 : 1); known++)
+                for (size_t x = 0; x < 2; x++)
+                    if (a->fine[i] && (b->fine[i] || !lag))
+                        sum[known][x] += bits_of((int64_t)(a->q[known][x][i] - b->q[known][x][i]));
+        least = sum[0][1];
+        if (lag)
+            least = sum[0][0] < least ? sum[0][0] : least;
+        for (size_t x = 0; x < 2 && s->known; x++)
+            least = sum[1][x] < least ? sum[1][x] : least;
+    }
     return least;
 }
 
@@ -149,20 +199,31 @@ static void consider(const struct search *s, size_t row, size_t plane, struct ca
     struct candidate c = {row, plane, 0};
     if (2 * (row + plane + RUN + 1) > s->have) /* cells reach to either side */
         return;
-    c.bits = cost_of(s, &c, FEW);
+    c.bits = cost_of(s, row + plane - s->known, FEW, best[BEST - 1].bits);
     insert(best, c);
+}
+
+/* What all candidates have in common. */
+static void know(struct search *s, size_t lag)
+{
+    const size_t step = zmpi_sample_step(s->have - RUN, FEW);
+    s->known = lag;
+    for (size_t k = 0; k < FEW; k++)
+        take_half(s, k * step, 0, &s->few[k]);
 }
 
 /* All divisors d of `count` but 1 and itself: rows of d elements, if *found has none; else planes
  * of d of its rows, or, if `finer`, rows of d elements whose planes are its rows. Takes the
  * cheapest if it is cheaper than *found. */
-static bool find(const struct search *s, size_t count, bool finer, struct candidate *found)
+static bool find(struct search *s, size_t count, bool finer, struct candidate *found)
 {
     struct candidate best[BEST];
     const size_t row = found->row;
     bool any = false;
+    know(s, row);
+    const uint64_t alone = cost_of(s, 0, FEW, UINT64_MAX);
     for (int i = 0; i < BEST; i++)
-        best[i].bits = UINT64_MAX;
+        best[i] = (struct candidate){0, 0, alone};
     for (size_t low = 1; low <= count / low; low++) {
         if (count % low)
             continue;
@@ -179,8 +240,8 @@ static bool find(const struct search *s, size_t count, bool finer, struct candid
                 consider(s, row, d * row, best);
         }
     }
-    for (int i = 0; i < BEST && best[i].bits < UINT64_MAX; i++) {
-        best[i].bits = cost_of(s, &best[i], MORE);
+    for (int i = 0; i < BEST && best[i].row; i++) {
+        best[i].bits = cost_of(s, best[i].row + best[i].plane - row, MORE, found->bits);
         if (best[i].bits < found->bits) {
             *found = best[i];
             any = true;
@@ -228,7 +289,7 @@ bool zmpi_shape_find(enum zmpi_type type, const struct zmpi_bound *bound, double
         !begin(&s, type, bound, threshold, src, have))
         return false;
     struct candidate rows = {0, 0, 0};
-    const uint64_t alone = cost_of(&s, &rows, MORE);
+    const uint64_t alone = cost_of(&s, 0, MORE, UINT64_MAX);
     if (alone < MORE * RUN / LITTLE)
         return false;
     rows.bits = (uint64_t)(GAIN_ROWS * (double)alone);

@@ -23,7 +23,7 @@ static int find(const struct zcall *c, const struct zblock *b)
     if (told > 1)
         return told;
     return b->direct ? zmpi_components_recall(&c->state->components, b->type->element, o->threshold,
-                                              b->direct, count, &is_new)
+                                              b->direct, count, &is_new, NULL)
                      : 1;
 }
 

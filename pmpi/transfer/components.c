@@ -89,15 +89,12 @@ static void say_cut(struct zfile *f, int n)
         f->path, n);
 }
 
-/* Of data in which nothing was found: does a cut point hide several variables? */
-static void look_cut(struct zfile *f, const struct zmemory *m, size_t count)
+/* In data in which nothing is found: does a cut point hide several variables? */
+static bool may_be_cut(struct zfile *f, size_t count)
 {
     enum { LOOKED = 4 };
-    if (f->rank || f->data.cut_told || f->data.cut_calls >= LOOKED ||
-        count <= (size_t)f->options.exact_below)
-        return;
-    f->data.cut_calls++;
-    say_cut(f, zmpi_components_cut(m->element, f->options.threshold, m->data, count));
+    return !f->rank && !f->data.cut_told && count > (size_t)f->options.exact_below &&
+           f->data.cut_calls++ < LOOKED;
 }
 
 int zcomponents_look(struct zfile *f, const struct zplan *p)
@@ -107,6 +104,7 @@ int zcomponents_look(struct zfile *f, const struct zplan *p)
     const size_t width = zmpi_type_size(m->element), count = m->bytes / width;
     const enum zmpi_mode mode = zfile_bound(f, m->element).mode;
     bool is_new;
+    int cut = 1;
     if (!m->bytes)
         return 0;
     if (f->options.components == 1 || !is_float || m->exact || f->options.nic_write ||
@@ -118,9 +116,8 @@ int zcomponents_look(struct zfile *f, const struct zplan *p)
     if (n != 1)
         return n;
     n = zmpi_components_recall(&f->data.components, m->element, f->options.threshold, m->data,
-                               count, &is_new);
-    if (n == 1)
-        look_cut(f, m, count);
+                               count, &is_new, may_be_cut(f, count) ? &cut : NULL);
+    say_cut(f, cut);
     if (!has_whole_points(p, n)) {
         say_cut(f, n);
         return 1;

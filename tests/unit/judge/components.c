@@ -73,16 +73,17 @@ Test(components, known)
     struct zmpi_components_known known = {0};
     double *x = malloc(COUNT * sizeof *x);
     bool is_new;
+    int cut;
     for (int i = 0; i < COUNT; i++)
         x[i] = sin(0.01 * i);
     for (int call = 1; call <= 2; call++) {
-        cr_assert_eq(zmpi_components_recall(&known, ZMPI_F64, 1e20, x, COUNT, &is_new), 1);
+        cr_assert_eq(zmpi_components_recall(&known, ZMPI_F64, 1e20, x, COUNT, &is_new, &cut), 1);
         cr_assert_not(is_new);
     }
     for (size_t i = 0; i < COUNT; i++)
         x[i] = state(i / 3, i % 3, 3);
     for (int call = 3; call <= 5; call++) {
-        const int n = zmpi_components_recall(&known, ZMPI_F64, 1e20, x, COUNT, &is_new);
+        const int n = zmpi_components_recall(&known, ZMPI_F64, 1e20, x, COUNT, &is_new, NULL);
         cr_assert_eq(n, call < 4 ? 1 : 3);
         cr_assert_eq(is_new, call == 4);
     }

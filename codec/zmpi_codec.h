@@ -161,7 +161,8 @@ enum zmpi_encoder {
                          the stream is one of ZMPI_HUFFMAN */
 };
 
-/* How a call is done. Later versions may have more members: `size` first, all else 0. */
+/* How a call is done. Later versions may have more members: `size` first, all else 0. A structure
+ * of an earlier version is taken; members that this one does not know must be 0. */
 struct zmpi_codec_options {
     size_t size;      /* sizeof(struct zmpi_codec_options) */
     int encoder;      /* enum zmpi_encoder; 0: ZMPI_FLE. Decoding does not look at it */
@@ -169,10 +170,17 @@ struct zmpi_codec_options {
                          the same bytes. Helpers are started by the first call and kept */
     double threshold; /* values with |x| >= threshold are kept exactly, and are no part of the
                          range; 0: none but fill values. `range` must leave them out too */
+    int fills;        /* so many of `fill`, up to 2: values that are kept exactly, and are no part
+                         of the range, wherever they lie. `range` must leave them out too */
+    double fill[2];
+    const char *device; /* "auto", or a device's name (zmpi options device); NULL: "cpu". What it
+                           cannot do, or fails at, the CPU does: a failure is one line on standard
+                           error. All devices give the same bytes */
 };
 
 /* zmpi_compress, as the options say; NULL: all 0. zmpi_compress_capacity holds for all encoders.
- * ZMPI_ERR_ARG too if an option is none of these. */
+ * ZMPI_ERR_ARG too if an option is none of these, ZMPI_ERR_DEVICE if there is no such device,
+ * ZMPI_ERR_UNSUPPORTED if a member is set that this version does not know. */
 ZMPI_API enum zmpi_status zmpi_compress_with(const struct zmpi_codec_options *options,
                                              const struct zmpi_array *array,
                                              const struct zmpi_bound *bound,
@@ -206,7 +214,7 @@ ZMPI_API enum zmpi_status zmpi_stream_info(const void *src, size_t src_size,
 ZMPI_API enum zmpi_status zmpi_decompress(void *dst, size_t dst_capacity, const void *src,
                                           size_t src_size);
 
-/* zmpi_decompress by several threads; NULL: all 0. */
+/* zmpi_decompress by several threads, or a device; NULL: all 0. */
 ZMPI_API enum zmpi_status zmpi_decompress_with(const struct zmpi_codec_options *options, void *dst,
                                                size_t dst_capacity, const void *src,
                                                size_t src_size);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """python.py - the Python package: slices are NumPy's on the plain data, streams keep their bounds, damage and closed files are
-exceptions with the library's message. What needs NumPy or numcodecs is left out without them, which is said.
+exceptions with the library's message. What needs NumPy, numcodecs, Zarr or xarray is left out without them, which is said.
 """
 import array
 import itertools
@@ -234,6 +234,16 @@ def test_streams():
     refuses("objects", ValueError, zmpi.compress, np.array([None]), "lossless")
     spike = smooth.copy()
     spike[0, 0, 0] = 1e6
+    filled = spike.copy()
+    filled[::7] = 0.25  # among the others
+    back = zmpi.decompress(zmpi.compress(filled, "rel=1e-3", threshold=1e5, fill=0.25, device="auto"))
+    assert (back[::7] == filled[::7]).all()
+    for wrong in dict(fill=[1, 2, 3]), dict(device="abacus"):
+        try:
+            zmpi.compress(filled, "rel=1e-3", **wrong)
+        except (ValueError, zmpi.Error):
+            continue
+        assert False, wrong
     stream = zmpi.compress(spike, "rel=1e-3", threshold=1e5)
     assert zmpi.decompress(stream)[0, 0, 0] == 1e6 and zmpi.stream_info(stream)["abs_bound"] <= 1e-3 * np.ptp(smooth)
 
@@ -288,6 +298,50 @@ def test_numcodecs():
     assert again == codec and numcodecs.get_codec({"id": "zmpi", "bound": "lossless"}).encoder == "fle"
 
 
+def test_zarr():
+    import zarr
+    from zmpi.numcodecs import Zmpi
+    version = {} if zarr.__version__ < "3" else {"zarr_format": 2}
+    data = np.cumsum(np.random.default_rng(5).standard_normal((60, 70)), axis=1)
+    for dtype, order in ("f4", "C"), ("f8", "F"):
+        z = zarr.open("p.zarr", mode="w", shape=data.shape, chunks=(25, 32), dtype=dtype, order=order,
+                      compressor=Zmpi("abs=1e-3", "huffman"), **version)
+        z[...] = data.astype(dtype)
+        z[10:20] = z[10:20]
+        again = zarr.open("p.zarr", mode="r")
+        assert again.dtype == dtype and 0 < np.abs(again[...] - data).max() <= 1.01e-3
+        assert np.array_equal(again[3, 5:50], again[...][3, 5:50])
+
+
+def test_xarray():
+    import xarray
+    from zmpi.xarray import Backend
+    data = np.cumsum(np.random.default_rng(6).standard_normal((20, 30, 40)), axis=2).astype("f4")
+    data.tofile("x.raw")
+    compress_file("x.raw", "x.zx", "-t", "f32", "-d", "20x30x40", "-e", "abs=1e-2")
+    assert Backend().guess_can_open("x.zx") and not Backend().guess_can_open("x.raw") and not Backend().guess_can_open("nothing")
+    for path, bound in ("x.zx", 1e-2), ("x.raw", 0):
+        with xarray.open_dataset(path, engine=Backend, dtype="f4", shape=(-1, 30, 40), dims=("t", "y", "x"), name="p") as d:
+            p = d.p
+            assert p.dims == ("t", "y", "x") and p.shape == data.shape and p.dtype == "f4" and not p._in_memory
+            assert p.attrs.get("zmpi_error_bound") == ("abs=0.01" if bound else None), p.attrs
+            part = p.isel(t=slice(3, 9, 2), y=-1)
+            assert not part._in_memory and np.abs(part.values - data[3:9:2, -1]).max() <= bound
+            assert np.abs(p.isel(x=[5, 1, 7], t=3).values - data[3][:, [5, 1, 7]]).max() <= bound
+            assert np.abs(p[::-1].mean("y").values - data[::-1].mean(1)).max() <= bound + 1e-4
+    assert list(xarray.open_dataset("x.zx", engine=Backend, drop_variables=["values"]).variables) == []
+    refuses("nothing", OSError, xarray.open_dataset, "nothing", engine=Backend)
+
+
+def test_if_there(module, test):
+    try:
+        __import__(module)
+    except ImportError:
+        print(f"no {module}: what is made for it is left out")
+    else:
+        test()
+
+
 def main():
     test_without_numpy()
     test_files_and_errors()
@@ -297,12 +351,8 @@ def main():
         return
     for test in test_slices, test_many_runs, test_streams, test_following:
         test()
-    try:
-        import numcodecs  # noqa: F401
-    except ImportError:
-        print("no numcodecs: the codec for Zarr is left out")
-        return
-    test_numcodecs()
+    for module, test in ("numcodecs", test_numcodecs), ("zarr", test_zarr), ("xarray", test_xarray):
+        test_if_there(module, test)
 
 
 main()

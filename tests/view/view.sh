@@ -156,6 +156,119 @@ for options in "-O1" "-O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2" "-O1 -D_FILE_OF
     view ./names || fail "names $options"
 done
 
+# Names that programs of older C libraries call, those of fortified ones, and threads that are cancelled while they open a file.
+cat >old.c <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+enum { SIZE = 800000 };
+#define CHECK(x) do { if (!(x)) { printf("FAIL %d: %s: %s\n", __LINE__, #x, strerror(errno)); exit(1); } } while (0)
+int __open_2(const char *, int), __open64_2(const char *, int), __openat_2(int, const char *, int), __openat64_2(int, const char *, int);
+#if defined(__x86_64__) && defined(__GLIBC__) /* by the versions that old programs have */
+#define OLD(name) __asm__(".symver old" name ", __" name "@GLIBC_2.2.5")
+#define OLD_AT(name) __asm__(".symver old" name ", __" name "@GLIBC_2.4")
+enum { VERSION = 1 };
+int oldxstat(int, const char *, struct stat *), oldxstat64(int, const char *, struct stat64 *);
+int oldlxstat(int, const char *, struct stat *), oldlxstat64(int, const char *, struct stat64 *);
+int oldfxstat(int, int, struct stat *), oldfxstat64(int, int, struct stat64 *);
+int oldfxstatat(int, int, const char *, struct stat *, int), oldfxstatat64(int, int, const char *, struct stat64 *, int);
+OLD("xstat"); OLD("xstat64"); OLD("lxstat"); OLD("lxstat64"); OLD("fxstat"); OLD("fxstat64");
+OLD_AT("fxstatat"); OLD_AT("fxstatat64");
+static void old_names(const char *path, int fd)
+{
+    struct stat s;
+    struct stat64 t;
+    CHECK(oldxstat(VERSION, path, &s) == 0 && s.st_size == SIZE && oldxstat64(VERSION, path, &t) == 0 && t.st_size == SIZE);
+    CHECK(oldlxstat(VERSION, path, &s) == 0 && s.st_size == SIZE && oldlxstat64(VERSION, path, &t) == 0 && t.st_size == SIZE);
+    CHECK(oldfxstat(VERSION, fd, &s) == 0 && s.st_size == SIZE && s.st_ino == t.st_ino && s.st_nlink == 1);
+    CHECK(oldfxstat64(VERSION, fd, &t) == 0 && t.st_size == SIZE && t.st_ino == s.st_ino);
+    CHECK(oldfxstatat(VERSION, AT_FDCWD, path, &s, 0) == 0 && s.st_size == SIZE);
+    CHECK(oldfxstatat64(VERSION, AT_FDCWD, path, &t, AT_SYMLINK_NOFOLLOW) == 0 && t.st_size == SIZE);
+    CHECK(oldxstat(VERSION, "nothing", &s) < 0 && errno == ENOENT);
+    CHECK(oldlxstat(VERSION, "to_x", &s) == 0 && S_ISLNK(s.st_mode) && s.st_size == 3);
+    CHECK(oldxstat(VERSION, "to_x", &s) == 0 && s.st_size == SIZE);
+}
+#else
+static void old_names(const char *path, int fd) { (void)path, (void)fd; }
+#endif
+/* Descriptors of views. (One of the file may be left: the C library's open can be cancelled just after it has opened it.) */
+static int views(void)
+{
+    char name[40], path[40];
+    int n = 0;
+    for (int i = 0; i < 1024; i++) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", i);
+        n += readlink(name, path, sizeof path) > 7 && memcmp(path, "/memfd:", 7) == 0;
+    }
+    return n;
+}
+static const char *file;
+static void *for_ever(void *unused)
+{
+    for (int n = 0, old;; n++) {
+        int fd = open(file, O_RDONLY); /* where it may be cancelled */
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+        CHECK(fd >= 0 && old == PTHREAD_CANCEL_ENABLE && lseek(fd, 0, SEEK_END) == SIZE && close(fd) == 0);
+        FILE *f = n % 2 ? fopen(file, "r") : NULL;
+        CHECK(n % 2 == 0 || (f && fclose(f) == 0));
+        pthread_setcancelstate(old, NULL);
+    }
+    return unused;
+}
+int main(int argc, char **argv)
+{
+    file = argc > 1 ? argv[1] : "x.z"; /* not known when this is compiled */
+    int (*const twice[])(const char *, int) = {__open_2, __open64_2};
+    int (*const twice_at[])(int, const char *, int) = {__openat_2, __openat64_2};
+    struct statx x, y;
+    struct stat s;
+    char link[3] = {0};
+    int fd = -1;
+    CHECK(symlink(file, "to_x") == 0);
+    for (int i = 0; i < 2; i++) {
+        CHECK((fd = twice[i](file, O_RDONLY)) >= 0 && lseek(fd, 0, SEEK_END) == SIZE && close(fd) == 0);
+        CHECK((fd = twice_at[i](AT_FDCWD, file, O_RDONLY)) >= 0 && lseek(fd, 0, SEEK_END) == SIZE);
+        old_names(file, fd);
+        CHECK(close(fd) == 0);
+    }
+    /* statx: by path, by link, by descriptor, with other fields only. */
+    CHECK((fd = open(file, O_RDONLY)) >= 0 && stat(file, &s) == 0);
+    CHECK(statx(AT_FDCWD, "to_x", 0, STATX_SIZE, &x) == 0 && x.stx_size == SIZE);
+    CHECK(statx(AT_FDCWD, "to_x", AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &x) == 0 && S_ISLNK(x.stx_mode) && x.stx_size == 3);
+    CHECK(readlink("to_x", link, sizeof link) == 3 && memcmp(link, file, 3) == 0);
+    CHECK(statx(AT_FDCWD, file, 0, STATX_BASIC_STATS, &x) == 0 && statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &y) == 0);
+    CHECK(x.stx_ino == y.stx_ino && x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor);
+    CHECK(x.stx_ino == s.st_ino && makedev(x.stx_dev_major, x.stx_dev_minor) == s.st_dev && y.stx_nlink == 1);
+    CHECK(x.stx_mtime.tv_sec == y.stx_mtime.tv_sec && x.stx_mode == y.stx_mode && y.stx_size == SIZE);
+    CHECK(statx(AT_FDCWD, file, 0, STATX_MODE, &x) == 0 && S_ISREG(x.stx_mode));
+    CHECK(statx(AT_FDCWD, "nothing", 0, STATX_SIZE, &x) < 0 && errno == ENOENT);
+    CHECK(close(fd) == 0 && unlink("to_x") == 0);
+    for (int i = 0; i < 40; i++) {
+        pthread_t t[2];
+        void *result;
+        for (int k = 0; k < 2; k++)
+            CHECK(pthread_create(&t[k], NULL, for_ever, NULL) == 0);
+        usleep((useconds_t)(i * 137 % 3000));
+        for (int k = 0; k < 2; k++)
+            CHECK(pthread_cancel(t[k]) == 0);
+        for (int k = 0; k < 2; k++)
+            CHECK(pthread_join(t[k], &result) == 0 && result == PTHREAD_CANCELED);
+    }
+    CHECK(views() == 0);
+    CHECK((fd = open(file, O_RDONLY)) >= 0 && lseek(fd, 0, SEEK_END) == SIZE); /* no lock was left */
+    return 0;
+}
+C
+gcc -O1 -U_FORTIFY_SOURCE -o old old.c -pthread 2>out || fail "old.c"
+view ./old x.z || fail "old names, statx, cancelled threads"
+
 # ---- Python, Fortran, HDF5 ----
 
 if "$python" -c 'import numpy' 2>/dev/null; then
@@ -255,6 +368,21 @@ if printf 'int main(void){return 3;}' | gcc -static -x c -o static - 2>/dev/null
     view ./static
     (($? == 3)) || fail "a static program"
     lines 1 'linked statically'
+fi
+# What they are under a program that has it: they see the compressed bytes, which nothing can tell them.
+cat >reader.c <<'C'
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+    char head[5] = {0};
+    int fd = open("x.z", O_RDONLY);
+    return fd < 0 || read(fd, head, 4) != 4 || lseek(fd, 0, SEEK_END) >= 800000;
+}
+C
+if gcc -static -o static_reader reader.c 2>/dev/null; then
+    view sh -c ./static_reader || fail "a static child does not see the file as it is"
 fi
 cp "$(command -v cat)" setuid && chmod u+s setuid
 view ./setuid raw || fail "a setuid program"

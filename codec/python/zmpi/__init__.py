@@ -10,7 +10,7 @@
     array = zmpi.decompress(stream)
 
 Arrays are NumPy's. Without NumPy zmpi.File reads bytes, and compress and decompress take and give memoryviews.
-zmpi.numcodecs has a codec for Zarr.
+zmpi.numcodecs has a codec for Zarr, zmpi.xarray a backend of xarray.
 """
 from ._array import Array, open
 from ._codec import compress, decompress, stream_info

@@ -18,10 +18,16 @@ def numpy():
     return module
 
 
-def options(encoder, threads, threshold):
+def options(encoder, threads, threshold, fill=(), device=None):
+    fill = [float(value) for value in (fill if isinstance(fill, (list, tuple)) else [fill])]
+    if len(fill) > 2:
+        raise ValueError(f"fill {fill}: at most two values")
     if encoder not in _library.ENCODERS:
         raise ValueError(f"encoder {encoder!r}: fle, huffman or interp")
-    return _library.CodecOptions(sizeof(_library.CodecOptions), _library.ENCODERS[encoder], threads, threshold)
+    chosen = _library.CodecOptions(sizeof(_library.CodecOptions), _library.ENCODERS[encoder], threads, threshold, len(fill))
+    chosen.fill[:] = (fill + [0.0, 0.0])[:2]
+    chosen.device = device.encode() if device else None
+    return chosen
 
 
 def parse_bound(text):
@@ -71,12 +77,13 @@ def address(view, size):
     return ctypes.cast(pointer, ctypes.c_void_p)
 
 
-def compress(data, bound, encoder="fle", threads=0, threshold=0.0):
+def compress(data, bound, encoder="fle", threads=0, threshold=0.0, fill=(), device=None):
     """An array to a stream (bytes), each value within the bound: "abs=V", "rel=V", "pw_rel=V", "psnr=dB", "ratio=R" or
     "lossless". Floats and complex numbers are lossy, all other types exact.
 
     encoder: fle (fast), huffman, interp (smallest). threads: 0: one for each CPU. threshold: values of this size and more
-    are kept exactly, and have no part in rel and psnr.
+    are kept exactly, and have no part in rel and psnr; nor have the values of `fill`, up to two. device: "auto", or a name
+    (zmpi options device).
     """
     data = plain_memory(data)
     if isinstance(data, memoryview):
@@ -84,7 +91,7 @@ def compress(data, bound, encoder="fle", threads=0, threshold=0.0):
     else:
         array, source = describe(data.dtype.char, data.itemsize, data.shape), data.ctypes.data
     size = c_size_t()
-    chosen, parsed = options(encoder, threads, threshold), parse_bound(bound)
+    chosen, parsed = options(encoder, threads, threshold, fill, device), parse_bound(bound)
     capacity = lib.zmpi_compress_capacity(byref(array))
     if capacity == 0:
         raise ValueError("the array is too large")

@@ -36,7 +36,8 @@ class StreamInfo(ctypes.Structure):
 
 
 class CodecOptions(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("encoder", c_int), ("threads", c_int), ("threshold", c_double)]
+    _fields_ = [("size", c_size_t), ("encoder", c_int), ("threads", c_int), ("threshold", c_double),
+                ("fills", c_int), ("fill", c_double * 2), ("device", c_char_p)]
 
 
 class ReaderError(ctypes.Structure):

@@ -31,19 +31,119 @@ Test(compress_with, encoders_threads_threshold)
                             : back[i] == value[i]);
         cr_assert_eq(zmpi_decompress_with(NULL, back, sizeof back, out, size), ZMPI_OK);
     }
+    const double nan = (double)NAN;
     const struct zmpi_codec_options wrong[] = {{.size = 4},
+                                               {.size = sizeof *wrong, .fills = 3},
+                                               {.size = sizeof *wrong, .fills = -1},
                                                {.size = sizeof *wrong, .encoder = 4},
                                                {.size = sizeof *wrong, .encoder = -1},
                                                {.size = sizeof *wrong, .threads = -1},
                                                {.size = sizeof *wrong, .threads = 1025},
                                                {.size = sizeof *wrong, .threshold = -1},
-                                               {.size = sizeof *wrong, .threshold = (double)NAN}};
+                                               {.size = sizeof *wrong, .threshold = nan}};
     for (size_t i = 0; i < KIT_COUNT(wrong); i++) {
         size_t size;
         cr_assert_eq(zmpi_compress_with(&wrong[i], &a, &bound, NULL, out, room, value, &size),
                      ZMPI_ERR_ARG);
         cr_assert_eq(zmpi_decompress_with(&wrong[i], back, sizeof back, out, room), ZMPI_ERR_ARG);
     }
+    free(out);
+    free(other);
+}
+
+/* What a program passes that was compiled with the first version of the structure, and one of a
+ * later version. */
+Test(compress_with, other_versions)
+{
+    struct {
+        size_t size;
+        int encoder, threads;
+        double threshold;
+    } first = {sizeof first, ZMPI_HUFFMAN, 1, 0};
+    struct {
+        struct zmpi_codec_options now;
+        long more[2];
+    } later = {{.size = sizeof later, .encoder = ZMPI_HUFFMAN}, {0, 0}};
+    const struct zmpi_codec_options now = {.size = sizeof now, .encoder = ZMPI_HUFFMAN},
+                                    *const given[] = {&now, (void *)&first, &later.now};
+    static float value[1000], back[1000];
+    const struct zmpi_array a = {ZMPI_F32, {1, 10, 100}};
+    const struct zmpi_bound bound = {ZMPI_ABS, 1e-2};
+    unsigned char out[3][6000];
+    size_t size[3];
+    for (int i = 0; i < 1000; i++)
+        value[i] = cosf((float)i * 0.1f);
+    cr_assert_eq(sizeof first, 24);
+    for (int i = 0; i < 3; i++) {
+        /* Behind the structure of the first version lies what is none of its members. */
+        struct {
+            unsigned char options[sizeof later], rest[64];
+        } memory;
+        memset(&memory, i == 1 ? 0xFF : 0, sizeof memory);
+        memcpy(memory.options, given[i], given[i]->size);
+        const void *o = memory.options;
+        cr_assert_eq(
+            zmpi_compress_with(o, &a, &bound, NULL, out[i], sizeof out[i], value, &size[i]),
+            ZMPI_OK);
+        cr_assert(size[i] == size[0] && memcmp(out[i], out[0], size[0]) == 0);
+        cr_assert_eq(zmpi_decompress_with(o, back, sizeof back, out[i], size[i]), ZMPI_OK);
+    }
+    later.more[1] = 1;
+    cr_assert_eq(
+        zmpi_compress_with(&later.now, &a, &bound, NULL, out[0], sizeof out[0], value, &size[0]),
+        ZMPI_ERR_UNSUPPORTED);
+}
+
+/* Fill values among the others stay exact and out of the range; so do those of a threshold. */
+Test(compress_with, fills)
+{
+    static double value[ARRAY], back[ARRAY];
+    const struct zmpi_array a = {ZMPI_F64, {NZ, NY, NX}};
+    const struct zmpi_bound bound = {ZMPI_REL, 1e-4};
+    const size_t room = zmpi_compress_capacity(&a);
+    unsigned char *out = malloc(room);
+    for (size_t i = 0; i < ARRAY; i++)
+        value[i] = i % 11 == 0 ? -0.123 : i % 13 == 0 ? 77.7 : sin((double)i * 0.01);
+    for (int encoder = 1; encoder <= ZMPI_INTERP; encoder++) {
+        const struct zmpi_codec_options o = {
+            .size = sizeof o, .encoder = encoder, .fills = 2, .fill = {-0.123, 77.7}};
+        size_t size;
+        struct zmpi_stream_info info;
+        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out, room, value, &size), ZMPI_OK);
+        cr_assert_eq(zmpi_stream_info(out, size, &info), ZMPI_OK);
+        cr_assert(info.abs_bound <= 2e-4, "%g", info.abs_bound);
+        cr_assert_eq(zmpi_decompress_with(&o, back, sizeof back, out, size), ZMPI_OK);
+        for (size_t i = 0; i < ARRAY; i++)
+            cr_assert(i % 11 == 0 || i % 13 == 0 ? back[i] == value[i]
+                                                 : fabs(back[i] - value[i]) <= 2e-4);
+    }
+    free(out);
+}
+
+/* The CPU by its name, whichever is best, and one that is not there. */
+Test(compress_with, device)
+{
+    static float value[ARRAY], back[ARRAY];
+    const struct zmpi_array a = {ZMPI_F32, {NZ, NY, NX}};
+    const struct zmpi_bound bound = {ZMPI_ABS, 1e-3};
+    const size_t room = zmpi_compress_capacity(&a);
+    unsigned char *out = malloc(room), *other = malloc(room);
+    size_t size, same;
+    for (size_t i = 0; i < ARRAY; i++)
+        value[i] = sinf((float)i * 0.01f);
+    cr_assert_eq(zmpi_compress_with(NULL, &a, &bound, NULL, out, room, value, &size), ZMPI_OK);
+    for (int i = 0; i < 2; i++) {
+        const struct zmpi_codec_options o = {.size = sizeof o, .device = i ? "auto" : "cpu"};
+        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, other, room, value, &same), ZMPI_OK);
+        cr_assert(same == size && memcmp(out, other, size) == 0);
+        cr_assert_eq(zmpi_decompress_with(&o, back, sizeof back, out, size), ZMPI_OK);
+        cr_assert(fabsf(back[777] - value[777]) <= 1e-3f);
+        cr_assert_eq(zmpi_decompress_with(&o, back, sizeof back - 1, out, size), ZMPI_ERR_SPACE);
+    }
+    const struct zmpi_codec_options o = {.size = sizeof o, .device = "abacus"};
+    cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out, room, value, &size),
+                 ZMPI_ERR_DEVICE);
+    cr_assert_eq(zmpi_decompress_with(&o, back, sizeof back, out, room), ZMPI_ERR_DEVICE);
     free(out);
     free(other);
 }

@@ -1,34 +1,63 @@
-/* calls.c - the public calls that compress and decompress one array, on the CPU. */
+/* calls.c - the public calls that compress and decompress one array. */
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "base/cpus.h"
 #include "base/floats.h"
 #include "bound/fill.h"
-#include "bound/ratio.h"
-#include "stream/compress_job.h"
+#include "device/offload.h"
 
 /* As ZMPI_THREADS allows. */
 #define THREADS_MOST 1024
+/* Of the first version. */
+#define OPTIONS_LEAST offsetof(struct zmpi_codec_options, fills)
+
+/* What this version does not know must be 0: its caller wants what it cannot do. (Not inline: gcc
+ * takes structures of our own for shorter than they say.) */
+__attribute__((noinline)) static enum zmpi_status take(const struct zmpi_codec_options *given,
+                                                       struct zmpi_codec_options *o)
+{
+    const unsigned char *bytes = (const unsigned char *)given;
+    *o = (struct zmpi_codec_options){0};
+    if (!given)
+        return ZMPI_OK;
+    if (given->size < OPTIONS_LEAST)
+        return ZMPI_ERR_ARG;
+    for (size_t i = sizeof *o; i < given->size; i++)
+        if (bytes[i])
+            return ZMPI_ERR_UNSUPPORTED;
+    memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
+    return ZMPI_OK;
+}
 
 static enum zmpi_status check(const struct zmpi_codec_options *given, struct zmpi_codec_options *o)
 {
-    *o = (struct zmpi_codec_options){0};
-    if (given && given->size < sizeof *o)
-        return ZMPI_ERR_ARG;
-    if (given)
-        *o = *given;
+    const char *why;
+    const enum zmpi_status status = take(given, o);
+    if (status)
+        return status;
     if (o->encoder < 0 || o->encoder > ZMPI_ENCODERS || o->threads < 0 ||
-        o->threads > THREADS_MOST || !(o->threshold >= 0) || isinf(o->threshold))
+        o->threads > THREADS_MOST || !(o->threshold >= 0) || isinf(o->threshold) || o->fills < 0 ||
+        o->fills > ZMPI_FILLS)
         return ZMPI_ERR_ARG;
     o->encoder = o->encoder ? o->encoder : ZMPI_FLE;
     o->threads = o->threads ? o->threads : zmpi_cpus_count();
-    return ZMPI_OK;
+    o->device = o->device ? o->device : zmpi_device_cpu()->name;
+    return zmpi_device_find(o->device, NULL, &why) ? ZMPI_OK : ZMPI_ERR_DEVICE;
+}
+
+static struct zmpi_offload offload(const struct zmpi_codec_options *o, const char *call)
+{
+    return (struct zmpi_offload){.what = call, .name = o->device};
 }
 
 static enum zmpi_status compress(const struct zmpi_codec_options *o, const struct zmpi_array *array,
                                  const struct zmpi_bound *bound, const struct zmpi_range *range,
                                  void *dst, size_t dst_capacity, const void *src, size_t *size)
 {
+    struct zmpi_fills fills = {.count = o->fills, .value = {o->fill[0], o->fill[1]}};
+    struct zmpi_offload by = offload(o, "zmpi_compress_with");
     struct zmpi_range own = ZMPI_RANGE_EMPTY;
     struct zmpi_job job;
     size_t count;
@@ -37,7 +66,7 @@ static enum zmpi_status compress(const struct zmpi_codec_options *o, const struc
         return status;
     const bool scan = !range && zmpi_bound_needs_range(bound);
     if (scan)
-        zmpi_fill_range(array->type, src, count, o->threshold, NULL, o->threads, &own);
+        zmpi_fill_range(array->type, src, count, o->threshold, &fills, o->threads, &own);
     status = zmpi_job_make(array, bound, range ? range : &own, &job);
     if (status)
         return status;
@@ -46,7 +75,8 @@ static enum zmpi_status compress(const struct zmpi_codec_options *o, const struc
     job.encoder = o->encoder;
     job.threads = o->threads;
     zmpi_job_threshold(&job, o->threshold);
-    return zmpi_job_compress(zmpi_device_cpu(), &job, dst, dst_capacity, src, size);
+    zmpi_job_fills(&job, &fills);
+    return zmpi_offload_compress(&by, &job, NULL, dst, dst_capacity, src, size);
 }
 
 enum zmpi_status zmpi_compress_with(const struct zmpi_codec_options *options,
@@ -71,26 +101,16 @@ enum zmpi_status zmpi_compress(const struct zmpi_array *array, const struct zmpi
     return zmpi_compress_with(&alone, array, bound, range, dst, dst_capacity, src, size);
 }
 
-static enum zmpi_status decompress(int threads, void *dst, size_t dst_capacity, const void *src,
-                                   size_t src_size)
-{
-    struct zmpi_stream s;
-    enum zmpi_status status = zmpi_stream_parse(&s, src, src_size);
-    if (status)
-        return status;
-    if (dst_capacity < s.info.decoded_bytes)
-        return ZMPI_ERR_SPACE;
-    return zmpi_stream_decode(&s, NULL, threads, dst, NULL);
-}
-
 enum zmpi_status zmpi_decompress_with(const struct zmpi_codec_options *options, void *dst,
                                       size_t dst_capacity, const void *src, size_t src_size)
 {
     struct zmpi_codec_options o;
     const struct zmpi_floats program = zmpi_floats_hold();
     enum zmpi_status status = check(options, &o);
-    if (!status)
-        status = decompress(o.threads, dst, dst_capacity, src, src_size);
+    if (!status) {
+        struct zmpi_offload by = offload(&o, "zmpi_decompress_with");
+        status = zmpi_offload_decompress(&by, NULL, dst, dst_capacity, src, src_size, o.threads);
+    }
     zmpi_floats_release(program);
     return status;
 }

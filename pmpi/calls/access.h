@@ -34,6 +34,10 @@ int zshared_reset(struct zfile *f, bool changed);
 int zshared_position(struct zfile *f, uint64_t *position);
 void zshared_remove(const struct zfile *f);
 
+/* Collective: the container that was opened beside a plain file is closed, which stays open. f
+ * lives until zfile_done. (close.c) */
+void zclose_unused(struct zfile *f);
+
 /* View and file pointer of the plain file that it was. (position.c) */
 int zposition_take(struct zfile *f, MPI_File plain);
 

@@ -52,23 +52,41 @@ static int finish(struct zfile *f)
     return zfile_alike(f, rc ? rc : left);
 }
 
+/* Nobody finds it any more; the handle that is not the program's is closed. */
+static int leave(struct zfile *f)
+{
+    zshared_remove(f);
+    zfile_remove(f);
+    return f->fh != f->handle ? PMPI_File_close(&f->fh) : MPI_SUCCESS;
+}
+
+static void forget(struct zfile *f)
+{
+    zsession_free(f);
+    PMPI_Comm_free(&f->comm);
+}
+
 static int close_container(struct zfile *f, MPI_File *handle)
 {
     int rc = zfile_may_write(f) ? finish(f) : MPI_SUCCESS;
     zoffload_free(f);
     zbackground_free(f);
     zreport_file(f); /* after this nobody uses the shared pointer any more */
-    zshared_remove(f);
-    zfile_remove(f);
-    const bool second = f->fh != f->handle;
-    int closed = second ? PMPI_File_close(&f->fh) : MPI_SUCCESS;
+    int closed = leave(f);
     int rest = PMPI_File_close(handle);
     closed = closed ? closed : rest;
     if (zfile_may_write(f))
         closed = zfile_worst(f, closed);
-    zsession_free(f);
-    PMPI_Comm_free(&f->comm);
+    forget(f);
     return rc ? rc : closed;
+}
+
+void zclose_unused(struct zfile *f)
+{
+    zoffload_free(f);
+    zbackground_free(f);
+    (void)leave(f);
+    forget(f);
 }
 
 int zw_file_close(MPI_File *fh)

@@ -63,9 +63,7 @@ void zdry_opened(struct zfile *f, MPI_Comm comm, MPI_File fh, bool bound)
     struct dry *d = calloc(1, sizeof *d);
     PMPI_Comm_rank(comm, &f->rank);
     PMPI_Comm_size(comm, &f->ranks);
-    int mine = d && !zview_default(&f->view), all = 0;
-    if (PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) || !all ||
-        zruntime_comm(comm, &f->comm)) {
+    if (!zruntime_all(comm, d && !zview_default(&f->view)) || zruntime_comm(comm, &f->comm)) {
         free(d);
         drop(f);
         return;

@@ -309,18 +309,17 @@ static int take_state(struct zfile *f)
 static int open_again(MPI_Comm comm, const char *name, int amode, const struct zmpi_options *o,
                       MPI_File handle)
 {
-    int ranks = 1, memory, all = 0;
+    int ranks = 1;
     MPI_File fh;
     PMPI_Comm_size(comm, &ranks);
     struct zfile *f = new_file(zfound_path(name), amode, o, ranks);
-    memory = f != NULL;
-    int rc = PMPI_Allreduce(&memory, &all, 1, MPI_INT, MPI_MIN, comm);
-    if (f)
-        f->handle = handle;
-    if (!rc && all)
-        rc = open_container(f, comm, name, MPI_INFO_NULL, ZFOUND_EMPTY, &fh);
-    else if (f)
-        drop_file(f);
+    if (!zruntime_all(comm, f != NULL)) {
+        if (f)
+            drop_file(f);
+        return MPI_SUCCESS;
+    }
+    f->handle = handle;
+    int rc = open_container(f, comm, name, MPI_INFO_NULL, ZFOUND_EMPTY, &fh);
     if (rc == BECAME_ANOTHER)
         return MPI_SUCCESS;
     f = rc ? NULL : zfile_find(handle);
@@ -341,36 +340,44 @@ static bool move_place(struct zfile *f, const char *place)
     return f->place && f->shared.path;
 }
 
+/* f: taken over. Collective: the container beside a plain file is open, and has what it must have.
+ * What goes wrong there is no error of the program's. */
+static bool open_beside(struct zfile *f, MPI_Comm comm, struct zreplace *r, MPI_Info info)
+{
+    const MPI_File program = f->handle;
+    MPI_File container;
+    f->replace = r;
+    if (open_container(f, comm, zreplace_place(r), info, ZFOUND_EMPTY, &container))
+        return false;
+    f = zfile_find(program);
+    MPI_Errhandler handler = zfile_quiet(f);
+    int rc = zf_file_preallocate(f, (MPI_Offset)zreplace_size(r));
+    rc = rc ? rc : zreplace_fill(f);
+    zfile_loud(f, handler);
+    const bool ok = zruntime_all(comm, !rc);
+    if (!ok)
+        zclose_unused(f);
+    zfile_done(f);
+    return ok;
+}
+
 /* Collective: a plain file, and the container beside it that is to replace it. f: taken over. What
  * goes wrong leaves it plain. */
 static int open_there(struct zfile *f, MPI_Comm comm, const char *name, MPI_Info info, MPI_File *fh)
 {
     struct zreplace *r = zreplace_begin(comm, f->path, &f->options);
-    MPI_File container;
-    int rc = PMPI_File_open(comm, name, f->amode, info, fh);
-    int ok = !rc && r && move_place(f, zreplace_place(r)), all = 0;
-    if (r && (PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, comm) || !all ||
-              !zreplace_opened(r, comm))) {
-        zreplace_drop(r);
-        r = NULL;
-    }
-    int rank = 0;
-    if (!r) {
-        if (!rc && !PMPI_Comm_rank(comm, &rank) && rank == 0)
-            zreport_left_alone(f->path, ZLEFT_THERE, false);
+    int rank = 0, rc = PMPI_File_open(comm, name, f->amode, info, fh);
+    const bool begun = r && zruntime_all(comm, !rc && move_place(f, zreplace_place(r))) &&
+                       zreplace_opened(r, comm);
+    f->handle = begun ? *fh : MPI_FILE_NULL;
+    if (!begun)
         drop_file(f);
-        return rc;
-    }
-    f->handle = *fh;
-    f->replace = r;
-    if (open_container(f, comm, zreplace_place(r), info, ZFOUND_EMPTY, &container)) {
-        zreplace_drop(r);
+    else if (open_beside(f, comm, r, info))
         return MPI_SUCCESS;
-    }
-    f = zfile_find(*fh);
-    rc = zf_file_preallocate(f, (MPI_Offset)zreplace_size(r));
-    rc = rc ? rc : zreplace_fill(f);
-    zfile_done(f);
+    if (r)
+        zreplace_drop(r);
+    if (!rc && !PMPI_Comm_rank(comm, &rank) && rank == 0)
+        zreport_left_alone(zfound_path(name), ZLEFT_THERE, false);
     return rc;
 }
 

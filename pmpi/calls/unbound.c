@@ -47,14 +47,12 @@ void zunbound_opened(MPI_Comm comm, const char *name, int amode, const struct zm
 {
     const size_t length = strlen(name) + 1;
     struct unbound *u = malloc(sizeof *u + length);
-    int memory = u != NULL, all = 0;
     if (u) {
         *u = (struct unbound){
             .fh = fh, .comm = MPI_COMM_NULL, .options = *o, .amode = amode, .again = again};
         memcpy(u->name, name, length);
     }
-    if (PMPI_Allreduce(&memory, &all, 1, MPI_INT, MPI_MIN, comm) || !all ||
-        zruntime_comm(comm, &u->comm)) {
+    if (!zruntime_all(comm, u != NULL) || zruntime_comm(comm, &u->comm)) {
         free(u);
         return;
     }

@@ -21,6 +21,7 @@
 #include "base/hash.h"
 #include "base/magic.h"
 #include "close/beside.h"
+#include "close/copy_share.h"
 #include "close/plain.h"
 #include "file/physical.h"
 #include "file/zfile.h"
@@ -37,8 +38,6 @@
 #define HOLES 4
 /* One part of so many may be of known types, such as a header of integers, in a file of bytes. */
 #define PARTS 16
-/* What is copied at a time; ranks' shares begin at multiples of it. */
-#define PIECE ((uint64_t)4 << 20)
 
 /* ---- names ---- */
 
@@ -182,13 +181,6 @@ static bool create(struct zfile *f, struct names *name)
     return made;
 }
 
-/* Do all ranks say yes? */
-static bool all_of(struct zfile *f, bool mine)
-{
-    int no = !mine, any = 1;
-    return !PMPI_Allreduce(&no, &any, 1, MPI_INT, MPI_MAX, f->comm) && !any;
-}
-
 static bool is_same(const struct zfile *f, const struct zmpi_container *again)
 {
     return zmpi_container_whole(again) && again->logical_size == f->container.logical_size &&
@@ -202,46 +194,16 @@ static bool copy_begin(struct zfile *f, struct copy *c)
         c->sole = ok && zsession_only_begin(f);
         ok = c->sole && create(f, &c->name);
     }
-    if (PMPI_Bcast(&c->name, (int)sizeof c->name, MPI_CHAR, 0, f->comm) || !all_of(f, ok))
+    if (PMPI_Bcast(&c->name, (int)sizeof c->name, MPI_CHAR, 0, f->comm) || !zruntime_all(f->comm, ok))
         return false;
     /* A node may see other files. */
     c->fd = open(c->name.copy, O_WRONLY | O_CLOEXEC);
-    if (!all_of(f, c->fd >= 0))
+    if (!zruntime_all(f->comm, c->fd >= 0))
         return false;
     /* Not opened again: ROMIO of Open MPI 4.1.4 crashes where two threads open files at the same
      * time, as they may close them (tests/mpi/runtime/threads.c). */
     const int rc = zindex_read_all(f, &c->from);
-    return all_of(f, !rc && is_same(f, &c->from) && zbeside_may_be_long(c->from.logical_size));
-}
-
-/* What is nothing but zeros stays a hole. */
-static bool write_piece(int fd, const unsigned char *data, size_t size, uint64_t at)
-{
-    const bool zeros = data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
-    return zeros || zfd_write(fd, data, size, (off_t)at) == 0;
-}
-
-/* This rank's share. */
-static bool copy_share(struct zfile *f, struct copy *c)
-{
-    const uint64_t size = c->from.logical_size;
-    const uint64_t pieces = (size + PIECE - 1) / PIECE;
-    const uint64_t share = (pieces + (uint64_t)f->ranks - 1) / (uint64_t)f->ranks * PIECE;
-    const uint64_t begin = share * (uint64_t)f->rank;
-    const uint64_t end = begin + share < size ? begin + share : size;
-    struct zmpi_offload offload = {.what = f->path, .name = f->options.device};
-    struct zmpi_reader reader = zfile_reader(f);
-    reader.offload = &offload;
-    unsigned char *buffer = begin < end ? malloc(PIECE) : NULL;
-    bool ok = begin >= end || buffer;
-    for (uint64_t at = begin; ok && at < end; at += PIECE) {
-        const struct zmpi_run run = {at, end - at < PIECE ? end - at : PIECE};
-        uint64_t bad;
-        ok = !zmpi_container_read(&c->from, &reader, &run, 1, buffer, &bad) &&
-             write_piece(c->fd, buffer, run.length, at);
-    }
-    free(buffer);
-    return ok && (!f->durable.some || fsync(c->fd) == 0);
+    return zruntime_all(f->comm, !rc && is_same(f, &c->from) && zbeside_may_be_long(c->from.logical_size));
 }
 
 /* Collective, whatever copy_begin came to. */
@@ -250,7 +212,7 @@ static bool copy_end(struct zfile *f, struct copy *c, bool ok)
     zmpi_container_free(&c->from);
     if (c->fd >= 0 && close(c->fd) != 0)
         ok = false;
-    ok = all_of(f, ok);
+    ok = zruntime_all(f->comm, ok);
     if (f->rank == 0 && ok) {
         ok = zsession_no_readers(f) && zsession_is_at(f, c->name.final) &&
              rename(c->name.copy, c->name.final) == 0;
@@ -261,17 +223,18 @@ static bool copy_end(struct zfile *f, struct copy *c, bool ok)
         (void)unlink(c->name.copy);
     if (c->sole)
         zsession_only_end(f);
-    return all_of(f, ok);
+    return zruntime_all(f->comm, ok);
 }
 
 static bool give_back(struct zfile *f)
 {
     struct copy *c = calloc(1, sizeof *c);
-    bool ok = all_of(f, c);
+    bool ok = zruntime_all(f->comm, c);
     if (ok) {
         c->fd = -1;
         zmpi_container_init(&c->from);
-        ok = copy_begin(f, c) && copy_share(f, c);
+        ok = copy_begin(f, c) && zcopy_share(f, &c->from, NULL, 0, true, c->fd) &&
+             (!f->durable.some || fsync(c->fd) == 0);
         ok = copy_end(f, c, ok);
     }
     free(c);
@@ -281,14 +244,9 @@ static bool give_back(struct zfile *f)
 /* What goes wrong costs nothing: no handler that ends the program is to hear of it. */
 static bool give_back_quietly(struct zfile *f)
 {
-    MPI_Errhandler handler;
-    const bool set = !PMPI_File_get_errhandler(f->handle, &handler);
-    zfile_set_handler(f, MPI_ERRORS_RETURN);
+    MPI_Errhandler handler = zfile_quiet(f);
     const bool ok = give_back(f);
-    if (set) {
-        zfile_set_handler(f, handler);
-        PMPI_Errhandler_free(&handler);
-    }
+    zfile_loud(f, handler);
     return ok;
 }
 

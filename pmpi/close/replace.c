@@ -14,6 +14,7 @@
 
 #include "base/magic.h"
 #include "close/beside.h"
+#include "close/copy_share.h"
 #include "close/plain.h"
 #include "file/physical.h"
 #include "index/header.h"
@@ -39,12 +40,6 @@ struct zreplace {
 };
 
 /* ---- may it be? ---- */
-
-static bool all_of(MPI_Comm comm, bool mine)
-{
-    int no = !mine, any = 1;
-    return !PMPI_Allreduce(&no, &any, 1, MPI_INT, MPI_MAX, comm) && !any;
-}
 
 /* A format of another library stays what it is. */
 static bool has_format(const char *path)
@@ -119,7 +114,7 @@ struct zreplace *zreplace_begin(MPI_Comm comm, const char *path, const struct zm
     struct zreplace *r = calloc(1, sizeof *r);
     struct stat s;
     int rank = 0;
-    bool ok = all_of(comm, r && !PMPI_Comm_rank(comm, &rank)), made = false;
+    bool ok = zruntime_all(comm, r && !PMPI_Comm_rank(comm, &rank)), made = false;
     if (!ok || !r) {
         free(r);
         return NULL;
@@ -132,7 +127,7 @@ struct zreplace *zreplace_begin(MPI_Comm comm, const char *path, const struct zm
     ok = !PMPI_Bcast(&r->n, (int)sizeof r->n, MPI_BYTE, 0, comm) && ok;
     r->below = r->n.size;
     /* The program has it open nowhere. */
-    ok = all_of(comm, ok && stat(r->n.plain, &s) == 0 && zdescriptors_of(&s) == 0);
+    ok = zruntime_all(comm, ok && stat(r->n.plain, &s) == 0 && zdescriptors_of(&s) == 0);
     if (ok)
         return r;
     if (made)
@@ -156,7 +151,7 @@ bool zreplace_opened(struct zreplace *r, MPI_Comm comm)
     r->fd = open(r->n.plain, O_WRONLY | O_CLOEXEC);
     bool ok = r->fd >= 0 && fstat(r->fd, &r->was) == 0 && (uint64_t)r->was.st_size == r->n.size;
     r->descriptors = ok ? zdescriptors_of(&r->was) : 0;
-    return all_of(comm, ok);
+    return zruntime_all(comm, ok);
 }
 
 void zreplace_drop(struct zreplace *r)
@@ -263,7 +258,7 @@ static bool look(struct zfile *f, uint64_t after, struct state *s)
     const struct zreplace *r = f->replace;
     zmpi_container_init(&s->from);
     const int rc = zindex_read_all(f, &s->from);
-    bool ok = all_of(f->comm, !rc);
+    bool ok = zruntime_all(f->comm, !rc);
     const uint64_t logical = s->from.logical_size;
     struct zmpi_reader reader = zfile_reader(f);
     if (ok)
@@ -275,8 +270,8 @@ static bool look(struct zfile *f, uint64_t after, struct state *s)
         if (h->offset < r->below)
             s->missing += (hi < r->below ? hi : r->below) - h->offset;
     }
-    s->undisturbed = all_of(f->comm, is_undisturbed(f));
-    return all_of(f->comm, ok);
+    s->undisturbed = zruntime_all(f->comm, is_undisturbed(f));
+    return zruntime_all(f->comm, ok);
 }
 
 /* Rank 0's answer to all. */
@@ -291,7 +286,7 @@ static bool take_name(struct zfile *f)
 {
     struct zreplace *r = f->replace;
     char *place = strdup(r->n.plain);
-    bool ok = all_of(f->comm, place != NULL) && !zsession_sync(f, false);
+    bool ok = zruntime_all(f->comm, place != NULL) && !zsession_sync(f, false);
     if (ok && f->rank == 0) {
         ok = zsession_is_at(f, f->place) && rename(f->place, r->n.plain) == 0;
         if (ok)
@@ -355,7 +350,7 @@ static bool keep(struct zfile *f)
 {
     struct zreplace *r = f->replace;
     char *place = malloc(strlen(f->place) + 16);
-    bool ok = all_of(f->comm, place);
+    bool ok = zruntime_all(f->comm, place);
     if (ok) {
         sprintf(place, "%s.zmpi-synced", r->n.plain);
         ok = told(f, f->rank == 0 && rename(f->place, place) == 0);
@@ -399,36 +394,6 @@ int zreplace_synced(struct zfile *f)
 
 /* ---- close ---- */
 
-/* This rank's share of what the records have, into the plain file. */
-static bool write_share(struct zfile *f, struct state *s)
-{
-    const uint64_t size = s->from.logical_size, pieces = (size + PIECE - 1) / PIECE;
-    const uint64_t share = (pieces + (uint64_t)f->ranks - 1) / (uint64_t)f->ranks * PIECE;
-    const uint64_t begin = share * (uint64_t)f->rank, most = begin + share;
-    struct zmpi_offload offload = {.what = f->path, .name = f->options.device};
-    struct zmpi_reader reader = zfile_reader(f);
-    unsigned char *bytes = malloc(PIECE);
-    bool ok = bytes != NULL;
-    reader.offload = &offload;
-    size_t i = 0;
-    for (uint64_t at = begin; ok && at < (most < size ? most : size);) {
-        while (i < s->holes && s->hole[i].offset + s->hole[i].length <= at)
-            i++;
-        if (i < s->holes && s->hole[i].offset <= at) {
-            at = s->hole[i].offset + s->hole[i].length;
-            continue;
-        }
-        uint64_t stop = i < s->holes && s->hole[i].offset < size ? s->hole[i].offset : size, bad;
-        stop = stop < most ? stop : most;
-        const struct zmpi_run run = {at, stop - at < PIECE ? stop - at : PIECE};
-        ok = !zmpi_container_read(&s->from, &reader, &run, 1, bytes, &bad) &&
-             zfd_write(f->replace->fd, bytes, run.length, (off_t)at) == 0;
-        at += run.length;
-    }
-    free(bytes);
-    return ok;
-}
-
 /* Collective: what the program wrote goes into the plain file after all. */
 static int write_back(struct zfile *f, struct state *s, bool known)
 {
@@ -437,12 +402,12 @@ static int write_back(struct zfile *f, struct state *s, bool known)
     bool ok = known;
     if (ok && f->rank == 0 && r->below < r->n.size)
         ok = ftruncate(r->fd, (off_t)r->below) == 0;
-    ok = all_of(f->comm, ok) && write_share(f, s);
-    ok = all_of(f->comm, ok);
+    ok = zruntime_all(f->comm, ok) && zcopy_share(f, &s->from, s->hole, s->holes, false, r->fd);
+    ok = zruntime_all(f->comm, ok);
     if (ok && f->rank == 0)
         ok = fstat(r->fd, &now) == 0 && ((uint64_t)now.st_size >= s->from.logical_size ||
                                          ftruncate(r->fd, (off_t)s->from.logical_size) == 0);
-    ok = all_of(f->comm, ok && (!f->durable.some || fsync(r->fd) == 0));
+    ok = zruntime_all(f->comm, ok && (!f->durable.some || fsync(r->fd) == 0));
     if (!ok && !r->synced)
         (void)keep(f);
     if (!ok)

@@ -117,14 +117,12 @@ static struct zcomm *make(MPI_Comm program)
     if (zruntime_comm(program, &comm))
         return NULL;
     struct zcomm *s = calloc(1, sizeof *s);
-    int ready = s != NULL, all_ready = 0;
     if (s) {
         s->comm = comm;
         PMPI_Comm_rank(comm, &s->rank);
         PMPI_Comm_size(comm, &s->ranks);
     }
-    if (PMPI_Allreduce(&ready, &all_ready, 1, MPI_INT, MPI_MIN, comm) || !all_ready ||
-        share_settings(s, program)) {
+    if (!zruntime_all(comm, s != NULL) || share_settings(s, program)) {
         free(s);
         PMPI_Comm_free(&comm);
         return NULL;

@@ -75,6 +75,23 @@ void zfile_set_handler(struct zfile *f, MPI_Errhandler handler)
         PMPI_File_set_errhandler(f->fh, handler);
 }
 
+MPI_Errhandler zfile_quiet(struct zfile *f)
+{
+    MPI_Errhandler handler;
+    if (PMPI_File_get_errhandler(f->handle, &handler))
+        handler = MPI_ERRHANDLER_NULL;
+    zfile_set_handler(f, MPI_ERRORS_RETURN);
+    return handler;
+}
+
+void zfile_loud(struct zfile *f, MPI_Errhandler handler)
+{
+    if (handler == MPI_ERRHANDLER_NULL)
+        return;
+    zfile_set_handler(f, handler);
+    PMPI_Errhandler_free(&handler);
+}
+
 int zfile_unsupported(struct zfile *f, const char *function)
 {
     return zfile_raise(

@@ -62,8 +62,7 @@ static int find_share(MPI_Comm node)
     if (PMPI_Allreduce(&room, &most, 1, MPI_UNSIGNED, MPI_MAX, node) || most == 0)
         return 1;
     int *users = calloc(2 * (size_t)most, sizeof *users); /* of each CPU, then this rank alone */
-    int ready = users != NULL, all_ready = 0;
-    if (PMPI_Allreduce(&ready, &all_ready, 1, MPI_INT, MPI_MIN, node) || !all_ready) {
+    if (!zruntime_all(node, users != NULL)) {
         free(users);
         return 1;
     }
@@ -118,6 +117,12 @@ int zruntime_comm(MPI_Comm program, MPI_Comm *comm)
     else
         PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
     return rc;
+}
+
+bool zruntime_all(MPI_Comm comm, bool mine)
+{
+    int yes = mine, all = 0;
+    return !PMPI_Allreduce(&yes, &all, 1, MPI_INT, MPI_MIN, comm) && all;
 }
 
 static bool all_of_our_world(MPI_Comm comm)

@@ -30,6 +30,8 @@ void zruntime_check_device(const struct zmpi_options *o, const char *path);
 /* Threads that this process may compress with: as set, else its share of the node's cores. At
  * least 1. */
 int zruntime_threads(const struct zmpi_options *o);
+/* Collective: do all ranks say yes? False, too, if they cannot be asked. */
+bool zruntime_all(MPI_Comm comm, bool mine);
 /* Collective: a communicator of our own with the same ranks, which returns errors. MPI_Comm_dup
  * would call what the program has for copying its attributes. */
 int zruntime_comm(MPI_Comm program, MPI_Comm *comm);

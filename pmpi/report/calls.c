@@ -57,9 +57,8 @@ static int sum_up(const struct zfile *f, struct znote *note, int n)
 {
     double *sum = calloc(2 * ZNOTES, SUMS * sizeof *sum),
            *most = calloc(2 * ZNOTES, MAXIMA * sizeof *most);
-    int ready = sum && most, all = 0;
-    int rc = PMPI_Allreduce(&ready, &all, 1, MPI_INT, MPI_MIN, f->comm);
-    if (!rc && all) {
+    int rc = zruntime_all(f->comm, sum && most) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!rc) {
         double *sums = sum + ZNOTES * SUMS, *maxima = most + ZNOTES * MAXIMA;
         for (int i = 0; i < n; i++)
             to_numbers(&note[i], sum + i * SUMS, most + i * MAXIMA);
@@ -70,7 +69,7 @@ static int sum_up(const struct zfile *f, struct znote *note, int n)
     }
     free(sum);
     free(most);
-    return rc ? rc : all ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    return rc;
 }
 
 static int number_of(uint64_t calls)
@@ -218,9 +217,8 @@ char *zreport_calls(struct zfile *f, size_t *size)
     *size = 0;
     if (!zruntime_options()->report[0])
         return NULL;
-    int ready = znotes_make(f), all = 0, n[2] = {number_of(f->stats.collective_calls), 0}, rank = 0;
-    if (PMPI_Allreduce(&ready, &all, 1, MPI_INT, MPI_MIN, f->comm) || !all ||
-        sum_up(f, f->notes->collective, n[0]) ||
+    int n[2] = {number_of(f->stats.collective_calls), 0}, rank = 0;
+    if (!zruntime_all(f->comm, znotes_make(f)) || sum_up(f, f->notes->collective, n[0]) ||
         take_independent(f, f->notes->independent, &n[1], &rank) || f->rank || n[0] + n[1] == 0)
         return NULL;
     return text_of(f->notes, n, rank, size);

@@ -33,6 +33,12 @@ long fault_count(void)
     return atomic_load(&seen);
 }
 
+static bool is_called(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    return strcmp(slash ? slash + 1 : path, name) == 0;
+}
+
 static bool is_file(int fd, const char *name)
 {
     char link[64], path[4096];
@@ -41,8 +47,7 @@ static bool is_file(int fd, const char *name)
     if (n <= 0)
         return false;
     path[n] = 0;
-    const char *slash = strrchr(path, '/');
-    return strcmp(slash ? slash + 1 : path, name) == 0;
+    return is_called(path, name);
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -54,6 +59,17 @@ __attribute__((constructor)) static void begin(void)
         fault_set(&fault);
 }
 
+/* What happens to a call that is meant. */
+static enum fault_act act_now(const struct fault *f)
+{
+    long n = atomic_fetch_add(&seen, 1) + 1;
+    if (n < f->at || (f->times && n >= f->at + f->times))
+        return FAULT_NONE;
+    if (f->act == FAULT_ERROR)
+        errno = f->error;
+    return f->act;
+}
+
 /* What happens to this call, at `offset` if that matters. */
 static enum fault_act act_of(enum fault_call call, int fd, off_t offset)
 {
@@ -62,14 +78,7 @@ static enum fault_act act_of(enum fault_call call, int fd, off_t offset)
     bool meant =
         f && (f->calls & (int)call) && (f->below == 0 || offset < f->below) && is_file(fd, f->file);
     errno = saved;
-    if (!meant)
-        return FAULT_NONE;
-    long n = atomic_fetch_add(&seen, 1) + 1;
-    if (n < f->at || (f->times && n >= f->at + f->times))
-        return FAULT_NONE;
-    if (f->act == FAULT_ERROR)
-        errno = f->error;
-    return f->act;
+    return meant ? act_now(f) : FAULT_NONE;
 }
 
 static void die(void)
@@ -240,6 +249,13 @@ int fcntl(int fd, int command, ...)
     if (sets && ((struct flock *)argument)->l_type != F_UNLCK && refused(FAULT_LOCK, fd, &last))
         return -1;
     return NEXT(fcntl)(fd, command, argument);
+}
+
+int rename(const char *from, const char *to)
+{
+    const struct fault *f = atomic_load(&current);
+    const bool meant = f && (f->calls & FAULT_RENAME) && is_called(from, f->file);
+    return meant && act_now(f) == FAULT_ERROR ? -1 : NEXT(rename)(from, to);
 }
 
 int ftruncate(int fd, off_t size)

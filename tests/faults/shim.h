@@ -14,7 +14,8 @@ enum fault_call {
     FAULT_SYNC = 4,
     FAULT_RESIZE = 8,
     FAULT_PUNCH = 16,
-    FAULT_LOCK = 32 /* a lock is set, not given up */
+    FAULT_LOCK = 32,  /* a lock is set, not given up */
+    FAULT_RENAME = 64 /* from this name */
 };
 
 enum fault_act {

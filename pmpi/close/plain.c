@@ -194,7 +194,8 @@ static bool copy_begin(struct zfile *f, struct copy *c)
         c->sole = ok && zsession_only_begin(f);
         ok = c->sole && create(f, &c->name);
     }
-    if (PMPI_Bcast(&c->name, (int)sizeof c->name, MPI_CHAR, 0, f->comm) || !zruntime_all(f->comm, ok))
+    if (PMPI_Bcast(&c->name, (int)sizeof c->name, MPI_CHAR, 0, f->comm) ||
+        !zruntime_all(f->comm, ok))
         return false;
     /* A node may see other files. */
     c->fd = open(c->name.copy, O_WRONLY | O_CLOEXEC);
@@ -203,7 +204,8 @@ static bool copy_begin(struct zfile *f, struct copy *c)
     /* Not opened again: ROMIO of Open MPI 4.1.4 crashes where two threads open files at the same
      * time, as they may close them (tests/mpi/runtime/threads.c). */
     const int rc = zindex_read_all(f, &c->from);
-    return zruntime_all(f->comm, !rc && is_same(f, &c->from) && zbeside_may_be_long(c->from.logical_size));
+    return zruntime_all(f->comm,
+                        !rc && is_same(f, &c->from) && zbeside_may_be_long(c->from.logical_size));
 }
 
 /* Collective, whatever copy_begin came to. */

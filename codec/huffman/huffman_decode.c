@@ -54,9 +54,13 @@ static bool residuals(const struct zmpi_huffman_decoder *d, const unsigned char 
 
 /* ---- a chunk ---- */
 
-/* What a decoder may read behind src: an element takes at most 56 bits before the end is noticed.
+/*
+ * What a decoder may read behind src: an element takes at most 56 bits before the end is noticed.
+ * Nothing comes of what is there: who takes one bit of it has gone behind the stream's end, which
+ * ends_at refuses, whatever was decoded. Of sound streams LOOKED bytes are looked at and not taken:
+ * zeros, so that tools that watch memory see none that nobody has set.
  */
-enum { BEHIND = ZMPI_CHUNK_INPUT_BYTES / 4 * 7 + 32 };
+enum { BEHIND = ZMPI_CHUNK_INPUT_BYTES / 4 * 7 + 32, LOOKED = 16 };
 
 /* Where the parts of a chunk begin. */
 struct places {
@@ -251,6 +255,7 @@ enum zmpi_status zmpi_huffman_unpack(struct zmpi_huffman_decoder *d, const struc
         return status;
     const size_t bytes = p.from[p.streams], behind = (bytes + BEHIND + 63) / 64 * 64;
     memcpy(work->coded, src + p.bits, bytes);
+    memset(work->coded + bytes, 0, LOOKED);
     if (!residuals(d, work->coded, p.from, p.streams, words, s->width, work->residuals))
         return ZMPI_ERR_CORRUPT;
     memcpy(work->coded + behind, full, head);

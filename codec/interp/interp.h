@@ -93,6 +93,9 @@ struct zmpi_interp_work;
 struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
                                               const struct zmpi_interp_set *set, unsigned sets,
                                               bool encode);
+/* Can an encoder's be used for these as well? */
+bool zmpi_interp_work_fits(const struct zmpi_interp_work *w, const size_t tile[3],
+                           const struct zmpi_interp_set *set);
 void zmpi_interp_work_free(struct zmpi_interp_work *w);
 /* Largest coded chunk of so many elements. */
 size_t zmpi_interp_chunk_most(size_t elements, size_t width);

@@ -13,8 +13,9 @@ struct choice {
     const struct zmpi_plan *plan;
     const struct zmpi_interp_rule *rule;
     const unsigned char *src;
-    size_t elements; /* of samples, at most */
-    size_t samples;  /* at most */
+    struct zmpi_interp_work *work; /* of one sample after another; NULL: none yet */
+    size_t elements;               /* of samples, at most */
+    size_t samples;                /* at most */
     struct zmpi_interp_set best;
     double least; /* bits for an element */
     struct {
@@ -62,8 +63,11 @@ static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, 
         else if (levels != set->levels)
             return false;
     }
-    struct zmpi_interp_work *w = zmpi_interp_work_new(tile, set, 1, true);
-    if (!w)
+    if (c->work && !zmpi_interp_work_fits(c->work, tile, set)) {
+        zmpi_interp_work_free(c->work);
+        c->work = NULL;
+    }
+    if (!c->work && !(c->work = zmpi_interp_work_new(tile, set, 1, true)))
         return false;
     for (int i = 0; i < 3; i++) {
         grid[i] = p->words[i] / tile[i];
@@ -77,12 +81,11 @@ static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, 
                                  k % grid[2] * tile[2]};
         const struct zmpi_rows rows = rows_at(p, c->src, first);
         enum zmpi_interp_origin origin;
-        cost += zmpi_interp_estimate(w, c->rule, set, choose && s == 0, tile, &rows, &origin);
+        cost += zmpi_interp_estimate(c->work, c->rule, set, choose && s == 0, tile, &rows, &origin);
         *known &= origin == ZMPI_INTERP_DECODED_BY_IT;
         c->fresh &= origin == ZMPI_INTERP_FRESH;
         sum += tile[0] * tile[1] * tile[2];
     }
-    zmpi_interp_work_free(w);
     *bits = (double)cost / 256 / (double)sum;
     return true;
 }
@@ -182,7 +185,9 @@ static bool recall(struct choice *c, size_t elements, struct zmpi_interp_entry *
     sample_tile(&look, set.axes, tile);
     if (set.family == ZMPI_INTERP_LATTICE)
         set.levels = zmpi_interp_levels(set.axes, tile);
-    if (set.levels > e->set.levels || !measure(&look, &set, false, &bits, &known))
+    const bool measured = set.levels <= e->set.levels && measure(&look, &set, false, &bits, &known);
+    c->work = look.work;
+    if (!measured)
         return false;
     c->best = e->set;
     return look.fresh;
@@ -265,11 +270,10 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
         c.elements = ZMPI_INTERP_ELEMENTS;
     struct zmpi_interp_entry *e = job->interp ? entry_of(&c, job->interp) : NULL;
     const bool recalled = recall(&c, elements, e);
-    if (!recalled) {
-        const enum zmpi_status status = choose(&c);
-        if (status)
-            return status;
-    }
+    const enum zmpi_status status = recalled ? ZMPI_OK : choose(&c);
+    zmpi_interp_work_free(c.work);
+    if (status)
+        return status;
     zmpi_interp_tile(p->words, c.best.axes, p->tile);
     if (!recalled)
         extend(&c.best, p->tile);

@@ -14,13 +14,8 @@ enum {
     HEAD = 4,
     SLACK = 8192
 };
-/* Integers of a chunk are at most so far from its base; products with all weights fit 32 bits. */
-#define REACH 33554432.0
 /* Magnitudes of codes are below: symbols end there. */
 #define CODE_MOST (1u << 24)
-/* The base is a multiple of a step, and an exact f64. */
-#define BASE_MOST 4503599627370496.0
-#define STEP      256.0
 
 double zmpi_interp_unit(double abs_bound)
 {
@@ -35,9 +30,39 @@ size_t zmpi_interp_chunk_most(size_t elements, size_t width)
     return HEAD + elements * width + SLACK;
 }
 
+/* Behind it there is room for whole vectors. */
 static void *get(size_t bytes)
 {
-    return aligned_alloc(64, (bytes + 127) / 64 * 64);
+    return aligned_alloc(64, (bytes + 511) / 64 * 64);
+}
+
+static void *get_zeros(size_t bytes)
+{
+    void *p = get(bytes);
+    if (p)
+        memset(p, 0, (bytes + 511) / 64 * 64);
+    return p;
+}
+
+/* What tiles of these sets need. */
+static void count_cells(const size_t tile[3], const struct zmpi_interp_set *set, unsigned sets,
+                        size_t *cells, size_t *rows)
+{
+    *cells = *rows = 0;
+    for (unsigned k = 0; k < sets; k++) {
+        size_t r, n = zmpi_interp_cells(&set[k], tile, &r);
+        *cells = n > *cells ? n : *cells;
+        *rows = r > *rows ? r : *rows;
+    }
+}
+
+bool zmpi_interp_work_fits(const struct zmpi_interp_work *w, const size_t tile[3],
+                           const struct zmpi_interp_set *set)
+{
+    size_t cells, rows;
+    count_cells(tile, set, 1, &cells, &rows);
+    return cells <= w->cells && rows <= w->rows && tile[2] + 2 * PAD <= w->longest &&
+           tile[0] * tile[1] * tile[2] <= w->most;
 }
 
 struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
@@ -45,45 +70,37 @@ struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
                                               bool encode)
 {
     struct zmpi_interp_work *w = get(sizeof *w);
-    size_t cells = 0, rows = 0;
     if (!w)
         return NULL;
     memset(w, 0, sizeof *w);
-    for (unsigned k = 0; k < sets; k++) {
-        size_t r, n = zmpi_interp_cells(&set[k], tile, &r);
-        cells = n > cells ? n : cells;
-        rows = r > rows ? r : rows;
-    }
+    count_cells(tile, set, sets, &w->cells, &w->rows);
     w->most = tile[0] * tile[1] * tile[2];
     w->longest = tile[2] + 2 * PAD;
-    w->values = get(cells * sizeof *w->values);
-    w->sizes = get(cells);
+    w->values = get_zeros(w->cells * sizeof *w->values); /* pads are computed with, too */
+    w->sizes = get_zeros(w->cells);
+    w->loops = zmpi_kernels()->interp;
     bool all = w->values && w->sizes;
+    const size_t strip = w->longest > ZMPI_INTERP_STRIP ? w->longest : ZMPI_INTERP_STRIP;
     for (int i = 0; i < 6; i++)
-        all &= (w->scratch[i] = get(w->longest * sizeof(int32_t))) != NULL;
-    all &= (w->contexts = get(w->longest)) != NULL;
-    all &= (w->symbols = get(w->longest)) != NULL;
-    all &= (w->sums = get(w->longest * sizeof *w->sums)) != NULL;
+        all &= (w->scratch[i] = get_zeros(strip * sizeof(int32_t))) != NULL;
+    all &= (w->contexts = get_zeros(strip)) != NULL;
+    all &= (w->symbols = get_zeros(strip)) != NULL;
+    all &= (w->sums = get_zeros(strip * sizeof *w->sums)) != NULL;
     all &= (w->exception = get(w->most)) != NULL;
-    all &= (w->clean = get(3 * w->longest * sizeof(double))) != NULL;
+    for (int i = 0; i < 3; i++)
+        all &= (w->clean[i] = get_zeros(w->longest * sizeof(double))) != NULL;
     if (encode) {
         w->out_size = 2 * w->most;
-        all &= (w->codes.code = get(w->most * sizeof(int32_t))) != NULL;
-        all &= (w->codes.context = get(w->most)) != NULL;
-        all &= (w->codes.symbol = get(w->most)) != NULL;
-        all &= (w->codes.rows = get(rows * sizeof(uint32_t))) != NULL;
+        all &= (w->codes.pair = get(w->most * sizeof *w->codes.pair)) != NULL;
+        all &= (w->codes.raw = get(4 * w->most)) != NULL;
+        all &= (w->codes.rows = get(w->rows * sizeof(uint32_t))) != NULL;
         all &= (w->out = get(w->out_size)) != NULL;
         zmpi_interp_logs(w->logs);
     } else {
         all &= (w->slots = get((size_t)ZMPI_INTERP_CONTEXTS << 14)) != NULL;
-        w->take_symbols = zmpi_kernels()->interp_symbols;
     }
-    if (all) {
-        memset(w->values, 0, cells * sizeof *w->values); /* pads are computed with, too */
-        memset(w->sizes, 0, cells);
-        memset(w->contexts, 0, w->longest + 16); /* vectors read on behind a row */
+    if (all)
         return w;
-    }
     zmpi_interp_work_free(w);
     return NULL;
 }
@@ -99,47 +116,15 @@ void zmpi_interp_work_free(struct zmpi_interp_work *w)
     free(w->contexts);
     free(w->symbols);
     free(w->sums);
-    free(w->codes.code);
-    free(w->codes.context);
-    free(w->codes.symbol);
+    free(w->codes.pair);
+    free(w->codes.raw);
     free(w->codes.rows);
     free(w->exception);
-    free(w->clean);
+    for (int i = 0; i < 3; i++)
+        free(w->clean[i]);
     free(w->out);
     free(w->slots);
     free(w);
-}
-
-/* ---- values ---- */
-
-/* The word of element i of the tile. */
-static const unsigned char *word_at(const struct zmpi_rows *rows, const size_t extent[3], size_t i,
-                                    size_t width)
-{
-    const size_t row = i / extent[2];
-    return rows->at + row / extent[1] * rows->plane + row % extent[1] * rows->row +
-           i % extent[2] * width;
-}
-
-#define T       float
-#define BITS    uint32_t
-#define FABS    fabsf
-#define NEXT    nextafterf
-#define NAME(f) f##32
-#include "interp/interp_values_t.h"
-
-#define T       double
-#define BITS    uint64_t
-#define FABS    fabs
-#define NEXT    nextafter
-#define NAME(f) f##64
-#include "interp/interp_values_t.h"
-
-static bool load(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
-                 const size_t extent[3], const struct zmpi_rows *src, double *base)
-{
-    return rule->type == ZMPI_F32 ? load32(w, rule, extent, src, base)
-                                  : load64(w, rule, extent, src, base);
 }
 
 /* ---- numbers of any size ---- */
@@ -232,7 +217,7 @@ static const unsigned char *usual_exception(const struct zmpi_interp_work *w,
     for (size_t i = 0; i < n; i++) {
         if (w->exception[i] != least)
             continue;
-        const unsigned char *word = word_at(src, extent, i, width);
+        const unsigned char *word = zmpi_interp_word(src, extent, i, width);
         if (!votes)
             candidate = word;
         votes += memcmp(word, candidate, width) == 0 ? 1 : (size_t)-1;
@@ -257,7 +242,7 @@ static unsigned char *put_exceptions(struct zmpi_interp_work *w, const size_t ex
     for (size_t i = 0; i < n; i++) {
         if (!kind[i])
             continue;
-        kind[i] = memcmp(word_at(src, extent, i, width), fill, width) == 0 ? 1 : 2;
+        kind[i] = memcmp(zmpi_interp_word(src, extent, i, width), fill, width) == 0 ? 1 : 2;
         others += kind[i] == 2;
     }
     if (fill) {
@@ -273,7 +258,7 @@ static unsigned char *put_exceptions(struct zmpi_interp_work *w, const size_t ex
         return NULL;
     for (size_t i = 0; i < n; i++)
         if (kind[i] == 2) {
-            zmpi_copy_elements(at, word_at(src, extent, i, width), width, width);
+            zmpi_copy_elements(at, zmpi_interp_word(src, extent, i, width), width, width);
             at += width;
         }
     return at;
@@ -300,18 +285,20 @@ static void run_set(struct zmpi_interp_work *w, struct zmpi_interp_set *set, boo
     if (w->mode != DECODE)
         zmpi_interp_code_begin(w);
     if (set->family == ZMPI_INTERP_LATTICE)
-        zmpi_interp_lattice(w, set, choose);
+        w->loops->lattice(w, set, choose);
     else
-        zmpi_interp_lorenzo(w, set);
+        w->loops->lorenzo(w, set);
+    if (w->mode != DECODE)
+        zmpi_interp_code_end(w);
 }
 
-/* The largest magnitude, nearly: the bits of all. */
-static uint32_t all_bits(const struct codes *c)
+/* Are all codes 0? */
+static bool all_zero(const struct zmpi_interp_work *w)
 {
-    uint32_t any = 0;
-    for (size_t i = 0; i < c->count; i++)
-        any |= (uint32_t)(c->code[i] ^ c->code[i] >> 31) | (c->code[i] != 0);
-    return any;
+    size_t zeros = 0;
+    for (unsigned k = 0; k < ZMPI_INTERP_CONTEXTS; k++)
+        zeros += w->histogram[k][0];
+    return zeros == w->codes.count;
 }
 
 size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
@@ -320,25 +307,22 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
 {
     const size_t width = zmpi_type_size(rule->type), n = extent[0] * extent[1] * extent[2];
     const size_t most = HEAD + n * width;
+    const int is_f64 = rule->type == ZMPI_F64;
     struct zmpi_interp_set own = rule->set[set];
     unsigned char *at = dst + HEAD, *end = dst + most;
     double base;
     zmpi_interp_layout(w, &own, extent);
-    if (!load(w, rule, extent, src, &base))
+    if (!w->loops->load[is_f64](w, rule, extent, src, &base))
         return store(extent, src, width, dst, decoded);
     w->mode = ENCODE;
     run_set(w, &own, false);
-    if (rule->type == ZMPI_F32)
-        verify32(w, rule, extent, src, base);
-    else
-        verify64(w, rule, extent, src, base);
-    const uint32_t bits = all_bits(&w->codes);
-    const bool constant = bits == 0;
-    if (bits >= CODE_MOST) /* what stands for exceptions has run away */
+    w->loops->verify[is_f64](w, rule, extent, src, base);
+    const bool constant = all_zero(w);
+    if (w->codes.any >= CODE_MOST) /* what stands for exceptions has run away */
         return store(extent, src, width, dst, decoded);
     memset(dst, 0, HEAD);
     dst[0] = (unsigned char)(constant ? KIND_CONSTANT : set + 1);
-    const int64_t steps = (int64_t)(base / STEP);
+    const int64_t steps = (int64_t)(base / ZMPI_INTERP_STEP);
     at = put_varint(at, steps < 0 ? (uint64_t)(-2 * steps - 1) : (uint64_t)(2 * steps));
     at = put_exceptions(w, extent, src, width, &dst[1], at, end);
     if (!at)
@@ -357,13 +341,10 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
     if (decoded) {
         const struct zmpi_rows rows = {
             .at = decoded, .row = extent[2] * width, .plane = extent[1] * extent[2] * width};
-        if (rule->type == ZMPI_F32)
-            unload32(w, rule, extent, &rows, base);
-        else
-            unload64(w, rule, extent, &rows, base);
+        w->loops->unload[is_f64](w, rule, extent, &rows, base);
         for (size_t i = 0; i < n; i++)
             if (w->exception[i])
-                memcpy(decoded + i * width, word_at(src, extent, i, width), width);
+                memcpy(decoded + i * width, zmpi_interp_word(src, extent, i, width), width);
     }
     return (size_t)(at - dst);
 }
@@ -374,20 +355,20 @@ uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_inte
 {
     const uint64_t stored =
         (uint64_t)(extent[0] * extent[1] * extent[2] * zmpi_type_size(rule->type)) << 11;
+    const int is_f64 = rule->type == ZMPI_F64;
     double base;
     *origin = ZMPI_INTERP_FRESH;
     zmpi_interp_layout(w, set, extent);
-    if (!load(w, rule, extent, src, &base))
+    if (!w->loops->load[is_f64](w, rule, extent, src, &base))
         return stored;
-    const bool decoded = rule->type == ZMPI_F32 ? decoded32(w, rule, extent, src, base)
-                                                : decoded64(w, rule, extent, src, base);
+    const bool decoded = w->loops->decoded[is_f64](w, rule, extent, src, base);
     w->mode = ENCODE;
     w->watch = decoded;
     w->seen = w->off = 0;
     run_set(w, set, choose);
     if (decoded)
         *origin = zmpi_interp_known(w) ? ZMPI_INTERP_DECODED_BY_IT : ZMPI_INTERP_DECODED;
-    return all_bits(&w->codes) < CODE_MOST ? zmpi_interp_cost(w) : stored;
+    return w->codes.any < CODE_MOST ? zmpi_interp_cost(w) : stored;
 }
 
 /* ---- decoder ---- */
@@ -471,7 +452,8 @@ enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmp
     }
     if (src[0] > rule->sets || src[1] > (FLAG_FILL | FLAG_OTHERS))
         return ZMPI_ERR_CORRUPT;
-    if (!(at = take_varint(at, end, &number)) || number / 2 > (uint64_t)(BASE_MOST / STEP))
+    if (!(at = take_varint(at, end, &number)) ||
+        number / 2 > (uint64_t)(ZMPI_INTERP_BASE_MOST / ZMPI_INTERP_STEP))
         return ZMPI_ERR_CORRUPT;
     const int64_t steps = number & 1 ? -(int64_t)(number / 2) - 1 : (int64_t)(number / 2);
     if (!(at = take_exceptions(w, src[1], n, width, at, end, &e)))
@@ -495,10 +477,8 @@ enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmp
         if (!zmpi_interp_unpacked(w))
             return ZMPI_ERR_CORRUPT;
     }
-    if (rule->type == ZMPI_F32)
-        unload32(w, rule, extent, dst, (double)steps * STEP);
-    else
-        unload64(w, rule, extent, dst, (double)steps * STEP);
+    w->loops->unload[rule->type == ZMPI_F64](w, rule, extent, dst,
+                                             (double)steps * ZMPI_INTERP_STEP);
     set_exceptions(w, &e, extent, dst, width);
     return ZMPI_OK;
 }

@@ -7,12 +7,13 @@
 enum {
     PRECISION = ZMPI_INTERP_PRECISION,
     WHOLE = 1 << PRECISION,
-    DIRECT = 24, /* largest magnitude with a symbol of its own */
+    DIRECT = ZMPI_INTERP_DIRECT,
     ESCAPES = ZMPI_INTERP_ESCAPES,
     SYMBOLS = ZMPI_INTERP_SYMBOLS,
     CONTEXTS = ZMPI_INTERP_CONTEXTS
 };
-#define LOWEST ((uint32_t)1 << 16) /* states are at least this between symbols */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define LOWEST        ((uint32_t)1 << 16) /* states are at least this between symbols */
 
 /* The symbol of a large code, and the raw bits behind it. */
 static unsigned escape(int32_t code, unsigned *extra_bits, uint32_t *extra)
@@ -52,53 +53,70 @@ static void fill_steps(const struct table *t, struct step *steps)
     }
 }
 
-/* The words of all codes, from the end of w->out backwards; where they begin. */
-static unsigned char *put_words(struct zmpi_interp_work *w,
-                                const struct step *const steps[CONTEXTS], unsigned lanes,
-                                uint32_t state[16])
+/* One symbol of a pair, into a lane's state; where the words begin now. */
+static inline unsigned char *put_symbol(const struct step *const steps[CONTEXTS], unsigned pair,
+                                        unsigned char *at, uint32_t *state)
 {
-    unsigned char *at = w->out + w->out_size;
-    size_t i = w->codes.count;
-    for (unsigned k = 0; k < 16; k++)
-        state[k] = LOWEST;
-    for (size_t r = w->codes.row_count; r-- > 0;)
-        for (size_t j = w->codes.rows[r]; j-- > 0;) {
-            i--;
-            const struct step *step = &steps[w->codes.context[i]][w->codes.symbol[i]];
-            uint32_t x = state[j & (lanes - 1)];
-            const uint32_t gives = is_below(step->most, x);
-            zmpi_store16(at - 2, (uint16_t)x);
-            at -= 2 * gives;
-            x >>= 16 * gives;
-            const uint32_t q =
-                (uint32_t)((unsigned __int128)((uint64_t)x << PRECISION) * step->inverse >> 64);
-            state[j & (lanes - 1)] = x + step->first + q * step->rest;
+    const struct step *step = &steps[pair >> 7][pair & 127];
+    uint32_t x = *state;
+    const uint32_t gives = is_below(step->most, x);
+    zmpi_store16(at - 2, (uint16_t)x);
+    x ^= (x ^ x >> 16) & (0 - gives);
+    const uint32_t q =
+        (uint32_t)((unsigned __int128)((uint64_t)x << PRECISION) * step->inverse >> 64);
+    *state = x + step->first + q * step->rest;
+    return at - 2 * gives;
+}
+
+/* The words of all codes, backwards to `end`; where they begin. */
+static ALWAYS_INLINE unsigned char *put_words(const struct codes *c,
+                                              const struct step *const steps[CONTEXTS],
+                                              unsigned lanes, unsigned char *end,
+                                              uint32_t states[16])
+{
+    unsigned char *at = end;
+    const uint16_t *pair = c->pair + c->count;
+    uint32_t state[16];
+    memcpy(state, states, sizeof state);
+    for (size_t r = c->row_count; r-- > 0;) {
+        const size_t rest = c->rows[r] % lanes;
+        for (size_t k = rest; k-- > 0;)
+            at = put_symbol(steps, *--pair, at, &state[k]);
+        for (size_t g = c->rows[r] / lanes; g-- > 0;) {
+            pair -= lanes;
+#pragma GCC unroll 16
+            for (unsigned k = lanes; k-- > 0;)
+                at = put_symbol(steps, pair[k], at, &state[k]);
         }
+    }
+    memcpy(states, state, sizeof state);
     return at;
 }
 
-static void put_extra(struct zmpi_interp_work *w, struct put *p)
+/* What struct zmpi_interp_loops' put_words wants, by the table of each context. */
+static void fill_pairs(const struct zmpi_interp_groups *g, const struct table *tables,
+                       uint32_t pairs[CONTEXTS << 7])
 {
-    for (size_t i = 0; i < w->codes.count && w->codes.extra; i++)
-        if (w->codes.symbol[i] >= ESCAPES) {
-            unsigned bits;
-            uint32_t value;
-            escape(w->codes.code[i], &bits, &value);
-            put_bits(p, value, bits);
-        }
-    put_end(p);
+    for (unsigned k = 0; k < CONTEXTS; k++) {
+        const struct table *t = &tables[g->of[k]];
+        for (unsigned s = 0; s < t->symbols; s++)
+            pairs[k << 7 | s] =
+                (uint32_t)t->first[s] << PRECISION | (uint32_t)((t->frequency[s] - 1) & 0xfff);
+    }
 }
 
 size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most)
 {
     struct zmpi_interp_groups g;
+    struct table tables[CONTEXTS];
     struct step steps[CONTEXTS][SYMBOLS];
     const struct step *steps_of[CONTEXTS];
     uint64_t cost = 0;
     zmpi_interp_group(w, &g);
     for (unsigned k = 0; k < g.count; k++)
         cost += g.cost[k];
-    const uint64_t about = (cost >> 18) + w->codes.extra / 8;
+    const size_t raw = (size_t)(w->codes.extra.at - w->codes.raw) + (w->codes.extra.count > 0);
+    const uint64_t about = (cost >> 18) + raw;
     if (about + 2048 + about / 16 > most)
         return 0;
     const unsigned log_lanes = about >= 8192 ? 4 : about >= 1024 ? 2 : 0, lanes = 1u << log_lanes;
@@ -109,21 +127,33 @@ size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t m
         put_bits(&p, g.of[k], 5);
     for (unsigned k = 0; k < g.count; k++) {
         unsigned char weights[SYMBOLS];
-        struct table t = {.symbols = zmpi_interp_weigh(g.counts[k], weights)};
-        zmpi_interp_put_table(&p, weights, t.symbols);
-        zmpi_interp_make_table(&t, weights);
-        fill_steps(&t, steps[k]);
+        tables[k].symbols = zmpi_interp_weigh(g.counts[k], weights);
+        zmpi_interp_put_table(&p, weights, tables[k].symbols);
+        zmpi_interp_make_table(&tables[k], weights);
     }
-    for (unsigned k = 0; k < CONTEXTS; k++)
-        steps_of[k] = steps[g.of[k]];
     put_end(&p);
-    unsigned char *size_at = p.at;
-    p.at += 4;
-    put_extra(w, &p);
-    zmpi_store32(size_at, (uint32_t)(p.at - size_at - 4));
+    zmpi_store32(p.at, (uint32_t)raw);
+    put_end(&w->codes.extra);
+    memcpy(p.at + 4, w->codes.raw, raw);
+    p.at += 4 + raw;
     uint32_t state[16];
-    const unsigned char *words = put_words(w, steps_of, lanes, state);
-    const size_t size = (size_t)(w->out + w->out_size - words);
+    unsigned char *words, *end = w->out + w->out_size;
+    for (unsigned k = 0; k < 16; k++)
+        state[k] = LOWEST;
+    if (lanes == 16 && w->loops->put_words) {
+        uint32_t pairs[CONTEXTS << 7];
+        fill_pairs(&g, tables, pairs);
+        words = w->loops->put_words(&w->codes, pairs, end, state);
+    } else {
+        for (unsigned k = 0; k < g.count; k++)
+            fill_steps(&tables[k], steps[k]);
+        for (unsigned k = 0; k < CONTEXTS; k++)
+            steps_of[k] = steps[g.of[k]];
+        words = lanes == 1   ? put_words(&w->codes, steps_of, 1, end, state)
+                : lanes == 4 ? put_words(&w->codes, steps_of, 4, end, state)
+                             : put_words(&w->codes, steps_of, 16, end, state);
+    }
+    const size_t size = (size_t)(end - words);
     for (unsigned k = 0; k < lanes; k++, p.at += 4)
         zmpi_store32(p.at, state[k]);
     if ((size_t)(p.at - dst) + size > most)
@@ -195,93 +225,116 @@ bool zmpi_interp_unpacked(const struct zmpi_interp_work *w)
     return in->end - in->at < 4;
 }
 
-static int32_t escaped(struct bits *b, unsigned e)
+/* ---- unpacking: rows ---- */
+
+/* The symbol that a lane's state stands for. all: there is a word for it. */
+static ALWAYS_INLINE unsigned take_symbol(struct unrans *in, unsigned context,
+                                          const unsigned char **at, uint32_t *state, bool all)
 {
-    const uint32_t value = take_bits(b, e + 3);
+    const bool more = all || in->end - *at >= 2;
+    const uint32_t word = more ? zmpi_load16(*at) : 0, x = *state;
+    const uint32_t slot = in->slots[in->table[context] + (x & (WHOLE - 1))];
+    const uint32_t next = ((slot >> 20) + 1) * (x >> PRECISION) + (slot >> 7 & (WHOLE - 1));
+    const uint32_t low = is_below(next, LOWEST);
+    *state = next << 16 * low | (word & (0 - low));
+    *at += more ? 2 * low : 0;
+    in->over |= low && !more;
+    return slot & 127;
+}
+
+/* Symbols of a row from number `first`, a multiple of lanes, on; the largest of them, or more. all:
+ * there is a word for each. */
+static ALWAYS_INLINE unsigned take_symbols(struct zmpi_interp_work *w,
+                                           unsigned char *restrict symbol, size_t first, size_t n,
+                                           unsigned lanes, bool all)
+{
+    struct unrans *in = &w->in;
+    const unsigned char *at = in->at, *context = w->contexts;
+    uint32_t state[16];
+    unsigned most = 0;
+    memcpy(state, in->state, sizeof state);
+    size_t i = first;
+    for (; i + lanes <= n; i += lanes)
+#pragma GCC unroll 16
+        for (unsigned k = 0; k < lanes; k++) {
+            const unsigned s = take_symbol(in, context[i + k], &at, &state[k], all);
+            symbol[i + k] = (unsigned char)s;
+            most = s > most ? s : most;
+        }
+    for (unsigned k = 0; i < n; k++, i++) {
+        const unsigned s = take_symbol(in, context[i], &at, &state[k], all);
+        symbol[i] = (unsigned char)s;
+        most = s > most ? s : most;
+    }
+    memcpy(in->state, state, sizeof state);
+    in->at = at;
+    return most;
+}
+
+static unsigned take_rest(struct zmpi_interp_work *w, unsigned char *symbol, size_t first, size_t n)
+{
+    const unsigned lanes = w->in.mask + 1;
+    if ((size_t)(w->in.end - w->in.at) < 2 * (n - first))
+        return take_symbols(w, symbol, first, n, lanes, false);
+    return lanes == 1   ? take_symbols(w, symbol, first, n, 1, true)
+           : lanes == 4 ? take_symbols(w, symbol, first, n, 4, true)
+                        : take_symbols(w, symbol, first, n, lanes, true);
+}
+
+bool zmpi_interp_take_symbols(struct zmpi_interp_work *w, unsigned char *symbol, size_t n)
+{
+    bool escapes = false;
+    const size_t first = w->loops->take_symbols
+                             ? w->loops->take_symbols(&w->in, w->contexts, symbol, n, &escapes)
+                             : 0;
+    if (first < n)
+        escapes |= take_rest(w, symbol, first, n) >= ESCAPES;
+    return escapes;
+}
+
+int32_t zmpi_interp_take_escape(struct zmpi_interp_work *w, unsigned char symbol)
+{
+    const unsigned e = symbol - ESCAPES;
+    const uint32_t value = take_bits(&w->in.extra, e + 3);
     const uint32_t size = (value >> 1) + 4 * ((1u << e) - 1) + DIRECT + 1;
     return (int32_t)(value & 1 ? 0 - size : size);
 }
 
-/* Symbols of a row from number `first` on; the largest of them. all: there is a word for each. */
-static inline unsigned take_symbols(struct zmpi_interp_work *w, unsigned char *restrict symbol,
-                                    size_t first, size_t n, bool all)
-{
-    struct unrans *in = &w->in;
-    const unsigned char *at = in->at, *end = in->end, *context = w->contexts;
-    const unsigned mask = in->mask;
-    uint32_t state[16];
-    unsigned largest = 0;
-    bool over = false;
-    memcpy(state, in->state, sizeof state);
-    for (size_t i = first; i < n; i++) {
-        const bool more = all || end - at >= 2;
-        const uint32_t word = more ? zmpi_load16(at) : 0;
-        const uint32_t x = state[i & mask];
-        const uint32_t slot = in->slots[in->table[context[i]] + (x & (WHOLE - 1))];
-        const uint32_t next = ((slot >> 20) + 1) * (x >> PRECISION) + (slot >> 7 & (WHOLE - 1));
-        const uint32_t low = is_below(next, LOWEST);
-        state[i & mask] = next << 16 * low | (word & (0 - low));
-        at += more ? 2 * low : 0;
-        over |= low && !more;
-        symbol[i] = (unsigned char)(slot & 127);
-        largest = symbol[i] > largest ? symbol[i] : largest;
-    }
-    memcpy(in->state, state, sizeof state);
-    in->at = at;
-    in->over |= over;
-    return largest;
-}
-
-void zmpi_interp_decode_row(struct zmpi_interp_work *w, int32_t *restrict code, size_t n)
-{
-    unsigned char *symbol = w->symbols;
-    bool escapes = false;
-    const size_t first =
-        w->take_symbols ? w->take_symbols(&w->in, w->contexts, symbol, n, &escapes) : 0;
-    if (first < n) {
-        const bool all = (size_t)(w->in.end - w->in.at) >= 2 * (n - first);
-        escapes |= (all ? take_symbols(w, symbol, first, n, true)
-                        : take_symbols(w, symbol, first, n, false)) >= ESCAPES;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const int32_t half = (symbol[i] + 1) / 2;
-        code[i] = symbol[i] & 1 ? half : -half;
-    }
-    for (size_t i = 0; i < n && escapes; i++)
-        if (symbol[i] >= ESCAPES)
-            code[i] = escaped(&w->in.extra, symbol[i] - ESCAPES);
-}
+/* ---- symbols of a tile ---- */
 
 void zmpi_interp_code_begin(struct zmpi_interp_work *w)
 {
     w->codes.count = w->codes.row_count = 0;
-    w->codes.extra = 0;
-    memset(w->histogram, 0, sizeof w->histogram);
+    w->codes.extra = (struct put){.at = w->codes.raw};
+    w->codes.any = 0;
 }
 
-void zmpi_interp_code_row(struct zmpi_interp_work *w, const int32_t *code, size_t n)
+void zmpi_interp_escape(struct zmpi_interp_work *w, int32_t code, size_t n, size_t i)
 {
     struct codes *c = &w->codes;
-    unsigned char *restrict symbol = c->symbol + c->count;
-    unsigned char largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t size = code[i] < 0 ? 0 - (uint32_t)code[i] : (uint32_t)code[i];
-        const uint32_t s = size <= DIRECT ? 2 * size - (code[i] > 0) : ESCAPES;
-        symbol[i] = (unsigned char)s;
-        largest = symbol[i] > largest ? symbol[i] : largest;
+    uint16_t *pair = c->pair + c->count - n + i;
+    unsigned bits;
+    uint32_t value;
+    const unsigned s = escape(code, &bits, &value);
+    put_bits(&c->extra, value, bits);
+    c->any |= (uint32_t)(code ^ code >> 31);
+    *pair = (uint16_t)((*pair & ~127u) | (s < SYMBOLS ? s : SYMBOLS - 1)); /* else: stored */
+}
+
+/* Neighbours are often alike, and the same number is not counted twice at once. */
+void zmpi_interp_code_end(struct zmpi_interp_work *w)
+{
+    const struct codes *c = &w->codes;
+    uint32_t counts[2][CONTEXTS << 7];
+    size_t i = 0;
+    memset(counts, 0, sizeof counts);
+    for (; i + 1 < c->count; i += 2) {
+        counts[0][c->pair[i]]++;
+        counts[1][c->pair[i + 1]]++;
     }
-    for (size_t i = 0; i < n && largest == ESCAPES; i++)
-        if (symbol[i] == ESCAPES) {
-            unsigned bits;
-            uint32_t value;
-            const unsigned s = escape(code[i], &bits, &value);
-            symbol[i] = (unsigned char)(s < SYMBOLS ? s : SYMBOLS - 1); /* such a tile is stored */
-            c->extra += bits;
-        }
-    for (size_t i = 0; i < n; i++)
-        w->histogram[w->contexts[i]][symbol[i]]++;
-    memcpy(c->code + c->count, code, n * sizeof *code);
-    memcpy(c->context + c->count, w->contexts, n);
-    c->count += n;
-    c->rows[c->row_count++] = (uint32_t)n;
+    if (i < c->count)
+        counts[0][c->pair[i]]++;
+    for (unsigned k = 0; k < CONTEXTS; k++)
+        for (unsigned s = 0; s < SYMBOLS; s++)
+            w->histogram[k][s] = counts[0][k << 7 | s] + counts[1][k << 7 | s];
 }

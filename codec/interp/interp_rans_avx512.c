@@ -50,4 +50,51 @@ TARGET size_t zmpi_avx512_interp_symbols(struct unrans *in, const unsigned char 
     *escapes |= escaped != 0;
     return i < n ? i : n;
 }
+
+/*
+ * 16 symbols at a time, each into its own lane's state x: with its frequency f and first slot, x
+ * becomes x / f * 4096 + x % f + first, and if it would outgrow 32 bits a word of it goes out
+ * before. x / f is below 2^20: by floats it is right to one, and its remainder tells which way.
+ */
+TARGET unsigned char *zmpi_avx512_interp_put(const struct codes *c, const uint32_t *slots,
+                                             unsigned char *end, uint32_t state[16])
+{
+    const __m512i one = _mm512_set1_epi32(1), within = _mm512_set1_epi32((1 << PRECISION) - 1);
+    const uint16_t *pair = c->pair + c->count;
+    __m512i x = _mm512_loadu_si512(state);
+    for (size_t r = c->row_count; r-- > 0;) {
+        const size_t n = c->rows[r];
+        pair -= n;
+        for (size_t j = (n - 1) / LANES * LANES + LANES; j > 0; j -= LANES) {
+            const size_t i = j - LANES;
+            const __mmask16 row = n - i < LANES ? (__mmask16)((1u << (n - i)) - 1) : 0xffff;
+            const __m512i place = _mm512_maskz_mov_epi32(
+                row, _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(pair + i))));
+            const __m512i slot = _mm512_i32gather_epi32(place, slots, 4);
+            const __m512i f = _mm512_add_epi32(_mm512_and_si512(slot, within), one);
+            const __m512 inverse = _mm512_div_ps(_mm512_set1_ps(1), _mm512_cvtepi32_ps(f));
+            const __mmask16 gives =
+                row & _mm512_cmpge_epi32_mask(_mm512_srli_epi32(x, 32 - PRECISION), f);
+            const unsigned count = (unsigned)__builtin_popcount(gives);
+            end -= 2 * count;
+            _mm256_mask_storeu_epi16(end, (__mmask16)((1u << count) - 1),
+                                     _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(gives, x)));
+            const __m512i y = _mm512_mask_mov_epi32(x, gives, _mm512_srli_epi32(x, 16));
+            const __m512i near = _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_cvtepu32_ps(y), inverse));
+            const __m512i rest = _mm512_sub_epi32(y, _mm512_mullo_epi32(near, f));
+            const __mmask16 less = _mm512_movepi32_mask(rest);
+            const __mmask16 more = _mm512_cmpge_epi32_mask(rest, f);
+            const __m512i up = _mm512_mask_sub_epi32(_mm512_mask_add_epi32(near, more, near, one),
+                                                     less, near, one);
+            const __m512i left =
+                _mm512_mask_add_epi32(_mm512_mask_sub_epi32(rest, more, rest, f), less, rest, f);
+            const __m512i next =
+                _mm512_add_epi32(_mm512_slli_epi32(up, PRECISION),
+                                 _mm512_add_epi32(left, _mm512_srli_epi32(slot, PRECISION)));
+            x = _mm512_mask_mov_epi32(x, row, next);
+        }
+    }
+    _mm512_storeu_si512(state, x);
+    return end;
+}
 #endif

@@ -238,7 +238,8 @@ void zmpi_interp_group(struct zmpi_interp_work *w, struct zmpi_interp_groups *g)
 
 uint64_t zmpi_interp_cost(struct zmpi_interp_work *w)
 {
-    uint64_t bits = w->codes.extra << 15;
+    const struct put *extra = &w->codes.extra;
+    uint64_t bits = (8 * (uint64_t)(extra->at - w->codes.raw) + extra->count) << 15;
     for (unsigned k = 0; k < CONTEXTS; k++)
         bits += zmpi_interp_entropy(w->logs, w->histogram[k], SYMBOLS) + ((uint64_t)40 << 15);
     return bits >> 7;

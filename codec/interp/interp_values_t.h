@@ -3,7 +3,7 @@
  * fabs, NEXT its nextafter, NAME(f) the functions. Simple loops, which compilers make vectors of.
  */
 
-/* A row, with NaN for elements that cannot be integers. */
+/* A row, with NaN for elements that cannot be integers, and behind it. */
 static void NAME(clean_row)(const unsigned char *row, size_t n, const struct zmpi_interp_rule *rule,
                             T *restrict clean)
 {
@@ -11,21 +11,30 @@ static void NAME(clean_row)(const unsigned char *row, size_t n, const struct zmp
     const BITS fill[] = {(BITS)rule->fill[0], (BITS)rule->fill[1]};
     const T keep = (double)(T)rule->keep < rule->keep ? NEXT((T)rule->keep, (T)INFINITY)
                                                       : (T)rule->keep; /* |x| < it: the same */
-    for (size_t i = 0; i < n; i++) {
-        T x;
+    const size_t m = whole(n, 16);
+    for (size_t i = m - 16; i < m; i++)
+        clean[i] = (T)NAN;
+    memcpy(clean, row, n * sizeof *clean);
+    for (size_t i = 0; i < m; i++) {
+        const T x = clean[i];
         BITS b;
-        memcpy(&x, row + i * sizeof x, sizeof x);
-        memcpy(&b, row + i * sizeof b, sizeof b);
+        memcpy(&b, clean + i, sizeof b);
         const bool is_value = (FABS(x) < keep) & (b != minus_0) & (b != fill[0]) & (b != fill[1]);
         clean[i] = is_value ? x : (T)NAN;
     }
 }
 
-/* The elements of row r, those with a value. */
+/* The elements of row r, those with a value. Rows of a tile are too far apart for the machine to
+ * fetch them by itself. */
 static const T *NAME(clean)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                             const size_t extent[3], const struct zmpi_rows *src, size_t r)
 {
-    T *clean = (T *)w->clean;
+    T *clean = (T *)w->clean[0];
+    const size_t ahead = r + 8;
+    if (ahead < extent[0] * extent[1])
+        for (size_t b = 0; b < extent[2] * sizeof(T); b += 64)
+            __builtin_prefetch(src->at + ahead / extent[1] * src->plane +
+                               ahead % extent[1] * src->row + b);
     NAME(clean_row)
     (src->at + r / extent[1] * src->plane + r % extent[1] * src->row, extent[2], rule, clean);
     return clean;
@@ -33,7 +42,8 @@ static const T *NAME(clean)(const struct zmpi_interp_work *w, const struct zmpi_
 
 static void NAME(range_row)(const T *restrict x, size_t n, T *restrict lo, T *restrict hi)
 {
-    for (size_t i = 0; i < n; i++) {
+    const size_t m = whole(n, 16);
+    for (size_t i = 0; i < m; i++) {
         lo[i] = x[i] < lo[i] ? x[i] : lo[i];
         hi[i] = x[i] > hi[i] ? x[i] : hi[i];
     }
@@ -44,7 +54,7 @@ static bool NAME(range)(const struct zmpi_interp_work *w, const struct zmpi_inte
                         const size_t extent[3], const struct zmpi_rows *src, double *least,
                         double *most)
 {
-    T *lo = (T *)w->clean + extent[2], *hi = lo + extent[2];
+    T *lo = (T *)w->clean[1], *hi = (T *)w->clean[2];
     for (size_t i = 0; i < extent[2]; i++) {
         lo[i] = (T)INFINITY;
         hi[i] = -(T)INFINITY;
@@ -69,8 +79,9 @@ static double NAME(middle)(const struct zmpi_interp_rule *rule, const size_t ext
     T sample[MOST + 1];
     size_t count = 0;
     for (size_t i = 0; i < n && count < MOST; i += each) {
-        T x;
-        NAME(clean_row)(word_at(src, extent, i, sizeof x), 1, rule, &x);
+        T row[16];
+        NAME(clean_row)(zmpi_interp_word(src, extent, i, sizeof(T)), 1, rule, row);
+        const T x = row[0];
         if (isnan(x))
             continue;
         size_t k = count++;
@@ -85,18 +96,19 @@ static double NAME(middle)(const struct zmpi_interp_rule *rule, const size_t ext
 static void NAME(load_row)(const T *restrict x, size_t n, double inverse, double base,
                            int32_t *restrict value, unsigned char *restrict exception)
 {
+    const size_t m = whole(n, 16);
     if (fabs(base) < 0x1p50) /* sums round as rint does, and vectors have them */
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < m; i++) {
             const double d = ((double)x[i] * inverse + 0x1.8p52) - 0x1.8p52 - base;
             value[i] = (int32_t)(fabs(d) <= REACH ? d : (double)NO_VALUE);
+            exception[i] = value[i] == NO_VALUE;
         }
     else
         for (size_t i = 0; i < n; i++) {
             const double d = rint((double)x[i] * inverse) - base;
             value[i] = (int32_t)(fabs(d) <= REACH ? d : (double)NO_VALUE);
+            exception[i] = value[i] == NO_VALUE;
         }
-    for (size_t i = 0; i < n; i++)
-        exception[i] = value[i] == NO_VALUE;
 }
 
 /* False: there is nothing that could be an integer. */
@@ -111,8 +123,8 @@ static bool NAME(load)(struct zmpi_interp_work *w, const struct zmpi_interp_rule
         double middle = least / 2 + most / 2;
         if ((most / 2 - least / 2) * inverse > REACH)
             middle = NAME(middle)(rule, extent, src);
-        *base = rint(middle * inverse / STEP) * STEP;
-        if (!(fabs(*base) <= BASE_MOST))
+        *base = rint(middle * inverse / ZMPI_INTERP_STEP) * ZMPI_INTERP_STEP;
+        if (!(fabs(*base) <= ZMPI_INTERP_BASE_MOST))
             return false;
     }
     for (size_t r = 0; r < extent[0] * extent[1]; r++, exception += extent[2])
@@ -126,14 +138,15 @@ static bool NAME(load)(struct zmpi_interp_work *w, const struct zmpi_interp_rule
 static void NAME(unload_row)(const int32_t *restrict v, size_t n, double unit, double base,
                              T *restrict x)
 {
-    for (size_t i = 0; i < n; i++)
+    const size_t m = whole(n, 16);
+    for (size_t i = 0; i < m; i++)
         x[i] = (T)((base + (double)v[i]) * unit);
 }
 
 static void NAME(unload)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                          const size_t extent[3], const struct zmpi_rows *dst, double base)
 {
-    T *x = (T *)w->clean;
+    T *x = (T *)w->clean[0];
     for (size_t r = 0; r < extent[0] * extent[1]; r++) {
         NAME(unload_row)
         (w->flat.value + r / extent[1] * w->flat.plane + r % extent[1] * w->flat.row, extent[2],
@@ -161,18 +174,19 @@ static bool NAME(decoded)(const struct zmpi_interp_work *w, const struct zmpi_in
             seen += tells;
             right += tells && !exception[i] && x[i] == y;
         }
+        if (seen - right > extent[0] * extent[1] * extent[2] / 8) /* mostly soon */
+            return false;
     }
     return seen > 0 && seen - right <= seen / 8;
 }
 
 /* The largest differences of each column. NaN has none: such elements are exceptions already. */
-static void NAME(difference_row)(const unsigned char *row, const T *restrict y, size_t n,
+static void NAME(difference_row)(const T *restrict x, const T *restrict y, size_t n,
                                  double *restrict most)
 {
-    for (size_t i = 0; i < n; i++) {
-        T x;
-        memcpy(&x, row + i * sizeof x, sizeof x);
-        const double d = fabs((double)x - (double)y[i]);
+    const size_t m = whole(n, 16);
+    for (size_t i = 0; i < m; i++) {
+        const double d = fabs((double)x[i] - (double)y[i]);
         most[i] = d > most[i] ? d : most[i];
     }
 }
@@ -196,8 +210,8 @@ static void NAME(mark_row)(const unsigned char *row, const T *y, size_t n, doubl
 static void NAME(verify)(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
                          const size_t extent[3], const struct zmpi_rows *src, double base)
 {
-    T *y = (T *)w->clean;
-    double *most = (double *)w->clean + extent[2];
+    T *x = (T *)w->clean[0], *y = (T *)w->clean[1];
+    double *most = (double *)w->clean[2];
     bool wrong = false;
     memset(most, 0, extent[2] * sizeof *most);
     for (int pass = 0; pass < 1 + wrong; pass++) {
@@ -208,10 +222,11 @@ static void NAME(verify)(const struct zmpi_interp_work *w, const struct zmpi_int
             NAME(unload_row)
             (w->flat.value + r / extent[1] * w->flat.plane + r % extent[1] * w->flat.row, extent[2],
              rule->unit, base, y);
+            memcpy(x, row, extent[2] * sizeof *x);
             if (pass)
                 NAME(mark_row)(row, y, extent[2], rule->abs_bound, exception);
             else
-                NAME(difference_row)(row, y, extent[2], most);
+                NAME(difference_row)(x, y, extent[2], most);
         }
         for (size_t i = 0; i < extent[2]; i++)
             wrong |= !(most[i] < rule->abs_bound);

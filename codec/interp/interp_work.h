@@ -2,14 +2,29 @@
 #ifndef ZMPI_INTERP_WORK_H
 #define ZMPI_INTERP_WORK_H
 
+#include "base/bytes.h"
 #include "interp/interp.h"
 #include "kernels/kernels.h"
 
-enum { PAD = 4 }; /* cells before and behind a row */
+enum {
+    PAD = 2,    /* cells before and behind a row */
+    BEHIND = 64 /* cells behind each class: see whole() */
+};
+
+/* Loops over one row go on to whole vectors, of 16 or 32 elements, where nothing is lost by that:
+ * what remains behind whole vectors takes longer than they do. */
+static inline size_t whole(size_t n, size_t vector)
+{
+    return (n + vector - 1) & ~(vector - 1);
+}
 
 /* An encoder's value that is an exception: it becomes its prediction, which costs least, and is the
  * same when decoded data are coded again. */
 #define NO_VALUE INT32_MIN
+
+/* Units of a step. The base of a chunk is a multiple of it, and an exact f64. */
+#define ZMPI_INTERP_STEP      256.0
+#define ZMPI_INTERP_BASE_MOST 4503599627370496.0
 
 /* One class of a level: its points in rows without gaps but for the pads. */
 struct cells {
@@ -26,15 +41,12 @@ struct level {
 
 enum mode { ENCODE, DECODE };
 
-/* Codes of a chunk in the order in which they are coded; rows, whose elements go to lanes in turn.
- */
-struct codes {
-    int32_t *code;
-    unsigned char *context, *symbol;
-    uint32_t *rows; /* elements of each */
-    size_t count, row_count;
-    uint64_t extra; /* raw bits behind symbols */
-};
+/* Of a code. */
+static inline unsigned char size_of(int32_t code)
+{
+    const uint32_t a = code < 0 ? 0 - (uint32_t)code : (uint32_t)code;
+    return (unsigned char)(a > ZMPI_INTERP_MAGNITUDE ? ZMPI_INTERP_MAGNITUDE : a);
+}
 
 /* Takes bits, the lowest first. */
 struct bits {
@@ -48,6 +60,17 @@ struct put {
     unsigned char *at;
     uint64_t have;
     unsigned count;
+};
+
+/* Codes of a chunk in the order in which they are coded; rows, whose elements go to lanes in turn.
+ */
+struct codes {
+    uint16_t *pair; /* context << 7 | symbol */
+    uint32_t *rows; /* elements of each */
+    size_t count, row_count;
+    unsigned char *raw; /* bits behind symbols: 4 bytes for each element are enough */
+    struct put extra;   /* to there */
+    uint32_t any;       /* bits of the magnitudes of codes that have some */
 };
 
 /* A table of frequencies, which add up to 4096. */
@@ -67,54 +90,88 @@ struct unrans {
 };
 
 struct zmpi_interp_work {
-    size_t most;       /* elements */
-    struct cells flat; /* the tile */
+    size_t most, cells, rows; /* of a tile, at most */
+    struct cells flat;        /* the tile */
     struct level level[ZMPI_INTERP_LEVELS];
     int32_t *values; /* memory of all cells */
     unsigned char *sizes;
-    int32_t *scratch[6];               /* rows */
-    size_t longest;                    /* of them */
-    unsigned char *contexts, *symbols; /* of a row */
+    int32_t *scratch[6];               /* strips of rows */
+    unsigned char *contexts, *symbols; /* of a strip */
     uint16_t *sums;                    /* of sizes */
+    size_t longest;                    /* elements of a row, with pads */
     enum mode mode;
     unsigned shift;
     bool watch; /* count values, and those that are not just where a step leads */
     size_t seen, off;
     struct codes codes;
     struct unrans in;
-    zmpi_interp_symbols_fn *take_symbols; /* of this machine, or NULL */
-    uint32_t *slots;                      /* of all tables */
-    unsigned char *exception;             /* encoder: 1 for each element that is one */
-    void *clean;                          /* three rows of floats */
-    unsigned char *out;                   /* encoder: words, backwards from the end */
+    const struct zmpi_interp_loops *loops; /* of this machine */
+    uint32_t *slots;                       /* of all tables */
+    unsigned char *exception;              /* encoder: 1 for each element that is one */
+    void *clean[3];                        /* rows of floats */
+    unsigned char *out;                    /* encoder: words, backwards from the end */
     size_t out_size;
     uint32_t histogram[ZMPI_INTERP_CONTEXTS][ZMPI_INTERP_SYMBOLS];
     uint32_t tried[ZMPI_INTERP_MAGNITUDE + 1];
     uint16_t logs[1025]; /* log2(1 + i / 1024) in 1/32768 */
 };
 
-/* ---- interp_lattice.c, interp_lorenzo.c ---- */
+/* Cells of a strip, but for longer rows. */
+enum { ZMPI_INTERP_STRIP = 2048 };
 
-/* Lay out the classes of a tile. False: more than there is room for. */
+/* ---- interp_loops_t.h ---- */
+
+/* What takes the time, once for each instruction set; all make the same. [0]: of f32, [1]: f64. */
+struct zmpi_interp_loops {
+    /* The tile's values to w->flat. False: there is nothing that could be an integer. */
+    bool (*load[2])(struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                    const size_t extent[3], const struct zmpi_rows *src, double *base);
+    /* Back. */
+    void (*unload[2])(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                      const size_t extent[3], const struct zmpi_rows *dst, double base);
+    /* Are the values what integers are decoded to, but for some? */
+    bool (*decoded[2])(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                       const size_t extent[3], const struct zmpi_rows *src, double base);
+    /* What would be decoded too far from its original becomes an exception. */
+    void (*verify[2])(const struct zmpi_interp_work *w, const struct zmpi_interp_rule *rule,
+                      const size_t extent[3], const struct zmpi_rows *src, double base);
+    /* Code the tile in w->flat, which holds what a decoder has afterwards; or decode it. choose:
+     * take the ways that cost least. */
+    void (*lattice)(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose);
+    void (*lorenzo)(struct zmpi_interp_work *w, const struct zmpi_interp_set *set);
+    /* Words of w->codes, in 16 lanes, backwards to `end`; where they begin. NULL: none. slots: of
+     * each pair, its first slot << 12 | its frequency - 1. */
+    unsigned char *(*put_words)(const struct codes *c, const uint32_t *slots, unsigned char *end,
+                                uint32_t state[16]);
+    /* Symbols of a row, as many as it can, to w->symbols; *escapes: some of them have raw bits.
+     * NULL: none. */
+    size_t (*take_symbols)(struct unrans *in, const unsigned char *context, unsigned char *symbol,
+                           size_t n, bool *escapes);
+};
+
+/* ---- interp_rans_avx512.c ---- */
+
+unsigned char *zmpi_avx512_interp_put(const struct codes *c, const uint32_t *slots,
+                                      unsigned char *end, uint32_t state[16]);
+size_t zmpi_avx512_interp_symbols(struct unrans *in, const unsigned char *context,
+                                  unsigned char *symbol, size_t n, bool *escapes);
+
+/* ---- interp_layout.c ---- */
+
+/* Lay out the classes of a tile: row pitches of a level are alike. */
 void zmpi_interp_layout(struct zmpi_interp_work *w, const struct zmpi_interp_set *set,
                         const size_t extent[3]);
-/* Code the tile in w->flat, which holds what a decoder has afterwards; or decode it. choose: take
- * the ways that cost least. */
-void zmpi_interp_lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose);
-void zmpi_interp_lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_set *set);
-
 /* Cells that a tile's classes take; and rows. */
 size_t zmpi_interp_cells(const struct zmpi_interp_set *set, const size_t tile[3], size_t *rows);
 
-/* Codes of a tile begin; one row: contexts are in w->contexts. Symbols are counted on the way. */
-void zmpi_interp_code_begin(struct zmpi_interp_work *w);
-void zmpi_interp_code_row(struct zmpi_interp_work *w, const int32_t *code, size_t n);
-void zmpi_interp_decode_row(struct zmpi_interp_work *w, int32_t *code, size_t n);
-
-/* Contexts of a row of n from those above and before, and from sums of sizes at `axes` pairs of
- * reference points; NULL: there is none. */
-void zmpi_interp_contexts(struct zmpi_interp_work *w, const struct cells *c, int z, int y,
-                          const uint16_t *sums, int axes);
+/* The word of element i of the tile. */
+static inline const unsigned char *zmpi_interp_word(const struct zmpi_rows *rows,
+                                                    const size_t extent[3], size_t i, size_t width)
+{
+    const size_t row = i / extent[2];
+    return rows->at + row / extent[1] * rows->plane + row % extent[1] * rows->row +
+           i % extent[2] * width;
+}
 
 /* Were the values that were seen decoded, as it seems? Some may be exceptions. */
 static inline bool zmpi_interp_known(const struct zmpi_interp_work *w)
@@ -124,7 +181,11 @@ static inline bool zmpi_interp_known(const struct zmpi_interp_work *w)
 
 /* ---- interp_tables.c ---- */
 
-enum { ZMPI_INTERP_PRECISION = 12, ZMPI_INTERP_ESCAPES = 49 /* the first such symbol */ };
+enum {
+    ZMPI_INTERP_PRECISION = 12,
+    ZMPI_INTERP_DIRECT = 24, /* largest magnitude with a symbol of its own */
+    ZMPI_INTERP_ESCAPES = 49 /* the first symbol that has raw bits */
+};
 
 void zmpi_interp_logs(uint16_t logs[1025]);
 /* Bits of what is in w->codes, in 1/256, tables included. */
@@ -151,6 +212,21 @@ void zmpi_interp_group(struct zmpi_interp_work *w, struct zmpi_interp_groups *g)
 
 /* ---- interp_rans.c ---- */
 
+/* Codes of a tile begin; end: their symbols are counted. */
+void zmpi_interp_code_begin(struct zmpi_interp_work *w);
+void zmpi_interp_code_end(struct zmpi_interp_work *w);
+/* Which of eight symbols have raw bits: the top bits of their bytes. */
+static inline uint64_t zmpi_interp_raw(const unsigned char symbols[8])
+{
+    return (zmpi_load64(symbols) + (128 - ZMPI_INTERP_ESCAPES) * UINT64_C(0x0101010101010101)) &
+           UINT64_C(0x8080808080808080);
+}
+/* The symbol of a large code, number i of the row of n that was put last; its raw bits. */
+void zmpi_interp_escape(struct zmpi_interp_work *w, int32_t code, size_t n, size_t i);
+/* Symbols of a row: contexts are in w->contexts. True: some have raw bits. */
+bool zmpi_interp_take_symbols(struct zmpi_interp_work *w, unsigned char *symbol, size_t n);
+/* The code of a symbol that has raw bits. */
+int32_t zmpi_interp_take_escape(struct zmpi_interp_work *w, unsigned char symbol);
 /* Tables, escapes and words of w->codes to dst; returns the size; 0: not below `most` bytes. */
 size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most);
 /* Prepare w->in for them. */

@@ -19,12 +19,10 @@ extern const struct zmpi_huffman_encode_loops zmpi_huffman_encode_any, zmpi_huff
     zmpi_huffman_encode_avx512;
 extern const struct zmpi_huffman_loops zmpi_huffman_loops_any, zmpi_huffman_loops_bmi2;
 
-struct unrans;
-/* interp/interp_rans.c: symbols of a row of encoder 3, as many as it can; *escapes: some of them
- * have raw bits. */
-typedef size_t zmpi_interp_symbols_fn(struct unrans *in, const unsigned char *context,
-                                      unsigned char *symbol, size_t n, bool *escapes);
-zmpi_interp_symbols_fn zmpi_avx512_interp_symbols;
+struct zmpi_interp_loops;
+/* interp/interp_work.h */
+extern const struct zmpi_interp_loops zmpi_interp_loops_any, zmpi_interp_loops_avx2,
+    zmpi_interp_loops_avx512;
 
 struct zmpi_kernels {
     const char *name;
@@ -37,7 +35,7 @@ struct zmpi_kernels {
     zmpi_hash_fn *hash;
     const struct zmpi_huffman_encode_loops *huffman_encode;
     const struct zmpi_huffman_loops *huffman;
-    zmpi_interp_symbols_fn *interp_symbols; /* NULL: none */
+    const struct zmpi_interp_loops *interp;
 };
 
 /* The newest set that this machine has, that ZMPI_DISABLE does not switch off, by its name or by

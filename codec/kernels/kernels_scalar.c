@@ -31,6 +31,7 @@ const struct zmpi_kernels zmpi_kernels_scalar = {
     .hash = hash,
     .huffman_encode = &zmpi_huffman_encode_any,
     .huffman = &zmpi_huffman_loops_any,
+    .interp = &zmpi_interp_loops_any,
 };
 
 /* ---- the range ---- */

@@ -41,6 +41,7 @@ typedef union {
     int64_t i64[8];
     uint32_t u32[16];
     uint64_t u64[8];
+    float f32[16];
 } emulated;
 
 /* The source of what becomes longer. */
@@ -152,6 +153,38 @@ EMULATED __m128i emulated_cvtepi32_epi8(emulated a)
     return _mm512_castsi512_si128(r.v);
 }
 
+EMULATED __m256i emulated_cvtepi32_epi16(emulated a)
+{
+    emulated_short r;
+    for (int i = 0; i < 16; i++)
+        r.u16[i] = (uint16_t)a.u32[i];
+    return r.v;
+}
+
+EMULATED __m512 emulated_cvtepu32_ps(emulated a)
+{
+    for (int i = 0; i < 16; i++)
+        a.f32[i] = (float)a.u32[i];
+    return a.ps;
+}
+
+LANES_ARE(cvttps_epi32, (emulated a), i32, 16, (int32_t)a.f32[i])
+
+EMULATED void emulated_mask_storeu_epi16(void *to, uint32_t m, emulated_short a)
+{
+    for (int i = 0; i < 16; i++)
+        if (m >> i & 1)
+            __builtin_memcpy((char *)to + 2 * i, &a.u16[i], 2);
+}
+
+#undef _mm512_cvtepi32_epi16
+#undef _mm512_cvtepu32_ps
+#undef _mm512_cvttps_epi32
+#undef _mm256_mask_storeu_epi16
+#define _mm512_cvtepi32_epi16(a)           emulated_cvtepi32_epi16((emulated){a})
+#define _mm512_cvtepu32_ps(a)              emulated_cvtepu32_ps((emulated){a})
+#define _mm512_cvttps_epi32(a)             emulated_cvttps_epi32((emulated){.ps = (a)})
+#define _mm256_mask_storeu_epi16(to, m, a) emulated_mask_storeu_epi16(to, m, (emulated_short){a})
 #undef _mm512_cvtepi32_epi8
 #define _mm512_cvtepi32_epi8(a)  emulated_cvtepi32_epi8((emulated){a})
 #define _mm512_cvtepi16_epi32(a) emulated_cvtepi16_epi32((emulated_short){a})

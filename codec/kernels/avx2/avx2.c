@@ -23,5 +23,6 @@ const struct zmpi_kernels zmpi_kernels_avx2 = {
     .hash = zmpi_avx2_hash,
     .huffman_encode = &zmpi_huffman_encode_bmi2,
     .huffman = &zmpi_huffman_loops_bmi2,
+    .interp = &zmpi_interp_loops_avx2,
 };
 #endif

@@ -23,7 +23,7 @@ const struct zmpi_kernels zmpi_kernels_avx512 = {
     .hash = zmpi_avx512_hash,
     .huffman_encode = &zmpi_huffman_encode_avx512,
     .huffman = &zmpi_huffman_loops_bmi2,
-    .interp_symbols = zmpi_avx512_interp_symbols,
+    .interp = &zmpi_interp_loops_avx512,
 };
 
 const struct zmpi_kernels zmpi_kernels_avx512vbmi = {
@@ -33,6 +33,6 @@ const struct zmpi_kernels zmpi_kernels_avx512vbmi = {
     .hash = zmpi_avx512_hash,
     .huffman_encode = &zmpi_huffman_encode_avx512,
     .huffman = &zmpi_huffman_loops_bmi2,
-    .interp_symbols = zmpi_avx512_interp_symbols,
+    .interp = &zmpi_interp_loops_avx512,
 };
 #endif

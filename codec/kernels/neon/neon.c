@@ -21,5 +21,6 @@ const struct zmpi_kernels zmpi_kernels_neon = {
     .hash = hash,
     .huffman_encode = &zmpi_huffman_encode_any,
     .huffman = &zmpi_huffman_loops_any,
+    .interp = &zmpi_interp_loops_any,
 };
 #endif

@@ -1,11 +1,8 @@
 /*
- * interp_lattice.c - prediction from coarse to fine (format.md 1.5). The points of a level are kept
- * by class, by whether their coordinates are even or odd, so that every reference is a row of
- * another class.
+ * interp_lattice_t.h - template: prediction from coarse to fine (format.md 1.5). The points of a
+ * level are kept by class, by whether their coordinates are even or odd, so that every reference is
+ * a row of another class.
  */
-#include <string.h>
-
-#include "interp/interp_work.h"
 
 static int32_t add(int32_t a, int32_t b)
 {
@@ -22,118 +19,35 @@ static int32_t minus(int32_t a, int32_t b)
     return (int32_t)((uint32_t)a - (uint32_t)b);
 }
 
-/* ---- layout ---- */
-
-static void set_cells(struct cells *c, const int n[3], size_t *used)
-{
-    memcpy(c->n, n, sizeof c->n);
-    c->row = (size_t)n[2] + 2 * PAD;
-    c->plane = c->row * (size_t)n[1];
-    *used += c->plane * (size_t)n[0];
-}
-
-static void place_cells(struct zmpi_interp_work *w, struct cells *c, size_t *at)
-{
-    c->value = w->values + *at + PAD;
-    c->size = w->sizes + *at + PAD;
-    *at += c->plane * (size_t)c->n[0];
-}
-
-/* Axis i (0: z) of n points has these in class p. */
-static int class_extent(unsigned axes, unsigned p, int i, int n)
-{
-    if (!(axes >> (2 - i) & 1))
-        return n;
-    return p >> (2 - i) & 1 ? n / 2 : (n + 1) / 2;
-}
-
-void zmpi_interp_layout(struct zmpi_interp_work *w, const struct zmpi_interp_set *set,
-                        const size_t extent[3])
-{
-    size_t used = 0, at = 0;
-    int n[3] = {(int)extent[0], (int)extent[1], (int)extent[2]};
-    set_cells(&w->flat, n, &used);
-    place_cells(w, &w->flat, &at);
-    if (set->family != ZMPI_INTERP_LATTICE)
-        return;
-    for (unsigned l = 0; l < set->levels; l++) {
-        memcpy(w->level[l].n, n, sizeof n);
-        for (unsigned p = 0; p < 8; p++) {
-            struct cells *c = &w->level[l].of[p];
-            int m[3];
-            if (p & ~set->axes)
-                continue;
-            for (int i = 0; i < 3; i++)
-                m[i] = class_extent(set->axes, p, i, n[i]);
-            set_cells(c, m, &used);
-            place_cells(w, c, &at);
-        }
-        memcpy(n, w->level[l].of[0].n, sizeof n);
-    }
-}
-
-size_t zmpi_interp_cells(const struct zmpi_interp_set *set, const size_t tile[3], size_t *rows)
-{
-    int n[3] = {(int)tile[0], (int)tile[1], (int)tile[2]};
-    struct cells c;
-    size_t used = 0;
-    set_cells(&c, n, &used);
-    *rows = tile[0] * tile[1];
-    for (unsigned l = 0; set->family == ZMPI_INTERP_LATTICE && l < set->levels; l++) {
-        int m[3];
-        for (unsigned p = 8; p-- > 0;) {
-            if (p & ~set->axes)
-                continue;
-            for (int i = 0; i < 3; i++)
-                m[i] = class_extent(set->axes, p, i, n[i]);
-            set_cells(&c, m, &used);
-            *rows += (size_t)m[0] * (size_t)m[1];
-        }
-        memcpy(n, m, sizeof n);
-    }
-    return used;
-}
-
-static int32_t *row_of(const struct cells *c, int z, int y)
-{
-    return c->value + (size_t)z * c->plane + (size_t)y * c->row;
-}
-
-static unsigned char *sizes_of(const struct cells *c, int z, int y)
-{
-    return c->size + (size_t)z * c->plane + (size_t)y * c->row;
-}
-
 /* Even and odd elements apart, or together again. */
-static void split_row(const int32_t *src, int n, int32_t *even, int32_t *odd)
+static void split_row(const int32_t *restrict src, int n, int32_t *restrict even,
+                      int32_t *restrict odd)
 {
-    for (int i = 0; i < n / 2; i++) {
+    const size_t m = whole((size_t)n + 1, 32) / 2;
+    for (size_t i = 0; i < m; i++) {
         even[i] = src[2 * i];
         odd[i] = src[2 * i + 1];
     }
-    if (n & 1)
-        even[n / 2] = src[n - 1];
 }
 
-static void merge_row(int32_t *dst, int n, const int32_t *even, const int32_t *odd)
+static void merge_row(int32_t *restrict dst, int n, const int32_t *restrict even,
+                      const int32_t *restrict odd)
 {
-    for (int i = 0; i < n / 2; i++) {
+    const size_t m = whole((size_t)n + 1, 32) / 2;
+    for (size_t i = 0; i < m; i++) {
         dst[2 * i] = even[i];
         dst[2 * i + 1] = odd[i];
     }
-    if (n & 1)
-        dst[n - 1] = even[n / 2];
 }
 
-static void merge_sizes(unsigned char *dst, int n, const unsigned char *even,
-                        const unsigned char *odd)
+static void merge_sizes(unsigned char *restrict dst, int n, const unsigned char *restrict even,
+                        const unsigned char *restrict odd)
 {
-    for (int i = 0; i < n / 2; i++) {
+    const size_t m = whole((size_t)n + 1, 32) / 2;
+    for (size_t i = 0; i < m; i++) {
         dst[2 * i] = even[i];
         dst[2 * i + 1] = odd[i];
     }
-    if (n & 1)
-        dst[n - 1] = even[n / 2];
 }
 
 /* Class and row of it that row z, y of a level is in, but for x. */
@@ -166,7 +80,8 @@ static void split_level(const struct level *l, unsigned axes, const struct cells
         }
 }
 
-static void merge_level(const struct level *l, unsigned axes, const struct cells *dst)
+/* sizes: too; nobody asks for those of the tile. */
+static void merge_level(const struct level *l, unsigned axes, const struct cells *dst, bool sizes)
 {
     for (int z = 0; z < l->n[0]; z++)
         for (int y = 0; y < l->n[1]; y++) {
@@ -174,14 +89,19 @@ static void merge_level(const struct level *l, unsigned axes, const struct cells
             const unsigned p = class_of(axes, &cz, &cy);
             const struct cells *even = &l->of[p], *odd = &l->of[p | ZMPI_AXIS_X];
             int32_t *values = row_of(dst, z, y);
-            unsigned char *sizes = sizes_of(dst, z, y);
-            if (axes & ZMPI_AXIS_X) {
+            if (axes & ZMPI_AXIS_X)
                 merge_row(values, l->n[2], row_of(even, cz, cy), row_of(odd, cz, cy));
-                merge_sizes(sizes, l->n[2], sizes_of(even, cz, cy), sizes_of(odd, cz, cy));
-            } else {
+            else
                 memcpy(values, row_of(even, cz, cy), (size_t)l->n[2] * sizeof *values);
-                memcpy(sizes, sizes_of(even, cz, cy), (size_t)l->n[2]);
-            }
+            if (!sizes)
+                continue;
+            const struct strip row = strip_of(dst, z, y, 1);
+            if (axes & ZMPI_AXIS_X)
+                merge_sizes(sizes_of(dst, z, y), l->n[2], sizes_of(even, cz, cy),
+                            sizes_of(odd, cz, cy));
+            else
+                memcpy(sizes_of(dst, z, y), sizes_of(even, cz, cy), (size_t)l->n[2]);
+            pad_sizes(dst, &row);
         }
 }
 
@@ -207,9 +127,10 @@ static int32_t behind_that(int n, int32_t a, int32_t b)
     return n > 1 ? minus(times(a, 3), times(b, 2)) : a;
 }
 
-/* Row j of the even points along an axis, `apart` cells apart, or what stands for it. */
+/* Row j of the even points along an axis, `apart` cells apart, or what stands for it: in
+ * `outside`. */
 static const int32_t *even_row(const int32_t *first, size_t apart, int j, int even, int odd,
-                               size_t n, int32_t *room)
+                               size_t n, int32_t *outside)
 {
     if (j >= 0 && j < even)
         return first + (size_t)j * apart;
@@ -219,14 +140,14 @@ static const int32_t *even_row(const int32_t *first, size_t apart, int j, int ev
     const int32_t *c = even > 2 ? first + (size_t)(from + 2 * step) * apart : a;
     if (j < 0 || even > odd)
         for (size_t i = 0; i < n; i++)
-            room[i] = before_first(even, a[i], b[i], c[i]);
+            outside[i] = before_first(even, a[i], b[i], c[i]);
     else if (j == even)
         for (size_t i = 0; i < n; i++)
-            room[i] = behind_odd(even, a[i], b[i]);
+            outside[i] = behind_odd(even, a[i], b[i]);
     else
         for (size_t i = 0; i < n; i++)
-            room[i] = behind_that(even, a[i], b[i]);
-    return room;
+            outside[i] = behind_that(even, a[i], b[i]);
+    return outside;
 }
 
 static void cubic(int32_t *restrict out, const int32_t *a, const int32_t *b, const int32_t *c,
@@ -254,79 +175,108 @@ static void mean3(int32_t *restrict out, const int32_t *b, const int32_t *c, siz
         out[i] = add(add(times(add(out[i], c[i]), 5), times(b[i], 6)), 8) >> 4;
 }
 
-/* Prediction along one axis for row z, y of class p. */
-static void along(struct zmpi_interp_work *w, const struct level *l, unsigned p, unsigned axis,
-                  bool is_cubic, int z, int y, int32_t *out)
+/* Points outside along x, which class e has even ones of and class c odd ones: to the pads. */
+static void pad_values(const struct cells *e, const struct cells *c)
 {
-    const struct cells *c = &l->of[p], *e = &l->of[p ^ axis];
-    const size_t n = (size_t)c->n[2];
-    const int32_t *r[4];
-    if (axis == ZMPI_AXIS_X) {
-        int32_t *v = row_of(e, z, y);
-        const int m = e->n[2];
-        const int32_t a = v[m - 1], b = m > 1 ? v[m - 2] : a, last = m > 2 ? v[m - 3] : a;
-        v[-1] = before_first(m, v[0], m > 1 ? v[1] : v[0], m > 2 ? v[2] : v[0]);
-        v[m] = m > c->n[2] ? before_first(m, a, b, last) : behind_odd(m, a, b);
-        v[m + 1] = behind_that(m, a, b);
-        for (int k = 0; k < 4; k++)
-            r[k] = v + k - 1;
-    } else {
-        const bool is_z = axis == ZMPI_AXIS_Z;
-        const int j = is_z ? z : y, even = e->n[is_z ? 0 : 1], odd = c->n[is_z ? 0 : 1];
-        const int32_t *first = is_z ? row_of(e, 0, y) : row_of(e, z, 0);
-        for (int k = 0; k < 4; k++)
-            r[k] = (k == 0 || k == 3) && !is_cubic
-                       ? NULL
-                       : even_row(first, is_z ? e->plane : e->row, j + k - 1, even, odd, n,
-                                  w->scratch[k < 2    ? 0
-                                             : k == 2 ? 4
-                                                      : 5]);
-    }
-    if (is_cubic)
-        cubic(out, r[0], r[1], r[2], r[3], n);
-    else
-        linear(out, r[1], r[2], n);
+    const int m = e->n[2];
+    for (int z = 0; z < c->n[0]; z++)
+        for (int y = 0; y < c->n[1]; y++) {
+            int32_t *v = row_of(e, z, y);
+            const int32_t a = v[m - 1], b = m > 1 ? v[m - 2] : a, last = m > 2 ? v[m - 3] : a;
+            v[-1] = before_first(m, v[0], m > 1 ? v[1] : v[0], m > 2 ? v[2] : v[0]);
+            v[m] = m > c->n[2] ? before_first(m, a, b, last) : behind_odd(m, a, b);
+            v[m + 1] = behind_that(m, a, b);
+        }
 }
 
-/* Prediction of a row, to scratch[1]. */
-static void predict(struct zmpi_interp_work *w, const struct level *l, unsigned p, unsigned way,
-                    int z, int y)
+/* From the even rows, or planes, j - 1 to j + 2, `apart` cells apart. */
+static void across(struct zmpi_interp_work *w, const int32_t *first, size_t apart, int j, int even,
+                   int odd, bool is_cubic, size_t n, int32_t *out)
 {
-    const size_t n = (size_t)l->of[p].n[2];
+    const int32_t *b = even_row(first, apart, j, even, odd, n, NULL);
+    const int32_t *c = even_row(first, apart, j + 1, even, odd, n, w->scratch[4]);
+    if (!is_cubic) {
+        linear(out, b, c, n);
+        return;
+    }
+    const int32_t *a = even_row(first, apart, j - 1, even, odd, n, w->scratch[0]);
+    const int32_t *d = even_row(first, apart, j + 2, even, odd, n, w->scratch[5]);
+    cubic(out, a, b, c, d, n);
+}
+
+/* Prediction along one axis for a strip of class p. */
+static void along(struct zmpi_interp_work *w, const struct level *l, unsigned p, unsigned axis,
+                  bool is_cubic, const struct strip *s, int32_t *out)
+{
+    const struct cells *c = &l->of[p], *e = &l->of[p ^ axis];
+    if (axis == ZMPI_AXIS_X) {
+        const int32_t *v = row_of(e, s->z, s->y);
+        if (is_cubic)
+            cubic(out, v - 1, v, v + 1, v + 2, s->n);
+        else
+            linear(out, v, v + 1, s->n);
+    } else if (axis == ZMPI_AXIS_Z) {
+        across(w, row_of(e, 0, s->y), e->plane, s->z, e->n[0], c->n[0], is_cubic, s->n, out);
+    } else {
+        /* Rows whose references are all there are done at once. */
+        const int end = s->y + s->rows, inner = end < e->n[1] - 2 ? end : e->n[1] - 2;
+        for (int y = s->y, rows; y < end; y += rows) {
+            rows = y >= 1 && y < inner ? inner - y : 1;
+            across(w, row_of(e, s->z, 0), e->row, y, e->n[1], c->n[1], is_cubic,
+                   strip_of(c, s->z, y, rows).n, out + (size_t)(y - s->y) * c->row);
+        }
+    }
+}
+
+/* Prediction of a strip, to scratch[1]. */
+static void predict(struct zmpi_interp_work *w, const struct level *l, unsigned p, unsigned way,
+                    const struct strip *s)
+{
     int k = 0;
     for (unsigned axis = 1; axis < 8; axis *= 2)
         if (way & axis)
-            along(w, l, p, axis, way & ZMPI_INTERP_CUBIC, z, y, w->scratch[1 + k++]);
+            along(w, l, p, axis, way & ZMPI_INTERP_CUBIC, s, w->scratch[1 + k++]);
     if (k == 2)
-        mean2(w->scratch[1], w->scratch[2], n);
+        mean2(w->scratch[1], w->scratch[2], s->n);
     else if (k == 3)
-        mean3(w->scratch[1], w->scratch[2], w->scratch[3], n);
+        mean3(w->scratch[1], w->scratch[2], w->scratch[3], s->n);
+}
+
+static void add_sizes(uint16_t *restrict sum, const unsigned char *a, const unsigned char *b,
+                      size_t n, bool first)
+{
+    if (first)
+        for (size_t i = 0; i < n; i++)
+            sum[i] = (uint16_t)(a[i] + b[i]);
+    else
+        for (size_t i = 0; i < n; i++)
+            sum[i] = (uint16_t)(sum[i] + a[i] + b[i]);
 }
 
 /* Sums of the sizes at the reference points, to w->sums. Returns how many axes they are of. */
 static int sum_sizes(struct zmpi_interp_work *w, const struct level *l, unsigned p, unsigned way,
-                     int z, int y)
+                     const struct strip *s)
 {
-    const size_t n = (size_t)l->of[p].n[2];
-    uint16_t *restrict sum = w->sums;
+    const struct cells *c = &l->of[p];
     int axes = 0;
     for (unsigned axis = 1; axis < 8; axis *= 2) {
         if (!(way & axis))
             continue;
         const struct cells *e = &l->of[p ^ axis];
-        unsigned char *a = sizes_of(e, z, y), *b = a + 1;
-        if (axis == ZMPI_AXIS_X)
-            a[e->n[2]] = a[e->n[2] - 1];
-        else if (axis == ZMPI_AXIS_Y)
-            b = y + 1 < e->n[1] ? a + e->row : a;
-        else
-            b = z + 1 < e->n[0] ? a + e->plane : a;
-        if (axes++)
-            for (size_t i = 0; i < n; i++)
-                sum[i] = (uint16_t)(sum[i] + a[i] + b[i]);
-        else
-            for (size_t i = 0; i < n; i++)
-                sum[i] = (uint16_t)(a[i] + b[i]);
+        const unsigned char *a = sizes_of(e, s->z, s->y), *b = a + 1;
+        size_t n = s->n;
+        if (axis == ZMPI_AXIS_Z)
+            b = s->z + 1 < e->n[0] ? a + e->plane : a;
+        if (axis == ZMPI_AXIS_Y) {
+            b = a + e->row;
+            if (s->y + s->rows == e->n[1]) { /* there is nothing behind the last row */
+                const size_t last = (size_t)(s->rows - 1) * e->row;
+                add_sizes(w->sums + last, a + last, a + last, (size_t)c->n[2], !axes);
+                n = last;
+            }
+        }
+        add_sizes(w->sums, a, b, n, !axes);
+        axes++;
     }
     return axes;
 }
@@ -335,27 +285,25 @@ static int sum_sizes(struct zmpi_interp_work *w, const struct level *l, unsigned
 
 /* Codes of values against predictions, in steps of 2^bits; the values become what is decoded. */
 static void quantize(int32_t *restrict value, unsigned char *restrict size,
-                     const int32_t *restrict predicted, int32_t *restrict code, size_t n, int bits)
+                     const int32_t *restrict predicted, int32_t *restrict code,
+                     unsigned char *restrict symbol, size_t n, int bits)
 {
     const int32_t half = 1 << (bits - 1);
     for (size_t i = 0; i < n; i++) {
         const int32_t d = value[i] == NO_VALUE ? 0 : minus(value[i], predicted[i]);
-        const int32_t c = add(d, half) >> bits, a = c < 0 ? -c : c;
+        const int32_t c = add(d, half) >> bits;
         code[i] = c;
         value[i] = add(predicted[i], times(c, 1u << bits));
-        size[i] = (unsigned char)(a > ZMPI_INTERP_MAGNITUDE ? ZMPI_INTERP_MAGNITUDE : a);
+        size[i] = size_of(c);
+        symbol[i] = symbol_of(c);
     }
 }
 
-static void reconstruct(int32_t *restrict value, unsigned char *restrict size,
-                        const int32_t *restrict predicted, const int32_t *restrict code, size_t n,
-                        int bits)
+static void reconstruct(int32_t *restrict value, const int32_t *restrict predicted,
+                        const int32_t *restrict code, size_t n, int bits)
 {
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t a = code[i] < 0 ? 0 - (uint32_t)code[i] : (uint32_t)code[i];
+    for (size_t i = 0; i < n; i++)
         value[i] = add(predicted[i], times(code[i], 1u << bits));
-        size[i] = (unsigned char)(a > ZMPI_INTERP_MAGNITUDE ? ZMPI_INTERP_MAGNITUDE : a);
-    }
 }
 
 /* How many values are not whole steps from their predictions: hardly any, if they were decoded. */
@@ -385,22 +333,50 @@ static void try_row(struct zmpi_interp_work *w, const int32_t *value, const int3
         w->tried[code[i]]++;
 }
 
-static void code_row(struct zmpi_interp_work *w, const struct cells *c, int z, int y,
-                     const int32_t *predicted, int bits)
+/* A strip whose prediction is in scratch[1]; sums: NULL for anchors, whose context is set. */
+static void encode_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
+                         const uint16_t *sums, int axes, int bits)
 {
-    const size_t n = (size_t)c->n[2];
-    int32_t *code = w->scratch[3];
-    if (w->mode == DECODE) {
-        zmpi_interp_decode_row(w, code, n);
-        reconstruct(row_of(c, z, y), sizes_of(c, z, y), predicted, code, n, bits);
-    } else {
-        if (w->watch) {
-            w->off += count_off(row_of(c, z, y), predicted, n, bits);
-            w->seen += n;
-        }
-        quantize(row_of(c, z, y), sizes_of(c, z, y), predicted, code, n, bits);
-        zmpi_interp_code_row(w, code, n);
+    const int32_t *predicted = w->scratch[1];
+    int32_t *value = row_of(c, s->z, s->y), *code = w->scratch[3];
+    for (int k = 0; k < s->rows && w->watch; k++) {
+        const size_t at = (size_t)k * c->row;
+        w->off += count_off(value + at, predicted + at, (size_t)c->n[2], bits);
+        w->seen += (size_t)c->n[2];
     }
+    quantize(value, sizes_of(c, s->z, s->y), predicted, code, w->symbols, s->n, bits);
+    pad_sizes(c, s);
+    if (sums)
+        make_contexts(w, c, s, sums, axes);
+    for (int k = 0; k < s->rows; k++) {
+        const size_t at = (size_t)k * c->row;
+        put_row(w, code + at, w->symbols + at, w->contexts + at, (size_t)c->n[2]);
+    }
+}
+
+static void decode_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
+                         const uint16_t *sums, int axes, int bits)
+{
+    int32_t *code = w->scratch[3];
+    for (int k = 0; k < s->rows; k++) {
+        const struct strip row = strip_of(c, s->z, s->y + k, 1);
+        const size_t at = (size_t)k * c->row;
+        if (sums)
+            make_contexts(w, c, &row, sums + at, axes);
+        take_row(w, code + at, w->symbols + at, sizes_of(c, row.z, row.y), row.n);
+        pad_sizes(c, &row);
+    }
+    make_codes(code, w->symbols, s->n);
+    reconstruct(row_of(c, s->z, s->y), w->scratch[1], code, s->n, bits);
+}
+
+static void code_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
+                       const uint16_t *sums, int axes, int bits)
+{
+    if (w->mode == DECODE)
+        decode_strip(w, c, s, sums, axes, bits);
+    else
+        encode_strip(w, c, s, sums, axes, bits);
 }
 
 static void code_class(struct zmpi_interp_work *w, const struct level *l, unsigned p, unsigned way,
@@ -408,11 +384,12 @@ static void code_class(struct zmpi_interp_work *w, const struct level *l, unsign
 {
     const struct cells *c = &l->of[p];
     for (int z = 0; z < c->n[0]; z++)
-        for (int y = 0; y < c->n[1]; y++) {
-            const int axes = sum_sizes(w, l, p, way, z, y);
-            zmpi_interp_contexts(w, c, z, y, w->sums, axes);
-            predict(w, l, p, way, z, y);
-            code_row(w, c, z, y, w->scratch[1], bits);
+        for (int y = 0; y < c->n[1];) {
+            const struct strip s = next_strip(c, z, y);
+            const int axes = sum_sizes(w, l, p, way, &s);
+            predict(w, l, p, way, &s);
+            code_strip(w, c, &s, w->sums, axes, bits);
+            y += s.rows;
         }
 }
 
@@ -432,8 +409,9 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
         memset(w->tried, 0, sizeof w->tried);
         w->seen = w->off = 0;
         for (int r = 0; r < rows; r += every) {
-            predict(w, l, p, way, r / c->n[1], r % c->n[1]);
-            try_row(w, row_of(c, r / c->n[1], r % c->n[1]), w->scratch[1], (size_t)c->n[2], bits);
+            const struct strip s = strip_of(c, r / c->n[1], r % c->n[1], 1);
+            predict(w, l, p, way, &s);
+            try_row(w, row_of(c, s.z, s.y), w->scratch[1], s.n, bits);
         }
         uint64_t cost = zmpi_interp_entropy(w->logs, w->tried, ZMPI_INTERP_MAGNITUDE + 1);
         cost += (uint64_t)w->tried[ZMPI_INTERP_MAGNITUDE] << 18; /* those beyond cost more */
@@ -459,11 +437,12 @@ static void code_anchors(struct zmpi_interp_work *w, const struct cells *c, int 
             const int32_t *from = y ? row_of(c, z, y - 1) : z ? row_of(c, z - 1, 0) : NULL;
             for (int i = 0; i < c->n[2]; i++)
                 before[i] = from ? from[i] : 0;
-            code_row(w, c, z, y, before, bits);
+            const struct strip s = strip_of(c, z, y, 1);
+            code_strip(w, c, &s, NULL, 0, bits);
         }
 }
 
-void zmpi_interp_lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose)
+static void lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose)
 {
     static const unsigned char order[] = {1, 2, 4, 3, 5, 6, 7};
     const unsigned top = set->levels - 1;
@@ -481,10 +460,12 @@ void zmpi_interp_lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set
                 continue;
             if (!c->n[0] || !c->n[1] || !c->n[2])
                 continue;
+            if (p & ZMPI_AXIS_X)
+                pad_values(&level->of[p ^ ZMPI_AXIS_X], c);
             if (choose)
                 set->way[l][p] = (unsigned char)choose_way(w, level, p, bits);
             code_class(w, level, p, set->way[l][p], bits);
         }
-        merge_level(level, set->axes, l ? &w->level[l - 1].of[0] : &w->flat);
+        merge_level(level, set->axes, l ? &w->level[l - 1].of[0] : &w->flat, l > 0);
     }
 }

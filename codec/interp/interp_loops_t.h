@@ -1,0 +1,42 @@
+/*
+ * interp_loops_t.h - template, included once per instruction set: what takes the time of encoder 3.
+ * Simple loops, which compilers make vectors of. LOOPS: the table's name; PUT_WORDS, TAKE_SYMBOLS:
+ * functions that this set has, or NULL.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "interp/interp_work.h"
+
+/* Integers of a chunk are at most so far from its base; products with all weights fit 32 bits. */
+#define REACH 33554432.0
+
+#define T       float
+#define BITS    uint32_t
+#define FABS    fabsf
+#define NEXT    nextafterf
+#define NAME(f) f##32
+#include "interp/interp_values_t.h"
+
+#define T       double
+#define BITS    uint64_t
+#define FABS    fabs
+#define NEXT    nextafter
+#define NAME(f) f##64
+#include "interp/interp_values_t.h"
+
+#include "interp/interp_rows_t.h"
+// Both need the rows.
+#include "interp/interp_lattice_t.h"
+#include "interp/interp_lorenzo_t.h"
+
+const struct zmpi_interp_loops LOOPS = {
+    .load = {load32, load64},
+    .unload = {unload32, unload64},
+    .decoded = {decoded32, decoded64},
+    .verify = {verify32, verify64},
+    .lattice = lattice,
+    .lorenzo = lorenzo,
+    .put_words = PUT_WORDS,
+    .take_symbols = TAKE_SYMBOLS,
+};

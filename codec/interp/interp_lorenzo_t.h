@@ -1,0 +1,101 @@
+/* interp_lorenzo_t.h - template: prediction of rounded values from their neighbours
+ * (format.md 1.5). */
+
+/* What a row is predicted from, but for x: to `sum`. Returns where x begins. */
+static int32_t start_row(const struct cells *c, unsigned axes, int z, int y, int32_t *restrict sum)
+{
+    const size_t n = (size_t)c->n[2];
+    const int32_t *row = c->value + (size_t)z * c->plane + (size_t)y * c->row;
+    const bool has_y = y && axes & ZMPI_AXIS_Y, has_z = z && axes & ZMPI_AXIS_Z;
+    const int32_t *nearest = y ? row - c->row : z ? row - c->plane : NULL;
+    if (has_y && has_z) {
+        const int32_t *a = row - c->row, *b = row - c->plane, *d = b - c->row;
+        for (size_t i = 0; i < n; i++)
+            sum[i] = (int32_t)((uint32_t)a[i] + (uint32_t)b[i] - (uint32_t)d[i]);
+        return 0;
+    }
+    const int32_t *from = has_y ? row - c->row : has_z ? row - c->plane : NULL;
+    if (!from && !(axes & ZMPI_AXIS_X))
+        from = nearest;
+    if (from)
+        memcpy(sum, from, n * sizeof *sum);
+    else
+        memset(sum, 0, n * sizeof *sum);
+    return !from && nearest ? nearest[0] : 0;
+}
+
+/* d of each element of a row: where there is no value, what costs least. */
+static void differ(const int32_t *row, const int32_t *sum, size_t n, bool by_x, uint32_t last,
+                   uint32_t *restrict d)
+{
+    uint32_t none = 0;
+    for (size_t i = 0; i < n; i++) {
+        d[i] = (uint32_t)row[i] - (uint32_t)sum[i];
+        none |= row[i] == NO_VALUE;
+    }
+    for (size_t i = 0; i < n && none; i++)
+        if (row[i] == NO_VALUE)
+            d[i] = !by_x ? 0 : i ? d[i - 1] : last;
+}
+
+static void encode_row(struct zmpi_interp_work *w, const struct cells *c, unsigned axes,
+                       const struct strip *s)
+{
+    int32_t *row = row_of(c, s->z, s->y), *sum = w->scratch[1];
+    uint32_t *d = (uint32_t *)w->scratch[2] + 1;
+    int32_t *restrict code = w->scratch[3];
+    unsigned char *restrict size = sizes_of(c, s->z, s->y), *restrict symbol = w->symbols;
+    d[-1] = (uint32_t)start_row(c, axes, s->z, s->y, sum);
+    differ(row, sum, s->n, axes & ZMPI_AXIS_X, d[-1], d);
+    for (size_t i = 0; i < s->n; i++) {
+        row[i] = (int32_t)((uint32_t)sum[i] + d[i]);
+        code[i] = (int32_t)(axes & ZMPI_AXIS_X ? d[i] - d[i - 1] : d[i]);
+        size[i] = size_of(code[i]);
+        symbol[i] = symbol_of(code[i]);
+    }
+    put_row(w, code, symbol, w->contexts, s->n);
+}
+
+static void decode_row(struct zmpi_interp_work *w, const struct cells *c, unsigned axes,
+                       const struct strip *s)
+{
+    int32_t *restrict row = row_of(c, s->z, s->y), *sum = w->scratch[1], *code = w->scratch[3];
+    uint32_t last = (uint32_t)start_row(c, axes, s->z, s->y, sum);
+    take_row(w, code, w->symbols, sizes_of(c, s->z, s->y), s->n);
+    make_codes(code, w->symbols, s->n);
+    for (size_t i = 0; i < s->n; i++) {
+        last = (uint32_t)code[i] + (axes & ZMPI_AXIS_X ? last : 0);
+        row[i] = (int32_t)((uint32_t)sum[i] + last);
+    }
+}
+
+static void lorenzo(struct zmpi_interp_work *w, const struct zmpi_interp_set *set)
+{
+    const struct cells *c = &w->flat;
+    const size_t all = c->plane * (size_t)c->n[0] - 2 * PAD;
+    const int bits = ZMPI_INTERP_STEP_BITS;
+    for (int z = 0; z < c->n[0] && w->watch; z++)
+        for (int y = 0; y < c->n[1]; y++) {
+            const int32_t *row = c->value + (size_t)z * c->plane + (size_t)y * c->row;
+            for (int i = 0; i < c->n[2]; i++)
+                w->off += (row[i] & ((1 << bits) - 1)) != 0; /* no value is such a multiple */
+            w->seen += (size_t)c->n[2];
+        }
+    if (w->mode != DECODE)
+        for (size_t i = 0; i < all; i++)
+            c->value[i] = c->value[i] == NO_VALUE
+                              ? NO_VALUE
+                              : (int32_t)((uint32_t)c->value[i] + (1u << (bits - 1))) >> bits;
+    for (int z = 0; z < c->n[0]; z++)
+        for (int y = 0; y < c->n[1]; y++) {
+            const struct strip s = strip_of(c, z, y, 1);
+            make_contexts(w, c, &s, NULL, 0);
+            if (w->mode == DECODE)
+                decode_row(w, c, set->axes, &s);
+            else
+                encode_row(w, c, set->axes, &s);
+            pad_sizes(c, &s);
+        }
+    for (size_t i = 0; i < all; i++)
+        c->value[i] = (int32_t)((uint32_t)c->value[i] << bits);
+}

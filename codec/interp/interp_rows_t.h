@@ -1,0 +1,154 @@
+/* interp_rows_t.h - template: contexts of rows, and their codes (format.md 1.5). Several rows of a
+ * class are one strip of cells, so that loops are long; what stands in the pads between them is
+ * never used. */
+
+static int32_t *row_of(const struct cells *c, int z, int y)
+{
+    return c->value + (size_t)z * c->plane + (size_t)y * c->row;
+}
+
+static unsigned char *sizes_of(const struct cells *c, int z, int y)
+{
+    return c->size + (size_t)z * c->plane + (size_t)y * c->row;
+}
+
+/* Rows y to y + rows - 1 of plane z; n: cells, with the pads between rows. */
+struct strip {
+    int z, y, rows;
+    size_t n;
+};
+
+static struct strip strip_of(const struct cells *c, int z, int y, int rows)
+{
+    return (struct strip){z, y, rows, (size_t)(rows - 1) * c->row + (size_t)c->n[2]};
+}
+
+/* From row y on, as many as scratch has room for. */
+static struct strip next_strip(const struct cells *c, int z, int y)
+{
+    const int fit = (int)(ZMPI_INTERP_STRIP / c->row), left = c->n[1] - y;
+    return strip_of(c, z, y, fit < 1 ? 1 : fit < left ? fit : left);
+}
+
+/* What stands beside the ends of rows. */
+static void pad_sizes(const struct cells *c, const struct strip *s)
+{
+    unsigned char *size = sizes_of(c, s->z, s->y);
+    for (int k = 0; k < s->rows; k++, size += c->row) {
+        size[-1] = size[0];
+        size[c->n[2]] = size[c->n[2] - 1];
+    }
+}
+
+/* ---- contexts ---- */
+
+/* Sums that a context is made of fall into 8 classes. */
+static void classify(unsigned char *restrict context, const unsigned char *above,
+                     const unsigned char *before, size_t n, unsigned shift)
+{
+    const unsigned char *left = above - 1, *right = above + 1;
+    const size_t m = whole(n, 32);
+    for (size_t i = 0; i < m; i++) {
+        const uint16_t all = (uint16_t)(2 * (above[i] + before[i]) + left[i] + right[i]);
+        const uint16_t sum = (uint16_t)(all >> shift);
+        context[i] = (unsigned char)(sum > 255 ? 255 : sum);
+    }
+    for (size_t i = 0; i < m; i++) {
+        const unsigned char sum = context[i];
+        context[i] = (unsigned char)((sum >= 1) + (sum >= 2) + (sum >= 3) + (sum >= 5) +
+                                     (sum >= 8) + (sum >= 13) + (sum >= 23));
+    }
+}
+
+/* Limits between three classes of sums at reference points. */
+static void limits(unsigned shift, int axes, uint16_t *low, uint16_t *high)
+{
+    static const unsigned char at_0[] = {0, 1, 2, 4};
+    *low = (uint16_t)(shift ? axes * (5 << shift) / 2 : 0);
+    *high = (uint16_t)(shift ? axes * (11 << shift) / 2 : at_0[axes]);
+}
+
+/* Contexts of a strip from rows above and before, and from sums of sizes at `axes` pairs of
+ * reference points; NULL: there are none. */
+static void make_contexts(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
+                          const uint16_t *sums, int axes)
+{
+    unsigned char *restrict context = w->contexts;
+    const unsigned char *row = sizes_of(c, s->z, s->y);
+    size_t first = 0; /* cells of the first row of a plane */
+    if (s->y == 0) {
+        first = s->rows > 1 ? c->row : s->n;
+        if (s->z)
+            classify(context, row - c->plane, row - c->plane, first, w->shift);
+        else
+            memset(context, 0, first);
+    }
+    if (first < s->n) {
+        const unsigned char *above = row + first - c->row;
+        classify(context + first, above, s->z ? row + first - c->plane : above, s->n - first,
+                 w->shift);
+    }
+    if (!sums)
+        return;
+    uint16_t low, high;
+    limits(w->shift, axes, &low, &high);
+    const size_t m = whole(s->n, 32);
+    for (size_t i = 0; i < m; i++)
+        context[i] =
+            (unsigned char)(context[i] + (sums[i] > low ? 8 : 0) + (sums[i] > high ? 8 : 0));
+}
+
+/* ---- codes ---- */
+
+static unsigned char symbol_of(int32_t code)
+{
+    const uint32_t a = code < 0 ? 0 - (uint32_t)code : (uint32_t)code;
+    return (unsigned char)(a > ZMPI_INTERP_DIRECT ? ZMPI_INTERP_ESCAPES : 2 * a - (code > 0));
+}
+
+/* A row's symbols and contexts, to those of the tile. */
+static void put_row(struct zmpi_interp_work *w, const int32_t *code,
+                    const unsigned char *restrict symbol, const unsigned char *restrict context,
+                    size_t n)
+{
+    struct codes *c = &w->codes;
+    uint16_t *restrict pair = c->pair + c->count;
+    const size_t m = whole(n, 32);
+    for (size_t i = 0; i < m; i++)
+        pair[i] = (uint16_t)(context[i] << 7 | symbol[i]);
+    c->count += n;
+    c->rows[c->row_count++] = (uint32_t)n;
+    for (size_t g = 0; g < n; g += 8)
+        for (uint64_t raw = zmpi_interp_raw(symbol + g); raw; raw &= raw - 1) {
+            const size_t i = g + (size_t)__builtin_ctzll(raw) / 8;
+            if (i < n)
+                zmpi_interp_escape(w, code[i], n, i);
+        }
+}
+
+/* A row's symbols and sizes: contexts are in w->contexts. Codes, where they have raw bits. */
+static void take_row(struct zmpi_interp_work *w, int32_t *code, unsigned char *restrict symbol,
+                     unsigned char *restrict size, size_t n)
+{
+    const bool any = zmpi_interp_take_symbols(w, symbol, n);
+    const size_t m = whole(n, 32);
+    for (size_t i = 0; i < m; i++)
+        size[i] = (unsigned char)((symbol[i] + 1) / 2);
+    for (size_t g = 0; g < n && any; g += 8)
+        for (uint64_t raw = zmpi_interp_raw(symbol + g); raw; raw &= raw - 1) {
+            const size_t i = g + (size_t)__builtin_ctzll(raw) / 8;
+            if (i >= n)
+                break;
+            code[i] = zmpi_interp_take_escape(w, symbol[i]);
+            size[i] = size_of(code[i]);
+        }
+}
+
+/* Codes of a strip from its symbols, but those that have raw bits. */
+static void make_codes(int32_t *restrict code, const unsigned char *restrict symbol, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int32_t half = (symbol[i] + 1) / 2, c = symbol[i] & 1 ? half : -half;
+        code[i] = symbol[i] < ZMPI_INTERP_ESCAPES ? c : code[i];
+    }
+}

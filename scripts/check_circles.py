@@ -31,20 +31,21 @@ def objects(build):
     return found
 
 
-def symbols(path):
-    """What an object defines for others, and what it takes from them."""
-    defined, taken = set(), set()
-    lines = subprocess.run(["nm", "-g", path], check=True, text=True, stdout=subprocess.PIPE).stdout
-    for match in re.finditer(r"^\s*[0-9a-f]* (\w) (\S+)$", lines, re.M):
-        if OURS.match(match[2]):
-            (taken if match[1] in "Uw" else defined).add(match[2])
-    return defined, taken
+def symbols(paths):
+    """Of each object, what it defines for others, and what it takes from them."""
+    found = {path: (set(), set()) for path in paths}
+    lines = subprocess.run(["nm", "-g", "-A", *paths], check=True, text=True, stdout=subprocess.PIPE).stdout
+    for match in re.finditer(r"^(.*\.o):\s*[0-9a-f]* (\w) (\S+)$", lines, re.M):
+        if OURS.match(match[3]):
+            found[match[1]][match[2] in "Uw"].add(match[3])
+    return found
 
 
 def graph(found):
     uses, of = {}, {}
+    of_object = symbols(list(found.values()))
     for source, path in sorted(found.items()):
-        defined, uses[source] = symbols(path)
+        defined, uses[source] = of_object[path]
         for name in defined:
             of.setdefault(name, source)
     return {source: {of[n]: n for n in sorted(names) if of.get(n, source) != source} for source, names in uses.items()}

@@ -5,13 +5,26 @@
  *
  *     zmpi-test: RANKS 1,2,3 ENV ZMPI_ERROR_BOUND=lossless ZMPI_REPORT_TEXT=off ZMPI_LOG=error
  */
+#define _GNU_SOURCE // F_OFD_SETLK
 #include "check.h"
 
 #include <math.h>
 
 #define MB ((size_t)1 << 20)
 enum { WO = MPI_MODE_WRONLY | MPI_MODE_CREATE, RW = MPI_MODE_RDWR | MPI_MODE_CREATE };
-enum { NOTHING, OPEN_BEFORE, OPEN_AFTER, CHANGED, ALONE, REPLACED, SYNCED, SYNCED_ALL };
+enum {
+    NOTHING,
+    OPEN_BEFORE,
+    OPEN_AFTER,
+    CHANGED,
+    ALONE,
+    REPLACED,
+    SYNCED,
+    SYNCED_ALL,
+    LINKED,
+    FORMAT,
+    GROWING
+};
 
 static const char path[] = "there.bin", beside[] = "there.bin.zmpi-new",
                   synced[] = "there.bin.zmpi-synced";
@@ -49,6 +62,9 @@ static const struct act {
     {"synchronised", WO, 3 * MB, 0, MB, MB, 3 * MB, 0, SYNCED, true},
     {"synchronised, a part", WO, 3 * MB, 0, MB, 0, 0, 0, SYNCED, false},
     {"synchronised when all is there", WO, 3 * MB, 0, 3 * MB, 0, 0, 0, SYNCED_ALL, true},
+    {"a file of two names", WO, 3 * MB, 0, 3 * MB, 0, 0, 0, LINKED, false},
+    {"of another library's format", WO, 3 * MB, 0, 3 * MB, 0, 0, 0, FORMAT, false},
+    {"another job writes it", WO, 3 * MB, 0, 3 * MB, 0, 0, 0, GROWING, false},
 };
 
 static int rank, ranks;
@@ -75,12 +91,28 @@ static void make(const struct act *a)
     for (size_t i = 0; i < sizeof model; i++)
         model[i] = i < a->was ? (unsigned char)(check_mix(7, i / 64) + i % 16) : 0;
     size = a->was;
+    if (a->else_ == FORMAT)
+        memcpy(model, "\x89HDF\r\n\x1a\n", 8);
     if (rank == 0) {
         const int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0640);
         CHECK(fd >= 0 && write(fd, model, a->was) == (ssize_t)a->was && fchmod(fd, 0640) == 0);
         close(fd);
     }
     MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* What is there beside it before it is opened: another name of it, or another job's container. */
+static int prepare(int what)
+{
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = -1;
+    if (rank == 0 && what == LINKED)
+        CHECK(link(path, "moved.bin") == 0);
+    if (rank == 0 && what == GROWING)
+        CHECK((fd = open(beside, O_CREAT | O_RDWR, 0640)) >= 0 &&
+              fcntl(fd, F_OFD_SETLK, &all) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return fd;
 }
 
 /* What another program, or another part of this one, does to it while it is open. */
@@ -139,7 +171,7 @@ static void run(const struct act *a)
     MPI_Offset now = 0;
     check_say("%s", a->name);
     make(a);
-    int before = -1;
+    int before = prepare(a->else_);
     if (rank == 0 && a->else_ == OPEN_BEFORE)
         CHECK((before = open(path, O_RDWR)) >= 0);
     if (a->else_ == ALONE && ranks > 1) {
@@ -183,6 +215,8 @@ static void run(const struct act *a)
         check_own(file);
     }
     OK(MPI_File_close(&file));
+    if (a->else_ == GROWING && rank == 0)
+        CHECK(access(beside, F_OK) == 0 && unlink(beside) == 0);
     const char *name = a->else_ == REPLACED ? "moved.bin" : path;
     if (a->else_ == ALONE) { /* of one rank: that is all */
         struct act alone = *a;

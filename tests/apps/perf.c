@@ -19,8 +19,9 @@ const char *perf_label(const struct perf_operation *op, const struct perf_varian
 
 /* ---- variants ---- */
 
-static void set_up(struct perf_variant *v)
+static void set_up(struct perf_variant *v, const struct perf_options *o)
 {
+    char components[16];
     MPI_Comm_dup(MPI_COMM_WORLD, &v->comm);
     MPI_Comm_set_name(v->comm, v->label);
     if (v->bound == NULL) {
@@ -30,6 +31,10 @@ static void set_up(struct perf_variant *v)
     perf_library_comm(v, "collective_mode", v->mode);
     perf_library_comm(v, "codec", v->codec);
     perf_library_comm(v, "device", v->device);
+    if (o->components > 0) {
+        snprintf(components, sizeof components, "%d", o->components);
+        perf_library_comm(v, "components", components);
+    }
 }
 
 static struct perf_variant variant(const struct perf_options *o, int i)
@@ -58,11 +63,11 @@ static int make_variants(const struct perf_options *o, struct perf_variant *v)
 {
     int n = 1, more = o->bounds.count * o->codecs.count * o->devices.count * o->modes.count;
     v[0] = (struct perf_variant){.label = "plain", .file_label = "plain", .first_mode = true};
-    set_up(&v[0]);
+    set_up(&v[0], o);
     for (int i = 0; !o->plain && i < more; i++) {
         v[n] = variant(o, i);
         v[n].number = n;
-        set_up(&v[n++]);
+        set_up(&v[n++], o);
     }
     return n;
 }
@@ -162,7 +167,7 @@ static int measure(const struct perf_operation *op, const struct perf_options *o
                                       .ratio = m->stored[i] > 0 ? m->raw[i] / m->stored[i] : 1};
             perf_result_make(r, m->parts[i], d->ranks);
             r->speedup = results[0].median / r->median;
-            perf_table_row(r);
+            perf_table_row(r, d);
         }
     }
     int count = m->variants;

@@ -15,7 +15,7 @@
 
 /* ---- perf_options.c ---- */
 
-enum { PERF_LIST = 16, PERF_VARIANTS = 64 };
+enum { PERF_LIST = 16, PERF_VARIANTS = 64, PERF_COMPONENTS = 16 };
 
 /* Words separated by commas. */
 struct perf_list {
@@ -31,6 +31,7 @@ struct perf_options {
     const char *directory, *json;
     size_t bytes; /* of one rank */
     int repetitions, warmups;
+    int components; /* 0: not said */
     bool sync, plain, self_test;
 };
 
@@ -43,6 +44,10 @@ void perf_options_parse(int argc, char **argv, struct perf_options *o);
  * The data of all ranks lie one behind the other in one long array, which is the field again and
  * again along its slowest extent: element e is field[e % elements]. Any rank knows the data of any
  * other, so that verification needs no messages.
+ *
+ * Components take turns, the same number of each in every slice: element e is one of component
+ * e % components, and has its own range, limit and errors. Arrays of ranges, limits and errors have
+ * an entry for each.
  */
 struct perf_data {
     unsigned char *field;
@@ -53,8 +58,9 @@ struct perf_data {
     MPI_Datatype type;
     char name[256];
     int rank, ranks;
-    size_t slices; /* of each rank's block */
-    size_t block;  /* its elements */
+    int components; /* 1: one variable */
+    size_t slices;  /* of each rank's block */
+    size_t block;   /* its elements */
 };
 
 void perf_data_make(struct perf_data *d, const struct perf_options *o);
@@ -65,15 +71,16 @@ void perf_data_fill(const struct perf_data *d, void *dst, size_t first, size_t c
 struct perf_range {
     double min, max;
 };
-extern const struct perf_range perf_range_empty;
+void perf_ranges_clear(struct perf_range r[PERF_COMPONENTS]);
 double perf_data_value(const struct perf_data *d, const void *array, size_t i);
 /* The part of [first, first + count) that lies in the field without a break: where, and how much.
  */
 size_t perf_data_stretch(const struct perf_data *d, size_t first, size_t count, size_t *at);
 /* Does it count for the range? */
 bool perf_value_counts(double x);
-/* Widens r by the finite values that are not fill values among these elements. */
-void perf_data_range(const struct perf_data *d, size_t first, size_t count, struct perf_range *r);
+/* Widens r[component] by the finite values that are not fill values among these elements. */
+void perf_data_range(const struct perf_data *d, size_t first, size_t count,
+                     struct perf_range r[PERF_COMPONENTS]);
 
 /* How far values may be from what was sent: all 0: to the bit. */
 struct perf_limit {
@@ -84,19 +91,19 @@ struct perf_limit {
 
 /* What verification found. */
 struct perf_check {
-    double largest; /* error, so far */
+    double largest[PERF_COMPONENTS]; /* error, so far */
     bool failed;
-    size_t element; /* the first that failed, of the long array */
-    double error;   /* of that one */
-    double squares; /* sum over errors */
-    size_t counted; /* values that count for the range */
+    size_t element;                  /* the first that failed, of the long array */
+    double error;                    /* of that one */
+    double squares[PERF_COMPONENTS]; /* sum over errors */
+    size_t counted[PERF_COMPONENTS]; /* values that count for the range */
 };
 /* Compares with what these elements should be. */
 void perf_data_check(const struct perf_data *d, const void *got, size_t first, size_t count,
-                     const struct perf_limit *limit, struct perf_check *check);
+                     const struct perf_limit limit[PERF_COMPONENTS], struct perf_check *check);
 /* Makes one of `count` elements, which are right, wrong by at least twice what is allowed. */
 void perf_data_spoil(const struct perf_data *d, void *got, size_t count,
-                     const struct perf_limit *limit);
+                     const struct perf_limit limit[PERF_COMPONENTS]);
 
 /* ---- variants: plain, and each combination of settings ---- */
 
@@ -108,10 +115,10 @@ struct perf_variant {
     char label[160], file_label[128]; /* the second without the mode */
 };
 
-/* What the variant's bound allows data of this range; found: the absolute bound that zmpi says a
- * ratio took. */
-struct perf_limit perf_limit(const struct perf_variant *v, const struct perf_range *range,
-                             double found);
+/* What the variant's bound allows components of these ranges; found: the absolute bound, the
+ * largest of all components, that zmpi says a ratio took. */
+void perf_limits(const struct perf_variant *v, const struct perf_range range[PERF_COMPONENTS],
+                 double found, struct perf_limit limit[PERF_COMPONENTS]);
 bool perf_bound_is_ratio(const struct perf_variant *v);
 /* Is this a bound that can be verified? */
 bool perf_bound_known(const char *bound);
@@ -122,12 +129,12 @@ bool perf_bound_known(const char *bound);
 struct perf_part {
     double seconds;
     double scan, compress, decode;
-    double raw, stored; /* bytes of compressed messages or records, before and after */
-    double compressed;  /* 1: something was */
-    double coded;       /* bytes that this rank compressed */
-    double decoded;     /* and decoded */
-    double largest;     /* error */
-    double bound;       /* absolute, that a ratio took */
+    double raw, stored;              /* bytes of compressed messages or records, before and after */
+    double compressed;               /* 1: something was */
+    double coded;                    /* bytes that this rank compressed */
+    double decoded;                  /* and decoded */
+    double largest[PERF_COMPONENTS]; /* errors */
+    double bound;                    /* absolute, that a ratio took */
 };
 
 enum { PERF_PART_DOUBLES = sizeof(struct perf_part) / sizeof(double) };
@@ -171,7 +178,7 @@ const char *perf_label(const struct perf_operation *op, const struct perf_varian
 /* Aborts the job with a message if verification failed on this rank, or if it did not although a
  * value of the `count` that arrived was spoilt. */
 void perf_verdict(const struct perf_run *r, const struct perf_operation *op, size_t count,
-                  const struct perf_limit *limit);
+                  const struct perf_limit limit[PERF_COMPONENTS]);
 
 /* ---- perf_library.c ---- */
 
@@ -202,15 +209,18 @@ struct perf_result {
     double bytes, ratio;
     double median, cov, speedup;                  /* against plain */
     double compressed;                            /* repetitions that were, in part at least */
-    double largest;                               /* error */
+    double largest[PERF_COMPONENTS];              /* errors */
     struct perf_breakdown busiest, mean;          /* the rank that coded longest; all */
     double compress_rate, decode_rate, scan_rate; /* bytes a second, the best of any rank; 0 */
 };
 
+/* Of all components. */
+double perf_largest(const double largest[PERF_COMPONENTS]);
 /* parts: [repetition][rank] */
 void perf_result_make(struct perf_result *result, const struct perf_part *parts, int ranks);
 void perf_table_head(void);
-void perf_table_row(const struct perf_result *result);
+/* And one for each component, if there are several. */
+void perf_table_row(const struct perf_result *result, const struct perf_data *d);
 
 struct perf_machine {
     char cpu[256], mpi[256];

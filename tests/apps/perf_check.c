@@ -49,8 +49,8 @@ bool perf_bound_is_ratio(const struct perf_variant *v)
     return v->bound != NULL && mode_of(v->bound, &value) == RATIO;
 }
 
-struct perf_limit perf_limit(const struct perf_variant *v, const struct perf_range *range,
-                             double found)
+static struct perf_limit limit_of(const struct perf_variant *v, const struct perf_range *range,
+                                  double found)
 {
     struct perf_limit limit = {0, 0, 0};
     double value = 0, width = range->max > range->min ? range->max - range->min : 0;
@@ -76,6 +76,14 @@ struct perf_limit perf_limit(const struct perf_variant *v, const struct perf_ran
     return limit;
 }
 
+void perf_limits(const struct perf_variant *v, const struct perf_range range[PERF_COMPONENTS],
+                 double found, struct perf_limit limit[PERF_COMPONENTS])
+{
+    for (int c = 0; c < PERF_COMPONENTS; c++) {
+        limit[c] = limit_of(v, &range[c], found);
+    }
+}
+
 /* ---- verification ---- */
 
 /* By how much a value may be off; 0: not at all. */
@@ -85,19 +93,21 @@ static double allowed_for(const struct perf_limit *limit, double x)
 }
 
 static void check_value(const struct perf_data *d, const void *want, const void *got, size_t i,
-                        size_t element, const struct perf_limit *limit, struct perf_check *c)
+                        size_t element, const struct perf_limit limit[PERF_COMPONENTS],
+                        struct perf_check *c)
 {
     const unsigned char *a = want, *b = got;
+    const size_t component = element % (size_t)d->components;
     if (memcmp(a + i * d->width, b + i * d->width, d->width) == 0) {
         return;
     }
     double x = perf_data_value(d, want, i), y = perf_data_value(d, got, i);
-    double allowed = allowed_for(limit, x);
+    double allowed = allowed_for(&limit[component], x);
     /* NaN and infinities must come back to the bit. In long double the difference is exact enough
      * to tell it from the bound. */
     long double error = isfinite(x) && isfinite(y) ? fabsl((long double)x - y) : INFINITY;
-    c->largest = fmax(c->largest, (double)error);
-    c->squares += (double)(error * error);
+    c->largest[component] = fmax(c->largest[component], (double)error);
+    c->squares[component] += (double)(error * error);
     if (!(error <= allowed) || allowed == 0) {
         if (!c->failed) {
             c->element = element;
@@ -107,17 +117,16 @@ static void check_value(const struct perf_data *d, const void *want, const void 
     }
 }
 
-static size_t count_values(const struct perf_data *d, size_t at, size_t n)
+static void count_values(const struct perf_data *d, size_t at, size_t n, struct perf_check *c)
 {
-    size_t counted = 0;
     for (size_t i = 0; i < n; i++) {
-        counted += perf_value_counts(perf_data_value(d, d->field, at + i)) ? 1 : 0;
+        c->counted[(at + i) % (size_t)d->components] +=
+            perf_value_counts(perf_data_value(d, d->field, at + i)) ? 1 : 0;
     }
-    return counted;
 }
 
 void perf_data_check(const struct perf_data *d, const void *got, size_t first, size_t count,
-                     const struct perf_limit *limit, struct perf_check *check)
+                     const struct perf_limit limit[PERF_COMPONENTS], struct perf_check *check)
 {
     const unsigned char *from = got;
     while (count > 0) {
@@ -128,9 +137,7 @@ void perf_data_check(const struct perf_data *d, const void *got, size_t first, s
                 check_value(d, want, from, i, first + i, limit, check);
             }
         }
-        if (limit->rmse > 0) {
-            check->counted += count_values(d, at, n);
-        }
+        count_values(d, at, n, check);
         from += n * d->width;
         first += n;
         count -= n;
@@ -138,9 +145,10 @@ void perf_data_check(const struct perf_data *d, const void *got, size_t first, s
 }
 
 void perf_data_spoil(const struct perf_data *d, void *got, size_t count,
-                     const struct perf_limit *limit)
+                     const struct perf_limit limits[PERF_COMPONENTS])
 {
     size_t i = count / 2;
+    const struct perf_limit *limit = &limits[i % (size_t)d->components];
     if (count == 0) {
         return;
     }
@@ -155,20 +163,27 @@ void perf_data_spoil(const struct perf_data *d, void *got, size_t count,
     }
 }
 
-/* Of all that arrived. */
-static bool is_too_far(const struct perf_check *c, const struct perf_limit *limit, double *rmse)
+/* Of all that arrived, the worst component. */
+static bool is_too_far(const struct perf_check *c, const struct perf_limit limit[PERF_COMPONENTS],
+                       double *rmse, double *allowed)
 {
-    *rmse = c->counted > 0 ? sqrt(c->squares / (double)c->counted) : 0;
-    return limit->rmse > 0 && *rmse > limit->rmse;
+    bool far = false;
+    for (int k = 0; k < PERF_COMPONENTS && !far; k++) {
+        *rmse = c->counted[k] > 0 ? sqrt(c->squares[k] / (double)c->counted[k]) : 0;
+        *allowed = limit[k].rmse;
+        far = *allowed > 0 && *rmse > *allowed;
+    }
+    return far;
 }
 
 void perf_verdict(const struct perf_run *r, const struct perf_operation *op, size_t count,
-                  const struct perf_limit *limit)
+                  const struct perf_limit limit[PERF_COMPONENTS])
 {
     const struct perf_check *c = &r->check;
+    const struct perf_data *d = r->data;
     const char *variant = perf_label(op, r->variant);
-    double rmse;
-    bool far = is_too_far(c, limit, &rmse);
+    double rmse, allowed;
+    bool far = is_too_far(c, limit, &rmse, &allowed);
     if (r->options->self_test && count > 0) {
         if (!c->failed && !far) {
             app_fail("%s, %s: self-test: a value that is too far off was not found", op->name,
@@ -177,10 +192,10 @@ void perf_verdict(const struct perf_run *r, const struct perf_operation *op, siz
     } else if (c->failed) {
         app_fail("%s, %s: WRONG DATA: element %zu is off by %g, allowed is %g", op->name, variant,
                  c->element, c->error,
-                 allowed_for(limit, perf_data_value(r->data, r->data->field,
-                                                    c->element % r->data->elements)));
+                 allowed_for(&limit[c->element % (size_t)d->components],
+                             perf_data_value(d, d->field, c->element % d->elements)));
     } else if (far) {
         app_fail("%s, %s: WRONG DATA: the errors' root mean square is %g, allowed is %g", op->name,
-                 variant, rmse, limit->rmse);
+                 variant, rmse, allowed);
     }
 }

@@ -111,18 +111,21 @@ static double call(const struct perf_run *r, const char *name)
 
 /* ---- verification ---- */
 
-static struct perf_limit limit_of(const struct perf_run *r, const char *name, double found)
+static void find_limits(const struct perf_run *r, const char *name, double found,
+                        struct perf_limit limit[PERF_COMPONENTS])
 {
     const struct perf_data *d = r->data;
-    struct perf_range range = perf_range_empty;
+    struct perf_range range[PERF_COMPONENTS];
+    perf_ranges_clear(range);
+    memset(limit, 0, PERF_COMPONENTS * sizeof *limit);
     if (strcmp(name, "bcast") == 0) {
-        return (struct perf_limit){0, 0, 0};
+        return;
     }
-    perf_data_range(d, 0, strcmp(name, "bcast_lossy") == 0 ? d->block : all(d), &range);
-    return perf_limit(r->variant, &range, found);
+    perf_data_range(d, 0, strcmp(name, "bcast_lossy") == 0 ? d->block : all(d), range);
+    perf_limits(r->variant, range, found, limit);
 }
 
-static void check_pieces(const struct perf_run *r, const struct perf_limit *limit,
+static void check_pieces(const struct perf_run *r, const struct perf_limit limit[PERF_COMPONENTS],
                          struct perf_check *check)
 {
     const struct perf_data *d = r->data;
@@ -140,18 +143,19 @@ static void verify(struct perf_run *r, const struct perf_operation *op, double f
     size_t count = op->recv_elements(d);
     /* One block, or as many as there are. */
     bool scatter = strncmp(op->name, "scatter", 7) == 0;
-    const struct perf_limit limit = limit_of(r, op->name, found);
+    struct perf_limit limit[PERF_COMPONENTS];
+    find_limits(r, op->name, found, limit);
     r->check = (struct perf_check){0};
     if (r->options->self_test) {
-        perf_data_spoil(d, r->recv, count, &limit);
+        perf_data_spoil(d, r->recv, count, limit);
     }
     if (strncmp(op->name, "alltoall", 8) == 0) {
-        check_pieces(r, &limit, &r->check);
+        check_pieces(r, limit, &r->check);
     } else {
-        perf_data_check(d, r->recv, scatter ? (size_t)d->rank * d->block : 0, count, &limit,
+        perf_data_check(d, r->recv, scatter ? (size_t)d->rank * d->block : 0, count, limit,
                         &r->check);
     }
-    perf_verdict(r, op, count, &limit);
+    perf_verdict(r, op, count, limit);
 }
 
 /* ---- a repetition ---- */
@@ -223,7 +227,7 @@ static void repeat(struct perf_run *r, const struct perf_operation *op, struct p
     }
     part->seconds = seconds;
     verify(r, op, part->bound);
-    part->largest = r->check.largest;
+    memcpy(part->largest, r->check.largest, sizeof part->largest);
 }
 
 /* Name, buffers of this rank, bytes that travel, the option's value. */

@@ -9,21 +9,30 @@
 #include "app_common.h"
 #include "perf.h"
 
-const struct perf_range perf_range_empty = {INFINITY, -INFINITY};
+void perf_ranges_clear(struct perf_range r[PERF_COMPONENTS])
+{
+    for (int c = 0; c < PERF_COMPONENTS; c++) {
+        r[c] = (struct perf_range){INFINITY, -INFINITY};
+    }
+}
 
 /* ---- the field ---- */
 
-/* Waves of several lengths: smooth, but no two slices alike. */
+/* Waves of several lengths: smooth, but no two slices alike. Each component is a hundred times as
+ * large as the one before. */
 static void generate(struct perf_data *d)
 {
     const double turn = 6.283185307179586;
-    size_t ny = d->extent[1], nx = d->extent[2];
+    const size_t components = (size_t)d->components;
+    size_t ny = d->extent[1], nx = d->extent[2] / components;
     float *value = (float *)d->field;
     for (size_t e = 0; e < d->elements; e++) {
-        double x = (double)(e % nx) / (double)nx, y = (double)(e / nx % ny) / (double)ny;
-        double z = (double)(e / nx / ny) / (double)d->extent[0];
-        value[e] = (float)(sin(turn * (2 * x + y)) + 0.5 * sin(turn * (7 * y + 3 * z)) +
-                           0.2 * sin(turn * (19 * x - 11 * z)) + 0.05 * sin(turn * 61 * (x + z)));
+        const size_t point = e / components, component = e % components;
+        double x = (double)(point % nx) / (double)nx, y = (double)(point / nx % ny) / (double)ny;
+        double z = (double)(point / nx / ny) / (double)d->extent[0];
+        double wave = sin(turn * (2 * x + y)) + 0.5 * sin(turn * (7 * y + 3 * z)) +
+                      0.2 * sin(turn * (19 * x - 11 * z)) + 0.05 * sin(turn * 61 * (x + z));
+        value[e] = (float)(pow(100, (double)component) * (wave + (double)component));
     }
 }
 
@@ -50,6 +59,23 @@ static const char *type_of(const struct perf_options *o)
     return length > 4 && strcmp(o->field + length - 4, ".f64") == 0 ? "f64" : "f32";
 }
 
+/* Slices are whole points. */
+static void set_points(struct perf_data *d, const struct perf_options *o)
+{
+    const size_t n = o->components > 0 ? (size_t)o->components : 1;
+    d->components = (int)n;
+    if (o->field == NULL) {
+        d->extent[2] -= d->extent[2] % n;
+    } else if (d->extent[1] * d->extent[2] == 1 && d->extent[0] % n == 0) {
+        d->extent[0] /= n;
+        d->extent[2] = n;
+    }
+    if (d->extent[2] % n != 0) {
+        app_fail_together("--components %zu: the innermost extent of -d, %zu, is no multiple of it",
+                          n, d->extent[2]);
+    }
+}
+
 static void set_extents(struct perf_data *d, const struct perf_options *o)
 {
     long long extent[3];
@@ -66,6 +92,7 @@ static void set_extents(struct perf_data *d, const struct perf_options *o)
     d->extent[0] = (size_t)extent[0];
     d->extent[1] = n == 3 ? (size_t)extent[1] : 1;
     d->extent[2] = n == 3 ? (size_t)extent[2] : n == 2 ? (size_t)extent[1] : 1;
+    set_points(d, o);
     d->elements = app_multiply(app_multiply(d->extent[0], d->extent[1]), d->extent[2]);
 }
 
@@ -163,15 +190,17 @@ bool perf_value_counts(double x)
     return isfinite(x) && !is_fill(x);
 }
 
-void perf_data_range(const struct perf_data *d, size_t first, size_t count, struct perf_range *r)
+void perf_data_range(const struct perf_data *d, size_t first, size_t count,
+                     struct perf_range r[PERF_COMPONENTS])
 {
     /* The second time round there is nothing new. */
     count = count < d->elements ? count : d->elements;
     for (size_t i = 0; i < count; i++) {
         double x = perf_data_value(d, d->field, (first + i) % d->elements);
+        struct perf_range *one = &r[(first + i) % (size_t)d->components];
         if (perf_value_counts(x)) {
-            r->min = fmin(r->min, x);
-            r->max = fmax(r->max, x);
+            one->min = fmin(one->min, x);
+            one->max = fmax(one->max, x);
         }
     }
 }

@@ -14,7 +14,7 @@ static MPI_Info hints(const struct perf_run *r)
     const struct perf_data *d = r->data;
     const struct perf_variant *v = r->variant;
     MPI_Info info;
-    char shape[96];
+    char shape[96], components[16];
     MPI_Info_create(&info);
     if (v->bound != NULL) {
         snprintf(shape, sizeof shape, "%zux%zux%zu", d->slices, d->extent[1], d->extent[2]);
@@ -22,6 +22,10 @@ static MPI_Info hints(const struct perf_run *r)
         MPI_Info_set(info, "zmpi_codec", v->codec);
         MPI_Info_set(info, "zmpi_device", v->device);
         MPI_Info_set(info, "zmpi_shape", shape);
+        if (r->options->components > 0) {
+            snprintf(components, sizeof components, "%d", d->components);
+            MPI_Info_set(info, "zmpi_components", components);
+        }
     }
     return info;
 }
@@ -72,35 +76,37 @@ static void read_block(const struct perf_run *r, MPI_File file, bool collective)
 
 /* The errors that the block which read_block reads may have. found: the bound that a ratio took on
  * this rank. */
-static struct perf_limit limit_of(const struct perf_run *r, const struct perf_operation *op,
-                                  double found)
+static void find_limits(const struct perf_run *r, const struct perf_operation *op, double found,
+                        struct perf_limit limit[PERF_COMPONENTS])
 {
     const struct perf_data *d = r->data;
-    struct perf_range range = perf_range_empty;
+    struct perf_range range[PERF_COMPONENTS];
+    perf_ranges_clear(range);
     size_t writer = (size_t)((d->rank + 1) % d->ranks);
     if (op->is_collective_file) {
-        perf_data_range(d, 0, d->block * (size_t)d->ranks, &range);
+        perf_data_range(d, 0, d->block * (size_t)d->ranks, range);
     } else {
-        perf_data_range(d, writer * d->block, d->block, &range);
+        perf_data_range(d, writer * d->block, d->block, range);
     }
     if (perf_bound_is_ratio(r->variant)) {
         MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     }
-    return perf_limit(r->variant, &range, found);
+    perf_limits(r->variant, range, found, limit);
 }
 
 static void verify(struct perf_run *r, const struct perf_operation *op, struct perf_part *part)
 {
     const struct perf_data *d = r->data;
-    const struct perf_limit limit = limit_of(r, op, part->bound);
+    struct perf_limit limit[PERF_COMPONENTS];
+    find_limits(r, op, part->bound, limit);
     size_t first = (size_t)((d->rank + 1) % d->ranks) * d->block;
     r->check = (struct perf_check){0};
     if (r->options->self_test) {
-        perf_data_spoil(d, r->recv, d->block, &limit);
+        perf_data_spoil(d, r->recv, d->block, limit);
     }
-    perf_data_check(d, r->recv, first, d->block, &limit, &r->check);
-    perf_verdict(r, op, d->block, &limit);
-    part->largest = r->check.largest;
+    perf_data_check(d, r->recv, first, d->block, limit, &r->check);
+    perf_verdict(r, op, d->block, limit);
+    memcpy(part->largest, r->check.largest, sizeof part->largest);
 }
 
 static void repeat_write(struct perf_run *r, const struct perf_operation *op,

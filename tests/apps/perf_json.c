@@ -124,7 +124,7 @@ static void put_breakdown(FILE *out, const char *name, const struct perf_breakdo
             name, b->scan, b->compress, b->decode, b->rest);
 }
 
-static void put_result(FILE *out, const struct perf_result *r)
+static void put_result(FILE *out, const struct perf_result *r, const struct perf_data *d)
 {
     const struct perf_variant *v = r->variant;
     fputs("    {", out);
@@ -141,7 +141,12 @@ static void put_result(FILE *out, const struct perf_result *r)
     fprintf(out,
             "], \"median\": %.6g, \"cov\": %.4g, \"rate\": %.6g, \"speedup\": %.5g, "
             "\"compressed\": %.0f, \"largest_error\": %.9g, ",
-            r->median, r->cov, r->bytes / r->median, r->speedup, r->compressed, r->largest);
+            r->median, r->cov, r->bytes / r->median, r->speedup, r->compressed,
+            perf_largest(r->largest));
+    for (int c = 0; c < d->components; c++) {
+        fprintf(out, "%s%.9g%s", c > 0 ? ", " : "\"errors\": [", r->largest[c],
+                c + 1 < d->components ? "" : "], ");
+    }
     put_breakdown(out, "busiest", &r->busiest);
     put_breakdown(out, "mean", &r->mean);
     fprintf(out, "\"scan_rate\": %.6g, \"compress_rate\": %.6g, \"decode_rate\": %.6g}",
@@ -164,14 +169,16 @@ void perf_json_write(const struct perf_options *o, const struct perf_data *d,
     fputs("  \"parameters\": {", out);
     put_field(out, "field", d->name);
     put_field(out, "type", d->is_double ? "f64" : "f32");
-    fprintf(out, "\"ranks\": %d, \"shape\": [%zu, %zu, %zu], \"bytes_per_rank\": %zu, ", d->ranks,
-            d->slices, d->extent[1], d->extent[2], d->block * d->width);
+    fprintf(
+        out,
+        "\"ranks\": %d, \"shape\": [%zu, %zu, %zu], \"components\": %d, \"bytes_per_rank\": %zu, ",
+        d->ranks, d->slices, d->extent[1], d->extent[2], d->components, d->block * d->width);
     fprintf(out, "\"repetitions\": %d, \"warmups\": %d, \"sync\": %s},\n  ", o->repetitions,
             o->warmups, o->sync ? "true" : "false");
     put_notes(out, &o->notes);
     fputs("  \"results\": [\n", out);
     for (int i = 0; i < count; i++) {
-        put_result(out, &results[i]);
+        put_result(out, &results[i], d);
         fputs(i + 1 < count ? ",\n" : "\n", out);
     }
     fputs("  ]\n}\n", out);

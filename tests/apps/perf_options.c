@@ -14,6 +14,7 @@ static const char usage[] =
     "                           collectives: %s\n"
     "  -f, --field FILE         raw values to move (a generated smooth field)\n"
     "  -d, --dims NZxNYxNX      its extents, slowest first; 1 to 3\n"
+    "      --components N       N variables take turns in the field, each with its own range\n"
     "  -t, --type f32|f64       (by the end of its name, else f32)\n"
     "  -s, --size BYTES         of each rank, with K, M or G; the field is repeated (64M)\n"
     "  -e, --bounds LIST        rel=V, abs=V, pw_rel=V, psnr=dB, ratio=R, lossless (rel=1e-3)\n"
@@ -121,6 +122,11 @@ static void set(struct perf_options *o, const char *name, char *value)
         o->repetitions = count_of(value, 1, name);
     } else if (strcmp(name, "-w") == 0 || strcmp(name, "--warmups") == 0) {
         o->warmups = count_of(value, 1, name);
+    } else if (strcmp(name, "--components") == 0) {
+        o->components = count_of(value, 1, name);
+        if (o->components > PERF_COMPONENTS) {
+            wrong("%s: at most 16", name);
+        }
     } else if (strcmp(name, "--note") == 0) {
         add_note(o, value);
     } else {

@@ -85,7 +85,9 @@ void perf_result_make(struct perf_result *r, const struct perf_part *parts, int 
         for (int rank = 0; rank < ranks; rank++) {
             const struct perf_part *p = &parts[(size_t)i * (size_t)ranks + (size_t)rank];
             r->seconds[i] = fmax(r->seconds[i], p->seconds);
-            r->largest = fmax(r->largest, p->largest);
+            for (int c = 0; c < PERF_COMPONENTS; c++) {
+                r->largest[c] = fmax(r->largest[c], p->largest[c]);
+            }
             r->compress_rate = better(r->compress_rate, p->coded, p->compress);
             r->scan_rate = better(r->scan_rate, p->coded, p->scan);
             r->decode_rate = better(r->decode_rate, p->decoded, p->decode);
@@ -104,10 +106,39 @@ void perf_table_head(void)
            "seconds", "CoV %", "MB/s", "speed-up", "compressed", "error");
 }
 
-void perf_table_row(const struct perf_result *r)
+double perf_largest(const double largest[PERF_COMPONENTS])
+{
+    double all = 0;
+    for (int c = 0; c < PERF_COMPONENTS; c++) {
+        all = fmax(all, largest[c]);
+    }
+    return all;
+}
+
+static void print_components(const struct perf_result *r, const struct perf_data *d)
+{
+    struct perf_range range[PERF_COMPONENTS];
+    perf_ranges_clear(range);
+    perf_data_range(d, 0, d->elements, range);
+    for (int c = 0; c < d->components; c++) {
+        const double width = range[c].max - range[c].min;
+        printf("  component %-2d: %.6g to %.6g, error %.3g", c, range[c].min, range[c].max,
+               r->largest[c]);
+        if (width > 0) {
+            printf(", %.2g of the range", r->largest[c] / width);
+        }
+        printf("\n");
+    }
+}
+
+void perf_table_row(const struct perf_result *r, const struct perf_data *d)
 {
     printf("%-13s %-24s %7.2f %10.5f %6.1f %9.1f %8.2f %6.0f of %-2d %9.3g\n", r->operation->name,
            perf_label(r->operation, r->variant), r->ratio, r->median, 100 * r->cov,
-           r->bytes / r->median / 1e6, r->speedup, r->compressed, r->count, r->largest);
+           r->bytes / r->median / 1e6, r->speedup, r->compressed, r->count,
+           perf_largest(r->largest));
+    if (d->components > 1 && r->variant->bound != NULL) {
+        print_components(r, d);
+    }
     fflush(stdout);
 }

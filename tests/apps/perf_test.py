@@ -124,6 +124,31 @@ def case_bounds():
         assert r["variant"] == "plain" or r["largest_error"] > 0 and 8.5 < r["ratio"] < 10.6, r
 
 
+def case_components():
+    """Variables that take turns have a bound and errors of their own, in files and messages."""
+    scale = 100.0
+    data = measure(2, "--components", "4", "-s", "512K", "-n", "1", "-w", "1", "-e",
+                   "rel=1e-3,psnr=70,abs=0.01,ratio=8", "-o", "write_at_all,write_at,read_at,gather,alltoall,bcast_lossy")
+    check_structure(data, 2, 1)
+    assert data["parameters"]["components"] == 4
+    for (operation, variant), r in by_name(data).items():
+        assert len(r["errors"]) == 4 and max(r["errors"]) == r["largest_error"]
+        if variant == "rel=1e-3":  # of ranges of 2 to 4 times 100^c
+            for c, error in enumerate(r["errors"]):
+                assert 1e-4 * scale ** c < error < 4e-3 * scale ** c, (operation, c, error)
+    values = array.array("f", (math.sin(i // 3 / 50) * 1000 ** (i % 3) for i in range(3 * 20000)))
+    with open("points.f32", "wb") as f:
+        values.tofile(f)
+    for dims in "60000", "20000x3", "100x600":
+        field = measure(2, "-f", "points.f32", "-d", dims, "--components", "3", "-s", "480000", "-n", "1", "-w", "1", "-o",
+                        "write_at_all,gather")
+        for r in field["results"]:
+            assert r["variant"] == "plain" or 0 < r["errors"][0] < 2.1e-3 and r["errors"][2] > 10, r
+    done = launch(2, "--components", "4", "-s", "512K", "-n", "1", "-w", "1", "--self-test")
+    assert done.returncode == 0 and "component 3" in done.stdout
+    assert launch(2, "-f", "points.f32", "-d", "100x600", "--components", "7").returncode != 0
+
+
 def case_self_test():
     """A value that is off by more than the bound, in any operation, is found."""
     done = launch(2, "-s", "512K", "-n", "1", "-w", "1", "-e", "rel=1e-3,lossless,pw_rel=1e-3,psnr=70,ratio=10", "-o",
@@ -145,7 +170,7 @@ def case_alone():
 
 def case_arguments():
     for wrong in (["-o", "reduce"], ["-e", "rel=0"], ["-e", "exact"], ["-e", "ratio=1"], ["-e", "psnr=high"],
-                  ["-s", "64X"], ["-n", "0"], ["-m", "never"],
+                  ["-s", "64X"], ["-n", "0"], ["-m", "never"], ["--components", "17"], ["--components", "0"],
                   ["--note", "link"], ["-f", "x.f32"], ["-t", "f16"], ["--unknown", "1"], ["-s"]):
         done = subprocess.run([os.path.join(BIN, "zmpi-perf"), *wrong], capture_output=True, text=True, check=False)
         assert done.returncode == 2 and "zmpi-perf: " in done.stderr, wrong

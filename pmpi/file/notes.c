@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bound/bound.h"
+#include "bound/sample.h"
 #include "file/zfile.h"
 #include "mpi/runtime.h"
 
@@ -58,6 +60,28 @@ struct znote *znote_now(struct zfile *f)
  * chunk must cost little beside coding the record. */
 enum { FIRST = 2, ONE_IN = 16 };
 
+/* Where the bound needs no range: that of some of a record's values, without fill values. */
+static void sample_range(const struct zmpi_stream_info *info, const void *data, double threshold,
+                         struct zmpi_range *range)
+{
+    enum { SAMPLES = 1024 };
+    const double fills_from = threshold > 0 ? threshold : 1e20;
+    const enum zmpi_type type = info->array.type;
+    size_t count;
+    if ((type != ZMPI_F32 && type != ZMPI_F64) || info->big_endian ||
+        zmpi_array_count(&info->array, &count))
+        return;
+    const size_t rows = count < SAMPLES ? count : SAMPLES;
+    const struct zmpi_sample s = {type, data, rows, 1, zmpi_sample_step(count, rows)};
+    for (size_t i = 0; i < rows; i++) {
+        const double x = zmpi_sample_get(&s, i, 0);
+        if (!(fabs(x) < fills_from))
+            continue;
+        range->min = fmin(range->min, x);
+        range->max = fmax(range->max, x);
+    }
+}
+
 void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_stream *s,
                  uint64_t stored)
 {
@@ -71,11 +95,20 @@ void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_
     if (c >= ZNOTE_PARTS)
         return;
     note->abs_bound[c] = fmax(note->abs_bound[c], info->abs_bound);
-    if (piece->range && piece->range->min <= piece->range->max)
-        note->range[c] = *piece->range;
     const double records = note->records[c]++;
-    if (!piece->holder && (records < FIRST || fmod(records, ONE_IN) < 1))
+    const bool looked = !piece->holder && (records < FIRST || fmod(records, ONE_IN) < 1);
+    const bool ranged = zmpi_bound_needs_range(&info->bound);
+    if (ranged && piece->range && piece->range->min <= piece->range->max)
+        note->range[c] = *piece->range;
+    if (!ranged && looked)
+        sample_range(info, piece->data, f->options.threshold, &note->range[c]);
+    if (looked)
         zmpi_measure(s, piece->data, &note->measured[c]);
+}
+
+bool znote_has_samples(const struct znote *note)
+{
+    return note->exact || !zmpi_bound_needs_range(&note->bound);
 }
 
 double znote_fill(const struct znote *note)

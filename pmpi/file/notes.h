@@ -47,7 +47,7 @@ struct znote {
     double abs_bound[ZNOTE_PARTS];              /* that hold, of each component */
     struct zmpi_measured measured[ZNOTE_PARTS]; /* on samples */
     double records[ZNOTE_PARTS];
-    struct zmpi_range range[ZNOTE_PARTS]; /* empty where the bound needed none */
+    struct zmpi_range range[ZNOTE_PARTS]; /* empty: not known */
 };
 
 struct znotes {
@@ -65,6 +65,8 @@ struct znote *znote_now(struct zfile *f);
 /* A piece of it became a record. */
 void znote_coded(struct zfile *f, const struct zpiece *piece, const struct zmpi_stream *s,
                  uint64_t stored);
+/* Are its ranges those of samples? The bound needed none. */
+bool znote_has_samples(const struct znote *note);
 /* The smallest magnitude of a fill value that was found; +inf: none was. */
 double znote_fill(const struct znote *note);
 /* Logs what was decided of the call, if it is not as of the one before. */

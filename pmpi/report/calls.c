@@ -101,7 +101,7 @@ static bool alike(const struct znote *a, const struct znote *b)
     bool same = a->type == b->type && a->components == b->components && a->exact == b->exact &&
                 memcmp(a->shape, b->shape, sizeof a->shape) == 0 && a->values >= b->values &&
                 a->values <= b->values && memcmp(&a->bound, &b->bound, sizeof a->bound) == 0;
-    for (int c = 0; c < parts_of(a) && same; c++)
+    for (int c = 0; c < parts_of(a) && same && !a->exact; c++)
         same = memcmp(&a->range[c], &b->range[c], 2 * sizeof(double)) == 0;
     return same;
 }
@@ -125,7 +125,8 @@ static void print_ranges(FILE *out, const struct znote *n)
         print_number(out, known ? n->range[c].max : HUGE_VAL);
         fputc(']', out);
     }
-    fputs("], \"absolute_bounds\": [", out);
+    fprintf(out, "], \"ranges_on_samples\": %s, \"absolute_bounds\": [",
+            znote_has_samples(n) ? "true" : "false");
     for (int c = 0; c < parts_of(n); c++) {
         fputs(c ? ", " : "", out);
         print_number(out, n->abs_bound[c]);

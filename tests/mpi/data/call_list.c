@@ -85,6 +85,7 @@ static void expect_range(const char *of, int part, double factor)
         low = fmin(low, factor * field(i));
         high = fmax(high, factor * field(i));
     }
+    expect_text(of, "ranges_on_samples", "false");
     expect_near(of, "ranges", 2 * part, low * 0.99999999, low * 1.00000001);
     expect_near(of, "ranges", 2 * part + 1, high * 0.99999999, high * 1.00000001);
     expect_near(of, "absolute_bounds", part, 0.95e-3 * (high - low), 1e-3 * (high - low));
@@ -154,21 +155,34 @@ static void write_all(void)
 }
 
 /* By a bound that the file is given. */
-static void write_exact(void)
+static void write_by(const char *bound, const char *path)
 {
     double *data = check_alloc(N * 8);
     MPI_Info info;
     MPI_File f;
     OK(MPI_Info_create(&info));
-    OK(MPI_Info_set(info, "zmpi_error_bound", "lossless"));
-    OK(MPI_File_open(MPI_COMM_WORLD, "exact.z", MPI_MODE_CREATE | MPI_MODE_RDWR, info, &f));
+    OK(MPI_Info_set(info, "zmpi_error_bound", bound));
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &f));
     OK(MPI_Info_free(&info));
     for (int i = 0; i < N; i++)
         data[i] = field(i);
     OK(MPI_File_write_at_all(f, (MPI_Offset)rank * N * 8, data, N, MPI_DOUBLE, MPI_STATUS_IGNORE));
     OK(MPI_File_close(&f));
-    check_remove("exact.z", MPI_COMM_WORLD);
+    check_remove(path, MPI_COMM_WORLD);
     free(data);
+}
+
+/* Where the bound needs no range, samples tell it. */
+static void expect_samples(const char *of)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < N; i++) {
+        low = fmin(low, field(i));
+        high = fmax(high, field(i));
+    }
+    expect_text(of, "ranges_on_samples", "true");
+    expect_near(of, "ranges", 0, low, low + 0.05 * (high - low));
+    expect_near(of, "ranges", 1, high - 0.05 * (high - low), high);
 }
 
 static void read_report(void)
@@ -186,7 +200,8 @@ int main(int argc, char **argv)
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     OK(MPI_Comm_size(MPI_COMM_WORLD, &ranks));
     write_all();
-    write_exact();
+    write_by("lossless", "exact.z");
+    write_by("abs=0.5", "abs.z");
     OK(MPI_Finalize());
     if (rank)
         return 0;
@@ -232,7 +247,14 @@ int main(int argc, char **argv)
     e = entry(1, 1, ranks - 1);
     expect_near(e, "values", 0, N, N);
     expect_range(e, 0, 1);
-    if (!strstr(report, "\"exact\": \"the bound is lossless\""))
-        printf("FAIL: the bound is lossless\n%s\n", report);
-    return !strstr(report, "\"exact\": \"the bound is lossless\"");
+    e = strstr(report, "\"exact\": \"the bound is lossless\"");
+    CHECK_SAY(e, "the bound is lossless: %s", report);
+    expect_samples(e);
+    e = strstr(report, "\"bound\": \"abs=0.5\", \"ranges\"");
+    CHECK_SAY(e, "abs: %s", report);
+    expect_samples(e);
+    expect_near(e, "absolute_bounds", 0, 0.5, 0.5);
+    expect_near(e, "errors_on_samples", 0, 0.4, 0.5);
+    expect_near(e, "psnr_on_samples", 0, 40, 50);
+    return 0;
 }

@@ -8,6 +8,9 @@
  * quarter of the range is looked for: it leaves nothing of the data, not even their range. */
 enum { OCTAVE = ZMPI_GRID_OCTAVE, HIGHEST = 2 * OCTAVE, LOWEST = 63 * OCTAVE };
 
+/* Instead of a rung: the place of the part whose turn it is. */
+enum { OWN_PLACE = LOWEST + 1 };
+
 /* What a round asks about: the whole ladder, then the part of it where the answer lies. */
 static const struct {
     int step, rungs;
@@ -39,6 +42,12 @@ static double bound_at(enum zmpi_type type, double top, int rung)
     return zmpi_bound_round(type, zmpi_grid_at(zmpi_grid_below(top) - rung));
 }
 
+static double bound_of(const struct zmpi_ratio_search *s, enum zmpi_type type, int rung)
+{
+    return rung == OWN_PLACE ? zmpi_bound_round(type, zmpi_grid_at(s->place))
+                             : bound_at(type, s->top, rung);
+}
+
 static int on_ladder(double rung)
 {
     return rung >= (double)LOWEST ? LOWEST : rung > (double)HIGHEST ? (int)(rung + 0.5) : HIGHEST;
@@ -61,9 +70,8 @@ size_t zmpi_ratio_search_samples(const struct zmpi_ratio_search *s, size_t chunk
 
 double zmpi_ratio_search_bound(const struct zmpi_ratio_search *s, enum zmpi_type type, int k)
 {
-    return zmpi_ratio_search_is_trial(s) && s->exact
-               ? 0
-               : bound_at(type, s->top, s->first + k * s->step);
+    return zmpi_ratio_search_is_trial(s) && s->exact ? 0
+                                                     : bound_of(s, type, s->first + k * s->step);
 }
 
 /* Around `middle`. */
@@ -102,9 +110,10 @@ void zmpi_ratio_search_begin(struct zmpi_ratio_search *s, const struct zmpi_job 
     begin_round(s, 0, 0);
 }
 
-void zmpi_ratio_search_turn(struct zmpi_ratio_search *s, const struct zmpi_job *job)
+void zmpi_ratio_search_turn(struct zmpi_ratio_search *s, const struct zmpi_job *job, int place)
 {
     s->top = job->top;
+    s->place = place;
     s->keep = job->keep;
     s->apart = true;
 }
@@ -128,7 +137,7 @@ static int find_rung(const struct zmpi_ratio_search *s, double *slope)
 
 void zmpi_ratio_search_apply(const struct zmpi_ratio_search *s, struct zmpi_job *job)
 {
-    job->abs_bound = s->exact ? 0 : bound_at(job->array.type, s->top, s->rung);
+    job->abs_bound = s->exact ? 0 : bound_of(s, job->array.type, s->rung);
     job->top = 0;
 }
 
@@ -201,37 +210,25 @@ static int next_rung(const struct zmpi_fit *f)
 /* ---- data that were decoded: the rung by which they were coded changes nothing ---- */
 
 /* The place of the largest of these sums, the first of equal ones, if that is all samples. */
-static int most_multiples(const struct zmpi_ratio_search *s, int sums)
+static int most_multiples(const struct zmpi_ratio_search_sum *sum, int sums)
 {
     int best = 0;
     for (int k = 1; k < sums; k++)
-        if (s->sum.multiples[k] > s->sum.multiples[best])
+        if (sum->multiples[k] > sum->multiples[best])
             best = k;
-    return zmpi_steady_all(s->sum.samples, s->sum.multiples[best]) ? best : -1;
+    return zmpi_steady_all(sum->samples, sum->multiples[best]) ? best : -1;
 }
 
 /* The prime that divides the samples, as a rung 0 to 31; of that prime the rung whose steps do. */
 static void find_prime(struct zmpi_ratio_search *s)
 {
-    const int k = most_multiples(s, OCTAVE);
-    s->prime = k < 0 || s->apart ? k : (zmpi_grid_below(s->top) - k) & (OCTAVE - 1);
-}
-
-/* Each variable's primes are rungs of its own. */
-static void sample_primes(struct zmpi_ratio_search *s, const struct zmpi_array *array,
-                          const void *src)
-{
-    uint64_t multiples[ZMPI_STEADY_SUMS] = {0};
-    zmpi_steady_primes(array, src, s->keep, &s->sum.samples, multiples);
-    for (int k = 0; k < OCTAVE; k++) {
-        const int rung = (zmpi_grid_below(s->top) - k) & (OCTAVE - 1);
-        s->sum.multiples[s->apart ? rung : k] += multiples[k];
-    }
+    const int k = most_multiples(&s->sum, OCTAVE);
+    s->prime = k < 0 ? k : (zmpi_grid_below(s->top) - k) & (OCTAVE - 1);
 }
 
 static void find_octave(struct zmpi_ratio_search *s)
 {
-    const int k = most_multiples(s, LOWEST / OCTAVE);
+    const int k = most_multiples(&s->sum, LOWEST / OCTAVE);
     s->known = k < 0 ? -1 : s->prime + k * OCTAVE;
 }
 
@@ -244,7 +241,7 @@ static int first_near(const struct zmpi_ratio_search *s)
 
 static void find_near(struct zmpi_ratio_search *s)
 {
-    const int k = most_multiples(s, ZMPI_STEADY_SUMS);
+    const int k = most_multiples(&s->sum, ZMPI_STEADY_SUMS);
     s->known = k < 0 ? -1 : first_near(s) + k;
 }
 
@@ -252,8 +249,10 @@ void zmpi_ratio_search_sample(struct zmpi_ratio_search *s, const struct zmpi_arr
                               const void *src)
 {
     const int place = zmpi_grid_below(s->top);
+    if (s->apart)
+        return;
     if (s->round == 0)
-        sample_primes(s, array, src);
+        zmpi_steady_primes(array, src, s->keep, &s->sum.samples, s->sum.multiples);
     if (s->round == 1 && s->prime >= 0)
         zmpi_steady_octaves(array, src, s->keep, place - s->prime, &s->sum.samples,
                             s->sum.multiples);
@@ -264,6 +263,8 @@ void zmpi_ratio_search_sample(struct zmpi_ratio_search *s, const struct zmpi_arr
 
 static void find_known(struct zmpi_ratio_search *s)
 {
+    if (s->apart)
+        return;
     if (s->round == 0)
         find_prime(s);
     if (s->round == 1 && s->prime >= 0)
@@ -272,11 +273,48 @@ static void find_known(struct zmpi_ratio_search *s)
         find_near(s);
 }
 
+/* ---- the same of variables of ranges of their own: decoding moves each of these ---- */
+
+bool zmpi_ratio_search_asks(const struct zmpi_ratio_search *s)
+{
+    return s->round == ROUNDS - 1;
+}
+
+int zmpi_ratio_search_place(const struct zmpi_ratio_search *s, const struct zmpi_array *array,
+                            const void *src)
+{
+    const int top = zmpi_grid_below(s->top);
+    struct zmpi_ratio_search_sum primes = {0}, octaves = {0}, near = {0};
+    zmpi_steady_primes(array, src, s->keep, &primes.samples, primes.multiples);
+    if (primes.samples == 0)
+        return ZMPI_RATIO_UNSEEN;
+    int k = most_multiples(&primes, OCTAVE);
+    if (k >= 0) {
+        const int first = top + ((k - top) & (OCTAVE - 1));
+        zmpi_steady_octaves(array, src, s->keep, first, &octaves.samples, octaves.multiples);
+        k = most_multiples(&octaves, LOWEST / OCTAVE);
+        if (k >= 0)
+            return first - k * OCTAVE;
+    }
+    zmpi_steady_places(array, src, s->keep, top - first_near(s), &near.samples, near.multiples);
+    k = most_multiples(&near, ZMPI_STEADY_SUMS);
+    return k < 0 ? ZMPI_RATIO_NONE : top - first_near(s) - k;
+}
+
+/* What is coarser need not have the ratio: it was as near as one could come. */
+enum { COARSE = HIGHEST + OCTAVE / 2 };
+
+void zmpi_ratio_search_take(struct zmpi_ratio_search *s, const struct zmpi_job *job, int place)
+{
+    s->known = OWN_PLACE;
+    s->coarse |= zmpi_grid_below(job->top) - place <= COARSE;
+}
+
 /* By the known rung the data become `coded` bytes, and nothing is lost. They may be smaller than
  * asked, and larger where the rung was as near as one could come, or as coarse. */
 static bool known_does(const struct zmpi_ratio_search *s, double target, double coded)
 {
-    return coded <= target * TOLERANCE_KNOWN || s->known <= HIGHEST + OCTAVE / 2;
+    return coded <= target * TOLERANCE_KNOWN || s->known <= COARSE || s->coarse;
 }
 
 bool zmpi_ratio_search_correct(struct zmpi_ratio_search *s, uint64_t raw, uint64_t coded)

@@ -14,6 +14,8 @@
 #ifndef ZMPI_RATIO_H
 #define ZMPI_RATIO_H
 
+#include <limits.h>
+
 #include "bound/bound.h"
 #include "bound/steady.h"
 #include "device.h"
@@ -54,9 +56,11 @@ struct zmpi_ratio_search {
         uint64_t coded[ZMPI_RATIO_RUNGS]; /* by each rung's bound */
         uint64_t samples, multiples[ZMPI_STEADY_SUMS]; /* steady.h */
     } sum;
-    bool apart; /* parts of the data have ranges of their own */
-    int prime;  /* rungs prime, prime + 32, ... share a prime that divides the data; -1: none */
-    int known;  /* the rung by which the data were coded before; -1: none */
+    bool apart;  /* parts of the data have ranges of their own */
+    int place;   /* then: that by which the part whose turn it is was coded before */
+    bool coarse; /* one of these places is so coarse that the ratio need not be reached */
+    int prime;   /* rungs prime, prime + 32, ... share a prime that divides the data; -1: none */
+    int known;   /* the rung by which the data were coded before; -1: none */
     int found, rung; /* by the search; what is to be coded by */
     double slope;    /* bytes that one rung more costs there, for each byte of data */
     bool exact;      /* without loss the ratio is reached too */
@@ -75,7 +79,19 @@ void zmpi_ratio_search_add(struct zmpi_ratio_search *s, const struct zmpi_array 
  * has the same part of its range: job, an open one, is of the variable that is added next, or that
  * the search is applied to next.
  */
-void zmpi_ratio_search_turn(struct zmpi_ratio_search *s, const struct zmpi_job *job);
+void zmpi_ratio_search_turn(struct zmpi_ratio_search *s, const struct zmpi_job *job, int place);
+/*
+ * What was coded before is coded by the same bounds again. After the last turn of a round in which
+ * zmpi_ratio_search_asks: zmpi_ratio_search_place tells of the part whose turn it is the place of
+ * the grid by which it was coded, NONE if there is none, UNSEEN if nothing in it tells. Where all
+ * ranks' parts of all variables have one, each its own, it goes with every turn from then on.
+ */
+enum { ZMPI_RATIO_NONE = INT_MIN, ZMPI_RATIO_UNSEEN = INT_MAX };
+bool zmpi_ratio_search_asks(const struct zmpi_ratio_search *s);
+int zmpi_ratio_search_place(const struct zmpi_ratio_search *s, const struct zmpi_array *array,
+                            const void *src);
+/* Of one variable, whose job it is; then the search takes all places. */
+void zmpi_ratio_search_take(struct zmpi_ratio_search *s, const struct zmpi_job *job, int place);
 /* Is there another round to be done? */
 bool zmpi_ratio_search_next(struct zmpi_ratio_search *s);
 /* Give the job the bound that was found. */

@@ -4,7 +4,6 @@
  * together (format.md 2.4).
  */
 #include "transfer/components.h"
-#include "mpi/runtime.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,8 +11,6 @@
 
 /* Numbers that tell blocks from interleaved components among ranks. */
 enum { BLOCKS = 1000 };
-/* Elements between components of a piece, whose distance is no power of two then. */
-enum { APART = 16 };
 
 static size_t number_of(const struct zplan *p)
 {
@@ -331,91 +328,6 @@ static void find_shape(struct zfile *f, struct zplan *p)
         zplan_shape_of_data(f, p, data, have, count);
 }
 
-/* The components of a piece of interleaved ones to f->component: elements from one to the next. */
-static size_t split(struct zfile *f, const struct zplan *p, uint64_t begin, uint64_t bytes)
-{
-    const enum zmpi_type type = p->memory.element;
-    const size_t points = bytes / zmpi_type_size(type) / number_of(p), plane = points + APART;
-    zmpi_components_split(type, p->memory.data + begin, points, p->components,
-                          zruntime_threads(&f->options), f->component, plane);
-    return plane;
-}
-
-/* ---- a ratio: the same part of each range ---- */
-
-/* Of a component: an open one, unless all its values are alike. */
-static void component_job(const struct zfile *f, const struct zplan *p, int component,
-                          struct zmpi_job *job)
-{
-    const struct zmpi_array any = {ZMPI_F64, {1, 1, 1}};
-    *job = (struct zmpi_job){.top = 0};
-    zmpi_job_make(&any, &f->options.bound, &p->range[component], job);
-    zmpi_job_threshold(job, f->options.threshold);
-    zmpi_job_fills(job, &f->options.fill);
-    job->encoder = zmpi_options_encoder(&f->options, &job->approximate);
-}
-
-const struct zmpi_ratio_search *zcomponents_turn(const struct zfile *f, struct zplan *p,
-                                                 int component)
-{
-    struct zmpi_job job;
-    if (!p->searched)
-        return NULL;
-    component_job(f, p, component, &job);
-    if (zmpi_job_open(&job))
-        zmpi_ratio_search_turn(&p->search, &job);
-    return &p->search;
-}
-
-/* `bytes` of a component, whole rows of its shape. */
-static void search_add(const struct zfile *f, struct zplan *p, int component,
-                       const unsigned char *data, uint64_t bytes)
-{
-    struct zpiece piece = {
-        .data = data, .element = p->memory.element, .row = p->shape[2], .rows = p->shape[1]};
-    struct zmpi_job job;
-    component_job(f, p, component, &job);
-    if (!zmpi_job_open(&job))
-        return;
-    piece.extent.bytes = bytes;
-    const struct zmpi_array array = zencode_array(&piece);
-    zmpi_ratio_search_turn(&p->search, &job);
-    zmpi_ratio_search_add(&p->search, &array, data);
-}
-
-static void search_pieces(struct zfile *f, struct zplan *p)
-{
-    const uint64_t n = (uint64_t)abs(p->components), width = zmpi_type_size(p->memory.element);
-    for (uint64_t at = 0, bytes; at < p->memory.bytes; at += bytes) {
-        bytes = zplan_cut(f, p, at);
-        if (p->components < 0) {
-            search_add(f, p, (int)(at / (p->memory.bytes / n)), p->memory.data + at, bytes);
-            continue;
-        }
-        const size_t plane = split(f, p, at, bytes);
-        for (size_t c = 0; c < n; c++)
-            search_add(f, p, (int)c, f->component + c * plane * width, bytes / n);
-    }
-}
-
-static int search_ratio(struct zfile *f, struct zplan *p, MPI_Comm comm)
-{
-    struct zmpi_job job;
-    int rc = MPI_SUCCESS;
-    const double start = zmpi_seconds();
-    component_job(f, p, 0, &job);
-    zmpi_ratio_search_begin(&p->search, &job, true);
-    do {
-        search_pieces(f, p);
-        if (comm != MPI_COMM_NULL)
-            rc = PMPI_Allreduce(MPI_IN_PLACE, &p->search.sum, ZMPI_RATIO_SUMS, MPI_UINT64_T,
-                                MPI_SUM, comm);
-    } while (!rc && zmpi_ratio_search_next(&p->search));
-    p->searched = true;
-    f->stats.n.seconds_scan += zmpi_seconds() - start;
-    return rc;
-}
-
 /* ---- pieces ---- */
 
 int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm comm,
@@ -425,7 +337,7 @@ int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm
     int failed = zplan_failed(f, p, zmemory_to_host(&p->memory), "writing");
     const size_t n = (size_t)abs(components);
     const uint64_t bytes = (p->memory.bytes < p->most ? p->memory.bytes : p->most) +
-                           n * APART * zmpi_type_size(p->memory.element);
+                           n * ZCOMPONENTS_APART * zmpi_type_size(p->memory.element);
     if (components > 0 && bytes > f->component_capacity) {
         free(f->component);
         f->component = malloc(bytes);
@@ -439,7 +351,7 @@ int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm
     uint64_t pieces = zplan_pieces(f, p);
     int rc = find_ranges(f, p, comm, &pieces);
     if (!rc && f->options.bound.mode == ZMPI_RATIO)
-        rc = search_ratio(f, p, comm);
+        rc = zcomponents_search(f, p, comm);
     if (rounds)
         *rounds = pieces;
     return rc ? rc : failed;
@@ -476,7 +388,7 @@ int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
     const size_t n = number_of(p), width = zmpi_type_size(p->memory.element);
     const uint64_t order = f->log.last_here = zencode_order(f);
     int rc = MPI_SUCCESS;
-    const size_t plane = split(f, p, *begin, bytes);
+    const size_t plane = zcomponents_split(f, p, *begin, bytes);
     for (size_t c = 0; c < n && !rc; c++) {
         struct zpiece piece = {.data = f->component + c * plane * width,
                                .element = p->memory.element,

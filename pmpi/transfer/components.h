@@ -5,6 +5,9 @@
 #ifndef ZMPI_CALLS_COMPONENTS_H
 #define ZMPI_CALLS_COMPONENTS_H
 
+#include <stdlib.h>
+
+#include "mpi/runtime.h"
 #include "transfer/write_plan.h"
 
 /* What this rank says of a call: N interleaved components, -N: N blocks; 1: one array; 0: it has
@@ -22,6 +25,22 @@ int zcomponents_agreed(struct zfile *f, int mine, const double said[2]);
 int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm comm,
                       uint64_t *rounds);
 
+/* Elements between components of a piece in f->component, whose distance is no power of two then.
+ */
+enum { ZCOMPONENTS_APART = 16 };
+/* The components of a piece of interleaved ones to f->component: elements from one to the next. */
+static inline size_t zcomponents_split(struct zfile *f, const struct zplan *p, uint64_t begin,
+                                       uint64_t bytes)
+{
+    const enum zmpi_type type = p->memory.element;
+    const size_t points = bytes / zmpi_type_size(type) / (size_t)abs(p->components),
+                 plane = points + ZCOMPONENTS_APART;
+    zmpi_components_split(type, p->memory.data + begin, points, p->components,
+                          zruntime_threads(&f->options), f->component, plane);
+    return plane;
+}
+/* Looks for the bounds that give a ratio; comm as above. */
+int zcomponents_search(struct zfile *f, struct zplan *p, MPI_Comm comm);
 /* The bound of a ratio that was found, for the component that is coded next; NULL: none was looked
  * for. */
 const struct zmpi_ratio_search *zcomponents_turn(const struct zfile *f, struct zplan *p,

@@ -21,6 +21,7 @@ struct zplan {
      * the shape is that of one. 0: one array. */
     int components;
     struct zmpi_range range[ZMPI_COMPONENTS_MOST];
+    int place[ZMPI_COMPONENTS_MOST]; /* ratio: that by which each was coded before */
     uint64_t most;    /* bytes of a piece, but for those of one row */
     uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
     size_t most_runs; /* of a piece, so that its list fits where records go */

@@ -22,10 +22,10 @@ struct zplan {
     int components;
     struct zmpi_range range[ZMPI_COMPONENTS_MOST];
     int place[ZMPI_COMPONENTS_MOST]; /* ratio: that by which each was coded before */
-    uint64_t most;    /* bytes of a piece, but for those of one row */
-    uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
-    size_t most_runs; /* of a piece, so that its list fits where records go */
-    bool small;       /* up to ZMPI_EXACT_BELOW values, of all ranks if it is collective: exact */
+    uint64_t most;                   /* bytes of a piece, but for those of one row */
+    uint64_t piece;                  /* bytes per piece: whole planes or rows where they fit */
+    size_t most_runs;                /* of a piece, so that its list fits where records go */
+    bool small; /* up to ZMPI_EXACT_BELOW values, of all ranks if it is collective: exact */
     bool searched;
     struct zmpi_ratio_search search; /* ratio: of the whole call */
 };

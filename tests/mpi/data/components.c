@@ -1,6 +1,6 @@
 /*
  * components.c - calls of several variables: each comes back within its own bound, whatever the
- * view, the way of writing and the number of ranks.
+ * view, the way of writing and the number of ranks; random calls, too.
  *
  * zmpi-test: RANKS 1,2,3,4
  */
@@ -262,6 +262,123 @@ static void unlike_calls(void)
     free(data);
 }
 
+/* A random call: n variables of a random type, on each rank some of the points. */
+struct random_call {
+    int n, points, total; /* of a point; of points on this rank; on all */
+    bool wide, blocks, alone, cut;
+    double rel;
+};
+
+static double of_random(const struct random_call *c, uint64_t seed, int component, int point)
+{
+    const double scale = pow(10, (double)(check_mix(seed, (uint64_t)component) % 11) - 5);
+    if (check_mix(seed + 1, (uint64_t)(point * c->n + component)) % 97 == 0)
+        return component % 2 ? 1e20 : 0;
+    return scale * (1 + sin(0.01 * point + component) + 0.01 * check_unit(seed, (uint64_t)point));
+}
+
+static double at_of(const struct random_call *c, const void *data, size_t i)
+{
+    return c->wide ? ((const double *)data)[i] : (double)((const float *)data)[i];
+}
+
+/* Widens low and high by the values of `data`, of one component or of all (-1). */
+static void range_of(const struct random_call *c, const void *data, int component, double *low,
+                     double *high)
+{
+    for (int i = 0; i < c->points * c->n; i++) {
+        const double x = at_of(c, data, (size_t)i);
+        const int part = c->blocks ? i / c->points : i % c->n;
+        if ((part == component || component < 0) && x < 1e19) {
+            *low = fmin(*low, x);
+            *high = fmax(*high, x);
+        }
+    }
+    double ends[2] = {*low, -*high};
+    if (!c->alone)
+        OK(MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD));
+    *low = ends[0];
+    *high = -ends[1];
+}
+
+static void check_random(const struct random_call *c, const void *data, const void *back)
+{
+    for (int k = 0; k < c->n; k++) {
+        double low = INFINITY, high = -INFINITY;
+        range_of(c, data, c->cut ? -1 : k, &low, &high);
+        for (int i = 0; i < c->points * c->n; i++) {
+            const double x = at_of(c, data, (size_t)i), y = at_of(c, back, (size_t)i);
+            const int part = c->blocks ? i / c->points : i % c->n;
+            CHECK_SAY(part != k || (x < 1e19 ? fabs(x - y) <= 1.0000001 * c->rel * (high - low)
+                                             : memcmp(&x, &y, sizeof x) == 0),
+                      "value %d is %.9g, was %.9g in %g to %g", i, y, x, low, high);
+        }
+    }
+}
+
+/* Whole points to a row of the file, or to a view whose runs begin and end within points. */
+static void view_of(const struct random_call *c, MPI_File f, MPI_Datatype type, int before)
+{
+    MPI_Datatype runs;
+    const int width = c->wide ? 8 : 4;
+    if (!c->cut) {
+        OK(MPI_File_set_view(f, (MPI_Offset)before * c->n * width, type, type, "native",
+                             MPI_INFO_NULL));
+        return;
+    }
+    OK(MPI_Type_vector(c->total * c->n, c->n + 1, (c->n + 1) * ranks, type, &runs));
+    OK(MPI_Type_commit(&runs));
+    OK(MPI_File_set_view(f, (MPI_Offset)rank * (c->n + 1) * width, type, runs, "native",
+                         MPI_INFO_NULL));
+    OK(MPI_Type_free(&runs));
+}
+
+static void random_call(uint64_t seed)
+{
+    char components[16];
+    struct random_call c = {.n = 2 + (int)(check_mix(seed, 100) % 15),
+                            .points = (int)(check_mix(seed, 200 + (uint64_t)rank) % 2500),
+                            .wide = check_mix(seed, 101) % 2,
+                            .blocks = check_mix(seed, 102) % 4 == 0,
+                            .alone = check_mix(seed, 103) % 3 == 0,
+                            .cut = check_mix(seed, 104) % 4 == 0,
+                            .rel = pow(10, -1 - (double)(check_mix(seed, 105) % 4))};
+    int before = 0;
+    c.cut = c.cut && !c.blocks;
+    OK(MPI_Exscan(&c.points, &before, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    before = rank ? before : 0;
+    OK(MPI_Allreduce(&c.points, &c.total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    const size_t count = (size_t)c.points * (size_t)c.n, bytes = count * (c.wide ? 8 : 4);
+    const MPI_Datatype type = c.wide ? MPI_DOUBLE : MPI_FLOAT;
+    void *data = check_alloc(bytes + 1), *back = check_alloc(bytes + 1);
+    for (size_t i = 0; i < count; i++) {
+        const int n = c.n, at = (int)i;
+        const double x = of_random(&c, seed, c.blocks ? at / c.points : at % n,
+                                   before + (c.blocks ? at % c.points : at / n));
+        if (c.wide)
+            ((double *)data)[i] = x;
+        else
+            ((float *)data)[i] = (float)x;
+    }
+    check_say("random call %d", (int)seed);
+    char bound[32];
+    snprintf(bound, sizeof bound, "rel=%g", c.rel);
+    snprintf(components, sizeof components, "%d%s", c.n, c.blocks ? ":slow" : "");
+    MPI_File f = open_file(MPI_MODE_RDWR | MPI_MODE_CREATE, bound, components);
+    view_of(&c, f, type, before);
+    if (c.alone)
+        OK(MPI_File_write(f, data, (int)count, type, MPI_STATUS_IGNORE));
+    else
+        OK(MPI_File_write_all(f, data, (int)count, type, MPI_STATUS_IGNORE));
+    OK(MPI_File_sync(f));
+    OK(MPI_File_read_at_all(f, 0, back, (int)count, type, MPI_STATUS_IGNORE));
+    check_random(&c, data, back);
+    OK(MPI_File_close(&f));
+    check_remove(path, MPI_COMM_WORLD);
+    free(data);
+    free(back);
+}
+
 int main(int argc, char **argv)
 {
     OK(MPI_Init(&argc, &argv));
@@ -283,6 +400,8 @@ int main(int argc, char **argv)
     /* One has nothing, one no whole number of points. */
     one_array("different counts", NULL, rank == 1 ? 0 : rank == 2 ? VALUES - 3 : VALUES);
     unlike_calls();
+    for (uint64_t seed = 0; seed < 40; seed++)
+        random_call(seed);
     OK(MPI_Finalize());
     return 0;
 }

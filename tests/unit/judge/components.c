@@ -30,6 +30,38 @@ Test(components, fields)
     each_field(check_field);
 }
 
+/* Taken apart, and by the same absolute bound, no field is larger by more than 1 %. */
+static void check_size(const struct field *f)
+{
+    const size_t count = kit_elements(&f->array), width = zmpi_type_size(f->array.type);
+    const int n = components_of(f->path);
+    const struct zmpi_array one = kit_array(f->array.type, 1, 1, count),
+                            part = kit_array(f->array.type, 1, 1, count / (size_t)n);
+    struct zmpi_range range;
+    void *component = malloc(count / (size_t)n * width);
+    zmpi_range_of(f->array.type, f->data, count, &range);
+    for (double share = 1e-2; share > 1e-7 && n > 1; share /= 10) {
+        const struct zmpi_bound bound = {ZMPI_ABS, share * (range.max - range.min)};
+        struct kit_stream whole = kit_compress(&one, bound, f->data);
+        size_t apart = 0;
+        for (int c = 0; c < n; c++) {
+            zmpi_component_take(f->array.type, f->data, count, n, c, component);
+            struct kit_stream s = kit_compress(&part, bound, component);
+            apart += s.size;
+            free(s.data);
+        }
+        cr_assert((double)apart <= 1.01 * (double)whole.size, "%s, abs=%g: %zu apart, %zu as one",
+                  f->path, bound.value, apart, whole.size);
+        free(whole.data);
+    }
+    free(component);
+}
+
+Test(components, fields_by_abs)
+{
+    each_field(check_size);
+}
+
 static double state(size_t point, size_t component, size_t n)
 {
     const double s = sin(0.01 * (double)point + (double)component);

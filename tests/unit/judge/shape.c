@@ -115,22 +115,38 @@ Test(shape, recall)
 static double true_sum, found_sum, row_sum;
 static int fields;
 
-static size_t size_as(const struct field *f, const size_t shape[3])
+static size_t size_as(const struct field *f, const struct zmpi_bound *bound, const size_t shape[3])
 {
     const struct zmpi_array a = kit_array(f->array.type, shape[0], shape[1], shape[2]);
-    struct kit_stream s = kit_compress(&a, rel3, f->data);
+    struct kit_stream s = kit_compress(&a, *bound, f->data);
     const size_t size = s.size;
     free(s.data);
     return size;
+}
+
+/* By an absolute bound, too, a shape that was found takes no more than one row. */
+static void compare_abs(const struct field *f, double share)
+{
+    const size_t n = kit_elements(&f->array), row[3] = {1, 1, n};
+    struct zmpi_range range;
+    size_t shape[3];
+    zmpi_range_of(f->array.type, f->data, n, &range);
+    const struct zmpi_bound bound = {ZMPI_ABS, share * (range.max - range.min)};
+    zmpi_shape_find(f->array.type, &bound, 1e20, f->data, n, n, shape);
+    const size_t found = size_as(f, &bound, shape), one = size_as(f, &bound, row);
+    cr_assert((double)found <= 1.01 * (double)one, "%s, abs=%g: %zux%zux%zu takes %zu, one row %zu",
+              f->path, bound.value, shape[0], shape[1], shape[2], found, one);
 }
 
 static void compare(const struct field *f)
 {
     const size_t n = kit_elements(&f->array), row[3] = {1, 1, n};
     size_t shape[3];
+    for (double share = 1e-2; share > 5e-5; share /= 10)
+        compare_abs(f, share);
     zmpi_shape_find(f->array.type, &rel3, 1e20, f->data, n, n, shape);
-    const double given = (double)size_as(f, f->array.extent), found = (double)size_as(f, shape),
-                 one = (double)size_as(f, row);
+    const double given = (double)size_as(f, &rel3, f->array.extent),
+                 found = (double)size_as(f, &rel3, shape), one = (double)size_as(f, &rel3, row);
     cr_assert(found <= 1.01 * one, "%s: %zux%zux%zu takes %.0f bytes, one row %.0f", f->path,
               shape[0], shape[1], shape[2], found, one);
     true_sum += log(given);

@@ -10,7 +10,6 @@
 #include "device.h"
 
 enum {
-    ZMPI_COMPONENTS_FEW = 8,     /* the most that are put together at once */
     ZMPI_COMPONENTS_FAST = 16,   /* the most that are found in data */
     ZMPI_COMPONENTS_MOST = 64,   /* and that may be set */
     ZMPI_COMPONENTS_LEAST = 1024 /* points, fewer tell too little */

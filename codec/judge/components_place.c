@@ -9,49 +9,89 @@
 /* What is put together at a time, in the first-level cache. */
 enum { BLOCK_BYTES = 16384 };
 
-/* Points of so few components that all of them are written in turn. */
-#define POINTS(word, n)                                                                            \
-    case n:                                                                                        \
-        for (size_t i = 0; i < points; i++)                                                        \
-            for (size_t c = 0; c < (n); c++)                                                       \
-                memcpy(dst + (i * (n) + c) * sizeof(word), src[c] + i * sizeof(word),              \
-                       sizeof(word));                                                              \
-        return
-#define TOGETHER(name, word)                                                                       \
-    static void name(const unsigned char *const *src, size_t points, size_t n,                     \
-                     unsigned char *restrict dst)                                                  \
-    {                                                                                              \
-        switch (n) {                                                                               \
-            POINTS(word, 2);                                                                       \
-            POINTS(word, 3);                                                                       \
-            POINTS(word, 4);                                                                       \
-            POINTS(word, 5);                                                                       \
-            POINTS(word, 6);                                                                       \
-            POINTS(word, 7);                                                                       \
-            POINTS(word, 8);                                                                       \
-        default:                                                                                   \
-            return;                                                                                \
-        }                                                                                          \
-    }
+/* ---- whole points ---- */
 
-TOGETHER(together32, uint32_t)
-TOGETHER(together64, uint64_t)
-
-/* To memory that is read much later: nothing of it is read into the caches first. */
-static void copy_past(unsigned char *dst, const unsigned char *src, size_t n)
+/* Element e of points of n components, of which src[] has the first. */
+static const unsigned char *element(const unsigned char *const *src, size_t n, size_t width,
+                                    size_t e)
 {
-#ifdef __SSE2__
-    size_t head = (size_t)(-(uintptr_t)dst % 16);
-    head = head < n ? head : n;
-    memcpy(dst, src, head);
-    dst += head;
-    src += head;
-    n -= head;
-    for (; n >= 16; n -= 16, dst += 16, src += 16)
-        _mm_stream_si128((void *)dst, _mm_loadu_si128((const void *)src));
-#endif
-    memcpy(dst, src, n);
+    return src[e % n] + e / n * width;
 }
+
+#ifdef __SSE2__
+static inline __m128 load32(const unsigned char *at)
+{
+    return _mm_load_ss((const float *)(const void *)at);
+}
+
+/* n vectors of consecutive elements at a time, for which at[] has where the first are; `past`: at
+ * multiples of 16, and not to be kept in the caches. */
+static inline void weave(const unsigned char *const *at, size_t n, size_t width, size_t groups,
+                         bool past, unsigned char *dst)
+{
+    for (size_t i = 0; i < 16 * groups; i += 16)
+        for (size_t v = 0; v < n; v++, dst += 16) {
+            const unsigned char *const *of = at + v * (16 / width);
+            __m128 x;
+            if (width == 8) {
+                x = _mm_loadl_pi(_mm_setzero_ps(), (const __m64 *)(const void *)(of[0] + i));
+                x = _mm_loadh_pi(x, (const __m64 *)(const void *)(of[1] + i));
+            } else {
+                x = _mm_movelh_ps(_mm_unpacklo_ps(load32(of[0] + i), load32(of[1] + i)),
+                                  _mm_unpacklo_ps(load32(of[2] + i), load32(of[3] + i)));
+            }
+            if (past)
+                _mm_stream_ps((float *)(void *)dst, x);
+            else
+                _mm_storeu_ps((float *)(void *)dst, x);
+        }
+}
+
+/* Returns how many elements are done, all but a few. */
+static size_t weave_points(const unsigned char *const *src, size_t points, size_t n, size_t width,
+                           bool past, unsigned char *dst)
+{
+    const unsigned char *at[4 * ZMPI_COMPONENTS_MOST];
+    const size_t lanes = 16 / width, all = points * n;
+    const bool fits = (uintptr_t)dst % width == 0;
+    const size_t head = fits ? (size_t)(-(uintptr_t)dst % 16) / width : 0;
+    if (all < head + lanes * n)
+        return 0;
+    for (size_t e = 0; e < head; e++)
+        memcpy(dst + e * width, element(src, n, width, e), width);
+    for (size_t e = 0; e < lanes * n; e++)
+        at[e] = element(src, n, width, head + e);
+    const size_t groups = (all - head) / (lanes * n);
+    if (width == 8)
+        weave(at, n, 8, groups, past && fits, dst + head * width);
+    else
+        weave(at, n, 4, groups, past && fits, dst + head * width);
+    return head + groups * lanes * n;
+}
+#else
+static size_t weave_points(const unsigned char *const *src, size_t points, size_t n, size_t width,
+                           bool past, unsigned char *dst)
+{
+    (void)past;
+    for (size_t i = 0; i < points; i++)
+        for (size_t c = 0; c < n; c++, dst += width)
+            memcpy(dst, src[c] + i * width, width);
+    return points * n;
+}
+#endif
+
+static void place_points(const struct zmpi_planes *p, uint64_t first, uint64_t end, bool past,
+                         unsigned char *dst)
+{
+    const unsigned char *src[ZMPI_COMPONENTS_MOST];
+    const size_t all = (size_t)(end - first) * p->n, width = p->width;
+    for (size_t c = 0; c < p->n; c++)
+        src[c] = p->word[c] + first * width;
+    for (size_t e = weave_points(src, (size_t)(end - first), p->n, width, past, dst); e < all; e++)
+        memcpy(dst + e * width, element(src, p->n, width, e), width);
+}
+
+/* ---- any bytes ---- */
 
 /* Elements of component c at `word`: what is wanted of bytes [lo, hi) goes to dst, where lo is. */
 static void place_one(const struct zmpi_planes *p, size_t c, const unsigned char *word, uint64_t lo,
@@ -79,31 +119,18 @@ static void place_each(const struct zmpi_planes *p, uint64_t lo, uint64_t hi, un
         place_one(p, p->first + c, p->word[c], lo, hi, dst);
 }
 
-static void place_block(const struct zmpi_planes *p, uint64_t lo, uint64_t hi, unsigned char *dst)
-{
-    const uint64_t point = p->n * p->width, first = (lo + point - 1) / point, end = hi / point;
-    const unsigned char *src[ZMPI_COMPONENTS_FEW];
-    if (p->planes < p->n || p->n > ZMPI_COMPONENTS_FEW || end <= first) {
-        place_each(p, lo, hi, dst);
-        return;
-    }
-    for (size_t c = 0; c < p->n; c++)
-        src[c] = p->word[c] + first * p->width;
-    place_each(p, lo, first * point, dst);
-    (p->width == 8 ? together64 : together32)(src, (size_t)(end - first), p->n,
-                                              dst + (first * point - lo));
-    place_each(p, end * point, hi, dst + (end * point - lo));
-}
-
 void zmpi_components_place(const struct zmpi_planes *p, uint64_t lo, uint64_t hi, bool past,
                            unsigned char *dst)
 {
-    unsigned char block[BLOCK_BYTES];
-    const bool aside = past && p->planes == p->n;
+    const uint64_t point = p->n * p->width, first = (lo + point - 1) / point, end = hi / point;
+    if (p->planes == p->n && end > first) {
+        place_each(p, lo, first * point, dst);
+        place_points(p, first, end, past, dst + (first * point - lo));
+        place_each(p, end * point, hi, dst + (end * point - lo));
+        return;
+    }
     for (uint64_t next; lo < hi; dst += next - lo, lo = next) {
         next = hi - lo < BLOCK_BYTES ? hi : lo + BLOCK_BYTES;
-        place_block(p, lo, next, aside ? block : dst);
-        if (aside)
-            copy_past(dst, block, (size_t)(next - lo));
+        place_each(p, lo, next, dst);
     }
 }

@@ -4,6 +4,7 @@
  * together (format.md 2.4).
  */
 #include "transfer/components.h"
+#include "judge/shape.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -319,7 +320,7 @@ static void find_shape(struct zfile *f, struct zplan *p)
     } else {
         shape_of_points(f, p, count, shape);
         have = f->component_capacity / width < count ? f->component_capacity / width : count;
-        if (shape[1] == 1)
+        if (shape[1] == 1 && zmpi_shape_will_look(&f->data.shapes, type, count))
             zmpi_component_take(type, data, have * n, (int)n, 0, f->component);
         data = f->component;
     }

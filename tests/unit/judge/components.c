@@ -197,3 +197,40 @@ Test(components, moved)
     free(back);
     free(planes);
 }
+
+/* Together: any bytes of any number of components, at any address, kept in the caches or not. */
+Test(components, placed)
+{
+    enum { POINTS = 97, MOST = 64, ROOM = POINTS * MOST * 8, MARK = 0xA5 };
+    static const int number[] = {2, 3, 5, 8, 9, 64};
+    unsigned char *planes = malloc(ROOM), *mixed = malloc(ROOM), *got = malloc(ROOM + 64);
+    struct kit_random r = {11};
+    cr_assert(planes && mixed && got);
+    for (size_t i = 0; i < ROOM; i++)
+        planes[i] = (unsigned char)kit_below(&r, 256);
+    for (int trial = 0; trial < 4000; trial++) {
+        const size_t n = (size_t)number[kit_below(&r, KIT_COUNT(number))];
+        const size_t width = kit_below(&r, 2) ? 8 : 4, all = POINTS * n * width;
+        struct zmpi_planes p = {.n = n, .width = width, .planes = n};
+        for (size_t c = 0; c < n; c++) {
+            p.word[c] = planes + c * POINTS * width;
+            zmpi_component_put(width == 8 ? ZMPI_F64 : ZMPI_F32, p.word[c], POINTS, (int)n, 0,
+                               mixed + c * width);
+        }
+        size_t lo = kit_below(&r, (unsigned)all), hi = lo + kit_below(&r, (unsigned)(all - lo) + 1);
+        if (trial % 3 == 0) { /* all of it */
+            lo = 0;
+            hi = all;
+        }
+        const size_t step = trial % 2 ? width : 1;
+        unsigned char *dst = got + 16 + kit_below(&r, 16) / step * step;
+        memset(got, MARK, ROOM + 64);
+        zmpi_components_place(&p, lo, hi, kit_below(&r, 2), dst);
+        cr_assert(memcmp(dst, mixed + lo, hi - lo) == 0, "%zu of %zu bytes, [%zu, %zu)", n, width,
+                  lo, hi);
+        cr_assert(dst[-1] == MARK && dst[hi - lo] == MARK);
+    }
+    free(planes);
+    free(mixed);
+    free(got);
+}

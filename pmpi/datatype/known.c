@@ -19,36 +19,46 @@ const struct zknown_rule *zknown_rule(void)
     return told ? &told->rule : NULL;
 }
 
-/* Whole elements that are known; NULL: there is at least a byte of something else. */
-static const struct zknown *find(uintptr_t address, uint64_t length)
+static const struct zknown *find(uintptr_t address)
 {
-    for (size_t i = 0; i < told->count; i++) {
-        const struct zknown *k = &told->known[i];
-        const size_t width = zmpi_type_size(k->element);
-        if (address >= k->begin && address < k->end)
-            return length <= k->end - address && (address - k->begin) % width == 0 &&
-                           length % width == 0
-                       ? k
-                       : NULL;
-    }
+    for (size_t i = 0; i < told->count; i++)
+        if (address >= told->known[i].begin && address < told->known[i].end)
+            return &told->known[i];
     return NULL;
 }
 
-/* What all segments of the call lie in; *alike: in one and the same. */
-static const struct zknown *find_all(const struct ztype *t, uintptr_t buf, MPI_Count count,
+/* Are the bytes whole elements that are known, and of the same type as those of *first, which is
+ * NULL before? Arrays may lie one behind the other. *alike: they are all in the first one. */
+static bool look(uintptr_t address, uint64_t length, const struct zknown **first, bool *alike)
+{
+    while (length > 0) {
+        const struct zknown *k = find(address);
+        if (!k || (*first && k->element != (*first)->element))
+            return false;
+        const uint64_t part = length < k->end - address ? length : k->end - address;
+        const size_t width = zmpi_type_size(k->element);
+        if ((address - k->begin) % width != 0 || part % width != 0)
+            return false;
+        *first = *first ? *first : k;
+        *alike = *alike && k == *first;
+        address += part;
+        length -= part;
+    }
+    return true;
+}
+
+/* What all segments of the call lie in, or the first of it; NULL: there is at least a byte of
+ * something else. */
+static const struct zknown *look_all(const struct ztype *t, uintptr_t buf, MPI_Count count,
                                      bool *alike)
 {
     const struct zknown *first = NULL;
-    *alike = true;
     for (MPI_Count i = 0; i < count; i++)
         for (size_t k = 0; k < t->count; k++) {
             const uintptr_t at =
                 buf + (uintptr_t)((int64_t)i * t->extent) + (uintptr_t)t->segment[k].offset;
-            const struct zknown *one = find(at, t->segment[k].length);
-            first = first ? first : one;
-            if (!one || one->element != first->element)
+            if (!look(at, t->segment[k].length, &first, alike))
                 return NULL;
-            *alike = *alike && one == first;
         }
     return first;
 }
@@ -70,7 +80,10 @@ void zknown_look(struct zmemory *m, const struct ztype *t, const void *buf, MPI_
     bool alike = true;
     if (!told || m->element != ZMPI_BYTES || m->bytes == 0)
         return;
-    k = m->data ? find((uintptr_t)m->data, m->bytes) : find_all(t, (uintptr_t)buf, count, &alike);
+    if (!m->data)
+        k = look_all(t, (uintptr_t)buf, count, &alike);
+    else if (!look((uintptr_t)m->data, m->bytes, &k, &alike))
+        return;
     if (!k)
         return;
     m->element = k->element;

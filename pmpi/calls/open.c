@@ -285,7 +285,7 @@ static int open_container(struct zfile *f, MPI_Comm comm, const char *name, MPI_
         drop_file(f);
     } else {
         if (f->options.hdf5 == ZMPI_HDF5_CONTAINER && zfile_may_write(f))
-            zhdf5_wanted();
+            zhdf5_wanted((uint64_t)f->options.exact_below);
         zfile_add(f);
         zfile_done(f);
     }

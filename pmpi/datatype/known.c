@@ -80,6 +80,11 @@ void zknown_look(struct zmemory *m, const struct ztype *t, const void *buf, MPI_
     bool alike = true;
     if (!told || m->element != ZMPI_BYTES || m->bytes == 0)
         return;
+    if (told->small) {
+        m->told = true;
+        m->array = 1;
+        return;
+    }
     if (!m->data)
         k = look_all(t, (uintptr_t)buf, count, &alike);
     else if (!look((uintptr_t)m->data, m->bytes, &k, &alike))

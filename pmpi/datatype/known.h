@@ -27,6 +27,7 @@ struct zknown {
 struct zknown_list {
     const struct zknown *known;
     size_t count;
+    bool small; /* all that the call writes is of an array that is exact, as it is small */
     struct zknown_rule rule;
     const struct zknown_list *outer; /* of the call that this one is made in */
 };

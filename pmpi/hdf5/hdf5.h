@@ -165,9 +165,12 @@ void zhdf5_missing(const char *function);
 bool zhdf5_is_opening(void);
 bool zhdf5_is_truncating(void);
 
-/* A file is open in whose datasets floats are to be known as such. */
-void zhdf5_wanted(void);
+/* A file is open in whose datasets floats are to be known as such; in it, arrays of up to so many
+ * are exact. */
+void zhdf5_wanted(uint64_t exact_below);
 bool zhdf5_is_wanted(void);
+/* Up to how many in each such file. */
+uint64_t zhdf5_exact_below(void);
 
 /* A function of HDF5's that programs find here first; and the library h that has the next one. */
 #define ZHDF5_SHOWN __attribute__((visibility("default")))

@@ -144,7 +144,7 @@ static hid_t list_of(const struct zhdf5 *h, const struct created *c)
 /* dataset: what came of it; by the program's list, or a copy, which is closed. */
 static hid_t created(const struct zhdf5 *h, const struct created *c, hid_t list, hid_t dataset)
 {
-    zhdf5_dataset_created(h, dataset, c->type, list, c->name);
+    zhdf5_dataset_created(h, dataset, c->type, c->space, list, c->name);
     if (list != c->list)
         h->H5Pclose(list);
     return dataset;

@@ -145,6 +145,14 @@ static bool find_bound(const struct zhdf5 *h, hid_t dataset, struct zhdf5_datase
     return found;
 }
 
+/* Contiguous, and of so few elements that it is exact though they be complex. Programs make
+ * thousands of these. */
+static bool is_small(const struct zhdf5 *h, hid_t space, hid_t list)
+{
+    return list == ZH5P_DEFAULT && !zhdf5_filter_is_used() && !zhdf5_rules_are() &&
+           (uint64_t)h->H5Sget_simple_extent_npoints(space) <= zhdf5_exact_below() / 2;
+}
+
 /* From its type and its creation list, which may be H5P_DEFAULT. */
 static void learn(const struct zhdf5 *h, hid_t dataset, hid_t type, hid_t list, bool named)
 {
@@ -168,10 +176,24 @@ static void learn(const struct zhdf5 *h, hid_t dataset, hid_t type, hid_t list, 
         put(h, dataset, &d);
 }
 
-void zhdf5_dataset_created(const struct zhdf5 *h, hid_t dataset, hid_t type, hid_t list, bool named)
+void zhdf5_dataset_created(const struct zhdf5 *h, hid_t dataset, hid_t type, hid_t space,
+                           hid_t list, bool named)
 {
-    if (dataset >= 0 && zhdf5_datasets_matter() && zhdf5_is_known(h))
+    if (dataset < 0 || !zhdf5_datasets_matter() || !zhdf5_is_known(h))
+        return;
+    if (is_small(h, space, list))
+        put(h, dataset, &(struct zhdf5_dataset){.element = ZMPI_BYTES, .small = true});
+    else
         learn(h, dataset, type, list, named);
+}
+
+void zhdf5_dataset_small(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d)
+{
+    const hid_t type = h->H5Iget_type(dataset) == ZH5I_DATASET ? h->H5Dget_type(dataset) : -1;
+    d->layout = ZH5D_CONTIGUOUS;
+    d->numbers = type >= 0 ? zhdf5_floats(h, type, &d->element) : 0;
+    if (type >= 0)
+        h->H5Tclose(type);
 }
 
 void zhdf5_dataset_opened(const struct zhdf5 *h, hid_t object)

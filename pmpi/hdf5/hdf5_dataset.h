@@ -15,6 +15,7 @@
 struct zhdf5_dataset {
     enum zmpi_type element; /* of the numbers, where there are any */
     size_t numbers; /* floats of this machine in an element: 1, 2 where it is complex; 0: others */
+    bool small;     /* it cannot grow, and is exact in every file: nothing else is known of it */
     int layout;
     int chunk_rank; /* of chunks */
     hsize_t chunk[ZH5S_MAX_RANK];
@@ -28,13 +29,16 @@ struct zhdf5_dataset {
 /* Does anything depend on what is known of datasets? */
 bool zhdf5_datasets_matter(void);
 
-/* H5Dcreate has made a dataset by this type and list. named: not by H5Dcreate_anon. */
-void zhdf5_dataset_created(const struct zhdf5 *h, hid_t dataset, hid_t type, hid_t list,
-                           bool named);
+/* H5Dcreate has made a dataset by this type, space and list. named: not by H5Dcreate_anon. */
+void zhdf5_dataset_created(const struct zhdf5 *h, hid_t dataset, hid_t type, hid_t space,
+                           hid_t list, bool named);
 /* A call has opened an object, perhaps a dataset. HDF5 may read metadata, as the call just did. */
 void zhdf5_dataset_opened(const struct zhdf5 *h, hid_t object);
 /* H5close: the same numbers may be others' handles next. */
 void zhdf5_datasets_forget(const struct zhdf5 *h);
+
+/* What else there is to know of a small one, where it is written together with others. Local. */
+void zhdf5_dataset_small(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d);
 
 /* Local, and without a call of HDF5. False: nothing is known. */
 bool zhdf5_dataset_find(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d);

@@ -5,6 +5,7 @@
 #include "hdf5/hdf5_filter.h"
 
 static atomic_bool wanted;
+static _Atomic uint64_t least = UINT64_MAX;
 static _Thread_local int opening;
 static _Thread_local bool truncating;
 
@@ -18,14 +19,22 @@ bool zhdf5_is_truncating(void)
     return truncating;
 }
 
-void zhdf5_wanted(void)
+void zhdf5_wanted(uint64_t exact_below)
 {
+    uint64_t before = atomic_load(&least);
+    while (exact_below < before && !atomic_compare_exchange_weak(&least, &before, exact_below)) {
+    }
     atomic_store_explicit(&wanted, true, memory_order_release);
 }
 
 bool zhdf5_is_wanted(void)
 {
     return atomic_load_explicit(&wanted, memory_order_acquire);
+}
+
+uint64_t zhdf5_exact_below(void)
+{
+    return zhdf5_is_wanted() ? atomic_load(&least) : 0;
 }
 
 /* HDF5 may open files inside of others' opening: by links, or by what a program is called for. */

@@ -20,9 +20,10 @@ static void tell_one(struct told *told, const struct zhdf5 *h, const struct zhdf
     struct zhdf5_dataset d;
     const bool found = zhdf5_is_wanted() && zhdf5_dataset_find(h, t->dataset, &d);
     told->many = NULL;
-    told->list = (struct zknown_list){&told->one, 0, {0}, NULL};
+    told->list = (struct zknown_list){.known = &told->one};
     if (found) {
         told->list.rule = d.rule;
+        told->list.small = d.small;
         told->list.count = zhdf5_select(h, t, &d, &told->one);
     }
     zknown_begin(&told->list);
@@ -34,11 +35,14 @@ static void tell_many(struct told *told, const struct zhdf5 *h, size_t count, co
     const bool given = dataset && type && memory && file && buf && count;
     struct zknown_rule *const rule = &told->list.rule;
     told->many = zhdf5_is_wanted() && given ? calloc(count, sizeof *told->many) : NULL;
-    told->list = (struct zknown_list){told->many, 0, {0}, NULL};
+    told->list = (struct zknown_list){.known = told->many};
     for (size_t i = 0; told->many && i < count; i++) {
         const struct zhdf5_transfer t = {dataset[i], type[i], memory[i], file[i], buf[i]};
         struct zhdf5_dataset d = {.rule = {0}};
-        if (zhdf5_dataset_find(h, dataset[i], &d))
+        const bool found = zhdf5_dataset_find(h, dataset[i], &d);
+        if (found && d.small)
+            zhdf5_dataset_small(h, dataset[i], &d);
+        if (found)
             told->list.count += zhdf5_select(h, &t, &d, &told->many[told->list.count]);
         if (i == 0)
             *rule = d.rule;

@@ -100,11 +100,9 @@ static void write_sets(const char *how, const hid_t *set)
         if (strcmp(how, "multi") == 0)
             H5(write_multi(2, two, type, in, to, together, from));
         else if (strcmp(how, "multi_async") == 0)
-            H5(write_multi_async("", "", 0, 2, two, type, in, to, together, from,
-                                 events));
+            H5(write_multi_async("", "", 0, 2, two, type, in, to, together, from, events));
         for (int k = 0; k < 2 && strcmp(how, "async") == 0; k++)
-            H5(write_async("", "", 0, two[k], type[k], memory, place, together, from[k],
-                           events));
+            H5(write_async("", "", 0, two[k], type[k], memory, place, together, from[k], events));
     }
     end_events();
     H5(H5Pclose(together));

@@ -1,0 +1,29 @@
+#!/bin/bash
+# hdf5_misuse_test.sh MPIEXEC LIBZMPI ZMPI PROGRAM: what few programs do with HDF5 (hdf5_misuse.c), in containers; files of other
+# drivers than MPI-IO are left alone; with ZMPI_HDF5=filter, a plug-in that one rank alone has not is nobody's.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/../../../scripts/lib.sh"
+launcher=$1 lib=$2 zmpi=$3 program=$4
+
+# run RANKS CASE NAME=VALUE...
+run() {
+    local ranks=$1 what=$2
+    shift 2
+    run_mpi "$launcher" "$ranks" LD_PRELOAD="$lib" ZMPI_ERROR_BOUND=abs=1e-3 ZMPI_EXACT_BELOW=4096 ZMPI_LEAST_RATIO=0 "$@" -- \
+        "$program" "$what" "$what.h5" >log 2>&1 || die "$what on $ranks ranks with $*: $(cat log)"
+}
+
+for ranks in 1 2; do
+    for what in deleted twice inside bad freed racing; do
+        run $ranks $what ZMPI_HDF5=container
+        head -c 5 $what.h5 | grep -q ZMPI || die "$what.h5: is no container"
+        "$zmpi" verify $what.h5
+    done
+done
+for what in core stdio split; do
+    for how in container filter; do
+        run 1 $what ZMPI_HDF5=$how
+        ! grep -q ZMPI <(head -qc 5 $what.h5*) || die "$what: is a container"
+    done
+done

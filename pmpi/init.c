@@ -2,6 +2,7 @@
 #include "base/pool.h"
 #include "collective/coll.h"
 #include "dry/dry_rows.h"
+#include "hdf5/hdf5_filter.h"
 #include "mpi/next.h"
 #include "mpi/presence.h"
 #include "mpi/runtime.h"
@@ -96,8 +97,10 @@ static void start(void)
     finish_last();
     if (missing >= 0)
         stay_out(rank, missing);
-    else
+    else {
         zruntime_agree(rank);
+        zhdf5_filter_agree();
+    }
 }
 
 int zw_init(int *argc, char ***argv)

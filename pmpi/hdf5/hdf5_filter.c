@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -68,6 +69,17 @@ static void load(void)
 bool zhdf5_filter_is_used(void)
 {
     return atomic_load_explicit(&used, memory_order_acquire);
+}
+
+void zhdf5_filter_agree(void)
+{
+    if (zruntime_off() || zruntime_options()->hdf5 != ZMPI_HDF5_FILTER)
+        return;
+    pthread_once(&once, load);
+    int mine = zhdf5_filter_is_used(), all = 0;
+    if (PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) || (mine && !all)) {
+        atomic_store(&used, false);
+    }
 }
 
 void zhdf5_filter_set_range(const struct zmpi_range *range)

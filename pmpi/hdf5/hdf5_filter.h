@@ -10,6 +10,9 @@
 
 /* Before a file is opened: this HDF5 library knows the filter, or the place where it is. */
 void zhdf5_filter_ready(const struct zhdf5 *h);
+/* In MPI_Init, collective: where a rank has no filter, no rank uses it, as all create the same
+ * datasets. */
+void zhdf5_filter_agree(void);
 /* ZMPI_HDF5=filter, and the filter is there. */
 bool zhdf5_filter_is_used(void);
 /* rel and psnr of what this thread compresses are of this range; NULL: of each chunk. */

@@ -1,6 +1,6 @@
 #!/bin/bash
-# hdf5_misuse_test.sh MPIEXEC LIBZMPI ZMPI PROGRAM: what few programs do with HDF5 (hdf5_misuse.c), in containers; files of other
-# drivers than MPI-IO are left alone; with ZMPI_HDF5=filter, a plug-in that one rank alone has not is nobody's.
+# hdf5_misuse_test.sh MPIEXEC LIBZMPI ZMPI PROGRAM: what few programs do with HDF5 (hdf5_misuse.c), in containers; files of
+# other drivers than MPI-IO are left alone.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../../scripts/lib.sh"

@@ -47,7 +47,8 @@ static void load(void)
     char file[PATH_MAX + 16];
     const void *(*info)(void);
     find_folder();
-    if (zruntime_off() || zruntime_options()->hdf5 != ZMPI_HDF5_FILTER)
+    if (zruntime_off() || zruntime_options()->never /* other ranks may have no libzmpi.so */ ||
+        zruntime_options()->hdf5 != ZMPI_HDF5_FILTER)
         return;
     snprintf(file, sizeof file, "%s/libh5zmpi.so", folder);
     void *handle = folder[0] ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;

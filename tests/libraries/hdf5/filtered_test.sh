@@ -71,7 +71,7 @@ run 2 write field.dat "${filter[@]}" ZMPI_ERROR_BOUND=abs=5e10
 filtered field.dat 10
 compare -d 5e10 plain.h5 field.dat || die "field.dat: out of bounds"
 
-# Rank 1 has a library without the plug-in: then no rank uses it.
+# Rank 1 has a library without the plug-in, or none: then no rank uses it.
 own=$(grep -oE '[^:]*/libzmpi\.so[^:]*' <<<"$lib")
 rm -rf bare
 mkdir bare
@@ -79,15 +79,18 @@ cp -L "$own" bare/libzmpi.so
 cp -P "${own%/*}"/libzmpi_codec.so* bare/
 cat >some.sh <<'END'
 #!/bin/bash
-[[ ${OMPI_COMM_WORLD_RANK-${PMI_RANK-0}} != 1 ]] || LIB=$PWD/bare/libzmpi.so
-LD_PRELOAD=$LIB exec "$@"
+[[ ${OMPI_COMM_WORLD_RANK-${PMI_RANK-0}} != 1 ]] || FIRST=$SECOND
+LD_PRELOAD=$FIRST exec "$@"
 END
 chmod +x some.sh
-run_mpi "$launcher" 2 LIB="$lib" ZMPI_HDF5=filter ZMPI_EXACT_BELOW=4096 ZMPI_ERROR_BOUND=rel=1e-3 -- \
-    ./some.sh "$program" write missing.h5 >out.txt 2>log.txt || die "rank 1 without plug-in: $(cat log.txt)"
-filtered missing.h5 0
-compare plain.h5 missing.h5 || die "missing.h5: differs"
-grep -q 'bare/zmpi/hdf5/libh5zmpi.so is not there' log.txt || die "missing.h5: not told: $(cat log.txt)"
+for second in "$PWD/bare/libzmpi.so" ''; do
+    run_mpi "$launcher" 2 FIRST="$lib" SECOND="$second" ZMPI_HDF5=filter ZMPI_EXACT_BELOW=4096 ZMPI_ERROR_BOUND=rel=1e-3 -- \
+        ./some.sh "$program" write missing.h5 >out.txt 2>log.txt || die "rank 1 with '$second': $(cat log.txt)"
+    filtered missing.h5 0
+    compare plain.h5 missing.h5 || die "missing.h5: differs, rank 1 with '$second'"
+    grep -qE 'bare/zmpi/hdf5/libh5zmpi.so is not there|rank 1 of MPI_COMM_WORLD runs without libzmpi.so' log.txt ||
+        die "rank 1 with '$second': not told: $(cat log.txt)"
+done
 
 # What HDF5 refuses is told of: independent transfers always, conversions by HDF5 1.10.
 for what in alone first converted; do

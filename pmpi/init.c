@@ -49,8 +49,10 @@ static void finish(void)
 {
     rescue_open_files();
     zcomm_finalize();
-    if (zruntime_agreed())
+    if (zruntime_agreed()) {
+        zcall_dry_end();
         zreport_finalize();
+    }
     zmpi_pool_stop();
     zmpi_device_give_all();
 }

@@ -192,27 +192,6 @@ void zdry_write(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count
 
 /* ---- its end ---- */
 
-enum {
-    SUMS = 3 + (int)(sizeof(struct zmpi_trials) / sizeof(double)),
-    MOST = (int)(sizeof(struct zmpi_trial_most) / sizeof(double))
-};
-
-/* Of all ranks, on the first. */
-static int sum_up(struct zdry_row *row, MPI_Comm comm)
-{
-    double sum[SUMS] = {row->calls, row->bytes, row->sampled}, sums[SUMS] = {0};
-    struct zmpi_trial_most most = row->most;
-    memcpy(sum + 3, &row->trials, sizeof row->trials);
-    int rc = PMPI_Reduce(sum, sums, SUMS, MPI_DOUBLE, MPI_SUM, 0, comm);
-    if (!rc)
-        rc = PMPI_Reduce((double *)&most, (double *)&row->most, MOST, MPI_DOUBLE, MPI_MAX, 0, comm);
-    row->calls = sums[0];
-    row->bytes = sums[1];
-    row->sampled = sums[2];
-    memcpy(&row->trials, sums + 3, sizeof row->trials);
-    return rc;
-}
-
 void zdry_close(MPI_File fh)
 {
     struct dry *d = find(fh);
@@ -223,7 +202,7 @@ void zdry_close(MPI_File fh)
     pthread_mutex_unlock(&lock);
     atomic_fetch_sub_explicit(&zdry_files, 1, memory_order_release);
     struct zfile *f = d->f;
-    if (!sum_up(&d->row, f->comm) && f->rank == 0 && d->row.bytes > 0)
+    if (!zdry_sum(&d->row, f->comm) && f->rank == 0 && d->row.bytes > 0)
         zdry_keep(&d->row);
     PMPI_Comm_free(&f->comm);
     drop(f);

@@ -230,11 +230,18 @@ struct zcall {
 
 /*
  * May this call be compressed? bytes: of the largest block if every rank knows it, else 0 (v
- * forms). `given`: what this rank contributes, for the report. False: the call goes to MPI as it
- * is. Same answer on all ranks.
+ * forms). `given`: what this rank contributes, for the report. `sent`: that, for a dry run, or
+ * NULL; what a root alone sends counts there alone. False: the call goes to MPI as it is. Same
+ * answer on all ranks.
  */
 bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all_know,
-                 uint64_t bytes, uint64_t given);
+                 uint64_t bytes, uint64_t given, struct zside *sent);
+/* Do these settings select the operation, with whatever bound? */
+bool zcall_wanted(const struct zmpi_options *o, enum zop op);
+/* coll_dry.c: of a call that goes to MPI as it is, what it would send. Collective. */
+void zcall_dry(struct zcall *c, struct zside *sent);
+/* A dry run's rows of all processes, to the first. Collective on MPI_COMM_WORLD. */
+void zcall_dry_end(void);
 /* Is the encoder to be chosen? */
 bool zcall_picks(const struct zcall *c);
 /* Before the agreement: there are data of this type. */

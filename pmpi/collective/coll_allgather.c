@@ -49,7 +49,7 @@ int zw_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     struct zside send = zside_of(sendbuf, sendcount, sendtype);
     struct zside recv = zside_of(recvbuf, recvcount, recvtype);
     uint64_t bytes = zside_bytes(recvcount, recvtype);
-    if (zcall_begin(&c, ZOP_ALLGATHER, 0, comm, true, bytes, bytes) &&
+    if (zcall_begin(&c, ZOP_ALLGATHER, 0, comm, true, bytes, bytes, in_place ? NULL : &send) &&
         allgather(&c, in_place ? NULL : &send, &recv))
         return zcall_end(&c, MPI_SUCCESS);
     return zcall_end(
@@ -76,8 +76,8 @@ int zw_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     struct zside send = zside_of(sendbuf, sendcount, sendtype);
     struct zside recv = zside_of_v(recvbuf, recvcounts, displs, recvtype);
     uint64_t given = in_place ? 0 : zside_bytes(sendcount, sendtype);
-    if (zcall_begin(&c, ZOP_ALLGATHERV, 0, comm, true, largest(recvcounts, recvtype, comm),
-                    given) &&
+    if (zcall_begin(&c, ZOP_ALLGATHERV, 0, comm, true, largest(recvcounts, recvtype, comm), given,
+                    in_place ? NULL : &send) &&
         allgather(&c, in_place ? NULL : &send, &recv))
         return zcall_end(&c, MPI_SUCCESS);
     return zcall_end(&c, PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,

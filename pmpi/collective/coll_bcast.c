@@ -49,7 +49,7 @@ int zw_bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm 
     struct zcall c;
     struct zside side = zside_of(buffer, count, datatype);
     uint64_t bytes = zside_bytes(count, datatype);
-    if (zcall_begin(&c, ZOP_BCAST, root, comm, true, bytes, bytes) && bcast(&c, &side))
+    if (zcall_begin(&c, ZOP_BCAST, root, comm, true, bytes, bytes, &side) && bcast(&c, &side))
         return zcall_end(&c, MPI_SUCCESS);
     return zcall_end(&c, PMPI_Bcast(buffer, count, datatype, root, comm));
 }

@@ -14,12 +14,16 @@ static const char *const option_names[ZOPS] = {
 #undef X
 };
 
+bool zcall_wanted(const struct zmpi_options *o, enum zop op)
+{
+    return o->collective_mode != ZMPI_COLLECTIVE_NEVER &&
+           (zmpi_options_collective(o, option_names[op]) ||
+            (op == ZOP_BCAST && zmpi_options_collective(o, "bcast_lossy")));
+}
+
 static bool selected(const struct zmpi_options *o, enum zop op)
 {
-    if (!o->bound_set || o->collective_mode == ZMPI_COLLECTIVE_NEVER)
-        return false;
-    return zmpi_options_collective(o, option_names[op]) ||
-           (op == ZOP_BCAST && zmpi_options_collective(o, "bcast_lossy"));
+    return o->bound_set && zcall_wanted(o, op);
 }
 
 static struct zcomm *state_of(const struct zcall *c, uint64_t bytes)
@@ -50,7 +54,7 @@ static bool goes_raw(struct zcall *c)
 }
 
 bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all_know,
-                 uint64_t bytes, uint64_t given)
+                 uint64_t bytes, uint64_t given, struct zside *sent)
 {
     *c = (struct zcall){.comm = comm,
                         .op = op,
@@ -62,6 +66,10 @@ bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all
     c->raw = c->sent = (double)given;
     if (!zruntime_agreed() || (all_know && bytes == 0))
         return false;
+    if (zruntime_options()->dry_run) {
+        zcall_dry(c, sent);
+        return false;
+    }
     struct zcomm *s = c->state = state_of(c, bytes);
     if (!s || !selected(&s->options, op) || (all_know && !zrule_enough(c)))
         return false;

@@ -15,7 +15,7 @@ int zw_gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *r
     struct zside send = zside_of(sendbuf, sendcount, sendtype);
     struct zside recv = zside_of(recvbuf, recvcount, recvtype);
     uint64_t bytes = in_place ? zside_bytes(recvcount, recvtype) : zside_bytes(sendcount, sendtype);
-    if (zcall_begin(&c, ZOP_GATHER, root, comm, true, bytes, bytes) &&
+    if (zcall_begin(&c, ZOP_GATHER, root, comm, true, bytes, bytes, in_place ? NULL : &send) &&
         zlanes_run(&c, in_place ? NULL : &send, c.state->rank == root ? &recv : NULL))
         return zcall_end(&c, MPI_SUCCESS);
     return zcall_end(
@@ -31,7 +31,7 @@ int zw_gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
     struct zside send = zside_of(sendbuf, sendcount, sendtype);
     struct zside recv = zside_of_v(recvbuf, recvcounts, displs, recvtype);
     uint64_t given = in_place ? 0 : zside_bytes(sendcount, sendtype);
-    if (zcall_begin(&c, ZOP_GATHERV, root, comm, false, 0, given) &&
+    if (zcall_begin(&c, ZOP_GATHERV, root, comm, false, 0, given, in_place ? NULL : &send) &&
         zlanes_run(&c, in_place ? NULL : &send, c.state->rank == root ? &recv : NULL))
         return zcall_end(&c, MPI_SUCCESS);
     return zcall_end(&c, PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,

@@ -13,7 +13,7 @@ int zw_scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
     struct zside send = zside_of(sendbuf, sendcount, sendtype);
     struct zside recv = zside_of(recvbuf, recvcount, recvtype);
     uint64_t bytes = in_place ? zside_bytes(sendcount, sendtype) : zside_bytes(recvcount, recvtype);
-    if (zcall_begin(&c, ZOP_SCATTER, root, comm, true, bytes, bytes) &&
+    if (zcall_begin(&c, ZOP_SCATTER, root, comm, true, bytes, bytes, &send) &&
         zlanes_run(&c, c.state->rank == root ? &send : NULL, in_place ? NULL : &recv))
         return zcall_end(&c, MPI_SUCCESS);
     return zcall_end(
@@ -29,7 +29,7 @@ int zw_scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
     struct zside send = zside_of_v(sendbuf, sendcounts, displs, sendtype);
     struct zside recv = zside_of(recvbuf, recvcount, recvtype);
     uint64_t given = in_place ? 0 : zside_bytes(recvcount, recvtype);
-    if (zcall_begin(&c, ZOP_SCATTERV, root, comm, false, 0, given) &&
+    if (zcall_begin(&c, ZOP_SCATTERV, root, comm, false, 0, given, &send) &&
         zlanes_run(&c, c.state->rank == root ? &send : NULL, in_place ? NULL : &recv))
         return zcall_end(&c, MPI_SUCCESS);
     return zcall_end(&c, PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,

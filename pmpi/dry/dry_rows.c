@@ -40,6 +40,26 @@ void zdry_spent(double seconds)
     pthread_mutex_unlock(&lock);
 }
 
+enum {
+    SUMS = 3 + (int)(sizeof(struct zmpi_trials) / sizeof(double)),
+    MOST = (int)(sizeof(struct zmpi_trial_most) / sizeof(double))
+};
+
+int zdry_sum(struct zdry_row *row, MPI_Comm comm)
+{
+    double sum[SUMS] = {row->calls, row->bytes, row->sampled}, sums[SUMS] = {0};
+    struct zmpi_trial_most most = row->most;
+    memcpy(sum + 3, &row->trials, sizeof row->trials);
+    int rc = PMPI_Reduce(sum, sums, SUMS, MPI_DOUBLE, MPI_SUM, 0, comm);
+    if (!rc)
+        rc = PMPI_Reduce((double *)&most, (double *)&row->most, MOST, MPI_DOUBLE, MPI_MAX, 0, comm);
+    row->calls = sums[0];
+    row->bytes = sums[1];
+    row->sampled = sums[2];
+    memcpy(&row->trials, sums + 3, sizeof row->trials);
+    return rc;
+}
+
 void zdry_keep(const struct zdry_row *row)
 {
     pthread_mutex_lock(&lock);

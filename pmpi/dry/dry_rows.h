@@ -3,10 +3,12 @@
 #ifndef ZMPI_DRY_ROWS_H
 #define ZMPI_DRY_ROWS_H
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
+#include "next_mpi.h"
 #include "stream/trial.h"
 
 /* What one file, or one collective operation, would be. Plain data: it travels as bytes. */
@@ -27,6 +29,8 @@ void zdry_begin(void);
 double zdry_left(void);
 void zdry_spent(double seconds);
 
+/* Of all ranks, on the first. Collective. */
+int zdry_sum(struct zdry_row *row, MPI_Comm comm);
 /* A finished one, on the process that tells of it. */
 void zdry_keep(const struct zdry_row *row);
 size_t zdry_rows(const struct zdry_row **rows);

@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 check() {
     echo "== $1"
     readelf -d "$1" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -E 'zmpi|mpi' | head -n 1 | grep zmpi
-    "$mpiexec" -n 1 "$1"
+    "${2:-$mpiexec}" -n 1 "$1"
 }
 
 "$cmake" -G Ninja -S "$here/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix"
@@ -29,6 +29,19 @@ libdir=$(pkg-config --variable=libdir zmpi)
 # shellcheck disable=SC2046 # several words are meant
 "$mpicc" -o "$work/consumer" "$here/consumer/consumer.c" $(pkg-config --cflags --libs zmpi) -Wl,-rpath,"$libdir"
 check "$work/consumer"
+
+# With another MPI, that one's library; it says so where there is none.
+for kind in openmpi mpich; do
+    command -v mpicc.$kind mpirun.$kind >/dev/null && [ -d "$libdir/zmpi/$kind" ] || continue
+    "$cmake" -G Ninja -S "$here/consumer" -B "$work/$kind" -DCMAKE_PREFIX_PATH="$work/prefix" -DMPI_C_COMPILER=mpicc.$kind
+    "$cmake" --build "$work/$kind"
+    check "$work/$kind/consumer" "mpirun.$kind"
+    mv "$libdir/zmpi/$kind" "$work/away"
+    "$cmake" -G Ninja -S "$here/consumer" -B "$work/no-$kind" -DCMAKE_PREFIX_PATH="$work/prefix" -DMPI_C_COMPILER=mpicc.$kind \
+        >"$work/out" 2>&1 && exit 1
+    tr -s ' \n' ' ' <"$work/out" | grep -q "libzmpi.so is not there" || { cat "$work/out"; exit 1; }
+    mv "$work/away" "$libdir/zmpi/$kind"
+done
 
 # The codec alone, by a program that knows no MPI, where none can be found.
 "$cmake" -G Ninja -S "$here/codec_consumer" -B "$work/codec" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON

@@ -201,6 +201,8 @@ static int advise(const char *path, const struct wish *w)
     }
     cJSON_ArrayForEach(row, rows)
     {
+        if (cJSON_HasObjectItem(row, "collective"))
+            continue;
         struct pattern *p = find(&list, report_text(row, "path"));
         if (p)
             add_file(p, row);

@@ -260,7 +260,8 @@ static void dry_table(FILE *out, const cJSON *rows)
     const cJSON *f, *e;
     if (cJSON_GetArraySize(rows) == 0)
         return;
-    fputs("<h3>A dry run: what would be</h3><div class=card><table><tr><th>file<th>written<th "
+    fputs("<h3>A dry run: what would be</h3><div class=card><table><tr><th>file or "
+          "collective<th>written, sent<th "
           "class=l>bound<th class=l>codec<th>ratio<th>saved<th>seconds of a core\n",
           out);
     cJSON_ArrayForEach(f, rows)
@@ -270,7 +271,8 @@ static void dry_table(FILE *out, const cJSON *rows)
         {
             fputs("<tr><td>", out);
             if (first)
-                put(out, report_text(f, "path"));
+                put(out,
+                    report_text(f, cJSON_HasObjectItem(f, "collective") ? "collective" : "path"));
             fputs("<td>", out);
             if (first)
                 put_bytes(out, report_number(f, "bytes"));

@@ -6,6 +6,7 @@
 #include "mpi/next.h"
 #include "mpi/presence.h"
 #include "mpi/runtime.h"
+#include "mpi/timeline.h"
 #include "report/report.h"
 #include "wrappers.h"
 
@@ -103,6 +104,7 @@ static void start(void)
         zruntime_agree(rank);
         zhdf5_filter_agree();
     }
+    ztimeline_begin();
 }
 
 int zw_init(int *argc, char ***argv)

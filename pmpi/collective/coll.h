@@ -236,8 +236,6 @@ struct zcall {
  */
 bool zcall_begin(struct zcall *c, enum zop op, int root, MPI_Comm comm, bool all_know,
                  uint64_t bytes, uint64_t given, struct zside *sent);
-/* Do these settings select the operation, with whatever bound? */
-bool zcall_wanted(const struct zmpi_options *o, enum zop op);
 /* coll_dry.c: of a call that goes to MPI as it is, what it would send. Collective. */
 void zcall_dry(struct zcall *c, struct zside *sent);
 /* A dry run's rows of all processes, to the first. Collective on MPI_COMM_WORLD. */

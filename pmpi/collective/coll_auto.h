@@ -12,6 +12,8 @@ struct zauto_ways {
 
 /* ---- coll_rule.c ---- */
 
+/* Do these settings select the operation, with whatever bound? */
+bool zrule_wanted(const struct zmpi_options *o, enum zop op);
 /* May measured times, which are others in each run, decide what becomes of any data? */
 bool zrule_by_time(const struct zcall *c);
 /* Is the call large enough to be compressed? */

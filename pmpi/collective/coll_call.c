@@ -7,23 +7,11 @@
 
 #include "collective/coll_auto.h"
 #include "mpi/runtime.h"
-
-static const char *const option_names[ZOPS] = {
-#define X(id, name, option) [ZOP_##id] = option,
-    ZOP_LIST(X)
-#undef X
-};
-
-bool zcall_wanted(const struct zmpi_options *o, enum zop op)
-{
-    return o->collective_mode != ZMPI_COLLECTIVE_NEVER &&
-           (zmpi_options_collective(o, option_names[op]) ||
-            (op == ZOP_BCAST && zmpi_options_collective(o, "bcast_lossy")));
-}
+#include "mpi/timeline.h"
 
 static bool selected(const struct zmpi_options *o, enum zop op)
 {
-    return o->bound_set && zcall_wanted(o, op);
+    return o->bound_set && zrule_wanted(o, op);
 }
 
 static struct zcomm *state_of(const struct zcall *c, uint64_t bytes)
@@ -308,6 +296,7 @@ int zcall_end(struct zcall *c, int rc)
         measured(c, outcome.seconds);
     }
     if (c->kind == ZCALL_COMPRESSED) {
+        ztimeline_call(ZTIMELINE_SEND, c->start, c->raw);
         outcome.ratio_bound = zcall_wants_ratio(c) ? zcall_ratio_bound(c) : 0;
         outcome.decoded = (double)(s->offload.decoded.bytes - s->decoded);
         s->decoded = s->offload.decoded.bytes;

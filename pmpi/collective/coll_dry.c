@@ -132,10 +132,10 @@ void zcall_dry(struct zcall *c, struct zside *sent)
 {
     const struct zmpi_options *o = zruntime_options();
     const bool large = !c->all_know || c->bytes >= o->collective_min;
-    if (!large || !(o->comm_rules || zcall_wanted(o, c->op)))
+    if (!large || !(o->comm_rules || zrule_wanted(o, c->op)))
         return;
     struct zcomm *s = c->state = zcomm_make(c->comm);
-    if (!s || !zcall_wanted(&s->options, c->op) || c->root < 0 || c->root >= s->ranks ||
+    if (!s || !zrule_wanted(&s->options, c->op) || c->root < 0 || c->root >= s->ranks ||
         (s->one_node && s->options.collective_mode != ZMPI_COLLECTIVE_ALWAYS))
         return;
     const struct zmpi_floats program = zmpi_floats_hold();

@@ -4,6 +4,19 @@
  */
 #include "collective/coll_auto.h"
 
+static const char *const option_names[ZOPS] = {
+#define X(id, name, option) [ZOP_##id] = option,
+    ZOP_LIST(X)
+#undef X
+};
+
+bool zrule_wanted(const struct zmpi_options *o, enum zop op)
+{
+    return o->collective_mode != ZMPI_COLLECTIVE_NEVER &&
+           (zmpi_options_collective(o, option_names[op]) ||
+            (op == ZOP_BCAST && zmpi_options_collective(o, "bcast_lossy")));
+}
+
 bool zrule_by_time(const struct zcall *c)
 {
     return c->exact || c->state->options.bound.mode == ZMPI_LOSSLESS ||

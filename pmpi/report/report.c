@@ -12,6 +12,7 @@
 #include "collective/coll.h"
 #include "dry/dry_rows.h"
 #include "mpi/runtime.h"
+#include "mpi/timeline.h"
 #include "report/entry.h"
 #include "report/left.h"
 #include "report/report.h"
@@ -231,6 +232,7 @@ static void print_json(const char *path, const struct entry *e, size_t n, const 
     fputs("  ],\n", out);
     zentry_print_json_more(out, &others);
     zleft_print_json(out, left->list, left->count, &left->more);
+    ztimeline_print_json(out);
     zdry_print_json(out, dry->list, dry->count);
     zreport_collectives_json(out);
     fprintf(out, "}\n");
@@ -324,6 +326,7 @@ void zreport_finalize(void)
     int rank, ranks;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    ztimeline_sum();
     bool collectives = zreport_collectives_sum();
     if (PMPI_Allreduce(mine, any, 7, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
         return;

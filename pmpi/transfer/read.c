@@ -1,4 +1,5 @@
 /* read.c - one read call: the view's runs out of the container, to the program's buffer. */
+#include "mpi/timeline.h"
 #include "transfer/transfer.h"
 #include "file/zfile.h"
 
@@ -128,6 +129,7 @@ int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done)
         f->stats.n.bytes_read += bytes;
     }
     f->stats.n.seconds_read += zmpi_seconds() - start;
+    ztimeline_call(ZTIMELINE_READ, start, (double)*done);
     return rc;
 }
 

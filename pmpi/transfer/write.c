@@ -1,6 +1,7 @@
 /* write.c - one write call: by which way its pieces get into the file (docs/architecture.md). */
 #include <string.h>
 
+#include "mpi/timeline.h"
 #include "transfer/call_bound.h"
 #include "transfer/components.h"
 #include "transfer/transfer.h"
@@ -126,7 +127,7 @@ static int write_coded(struct zfile *f, struct zplan *p, int components)
     return f->session.atomic ? write_atomic(f, p, &range) : write_pieces(f, p, &range);
 }
 
-int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
+static int write_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
     struct zplan p;
     *done = 0;
@@ -346,7 +347,7 @@ static int write_apart(struct zfile *f, struct zplan *p, int rc, struct together
     return begun ? begun : wrote;
 }
 
-int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
+static int write_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
     struct zplan p;
     struct together t;
@@ -372,5 +373,21 @@ int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
         count_written(f, &p);
     }
     zplan_free(&p);
+    return rc;
+}
+
+int zwrite_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
+{
+    const double start = zmpi_seconds();
+    const int rc = write_independent(f, r, done);
+    ztimeline_call(ZTIMELINE_WRITE, start, (double)*done);
+    return rc;
+}
+
+int zwrite_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
+{
+    const double start = zmpi_seconds();
+    const int rc = write_collective(f, r, done);
+    ztimeline_call(ZTIMELINE_WRITE, start, (double)*done);
     return rc;
 }

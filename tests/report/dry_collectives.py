@@ -98,6 +98,9 @@ def main():
         real, said = run(bound, ",".join(OPERATIONS), "--codec", codec)
         if said.count("largest error 0\n"):
             fail("nothing was lossy", said)
+        when = real["timeline"]  # each byte and call once, whatever the bins
+        if abs(sum(when["bytes_written"]) - 128 * 2 * BLOCK) > 1000 or sum(when["calls"]) < 128 + 200 or len(when["calls"]) > 1000:
+            fail("time line", when)
         for row in real["collectives"]:
             for e in rows[row["name"]]["estimates"]:
                 if (e["bound"], e["codec"]) == (bound, codec) and row["calls_compressed"]:

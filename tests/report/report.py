@@ -36,6 +36,7 @@ def write(name, **report):
 
 def files(count):
     return [{"path": BAD if i == 0 else f"out/rho_{i:05d}.bin", "bound": "rel=0.001", "codec": "fle", "ranks": 4, "ratio": 8,
+             "calls": [{"errors_on_samples": [0.0035, None], "absolute_bounds": [0.004]}] if i == 1 else [{"absolute_bounds": [0.008]}],
              "bytes_written": 8e7, "bytes_stored": 1e7, "bytes_read": 0, "seconds_compress": 1, "seconds_write": 2} for i in range(count)]
 
 
@@ -84,13 +85,19 @@ def main():
     if "without cJSON" in zmpi("report", "nothing.json", status=2)[1]:
         print("no libcjson")
         return 77
-    write("a.json", files=files(3), plain_files=[{"path": BAD, "why": "not selected", "new": True}])
+    write("a.json", files=files(3), plain_files=[{"path": BAD, "why": "not selected", "new": True}],
+          timeline={"seconds_of_a_bin": 0.1, "calls": [1, 0, 3], "bytes_written": [1e6, 0, 2e6], "bytes_read": [], "bytes_sent": [0, 0, 5e5]})
     write("big.json", files=files(10000))
     zmpi("report", "a.json", "big.json", "-o", "both.html")
     check_page("both.html")
     with open("both.html", encoding="utf-8") as text:
         if text.read().count("9970 more are in the table") != 1:
             fail("how many files have no bar")
+    with open("both.html", encoding="utf-8") as text:
+        page = text.read()
+    for said in "at most 25 MB/s in a bin of 0.1 s", "at most 3 in a bin", "<td>0.0035", "at most 0.008":
+        if said not in page:
+            fail("both.html lacks", said)
     if os.path.getsize("both.html") > 5 << 20:
         fail("both.html has", os.path.getsize("both.html"))
     said = zmpi("report", "big.json")[0]
@@ -98,7 +105,7 @@ def main():
         fail("in the terminal", said)
     check_advice()
     for text in "", "{", "[]", "7", '{"zmpi": 1}', '{"zmpi": "9", "version": 2, "files": []}', '{"zmpi": "0", "files": []}', \
-                '{"zmpi": "0", "version": 1, "files": 7, "dry_run": [1, {}, {"estimates": [{}]}]}':
+                '{"zmpi": "0", "version": 1, "files": 7, "timeline": {"seconds_of_a_bin": 1, "calls": 7, "bytes_read": [null, "x", -1, 3]}, "dry_run": [1, {}, {"estimates": [{}]}]}':
         with open("bad.json", "w", encoding="utf-8") as out:
             out.write(text)
         status = 0 if "dry_run" in text else 2

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "tool/report/report_timeline.h"
+
 /* Of a run with more files the others are in the sums. */
 enum { BARS = 30 };
 
@@ -217,6 +219,31 @@ static void bars(FILE *out, const cJSON *files)
     fputs("</div>\n", out);
 }
 
+/* The largest number of a list of each write call; 0: there is none. */
+static double largest_of_calls(const cJSON *file, const char *key)
+{
+    const cJSON *call, *item;
+    double most = 0;
+    cJSON_ArrayForEach(call, cJSON_GetObjectItem(file, "calls"))
+        cJSON_ArrayForEach(item, cJSON_GetObjectItem(call, key)) most =
+            fmax(most, cJSON_IsNumber(item) && isfinite(item->valuedouble) ? item->valuedouble : 0);
+    return most;
+}
+
+/* As measured on samples; else no more than the absolute bounds of its calls. */
+static void error_cell(FILE *out, const cJSON *file)
+{
+    const double seen = largest_of_calls(file, "errors_on_samples"),
+                 bound = fmax(largest_of_calls(file, "absolute_bounds"),
+                              report_number(file, "largest_bound"));
+    if (seen > 0)
+        fprintf(out, "<td>%.3g", seen);
+    else if (bound > 0)
+        fprintf(out, "<td class=soft>at most %.3g", bound);
+    else
+        fputs(strcmp(report_text(file, "bound"), "lossless") == 0 ? "<td>0" : "<td>-", out);
+}
+
 static void file_row(FILE *out, const cJSON *f)
 {
     const double ranks = fmax(report_number(f, "ranks"), 1);
@@ -229,10 +256,11 @@ static void file_row(FILE *out, const cJSON *f)
     if (report_number(f, "bytes_written") > 0) {
         fprintf(out, "<td>%.2f<td class=l>", report_number(f, "ratio"));
         put(out, report_text(f, "bound"));
+        error_cell(out, f);
         fputs("<td class=l>", out);
         put(out, report_text(f, "codec"));
     } else {
-        fputs("<td>-<td class=l>only read<td>", out);
+        fputs("<td>-<td class=l>only read<td><td>", out);
     }
     fprintf(out, "<td>%.3g<td>%.3g<td>%.3g", report_number(f, "seconds_compress") / ranks,
             report_number(f, "seconds_write") / ranks, report_number(f, "seconds_read") / ranks);
@@ -249,7 +277,9 @@ static void files_table(FILE *out, const cJSON *files)
     if (cJSON_GetArraySize(files) == 0)
         return;
     fputs("<h3>Files</h3><div class=card><table><tr><th>file<th>written<th>stored<th>ratio<th "
-          "class=l>bound<th class=l>codec<th>compress s<th>write s<th>read s<th class=l>\n",
+          "class=l>bound<th>largest error, of samples<th class=l>codec<th>compress s<th>write "
+          "s<th>read s<th "
+          "class=l>\n",
           out);
     cJSON_ArrayForEach(f, files) file_row(out, f);
     fputs("</table></div>\n", out);
@@ -369,6 +399,7 @@ void report_html(FILE *out, cJSON *const *run, char *const *name, int runs)
         fputs("</h2>\n", out);
         tiles(out, &s);
         bars(out, files);
+        report_timeline(out, cJSON_GetObjectItem(run[i], "timeline"));
         time_bar(out, &s);
         dry_table(out, cJSON_GetObjectItem(run[i], "dry_run"));
         collectives_table(out, cJSON_GetObjectItem(run[i], "collectives"));

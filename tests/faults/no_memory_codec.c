@@ -6,6 +6,7 @@
  * zmpi-test: RANKS 1 ANYIO PRELOAD zmpi_test_memory ENV ZMPI_ERROR_BOUND=lossless ZMPI_THREADS=2 ZMPI_LOG=quiet
  * zmpi-test: huffman RANKS 1 ANYIO PRELOAD zmpi_test_memory ENV ZMPI_ERROR_BOUND=lossless ZMPI_THREADS=2 ZMPI_LOG=quiet ZMPI_CODEC=huffman
  */
+#define _GNU_SOURCE // RTLD_DEFAULT
 #include "../mpi/check.h"
 
 #include <dlfcn.h>

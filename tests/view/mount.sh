@@ -4,6 +4,8 @@
 set -u
 zmpi=$ZMPI_TEST_BIN/zmpi
 [[ -r /dev/fuse && -w /dev/fuse ]] || exit 77
+# fusermount3 reads it; a folder that debootstrap has just made lacks it.
+[[ -e /etc/mtab ]] || exit 77
 work=$(mktemp -d)
 unmount() {
     if command -v fusermount3 >/dev/null; then

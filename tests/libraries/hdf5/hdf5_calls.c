@@ -5,6 +5,7 @@
  * first of these calls is refused. Without arguments: status 0, HDF5 has these calls; 1, it has
  * not.
  */
+#define _GNU_SOURCE // RTLD_DEFAULT
 #include <dlfcn.h>
 #include <hdf5.h>
 #include <math.h>

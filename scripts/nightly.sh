@@ -45,6 +45,13 @@ job_sid() {
     ((status == 0 || status == 77))
 }
 
+# Ubuntu 22.04: the oldest CMake, compiler, SIMDe and HDF5 that are supported.
+job_jammy() {
+    local status=0
+    ZMPI_TEST_BUILDS=build ZMPI_TEST_GROUPS="unit;mpi;cli;install" ZMPI_TEST_RANKS="1;3" scripts/test_on.sh jammy || status=$?
+    ((status == 0 || status == 77))
+}
+
 # Debian packages: installed, used, removed.
 job_packages() {
     local status=0
@@ -52,9 +59,13 @@ job_packages() {
     ((status == 0 || status == 77))
 }
 
-# The codec on a machine of the other byte order.
+# The codec on a machine of the other byte order, and MPI.
 job_s390x() {
+    local status=0
     scripts/test_s390x.sh
+    build build mpicc.openmpi
+    scripts/test_s390x.sh mpi || status=$?
+    ((status == 0 || status == 77))
 }
 
 # The codec with musl, other versions of xxHash, and the compilers of three Debians.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_on.sh SUITE [CTEST ARGUMENT...]: run scripts/test.sh on another Debian: trixie, sid.
+# test_on.sh SUITE [CTEST ARGUMENT...]: run scripts/test.sh on another Debian, or Ubuntu 22.04: trixie, sid, jammy.
 # test_on.sh SUITE toolchains [JOB...]: scripts/test_toolchains.sh there.
 #
 # debootstrap makes the distribution in ${XDG_CACHE_HOME:-~/.cache}/zmpi/SUITE, where it stays for the next time (delete

@@ -24,7 +24,7 @@ static void rescue(struct zfile *f)
 static void rescue_before(void)
 {
     struct zfile *last = NULL;
-    for (struct zfile *f; (f = zfile_behind(last)); last = f) {
+    for (struct zfile *f; (f = zfile_after(last)); last = f) {
         rescue(f);
         zfile_done(f); /* it stays in the table */
     }
@@ -33,7 +33,7 @@ static void rescue_before(void)
 static void rescue_open_files(void)
 {
     struct zfile *f;
-    while ((f = zfile_behind(NULL))) {
+    while ((f = zfile_after(NULL))) {
         if (zfile_may_write(f))
             zmpi_log(ZMPI_LOG_WARN,
                      "%s: not closed before MPI_Finalize; zmpi fsck --repair writes its index",

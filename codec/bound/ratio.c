@@ -110,7 +110,7 @@ void zmpi_ratio_search_begin(struct zmpi_ratio_search *s, const struct zmpi_job 
     begin_round(s, 0, 0);
 }
 
-void zmpi_ratio_search_turn(struct zmpi_ratio_search *s, const struct zmpi_job *job, int place)
+void zmpi_ratio_search_use(struct zmpi_ratio_search *s, const struct zmpi_job *job, int place)
 {
     s->top = job->top;
     s->place = place;

@@ -79,7 +79,7 @@ void zmpi_ratio_search_add(struct zmpi_ratio_search *s, const struct zmpi_array 
  * has the same part of its range: job, an open one, is of the variable that is added next, or that
  * the search is applied to next.
  */
-void zmpi_ratio_search_turn(struct zmpi_ratio_search *s, const struct zmpi_job *job, int place);
+void zmpi_ratio_search_use(struct zmpi_ratio_search *s, const struct zmpi_job *job, int place);
 /*
  * What was coded before is coded by the same bounds again. After the last turn of a round in which
  * zmpi_ratio_search_asks: zmpi_ratio_search_place tells of the part whose turn it is the place of

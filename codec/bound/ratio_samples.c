@@ -297,7 +297,7 @@ void zmpi_ratio_search_add(struct zmpi_ratio_search *s, const struct zmpi_array 
     l.columns = (size_t)s->rungs + (s->round < 2); /* that will not change */
     l.encode = l.width == 4 ? zmpi_kernels()->encode32 : zmpi_kernels()->encode64;
     l.work = zmpi_chunk_work_new();
-    l.coded = malloc(ZMPI_CHUNK_ROOM);
+    l.coded = malloc(ZMPI_CHUNK_CAPACITY);
     if (l.work && l.coded) {
         make_rules(&l, s, array, src);
         size_t chunks = visit_tiles(array, src, s, &l);

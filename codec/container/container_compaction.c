@@ -147,10 +147,10 @@ static enum zmpi_status keep(struct search *s, struct zmpi_compaction *out)
     for (size_t i = 0; i < s->c->count && status == ZMPI_OK; i++) {
         const struct zmpi_record *r = &s->record[i];
         if (s->dead[i]) {
-            out->dead += zmpi_record_room(r);
+            out->dead += zmpi_record_stored(r);
             out->gone[out->dropped++] = (struct zmpi_run){r->offset, zmpi_record_size(r)};
         } else {
-            out->live += zmpi_record_room(r);
+            out->live += zmpi_record_stored(r);
             status = zmpi_container_add(&out->kept, r);
         }
     }

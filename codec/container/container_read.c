@@ -212,7 +212,7 @@ static enum zmpi_status zero(const struct zmpi_device *holder, unsigned char *ds
     return status;
 }
 
-static enum zmpi_status zero_remains(const struct request *q)
+static enum zmpi_status zero_uncovered(const struct request *q)
 {
     const struct zmpi_losses *l = q->in->losses;
     struct zmpi_piece piece;
@@ -250,7 +250,7 @@ static enum zmpi_status read_request(struct request *q, size_t limit, uint64_t *
         k += n - 1;
     }
     if (status == ZMPI_OK)
-        status = zero_remains(q);
+        status = zero_uncovered(q);
     free(finds.found);
     free(q->copies.copy);
     return status;

@@ -133,7 +133,7 @@ uint64_t zmpi_record_size(const struct zmpi_record *r);
 /* The same with the copy of its head that a writer puts behind a record with a list, or the parity
  * of the list where that is long beside the payload or the data (format.md 2.2), and of that alone:
  * 0 without a list. A file may have more copies or fewer. */
-uint64_t zmpi_record_room(const struct zmpi_record *r);
+uint64_t zmpi_record_stored(const struct zmpi_record *r);
 size_t zmpi_record_copy_size(const struct zmpi_record *r);
 #define ZMPI_COPY_ALWAYS  1024 /* bytes of a head that is never too long */
 #define ZMPI_COPY_OF_DATA 256  /* a copy takes at most one part in so many of the data */

@@ -42,7 +42,7 @@ static size_t parity_size(size_t extents)
     return PARITY_SUMS + zmpi_pad8(4 * parity_sums(extents)) + SECTOR;
 }
 
-uint64_t zmpi_record_room(const struct zmpi_record *r)
+uint64_t zmpi_record_stored(const struct zmpi_record *r)
 {
     return zmpi_record_size(r) + zmpi_record_copy_size(r);
 }

@@ -218,7 +218,7 @@ enum zmpi_status zmpi_huffman_plan_make(struct zmpi_huffman_plan *plan, size_t c
                                         const uint32_t (*count)[ZMPI_HUFFMAN_SYMBOLS], bool own,
                                         enum zmpi_huffman_sort sort);
 /* Code chunk k by fle, with its residuals in work->kept, to dst, which has room for
- * ZMPI_CHUNK_ROOM bytes; its words and size. */
+ * ZMPI_CHUNK_CAPACITY bytes; its words and size. */
 typedef size_t zmpi_sample_fn(const void *context, size_t k, struct zmpi_chunk_work *work,
                               unsigned char *dst, size_t *words);
 /* Sample a stream by up to `threads` threads, then zmpi_huffman_plan_make. */

@@ -187,7 +187,7 @@ static struct codes codes_of(const struct zmpi_huffman_encoder *e, const struct 
     c.size = (c.streams > 1 ? 8 : 4) + 8 * x->words + x->bytes;
     for (size_t k = 0; k < c.streams; k++) {
         const struct zmpi_segment g = segment_of(f, words, c.streams, k);
-        c.part[k] = work->coded + k * (ZMPI_CHUNK_ROOM / STREAMS);
+        c.part[k] = work->coded + k * (ZMPI_CHUNK_CAPACITY / STREAMS);
         const unsigned char *end =
             (width == 4 ? loops->put32 : loops->put64)(e, work->kept, work->nonzero, g, c.part[k]);
         c.bytes[k] = (size_t)(end - c.part[k]);

@@ -54,7 +54,7 @@ static void add(struct sampler *s, size_t section, const uint32_t count[SYMBOLS]
 /* What one thread needs. */
 struct workspace {
     struct zmpi_chunk_work chunk;
-    unsigned char coded[ZMPI_CHUNK_ROOM];
+    unsigned char coded[ZMPI_CHUNK_CAPACITY];
 };
 
 static void count_samples(void *context)

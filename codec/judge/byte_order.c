@@ -32,16 +32,16 @@ struct way {
     uint64_t sum; /* in quarters */
 };
 
-static inline uint64_t load(const unsigned char *src, size_t width, bool turned)
+static inline uint64_t load(const unsigned char *src, size_t width, bool swapped)
 {
     uint32_t half;
     uint64_t word;
     if (width == 4) {
         memcpy(&half, src, sizeof half);
-        return turned ? __builtin_bswap32(half) : half;
+        return swapped ? __builtin_bswap32(half) : half;
     }
     memcpy(&word, src, sizeof word);
-    return turned ? __builtin_bswap64(word) : word;
+    return swapped ? __builtin_bswap64(word) : word;
 }
 
 /* Neither zero, nor a mark for missing data. */
@@ -163,12 +163,12 @@ static inline unsigned look_at_part(struct zmpi_order *o, const struct part *p, 
             continue;
         }
         last = word;
-        const uint64_t turned = load(p->at + k * width, width, true);
-        if (!is_datum(word, width) || !is_datum(turned, width))
+        const uint64_t swapped = load(p->at + k * width, width, true);
+        if (!is_datum(word, width) || !is_datum(swapped, width))
             continue;
         note(o, &near, word, width);
         add(here, word, width);
-        add(other, turned, width);
+        add(other, swapped, width);
         o->first = o->values + taken ? o->first : word;
         o->varied |= word != o->first || width == 8;
         taken++;
@@ -207,7 +207,7 @@ void zmpi_order_look(struct zmpi_order *o, enum zmpi_type type, const void *src,
         o->positive = 0;
 }
 
-/* Few values must differ more: one or two of any size are likely enough. And turned around they
+/* Few values must differ more: one or two of any size are likely enough. And byte-swapped they
  * must look like data: where waves fade, values are denormals of few bits, which are nothing either
  * way.
  */

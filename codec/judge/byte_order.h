@@ -4,7 +4,7 @@
  * Libraries with big-endian formats (PETSc's binary files) turn the bytes of an array around and
  * write it as MPI_DOUBLE. Taken for numbers of this machine, bounded errors would destroy them.
  * They are told by their exponents: those of real data are near one another and not far from 1;
- * turned around, they are the last bits of mantissas, which are noise or zero.
+ * byte-swapped, they are the last bits of mantissas, which are noise or zero.
  *
  * Integers in an array of floats, as programs have them that pack all that they know of a particle
  * into one array, are denormals, which any bound makes zero. Waves that fade have such, too, but of
@@ -19,7 +19,7 @@
 
 #include "zmpi_codec.h"
 
-/* How unlikely the values seen so far are as they are, and turned around; zero: none seen. */
+/* How unlikely the values seen so far are as they are, and byte-swapped; zero: none seen. */
 struct zmpi_order {
     double here, other;
     unsigned values;

@@ -26,7 +26,7 @@ enum { LOW32 = 24, MIDDLE32 = 60, LOW64 = 64, MIDDLE64 = 512, EACH = 8 };
 /* Words whose neighbours are zero, one in so many. */
 enum { ALONE = 4 };
 
-/* What is turned around for a look: so many blocks, each of whole records of up to 5 members. */
+/* What is byte-swapped for a look: so many blocks, each of whole records of up to 5 members. */
 enum { BLOCKS = 64, BLOCK_UNIT = 60, BLOCK = 4 * BLOCK_UNIT };
 
 static uint64_t word_at(const unsigned char *at, size_t width)
@@ -61,10 +61,10 @@ static bool are_numbered(const unsigned char *at, size_t width, size_t count)
     return false;
 }
 
-static uint64_t word_of(const unsigned char *at, size_t width, bool turned)
+static uint64_t word_of(const unsigned char *at, size_t width, bool swapped)
 {
     const uint64_t word = word_at(at, width);
-    if (!turned)
+    if (!swapped)
         return word;
     return width == 4 ? __builtin_bswap32((uint32_t)word) : __builtin_bswap64(word);
 }
@@ -72,13 +72,13 @@ static uint64_t word_of(const unsigned char *at, size_t width, bool turned)
 /* Integers that the samples did not see, beside floats in the same call: no word is to be one. What
  * fades to numbers as small as theirs passes those between. (Faster with a constant width.) */
 static inline bool words_hide_integers(const unsigned char *at, size_t width, size_t count,
-                                       bool turned)
+                                       bool swapped)
 {
     const unsigned mantissa = width == 4 ? 23 : 52, most = width == 4 ? 255 : 2047,
                    lowest = width == 4 ? LOW32 : LOW64, middle = width == 4 ? MIDDLE32 : MIDDLE64;
     size_t low = 0, between = 0;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t word = word_of(at + i * width, width, turned);
+        const uint64_t word = word_of(at + i * width, width, swapped);
         const unsigned exponent = (unsigned)(word >> mantissa) & most;
         low += word << (64 - 8 * width + 1) != 0 && exponent <= lowest;
         between += exponent > lowest && exponent <= middle;
@@ -86,10 +86,10 @@ static inline bool words_hide_integers(const unsigned char *at, size_t width, si
     return low > EACH * between;
 }
 
-static bool hide_integers(enum zmpi_type type, const unsigned char *at, size_t count, bool turned)
+static bool hide_integers(enum zmpi_type type, const unsigned char *at, size_t count, bool swapped)
 {
-    return type == ZMPI_F32 ? words_hide_integers(at, 4, count, turned)
-                            : words_hide_integers(at, 8, count, turned);
+    return type == ZMPI_F32 ? words_hide_integers(at, 4, count, swapped)
+                            : words_hide_integers(at, 8, count, swapped);
 }
 
 /* Doubles of few bits, such as whole numbers, that begin in the middle of a double: their other
@@ -164,7 +164,7 @@ enum zmpi_type zmpi_raw_type(const void *src, uint64_t bytes)
     return one_of(zmpi_raw_is(ZMPI_F32, src, bytes), zmpi_raw_is(ZMPI_F64, src, bytes));
 }
 
-bool zmpi_raw_is_turned(enum zmpi_type type, const void *src, uint64_t bytes)
+bool zmpi_raw_is_swapped(enum zmpi_type type, const void *src, uint64_t bytes)
 {
     const size_t width = zmpi_type_size(type), count = (size_t)(bytes / width);
     const size_t blocks = count > BLOCKS * BLOCK ? BLOCKS : 1;
@@ -181,8 +181,8 @@ bool zmpi_raw_is_turned(enum zmpi_type type, const void *src, uint64_t bytes)
     return are && !are_halves(type, src, count) && !hide_integers(type, src, count, true);
 }
 
-enum zmpi_type zmpi_raw_type_turned(const void *src, uint64_t bytes)
+enum zmpi_type zmpi_raw_type_swapped(const void *src, uint64_t bytes)
 {
-    return one_of(zmpi_raw_is_turned(ZMPI_F32, src, bytes),
-                  zmpi_raw_is_turned(ZMPI_F64, src, bytes));
+    return one_of(zmpi_raw_is_swapped(ZMPI_F32, src, bytes),
+                  zmpi_raw_is_swapped(ZMPI_F64, src, bytes));
 }

@@ -21,7 +21,7 @@ bool zmpi_raw_is(enum zmpi_type type, const void *src, uint64_t bytes);
 enum zmpi_type zmpi_raw_type(const void *src, uint64_t bytes);
 
 /* The same of bytes in the other byte order. */
-bool zmpi_raw_is_turned(enum zmpi_type type, const void *src, uint64_t bytes);
-enum zmpi_type zmpi_raw_type_turned(const void *src, uint64_t bytes);
+bool zmpi_raw_is_swapped(enum zmpi_type type, const void *src, uint64_t bytes);
+enum zmpi_type zmpi_raw_type_swapped(const void *src, uint64_t bytes);
 
 #endif

@@ -20,7 +20,7 @@ struct trial {
     _Alignas(64) unsigned char words[WORDS * 8 + ZMPI_CHUNK_BEHIND];
     unsigned char decoded[2][WORDS * 8];
     struct zmpi_chunk_work work;
-    unsigned char coded[2][ZMPI_CHUNK_ROOM];
+    unsigned char coded[2][ZMPI_CHUNK_CAPACITY];
 };
 
 static void put(struct trial *t, size_t i, double x)

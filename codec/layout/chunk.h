@@ -81,7 +81,7 @@ struct zmpi_rows {
 #define ZMPI_CHUNK_BEHIND 512
 /* Bytes an encoder needs: planes, lengths and exceptions at their worst, before the chunk is known
  * to be small enough. */
-#define ZMPI_CHUNK_ROOM (3 * ZMPI_CHUNK_INPUT_BYTES)
+#define ZMPI_CHUNK_CAPACITY (3 * ZMPI_CHUNK_INPUT_BYTES)
 
 /* Which elements of a chunk of this shape have a neighbour before them in their row, and a row
  * above: one mask per block. */
@@ -125,7 +125,7 @@ struct zmpi_chunk_work {
     /* Decoders: exceptions in their places. Not in kept[]: an encoder may decode before it codes
      * what is there. */
     _Alignas(64) unsigned char patches[ZMPI_CHUNK_INPUT_BYTES + ZMPI_CHUNK_BEHIND];
-    _Alignas(64) unsigned char coded[ZMPI_CHUNK_ROOM];
+    _Alignas(64) unsigned char coded[ZMPI_CHUNK_CAPACITY];
 };
 
 /* Make fresh memory usable. Small arrays do not wait for zeros that nothing reads: in front, where
@@ -137,8 +137,8 @@ struct zmpi_chunk_work *zmpi_chunk_work_for(size_t plane, size_t before);
 struct zmpi_chunk_work *zmpi_chunk_work_new(void); /* for any tile */
 
 /*
- * Encode the tile `src` of extent[] words to dst, which has room for ZMPI_CHUNK_ROOM bytes; returns
- * the size, at most ZMPI_CHUNK_CODED_MAX. All kernels write the same bytes.
+ * Encode the tile `src` of extent[] words to dst, which has room for ZMPI_CHUNK_CAPACITY bytes;
+ * returns the size, at most ZMPI_CHUNK_CODED_MAX. All kernels write the same bytes.
  */
 typedef size_t zmpi_chunk_encode_fn(const struct zmpi_chunk_rule *rule, const size_t extent[3],
                                     const struct zmpi_rows *src, unsigned char *dst,

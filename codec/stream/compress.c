@@ -47,13 +47,13 @@ enum { GROUP = 8 };
 #define CACHED_BYTES ((uint64_t)1 << 20)
 
 /* Room to code a group: the encoder wants more than a chunk has in the end. */
-#define GROUP_ROOM (GROUP * ZMPI_CHUNK_CODED_MAX + ZMPI_CHUNK_ROOM)
+#define GROUP_CAPACITY (GROUP * ZMPI_CHUNK_CODED_MAX + ZMPI_CHUNK_CAPACITY)
 
 /* What one thread needs. */
 struct workspace {
     struct zmpi_chunk_work chunk;
     struct zmpi_huffman_encoder huffman;
-    unsigned char coded[GROUP_ROOM]; /* a group that does not know its place yet */
+    unsigned char coded[GROUP_CAPACITY]; /* a group that does not know its place yet */
 };
 
 _Static_assert(sizeof(struct workspace) <= 1 << 20, "workspace of a thread over 1 MiB");
@@ -138,7 +138,7 @@ static bool encode_with_fills(const struct encoder *e, const struct zmpi_chunk_r
     return true;
 }
 
-/* Chunk k by fle to dst, which has room for ZMPI_CHUNK_ROOM bytes; returns its size. next: the
+/* Chunk k by fle to dst, which has room for ZMPI_CHUNK_CAPACITY bytes; returns its size. next: the
  * chunk that comes after it, if there is one. */
 static size_t encode_fle(const struct encoder *e, size_t k, size_t next, size_t extent[3],
                          struct zmpi_rows *rows, struct zmpi_chunk_work *work, unsigned char *dst)
@@ -198,7 +198,7 @@ static bool take_group(struct encoder *e, unsigned char *coded, size_t *first, s
     if (took) {
         *first = e->next;
         *end = e->next += left < GROUP ? left : GROUP;
-        bool placed = e->turn == *first && e->capacity - e->at >= GROUP_ROOM;
+        bool placed = e->turn == *first && e->capacity - e->at >= GROUP_CAPACITY;
         *dst = placed ? e->dst + e->at : coded;
     }
     pthread_mutex_unlock(&e->lock);

@@ -105,7 +105,7 @@ static int find_type(struct compare *c)
 }
 
 /* The shape as slices; a field of one row is cut into segments. */
-static int settle_shape(struct compare *c)
+static int choose_shape(struct compare *c)
 {
     struct zmpi_array a = {c->type, {c->shape[0], c->shape[1], c->shape[2]}};
     size_t n;
@@ -420,7 +420,7 @@ static int compare_files(struct compare *c, bool json)
     if (c->a.size % c->width)
         return tool_fail("%s: %llu bytes are not a multiple of %zu", c->a.path,
                          (unsigned long long)c->a.size, c->width);
-    int status = settle_shape(c);
+    int status = choose_shape(c);
     if (!status)
         status = compare_all(c);
     if (!status)

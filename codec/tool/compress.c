@@ -309,7 +309,7 @@ static void say_bound(const struct tool_work *w)
 
 /* A ratio has one bound for all of the data, and lossless none; of an unset number the data tell.
  */
-static int settle_components(struct tool_work *w, bool given)
+static int choose_components(struct tool_work *w, bool given)
 {
     if (!w->bound_given)
         w->bound = w->options.bound;
@@ -359,7 +359,7 @@ int tool_compress(int argc, char **argv)
         return TOOL_ERROR;
     status = refuse_container(&w);
     if (!status)
-        status = settle_components(&w, more.components != NULL);
+        status = choose_components(&w, more.components != NULL);
     if (!status)
         status = check(&w);
     if (!status && !w.shape_known)

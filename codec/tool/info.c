@@ -251,7 +251,7 @@ static void print_json_totals(const struct sums *s)
 }
 
 /* Every record: sums over all, a line for the first ones or all of them. */
-static int go_through(struct tool_input *in, bool json, bool all, struct sums *s)
+static int print_records(struct tool_input *in, bool json, bool all, struct sums *s)
 {
     struct zmpi_container *c = &in->container;
     struct zmpi_record *record;
@@ -316,11 +316,11 @@ int tool_info(int argc, char **argv)
         status = tool_fail("%s: is not a zmpi container", in.path);
     } else if (json) {
         print_json_head(&in, &room);
-        status = go_through(&in, true, all, &sums);
+        status = print_records(&in, true, all, &sums);
         print_json_totals(&sums);
     } else {
         print_head(&in, &room);
-        status = go_through(&in, false, all, &sums);
+        status = print_records(&in, false, all, &sums);
         print_totals(sums.total);
         if (all)
             tool_kinds_print(&sums.kinds);

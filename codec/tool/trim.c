@@ -92,7 +92,7 @@ static int copy_record(struct trim *t, struct zmpi_record r)
         zmpi_record_copy(&r, bytes, copy);
         failed = tool_output_write_at(&t->out, copy, zmpi_record_copy_size(&r), r.offset + size);
     }
-    t->end += zmpi_record_room(&r);
+    t->end += zmpi_record_stored(&r);
     free(copy);
     free(bytes);
     if (!failed && zmpi_container_add(&t->fresh, &r))

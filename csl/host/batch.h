@@ -11,7 +11,7 @@ struct batch {
     uint32_t *job, *answer, *lengths, *masks, *values, *data;
     size_t data_words; /* that each PE has in `data` now: the most that one needs */
     struct zmpi_chunk_work *work;
-    unsigned char coded[ZMPI_CHUNK_ROOM];
+    unsigned char coded[ZMPI_CHUNK_CAPACITY];
 };
 
 /* NULL: no memory. */

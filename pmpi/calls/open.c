@@ -105,7 +105,7 @@ static int load(struct zfile *f)
 enum { BECAME_ANOTHER = INT_MAX };
 
 /* Closing it, to open it again, would do something to it. */
-static bool may_begin_anew(const struct zfile *f)
+static bool may_start_over(const struct zfile *f)
 {
     return !(f->amode & (MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE));
 }
@@ -129,11 +129,11 @@ static int create_or_load(struct zfile *f, enum zfound found)
         return rc;
     f->log.end = ZMPI_HEADER_BYTES;
     if (zsession_replaced(f))
-        return may_begin_anew(f) ? BECAME_ANOTHER : raise_in_use(f);
+        return may_start_over(f) ? BECAME_ANOTHER : raise_in_use(f);
     if (size == 0 || (found == ZFOUND_REPLACED && truncate(f->place, 0) == 0))
         return zheader_create(f);
     const enum zfound now = zfound_at(f->place);
-    if (is_plain(now) && may_begin_anew(f))
+    if (is_plain(now) && may_start_over(f))
         return BECAME_ANOTHER;
     if (now == ZFOUND_CONTAINER || (found == ZFOUND_CONTAINER && !is_plain(now)))
         return load(f);
@@ -143,7 +143,7 @@ static int create_or_load(struct zfile *f, enum zfound found)
 static int prepare_reader(struct zfile *f)
 {
     zsession_reads(f);
-    if (may_begin_anew(f) && (zsession_replaced(f) || is_plain(zfound_at(f->place))))
+    if (may_start_over(f) && (zsession_replaced(f) || is_plain(zfound_at(f->place))))
         return BECAME_ANOTHER;
     return load(f);
 }

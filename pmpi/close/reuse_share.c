@@ -104,7 +104,7 @@ int ztrim_share(struct zfile *f)
 }
 
 /* The records of the new index instead of those that are known: some may be written over. */
-static int know_anew(struct zfile *f)
+static int reload_records(struct zfile *f)
 {
     struct zmpi_container fresh;
     zmpi_container_init(&fresh);
@@ -147,6 +147,6 @@ int ztrim_meanwhile(struct zfile *f)
     if (rc)
         return rc;
     ztrim(f, true);
-    rc = zfile_worst(f, know_anew(f));
+    rc = zfile_worst(f, reload_records(f));
     return rc ? stop(f, rc) : ztrim_share(f);
 }

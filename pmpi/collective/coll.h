@@ -147,8 +147,8 @@ struct zpart {
 bool zblock_read(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
                  struct zpart *part);
 /* Where bytes for [at, at + bytes) may be put before zblock_place: their place itself, or room. */
-void zblock_room(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
-                 struct zpart *part);
+void zblock_destination(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
+                        struct zpart *part);
 bool zblock_place(const struct zblock *b, uint64_t at, uint64_t bytes, const struct zpart *part);
 /* To scratch, unless it is in the host's memory. False: it cannot be read. */
 bool zpart_to_host(struct zpart *part, uint64_t bytes, unsigned char *scratch);
@@ -314,7 +314,7 @@ size_t zpiece_stream(struct zcall *c, const struct zmpi_device *holder, const un
 /* What decoding a stream of fle would make of the data, to their place. */
 enum zmpi_status zpiece_decode_own(const struct zmpi_job *job, unsigned char *data, size_t bytes);
 /* Room for the message of any piece of a block of so many bytes, and for the piece itself. */
-size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes);
+size_t zpiece_capacity(const struct zmpi_options *o, uint64_t bytes);
 /* The piece of b that begins at `at`, this rank's or one it sends, to dst; returns the size. */
 int zpiece_encode(struct zcall *c, const struct zblock *b, uint64_t at, unsigned char *dst,
                   unsigned char *scratch);

@@ -77,8 +77,8 @@ bool zblock_put(const struct zblock *b, uint64_t at, uint64_t bytes, const unsig
 }
 
 /* Small runs in a device's memory are quicker gathered and spread there, if it has the room. */
-void zblock_room(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
-                 struct zpart *part)
+void zblock_destination(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
+                        struct zpart *part)
 {
     *part = (struct zpart){.data = scratch};
     if (b->direct)
@@ -92,7 +92,7 @@ void zblock_room(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned c
 bool zblock_read(const struct zblock *b, uint64_t at, uint64_t bytes, unsigned char *scratch,
                  struct zpart *part)
 {
-    zblock_room(b, at, bytes, scratch, part);
+    zblock_destination(b, at, bytes, scratch, part);
     if (b->direct || !zmemory_copy(b->type, b->holder, b->buf, at, part->data, bytes, true))
         return true;
     zpart_free(part);

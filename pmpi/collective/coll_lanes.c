@@ -117,9 +117,9 @@ static bool set_memory_aside(struct plan *p, const struct zmpi_options *o)
     }
     x->out_slots = out_pieces < ZSLOTS ? out_pieces : ZSLOTS;
     x->in_slots = in == 0 ? 0 : x->lanes < ZLANES ? 2 * x->lanes : ZSLOTS;
-    x->out_capacity = zpiece_room(o, out);
-    x->in_capacity = zpiece_room(o, in);
-    size_t scratch = zpiece_room(o, larger(p->bytes, p->own.bytes));
+    x->out_capacity = zpiece_capacity(o, out);
+    x->in_capacity = zpiece_capacity(o, in);
+    size_t scratch = zpiece_capacity(o, larger(p->bytes, p->own.bytes));
     x->memory = malloc(x->out_slots * x->out_capacity + x->in_slots * x->in_capacity + scratch);
     if (!x->memory)
         return false;

@@ -22,7 +22,7 @@
 
 enum { MAGIC = 0x4543505A, HASHED = 40, SENT = 48 };
 
-size_t zpiece_room(const struct zmpi_options *o, uint64_t bytes)
+size_t zpiece_capacity(const struct zmpi_options *o, uint64_t bytes)
 {
     return ZPIECE_HEAD + (o->collective_piece < bytes ? o->collective_piece : bytes);
 }
@@ -178,7 +178,7 @@ static enum zmpi_status place_streams(struct zcall *c, const struct zblock *b,
                                       size_t size, unsigned char *scratch)
 {
     struct zpart part;
-    zblock_room(b, h->at, h->raw, scratch, &part);
+    zblock_destination(b, h->at, h->raw, scratch, &part);
     enum zmpi_status status = h->streams == 1 ? decode(c, &part, h->raw, data, size)
                                               : decode_apart(c, &part, h, data, size, scratch);
     if (!status && !zblock_place(b, h->at, h->raw, &part))

@@ -19,7 +19,7 @@ static void look_for_fill(struct zcall *c, enum zmpi_type element, const void *d
 }
 
 /* By the device that holds the data, or by the CPU, which alone takes components apart. What is
- * kept exactly has no part in it: turned around, a small number may be 1e300. */
+ * kept exactly has no part in it: byte-swapped, a small number may be 1e300. */
 static bool scan(struct zcall *c, const struct zblock *b, struct zpart *part, uint64_t bytes,
                  unsigned char *scratch, struct zmpi_range *range)
 {

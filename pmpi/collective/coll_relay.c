@@ -260,7 +260,8 @@ static int search_of_all(struct zcall *c, const struct zrelay *r, unsigned char 
 
 bool zrelay_run(struct zcall *c, const struct zrelay *r, bool ready)
 {
-    struct work w = {.call = c, .relay = r, .capacity = zpiece_room(&c->state->options, r->bytes)};
+    struct work w = {
+        .call = c, .relay = r, .capacity = zpiece_capacity(&c->state->options, r->bytes)};
     unsigned char *memory = malloc((SLOTS + 1) * w.capacity);
     if (ready)
         zcall_look(c, r->block->type->element);

@@ -204,7 +204,7 @@ static void derived_extents(const struct zcontents *c, struct ztype *t)
 }
 
 /* A shape that does not hold all elements is none. */
-static void settle_shape(struct ztype *t)
+static void complete_shape(struct ztype *t)
 {
     size_t all = t->size / zmpi_type_size(t->element);
     struct zmpi_array a = {t->element, {t->shape[0], t->shape[1], t->shape[2]}};
@@ -278,7 +278,7 @@ static int take_segments(struct ztype *t, const struct zsegments *s)
         return MPI_ERR_NO_MEM;
     if (before != t->size) /* a constructor this code does not know */
         return MPI_ERR_TYPE;
-    settle_shape(t);
+    complete_shape(t);
     t->dense = t->count <= 1 && t->lb == 0 && (uint64_t)t->extent == t->size &&
                (t->count == 0 || t->segment[0].offset == 0);
     return MPI_SUCCESS;

@@ -39,7 +39,7 @@ struct zmpi_array zencode_array(const struct zpiece *p)
     return a;
 }
 
-size_t zencode_room(uint64_t bytes, size_t runs)
+size_t zencode_capacity(uint64_t bytes, size_t runs)
 {
     /* A chunk adds 12 bytes to its data at most and is hardly ever below 1 KiB; a run is two words
      * of a stream that may not shrink. The copy of a head with a list is shorter than these are. */
@@ -149,10 +149,10 @@ static enum zmpi_status put_record(struct zfile *f, const struct zmpi_job *job,
     if (status)
         return status;
     zmpi_record_encode(&r, f->container.header.id, list, dst);
-    f->outbox.used += zmpi_record_room(&r); /* the copy is made when its place is known */
+    f->outbox.used += zmpi_record_stored(&r); /* the copy is made when its place is known */
     f->stats.n.records++;
-    f->stats.n.bytes_stored += zmpi_record_room(&r);
-    count_stream(f, piece, dst + head, size, zmpi_record_room(&r));
+    f->stats.n.bytes_stored += zmpi_record_stored(&r);
+    count_stream(f, piece, dst + head, size, zmpi_record_stored(&r));
     return ZMPI_OK;
 }
 

@@ -38,7 +38,7 @@ uint64_t zencode_coded(const struct zfile *f);
 /* A record that sets the logical size. */
 int zencode_size(struct zfile *f, uint64_t size);
 /* Room that the record of a piece may need in the outbox. */
-size_t zencode_room(uint64_t bytes, size_t runs);
+size_t zencode_capacity(uint64_t bytes, size_t runs);
 /* Whose times of coding these are (codec_choice.h). */
 enum zmpi_codec_place zencode_place(const struct zmpi_device *device);
 /* The bound for elements of a type: the file's, or exact. */

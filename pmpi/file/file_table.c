@@ -51,7 +51,7 @@ struct zfile *zfile_find_hdf5(MPI_Comm program)
     return hold(f);
 }
 
-struct zfile *zfile_behind(const struct zfile *last)
+struct zfile *zfile_after(const struct zfile *last)
 {
     pthread_mutex_lock(&table_lock);
     struct zfile *f = last ? last->next : NULL;

@@ -149,7 +149,7 @@ static int encode_here(struct zfile *f, const struct zoffloaded *h)
                                  .extent = h->record.extent,
                                  .element = h->job.array.type,
                                  .order = &h->record.order};
-    if (f->outbox.used <= slot && f->outbox.used + zencode_room(piece.extent.bytes, 0) > slot)
+    if (f->outbox.used <= slot && f->outbox.used + zencode_capacity(piece.extent.bytes, 0) > slot)
         rc = zplace_slab(f);
     return rc ? rc : zencode_job(f, &h->job, &piece);
 }
@@ -242,7 +242,7 @@ static bool slot_takes(const struct zfile *f, const struct zoffloaded *h)
 {
     const uint64_t slot = zplace_slot_size(f);
     if (h->failed)
-        return zencode_room(h->record.extent.bytes, 0) <= slot;
+        return zencode_capacity(h->record.extent.bytes, 0) <= slot;
     return zmpi_record_size(&h->record) <= slot || f->session.shared || f->session.counted;
 }
 

@@ -236,7 +236,7 @@ int zstage_flush(struct zfile *f)
     for (int i = 0; i < ZBATCHES; i++) {
         if (f->batch[i].count == 0)
             continue;
-        if (f->outbox.used + zencode_room(f->batch[i].used, f->batch[i].count) >
+        if (f->outbox.used + zencode_capacity(f->batch[i].used, f->batch[i].count) >
             zplace_slot_size(f)) {
             int placed = zplace_slab(f);
             rc = rc ? rc : placed;

@@ -264,7 +264,7 @@ void zfile_remove(struct zfile *f); /* f lives until the last zfile_done */
 struct zfile *zfile_find_hdf5(MPI_Comm program);
 /* The container behind `last` in the table, which is there still, or the first one: with a
  * reference and its lock; or NULL. */
-struct zfile *zfile_behind(const struct zfile *last);
+struct zfile *zfile_after(const struct zfile *last);
 
 /* ---- error.c ---- */
 

@@ -29,7 +29,7 @@ const struct zmpi_ratio_search *zcomponents_turn(const struct zfile *f, struct z
         return NULL;
     component_job(f, p, component, &job);
     if (zmpi_job_open(&job))
-        zmpi_ratio_search_turn(&p->search, &job, p->place[component]);
+        zmpi_ratio_search_use(&p->search, &job, p->place[component]);
     return &p->search;
 }
 
@@ -81,7 +81,7 @@ static void search_add(const struct zfile *f, struct zplan *p, int component,
         return;
     piece.extent.bytes = bytes;
     const struct zmpi_array array = zencode_array(&piece);
-    zmpi_ratio_search_turn(&p->search, &job, p->place[component]);
+    zmpi_ratio_search_use(&p->search, &job, p->place[component]);
     zmpi_ratio_search_add(&p->search, &array, data);
     if (zmpi_ratio_search_asks(&p->search))
         note_place(&p->place[component], zmpi_ratio_search_place(&p->search, &array, data));

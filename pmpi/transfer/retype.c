@@ -44,7 +44,7 @@ static struct elements find_any(const struct zmemory *m)
     const enum zmpi_type type = zmpi_raw_type(m->data, m->bytes);
     if (type != ZMPI_BYTES)
         return (struct elements){type, false};
-    return (struct elements){zmpi_raw_type_turned(m->data, m->bytes), true};
+    return (struct elements){zmpi_raw_type_swapped(m->data, m->bytes), true};
 }
 
 static struct elements find_elements(const struct zmemory *m, int asked)
@@ -55,7 +55,7 @@ static struct elements find_elements(const struct zmemory *m, int asked)
     if (asked == ZMPI_ELEMENTS_AUTO)
         return find_any(m);
     const bool are =
-        big ? zmpi_raw_is_turned(type, m->data, m->bytes) : zmpi_raw_is(type, m->data, m->bytes);
+        big ? zmpi_raw_is_swapped(type, m->data, m->bytes) : zmpi_raw_is(type, m->data, m->bytes);
     return (struct elements){are ? type : ZMPI_BYTES, big};
 }
 

@@ -109,8 +109,8 @@ int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct 
 size_t zplan_room(const struct zplan *p)
 {
     if (p->components <= 0)
-        return zencode_room(p->components ? p->most : p->piece, p->most_runs);
-    return (size_t)p->components * zencode_room(p->most / (size_t)p->components, 1);
+        return zencode_capacity(p->components ? p->most : p->piece, p->most_runs);
+    return (size_t)p->components * zencode_capacity(p->most / (size_t)p->components, 1);
 }
 
 int zplan_range(struct zfile *f, struct zplan *p, struct zmpi_range *range, struct zmpi_fill *fill)
@@ -258,7 +258,7 @@ int zplan_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin,
     if (p->components < 0) {
         piece.component = (int)(*begin / (p->memory.bytes / (uint64_t)-p->components));
         piece.range = &p->range[piece.component];
-        piece.search = zcomponents_turn(f, p, piece.component);
+        piece.search = zcomponents_search(f, p, piece.component);
     }
     const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
     piece.read = zmpi_bound_needs_range(&bound) ? p->memory.bytes : 0;

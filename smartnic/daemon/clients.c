@@ -82,15 +82,30 @@ void nicd_requests_forget(struct nicd_client *c)
 
 /* ---- clients ---- */
 
-void nicd_client_unlink(struct nicd_client *c)
+/* Takes it out of the circle. */
+static void unlink_client(struct nicd_client *c)
 {
     struct nicd *s = c->server;
     c->next->previous = c->previous;
     c->previous->next = c->next;
-    if (s->turn == c)
-        s->turn = c->next == c ? NULL : c->next;
+    if (s->next_client == c)
+        s->next_client = c->next == c ? NULL : c->next;
     s->client_count--;
     s->proven_count -= c->proven;
+}
+
+void nicd_clients_free(struct nicd *s)
+{
+    struct nicd_client *c = s->next_client, *next;
+    if (!c)
+        return;
+    c->previous->next = NULL; /* the circle becomes a list */
+    for (; c; c = next) {
+        next = c->next;
+        nicd_requests_forget(c);
+        free(c);
+    }
+    s->next_client = NULL;
 }
 
 void nicd_client_drop(struct nicd_client *c, const char *why)
@@ -102,7 +117,7 @@ void nicd_client_drop(struct nicd_client *c, const char *why)
              (unsigned long long)(c->server->served - c->served_before));
     c->gone = true;
     nicd_requests_forget(c);
-    nicd_client_unlink(c);
+    unlink_client(c);
 }
 
 /* ---- messages ---- */

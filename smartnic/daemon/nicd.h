@@ -98,7 +98,7 @@ struct nicd {
     struct nic_fabric fabric;
     struct nic_place place;
     struct nic_blocks blocks;
-    struct nicd_client *turn; /* of the circle: whose request is next; NULL: no clients */
+    struct nicd_client *next_client; /* of the circle: whose request is next; NULL: no clients */
     unsigned client_count, proven_count;
     unsigned queued, admitted;
     struct nicd_request *all; /* admitted */
@@ -127,8 +127,8 @@ void nicd_request_give(struct nicd_request *r);
 void nicd_request_end(struct nicd_request *r);
 /* Those that wait for their turn or their place. */
 void nicd_requests_forget(struct nicd_client *c);
-/* Takes it out of the circle. */
-void nicd_client_unlink(struct nicd_client *c);
+/* At the end: all clients, with what they have queued. */
+void nicd_clients_free(struct nicd *s);
 /* Tell a client; one that cannot be told finds out by itself. */
 void nicd_send(struct nicd_client *c, const unsigned char *bytes, size_t size);
 /* Forget a client and what it has queued. Who drops a client holds on to it (active), so that it is

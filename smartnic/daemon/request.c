@@ -170,13 +170,13 @@ static bool admit(struct nicd_request *r)
 void nicd_requests_admit(struct nicd *s)
 {
     while (s->queued > 0 && s->admitted < s->set.threads + 2) {
-        while (!s->turn->first)
-            s->turn = s->turn->next;
+        while (!s->next_client->first)
+            s->next_client = s->next_client->next;
         const size_t beyond = s->parked > s->set.memory ? s->parked - s->set.memory : 0;
-        if (s->used + beyond + bytes_of(&s->turn->first->m) > s->set.memory)
+        if (s->used + beyond + bytes_of(&s->next_client->first->m) > s->set.memory)
             return;
-        struct nicd_request *r = nicd_unqueue(s->turn);
-        s->turn = s->turn->next;
+        struct nicd_request *r = nicd_unqueue(s->next_client);
+        s->next_client = s->next_client->next;
         if (admit(r))
             transfer(r, NIC_READ);
         else
@@ -219,7 +219,7 @@ static void tell_to_wait(struct nicd_request *r, double now)
 
 void nicd_requests_tick(struct nicd *s, double now)
 {
-    struct nicd_client *c = s->turn;
+    struct nicd_client *c = s->next_client;
     for (unsigned i = 0; i < s->client_count; i++, c = c->next)
         for (struct nicd_request *r = c->first; r; r = r->next)
             tell_to_wait(r, now);

@@ -32,7 +32,7 @@ static void dismiss(struct nicd_client *c, const char *why)
 /* The one of these that was silent for longest, if nothing is done for it. */
 static struct nicd_client *silent(struct nicd *s, bool proven)
 {
-    struct nicd_client *c = s->turn, *oldest = NULL;
+    struct nicd_client *c = s->next_client, *oldest = NULL;
     for (unsigned i = 0; i < s->client_count; i++, c = c->next)
         if (c->proven == proven && !c->first && c->active == 0 &&
             (!oldest || c->heard < oldest->heard))
@@ -98,9 +98,9 @@ static struct nicd_client *add_client(struct nicd *s, const struct nic_hello *he
         free(c);
         return NULL;
     }
-    struct nicd_client *at = s->turn ? s->turn : c;
-    if (!s->turn)
-        s->turn = c->next = c->previous = c;
+    struct nicd_client *at = s->next_client ? s->next_client : c;
+    if (!s->next_client)
+        s->next_client = c->next = c->previous = c;
     c->next = at;
     c->previous = at->previous;
     at->previous->next = c;
@@ -111,7 +111,7 @@ static struct nicd_client *add_client(struct nicd *s, const struct nic_hello *he
 
 static struct nicd_client *find_client(struct nicd *s, uint64_t session)
 {
-    struct nicd_client *c = s->turn;
+    struct nicd_client *c = s->next_client;
     for (unsigned i = 0; i < s->client_count; i++, c = c->next)
         if (c->session == session)
             return c;
@@ -132,7 +132,7 @@ static void refuse(struct nicd_client *c, const struct nic_hello *hello, enum ni
 /* A client makes a nonce for each greeting: one that is known was recorded. */
 static bool is_repeated(struct nicd *s, const struct nic_hello *hello)
 {
-    struct nicd_client *c = s->turn;
+    struct nicd_client *c = s->next_client;
     for (unsigned i = 0; i < s->client_count; i++, c = c->next)
         if (memcmp(c->nonce, hello->nonce, NIC_NONCE) == 0)
             return true;
@@ -278,12 +278,7 @@ void nicd_close(struct nicd *s)
 {
     nicd_workers_stop(s);
     nic_fabric_close(&s->fabric);
-    while (s->turn) {
-        nicd_requests_forget(s->turn);
-        struct nicd_client *c = s->turn;
-        nicd_client_unlink(c);
-        free(c);
-    }
+    nicd_clients_free(s);
     nic_blocks_limit(&s->blocks, 0);
     close(s->event);
 }

@@ -67,7 +67,7 @@ static void close_session(struct client *c)
     c->state = CLOSED;
     c->held = 0;
     c->failure[0] = 0;
-    c->dismissed = c->turned_away = false;
+    c->dismissed = c->rejected = false;
 }
 
 /* Nothing of this session counts any more. Those who wait are told before anything is closed: a
@@ -149,7 +149,7 @@ static void on_refused(struct client *c, const struct nic_head *head, const unsi
         memcmp(m.client_nonce, c->nonce, NIC_NONCE) != 0)
         return;
     if (m.reason == NIC_TOO_MANY_CLIENTS) {
-        c->turned_away = true;
+        c->rejected = true;
         return;
     }
     if (m.reason == NIC_OTHER_VERSION)
@@ -352,7 +352,7 @@ static void work(struct client *c, unsigned *idle)
     if (done < 0)
         fail(c, "the fabric does not work any more", "");
     look_at_clock(c);
-    if (c->failure[0] || c->dismissed || c->turned_away) {
+    if (c->failure[0] || c->dismissed || c->rejected) {
         (c->failure[0] ? end_session : c->dismissed ? renew_session : go_away)(c);
         return;
     }

@@ -34,7 +34,7 @@ struct client {
     unsigned held;     /* streams that the daemon keeps for us in this session */
     char failure[200]; /* "" as long as there is none */
     bool dismissed;    /* the daemon needed our place for others: greet again */
-    bool turned_away;  /* it has no place for us */
+    bool rejected;     /* it has no place for us */
 };
 
 /* The thread. */

@@ -44,7 +44,7 @@ static void check_dropped(const struct op *ops, size_t n, struct zmpi_compaction
         bool is_kept = found < s->kept.count && kept[found].offset == record[k].offset;
         cr_assert(is_kept || !visible[k], "a record is dropped that readers see");
         cr_assert(!is_kept || visible[k] || !all, "a record is kept that nobody sees");
-        *(is_kept ? &live : &dead) += zmpi_record_room(&record[k]);
+        *(is_kept ? &live : &dead) += zmpi_record_stored(&record[k]);
         found += is_kept;
     }
     cr_assert_eq(found, s->kept.count);
@@ -175,7 +175,7 @@ Test(container_sift, repeated)
     cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
     cr_assert_eq(zmpi_container_plan_compaction(&c, &in, 0, &s), ZMPI_OK);
     cr_assert(s.dropped == 2 && s.kept.count == 2);
-    cr_assert_eq(s.dead, zmpi_record_room(&r[0]) + zmpi_record_room(&r[2]));
+    cr_assert_eq(s.dead, zmpi_record_stored(&r[0]) + zmpi_record_stored(&r[2]));
     zmpi_compaction_free(&s);
     zmpi_container_free(&c);
     zmpi_extent_free(&r[1].extent);

@@ -194,7 +194,7 @@ Test(copies, cost)
         const size_t head = zmpi_record_head_size(&r);
         const size_t more = row[i].copied ? head : zmpi_record_parity_size(&r);
         cr_assert_eq(zmpi_record_copy_size(&r), more, "row %zu", i);
-        cr_assert_eq(zmpi_record_room(&r), zmpi_record_size(&r) + more);
+        cr_assert_eq(zmpi_record_stored(&r), zmpi_record_size(&r) + more);
         cr_assert(more <= head && (row[i].copied || more <= 600 + head / 128));
         r.extent.levels = 1;
         cr_assert_eq(zmpi_record_copy_size(&r), 0);
@@ -266,7 +266,7 @@ Test(copies, foreign)
     struct scene s;
     unsigned char lone[512];
     scene_make(&s, true, false);
-    const uint64_t head = s.r[1].offset, size = zmpi_record_room(&s.r[1]);
+    const uint64_t head = s.r[1].offset, size = zmpi_record_stored(&s.r[1]);
     memset(s.f.data + head, 0, zmpi_record_head_size(&s.r[1]));
     memmove(s.f.data + head + 8, s.f.data + head, size - 8);
     check_scan(&s, 1, 0, false, &s.old);
@@ -310,7 +310,7 @@ Test(copies, are_no_gaps)
         cr_assert_eq(zmpi_container_open(&c, &in), ZMPI_OK);
         cr_assert_eq(zmpi_container_gaps(&c, &in, index, &gap, &n), ZMPI_OK);
         cr_assert_eq(n, 1); /* the segment */
-        cr_assert_eq(gap[0].offset, s.r[1].offset + (copy ? zmpi_record_room(&s.r[1])
+        cr_assert_eq(gap[0].offset, s.r[1].offset + (copy ? zmpi_record_stored(&s.r[1])
                                                           : zmpi_record_size(&s.r[1])));
         free(gap);
         zmpi_container_free(&c);

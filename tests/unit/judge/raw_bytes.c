@@ -30,17 +30,17 @@ Test(raw_bytes, fields, .timeout = 300)
 static void check_disguised(const struct field *f)
 {
     const size_t width = zmpi_type_size(f->array.type), bytes = kit_elements(&f->array) * width;
-    unsigned char *turned = malloc(bytes);
+    unsigned char *swapped = malloc(bytes);
     const unsigned char *data = f->data;
     for (size_t i = 0; i < bytes; i++)
-        turned[i] = data[i / width * width + (width - 1 - i % width)];
-    cr_assert_eq(zmpi_raw_type(turned, bytes), ZMPI_BYTES, "%s", f->path);
-    cr_assert_eq(zmpi_raw_type_turned(turned, bytes), f->array.type, "%s", f->path);
-    cr_assert_eq(zmpi_raw_type_turned(data, bytes), ZMPI_BYTES, "%s", f->path);
+        swapped[i] = data[i / width * width + (width - 1 - i % width)];
+    cr_assert_eq(zmpi_raw_type(swapped, bytes), ZMPI_BYTES, "%s", f->path);
+    cr_assert_eq(zmpi_raw_type_swapped(swapped, bytes), f->array.type, "%s", f->path);
+    cr_assert_eq(zmpi_raw_type_swapped(data, bytes), ZMPI_BYTES, "%s", f->path);
     const size_t cut = (bytes - 8) / 8 * 8;
-    memcpy(turned, data + 1, cut);
-    cr_assert_eq(zmpi_raw_type(turned, cut), ZMPI_BYTES, "%s, shifted", f->path);
-    free(turned);
+    memcpy(swapped, data + 1, cut);
+    cr_assert_eq(zmpi_raw_type(swapped, cut), ZMPI_BYTES, "%s, shifted", f->path);
+    free(swapped);
 }
 
 Test(raw_bytes, disguised, .timeout = 300)
@@ -56,7 +56,7 @@ static void expect_none(const char *what, const void *data, size_t bytes)
         for (size_t at = 0; at + n <= bytes; at += n) {
             const char *part = (const char *)data + at;
             cr_assert_eq(zmpi_raw_type(part, n), ZMPI_BYTES, "%s: %zu at %zu", what, n, at);
-            cr_assert_eq(zmpi_raw_type_turned(part, n), ZMPI_BYTES, "%s turned: %zu at %zu", what,
+            cr_assert_eq(zmpi_raw_type_swapped(part, n), ZMPI_BYTES, "%s swapped: %zu at %zu", what,
                          n, at);
         }
 }
@@ -118,7 +118,7 @@ enum { HEAD = 1000, ALL = HEAD + 2 * N };
 
 static void expect_mixed(const char *what, int head, int32_t first, double (*value)(int))
 {
-    static int32_t mixed[ALL], turned[ALL];
+    static int32_t mixed[ALL], swapped[ALL];
     for (int i = 0; i < head; i++)
         mixed[i] = first + i;
     for (int i = 0; i < N; i++) {
@@ -128,14 +128,14 @@ static void expect_mixed(const char *what, int head, int32_t first, double (*val
     const size_t bytes = (size_t)(head + 2 * N) / 2 * 8;
     cr_assert_eq(zmpi_raw_type(mixed, bytes), ZMPI_BYTES, "%s", what);
     for (int i = 0; i < head; i++)
-        turned[i] = (int32_t)__builtin_bswap32((uint32_t)mixed[i]);
+        swapped[i] = (int32_t)__builtin_bswap32((uint32_t)mixed[i]);
     for (int i = 0; i < N; i++) {
         uint64_t word;
         memcpy(&word, mixed + head + 2 * i, sizeof word);
         word = __builtin_bswap64(word);
-        memcpy(turned + head + 2 * i, &word, sizeof word);
+        memcpy(swapped + head + 2 * i, &word, sizeof word);
     }
-    cr_assert_eq(zmpi_raw_type_turned(turned, bytes), ZMPI_BYTES, "%s turned", what);
+    cr_assert_eq(zmpi_raw_type_swapped(swapped, bytes), ZMPI_BYTES, "%s swapped", what);
 }
 
 static double wave(int i)

@@ -65,7 +65,7 @@ static void fill_blocks(struct kit_random *r, size_t width, unsigned axes, unsig
 
 static void check_residuals(const struct zmpi_kernels *k, size_t width, unsigned axes)
 {
-    static unsigned char data[WORDS * 8], expected[ZMPI_CHUNK_ROOM], got[ZMPI_CHUNK_ROOM];
+    static unsigned char data[WORDS * 8], expected[ZMPI_CHUNK_CAPACITY], got[ZMPI_CHUNK_CAPACITY];
     const struct zmpi_kernels *s = &zmpi_kernels_scalar;
     const size_t extent[3] = {1, 1, WORDS};
     const struct zmpi_rows rows = {.at = data, .row = WORDS * width, .plane = WORDS * width};
@@ -127,7 +127,7 @@ static void check_quantized(const struct zmpi_kernels *k, size_t width)
 {
     static const size_t shapes[][3] = {{1, 1, WORDS}, {1, 32, 64},  {4, 16, 32}, {4, 8, 64},
                                        {2, 1, 1024},  {1, 1024, 2}, {8, 64, 4}};
-    static unsigned char coded[ZMPI_CHUNK_ROOM];
+    static unsigned char coded[ZMPI_CHUNK_CAPACITY];
     struct kit_random r = {width};
     for (unsigned i = 0; i < 8 * 65 * 2; i++) {
         const unsigned axes = i % 8, longest = i / 8 % 65;

@@ -13,7 +13,7 @@ static void check_longest(const struct zmpi_kernels *k, unsigned axes, unsigned 
 {
     const struct tile t = tile_make(ZMPI_F64, (const size_t[]){2, 20, 32}, 0, 0);
     const double below = 2 - ldexp(1, (int)shift - 52);
-    static unsigned char coded[ZMPI_CHUNK_ROOM];
+    static unsigned char coded[ZMPI_CHUNK_CAPACITY];
     static double data[2 * 20 * 32], out[2 * 20 * 32];
     struct zmpi_chunk_rule rule;
     zmpi_chunk_rule_relative(&rule, ZMPI_F64, ldexp(1.5, (int)shift - 53), (double)INFINITY);

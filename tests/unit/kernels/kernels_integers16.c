@@ -110,7 +110,7 @@ Test(kernels_integers16, near)
 /* Chunks too far apart are not tried again and again; those behind them are. */
 Test(kernels_integers16, tried_again)
 {
-    static unsigned char coded[ZMPI_CHUNK_ROOM];
+    static unsigned char coded[ZMPI_CHUNK_CAPACITY];
     const struct tile t = tile_make(ZMPI_F32, (const size_t[]){4, 8, 33}, 0, 0);
     struct kit_random r = {17};
     struct zmpi_chunk_rule rule;

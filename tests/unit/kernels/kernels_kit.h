@@ -122,7 +122,7 @@ static inline void compare(const struct zmpi_kernels *k, const struct tile *t,
                            const struct zmpi_chunk_rule *rule, const unsigned char *data,
                            const char *what)
 {
-    static unsigned char expected[ZMPI_CHUNK_ROOM], got[ZMPI_CHUNK_ROOM];
+    static unsigned char expected[ZMPI_CHUNK_CAPACITY], got[ZMPI_CHUNK_CAPACITY];
     static int turn;
     bool at_end = ++turn % 4 != 0;
     struct kit_guarded src = kit_guard(t->bytes, at_end);

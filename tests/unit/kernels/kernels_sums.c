@@ -82,7 +82,7 @@ static void check_halves(const struct zmpi_kernels *k)
                                        {8, 8, 128},  {1, 32, 250}, {4, 2, 999}, {2, 1, 4096},
                                        {1, 2, 4000}, {40, 7, 7},   {17, 53, 3}, {9, 11, 31},
                                        {8, 30, 33},  {30, 2, 16},  {100, 3, 3}, {60, 1, 64}};
-    static unsigned char coded[ZMPI_CHUNK_ROOM];
+    static unsigned char coded[ZMPI_CHUNK_CAPACITY];
     static uint32_t q[WORDS];
     struct kit_random r = {1};
     for (unsigned i = 0; i < 8 * KIT_COUNT(shapes) * 24; i++) {

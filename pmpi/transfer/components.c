@@ -400,7 +400,7 @@ int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin)
                                .order = &order,
                                .big_endian = p->memory.big_endian};
         const enum zmpi_status status = extent_of(p, *begin, bytes, c, &piece.extent);
-        piece.search = zcomponents_search(f, p, (int)c);
+        piece.search = zcomponents_bound(f, p, (int)c);
         rc = status ? zfile_raise_status(f, status, "writing") : zencode_piece(f, &piece);
     }
     *begin += bytes;

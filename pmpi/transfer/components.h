@@ -43,8 +43,8 @@ static inline size_t zcomponents_split(struct zfile *f, const struct zplan *p, u
 int zcomponents_search(struct zfile *f, struct zplan *p, MPI_Comm comm);
 /* The bound of a ratio that was found, for the component that is coded next; NULL: none was looked
  * for. */
-const struct zmpi_ratio_search *zcomponents_search(const struct zfile *f, struct zplan *p,
-                                                   int component);
+const struct zmpi_ratio_search *zcomponents_bound(const struct zfile *f, struct zplan *p,
+                                                  int component);
 /* As zplan_encode_next, of interleaved components: a record for each of them. */
 int zcomponents_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin);
 

@@ -21,8 +21,8 @@ static void component_job(const struct zfile *f, const struct zplan *p, int comp
     job->encoder = zmpi_options_encoder(&f->options, &job->approximate);
 }
 
-const struct zmpi_ratio_search *zcomponents_turn(const struct zfile *f, struct zplan *p,
-                                                 int component)
+const struct zmpi_ratio_search *zcomponents_bound(const struct zfile *f, struct zplan *p,
+                                                  int component)
 {
     struct zmpi_job job;
     if (!p->searched)

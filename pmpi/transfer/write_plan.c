@@ -258,7 +258,7 @@ int zplan_encode_next(struct zfile *f, struct zplan *p, uint64_t *begin,
     if (p->components < 0) {
         piece.component = (int)(*begin / (p->memory.bytes / (uint64_t)-p->components));
         piece.range = &p->range[piece.component];
-        piece.search = zcomponents_search(f, p, piece.component);
+        piece.search = zcomponents_bound(f, p, piece.component);
     }
     const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
     piece.read = zmpi_bound_needs_range(&bound) ? p->memory.bytes : 0;

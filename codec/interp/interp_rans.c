@@ -95,7 +95,7 @@ static ALWAYS_INLINE unsigned char *put_words(const struct codes *c,
 
 /* What struct zmpi_interp_loops' put_words wants, by the table of each context. */
 static void fill_pairs(const struct zmpi_interp_groups *g, const struct table *tables,
-                       uint32_t pairs[CONTEXTS << 7])
+                       uint32_t pairs[ZMPI_INTERP_PAIRS])
 {
     for (unsigned k = 0; k < CONTEXTS; k++) {
         const struct table *t = &tables[g->of[k]];
@@ -141,9 +141,8 @@ size_t zmpi_interp_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t m
     for (unsigned k = 0; k < 16; k++)
         state[k] = LOWEST;
     if (lanes == 16 && w->loops->put_words) {
-        uint32_t pairs[CONTEXTS << 7];
-        fill_pairs(&g, tables, pairs);
-        words = w->loops->put_words(&w->codes, pairs, end, state);
+        fill_pairs(&g, tables, w->pairs);
+        words = w->loops->put_words(&w->codes, w->pairs, end, state);
     } else {
         for (unsigned k = 0; k < g.count; k++)
             fill_steps(&tables[k], steps[k]);
@@ -325,9 +324,9 @@ void zmpi_interp_escape(struct zmpi_interp_work *w, int32_t code, size_t n, size
 void zmpi_interp_code_end(struct zmpi_interp_work *w)
 {
     const struct codes *c = &w->codes;
-    uint32_t counts[2][CONTEXTS << 7];
+    uint32_t(*counts)[ZMPI_INTERP_PAIRS] = w->counts;
     size_t i = 0;
-    memset(counts, 0, sizeof counts);
+    memset(w->counts, 0, sizeof w->counts);
     for (; i + 1 < c->count; i += 2) {
         counts[0][c->pair[i]]++;
         counts[1][c->pair[i + 1]]++;

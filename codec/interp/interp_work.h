@@ -89,6 +89,8 @@ struct unrans {
     struct bits extra;
 };
 
+enum { ZMPI_INTERP_PAIRS = ZMPI_INTERP_CONTEXTS << 7 };
+
 struct zmpi_interp_work {
     size_t most, cells, rows; /* of a tile, at most */
     struct cells flat;        /* the tile */
@@ -112,6 +114,7 @@ struct zmpi_interp_work {
     unsigned char *out;                    /* encoder: words, backwards from the end */
     size_t out_size;
     uint32_t histogram[ZMPI_INTERP_CONTEXTS][ZMPI_INTERP_SYMBOLS];
+    uint32_t counts[2][ZMPI_INTERP_PAIRS], pairs[ZMPI_INTERP_PAIRS]; /* too large for a stack */
     uint32_t tried[ZMPI_INTERP_MAGNITUDE + 1];
     uint16_t logs[1025]; /* log2(1 + i / 1024) in 1/32768 */
 };

@@ -212,17 +212,21 @@ static int find(struct samples *s, size_t count, bool divides)
 /* *cut: what zmpi_components_cut says; NULL: it is not looked for. */
 static int look_for(enum zmpi_type type, double threshold, const void *src, size_t count, int *cut)
 {
-    struct samples s;
+    int found = 1;
     if (cut)
         *cut = 1;
     if ((type != ZMPI_F32 && type != ZMPI_F64) || count < (size_t)2 * ZMPI_COMPONENTS_LEAST)
         return 1;
-    take(&s, type, threshold > 0 ? threshold : 1e20, src, count);
-    if (all_same(&s))
+    struct samples *s = malloc(sizeof *s); /* too large for small stacks */
+    if (!s)
         return 1;
-    const int found = find(&s, count, true);
-    if (cut && found == 1)
-        *cut = find(&s, count, false);
+    take(s, type, threshold > 0 ? threshold : 1e20, src, count);
+    if (!all_same(s)) {
+        found = find(s, count, true);
+        if (cut && found == 1)
+            *cut = find(s, count, false);
+    }
+    free(s);
     return found;
 }
 

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "base/pool.h"
 
@@ -85,10 +86,14 @@ struct zmpi_fill zmpi_component_fill(enum zmpi_type type, const void *src, size_
     const size_t width = zmpi_type_size(type), points = count / (size_t)n;
     const size_t rows = points < ROWS * ROW ? 1 : ROWS, most = points / rows / ONE_IN;
     const size_t row = rows == 1 ? points : most > ROW ? ROW : most;
-    double sample[ROWS * ROW];
+    double *sample = malloc(ROWS * ROW * sizeof *sample); /* too large for small stacks */
+    if (!sample)
+        return (struct zmpi_fill){0};
     for (size_t k = 0; k < rows; k++)
         zmpi_component_take(type, data + points / rows * k * (size_t)n * width, row * (size_t)n, n,
                             c, (unsigned char *)sample + k * row * width);
     const struct zmpi_sample s = {type, (const unsigned char *)sample, rows, row, row};
-    return zmpi_fill_look_at(&s, range);
+    const struct zmpi_fill fill = zmpi_fill_look_at(&s, range);
+    free(sample);
+    return fill;
 }

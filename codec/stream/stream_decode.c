@@ -309,10 +309,11 @@ static void decode_taken(void *context)
     struct decoder *d = context;
     struct taken t;
     const uint32_t *tile = d->s->info.tile;
-    struct worker v[ZMPI_COMPONENTS_MOST];
+    struct worker *v = calloc(d->streams, sizeof *v); /* too large for small stacks */
     size_t made = 0;
-    while (made < d->streams && worker_make(&d->s[made], (size_t)tile[1] * tile[2] * d->s->width,
-                                            made ? v : NULL, d->step > 1, &v[made]))
+    while (v && made < d->streams &&
+           worker_make(&d->s[made], (size_t)tile[1] * tile[2] * d->s->width, made ? v : NULL,
+                       d->step > 1, &v[made]))
         made++;
     /* Without memory: the others may have more luck. */
     while (made == d->streams && take_chunks(d, &t))
@@ -326,6 +327,7 @@ static void decode_taken(void *context)
     order_stores();
     while (made > 0)
         worker_free(&v[--made]);
+    free(v);
 }
 
 /* Threads that there is work for. */

@@ -79,8 +79,8 @@ void ztimeline_sum(void)
     while (width < widest)
         widen();
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : (void *)kept, kept, (int)(sizeof *kept / sizeof(double)),
-                MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : (void *)kept, rank == 0 ? kept : NULL,
+                (int)(sizeof *kept / sizeof(double)), MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     pthread_mutex_unlock(&lock);
 }
 
@@ -88,7 +88,7 @@ static void print(FILE *out, const char *name, const double bin[BINS], int bins)
 {
     fprintf(out, ", \"%s\": [", name);
     for (int i = 0; i < bins; i++)
-        fprintf(out, "%s%.0f", i ? "," : "", bin[i]);
+        fprintf(out, "%s%.0f", i ? ", " : "", bin[i]);
     fputc(']', out);
 }
 

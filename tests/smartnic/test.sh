@@ -201,7 +201,7 @@ broken) # daemons that lie, fail and die while they write
     "$bin/zmpi" verify "$work/late" >"$work/said" || fail "a place that came late: $(cat "$work/said")"
     slay
     (
-        ulimit -f 2048 # KiB
+        ulimit -f 512 # KiB
         serve zmpi-nicd --timeout 30 --files "$work"
         echo "$daemon" >"$work/pid"
     )

@@ -399,6 +399,14 @@ static int open_dry(struct zfile *f, MPI_Comm comm, const char *name, MPI_Info i
     return rc;
 }
 
+/* A dry run changes no value: what it writes into a container that is there is exact. */
+static void make_exact(struct zfile *f)
+{
+    f->options.bound = f->file_bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
+    f->options.bound_set = true;
+    f->call_rules = f->hdf5 = false; /* they may have other bounds */
+}
+
 static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
                          MPI_File *fh)
 {
@@ -428,6 +436,8 @@ static int open_as_found(MPI_Comm comm, const char *filename, int amode, MPI_Inf
         if (found != ZFOUND_OTHER && !wrong)
             zruntime_check_device(&o, path);
     }
+    if (f && dry && found == ZFOUND_CONTAINER)
+        make_exact(f);
     if (!rc && memory && !wrong &&
         (found == ZFOUND_CONTAINER ||
          (!dry && (found == ZFOUND_EMPTY || found == ZFOUND_REPLACED))))

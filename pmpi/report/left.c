@@ -16,8 +16,9 @@ static struct zleft_more more_than_kept;
 static const char *const reason[] = {
     [ZLEFT_NOT_SELECTED] = "not selected by ZMPI_FILES",
     [ZLEFT_NO_BOUND] = "without a bound",
-    [ZLEFT_THERE] = "existed before, and the program did not write all of it: without the old file "
-                    "a run compresses it",
+    [ZLEFT_THERE] =
+        ("existed before, and the program did not write all of it: without the old file "
+         "a run compresses it"),
     [ZLEFT_AS_OTHERS] = "like others of this run, which saved too little and were made plain",
     [ZLEFT_FILTERED] = "HDF5's own: new datasets with a bound go through zmpi's filter",
     [ZLEFT_OPEN_ELSEWHERE] = "also open by other means than MPI-IO"};

@@ -24,7 +24,7 @@ TARGET size_t zmpi_avx512_interp_symbols(struct unrans *in, const unsigned char 
     if (in->mask != LANES - 1)
         return 0;
     for (; i < n && in->end - at >= WORDS; i += LANES) {
-        const __mmask16 row = n - i < LANES ? (__mmask16)((1u << (n - i)) - 1) : 0xffff;
+        const __mmask16 row = (__mmask16)(n - i < LANES ? (1u << (n - i)) - 1 : 0xffff);
         const __m512i c = _mm512_cvtepu16_epi32(
             _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)(context + i))));
         const __m512i table = _mm512_permutex2var_epi32(table0, c, table1);
@@ -67,7 +67,7 @@ TARGET unsigned char *zmpi_avx512_interp_put(const struct codes *c, const uint32
         pair -= n;
         for (size_t j = (n - 1) / LANES * LANES + LANES; j > 0; j -= LANES) {
             const size_t i = j - LANES;
-            const __mmask16 row = n - i < LANES ? (__mmask16)((1u << (n - i)) - 1) : 0xffff;
+            const __mmask16 row = (__mmask16)(n - i < LANES ? (1u << (n - i)) - 1 : 0xffff);
             const __m512i place = _mm512_maskz_mov_epi32(
                 row, _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(pair + i))));
             const __m512i slot = _mm512_i32gather_epi32(place, slots, 4);

@@ -5,7 +5,7 @@
 
 enum { LINE = 64, LINES = 4 };
 
-void zmpi_sample_ask(const struct zmpi_sample *s)
+void zmpi_sample_prefetch(const struct zmpi_sample *s)
 {
     const size_t width = zmpi_type_size(s->type), bytes = s->row * width;
     const size_t most = bytes < (size_t)LINES * LINE ? bytes : (size_t)LINES * LINE;
@@ -26,7 +26,7 @@ bool zmpi_sample_fetch(struct zmpi_sample *s, void *copy)
                                  .src_row = s->stride * width,
                                  .src_plane = s->rows * s->stride * width};
     if (!holder) {
-        zmpi_sample_ask(s);
+        zmpi_sample_prefetch(s);
         return true;
     }
     if (holder->copy(copy, s->at, &box))

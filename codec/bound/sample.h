@@ -14,10 +14,10 @@ struct zmpi_sample {
     size_t rows, row, stride;
 };
 
-/* Asks for what the host holds, the first few lines of each row: those miss all caches, and do so
- * together. */
-void zmpi_sample_ask(const struct zmpi_sample *s);
-/* If a device holds them, copy them to `copy`, which has room, and go on there; else ask for them.
+/* Prefetches what the host holds, the first few lines of each row: they miss all caches, and are
+ * waited for together. */
+void zmpi_sample_prefetch(const struct zmpi_sample *s);
+/* If a device holds them, copy them to `copy`, which has room, and go on there; else prefetch them.
  * False: that cannot be. */
 bool zmpi_sample_fetch(struct zmpi_sample *s, void *copy);
 /* Element i of row k, which the host can read. */

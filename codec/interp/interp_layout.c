@@ -3,20 +3,22 @@
 
 #include "interp/interp_work.h"
 
-/* longest: of the rows of all classes of a level, which have the same pitch. */
-static void set_cells(struct cells *c, const int n[3], int longest, size_t *used)
+/* longest: of the rows of all classes of a level, which have the same pitch. Returns how many cells
+ * these are, with those behind. */
+static size_t set_cells(struct cells *c, const int n[3], int longest)
 {
     memcpy(c->n, n, sizeof c->n);
     c->row = (size_t)longest + 2 * PAD;
     c->plane = c->row * (size_t)n[1];
-    *used += c->plane * (size_t)n[0] + BEHIND;
+    return c->plane * (size_t)n[0] + BEHIND;
 }
 
-static void place_cells(struct zmpi_interp_work *w, struct cells *c, size_t *at)
+static void place_cells(struct zmpi_interp_work *w, struct cells *c, const int n[3], int longest,
+                        size_t *at)
 {
     c->value = w->values + *at + PAD;
     c->size = w->sizes + *at + PAD;
-    *at += c->plane * (size_t)c->n[0] + BEHIND;
+    *at += set_cells(c, n, longest);
 }
 
 /* Axis i (0: z) of n points has these in class p. */
@@ -30,10 +32,9 @@ static int class_extent(unsigned axes, unsigned p, int i, int n)
 void zmpi_interp_layout(struct zmpi_interp_work *w, const struct zmpi_interp_set *set,
                         const size_t extent[3])
 {
-    size_t used = 0, at = 0;
+    size_t at = 0;
     int n[3] = {(int)extent[0], (int)extent[1], (int)extent[2]};
-    set_cells(&w->flat, n, n[2], &used);
-    place_cells(w, &w->flat, &at);
+    place_cells(w, &w->flat, n, n[2], &at);
     if (set->family != ZMPI_INTERP_LATTICE)
         return;
     for (unsigned l = 0; l < set->levels; l++) {
@@ -45,8 +46,7 @@ void zmpi_interp_layout(struct zmpi_interp_work *w, const struct zmpi_interp_set
                 continue;
             for (int i = 0; i < 3; i++)
                 m[i] = class_extent(set->axes, p, i, n[i]);
-            set_cells(c, m, class_extent(set->axes, 0, 2, n[2]), &used);
-            place_cells(w, c, &at);
+            place_cells(w, c, m, class_extent(set->axes, 0, 2, n[2]), &at);
         }
         memcpy(n, w->level[l].of[0].n, sizeof n);
     }
@@ -56,8 +56,7 @@ size_t zmpi_interp_cells(const struct zmpi_interp_set *set, const size_t tile[3]
 {
     int n[3] = {(int)tile[0], (int)tile[1], (int)tile[2]};
     struct cells c;
-    size_t used = 0;
-    set_cells(&c, n, n[2], &used);
+    size_t used = set_cells(&c, n, n[2]);
     *rows = tile[0] * tile[1];
     for (unsigned l = 0; set->family == ZMPI_INTERP_LATTICE && l < set->levels; l++) {
         int m[3];
@@ -66,7 +65,7 @@ size_t zmpi_interp_cells(const struct zmpi_interp_set *set, const size_t tile[3]
                 continue;
             for (int i = 0; i < 3; i++)
                 m[i] = class_extent(set->axes, p, i, n[i]);
-            set_cells(&c, m, class_extent(set->axes, 0, 2, n[2]), &used);
+            used += set_cells(&c, m, class_extent(set->axes, 0, 2, n[2]));
             *rows += (size_t)m[0] * (size_t)m[1];
         }
         memcpy(n, m, sizeof n);

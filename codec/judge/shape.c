@@ -143,7 +143,7 @@ static void take_half(const struct search *s, size_t run, size_t lag, struct hal
 }
 
 /* Memory is waited for once for all of these runs. */
-static void ask(const struct search *s, size_t run, size_t step, size_t runs, size_t lag)
+static void prefetch(const struct search *s, size_t run, size_t step, size_t runs, size_t lag)
 {
     const size_t width = zmpi_type_size(s->type);
     for (size_t k = 0; k < runs; k++, run += step) {
@@ -163,7 +163,7 @@ static uint64_t cost_of(const struct search *s, size_t lag, size_t runs, uint64_
     for (size_t k = 0; k < runs && least < limit; k++) {
         struct half own, other;
         if (k % BATCH == 0)
-            ask(s, k * step, step, BATCH, lag);
+            prefetch(s, k * step, step, BATCH, lag);
         if (runs > FEW)
             take_half(s, k * step, 0, &own);
         if (lag)

@@ -350,10 +350,10 @@ static bool open_beside(struct zfile *f, MPI_Comm comm, struct zreplace *r, MPI_
     if (open_container(f, comm, zreplace_place(r), info, ZFOUND_EMPTY, &container))
         return false;
     f = zfile_find(program);
-    MPI_Errhandler handler = zfile_quiet(f);
+    MPI_Errhandler handler = zfile_silence_errors(f);
     int rc = zf_file_preallocate(f, (MPI_Offset)zreplace_size(r));
     rc = rc ? rc : zreplace_fill(f);
-    zfile_loud(f, handler);
+    zfile_restore_handler(f, handler);
     const bool ok = zruntime_all(comm, !rc);
     if (!ok)
         zclose_unused(f);

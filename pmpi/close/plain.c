@@ -246,9 +246,9 @@ static bool give_back(struct zfile *f)
 /* What goes wrong costs nothing: no handler that ends the program is to hear of it. */
 static bool give_back_quietly(struct zfile *f)
 {
-    MPI_Errhandler handler = zfile_quiet(f);
+    MPI_Errhandler handler = zfile_silence_errors(f);
     const bool ok = give_back(f);
-    zfile_loud(f, handler);
+    zfile_restore_handler(f, handler);
     return ok;
 }
 

@@ -75,7 +75,7 @@ void zfile_set_handler(struct zfile *f, MPI_Errhandler handler)
         PMPI_File_set_errhandler(f->fh, handler);
 }
 
-MPI_Errhandler zfile_quiet(struct zfile *f)
+MPI_Errhandler zfile_silence_errors(struct zfile *f)
 {
     MPI_Errhandler handler;
     if (PMPI_File_get_errhandler(f->handle, &handler))
@@ -84,7 +84,7 @@ MPI_Errhandler zfile_quiet(struct zfile *f)
     return handler;
 }
 
-void zfile_loud(struct zfile *f, MPI_Errhandler handler)
+void zfile_restore_handler(struct zfile *f, MPI_Errhandler handler)
 {
     if (handler == MPI_ERRHANDLER_NULL)
         return;

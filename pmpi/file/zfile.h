@@ -281,9 +281,10 @@ int zfile_worst(const struct zfile *f, int rc);
 int zfile_alike(struct zfile *f, int rc);
 /* The handler of the program's handle, and of ours. */
 void zfile_set_handler(struct zfile *f, MPI_Errhandler handler);
-/* Errors of the file call nobody, until zfile_loud gives what zfile_quiet has returned. */
-MPI_Errhandler zfile_quiet(struct zfile *f);
-void zfile_loud(struct zfile *f, MPI_Errhandler handler);
+/* Errors of the file call nobody, until zfile_restore_handler gives what zfile_silence_errors has
+ * returned. */
+MPI_Errhandler zfile_silence_errors(struct zfile *f);
+void zfile_restore_handler(struct zfile *f, MPI_Errhandler handler);
 int zfile_unsupported(struct zfile *f, const char *function);
 int zraise_no_file(int error_class, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

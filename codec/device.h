@@ -31,7 +31,12 @@ struct zmpi_fills {
     double value[ZMPI_FILLS];
 };
 
+/* How an encoder does it, where there is another way: huffman's books are made by CEAZ's
+ * approximate sort; interp's profile that FLARE's hardware makes (format.md 1.6). */
+enum zmpi_variant { ZMPI_VARIANT_NONE, ZMPI_VARIANT_APPROXIMATE, ZMPI_VARIANT_FLARE };
+
 /* One piece of work. Parameters are resolved: every device sees the same numbers. */
+
 struct zmpi_job {
     struct zmpi_array array;
     struct zmpi_bound bound; /* as asked, goes into the header */
@@ -46,10 +51,10 @@ struct zmpi_job {
     double unit; /* the data are likely multiples of it, which is the step then; 0: of none. For
                     the CPU alone (whole.h) */
     int encoder; /* as in the header: 1 fle, 2 huffman, 3 interp, which may take 2 */
-    bool approximate; /* huffman: its books are made by CEAZ's approximate sort */
-    int threads;      /* >= 1 */
-    unsigned axes;    /* ZMPI_AXES_GIVEN and those along which to predict; 0: to be chosen (4.6) */
-    uint64_t read;    /* for speed alone: bytes that were just read, the data among them; or 0 */
+    enum zmpi_variant variant;
+    int threads;   /* >= 1 */
+    unsigned axes; /* ZMPI_AXES_GIVEN and those along which to predict; 0: to be chosen (4.6) */
+    uint64_t read; /* for speed alone: bytes that were just read, the data among them; or 0 */
     struct zmpi_interp_known *interp; /* what was chosen before (interp.h); NULL: nobody knows */
     /* Floats that are big-endian when they are decoded; src has them in this machine's order. For
      * the CPU alone. */

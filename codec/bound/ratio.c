@@ -101,7 +101,7 @@ void zmpi_ratio_search_begin(struct zmpi_ratio_search *s, const struct zmpi_job 
                                     .keep = job->keep,
                                     .fills = job->fills,
                                     .encoder = job->encoder,
-                                    .approximate = job->approximate,
+                                    .variant = job->variant,
                                     .trials = trials,
                                     .part = 1,
                                     .exact = true,

@@ -46,7 +46,7 @@ struct zmpi_ratio_search {
     double ratio, top, keep; /* rung 0 is the largest bound of the grid below top */
     struct zmpi_fills fills;
     int encoder;
-    bool approximate;
+    enum zmpi_variant variant;
     bool trials;
     double part;                   /* trials: of all chunks, how many are coded */
     int round, first, step, rungs; /* rungs first, first + step, ...: 32 of them halve the bound */

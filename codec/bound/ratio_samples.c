@@ -263,7 +263,7 @@ static double factor_of(const struct zmpi_ratio_search *s, const struct zmpi_arr
     if (!status)
         status = zmpi_device_cpu()->compress(&job, coded, capacity, src, &fle);
     job.encoder = s->encoder;
-    job.approximate = s->approximate;
+    job.variant = s->variant;
     if (!status)
         status = zmpi_device_cpu()->compress(&job, coded, capacity, src, &other);
     free(coded);

@@ -160,6 +160,20 @@ enum zmpi_status zmpi_huffman_unpack(struct zmpi_huffman_decoder *d, const struc
                                      struct zmpi_chunk_work *work, const unsigned char **chunk,
                                      size_t *size);
 
+/*
+ * Streams of bits to `words` residuals, at `out` with room for whole blocks: from[k]..from[k + 1]
+ * are the bytes of stream k. False if they are not what an encoder writes.
+ *
+ * It may read BEHIND bytes behind them: an element takes at most 56 bits before the end is noticed.
+ * Nothing comes of what is there: who takes one bit of it has gone behind the stream's end, which
+ * is refused, whatever was decoded. Of sound streams LOOKED bytes are looked at and not taken:
+ * zeros, so that tools that watch memory see none that nobody has set.
+ */
+enum { ZMPI_HUFFMAN_BEHIND = ZMPI_CHUNK_INPUT_BYTES / 4 * 7 + 32, ZMPI_HUFFMAN_LOOKED = 16 };
+bool zmpi_huffman_residuals(const struct zmpi_huffman_decoder *d, const unsigned char *src,
+                            const size_t from[ZMPI_HUFFMAN_STREAMS + 1], size_t streams,
+                            size_t words, size_t width, void *out);
+
 /* ---- books of a stream to be written (huffman_plan.c) ---- */
 
 /* Chunks that have their book in common: 8 MiB. */

@@ -26,10 +26,9 @@ static bool ends_at(const unsigned char *src, size_t at, size_t end, bool last)
     return true;
 }
 
-/* from[k]..from[k + 1]: the bytes of stream k. False if they are not what an encoder writes. */
-static bool residuals(const struct zmpi_huffman_decoder *d, const unsigned char *src,
-                      const size_t from[STREAMS + 1], size_t streams, size_t words, size_t width,
-                      void *out)
+bool zmpi_huffman_residuals(const struct zmpi_huffman_decoder *d, const unsigned char *src,
+                            const size_t from[STREAMS + 1], size_t streams, size_t words,
+                            size_t width, void *out)
 {
     const struct zmpi_huffman_loops *loops = zmpi_kernels()->huffman;
     struct zmpi_lane lane[STREAMS];
@@ -53,14 +52,6 @@ static bool residuals(const struct zmpi_huffman_decoder *d, const unsigned char 
 }
 
 /* ---- a chunk ---- */
-
-/*
- * What a decoder may read behind src: an element takes at most 56 bits before the end is noticed.
- * Nothing comes of what is there: who takes one bit of it has gone behind the stream's end, which
- * ends_at refuses, whatever was decoded. Of sound streams LOOKED bytes are looked at and not taken:
- * zeros, so that tools that watch memory see none that nobody has set.
- */
-enum { BEHIND = ZMPI_CHUNK_INPUT_BYTES / 4 * 7 + 32, LOOKED = 16 };
 
 /* Where the parts of a chunk begin. */
 struct places {
@@ -253,10 +244,11 @@ enum zmpi_status zmpi_huffman_unpack(struct zmpi_huffman_decoder *d, const struc
     enum zmpi_status status = use_book(d, s, src[p.sizes]);
     if (status)
         return status;
-    const size_t bytes = p.from[p.streams], behind = (bytes + BEHIND + 63) / 64 * 64;
+    const size_t bytes = p.from[p.streams], behind = (bytes + ZMPI_HUFFMAN_BEHIND + 63) / 64 * 64;
     memcpy(work->coded, src + p.bits, bytes);
-    memset(work->coded + bytes, 0, LOOKED);
-    if (!residuals(d, work->coded, p.from, p.streams, words, s->width, work->residuals))
+    memset(work->coded + bytes, 0, ZMPI_HUFFMAN_LOOKED);
+    if (!zmpi_huffman_residuals(d, work->coded, p.from, p.streams, words, s->width,
+                                work->residuals))
         return ZMPI_ERR_CORRUPT;
     memcpy(work->coded + behind, full, head);
     *chunk = work->coded + behind;

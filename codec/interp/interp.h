@@ -44,17 +44,26 @@ struct zmpi_interp_rule {
     double abs_bound, keep;    /* encoder */
     uint64_t fill[ZMPI_FILLS]; /* encoder: values that are exact, as bits */
     unsigned sets;
+    bool flare; /* the profile of that name: no sets */
     struct zmpi_interp_set set[ZMPI_INTERP_SETS];
 };
+
+/* What a stream of the profile is called in struct zmpi_stream_info, beside the families. */
+enum { ZMPI_INTERP_FLARE = 4 };
 
 /* The unit of a bound; 0: there is none that could be used. */
 double zmpi_interp_unit(double abs_bound);
 /* Levels that a lattice along these axes has in tiles of this shape. */
 unsigned zmpi_interp_levels(unsigned axes, const size_t tile[3]);
+/* Tiles of the profile FLARE. */
+void zmpi_flare_tile(const size_t extent[3], size_t tile[3]);
 /* Tiles for prediction along these axes. */
 void zmpi_interp_tile(const size_t extent[3], unsigned axes, size_t tile[3]);
 
 /* ---- parameters in a stream ---- */
+
+/* The byte that names a profile, and the last one that this version knows. */
+enum { ZMPI_INTERP_PROFILE_AT = 9, ZMPI_INTERP_PROFILES = 1 };
 
 /* Returns the bytes, a multiple of 4. */
 size_t zmpi_interp_save(const struct zmpi_interp_rule *rule, unsigned char dst[ZMPI_INTERP_HEAD]);
@@ -89,7 +98,7 @@ struct zmpi_interp_known {
 
 /* Buffers of one thread for tiles of up to a shape. */
 struct zmpi_interp_work;
-/* For chunks of these sets; NULL: no memory. */
+/* For chunks of these sets, or without any those of the profile FLARE; NULL: no memory. */
 struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
                                               const struct zmpi_interp_set *set, unsigned sets,
                                               bool encode);

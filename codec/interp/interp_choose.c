@@ -249,6 +249,15 @@ static enum zmpi_status choose(struct choice *c)
     return (small ? refine(c) : try_shifts(c)) ? ZMPI_OK : ZMPI_ERR_MEMORY;
 }
 
+static void set_grid(struct zmpi_plan *p)
+{
+    p->chunks = 1;
+    for (int i = 0; i < 3; i++) {
+        p->grid[i] = p->words[i] / p->tile[i] + (p->words[i] % p->tile[i] != 0);
+        p->chunks *= p->grid[i];
+    }
+}
+
 enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *job,
                                     const unsigned char *src, struct zmpi_interp_rule *rule,
                                     bool *known)
@@ -260,6 +269,13 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
     for (int i = 0; i < ZMPI_FILLS; i++)
         rule->fill[i] = zmpi_fills_bits(&job->fills, p->type, i);
     rule->unit = zmpi_interp_unit(job->abs_bound);
+    *known = false;
+    if (job->variant == ZMPI_VARIANT_FLARE) {
+        rule->flare = true;
+        zmpi_flare_tile(p->words, p->tile);
+        set_grid(p);
+        return ZMPI_OK;
+    }
     rule->sets = 1;
     const size_t elements = p->bytes / p->width;
     struct choice c = {.plan = p, .rule = rule, .src = src, .samples = SAMPLES, .least = 1e300};
@@ -279,11 +295,7 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
         extend(&c.best, p->tile);
     if (!recalled && job->interp)
         remember(&c, job->interp, e);
-    p->chunks = 1;
-    for (int i = 0; i < 3; i++) {
-        p->grid[i] = p->words[i] / p->tile[i] + (p->words[i] % p->tile[i] != 0);
-        p->chunks *= p->grid[i];
-    }
+    set_grid(p);
     rule->set[0] = c.best;
     *known = c.known;
     return ZMPI_OK;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "interp/interp_work.h"
+#include "interp/flare.h"
 
 enum {
     KIND_CONSTANT = 0, /* 1 to 4: by that set */
@@ -16,6 +16,9 @@ enum {
 };
 /* Magnitudes of codes are below: symbols end there. */
 #define CODE_MOST (1u << 24)
+
+/* No classes, just the tile: of chunks without codes, and of the profile FLARE. */
+static const struct zmpi_interp_set flat_set = {.family = ZMPI_INTERP_LORENZO};
 
 double zmpi_interp_unit(double abs_bound)
 {
@@ -48,7 +51,7 @@ static void *get_zeros(size_t bytes)
 static void count_cells(const size_t tile[3], const struct zmpi_interp_set *set, unsigned sets,
                         size_t *cells, size_t *rows)
 {
-    *cells = *rows = 0;
+    *cells = zmpi_interp_cells(&flat_set, tile, rows);
     for (unsigned k = 0; k < sets; k++) {
         size_t r, n = zmpi_interp_cells(&set[k], tile, &r);
         *cells = n > *cells ? n : *cells;
@@ -89,7 +92,9 @@ struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
     all &= (w->exception = get(w->most)) != NULL;
     for (int i = 0; i < 3; i++)
         all &= (w->clean[i] = get_zeros(w->longest * sizeof(double))) != NULL;
-    if (encode) {
+    if (!sets) {
+        all &= (w->flare = zmpi_flare_coder_new(w->most, encode)) != NULL;
+    } else if (encode) {
         w->out_size = 2 * w->most;
         all &= (w->codes.pair = get(w->most * sizeof *w->codes.pair)) != NULL;
         all &= (w->codes.raw = get(4 * w->most)) != NULL;
@@ -120,6 +125,7 @@ void zmpi_interp_work_free(struct zmpi_interp_work *w)
     free(w->codes.raw);
     free(w->codes.rows);
     free(w->exception);
+    zmpi_flare_coder_free(w->flare);
     for (int i = 0; i < 3; i++)
         free(w->clean[i]);
     free(w->out);
@@ -308,16 +314,21 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
     const size_t width = zmpi_type_size(rule->type), n = extent[0] * extent[1] * extent[2];
     const size_t most = HEAD + n * width;
     const int is_f64 = rule->type == ZMPI_F64;
-    struct zmpi_interp_set own = rule->set[set];
+    struct zmpi_interp_set own = rule->flare ? flat_set : rule->set[set];
     unsigned char *at = dst + HEAD, *end = dst + most;
     double base;
     zmpi_interp_layout(w, &own, extent);
     if (!w->loops->load[is_f64](w, rule, extent, src, &base))
         return store(extent, src, width, dst, decoded);
     w->mode = ENCODE;
-    run_set(w, &own, false);
+    bool constant;
+    if (rule->flare) {
+        constant = zmpi_flare_encode(w, extent);
+    } else {
+        run_set(w, &own, false);
+        constant = all_zero(w);
+    }
     w->loops->verify[is_f64](w, rule, extent, src, base);
-    const bool constant = all_zero(w);
     if (w->codes.any >= CODE_MOST) /* what stands for exceptions has run away */
         return store(extent, src, width, dst, decoded);
     memset(dst, 0, HEAD);
@@ -328,8 +339,10 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
     if (!at)
         return store(extent, src, width, dst, decoded);
     if (!constant) {
-        const size_t size =
-            (size_t)(end - at) > 64 ? zmpi_interp_pack(w, at, (size_t)(end - at)) : 0;
+        const size_t room = (size_t)(end - at);
+        const size_t size = rule->flare ? zmpi_flare_pack(w, at, room)
+                            : room > 64 ? zmpi_interp_pack(w, at, room)
+                                        : 0;
         if (!size)
             return store(extent, src, width, dst, decoded);
         at += size;
@@ -450,7 +463,7 @@ enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmp
         zmpi_rows_scatter(dst, extent, extent[2] * width, at, width == 4 ? copy32 : copy64);
         return ZMPI_OK;
     }
-    if (src[0] > rule->sets || src[1] > (FLAG_FILL | FLAG_OTHERS))
+    if (src[0] > (rule->flare ? 1 : rule->sets) || src[1] > (FLAG_FILL | FLAG_OTHERS))
         return ZMPI_ERR_CORRUPT;
     if (!(at = take_varint(at, end, &number)) ||
         number / 2 > (uint64_t)(ZMPI_INTERP_BASE_MOST / ZMPI_INTERP_STEP))
@@ -459,14 +472,18 @@ enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmp
     if (!(at = take_exceptions(w, src[1], n, width, at, end, &e)))
         return ZMPI_ERR_CORRUPT;
     if (src[0] == KIND_CONSTANT) {
-        const struct zmpi_interp_set none = {.family = ZMPI_INTERP_LORENZO};
-        zmpi_interp_layout(w, &none, extent);
+        zmpi_interp_layout(w, &flat_set, extent);
         memset(w->flat.value - PAD, 0, w->flat.plane * extent[0] * sizeof *w->flat.value);
         if (end - at > 3)
             return ZMPI_ERR_CORRUPT;
         for (; at < end; at++)
             if (*at)
                 return ZMPI_ERR_CORRUPT;
+    } else if (rule->flare) {
+        zmpi_interp_layout(w, &flat_set, extent);
+        w->mode = DECODE;
+        if (!zmpi_flare_decode(w, extent, at, (size_t)(end - at)))
+            return ZMPI_ERR_CORRUPT;
     } else {
         struct zmpi_interp_set set = rule->set[src[0] - 1];
         zmpi_interp_layout(w, &set, extent);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "interp/interp.h"
+#include "interp/flare.h"
 
 enum { HEAD = 12 };
 
@@ -44,12 +44,26 @@ void zmpi_interp_tile(const size_t extent[3], unsigned axes, size_t tile[3])
     }
 }
 
+/* Whole regions of 128 points along each axis; where some axes are short, more of them. */
+void zmpi_flare_tile(const size_t extent[3], size_t tile[3])
+{
+    size_t words = 1;
+    for (int i = 0; i < 3; i++) {
+        tile[i] = extent[i] < ZMPI_FLARE_SLICES ? extent[i] : ZMPI_FLARE_SLICES;
+        words *= tile[i];
+    }
+    for (int i = 2; i >= 1; i--)
+        for (; tile[i] < extent[i] && 2 * words <= ZMPI_FLARE_WORDS; words *= 2)
+            tile[i] *= 2;
+}
+
 size_t zmpi_interp_save(const struct zmpi_interp_rule *rule, unsigned char dst[ZMPI_INTERP_HEAD])
 {
     unsigned char *at = dst + HEAD;
     memset(dst, 0, ZMPI_INTERP_HEAD);
     zmpi_storef64(dst, rule->unit);
     dst[8] = (unsigned char)rule->sets;
+    dst[ZMPI_INTERP_PROFILE_AT] = rule->flare;
     for (unsigned k = 0; k < rule->sets; k++) {
         const struct zmpi_interp_set *s = &rule->set[k];
         *at++ = (unsigned char)s->family;
@@ -96,13 +110,19 @@ bool zmpi_interp_load(struct zmpi_interp_rule *rule, enum zmpi_type type, const 
     const size_t shape[3] = {tile[0], tile[1], tile[2]};
     const unsigned char *at = src + HEAD, *end = src + size;
     memset(rule, 0, sizeof *rule);
-    if (size < HEAD || size > ZMPI_INTERP_HEAD || src[9] || src[10] || src[11])
+    if (size < HEAD || size > ZMPI_INTERP_HEAD ||
+        src[ZMPI_INTERP_PROFILE_AT] > ZMPI_INTERP_PROFILES || src[10] || src[11])
         return false;
+    rule->flare = src[ZMPI_INTERP_PROFILE_AT];
     rule->type = type;
     rule->unit = zmpi_loadf64(src);
     rule->sets = src[8];
-    if (!(rule->unit > 0 && rule->unit < (double)INFINITY) || rule->sets < 1 ||
-        rule->sets > ZMPI_INTERP_SETS)
+    if (!(rule->unit > 0 && rule->unit < (double)INFINITY))
+        return false;
+    if (rule->flare)
+        return !rule->sets && at == end && tile[0] <= ZMPI_FLARE_SLICES;
+    if (rule->sets < 1 || rule->sets > ZMPI_INTERP_SETS ||
+        shape[0] * shape[1] * shape[2] > ZMPI_INTERP_ELEMENTS)
         return false;
     for (unsigned k = 0; k < rule->sets; k++) {
         struct zmpi_interp_set *s = &rule->set[k];

@@ -111,6 +111,7 @@ struct zmpi_interp_work {
     uint32_t *slots;                       /* of all tables */
     unsigned char *exception;              /* encoder: 1 for each element that is one */
     void *clean[3];                        /* rows of floats */
+    struct zmpi_flare_coder *flare;        /* of that profile alone */
     unsigned char *out;                    /* encoder: words, backwards from the end */
     size_t out_size;
     uint32_t histogram[ZMPI_INTERP_CONTEXTS][ZMPI_INTERP_SYMBOLS];

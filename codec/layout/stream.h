@@ -18,9 +18,10 @@
 #define ZMPI_STREAM_BIG_ENDIAN 0x80u
 
 #define ZMPI_ENCODERS 3
-/* Words of a chunk of encoder 3, at most; and bytes of any chunk. */
+/* Words of a chunk of encoder 3, at most, and by its profile FLARE; and bytes of any chunk. */
 #define ZMPI_INTERP_WORDS      262144
-#define ZMPI_CHUNK_DECODED_MAX (8 * (size_t)ZMPI_INTERP_WORDS)
+#define ZMPI_FLARE_WORDS       2097152
+#define ZMPI_CHUNK_DECODED_MAX (8 * (size_t)ZMPI_FLARE_WORDS)
 
 /* Books of codes that a stream may have of its own. */
 #define ZMPI_STREAM_BOOKS 250

@@ -58,9 +58,10 @@ static const struct zmpi_option table[] = {
      .per_comm = true},
     {{"codec", "name", "fle", "ZMPI_CODEC", "zmpi_codec",
       "encoder: fle (fast), huffman (smaller), huffman:approximate (with CEAZ's approximate sort), "
-      "interp (smallest, much slower, other values within the bound) or auto (fle or huffman, "
+      "interp (smallest, much slower, other values within the bound), interp:flare (its profile "
+      "that FLARE's hardware makes) or auto (fle or huffman, "
       "whichever was measured to take less time); not set: fle, and huffman for a ratio"},
-     "allowed are fle, huffman, huffman:approximate, interp or auto",
+     "allowed are fle, huffman, huffman:approximate, interp, interp:flare or auto",
      ZMPI_OPTION_CODEC,
      true,
      TEXT(codec),
@@ -476,9 +477,9 @@ const char *zmpi_options_codec(const struct zmpi_options *o)
     return is_default && o->bound_set && o->bound.mode == ZMPI_RATIO ? "huffman" : o->codec;
 }
 
-int zmpi_options_encoder(const struct zmpi_options *o, bool *approximate)
+int zmpi_options_encoder(const struct zmpi_options *o, enum zmpi_variant *variant)
 {
-    *approximate = false;
-    int encoder = zmpi_encoder_parse(zmpi_options_codec(o), approximate);
+    *variant = ZMPI_VARIANT_NONE;
+    int encoder = zmpi_encoder_parse(zmpi_options_codec(o), variant);
     return encoder ? encoder : ZMPI_FLE;
 }

@@ -55,7 +55,7 @@ struct zmpi_options {
     struct zmpi_bound bound;
     double threshold; /* values with |x| >= threshold are kept exactly; 0: none but fill values */
     struct zmpi_fills fill;  /* values that are kept exactly, and have no part in the range */
-    char codec[24];          /* fle, huffman, huffman:approximate, interp, auto */
+    char codec[24];          /* fle, huffman, huffman:approximate, interp, interp:flare, auto */
     char device[32];         /* auto, cpu, ... */
     char files[1024];        /* comma-separated globs of files that may become containers; "!glob"
                                 excludes; last match wins */
@@ -169,15 +169,14 @@ size_t zmpi_option_index(const char *name);
  * is not set. */
 void zmpi_option_get(const struct zmpi_options *o, size_t i, char text[1024]);
 
-#define ZMPI_ENCODER_NAMES "fle, huffman, huffman:approximate or interp"
-/* The encoder of that name, as in a stream's header, and a job's `approximate`; 0 if there is none.
- */
-int zmpi_encoder_parse(const char *name, bool *approximate);
+#define ZMPI_ENCODER_NAMES "fle, huffman, huffman:approximate, interp or interp:flare"
+/* The encoder of that name, as in a stream's header, and a job's variant; 0 if there is none. */
+int zmpi_encoder_parse(const char *name, enum zmpi_variant *variant);
 const char *zmpi_encoder_name(int encoder);
 /* o->codec; where nobody has set it and the bound is a ratio, huffman. */
 const char *zmpi_options_codec(const struct zmpi_options *o);
 /* Those of this codec; fle where it is auto and nobody measures. */
-int zmpi_options_encoder(const struct zmpi_options *o, bool *approximate);
+int zmpi_options_encoder(const struct zmpi_options *o, enum zmpi_variant *variant);
 
 /* "64K", "16M", "1G", "123": bytes, K = 1024. False if it is anything else or too large. */
 bool zmpi_bytes_parse(const char *text, size_t *bytes);

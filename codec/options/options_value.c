@@ -240,18 +240,19 @@ static bool parse_ratio(const char *text, double *value)
 static const struct {
     const char *name;
     int encoder;
-    bool approximate;
-} encoders[] = {{"fle", ZMPI_FLE, false},
-                {"huffman", ZMPI_HUFFMAN, false},
-                {"huffman:approximate", ZMPI_HUFFMAN, true},
-                {"interp", ZMPI_INTERP, false}};
+    enum zmpi_variant variant;
+} encoders[] = {{"fle", ZMPI_FLE, ZMPI_VARIANT_NONE},
+                {"huffman", ZMPI_HUFFMAN, ZMPI_VARIANT_NONE},
+                {"huffman:approximate", ZMPI_HUFFMAN, ZMPI_VARIANT_APPROXIMATE},
+                {"interp", ZMPI_INTERP, ZMPI_VARIANT_NONE},
+                {"interp:flare", ZMPI_INTERP, ZMPI_VARIANT_FLARE}};
 enum { NAMES = sizeof encoders / sizeof encoders[0] };
 
-int zmpi_encoder_parse(const char *name, bool *approximate)
+int zmpi_encoder_parse(const char *name, enum zmpi_variant *variant)
 {
     for (int i = 0; i < NAMES; i++)
         if (strcmp(name, encoders[i].name) == 0) {
-            *approximate = encoders[i].approximate;
+            *variant = encoders[i].variant;
             return encoders[i].encoder;
         }
     return 0;
@@ -281,7 +282,7 @@ static bool parse_components(const char *text, int *components)
 bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o, const char *text)
 {
     void *field = (char *)o + option->offset;
-    bool approximate;
+    enum zmpi_variant variant;
     switch (option->kind) {
     case ZMPI_OPTION_BOUND:
         return parse_bound(text, o);
@@ -292,7 +293,7 @@ bool zmpi_option_parse(const struct zmpi_option *option, struct zmpi_options *o,
     case ZMPI_OPTION_RATIO:
         return parse_ratio(text, field);
     case ZMPI_OPTION_CODEC:
-        return (zmpi_encoder_parse(text, &approximate) || strcmp(text, "auto") == 0) &&
+        return (zmpi_encoder_parse(text, &variant) || strcmp(text, "auto") == 0) &&
                parse_path(text, field, option->capacity);
     case ZMPI_OPTION_DEVICE:
         return parse_name(text, field, option->capacity);

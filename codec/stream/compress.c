@@ -323,7 +323,7 @@ static enum zmpi_status encode_books(struct encoder *e, bool own, struct outcome
     struct zmpi_huffman_plan books;
     const size_t head = zmpi_plan_head(e->plan);
     const enum zmpi_huffman_sort sort =
-        e->job->approximate ? ZMPI_SORT_APPROXIMATE : ZMPI_SORT_EXACT;
+        e->job->variant == ZMPI_VARIANT_APPROXIMATE ? ZMPI_SORT_APPROXIMATE : ZMPI_SORT_EXACT;
     enum zmpi_status status = zmpi_huffman_choose(e->plan->chunks, e->plan->width, e->job->threads,
                                                   own, sort, encode_sample, e, &books);
     if (status)

@@ -38,7 +38,8 @@ static void learn(const struct zmpi_work *work, double start)
                     cpu_guess(work), zmpi_seconds() - start);
 }
 
-/* By encoder 3, or by 2 where that is smaller or 3 does not do it (format.md 4.10). */
+/* By encoder 3, or by 2 where that is smaller or 3 does not do it (format.md 4.10). The profile
+ * FLARE may be larger: it was asked for. */
 static enum zmpi_status compress_smaller(const struct zmpi_plan *p, const struct zmpi_job *job,
                                          void *dst, size_t dst_capacity, const void *src,
                                          size_t *size)
@@ -48,7 +49,7 @@ static enum zmpi_status compress_smaller(const struct zmpi_plan *p, const struct
     enum zmpi_status status = zmpi_interp_compress(job, dst, dst_capacity, src, size, &known);
     if (status == ZMPI_ERR_UNSUPPORTED || status == ZMPI_ERR_SPACE)
         return zmpi_chunks_compress(ZMPI_HUFFMAN, p, job, dst, dst_capacity, src, size);
-    if (!status && known)
+    if (!status && (known || job->variant == ZMPI_VARIANT_FLARE))
         return ZMPI_OK;
     unsigned char *other = status ? NULL : malloc(*size);
     if (!other)

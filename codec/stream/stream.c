@@ -18,13 +18,13 @@
 /* Words of a chunk, at most. */
 static size_t words_most(const struct zmpi_stream *s)
 {
-    return s->info.encoder == ZMPI_INTERP ? ZMPI_INTERP_WORDS : ZMPI_CHUNK_INPUT_BYTES / s->width;
+    return s->info.encoder == ZMPI_INTERP ? ZMPI_FLARE_WORDS : ZMPI_CHUNK_INPUT_BYTES / s->width;
 }
 
 /* Bytes of a coded chunk, at most. */
 static size_t coded_most(const struct zmpi_stream *s)
 {
-    return s->info.encoder == ZMPI_INTERP ? 4 + ZMPI_INTERP_WORDS * s->width : ZMPI_CHUNK_CODED_MAX;
+    return s->info.encoder == ZMPI_INTERP ? 4 + ZMPI_FLARE_WORDS * s->width : ZMPI_CHUNK_CODED_MAX;
 }
 
 static enum zmpi_status parse_extents(struct zmpi_stream *s, const unsigned char *src)
@@ -148,9 +148,12 @@ static enum zmpi_status check_books(struct zmpi_stream *s)
     struct zmpi_interp_rule rule;
     size_t at = 1;
     if (s->info.encoder == ZMPI_INTERP) {
+        if (s->books_size > ZMPI_INTERP_PROFILE_AT &&
+            s->books[ZMPI_INTERP_PROFILE_AT] > ZMPI_INTERP_PROFILES) /* of a newer zmpi */
+            return ZMPI_ERR_VERSION;
         if (!zmpi_interp_load(&rule, s->info.array.type, s->info.tile, s->books, s->books_size))
             return ZMPI_ERR_CORRUPT;
-        s->info.family = (int)rule.set[0].family;
+        s->info.family = rule.flare ? ZMPI_INTERP_FLARE : (int)rule.set[0].family;
         s->info.axes = rule.set[0].axes;
         s->info.levels = rule.set[0].levels;
         return ZMPI_OK;

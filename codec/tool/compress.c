@@ -38,7 +38,7 @@ static int parse(int argc, char **argv, struct tool_work *w, struct given *given
             given->components = optarg;
         if (c == 'F' && !zmpi_fills_parse(optarg, &given->fill))
             return tool_fail("--fill %s: one or two finite numbers separated by ','", optarg);
-        if (c == 'c' && !(w->encoder = zmpi_encoder_parse(optarg, &w->approximate)))
+        if (c == 'c' && !(w->encoder = zmpi_encoder_parse(optarg, &w->variant)))
             return tool_fail("--codec %s: " ZMPI_ENCODER_NAMES, optarg);
         if (c == 'e') {
             if (zmpi_bound_parse(optarg, &w->bound))
@@ -176,7 +176,7 @@ static int write_record(struct tool_work *w, int c, uint64_t at, uint64_t order,
         zmpi_job_fills(&job, &w->options.fill);
         job.threads = tool_threads();
         job.encoder = w->encoder;
-        job.approximate = w->approximate;
+        job.variant = w->variant;
     }
     if (!status)
         status =
@@ -349,7 +349,7 @@ int tool_compress(int argc, char **argv)
         w.options.bound = w.bound;
     w.options.bound_set |= w.bound_given;
     if (!w.encoder)
-        w.encoder = zmpi_options_encoder(&w.options, &w.approximate);
+        w.encoder = zmpi_options_encoder(&w.options, &w.variant);
     w.offload = (struct zmpi_offload){.what = input, .name = w.options.device};
     if (!zmpi_device_find(w.options.device, NULL, &why))
         return tool_fail("ZMPI_DEVICE=%s: %s", w.options.device, why);

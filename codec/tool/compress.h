@@ -12,7 +12,7 @@ struct tool_work {
     struct zmpi_bound bound;
     bool bound_given, verbose;
     int encoder; /* 0: not given */
-    bool approximate;
+    enum zmpi_variant variant;
     size_t shape[3];  /* of one component; 0 0 0: not given */
     bool shape_known; /* by -d, or by the name of the file */
     struct zmpi_offload offload;

@@ -162,7 +162,7 @@ static struct zmpi_job ratio_job(const struct zcall *c)
     zmpi_job_make(&any, &o->bound, &c->range, &job);
     zmpi_job_threshold(&job, o->threshold);
     zmpi_job_fills(&job, &o->fill);
-    zmpi_options_encoder(o, &job.approximate);
+    zmpi_options_encoder(o, &job.variant);
     job.encoder = c->way;
     return job;
 }

@@ -56,8 +56,8 @@ struct zauto_ways zrule_ways(const struct zcall *c)
     const struct zmpi_options *o = &c->state->options;
     const bool fixed = c->lossy && !zrule_by_time(c);
     const bool picks = zcall_picks(c) && !(fixed && zcall_wants_ratio(c));
-    bool approximate;
-    const int asked = zmpi_options_encoder(o, &approximate);
+    enum zmpi_variant variant;
+    const int asked = zmpi_options_encoder(o, &variant);
     /* Messages are small and somebody waits for them: interp is for files. */
     struct zauto_ways ways = {.first = asked < ZWAYS ? asked : ZMPI_HUFFMAN};
     ways.may[ZRAW] = o->collective_mode != ZMPI_COLLECTIVE_ALWAYS && !fixed;

@@ -59,7 +59,7 @@ bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
         zmpi_ratio_search_apply(&c->search, job);
     job->read = c->scanned;
     job->threads = zruntime_threads(o);
-    zmpi_options_encoder(o, &job->approximate);
+    zmpi_options_encoder(o, &job->variant);
     job->encoder = encoder;
     return true;
 }

@@ -11,7 +11,7 @@ static void choose_encoder(struct zfile *f, struct zmpi_job *job)
     if (strcmp(f->options.codec, "auto") == 0 && job->bound.mode != ZMPI_RATIO)
         job->encoder = zmpi_codec_choose(&f->choice);
     else
-        job->encoder = zmpi_options_encoder(&f->options, &job->approximate);
+        job->encoder = zmpi_options_encoder(&f->options, &job->variant);
 }
 
 /* A device that writes the file itself takes the piece, or it is encoded here. */
@@ -48,7 +48,7 @@ int zencode_piece(struct zfile *f, const struct zpiece *piece)
     job.threads = zruntime_threads(&f->options);
     if (piece->search) {
         job.encoder = piece->search->encoder;
-        job.approximate = piece->search->approximate;
+        job.variant = piece->search->variant;
     } else {
         choose_encoder(f, &job);
     }

@@ -109,7 +109,7 @@ static hid_t list_of(const struct zhdf5 *h, const struct created *c)
     hsize_t extent[ZH5S_MAX_RANK], chunk[ZH5S_MAX_RANK];
     struct zmpi_bound bound;
     unsigned value[ZHDF5_PARAMETERS];
-    bool approximate;
+    enum zmpi_variant variant;
     int rank;
     if (!zhdf5_filter_is_used() || !zhdf5_is_known(h) || h->H5Iget_type(c->type) != ZH5I_DATATYPE ||
         h->H5Iget_type(c->space) != ZH5I_DATASPACE)
@@ -134,7 +134,7 @@ static hid_t list_of(const struct zhdf5 *h, const struct created *c)
         find_chunk(extent, rank, numbers * zmpi_type_size(element), chunk);
         done = h->H5Pset_chunk(copy, rank, chunk) >= 0;
     }
-    zhdf5_parameters(&bound, (unsigned)zmpi_options_encoder(&o, &approximate), value);
+    zhdf5_parameters(&bound, (unsigned)zmpi_options_encoder(&o, &variant), value);
     done = done && h->H5Pset_filter(copy, ZHDF5_FILTER, 0, ZHDF5_PARAMETERS, value) >= 0;
     if (!done)
         h->H5Pclose(copy);

@@ -65,8 +65,8 @@ static void keep(struct entry *e, const char *text, size_t size)
 /* The encoder that makes more of the same errors, if there is one. */
 static const char *smaller_encoder(const struct zfile *f)
 {
-    bool approximate;
-    const int encoder = zmpi_options_encoder(&f->options, &approximate);
+    enum zmpi_variant variant;
+    const int encoder = zmpi_options_encoder(&f->options, &variant);
     return encoder == ZMPI_INTERP ? NULL : zmpi_encoder_name(encoder + 1);
 }
 

@@ -18,7 +18,7 @@ static void component_job(const struct zfile *f, const struct zplan *p, int comp
     zmpi_job_make(&any, &f->options.bound, &p->range[component], job);
     zmpi_job_threshold(job, f->options.threshold);
     zmpi_job_fills(job, &f->options.fill);
-    job->encoder = zmpi_options_encoder(&f->options, &job->approximate);
+    job->encoder = zmpi_options_encoder(&f->options, &job->variant);
 }
 
 const struct zmpi_ratio_search *zcomponents_bound(const struct zfile *f, struct zplan *p,

@@ -210,7 +210,7 @@ int zplan_search_ratio(struct zfile *f, struct zplan *p, const struct zmpi_range
     zmpi_job_make(&any, &f->options.bound, range, &job);
     zmpi_job_threshold(&job, f->options.threshold);
     zmpi_job_fills(&job, &f->options.fill);
-    job.encoder = zmpi_options_encoder(&f->options, &job.approximate);
+    job.encoder = zmpi_options_encoder(&f->options, &job.variant);
     zmpi_ratio_search_begin(&p->search, &job, trials);
     do {
         if (zplan_wants_ratio(f, p) && zmpi_job_open(&job))

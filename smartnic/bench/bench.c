@@ -45,7 +45,7 @@ struct shared {
 
 static struct settings {
     int clients, encoder, rounds;
-    bool approximate;
+    enum zmpi_variant variant;
     const char *bound, *folder;
     double seconds;
     size_t bytes[SIZES_MAX];
@@ -102,7 +102,7 @@ static void client_size(struct bench_client *c, int size, struct shared *s, stru
         zmpi_job_make(&a, &bound, &set.range[size], &c->job))
         fail(set.bound, "no memory, or no bound to compress by");
     c->job.encoder = set.encoder;
-    c->job.approximate = set.approximate;
+    c->job.variant = set.variant;
     for (int round = -1; round < set.rounds; round++) /* the first one does not count */
         for (int way = 0; way < BENCH_WAYS; way++) {
             if (left_out(way))
@@ -244,7 +244,7 @@ static void parse(int argc, char **argv)
         else if (c == 'e')
             set.bound = optarg;
         else if (c == 'c')
-            set.encoder = zmpi_encoder_parse(optarg, &set.approximate);
+            set.encoder = zmpi_encoder_parse(optarg, &set.variant);
         else if (c == 't')
             set.seconds = atof(optarg);
         else if (c == 'r')

@@ -112,7 +112,7 @@ size_t nic_request_write(unsigned char *dst, uint64_t session, uint64_t id,
     const struct zmpi_job *job = &m->job;
     begin(dst, NIC_REQUEST, session, id);
     zmpi_store32(dst + 32, (uint32_t)job->array.type);
-    zmpi_store32(dst + 36, (uint32_t)job->encoder | (job->approximate ? APPROXIMATE : 0) |
+    zmpi_store32(dst + 36, (uint32_t)job->encoder | (job->variant == ZMPI_VARIANT_APPROXIMATE ? APPROXIMATE : 0) |
                                (uint32_t)job->axes << AXES_AT);
     for (int i = 0; i < 3; i++)
         zmpi_store64(dst + 40 + 8 * i, job->array.extent[i]);
@@ -274,7 +274,7 @@ bool nic_request_read(const unsigned char *src, struct nic_request *m)
     struct zmpi_job *job = &m->job;
     job->array.type = (enum zmpi_type)type;
     job->encoder = (int)(encoder & ENCODER);
-    job->approximate = encoder & APPROXIMATE;
+    job->variant = encoder & APPROXIMATE ? ZMPI_VARIANT_APPROXIMATE : ZMPI_VARIANT_NONE;
     job->axes = encoder >> AXES_AT;
     for (int i = 0; i < 3; i++)
         job->array.extent[i] = (size_t)zmpi_load64(src + 40 + 8 * i);

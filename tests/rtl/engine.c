@@ -81,7 +81,7 @@ Test(rtl, approximate_sort)
     for (size_t k = 0; k < kit_elements(&a); k++)
         data[k] += (float)(kit_unit(&r) * kit_unit(&r));
     struct zmpi_job job = make_job(&a, kit_abs(1e-2), 2, data);
-    job.approximate = true;
+    job.variant = ZMPI_VARIANT_APPROXIMATE;
     struct kit_stream s = check_job(rtl, &job, data, "CEAZ's sort");
     free(s.data);
     free(data);

@@ -44,12 +44,12 @@ Test(protocol, back_as_they_were)
     cr_assert_arr_eq(&r.out, &was.out, sizeof r.out);
     cr_assert(r.raw_hash == was.raw_hash && r.file_bytes == was.file_bytes);
 
-    cr_assert_not(r.decode || r.job.approximate);
+    cr_assert_not(r.decode || r.job.variant);
     was.job.encoder = 2;
-    was.job.approximate = true;
+    was.job.variant = ZMPI_VARIANT_APPROXIMATE;
     was.job.axes = 0;
     nic_request_write(m, 42, 3, &was, test_key);
-    cr_assert(nic_request_read(m, &r) && r.job.encoder == 2 && r.job.approximate);
+    cr_assert(nic_request_read(m, &r) && r.job.encoder == 2 && r.job.variant == ZMPI_VARIANT_APPROXIMATE);
     cr_assert_eq(r.job.axes, 0);
     m[37] |= 2; /* a bit beside the encoder's */
     cr_assert_not(nic_request_read(m, &r));

@@ -50,7 +50,7 @@ static int parse_one(int c, struct bench_settings *s)
     if (c == 'e' && zmpi_bound_parse(optarg, &s->bound))
         return tool_fail("-e %s: %s" ZMPI_BOUNDS, optarg,
                          strchr(optarg, '%') ? "10% is rel=0.1; " : "");
-    if (c == 'c' && !(s->encoder = zmpi_encoder_parse(optarg, &s->approximate)))
+    if (c == 'c' && !(s->encoder = zmpi_encoder_parse(optarg, &s->variant)))
         return tool_fail("--codec %s: " ZMPI_ENCODER_NAMES, optarg);
     if (c == 'F' && !zmpi_fills_parse(optarg, &s->fill))
         return tool_fail("--fill %s: one or two finite numbers separated by ','", optarg);
@@ -97,7 +97,7 @@ static int prepare(int argc, char **argv, struct bench_settings *s)
                                  .components = 1,
                                  .repetitions = 7,
                                  .size = (size_t)256 << 20};
-    s->encoder = zmpi_options_encoder(&o, &s->approximate);
+    s->encoder = zmpi_options_encoder(&o, &s->variant);
     if (o.bound_set)
         s->bound = o.bound;
     s->first_threads = s->last_threads = o.threads > 0 ? o.threads : 1;

@@ -44,7 +44,7 @@ struct bench_settings {
     struct zmpi_fills fill;
     int components; /* that take turns in a file, each measured by itself */
     int encoder;
-    bool approximate;
+    enum zmpi_variant variant;
     int first_threads, last_threads;
     int repetitions;
     size_t size;

@@ -307,7 +307,7 @@ static int make_job(struct bench_result *r, int threads)
     zmpi_job_fills(&r->job, &s->fill);
     r->job.threads = threads;
     r->job.encoder = s->encoder;
-    r->job.approximate = s->approximate;
+    r->job.variant = s->variant;
     return status ? tool_fail_status(r->field->name, status) : TOOL_OK;
 }
 

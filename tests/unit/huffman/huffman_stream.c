@@ -24,7 +24,7 @@ static struct kit_stream compress(const struct zmpi_array *a, struct zmpi_bound 
     zmpi_range_of(a->type, src, kit_elements(a), &range);
     cr_assert_eq(zmpi_job_make(a, &bound, &range, &job), ZMPI_OK);
     job.encoder = encoder;
-    job.approximate = threads < 0;
+    job.variant = threads < 0 ? ZMPI_VARIANT_APPROXIMATE : ZMPI_VARIANT_NONE;
     job.threads = abs(threads);
     cr_assert_eq(zmpi_device_cpu()->compress(&job, s.data, capacity, src, &s.size), ZMPI_OK);
     return s;

@@ -30,8 +30,9 @@ Test(options, values)
              "1e-3", "ABS=1", "abs=1 ", " abs=1", "abs=1x", "abs=0x1p-3", "abs=1e999", "lossless=1",
              "psnr=0", "psnr=-60", "psnr=301", "psnr=nan", "pw_rel=0", "pw_rel=1", "pw_rel=-1e-3",
              "ratio=1", "ratio=0", "ratio=inf"));
-    all("codec", LIST("fle", "huffman", "huffman:approximate", "auto"),
-        LIST("", "FLE", "zfp", "fle,fle", "huffman:", "huffman:exact", "fle:approximate"));
+    all("codec", LIST("fle", "huffman", "huffman:approximate", "interp", "interp:flare", "auto"),
+        LIST("", "FLE", "zfp", "fle,fle", "huffman:", "huffman:exact", "fle:approximate",
+             "interp:approximate"));
     all("device", LIST("auto", "cpu", "cuda", "my_dev-2"),
         LIST("", "a b", "../x", "CPU", "abcdefghijklmnopqrstuvwxyzabcdefghij"));
     all("files", LIST("*", "*.bin", "a,b,!c", "/scratch/*", "!a,*", "!a", "!a,!b"),
@@ -256,13 +257,13 @@ Test(options, setuid_programs_read_no_environment)
 Test(options, encoder_of_a_ratio)
 {
     struct zmpi_options o;
-    bool approximate;
+    enum zmpi_variant variant;
     zmpi_options_default(&o);
-    cr_assert_eq(zmpi_options_encoder(&o, &approximate), ZMPI_FLE);
+    cr_assert_eq(zmpi_options_encoder(&o, &variant), ZMPI_FLE);
     cr_assert_eq(zmpi_option_set(&o, "error_bound", "ratio=8", "a test", message), ZMPI_OK);
-    cr_assert_eq(zmpi_options_encoder(&o, &approximate), ZMPI_HUFFMAN);
+    cr_assert_eq(zmpi_options_encoder(&o, &variant), ZMPI_HUFFMAN);
     cr_assert_str_eq(zmpi_options_codec(&o), "huffman");
     cr_assert_eq(zmpi_option_set(&o, "codec", "fle", "a test", message), ZMPI_OK);
-    cr_assert_eq(zmpi_options_encoder(&o, &approximate), ZMPI_FLE);
+    cr_assert_eq(zmpi_options_encoder(&o, &variant), ZMPI_FLE);
     zmpi_options_free(&o);
 }

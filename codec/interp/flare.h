@@ -1,0 +1,59 @@
+/*
+ * flare.h - the profile of encoder 3 that FLARE's hardware makes (format.md 1.6): cubic prediction
+ * in blocks of 32^3 that know nothing of each other, on three levels, depth first; codes of 8 bits;
+ * Huffman codes by the book of the batch before.
+ */
+#ifndef ZMPI_INTERP_FLARE_H
+#define ZMPI_INTERP_FLARE_H
+
+#include "interp/interp_work.h"
+
+enum {
+    ZMPI_FLARE_BLOCK = 32, /* points of a block along an axis; slices of a batch */
+    ZMPI_FLARE_LEVELS = 3,
+    ZMPI_FLARE_ANCHORS = 1 << ZMPI_FLARE_LEVELS, /* every so many points there is an anchor */
+    ZMPI_FLARE_SLICES = 128,                     /* of a chunk, at most */
+    ZMPI_FLARE_BATCHES = ZMPI_FLARE_SLICES / ZMPI_FLARE_BLOCK,
+    ZMPI_FLARE_ESCAPE = -128,         /* a code of 8 bits, or */
+    ZMPI_FLARE_ANCHOR_ESCAPE = -32768 /* of 16, whose value is among the escapes */
+};
+
+/* ---- flare_levels.c: what hardware predicts ---- */
+
+/* Codes in the order in which they are made. An encoder's escapes are appended, a decoder's taken.
+ */
+struct zmpi_flare_codes {
+    signed char *code;
+    int16_t *anchor;
+    unsigned char *escape; /* 4 bytes each */
+    size_t codes, anchors, escapes;
+    size_t batches, end[ZMPI_FLARE_BATCHES]; /* codes up to the end of each batch */
+    size_t coarse;                           /* codes of the first batch that are not of level 1 */
+    size_t most;                             /* decoder: escapes there are */
+    bool over;                               /* more were asked for */
+};
+
+/* Anchors of a tile. */
+size_t zmpi_flare_anchors(const size_t extent[3]);
+/* Codes of a tile: c->codes, c->batches and their ends, without any data. */
+void zmpi_flare_plan(const size_t extent[3], struct zmpi_flare_codes *c);
+/* The tile in w->flat becomes what a decoder has, and its codes c's; or the other way round. */
+void zmpi_flare_predict(struct zmpi_interp_work *w, const size_t extent[3],
+                        struct zmpi_flare_codes *c);
+
+/* ---- flare_codes.c: what hardware codes ---- */
+
+struct zmpi_flare_coder;
+/* NULL: no memory. most: elements of a tile. */
+struct zmpi_flare_coder *zmpi_flare_coder_new(size_t most, bool encode);
+void zmpi_flare_coder_free(struct zmpi_flare_coder *k);
+
+/* Predict and code the tile in w->flat. True: all codes are 0. */
+bool zmpi_flare_encode(struct zmpi_interp_work *w, const size_t extent[3]);
+/* What it made to dst; returns the size; 0: not below `most` bytes. */
+size_t zmpi_flare_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t most);
+/* src is untrusted. */
+bool zmpi_flare_decode(struct zmpi_interp_work *w, const size_t extent[3], const unsigned char *src,
+                       size_t size);
+
+#endif

@@ -198,7 +198,8 @@ struct zmpi_stream_info {
     size_t length;        /* of the stream */
     size_t decoded_bytes; /* of the array  */
     int big_endian;       /* floats that are big-endian when they are decoded */
-    /* ZMPI_INTERP: 1 from coarse points to fine (lattice), 2 from neighbours (Lorenzo); the axes
+    /* ZMPI_INTERP: 1 from coarse points to fine (lattice), 2 from neighbours (Lorenzo), 4
+     * as FLARE's hardware does; the axes
      * along which, 1: x, 2: y, 4: z; how often a lattice's chunks are halved. Else 0. */
     int family;
     unsigned axes, levels;

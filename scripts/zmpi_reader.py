@@ -577,11 +577,15 @@ class Parameters:
 
     def __init__(self, data, tile):
         reader = Reader(data)
-        self.unit, count, reserved = struct.unpack("<dB3s", reader.take(12))
-        require(0 < self.unit < math.inf and 1 <= count <= 4 and not any(reserved), "parameters")
+        self.unit, count, profile, reserved = struct.unpack("<dBBH", reader.take(12))
+        require(profile <= 1, f"parameters: profile {profile}: written by a newer version of the format")
+        self.flare = profile == 1
+        most = FLARE_TILE_MOST if self.flare else TILE_MOST
+        require(0 < self.unit < math.inf and not reserved and math.prod(tile) <= most, "parameters")
+        require(count == 0 and tile[0] <= 128 if self.flare else 1 <= count <= 4, "parameters: sets")
         self.sets = [PredictionSet(reader, tile) for _ in range(count)]
         rest = reader.take(len(data) - reader.at)
-        require(len(rest) <= 3 and not any(rest), "parameters: padding")
+        require(len(rest) <= (0 if self.flare else 3) and not any(rest), "parameters: padding")
 
 
 def read_varint(reader):
@@ -841,6 +845,110 @@ class Lattice:
         return i32(9 * (b + c) - (line[j - 1] + line[j + 2]) + 8) >> 4
 
 
+class Blocks:
+    """The profile FLARE (1.6)."""
+
+    BLOCK, SECTION, OWN = 32, 8192, 6
+
+    def __init__(self, data, extent):
+        self.reader, self.extent = Reader(data), extent
+        self.points = [0] * math.prod(extent)
+        self.steps = extent[1] * extent[2], extent[2], 1
+
+    def decode(self):
+        r = self.reader
+        escapes = struct.unpack("<I", r.take(4))[0]
+        require(4 * escapes <= len(r.data), "chunk: escapes")
+        self.escapes = iter(struct.unpack(f"<{escapes}i", r.take(4 * escapes)))
+        places = list(itertools.product(*(range(0, n, 8) for n in self.extent)))
+        anchors = struct.unpack(f"<{len(places)}h", r.take(2 * len(places)))
+        self.left = escapes
+        # Where points are, in the order of codes, and by what they are predicted.
+        self.batch, before = [], 0
+        for place, code in zip(places, anchors):
+            before = i32(before + 256 * (self.escape() if code == -32768 else code))
+            self.points[sum(i * s for i, s in zip(place, self.steps))] = before
+        self.slab(4, 0)
+        require(self.left == 0, "chunk: escapes left over")
+        rest = r.take(len(r.data) - r.at)
+        require(len(rest) <= 3 and not any(rest), "chunk: padding")
+        return self.points
+
+    def escape(self):
+        require(self.left > 0, "chunk: too few escapes")
+        self.left -= 1
+        return next(self.escapes)
+
+    def slab(self, stride, z):
+        """Blocks of a level from plane z on, then finer ones: those of the lower half, then the others."""
+        side = self.BLOCK * stride
+        for y, x in itertools.product(range(0, self.extent[1], side), range(0, self.extent[2], side)):
+            self.batch.append((stride, (z, y, x)))
+        if stride == 1:
+            self.decode_batch()
+            return
+        self.slab(stride // 2, z)
+        if z + side // 2 < self.extent[0]:
+            self.slab(stride // 2, z + side // 2)
+
+    def decode_batch(self):
+        """What waits for codes, up to the finest level of 32 planes."""
+        work = [line for block in self.batch for line in self.block(*block)]
+        self.batch = []
+        number = self.reader.take(1)[0]
+        require(number <= self.OWN, "chunk: book")
+        if number < self.OWN:
+            book = make_book(read_lengths(Bits(OFFLINE[number])))
+        else:
+            bits = Bits(self.reader.data[self.reader.at:])
+            book = make_book(read_lengths(bits))
+            require(not bits.take(-bits.at % 8), "chunk: book")
+            self.reader.take(bits.at // 8)
+        for first in range(0, len(work), self.SECTION):
+            part = work[first:first + self.SECTION]
+            for (at, step, i, n), code in zip(part, self.section(book, len(part))):
+                require(-128 <= i32(code) <= 127, "chunk: code")
+                code = self.escape() if i32(code) == -128 else i32(code)
+                self.points[at] = i32(self.predict(at, step, i, n) + 256 * code)
+
+    def section(self, book, count):
+        sizes = struct.unpack("<4H", self.reader.take(8))
+        each = -(-((count + 31) // 32) // 4) * 32
+        codes = []
+        for k, size in enumerate(sizes):
+            bits = Bits(self.reader.take(size))
+            codes += read_bits(bits, book, min(max(count - k * each, 0), each), 4)
+            rest = bits.size - bits.at
+            require(rest < (32 if k == 3 else 8) and not bits.take(rest), "chunk: bits left over")
+        return codes
+
+    def block(self, stride, at):
+        """(place, way to the next point, number, of how many) of each new point in the order of codes."""
+        counts = [min(self.BLOCK, (n - a - 1) // stride + 1) for n, a in zip(self.extent, at)]
+        steps = [s * stride for s in self.steps]
+        first = sum(a * s for a, s in zip(at, self.steps))
+        for axis in (2, 1, 0):
+            ranges = [range(int(i == axis), n, 2 if i <= axis else 1) for i, n in enumerate(counts)]
+            for place in itertools.product(*ranges):
+                yield (first + sum(i * s for i, s in zip(place, steps)), steps[axis], place[axis],
+                       counts[axis])
+
+    def predict(self, at, step, i, n):
+        p = self.points
+        b = p[at - step]
+        if i + 1 >= n:
+            total = 24 * b - 8 * p[at - 3 * step] if i >= 3 else 16 * b
+        elif i >= 3 and i + 3 < n:
+            total = 9 * (b + p[at + step]) - p[at - 3 * step] - p[at + 3 * step]
+        elif i >= 3:
+            total = 12 * b + 6 * p[at + step] - 2 * p[at - 3 * step]
+        elif i + 3 < n:
+            total = 6 * b + 12 * p[at + step] - 2 * p[at + 3 * step]
+        else:
+            total = 8 * (b + p[at + step])
+        return i32(total + 8) >> 4
+
+
 def decode_interp(data, width, extent, parameters):
     """The elements of one chunk of encoder 3 as bytes, row-major."""
     count = math.prod(extent)
@@ -852,7 +960,8 @@ def decode_interp(data, width, extent, parameters):
         values = reader.take(count * width)
         reader.done()
         return values
-    require(kind <= len(parameters.sets) and flags <= 3, "chunk: kind or flags")
+    most = 1 if parameters.flare else len(parameters.sets)
+    require(kind <= most and flags <= 3, "chunk: kind or flags")
     base = signed(read_varint(reader))
     require(-(1 << 44) - 1 <= base <= 1 << 44, "chunk: base")
     exceptions = {}
@@ -866,6 +975,8 @@ def decode_interp(data, width, extent, parameters):
     if kind == CONSTANT:
         require(len(rest) < 4 and not any(rest), "chunk: padding")
         integers = [0] * count
+    elif parameters.flare:
+        integers = Blocks(rest, extent).decode()
     else:
         symbols = Symbols(rest)
         rules = parameters.sets[kind - 1]
@@ -887,6 +998,7 @@ TYPES = {1: "f32", 2: "f64", 3: "i32", 4: "i64", 5: "bytes"}
 ENCODERS = {1: "fle", 2: "huffman", 3: "interp"}
 BOOKS_MOST = {1: 0, 2: 65536, 3: 1024}  # bytes
 TILE_MOST = 262144  # elements of encoder 3
+FLARE_TILE_MOST = 2097152  # of its profile FLARE
 MODES = {0: "lossless", 1: "abs", 2: "rel", 3: "psnr", 4: "ratio", 5: "pw_rel"}
 WIDTHS = {1: 4, 2: 8, 3: 4, 4: 8, 5: 4}
 BYTES = 5
@@ -928,9 +1040,9 @@ class Stream:
             self.words[2] = (self.dims[2] + 3) // 4
             self.size = self.dims[2]
         require(self.size < 1 << 63, "stream: too large")
-        most = TILE_MOST if self.encoder == 3 else 32768 // self.width
+        most = FLARE_TILE_MOST if self.encoder == 3 else 32768 // self.width
         require(min(self.tile) >= 1 and math.prod(self.tile) <= most, "stream: tile")
-        self.coded_most = 4 + TILE_MOST * self.width if self.encoder == 3 else 32772
+        self.coded_most = 4 + FLARE_TILE_MOST * self.width if self.encoder == 3 else 32772
         self.grid = [(n + t - 1) // t for n, t in zip(self.words, self.tile)]
         self.chunks = math.prod(self.grid)
 

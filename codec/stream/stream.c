@@ -8,7 +8,7 @@
 #include "base/floats.h"
 #include "base/hash.h"
 #include "huffman/huffman.h"
-#include "interp/interp.h"
+#include "interp/flare.h"
 
 #define STREAM_MAGIC   0x5254535AU
 #define TABLE_ENTRY    8
@@ -154,8 +154,8 @@ static enum zmpi_status check_books(struct zmpi_stream *s)
         if (!zmpi_interp_load(&rule, s->info.array.type, s->info.tile, s->books, s->books_size))
             return ZMPI_ERR_CORRUPT;
         s->info.family = rule.flare ? ZMPI_INTERP_FLARE : (int)rule.set[0].family;
-        s->info.axes = rule.set[0].axes;
-        s->info.levels = rule.set[0].levels;
+        s->info.axes = rule.flare ? 7 : rule.set[0].axes;
+        s->info.levels = rule.flare ? ZMPI_FLARE_LEVELS : rule.set[0].levels;
         return ZMPI_OK;
     }
     if (!s->books_size)

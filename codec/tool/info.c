@@ -46,7 +46,7 @@ static void describe_extent(const struct zmpi_extent *e, char text[200])
 /* By what encoder 3 predicts. */
 static const char *family_name(const struct zmpi_stream_info *info)
 {
-    return info->family == 1 ? "lattice" : "Lorenzo";
+    return info->family == 1 ? "lattice" : info->family == 4 ? "FLARE" : "Lorenzo";
 }
 
 static void axes_name(unsigned axes, char text[4])

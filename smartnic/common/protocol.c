@@ -112,7 +112,8 @@ size_t nic_request_write(unsigned char *dst, uint64_t session, uint64_t id,
     const struct zmpi_job *job = &m->job;
     begin(dst, NIC_REQUEST, session, id);
     zmpi_store32(dst + 32, (uint32_t)job->array.type);
-    zmpi_store32(dst + 36, (uint32_t)job->encoder | (job->variant == ZMPI_VARIANT_APPROXIMATE ? APPROXIMATE : 0) |
+    zmpi_store32(dst + 36, (uint32_t)job->encoder |
+                               (job->variant == ZMPI_VARIANT_APPROXIMATE ? APPROXIMATE : 0) |
                                (uint32_t)job->axes << AXES_AT);
     for (int i = 0; i < 3; i++)
         zmpi_store64(dst + 40 + 8 * i, job->array.extent[i]);

@@ -392,6 +392,22 @@ static inline void golden_interp_rest(struct golden *g)
     golden_by(g, ZMPI_INTERP, 46, &a, "abs=0.0001", src);
 }
 
+/* The profile FLARE: two batches, three levels, blocks that the array clips; escapes of codes and
+ * of an anchor, fill values. */
+static inline void golden_interp_flare(struct golden *g)
+{
+    static float src[35 * 21 * 40];
+    struct zmpi_array a = {ZMPI_F32, {35, 21, 40}};
+    golden_hilly(&a, -10, src);
+    for (size_t i = 0; i < 35 * 21 * 40; i++)
+        if (i % 1013 == 5)
+            src[i] = i % 2 != 0 ? 900 : -0.0F;
+    src[8] = -5e3F;
+    for (size_t i = 0; i < 200; i++)
+        src[4000 + i] = 1e20F;
+    golden_way(g, ZMPI_INTERP, ZMPI_VARIANT_FLARE, 60, &a, "abs=0.001", src);
+}
+
 /* ---- the table ---- */
 
 /* f32 and f64 that are big-endian when they are decoded, with exceptions, in rows that chunks cut.
@@ -508,6 +524,7 @@ static const struct golden_case golden_cases[] = {
     {"interp_f64", golden_interp_f64, 92352, UINT64_C(0xA4D4F00DB20CEE7F)},
     {"interp_lorenzo", golden_interp_lorenzo, 88000, UINT64_C(0x5B5C7376B82C07F5)},
     {"interp_rest", golden_interp_rest, 1200000, UINT64_C(0x5F6BD6CDC5893BEB)},
+    {"interp_flare", golden_interp_flare, 117600, UINT64_C(0x4BB0BD6132223F0A)},
     {"big_endian", golden_big_endian, 47560, UINT64_C(0x4FF3B1FF0271F2CA)},
     {"components", golden_components, 16672, UINT64_C(0x3C79926200B03E5C)},
     {"huffman_once_grid", golden_huffman_once_grid, 44556, UINT64_C(0xA4FCB82F6FB258B4)},

@@ -29,7 +29,8 @@ struct golden {
     struct zmpi_bound bound; /* of the records to come */
     uint64_t order;          /* theirs; 0: one after the other */
     int encoder;             /* theirs; 0: fle */
-    bool big_endian;         /* their data are to be; `encoder` is set then */
+    enum zmpi_variant variant;
+    bool big_endian; /* their data are to be; `encoder` is set then */
 };
 
 static inline void golden_must(bool condition, const char *what)
@@ -85,6 +86,7 @@ static inline enum zmpi_status golden_encode(const struct golden *g, const struc
     zmpi_range_of(a->type, src, a->extent[0] * a->extent[1] * a->extent[2], &range);
     enum zmpi_status status = zmpi_job_make(a, &g->bound, &range, &job);
     job.encoder = g->encoder;
+    job.variant = g->variant;
     job.big_endian = g->big_endian;
     return status ? status : zmpi_device_cpu()->compress(&job, dst, capacity, src, size);
 }
@@ -189,16 +191,24 @@ static inline struct zmpi_extent golden_whole(size_t bytes)
 }
 
 /* A container of one record that is all of src. */
-static inline void golden_by(struct golden *g, int encoder, unsigned char id,
-                             const struct zmpi_array *a, const char *bound, const void *src)
+static inline void golden_way(struct golden *g, int encoder, enum zmpi_variant variant,
+                              unsigned char id, const struct zmpi_array *a, const char *bound,
+                              const void *src)
 {
     size_t bytes;
     golden_begin(g, id);
     g->encoder = encoder;
+    g->variant = variant;
     golden_must(zmpi_bound_parse(bound, &g->bound) == ZMPI_OK, "bound");
     golden_must(zmpi_array_bytes(a, &bytes) == ZMPI_OK, "size");
     golden_data(g, a, src, golden_whole(bytes));
     golden_end(g);
+}
+
+static inline void golden_by(struct golden *g, int encoder, unsigned char id,
+                             const struct zmpi_array *a, const char *bound, const void *src)
+{
+    golden_way(g, encoder, ZMPI_VARIANT_NONE, id, a, bound, src);
 }
 
 static inline void golden_one(struct golden *g, unsigned char id, const struct zmpi_array *a,

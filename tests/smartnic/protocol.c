@@ -49,7 +49,8 @@ Test(protocol, back_as_they_were)
     was.job.variant = ZMPI_VARIANT_APPROXIMATE;
     was.job.axes = 0;
     nic_request_write(m, 42, 3, &was, test_key);
-    cr_assert(nic_request_read(m, &r) && r.job.encoder == 2 && r.job.variant == ZMPI_VARIANT_APPROXIMATE);
+    cr_assert(nic_request_read(m, &r) && r.job.encoder == 2 &&
+              r.job.variant == ZMPI_VARIANT_APPROXIMATE);
     cr_assert_eq(r.job.axes, 0);
     m[37] |= 2; /* a bit beside the encoder's */
     cr_assert_not(nic_request_read(m, &r));

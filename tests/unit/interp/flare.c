@@ -299,6 +299,28 @@ Test(flare, damage)
     free(b);
 }
 
+/* More escapes in codes than there are: none is read from behind. */
+Test(flare, too_few_escapes)
+{
+    const size_t extent[3] = {9, 9, 9};
+    static const struct zmpi_interp_set flat = {.family = ZMPI_INTERP_LORENZO};
+    struct zmpi_interp_work *w = zmpi_interp_work_new(extent, NULL, 0, false);
+    struct kit_guarded escape = kit_guard(40, true);
+    signed char code[729];
+    int16_t anchor[729];
+    memset(code, ZMPI_FLARE_ESCAPE, sizeof code);
+    for (size_t i = 0; i < 729; i++)
+        anchor[i] = ZMPI_FLARE_ANCHOR_ESCAPE;
+    struct zmpi_flare_codes c = {.code = code, .anchor = anchor, .escape = escape.data, .most = 10};
+    zmpi_interp_layout(w, &flat, extent);
+    w->mode = DECODE;
+    zmpi_flare_predict(w, extent, &c);
+    cr_assert(c.over);
+    cr_assert_eq(c.escapes, 10);
+    kit_unguard(&escape);
+    zmpi_interp_work_free(w);
+}
+
 /* Each field of the parameters by itself. */
 Test(flare, wrong_parameters)
 {

@@ -12,7 +12,7 @@ CODEC = ["base", "layout", "kernels", "kernels/vector", "kernels/avx2", "kernels
          "options", "bound", "judge", "stream", "device", "format", "container", "reader", "view", "tool", "tool/bench",
          "tool/program", "tool/convert", "tool/mount", "tool/report", "hosts/hdf5"]
 PMPI = ["mpi", "dry", "datatype", "hdf5", "file", "index", "close", "collective", "report", "transfer", "calls", ""]
-SMARTNIC = ["rtl/sim", "common", "plugin", "daemon", "bench"]
+SMARTNIC = ["rtl/sim", "model", "common", "plugin", "daemon", "bench"]
 PUBLIC = {"zmpi_codec.h", "zmpi_reader.h", "device.h", "zmpi.h"}
 MOST = 25  # files of a folder
 # A file each for what a version wrote, and what fuzzing found: sets that grow, with nothing to read by name.

@@ -857,27 +857,25 @@ class Blocks:
 
     def decode(self):
         r = self.reader
-        escapes = struct.unpack("<I", r.take(4))[0]
-        require(4 * escapes <= len(r.data), "chunk: escapes")
-        self.escapes = iter(struct.unpack(f"<{escapes}i", r.take(4 * escapes)))
+        self.escapes = Reader(r.take(struct.unpack("<I", r.take(4))[0]))
         places = list(itertools.product(*(range(0, n, 8) for n in self.extent)))
         anchors = struct.unpack(f"<{len(places)}h", r.take(2 * len(places)))
-        self.left = escapes
         # Where points are, in the order of codes, and by what they are predicted.
         self.batch, before = [], 0
         for place, code in zip(places, anchors):
             before = i32(before + 256 * (self.escape() if code == -32768 else code))
             self.points[sum(i * s for i, s in zip(place, self.steps))] = before
         self.slab(4, 0)
-        require(self.left == 0, "chunk: escapes left over")
+        self.escapes.done()
         rest = r.take(len(r.data) - r.at)
         require(len(rest) <= 3 and not any(rest), "chunk: padding")
         return self.points
 
     def escape(self):
-        require(self.left > 0, "chunk: too few escapes")
-        self.left -= 1
-        return next(self.escapes)
+        first = self.escapes.at
+        number = read_varint(self.escapes)
+        require(self.escapes.at - first <= 4, "chunk: escape")
+        return signed(number)
 
     def slab(self, stride, z):
         """Blocks of a level from plane z on, then finer ones: those of the lower half, then the others."""

@@ -25,11 +25,11 @@ enum {
 struct zmpi_flare_codes {
     signed char *code;
     int16_t *anchor;
-    unsigned char *escape; /* 4 bytes each */
-    size_t codes, anchors, escapes;
+    unsigned char *escape;                   /* numbers of 1 to 4 bytes */
+    size_t codes, anchors, escapes;          /* escapes: their bytes */
     size_t batches, end[ZMPI_FLARE_BATCHES]; /* codes up to the end of each batch */
     size_t coarse;                           /* codes of the first batch that are not of level 1 */
-    size_t most;                             /* decoder: escapes there are */
+    size_t most;                             /* decoder: bytes of escapes there are */
     bool over;                               /* more were asked for */
 };
 

@@ -161,11 +161,11 @@ size_t zmpi_flare_pack(struct zmpi_interp_work *w, unsigned char *dst, size_t mo
     struct zmpi_flare_coder *k = w->flare;
     const struct zmpi_flare_codes *c = &k->codes;
     unsigned char *at = dst, *end = dst + most;
-    if (most < 4 + 4 * c->escapes + 2 * c->anchors)
+    if (most < 4 + c->escapes + 2 * c->anchors)
         return 0;
     zmpi_store32(at, (uint32_t)c->escapes);
-    memcpy(at + 4, c->escape, 4 * c->escapes);
-    at += 4 + 4 * c->escapes;
+    memcpy(at + 4, c->escape, c->escapes);
+    at += 4 + c->escapes;
     for (size_t i = 0; i < c->anchors; i++, at += 2)
         zmpi_store16(at, (uint16_t)c->anchor[i]);
     for (size_t b = 0, from = 0; b < c->batches && at; b++) {
@@ -254,10 +254,10 @@ bool zmpi_flare_decode(struct zmpi_interp_work *w, const size_t extent[3], const
     c->most = zmpi_load32(at);
     c->over = false;
     at += 4;
-    if ((size_t)(end - at) / 4 < c->most || (size_t)(end - at) - 4 * c->most < 2 * anchors)
+    if ((size_t)(end - at) < c->most || (size_t)(end - at) - c->most < 2 * anchors)
         return false;
     c->escape = (unsigned char *)at; /* only read */
-    at += 4 * c->most;
+    at += c->most;
     for (size_t i = 0; i < anchors; i++, at += 2)
         c->anchor[i] = (int16_t)zmpi_load16(at);
     at = take_batches(k, at, end);

@@ -61,15 +61,26 @@ static inline int32_t rebuild(int32_t predicted, int32_t code)
     return (int32_t)((uint32_t)predicted + ((uint32_t)code << STEP_BITS));
 }
 
+/* Codes have 24 bits, as values and predictions have 32. */
 static void put_escape(struct zmpi_flare_codes *c, int32_t code)
 {
-    zmpi_store32(c->escape + 4 * c->escapes++, (uint32_t)code);
+    uint32_t n = code < 0 ? ~((uint32_t)code << 1) : (uint32_t)code << 1;
+    for (; n >= 128; n >>= 7)
+        c->escape[c->escapes++] = (unsigned char)(n | 128);
+    c->escape[c->escapes++] = (unsigned char)n;
 }
 
 static int32_t take_escape(struct zmpi_flare_codes *c)
 {
-    c->over |= c->escapes == c->most;
-    return c->over ? 0 : (int32_t)zmpi_load32(c->escape + 4 * c->escapes++);
+    uint32_t n = 0;
+    for (unsigned shift = 0; shift < 28 && c->escapes < c->most; shift += 7) {
+        const unsigned char byte = c->escape[c->escapes++];
+        n |= (uint32_t)(byte & 127) << shift;
+        if (byte < 128)
+            return n & 1 ? (int32_t) ~(n >> 1) : (int32_t)(n >> 1);
+    }
+    c->over = true;
+    return 0;
 }
 
 static inline void do_point(struct zmpi_flare_codes *c, bool encode, int32_t *p, int32_t predicted)

@@ -1,0 +1,85 @@
+/*
+ * flare_model.h - FLARE's computing core in cycles and bytes: what is where in look-ahead order,
+ * what engines wait for, what goes off the chip. Sizes are the paper's (Table 3) unless they are
+ * changed.
+ */
+#ifndef FLARE_MODEL_H
+#define FLARE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FLARE_SIDE = 32, FLARE_LEVELS_MOST = 8, FLARE_ARRAYS_MOST = 64, FLARE_CORES_MOST = 16 };
+
+/* ---- look-ahead order (flare_schedule.c) ---- */
+
+/* A slab: the blocks of a level that lie beside each other. */
+struct flare_slab {
+    unsigned level;   /* 1: the finest */
+    size_t plane;     /* of the array, where it begins */
+    uint64_t points;  /* all of the level's points in it */
+    uint64_t made;    /* of these, new ones */
+    uint64_t waiting; /* points that are kept for later while it is made: deferred halves */
+};
+
+/* Slabs of an array of this shape, by so many levels, in their order. Returns how many; at most
+ * `most` are stored. */
+size_t flare_schedule(const size_t extent[3], unsigned levels, struct flare_slab *slab,
+                      size_t most);
+/* Most points that are in the SRAM at a time: those of the slab that is made, and waiting ones. */
+uint64_t flare_peak(const struct flare_slab *slab, size_t n);
+/* The law for whole regions: share of the points that are in the SRAM at a time. */
+double flare_share(unsigned levels);
+
+/* ---- cycles (flare_time.c) ---- */
+
+struct flare_core {
+    unsigned arrays;         /* M */
+    double cycles_of_point;  /* of an array of the prediction engine */
+    unsigned drain;          /* cycles of an array behind each direction of a block */
+    double pes;              /* multipliers of the neural engine: 128 * 128 */
+    double use;              /* share of them that works */
+    double macs;             /* of the network, for a point, forward */
+    double passes;           /* training: epochs times (forward + backward = 3 times forward) */
+    double symbols_of_cycle; /* of the codec engine */
+    double fifo1, fifo2;     /* bytes */
+};
+
+/* Cycles of M arrays for the slabs' blocks: each takes the next one when it is free; the next slab
+ * begins when all are done. extent: of the array. */
+uint64_t flare_predict_cycles(const struct flare_core *core, const size_t extent[3],
+                              const struct flare_slab *slab);
+
+struct flare_times {
+    double predict, network, codec; /* busy cycles of each engine */
+    double total;                   /* from the first cycle to the last, waits included */
+    size_t batches;
+};
+/* A whole array, compressed or decompressed. */
+struct flare_times flare_time(const struct flare_core *core, const size_t extent[3],
+                              bool decompress);
+/* The largest time of `cores` cores that take n sets, the longest first. */
+double flare_makespan(const double *seconds, size_t n, unsigned cores);
+
+/* ---- bytes off the chip (flare_traffic.c) ---- */
+
+enum flare_part { FLARE_NORMALIZE, FLARE_PREDICT, FLARE_NETWORK, FLARE_CODEC, FLARE_PARTS };
+/* What the baseline is: words of 4 bytes for a point, one move of a whole array each. */
+struct flare_baseline {
+    bool rereads;      /* each level reads the points of those above once more for each direction */
+    bool narrow_codes; /* codes are bytes, not words */
+    bool fused_sweep;  /* the range in one sweep, subtraction and scaling in another */
+};
+struct flare_traffic {
+    double saved[FLARE_PARTS]; /* words for a point */
+    double baseline, left;
+};
+struct flare_traffic flare_traffic(const struct flare_baseline *b);
+
+/* ---- what the profile costs (flare_ratio.c) ---- */
+
+/* Prints a table of the files NAME_DIMS.f32 or .f64 at this relative bound. */
+int flare_ratios(double rel, char *const *files, int n);
+
+#endif

@@ -1,0 +1,276 @@
+/*
+ * flare_report.c - zmpi-flare-model: the paper's figures beside the model's. Free parameters are
+ * printed, and what was fitted is called a fit.
+ */
+#include "flare_model.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct set {
+    const char *name;
+    size_t extent[3];
+} sets[] = {{"Nyx", {512, 512, 512}}, {"Miranda", {256, 384, 384}}, {"Hurricane", {100, 500, 500}}};
+enum { SETS = sizeof sets / sizeof sets[0] };
+
+/* The paper's. */
+static const double clock_hz = 1e9, nyx_compress = 1.16, nyx_decompress = 0.42;
+
+static const struct flare_core paper_core = {.arrays = 4,
+                                             .cycles_of_point = 1,
+                                             .drain = 8,
+                                             .pes = 128 * 128,
+                                             .use = 1,
+                                             .macs = 2160,
+                                             .passes = 6 * 3,
+                                             .symbols_of_cycle = 4,
+                                             .fifo1 = 8 << 20,
+                                             .fifo2 = 32 << 20};
+
+static double points_of(const struct set *s)
+{
+    return (double)s->extent[0] * (double)s->extent[1] * (double)s->extent[2];
+}
+
+static double seconds(const struct flare_core *core, const struct set *s, bool decompress)
+{
+    return flare_time(core, s->extent, decompress).total / clock_hz;
+}
+
+/* ---- what is in the SRAM ---- */
+
+static uint64_t peak_of(const size_t extent[3], unsigned levels)
+{
+    enum { MOST = 1024 };
+    static struct flare_slab slab[MOST];
+    return flare_peak(slab, flare_schedule(extent, levels, slab, MOST));
+}
+
+static void print_memory(void)
+{
+    printf(
+        "## Look-ahead order (Fig. 5)\n\n"
+        "| levels | region | all points, MiB | in look-ahead order, MiB | times smaller | law |\n"
+        "| --- | --- | --- | --- | --- | --- |\n");
+    for (unsigned levels = 2; levels <= 4; levels++) {
+        const size_t side = (size_t)FLARE_SIDE << (levels - 1), region[3] = {side, side, side};
+        const double all = (double)side * (double)side * (double)side;
+        const double peak = (double)peak_of(region, levels);
+        printf("| %u | %zu^3 | %.3f | %.4f | %.4f%s | %.4f |\n", levels, side, 4 * all / (1 << 20),
+               4 * peak / (1 << 20), all / peak, levels == 3 ? " (paper: 3.46)" : "",
+               1 / flare_share(levels));
+    }
+    printf("\n## Buffers (Table 3), from a batch of 32 slices\n\n"
+           "| shape | 32-bit values, MiB | codes of 8 bits, MiB | look-ahead order over whole "
+           "slices, MiB |\n"
+           "| --- | --- | --- | --- |\n");
+    for (int i = 0; i < SETS; i++) {
+        const double batch =
+            (double)FLARE_SIDE * (double)sets[i].extent[1] * (double)sets[i].extent[2];
+        printf("| %s | %.1f%s | %.1f%s | %.1f |\n", sets[i].name, 4 * batch / (1 << 20),
+               i ? "" : " (paper: SRAM 32, FIFO2 32)", batch / (1 << 20),
+               i ? "" : " (paper: FIFO1 8)", 4 * (double)peak_of(sets[i].extent, 3) / (1 << 20));
+    }
+    printf("\nThe last column does not fit the 32 MB of SRAM for Nyx: it has the batch that is "
+           "made, 32 MiB, and\n"
+           "5 MiB that wait. With the batch in FIFO2 instead, 5 MiB would do; 3.46 counts it in "
+           "the SRAM.\n\n");
+}
+
+/* ---- cycles ---- */
+
+/* The value of a parameter with which a time comes out; times grow with it. */
+static double fit(struct flare_core *core, double *parameter, bool decompress, double wanted,
+                  double lo, double hi)
+{
+    for (int i = 0; i < 60; i++) {
+        *parameter = sqrt(lo * hi);
+        if (seconds(core, &sets[0], decompress) > wanted)
+            hi = *parameter;
+        else
+            lo = *parameter;
+    }
+    return *parameter;
+}
+
+/* Cycles of a point, and use of the array, by which Nyx takes as long as in the paper. The network
+ * does not matter to decompression then, nor prediction to compression. */
+static struct flare_core fitted_core(void)
+{
+    struct flare_core core = paper_core;
+    double passes = 1;
+    for (int i = 0; i < 4; i++) {
+        fit(&core, &core.cycles_of_point, true, nyx_decompress, 1, 1000);
+        core.passes = paper_core.passes;
+        passes = fit(&core, &core.passes, false, nyx_compress, 1, 10000);
+        core.use *= paper_core.passes / passes; /* the same cycles, by fewer multipliers at work */
+        core.passes = paper_core.passes;
+    }
+    return core;
+}
+
+static void print_arrays(const char *title, struct flare_core core)
+{
+    printf("%s\n\n| M | compress, s | decompress, s |\n| --- | --- | --- |\n", title);
+    for (unsigned m = 1; m <= 8; m++) {
+        core.arrays = m;
+        printf("| %u | %.3f | %.3f |\n", m, seconds(&core, &sets[0], false),
+               seconds(&core, &sets[0], true));
+    }
+    printf("\n");
+}
+
+static void print_parameters(const struct flare_core *core)
+{
+    printf("| parameter | value | |\n| --- | --- | --- |\n"
+           "| multiplications of the network, a point | %.0f | of 3,057 weights; the paper gives "
+           "none |\n"
+           "| passes of training | %.0f | 6 epochs (paper: 5 to 6), each forward and backward: 3 "
+           "times forward |\n"
+           "| use of the 128 x 128 array | %.3f | fitted to 1.16 s; plausible: small convolutions "
+           "leave most of it idle |\n"
+           "| cycles of a prediction array for a point | %.2f | fitted to 0.42 s; not plausible "
+           "for a systolic array, whose point is one cycle: "
+           "an array that works serially, or waits for its memory |\n"
+           "| symbols of the codec, a cycle | %.0f | ours: four streams; it limits nothing below "
+           "%.2f cycles a point |\n\n",
+           core->macs, core->passes, core->use, core->cycles_of_point, core->symbols_of_cycle,
+           1 / core->symbols_of_cycle);
+}
+
+static void print_times(void)
+{
+    const struct flare_core fitted = fitted_core();
+    const double points = points_of(&sets[0]);
+    printf("## Cycles\n\nNyx' shape, M = 4, 1 GHz; the paper's 1.16 s and 0.42 s are %.2f and %.2f "
+           "cycles a point. Two numbers, and\n"
+           "two free parameters fitted to them: this shows that the machine can be so, not that it "
+           "is.\n\n",
+           nyx_compress * clock_hz / points, nyx_decompress * clock_hz / points);
+    print_parameters(&fitted);
+    printf("| shape | compress: s | cycles a point | decompress: s | cycles a point |\n| --- | --- "
+           "| --- | --- | --- |\n");
+    for (int i = 0; i < SETS; i++) {
+        const double c = seconds(&fitted, &sets[i], false), d = seconds(&fitted, &sets[i], true);
+        printf("| %s | %.3f%s | %.2f | %.3f%s | %.2f |\n", sets[i].name, c,
+               i ? "" : " (paper: 1.16)", c * clock_hz / points_of(&sets[i]), d,
+               i ? "" : " (paper: 0.42)", d * clock_hz / points_of(&sets[i]));
+    }
+    printf("\n");
+    print_arrays("Fig. 10a (paper: decompression falls up to M = 8, compression is flat from M = "
+                 "4), as fitted:",
+                 fitted);
+    struct flare_core ours = fitted;
+    ours.cycles_of_point = 1;
+    print_arrays("The same with arrays of one point a cycle, as ours are:", ours);
+    printf("Fig. 10b (paper: no gain from N = 3 to 4, 1.16 s and 0.42 s there), two Nyx, Miranda, "
+           "Hurricane, the longest first:\n\n"
+           "| N | compress, s | decompress, s |\n| --- | --- | --- |\n");
+    double c[4], d[4];
+    for (int i = 0; i < 4; i++) {
+        c[i] = seconds(&fitted, &sets[i ? i - 1 : 0], false);
+        d[i] = seconds(&fitted, &sets[i ? i - 1 : 0], true);
+    }
+    for (unsigned n = 1; n <= 4; n++)
+        printf("| %u | %.3f | %.3f |\n", n, flare_makespan(c, 4, n), flare_makespan(d, 4, n));
+    printf("\n");
+}
+
+static void print_contradictions(void)
+{
+    struct flare_core core = paper_core;
+    const double points = points_of(&sets[0]);
+    const double one = flare_time(&core, sets[0].extent, true).predict / points;
+    printf("## What does not fit together\n\n"
+           "- Four systolic arrays of one point a cycle predict a point in %.3f cycles. 3.13 in "
+           "decompression are %.1f times as many:\n"
+           "  the arrays are slower, or inference is the limit.\n"
+           "- If inference were the limit, %d passes of training would take %.0f cycles a point, "
+           "not 8.64 (%.1f times as long).\n"
+           "- If prediction is the limit of decompression at M = 4, with 3.13 cycles a point, it "
+           "takes twice that, 6.26, at M = 2, which is\n"
+           "  below 8.64: then compression is flat from M = 2 on, not from 4. For a minimum at 4, "
+           "arrays must take 17 to 35 cycles a point,\n"
+           "  and decompression at M = 4 4.3 to 8.6.\n"
+           "- Training would need %.0f multiplications a point, at full use of the array 8.64 x "
+           "16,384 = 141,558 are there.\n\n",
+           one, 3.13 / one, (int)core.passes, 3.13 * core.passes, 3.13 * core.passes / 8.64,
+           core.macs * core.passes);
+}
+
+/* ---- bytes off the chip ---- */
+
+static void print_traffic(void)
+{
+    static const struct {
+        const char *name;
+        struct flare_baseline baseline;
+    } cases[] = {{"paper (up to)", {0}},
+                 {"each module reads and writes whole arrays of words", {0}},
+                 {"and each level reads again what is predicted from", {.rereads = true}},
+                 {"codes of a byte", {.narrow_codes = true}},
+                 {"one sweep subtracts and scales", {.fused_sweep = true}},
+                 {"all three", {true, true, true}}};
+    printf("## Bytes off the chip (Fig. 11)\n\nMoves of one 4-byte word for a point: prediction "
+           "reads the original, writes reconstruction and codes; the codec reads\n"
+           "codes; normalization reads for the range, reads and writes to subtract, reads and "
+           "writes to scale; the network reads.\n"
+           "FLARE reads the original. The first baseline is the plainest, and the one that gives "
+           "the paper's shares.\n\n"
+           "| baseline | times less | normalization | prediction | network | codec |\n| --- | --- "
+           "| --- | --- | --- | --- |\n"
+           "| %s | 10 | 56 %% | 22 %% | 11 %% | 11 %% |\n",
+           cases[0].name);
+    for (size_t i = 1; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct flare_traffic t = flare_traffic(&cases[i].baseline);
+        const double all = t.baseline - t.left;
+        printf("| %s | %.1f | %.0f %% | %.0f %% | %.0f %% | %.0f %% |\n", cases[i].name,
+               t.baseline / t.left, 100 * t.saved[FLARE_NORMALIZE] / all,
+               100 * t.saved[FLARE_PREDICT] / all, 100 * t.saved[FLARE_NETWORK] / all,
+               100 * t.saved[FLARE_CODEC] / all);
+    }
+    printf("\n");
+}
+
+static const char help[] =
+    "Usage: zmpi-flare-model [--ratios REL FILE...]\n\n"
+    "FLARE's computing core as a model: the paper's figures beside ours.\n"
+    "  --ratios REL FILE...   instead: what the profile interp:flare costs against interp, factor "
+    "by factor,\n"
+    "                         at a relative bound, of files NAME_ZxYxX.f32 or .f64\n";
+
+int main(int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"ratios", required_argument, NULL, 'r'}, {"help", no_argument, NULL, 'h'}, {0}};
+    double rel = 0;
+    char *end = NULL;
+    for (int c; (c = getopt_long(argc, argv, "h", longs, NULL)) != -1;) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return 0;
+        }
+        if (c != 'r')
+            return 2;
+        rel = strtod(optarg, &end);
+        if (end == optarg || *end || !(rel > 0 && rel < 1)) {
+            fprintf(stderr, "zmpi-flare-model: --ratios %s: a number above 0 and below 1\n",
+                    optarg);
+            return 2;
+        }
+    }
+    if (rel > 0)
+        return flare_ratios(rel, argv + optind, argc - optind);
+    if (optind < argc) {
+        fprintf(stderr, "zmpi-flare-model: %s: files belong to --ratios\n", argv[optind]);
+        return 2;
+    }
+    print_memory();
+    print_times();
+    print_contradictions();
+    print_traffic();
+    return 0;
+}

@@ -8,7 +8,7 @@ command -v yosys >/dev/null || {
 }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-yosys -p "read_verilog -sv *.sv */*.sv; chparam -set N ${1:-4} ceaz_engine; synth_xilinx -family xcup -top ceaz_engine -noiopad; stat" >"$log" ||
+yosys -p "read_verilog -sv *.sv fle/*.sv huffman/*.sv choice/*.sv; chparam -set N ${1:-4} ceaz_engine; synth_xilinx -family xcup -top ceaz_engine -noiopad; stat" >"$log" ||
     { tail -n 5 "$log" >&2; exit 1; }
 # The last count is that of the whole engine.
 awk '/design hierarchy/ {n = 0} {line[n++] = $0} END {for (i = 0; i < n; i++) print line[i]}' "$log" |

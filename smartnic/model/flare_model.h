@@ -34,10 +34,14 @@ double flare_share(unsigned levels);
 
 /* ---- cycles (flare_time.c) ---- */
 
+/* Of our RTL: from a point's address to its code, and to the next direction. */
+enum { FLARE_RTL_DRAIN = 8 };
+
 struct flare_core {
     unsigned arrays;         /* M */
     double cycles_of_point;  /* of an array of the prediction engine */
     unsigned drain;          /* cycles of an array behind each direction of a block */
+    bool loads;              /* a block's points come before it begins, one a cycle */
     double pes;              /* multipliers of the neural engine: 128 * 128 */
     double use;              /* share of them that works */
     double macs;             /* of the network, for a point, forward */

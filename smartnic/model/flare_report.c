@@ -21,7 +21,7 @@ static const double clock_hz = 1e9, nyx_compress = 1.16, nyx_decompress = 0.42;
 
 static const struct flare_core paper_core = {.arrays = 4,
                                              .cycles_of_point = 1,
-                                             .drain = 8,
+                                             .drain = FLARE_RTL_DRAIN,
                                              .pes = 128 * 128,
                                              .use = 1,
                                              .macs = 2160,

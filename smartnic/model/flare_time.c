@@ -17,7 +17,8 @@ static double block_cycles(const struct flare_core *core, const size_t n[3])
     const double y = (double)n[2] * (double)(n[1] / 2) * (double)((n[0] + 1) / 2);
     const double z = (double)n[2] * (double)n[1] * (double)(n[0] / 2);
     const int directions = (x > 0) + (y > 0) + (z > 0);
-    return (x + y + z) * core->cycles_of_point + directions * (double)core->drain;
+    const double load = core->loads ? (double)n[0] * (double)n[1] * (double)n[2] : 0;
+    return load + (x + y + z) * core->cycles_of_point + directions * (double)core->drain;
 }
 
 uint64_t flare_predict_cycles(const struct flare_core *core, const size_t extent[3],

@@ -198,11 +198,11 @@ struct zmpi_stream_info {
     size_t length;        /* of the stream */
     size_t decoded_bytes; /* of the array  */
     int big_endian;       /* floats that are big-endian when they are decoded */
-    /* ZMPI_INTERP: 1 from coarse points to fine (lattice), 2 from neighbours (Lorenzo), 4
-     * as FLARE's hardware does; the axes
-     * along which, 1: x, 2: y, 4: z; how often a lattice's chunks are halved. Else 0. */
+    /* ZMPI_INTERP: 1 from coarse points to fine (lattice), 2 from neighbours (Lorenzo), 3 a lattice
+     * in planes that may be coded less those `lag` before (planes), 4 as FLARE's hardware does; the
+     * axes along which, 1: x, 2: y, 4: z; how often a lattice's chunks are halved. Else 0. */
     int family;
-    unsigned axes, levels;
+    unsigned axes, levels, lag;
 };
 
 /* Parse and check header and chunk table of the stream at src. src_size may be larger than the

@@ -537,7 +537,7 @@ def read_huffman(reader, books, head, count, width):
 # ---- chunks of encoder 3 (1.5) ----
 
 CONTEXTS, RANS_SYMBOLS, DIRECT = 25, 72, 24
-CONSTANT, STORED_3, LATTICE, LORENZO, CUBIC = 0, 255, 1, 2, 8
+CONSTANT, STORED_3, LATTICE, LORENZO, LAGGED, CUBIC = 0, 255, 1, 2, 3, 8
 AXES = (AXIS_Z, AXIS_Y, AXIS_X)
 
 
@@ -552,8 +552,12 @@ class PredictionSet:
         self.family, packed = reader.take(2)
         self.axes, self.shift = packed & 7, packed >> 4
         require(self.axes and not packed & 8 and self.shift < 6, "parameters: axes or shift")
-        require(self.family in (LATTICE, LORENZO), "parameters: family")
-        if self.family == LATTICE:
+        require(self.family in (LATTICE, LORENZO, LAGGED), "parameters: family")
+        self.lag = 0
+        if self.family == LAGGED:
+            self.lag = reader.take(1)[0]
+            require(1 <= self.lag <= 64 and not self.axes & AXIS_Z, "parameters: planes")
+        if self.family != LORENZO:
             self.read_levels(reader, tile)
 
     def read_levels(self, reader, tile):
@@ -759,8 +763,8 @@ class Line:
 class Lattice:
     """Points by their places in the tile, level by level."""
 
-    def __init__(self, rules, symbols, extent):
-        self.rules, self.symbols, self.extent = rules, symbols, extent
+    def __init__(self, rules, symbols, extent, differs):
+        self.rules, self.symbols, self.extent, self.differs = rules, symbols, extent, differs
         self.value, self.size = {}, {}
         self.lines = {}  # of the class at hand
 
@@ -772,16 +776,26 @@ class Lattice:
             for p in (1, 2, 4, 3, 5, 6, 7):
                 if p in ways:
                     self.decode_class(strides, p, ways[p], fine)
-        places = itertools.product(*map(range, self.extent))
-        return [self.value[place] for place in places]
+        return [self.whole(place) for place in itertools.product(*map(range, self.extent))]
+
+    def whole(self, place):
+        """The integer of a point: planes are kept as differences."""
+        z, total = place[0], self.value[place]
+        while self.differs[z]:
+            z -= self.rules.lag
+            total += self.value[(z,) + place[1:]]
+        return i32(total)
 
     def anchors(self, strides):
         zs, ys, xs = (range(0, n, s) for n, s in zip(self.extent, strides))
         for z, y in itertools.product(zs, ys):
             codes = self.symbols.row([CONTEXTS - 1] * len(xs))
             for x, code in zip(xs, codes):
-                before = (z, y - strides[1], x) if y else (z - strides[0], 0, x)
-                predicted = self.value.get(before, 0)
+                predicted = 0
+                if y:
+                    predicted = self.value[z, y - strides[1], x]
+                elif z and not self.differs[z]:
+                    predicted = self.whole((z - strides[0], 0, x))
                 self.put((z, y, x), predicted, code, self.rules.fine_of_anchors)
 
     def put(self, place, predicted, code, fine):
@@ -945,6 +959,16 @@ class Blocks:
         else:
             total = 8 * (b + p[at + step])
         return i32(total + 8) >> 4
+def which_differ(data, lag, planes):
+    """Of each plane, whether it is coded less the one `lag` before; and what follows."""
+    if not lag or planes <= lag:
+        return [False] * planes, data
+    count = planes - lag
+    size = (count + 7) // 8
+    require(len(data) >= size, "chunk: planes")
+    bits = int.from_bytes(data[:size], "little")
+    require(not bits >> count, "chunk: planes")
+    return [False] * lag + [bool(bits >> k & 1) for k in range(count)], data[size:]
 
 
 def decode_interp(data, width, extent, parameters):
@@ -976,10 +1000,11 @@ def decode_interp(data, width, extent, parameters):
     elif parameters.flare:
         integers = Blocks(rest, extent).decode()
     else:
-        symbols = Symbols(rest)
         rules = parameters.sets[kind - 1]
+        differs, rest = which_differ(rest, rules.lag, extent[0])
+        symbols = Symbols(rest)
         integers = (decode_lorenzo(rules, symbols, extent) if rules.family == LORENZO
-                    else Lattice(rules, symbols, extent).decode())
+                    else Lattice(rules, symbols, extent, differs).decode())
         symbols.done()
     values = array.array("d", [float(256 * base + v) * parameters.unit for v in integers])
     if width == 4:

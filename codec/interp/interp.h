@@ -21,11 +21,16 @@ enum {
     ZMPI_INTERP_FINEST = 4,  /* bits that a level's step may lack */
     ZMPI_INTERP_SHIFTS = 6,  /* of contexts */
     ZMPI_INTERP_HEAD = 1024, /* bytes of parameters, at most */
+    ZMPI_INTERP_LAG = 64,
     ZMPI_INTERP_MAGNITUDE = 63,
     ZMPI_INTERP_CUBIC = 8 /* in a way */
 };
 
-enum zmpi_interp_family { ZMPI_INTERP_LATTICE = 1, ZMPI_INTERP_LORENZO = 2 };
+enum zmpi_interp_family {
+    ZMPI_INTERP_LATTICE = 1,
+    ZMPI_INTERP_LORENZO = 2,
+    ZMPI_INTERP_PLANES = 3 /* lattices in planes, or in planes less the one `lag` before */
+};
 
 /* How the chunks that name it are predicted. Level 0 is the finest. */
 struct zmpi_interp_set {
@@ -33,6 +38,7 @@ struct zmpi_interp_set {
     unsigned axes;                              /* mask of enum zmpi_axis */
     unsigned levels;                            /* lattice */
     unsigned shift;                             /* of contexts */
+    unsigned lag;                               /* planes: 1 to ZMPI_INTERP_LAG */
     unsigned char fine[ZMPI_INTERP_LEVELS + 1]; /* bits that a level's step lacks; last: anchors */
     unsigned char way[ZMPI_INTERP_LEVELS][8];   /* of each class of a level: axes, 8: cubic */
 };
@@ -43,6 +49,7 @@ struct zmpi_interp_rule {
     double unit;
     double abs_bound, keep;    /* encoder */
     uint64_t fill[ZMPI_FILLS]; /* encoder: values that are exact, as bits */
+    bool decoded;              /* encoder: values were decoded by the set, as it seems */
     unsigned sets;
     bool flare; /* the profile of that name: no sets */
     struct zmpi_interp_set set[ZMPI_INTERP_SETS];
@@ -53,6 +60,10 @@ enum { ZMPI_INTERP_FLARE = 4 };
 
 /* The unit of a bound; 0: there is none that could be used. */
 double zmpi_interp_unit(double abs_bound);
+/* The unit of a job's bound; or, where the bound follows the range, which decoding has changed a
+ * little, that of a bound near it which the data were decoded by. *tells: decoded values tell their
+ * integers again; else most are coarser themselves. */
+double zmpi_interp_find_unit(const struct zmpi_job *job, const unsigned char *src, bool *tells);
 /* Levels that a lattice along these axes has in tiles of this shape. */
 unsigned zmpi_interp_levels(unsigned axes, const size_t tile[3]);
 /* Tiles of the profile FLARE. */
@@ -74,6 +85,10 @@ bool zmpi_interp_load(struct zmpi_interp_rule *rule, enum zmpi_type type, const 
 /* ---- the choice (format.md 4.10) ---- */
 
 struct zmpi_plan;
+/* Of 1 and the divisors of the planes' number what planes differ least by: leading extents are
+ * folded into one. The plan has two planes or more. */
+unsigned zmpi_interp_find_lag(const struct zmpi_plan *plan, double abs_bound,
+                              const unsigned char *src);
 /* What the plan's array is best predicted by; and its tiles, to the plan. *known: by what it seems
  * to have been decoded by. */
 enum zmpi_status zmpi_interp_choose(struct zmpi_plan *plan, const struct zmpi_job *job,

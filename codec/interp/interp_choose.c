@@ -7,7 +7,7 @@
 #include "layout/plan.h"
 
 /* Some twenty sets are measured on samples, which are a small share of a large array. */
-enum { SAMPLES = 3, SHARE = 256, SMALLEST = 1 << 15, RECALLED = 1 << 12 };
+enum { SAMPLES = 4, SMALL = 1 << 15, REFINED = 1 << 16, RECALLED = 1 << 12 };
 
 struct choice {
     const struct zmpi_plan *plan;
@@ -21,18 +21,27 @@ struct choice {
     struct {
         struct zmpi_interp_set set;
         double bits;
-    } of[ZMPI_INTERP_LORENZO + 1]; /* of each family the best */
-    bool known;                    /* it is what the data were decoded by, as it seems */
-    bool fresh;                    /* no sample looks as if it had been decoded at all */
+    } of[ZMPI_INTERP_PLANES + 1]; /* of each family the best */
+    bool known;                   /* it is what the data were decoded by, as it seems */
+    bool tells;                   /* decoded values tell their integers again */
+    bool fresh;                   /* no sample looks as if it had been decoded at all */
 };
 
-/* The extents of the samples' tiles: those of the stream's chunks where these are few, else smaller
- * ones. */
-static void sample_tile(const struct choice *c, unsigned axes, size_t tile[3])
+/* Tiles are as long along axes of prediction as they can be. */
+static unsigned tile_axes(const struct zmpi_interp_set *set)
 {
-    zmpi_interp_tile(c->plan->words, axes, tile);
+    return set->axes | (set->family == ZMPI_INTERP_PLANES ? ZMPI_AXIS_Z : 0);
+}
+
+/* The extents of the samples' tiles: those of the stream's chunks where these are few, else smaller
+ * ones; but planes that have some before them. */
+static void sample_tile(const struct choice *c, const struct zmpi_interp_set *set, size_t tile[3])
+{
+    zmpi_interp_tile(c->plan->words, tile_axes(set), tile);
     while (tile[0] * tile[1] * tile[2] > c->elements) {
-        int longest = tile[0] >= tile[1] && tile[0] >= tile[2] ? 0 : tile[1] >= tile[2] ? 1 : 2;
+        int longest = tile[1] >= tile[2] ? 1 : 2;
+        if (tile[0] >= tile[longest] && tile[0] >= 8 * (size_t)set->lag)
+            longest = 0;
         tile[longest] = (tile[longest] + 1) / 2;
     }
 }
@@ -47,6 +56,15 @@ static struct zmpi_rows rows_at(const struct zmpi_plan *p, const unsigned char *
                               .plane = plane};
 }
 
+/* Samples lie apart along all axes; the first in the middle. */
+static void sample_place(size_t s, const size_t tile[3], const size_t grid[3], size_t first[3])
+{
+    /* Powers of the root of x^4 = x + 1, in 1/65536. */
+    static const uint32_t apart[] = {53685, 43977, 36025};
+    for (int i = 0; i < 3; i++)
+        first[i] = ((32768 + s * apart[i]) % 65536 * grid[i] >> 16) * tile[i];
+}
+
 /* Bits for an element by the set; choose: its ways, by the middle sample. */
 static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, double *bits,
                     bool *known)
@@ -55,8 +73,8 @@ static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, 
     const struct zmpi_plan *p = c->plan;
     size_t tile[3], grid[3], tiles = 1, sum = 0;
     uint64_t cost = 0;
-    sample_tile(c, set->axes, tile);
-    if (set->family == ZMPI_INTERP_LATTICE) {
+    sample_tile(c, set, tile);
+    if (set->family != ZMPI_INTERP_LORENZO) {
         const unsigned levels = zmpi_interp_levels(set->axes, tile);
         if (choose)
             set->levels = levels;
@@ -75,10 +93,8 @@ static bool measure(struct choice *c, struct zmpi_interp_set *set, bool choose, 
     }
     const size_t samples = tiles < c->samples ? tiles : c->samples;
     for (size_t s = 0; s < samples; s++) {
-        const size_t turn = (s + samples / 2) % samples; /* the middle one first */
-        const size_t k = (2 * turn + 1) * tiles / (2 * samples);
-        const size_t first[3] = {k / grid[2] / grid[1] * tile[0], k / grid[2] % grid[1] * tile[1],
-                                 k % grid[2] * tile[2]};
+        size_t first[3];
+        sample_place(s, tile, grid, first);
         const struct zmpi_rows rows = rows_at(p, c->src, first);
         enum zmpi_interp_origin origin;
         cost += zmpi_interp_estimate(c->work, c->rule, set, choose && s == 0, tile, &rows, &origin);
@@ -94,6 +110,8 @@ static bool try_set(struct choice *c, struct zmpi_interp_set *set, bool choose)
 {
     double bits;
     bool known;
+    if (!c->tells && set->family != ZMPI_INTERP_LORENZO) /* it would not be recognised */
+        return true;
     if (!measure(c, set, choose, &bits, &known))
         return false;
     if ((known && !c->known) || (known == c->known && bits < c->least)) {
@@ -128,6 +146,31 @@ static bool try_shifts(struct choice *c)
     return true;
 }
 
+/* Bits that the steps of levels lack: 0, 1, 2, and all beyond. */
+enum { FINES = 6 };
+
+static void set_fine(struct zmpi_interp_set *set, int k)
+{
+    static const unsigned char fine[FINES][4] = {{0, 0, 0, 0}, {0, 0, 1, 1}, {0, 1, 1, 1},
+                                                 {0, 0, 1, 2}, {0, 1, 2, 2}, {0, 1, 2, 3}};
+    for (unsigned l = 0; l <= ZMPI_INTERP_LEVELS; l++)
+        set->fine[l] = fine[k][l < 3 ? l : 3];
+}
+
+/* Finer steps for coarser levels, whose errors finer ones inherit. False: no memory. */
+static bool try_fines(struct choice *c)
+{
+    struct zmpi_interp_set set = c->best;
+    if (set.family == ZMPI_INTERP_LORENZO || c->known)
+        return true;
+    for (int k = 1; k < FINES; k++) {
+        set_fine(&set, k);
+        if (!try_set(c, &set, true))
+            return false;
+    }
+    return true;
+}
+
 /* All levels and classes have a way, those too that no sample has points of. */
 static struct zmpi_interp_set plain_set(int family, unsigned axes)
 {
@@ -142,7 +185,7 @@ static struct zmpi_interp_set plain_set(int family, unsigned axes)
 static void extend(struct zmpi_interp_set *s, const size_t tile[3])
 {
     const unsigned had = s->levels;
-    if (s->family != ZMPI_INTERP_LATTICE)
+    if (s->family == ZMPI_INTERP_LORENZO)
         return;
     s->levels = zmpi_interp_levels(s->axes, tile);
     for (unsigned l = had; l < s->levels; l++) {
@@ -182,8 +225,8 @@ static bool recall(struct choice *c, size_t elements, struct zmpi_interp_entry *
     size_t tile[3];
     look.fresh = true;
     look.elements = elements / 64 > RECALLED ? elements / 64 : RECALLED;
-    sample_tile(&look, set.axes, tile);
-    if (set.family == ZMPI_INTERP_LATTICE)
+    sample_tile(&look, &set, tile);
+    if (set.family != ZMPI_INTERP_LORENZO)
         set.levels = zmpi_interp_levels(set.axes, tile);
     const bool measured = set.levels <= e->set.levels && measure(&look, &set, false, &bits, &known);
     c->work = look.work;
@@ -206,17 +249,49 @@ static void remember(const struct choice *c, struct zmpi_interp_known *before,
     e->set = c->best;
 }
 
-/* After small samples, which have more of their points near their ends, and fewer levels: one whole
- * chunk tells which family's best is the best, and by which ways. */
+/* ---- all that there is ---- */
+
+static bool try_new(struct choice *c, enum zmpi_interp_family family, unsigned axes, unsigned lag,
+                    int fine)
+{
+    struct zmpi_interp_set set = plain_set(family, axes);
+    set.lag = lag;
+    set.shift = c->best.shift;
+    set_fine(&set, fine);
+    return try_set(c, &set, true);
+}
+
+/* The family along all axes, then along fewer as long as that helps. False: no memory. */
+static bool try_family(struct choice *c, enum zmpi_interp_family family, unsigned axes,
+                       unsigned lag)
+{
+    double before = 1e300;
+    if (!axes)
+        return true;
+    if (!try_new(c, family, axes, lag, 0))
+        return false;
+    if (family == ZMPI_INTERP_LATTICE && !try_shifts(c))
+        return false;
+    while (c->of[family].bits < before) {
+        const unsigned from = c->of[family].set.axes;
+        before = c->of[family].bits;
+        for (unsigned axis = 1; axis < 8; axis *= 2)
+            if (from & axis && from != axis && !try_new(c, family, from & ~axis, lag, 0))
+                return false;
+    }
+    return true;
+}
+
+/* After small samples, which have more of their points near their ends, and fewer levels: larger
+ * ones tell which family's best is the best, and by which ways. */
 static bool refine(struct choice *c)
 {
     const struct zmpi_interp_set first = c->best;
     const bool known = c->known;
-    c->elements = ZMPI_INTERP_ELEMENTS;
-    c->samples = 1;
+    c->elements = REFINED;
     c->least = 1e300;
     c->known = false;
-    for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_LORENZO; family++) {
+    for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_PLANES; family++) {
         struct zmpi_interp_set set = family == (int)first.family ? first : c->of[family].set;
         const bool far = c->of[family].bits > 1.25 * c->of[first.family].bits;
         if (family != (int)first.family && (known || far))
@@ -224,29 +299,55 @@ static bool refine(struct choice *c)
         if (!try_set(c, &set, true))
             return false;
     }
-    return try_shifts(c);
+    return true;
 }
 
-/* All families and axes are tried. */
-static enum zmpi_status choose(struct choice *c)
+/* Data that look decoded: by what, of all that there is? One whole chunk tells. */
+static bool recognise(struct choice *c, unsigned axes, unsigned lag)
 {
-    static const unsigned char order[] = {7, 3, 5, 6, 1, 2, 4};
-    for (int family = ZMPI_INTERP_LATTICE; family <= ZMPI_INTERP_LORENZO; family++)
-        for (unsigned k = 0; k < 7; k++) {
-            struct zmpi_interp_set set = plain_set(family, order[k]);
-            bool fits = true;
-            for (int i = 0; i < 3; i++)
-                fits &= !(order[k] >> (2 - i) & 1) || c->plan->words[i] > 1;
-            set.shift = c->least < 1e300 ? c->best.shift : 0;
-            if (fits && !try_set(c, &set, true))
-                return ZMPI_ERR_MEMORY;
-            if (fits && k == 0 && !try_shifts(c))
-                return ZMPI_ERR_MEMORY;
+    const struct zmpi_interp_set first = c->best;
+    bool done = true;
+    c->elements = ZMPI_INTERP_ELEMENTS;
+    c->samples = 1;
+    c->least = 1e300;
+    c->known = false;
+    for (int fine = 0; fine < FINES; fine++)
+        for (unsigned mask = axes; mask; mask = (mask - 1) & axes) {
+            done = done && try_new(c, ZMPI_INTERP_LATTICE, mask, 0, fine);
+            if (fine == 0)
+                done = done && try_new(c, ZMPI_INTERP_LORENZO, mask, 0, 0);
+            if (lag && !(mask & ZMPI_AXIS_Z))
+                done = done && try_new(c, ZMPI_INTERP_PLANES, mask, 1, fine);
+            if (lag > 1 && !(mask & ZMPI_AXIS_Z))
+                done = done && try_new(c, ZMPI_INTERP_PLANES, mask, lag, fine);
+            if (c->known || !done)
+                return done;
         }
-    if (c->least == 1e300)
-        return ZMPI_ERR_UNSUPPORTED;
-    const bool small = c->elements < ZMPI_INTERP_ELEMENTS;
-    return (small ? refine(c) : try_shifts(c)) ? ZMPI_OK : ZMPI_ERR_MEMORY;
+    c->best = first;
+    return true;
+}
+
+static bool choose(struct choice *c)
+{
+    unsigned axes = 0;
+    for (int i = 0; i < 3; i++)
+        axes |= c->plan->words[i] > 1 ? 4u >> i : 0;
+    const unsigned flat = axes & ~(unsigned)ZMPI_AXIS_Z,
+                   lag = axes & ZMPI_AXIS_Z
+                             ? zmpi_interp_find_lag(c->plan, c->rule->abs_bound, c->src)
+                             : 0;
+    bool done =
+        try_family(c, ZMPI_INTERP_LATTICE, axes, 0) && try_family(c, ZMPI_INTERP_LORENZO, axes, 0);
+    if (lag)
+        done = done && try_family(c, ZMPI_INTERP_PLANES, flat, 1);
+    if (lag > 1)
+        done = done && try_family(c, ZMPI_INTERP_PLANES, flat, lag);
+    done = done && try_shifts(c) && try_fines(c);
+    if (done && c->elements < ZMPI_INTERP_ELEMENTS)
+        done = refine(c);
+    if (done && !c->fresh && (!c->known || c->elements < ZMPI_INTERP_ELEMENTS))
+        done = recognise(c, axes, lag);
+    return done;
 }
 
 static void set_grid(struct zmpi_plan *p)
@@ -268,9 +369,9 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
     rule->keep = job->keep;
     for (int i = 0; i < ZMPI_FILLS; i++)
         rule->fill[i] = zmpi_fills_bits(&job->fills, p->type, i);
-    rule->unit = zmpi_interp_unit(job->abs_bound);
     *known = false;
     if (job->variant == ZMPI_VARIANT_FLARE) {
+        rule->unit = zmpi_interp_unit(job->abs_bound);
         rule->flare = true;
         zmpi_flare_tile(p->words, p->tile);
         set_grid(p);
@@ -278,25 +379,28 @@ enum zmpi_status zmpi_interp_choose(struct zmpi_plan *p, const struct zmpi_job *
     }
     rule->sets = 1;
     const size_t elements = p->bytes / p->width;
-    struct choice c = {.plan = p, .rule = rule, .src = src, .samples = SAMPLES, .least = 1e300};
-    for (int family = 0; family <= ZMPI_INTERP_LORENZO; family++)
+    struct choice c = {
+        .plan = p, .rule = rule, .src = src, .samples = SAMPLES, .least = 1e300, .fresh = true};
+    for (int family = 0; family <= ZMPI_INTERP_PLANES; family++)
         c.of[family].bits = 1e300;
-    c.elements = elements / SHARE < SMALLEST ? SMALLEST : elements / SHARE;
-    if (elements <= (size_t)4 * ZMPI_INTERP_ELEMENTS || c.elements > ZMPI_INTERP_ELEMENTS)
-        c.elements = ZMPI_INTERP_ELEMENTS;
+    c.elements = elements > (size_t)4 * ZMPI_INTERP_ELEMENTS ? SMALL : ZMPI_INTERP_ELEMENTS;
+    rule->unit = zmpi_interp_find_unit(job, src, &c.tells);
     struct zmpi_interp_entry *e = job->interp ? entry_of(&c, job->interp) : NULL;
     const bool recalled = recall(&c, elements, e);
-    const enum zmpi_status status = recalled ? ZMPI_OK : choose(&c);
+    const bool done = recalled || choose(&c);
     zmpi_interp_work_free(c.work);
-    if (status)
-        return status;
-    zmpi_interp_tile(p->words, c.best.axes, p->tile);
+    if (!done)
+        return ZMPI_ERR_MEMORY;
+    if (!recalled && c.least == 1e300)
+        return ZMPI_ERR_UNSUPPORTED;
+    zmpi_interp_tile(p->words, tile_axes(&c.best), p->tile);
     if (!recalled)
         extend(&c.best, p->tile);
     if (!recalled && job->interp)
         remember(&c, job->interp, e);
     set_grid(p);
     rule->set[0] = c.best;
+    rule->decoded = c.known;
     *known = c.known;
     return ZMPI_OK;
 }

@@ -20,14 +20,6 @@ enum {
 /* No classes, just the tile: of chunks without codes, and of the profile FLARE. */
 static const struct zmpi_interp_set flat_set = {.family = ZMPI_INTERP_LORENZO};
 
-double zmpi_interp_unit(double abs_bound)
-{
-    /* Half a step and half a unit are 128.5 units: 1/1024 of the bound is left for the rounding of
-     * what is decoded. Where that is not enough a value becomes an exception. */
-    const double unit = abs_bound / 128.625;
-    return unit >= 0x1p-960 && unit <= 0x1p900 ? unit : 0;
-}
-
 size_t zmpi_interp_chunk_most(size_t elements, size_t width)
 {
     return HEAD + elements * width + SLACK;
@@ -64,6 +56,8 @@ bool zmpi_interp_work_fits(const struct zmpi_interp_work *w, const size_t tile[3
 {
     size_t cells, rows;
     count_cells(tile, set, 1, &cells, &rows);
+    if (set->family == ZMPI_INTERP_PLANES && !w->wholes)
+        return false;
     return cells <= w->cells && rows <= w->rows && tile[2] + 2 * PAD <= w->longest &&
            tile[0] * tile[1] * tile[2] <= w->most;
 }
@@ -81,8 +75,12 @@ struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
     w->longest = tile[2] + 2 * PAD;
     w->values = get_zeros(w->cells * sizeof *w->values); /* pads are computed with, too */
     w->sizes = get_zeros(w->cells);
+    bool planes = false;
+    for (unsigned k = 0; k < sets; k++)
+        planes |= set[k].family == ZMPI_INTERP_PLANES;
+    w->wholes = planes ? get_zeros(w->cells * sizeof *w->wholes) : NULL;
     w->loops = zmpi_kernels()->interp;
-    bool all = w->values && w->sizes;
+    bool all = w->values && w->sizes && (w->wholes || !planes);
     const size_t strip = w->longest > ZMPI_INTERP_STRIP ? w->longest : ZMPI_INTERP_STRIP;
     for (int i = 0; i < 6; i++)
         all &= (w->scratch[i] = get_zeros(strip * sizeof(int32_t))) != NULL;
@@ -90,6 +88,7 @@ struct zmpi_interp_work *zmpi_interp_work_new(const size_t tile[3],
     all &= (w->symbols = get_zeros(strip)) != NULL;
     all &= (w->sums = get_zeros(strip * sizeof *w->sums)) != NULL;
     all &= (w->exception = get(w->most)) != NULL;
+    all &= (w->differs = get_zeros(w->most)) != NULL;
     for (int i = 0; i < 3; i++)
         all &= (w->clean[i] = get_zeros(w->longest * sizeof(double))) != NULL;
     if (!sets) {
@@ -115,6 +114,7 @@ void zmpi_interp_work_free(struct zmpi_interp_work *w)
     if (!w)
         return;
     free(w->values);
+    free(w->wholes);
     free(w->sizes);
     for (int i = 0; i < 6; i++)
         free(w->scratch[i]);
@@ -126,6 +126,7 @@ void zmpi_interp_work_free(struct zmpi_interp_work *w)
     free(w->codes.rows);
     free(w->exception);
     zmpi_flare_coder_free(w->flare);
+    free(w->differs);
     for (int i = 0; i < 3; i++)
         free(w->clean[i]);
     free(w->out);
@@ -285,12 +286,35 @@ static size_t store(const size_t extent[3], const struct zmpi_rows *src, size_t 
     return HEAD + bytes;
 }
 
+/* A bit for each plane that has one `lag` before. Returns the bytes. */
+static size_t put_planes(const struct zmpi_interp_work *w, size_t planes, unsigned char *at)
+{
+    const size_t n = w->lag && planes > w->lag ? planes - w->lag : 0;
+    memset(at, 0, (n + 7) / 8);
+    for (size_t i = 0; i < n; i++)
+        at[i / 8] |= (unsigned char)(w->differs[w->lag + i] << i % 8);
+    return (n + 7) / 8;
+}
+
+static const unsigned char *take_planes(struct zmpi_interp_work *w, size_t planes,
+                                        const unsigned char *at, const unsigned char *end)
+{
+    const size_t n = w->lag && planes > w->lag ? planes - w->lag : 0;
+    if ((size_t)(end - at) < (n + 7) / 8 || (n % 8 && at[n / 8] >> n % 8))
+        return NULL;
+    memset(w->differs, 0, planes);
+    for (size_t i = 0; i < n; i++)
+        w->differs[w->lag + i] = at[i / 8] >> i % 8 & 1;
+    return at + (n + 7) / 8;
+}
+
 static void run_set(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose)
 {
     w->shift = set->shift;
     if (w->mode != DECODE)
         zmpi_interp_code_begin(w);
-    if (set->family == ZMPI_INTERP_LATTICE)
+    w->lag = set->family == ZMPI_INTERP_PLANES ? set->lag : 0;
+    if (set->family != ZMPI_INTERP_LORENZO)
         w->loops->lattice(w, set, choose);
     else
         w->loops->lorenzo(w, set);
@@ -321,6 +345,7 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
     if (!w->loops->load[is_f64](w, rule, extent, src, &base))
         return store(extent, src, width, dst, decoded);
     w->mode = ENCODE;
+    w->decoded = rule->decoded;
     bool constant;
     if (rule->flare) {
         constant = zmpi_flare_encode(w, extent);
@@ -338,7 +363,11 @@ size_t zmpi_interp_encode(struct zmpi_interp_work *w, const struct zmpi_interp_r
     at = put_exceptions(w, extent, src, width, &dst[1], at, end);
     if (!at)
         return store(extent, src, width, dst, decoded);
+    if (!constant && (size_t)(end - at) <= 64 + extent[0])
+        return store(extent, src, width, dst, decoded);
     if (!constant) {
+        if (!rule->flare)
+            at += put_planes(w, extent[0], at);
         const size_t room = (size_t)(end - at);
         const size_t size = rule->flare ? zmpi_flare_pack(w, at, room)
                             : room > 64 ? zmpi_interp_pack(w, at, room)
@@ -376,8 +405,9 @@ uint64_t zmpi_interp_estimate(struct zmpi_interp_work *w, const struct zmpi_inte
         return stored;
     const bool decoded = w->loops->decoded[is_f64](w, rule, extent, src, base);
     w->mode = ENCODE;
-    w->watch = decoded;
+    w->watch = w->decoded = decoded;
     w->seen = w->off = 0;
+    w->unlike = false;
     run_set(w, set, choose);
     if (decoded)
         *origin = zmpi_interp_known(w) ? ZMPI_INTERP_DECODED_BY_IT : ZMPI_INTERP_DECODED;
@@ -488,6 +518,9 @@ enum zmpi_status zmpi_interp_decode(struct zmpi_interp_work *w, const struct zmp
         struct zmpi_interp_set set = rule->set[src[0] - 1];
         zmpi_interp_layout(w, &set, extent);
         w->mode = DECODE;
+        w->lag = set.family == ZMPI_INTERP_PLANES ? set.lag : 0;
+        if (!(at = take_planes(w, extent[0], at, end)))
+            return ZMPI_ERR_CORRUPT;
         if (!zmpi_interp_unpack(w, at, (size_t)(end - at)))
             return ZMPI_ERR_CORRUPT;
         run_set(w, &set, false);

@@ -80,21 +80,29 @@ static void split_level(const struct level *l, unsigned axes, const struct cells
         }
 }
 
-/* sizes: too; nobody asks for those of the tile. */
-static void merge_level(const struct level *l, unsigned axes, const struct cells *dst, bool sizes)
+static void merge_values(const struct level *l, unsigned axes, const struct cells *dst, bool whole)
+{
+    for (int z = 0; z < l->n[0]; z++)
+        for (int y = 0; y < l->n[1]; y++) {
+            int cz = z, cy = y;
+            const unsigned p = class_of(axes, &cz, &cy);
+            const struct cells *c = &l->of[p], *d = &l->of[p | ZMPI_AXIS_X];
+            const int32_t *even = whole ? whole_of(c, cz, cy) : row_of(c, cz, cy);
+            int32_t *values = whole ? whole_of(dst, z, y) : row_of(dst, z, y);
+            if (axes & ZMPI_AXIS_X)
+                merge_row(values, l->n[2], even, whole ? whole_of(d, cz, cy) : row_of(d, cz, cy));
+            else
+                memcpy(values, even, (size_t)l->n[2] * sizeof *values);
+        }
+}
+
+static void merge_level_sizes(const struct level *l, unsigned axes, const struct cells *dst)
 {
     for (int z = 0; z < l->n[0]; z++)
         for (int y = 0; y < l->n[1]; y++) {
             int cz = z, cy = y;
             const unsigned p = class_of(axes, &cz, &cy);
             const struct cells *even = &l->of[p], *odd = &l->of[p | ZMPI_AXIS_X];
-            int32_t *values = row_of(dst, z, y);
-            if (axes & ZMPI_AXIS_X)
-                merge_row(values, l->n[2], row_of(even, cz, cy), row_of(odd, cz, cy));
-            else
-                memcpy(values, row_of(even, cz, cy), (size_t)l->n[2] * sizeof *values);
-            if (!sizes)
-                continue;
             const struct strip row = strip_of(dst, z, y, 1);
             if (axes & ZMPI_AXIS_X)
                 merge_sizes(sizes_of(dst, z, y), l->n[2], sizes_of(even, cz, cy),
@@ -283,6 +291,8 @@ static int sum_sizes(struct zmpi_interp_work *w, const struct level *l, unsigned
 
 /* ---- coding ---- */
 
+enum { FEW_POINTS = 64 };
+
 /* Codes of values against predictions, in steps of 2^bits; the values become what is decoded. */
 static void quantize(int32_t *restrict value, unsigned char *restrict size,
                      const int32_t *restrict predicted, int32_t *restrict code,
@@ -316,6 +326,9 @@ static size_t count_off(const int32_t *value, const int32_t *predicted, size_t n
     return off;
 }
 
+// It predicts, too.
+#include "interp/interp_planes_t.h"
+
 /* Counts of magnitudes. */
 static void try_row(struct zmpi_interp_work *w, const int32_t *value, const int32_t *predicted,
                     size_t n, int bits)
@@ -339,12 +352,16 @@ static void encode_strip(struct zmpi_interp_work *w, const struct cells *c, cons
 {
     const int32_t *predicted = w->scratch[1];
     int32_t *value = row_of(c, s->z, s->y), *code = w->scratch[3];
+    const int32_t *before = whole_before(w, c, s);
+    if (before)
+        subtract(value, value, before, s->n);
     for (int k = 0; k < s->rows && w->watch; k++) {
         const size_t at = (size_t)k * c->row;
         w->off += count_off(value + at, predicted + at, (size_t)c->n[2], bits);
         w->seen += (size_t)c->n[2];
     }
     quantize(value, sizes_of(c, s->z, s->y), predicted, code, w->symbols, s->n, bits);
+    keep_whole(w, c, s, before);
     pad_sizes(c, s);
     if (sums)
         make_contexts(w, c, s, sums, axes);
@@ -368,6 +385,7 @@ static void decode_strip(struct zmpi_interp_work *w, const struct cells *c, cons
     }
     make_codes(code, w->symbols, s->n);
     reconstruct(row_of(c, s->z, s->y), w->scratch[1], code, s->n, bits);
+    keep_whole(w, c, s, whole_before(w, c, s));
 }
 
 static void code_strip(struct zmpi_interp_work *w, const struct cells *c, const struct strip *s,
@@ -394,7 +412,7 @@ static void code_class(struct zmpi_interp_work *w, const struct level *l, unsign
 }
 
 /* The way that costs least, of those first that the values were decoded by. Magnitudes alone, since
- * signs cost the same by any. */
+ * signs cost the same by any. A few points would not tell ways apart. */
 static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, unsigned p, int bits)
 {
     const struct cells *c = &l->of[p];
@@ -402,7 +420,9 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
     unsigned best = p | ZMPI_INTERP_CUBIC;
     const size_t seen = w->seen, off = w->off;
     uint64_t least = UINT64_MAX;
-    bool known = false;
+    if ((size_t)rows * (size_t)c->n[2] < FEW_POINTS)
+        return best;
+    size_t fewest = SIZE_MAX; /* that are off */
     for (unsigned way = 1; way < 16; way++) {
         if (way & 7 & ~p || !(way & 7))
             continue;
@@ -411,15 +431,19 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
         for (int r = 0; r < rows; r += every) {
             const struct strip s = strip_of(c, r / c->n[1], r % c->n[1], 1);
             predict(w, l, p, way, &s);
-            try_row(w, row_of(c, s.z, s.y), w->scratch[1], s.n, bits);
+            const int32_t *value = row_of(c, s.z, s.y);
+            const bool differs = w->lag && w->differs[s.z];
+            if (differs) /* nothing is coded yet */
+                subtract(w->scratch[0], value, row_of(c, s.z - (int)w->lag, s.y), s.n);
+            try_row(w, differs ? w->scratch[0] : value, w->scratch[1], s.n, bits);
         }
         uint64_t cost = zmpi_interp_entropy(w->logs, w->tried, ZMPI_INTERP_MAGNITUDE + 1);
         cost += (uint64_t)w->tried[ZMPI_INTERP_MAGNITUDE] << 18; /* those beyond cost more */
-        const bool now = zmpi_interp_known(w);
-        if ((now && !known) || (now == known && cost < least)) {
+        const size_t now = zmpi_interp_known(w) ? w->off : SIZE_MAX;
+        if (now < fewest || (now == fewest && cost < least)) {
             least = cost;
             best = way;
-            known = now;
+            fewest = now;
         }
     }
     w->seen = seen;
@@ -427,19 +451,27 @@ static unsigned choose_way(struct zmpi_interp_work *w, const struct level *l, un
     return best;
 }
 
-/* Anchors: each row from the one before. */
+/* Anchors: each row from the one before; the first of a difference from nothing. */
 static void code_anchors(struct zmpi_interp_work *w, const struct cells *c, int bits)
 {
     memset(w->contexts, ZMPI_INTERP_CONTEXTS - 1, (size_t)c->n[2]);
     for (int z = 0; z < c->n[0]; z++)
         for (int y = 0; y < c->n[1]; y++) {
-            int32_t *before = w->scratch[1];
-            const int32_t *from = y ? row_of(c, z, y - 1) : z ? row_of(c, z - 1, 0) : NULL;
-            for (int i = 0; i < c->n[2]; i++)
-                before[i] = from ? from[i] : 0;
             const struct strip s = strip_of(c, z, y, 1);
+            const int32_t *before = y                              ? row_of(c, z, y - 1)
+                                    : z && !whole_before(w, c, &s) ? whole_of(c, z - 1, 0)
+                                                                   : NULL;
+            int32_t *predicted = w->scratch[1];
+            for (int i = 0; i < c->n[2]; i++)
+                predicted[i] = before ? before[i] : 0;
             code_strip(w, c, &s, NULL, 0, bits);
         }
+}
+
+/* A level of few points may have some exceptions. */
+static void watch_level(struct zmpi_interp_work *w, size_t seen, size_t off)
+{
+    w->unlike |= w->off - off > (w->seen - seen) / 8 + 2;
 }
 
 static void lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, bool choose)
@@ -449,9 +481,12 @@ static void lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, boo
     if (w->mode != DECODE)
         for (unsigned l = 0; l <= top; l++)
             split_level(&w->level[l], set->axes, l ? &w->level[l - 1].of[0] : &w->flat);
+    if (w->mode != DECODE && w->lag)
+        choose_planes(w, set);
     code_anchors(w, &w->level[top].of[0], ZMPI_INTERP_STEP_BITS - set->fine[set->levels]);
     for (unsigned l = top + 1; l-- > 0;) {
         const struct level *level = &w->level[l];
+        const size_t seen = w->seen, off = w->off;
         const int bits = ZMPI_INTERP_STEP_BITS - set->fine[l];
         for (unsigned k = 0; k < 7; k++) {
             const unsigned p = order[k];
@@ -466,6 +501,13 @@ static void lattice(struct zmpi_interp_work *w, struct zmpi_interp_set *set, boo
                 set->way[l][p] = (unsigned char)choose_way(w, level, p, bits);
             code_class(w, level, p, set->way[l][p], bits);
         }
-        merge_level(level, set->axes, l ? &w->level[l - 1].of[0] : &w->flat, l > 0);
+        watch_level(w, seen, off);
+        if (!l)
+            break;
+        merge_values(level, set->axes, &w->level[l - 1].of[0], false);
+        if (w->lag)
+            merge_values(level, set->axes, &w->level[l - 1].of[0], true);
+        merge_level_sizes(level, set->axes, &w->level[l - 1].of[0]);
     }
+    merge_values(&w->level[0], set->axes, &w->flat, true);
 }

@@ -14,9 +14,10 @@ static size_t set_cells(struct cells *c, const int n[3], int longest)
 }
 
 static void place_cells(struct zmpi_interp_work *w, struct cells *c, const int n[3], int longest,
-                        size_t *at)
+                        bool planes, size_t *at)
 {
     c->value = w->values + *at + PAD;
+    c->whole = (planes ? w->wholes : w->values) + *at + PAD;
     c->size = w->sizes + *at + PAD;
     *at += set_cells(c, n, longest);
 }
@@ -32,10 +33,11 @@ static int class_extent(unsigned axes, unsigned p, int i, int n)
 void zmpi_interp_layout(struct zmpi_interp_work *w, const struct zmpi_interp_set *set,
                         const size_t extent[3])
 {
+    const bool planes = set->family == ZMPI_INTERP_PLANES;
     size_t at = 0;
     int n[3] = {(int)extent[0], (int)extent[1], (int)extent[2]};
-    place_cells(w, &w->flat, n, n[2], &at);
-    if (set->family != ZMPI_INTERP_LATTICE)
+    place_cells(w, &w->flat, n, n[2], false, &at);
+    if (set->family == ZMPI_INTERP_LORENZO)
         return;
     for (unsigned l = 0; l < set->levels; l++) {
         memcpy(w->level[l].n, n, sizeof n);
@@ -46,7 +48,7 @@ void zmpi_interp_layout(struct zmpi_interp_work *w, const struct zmpi_interp_set
                 continue;
             for (int i = 0; i < 3; i++)
                 m[i] = class_extent(set->axes, p, i, n[i]);
-            place_cells(w, c, m, class_extent(set->axes, 0, 2, n[2]), &at);
+            place_cells(w, c, m, class_extent(set->axes, 0, 2, n[2]), planes, &at);
         }
         memcpy(n, w->level[l].of[0].n, sizeof n);
     }
@@ -58,7 +60,7 @@ size_t zmpi_interp_cells(const struct zmpi_interp_set *set, const size_t tile[3]
     struct cells c;
     size_t used = set_cells(&c, n, n[2]);
     *rows = tile[0] * tile[1];
-    for (unsigned l = 0; set->family == ZMPI_INTERP_LATTICE && l < set->levels; l++) {
+    for (unsigned l = 0; set->family != ZMPI_INTERP_LORENZO && l < set->levels; l++) {
         int m[3];
         for (unsigned p = 8; p-- > 0;) {
             if (p & ~set->axes)

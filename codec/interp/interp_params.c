@@ -68,8 +68,10 @@ size_t zmpi_interp_save(const struct zmpi_interp_rule *rule, unsigned char dst[Z
         const struct zmpi_interp_set *s = &rule->set[k];
         *at++ = (unsigned char)s->family;
         *at++ = (unsigned char)(s->axes | s->shift << 4);
-        if (s->family != ZMPI_INTERP_LATTICE)
+        if (s->family == ZMPI_INTERP_LORENZO)
             continue;
+        if (s->family == ZMPI_INTERP_PLANES)
+            *at++ = (unsigned char)s->lag;
         *at++ = s->fine[s->levels];
         for (unsigned l = s->levels; l-- > 0;) {
             *at++ = s->fine[l];
@@ -136,7 +138,11 @@ bool zmpi_interp_load(struct zmpi_interp_rule *rule, enum zmpi_type type, const 
         at += 2;
         if (s->family == ZMPI_INTERP_LORENZO)
             continue;
-        if (s->family != ZMPI_INTERP_LATTICE)
+        if (s->family == ZMPI_INTERP_PLANES && at < end)
+            s->lag = *at++;
+        if (s->family == ZMPI_INTERP_PLANES
+                ? s->axes & ZMPI_AXIS_Z || s->lag < 1 || s->lag > ZMPI_INTERP_LAG
+                : s->family != ZMPI_INTERP_LATTICE)
             return false;
         s->levels = zmpi_interp_levels(s->axes, shape);
         if (!s->levels || s->levels > ZMPI_INTERP_LEVELS || !(at = load_levels(s, at, end)))

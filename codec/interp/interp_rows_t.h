@@ -7,6 +7,11 @@ static int32_t *row_of(const struct cells *c, int z, int y)
     return c->value + (size_t)z * c->plane + (size_t)y * c->row;
 }
 
+static int32_t *whole_of(const struct cells *c, int z, int y)
+{
+    return c->whole + (size_t)z * c->plane + (size_t)y * c->row;
+}
+
 static unsigned char *sizes_of(const struct cells *c, int z, int y)
 {
     return c->size + (size_t)z * c->plane + (size_t)y * c->row;

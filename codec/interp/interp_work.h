@@ -2,6 +2,8 @@
 #ifndef ZMPI_INTERP_WORK_H
 #define ZMPI_INTERP_WORK_H
 
+#include <string.h>
+
 #include "base/bytes.h"
 #include "interp/interp.h"
 #include "kernels/kernels.h"
@@ -31,6 +33,7 @@ struct cells {
     int n[3];
     size_t row, plane;
     int32_t *value;
+    int32_t *whole;      /* planes: as decoded, where values are differences; else the values */
     unsigned char *size; /* magnitudes of codes, at most ZMPI_INTERP_MAGNITUDE */
 };
 
@@ -96,6 +99,7 @@ struct zmpi_interp_work {
     struct cells flat;        /* the tile */
     struct level level[ZMPI_INTERP_LEVELS];
     int32_t *values; /* memory of all cells */
+    int32_t *wholes; /* planes */
     unsigned char *sizes;
     int32_t *scratch[6];               /* strips of rows */
     unsigned char *contexts, *symbols; /* of a strip */
@@ -103,8 +107,12 @@ struct zmpi_interp_work {
     size_t longest;                    /* elements of a row, with pads */
     enum mode mode;
     unsigned shift;
-    bool watch; /* count values, and those that are not just where a step leads */
+    unsigned lag;           /* planes: how far before; else 0 */
+    unsigned char *differs; /* is a plane coded less that one? */
+    bool decoded;           /* encoder: values look as if they had been decoded */
+    bool watch;             /* count values, and those that are not just where a step leads */
     size_t seen, off;
+    bool unlike; /* too many of a level */
     struct codes codes;
     struct unrans in;
     const struct zmpi_interp_loops *loops; /* of this machine */
@@ -177,10 +185,23 @@ static inline const unsigned char *zmpi_interp_word(const struct zmpi_rows *rows
            i % extent[2] * width;
 }
 
+/* Element i of an array of floats. */
+static inline double zmpi_interp_value(enum zmpi_type type, const unsigned char *src, size_t i)
+{
+    double d;
+    float f;
+    if (type == ZMPI_F64) {
+        memcpy(&d, src + 8 * i, sizeof d);
+        return d;
+    }
+    memcpy(&f, src + 4 * i, sizeof f);
+    return (double)f;
+}
+
 /* Were the values that were seen decoded, as it seems? Some may be exceptions. */
 static inline bool zmpi_interp_known(const struct zmpi_interp_work *w)
 {
-    return w->seen > 0 && w->off <= w->seen / 8;
+    return w->seen > 0 && w->off <= w->seen / 8 && !w->unlike;
 }
 
 /* ---- interp_tables.c ---- */

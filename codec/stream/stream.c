@@ -156,6 +156,7 @@ static enum zmpi_status check_books(struct zmpi_stream *s)
         s->info.family = rule.flare ? ZMPI_INTERP_FLARE : (int)rule.set[0].family;
         s->info.axes = rule.flare ? 7 : rule.set[0].axes;
         s->info.levels = rule.flare ? ZMPI_FLARE_LEVELS : rule.set[0].levels;
+        s->info.lag = rule.set[0].lag;
         return ZMPI_OK;
     }
     if (!s->books_size)

@@ -46,7 +46,8 @@ static void describe_extent(const struct zmpi_extent *e, char text[200])
 /* By what encoder 3 predicts. */
 static const char *family_name(const struct zmpi_stream_info *info)
 {
-    return info->family == 1 ? "lattice" : info->family == 4 ? "FLARE" : "Lorenzo";
+    static const char *const names[] = {"", "lattice", "Lorenzo", "planes", "FLARE"};
+    return names[info->family];
 }
 
 static void axes_name(unsigned axes, char text[4])
@@ -70,6 +71,8 @@ static void print_encoder(const struct zmpi_stream_info *info)
     printf(" (%s along %s", family_name(info), axes);
     if (info->levels)
         printf(", %u levels", info->levels);
+    if (info->lag)
+        printf(", lag %u", info->lag);
     printf(")");
 }
 
@@ -124,8 +127,8 @@ static void print_json_record(const struct zmpi_record *r, enum zmpi_status stat
         if (info->family) {
             char axes[4];
             axes_name(info->axes, axes);
-            printf(", \"family\": \"%s\", \"axes\": \"%s\", \"halvings\": %u", family_name(info),
-                   axes, info->levels);
+            printf(", \"family\": \"%s\", \"axes\": \"%s\", \"halvings\": %u, \"lag\": %u",
+                   family_name(info), axes, info->levels, info->lag);
         }
     }
     if (status)

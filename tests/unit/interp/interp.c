@@ -102,6 +102,58 @@ static void *make_waves(const struct zmpi_array *a, double offset, double fill)
     return src;
 }
 
+/* Planes that are like those `lag` before, whatever is between: rough by themselves. */
+static void *make_planes(const struct zmpi_array *a, size_t lag)
+{
+    unsigned char *src = malloc(kit_bytes(a));
+    size_t i = 0;
+    for (size_t z = 0; z < a->extent[0]; z++)
+        for (size_t y = 0; y < a->extent[1]; y++)
+            for (size_t x = 0; x < a->extent[2]; x++, i++) {
+                struct kit_random r = {1 + (z % lag * a->extent[1] + y) * a->extent[2] + x};
+                const double v =
+                    kit_unit(&r) + 0.01 * sin(0.1 * (double)(z + x)) * cos(0.2 * (double)y);
+                kit_put(a->type, src, i, z % 7 == 6 ? sin(0.1 * (double)(x + y)) : v);
+            }
+    return src;
+}
+
+static int family_of(const struct kit_stream *s)
+{
+    struct zmpi_stream_info info;
+    cr_assert_eq(zmpi_stream_info(s->data, s->size, &info), ZMPI_OK);
+    return info.encoder == ZMPI_INTERP ? info.family : 0;
+}
+
+/* They are coded less those; and once more to the same. */
+Test(interp, planes)
+{
+    static const struct {
+        size_t extent[3], lag;
+    } cases[] = {{{24, 40, 50}, 1},
+                 {{60, 33, 47}, 12},
+                 {{64, 2, 450}, 4},
+                 {{81, 29, 2}, 3},
+                 {{70, 130, 140}, 10}};
+    for (size_t i = 0; i < KIT_COUNT(cases); i++) {
+        const size_t *e = cases[i].extent;
+        struct zmpi_array a = kit_array(i % 2 ? ZMPI_F64 : ZMPI_F32, e[0], e[1], e[2]);
+        void *src = make_planes(&a, cases[i].lag);
+        struct kit_stream s = compress(&a, kit_abs(1e-3), ZMPI_INTERP, 2, src);
+        cr_assert_eq(family_of(&s), ZMPI_INTERP_PLANES, "case %zu: family %d", i, family_of(&s));
+        void *once = kit_decompress(&s);
+        kit_check(&a, src, once, 1e-3, "planes");
+        struct kit_stream t = compress(&a, kit_abs(1e-3), ZMPI_INTERP, 1, once);
+        void *twice = kit_decompress(&t);
+        cr_assert_eq(memcmp(once, twice, kit_bytes(&a)), 0, "case %zu changes when coded again", i);
+        free(twice);
+        free(once);
+        free(t.data);
+        free(s.data);
+        free(src);
+    }
+}
+
 Test(interp, shapes)
 {
     struct kit_random r = {5};
@@ -367,6 +419,9 @@ Test(interp, damage)
     damage(&solid, a, kit_rel(1e-2));
     damage(&solid, a, kit_rel(1e-4));
     damage(&flat, b, kit_abs(1e-3));
+    void *planes = make_planes(&solid, 4);
+    damage(&solid, planes, kit_abs(1e-2));
+    free(planes);
     free(a);
     free(b);
 }
@@ -404,6 +459,30 @@ Test(interp, wrong_parameters)
             bad[6] = 0xF0; /* infinity */
         cr_assert_not(zmpi_interp_load(&back, ZMPI_F32, tile, bad, size), "case %zu", i);
     }
+}
+
+Test(interp, wrong_planes)
+{
+    const uint32_t tile[3] = {9, 8, 16};
+    struct zmpi_interp_rule rule = {.type = ZMPI_F32, .unit = 0.5, .sets = 1}, back;
+    unsigned char good[ZMPI_INTERP_HEAD], bad[ZMPI_INTERP_HEAD];
+    static const unsigned char wrong[][2] = {{13, 4},  {13, 7},   {14, 0},
+                                             {14, 65}, {14, 255}, {15, 5}};
+    rule.set[0] = (struct zmpi_interp_set){
+        .family = ZMPI_INTERP_PLANES, .axes = 1, .levels = 4, .lag = ZMPI_INTERP_LAG};
+    for (int l = 0; l < 4; l++)
+        rule.set[0].way[l][1] = 1;
+    const size_t size = zmpi_interp_save(&rule, good);
+    cr_assert(zmpi_interp_load(&back, ZMPI_F32, tile, good, size));
+    cr_assert_eq(back.set[0].lag, ZMPI_INTERP_LAG);
+    cr_assert_eq(back.set[0].levels, 4);
+    for (size_t i = 0; i < KIT_COUNT(wrong); i++) {
+        memcpy(bad, good, sizeof bad);
+        bad[wrong[i][0]] = wrong[i][1];
+        cr_assert_not(zmpi_interp_load(&back, ZMPI_F32, tile, bad, size), "case %zu", i);
+    }
+    for (size_t s = 12; s < size; s += 4)
+        cr_assert_not(zmpi_interp_load(&back, ZMPI_F32, tile, good, s), "%zu bytes", s);
 }
 
 /* ---- real fields ---- */

@@ -1,0 +1,48 @@
+/* interp_lag.c - how far before a plane the one is that it is most like (format.md 4.10). */
+#include <math.h>
+
+#include "interp/interp_work.h"
+#include "layout/plan.h"
+
+/* Of planes, so many rows each are compared. */
+enum { PLANES = 16, ROWS = 4, VALUES = 256 };
+
+/* Bits of the steps by which planes differ from those `lag` before, for each value about. */
+static double lag_cost(const struct zmpi_plan *p, double abs_bound, const unsigned char *src,
+                       size_t lag)
+{
+    const size_t *n = p->words, row_bytes = n[2] * p->width;
+    const double inverse = 1 / (2 * abs_bound);
+    uint64_t bits = 0, count = 0;
+    for (size_t k = 0; k < (size_t)PLANES * ROWS; k++) {
+        const size_t z = lag + (2 * (k / ROWS) + 1) * (n[0] - lag) / (2 * PLANES);
+        const size_t y = (2 * (k % ROWS) + 1) * n[1] / (2 * ROWS);
+        const unsigned char *row = src + (z * n[1] + y) * row_bytes;
+        const unsigned char *before = row - lag * n[1] * row_bytes;
+        for (size_t i = 0; i < n[2]; i += n[2] / VALUES + 1) {
+            const double d =
+                fabs(zmpi_interp_value(p->type, row, i) - zmpi_interp_value(p->type, before, i)) *
+                inverse;
+            if (!(d < 0x1p30))
+                continue;
+            bits += (uint64_t)(32 - __builtin_clz((uint32_t)d * 2 + 1));
+            count++;
+        }
+    }
+    return count ? (double)bits / (double)count : INFINITY;
+}
+
+unsigned zmpi_interp_find_lag(const struct zmpi_plan *p, double abs_bound, const unsigned char *src)
+{
+    const size_t planes = p->words[0];
+    unsigned best = 1;
+    double least = lag_cost(p, abs_bound, src, 1);
+    for (size_t lag = 2; lag <= ZMPI_INTERP_LAG && 2 * lag <= planes; lag++) {
+        const double cost = planes % lag ? INFINITY : lag_cost(p, abs_bound, src, lag);
+        if (cost < least) {
+            least = cost;
+            best = (unsigned)lag;
+        }
+    }
+    return best;
+}

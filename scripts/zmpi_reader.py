@@ -959,6 +959,8 @@ class Blocks:
         else:
             total = 8 * (b + p[at + step])
         return i32(total + 8) >> 4
+
+
 def which_differ(data, lag, planes):
     """Of each plane, whether it is coded less the one `lag` before; and what follows."""
     if not lag or planes <= lag:

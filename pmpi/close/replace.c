@@ -88,6 +88,19 @@ static bool is_left(const char *name)
     return alone;
 }
 
+/* Has a close written all of it? Then it may be the only copy: that close could not write into the
+ * plain file, or was killed at it. */
+static bool is_whole(const char *name)
+{
+    unsigned char head[ZMPI_HEADER_BYTES];
+    struct zmpi_header h;
+    const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const ssize_t got = fd < 0 ? -1 : zfd_read(fd, head, sizeof head, 0);
+    if (fd >= 0)
+        close(fd);
+    return got == (ssize_t)sizeof head && !zmpi_header_decode(&h, head) && h.index_length;
+}
+
 static bool make_container(struct zreplace *r, const char *path)
 {
     char synced[PATH_MAX];
@@ -98,11 +111,14 @@ static bool make_container(struct zreplace *r, const char *path)
     const int m = snprintf(synced, sizeof synced, "%s.zmpi-synced", r->n.plain);
     if (n >= (int)sizeof r->n.beside || m >= (int)sizeof synced || stat(r->n.plain, &s))
         return false;
-    if (access(synced, F_OK) == 0) {
+    const char *kept = access(synced, F_OK) == 0 ? synced
+                       : is_whole(r->n.beside)   ? r->n.beside
+                                                 : NULL;
+    if (kept) {
         zmpi_log(ZMPI_LOG_WARN,
-                 "%s: stays plain: %s has data that a run had synchronised which did not end: zmpi "
+                 "%s: stays plain: %s has data of an earlier run that are not in %s: zmpi "
                  "decompress saves them, and without that file %s is compressed",
-                 path, synced, path);
+                 path, kept, path, path);
         return false;
     }
     r->n.size = (uint64_t)s.st_size;
@@ -368,13 +384,16 @@ static bool keep(struct zfile *f)
 }
 
 /* What was synchronised is not to be lost with a process that is killed. */
-static void keep_synced(struct zfile *f)
+static int keep_synced(struct zfile *f)
 {
-    if (keep(f) && f->rank == 0)
+    if (!keep(f))
+        return zfile_raise(f, MPI_ERR_IO, "MPI_File_sync: %s cannot be renamed", f->place);
+    if (f->rank == 0)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: was not written as a whole when MPI_File_sync was called: until it is, or "
                  "until it is closed, the new data are in %s",
                  f->path, f->place);
+    return MPI_SUCCESS;
 }
 
 int zreplace_synced(struct zfile *f)
@@ -388,7 +407,7 @@ int zreplace_synced(struct zfile *f)
     if (all[0] + r->n.most >= r->below || r->after)
         rc = replace(f, false, &done);
     if (!rc && !done && !f->replace->synced)
-        keep_synced(f);
+        rc = keep_synced(f);
     return rc;
 }
 

@@ -6,7 +6,7 @@
  *
  * Until then the plain file is untouched: a process that dies leaves it, and the container beside
  * it, which the next such open removes. After a sync the container is called NAME.zmpi-synced, and
- * stays.
+ * stays. So does one that a close has written to its end: the plain file may not have its data.
  */
 #ifndef ZMPI_REPLACE_H
 #define ZMPI_REPLACE_H

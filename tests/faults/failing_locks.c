@@ -46,7 +46,7 @@ static void check_rounds(const char *path, int owner, const int *written)
 static void run(const char *path, int error, bool expected)
 {
     const struct fault fault = {path, FAULT_LOCK, FAULT_ERROR, error, 1, error == EINTR ? 40 : 0,
-                                0};
+                                0,    NULL};
     static int written[ROUNDS];
     uint64_t data[COUNT];
     MPI_File file;
@@ -84,7 +84,7 @@ static void run(const char *path, int error, bool expected)
 /* All ranks are told, and go on without. */
 static void atomic_mode(const char *path)
 {
-    const struct fault fault = {path, FAULT_LOCK, FAULT_ERROR, ENOLCK, 1, 0, 0};
+    const struct fault fault = {path, FAULT_LOCK, FAULT_ERROR, ENOLCK, 1, 0, 0, NULL};
     MPI_File file;
     int atomic = -1, value = rank;
     check_say("atomic mode");

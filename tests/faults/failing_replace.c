@@ -150,7 +150,12 @@ static void check_outcome(const struct outcome *o, bool container)
 static bool fail_at(const struct act *a, const char *name, int calls, long at, long times,
                     int victim)
 {
-    const struct fault fault = {name, calls, FAULT_ERROR, at % 2 ? EIO : ENOSPC, at, times, 0};
+    const struct fault fault = {.file = name,
+                                .calls = calls,
+                                .act = FAULT_ERROR,
+                                .error = at % 2 ? EIO : ENOSPC,
+                                .at = at,
+                                .times = times};
     struct outcome o;
     make(a);
     check_say("%s: call %ld of kind %d on %s%s fails on rank %d", a->name, at, calls, name,
@@ -169,6 +174,47 @@ static bool fail_at(const struct act *a, const char *name, int calls, long at, l
     return reached;
 }
 
+/* Neither can the data be written into the plain file nor the container be renamed: a sync fails,
+ * and the next open leaves the container, the only copy, alone. */
+static void check_stuck(void)
+{
+    static const struct fault fault = {.file = path,
+                                       .calls = FAULT_WRITE,
+                                       .act = FAULT_ERROR,
+                                       .error = EIO,
+                                       .at = 1,
+                                       .stuck = beside};
+    static const struct act part = {"", WO, 400 * KB, 0, 80 * KB, 180 * KB, 0, 0, false},
+                            synchronised = {"", WO, 400 * KB, 0, 80 * KB, 180 * KB, 0, 0, true};
+    struct outcome o;
+    check_say("a container that cannot be renamed");
+    make(&part);
+    fault_set(&fault);
+    run(&synchronised, &o);
+    CHECK(o.opened && !o.synced);
+    fault_set(NULL);
+    make(&part);
+    fault_set(&fault);
+    run(&part, &o);
+    CHECK(o.opened && o.failed);
+    fault_set(NULL);
+    memset(new, 0, sizeof new);
+    run(&acts[0], &o);
+    CHECK(o.opened && !o.failed);
+    if (rank == 0) {
+        double *kept = content(beside), *plain = content(path);
+        CHECK(!check_is_container(path));
+        for (size_t i = 0; i < 400 * KB / 8; i++) {
+            CHECK_SAY(plain[i] == new[i], "element %zu is %g", i, plain[i]);
+            CHECK_SAY(i < part.from / 8 || i >= part.to / 8 || kept[i] == new[i],
+                      "element %zu of the kept container is %g", i, kept[i]);
+        }
+        free(plain);
+        free(kept);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     static const int calls[] = {FAULT_READ, FAULT_WRITE, FAULT_SYNC, FAULT_RESIZE, FAULT_RENAME};
@@ -185,6 +231,7 @@ int main(int argc, char **argv)
                         for (long at = 1; fail_at(&acts[a], names[n], calls[c], at, times, victim);
                              at++)
                             total++;
+    check_stuck();
     check_say("no case");
     CHECK_SAY(total > 50, "only %d faults", total);
     if (rank == 0) {

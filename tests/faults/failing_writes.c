@@ -35,6 +35,7 @@ enum state { ABSENT, MAYBE, PROMISED };
 
 struct outcome {
     int error; /* class of the first error, MPI_SUCCESS if there was none */
+    char at;   /* in which step: O is open, X close */
     bool opened;
     int state[STEPS];
 };
@@ -91,10 +92,12 @@ static int do_step(MPI_File file, int step, uint64_t *data)
     }
 }
 
-static void note(struct outcome *o, int rc)
+static void note(struct outcome *o, char at, int rc)
 {
-    if (rc && o->error == MPI_SUCCESS)
+    if (rc && o->error == MPI_SUCCESS) {
         o->error = class_of(rc);
+        o->at = at;
+    }
 }
 
 /* What is known once a step is over on all ranks. `pending`: written without an error so far. */
@@ -126,7 +129,7 @@ static void run_steps(MPI_File file, struct outcome *o)
         pending[step] = strchr("CILN", steps[step]) != NULL;
         o->state[step] = pending[step] ? MAYBE : ABSENT;
         int rc = do_step(file, step, data);
-        note(o, rc);
+        note(o, steps[step], rc);
         if (rc)
             memset(pending, 0, sizeof pending);
         const bool together = strchr("SPZE", steps[step]) != NULL;
@@ -134,7 +137,7 @@ static void run_steps(MPI_File file, struct outcome *o)
               together ? failed_together("sync, preallocate or set_size", rc) : any_failed(rc));
     }
     int rc = MPI_File_close(&file);
-    note(o, rc);
+    note(o, 'X', rc);
     if (!failed_together("close", rc))
         for (int i = 0; i < STEPS; i++)
             o->state[i] = pending[i] ? PROMISED : o->state[i];
@@ -147,7 +150,7 @@ static void run(const char *path, struct outcome *o)
     memset(o, 0, sizeof *o);
     int rc =
         MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file);
-    note(o, rc);
+    note(o, 'O', rc);
     bool failed = any_failed(rc);
     CHECK_SAY(!failed || rc, "the file was opened on some ranks only");
     o->opened = !failed;
@@ -211,7 +214,7 @@ static const struct kind kinds[] = {
 static bool fail_at(const struct kind *k, int calls, long at, long times, int victim)
 {
     const char *path = "failing.z";
-    const struct fault fault = {path, calls, k->act, k->error, at, times, 0};
+    const struct fault fault = {path, calls, k->act, k->error, at, times, 0, NULL};
     struct outcome o;
     check_remove(path, MPI_COMM_WORLD);
     if (rank == victim)
@@ -223,7 +226,7 @@ static bool fail_at(const struct kind *k, int calls, long at, long times, int vi
     fault_set(NULL);
     MPI_Bcast(facts, 2, MPI_INT, victim, MPI_COMM_WORLD);
     if (!facts[0]) {
-        CHECK_EQUAL(o.error, MPI_SUCCESS);
+        CHECK_SAY(!o.error, "%s: step %c: class %d, and no call has failed", steps, o.at, o.error);
         return false;
     }
     /* A nonblocking write that fails once is done again, blocking. */

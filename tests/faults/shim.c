@@ -255,6 +255,10 @@ int rename(const char *from, const char *to)
 {
     const struct fault *f = atomic_load(&current);
     const bool meant = f && (f->calls & FAULT_RENAME) && is_called(from, f->file);
+    if (f && f->stuck && is_called(from, f->stuck)) {
+        errno = EIO;
+        return -1;
+    }
     return meant && act_now(f) == FAULT_ERROR ? -1 : NEXT(rename)(from, to);
 }
 

@@ -33,9 +33,10 @@ struct fault {
     int calls;        /* of enum fault_call, or'ed */
     enum fault_act act;
     int error;
-    long at;    /* the first call that it happens to, from 1 */
-    long times; /* to how many in a row; 0: to all from there on */
-    long below; /* only to reads and writes that begin in so many first bytes; 0: wherever */
+    long at;           /* the first call that it happens to, from 1 */
+    long times;        /* to how many in a row; 0: to all from there on */
+    long below;        /* only to reads and writes that begin in so many first bytes; 0: wherever */
+    const char *stuck; /* a file that cannot be renamed, whatever `file` is, or NULL */
 };
 
 /* NULL: no faults from here on. `fault` must live on. */

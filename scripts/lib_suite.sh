@@ -44,7 +44,8 @@ make_suite() {
     mv "$folder.new" "$folder"
 }
 
-# inside COMMAND...: as root in the distribution, with mounts and processes that end with the command.
+# inside COMMAND...: as root in the distribution, with mounts and processes that end with the command. It has a /dev/shm of its
+# own: OMPIO names a semaphore there after the file, and fails where another user's job opens one of that name.
 inside() {
     # shellcheck disable=SC2016 # expanded by the inner shell
     unshare --mount --pid --fork --kill-child bash -c '
@@ -52,6 +53,7 @@ inside() {
         root=$1 data=$2
         shift 2
         mount --rbind /dev "$root/dev"
+        mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
         mount -t proc proc "$root/proc"
         mount -t sysfs -o ro sysfs "$root/sys" || true
         [ ! -d "$data" ] || mount --bind -o ro "$data" "$root/home/user/shared/data"

@@ -45,7 +45,7 @@ cp build-packages/packages/*.deb "$tree"
 # Programs of both MPIs, as a user brings them along.
 for mpi in openmpi mpich; do
     mpicc.$mpi -O1 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -o "$tree/field_io.$mpi" tests/apps/field_io.c \
-        tests/apps/field_io_posix.c tests/apps/app_common.c -lm
+        tests/apps/field_io_posix.c perf/app_common.c -lm
 done
 python3 -c '
 import array, math, sys

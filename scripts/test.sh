@@ -36,6 +36,7 @@ unseen=()
 (need_packages verilator g++) || unseen+=("the engine in hardware (no verilator)")
 (need_packages file) || unseen+=("what file(1) says")
 (need_packages mandoc) || unseen+=("man pages (no mandoc)")
+(need_packages gnuplot-nox fonts-dejavu-core) || unseen+=("pictures of zmpi-perf and zmpi bench (no gnuplot)")
 (need_packages libsimde-dev) || unseen+=("AVX-512 kernels, if this machine lacks it (no libsimde-dev)")
 (need_packages ccache) || echo "== no ccache: what two builds share is compiled twice"
 

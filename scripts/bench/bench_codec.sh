@@ -1,9 +1,10 @@
 #!/bin/bash
-# bench_codec.sh [-o FOLDER] [-s SIZE] [-e BOUNDS] [-r N] [FILE...]: measure the codec, write tables and pictures.
+# bench_codec.sh [-o FOLDER] [-s SIZE] [-e BOUNDS] [-c CODECS] [-r N] [FILE...]: measure the codec, write tables and pictures.
 #
 #   -o FOLDER   where the results go (bench-results)
 #   -s SIZE     fields are repeated until they have this size (256M)
 #   -e BOUNDS   bounds, separated by blanks ("rel=1e-3 rel=1e-4 lossless")
+#   -c CODECS   encoders, separated by blanks ("fle huffman interp")
 #   -r N        repetitions (7)
 #   FILE...     raw fields NAME_NZxNYxNX.f32 or .f64, beside a generated smooth one
 #
@@ -14,12 +15,13 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-out=bench-results size=256M bounds='rel=1e-3 rel=1e-4 lossless' repetitions=7
-while getopts o:s:e:r:h option; do
+out=bench-results size=256M bounds='rel=1e-3 rel=1e-4 lossless' codecs='fle huffman interp' repetitions=7
+while getopts o:s:e:c:r:h option; do
     case $option in
     o) out=$OPTARG ;;
     s) size=$OPTARG ;;
     e) bounds=$OPTARG ;;
+    c) codecs=$OPTARG ;;
     r) repetitions=$OPTARG ;;
     h)
         usage
@@ -62,19 +64,28 @@ bench() {
     "$zmpi" bench --json "$@" >"$raw/$name.json"
 }
 
-echo "== throughput: $bounds, $size" >&2
+# bench_codecs NAME OPTION...: by each encoder; other libraries once.
+bench_codecs() {
+    local name=$1 codec peers=--peers
+    shift
+    for codec in $codecs; do
+        bench "$name-$((n += 1))" --codec "$codec" $peers "$@"
+        peers=
+    done
+}
+
+echo "== throughput: $bounds, $size, $codecs" >&2
 n=0
 for file in "" "${fields[@]}"; do
     for bound in $bounds; do
-        bench "speed-$((n += 1))" -e "$bound" --size "$size" --repetitions "$repetitions" --threads "1..$(nproc)" \
-            --peers ${file:+"$file"}
+        bench_codecs speed -e "$bound" --size "$size" --repetitions "$repetitions" --threads "1..$(nproc)" ${file:+"$file"}
     done
 done
 
 echo "== rate and distortion" >&2
 for file in "" "${fields[@]}"; do
     for bound in 3e-2 1e-2 3e-3 1e-3 3e-4 1e-4 3e-5 1e-5 3e-6 1e-6; do
-        bench "quality-$((n += 1))" -e "rel=$bound" --size 16M --repetitions 1 --threads 1 --peers ${file:+"$file"}
+        bench_codecs quality -e "rel=$bound" --size 16M --repetitions 1 --threads 1 ${file:+"$file"}
     done
 done
 
@@ -88,10 +99,10 @@ fi
 echo "== pictures" >&2
 # What others ran meanwhile belongs to the figures: load is this process's one to nproc threads and theirs.
 load=$(cut -d' ' -f2 /proc/loadavg)
-machine="$(LC_ALL=C lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc) cores, load average $load"
+machine="$("$zmpi" --version | head -1) on $(LC_ALL=C lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc) cores, load average $load, $(date -u +%Y-%m-%dT%H:%M:%SZ)"
 python3 scripts/bench/bench_tables.py --machine "$machine" --zmpi "$zmpi" \
     "$out" ${fields[0]+"${fields[0]}"}
 for picture in throughput rate_distortion slice; do
-    (cd "$out/raw" && gnuplot "$picture.gp")
+    (cd "$out/raw" && gnuplot "$picture.gp" && mv "$picture.png" ..)
 done
 ls -l "$out"/*.png "$out"/*.md "$out"/*.json >&2

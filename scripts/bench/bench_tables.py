@@ -8,11 +8,10 @@ import math
 import os
 import re
 import subprocess
+import sys
 
-GRID = "set grid ytics lc rgb '#dddddd'\nset border 3\nset tics nomirror out\n"
-GAP = 1  # gnuplot takes whole bars only
-CODECS = ["zmpi", "zmpi threads", "zfp", "lz4", "zstd-1"]
-COLOURS = ["#1b6ca8", "#7db8e8", "#d1603d", "#7a9e3f", "#8e6bb0"]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from pictures import COLOURS, PLAIN, Panel, block, count, pale, quoted, several, sheet  # noqa: E402
 
 
 def load(folder, kind):
@@ -43,13 +42,13 @@ def table(results, machine):
         f"{results[0]['repetitions']} repetitions.",
         "GB/s are 1e9 uncompressed bytes a second.",
         "",
-        "| field | type | bound | threads | memcpy | read | range | compress | / memcpy | with range | decompress "
+        "| field | type | bound | encoder | threads | memcpy | read | range | compress | / memcpy | with range | decompress "
         "| / memcpy | in L2: compress | decompress | ratio | PSNR dB | error / bound |",
-        "| --- | --- | --- | " + "--: | " * 14,
+        "| --- | --- | --- | --- | " + "--: | " * 14,
     ]
     for r in results:
         cached = r.get("cached", {})
-        cells = [short(r["field"]), r["type"], r["bound"], str(r["threads"])]
+        cells = [short(r["field"]), r["type"], r["bound"], r["encoder"], str(r["threads"])]
         cells += [value(r[k]) for k in ("memcpy_gbps", "read_gbps", "range_gbps", "compress_gbps",
                                         "compress_over_memcpy", "compress_with_range_gbps",
                                         "decompress_gbps", "decompress_over_memcpy")]
@@ -69,78 +68,79 @@ def table(results, machine):
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def rates(results, field, bound, key):
-    """One rate per entry of CODECS, None where there is none; then memcpy's."""
-    of = [r for r in results if r["field"] == field and r["bound"] == bound]
-    one = next(r for r in of if r["threads"] == 1)
-    many = max(of, key=lambda r: r["threads"])
-    found = {p["name"]: p[key] for p in one.get("peers", [])}
-    found["zmpi"] = one[key]
-    if many is not one:
-        found["zmpi threads"] = many[key]
-    return [found.get(c) for c in CODECS] + [one["memcpy_gbps"]]
+def bars(results):
+    """What stands beside each other: name, colour, and the results by field and bound, of which a rate or a ratio is taken."""
+    found = {}
+    for r in results:
+        at = r["field"], r["bound"]
+        name = r["encoder"] + (f", {r['threads']} threads" if r["threads"] > 1 else "")
+        found.setdefault((r["encoder"], r["threads"], name), {})[at] = r
+        for p in r.get("peers", []):
+            found.setdefault((p["name"], 1, p["name"]), {}).setdefault(at, p)
+    colours = {base: COLOURS[i % len(COLOURS)] for i, base in enumerate(dict.fromkeys(base for base, _, _ in found))}
+    ours = {r["encoder"] for r in results}
+    return [(name, pale(colours[base]) if threads > 1 else colours[base], at)
+            for (base, threads, name), at in sorted(found.items(), key=lambda s: s[0][0] not in ours)]
 
 
-def write_ratios(folder, results, fields, bound):
-    """Labels over the bars: a rate says little without the ratio that it buys."""
-    with open(os.path.join(folder, "ratios.dat"), "w", encoding="utf-8") as f:
-        for i, field in enumerate(fields):
-            ratios = rates(results, field, bound, "ratio")
-            heights = [rates(results, field, bound, key) for key in ("compress_gbps", "decompress_gbps")]
-            for k in range(len(CODECS)):
-                if ratios[k] is not None:
-                    # gnuplot's own place of the bar: a cluster is one wide, the gap between clusters GAP bars.
-                    x = i + (k - (len(CODECS) - 1) / 2) / (len(CODECS) + GAP)
-                    f.write(f"{x:.4f} {heights[0][k]:.4f} {heights[1][k]:.4f} {ratios[k]:.1f}\n")
-
-
-def write_throughput(folder, results, machine):
-    fields = list(dict.fromkeys(r["field"] for r in results))
-    bound, threads = results[0]["bound"], max(r["threads"] for r in results)
-    for key in ("compress_gbps", "decompress_gbps"):
-        with open(os.path.join(folder, key + ".dat"), "w", encoding="utf-8") as f:
-            for name in fields:
-                row = [value(x, 4) if x is not None else "0" for x in rates(results, name, bound, key)]
-                f.write(f'"{short(name)}" {" ".join(row)}\n')
-    write_ratios(folder, results, fields, bound)
-    titles = [c.replace("threads", f"{threads} threads") for c in CODECS]
-    with open(os.path.join(folder, "throughput.gp"), "w", encoding="utf-8") as f:
-        f.write("set terminal pngcairo size 1200,900 font 'DejaVu Sans,11'\nset output '../throughput.png'\n" + GRID)
-        f.write(f"set style data histograms\nset style histogram clustered gap {GAP}\nset style fill solid noborder\n"
-                "set boxwidth 0.9\nset yrange [0:*]\nset ylabel 'GB/s of uncompressed data'\n"
-                f"set key outside right top noenhanced\nset xtics noenhanced\nset xrange [-0.6:{len(fields) - 0.4}]\n")
-        f.write(f"set multiplot layout 2,1 title \"{bound}, one thread unless said otherwise; over the bars: ratio"
-                f" - {machine}\" noenhanced\n")
-        for column, (key, title) in enumerate((("compress_gbps", "Compress"), ("decompress_gbps", "Decompress"))):
-            plots = [f"'{key}.dat' using {i + 2}:xtic(1) title '{t}' lc rgb '{COLOURS[i]}'"
-                     for i, t in enumerate(titles)]
+def throughput(results, machine):
+    """For each bound two rows of clusters of bars, one for each field."""
+    fields, bounds = (list(dict.fromkeys(r[k] for r in results)) for k in ("field", "bound"))
+    series, rows = bars(results), []
+    wide = 1 / (len(series) + 1)
+    for b, bound in enumerate(bounds):
+        for direction in "compress", "decompress":
+            blocks, plots = [], []
+            for k, (_, colour, at) in enumerate(series):
+                points = []
+                for i, field in enumerate(fields):
+                    r = at.get((field, bound))
+                    if r:
+                        low, high = r[direction + "_limits_gbps"]
+                        points.append([i + (k - (len(series) - 1) / 2) * wide, r[direction + "_gbps"], low, high, f"{r['ratio']:.1f}"])
+                name = f"{direction}{b}_{k}"
+                blocks.append(block(name, points))
+                plots += [f"${name} using 1:2 with boxes fs solid noborder lc rgb '{colour}' notitle",
+                          f"${name} using 1:3:(0):($4-$3) with vectors heads size screen 0.002,90 lc rgb '{PLAIN}' notitle",
+                          f"${name} using 1:4:5 with labels rotate by 90 left offset 0,0.4 font ',7' notitle"] if points else []
             # A line over each cluster: what copying the same array takes.
-            plots.append(f"'{key}.dat' using ($0-0.42):{len(CODECS) + 2}:(0.84):(0) title 'memcpy' "
-                         "with vectors nohead lw 2 lc rgb '#333333'")
-            plots.append(f"'ratios.dat' using 1:{column + 2}:4 with labels offset 0,0.6 font ',8' notitle")
-            f.write(f"set title '{title}'\nplot " + ", \\\n     ".join(plots) + "\n")
-        f.write("unset multiplot\n")
+            copy = {r["field"]: r["memcpy_gbps"] for r in results if r["threads"] == 1}
+            blocks.append(block(f"{direction}{b}_copy", [[i - 0.45, copy[f]] for i, f in enumerate(fields) if f in copy]))
+            plots.append(f"${direction}{b}_copy using 1:2:(0.9):(0) with vectors nohead lw 2 lc rgb '{PLAIN}' notitle")
+            tics = ", ".join(f"{quoted(short(f))} {i}" for i, f in enumerate(fields))
+            rows.append([Panel(f"{direction.capitalize()}, {bound}", plots, blocks + [
+                f"set boxwidth {0.9 * wide}; set offsets 0,0,graph 0.25,0; set xrange [-0.6:{len(fields) - 0.4}]; set yrange [0:*]",
+                f"set xtics nomirror out ({tics}); set ylabel 'GB/s'"])])
+    least, most = min(r["bytes"] for r in results), max(r["bytes"] for r in results)
+    size = f"{least / 1e6:.4g}" + (f" to {most / 1e6:.4g}" if most > least else "")
+    said = (f"medians of {several(r['repetitions'] for r in results)} repetitions; bars: fastest and slowest; over them: ratio; "
+            f"1e9 uncompressed bytes a second of {size} MB; {count(len(fields), 'field')}, bounds {several(bounds)}")
+    if not any(r.get("peers") for r in results):
+        said += "; zmpi bench was built without zfp, lz4 and zstd"
+    return sheet("throughput", "Compressing and decompressing one array", [machine, said], rows,
+                 [("memcpy", f"with lines lw 2 lc rgb '{PLAIN}'")] +
+                 [(name, f"with boxes fs solid noborder lc rgb '{colour}'") for name, colour, _ in series],
+                 size=(max(680, int(len(fields) * (len(series) + 1) * 17) + 100), 290))
 
 
-def write_rate_distortion(folder, results):
-    fields = list(dict.fromkeys(r["field"] for r in results))[:6]
-    plots = []
-    for i, field in enumerate(fields):
-        name = f"rd{i}.dat"
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
-            for codec in ("zmpi", "zfp"):
-                for r in (r for r in results if r["field"] == field):
-                    c = r if codec == "zmpi" else next((p for p in r.get("peers", []) if p["name"] == codec), None)
-                    if c and c["psnr"] is not None:
-                        f.write(f"{c['bits_per_value']:.4f} {c['psnr']:.3f}\n")
-                f.write("\n\n")
-        plots.append(f"'{name}' index 0 with linespoints lc {i + 1} lw 2 pt 7 ps 0.8 title '{short(field)}: zmpi'")
-        plots.append(f"'{name}' index 1 with linespoints lc {i + 1} lw 1.5 dt 2 pt 6 title '{short(field)}: zfp'")
-    with open(os.path.join(folder, "rate_distortion.gp"), "w", encoding="utf-8") as f:
-        f.write("set terminal pngcairo size 1000,700 font 'DejaVu Sans,11'\nset output '../rate_distortion.png'\n" + GRID)
-        f.write("set grid xtics\nset xlabel 'bits per value'\nset ylabel 'PSNR (dB)'\nset xrange [0:*]\n"
-                "set title 'Rate and distortion, bounds rel=3e-2 to 1e-6 (more PSNR at fewer bits is better)'\n"
-                "set key outside right top noenhanced\nplot " + ", \\\n     ".join(plots) + "\n")
+def rate_distortion(results, machine):
+    """A panel for each field, a line for each encoder, and for zfp."""
+    fields = list(dict.fromkeys(r["field"] for r in results))
+    series = [s for s in bars(results) if any(r["psnr"] is not None and math.isfinite(r["psnr"]) for r in s[2].values())]
+    panels = []
+    for n, field in enumerate(fields):
+        blocks, plots = [], []
+        for k, (name, colour, at) in enumerate(series):
+            points = [[r["bits_per_value"], r["psnr"]] for (f, _), r in at.items() if f == field and r["psnr"] is not None]
+            blocks.append(block(f"q{n}_{k}", points))
+            plots += [f"$q{n}_{k} with linespoints lw 1.5 pt 7 ps 0.6 lc rgb '{colour}' notitle"] if points else []
+        panels.append(Panel(short(field), plots, blocks + ["set xrange [0:*]; set xlabel 'bits per value'; set ylabel 'PSNR (dB)'"]))
+    rows = [panels[i:i + 3] for i in range(0, len(panels), 3)]
+    bounds = list(dict.fromkeys(r["bound"] for r in results))
+    return sheet("rate_distortion", "Rate and distortion (more PSNR at fewer bits is better)",
+                 [machine, f"bounds {bounds[0]} to {bounds[-1]}, {len(bounds)} of them; measured once, since no time is in it; exact ones "
+                  "have no PSNR and are not drawn"], rows,
+                 [(name, f"with linespoints lw 1.5 pt 7 lc rgb '{colour}'") for name, colour, _ in series])
 
 
 def generated(path):
@@ -176,7 +176,7 @@ def field_shape(dims):
     return e
 
 
-def write_slice(folder, zmpi, field):
+def write_slice(folder, zmpi, field, machine):
     if not field:
         field = os.path.join(folder, "generated_4x256x256.f32")
         generated(field)
@@ -198,18 +198,18 @@ def write_slice(folder, zmpi, field):
     finite = [x for x in a if math.isfinite(x)] or [0, 1]
     worst = max((abs(x) for x in planes["error"] if math.isfinite(x)), default=0) or 1
     ny, nx = shape[1], shape[2]
+    panels = []
+    for name in planes:
+        low, high = (-worst, worst) if name == "error" else (min(finite), max(finite))
+        palette = "defined (-1 '#2166ac', 0 '#ffffff', 1 '#b2182b')" if name == "error" else \
+            "defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#fde725')"
+        panels.append(Panel(name, [f"'{name}.bin' binary array=({nx},{ny}) format='%double' with image notitle"], [
+            f"unset xtics; unset ytics; unset grid; unset border; set size ratio -1; set autoscale fix; set cbtics font ',8'; "
+            f"set palette {palette}; set cbrange [{low:.9g}:{high:.9g}]"]))
     with open(os.path.join(folder, "slice.gp"), "w", encoding="utf-8") as f:
-        f.write("set terminal pngcairo size 1500,560 font 'DejaVu Sans,11'\nset output '../slice.png'\n"
-                "unset key\nunset tics\nset size ratio -1\nset cbtics\n"
-                "set autoscale fix\n"
-                f"set multiplot layout 1,3 title \"{short(field)}, {bound}, ratio of the file {ratio:.1f}\" noenhanced\n")
-        for name in planes:
-            low, high = (-worst, worst) if name == "error" else (min(finite), max(finite))
-            palette = "defined (-1 '#2166ac', 0 '#ffffff', 1 '#b2182b')" if name == "error" else \
-                "defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#fde725')"
-            f.write(f"set title '{name}'\nset palette {palette}\nset cbrange [{low:.9g}:{high:.9g}]\n"
-                    f"plot '{name}.bin' binary array=({nx},{ny}) format='%double' with image\n")
-        f.write("unset multiplot\n")
+        f.write(sheet("slice", f"{short(field)}, {bound}, middle plane: before, after, and what is between them",
+                      [machine, f"field {os.path.basename(field)}; bound {bound}; ratio of the file {ratio:.1f}; colours of the error "
+                       f"to its largest, {worst:.3g}"], [panels], [], size=(500, 430), bottom=20, right=70))
 
 
 def main():
@@ -226,9 +226,10 @@ def main():
     text = table(speed, args.machine)
     with open(os.path.join(args.folder, "table.md"), "w", encoding="utf-8") as f:
         f.write(text)
-    write_throughput(raw, speed, args.machine)
-    write_rate_distortion(raw, quality)
-    write_slice(raw, args.zmpi, args.field)
+    for plot, results in (throughput, speed), (rate_distortion, quality):
+        with open(os.path.join(raw, plot.__name__ + ".gp"), "w", encoding="utf-8") as f:
+            f.write(plot(results, args.machine))
+    write_slice(raw, args.zmpi, args.field, args.machine)
 
 
 if __name__ == "__main__":

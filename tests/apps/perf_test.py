@@ -86,7 +86,7 @@ def case_operations():
     assert model.count("| gather | none | 3 | rel=1e-3 ") == 1 and "| 1024 |" in model
     subprocess.run([os.path.join(SCRIPTS, "perf_plots.py"), ".", "result.json"], check=True)
     with open("speedup.gp", encoding="utf-8") as f:
-        assert "gather, none" in f.read()
+        assert "MPI_Gather, none" in f.read()
     assert not [name for name in os.listdir(".") if ".zmpi-perf" in name]
 
 

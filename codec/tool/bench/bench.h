@@ -83,6 +83,8 @@ int bench_measure(struct bench_result *r, const struct bench_field *f,
                   const struct bench_settings *s, int threads);
 double bench_median(const struct bench_times *t);
 /* (slowest - fastest) / median */
+double bench_fastest(const struct bench_times *t);
+double bench_slowest(const struct bench_times *t);
 double bench_spread(const struct bench_times *t);
 
 /*

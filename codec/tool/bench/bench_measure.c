@@ -47,14 +47,25 @@ double bench_median(const struct bench_times *t)
     return (s.seconds[(s.n - 1) / 2] + s.seconds[s.n / 2]) / 2;
 }
 
+double bench_fastest(const struct bench_times *t)
+{
+    double least = (double)INFINITY;
+    for (int i = 0; i < t->n; i++)
+        least = fmin(least, t->seconds[i]);
+    return least;
+}
+
+double bench_slowest(const struct bench_times *t)
+{
+    double most = 0;
+    for (int i = 0; i < t->n; i++)
+        most = fmax(most, t->seconds[i]);
+    return most;
+}
+
 double bench_spread(const struct bench_times *t)
 {
-    double least = (double)INFINITY, most = 0;
-    for (int i = 0; i < t->n; i++) {
-        least = fmin(least, t->seconds[i]);
-        most = fmax(most, t->seconds[i]);
-    }
-    return t->n ? (most - least) / bench_median(t) : (double)NAN;
+    return t->n ? (bench_slowest(t) - bench_fastest(t)) / bench_median(t) : (double)NAN;
 }
 
 /* ---- what comes back ---- */

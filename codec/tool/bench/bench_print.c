@@ -132,14 +132,26 @@ static void number(const char *name, double value)
     printf(", ");
 }
 
+/* The slowest and the fastest repetition. */
+static void limits(const char *name, size_t bytes, const struct bench_times *t)
+{
+    printf("\"%s\": [", name);
+    tool_json_number(1e-9 * (double)bytes / bench_slowest(t));
+    printf(", ");
+    tool_json_number(1e-9 * (double)bytes / bench_fastest(t));
+    printf("], ");
+}
+
 static void json_codec(const struct bench_result *r, const struct bench_codec *c)
 {
     double compress = rate(r->field->bytes, &c->compress),
            decompress = rate(r->field->bytes, &c->decompress);
     double copy = rate(r->field->bytes, &r->copy);
     number("compress_gbps", compress);
+    limits("compress_limits_gbps", r->field->bytes, &c->compress);
     number("compress_spread", bench_spread(&c->compress));
     number("decompress_gbps", decompress);
+    limits("decompress_limits_gbps", r->field->bytes, &c->decompress);
     number("decompress_spread", bench_spread(&c->decompress));
     number("compress_over_memcpy", compress / copy);
     number("decompress_over_memcpy", decompress / copy);

@@ -224,6 +224,7 @@ void perf_table_row(const struct perf_result *result, const struct perf_data *d)
 
 struct perf_machine {
     char cpu[256], mpi[256];
+    char date[32]; /* when measuring ended: UTC, as ISO 8601 has it */
     int cores, nodes;
     double load;
 };

@@ -1,6 +1,6 @@
 /*
- * What the demonstration programs share: messages, checked sizes, and the few lines of MPI-IO that
- * every program repeats. Nothing in this folder knows of zmpi: these are ordinary MPI programs.
+ * What zmpi-perf and the demonstration programs (tests/apps) share: messages, checked sizes, and
+ * the few lines of MPI-IO that every program repeats. Nothing here knows of zmpi.
  */
 #ifndef APP_COMMON_H
 #define APP_COMMON_H

@@ -19,7 +19,7 @@ static const char usage[] =
     "  -s, --size BYTES         of each rank, with K, M or G; the field is repeated (64M)\n"
     "  -e, --bounds LIST        rel=V, abs=V, pw_rel=V, psnr=dB, ratio=R, lossless (rel=1e-3)\n"
     "  -m, --modes LIST         of collectives: auto, measured, always (always)\n"
-    "      --codec LIST         fle, huffman, auto (fle)\n"
+    "      --codec LIST         fle, huffman, interp, auto (fle)\n"
     "      --devices LIST       (auto)\n"
     "  -n, --repetitions N      (5)\n"
     "  -w, --warmups N          repetitions before that are not counted (2)\n"

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app_common.h"
@@ -60,6 +61,15 @@ static int count_nodes(void)
     return nodes;
 }
 
+static void find_date(char *text, size_t room)
+{
+    time_t now = time(NULL);
+    struct tm tm;
+    if (gmtime_r(&now, &tm) == NULL || strftime(text, room, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0) {
+        text[0] = '\0';
+    }
+}
+
 void perf_machine_find(struct perf_machine *m)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -70,6 +80,7 @@ void perf_machine_find(struct perf_machine *m)
     find_cpu(m->cpu, sizeof m->cpu);
     m->cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     m->load = load_average();
+    find_date(m->date, sizeof m->date);
     m->nodes = count_nodes();
 }
 
@@ -162,6 +173,7 @@ void perf_json_write(const struct perf_options *o, const struct perf_data *d,
     }
     fputs("{\n  \"program\": \"zmpi-perf\", ", out);
     put_field(out, "zmpi", perf_library_version());
+    put_field(out, "date", m->date);
     fputs("\n  \"machine\": {", out);
     put_field(out, "cpu", m->cpu);
     put_field(out, "mpi", m->mpi);

@@ -70,14 +70,18 @@ def run(*options, programs):
     return done.stdout
 
 
+def build():
+    with open("program.c", "w", encoding="utf-8") as out:
+        out.write(SOURCE)
+    subprocess.run(["mpicc.openmpi", "-O1", "-o", "program", "program.c"], check=True)
+
+
 def main():
     fields = [f for f in FIELDS if os.path.exists(os.path.join(DATA, f[0]))]
     if not fields or not shutil.which("mpicc.openmpi"):
         print("no fields, or no Open MPI")
         return 77
-    with open("program.c", "w", encoding="utf-8") as out:
-        out.write(SOURCE)
-    subprocess.run(["mpicc.openmpi", "-O1", "-o", "program", "program.c"], check=True)
+    build()
     names = [f[0].split("_")[0] for f in fields]
     programs = [(n, *map(str, f[1:]), os.path.join(DATA, f[0])) for n, f in zip(names, fields)]
 
@@ -133,12 +137,17 @@ def main():
     return 0
 
 
-if __name__ == "__main__":
+def in_a_folder(test):
+    """The status of a test in a folder of its own, without settings."""
     os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     for variable in [v for v in os.environ if v.startswith("ZMPI_") and not v.startswith("ZMPI_TEST_")]:
         del os.environ[variable]
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
-        status = main()
+        status = test()
         os.chdir("/")
-    sys.exit(status)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(in_a_folder(main))

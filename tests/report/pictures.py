@@ -70,6 +70,7 @@ def perf():
 
 
 def bench():
+    shutil.rmtree("bench", ignore_errors=True)
     os.makedirs("bench/raw")
     n = 0
     for bound in "rel=1e-2", "lossless":

@@ -102,8 +102,8 @@ struct perf_check {
 void perf_data_check(const struct perf_data *d, const void *got, size_t first, size_t count,
                      const struct perf_limit limit[PERF_COMPONENTS], struct perf_check *check);
 /* Makes one of `count` elements, which are right, wrong by at least twice what is allowed. */
-void perf_data_spoil(const struct perf_data *d, void *got, size_t count,
-                     const struct perf_limit limit[PERF_COMPONENTS]);
+void perf_data_corrupt(const struct perf_data *d, void *got, size_t count,
+                       const struct perf_limit limit[PERF_COMPONENTS]);
 
 /* ---- variants: plain, and each combination of settings ---- */
 

@@ -144,8 +144,8 @@ void perf_data_check(const struct perf_data *d, const void *got, size_t first, s
     }
 }
 
-void perf_data_spoil(const struct perf_data *d, void *got, size_t count,
-                     const struct perf_limit limits[PERF_COMPONENTS])
+void perf_data_corrupt(const struct perf_data *d, void *got, size_t count,
+                       const struct perf_limit limits[PERF_COMPONENTS])
 {
     size_t i = count / 2;
     const struct perf_limit *limit = &limits[i % (size_t)d->components];

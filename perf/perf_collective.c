@@ -147,7 +147,7 @@ static void verify(struct perf_run *r, const struct perf_operation *op, double f
     find_limits(r, op->name, found, limit);
     r->check = (struct perf_check){0};
     if (r->options->self_test) {
-        perf_data_spoil(d, r->recv, count, limit);
+        perf_data_corrupt(d, r->recv, count, limit);
     }
     if (strncmp(op->name, "alltoall", 8) == 0) {
         check_pieces(r, limit, &r->check);

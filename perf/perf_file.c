@@ -102,7 +102,7 @@ static void verify(struct perf_run *r, const struct perf_operation *op, struct p
     size_t first = (size_t)((d->rank + 1) % d->ranks) * d->block;
     r->check = (struct perf_check){0};
     if (r->options->self_test) {
-        perf_data_spoil(d, r->recv, d->block, limit);
+        perf_data_corrupt(d, r->recv, d->block, limit);
     }
     perf_data_check(d, r->recv, first, d->block, limit, &r->check);
     perf_verdict(r, op, d->block, limit);

@@ -10,16 +10,16 @@
 
 /* ---- the machine ---- */
 
-static void find_cpu(char *text, size_t room)
+static void find_cpu(char *text, size_t capacity)
 {
     char line[512];
     FILE *in = fopen("/proc/cpuinfo", "r");
-    snprintf(text, room, "unknown");
+    snprintf(text, capacity, "unknown");
     while (in != NULL && fgets(line, sizeof line, in) != NULL) {
         char *colon = strchr(line, ':');
         if (strncmp(line, "model name", 10) == 0 && colon != NULL) {
             line[strcspn(line, "\n")] = '\0';
-            snprintf(text, room, "%.200s", colon + 2);
+            snprintf(text, capacity, "%.200s", colon + 2);
             break;
         }
     }

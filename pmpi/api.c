@@ -15,9 +15,9 @@ int zmpi_file_set_bound(MPI_File fh, const char *bound)
     struct zmpi_bound b;
     int rc = bound && zmpi_bound_parse(bound, &b) == ZMPI_OK ? MPI_SUCCESS : MPI_ERR_ARG;
     if (!rc && !zmpi_option_is_hint(&f->options, "error_bound")) {
-        const struct zmpi_floats program = zmpi_floats_hold();
+        const struct zmpi_floats program = zmpi_floats_begin();
         rc = zstage_flush(f); /* what is staged keeps the bound it was given under */
-        zmpi_floats_release(program);
+        zmpi_floats_end(program);
         f->options.bound = f->file_bound = b;
         f->options.bound_set = true;
         f->call_rules = false; /* the program's word is stronger */
@@ -63,9 +63,9 @@ int zmpi_file_set(MPI_File fh, const char *option, const char *value)
         zmpi_option_set(&o, option, value, "zmpi_file_set", message))
         rc = MPI_ERR_ARG;
     if (!rc && !zmpi_option_is_hint(&f->options, option)) {
-        const struct zmpi_floats program = zmpi_floats_hold();
+        const struct zmpi_floats program = zmpi_floats_begin();
         rc = zstage_flush(f); /* what is staged was given under the old value */
-        zmpi_floats_release(program);
+        zmpi_floats_end(program);
         f->options = o;
         zmpi_option_called(&f->options, option);
     }

@@ -125,21 +125,21 @@ job_fuzz() {
     done
 }
 
-# random_programs FOLDER RANKS LAUNCHER...: five minutes of tests/differ in a build.
+# random_programs FOLDER RANKS LAUNCHER...: five minutes of tests/differential in a build.
 random_programs() {
     local root=$PWD folder=$1 ranks=$2
     shift 2
     mkdir -p "$folder/tests/run/nightly"
     (
         cd "$folder/tests/run/nightly"
-        "$root/tests/differ/differ.py" --preload "$root/$folder/lib/libzmpi.so" --seed "$seed" --count 1000000 \
+        "$root/tests/differential/differential.py" --preload "$root/$folder/lib/libzmpi.so" --seed "$seed" --count 1000000 \
             --time "${NIGHTLY_SECONDS:-300}" --shrink-seconds 1800 --option=--atomic --option=--shared-opens \
-            "$root/$folder/bin/tests/differ" "$ranks" -- "$@" -n
+            "$root/$folder/bin/tests/differential" "$ranks" -- "$@" -n
     )
 }
 
 # Random MPI-IO programs on a compressed and a plain file at once, with every MPI-IO implementation.
-job_differ() {
+job_differential() {
     build build mpicc.openmpi
     build build-mpich mpicc.mpich
     local ranks io

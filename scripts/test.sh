@@ -71,12 +71,12 @@ if wanted build-asan; then
     # The vector kernels are not sanitized: those that cannot run here need not be compiled again.
     avx512=("-DZMPI_AVX512=$(grep -qw avx512f /proc/cpuinfo && echo ON || echo OFF)")
     configure_and_build asan build-asan -DMPI_C_COMPILER=mpicc.openmpi -DZMPI_MPI= "${avx512[@]}" \
-        -DZMPI_TEST_PREFIX=asan. -DZMPI_TEST_GROUPS="unit;fuzz;mpi;differ" -DZMPI_TEST_RANKS=2 -DZMPI_TEST_IO_COUNT=1
+        -DZMPI_TEST_PREFIX=asan. -DZMPI_TEST_GROUPS="unit;fuzz;mpi;differential" -DZMPI_TEST_RANKS=2 -DZMPI_TEST_IO_COUNT=1
     folders+=(build-asan)
 fi
 if wanted build-mpich; then
     configure_and_build release build-mpich -DMPI_C_COMPILER=mpicc.mpich -DZMPI_MPI= -DZMPI_WERROR=ON -DZMPI_CUDA=OFF \
-        -DZMPI_TEST_PREFIX=mpich. -DZMPI_TEST_GROUPS="mpi;differ" -DZMPI_TEST_RANKS="${ZMPI_TEST_RANKS:-1;2;3}"
+        -DZMPI_TEST_PREFIX=mpich. -DZMPI_TEST_GROUPS="mpi;differential" -DZMPI_TEST_RANKS="${ZMPI_TEST_RANKS:-1;2;3}"
     folders+=(build-mpich)
 fi
 if wanted build-arm64; then

@@ -49,7 +49,7 @@ int zmpi_cpus_count(void)
     return n > 0 ? n : 1;
 }
 
-size_t zmpi_cpus_room(void)
+size_t zmpi_cpus_end(void)
 {
     pthread_once(&once, ask);
     return 8 * set_bytes;

@@ -8,7 +8,7 @@
 /* How many they are, at least 1, as of the first question: MPI_Init, or the start of the tool. */
 int zmpi_cpus_count(void);
 /* Highest number of a CPU that the mask can hold, plus one. */
-size_t zmpi_cpus_room(void);
+size_t zmpi_cpus_end(void);
 bool zmpi_cpus_has(size_t cpu);
 
 /* The mask for pthread_attr_setaffinity_np; NULL if it is unknown. */

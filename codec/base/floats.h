@@ -35,7 +35,7 @@ static inline void zmpi_x87_set(unsigned short word)
 }
 
 /* IEEE 754's defaults from here on, on this thread; returns what the program had. */
-static inline struct zmpi_floats zmpi_floats_hold(void)
+static inline struct zmpi_floats zmpi_floats_begin(void)
 {
     const struct zmpi_floats program = {_mm_getcsr(), zmpi_x87_control()};
     if ((program.csr & ~(unsigned)ZMPI_CSR_FLAGS) != ZMPI_CSR_DEFAULT)
@@ -45,7 +45,7 @@ static inline struct zmpi_floats zmpi_floats_hold(void)
     return program;
 }
 
-static inline void zmpi_floats_release(struct zmpi_floats program)
+static inline void zmpi_floats_end(struct zmpi_floats program)
 {
     if (_mm_getcsr() != program.csr)
         _mm_setcsr(program.csr);
@@ -61,7 +61,7 @@ struct zmpi_floats {
     fenv_t environment;
 };
 
-static inline struct zmpi_floats zmpi_floats_hold(void)
+static inline struct zmpi_floats zmpi_floats_begin(void)
 {
     struct zmpi_floats program;
     fegetenv(&program.environment);
@@ -69,7 +69,7 @@ static inline struct zmpi_floats zmpi_floats_hold(void)
     return program;
 }
 
-static inline void zmpi_floats_release(struct zmpi_floats program)
+static inline void zmpi_floats_end(struct zmpi_floats program)
 {
     fesetenv(&program.environment);
 }

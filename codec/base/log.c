@@ -50,7 +50,7 @@ static bool is_possible(void)
 
 /* Every write raises SIGPIPE where nobody reads stderr any more: a program that says nothing
  * itself must not be ended by it. */
-static bool hold_sigpipe(sigset_t *before)
+static bool block_sigpipe(sigset_t *before)
 {
     sigset_t pipe, pending;
     sigemptyset(&pipe);
@@ -78,7 +78,7 @@ void zmpi_log_text(const char *text, size_t n)
     sigset_t before;
     ssize_t written = 0;
     if (is_possible()) {
-        const bool held = hold_sigpipe(&before);
+        const bool held = block_sigpipe(&before);
         do { /* nothing can be done if it fails */
             written = write(STDERR_FILENO, text, n);
             text += written > 0 ? written : 0;

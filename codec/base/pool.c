@@ -65,7 +65,7 @@ static void *helper_main(void *unused)
     const void *mask = zmpi_cpus_mask(&bytes);
     if (mask != NULL) // fails if the CPUs that were ours are not any more
         pthread_setaffinity_np(pthread_self(), bytes, mask);
-    zmpi_floats_hold(); // for good: the settings came from the thread that started this one
+    zmpi_floats_begin(); // for good: the settings came from the thread that started this one
     pthread_mutex_lock(&pool.lock);
     for (;;) {
         while (pool.wanted == 0 && !pool.stopping)
@@ -147,9 +147,9 @@ void zmpi_pool_run(int threads, void (*task)(void *context), void *context)
 {
     int n = threads - 1 < MOST_HELPERS ? threads - 1 : MOST_HELPERS;
     bool helped = n > 0 && take_helpers(n, task, context);
-    const struct zmpi_floats program = zmpi_floats_hold();
+    const struct zmpi_floats program = zmpi_floats_begin();
     task(context);
-    zmpi_floats_release(program);
+    zmpi_floats_end(program);
     if (helped)
         give_back_helpers();
 }

@@ -17,18 +17,18 @@ static size_t line_byte(char shown[5], unsigned char c)
     return (size_t)n;
 }
 
-size_t zmpi_text_line(char *out, size_t room, const char *text)
+size_t zmpi_text_line(char *out, size_t capacity, const char *text)
 {
     size_t used = 0;
     for (; *text; text++) {
         char shown[5];
         const size_t n = line_byte(shown, (unsigned char)*text);
-        if (used + n + 1 > room)
+        if (used + n + 1 > capacity)
             break;
         memcpy(out + used, shown, n);
         used += n;
     }
-    if (room)
+    if (capacity)
         out[used] = 0;
     return used;
 }

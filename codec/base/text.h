@@ -10,7 +10,7 @@
 /* As much of `text` as there is room for, with bytes that would end a line or do something to a
  * terminal as C writes them: "\n", "\033". What is no such byte stays, UTF-8 too. Returns the
  * length. */
-size_t zmpi_text_line(char *out, size_t room, const char *text);
+size_t zmpi_text_line(char *out, size_t capacity, const char *text);
 
 /* With quotes. What is not UTF-8 is written as Python's surrogateescape has it: os.fsencode of what
  * json.load returns is the name. */

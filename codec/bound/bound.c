@@ -32,9 +32,9 @@ static enum zmpi_status parse_value(const char *text, double *value)
 bool zmpi_threshold_parse(const char *text, double *threshold)
 {
     double v;
-    const struct zmpi_floats program = zmpi_floats_hold();
+    const struct zmpi_floats program = zmpi_floats_begin();
     const bool good = parse_value(text, &v) == ZMPI_OK;
-    zmpi_floats_release(program);
+    zmpi_floats_end(program);
     if (good)
         *threshold = v;
     return good;
@@ -86,9 +86,9 @@ enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound)
     const char *value = strchr(text, '=');
     if (!value || !parse_mode(text, (size_t)(value - text), &b.mode))
         return ZMPI_ERR_BOUND;
-    const struct zmpi_floats program = zmpi_floats_hold();
+    const struct zmpi_floats program = zmpi_floats_begin();
     const bool good = parse_value(value + 1, &b.value) == ZMPI_OK && zmpi_bound_is_valid(&b);
-    zmpi_floats_release(program);
+    zmpi_floats_end(program);
     if (!good)
         return ZMPI_ERR_BOUND;
     *bound = b;
@@ -98,7 +98,7 @@ enum zmpi_status zmpi_bound_parse(const char *text, struct zmpi_bound *bound)
 /* The shortest decimal that reads back as the same number; 60 and not 6e+01. */
 static void format_value(double value, char text[32])
 {
-    const struct zmpi_floats floats = zmpi_floats_hold();
+    const struct zmpi_floats floats = zmpi_floats_begin();
     const locale_t program = zmpi_decimal_begin();
     for (int digits = 3; digits <= 17; digits++) {
         snprintf(text, 32, "%.*g", digits, value);
@@ -106,7 +106,7 @@ static void format_value(double value, char text[32])
             break;
     }
     zmpi_decimal_end(program);
-    zmpi_floats_release(floats);
+    zmpi_floats_end(floats);
 }
 
 void zmpi_threshold_format(double threshold, char text[32])
@@ -135,12 +135,12 @@ bool zmpi_fills_parse(const char *text, struct zmpi_fills *fills)
     const size_t first = strcspn(text, ",");
     bool good = strcmp(text, "none") == 0;
     if (!good) {
-        const struct zmpi_floats program = zmpi_floats_hold();
+        const struct zmpi_floats program = zmpi_floats_begin();
         good = parse_fill(text, first, &parsed.value[parsed.count++]);
         if (good && text[first])
             good = parse_fill(text + first + 1, strlen(text + first + 1),
                               &parsed.value[parsed.count++]);
-        zmpi_floats_release(program);
+        zmpi_floats_end(program);
     }
     if (good)
         *fills = parsed;

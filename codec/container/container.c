@@ -45,12 +45,12 @@ static enum zmpi_status reserve_cut(struct zmpi_container *c)
 {
     if (c->cuts < c->cut_capacity)
         return ZMPI_OK;
-    size_t room = 2 * c->cut_capacity + 16;
-    struct zmpi_mark *grown = realloc(c->cut, room * sizeof *grown);
+    size_t capacity = 2 * c->cut_capacity + 16;
+    struct zmpi_mark *grown = realloc(c->cut, capacity * sizeof *grown);
     if (grown == NULL)
         return ZMPI_ERR_MEMORY;
     c->cut = grown;
-    c->cut_capacity = room;
+    c->cut_capacity = capacity;
     return ZMPI_OK;
 }
 

@@ -45,11 +45,11 @@ enum zmpi_status zmpi_components_copies(const struct zmpi_copy *copies, size_t c
                                         size_t c, size_t width, struct zmpi_copy **of, size_t *many)
 {
     const uint64_t stride = n * width;
-    size_t room = 0;
+    size_t capacity = 0;
     *many = 0;
     for (size_t i = 0; i < count; i++)
-        room += (size_t)(copies[i].length / stride) + 2;
-    *of = malloc(room * sizeof **of);
+        capacity += (size_t)(copies[i].length / stride) + 2;
+    *of = malloc(capacity * sizeof **of);
     if (*of == NULL)
         return ZMPI_ERR_MEMORY;
     for (size_t i = 0; i < count; i++) {

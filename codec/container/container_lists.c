@@ -21,7 +21,7 @@ void zmpi_container_forget_lists(struct zmpi_container *c)
     c->list_runs = 0;
 }
 
-static enum zmpi_status make_room(struct zmpi_container *c)
+static enum zmpi_status evict_lists(struct zmpi_container *c)
 {
     if (c->list_runs > RUNS_MOST)
         zmpi_container_forget_lists(c);
@@ -49,7 +49,7 @@ enum zmpi_status zmpi_container_list(struct zmpi_container *c, const struct zmpi
         r->extent = c->list[place];
         return ZMPI_OK;
     }
-    enum zmpi_status status = make_room(c);
+    enum zmpi_status status = evict_lists(c);
     if (status == ZMPI_OK)
         status = zmpi_record_load_list(r, c->header.id, in);
     if (status != ZMPI_OK)

@@ -104,7 +104,8 @@ static enum zmpi_status read_older(struct request *q, const struct zmpi_record *
                                    const struct zmpi_loss *loss);
 
 /* What remains between lo and hi may have been in a record whose list cannot be read. */
-static enum zmpi_status doubt(struct request *q, const struct zmpi_found *f, enum zmpi_status why)
+static enum zmpi_status add_doubtful(struct request *q, const struct zmpi_found *f,
+                                     enum zmpi_status why)
 {
     enum zmpi_status status = ZMPI_OK;
     struct zmpi_piece piece;
@@ -154,7 +155,7 @@ static enum zmpi_status serve(struct request *q, struct zmpi_found *f)
         return ZMPI_OK;
     enum zmpi_status status = zmpi_container_list(q->c, q->in, r);
     if (is_damage(status) && q->in->losses != NULL)
-        return doubt(q, f, status);
+        return add_doubtful(q, f, status);
     q->copies.count = 0;
     if (status == ZMPI_OK)
         status = intersect(&r->extent, f->cut, &q->uncovered, &q->copies);

@@ -17,12 +17,12 @@ enum zmpi_status zmpi_losses_add(struct zmpi_losses *l, const struct zmpi_loss *
         return ZMPI_OK;
     }
     if (l->count == l->capacity) {
-        const size_t room = 2 * l->capacity + 64;
-        struct zmpi_loss *grown = realloc(l->loss, room * sizeof *grown);
+        const size_t capacity = 2 * l->capacity + 64;
+        struct zmpi_loss *grown = realloc(l->loss, capacity * sizeof *grown);
         if (grown == NULL)
             return ZMPI_ERR_MEMORY;
         l->loss = grown;
-        l->capacity = room;
+        l->capacity = capacity;
     }
     l->loss[l->count++] = *loss;
     return ZMPI_OK;

@@ -24,12 +24,12 @@ static enum zmpi_status reserve(struct zmpi_segments *s, size_t n)
 {
     if (n <= s->capacity - s->count)
         return ZMPI_OK;
-    size_t room = s->count + n + s->count / 2;
-    struct zmpi_segment *grown = realloc(s->segment, room * sizeof *grown);
+    size_t capacity = s->count + n + s->count / 2;
+    struct zmpi_segment *grown = realloc(s->segment, capacity * sizeof *grown);
     if (grown == NULL)
         return ZMPI_ERR_MEMORY;
     s->segment = grown;
-    s->capacity = room;
+    s->capacity = capacity;
     return ZMPI_OK;
 }
 

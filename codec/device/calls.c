@@ -85,11 +85,11 @@ enum zmpi_status zmpi_compress_with(const struct zmpi_codec_options *options,
                                     const void *src, size_t *size)
 {
     struct zmpi_codec_options o;
-    const struct zmpi_floats program = zmpi_floats_hold();
+    const struct zmpi_floats program = zmpi_floats_begin();
     enum zmpi_status status = check(options, &o);
     if (!status)
         status = compress(&o, array, bound, range, dst, dst_capacity, src, size);
-    zmpi_floats_release(program);
+    zmpi_floats_end(program);
     return status;
 }
 
@@ -105,13 +105,13 @@ enum zmpi_status zmpi_decompress_with(const struct zmpi_codec_options *options, 
                                       size_t dst_capacity, const void *src, size_t src_size)
 {
     struct zmpi_codec_options o;
-    const struct zmpi_floats program = zmpi_floats_hold();
+    const struct zmpi_floats program = zmpi_floats_begin();
     enum zmpi_status status = check(options, &o);
     if (!status) {
         struct zmpi_offload by = offload(&o, "zmpi_decompress_with");
         status = zmpi_offload_decompress(&by, NULL, dst, dst_capacity, src, src_size, o.threads);
     }
-    zmpi_floats_release(program);
+    zmpi_floats_end(program);
     return status;
 }
 

@@ -222,9 +222,9 @@ static enum zmpi_status to_holder(struct zmpi_offload *o, const struct zmpi_devi
     const struct zmpi_device *cpu = zmpi_device_cpu();
     const struct zmpi_work work = {capacity, ZMPI_FLE, true};
     enum zmpi_status status, there = ZMPI_ERR_UNSUPPORTED;
-    const bool turned = src_size >= ZMPI_STREAM_HEADER_BYTES &&
-                        ((const unsigned char *)src)[5] & ZMPI_STREAM_BIG_ENDIAN;
-    if (!turned && choose(o, holder, &work))
+    const bool swapped = src_size >= ZMPI_STREAM_HEADER_BYTES &&
+                         ((const unsigned char *)src)[5] & ZMPI_STREAM_BIG_ENDIAN;
+    if (!swapped && choose(o, holder, &work))
         there = holder->decompress(dst, capacity, src, src_size, NULL, threads);
     if (!there) {
         note_choice(o, holder, true, &work);

@@ -182,12 +182,12 @@ static void summarize(struct zmpi_entries *e, const struct zmpi_record *r)
 enum zmpi_status zmpi_entries_add(struct zmpi_entries *e, const struct zmpi_record *r)
 {
     if (e->capacity - e->size < ZMPI_ENTRY_MAX) {
-        size_t room = 2 * e->capacity + ZMPI_ENTRY_MAX;
-        unsigned char *grown = realloc(e->data, room);
+        size_t capacity = 2 * e->capacity + ZMPI_ENTRY_MAX;
+        unsigned char *grown = realloc(e->data, capacity);
         if (grown == NULL)
             return ZMPI_ERR_MEMORY;
         e->data = grown;
-        e->capacity = room;
+        e->capacity = capacity;
     }
     if (!is_right(r))
         return ZMPI_ERR_ARG;

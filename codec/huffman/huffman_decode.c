@@ -180,9 +180,9 @@ struct zmpi_huffman_decoder *zmpi_huffman_decoder_new(const struct zmpi_stream *
     struct zmpi_huffman_decoder *d = malloc(sizeof *d);
     if (!d)
         return NULL;
-    const struct zmpi_floats program = zmpi_floats_hold();
+    const struct zmpi_floats program = zmpi_floats_begin();
     zmpi_chunk_rule_make(&d->rule, s->info.array.type, s->info.abs_bound, (double)INFINITY);
-    zmpi_floats_release(program);
+    zmpi_floats_end(program);
     d->number = -1;
     return d;
 }

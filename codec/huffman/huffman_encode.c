@@ -86,11 +86,11 @@ void zmpi_huffman_encoder_set(struct zmpi_huffman_encoder *e, const struct zmpi_
     }
     e->direct[DIRECT] = NONE;
     for (unsigned run = 0; run < 32; run++) {
-        unsigned char room[64] = {0};
-        struct zmpi_bits b = {0, 0, room};
+        unsigned char bytes[64] = {0};
+        struct zmpi_bits b = {0, 0, bytes};
         zmpi_put_run(e, &b, run);
-        size_t n = 8 * (size_t)(b.dst - room) + b.n;
-        e->run[run] = n <= RUN_BITS ? zmpi_load64(room) << 6 | n : NONE;
+        size_t n = 8 * (size_t)(b.dst - bytes) + b.n;
+        e->run[run] = n <= RUN_BITS ? zmpi_load64(bytes) << 6 | n : NONE;
     }
 }
 

@@ -122,8 +122,8 @@ INLINE U *NAME(look)(const struct zmpi_huffman_decoder *d, uint64_t *bits, U *to
 INLINE uintptr_t NAME(stop)(const struct zmpi_lane *l, U *out, enum zmpi_entry_kind kind,
                             unsigned looks)
 {
-    const size_t room = kind == ZMPI_ENTRY_LONG ? (looks - 1) * ZMPI_FAST_RUN + 4 : looks;
-    return l->end < room ? 0 : (uintptr_t)(out + (l->end - room));
+    const size_t most = kind == ZMPI_ENTRY_LONG ? (looks - 1) * ZMPI_FAST_RUN + 4 : looks;
+    return l->end < most ? 0 : (uintptr_t)(out + (l->end - most));
 }
 
 /* A round again that wrote to what lies before `behind`, from its beginning: until what needed care

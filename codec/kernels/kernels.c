@@ -30,7 +30,7 @@ const struct zmpi_kernels *zmpi_kernels_at(size_t i)
 }
 
 /* Does the comma-separated list hold this name? */
-static bool holds(const char *list, const char *name)
+static bool lists(const char *list, const char *name)
 {
     size_t length = strlen(name);
     for (const char *p = list; p; p = strchr(p, ',')) {
@@ -45,7 +45,7 @@ static bool holds(const char *list, const char *name)
 static bool switched_off(const struct zmpi_kernels *k, const char *list)
 {
     for (; k; k = k->below)
-        if (holds(list, k->name))
+        if (lists(list, k->name))
             return true;
     return false;
 }

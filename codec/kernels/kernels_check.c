@@ -116,12 +116,12 @@ const char *zmpi_kernels_difference(const struct zmpi_kernels *k)
     const char *what = NULL;
     if (!t) /* not to be known; the tests have tried this set */
         return NULL;
-    const struct zmpi_floats program = zmpi_floats_hold();
+    const struct zmpi_floats program = zmpi_floats_begin();
     for (size_t i = 0; i < sizeof trials / sizeof *trials && !what; i++) {
         make(t, trials[i].type, trials[i].columns, trials[i].bound);
         what = difference(&zmpi_kernels_scalar, k, t);
     }
-    zmpi_floats_release(program);
+    zmpi_floats_end(program);
     free(t);
     return what;
 }

@@ -86,7 +86,7 @@ static inline bool level_reproduces(const struct shape *s, const T *x, const str
 
 /* May so many of `all` elements be exceptions because the step is that of this level? The first
  * level's is hardly larger than the second's; the last one's is half of it. */
-static inline bool level_holds(int level, size_t fit, size_t all)
+static inline bool level_suffices(int level, size_t fit, size_t all)
 {
     return fit >= all - (all >> (level == 0 ? 9 : 5));
 }
@@ -106,7 +106,7 @@ static inline int choose_level(const struct shape *s, const T *x,
     if (all == 0)
         return -1;
     int level = 0;
-    while (!level_holds(level, count_within(s, x, (T)rule->level[level].limit, samples), all))
+    while (!level_suffices(level, count_within(s, x, (T)rule->level[level].limit, samples), all))
         level++;
     for (int finer = rule->levels - 1; finer > level; finer--) {
         struct quantizer z = quantizer_of(rule, finer);

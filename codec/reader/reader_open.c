@@ -52,10 +52,10 @@ static enum zmpi_status open_file(int fd, bool own, const char *name,
     enum zmpi_status status = take_options(f, options, error);
     if (!status) {
         if (own)
-            zmpi_source_hold(fd);
-        const struct zmpi_floats program = zmpi_floats_hold();
+            zmpi_source_lock(fd);
+        const struct zmpi_floats program = zmpi_floats_begin();
         status = zmpi_contents_open(f, &f->now, &trouble);
-        zmpi_floats_release(program);
+        zmpi_floats_end(program);
         if (status)
             zmpi_reader_fail(error, name, &trouble);
     }
@@ -150,7 +150,7 @@ enum zmpi_status zmpi_reader_refresh(struct zmpi_reader_file *f, int *changed,
 {
     struct zmpi_trouble trouble;
     bool is_other;
-    const struct zmpi_floats program = zmpi_floats_hold();
+    const struct zmpi_floats program = zmpi_floats_begin();
     pthread_mutex_lock(&f->lock);
     zmpi_real_files++;
     const enum zmpi_status status = refresh(f, &is_other, &trouble);
@@ -158,7 +158,7 @@ enum zmpi_status zmpi_reader_refresh(struct zmpi_reader_file *f, int *changed,
     if (!status)
         zmpi_reader_remark(error, f);
     pthread_mutex_unlock(&f->lock);
-    zmpi_floats_release(program);
+    zmpi_floats_end(program);
     if (status)
         return zmpi_reader_fail(error, f->name, &trouble);
     if (changed)

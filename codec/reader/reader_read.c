@@ -122,13 +122,13 @@ enum zmpi_status zmpi_reader_read_runs(struct zmpi_reader_file *f,
                                        const struct zmpi_reader_run *runs, size_t n, void *dst,
                                        struct zmpi_reader_error *error)
 {
-    const struct zmpi_floats program = zmpi_floats_hold();
+    const struct zmpi_floats program = zmpi_floats_begin();
     pthread_mutex_lock(&f->lock);
     enum zmpi_status status = check(f, runs, n, error);
     if (!status)
         status = read_checked(f, runs, n, dst, error);
     pthread_mutex_unlock(&f->lock);
-    zmpi_floats_release(program);
+    zmpi_floats_end(program);
     return status;
 }
 

@@ -111,7 +111,7 @@ enum zmpi_status zmpi_source_stream(const struct zmpi_reader *in, const struct z
     return status == ZMPI_ERR_FORMAT ? ZMPI_ERR_CORRUPT : status;
 }
 
-void zmpi_source_hold(int fd)
+void zmpi_source_lock(int fd)
 {
     struct flock l = {
         .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = ZMPI_LOCK_READERS, .l_len = 1};

@@ -41,7 +41,7 @@ enum zmpi_status zmpi_source_stream(const struct zmpi_reader *in, const struct z
 
 /* What is found in the file is not given back while it is read (format.md 2.6), until the
  * descriptor is closed. */
-void zmpi_source_hold(int fd);
+void zmpi_source_lock(int fd);
 /* Has a program the container open for writing? */
 bool zmpi_source_is_written(int fd);
 

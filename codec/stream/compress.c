@@ -75,9 +75,9 @@ struct encoder {
     const struct zmpi_huffman_plan *books; /* NULL: fle */
 
     pthread_mutex_t lock;
-    pthread_cond_t moved; /* `turn` went on, or status or too_far changed */
+    pthread_cond_t moved; /* `to_place` went on, or status or too_far changed */
     size_t next;          /* first chunk that nobody has taken */
-    size_t turn;          /* first chunk that has no place */
+    size_t to_place;      /* first chunk that has no place */
     size_t at;            /* its place */
     enum zmpi_status status;
     size_t saved;              /* bytes, against fle, in what is placed */
@@ -198,8 +198,8 @@ static bool take_group(struct encoder *e, unsigned char *coded, size_t *first, s
     if (took) {
         *first = e->next;
         *end = e->next += left < GROUP ? left : GROUP;
-        bool placed = e->turn == *first && e->capacity - e->at >= GROUP_CAPACITY;
-        *dst = placed ? e->dst + e->at : coded;
+        bool in_place = e->to_place == *first && e->capacity - e->at >= GROUP_CAPACITY;
+        *dst = in_place ? e->dst + e->at : coded;
     }
     pthread_mutex_unlock(&e->lock);
     return took;
@@ -210,7 +210,7 @@ static bool take_group(struct encoder *e, unsigned char *coded, size_t *first, s
 static size_t likely_next(struct encoder *e, size_t first)
 {
     pthread_mutex_lock(&e->lock);
-    const size_t next = e->next + (first - e->turn);
+    const size_t next = e->next + (first - e->to_place);
     pthread_mutex_unlock(&e->lock);
     return next;
 }
@@ -228,7 +228,7 @@ static unsigned char *place_group(struct encoder *e, size_t first, size_t end, s
 {
     unsigned char *place = NULL;
     pthread_mutex_lock(&e->lock);
-    while (e->turn != first && !stopped(e))
+    while (e->to_place != first && !stopped(e))
         pthread_cond_wait(&e->moved, &e->lock);
     if (!stopped(e) && e->capacity - e->at < size)
         e->status = ZMPI_ERR_SPACE;
@@ -241,7 +241,7 @@ static unsigned char *place_group(struct encoder *e, size_t first, size_t end, s
         place = e->dst + e->at;
         e->at += size;
         e->saved += saved;
-        e->turn = end;
+        e->to_place = end;
     }
     pthread_cond_broadcast(&e->moved);
     pthread_mutex_unlock(&e->lock);
@@ -312,7 +312,7 @@ static enum zmpi_status encode_all(struct encoder *e, size_t head)
                   e);
     pthread_cond_destroy(&e->moved);
     pthread_mutex_destroy(&e->lock);
-    if (!stopped(e) && e->turn < p->chunks)
+    if (!stopped(e) && e->to_place < p->chunks)
         e->status = ZMPI_ERR_MEMORY;
     return e->status;
 }

@@ -31,9 +31,9 @@ struct coder {
     size_t capacity;
 
     pthread_mutex_t lock;
-    pthread_cond_t moved; /* `turn` or `status` changed */
+    pthread_cond_t moved; /* `to_place` or `status` changed */
     size_t next;          /* first chunk that nobody has taken */
-    size_t turn;          /* first chunk that has no place */
+    size_t to_place;      /* first chunk that has no place */
     size_t at;            /* its place */
     enum zmpi_status status;
     struct zmpi_errors errors; /* of what is placed */
@@ -54,7 +54,7 @@ static void place(struct coder *c, size_t k, const unsigned char *coded, size_t 
                   const struct zmpi_errors *errors)
 {
     pthread_mutex_lock(&c->lock);
-    while (c->turn != k && !c->status)
+    while (c->to_place != k && !c->status)
         pthread_cond_wait(&c->moved, &c->lock);
     if (!c->status && c->capacity - c->at < size)
         c->status = ZMPI_ERR_SPACE;
@@ -64,7 +64,7 @@ static void place(struct coder *c, size_t k, const unsigned char *coded, size_t 
         zmpi_store32(entry, (uint32_t)size);
         zmpi_store32(entry + 4, (uint32_t)zmpi_kernels()->hash(coded, size));
         c->at += size;
-        c->turn = k + 1;
+        c->to_place = k + 1;
         c->errors.squares += errors->squares;
         c->errors.count += errors->count;
     }
@@ -130,7 +130,7 @@ static enum zmpi_status compress(const struct zmpi_job *job, unsigned char *dst,
     zmpi_pool_run(p.chunks < (size_t)job->threads ? (int)p.chunks : job->threads, code_chunks, &c);
     pthread_cond_destroy(&c.moved);
     pthread_mutex_destroy(&c.lock);
-    if (!c.status && c.turn < p.chunks)
+    if (!c.status && c.to_place < p.chunks)
         c.status = ZMPI_ERR_MEMORY;
     if (c.status)
         return c.status;

@@ -68,12 +68,12 @@ static enum zmpi_status compress_bytes(const struct zmpi_plan *p, const struct z
                                        void *dst, size_t dst_capacity, const void *src,
                                        size_t *size)
 {
-    const size_t room = p->words[2] * p->width;
-    unsigned char *words = calloc(room + 1, 1);
+    const size_t padded = p->words[2] * p->width;
+    unsigned char *words = calloc(padded + 1, 1);
     if (!words)
         return ZMPI_ERR_MEMORY;
     memcpy(words, src, p->bytes);
-    zmpi_copy_elements(words, words, room, p->width);
+    zmpi_copy_elements(words, words, padded, p->width);
     enum zmpi_status status =
         zmpi_chunks_compress(job->encoder == ZMPI_INTERP ? ZMPI_HUFFMAN : job->encoder, p, job, dst,
                              dst_capacity, words, size);

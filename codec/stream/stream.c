@@ -190,9 +190,9 @@ enum zmpi_status zmpi_stream_parse(struct zmpi_stream *s, const void *src, size_
     const unsigned char *p = src;
     if (src_size < ZMPI_STREAM_HEADER_BYTES)
         return ZMPI_ERR_TRUNCATED;
-    const struct zmpi_floats program = zmpi_floats_hold(); /* its numbers may be anything */
+    const struct zmpi_floats program = zmpi_floats_begin(); /* its numbers may be anything */
     enum zmpi_status status = parse_header(s, p);
-    zmpi_floats_release(program);
+    zmpi_floats_end(program);
     if (status)
         return status;
     if (src_size < s->info.length)

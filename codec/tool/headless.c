@@ -70,12 +70,12 @@ static uint64_t data_below(void *context, uint64_t offset)
 static bool add(struct tool_headless *h, uint64_t offset, const unsigned char *head)
 {
     if (h->count == h->capacity) {
-        const size_t room = 2 * h->capacity + 64;
-        struct patch *grown = realloc(h->patch, room * sizeof *grown);
+        const size_t capacity = 2 * h->capacity + 64;
+        struct patch *grown = realloc(h->patch, capacity * sizeof *grown);
         if (!grown)
             return false;
         h->patch = grown;
-        h->capacity = room;
+        h->capacity = capacity;
     }
     h->patch[h->count].offset = offset + CHECKSUM;
     memcpy(h->patch[h->count++].bytes, head + CHECKSUM, 8);

@@ -157,7 +157,7 @@ static void bound_text(const struct total *t, char text[40])
 }
 
 /* Room of the file that nothing is read from; of it, what the file system has back. */
-struct room {
+struct space {
     uint64_t unused, holes;
 };
 
@@ -174,7 +174,7 @@ static uint64_t holes_of(const struct tool_input *in)
     return holes;
 }
 
-static enum zmpi_status measure(struct tool_input *in, struct room *room)
+static enum zmpi_status measure(struct tool_input *in, struct space *space)
 {
     struct zmpi_container *c = &in->container;
     struct zmpi_compaction s;
@@ -187,29 +187,29 @@ static enum zmpi_status measure(struct tool_input *in, struct room *room)
     const uint64_t used = ZMPI_HEADER_BYTES + s.live +
                           zmpi_index_segments_size(c->all.segment, c->indexed) + h->index_length +
                           (copied ? ZMPI_HEADER_COPY_BYTES : 0);
-    room->holes = holes_of(in);
-    room->unused = in->physical > used ? in->physical - used : 0;
+    space->holes = holes_of(in);
+    space->unused = in->physical > used ? in->physical - used : 0;
     zmpi_compaction_free(&s);
     return ZMPI_OK;
 }
 
-static double ratio_of(const struct tool_input *in, const struct room *room)
+static double ratio_of(const struct tool_input *in, const struct space *space)
 {
-    const uint64_t stored = in->physical - room->holes;
+    const uint64_t stored = in->physical - space->holes;
     return stored ? (double)in->size / (double)stored : 0;
 }
 
-static void print_head(const struct tool_input *in, const struct room *room)
+static void print_head(const struct tool_input *in, const struct space *space)
 {
     const struct zmpi_header *h = &in->container.header;
     printf("file           %s\n", in->path);
     printf("logical size   %llu bytes\n", (unsigned long long)in->size);
     printf("on disk        %llu bytes, ratio %.2f\n",
-           (unsigned long long)(in->physical - room->holes), ratio_of(in, room));
-    if (room->holes || room->unused >= in->physical / 16)
+           (unsigned long long)(in->physical - space->holes), ratio_of(in, space));
+    if (space->holes || space->unused >= in->physical / 16)
         printf("unused         %llu bytes of %llu, of which %llu are holes (zmpi trim)\n",
-               (unsigned long long)room->unused, (unsigned long long)in->physical,
-               (unsigned long long)room->holes);
+               (unsigned long long)space->unused, (unsigned long long)in->physical,
+               (unsigned long long)space->holes);
     printf("records        %zu%s\n", in->container.count,
            in->container.scanned ? " (not all in the index: zmpi fsck --repair)" : "");
     printf("generation     %llu, id ", (unsigned long long)h->generation);
@@ -286,7 +286,7 @@ static int print_records(struct tool_input *in, bool json, bool all, struct sums
 }
 
 /* All in front of the records. */
-static void print_json_head(const struct tool_input *in, const struct room *room)
+static void print_json_head(const struct tool_input *in, const struct space *space)
 {
     printf("{\"path\": ");
     tool_json_string(in->path);
@@ -294,7 +294,7 @@ static void print_json_head(const struct tool_input *in, const struct room *room
            "\"unused\": %llu, \"holes\": %llu, \"ratio\": %.6g, "
            "\"generation\": %llu, \"scanned\": %llu, \"records\": [",
            (unsigned long long)in->size, (unsigned long long)in->physical,
-           (unsigned long long)room->unused, (unsigned long long)room->holes, ratio_of(in, room),
+           (unsigned long long)space->unused, (unsigned long long)space->holes, ratio_of(in, space),
            (unsigned long long)in->container.header.generation,
            (unsigned long long)in->container.scanned);
 }
@@ -303,7 +303,7 @@ int tool_info(int argc, char **argv)
 {
     struct tool_input in;
     struct sums sums = {0};
-    struct room room = {0};
+    struct space space = {0};
     bool json, all;
     if (!tool_listing(argc, argv, &json, &all))
         return tool_usage();
@@ -312,17 +312,17 @@ int tool_info(int argc, char **argv)
         return status;
     enum zmpi_status measured = ZMPI_OK;
     if (in.is_container)
-        measured = measure(&in, &room); /* of a damaged file nothing is known */
+        measured = measure(&in, &space); /* of a damaged file nothing is known */
     if (measured == ZMPI_ERR_MEMORY) {
         status = tool_fail_status(in.path, measured);
     } else if (!in.is_container) {
         status = tool_fail("%s: is not a zmpi container", in.path);
     } else if (json) {
-        print_json_head(&in, &room);
+        print_json_head(&in, &space);
         status = print_records(&in, true, all, &sums);
         print_json_totals(&sums);
     } else {
-        print_head(&in, &room);
+        print_head(&in, &space);
         status = print_records(&in, false, all, &sums);
         print_totals(sums.total);
         if (all)

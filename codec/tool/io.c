@@ -73,7 +73,7 @@ int tool_input_open_raw(struct tool_input *in, const char *path, bool writable)
         close(in->fd);
         return tool_fail("%s: does not say how long it is: pipe it in (\"-\")", in->path);
     }
-    zmpi_source_hold(in->fd);
+    zmpi_source_lock(in->fd);
     in->physical = in->size = (uint64_t)s.st_size;
     in->source = (struct zmpi_source){.fd = in->fd};
     in->reader = zmpi_source_reader(&in->source, in->physical, tool_threads());

@@ -231,7 +231,7 @@ static int run(int argc, char **argv)
 
 /* A standard stream that is closed must not be the number of the next file. Reading what is open
  * here, or writing to it, fails. */
-static void hold_standard_streams(void)
+static void open_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0)
@@ -241,7 +241,7 @@ static void hold_standard_streams(void)
 int main(int argc, char **argv)
 {
     zmpi_real_files++; /* under zmpi view, too */
-    hold_standard_streams();
+    open_standard_streams();
     signal(SIGXFSZ, SIG_IGN); /* a file that may not be so long is an error like others */
     int status = run(argc, argv);
     if (fflush(stdout) || ferror(stdout))

@@ -113,7 +113,7 @@ static int new_file(uint64_t size, uint64_t used)
     return fd;
 }
 
-static int no_room(const char *name, uint64_t size)
+static int no_space(const char *name, uint64_t size)
 {
     zmpi_log(ZMPI_LOG_ERROR,
              "%s: its %llu bytes are more than the plain view may have in memory (%llu, "
@@ -160,7 +160,7 @@ static int decode(struct zmpi_reader_file *file, const char *name, const struct 
         zmpi_log(ZMPI_LOG_WARN, "%s: damaged or cut off: data may be missing (zmpi fsck)", name);
     const int fd = new_file(info.logical_size, views.bytes);
     if (fd < 0)
-        return no_room(name, info.logical_size);
+        return no_space(name, info.logical_size);
     if (zmpi_reader_copy(file, fd, &error) == ZMPI_OK)
         return finish(fd, &as_shown);
     close(fd);

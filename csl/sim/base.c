@@ -19,16 +19,16 @@ void *csl_alloc(struct arena *a, size_t size)
     size = (size + 15) & ~(size_t)15;
     struct block *b = a->blocks;
     if (b == NULL || b->size - b->used < size) {
-        size_t room = size > BLOCK_SIZE / 4 ? size : BLOCK_SIZE;
-        if (room > a->limit - a->used)
+        size_t capacity = size > BLOCK_SIZE / 4 ? size : BLOCK_SIZE;
+        if (capacity > a->limit - a->used)
             csl_fail(a, CSL_ERR_MEMORY, "the program needs more than %zu MB on the host",
                      a->limit >> 20);
-        struct block *fresh = calloc(1, sizeof *fresh + room);
+        struct block *fresh = calloc(1, sizeof *fresh + capacity);
         if (fresh == NULL)
             csl_fail(a, CSL_ERR_MEMORY, "out of memory");
-        a->used += room;
-        fresh->size = room;
-        if (b != NULL && room == size) { /* a block of its own: the open one stays in front */
+        a->used += capacity;
+        fresh->size = capacity;
+        if (b != NULL && capacity == size) { /* a block of its own: the open one stays in front */
             fresh->used = size;
             fresh->next = b->next;
             b->next = fresh;

@@ -15,7 +15,7 @@
 
 /* A field, its stream and its decoded values by the CPU; room on both sides, with space for odd
  * addresses. */
-enum { ROOM = 64, THREADS = 4 };
+enum { MARGIN = 64, THREADS = 4 };
 struct base {
     const struct field *field;
     struct zmpi_job job;
@@ -164,7 +164,7 @@ static void check_boxes(struct base *b)
 
 /* ---- room, parts, damage ---- */
 
-static void check_room(struct base *b)
+static void check_capacity(struct base *b)
 {
     size_t size = 0;
     const size_t capacity[] = {b->size, b->size - 1, b->size / 2, 0};
@@ -305,7 +305,7 @@ static struct base make(const struct field *f, bool quick)
     b.capacity = zmpi_compress_capacity(&f->array);
     b.coded = allocate(b.capacity);
     b.decoded = allocate(f->bytes);
-    b.host = allocate(f->bytes + 4096 + ROOM);
+    b.host = allocate(f->bytes + 4096 + MARGIN);
     expect(&b, zmpi_device_cpu()->compress(&b.job, b.coded, b.capacity, f->data, &b.size), ZMPI_OK,
            "the CPU");
     expect(&b, zmpi_device_cpu()->decompress(b.decoded, f->bytes, b.coded, b.size, NULL, 1),
@@ -324,11 +324,11 @@ static size_t check_field(enum zmpi_type type, const size_t extent[3], bool quic
 {
     struct field f = field_make(SMOOTH, type, extent);
     struct base b = make(&f, quick);
-    MUST(cudaMalloc((void **)&b.device, f.bytes + ROOM));
+    MUST(cudaMalloc((void **)&b.device, f.bytes + MARGIN));
     check_addresses(&b);
     check_kinds(&b);
     check_boxes(&b);
-    check_room(&b);
+    check_capacity(&b);
     check_parts(&b);
     check_damage(&b);
     check_threads(&b);

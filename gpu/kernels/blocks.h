@@ -210,15 +210,15 @@ ZD_FN void swap_within(uint32_t row[4])
 }
 
 /* Selectors of bytes for lanes that take the parts of a block in turn (words_t.h): byte i is byte
- * i ^ turn, of one word, or of two that have two each in their lower half. */
-ZD_FN uint32_t turned_bytes(uint32_t turn)
+ * i ^ part_xor, of one word, or of two that have two each in their lower half. */
+ZD_FN uint32_t permuted_bytes(uint32_t part_xor)
 {
-    return 0x3210 ^ 0x1111 * turn;
+    return 0x3210 ^ 0x1111 * part_xor;
 }
 
-ZD_FN uint32_t turned_pairs(uint32_t turn)
+ZD_FN uint32_t permuted_pairs(uint32_t part_xor)
 {
-    return 0x5410 ^ 0x1111 * (turn + (turn & 2));
+    return 0x5410 ^ 0x1111 * (part_xor + (part_xor & 2));
 }
 
 /* What of a block's exceptions is stored, packed: their rare path is to cost no registers. */

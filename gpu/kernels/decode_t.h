@@ -149,7 +149,7 @@ ZD_FN void F(get_residuals)(const uint32_t *planes, const struct F(coded_block) 
     }
     signs >>= from;
     if (WIDTH == 4)
-        signs = zd_byte_perm(signs, 0, turned_bytes(F(turn)()));
+        signs = zd_byte_perm(signs, 0, permuted_bytes(F(part_xor)()));
     ZD_UNROLL
     for (uint32_t i = 0; i < PARTS; i++) {
         union F(part) p;

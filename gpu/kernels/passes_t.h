@@ -24,7 +24,7 @@ ZD_FN struct F(passes) F(passes_make)(void)
     t.pick = lane & 2 ? 0x3715 : 0x6240;
     t.bits = lane & 1 ? 28 : 4;
     t.keep = lane & 1 ? 0xF0F0F0F0u : 0x0F0F0F0Fu;
-    t.pairs = turned_pairs(F(turn)());
+    t.pairs = permuted_pairs(F(part_xor)());
     if (WIDTH == 8)
         ZD_KEEP(t.pick);
     else
@@ -68,7 +68,7 @@ ZD_FN void F(take_bits)(U m[VALUES], uint32_t j, uint32_t k, uint32_t row)
         m[PART + j] |= (U)((uint64_t)(row >> 16) << 16 * k);
         return;
     }
-    row = zd_byte_perm(row, 0, turned_bytes(F(turn)()));
+    row = zd_byte_perm(row, 0, permuted_bytes(F(part_xor)()));
     ZD_UNROLL
     for (uint32_t i = 0; i < PARTS; i++) {
         const uint32_t stay = 0x3210u & ~(0xFu << 4 * k);

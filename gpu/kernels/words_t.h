@@ -52,8 +52,8 @@ ZD_FN uint32_t F(own_block)(void)
 }
 
 /* Lanes of blocks that would wait for each other, since these begin in the same bank of shared
- * memory, take their parts in another order: part i is the block's part i ^ F(turn)(). */
-ZD_FN uint32_t F(turn)(void)
+ * memory, take their parts in another order: part i is the block's part i ^ F(part_xor)(). */
+ZD_FN uint32_t F(part_xor)(void)
 {
     return WIDTH == 4 ? zd_lane() / EACH % PARTS : 0;
 }
@@ -61,7 +61,7 @@ ZD_FN uint32_t F(turn)(void)
 /* The first element of this thread's part i. */
 ZD_FN uint32_t F(part_at)(uint32_t i)
 {
-    const uint32_t first = (zd_lane() % EACH + F(turn)() * EACH) * PART;
+    const uint32_t first = (zd_lane() % EACH + F(part_xor)() * EACH) * PART;
     return (F(own_block)() * 32 + first) ^ (i * EACH * PART);
 }
 
@@ -86,7 +86,7 @@ ZD_FN void F(store_part)(union F(words) *w, uint32_t e, union F(part) p)
 ZD_FN uint32_t F(block_bits)(uint32_t bits)
 {
     if (WIDTH == 4)
-        bits = zd_byte_perm(bits, 0, turned_bytes(F(turn)()));
+        bits = zd_byte_perm(bits, 0, permuted_bytes(F(part_xor)()));
     bits <<= zd_lane() % EACH * PART;
     ZD_UNROLL
     for (uint32_t d = 1; d < EACH; d *= 2)

@@ -4,7 +4,7 @@
 
 int zw_barrier(MPI_Comm comm)
 {
-    const int told = zflush_hdf5(comm);
+    const int flushed = zflush_hdf5(comm);
     const int waited = PMPI_Barrier(comm);
-    return told ? told : waited;
+    return flushed ? flushed : waited;
 }

@@ -3,7 +3,7 @@
 #include "calls/access.h"
 #include "calls/dry_run.h"
 #include "calls/unbound.h"
-#include "close/plain.h"
+#include "close/decompress.h"
 #include "close/replace.h"
 #include "close/trim.h"
 #include "file/zfile.h"
@@ -30,7 +30,7 @@ static int replace(struct zfile *f, int failed)
 static int finish(struct zfile *f)
 {
     int rc = zflush_collective(f), dirty = f->dirty, any = 0;
-    uint64_t mine[3] = {f->container.count, f->stats.n.bytes_written, f->reuse.placed},
+    uint64_t mine[3] = {f->container.count, f->stats.n.bytes_written, f->reuse.filled},
              all[3] = {0};
     PMPI_Allreduce(&dirty, &any, 1, MPI_INT, MPI_MAX, f->comm);
     PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_SUM, f->comm);
@@ -42,7 +42,7 @@ static int finish(struct zfile *f)
         if (f->replace)
             rc = replace(f, rc);
         if (!f->plain)
-            zplain_give_back(f, rc);
+            zdecompress_at_close(f, rc);
         if (f->rank == 0 && !wanted)
             ztrim_remember(f, all[2]);
         if (!f->plain)

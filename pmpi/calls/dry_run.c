@@ -121,7 +121,7 @@ static void make_plan(struct zfile *f, struct zplan *p, const void *buf, MPI_Cou
     }
     const struct zmemory *m = &p->memory;
     const size_t n = m->bytes / zmpi_type_size(m->element);
-    f->data.mistyped = !m->told && (m->element == ZMPI_F32 || m->element == ZMPI_F64) &&
+    f->data.mistyped = !m->known && (m->element == ZMPI_F32 || m->element == ZMPI_F64) &&
                        zmpi_looks_like(m->element, m->data, n) != ZMPI_LOOKS_RIGHT;
     zplan_find_shape(f, p);
 }
@@ -171,7 +171,7 @@ void zdry_write(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count
     MPI_Count size = 0;
     if (!d)
         return;
-    const struct zmpi_floats program = zmpi_floats_hold();
+    const struct zmpi_floats program = zmpi_floats_begin();
     const bool fine = !ztype_size(datatype, &size) && size > 0 && count > 0;
     struct zplan p = {.most_runs = SIZE_MAX, .position = position_of(d->f, offset)};
     struct zmpi_range range;
@@ -186,7 +186,7 @@ void zdry_write(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count
         sample(d, &p, &range, together, left - (zmpi_thread_seconds() - start));
     zplan_free(&p);
     zdry_spent(zmpi_thread_seconds() - start);
-    zmpi_floats_release(program);
+    zmpi_floats_end(program);
     pthread_mutex_unlock(&d->f->lock);
 }
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "close/plain.h"
+#include "close/decompress.h"
 #include "close/replace.h"
 #include "container/container.h"
 #include "file/physical.h"
@@ -169,7 +169,7 @@ int zfound_decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
             mine[0] = ZFOUND_OTHER;
         }
         if (mine[0] == ZFOUND_OTHER && is_replaced(path, amode, o))
-            mine[0] = wanted && !zplain_is_known(path, o) ? ZFOUND_REPLACED : ZFOUND_OTHER;
+            mine[0] = wanted && !zdecompress_is_known(path, o) ? ZFOUND_REPLACED : ZFOUND_OTHER;
         if (mine[0] == ZFOUND_OTHER && there == ZFOUND_OTHER && wanted && !*wrong && writes &&
             zreplace_may(comm, path, amode, o))
             mine[0] = ZFOUND_THERE;
@@ -177,7 +177,7 @@ int zfound_decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
             mine[0] = amode & MPI_MODE_CREATE ? ZFOUND_EMPTY : ZFOUND_OTHER;
         /* Who only reads is one of us too: others may be about to write. */
         const bool is_new = mine[0] == ZFOUND_EMPTY;
-        if (mine[0] == ZFOUND_EMPTY && zplain_is_known(path, o))
+        if (mine[0] == ZFOUND_EMPTY && zdecompress_is_known(path, o))
             mine[0] = ZFOUND_OTHER;
         if (mine[0] == ZFOUND_EMPTY && !wanted)
             mine[0] = selected && writes ? ZFOUND_UNBOUND : ZFOUND_OTHER;
@@ -191,7 +191,7 @@ int zfound_decide(MPI_Comm comm, const char *path, int amode, const struct zmpi_
         all[0] == ZFOUND_EMPTY || all[0] == ZFOUND_REPLACED || all[0] == ZFOUND_UNBOUND;
     const bool ours = !rc && !(is_new && all[2]);
     if (!rc && !ours && rank == 0 && all[0] != ZFOUND_UNBOUND) {
-        zreport_left_alone(path, ZLEFT_OPEN_ELSEWHERE, true);
+        zreport_left_alone(path, ZLEFT_OPEN_OTHERWISE, true);
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: not compressed: the program has it open by other means than MPI-IO too",
                  path);

@@ -11,7 +11,7 @@
 #include "calls/dry_run.h"
 #include "calls/found.h"
 #include "calls/unbound.h"
-#include "close/plain.h"
+#include "close/decompress.h"
 #include "close/replace.h"
 #include "close/trim.h"
 #include "file/zfile.h"
@@ -99,9 +99,9 @@ static int load(struct zfile *f)
     return MPI_SUCCESS;
 }
 
-/* The file was found to be ours, and is a plain one by now: the last writer gave it back (plain.c),
- * or somebody wrote to it when it was new; or another container has its name (zmpi trim). All
- * begins anew; no MPI error class. */
+/* The file was found to be ours, and is a plain one by now: the last writer gave it back
+ * (decompress.c), or somebody wrote to it when it was new; or another container has its name (zmpi
+ * trim). All begins anew; no MPI error class. */
 enum { BECAME_ANOTHER = INT_MAX };
 
 /* Closing it, to open it again, would do something to it. */

@@ -106,10 +106,10 @@ int zposition_take(struct zfile *f, MPI_File plain)
 static int set_view(struct zfile *f, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                     const char *datarep, MPI_Info info)
 {
-    int told = zflush_independent(f), rc = change_view(f, disp, etype, filetype, datarep);
+    int flushed = zflush_independent(f), rc = change_view(f, disp, etype, filetype, datarep);
     int reset = zshared_reset(f, rc == MPI_SUCCESS); /* collective, whatever happened here */
     int hinted = apply_hints(f, info);
-    return rc ? rc : told ? told : reset ? reset : hinted;
+    return rc ? rc : flushed ? flushed : reset ? reset : hinted;
 }
 
 int zw_file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
@@ -256,17 +256,17 @@ int zf_file_get_info(struct zfile *f, MPI_Info *info_used)
 static int set_atomic(struct zfile *f, bool atomic)
 {
     int rc = zflush_collective(f);
-    uint64_t told[2] = {MPI_SUCCESS, 0};
+    uint64_t flushed[2] = {MPI_SUCCESS, 0};
     if (atomic && f->rank == 0) {
-        told[0] = (uint64_t)zsession_share_log(f);
-        told[1] = f->session.known;
+        flushed[0] = (uint64_t)zsession_share_log(f);
+        flushed[1] = f->session.known;
     }
-    int sent = PMPI_Bcast(told, 2, MPI_UINT64_T, 0, f->comm);
-    rc = zfile_worst(f, rc ? rc : sent ? sent : (int)told[0]);
+    int sent = PMPI_Bcast(flushed, 2, MPI_UINT64_T, 0, f->comm);
+    rc = zfile_worst(f, rc ? rc : sent ? sent : (int)flushed[0]);
     if (rc)
         return rc;
     f->session.shared = f->session.shared || atomic;
-    f->session.known = told[1];
+    f->session.known = flushed[1];
     rc = zfile_worst(f, zindex_reload(f));
     f->session.atomic = rc ? f->session.atomic : atomic;
     return rc;

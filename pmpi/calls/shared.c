@@ -120,8 +120,8 @@ int zshared_ordered(struct zfile *f, struct zrequest *r, ztransfer *go)
                                         : step(f, STEP_ADD, &total, 0, &base[0]);
         base[1] = (uint64_t)moved;
     }
-    int told = PMPI_Bcast(base, 2, MPI_UINT64_T, 0, f->comm);
-    rc = rc ? rc : told ? told : (int)base[1];
+    int sent = PMPI_Bcast(base, 2, MPI_UINT64_T, 0, f->comm);
+    rc = rc ? rc : sent ? sent : (int)base[1];
     r->position = base[0] + before;
     if (rc)
         r->count = 0; /* the others go on */
@@ -187,10 +187,10 @@ int zf_file_seek_shared(struct zfile *f, MPI_Offset offset, int whence)
         if (!rc)
             rc = step(f, STEP_SET, &at, 0, &before);
     }
-    int worst = rc, told = PMPI_Bcast(&worst, 1, MPI_INT, 0, f->comm);
+    int worst = rc, sent = PMPI_Bcast(&worst, 1, MPI_INT, 0, f->comm);
     if (f->rank && worst)
         PMPI_File_call_errhandler(f->handle, worst);
-    return told ? told : worst ? worst : flushed;
+    return sent ? sent : worst ? worst : flushed;
 }
 
 int zf_file_write_shared(struct zfile *f, const void *buf, MPI_Count count, MPI_Datatype datatype,

@@ -33,8 +33,8 @@ static int truncate_log(struct zfile *f, int *gone)
     *gone = !asked && size <= ZMPI_HEADER_BYTES;
     if (f->rank == 0 && *gone && !rc) /* before anybody takes a place */
         rc = zsession_restarted(f);
-    int told = PMPI_Bcast(gone, 1, MPI_INT, 0, f->comm);
-    return rc ? rc : asked ? asked : told;
+    int sent = PMPI_Bcast(gone, 1, MPI_INT, 0, f->comm);
+    return rc ? rc : asked ? asked : sent;
 }
 
 /* Places are about to be given anew: a device that wakes up late must not write there what it was
@@ -76,8 +76,8 @@ static int change_size(struct zfile *f, uint64_t size)
         return restart_log(f);
     if (f->rank == 0)
         rc = zencode_size(f, size);
-    int placed = zplace_dense(f, false);
-    rc = rc ? rc : placed;
+    int assigned = zplace_dense(f, false);
+    rc = rc ? rc : assigned;
     f->container.logical_size = size;
     int shared = zflush_share(f);
     return rc ? rc : shared;
@@ -89,11 +89,11 @@ static int resize(struct zfile *f, uint64_t size, bool only_larger)
 {
     int rc = zflush_collective(f);
     uint64_t now = f->rank == 0 ? zfile_size(f) : 0;
-    int told = PMPI_Bcast(&now, 1, MPI_UINT64_T, 0, f->comm);
+    int sent = PMPI_Bcast(&now, 1, MPI_UINT64_T, 0, f->comm);
     /* Records that nobody knows, of a write that failed late, are to go too. */
-    const bool remains = size == 0 && !f->session.shared && f->log.end > ZMPI_HEADER_BYTES;
-    if (told || (now == size && !remains) || (only_larger && now >= size))
-        return zfile_alike(f, rc ? rc : told);
+    const bool leftover = size == 0 && !f->session.shared && f->log.end > ZMPI_HEADER_BYTES;
+    if (sent || (now == size && !leftover) || (only_larger && now >= size))
+        return zfile_alike(f, rc ? rc : sent);
     int changed = change_size(f, size);
     if (!only_larger)
         zreplace_resized(f, size);

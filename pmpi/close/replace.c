@@ -15,7 +15,7 @@
 #include "base/magic.h"
 #include "close/beside.h"
 #include "close/copy_share.h"
-#include "close/plain.h"
+#include "close/decompress.h"
 #include "file/physical.h"
 #include "index/header.h"
 #include "mpi/runtime.h"
@@ -52,7 +52,7 @@ static bool has_format(const char *path)
     return got < 0 || zmpi_magic_find(head, (size_t)got);
 }
 
-static bool is_room(const char *path, uint64_t size)
+static bool is_space(const char *path, uint64_t size)
 {
     struct statvfs v;
     return statvfs(path, &v) == 0 && v.f_bavail * v.f_frsize >= size && zbeside_may_be_long(size);
@@ -71,7 +71,8 @@ bool zreplace_may(MPI_Comm comm, const char *path, int amode, const struct zmpi_
     if (stat(path, &s) || !S_ISREG(s.st_mode) || s.st_size == 0 || s.st_nlink != 1)
         return false;
     return (amode & MPI_MODE_WRONLY || (uint64_t)s.st_size <= o->adopt_below) &&
-           !has_format(path) && !zplain_is_known(path, o) && is_room(path, (uint64_t)s.st_size);
+           !has_format(path) && !zdecompress_is_known(path, o) &&
+           is_space(path, (uint64_t)s.st_size);
 }
 
 /* ---- begin ---- */
@@ -218,9 +219,9 @@ static int copy_runs(struct zfile *f, const struct zmpi_run *run, size_t n)
 static int copy_all(struct zfile *f, const struct zmpi_run *run, size_t n)
 {
     const int copied = f->rank == 0 ? copy_runs(f, run, n) : MPI_SUCCESS;
-    const int placed = zplace_dense(f, false), shared = zflush_share(f);
+    const int assigned = zplace_dense(f, false), shared = zflush_share(f);
     f->dirty = true;
-    return zfile_worst(f, copied ? copied : placed ? placed : shared);
+    return zfile_worst(f, copied ? copied : assigned ? assigned : shared);
 }
 
 int zreplace_fill(struct zfile *f)
@@ -291,7 +292,7 @@ static bool look(struct zfile *f, uint64_t after, struct state *s)
 }
 
 /* Rank 0's answer to all. */
-static bool told(struct zfile *f, bool root)
+static bool answer_of_root(struct zfile *f, bool root)
 {
     int yes = root;
     return !PMPI_Bcast(&yes, 1, MPI_INT, 0, f->comm) && yes;
@@ -308,7 +309,7 @@ static bool take_name(struct zfile *f)
         if (ok)
             zbeside_sync_folder(r->n.plain);
     }
-    if (!told(f, ok)) {
+    if (!answer_of_root(f, ok)) {
         free(place);
         return false;
     }
@@ -369,7 +370,7 @@ static bool keep(struct zfile *f)
     bool ok = zruntime_all(f->comm, place);
     if (ok) {
         sprintf(place, "%s.zmpi-synced", r->n.plain);
-        ok = told(f, f->rank == 0 && rename(f->place, place) == 0);
+        ok = answer_of_root(f, f->rank == 0 && rename(f->place, place) == 0);
     }
     if (!ok) {
         free(place);

@@ -99,7 +99,7 @@ int ztrim_share(struct zfile *f)
         d.bytes += f->reuse.gap[i].length;
     rc = PMPI_Bcast(&d, sizeof d, MPI_BYTE, 0, f->comm);
     f->reuse.own = d.own;
-    f->reuse.placed = f->reuse.alone = f->reuse.together = 0;
+    f->reuse.filled = f->reuse.alone = f->reuse.together = 0;
     return rc || !d.own ? rc : give_shares(f, &d);
 }
 
@@ -132,7 +132,7 @@ static int stop(struct zfile *f, int rc)
 
 int ztrim_meanwhile(struct zfile *f)
 {
-    uint64_t mine[3] = {f->stats.n.bytes_written, f->reuse.placed, f->options.nic_write}, all[3];
+    uint64_t mine[3] = {f->stats.n.bytes_written, f->reuse.filled, f->options.nic_write}, all[3];
     int go = 0;
     if (!f->session.counted || f->session.atomic)
         return MPI_SUCCESS;

@@ -24,14 +24,14 @@ enum { NOTE_AT = 416, NOTE_BYTES = 24 };
 
 /* It is not worth while below these: of growth, of one stretch of room, of all of it. */
 #define GROWTH_LEAST ((uint64_t)64 << 10)
-#define ROOM_LEAST   ((uint64_t)8 << 10)
+#define GAP_LEAST    ((uint64_t)8 << 10)
 #define DEAD_LEAST   ((uint64_t)32 << 10)
 /* What may be looked at: records, 200 bytes of memory each; runs, up to 48 bytes each. */
 #define RECORDS_MOST ((size_t)1 << 19)
 #define RUNS_MOST    ((uint64_t)1 << 20)
 #define REUSE_LEAST  ((uint64_t)4 << 10)
 /* Stretches that are given back, or used again, at a time. */
-#define ROOMS_MOST ((size_t)1 << 16)
+#define GAPS_MOST ((size_t)1 << 16)
 
 /* ---- what the log had when it was last looked through (format.md 2.6) ---- */
 
@@ -156,7 +156,7 @@ static bool renew_index(struct zfile *f, struct zmpi_compaction *s, uint64_t *pl
 /* ---- room ---- */
 
 /* Rank 0: what may be used again, by place; gap[] is taken over. */
-static void keep_room(struct zfile *f, struct zmpi_run *gap, size_t n)
+static void keep_gaps(struct zfile *f, struct zmpi_run *gap, size_t n)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
@@ -164,14 +164,14 @@ static void keep_room(struct zfile *f, struct zmpi_run *gap, size_t n)
             gap[kept++] = gap[i];
     zreuse_drop(f);
     f->reuse.gap = gap;
-    f->reuse.gaps = kept < ROOMS_MOST ? kept : ROOMS_MOST;
+    f->reuse.gaps = kept < GAPS_MOST ? kept : GAPS_MOST;
     /* Slack between the oldest data and the newest stays where both can grow into it. */
-    const struct zmpi_run *last = kept && kept <= ROOMS_MOST ? &gap[kept - 1] : NULL;
+    const struct zmpi_run *last = kept && kept <= GAPS_MOST ? &gap[kept - 1] : NULL;
     f->reuse.top = last && last->offset > ZMPI_HEADER_BYTES ? last->offset + last->length : 0;
 }
 
 /* Rank 0, at open: what an earlier session left. Segments of the index are read later. */
-static void find_room(struct zfile *f)
+static void find_gaps(struct zfile *f)
 {
     struct zmpi_container *c = &f->container;
     struct zmpi_reader reader = zfile_reader(f);
@@ -185,7 +185,7 @@ static void find_room(struct zfile *f)
         !zsession_is_only(f))
         return;
     if (!zmpi_container_gaps(c, &reader, index, &gap, &n))
-        keep_room(f, gap, n);
+        keep_gaps(f, gap, n);
 }
 
 /* The second session of a file counts from the end of the first one. */
@@ -203,7 +203,7 @@ void ztrim_begin(struct zfile *f)
         f->trim = (struct ztrim){.end = zmpi_load64(b), .live = zmpi_load64(b + 8)};
     else
         put_note(f, &f->trim);
-    find_room(f);
+    find_gaps(f);
 }
 
 /* Does the file still end with the index that was written? */
@@ -221,8 +221,8 @@ static bool is_last(struct zfile *f)
 static bool punch(int fd, const struct zmpi_run *gap, size_t n)
 {
     bool good = true;
-    for (size_t i = 0, holes = 0; i < n && holes < ROOMS_MOST && good; i++)
-        if (gap[i].length >= ROOM_LEAST) {
+    for (size_t i = 0, holes = 0; i < n && holes < GAPS_MOST && good; i++)
+        if (gap[i].length >= GAP_LEAST) {
             good = !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)gap[i].offset,
                               (off_t)gap[i].length);
             holes++;
@@ -249,12 +249,12 @@ static void clear_heads(int fd, const struct zmpi_compaction *s)
 /* Zeros instead of the dropped records in what room is left, so that no scan finds them again. */
 static void clear(int fd, const struct zmpi_run *gap, size_t n, const struct zmpi_compaction *s)
 {
-    static const unsigned char zeros[ROOM_LEAST];
+    static const unsigned char zeros[GAP_LEAST];
     for (size_t i = 0, k = 0; k < s->dropped; k++) {
         const struct zmpi_run *gone = &s->gone[k];
         while (i < n && gap[i].offset + gap[i].length <= gone->offset)
             i++;
-        if (i < n && gap[i].length < ROOM_LEAST &&
+        if (i < n && gap[i].length < GAP_LEAST &&
             zfd_write(fd, zeros, (size_t)gone->length, (off_t)gone->offset))
             break;
     }
@@ -274,7 +274,7 @@ static void give_back(struct zfile *f, struct zmpi_compaction *s, uint64_t index
             clear(f->session.fd, gap, n, s);
         else
             clear_heads(f->session.fd, s);
-        keep_room(f, gap, n);
+        keep_gaps(f, gap, n);
         gap = NULL;
         zmpi_log(ZMPI_LOG_INFO,
                  "%s: %zu overwritten records were removed: %llu bytes of disk space are free",

@@ -310,7 +310,7 @@ bool zpiece_make_job(const struct zcall *c, const struct zmpi_array *array,
                      struct zmpi_job *job);
 /* A stream of less than `room` bytes, or 0. holder: of the data's memory, NULL: the host's. */
 size_t zpiece_stream(struct zcall *c, const struct zmpi_device *holder, const unsigned char *data,
-                     struct zmpi_job *job, unsigned char *dst, size_t room);
+                     struct zmpi_job *job, unsigned char *dst, size_t capacity);
 /* What decoding a stream of fle would make of the data, to their place. */
 enum zmpi_status zpiece_decode_own(const struct zmpi_job *job, unsigned char *data, size_t bytes);
 /* Room for the message of any piece of a block of so many bytes, and for the piece itself. */
@@ -345,7 +345,7 @@ struct zlane {
     struct zblock out, in; /* bytes 0: nothing goes that way */
     bool in_place;         /* both are the same memory */
     uint64_t sent;         /* bytes of `out` in messages */
-    uint64_t placed;       /* bytes of `in` that arrived well */
+    uint64_t received;     /* bytes of `in` that arrived well */
     unsigned flying;       /* messages that may still be on their way out */
     uint64_t posted, arrived;
     uint64_t known; /* messages there are at least */

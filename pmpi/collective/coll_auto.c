@@ -160,8 +160,8 @@ void zauto_learn(struct zcomm *s, const struct zpending *p)
 
 double zauto_expected(const struct zmeasured *m, int way)
 {
-    const bool holds = m->count[way] && !outdated(m, way);
-    return holds || !(m->estimate[way] > 0) ? m->per_byte[way] : m->estimate[way];
+    const bool is_valid = m->count[way] && !outdated(m, way);
+    return is_valid || !(m->estimate[way] > 0) ? m->per_byte[way] : m->estimate[way];
 }
 
 /* Of the faster encoder of those measured. */

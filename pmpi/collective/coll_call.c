@@ -90,10 +90,10 @@ enum {
     TRANSFER,
     RAW,
     SENT,
-    TOLD
+    NUMBERS
 };
 
-static int tell(const struct zcomm *s, double all[TOLD])
+static int agree_numbers(const struct zcomm *s, double all[NUMBERS])
 {
     const struct zpending *p = &s->pending;
     all[SETTINGS] = all[SETTINGS_TOO] = s->settings;
@@ -109,17 +109,17 @@ static int tell(const struct zcomm *s, double all[TOLD])
     all[TRANSFER] = p->transfer;
     all[RAW] = p->raw;
     all[SENT] = p->sent;
-    for (int k = BYTES; k < TOLD; k++)
+    for (int k = BYTES; k < NUMBERS; k++)
         all[k] = -all[k];
-    int rc = PMPI_Allreduce(MPI_IN_PLACE, all, TOLD, MPI_DOUBLE, MPI_MIN, s->comm);
-    for (int k = BYTES; k < TOLD; k++)
+    int rc = PMPI_Allreduce(MPI_IN_PLACE, all, NUMBERS, MPI_DOUBLE, MPI_MIN, s->comm);
+    for (int k = BYTES; k < NUMBERS; k++)
         all[k] = -all[k];
     return rc;
 }
 
 /* The last measurement on this communicator, as all ranks saw it, comes with the agreement. There
  * is none if the call failed on one of them. */
-static void learn(struct zcomm *s, const double all[TOLD])
+static void learn(struct zcomm *s, const double all[NUMBERS])
 {
     struct zpending p = s->pending;
     p.any = all[MEASURED] > 0;
@@ -172,7 +172,7 @@ static bool choose(struct zcall *c)
 }
 
 /* What one rank alone was told can be seen here, if it did not keep that rank from asking. */
-static bool settings_agree(struct zcall *c, const double all[TOLD])
+static bool settings_agree(struct zcall *c, const double all[NUMBERS])
 {
     struct zcomm *s = c->state;
     const bool same = all[SETTINGS] == all[SETTINGS_TOO];
@@ -215,13 +215,13 @@ static void say_lossy(const struct zcall *c)
 bool zcall_agree(struct zcall *c, bool ready, uint64_t bytes, uint64_t steps)
 {
     struct zcomm *s = c->state;
-    double all[TOLD] = {[READY] = ready,
-                        [COMPONENTS] = c->components ? c->components : (double)INFINITY,
-                        [COMPONENTS_TOO] = c->components,
-                        [LOSSY] = c->lossy,
-                        [BYTES] = (double)bytes,
-                        [STEPS] = (double)steps};
-    c->error = tell(s, all);
+    double all[NUMBERS] = {[READY] = ready,
+                           [COMPONENTS] = c->components ? c->components : (double)INFINITY,
+                           [COMPONENTS_TOO] = c->components,
+                           [LOSSY] = c->lossy,
+                           [BYTES] = (double)bytes,
+                           [STEPS] = (double)steps};
+    c->error = agree_numbers(s, all);
     if (c->error)
         return false;
     learn(s, all);

@@ -19,9 +19,9 @@ static int find(const struct zcall *c, const struct zblock *b)
     bool is_new;
     if (o->components)
         return o->components > 0 ? o->components : 1;
-    const int told = zextents_components(&b->type->extents);
-    if (told > 1)
-        return told;
+    const int found = zextents_components(&b->type->extents);
+    if (found > 1)
+        return found;
     return b->direct ? zmpi_components_recall(&c->state->components, b->type->element, o->threshold,
                                               b->direct, count, &is_new, NULL)
                      : 1;

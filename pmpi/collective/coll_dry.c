@@ -138,7 +138,7 @@ void zcall_dry(struct zcall *c, struct zside *sent)
     if (!s || !zrule_wanted(&s->options, c->op) || c->root < 0 || c->root >= s->ranks ||
         (s->one_node && s->options.collective_mode != ZMPI_COLLECTIVE_ALWAYS))
         return;
-    const struct zmpi_floats program = zmpi_floats_hold();
+    const struct zmpi_floats program = zmpi_floats_begin();
     if (only_root_sends(c->op) && s->rank != c->root)
         sent = NULL;
     const double bytes = sent ? bytes_of(c, sent) : 0;
@@ -146,7 +146,7 @@ void zcall_dry(struct zcall *c, struct zside *sent)
     count(c, bytes);
     if (is_sampled(++s->calls))
         sample(c, sent, bytes, zdry_left());
-    zmpi_floats_release(program);
+    zmpi_floats_end(program);
 }
 
 void zcall_dry_end(void)

@@ -173,7 +173,7 @@ static void note_arrival(struct slot *s, MPI_Status *status, bool good)
 }
 
 /* In place, a piece may come before this rank has sent what is there. */
-static bool may_be_placed(const struct zlane *l, const struct zpiece_head *h)
+static bool may_decode(const struct zlane *l, const struct zpiece_head *h)
 {
     return !l->in_place || l->sent >= h->at + h->raw;
 }
@@ -194,7 +194,7 @@ static void place(struct work *w, struct slot *s)
 {
     struct zlane *l = s->lane;
     if (zpiece_place(w->call, &l->in, l->peer, s->message, s->size, &s->head, w->x->scratch))
-        l->placed += s->head.raw;
+        l->received += s->head.raw;
     s->state = FREE;
     l->arrived++;
 }
@@ -208,7 +208,7 @@ static void take(struct work *w, bool *did)
             check(w, s);
             *did = true;
         }
-        if (s->state == CHECKED && may_be_placed(s->lane, &s->head)) {
+        if (s->state == CHECKED && may_decode(s->lane, &s->head)) {
             place(w, s);
             *did = true;
         }
@@ -260,9 +260,9 @@ static void check_complete(struct zcall *c, const struct zexchange *x)
 {
     for (size_t k = 0; k < x->lanes && !c->error; k++) {
         const struct zlane *l = &x->lane[k];
-        if (l->placed != l->in.bytes)
+        if (l->received != l->in.bytes)
             zcall_fail(c, MPI_ERR_OTHER, "rank %d sent %llu bytes, rank %d expects %llu", l->peer,
-                       (unsigned long long)l->placed, c->state->rank,
+                       (unsigned long long)l->received, c->state->rank,
                        (unsigned long long)l->in.bytes);
     }
 }

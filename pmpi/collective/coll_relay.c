@@ -18,7 +18,7 @@ enum { TAG = 110, SLOTS = 4, MOST_TO = 2, REQUESTS = 1 + MOST_TO };
 struct slot {
     unsigned char *message;
     int size;
-    bool posted, here, passed_on, placed;
+    bool posted, here, passed_on, decoded;
 };
 
 struct work {
@@ -29,7 +29,7 @@ struct work {
     MPI_Request request[SLOTS * REQUESTS];
     size_t capacity;
     unsigned char *scratch;
-    uint64_t placed;
+    uint64_t received;
 };
 
 static struct slot *slot_of(struct work *w, uint64_t step)
@@ -96,7 +96,7 @@ static void make_own(struct work *w, uint64_t step)
     uint64_t at = step / (uint64_t)w->relay->origins * b->piece;
     s->size = at < b->bytes ? zpiece_encode(w->call, b, at, s->message, w->scratch) : 0;
     s->here = true;
-    s->placed = w->relay->keep_own;
+    s->decoded = w->relay->keep_own;
 }
 
 static void feed(struct work *w, bool *did)
@@ -132,17 +132,17 @@ static void place(struct work *w, uint64_t step)
     struct slot *s = slot_of(w, step);
     struct zpiece_head h;
     int origin = origin_of(w, step);
-    s->placed = true;
+    s->decoded = true;
     if (s->size && zpiece_check(w->call, b, origin, s->message, s->size, &h) &&
         zpiece_place(w->call, b, origin, s->message, s->size, &h, w->scratch))
-        w->placed += h.raw;
+        w->received += h.raw;
 }
 
 static void place_one(struct work *w, bool *did)
 {
     for (uint64_t k = w->first; k < behind_window(w) && !*did; k++) {
         struct slot *s = slot_of(w, k);
-        if (s->here && !s->placed) {
+        if (s->here && !s->decoded) {
             place(w, k);
             *did = true;
         }
@@ -183,14 +183,14 @@ static bool step_done(struct work *w, uint64_t step)
 {
     const struct slot *s = slot_of(w, step);
     const MPI_Request *r = requests_of(w, step);
-    return s->placed && s->passed_on && r[1] == MPI_REQUEST_NULL && r[2] == MPI_REQUEST_NULL;
+    return s->decoded && s->passed_on && r[1] == MPI_REQUEST_NULL && r[2] == MPI_REQUEST_NULL;
 }
 
 static void retire(struct work *w)
 {
     for (; w->first < w->passing && step_done(w, w->first); w->first++) {
         struct slot *s = slot_of(w, w->first);
-        s->posted = s->here = s->passed_on = s->placed = false;
+        s->posted = s->here = s->passed_on = s->decoded = false;
     }
 }
 
@@ -229,9 +229,9 @@ static void check_complete(const struct work *w)
         wanted += r->block[i].bytes;
     if (r->own && r->keep_own)
         wanted -= r->own->bytes;
-    if (w->placed != wanted && !w->call->error)
+    if (w->received != wanted && !w->call->error)
         zcall_fail(w->call, MPI_ERR_OTHER, "rank %d got %llu bytes of %llu", w->call->state->rank,
-                   (unsigned long long)w->placed, (unsigned long long)wanted);
+                   (unsigned long long)w->received, (unsigned long long)wanted);
 }
 
 /* What this rank sends. */

@@ -17,13 +17,13 @@ enum {
 static bool code(const struct zmpi_job *job, const unsigned char *data, double *seconds,
                  size_t *size)
 {
-    const size_t room = zmpi_compress_capacity(&job->array);
-    unsigned char *dst = malloc(room);
+    const size_t capacity = zmpi_compress_capacity(&job->array);
+    unsigned char *dst = malloc(capacity);
     bool done = dst != NULL;
     *seconds = INFINITY;
     for (int k = 0; k < 2 && done; k++) {
         const double start = zmpi_seconds();
-        done = !zmpi_job_compress(zmpi_device_cpu(), job, dst, room, data, size);
+        done = !zmpi_job_compress(zmpi_device_cpu(), job, dst, capacity, data, size);
         *seconds = fmin(*seconds, zmpi_seconds() - start);
     }
     free(dst);

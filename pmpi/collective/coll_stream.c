@@ -90,14 +90,14 @@ static void recall_axes(const struct zcall *c, struct zmpi_job *job, const unsig
 }
 
 size_t zpiece_stream(struct zcall *c, const struct zmpi_device *holder, const unsigned char *data,
-                     struct zmpi_job *job, unsigned char *dst, size_t room)
+                     struct zmpi_job *job, unsigned char *dst, size_t capacity)
 {
     size_t size;
     if (!holder)
         recall_axes(c, job, data);
     enum zmpi_status status =
-        zmpi_offload_compress(&c->state->offload, job, holder, dst, room, data, &size);
-    return !status && size < room ? size : 0;
+        zmpi_offload_compress(&c->state->offload, job, holder, dst, capacity, data, &size);
+    return !status && size < capacity ? size : 0;
 }
 
 /* The values that a stream by fle would give. */
@@ -105,11 +105,11 @@ enum zmpi_status zpiece_decode_own(const struct zmpi_job *job, unsigned char *da
 {
     const struct zmpi_device *cpu = zmpi_device_cpu();
     struct zmpi_job fle = *job;
-    size_t room = zmpi_compress_capacity(&job->array), size = 0;
-    unsigned char *stream = malloc(room);
+    size_t capacity = zmpi_compress_capacity(&job->array), size = 0;
+    unsigned char *stream = malloc(capacity);
     fle.encoder = ZMPI_FLE;
     enum zmpi_status status =
-        stream ? zmpi_job_compress(cpu, &fle, stream, room, data, &size) : ZMPI_ERR_MEMORY;
+        stream ? zmpi_job_compress(cpu, &fle, stream, capacity, data, &size) : ZMPI_ERR_MEMORY;
     if (!status)
         status = cpu->decompress(data, bytes, stream, size, NULL, job->threads);
     free(stream);

@@ -83,7 +83,7 @@ struct zmemory {
     const struct zmpi_device *taker;
     uint64_t bytes;
     enum zmpi_type element;
-    bool told;        /* by a library: written as bytes (known.h) */
+    bool known;       /* by a library: written as bytes (known.h) */
     bool retyped;     /* by the option element_type: another type than the datatype's */
     bool big_endian;  /* the program's; `data` are a copy in this machine's order */
     uint64_t written; /* elements that the library's call writes; 0: not known */

@@ -1,29 +1,29 @@
 /* known.c - memory of the program whose elements a library told. */
 #include "datatype/known.h"
 
-static _Thread_local const struct zknown_list *told;
+static _Thread_local const struct zknown_list *current;
 
 void zknown_begin(struct zknown_list *list)
 {
-    list->outer = told;
-    told = list;
+    list->outer = current;
+    current = list;
 }
 
 void zknown_end(const struct zknown_list *list)
 {
-    told = list->outer;
+    current = list->outer;
 }
 
 const struct zknown_rule *zknown_rule(void)
 {
-    return told ? &told->rule : NULL;
+    return current ? &current->rule : NULL;
 }
 
 static const struct zknown *find(uintptr_t address)
 {
-    for (size_t i = 0; i < told->count; i++)
-        if (address >= told->known[i].begin && address < told->known[i].end)
-            return &told->known[i];
+    for (size_t i = 0; i < current->count; i++)
+        if (address >= current->known[i].begin && address < current->known[i].end)
+            return &current->known[i];
     return NULL;
 }
 
@@ -78,10 +78,10 @@ void zknown_look(struct zmemory *m, const struct ztype *t, const void *buf, MPI_
 {
     const struct zknown *k = NULL;
     bool alike = true;
-    if (!told || m->element != ZMPI_BYTES || m->bytes == 0)
+    if (!current || m->element != ZMPI_BYTES || m->bytes == 0)
         return;
-    if (told->small) {
-        m->told = true;
+    if (current->small) {
+        m->known = true;
         m->array = 1;
         return;
     }
@@ -92,7 +92,7 @@ void zknown_look(struct zmemory *m, const struct ztype *t, const void *buf, MPI_
     if (!k)
         return;
     m->element = k->element;
-    m->told = true;
+    m->known = true;
     m->array = alike ? k->all : 0;
     m->written = alike ? k->written : 0;
     set_shape(m, alike ? k : &(struct zknown){.element = k->element});

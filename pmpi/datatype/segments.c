@@ -16,14 +16,14 @@ void zsegments_add(struct zsegments *s, int64_t offset, uint64_t length)
         }
     }
     if (s->count == s->capacity) {
-        size_t room = s->capacity ? 2 * s->capacity : 16;
-        struct zsegment *grown = realloc(s->segment, room * sizeof *grown);
+        size_t capacity = s->capacity ? 2 * s->capacity : 16;
+        struct zsegment *grown = realloc(s->segment, capacity * sizeof *grown);
         if (!grown) {
             s->failed = true;
             return;
         }
         s->segment = grown;
-        s->capacity = room;
+        s->capacity = capacity;
     }
     s->segment[s->count++] = (struct zsegment){.offset = offset, .length = length};
 }

@@ -115,11 +115,11 @@ uint64_t zview_bytes_below(const struct zview *v, uint64_t size)
     uint64_t below = tiles * t->size;
     int64_t base = (int64_t)tiles * t->extent;
     for (size_t i = 0; i < t->count; i++) {
-        int64_t room = (int64_t)left - base - t->segment[i].offset;
-        if (room <= 0)
+        int64_t rest = (int64_t)left - base - t->segment[i].offset;
+        if (rest <= 0)
             break;
         uint64_t take =
-            (uint64_t)room < t->segment[i].length ? (uint64_t)room : t->segment[i].length;
+            (uint64_t)rest < t->segment[i].length ? (uint64_t)rest : t->segment[i].length;
         below += take;
         if (take < t->segment[i].length)
             break;
@@ -139,12 +139,12 @@ static bool runs_add(struct runs *r, uint64_t offset, uint64_t length)
         return true;
     }
     if (r->count == r->capacity) {
-        size_t room = r->capacity ? 2 * r->capacity : 16;
-        struct zmpi_run *grown = realloc(r->run, room * sizeof *grown);
+        size_t capacity = r->capacity ? 2 * r->capacity : 16;
+        struct zmpi_run *grown = realloc(r->run, capacity * sizeof *grown);
         if (!grown)
             return false;
         r->run = grown;
-        r->capacity = room;
+        r->capacity = capacity;
     }
     r->run[r->count++] = (struct zmpi_run){offset, length};
     return true;

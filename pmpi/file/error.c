@@ -56,8 +56,8 @@ int zfile_worst(const struct zfile *f, int rc)
     int mine = MPI_SUCCESS, worst = MPI_SUCCESS;
     if (rc)
         PMPI_Error_class(rc, &mine);
-    int told = PMPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, f->comm);
-    return rc ? rc : told ? told : worst;
+    int reduced = PMPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, f->comm);
+    return rc ? rc : reduced ? reduced : worst;
 }
 
 int zfile_alike(struct zfile *f, int rc)

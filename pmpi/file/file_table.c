@@ -18,7 +18,7 @@ static struct zfile **bucket_of(MPI_File fh)
 }
 
 /* With the table's lock, which it gives back; then with the file's. */
-static struct zfile *hold(struct zfile *f)
+static struct zfile *reference(struct zfile *f)
 {
     if (f)
         f->references++;
@@ -36,7 +36,7 @@ struct zfile *zfile_find(MPI_File fh)
     struct zfile *f = *bucket_of(fh);
     while (f && f->handle != fh)
         f = f->next;
-    return hold(f);
+    return reference(f);
 }
 
 struct zfile *zfile_find_hdf5(MPI_Comm program)
@@ -48,7 +48,7 @@ struct zfile *zfile_find_hdf5(MPI_Comm program)
     for (size_t i = 0; i < BUCKETS && !f; i++)
         for (f = table[i]; f && !(f->hdf5 && f->program == program);)
             f = f->next;
-    return hold(f);
+    return reference(f);
 }
 
 struct zfile *zfile_after(const struct zfile *last)
@@ -58,7 +58,7 @@ struct zfile *zfile_after(const struct zfile *last)
     for (size_t i = last ? (size_t)(bucket_of(last->handle) - table) + 1 : 0; i < BUCKETS && !f;
          i++)
         f = table[i];
-    return hold(f);
+    return reference(f);
 }
 
 static void destroy(struct zfile *f)

@@ -46,8 +46,8 @@ int zflush_share(struct zfile *f)
 int zflush_rounds(struct zfile *f, uint64_t most)
 {
     int rc = MPI_SUCCESS;
-    while (f->offload_write.unplaced > most) {
-        zoffload_postpone(f, --f->offload_write.unplaced);
+    while (f->offload_write.unassigned > most) {
+        zoffload_postpone(f, --f->offload_write.unassigned);
         int one = zplace_dense(f, true);
         rc = rc ? rc : one;
     }
@@ -60,7 +60,7 @@ int zflush_outbox(struct zfile *f)
     int rc = PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, f->comm);
     if (rc || !any)
         return rc;
-    zoffload_postpone(f, f->offload_write.unplaced);
+    zoffload_postpone(f, f->offload_write.unassigned);
     return zplace_dense(f, true);
 }
 
@@ -87,7 +87,7 @@ int zflush_collective(struct zfile *f)
 {
     int rounds = zflush_rounds(f, 0);
     int staged = zstage_flush(f);
-    int placed = zplace_dense(f, false);
+    int assigned = zplace_dense(f, false);
     int shared = zflush_share(f);
-    return rounds ? rounds : staged ? staged : placed ? placed : shared;
+    return rounds ? rounds : staged ? staged : assigned ? assigned : shared;
 }

@@ -49,13 +49,13 @@ int znews_known(struct zfile *f)
 }
 
 /* Room for all ranks' entries, on all ranks or on none. */
-static int make_room(struct zfile *f, size_t size)
+static int reserve(struct zfile *f, size_t size)
 {
     struct znews *n = &f->news;
     if (size <= n->capacity)
         return MPI_SUCCESS;
-    const size_t room = size + size / 2;
-    unsigned char *grown = realloc(n->bytes, room);
+    const size_t capacity = size + size / 2;
+    unsigned char *grown = realloc(n->bytes, capacity);
     int bad = grown == NULL, any = 0;
     if (grown)
         n->bytes = grown;
@@ -63,7 +63,7 @@ static int make_room(struct zfile *f, size_t size)
     if (!rc && any)
         rc = zfile_raise_status(f, ZMPI_ERR_MEMORY, "sharing the index");
     if (!rc)
-        n->capacity = room;
+        n->capacity = capacity;
     return rc;
 }
 
@@ -81,7 +81,7 @@ int znews_exchange(struct zfile *f)
     }
     if (!rc && total > INT_MAX)
         rc = zfile_raise(f, MPI_ERR_OTHER, "more than 2 GiB of new index entries at once");
-    else if (!rc && total && (rc = make_room(f, total)))
+    else if (!rc && total && (rc = reserve(f, total)))
         return rc;
     if (!rc && total) {
         rc = PMPI_Allgatherv(f->fresh.data, mine, MPI_BYTE, n->bytes, n->sizes, n->places, MPI_BYTE,

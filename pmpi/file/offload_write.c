@@ -39,7 +39,7 @@ static void take_out(struct zoffload_write *t, size_t i)
     h->device->writer->drop(h->at);
     memmove(h, h + 1, (t->count - i - 1) * sizeof *h);
     t->count--;
-    t->placed -= i < t->placed;
+    t->assigned -= i < t->assigned;
 }
 
 /* Once for each file: what is full now and then is no failure. */
@@ -64,9 +64,9 @@ static const char *problem_of(const struct zoffloaded *h)
 static bool advance(struct zfile *f, int *rc)
 {
     struct zoffload_write *t = &f->offload_write;
-    const size_t before = t->count, placed = t->placed;
-    *rc = t->placed ? zoffload_land(f, 1) : zoffload_slab(f, 1);
-    return t->count != before || t->placed != placed;
+    const size_t before = t->count, assigned = t->assigned;
+    *rc = t->assigned ? zoffload_land(f, 1) : zoffload_slab(f, 1);
+    return t->count != before || t->assigned != assigned;
 }
 
 static bool wanted(const struct zfile *f, const struct zmpi_job *job, const struct zpiece *piece)
@@ -80,12 +80,12 @@ static bool reserve(struct zoffload_write *t)
 {
     if (t->count < t->capacity)
         return true;
-    const size_t room = t->capacity ? 2 * t->capacity : 16;
-    struct zoffloaded *grown = realloc(t->entry, room * sizeof *grown);
+    const size_t capacity = t->capacity ? 2 * t->capacity : 16;
+    struct zoffloaded *grown = realloc(t->entry, capacity * sizeof *grown);
     if (!grown)
         return false;
     t->entry = grown;
-    t->capacity = room;
+    t->capacity = capacity;
     return true;
 }
 
@@ -106,7 +106,7 @@ bool zoffload_take(struct zfile *f, const struct zmpi_job *job, const struct zpi
         return false;
     if (!t->path)
         t->path = path_of(zsession_descriptor(f));
-    while (!*rc && t->placed && t->entry[0].device->writer->ready(t->entry[0].at))
+    while (!*rc && t->assigned && t->entry[0].device->writer->ready(t->entry[0].at))
         *rc = zoffload_land(f, 1);
     while (!*rc && t->count && t->bytes + piece->extent.bytes > MOST)
         if (!advance(f, rc))
@@ -192,7 +192,7 @@ int zoffload_sizes(struct zfile *f, uint64_t *bytes)
     struct zoffload_write *t = &f->offload_write;
     int rc = MPI_SUCCESS;
     *bytes = 0;
-    for (size_t i = t->placed; i + t->keep < t->count;) {
+    for (size_t i = t->assigned; i + t->keep < t->count;) {
         const size_t before = t->count;
         int one = find_size(f, i);
         rc = rc ? rc : one;
@@ -209,18 +209,18 @@ static int place_next(struct zfile *f, uint64_t offset)
 {
     static const unsigned char zeros[8];
     struct zoffload_write *t = &f->offload_write;
-    struct zoffloaded *h = &t->entry[t->placed];
+    struct zoffloaded *h = &t->entry[t->assigned];
     unsigned char head[ZMPI_RECORD_HEADER_BYTES + 8 + 16 * ZMPI_EXTENT_LEVELS];
     h->record.offset = offset;
     zmpi_record_encode(&h->record, f->container.header.id, NULL, head);
     const off_t last = (off_t)(offset + zmpi_record_size(&h->record) - sizeof zeros);
     if (zfd_write(zsession_descriptor(f), zeros, sizeof zeros, last) != 0) {
         const int error = errno;
-        take_out(t, t->placed);
+        take_out(t, t->assigned);
         return zphysical_failed(f, MPI_SUCCESS, error, "writing");
     }
     h->device->writer->write(h->at, offset, head, zmpi_record_head_size(&h->record));
-    t->placed++;
+    t->assigned++;
     return MPI_SUCCESS;
 }
 
@@ -228,8 +228,8 @@ int zoffload_place(struct zfile *f, uint64_t offset)
 {
     struct zoffload_write *t = &f->offload_write;
     int rc = MPI_SUCCESS;
-    for (size_t n = t->count - t->keep - t->placed; n > 0; n--) {
-        const uint64_t size = zmpi_record_size(&t->entry[t->placed].record);
+    for (size_t n = t->count - t->keep - t->assigned; n > 0; n--) {
+        const uint64_t size = zmpi_record_size(&t->entry[t->assigned].record);
         int one = place_next(f, offset);
         rc = rc ? rc : one;
         offset += size;
@@ -250,17 +250,17 @@ int zoffload_slab(struct zfile *f, size_t most)
 {
     struct zoffload_write *t = &f->offload_write;
     int rc = MPI_SUCCESS;
-    for (; most > 0 && t->placed < t->count && !rc; most--) {
+    for (; most > 0 && t->assigned < t->count && !rc; most--) {
         const size_t before = t->count;
         uint64_t base;
         bool alone = false;
-        ask_size(f, &t->entry[t->placed]);
-        if (!slot_takes(f, &t->entry[t->placed]))
+        ask_size(f, &t->entry[t->assigned]);
+        if (!slot_takes(f, &t->entry[t->assigned]))
             break; /* of a collective call: the next one places it */
-        rc = find_size(f, t->placed);
+        rc = find_size(f, t->assigned);
         if (rc || t->count < before)
             continue;
-        const uint64_t size = zmpi_record_size(&t->entry[t->placed].record);
+        const uint64_t size = zmpi_record_size(&t->entry[t->assigned].record);
         rc = zplace_reserve(f, size, &base, &alone);
         if (!rc)
             rc = place_next(f, base);
@@ -275,7 +275,7 @@ int zoffload_slab(struct zfile *f, size_t most)
 void zoffload_postpone(struct zfile *f, uint64_t rounds)
 {
     struct zoffload_write *t = &f->offload_write;
-    for (t->keep = 0; t->placed + t->keep < t->count; t->keep++) {
+    for (t->keep = 0; t->assigned + t->keep < t->count; t->keep++) {
         const struct zoffloaded *h = &t->entry[t->count - 1 - t->keep];
         if (h->round + rounds <= t->round || h->record.order < f->log.last_here)
             break;
@@ -285,7 +285,7 @@ void zoffload_postpone(struct zfile *f, uint64_t rounds)
 void zoffload_renumber(struct zfile *f)
 {
     struct zoffload_write *t = &f->offload_write;
-    for (size_t i = t->placed; i < t->count; i++)
+    for (size_t i = t->assigned; i < t->count; i++)
         t->entry[i].record.order = zencode_order(f);
     t->keep = 0;
 }
@@ -293,8 +293,8 @@ void zoffload_renumber(struct zfile *f)
 void zoffload_forget(struct zfile *f)
 {
     struct zoffload_write *t = &f->offload_write;
-    while (t->placed + t->keep < t->count)
-        take_out(t, t->placed);
+    while (t->assigned + t->keep < t->count)
+        take_out(t, t->assigned);
 }
 
 /* ---- in the file ---- */
@@ -364,7 +364,7 @@ int zoffload_land(struct zfile *f, size_t most)
 {
     int rc = MPI_SUCCESS;
     double start = zmpi_seconds();
-    for (; most > 0 && f->offload_write.placed > 0; most--) {
+    for (; most > 0 && f->offload_write.assigned > 0; most--) {
         int one = land_first(f);
         rc = rc ? rc : one;
     }

@@ -12,13 +12,13 @@ struct zoffload_write {
     bool off; /* something failed: not with this file any more */
     /* The same on all ranks: rounds of collective calls so far, the last ones that have no place.
      */
-    uint64_t round, unplaced;
-    char *path;                     /* of the file, without links */
-    struct zoffloaded *entry;       /* in the order in which they were handed over */
-    size_t placed, count, capacity; /* the first ones have their places */
-    size_t keep;                    /* so many of the last ones get no place this time */
-    uint64_t bytes;                 /* of their data */
-    uint64_t written;               /* by the device */
+    uint64_t round, unassigned;
+    char *path;                       /* of the file, without links */
+    struct zoffloaded *entry;         /* in the order in which they were handed over */
+    size_t assigned, count, capacity; /* the first ones have their places */
+    size_t keep;                      /* so many of the last ones get no place this time */
+    uint64_t bytes;                   /* of their data */
+    uint64_t written;                 /* by the device */
 };
 
 /* Hand a piece over; false: it is to be encoded here. *rc: an error of earlier ones. */

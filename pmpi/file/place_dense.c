@@ -14,8 +14,8 @@
 int zplace_own(struct zfile *f)
 {
     int offloaded = zoffload_slab(f, SIZE_MAX), landed = zoffload_land(f, SIZE_MAX);
-    int placed = zplace_slab(f), late = zbackground_wait(f);
-    return offloaded ? offloaded : landed ? landed : placed ? placed : late;
+    int assigned = zplace_slab(f), late = zbackground_wait(f);
+    return offloaded ? offloaded : landed ? landed : assigned ? assigned : late;
 }
 
 /* Where everything written so far ends, on all ranks. */
@@ -93,7 +93,7 @@ static uint64_t space(struct zfile *f)
     const bool again = o->count > 0 && o->record[0].extent.bytes > 0 &&
                        o->record[0].extent.hi <= f->container.logical_size;
     if (f->reuse.spaced || !again || !f->session.counted || f->session.shared || !f->options.trim ||
-        f->reuse.gaps || f->reuse.placed || live < SPACED_LEAST)
+        f->reuse.gaps || f->reuse.filled || live < SPACED_LEAST)
         return 0;
     f->reuse.spaced = true;
     return zmpi_pad8(live / 10);

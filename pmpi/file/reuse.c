@@ -117,7 +117,7 @@ bool zreuse_take_at(struct zfile *f, uint64_t base, uint64_t size)
         u->top -= size;
     gap->offset += at_begin ? size : 0;
     gap->length -= size;
-    u->placed += size;
+    u->filled += size;
     return true;
 }
 

@@ -393,8 +393,8 @@ int zsession_leave(struct zfile *f, bool empty, int (*write_index)(struct zfile 
         if (locked)
             unlock_log(f);
     }
-    int worst = rc, told = PMPI_Bcast(&worst, 1, MPI_INT, 0, f->comm);
-    return told ? told : worst;
+    int worst = rc, sent = PMPI_Bcast(&worst, 1, MPI_INT, 0, f->comm);
+    return sent ? sent : worst;
 }
 
 int zsession_lock(struct zfile *f)

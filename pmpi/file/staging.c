@@ -57,12 +57,12 @@ static bool batch_reserve_patches(struct zbatch *b, size_t more)
 {
     if (b->count + more <= b->patch_capacity)
         return true;
-    size_t room = 2 * (b->count + more);
-    struct zpatch *grown = realloc(b->patch, room * sizeof *grown);
+    size_t capacity = 2 * (b->count + more);
+    struct zpatch *grown = realloc(b->patch, capacity * sizeof *grown);
     if (!grown)
         return false;
     b->patch = grown;
-    b->patch_capacity = room;
+    b->patch_capacity = capacity;
     return true;
 }
 
@@ -238,8 +238,8 @@ int zstage_flush(struct zfile *f)
             continue;
         if (f->outbox.used + zencode_capacity(f->batch[i].used, f->batch[i].count) >
             zplace_slot_size(f)) {
-            int placed = zplace_slab(f);
-            rc = rc ? rc : placed;
+            int assigned = zplace_slab(f);
+            rc = rc ? rc : assigned;
         }
         int flushed = flush_batch(f, &f->batch[i]);
         rc = rc ? rc : flushed;

@@ -105,7 +105,7 @@ struct zreuse {
                         collective points */
     bool spaced;     /* space was left for data that become larger */
     bool begun;      /* the header has no index (any rank may have seen to that) */
-    uint64_t placed; /* there by this rank, since gaps were last looked for */
+    uint64_t filled; /* there by this rank, since gaps were last looked for */
     uint64_t alone, together; /* bytes that this rank has placed anywhere, since then */
 };
 
@@ -162,15 +162,15 @@ struct zdata {
     struct zmpi_order order;        /* of the floats written last, if they were few */
     struct zmpi_shape_known shapes; /* of calls that nothing else tells the shape of */
     struct zmpi_components_known components;
-    bool shape_told;      /* that the shape that was set is not that of a call */
-    bool components_told; /* that a call has not the number that was set */
-    bool cut_told;        /* that a call has several variables and stays one array */
-    unsigned cut_calls;   /* so many were looked at for that */
-    bool looks_told;      /* that data are not what their datatype says */
-    bool mistyped;        /* floats are in the other byte order, or no floats: kept exactly */
-    bool stays_mistyped;  /* and so is all that comes; one value alone may look like that */
-    const char *format;   /* of another library, as the file's first bytes say; NULL: none is known.
-                             All is exact then, and the file plain when it is closed (plain.c) */
+    bool shape_warned;      /* that the shape that was set is not that of a call */
+    bool components_warned; /* that a call has not the number that was set */
+    bool cut_warned;        /* that a call has several variables and stays one array */
+    unsigned cut_calls;     /* so many were looked at for that */
+    bool looks_warned;      /* that data are not what their datatype says */
+    bool mistyped;          /* floats are in the other byte order, or no floats: kept exactly */
+    bool stays_mistyped;    /* and so is all that comes; one value alone may look like that */
+    const char *format; /* of another library, as the file's first bytes say; NULL: none is known.
+                           All is exact then, and the file plain when it is closed (decompress.c) */
 };
 
 /* calls/shared.c: where the shared file pointer is kept. */
@@ -225,7 +225,7 @@ struct zfile {
     uint64_t size_before; /* logical size at open */
     struct zdurable durable;
     struct zreplace *replace; /* the plain file that it will replace (close/replace.c), or NULL */
-    bool plain;               /* given back at close (plain.c) */
+    bool plain;               /* given back at close (decompress.c) */
     int reported;             /* class of the last failure of the system that was told of */
 
     struct zlog log;

@@ -92,15 +92,15 @@ void zhdf5_filter_set_range(const struct zmpi_range *range)
  */
 static void show_folder(const struct zhdf5 *h)
 {
-    static const struct zhdf5 *told[16];
+    static const struct zhdf5 *warned[16];
     static size_t count;
     unsigned allowed = 0;
     pthread_mutex_lock(&lock);
-    bool first = count < sizeof told / sizeof *told;
+    bool first = count < sizeof warned / sizeof *warned;
     for (size_t i = 0; i < count; i++)
-        first = first && told[i] != h;
+        first = first && warned[i] != h;
     if (first)
-        told[count++] = h;
+        warned[count++] = h;
     pthread_mutex_unlock(&lock);
     if (first && folder[0] && h->H5PLprepend && h->H5PLget_loading_state(&allowed) >= 0 &&
         allowed & ZH5PL_FILTERS)

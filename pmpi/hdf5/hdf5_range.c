@@ -134,8 +134,8 @@ void zhdf5_range_begin(const struct zhdf5 *h, const struct zhdf5_transfer *t, hi
  * is. */
 static void tell(const struct zhdf5_dataset *d)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
-    if (atomic_flag_test_and_set(&told))
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&warned))
         return;
     zmpi_log(ZMPI_LOG_ERROR,
              "dataset %s: H5Dwrite failed: parallel HDF5 writes datasets with a filter "

@@ -10,58 +10,60 @@
 #include "hdf5/hdf5_rule.h"
 #include "hdf5/hdf5_selection.h"
 
-struct told {
+struct buffers {
     struct zknown_list list;
     struct zknown one, *many;
 };
 
-static void tell_one(struct told *told, const struct zhdf5 *h, const struct zhdf5_transfer *t)
+static void buffers_begin_one(struct buffers *buffers, const struct zhdf5 *h,
+                              const struct zhdf5_transfer *t)
 {
     struct zhdf5_dataset d;
     const bool found = zhdf5_is_wanted() && zhdf5_dataset_find(h, t->dataset, &d);
-    told->many = NULL;
-    told->list = (struct zknown_list){.known = &told->one};
+    buffers->many = NULL;
+    buffers->list = (struct zknown_list){.known = &buffers->one};
     if (found) {
-        told->list.rule = d.rule;
-        told->list.small = d.small;
-        told->list.count = zhdf5_select(h, t, &d, &told->one);
+        buffers->list.rule = d.rule;
+        buffers->list.small = d.small;
+        buffers->list.count = zhdf5_select(h, t, &d, &buffers->one);
     }
-    zknown_begin(&told->list);
+    zknown_begin(&buffers->list);
 }
 
-static void tell_many(struct told *told, const struct zhdf5 *h, size_t count, const hid_t *dataset,
-                      const hid_t *type, const hid_t *memory, const hid_t *file, const void **buf)
+static void buffers_begin_many(struct buffers *buffers, const struct zhdf5 *h, size_t count,
+                               const hid_t *dataset, const hid_t *type, const hid_t *memory,
+                               const hid_t *file, const void **buf)
 {
     const bool given = dataset && type && memory && file && buf && count;
-    struct zknown_rule *const rule = &told->list.rule;
-    told->many = zhdf5_is_wanted() && given ? calloc(count, sizeof *told->many) : NULL;
-    told->list = (struct zknown_list){.known = told->many};
-    for (size_t i = 0; told->many && i < count; i++) {
+    struct zknown_rule *const rule = &buffers->list.rule;
+    buffers->many = zhdf5_is_wanted() && given ? calloc(count, sizeof *buffers->many) : NULL;
+    buffers->list = (struct zknown_list){.known = buffers->many};
+    for (size_t i = 0; buffers->many && i < count; i++) {
         const struct zhdf5_transfer t = {dataset[i], type[i], memory[i], file[i], buf[i]};
         struct zhdf5_dataset d = {.rule = {0}};
         const bool found = zhdf5_dataset_find(h, dataset[i], &d);
         if (found && d.small)
             zhdf5_dataset_small(h, dataset[i], &d);
         if (found)
-            told->list.count += zhdf5_select(h, &t, &d, &told->many[told->list.count]);
+            buffers->list.count += zhdf5_select(h, &t, &d, &buffers->many[buffers->list.count]);
         if (i == 0)
             *rule = d.rule;
         else
             zhdf5_rule_merge(rule, &d.rule);
     }
-    zknown_begin(&told->list);
+    zknown_begin(&buffers->list);
 }
 
-static void tell_no_more(struct told *told)
+static void buffers_end(struct buffers *buffers)
 {
-    zknown_end(&told->list);
-    free(told->many);
+    zknown_end(&buffers->list);
+    free(buffers->many);
 }
 
 ZHDF5_SHOWN herr_t H5Dwrite(hid_t dataset, hid_t type, hid_t memory, hid_t file, hid_t how,
                             const void *buf)
 {
-    struct told told;
+    struct buffers buffers;
     const struct zhdf5_transfer t = {dataset, type, memory, file, buf};
     ZHDF5_BEHIND(h, H5Dwrite)
     const bool filters = zhdf5_filter_is_used(), known = zhdf5_is_wanted();
@@ -70,10 +72,10 @@ ZHDF5_SHOWN herr_t H5Dwrite(hid_t dataset, hid_t type, hid_t memory, hid_t file,
     if (filters)
         zhdf5_range_begin(h, &t, how);
     if (known)
-        tell_one(&told, h, &t);
+        buffers_begin_one(&buffers, h, &t);
     const herr_t rc = h->H5Dwrite(dataset, type, memory, file, how, buf);
     if (known)
-        tell_no_more(&told);
+        buffers_end(&buffers);
     if (filters)
         zhdf5_range_end(h, dataset, rc);
     return rc;
@@ -83,23 +85,23 @@ ZHDF5_SHOWN herr_t H5Dwrite_async(const char *from, const char *function, unsign
                                   hid_t dataset, hid_t type, hid_t memory, hid_t file, hid_t how,
                                   const void *buf, hid_t events)
 {
-    struct told told;
+    struct buffers buffers;
     ZHDF5_BEHIND(h, H5Dwrite_async)
-    tell_one(&told, h, &(struct zhdf5_transfer){dataset, type, memory, file, buf});
+    buffers_begin_one(&buffers, h, &(struct zhdf5_transfer){dataset, type, memory, file, buf});
     const herr_t rc =
         h->H5Dwrite_async(from, function, line, dataset, type, memory, file, how, buf, events);
-    tell_no_more(&told);
+    buffers_end(&buffers);
     return rc;
 }
 
 ZHDF5_SHOWN herr_t H5Dwrite_multi(size_t count, hid_t *dataset, hid_t *type, hid_t *memory,
                                   hid_t *file, hid_t how, const void **buf)
 {
-    struct told told;
+    struct buffers buffers;
     ZHDF5_BEHIND(h, H5Dwrite_multi)
-    tell_many(&told, h, count, dataset, type, memory, file, buf);
+    buffers_begin_many(&buffers, h, count, dataset, type, memory, file, buf);
     const herr_t rc = h->H5Dwrite_multi(count, dataset, type, memory, file, how, buf);
-    tell_no_more(&told);
+    buffers_end(&buffers);
     return rc;
 }
 
@@ -107,11 +109,11 @@ ZHDF5_SHOWN herr_t H5Dwrite_multi_async(const char *from, const char *function, 
                                         size_t count, hid_t *dataset, hid_t *type, hid_t *memory,
                                         hid_t *file, hid_t how, const void **buf, hid_t events)
 {
-    struct told told;
+    struct buffers buffers;
     ZHDF5_BEHIND(h, H5Dwrite_multi_async)
-    tell_many(&told, h, count, dataset, type, memory, file, buf);
+    buffers_begin_many(&buffers, h, count, dataset, type, memory, file, buf);
     const herr_t rc = h->H5Dwrite_multi_async(from, function, line, count, dataset, type, memory,
                                               file, how, buf, events);
-    tell_no_more(&told);
+    buffers_end(&buffers);
     return rc;
 }

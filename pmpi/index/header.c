@@ -67,8 +67,8 @@ int zheader_rename(struct zfile *f)
         if (rc)
             memcpy(h->id, old.id, sizeof h->id);
     }
-    int told = PMPI_Bcast(h->id, (int)sizeof h->id, MPI_BYTE, 0, f->comm);
-    rc = rc ? rc : told;
+    int sent = PMPI_Bcast(h->id, (int)sizeof h->id, MPI_BYTE, 0, f->comm);
+    rc = rc ? rc : sent;
     return agree(f, rc);
 }
 

@@ -46,7 +46,7 @@ struct pmix_value {
     union {
         bool flag;
         int integer;
-        unsigned char room[64];
+        unsigned char space[64];
         void *aligned;
     } data;
 };

@@ -58,8 +58,8 @@ const struct zmpi_options *zruntime_options(void)
  */
 static int find_share(MPI_Comm node)
 {
-    unsigned room = (unsigned)zmpi_cpus_room(), most = 0;
-    if (PMPI_Allreduce(&room, &most, 1, MPI_UNSIGNED, MPI_MAX, node) || most == 0)
+    unsigned cpus = (unsigned)zmpi_cpus_end(), most = 0;
+    if (PMPI_Allreduce(&cpus, &most, 1, MPI_UNSIGNED, MPI_MAX, node) || most == 0)
         return 1;
     int *users = calloc(2 * (size_t)most, sizeof *users); /* of each CPU, then this rank alone */
     if (!zruntime_all(node, users != NULL)) {

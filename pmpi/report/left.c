@@ -21,11 +21,11 @@ static const char *const reason[] = {
          "a run compresses it"),
     [ZLEFT_AS_OTHERS] = "like others of this run, which saved too little and were made plain",
     [ZLEFT_FILTERED] = "HDF5's own: new datasets with a bound go through zmpi's filter",
-    [ZLEFT_OPEN_ELSEWHERE] = "also open by other means than MPI-IO"};
+    [ZLEFT_OPEN_OTHERWISE] = "also open by other means than MPI-IO"};
 static const char *const word[] = {
     [ZLEFT_NOT_SELECTED] = "not selected", [ZLEFT_NO_BOUND] = "no bound",
     [ZLEFT_THERE] = "there already",       [ZLEFT_AS_OTHERS] = "like others",
-    [ZLEFT_FILTERED] = "filter",           [ZLEFT_OPEN_ELSEWHERE] = "open elsewhere"};
+    [ZLEFT_FILTERED] = "filter",           [ZLEFT_OPEN_OTHERWISE] = "open elsewhere"};
 
 static bool is_kept(const struct left *l)
 {

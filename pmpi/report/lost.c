@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Less than this is no news: a field may be at rest somewhere. */
-#define SHARE_TOLD 0.1
+#define SHARE_REPORTED 0.1
 
 /* As one number, of which the smallest of all ranks is told. */
 #define NO_CALL 1e300
@@ -46,7 +46,7 @@ int zreport_lost(const struct zfile *f, double *flat)
     if (key < NO_CALL)
         tell_of_identifiers(f, key);
     *flat = sums[1] > 0 ? sums[0] / sums[1] : 0;
-    if (*flat >= SHARE_TOLD)
+    if (*flat >= SHARE_REPORTED)
         zmpi_log(
             ZMPI_LOG_WARN,
             "%s: %.0f %% of the values that are not exact lie in chunks that vary by less than "

@@ -24,7 +24,7 @@ enum { KEPT_MOST = 4096, ROWS_MOST = 16384, CALLS_MOST = 1 << 20, ALL_CALLS_MOST
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries; /* of the files whose first rank this process was */
-static size_t entries_count, entries_room;
+static size_t entries_count, entries_capacity;
 static struct more others;
 static char *calls; /* text of the entries' write calls, in their order */
 static size_t calls_size;
@@ -46,15 +46,15 @@ static size_t keep_calls(const char *text, size_t size)
 static void keep(struct entry *e, const char *text, size_t size)
 {
     pthread_mutex_lock(&lock);
-    if (entries_count == entries_room && entries_room < KEPT_MOST) {
-        size_t room = entries_room ? 2 * entries_room : 16;
-        struct entry *grown = realloc(entries, room * sizeof *grown);
+    if (entries_count == entries_capacity && entries_capacity < KEPT_MOST) {
+        size_t capacity = entries_capacity ? 2 * entries_capacity : 16;
+        struct entry *grown = realloc(entries, capacity * sizeof *grown);
         if (grown) {
             entries = grown;
-            entries_room = room;
+            entries_capacity = capacity;
         }
     }
-    if (entries_count < entries_room) {
+    if (entries_count < entries_capacity) {
         e->calls = size ? keep_calls(text, size) : 0;
         entries[entries_count++] = *e;
     } else

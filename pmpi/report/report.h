@@ -9,9 +9,9 @@ enum zleft {
     ZLEFT_NOT_SELECTED,
     ZLEFT_NO_BOUND,
     ZLEFT_THERE,          /* it has data */
-    ZLEFT_AS_OTHERS,      /* plain.h: zplain_is_known */
+    ZLEFT_AS_OTHERS,      /* decompress.h: zdecompress_is_known */
     ZLEFT_FILTERED,       /* ZMPI_HDF5=filter */
-    ZLEFT_OPEN_ELSEWHERE, /* by other means than MPI-IO */
+    ZLEFT_OPEN_OTHERWISE, /* by other means than MPI-IO */
     ZLEFTS
 };
 /* A file that stays as it is, told by the first of its ranks. (left.c) */

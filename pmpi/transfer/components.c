@@ -29,18 +29,18 @@ static bool has_whole_points(const struct zplan *p, int n)
 }
 
 /* What the program or the user says, if it can be so. */
-static int told(struct zfile *f, const struct zplan *p, size_t count)
+static int given_components(struct zfile *f, const struct zplan *p, size_t count)
 {
     const int n = f->options.components;
     const size_t parts = (size_t)abs(n);
     if (count % parts == 0 && (n < 0 || has_whole_points(p, n)))
         return n;
-    if (f->rank == 0 && !f->data.components_told && count > (size_t)f->options.exact_below)
+    if (f->rank == 0 && !f->data.components_warned && count > (size_t)f->options.exact_below)
         zmpi_log(ZMPI_LOG_WARN,
                  "%s: a call of %zu values has no %zu components, or its view cuts through points: "
                  "it stays one array (zmpi_components, ZMPI_COMPONENTS)",
                  f->path, count, parts);
-    f->data.components_told |= count > (size_t)f->options.exact_below;
+    f->data.components_warned |= count > (size_t)f->options.exact_below;
     return 1;
 }
 
@@ -63,7 +63,7 @@ static int of_datatype(const struct zfile *f, const struct zplan *p, size_t coun
 {
     int n = zextents_components(&f->view.file.extents);
     if (n == 1 || !view_tells(f, p, n))
-        n = p->memory.told ? 1 : zextents_components(&p->memory.extents);
+        n = p->memory.known ? 1 : zextents_components(&p->memory.extents);
     const size_t parts = (size_t)abs(n);
     if (n == 1 || count % parts || count / parts < ZMPI_COMPONENTS_LEAST)
         return 1;
@@ -75,10 +75,10 @@ static int of_datatype(const struct zfile *f, const struct zplan *p, size_t coun
 static void say_cut(struct zfile *f, int n)
 {
     const enum zmpi_mode mode = zfile_bound(f, ZMPI_F64).mode;
-    if (n < 2 || f->rank || f->data.cut_told || mode == ZMPI_ABS || mode == ZMPI_PW_REL ||
+    if (n < 2 || f->rank || f->data.cut_warned || mode == ZMPI_ABS || mode == ZMPI_PW_REL ||
         mode == ZMPI_LOSSLESS)
         return;
-    f->data.cut_told = true;
+    f->data.cut_warned = true;
     zmpi_log(
         ZMPI_LOG_WARN,
         "%s: data of a call look like %d variables that take turns, but not in whole points on "
@@ -91,7 +91,7 @@ static void say_cut(struct zfile *f, int n)
 static bool may_be_cut(struct zfile *f, size_t count)
 {
     enum { LOOKED = 4 };
-    return !f->rank && !f->data.cut_told && count > (size_t)f->options.exact_below &&
+    return !f->rank && !f->data.cut_warned && count > (size_t)f->options.exact_below &&
            f->data.cut_calls++ < LOOKED;
 }
 
@@ -109,7 +109,7 @@ int zcomponents_look(struct zfile *f, const struct zplan *p)
         f->session.atomic || !f->view.increasing || m->bytes % width || mode == ZMPI_LOSSLESS)
         return 1;
     if (f->options.components)
-        return told(f, p, count);
+        return given_components(f, p, count);
     int n = of_datatype(f, p, count);
     if (n != 1)
         return n;

@@ -49,8 +49,8 @@ static int read_bytes(struct zfile *f, uint64_t position, uint64_t bytes,
 static int flush_own(struct zfile *f, bool to_device)
 {
     int rc = zstage_is_exact(f) && !to_device ? MPI_SUCCESS : zstage_flush(f);
-    int placed = zplace_own(f);
-    return rc ? rc : placed;
+    int assigned = zplace_own(f);
+    return rc ? rc : assigned;
 }
 
 /* How much of `bytes` there is from `position` on. */
@@ -137,6 +137,6 @@ int zread_request(struct zfile *f, const struct zrequest *r, uint64_t *done)
  * that without a sync. */
 int zread_collective(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
-    int told = zflush_independent(f), rc = zread_request(f, r, done);
-    return told ? told : rc;
+    int flushed = zflush_independent(f), rc = zread_request(f, r, done);
+    return flushed ? flushed : rc;
 }

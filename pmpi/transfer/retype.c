@@ -100,7 +100,7 @@ static double coded_part(const struct zfile *f, struct elements e, const struct 
 static void look(struct zfile *f, const struct zmemory *m)
 {
     struct zstats *s = &f->stats;
-    if (m->element != ZMPI_BYTES || m->told || m->bytes < LOOK_LEAST || f->hdf5)
+    if (m->element != ZMPI_BYTES || m->known || m->bytes < LOOK_LEAST || f->hdf5)
         return;
     const uint64_t call = s->looks++;
     if (call >= LOOKS && call % EACH)
@@ -141,7 +141,7 @@ static bool is_cut_between(const struct zfile *f, const struct zplan *p, size_t 
 static bool repeats(const struct zmemory *m)
 {
     const size_t width = sizeof(uint64_t);
-    return m->element == ZMPI_BYTES && !m->told && m->bytes > width && m->bytes % width == 0 &&
+    return m->element == ZMPI_BYTES && !m->known && m->bytes > width && m->bytes % width == 0 &&
            memcmp(m->data, m->data + width, m->bytes - width) == 0;
 }
 
@@ -157,7 +157,7 @@ void zretype(struct zfile *f, struct zplan *p)
     }
     const int asked = f->options.element_type;
     const bool typed = m->element == ZMPI_F32 || m->element == ZMPI_F64;
-    if (m->bytes == 0 || m->holder || m->told || f->data.stays_mistyped || f->data.format ||
+    if (m->bytes == 0 || m->holder || m->known || f->data.stays_mistyped || f->data.format ||
         !f->options.bound_set || f->options.bound.mode == ZMPI_LOSSLESS)
         return;
     if (asked == ZMPI_ELEMENTS_DATATYPE) {

@@ -13,7 +13,7 @@
 #define COLLECTIVE_PIECE ((uint64_t)16 << 20)
 
 /* Rounds of a call that a device may have without their having a place. */
-#define MOST_UNPLACED 3
+#define MOST_UNASSIGNED 3
 
 /* ---- independent ---- */
 
@@ -22,7 +22,8 @@
 static bool outbox_is_full(const struct zfile *f, const struct zplan *p, bool nonblocking)
 {
     const uint64_t slot = zplace_slot_size(f);
-    return (!nonblocking && f->outbox.used >= slot / 8) || f->outbox.used + zplan_room(p) > slot;
+    return (!nonblocking && f->outbox.used >= slot / 8) ||
+           f->outbox.used + zplan_capacity(p) > slot;
 }
 
 /* A large write of one rank: coded at once, piece by piece. */
@@ -53,8 +54,8 @@ static int write_atomic(struct zfile *f, struct zplan *p, const struct zmpi_rang
     if (rc)
         return rc;
     rc = write_pieces(f, p, range);
-    int placed = zplace_slab(f);
-    return zsession_atomic_end(f, rc ? rc : placed);
+    int assigned = zplace_slab(f);
+    return zsession_atomic_end(f, rc ? rc : assigned);
 }
 
 static enum zexact_why why_exact(const struct zfile *f, const struct zplan *p)
@@ -226,8 +227,9 @@ static int write_staged(struct zfile *f, struct zplan *p, const struct zmpi_rang
     if (p->memory.bytes)
         rc = zstage_write(f, &p->memory, p->shape, p->run, p->runs, range, !p->small);
     uint64_t mine = zfile_size(f);
-    int told = PMPI_Allreduce(&mine, &f->container.logical_size, 1, MPI_UINT64_T, MPI_MAX, f->comm);
-    return rc ? rc : told;
+    int reduced =
+        PMPI_Allreduce(&mine, &f->container.logical_size, 1, MPI_UINT64_T, MPI_MAX, f->comm);
+    return rc ? rc : reduced;
 }
 
 /* As long as the only round misses the ratio it is coded again, by all ranks alike. */
@@ -256,16 +258,16 @@ static int correct_round(struct zfile *f, struct zplan *p, const struct zmpi_ran
 static int write_rounds(struct zfile *f, struct zplan *p, const struct together *t)
 {
     uint64_t at = 0;
-    int placed_rounds = zflush_rounds(f, 0), rc = zstage_flush(f);
-    rc = placed_rounds ? placed_rounds : rc;
+    int assigned_rounds = zflush_rounds(f, 0), rc = zstage_flush(f);
+    rc = assigned_rounds ? assigned_rounds : rc;
     for (uint64_t k = 0; k < t->rounds || k == 0; k++) {
         int step = at < p->memory.bytes ? zplan_encode_next(f, p, &at, &t->range) : MPI_SUCCESS;
         if (t->rounds == 1 && p->searched && !p->components) {
             int corrected = correct_round(f, p, &t->range, at > 0 && !step);
             step = step ? step : corrected;
         }
-        int placed = zplace_dense(f, k + 1 < t->rounds);
-        rc = rc ? rc : step ? step : placed;
+        int assigned = zplace_dense(f, k + 1 < t->rounds);
+        rc = rc ? rc : step ? step : assigned;
     }
     int shared = zflush_share(f);
     return rc ? rc : shared;
@@ -277,27 +279,27 @@ static int write_rounds(struct zfile *f, struct zplan *p, const struct together 
 static int offload_rounds(struct zfile *f, struct zplan *p, const struct together *t)
 {
     uint64_t at = 0;
-    int rc = MPI_SUCCESS, placed = MPI_SUCCESS;
+    int rc = MPI_SUCCESS, assigned = MPI_SUCCESS;
     for (uint64_t k = 0; k < t->rounds || k == 0; k++) {
         f->offload_write.round++;
-        f->offload_write.unplaced++;
+        f->offload_write.unassigned++;
         int step = k == 0 ? zstage_flush(f) : MPI_SUCCESS;
         if (at < p->memory.bytes && !step)
             step = zplan_encode_next(f, p, &at, &t->range);
-        placed = zflush_rounds(f, k + 1 < MOST_UNPLACED ? k + 1 : MOST_UNPLACED);
-        rc = rc ? rc : step ? step : placed;
+        assigned = zflush_rounds(f, k + 1 < MOST_UNASSIGNED ? k + 1 : MOST_UNASSIGNED);
+        rc = rc ? rc : step ? step : assigned;
     }
-    placed = MPI_SUCCESS;
+    assigned = MPI_SUCCESS;
     if (zfile_may_read(f)) {
-        int placed_rounds = zflush_rounds(f, 1);
-        f->offload_write.unplaced = 0;
-        placed = zplace_dense(f, false);
-        placed = placed_rounds ? placed_rounds : placed;
+        int assigned_rounds = zflush_rounds(f, 1);
+        f->offload_write.unassigned = 0;
+        assigned = zplace_dense(f, false);
+        assigned = assigned_rounds ? assigned_rounds : assigned;
     } else {
-        placed = zflush_outbox(f);
+        assigned = zflush_outbox(f);
     }
     int shared = zflush_share(f);
-    return rc ? rc : placed ? placed : shared;
+    return rc ? rc : assigned ? assigned : shared;
 }
 
 static int write_together(struct zfile *f, struct zplan *p, const struct together *t)

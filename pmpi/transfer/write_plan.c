@@ -3,7 +3,7 @@
 #include "transfer/retype.h"
 #include "transfer/transfer.h"
 #include "transfer/write_plan.h"
-#include "close/plain.h"
+#include "close/decompress.h"
 #include "judge/element_type.h"
 #include "mpi/runtime.h"
 
@@ -32,9 +32,9 @@ static enum zmpi_status plan_runs(const struct zfile *f, struct zplan *p)
 /* What a call's floats are in truth: once for a file, by each rank whose samples tell that. */
 static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks looks)
 {
-    if (f->data.looks_told)
+    if (f->data.looks_warned)
         return;
-    f->data.looks_told = true;
+    f->data.looks_warned = true;
     zmpi_log(ZMPI_LOG_WARN,
              "%s: written as MPI_%s, a call's data look like %s: such calls are stored exactly "
              "(ZMPI_ELEMENT_TYPE, their own datatype or the bound lossless says what they are)",
@@ -45,12 +45,12 @@ static void tell_of_looks(struct zfile *f, enum zmpi_type type, enum zmpi_looks 
  * is: then the next one is of another array. */
 static void look_at_order(struct zfile *f, const struct zmemory *m, size_t count)
 {
-    if (f->data.order.values >= ZMPI_ORDER_ENOUGH || m->told)
+    if (f->data.order.values >= ZMPI_ORDER_ENOUGH || m->known)
         f->data.order = (struct zmpi_order){0};
     zmpi_order_look(&f->data.order, m->element, m->data, count);
     f->data.mistyped =
         zmpi_order_is_other(&f->data.order) || zmpi_order_has_integers(&f->data.order);
-    f->data.stays_mistyped = !m->told && f->options.element_type == ZMPI_ELEMENTS_DATATYPE &&
+    f->data.stays_mistyped = !m->known && f->options.element_type == ZMPI_ELEMENTS_DATATYPE &&
                              zmpi_order_is_sure(&f->data.order);
 }
 
@@ -67,7 +67,7 @@ static void plan_order(struct zfile *f, const struct zplan *p)
         return;
     const size_t count = m->bytes / zmpi_type_size(m->element);
     const enum zmpi_looks looks =
-        m->told ? ZMPI_LOOKS_RIGHT : zmpi_looks_like(m->element, m->data, count);
+        m->known ? ZMPI_LOOKS_RIGHT : zmpi_looks_like(m->element, m->data, count);
     if (!m->holder && looks != ZMPI_LOOKS_TEXT)
         look_at_order(f, m, count);
     if (!f->data.mistyped && looks != ZMPI_LOOKS_RIGHT) {
@@ -98,7 +98,7 @@ int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct 
                    : zfile_raise_status(f, status, "writing");
     }
     if (p->runs && !p->memory.holder)
-        zplain_look(f, p->run, p->memory.data);
+        zdecompress_look(f, p->run, p->memory.data);
     zretype(f, p);
     plan_order(f, p);
     zplan_find_shape(f, p);
@@ -106,7 +106,7 @@ int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct 
     return MPI_SUCCESS;
 }
 
-size_t zplan_room(const struct zplan *p)
+size_t zplan_capacity(const struct zplan *p)
 {
     if (p->components <= 0)
         return zencode_capacity(p->components ? p->most : p->piece, p->most_runs);

@@ -45,7 +45,7 @@ void zplan_free(struct zplan *p); /* then it covers nothing */
 int zplan_failed(struct zfile *f, struct zplan *p, enum zmpi_status status, const char *what);
 
 /* Bytes that the records of a piece may take in the outbox. */
-size_t zplan_room(const struct zplan *p);
+size_t zplan_capacity(const struct zplan *p);
 
 /* Bytes of the piece that begins at `begin`, which is below the end. */
 uint64_t zplan_cut(const struct zfile *f, const struct zplan *p, uint64_t begin);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool holds(const size_t shape[3], size_t count)
+static bool is_shape_of(const size_t shape[3], size_t count)
 {
     struct zmpi_array a = {ZMPI_BYTES, {shape[0], shape[1], shape[2]}};
     size_t n;
@@ -47,10 +47,10 @@ static void tell_of_shape(struct zfile *f, const struct zplan *p)
 {
     const size_t *s = f->options.shape;
     const uint64_t floats = zplan_floats(p);
-    if (s[0] == 0 || f->data.shape_told || f->rank != 0 ||
+    if (s[0] == 0 || f->data.shape_warned || f->rank != 0 ||
         floats <= (uint64_t)f->options.exact_below)
         return;
-    f->data.shape_told = true;
+    f->data.shape_warned = true;
     zmpi_log(
         ZMPI_LOG_WARN,
         "%s: shape %zux%zux%zu (zmpi_shape, ZMPI_SHAPE) does not fit a call of %llu values and is "
@@ -90,21 +90,21 @@ void zplan_shape_of_data(struct zfile *f, struct zplan *p, const void *data, siz
 void zplan_find_shape(struct zfile *f, struct zplan *p)
 {
     size_t width = zmpi_type_size(p->memory.element), count = p->memory.bytes / width;
-    if (holds(f->options.shape, count)) {
+    if (is_shape_of(f->options.shape, count)) {
         memcpy(p->shape, f->options.shape, sizeof p->shape);
         p->shape_from = ZSHAPE_SET;
         return;
     }
     tell_of_shape(f, p);
     p->shape_from = ZSHAPE_VIEW;
-    if (shape_of_view(&f->view, p, p->shape) && holds(p->shape, count))
+    if (shape_of_view(&f->view, p, p->shape) && is_shape_of(p->shape, count))
         return;
     memcpy(p->shape, p->memory.shape, sizeof p->shape);
     p->shape_from = ZSHAPE_DATATYPE;
-    if (p->shape[1] > 1 && holds(p->shape, count))
+    if (p->shape[1] > 1 && is_shape_of(p->shape, count))
         return;
     p->shape_from = ZSHAPE_RUNS;
-    if (shape_of_extent(&p->extent, width, p->shape) && holds(p->shape, count))
+    if (shape_of_extent(&p->extent, width, p->shape) && is_shape_of(p->shape, count))
         return;
     p->shape_from = ZSHAPE_NONE;
     p->shape[0] = p->shape[1] = 1;

@@ -95,8 +95,8 @@ static void client_size(struct bench_client *c, int size, struct shared *s, stru
     const struct zmpi_array a = array_of(set.bytes[size]);
     struct zmpi_bound bound;
     c->bytes = set.bytes[size];
-    c->room = zmpi_compress_capacity(&a);
-    c->dst = calloc(1, ZMPI_RECORD_HEADER_BYTES + c->room + 8);
+    c->capacity = zmpi_compress_capacity(&a);
+    c->dst = calloc(1, ZMPI_RECORD_HEADER_BYTES + c->capacity + 8);
     c->at = 0;
     if (!c->dst || zmpi_bound_parse(set.bound, &bound) ||
         zmpi_job_make(&a, &bound, &set.range[size], &c->job))

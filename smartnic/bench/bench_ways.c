@@ -34,7 +34,7 @@ static uint64_t next_place(struct bench_client *c, size_t size,
     if (c->at < ZMPI_HEADER_BYTES || c->at + zmpi_record_size(&r) > c->end)
         c->at = ZMPI_HEADER_BYTES;
     r.offset = c->at;
-    c->end = ZMPI_HEADER_BYTES + RECORDS * (uint64_t)(c->room + ZMPI_RECORD_HEADER_BYTES);
+    c->end = ZMPI_HEADER_BYTES + RECORDS * (uint64_t)(c->capacity + ZMPI_RECORD_HEADER_BYTES);
     c->at += zmpi_record_size(&r);
     zmpi_record_encode(&r, c->id, NULL, head);
     return r.offset;
@@ -42,7 +42,7 @@ static uint64_t next_place(struct bench_client *c, size_t size,
 
 static bool compress(struct bench_client *c, const struct zmpi_device *device)
 {
-    return device->compress(&c->job, c->dst + ZMPI_RECORD_HEADER_BYTES, c->room, c->src,
+    return device->compress(&c->job, c->dst + ZMPI_RECORD_HEADER_BYTES, c->capacity, c->src,
                             &c->coded) == ZMPI_OK;
 }
 

@@ -13,8 +13,8 @@ struct bench_client {
     struct zmpi_job job;
     const void *src;
     size_t bytes;
-    unsigned char *dst; /* room for a stream, behind a record's head */
-    size_t room, coded; /* bytes of the last stream */
+    unsigned char *dst;     /* room for a stream, behind a record's head */
+    size_t capacity, coded; /* bytes of the last stream */
 
     int fd; /* a container of its own */
     char path[512];

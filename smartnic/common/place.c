@@ -30,10 +30,10 @@ static int digit(char c)
 }
 
 /* Bytes read, 0 if the text is anything else or longer. */
-static size_t from_hex(const char *text, unsigned char *dst, size_t room)
+static size_t from_hex(const char *text, unsigned char *dst, size_t capacity)
 {
     size_t n = strlen(text);
-    if (n % 2 || n / 2 > room)
+    if (n % 2 || n / 2 > capacity)
         return 0;
     for (size_t i = 0; i < n / 2; i++) {
         int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);

@@ -31,7 +31,7 @@ void nicd_request_give(struct nicd_request *r)
     struct nicd *s = r->server;
     nic_memory_close(&r->in_memory);
     nic_memory_close(&r->out_memory);
-    *(r->parked ? &s->parked : &s->used) -= r->holds;
+    *(r->parked ? &s->parked : &s->used) -= r->block_bytes;
     nicd_keep_the_rest(s);
     nic_block_give(&s->blocks, r->in);
     nic_block_give(&s->blocks, r->out);
@@ -75,7 +75,7 @@ void nicd_requests_forget(struct nicd_client *c)
         free(nicd_unqueue(c));
     for (struct nicd_request *r = c->server->all; r; r = next) {
         next = r->later;
-        if (r->client == c && r->held && !r->placed)
+        if (r->client == c && r->held && !r->has_place)
             nicd_request_end(r);
     }
 }

@@ -167,7 +167,7 @@ static int write_all(int fd, struct iovec *part, int n, off_t offset)
 static bool is_late(const struct nicd_request *r)
 {
     const double now = zmpi_seconds(), timeout = r->server->set.timeout;
-    return r->late || now - r->told > timeout || now - r->placed_at > NICD_PATIENCE * timeout;
+    return r->late || now - r->wait_sent > timeout || now - r->place_time > NICD_PATIENCE * timeout;
 }
 
 static int write_record(struct nicd_request *r)

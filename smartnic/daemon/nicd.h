@@ -56,14 +56,14 @@ struct nicd_request {
     struct nic_request m;
     struct nic_block *in, *out;
     struct nic_memory in_memory, out_memory;
-    size_t holds;        /* bytes of in and out */
-    struct nic_op op[2]; /* pieces under way */
-    unsigned flying;     /* so many */
-    int error;           /* of one of them */
-    size_t asked;        /* bytes that are here, there, or under way */
-    double moved;        /* last time that a piece arrived */
-    _Atomic double told; /* last time that the client was told to wait */
-    bool parked;         /* the client has stopped: what it holds is not counted any more */
+    size_t block_bytes;       /* bytes of in and out */
+    struct nic_op op[2];      /* pieces under way */
+    unsigned flying;          /* so many */
+    int error;                /* of one of them */
+    size_t asked;             /* bytes that are here, there, or under way */
+    double moved;             /* last time that a piece arrived */
+    _Atomic double wait_sent; /* last time that the client was told to wait */
+    bool parked;              /* the client has stopped: what it holds is not counted any more */
     struct nic_reply reply;
 
     /* Of one whose stream goes to a file: */
@@ -72,9 +72,9 @@ struct nicd_request {
     unsigned char *stream; /* malloc */
     size_t stream_size;
     bool held; /* the stream waits for its place, or has it: */
-    bool placed;
+    bool has_place;
     struct nic_place_at at;
-    double placed_at;
+    double place_time;
     atomic_bool late; /* the client will not have waited */
 };
 

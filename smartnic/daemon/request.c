@@ -26,7 +26,8 @@ void nicd_request_queue(struct nicd_client *c, uint64_t id, const struct nic_req
     struct nicd_request *r = calloc(1, sizeof *r);
     if (!r)
         return; /* the client will not wait for ever */
-    *r = (struct nicd_request){.server = s, .client = c, .id = id, .m = *m, .told = zmpi_seconds()};
+    *r = (struct nicd_request){
+        .server = s, .client = c, .id = id, .m = *m, .wait_sent = zmpi_seconds()};
     if (large || s->queued >= s->set.queue) {
         tell(r, &(struct nic_reply){.outcome = large ? NIC_TOO_LARGE : NIC_BUSY});
         free(r);
@@ -49,7 +50,7 @@ static void end_with(struct nicd_request *r, const struct nic_reply *reply)
 
 /* They are counted by themselves: whoever waits for memory would else wait for places that its own
  * rank must first help to find. */
-static void hold(struct nicd_request *r)
+static void wait_for_place(struct nicd_request *r)
 {
     struct nicd *s = r->server;
     if (s->held + r->stream_size > s->set.memory) {
@@ -65,7 +66,7 @@ static void hold(struct nicd_request *r)
 void nicd_request_place(struct nicd_client *c, uint64_t id, const struct nic_place_at *at)
 {
     struct nicd_request *r = c->server->all;
-    while (r && (r->client != c || r->id != id || !r->held || r->placed))
+    while (r && (r->client != c || r->id != id || !r->held || r->has_place))
         r = r->later;
     if (!r) {
         unsigned char message[NIC_MESSAGE_MAX];
@@ -75,9 +76,9 @@ void nicd_request_place(struct nicd_client *c, uint64_t id, const struct nic_pla
         end_with(r, &(struct nic_reply){.outcome = NIC_DONE});
     } else {
         r->at = *at;
-        r->placed = true;
-        r->placed_at = zmpi_seconds();
-        r->told = r->placed_at;
+        r->has_place = true;
+        r->place_time = zmpi_seconds();
+        r->wait_sent = r->place_time;
         nicd_work(c->server, r);
     }
 }
@@ -153,13 +154,13 @@ static bool admit(struct nicd_request *r)
         r->later->here = &r->later;
     s->all = r;
     s->admitted++;
-    s->used += r->holds = in + out;
+    s->used += r->block_bytes = in + out;
     r->client->active++;
     r->in = nic_block_take(&s->blocks, in);
     r->out = nic_block_take(&s->blocks, out);
     if (r->in && r->out) { /* kept ones may be larger than they need to be */
-        s->used += r->in->bytes + r->out->bytes - r->holds;
-        r->holds = r->in->bytes + r->out->bytes;
+        s->used += r->in->bytes + r->out->bytes - r->block_bytes;
+        r->block_bytes = r->in->bytes + r->out->bytes;
     }
     nicd_keep_the_rest(s);
     return r->in && r->out && !nic_memory_open(&s->fabric, r->in->at, in, FI_READ, &r->in_memory) &&
@@ -196,7 +197,7 @@ int nicd_requests_finish(struct nicd *s)
         if (r->client->gone)
             nicd_request_end(r);
         else if (r->reply.outcome == NIC_HELD)
-            hold(r);
+            wait_for_place(r);
         else if (r->reply.outcome == NIC_DONE && !r->reply.status && r->reply.size > 0)
             transfer(r, NIC_WRITE);
         else
@@ -209,11 +210,11 @@ static void tell_to_wait(struct nicd_request *r, double now)
 {
     unsigned char message[NIC_MESSAGE_MAX];
     struct nicd_client *c = r->client;
-    if (c->gone || (r->held && !r->placed) || now - r->told < r->server->set.timeout / 4)
+    if (c->gone || (r->held && !r->has_place) || now - r->wait_sent < r->server->set.timeout / 4)
         return;
-    if (now - r->told > r->server->set.timeout)
+    if (now - r->wait_sent > r->server->set.timeout)
         r->late = true;
-    r->told = now;
+    r->wait_sent = now;
     nicd_send(c, message, nic_empty_write(message, NIC_WAIT, c->session, r->id, c->key));
 }
 
@@ -225,7 +226,7 @@ void nicd_requests_tick(struct nicd *s, double now)
             tell_to_wait(r, now);
     struct nicd_request *next;
     for (struct nicd_request *r = s->all; r; r = next) {
-        if (r->held && !r->placed && now - r->client->heard > NICD_PATIENCE * s->set.timeout) {
+        if (r->held && !r->has_place && now - r->client->heard > NICD_PATIENCE * s->set.timeout) {
             next = r->later;
             nicd_request_end(r); /* the client is gone, or finds out and does it by itself */
             continue;
@@ -233,8 +234,8 @@ void nicd_requests_tick(struct nicd *s, double now)
         tell_to_wait(r, now);
         if (r->flying > 0 && !r->parked && now - r->moved > s->set.timeout) {
             r->parked = true;
-            s->parked += r->holds;
-            s->used -= r->holds;
+            s->parked += r->block_bytes;
+            s->used -= r->block_bytes;
             s->admitted--;
             nicd_client_drop(r->client, "it takes and gives no data");
         }

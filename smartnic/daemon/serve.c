@@ -149,7 +149,7 @@ static void on_hello(struct nicd *s, const struct nic_head *head, const unsigned
         is_repeated(s, &hello))
         return;
     const bool same = head->version == NIC_VERSION && hello.codec == nic_codec();
-    const bool room = same && may_greet(s);
+    const bool admitted = same && may_greet(s);
     struct nicd_client *c = add_client(s, &hello);
     if (!c)
         return;
@@ -157,7 +157,7 @@ static void on_hello(struct nicd *s, const struct nic_head *head, const unsigned
         refuse(c, &hello, NIC_OTHER_VERSION);
     } else if (hello.codec != nic_codec()) {
         refuse(c, &hello, NIC_OTHER_CODEC);
-    } else if (!room || !nic_random(welcome.server_nonce, NIC_NONCE)) {
+    } else if (!admitted || !nic_random(welcome.server_nonce, NIC_NONCE)) {
         refuse(c, &hello, NIC_TOO_MANY_CLIENTS);
     } else {
         memcpy(welcome.client_nonce, hello.nonce, NIC_NONCE);

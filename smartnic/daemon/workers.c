@@ -65,7 +65,7 @@ static struct nic_reply compress(const struct nicd *s, struct nicd_request *r, u
 
 static struct nic_reply work(const struct nicd *s, struct nicd_request *r, unsigned threads)
 {
-    if (r->placed)
+    if (r->has_place)
         return nicd_file_write(r);
     if (zmpi_hash(r->in->at, r->m.raw.bytes + r->m.file_bytes, 0) != r->m.raw_hash)
         return (struct nic_reply){.outcome = NIC_LOST};

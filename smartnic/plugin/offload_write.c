@@ -21,7 +21,7 @@ struct zmpi_write_request {
     struct nic_call *call;
     struct nic_block *raw;
     size_t bytes;
-    enum { ASKED, HELD, PLACED, OVER, STUCK } state;
+    enum { ASKED, HELD, HAS_PLACE, OVER, STUCK } state;
 };
 
 static atomic_size_t pending_bytes;
@@ -63,8 +63,8 @@ static struct zmpi_write_request *submit(const struct zmpi_job *job, const void 
     if (!h)
         return NULL;
     h->bytes = bytes;
-    const bool room = atomic_fetch_add(&pending_bytes, bytes) + bytes <= MOST_PENDING;
-    h->call = room ? calloc(1, sizeof *h->call) : NULL;
+    const bool fits = atomic_fetch_add(&pending_bytes, bytes) + bytes <= MOST_PENDING;
+    h->call = fits ? calloc(1, sizeof *h->call) : NULL;
     h->raw = h->call ? nic_block_take(&nic_blocks, bytes + file_bytes) : NULL;
     if (!h->raw) {
         discard(h);
@@ -136,7 +136,7 @@ static void place(struct zmpi_write_request *h, uint64_t offset, const void *hea
     at->head_size = head_size;
     memcpy(at->head, head, head_size);
     h->call->placing = true;
-    h->state = PLACED;
+    h->state = HAS_PLACE;
     nic_client_start(secure_getenv("ZMPI_NIC"), h->call);
 }
 
@@ -165,7 +165,7 @@ static void drop(struct zmpi_write_request *h)
         (void)coded(h, &c);
     if (h->state == HELD)
         place(h, 0, "", 0);
-    if (h->state == PLACED)
+    if (h->state == HAS_PLACE)
         (void)written(h, &seconds);
     if (h->state != STUCK) /* else the thread may still look at it */
         discard(h);

@@ -118,14 +118,14 @@ static enum zmpi_status outcome(struct nic_call *call, void *dst, size_t *size)
 }
 
 /* job NULL: src is a stream, dst has room for exactly what it decodes to. */
-static enum zmpi_status ask(const struct zmpi_job *job, void *dst, size_t room, const void *src,
+static enum zmpi_status ask(const struct zmpi_job *job, void *dst, size_t capacity, const void *src,
                             size_t bytes, size_t *size)
 {
     struct nic_call *call = calloc(1, sizeof *call);
     if (!call)
         return ZMPI_ERR_MEMORY;
     call->raw = nic_block_take(&nic_blocks, bytes);
-    call->out = nic_block_take(&nic_blocks, room);
+    call->out = nic_block_take(&nic_blocks, capacity);
     if (!call->raw || !call->out) {
         return_blocks(call);
         return ZMPI_ERR_MEMORY;
@@ -134,7 +134,7 @@ static enum zmpi_status ask(const struct zmpi_job *job, void *dst, size_t room, 
         call->request.job = *job;
     call->request.decode = !job;
     call->request.raw.bytes = bytes;
-    call->request.out.bytes = room;
+    call->request.out.bytes = capacity;
     call->request.raw_hash = copy_and_hash(call->raw->at, src, bytes);
     if (nic_client_start(secure_getenv("ZMPI_NIC"), call) && !nic_client_wait(call)) {
         snprintf(nic_said, sizeof nic_said, NIC_STUCK);
@@ -145,12 +145,12 @@ static enum zmpi_status ask(const struct zmpi_job *job, void *dst, size_t room, 
     return status;
 }
 
-static enum zmpi_status ask_twice(const struct zmpi_job *job, void *dst, size_t room,
+static enum zmpi_status ask_twice(const struct zmpi_job *job, void *dst, size_t capacity,
                                   const void *src, size_t bytes, size_t *size)
 {
     enum zmpi_status status = ZMPI_ERR_DEVICE;
     for (int i = 0; i < TRIES && status == ZMPI_ERR_DEVICE; i++)
-        status = ask(job, dst, room, src, bytes, size);
+        status = ask(job, dst, capacity, src, bytes, size);
     if (status == ZMPI_ERR_DEVICE || atomic_load(&lost) > MOST_LOST)
         atomic_store(&nic_broken, true);
     return status;

@@ -120,7 +120,7 @@ Test(streams, failures_are_early_too)
 /* ---- memory of pools ---- */
 
 /* Another stream may use it when that of the allocation has come to it. */
-static cudaError_t use_elsewhere(int wait, int kernel)
+static cudaError_t use_in_other_stream(int wait, int kernel)
 {
     uint32_t *h = pinned(1);
     void *d;
@@ -140,11 +140,11 @@ static cudaError_t use_elsewhere(int wait, int kernel)
 
 Test(streams, pools)
 {
-    OK(use_elsewhere(1, 0));
-    OK(use_elsewhere(1, 1));
-    FAILS(use_elsewhere(0, 0), cudaErrorIllegalAddress);
+    OK(use_in_other_stream(1, 0));
+    OK(use_in_other_stream(1, 1));
+    FAILS(use_in_other_stream(0, 0), cudaErrorIllegalAddress);
     OK(cudaDeviceReset());
-    FAILS(use_elsewhere(0, 1), cudaErrorLaunchFailure);
+    FAILS(use_in_other_stream(0, 1), cudaErrorLaunchFailure);
 }
 
 /* What was given back is not there for what comes after. */

@@ -48,7 +48,7 @@ Test(plugin, decompresses_to_both, .init = find_plugin)
 }
 
 /* Room for the stream and no more; one byte less. */
-Test(plugin, room, .init = find_plugin)
+Test(plugin, capacity, .init = find_plugin)
 {
     unsigned char coded[sizeof expected];
     size_t size;
@@ -110,23 +110,23 @@ Test(plugin, two_devices, .init = two_gpus)
 /* Boxes of all shapes, between all kinds of memory, beside a loop. */
 static void copy_box(const struct zmpi_box *box, bool from_device, bool to_device)
 {
-    enum { ROOM = 4096 };
-    unsigned char src[ROOM], dst[ROOM], is[ROOM];
-    for (int i = 0; i < ROOM; i++) {
+    enum { BYTES = 4096 };
+    unsigned char src[BYTES], dst[BYTES], is[BYTES];
+    for (int i = 0; i < BYTES; i++) {
         src[i] = (unsigned char)(i * 7 + i / 256);
         dst[i] = 0xEE;
     }
-    void *there = on_device(src, ROOM), *target = on_device(dst, ROOM);
-    memcpy(is, dst, ROOM);
+    void *there = on_device(src, BYTES), *target = on_device(dst, BYTES);
+    memcpy(is, dst, BYTES);
     cr_assert_eq(cuda->copy(to_device ? target : is, from_device ? there : src, box), ZMPI_OK, "%s",
                  cuda->problem());
     if (to_device)
-        cr_assert_eq(cudaMemcpy(is, target, ROOM, cudaMemcpyDeviceToHost), cudaSuccess);
+        cr_assert_eq(cudaMemcpy(is, target, BYTES, cudaMemcpyDeviceToHost), cudaSuccess);
     for (size_t z = 0; z < box->planes; z++)
         for (size_t y = 0; y < box->rows; y++)
             memcpy(dst + z * box->dst_plane + y * box->dst_row,
                    src + z * box->src_plane + y * box->src_row, box->bytes);
-    cr_assert_arr_eq(is, dst, ROOM);
+    cr_assert_arr_eq(is, dst, BYTES);
     cudaFree(there);
     cudaFree(target);
 }

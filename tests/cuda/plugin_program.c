@@ -59,7 +59,7 @@ Test(plugin_program, driver_sleeps, .init = open_plugins)
 }
 
 /* Memory of the device is found without anybody having asked for the device. */
-Test(plugin_program, holds, .init = open_plugins)
+Test(plugin_program, keeps, .init = open_plugins)
 {
     void *device = on_device(field, sizeof field);
     cuda = zmpi_device_holding(device);
@@ -303,7 +303,7 @@ Test(plugin_program, streams_without_pools, .init = without_pools)
 }
 
 /* What is kept in one context is not lost to another. */
-static void makes_room(void)
+static void frees_memory(void)
 {
     void *memory;
     for (int i = 0; i < 3; i++) {
@@ -316,14 +316,14 @@ static void makes_room(void)
     cuda->give_all();
 }
 
-Test(plugin_program, room, .init = find_plugin)
+Test(plugin_program, memory, .init = find_plugin)
 {
-    makes_room();
+    frees_memory();
 }
 
-Test(plugin_program, room_without_pools, .init = without_pools)
+Test(plugin_program, memory_without_pools, .init = without_pools)
 {
-    makes_room();
+    frees_memory();
 }
 
 /* All that is kept can be had back. */

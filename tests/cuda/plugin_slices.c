@@ -304,7 +304,7 @@ static void refused(size_t capacity)
     free(dst);
 }
 
-Test(plugin_slices, room, .init = find_plugin)
+Test(plugin_slices, capacity, .init = find_plugin)
 {
     make(ZMPI_F32, 1, 1, 45000, absolute);
     refused(0);

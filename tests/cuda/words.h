@@ -43,7 +43,7 @@ ZD_KERNEL(words_warp, struct words_args, a)
 }
 
 struct words_shared {
-    uint64_t turned[1024];
+    uint64_t reversed[1024];
 };
 
 struct words_few {
@@ -58,7 +58,7 @@ ZD_KERNEL(words_block, struct words_args, a)
     ZD_SHARED_DYNAMIC(uint32_t, dynamic);
     const uint32_t tid = zd_tid();
     const uint64_t v = a.in[2 * (zd_bid() * zd_bdim() + tid)];
-    s->turned[tid] = v;
+    s->reversed[tid] = v;
     dynamic[tid] = (uint32_t)v;
     if (tid == 0) {
         few->sum = 0;
@@ -67,7 +67,7 @@ ZD_KERNEL(words_block, struct words_args, a)
     ZD_SYNC();
     zd_atomic_add_u32(&few->sum, (uint32_t)v);
     zd_atomic_max_u64(&few->largest, v);
-    put(&a, 0, s->turned[zd_bdim() - 1 - tid]);
+    put(&a, 0, s->reversed[zd_bdim() - 1 - tid]);
     put(&a, 1, dynamic[(tid + 40) % zd_bdim()]);
     put(&a, 2, zd_sync_count((v & 1) != 0));
     put(&a, 3, few->sum);

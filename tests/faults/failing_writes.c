@@ -28,7 +28,7 @@ static const char *const sequences[] = {"CIIRSLPCSZISIC", "CIRSECISICEILC", "NNN
 static const char *steps;
 
 static int rank, ranks;
-static size_t told; /* of check_case: which fault it is */
+static size_t case_length; /* of check_case: which fault it is */
 
 /* What is known of this rank's data of a step. MAYBE: a write failed, or was not synchronised. */
 enum state { ABSENT, MAYBE, PROMISED };
@@ -163,8 +163,8 @@ static void check_step(MPI_File file, int owner, int step, enum state state)
     uint64_t is[LARGE], should[LARGE];
     MPI_Status status;
     int n = elements(step), got;
-    snprintf(check_case + told, sizeof check_case - told, ": step %d (%c) of rank %d, state %d",
-             step, steps[step], owner, state);
+    snprintf(check_case + case_length, sizeof check_case - case_length,
+             ": step %d (%c) of rank %d, state %d", step, steps[step], owner, state);
     fill(should, owner, step);
     OK(MPI_File_read_at(file, place(owner, step), is, n, MPI_INT64_T, &status));
     MPI_Get_count(&status, MPI_INT64_T, &got);
@@ -220,7 +220,7 @@ static bool fail_at(const struct kind *k, int calls, long at, long times, int vi
     if (rank == victim)
         fault_set(&fault);
     check_say("%s in call %ld of kind %d on rank %d", k->name, at, calls, victim);
-    told = strlen(check_case);
+    case_length = strlen(check_case);
     run(path, &o);
     int facts[2] = {fault_count() >= at, o.error};
     fault_set(NULL);

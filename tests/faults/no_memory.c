@@ -29,7 +29,7 @@ static const char *const sequences[] = {"CIRSBLVARSZISIC", "MOSARWSAMNSVLC",  "C
                                         "TICARUCSVTLRSU",  "NNNSNNHIRNCNSNN", "CCCC"};
 static const char *steps;
 static int rank, ranks;
-static size_t told; /* of check_case: which fault it is */
+static size_t case_length; /* of check_case: which fault it is */
 
 /* What is known of a rank's data of a step. MAYBE: a write failed, or was not synchronised. LOST:
  * nobody knows where it is. */
@@ -247,9 +247,9 @@ static void run_steps(MPI_File file, struct outcome *o)
     uint64_t *data = check_alloc(LARGE * sizeof *data);
     bool pending[STEPS_MAX + 1] = {false};
     for (int step = 0; step < n; step++) {
-        check_case[told] = 0;
-        const size_t room = sizeof check_case - told;
-        snprintf(check_case + told, room, ": at step %d (%c)", step, steps[step]);
+        check_case[case_length] = 0;
+        const size_t capacity = sizeof check_case - case_length;
+        snprintf(check_case + case_length, capacity, ": at step %d (%c)", step, steps[step]);
         pending[step] = false;
         o->state[step] = writes(step) ? MAYBE : ABSENT;
         alarm(SECONDS);
@@ -261,7 +261,7 @@ static void run_steps(MPI_File file, struct outcome *o)
         judge(o, pending, step, any_failed(rc));
     }
     alarm(SECONDS);
-    snprintf(check_case + told, sizeof check_case - told, ": closing");
+    snprintf(check_case + case_length, sizeof check_case - case_length, ": closing");
     int rc = MPI_File_close(&file);
     note(o, rc);
     if (!any_failed(rc))
@@ -275,7 +275,7 @@ static void run(const char *path, struct outcome *o)
     MPI_File file;
     memset(o, 0, sizeof *o);
     alarm(SECONDS);
-    snprintf(check_case + told, sizeof check_case - told, ": opening");
+    snprintf(check_case + case_length, sizeof check_case - case_length, ": opening");
     int rc =
         MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file);
     note(o, rc);
@@ -292,8 +292,8 @@ static void check_step(MPI_File file, int owner, int step, enum state state)
     MPI_Status status;
     const int n = elements(step), by = stride(step);
     int got;
-    snprintf(check_case + told, sizeof check_case - told, ": step %d (%c) of rank %d, state %d",
-             step, steps[step], owner, state);
+    snprintf(check_case + case_length, sizeof check_case - case_length,
+             ": step %d (%c) of rank %d, state %d", step, steps[step], owner, state);
     fill(should, owner, step);
     OK(MPI_File_read_at(file, place(owner, step), is, n * by, MPI_INT64_T, &status));
     MPI_Get_count(&status, MPI_INT64_T, &got);
@@ -339,7 +339,7 @@ static bool fail_at(int what, long at, long times, int victim)
     struct outcome o;
     check_remove(path, MPI_COMM_WORLD);
     check_say("%s: number %ld of kind %d on rank %d", steps, at, what, victim);
-    told = strlen(check_case);
+    case_length = strlen(check_case);
     if (rank == victim || victim < 0)
         lack_set(&lack);
     run(path, &o);

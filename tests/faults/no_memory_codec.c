@@ -38,14 +38,14 @@ static void fill(double *data)
 static long compressing(const struct zmpi_array *a, const struct zmpi_bound *b, const void *data,
                         long times)
 {
-    const size_t room = capacity_of(a);
+    const size_t capacity = capacity_of(a);
     size_t should, size;
-    CHECK_EQUAL(compress(a, b, NULL, first, room, data, &should), ZMPI_OK);
+    CHECK_EQUAL(compress(a, b, NULL, first, capacity, data, &should), ZMPI_OK);
     for (long at = 1;; at++) {
         const struct lack lack = {LACK_MEMORY | LACK_THREAD, at, times};
         check_say("compressing, bound %d, type %d: allocation %ld", b->mode, a->type, at);
         lack_set(&lack);
-        enum zmpi_status status = compress(a, b, NULL, again, room, data, &size);
+        enum zmpi_status status = compress(a, b, NULL, again, capacity, data, &size);
         const bool there = lack_count() >= at;
         lack_set(NULL);
         CHECK_SAY(status == ZMPI_OK || status == ZMPI_ERR_MEMORY, "status %d", status);
@@ -62,8 +62,8 @@ static long compressing(const struct zmpi_array *a, const struct zmpi_bound *b, 
 
 static long decoding(const struct zmpi_array *a, size_t length, long times)
 {
-    const size_t room = capacity_of(a), bytes = (size_t)COUNT * (a->type == ZMPI_F32 ? 4 : 8);
-    CHECK_EQUAL(decompress(back_first, bytes, first, room), ZMPI_OK);
+    const size_t capacity = capacity_of(a), bytes = (size_t)COUNT * (a->type == ZMPI_F32 ? 4 : 8);
+    CHECK_EQUAL(decompress(back_first, bytes, first, capacity), ZMPI_OK);
     for (long at = 1;; at++) {
         const struct lack lack = {LACK_MEMORY | LACK_THREAD, at, times};
         size_t bad;

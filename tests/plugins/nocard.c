@@ -9,7 +9,7 @@ static const char *probe_no_card(void)
     return "no card found";
 }
 
-static double cost_told(const struct zmpi_work *work)
+static double cost_from_environment(const struct zmpi_work *work)
 {
     const char *cost = getenv("ZMPI_TEST_NOCARD_COST");
     return cost ? strtod(cost, NULL) : cost_nothing(work);
@@ -19,6 +19,6 @@ const struct zmpi_device *zmpi_device_plugin(void)
 {
     static struct zmpi_device device = GOOD_DEVICE("nocard");
     device.probe = probe_no_card;
-    device.cost = cost_told;
+    device.cost = cost_from_environment;
     return &device;
 }

@@ -48,7 +48,7 @@ enum { SAMPLES = sizeof samples / sizeof *samples };
 /* A result, and what it must stay, behind the stream too. */
 struct result {
     unsigned char *is, *must;
-    size_t room;
+    size_t capacity;
 };
 
 static double value(size_t i, unsigned seed)
@@ -134,36 +134,36 @@ static struct result one(const struct zmpi_array *a, const char *bound, int enco
     size_t bytes, size = 0, must_size = 0;
     if (zmpi_array_bytes(a, &bytes))
         FAIL("bytes");
-    struct result r = {.room = zmpi_compress_capacity(a)};
+    struct result r = {.capacity = zmpi_compress_capacity(a)};
     void *data = malloc(bytes);
-    r.is = malloc(r.room);
-    r.must = malloc(r.room);
+    r.is = malloc(r.capacity);
+    r.must = malloc(r.capacity);
     if (!data || !r.is || !r.must)
         FAIL("memory");
     fill(a, data, seed);
     const struct zmpi_job job = job_of(a, bound, encoder, data);
     const struct zmpi_device *d = nic();
     enum zmpi_status status =
-        offload ? zmpi_offload_compress(offload, &job, NULL, r.is, r.room, data, &size)
-                : zmpi_job_compress(d, &job, r.is, r.room, data, &size);
+        offload ? zmpi_offload_compress(offload, &job, NULL, r.is, r.capacity, data, &size)
+                : zmpi_job_compress(d, &job, r.is, r.capacity, data, &size);
     if (status)
         FAIL("%s of %zu bytes: %s (%s)", bound, bytes, zmpi_strerror(status),
              d->problem() ? d->problem() : "no reason");
     memset(data, 0, bytes); /* the program's again: a retry must not look at it */
     fill(a, data, seed);
-    if (zmpi_job_compress(zmpi_device_cpu(), &job, r.must, r.room, data, &must_size))
+    if (zmpi_job_compress(zmpi_device_cpu(), &job, r.must, r.capacity, data, &must_size))
         FAIL("the CPU cannot");
     free(data);
     if (size != must_size || memcmp(r.is, r.must, size) != 0)
         FAIL("%s of %zu bytes: other bytes than the CPU's", bound, bytes);
     back(d, r.is, size, bytes, offload);
-    memcpy(r.must, r.is, r.room);
+    memcpy(r.must, r.is, r.capacity);
     return r;
 }
 
 static void compare(const struct result *r)
 {
-    if (memcmp(r->is, r->must, r->room) != 0)
+    if (memcmp(r->is, r->must, r->capacity) != 0)
         FAIL("a result was changed later");
 }
 

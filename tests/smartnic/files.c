@@ -55,10 +55,10 @@ static void make(const char *path, const unsigned char file_id[16])
         FAIL("cannot make %s", path);
 }
 
-static size_t get(const char *path, unsigned char *bytes, size_t room)
+static size_t get(const char *path, unsigned char *bytes, size_t capacity)
 {
     int fd = open(path, O_RDONLY);
-    ssize_t n = fd < 0 ? -1 : read(fd, bytes, room);
+    ssize_t n = fd < 0 ? -1 : read(fd, bytes, capacity);
     if (n < 0)
         FAIL("cannot read %s", path);
     close(fd);
@@ -127,13 +127,13 @@ static void place(const char *path, uint64_t offset, uint64_t head_at, uint64_t 
 /* Whole record, as the CPU makes it. */
 static void written(const char *path, uint64_t offset)
 {
-    const size_t room = zmpi_compress_capacity(&job.array);
-    unsigned char *is = calloc(1, FILE_BYTES + room), *must = calloc(1, room);
+    const size_t capacity = zmpi_compress_capacity(&job.array);
+    unsigned char *is = calloc(1, FILE_BYTES + capacity), *must = calloc(1, capacity);
     struct zmpi_record r;
     size_t size;
-    if (!is || !must || zmpi_job_compress(zmpi_device_cpu(), &job, must, room, data, &size))
+    if (!is || !must || zmpi_job_compress(zmpi_device_cpu(), &job, must, capacity, data, &size))
         FAIL("the CPU cannot");
-    const size_t got = get(path, is, FILE_BYTES + room);
+    const size_t got = get(path, is, FILE_BYTES + capacity);
     if (zmpi_record_decode(&r, id, offset, is + offset, got - (size_t)offset) ||
         r.payload_length != size ||
         memcmp(is + offset + ZMPI_RECORD_HEADER_BYTES, must, (size_t)zmpi_pad8(size)) != 0)

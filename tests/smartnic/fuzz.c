@@ -14,13 +14,13 @@ enum { DATA_MAX = 1 << 16 };
 
 static void compress(const struct nic_request *r)
 {
-    size_t coded = 0, room = (size_t)r->out.bytes;
-    unsigned char *src = malloc((size_t)r->raw.bytes), *dst = malloc(room ? room : 1);
+    size_t coded = 0, capacity = (size_t)r->out.bytes;
+    unsigned char *src = malloc((size_t)r->raw.bytes), *dst = malloc(capacity ? capacity : 1);
     if (src && dst) {
         for (size_t i = 0; i < r->raw.bytes; i++)
             src[i] = (unsigned char)(i * i >> 3);
-        enum zmpi_status status = zmpi_device_cpu()->compress(&r->job, dst, room, src, &coded);
-        if (status == ZMPI_OK && (coded > room || zmpi_stream_verify(dst, coded, NULL)))
+        enum zmpi_status status = zmpi_device_cpu()->compress(&r->job, dst, capacity, src, &coded);
+        if (status == ZMPI_OK && (coded > capacity || zmpi_stream_verify(dst, coded, NULL)))
             abort();
     }
     free(src);

@@ -182,7 +182,7 @@ static void replay(void)
 /* ---- refused ---- */
 
 static float data[FLOATS + 2000];
-static unsigned char room[(FLOATS + 2000) * 5];
+static unsigned char capacity[(FLOATS + 2000) * 5];
 
 static void refusal(uint32_t codec, unsigned version, enum nic_reason reason)
 {
@@ -226,7 +226,7 @@ static struct nic_request request_of(struct client *c, size_t count)
     m.raw_hash = zmpi_hash(data, m.raw.bytes <= sizeof data ? m.raw.bytes : 0, 0);
     if (!c->raw.mr)
         check(!nic_memory_open(&c->fabric, data, sizeof data, FI_REMOTE_READ, &c->raw) &&
-                  !nic_memory_open(&c->fabric, room, sizeof room, FI_REMOTE_WRITE, &c->out),
+                  !nic_memory_open(&c->fabric, capacity, sizeof capacity, FI_REMOTE_WRITE, &c->out),
               "registering memory");
     m.raw.address = c->raw.address;
     m.raw.key = c->raw.key;

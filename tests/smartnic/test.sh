@@ -80,15 +80,15 @@ says() {
     (($(wc -l <"$work/log") == 1)) || fail "more than one line"
 }
 
-# mpi RANKS ARGUMENT...: nic_through, by the daemon.
+# mpi RANKS ARGUMENT...: nic_mpi_files, by the daemon.
 mpi() {
     # shellcheck disable=SC2086 # MPIEXEC may have arguments
     timeout 120 $MPIEXEC -n "$1" env LD_PRELOAD="$ZMPI_TEST_LIB:$ZMPI_TEST_FIXED" ZMPI_ERROR_BOUND="${bound:-abs=1e-3}" ZMPI_LOG=info \
-        ZMPI_DEVICE="${device:-smartnic}" ZMPI_NIC_WRITE="${through:-on}" ZMPI_REPORT_TEXT=off "$bin/tests/nic_through" "${@:2}" >"$work/log" 2>&1 ||
-        fail "nic_through ${*:2} failed on $1 ranks"
+        ZMPI_DEVICE="${device:-smartnic}" ZMPI_NIC_WRITE="${nic_write:-on}" ZMPI_REPORT_TEXT=off "$bin/tests/nic_mpi_files" "${@:2}" >"$work/log" 2>&1 ||
+        fail "nic_mpi_files ${*:2} failed on $1 ranks"
 }
 
-# holds FILE: both files of nic_through hold what they must, without the daemon too.
+# holds FILE: both files of nic_mpi_files hold what they must, without the daemon too.
 holds() {
     local kind
     for kind in w rw; do
@@ -104,11 +104,11 @@ files)
     timeout 60 "$bin/tests/nic_files" "$work/in" "$work/out" 2>"$work/log" || fail "nic_files failed"
     stop
     ;;
-through) # from rank to file by the daemon
+writes) # from rank to file by the daemon
     mkdir "$work/in" "$work/out"
     serve zmpi-nicd --timeout 30 --files "$work/out/." --files "$work/in"
     # What the daemon writes leaves no space for data that grow, and takes no gaps.
-    ZMPI_TRIM=off device=cpu through=off mpi 1 write "$work/in/cpu"
+    ZMPI_TRIM=off device=cpu nic_write=off mpi 1 write "$work/in/cpu"
     "$bin/zmpi" cat "$work/in/cpu.rw" >"$work/must"
     mpi 1 write "$work/in/one"
     cmp "$work/in/cpu.rw" "$work/in/one.rw" || fail "other bytes than without the daemon"
@@ -135,9 +135,9 @@ through) # from rank to file by the daemon
     stop
     ;;
 reads) # from file to rank by the daemon, which then lies, dies and stops in the middle
-    device=cpu through=off mpi 1 write "$work/file"
+    device=cpu nic_write=off mpi 1 write "$work/file"
     serve zmpi-nicd --timeout 30
-    export ZMPI_REPORT=$work/report.json through=off
+    export ZMPI_REPORT=$work/report.json nic_write=off
     mpi 2 read "$work/file"
     # Nearly all of two files of 40 MB.
     (($(sed -n 's/.*"bytes_decoded_offloaded": \([0-9]*\).*/\1/p' "$work/report.json" | awk '{ n += $1 } END { print (n > 64e6) }'))) ||
@@ -155,7 +155,7 @@ reads) # from file to rank by the daemon, which then lies, dies and stops in the
     done
     ;;
 measured) # ZMPI_CODEC=auto by what the daemon takes, which is more than the process would
-    device=cpu through=off mpi 1 write "$work/cpu"
+    device=cpu nic_write=off mpi 1 write "$work/cpu"
     "$bin/zmpi" cat "$work/cpu.rw" >"$work/must"
     export ZMPI_CODEC=auto ZMPI_REPORT=$work/report
     # measured LEAST: all that was written was coded once, and took so long. (Answers that come late together may leave one encoder without its time.)
@@ -169,7 +169,7 @@ END
     }
     for way in "off nap" "on nap" "on nap:50"; do
         ZMPI_TEST_NICD=${way#* } serve tests/nicd_faulty --timeout 30 --threads 1 --files "$work"
-        through=${way% *} mpi 1 write "$work/auto"
+        nic_write=${way% *} mpi 1 write "$work/auto"
         holds "$work/auto"
         if [[ $way == *:50 ]]; then measured 0.05; else measured 0.02; fi
         slay
@@ -182,7 +182,7 @@ END
     slay
     ;;
 broken) # daemons that lie, fail and die while they write
-    device=cpu through=off mpi 1 write "$work/cpu"
+    device=cpu nic_write=off mpi 1 write "$work/cpu"
     "$bin/zmpi" cat "$work/cpu.rw" >"$work/must"
     for fault in other unwritten half cut:$((RANDOM % 10 + 1)) kill:$((RANDOM % 60 + 2)) stop:$((RANDOM % 60 + 2)); do
         ZMPI_TEST_NICD=$fault serve tests/nicd_faulty --timeout 0.5 --files "$work"
@@ -212,7 +212,7 @@ broken) # daemons that lie, fail and die while they write
     # shellcheck disable=SC2086
     if $MPIEXEC --version 2>&1 | grep -qE 'Open MPI|OpenRTE'; then # MPICH's own shared memory is larger than that
         if (ulimit -f 4096 && bound=lossless mpi 1 write "$work/fuller") 2>"$work/said"; then fail "no error though the file may not grow"; fi
-        grep -q 'nic_through: rank 0: .*: error' "$work/said" || fail "another error: $(cat "$work/said")"
+        grep -q 'nic_mpi_files: rank 0: .*: error' "$work/said" || fail "another error: $(cat "$work/said")"
     fi
     slay
     serve zmpi-nicd --timeout 3 --files "$work"

@@ -36,10 +36,10 @@ static struct zmpi_array array_of(size_t count, const unsigned values[], size_t 
     size_t is;
     if (count < H5ZMPI_COUNT)
         return a;
-    struct zmpi_array told = {
+    struct zmpi_array given = {
         (enum zmpi_type)values[H5ZMPI_TYPE],
         {values[H5ZMPI_EXTENT], values[H5ZMPI_EXTENT + 1], values[H5ZMPI_EXTENT + 2]}};
-    return zmpi_array_bytes(&told, &is) == ZMPI_OK && is == bytes ? told : a;
+    return zmpi_array_bytes(&given, &is) == ZMPI_OK && is == bytes ? given : a;
 }
 
 /* 0: failed. *to is the caller's then. */
@@ -73,7 +73,7 @@ static size_t decode(const void *src, size_t bytes, size_t *capacity, void **to)
 }
 
 size_t h5zmpi_filter(unsigned flags, size_t count, const unsigned values[], size_t bytes,
-                     size_t *room, void **buf)
+                     size_t *buf_size, void **buf)
 {
     void *made = NULL;
     size_t capacity = 0;
@@ -86,6 +86,6 @@ size_t h5zmpi_filter(unsigned flags, size_t count, const unsigned values[], size
     }
     free(*buf);
     *buf = made;
-    *room = capacity;
+    *buf_size = capacity;
     return size;
 }

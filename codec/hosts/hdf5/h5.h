@@ -28,7 +28,7 @@ enum {
 };
 
 typedef size_t (*H5Z_func_t)(unsigned flags, size_t count, const unsigned values[], size_t bytes,
-                             size_t *room, void **buf);
+                             size_t *buf_size, void **buf);
 
 struct H5Z_class2 {
     int version, id;

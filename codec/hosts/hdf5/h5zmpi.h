@@ -34,6 +34,6 @@ __attribute__((visibility("default"))) void h5zmpi_set_range(const struct zmpi_r
 
 /* H5Z_func_t */
 size_t h5zmpi_filter(unsigned flags, size_t count, const unsigned values[], size_t bytes,
-                     size_t *room, void **buf);
+                     size_t *buf_size, void **buf);
 
 #endif

@@ -10,7 +10,7 @@
 #include "kernels/avx2/avx2_words64.h"
 #endif
 #include "kernels/avx2/avx2_block_t.h"
-#include "kernels/vector/vector_plain_t.h"
+#include "kernels/vector/vector_fallback_t.h"
 #include "kernels/avx2/avx2_fill_forward_t.h"
 #include "kernels/avx2/avx2_packer_t.h"
 #include "kernels/avx2/avx2_encode16_t.h"

@@ -26,7 +26,7 @@ VECTOR void v_store_few(unsigned char *p, V v, size_t n)
 /* Lanes from..end-1, to where they would go with the others. */
 VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
 {
-    v_store_few(p + from * WIDTH, from ? v_take(v, v_turn(from)) : v, end - from);
+    v_store_few(p + from * WIDTH, from ? v_take(v, v_rotate(from)) : v, end - from);
 }
 
 /* The first n lanes; `from` words lie before `to` in its vector of memory. */

@@ -89,7 +89,7 @@ VECTOR V v_sub_at(V a, V b, uint32_t bits, unsigned k)
 }
 
 /* v_take: the lanes from number `first` on, then those before it. */
-VECTOR V v_turn(size_t first)
+VECTOR V v_rotate(size_t first)
 {
     static const uint32_t numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
     return v_load((const U *)(const void *)(numbers + first * (WIDTH / 4)));

@@ -85,7 +85,7 @@ VECTOR V v_take(V v, V numbers)
 }
 
 /* v_take: the lanes from number `first` on, then those before it. */
-VECTOR V v_turn(size_t first)
+VECTOR V v_rotate(size_t first)
 {
     static const U up[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     return v_add(v_load(up), v_set1((U)first)); /* of which the lowest bits count */
@@ -102,7 +102,7 @@ VECTOR void v_store_lanes(unsigned char *p, V v, size_t from, size_t end)
  * into the next one would have it read, whatever its mask is. */
 VECTOR void v_store_part(unsigned char *to, V v, size_t from, size_t n)
 {
-    v_store_lanes(to - from * WIDTH, v_take(v, v_turn(LANES - from)), from, from + n);
+    v_store_lanes(to - from * WIDTH, v_take(v, v_rotate(LANES - from)), from, from + n);
 }
 
 /* !(a <= b), true for NaN; !(a < b) likewise. */

@@ -10,7 +10,7 @@
 #include "kernels/neon/neon_words64.h"
 #endif
 #include "kernels/vector/vector_block_t.h"
-#include "kernels/vector/vector_plain_t.h"
+#include "kernels/vector/vector_fallback_t.h"
 #include "kernels/vector/vector_fill_forward_t.h"
 #include "kernels/vector/vector_packer_t.h"
 

@@ -101,7 +101,7 @@ VECTOR V v_take(V v, V numbers)
 }
 
 /* v_take: the lanes from number `first` on, then those before it. */
-VECTOR V v_turn(size_t first)
+VECTOR V v_rotate(size_t first)
 {
     static const unsigned char numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
                                             0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};

@@ -245,7 +245,7 @@ TARGET static int pick_level(const struct shape *s, const struct lines *l,
             count_fits(s, l, rule, s->blocks, fit);
         if (fit[last] == 0)
             return -1;
-        while (!level_holds(level, fit[level], fit[last]))
+        while (!level_suffices(level, fit[level], fit[last]))
             level++;
     }
     return finest_level(l, rule, level, value_of(load_word(l->at)));

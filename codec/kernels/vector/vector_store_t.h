@@ -11,8 +11,8 @@ struct A(writer) {
     /* Words without gaps, so many times in a plane; and bytes from there to the next ones, and to
      * the next plane's. */
     size_t run, runs, gap, far;
-    size_t turn;  /* runs before that */
-    size_t ahead; /* where a run ends that is to be written some time later */
+    size_t runs_left; /* runs before that */
+    size_t ahead;     /* where a run ends that is to be written some time later */
     bool stream;
     struct conversion how;
     struct patch patch;
@@ -35,7 +35,7 @@ VECTOR struct A(writer) A(writer_of)(const struct job *j, const W *q, struct con
                               .runs = l.y,
                               .gap = l.y > 1 ? l.row - bytes : far,
                               .far = far,
-                              .turn = l.y,
+                              .runs_left = l.y,
                               .ahead = one ? 0 : some * step + bytes - 1,
                               .stream = j->stream,
                               .how = how,
@@ -78,7 +78,7 @@ VECTOR void A(write_run)(struct A(writer) * o, size_t end, bool stream, bool pat
     const struct patch there = o->patch, *const patch = patched ? &there : NULL;
     const size_t run = o->run, gap = o->gap, far = o->far, ahead = o->ahead;
     struct A(flow) f = {.q = o->q, .to = o->to, .done = o->done, .left = o->left};
-    size_t turn = o->turn;
+    size_t runs_left = o->runs_left;
     for (;;) {
         f.n = end - f.done < f.left ? end - f.done : f.left;
         const size_t from = (uintptr_t)f.to % WIDTH ? 0 : (uintptr_t)f.to % sizeof(V) / WIDTH;
@@ -110,9 +110,9 @@ VECTOR void A(write_run)(struct A(writer) * o, size_t end, bool stream, bool pat
             v_store_lanes(f.to, AT(0), 0, f.n);
             A(flow_on)(&f, f.n);
         }
-        turn--;
-        f.to += turn ? gap : far;
-        turn = turn ? turn : o->runs;
+        runs_left--;
+        f.to += runs_left ? gap : far;
+        runs_left = runs_left ? runs_left : o->runs;
         f.left = run;
         if (stream && ahead) {
             const size_t two = 2 * (run * WIDTH + gap);
@@ -129,7 +129,7 @@ VECTOR void A(write_run)(struct A(writer) * o, size_t end, bool stream, bool pat
     o->to = f.to;
     o->done = f.done;
     o->left = f.left;
-    o->turn = turn;
+    o->runs_left = runs_left;
 }
 
 #undef AT

@@ -22,8 +22,8 @@ enum { A(MARGIN) = 32 };
 struct A(reader) {
     struct unpacker u;
     X carry;
-    W *x; /* all of them, or, where `turn` is less, some, which share the cache with the rest */
-    size_t turn, have;
+    W *x; /* all of them, or, where `ring` is less, some, which share the cache with the rest */
+    size_t ring, have;
 };
 
 /* unit: so many are made together, at most. */
@@ -32,7 +32,7 @@ VECTOR struct A(reader) A(reader_of)(const struct job *j, size_t unit, X carry, 
     struct A(reader) p;
     p.carry = carry;
     p.x = (W *)(void *)j->work->ahead + X_LANES;
-    p.turn = unit <= X_BAND ? 4 * X_BAND : ZMPI_CHUNK_INPUT_BYTES / WIDTH;
+    p.ring = unit <= X_BAND ? 4 * X_BAND : ZMPI_CHUNK_INPUT_BYTES / WIDTH;
     p.have = 0;
     unpacker_begin(&p.u, j->p, j->work, tail);
     p.x[-1] = 0;
@@ -54,18 +54,18 @@ VECTOR void A(reader_next)(struct A(reader) * p, const struct shape *s, unsigned
 VECTOR void A(reader_until)(struct A(reader) * p, size_t end, const struct shape *s, unsigned axes)
 {
     for (end = end < s->count ? end : s->count; p->have < end; p->have += X_BAND) {
-        const size_t at = p->have & (p->turn - 1);
+        const size_t at = p->have & (p->ring - 1);
         A(reader_next)(p, s, axes, p->x + at);
         if (at == 0 && p->have)
             for (size_t i = 0; i < X_BAND; i += X_LANES)
-                X_(store)(p->x + p->turn + i, X_(load)(p->x + i));
+                X_(store)(p->x + p->ring + i, X_(load)(p->x + i));
     }
 }
 
 /* Element `at`; the one before it lies there, too. */
 VECTOR const W *A(reader_at)(const struct A(reader) * p, size_t at)
 {
-    return at ? p->x + 1 + ((at - 1) & (p->turn - 1)) : p->x;
+    return at ? p->x + 1 + ((at - 1) & (p->ring - 1)) : p->x;
 }
 
 /* Integers on their way to memory, in a buffer that begins again and again. */

@@ -42,7 +42,7 @@ VECTOR V load_before(const unsigned char *x, size_t i, size_t end)
     const unsigned words = lanes_before(i, end);
     if (words == LANES)
         return load_words(x, i);
-    return v_take(load_words(x, end - LANES), v_turn(words ? LANES - words : 0));
+    return v_take(load_words(x, end - LANES), v_rotate(words ? LANES - words : 0));
 }
 
 /* Clear the bits of elements from..end-1 in a chunk's masks. */

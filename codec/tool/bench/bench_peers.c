@@ -99,8 +99,8 @@ static size_t lz4_encode(const struct zmpi_array *a, double bound, void *dst, si
 {
     (void)bound;
     size_t n = bytes_of(a);
-    int room = capacity < 0x7FFFFFFF ? (int)capacity : 0x7FFFFFFF;
-    int size = n <= LZ4_MAX_INPUT_SIZE ? LZ4_compress_default(src, dst, (int)n, room) : 0;
+    int limit = capacity < 0x7FFFFFFF ? (int)capacity : 0x7FFFFFFF;
+    int size = n <= LZ4_MAX_INPUT_SIZE ? LZ4_compress_default(src, dst, (int)n, limit) : 0;
     return size > 0 ? (size_t)size : 0;
 }
 

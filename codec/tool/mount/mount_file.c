@@ -194,8 +194,8 @@ static ssize_t read_container(struct mount_file *f, unsigned char *dst, size_t s
 {
     size_t done = 0;
     while (done < size) {
-        const size_t room = BLOCK - (size_t)((offset + done) % BLOCK);
-        const size_t n = size - done < room ? size - done : room;
+        const size_t left = BLOCK - (size_t)((offset + done) % BLOCK);
+        const size_t n = size - done < left ? size - done : left;
         const ssize_t got = read_piece(f, dst + done, n, offset + done);
         if (got < 0)
             return got;

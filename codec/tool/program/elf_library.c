@@ -75,13 +75,13 @@ static char *read_whole(const char *path, size_t *size)
     FILE *file = fopen(path, "rb");
     char *data = NULL;
     *size = 0;
-    for (size_t room = 1 << 16; file; room *= 2) {
-        char *grown = realloc(data, room + 1);
+    for (size_t capacity = 1 << 16; file; capacity *= 2) {
+        char *grown = realloc(data, capacity + 1);
         if (!grown)
             break;
         data = grown;
-        *size += fread(data + *size, 1, room - *size, file);
-        if (*size < room)
+        *size += fread(data + *size, 1, capacity - *size, file);
+        if (*size < capacity)
             break;
     }
     if (file)

@@ -13,15 +13,15 @@ static char *read_all(const char *path)
 {
     FILE *in = fopen(path, "rb");
     char *text = in ? malloc(1) : NULL;
-    size_t size = 0, room = 0;
+    size_t size = 0, capacity = 0;
     while (text && size < MOST) {
-        if (size == room) {
-            char *grown = realloc(text, (room = 2 * room + 65536) + 1);
+        if (size == capacity) {
+            char *grown = realloc(text, (capacity = 2 * capacity + 65536) + 1);
             if (!grown)
                 break;
             text = grown;
         }
-        const size_t got = fread(text + size, 1, room - size, in);
+        const size_t got = fread(text + size, 1, capacity - size, in);
         if (got == 0)
             break;
         size += got;

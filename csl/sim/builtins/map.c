@@ -187,7 +187,7 @@ static void put(struct sema *s, const struct node *n, const struct map *m,
 }
 
 /* One turn: the inputs' next elements, the call, the output. */
-static void turn(struct sema *s, const struct node *n, const struct map *m)
+static void step(struct sema *s, const struct node *n, const struct map *m)
 {
     struct operand values[MAP_ARGS];
     for (size_t k = 0; k < m->inputs; k++) {
@@ -235,7 +235,7 @@ struct operand csl_map(struct sema *s, const struct node *n)
     i->tc = TC_I64;
     csl_jump(s, n, OP_JUMP_UNLESS, test, &end);
     s->conditional++;
-    turn(s, n, &m);
+    step(s, n, &m);
     s->conditional--;
     uint16_t by = csl_in_reg(s, n, &one);
     i = csl_emit(s, n, OP_ADD, COST_ALU16);

@@ -69,7 +69,7 @@ static void arrive(struct pe *pe, struct wavelet w, uint8_t from)
 }
 
 /* A direction that is another switch position's waits until the switch comes to it. */
-static bool room(const struct pe *pe, uint8_t color, unsigned from)
+static bool has_space(const struct pe *pe, uint8_t color, unsigned from)
 {
     const struct router_color *c = &pe->router[swapped(pe, color, from)];
     bool later = false;
@@ -91,7 +91,7 @@ static bool from_processor(struct pe *pe)
         uint8_t stream = pe->sim->loader.stream[w.color];
         bool to_host = stream >= STREAM_D2H;
         if (w.ready > now || (to_host ? pe->sink[stream - STREAM_D2H].count == QUEUE_MAX
-                                      : !room(pe, w.color, DIR_RAMP)))
+                                      : !has_space(pe, w.color, DIR_RAMP)))
             continue;
         csl_queue_pop(q);
         pe->out_count--;
@@ -127,7 +127,7 @@ static bool can_leave(struct pe *pe, const struct router_color *c, uint8_t color
         if (next == NULL)
             csl_trap(pe, (struct pos){0}, "a wavelet of color %u leaves the rectangle to %s", color,
                      direction_names[d]);
-        if (!room(next, color, opposite[d]))
+        if (!has_space(next, color, opposite[d]))
             return false;
     }
     return true;

@@ -27,9 +27,9 @@ static uint64_t below(uint64_t n, uint64_t seed, uint64_t what, uint64_t of)
 
 void image_resize(struct image *i, size_t size)
 {
-    if (size > i->room) {
-        i->room = 2 * size;
-        i->data = realloc(i->data, i->room);
+    if (size > i->capacity) {
+        i->capacity = 2 * size;
+        i->data = realloc(i->data, i->capacity);
         if (i->data == NULL)
             abort();
     }
@@ -108,13 +108,13 @@ static void make_images(struct disk *d)
 
 bool disk_load(struct disk *d, const char *path)
 {
-    size_t size, room = 0;
+    size_t size, capacity = 0;
     *d = (struct disk){0};
     d->log = read_file(path, &size);
     for (size_t at = 0; d->log != NULL && size - at >= sizeof(struct trace_entry);) {
-        if (d->steps == room) {
-            room = 2 * room + 256;
-            d->step = realloc(d->step, room * sizeof *d->step);
+        if (d->steps == capacity) {
+            capacity = 2 * capacity + 256;
+            d->step = realloc(d->step, capacity * sizeof *d->step);
             if (d->step == NULL)
                 abort();
         }

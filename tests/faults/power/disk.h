@@ -17,7 +17,7 @@
 
 struct image {
     unsigned char *data;
-    size_t size, room;
+    size_t size, capacity;
 };
 
 /* What is new is zero. */

@@ -25,7 +25,7 @@ static struct model model;
 static struct zmpi_container container;
 
 /* Of the states: how many were opened, in how many something could not be read. */
-static unsigned long opened, incomplete, partly, refused, empty, untold, commands;
+static unsigned long opened, incomplete, partly, refused, empty, no_container, commands;
 
 static _Noreturn void fail(const char *trace, const struct state *s, const char *text)
 {
@@ -189,7 +189,7 @@ static void check_plain(const char *trace, const struct disk *d, const struct st
         fail(trace, s, "a plain file with a container's frame in it");
     for (size_t i = 0; i < s->image.size; i++)
         is_zero = is_zero && s->image.data[i] == 0;
-    untold += !is_zero;
+    no_container += !is_zero;
     check(trace, s, 0, PLACES, is_zero ? zeros : NULL);
 }
 
@@ -275,7 +275,7 @@ int main(int argc, char **argv)
     printf("%s: %" PRIu64 " states of %zu steps: %lu opened, of which %lu may lack something, and "
            "%lu can be read in part; %lu refused, %lu empty, of which %lu have a few bytes; "
            "%lu commands\n",
-           argv[1], count, disk.steps, opened, incomplete, partly, refused, empty, untold,
+           argv[1], count, disk.steps, opened, incomplete, partly, refused, empty, no_container,
            commands);
     free(state.image.data);
     disk_free(&disk);

@@ -109,14 +109,14 @@ static herr_t write_rows(hid_t set, const struct set *s, bool together)
     hsize_t count[3] = {me < writers ? s->size[0] * (me + 1) / writers - start[0] : 0, s->size[1],
                         s->size[2]};
     const hsize_t own = count[0] * row, step = s->kind == STRIDED ? 2 : 1;
-    hsize_t room = own * step + 1, zero = 0;
-    double *data = calloc(room, sizeof *data);
+    hsize_t capacity = own * step + 1, zero = 0;
+    double *data = calloc(capacity, sizeof *data);
     for (hsize_t i = 0; i < own; i++)
         data[i * step] = value(s, start[0] * row + i);
     for (hsize_t i = 0; i < own && step > 1; i++)
         data[i * step + 1] = 1e300; /* is not written */
     hid_t place = H5Dget_space(set), how = H5Pcreate(H5P_DATASET_XFER);
-    hid_t memory = H5Screate_simple(1, &room, NULL);
+    hid_t memory = H5Screate_simple(1, &capacity, NULL);
     H5(H5Pset_dxpl_mpio(how, together ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT));
     if (own) {
         H5(H5Sselect_hyperslab(place, H5S_SELECT_SET, start, NULL, count, NULL));

@@ -27,16 +27,16 @@ static void *behind(const char *name)
     return symbol;
 }
 
-static void tell(bool *told, const char *name)
+static void report(bool *reported, const char *name)
 {
-    if (!*told)
+    if (!*reported)
         fprintf(stderr, "hdf5_newer: %s\n", name);
-    *told = true;
+    *reported = true;
 }
 
 #define TELL()                                                                                     \
-    static bool told;                                                                              \
-    tell(&told, __func__)
+    static bool reported;                                                                          \
+    report(&reported, __func__)
 
 static herr_t write_one(hid_t set, hid_t type, hid_t memory, hid_t file, hid_t how, const void *buf)
 {

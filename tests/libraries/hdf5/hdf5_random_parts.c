@@ -150,9 +150,9 @@ static struct slab make_slab(const struct set *s, const hsize_t *low, const hsiz
 {
     struct slab b = {0};
     for (int i = 0; i < s->rank; i++) {
-        const hsize_t room = high[i] - low[i];
+        const hsize_t span = high[i] - low[i];
         const bool solid = whole || pick(2) == 0;
-        b.start[i] = low[i] + (whole || pick(3) == 0 ? 0 : pick((size_t)room));
+        b.start[i] = low[i] + (whole || pick(3) == 0 ? 0 : pick((size_t)span));
         const hsize_t left = high[i] - b.start[i];
         b.block[i] = solid ? 1 : 1 + pick((size_t)(left < 4 ? left : 4));
         b.stride[i] = solid ? 1 : b.block[i] + pick(4);

@@ -25,7 +25,7 @@ static const struct zauto_ways one = {ZMPI_FLE, {true, true, false}},
 static double spread = 1;
 /* First messages take so many times what they do; a sample by the second encoder, and its stream.
  * 0: nobody looks. */
-static double told, sampled;
+static double transfer_seen, sampled;
 
 static double seconds(const struct model *m, int way, double *codec)
 {
@@ -69,7 +69,7 @@ static double run(struct zcomm *s, const struct model *m, const struct zauto_way
                                        .compress = noise * codec,
                                        .decode = noise * codec,
                                        .codec = noise * codec,
-                                       .transfer = way ? told * noise * wire : 0,
+                                       .transfer = way ? transfer_seen * noise * wire : 0,
                                        .raw = BYTES,
                                        .sent = sent};
         if (way == ZMPI_FLE && sampled > 0)
@@ -83,9 +83,9 @@ static double run(struct zcomm *s, const struct model *m, const struct zauto_way
 
 /* The best way in all but the first few calls: 2 % for looking at the others. The first call is by
  * the first encoder, whatever that costs; to find out which way is best takes little more. */
-static void settles(const struct zauto_ways *ways, struct model m, int best)
+static void converges(const struct zauto_ways *ways, struct model m, int best)
 {
-    told = sampled = 1;
+    transfer_seen = sampled = 1;
     for (int pieces = 0; pieces < 2; pieces++) {
         static struct zcomm s;
         int went[ZWAYS];
@@ -109,7 +109,7 @@ static void settles(const struct zauto_ways *ways, struct model m, int best)
         CHECK_SAY(went[best] > 4500, "%d %d %d of 5000", went[0], went[1], went[2]);
         CHECK_SAY(sum <= 5000 * least * 1.03, "%g s, at best %g s", sum, 5000 * least);
     }
-    told = sampled = 0;
+    transfer_seen = sampled = 0;
 }
 
 /* On a machine that is busy with something else, too. */
@@ -211,12 +211,12 @@ static void corrects(void)
     becomes(&s, &encoders, slow, 500, ZMPI_HUFFMAN);
     sampled = 0;
     check_say("first messages that took too long");
-    told = 10;
+    transfer_seen = 10;
     memset(&s, 0, sizeof s);
     run(&s, &fast, &one, 24, went);
     CHECK_EQUAL(went[ZMPI_FLE], 24);
     becomes(&s, &one, fast, 500, ZRAW);
-    told = 0;
+    transfer_seen = 0;
 }
 
 /* Who has seen calls of one size knows what to do with others that are like them, from the first
@@ -259,21 +259,21 @@ static void reports(void)
     double codec, truth = seconds(&slow, ZRAW, &codec) - seconds(&slow, ZMPI_FLE, &codec);
     check_say("what was saved");
     memset(&s, 0, sizeof s);
-    double told_saved = saved(&s, slow, &one);
-    CHECK_SAY(fabs(told_saved / truth - 1) < 0.1, "%g s saved, not %g", told_saved, truth);
+    double noted_saved = saved(&s, slow, &one);
+    CHECK_SAY(fabs(noted_saved / truth - 1) < 0.1, "%g s saved, not %g", noted_saved, truth);
     CHECK_EQUAL(s.measured[ZOP_GATHER][SIZE_CLASS].count[ZRAW], 0);
     memset(&s, 0, sizeof s);
     truth = seconds(&fast, ZMPI_FLE, &codec) - seconds(&fast, ZRAW, &codec);
-    told_saved = saved(&s, fast, &one);
-    CHECK_SAY(fabs(told_saved / truth - 1) < 0.1, "%g s saved, not %g", told_saved, truth);
+    noted_saved = saved(&s, fast, &one);
+    CHECK_SAY(fabs(noted_saved / truth - 1) < 0.1, "%g s saved, not %g", noted_saved, truth);
     memset(&s, 0, sizeof s);
     s.options.collective_mode = ZMPI_COLLECTIVE_ALWAYS;
-    told_saved = saved(&s, slow, &never);
-    CHECK_SAY(!(told_saved < 0 || told_saved > 0), "%g s saved, without raw", told_saved);
+    noted_saved = saved(&s, slow, &never);
+    CHECK_SAY(!(noted_saved < 0 || noted_saved > 0), "%g s saved, without raw", noted_saved);
     memset(&s, 0, sizeof s);
     slow.ratio[0] = 1000;
-    told_saved = saved(&s, slow, &never);
-    CHECK_SAY(!(told_saved < 0 || told_saved > 0), "%g s saved, by small messages", told_saved);
+    noted_saved = saved(&s, slow, &never);
+    CHECK_SAY(!(noted_saved < 0 || noted_saved > 0), "%g s saved, by small messages", noted_saved);
 }
 
 /* So many calls, none of them raw: how often somebody hears that this costs time. */
@@ -301,13 +301,13 @@ static void tells_costs(void)
     double lost, codec;
     const double each = seconds(&fast, ZMPI_FLE, &codec) - seconds(&fast, ZRAW, &codec);
     check_say("what the fixed rule costs");
-    told = 1;
+    transfer_seen = 1;
     CHECK_EQUAL(lines(slow, 1000, &lost), 0);
     CHECK(lost < 0);
     CHECK_EQUAL(lines(fast, (int)(0.5 / each), &lost), 0);
     CHECK_EQUAL(lines(fast, (int)(3 / each), &lost), 1);
     CHECK_SAY(fabs(lost / each / (int)(3 / each) - 1) < 0.1, "%g s lost", lost);
-    told = 0;
+    transfer_seen = 0;
 }
 
 int main(int argc, char **argv)
@@ -317,21 +317,21 @@ int main(int argc, char **argv)
     CHECK(zauto_class(0) == 0 && zauto_class(UINT64_MAX) == ZCLASSES - 1);
     /* The network is far slower than the codec; a little; nothing to choose from; it is faster; far
      * faster; data that do not compress. */
-    settles(&one, (struct model){1e7, {1e9, 1}, {8, 1}, 0}, ZMPI_FLE);
-    settles(&one, (struct model){0.4e9, {1e9, 1}, {8, 1}, 0}, ZMPI_FLE);
-    settles(&one, (struct model){1e9, {1e9, 1}, {1, 1}, 0}, ZRAW);
-    settles(&one, (struct model){2e9, {1e9, 1}, {8, 1}, 0}, ZRAW);
-    settles(&one, (struct model){20e9, {1e9, 1}, {8, 1}, 0}, ZRAW);
-    settles(&one, (struct model){1e8, {1e9, 1}, {0.99, 1}, 0}, ZRAW);
+    converges(&one, (struct model){1e7, {1e9, 1}, {8, 1}, 0}, ZMPI_FLE);
+    converges(&one, (struct model){0.4e9, {1e9, 1}, {8, 1}, 0}, ZMPI_FLE);
+    converges(&one, (struct model){1e9, {1e9, 1}, {1, 1}, 0}, ZRAW);
+    converges(&one, (struct model){2e9, {1e9, 1}, {8, 1}, 0}, ZRAW);
+    converges(&one, (struct model){20e9, {1e9, 1}, {8, 1}, 0}, ZRAW);
+    converges(&one, (struct model){1e8, {1e9, 1}, {0.99, 1}, 0}, ZRAW);
     /* The same, and huffman: worth its time; not worth it; nothing is; huffman no slower, which is
      * not expected; far smaller, neither. */
-    settles(&encoders, (struct model){1e6, {1e9, 2e8}, {8, 12}, 0}, ZMPI_HUFFMAN);
-    settles(&encoders, (struct model){1e9, {1e9, 2e8}, {8, 12}, 0}, ZMPI_FLE);
-    settles(&encoders, (struct model){1e8, {1e9, 1e9}, {2, 12}, 0}, ZMPI_HUFFMAN);
-    settles(&all, (struct model){1e6, {1e9, 2e8}, {8, 12}, 0}, ZMPI_HUFFMAN);
-    settles(&all, (struct model){0.4e9, {1e9, 1e8}, {8, 12}, 0}, ZMPI_FLE);
-    settles(&all, (struct model){20e9, {1e9, 2e8}, {8, 12}, 0}, ZRAW);
-    settles(&all, (struct model){1e7, {1e9, 5e8}, {0.99, 40}, 0}, ZMPI_HUFFMAN);
+    converges(&encoders, (struct model){1e6, {1e9, 2e8}, {8, 12}, 0}, ZMPI_HUFFMAN);
+    converges(&encoders, (struct model){1e9, {1e9, 2e8}, {8, 12}, 0}, ZMPI_FLE);
+    converges(&encoders, (struct model){1e8, {1e9, 1e9}, {2, 12}, 0}, ZMPI_HUFFMAN);
+    converges(&all, (struct model){1e6, {1e9, 2e8}, {8, 12}, 0}, ZMPI_HUFFMAN);
+    converges(&all, (struct model){0.4e9, {1e9, 1e8}, {8, 12}, 0}, ZMPI_FLE);
+    converges(&all, (struct model){20e9, {1e9, 2e8}, {8, 12}, 0}, ZRAW);
+    converges(&all, (struct model){1e7, {1e9, 5e8}, {0.99, 40}, 0}, ZMPI_HUFFMAN);
     endures((struct model){1e6, {1e9, 2e8}, {8, 16}, 1}, ZMPI_HUFFMAN);
     endures((struct model){1e8, {1e9, 1e8}, {8, 12}, 1}, ZMPI_FLE);
     follows();

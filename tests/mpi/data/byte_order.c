@@ -15,7 +15,7 @@ static int rank, ranks;
 static double data[N], back[N];
 
 /* PARTICLES: as programs pack them, with an integer in every eighth place. */
-enum kind { FLOATS, TURNED, PARTICLES };
+enum kind { FLOATS, SWAPPED, PARTICLES };
 
 /* What rank `of` has. */
 static void fill(enum kind kind, int of)
@@ -23,7 +23,7 @@ static void fill(enum kind kind, int of)
     for (int64_t i = 0; i < N; i++) {
         unsigned char *bytes = (unsigned char *)&data[i];
         data[i] = sin((double)(of * N + i) * 1e-3) + 2;
-        for (size_t k = 0; kind == TURNED && k < sizeof(double) / 2; k++) {
+        for (size_t k = 0; kind == SWAPPED && k < sizeof(double) / 2; k++) {
             unsigned char byte = bytes[k];
             bytes[k] = bytes[sizeof(double) - 1 - k];
             bytes[sizeof(double) - 1 - k] = byte;
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     round_trip("byte_order_here.z", TOGETHER, MPI_MODE_WRONLY, false);
     fill(PARTICLES, rank);
     round_trip("byte_order_particles.z", TOGETHER, MPI_MODE_WRONLY, true);
-    fill(TURNED, rank);
+    fill(SWAPPED, rank);
     for (int how = 0; how < HOWS; how++) {
         round_trip("byte_order_w.z", (enum how)how, MPI_MODE_WRONLY, true);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -141,13 +141,14 @@ int main(int argc, char **argv)
     round_trip("byte_order_rw.z", TOGETHER, MPI_MODE_RDWR, true);
     masses();
     gather(FLOATS);
-    gather(TURNED);
+    gather(SWAPPED);
     gather(PARTICLES);
     OK(MPI_Finalize());
     const double should =
         (HOWS + 2.0) * ranks * (double)sizeof data + (double)ranks * N * (double)sizeof(float);
-    const double told = reported("byte_order.json"); /* of one value at a time not the first ones */
-    if (rank || (told > 0.999 * should && told <= should))
+    const double found =
+        reported("byte_order.json"); /* of one value at a time not the first ones */
+    if (rank || (found > 0.999 * should && found <= should))
         return 0;
     fprintf(stderr, "reported: %g bytes of %g\n", reported("byte_order.json"), should);
     return 1;

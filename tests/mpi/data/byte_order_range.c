@@ -13,13 +13,13 @@ enum { N = 20000 };
 static double data[N];
 
 /* Of the last rank turned around: their exponents are the last bits of mantissas. */
-static void fill(int rank, bool turned)
+static void fill(int rank, bool swapped)
 {
     for (int i = 0; i < N; i++) {
         uint64_t word;
         data[i] = sin((double)(rank * N + i) * 1e-3) + 2;
         memcpy(&word, &data[i], sizeof word);
-        word = turned ? __builtin_bswap64(word) : word;
+        word = swapped ? __builtin_bswap64(word) : word;
         memcpy(&data[i], &word, sizeof word);
     }
 }

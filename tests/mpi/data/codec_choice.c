@@ -38,7 +38,7 @@ static double run(struct zmpi_codec_choice *c, const struct model *m, int n, int
     return sum;
 }
 
-static void settles(struct zmpi_codec_choice *c, struct model m, int best)
+static void converges(struct zmpi_codec_choice *c, struct model m, int best)
 {
     int huffman;
     check_say("disk %g, speeds %g %g, ratios %g %g%s", m.disk, m.speed[0], m.speed[1], m.ratio[0],
@@ -60,14 +60,14 @@ static void comes_home(void)
     struct zmpi_codec_choice c = {.turns = 0}, here = c;
     int huffman;
     check_say("a device that fails");
-    settles(&c, device, 2);
+    converges(&c, device, 2);
     zmpi_codec_coded(&c, 2, ZMPI_CODEC_HERE, RECORD, RECORD / 12.0, RECORD / slow_here.speed[1]);
     CHECK_EQUAL(zmpi_codec_choose(&c), 1);
-    settles(&c, slow_here, 1);
+    converges(&c, slow_here, 1);
     check_say("a device that is full now and then");
     c = (struct zmpi_codec_choice){.turns = 0};
-    settles(&c, fast_here, 1);
-    settles(&c, device, 2);
+    converges(&c, fast_here, 1);
+    converges(&c, device, 2);
     run(&here, &fast_here, 2000, &huffman);
     zmpi_codec_coded(&c, 2, ZMPI_CODEC_HERE, RECORD, RECORD / 12.0, RECORD / fast_here.speed[1]);
     zmpi_codec_written(&c, ZMPI_CODEC_HERE, RECORD / 12.0, RECORD / 12.0 / fast_here.disk, false);
@@ -84,16 +84,16 @@ int main(int argc, char **argv)
         struct zmpi_codec_choice c = {.turns = 0};
         const bool b = behind;
         CHECK_EQUAL(zmpi_codec_choose(&c), 1);
-        settles(&c, (struct model){1e7, {8e9, 1.5e9}, {8, 12}, b, ZMPI_CODEC_HERE},
-                2); /* a slow disk */
-        settles(&c, (struct model){5e9, {8e9, 1.5e9}, {8, 12}, b, ZMPI_CODEC_HERE},
-                1); /* it became fast */
-        settles(&c, (struct model){4e7, {8e9, 1.5e9}, {8, 12}, b, ZMPI_CODEC_HERE},
-                2); /* and slow again */
-        settles(&c, (struct model){1e8, {8e9, 1e8}, {8, 8.5}, b, ZMPI_CODEC_HERE},
-                1); /* nothing to gain */
-        settles(&c, (struct model){2e7, {8e9, 1.5e9}, {30, 70}, b, ZMPI_CODEC_HERE},
-                2); /* much to gain */
+        converges(&c, (struct model){1e7, {8e9, 1.5e9}, {8, 12}, b, ZMPI_CODEC_HERE},
+                  2); /* a slow disk */
+        converges(&c, (struct model){5e9, {8e9, 1.5e9}, {8, 12}, b, ZMPI_CODEC_HERE},
+                  1); /* it became fast */
+        converges(&c, (struct model){4e7, {8e9, 1.5e9}, {8, 12}, b, ZMPI_CODEC_HERE},
+                  2); /* and slow again */
+        converges(&c, (struct model){1e8, {8e9, 1e8}, {8, 8.5}, b, ZMPI_CODEC_HERE},
+                  1); /* nothing to gain */
+        converges(&c, (struct model){2e7, {8e9, 1.5e9}, {30, 70}, b, ZMPI_CODEC_HERE},
+                  2); /* much to gain */
     }
     comes_home();
     MPI_Finalize();

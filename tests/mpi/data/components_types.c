@@ -288,9 +288,9 @@ static void run(const struct test *t)
     check_say("kind %d, %s, %s: %d components of %dx%dx%d", (int)t->kind, t->single ? "f32" : "f64",
               t->together ? "together" : "alone", t->n, t->z, t->y, t->x);
     MPI_Datatype type = memory_type(t, &count);
-    const size_t room = (size_t)(t->n + 1) * (size_t)((t->x + 3) * (t->y + 2) * (t->z + 2));
-    void *buffer = check_alloc(room * 8);
-    memset(buffer, 0x7f, room * 8);
+    const size_t capacity = (size_t)(t->n + 1) * (size_t)((t->x + 3) * (t->y + 2) * (t->z + 2));
+    void *buffer = check_alloc(capacity * 8);
+    memset(buffer, 0x7f, capacity * 8);
     for (int i = 0; i < points(t); i++)
         for (int c = 0; c < t->n; c++)
             put(t, buffer, place(t, c, i), value(t, rank, c, i));

@@ -190,7 +190,7 @@ static void lammps(const char *path)
 
 /* ---- PETSc ---- */
 
-static void turn(void *data, size_t count, size_t width)
+static void swap_bytes(void *data, size_t count, size_t width)
 {
     unsigned char *at = data;
     for (size_t i = 0; i < count * width; i += width)
@@ -210,8 +210,8 @@ static void petsc(const char *path, bool together)
     double *data = values(together);
     uint64_t *read = check_alloc(VALUES * sizeof *read);
     memcpy(&data[77], &nan, sizeof nan);
-    turn(data, VALUES, sizeof *data);
-    turn(header, 2, sizeof *header);
+    swap_bytes(data, VALUES, sizeof *data);
+    swap_bytes(header, 2, sizeof *header);
     MPI_File file = open_new(path);
     if (rank == 0)
         OK(MPI_File_write_at(file, 0, header, 2, MPI_INT, MPI_STATUS_IGNORE));
@@ -228,8 +228,8 @@ static void petsc(const char *path, bool together)
     read_bytes(path, 0, is, sizeof is);
     CHECK_BYTES(is, header, sizeof header);
     read_bytes(path, at, read, VALUES * sizeof *read);
-    turn(read, VALUES, sizeof *read);
-    turn(data, VALUES, sizeof *data);
+    swap_bytes(read, VALUES, sizeof *read);
+    swap_bytes(data, VALUES, sizeof *data);
     CHECK(read[77] == nan);
     memcpy(&read[77], &data[78], sizeof nan);
     data[77] = data[78];

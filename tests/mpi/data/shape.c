@@ -74,13 +74,13 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     snprintf(row, sizeof row, "1x1x%d", (int)SLAB);
     for (int together = 0; together < 2; together++) {
-        const MPI_Offset found = write_all(NULL, together), told = write_all("8x60x150", together),
+        const MPI_Offset found = write_all(NULL, together), given = write_all("8x60x150", together),
                          flat = write_all(row, together);
         check_say("%s: %lld bytes, %lld by the true shape, %lld as rows",
-                  together ? "together" : "alone", (long long)found, (long long)told,
+                  together ? "together" : "alone", (long long)found, (long long)given,
                   (long long)flat);
         CHECK(found < flat * 9 / 10);
-        CHECK(found < told * 101 / 100 + 512);
+        CHECK(found < given * 101 / 100 + 512);
     }
     OK(MPI_Finalize());
     return 0;

@@ -233,7 +233,7 @@ static void slots(int rank, int ranks)
         PIECES = 15,
         SMALL = 70000,
         SMALL_PIECES = 40,
-        ROOM = PIECES * LARGE
+        SHARE = PIECES * LARGE
     };
     unsigned char *data = check_alloc(LARGE);
     MPI_File file;
@@ -241,7 +241,7 @@ static void slots(int rank, int ranks)
     for (int k = 0; k < (rank % 2 ? SMALL_PIECES : PIECES); k++) {
         const int bytes = rank % 2 ? SMALL : LARGE;
         operation_data(200 + (uint64_t)rank, 2 * k + 1, data, (size_t)bytes);
-        OK(MPI_File_write_at(file, (MPI_Offset)rank * ROOM + k * bytes, data, bytes, MPI_BYTE,
+        OK(MPI_File_write_at(file, (MPI_Offset)rank * SHARE + k * bytes, data, bytes, MPI_BYTE,
                              MPI_STATUS_IGNORE));
     }
     check_sync(file, MPI_COMM_WORLD);
@@ -250,7 +250,7 @@ static void slots(int rank, int ranks)
             const size_t bytes = r % 2 ? SMALL : LARGE;
             check_say("slots of rank %d, piece %d", r, k);
             operation_data(200 + (uint64_t)r, 2 * k + 1, data, bytes);
-            read_compare(file, (size_t)r * ROOM + (size_t)k * bytes, data, bytes);
+            read_compare(file, (size_t)r * SHARE + (size_t)k * bytes, data, bytes);
         }
     OK(MPI_File_close(&file));
     check_remove(path, MPI_COMM_WORLD);

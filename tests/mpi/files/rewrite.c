@@ -177,7 +177,7 @@ static void read_incomplete(void)
     check_remove(path, MPI_COMM_WORLD);
 }
 
-static long long room(void)
+static long long space_used(void)
 {
     struct stat s;
     CHECK(stat(path, &s) == 0);
@@ -213,7 +213,7 @@ static void again_and_again(enum way way, const char *bound)
     for (int session = 0; session < SESSIONS; session++) {
         write_session(way == THIRD && session == 0 ? COLLECTIVE : way, session, bound, "on");
         MPI_Barrier(MPI_COMM_WORLD);
-        now = room();
+        now = space_used();
         once = session == 0 ? now : once;
         first = session == 0 ? length() : first;
         if (way == COLLECTIVE || way == INDEPENDENT || way == VIEW)
@@ -261,7 +261,7 @@ static void read_meanwhile(void)
     tolerance = 0;
     write_session(COLLECTIVE, 0, "lossless", "on");
     MPI_Barrier(MPI_COMM_WORLD);
-    const long long once = room();
+    const long long once = space_used();
     memcpy(old, model, sizeof old);
     OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -271,16 +271,16 @@ static void read_meanwhile(void)
     check_values(is, old);
     OK(MPI_File_close(&file));
     MPI_Barrier(MPI_COMM_WORLD);
-    const long long before = room();
+    const long long before = space_used();
     CHECK(before > 3 * once);
     MPI_Barrier(MPI_COMM_WORLD);
     write_session(COLLECTIVE, 4, "lossless", "off");
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK(room() > before);
+    CHECK(space_used() > before);
     MPI_Barrier(MPI_COMM_WORLD);
     write_session(COLLECTIVE, 5, "lossless", "on");
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK(!gives_back() || room() < 2 * once);
+    CHECK(!gives_back() || space_used() < 2 * once);
     read_back();
     check_remove(path, MPI_COMM_WORLD);
 }
@@ -297,10 +297,11 @@ static void between(void)
     for (int k = 0; k < n; k++) {
         write_session(THIRD, thirds[k], "lossless", k < n - 1 ? "off" : "on");
         MPI_Barrier(MPI_COMM_WORLD);
-        once = k == 2 ? room() : once;
+        once = k == 2 ? space_used() : once;
     }
     if (gives_back())
-        CHECK_SAY(room() < 3 * once / 2, "%lld bytes of room, %lld at first", room(), once);
+        CHECK_SAY(space_used() < 3 * once / 2, "%lld bytes of room, %lld at first", space_used(),
+                  once);
     read_back();
     check_remove(path, MPI_COMM_WORLD);
 }
@@ -369,7 +370,7 @@ static void one_session(void)
         model[i] = 0;
     OK(MPI_File_close(&file));
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK(!gives_back() || room() < 2 * ELEMENTS * 8);
+    CHECK(!gives_back() || space_used() < 2 * ELEMENTS * 8);
     read_back();
     check_remove(path, MPI_COMM_WORLD);
 }

@@ -120,7 +120,7 @@ static void counted(void)
 }
 
 /* Does the report say so of a function? After MPI_Finalize. */
-static bool told(const char *name, int bytes)
+static bool was_reported(const char *name, int bytes)
 {
     static char text[100000];
     char key[80];
@@ -170,6 +170,6 @@ int main(int argc, char **argv)
         check_remove(path[k], comm_of(k));
     MPI_Finalize();
     return rank == 0 && compressed &&
-           !(told("MPI_Reduce_scatter", 2 * ranks * ranks * (ranks + 1)) &&
-             told("MPI_Reduce_scatter_block", 8 * ranks * ranks));
+           !(was_reported("MPI_Reduce_scatter", 2 * ranks * ranks * (ranks + 1)) &&
+             was_reported("MPI_Reduce_scatter_block", 8 * ranks * ranks));
 }

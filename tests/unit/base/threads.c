@@ -213,7 +213,7 @@ Test(threads, one_thread_has_no_helpers)
     cr_assert_eq(zmpi_pool_helpers(), 0);
 }
 
-static void *hold_helpers(void *context)
+static void *occupy_helpers(void *context)
 {
     call_often(context);
     return NULL;
@@ -237,7 +237,7 @@ Test(threads, fork, .timeout = 300)
     void *src = kit_make(&r, &a, KIT_SMOOTH);
     struct kit_stream s = compress_with(&a, kit_rel(1e-4), src, 2);
     struct caller c = {.a = &a, .src = src, .expected = &s};
-    cr_assert_eq(pthread_create(&c.thread, NULL, hold_helpers, &c), 0);
+    cr_assert_eq(pthread_create(&c.thread, NULL, occupy_helpers, &c), 0);
     if (!fork_amid_calls)
         pthread_join(c.thread, NULL);
     for (int i = 0; i < 5; i++) {

@@ -108,8 +108,8 @@ static void check_estimates(const struct zmpi_array *a, const void *src, const c
     struct zmpi_job job;
     double off = 0;
     int n = 0;
-    const size_t room = zmpi_compress_capacity(a);
-    unsigned char *dst = malloc(room);
+    const size_t capacity = zmpi_compress_capacity(a);
+    unsigned char *dst = malloc(capacity);
     cr_assert_not_null(dst);
     zmpi_range_scan(a->type, src, kit_elements(a), 0, 1, &range);
     cr_assert_eq(zmpi_job_make(a, &asked, &range, &job), ZMPI_OK);
@@ -120,7 +120,7 @@ static void check_estimates(const struct zmpi_array *a, const void *src, const c
             size_t size;
             job.abs_bound = zmpi_ratio_search_bound(&s, a->type, k);
             job.keep = s.keep;
-            cr_assert_eq(zmpi_device_cpu()->compress(&job, dst, room, src, &size), ZMPI_OK);
+            cr_assert_eq(zmpi_device_cpu()->compress(&job, dst, capacity, src, &size), ZMPI_OK);
             const double is = (double)s.sum.coded[k], should = (double)size - 80;
             if (job.abs_bound * 2 > range.max - range.min) // a step that the range has once, or not
                 continue;

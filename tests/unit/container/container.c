@@ -195,8 +195,8 @@ static void check_uncovered(const struct zmpi_uncovered *s, const unsigned char 
         cr_assert_eq(map[at], 0);
 }
 
-/* What remains of a request, in many buckets that are split and go away, until nothing does. */
-Test(container, what_remains)
+/* What is left of a request, in many buckets that are split and go away, until nothing is. */
+Test(container, uncovered)
 {
     struct zmpi_run run[501] = {{0, SPACE / 2}};
     unsigned char map[SPACE] = {0};

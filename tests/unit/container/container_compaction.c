@@ -104,7 +104,7 @@ static void check_file(struct file *f, struct zmpi_compaction *s, const struct m
     zmpi_container_free(&c);
 }
 
-Test(container_sift, random_records)
+Test(container_compaction, random_records)
 {
     static struct op ops[OPS_MAX];
     struct zmpi_record record[OPS_MAX];
@@ -154,7 +154,7 @@ Test(container_sift, random_records)
 }
 
 /* What was written again in the same places goes without a look at any runs. */
-Test(container_sift, repeated)
+Test(container_compaction, repeated)
 {
     struct file f;
     struct zmpi_header h;
@@ -183,7 +183,7 @@ Test(container_sift, repeated)
 }
 
 /* A record of no bytes tells of the size. */
-Test(container_sift, no_bytes)
+Test(container_compaction, no_bytes)
 {
     struct file f;
     struct zmpi_header h;
@@ -213,7 +213,7 @@ static uint64_t data_at(void *context, uint64_t offset)
     return offset;
 }
 
-Test(container_sift, holes_are_not_read)
+Test(container_compaction, holes_are_not_read)
 {
     enum { FAR = 64 << 20 };
     struct file f;

@@ -288,8 +288,9 @@ Test(huffman, capacity)
     struct kit_guarded g = kit_guard(s.size, true);
     cr_assert_eq(zmpi_device_cpu()->compress(&job, g.data, s.size, src, &size), ZMPI_OK);
     cr_assert_arr_eq(g.data, s.data, s.size);
-    for (size_t room = 0; room < s.size; room += 1 + room / 8)
-        cr_assert_eq(zmpi_device_cpu()->compress(&job, g.data, room, src, &size), ZMPI_ERR_SPACE);
+    for (size_t capacity = 0; capacity < s.size; capacity += 1 + capacity / 8)
+        cr_assert_eq(zmpi_device_cpu()->compress(&job, g.data, capacity, src, &size),
+                     ZMPI_ERR_SPACE);
     kit_unguard(&g);
     free(src);
     free(s.data);

@@ -9,7 +9,7 @@ enum { N = 1000 };
 static double data[N];
 
 /* The data, as f32 or f64, as they are or turned around. */
-static bool is_other(enum zmpi_type type, size_t count, bool turned)
+static bool is_other(enum zmpi_type type, size_t count, bool swapped)
 {
     struct zmpi_order order = {0};
     unsigned char bytes[sizeof data];
@@ -20,22 +20,22 @@ static bool is_other(enum zmpi_type type, size_t count, bool turned)
         if (type == ZMPI_F64)
             value = (const unsigned char *)&data[i];
         for (size_t k = 0; k < width; k++)
-            bytes[i * width + k] = value[turned ? width - 1 - k : k];
+            bytes[i * width + k] = value[swapped ? width - 1 - k : k];
     }
     zmpi_order_look(&order, type, bytes, count);
     return zmpi_order_is_other(&order);
 }
 
-static void expect(const char *what, size_t count, bool told)
+static void expect(const char *what, size_t count, bool recognized)
 {
     for (int i = 0; i < 2; i++) {
         const enum zmpi_type type = i ? ZMPI_F64 : ZMPI_F32;
         cr_assert_not(is_other(type, count, false), "%s, f%d", what, i ? 64 : 32);
-        cr_assert_eq(is_other(type, count, true), told, "%s, f%d, turned", what, i ? 64 : 32);
+        cr_assert_eq(is_other(type, count, true), recognized, "%s, f%d, turned", what, i ? 64 : 32);
     }
 }
 
-Test(byte_order, told)
+Test(byte_order, recognized)
 {
     struct kit_random random = {1};
     for (int i = 0; i < N; i++)
@@ -61,7 +61,7 @@ Test(byte_order, told)
 }
 
 /* What no order can be seen in stays as it is. */
-Test(byte_order, not_told)
+Test(byte_order, not_recognized)
 {
     struct kit_random random = {2};
     memset(data, 0, sizeof data);
@@ -105,10 +105,10 @@ Test(byte_order, together)
 {
     struct zmpi_order order = {0};
     for (int i = 0; i < ZMPI_ORDER_ENOUGH && !zmpi_order_is_other(&order); i++) {
-        double x = 0.1 * i + 0.3, turned;
+        double x = 0.1 * i + 0.3, swapped;
         for (size_t k = 0; k < sizeof x; k++)
-            ((unsigned char *)&turned)[k] = ((unsigned char *)&x)[sizeof x - 1 - k];
-        zmpi_order_look(&order, ZMPI_F64, &turned, 1);
+            ((unsigned char *)&swapped)[k] = ((unsigned char *)&x)[sizeof x - 1 - k];
+        zmpi_order_look(&order, ZMPI_F64, &swapped, 1);
     }
     cr_assert(zmpi_order_is_other(&order));
     order = (struct zmpi_order){0};

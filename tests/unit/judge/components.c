@@ -199,14 +199,14 @@ Test(components, moved)
 }
 
 /* Together: any bytes of any number of components, at any address, kept in the caches or not. */
-Test(components, placed)
+Test(components, moved_together)
 {
-    enum { POINTS = 97, MOST = 64, ROOM = POINTS * MOST * 8, MARK = 0xA5 };
+    enum { POINTS = 97, MOST = 64, BYTES = POINTS * MOST * 8, MARK = 0xA5 };
     static const int number[] = {2, 3, 5, 8, 9, 64};
-    unsigned char *planes = malloc(ROOM), *mixed = malloc(ROOM), *got = malloc(ROOM + 64);
+    unsigned char *planes = malloc(BYTES), *mixed = malloc(BYTES), *got = malloc(BYTES + 64);
     struct kit_random r = {11};
     cr_assert(planes && mixed && got);
-    for (size_t i = 0; i < ROOM; i++)
+    for (size_t i = 0; i < BYTES; i++)
         planes[i] = (unsigned char)kit_below(&r, 256);
     for (int trial = 0; trial < 4000; trial++) {
         const size_t n = (size_t)number[kit_below(&r, KIT_COUNT(number))];
@@ -224,7 +224,7 @@ Test(components, placed)
         }
         const size_t step = trial % 2 ? width : 1;
         unsigned char *dst = got + 16 + kit_below(&r, 16) / step * step;
-        memset(got, MARK, ROOM + 64);
+        memset(got, MARK, BYTES + 64);
         zmpi_components_place(&p, lo, hi, kit_below(&r, 2), dst);
         cr_assert(memcmp(dst, mixed + lo, hi - lo) == 0, "%zu of %zu bytes, [%zu, %zu)", n, width,
                   lo, hi);

@@ -19,7 +19,7 @@ static bool is_right(enum zmpi_type type, const void *data, size_t bytes)
            !zmpi_order_has_integers(&order);
 }
 
-static void expect_told(const struct field *f, const char *dress, const void *data, size_t bytes)
+static void expect_type(const struct field *f, const char *dress, const void *data, size_t bytes)
 {
     cr_assert_not(is_right(ZMPI_F32, data, bytes), "%s, %s as f32", f->path, dress);
     cr_assert_not(is_right(ZMPI_F64, data, bytes), "%s, %s as f64", f->path, dress);
@@ -79,13 +79,13 @@ static void check_width(const struct field *f)
 {
     const bool f32 = f->array.type == ZMPI_F32;
     const size_t width = f32 ? 4 : 8, bytes = kit_bytes(&f->array);
-    unsigned char *turned = malloc(bytes);
+    unsigned char *swapped = malloc(bytes);
     const unsigned char *data = f->data;
     for (size_t i = 0; i < bytes; i++)
-        turned[i] = data[i / width * width + width - 1 - i % width];
+        swapped[i] = data[i / width * width + width - 1 - i % width];
     cr_assert_not(is_right(f32 ? ZMPI_F64 : ZMPI_F32, data, bytes), "%s", f->path);
-    expect_told(f, "turned", turned, bytes);
-    free(turned);
+    expect_type(f, "turned", swapped, bytes);
+    free(swapped);
 }
 
 Test(element_type, width)
@@ -139,7 +139,7 @@ static void check_quantized(const struct field *f, unsigned bits, double steps)
     for (int sign = 0; sign < 2; sign++) {
         unsigned char *data = quantized(f, bits, steps, sign);
         snprintf(dress, sizeof dress, "%u bits, %g steps, sign %d", bits, steps, sign);
-        expect_told(f, dress, data, kit_elements(&f->array) * bits / 8);
+        expect_type(f, dress, data, kit_elements(&f->array) * bits / 8);
         free(data);
     }
 }

@@ -10,15 +10,15 @@ static void check_field(const struct field *f)
     const size_t bytes = kit_elements(&f->array) * zmpi_type_size(own);
     const unsigned char *data = f->data;
     cr_assert_eq(zmpi_raw_type(data, bytes), own, "%s", f->path);
-    size_t pieces = 0, told = 0;
+    size_t pieces = 0, right = 0;
     for (size_t n = 8192; n <= bytes; n *= 4)
         for (size_t at = 0; at + n <= bytes; at += n) {
             const enum zmpi_type is = zmpi_raw_type(data + at, n);
             cr_assert_neq(is, other, "%s: %zu at %zu", f->path, n, at);
             pieces++;
-            told += is == own;
+            right += is == own;
         }
-    cr_assert(2 * told > pieces, "%s: %zu of %zu", f->path, told, pieces);
+    cr_assert(2 * right > pieces, "%s: %zu of %zu", f->path, right, pieces);
 }
 
 Test(raw_bytes, fields, .timeout = 300)

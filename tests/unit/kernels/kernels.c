@@ -262,9 +262,9 @@ static enum zmpi_status wrong_decode(bool is_float, const size_t extent[3],
 static bool wrong_cost(const struct zmpi_chunk_rule *rule, const size_t extent[3],
                        const struct zmpi_rows *src, uint32_t position, size_t cost[8])
 {
-    const bool told = zmpi_chunk32_cost(rule, extent, src, position, cost);
+    const bool known = zmpi_chunk32_cost(rule, extent, src, position, cost);
     cost[1]++;
-    return told;
+    return known;
 }
 
 static void wrong_range(const void *src, size_t count, struct zmpi_range *range)

@@ -81,14 +81,14 @@ static inline void file_arrays(struct file *f, struct zmpi_header *h, int encode
     file_create(f, h, test_id);
     for (size_t k = 0; k < 2; k++) {
         struct zmpi_record *r = &record[k];
-        const size_t bytes = ARRAY * 4, room = zmpi_compress_capacity(&a);
+        const size_t bytes = ARRAY * 4, capacity = zmpi_compress_capacity(&a);
         const struct zmpi_extent e = {
             .lo = k * bytes, .hi = (k + 1) * bytes, .bytes = bytes, .run = bytes};
         *r = (struct zmpi_record){
             .kind = ZMPI_RECORD_DATA, .order = k, .offset = zmpi_pad8(f->size), .extent = e};
-        unsigned char *out = calloc(1, room + ZMPI_RECORD_HEADER_BYTES + 8);
-        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out + zmpi_record_head_size(r), room,
-                                        value + k * ARRAY, &r->payload_length),
+        unsigned char *out = calloc(1, capacity + ZMPI_RECORD_HEADER_BYTES + 8);
+        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out + zmpi_record_head_size(r),
+                                        capacity, value + k * ARRAY, &r->payload_length),
                      ZMPI_OK);
         zmpi_record_encode(r, test_id, NULL, out);
         file_put(f, r->offset, out, zmpi_record_size(r));

@@ -9,8 +9,8 @@ Test(compress_with, encoders_threads_threshold)
     static float value[ARRAY], back[ARRAY];
     const struct zmpi_array a = {ZMPI_F32, {NZ, NY, NX}};
     const struct zmpi_bound bound = {ZMPI_REL, 1e-3};
-    const size_t room = zmpi_compress_capacity(&a);
-    unsigned char *out = malloc(room), *other = malloc(room);
+    const size_t capacity = zmpi_compress_capacity(&a);
+    unsigned char *out = malloc(capacity), *other = malloc(capacity);
     for (size_t i = 0; i < ARRAY; i++)
         value[i] = i % 7 ? sinf((float)i * 0.01f) : 1e9f; /* out of the range by the threshold */
     for (int encoder = 0; encoder <= ZMPI_INTERP; encoder++) {
@@ -18,9 +18,11 @@ Test(compress_with, encoders_threads_threshold)
             .size = sizeof o, .encoder = encoder, .threads = 1, .threshold = 1e6};
         size_t size, same;
         struct zmpi_stream_info info;
-        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out, room, value, &size), ZMPI_OK);
+        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out, capacity, value, &size),
+                     ZMPI_OK);
         o.threads = 3;
-        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, other, room, value, &same), ZMPI_OK);
+        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, other, capacity, value, &same),
+                     ZMPI_OK);
         cr_assert(size == same && memcmp(out, other, size) == 0);
         cr_assert_eq(zmpi_stream_info(out, size, &info), ZMPI_OK);
         cr_assert(info.abs_bound <= 2e-3 && info.encoder <= (encoder ? encoder : ZMPI_FLE));
@@ -43,9 +45,10 @@ Test(compress_with, encoders_threads_threshold)
                                                {.size = sizeof *wrong, .threshold = nan}};
     for (size_t i = 0; i < KIT_COUNT(wrong); i++) {
         size_t size;
-        cr_assert_eq(zmpi_compress_with(&wrong[i], &a, &bound, NULL, out, room, value, &size),
+        cr_assert_eq(zmpi_compress_with(&wrong[i], &a, &bound, NULL, out, capacity, value, &size),
                      ZMPI_ERR_ARG);
-        cr_assert_eq(zmpi_decompress_with(&wrong[i], back, sizeof back, out, room), ZMPI_ERR_ARG);
+        cr_assert_eq(zmpi_decompress_with(&wrong[i], back, sizeof back, out, capacity),
+                     ZMPI_ERR_ARG);
     }
     free(out);
     free(other);
@@ -100,8 +103,8 @@ Test(compress_with, fills)
     static double value[ARRAY], back[ARRAY];
     const struct zmpi_array a = {ZMPI_F64, {NZ, NY, NX}};
     const struct zmpi_bound bound = {ZMPI_REL, 1e-4};
-    const size_t room = zmpi_compress_capacity(&a);
-    unsigned char *out = malloc(room);
+    const size_t capacity = zmpi_compress_capacity(&a);
+    unsigned char *out = malloc(capacity);
     for (size_t i = 0; i < ARRAY; i++)
         value[i] = i % 11 == 0 ? -0.123 : i % 13 == 0 ? 77.7 : sin((double)i * 0.01);
     for (int encoder = 1; encoder <= ZMPI_INTERP; encoder++) {
@@ -109,7 +112,8 @@ Test(compress_with, fills)
             .size = sizeof o, .encoder = encoder, .fills = 2, .fill = {-0.123, 77.7}};
         size_t size;
         struct zmpi_stream_info info;
-        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out, room, value, &size), ZMPI_OK);
+        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out, capacity, value, &size),
+                     ZMPI_OK);
         cr_assert_eq(zmpi_stream_info(out, size, &info), ZMPI_OK);
         cr_assert(info.abs_bound <= 2e-4, "%g", info.abs_bound);
         cr_assert_eq(zmpi_decompress_with(&o, back, sizeof back, out, size), ZMPI_OK);
@@ -126,24 +130,25 @@ Test(compress_with, device)
     static float value[ARRAY], back[ARRAY];
     const struct zmpi_array a = {ZMPI_F32, {NZ, NY, NX}};
     const struct zmpi_bound bound = {ZMPI_ABS, 1e-3};
-    const size_t room = zmpi_compress_capacity(&a);
-    unsigned char *out = malloc(room), *other = malloc(room);
+    const size_t capacity = zmpi_compress_capacity(&a);
+    unsigned char *out = malloc(capacity), *other = malloc(capacity);
     size_t size, same;
     for (size_t i = 0; i < ARRAY; i++)
         value[i] = sinf((float)i * 0.01f);
-    cr_assert_eq(zmpi_compress_with(NULL, &a, &bound, NULL, out, room, value, &size), ZMPI_OK);
+    cr_assert_eq(zmpi_compress_with(NULL, &a, &bound, NULL, out, capacity, value, &size), ZMPI_OK);
     for (int i = 0; i < 2; i++) {
         const struct zmpi_codec_options o = {.size = sizeof o, .device = i ? "auto" : "cpu"};
-        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, other, room, value, &same), ZMPI_OK);
+        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, other, capacity, value, &same),
+                     ZMPI_OK);
         cr_assert(same == size && memcmp(out, other, size) == 0);
         cr_assert_eq(zmpi_decompress_with(&o, back, sizeof back, out, size), ZMPI_OK);
         cr_assert(fabsf(back[777] - value[777]) <= 1e-3f);
         cr_assert_eq(zmpi_decompress_with(&o, back, sizeof back - 1, out, size), ZMPI_ERR_SPACE);
     }
     const struct zmpi_codec_options o = {.size = sizeof o, .device = "abacus"};
-    cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out, room, value, &size),
+    cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, out, capacity, value, &size),
                  ZMPI_ERR_DEVICE);
-    cr_assert_eq(zmpi_decompress_with(&o, back, sizeof back, out, room), ZMPI_ERR_DEVICE);
+    cr_assert_eq(zmpi_decompress_with(&o, back, sizeof back, out, capacity), ZMPI_ERR_DEVICE);
     free(out);
     free(other);
 }

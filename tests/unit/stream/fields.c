@@ -56,7 +56,7 @@ static void check_lossless(const struct field *f)
     check_bound(f, (struct zmpi_bound){ZMPI_LOSSLESS, 0});
 }
 
-static bool is_turned(const struct zmpi_array *a, const unsigned char *data, size_t count)
+static bool is_swapped(const struct zmpi_array *a, const unsigned char *data, size_t count)
 {
     struct zmpi_order order = {0};
     zmpi_order_look(&order, a->type, data, count);
@@ -70,7 +70,7 @@ static void check_order(const struct field *f)
     unsigned char *data = f->data;
     for (size_t n = 32; n <= count; n *= 32)
         for (size_t at = 0; at + n <= count; at += n)
-            cr_assert_not(is_turned(&f->array, data + at * width, n), "%s: %zu at %zu", f->path, n,
+            cr_assert_not(is_swapped(&f->array, data + at * width, n), "%s: %zu at %zu", f->path, n,
                           at);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < width / 2; k++) {
@@ -78,7 +78,7 @@ static void check_order(const struct field *f)
             element[k] = element[width - 1 - k];
             element[width - 1 - k] = byte;
         }
-    cr_assert(is_turned(&f->array, data, count), "%s", f->path);
+    cr_assert(is_swapped(&f->array, data, count), "%s", f->path);
 }
 
 Test(fields, byte_order)

@@ -21,7 +21,7 @@ static struct state make(struct kit_random *random, bool alike)
                                   1 + kit_below(random, 2) * kit_below(random, 24),
                                   1 + kit_below(random, 400)}};
     const size_t points = a.extent[0] * a.extent[1] * a.extent[2];
-    const size_t room = zmpi_compress_capacity(&a);
+    const size_t capacity = zmpi_compress_capacity(&a);
     const struct zmpi_bound bound = {ZMPI_REL, 1e-3};
     const int encoder = 1 + (int)kit_below(random, 3);
     unsigned char *one = malloc(8 * points);
@@ -40,8 +40,8 @@ static struct state make(struct kit_random *random, bool alike)
             else
                 ((float *)(void *)one)[i] = (float)v;
         }
-        s.coded[c] = malloc(room);
-        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, s.coded[c], room, one, &size),
+        s.coded[c] = malloc(capacity);
+        cr_assert_eq(zmpi_compress_with(&o, &a, &bound, NULL, s.coded[c], capacity, one, &size),
                      ZMPI_OK);
         cr_assert_eq(zmpi_stream_parse(&s.stream[c], s.coded[c], size), ZMPI_OK);
         cr_assert_eq(zmpi_decompress(one, points * s.width, s.coded[c], size), ZMPI_OK);
@@ -87,22 +87,22 @@ Test(join, any_pieces)
     for (int round = 0; round < test_rounds(150); round++) {
         struct state s = make(&random, round % 3);
         struct zmpi_copy copy[PIECES];
-        const size_t count = cut(&s, &random, copy), room = s.bytes + 3 * PIECES;
-        unsigned char *got = malloc(room), *want = malloc(room);
-        memset(got, 0x5A, room);
-        memset(want, 0x5A, room);
+        const size_t count = cut(&s, &random, copy), capacity = s.bytes + 3 * PIECES;
+        unsigned char *got = malloc(capacity), *want = malloc(capacity);
+        memset(got, 0x5A, capacity);
+        memset(want, 0x5A, capacity);
         for (size_t i = 0; i < count; i++)
             memcpy(want + copy[i].to, s.data + copy[i].from, copy[i].length);
         cr_assert_eq(zmpi_streams_join(s.stream, s.n, s.need, 1 + round % 4, copy, count, got),
                      ZMPI_OK);
-        cr_assert_eq(memcmp(got, want, room), 0, "round %d", round);
+        cr_assert_eq(memcmp(got, want, capacity), 0, "round %d", round);
         free(got);
         free(want);
         free_state(&s);
     }
 }
 
-Test(join, damage_is_told)
+Test(join, damage_is_reported)
 {
     struct kit_random random = {6};
     for (int round = 0; round < test_rounds(60); round++) {

@@ -363,7 +363,7 @@ Test(modes, psnr_without_a_range_is_exact)
 }
 
 /* Data that are coded together with others take the bound that holds for any errors. */
-Test(modes, psnr_settled)
+Test(modes, psnr_is_reached)
 {
     struct zmpi_array a = kit_array(ZMPI_F64, 1, 10, 100);
     struct zmpi_range range = {0, 100, (double)INFINITY};

@@ -28,10 +28,10 @@ static double real_size(const struct zmpi_trial_array *a, int bound, int encoder
 {
     const struct zmpi_bound b = zmpi_trial_bound(bound, a->user);
     const struct zmpi_codec_options o = {.size = sizeof o, .encoder = encoder + 1, .threads = 1};
-    const size_t room = zmpi_compress_capacity(&a->array);
-    unsigned char *out = malloc(room);
+    const size_t capacity = zmpi_compress_capacity(&a->array);
+    unsigned char *out = malloc(capacity);
     size_t size;
-    cr_assert_eq(zmpi_compress_with(&o, &a->array, &b, a->range, out, room, a->data, &size),
+    cr_assert_eq(zmpi_compress_with(&o, &a->array, &b, a->range, out, capacity, a->data, &size),
                  ZMPI_OK);
     free(out);
     return (double)size;

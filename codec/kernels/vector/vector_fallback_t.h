@@ -1,5 +1,6 @@
 /*
- * vector_plain_t.h - template: operations for instruction sets that have nothing better for them.
+ * vector_fallback_t.h - template: operations for instruction sets that have nothing better for
+ * them.
  */
 
 /* Where x can be quantized: within the limit, which keeps the bound where all steps are finite

@@ -10,7 +10,7 @@
  * standard in line compare_strict_line is the MPI library's own error, and what the driver asks
  * for.
  */
-#include "differ.h"
+#include "differential.h"
 
 #include <signal.h>
 #include <stdarg.h>

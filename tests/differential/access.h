@@ -1,8 +1,8 @@
 /* access.h - one data access of one rank on both files, from its call to its completion. */
-#ifndef ZMPI_TESTS_DIFFER_ACCESS_H
-#define ZMPI_TESTS_DIFFER_ACCESS_H
+#ifndef ZMPI_TESTS_DIFFERENTIAL_ACCESS_H
+#define ZMPI_TESTS_DIFFERENTIAL_ACCESS_H
 
-#include "differ.h"
+#include "differential.h"
 
 enum { WAYS = 9 }; /* to complete requests */
 

@@ -1,6 +1,6 @@
 /* execute.h - what execute.c and the files with the lines it executes (do_*.c) share. */
-#ifndef ZMPI_TESTS_DIFFER_EXECUTE_H
-#define ZMPI_TESTS_DIFFER_EXECUTE_H
+#ifndef ZMPI_TESTS_DIFFERENTIAL_EXECUTE_H
+#define ZMPI_TESTS_DIFFERENTIAL_EXECUTE_H
 
 #include "access.h"
 

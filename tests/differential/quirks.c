@@ -4,7 +4,7 @@
  * compressed file never is. Seen
  * with Open MPI 4.1.4 and MPICH 4.0.2.
  */
-#include "differ.h"
+#include "differential.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""differ.py [OPTION...] PROGRAM RANKS -- LAUNCHER [ARGUMENT...]
+"""differential.py [OPTION...] PROGRAM RANKS -- LAUNCHER [ARGUMENT...]
 
-Run differ on RANKS ranks with random MPI-IO programs. One that fails is run again by itself, and
+Run differential on RANKS ranks with random MPI-IO programs. One that fails is run again by itself, and
 with two plain files and no library in front: what the MPI library cannot do alone (wrong data or
 results, a crash, a hang) is counted, set aside, and the next program has its turn. What only zmpi
 gets wrong is shrunk to as few lines, ranks and small numbers as possible, and printed as C.
@@ -49,7 +49,7 @@ class Job:
         self.environment.setdefault("ZMPI_LOG", "quiet")
         # In memory, if that can be had: every MPI_File_sync waits for a disk.
         memory = "/dev/shm"
-        self.folder = tempfile.mkdtemp(prefix="differ-",
+        self.folder = tempfile.mkdtemp(prefix="differential-",
                                        dir=memory if os.access(memory, os.W_OK) else None)
         # All that MALLOC_PERTURB_ fills takes time: not 16 or 32 MiB for each collective call.
         hints = os.path.join(self.folder, "hints")
@@ -229,7 +229,7 @@ class Test:
         status, output = self.job.run(self.options.ranks, [
             "--seed", str(self.options.seed), "--first", str(number), "--save", "found"])
         if status != 0:
-            sys.exit(f"differ.py: cannot write program {number}:\n{output}")
+            sys.exit(f"differential.py: cannot write program {number}:\n{output}")
         return number, load("found")
 
     def judge(self, failure, number, text, first):
@@ -328,7 +328,7 @@ def main():
         options.count = 1
     missing = [p for p in (options.preload or "").split(":") if p and not os.path.exists(p)]
     if missing:
-        sys.exit(f"differ.py: no {missing[0]}")
+        sys.exit(f"differential.py: no {missing[0]}")
     if options.random:
         options.seed = random.SystemRandom().randrange(1, 10**9)
     job = Job(options)

@@ -1,5 +1,5 @@
 /*
- * differ.h - random MPI-IO programs, each run on a compressed and on a plain file at once.
+ * differential.h - random MPI-IO programs, each run on a compressed and on a plain file at once.
  *
  * A program is a list of lines of numbers (program.c), so that it can be kept in a file, cut down
  * and printed as C (emit.c). The model (model.c, rules.c) knows what a correct library does with a
@@ -7,10 +7,10 @@
  * skips those that it does not, so that any subset of the lines is a correct program again.
  *
  * What fails is run again with two plain files and without the library in front: what the MPI
- * library cannot do by itself is not held against zmpi (differ.py).
+ * library cannot do by itself is not held against zmpi (differential.py).
  */
-#ifndef ZMPI_TESTS_DIFFER_H
-#define ZMPI_TESTS_DIFFER_H
+#ifndef ZMPI_TESTS_DIFFERENTIAL_H
+#define ZMPI_TESTS_DIFFERENTIAL_H
 
 #include <mpi.h>
 
@@ -66,7 +66,7 @@ struct line {
 struct program {
     int ranks;
     struct line *line;
-    int count, room;
+    int count, capacity;
 };
 
 extern const char *const line_names[LINES];
@@ -142,7 +142,7 @@ struct type {
     struct line *line; /* NULL: no such type */
     int64_t lb, extent, size;
     struct part *part; /* the type map, one for each basic element */
-    int parts, room;
+    int parts, capacity;
     bool even;   /* all parts have the same size */
     bool rising; /* not negative, monotonic, without overlap: fit for a file that is written */
     bool odd;    /* more than one level of holes, blocks without data, a lower bound,

@@ -4,7 +4,7 @@
  * Between two synchronisations a byte belongs to whoever wrote it, and nobody writes what others
  * read. The size of the file is data, too.
  */
-#include "differ.h"
+#include "differential.h"
 
 #include <stdlib.h>
 #include <string.h>

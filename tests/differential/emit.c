@@ -3,7 +3,7 @@
  * no difference to what it prints. What is written is not quite the same as in execute.c: bytes of
  * memory are numbered.
  */
-#include "differ.h"
+#include "differential.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

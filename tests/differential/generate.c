@@ -2,7 +2,7 @@
  * generate.c - a random program. Each line is tried until the rules allow it; the model then moves
  * on, so that the next lines fit.
  */
-#include "differ.h"
+#include "differential.h"
 
 #include <string.h>
 
@@ -170,10 +170,10 @@ static int64_t some_offset(struct maker *k, const struct handle *h, int rank)
 {
     const struct view *v = &h->view[rank];
     const struct type *t = type_get(&k->m->types, v->filetype);
-    int64_t etype = view_etype(k->m, v), room = REGION * k->times / etype;
+    int64_t etype = view_etype(k->m, v), blocks = REGION * k->times / etype;
     if (t && t->size && t->extent > t->size)
-        room = REGION * k->times * t->size / t->extent / etype;
-    return below(k, 5) * room / 4 * (of(k, 30) ? 0 : 1) + below(k, room / 4 + 1);
+        blocks = REGION * k->times * t->size / t->extent / etype;
+    return below(k, 5) * blocks / 4 * (of(k, 30) ? 0 : 1) + below(k, blocks / 4 + 1);
 }
 
 static int64_t etype_of(const struct handle *h)

@@ -2,7 +2,7 @@
  * types.c - datatypes as the standard defines them (MPI 3.1, 4.1), from lines of numbers, without
  * asking the MPI library; and the library's handles for them, once it agrees.
  */
-#include "differ.h"
+#include "differential.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +46,9 @@ static MPI_Datatype basic_mpi(int which)
 
 static void add_part(struct type *t, struct part part)
 {
-    if (t->parts == t->room) {
-        t->room = t->room ? 2 * t->room : 16;
-        t->part = need(realloc(t->part, (size_t)t->room * sizeof *t->part));
+    if (t->parts == t->capacity) {
+        t->capacity = t->capacity ? 2 * t->capacity : 16;
+        t->part = need(realloc(t->part, (size_t)t->capacity * sizeof *t->part));
     }
     t->part[t->parts++] = part;
     t->size += part.size;

@@ -1,5 +1,5 @@
 /* generate_types.c - random datatypes: for the elements of a view, for its file, for memory. */
-#include "differ.h"
+#include "differential.h"
 
 #include <stdlib.h>
 #include <string.h>

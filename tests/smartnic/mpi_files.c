@@ -1,8 +1,8 @@
 /*
- * through.c - an MPI program whose files are written in all ways, two at a time, and read.
+ * mpi_files.c - an MPI program whose files are written in all ways, two at a time, and read.
  *
- *     nic_through write FILE      FILE.w is opened write-only, FILE.rw to be read too, which is
- * done meanwhile nic_through read FILE       all of both, compared with what must be there
+ *     nic_mpi_files write FILE      FILE.w is opened write-only, FILE.rw to be read too, which is
+ * done meanwhile nic_mpi_files read FILE       all of both, compared with what must be there
  *
  * Element i of a file is value(i), whoever writes it: the number of ranks does not matter.
  */
@@ -15,7 +15,7 @@
 
 #define FAIL(...)                                                                                  \
     do {                                                                                           \
-        fprintf(stderr, "nic_through: rank %d: ", rank);                                           \
+        fprintf(stderr, "nic_mpi_files: rank %d: ", rank);                                         \
         fprintf(stderr, __VA_ARGS__);                                                              \
         fputc('\n', stderr);                                                                       \
         MPI_Abort(MPI_COMM_WORLD, 1);                                                              \

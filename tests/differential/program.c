@@ -1,5 +1,5 @@
 /* program.c - a program as lines of numbers. */
-#include "differ.h"
+#include "differential.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,9 +49,9 @@ int64_t line_rank_arg(const struct line *l, int fixed, int width, int r, int i)
 
 void program_add(struct program *p, const struct line *l)
 {
-    if (p->count == p->room) {
-        p->room = p->room ? 2 * p->room : 64;
-        p->line = need(realloc(p->line, (size_t)p->room * sizeof *p->line));
+    if (p->count == p->capacity) {
+        p->capacity = p->capacity ? 2 * p->capacity : 64;
+        p->line = need(realloc(p->line, (size_t)p->capacity * sizeof *p->line));
     }
     p->line[p->count++] = *l;
 }

@@ -1,5 +1,5 @@
 /* model.c - files and views as the standard has them: bytes, sizes, positions. */
-#include "differ.h"
+#include "differential.h"
 
 #include <math.h>
 #include <stdlib.h>

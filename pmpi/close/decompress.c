@@ -1,5 +1,5 @@
 /*
- * plain.c - a file that compression made hardly smaller, that holds nothing but bytes, or that
+ * decompress.c - a file that compression made hardly smaller, that holds nothing but bytes, or that
  * begins like one of another library's, is a plain one again once it is closed: whoever opens it by
  * other means than MPI-IO then finds what the program wrote. (Who writes bytes has a format of its
  * own, and mostly such means of reading it.)
@@ -22,7 +22,7 @@
 #include "base/magic.h"
 #include "close/beside.h"
 #include "close/copy_share.h"
-#include "close/plain.h"
+#include "close/decompress.h"
 #include "file/physical.h"
 #include "file/zfile.h"
 #include "index/header.h"
@@ -75,7 +75,7 @@ static double least_ratio(const struct zmpi_options *o)
     return o->bound_set && o->bound.mode == ZMPI_RATIO ? 0 : o->least_ratio;
 }
 
-bool zplain_is_known(const char *path, const struct zmpi_options *o)
+bool zdecompress_is_known(const char *path, const struct zmpi_options *o)
 {
     if (least_ratio(o) == 0)
         return false;
@@ -103,7 +103,7 @@ static bool remember(const char *path, int ranks)
 
 /* ---- does it pay? ---- */
 
-void zplain_look(struct zfile *f, const struct zmpi_run *run, const unsigned char *data)
+void zdecompress_look(struct zfile *f, const struct zmpi_run *run, const unsigned char *data)
 {
     const uint64_t size = run->length < ZMPI_MAGIC_BYTES ? run->length : ZMPI_MAGIC_BYTES;
     /* Who names the files and says what is in them means these, too. */
@@ -277,7 +277,7 @@ static bool is_by_time(const struct zmpi_options *o)
     return o->bound_set && o->bound.mode != ZMPI_LOSSLESS && strcmp(o->codec, "auto") == 0;
 }
 
-void zplain_give_back(struct zfile *f, int failed)
+void zdecompress_at_close(struct zfile *f, int failed)
 {
     double all[SUMS];
     if (sum_up(f, failed, all) || all[FAILED] > 0 || !(all[WRITTEN] > 0))

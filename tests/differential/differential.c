@@ -1,9 +1,9 @@
 /*
- * differ.c - runs random MPI-IO programs on a compressed file (NAME.z) and a plain one (NAME.plain)
- * at the same time and ends at the first difference. Needs libzmpi.so in front of MPI and
- * ZMPI_FILES=*,!*.plain. differ.py starts it, and shrinks what it finds.
+ * differential.c - runs random MPI-IO programs on a compressed file (NAME.z) and a plain one
+ * (NAME.plain) at the same time and ends at the first difference. Needs libzmpi.so in front of MPI
+ * and ZMPI_FILES=*,!*.plain. differential.py starts it, and shrinks what it finds.
  */
-#include "differ.h"
+#include "differential.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -390,7 +390,7 @@ enum zmpi_status zmpi_rtl_compress(struct zmpi_rtl *rtl, const struct zmpi_job *
         return ZMPI_ERR_MEMORY;
     t->plan = &plan;
     t->rule = &rule;
-    t->approximate = job->approximate;
+    t->approximate = job->variant == ZMPI_VARIANT_APPROXIMATE;
     t->src = src;
     t->dst = dst;
     t->capacity = dst_capacity;

@@ -134,7 +134,7 @@ static bool fail_at(const struct fault *like, const char *name, long at, int vic
  * more when others cut it. */
 static void plain(enum fault_act act, long at)
 {
-    const struct fault fault = {"failing.z", FAULT_READ, act, EIO, at, 1, 0};
+    const struct fault fault = {"failing.z", FAULT_READ, act, EIO, at, 1, 0, NULL};
     MPI_File file;
     check_say("plain");
     check_remove(fault.file, MPI_COMM_WORLD);
@@ -157,10 +157,10 @@ int main(int argc, char **argv)
         const char *name;
         struct fault fault;
     } kinds[] = {
-        {"EIO once", {"failing.z", FAULT_READ, FAULT_ERROR, EIO, 0, 1, 0}},
-        {"EIO from", {"failing.z", FAULT_READ, FAULT_ERROR, EIO, 0, 0, 0}},
-        {"end", {"failing.z", FAULT_READ, FAULT_END, 0, 0, 1, 0}},
-        {"short", {"failing.z", FAULT_READ, FAULT_SHORT, 0, 0, 0, 0}},
+        {"EIO once", {"failing.z", FAULT_READ, FAULT_ERROR, EIO, 0, 1, 0, NULL}},
+        {"EIO from", {"failing.z", FAULT_READ, FAULT_ERROR, EIO, 0, 0, 0, NULL}},
+        {"end", {"failing.z", FAULT_READ, FAULT_END, 0, 0, 1, 0, NULL}},
+        {"short", {"failing.z", FAULT_READ, FAULT_SHORT, 0, 0, 0, 0, NULL}},
     };
     MPI_Init(&argc, &argv);
     rank = check_rank(MPI_COMM_WORLD);

@@ -16,7 +16,7 @@ void zknown_end(const struct zknown_list *list)
 
 const struct zknown_rule *zknown_rule(void)
 {
-    return current ? &current->rule : NULL;
+    return current && !current->small ? &current->rule : NULL;
 }
 
 static const struct zknown *find(uintptr_t address)

@@ -36,7 +36,8 @@ struct zknown_list {
 void zknown_begin(struct zknown_list *list);
 void zknown_end(const struct zknown_list *list);
 
-/* Of the library's call that this one is made in; NULL: it is made in none. */
+/* Of the library's call that this one is made in; NULL: it is made in none, or is exact whatever the
+ * rules say. */
 const struct zknown_rule *zknown_rule(void);
 
 /* Bytes of a call that all are known elements, and of one type, become such: type and shape.

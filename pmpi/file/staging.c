@@ -32,10 +32,12 @@ size_t zstage_most_runs(const struct zfile *f)
     return batch_capacity(f) / 32;
 }
 
-/* First patch that ends behind `offset`. */
+/* First patch that ends behind `offset`: mostly none, as calls come in order. */
 static size_t patch_after(const struct zbatch *b, uint64_t offset)
 {
     size_t lo = 0, hi = b->count;
+    if (hi && b->patch[hi - 1].offset + b->patch[hi - 1].length <= offset)
+        return hi;
     while (lo < hi) {
         size_t middle = lo + (hi - lo) / 2;
         if (b->patch[middle].offset + b->patch[middle].length <= offset)
@@ -261,10 +263,12 @@ static struct zmpi_job job_of(struct zfile *f, const struct zmemory *m,
 {
     struct zmpi_array a = {m->element, {1, 1, m->bytes / zmpi_type_size(m->element)}};
     struct zmpi_bound bound = zfile_bound(f, m->element);
-    if (m->exact)
-        bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
     struct zmpi_range range = all ? *all : ZMPI_RANGE_EMPTY;
     struct zmpi_job job = {.abs_bound = 0};
+    if (m->exact)
+        bound = (struct zmpi_bound){ZMPI_LOSSLESS, 0};
+    if (bound.mode == ZMPI_LOSSLESS && !all)
+        return job;
     if (zmpi_bound_needs_range(&bound) && !all)
         zmpi_fill_range(m->element, m->data, a.extent[2], f->options.threshold, &f->options.fill, 1,
                         &range);

@@ -6,6 +6,7 @@
 #ifndef ZMPI_HDF5_H
 #define ZMPI_HDF5_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -148,6 +149,7 @@ struct zhdf5 {
     const hid_t *H5T_NATIVE_FLOAT_g, *H5T_NATIVE_DOUBLE_g, *H5P_LST_DATASET_CREATE_ID_g;
     const hid_t *H5FD_MPIO_id_g; /* from 2.0 on, for H5FD_mpio_init */
     bool whole;                  /* all that we ask is there */
+    atomic_bool known;           /* and its version is one of those above */
     void *handle;
     struct zhdf5 *next;
 };

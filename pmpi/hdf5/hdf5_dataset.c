@@ -2,6 +2,7 @@
 #include "hdf5/hdf5_dataset.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "hdf5/hdf5_filter.h"
@@ -104,8 +105,34 @@ static void put(const struct zhdf5 *h, hid_t handle, const struct zhdf5_dataset 
         sweep(h);
 }
 
+/* ---- small ones ---- */
+
+/* Programs make thousands of them: of the last ones this is known by itself, without a lock. A
+ * forgotten one, whose place another has taken, is exact as well. */
+#define SMALL 4096
+static _Atomic uint64_t small_ones[SMALL];
+
+static uint64_t mark_of(const struct zhdf5 *h, hid_t handle)
+{
+    return (uint64_t)handle ^ (uint64_t)(uintptr_t)h << 16;
+}
+
+static _Atomic uint64_t *place_of_small(hid_t handle)
+{
+    return &small_ones[(uint64_t)handle % SMALL];
+}
+
+static void put_small(const struct zhdf5 *h, hid_t handle)
+{
+    atomic_store_explicit(place_of_small(handle), mark_of(h, handle), memory_order_relaxed);
+}
+
 bool zhdf5_dataset_find(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d)
 {
+    d->small = atomic_load_explicit(place_of_small(dataset), memory_order_relaxed) ==
+               mark_of(h, dataset);
+    if (d->small)
+        return true;
     pthread_mutex_lock(&lock);
     const struct entry *e = *place_of(h, dataset);
     if (e)
@@ -121,6 +148,8 @@ void zhdf5_datasets_forget(const struct zhdf5 *h)
     for (size_t i = 0; i < n; i++)
         remove_one(h, handles[i]);
     free(handles);
+    for (size_t i = 0; i < SMALL; i++)
+        atomic_store_explicit(&small_ones[i], 0, memory_order_relaxed);
 }
 
 /* ---- what is put there ---- */
@@ -145,12 +174,19 @@ static bool find_bound(const struct zhdf5 *h, hid_t dataset, struct zhdf5_datase
     return found;
 }
 
-/* Contiguous, and of so few elements that it is exact though they be complex. Programs make
+/* Of so few elements that it is exact though they be complex, and it cannot grow. Programs make
  * thousands of these. */
-static bool is_small(const struct zhdf5 *h, hid_t space, hid_t list)
+static bool is_small(const struct zhdf5 *h, hid_t space)
 {
-    return list == ZH5P_DEFAULT && !zhdf5_filter_is_used() && !zhdf5_rules_are() &&
-           (uint64_t)h->H5Sget_simple_extent_npoints(space) <= zhdf5_exact_below() / 2;
+    hsize_t extent[ZH5S_MAX_RANK], most[ZH5S_MAX_RANK];
+    if (zhdf5_filter_is_used())
+        return false;
+    const int rank = h->H5Sget_simple_extent_dims(space, extent, most);
+    uint64_t elements = 1;
+    for (int i = 0; i < rank; i++)
+        if (most[i] != extent[i] || __builtin_mul_overflow(elements, extent[i], &elements))
+            return false;
+    return rank >= 0 && elements <= zhdf5_exact_below() / 2;
 }
 
 /* From its type and its creation list, which may be H5P_DEFAULT. */
@@ -181,8 +217,8 @@ void zhdf5_dataset_created(const struct zhdf5 *h, hid_t dataset, hid_t type, hid
 {
     if (dataset < 0 || !zhdf5_datasets_matter() || !zhdf5_is_known(h))
         return;
-    if (is_small(h, space, list))
-        put(h, dataset, &(struct zhdf5_dataset){.element = ZMPI_BYTES, .small = true});
+    if (is_small(h, space))
+        put_small(h, dataset);
     else
         learn(h, dataset, type, list, named);
 }
@@ -190,7 +226,7 @@ void zhdf5_dataset_created(const struct zhdf5 *h, hid_t dataset, hid_t type, hid
 void zhdf5_dataset_small(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d)
 {
     const hid_t type = h->H5Iget_type(dataset) == ZH5I_DATASET ? h->H5Dget_type(dataset) : -1;
-    d->layout = ZH5D_CONTIGUOUS;
+    *d = (struct zhdf5_dataset){.layout = ZH5D_CONTIGUOUS, .small = true};
     d->numbers = type >= 0 ? zhdf5_floats(h, type, &d->element) : 0;
     if (type >= 0)
         h->H5Tclose(type);
@@ -201,6 +237,14 @@ void zhdf5_dataset_opened(const struct zhdf5 *h, hid_t object)
     if (object < 0 || !zhdf5_datasets_matter() || !zhdf5_is_known(h) ||
         h->H5Iget_type(object) != ZH5I_DATASET)
         return;
+    const hid_t space = h->H5Dget_space(object);
+    const bool small = space >= 0 && is_small(h, space);
+    if (space >= 0)
+        h->H5Sclose(space);
+    if (small) {
+        put_small(h, object);
+        return;
+    }
     const hid_t type = h->H5Dget_type(object), list = h->H5Dget_create_plist(object);
     if (type >= 0 && list >= 0)
         learn(h, object, type, list, true);

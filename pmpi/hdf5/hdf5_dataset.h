@@ -40,7 +40,7 @@ void zhdf5_datasets_forget(const struct zhdf5 *h);
 /* What else there is to know of a small one, where it is written together with others. Local. */
 void zhdf5_dataset_small(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d);
 
-/* Local, and without a call of HDF5. False: nothing is known. */
+/* Local, and without a call of HDF5. False: nothing is known. Of a small one *d says only that. */
 bool zhdf5_dataset_find(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d);
 
 #endif

@@ -109,14 +109,6 @@ static bool is_whole(const struct zhdf5 *h)
     return all;
 }
 
-/* Not with the lock: a thread-safe HDF5 has one of its own. */
-bool zhdf5_is_known(const struct zhdf5 *h)
-{
-    unsigned major = 0, minor = 0, release = 0;
-    return h->whole && h->H5get_libversion(&major, &minor, &release) >= 0 &&
-           (major > 1 || (major == 1 && minor >= 10));
-}
-
 static struct zhdf5 *make(void *open, void *handle)
 {
     struct zhdf5 *h = calloc(1, sizeof *h);
@@ -149,7 +141,7 @@ static struct zhdf5 *make(void *open, void *handle)
 }
 
 /* With the lock. */
-static const struct zhdf5 *find(const void *caller)
+static struct zhdf5 *find(const void *caller)
 {
     Dl_info info;
     void *open = open_of(caller);
@@ -163,6 +155,20 @@ static const struct zhdf5 *find(const void *caller)
             return h;
         }
     return make(open, handle);
+}
+
+bool zhdf5_is_known(const struct zhdf5 *h)
+{
+    return atomic_load_explicit(&h->known, memory_order_relaxed);
+}
+
+/* Not with the lock: a thread-safe HDF5 has one of its own. */
+static void ask_version(struct zhdf5 *h)
+{
+    unsigned major = 0, minor = 0, release = 0;
+    if (h->whole && h->H5get_libversion(&major, &minor, &release) >= 0)
+        atomic_store_explicit(&h->known, major > 1 || (major == 1 && minor >= 10),
+                              memory_order_relaxed);
 }
 
 static const struct site *site_of(const void *caller, struct site *first)
@@ -180,7 +186,11 @@ const struct zhdf5 *zhdf5_behind(const void *caller)
     if (known)
         return known->library;
     pthread_mutex_lock(&lock);
-    const struct zhdf5 *library = find(caller);
+    struct zhdf5 *library = find(caller);
+    pthread_mutex_unlock(&lock);
+    if (library)
+        ask_version(library);
+    pthread_mutex_lock(&lock);
     struct site *first = atomic_load_explicit(bucket, memory_order_relaxed);
     struct site *s = library && !site_of(caller, first) ? malloc(sizeof *s) : NULL;
     if (s) {

@@ -17,7 +17,7 @@ static _Thread_local struct zmpi_range range;
 /* Goes the dataset through our filter? */
 static bool find_ours(const struct zhdf5 *h, hid_t dataset, struct zhdf5_dataset *d)
 {
-    return zhdf5_dataset_find(h, dataset, d) && d->ours;
+    return zhdf5_dataset_find(h, dataset, d) && !d->small && d->ours;
 }
 
 /* ---- who writes ---- */

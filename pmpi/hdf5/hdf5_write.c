@@ -22,9 +22,9 @@ static void buffers_begin_one(struct buffers *buffers, const struct zhdf5 *h,
     const bool found = zhdf5_is_wanted() && zhdf5_dataset_find(h, t->dataset, &d);
     buffers->many = NULL;
     buffers->list = (struct zknown_list){.known = &buffers->one};
-    if (found) {
+    buffers->list.small = found && d.small;
+    if (found && !d.small) {
         buffers->list.rule = d.rule;
-        buffers->list.small = d.small;
         buffers->list.count = zhdf5_select(h, t, &d, &buffers->one);
     }
     zknown_begin(&buffers->list);

@@ -347,6 +347,7 @@ int zcomponents_begin(struct zfile *f, struct zplan *p, int components, MPI_Comm
             failed = zplan_failed(f, p, ZMPI_ERR_MEMORY, "writing");
     }
     p->components = components; /* with nothing to write, too */
+    memset(p->range, 0, sizeof p->range);
     if (p->memory.bytes)
         find_shape(f, p);
     uint64_t pieces = zplan_pieces(f, p);

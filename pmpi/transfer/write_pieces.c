@@ -80,5 +80,5 @@ void zplan_free(struct zplan *p)
     zmemory_free(&p->memory);
     zmpi_extent_free(&p->extent);
     free(p->run);
-    memset(p, 0, sizeof *p);
+    zplan_clear(p);
 }

@@ -78,7 +78,7 @@ static void plan_order(struct zfile *f, const struct zplan *p)
 
 int zplan_make(struct zfile *f, const struct zrequest *r, uint64_t most, struct zplan *p)
 {
-    memset(p, 0, sizeof *p);
+    zplan_clear(p);
     p->position = r->position;
     p->most_runs = SIZE_MAX;
     if (!zfile_may_write(f))

@@ -5,6 +5,9 @@
 #ifndef ZMPI_WRITE_PLAN_H
 #define ZMPI_WRITE_PLAN_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "bound/fill.h"
 #include "transfer/transfer.h"
 
@@ -17,18 +20,25 @@ struct zplan {
     struct zmpi_extent extent;
     size_t shape[3]; /* of the call's elements */
     enum zshape_from shape_from;
-    /* As in zmpi_options, once the call is taken apart (components.c), with the range of each; then
-     * the shape is that of one. 0: one array. */
+    /* As in zmpi_options, once the call is taken apart (components.c); then the shape is that of
+     * one. 0: one array. */
     int components;
-    struct zmpi_range range[ZMPI_COMPONENTS_MOST];
-    int place[ZMPI_COMPONENTS_MOST]; /* ratio: that by which each was coded before */
-    uint64_t most;                   /* bytes of a piece, but for those of one row */
-    uint64_t piece;                  /* bytes per piece: whole planes or rows where they fit */
-    size_t most_runs;                /* of a piece, so that its list fits where records go */
+    uint64_t most;    /* bytes of a piece, but for those of one row */
+    uint64_t piece;   /* bytes per piece: whole planes or rows where they fit */
+    size_t most_runs; /* of a piece, so that its list fits where records go */
     bool small; /* up to ZMPI_EXACT_BELOW values, of all ranks if it is collective: exact */
     bool searched;
-    struct zmpi_ratio_search search; /* ratio: of the whole call */
+    /* What follows is large, and set by those who use it: small calls are many. */
+    struct zmpi_range range[ZMPI_COMPONENTS_MOST]; /* of each component, once taken apart */
+    int place[ZMPI_COMPONENTS_MOST];               /* ratio: by which each was coded before */
+    struct zmpi_ratio_search search;               /* ratio: of the whole call, if searched */
 };
+
+/* Covers nothing. */
+static inline void zplan_clear(struct zplan *p)
+{
+    memset(p, 0, offsetof(struct zplan, range));
+}
 
 /* Takes the datatype and the view apart and checks the arguments; pieces of at most `most` bytes,
  * if the shape lets them. On failure the error is raised, and the plan covers nothing. */

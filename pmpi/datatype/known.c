@@ -19,6 +19,11 @@ const struct zknown_rule *zknown_rule(void)
     return current && !current->small ? &current->rule : NULL;
 }
 
+bool zknown_is_exact(void)
+{
+    return !told || told->small || told->count == 0;
+}
+
 static const struct zknown *find(uintptr_t address)
 {
     for (size_t i = 0; i < current->count; i++)

@@ -40,6 +40,9 @@ void zknown_end(const struct zknown_list *list);
  * rules say. */
 const struct zknown_rule *zknown_rule(void);
 
+/* Are bytes exact, whatever lies there? */
+bool zknown_is_exact(void);
+
 /* Bytes of a call that all are known elements, and of one type, become such: type and shape.
  * m->data: where they lie, if in one stretch. */
 void zknown_look(struct zmemory *m, const struct ztype *t, const void *buf, MPI_Count count);

@@ -76,53 +76,29 @@ static int pack(struct zmemory *m, const struct ztype *t, const void *buf)
                : MPI_SUCCESS;
 }
 
-static int pack_as(struct zmemory *m, const struct ztype *t, const void *buf, MPI_Count count)
-{
-    int rc = MPI_SUCCESS;
-    m->element = t->element;
-    memcpy(m->shape, t->shape, sizeof m->shape);
-    zshape_prepend(m->shape, (size_t)count);
-    m->extents = t->extents;
-    zextents_prepend(&m->extents, (size_t)count, true);
-    if (__builtin_mul_overflow(t->size, (uint64_t)count, &m->bytes) || m->bytes > ZMPI_SIZE_MAX)
-        rc = MPI_ERR_COUNT;
-    if (!rc && m->bytes) {
-        m->holder = zmemory_holder(t, buf, count);
-        m->data = zmemory_stretch(t, buf, count);
-        zknown_look(m, t, buf, count);
-        if (!m->data)
-            rc = pack(m, t, buf);
-    }
-    if (rc)
-        zmemory_free(m);
-    return rc;
-}
-
-/* Libraries that have formats of their own write bytes, in many small calls. */
-static int pack_bytes(struct zmemory *m, const void *buf, MPI_Count count)
-{
-    struct zsegment one = {.length = 1};
-    const struct ztype byte = {.segment = &one,
-                               .count = 1,
-                               .size = 1,
-                               .extent = 1,
-                               .element = ZMPI_BYTES,
-                               .shape = {1, 1, 1},
-                               .extents = zextents_row(1),
-                               .dense = true};
-    return pack_as(m, &byte, buf, count);
-}
-
 int zmemory_pack(struct zmemory *m, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
     struct ztype t;
     memset(m, 0, sizeof *m);
-    if (datatype == MPI_BYTE)
-        return pack_bytes(m, buf, count);
     int rc = ztype_make(datatype, &t);
     if (rc)
         return rc;
-    rc = pack_as(m, &t, buf, count);
+    m->element = t.element;
+    memcpy(m->shape, t.shape, sizeof m->shape);
+    zshape_prepend(m->shape, (size_t)count);
+    m->extents = t.extents;
+    zextents_prepend(&m->extents, (size_t)count, true);
+    if (__builtin_mul_overflow(t.size, (uint64_t)count, &m->bytes) || m->bytes > ZMPI_SIZE_MAX)
+        rc = MPI_ERR_COUNT;
+    if (!rc && m->bytes) {
+        m->holder = zmemory_holder(&t, buf, count);
+        m->data = zmemory_stretch(&t, buf, count);
+        zknown_look(m, &t, buf, count);
+        if (!m->data)
+            rc = pack(m, &t, buf);
+    }
+    if (rc)
+        zmemory_free(m);
     ztype_free(&t);
     return rc;
 }

@@ -1,6 +1,8 @@
 /* write.c - one write call: by which way its pieces get into the file (docs/architecture.md). */
 #include <string.h>
 
+#include "close/plain.h"
+#include "datatype/known.h"
 #include "mpi/timeline.h"
 #include "transfer/call_bound.h"
 #include "transfer/components.h"
@@ -11,6 +13,10 @@
  * slot. While a piece is coded those before it go into the file, so that a call takes no longer
  * than the slower of both, and the first piece. */
 #define COLLECTIVE_PIECE ((uint64_t)16 << 20)
+
+/* Bytes that are written without a plan, and in front of what offset. */
+#define FEW_BYTES 4096
+#define FAR       ((uint64_t)1 << 62)
 
 /* Rounds of a call that a device may have without their having a place. */
 #define MOST_UNASSIGNED 3
@@ -88,17 +94,20 @@ static void note_call(struct zfile *f, const struct zplan *p)
     znote_say(f, note);
 }
 
-static void count_written(struct zfile *f, const struct zplan *p)
+static void count_bytes(struct zfile *f, enum zmpi_type element, uint64_t bytes)
 {
-    const struct zmpi_bound bound = zfile_bound(f, p->memory.element);
-    const uint64_t bytes = p->memory.bytes;
-    const enum zmpi_type element = p->memory.element;
+    const struct zmpi_bound bound = zfile_bound(f, element);
     const bool exact = f->options.bound_set && bound.mode != f->options.bound.mode;
     const bool mistyped = exact && (element == ZMPI_F32 || element == ZMPI_F64) && !f->data.format;
     f->stats.n.bytes_written += bytes;
     f->stats.bytes_exact += exact && !mistyped ? bytes : 0;
     f->stats.bytes_mistyped += mistyped ? bytes : 0;
     f->stats.bytes_typed += mistyped || element == ZMPI_BYTES ? 0 : bytes;
+}
+
+static void count_written(struct zfile *f, const struct zplan *p)
+{
+    count_bytes(f, p->memory.element, p->memory.bytes);
     note_call(f, p);
 }
 
@@ -128,12 +137,41 @@ static int write_coded(struct zfile *f, struct zplan *p, int components)
     return f->session.atomic ? write_atomic(f, p, &range) : write_pieces(f, p, &range);
 }
 
+/* HDF5 writes metadata and small datasets in thousands of calls: bytes in one stretch, of which
+ * nobody asks what they are. These need no plan. */
+static bool are_few_bytes(struct zfile *f, const struct zrequest *r)
+{
+    return f->hdf5 && r->datatype == MPI_BYTE && r->count > 0 && r->count <= FEW_BYTES &&
+           f->view.file.dense && f->view.displacement == 0 && r->position < FAR &&
+           f->options.element_type == ZMPI_ELEMENTS_DATATYPE && !f->session.atomic &&
+           zfile_may_write(f) && zknown_is_exact() && !zmpi_device_holding(r->buf) && !znote_now(f);
+}
+
+static int write_few_bytes(struct zfile *f, const struct zrequest *r, uint64_t *done)
+{
+    const uint64_t bytes = (uint64_t)r->count;
+    const struct zmpi_run run = {r->position, bytes};
+    const struct zmemory m = {
+        .data = r->buf, .bytes = bytes, .element = ZMPI_BYTES, .shape = {1, 1, bytes}};
+    f->unshared = true;
+    f->data.mistyped = f->data.stays_mistyped;
+    zplain_look(f, &run, m.data);
+    const int rc = zstage_write(f, &m, m.shape, &run, 1, NULL, true);
+    if (!rc) {
+        *done = bytes;
+        count_bytes(f, m.element, bytes);
+    }
+    return rc;
+}
+
 static int write_independent(struct zfile *f, const struct zrequest *r, uint64_t *done)
 {
     struct zplan p;
     *done = 0;
     f->stats.independent_calls++;
     int rc = zcall_bound(f, f->stats.independent_calls, false);
+    if (!rc && are_few_bytes(f, r))
+        return write_few_bytes(f, r, done);
     rc = rc ? rc : zplan_make(f, r, zplace_slot_size(f) / 4, &p);
     if (rc || p.memory.bytes == 0)
         return rc;

@@ -21,7 +21,7 @@ const struct zknown_rule *zknown_rule(void)
 
 bool zknown_is_exact(void)
 {
-    return !told || told->small || told->count == 0;
+    return !current || current->small || current->count == 0;
 }
 
 static const struct zknown *find(uintptr_t address)

@@ -1,7 +1,7 @@
 /* write.c - one write call: by which way its pieces get into the file (docs/architecture.md). */
 #include <string.h>
 
-#include "close/plain.h"
+#include "close/decompress.h"
 #include "datatype/known.h"
 #include "mpi/timeline.h"
 #include "transfer/call_bound.h"
@@ -155,7 +155,7 @@ static int write_few_bytes(struct zfile *f, const struct zrequest *r, uint64_t *
         .data = r->buf, .bytes = bytes, .element = ZMPI_BYTES, .shape = {1, 1, bytes}};
     f->unshared = true;
     f->data.mistyped = f->data.stays_mistyped;
-    zplain_look(f, &run, m.data);
+    zdecompress_look(f, &run, m.data);
     const int rc = zstage_write(f, &m, m.shape, &run, 1, NULL, true);
     if (!rc) {
         *done = bytes;
